@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * case.h - one line of text that reproduces a run:
+ *
+ *     hkv.insert_or_assign.ref policy=lfu buckets=4 slots=32 batch=64x4 keys=uniform:400 seed=2
+ *
+ * DESIGN.OP.KERNEL, then name=value in any order; what is not said has its default. OP is an
+ * operation, `mix` (every operation, drawn from the seed) or `serve` (reads are find_or_insert,
+ * writes insert_or_assign, as the source's verbs say). Printing leaves out the defaults, so a
+ * printed case is the shortest that means the same, and parsing what was printed gives it back.
+ */
+#ifndef HD_CASE_H
+#define HD_CASE_H
+
+#include "heddle.h"
+
+typedef struct hd_case {
+    char design[16], op[32], kernel[32];   /* "hkv" "serve" "ref"                       */
+    char policy[16], lock[16], keys[256];  /* "lru" "rw" "zipf:0.99,4Mi"                 */
+    uint64_t buckets;                      /* 0: from capacity                          */
+    uint64_t capacity;
+    uint32_t slots, value_bytes;
+    bool dual, distinct;
+    hd_admit admit;
+    uint64_t table_seed;                   /* of the hash                               */
+    uint32_t epoch_every;                  /* batches per epoch; 0: the epoch stays 0   */
+    uint32_t pins, threads;
+    uint64_t batch, batches;               /* items per batch, how many                 */
+    uint64_t seed;                         /* of keys, values, scores, choices          */
+    uint32_t reserved_ppm, duplicate_ppm, extreme_ppm; /* share of items, in millionths, with a
+                                              reserved key, a repeat of an earlier key of the batch,
+                                              a score of 0 or 2^64-1                    */
+    bool judge;                            /* compare with the oracle after every batch  */
+} hd_case;
+
+hd_case hd_case_default(void);
+/* HD_EINVAL names the word and the nearest names. */
+hd_status hd_case_parse(const char *text, hd_case *c);
+/* Always ends in NUL; returns the length it would need, as snprintf does. */
+size_t hd_case_print(const hd_case *c, char *text, size_t bytes);
+/* The table configuration the case describes; strings point into *c. */
+hd_config hd_case_config(const hd_case *c);
+
+#endif

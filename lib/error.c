@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * error.c - one status and one sentence per failure.
+ */
+#include "lib/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static _Thread_local char why[512];
+
+const char *hd_why(void) { return why; }
+
+hd_status hd_fail(hd_status s, const char *format, ...)
+{
+    char sentence[sizeof why]; /* an argument may be hd_why() itself */
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(sentence, sizeof sentence, format, ap);
+    va_end(ap);
+    memcpy(why, sentence, sizeof why);
+    return s;
+}
+
+const char *hd_status_name(hd_status s)
+{
+    static const char *const name[HD_STATUS_COUNT] = { "HD_OK",    "HD_EINVAL", "HD_ENOMEM",
+                                                       "HD_ECUDA", "HD_EIO",    "HD_ECORRUPT" };
+    return (unsigned)s < HD_STATUS_COUNT ? name[s] : "?";
+}
+
+unsigned hd_edit_distance(const char *a, const char *b)
+{
+    enum { LONGEST = 63 };
+    unsigned row[LONGEST + 1];
+    size_t bn = strnlen(b, LONGEST);
+    for (size_t j = 0; j <= bn; j++) row[j] = (unsigned)j;
+    for (size_t i = 0; a[i] && i < LONGEST; i++) {
+        unsigned diagonal = row[0];
+        row[0] = (unsigned)i + 1;
+        for (size_t j = 0; j < bn; j++) {
+            unsigned best = diagonal + (a[i] != b[j]);
+            diagonal = row[j + 1];
+            if (row[j] + 1 < best) best = row[j] + 1;
+            if (diagonal + 1 < best) best = diagonal + 1;
+            row[j + 1] = best;
+        }
+    }
+    return row[bn];
+}
+
+hd_status hd_fail_name(const char *field, const char *name, hd_kind kind)
+{
+    hd_row row, near = { NULL, NULL, NULL };
+    unsigned least = ~0u;
+    char all[256] = "";
+    for (size_t i = 0, used = 0; hd_list(kind, i, &row); i++) {
+        unsigned d = hd_edit_distance(name, row.name);
+        if (d < least) { least = d; near = row; }
+        if (used < sizeof all) used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", row.name);
+    }
+    return hd_fail(HD_EINVAL, "%s: there is no '%.60s'; nearest: %s; all: %s", field, name, near.name ? near.name : "none", all);
+}

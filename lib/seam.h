@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * seam.h - the only ways the library reaches the outside: memory, files, time. Each is a small
+ * table of functions, so that a test can make any one call fail, once or for good.
+ */
+#ifndef HD_SEAM_H
+#define HD_SEAM_H
+
+#include "heddle.h"
+
+typedef struct hd_memory_seam {
+    /* bytes > 0, align a power of two; NULL when refused. The memory is not cleared. */
+    void *(*take)(void *self, size_t bytes, size_t align);
+    void (*give)(void *self, void *p, size_t bytes); /* p may be NULL */
+    void *self;
+} hd_memory_seam;
+
+/* As POSIX has them: -1 and errno on failure; short reads and writes and EINTR may happen. */
+typedef struct hd_file_seam {
+    int (*open)(void *self, const char *path, int flags, int mode);
+    ptrdiff_t (*read)(void *self, int fd, void *p, size_t bytes);
+    ptrdiff_t (*write)(void *self, int fd, const void *p, size_t bytes);
+    int (*size)(void *self, int fd, uint64_t *bytes);
+    int (*sync)(void *self, int fd);
+    int (*close)(void *self, int fd);
+    int (*rename)(void *self, const char *from, const char *to);
+    int (*unlink)(void *self, const char *path);
+    int (*sync_folder)(void *self, const char *path); /* of the folder that holds `path` */
+    void *self;
+} hd_file_seam;
+
+typedef struct hd_time_seam {
+    uint64_t (*now_ns)(void *self); /* monotonic */
+    void *self;
+} hd_time_seam;
+
+struct hd_seams {
+    hd_memory_seam memory;
+    hd_file_seam file;
+    hd_time_seam time;
+};
+
+extern const hd_seams hd_seams_os;
+
+/* Whole-buffer forms, shared by everything that does I/O: they go on after EINTR and after short
+ * transfers. Failures are HD_EIO with path, byte offset and errno's text. */
+hd_status hd_file_read_at_most(const hd_seams *s, int fd, const char *path, void *p, size_t bytes, size_t *got);
+hd_status hd_file_write_all(const hd_seams *s, int fd, const char *path, const void *p, size_t bytes);
+
+/* count * size bytes, checked for overflow, aligned to 128; HD_ENOMEM with `what` in the sentence.
+ * *p is NULL and HD_OK for 0 bytes. */
+hd_status hd_take(const hd_seams *s, const char *what, uint64_t count, uint64_t size, void **p);
+void hd_give(const hd_seams *s, void *p, uint64_t count, uint64_t size);
+
+#endif

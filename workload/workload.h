@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * workload.h - where requests come from. A source is a stream of requests: a generator, a trace
+ * file, the k-mers of a genome. Every source is one row of workload/registry.inc:
+ *
+ *     uniform:400   zipf:0.99,1000000   ycsb:a,1000000   pop:FILE   kmer:FILE,16
+ *     oracleGeneral:FILE   csv:FILE,key=2,time=1,delim=;   vscsi:FILE   txt:FILE
+ *
+ * Same spec and seed: same requests, on every machine and compiler. Sources stream: memory does
+ * not grow with the number of requests or keys.
+ */
+#ifndef HD_WORKLOAD_H
+#define HD_WORKLOAD_H
+
+#include "lib/parse.h"
+#include "lib/seam.h"
+
+typedef enum hd_verb { HD_READ, HD_UPDATE, HD_INSERT, HD_READ_MODIFY_WRITE } hd_verb;
+
+typedef struct hd_request {
+    uint64_t key;
+    uint64_t time;  /* the trace's own unit; 0 when it has none                     */
+    int64_t next;   /* request number of the key's next access, 1-based; -1 none, 0 not known */
+    uint32_t size;  /* bytes; 1 when the trace has none                             */
+    uint32_t verb;  /* hd_verb                                                      */
+} hd_request;
+
+/* A parsed spec: name:positional,positional,name=value. Built by hd_source_parse or by hand (file
+ * names with commas). Pointers are the caller's and must live until hd_source_open returns. */
+enum { HD_SOURCE_ARGS = 8 };
+typedef struct hd_source_args {
+    const char *name;
+    const char *arg[HD_SOURCE_ARGS];  size_t args;
+    const char *option[HD_SOURCE_ARGS][2]; size_t options;
+    uint64_t seed;
+    bool lenient;           /* count bad records and go on where one can be skipped */
+    const hd_seams *seams;  /* NULL: the operating system's */
+} hd_source_args;
+
+typedef struct hd_source hd_source;
+
+/* A row: one file each, its row at the bottom of it. */
+typedef struct hd_source_row {
+    const char *name;
+    const char *what;    /* one sentence */
+    const char *form;    /* "zipf:EXPONENT,KEYS" */
+    bool file;           /* reads a file: argument 0 */
+    hd_status (*open)(const hd_source_args *a, hd_source **s);
+} hd_source_row;
+
+/* Every implementation begins with this. */
+struct hd_source {
+    const hd_source_row *row;
+    const hd_seams *seams;
+    uint64_t skipped;    /* bad records passed over (lenient) */
+    uint64_t keys;       /* how many different keys there can be; 0: not known */
+    uint64_t bytes_read, bytes_total; /* of the (compressed) file; 0 for generators: for progress */
+    /* Fills up to max requests; *got < max only at the end; generators never end. */
+    hd_status (*next)(hd_source *s, hd_request *r, size_t max, size_t *got);
+    void (*close)(hd_source *s);
+};
+
+const hd_source_row *hd_source_row_at(size_t i);          /* NULL past the end */
+const hd_source_row *hd_source_row_find(const char *name); /* NULL: no such row */
+
+/* Cuts `spec` (a private copy is made into `store`, store_bytes long) into args. HD_EINVAL with the
+ * nearest names when the name is unknown, or when there are too many parts. */
+hd_status hd_source_parse(const char *spec, char *store, size_t store_bytes, hd_source_args *a);
+
+hd_status hd_source_open(const hd_source_args *a, hd_source **s);
+hd_status hd_source_open_spec(const char *spec, uint64_t seed, hd_source **s);
+hd_status hd_source_next(hd_source *s, hd_request *r, size_t max, size_t *got);
+void hd_source_close(hd_source *s); /* NULL is fine */
+
+/* The option's value, or `otherwise`. */
+const char *hd_source_option(const hd_source_args *a, const char *name, const char *otherwise);
+/* HD_EINVAL when an option outside `known` (a NULL-terminated list) was given. */
+hd_status hd_source_known(const hd_source_args *a, const char *const *known);
+
+#endif
