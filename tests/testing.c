@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * testing.c - see testing.h. cmocka runs the tests and speaks TAP; what it lacks is added here: a
+ * case to show, and a skip that automake's driver counts as one.
+ */
+#include "tests/testing.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "workload/workload.h"
+
+static char current_case[1024];
+static char skip_reason[256];
+
+void test_case(const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(current_case, sizeof current_case, format, ap);
+    va_end(ap);
+}
+
+void test_fail(const char *file, int line, const char *what, const char *format, ...)
+{
+    char sentence[1024];
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(sentence, sizeof sentence, format, ap);
+    va_end(ap);
+    print_message("# %s\n# failed: %s\n# case: %s\n", sentence, what, current_case[0] ? current_case : "(none)");
+    _fail(file, line);
+    abort(); /* not reached: _fail leaves the test */
+}
+
+void test_status(hd_status got, hd_status want, const char *word, const char *call, const char *file, int line)
+{
+    if (got != want)
+        test_fail(file, line, call, "%s instead of %s: %s", hd_status_name(got), hd_status_name(want), hd_why());
+    if (word && !strstr(hd_why(), word)) test_fail(file, line, call, "no '%s' in: %s", word, hd_why());
+}
+
+void test_note(const char *format, ...)
+{
+    char sentence[1024];
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(sentence, sizeof sentence, format, ap);
+    va_end(ap);
+    print_message("# %s\n", sentence);
+}
+
+void test_skip(const char *why)
+{
+    snprintf(skip_reason, sizeof skip_reason, "%s", why);
+    skip();
+    abort(); /* not reached */
+}
+
+const char *test_data(const char *name)
+{
+    static char path[4096];
+    const char *folder = getenv("HEDDLE_DATA");
+    snprintf(path, sizeof path, "%s/%s", folder ? folder : "", name);
+    if (!folder || access(path, R_OK)) {
+        char why[256];
+        snprintf(why, sizeof why, "%.100s is not in HEDDLE_DATA (%.100s)", name, folder ? folder : "unset");
+        test_skip(why);
+    }
+    return path;
+}
+
+uint64_t *test_keys(const char *spec, uint64_t seed, uint64_t most, uint64_t *n)
+{
+    enum { AT_ONCE = 4096 };
+    hd_request r[AT_ONCE];
+    hd_source *s;
+    uint64_t *key = NULL;
+    must(hd_source_open_spec(spec, seed, &s));
+    *n = 0;
+    for (size_t got = 1; got && *n < most; *n += got) {
+        uint64_t want = most - *n < AT_ONCE ? most - *n : AT_ONCE;
+        must(hd_source_next(s, r, (size_t)want, &got));
+        key = (uint64_t *)realloc(key, (size_t)(*n + got + 1) * sizeof *key);
+        check(key, "out of memory at %llu keys", (unsigned long long)*n);
+        for (size_t i = 0; i < got; i++) key[*n + i] = r[i].key;
+    }
+    hd_source_close(s);
+    return key;
+}
+
+uint64_t test_scale(void)
+{
+    const char *text = getenv("HEDDLE_TEST_SCALE");
+    long long v = text ? atoll(text) : 1;
+    return v > 1 ? (uint64_t)v : 1;
+}
+
+void *test_alloc(uint64_t count, uint64_t size)
+{
+    void *p = calloc((size_t)(count ? count : 1), (size_t)(size ? size : 1));
+    check(p, "no memory for %llu x %llu bytes", (unsigned long long)count, (unsigned long long)size);
+    return p;
+}
+
+/* ---- A folder that goes away ---------------------------------------------------------------- */
+
+static char folder[4096];
+static pid_t folder_owner;
+
+static void folder_remove(void)
+{
+    if (!folder[0] || getpid() != folder_owner) return; /* a forked child must not */
+    DIR *d = opendir(folder);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        char path[sizeof folder + sizeof e->d_name + 1];
+        snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+        unlink(path); /* "." and ".." refuse */
+    }
+    if (d) closedir(d);
+    rmdir(folder);
+}
+
+const char *test_folder(void)
+{
+    if (!folder[0]) {
+        const char *base = getenv("TMPDIR");
+        snprintf(folder, sizeof folder, "%s/heddle-test-XXXXXX", base && *base ? base : "/tmp");
+        if (!mkdtemp(folder)) {
+            folder[0] = 0;
+            test_fail(__FILE__, __LINE__, "mkdtemp", "no folder for this test's files");
+        }
+        folder_owner = getpid();
+        atexit(folder_remove);
+    }
+    return folder;
+}
+
+/* ---- Random numbers --------------------------------------------------------------------------- */
+
+uint64_t test_random(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+uint64_t test_below(uint64_t *state, uint64_t n)
+{
+    return (uint64_t)(((unsigned __int128)test_random(state) * n) >> 64);
+}
+
+/* ---- Seams that count -------------------------------------------------------------------------- */
+
+static void *counting_take(void *self, size_t bytes, size_t align)
+{
+    counting *c = (counting *)self;
+    c->takes++;
+    if (c->refuse_at && (c->takes == c->refuse_at || (c->refuse_after && c->takes > c->refuse_at))) return NULL;
+    void *p = hd_seams_os.memory.take(hd_seams_os.memory.self, bytes, align);
+    if (!p) return NULL;
+    c->live_bytes += bytes;
+    if (c->live_bytes > c->peak_bytes) c->peak_bytes = c->live_bytes;
+    if (bytes > c->largest_bytes) c->largest_bytes = bytes;
+    return p;
+}
+
+static void counting_give(void *self, void *p, size_t bytes)
+{
+    counting *c = (counting *)self;
+    if (p) {
+        c->gives++;
+        c->live_bytes -= bytes;
+    }
+    hd_seams_os.memory.give(hd_seams_os.memory.self, p, bytes);
+}
+
+void counting_init(counting *c)
+{
+    memset(c, 0, sizeof *c);
+    c->seams = hd_seams_os;
+    c->seams.memory.take = counting_take;
+    c->seams.memory.give = counting_give;
+    c->seams.memory.self = c;
+}
+
+/* ---- Running ------------------------------------------------------------------------------------- */
+
+/* cmocka says "not ok 1 # SKIP name", which automake's driver takes for a failure; TAP says "ok 1 -
+ * name # SKIP reason". Standard output passes through here, a line at a time. */
+static ssize_t tap_write(void *to, const char *text, size_t bytes)
+{
+    static char line[8192];
+    static size_t used;
+    for (size_t i = 0; i < bytes; i++) {
+        if (used < sizeof line - 1) line[used++] = text[i];
+        if (text[i] != '\n') continue;
+        unsigned number;
+        int name = 0;
+        line[used] = 0;
+        if (sscanf(line, "not ok %u # SKIP %n", &number, &name) == 1 && name) {
+            line[strcspn(line, "\n")] = 0;
+            fprintf((FILE *)to, "ok %u - %s # SKIP %s\n", number, line + name, skip_reason);
+        } else {
+            fwrite(line, 1, used, (FILE *)to);
+        }
+        used = 0;
+    }
+    fflush((FILE *)to);
+    return (ssize_t)bytes;
+}
+
+int test_run_named(const char *name, const struct CMUnitTest *tests, size_t n)
+{
+    cookie_io_functions_t filter = { .write = tap_write };
+    FILE *plain = stdout, *tap = fopencookie(plain, "w", filter);
+    if (!tap) return 99;
+    setvbuf(tap, NULL, _IOLBF, BUFSIZ);
+    stdout = tap;
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    int failed = _cmocka_run_group_tests(name, tests, n, NULL, NULL);
+    fclose(tap);
+    stdout = plain;
+    return failed ? 1 : 0;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * testing.h - what every test wants: a failure that says what was being tried, the test data, the
+ * suite's size, random numbers, and seams that count.
+ */
+#ifndef TESTING_H
+#define TESTING_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "heddle.h"
+#include "lib/seam.h"
+
+/* The call must return HD_OK; a failure shows hd_why(). */
+#define must(call) test_status((call), HD_OK, NULL, #call, __FILE__, __LINE__)
+/* The call must return `status`, and hd_why() must contain `word` (NULL: any sentence). */
+#define must_fail(call, status, word) test_status((call), (status), (word), #call, __FILE__, __LINE__)
+/* check(x, "format", ...): fails with the sentence and the current case when x is false. */
+#define check(x, ...)                                                                              \
+    do {                                                                                           \
+        if (!(x)) test_fail(__FILE__, __LINE__, #x, __VA_ARGS__);                                  \
+    } while (0)
+
+void test_status(hd_status got, hd_status want, const char *word, const char *call, const char *file, int line);
+void test_fail(const char *file, int line, const char *what, const char *format, ...)
+    __attribute__((noreturn, format(printf, 4, 5)));
+
+/* What is being tried: shown by the next failure, and by nothing else. */
+void test_case(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* A measured figure, as a TAP diagnostic: "# ...". */
+void test_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Ends the running test as skipped, and says why. */
+void test_skip(const char *why) __attribute__((noreturn));
+
+/* Path of a file of HEDDLE_DATA; skips the running test when it is absent. Static storage. */
+const char *test_data(const char *name);
+/* Keys of the first `most` requests of a source ("zipf:0.99,1000"); free() them. *n: how many. */
+uint64_t *test_keys(const char *spec, uint64_t seed, uint64_t most, uint64_t *n);
+/* HEDDLE_TEST_SCALE, a whole number from 1: how much longer than by default the suite may take. */
+uint64_t test_scale(void);
+/* A private folder for this process's files, removed with what is in it at exit. */
+const char *test_folder(void);
+/* calloc that fails the test instead of returning NULL. */
+void *test_alloc(uint64_t count, uint64_t size);
+
+/* SplitMix64 (Steele, Lea, Flood 2014): one distinct number per step. */
+uint64_t test_random(uint64_t *state);
+/* Uniform in [0, n), n > 0; the bias of the multiply is below 2^-32 for the n of tests. */
+uint64_t test_below(uint64_t *state, uint64_t n);
+
+/* The operating system's seams with a ledger of memory. */
+typedef struct counting {
+    hd_seams seams;                      /* hd_config.seams = &c.seams */
+    uint64_t takes, gives;               /* calls */
+    uint64_t live_bytes, peak_bytes, largest_bytes;
+    uint64_t refuse_at;                  /* the take, from 1, that is refused; 0: none */
+    bool refuse_after;                   /* ... and every later one                    */
+} counting;
+void counting_init(counting *c);
+
+/* Runs the tests with TAP output; main returns this. */
+#define test_run(tests) test_run_named(#tests, tests, sizeof(tests) / sizeof(tests)[0])
+int test_run_named(const char *name, const struct CMUnitTest *tests, size_t n);
+
+#endif
