@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * policy.h - what a score policy is, and the list of them. Three pure functions make the scores
+ * (doc/contract.md, section 4; HKV section 3.3 "Scoring policies"):
+ *
+ *     NAME_on_insert(in)    the score of a new entry
+ *     NAME_on_hit(old, in)  the score of an entry that was used
+ *     NAME_admission(in)    what a full bucket's least score is held against
+ *
+ * A policy is one header that defines them and ends in its row, and one line of registry.inc:
+ *
+ *     HD_POLICY(name, "what it is", flags)
+ *
+ * The text is shared by the reference, the host machine and CUDA.
+ */
+#ifndef HD_POLICY_H
+#define HD_POLICY_H
+
+#include "simt/simt.h"
+
+/* Flags. Claimed ones are verified, unclaimed ones refuted, by tests/t_policies.c. */
+enum {
+    HD_MONOTONE = 1,     /* a hit never lowers a score, for inputs that a run can produce in order */
+    HD_ORDER_FREE = 2,   /* a hit does not read the old score                                      */
+    HD_SCORES_USED = 4,  /* reads the caller's scores, when there are any                          */
+    HD_SCORES_NEEDED = 8 /* cannot do without them                                                 */
+};
+
+typedef struct hd_score_in {
+    uint64_t given; /* the caller's score of the item; 1 when there is none */
+    uint64_t now;   /* the table's clock at the item                        */
+    uint32_t epoch; /* the table's epoch                                    */
+} hd_score_in;
+
+HD_FN uint64_t hd_saturating_add(uint64_t a, uint64_t b) { return a + b < a ? UINT64_MAX : a + b; }
+
+/* The epoch above, 32 bits of score below: any later epoch beats any earlier one. */
+HD_FN uint64_t hd_epoch_score(uint32_t epoch, uint32_t low) { return (uint64_t)epoch << 32 | low; }
+
+HD_FN uint32_t hd_saturate32(uint64_t x) { return x > UINT32_MAX ? UINT32_MAX : (uint32_t)x; }
+
+#define HD_POLICY_TEXT
+#define HD_POLICY(name, what, flags)
+#include "policies/registry.inc"
+#undef HD_POLICY
+#undef HD_POLICY_TEXT
+
+typedef enum hd_policy {
+#define HD_POLICY(name, what, flags) HD_POLICY_##name,
+#include "policies/registry.inc"
+#undef HD_POLICY
+    HD_POLICY_COUNT
+} hd_policy;
+
+HD_FN uint64_t hd_on_insert(uint32_t policy, hd_score_in in)
+{
+    switch (policy) {
+#define HD_POLICY(name, what, flags) case HD_POLICY_##name: return name##_on_insert(in);
+#include "policies/registry.inc"
+#undef HD_POLICY
+    default: return 0;
+    }
+}
+
+HD_FN uint64_t hd_on_hit(uint32_t policy, uint64_t old, hd_score_in in)
+{
+    switch (policy) {
+#define HD_POLICY(name, what, flags) case HD_POLICY_##name: return name##_on_hit(old, in);
+#include "policies/registry.inc"
+#undef HD_POLICY
+    default: return 0;
+    }
+}
+
+HD_FN uint64_t hd_admission(uint32_t policy, hd_score_in in)
+{
+    switch (policy) {
+#define HD_POLICY(name, what, flags) case HD_POLICY_##name: return name##_admission(in);
+#include "policies/registry.inc"
+#undef HD_POLICY
+    default: return 0;
+    }
+}
+
+/* The rows as data, in the order of hd_policy. */
+typedef struct hd_policy_row {
+    const char *name, *what;
+    uint32_t flags;
+} hd_policy_row;
+
+static const hd_policy_row hd_policy_rows[] = {
+#define HD_POLICY(name, what, flags) { #name, what, flags },
+#include "policies/registry.inc"
+#undef HD_POLICY
+};
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * predicate.h - what erase_if, export_if and size_if can ask of an entry, and the list of it. As with
+ * policies, a predicate is one header with one pure function and its row, and one line of registry.inc:
+ *
+ *     NAME_holds(key, score, value, value_bytes, a, b)    value may be NULL when value_bytes is 0
+ *     HD_PREDICATE(name, "what it is", "its two arguments")
+ */
+#ifndef HD_PREDICATE_H
+#define HD_PREDICATE_H
+
+#include "simt/simt.h"
+
+#define HD_PREDICATE_TEXT
+#define HD_PREDICATE(name, what, args)
+#include "predicates/registry.inc"
+#undef HD_PREDICATE
+#undef HD_PREDICATE_TEXT
+
+typedef enum hd_predicate {
+#define HD_PREDICATE(name, what, args) HD_PREDICATE_##name,
+#include "predicates/registry.inc"
+#undef HD_PREDICATE
+    HD_PREDICATE_COUNT
+} hd_predicate;
+
+HD_FN bool hd_predicate_holds(uint32_t predicate, uint64_t key, uint64_t score, const uint8_t *value,
+                              uint32_t value_bytes, uint64_t a, uint64_t b)
+{
+    switch (predicate) {
+#define HD_PREDICATE(name, what, args) case HD_PREDICATE_##name: return name##_holds(key, score, value, value_bytes, a, b);
+#include "predicates/registry.inc"
+#undef HD_PREDICATE
+    default: return false;
+    }
+}
+
+typedef struct hd_predicate_row {
+    const char *name, *what, *args;
+} hd_predicate_row;
+
+static const hd_predicate_row hd_predicate_rows[] = {
+#define HD_PREDICATE(name, what, args) { #name, what, args },
+#include "predicates/registry.inc"
+#undef HD_PREDICATE
+};
+
+#endif

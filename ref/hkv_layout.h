@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * hkv_layout.h - where the bytes of an HKV table are (HKV section 3.2, Figure 4).
+ *
+ * Slot s of bucket b is entry e = b * slots + s. Each field of an entry has a plane of its own:
+ *
+ *   plane    bytes at e                       meaning
+ *   digest   e                                0: empty; else 1 to 255, a filter and never an answer
+ *   key      8e .. 8e + 7                     HD_KEY_EMPTY, HD_KEY_LOCKED or the key
+ *   score    8e .. 8e + 7                     made by the policy; the least of a full bucket leaves first
+ *   value    e * value_bytes ..               opaque
+ *
+ * 17 bytes of metadata per entry for any number of slots. With 128 slots the digests of a bucket are one
+ * 128-byte line, so one line settles a miss (Proposition 3.1). Values are found by position: no pointer is
+ * stored (section 3.6). Planes are aligned to 128 bytes.
+ *
+ * Differs: HKV allocates buckets one by one and reaches them through a descriptor each, a random 32-byte
+ * load before every operation. Here an address is arithmetic.
+ *
+ * Invariants, by number (ref/hkv_check.c). "At rest" means no batch is running.
+ *   HKV-1  an entry's digest is 0 exactly when its key is HD_KEY_EMPTY
+ *   HKV-2  a key's digest is hd_digest of its hash
+ *   HKV-3  a key is in its first bucket; in dual mode in its first or second
+ *   HKV-4  a key is in at most one slot of the table
+ *   HKV-5  at rest no key is HD_KEY_LOCKED; the third reserved key is nowhere, ever
+ *   HKV-6  at rest every pinned key is present, pinned once, and has a holder other than 0
+ *   HKV-7  an empty slot's score is 0: nothing of an old entry shows through export or a snapshot
+ */
+#ifndef HD_HKV_LAYOUT_H
+#define HD_HKV_LAYOUT_H
+
+#include "ref/hash.h"
+
+enum { HKV_NO_DIGEST = 0 };
+
+/* One pinned key. Kept beside the table, not in it: the planes have no bit to spare. */
+typedef struct hkv_pin {
+    uint64_t key;    /* HD_KEY_EMPTY: a free place */
+    uint64_t holder; /* not 0 */
+} hkv_pin;
+
+/* Everything that an operation needs to know of a table. */
+typedef struct hkv_view {
+    uint8_t *digest;   /* (buckets, slots)              */
+    uint64_t *key;     /* (buckets, slots)              */
+    uint64_t *score;   /* (buckets, slots)              */
+    uint8_t *value;    /* (buckets, slots, value_bytes); NULL when value_bytes is 0 */
+    uint64_t buckets;
+    uint32_t slots;
+    uint32_t value_bytes;
+    uint64_t seed;
+    uint32_t policy;       /* hd_policy                 */
+    uint32_t admit_always; /* 0 or 1                    */
+    uint32_t dual;         /* 0 or 1                    */
+    uint32_t pin_places;   /* a power of two, or 0      */
+    uint32_t pin_limit;    /* pins at most; < pin_places */
+    uint32_t pins;         /* pins now                  */
+    hkv_pin *pin;          /* (pin_places): open addressing from hd_mix64(key) */
+} hkv_view;
+
+HD_FN uint64_t hkv_entry(const hkv_view *v, uint64_t b, uint32_t s) { return b * v->slots + s; }
+
+HD_FN uint64_t hkv_capacity(const hkv_view *v) { return v->buckets * v->slots; }
+
+HD_FN uint8_t *hkv_value(const hkv_view *v, uint64_t e) { return v->value + e * v->value_bytes; }
+
+#endif
