@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * workload.c - from the text "zipf:0.99,4Mi" to a stream of requests: the registry of sources, the
+ * one grammar of their specs, and the calls that every source is used through.
+ */
+#include "workload/workload.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/error.h"
+
+/* ---- The registry ------------------------------------------------------------------------ */
+
+#define HD_SOURCE(name) extern const hd_source_row hd_workload_##name;
+#include "workload/registry.inc"
+#undef HD_SOURCE
+
+static const hd_source_row *const rows[] = {
+#define HD_SOURCE(name) &hd_workload_##name,
+#include "workload/registry.inc"
+#undef HD_SOURCE
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+const hd_source_row *hd_source_row_at(size_t i) { return i < ROWS ? rows[i] : NULL; }
+
+const hd_source_row *hd_source_row_find(const char *name)
+{
+    for (size_t i = 0; i < ROWS; i++)
+        if (strcmp(rows[i]->name, name) == 0) return rows[i];
+    return NULL;
+}
+
+/* Adds one more name to a list "a, b"; what does not fit is left out. */
+static void list_add(char *list, size_t bytes, const char *name)
+{
+    size_t used = strlen(list);
+    snprintf(list + used, bytes - used, "%s%s", used ? ", " : "", name);
+}
+
+static hd_status fail_row(const char *name)
+{
+    const hd_source_row *near = rows[0];
+    unsigned least = ~0u;
+    char all[256] = "";
+    for (size_t i = 0; i < ROWS; i++) {
+        unsigned d = hd_edit_distance(name, rows[i]->name);
+        if (d < least) { least = d; near = rows[i]; }
+        list_add(all, sizeof all, rows[i]->name);
+    }
+    return hd_fail(HD_EINVAL, "workload: there is no '%.60s'; nearest: %s; all: %s", name, near->name, all);
+}
+
+/* ---- The grammar: NAME[:PART,...]; a PART is an option, name=value, or a positional argument -- */
+
+/* The '=' of an option, or NULL: a file name such as ./a=b.csv is a positional argument, because an
+ * option's name is lower-case letters, digits and '_' only. */
+static char *option_equals(char *part)
+{
+    size_t n = strspn(part, "abcdefghijklmnopqrstuvwxyz0123456789_");
+    return n && part[n] == '=' ? part + n : NULL;
+}
+
+static hd_status part_add(hd_source_args *a, char *part)
+{
+    char *equals = option_equals(part);
+    if (!equals) {
+        if (a->args == HD_SOURCE_ARGS)
+            return hd_fail(HD_EINVAL, "%s: more than %d arguments", a->name, HD_SOURCE_ARGS);
+        a->arg[a->args++] = part;
+        return HD_OK;
+    }
+    *equals = '\0';
+    if (hd_source_option(a, part, NULL)) return hd_fail(HD_EINVAL, "%s: option '%.60s' is given twice", a->name, part);
+    if (a->options == HD_SOURCE_ARGS) return hd_fail(HD_EINVAL, "%s: more than %d options", a->name, HD_SOURCE_ARGS);
+    a->option[a->options][0] = part;
+    a->option[a->options++][1] = equals + 1;
+    return HD_OK;
+}
+
+hd_status hd_source_parse(const char *spec, char *store, size_t store_bytes, hd_source_args *a)
+{
+    size_t n = strlen(spec);
+    if (n >= store_bytes) return hd_fail(HD_EINVAL, "workload: a spec of %zu bytes; at most %zu", n, store_bytes - 1);
+    memcpy(store, spec, n + 1);
+    memset(a, 0, sizeof *a);
+    a->name = store;
+
+    char *rest = strchr(store, ':');
+    if (rest) *rest++ = '\0';
+    if (!hd_source_row_find(a->name)) return fail_row(a->name);
+    while (rest) {
+        char *part = rest;
+        rest = strchr(part, ',');
+        if (rest) *rest++ = '\0';
+        hd_status e = part_add(a, part);
+        if (e) return e;
+    }
+    return HD_OK;
+}
+
+/* ---- What a row's open asks about its arguments --------------------------------------------- */
+
+const char *hd_source_option(const hd_source_args *a, const char *name, const char *otherwise)
+{
+    for (size_t i = 0; i < a->options; i++)
+        if (strcmp(a->option[i][0], name) == 0) return a->option[i][1];
+    return otherwise;
+}
+
+hd_status hd_source_known(const hd_source_args *a, const char *const *known)
+{
+    for (size_t i = 0; i < a->options; i++) {
+        const char *name = a->option[i][0], *near = NULL;
+        unsigned least = ~0u;
+        char all[256] = "";
+        for (const char *const *k = known; *k; k++) {
+            unsigned d = hd_edit_distance(name, *k);
+            if (d < least) { least = d; near = *k; }
+            list_add(all, sizeof all, *k);
+        }
+        if (!near) return hd_fail(HD_EINVAL, "%s: takes no option, so no '%.60s'", a->name, name);
+        if (least) return hd_fail(HD_EINVAL, "%s: there is no option '%.60s'; nearest: %s; all: %s", a->name, name, near, all);
+    }
+    return HD_OK;
+}
+
+hd_status hd_source_shape(const hd_source_args *a, size_t least, size_t most)
+{
+    if (a->args >= least && a->args <= most) return HD_OK;
+    const hd_source_row *row = hd_source_row_find(a->name);
+    return hd_fail(HD_EINVAL, "%s: %zu argument%s given; the form is %s", a->name, a->args, a->args == 1 ? "" : "s",
+                   row ? row->form : "not known");
+}
+
+hd_status hd_source_flag(const hd_source_args *a, const char *name, bool otherwise, bool *on)
+{
+    uint64_t v = otherwise;
+    const char *text = hd_source_option(a, name, NULL);
+    hd_status e = text ? hd_parse_u64(name, text, 0, 1, &v) : HD_OK;
+    *on = v != 0;
+    return e;
+}
+
+/* ---- Use ------------------------------------------------------------------------------------ */
+
+hd_status hd_source_open(const hd_source_args *args, hd_source **s)
+{
+    hd_source_args a = *args;
+    const hd_source_row *row = hd_source_row_find(a.name);
+    if (!row) return fail_row(a.name);
+    if (!a.seams) a.seams = &hd_seams_os;
+    if (row->file && (a.args == 0 || !*a.arg[0])) return hd_fail(HD_EINVAL, "%s: no file; the form is %s", row->name, row->form);
+    hd_source *opened = NULL;
+    hd_status e = row->open(&a, &opened);
+    if (e) return e;
+    opened->row = row;
+    *s = opened;
+    return HD_OK;
+}
+
+hd_status hd_source_open_spec(const char *spec, uint64_t seed, hd_source **s)
+{
+    char store[4096 + 256]; /* PATH_MAX and the options */
+    hd_source_args a;
+    hd_status e = hd_source_parse(spec, store, sizeof store, &a);
+    a.seed = seed;
+    return e ? e : hd_source_open(&a, s);
+}
+
+hd_status hd_source_next(hd_source *s, hd_request *r, size_t max, size_t *got) { return s->next(s, r, max, got); }
+
+void hd_source_close(hd_source *s)
+{
+    if (s) s->close(s);
+}
