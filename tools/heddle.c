@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * heddle.c - the command: finds the verb, reads its command line, and sees to it that what was
+ * printed arrived.
+ */
+#include <errno.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/error.h"
+#include "tools/tool.h"
+
+/* ---- The verbs ------------------------------------------------------------------------------ */
+
+#define VERB(name) extern const tool_verb verb_##name;
+#include "tools/verbs.inc"
+#undef VERB
+
+static const tool_verb *const verbs[] = {
+#define VERB(name) &verb_##name,
+#include "tools/verbs.inc"
+#undef VERB
+    NULL
+};
+
+const tool_verb *tool_verb_at(int i)
+{
+    return i >= 0 && (size_t)i < sizeof verbs / sizeof *verbs ? verbs[i] : NULL;
+}
+
+static const tool_verb *verb_find(const char *name)
+{
+    for (int i = 0; verbs[i]; i++)
+        if (strcmp(verbs[i]->name, name) == 0) return verbs[i];
+    return NULL;
+}
+
+/* ---- Saying no ------------------------------------------------------------------------------ */
+
+static const char *said_by = ""; /* " sim": who speaks on standard error */
+
+int tool_say(int code, const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    fflush(stdout);
+    fprintf(stderr, "heddle%s%s: ", *said_by ? " " : "", said_by);
+    vfprintf(stderr, format, ap);
+    putc('\n', stderr);
+    va_end(ap);
+    return code;
+}
+
+int tool_fail(hd_status s)
+{
+    static const int code[HD_STATUS_COUNT] = {
+        [HD_OK] = TOOL_OK,          [HD_EINVAL] = TOOL_USAGE, [HD_ENOMEM] = TOOL_SYSTEM,
+        [HD_ECUDA] = TOOL_SYSTEM,   [HD_EIO] = TOOL_SYSTEM,   [HD_ECORRUPT] = TOOL_DATA,
+    };
+    return tool_say((unsigned)s < HD_STATUS_COUNT ? code[s] : TOOL_SYSTEM, "%s", hd_why());
+}
+
+error_t tool_read(hd_status s)
+{
+    if (s == HD_OK) return 0;
+    tool_say(TOOL_USAGE, "%s", hd_why());
+    return EINVAL;
+}
+
+int tool_file(const char *what, const char *path)
+{
+    struct stat st;
+    bool there = stat(path, &st) == 0;
+    if (!there && (errno == ENOENT || errno == ENOTDIR))
+        return tool_say(TOOL_USAGE, "%s: there is no file '%s'", what, path);
+    if (there && S_ISDIR(st.st_mode)) return tool_say(TOOL_USAGE, "%s: '%s' is a folder", what, path);
+    return TOOL_OK; /* whatever else is wrong with it, its reader says better */
+}
+
+const char *tool_nearest(const char *word, const char *const *names)
+{
+    const char *near = "";
+    unsigned least = ~0u;
+    for (size_t i = 0; names[i]; i++) {
+        unsigned d = hd_edit_distance(word, names[i]);
+        /* what was begun and not finished is nearer than its missing letters make it */
+        if (*word && strncmp(word, names[i], strlen(word)) == 0) d = 1;
+        if (d >= least) continue;
+        least = d;
+        near = names[i];
+    }
+    return near;
+}
+
+/* ---- Ctrl-C --------------------------------------------------------------------------------- */
+
+static volatile sig_atomic_t stopped;
+
+bool tool_stopped(void) { return stopped != 0; }
+
+static void on_interrupt(int sig)
+{
+    stopped = 1;
+    signal(sig, SIG_DFL); /* the second one does not ask */
+}
+
+/* ---- Reading a command line ------------------------------------------------------------------ */
+
+enum { KEY_JSON = 0x1000, KEY_CSV };
+
+static const struct argp_option shared_option[] = {
+    { "json", KEY_JSON, NULL, 0, "print results as JSON (doc/output.md)", -2 },
+    { "csv", KEY_CSV, NULL, 0, "print results as CSV", -2 },
+    { NULL, 0, NULL, 0, NULL, 0 },
+};
+
+static error_t shared_parse(int key, char *arg, struct argp_state *state)
+{
+    tool_line *line = (tool_line *)state->input;
+    switch (key) {
+    case KEY_JSON: line->form = TOOL_JSON; return 0;
+    case KEY_CSV: line->form = TOOL_CSV; return 0;
+    case ARGP_KEY_ARG:
+        if (line->words >= line->verb->words_max) {
+            tool_say(TOOL_USAGE, "'%s' is one argument too many; it takes %s", arg,
+                     *line->verb->args ? line->verb->args : "none");
+            return EINVAL;
+        }
+        line->word[line->words++] = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (line->words >= line->verb->words_min) return 0;
+        tool_say(TOOL_USAGE, "it takes %s; see heddle %s --help", line->verb->args, line->verb->name);
+        return EINVAL;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* Hands each parser its own input, and takes from argp the second line that it adds to errors. */
+static error_t root_parse(int key, char *arg, struct argp_state *state)
+{
+    (void)arg;
+    if (key != ARGP_KEY_INIT) return ARGP_ERR_UNKNOWN;
+    void **input = (void **)state->input;
+    state->child_inputs[0] = input[0];
+    state->child_inputs[1] = input[1];
+    state->err_stream = NULL;
+    return 0;
+}
+
+/* Whether --name is an option: argp would say no as well, but without the nearest name. */
+static bool option_known(const tool_verb *v, const char *name, size_t length)
+{
+    static const char *const always[] = { "help", "usage", "version", NULL };
+    for (const struct argp_option *o = shared_option; o->name; o++)
+        if (strncmp(o->name, name, length) == 0) return true;
+    for (const struct argp_option *o = v->option; o && (o->name || o->key || o->doc); o++)
+        if (o->name && strncmp(o->name, name, length) == 0) return true;
+    for (int i = 0; always[i]; i++)
+        if (strncmp(always[i], name, length) == 0) return true;
+    return false;
+}
+
+static int options_known(const tool_verb *v, int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strncmp(argv[i], "--", 2) != 0) continue;
+        const char *name = argv[i] + 2;
+        size_t length = strcspn(name, "=");
+        if (option_known(v, name, length)) continue;
+
+        enum { MOST = 64 };
+        const char *all[MOST + 1] = { "json", "csv", "help" };
+        int n = 3;
+        for (const struct argp_option *o = v->option; o && (o->name || o->key || o->doc) && n < MOST; o++)
+            if (o->name) all[n++] = o->name;
+        char given[64];
+        snprintf(given, sizeof given, "%.*s", (int)(length < 60 ? length : 60), name);
+        return tool_say(TOOL_USAGE, "there is no option --%s; nearest: --%s", given, tool_nearest(given, all));
+    }
+    return -1;
+}
+
+int tool_parse(tool_line *line, int argc, char **argv, void *options)
+{
+    const tool_verb *v = line->verb;
+    int code = options_known(v, argc, argv);
+    if (code >= 0) return code;
+
+    static char title[64];
+    char *doc = NULL;
+    if (asprintf(&doc, "heddle %s - %s.\v%s", v->name, v->what, v->doc) < 0)
+        return tool_say(TOOL_SYSTEM, "memory was refused");
+    snprintf(title, sizeof title, "heddle %s", v->name);
+    argv[0] = title;
+
+    const struct argp own = { .options = v->option, .parser = v->parse };
+    const struct argp shared = { .options = shared_option, .parser = shared_parse };
+    const struct argp_child child[] = { { &own, 0, NULL, 0 }, { &shared, 0, NULL, 0 }, { NULL, 0, NULL, 0 } };
+    const struct argp root = { .parser = root_parse, .args_doc = v->args, .doc = doc, .children = child };
+    void *input[2] = { options, line };
+    error_t e = argp_parse(&root, argc, argv, 0, NULL, input);
+    free(doc);
+    if (e == ENOMEM) return tool_say(TOOL_SYSTEM, "memory was refused");
+    return e ? TOOL_USAGE : -1;
+}
+
+/* ---- The command itself ----------------------------------------------------------------------- */
+
+static void print_version(FILE *f, struct argp_state *state)
+{
+    (void)state;
+    fprintf(f, "heddle %s\n", hd_version());
+    fputs("Apache-2.0; there is no warranty.\n", f);
+}
+void (*argp_program_version_hook)(FILE *, struct argp_state *) = print_version;
+
+static void print_help(FILE *f)
+{
+    fputs("Usage: heddle VERB [ARGUMENT...]\n"
+          "Hash tables with cache semantics: run them, judge them, measure them.\n\n"
+          "Verbs:\n", f);
+    for (int i = 0; verbs[i]; i++) fprintf(f, "  %-9s %s\n", verbs[i]->name, verbs[i]->what);
+    fputs("\n  --help     print this; heddle VERB --help says all about a verb\n"
+          "  --version  print the version\n\n"
+          "EXAMPLES\n"
+          "  heddle run\n"
+          "  heddle list policies\n"
+          "  heddle doctor\n"
+          "\n"
+          "Results go to standard output, progress and errors to standard error. Every verb that\n"
+          "reports takes --json and --csv. Exit codes: 0 all is well; 1 a check failed or two things\n"
+          "differ; 2 the command line; 3 the data; 4 memory, device, input or output; 77 skipped;\n"
+          "130 interrupted.\n", f);
+}
+
+/* What was printed must have arrived: a full disk or a closed pipe is a failure, not a success. */
+static void close_stdout(void)
+{
+    int before = ferror(stdout);
+    if (fclose(stdout) == 0 && !before) return;
+    fprintf(stderr, "heddle: standard output: %s\n", errno ? strerror(errno) : "could not be written");
+    _exit(TOOL_SYSTEM);
+}
+
+static int unknown(const char *word)
+{
+    const char *name[sizeof verbs / sizeof *verbs];
+    for (int i = 0; i == 0 || verbs[i - 1]; i++) name[i] = verbs[i] ? verbs[i]->name : NULL;
+    return tool_say(TOOL_USAGE, "there is no verb '%.60s'; nearest: %s; heddle --help lists them", word,
+                    tool_nearest(word, name));
+}
+
+int main(int argc, char **argv)
+{
+    setlocale(LC_CTYPE, ""); /* for the width of pictures; numbers stay as C has them */
+    setenv("ARGP_HELP_FMT", "rmargin=100,opt-doc-col=26", 0); /* examples are not broken */
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGINT, on_interrupt);
+    atexit(close_stdout);
+
+    const char *word = argc > 1 ? argv[1] : "";
+    bool help = strcmp(word, "help") == 0;
+    if (help && argc > 2) { /* heddle help VERB */
+        static char asked[] = "--help";
+        word = argv[2];
+        argv[2] = asked;
+    } else if (help || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+        print_help(stdout);
+        return TOOL_OK;
+    }
+    if (strcmp(word, "--version") == 0) {
+        print_version(stdout, NULL);
+        return TOOL_OK;
+    }
+    if (argc < 2) {
+        print_help(stderr);
+        return TOOL_USAGE;
+    }
+
+    const tool_verb *v = verb_find(word);
+    if (!v) return unknown(word);
+    said_by = v->name;
+    char **place = (char **)calloc((size_t)argc, sizeof *place);
+    if (!place) return tool_say(TOOL_SYSTEM, "memory was refused");
+    tool_line line = { .verb = v, .word = place };
+    int code = v->run(&line, argc - 1, argv + 1);
+    free(place);
+    return tool_stopped() ? TOOL_STOPPED : code;
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * output.c - a report is kept until its end, then printed in one of three forms.
+ */
+#include "tools/output.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct out_fact_row {
+    const char *key, *label;
+    out_kind kind;
+    out_value value;
+} out_fact_row;
+
+struct out {
+    tool_form form;
+    const char *schema;
+    const out_column *column;
+    int columns;
+    out_fact_row *fact; /* (facts)          */
+    out_value *cell;  /* (rows, columns)  */
+    char *note;       /* NUL-terminated   */
+    size_t facts, rows, note_bytes;
+    bool failed;      /* memory was refused */
+};
+
+/* ---- Building ------------------------------------------------------------------------------- */
+
+/* Room for one element more: capacities are powers of two, so that `count` alone says when to grow. */
+static bool room(out *o, void **array, size_t count, size_t size)
+{
+    if (count & (count - 1) || o->failed) return !o->failed; /* not 0, 1, 2, 4, ... */
+    void *p = realloc(*array, (count ? 2 * count : 1) * size);
+    if (p) *array = p;
+    else o->failed = true;
+    return p != NULL;
+}
+
+static out_value copy(out *o, out_value v)
+{
+    if (v.is != OUT_IS_TEXT) return v;
+    v.text = v.text ? strdup(v.text) : NULL;
+    if (!v.text) {
+        v.is = OUT_IS_NONE;
+        o->failed = true;
+    }
+    return v;
+}
+
+out *out_open(tool_form form, const char *schema, const out_column *column, int columns)
+{
+    out *o = (out *)calloc(1, sizeof *o);
+    if (o) *o = (out){ .form = form, .schema = schema, .column = column, .columns = columns };
+    return o;
+}
+
+void out_fact(out *o, const char *key, const char *label, out_kind kind, out_value v)
+{
+    if (!o || !room(o, (void **)&o->fact, o->facts, sizeof *o->fact)) return;
+    o->fact[o->facts++] = (out_fact_row){ key, label, kind, copy(o, v) };
+}
+
+void out_row(out *o, const out_value *cell)
+{
+    size_t columns = o ? (size_t)o->columns : 0;
+    if (!o || !room(o, (void **)&o->cell, o->rows, columns * sizeof *cell)) return;
+    for (size_t i = 0; i < columns; i++) o->cell[o->rows * columns + i] = copy(o, cell[i]);
+    o->rows++;
+}
+
+void out_note(out *o, const char *format, ...)
+{
+    if (!o || o->form != TOOL_TEXT) return;
+    char *line = NULL;
+    va_list ap;
+    va_start(ap, format);
+    int n = vasprintf(&line, format, ap);
+    va_end(ap);
+    char *all = n < 0 ? NULL : (char *)realloc(o->note, o->note_bytes + (size_t)n + 1);
+    if (all) {
+        o->note = all;
+        memcpy(all + o->note_bytes, line, (size_t)n + 1);
+        o->note_bytes += (size_t)n;
+    } else
+        o->failed = true;
+    if (n >= 0) free(line);
+}
+
+/* ---- Text ----------------------------------------------------------------------------------- */
+
+static void format_thousands(char text[OUT_CELL], uint64_t n)
+{
+    char digits[24];
+    int count = snprintf(digits, sizeof digits, "%" PRIu64, n);
+    char *at = text;
+    for (int i = 0; i < count; i++) {
+        if (i && (count - i) % 3 == 0) *at++ = ',';
+        *at++ = digits[i];
+    }
+    *at = 0;
+}
+
+/* Three significant digits and a unit: the `step`-th power that keeps the number under `step`. */
+static void format_scaled(char text[OUT_CELL], double d, double step, const char *const *unit)
+{
+    int u = 0;
+    while (d >= step && unit[u + 1]) d /= step, u++;
+    snprintf(text, OUT_CELL, "%.*f%s", d < 10 && (u || d != (double)(int)d) ? 2 : d < 100 && u ? 1 : 0, d, unit[u]);
+}
+
+static void format_seconds(char text[OUT_CELL], double s)
+{
+    if (s < 1e-6) snprintf(text, OUT_CELL, "%.0f ns", s * 1e9);
+    else if (s < 1e-3) snprintf(text, OUT_CELL, "%.1f us", s * 1e6);
+    else if (s < 1) snprintf(text, OUT_CELL, "%.1f ms", s * 1e3);
+    else if (s < 100) snprintf(text, OUT_CELL, "%.2f s", s);
+    else snprintf(text, OUT_CELL, "%.0f:%02d min", (double)(int64_t)(s / 60), (int)((int64_t)s % 60));
+}
+
+const char *out_format(char text[OUT_CELL], out_kind kind, out_value v)
+{
+    static const char *const per_second[] = { "/s", " k/s", " M/s", " G/s", NULL };
+    static const char *const bytes[] = { " B", " KiB", " MiB", " GiB", " TiB", NULL };
+    double d = v.is == OUT_IS_COUNT ? (double)v.count : v.real;
+    if (v.is == OUT_IS_NONE) return strcpy(text, "-");
+    if (v.is == OUT_IS_TEXT) return snprintf(text, OUT_CELL, "%s", v.text), text;
+    switch (kind) {
+    case OUT_TEXT:
+    case OUT_PLAIN:
+        if (v.is == OUT_IS_COUNT) snprintf(text, OUT_CELL, "%" PRIu64, v.count);
+        else snprintf(text, OUT_CELL, "%g", d);
+        break;
+    case OUT_COUNT:
+        if (v.is == OUT_IS_COUNT) format_thousands(text, v.count);
+        else snprintf(text, OUT_CELL, "%.1f", d);
+        break;
+    case OUT_HEX: snprintf(text, OUT_CELL, "0x%016" PRIx64, v.count); break;
+    case OUT_RATIO: snprintf(text, OUT_CELL, "%.4f", d); break;
+    case OUT_PERCENT: snprintf(text, OUT_CELL, "%.1f%%", d * 100); break;
+    case OUT_REAL: snprintf(text, OUT_CELL, "%.4g", d); break;
+    case OUT_BYTES: format_scaled(text, d, 1024, bytes); break;
+    case OUT_SECONDS: format_seconds(text, d); break;
+    case OUT_RATE: format_scaled(text, d, 1000, per_second); break;
+    case OUT_FLAG: strcpy(text, v.count ? "yes" : "no"); break;
+    }
+    return text;
+}
+
+/* Columns on the screen: code points, taken to be one column each. */
+static int width_of(const char *s)
+{
+    int n = 0;
+    for (; *s; s++) n += ((unsigned char)*s & 0xc0) != 0x80;
+    return n;
+}
+
+/* Text cells are printed whole: out_format would cut a long path. */
+static const char *cell_text(char text[OUT_CELL], out_kind kind, out_value v)
+{
+    return v.is == OUT_IS_TEXT ? v.text : out_format(text, kind, v);
+}
+
+static void print_padded(const char *s, int width, bool left, bool last)
+{
+    int pad = width - width_of(s);
+    printf("%*s%s", left ? 0 : pad, "", s);
+    if (left && !last) printf("%*s", pad, "");
+}
+
+static void print_text(const out *o)
+{
+    char text[OUT_CELL];
+    int label = 0;
+    for (size_t i = 0; i < o->facts; i++)
+        if (width_of(o->fact[i].label) > label) label = width_of(o->fact[i].label);
+    for (size_t i = 0; i < o->facts; i++) {
+        print_padded(o->fact[i].label, label, true, false);
+        printf("  %s\n", cell_text(text, o->fact[i].kind, o->fact[i].value));
+    }
+    if (o->facts && o->rows) putchar('\n');
+
+    size_t columns = (size_t)o->columns;
+    int *width = (int *)calloc(columns + 1, sizeof *width);
+    if (!width) {
+        tool_say(TOOL_SYSTEM, "memory was refused while printing");
+        return;
+    }
+    for (size_t c = 0; c < columns; c++) {
+        width[c] = width_of(o->column[c].head);
+        for (size_t r = 0; r < o->rows; r++) {
+            int w = width_of(cell_text(text, o->column[c].kind, o->cell[r * columns + c]));
+            if (w > width[c]) width[c] = w;
+        }
+    }
+    for (size_t c = 0; c < columns && o->rows; c++) {
+        print_padded(o->column[c].head, width[c], o->column[c].kind == OUT_TEXT, c + 1 == columns);
+        fputs(c + 1 == columns ? "\n" : "  ", stdout);
+    }
+    for (size_t r = 0; r < o->rows; r++)
+        for (size_t c = 0; c < columns; c++) {
+            print_padded(cell_text(text, o->column[c].kind, o->cell[r * columns + c]), width[c],
+                         o->column[c].kind == OUT_TEXT, c + 1 == columns);
+            fputs(c + 1 == columns ? "\n" : "  ", stdout);
+        }
+    free(width);
+    if (o->note) fputs(o->note, stdout);
+}
+
+/* ---- JSON ----------------------------------------------------------------------------------- */
+
+static json_t *json_of(out_kind kind, out_value v)
+{
+    char text[OUT_CELL];
+    if (v.is == OUT_IS_NONE) return json_null();
+    if (v.is == OUT_IS_TEXT) return json_string(v.text);
+    if (v.is == OUT_IS_REAL) return json_real(v.real);
+    if (kind == OUT_FLAG) return json_boolean(v.count != 0);
+    /* jansson's integers are signed: what they cannot hold is a string, as every hash is */
+    if (kind == OUT_HEX || v.count > INT64_MAX) return json_string(out_format(text, OUT_HEX, v));
+    return json_integer((json_int_t)v.count);
+}
+
+/* {"schema": ..., facts..., "rows": [{...}]} */
+static bool print_json(const out *o)
+{
+    json_t *all = json_object();
+    int bad = !all || json_object_set_new(all, "schema", json_string(o->schema));
+    for (size_t i = 0; i < o->facts && !bad; i++)
+        bad = json_object_set_new(all, o->fact[i].key, json_of(o->fact[i].kind, o->fact[i].value));
+    json_t *rows = json_array();
+    for (size_t r = 0; r < o->rows && !bad; r++) {
+        json_t *row = json_object();
+        for (int c = 0; c < o->columns && !bad; c++)
+            bad = json_object_set_new(row, o->column[c].key,
+                                      json_of(o->column[c].kind, o->cell[r * (size_t)o->columns + (size_t)c]));
+        bad = json_array_append_new(rows, row) || bad;
+    }
+    if (o->columns) bad = json_object_set_new(all, "rows", rows) || bad;
+    else json_decref(rows);
+    if (!bad) bad = json_dumpf(all, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) != 0 && !ferror(stdout);
+    if (!bad) putchar('\n');
+    json_decref(all);
+    return !bad;
+}
+
+/* ---- CSV (RFC 4180, line ends are \n) ------------------------------------------------------- */
+
+static void print_csv_text(const char *s)
+{
+    if (!strpbrk(s, ",\"\r\n")) {
+        fputs(s, stdout);
+        return;
+    }
+    putchar('"');
+    for (; *s; s++) {
+        if (*s == '"') putchar('"');
+        putchar(*s);
+    }
+    putchar('"');
+}
+
+static void print_csv_value(out_kind kind, out_value v)
+{
+    char text[OUT_CELL];
+    if (v.is == OUT_IS_NONE) return;
+    if (v.is == OUT_IS_TEXT) print_csv_text(v.text);
+    else if (v.is == OUT_IS_REAL) printf("%.12g", v.real);
+    else if (kind == OUT_HEX) fputs(out_format(text, OUT_HEX, v), stdout);
+    else if (kind == OUT_FLAG) fputs(v.count ? "true" : "false", stdout);
+    else printf("%" PRIu64, v.count);
+}
+
+static void print_csv(const out *o)
+{
+    if (!o->columns) {
+        puts("key,value");
+        for (size_t i = 0; i < o->facts; i++) {
+            printf("%s,", o->fact[i].key);
+            print_csv_value(o->fact[i].kind, o->fact[i].value);
+            putchar('\n');
+        }
+    }
+    for (int c = 0; c < o->columns; c++) printf("%s%s", c ? "," : "", o->column[c].key);
+    if (o->columns) putchar('\n');
+    for (size_t r = 0; r < o->rows; r++)
+        for (int c = 0; c < o->columns; c++) {
+            if (c) putchar(',');
+            print_csv_value(o->column[c].kind, o->cell[r * (size_t)o->columns + (size_t)c]);
+            if (c + 1 == o->columns) putchar('\n');
+        }
+}
+
+/* ---- The end -------------------------------------------------------------------------------- */
+
+int out_close(out *o, int code)
+{
+    if (!o) return tool_say(TOOL_SYSTEM, "memory was refused while reporting");
+    bool printed = !o->failed;
+    if (printed && o->form == TOOL_TEXT) print_text(o);
+    if (printed && o->form == TOOL_CSV) print_csv(o);
+    if (printed && o->form == TOOL_JSON) printed = print_json(o);
+    if (!printed) code = tool_say(TOOL_SYSTEM, "memory was refused while reporting");
+    out_drop(o);
+    return code;
+}
+
+void out_drop(out *o)
+{
+    if (!o) return;
+    for (size_t i = 0; i < o->facts; i++)
+        if (o->fact[i].value.is == OUT_IS_TEXT) free((void *)(uintptr_t)o->fact[i].value.text);
+    for (size_t i = 0; i < o->rows * (size_t)o->columns; i++)
+        if (o->cell[i].is == OUT_IS_TEXT) free((void *)(uintptr_t)o->cell[i].text);
+    free(o->fact);
+    free(o->cell);
+    free(o->note);
+    free(o);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * tool.h - what every verb of the command `heddle` shares: its row in the table of verbs, one way
+ * to read a command line, one way to say no.
+ *
+ * A verb is one file, tools/verb_NAME.c, that ends in its row, and one line in tools/verbs.inc:
+ *
+ *     static const struct argp_option option[] = {
+ *         { "slots", 's', "N", 0, "slots per bucket (128)", 0 },
+ *         { 0 },
+ *     };
+ *     static error_t parse(int key, char *arg, struct argp_state *state)
+ *     {
+ *         sim_options *o = state->input;
+ *         switch (key) {
+ *         case 's': return tool_read(hd_parse_u64("--slots", arg, 2, 1024, &o->slots));
+ *         default: return ARGP_ERR_UNKNOWN;
+ *         }
+ *     }
+ *     static int run(tool_line *line, int argc, char **argv)
+ *     {
+ *         sim_options o = { .slots = 128 };
+ *         int code = tool_parse(line, argc, argv, &o);
+ *         if (code >= 0) return code;
+ *         ... line->word[0], line->form ...
+ *     }
+ *     const tool_verb verb_sim = { "sim", "TRACE FORMAT POLICIES SIZES", "replay a trace", doc, 4, 4,
+ *                                  option, parse, run };
+ *
+ * --help, --json, --csv, the words that are no options and unknown options are handled here.
+ */
+#ifndef HD_TOOL_H
+#define HD_TOOL_H
+
+#include <argp.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "heddle.h"
+
+/* Exit codes: the contract's, and the shell's for an interrupted command. */
+enum {
+    TOOL_OK = 0,
+    TOOL_DIFFERS = 1,  /* a check failed, or two things that should agree differ              */
+    TOOL_USAGE = 2,    /* the command line: unknown name, number out of range, no such file   */
+    TOOL_DATA = 3,     /* a file that exists holds what it should not                         */
+    TOOL_SYSTEM = 4,   /* memory, device, input or output refused                             */
+    TOOL_SKIPPED = 77,
+    TOOL_STOPPED = 130 /* Ctrl-C                                                              */
+};
+
+typedef enum tool_form { TOOL_TEXT, TOOL_JSON, TOOL_CSV } tool_form;
+
+typedef struct tool_verb tool_verb;
+
+/* One invocation. */
+typedef struct tool_line {
+    const tool_verb *verb;
+    tool_form form;   /* --json, --csv                                    */
+    char **word;      /* (words) the arguments that are no options, in order */
+    int words;
+} tool_line;
+
+struct tool_verb {
+    const char *name;
+    const char *args; /* "TRACE FORMAT POLICIES SIZES", as --help prints it */
+    const char *what; /* one line, lower case, no full stop                 */
+    const char *doc;  /* the rest of --help. Ends with a section EXAMPLES; a line of it whose first
+                         word is heddle or printf is run, in order, by tests/t_cli.sh */
+    int words_min, words_max;
+    const struct argp_option *option;
+    argp_parser_t parse;
+    int (*run)(tool_line *line, int argc, char **argv);
+};
+
+/* Row i of the verbs; NULL past the end. */
+const tool_verb *tool_verb_at(int i);
+
+/* Reads the command line into *options (state->input of the verb's parser) and *line. -1: go on;
+ * otherwise the exit code to return at once. */
+int tool_parse(tool_line *line, int argc, char **argv, void *options);
+
+/* For parsers: 0 for HD_OK; otherwise hd_why() is printed and the parse ends with TOOL_USAGE. */
+error_t tool_read(hd_status s);
+
+/* Prints "heddle VERB: sentence" on standard error, one line, and returns `code`. */
+int tool_say(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* As tool_say with hd_why(); the code is the status's: HD_EINVAL 2, HD_ECORRUPT 3, others 4. */
+int tool_fail(hd_status s);
+
+/* TOOL_OK when `path` can be given to a reader; else says so and returns TOOL_USAGE: a name on the
+ * command line that names nothing is a mistake in the command line, not bad data. */
+int tool_file(const char *what, const char *path);
+
+/* The nearest of `names` (NULL-terminated) to `word`, for "there is no 'x'; nearest: y". */
+const char *tool_nearest(const char *word, const char *const *names);
+
+/* Whether Ctrl-C was pressed. Long loops ask (progress_at does) and return TOOL_STOPPED; the second
+ * Ctrl-C ends the process without asking. */
+bool tool_stopped(void);
+
+#endif
