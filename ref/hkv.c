@@ -229,13 +229,6 @@ static void write_entry(hkv_view *v, uint64_t e, uint8_t digest, uint64_t key, c
     write_value(v, e, value);
 }
 
-static void empty_entry(hkv_view *v, uint64_t e)
-{
-    v->key[e] = HD_KEY_EMPTY;
-    v->score[e] = 0;
-    v->digest[e] = HKV_NO_DIGEST;
-}
-
 bool hkv_put(hkv_view *v, uint64_t key, const void *value, uint64_t score)
 {
     home at = home_of(v, key);
@@ -247,13 +240,16 @@ bool hkv_put(hkv_view *v, uint64_t key, const void *value, uint64_t score)
 
 /* ---- What each operation does ------------------------------------------------------------------------- */
 
+typedef enum value_change { KEEP, REPLACE, ADD } value_change;
+typedef enum other_change { NOTHING, PIN, UNPIN, REMOVE } other_change;
+
 /* An operation is what it does to a key that is there, and whether it brings in one that is not. */
 typedef struct rule {
-    hd_outcome found;                             /* its outcome when the key is there         */
-    enum { KEEP, REPLACE, ADD } value;            /* what becomes of the value then            */
-    bool rescore;                                 /* and whether the score is made anew        */
-    enum { NOTHING, PIN, UNPIN, REMOVE } besides; /* and what else                             */
-    bool insert;                                  /* a missing key is inserted (Algorithm 2)   */
+    hd_outcome found;     /* its outcome when the key is there       */
+    value_change value;   /* what becomes of the value then          */
+    bool rescore;         /* and whether the score is made anew      */
+    other_change besides; /* and what else                           */
+    bool insert;          /* a missing key is inserted (Algorithm 2) */
 } rule;
 
 static const rule rules[] = {
@@ -307,7 +303,7 @@ static void change_found(hkv_view *v, const hkv_item *it, const rule *r, hd_outc
     if (r->rescore) v->score[e] = hd_on_hit(v->policy, v->score[e], it->in);
     if (r->besides == PIN) pin_add(v, it->key, it->holder);
     if (r->besides == UNPIN) pin_drop(v, hkv_pin_find(v, it->key));
-    if (r->besides == REMOVE) empty_entry(v, e);
+    if (r->besides == REMOVE) hkv_make_empty(v, e);
 }
 
 /* Algorithm 2 from line 6, once the key is known to be absent. */

@@ -29,6 +29,7 @@
 #ifndef HD_HKV_LAYOUT_H
 #define HD_HKV_LAYOUT_H
 
+#include "heddle.h"
 #include "ref/hash.h"
 
 enum { HKV_NO_DIGEST = 0 };
@@ -44,7 +45,7 @@ typedef struct hkv_view {
     uint8_t *digest;   /* (buckets, slots)              */
     uint64_t *key;     /* (buckets, slots)              */
     uint64_t *score;   /* (buckets, slots)              */
-    uint8_t *value;    /* (buckets, slots, value_bytes); NULL when value_bytes is 0 */
+    uint8_t *value;    /* (buckets, slots, value_bytes) */
     uint64_t buckets;
     uint32_t slots;
     uint32_t value_bytes;
@@ -62,6 +63,14 @@ HD_FN uint64_t hkv_entry(const hkv_view *v, uint64_t b, uint32_t s) { return b *
 
 HD_FN uint64_t hkv_capacity(const hkv_view *v) { return v->buckets * v->slots; }
 
+/* Never NULL: a table of value_bytes 0 has a value plane of one unused byte. */
 HD_FN uint8_t *hkv_value(const hkv_view *v, uint64_t e) { return v->value + e * v->value_bytes; }
+
+HD_FN void hkv_make_empty(const hkv_view *v, uint64_t e)
+{
+    v->key[e] = HD_KEY_EMPTY;
+    v->score[e] = 0;
+    v->digest[e] = HKV_NO_DIGEST;
+}
 
 #endif
