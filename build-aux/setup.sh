@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# setup.sh - what ./try and ./check have in common: packages, configure, make. Sourced by them at the top of the tree;
+# everything goes into build/, and what is there already is used again.
+
+export LC_ALL=C.UTF-8
+unset MAKEFLAGS MAKELEVEL TESTS
+build=build
+log=$build/$(basename "$0").log
+installed=no
+
+say() { printf '%s: %s\n' "$(basename "$0")" "$*"; }
+die() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; exit 1; }
+
+# quietly WHAT COMMAND...: the command's words go to the log, and their end to the screen when it fails.
+quietly() {
+  local what=$1
+  shift
+  say "$what"
+  printf '\n=== %s\n' "$*" >>"$log"
+  "$@" >>"$log" 2>&1 </dev/null && return
+  tail -n 25 "$log" >&2
+  die "$what: failed; all of it is in $log"
+}
+
+apt_install() { $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@"; }
+apt_retry() { apt_install "$@" || { $sudo apt-get update && apt_install "$@"; }; }
+
+# packages NAME...: installs those Debian packages that are missing.
+packages() {
+  local missing=() name sudo=
+  if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    say "no apt here: going on with the C compiler, autotools, xxhash, zstd, zlib, jansson, cmocka that are installed"
+    return
+  fi
+  for name; do
+    [[ $(dpkg-query -W -f ' ${db:Status-Status} ' "$name" 2>/dev/null) == *" installed "* ]] || missing+=("$name")
+  done
+  [ ${#missing[@]} -gt 0 ] || return 0
+  if [ "$(id -u)" != 0 ]; then
+    sudo=$(command -v sudo) || die "packages are missing and this is not root; as root: apt-get install ${missing[*]}"
+  fi
+  [ -z "$sudo" ] || "$sudo" -v || die "packages are missing; as root: apt-get install ${missing[*]}"
+  compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null || quietly "reading apt's package lists" $sudo apt-get update
+  quietly "installing ${missing[*]}" apt_retry "${missing[@]}"
+  installed=yes
+}
+
+# True when build/ has to be configured: it is not, or was before a package came, or stood in another place.
+stale() {
+  [ ! -f $build/config.status ] || [ ! -f $build/Makefile ] || [ $installed = yes ] ||
+    ! grep -qxF "abs_top_srcdir = $PWD" $build/Makefile
+}
+
+configure_here() {
+  if [ -f $build/config.status ]; then set -- "$(cd $build && ./config.status --config)"; else set -- ""; fi
+  (cd $build && eval "../configure $1")
+}
+
+# make_all [CONDITION]: configures when needed (or when the command CONDITION says so), and builds.
+make_all() {
+  [ ! -f config.status ] || die "this tree is configured in place; run 'make distclean' first"
+  if [ ! -x configure ] || [ configure.ac -nt configure ] || [ m4/hd_flags.m4 -nt configure ]; then
+    quietly "making configure" ./autogen.sh
+  fi
+  if stale || { [ $# -gt 0 ] && "$@"; }; then quietly "configuring in $build/" configure_here; fi
+  quietly "building in $build/ (words in $log)" make -C $build -j"$(nproc)"
+}
+
+mkdir -p $build
+: >"$log"
+needed=(gcc libc6-dev make autoconf automake libtool pkg-config libxxhash-dev libzstd-dev zlib1g-dev libjansson-dev)
