@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -165,59 +166,73 @@ static const char *cell_text(char text[OUT_CELL], out_kind kind, out_value v)
     return v.is == OUT_IS_TEXT ? v.text : out_format(text, kind, v);
 }
 
-static void print_padded(const char *s, int width, bool left, bool last)
+static void print_padded(FILE *f, const char *s, int width, bool left, bool last)
 {
     int pad = width - width_of(s);
-    printf("%*s%s", left ? 0 : pad, "", s);
-    if (left && !last) printf("%*s", pad, "");
+    fprintf(f, "%*s%s", left ? 0 : pad, "", s);
+    if (left && !last) fprintf(f, "%*s", pad, "");
 }
 
-static void print_text(const out *o)
+static bool print_text(const out *o, FILE *f)
 {
     char text[OUT_CELL];
     int label = 0;
     for (size_t i = 0; i < o->facts; i++)
-        if (width_of(o->fact[i].label) > label) label = width_of(o->fact[i].label);
+        if (o->fact[i].label && width_of(o->fact[i].label) > label) label = width_of(o->fact[i].label);
     for (size_t i = 0; i < o->facts; i++) {
-        print_padded(o->fact[i].label, label, true, false);
-        printf("  %s\n", cell_text(text, o->fact[i].kind, o->fact[i].value));
+        if (!o->fact[i].label) continue;
+        print_padded(f, o->fact[i].label, label, true, false);
+        fprintf(f, "  %s\n", cell_text(text, o->fact[i].kind, o->fact[i].value));
     }
-    if (o->facts && o->rows) putchar('\n');
+    if (o->facts && o->rows) putc('\n', f);
 
     size_t columns = (size_t)o->columns;
     int *width = (int *)calloc(columns + 1, sizeof *width);
-    if (!width) {
-        tool_say(TOOL_SYSTEM, "memory was refused while printing");
-        return;
-    }
+    if (!width) return false;
     for (size_t c = 0; c < columns; c++) {
-        width[c] = width_of(o->column[c].head);
+        if (o->column[c].head) width[c] = width_of(o->column[c].head);
         for (size_t r = 0; r < o->rows; r++) {
             int w = width_of(cell_text(text, o->column[c].kind, o->cell[r * columns + c]));
             if (w > width[c]) width[c] = w;
         }
     }
-    for (size_t c = 0; c < columns && o->rows; c++) {
-        print_padded(o->column[c].head, width[c], o->column[c].kind == OUT_TEXT, c + 1 == columns);
-        fputs(c + 1 == columns ? "\n" : "  ", stdout);
-    }
-    for (size_t r = 0; r < o->rows; r++)
+    for (size_t r = 0; o->rows && r <= o->rows; r++) { /* line 0 is the heads */
+        const char *gap = "";
         for (size_t c = 0; c < columns; c++) {
-            print_padded(cell_text(text, o->column[c].kind, o->cell[r * columns + c]), width[c],
-                         o->column[c].kind == OUT_TEXT, c + 1 == columns);
-            fputs(c + 1 == columns ? "\n" : "  ", stdout);
+            const out_column *k = &o->column[c];
+            if (!k->head) continue;
+            fputs(gap, f);
+            print_padded(f, r ? cell_text(text, k->kind, o->cell[(r - 1) * columns + c]) : k->head, width[c],
+                         k->kind == OUT_TEXT, c + 1 == columns);
+            gap = "  ";
         }
+        putc('\n', f);
+    }
     free(width);
-    if (o->note) fputs(o->note, stdout);
+    if (o->note) fputs(o->note, f);
+    return true;
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
+/* JSON is UTF-8 and a file's name need not be: then every byte beyond ASCII becomes '?'. */
+static json_t *json_of_text(const char *s)
+{
+    json_t *j = json_string(s);
+    char *ascii = j ? NULL : strdup(s);
+    if (!ascii) return j;
+    for (char *c = ascii; *c; c++)
+        if ((unsigned char)*c > 126) *c = '?';
+    j = json_string(ascii);
+    free(ascii);
+    return j;
+}
+
 static json_t *json_of(out_kind kind, out_value v)
 {
     char text[OUT_CELL];
-    if (v.is == OUT_IS_NONE) return json_null();
-    if (v.is == OUT_IS_TEXT) return json_string(v.text);
+    if (v.is == OUT_IS_NONE || (v.is == OUT_IS_REAL && !isfinite(v.real))) return json_null();
+    if (v.is == OUT_IS_TEXT) return json_of_text(v.text);
     if (v.is == OUT_IS_REAL) return json_real(v.real);
     if (kind == OUT_FLAG) return json_boolean(v.count != 0);
     /* jansson's integers are signed: what they cannot hold is a string, as every hash is */
@@ -226,7 +241,7 @@ static json_t *json_of(out_kind kind, out_value v)
 }
 
 /* {"schema": ..., facts..., "rows": [{...}]} */
-static bool print_json(const out *o)
+static bool print_json(const out *o, FILE *f)
 {
     json_t *all = json_object();
     int bad = !all || json_object_set_new(all, "schema", json_string(o->schema));
@@ -242,69 +257,76 @@ static bool print_json(const out *o)
     }
     if (o->columns) bad = json_object_set_new(all, "rows", rows) || bad;
     else json_decref(rows);
-    if (!bad) bad = json_dumpf(all, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) != 0 && !ferror(stdout);
-    if (!bad) putchar('\n');
+    if (!bad) bad = json_dumpf(all, f, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) != 0 && !ferror(f);
+    if (!bad) putc('\n', f);
     json_decref(all);
     return !bad;
 }
 
 /* ---- CSV (RFC 4180, line ends are \n) ------------------------------------------------------- */
 
-static void print_csv_text(const char *s)
+static void print_csv_text(FILE *f, const char *s)
 {
     if (!strpbrk(s, ",\"\r\n")) {
-        fputs(s, stdout);
+        fputs(s, f);
         return;
     }
-    putchar('"');
+    putc('"', f);
     for (; *s; s++) {
-        if (*s == '"') putchar('"');
-        putchar(*s);
+        if (*s == '"') putc('"', f);
+        putc(*s, f);
     }
-    putchar('"');
+    putc('"', f);
 }
 
-static void print_csv_value(out_kind kind, out_value v)
+static void print_csv_value(FILE *f, out_kind kind, out_value v)
 {
     char text[OUT_CELL];
     if (v.is == OUT_IS_NONE) return;
-    if (v.is == OUT_IS_TEXT) print_csv_text(v.text);
-    else if (v.is == OUT_IS_REAL) printf("%.12g", v.real);
-    else if (kind == OUT_HEX) fputs(out_format(text, OUT_HEX, v), stdout);
-    else if (kind == OUT_FLAG) fputs(v.count ? "true" : "false", stdout);
-    else printf("%" PRIu64, v.count);
+    if (v.is == OUT_IS_TEXT) print_csv_text(f, v.text);
+    else if (v.is == OUT_IS_REAL) fprintf(f, "%.12g", v.real);
+    else if (kind == OUT_HEX) fputs(out_format(text, OUT_HEX, v), f);
+    else if (kind == OUT_FLAG) fputs(v.count ? "true" : "false", f);
+    else fprintf(f, "%" PRIu64, v.count);
 }
 
-static void print_csv(const out *o)
+static void print_csv(const out *o, FILE *f)
 {
     if (!o->columns) {
-        puts("key,value");
+        fputs("key,value\n", f);
         for (size_t i = 0; i < o->facts; i++) {
-            printf("%s,", o->fact[i].key);
-            print_csv_value(o->fact[i].kind, o->fact[i].value);
-            putchar('\n');
+            fprintf(f, "%s,", o->fact[i].key);
+            print_csv_value(f, o->fact[i].kind, o->fact[i].value);
+            putc('\n', f);
         }
     }
-    for (int c = 0; c < o->columns; c++) printf("%s%s", c ? "," : "", o->column[c].key);
-    if (o->columns) putchar('\n');
+    for (int c = 0; c < o->columns; c++) fprintf(f, "%s%s", c ? "," : "", o->column[c].key);
+    if (o->columns) putc('\n', f);
     for (size_t r = 0; r < o->rows; r++)
         for (int c = 0; c < o->columns; c++) {
             if (c) putchar(',');
-            print_csv_value(o->column[c].kind, o->cell[r * (size_t)o->columns + (size_t)c]);
-            if (c + 1 == o->columns) putchar('\n');
+            print_csv_value(f, o->column[c].kind, o->cell[r * (size_t)o->columns + (size_t)c]);
+            if (c + 1 == o->columns) putc('\n', f);
         }
 }
 
 /* ---- The end -------------------------------------------------------------------------------- */
 
+bool out_print(const out *o, tool_form form, FILE *f)
+{
+    if (!o || o->failed) return false;
+    bool printed = true;
+    if (form == TOOL_TEXT) printed = print_text(o, f);
+    if (form == TOOL_CSV) print_csv(o, f);
+    if (form == TOOL_JSON) printed = print_json(o, f);
+    return printed && fflush(f) == 0 && !ferror(f);
+}
+
 int out_close(out *o, int code)
 {
-    if (!o) return tool_say(TOOL_SYSTEM, "memory was refused while reporting");
-    bool printed = !o->failed;
-    if (printed && o->form == TOOL_TEXT) print_text(o);
-    if (printed && o->form == TOOL_CSV) print_csv(o);
-    if (printed && o->form == TOOL_JSON) printed = print_json(o);
-    if (!printed) code = tool_say(TOOL_SYSTEM, "memory was refused while reporting");
+    bool printed = out_print(o, o ? o->form : TOOL_TEXT, stdout);
+    /* what standard output itself refused is said once, at the end of main */
+    if (!printed && !ferror(stdout)) code = tool_say(TOOL_SYSTEM, "memory was refused while reporting");
     out_drop(o);
     return code;
 }

@@ -16,6 +16,8 @@
 #ifndef HD_OUTPUT_H
 #define HD_OUTPUT_H
 
+#include <stdio.h>
+
 #include "tools/tool.h"
 
 typedef enum out_kind {
@@ -34,7 +36,7 @@ typedef enum out_kind {
 
 typedef struct out_column {
     const char *key;  /* in JSON and CSV */
-    const char *head; /* in text         */
+    const char *head; /* in text; NULL: not shown there */
     out_kind kind;
 } out_column;
 
@@ -58,11 +60,15 @@ typedef struct out out;
 /* columns = 0: a report of facts alone, which CSV prints as key,value. Columns must outlive the
  * report. Memory refused while reporting ends in TOOL_SYSTEM from out_close, not earlier. */
 out *out_open(tool_form form, const char *schema, const out_column *column, int columns);
+/* key and label must outlive the report; label NULL: not shown in text. */
 void out_fact(out *o, const char *key, const char *label, out_kind kind, out_value v);
 void out_row(out *o, const out_value *cell); /* (columns) */
 void out_note(out *o, const char *format, ...) __attribute__((format(printf, 2, 3))); /* text only, after all */
-/* Prints, frees, and returns `code`, or TOOL_SYSTEM when it could not be printed. NULL is fine. */
+/* Prints to standard output, frees, and returns `code`, or TOOL_SYSTEM when there was no memory for
+ * it. NULL is fine: it stands for a report that could not be opened. */
 int out_close(out *o, int code);
+/* Also, and before: the report in another form to another place. False: not all of it arrived. */
+bool out_print(const out *o, tool_form form, FILE *f);
 void out_drop(out *o); /* frees, prints nothing */
 
 /* The text form of one value, as the table prints it. Returns `text`. */

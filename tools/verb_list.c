@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * verb_list.c - what there is: every registry, row by row.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/error.h"
+#include "tools/output.h"
+#include "workload/trace.h"
+
+typedef bool list_row(size_t i, hd_row *row);
+
+/* ---- The registries of the library ------------------------------------------------------------ */
+
+static bool row_design(size_t i, hd_row *r) { return hd_list(HD_DESIGNS, i, r); }
+static bool row_backend(size_t i, hd_row *r) { return hd_list(HD_BACKENDS, i, r); }
+static bool row_policy(size_t i, hd_row *r) { return hd_list(HD_POLICIES, i, r); }
+static bool row_lock(size_t i, hd_row *r) { return hd_list(HD_LOCKS, i, r); }
+static bool row_predicate(size_t i, hd_row *r) { return hd_list(HD_PREDICATES, i, r); }
+static bool row_kernel(size_t i, hd_row *r) { return hd_list(HD_KERNELS, i, r); }
+
+/* ---- What heddle.h enumerates ------------------------------------------------------------------ */
+
+static const char *const op_what[HD_OP_COUNT_][2] = {
+    [HD_OP_FIND] = { "copy value and score out; scores are not touched", "reader" },
+    [HD_OP_CONTAINS] = { "say whether the key is there", "reader" },
+    [HD_OP_FIND_PTR] = { "point to the value, until the next inserter", "reader" },
+    [HD_OP_FIND_MISSED] = { "find, and list the keys that were not there", "reader" },
+    [HD_OP_TOUCH] = { "find, and rescore the hits by the policy", "updater" },
+    [HD_OP_ASSIGN] = { "replace value and score of existing entries", "updater" },
+    [HD_OP_ASSIGN_VALUES] = { "replace values of existing entries", "updater" },
+    [HD_OP_ASSIGN_SCORES] = { "rescore existing entries", "updater" },
+    [HD_OP_ACCUM_OR_ASSIGN] = { "add to an existing value, or insert a missing one", "inserter" },
+    [HD_OP_INSERT_OR_ASSIGN] = { "upsert", "inserter" },
+    [HD_OP_INSERT_AND_EVICT] = { "upsert, and list who left and who did not enter", "inserter" },
+    [HD_OP_FIND_OR_INSERT] = { "copy the value out, or insert the one given", "inserter" },
+    [HD_OP_FIND_OR_INSERT_PTR] = { "point to the value, or to a new zeroed one", "inserter" },
+    [HD_OP_LOCK_KEYS] = { "pin entries against eviction and change", "inserter" },
+    [HD_OP_UNLOCK_KEYS] = { "unpin what this holder pinned", "inserter" },
+    [HD_OP_ERASE] = { "remove entries", "inserter" },
+    [HD_OP_ERASE_IF] = { "remove the entries that a predicate holds for", "inserter" },
+    [HD_OP_EXPORT] = { "list the entries of a range of slots", "reader" },
+    [HD_OP_EXPORT_IF] = { "list those that a predicate holds for", "reader" },
+    [HD_OP_SIZE] = { "count the entries", "reader" },
+    [HD_OP_SIZE_IF] = { "count those that a predicate holds for", "reader" },
+    [HD_OP_CLEAR] = { "remove every entry", "inserter" },
+};
+
+static bool row_operation(size_t i, hd_row *r)
+{
+    if (i >= HD_OP_COUNT_) return false;
+    r->name = hd_op_name((hd_op)i);
+    r->what = op_what[i][0];
+    r->more = op_what[i][1];
+    return true;
+}
+
+static bool row_outcome(size_t i, hd_row *r)
+{
+    static const char *const what[HD_OUTCOME_COUNT] = {
+        [HD_MISS] = "the key is absent, and the operation does not insert",
+        [HD_HIT] = "the key is present",
+        [HD_INSERTED] = "the key was absent and took an empty slot",
+        [HD_UPDATED] = "the key was present; its value or score was replaced",
+        [HD_EVICTED] = "the key was absent and took the place of a least entry",
+        [HD_REFUSED] = "the key was absent, its bucket full, its score too low",
+        [HD_RESERVED] = "the key is one of the three reserved ones",
+        [HD_ERASED] = "the key was present and is gone",
+        [HD_PINNED] = "the entry is pinned: it was read, not changed",
+    };
+    if (i >= HD_OUTCOME_COUNT) return false;
+    r->name = hd_outcome_name((hd_outcome)i);
+    r->what = what[i];
+    r->more = "";
+    return true;
+}
+
+static bool row_element(size_t i, hd_row *r)
+{
+    static const char *const what[HD_ELEM_COUNT] = {
+        [HD_F32] = "IEEE single",
+        [HD_F16] = "IEEE half; adds in single, rounds to nearest even",
+        [HD_BF16] = "bfloat16; adds in single, rounds to nearest even",
+        [HD_I32] = "32-bit integer; wraps",
+        [HD_I64] = "64-bit integer; wraps",
+        [HD_U64] = "64-bit unsigned integer; wraps",
+    };
+    if (i >= HD_ELEM_COUNT) return false;
+    r->name = hd_elem_name((hd_elem)i);
+    r->what = what[i];
+    r->more = "";
+    return true;
+}
+
+/* ---- Sources of requests and files of them -------------------------------------------------------- */
+
+static bool row_workload(size_t i, hd_row *r)
+{
+    const hd_source_row *s = hd_source_row_at(i);
+    if (!s) return false;
+    r->name = s->name;
+    r->what = s->what;
+    r->more = s->form;
+    return true;
+}
+
+/* Readers of files first, then what only a writer knows by its name. */
+static bool row_format(size_t i, hd_row *r)
+{
+    const hd_source_row *s;
+    for (size_t at = 0; (s = hd_source_row_at(at)); at++) {
+        if (!s->file || i-- != 0) continue;
+        r->name = s->name;
+        r->what = s->what;
+        r->more = "read";
+        for (size_t w = 0; hd_trace_format_at(w); w++)
+            if (strcmp(hd_trace_format_at(w), s->name) == 0) r->more = "read, written";
+        return true;
+    }
+    for (size_t w = 0; hd_trace_format_at(w); w++) {
+        s = hd_source_row_find(hd_trace_format_at(w));
+        if ((s && s->file) || i-- != 0) continue;
+        r->name = hd_trace_format_at(w);
+        r->what = "one form of its family, for writing";
+        r->more = "written";
+        return true;
+    }
+    return false;
+}
+
+static const struct list_kind {
+    const char *name;
+    list_row *row;
+} kinds[] = {
+    { "designs", row_design },       { "backends", row_backend },     { "policies", row_policy },
+    { "locks", row_lock },           { "predicates", row_predicate }, { "kernels", row_kernel },
+    { "operations", row_operation }, { "outcomes", row_outcome },     { "elements", row_element },
+    { "workloads", row_workload },   { "formats", row_format },
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+/* ---- The verb ------------------------------------------------------------------------------------- */
+
+static const out_column column[] = {
+    { "kind", "kind", OUT_TEXT },
+    { "name", "name", OUT_TEXT },
+    { "what", "what", OUT_TEXT },
+    { "more", "more", OUT_TEXT },
+};
+
+static void list_kind(out *o, const struct list_kind *k)
+{
+    hd_row r;
+    for (size_t i = 0; k->row(i, &r); i++)
+        out_row(o, (const out_value[]){ out_text(k->name), out_text(r.name), out_text(r.what), out_text(r.more) });
+}
+
+static int run(tool_line *line, int argc, char **argv)
+{
+    int code = tool_parse(line, argc, argv, NULL);
+    if (code >= 0) return code;
+
+    const char *wanted = line->words ? line->word[0] : NULL;
+    const char *name[KINDS + 1] = { NULL };
+    const struct list_kind *only = NULL;
+    for (int i = 0; i < KINDS; i++) {
+        name[i] = kinds[i].name;
+        if (wanted && strcmp(wanted, name[i]) == 0) only = &kinds[i];
+    }
+    if (wanted && !only)
+        return tool_say(TOOL_USAGE, "there is no list '%.60s'; nearest: %s", wanted, tool_nearest(wanted, name));
+
+    out *o = out_open(line->form, "heddle.list/1", column, 4);
+    for (int i = 0; i < KINDS; i++)
+        if (!only || only == &kinds[i]) list_kind(o, &kinds[i]);
+    return out_close(o, TOOL_OK);
+}
+
+static const char doc[] =
+    "What there is to choose from, one row each: designs, backends, policies, locks, predicates, "
+    "kernels, operations, outcomes, elements (that accum_or_assign adds), workloads and formats "
+    "(of files). Without an argument: all of them.\n"
+    "\n"
+    "EXAMPLES\n"
+    "  heddle list\n"
+    "  heddle list policies\n"
+    "  heddle list workloads --json\n";
+
+const tool_verb verb_list = { "list", "[KIND]", "what there is: policies, workloads, operations, ...", doc, 0, 1,
+                              NULL, NULL, run };
