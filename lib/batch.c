@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * batch.c - is a batch one that can run? Every rule of heddle.h that the caller can break, in one place.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "lib/error.h"
+#include "lib/table.h"
+#include "policies/policy.h"
+#include "predicates/predicate.h"
+#include "ref/accum.h"
+
+static hd_status missing(const hd_op_row *row, const char *field, const char *why)
+{
+    return hd_fail(HD_EINVAL, "%s: %s: %s", row->name, field, why);
+}
+
+static hd_status check_arrays(const hd_table *t, const hd_batch *b, const hd_op_row *row)
+{
+    const char *required = "NULL, but the operation needs it";
+    if (b->n == 0) return HD_OK;
+    if ((row->needs & HD_NEEDS_KEY) && !b->key) return missing(row, "key", required);
+    if ((row->needs & HD_NEEDS_VALUE) && !b->value && t->info.value_bytes) return missing(row, "value", required);
+    if ((row->needs & HD_NEEDS_PTR) && !b->ptr) return missing(row, "ptr", required);
+    if ((row->needs & HD_SCORES) && !b->score && (t->policy_flags & HD_SCORES_NEEDED))
+        return hd_fail(HD_EINVAL, "%s: score: NULL, but policy %s needs a score for every item", row->name, t->info.policy);
+    return HD_OK;
+}
+
+static hd_status check_accum(const hd_table *t, const hd_batch *b)
+{
+    if ((unsigned)b->elem >= HD_ELEM_COUNT) return hd_fail(HD_EINVAL, "accum_or_assign: elem: %d is no element type", (int)b->elem);
+    if (t->info.value_bytes % hd_elem_bytes(b->elem))
+        return hd_fail(HD_EINVAL, "accum_or_assign: elem: %" PRIu32 " value bytes are no whole number of %s", t->info.value_bytes, hd_elem_name(b->elem));
+    for (uint64_t i = 0; b->flag && i < b->n; i++)
+        if (b->flag[i] > HD_EITHER) return hd_fail(HD_EINVAL, "accum_or_assign: flag: item %" PRIu64 " has %d, which is no hd_accum", i, b->flag[i]);
+    return HD_OK;
+}
+
+static hd_status check_range(const hd_table *t, const hd_batch *b, const hd_op_row *row)
+{
+    uint64_t capacity = t->info.capacity;
+    if (b->start > capacity) return hd_fail(HD_EINVAL, "%s: start: %" PRIu64 " is beyond the capacity of %" PRIu64, row->name, b->start, capacity);
+    if (b->n > capacity - b->start)
+        return hd_fail(HD_EINVAL, "%s: n: %" PRIu64 " slots from %" PRIu64 " are beyond the capacity of %" PRIu64, row->name, b->n, b->start, capacity);
+    return HD_OK;
+}
+
+static bool predicate_known(const char *name)
+{
+    for (size_t i = 0; i < HD_PREDICATE_COUNT; i++)
+        if (strcmp(hd_predicate_rows[i].name, name) == 0) return true;
+    return false;
+}
+
+#ifdef HD_VERIFY
+/* The promise of `distinct`, by open addressing over item numbers. Verify builds only: it takes memory. */
+static hd_status check_distinct(const hd_table *t, const hd_batch *b, const hd_op_row *row)
+{
+    uint64_t places = 2;
+    while (places < b->n * 2) places *= 2;
+    void *p;
+    hd_status status = hd_take(&t->seams, "distinct: verification", places, 8, &p);
+    if (status) return status;
+    uint64_t *place = (uint64_t *)p;
+    memset(place, 0xff, places * 8);
+    for (uint64_t i = 0; i < b->n && !status; i++) {
+        uint64_t at = hd_mix64(b->key[i]) & (places - 1);
+        while (place[at] != UINT64_MAX && b->key[place[at]] != b->key[i]) at = (at + 1) & (places - 1);
+        if (place[at] != UINT64_MAX && b->key[i] < HD_KEY_RESERVED)
+            status = hd_fail(HD_EINVAL, "%s: distinct: items %" PRIu64 " and %" PRIu64 " have the same key %" PRIu64, row->name, place[at], i, b->key[i]);
+        place[at] = i;
+    }
+    hd_give(&t->seams, place, places, 8);
+    return status;
+}
+#else
+static hd_status check_distinct(const hd_table *t, const hd_batch *b, const hd_op_row *row) { return (void)t, (void)b, (void)row, HD_OK; }
+#endif
+
+hd_status hd_batch_check(const hd_table *t, const hd_batch *b, const hd_op_row *row)
+{
+    uint64_t item_bytes = t->info.value_bytes > 8 ? t->info.value_bytes : 8;
+    if (b->n > (uint64_t)PTRDIFF_MAX / item_bytes) return hd_fail(HD_EINVAL, "%s: n: %" PRIu64 " items are more than can be addressed", row->name, b->n);
+    hd_status status = check_arrays(t, b, row);
+    if (status) return status;
+    if ((row->needs & HD_NEEDS_COUNT) && !b->count) return missing(row, "count", "NULL, but the operation needs it");
+    if ((row->needs & HD_NEEDS_HOLDER) && b->holder == 0) return missing(row, "holder", "0, which is nobody");
+    if ((row->needs & HD_NEEDS_PRED) && !b->pred) return missing(row, "pred", "NULL, but the operation needs it");
+    if ((row->needs & HD_NEEDS_PRED) && !predicate_known(b->pred)) return hd_fail_name("pred", b->pred, HD_PREDICATES);
+    if (row->needs & HD_RANGE) return check_range(t, b, row);
+    if (b->op == HD_OP_ACCUM_OR_ASSIGN && (status = check_accum(t, b))) return status;
+    return b->distinct && hd_op_is_keyed(row) ? check_distinct(t, b, row) : HD_OK;
+}
+
+hd_status hd_kernel_pick(const hd_info *info, const hd_batch *b, const hd_kernel **k)
+{
+    const char *unfit = NULL;
+    for (size_t i = 0; (*k = hd_kernel_at(i)); i++) {
+        if (strcmp((*k)->design, info->design) != 0 || strcmp((*k)->backend, info->backend) != 0) continue;
+        if (b->kernel && strcmp((*k)->name, b->kernel) != 0) continue;
+        if (!(unfit = (*k)->unfit(info, b))) return HD_OK;
+    }
+    if (unfit) return hd_fail(HD_EINVAL, "kernel: %s cannot run this batch: %s", b->kernel ? b->kernel : "none", unfit);
+    return hd_fail_name("kernel", b->kernel ? b->kernel : "", HD_KERNELS);
+}

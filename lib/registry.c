@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * registry.c - the rows of every registry of the library, as arrays and as text.
+ */
+#include <string.h>
+
+#include "lib/error.h"
+#include "lib/table.h"
+#include "policies/policy.h"
+#include "predicates/predicate.h"
+
+#define HD_LOCK(name) extern const hd_lock_row hd_lock_##name;
+#include "concurrency/registry.inc"
+#undef HD_LOCK
+
+#define HD_DESIGN(name) extern const hd_design hd_design_##name;
+#define HD_KERNEL(name) extern const hd_kernel hd_kernel_##name;
+#include "lib/designs.inc"
+#undef HD_DESIGN
+#undef HD_KERNEL
+
+static const hd_lock_row *const locks[] = {
+#define HD_LOCK(name) &hd_lock_##name,
+#include "concurrency/registry.inc"
+#undef HD_LOCK
+    NULL,
+};
+
+static const hd_design *const designs[] = {
+#define HD_DESIGN(name) &hd_design_##name,
+#define HD_KERNEL(name)
+#include "lib/designs.inc"
+#undef HD_DESIGN
+#undef HD_KERNEL
+    NULL,
+};
+
+static const hd_kernel *const kernels[] = {
+#define HD_DESIGN(name)
+#define HD_KERNEL(name) &hd_kernel_##name,
+#include "lib/designs.inc"
+#undef HD_DESIGN
+#undef HD_KERNEL
+    NULL,
+};
+
+static const hd_row backends[] = {
+    { "ref", "the reference, sequential in meaning, on this machine's cores", "" },
+};
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+const hd_lock_row *hd_lock_at(size_t i) { return i < COUNT(locks) ? locks[i] : NULL; }
+const hd_design *hd_design_at(size_t i) { return i < COUNT(designs) ? designs[i] : NULL; }
+const hd_kernel *hd_kernel_at(size_t i) { return i < COUNT(kernels) ? kernels[i] : NULL; }
+
+/* Every set of flags has its text, so that a row's text is static. */
+static const char *policy_flags(uint32_t flags)
+{
+    static const char *const text[16] = {
+        "",
+        "MONOTONE",
+        "ORDER_FREE",
+        "MONOTONE ORDER_FREE",
+        "scores optional",
+        "MONOTONE, scores optional",
+        "ORDER_FREE, scores optional",
+        "MONOTONE ORDER_FREE, scores optional",
+        "scores needed",
+        "MONOTONE, scores needed",
+        "ORDER_FREE, scores needed",
+        "MONOTONE ORDER_FREE, scores needed",
+        "scores needed",
+        "MONOTONE, scores needed",
+        "ORDER_FREE, scores needed",
+        "MONOTONE ORDER_FREE, scores needed",
+    };
+    return text[flags & 15];
+}
+
+bool hd_list(hd_kind kind, size_t i, hd_row *row)
+{
+    const hd_design *design = hd_design_at(i);
+    const hd_kernel *kernel = hd_kernel_at(i);
+    const hd_lock_row *lock = hd_lock_at(i);
+    row->more = "";
+    switch (kind) {
+    case HD_DESIGNS:
+        if (!design) return false;
+        row->name = design->name;
+        row->what = design->what;
+        return true;
+    case HD_BACKENDS:
+        if (i >= COUNT(backends)) return false;
+        *row = backends[i];
+        return true;
+    case HD_POLICIES:
+        if (i >= HD_POLICY_COUNT) return false;
+        row->name = hd_policy_rows[i].name;
+        row->what = hd_policy_rows[i].what;
+        row->more = policy_flags(hd_policy_rows[i].flags);
+        return true;
+    case HD_LOCKS:
+        if (!lock) return false;
+        row->name = lock->name;
+        row->what = lock->what;
+        return true;
+    case HD_PREDICATES:
+        if (i >= HD_PREDICATE_COUNT) return false;
+        row->name = hd_predicate_rows[i].name;
+        row->what = hd_predicate_rows[i].what;
+        row->more = hd_predicate_rows[i].args;
+        return true;
+    case HD_KERNELS:
+        if (!kernel) return false;
+        row->name = kernel->name;
+        row->what = kernel->what;
+        row->more = kernel->design;
+        return true;
+    }
+    return false;
+}

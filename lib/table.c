@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * table.c - a table from open to close, and hd_run: what happens to a batch, in order.
+ */
+#include "lib/table.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "lib/error.h"
+#include "policies/policy.h"
+
+/* ---- The life of a batch ---------------------------------------------------------------------------- */
+
+/* Takes the batch's ticks: n for a keyed batch, none for a table-wide one. */
+static hd_when tick(hd_table *t, const hd_batch *b, const hd_op_row *row)
+{
+    hd_when when = { 0, 1, atomic_load(&t->epoch) };
+    uint64_t ticks = hd_op_is_keyed(row) ? b->n : 0;
+    if (t->info.clock == HD_CLOCK_LOGICAL) {
+        when.clock = atomic_fetch_add(&t->clock, ticks);
+    } else {
+        when.clock = t->seams.time.now_ns(t->seams.time.self);
+        when.per_item = 0;
+    }
+    return when;
+}
+
+static void tally(hd_table *t, const hd_batch *b, const hd_op_row *row, const uint64_t *outcomes)
+{
+    atomic_fetch_add(&t->batches, 1);
+    atomic_fetch_add(&t->op[b->op], hd_op_is_keyed(row) ? b->n : 1);
+    for (int o = 0; o < HD_OUTCOME_COUNT; o++)
+        if (outcomes[o]) atomic_fetch_add(&t->outcome[o], outcomes[o]);
+}
+
+hd_status hd_run(hd_table *t, hd_batch *b)
+{
+    if (!t || !b) return hd_fail(HD_EINVAL, "%s: NULL", t ? "batch" : "table");
+    const hd_op_row *row = hd_op_row_of(b->op);
+    if (!row) return hd_fail(HD_EINVAL, "op: %d is no operation", (int)b->op);
+
+    uint64_t outcomes[HD_OUTCOME_COUNT] = { 0 };
+    const hd_kernel *kernel = NULL;
+    t->lock->enter(t->lock_state, row->role);
+    hd_status status = hd_batch_check(t, b, row);
+    if (!status) status = hd_kernel_pick(&t->info, b, &kernel);
+    if (!status) {
+        b->ran = kernel->ran[b->op];
+        kernel->launch(t->state, b, tick(t, b, row), outcomes);
+        tally(t, b, row, outcomes);
+    }
+    t->lock->leave(t->lock_state, row->role);
+    return status;
+}
+
+/* ---- Open and close -------------------------------------------------------------------------------------- */
+
+hd_config hd_config_default(void)
+{
+    hd_config c;
+    memset(&c, 0, sizeof c);
+    c.design = "hkv";
+    c.backend = "ref";
+    c.policy = "lru";
+    c.lock = "rw";
+    c.capacity = 1u << 20;
+    c.slots = 128;
+    c.value_bytes = 8;
+    c.pins = 1024;
+    return c;
+}
+
+/* The registry's own string for `name`, which outlives the caller's; NULL and HD_EINVAL when there is none. */
+static hd_status resolve(const char *field, const char *name, hd_kind kind, const char **known, size_t *at)
+{
+    hd_row row;
+    if (!name) return hd_fail(HD_EINVAL, "%s: NULL", field);
+    for (*at = 0; hd_list(kind, *at, &row); ++*at)
+        if (strcmp(row.name, name) == 0) return *known = row.name, HD_OK;
+    return hd_fail_name(field, name, kind);
+}
+
+static hd_status describe(const hd_config *c, hd_info *info, size_t *design, size_t *lock, size_t *policy)
+{
+    size_t backend;
+    memset(info, 0, sizeof *info);
+    hd_status status = resolve("design", c->design, HD_DESIGNS, &info->design, design);
+    if (!status) status = resolve("backend", c->backend, HD_BACKENDS, &info->backend, &backend);
+    if (!status) status = resolve("policy", c->policy, HD_POLICIES, &info->policy, policy);
+    if (!status) status = resolve("lock", c->lock, HD_LOCKS, &info->lock, lock);
+    if (status) return status;
+    if ((unsigned)c->admit > HD_ADMIT_ALWAYS) return hd_fail(HD_EINVAL, "admit: %d is no hd_admit", (int)c->admit);
+    if ((unsigned)c->clock > HD_CLOCK_DEVICE) return hd_fail(HD_EINVAL, "clock: %d is no hd_clock", (int)c->clock);
+    if (c->threads > 1024) return hd_fail(HD_EINVAL, "threads: %" PRIu32 " is above the limit of 1024", c->threads);
+    info->slots = c->slots;
+    info->value_bytes = c->value_bytes;
+    info->dual = c->dual;
+    info->admit = c->admit;
+    info->clock = c->clock;
+    info->seed = c->seed;
+    info->epoch = c->epoch;
+    info->pins = c->pins;
+    info->threads = c->threads;
+    return hd_design_at(*design)->shape(c, info);
+}
+
+hd_status hd_open(const hd_config *c, hd_table **table)
+{
+    if (!c || !table) return hd_fail(HD_EINVAL, "%s: NULL", c ? "table" : "config");
+    hd_info info;
+    size_t design, lock, policy;
+    hd_status status = describe(c, &info, &design, &lock, &policy);
+    if (status) return status;
+
+    const hd_seams *seams = c->seams ? c->seams : &hd_seams_os;
+    void *p;
+    if ((status = hd_take(seams, "table", 1, sizeof(hd_table), &p))) return status;
+    hd_table *t = (hd_table *)p;
+    memset(t, 0, sizeof *t);
+    t->design = hd_design_at(design);
+    t->lock = hd_lock_at(lock);
+    t->seams = *seams;
+    t->info = info;
+    t->policy_flags = hd_policy_rows[policy].flags;
+    atomic_init(&t->epoch, c->epoch);
+    status = t->design->open(&t->info, &t->seams, &t->state);
+    if (!status && (status = t->lock->open(t->lock_state))) t->design->close(t->state, &t->seams);
+    if (status) {
+        hd_give(seams, t, 1, sizeof *t);
+        return status;
+    }
+    *table = t;
+    return HD_OK;
+}
+
+void hd_close(hd_table *t)
+{
+    if (!t) return;
+    hd_seams seams = t->seams;
+    t->lock->close(t->lock_state);
+    t->design->close(t->state, &seams);
+    hd_give(&seams, t, 1, sizeof *t);
+}
+
+/* ---- What a table says of itself ------------------------------------------------------------------------ */
+
+hd_status hd_table_info(const hd_table *table, hd_info *info)
+{
+    if (!table || !info) return hd_fail(HD_EINVAL, "%s: NULL", table ? "info" : "table");
+    hd_table *t = (hd_table *)(uintptr_t)table; /* the lock is no part of what const promises */
+    t->lock->enter(t->lock_state, HD_READER);
+    *info = t->info;
+    info->now = atomic_load(&t->clock);
+    info->epoch = atomic_load(&t->epoch);
+    t->lock->leave(t->lock_state, HD_READER);
+    return HD_OK;
+}
+
+hd_status hd_epoch_set(hd_table *t, uint32_t epoch)
+{
+    if (!t) return hd_fail(HD_EINVAL, "table: NULL");
+    atomic_store(&t->epoch, epoch);
+    return HD_OK;
+}
+
+hd_status hd_counters_sync(const hd_table *table, hd_counters *c)
+{
+    if (!table || !c) return hd_fail(HD_EINVAL, "%s: NULL", table ? "counters" : "table");
+    hd_table *t = (hd_table *)(uintptr_t)table;
+    memset(c, 0, sizeof *c);
+    t->lock->enter(t->lock_state, HD_INSERTER); /* no batch is between its items and its tally */
+    c->batches = atomic_load(&t->batches);
+    for (int o = 0; o < HD_OUTCOME_COUNT; o++) c->items += c->outcome[o] = atomic_load(&t->outcome[o]);
+    for (int o = 0; o < HD_OP_COUNT_; o++) c->op[o] = atomic_load(&t->op[o]);
+    t->lock->leave(t->lock_state, HD_INSERTER);
+    return HD_OK;
+}
+
+hd_status hd_size_sync(hd_table *t, uint64_t *size)
+{
+    if (!size) return hd_fail(HD_EINVAL, "size: NULL");
+    hd_batch b;
+    memset(&b, 0, sizeof b);
+    b.op = HD_OP_SIZE;
+    b.count = size;
+    return hd_run(t, &b);
+}
+
+hd_status hd_load_factor_sync(hd_table *t, double *load_factor)
+{
+    if (!load_factor) return hd_fail(HD_EINVAL, "load_factor: NULL");
+    uint64_t size;
+    hd_info info;
+    hd_status status = hd_size_sync(t, &size);
+    if (!status) status = hd_table_info(t, &info);
+    if (!status) *load_factor = (double)size / (double)info.capacity;
+    return status;
+}
+
+hd_status hd_clear(hd_table *t)
+{
+    hd_batch b;
+    memset(&b, 0, sizeof b);
+    b.op = HD_OP_CLEAR;
+    return hd_run(t, &b);
+}
+
+hd_status hd_for_each(hd_table *t, hd_visitor *visit, void *context)
+{
+    if (!t || !visit) return hd_fail(HD_EINVAL, "%s: NULL", t ? "visit" : "table");
+    t->lock->enter(t->lock_state, HD_INSERTER);
+    hd_entry e = { 0, 0, 0, NULL };
+    for (; t->design->next(t->state, &e); e.slot++)
+        if (visit(context, e.key, e.score, e.value)) break;
+    t->lock->leave(t->lock_state, HD_INSERTER);
+    return HD_OK;
+}
+
+hd_status hd_check(hd_table *t)
+{
+    if (!t) return hd_fail(HD_EINVAL, "table: NULL");
+    t->lock->enter(t->lock_state, HD_INSERTER);
+    hd_status status = t->design->check(t->state);
+    t->lock->leave(t->lock_state, HD_INSERTER);
+    return status;
+}
+
+/* ---- Growth ------------------------------------------------------------------------------------------------ */
+
+/* Under the lock as inserter. The old state stands until the new one is whole. */
+static hd_status grow(hd_table *t, uint64_t buckets)
+{
+    hd_info info = t->info;
+    if (buckets == 0 || buckets % info.buckets)
+        return hd_fail(HD_EINVAL, "buckets: %" PRIu64 " is no multiple of the present %" PRIu64, buckets, info.buckets);
+    if (buckets == info.buckets) return HD_OK;
+    uint64_t entry_bytes = 17 + (uint64_t)info.value_bytes, added = buckets - info.buckets;
+    if (buckets > (uint64_t)PTRDIFF_MAX / info.slots / entry_bytes)
+        return hd_fail(HD_EINVAL, "buckets: %" PRIu64 " are more than can be addressed", buckets);
+    info.buckets = buckets;
+    info.capacity = buckets * info.slots;
+    info.memory_bytes += added * info.slots * entry_bytes;
+    void *state;
+    hd_status status = t->design->open(&info, &t->seams, &state);
+    if (status) return status;
+    t->design->move_all(t->state, state);
+    t->design->close(t->state, &t->seams);
+    t->state = state;
+    t->info = info;
+    return HD_OK;
+}
+
+hd_status hd_grow(hd_table *t, uint64_t buckets)
+{
+    if (!t) return hd_fail(HD_EINVAL, "table: NULL");
+    t->lock->enter(t->lock_state, HD_INSERTER);
+    hd_status status = grow(t, buckets);
+    t->lock->leave(t->lock_state, HD_INSERTER);
+    return status;
+}
+
+hd_status hd_reserve(hd_table *t, uint64_t capacity)
+{
+    if (!t) return hd_fail(HD_EINVAL, "table: NULL");
+    t->lock->enter(t->lock_state, HD_INSERTER);
+    hd_status status = HD_OK;
+    uint64_t times = capacity / t->info.capacity + (capacity % t->info.capacity != 0);
+    if (times > UINT64_MAX / t->info.buckets) status = hd_fail(HD_EINVAL, "capacity: %" PRIu64 " entries are more than can be addressed", capacity);
+    else if (times > 1) status = grow(t, times * t->info.buckets);
+    t->lock->leave(t->lock_state, HD_INSERTER);
+    return status;
+}

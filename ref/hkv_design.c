@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * hkv_design.c - HKV as the spine sees it: shape, memory, and the sequential kernel "ref".
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "lib/design.h"
+#include "lib/error.h"
+#include "lib/op.h"
+#include "ref/hkv.h"
+
+typedef struct hkv {
+    hkv_view view;
+    uint32_t threads;
+} hkv;
+
+enum { PIN_BYTES = sizeof(hkv_pin) };
+
+/* Open addressing wants some room: the power of two that is at least 4/3 of the pins. 0 pins: none. */
+static uint32_t pin_places_for(uint32_t pins)
+{
+    if (pins == 0) return 0;
+    uint64_t places = 2;
+    while (places * 3 / 4 < pins || places <= pins) places *= 2;
+    return (uint32_t)places;
+}
+
+static hd_status hkv_shape(const hd_config *c, hd_info *info)
+{
+    if (c->slots < HD_SLOTS_MIN || c->slots > HD_SLOTS_MAX)
+        return hd_fail(HD_EINVAL, "slots: %" PRIu32 " is outside %u to %u", c->slots, HD_SLOTS_MIN, HD_SLOTS_MAX);
+    if (c->value_bytes > HD_VALUE_BYTES_MAX)
+        return hd_fail(HD_EINVAL, "value_bytes: %" PRIu32 " is above the limit of %u", c->value_bytes, HD_VALUE_BYTES_MAX);
+    if (c->capacity == 0) return hd_fail(HD_EINVAL, "capacity: 0 entries is no table");
+    if (c->pins > 1u << 30) return hd_fail(HD_EINVAL, "pins: %" PRIu32 " is above the limit of %u", c->pins, 1u << 30);
+    info->buckets = c->capacity / c->slots + (c->capacity % c->slots != 0);
+    if (c->dual && info->buckets < 2)
+        return hd_fail(HD_EINVAL, "dual: two candidate buckets need a capacity above %" PRIu32 ", the slots of one", c->slots);
+    uint64_t entry_bytes = 17 + (uint64_t)c->value_bytes;
+    if (info->buckets > (uint64_t)PTRDIFF_MAX / entry_bytes / c->slots)
+        return hd_fail(HD_EINVAL, "capacity: %" PRIu64 " entries of %" PRIu64 " bytes are more than can be addressed", c->capacity, entry_bytes);
+    info->capacity = info->buckets * c->slots;
+    info->memory_bytes = info->capacity * entry_bytes + (uint64_t)pin_places_for(c->pins) * PIN_BYTES;
+    return HD_OK;
+}
+
+static void hkv_close(void *state, const hd_seams *s)
+{
+    hkv *h = (hkv *)state;
+    if (!h) return;
+    uint64_t entries = hkv_capacity(&h->view);
+    hd_give(s, h->view.digest, entries, 1);
+    hd_give(s, h->view.key, entries, 8);
+    hd_give(s, h->view.score, entries, 8);
+    if (h->view.value_bytes) hd_give(s, h->view.value, entries, h->view.value_bytes);
+    else hd_give(s, h->view.value, 1, 1);
+    hd_give(s, h->view.pin, h->view.pin_places, PIN_BYTES);
+    hd_give(s, h, 1, sizeof *h);
+}
+
+static uint32_t policy_number(const char *name)
+{
+    uint32_t p = 0;
+    while (p < HD_POLICY_COUNT && strcmp(hd_policy_rows[p].name, name) != 0) p++;
+    return p;
+}
+
+static uint32_t threads_of(const hd_info *info)
+{
+#ifdef _OPENMP
+    return info->threads ? info->threads : (uint32_t)omp_get_max_threads();
+#else
+    (void)info;
+    return 1;
+#endif
+}
+
+static hd_status take_planes(hkv_view *v, const hd_seams *s)
+{
+    uint64_t entries = hkv_capacity(v);
+    void *digest = NULL, *key = NULL, *score = NULL, *value = NULL, *pin = NULL;
+    hd_status status = hd_take(s, "capacity: digests", entries, 1, &digest);
+    if (!status) status = hd_take(s, "capacity: keys", entries, 8, &key);
+    if (!status) status = hd_take(s, "capacity: scores", entries, 8, &score);
+    if (!status) status = hd_take(s, "capacity: values", v->value_bytes ? entries : 1, v->value_bytes ? v->value_bytes : 1, &value);
+    if (!status) status = hd_take(s, "pins", v->pin_places, PIN_BYTES, &pin);
+    v->digest = (uint8_t *)digest;
+    v->key = (uint64_t *)key;
+    v->score = (uint64_t *)score;
+    v->value = (uint8_t *)value;
+    v->pin = (hkv_pin *)pin;
+    return status;
+}
+
+static hd_status hkv_open(const hd_info *info, const hd_seams *s, void **state)
+{
+    void *p;
+    hd_status status = hd_take(s, "table", 1, sizeof(hkv), &p);
+    if (status) return status;
+    hkv *h = (hkv *)p;
+    memset(h, 0, sizeof *h);
+    h->threads = threads_of(info);
+    hkv_view *v = &h->view;
+    v->buckets = info->buckets;
+    v->slots = info->slots;
+    v->value_bytes = info->value_bytes;
+    v->seed = info->seed;
+    v->policy = policy_number(info->policy);
+    v->admit_always = info->admit == HD_ADMIT_ALWAYS;
+    v->dual = info->dual;
+    v->pin_limit = info->pins;
+    v->pin_places = pin_places_for(info->pins);
+    status = take_planes(v, s);
+    if (status) {
+        hkv_close(h, s);
+        return status;
+    }
+    hkv_clear(v, h->threads);
+    *state = h;
+    return HD_OK;
+}
+
+static void hkv_run(void *state, const hd_batch *b, hd_when when, uint64_t *tally)
+{
+    hkv *h = (hkv *)state;
+    hkv_when w = { when.clock, when.per_item, when.epoch, h->threads };
+    hkv_run_batch(&h->view, b, w, tally);
+}
+
+static hd_status hkv_verify(void *state)
+{
+    char why[256];
+    hkv_check(&((hkv *)state)->view, why, sizeof why);
+    return why[0] ? hd_fail(HD_ECORRUPT, "%s", why) : HD_OK;
+}
+
+static bool hkv_next(void *state, hd_entry *e)
+{
+    const hkv_view *v = &((hkv *)state)->view;
+    uint64_t entries = hkv_capacity(v);
+    while (e->slot < entries && v->digest[e->slot] == HKV_NO_DIGEST) e->slot++;
+    if (e->slot >= entries) return false;
+    e->key = v->key[e->slot];
+    e->score = v->score[e->slot];
+    e->value = hkv_value(v, e->slot);
+    return true;
+}
+
+static bool hkv_put_at(void *state, const hd_entry *e)
+{
+    const hkv_view *v = &((hkv *)state)->view;
+    uint64_t h = hd_hash(e->key, v->seed), b = e->slot / v->slots;
+    bool home = b == hd_first_bucket(h, v->buckets) || (v->dual && b == hd_second_bucket(h, v->buckets));
+    if (e->key >= HD_KEY_RESERVED || !home || v->digest[e->slot] != HKV_NO_DIGEST) return false;
+    v->digest[e->slot] = hd_digest(h);
+    v->key[e->slot] = e->key;
+    v->score[e->slot] = e->score;
+    if (v->value_bytes) memcpy(hkv_value(v, e->slot), e->value, v->value_bytes);
+    return true;
+}
+
+static bool hkv_put_anywhere(void *state, const hd_entry *e) { return hkv_put(&((hkv *)state)->view, e->key, e->value, e->score); }
+
+static void hkv_move(void *from, void *to)
+{
+    hkv_view *a = &((hkv *)from)->view, *b = &((hkv *)to)->view;
+    hkv_move_all(a, b);
+    if (a->pin_places) memcpy(b->pin, a->pin, a->pin_places * sizeof *a->pin); /* by key, not by place */
+    b->pins = a->pins;
+}
+
+static const char *fits_all(const hd_info *info, const hd_batch *b) { return (void)info, (void)b, (const char *)NULL; }
+
+const hd_design hd_design_hkv = {
+    "hkv", "a bucketed cache: one digest line settles a miss, the least score of a full bucket leaves (HierarchicalKV)",
+    hkv_shape, hkv_open, hkv_close, hkv_run, hkv_verify, hkv_next, hkv_put_at, hkv_put_anywhere, hkv_move,
+};
+
+const hd_kernel hd_kernel_hkv_ref = {
+    "hkv", "ref", "ref", "the sequential reference; OpenMP splits it by bucket, with the same result", fits_all, hkv_run,
+    {
+#define HD_RAN(number, name, role, needs, what) "hkv." #name ".ref",
+        HD_OP_ROWS(HD_RAN)
+#undef HD_RAN
+    },
+};
