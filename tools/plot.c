@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * plot.c - finds heddle-plot and a Python, and pipes a report through them.
+ */
+#include "tools/plot.h"
+
+#include <errno.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+#ifndef HD_PLOT_PYTHON
+#define HD_PLOT_PYTHON ""
+#endif
+#ifndef HD_PKGLIBEXECDIR
+#define HD_PKGLIBEXECDIR "/usr/local/libexec/heddle"
+#endif
+
+extern char **environ;
+
+enum { PATH_BYTES = 4096, NO_MATPLOTLIB = 3 /* heddle-plot's own exit code */ };
+
+/* What configure found; else whatever Python is in PATH now, which may have got matplotlib since. */
+static const char *python(void) { return *HD_PLOT_PYTHON ? HD_PLOT_PYTHON : "python3"; }
+
+/* The program beside the command in a build tree, else where `make install` put it: first relative to
+ * the command, so that a moved installation still finds its own. */
+static bool script_find(char path[PATH_BYTES])
+{
+    static const char *const place[] = { "tools", "../tools", "../libexec/heddle" };
+    char here[PATH_BYTES];
+    ssize_t n = readlink("/proc/self/exe", here, sizeof here - 1);
+    here[n > 0 ? n : 0] = 0;
+    char *slash = strrchr(here, '/');
+    for (size_t i = 0; slash && i < sizeof place / sizeof *place; i++) {
+        int length = snprintf(path, PATH_BYTES, "%.*s/%s/heddle-plot", (int)(slash - here), here, place[i]);
+        if (length < PATH_BYTES && access(path, R_OK) == 0) return true;
+    }
+    snprintf(path, PATH_BYTES, "%s/heddle-plot", HD_PKGLIBEXECDIR);
+    return access(path, R_OK) == 0;
+}
+
+/* Runs argv with the pipe's reading end as its standard input. */
+static int start(char *const *argv, int input, int unused, pid_t *pid)
+{
+    posix_spawn_file_actions_t a;
+    int e = posix_spawn_file_actions_init(&a);
+    if (e) return e;
+    e = posix_spawn_file_actions_adddup2(&a, input, STDIN_FILENO);
+    if (!e) e = posix_spawn_file_actions_addclose(&a, unused);
+    if (!e) e = posix_spawnp(pid, argv[0], &a, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&a);
+    return e;
+}
+
+/* The exit code of `python heddle-plot ARGUMENT`, with the report (or nothing) on its input; -1 and
+ * errno when it could not be started. */
+static int plot_call(const out *o, const char *script, const char *argument)
+{
+    char *argv[] = { strdup(python()), strdup(script), strdup(argument), NULL };
+    int ends[2], e = argv[0] && argv[1] && argv[2] ? 0 : ENOMEM, status = 0;
+    pid_t pid = 0;
+    if (!e && pipe(ends)) e = errno;
+    else if (!e) {
+        e = start(argv, ends[0], ends[1], &pid);
+        close(ends[0]);
+        FILE *f = e ? NULL : fdopen(ends[1], "w");
+        if (f && o) out_print(o, TOOL_JSON, f); /* a reader that died says so in its exit code */
+        if (f) fclose(f);
+        else close(ends[1]);
+        while (!e && waitpid(pid, &status, 0) < 0)
+            if (errno != EINTR) e = errno;
+    }
+    for (int i = 0; i < 3; i++) free(argv[i]);
+    errno = e;
+    return e ? -1 : WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+const char *plot_missing(const char **with)
+{
+    char script[PATH_BYTES];
+    *with = python();
+    if (!script_find(script)) return "heddle-plot is not installed beside heddle";
+    switch (plot_call(NULL, script, "--try")) {
+    case 0: return "";
+    case NO_MATPLOTLIB: return "matplotlib is missing (Debian: apt install python3-matplotlib)";
+    default: return "Python is missing (Debian: apt install python3-matplotlib)";
+    }
+}
+
+int plot_file(const char *what, const char *file)
+{
+    const char *ending = strrchr(file, '.');
+    if (ending && (strcasecmp(ending, ".svg") == 0 || strcasecmp(ending, ".png") == 0)) return TOOL_OK;
+    return tool_say(TOOL_USAGE, "%s: '%s' ends in neither .svg nor .png", what, file);
+}
+
+int plot_draw(const out *o, const char *file)
+{
+    char script[PATH_BYTES];
+    if (!script_find(script)) return tool_say(TOOL_SYSTEM, "heddle-plot is not at %s", script);
+    int code = plot_call(o, script, file);
+    if (code == 0) return TOOL_OK;
+    if (code == NO_MATPLOTLIB)
+        return tool_say(TOOL_SYSTEM, "plots need matplotlib; Debian: apt install python3-matplotlib");
+    if (code < 0 || code == 127)
+        return tool_say(TOOL_SYSTEM, "%s: %s; Debian: apt install python3-matplotlib", python(),
+                        code < 0 ? strerror(errno) : "not found");
+    return tool_say(TOOL_SYSTEM, "%s could not draw '%s'", script, file);
+}
