@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * keys_kmer.c - the k-mers of a genome or of sequencing reads: every window of K bases is a key of two
+ * bits per base, A 0, C 1, G 2, T 3, the first base highest.
+ *
+ *     kmer:FILE,K[,canonical=0|1]
+ *
+ * FILE is FASTA or FASTQ (told apart by the first byte, '>' or '@'), plain, .gz or .zst. canonical=1, the
+ * default, gives the lesser of a window and its reverse complement, because a read may come from either
+ * strand. K is 1 to 31: the longest whose keys are all below the reserved ones. Lower case is upper
+ * case; a window with anything but A, C, G, T in it (N, U, IUPAC codes) is passed over; sequences may
+ * span lines, also in FASTQ; lines may end in CR LF. The requests are updates: a k-mer is there to be counted.
+ *
+ * The file is read by a machine of one state per kind of line. A k-mer goes out when its last base is read,
+ * so what a record's own quality line later contradicts has gone out already. `lenient` counts such
+ * records and goes on at the next line that can begin one.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "lib/error.h"
+#include "workload/stream.h"
+#include "workload/workload.h"
+
+/* A state ending in _LINE stands at the first byte of a line, the others inside one. */
+typedef enum state {
+    RECORD_LINE,  /* between records                                 */
+    HEADER,       /* > or @                                          */
+    BASES_LINE,
+    BASES,
+    PLUS,         /* FASTQ: between bases and qualities              */
+    QUALITY_LINE,
+    QUALITY,
+    LOST_LINE,    /* lenient: looking for a line that begins a record */
+    LOST
+} state;
+
+typedef struct kmer {
+    hd_source source;
+    hd_stream *file;
+    unsigned k;
+    bool canonical, lenient;
+    char marker;               /* '>' FASTA, '@' FASTQ                              */
+    state at;
+    unsigned run;              /* good bases that end here, up to k: k is a window  */
+    uint64_t forward, reverse; /* the last k bases; the complement of their reverse */
+    bool bad;                  /* this record was counted as skipped                */
+    uint64_t bases, qualities; /* of this record                                    */
+    uint64_t line_qualities;   /* of the lines before this one                      */
+    bool line_marked;          /* this line of qualities begins with '@'            */
+} kmer;
+
+/* What a byte is inside a sequence. 0 to 3: that base. */
+enum { OTHER_BASE = 4, BLANK, END_OF_LINE, NO_BASE };
+
+static unsigned byte_kind(uint8_t c)
+{
+    switch (c) {
+    case 'A': case 'a': return 0;
+    case 'C': case 'c': return 1;
+    case 'G': case 'g': return 2;
+    case 'T': case 't': return 3;
+    case '\n': return END_OF_LINE;
+    case ' ': case '\t': case '\r': return BLANK;
+    case '-': case '*': case '.': return OTHER_BASE; /* gap, stop, unknown */
+    default: return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ? OTHER_BASE : NO_BASE;
+    }
+}
+
+/* ---- Errors: the world's, or one more skipped record ------------------------------------------- */
+
+/* `ahead` bytes from where the stream stands something is wrong. Strict: a status, and nothing has moved, so
+ * that the next call says the same. Lenient: counted once per record, and the caller finds a way on. */
+static hd_status wrong(kmer *m, size_t ahead, const char *what)
+{
+    if (!m->lenient)
+        return hd_fail(HD_ECORRUPT, "%s: byte %" PRIu64 ": %s", hd_stream_path(m->file), hd_stream_offset(m->file) + ahead, what);
+    m->source.skipped += !m->bad;
+    m->bad = true;
+    return HD_OK;
+}
+
+static hd_status wrong_qualities(kmer *m, size_t ahead)
+{
+    if (!m->lenient)
+        return hd_fail(HD_ECORRUPT, "%s: byte %" PRIu64 ": %" PRIu64 " qualities for %" PRIu64 " bases", hd_stream_path(m->file),
+                       hd_stream_offset(m->file) + ahead, m->qualities, m->bases);
+    return wrong(m, ahead, "");
+}
+
+/* ---- The machine: each function takes bytes that are there, and says how many -------------------- */
+
+static void record_begin(kmer *m)
+{
+    m->run = 0;
+    m->bad = false;
+    m->bases = m->qualities = 0;
+}
+
+/* Through the end of the line, if it is there. */
+static size_t line_take(kmer *m, const uint8_t *p, size_t n, state then)
+{
+    const uint8_t *end = (const uint8_t *)memchr(p, '\n', n);
+    if (!end) return n;
+    m->at = then;
+    return (size_t)(end - p) + 1;
+}
+
+static hd_status record_line(kmer *m, const uint8_t *p, size_t *used)
+{
+    unsigned kind = byte_kind(*p);
+    if (kind == BLANK || kind == END_OF_LINE) {
+        *used = 1;
+    } else if (*p == m->marker) {
+        record_begin(m);
+        m->at = HEADER;
+    } else {
+        m->bad = false; /* between records: this is another one */
+        hd_status e = wrong(m, 0, m->marker == '@' ? "no '@' where a record begins" : "no '>' where a record begins");
+        if (e) return e;
+        m->at = LOST_LINE;
+    }
+    return HD_OK;
+}
+
+/* FASTA's sequence ends at the next '>', FASTQ's at the '+'. */
+static hd_status bases_line(kmer *m, const uint8_t *p)
+{
+    if (m->marker == '>' && *p == '>') {
+        m->at = RECORD_LINE;
+    } else if (m->marker == '@' && *p == '+') {
+        m->at = PLUS;
+    } else if (m->marker == '@' && *p == '@') {
+        hd_status e = wrong(m, 0, "a record begins before the last one has qualities");
+        if (e) return e;
+        m->at = RECORD_LINE;
+    } else {
+        if (m->bases == 0) m->bad = false;
+        m->at = BASES;
+    }
+    return HD_OK;
+}
+
+static hd_status bases_take(kmer *m, const uint8_t *p, size_t n, hd_request *r, size_t max, size_t *got, size_t *used)
+{
+    const uint64_t mask = (1ull << 2 * m->k) - 1;
+    const unsigned top = 2 * (m->k - 1);
+    size_t i = 0;
+    for (; i < n && *got < max; i++) {
+        unsigned b = byte_kind(p[i]);
+        if (b < OTHER_BASE) {
+            m->bases++;
+            m->forward = (m->forward << 2 | b) & mask;
+            m->reverse = m->reverse >> 2 | (uint64_t)(3 - b) << top;
+            m->run += m->run < m->k;
+            if (m->run < m->k) continue;
+            uint64_t key = m->canonical && m->reverse < m->forward ? m->reverse : m->forward;
+            r[(*got)++] = (hd_request){ .key = key, .size = 1, .verb = HD_UPDATE };
+        } else if (b == END_OF_LINE) {
+            m->at = BASES_LINE;
+            i++;
+            break;
+        } else if (b != BLANK) {
+            hd_status e = b == NO_BASE ? wrong(m, i, "no base, and no letter that could stand for one") : HD_OK;
+            if (e) {
+                *used = i;
+                return e;
+            }
+            m->bases++;
+            m->run = 0;
+        }
+    }
+    *used = i;
+    return HD_OK;
+}
+
+static void quality_line(kmer *m, const uint8_t *p)
+{
+    m->line_marked = *p == '@'; /* which is also the quality 31 */
+    m->line_qualities = m->qualities;
+    m->at = m->qualities < m->bases ? QUALITY : RECORD_LINE;
+}
+
+/* The end of a line of qualities: too many of them is a mistake, too few go on in the next line. */
+static hd_status quality_end(kmer *m, size_t ahead)
+{
+    m->at = QUALITY_LINE;
+    if (m->qualities <= m->bases) return HD_OK;
+    hd_status e = wrong_qualities(m, ahead);
+    if (e) {
+        m->at = QUALITY;
+        return e;
+    }
+    if (m->line_marked && m->line_qualities) { /* the qualities were too few, and this was the next header */
+        record_begin(m);
+        m->at = BASES_LINE;
+    } else {
+        m->at = LOST_LINE;
+    }
+    return HD_OK;
+}
+
+static hd_status quality_take(kmer *m, const uint8_t *p, size_t n, size_t *used)
+{
+    for (size_t i = 0; i < n; i++) {
+        hd_status e = HD_OK;
+        *used = i;
+        if (p[i] == '\n') {
+            e = quality_end(m, i);
+            *used = e ? i : i + 1;
+            return e;
+        }
+        if (p[i] >= '!' && p[i] <= '~') m->qualities++;
+        else if (byte_kind(p[i]) != BLANK) e = wrong(m, i, "no quality: they are bytes 33 to 126");
+        if (e) return e;
+    }
+    *used = n;
+    return HD_OK;
+}
+
+/* A line of qualities may begin with '@' too: a second '@' right after it (bases_line) is the real header, and
+ * counts nothing. */
+static void lost_line(kmer *m, const uint8_t *p)
+{
+    m->at = LOST;
+    if (*p != m->marker) return;
+    record_begin(m);
+    m->bad = true;
+    m->at = HEADER;
+}
+
+/* What the file's end means here. */
+static hd_status file_end(kmer *m)
+{
+    state at = m->at;
+    if (m->marker == '>' || at == RECORD_LINE || at == LOST_LINE || at == LOST) return HD_OK;
+    if ((at == QUALITY || at == QUALITY_LINE) && m->qualities == m->bases) return HD_OK;
+    hd_status e = at == QUALITY && m->qualities > m->bases ? wrong_qualities(m, 0) : wrong(m, 0, "the file ends inside a record");
+    if (!e) m->at = RECORD_LINE; /* counted, once */
+    return e;
+}
+
+static hd_status kmer_next(hd_source *s, hd_request *r, size_t max, size_t *got)
+{
+    kmer *m = (kmer *)s;
+    hd_status e = HD_OK;
+    *got = 0;
+    while (!e && *got < max) {
+        const uint8_t *p;
+        size_t n, used = 0;
+        e = hd_stream_peek(m->file, 1, &p, &n);
+        if (e) break;
+        if (n == 0) {
+            e = file_end(m);
+            break;
+        }
+        switch (m->at) {
+        case RECORD_LINE: e = record_line(m, p, &used); break;
+        case HEADER: used = line_take(m, p, n, BASES_LINE); break;
+        case BASES_LINE: e = bases_line(m, p); break;
+        case BASES: e = bases_take(m, p, n, r, max, got, &used); break;
+        case PLUS: used = line_take(m, p, n, QUALITY_LINE); break;
+        case QUALITY_LINE: quality_line(m, p); break;
+        case QUALITY: e = quality_take(m, p, n, &used); break;
+        case LOST_LINE: lost_line(m, p); break;
+        case LOST: used = line_take(m, p, n, LOST_LINE); break;
+        }
+        hd_stream_skip(m->file, used);
+    }
+    s->bytes_read = hd_stream_file_read(m->file);
+    return e;
+}
+
+/* ---- Opening and closing --------------------------------------------------------------------------- */
+
+static void kmer_close(hd_source *s)
+{
+    kmer *m = (kmer *)s;
+    hd_stream_close(m->file);
+    hd_give(s->seams, m, 1, sizeof(kmer));
+}
+
+/* The first byte that is not blank says which form it is. */
+static hd_status marker_find(kmer *m)
+{
+    for (;;) {
+        const uint8_t *p;
+        size_t n;
+        hd_status e = hd_stream_peek(m->file, 1, &p, &n);
+        if (e) return e;
+        if (n && byte_kind(*p) != BLANK && byte_kind(*p) != END_OF_LINE) {
+            m->marker = (char)*p;
+            if (*p == '>' || *p == '@') return HD_OK;
+        }
+        if (n == 0 || m->marker)
+            return hd_fail(HD_ECORRUPT, "%s: byte %" PRIu64 ": %s; FASTA begins with '>', FASTQ with '@'", hd_stream_path(m->file),
+                           hd_stream_offset(m->file), n ? "neither" : "the file ends");
+        hd_stream_skip(m->file, 1);
+    }
+}
+
+static hd_status kmer_open(const hd_source_args *a, hd_source **s)
+{
+    static const char *const known[] = { "canonical", NULL };
+    uint64_t k = 0;
+    bool canonical = true;
+    void *p = NULL;
+    hd_status e = hd_source_shape(a, 2, 2);
+    if (!e) e = hd_source_known(a, known);
+    if (!e) e = hd_parse_u64("K", a->arg[1], 1, 31, &k);
+    if (!e) e = hd_source_flag(a, "canonical", true, &canonical);
+    if (!e) e = hd_take(a->seams, "k-mers", 1, sizeof(kmer), &p);
+    if (e) return e;
+    kmer *m = (kmer *)p;
+    *m = (kmer){ .source = { .seams = a->seams, .next = kmer_next, .close = kmer_close },
+                 .k = (unsigned)k, .canonical = canonical, .lenient = a->lenient };
+    e = hd_stream_open(a->seams, a->arg[0], &m->file);
+    if (!e) e = marker_find(m);
+    if (e) {
+        kmer_close(&m->source);
+        return e;
+    }
+    m->source.bytes_total = hd_stream_file_bytes(m->file);
+    *s = &m->source;
+    return HD_OK;
+}
+
+const hd_source_row hd_workload_kmer = {
+    .name = "kmer",
+    .what = "the k-mers of a FASTA or FASTQ file, plain, .gz or .zst",
+    .form = "kmer:FILE,K[,canonical=0|1]",
+    .file = true,
+    .open = kmer_open,
+};
