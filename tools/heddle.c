@@ -4,6 +4,7 @@
  * printed arrived.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -14,7 +15,7 @@
 #include <unistd.h>
 
 #include "lib/error.h"
-#include "tools/tool.h"
+#include "tools/output.h"
 
 /* ---- The verbs ------------------------------------------------------------------------------ */
 
@@ -73,6 +74,16 @@ error_t tool_read(hd_status s)
     return EINVAL;
 }
 
+error_t tool_admit(const char *arg, hd_admit *admit)
+{
+    static const char *const name[] = { "score", "always", NULL };
+    bool always = strcmp(arg, "always") == 0;
+    *admit = always ? HD_ADMIT_ALWAYS : HD_ADMIT_SCORE;
+    if (always || strcmp(arg, "score") == 0) return 0;
+    tool_say(TOOL_USAGE, "--admit: there is no '%.60s'; nearest: %s", arg, tool_nearest(arg, name));
+    return EINVAL;
+}
+
 int tool_file(const char *what, const char *path)
 {
     struct stat st;
@@ -81,6 +92,17 @@ int tool_file(const char *what, const char *path)
         return tool_say(TOOL_USAGE, "%s: there is no file '%s'", what, path);
     if (there && S_ISDIR(st.st_mode)) return tool_say(TOOL_USAGE, "%s: '%s' is a folder", what, path);
     return TOOL_OK; /* whatever else is wrong with it, its reader says better */
+}
+
+int tool_fits(const char *what, uint64_t capacity, uint32_t value_bytes)
+{
+    enum { METADATA = 17 }; /* digest, key, score: heddle.h, hd_open */
+    char all[OUT_CELL], most[OUT_CELL];
+    double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    double needed = (double)capacity * (double)(METADATA + value_bytes);
+    if (needed <= memory) return TOOL_OK;
+    return tool_say(TOOL_USAGE, "%s: %" PRIu64 " entries need %s; this machine has %s", what, capacity,
+                    out_format(all, OUT_BYTES, out_real(needed)), out_format(most, OUT_BYTES, out_real(memory)));
 }
 
 const char *tool_nearest(const char *word, const char *const *names)

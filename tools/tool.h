@@ -83,6 +83,9 @@ int tool_parse(tool_line *line, int argc, char **argv, void *options);
 /* For parsers: 0 for HD_OK; otherwise hd_why() is printed and the parse ends with TOOL_USAGE. */
 error_t tool_read(hd_status s);
 
+/* For parsers: the value of an --admit option. */
+error_t tool_admit(const char *arg, hd_admit *admit);
+
 /* Prints "heddle VERB: sentence" on standard error, one line, and returns `code`. */
 int tool_say(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -92,6 +95,10 @@ int tool_fail(hd_status s);
 /* TOOL_OK when `path` can be given to a reader; else says so and returns TOOL_USAGE: a name on the
  * command line that names nothing is a mistake in the command line, not bad data. */
 int tool_file(const char *what, const char *path);
+
+/* TOOL_OK when a table of `capacity` entries fits into this machine's memory; else says so, naming
+ * `what`, and returns TOOL_USAGE. (Most systems would promise the memory, and kill the process later.) */
+int tool_fits(const char *what, uint64_t capacity, uint32_t value_bytes);
 
 /* The nearest of `names` (NULL-terminated) to `word`, for "there is no 'x'; nearest: y". */
 const char *tool_nearest(const char *word, const char *const *names);

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * replay.c - requests through tables.
+ */
+#include "tools/replay.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/error.h"
+#include "tools/progress.h"
+
+enum { BATCH = 4096 };
+
+/* ---- The shape of a table -------------------------------------------------------------------------- */
+
+/* |size - the nearest multiple of slots|, at least `least` buckets; *buckets is that multiple. */
+static uint64_t distance(uint64_t size, uint64_t slots, uint64_t least, uint64_t *buckets)
+{
+    uint64_t b = size / slots + (size % slots * 2 >= slots);
+    *buckets = b < least ? least : b;
+    uint64_t capacity = *buckets * slots;
+    return capacity > size ? capacity - size : size - capacity;
+}
+
+void replay_shape(const replay_plan *p, uint64_t size, uint32_t *slots, uint64_t *capacity)
+{
+    /* Three quarters to five quarters of a line of digests: as fast as 128, and wide enough to come
+     * within a few entries of any size. */
+    enum { USUAL = 128, NARROW = 96, WIDE = 160 };
+    uint64_t least = p->dual ? 2 : 1, buckets = 0;
+    *slots = p->slots ? p->slots : USUAL;
+    if (!p->slots && size < USUAL * least) { /* one bucket (dual: two) of that size */
+        uint64_t s = (size + least / 2) / least;
+        *slots = (uint32_t)(s < HD_SLOTS_MIN ? HD_SLOTS_MIN : s);
+    }
+    uint64_t best = distance(size, *slots, least, &buckets);
+    *capacity = buckets * *slots;
+    if (p->slots || size < USUAL * least) return;
+    for (uint32_t away = 1; away <= WIDE - USUAL; away++)
+        for (int below = 0; below < 2; below++) {
+            uint32_t s = below ? USUAL - away : USUAL + away;
+            uint64_t d = distance(size, s, least, &buckets);
+            if (d >= best || s < NARROW) continue;
+            best = d;
+            *slots = s;
+            *capacity = buckets * s;
+        }
+}
+
+/* ---- Lists of policies and sizes -------------------------------------------------------------------- */
+
+int replay_list_parse(replay_list *l, const char *what, const char *text)
+{
+    if (snprintf(l->text, sizeof l->text, "%s", text) >= (int)sizeof l->text)
+        return tool_say(TOOL_USAGE, "%s: longer than %zu bytes", what, sizeof l->text - 1);
+    l->items = 0;
+    char *rest = l->text;
+    for (char *item; (item = strsep(&rest, ","));) {
+        if (!*item) return tool_say(TOOL_USAGE, "%s: '%s' has an empty item", what, text);
+        if (l->items == REPLAY_LIST) return tool_say(TOOL_USAGE, "%s: more than %d items", what, REPLAY_LIST);
+        l->item[l->items++] = item;
+    }
+    return TOOL_OK;
+}
+
+int replay_policies(const replay_list *policies)
+{
+    for (size_t i = 0; i < policies->items; i++) {
+        hd_row row;
+        bool found = false;
+        for (size_t k = 0; !found && hd_list(HD_POLICIES, k, &row); k++)
+            found = strcmp(row.name, policies->item[i]) == 0;
+        if (!found) return tool_fail(hd_fail_name("policy", policies->item[i], HD_POLICIES));
+    }
+    return TOOL_OK;
+}
+
+int replay_size_parse(const char *text, uint64_t *entries, double *fraction)
+{
+    char number[64];
+    size_t n = strlen(text);
+    bool percent = n && text[n - 1] == '%';
+    *fraction = -1;
+    *entries = 0;
+    if (percent || (strchr(text, '.') && strncmp(text, "0x", 2) != 0)) {
+        snprintf(number, sizeof number, "%.*s", (int)(n - percent < 63 ? n - percent : 63), text);
+        hd_status s = hd_parse_double("size", number, 0, percent ? 100 : 1, fraction);
+        if (s) return tool_fail(s);
+        if (percent) *fraction /= 100;
+        if (*fraction <= 0) return tool_say(TOOL_USAGE, "size: %s is nothing", text);
+        return TOOL_OK;
+    }
+    hd_status s = hd_parse_u64("size", text, HD_SLOTS_MIN, 1ull << 48, entries);
+    return s ? tool_fail(s) : TOOL_OK;
+}
+
+int replay_plan_rows(const replay_plan *p, const replay_list *policies, const replay_list *sizes, replay_row **row,
+                     size_t *rows, uint64_t *distinct)
+{
+    uint64_t size[REPLAY_LIST], requests = 0;
+    double fraction[REPLAY_LIST];
+    *distinct = 0;
+    bool wanted = false;
+    int code = replay_policies(policies);
+    for (size_t i = 0; !code && i < sizes->items; i++) {
+        code = replay_size_parse(sizes->item[i], &size[i], &fraction[i]);
+        wanted = wanted || (!code && fraction[i] >= 0);
+    }
+    if (code) return code;
+    if (wanted) {
+        hd_status s = request_distinct(p->source, p->limit, &requests, distinct);
+        if (s) return tool_fail(s);
+        if (tool_stopped()) return TOOL_STOPPED;
+    }
+
+    replay_row *r = (replay_row *)calloc(policies->items * sizes->items + 1, sizeof *r);
+    if (!r) return tool_say(TOOL_SYSTEM, "memory was refused");
+    for (size_t i = 0; !code && i < policies->items * sizes->items; i++) {
+        size_t k = i % sizes->items;
+        r[i].policy = policies->item[i / sizes->items];
+        r[i].asked = sizes->item[k];
+        r[i].size = fraction[k] < 0 ? size[k] : (uint64_t)(fraction[k] * (double)*distinct + 0.5);
+        if (r[i].size < HD_SLOTS_MIN) r[i].size = HD_SLOTS_MIN;
+        replay_shape(p, r[i].size, &r[i].slots, &r[i].capacity);
+        code = tool_fits("size", r[i].capacity, p->value_bytes);
+    }
+    *row = r;
+    *rows = policies->items * sizes->items;
+    if (code) free(r);
+    return code;
+}
+
+/* ---- One row ---------------------------------------------------------------------------------------- */
+
+/* One row's arrays, big enough to stay off the stack. */
+typedef struct replay_buffers {
+    hd_request request[BATCH];
+    uint64_t key[BATCH];
+    uint64_t score[BATCH];
+    uint8_t *value; /* (BATCH, value_bytes) */
+} replay_buffers;
+
+static hd_status score_fill(replay_buffers *u, size_t n, replay_score score, uint64_t done)
+{
+    for (size_t i = 0; i < n; i++) {
+        const hd_request *r = &u->request[i];
+        if (score == REPLAY_NEXT && r->next == 0)
+            return hd_fail(HD_EINVAL, "scores: request %" PRIu64 " does not say when its key comes next; "
+                           "heddle trace convert to oracleGeneral finds out", done + i + 1);
+        switch (score) {
+        case REPLAY_NEXT: u->score[i] = r->next < 0 ? 0 : UINT64_MAX - (uint64_t)r->next; break;
+        case REPLAY_SIZE: u->score[i] = UINT32_MAX - r->size; break;
+        case REPLAY_TIME: u->score[i] = r->time; break;
+        case REPLAY_DEFAULT: u->score[i] = 1; break;
+        }
+    }
+    return HD_OK;
+}
+
+/* How many requests until something happens between two of them. */
+static size_t batch_size(const replay_plan *p, uint64_t done)
+{
+    uint64_t n = BATCH;
+    if (p->limit && p->limit - done < n) n = p->limit - done;
+    if (done < p->warmup && p->warmup - done < n) n = p->warmup - done;
+    if (p->epoch_every && p->epoch_every - done % p->epoch_every < n) n = p->epoch_every - done % p->epoch_every;
+    return (size_t)n;
+}
+
+static void row_count(replay_row *r, const hd_counters *now, const hd_counters *before)
+{
+    uint64_t d[HD_OUTCOME_COUNT];
+    for (int i = 0; i < HD_OUTCOME_COUNT; i++) d[i] = now->outcome[i] - before->outcome[i];
+    r->requests = now->items - before->items;
+    r->misses = d[HD_INSERTED] + d[HD_EVICTED] + d[HD_REFUSED];
+    r->evicted = d[HD_EVICTED];
+    r->refused = d[HD_REFUSED];
+    r->reserved = d[HD_RESERVED];
+}
+
+typedef struct replay_pool {
+    const replay_plan *plan;
+    replay_row *row;
+    size_t rows;
+    uint32_t table_threads;
+    atomic_size_t next, over; /* rows handed out, rows finished */
+    atomic_bool failed;
+    progress line;
+} replay_pool;
+
+static hd_status row_replay(replay_pool *pool, replay_row *r, replay_buffers *u, hd_table *t, hd_source *source, bool draws)
+{
+    const replay_plan *p = pool->plan;
+    replay_score score = p->score;
+    if (score == REPLAY_DEFAULT && strcmp(r->policy, "custom") == 0) score = REPLAY_NEXT;
+    hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .key = u->key, .value = u->value,
+                   .score = score == REPLAY_DEFAULT ? NULL : u->score };
+    hd_counters before, now;
+    memset(&before, 0, sizeof before);
+    hd_status s = HD_OK;
+    uint64_t done = 0;
+    for (bool end = false; !s && !end;) {
+        size_t want = batch_size(p, done), got = 0;
+        if (p->epoch_every && done % p->epoch_every == 0) s = hd_epoch_set(t, (uint32_t)(done / p->epoch_every));
+        if (!s) s = hd_source_next(source, u->request, want, &got);
+        for (size_t i = 0; i < got; i++) u->key[i] = u->request[i].key;
+        if (!s && b.score) s = score_fill(u, got, score, done);
+        b.n = got;
+        if (!s && got) s = hd_run(t, &b);
+        done += got;
+        if (!s && p->warmup && done == p->warmup) s = hd_counters_sync(t, &before);
+        double share = draws ? request_share(source, done, p->limit) : 0;
+        if (share >= 0) share = ((double)atomic_load(&pool->over) + share) / (double)pool->rows;
+        bool stop = draws ? progress_at(&pool->line, done, 0, share) : tool_stopped();
+        end = stop || got < want || (p->limit && done == p->limit) || atomic_load(&pool->failed);
+    }
+    r->replayed = done;
+    r->skipped = source->skipped;
+    if (!s) s = hd_counters_sync(t, &now);
+    if (!s) row_count(r, &now, done < p->warmup ? &now : &before);
+    return s;
+}
+
+static hd_status row_run(replay_pool *pool, replay_row *r, replay_buffers *u, bool draws)
+{
+    const replay_plan *p = pool->plan;
+    hd_config c = hd_config_default();
+    c.policy = r->policy;
+    c.capacity = r->capacity;
+    c.slots = r->slots;
+    c.value_bytes = p->value_bytes;
+    c.dual = p->dual;
+    c.admit = p->admit;
+    c.seed = p->seed;
+    c.threads = pool->table_threads;
+    hd_table *t = NULL;
+    hd_source *source = NULL;
+    hd_status s = hd_open(&c, &t);
+    uint64_t begin = progress_now_ns();
+    if (!s) s = hd_source_open(p->source, &source);
+    if (!s) s = row_replay(pool, r, u, t, source, draws);
+    r->seconds = (double)(progress_now_ns() - begin) * 1e-9;
+    if (!s && p->save && !tool_stopped()) s = hd_save(t, p->save);
+    hd_source_close(source);
+    hd_close(t);
+    return s;
+}
+
+/* ---- All rows ----------------------------------------------------------------------------------------- */
+
+static void pool_fail(replay_pool *pool, replay_row *r, hd_status s)
+{
+    r->status = s;
+    snprintf(r->why, sizeof r->why, "%s", hd_why());
+    atomic_store(&pool->failed, true);
+}
+
+static void pool_work(replay_pool *pool, bool draws)
+{
+    const replay_plan *p = pool->plan;
+    replay_buffers *u = (replay_buffers *)malloc(sizeof *u);
+    if (u) u->value = p->value_bytes ? (uint8_t *)calloc(BATCH, p->value_bytes) : NULL;
+    bool ready = u && (u->value || !p->value_bytes);
+    for (size_t i; !atomic_load(&pool->failed) && !tool_stopped() && (i = atomic_fetch_add(&pool->next, 1)) < pool->rows;) {
+        hd_status s = ready ? row_run(pool, &pool->row[i], u, draws) : hd_fail(HD_ENOMEM, "batch: memory was refused");
+        if (s) pool_fail(pool, &pool->row[i], s);
+        atomic_fetch_add(&pool->over, 1);
+    }
+    if (u) free(u->value);
+    free(u);
+}
+
+static void *pool_thread(void *pool)
+{
+    pool_work((replay_pool *)pool, false);
+    return NULL;
+}
+
+int replay_run(const replay_plan *p, replay_row *row, size_t rows)
+{
+    enum { MOST = 256 };
+    pthread_t thread[MOST];
+    size_t threads = p->threads < rows ? p->threads : rows;
+    if (threads < 1) threads = 1;
+    if (threads > MOST) threads = MOST;
+    replay_pool pool = { .plan = p, .row = row, .rows = rows };
+    pool.table_threads = p->threads > threads ? p->threads / (uint32_t)threads : 1;
+    atomic_init(&pool.next, 0);
+    atomic_init(&pool.over, 0);
+    atomic_init(&pool.failed, false);
+
+    progress_begin(&pool.line, "replaying", "requests");
+    size_t started = 0;
+    while (started + 1 < threads && pthread_create(&thread[started], NULL, pool_thread, &pool) == 0) started++;
+    pool_work(&pool, true);
+    for (size_t i = 0; i < started; i++) pthread_join(thread[i], NULL);
+    progress_end(&pool.line);
+
+    for (size_t i = 0; i < rows; i++)
+        if (row[i].status) return tool_fail(hd_fail(row[i].status, "%s", row[i].why));
+    return tool_stopped() ? TOOL_STOPPED : TOOL_OK;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * replay.h - requests through tables: one request is one insert_or_assign with one logical tick,
+ * submitted in trace order in batches of 4,096. A miss is an outcome INSERTED, EVICTED or REFUSED. The verbs sim and
+ * sweep are callers; each row is a table of its own that reads the source from its beginning.
+ */
+#ifndef HD_REPLAY_H
+#define HD_REPLAY_H
+
+#include "tools/request.h"
+
+/* What a policy that takes scores is given for each request. */
+typedef enum replay_score {
+    REPLAY_DEFAULT, /* none: 1 for the counting policies; custom gets next */
+    REPLAY_NEXT,    /* the sooner the key's next access, the higher: with `custom` Belady's choice */
+    REPLAY_SIZE,    /* the smaller, the higher */
+    REPLAY_TIME     /* the trace's own time    */
+} replay_score;
+
+typedef struct replay_plan {
+    const hd_source_args *source;
+    uint64_t limit;       /* requests; 0: all                                */
+    uint64_t warmup;      /* the first so many are replayed and not counted  */
+    uint64_t epoch_every; /* requests per epoch; 0: the epoch stays 0        */
+    uint64_t seed;        /* of the hash                                     */
+    uint32_t slots;       /* 0: about 128, so that the capacity is nearest   */
+    uint32_t value_bytes;
+    uint32_t threads;     /* rows at once; what is left over goes into tables */
+    bool dual;
+    hd_admit admit;
+    replay_score score;
+    const char *save;     /* NULL, or where the (only) row's table is saved  */
+} replay_plan;
+
+typedef struct replay_row {
+    const char *policy, *asked; /* in: "lru", "1%"                     */
+    uint64_t size;              /* in: entries                         */
+    uint64_t capacity;          /* the nearest that buckets can have   */
+    uint32_t slots;
+    uint64_t requests, misses, evicted, refused, reserved, skipped;
+    double seconds;             /* reading and replaying, warm-up included */
+    uint64_t replayed;          /* requests in those seconds           */
+    hd_status status;
+    char why[512];
+} replay_row;
+
+/* A POLICIES list and a SIZES list ("1024,10Ki,1%,0.05") as rows, policies first. Fractions need
+ * `distinct`, which is called once, if at all, and may fail. TOOL_OK, or what was said. */
+enum { REPLAY_LIST = 64 };
+typedef struct replay_list {
+    char text[REQUEST_TEXT];
+    const char *item[REPLAY_LIST];
+    size_t items;
+} replay_list;
+int replay_list_parse(replay_list *l, const char *what, const char *text);
+/* Every name is a policy. */
+int replay_policies(const replay_list *policies);
+/* Entries of one SIZES item: *fraction < 0 for a number of entries, else it wants the distinct keys. */
+int replay_size_parse(const char *text, uint64_t *entries, double *fraction);
+
+/* (policies x sizes) rows, the caller's to free. *distinct: 0 when no fraction asked for it. */
+int replay_plan_rows(const replay_plan *p, const replay_list *policies, const replay_list *sizes, replay_row **row,
+                     size_t *rows, uint64_t *distinct);
+
+/* Runs them all; rows stay in order. TOOL_OK, TOOL_STOPPED, or what was said of the first that failed. */
+int replay_run(const replay_plan *p, replay_row *row, size_t rows);
+
+/* slots and capacity nearest to `size` entries. */
+void replay_shape(const replay_plan *p, uint64_t size, uint32_t *slots, uint64_t *capacity);
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * verb_sim.c - a trace replayed through tables: one row per policy and size.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/output.h"
+#include "tools/replay.h"
+
+typedef struct sim_options {
+    replay_plan plan;
+    bool lenient;
+} sim_options;
+
+enum { KEY_DUAL = 0x100, KEY_ADMIT, KEY_SEED, KEY_LIMIT, KEY_WARMUP, KEY_LENIENT, KEY_VALUES, KEY_EPOCH, KEY_SCORE, KEY_SAVE };
+
+static const struct argp_option option[] = {
+    { "slots", 's', "N", 0, "slots per bucket, 2 to 1024 (128, or near it when that gives a capacity nearer to the size; one bucket "
+                            "when the size is smaller)", 0 },
+    { "dual", KEY_DUAL, NULL, 0, "two candidate buckets per key", 0 },
+    { "admit", KEY_ADMIT, "score|always", 0, "may a full bucket refuse a newcomer with a low score (score), or never", 0 },
+    { "score", KEY_SCORE, "next|size|time", 0, "what policies that take scores are given: the sooner the next access (with custom: Belady's "
+                                             "choice), the smaller, or the later, the better", 0 },
+    { "epoch", KEY_EPOCH, "N", 0, "a new epoch every N requests", 0 },
+    { "warmup", KEY_WARMUP, "N", 0, "do not count the first N requests", 0 },
+    { "limit", KEY_LIMIT, "N", 0, "stop after N requests", 0 },
+    { "values", KEY_VALUES, "BYTES", 0, "bytes per value, 0 to 65536 (0)", 0 },
+    { "seed", KEY_SEED, "N", 0, "of the table's hash (0)", 0 },
+    { "threads", 't', "N", 0, "rows at a time (1)", 0 },
+    { "lenient", KEY_LENIENT, NULL, 0, "count bad records and go on where one can be skipped", 0 },
+    { "save", KEY_SAVE, "FILE", 0, "save the table at the end (one policy, one size)", 0 },
+    { NULL, 0, NULL, 0, NULL, 0 },
+};
+
+static error_t choose_score(const char *arg, replay_score *score)
+{
+    static const char *const name[] = { "next", "size", "time", NULL };
+    for (int i = 0; name[i]; i++)
+        if (strcmp(name[i], arg) == 0) {
+            *score = (replay_score)(REPLAY_NEXT + i);
+            return 0;
+        }
+    tool_say(TOOL_USAGE, "--score: there is no '%s'; nearest: %s", arg, tool_nearest(arg, name));
+    return EINVAL;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    sim_options *o = (sim_options *)state->input;
+    replay_plan *p = &o->plan;
+    uint64_t n = 0;
+    error_t e = 0;
+    switch (key) {
+    case 's': e = tool_read(hd_parse_u64("--slots", arg, HD_SLOTS_MIN, HD_SLOTS_MAX, &n)); p->slots = (uint32_t)n; return e;
+    case 't': e = tool_read(hd_parse_u64("--threads", arg, 1, 1024, &n)); p->threads = (uint32_t)n; return e;
+    case KEY_VALUES: e = tool_read(hd_parse_u64("--values", arg, 0, HD_VALUE_BYTES_MAX, &n)); p->value_bytes = (uint32_t)n; return e;
+    case KEY_SEED: return tool_read(hd_parse_u64("--seed", arg, 0, UINT64_MAX, &p->seed));
+    case KEY_LIMIT: return tool_read(hd_parse_u64("--limit", arg, 1, UINT64_MAX, &p->limit));
+    case KEY_WARMUP: return tool_read(hd_parse_u64("--warmup", arg, 0, UINT64_MAX, &p->warmup));
+    case KEY_EPOCH: return tool_read(hd_parse_u64("--epoch", arg, 1, UINT64_MAX, &p->epoch_every));
+    case KEY_SCORE: return choose_score(arg, &p->score);
+    case KEY_ADMIT: return tool_admit(arg, &p->admit);
+    case KEY_DUAL: p->dual = true; return 0;
+    case KEY_LENIENT: o->lenient = true; return 0;
+    case KEY_SAVE: p->save = arg; return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static out *report(const tool_line *line, const request_source *source, const replay_plan *p, const replay_row *row,
+                   size_t rows, uint64_t distinct)
+{
+    static out_column column[] = {
+        { "policy", "policy", OUT_TEXT },         { "asked", NULL, OUT_TEXT },
+        { "size", "size", OUT_COUNT },            { "capacity", "capacity", OUT_COUNT },
+        { "slots", "slots", OUT_COUNT },          { "requests", "requests", OUT_COUNT },
+        { "misses", "misses", OUT_COUNT },        { "miss_ratio", "miss ratio", OUT_RATIO },
+        { "evicted", "evicted", OUT_COUNT },      { "refused", "refused", OUT_COUNT },
+        { "reserved", NULL, OUT_COUNT },          { "time_s", NULL, OUT_SECONDS },
+        { "requests_per_s", "requests/s", OUT_RATE },
+    };
+    uint64_t reserved = rows ? row[0].reserved : 0;
+    if (distinct) column[1].head = "asked";
+    if (reserved) column[10].head = "reserved";
+    out *o = out_open(line->form, "heddle.sim/1", column, sizeof column / sizeof *column);
+    out_fact(o, "trace", "trace", OUT_TEXT, out_text(source->title));
+    out_fact(o, "format", "format", OUT_TEXT, out_text(source->args.name));
+    if (distinct) out_fact(o, "distinct", "different keys", OUT_COUNT, out_count(distinct));
+    if (source->args.lenient) out_fact(o, "skipped", "bad records", OUT_COUNT, out_count(rows ? row[0].skipped : 0));
+    if (p->dual) out_fact(o, "dual", "dual buckets", OUT_FLAG, out_flag(true));
+    if (p->admit != HD_ADMIT_SCORE) out_fact(o, "admit", "admission", OUT_TEXT, out_text("always"));
+    if (p->seed) out_fact(o, "seed", "seed", OUT_PLAIN, out_count(p->seed));
+    for (size_t i = 0; i < rows; i++) {
+        const replay_row *r = &row[i];
+        out_row(o, (const out_value[]){
+            out_text(r->policy), out_text(r->asked), out_count(r->size), out_count(r->capacity), out_count(r->slots),
+            out_count(r->requests), out_count(r->misses),
+            r->requests ? out_real((double)r->misses / (double)r->requests) : out_none(),
+            out_count(r->evicted), out_count(r->refused), out_count(r->reserved), out_real(r->seconds),
+            out_real((double)r->replayed / r->seconds) });
+    }
+    if (reserved) out_note(o, "\nreserved: requests for the three keys that no table holds; they are no misses.\n");
+    return o;
+}
+
+static int run(tool_line *line, int argc, char **argv)
+{
+    sim_options o;
+    memset(&o, 0, sizeof o);
+    o.plan.threads = 1;
+    int code = tool_parse(line, argc, argv, &o);
+    if (code >= 0) return code;
+
+    request_source source;
+    replay_list policies, sizes;
+    replay_row *row = NULL;
+    size_t rows = 0;
+    uint64_t distinct = 0;
+    o.plan.source = &source.args;
+    code = request_words(&source, line->word[0], line->word[1]);
+    source.args.lenient = o.lenient;
+    if (!code) code = replay_list_parse(&policies, "POLICIES", line->word[2]);
+    if (!code) code = replay_list_parse(&sizes, "SIZES", line->word[3]);
+    if (!code && o.plan.save && policies.items * sizes.items != 1)
+        code = tool_say(TOOL_USAGE, "--save takes one policy and one size");
+    if (!code) code = replay_plan_rows(&o.plan, &policies, &sizes, &row, &rows, &distinct);
+    if (code) return code;
+
+    code = replay_run(&o.plan, row, rows);
+    if (!code) code = out_close(report(line, &source, &o.plan, row, rows, distinct), TOOL_OK);
+    free(row);
+    return code;
+}
+
+static const char doc[] =
+    "Every request is one insert_or_assign with one tick of the table's clock, in trace order; it is a miss when its key was not "
+    "there. POLICIES and SIZES are lists with commas; there is a row for each pair. A size is a number of entries (10240, 10Ki) or a "
+    "part of the trace's different keys (0.01, 1%), which are counted first. The table nearest to that size is built; its capacity "
+    "is in the row. requests/s includes reading.\n"
+    "\n"
+    "FORMAT is a row of `heddle list formats`, options appended: csv,key=2,time=1. Files may be compressed with zstd or gzip.\n"
+    "\n"
+    "The policy custom keeps what it is told to keep: it is given the next access of each key, which makes it Belady's optimum "
+    "within a bucket, when the trace knows it (oracleGeneral does).\n"
+    "\n"
+    "EXAMPLES\n"
+    "  heddle gen zipf:0.99,10000 --requests 100000 -o zipf.oracleGeneral.zst\n"
+    "  heddle sim zipf.oracleGeneral.zst oracleGeneral lru 128\n"
+    "  heddle sim zipf.oracleGeneral.zst oracleGeneral lru,lfu,custom 1%,10%\n"
+    "  heddle sim zipf.oracleGeneral.zst oracleGeneral lfu 1Ki --dual --admit always --json\n";
+
+const tool_verb verb_sim = { "sim", "TRACE FORMAT POLICIES SIZES", "replay a trace: misses by policy and size", doc, 4, 4,
+                             option, parse, run };
