@@ -10,6 +10,7 @@
 #include "policies/policy.h"
 #include "predicates/predicate.h"
 #include "ref/accum.h"
+#include "ref/hash.h"
 
 static hd_status missing(const hd_op_row *row, const char *field, const char *why)
 {

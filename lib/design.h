@@ -36,7 +36,7 @@ typedef struct hd_design {
     bool (*next)(void *state, hd_entry *e);
     /* Puts an entry into exactly that empty slot (false: the key cannot be there) ... */
     bool (*put_at)(void *state, const hd_entry *e);
-    /* ... or wherever it belongs (false: refused). */
+    /* ... or wherever it belongs (false: there is no room). */
     bool (*put)(void *state, const hd_entry *e);
     /* Moves all entries and pins into an empty state with a multiple of the buckets. Cannot fail. */
     void (*move_all)(void *from, void *to);

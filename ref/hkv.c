@@ -233,7 +233,7 @@ bool hkv_put(hkv_view *v, uint64_t key, const void *value, uint64_t score)
 {
     home at = home_of(v, key);
     place p = choose(v, &at);
-    if (p.entry == HKV_NOWHERE || (!p.empty && score < p.least)) return false;
+    if (!p.empty) return false;
     write_entry(v, p.entry, at.digest, key, value, score);
     return true;
 }

@@ -58,8 +58,8 @@ const char *hkv_accept(hkv_view *v, const hkv_item *it, const hkv_seen *seen, hk
 /* The entry that holds `key`, or HKV_NOWHERE (Algorithm 1). */
 uint64_t hkv_find(const hkv_view *v, uint64_t key);
 
-/* Places (key, value, score) as it is: into an empty slot if a candidate bucket has one, else over the
- * least entry if its score is not greater. false: refused. The key must not be there. For load. */
+/* Places (key, value, score) as it is into an empty slot of a candidate bucket; false when there is none. The
+ * key must not be there. For load and growth. */
 bool hkv_put(hkv_view *v, uint64_t key, const void *value, uint64_t score);
 
 /* Pins (lock_keys). hkv_pin_find: NULL when the key is not pinned. */

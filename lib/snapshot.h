@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * snapshot.h - the bytes of a snapshot file. Numbers are little-endian. doc/snapshot.md draws it.
+ *
+ *   header    256 bytes: hd_snapshot_header
+ *   sections  SLOT KEYS SCOR VALS, in this order, each:
+ *               head     16 bytes: tag (4), zero (4), payload bytes (8)
+ *               payload
+ *               sum      16 bytes: XXH3-128 of head and payload, canonical byte order
+ *   end       the file ends here: header.file_bytes
+ *
+ *   SLOT  one bit per slot, the lowest bit of the first byte first: 1 when the slot has an entry
+ *   KEYS  u64 per entry, in slot order      SCOR  u64 per entry      VALS  value_bytes per entry
+ */
+#ifndef HD_SNAPSHOT_H
+#define HD_SNAPSHOT_H
+
+#include "heddle.h"
+
+#define HD_SNAPSHOT_MAGIC "HEDDLE\r\n" /* 8 bytes; the line end shows a transfer in text mode */
+enum { HD_SNAPSHOT_VERSION = 1 };
+
+enum { HD_SNAPSHOT_DUAL = 1, HD_SNAPSHOT_ADMIT_ALWAYS = 2, HD_SNAPSHOT_DEVICE_CLOCK = 4, HD_SNAPSHOT_FLAGS = 7 };
+
+typedef struct hd_snapshot_header {
+    char magic[8];
+    uint32_t version;
+    uint32_t header_bytes; /* 256 */
+    char design[16];       /* padded with zeros, as policy is */
+    char policy[16];
+    uint64_t buckets;
+    uint32_t slots;
+    uint32_t value_bytes;
+    uint64_t seed;
+    uint64_t clock;
+    uint32_t epoch;
+    uint32_t flags;
+    uint64_t size;         /* entries */
+    uint64_t file_bytes;
+    uint8_t zero[136];     /* must be zero in version 1 */
+    uint8_t sum[16];       /* XXH3-128 of the 240 bytes before it, canonical byte order */
+} hd_snapshot_header;
+
+_Static_assert(sizeof(hd_snapshot_header) == 256, "the header has no holes");
+
+enum { HD_SECTION_SLOT, HD_SECTION_KEYS, HD_SECTION_SCOR, HD_SECTION_VALS, HD_SECTION_COUNT };
+
+static const char hd_section_tag[HD_SECTION_COUNT][5] = { "SLOT", "KEYS", "SCOR", "VALS" };
+
+typedef struct hd_section_head {
+    char tag[4];
+    uint8_t zero[4];
+    uint64_t bytes;
+} hd_section_head;
+
+enum { HD_SUM_BYTES = 16 };
+
+#endif
