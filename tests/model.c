@@ -60,6 +60,21 @@ static uint64_t scaled(uint64_t h, uint64_t n)
     return a * c + (middle >> 32) + (low_middle >> 32);
 }
 
+/* 1/a modulo 2^64, a odd: a * a is 1 modulo 8, and Newton's step doubles the bits that are right. */
+static uint64_t reciprocal(uint64_t a)
+{
+    uint64_t x = a;
+    for (int bits = 3; bits < 64; bits *= 2) x *= 2 - a * x;
+    return x;
+}
+
+uint64_t model_unhash(uint64_t h, uint64_t seed)
+{
+    h = (h ^ (h >> 33)) * reciprocal(0xc4ceb9fe1a85ec53u); /* h ^ h >> 33 undoes itself, as 2 x 33 > 64 */
+    h = (h ^ (h >> 33)) * reciprocal(0xff51afd7ed558ccdu);
+    return (h ^ (h >> 33)) ^ seed;
+}
+
 unsigned model_buckets(const model *m, uint64_t key, uint64_t b[2])
 {
     uint64_t h = key ^ m->seed; /* MurmurHash3's fmix64 */
@@ -197,6 +212,18 @@ const char *model_upsert(model *m, uint64_t key, const void *value, uint64_t giv
     if (!same_value(m, p, left->value)) return objection("evicted key %llu was listed with another value", (ull)left->key);
     put(m, p, key, value, score);
     return NULL;
+}
+
+void model_load(model *m, hd_table *table)
+{
+    model_contents c;
+    model_open(m, table);
+    contents_take(&c, table);
+    for (uint64_t i = 0; i < c.n; i++) {
+        uint64_t b = c.slot[i] / m->slots;
+        put(m, b * m->slots + m->used[b]++, c.key[i], c.value + i * m->value_bytes, c.score[i]);
+    }
+    contents_give(&c);
 }
 
 void model_erase(model *m, int64_t place)

@@ -33,7 +33,11 @@ typedef struct model_entry {
 enum { MODEL_NONE = -1 };
 
 void model_open(model *m, hd_table *table); /* empty, of the table's shape, policy, clock and epoch */
+void model_load(model *m, hd_table *table); /* as open, with the table's entries */
 void model_close(model *m);
+
+/* The key whose hash is h: fmix64 backwards. Makes keys that meet where a test wants them to. */
+uint64_t model_unhash(uint64_t h, uint64_t seed);
 
 /* The candidate buckets of a key; returns how many there are, 1 or 2. */
 unsigned model_buckets(const model *m, uint64_t key, uint64_t b[2]);
