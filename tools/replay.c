@@ -4,6 +4,7 @@
  */
 #include "tools/replay.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -15,6 +16,45 @@
 #include "tools/progress.h"
 
 enum { BATCH = 4096 };
+
+/* ---- Options ------------------------------------------------------------------------------------------- */
+
+static error_t choose_score(const char *arg, replay_score *score)
+{
+    static const char *const name[] = { "next", "size", "time", NULL };
+    for (int i = 0; name[i]; i++)
+        if (strcmp(name[i], arg) == 0) {
+            *score = (replay_score)(REPLAY_NEXT + i);
+            return 0;
+        }
+    tool_say(TOOL_USAGE, "--score: there is no '%.60s'; nearest: %s", arg, tool_nearest(arg, name));
+    return EINVAL;
+}
+
+static error_t read_u32(const char *what, const char *arg, uint64_t least, uint64_t most, uint32_t *v)
+{
+    uint64_t n = *v;
+    error_t e = tool_read(hd_parse_u64(what, arg, least, most, &n));
+    *v = (uint32_t)n;
+    return e;
+}
+
+error_t replay_option(int key, const char *arg, replay_plan *p)
+{
+    switch (key) {
+    case 's': return read_u32("--slots", arg, HD_SLOTS_MIN, HD_SLOTS_MAX, &p->slots);
+    case 't': return read_u32("--threads", arg, 1, 1024, &p->threads);
+    case REPLAY_VALUES: return read_u32("--values", arg, 0, HD_VALUE_BYTES_MAX, &p->value_bytes);
+    case REPLAY_SEED: return tool_read(hd_parse_u64("--seed", arg, 0, UINT64_MAX, &p->seed));
+    case REPLAY_WARMUP: return tool_read(hd_parse_u64("--warmup", arg, 0, UINT64_MAX, &p->warmup));
+    case REPLAY_EPOCH: return tool_read(hd_parse_u64("--epoch", arg, 1, UINT64_MAX, &p->epoch_every));
+    case REPLAY_SCORE: return choose_score(arg, &p->score);
+    case REPLAY_ADMIT: return tool_admit(arg, &p->admit);
+    case REPLAY_DUAL: p->dual = true; return 0;
+    case REPLAY_LENIENT: p->lenient = true; return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
 
 /* ---- The shape of a table -------------------------------------------------------------------------- */
 
@@ -99,7 +139,7 @@ int replay_size_parse(const char *text, uint64_t *entries, double *fraction)
     return s ? tool_fail(s) : TOOL_OK;
 }
 
-int replay_plan_rows(const replay_plan *p, const replay_list *policies, const replay_list *sizes, replay_row **row,
+int replay_rows_take(const replay_plan *p, const replay_list *policies, const replay_list *sizes, replay_row **row,
                      size_t *rows, uint64_t *distinct)
 {
     uint64_t size[REPLAY_LIST], requests = 0;

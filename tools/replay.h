@@ -28,9 +28,27 @@ typedef struct replay_plan {
     uint32_t threads;     /* rows at once; what is left over goes into tables */
     bool dual;
     hd_admit admit;
+    bool lenient;
     replay_score score;
     const char *save;     /* NULL, or where the (only) row's table is saved  */
 } replay_plan;
+
+/* Rows of an option table, and the parser of their keys (ARGP_ERR_UNKNOWN: not one of them). */
+enum { REPLAY_DUAL = 0x200, REPLAY_ADMIT, REPLAY_SCORE, REPLAY_EPOCH, REPLAY_WARMUP, REPLAY_VALUES, REPLAY_SEED, REPLAY_LENIENT };
+#define REPLAY_OPTIONS \
+    { "slots", 's', "N", 0, "slots per bucket, 2 to 1024 (128, or near it when that gives a capacity nearer to the size; " \
+                            "one bucket when the size is smaller)", 0 }, \
+    { "dual", REPLAY_DUAL, NULL, 0, "two candidate buckets per key", 0 }, \
+    { "admit", REPLAY_ADMIT, "score|always", 0, "whether a full bucket may refuse a newcomer whose score is low (score)", 0 }, \
+    { "score", REPLAY_SCORE, "next|size|time", 0, "what policies that take scores are given: the sooner the next access (with " \
+                             "custom: Belady's choice), the smaller, or the later, the higher", 0 }, \
+    { "epoch", REPLAY_EPOCH, "N", 0, "a new epoch every N requests", 0 }, \
+    { "warmup", REPLAY_WARMUP, "N", 0, "do not count the first N requests", 0 }, \
+    { "values", REPLAY_VALUES, "BYTES", 0, "bytes per value, 0 to 65536 (0)", 0 }, \
+    { "seed", REPLAY_SEED, "N", 0, "of the table's hash (0)", 0 }, \
+    { "lenient", REPLAY_LENIENT, NULL, 0, "count bad records and go on where one can be skipped", 0 }, \
+    { "threads", 't', "N", 0, "rows at a time", 0 }
+error_t replay_option(int key, const char *arg, replay_plan *p);
 
 typedef struct replay_row {
     const char *policy, *asked; /* in: "lru", "1%"                     */
@@ -59,7 +77,7 @@ int replay_policies(const replay_list *policies);
 int replay_size_parse(const char *text, uint64_t *entries, double *fraction);
 
 /* (policies x sizes) rows, the caller's to free. *distinct: 0 when no fraction asked for it. */
-int replay_plan_rows(const replay_plan *p, const replay_list *policies, const replay_list *sizes, replay_row **row,
+int replay_rows_take(const replay_plan *p, const replay_list *policies, const replay_list *sizes, replay_row **row,
                      size_t *rows, uint64_t *distinct);
 
 /* Runs them all; rows stay in order. TOOL_OK, TOOL_STOPPED, or what was said of the first that failed. */

@@ -8,63 +8,22 @@
 #include "tools/output.h"
 #include "tools/replay.h"
 
-typedef struct sim_options {
-    replay_plan plan;
-    bool lenient;
-} sim_options;
-
-enum { KEY_DUAL = 0x100, KEY_ADMIT, KEY_SEED, KEY_LIMIT, KEY_WARMUP, KEY_LENIENT, KEY_VALUES, KEY_EPOCH, KEY_SCORE, KEY_SAVE };
+enum { KEY_LIMIT = 0x100, KEY_SAVE };
 
 static const struct argp_option option[] = {
-    { "slots", 's', "N", 0, "slots per bucket, 2 to 1024 (128, or near it when that gives a capacity nearer to the size; one bucket "
-                            "when the size is smaller)", 0 },
-    { "dual", KEY_DUAL, NULL, 0, "two candidate buckets per key", 0 },
-    { "admit", KEY_ADMIT, "score|always", 0, "may a full bucket refuse a newcomer with a low score (score), or never", 0 },
-    { "score", KEY_SCORE, "next|size|time", 0, "what policies that take scores are given: the sooner the next access (with custom: Belady's "
-                                             "choice), the smaller, or the later, the better", 0 },
-    { "epoch", KEY_EPOCH, "N", 0, "a new epoch every N requests", 0 },
-    { "warmup", KEY_WARMUP, "N", 0, "do not count the first N requests", 0 },
+    REPLAY_OPTIONS,
     { "limit", KEY_LIMIT, "N", 0, "stop after N requests", 0 },
-    { "values", KEY_VALUES, "BYTES", 0, "bytes per value, 0 to 65536 (0)", 0 },
-    { "seed", KEY_SEED, "N", 0, "of the table's hash (0)", 0 },
-    { "threads", 't', "N", 0, "rows at a time (1)", 0 },
-    { "lenient", KEY_LENIENT, NULL, 0, "count bad records and go on where one can be skipped", 0 },
     { "save", KEY_SAVE, "FILE", 0, "save the table at the end (one policy, one size)", 0 },
     { NULL, 0, NULL, 0, NULL, 0 },
 };
 
-static error_t choose_score(const char *arg, replay_score *score)
-{
-    static const char *const name[] = { "next", "size", "time", NULL };
-    for (int i = 0; name[i]; i++)
-        if (strcmp(name[i], arg) == 0) {
-            *score = (replay_score)(REPLAY_NEXT + i);
-            return 0;
-        }
-    tool_say(TOOL_USAGE, "--score: there is no '%s'; nearest: %s", arg, tool_nearest(arg, name));
-    return EINVAL;
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-    sim_options *o = (sim_options *)state->input;
-    replay_plan *p = &o->plan;
-    uint64_t n = 0;
-    error_t e = 0;
+    replay_plan *p = (replay_plan *)state->input;
     switch (key) {
-    case 's': e = tool_read(hd_parse_u64("--slots", arg, HD_SLOTS_MIN, HD_SLOTS_MAX, &n)); p->slots = (uint32_t)n; return e;
-    case 't': e = tool_read(hd_parse_u64("--threads", arg, 1, 1024, &n)); p->threads = (uint32_t)n; return e;
-    case KEY_VALUES: e = tool_read(hd_parse_u64("--values", arg, 0, HD_VALUE_BYTES_MAX, &n)); p->value_bytes = (uint32_t)n; return e;
-    case KEY_SEED: return tool_read(hd_parse_u64("--seed", arg, 0, UINT64_MAX, &p->seed));
     case KEY_LIMIT: return tool_read(hd_parse_u64("--limit", arg, 1, UINT64_MAX, &p->limit));
-    case KEY_WARMUP: return tool_read(hd_parse_u64("--warmup", arg, 0, UINT64_MAX, &p->warmup));
-    case KEY_EPOCH: return tool_read(hd_parse_u64("--epoch", arg, 1, UINT64_MAX, &p->epoch_every));
-    case KEY_SCORE: return choose_score(arg, &p->score);
-    case KEY_ADMIT: return tool_admit(arg, &p->admit);
-    case KEY_DUAL: p->dual = true; return 0;
-    case KEY_LENIENT: o->lenient = true; return 0;
     case KEY_SAVE: p->save = arg; return 0;
-    default: return ARGP_ERR_UNKNOWN;
+    default: return replay_option(key, arg, p);
     }
 }
 
@@ -106,10 +65,8 @@ static out *report(const tool_line *line, const request_source *source, const re
 
 static int run(tool_line *line, int argc, char **argv)
 {
-    sim_options o;
-    memset(&o, 0, sizeof o);
-    o.plan.threads = 1;
-    int code = tool_parse(line, argc, argv, &o);
+    replay_plan p = { .threads = 1 };
+    int code = tool_parse(line, argc, argv, &p);
     if (code >= 0) return code;
 
     request_source source;
@@ -117,18 +74,18 @@ static int run(tool_line *line, int argc, char **argv)
     replay_row *row = NULL;
     size_t rows = 0;
     uint64_t distinct = 0;
-    o.plan.source = &source.args;
     code = request_words(&source, line->word[0], line->word[1]);
-    source.args.lenient = o.lenient;
+    source.args.lenient = p.lenient;
+    p.source = &source.args;
     if (!code) code = replay_list_parse(&policies, "POLICIES", line->word[2]);
     if (!code) code = replay_list_parse(&sizes, "SIZES", line->word[3]);
-    if (!code && o.plan.save && policies.items * sizes.items != 1)
+    if (!code && p.save && policies.items * sizes.items != 1)
         code = tool_say(TOOL_USAGE, "--save takes one policy and one size");
-    if (!code) code = replay_plan_rows(&o.plan, &policies, &sizes, &row, &rows, &distinct);
+    if (!code) code = replay_rows_take(&p, &policies, &sizes, &row, &rows, &distinct);
     if (code) return code;
 
-    code = replay_run(&o.plan, row, rows);
-    if (!code) code = out_close(report(line, &source, &o.plan, row, rows, distinct), TOOL_OK);
+    code = replay_run(&p, row, rows);
+    if (!code) code = out_close(report(line, &source, &p, row, rows, distinct), TOOL_OK);
     free(row);
     return code;
 }

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * verb_sweep.c - curves: the miss ratio of each policy over table sizes, or what each load factor costs
+ * and keeps. CSV on standard output, and a picture of it.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/fill.h"
+#include "tools/output.h"
+#include "tools/plot.h"
+
+typedef struct sweep_options {
+    replay_plan plan;
+    const char *policies, *sizes, *parts, *capacity, *plot, *output;
+    bool table;
+} sweep_options;
+
+enum { KEY_SIZES = 0x100, KEY_PARTS, KEY_CAPACITY, KEY_PLOT, KEY_REQUESTS, KEY_TABLE };
+
+static const struct argp_option option[] = {
+    { "policies", 'p', "LIST", 0, "policies, with commas (lru,lfu)", 0 },
+    { "sizes", KEY_SIZES, "LIST", 0, "sizes: entries, or parts of the different keys (0.1% to 100% in ten steps)", 0 },
+    { "load-factors", KEY_PARTS, "LIST", 0, "instead of requests: fill a table to these load factors, ascending", 0 },
+    { "capacity", KEY_CAPACITY, "N", 0, "of the table that is filled (1Mi)", 0 },
+    { "requests", KEY_REQUESTS, "N", 0, "stop after N requests (generators: 1Mi)", 0 },
+    { "plot", KEY_PLOT, "FILE", 0, "draw the curves as .svg or .png", 0 },
+    { "output", 'o', "FILE", 0, "write the CSV there instead of to standard output", 0 },
+    { "table", KEY_TABLE, NULL, 0, "an aligned table for people instead of CSV", 0 },
+    REPLAY_OPTIONS,
+    { NULL, 0, NULL, 0, NULL, 0 },
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    sweep_options *o = (sweep_options *)state->input;
+    switch (key) {
+    case 'p': o->policies = arg; return 0;
+    case 'o': o->output = arg; return 0;
+    case KEY_SIZES: o->sizes = arg; return 0;
+    case KEY_PARTS: o->parts = arg; return 0;
+    case KEY_CAPACITY: o->capacity = arg; return 0;
+    case KEY_TABLE: o->table = true; return 0;
+    case KEY_REQUESTS: return tool_read(hd_parse_u64("--requests", arg, 1, UINT64_MAX, &o->plan.limit));
+    case KEY_PLOT:
+        o->plot = arg;
+        return plot_file("--plot", arg) ? EINVAL : 0;
+    default: return replay_option(key, arg, &o->plan);
+    }
+}
+
+static void table_facts(out *o, const replay_plan *p)
+{
+    out_fact(o, "dual", "dual buckets", OUT_FLAG, out_flag(p->dual));
+    out_fact(o, "admit", "admission", OUT_TEXT, out_text(p->admit == HD_ADMIT_ALWAYS ? "always" : "score"));
+}
+
+/* ---- Sizes ---------------------------------------------------------------------------------------------- */
+
+static int sweep_sizes(sweep_options *o, char **word, int words, tool_form form, const replay_list *policies, out **report)
+{
+    static const out_column column[] = {
+        { "policy", "policy", OUT_TEXT },       { "asked", "asked", OUT_TEXT },
+        { "size", NULL, OUT_COUNT },            { "capacity", "capacity", OUT_COUNT },
+        { "slots", "slots", OUT_COUNT },        { "requests", "requests", OUT_COUNT },
+        { "misses", "misses", OUT_COUNT },      { "miss_ratio", "miss ratio", OUT_RATIO },
+        { "evicted", "evicted", OUT_COUNT },    { "refused", "refused", OUT_COUNT },
+        { "requests_per_s", "requests/s", OUT_RATE },
+    };
+    request_source source;
+    replay_list sizes;
+    replay_row *row = NULL;
+    size_t rows = 0;
+    uint64_t distinct = 0;
+    replay_plan *p = &o->plan;
+    int code = words == 2 ? request_words(&source, word[0], word[1]) : request_spec(&source, word[0]);
+    source.args.lenient = p->lenient;
+    source.args.seed = p->seed;
+    p->source = &source.args;
+    if (!code && source.endless && !p->limit) p->limit = 1 << 20;
+    if (!code) code = replay_list_parse(&sizes, "--sizes", o->sizes ? o->sizes : "0.1%,0.2%,0.5%,1%,2%,5%,10%,20%,50%,100%");
+    if (!code) code = replay_rows_take(p, policies, &sizes, &row, &rows, &distinct);
+    if (code) return code;
+    code = replay_run(p, row, rows);
+
+    *report = code ? NULL : out_open(form, "heddle.sweep/1", column, sizeof column / sizeof *column);
+    if (!code) {
+        out_fact(*report, "trace", "trace", OUT_TEXT, out_text(source.title));
+        if (distinct) out_fact(*report, "distinct", "different keys", OUT_COUNT, out_count(distinct));
+        table_facts(*report, p);
+    }
+    for (size_t i = 0; !code && i < rows; i++) {
+        const replay_row *r = &row[i];
+        out_row(*report, (const out_value[]){
+            out_text(r->policy), out_text(r->asked), out_count(r->size), out_count(r->capacity), out_count(r->slots),
+            out_count(r->requests), out_count(r->misses),
+            r->requests ? out_real((double)r->misses / (double)r->requests) : out_none(),
+            out_count(r->evicted), out_count(r->refused), out_real((double)r->replayed / r->seconds) });
+    }
+    free(row);
+    return code;
+}
+
+/* ---- Load factors --------------------------------------------------------------------------------------- */
+
+static int sweep_parts(sweep_options *o, tool_form form, const replay_list *policies, out **report)
+{
+    static const out_column column[] = {
+        { "policy", "policy", OUT_TEXT },          { "load_factor", "offered/capacity", OUT_REAL },
+        { "offered", "offered", OUT_COUNT },       { "size", "size", OUT_COUNT },
+        { "filled", "load factor", OUT_RATIO },    { "evicted", "evicted", OUT_COUNT },
+        { "refused", "refused", OUT_COUNT },       { "kept", "kept", OUT_PERCENT },
+        { "inserts_per_s", "inserts/s", OUT_RATE }, { "finds_per_s", "finds/s", OUT_RATE },
+    };
+    enum { LARGEST = 1000 };
+    replay_list parts;
+    double part[REPLAY_LIST];
+    uint64_t capacity = 1 << 20;
+    uint32_t slots;
+    hd_status s = o->capacity ? hd_parse_u64("--capacity", o->capacity, HD_SLOTS_MIN, 1ull << 48, &capacity) : HD_OK;
+    int code = s ? tool_fail(s) : replay_list_parse(&parts, "--load-factors", o->parts);
+    for (size_t i = 0; !code && i < parts.items; i++) {
+        s = hd_parse_double("--load-factors", parts.item[i], 0, LARGEST, &part[i]);
+        if (s) code = tool_fail(s);
+        else if (part[i] <= (i ? part[i - 1] : 0)) code = tool_say(TOOL_USAGE, "--load-factors: %s does not ascend", parts.item[i]);
+    }
+    if (code) return code;
+    replay_shape(&o->plan, capacity, &slots, &capacity);
+    code = tool_fits("--capacity", capacity, o->plan.value_bytes);
+    if (code) return code;
+
+    size_t rows = policies->items * parts.items;
+    fill_row *row = (fill_row *)calloc(rows, sizeof *row);
+    code = row ? fill_run(&o->plan, policies, part, parts.items, capacity, row) : tool_say(TOOL_SYSTEM, "memory was refused");
+    *report = code ? NULL : out_open(form, "heddle.fill/1", column, sizeof column / sizeof *column);
+    if (!code) {
+        out_fact(*report, "capacity", "capacity", OUT_COUNT, out_count(capacity));
+        out_fact(*report, "slots", "slots per bucket", OUT_COUNT, out_count(slots));
+        table_facts(*report, &o->plan);
+    }
+    for (size_t i = 0; !code && i < rows; i++) {
+        const fill_row *r = &row[i];
+        out_row(*report, (const out_value[]){
+            out_text(r->policy), out_real(r->asked), out_count(r->offered), out_count(r->size),
+            out_real((double)r->size / (double)capacity), out_count(r->evicted), out_count(r->refused), out_real(r->kept),
+            out_real(r->inserts_per_s), out_real(r->finds_per_s) });
+    }
+    free(row);
+    return code;
+}
+
+/* ---- The verb ---------------------------------------------------------------------------------------------- */
+
+static int write_to(const out *report, const char *path, tool_form form)
+{
+    FILE *f = fopen(path, "w");
+    if (!f) return tool_say(TOOL_SYSTEM, "%s: %m", path);
+    bool written = out_print(report, form, f);
+    if (fclose(f) == 0 && written) return TOOL_OK;
+    return tool_say(TOOL_SYSTEM, "%s: could not be written", path);
+}
+
+static int run(tool_line *line, int argc, char **argv)
+{
+    sweep_options o;
+    memset(&o, 0, sizeof o);
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    o.plan.threads = cores > 0 ? (uint32_t)cores : 1;
+    int code = tool_parse(line, argc, argv, &o);
+    if (code >= 0) return code;
+
+    if (o.parts && line->words) return tool_say(TOOL_USAGE, "--load-factors makes its own keys: leave out '%s'", line->word[0]);
+    if (o.parts && o.sizes) return tool_say(TOOL_USAGE, "--load-factors or --sizes, not both");
+    if (!o.parts && !line->words) return tool_say(TOOL_USAGE, "it takes %s, or --load-factors", line->verb->args);
+
+    tool_form form = line->form == TOOL_TEXT && !o.table ? TOOL_CSV : line->form;
+    replay_list policies;
+    out *report = NULL;
+    code = replay_list_parse(&policies, "--policies", o.policies ? o.policies : "lru,lfu");
+    if (!code) code = replay_policies(&policies);
+    if (!code) code = o.parts ? sweep_parts(&o, form, &policies, &report)
+                              : sweep_sizes(&o, line->word, line->words, form, &policies, &report);
+    if (code) return code;
+    if (o.plot) code = plot_draw(report, o.plot);
+    if (!o.output) return out_close(report, code);
+    if (!code) code = write_to(report, o.output, form);
+    out_drop(report);
+    return code;
+}
+
+static const char doc[] =
+    "Replays the requests through a table of each size with each policy, as heddle sim does, and prints CSV: one row per pair. "
+    "Requests come from a trace (TRACE FORMAT) or from a source as heddle list workloads has them (SPEC).\n"
+    "\n"
+    "With --load-factors a table is filled with different keys instead, and each row says what inserting and finding cost at that "
+    "point, and how many of the keys offered so far are kept.\n"
+    "\n"
+    "EXAMPLES\n"
+    "  heddle sweep zipf:0.99,10000 --requests 100000 --policies lru,lfu --sizes 1%,10%,50%\n"
+    "  heddle gen zipf:0.99,10000 --requests 100000 -o zipf.oracleGeneral.zst\n"
+    "  heddle sweep zipf.oracleGeneral.zst oracleGeneral --policies lru,custom --output curves.csv\n"
+    "  heddle sweep --load-factors 0.5,0.75,1,2 --capacity 64Ki --dual --table\n"
+    "\n"
+    "  With matplotlib installed, --plot curves.svg draws any of these.\n";
+
+const tool_verb verb_sweep = { "sweep", "TRACE FORMAT | SPEC", "miss ratio over sizes, or cost over load factors, with a plot", doc,
+                               0, 2, option, parse, run };
