@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# matrix.sh [NAME...] - the whole suite in every build that should agree, each configured out of tree in a folder of its own; one
+# row each. `make check-matrix MATRIX='asan-gcc tsan'` chooses. Builds whose tools are missing are skipped, and say so. Where
+# several compilers ran, their reports of the same cases are compared (tests/t_same.sh).
+#
+#   gcc         as users get it          clang       the same by another compiler
+#   verify      promises and invariants  nothread    no OpenMP at all
+#   asan-gcc    address, undefined, leaks     asan-clang    the same by another compiler
+#   valgrind    the programs under memcheck   tsan          clang, libomp with Archer: races
+#
+# MATRIX_KEEP=1 keeps the folders; MATRIX_JOBS (default: the processors) is make's -j.
+set -u
+unset MAKEFLAGS MAKELEVEL MFLAGS TESTS
+top=$(cd "$(dirname "$0")/.." && pwd)
+work=$(mktemp -d "${TMPDIR:-/tmp}/heddle-matrix.XXXXXX")
+jobs=${MATRIX_JOBS:-$(nproc)}
+trap '[ -n "${MATRIX_KEEP:-}" ] && echo "kept: $work" || rm -rf "$work"' EXIT
+[ -x "$top/configure" ] || { echo "matrix.sh: no configure; run autogen.sh first" >&2; exit 2; }
+
+first() { local name; for name; do command -v "$name" && return; done; }
+gcc=$(first gcc-12 gcc)
+clang=$(first clang-14 clang)
+programs="TESTS=\$(check_PROGRAMS)"
+memcheck="valgrind -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite --show-leak-kinds=definite"
+
+# Each build: the compiler, configure's words, what make check gets, and what has to be there for it.
+setting() {
+  cc=$gcc configure=() check=() environment=() want=$gcc
+  case $1 in
+  gcc) configure=(--enable-werror) ;;
+  clang) cc=$clang configure=(--enable-werror) want=$clang ;;
+  verify) configure=(--enable-verify) ;;
+  nothread) configure=(--disable-openmp) ;;
+  asan-gcc) configure=(--enable-verify --enable-sanitize=address,undefined CFLAGS='-g -O1') ;;
+  asan-clang) cc=$clang want=$clang configure=(--enable-verify --enable-sanitize=address,undefined CFLAGS='-g -O1') ;;
+  valgrind)
+    configure=(CFLAGS='-g -O2')
+    check=("$programs" TEST_RUNNER="$memcheck")
+    environment=(HEDDLE_TEST_SECONDS=7200 OMP_NUM_THREADS=2)
+    want=$(first valgrind)
+    ;;
+  tsan)
+    # gcc's libgomp is not instrumented and reports races that are none; libomp tells Archer what it synchronises.
+    cc=$clang configure=(--enable-sanitize=thread CFLAGS='-g -O1') check=("$programs")
+    archer=$([ -n "$clang" ] && find -L "$($clang -print-resource-dir)/../.." -maxdepth 1 -name libarcher.so 2>/dev/null | head -n 1)
+    environment=(TSAN_OPTIONS=ignore_noninstrumented_modules=1 OMP_TOOL_LIBRARIES="$archer" HEDDLE_TEST_SECONDS=7200)
+    want=$archer
+    ;;
+  *) echo "matrix.sh: there is no build '$1'; there are: ${all[*]}" >&2; exit 2 ;;
+  esac
+}
+
+all=(gcc clang verify nothread asan-gcc asan-clang valgrind tsan)
+[ $# -gt 0 ] || set -- "${all[@]}"
+for name; do setting "$name"; done
+
+row() { printf '%-12s %8s %8s %8s %8s  %s\n' "$@"; }
+row build passed failed skipped seconds ""
+code=0
+for name; do
+  setting "$name"
+  if [ -z "$want" ]; then row "$name" - - - - "skipped: its compiler or tool is missing"; continue; fi
+  mkdir "$work/$name"
+  start=$SECONDS
+  note=
+  if ! (cd "$work/$name" && "$top/configure" -q --with-cuda=no CC="$cc" "${configure[@]}") >"$work/$name/log" 2>&1; then
+    note="configure failed"
+  elif ! make -C "$work/$name" -j"$jobs" >>"$work/$name/log" 2>&1 ||
+       ! make -C "$work/$name" -j"$jobs" check TESTS= >>"$work/$name/log" 2>&1; then
+    note="make failed"
+  else
+    env HEDDLE_SAME="$work/$name.same" "${environment[@]}" \
+      make -C "$work/$name" -k -j"$jobs" check "${check[@]}" >>"$work/$name/log" 2>&1 || note="make check failed"
+  fi
+  read -r passed failed skipped < <(find "$work/$name" -name '*.trs' -exec cat {} + | awk '
+    /^:test-result: (PASS|XFAIL)/ { p++ } /^:test-result: (FAIL|XPASS|ERROR)/ { f++ } /^:test-result: SKIP/ { s++ }
+    END { print p + 0, f + 0, s + 0 }')
+  row "$name" "$passed" "$failed" "$skipped" $((SECONDS - start)) "$note"
+  if [ -n "$note" ]; then
+    code=1
+    grep -hE '^(FAIL|XPASS|ERROR): |error:|warning:' "$work/$name/log" | head -n 20 | sed 's/^/    /'
+    cp "$work/$name/log" "$(pwd)/matrix-$name.log" && echo "    all of it: matrix-$name.log"
+  fi
+done
+
+mapfile -t same < <(find "$work" -maxdepth 1 -name '*.same' -size +0 | sort)
+for other in "${same[@]:1}"; do
+  cmp -s "${same[0]}" "$other" && continue
+  code=1
+  echo "reports differ between $(basename "${same[0]}" .same) and $(basename "$other" .same):"
+  diff "${same[0]}" "$other" | head -n 10 | sed 's/^/    /'
+done
+[ ${#same[@]} -lt 2 ] || [ $code != 0 ] || echo "reports of ${#same[@]} builds are the same, byte for byte"
+exit $code

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# t_same.sh - the same case gives the same report, byte for byte, whatever the number of threads: times aside, which the
+# reports keep under names that end in _s. With HEDDLE_SAME=FILE the reports go there too, so that the matrix can compare the
+# builds of two compilers.
+set -u
+cases=0 failed=0
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+
+# stripped THREADS COMMAND...: the report without times and without the number of threads that was asked for.
+stripped() {
+  local threads=$1
+  shift
+  OMP_NUM_THREADS=$threads "$HEDDLE" "$@" 2>"$work/words" |
+    sed -E 's/("[a-z0-9_]*_s": *)[-+.0-9eE]+/\1"-"/g; s/("threads": *)[0-9]+/\1"-"/g; s/threads=[0-9]+/threads=-/g'
+  [ "${PIPESTATUS[0]}" = 0 ]
+}
+
+# same NAME COMMAND...: THREADS in a word of the command becomes 1, 2, 4.
+same() {
+  local name=$1 threads
+  shift
+  cases=$((cases + 1))
+  for threads in 1 2 4; do
+    if ! stripped $threads "${@//THREADS/$threads}" >"$work/$threads"; then
+      failed=1
+      echo "not ok $cases - $name"
+      printf '#   heddle %s\n#   exit code not 0: %s\n' "${*//THREADS/$threads}" "$(head -n 3 "$work/words")"
+      return
+    fi
+  done
+  [ -z "${HEDDLE_SAME:-}" ] || cat "$work/1" >>"$HEDDLE_SAME"
+  if [ -s "$work/1" ] && cmp -s "$work/1" "$work/2" && cmp -s "$work/1" "$work/4"; then
+    echo "ok $cases - $name"
+    return
+  fi
+  failed=1
+  echo "not ok $cases - $name"
+  { diff "$work/1" "$work/2"; diff "$work/1" "$work/4"; } | head -n 20 | sed 's/^/#   /'
+}
+
+[ -z "${HEDDLE_SAME:-}" ] || : >"$HEDDLE_SAME"
+run() { same "run $1" run "$1 threads=THREADS" --json; }
+
+run 'hkv.serve.ref policy=lru capacity=64Ki batch=4096x40 keys=zipf:0.99,256Ki'
+run 'hkv.insert_or_assign.ref policy=lru slots=8 capacity=4096 batch=1000x50 keys=uniform:20000 seed=2'
+run 'hkv.insert_and_evict.ref policy=lfu slots=128 capacity=16Ki batch=4096x30 keys=zipf:0.8,64Ki seed=3'
+run 'hkv.insert_or_assign.ref policy=epoch_lfu dual slots=16 capacity=8Ki batch=2048x30 keys=uniform:32Ki seed=4'
+run 'hkv.find_or_insert.ref policy=custom admit=always slots=32 capacity=8Ki value_bytes=64 batch=2048x30 keys=ycsb:a,32Ki seed=5'
+run 'hkv.accum_or_assign.ref policy=epoch_lru slots=64 capacity=8Ki value_bytes=16 batch=2048x30 keys=zipf:1.2,32Ki seed=6'
+run 'hkv.mix.ref policy=lru buckets=8 slots=32 batch=64x200 keys=uniform:600 seed=7'
+run 'hkv.mix.ref policy=lfu dual buckets=8 slots=4 batch=33x200 keys=uniform:80 seed=8 duplicate_ppm=200000 reserved_ppm=10000 extreme_ppm=50000'
+
+trace=${HEDDLE_DATA:-}/cloudPhysicsIO.oracleGeneral.zst
+if [ -r "$trace" ]; then
+  same "sim of a real trace" sim "$trace" oracleGeneral lru,lfu,epoch_lru,epoch_lfu 128,10240 --json
+  same "sim of a real trace, dual" sim "$trace" oracleGeneral lru,lfu 0.01,0.1 --dual --json
+else
+  cases=$((cases + 1))
+  echo "ok $cases - sim of a real trace # SKIP cloudPhysicsIO.oracleGeneral.zst is not in HEDDLE_DATA"
+fi
+
+echo "1..$cases"
+exit $failed
