@@ -336,9 +336,9 @@ void hkv_apply(hkv_view *v, const hkv_item *it, hkv_seen *seen, void *gone_value
     home at = home_of(v, it->key);
     uint64_t e = find_at(v, &at, it->key);
     if (e != HKV_NOWHERE) {
-        seen->entry = e;
         seen->outcome = outcome_found(v, it, &r);
         change_found(v, it, &r, seen->outcome, e);
+        seen->entry = seen->outcome == HD_ERASED ? HKV_NOWHERE : e;
         seen->score = v->score[e];
     } else if (r.insert) {
         insert(v, it, &at, seen, gone_value);
