@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * verb_inspect.c - what a snapshot holds: its header, its sections, how full its buckets are, and what its
+ * scores look like.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/snapshot.h"
+#include "tools/output.h"
+#include "tools/picture.h"
+
+enum { STEPS = 16, BAR = 40, CHUNK = 65536 };
+
+/* Equal steps from `least` to `most`, both included. */
+typedef struct histogram {
+    uint64_t least, most, count[STEPS];
+    int steps;
+} histogram;
+
+static int step_of(const histogram *h, uint64_t v)
+{
+    double share = (double)(v - h->least) / ((double)(h->most - h->least) + 1);
+    int step = (int)(share * h->steps);
+    return step < h->steps ? step : h->steps - 1;
+}
+
+static uint64_t step_begin(const histogram *h, int step)
+{
+    return h->least + (uint64_t)(((double)(h->most - h->least) + 1) * step / h->steps);
+}
+
+static histogram histogram_between(uint64_t least, uint64_t most)
+{
+    histogram h = { .least = least, .most = most, .steps = STEPS };
+    if (most - least < STEPS) h.steps = (int)(most - least) + 1;
+    return h;
+}
+
+typedef struct contents {
+    hd_snapshot_info info;
+    uint32_t *in_bucket; /* (buckets) entries */
+    uint64_t score_least, score_most;
+    histogram occupancy, score;
+} contents;
+
+/* Calls for every entry, in slot order: first to learn the range of the scores, then to count them. */
+typedef void entry_visitor(contents *c, uint64_t slot, uint64_t score);
+
+static void entry_measure(contents *c, uint64_t slot, uint64_t score)
+{
+    c->in_bucket[slot / c->info.slots]++;
+    if (score < c->score_least) c->score_least = score;
+    if (score > c->score_most) c->score_most = score;
+}
+
+static void entry_count(contents *c, uint64_t slot, uint64_t score)
+{
+    (void)slot;
+    c->score.count[step_of(&c->score, score)]++;
+}
+
+static hd_status entries_visit(hd_table *t, contents *c, entry_visitor *visit)
+{
+    static uint64_t key[CHUNK], score[CHUNK], slot[CHUNK];
+    hd_status s = HD_OK;
+    for (uint64_t from = 0, count = 0; !s && from < c->info.capacity; from += CHUNK) {
+        hd_batch b = { .op = HD_OP_EXPORT, .start = from, .list_key = key, .list_score = score, .list_item = slot, .count = &count };
+        b.n = c->info.capacity - from < CHUNK ? c->info.capacity - from : CHUNK;
+        s = hd_run(t, &b);
+        for (uint64_t i = 0; !s && i < count; i++) visit(c, slot[i], score[i]);
+    }
+    return s;
+}
+
+static hd_status contents_read(hd_table *t, contents *c)
+{
+    c->score_least = UINT64_MAX;
+    hd_status s = entries_visit(t, c, entry_measure);
+    c->score = histogram_between(c->score_least <= c->score_most ? c->score_least : 0, c->score_most);
+    if (!s) s = entries_visit(t, c, entry_count);
+    c->occupancy = histogram_between(0, c->info.slots);
+    for (uint64_t b = 0; b < c->info.buckets; b++) c->occupancy.count[step_of(&c->occupancy, c->in_bucket[b])]++;
+    return s;
+}
+
+/* ---- Printing ----------------------------------------------------------------------------------------------- */
+
+static void draw(out *o, const char *head, const char *of, const histogram *h)
+{
+    uint64_t most = 0;
+    char bar[PICTURE_BYTES], from[OUT_CELL], count[OUT_CELL];
+    for (int i = 0; i < h->steps; i++)
+        if (h->count[i] > most) most = h->count[i];
+    out_note(o, "\n%s\n%26s  %s\n", head, "from", of);
+    for (int i = 0; i < h->steps; i++)
+        out_note(o, "%26s  %s %s\n", out_format(from, OUT_COUNT, out_count(step_begin(h, i))),
+                 picture_bar(bar, most ? (double)h->count[i] / (double)most : 0, BAR, 1),
+                 out_format(count, OUT_COUNT, out_count(h->count[i])));
+}
+
+static void sections(out *o, const hd_snapshot_info *f)
+{
+    static const char *const what[HD_SECTION_COUNT] = { "which slots have an entry", "keys", "scores", "values" };
+    const uint64_t bytes[HD_SECTION_COUNT] = { (f->capacity + 7) / 8, f->size * 8, f->size * 8, f->size * f->value_bytes };
+    uint64_t at = sizeof(hd_snapshot_header);
+    for (int i = 0; i < HD_SECTION_COUNT; i++) {
+        out_row(o, (const out_value[]){ out_text(hd_section_tag[i]), out_count(at), out_count(bytes[i]), out_text(what[i]) });
+        at += sizeof(hd_section_head) + bytes[i] + HD_SUM_BYTES;
+    }
+}
+
+static void facts(out *o, const char *path, const contents *c)
+{
+    const hd_snapshot_info *f = &c->info;
+    out_fact(o, "file", "file", OUT_TEXT, out_text(path));
+    out_fact(o, "version", "version", OUT_PLAIN, out_count(f->version));
+    out_fact(o, "file_bytes", "bytes", OUT_COUNT, out_count(f->file_bytes));
+    out_fact(o, "design", "design", OUT_TEXT, out_text(f->design));
+    out_fact(o, "policy", "policy", OUT_TEXT, out_text(f->policy));
+    out_fact(o, "buckets", "buckets", OUT_COUNT, out_count(f->buckets));
+    out_fact(o, "slots", "slots per bucket", OUT_COUNT, out_count(f->slots));
+    out_fact(o, "capacity", "capacity", OUT_COUNT, out_count(f->capacity));
+    out_fact(o, "size", "entries", OUT_COUNT, out_count(f->size));
+    out_fact(o, "load_factor", "load factor", OUT_RATIO, out_real((double)f->size / (double)f->capacity));
+    out_fact(o, "value_bytes", "bytes per value", OUT_COUNT, out_count(f->value_bytes));
+    out_fact(o, "dual", "dual buckets", OUT_FLAG, out_flag(f->dual));
+    out_fact(o, "admit", "admission", OUT_TEXT, out_text(f->admit == HD_ADMIT_ALWAYS ? "always" : "score"));
+    out_fact(o, "seed", "seed", OUT_HEX, out_count(f->seed));
+    out_fact(o, "clock", "clock", OUT_COUNT, out_count(f->clock));
+    out_fact(o, "epoch", "epoch", OUT_COUNT, out_count(f->epoch));
+    out_fact(o, "score_least", "least score", OUT_PLAIN, f->size ? out_count(c->score_least) : out_none());
+    out_fact(o, "score_most", "greatest score", OUT_PLAIN, f->size ? out_count(c->score_most) : out_none());
+}
+
+static int run(tool_line *line, int argc, char **argv)
+{
+    static const out_column column[] = {
+        { "section", "section", OUT_TEXT },
+        { "offset", "offset", OUT_COUNT },
+        { "bytes", "bytes", OUT_COUNT },
+        { "what", "what", OUT_TEXT },
+    };
+    int code = tool_parse(line, argc, argv, NULL);
+    if (code >= 0) return code;
+    const char *path = line->word[0];
+    code = tool_file("SNAPSHOT", path);
+    if (code) return code;
+
+    contents c;
+    memset(&c, 0, sizeof c);
+    hd_table *t = NULL;
+    hd_status s = hd_snapshot_inspect(path, &c.info);
+    if (!s && tool_fits(path, c.info.capacity, c.info.value_bytes)) return TOOL_SYSTEM;
+    if (!s) s = hd_open_snapshot(path, NULL, &t);
+    if (!s) c.in_bucket = (uint32_t *)calloc(c.info.buckets, sizeof *c.in_bucket);
+    if (!s && c.in_bucket) s = contents_read(t, &c);
+    if (s || !c.in_bucket) code = s ? tool_fail(s) : tool_say(TOOL_SYSTEM, "memory was refused");
+    else {
+        out *o = out_open(line->form, "heddle.inspect/1", column, 4);
+        facts(o, path, &c);
+        sections(o, &c.info);
+        draw(o, "How full the buckets are", "entries: buckets", &c.occupancy);
+        if (c.info.size) draw(o, "Scores", "score: entries", &c.score);
+        code = out_close(o, TOOL_OK);
+    }
+    free(c.in_bucket);
+    hd_close(t);
+    return code;
+}
+
+static const char doc[] =
+    "Verifies the file, then prints what its header says, where its sections are, how many entries the buckets have, and how the "
+    "scores are spread. doc/snapshot.md draws the format.\n"
+    "\n"
+    "EXAMPLES\n"
+    "  heddle gen zipf:0.99,10000 --requests 100000 -o zipf.oracleGeneral.zst\n"
+    "  heddle sim zipf.oracleGeneral.zst oracleGeneral lfu 4Ki --save table.heddle\n"
+    "  heddle inspect table.heddle\n"
+    "  heddle inspect table.heddle --json\n";
+
+const tool_verb verb_inspect = { "inspect", "SNAPSHOT", "what a saved table holds", doc, 1, 1, NULL, NULL, run };
