@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * tally.c - counting keys.
+ */
+#include "tools/tally.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/error.h"
+
+enum { FIRST_CAPACITY = 1 << 16, SLOTS = 128 };
+
+hd_status tally_open(tally *t, uint64_t capacity, uint32_t threads)
+{
+    memset(t, 0, sizeof *t);
+    t->grows = capacity == 0;
+    for (size_t i = 0; i < TALLY_BATCH; i++) t->one[i] = 1;
+
+    hd_config c = hd_config_default();
+    c.policy = "lfu";
+    c.slots = SLOTS;
+    c.value_bytes = sizeof *t->one;
+    c.threads = threads;
+    c.dual = !t->grows; /* room to spare needs no second bucket, and one bucket is quicker */
+    c.capacity = t->grows ? FIRST_CAPACITY : capacity < 2 * SLOTS ? 2 * SLOTS : capacity;
+    hd_status e = hd_open(&c, &t->table);
+    hd_info info;
+    if (!e) e = hd_table_info(t->table, &info);
+    if (!e) t->capacity = info.capacity;
+    return e;
+}
+
+void tally_close(tally *t)
+{
+    hd_close(t->table);
+    t->table = NULL;
+}
+
+/* Doubles until n more keys, all of them new, leave the table at most half full. */
+static hd_status make_room(tally *t, size_t n)
+{
+    while (t->entries + n > t->capacity / 2) {
+        hd_status e = hd_grow(t->table, 2 * (t->capacity / SLOTS));
+        if (e) return e;
+        t->capacity *= 2;
+        t->doublings++;
+    }
+    return HD_OK;
+}
+
+hd_status tally_add(tally *t, const uint64_t *key, size_t n, uint8_t *outcome)
+{
+    hd_status e = t->grows ? make_room(t, n) : HD_OK;
+    if (e) return e;
+    hd_batch b = { .op = HD_OP_ACCUM_OR_ASSIGN, .elem = HD_U64, .n = n, .key = key, .value = t->one, .outcome = outcome };
+    e = hd_run(t->table, &b);
+    if (e) return e;
+    for (size_t i = 0; i < n; i++) {
+        t->entries += outcome[i] == HD_INSERTED;
+        if (outcome[i] != HD_RESERVED) continue;
+        uint64_t *times = &t->reserved[key[i] - HD_KEY_RESERVED];
+        if ((*times)++ == 0) outcome[i] = HD_INSERTED;
+    }
+    t->counted += n;
+    return HD_OK;
+}
+
+hd_status tally_exact(const tally *t, bool *exact, uint64_t *lost)
+{
+    hd_counters c;
+    hd_status e = hd_counters_sync(t->table, &c);
+    if (e) return e;
+    *lost = c.outcome[HD_EVICTED] + c.outcome[HD_REFUSED];
+    *exact = *lost == 0;
+    return HD_OK;
+}
+
+/* Every key with its count: those of the table, then the reserved ones. */
+static hd_status each(const tally *t, hd_visitor *visit, void *context)
+{
+    hd_status e = hd_for_each(t->table, visit, context);
+    for (uint64_t i = 0; i < 3 && !e; i++) {
+        uint64_t times = t->reserved[i];
+        if (times) visit(context, HD_KEY_RESERVED + i, times, &times);
+    }
+    return e;
+}
+
+static uint64_t times_of(const void *value)
+{
+    uint64_t times;
+    memcpy(&times, value, sizeof times);
+    return times;
+}
+
+/* ---- The most frequent: a heap whose root is the least of the best so far ------------------------ */
+
+static bool is_before(tally_entry a, tally_entry b) { return a.times != b.times ? a.times > b.times : a.key < b.key; }
+
+typedef struct top_heap {
+    tally_entry *entry; /* (most) no child comes after its parent */
+    size_t n, most;
+} top_heap;
+
+/* Moves x down from place i until its children come before it. */
+static void heap_sift(top_heap *h, size_t i, tally_entry x)
+{
+    for (size_t child = 2 * i + 1; child < h->n; child = 2 * i + 1) {
+        if (child + 1 < h->n && is_before(h->entry[child], h->entry[child + 1])) child++;
+        if (!is_before(x, h->entry[child])) break;
+        h->entry[i] = h->entry[child];
+        i = child;
+    }
+    h->entry[i] = x;
+}
+
+static int top_visit(void *context, uint64_t key, uint64_t score, void *value)
+{
+    (void)score;
+    top_heap *h = (top_heap *)context;
+    tally_entry x = { key, times_of(value) };
+    if (h->n == h->most) {
+        if (is_before(x, h->entry[0])) heap_sift(h, 0, x);
+        return 0;
+    }
+    size_t i = h->n++;
+    for (; i && is_before(h->entry[(i - 1) / 2], x); i = (i - 1) / 2) h->entry[i] = h->entry[(i - 1) / 2];
+    h->entry[i] = x;
+    return 0;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const tally_entry *x = (const tally_entry *)a, *y = (const tally_entry *)b;
+    return is_before(*x, *y) ? -1 : is_before(*y, *x);
+}
+
+hd_status tally_top(const tally *t, size_t most, tally_entry *entry, size_t *got)
+{
+    top_heap h = { entry, 0, most };
+    hd_status e = most ? each(t, top_visit, &h) : HD_OK;
+    if (!e && h.n) qsort(entry, h.n, sizeof *entry, by_rank);
+    *got = h.n;
+    return e;
+}
+
+/* ---- How many keys occur how often ----------------------------------------------------------------- */
+
+/* Counts below FEW are tallied by index. The others are kept as a list, which is short: there are at most
+ * counted / FEW of them. */
+enum { FEW = 4096 };
+typedef struct spectrum {
+    uint64_t few[FEW]; /* keys with this count */
+    uint64_t *many;    /* (manys) counts       */
+    size_t manys, room;
+    bool refused;      /* memory was */
+} spectrum;
+
+static int spectrum_visit(void *context, uint64_t key, uint64_t score, void *value)
+{
+    (void)key, (void)score;
+    spectrum *s = (spectrum *)context;
+    uint64_t times = times_of(value);
+    if (times < FEW) {
+        s->few[times]++;
+        return 0;
+    }
+    if (s->manys == s->room) {
+        size_t more = s->room ? 2 * s->room : 64;
+        uint64_t *p = (uint64_t *)realloc(s->many, more * sizeof *p);
+        if (!p) {
+            s->refused = true;
+            return 1;
+        }
+        s->many = p;
+        s->room = more;
+    }
+    s->many[s->manys++] = times;
+    return 0;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return x < y ? -1 : x > y;
+}
+
+hd_status tally_spectrum(const tally *t, tally_step **row, size_t *rows)
+{
+    spectrum *s = (spectrum *)calloc(1, sizeof *s);
+    hd_status e = s ? each(t, spectrum_visit, s) : HD_OK;
+    tally_step *out = s && !s->refused ? (tally_step *)malloc((FEW + s->manys) * sizeof *out) : NULL;
+    if (!e && !out) e = hd_fail(HD_ENOMEM, "the histogram's memory was refused");
+    size_t n = 0;
+    for (uint64_t times = 0; times < FEW && !e; times++)
+        if (s->few[times]) out[n++] = (tally_step){ times, s->few[times] };
+    if (!e && s->manys) qsort(s->many, s->manys, sizeof *s->many, by_number);
+    for (size_t i = 0; !e && i < s->manys; i++) {
+        if (n && out[n - 1].times == s->many[i]) out[n - 1].keys++;
+        else out[n++] = (tally_step){ s->many[i], 1 };
+    }
+    if (s) free(s->many);
+    free(s);
+    if (e) {
+        free(out);
+        return e;
+    }
+    *row = out;
+    *rows = n;
+    return HD_OK;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * tally.h - how often each key occurs, counted exactly in a table that must not evict. The table has
+ * policy lfu and one u64 per key; a batch is one accum_or_assign of ones. A growing tally doubles its
+ * table before a batch could bring it over half full: then a 128-slot bucket holds 64 entries give or
+ * take 8, and a full one would be eight standard deviations away. Whether it ever happened is not
+ * guessed but read from the table's counters: see tally_exact.
+ */
+#ifndef HD_TALLY_H
+#define HD_TALLY_H
+
+#include "heddle.h"
+
+enum { TALLY_BATCH = 8192 };
+
+typedef struct tally {
+    hd_table *table;
+    bool grows;
+    uint64_t capacity, entries;  /* of the table; how many are used */
+    uint64_t counted;            /* keys given to tally_add         */
+    uint64_t doublings;
+    uint64_t reserved[3];        /* how often each reserved key came: a table cannot hold them */
+    uint64_t one[TALLY_BATCH];   /* what is added                   */
+} tally;
+
+/* capacity 0: starts with 64 Ki entries and grows. Otherwise a table of that many entries that never
+ * grows, dual so that it takes nearly that many keys before it must evict. threads 0: OpenMP's default. */
+hd_status tally_open(tally *t, uint64_t capacity, uint32_t threads);
+void tally_close(tally *t);
+
+/* n <= TALLY_BATCH keys. outcome: (n); HD_INSERTED marks a key's first occurrence while the tally is exact. */
+hd_status tally_add(tally *t, const uint64_t *key, size_t n, uint8_t *outcome);
+
+/* Whether every count is right: nothing was evicted or refused, by the table's own counters. *lost: how
+ * many entries left or did not get in. */
+hd_status tally_exact(const tally *t, bool *exact, uint64_t *lost);
+
+typedef struct tally_entry {
+    uint64_t key, times;
+} tally_entry;
+
+/* The `most` most frequent keys into entry[], most frequent first, equal ones by key. *got <= most. */
+hd_status tally_top(const tally *t, size_t most, tally_entry *entry, size_t *got);
+
+/* How many keys occur how often: rows in ascending `times`, no row without keys. free() *row. */
+typedef struct tally_step {
+    uint64_t times, keys;
+} tally_step;
+hd_status tally_spectrum(const tally *t, tally_step **row, size_t *rows);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * trace_out.c - formats by name and by ending, and a source that is watched.
+ */
+#include "tools/trace_out.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/error.h"
+#include "tools/request.h"
+
+/* ---- Formats to write ---------------------------------------------------------------------------------- */
+
+static const char *writer_named(const char *format)
+{
+    if (strcmp(format, "vscsi") == 0) format = "vscsi2"; /* readers tell the two versions apart themselves */
+    const char *row;
+    for (size_t i = 0; (row = hd_trace_format_at(i)); i++)
+        if (strcmp(row, format) == 0) return row;
+    return NULL;
+}
+
+static const char *writer_by_ending(const char *path)
+{
+    if (strcmp(path, "-") == 0) return "txt";
+    char name[4096];
+    size_t n = strlen(path);
+    if (n >= sizeof name) return NULL;
+    memcpy(name, path, n + 1);
+    char *dot = strrchr(name, '.');
+    if (dot && (strcmp(dot, ".zst") == 0 || strcmp(dot, ".gz") == 0)) {
+        *dot = '\0';
+        dot = strrchr(name, '.');
+    }
+    return dot ? writer_named(dot + 1) : NULL;
+}
+
+const char *trace_writer_pick(const char *path, const char *format)
+{
+    const char *row = format ? writer_named(format) : writer_by_ending(path);
+    if (row) return row;
+    char all[128] = "";
+    const char *name[16] = { NULL };
+    for (size_t i = 0, used = 0; used < sizeof all && i < 15 && (name[i] = hd_trace_format_at(i)); i++)
+        used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", name[i]);
+    if (format)
+        tool_say(TOOL_USAGE, "format: nothing writes '%.60s'; nearest: %s; all: %s", format, tool_nearest(format, name), all);
+    else tool_say(TOOL_USAGE, "the ending of '%s' names no format; say which with --format: %s", path, all);
+    return NULL;
+}
+
+/* ---- Watching a source ------------------------------------------------------------------------------- */
+
+static hd_status watched_next(hd_source *s, hd_request *r, size_t max, size_t *got)
+{
+    watched *w = (watched *)s;
+    hd_status e = hd_source_next(w->from, r, max, got);
+    if (e) return e;
+    w->done += *got;
+    s->skipped = w->from->skipped;
+    s->bytes_read = w->from->bytes_read;
+    bool stop = progress_at(&w->line, w->done, w->limit, request_share(w->from, w->done, w->limit));
+    return stop ? hd_fail(HD_EIO, "interrupted") : HD_OK;
+}
+
+static void watched_close(hd_source *s) { hd_source_close(((watched *)s)->from); }
+
+hd_source *watched_begin(watched *w, hd_source *from, const char *what, uint64_t limit)
+{
+    memset(w, 0, sizeof *w);
+    w->source = *from;
+    w->source.next = watched_next;
+    w->source.close = watched_close;
+    w->from = from;
+    w->limit = limit;
+    progress_begin(&w->line, what, "requests");
+    return &w->source;
+}
+
+void watched_end(watched *w) { progress_end(&w->line); }

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * trace_out.h - what the verbs that write traces share: the format of a file to be written, and a source
+ * that shows how far its reader is.
+ */
+#ifndef HD_TRACE_OUT_H
+#define HD_TRACE_OUT_H
+
+#include "tools/progress.h"
+#include "tools/tool.h"
+#include "workload/trace.h"
+
+/* The format to write `path` in: `format` when given ("vscsi" means vscsi2), else what the ending says, a
+ * last .zst or .gz aside; "-" is txt. NULL, after having said why, when nothing writes it. */
+const char *trace_writer_pick(const char *path, const char *format);
+
+/* A source that shows its progress and fails on Ctrl-C: give it to whatever reads `from` to the end.
+ * limit: how many requests will be read, 0 when all. `from` stays the caller's. */
+typedef struct watched {
+    hd_source source;
+    hd_source *from;
+    progress line;
+    uint64_t done, limit;
+} watched;
+hd_source *watched_begin(watched *w, hd_source *from, const char *what, uint64_t limit);
+void watched_end(watched *w); /* wipes the line */
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * verb_gen.c - writes the requests of a workload to a file, so that other programs (and `heddle sim`)
+ * can replay them.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "lib/error.h"
+#include "tools/output.h"
+#include "tools/request.h"
+#include "tools/trace_out.h"
+
+typedef struct gen_options {
+    uint64_t requests, seed;
+    const char *path, *format;
+} gen_options;
+
+static const char doc[] =
+    "SPEC is a workload: uniform:KEYS, zipf:EXPONENT,KEYS, ycsb:a,KEYS, pop:FILE, kmer:FILE,K, or a "
+    "trace, FORMAT:FILE. `heddle list workloads` has them all. The same SPEC and seed give the same "
+    "requests on every machine.\n\n"
+    "The format follows from the file's ending (.oracleGeneral, .csv, .txt, .vscsi1, .vscsi2), and a "
+    "further .zst or .gz compresses it; --format says otherwise. The file appears when it is complete. "
+    "Without -o the requests go to standard output as txt: one key a line.\n\n"
+    "EXAMPLES\n"
+    "  heddle gen zipf:1.0,5000 --requests 100k -o zipf.oracleGeneral.zst\n"
+    "  heddle gen ycsb:a,10k --requests 20k --seed 7 -o ycsb.csv\n"
+    "  heddle gen uniform:16 --requests 5";
+
+static const struct argp_option option[] = {
+    { "requests", 'n', "N", 0, "how many requests (required; 100k and 1Mi are understood)", 0 },
+    { "output", 'o', "FILE", 0, "where to (standard output)", 0 },
+    { "format", 'f', "FORMAT", 0, "oracleGeneral, csv, txt, vscsi1 or vscsi2", 0 },
+    { "seed", 'S', "N", 0, "of the requests (0)", 0 },
+    { NULL, 0, NULL, 0, NULL, 0 },
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    gen_options *o = (gen_options *)state->input;
+    switch (key) {
+    case 'n': return tool_read(hd_parse_u64("--requests", arg, 1, UINT64_MAX, &o->requests));
+    case 'o': o->path = arg; return 0;
+    case 'f': o->format = arg; return 0;
+    case 'S': return tool_read(hd_parse_u64("--seed", arg, 0, UINT64_MAX, &o->seed));
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static int run(tool_line *line, int argc, char **argv)
+{
+    gen_options o = { .path = "-" };
+    int code = tool_parse(line, argc, argv, &o);
+    if (code >= 0) return code;
+    if (!o.requests) return tool_say(TOOL_USAGE, "--requests is missing: most workloads never end");
+    const char *format = trace_writer_pick(o.path, o.format);
+    if (!format) return TOOL_USAGE;
+
+    request_source from;
+    code = request_spec(&from, line->word[0]);
+    if (code) return code;
+    from.args.seed = o.seed;
+    hd_source *source;
+    hd_status e = hd_source_open(&from.args, &source);
+    if (e) return tool_fail(e);
+    watched w;
+    uint64_t begin = progress_now_ns(), written = 0;
+    e = hd_trace_convert(watched_begin(&w, source, "gen", o.requests), o.requests, o.path, format, &written);
+    watched_end(&w);
+    hd_source_close(source);
+    if (e) return tool_fail(e);
+    if (strcmp(o.path, "-") == 0) return TOOL_OK; /* standard output is the trace */
+
+    out *r = out_open(line->form, "heddle.gen/1", NULL, 0);
+    out_fact(r, "workload", "workload", OUT_TEXT, out_text(line->word[0]));
+    out_fact(r, "seed", "seed", OUT_PLAIN, out_count(o.seed));
+    out_fact(r, "file", "file", OUT_TEXT, out_text(o.path));
+    out_fact(r, "format", "format", OUT_TEXT, out_text(format));
+    out_fact(r, "requests", "requests", OUT_COUNT, out_count(written));
+    out_fact(r, "time_s", "time", OUT_SECONDS, out_real((double)(progress_now_ns() - begin) * 1e-9));
+    if (written < o.requests) out_note(r, "the workload ended after these requests\n");
+    return out_close(r, TOOL_OK);
+}
+
+const tool_verb verb_gen = { "gen", "SPEC", "write a trace of a generated workload", doc, 1, 1, option, parse, run };

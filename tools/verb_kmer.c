@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * verb_kmer.c - counts the k-mers of a genome or of reads in a table, by accum_or_assign (tally.h), and
+ * says whether the counts are exact: a cache forgets, a count must not.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/error.h"
+#include "tools/output.h"
+#include "tools/progress.h"
+#include "tools/request.h"
+#include "tools/tally.h"
+
+typedef struct kmer_options {
+    uint64_t capacity, top, threads;
+    bool forward, histogram, lenient;
+    const char *save;
+} kmer_options;
+
+enum { KEY_CANONICAL = 0x100, KEY_HISTOGRAM, KEY_THREADS, KEY_LENIENT };
+
+static const char doc[] =
+    "FILE is FASTA or FASTQ, plain, .gz or .zst; K is 1 to 31 bases. A window with anything but A, C, G, T in "
+    "it is passed over. By default a k-mer and its reverse complement are one, printed as the lesser of the "
+    "two; --forward tells them apart.\n\n"
+    "The table grows before it could evict, so counts are exact. With --capacity it has that many entries "
+    "and no more; if they were too few, the report says that it is not exact, and the exit code is 1.\n\n"
+    "EXAMPLES\n"
+    "  printf '>tiny\\nGATTACAGATTACA\\n' > tiny.fa\n"
+    "  heddle kmer tiny.fa 3\n"
+    "  heddle kmer tiny.fa 3 --forward --histogram\n"
+    "  heddle kmer tiny.fa 5 --top 3 -o tiny.hd";
+
+static const struct argp_option option[] = {
+    { "capacity", 'c', "N", 0, "a table of N entries that does not grow (starts at 64 Ki and grows)", 0 },
+    { "canonical", KEY_CANONICAL, NULL, 0, "a k-mer and its reverse complement are one (the default)", 0 },
+    { "forward", 'f', NULL, 0, "k-mers as they are read", 0 },
+    { "top", 't', "N", 0, "print the N most frequent (10)", 0 },
+    { "histogram", KEY_HISTOGRAM, NULL, 0, "print how many k-mers occur once, twice, ... instead", 0 },
+    { "threads", KEY_THREADS, "N", 0, "of the table (all); counts do not depend on it", 0 },
+    { "lenient", KEY_LENIENT, NULL, 0, "count damaged records and go on", 0 },
+    { "output", 'o', "SNAPSHOT", 0, "keep the table: key (A 0, C 1, G 2, T 3, first base highest) and u64 count", 0 },
+    { NULL, 0, NULL, 0, NULL, 0 },
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    kmer_options *o = (kmer_options *)state->input;
+    switch (key) {
+    case 'c': return tool_read(hd_parse_u64("--capacity", arg, 1, 1ull << 48, &o->capacity));
+    case 't': return tool_read(hd_parse_u64("--top", arg, 0, 1u << 20, &o->top));
+    case KEY_THREADS: return tool_read(hd_parse_u64("--threads", arg, 1, 4096, &o->threads));
+    case KEY_CANONICAL: o->forward = false; return 0;
+    case 'f': o->forward = true; return 0;
+    case KEY_HISTOGRAM: o->histogram = true; return 0;
+    case KEY_LENIENT: o->lenient = true; return 0;
+    case 'o': o->save = arg; return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* The bases of a key, as the source packs them. */
+enum { LONGEST = 31 };
+static const char *letters(char text[LONGEST + 1], uint64_t key, unsigned k)
+{
+    for (unsigned i = 0; i < k; i++) text[i] = "ACGT"[key >> 2 * (k - 1 - i) & 3];
+    text[k] = 0;
+    return text;
+}
+
+/* ---- Counting ------------------------------------------------------------------------------------- */
+
+typedef struct kmer_count {
+    tally counts;
+    hd_request request[TALLY_BATCH];
+    uint64_t key[TALLY_BATCH];
+    uint8_t outcome[TALLY_BATCH];
+    uint64_t skipped;
+    double seconds;
+} kmer_count;
+
+static hd_status count_all(kmer_count *c, hd_source *source)
+{
+    progress p;
+    progress_begin(&p, "kmer", "k-mers");
+    hd_status e = HD_OK;
+    uint64_t begin = progress_now_ns();
+    for (size_t got = 1; got && !e;) {
+        e = hd_source_next(source, c->request, TALLY_BATCH, &got);
+        for (size_t i = 0; i < got && !e; i++) c->key[i] = c->request[i].key;
+        if (!e && got) e = tally_add(&c->counts, c->key, got, c->outcome);
+        if (progress_at(&p, c->counts.counted, 0, request_share(source, 0, 0))) break;
+    }
+    c->seconds = (double)(progress_now_ns() - begin) * 1e-9;
+    c->skipped = source->skipped;
+    progress_end(&p);
+    return e;
+}
+
+/* ---- Reporting ------------------------------------------------------------------------------------ */
+
+static const out_column top_column[] = {
+    { "kmer", "k-mer", OUT_TEXT }, { "count", "count", OUT_COUNT }, { "share", "share", OUT_PERCENT },
+};
+static const out_column step_column[] = {
+    { "count", "occurs", OUT_COUNT }, { "kmers", "k-mers", OUT_COUNT }, { "share", "share of k-mers", OUT_PERCENT },
+};
+
+static hd_status rows_top(out *r, const kmer_count *c, const kmer_options *o, unsigned k)
+{
+    size_t most = o->top < c->counts.entries ? (size_t)o->top : (size_t)c->counts.entries, got = 0;
+    tally_entry *entry = (tally_entry *)malloc((most + 1) * sizeof *entry);
+    if (!entry) return hd_fail(HD_ENOMEM, "--top: memory was refused");
+    hd_status e = tally_top(&c->counts, most, entry, &got);
+    char text[LONGEST + 1];
+    for (size_t i = 0; i < got && !e; i++) {
+        double share = (double)entry[i].times / (double)c->counts.counted;
+        out_row(r, (const out_value[]){ out_text(letters(text, entry[i].key, k)), out_count(entry[i].times), out_real(share) });
+    }
+    free(entry);
+    return e;
+}
+
+static hd_status rows_histogram(out *r, const kmer_count *c)
+{
+    tally_step *step;
+    size_t steps;
+    uint64_t keys = 0;
+    hd_status e = tally_spectrum(&c->counts, &step, &steps);
+    if (e) return e;
+    for (size_t i = 0; i < steps; i++) keys += step[i].keys;
+    for (size_t i = 0; i < steps; i++) {
+        double share = (double)step[i].keys / (double)keys;
+        out_row(r, (const out_value[]){ out_count(step[i].times), out_count(step[i].keys), out_real(share) });
+    }
+    free(step);
+    return HD_OK;
+}
+
+static int report(const tool_line *line, const kmer_count *c, const kmer_options *o, unsigned k)
+{
+    hd_info info;
+    bool exact = false;
+    uint64_t lost = 0;
+    hd_status e = hd_table_info(c->counts.table, &info);
+    if (!e) e = tally_exact(&c->counts, &exact, &lost);
+    if (e) return tool_fail(e);
+
+    out *r = o->histogram ? out_open(line->form, "heddle.kmer.histogram/1", step_column, 3)
+                          : out_open(line->form, "heddle.kmer/1", top_column, 3);
+    out_fact(r, "file", "file", OUT_TEXT, out_text(line->word[0]));
+    out_fact(r, "k", "k", OUT_PLAIN, out_count(k));
+    out_fact(r, "canonical", "canonical", OUT_FLAG, out_flag(!o->forward));
+    out_fact(r, "counted", "counted", OUT_COUNT, out_count(c->counts.counted));
+    /* entries: keys that took an empty slot; when some left, how many there were is not known */
+    out_fact(r, "distinct", "distinct", OUT_COUNT, exact ? out_count(c->counts.entries) : out_none());
+    out_fact(r, "exact", "exact", OUT_FLAG, out_flag(exact));
+    out_fact(r, "lost", "evicted or refused", OUT_COUNT, out_count(lost));
+    if (o->lenient) out_fact(r, "skipped", "records skipped", OUT_COUNT, out_count(c->skipped));
+    out_fact(r, "capacity", "capacity", OUT_COUNT, out_count(info.capacity));
+    out_fact(r, "doublings", "times doubled", OUT_COUNT, out_count(c->counts.doublings));
+    out_fact(r, "memory_bytes", "memory", OUT_BYTES, out_count(info.memory_bytes));
+    out_fact(r, "time_s", "time", OUT_SECONDS, out_real(c->seconds));
+    out_fact(r, "kmers_per_s", "k-mers per second", OUT_RATE, out_real((double)c->counts.counted / c->seconds));
+    e = o->histogram ? rows_histogram(r, c) : rows_top(r, c, o, k);
+    if (e) {
+        out_drop(r);
+        return tool_fail(e);
+    }
+    int code = out_close(r, TOOL_OK);
+    if (code || exact) return code;
+    return tool_say(TOOL_DIFFERS, "the counts are not exact: %" PRIu64 " entries did not fit into a table of %" PRIu64
+                    "; leave --capacity out, and the table grows as it must, or give it more", lost, info.capacity);
+}
+
+static int count_and_report(const tool_line *line, const kmer_options *o, kmer_count *c, const hd_source_args *args, unsigned k)
+{
+    hd_source *source = NULL;
+    hd_status e = hd_source_open(args, &source);
+    if (!e) e = tally_open(&c->counts, o->capacity, (uint32_t)o->threads);
+    if (!e) e = count_all(c, source);
+    hd_source_close(source);
+    if (!e && tool_stopped()) return TOOL_STOPPED;
+    if (!e && o->save) e = hd_save(c->counts.table, o->save);
+    return e ? tool_fail(e) : report(line, c, o, k);
+}
+
+static int run(tool_line *line, int argc, char **argv)
+{
+    kmer_options o = { .top = 10 };
+    int code = tool_parse(line, argc, argv, &o);
+    if (code >= 0) return code;
+    uint64_t k;
+    hd_status e = hd_parse_u64("K", line->word[1], 1, LONGEST, &k);
+    if (e) return tool_fail(e);
+    code = tool_file("FILE", line->word[0]);
+    if (!code && o.capacity) code = tool_fits("--capacity", o.capacity, sizeof(uint64_t));
+    if (code) return code;
+
+    hd_source_args args = { .name = "kmer", .arg = { line->word[0], line->word[1] }, .args = 2, .lenient = o.lenient };
+    args.option[0][0] = "canonical";
+    args.option[0][1] = o.forward ? "0" : "1";
+    args.options = 1;
+    kmer_count *c = (kmer_count *)calloc(1, sizeof *c);
+    if (!c) return tool_say(TOOL_SYSTEM, "memory was refused");
+    code = count_and_report(line, &o, c, &args, (unsigned)k);
+    tally_close(&c->counts);
+    free(c);
+    return code;
+}
+
+const tool_verb verb_kmer = { "kmer", "FILE K", "count the k-mers of a genome or of reads", doc, 2, 2, option, parse, run };
