@@ -10,15 +10,30 @@
 typedef struct hd_trace_writer hd_trace_writer;
 
 /* format: "oracleGeneral", "csv", "txt", "vscsi1", "vscsi2". Compression by the path's ending (stream.h).
- * oracleGeneral needs every record's next access; it is written as given (0, not known, as -1) unless
- * the trace is passed through hd_trace_link first. */
+ * oracleGeneral needs every request's next access; put writes it as given (0, not known, as -1),
+ * hd_trace_convert computes it. A request that the format cannot hold is HD_EINVAL with its number. */
 hd_status hd_trace_create(const hd_seams *seams, const char *path, const char *format, hd_trace_writer **w);
 hd_status hd_trace_put(hd_trace_writer *w, const hd_request *r, size_t n);
 hd_status hd_trace_close(hd_trace_writer *w, bool keep);
 
-/* Converts source to a file. When the format wants next accesses and the source does not know them,
- * they are computed in a second, backward pass (memory grows with the distinct keys, and says so). */
+/* Converts the next `limit` requests of a source (0 or UINT64_MAX: all; generators never end) to a file. When
+ * the format wants next accesses and the source does not know them, or is cut by the limit, they are
+ * computed in a second, backward pass (link.h: memory grows with the distinct keys). On failure, nothing is left
+ * behind. *written (may be NULL): how many requests. */
 hd_status hd_trace_convert(hd_source *from, uint64_t limit, const char *path, const char *format, uint64_t *written);
+
+/* A format that can be written: its row is at the bottom of the file of its reader. */
+typedef struct hd_trace_format {
+    const char *name;
+    const char *head;    /* the file's first bytes; NULL: none               */
+    bool wants_next;     /* every request's next access                      */
+    /* Writes one request, at most HD_ENCODED_MOST bytes; number: the request's, from 1. */
+    hd_status (*encode)(const hd_request *r, uint64_t number, uint8_t *to, size_t *bytes);
+} hd_trace_format;
+
+enum { HD_ENCODED_MOST = 128 };
+
+extern const hd_trace_format hd_trace_oracleGeneral, hd_trace_csv, hd_trace_txt, hd_trace_vscsi1, hd_trace_vscsi2;
 
 /* Row i of the formats that can be written; NULL past the end. */
 const char *hd_trace_format_at(size_t i);

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * trace.c - writing traces: requests through a format into a sink, and from any source to any format.
+ */
+#include "workload/trace.h"
+
+#include <string.h>
+
+#include "lib/error.h"
+#include "workload/link.h"
+#include "workload/stream.h"
+
+enum { BLOCK = 4096,                            /* requests per step of a conversion */
+       GATHERED = 512 * HD_ENCODED_MOST };      /* bytes                             */
+
+static const hd_trace_format *const formats[] = {
+    &hd_trace_oracleGeneral, &hd_trace_csv, &hd_trace_txt, &hd_trace_vscsi1, &hd_trace_vscsi2,
+};
+enum { FORMATS = sizeof formats / sizeof *formats };
+
+struct hd_trace_writer {
+    const hd_seams *seams;
+    const hd_trace_format *format;
+    hd_sink *sink;
+    uint64_t number;             /* requests written */
+    size_t used;
+    uint8_t gathered[GATHERED];
+};
+
+const char *hd_trace_format_at(size_t i) { return i < FORMATS ? formats[i]->name : NULL; }
+
+static hd_status format_find(const char *name, const hd_trace_format **format)
+{
+    unsigned least = ~0u;
+    for (size_t i = 0; i < FORMATS; i++) {
+        unsigned d = hd_edit_distance(name, formats[i]->name);
+        if (d < least) { least = d; *format = formats[i]; }
+    }
+    if (least == 0) return HD_OK;
+    return hd_fail(HD_EINVAL, "format: '%.40s' cannot be written; nearest: %s; all: oracleGeneral, csv, txt, vscsi1, vscsi2", name, (*format)->name);
+}
+
+/* ---- The writer ----------------------------------------------------------------------------------------- */
+
+hd_status hd_trace_create(const hd_seams *seams, const char *path, const char *format, hd_trace_writer **writer)
+{
+    const hd_trace_format *f = NULL;
+    void *p = NULL;
+    if (!seams) seams = &hd_seams_os;
+    hd_status e = format_find(format, &f);
+    if (!e) e = hd_take(seams, "a trace writer", 1, sizeof(hd_trace_writer), &p);
+    if (e) return e;
+    hd_trace_writer *w = (hd_trace_writer *)p;
+    *w = (hd_trace_writer){ .seams = seams, .format = f };
+    e = hd_sink_open(seams, path, &w->sink);
+    if (!e && f->head) e = hd_sink_write(w->sink, f->head, strlen(f->head));
+    if (e) {
+        hd_trace_close(w, false);
+        return e;
+    }
+    *writer = w;
+    return HD_OK;
+}
+
+static hd_status gathered_write(hd_trace_writer *w)
+{
+    hd_status e = hd_sink_write(w->sink, w->gathered, w->used);
+    w->used = 0;
+    return e;
+}
+
+hd_status hd_trace_put(hd_trace_writer *w, const hd_request *r, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t bytes;
+        hd_status e = GATHERED - w->used < HD_ENCODED_MOST ? gathered_write(w) : HD_OK;
+        if (!e) e = w->format->encode(&r[i], w->number + 1, w->gathered + w->used, &bytes);
+        if (e) return e;
+        w->used += bytes;
+        w->number++;
+    }
+    return HD_OK;
+}
+
+hd_status hd_trace_close(hd_trace_writer *w, bool keep)
+{
+    if (!w) return HD_OK;
+    hd_status e = keep ? gathered_write(w) : HD_OK;
+    hd_status closed = hd_sink_close(w->sink, keep && !e);
+    hd_give(w->seams, w, 1, sizeof *w);
+    return e ? e : closed;
+}
+
+/* ---- Converting ------------------------------------------------------------------------------------------- */
+
+static hd_status emit(void *writer, const hd_request *r, size_t n) { return hd_trace_put((hd_trace_writer *)writer, r, n); }
+
+/* Through `block`, BLOCK requests at a time. */
+static hd_status convert(hd_source *from, uint64_t limit, hd_request *block, const char *path, hd_trace_writer *to)
+{
+    hd_link *link = NULL;
+    hd_status e = HD_OK;
+    size_t got = 0;
+    for (uint64_t left = limit; !e && left; left -= got) {
+        e = hd_source_next(from, block, left < BLOCK ? (size_t)left : BLOCK, &got);
+        if (e || got == 0) break;
+        bool first = left == limit, unlinked = block[0].next == 0 || limit != UINT64_MAX;
+        if (first && to->format->wants_next && unlinked) e = hd_link_open(to->seams, path, &link);
+        if (!e) e = link ? hd_link_put(link, block, got) : hd_trace_put(to, block, got);
+    }
+    if (!e && link) e = hd_link_finish(link, emit, to);
+    hd_link_close(link);
+    return e;
+}
+
+hd_status hd_trace_convert(hd_source *from, uint64_t limit, const char *path, const char *format, uint64_t *written)
+{
+    hd_trace_writer *to = NULL;
+    void *block = NULL;
+    hd_status e = hd_take(from->seams, "a block of requests", BLOCK, sizeof(hd_request), &block);
+    if (!e) e = hd_trace_create(from->seams, path, format, &to);
+    if (!e) e = convert(from, limit ? limit : UINT64_MAX, (hd_request *)block, path, to);
+    hd_give(from->seams, block, BLOCK, sizeof(hd_request));
+    if (e) {
+        hd_trace_close(to, false);
+        return e;
+    }
+    uint64_t number = to->number;
+    e = hd_trace_close(to, true);
+    if (!e && written) *written = number;
+    return e;
+}
