@@ -83,7 +83,7 @@ static hd_status resolve(const char *field, const char *name, hd_kind kind, cons
 
 static hd_status describe(const hd_config *c, hd_info *info, size_t *design, size_t *lock, size_t *policy)
 {
-    size_t backend;
+    size_t backend = 0;
     memset(info, 0, sizeof *info);
     hd_status status = resolve("design", c->design, HD_DESIGNS, &info->design, design);
     if (!status) status = resolve("backend", c->backend, HD_BACKENDS, &info->backend, &backend);
@@ -109,7 +109,7 @@ hd_status hd_open(const hd_config *c, hd_table **table)
 {
     if (!c || !table) return hd_fail(HD_EINVAL, "%s: NULL", c ? "table" : "config");
     hd_info info;
-    size_t design, lock, policy;
+    size_t design = 0, lock = 0, policy = 0;
     hd_status status = describe(c, &info, &design, &lock, &policy);
     if (status) return status;
 
