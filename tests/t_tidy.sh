@@ -28,7 +28,7 @@ for room in include lib ref policies predicates concurrency workload judge tools
 done
 mapfile -t text < <(
   find "${rooms[@]}" tests -type f \( -name '*.[ch]' -o -name '*.cu' -o -name '*.inc' -o -name '*.sh' -o -name '*.py' -o -name '*.map' \)
-  ls configure.ac Makefile.am heddle.pc.in autogen.sh m4/hd_*.m4 build-aux/setup.sh tests/tap-run tools/heddle-plot \
+  ls configure.ac Makefile.am heddle.pc.in autogen.sh m4/hd_*.m4 build-aux/setup.sh tests/tap-run \
     completion/*.bash try check .ci/run 2>/dev/null)
 mapfile -t c < <(printf '%s\n' "${text[@]}" | grep -E '\.([ch]|cu|inc)$')
 mapfile -t pages < <(find . -maxdepth 1 -name '*.md'; find doc bench papers -name '*.md' 2>/dev/null)
@@ -57,7 +57,7 @@ undefined() { nm -A -u "$objects/.libs/$1.a" 2>/dev/null | sed 's/@.*//' | grep 
 both() { undefined libheddle_all "$1"; undefined libheddle_work "$1"; }
 judges=$(cd judge && printf '%s\n' *.c | sed 's/\.c$//' | paste -sd '|')
 # past_the_seams SYMBOLS: who reaches them past the seams. The judge, which is no part of the library, may take memory.
-past_the_seams() { both "$1" | grep -v '_all_la-seam\.o:' | grep -vE "_work_la-($judges)\.o:"; }
+past_the_seams() { both "$1" | grep -v 'libheddle_all\.a:seam\.o:' | grep -vE "libheddle_work\.a:($judges)\.o:"; }
 
 if [ -f "$objects/.libs/libheddle_all.a" ] && command -v nm >/dev/null; then
   say='printf|fprintf|vprintf|vfprintf|dprintf|puts|fputs|putchar|putc|fputc|fwrite|perror|psignal|syslog|err|warn|errx|warnx|stdout|stderr'
@@ -66,7 +66,7 @@ if [ -f "$objects/.libs/libheddle_all.a" ] && command -v nm >/dev/null; then
   files='f?open(at)?(64)?|f?read|p?read(64)?|f?write|pwrite(64)?|close|fclose|rename|unlink|fsync|fdatasync|f?stat(64)?|lseek(64)?'
   clocks='clock_gettime|gettimeofday|time|clock'
   for reached in "$memory" "$files" "$clocks"; do
-    undefined libheddle_all "$reached" | grep -q '_all_la-seam\.o:' || echo "the seam itself was not seen to reach $reached"
+    undefined libheddle_all "$reached" | grep -q ':seam\.o:' || echo "the seam itself was not seen to reach $reached"
   done | none "this test can see what an object reaches"
   both "$say"               | none "lib/ ref/ workload/ judge/ print nothing"
   both "$leave"             | none "lib/ ref/ workload/ judge/ never end the process"
