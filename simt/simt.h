@@ -1,7 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * simt.h - the dialect that definitions shared by the reference, the host machine and CUDA are
- * written in: C11 that is also CUDA C++. HD_FN marks a function that every side may inline.
+ * simt.h - the dialect: C11 that is also CUDA C++, with lanes.
+ *
+ * Definitions that every side shares (hashes, layouts, policies) use HD_FN and nothing else. Kernel text uses all of
+ * it, and nothing that is not in it. nvcc makes lanes CUDA threads (simt_cuda.h: intrinsics and PTX, no cost); a C
+ * compiler makes them fibers under a seeded scheduler (simt_host.h: every operation below is a place where the host
+ * machine may switch, count or object). doc/dialect.md teaches it.
+ *
+ * Names say the memory order: ld, st plain · ldrlx, strlx relaxed · ldacq acquire · strel release · ldcs, stcs plain
+ * and streaming (evict first). T is u8 u32 u64 v4 (16 bytes, four u32) unless said. Orders of read-modify-writes are
+ * literals. Scope is the device. A plain access that meets another lane's without happens-before is an error, and so
+ * is a relaxed one that meets a plain one.
+ *
+ *   who          simt_lane()  simt_thread()  simt_threads()  simt_block()  simt_blocks()
+ *   tiles        simt_tile_of(size): 1, 2, 4, ... 32 consecutive lanes; every collective names its tile, and the
+ *                whole tile must reach it, at one place in the text:
+ *                simt_ballot(t, p): bit r is rank r's p     simt_any(t, p)   simt_all(t, p)
+ *                simt_shfl_u32/u64(t, v, rank)              simt_shfl_xor_u32/u64(t, v, bits)
+ *                simt_reduce_min_u32/u64(t, v)   simt_reduce_max_u32(t, v)   simt_reduce_add_u32/u64(t, v)
+ *                simt_sync_tile(t), simt_sync_block(): these two order memory; ballots and shuffles do not
+ *   memory       simt_ld_T(p)  simt_st_T(p, v)  simt_ldrlx_T(p)  simt_strlx_T(p, v)  simt_ldacq_u32/u64(p)
+ *                simt_strel_u32/u64(p, v)  simt_ldcs_v4(p)  simt_stcs_v4(p, v); simt_ldrlx_2u64(p, &a, &b): v4 and
+ *                2u64 are atomic per element only
+ *                simt_cas_u32/u64(p, expected, desired, ORDER)  simt_exch_u32/u64(p, v, ORDER)
+ *                simt_add_u32/u64(p, v, ORDER)  simt_min_u32/u64(p, v, ORDER): the old value
+ *                simt_fence()
+ *   shared       SIMT_SHARED(T, name, n) declares; plain ld and st reach it; simt_shared_add_u32(p, v) and
+ *                simt_shared_cas_u32(p, e, d) are its atomics (relaxed)
+ *   async        simt_copy16_async(shared, global)  simt_copy_commit()  simt_copy_wait(LITERAL): as cp.async groups;
+ *                what was copied is the copying lane's after the wait, others' after a sync besides
+ *   pure         simt_ffs(x): 1 + lowest set bit, 0 for 0   simt_popc(x)   simt_eq4(a, b): 0xff in each equal byte
+ *   progress     simt_backoff(ns): every unbounded loop calls it
+ *   host only    simt_ticket(item, what, a, b): the item takes effect here; simt_ticket_store(...): ... when the lane's
+ *                last store becomes visible; simt_started(item); simt_join(): control flow joins here. On CUDA
+ *                they are nothing, unless HD_TICKETS is defined, which gives tickets a global counter.
+ *   kernels      SIMT_KERNEL(name, args_type, a) { ... }   a by value; SIMT_FN marks functions of kernel text
+ *
+ * Not in the dialect: raw dereference of device memory, designated initialisers, compound literals, variable-length
+ * arrays, implicit conversion from void *, bare `restrict`, recursion, static locals, two memory operations of one kind
+ * on one line (a site is a line).
  */
 #ifndef HD_SIMT_H
 #define HD_SIMT_H
