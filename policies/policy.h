@@ -16,7 +16,7 @@
 #ifndef HD_POLICY_H
 #define HD_POLICY_H
 
-#include "simt/simt.h"
+#include "simt/fn.h"
 
 /* Flags. Claimed ones are verified, unclaimed ones refuted, by tests/t_policies.c. */
 enum {

@@ -9,7 +9,7 @@
 #ifndef HD_PREDICATE_H
 #define HD_PREDICATE_H
 
-#include "simt/simt.h"
+#include "simt/fn.h"
 
 #define HD_PREDICATE_TEXT
 #define HD_PREDICATE(name, what, args)

@@ -16,7 +16,7 @@
 #ifndef HD_HASH_H
 #define HD_HASH_H
 
-#include "simt/simt.h"
+#include "simt/fn.h"
 
 /* MurmurHash3's 64-bit finaliser (Appleby). */
 HD_FN uint64_t hd_mix64(uint64_t x)

@@ -2,8 +2,7 @@
  *
  * simt.h - the dialect: C11 that is also CUDA C++, with lanes.
  *
- * Definitions that every side shares (hashes, layouts, policies) use HD_FN and nothing else. Kernel text uses all of
- * it, and nothing that is not in it. nvcc makes lanes CUDA threads (simt_cuda.h: intrinsics and PTX, no cost); a C
+ * Kernel text uses this and the shared definitions (HD_FN, fn.h), and nothing else. nvcc makes lanes CUDA threads (simt_cuda.h: intrinsics and PTX, no cost); a C
  * compiler makes them fibers under a seeded scheduler (simt_host.h: every operation below is a place where the host
  * machine may switch, count or object). doc/dialect.md teaches it.
  *
@@ -43,14 +42,12 @@
 #ifndef HD_SIMT_H
 #define HD_SIMT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "simt/fn.h"
 
 #ifdef __CUDACC__
-#define HD_FN static __host__ __device__ __forceinline__
+#include "simt/simt_cuda.h"
 #else
-#define HD_FN static inline
+#include "simt/simt_host.h"
 #endif
 
 #endif
