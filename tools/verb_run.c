@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * verb_run.c - one case, run and reported: what was asked of which table, what became of every item, and
+ * whether an independent judge agrees.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "judge/run.h"
+#include "tools/output.h"
+#include "tools/picture.h"
+#include "tools/progress.h"
+
+/* Four Mi requests for four Mi keys, a few of which are wanted far more often than the rest, from a table
+ * with room for one key in sixteen: it fills early and evicts from then on. */
+static const char first_case[] = "hkv.serve.ref keys=zipf:0.99,4Mi capacity=256Ki batch=4096x1024";
+
+enum { CASE_BYTES = 1024, BAR = 32 };
+
+typedef struct run_options {
+    bool judge;
+} run_options;
+
+static const struct argp_option option[] = {
+    { "judge", 'j', NULL, 0, "compare every batch with an independent map that knows no buckets", 0 },
+    { NULL, 0, NULL, 0, NULL, 0 },
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    (void)arg;
+    if (key != 'j') return ARGP_ERR_UNKNOWN;
+    ((run_options *)state->input)->judge = true;
+    return 0;
+}
+
+/* The words with blanks between them: a case need not be quoted. */
+static int words_join(const tool_line *line, char text[CASE_BYTES])
+{
+    size_t used = 0;
+    *text = 0;
+    for (int i = 0; i < line->words; i++) {
+        used += (size_t)snprintf(text + used, CASE_BYTES - used, "%s%s", i ? " " : "", line->word[i]);
+        if (used >= CASE_BYTES) return tool_say(TOOL_USAGE, "CASE: longer than %d bytes", CASE_BYTES - 1);
+    }
+    return TOOL_OK;
+}
+
+/* ---- What happened -------------------------------------------------------------------------------------- */
+
+static const char *outcome_means(hd_outcome o)
+{
+    switch (o) {
+    case HD_MISS: return "not there, and not asked to insert";
+    case HD_HIT: return "it was there";
+    case HD_INSERTED: return "it was not there and took an empty slot";
+    case HD_UPDATED: return "it was there and was changed";
+    case HD_EVICTED: return "it was not there and took the place of the least valuable entry";
+    case HD_REFUSED: return "it was not there and worth less than all that was";
+    case HD_RESERVED: return "one of the three keys that no table holds";
+    case HD_ERASED: return "it was there and is gone";
+    case HD_PINNED: return "it was pinned: read, not changed";
+    case HD_OUTCOME_COUNT: break;
+    }
+    return "";
+}
+
+static double hit_rate(const hd_counters *c)
+{
+    uint64_t hits = c->outcome[HD_HIT] + c->outcome[HD_UPDATED] + c->outcome[HD_PINNED] + c->outcome[HD_ERASED];
+    uint64_t asked = c->items - c->outcome[HD_RESERVED];
+    return asked ? (double)hits / (double)asked : 0;
+}
+
+static void facts(out *o, const char *text, const hd_run_report *r)
+{
+    char table[256], entries[OUT_CELL], slots[OUT_CELL], buckets[OUT_CELL], memory[OUT_CELL];
+    const hd_info *t = &r->info;
+    snprintf(table, sizeof table, "%s entries: %s buckets of %s slots; %s%s; %u-byte values; %s of memory",
+             out_format(entries, OUT_COUNT, out_count(t->capacity)), out_format(buckets, OUT_COUNT, out_count(t->buckets)),
+             out_format(slots, OUT_COUNT, out_count(t->slots)), t->policy, t->dual ? ", dual buckets" : "", t->value_bytes,
+             out_format(memory, OUT_BYTES, out_count(t->memory_bytes)));
+    out_fact(o, "case", "case", OUT_TEXT, out_text(text));
+    out_fact(o, "table", "table", OUT_TEXT, out_text(table));
+    out_fact(o, "capacity", NULL, OUT_COUNT, out_count(t->capacity));
+    out_fact(o, "requests", "requests", OUT_COUNT, out_count(r->requests));
+    out_fact(o, "hit_rate", "hit rate", OUT_PERCENT, out_real(hit_rate(&r->counters)));
+    out_fact(o, "size", "entries", OUT_COUNT, out_count(r->size));
+    out_fact(o, "load_factor", "load factor", OUT_PERCENT, out_real((double)r->size / (double)t->capacity));
+    out_fact(o, "evicted", "evicted", OUT_COUNT, out_count(r->counters.outcome[HD_EVICTED]));
+    out_fact(o, "refused", "refused", OUT_COUNT, out_count(r->counters.outcome[HD_REFUSED]));
+    out_fact(o, "requests_per_s", "throughput", OUT_RATE, r->seconds > 0 ? out_real((double)r->requests / r->seconds) : out_none());
+    out_fact(o, "time_s", NULL, OUT_SECONDS, out_real(r->seconds));
+    out_fact(o, "ran", NULL, OUT_TEXT, r->ran ? out_text(r->ran) : out_none());
+    out_fact(o, "contents_hash", "contents", OUT_HEX, out_count(r->contents_hash));
+}
+
+static void verdict(out *o, const hd_case *c, const hd_run_report *r)
+{
+    char judged[OUT_CELL], text[OUT_CELL + 64];
+    const char *say = "not asked for: add --judge";
+    if (c->judge && *r->wrong) say = "WRONG: see the last line";
+    else if (c->judge) {
+        snprintf(text, sizeof text, "%s items, all truthful", out_format(judged, OUT_COUNT, out_count(r->judged)));
+        say = text;
+    }
+    out_fact(o, "verdict", "judge", OUT_TEXT, out_text(say));
+    out_fact(o, "judged", NULL, OUT_COUNT, out_count(r->judged));
+    out_fact(o, "wrong", NULL, OUT_TEXT, *r->wrong ? out_text(r->wrong) : out_none());
+}
+
+static void outcomes(out *o, tool_form form, const hd_counters *c)
+{
+    char bar[PICTURE_BYTES];
+    for (int i = 0; i < HD_OUTCOME_COUNT; i++) {
+        double share = c->items ? (double)c->outcome[i] / (double)c->items : 0;
+        if (!c->outcome[i] && form == TOOL_TEXT) continue;
+        out_row(o, (const out_value[]){ out_text(hd_outcome_name((hd_outcome)i)), out_count(c->outcome[i]), out_real(share),
+                                        out_text(picture_bar(bar, share, BAR, 1)), out_text(outcome_means((hd_outcome)i)) });
+    }
+}
+
+/* ---- What to try next ------------------------------------------------------------------------------------ */
+
+static void hints(out *o, const hd_case *c, const char *text)
+{
+    char other[CASE_BYTES];
+    hd_case next = *c;
+    strcpy(next.policy, strcmp(c->policy, "lfu") == 0 ? "lru" : "lfu");
+    hd_case_print(&next, other, sizeof other);
+    out_note(o, "\nTry next:\n  heddle run %s     # the same requests, another policy\n", other);
+    if (!c->judge) out_note(o, "  heddle run --judge %s     # does an independent map agree?\n", text);
+    out_note(o, "  heddle sweep %s     # how much would a larger table help?\n", c->keys);
+}
+
+static out *report(const tool_line *line, const hd_case *c, const char *text, const hd_run_report *r)
+{
+    static out_column column[] = {
+        { "outcome", "outcome", OUT_TEXT },
+        { "items", "items", OUT_COUNT },
+        { "share", "share", OUT_PERCENT },
+        { "bar", "", OUT_TEXT },
+        { "means", "what it means for a key", OUT_TEXT },
+    };
+    out *o = out_open(line->form, "heddle.run/1", column, sizeof column / sizeof *column);
+    facts(o, text, r);
+    verdict(o, c, r);
+    outcomes(o, line->form, &r->counters);
+    if (!*r->wrong) hints(o, c, text);
+    return o;
+}
+
+static int run(tool_line *line, int argc, char **argv)
+{
+    run_options opt = { .judge = false };
+    char text[CASE_BYTES];
+    int code = tool_parse(line, argc, argv, &opt);
+    if (code < 0 && words_join(line, text)) code = TOOL_USAGE;
+    if (code >= 0) return code;
+
+    hd_case c;
+    hd_status s = hd_case_parse(line->words ? text : first_case, &c);
+    if (s) return tool_fail(s);
+    if (opt.judge) c.judge = true;
+    hd_case_print(&c, text, sizeof text);
+    hd_config config = hd_case_config(&c);
+    if (tool_fits("capacity", config.capacity, config.value_bytes)) return TOOL_USAGE;
+
+    hd_run_report r;
+    memset(&r, 0, sizeof r);
+    progress p;
+    progress_begin(&p, "running", "requests");
+    s = hd_case_run(&c, progress_call, &p, &r);
+    progress_end(&p);
+    if (tool_stopped()) return TOOL_STOPPED;
+    if (s) return tool_fail(s);
+
+    code = out_close(report(line, &c, text, &r), TOOL_OK);
+    if (*r.wrong) code = tool_say(TOOL_DIFFERS, "%s; again: heddle run %s", r.wrong, text);
+    return code;
+}
+
+static const char doc[] =
+    "CASE is a line that names everything a run depends on: DESIGN.OPERATION.KERNEL, then name=value in any order; what is left out "
+    "has its default. Tests print such lines when they fail. The operation may be one of heddle list operations, serve (reads are "
+    "find_or_insert, writes insert_or_assign) or mix (all operations). Without a CASE a cache serves keys that follow Zipf's law.\n"
+    "\n"
+    "Exit code 1: the judge found an untruthful answer.\n"
+    "\n"
+    "EXAMPLES\n"
+    "  heddle run\n"
+    "  heddle run hkv.serve.ref policy=lfu capacity=64Ki keys=zipf:0.99,1Mi batch=4096x64\n"
+    "  heddle run hkv.mix.ref buckets=4 slots=8 batch=64x50 keys=uniform:100 seed=2 --judge\n"
+    "  heddle run hkv.insert_or_assign.ref keys=uniform:100000 --json\n";
+
+const tool_verb verb_run = { "run", "[CASE]", "run a case and say what happened; without one, a first tour", doc, 0, 64, option, parse,
+                             run };
