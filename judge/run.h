@@ -8,14 +8,21 @@
 
 #include "lib/case.h"
 
+/* Of the keyed batches in one part of a run: how the hit rate went. */
+enum { HD_RUN_WINDOWS = 48 };
+typedef struct hd_run_window {
+    uint64_t items, hits;
+} hd_run_window;
+
 typedef struct hd_run_report {
     hd_counters counters;
     hd_info info;
     uint64_t size;
-    uint64_t requests, distinct_batches;
+    uint64_t requests, distinct_batches; /* items of keyed batches; batches that promised distinct keys */
     double seconds;        /* inside hd_run only                                      */
-    const char *ran;
-    uint64_t contents_hash; /* XXH3 of the exported contents, order-free: for determinism */
+    const char *ran;       /* by the last batch                                       */
+    hd_run_window window[HD_RUN_WINDOWS]; /* equal parts of the batches                   */
+    uint64_t contents_hash; /* XXH3 of the contents, order-free: for determinism      */
     uint64_t judged;       /* items the oracle approved                               */
     char wrong[512];       /* "" or what the oracle said, with batch and item         */
 } hd_run_report;
@@ -23,7 +30,11 @@ typedef struct hd_run_report {
 /* progress(context, done, total) is called between batches; may be NULL; nonzero stops the run. */
 typedef int hd_progress(void *context, uint64_t done, uint64_t total);
 
-/* HD_OK also when the judge objected: see report->wrong. */
+/* HD_OK also when the judge objected: see report->wrong.
+ *
+ * serve: of every batch, the reads go first, as one find_or_insert, then the writes, as one insert_or_assign.
+ * An operation that inserts nothing takes turns with insert_or_assign of other keys, so that there is
+ * something to find. mix: every operation, and now and then growth, a snapshot, a new holder. */
 hd_status hd_case_run(const hd_case *c, hd_progress *progress, void *context, hd_run_report *report);
 
 #endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * arrays.c - guard zones, poison, and who may write what.
+ */
+#include "judge/arrays.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "judge/rules.h"
+
+enum { GUARD = 64 };
+
+static const char *const names[JUDGE_ARRAYS] = { "key",  "value",    "score",      "flag",       "outcome",   "value_out", "score_out",
+                                                 "ptr",  "list_key", "list_value", "list_score", "list_item", "count" };
+
+static size_t item_bytes(const judge_arrays *a, judge_array which)
+{
+    switch (which) {
+    case JUDGE_VALUE: case JUDGE_VALUE_OUT: case JUDGE_LIST_VALUE: return a->value_bytes;
+    case JUDGE_FLAG: case JUDGE_OUTCOME: return 1;
+    case JUDGE_PTR: return sizeof(void *);
+    default: return sizeof(uint64_t);
+    }
+}
+
+static bool is_input(int which) { return which <= JUDGE_FLAG; }
+
+/* Poison differs from byte to byte, so that bytes moved to another place show too. */
+static uint8_t poison(size_t at) { return (uint8_t)(0xa7 + 29 * at + (at >> 8)); }
+
+bool judge_arrays_open(judge_arrays *a, uint64_t most, uint32_t value_bytes)
+{
+    memset(a, 0, sizeof *a);
+    a->most = most;
+    a->value_bytes = value_bytes;
+    for (int k = 0; k < JUDGE_ARRAYS; k++) {
+        size_t bytes = (size_t)most * item_bytes(a, (judge_array)k) + sizeof(uint64_t); /* count: 1, even of 0 items */
+        a->block[k] = (uint8_t *)calloc(1, bytes + 2 * GUARD);
+        if (a->block[k]) continue;
+        judge_arrays_close(a);
+        return false;
+    }
+    return true;
+}
+
+void judge_arrays_close(judge_arrays *a)
+{
+    for (int k = 0; k < JUDGE_ARRAYS; k++) free(a->block[k]);
+    memset(a, 0, sizeof *a);
+}
+
+void *judge_arrays_at(const judge_arrays *a, judge_array which) { return a->block[which] + GUARD; }
+
+void judge_arrays_lend(judge_arrays *a, hd_batch *b)
+{
+    for (int k = 0; k < JUDGE_ARRAYS; k++) a->used[k] = (size_t)b->n * item_bytes(a, (judge_array)k);
+    a->used[JUDGE_COUNT] = sizeof(uint64_t);
+    b->key = (const uint64_t *)judge_arrays_at(a, JUDGE_KEY);
+    b->value = judge_arrays_at(a, JUDGE_VALUE);
+    b->score = (const uint64_t *)judge_arrays_at(a, JUDGE_SCORE);
+    b->flag = (const uint8_t *)judge_arrays_at(a, JUDGE_FLAG);
+    b->outcome = (uint8_t *)judge_arrays_at(a, JUDGE_OUTCOME);
+    b->value_out = judge_arrays_at(a, JUDGE_VALUE_OUT);
+    b->score_out = (uint64_t *)judge_arrays_at(a, JUDGE_SCORE_OUT);
+    b->ptr = (void **)judge_arrays_at(a, JUDGE_PTR);
+    b->list_key = (uint64_t *)judge_arrays_at(a, JUDGE_LIST_KEY);
+    b->list_value = judge_arrays_at(a, JUDGE_LIST_VALUE);
+    b->list_score = (uint64_t *)judge_arrays_at(a, JUDGE_LIST_SCORE);
+    b->list_item = (uint64_t *)judge_arrays_at(a, JUDGE_LIST_ITEM);
+    b->count = (uint64_t *)judge_arrays_at(a, JUDGE_COUNT);
+}
+
+static uint64_t hash_inputs(const judge_arrays *a)
+{
+    uint64_t h = 0;
+    for (int k = 0; is_input(k); k++) h = XXH3_64bits_withSeed(a->block[k] + GUARD, a->used[k], h);
+    return h;
+}
+
+void judge_arrays_arm(judge_arrays *a)
+{
+    for (int k = 0; k < JUDGE_ARRAYS; k++) {
+        size_t whole = a->used[k] + 2 * GUARD;
+        for (size_t at = 0; at < whole; at++)
+            if (!is_input(k) || at < GUARD || at >= GUARD + a->used[k]) a->block[k][at] = poison(at);
+    }
+    a->inputs = hash_inputs(a);
+}
+
+/* ---- Afterwards ------------------------------------------------------------------------------------- */
+
+/* Bytes [from, to) of an array, the guards included at negative and greater offsets, are poison. */
+static bool untouched(const judge_arrays *a, int which, size_t from, size_t to)
+{
+    for (size_t at = GUARD + from; at < GUARD + to; at++)
+        if (a->block[which][at] != poison(at)) return false;
+    return true;
+}
+
+static bool guards_stand(const judge_arrays *a, int which)
+{
+    for (size_t at = 0; at < GUARD; at++) {
+        size_t behind = GUARD + a->used[which] + at;
+        if (a->block[which][at] != poison(at) || a->block[which][behind] != poison(behind)) return false;
+    }
+    return true;
+}
+
+/* Whether item i was to be written. */
+static bool item_written(const hd_batch *b, judge_array which, uint64_t i)
+{
+    const judge_op *rule = &judge_ops[b->op];
+    hd_outcome o = rule->keyed ? (hd_outcome)b->outcome[i] : HD_MISS;
+    switch (which) {
+    case JUDGE_OUTCOME: return rule->keyed;
+    case JUDGE_VALUE_OUT: return rule->keyed && rule->value_out && judge_delivers(b->op, o);
+    case JUDGE_SCORE_OUT: return rule->keyed && rule->score_out && judge_delivers(b->op, o);
+    case JUDGE_PTR: return rule->keyed && judge_delivers_ptr(b->op, o);
+    default: return false;
+    }
+}
+
+static bool counts(hd_op op)
+{
+    return judge_ops[op].list || op == HD_OP_ERASE_IF || op == HD_OP_SIZE || op == HD_OP_SIZE_IF;
+}
+
+/* How much of a list's array was to be written: `count` places, or none. */
+static uint64_t list_written(const hd_batch *b, judge_array which)
+{
+    bool keys_only = b->op == HD_OP_FIND_MISSED && (which == JUDGE_LIST_VALUE || which == JUDGE_LIST_SCORE);
+    return judge_ops[b->op].list && !keys_only ? *b->count : 0;
+}
+
+static const char *touched(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static const char *touched(const char *format, ...)
+{
+    static _Thread_local char sentence[160];
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(sentence, sizeof sentence, format, ap);
+    va_end(ap);
+    return sentence;
+}
+
+const char *judge_arrays_check(const judge_arrays *a, const hd_batch *b)
+{
+    for (int k = 0; k < JUDGE_ARRAYS; k++)
+        if (!guards_stand(a, k)) return touched("%s: bytes beside the array %s were written", hd_op_name(b->op), names[k]);
+    if (hash_inputs(a) != a->inputs) return touched("%s: an input array was changed", hd_op_name(b->op));
+    for (uint64_t i = 0; judge_ops[b->op].keyed && i < b->n; i++)
+        if (b->outcome[i] >= HD_OUTCOME_COUNT) return touched("%s: item %" PRIu64 " has no outcome", hd_op_name(b->op), i);
+    for (int k = JUDGE_OUTCOME; k <= JUDGE_PTR; k++) {
+        size_t bytes = item_bytes(a, (judge_array)k);
+        for (uint64_t i = 0; i < b->n; i++)
+            if (!item_written(b, (judge_array)k, i) && !untouched(a, k, (size_t)i * bytes, (size_t)(i + 1) * bytes))
+                return touched("%s: item %" PRIu64 ": %s was written", hd_op_name(b->op), i, names[k]);
+    }
+    if (!counts(b->op) && !untouched(a, JUDGE_COUNT, 0, a->used[JUDGE_COUNT])) return touched("%s: count was written", hd_op_name(b->op));
+    if (judge_ops[b->op].list && *b->count > b->n) return touched("%s: a list of %" PRIu64 " of %" PRIu64, hd_op_name(b->op), *b->count, b->n);
+    for (int k = JUDGE_LIST_KEY; k <= JUDGE_LIST_ITEM; k++)
+        if (!untouched(a, k, (size_t)list_written(b, (judge_array)k) * item_bytes(a, (judge_array)k), a->used[k]))
+            return touched("%s: %s was written beyond the list", hd_op_name(b->op), names[k]);
+    return NULL;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * mix.c - every operation, drawn from the seed, and what happens to a table besides: growth, and snapshots
+ * that are loaded back, into a table of another shape, or into a new table that replaces the old.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "judge/runner.h"
+#include "lib/error.h"
+
+/* How often, relative to each other. Inserting ones more often, so that buckets are full. */
+static const uint8_t weight[HD_OP_COUNT_] = {
+    [HD_OP_FIND] = 12, [HD_OP_CONTAINS] = 4, [HD_OP_FIND_PTR] = 6, [HD_OP_FIND_MISSED] = 8,
+    [HD_OP_TOUCH] = 12, [HD_OP_ASSIGN] = 8, [HD_OP_ASSIGN_VALUES] = 8, [HD_OP_ASSIGN_SCORES] = 8,
+    [HD_OP_ACCUM_OR_ASSIGN] = 20, [HD_OP_INSERT_OR_ASSIGN] = 24, [HD_OP_INSERT_AND_EVICT] = 24,
+    [HD_OP_FIND_OR_INSERT] = 16, [HD_OP_FIND_OR_INSERT_PTR] = 12,
+    [HD_OP_LOCK_KEYS] = 10, [HD_OP_UNLOCK_KEYS] = 14, [HD_OP_ERASE] = 10, [HD_OP_ERASE_IF] = 3,
+    [HD_OP_EXPORT] = 3, [HD_OP_EXPORT_IF] = 3, [HD_OP_SIZE] = 2, [HD_OP_SIZE_IF] = 3, [HD_OP_CLEAR] = 1,
+};
+
+static uint64_t below(runner *r, uint64_t n) { return hd_rng_below(&r->rng, n); }
+
+static hd_op draw_op(runner *r)
+{
+    for (;;) {
+        uint64_t all = 0;
+        for (int o = 0; o < HD_OP_COUNT_; o++) all += weight[o];
+        uint64_t at = below(r, all);
+        int op = 0;
+        while (at >= weight[op]) at -= weight[op++];
+        if (op != HD_OP_ACCUM_OR_ASSIGN || r->sums) return (hd_op)op;
+    }
+}
+
+/* Scores where they are likely to divide the table's. */
+static uint64_t near_score(runner *r, const hd_info *info)
+{
+    switch (below(r, 5)) {
+    case 0: return below(r, 16);
+    case 1: return below(r, info->now + 1);
+    case 2: return (uint64_t)info->epoch << 32 | below(r, info->now + 16);
+    case 3: return hd_rng_next(&r->rng) >> below(r, 64);
+    default: return UINT64_MAX - below(r, 2);
+    }
+}
+
+static void draw_predicate(runner *r, hd_batch *b, const hd_info *info)
+{
+    hd_row row;
+    uint64_t rows = 0;
+    while (hd_list(HD_PREDICATES, rows, &row)) rows++;
+    hd_list(HD_PREDICATES, (size_t)below(r, rows), &row);
+    b->pred = row.name;
+    if (strncmp(row.name, "score", 5) == 0) {
+        b->pred_arg[0] = near_score(r, info);
+        b->pred_arg[1] = near_score(r, info);
+    } else if (strcmp(row.name, "key_masked") == 0) {
+        b->pred_arg[0] = 3ull << below(r, 62);
+        b->pred_arg[1] = hd_rng_next(&r->rng) & b->pred_arg[0];
+    } else {
+        b->pred_arg[0] = hd_rng_next(&r->rng);
+        b->pred_arg[1] = b->pred_arg[0] + (hd_rng_next(&r->rng) >> 1);
+    }
+    if (b->op == HD_OP_ERASE_IF && strcmp(b->pred, "all") == 0 && below(r, 4)) b->pred = "key_masked", b->pred_arg[0] = 3, b->pred_arg[1] = below(r, 4);
+}
+
+static hd_status run_op(runner *r, hd_op op)
+{
+    hd_info info;
+    hd_batch b;
+    hd_status s = hd_table_info(r->table, &info);
+    if (s) return s;
+    runner_fill(r, &b, op, NULL, below(r, 8) ? 1 + below(r, r->requests) : r->requests);
+    b.holder = 1 + below(r, 3);
+    if (b.flag && below(r, 2)) {
+        uint8_t *flag = (uint8_t *)judge_arrays_at(&r->arrays, JUDGE_FLAG);
+        for (uint64_t i = 0; i < b.n; i++) flag[i] = (uint8_t)below(r, 3);
+    }
+    if (judge_ops[op].predicate) draw_predicate(r, &b, &info);
+    if (!judge_ops[op].keyed) { /* a range of slots, or nothing */
+        b.n = 0;
+        if (op == HD_OP_EXPORT || op == HD_OP_EXPORT_IF) {
+            b.start = below(r, 2) ? 0 : below(r, info.capacity + 1);
+            b.n = info.capacity - b.start < r->arrays.most ? info.capacity - b.start : r->arrays.most;
+        }
+        b.distinct = false;
+        judge_arrays_lend(&r->arrays, &b);
+    }
+    return runner_run(r, &b);
+}
+
+/* ---- Besides batches --------------------------------------------------------------------------------------- */
+
+static hd_status judge_all(runner *r, const char *what)
+{
+    hd_status s = hd_check(r->table);
+    if (!s && r->oracle) runner_wrong(r, what, hd_oracle_compare(r->oracle, r->table));
+    return s;
+}
+
+/* Two or three times the buckets, up to 64 times the first number and to 64 MiB. */
+static hd_status grow(runner *r)
+{
+    enum { TIMES_MOST = 64, BYTES_MOST = 64 << 20 };
+    hd_info info;
+    hd_status s = hd_table_info(r->table, &info);
+    uint64_t times = 2 + below(r, 2);
+    if (s || info.buckets * times > r->start_buckets * TIMES_MOST || info.memory_bytes * times > BYTES_MOST) return s;
+    s = hd_grow(r->table, info.buckets * times);
+    return s ? s : judge_all(r, "grow");
+}
+
+static const char snapshot[] = "mix.hd";
+
+/* Loaded into itself: nothing changes, but pins are gone. */
+static hd_status load_back(runner *r)
+{
+    uint64_t dropped = 1;
+    hd_status s = hd_load(r->table, snapshot, &dropped);
+    if (s) return s;
+    if (r->oracle) hd_oracle_unpin(r->oracle);
+    if (dropped) runner_wrong(r, "load", "a table had no room for its own snapshot");
+    return judge_all(r, "load");
+}
+
+/* Loaded into a table of another shape: what finds room is there, the best first. */
+static hd_status load_elsewhere(runner *r)
+{
+    hd_info info;
+    hd_config other = r->config;
+    hd_table *t;
+    uint64_t dropped;
+    hd_status s = hd_table_info(r->table, &info);
+    if (s) return s;
+    other.capacity = info.capacity * (1 + below(r, 4)) / 2;
+    if (other.capacity == 0) other.capacity = 1;
+    other.dual = below(r, 2) && other.capacity > other.slots;
+    other.seed += below(r, 2);
+    s = hd_open(&other, &t);
+    if (s) return s;
+    s = hd_load(t, snapshot, &dropped);
+    if (!s) s = hd_check(t);
+    if (!s && r->oracle) runner_wrong(r, "load into another shape", hd_oracle_compare_part(r->oracle, t, dropped));
+    hd_close(t);
+    return s;
+}
+
+/* Opened as a new table, which takes the old one's place. */
+static hd_status reopen(runner *r)
+{
+    hd_table *t;
+    hd_status s = hd_open_snapshot(snapshot, &r->config, &t);
+    if (s) return s;
+    s = runner_retire(r);
+    r->table = t;
+    if (s) return s;
+    if (r->oracle) hd_oracle_unpin(r->oracle);
+    return judge_all(r, "open_snapshot");
+}
+
+static hd_status save_and_load(runner *r)
+{
+    hd_info before, after;
+    hd_status s = hd_table_info(r->table, &before);
+    if (!s) s = hd_save(r->table, snapshot);
+    if (s) return s;
+    uint64_t kind = below(r, 3);
+    s = kind == 0 ? load_back(r) : kind == 1 ? load_elsewhere(r) : reopen(r);
+    if (!s) s = hd_table_info(r->table, &after);
+    if (!s && (after.now != before.now || after.epoch != before.epoch)) runner_wrong(r, "load", "the clock or the epoch is another");
+    return s;
+}
+
+hd_status mix_step(runner *r)
+{
+    hd_status s = HD_OK;
+    uint64_t besides = below(r, 256);
+    if (besides == 0) s = grow(r);
+    else if (besides < 3) s = save_and_load(r);
+    if (s) return hd_fail(s, "batch %" PRIu64 ": %s", r->batch, hd_why());
+    return r->report->wrong[0] ? HD_OK : run_op(r, draw_op(r));
+}

@@ -1,0 +1,511 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * oracle.c - the judge (oracle.h). What can be demanded of a table whose buckets one does not know?
+ *
+ * Exactly: every outcome but the three ways to meet an absent key that wants in (INSERTED, EVICTED,
+ * REFUSED); every value, score and pointer delivered; every list; the contents afterwards. For those three,
+ * with `need` = the slots of a key's candidate buckets (slots, or twice that in dual mode):
+ *
+ *   INSERTED  the table was not full.
+ *   EVICTED   it held `need` entries. The victim had the least score of a full candidate set: it was not
+ *             pinned, no newcomer below its score took its place (admit = score), and `need` entries
+ *             stood at or above it, itself included and pinned ones counted.
+ *   REFUSED   it held `need` entries, and that many were pinned or stood above the admission score;
+ *             with admit = always, pinned.
+ *
+ * For one bucket these are the whole truth: a one-bucket table is judged completely, up to ties.
+ *
+ * insert_and_evict names its victims. The other inserting operations do not, and an entry may come and go
+ * within one batch without a trace. Still, everything but the moment of each departure is known. A key's
+ * history is a chain of sights, `present` or `absent`: the map before the batch, each of its items in
+ * the batch, the table after it (an export). Present, then absent means that it was evicted exactly once
+ * in between, since only an item on the key could have brought it back; and as nothing touched it in
+ * between, its score at that time is known. So the batch yields two lists, evictions (an item, the greatest
+ * score it may have taken) and departures (a score, two moments); the batch is truthful if and only if they
+ * pair off (victims.c). While it runs, the map may still hold entries that have left; counts of entries
+ * `at or above` are then upper bounds, so the tests above stay sound: nothing truthful is accused.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "judge/state.h"
+#include "judge/victims.h"
+#include "lib/error.h"
+
+const char judge_no_memory[] = "the judge ran out of memory";
+
+const char *judge_say(hd_oracle *o, const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(o->sentence, sizeof o->sentence, format, ap);
+    va_end(ap);
+    return o->sentence;
+}
+
+/* ---- Life ----------------------------------------------------------------------------------------- */
+
+hd_status hd_oracle_open(const hd_config *c, hd_oracle **out)
+{
+    judge_policy policy;
+    if (!judge_policy_find(c->policy ? c->policy : "lru", &policy)) return hd_fail_name("policy", c->policy, HD_POLICIES);
+    if (c->clock != HD_CLOCK_LOGICAL) return hd_fail(HD_EINVAL, "clock: only the logical one can be judged");
+    hd_oracle *o = (hd_oracle *)calloc(1, sizeof *o);
+    if (!o || !judge_map_open(&o->map, c->value_bytes)) {
+        free(o);
+        return hd_fail(HD_ENOMEM, "%s", judge_no_memory);
+    }
+    o->policy = policy;
+    o->always = c->admit == HD_ADMIT_ALWAYS;
+    o->dual = c->dual;
+    o->slots = c->slots;
+    o->value_bytes = c->value_bytes;
+    o->pin_limit = c->pins;
+    *out = o;
+    return HD_OK;
+}
+
+hd_status hd_oracle_copy(const hd_oracle *from, hd_oracle **to)
+{
+    hd_oracle *o = (hd_oracle *)malloc(sizeof *o);
+    if (o) *o = *from;
+    if (!o || !judge_map_copy(&from->map, &o->map)) {
+        free(o);
+        return hd_fail(HD_ENOMEM, "%s", judge_no_memory);
+    }
+    o->rank = NULL;
+    o->rank_room = 0;
+    *to = o;
+    return HD_OK;
+}
+
+void hd_oracle_close(hd_oracle *o)
+{
+    if (!o) return;
+    judge_map_close(&o->map);
+    free(o->rank);
+    free(o);
+}
+
+uint64_t hd_oracle_size(const hd_oracle *o) { return o->map.n; }
+
+void hd_oracle_wrote(hd_oracle *o, uint64_t key, const void *value)
+{
+    judge_entry *e = judge_map_find(&o->map, key);
+    if (e && o->value_bytes) memcpy(e->value, value, o->value_bytes);
+}
+
+void hd_oracle_unpin(hd_oracle *o)
+{
+    judge_entry *e;
+    for (uint64_t p = 0; (e = judge_map_next(&o->map, &p));) e->holder = 0;
+    o->pins = 0;
+}
+
+/* ---- One batch on trial ----------------------------------------------------------------------------- */
+
+typedef struct judging {
+    hd_oracle *o;
+    const hd_batch *b;
+    const judge_op *rule;
+    uint64_t clock;
+    uint32_t epoch;
+    bool hidden;           /* it may evict, and does not say whom */
+    judge_victims victims; /* hidden: who might have              */
+    uint64_t listed;       /* entries of the list accounted for   */
+
+    /* the item */
+    uint64_t i, key, given, now, moment;
+    hd_outcome outcome;
+    const uint8_t *value; /* (value_bytes) in; NULL: none */
+} judging;
+
+static const char *lie(judging *j, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static const char *lie(judging *j, const char *format, ...)
+{
+    char what[320];
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(what, sizeof what, format, ap);
+    va_end(ap);
+    return judge_say(j->o, "item %" PRIu64 " (%s, key %" PRIu64 ", said %s): %s", j->i, hd_op_name(j->b->op), j->key,
+                     hd_outcome_name(j->outcome), what);
+}
+
+/* How many slots can take an absent key. */
+static uint64_t need(const hd_oracle *o) { return o->dual ? 2 * (uint64_t)o->slots : o->slots; }
+
+/* Whether `want` entries are pinned, or stand at `least` or above. */
+static bool enough_above(const hd_oracle *o, uint64_t want, uint64_t least)
+{
+    const judge_entry *e;
+    for (uint64_t p = 0; want && (e = judge_map_next(&o->map, &p));) want -= e->holder || e->score >= least;
+    return want == 0;
+}
+
+/* The greatest score at or above which `need` entries stand: no victim has a greater one. Found by selection
+ * (Hoare), for maps small enough to do so for every eviction; else nothing is demanded. */
+static const char *greatest_victim(hd_oracle *o, uint64_t *score)
+{
+    enum { SMALL = 4096 };
+    uint64_t n = 0, k = need(o) - 1, low = 0, high = o->map.n - 1;
+    const judge_entry *e;
+    *score = UINT64_MAX;
+    if (o->map.n > SMALL || o->map.n <= k) return NULL;
+    if (o->rank_room < o->map.n) {
+        uint64_t *wide = (uint64_t *)realloc(o->rank, 2 * (size_t)o->map.n * sizeof *wide);
+        if (!wide) return judge_no_memory;
+        o->rank = wide;
+        o->rank_room = 2 * o->map.n;
+    }
+    for (uint64_t p = 0; (e = judge_map_next(&o->map, &p));) o->rank[n++] = e->holder ? UINT64_MAX : e->score;
+    while (low < high) { /* descending */
+        uint64_t pivot = o->rank[low + (high - low) / 2], l = low, r = high;
+        for (;;) {
+            while (o->rank[l] > pivot) l++;
+            while (o->rank[r] < pivot) r--;
+            if (l >= r) break;
+            uint64_t x = o->rank[l];
+            o->rank[l++] = o->rank[r];
+            o->rank[r--] = x;
+        }
+        if (k <= r) high = r;
+        else low = r + 1;
+    }
+    *score = o->rank[k];
+    return NULL;
+}
+
+/* ---- The list ----------------------------------------------------------------------------------------- */
+
+/* The list's next entry must be this one, of the item on trial. */
+static const char *next_listed(judging *j, uint64_t key, const uint8_t *value, uint64_t score, bool keys_only)
+{
+    const hd_batch *b = j->b;
+    uint64_t l = j->listed++;
+    uint32_t bytes = j->o->value_bytes;
+    if (b->count && l >= *b->count) return lie(j, "the list ends after %" PRIu64 " entries, without its own", *b->count);
+    if (b->list_item && b->list_item[l] != j->i) return lie(j, "entry %" PRIu64 " of the list should be its own, but is item %" PRIu64 "'s", l, b->list_item[l]);
+    if (b->list_key && b->list_key[l] != key) return lie(j, "the list has key %" PRIu64 " instead of %" PRIu64, b->list_key[l], key);
+    if (keys_only) return NULL;
+    if (b->list_score && b->list_score[l] != score) return lie(j, "the list has score %" PRIu64 " instead of %" PRIu64, b->list_score[l], score);
+    if (bytes && b->list_value && memcmp((const uint8_t *)b->list_value + l * bytes, value, bytes) != 0)
+        return lie(j, "the list has another value for key %" PRIu64, key);
+    return NULL;
+}
+
+/* Who the list says was evicted by the item on trial; gone from the map afterwards. */
+static const char *listed_victim(judging *j, uint64_t most)
+{
+    hd_oracle *o = j->o;
+    if (j->b->count && j->listed >= *j->b->count) return lie(j, "the list ends without its victim");
+    uint64_t gone = j->b->list_key[j->listed];
+    const judge_entry *e = judge_map_find(&o->map, gone);
+    if (!e) return lie(j, "the list names key %" PRIu64 " as its victim, which was not there", gone);
+    const char *wrong = next_listed(j, gone, e->value, e->score, false);
+    if (wrong) return wrong;
+    if (e->holder) return lie(j, "its victim, key %" PRIu64 ", was pinned", gone);
+    if (e->score > most) return lie(j, "its victim, key %" PRIu64 ", had score %" PRIu64 ", above its own %" PRIu64, gone, e->score, most);
+    if (!enough_above(o, need(o), e->score)) return lie(j, "its victim, key %" PRIu64 ", cannot have been the least of a full bucket", gone);
+    judge_map_drop(&o->map, gone);
+    return NULL;
+}
+
+/* ---- A key that is absent -------------------------------------------------------------------------------- */
+
+static const char *put(judging *j, uint64_t score)
+{
+    const uint8_t *value = j->b->op == HD_OP_FIND_OR_INSERT_PTR ? NULL : j->value;
+    judge_entry *e = judge_map_put(&j->o->map, j->key, value, score);
+    if (!e) return judge_no_memory;
+    e->born = e->seen = j->moment;
+    return NULL;
+}
+
+static const char *refused(judging *j, uint64_t score, uint64_t admission)
+{
+    hd_oracle *o = j->o;
+    bool only_pinned = o->always || admission == UINT64_MAX;
+    if (o->live < need(o)) return lie(j, "there was room: the table had %" PRIu64 " entries", o->live);
+    if (only_pinned ? o->pins < need(o) : !enough_above(o, need(o), admission + 1))
+        return lie(j, "no full bucket can have had all its entries above admission score %" PRIu64, admission);
+    return j->rule->list ? next_listed(j, j->key, j->value, score, false) : NULL;
+}
+
+static const char *evicted(judging *j, uint64_t score, uint64_t admission)
+{
+    hd_oracle *o = j->o;
+    uint64_t most = o->always ? UINT64_MAX : admission, greatest;
+    const char *wrong = NULL;
+    if (o->live < need(o)) return lie(j, "there was room: the table had %" PRIu64 " entries", o->live);
+    if (!j->hidden) {
+        wrong = listed_victim(j, most);
+    } else {
+        wrong = greatest_victim(o, &greatest);
+        judge_eviction e = { j->moment, most < greatest ? most : greatest };
+        if (!wrong && !judge_evicted(&j->victims, e)) wrong = judge_no_memory;
+    }
+    return wrong ? wrong : put(j, score);
+}
+
+static const char *judge_absent(judging *j)
+{
+    hd_oracle *o = j->o;
+    bool add_only = j->b->op == HD_OP_ACCUM_OR_ASSIGN && j->b->flag && j->b->flag[j->i] == HD_ADD;
+    if (!j->rule->enters || add_only) {
+        if (j->outcome != HD_MISS) return lie(j, "the key is absent: miss expected");
+        return j->rule->list ? next_listed(j, j->key, NULL, 0, true) : NULL; /* find_missed */
+    }
+    uint64_t score = judge_score_new(o->policy, j->given, j->now, j->epoch);
+    uint64_t admission = judge_admission(o->policy, j->given, j->now, j->epoch);
+    switch (j->outcome) {
+    case HD_INSERTED:
+        if (o->live >= o->capacity) return lie(j, "the table was full");
+        o->live++;
+        return put(j, score);
+    case HD_EVICTED: return evicted(j, score, admission);
+    case HD_REFUSED: return refused(j, score, admission);
+    default: return lie(j, "the key is absent: inserted, evicted or refused expected");
+    }
+}
+
+/* ---- A key that is present -------------------------------------------------------------------------------- */
+
+static hd_outcome outcome_present(const judging *j, const judge_entry *e)
+{
+    switch (j->b->op) {
+    case HD_OP_LOCK_KEYS: return e->holder ? HD_PINNED : j->o->pins == j->o->pin_limit ? HD_REFUSED : HD_HIT;
+    case HD_OP_UNLOCK_KEYS: return !e->holder ? HD_MISS : e->holder == j->b->holder ? HD_HIT : HD_PINNED;
+    case HD_OP_ACCUM_OR_ASSIGN:
+        if (j->b->flag && j->b->flag[j->i] == HD_ASSIGN_NEW) return HD_HIT;
+        break;
+    default: break;
+    }
+    return e->holder && j->rule->changes ? HD_PINNED : j->rule->present;
+}
+
+static void change(judging *j, judge_entry *e)
+{
+    hd_oracle *o = j->o;
+    if (j->rule->rescores) e->score = judge_score_hit(o->policy, e->score, j->given, j->now, j->epoch);
+    if (j->rule->value_in && o->value_bytes) memcpy(e->value, j->value, o->value_bytes);
+    switch (j->b->op) {
+    case HD_OP_ACCUM_OR_ASSIGN: judge_add(j->b->elem, e->value, j->value, o->value_bytes); break;
+    case HD_OP_LOCK_KEYS: e->holder = j->b->holder, o->pins++; break;
+    case HD_OP_UNLOCK_KEYS: e->holder = 0, o->pins--; break;
+    case HD_OP_ERASE: judge_map_drop(&o->map, e->key), o->live--; break;
+    default: break;
+    }
+}
+
+/* After the change: an operation that delivers a value keeps it, and a score delivered is the new one. */
+static const char *judge_delivery(judging *j, const judge_entry *e)
+{
+    const hd_batch *b = j->b;
+    uint32_t bytes = j->o->value_bytes;
+    if (j->rule->score_out && b->score_out && b->score_out[j->i] != e->score)
+        return lie(j, "delivered score %" PRIu64 " instead of %" PRIu64, b->score_out[j->i], e->score);
+    if (j->rule->value_out && b->value_out && bytes && memcmp((const uint8_t *)b->value_out + j->i * bytes, e->value, bytes) != 0)
+        return lie(j, "delivered another value");
+    return NULL;
+}
+
+static const char *judge_present(judging *j, judge_entry *e)
+{
+    hd_outcome expected = outcome_present(j, e);
+    if (j->outcome != expected)
+        return lie(j, "the key is present%s: %s expected", e->holder ? " and pinned" : "", hd_outcome_name(expected));
+    bool delivers = judge_delivers(j->b->op, expected);
+    e->seen = j->moment;
+    if (expected == j->rule->present) change(j, e); /* may drop e, and delivers nothing then */
+    return delivers ? judge_delivery(j, e) : NULL;
+}
+
+/* ---- Items -------------------------------------------------------------------------------------------------- */
+
+static bool found_absent(hd_outcome o) { return o == HD_MISS || o == HD_INSERTED || o == HD_EVICTED || o == HD_REFUSED; }
+
+static const char *judge_item(judging *j, uint64_t i)
+{
+    const hd_batch *b = j->b;
+    hd_oracle *o = j->o;
+    j->i = i;
+    j->key = b->key[i];
+    j->given = b->score ? b->score[i] : 1;
+    j->now = j->clock + i;
+    j->moment = o->moment + 1 + i;
+    j->outcome = (hd_outcome)b->outcome[i];
+    j->value = b->value ? (const uint8_t *)b->value + i * o->value_bytes : NULL;
+    if (judge_reserved(j->key)) return j->outcome == HD_RESERVED ? NULL : lie(j, "the key is reserved");
+
+    judge_entry *e = judge_map_find(&o->map, j->key);
+    if (e && j->hidden && !e->holder && found_absent(j->outcome)) { /* it says that the key has been evicted */
+        judge_departure d = { e->key, e->score, e->seen, j->moment };
+        if (!judge_departed(&j->victims, d)) return judge_no_memory;
+        judge_map_drop(&o->map, e->key);
+        e = NULL;
+    }
+    return e ? judge_present(j, e) : judge_absent(j);
+}
+
+/* The entries that are not in the table any more have left since they were last seen. */
+static const char *learn_departures(judging *j, hd_table *table)
+{
+    hd_oracle *o = j->o;
+    uint64_t n, moment = o->moment + 1 + j->b->n;
+    judge_entry *e;
+    const char *wrong = judge_walk(o, table, &n);
+    for (uint64_t p = 0; !wrong && (e = judge_map_next(&o->map, &p));) {
+        if (e->mark == o->mark) continue;
+        judge_departure d = { e->key, e->score, e->seen, moment };
+        if (e->holder) return judge_say(o, "key %" PRIu64 " was pinned, and is gone", e->key);
+        if (!judge_departed(&j->victims, d)) return judge_no_memory;
+        judge_map_drop(&o->map, e->key);
+        p--;
+    }
+    return wrong;
+}
+
+static const char *judge_victims_hidden(judging *j, hd_table *table)
+{
+    const judge_victims *v = &j->victims;
+    if (v->evictions + v->departures == 0) return NULL;
+    const char *wrong = learn_departures(j, table);
+    if (wrong) return wrong;
+    uint64_t moment = 0;
+    wrong = judge_victims_match(&j->victims, &moment);
+    if (!wrong) return NULL;
+    char where[32] = "";
+    if (moment) snprintf(where, sizeof where, "item %" PRIu64 ": ", moment - j->o->moment - 1);
+    return judge_say(j->o, "%s: %s%s (%" PRIu64 " evictions, %" PRIu64 " departures)", hd_op_name(j->b->op), where, wrong,
+                     v->evictions, v->departures);
+}
+
+/* Where the key has not left since, a pointer must still show its value. */
+static const char *judge_pointers(judging *j)
+{
+    hd_oracle *o = j->o;
+    for (uint64_t i = 0; j->b->ptr && o->value_bytes && i < j->b->n; i++) {
+        hd_outcome outcome = (hd_outcome)j->b->outcome[i];
+        const judge_entry *e = judge_map_find(&o->map, j->b->key[i]);
+        if (!judge_delivers_ptr(j->b->op, outcome) || !e || e->born > o->moment + 1 + i) continue;
+        if (!j->b->ptr[i] || memcmp(j->b->ptr[i], e->value, o->value_bytes) != 0)
+            return judge_say(o, "item %" PRIu64 " (%s, key %" PRIu64 "): the pointer does not show its value", i, hd_op_name(j->b->op), e->key);
+    }
+    return NULL;
+}
+
+static const char *judge_keyed(judging *j, hd_table *table)
+{
+    const hd_batch *b = j->b;
+    const char *wrong = NULL;
+    for (uint64_t i = 0; i < b->n && !wrong; i++) wrong = judge_item(j, i);
+    if (!wrong && j->hidden) wrong = judge_victims_hidden(j, table);
+    if (!wrong && j->rule->list && b->count && *b->count != j->listed)
+        wrong = judge_say(j->o, "%s: the list has %" PRIu64 " entries instead of %" PRIu64, hd_op_name(b->op), *b->count, j->listed);
+    if (!wrong) wrong = judge_pointers(j);
+    j->o->moment += b->n + 1;
+    return wrong;
+}
+
+/* ---- Operations on the whole table ------------------------------------------------------------------------------ */
+
+static bool holds(const judging *j, const judge_entry *e)
+{
+    return !j->rule->predicate || judge_holds(j->b->pred, j->b->pred_arg, e->key, e->score, e->value, j->o->value_bytes) == 1;
+}
+
+static const char *judge_count(judging *j, uint64_t expected)
+{
+    if (!j->b->count || *j->b->count == expected) return NULL;
+    return judge_say(j->o, "%s: the count is %" PRIu64 " instead of %" PRIu64, hd_op_name(j->b->op), *j->b->count, expected);
+}
+
+static const char *judge_erase_if(judging *j)
+{
+    hd_oracle *o = j->o;
+    uint64_t erased = 0;
+    judge_entry *e;
+    for (uint64_t p = 0; (e = judge_map_next(&o->map, &p));) {
+        if (e->holder || !holds(j, e)) continue;
+        judge_map_drop(&o->map, e->key);
+        p--;
+        erased++;
+    }
+    o->live -= erased;
+    return judge_count(j, erased);
+}
+
+static const char *judge_size(judging *j)
+{
+    uint64_t n = 0;
+    const judge_entry *e;
+    for (uint64_t p = 0; (e = judge_map_next(&j->o->map, &p));) n += holds(j, e);
+    return judge_count(j, n);
+}
+
+/* Entries in ascending slots of the window, each in the map and asked for; all of them when the window is
+ * the whole table. */
+static const char *judge_export(judging *j)
+{
+    hd_oracle *o = j->o;
+    const hd_batch *b = j->b;
+    uint32_t bytes = o->value_bytes;
+    if (!b->count || !b->list_key || *b->count > b->n) return judge_say(o, "%s: no list, or one that is too long", hd_op_name(b->op));
+    o->mark++;
+    for (uint64_t l = 0; l < *b->count; l++) {
+        judge_entry *e = judge_map_find(&o->map, b->list_key[l]);
+        const uint8_t *value = (const uint8_t *)b->list_value + (b->list_value ? l * bytes : 0);
+        const char *wrong = NULL;
+        if (!e) wrong = "is not in the table";
+        else if (e->mark == o->mark) wrong = "is in the list twice";
+        else if (!holds(j, e)) wrong = "does not satisfy the predicate";
+        else if (b->list_score && b->list_score[l] != e->score) wrong = "has another score";
+        else if (b->list_value && bytes && memcmp(value, e->value, bytes) != 0) wrong = "has another value";
+        else if (b->list_item && (b->list_item[l] < b->start || b->list_item[l] - b->start >= b->n)) wrong = "is outside the window";
+        else if (b->list_item && l && b->list_item[l] <= b->list_item[l - 1]) wrong = "is out of order";
+        if (wrong) return judge_say(o, "%s: entry %" PRIu64 " of the list, key %" PRIu64 ", %s", hd_op_name(b->op), l, b->list_key[l], wrong);
+        e->mark = o->mark;
+    }
+    return b->start == 0 && b->n >= o->capacity ? judge_size(j) : NULL;
+}
+
+static const char *judge_clear(judging *j)
+{
+    judge_map_clear(&j->o->map);
+    j->o->pins = j->o->live = 0;
+    return NULL;
+}
+
+static const char *judge_whole(judging *j)
+{
+    if (j->rule->predicate && (!j->b->pred || judge_holds(j->b->pred, j->b->pred_arg, 0, 0, NULL, 0) < 0))
+        return judge_say(j->o, "%s: the judge knows no predicate '%s'", hd_op_name(j->b->op), j->b->pred ? j->b->pred : "(null)");
+    switch (j->b->op) {
+    case HD_OP_ERASE_IF: return judge_erase_if(j);
+    case HD_OP_EXPORT: case HD_OP_EXPORT_IF: return judge_export(j);
+    case HD_OP_SIZE: case HD_OP_SIZE_IF: return judge_size(j);
+    default: return judge_clear(j);
+    }
+}
+
+/* ---- The door ------------------------------------------------------------------------------------------------------ */
+
+const char *hd_oracle_batch(hd_oracle *o, hd_table *table, const hd_batch *b, uint64_t clock, uint32_t epoch)
+{
+    hd_info info;
+    if ((unsigned)b->op >= HD_OP_COUNT_) return judge_say(o, "there is no operation %d", (int)b->op);
+    judging j = { .o = o, .b = b, .rule = &judge_ops[b->op], .clock = clock, .epoch = epoch };
+    if (j.rule->keyed && b->n && !b->outcome) return judge_say(o, "%s: the judge needs outcomes", hd_op_name(b->op));
+    if (hd_table_info(table, &info)) return judge_say(o, "hd_table_info: %s", hd_why());
+    o->capacity = info.capacity; /* it may have grown */
+    o->live = o->map.n;
+    j.hidden = j.rule->enters && !(j.rule->list && b->list_key && b->count);
+    const char *wrong = j.rule->keyed ? judge_keyed(&j, table) : judge_whole(&j);
+    judge_victims_close(&j.victims);
+    return wrong;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * rules.c - doc/contract.md, sections 2, 4 and 6, as tables and a few lines of arithmetic.
+ */
+#include "judge/rules.h"
+
+#include <math.h>
+#include <string.h>
+
+const judge_op judge_ops[HD_OP_COUNT_] = {
+    [HD_OP_FIND] = { .keyed = true, .value_out = true, .score_out = true, .present = HD_HIT },
+    [HD_OP_CONTAINS] = { .keyed = true, .present = HD_HIT },
+    [HD_OP_FIND_PTR] = { .keyed = true, .score_out = true, .ptr_out = true, .present = HD_HIT },
+    [HD_OP_FIND_MISSED] = { .keyed = true, .value_out = true, .score_out = true, .list = true, .present = HD_HIT },
+    [HD_OP_TOUCH] = { .keyed = true, .changes = true, .rescores = true, .value_out = true, .score_out = true, .present = HD_HIT },
+    [HD_OP_ASSIGN] = { .keyed = true, .changes = true, .rescores = true, .value_in = true, .present = HD_UPDATED },
+    [HD_OP_ASSIGN_VALUES] = { .keyed = true, .changes = true, .value_in = true, .present = HD_UPDATED },
+    [HD_OP_ASSIGN_SCORES] = { .keyed = true, .changes = true, .rescores = true, .present = HD_UPDATED },
+    [HD_OP_ACCUM_OR_ASSIGN] = { .keyed = true, .enters = true, .changes = true, .rescores = true, .present = HD_UPDATED },
+    [HD_OP_INSERT_OR_ASSIGN] = { .keyed = true, .enters = true, .changes = true, .rescores = true, .value_in = true, .present = HD_UPDATED },
+    [HD_OP_INSERT_AND_EVICT] = { .keyed = true, .enters = true, .changes = true, .rescores = true, .value_in = true, .list = true, .present = HD_UPDATED },
+    [HD_OP_FIND_OR_INSERT] = { .keyed = true, .enters = true, .changes = true, .rescores = true, .value_out = true, .score_out = true, .present = HD_HIT },
+    [HD_OP_FIND_OR_INSERT_PTR] = { .keyed = true, .enters = true, .changes = true, .rescores = true, .ptr_out = true, .present = HD_HIT },
+    [HD_OP_LOCK_KEYS] = { .keyed = true, .ptr_out = true, .present = HD_HIT },
+    [HD_OP_UNLOCK_KEYS] = { .keyed = true, .present = HD_HIT },
+    [HD_OP_ERASE] = { .keyed = true, .changes = true, .present = HD_ERASED },
+    [HD_OP_ERASE_IF] = { .changes = true, .predicate = true },
+    [HD_OP_EXPORT] = { .list = true },
+    [HD_OP_EXPORT_IF] = { .list = true, .predicate = true },
+    [HD_OP_SIZE_IF] = { .predicate = true },
+    [HD_OP_CLEAR] = { .changes = true },
+};
+
+bool judge_reserved(uint64_t key) { return key >= UINT64_MAX - 2; }
+
+bool judge_delivers(hd_op op, hd_outcome o)
+{
+    const judge_op *r = &judge_ops[op];
+    return (r->value_out || r->score_out) && (o == HD_HIT || (o == HD_PINNED && r->changes));
+}
+
+bool judge_delivers_ptr(hd_op op, hd_outcome o)
+{
+    if (!judge_ops[op].ptr_out) return false;
+    if (o == HD_HIT || (o == HD_PINNED && op != HD_OP_FIND_PTR)) return true;
+    return op == HD_OP_FIND_OR_INSERT_PTR && (o == HD_INSERTED || o == HD_EVICTED);
+}
+
+/* ---- Policies -------------------------------------------------------------------------------- */
+
+bool judge_policy_find(const char *name, judge_policy *p)
+{
+    static const char *const names[JUDGE_POLICIES] = { "lru", "lfu", "epoch_lru", "epoch_lfu", "custom" };
+    for (int i = 0; i < JUDGE_POLICIES; i++) {
+        if (strcmp(name, names[i]) != 0) continue;
+        *p = (judge_policy)i;
+        return true;
+    }
+    return false;
+}
+
+bool judge_policy_needs_scores(judge_policy p) { return p == JUDGE_CUSTOM; }
+
+static uint64_t with_epoch(uint32_t epoch, uint64_t low) { return ((uint64_t)epoch << 32) + low; }
+
+static uint64_t sum_up_to(uint64_t most, uint64_t a, uint64_t b)
+{
+    if (a > most || b > most) return most;
+    return a > most - b ? most : a + b;
+}
+
+uint64_t judge_score_hit(judge_policy p, uint64_t old, uint64_t given, uint64_t now, uint32_t epoch)
+{
+    switch (p) {
+    case JUDGE_LRU: return now;
+    case JUDGE_LFU: return sum_up_to(UINT64_MAX, old, given);
+    case JUDGE_EPOCH_LRU: return with_epoch(epoch, now % 0x100000000u);
+    case JUDGE_EPOCH_LFU: return with_epoch(epoch, sum_up_to(UINT32_MAX, old % 0x100000000u, given));
+    default: return given;
+    }
+}
+
+/* A new entry is one that was never used and is hit once. */
+uint64_t judge_score_new(judge_policy p, uint64_t given, uint64_t now, uint32_t epoch)
+{
+    return judge_score_hit(p, 0, given, now, epoch);
+}
+
+uint64_t judge_admission(judge_policy p, uint64_t given, uint64_t now, uint32_t epoch)
+{
+    return p == JUDGE_LFU ? UINT64_MAX : judge_score_new(p, given, now, epoch);
+}
+
+/* ---- Predicates ------------------------------------------------------------------------------ */
+
+int judge_holds(const char *pred, const uint64_t arg[2], uint64_t key, uint64_t score, const uint8_t *value, uint32_t bytes)
+{
+    if (strcmp(pred, "all") == 0) return 1;
+    if (strcmp(pred, "score_below") == 0) return score < arg[0];
+    if (strcmp(pred, "score_in") == 0) return !(score < arg[0] || score > arg[1]);
+    if (strcmp(pred, "key_in") == 0) return !(key < arg[0] || key > arg[1]);
+    if (strcmp(pred, "key_masked") == 0) return ((key & arg[0]) ^ arg[1]) == 0;
+    if (strcmp(pred, "value_zero") == 0) {
+        uint32_t zeros = 0;
+        while (zeros < bytes && value[zeros] == 0) zeros++;
+        return zeros == bytes;
+    }
+    return -1;
+}
+
+/* ---- Sums ------------------------------------------------------------------------------------ */
+
+uint32_t judge_elem_bytes(hd_elem e)
+{
+    switch (e) {
+    case HD_F16: case HD_BF16: return 2;
+    case HD_F32: case HD_I32: return 4;
+    default: return 8;
+    }
+}
+
+/* The small formats by their definition, sign x mantissa x 2^exponent, in floating point arithmetic:
+ * slow, and unlike any bit shuffling it is compared with. `fraction` bits, exponents from `least`. */
+typedef struct small_float {
+    int fraction, exponent_bits;
+} small_float;
+
+static const small_float half = { 10, 5 }, brain = { 7, 8 };
+
+static float widen_small(small_float f, uint16_t bits)
+{
+    int bias = (1 << (f.exponent_bits - 1)) - 1;
+    int exponent = (bits >> f.fraction) & ((1 << f.exponent_bits) - 1);
+    int mantissa = bits & ((1 << f.fraction) - 1);
+    float size;
+    if (exponent == (1 << f.exponent_bits) - 1)
+        size = mantissa ? NAN : INFINITY;
+    else if (exponent == 0)
+        size = ldexpf((float)mantissa, 1 - bias - f.fraction);
+    else
+        size = ldexpf((float)(mantissa + (1 << f.fraction)), exponent - bias - f.fraction);
+    return bits >> 15 ? -size : size;
+}
+
+static uint16_t narrow_small(small_float f, float x)
+{
+    int bias = (1 << (f.exponent_bits - 1)) - 1, top = (1 << f.exponent_bits) - 1;
+    unsigned sign = signbit(x) ? 0x8000u : 0;
+    double size = fabs((double)x);
+    if (isnan(x)) return (uint16_t)(sign | (unsigned)(top << f.fraction) | 1u << (f.fraction - 1));
+    if (isinf(x)) return (uint16_t)(sign | (unsigned)(top << f.fraction));
+    int exponent = size > 0 ? ilogb(size) : -bias;
+    if (exponent < 1 - bias) exponent = 1 - bias;
+    double units = nearbyint(ldexp(size, f.fraction - exponent)); /* ties to even */
+    if (units >= ldexp(1, f.fraction + 1)) units /= 2, exponent++;
+    if (exponent + bias >= top) return (uint16_t)(sign | (unsigned)(top << f.fraction));
+    if (units < ldexp(1, f.fraction)) return (uint16_t)(sign | (unsigned)units); /* subnormal or zero */
+    unsigned mantissa = (unsigned)(units - ldexp(1, f.fraction));
+    return (uint16_t)(sign | (unsigned)(exponent + bias) << f.fraction | mantissa);
+}
+
+static void add_small(small_float f, uint8_t *sum, const uint8_t *add)
+{
+    uint16_t a, b;
+    memcpy(&a, sum, sizeof a);
+    memcpy(&b, add, sizeof b);
+    a = narrow_small(f, widen_small(f, a) + widen_small(f, b));
+    memcpy(sum, &a, sizeof a);
+}
+
+static void add_f32(uint8_t *sum, const uint8_t *add)
+{
+    float a, b;
+    memcpy(&a, sum, sizeof a);
+    memcpy(&b, add, sizeof b);
+    a += b;
+    memcpy(sum, &a, sizeof a);
+}
+
+/* Two's complement sums do not depend on the sign: one carry chain over little-endian bytes. */
+static void add_whole(uint8_t *sum, const uint8_t *add, uint32_t bytes)
+{
+    unsigned carry = 0;
+    for (uint32_t i = 0; i < bytes; i++) {
+        carry += (unsigned)sum[i] + add[i];
+        sum[i] = (uint8_t)carry;
+        carry >>= 8;
+    }
+}
+
+void judge_add(hd_elem e, uint8_t *sum, const uint8_t *add, uint32_t bytes)
+{
+    uint32_t step = judge_elem_bytes(e);
+    for (uint32_t at = 0; at + step <= bytes; at += step) {
+        switch (e) {
+        case HD_F32: add_f32(sum + at, add + at); break;
+        case HD_F16: add_small(half, sum + at, add + at); break;
+        case HD_BF16: add_small(brain, sum + at, add + at); break;
+        default: add_whole(sum + at, add + at, step);
+        }
+    }
+}

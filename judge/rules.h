@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * rules.h - the contract's tables, restated for the judge: what each operation does to a key that is
+ * there and to one that is not, what it delivers, how policies score, what predicates hold for, how
+ * elements add. Nothing here is taken from ref/, policies/ or predicates/: two texts, one meaning.
+ */
+#ifndef HD_JUDGE_RULES_H
+#define HD_JUDGE_RULES_H
+
+#include "heddle.h"
+
+typedef struct judge_op {
+    bool keyed;      /* one outcome per item, one tick per item           */
+    bool enters;     /* an absent key is inserted, when it is admitted    */
+    bool changes;    /* a pinned entry makes the outcome PINNED           */
+    bool rescores;   /* by the policy, when the key is present            */
+    bool value_in;   /* replaces the value, when the key is present       */
+    bool value_out, score_out, ptr_out;
+    bool list;       /* fills the list                                    */
+    bool predicate;
+    hd_outcome present; /* the outcome when the key is present, not pinned */
+} judge_op;
+
+extern const judge_op judge_ops[HD_OP_COUNT_];
+
+bool judge_reserved(uint64_t key);
+
+/* Whether an item with this outcome writes value_out and score_out; whether it writes ptr. */
+bool judge_delivers(hd_op op, hd_outcome o);
+bool judge_delivers_ptr(hd_op op, hd_outcome o);
+
+typedef enum judge_policy { JUDGE_LRU, JUDGE_LFU, JUDGE_EPOCH_LRU, JUDGE_EPOCH_LFU, JUDGE_CUSTOM, JUDGE_POLICIES } judge_policy;
+
+bool judge_policy_find(const char *name, judge_policy *p);
+bool judge_policy_needs_scores(judge_policy p);
+uint64_t judge_score_new(judge_policy p, uint64_t given, uint64_t now, uint32_t epoch);
+uint64_t judge_score_hit(judge_policy p, uint64_t old, uint64_t given, uint64_t now, uint32_t epoch);
+uint64_t judge_admission(judge_policy p, uint64_t given, uint64_t now, uint32_t epoch);
+
+/* 1 or 0; -1: no such predicate. */
+int judge_holds(const char *pred, const uint64_t arg[2], uint64_t key, uint64_t score, const uint8_t *value, uint32_t bytes);
+
+uint32_t judge_elem_bytes(hd_elem e);
+void judge_add(hd_elem e, uint8_t *sum, const uint8_t *add, uint32_t bytes);
+
+#endif

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * run.c - from a case to a report.
+ */
+#include "judge/run.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "judge/runner.h"
+#include "lib/error.h"
+
+bool runner_wrong(runner *r, const char *what, const char *sentence)
+{
+    if (!sentence) return false;
+    snprintf(r->report->wrong, sizeof r->report->wrong, "batch %" PRIu64 ": %s%s%s", r->batch, what, *what ? ": " : "", sentence);
+    return true;
+}
+
+static bool failed(const runner *r) { return r->report->wrong[0] != 0; }
+
+/* ---- Inputs --------------------------------------------------------------------------------------------- */
+
+static bool by_chance(runner *r, uint32_t ppm) { return ppm && hd_rng_below(&r->rng, 1000000) < ppm; }
+
+static uint64_t draw_key(runner *r, const hd_batch *b, uint64_t i, uint64_t key)
+{
+    if (by_chance(r, r->c->reserved_ppm)) return HD_KEY_RESERVED + hd_rng_below(&r->rng, 3);
+    if (i && by_chance(r, r->c->duplicate_ppm)) return b->key[hd_rng_below(&r->rng, i)];
+    return key;
+}
+
+static uint64_t draw_score(runner *r)
+{
+    if (by_chance(r, r->c->extreme_ppm)) return hd_rng_below(&r->rng, 2) ? UINT64_MAX : 0;
+    return hd_rng_below(&r->rng, 2) ? hd_rng_below(&r->rng, 16) : hd_rng_next(&r->rng) >> (hd_rng_next(&r->rng) & 63);
+}
+
+/* Where the policy needs them, always; else, when a case is about scores or about everything, every other time. */
+static bool scores_given(runner *r)
+{
+    judge_policy p = JUDGE_LRU;
+    if (judge_policy_find(r->c->policy, &p) && judge_policy_needs_scores(p)) return true;
+    return (r->c->extreme_ppm || strcmp(r->c->op, "mix") == 0) && hd_rng_below(&r->rng, 2);
+}
+
+/* No element is a NaN or infinite: a sum's bits are then the same everywhere. */
+static uint64_t finite(hd_elem e, uint64_t word)
+{
+    uint64_t exponent = e == HD_F32 ? 0x7f800000u : e == HD_F16 ? 0x7c00 : e == HD_BF16 ? 0x7f80 : 0;
+    uint32_t bits = 8 * judge_elem_bytes(e);
+    for (uint32_t at = 0; exponent && at < 64; at += bits)
+        if ((word >> at & exponent) == exponent) word ^= (exponent & (0 - exponent)) << at;
+    return word;
+}
+
+static void draw_value(runner *r, uint8_t *value)
+{
+    uint32_t bytes = r->c->value_bytes;
+    for (uint32_t at = 0; at < bytes; at += 8) {
+        uint64_t word = finite(r->elem, hd_rng_next(&r->rng));
+        memcpy(value + at, &word, bytes - at < 8 ? bytes - at : 8);
+    }
+}
+
+/* Moves the batch's items together so that no key is there twice. */
+static uint64_t make_distinct(runner *r, uint64_t *key, uint64_t n)
+{
+    uint64_t kept = 0;
+    judge_map_clear(&r->seen);
+    for (uint64_t i = 0; i < n; i++) {
+        if (judge_map_find(&r->seen, key[i])) continue;
+        if (!judge_map_put(&r->seen, key[i], NULL, 0)) break;
+        key[kept++] = key[i];
+    }
+    return kept;
+}
+
+void runner_fill(runner *r, hd_batch *b, hd_op op, const uint64_t *pick, uint64_t n)
+{
+    const judge_op *rule = &judge_ops[op];
+    memset(b, 0, sizeof *b);
+    b->op = op;
+    b->kernel = r->c->kernel;
+    b->n = n;
+    judge_arrays_lend(&r->arrays, b);
+    uint64_t *key = (uint64_t *)judge_arrays_at(&r->arrays, JUDGE_KEY), *score = (uint64_t *)judge_arrays_at(&r->arrays, JUDGE_SCORE);
+    uint8_t *value = (uint8_t *)judge_arrays_at(&r->arrays, JUDGE_VALUE), *flag = (uint8_t *)judge_arrays_at(&r->arrays, JUDGE_FLAG);
+    for (uint64_t i = 0; i < n; i++) key[i] = draw_key(r, b, i, r->request[pick ? pick[i] : i].key);
+    if (r->c->distinct) {
+        b->distinct = true;
+        b->n = make_distinct(r, key, n);
+        judge_arrays_lend(&r->arrays, b);
+    }
+    if (!rule->rescores || !scores_given(r)) b->score = NULL;
+    for (uint64_t i = 0; b->score && i < b->n; i++) score[i] = draw_score(r);
+    for (uint64_t i = 0; i < b->n && (rule->value_in || rule->enters); i++) draw_value(r, value + i * r->c->value_bytes);
+    b->elem = r->elem;
+    if (op != HD_OP_ACCUM_OR_ASSIGN) b->flag = NULL;
+    for (uint64_t i = 0; b->flag && i < b->n; i++) flag[i] = HD_EITHER;
+}
+
+/* The next requests of the source. */
+static hd_status take_requests(runner *r)
+{
+    size_t got = 0;
+    hd_status s = HD_OK;
+    for (r->requests = 0; r->requests < r->c->batch && !s; r->requests += got) {
+        s = hd_source_next(r->source, r->request + r->requests, (size_t)(r->c->batch - r->requests), &got);
+        if (!s && got == 0) break;
+    }
+    return s;
+}
+
+/* ---- One batch --------------------------------------------------------------------------------------------- */
+
+/* The whole table is compared after every batch while that is cheap, then now and again. */
+static bool compare_now(const runner *r, const hd_info *info)
+{
+    enum { CHEAP = 1 << 20, EVERY = 64 };
+    return info->memory_bytes <= CHEAP || r->batch % EVERY == EVERY - 1 || r->batch + 1 == r->c->batches;
+}
+
+static void judge_batch(runner *r, const hd_batch *b, const hd_info *before)
+{
+    hd_info after;
+    bool keyed = judge_ops[b->op].keyed;
+    if (runner_wrong(r, "", judge_arrays_check(&r->arrays, b))) return;
+    if (runner_wrong(r, "", hd_oracle_batch(r->oracle, r->table, b, before->now, before->epoch))) return;
+    if (hd_table_info(r->table, &after)) return (void)runner_wrong(r, "hd_table_info", hd_why());
+    if (after.now != before->now + (keyed ? b->n : 0)) return (void)runner_wrong(r, hd_op_name(b->op), "the clock went wrong");
+    for (uint64_t i = 0; keyed && i < b->n; i++) r->outcome[b->outcome[i]]++;
+    r->report->judged += keyed ? b->n : 0;
+    if (!compare_now(r, &after)) return;
+    if (hd_check(r->table)) return (void)runner_wrong(r, hd_op_name(b->op), hd_why());
+    runner_wrong(r, hd_op_name(b->op), hd_oracle_compare(r->oracle, r->table));
+}
+
+/* What a pointer shows may be written until the next inserter: write it, and see whether the table follows.
+ * Only when nothing was evicted, or a pointer might show another entry by now. */
+static void write_through(runner *r, const hd_batch *b)
+{
+    for (uint64_t i = 0; i < b->n; i++)
+        if (b->outcome[i] == HD_EVICTED) return;
+    for (uint64_t i = 0; i < b->n; i++) {
+        hd_outcome o = (hd_outcome)b->outcome[i];
+        if (!judge_delivers_ptr(b->op, o) || o == HD_PINNED || hd_rng_below(&r->rng, 2)) continue;
+        draw_value(r, (uint8_t *)b->ptr[i]);
+        hd_oracle_wrote(r->oracle, b->key[i], b->ptr[i]);
+    }
+}
+
+static void window_count(runner *r, const hd_batch *b)
+{
+    if (!judge_ops[b->op].keyed || !b->outcome) return;
+    hd_run_window *w = &r->report->window[r->batch * HD_RUN_WINDOWS / r->c->batches];
+    w->items += b->n;
+    for (uint64_t i = 0; i < b->n; i++)
+        w->hits += b->outcome[i] == HD_HIT || b->outcome[i] == HD_UPDATED || b->outcome[i] == HD_PINNED || b->outcome[i] == HD_ERASED;
+}
+
+hd_status runner_run(runner *r, hd_batch *b)
+{
+    hd_info before;
+    hd_status s = hd_table_info(r->table, &before);
+    if (s) return s;
+    if (r->oracle) judge_arrays_arm(&r->arrays);
+    uint64_t start = hd_seams_os.time.now_ns(hd_seams_os.time.self);
+    s = hd_run(r->table, b);
+    uint64_t end = hd_seams_os.time.now_ns(hd_seams_os.time.self);
+    if (s) return hd_fail(s, "batch %" PRIu64 ": %s", r->batch, hd_why());
+    r->report->seconds += (double)(end - start) * 1e-9;
+    r->report->ran = b->ran;
+    r->report->requests += judge_ops[b->op].keyed ? b->n : 0;
+    r->report->distinct_batches += b->distinct;
+    window_count(r, b);
+    if (!r->oracle) return HD_OK;
+    judge_batch(r, b, &before);
+    if (!failed(r) && judge_ops[b->op].ptr_out && r->c->value_bytes) write_through(r, b);
+    return HD_OK;
+}
+
+/* Reads first, then writes: a read-modify-write is one of each. */
+static hd_status serve_step(runner *r, uint64_t *pick)
+{
+    hd_status s = HD_OK;
+    for (int write = 0; write < 2 && !s && !failed(r); write++) {
+        uint64_t n = 0;
+        hd_batch b;
+        for (uint64_t i = 0; i < r->requests; i++) {
+            uint32_t verb = r->request[i].verb;
+            if (verb == HD_READ_MODIFY_WRITE || (verb != HD_READ) == (write == 1)) pick[n++] = i;
+        }
+        if (n == 0) continue;
+        runner_fill(r, &b, write ? HD_OP_INSERT_OR_ASSIGN : HD_OP_FIND_OR_INSERT, pick, n);
+        s = runner_run(r, &b);
+    }
+    return s;
+}
+
+static hd_status op_step(runner *r, hd_op op)
+{
+    hd_batch b;
+    hd_op turn = judge_ops[op].enters || r->batch % 2 ? op : HD_OP_INSERT_OR_ASSIGN;
+    runner_fill(r, &b, turn, NULL, r->requests);
+    b.holder = 1;
+    b.pred = "all";
+    if (turn == HD_OP_EXPORT || turn == HD_OP_EXPORT_IF) {
+        hd_info info;
+        hd_status s = hd_table_info(r->table, &info);
+        if (s) return s;
+        if (b.n > info.capacity) b.n = info.capacity;
+        judge_arrays_lend(&r->arrays, &b);
+    }
+    return runner_run(r, &b);
+}
+
+/* ---- The whole run ------------------------------------------------------------------------------------------- */
+
+typedef struct contents {
+    uint32_t value_bytes;
+    uint64_t hash;
+} contents;
+
+static int add_entry(void *context, uint64_t key, uint64_t score, void *value)
+{
+    contents *c = (contents *)context;
+    uint64_t pair[2] = { key, score };
+    c->hash += XXH3_64bits_withSeed(value, c->value_bytes, XXH3_64bits(pair, sizeof pair));
+    return 0;
+}
+
+hd_status runner_retire(runner *r)
+{
+    hd_counters c;
+    hd_status s = hd_counters_sync(r->table, &c);
+    if (s) return s;
+    hd_counters *all = &r->report->counters;
+    all->batches += c.batches;
+    all->items += c.items;
+    for (int o = 0; o < HD_OP_COUNT_; o++) all->op[o] += c.op[o];
+    for (int o = 0; o < HD_OUTCOME_COUNT; o++) {
+        all->outcome[o] += c.outcome[o];
+        if (r->oracle && !failed(r) && c.outcome[o] != r->outcome[o]) runner_wrong(r, hd_outcome_name((hd_outcome)o), "the counter differs from the outcomes");
+        r->outcome[o] = 0;
+    }
+    hd_close(r->table);
+    r->table = NULL;
+    return HD_OK;
+}
+
+static void runner_close(runner *r)
+{
+    hd_close(r->table);
+    hd_oracle_close(r->oracle);
+    hd_source_close(r->source);
+    judge_arrays_close(&r->arrays);
+    judge_map_close(&r->seen);
+    judge_shelf_close(&r->shelf);
+    free(r->request);
+}
+
+/* The first element type, from a drawn one on, that divides the value. */
+static void choose_elem(runner *r)
+{
+    hd_elem first = (hd_elem)hd_rng_below(&r->rng, HD_ELEM_COUNT);
+    for (int k = 0; k < HD_ELEM_COUNT && !r->sums; k++) {
+        r->elem = (hd_elem)(((int)first + k) % HD_ELEM_COUNT);
+        r->sums = r->c->value_bytes % judge_elem_bytes(r->elem) == 0;
+    }
+}
+
+static hd_status runner_open(runner *r, const hd_case *c, hd_run_report *report)
+{
+    hd_info info;
+    memset(r, 0, sizeof *r);
+    r->c = c;
+    r->report = report;
+    r->rng = hd_rng_from(c->seed ^ 0x6a75646765u); /* not the source's own stream */
+    choose_elem(r);
+    judge_shelf_open(&r->shelf);
+    r->config = hd_case_config(c);
+    r->config.seams = &r->shelf.seams;
+    if (c->batch > SIZE_MAX / 64 / (c->value_bytes + 64u)) return hd_fail(HD_ENOMEM, "batch: %" PRIu64 " items are more than memory holds", c->batch);
+    hd_status s = hd_open(&r->config, &r->table);
+    if (!s && c->judge) s = hd_oracle_open(&r->config, &r->oracle);
+    if (!s) s = hd_source_open_spec(c->keys, c->seed, &r->source);
+    if (!s) s = hd_table_info(r->table, &info);
+    if (s) return s;
+    r->start_buckets = info.buckets;
+    r->request = (hd_request *)malloc((size_t)c->batch * sizeof *r->request);
+    if (!r->request || !judge_arrays_open(&r->arrays, c->batch, c->value_bytes) || !judge_map_open(&r->seen, 0))
+        return hd_fail(HD_ENOMEM, "batch: no memory for the arrays of %" PRIu64 " items", c->batch);
+    return HD_OK;
+}
+
+static hd_op op_named(const char *name)
+{
+    int op = 0;
+    while (op < HD_OP_COUNT_ && strcmp(name, hd_op_name((hd_op)op)) != 0) op++;
+    return (hd_op)op;
+}
+
+static hd_status advance_epoch(runner *r)
+{
+    hd_info info;
+    if (!r->c->epoch_every || r->batch == 0 || r->batch % r->c->epoch_every) return HD_OK;
+    hd_status s = hd_table_info(r->table, &info);
+    return s ? s : hd_epoch_set(r->table, info.epoch + 1);
+}
+
+static hd_status run_all(runner *r, hd_progress *progress, void *context)
+{
+    uint64_t *pick = (uint64_t *)malloc((size_t)r->c->batch * sizeof *pick);
+    hd_op op = op_named(r->c->op);
+    bool mix = strcmp(r->c->op, "mix") == 0;
+    hd_status s = pick ? HD_OK : hd_fail(HD_ENOMEM, "batch: no memory for %" PRIu64 " items", r->c->batch);
+    for (r->batch = 0; r->batch < r->c->batches && !s && !failed(r); r->batch++) {
+        if (progress && progress(context, r->batch * r->c->batch, r->c->batches * r->c->batch)) break;
+        s = take_requests(r);
+        if (s || r->requests == 0) break;
+        s = advance_epoch(r);
+        if (!s) s = mix ? mix_step(r) : op < HD_OP_COUNT_ ? op_step(r, op) : serve_step(r, pick);
+    }
+    free(pick);
+    return s;
+}
+
+static hd_status report_table(runner *r)
+{
+    contents all = { r->c->value_bytes, 0 };
+    hd_status s = hd_table_info(r->table, &r->report->info);
+    if (!s) s = hd_size_sync(r->table, &r->report->size);
+    if (!s) s = hd_for_each(r->table, add_entry, &all);
+    r->report->contents_hash = all.hash;
+    return s ? s : runner_retire(r);
+}
+
+hd_status hd_case_run(const hd_case *c, hd_progress *progress, void *context, hd_run_report *report)
+{
+    runner r;
+    memset(report, 0, sizeof *report);
+    report->ran = "";
+    hd_status s = runner_open(&r, c, report);
+    if (!s) s = run_all(&r, progress, context);
+    if (!s) s = report_table(&r);
+    runner_close(&r);
+    return s;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * runner.h - a case while it runs; for run.c and mix.c only.
+ */
+#ifndef HD_JUDGE_RUNNER_H
+#define HD_JUDGE_RUNNER_H
+
+#include "judge/arrays.h"
+#include "judge/map.h"
+#include "judge/oracle.h"
+#include "judge/run.h"
+#include "judge/rules.h"
+#include "judge/shelf.h"
+#include "workload/rng.h"
+#include "workload/workload.h"
+
+typedef struct runner {
+    const hd_case *c;
+    hd_config config;
+    hd_run_report *report;
+    hd_table *table;
+    hd_oracle *oracle;     /* NULL: not judged                                   */
+    hd_source *source;
+    hd_request *request;   /* (c->batch) the batch's share of the source         */
+    uint64_t requests;     /* how many there are; fewer than c->batch at the end */
+    judge_arrays arrays;
+    judge_map seen;        /* keys of a batch that promises distinct ones        */
+    judge_shelf shelf;     /* where mix keeps its snapshots                      */
+    hd_rng rng;
+    hd_elem elem;          /* of accum_or_assign: one per case, so that no sum is a NaN */
+    bool sums;             /* the value is a whole number of elements            */
+    uint64_t batch;        /* number of the batch, from 0                        */
+    uint64_t start_buckets;
+    uint64_t outcome[HD_OUTCOME_COUNT]; /* judged: what the table's counters must say   */
+} runner;
+
+/* A batch of the next requests [first, first + n), keys as the case asks for, inputs filled in. n may become
+ * less when keys must be distinct. */
+void runner_fill(runner *r, hd_batch *b, hd_op op, const uint64_t *pick, uint64_t n);
+/* Runs it, times it, judges it. A lie is in report->wrong. */
+hd_status runner_run(runner *r, hd_batch *b);
+/* Adds the table's counters to the report's, checks them, and forgets the table. */
+hd_status runner_retire(runner *r);
+bool runner_wrong(runner *r, const char *what, const char *sentence); /* NULL sentence: false */
+
+/* mix.c: one batch of something. */
+hd_status mix_step(runner *r);
+
+#endif

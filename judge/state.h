@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * state.h - what an oracle remembers; for oracle.c and compare.c only.
+ */
+#ifndef HD_JUDGE_STATE_H
+#define HD_JUDGE_STATE_H
+
+#include "judge/map.h"
+#include "judge/oracle.h"
+#include "judge/rules.h"
+
+struct hd_oracle {
+    judge_map map;
+    judge_policy policy;
+    bool always, dual;   /* admit = always; two candidate buckets                                 */
+    uint32_t slots, value_bytes, pin_limit;
+    uint64_t pins;       /* entries that are pinned                                               */
+    uint64_t live;       /* entries the table has; the map has more while victims are not known   */
+    uint64_t capacity;
+    uint64_t moment;     /* grows by one per item, and by one per batch: orders births and sights */
+    uint64_t mark;       /* one per walk through the table                                        */
+    uint64_t *rank;      /* (rank_room) room for oracle.c's selection                             */
+    uint64_t rank_room;
+    char sentence[512];
+};
+
+extern const char judge_no_memory[];
+
+/* Writes the sentence and returns it. */
+const char *judge_say(hd_oracle *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Exports the table: every entry must be in the map, with its value and score, and no key twice. Sets the
+ * entries' mark to o->mark; *n: how many there are. */
+const char *judge_walk(hd_oracle *o, hd_table *table, uint64_t *n);
+
+#endif

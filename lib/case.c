@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * case.c - reading and writing case strings (case.h): one table of fields serves both ways.
+ */
+#include "lib/case.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/error.h"
+#include "lib/parse.h"
+
+typedef enum field_form { TEXT, WHOLE32, WHOLE64, YES_NO, ADMIT } field_form;
+
+typedef struct field {
+    const char *name;
+    field_form form;
+    size_t at, bytes;     /* in hd_case            */
+    uint64_t least, most; /* of a number           */
+    int names;            /* hd_kind, of a TEXT that is a registry's; else -1 */
+} field;
+
+#define AT(member) offsetof(hd_case, member), sizeof ((hd_case *)0)->member
+
+static const field fields[] = {
+    { "policy", TEXT, AT(policy), 0, 0, HD_POLICIES },
+    { "lock", TEXT, AT(lock), 0, 0, HD_LOCKS },
+    { "buckets", WHOLE64, AT(buckets), 0, 1ull << 40, -1 },
+    { "capacity", WHOLE64, AT(capacity), 1, 1ull << 48, -1 },
+    { "slots", WHOLE32, AT(slots), HD_SLOTS_MIN, HD_SLOTS_MAX, -1 },
+    { "value", WHOLE32, AT(value_bytes), 0, HD_VALUE_BYTES_MAX, -1 },
+    { "dual", YES_NO, AT(dual), 0, 1, -1 },
+    { "admit", ADMIT, AT(admit), 0, 0, -1 },
+    { "table_seed", WHOLE64, AT(table_seed), 0, UINT64_MAX, -1 },
+    { "pins", WHOLE32, AT(pins), 0, UINT32_MAX, -1 },
+    { "threads", WHOLE32, AT(threads), 0, 4096, -1 },
+    { "batch", WHOLE64, AT(batch), 1, 1ull << 32, -1 }, /* NxM: also batches */
+    { "keys", TEXT, AT(keys), 0, 0, -1 },
+    { "distinct", YES_NO, AT(distinct), 0, 1, -1 },
+    { "epoch_every", WHOLE32, AT(epoch_every), 0, UINT32_MAX, -1 },
+    { "reserved", WHOLE32, AT(reserved_ppm), 0, 1000000, -1 },
+    { "duplicate", WHOLE32, AT(duplicate_ppm), 0, 1000000, -1 },
+    { "extreme", WHOLE32, AT(extreme_ppm), 0, 1000000, -1 },
+    { "seed", WHOLE64, AT(seed), 0, UINT64_MAX, -1 },
+    { "judge", YES_NO, AT(judge), 0, 1, -1 },
+};
+enum { FIELDS = sizeof fields / sizeof *fields };
+
+static const uint64_t batches_most = 1ull << 40;
+static const char *const admits[] = { "score", "always" }; /* in the order of hd_admit */
+
+hd_case hd_case_default(void)
+{
+    hd_case c;
+    memset(&c, 0, sizeof c);
+    strcpy(c.design, "hkv");
+    strcpy(c.op, "serve");
+    strcpy(c.kernel, "ref");
+    strcpy(c.policy, "lru");
+    strcpy(c.lock, "rw");
+    strcpy(c.keys, "zipf:0.99,1Mi");
+    c.capacity = 1 << 16;
+    c.slots = 128;
+    c.value_bytes = 8;
+    c.pins = 1024;
+    c.batch = 4096;
+    c.batches = 256;
+    c.seed = 1;
+    return c;
+}
+
+hd_config hd_case_config(const hd_case *c)
+{
+    hd_config f = hd_config_default();
+    f.design = c->design;
+    f.policy = c->policy;
+    f.lock = c->lock;
+    f.capacity = c->buckets ? c->buckets * c->slots : c->capacity; /* fits: 2^40 x 2^10 */
+    f.slots = c->slots;
+    f.value_bytes = c->value_bytes;
+    f.dual = c->dual;
+    f.admit = c->admit;
+    f.seed = c->table_seed;
+    f.pins = c->pins;
+    f.threads = c->threads;
+    return f;
+}
+
+/* ---- Reading ------------------------------------------------------------------------------------------ */
+
+/* The name nearest to `wrong`, kept over a walk through names. */
+typedef struct nearest {
+    const char *wrong, *name;
+    unsigned distance;
+} nearest;
+
+static void consider(nearest *n, const char *name)
+{
+    unsigned d = hd_edit_distance(n->wrong, name);
+    if (n->name && d >= n->distance) return;
+    n->name = name;
+    n->distance = d;
+}
+
+static hd_status take_text(const char *what, const char *text, char *to, size_t bytes)
+{
+    size_t n = strlen(text);
+    if (n == 0) return hd_fail(HD_EINVAL, "%s: it is empty", what);
+    if (n >= bytes) return hd_fail(HD_EINVAL, "%s: '%.40s...' is longer than %zu characters", what, text, bytes - 1);
+    memcpy(to, text, n + 1);
+    return HD_OK;
+}
+
+static hd_status take_registered(const field *f, const char *text, char *to)
+{
+    hd_row row;
+    for (size_t i = 0; hd_list((hd_kind)f->names, i, &row); i++)
+        if (strcmp(row.name, text) == 0) return take_text(f->name, text, to, f->bytes);
+    return hd_fail_name(f->name, text, (hd_kind)f->names);
+}
+
+static hd_status take_admit(const char *text, hd_admit *admit)
+{
+    nearest near = { text, NULL, 0 };
+    for (int i = 0; i < 2; i++) {
+        if (strcmp(text, admits[i]) == 0) return *admit = (hd_admit)i, HD_OK;
+        consider(&near, admits[i]);
+    }
+    return hd_fail(HD_EINVAL, "admit: there is no '%.60s'; nearest: %s", text, near.name);
+}
+
+/* "64x4": 64 items, 4 batches. Without x, the number of batches stays. */
+static hd_status take_batch(const char *text, hd_case *c)
+{
+    char n[64];
+    const char *x = strchr(text, 'x');
+    size_t length = x ? (size_t)(x - text) : strlen(text);
+    if (x && x == text + 1 && text[0] == '0') return hd_fail(HD_EINVAL, "batch: '%.40s' is not NxM with decimal N", text);
+    if (length >= sizeof n) return hd_fail(HD_EINVAL, "batch: '%.40s...' is not NxM", text);
+    memcpy(n, text, length);
+    n[length] = 0;
+    hd_status s = hd_parse_u64("batch", n, 1, 1ull << 32, &c->batch);
+    if (s == HD_OK && x) s = hd_parse_u64("batch", x + 1, 0, batches_most, &c->batches);
+    return s;
+}
+
+static hd_status take_field(const field *f, const char *text, hd_case *c)
+{
+    char *to = (char *)c + f->at;
+    uint64_t v;
+    if (strcmp(f->name, "batch") == 0) return take_batch(text, c);
+    if (f->form == TEXT) return f->names < 0 ? take_text(f->name, text, to, f->bytes) : take_registered(f, text, to);
+    if (f->form == ADMIT) return take_admit(text, (hd_admit *)(void *)to);
+    hd_status s = hd_parse_u64(f->name, text, f->least, f->most, &v);
+    if (s) return s;
+    if (f->form == YES_NO) *(bool *)to = v != 0;
+    if (f->form == WHOLE32) *(uint32_t *)(void *)to = (uint32_t)v;
+    if (f->form == WHOLE64) *(uint64_t *)(void *)to = v;
+    return HD_OK;
+}
+
+static hd_status take_named(char *word, char *equals, hd_case *c)
+{
+    nearest near = { word, NULL, 0 };
+    *equals = 0;
+    for (size_t i = 0; i < FIELDS; i++) {
+        if (strcmp(word, fields[i].name) == 0) return take_field(&fields[i], equals + 1, c);
+        consider(&near, fields[i].name);
+    }
+    return hd_fail(HD_EINVAL, "case: there is no '%.60s='; nearest: %s=", word, near.name);
+}
+
+static hd_status take_op(const char *text, hd_case *c)
+{
+    nearest near = { text, NULL, 0 };
+    for (int i = 0; i < HD_OP_COUNT_ + 2; i++) {
+        const char *name = i < HD_OP_COUNT_ ? hd_op_name((hd_op)i) : i == HD_OP_COUNT_ ? "mix" : "serve";
+        if (strcmp(text, name) == 0) return take_text("op", text, c->op, sizeof c->op);
+        consider(&near, name);
+    }
+    return hd_fail(HD_EINVAL, "op: there is no '%.60s'; nearest: %s", text, near.name);
+}
+
+/* DESIGN.OP.KERNEL, or OP alone. */
+static hd_status take_head(char *word, hd_case *c)
+{
+    char *op = strchr(word, '.'), *kernel = op ? strchr(op + 1, '.') : NULL;
+    if (!op) return take_op(word, c);
+    if (!kernel || strchr(kernel + 1, '.')) return hd_fail(HD_EINVAL, "case: '%.60s' is not DESIGN.OP.KERNEL", word);
+    *op++ = 0;
+    *kernel++ = 0;
+    hd_status s = take_text("design", word, c->design, sizeof c->design);
+    if (s == HD_OK) s = take_op(op, c);
+    if (s == HD_OK) s = take_text("kernel", kernel, c->kernel, sizeof c->kernel);
+    return s;
+}
+
+hd_status hd_case_parse(const char *text, hd_case *c)
+{
+    enum { WORD_MOST = 511 };
+    hd_case read = hd_case_default();
+    bool head = false;
+    for (;;) {
+        char word[WORD_MOST + 1];
+        text += strspn(text, " \t\r\n");
+        size_t n = strcspn(text, " \t\r\n");
+        if (n == 0) break;
+        if (n > WORD_MOST) return hd_fail(HD_EINVAL, "case: a word of %zu characters: '%.40s...'", n, text);
+        memcpy(word, text, n);
+        word[n] = 0;
+        text += n;
+        char *equals = strchr(word, '=');
+        if (!equals && head) return hd_fail(HD_EINVAL, "case: '%.60s' is not NAME=VALUE", word);
+        hd_status s = equals ? take_named(word, equals, &read) : take_head(word, &read);
+        if (s) return s;
+        head = head || !equals;
+    }
+    *c = read;
+    return HD_OK;
+}
+
+/* ---- Writing ------------------------------------------------------------------------------------------- */
+
+typedef struct printing {
+    char *text;
+    size_t bytes, used; /* used: the length it would need */
+} printing;
+
+static void put(printing *p, const char *name, const char *value)
+{
+    size_t room = p->used < p->bytes ? p->bytes - p->used : 0;
+    int n = snprintf(room ? p->text + p->used : NULL, room, "%s%s%s%s", p->used ? " " : "", name, *name ? "=" : "", value);
+    p->used += n > 0 ? (size_t)n : 0;
+}
+
+static void put_whole(printing *p, const char *name, uint64_t v)
+{
+    char digits[24];
+    snprintf(digits, sizeof digits, "%" PRIu64, v);
+    put(p, name, digits);
+}
+
+static void put_field(printing *p, const field *f, const hd_case *c, const hd_case *usual)
+{
+    const char *at = (const char *)c + f->at, *as_usual = (const char *)usual + f->at;
+    if (strcmp(f->name, "batch") == 0) {
+        char pair[48];
+        snprintf(pair, sizeof pair, "%" PRIu64 "x%" PRIu64, c->batch, c->batches);
+        if (c->batch != usual->batch || c->batches != usual->batches) put(p, f->name, pair);
+        return;
+    }
+    if (f->form == TEXT ? strcmp(at, as_usual) == 0 : memcmp(at, as_usual, f->bytes) == 0) return;
+    switch (f->form) {
+    case TEXT: put(p, f->name, at); break;
+    case ADMIT: put(p, f->name, admits[c->admit == HD_ADMIT_ALWAYS]); break;
+    case YES_NO: put_whole(p, f->name, *(const bool *)at); break;
+    case WHOLE32: put_whole(p, f->name, *(const uint32_t *)(const void *)at); break;
+    case WHOLE64: put_whole(p, f->name, *(const uint64_t *)(const void *)at); break;
+    }
+}
+
+size_t hd_case_print(const hd_case *c, char *text, size_t bytes)
+{
+    hd_case usual = hd_case_default();
+    printing p = { text, bytes, 0 };
+    char head[sizeof c->design + sizeof c->op + sizeof c->kernel + 2];
+    snprintf(head, sizeof head, "%s.%s.%s", c->design, c->op, c->kernel);
+    if (bytes) text[0] = 0;
+    put(&p, "", head);
+    for (size_t i = 0; i < FIELDS; i++) put_field(&p, &fields[i], c, &usual);
+    return p.used;
+}
