@@ -48,7 +48,7 @@ static hkv_item item_at(const hkv_view *v, const hd_batch *b, hkv_when when, uin
     it.elem = b->elem;
     it.flag = b->flag ? b->flag[i] : HD_EITHER;
     it.key = b->key[i];
-    it.value = b->value ? (const char *)b->value + i * v->value_bytes : NULL;
+    it.value = b->value && b->op != HD_OP_FIND_OR_INSERT_PTR ? (const char *)b->value + i * v->value_bytes : NULL;
     it.in.given = b->score ? b->score[i] : 1;
     it.in.now = when.clock + i * when.per_item;
     it.in.epoch = when.epoch;
@@ -139,7 +139,11 @@ static bool is_missed(const hkv_view *v, const hd_batch *b, uint64_t i)
 static uint64_t list_missed(const hkv_view *v, const hd_batch *b, uint64_t first, uint64_t last, uint64_t at)
 {
     for (uint64_t i = first; i < last; i++)
-        if (is_missed(v, b, i)) list_put(v, b, at++, b->key[i], NULL, 0, i);
+        if (is_missed(v, b, i)) {
+            if (b->list_key) b->list_key[at] = b->key[i];
+            if (b->list_item) b->list_item[at] = i;
+            at++;
+        }
     return at;
 }
 
