@@ -15,20 +15,33 @@ typedef struct filling {
     hd_table *table;
     uint64_t key[BATCH];
     uint8_t outcome[BATCH];
+    uint64_t score[BATCH];
     uint8_t *value; /* (BATCH, value_bytes) */
     uint64_t seed;
+    bool scored; /* custom: independent scores, so that the table has something to choose by */
 } filling;
 
 /* The i-th key: an odd multiple is a bijection; the multiplier is 2^64 over the golden ratio. */
 static uint64_t key_at(uint64_t seed, uint64_t i) { return (seed + i + 1) * 0x9e3779b97f4a7c15u; }
 
+/* Looks random: the high half of a product folded onto the low (not the table's own hash). */
+static uint64_t score_of(uint64_t key)
+{
+    uint64_t x = (key ^ key >> 29) * 0xd1342543de82ef95u; /* a multiplier of Steele and Vigna's */
+    return x ^ x >> 32;
+}
+
 static hd_status offer(filling *f, uint64_t from, uint64_t to, progress *line, uint64_t last)
 {
     hd_status s = HD_OK;
     hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .distinct = true, .key = f->key, .value = f->value, .outcome = f->outcome };
+    if (f->scored) b.score = f->score;
     for (uint64_t i = from; !s && i < to; i += b.n) {
         b.n = to - i < BATCH ? to - i : BATCH;
-        for (uint64_t k = 0; k < b.n; k++) f->key[k] = key_at(f->seed, i + k);
+        for (uint64_t k = 0; k < b.n; k++) {
+            f->key[k] = key_at(f->seed, i + k);
+            f->score[k] = score_of(f->key[k]);
+        }
         s = hd_run(f->table, &b);
         if (progress_at(line, i, last, -1)) break;
     }
@@ -89,6 +102,7 @@ int fill_run(const replay_plan *p, const replay_list *policies, const double *pa
         c.threads = p->threads;
         replay_shape(p, capacity, &c.slots, &c.capacity);
         f->seed = p->seed;
+        f->scored = strcmp(c.policy, "custom") == 0;
         s = hd_open(&c, &f->table);
         uint64_t before = 0, last = (uint64_t)(part[parts - 1] * (double)c.capacity + 0.5);
         for (size_t k = 0; !s && !tool_stopped() && k < parts; k++) {

@@ -82,10 +82,11 @@ def engineering(axis):
 
 def draw_sizes(report):
     figure, axes = plt.subplots(figsize=(8, 5))
-    figure.subplots_adjust(left=0.09, right=0.87, top=0.87, bottom=0.12)
+    figure.subplots_adjust(left=0.09, right=0.88, top=0.87, bottom=0.12)
     curves = series(report["rows"], "capacity", "miss_ratio")
     draw(axes, curves)
     axes.set_xscale("log")
+    axes.set_xlim(right=max(max(xs) for xs, _ in curves.values()))
     engineering(axes.xaxis)
     axes.set_ylim(0, max(1e-9, max(max(ys) for _, ys in curves.values())) * 1.05)
     axes.set_xlabel("capacity, entries")

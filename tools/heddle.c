@@ -217,7 +217,7 @@ int tool_parse(tool_line *line, int argc, char **argv, void *options)
 
     static char title[64];
     char *doc = NULL;
-    if (asprintf(&doc, "heddle %s - %s.\v%s", v->name, v->what, v->doc) < 0)
+    if (asprintf(&doc, "heddle %s - %s\v%s", v->name, v->what, v->doc) < 0)
         return tool_say(TOOL_SYSTEM, "memory was refused");
     snprintf(title, sizeof title, "heddle %s", v->name);
     argv[0] = title;
@@ -282,7 +282,7 @@ static int unknown(const char *word)
 int main(int argc, char **argv)
 {
     setlocale(LC_CTYPE, ""); /* for the width of pictures; numbers stay as C has them */
-    setenv("ARGP_HELP_FMT", "rmargin=100,opt-doc-col=26", 0); /* examples are not broken */
+    setenv("ARGP_HELP_FMT", "rmargin=100,opt-doc-col=30", 0); /* examples are not broken */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGINT, on_interrupt);
     atexit(close_stdout);

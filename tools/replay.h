@@ -47,7 +47,7 @@ enum { REPLAY_DUAL = 0x200, REPLAY_ADMIT, REPLAY_SCORE, REPLAY_EPOCH, REPLAY_WAR
     { "values", REPLAY_VALUES, "BYTES", 0, "bytes per value, 0 to 65536 (0)", 0 }, \
     { "seed", REPLAY_SEED, "N", 0, "of the table's hash (0)", 0 }, \
     { "lenient", REPLAY_LENIENT, NULL, 0, "count bad records and go on where one can be skipped", 0 }, \
-    { "threads", 't', "N", 0, "rows at a time", 0 }
+    { "threads", 't', "N", 0, "rows at a time; those left over work inside the tables", 0 }
 error_t replay_option(int key, const char *arg, replay_plan *p);
 
 typedef struct replay_row {

@@ -6,14 +6,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "judge/oracle.h"
 #include "judge/run.h"
 #include "tools/output.h"
 #include "tools/picture.h"
 #include "tools/progress.h"
 
 /* Four Mi requests for four Mi keys, a few of which are wanted far more often than the rest, from a table
- * with room for one key in sixteen: it fills early and evicts from then on. */
-static const char first_case[] = "hkv.serve.ref keys=zipf:0.99,4Mi capacity=256Ki batch=4096x1024";
+ * with room for one key in sixteen: it fills early and evicts from then on. One thread, so that the figure
+ * says what a core does and a busy machine does not spoil it. */
+static const char first_case[] = "hkv.serve.ref keys=zipf:0.99,4Mi capacity=256Ki batch=4096x1024 threads=1";
 
 enum { CASE_BYTES = 1024, BAR = 32 };
 
@@ -101,7 +103,8 @@ static void verdict(out *o, const hd_case *c, const hd_run_report *r)
     const char *say = "not asked for: add --judge";
     if (c->judge && *r->wrong) say = "WRONG: see the last line";
     else if (c->judge) {
-        snprintf(text, sizeof text, "%s items, all truthful", out_format(judged, OUT_COUNT, out_count(r->judged)));
+        snprintf(text, sizeof text, "%s items, all truthful%s", out_format(judged, OUT_COUNT, out_count(r->judged)),
+                 hd_oracle_restates(c->policy) ? "" : "; the policy's scores were taken at its word");
         say = text;
     }
     out_fact(o, "verdict", "judge", OUT_TEXT, out_text(say));
@@ -120,6 +123,23 @@ static void outcomes(out *o, tool_form form, const hd_counters *c)
     }
 }
 
+/* The hit rate from the beginning of the run to its end, as one line of small bars. */
+static void history(out *o, const hd_case *c, const hd_run_report *r)
+{
+    double rate[HD_RUN_WINDOWS], top = 0;
+    size_t n = 0;
+    for (int i = 0; i < HD_RUN_WINDOWS; i++) {
+        if (!r->window[i].items) continue;
+        rate[n] = (double)r->window[i].hits / (double)r->window[i].items;
+        if (rate[n] > top) top = rate[n];
+        n++;
+    }
+    char line[PICTURE_BYTES], first[OUT_CELL], last[OUT_CELL];
+    if (n < 8 || c->batches < HD_RUN_WINDOWS) return;
+    out_note(o, "\nHit rate over time  %s  %s at first, %s at last\n", picture_spark(line, rate, n, top),
+             out_format(first, OUT_PERCENT, out_real(rate[0])), out_format(last, OUT_PERCENT, out_real(rate[n - 1])));
+}
+
 /* ---- What to try next ------------------------------------------------------------------------------------ */
 
 static void hints(out *o, const hd_case *c, const char *text)
@@ -128,9 +148,9 @@ static void hints(out *o, const hd_case *c, const char *text)
     hd_case next = *c;
     strcpy(next.policy, strcmp(c->policy, "lfu") == 0 ? "lru" : "lfu");
     hd_case_print(&next, other, sizeof other);
-    out_note(o, "\nTry next:\n  heddle run %s     # the same requests, another policy\n", other);
-    if (!c->judge) out_note(o, "  heddle run --judge %s     # does an independent map agree?\n", text);
-    out_note(o, "  heddle sweep %s     # how much would a larger table help?\n", c->keys);
+    out_note(o, "\nTry next\n  the same requests, another policy:\n    heddle run %s\n", other);
+    if (!c->judge) out_note(o, "  does an independent map agree with every answer?\n    heddle run --judge %s\n", text);
+    out_note(o, "  how much would a larger table help?\n    heddle sweep %s --table\n", c->keys);
 }
 
 static out *report(const tool_line *line, const hd_case *c, const char *text, const hd_run_report *r)
@@ -146,6 +166,7 @@ static out *report(const tool_line *line, const hd_case *c, const char *text, co
     facts(o, text, r);
     verdict(o, c, r);
     outcomes(o, line->form, &r->counters);
+    history(o, c, r);
     if (!*r->wrong) hints(o, c, text);
     return o;
 }
