@@ -48,6 +48,12 @@ const char *judge_say(hd_oracle *o, const char *format, ...)
 
 /* ---- Life ----------------------------------------------------------------------------------------- */
 
+bool hd_oracle_restates(const char *policy)
+{
+    judge_policy p;
+    return judge_policy_find(policy, &p) && !judge_policy_borrowed(p);
+}
+
 hd_status hd_oracle_open(const hd_config *c, hd_oracle **out)
 {
     judge_policy policy;

@@ -18,7 +18,10 @@
 
 typedef struct hd_oracle hd_oracle;
 
-/* HD_EINVAL for a policy that rules.c does not restate, and for the device clock, which cannot be judged. */
+/* Whether rules.c states this policy a second time. If not, its own functions are believed (borrow.h). */
+bool hd_oracle_restates(const char *policy);
+
+/* HD_EINVAL for a policy that there is not, and for the device clock, which cannot be judged. */
 hd_status hd_oracle_open(const hd_config *c, hd_oracle **o);
 hd_status hd_oracle_copy(const hd_oracle *from, hd_oracle **to);
 void hd_oracle_close(hd_oracle *o); /* NULL is fine */

@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "judge/borrow.h"
+
 const judge_op judge_ops[HD_OP_COUNT_] = {
     [HD_OP_FIND] = { .keyed = true, .value_out = true, .score_out = true, .present = HD_HIT },
     [HD_OP_CONTAINS] = { .keyed = true, .present = HD_HIT },
@@ -56,10 +58,19 @@ bool judge_policy_find(const char *name, judge_policy *p)
         *p = (judge_policy)i;
         return true;
     }
-    return false;
+    uint32_t row;
+    if (!judge_borrow_policy(name, &row)) return false;
+    *p = (judge_policy)(JUDGE_POLICIES + row);
+    return true;
 }
 
-bool judge_policy_needs_scores(judge_policy p) { return p == JUDGE_CUSTOM; }
+bool judge_policy_borrowed(judge_policy p) { return p >= JUDGE_POLICIES; }
+static uint32_t row_of(judge_policy p) { return (uint32_t)p - JUDGE_POLICIES; }
+
+bool judge_policy_needs_scores(judge_policy p)
+{
+    return judge_policy_borrowed(p) ? judge_borrow_needs_scores(row_of(p)) : p == JUDGE_CUSTOM;
+}
 
 static uint64_t with_epoch(uint32_t epoch, uint64_t low) { return ((uint64_t)epoch << 32) + low; }
 
@@ -71,6 +82,8 @@ static uint64_t sum_up_to(uint64_t most, uint64_t a, uint64_t b)
 
 uint64_t judge_score_hit(judge_policy p, uint64_t old, uint64_t given, uint64_t now, uint32_t epoch)
 {
+    judge_score_in in = { given, now, epoch };
+    if (judge_policy_borrowed(p)) return judge_borrow_hit(row_of(p), old, in);
     switch (p) {
     case JUDGE_LRU: return now;
     case JUDGE_LFU: return sum_up_to(UINT64_MAX, old, given);
@@ -83,11 +96,15 @@ uint64_t judge_score_hit(judge_policy p, uint64_t old, uint64_t given, uint64_t 
 /* A new entry is one that was never used and is hit once. */
 uint64_t judge_score_new(judge_policy p, uint64_t given, uint64_t now, uint32_t epoch)
 {
+    judge_score_in in = { given, now, epoch };
+    if (judge_policy_borrowed(p)) return judge_borrow_new(row_of(p), in);
     return judge_score_hit(p, 0, given, now, epoch);
 }
 
 uint64_t judge_admission(judge_policy p, uint64_t given, uint64_t now, uint32_t epoch)
 {
+    judge_score_in in = { given, now, epoch };
+    if (judge_policy_borrowed(p)) return judge_borrow_admission(row_of(p), in);
     return p == JUDGE_LFU ? UINT64_MAX : judge_score_new(p, given, now, epoch);
 }
 
@@ -105,7 +122,7 @@ int judge_holds(const char *pred, const uint64_t arg[2], uint64_t key, uint64_t 
         while (zeros < bytes && value[zeros] == 0) zeros++;
         return zeros == bytes;
     }
-    return -1;
+    return judge_borrow_holds(pred, arg, key, score, value, bytes);
 }
 
 /* ---- Sums ------------------------------------------------------------------------------------ */

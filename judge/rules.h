@@ -3,6 +3,7 @@
  * rules.h - the contract's tables, restated for the judge: what each operation does to a key that is
  * there and to one that is not, what it delivers, how policies score, what predicates hold for, how
  * elements add. Nothing here is taken from ref/, policies/ or predicates/: two texts, one meaning.
+ * (A row that is too new to be restated here is taken at its word: borrow.h.)
  */
 #ifndef HD_JUDGE_RULES_H
 #define HD_JUDGE_RULES_H
@@ -31,7 +32,9 @@ bool judge_delivers_ptr(hd_op op, hd_outcome o);
 
 typedef enum judge_policy { JUDGE_LRU, JUDGE_LFU, JUDGE_EPOCH_LRU, JUDGE_EPOCH_LFU, JUDGE_CUSTOM, JUDGE_POLICIES } judge_policy;
 
+/* A borrowed policy is JUDGE_POLICIES + its row. */
 bool judge_policy_find(const char *name, judge_policy *p);
+bool judge_policy_borrowed(judge_policy p);
 bool judge_policy_needs_scores(judge_policy p);
 uint64_t judge_score_new(judge_policy p, uint64_t given, uint64_t now, uint32_t epoch);
 uint64_t judge_score_hit(judge_policy p, uint64_t old, uint64_t given, uint64_t now, uint32_t epoch);

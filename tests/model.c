@@ -116,13 +116,18 @@ static uint64_t plus(uint64_t a, uint64_t b, uint64_t most) { return b > most ||
 
 static bool policy_is(const model *m, const char *name) { return !strcmp(m->policy, name); }
 
+bool model_restates(const model *m)
+{
+    return policy_is(m, "lru") || policy_is(m, "lfu") || policy_is(m, "epoch_lru") || policy_is(m, "epoch_lfu") || policy_is(m, "custom");
+}
+
 uint64_t model_on_insert(const model *m, uint64_t given)
 {
     uint64_t epoch = (uint64_t)m->epoch * 0x100000000u;
     if (policy_is(m, "lru")) return m->now;
     if (policy_is(m, "epoch_lru")) return epoch + m->now % 0x100000000u;
     if (policy_is(m, "epoch_lfu")) return epoch + plus(0, given, 0xffffffffu);
-    check(policy_is(m, "lfu") || policy_is(m, "custom"), "the model knows no policy %s", m->policy);
+    check(model_restates(m), "the model knows no policy %s", m->policy);
     return given;
 }
 

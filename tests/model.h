@@ -44,6 +44,9 @@ unsigned model_buckets(const model *m, uint64_t key, uint64_t b[2]);
 int64_t model_find(const model *m, uint64_t key); /* the entry's place, or MODEL_NONE */
 uint64_t model_size(const model *m);
 
+/* Whether the model restates the policy; it can say nothing about scores when it does not. */
+bool model_restates(const model *m);
+
 /* What the policy makes of an item at m->now. */
 uint64_t model_on_insert(const model *m, uint64_t given);
 uint64_t model_on_hit(const model *m, uint64_t old, uint64_t given);

@@ -288,6 +288,10 @@ static void functions(void **state)
         memset(&m, 0, sizeof m);
         strcpy(m.policy, hd_policy_rows[p].name);
         test_case("policy %s", m.policy);
+        if (!model_restates(&m)) {
+            test_note("policy %s is stated once: its functions are compared with nothing", m.policy);
+            continue;
+        }
         for (int i = 0; i < 100000; i++, now = i % 8 ? now : 0) {
             hd_score_in in = next_in(&random, &now);
             uint64_t old = some_u64(&random);

@@ -40,7 +40,8 @@ includes() { printf '%s\n' "${c[@]}" | grep -E "$1" | xargs -r grep -nE "^ *# *i
 
 includes '^(ref|policies|predicates)/' 'gpu/'           | none "ref/ never includes gpu/"
 includes '^gpu/' 'ref/' | grep -vE 'ref/([a-z]+_layout|hash)\.h' | none "gpu/ takes from ref/ only layouts and hashes"
-includes '^judge/' '(ref|policies|predicates|gpu)/'     | none "the judge is written without ref/ and policies/"
+includes '^judge/' '(ref|policies|predicates|gpu)/' | grep -v '^judge/borrow\.c:' |
+  none "the judge is written without ref/ and policies/, but for its one door"
 includes '^tests/model' '(ref|policies|predicates)/'    | none "the tests' model is written without ref/ and policies/"
 includes '^(include|lib|ref|policies|predicates|concurrency|simt|gpu)/' '(workload|judge|tools|tests)/' |
   grep -vE '^lib/case\.[ch]:' | none "the library includes nothing from above it"

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * borrow.h - the judge's one door to policies/ and predicates/. A row that rules.c does not restate is taken at
+ * its word: its own functions say what its scores should have been. Every lie of a table is still caught; a
+ * row that scores otherwise than it meant to is not, until rules.c states it a second time.
+ */
+#ifndef HD_JUDGE_BORROW_H
+#define HD_JUDGE_BORROW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct judge_score_in {
+    uint64_t given, now;
+    uint32_t epoch;
+} judge_score_in;
+
+/* *row: the policy's place in its registry; false: there is none of that name. */
+bool judge_borrow_policy(const char *name, uint32_t *row);
+bool judge_borrow_needs_scores(uint32_t row);
+uint64_t judge_borrow_new(uint32_t row, judge_score_in in);
+uint64_t judge_borrow_hit(uint32_t row, uint64_t old, judge_score_in in);
+uint64_t judge_borrow_admission(uint32_t row, judge_score_in in);
+
+/* 1 or 0; -1: no predicate of that name. */
+int judge_borrow_holds(const char *pred, const uint64_t arg[2], uint64_t key, uint64_t score, const uint8_t *value, uint32_t bytes);
+
+#endif
