@@ -26,11 +26,12 @@ typedef struct hd_zipf {
     double slope, inverse; /* 1 - s; 1 / (1 - s), unused at s = 1 */
     double low, step;  /* u = low + j step, j of 53 bits */
     double near;       /* k - x up to this needs no test: it is enough at k = 2, and so everywhere */
-    double wide;       /* from this x on, two neighbouring u are at least WIDE ranks apart */
+    double wide;       /* from this x on, a step of u spans at least WIDE ranks */
     uint64_t n;
 } hd_zipf;
 
-/* A step of u wider than this many ranks is filled in by one more draw, so that every rank can come. */
+/* Where a step of u spans more ranks than this, those low bits of k that neither the step nor the double x can
+ * tell are drawn anew, so that every rank can come. The share of a single rank is then below 2^-50. */
 #define HD_ZIPF_WIDE 8.0
 /* Beyond it, stretch and h(k) differ by less than s (s + 1) / (24 k^2) < 2^-53 of themselves: no test. */
 #define HD_ZIPF_FLAT (1ull << 26)
@@ -74,11 +75,18 @@ static inline uint64_t hd_zipf_rank(const hd_zipf *z, hd_rng *g)
     if (z->s == 0) return 1 + hd_rng_below(g, z->n);
     for (;;) {
         double u = z->low + (double)(hd_rng_next(g) >> 11) * z->step;
+        if (z->slope * u <= -1) continue; /* x without end: u was rounded past H(n + 0.5) */
         double x = hd_zipf_H_inverse(z, u);
+        if (x >= 0x1p63) continue;
         uint64_t k = (uint64_t)(x + 0.5);
-        if (x >= z->wide) k += hd_rng_below(g, (uint64_t)(z->step * x / (1 + z->slope * u))); /* step / h(x) */
+        if (x >= z->wide) {
+            double ranks = z->step * x / (1 + z->slope * u); /* that a step spans here: step / h(x) */
+            if (ranks > 0x1p60) ranks = 0x1p60;
+            uint64_t low_bits = UINT64_MAX >> (__builtin_clzll((uint64_t)ranks) - 1);
+            k = (k & ~low_bits) | (hd_rng_next(g) & low_bits);
+        }
         if (k < 1) k = 1;
-        if (k > z->n) continue; /* the last stretch ends at n + 0.5, and rounding may pass it */
+        if (k > z->n) continue; /* past it again, but less */
         if ((double)k - x <= z->near || k >= HD_ZIPF_FLAT || x >= z->wide) return k;
         if (u >= hd_zipf_H(z, (double)k + 0.5) - hd_zipf_h(z, (double)k)) return k;
     }
