@@ -1,0 +1,587 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * t_api.c - every keyed operation does what its line in heddle.h says, in single and in dual mode. Read as
+ * examples of use.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/model.h"
+
+typedef unsigned long long ull;
+
+enum { N = 8, UNTOUCHED = 0x5a };
+
+/* One table and one batch's worth of arrays, all outputs filled with UNTOUCHED before each run. */
+static struct {
+    hd_table *table;
+    uint64_t value_out[N], score_out[N], list_key[N], list_value[N], list_score[N], list_item[N], count;
+    void *ptr[N];
+    uint8_t fate[N];
+} x;
+
+static uint64_t untouched(void)
+{
+    uint64_t v;
+    memset(&v, UNTOUCHED, sizeof v);
+    return v;
+}
+
+static void open_table(const char *policy, bool dual, uint64_t buckets, uint32_t slots)
+{
+    hd_config c = hd_config_default();
+    c.policy = policy;
+    c.dual = dual;
+    c.capacity = buckets * slots;
+    c.slots = slots;
+    c.pins = 4;
+    test_case("policy=%s buckets=%llu slots=%u%s", policy, (ull)buckets, slots, dual ? " dual" : "");
+    must(hd_open(&c, &x.table));
+}
+
+/* Runs b with every output there is. */
+static void run(hd_batch b)
+{
+    memset(x.value_out, UNTOUCHED, sizeof x.value_out);
+    memset(x.score_out, UNTOUCHED, sizeof x.score_out);
+    memset(x.list_key, UNTOUCHED, sizeof x.list_key);
+    memset(x.list_value, UNTOUCHED, sizeof x.list_value);
+    memset(x.list_score, UNTOUCHED, sizeof x.list_score);
+    memset(x.list_item, UNTOUCHED, sizeof x.list_item);
+    memset(x.ptr, UNTOUCHED, sizeof x.ptr);
+    memset(x.fate, UNTOUCHED, sizeof x.fate);
+    x.count = untouched();
+    b.outcome = x.fate;
+    b.value_out = x.value_out;
+    b.score_out = x.score_out;
+    b.ptr = x.ptr;
+    b.list_key = x.list_key;
+    b.list_value = x.list_value;
+    b.list_score = x.list_score;
+    b.list_item = x.list_item;
+    b.count = &x.count;
+    must(hd_run(x.table, &b));
+    check(b.ran && strstr(b.ran, hd_op_name(b.op)), "ran %s", b.ran ? b.ran : "NULL");
+}
+
+/* The outcomes of the last run, one letter each: Miss Hit Inserted Updated Evicted reFused reServed eRased Pinned. */
+static const char *fates(uint64_t n)
+{
+    static char text[N + 1];
+    for (uint64_t i = 0; i < n; i++) text[i] = x.fate[i] < HD_OUTCOME_COUNT ? "MHIUEFSRP"[x.fate[i]] : '?';
+    text[n] = 0;
+    return text;
+}
+
+static void expect(const char *want)
+{
+    check(!strcmp(fates(strlen(want)), want), "outcomes %s instead of %s", fates(strlen(want)), want);
+    for (size_t i = strlen(want); i < N; i++) check(x.fate[i] == UNTOUCHED, "an outcome beyond the batch");
+}
+
+static void put(const uint64_t *key, uint64_t n, const uint64_t *value, const uint64_t *score)
+{
+    hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = n, .key = key, .value = value, .score = score };
+    run(b);
+}
+
+static uint64_t value_of(uint64_t key)
+{
+    run((hd_batch){ .op = HD_OP_FIND, .n = 1, .key = &key });
+    expect("H");
+    return x.value_out[0];
+}
+
+static uint64_t score_of(uint64_t key)
+{
+    run((hd_batch){ .op = HD_OP_FIND, .n = 1, .key = &key });
+    expect("H");
+    return x.score_out[0];
+}
+
+static bool is_there(uint64_t key)
+{
+    run((hd_batch){ .op = HD_OP_CONTAINS, .n = 1, .key = &key });
+    return x.fate[0] == HD_HIT;
+}
+
+static uint64_t size(void)
+{
+    uint64_t n;
+    must(hd_size_sync(x.table, &n));
+    return n;
+}
+
+static void done(void)
+{
+    must(hd_check(x.table));
+    hd_close(x.table);
+}
+
+static const uint64_t k123[] = { 1, 2, 3 }, v123[] = { 101, 102, 103 }, s123[] = { 11, 12, 13 };
+/* present, absent, three reserved, present again */
+static const uint64_t asked[] = { 2, 9, HD_KEY_EMPTY, HD_KEY_LOCKED, HD_KEY_RESERVED, 2, 3 };
+
+/* ---- Readers ---------------------------------------------------------------------------------------- */
+
+static void find(bool dual)
+{
+    open_table("custom", dual, 4, 8);
+    put(k123, 3, v123, s123);
+    expect("III");
+    run((hd_batch){ .op = HD_OP_FIND, .n = 7, .key = asked });
+    expect("HMSSSHH");
+    check(x.value_out[0] == 102 && x.value_out[5] == 102 && x.value_out[6] == 103, "values");
+    check(x.score_out[0] == 12 && x.score_out[5] == 12 && x.score_out[6] == 13, "scores");
+    for (int i = 1; i < 5; i++) check(x.value_out[i] == untouched() && x.score_out[i] == untouched(), "item %d found nothing, and wrote", i);
+    check(x.count == untouched() && x.list_key[0] == untouched(), "find has no list");
+    for (int i = 0; i < 7; i++) check((uintptr_t)x.ptr[i] == untouched(), "find has no pointers");
+    check(score_of(2) == 12, "find touched a score");
+
+    run((hd_batch){ .op = HD_OP_CONTAINS, .n = 7, .key = asked });
+    expect("HMSSSHH");
+    check(x.value_out[0] == untouched() && x.score_out[0] == untouched(), "contains delivers nothing");
+    done();
+}
+
+static void find_with_few_outputs(bool dual)
+{
+    open_table("lru", dual, 4, 8);
+    put(k123, 3, v123, NULL);
+    uint64_t value = 0, score = 0;
+    uint8_t fate = 9;
+    hd_batch b = { .op = HD_OP_FIND, .n = 1, .key = k123 };
+    must(hd_run(x.table, &b)); /* no output at all is allowed */
+    b.outcome = &fate;
+    must(hd_run(x.table, &b));
+    check(fate == HD_HIT, "outcome alone");
+    b.outcome = NULL;
+    b.value_out = &value;
+    must(hd_run(x.table, &b));
+    check(value == 101, "value alone");
+    b.value_out = NULL;
+    b.score_out = &score;
+    must(hd_run(x.table, &b));
+    check(score == 0, "score alone: key 1 was inserted at tick 0");
+    b.n = 0;
+    b.key = NULL;
+    must(hd_run(x.table, &b)); /* and so is nothing to do */
+    done();
+}
+
+static void find_ptr(bool dual)
+{
+    open_table("custom", dual, 4, 8);
+    put(k123, 3, v123, s123);
+    run((hd_batch){ .op = HD_OP_FIND_PTR, .n = 7, .key = asked });
+    expect("HMSSSHH");
+    for (int i = 1; i < 5; i++) check((uintptr_t)x.ptr[i] == untouched(), "item %d found nothing, and wrote", i);
+    check(x.ptr[0] == x.ptr[5] && x.ptr[0] != x.ptr[6], "one pointer per entry");
+    check(x.score_out[6] == 13 && x.value_out[0] == untouched(), "score, and no value");
+    uint64_t value;
+    memcpy(&value, x.ptr[0], 8);
+    check(value == 102, "it points to %llu", (ull)value);
+    value = 777;
+    memcpy(x.ptr[0], &value, 8);
+    check(value_of(2) == 777, "what is written through it is found");
+    done();
+}
+
+static void find_missed(bool dual)
+{
+    const uint64_t keys[] = { 50, 1, 51, HD_KEY_EMPTY, 2, 50, 52 };
+    open_table("custom", dual, 4, 8);
+    put(k123, 3, v123, s123);
+    run((hd_batch){ .op = HD_OP_FIND_MISSED, .n = 7, .key = keys });
+    expect("MHMSHMM");
+    check(x.count == 4, "%llu missed", (ull)x.count);
+    const uint64_t missed[] = { 50, 51, 50, 52 }, item[] = { 0, 2, 5, 6 };
+    check(!memcmp(x.list_key, missed, sizeof missed) && !memcmp(x.list_item, item, sizeof item), "missed keys and items, in item order");
+    check(x.list_key[4] == untouched() && x.list_value[0] == untouched(), "nothing beyond the list, and keys only");
+    check(x.value_out[1] == 101 && x.score_out[4] == 12 && x.value_out[0] == untouched(), "the others are found");
+    check(size() == 3, "and nothing is inserted");
+    run((hd_batch){ .op = HD_OP_FIND_MISSED, .n = 3, .key = k123 });
+    check(x.count == 0, "none missed");
+    done();
+}
+
+/* ---- Updaters ---------------------------------------------------------------------------------------- */
+
+static void touch(bool dual)
+{
+    open_table("lfu", dual, 4, 8);
+    put(k123, 3, v123, s123);
+    const uint64_t more[] = { 5, 6, 7, 8, 9, UINT64_MAX, 0 };
+    run((hd_batch){ .op = HD_OP_TOUCH, .n = 7, .key = asked, .score = more });
+    expect("HMSSSHH");
+    check(x.score_out[0] == 17 && x.score_out[5] == UINT64_MAX && x.score_out[6] == 13, "the new scores, which saturate");
+    check(x.value_out[0] == 102 && x.value_out[1] == untouched() && x.score_out[1] == untouched(), "values of hits alone");
+    check(score_of(2) == UINT64_MAX && size() == 3, "and they stay; nothing is inserted");
+    run((hd_batch){ .op = HD_OP_TOUCH, .n = 3, .key = k123 });
+    check(x.score_out[0] == 12 && x.score_out[1] == UINT64_MAX && x.score_out[2] == 14, "without scores: by 1");
+    done();
+
+    open_table("lru", dual, 4, 8);
+    put(k123, 3, v123, NULL);
+    run((hd_batch){ .op = HD_OP_TOUCH, .n = 3, .key = (const uint64_t[]){ 3, 1, 3 } });
+    check(x.score_out[0] == 3 && x.score_out[1] == 4 && x.score_out[2] == 5, "the time of the touch");
+    done();
+}
+
+static void assign(bool dual)
+{
+    const uint64_t keys[] = { 2, 9, HD_KEY_RESERVED, 3 }, values[] = { 202, 209, 1, 203 }, scores[] = { 1, 2, 3, 4 };
+    open_table("custom", dual, 4, 8);
+    put(k123, 3, v123, s123);
+    run((hd_batch){ .op = HD_OP_ASSIGN, .n = 4, .key = keys, .value = values, .score = scores });
+    expect("UMSU");
+    check(value_of(2) == 202 && score_of(2) == 1 && value_of(3) == 203 && score_of(3) == 4, "value and score");
+    check(value_of(1) == 101 && score_of(1) == 11 && size() == 3, "and nothing else");
+
+    const uint64_t others[] = { 302, 309, 1, 303 }, falls[] = { 0, 0, 0, 0 };
+    run((hd_batch){ .op = HD_OP_ASSIGN_VALUES, .n = 4, .key = keys, .value = others });
+    expect("UMSU");
+    check(value_of(2) == 302 && score_of(2) == 1 && value_of(3) == 303 && score_of(3) == 4, "the value alone");
+    run((hd_batch){ .op = HD_OP_ASSIGN_SCORES, .n = 4, .key = keys, .score = falls });
+    expect("UMSU");
+    check(value_of(2) == 302 && score_of(2) == 0 && value_of(3) == 303 && score_of(3) == 0 && size() == 3, "the score alone");
+    done();
+}
+
+/* ---- Inserters ---------------------------------------------------------------------------------------- */
+
+static void insert_or_assign(bool dual)
+{
+    const uint64_t keys[] = { 5, 6, 5, HD_KEY_LOCKED, 6, 5 }, values[] = { 1, 2, 3, 4, 5, 6 };
+    open_table("lru", dual, 4, 8);
+    put(keys, 6, values, NULL);
+    expect("IIUSUU");
+    check(size() == 2 && value_of(5) == 6 && value_of(6) == 5, "the last of a key wins");
+    check(score_of(5) == 5 && score_of(6) == 4, "at its own time");
+    check(x.list_key[0] == untouched() && x.count == untouched(), "there is no list");
+    done();
+}
+
+/* Keys that share both candidate buckets 0 and 1 of two; enough to overfill them. */
+static void fill(uint64_t *key, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        key[i] = 1000 + i;
+        uint64_t value = i, score = 100 + i;
+        put(&key[i], 1, &value, &score);
+    }
+}
+
+static void full_table(bool dual)
+{
+    uint64_t key[4], value[] = { 7, 8 };
+    open_table("custom", dual, dual ? 2 : 1, dual ? 2 : 4);
+    fill(key, 4);
+    expect("I");
+    check(size() == 4, "full");
+    double load;
+    must(hd_load_factor_sync(x.table, &load));
+    check(load == 1.0, "load factor %f", load);
+
+    /* refused, and said so: its own key, value and score; and then admitted, by an equal score */
+    const uint64_t late[] = { 1, 2 }, scores[] = { 99, 100 };
+    run((hd_batch){ .op = HD_OP_INSERT_AND_EVICT, .n = 2, .key = late, .value = value, .score = scores });
+    expect("FE");
+    check(x.count == 2 && x.list_item[0] == 0 && x.list_item[1] == 1, "the list has both");
+    check(x.list_key[0] == 1 && x.list_value[0] == 7 && x.list_score[0] == 99, "who was refused");
+    check(x.list_key[1] == 1000 && x.list_value[1] == 0 && x.list_score[1] == 100, "who left");
+    check(!is_there(1) && is_there(2) && !is_there(1000) && size() == 4, "and so it is");
+
+    /* a hit never evicts and is never refused, whatever its score */
+    const uint64_t low = 0;
+    run((hd_batch){ .op = HD_OP_INSERT_AND_EVICT, .n = 1, .key = &key[3], .value = value, .score = &low });
+    expect("U");
+    check(x.count == 0 && score_of(key[3]) == 0 && value_of(key[3]) == 7, "updated in place");
+
+    /* an erased slot is empty at once */
+    run((hd_batch){ .op = HD_OP_ERASE, .n = 2, .key = (const uint64_t[]){ 2, 2 } });
+    expect("RM");
+    put(late, 1, value, &low);
+    expect("I");
+    done();
+}
+
+/* Admission: no one is refused by a table that always admits. */
+static void admit_always(bool dual)
+{
+    uint64_t key[4], value = 7, newcomer = 5, low = 0;
+    hd_config c = hd_config_default();
+    c.policy = "custom";
+    c.admit = HD_ADMIT_ALWAYS;
+    c.dual = dual;
+    c.slots = dual ? 2 : 4;
+    c.capacity = 4;
+    test_case("admit always%s", dual ? " dual" : "");
+    must(hd_open(&c, &x.table));
+    fill(key, 4);
+    run((hd_batch){ .op = HD_OP_INSERT_AND_EVICT, .n = 1, .key = &newcomer, .value = &value, .score = &low });
+    expect("E");
+    check(x.list_key[0] == 1000 && x.list_score[0] == 100, "the least leaves");
+    done();
+}
+
+static void find_or_insert(bool dual)
+{
+    const uint64_t keys[] = { 2, 9, HD_KEY_EMPTY, 9 }, values[] = { 202, 209, 1, 219 };
+    open_table("lfu", dual, 4, 8);
+    put(k123, 3, v123, s123);
+    run((hd_batch){ .op = HD_OP_FIND_OR_INSERT, .n = 4, .key = keys, .value = values });
+    expect("HISH");
+    check(x.value_out[0] == 102 && x.score_out[0] == 13, "present: the value that was there, and its new score");
+    check(x.value_out[1] == untouched() && x.score_out[1] == untouched(), "absent: nothing was found");
+    check(x.value_out[3] == 209 && x.score_out[3] == 2, "and then it is present");
+    check(value_of(2) == 102 && value_of(9) == 209, "values in the table");
+    done();
+
+    uint64_t key[4], low = 0, value = 7, newcomer = 5;
+    open_table("custom", dual, dual ? 2 : 1, dual ? 2 : 4);
+    fill(key, 4);
+    run((hd_batch){ .op = HD_OP_FIND_OR_INSERT, .n = 1, .key = &newcomer, .value = &value, .score = &low });
+    expect("F");
+    check(x.value_out[0] == untouched() && size() == 4, "refused");
+    done();
+}
+
+static void find_or_insert_ptr(bool dual)
+{
+    const uint64_t keys[] = { 2, 9, HD_KEY_EMPTY, 9 };
+    open_table("lfu", dual, 4, 8);
+    put(k123, 3, v123, s123);
+    run((hd_batch){ .op = HD_OP_FIND_OR_INSERT_PTR, .n = 4, .key = keys });
+    expect("HISH");
+    uint64_t value;
+    memcpy(&value, x.ptr[0], 8);
+    check(value == 102, "present: its value");
+    memcpy(&value, x.ptr[1], 8);
+    check(value == 0 && x.ptr[1] == x.ptr[3] && (uintptr_t)x.ptr[2] == untouched(), "absent: a zeroed one");
+    check(score_of(2) == 13 && score_of(9) == 2, "rescored");
+
+    /* a slot that had another value before is zeroed too */
+    run((hd_batch){ .op = HD_OP_ERASE, .n = 3, .key = k123 });
+    expect("RRR");
+    run((hd_batch){ .op = HD_OP_FIND_OR_INSERT_PTR, .n = 3, .key = k123 });
+    expect("III");
+    for (uint64_t key = 1; key <= 3; key++) check(value_of(key) == 0, "key %llu has %llu", (ull)key, (ull)value_of(key));
+    done();
+
+    uint64_t key[4], newcomer = 5, score = 1000;
+    open_table("custom", dual, dual ? 2 : 1, dual ? 2 : 4);
+    fill(key, 4);
+    run((hd_batch){ .op = HD_OP_FIND_OR_INSERT_PTR, .n = 1, .key = &newcomer, .score = &score });
+    expect("E");
+    check(value_of(5) == 0, "so is the slot of one who left");
+    done();
+}
+
+/* ---- Pins ------------------------------------------------------------------------------------------------ */
+
+static void lock(const uint64_t *key, uint64_t n, uint64_t holder) { run((hd_batch){ .op = HD_OP_LOCK_KEYS, .n = n, .key = key, .holder = holder }); }
+static void unlock(const uint64_t *key, uint64_t n, uint64_t holder) { run((hd_batch){ .op = HD_OP_UNLOCK_KEYS, .n = n, .key = key, .holder = holder }); }
+
+static void pins(bool dual)
+{
+    open_table("lfu", dual, 4, 8);
+    put(k123, 3, v123, s123);
+    lock(asked, 7, 55);
+    expect("HMSSSPH"); /* the second time it is pinned already */
+    uint64_t value;
+    memcpy(&value, x.ptr[0], 8);
+    check(value == 102 && x.ptr[5] == x.ptr[0] && (uintptr_t)x.ptr[1] == untouched(), "pointers to the pinned values");
+
+    /* pinned: read freely, changed by nobody */
+    const uint64_t keys[] = { 2, 1 }, values[] = { 7, 8 };
+    run((hd_batch){ .op = HD_OP_FIND, .n = 2, .key = keys });
+    expect("HH");
+    run((hd_batch){ .op = HD_OP_TOUCH, .n = 2, .key = keys });
+    expect("PH");
+    check(x.value_out[0] == 102 && x.score_out[0] == 12, "a touch delivers, and changes nothing");
+    run((hd_batch){ .op = HD_OP_ASSIGN, .n = 2, .key = keys, .value = values });
+    expect("PU");
+    run((hd_batch){ .op = HD_OP_ASSIGN_VALUES, .n = 2, .key = keys, .value = values });
+    expect("PU");
+    run((hd_batch){ .op = HD_OP_ASSIGN_SCORES, .n = 2, .key = keys });
+    expect("PU");
+    run((hd_batch){ .op = HD_OP_ACCUM_OR_ASSIGN, .n = 2, .key = keys, .value = values, .elem = HD_U64 });
+    expect("PU");
+    run((hd_batch){ .op = HD_OP_INSERT_OR_ASSIGN, .n = 2, .key = keys, .value = values });
+    expect("PU");
+    run((hd_batch){ .op = HD_OP_INSERT_AND_EVICT, .n = 2, .key = keys, .value = values });
+    expect("PU");
+    check(x.count == 0, "nobody left");
+    run((hd_batch){ .op = HD_OP_FIND_OR_INSERT, .n = 2, .key = keys, .value = values });
+    expect("PH");
+    check(x.value_out[0] == 102 && x.score_out[0] == 12, "find_or_insert delivers");
+    run((hd_batch){ .op = HD_OP_FIND_OR_INSERT_PTR, .n = 2, .key = keys });
+    expect("PH");
+    run((hd_batch){ .op = HD_OP_ERASE, .n = 2, .key = keys });
+    expect("PR");
+    run((hd_batch){ .op = HD_OP_ERASE_IF, .pred = "all" });
+    check(x.count == 0 && size() == 2 && value_of(2) == 102 && score_of(2) == 12, "2 and 3 are as they were");
+
+    unlock(keys, 2, 56);
+    expect("PM"); /* another holder's; not there */
+    unlock(asked, 7, 55);
+    expect("HMSSSMH");
+    unlock(keys, 1, 55);
+    expect("M");
+    run((hd_batch){ .op = HD_OP_ERASE_IF, .pred = "all" });
+    check(x.count == 2 && size() == 0, "unpinned they go");
+    done();
+}
+
+static void pins_in_a_full_table(bool dual)
+{
+    uint64_t key[4], newcomer = 5, value = 1, high = UINT64_MAX;
+    open_table("custom", dual, dual ? 2 : 1, dual ? 2 : 4);
+    fill(key, 4);
+    lock(key, 3, 1);
+    expect("HHH");
+    run((hd_batch){ .op = HD_OP_INSERT_AND_EVICT, .n = 1, .key = &newcomer, .value = &value, .score = &high });
+    expect("E");
+    check(x.list_key[0] == key[3], "the one that was not pinned left, whatever the scores");
+    lock(&newcomer, 1, 2);
+    expect("H");
+    run((hd_batch){ .op = HD_OP_INSERT_AND_EVICT, .n = 1, .key = &key[3], .value = &value, .score = &high });
+    expect("F");
+    check(x.count == 1 && x.list_key[0] == key[3] && x.list_score[0] == high, "all are pinned: refused");
+    must(hd_check(x.table));
+    must(hd_clear(x.table));
+    check(size() == 0, "clear takes entries and pins");
+    put(key, 4, key, key);
+    expect("IIII");
+    run((hd_batch){ .op = HD_OP_ERASE, .n = 4, .key = key });
+    expect("RRRR");
+    done();
+}
+
+static void no_place_for_a_pin(bool dual)
+{
+    const uint64_t keys[] = { 1, 2, 3, 4, 5, 6 };
+    open_table("lru", dual, 4, 8); /* has 4 places */
+    put(keys, 6, keys, NULL);
+    lock(keys, 6, 9);
+    expect("HHHHFF");
+    run((hd_batch){ .op = HD_OP_ERASE, .n = 6, .key = keys });
+    expect("PPPPRR");
+    unlock(keys + 1, 1, 9);
+    expect("H");
+    put(keys + 4, 1, keys, NULL);
+    lock(keys + 4, 1, 9);
+    expect("H");
+    done();
+}
+
+/* ---- erase ---------------------------------------------------------------------------------------------------- */
+
+static void erase(bool dual)
+{
+    const uint64_t keys[] = { 2, 9, HD_KEY_EMPTY, 2, 1 };
+    open_table("lru", dual, 4, 8);
+    put(k123, 3, v123, NULL);
+    run((hd_batch){ .op = HD_OP_ERASE, .n = 5, .key = keys });
+    expect("RMSMR");
+    check(size() == 1 && !is_there(1) && !is_there(2) && is_there(3), "2 and 1 are gone");
+    put(k123, 3, v123, NULL);
+    expect("IIU");
+    done();
+}
+
+/* ---- lfu and values of any size --------------------------------------------------------------------------------- */
+
+static void lfu_saturates(bool dual)
+{
+    const uint64_t key = 1, value = 2;
+    const uint64_t given[] = { UINT64_MAX - 2, 1, 1, 1, 5, UINT64_MAX };
+    const uint64_t want[] = { UINT64_MAX - 2, UINT64_MAX - 1, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX };
+    open_table("lfu", dual, 4, 8);
+    for (int i = 0; i < 6; i++) {
+        put(&key, 1, &value, &given[i]);
+        check(score_of(1) == want[i], "after %d: %llu", i, (ull)score_of(1));
+    }
+    done();
+}
+
+static void values_of_any_size(bool dual)
+{
+    static const uint32_t sizes[] = { 0, 1, 2, 3, 7, 8, 15, 16, 17, 64, 1000, HD_VALUE_BYTES_MAX };
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
+        uint32_t bytes = sizes[s];
+        hd_config c = hd_config_default();
+        c.capacity = 64;
+        c.slots = 16;
+        c.value_bytes = bytes;
+        c.dual = dual;
+        test_case("value_bytes=%u%s", bytes, dual ? " dual" : "");
+        must(hd_open(&c, &x.table));
+        uint64_t key[20];
+        uint8_t *in = (uint8_t *)test_alloc(20, bytes), *out = (uint8_t *)test_alloc(20, bytes), fate[20];
+        void *ptr[20];
+        for (uint64_t i = 0; i < 20; i++) {
+            key[i] = i * 7;
+            value_make(in + i * bytes, bytes, key[i], 1);
+        }
+        hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = 20, .key = key, .value = bytes ? in : NULL };
+        must(hd_run(x.table, &b));
+        hd_batch f = { .op = HD_OP_FIND, .n = 20, .key = key, .value_out = bytes ? out : NULL, .outcome = fate };
+        must(hd_run(x.table, &f));
+        for (int i = 0; i < 20; i++) check(fate[i] == HD_HIT, "key %llu", (ull)key[i]);
+        check(!memcmp(in, out, (size_t)20 * bytes), "values came back changed");
+        hd_batch p = { .op = HD_OP_FIND_PTR, .n = 20, .key = key, .ptr = ptr };
+        must(hd_run(x.table, &p));
+        for (uint64_t i = 0; i < 20; i++) check(!memcmp(ptr[i], in + i * bytes, bytes), "the pointer of key %llu", (ull)key[i]);
+        free(in);
+        free(out);
+        done();
+    }
+}
+
+/* ---- Both modes ----------------------------------------------------------------------------------------------------- */
+
+#define IN_BOTH_MODES(name) \
+    static void name##_in_both_modes(void **state) { (void)state; name(false); name(true); }
+IN_BOTH_MODES(find)
+IN_BOTH_MODES(find_with_few_outputs)
+IN_BOTH_MODES(find_ptr)
+IN_BOTH_MODES(find_missed)
+IN_BOTH_MODES(touch)
+IN_BOTH_MODES(assign)
+IN_BOTH_MODES(insert_or_assign)
+IN_BOTH_MODES(full_table)
+IN_BOTH_MODES(admit_always)
+IN_BOTH_MODES(find_or_insert)
+IN_BOTH_MODES(find_or_insert_ptr)
+IN_BOTH_MODES(pins)
+IN_BOTH_MODES(pins_in_a_full_table)
+IN_BOTH_MODES(no_place_for_a_pin)
+IN_BOTH_MODES(erase)
+IN_BOTH_MODES(lfu_saturates)
+IN_BOTH_MODES(values_of_any_size)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(find_in_both_modes),
+        cmocka_unit_test(find_with_few_outputs_in_both_modes),
+        cmocka_unit_test(find_ptr_in_both_modes),
+        cmocka_unit_test(find_missed_in_both_modes),
+        cmocka_unit_test(touch_in_both_modes),
+        cmocka_unit_test(assign_in_both_modes),
+        cmocka_unit_test(insert_or_assign_in_both_modes),
+        cmocka_unit_test(full_table_in_both_modes),
+        cmocka_unit_test(admit_always_in_both_modes),
+        cmocka_unit_test(find_or_insert_in_both_modes),
+        cmocka_unit_test(find_or_insert_ptr_in_both_modes),
+        cmocka_unit_test(pins_in_both_modes),
+        cmocka_unit_test(pins_in_a_full_table_in_both_modes),
+        cmocka_unit_test(no_place_for_a_pin_in_both_modes),
+        cmocka_unit_test(erase_in_both_modes),
+        cmocka_unit_test(lfu_saturates_in_both_modes),
+        cmocka_unit_test(values_of_any_size_in_both_modes),
+    };
+    return test_run(tests);
+}

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# t_header.sh - heddle.h is enough by itself, and silent, in every C and C++ that a caller may be in; and every header of the
+# tree stands alone.
+set -u
+root=$top_srcdir
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cases=0 failed=0
+
+# try NAME COMMAND...: one case; the command's words are shown when it fails.
+try() {
+  local name=$1
+  shift
+  cases=$((cases + 1))
+  if "$@" >"$work/words" 2>&1; then echo "ok $cases - $name"; return; fi
+  failed=1
+  echo "not ok $cases - $name"
+  sed 's/^/#   /' "$work/words"
+}
+
+printf '%s\n' '#include "heddle.h"' '#include "heddle.h"' 'hd_status user(hd_table **t);' \
+  'hd_status user(hd_table **t) { hd_config c = hd_config_default(); c.slots = HD_SLOTS_MAX; return hd_open(&c, t); }' >"$work/user.c"
+cp "$work/user.c" "$work/user.cc"
+
+strict='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wundef -Werror -fsyntax-only'
+for cc in ${CC:-cc} clang; do
+  command -v "$cc" >/dev/null || continue
+  for std in c99 c11 c17; do try "$cc -std=$std" "$cc" -std=$std $strict -I"$root/include" "$work/user.c"; done
+done
+for cxx in ${CXX:-c++} clang++; do
+  command -v "$cxx" >/dev/null || continue
+  for std in c++11 c++17 c++20; do try "$cxx -std=$std" "$cxx" -std=$std $strict -Wold-style-cast -I"$root/include" "$work/user.cc"; done
+done
+
+# Rows (policies, predicates) are read by their registries and not by themselves.
+for h in "$root"/lib/*.h "$root"/ref/*.h "$root"/judge/*.h "$root"/workload/*.h "$root"/concurrency/*.h "$root"/policies/policy.h "$root"/predicates/predicate.h; do
+  case $h in */keys_*.h) continue ;; esac
+  name=${h#"$root"/}
+  printf '#include "%s"\n#include "%s"\ntypedef int something;\n' "$name" "$name" >"$work/alone.c"
+  try "$name stands alone" ${CC:-cc} -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -Wno-unused -fsyntax-only -I"$root" -I"$root/include" "$work/alone.c"
+done
+echo "1..$cases"
+exit $failed
