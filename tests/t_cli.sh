@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# t_cli.sh - the command as people meet it: every example of every help page and of the README works, every mistake has its
+# exit code and one line that names what was meant, and what is printed arrives or is said not to have.
+#
+# What is run: in the section EXAMPLES of `heddle VERB --help`, each line whose first word is heddle or printf; in README.md, each
+# such line, and each that begins with ./, of a block fenced as ```sh. They run in order in one empty folder, so that a line may
+# use what an earlier one made. A ./ line is only parsed: it would build again what is being tested. A line that names a file
+# under ../shared runs with HEDDLE_DATA in its place, and is skipped without it.
+set -u
+: "${HEDDLE:?}" "${top_srcdir:?}"
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/bin" "$work/here" && ln -s "$HEDDLE" "$work/bin/heddle" && cd "$work/here" || exit 1
+PATH=$work/bin:$PATH
+cases=0 failed=0
+
+pass() { cases=$((cases + 1)); echo "ok $cases - $1"; }
+skip() { cases=$((cases + 1)); echo "ok $cases - $1 # SKIP $2"; }
+fail() { # NAME WHAT: with what the command said
+  cases=$((cases + 1)) failed=1
+  echo "not ok $cases - $1"
+  { echo "$2"; head -n 5 "$work/err"; } | sed 's/^/#   /'
+}
+
+# ---- Examples ------------------------------------------------------------------------------------------------------------
+
+# example WHERE LINE: succeeds, and says nothing on standard error.
+example() {
+  local line=$2
+  if [[ $line == *../shared/data* ]]; then
+    if [ -z "${HEDDLE_DATA:-}" ]; then skip "$1: $line" "no HEDDLE_DATA"; return; fi
+    line=${line//..\/shared\/data/$HEDDLE_DATA}
+  fi
+  timeout 120 bash -c "$line" >"$work/out" 2>"$work/err" </dev/null
+  local code=$?
+  if [ $code != 0 ]; then fail "$1: $2" "exit code $code"
+  elif [ -s "$work/err" ]; then fail "$1: $2" "it spoke on standard error"
+  else pass "$1: $2"
+  fi
+}
+
+verbs=$(heddle --help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')
+for verb in '' $verbs; do
+  heddle $verb --help >"$work/help" 2>"$work/err" || fail "heddle $verb --help" "exit code $?"
+  mapfile -t lines < <(sed -n '/^EXAMPLES$/,$p' "$work/help" | grep -E '^ +(heddle|printf) ' | sed 's/^ *//')
+  if [ ${#lines[@]} = 0 ]; then fail "heddle $verb --help has examples" "none was found"; fi
+  for line in "${lines[@]}"; do example "heddle${verb:+ $verb} --help" "$line"; done
+done
+
+if [ -f "$top_srcdir/README.md" ]; then
+  mapfile -t lines < <(sed -n '/^```sh$/,/^```$/p' "$top_srcdir/README.md" | sed 's/^\$ //' | grep -E '^(heddle|printf|\./)')
+  for line in "${lines[@]}"; do
+    if [[ $line != ./* ]]; then example README.md "$line"; continue; fi
+    script=${line%% *}
+    if [ -f "$top_srcdir/$script" ] && bash -n "$top_srcdir/$script" 2>"$work/err"; then pass "README.md: $line is there"
+    elif [ "$script" = ./configure ] || [ "$script" = ./heddle ]; then pass "README.md: $line is made by the build"
+    else fail "README.md: $line" "there is no such script, or bash cannot read it"
+    fi
+  done
+fi
+
+# ---- Mistakes ------------------------------------------------------------------------------------------------------------
+
+# bad NAME CODE PATTERN COMMAND...: that exit code, nothing on standard output, one line on standard error that has the pattern.
+bad() {
+  local name=$1 want=$2 pattern=$3 code
+  shift 3
+  timeout 60 "$@" >"$work/out" 2>"$work/err" </dev/null
+  code=$?
+  if [ $code != "$want" ]; then fail "$name" "exit code $code, not $want: $*"
+  elif [ "$(wc -l <"$work/err")" != 1 ]; then fail "$name" "$(wc -l <"$work/err") lines on standard error, not 1: $*"
+  elif ! grep -qE -- "$pattern" "$work/err"; then fail "$name" "the line does not say '$pattern': $*"
+  elif [ -s "$work/out" ]; then fail "$name" "it printed results: $*"
+  else pass "$name: exit $want, $(head -c 110 "$work/err")"
+  fi
+}
+bytes() { printf "$(printf '\\x%s' "$@")"; } # in hexadecimal
+
+heddle gen zipf:0.99,1000 --requests 20k -o good.oracleGeneral >/dev/null || exit 1
+heddle gen zipf:0.99,1000 --requests 20k -o good.oracleGeneral.zst >/dev/null || exit 1
+sim() { bad "$1" "$2" "$3" heddle sim "$4" "${5-oracleGeneral}" "${6-lru}" "${7-64}" "${@:8}"; }
+
+: >empty
+head -c 1000 good.oracleGeneral >short
+{ cat good.oracleGeneral; printf 'tail'; } >tail
+printf 'this is no trace, whatever its name says, and it is longer than a record\n' >words
+sim 'an empty trace'               3 'empty.*byte 0'            empty
+sim 'an empty vscsi trace'         3 'empty.*byte 0'            empty vscsi
+sim 'a record cut short'           3 'short.*byte [0-9]+'       short
+sim 'bytes after the last record'  3 'tail.*byte [0-9]+'        tail
+sim 'words instead of records'     3 'words.*byte [0-9]+'       words
+sim 'unknown magic'                3 'words.*byte [0-9]+'       words vscsi
+
+size=$(wc -c <good.oracleGeneral.zst)
+head -c $((size / 2)) good.oracleGeneral.zst >half.zst
+{ bytes 28 b5 2f fd; head -c 4096 good.oracleGeneral; } >random.zst
+bytes 28 b5 2f fd 00 a8 02 00 10 31 >window.zst
+# A frame of run-length blocks: 4 bytes make 128 KiB less one, 64 KiB make 2 GiB. No byte of them is zero: bash holds them.
+{ bytes 28 b5 2f fd 00 38; (LC_ALL=C block=$(bytes fa ff 0f 31); for _ in {1..14}; do block=$block$block; done; printf '%s' "$block"); } >bomb.zst
+sim 'a truncated .zst'        3 'half.zst.*[0-9]+'   half.zst
+sim 'a random .zst'           3 'random.zst.*[0-9]+' random.zst
+sim 'a .zst that wants 2 GiB' 3 'window.zst.*[0-9]+' window.zst
+sim 'a decompression bomb'    3 'bomb.zst.*[0-9]+'   bomb.zst txt
+sim 'the same as CSV'         3 'bomb.zst.*[0-9]+'   bomb.zst csv
+peak=
+[ -x /usr/bin/time ] && peak=$(/usr/bin/time -f %M heddle sim bomb.zst txt lru 64 2>&1 >/dev/null | tail -n 1)
+if [ -z "$peak" ] || [[ ${HD_SANITIZE:-} == *-fsanitize* ]]; then skip 'a bomb stays under 64 MiB' 'no time(1), or a sanitizer takes memory'
+elif [ "$peak" -lt 65536 ]; then pass "a bomb stays under 64 MiB: $peak KiB"
+else fail 'a bomb stays under 64 MiB' "$peak KiB"
+fi
+
+printf '10,1,100\n20,2,200\n30,x,300\n40,4,400\n' >bad.csv
+printf '1,10\n2\n' >columns.csv
+sim 'a CSV field that is no number' 3 'bad.csv.*(line|row) 3.*column 2'     bad.csv csv,key=1,time=2
+sim 'a CSV row that is too short'   3 'columns.csv.*(line|row) 2.*column 2' columns.csv csv,key=2
+if heddle sim bad.csv csv,key=1,time=2 lru 64 --lenient --json >"$work/out" 2>"$work/err" &&
+  grep -q '"skipped": 1' "$work/out" && grep -q '"requests": 3' "$work/out"; then pass '--lenient counts the bad row and goes on'
+else fail '--lenient counts the bad row and goes on' "$(head -c 300 "$work/out")"
+fi
+
+bad 'an unknown verb'         2 "nearest: sim"      heddle simulate
+bad 'an unknown verb, near'   2 "nearest: kmer"     heddle kmers
+bad 'no verb that begins so'  2 "nearest: doctor"   heddle doc
+bad 'an unknown option'       2 'nearest: --slots'  heddle sim good.oracleGeneral oracleGeneral lru 64 --slotz 4
+bad 'an unknown short option' 2 "'Z'"               heddle sim good.oracleGeneral oracleGeneral lru 64 -Z
+bad 'an option without value' 2 'requires an argument' heddle sim good.oracleGeneral oracleGeneral lru 64 --slots
+bad 'too few words'           2 'TRACE FORMAT'      heddle sim good.oracleGeneral
+bad 'too many words'          2 'too many'          heddle sim good.oracleGeneral oracleGeneral lru 64 128
+bad 'an unknown list'         2 'nearest: policies' heddle list policy
+sim 'an unknown policy'       2 'nearest: lru'              good.oracleGeneral oracleGeneral lruu
+sim 'one unknown of two'      2 'nearest: lfu'              good.oracleGeneral oracleGeneral lru,lfuu
+sim 'an unknown format'       2 'nearest: oracleGeneral'    good.oracleGeneral oracleGenral
+sim 'an unknown format option' 2 'kee'                      bad.csv csv,kee=2
+bad 'an unknown design'       2 'nearest: hkv'      heddle run hvk.serve.ref
+bad 'an unknown operation'    2 'nearest: find'     heddle run hkv.fnd.ref
+bad 'an unknown variant'      2 'nearest'           heddle run hkv.serve.reff
+bad 'an unknown field'        2 'nearest: policy'   heddle run hkv.serve.ref polcy=lru
+bad 'an unknown source'       2 'nearest: zipf'     heddle run hkv.serve.ref keys=zpf:1,10
+bad 'an unknown admission'    2 'nearest: always'   heddle sim good.oracleGeneral oracleGeneral lru 64 --admit alway
+sim 'a size that is no number'        2 'size.*abc'         good.oracleGeneral oracleGeneral lru abc
+sim 'a size with a unit that is none' 2 'size.*10Qi'        good.oracleGeneral oracleGeneral lru 10Qi
+sim 'a negative size'                 2 'size.*-5'          good.oracleGeneral oracleGeneral lru -- -5
+sim 'an empty item'                   2 'SIZES.*empty'      good.oracleGeneral oracleGeneral lru 64,,128
+sim 'more than all of the keys'       2 'size.*101'         good.oracleGeneral oracleGeneral lru 101%
+sim 'none of the keys'                2 'size.*0%'          good.oracleGeneral oracleGeneral lru 0%
+sim '0 slots'                         2 'slots.*2 to 1024'  good.oracleGeneral oracleGeneral lru 64 --slots 0
+sim '1025 slots'                      2 'slots.*2 to 1024'  good.oracleGeneral oracleGeneral lru 64 --slots 1025
+sim 'a value that is too long'        2 'values.*65536'     good.oracleGeneral oracleGeneral lru 64 --values 65537
+sim 'a capacity above memory'         2 'size.*needs? .*iB.*has'   good.oracleGeneral oracleGeneral lru 1024Gi
+sim 'values above memory'             2 'size.*needs? .*iB.*has'   good.oracleGeneral oracleGeneral lru 1Gi --values 65536
+bad '0 slots, in a case'              2 'slots.*2 to 1024'         heddle run hkv.serve.ref slots=0
+bad 'a long value, in a case'         2 'value.*65536'             heddle run hkv.serve.ref value=65537
+bad 'a capacity above memory, in a case' 2 'capacity.*needs? .*iB' heddle run hkv.serve.ref capacity=1024Gi
+bad 'a saved table of two rows'       2 '--save'                   heddle sim good.oracleGeneral oracleGeneral lru,lfu 64 --save x
+sim 'a trace that is not there'       2 'absent'                   absent
+mkdir folder
+sim 'a folder'                        2 'folder'                   folder
+bad 'a plot of unknown ending'        2 '--plot.*png'              heddle sweep zipf:0.99,100 --plot curves.gif
+bad 'load factors that fall'          2 'ascend'                   heddle sweep --load-factors 0.5,0.25
+bad 'requests and load factors'       2 '--load-factors'           heddle sweep zipf:0.99,100 --load-factors 0.5
+
+heddle sim good.oracleGeneral oracleGeneral lru 256 --save whole.heddle --csv >/dev/null || exit 1
+size=$(wc -c <whole.heddle)
+{ head -c 1000 whole.heddle; bytes ff; tail -c +1002 whole.heddle; } >flipped.heddle
+cmp -s whole.heddle flipped.heddle && { head -c 1000 whole.heddle; bytes 00; tail -c +1002 whole.heddle; } >flipped.heddle
+head -c $((size - 1)) whole.heddle >cut.heddle
+bad 'a saved table that is none'         3 'words'   heddle inspect words
+bad 'a saved table with a byte changed'  3 'flipped' heddle inspect flipped.heddle
+bad 'a saved table cut short'            3 'cut'     heddle inspect cut.heddle
+bad 'a saved table that is not there'    2 'absent'  heddle check absent
+for file in flipped cut; do
+  heddle check whole.heddle $file.heddle --csv >"$work/out" 2>"$work/err"
+  code=$?
+  if [ $code = 3 ] && grep -q '^whole.heddle,true' "$work/out" && grep -q "^$file.heddle,false" "$work/out"; then pass "check tells $file from whole"
+  else fail "check tells $file from whole" "exit code $code"
+  fi
+done
+
+# ---- Output that does not arrive, and being stopped ----------------------------------------------------------------------------
+
+if [ -w /dev/full ]; then
+  heddle list >/dev/full 2>"$work/err"
+  code=$?
+  if [ $code = 4 ] && [ "$(wc -l <"$work/err")" = 1 ]; then pass 'a full disk: exit 4'; else fail 'a full disk: exit 4' "exit code $code"; fi
+  heddle sim --help >/dev/full 2>"$work/err"
+  code=$?
+  if [ $code = 4 ]; then pass 'a full disk under --help: exit 4'; else fail 'a full disk under --help: exit 4' "exit code $code"; fi
+else
+  skip 'a full disk: exit 4' 'no /dev/full'
+fi
+heddle list >&- 2>"$work/err"
+code=$?
+if [ $code = 4 ]; then pass 'standard output closed: exit 4'; else fail 'standard output closed: exit 4' "exit code $code"; fi
+{ sleep 0.3; heddle list 2>"$work/err"; echo $? >"$work/code"; } | true
+if [ "$(cat "$work/code")" = 4 ]; then pass 'a reader that left: exit 4'; else fail 'a reader that left: exit 4' "exit code $(cat "$work/code")"; fi
+
+heddle sweep zipf:0.99,4Mi --requests 1G --sizes 1000 >"$work/out" 2>"$work/err" &
+sleep 0.5
+kill -INT $!
+wait $!
+code=$?
+if [ $code = 130 ] && ! [ -s "$work/out" ]; then pass 'Ctrl-C: exit 130'; else fail 'Ctrl-C: exit 130' "exit code $code"; fi
+
+heddle >"$work/out" 2>"$work/err"
+code=$?
+if [ $code = 2 ] && grep -q '^Usage: heddle' "$work/err"; then pass 'no verb: usage, exit 2'; else fail 'no verb: usage, exit 2' "exit code $code"; fi
+
+# ---- Forms of output ------------------------------------------------------------------------------------------------------------
+
+# form NAME COMMAND...: its JSON has a schema that doc/output.md describes, and its CSV has as many fields in every row.
+form() {
+  local name=$1 schema
+  shift
+  "$@" --json >"$work/out" 2>"$work/err" || { fail "$name" "exit code $?"; return; }
+  schema=$(sed -n 's/.*"schema": "\([^"]*\)".*/\1/p' "$work/out")
+  if ! grep -qF "\`$schema\`" "$top_srcdir/doc/output.md"; then fail "$name" "doc/output.md does not say what $schema is"; return; fi
+  for key in $(grep -oE '^ +"[a-z_0-9]+":' "$work/out" | tr -d ' ":' | sort -u); do
+    grep -qE "\`$key\`" "$top_srcdir/doc/output.md" || { fail "$name" "doc/output.md does not say what $key is"; return; }
+  done
+  if command -v python3 >/dev/null && ! python3 -m json.tool <"$work/out" >/dev/null 2>"$work/err"; then fail "$name" 'it is no JSON'; return; fi
+  "$@" --csv >"$work/out" 2>"$work/err" || { fail "$name --csv" "exit code $?"; return; }
+  if [ "$(sed 's/"[^"]*"//g; s/[^,]//g' "$work/out" | sort -u | wc -l)" != 1 ]; then fail "$name" 'rows of its CSV differ in length'; return; fi
+  pass "$name: $schema"
+}
+form 'doctor'  heddle doctor
+form 'list'    heddle list
+form 'run'     heddle run hkv.serve.ref batch=64x10
+form 'sim'     heddle sim good.oracleGeneral oracleGeneral lru,lfu 64,1%
+form 'sweep'   heddle sweep good.oracleGeneral oracleGeneral --sizes 10%,50%
+form 'fill'    heddle sweep --load-factors 0.5,1.5 --capacity 1Ki
+form 'inspect' heddle inspect whole.heddle
+form 'check'   heddle check whole.heddle
+
+if [ -z "${HEDDLE_DATA:-}" ] || ! [ -f "$HEDDLE_DATA/cloudPhysicsIO.oracleGeneral.zst" ]; then skip 'a real trace: 99,411 misses' 'no HEDDLE_DATA'
+else
+  heddle sim "$HEDDLE_DATA/cloudPhysicsIO.oracleGeneral.zst" oracleGeneral lru 128 --csv >"$work/out" 2>"$work/err"
+  if grep -q '^lru,128,128,128,128,113872,99411,' "$work/out"; then pass 'a real trace: 99,411 misses'; else fail 'a real trace: 99,411 misses' "$(cat "$work/out")"; fi
+fi
+
+heddle sweep zipf:0.99,1000 --requests 20k --sizes 10%,50% --plot curves.svg >"$work/out" 2>"$work/err"
+code=$?
+if [ $code = 0 ] && grep -q '<svg' curves.svg; then pass 'a plot is drawn'
+elif [ $code = 4 ] && grep -q 'python3-matplotlib' "$work/err"; then pass 'no matplotlib: exit 4, and which package has it'
+else fail 'a plot is drawn' "exit code $code"
+fi
+
+echo "1..$cases"
+exit $failed
