@@ -49,7 +49,7 @@ packages() {
 # True when build/ has to be configured: it is not, or was before a package came, or stood in another place.
 stale() {
   [ ! -f $build/config.status ] || [ ! -f $build/Makefile ] || [ $installed = yes ] ||
-    ! grep -qxF "abs_top_srcdir = $PWD" $build/Makefile
+    ! grep -qxF "abs_top_builddir = $PWD/$build" $build/Makefile
 }
 
 configure_here() {

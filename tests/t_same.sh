@@ -46,11 +46,11 @@ run() { same "run $1" run "$1 threads=THREADS" --json; }
 run 'hkv.serve.ref policy=lru capacity=64Ki batch=4096x40 keys=zipf:0.99,256Ki'
 run 'hkv.insert_or_assign.ref policy=lru slots=8 capacity=4096 batch=1000x50 keys=uniform:20000 seed=2'
 run 'hkv.insert_and_evict.ref policy=lfu slots=128 capacity=16Ki batch=4096x30 keys=zipf:0.8,64Ki seed=3'
-run 'hkv.insert_or_assign.ref policy=epoch_lfu dual slots=16 capacity=8Ki batch=2048x30 keys=uniform:32Ki seed=4'
-run 'hkv.find_or_insert.ref policy=custom admit=always slots=32 capacity=8Ki value_bytes=64 batch=2048x30 keys=ycsb:a,32Ki seed=5'
-run 'hkv.accum_or_assign.ref policy=epoch_lru slots=64 capacity=8Ki value_bytes=16 batch=2048x30 keys=zipf:1.2,32Ki seed=6'
+run 'hkv.insert_or_assign.ref policy=epoch_lfu dual=1 slots=16 capacity=8Ki batch=2048x30 keys=uniform:32Ki seed=4'
+run 'hkv.find_or_insert.ref policy=custom admit=always slots=32 capacity=8Ki value=64 batch=2048x30 keys=ycsb:a,32Ki seed=5'
+run 'hkv.accum_or_assign.ref policy=epoch_lru slots=64 capacity=8Ki value=16 batch=2048x30 keys=zipf:1.2,32Ki seed=6'
 run 'hkv.mix.ref policy=lru buckets=8 slots=32 batch=64x200 keys=uniform:600 seed=7'
-run 'hkv.mix.ref policy=lfu dual buckets=8 slots=4 batch=33x200 keys=uniform:80 seed=8 duplicate_ppm=200000 reserved_ppm=10000 extreme_ppm=50000'
+run 'hkv.mix.ref policy=lfu dual=1 buckets=8 slots=4 batch=33x200 keys=uniform:80 seed=8 duplicate=200000 reserved=10000 extreme=50000'
 
 trace=${HEDDLE_DATA:-}/cloudPhysicsIO.oracleGeneral.zst
 if [ -r "$trace" ]; then
