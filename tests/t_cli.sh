@@ -231,6 +231,24 @@ form 'sweep'   heddle sweep good.oracleGeneral oracleGeneral --sizes 10%,50%
 form 'fill'    heddle sweep --load-factors 0.5,1.5 --capacity 1Ki
 form 'inspect' heddle inspect whole.heddle
 form 'check'   heddle check whole.heddle
+form 'gen'     heddle gen zipf:1.0,100 --requests 1k -o gen.oracleGeneral
+form 'stat'    heddle trace stat good.oracleGeneral oracleGeneral
+form 'print'   heddle trace print good.oracleGeneral oracleGeneral --limit 3
+form 'kmer'    heddle kmer tiny.fa 3
+form 'kmer --histogram' heddle kmer tiny.fa 3 --histogram
+
+odd=$(printf 'odd, "\xff.heddle')
+cp whole.heddle "$odd" && heddle check "$odd" whole.heddle --csv >"$work/out" 2>"$work/err"
+if [ "$(LC_ALL=C sed -n 2p "$work/out")" = "\"${odd//\"/\"\"}\",true,256,$size," ]; then pass 'CSV quotes a name with comma and quote'
+else fail 'CSV quotes a name with comma and quote' "$(cat "$work/out")"
+fi
+heddle check "$odd" --json >"$work/out" 2>"$work/err"
+if grep -qF '"file": "odd, \"?.heddle"' "$work/out"; then pass 'JSON stays UTF-8 when a name is not'
+else fail 'JSON stays UTF-8 when a name is not' "$(cat "$work/out")"
+fi
+heddle check whole.heddle >"$work/out" 2>"$work/err"
+if [ "$(cat "$work/out")" = "$(printf 'file          whole  entries  bytes\nwhole.heddle  yes        256  %s,%s' "${size%???}" "${size: -3}")" ]
+then pass 'text is aligned, with separators'; else fail 'text is aligned, with separators' "$(cat "$work/out")"; fi
 
 if [ -z "${HEDDLE_DATA:-}" ] || ! [ -f "$HEDDLE_DATA/cloudPhysicsIO.oracleGeneral.zst" ]; then skip 'a real trace: 99,411 misses' 'no HEDDLE_DATA'
 else

@@ -142,14 +142,18 @@ static void history(out *o, const hd_case *c, const hd_run_report *r)
 
 /* ---- What to try next ------------------------------------------------------------------------------------ */
 
-static void hints(out *o, const hd_case *c, const char *text)
+static void hints(out *o, const hd_case *c)
 {
-    char other[CASE_BYTES];
+    enum { JUDGED = 64 }; /* batches: the judge looks at everything, and takes its time */
+    char other[CASE_BYTES], fewer[CASE_BYTES];
     hd_case next = *c;
     strcpy(next.policy, strcmp(c->policy, "lfu") == 0 ? "lru" : "lfu");
     hd_case_print(&next, other, sizeof other);
+    next = *c;
+    if (next.batches > JUDGED) next.batches = JUDGED;
+    hd_case_print(&next, fewer, sizeof fewer);
     out_note(o, "\nTry next\n  the same requests, another policy:\n    heddle run %s\n", other);
-    if (!c->judge) out_note(o, "  does an independent map agree with every answer?\n    heddle run --judge %s\n", text);
+    if (!c->judge) out_note(o, "  does an independent map agree with every answer?\n    heddle run --judge %s\n", fewer);
     out_note(o, "  how much would a larger table help?\n    heddle sweep %s --table\n", c->keys);
 }
 
@@ -167,7 +171,7 @@ static out *report(const tool_line *line, const hd_case *c, const char *text, co
     verdict(o, c, r);
     outcomes(o, line->form, &r->counters);
     history(o, c, r);
-    if (!*r->wrong) hints(o, c, text);
+    if (!*r->wrong) hints(o, c);
     return o;
 }
 
