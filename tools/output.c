@@ -116,7 +116,8 @@ static void format_scaled(char text[OUT_CELL], double d, double step, const char
 
 static void format_seconds(char text[OUT_CELL], double s)
 {
-    if (s < 1e-6) snprintf(text, OUT_CELL, "%.0f ns", s * 1e9);
+    if (s < 1e-7) snprintf(text, OUT_CELL, "%.1f ns", s * 1e9);
+    else if (s < 1e-6) snprintf(text, OUT_CELL, "%.0f ns", s * 1e9);
     else if (s < 1e-3) snprintf(text, OUT_CELL, "%.1f us", s * 1e6);
     else if (s < 1) snprintf(text, OUT_CELL, "%.1f ms", s * 1e3);
     else if (s < 100) snprintf(text, OUT_CELL, "%.2f s", s);
@@ -203,7 +204,7 @@ static bool print_text(const out *o, FILE *f)
             if (!k->head) continue;
             fputs(gap, f);
             print_padded(f, r ? cell_text(text, k->kind, o->cell[(r - 1) * columns + c]) : k->head, width[c],
-                         k->kind == OUT_TEXT, c + 1 == columns);
+                         k->kind == OUT_TEXT || k->kind == OUT_FLAG, c + 1 == columns);
             gap = "  ";
         }
         putc('\n', f);
