@@ -3,6 +3,7 @@
  * verb_inspect.c - what a snapshot holds: its header, its sections, how full its buckets are, and what its
  * scores look like.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,30 +11,42 @@
 #include "tools/output.h"
 #include "tools/picture.h"
 
-enum { STEPS = 16, BAR = 40, CHUNK = 65536 };
+enum { STEPS = 16, MOST_STEPS = 65, BAR = 40, CHUNK = 65536 };
 
-/* Equal steps from `least` to `most`, both included. */
+/* Steps from `least` to `most`, both included: equal ones, or each twice as wide as the one before, which shows
+ * what is crowded at the low end. */
 typedef struct histogram {
-    uint64_t least, most, count[STEPS];
+    uint64_t least, most, count[MOST_STEPS];
     int steps;
+    bool doubling;
 } histogram;
 
 static int step_of(const histogram *h, uint64_t v)
 {
+    if (h->doubling) return v == h->least ? 0 : 64 - __builtin_clzll(v - h->least);
     double share = (double)(v - h->least) / ((double)(h->most - h->least) + 1);
     int step = (int)(share * h->steps);
     return step < h->steps ? step : h->steps - 1;
 }
 
+/* The least value of a step; rounded, as step_of is. */
 static uint64_t step_begin(const histogram *h, int step)
 {
-    return h->least + (uint64_t)(((double)(h->most - h->least) + 1) * step / h->steps);
+    if (h->doubling) return step ? h->least + (1ull << (step - 1)) : h->least;
+    return h->least + (uint64_t)ceil(((double)(h->most - h->least) + 1) * step / h->steps);
 }
 
-static histogram histogram_between(uint64_t least, uint64_t most)
+static histogram histogram_equal(uint64_t least, uint64_t most)
 {
     histogram h = { .least = least, .most = most, .steps = STEPS };
     if (most - least < STEPS) h.steps = (int)(most - least) + 1;
+    return h;
+}
+
+static histogram histogram_doubling(uint64_t least, uint64_t most)
+{
+    histogram h = { .least = least, .most = most, .doubling = true };
+    h.steps = step_of(&h, most) + 1;
     return h;
 }
 
@@ -77,9 +90,13 @@ static hd_status contents_read(hd_table *t, contents *c)
 {
     c->score_least = UINT64_MAX;
     hd_status s = entries_visit(t, c, entry_measure);
-    c->score = histogram_between(c->score_least <= c->score_most ? c->score_least : 0, c->score_most);
+    c->score = histogram_equal(c->score_least <= c->score_most ? c->score_least : 0, c->score_most);
     if (!s) s = entries_visit(t, c, entry_count);
-    c->occupancy = histogram_between(0, c->info.slots);
+    if (!s && c->score.steps == STEPS && c->score.count[0] > c->info.size / 4 * 3) { /* crowded */
+        c->score = histogram_doubling(c->score_least, c->score_most);
+        s = entries_visit(t, c, entry_count);
+    }
+    c->occupancy = histogram_equal(0, c->info.slots);
     for (uint64_t b = 0; b < c->info.buckets; b++) c->occupancy.count[step_of(&c->occupancy, c->in_bucket[b])]++;
     return s;
 }
@@ -89,11 +106,14 @@ static hd_status contents_read(hd_table *t, contents *c)
 static void draw(out *o, const char *head, const char *of, const histogram *h)
 {
     uint64_t most = 0;
+    int first = 0, last = h->steps - 1; /* without the empty steps at both ends */
     char bar[PICTURE_BYTES], from[OUT_CELL], count[OUT_CELL];
-    for (int i = 0; i < h->steps; i++)
+    while (first < last && !h->count[first]) first++;
+    while (last > first && !h->count[last]) last--;
+    for (int i = first; i <= last; i++)
         if (h->count[i] > most) most = h->count[i];
     out_note(o, "\n%s\n%26s  %s\n", head, "from", of);
-    for (int i = 0; i < h->steps; i++)
+    for (int i = first; i <= last; i++)
         out_note(o, "%26s  %s %s\n", out_format(from, OUT_COUNT, out_count(step_begin(h, i))),
                  picture_bar(bar, most ? (double)h->count[i] / (double)most : 0, BAR, 1),
                  out_format(count, OUT_COUNT, out_count(h->count[i])));

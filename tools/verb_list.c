@@ -142,7 +142,7 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 
 /* ---- The verb ------------------------------------------------------------------------------------- */
 
-static const out_column column[] = {
+static out_column column[] = {
     { "kind", "kind", OUT_TEXT },
     { "name", "name", OUT_TEXT },
     { "what", "what", OUT_TEXT },
@@ -171,6 +171,7 @@ static int run(tool_line *line, int argc, char **argv)
     if (wanted && !only)
         return tool_say(TOOL_USAGE, "there is no list '%.60s'; nearest: %s", wanted, tool_nearest(wanted, name));
 
+    if (only) column[0].head = NULL;
     out *o = out_open(line->form, "heddle.list/1", column, 4);
     for (int i = 0; i < KINDS; i++)
         if (!only || only == &kinds[i]) list_kind(o, &kinds[i]);
