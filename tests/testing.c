@@ -192,5 +192,7 @@ void counting_init(counting *c)
 int test_run_named(const char *name, const struct CMUnitTest *tests, size_t n)
 {
     cmocka_set_message_output(CM_OUTPUT_TAP);
+    const char *only = getenv("HEDDLE_TEST_ONLY");
+    if (only) cmocka_set_test_filter(only);
     return _cmocka_run_group_tests(name, tests, n, NULL, NULL) ? 1 : 0;
 }
