@@ -66,7 +66,8 @@ struct tool_verb {
     const char *args; /* "TRACE FORMAT POLICIES SIZES", as --help prints it */
     const char *what; /* one line, lower case, no full stop                 */
     const char *doc;  /* the rest of --help. Ends with a section EXAMPLES; a line of it whose first
-                         word is heddle or printf is run, in order, by tests/t_cli.sh */
+                         word is heddle or printf is run, in order, by tests/t_cli.sh. Lines of
+                         up to 98 columns are not broken. */
     int words_min, words_max;
     const struct argp_option *option;
     argp_parser_t parse;
