@@ -234,10 +234,9 @@ static const out_column print_column[] = {
 
 static void print_request(out *r, uint64_t number, const hd_request *q)
 {
-    char next[24] = "none";
-    if (q->next > 0) snprintf(next, sizeof next, "%lld", (long long)q->next);
-    out_row(r, (const out_value[]){ out_count(number), out_count(q->time), out_count(q->key), out_count(q->size),
-                                    q->next ? out_text(next) : out_none(), out_text(q->verb < VERBS ? verb_name[q->verb] : "?") });
+    out_value next = q->next > 0 ? out_count((uint64_t)q->next) : q->next < 0 ? out_text("none") : out_none();
+    out_row(r, (const out_value[]){ out_count(number), out_count(q->time), out_count(q->key), out_count(q->size), next,
+                                    out_text(q->verb < VERBS ? verb_name[q->verb] : "?") });
 }
 
 static int verb_print(const tool_line *line, const trace_options *o)

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * machine.h - what a figure was measured with: the processor's model, its cores, the compiler and its flags. No
+ * host names, no dates: a result must be readable and comparable anywhere.
+ */
+#ifndef HD_BENCH_MACHINE_H
+#define HD_BENCH_MACHINE_H
+
+#include <stdint.h>
+
+enum { MACHINE_TEXT = 256 };
+
+typedef struct machine {
+    char cpu[MACHINE_TEXT];      /* "AMD EPYC"                         */
+    char slug[MACHINE_TEXT];     /* "amd-epyc": a file's name          */
+    char compiler[MACHINE_TEXT]; /* "gcc 12.2.0"                       */
+    const char *flags;           /* "-g -O3"                           */
+    int cores;                   /* that this process may run on       */
+    double load;                 /* others' work: the one-minute load average */
+} machine;
+
+void machine_look(machine *m);
+
+/* Memory of this process that is really there; 0 where /proc does not say. */
+int64_t machine_resident_bytes(void);
+
+/* Seconds: of the clock on the wall, and of processor time of all threads of this process. */
+double machine_wall_s(void);
+double machine_cpu_s(void);
+
+#endif

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# t_bench.sh - heddle bench times what it says: every case of every suite parses, runs, and passes its checks on a small table; the JSON
+# has what Google Benchmark's compare.py reads; medians are positive and between least and most; mistakes have their exit codes.
+set -u
+: "${HEDDLE:?}"
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+cases=0 failed=0
+
+pass() { cases=$((cases + 1)); echo "ok $cases - $1"; }
+skip() { cases=$((cases + 1)); echo "ok $cases - $1 # SKIP $2"; }
+fail() { cases=$((cases + 1)) failed=1; echo "not ok $cases - $1"; { echo "$2"; head -n 5 err; } | sed 's/^/#   /'; }
+bench() { timeout 300 "$HEDDLE" bench "$@" 2>err </dev/null; }
+quick="--repeat 3 --min-time 0.001"
+
+# ---- Suites ------------------------------------------------------------------------------------------------------------------
+
+bench --list --csv >list
+lines=$(grep -hvE '^(#|$)' "${top_srcdir:?}"/bench/cases/*.txt | wc -l)
+if [ "$(($(wc -l <list) - 1))" = "$lines" ]; then pass "--list has the $lines cases of bench/cases"
+else fail '--list has all cases of bench/cases' "$(wc -l <list) lines for $lines cases"
+fi
+if [ -z "$(cut -d, -f1 list | sort | uniq -d)" ]; then pass 'no two cases have one name'; else fail 'no two cases have one name' "$(cut -d, -f1 list | sort | uniq -d)"; fi
+# every operation is timed, single and dual
+missing=
+for op in $("$HEDDLE" list operations --csv | awk -F, 'NR > 1 { print $2 }'); do
+  for mode in single dual; do grep -qE "^ops\.$op(\..*)?\.$mode," list || missing="$missing $op/$mode"; done
+done
+if [ -z "$missing" ]; then pass 'ops has every operation, single and dual'; else fail 'ops has every operation, single and dual' "not:$missing"; fi
+
+# The suites on a small table: a file of the same cases with a capacity of 4 Ki. The traces of sim are the next section's.
+sed -E 's/capacity=[0-9]+[KM]i/capacity=4Ki/; s/batch=65536/batch=512/' "$top_srcdir"/bench/cases/{ops,capacity,threads}.txt >small.txt
+bench small.txt --repeat 1 --min-time 0 --json -o small.tsv >small.json
+code=$?
+want=$(grep -cvE '^(#|$)' small.txt)
+if [ $code = 0 ] && ! [ -s err ] && [ "$(grep -cvE '^(#|name)' small.tsv)" = "$want" ]; then pass "all $want cases run on a small table, judged and checked"
+else fail "all $want cases run on a small table" "exit $code, $(grep -cvE '^(#|name)' small.tsv) of $want"
+fi
+if awk -F'\t' '/^#/ || /^name/ { next } { n++; if (!($2 > 0 && $3 > 0 && $3 <= $2 && $2 <= $4 && $7 > 0 && $11 >= 17)) { print; bad = 1 } } END { exit bad || !n }' small.tsv >odd; then
+  pass 'medians are positive, and between least and most'
+else fail 'medians are positive, and between least and most' "$(head -n 3 odd)"
+fi
+# full means full: but for clear and what fills on its own, the load factor is near 1
+if awk -F'\t' '/^#/ || /^name/ || /^clear/ || /^erase/ { next } $10 < 0.99 { print; bad = 1 } END { exit bad }' small.tsv >odd; then pass 'full tables are full'
+else fail 'full tables are full' "$(head -n 3 odd)"
+fi
+
+# ---- Replays -----------------------------------------------------------------------------------------------------------------
+
+"$HEDDLE" gen zipf:0.9,3000 --requests 20k -o made.oracleGeneral.zst >out 2>err
+for file in made.oracleGeneral made.oracleGeneral.zst; do # the plain one is unpacked from the other
+  bench "probe=trace hkv.insert_or_assign.ref capacity=1Ki value=0 threads=1 keys=oracleGeneral:$file" --data . $quick --csv >out
+  code=$?
+  if [ $code = 0 ] && awk -F, 'NR == 2 { exit !($2 > 0 && $9 == 1024) }' out; then pass "a replay of $file"; else fail "a replay of $file" "exit $code: $(cat out)"; fi
+done
+HEDDLE_DATA='' bench sim $quick >out
+code=$?
+if [ $code = 77 ] && [ "$(wc -l <err)" -ge 1 ] && grep -q 'skipped.*--data' err && ! [ -s out ]; then pass 'sim without its trace: exit 77, and why'
+else fail 'sim without its trace: exit 77' "exit $code"
+fi
+if [ -r "${HEDDLE_DATA:-}/cloudPhysicsIO.oracleGeneral.zst" ]; then
+  bench sim $quick --csv >out
+  code=$?
+  if [ $code = 0 ] && [ "$(wc -l <out)" -gt 3 ]; then pass 'sim with its trace'; else fail 'sim with its trace' "exit $code"; fi
+else skip 'sim with its trace' 'cloudPhysicsIO.oracleGeneral.zst is not in HEDDLE_DATA'
+fi
+
+# ---- JSON --------------------------------------------------------------------------------------------------------------------
+
+bench 'name=a hkv.find.ref capacity=4Ki batch=512' 'name=b probe=miss hkv.find.ref capacity=4Ki batch=512' $quick --json -o file.json >out
+code=$?
+if [ $code = 0 ] && cmp -s out file.json; then pass '-o FILE.json is what --json prints'; else fail '-o FILE.json is what --json prints' "exit $code"; fi
+if ! command -v python3 >/dev/null; then skip 'JSON as compare.py reads it' 'no python3'
+elif python3 - >odd 2>err <<'END'
+import json
+for name, runs in (("out", 2 * (3 + 4)), ("small.json", None)):
+    report = json.load(open(name))
+    for key in "cpu_model", "compiler", "compiler_flags", "command":
+        assert report["context"][key], key
+    assert "host_name" not in report["context"] and "date" not in report["context"]
+    rows = report["benchmarks"]
+    assert rows and (runs is None or len(rows) == runs), len(rows)
+    for row in rows:
+        assert row["time_unit"] == "ns" and row["run_type"] in ("iteration", "aggregate") and row["run_name"], row
+        assert row["real_time"] > 0 or row.get("aggregate_name") == "mad", row
+        assert row["cpu_time"] >= 0, row
+    for row in rows:
+        if row.get("aggregate_name") != "median": continue
+        times = sorted(r["real_time"] for r in rows if r["run_name"] == row["run_name"] and r["run_type"] == "iteration")
+        middle = times[len(times) // 2]
+        assert len(times) % 2 == 0 or abs(row["real_time"] - middle) <= 1e-4 * middle, (row, times)
+        assert abs(row["items_per_second"] * row["real_time"] - 1e9) < 1e6, row
+END
+then pass 'JSON as compare.py reads it'
+else fail 'JSON as compare.py reads it' "$(tail -n 1 err)"
+fi
+
+# ---- Mistakes ----------------------------------------------------------------------------------------------------------------
+
+# bad NAME PATTERN ARGUMENT...
+bad() {
+  local name=$1 pattern=$2 code
+  shift 2
+  bench "$@" >out
+  code=$?
+  if [ $code = 2 ] && [ "$(wc -l <err)" = 1 ] && grep -q -- "$pattern" err && ! [ -s out ]; then pass "$name: exit 2"; else fail "$name: exit 2" "exit $code"; fi
+}
+bad 'no such suite'             'nearest: ops'      op
+bad 'no such case of a suite'   'no case'           ops.fnd
+bad 'no such operation'         'nearest: find'     hkv.fnd.ref
+bad 'several operations'        'several'           hkv.mix.ref
+bad 'a probe that is none'      'hit, miss, new'    'probe=hits hkv.find.ref'
+bad 'a miss that would insert'  'say new'           'probe=miss hkv.insert_or_assign.ref'
+bad 'a hit in an empty table'   'empty'             'fill=0 hkv.find.ref'
+bad 'no repetition'             '--repeat'          ops --repeat 0
+bad 'a file that is not there'  'absent'            absent.txt
+
+echo "1..$cases"
+exit $failed

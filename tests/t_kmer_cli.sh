@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# t_kmer_cli.sh - heddle kmer counts real genomes and reads exactly (two independent counters gave the figures), agrees with
+# awk on a made-up one, grows when it must, and says so when it could not.
+set -u
+: "${HEDDLE:?}"
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+cases=0 failed=0
+
+pass() { cases=$((cases + 1)); echo "ok $cases - $1"; }
+skip() { cases=$((cases + 1)); echo "ok $cases - $1 # SKIP $2"; }
+fail() { cases=$((cases + 1)) failed=1; echo "not ok $cases - $1"; { echo "$2"; head -n 5 err; } | sed 's/^/#   /'; }
+
+# fact KEY: its value in the last report.
+fact() { sed -n "s/^  \"$1\": \"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}$/\1/p" out; }
+# kmer ARGUMENT...: runs it; the exit code is in $code.
+kmer() { timeout 120 "$HEDDLE" kmer "$@" --json >out 2>err </dev/null; code=$?; }
+# counts NAME COUNTED DISTINCT ARGUMENT...: exactly so many, and exact.
+counts() {
+  local name=$1 counted=$2 distinct=$3 got
+  shift 3
+  kmer "$@"
+  got="exit $code, counted $(fact counted), distinct $(fact distinct), exact $(fact exact), lost $(fact lost)"
+  if [ "$got" = "exit 0, counted $counted, distinct $distinct, exact true, lost 0" ]; then pass "$name: $counted counted, $distinct distinct"
+  else fail "$name: $counted counted, $distinct distinct" "$got"
+  fi
+}
+
+# ---- Real data ------------------------------------------------------------------------------------------------------------
+
+virus=${HEDDLE_DATA:-}/lambda_virus.fa reads=${HEDDLE_DATA:-}/lambda_reads_1.fq.zst
+if [ -r "$virus" ] && [ -r "$reads" ]; then
+  counts 'a genome'             48487 48486 "$virus" 16
+  counts 'reads'                779967 104580 "$reads" 16 --canonical
+  if [ "$(fact doublings)" -ge 2 ]; then pass 'the table grew'; else fail 'the table grew' "doublings: $(fact doublings)"; fi
+  counts 'reads, one thread'    779967 104580 "$reads" 16 --threads 1
+  counts 'a table large enough' 779967 104580 "$reads" 16 --capacity 262144
+  if [ "$(fact doublings)" = 0 ]; then pass 'a given table does not grow'; else fail 'a given table does not grow' "doublings: $(fact doublings)"; fi
+  gzip -c "$virus" >virus.fa.gz && counts 'the genome as .gz' 48487 48486 virus.fa.gz 16
+  if command -v zstd >/dev/null; then
+    zstd -q "$virus" -o virus.fa.zst && counts 'the genome as .zst' 48487 48486 virus.fa.zst 16
+  else skip 'the genome as .zst' 'no zstd'
+  fi
+
+  kmer "$reads" 16 --capacity 50000
+  if [ $code = 1 ] && [ "$(fact exact)" = false ] && [ "$(fact distinct)" = null ] && [ "$(fact lost)" -gt 0 ]; then
+    pass 'a table too small: exit 1, not exact'
+  else fail 'a table too small: exit 1, not exact' "exit $code, exact $(fact exact), distinct $(fact distinct)"
+  fi
+  if [ "$(wc -l <err)" = 1 ] && grep -q 'not exact.*--capacity' err; then pass 'and one line says what to do'
+  else fail 'and one line says what to do' "$(wc -l <err) lines"
+  fi
+
+  # the histogram's rows add up to what was counted
+  kmer "$reads" 16 --histogram
+  sums=$(awk -F'[:,]' '/"count"/ { c = $2 } /"kmers"/ { k += $2; n += c * $2 } END { print k, n }' out)
+  if [ "$sums" = '104580 779967' ]; then pass 'the histogram adds up'; else fail 'the histogram adds up' "k-mers and occurrences: $sums"; fi
+else
+  skip 'real genomes and reads' 'lambda_virus.fa, lambda_reads_1.fq.zst are not in HEDDLE_DATA'
+fi
+
+# ---- A made-up genome against awk ------------------------------------------------------------------------------------------
+
+# 40,000 bases by a linear congruential generator (Park and Miller's), some N, some lower case, then 800 pieces of them again.
+awk 'function next_number() { return x = x * 16807 % 2147483647 }
+  BEGIN { x = 12345; print ">made up"
+    for (i = 0; i < 40000; i++) seq = seq (next_number() % 997 == 0 ? "N" : substr(i % 100 < 10 ? "acgt" : "ACGT", int(x / 65536) % 4 + 1, 1))
+    for (i = 0; i < 800; i++) seq = seq substr(seq, int(next_number() / 65536) % 16000 + 1, 100)
+    for (i = 1; i <= length(seq); i += 60) print substr(seq, i, 60) }' >made.fa
+# expected K CANONICAL: "kmer count" for every window without N, in letters.
+expected() {
+  awk -v k="$1" -v canonical="$2" '
+    !/^>/ { seq = seq toupper($0) }
+    function reverse(s,   r, i) { r = ""; for (i = length(s); i; i--) r = r substr("TGCA", index("ACGT", substr(s, i, 1)), 1); return r }
+    END { n = length(seq)
+      for (i = 1; i + k - 1 <= n; i++) { w = substr(seq, i, k); if (w ~ /N/) continue
+        if (canonical && (r = reverse(w)) < w) w = r; times[w]++ }
+      for (w in times) print w, times[w] }' made.fa | LC_ALL=C sort
+}
+for k in 1 4 11; do
+  for canonical in 0 1; do
+    way=$([ $canonical = 1 ] && echo --canonical || echo --forward)
+    expected $k $canonical >want
+    timeout 60 "$HEDDLE" kmer made.fa $k $way --top 1000000 --csv 2>err </dev/null | awk -F, 'NR > 1 { print $1, $2 }' >ranked
+    LC_ALL=C sort ranked >got
+    if [ -s got ] && cmp -s want got; then pass "k = $k, $way: $(wc -l <want) k-mers, each as often as awk says"
+    else fail "k = $k, $way: each k-mer as often as awk says" "$(diff want got | head -n 3)"
+    fi
+  done
+done
+if sort -c -s -k2,2nr ranked 2>err; then pass 'the most frequent come first'; else fail 'the most frequent come first' ''; fi
+want=$(sort -k2,2nr -k1,1 ranked | head -n 7)
+got=$(timeout 60 "$HEDDLE" kmer made.fa 11 --top 7 --csv 2>err </dev/null | awk -F, 'NR > 1 { print $1, $2 }')
+if [ "$got" = "$want" ]; then pass 'the top 7 are the first 7 of all'; else fail 'the top 7 are the first 7 of all' "$got"; fi
+
+# ---- Snapshots and mistakes --------------------------------------------------------------------------------------------------
+
+kmer made.fa 11 -o made.hd
+distinct=$(fact distinct)
+if [ $code = 0 ] && "$HEDDLE" inspect made.hd --json >out 2>err && [ "$(fact size)" = "$distinct" ]; then pass "the saved table has $distinct entries"
+else fail 'the saved table has all entries' "size $(fact size), not $distinct"
+fi
+printf '>short\nACGT\n' >short.fa
+counts 'no window is long enough' 0 0 short.fa 5
+# bad NAME CODE PATTERN ARGUMENT...
+bad() {
+  local name=$1 want=$2 pattern=$3
+  shift 3
+  kmer "$@"
+  if [ $code = "$want" ] && [ "$(wc -l <err)" = 1 ] && grep -q -- "$pattern" err && ! [ -s out ]; then pass "$name: exit $want"
+  else fail "$name: exit $want" "exit $code"
+  fi
+}
+printf 'ACGT\n' >none.fa
+bad 'neither FASTA nor FASTQ' 3 'byte 0' none.fa 3
+bad 'K of 32'                 2 'K: .*1 to 31' short.fa 32
+bad 'K that is no number'     2 'K: .*three'   short.fa three
+bad 'no such file'            2 'absent'       absent.fa 3
+bad 'a table above memory'    2 '--capacity'   short.fa 3 --capacity 200000Gi
+
+echo "1..$cases"
+exit $failed

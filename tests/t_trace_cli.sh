@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# t_trace_cli.sh - gen, trace convert, trace stat and trace print agree with each other and with awk: what one writes, the next
+# reads back, in every format and compression.
+set -u
+: "${HEDDLE:?}"
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+cases=0 failed=0
+
+pass() { cases=$((cases + 1)); echo "ok $cases - $1"; }
+skip() { cases=$((cases + 1)); echo "ok $cases - $1 # SKIP $2"; }
+fail() { cases=$((cases + 1)) failed=1; echo "not ok $cases - $1"; { echo "$2"; head -n 5 err; } | sed 's/^/#   /'; }
+# same NAME WANT GOT
+same() { if [ -n "$2" ] && [ "$2" = "$3" ]; then pass "$1: $2"; else fail "$1" "want $2, got $3"; fi; }
+heddle() { timeout 120 "$HEDDLE" "$@" 2>err </dev/null; }
+fact() { sed -n "s/^  \"$1\": \"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}$/\1/p" "${2:-out}"; }
+# stat FILE FORMAT: into out.
+stat() { heddle trace stat "$1" "$2" --json >out; }
+
+# ---- Round trips -------------------------------------------------------------------------------------------------------------
+
+requests=20000
+heddle gen zipf:0.9,3000 --requests $requests --seed 5 >keys.txt
+same 'gen to standard output: one key a line' $requests "$(grep -cE '^[0-9]+$' keys.txt)"
+heddle gen zipf:0.9,3000 --requests $requests --seed 5 >again.txt
+if cmp -s keys.txt again.txt; then pass 'the same seed, the same requests'; else fail 'the same seed, the same requests' 'they differ'; fi
+heddle gen zipf:0.9,3000 --requests $requests --seed 6 >other.txt
+if cmp -s keys.txt other.txt; then fail 'another seed, other requests' 'they are the same'; else pass 'another seed, other requests'; fi
+distinct=$(sort -u keys.txt | wc -l)
+
+# From txt through each format and back: the same keys in the same order.
+for format in oracleGeneral csv txt vscsi1 vscsi2; do
+  for ending in '' .zst .gz; do
+    file=through.$format$ending reader=${format%[12]}
+    if heddle trace convert keys.txt txt "$file" $format >out &&
+      heddle trace convert "$file" $reader back.txt txt >out && cmp -s keys.txt back.txt; then pass "txt to $format$ending and back"
+    else fail "txt to $format$ending and back" "$(head -n 3 back.txt 2>/dev/null)"
+    fi
+    stat "$file" $reader
+    same "stat of $file" "$requests $distinct" "$(fact requests) $(fact distinct)"
+    rm -f back.txt
+  done
+done
+heddle gen zipf:0.9,3000 --requests $requests --seed 5 -o direct.oracleGeneral >out
+if cmp -s direct.oracleGeneral through.oracleGeneral; then pass 'gen to a file is gen and convert'; else fail 'gen to a file is gen and convert' 'they differ'; fi
+heddle gen zipf:0.9,3000 --requests $requests --seed 5 -o direct.bin --format csv >out
+heddle trace convert direct.bin csv - txt >back.txt
+if cmp -s keys.txt back.txt; then pass '--format, whatever the ending'; else fail '--format, whatever the ending' 'the keys differ'; fi
+
+# ---- stat against awk --------------------------------------------------------------------------------------------------------
+
+stat keys.txt txt
+same 'keys that came once'  "$(sort keys.txt | uniq -u | wc -l)" "$(fact once)"
+same 'the top key'          "$(sort keys.txt | uniq -c | sort -rn | awk 'NR == 1 { print $1 }')" "$(fact most)"
+same 'the top tenth of keys' \
+  "$(sort keys.txt | uniq -c | sort -rn | awk -v n=$((distinct / 10)) -v all=$requests 'NR <= n { s += $1 } END { printf "%.6f", s / all }')" \
+  "$(printf %.6f "$(fact top_10_percent_share)")"
+# a trace with sizes and times: footprint is each key's size when it first came
+printf 'time,key,size\n' >sized.csv
+awk -v OFS=, 'BEGIN { x = 1; for (i = 0; i < 5000; i++) { x = x * 16807 % 2147483647; k = int(x / 65536) % 700; print 1000 + i, k, 1 + (i + k) % 500 } }' >>sized.csv
+heddle trace stat sized.csv csv --json >out
+same 'bytes, footprint and time' \
+  "$(awk -F, 'NR > 1 { b += $3; if (!seen[$2]++) f += $3; t = $1 } END { print b, f, t - 1000 }' sized.csv)" \
+  "$(fact requested_bytes) $(fact footprint_bytes) $(fact time_span)"
+# the exponent that made a trace comes back, to a hundredth or two
+for exponent in 0.7 1.0 1.3; do
+  heddle gen zipf:$exponent,5000 --requests 400k -o zipf.txt >out
+  stat zipf.txt txt
+  if awk -v want=$exponent -v got="$(fact zipf_exponent)" -v gap="$(fact zipf_gap)" 'BEGIN { d = got - want; exit !(d < 0.03 && d > -0.03 && gap < 0.02) }'; then
+    pass "a Zipf law of $exponent is found: $(fact zipf_exponent)"
+  else fail "a Zipf law of $exponent is found" "$(fact zipf_exponent), gap $(fact zipf_gap)"
+  fi
+done
+heddle gen uniform:1000000 --requests 1000 -o rare.txt >out
+stat rare.txt txt
+same 'no exponent where keys hardly repeat' null "$(fact zipf_exponent)"
+# the three keys that no table holds are counted too
+printf '%s\n' 1 18446744073709551615 2 18446744073709551615 18446744073709551613 1 >reserved.txt
+stat reserved.txt txt
+same 'reserved keys are keys of a trace' '6 4 2' "$(fact requests) $(fact distinct) $(fact once)"
+# stat counts while its table grows: more keys than it begins with
+heddle gen uniform:10M --requests 300k -o many.txt >out
+stat many.txt txt
+same 'more keys than the table begins with' "$(sort -u many.txt | wc -l) true" "$(fact distinct) $(fact exact)"
+
+# ---- print, limits -------------------------------------------------------------------------------------------------------------
+
+heddle trace print direct.oracleGeneral oracleGeneral --skip 100 --limit 50 --csv >out
+same 'print --skip --limit, by their checksum' "$(sed -n '101,150p' keys.txt | cksum)" "$(awk -F, 'NR > 1 { print $3 }' out | cksum)"
+same 'print numbers requests from 1' '101 150' "$(awk -F, 'NR == 2 { a = $1 } END { print a, $1 }' out)"
+# next: the number of the request where the key comes again
+heddle trace print direct.oracleGeneral oracleGeneral --limit 1000 --csv >out
+if awk -F, 'NR == FNR { key[++n] = $1; next } FNR > 1 && $5 != "none" { c++; if (key[$5] != $3 || $5 <= $1) bad = 1 } END { exit bad || !c }' keys.txt out; then
+  pass 'next is where the key comes again'
+else fail 'next is where the key comes again' "$(head -n 3 out)"
+fi
+heddle trace convert keys.txt txt - txt --limit 7 >out
+if cmp -s out <(head -n 7 keys.txt); then pass 'convert --limit'; else fail 'convert --limit' "$(wc -l <out) lines"; fi
+heddle trace stat keys.txt txt --limit 5 --json >out
+same 'stat --limit' "5 $(head -n 5 keys.txt | sort -u | wc -l)" "$(fact requests) $(fact distinct)"
+
+# ---- Mistakes --------------------------------------------------------------------------------------------------------------------
+
+# bad NAME CODE PATTERN ARGUMENT...
+bad() {
+  local name=$1 want=$2 pattern=$3 code
+  shift 3
+  heddle "$@" >out
+  code=$?
+  if [ $code = "$want" ] && [ "$(wc -l <err)" = 1 ] && grep -q -- "$pattern" err && ! [ -s out ]; then pass "$name: exit $want"
+  else fail "$name: exit $want" "exit $code"
+  fi
+}
+head -c 1000 direct.oracleGeneral >short
+printf 'key\n1\nx y,2,3\n' >bad.csv
+bad 'gen without an end'       2 '--requests'         gen uniform:5
+bad 'gen of nothing known'     2 'nearest: zipf'      gen zpf:1,10 --requests 5
+bad 'an ending without format' 2 '--format'           gen uniform:5 --requests 5 -o x.bin
+bad 'a format nobody writes'   2 'nearest: csv'       gen uniform:5 --requests 5 -o x.bin --format cvs
+bad 'no such part'             2 'nearest: stat'      trace stats keys.txt txt
+bad 'too few words'            2 'convert takes'      trace convert keys.txt txt out.csv
+bad 'no such file'             2 'absent'             trace stat absent txt
+bad 'a format nobody reads'    2 'nearest: txt'       trace print keys.txt tx
+bad 'a record cut short'       3 'short.*byte'        trace stat short oracleGeneral
+bad 'the same, converted'      3 'short.*byte'        trace convert short oracleGeneral never.csv csv
+if [ -e never.csv ] || [ -e x.bin ]; then fail 'what failed leaves no file' "$(ls)"; else pass 'what failed leaves no file'; fi
+bad 'a folder that is not there' 4 'nowhere'          trace convert keys.txt txt nowhere/out.csv csv
+
+trace=${HEDDLE_DATA:-}/cloudPhysicsIO.oracleGeneral.zst
+if [ -r "$trace" ]; then
+  stat "$trace" oracleGeneral
+  same 'a real trace' '113872 48974 true' "$(fact requests) $(fact distinct) $(fact exact)"
+  # its next accesses, dropped by csv, are computed again; its records come back byte for byte
+  heddle trace convert "$trace" oracleGeneral real.csv csv >out && heddle trace convert real.csv csv real.oracleGeneral oracleGeneral >out
+  heddle trace print "$trace" oracleGeneral --limit 20000 --csv >want
+  heddle trace print real.oracleGeneral oracleGeneral --limit 20000 --csv >got
+  if [ -s want ] && cmp -s want got; then pass 'a real trace through csv'; else fail 'a real trace through csv' "$(diff want got | head -n 4)"; fi
+else
+  skip 'a real trace' 'cloudPhysicsIO.oracleGeneral.zst is not in HEDDLE_DATA'
+fi
+
+echo "1..$cases"
+exit $failed

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * bench_report.h - what `heddle bench` prints: a table for people, CSV or TSV for files, and the JSON that
+ * Google Benchmark's tools/compare.py reads.
+ */
+#ifndef HD_BENCH_REPORT_H
+#define HD_BENCH_REPORT_H
+
+#include "bench/bench.h"
+#include "bench/machine.h"
+#include "tools/tool.h"
+
+/* One case that was timed. Times are seconds per item. */
+typedef struct bench_row {
+    char name[2 * BENCH_NAME];
+    bench_result result;                  /* owns its times                      */
+    double median_s, least_s, most_s;     /* of the repetitions, on the wall     */
+    double mad_s;                         /* median absolute deviation from it   */
+    double cpu_s;                         /* median, of processor time           */
+} bench_row;
+
+/* Fills the statistics of row->result's times (at least one). */
+void bench_row_summarise(bench_row *row);
+
+typedef struct bench_report {
+    machine on;
+    bench_plan plan;
+    const char *command; /* "heddle bench ops", as it can be run again */
+    bench_row *row;      /* (rows) */
+    size_t rows;
+} bench_report;
+
+typedef enum bench_form { BENCH_JSON, BENCH_CSV, BENCH_TSV } bench_form;
+
+/* Standard output, in the line's form. */
+int bench_report_print(const bench_report *r, tool_form form);
+/* A file: JSON for .json, CSV for .csv, else TSV. It appears when it is complete. */
+int bench_report_save(const bench_report *r, const char *path);
+
+#endif

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * verb_bench.c - collects the lines that were asked for, times them one by one (bench/bench.h), reports.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/suites.h"
+#include "bench/unpack.h"
+#include "lib/error.h"
+#include "lib/parse.h"
+#include "tools/bench_report.h"
+#include "tools/output.h"
+#include "tools/progress.h"
+
+typedef struct bench_options {
+    uint64_t repeat;
+    double min_time_s;
+    const char *data, *save;
+    bool list;
+} bench_options;
+
+enum { KEY_DATA = 0x100, KEY_LIST };
+
+static const char doc[] =
+    "NAME is a suite, or one or more of its cases: sim (replays of a real trace), ops (every operation), capacity (2^16 to "
+    "2^26 entries), threads; ops.find is every find of ops. CASE is a case string, with words that say what is "
+    "timed (bench/README.md). Without any, ops. A word ending in .txt is a file of such lines.\n\n"
+    "Each case is first run at a reduced size before the judge; what it refuses is not timed. Then it warms up, repeats, and "
+    "every outcome is checked. Reported are median, least and most of the repetitions, and the median absolute deviation; "
+    "times are per item. JSON is what Google Benchmark's compare.py reads; -o writes .json, .csv or else TSV. "
+    "Cases whose trace is absent are skipped; if that is all of them, the exit code is 77.\n\n"
+    "EXAMPLES\n"
+    "  heddle bench --list\n"
+    "  heddle bench 'hkv.find.ref capacity=64Ki batch=4096' --repeat 3 --min-time 0.01\n"
+    "  heddle bench 'probe=miss hkv.find.ref capacity=64Ki' --repeat 3 --min-time 0.01 -o bench.json\n";
+
+static const struct argp_option option[] = {
+    { "repeat", 'r', "N", 0, "repetitions (7)", 0 },
+    { "min-time", 't', "S", 0, "seconds that each lasts at least (0.1)", 0 },
+    { "output", 'o', "FILE", 0, "also write the results to FILE", 0 },
+    { "data", KEY_DATA, "DIR", 0, "where the traces are (the environment's HEDDLE_DATA)", 0 },
+    { "list", KEY_LIST, NULL, 0, "print the cases, time nothing", 0 },
+    { NULL, 0, NULL, 0, NULL, 0 },
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    bench_options *o = (bench_options *)state->input;
+    switch (key) {
+    case 'r': return tool_read(hd_parse_u64("--repeat", arg, 1, 1000, &o->repeat));
+    case 't': return tool_read(hd_parse_double("--min-time", arg, 0, 3600, &o->min_time_s));
+    case 'o': o->save = arg; return 0;
+    case KEY_DATA: o->data = arg; return 0;
+    case KEY_LIST: o->list = true; return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* ---- Which cases --------------------------------------------------------------------------------------- */
+
+typedef struct bench_cases {
+    bench_line *line; /* (lines); names are complete: "ops.find.hit" */
+    size_t lines;
+} bench_cases;
+
+static int case_add(bench_cases *all, const char *text, const char *suite, const char *only)
+{
+    bench_line l;
+    hd_status e = bench_line_parse(text, &l);
+    if (e) return tool_fail(e);
+    char name[2 * BENCH_NAME];
+    snprintf(name, sizeof name, "%s%s%s", suite, *suite ? "." : "", l.name);
+    if (strlen(name) >= sizeof l.name) return tool_say(TOOL_USAGE, "name: '%.40s...' is too long", name);
+    memcpy(l.name, name, strlen(name) + 1);
+    size_t part = strlen(only); /* "ops.find" is a part of "ops.find.hit", not of "ops.find_ptr" */
+    if (part && (strncmp(name, only, part) != 0 || (name[part] && name[part] != '.'))) return TOOL_OK;
+    bench_line *p = (bench_line *)realloc(all->line, (all->lines + 1) * sizeof l);
+    if (!p) return tool_say(TOOL_SYSTEM, "memory was refused");
+    all->line = p;
+    all->line[all->lines++] = l;
+    return TOOL_OK;
+}
+
+static int text_add(bench_cases *all, const char *text, const char *suite, const char *only)
+{
+    char line[BENCH_LINE];
+    int code = TOOL_OK;
+    while (!code && bench_line_next(&text, line)) code = case_add(all, line, suite, only);
+    return code;
+}
+
+static int file_add(bench_cases *all, const char *path)
+{
+    int code = tool_file("CASE", path);
+    if (code) return code;
+    FILE *f = fopen(path, "re");
+    char *text = NULL;
+    size_t bytes = 0;
+    if (!f || getdelim(&text, &bytes, 0, f) < 0) code = tool_say(TOOL_SYSTEM, "%s: it cannot be read, or is empty", path);
+    if (!code) code = text_add(all, text, "", "");
+    free(text);
+    if (f) fclose(f);
+    return code;
+}
+
+/* A suite, a part of one, a file, or a case. */
+static int word_add(bench_cases *all, const char *word)
+{
+    const char *name[16] = { NULL };
+    size_t before = all->lines, n = strlen(word), suites = 0;
+    for (const bench_suite *s = bench_suites; s->name; s++) {
+        if (suites < 15) name[suites++] = s->name;
+        size_t part = strlen(s->name);
+        if (strncmp(word, s->name, part) != 0 || (word[part] && word[part] != '.')) continue;
+        int code = text_add(all, s->text, s->name, word);
+        if (code || all->lines > before) return code;
+        return tool_say(TOOL_USAGE, "%s has no case '%s'; heddle bench %s --list prints them", s->name, word, s->name);
+    }
+    if (n > 4 && strcmp(word + n - 4, ".txt") == 0) return file_add(all, word);
+    bool is_case = strpbrk(word, " =.") != NULL;
+    if (is_case) return case_add(all, word, "", "");
+    return tool_say(TOOL_USAGE, "there is no suite '%.60s'; nearest: %s; a case is DESIGN.OP.KERNEL and NAME=VALUE words", word,
+                    tool_nearest(word, name));
+}
+
+static int list_print(const bench_cases *all, tool_form form)
+{
+    static const out_column column[] = { { "name", "case", OUT_TEXT }, { "fill", "fill", OUT_REAL }, { "case", "case string", OUT_TEXT } };
+    out *o = out_open(form, "heddle.bench.list/1", column, 3);
+    for (size_t i = 0; i < all->lines; i++) {
+        char text[BENCH_LINE];
+        hd_case_print(&all->line[i].c, text, sizeof text);
+        out_row(o, (const out_value[]){ out_text(all->line[i].name), out_real(all->line[i].fill), out_text(text) });
+    }
+    return out_close(o, TOOL_OK);
+}
+
+/* ---- Running them ----------------------------------------------------------------------------------------- */
+
+typedef struct bench_run {
+    progress line;
+    uint64_t done, total; /* cases */
+} bench_run;
+
+static bool stop_asked(void *context)
+{
+    bench_run *b = (bench_run *)context;
+    return progress_at(&b->line, b->done, b->total, -1);
+}
+
+/* Times every case; what is wrong or skipped is said at once. The worst that happened is the exit code. */
+static int cases_run(const bench_cases *all, bench_report *report)
+{
+    bench_stage stage;
+    memset(&stage, 0, sizeof stage);
+    bench_run b = { .total = all->lines };
+    int code = TOOL_OK;
+    size_t skipped = 0;
+    progress_begin(&b.line, "bench", "cases");
+    for (; b.done < b.total && !tool_stopped() && code != TOOL_SYSTEM; b.done++) {
+        const bench_line *l = &all->line[b.done];
+        bench_row *row = &report->row[report->rows];
+        snprintf(row->name, sizeof row->name, "%s", l->name);
+        hd_status e = bench_line_run(l, &report->plan, &stage, stop_asked, &b, &row->result);
+        bool timed = !e && !*row->result.wrong && row->result.times > 0;
+        if (!timed) progress_end(&b.line);
+        if (e) code = tool_say(tool_fail(e), "in %s", l->name);
+        else if (*row->result.wrong) code = tool_say(TOOL_DIFFERS, "%s is wrong, and was not timed: %s", l->name, row->result.wrong);
+        else if (*row->result.skipped) tool_say(TOOL_OK, "%s skipped: %s", l->name, row->result.skipped);
+        skipped += *row->result.skipped != 0;
+        if (timed) {
+            bench_row_summarise(row);
+            report->rows++;
+        } else free(row->result.time);
+    }
+    progress_end(&b.line);
+    stage_strike(&stage);
+    trace_forget();
+    if (tool_stopped()) return TOOL_STOPPED;
+    return code ? code : skipped == all->lines ? TOOL_SKIPPED : TOOL_OK;
+}
+
+/* The command line as it can be typed again. */
+static char *command_of(const tool_line *line, const bench_options *o)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *f = open_memstream(&text, &bytes);
+    if (!f) return NULL;
+    fputs("heddle bench", f);
+    for (int i = 0; i < line->words; i++) {
+        const char *quote = strpbrk(line->word[i], " *?$") ? "'" : "";
+        fprintf(f, " %s%s%s", quote, line->word[i], quote);
+    }
+    fprintf(f, " --repeat %llu --min-time %g", (unsigned long long)o->repeat, o->min_time_s);
+    return fclose(f) == 0 ? text : NULL;
+}
+
+static int report_all(const tool_line *line, const bench_options *o, const bench_cases *all)
+{
+    bench_report report = { .plan = { o->repeat, o->min_time_s, o->data } };
+    char *command = command_of(line, o);
+    report.command = command;
+    report.row = (bench_row *)calloc(all->lines, sizeof *report.row);
+    machine_look(&report.on);
+    int code = report.row && command ? cases_run(all, &report) : tool_say(TOOL_SYSTEM, "memory was refused");
+    int printed = report.rows ? bench_report_print(&report, line->form) : TOOL_OK;
+    if (!printed && o->save && report.rows) printed = bench_report_save(&report, o->save);
+    for (size_t i = 0; i < report.rows; i++) free(report.row[i].result.time);
+    free(report.row);
+    free(command);
+    return printed ? printed : code;
+}
+
+static int run(tool_line *line, int argc, char **argv)
+{
+    bench_options o = { .repeat = 7, .min_time_s = 0.1, .data = getenv("HEDDLE_DATA") };
+    int code = tool_parse(line, argc, argv, &o);
+    if (code >= 0) return code;
+    bench_cases all = { NULL, 0 };
+    code = TOOL_OK;
+    for (int i = 0; i < line->words && !code; i++) code = word_add(&all, line->word[i]);
+    for (const bench_suite *s = bench_suites; !line->words && s->name && !code; s++)
+        if (o.list || strcmp(s->name, "ops") == 0) code = word_add(&all, s->name);
+    if (!code) code = o.list ? list_print(&all, line->form) : report_all(line, &o, &all);
+    free(all.line);
+    return code;
+}
+
+const tool_verb verb_bench = { "bench", "[CASE|NAME ...]", "time operations, after judging them", doc, 0, 4096, option, parse, run };
