@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * t_alloc.c - the world fails. Every piece of memory that any public call asks for is refused, once and for good;
+ * every file call of save and load fails in every way. Each time: the documented status, nothing leaked,
+ * the table as it was, and the same call works when the world is well again.
+ */
+#include <errno.h>
+#include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "judge/rules.h"
+#include "judge/shelf.h"
+#include "tests/testing.h"
+
+enum { N = 40, VALUE_BYTES = 24, SLOTS = 4, CAPACITY = 32 };
+
+/* A table with two thirds of its entries, on seams that can fail, and snapshots of it on a shelf. */
+typedef struct world {
+    counting memory;
+    judge_shelf shelf;
+    hd_seams seams;
+    hd_config config;
+    hd_table *table, *second; /* second: what an act opened */
+    uint64_t key[N], score[N], score_out[N], list_key[N], list_score[N], list_item[N], count;
+    uint8_t value[N][VALUE_BYTES], value_out[N][VALUE_BYTES], list_value[N][VALUE_BYTES], outcome[N], flag[N];
+    void *ptr[N];
+    bool missing[3]; /* of the keys that were to be pinned: did not get in */
+} world;
+
+static void world_open(world *w, const char *policy, bool dual)
+{
+    memset(w, 0, sizeof *w);
+    counting_init(&w->memory);
+    judge_shelf_open(&w->shelf);
+    w->seams = w->shelf.seams;
+    w->seams.memory = w->memory.seams.memory;
+    w->config = hd_config_default();
+    w->config.policy = policy;
+    w->config.dual = dual;
+    w->config.capacity = CAPACITY;
+    w->config.slots = SLOTS;
+    w->config.value_bytes = VALUE_BYTES;
+    w->config.pins = 8;
+    w->config.seams = &w->seams;
+    uint64_t r = 1;
+    for (int i = 0; i < N; i++) {
+        w->key[i] = (uint64_t)i;
+        w->score[i] = test_below(&r, 9);
+        w->flag[i] = HD_EITHER;
+        for (int k = 0; k < VALUE_BYTES; k++) w->value[i][k] = (uint8_t)test_random(&r);
+    }
+    must(hd_open(&w->config, &w->table));
+    hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = N, .key = w->key, .value = w->value, .score = w->score };
+    must(hd_run(w->table, &b));
+    must(hd_run(w->table, &(hd_batch){ .op = HD_OP_LOCK_KEYS, .n = 3, .key = w->key + N - 3, .holder = 1, .outcome = w->outcome }));
+    for (int i = 0; i < 3; i++) w->missing[i] = w->outcome[i] == HD_MISS;
+    must(hd_save(w->table, "old"));
+    must(hd_save(w->table, "same"));
+    hd_config other = w->config;
+    hd_table *t;
+    other.capacity = 2 * CAPACITY;
+    other.seed = 5;
+    must(hd_open(&other, &t));
+    must(hd_run(t, &b));
+    must(hd_save(t, "other"));
+    hd_close(t);
+}
+
+static void world_close(world *w)
+{
+    hd_close(w->table);
+    check(w->memory.live_bytes == 0, "%llu bytes were not given back", (unsigned long long)w->memory.live_bytes);
+    judge_shelf_close(&w->shelf);
+}
+
+static int add_entry(void *context, uint64_t key, uint64_t score, void *value)
+{
+    uint64_t pair[2] = { key, score };
+    *(uint64_t *)context += XXH3_64bits_withSeed(value, VALUE_BYTES, XXH3_64bits(pair, sizeof pair));
+    return 0;
+}
+
+/* What must not change when a call fails. */
+typedef struct photograph {
+    uint64_t contents;
+    hd_info info;
+    hd_counters counters;
+} photograph;
+
+static photograph take_photograph(world *w)
+{
+    photograph p;
+    memset(&p, 0, sizeof p);
+    must(hd_check(w->table));
+    must(hd_table_info(w->table, &p.info));
+    must(hd_for_each(w->table, add_entry, &p.contents));
+    must(hd_counters_sync(w->table, &p.counters));
+    return p;
+}
+
+static void same_photograph(world *w, const photograph *before)
+{
+    photograph now = take_photograph(w);
+    check(memcmp(&now, before, sizeof now) == 0, "the table has changed: contents %llx to %llx, clock %llu to %llu", (unsigned long long)before->contents,
+          (unsigned long long)now.contents, (unsigned long long)before->info.now, (unsigned long long)now.info.now);
+    /* the pins too: the holder, and nobody else, can lift them */
+    uint8_t fate[2][3];
+    for (uint64_t holder = 2; holder >= 1; holder--)
+        must(hd_run(w->table, &(hd_batch){ .op = HD_OP_UNLOCK_KEYS, .n = 3, .key = w->key + N - 3, .holder = holder, .outcome = fate[holder - 1] }));
+    for (int i = 0; i < 3; i++)
+        check((fate[1][i] == HD_PINNED && fate[0][i] == HD_HIT) || (fate[1][i] == HD_MISS && fate[0][i] == HD_MISS && w->missing[i]), "pin %d is lost", i);
+}
+
+/* ---- Acts: every public call that could need memory or files ------------------------------------------------------ */
+
+static hd_batch batch_of(world *w, hd_op op)
+{
+    hd_batch b = { .op = op, .n = N, .elem = HD_U64, .key = w->key, .value = w->value, .score = w->score, .flag = w->flag, .holder = 2, .pred = "score_in",
+                   .outcome = w->outcome, .value_out = w->value_out, .score_out = w->score_out, .ptr = w->ptr, .list_key = w->list_key,
+                   .list_value = w->list_value, .list_score = w->list_score, .list_item = w->list_item, .count = &w->count };
+    b.pred_arg[1] = 4;
+    if (op == HD_OP_EXPORT || op == HD_OP_EXPORT_IF) b.n = CAPACITY;
+    return b;
+}
+
+typedef struct act {
+    const char *name;
+    hd_status (*run)(world *w, const struct act *a);
+    hd_op op;
+    const char *file;
+    bool takes; /* memory: all others must do without */
+} act;
+
+static hd_status act_run(world *w, const act *a)
+{
+    hd_batch b = batch_of(w, a->op);
+    return hd_run(w->table, &b);
+}
+
+static hd_status act_distinct(world *w, const act *a)
+{
+    hd_batch b = batch_of(w, a->op);
+    b.distinct = true;
+    return hd_run(w->table, &b);
+}
+
+static hd_status act_open(world *w, const act *a) { return (void)a, hd_open(&w->config, &w->second); }
+
+static hd_status act_open_bare(world *w, const act *a)
+{
+    hd_config c = w->config;
+    (void)a;
+    c.pins = 0;
+    c.value_bytes = 0;
+    c.lock = "none";
+    return hd_open(&c, &w->second);
+}
+
+static hd_status act_grow(world *w, const act *a) { return (void)a, hd_grow(w->table, 3 * CAPACITY / SLOTS); }
+static hd_status act_reserve(world *w, const act *a) { return (void)a, hd_reserve(w->table, 5 * CAPACITY + 1); }
+static hd_status act_save(world *w, const act *a) { return hd_save(w->table, a->file); }
+
+static hd_status act_load(world *w, const act *a)
+{
+    uint64_t dropped = 12345;
+    hd_status s = hd_load(w->table, a->file, &dropped);
+    check(s == HD_OK || dropped == 12345, "dropped was written by a call that failed");
+    return s;
+}
+
+static hd_status act_open_snapshot(world *w, const act *a)
+{
+    hd_config c = hd_config_default();
+    c.seams = &w->seams;
+    return hd_open_snapshot(a->file, &c, &w->second);
+}
+
+static hd_status act_ask(world *w, const act *a)
+{
+    uint64_t size;
+    double load;
+    hd_counters c;
+    hd_info info;
+    (void)a;
+    hd_status s = hd_size_sync(w->table, &size);
+    if (!s) s = hd_load_factor_sync(w->table, &load);
+    if (!s) s = hd_counters_sync(w->table, &c);
+    if (!s) s = hd_table_info(w->table, &info);
+    if (!s) s = hd_epoch_set(w->table, 3);
+    return s ? s : hd_check(w->table);
+}
+
+static hd_status act_clear(world *w, const act *a) { return (void)a, hd_clear(w->table); }
+
+static const act acts[] = {
+    { "open", act_open, HD_OP_FIND, NULL, true },
+    { "open without values and pins", act_open_bare, HD_OP_FIND, NULL, true },
+    { "grow", act_grow, HD_OP_FIND, NULL, true },
+    { "reserve", act_reserve, HD_OP_FIND, NULL, true },
+    { "save", act_save, HD_OP_FIND, "old", true },
+    { "save anew", act_save, HD_OP_FIND, "new", true },
+    { "load", act_load, HD_OP_FIND, "same", true },
+    { "load another shape", act_load, HD_OP_FIND, "other", true },
+    { "open_snapshot", act_open_snapshot, HD_OP_FIND, "other", true },
+    { "ask", act_ask, HD_OP_FIND, NULL, false },
+    { "clear", act_clear, HD_OP_FIND, NULL, false },
+};
+enum { ACTS = sizeof acts / sizeof *acts };
+
+/* ---- Memory ------------------------------------------------------------------------------------------------------- */
+
+/* Refuses the k-th take from now on; k = 0: none. */
+static void refuse(world *w, uint64_t k, bool for_good)
+{
+    w->memory.refuse_at = k ? w->memory.takes + k : 0;
+    w->memory.refuse_after = for_good;
+}
+
+static void close_second(world *w)
+{
+    hd_close(w->second);
+    w->second = NULL;
+}
+
+/* Returns how many takes the act makes. */
+static uint64_t refuse_each(const act *a, const char *policy, bool dual, bool for_good)
+{
+    for (uint64_t k = 1;; k++) {
+        world w;
+        world_open(&w, policy, dual);
+        test_case("%s, %s%s, take %llu refused%s", a->name, policy, dual ? ", dual" : "", (unsigned long long)k, for_good ? " and all after it" : "");
+        photograph before = take_photograph(&w);
+        uint64_t live = w.memory.live_bytes, files = judge_shelf_files(&w.shelf), takes = w.memory.takes;
+        refuse(&w, k, for_good);
+        hd_status s = a->run(&w, a);
+        uint64_t made = w.memory.takes - takes;
+        refuse(&w, 0, false);
+        check(judge_shelf_descriptors(&w.shelf) == 0, "a file is still open");
+        if (made < k) { /* it does not take that often */
+            check(s == HD_OK, "it fails by itself: %s", hd_why());
+            close_second(&w);
+            world_close(&w);
+            return k - 1;
+        }
+        check(s == HD_ENOMEM, "%s instead of HD_ENOMEM: %s", hd_status_name(s), hd_why());
+        check(hd_why()[0], "no reason is given");
+        check(w.second == NULL, "a table came of it");
+        check(w.memory.live_bytes == live, "%lld bytes more are held", (long long)(w.memory.live_bytes - live));
+        check(judge_shelf_files(&w.shelf) == files, "a file was left behind");
+        same_photograph(&w, &before);
+        must(a->run(&w, a));
+        must(hd_check(w.table));
+        close_second(&w);
+        world_close(&w);
+    }
+}
+
+static void memory_is_refused(void **state)
+{
+    (void)state;
+    uint64_t refused = 0;
+    for (size_t k = 0; k < ACTS; k++)
+        for (int dual = 0; dual < 2; dual++)
+            for (int for_good = 0; for_good < 2; for_good++) {
+                uint64_t takes = refuse_each(&acts[k], dual ? "custom" : "lru", dual, for_good);
+                check((takes > 0) == acts[k].takes, "it takes memory %llu times", (unsigned long long)takes);
+                refused += takes;
+            }
+    test_note("%llu refusals", (unsigned long long)refused);
+}
+
+/* No batch takes memory, but where a verify build checks the promise of distinct keys. */
+static void batches_take_none(void **state)
+{
+    (void)state;
+    for (int op = 0; op < HD_OP_COUNT_; op++)
+        for (int dual = 0; dual < 2; dual++) {
+            act a = { hd_op_name((hd_op)op), act_run, (hd_op)op, NULL, false };
+            check(refuse_each(&a, dual ? "lfu" : "lru", dual, true) == 0, "%s takes memory", a.name);
+            a.run = act_distinct;
+            uint64_t takes = refuse_each(&a, dual ? "lfu" : "lru", dual, true);
+#ifdef HD_VERIFY
+            check(takes <= 1, "%s takes memory %llu times", a.name, (unsigned long long)takes);
+#else
+            check(takes == 0, "%s takes memory", a.name);
+#endif
+        }
+}
+
+/* ---- Files ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct fault {
+    const char *name;
+    int with;
+    bool for_good;
+} fault;
+
+static const fault faults[] = {
+    { "EIO once", EIO, false },       { "EIO for good", EIO, true },  { "ENOSPC once", ENOSPC, false }, { "ENOSPC for good", ENOSPC, true },
+    { "EINTR once", EINTR, false },   { "short once", SHELF_SHORT, false }, { "short for good", SHELF_SHORT, true },
+};
+
+static void remove_parts(world *w)
+{
+    for (int i = 0; i < SHELF_FILES; i++) {
+        const char *name = w->shelf.file[i].name;
+        if (w->shelf.file[i].there && strstr(name, ".part")) w->seams.file.unlink(&w->shelf, name);
+    }
+}
+
+static uint64_t hash_of_file(world *w, const char *name)
+{
+    const judge_shelf_file *f = judge_shelf_find(&w->shelf, name);
+    return f ? XXH3_64bits(f->bytes, f->size) : 0;
+}
+
+/* Returns how many file calls the act makes. */
+static uint64_t fail_each(const act *a, const fault *f)
+{
+    world well;
+    world_open(&well, "lfu", false);
+    well.score[0] = 100; /* the table is no longer what `old` holds */
+    hd_batch b = batch_of(&well, HD_OP_INSERT_OR_ASSIGN);
+    must(hd_run(well.table, &b));
+    must(a->run(&well, a));
+    uint64_t new_file = hash_of_file(&well, a->file);
+    close_second(&well);
+    world_close(&well);
+
+    for (uint64_t k = 1;; k++) {
+        world w;
+        test_case("%s, file call %llu, %s", a->name, (unsigned long long)k, f->name);
+        world_open(&w, "lfu", false);
+        w.score[0] = 100;
+        b = batch_of(&w, HD_OP_INSERT_OR_ASSIGN);
+        must(hd_run(w.table, &b));
+        uint64_t live = w.memory.live_bytes, files = judge_shelf_files(&w.shelf), old_file = hash_of_file(&w, a->file);
+        photograph before = take_photograph(&w);
+        w.shelf.calls = 0, w.shelf.fail_at = k, w.shelf.fail_with = f->with, w.shelf.fail_after = f->for_good;
+        hd_status s = a->run(&w, a);
+        uint64_t calls = w.shelf.calls, file = hash_of_file(&w, a->file);
+        w.shelf.fail_at = 0;
+        check(judge_shelf_descriptors(&w.shelf) == 0, "a file is still open");
+        if (f->with == SHELF_SHORT) check(s == HD_OK, "a short transfer is no failure: %s", hd_why());
+        check(s == HD_OK || s == HD_EIO, "%s instead of HD_EIO: %s", hd_status_name(s), hd_why());
+        check(file == old_file || file == new_file, "the file is neither the old nor the new one");
+        if (s == HD_OK) check(file == new_file, "it says it has saved, but the file is not the new one");
+        check(judge_shelf_files(&w.shelf) == files || file == new_file || f->for_good, "a part was left behind");
+        if (s) {
+            check(strstr(hd_why(), a->file), "the file is not named: %s", hd_why());
+            check(w.second == NULL, "a table came of it");
+            check(w.memory.live_bytes == live, "%lld bytes more are held", (long long)(w.memory.live_bytes - live));
+            same_photograph(&w, &before);
+            remove_parts(&w);
+            must(a->run(&w, a));
+        }
+        must(hd_check(w.table));
+        close_second(&w);
+        world_close(&w);
+        if (calls < k) return k - 1;
+    }
+}
+
+static void files_fail(void **state)
+{
+    (void)state;
+    uint64_t failures = 0;
+    for (size_t k = 0; k < ACTS; k++)
+        for (size_t i = 0; acts[k].file && i < sizeof faults / sizeof *faults; i++) {
+            uint64_t calls = fail_each(&acts[k], &faults[i]);
+            check(calls >= 4, "it makes %llu file calls only", (unsigned long long)calls);
+            failures += calls;
+        }
+    test_note("%llu failures of file calls", (unsigned long long)failures);
+}
+
+int main(void)
+{
+    const struct CMUnitTest alloc[] = { cmocka_unit_test(memory_is_refused), cmocka_unit_test(batches_take_none), cmocka_unit_test(files_fail) };
+    return test_run(alloc);
+}

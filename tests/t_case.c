@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * t_case.c - case strings: what was printed parses to the same case, what means nothing is refused with the
+ * nearest name.
+ */
+#include <string.h>
+
+#include "lib/case.h"
+#include "tests/testing.h"
+
+static bool same(const hd_case *a, const hd_case *b)
+{
+    return !strcmp(a->design, b->design) && !strcmp(a->op, b->op) && !strcmp(a->kernel, b->kernel) && !strcmp(a->policy, b->policy) &&
+           !strcmp(a->lock, b->lock) && !strcmp(a->keys, b->keys) && a->buckets == b->buckets && a->capacity == b->capacity &&
+           a->slots == b->slots && a->value_bytes == b->value_bytes && a->dual == b->dual && a->distinct == b->distinct &&
+           a->admit == b->admit && a->table_seed == b->table_seed && a->epoch_every == b->epoch_every && a->pins == b->pins &&
+           a->threads == b->threads && a->batch == b->batch && a->batches == b->batches && a->seed == b->seed &&
+           a->reserved_ppm == b->reserved_ppm && a->duplicate_ppm == b->duplicate_ppm && a->extreme_ppm == b->extreme_ppm && a->judge == b->judge;
+}
+
+static void usual_is_short(void **state)
+{
+    (void)state;
+    char text[64];
+    hd_case usual = hd_case_default(), c;
+    hd_case_print(&usual, text, sizeof text);
+    assert_string_equal(text, "hkv.serve.ref");
+    must(hd_case_parse(text, &c));
+    assert_true(same(&usual, &c));
+    must(hd_case_parse("", &c));
+    assert_true(same(&usual, &c));
+}
+
+/* A number with few or many digits, within [least, most]. */
+static uint64_t any(uint64_t *r, uint64_t least, uint64_t most)
+{
+    uint64_t v = test_random(r) >> test_below(r, 64);
+    return v < least ? least : v > most ? most : v;
+}
+
+static hd_case any_case(uint64_t *r)
+{
+    static const char *const ops[] = { "mix", "serve", "find", "insert_and_evict" }, *const policies[] = { "lru", "lfu", "custom", "epoch_lru" },
+                             *const locks[] = { "rw", "none", "exclusive" }, *const keys[] = { "zipf:0.99,1Mi", "uniform:400", "txt:a=b.txt" };
+    hd_case c = hd_case_default();
+    strcpy(c.op, ops[test_below(r, 4)]);
+    strcpy(c.policy, policies[test_below(r, 4)]);
+    strcpy(c.lock, locks[test_below(r, 3)]);
+    strcpy(c.keys, keys[test_below(r, 3)]);
+    if (test_below(r, 2)) c.buckets = any(r, 0, 1ull << 40);
+    if (test_below(r, 2)) c.capacity = any(r, 1, 1ull << 48);
+    if (test_below(r, 2)) c.slots = (uint32_t)any(r, 2, 1024);
+    if (test_below(r, 2)) c.value_bytes = (uint32_t)any(r, 0, 65536);
+    c.dual = test_below(r, 2), c.distinct = test_below(r, 2), c.judge = test_below(r, 2);
+    c.admit = test_below(r, 2) ? HD_ADMIT_ALWAYS : HD_ADMIT_SCORE;
+    if (test_below(r, 2)) c.table_seed = any(r, 0, UINT64_MAX);
+    if (test_below(r, 2)) c.epoch_every = (uint32_t)any(r, 0, UINT32_MAX);
+    if (test_below(r, 2)) c.pins = (uint32_t)any(r, 0, UINT32_MAX);
+    if (test_below(r, 2)) c.threads = (uint32_t)any(r, 0, 4096);
+    if (test_below(r, 2)) c.batch = any(r, 1, 1ull << 32);
+    if (test_below(r, 2)) c.batches = any(r, 0, 1ull << 40);
+    if (test_below(r, 2)) c.seed = any(r, 0, UINT64_MAX);
+    if (test_below(r, 2)) c.reserved_ppm = (uint32_t)any(r, 0, 1000000);
+    if (test_below(r, 2)) c.duplicate_ppm = (uint32_t)any(r, 0, 1000000);
+    if (test_below(r, 2)) c.extreme_ppm = (uint32_t)any(r, 0, 1000000);
+    return c;
+}
+
+static void printed_parses_back(void **state)
+{
+    (void)state;
+    uint64_t r = 1;
+    for (int i = 0; i < 20000; i++) {
+        char text[1024], again[1024];
+        hd_case c = any_case(&r), back;
+        size_t n = hd_case_print(&c, text, sizeof text);
+        test_case("%s", text);
+        check(n == strlen(text), "the length is said to be %zu", n);
+        must(hd_case_parse(text, &back));
+        check(same(&c, &back), "it parses to another case");
+        hd_case_print(&back, again, sizeof again);
+        assert_string_equal(text, again);
+    }
+}
+
+static void short_room(void **state)
+{
+    (void)state;
+    uint64_t r = 2;
+    char whole[1024];
+    hd_case c = any_case(&r);
+    size_t n = hd_case_print(&c, whole, sizeof whole);
+    for (size_t room = 0; room <= n + 1; room++) {
+        char text[1024];
+        memset(text, '#', sizeof text);
+        check(hd_case_print(&c, text, room) == n, "another length for room %zu", room);
+        check(text[room] == '#', "written beyond room %zu", room);
+        if (room == 0) continue;
+        check(strlen(text) == (room <= n ? room - 1 : n) && strncmp(text, whole, strlen(text)) == 0, "room %zu: %s", room, text);
+    }
+}
+
+static void any_order(void **state)
+{
+    (void)state;
+    hd_case a, b;
+    must(hd_case_parse("hkv.mix.ref policy=lfu buckets=4 slots=32 batch=64x4 keys=uniform:400 seed=2", &a));
+    must(hd_case_parse(" seed=2\tkeys=uniform:400 \n mix batch=64x4 slots=32 buckets=4  policy=lfu ", &b));
+    assert_true(same(&a, &b));
+    must(hd_case_parse("capacity=1Mi value=0x10 batch=4Ki", &a));
+    assert_int_equal(a.capacity, 1 << 20);
+    assert_int_equal(a.value_bytes, 16);
+    assert_int_equal(a.batch, 4096);
+    assert_int_equal(a.batches, hd_case_default().batches);
+}
+
+static void configures(void **state)
+{
+    (void)state;
+    hd_case c;
+    hd_table *t;
+    hd_info info;
+    must(hd_case_parse("policy=custom lock=exclusive buckets=5 slots=7 value=24 dual=1 admit=always table_seed=9 pins=3 threads=2", &c));
+    hd_config f = hd_case_config(&c);
+    must(hd_open(&f, &t));
+    must(hd_table_info(t, &info));
+    hd_close(t);
+    assert_string_equal(info.policy, "custom");
+    assert_string_equal(info.lock, "exclusive");
+    assert_int_equal(info.buckets, 5);
+    assert_int_equal(info.capacity, 35);
+    assert_int_equal(info.value_bytes, 24);
+    assert_int_equal(info.dual, true);
+    assert_int_equal(info.admit, HD_ADMIT_ALWAYS);
+    assert_int_equal(info.seed, 9);
+    assert_int_equal(info.pins, 3);
+    assert_int_equal(info.threads, 2);
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    static const struct { const char *text, *word; } bad[] = {
+        { "polcy=lru", "policy=" },           { "policy=lruu", "lru" },              { "lock=rv", "rw" },
+        { "admit=allways", "always" },        { "insert_or_asign", "insert_or_assign" }, { "hkv.fnd.ref", "find" },
+        { "hkv.find", "DESIGN.OP.KERNEL" },   { "hkv.find.ref.more", "DESIGN.OP.KERNEL" }, { "find find", "NAME=VALUE" },
+        { "slots=1", "slots" },               { "slots=1025", "slots" },             { "slots=", "slots" },
+        { "slots=many", "slots" },            { "slots=-4", "slots" },               { "value=65537", "value" },
+        { "dual=2", "dual" },                 { "dual=yes", "dual" },                { "capacity=0", "capacity" },
+        { "buckets=99999999999999", "buckets" }, { "batch=0x4", "batch" },           { "batch=4x", "batch" },
+        { "batch=x4", "batch" },              { "batch=4x4x4", "batch" },            { "reserved=1000001", "reserved" },
+        { "seed=18446744073709551616", "seed" }, { "threads=5000", "threads" },      { "keys=", "keys" },
+        { "=3", "case" },                     { "..", "design" },                    { "hkv..ref", "op" },
+        { "hkv.find.", "kernel" },            { "averyveryverylongdesign.find.ref", "design" },
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        hd_case c, before;
+        memset(&c, 0x5a, sizeof c);
+        before = c;
+        test_case("%s", bad[i].text);
+        must_fail(hd_case_parse(bad[i].text, &c), HD_EINVAL, bad[i].word);
+        check(memcmp(&c, &before, sizeof c) == 0, "the case was changed all the same");
+    }
+}
+
+static void long_words(void **state)
+{
+    (void)state;
+    char text[2048] = "keys=";
+    hd_case c;
+    memset(text + 5, 'k', 255);
+    must(hd_case_parse(text, &c));
+    memset(text + 5, 'k', 256);
+    must_fail(hd_case_parse(text, &c), HD_EINVAL, "keys");
+    memset(text + 5, 'k', 1000);
+    must_fail(hd_case_parse(text, &c), HD_EINVAL, "word");
+}
+
+int main(void)
+{
+    const struct CMUnitTest cases[] = {
+        cmocka_unit_test(usual_is_short), cmocka_unit_test(printed_parses_back), cmocka_unit_test(short_room), cmocka_unit_test(any_order),
+        cmocka_unit_test(configures),     cmocka_unit_test(refusals),            cmocka_unit_test(long_words),
+    };
+    return test_run(cases);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * t_random.c - thousands of small random cases, every operation in each, judged after every batch: policies,
+ * single and dual, buckets of 2 to 1024 slots, values of 0 to 65,536 bytes, duplicates, reserved keys,
+ * extreme scores, pins, epochs, growth, snapshots. HEDDLE_TEST_SCALE multiplies them. What fails prints the
+ * case for `heddle run`.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "judge/run.h"
+#include "tests/testing.h"
+
+enum { CASES = 3000 };
+
+static uint64_t one_of(uint64_t *r, const uint64_t *list, size_t n) { return list[test_below(r, n)]; }
+#define ONE_OF(r, ...) one_of((r), (const uint64_t[]){ __VA_ARGS__ }, sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
+
+/* Values are as large as 2 MiB of table allow. */
+static void draw_shape(hd_case *c, uint64_t *r)
+{
+    do {
+        c->buckets = ONE_OF(r, 1, 1, 2, 3, 4, 5, 7, 8, 13, 64);
+        c->slots = (uint32_t)ONE_OF(r, 2, 2, 3, 4, 4, 7, 8, 16, 32, 100, 128, 1024);
+        c->value_bytes = (uint32_t)ONE_OF(r, 0, 1, 3, 8, 8, 16, 24, 100, 65536);
+    } while (c->buckets * c->slots * (17 + c->value_bytes) > 2 << 20);
+    c->dual = c->buckets > 1 && test_below(r, 2);
+}
+
+static void draw_load(hd_case *c, uint64_t *r)
+{
+    uint64_t capacity = c->buckets * c->slots, keys = 1 + capacity * ONE_OF(r, 1, 3, 4, 8, 32) / 2;
+    bool large = c->value_bytes > 1000, parallel = c->value_bytes < 100 && test_below(r, 40) == 0;
+    c->batch = large ? 1 + test_below(r, 8) : 1 + test_below(r, ONE_OF(r, 4, 30, 200));
+    c->batches = large ? 20 : 1 + (4000 + test_below(r, 4000)) / (c->batch + 20);
+    c->threads = 1;
+    if (parallel) c->batch = 2100 + test_below(r, 2000), c->batches = 8, c->threads = 2; /* above the reference's threshold */
+    snprintf(c->keys, sizeof c->keys, test_below(r, 3) ? "uniform:%llu" : "zipf:0.9,%llu", (unsigned long long)keys);
+    c->reserved_ppm = (uint32_t)ONE_OF(r, 0, 0, 10000, 200000);
+    c->distinct = test_below(r, 8) == 0;
+    c->duplicate_ppm = (uint32_t)ONE_OF(r, 0, 100000, 700000);
+    c->extreme_ppm = (uint32_t)ONE_OF(r, 0, 50000, 500000);
+}
+
+static hd_case draw_case(uint64_t number)
+{
+    uint64_t r = number ^ 0x72616e646f6d;
+    hd_case c = hd_case_default();
+    uint64_t op = test_below(&r, 100);
+    snprintf(c.op, sizeof c.op, "%s", op < HD_OP_COUNT_ ? hd_op_name((hd_op)op) : op < 26 ? "serve" : "mix");
+    hd_row row;
+    size_t rows = 0;
+    while (hd_list(HD_POLICIES, rows, &row)) rows++;
+    hd_list(HD_POLICIES, (size_t)test_below(&r, rows), &row);
+    snprintf(c.policy, sizeof c.policy, "%s", row.name);
+    draw_shape(&c, &r);
+    draw_load(&c, &r);
+    /* accum_or_assign alone cannot run where no element type divides the value; mix leaves it out */
+    if (strcmp(c.op, "accum_or_assign") == 0 && c.value_bytes % 2) strcpy(c.op, "mix");
+    c.admit = test_below(&r, 4) ? HD_ADMIT_SCORE : HD_ADMIT_ALWAYS;
+    c.table_seed = test_below(&r, 2) ? test_random(&r) : 0;
+    c.epoch_every = (uint32_t)ONE_OF(&r, 0, 1, 5, 50);
+    c.pins = (uint32_t)ONE_OF(&r, 0, 1, 2, 3, 16, 1024);
+    c.seed = number;
+    c.judge = true;
+    return c;
+}
+
+static void cases_are_truthful(void **state)
+{
+    (void)state;
+    hd_run_report all = { 0 };
+    for (uint64_t k = 0; k < CASES * test_scale(); k++) {
+        char text[1024];
+        hd_run_report report;
+        hd_case c = draw_case(k);
+        hd_case_print(&c, text, sizeof text);
+        test_case("%s", text);
+        must(hd_case_run(&c, NULL, NULL, &report));
+        check(!report.wrong[0], "%s", report.wrong);
+        all.requests += report.requests;
+        all.judged += report.judged;
+        for (int o = 0; o < HD_OUTCOME_COUNT; o++) all.counters.outcome[o] += report.counters.outcome[o];
+        for (int o = 0; o < HD_OP_COUNT_; o++) all.counters.op[o] += report.counters.op[o];
+    }
+    check(all.judged == all.requests, "%llu of %llu items were judged", (unsigned long long)all.judged, (unsigned long long)all.requests);
+    for (int o = 0; o < HD_OUTCOME_COUNT; o++) check(all.counters.outcome[o] > 1000, "hardly any item was %s", hd_outcome_name((hd_outcome)o));
+    for (int o = 0; o < HD_OP_COUNT_; o++) check(all.counters.op[o] > 1000, "hardly any %s was run", hd_op_name((hd_op)o));
+    test_note("%llu cases, %llu operations executed and judged", (unsigned long long)(CASES * test_scale()), (unsigned long long)all.judged);
+}
+
+/* The same case gives the same report, and another number of threads changes nothing. */
+static void cases_repeat(void **state)
+{
+    (void)state;
+    for (uint64_t k = 0; k < 150; k++) {
+        char text[1024];
+        hd_run_report a, b;
+        hd_case c = draw_case(k * 7919);
+        if (k % 3 == 0 && c.value_bytes < 100) c.batch = 3000, c.batches = 4;
+        hd_case_print(&c, text, sizeof text);
+        test_case("%s, once more with 3 threads", text);
+        must(hd_case_run(&c, NULL, NULL, &a));
+        c.threads = 3;
+        must(hd_case_run(&c, NULL, NULL, &b));
+        check(!a.wrong[0] && !b.wrong[0], "%s%s", a.wrong, b.wrong);
+        check(a.contents_hash == b.contents_hash && a.size == b.size && a.info.now == b.info.now, "the contents differ");
+        check(memcmp(&a.counters, &b.counters, sizeof a.counters) == 0, "the counters differ");
+    }
+}
+
+/* A run without the judge does the same. */
+static void judging_changes_nothing(void **state)
+{
+    (void)state;
+    for (uint64_t k = 0; k < 60; k++) {
+        hd_run_report a, b;
+        hd_case c = draw_case(k * 104729);
+        strcpy(c.op, "serve");
+        must(hd_case_run(&c, NULL, NULL, &a));
+        c.judge = false;
+        must(hd_case_run(&c, NULL, NULL, &b));
+        check(a.contents_hash == b.contents_hash && a.requests == b.requests && b.judged == 0, "case %llu differs when judged", (unsigned long long)k);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest random[] = { cmocka_unit_test(cases_are_truthful), cmocka_unit_test(cases_repeat), cmocka_unit_test(judging_changes_nothing) };
+    return test_run(random);
+}
