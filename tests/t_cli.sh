@@ -211,7 +211,7 @@ form() {
   shift
   "$@" --json >"$work/out" 2>"$work/err" || { fail "$name" "exit code $?"; return; }
   schema=$(sed -n 's/.*"schema": "\([^"]*\)".*/\1/p' "$work/out")
-  if ! grep -qF "\`$schema\`" "$top_srcdir/doc/output.md"; then fail "$name" "doc/output.md does not say what $schema is"; return; fi
+  if ! grep -qxE "### \`?$schema\`?" "$top_srcdir/doc/output.md"; then fail "$name" "doc/output.md does not say what $schema is"; return; fi
   for key in $(grep -oE '^ +"[a-z_0-9]+":' "$work/out" | tr -d ' ":' | sort -u); do
     grep -qE "\`$key\`" "$top_srcdir/doc/output.md" || { fail "$name" "doc/output.md does not say what $key is"; return; }
   done
@@ -230,6 +230,7 @@ form 'inspect' heddle inspect whole.heddle
 form 'check'   heddle check whole.heddle
 form 'gen'     heddle gen zipf:1.0,100 --requests 1k -o gen.oracleGeneral
 form 'stat'    heddle trace stat good.oracleGeneral oracleGeneral
+form 'convert' heddle trace convert good.oracleGeneral oracleGeneral good.csv csv
 form 'print'   heddle trace print good.oracleGeneral oracleGeneral --limit 3
 form 'kmer'    heddle kmer tiny.fa 3
 form 'kmer --histogram' heddle kmer tiny.fa 3 --histogram
