@@ -152,6 +152,7 @@ static unsigned fates_allowed(const bench_line *l)
         [HD_OP_INSERT_AND_EVICT] = HD_UPDATED, [HD_OP_FIND_OR_INSERT] = HD_HIT, [HD_OP_FIND_OR_INSERT_PTR] = HD_HIT,
         [HD_OP_LOCK_KEYS] = HD_HIT, [HD_OP_UNLOCK_KEYS] = HD_HIT, [HD_OP_ERASE] = HD_ERASED,
     };
+    if (l->op >= HD_OP_ERASE_IF) return ~0u; /* table-wide: its items have no outcomes */
     switch (l->probe) {
     case BENCH_HIT: /* with two buckets, what was erased may come back at the cost of another, who is then missed */
         return 1u << found[l->op] | (l->op == HD_OP_ERASE && l->c.dual ? 1u << HD_MISS : 0);

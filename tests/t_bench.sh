@@ -67,6 +67,15 @@ if [ -r "${HEDDLE_DATA:-}/cloudPhysicsIO.oracleGeneral.zst" ]; then
 else skip 'sim with its trace' 'cloudPhysicsIO.oracleGeneral.zst is not in HEDDLE_DATA'
 fi
 
+# ---- What does not check out is not timed --------------------------------------------------------------------------------------
+
+# 512 keys cannot be pinned in 16 places: the outcomes are not what a hit must have
+bench 'name=short hkv.lock_keys.ref capacity=4Ki batch=512 pins=16 threads=1' 'name=long hkv.find.ref capacity=4Ki threads=1' $quick --csv >out
+code=$?
+if [ $code = 1 ] && grep -q 'short is wrong.*refused' err && grep -q '^long,' out && ! grep -q '^short,' out; then pass 'outcomes that cannot be: exit 1, no time'
+else fail 'outcomes that cannot be: exit 1, no time' "exit $code: $(cat out)"
+fi
+
 # ---- JSON --------------------------------------------------------------------------------------------------------------------
 
 bench 'name=a hkv.find.ref capacity=4Ki batch=512' 'name=b probe=miss hkv.find.ref capacity=4Ki batch=512' $quick --json -o file.json >out

@@ -59,7 +59,7 @@ static json_t *json_entry(const bench_row *row, const char *aggregate, double wa
     json_object_set_new(e, "run_type", json_string(*aggregate ? "aggregate" : "iteration"));
     json_object_set_new(e, "repetitions", json_integer((json_int_t)row->result.times));
     if (*aggregate) json_object_set_new(e, "aggregate_name", json_string(aggregate));
-    json_object_set_new(e, "threads", json_integer(1));
+    json_object_set_new(e, "threads", json_integer(row->threads));
     json_object_set_new(e, "real_time", json_real(wall_s * 1e9));
     json_object_set_new(e, "cpu_time", json_real(cpu_s * 1e9));
     json_object_set_new(e, "time_unit", json_string("ns"));

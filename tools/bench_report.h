@@ -13,6 +13,7 @@
 /* One case that was timed. Times are seconds per item. */
 typedef struct bench_row {
     char name[2 * BENCH_NAME];
+    uint32_t threads;                     /* of the table; 0: OpenMP's default   */
     bench_result result;                  /* owns its times                      */
     double median_s, least_s, most_s;     /* of the repetitions, on the wall     */
     double mad_s;                         /* median absolute deviation from it   */

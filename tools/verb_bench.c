@@ -163,6 +163,7 @@ static int cases_run(const bench_cases *all, bench_report *report)
         const bench_line *l = &all->line[b.done];
         bench_row *row = &report->row[report->rows];
         snprintf(row->name, sizeof row->name, "%s", l->name);
+        row->threads = l->c.threads;
         hd_status e = bench_line_run(l, &report->plan, &stage, stop_asked, &b, &row->result);
         bool timed = !e && !*row->result.wrong && row->result.times > 0;
         if (!timed) progress_end(&b.line);
