@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * collective.c - ballots, votes, shuffles, reductions and the two barriers, with exact masks: a collective happens when
+ * every lane of its mask has come to it, and all have come to the same one.
+ */
+#include <string.h>
+
+#include "simt/state.h"
+
+static bool same_site(const char *a, const char *b) { return a == b || strcmp(a, b) == 0; }
+
+/* What could make lanes of w wait for each other for ever is said at once. */
+static void check_arrival(simt_machine *m, const lane *l, const char *site, simt_collective_op op, uint32_t mask)
+{
+    const warp *w = l->warp;
+    uint32_t bit = 1u << l->ids.lane, block = l->ids.block, gone = mask & ~w->alive;
+    if (!(mask & bit)) {
+        found(m, SIMT_OUTSIDE, "a lane takes part in a collective whose mask leaves it out");
+        found_more(m, "block %u, lane %u at %s: %s, mask 0x%08x", block, l->ids.lane, simt_site_name(site), collective_name(op), mask);
+        return;
+    }
+    if (gone) {
+        found(m, SIMT_LEFT, "a mask names lanes that have left, or never were: 0x%08x", gone);
+        found_more(m, "block %u, lane %u at %s: %s, mask 0x%08x", block, l->ids.lane, simt_site_name(site), collective_name(op), mask);
+        return;
+    }
+    for (uint32_t i = 0; i < WARP_LANES; i++) {
+        const lane *o = w->member[i];
+        if (w->waiting >> i & 1 && mask >> i & 1 && o->mask & bit && (o->mask != mask || o->op != op || !same_site(o->site, site))) {
+            found(m, SIMT_MISMATCH, "lanes of one warp are at different collectives, or at one with different masks");
+            found_more(m, "block %u, lane %u at %s: %s, mask 0x%08x", block, l->ids.lane, simt_site_name(site), collective_name(op), mask);
+            found_more(m, "block %u, lane %u at %s: %s, mask 0x%08x", block, i, simt_site_name(o->site), collective_name(o->op), o->mask);
+            return;
+        }
+        if (w->at_barrier >> i & 1 && mask >> i & 1) {
+            found(m, SIMT_DEADLOCK, "a lane waits in a collective for one that waits at the block's barrier");
+            found_more(m, "block %u, lane %u at %s: %s, mask 0x%08x", block, l->ids.lane, simt_site_name(site), collective_name(op), mask);
+            found_more(m, "block %u, lane %u at %s: sync_block", block, i, simt_site_name(o->site));
+            return;
+        }
+    }
+}
+
+/* ---- What each lane gets ---------------------------------------------------------------------------------- */
+
+static uint64_t reduced(const warp *w, uint32_t mask, simt_collective_op op)
+{
+    uint64_t r = op == SIMT_REDUCE_MIN ? UINT64_MAX : 0;
+    for (uint32_t bits = mask; bits; bits &= bits - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(bits);
+        uint64_t v = w->member[i]->given;
+        switch (op) {
+        case SIMT_REDUCE_MIN: r = v < r ? v : r; break;
+        case SIMT_REDUCE_MAX: r = v > r ? v : r; break;
+        case SIMT_REDUCE_ADD: r += v; break;
+        default: r |= (uint64_t)(v != 0) << i; break; /* the ballot that votes are made of */
+        }
+    }
+    return r;
+}
+
+static uint64_t shuffled_in(simt_machine *m, const warp *w, const lane *l)
+{
+    uint32_t from = l->op == SIMT_SHFL ? l->arg : l->ids.lane ^ l->arg;
+    if (from < WARP_LANES && l->mask >> from & 1) return w->member[from]->given;
+    found(m, SIMT_OUTSIDE, "a shuffle reads lane %u, which is not in its mask", from);
+    found_more(m, "block %u, lane %u at %s: %s, mask 0x%08x", l->ids.block, l->ids.lane, simt_site_name(l->site), collective_name(l->op), l->mask);
+    return 0;
+}
+
+static void order_memory(simt_machine *m, const warp *w, uint32_t mask)
+{
+    lane *members[WARP_LANES];
+    uint32_t n = 0;
+    for (uint32_t bits = mask; bits; bits &= bits - 1) members[n++] = w->member[__builtin_ctz(bits)];
+    for (uint32_t i = 0; m->config.weak && i < n; i++) weak_drain(m, members[i]);
+    if (m->config.race) race_join(m, members, n);
+}
+
+static void complete(simt_machine *m, warp *w, simt_collective_op op, uint32_t mask)
+{
+    if (m->config.meter && mask == w->alive) meter_close(m, w);
+    uint64_t r = op == SIMT_SHFL || op == SIMT_SHFL_XOR || op == SIMT_SYNC ? 0 : reduced(w, mask, op);
+    for (uint32_t bits = mask; bits; bits &= bits - 1) {
+        lane *l = w->member[__builtin_ctz(bits)];
+        l->result = op == SIMT_ANY ? r != 0 : op == SIMT_ALL ? r == mask : op == SIMT_SHFL || op == SIMT_SHFL_XOR ? shuffled_in(m, w, l) : r;
+    }
+    if (op == SIMT_SYNC) order_memory(m, w, mask);
+}
+
+static void step(simt_machine *m, const char *site)
+{
+    if (++m->totals.steps <= m->config.step_limit) return;
+    found(m, SIMT_ENDLESS, "%llu steps and no end: lanes spin, or the limit is too low", (unsigned long long)m->config.step_limit);
+    found_more(m, "block %u, thread %u at %s", m->now->ids.block, m->now->ids.thread, simt_site_name(site));
+    lane_hang(m->now);
+}
+
+/* The lanes of `mask` that wait at this collective, and not at another one of theirs. */
+static uint32_t here(const warp *w, uint32_t mask, simt_collective_op op, bool plain)
+{
+    uint32_t n = w->waiting & mask;
+    for (uint32_t bits = plain ? 0 : n; bits; bits &= bits - 1) {
+        const lane *o = w->member[__builtin_ctz(bits)];
+        if (o->mask != mask || o->op != op) n &= ~(1u << o->ids.lane);
+    }
+    return n;
+}
+
+uint64_t simt_host_collective(const char *site, simt_collective_op op, uint32_t mask, uint64_t v, uint32_t arg)
+{
+    simt_machine *m = simt_current;
+    lane *l = m->now;
+    warp *w = l->warp;
+    uint32_t bit = 1u << l->ids.lane;
+    step(m, site);
+    /* The common case, that all who wait do so at this very collective, is checked against one of them. */
+    const lane *any = w->waiting ? w->member[__builtin_ctz(w->waiting)] : NULL;
+    bool plain = (mask & bit) && !(mask & ~w->alive) && !(mask & w->at_barrier) &&
+                 (!any || (any->mask == mask && any->op == op && any->site == site && !(w->waiting & ~mask)));
+    if (!plain) check_arrival(m, l, site, op, mask);
+    if (m->finding.fault) lane_hang(l);
+
+    l->op = op;
+    l->mask = mask;
+    l->given = v;
+    l->arg = arg;
+    l->spins = 0;
+    l->site = site;
+    if (((here(w, mask, op, plain) | bit) & mask) != mask) {
+        l->state = LANE_COLLECTIVE;
+        w->waiting |= bit;
+        w->ready &= ~bit;
+        lane_stop(l, site, 0);
+        return l->result;
+    }
+    complete(m, w, op, mask);
+    if (m->finding.fault) lane_hang(l);
+    for (uint32_t bits = mask & ~bit; bits; bits &= bits - 1) w->member[__builtin_ctz(bits)]->state = LANE_READY;
+    w->waiting &= ~mask;
+    w->ready |= mask;
+    if (m->config.unit == SIMT_BY_WARP) lane_stop(l, site, 0); /* all go on together */
+    return l->result;
+}
+
+/* ---- The block's barrier ------------------------------------------------------------------------------------- */
+
+void barrier_release(simt_machine *m, block *b)
+{
+    lane *members[1024];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < b->warps_n; i++) {
+        warp *w = &b->warps[i];
+        for (uint32_t bits = w->at_barrier; bits; bits &= bits - 1) members[n++] = w->member[__builtin_ctz(bits)];
+        w->ready |= w->at_barrier;
+        w->at_barrier = 0;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        members[i]->state = LANE_READY;
+        if (m->config.weak) weak_drain(m, members[i]);
+    }
+    if (m->config.race) race_join(m, members, n);
+    b->arrived = 0;
+    b->barrier = NULL;
+}
+
+void simt_host_sync_block(const char *site)
+{
+    simt_machine *m = simt_current;
+    lane *l = m->now;
+    warp *w = l->warp;
+    block *b = w->block;
+    uint32_t bit = 1u << l->ids.lane;
+    step(m, site);
+    if (b->barrier && !same_site(b->barrier, site)) {
+        found(m, SIMT_MISMATCH, "threads of one block are at different barriers");
+        found_more(m, "block %u, thread %u at %s: sync_block", l->ids.block, l->ids.thread, simt_site_name(site));
+        found_more(m, "block %u, others at %s: sync_block", l->ids.block, simt_site_name(b->barrier));
+    } else if (b->alive < b->of->threads) {
+        found(m, SIMT_LEFT, "a block's barrier is reached after %u of its threads have left", b->of->threads - b->alive);
+        found_more(m, "block %u, thread %u at %s: sync_block", l->ids.block, l->ids.thread, simt_site_name(site));
+    }
+    for (uint32_t bits = w->waiting; bits && !m->finding.fault; bits &= bits - 1) {
+        const lane *o = w->member[__builtin_ctz(bits)];
+        if (!(o->mask & bit)) continue;
+        found(m, SIMT_DEADLOCK, "a lane waits at the block's barrier, and another waits for it in a collective");
+        found_more(m, "block %u, lane %u at %s: sync_block", l->ids.block, l->ids.lane, simt_site_name(site));
+        found_more(m, "block %u, lane %u at %s: %s, mask 0x%08x", l->ids.block, o->ids.lane, simt_site_name(o->site), collective_name(o->op), o->mask);
+    }
+    if (m->finding.fault) lane_hang(l);
+    b->barrier = site;
+    l->spins = 0;
+    l->site = site;
+    l->state = LANE_BARRIER;
+    w->at_barrier |= bit;
+    w->ready &= ~bit;
+    if (++b->arrived < b->alive) lane_stop(l, site, 0);
+    else barrier_release(m, b);
+}
+
+void simt_host_backoff(const char *site)
+{
+    simt_machine *m = simt_current;
+    step(m, site);
+    if (m->now->stores_n && schedule_choose(m, 2) == 0) weak_drain(m, m->now); /* whoever waits is waited for: no store stays hidden for ever */
+    schedule_backoff(m, m->now);
+    lane_stop(m->now, site, 0);
+}

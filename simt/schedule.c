@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * schedule.c - who runs next. Every decision that a run makes goes through schedule_choose, and 0 is always the quiet
+ * answer: go on with the lane that ran, take blocks in order, let a store become visible at once. A schedule is the list of
+ * decisions that were not 0; to make it shorter is to make the story simpler.
+ */
+#include <string.h>
+
+#include "lib/error.h"
+#include "simt/state.h"
+
+typedef struct tape_entry {
+    uint32_t choice, choices;
+} tape_entry;
+
+/* ---- Decisions ------------------------------------------------------------------------------------------ */
+
+static uint32_t replay(simt_machine *m, uint32_t n)
+{
+    const simt_config *c = &m->config;
+    while (m->replayed < c->schedule_n && c->schedule[m->replayed].at < m->decision) m->replayed++;
+    bool listed = m->replayed < c->schedule_n && c->schedule[m->replayed].at == m->decision;
+    return listed ? c->schedule[m->replayed].choice % n : 0;
+}
+
+static uint32_t search(simt_machine *m, uint32_t n)
+{
+    if (m->decision == m->tape.n) {
+        tape_entry e = { 0, n };
+        if (!vec_push(m, &m->tape, &e)) return 0;
+    }
+    tape_entry *e = (tape_entry *)m->tape.p + m->decision;
+    e->choices = n;
+    return e->choice;
+}
+
+static uint32_t decide(simt_machine *m, uint32_t n, uint32_t answer)
+{
+    simt_decision d = { m->decision++, answer };
+    (void)n;
+    if (answer) vec_push(m, &m->schedule, &d);
+    return answer;
+}
+
+static uint32_t answer_for(simt_machine *m, uint32_t n)
+{
+    switch (m->config.strategy) {
+    case SIMT_REPLAY: return replay(m, n);
+    case SIMT_SEARCH: return search(m, n);
+    case SIMT_ROUND_ROBIN: return 0;
+    default: return (uint32_t)((machine_random(m) >> 32) * n >> 32);
+    }
+}
+
+uint32_t schedule_choose(simt_machine *m, uint32_t n) { return n <= 1 ? 0 : decide(m, n, answer_for(m, n)); }
+
+bool simt_machine_next(simt_machine *m)
+{
+    tape_entry *e = (tape_entry *)m->tape.p;
+    size_t n = m->decision < m->tape.n ? (size_t)m->decision : m->tape.n;
+    while (n && e[n - 1].choice + 1 >= e[n - 1].choices) n--;
+    m->tape.n = n;
+    if (n == 0) return false;
+    e[n - 1].choice++;
+    return true;
+}
+
+void simt_machine_restart(simt_machine *m) { m->tape.n = 0; }
+
+const simt_decision *simt_machine_schedule(const simt_machine *m, size_t *n)
+{
+    *n = m->schedule.n;
+    return (const simt_decision *)m->schedule.p;
+}
+
+void schedule_begin(simt_machine *m)
+{
+    const simt_config *c = &m->config;
+    m->decision = 0;
+    m->schedule.n = m->replayed = 0;
+    m->preemptions = m->turn = 0;
+    m->last_lane = NULL;
+    m->last_warp = NULL;
+    m->low_priority = 0;
+    m->change_points.n = 0;
+    if (c->strategy != SIMT_PCT) return;
+    for (uint32_t i = 0; i < m->lanes_n; i++) m->lanes[i].priority = (int64_t)(machine_random(m) >> 2);
+    for (uint32_t i = 0; i < m->warps_n; i++) m->warps[i].priority = (int64_t)(machine_random(m) >> 2);
+    uint32_t depth = c->pct_depth ? c->pct_depth : 3, length = c->pct_length ? c->pct_length : 1000;
+    for (uint32_t i = 1; i < depth; i++) {
+        uint64_t at = machine_random(m) % length;
+        vec_push(m, &m->change_points, &at);
+    }
+}
+
+/* ---- Candidates ---------------------------------------------------------------------------------------------- */
+
+/* Lanes that back off make way, where chance would not see to it, until everybody has. */
+static bool yields_count(const simt_machine *m)
+{
+    simt_strategy s = m->config.strategy;
+    return s == SIMT_ROUND_ROBIN || s == SIMT_SEARCH || s == SIMT_REPLAY;
+}
+
+static uint32_t ready_in(const simt_machine *m, const warp *w) { return yields_count(m) ? w->ready & ~w->yielding : w->ready; }
+
+static uint32_t lanes_ready(const simt_machine *m)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < m->warps_n; i++) n += simt_popc(ready_in(m, &m->warps[i]));
+    return n;
+}
+
+static uint32_t warps_ready(const simt_machine *m)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < m->warps_n; i++) n += ready_in(m, &m->warps[i]) != 0;
+    return n;
+}
+
+static uint32_t lowest(uint32_t bits) { return (uint32_t)__builtin_ctz(bits); }
+
+/* Candidate k, counted from `from` on and around: candidate 0 is `from` itself when it is ready. */
+static lane *lane_from(const simt_machine *m, const lane *from, uint32_t k)
+{
+    uint32_t first = from ? from->warp->number : 0, below = from ? (1u << from->ids.lane) - 1 : 0;
+    for (uint32_t i = 0; i <= m->warps_n; i++) {
+        const warp *w = &m->warps[(first + i) % m->warps_n];
+        uint32_t bits = ready_in(m, w) & (i == 0 ? ~below : i == m->warps_n ? below : ~0u);
+        uint32_t n = simt_popc(bits);
+        if (k >= n) {
+            k -= n;
+            continue;
+        }
+        while (k--) bits &= bits - 1;
+        return w->member[lowest(bits)];
+    }
+    return NULL;
+}
+
+static warp *warp_from(const simt_machine *m, const warp *from, uint32_t k)
+{
+    uint32_t first = from ? from->number : 0;
+    for (uint32_t i = 0; i < m->warps_n; i++) {
+        warp *w = &m->warps[(first + i) % m->warps_n];
+        if (ready_in(m, w) && k-- == 0) return w;
+    }
+    return NULL;
+}
+
+/* Which candidate has the highest priority. A change point puts the one that ran last at the end. */
+static uint32_t by_priority(simt_machine *m, uint32_t n)
+{
+    bool lanes = m->config.unit == SIMT_BY_LANE;
+    const uint64_t *at = (const uint64_t *)m->change_points.p;
+    for (size_t i = 0; i < m->change_points.n; i++) {
+        if (at[i] != m->decision) continue;
+        if (lanes && m->last_lane) m->last_lane->priority = --m->low_priority;
+        if (!lanes && m->last_warp) m->last_warp->priority = --m->low_priority;
+    }
+    uint32_t best = 0;
+    int64_t most = INT64_MIN;
+    for (uint32_t k = 0; k < n; k++) {
+        int64_t p = lanes ? lane_from(m, m->last_lane, k)->priority : warp_from(m, m->last_warp, k)->priority;
+        if (p > most) {
+            most = p;
+            best = k;
+        }
+    }
+    return best;
+}
+
+/* Which of n candidates; the running one is candidate 0 when it `may_stay`. */
+static uint32_t pick(simt_machine *m, uint32_t n, bool may_stay)
+{
+    if (n <= 1) return 0;
+    if (m->config.strategy == SIMT_PCT) return decide(m, n, by_priority(m, n));
+    if (m->config.strategy == SIMT_SEARCH && may_stay && m->preemptions == m->config.bound) return 0;
+    uint32_t k = schedule_choose(m, n);
+    if (k && may_stay) m->preemptions++;
+    return k;
+}
+
+/* ---- Running ------------------------------------------------------------------------------------------------- */
+
+static void deadlock(simt_machine *m)
+{
+    found(m, SIMT_DEADLOCK, "no lane can go on: they wait for each other");
+    for (uint32_t i = 0; i < m->lanes_n; i++) {
+        const lane *l = &m->lanes[i];
+        if (l->state == LANE_COLLECTIVE)
+            found_more(m, "block %u, lane %u of warp %u waits at %s: %s, mask 0x%08x, for lanes 0x%08x", l->ids.block, l->ids.lane, l->ids.thread / WARP_LANES,
+                       simt_site_name(l->site), collective_name(l->op), l->mask, l->mask & ~l->warp->waiting);
+        if (l->state == LANE_BARRIER) found_more(m, "block %u, thread %u waits at %s: sync_block", l->ids.block, l->ids.thread, simt_site_name(l->site));
+    }
+}
+
+static void run_lane(simt_machine *m, lane *l)
+{
+    m->now = l;
+    m->totals.switches++;
+    m->totals.hash = (m->totals.hash ^ (l->number + 1)) * 0x100000001b3ull ^ m->totals.steps;
+    l->warp->yielding &= ~(1u << l->ids.lane);
+    simt_hot.ids = &l->ids;
+    fiber_enter(&m->hub, &l->fiber);
+    if (m->config.watch && m->config.watch_every && m->totals.switches % m->config.watch_every == 0 && m->finding.fault == SIMT_NO_FAULT) {
+        const char *why = m->config.watch(m->config.context);
+        if (why) {
+            found(m, SIMT_WATCHED, "%s", why);
+            found_more(m, "after block %u, thread %u had come to %s", l->ids.block, l->ids.thread, simt_site_name(l->site));
+        }
+    }
+}
+
+/* Lock step: the lanes of w that stand where a chosen one stands, in order. */
+static void run_group(simt_machine *m, warp *w)
+{
+    uint32_t bits = ready_in(m, w);
+    if (bits & ~w->yielding) bits &= ~w->yielding; /* a group that spins makes way for the one it waits for */
+    uint32_t k = schedule_choose(m, simt_popc(bits)), leader = bits;
+    while (k--) leader &= leader - 1;
+    const lane *first = w->member[lowest(leader)];
+    const char *site = first->site;
+    uint32_t kind = first->stop_kind;
+    for (uint32_t left = bits; left && m->finding.fault == SIMT_NO_FAULT; left &= left - 1) {
+        lane *l = w->member[lowest(left)];
+        if (l->site == site && l->stop_kind == kind && (w->ready >> l->ids.lane & 1)) run_lane(m, l);
+    }
+}
+
+static void forget_yields(simt_machine *m)
+{
+    for (uint32_t i = 0; i < m->warps_n; i++) m->warps[i].yielding = 0;
+}
+
+/* Until a block has ended, or something is found. */
+void schedule_run(simt_machine *m)
+{
+    bool lanes = m->config.unit == SIMT_BY_LANE;
+    while (m->finding.fault == SIMT_NO_FAULT) {
+        if (m->buffered && schedule_choose(m, 16) == 1) weak_drain_some(m);
+        uint32_t n = lanes ? lanes_ready(m) : warps_ready(m);
+        if (n == 0) {
+            forget_yields(m);
+            n = lanes ? lanes_ready(m) : warps_ready(m);
+        }
+        if (n == 0) {
+            deadlock(m);
+            return;
+        }
+        const block *b;
+        if (lanes) {
+            const lane *last = m->last_lane;
+            bool may_stay = last && last->state == LANE_READY && (ready_in(m, last->warp) >> last->ids.lane & 1);
+            m->last_lane = lane_from(m, last, pick(m, n, may_stay));
+            b = m->last_lane->warp->block;
+            run_lane(m, m->last_lane);
+        } else {
+            bool may_stay = m->last_warp && ready_in(m, m->last_warp);
+            m->last_warp = warp_from(m, m->last_warp, pick(m, n, may_stay));
+            b = m->last_warp->block;
+            run_group(m, m->last_warp);
+        }
+        if (b->alive == 0) return;
+    }
+}
+
+void schedule_backoff(simt_machine *m, lane *l)
+{
+    l->warp->yielding |= 1u << l->ids.lane;
+    l->priority = --m->low_priority;
+    l->warp->priority = --m->low_priority;
+    l->spins = 0;
+}

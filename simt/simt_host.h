@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * simt_host.h - the dialect on the host machine. Every operation names its site (file and line). An operation that the
+ * machine has no interest in at the moment is a plain C access; `simt_hot.hooks` says which kinds it wants to see.
+ */
+#ifndef HD_SIMT_HOST_H
+#define HD_SIMT_HOST_H
+
+#define SIMT_FN static inline __attribute__((always_inline, unused))
+#define SIMT_UNROLL
+#define SIMT_TEXT_(x) #x
+#define SIMT_TEXT(x) SIMT_TEXT_(x)
+#define SIMT_SITE __FILE__ ":" SIMT_TEXT(__LINE__)
+
+/* NAME becomes a function that the machine launches with a pointer to the arguments. */
+#define SIMT_KERNEL(name, args_type, a) SIMT_KERNEL_(name, args_type, a)
+#define SIMT_KERNEL_(name, args_type, a)                              \
+    static void name##_text(const args_type a);                       \
+    void name(const void *args);                                      \
+    void name(const void *args) { name##_text(*(const args_type *)args); } \
+    static void name##_text(const args_type a)
+
+typedef struct __attribute__((aligned(16))) simt_v4 {
+    uint32_t x, y, z, w;
+} simt_v4;
+
+enum { SIMT_RELAXED = 0, SIMT_ACQUIRE = 1, SIMT_RELEASE = 2, SIMT_ACQ_REL = 3 };
+
+/* ---- What the machine is told of ---------------------------------------------------------------------- */
+
+/* Kinds of access, as bits. */
+enum {
+    SIMT_LD = 1,
+    SIMT_ST = 2,
+    SIMT_LDRLX = 4,
+    SIMT_STRLX = 8,
+    SIMT_LDACQ = 16,
+    SIMT_STREL = 32,
+    SIMT_RMW = 64,
+    SIMT_READS = SIMT_LD | SIMT_LDRLX | SIMT_LDACQ,
+    SIMT_WRITES = SIMT_ST | SIMT_STRLX | SIMT_STREL | SIMT_RMW
+};
+
+typedef enum simt_rmw_op { SIMT_CAS, SIMT_EXCH, SIMT_ADD, SIMT_MIN } simt_rmw_op;
+
+typedef enum simt_collective_op {
+    SIMT_BALLOT,
+    SIMT_ANY,
+    SIMT_ALL,
+    SIMT_SHFL,
+    SIMT_SHFL_XOR,
+    SIMT_REDUCE_MIN,
+    SIMT_REDUCE_MAX,
+    SIMT_REDUCE_ADD,
+    SIMT_SYNC
+} simt_collective_op;
+
+typedef struct simt_ids {
+    uint32_t lane, thread, threads, block, blocks;
+} simt_ids;
+
+/* Of the lane that runs now. */
+typedef struct simt_hot_state {
+    const simt_ids *ids;
+    uint32_t hooks; /* kinds that go through the machine */
+} simt_hot_state;
+extern _Thread_local simt_hot_state simt_hot;
+
+void simt_host_load(const char *site, uint32_t kind, const void *p, uint32_t bytes, void *v);
+void simt_host_store(const char *site, uint32_t kind, void *p, uint32_t bytes, const void *v);
+/* The old value. a: the new value, or what is added; expected: for SIMT_CAS. */
+uint64_t simt_host_rmw(const char *site, simt_rmw_op op, void *p, uint32_t bytes, uint64_t expected, uint64_t a, int order);
+uint64_t simt_host_collective(const char *site, simt_collective_op op, uint32_t mask, uint64_t v, uint32_t arg);
+void simt_host_sync_block(const char *site);
+void simt_host_fence(const char *site);
+void simt_host_backoff(const char *site);
+void *simt_host_shared(const char *site, const char *name, size_t bytes, size_t align);
+void simt_host_copy16(const char *site, void *shared, const void *global);
+void simt_host_copy_commit(const char *site);
+void simt_host_copy_wait(const char *site, uint32_t groups);
+void simt_host_ticket(const char *site, uint64_t item, uint32_t what, uint64_t a, uint64_t b, bool with_last_store);
+void simt_host_started(uint64_t item);
+void simt_host_join(const char *site);
+
+/* ---- Who --------------------------------------------------------------------------------------------------- */
+
+SIMT_FN uint32_t simt_lane(void) { return simt_hot.ids->lane; }
+SIMT_FN uint32_t simt_thread(void) { return simt_hot.ids->thread; }
+SIMT_FN uint32_t simt_threads(void) { return simt_hot.ids->threads; }
+SIMT_FN uint32_t simt_block(void) { return simt_hot.ids->block; }
+SIMT_FN uint32_t simt_blocks(void) { return simt_hot.ids->blocks; }
+
+/* ---- Memory ------------------------------------------------------------------------------------------------- */
+
+#define SIMT_WANTED(kind) __builtin_expect((simt_hot.hooks & (kind)) != 0, 0)
+
+#define SIMT_ACCESSES(T, t)                                                              \
+    SIMT_FN T simt_load_##t(const char *site, uint32_t kind, const T *p)                 \
+    {                                                                                    \
+        T v;                                                                             \
+        if (!SIMT_WANTED(kind)) return *p;                                               \
+        simt_host_load(site, kind, p, (uint32_t)sizeof v, &v);                           \
+        return v;                                                                        \
+    }                                                                                    \
+    SIMT_FN void simt_store_##t(const char *site, uint32_t kind, T *p, T v)              \
+    {                                                                                    \
+        if (!SIMT_WANTED(kind)) *p = v;                                                  \
+        else simt_host_store(site, kind, p, (uint32_t)sizeof v, &v);                     \
+    }
+SIMT_ACCESSES(uint8_t, u8)
+SIMT_ACCESSES(uint32_t, u32)
+SIMT_ACCESSES(uint64_t, u64)
+SIMT_ACCESSES(simt_v4, v4)
+
+#define simt_ld_u8(p) simt_load_u8(SIMT_SITE, SIMT_LD, (p))
+#define simt_ld_u32(p) simt_load_u32(SIMT_SITE, SIMT_LD, (p))
+#define simt_ld_u64(p) simt_load_u64(SIMT_SITE, SIMT_LD, (p))
+#define simt_ld_v4(p) simt_load_v4(SIMT_SITE, SIMT_LD, (p))
+#define simt_ldcs_v4(p) simt_load_v4(SIMT_SITE, SIMT_LD, (p))
+#define simt_ldrlx_u8(p) simt_load_u8(SIMT_SITE, SIMT_LDRLX, (p))
+#define simt_ldrlx_u32(p) simt_load_u32(SIMT_SITE, SIMT_LDRLX, (p))
+#define simt_ldrlx_u64(p) simt_load_u64(SIMT_SITE, SIMT_LDRLX, (p))
+#define simt_ldrlx_v4(p) simt_load_v4(SIMT_SITE, SIMT_LDRLX, (p))
+#define simt_ldacq_u32(p) simt_load_u32(SIMT_SITE, SIMT_LDACQ, (p))
+#define simt_ldacq_u64(p) simt_load_u64(SIMT_SITE, SIMT_LDACQ, (p))
+#define simt_st_u8(p, v) simt_store_u8(SIMT_SITE, SIMT_ST, (p), (v))
+#define simt_st_u32(p, v) simt_store_u32(SIMT_SITE, SIMT_ST, (p), (v))
+#define simt_st_u64(p, v) simt_store_u64(SIMT_SITE, SIMT_ST, (p), (v))
+#define simt_st_v4(p, v) simt_store_v4(SIMT_SITE, SIMT_ST, (p), (v))
+#define simt_stcs_v4(p, v) simt_store_v4(SIMT_SITE, SIMT_ST, (p), (v))
+#define simt_strlx_u8(p, v) simt_store_u8(SIMT_SITE, SIMT_STRLX, (p), (v))
+#define simt_strlx_u32(p, v) simt_store_u32(SIMT_SITE, SIMT_STRLX, (p), (v))
+#define simt_strlx_u64(p, v) simt_store_u64(SIMT_SITE, SIMT_STRLX, (p), (v))
+#define simt_strlx_v4(p, v) simt_store_v4(SIMT_SITE, SIMT_STRLX, (p), (v))
+#define simt_strel_u32(p, v) simt_store_u32(SIMT_SITE, SIMT_STREL, (p), (v))
+#define simt_strel_u64(p, v) simt_store_u64(SIMT_SITE, SIMT_STREL, (p), (v))
+
+SIMT_FN void simt_load_2u64(const char *site, const uint64_t *p, uint64_t *a, uint64_t *b)
+{
+    uint64_t v[2];
+    if (SIMT_WANTED(SIMT_LDRLX)) simt_host_load(site, SIMT_LDRLX, p, 16, v);
+    *a = SIMT_WANTED(SIMT_LDRLX) ? v[0] : p[0];
+    *b = SIMT_WANTED(SIMT_LDRLX) ? v[1] : p[1];
+}
+#define simt_ldrlx_2u64(p, a, b) simt_load_2u64(SIMT_SITE, (p), (a), (b))
+
+SIMT_FN uint32_t simt_rmw_u32(const char *site, simt_rmw_op op, uint32_t *p, uint32_t expected, uint32_t a, int order)
+{
+    return (uint32_t)simt_host_rmw(site, op, p, 4, expected, a, order);
+}
+
+#define simt_cas_u32(p, e, d, order) simt_rmw_u32(SIMT_SITE, SIMT_CAS, (p), (e), (d), (order))
+#define simt_cas_u64(p, e, d, order) simt_host_rmw(SIMT_SITE, SIMT_CAS, (p), 8, (e), (d), (order))
+#define simt_exch_u32(p, v, order) simt_rmw_u32(SIMT_SITE, SIMT_EXCH, (p), 0, (v), (order))
+#define simt_exch_u64(p, v, order) simt_host_rmw(SIMT_SITE, SIMT_EXCH, (p), 8, 0, (v), (order))
+#define simt_add_u32(p, v, order) simt_rmw_u32(SIMT_SITE, SIMT_ADD, (p), 0, (v), (order))
+#define simt_add_u64(p, v, order) simt_host_rmw(SIMT_SITE, SIMT_ADD, (p), 8, 0, (v), (order))
+#define simt_min_u32(p, v, order) simt_rmw_u32(SIMT_SITE, SIMT_MIN, (p), 0, (v), (order))
+#define simt_min_u64(p, v, order) simt_host_rmw(SIMT_SITE, SIMT_MIN, (p), 8, 0, (v), (order))
+#define simt_fence() simt_host_fence(SIMT_SITE)
+
+#define SIMT_SHARED(T, name, n) T *const name = (T *)simt_host_shared(SIMT_SITE, #name, sizeof(T) * (size_t)(n), 16)
+#define simt_shared_add_u32(p, v) simt_add_u32((p), (v), SIMT_RELAXED)
+#define simt_shared_cas_u32(p, e, d) simt_cas_u32((p), (e), (d), SIMT_RELAXED)
+
+#define simt_copy16_async(shared, global) simt_host_copy16(SIMT_SITE, (shared), (global))
+#define simt_copy_commit() simt_host_copy_commit(SIMT_SITE)
+#define simt_copy_wait(n) simt_host_copy_wait(SIMT_SITE, (n))
+
+/* ---- Tiles and collectives -------------------------------------------------------------------------------- */
+
+typedef struct simt_tile {
+    uint32_t mask; /* its lanes in the warp    */
+    uint32_t base; /* its first lane           */
+    uint32_t rank; /* this lane within it      */
+    uint32_t size; /* 1, 2, 4, 8, 16 or 32     */
+} simt_tile;
+
+SIMT_FN simt_tile simt_tile_of(uint32_t size)
+{
+    simt_tile t;
+    uint32_t lane = simt_lane();
+    t.size = size;
+    t.base = lane & ~(size - 1);
+    t.rank = lane & (size - 1);
+    t.mask = (size == 32 ? 0xffffffffu : (1u << size) - 1) << t.base;
+    return t;
+}
+
+#define SIMT_COLLECTIVE(t, op, v, arg) simt_host_collective(SIMT_SITE, (op), (t).mask, (v), (arg))
+#define simt_ballot(t, p) ((uint32_t)SIMT_COLLECTIVE(t, SIMT_BALLOT, (p) ? 1u : 0u, 0) >> (t).base)
+#define simt_any(t, p) ((bool)SIMT_COLLECTIVE(t, SIMT_ANY, (p) ? 1u : 0u, 0))
+#define simt_all(t, p) ((bool)SIMT_COLLECTIVE(t, SIMT_ALL, (p) ? 1u : 0u, 0))
+#define simt_shfl_u32(t, v, r) ((uint32_t)SIMT_COLLECTIVE(t, SIMT_SHFL, (uint32_t)(v), (t).base + (uint32_t)(r)))
+#define simt_shfl_u64(t, v, r) SIMT_COLLECTIVE(t, SIMT_SHFL, (uint64_t)(v), (t).base + (uint32_t)(r))
+#define simt_shfl_xor_u32(t, v, x) ((uint32_t)SIMT_COLLECTIVE(t, SIMT_SHFL_XOR, (uint32_t)(v), (uint32_t)(x)))
+#define simt_shfl_xor_u64(t, v, x) SIMT_COLLECTIVE(t, SIMT_SHFL_XOR, (uint64_t)(v), (uint32_t)(x))
+#define simt_reduce_min_u32(t, v) ((uint32_t)SIMT_COLLECTIVE(t, SIMT_REDUCE_MIN, (uint32_t)(v), 0))
+#define simt_reduce_min_u64(t, v) SIMT_COLLECTIVE(t, SIMT_REDUCE_MIN, (uint64_t)(v), 0)
+#define simt_reduce_max_u32(t, v) ((uint32_t)SIMT_COLLECTIVE(t, SIMT_REDUCE_MAX, (uint32_t)(v), 0))
+#define simt_reduce_add_u32(t, v) ((uint32_t)SIMT_COLLECTIVE(t, SIMT_REDUCE_ADD, (uint32_t)(v), 0))
+#define simt_reduce_add_u64(t, v) SIMT_COLLECTIVE(t, SIMT_REDUCE_ADD, (uint64_t)(v), 0)
+#define simt_sync_tile(t) ((void)SIMT_COLLECTIVE(t, SIMT_SYNC, 0, 0))
+#define simt_sync_block() simt_host_sync_block(SIMT_SITE)
+
+/* ---- The rest ------------------------------------------------------------------------------------------------ */
+
+SIMT_FN uint32_t simt_ffs(uint32_t x) { return (uint32_t)__builtin_ffs((int)x); }
+SIMT_FN uint32_t simt_popc(uint32_t x) { return (uint32_t)__builtin_popcount(x); }
+
+/* No carry crosses a byte: the top bits are set before the addition and taken out after it. */
+SIMT_FN uint32_t simt_eq4(uint32_t a, uint32_t b)
+{
+    uint32_t x = a ^ b, low = 0x7f7f7f7fu, differs = ((x & low) + low) | x;
+    return (~(differs | low) >> 7) * 0xffu;
+}
+
+#define simt_backoff(ns) ((void)(ns), simt_host_backoff(SIMT_SITE))
+#define simt_ticket(item, what, a, b) simt_host_ticket(SIMT_SITE, (item), (what), (a), (b), false)
+#define simt_ticket_store(item, what, a, b) simt_host_ticket(SIMT_SITE, (item), (what), (a), (b), true)
+#define simt_started(item) simt_host_started(item)
+#define simt_join() simt_host_join(SIMT_SITE)
+
+#endif

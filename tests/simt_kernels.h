@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * simt_kernels.h - small kernels for the host machine: some correct, most with one fault each, which the comment names. All
+ * work on 64 threads a block, unless said.
+ */
+#ifndef SIMT_KERNELS_H
+#define SIMT_KERNELS_H
+
+#include "simt/simt.h"
+
+enum { WORDS = 4096 };
+
+typedef struct buffers {
+    uint32_t *in, *out; /* (WORDS) */
+} buffers;
+
+/* ---- Correct -------------------------------------------------------------------------------------------------- */
+
+/* Sums a block: shuffles within a warp, shared memory across. */
+SIMT_KERNEL(k_sum, buffers, a)
+{
+    SIMT_SHARED(uint32_t, part, 32);
+    simt_tile t = simt_tile_of(32);
+    uint32_t i = simt_thread(), v = simt_ld_u32(a.in + simt_block() * simt_threads() + i);
+    for (uint32_t o = 16; o; o >>= 1) v += simt_shfl_xor_u32(t, v, o);
+    if (t.rank == 0) simt_st_u32(part + i / 32, v);
+    simt_sync_block();
+    if (i < 32) {
+        v = i < simt_threads() / 32 ? simt_ld_u32(part + i) : 0;
+        v = simt_reduce_add_u32(t, v);
+        if (i == 0) simt_st_u32(a.out + simt_block(), v);
+    }
+}
+
+/* Tiles of eight in branches that part: masks are the tiles' own. */
+SIMT_KERNEL(k_tiles, buffers, a)
+{
+    simt_tile t = simt_tile_of(8);
+    uint32_t r;
+    if (simt_lane() >> 3 & 1) r = simt_ballot(t, t.rank < 3);
+    else r = simt_shfl_u32(t, simt_lane() * 10, 5);
+    simt_st_u32(a.out + simt_block() * simt_threads() + simt_thread(), r);
+}
+
+/* Reads what its neighbour copied, after the wait and the barrier. */
+SIMT_KERNEL(k_copy, buffers, a)
+{
+    SIMT_SHARED(simt_v4, buffer, 64);
+    uint32_t i = simt_thread();
+    simt_copy16_async(buffer + i, (const simt_v4 *)(const void *)a.in + i);
+    simt_copy_commit();
+    simt_copy_wait(0);
+    simt_sync_block();
+    simt_v4 v = simt_ld_v4(buffer + (i + 1) % 64);
+    simt_st_u32(a.out + i, v.x + v.y + v.z + v.w);
+}
+
+/* A lock taken by lanes of one warp: needs lanes that go on by themselves. */
+SIMT_KERNEL(k_lock, buffers, a)
+{
+    while (simt_cas_u32(a.out, 0u, 1u, SIMT_ACQUIRE) != 0) simt_backoff(8);
+    uint32_t n = simt_ld_u32(a.out + 1);
+    simt_st_u32(a.out + 1, n + 1);
+    simt_strel_u32(a.out, 0u);
+}
+
+/* Every collective of the dialect against its meaning; out[thread] is a bit set of what went wrong. */
+SIMT_KERNEL(k_collectives, buffers, a)
+{
+    uint32_t bad = 0, lane = simt_lane();
+    for (uint32_t size = 1; size <= 32; size *= 2) {
+        simt_tile t = simt_tile_of(size);
+        uint32_t all = size == 32 ? ~0u : (1u << size) - 1, v = lane * 7 + 1;
+        uint32_t ballot = simt_ballot(t, true);
+        bad |= ballot != all ? 1u : 0u;
+        uint32_t odd = simt_ballot(t, t.rank & 1);
+        bad |= odd != (0xaaaaaaaau & all) ? 2u : 0u;
+        bool any = simt_any(t, t.rank == size - 1);
+        bad |= !any ? 4u : 0u;
+        bool every = simt_all(t, t.rank < size / 2);
+        bad |= every ? 8u : 0u;
+        uint64_t far = simt_shfl_u64(t, (uint64_t)v << 32, size - 1);
+        bad |= far != (uint64_t)((t.base + size - 1) * 7 + 1) << 32 ? 16u : 0u;
+        uint32_t other = simt_shfl_xor_u32(t, v, size / 2);
+        bad |= other != (lane ^ size / 2) * 7 + 1 ? 32u : 0u;
+        uint64_t least = simt_reduce_min_u64(t, (uint64_t)v << 40);
+        bad |= least != (uint64_t)(t.base * 7 + 1) << 40 ? 64u : 0u;
+        uint32_t most = simt_reduce_max_u32(t, v);
+        bad |= most != (t.base + size - 1) * 7 + 1 ? 128u : 0u;
+        uint64_t sum = simt_reduce_add_u64(t, 1ull << 33);
+        bad |= sum != (uint64_t)size << 33 ? 256u : 0u;
+    }
+    simt_st_u32(a.out + simt_thread(), bad);
+}
+
+/* Read-modify-writes: all threads count, add, and take the least. */
+SIMT_KERNEL(k_atomics, buffers, a)
+{
+    uint64_t *wide = (uint64_t *)(void *)(a.out + 16);
+    simt_add_u32(a.out, 2u, SIMT_RELAXED);
+    simt_min_u32(a.out + 1, 1000u - simt_thread(), SIMT_RELAXED);
+    simt_add_u64(wide, 1ull << 40, SIMT_RELAXED);
+    simt_min_u64(wide + 1, (1ull << 50) - simt_thread(), SIMT_RELAXED);
+    simt_exch_u32(a.out + 2, 77u, SIMT_RELAXED);
+}
+
+/* Passes a message from thread 0 to thread 32, with release and acquire. */
+SIMT_KERNEL(k_message, buffers, a)
+{
+    if (simt_thread() == 0) {
+        simt_st_u32(a.out + 8, 42u);
+        simt_strel_u32(a.out, 1u);
+    } else if (simt_thread() == 32) {
+        while (simt_ldacq_u32(a.out) == 0) simt_backoff(8);
+        simt_st_u32(a.out + 16, simt_ld_u32(a.out + 8));
+    }
+}
+
+/* The same with fences around relaxed accesses. */
+SIMT_KERNEL(k_message_fences, buffers, a)
+{
+    if (simt_thread() == 0) {
+        simt_st_u32(a.out + 8, 42u);
+        simt_fence();
+        simt_strlx_u32(a.out, 1u);
+    } else if (simt_thread() == 32) {
+        while (simt_ldrlx_u32(a.out) == 0) simt_backoff(8);
+        simt_fence();
+        simt_st_u32(a.out + 16, simt_ld_u32(a.out + 8));
+    }
+}
+
+/* Two kernels of one stream: the second reads what the first wrote. */
+SIMT_KERNEL(k_write, buffers, a) { simt_st_u32(a.out + simt_block() * simt_threads() + simt_thread(), simt_thread()); }
+SIMT_KERNEL(k_read, buffers, a)
+{
+    uint32_t i = simt_block() * simt_threads() + simt_thread();
+    simt_st_u32(a.in + i, simt_ld_u32(a.out + (i ^ 1)));
+}
+
+/* ---- With a fault --------------------------------------------------------------------------------------------------- */
+
+SIMT_KERNEL(k_two_collectives, buffers, a) /* one mask, two collectives */
+{
+    simt_tile t = simt_tile_of(32);
+    uint32_t r;
+    if (t.rank < 16) r = simt_ballot(t, true);
+    else r = simt_any(t, true);
+    simt_st_u32(a.out + simt_thread(), r);
+}
+
+SIMT_KERNEL(k_two_places, buffers, a) /* one collective at two places of the text */
+{
+    simt_tile t = simt_tile_of(32);
+    uint32_t r;
+    if (t.rank < 16) r = simt_ballot(t, true);
+    else r = simt_ballot(t, false);
+    simt_st_u32(a.out + simt_thread(), r);
+}
+
+SIMT_KERNEL(k_half_at_barrier, buffers, a) /* half the warp votes, half waits at the barrier */
+{
+    simt_tile t = simt_tile_of(32);
+    uint32_t r = 0;
+    if (t.rank < 16) r = simt_ballot(t, true);
+    simt_sync_block();
+    simt_st_u32(a.out + simt_thread(), r);
+}
+
+SIMT_KERNEL(k_early_exit, buffers, a) /* a lane returns, the others vote with a full mask */
+{
+    simt_tile t = simt_tile_of(32);
+    if (t.rank == 7) return;
+    simt_st_u32(a.out + simt_thread(), simt_ballot(t, true));
+}
+
+SIMT_KERNEL(k_exit_barrier, buffers, a) /* a thread returns, the others meet at the barrier */
+{
+    if (simt_thread() == 9) return;
+    simt_sync_block();
+    simt_st_u32(a.out + simt_thread(), 1u);
+}
+
+SIMT_KERNEL(k_not_in_mask, buffers, a) /* the caller is not in its mask */
+{
+    simt_tile t = simt_tile_of(16);
+    t.mask = 0xffffu;
+    simt_st_u32(a.out + simt_thread(), simt_ballot(t, true));
+}
+
+SIMT_KERNEL(k_shuffle_outside, buffers, a) /* a shuffle reads a lane that is not in the mask */
+{
+    simt_tile t = simt_tile_of(8);
+    simt_st_u32(a.out + simt_thread(), simt_shfl_u32(t, 1u, 8u));
+}
+
+SIMT_KERNEL(k_cycle, buffers, a) /* lane 0 waits for 1, 1 for 2, 2 for 0 */
+{
+    simt_tile t = simt_tile_of(32);
+    uint32_t r = 0;
+    t.base = 0;
+    t.mask = t.rank == 0 ? 3u : t.rank == 1 ? 6u : 5u;
+    if (t.rank < 3) r = simt_ballot(t, true);
+    simt_st_u32(a.out + simt_thread(), r);
+}
+
+SIMT_KERNEL(k_two_barriers, buffers, a) /* two barriers for one */
+{
+    if (simt_thread() < 32) simt_sync_block();
+    else
+        simt_sync_block();
+    simt_st_u32(a.out + simt_thread(), 1u);
+}
+
+SIMT_KERNEL(k_unwritten, buffers, a) /* thread 5 leaves its word of shared memory unwritten */
+{
+    SIMT_SHARED(uint32_t, word, 64);
+    uint32_t i = simt_thread();
+    if (i != 5) simt_st_u32(word + i, i);
+    simt_sync_block();
+    simt_st_u32(a.out + i, simt_ld_u32(word + i));
+}
+
+SIMT_KERNEL(k_beyond_shared, buffers, a) /* one word beyond a shared array */
+{
+    SIMT_SHARED(uint32_t, word, 64);
+    uint32_t i = simt_thread();
+    simt_st_u32(word + i + (i == 63 ? 1 : 0), i);
+    simt_sync_block();
+    simt_st_u32(a.out + i, simt_ld_u32(word + i));
+}
+
+SIMT_KERNEL(k_beyond_global, buffers, a) { simt_st_u32(a.out + WORDS - 63 + simt_thread(), 1u); } /* one word beyond device memory */
+
+SIMT_KERNEL(k_misaligned, buffers, a) /* 16 bytes at an address that is a multiple of 4 only */
+{
+    simt_v4 v = simt_ld_v4((const simt_v4 *)(const void *)(a.in + simt_thread()));
+    simt_st_u32(a.out + simt_thread(), v.x);
+}
+
+SIMT_KERNEL(k_no_barrier, buffers, a) /* another warp's word without a barrier */
+{
+    SIMT_SHARED(uint32_t, word, 64);
+    uint32_t i = simt_thread();
+    simt_st_u32(word + i, i);
+    simt_st_u32(a.out + i, simt_ld_u32(word + (i ^ 32)));
+}
+
+SIMT_KERNEL(k_ballot_as_barrier, buffers, a) /* a ballot orders no memory */
+{
+    SIMT_SHARED(uint32_t, word, 64);
+    uint32_t i = simt_thread();
+    simt_tile t = simt_tile_of(32);
+    simt_st_u32(word + i, i);
+    (void)simt_ballot(t, true);
+    simt_st_u32(a.out + i, simt_ld_u32(word + (i ^ 1)));
+}
+
+SIMT_KERNEL(k_copy_no_wait, buffers, a) /* reads its own copy while it may still be in flight */
+{
+    SIMT_SHARED(simt_v4, buffer, 64);
+    uint32_t i = simt_thread();
+    simt_copy16_async(buffer + i, (const simt_v4 *)(const void *)a.in + i);
+    simt_copy_commit();
+    simt_copy_wait(1);
+    simt_v4 v = simt_ld_v4(buffer + i);
+    simt_st_u32(a.out + i, v.x);
+}
+
+SIMT_KERNEL(k_copy_no_barrier, buffers, a) /* reads its neighbour's copy after its own wait only */
+{
+    SIMT_SHARED(simt_v4, buffer, 64);
+    uint32_t i = simt_thread();
+    simt_copy16_async(buffer + i, (const simt_v4 *)(const void *)a.in + i);
+    simt_copy_commit();
+    simt_copy_wait(0);
+    simt_v4 v = simt_ld_v4(buffer + (i + 1) % 64);
+    simt_st_u32(a.out + i, v.x);
+}
+
+SIMT_KERNEL(k_endless, buffers, a) /* waits for a flag that nobody sets */
+{
+    while (simt_ldacq_u32(a.out + 9) == 0) simt_backoff(20);
+}
+
+SIMT_KERNEL(k_endless_no_backoff, buffers, a) /* the same without a backoff */
+{
+    while (simt_ldacq_u32(a.out + 9) == 0) { }
+}
+
+SIMT_KERNEL(k_message_relaxed, buffers, a) /* the flag orders nothing */
+{
+    if (simt_thread() == 0) {
+        simt_st_u32(a.out + 8, 42u);
+        simt_strlx_u32(a.out, 1u);
+    } else if (simt_thread() == 32) {
+        while (simt_ldrlx_u32(a.out) == 0) simt_backoff(8);
+        simt_st_u32(a.out + 16, simt_ld_u32(a.out + 8));
+    }
+}
+
+SIMT_KERNEL(k_message_no_acquire, buffers, a) /* released, but not acquired */
+{
+    if (simt_thread() == 0) {
+        simt_st_u32(a.out + 8, 42u);
+        simt_strel_u32(a.out, 1u);
+    } else if (simt_thread() == 32) {
+        while (simt_ldrlx_u32(a.out) == 0) simt_backoff(8);
+        simt_st_u32(a.out + 16, simt_ld_u32(a.out + 8));
+    }
+}
+
+/* ---- For the weak-memory mode: all accesses relaxed, so none is a race; out[16] + out[17] tells what was seen ------- */
+
+SIMT_KERNEL(k_store_buffering, buffers, a) /* both may read 0 */
+{
+    if (simt_thread() == 0) {
+        simt_strlx_u32(a.out, 1u);
+        simt_strlx_u32(a.out + 16, simt_ldrlx_u32(a.out + 1) + 1);
+    } else if (simt_thread() == 32) {
+        simt_strlx_u32(a.out + 1, 1u);
+        simt_strlx_u32(a.out + 17, simt_ldrlx_u32(a.out) + 1);
+    }
+}
+
+SIMT_KERNEL(k_message_all_relaxed, buffers, a) /* the message may be missed: out[16] = 1 + flag, out[17] = 1 + message */
+{
+    if (simt_thread() == 0) {
+        simt_strlx_u32(a.out + 8, 1u);
+        simt_strlx_u32(a.out, 1u);
+    } else if (simt_thread() == 32) {
+        simt_strlx_u32(a.out + 16, simt_ldrlx_u32(a.out) + 1);
+        simt_strlx_u32(a.out + 17, simt_ldrlx_u32(a.out + 8) + 1);
+    }
+}
+
+SIMT_KERNEL(k_one_address, buffers, a) /* coherence: the second read is never older than the first */
+{
+    if (simt_thread() == 0) {
+        simt_strlx_u32(a.out, 1u);
+        simt_strlx_u32(a.out, 2u);
+        simt_strlx_u32(a.out, 3u);
+    } else if (simt_thread() == 32) {
+        simt_strlx_u32(a.out + 16, simt_ldrlx_u32(a.out));
+        simt_strlx_u32(a.out + 17, simt_ldrlx_u32(a.out));
+    }
+}
+
+#endif

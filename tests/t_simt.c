@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * t_simt.c - the host machine: correct kernels run clean under every way of scheduling and give the right answer; each
+ * faulty one is caught, with the right name for its fault; schedules replay; a search is exhaustive; weak memory is weak.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "simt/machine.h"
+#include "tests/simt_kernels.h"
+#include "tests/testing.h"
+
+typedef unsigned long long ull;
+
+static simt_machine *machine;
+static buffers memory;
+
+static int open_machine(void **unused)
+{
+    (void)unused;
+    must(simt_machine_open(NULL, &machine));
+    memory.in = (uint32_t *)aligned_alloc(128, 4 * WORDS);
+    memory.out = (uint32_t *)aligned_alloc(128, 4 * WORDS);
+    return 0;
+}
+
+static int close_machine(void **unused)
+{
+    (void)unused;
+    simt_machine_close(machine);
+    free(memory.in);
+    free(memory.out);
+    return 0;
+}
+
+static void reset(void)
+{
+    for (uint32_t i = 0; i < WORDS; i++) memory.in[i] = i, memory.out[i] = 0;
+    simt_machine_forget(machine);
+    must(simt_machine_region(machine, memory.in, 4 * WORDS, "in"));
+    must(simt_machine_region(machine, memory.out, 4 * WORDS, "out"));
+}
+
+static bool run(void (*kernel)(const void *), uint32_t blocks, uint32_t threads, const simt_config *c)
+{
+    reset();
+    must(simt_machine_launch(machine, kernel, &memory, sizeof memory, blocks, threads, 0));
+    return simt_machine_run(machine, c);
+}
+
+/* Way number i of running: units, strategies, places of preemption, weak or not. */
+static simt_config way(uint32_t i, uint64_t seed)
+{
+    static const simt_strategy strategy[] = { SIMT_RANDOM, SIMT_PCT, SIMT_ROUND_ROBIN };
+    static const uint32_t preempt[] = { SIMT_AT_ALL, SIMT_AT_ATOMIC, SIMT_AT_SYNC, SIMT_AT_NONE };
+    simt_config c = simt_config_default();
+    c.strategy = strategy[i % 3];
+    c.preempt = preempt[i / 3 % 4];
+    c.unit = i / 12 % 2 ? SIMT_BY_WARP : SIMT_BY_LANE;
+    c.weak = i / 24 % 2;
+    c.seed = seed;
+    c.step_limit = 200000;
+    c.meter = i % 5 == 0;
+    return c;
+}
+
+enum { WAYS = 48 };
+
+typedef struct correct {
+    const char *name;
+    void (*kernel)(const void *);
+    uint32_t blocks, threads;
+    bool (*right)(void);
+} correct;
+
+static bool sum_right(void)
+{
+    for (uint32_t b = 0; b < 6; b++)
+        if (memory.out[b] != 128 * (128 * b) + 127 * 64) return false;
+    return true;
+}
+static bool tiles_right(void) { return memory.out[8] == 7 && memory.out[16] == 210 && memory.out[0] == 50; }
+static bool copy_right(void) { return memory.out[0] == 4 + 5 + 6 + 7 && memory.out[63] == 0 + 1 + 2 + 3; }
+static bool lock_right(void) { return memory.out[1] == 64 * 3; }
+static bool collectives_right(void)
+{
+    for (uint32_t i = 0; i < 64; i++)
+        if (memory.out[i]) return false;
+    return true;
+}
+static bool atomics_right(void)
+{
+    uint64_t wide[2];
+    memcpy(wide, memory.out + 16, sizeof wide);
+    return memory.out[0] == 256 && memory.out[1] == 0 && memory.out[2] == 77 && wide[0] == 128ull << 40 && wide[1] == 0;
+}
+static bool message_right(void) { return memory.out[16] == 42; }
+
+static void test_correct(void **unused)
+{
+    (void)unused;
+    static const correct all[] = {
+        { "sum", k_sum, 6, 128, sum_right },
+        { "tiles", k_tiles, 2, 64, tiles_right },
+        { "copy", k_copy, 1, 64, copy_right },
+        { "lock", k_lock, 3, 64, lock_right },
+        { "collectives", k_collectives, 1, 64, collectives_right },
+        { "atomics", k_atomics, 2, 64, atomics_right },
+        { "message", k_message, 1, 64, message_right },
+        { "message with fences", k_message_fences, 1, 64, message_right },
+    };
+    uint64_t runs = 0;
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        for (uint32_t i = 0; i < WAYS; i++)
+            for (uint64_t seed = 1; seed <= 3 * test_scale(); seed++, runs++) {
+                simt_config c = way(i, seed);
+                test_case("%s, way %u, seed %llu", all[k].name, i, (ull)seed);
+                check(run(all[k].kernel, all[k].blocks, all[k].threads, &c), "%s", simt_machine_finding(machine)->story);
+                check(all[k].right(), "a wrong answer");
+            }
+    test_note("%llu clean runs", (ull)runs);
+}
+
+typedef struct faulty {
+    const char *name;
+    void (*kernel)(const void *);
+    simt_fault fault;
+    uint32_t sure; /* the ways that must find it: all (1), or only some (0) */
+} faulty;
+
+static const faulty faults[] = {
+    { "two collectives", k_two_collectives, SIMT_MISMATCH, 1 },
+    { "two places", k_two_places, SIMT_MISMATCH, 1 },
+    { "half at the barrier", k_half_at_barrier, SIMT_DEADLOCK, 1 },
+    { "early exit", k_early_exit, SIMT_LEFT, 1 },
+    { "exit before a barrier", k_exit_barrier, SIMT_LEFT, 1 },
+    { "not in the mask", k_not_in_mask, SIMT_OUTSIDE, 1 },
+    { "shuffle from outside", k_shuffle_outside, SIMT_OUTSIDE, 1 },
+    { "two barriers", k_two_barriers, SIMT_MISMATCH, 1 },
+    { "unwritten shared memory", k_unwritten, SIMT_UNINITIALISED, 1 },
+    { "beyond shared memory", k_beyond_shared, SIMT_BOUNDS, 1 },
+    { "beyond device memory", k_beyond_global, SIMT_BOUNDS, 1 },
+    { "misaligned", k_misaligned, SIMT_MISALIGNED, 1 },
+    { "copy without wait", k_copy_no_wait, SIMT_IN_FLIGHT, 1 },
+    { "copy without barrier", k_copy_no_barrier, SIMT_NO_FAULT, 1 }, /* any of three: see below */
+    { "no barrier", k_no_barrier, SIMT_NO_FAULT, 1 },
+    { "ballot as barrier", k_ballot_as_barrier, SIMT_NO_FAULT, 1 },
+    { "endless", k_endless, SIMT_ENDLESS, 1 },
+    { "endless without backoff", k_endless_no_backoff, SIMT_ENDLESS, 1 },
+    { "message relaxed", k_message_relaxed, SIMT_RACE, 1 },
+    { "message not acquired", k_message_no_acquire, SIMT_RACE, 1 },
+    { "a cycle", k_cycle, SIMT_DEADLOCK, 1 },
+};
+
+static void test_faults(void **unused)
+{
+    (void)unused;
+    for (size_t k = 0; k < sizeof faults / sizeof *faults; k++) {
+        const faulty *f = &faults[k];
+        const simt_finding *finding = simt_machine_finding(machine);
+        uint32_t seen[SIMT_FAULT_COUNT] = { 0 };
+        for (uint32_t i = 0; i < WAYS; i++) {
+            simt_config c = way(i, 1 + i);
+            test_case("%s, way %u", f->name, i);
+            bool clean = run(f->kernel, 1, 64, &c);
+            check(!clean, "not found");
+            seen[finding->fault]++;
+            /* What is read before its barrier is unwritten, in flight or a race, as the schedule has it. */
+            bool early = finding->fault == SIMT_RACE || finding->fault == SIMT_UNINITIALISED || finding->fault == SIMT_IN_FLIGHT;
+            check(f->fault == SIMT_NO_FAULT ? early : finding->fault == f->fault, "found as '%s': %s", simt_fault_name(finding->fault), finding->story);
+            check(strstr(finding->story, "simt_kernels.h:"), "no site in: %s", finding->story);
+        }
+        check(f->fault != SIMT_NO_FAULT || seen[SIMT_RACE], "%s: never found as a race", f->name);
+    }
+}
+
+/* A finding's schedule finds it again, and its interleaving is the same. */
+static void test_replay(void **unused)
+{
+    (void)unused;
+    void (*const kernels[])(const void *) = { k_no_barrier, k_message_relaxed, k_lock, k_sum };
+    for (uint32_t i = 0; i < WAYS; i++)
+        for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
+            simt_config c = way(i, 7 + i);
+            test_case("kernel %zu, way %u", k, i);
+            bool clean = run(kernels[k], 1, 64, &c);
+            simt_totals t = simt_machine_totals(machine);
+            simt_finding first = *simt_machine_finding(machine);
+            size_t n, places;
+            const simt_decision *s = simt_machine_schedule(machine, &n);
+            char *text = (char *)test_alloc(simt_schedule_print(s, n, NULL, 0) + 1, 1);
+            simt_schedule_print(s, n, text, simt_schedule_print(s, n, NULL, 0) + 1);
+            simt_decision *again = (simt_decision *)test_alloc(n + 1, sizeof *again);
+            places = n;
+            must(simt_schedule_parse(text, again, &places));
+            check(places == n, "%zu decisions printed, %zu parsed", n, places);
+            c.strategy = SIMT_REPLAY;
+            c.schedule = again;
+            c.schedule_n = n;
+            if (way(i, 0).strategy == SIMT_ROUND_ROBIN || way(i, 0).strategy == SIMT_REPLAY) {
+                check(run(kernels[k], 1, 64, &c) == clean, "the replay ended otherwise");
+                check(simt_machine_totals(machine).hash == t.hash, "the replay went another way");
+                check(strcmp(first.story, simt_machine_finding(machine)->story) == 0, "another story:\n%s\n%s", first.story, simt_machine_finding(machine)->story);
+            }
+            free(again);
+            free(text);
+        }
+    simt_decision s[2];
+    size_t n = 2;
+    must_fail(simt_schedule_parse("1:2,x", s, &n), HD_EINVAL, "schedule");
+    n = 2;
+    must_fail(simt_schedule_parse("2:1,1:1", s, &n), HD_EINVAL, "after");
+    n = 1;
+    must_fail(simt_schedule_parse("1:1,2:1", s, &n), HD_EINVAL, "more than");
+}
+
+/* Same seed, same way; another seed, another way. */
+static void test_same_seed(void **unused)
+{
+    (void)unused;
+    uint64_t hashes[20];
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        simt_config c = way(0, seed);
+        check(run(k_lock, 2, 64, &c), "%s", simt_machine_finding(machine)->story);
+        hashes[seed] = simt_machine_totals(machine).hash;
+        run(k_sum, 3, 64, &c);
+        check(run(k_lock, 2, 64, &c), "%s", simt_machine_finding(machine)->story);
+        check(simt_machine_totals(machine).hash == hashes[seed], "seed %llu went two ways", (ull)seed);
+        for (uint64_t i = 0; i < seed; i++) check(hashes[i] != hashes[seed], "seeds %llu and %llu went one way", (ull)i, (ull)seed);
+    }
+    test_note("seed 0 has interleaving %016llx", (ull)hashes[0]);
+}
+
+/* n lanes that each store once and load once, relaxed: the schedules without a bound are the ways to merge them. */
+SIMT_KERNEL(k_two_steps, buffers, a)
+{
+    simt_strlx_u32(a.out + simt_block(), 1u);
+    simt_strlx_u32(a.out + 100 + simt_block(), 1u);
+}
+
+static uint64_t search(void (*kernel)(const void *), uint32_t blocks, uint32_t threads, uint32_t bound, uint32_t *outcomes)
+{
+    simt_config c = simt_config_default();
+    c.strategy = SIMT_SEARCH;
+    c.bound = bound;
+    c.resident = blocks;
+    uint64_t n = 0;
+    simt_machine_restart(machine);
+    do {
+        check(run(kernel, blocks, threads, &c), "%s", simt_machine_finding(machine)->story);
+        if (outcomes) outcomes[memory.out[16] * 4 + memory.out[17]]++;
+        n++;
+    } while (simt_machine_next(machine));
+    return n;
+}
+
+static void test_search(void **unused)
+{
+    (void)unused;
+    /* Each lane has three segments (to its first store, to its second, to its end): merging two sequences of three is
+     * C(6, 3) = 20, three is 9! / 3!^3 = 1,680. */
+    uint64_t two = search(k_two_steps, 2, 1, 100, NULL), three = search(k_two_steps, 3, 1, 100, NULL);
+    check(two == 20 && three == 1680, "%llu and %llu schedules", (ull)two, (ull)three);
+    uint64_t none = search(k_two_steps, 3, 1, 0, NULL), one = search(k_two_steps, 3, 1, 1, NULL);
+    check(none == 6 && one > none && one < three, "%llu without preemption, %llu with one", (ull)none, (ull)one);
+    test_note("2 lanes %llu schedules; 3 lanes %llu, %llu with at most one preemption, %llu with none", (ull)two, (ull)three, (ull)one, (ull)none);
+}
+
+/* What each litmus test can show, under interleaving alone and with weak memory. */
+static void litmus(void (*kernel)(const void *), bool weak, uint32_t *outcomes)
+{
+    memset(outcomes, 0, 16 * sizeof *outcomes);
+    for (uint64_t seed = 0; seed < 4000; seed++) {
+        simt_config c = simt_config_default();
+        c.weak = weak;
+        c.seed = seed;
+        check(run(kernel, 1, 64, &c), "%s", simt_machine_finding(machine)->story);
+        outcomes[(memory.out[16] & 3) * 4 + (memory.out[17] & 3)]++;
+    }
+}
+
+static void test_weak(void **unused)
+{
+    (void)unused;
+    uint32_t seen[16];
+    litmus(k_store_buffering, false, seen);
+    check(seen[1 * 4 + 1] == 0 && seen[2 * 4 + 2] && seen[1 * 4 + 2], "an interleaving showed a store buffer");
+    litmus(k_store_buffering, true, seen);
+    check(seen[1 * 4 + 1], "no store buffering in %d weak runs", 4000);
+    litmus(k_message_all_relaxed, false, seen);
+    check(seen[2 * 4 + 1] == 0 && seen[2 * 4 + 2], "an interleaving lost a message");
+    litmus(k_message_all_relaxed, true, seen);
+    check(seen[2 * 4 + 1], "no lost message in %d weak runs", 4000);
+    litmus(k_one_address, true, seen);
+    for (uint32_t first = 0; first < 4; first++)
+        for (uint32_t second = 0; second < first; second++) check(seen[first * 4 + second] == 0, "one address went from %u back to %u", first, second);
+    check(seen[0 * 4 + 3] && seen[1 * 4 + 2], "one address was always read the same");
+}
+
+/* Streams: one after another is ordered, side by side is a race. */
+static void test_streams(void **unused)
+{
+    (void)unused;
+    for (uint32_t i = 0; i < WAYS; i++)
+        for (uint32_t stream = 0; stream < 2; stream++) {
+            simt_config c = way(i, i);
+            test_case("way %u, second kernel on stream %u", i, stream);
+            reset();
+            must(simt_machine_launch(machine, k_write, &memory, sizeof memory, 3, 64, 0));
+            must(simt_machine_launch(machine, k_read, &memory, sizeof memory, 3, 64, stream));
+            bool clean = simt_machine_run(machine, &c);
+            const simt_finding *f = simt_machine_finding(machine);
+            check(clean == (stream == 0), "%s", clean ? "no race between two streams" : f->story);
+            check(clean || f->fault == SIMT_RACE, "%s", f->story);
+            for (uint32_t k = 0; clean && k < 192; k++) check(memory.in[k] == (k % 64 ^ 1), "word %u", k);
+        }
+}
+
+/* The meter, where the answer is known: 32 lanes x 4 bytes in a row are 4 sectors and 1 line; 16 lanes apart by 128 bytes 16 lines. */
+SIMT_KERNEL(k_rows, buffers, a)
+{
+    uint32_t v = simt_ld_u32(a.in + simt_thread());
+    for (uint32_t i = 0; i < 3; i++) {
+        v += simt_ld_u32(a.in + (simt_thread() % 16) * 32 + i);
+    }
+    simt_st_u32(a.out + simt_block() * 64 + simt_thread(), v);
+}
+
+static void test_meter(void **unused)
+{
+    (void)unused;
+    for (uint32_t i = 0; i < WAYS; i++) {
+        simt_config c = way(i, i);
+        c.meter = true;
+        test_case("way %u", i);
+        check(run(k_rows, 2, 64, &c), "%s", simt_machine_finding(machine)->story);
+        size_t n;
+        const simt_site *s = simt_machine_sites(machine, &n);
+        check(n == 3, "%zu sites", n);
+        check(s[0].instructions == 4 && s[0].sectors == 16 && s[0].lines == 4 && s[0].lanes == 128, "row: %llu instructions, %llu sectors, %llu lines",
+              (ull)s[0].instructions, (ull)s[0].sectors, (ull)s[0].lines);
+        check(s[1].instructions == 12 && s[1].sectors == 12 * 16 && s[1].lines == 12 * 16, "apart: %llu instructions, %llu sectors, %llu lines",
+              (ull)s[1].instructions, (ull)s[1].sectors, (ull)s[1].lines);
+    }
+}
+
+/* Every allocation of a run refused once: a finding or a status, and everything is given back. */
+static void test_memory(void **unused)
+{
+    (void)unused;
+    for (uint64_t refuse = 1;; refuse++) {
+        counting count;
+        counting_init(&count);
+        count.refuse_at = refuse;
+        simt_machine *m = NULL;
+        simt_config c = way(0, 1);
+        c.weak = c.meter = c.trace = true;
+        bool clean = simt_machine_open(&count.seams, &m) == HD_OK;
+        reset();
+        if (m) {
+            simt_machine_region(m, memory.in, 4 * WORDS, "in");
+            simt_machine_region(m, memory.out, 4 * WORDS, "out");
+            clean = simt_machine_launch(m, k_lock, &memory, sizeof memory, 2, 32, 0) == HD_OK && simt_machine_run(m, &c);
+            if (!clean && simt_machine_finding(m)->fault) check(simt_machine_finding(m)->fault == SIMT_RESOURCE, "%s", simt_machine_finding(m)->story);
+            simt_machine_close(m);
+        }
+        check(count.live_bytes == 0, "%llu bytes are still held when take %llu is refused", (ull)count.live_bytes, (ull)refuse);
+        if (count.takes < refuse) {
+            check(clean, "not clean, and nothing was refused");
+            test_note("%llu allocations, each refused once", (ull)refuse - 1);
+            return;
+        }
+        check(!clean, "take %llu was refused, and nobody said so", (ull)refuse);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest simt[] = {
+        cmocka_unit_test(test_correct), cmocka_unit_test(test_faults),  cmocka_unit_test(test_replay), cmocka_unit_test(test_same_seed), cmocka_unit_test(test_search),
+        cmocka_unit_test(test_weak),    cmocka_unit_test(test_streams), cmocka_unit_test(test_meter),  cmocka_unit_test(test_memory),
+    };
+    open_machine(NULL);
+    int failed = test_run(simt);
+    close_machine(NULL);
+    return failed;
+}
