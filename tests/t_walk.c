@@ -163,9 +163,9 @@ static void every_predicate(void **state)
                 whole.n = some.n = rest.n = 0;
                 export_into(t, 0, CAPACITY, NULL, NULL, &whole);
                 uint64_t random = round, size = 0, erased = 0, want = 0, left;
-                const uint64_t pick = whole.key[test_below(&random, whole.n)], pick_score = whole.score[test_below(&random, whole.n)];
+                const uint64_t pick = whole.key[test_below(&random, whole.n)], a = whole.score[test_below(&random, whole.n)], b = whole.score[test_below(&random, whole.n)];
                 uint64_t mask = round % 4 < 2 ? 7 : test_random(&random) & test_random(&random);
-                const uint64_t args[4][2] = { { pick_score, UINT64_MAX }, { 100, 500 }, { mask, pick & mask }, { pick, pick + (round % 2 ? 0 : UINT64_MAX / 4) } };
+                const uint64_t args[4][2] = { { a, UINT64_MAX }, { a < b ? a : b, a < b ? b : a }, { mask, pick & mask }, { pick, pick + (round % 2 ? 0 : UINT64_MAX / 4) } };
                 const uint64_t *arg = args[round % 4];
                 if (round == 8) arg = (const uint64_t[]){ 0, 0 };
                 if (round == 9) arg = (const uint64_t[]){ UINT64_MAX, UINT64_MAX };
