@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * t_misuse.c - every way to call the library wrongly that the header can be read to allow, and some that it cannot:
+ * the documented status, a reason that names the field, and a table that has not noticed. The cases are made
+ * from tables: every operation x every field that can be missing, every number x every value outside its range.
+ */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "judge/rules.h"
+#include "lib/op.h"
+#include "tests/testing.h"
+
+enum { N = 6, VALUE_BYTES = 8 };
+
+static uint64_t tried;
+
+static const uint64_t huge[] = { (uint64_t)1 << 61, ((uint64_t)1 << 62) + 1, (uint64_t)1 << 63, ((uint64_t)1 << 63) + 1, UINT64_MAX - 1, UINT64_MAX, SIZE_MAX / 8 + 1 };
+enum { HUGES = sizeof huge / sizeof *huge };
+
+/* ---- A table to be wronged ------------------------------------------------------------------------------------------ */
+
+static struct {
+    hd_table *table;
+    uint64_t key[N], value[N], score[N], value_out[N], score_out[N], list_key[64], list_value[64], list_score[64], list_item[64], count;
+    uint8_t flag[N], outcome[N];
+    void *ptr[N];
+} x;
+
+static void open_table(const char *policy, bool dual)
+{
+    hd_config c = hd_config_default();
+    c.policy = policy;
+    c.dual = dual;
+    c.capacity = 32;
+    c.slots = 8;
+    c.value_bytes = VALUE_BYTES;
+    c.pins = 4;
+    must(hd_open(&c, &x.table));
+    for (int i = 0; i < N; i++) x.key[i] = (uint64_t)i, x.value[i] = x.score[i] = 10 + (uint64_t)i, x.flag[i] = HD_EITHER;
+    hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = N, .key = x.key, .value = x.value, .score = x.score };
+    must(hd_run(x.table, &b));
+}
+
+static hd_batch good(hd_op op)
+{
+    hd_batch b = { .op = op, .elem = HD_U64, .n = N, .key = x.key, .value = x.value, .score = x.score, .flag = x.flag, .holder = 1, .pred = "all",
+                   .outcome = x.outcome, .value_out = x.value_out, .score_out = x.score_out, .ptr = x.ptr, .list_key = x.list_key,
+                   .list_value = x.list_value, .list_score = x.list_score, .list_item = x.list_item, .count = &x.count };
+    return b;
+}
+
+typedef struct seen {
+    uint64_t now, size, sum, items, batches;
+} seen;
+
+static int add_entry(void *context, uint64_t key, uint64_t score, void *value)
+{
+    uint64_t v, *sum = (uint64_t *)context;
+    memcpy(&v, value, sizeof v);
+    *sum = *sum * 31 + key * 7 + score * 3 + v;
+    return 0;
+}
+
+static seen look(void)
+{
+    seen s = { 0, 0, 0, 0, 0 };
+    hd_info info;
+    hd_counters c;
+    must(hd_check(x.table));
+    must(hd_table_info(x.table, &info));
+    must(hd_for_each(x.table, add_entry, &s.sum));
+    must(hd_counters_sync(x.table, &c));
+    s.now = info.now, s.size = info.capacity, s.items = c.items, s.batches = c.batches;
+    return s;
+}
+
+/* The batch must be refused with a reason that has the word; nothing may be written or change. */
+static void refused(hd_batch b, const char *word, const char *what)
+{
+    uint8_t before[sizeof x];
+    seen then = look(), now;
+    test_case("%s: %s", hd_op_name(b.op), what);
+    memset(x.outcome, 0x5a, sizeof x.outcome);
+    memset(x.value_out, 0x5a, sizeof x.value_out);
+    memset(x.list_key, 0x5a, sizeof x.list_key);
+    x.count = 0x5a5a;
+    memcpy(before, &x, sizeof x);
+    must_fail(hd_run(x.table, &b), HD_EINVAL, word);
+    check(memcmp(before, &x, sizeof x) == 0, "an output was written");
+    now = look();
+    check(memcmp(&then, &now, sizeof now) == 0, "the table has changed");
+    tried++;
+}
+
+/* ---- Batches ------------------------------------------------------------------------------------------------------------ */
+
+static void missing_fields(hd_op op, bool scores_needed)
+{
+    uint32_t needs = hd_op_row_of(op)->needs;
+    hd_batch b = good(op);
+    if (needs & HD_NEEDS_KEY) b.key = NULL, refused(b, "key", "no keys"), b = good(op);
+    if (needs & HD_NEEDS_VALUE) b.value = NULL, refused(b, "value", "no values"), b = good(op);
+    if (needs & HD_NEEDS_PTR) b.ptr = NULL, refused(b, "ptr", "no pointers"), b = good(op);
+    if (needs & HD_NEEDS_COUNT) b.count = NULL, refused(b, "count", "no count"), b = good(op);
+    if (needs & HD_NEEDS_HOLDER) b.holder = 0, refused(b, "holder", "nobody holds"), b = good(op);
+    if ((needs & HD_SCORES) && scores_needed) b.score = NULL, refused(b, "score", "no scores"), b = good(op);
+    if (!(needs & HD_NEEDS_PRED)) return;
+    b.pred = NULL, refused(b, "pred", "no predicate");
+    b.pred = "", refused(b, "pred", "empty predicate");
+    b.pred = "al", refused(b, "all", "unknown predicate");
+    b.pred = "score_bellow", refused(b, "score_below", "unknown predicate");
+    char longest[5000];
+    memset(longest, 'p', sizeof longest);
+    longest[sizeof longest - 1] = 0;
+    b.pred = longest, refused(b, "pred", "long predicate");
+}
+
+static void sizes_and_names(hd_op op)
+{
+    hd_batch b = good(op);
+    for (int k = 0; k < HUGES; k++) b.n = huge[k], refused(b, "n", "too many items");
+    b = good(op);
+    b.kernel = "tlpv9", refused(b, "kernel", "unknown kernel");
+    b.kernel = "", refused(b, "kernel", "empty kernel");
+    b = good(op);
+    if (!(hd_op_row_of(op)->needs & HD_RANGE)) return;
+    b.start = 33, refused(b, "start", "start beyond the capacity");
+    b.start = UINT64_MAX, refused(b, "start", "start beyond everything");
+    b.start = 32, b.n = 1, refused(b, "n", "one slot beyond the capacity");
+    b.start = 1, b.n = 32, refused(b, "n", "one slot beyond the capacity");
+    b.start = 0, b.n = 33, refused(b, "n", "one slot beyond the capacity");
+}
+
+static void batches(const char *policy, bool dual)
+{
+    open_table(policy, dual);
+    for (int op = 0; op < HD_OP_COUNT_; op++) {
+        missing_fields((hd_op)op, strcmp(policy, "custom") == 0);
+        sizes_and_names((hd_op)op);
+    }
+    hd_batch b = good(HD_OP_ACCUM_OR_ASSIGN);
+    for (int k = 0; k < N; k++) {
+        x.flag[k] = (uint8_t)(HD_EITHER + 1 + 40 * k);
+        refused(b, "flag", "a flag that is none");
+        x.flag[k] = HD_EITHER;
+    }
+    static const int none[] = { HD_ELEM_COUNT, HD_ELEM_COUNT + 1, 100, -1, INT_MIN, INT_MAX };
+    for (size_t k = 0; k < sizeof none / sizeof *none; k++) b.elem = (hd_elem)none[k], refused(b, "elem", "an element type that is none");
+    for (size_t k = 0; k < sizeof none / sizeof *none; k++) {
+        b = good((hd_op)(none[k] < HD_OP_COUNT_ && none[k] >= 0 ? HD_OP_COUNT_ : none[k]));
+        refused(b, "op", "an operation that is none");
+    }
+    b = good(HD_OP_FIND);
+    must_fail(hd_run(NULL, &b), HD_EINVAL, "table");
+    must_fail(hd_run(x.table, NULL), HD_EINVAL, "batch");
+    must_fail(hd_run(NULL, NULL), HD_EINVAL, NULL);
+    tried += 3;
+    hd_close(x.table);
+}
+
+static void batches_lru(void **state) { (void)state, batches("lru", false); }
+static void batches_custom_dual(void **state) { (void)state, batches("custom", true); }
+
+/* Element types that do not divide the value. */
+static void odd_values(void **state)
+{
+    (void)state;
+    for (uint32_t bytes = 0; bytes <= 17; bytes++)
+        for (int e = 0; e < HD_ELEM_COUNT; e++) {
+            hd_config c = hd_config_default();
+            hd_table *t;
+            uint64_t key = 1, value[4] = { 0 };
+            c.capacity = 4, c.slots = 2, c.value_bytes = bytes;
+            must(hd_open(&c, &t));
+            hd_batch b = { .op = HD_OP_ACCUM_OR_ASSIGN, .elem = (hd_elem)e, .n = 1, .key = &key, .value = value };
+            test_case("%u bytes of %s", bytes, hd_elem_name((hd_elem)e));
+            if (bytes % judge_elem_bytes((hd_elem)e)) must_fail(hd_run(t, &b), HD_EINVAL, "elem");
+            else must(hd_run(t, &b));
+            hd_close(t);
+            tried++;
+        }
+}
+
+/* Nothing is not too little: no items, no keys needed; and outputs nobody asked for. */
+static void nothing_is_fine(void **state)
+{
+    (void)state;
+    open_table("lru", false);
+    for (int op = 0; op < HD_OP_COUNT_; op++) {
+        if (op == HD_OP_CLEAR || op == HD_OP_ERASE_IF) continue;
+        seen then = look();
+        hd_batch b = { .op = (hd_op)op, .n = 0, .holder = 1, .pred = "all", .count = &x.count };
+        test_case("%s of nothing", hd_op_name((hd_op)op));
+        must(hd_run(x.table, &b));
+        if (hd_op_is_keyed(hd_op_row_of((hd_op)op))) {
+            b = good((hd_op)op);
+            b.outcome = NULL, b.value_out = NULL, b.score_out = NULL, b.list_key = NULL, b.list_value = NULL, b.list_score = NULL, b.list_item = NULL, b.count = NULL;
+            must(hd_run(x.table, &b));
+        }
+        seen now = look();
+        check(then.size == now.size, "the capacity has changed");
+        tried += 2;
+    }
+    hd_close(x.table);
+}
+
+/* ---- Reserved keys: never an error, never found, nothing done ----------------------------------------------------------------- */
+
+static void reserved_keys(void **state)
+{
+    (void)state;
+    open_table("custom", true);
+    for (int op = 0; op < HD_OP_COUNT_; op++) {
+        if (!hd_op_is_keyed(hd_op_row_of((hd_op)op))) continue;
+        uint64_t key[3] = { HD_KEY_EMPTY, HD_KEY_LOCKED, HD_KEY_RESERVED };
+        seen then = look();
+        hd_batch b = good((hd_op)op);
+        b.key = key;
+        b.n = 3;
+        memset(x.outcome, 0x5a, sizeof x.outcome);
+        memset(x.value_out, 0x5a, sizeof x.value_out);
+        memset(x.ptr, 0x5a, sizeof x.ptr);
+        test_case("%s of reserved keys", hd_op_name((hd_op)op));
+        must(hd_run(x.table, &b));
+        for (int i = 0; i < 3; i++) {
+            check(x.outcome[i] == HD_RESERVED, "key ~0-%d is %s", i, hd_outcome_name((hd_outcome)x.outcome[i]));
+            check(x.value_out[i] == 0x5a5a5a5a5a5a5a5aull && x.ptr[i] == (void *)0x5a5a5a5a5a5a5a5aull, "an output was written");
+        }
+        check(look().sum == then.sum, "the contents have changed");
+        tried += 3;
+    }
+    hd_close(x.table);
+}
+
+/* ---- Configurations -------------------------------------------------------------------------------------------------------------- */
+
+static void config_refused(hd_config c, hd_status status, const char *word)
+{
+    hd_table *t = (hd_table *)&x; /* anything but NULL: it must not be touched */
+    test_case("config: %s", word);
+    must_fail(hd_open(&c, &t), status, word);
+    check(t == (hd_table *)&x, "the table was written");
+    tried++;
+}
+
+static void *take_up_to_a_terabyte(void *self, size_t bytes, size_t align)
+{
+    return bytes >> 40 ? NULL : hd_seams_os.memory.take(self, bytes, align);
+}
+
+static void configurations(void **state)
+{
+    (void)state;
+    hd_config usual = hd_config_default(), c;
+    char longest[5000];
+    memset(longest, 'z', sizeof longest);
+    longest[sizeof longest - 1] = 0;
+    static const char *const names[] = { NULL, "", "x", "LRU", "lru ", "rw\n", "hkv2", "reff" };
+    for (size_t k = 0; k <= sizeof names / sizeof *names; k++) {
+        const char *name = k < sizeof names / sizeof *names ? names[k] : longest;
+        c = usual, c.design = name, config_refused(c, HD_EINVAL, "design");
+        c = usual, c.backend = name, config_refused(c, HD_EINVAL, "backend");
+        c = usual, c.policy = name, config_refused(c, HD_EINVAL, "policy");
+        c = usual, c.lock = name, config_refused(c, HD_EINVAL, "lock");
+    }
+    static const uint32_t slots[] = { 0, 1, 1025, 1u << 16, 1u << 31, UINT32_MAX }, bytes[] = { 65537, 1u << 31, UINT32_MAX }, threads[] = { 1025, UINT32_MAX };
+    for (size_t k = 0; k < sizeof slots / sizeof *slots; k++) c = usual, c.slots = slots[k], config_refused(c, HD_EINVAL, "slots");
+    for (size_t k = 0; k < sizeof bytes / sizeof *bytes; k++) c = usual, c.value_bytes = bytes[k], config_refused(c, HD_EINVAL, "value_bytes");
+    for (size_t k = 0; k < sizeof threads / sizeof *threads; k++) c = usual, c.threads = threads[k], config_refused(c, HD_EINVAL, "threads");
+    c = usual, c.pins = UINT32_MAX, config_refused(c, HD_EINVAL, "pins");
+    c = usual, c.admit = (hd_admit)2, config_refused(c, HD_EINVAL, "admit");
+    c = usual, c.admit = (hd_admit)-1, config_refused(c, HD_EINVAL, "admit");
+    c = usual, c.clock = (hd_clock)2, config_refused(c, HD_EINVAL, "clock");
+    c = usual, c.clock = (hd_clock)INT_MIN, config_refused(c, HD_EINVAL, "clock");
+    c = usual, c.capacity = 0, config_refused(c, HD_EINVAL, "capacity");
+    c = usual, c.dual = true, c.capacity = c.slots, config_refused(c, HD_EINVAL, "dual");
+    c = usual, c.dual = true, c.capacity = 1, config_refused(c, HD_EINVAL, "dual");
+    static const uint32_t odd_slots[] = { 2, 3, 128, 1000, 1024 }, value_bytes[] = { 0, 8, 65536 };
+    for (int k = 0; k < HUGES; k++)
+        for (size_t s = 0; s < 5; s++)
+            for (size_t v = 0; v < 3; v++) {
+                c = usual, c.capacity = huge[k], c.slots = odd_slots[s], c.value_bytes = value_bytes[v];
+                config_refused(c, HD_EINVAL, "capacity");
+            }
+    /* Addressable, but this machine has 2^40 bytes at most. */
+    hd_seams small = hd_seams_os;
+    small.memory.take = take_up_to_a_terabyte;
+    c = usual, c.seams = &small, c.capacity = (uint64_t)1 << 56, c.value_bytes = 0, config_refused(c, HD_ENOMEM, "capacity");
+    c = usual, c.seams = &small, c.capacity = (uint64_t)1 << 26, c.slots = 2, c.value_bytes = 65536, config_refused(c, HD_ENOMEM, "capacity: values");
+    hd_table *t = NULL;
+    must_fail(hd_open(NULL, &t), HD_EINVAL, "config");
+    must_fail(hd_open(&usual, NULL), HD_EINVAL, "table");
+    tried += 2;
+}
+
+/* ---- The other calls ---------------------------------------------------------------------------------------------------------------- */
+
+static int never(void *context, uint64_t key, uint64_t score, void *value)
+{
+    (void)context, (void)key, (void)score, (void)value;
+    return 0;
+}
+
+static void other_calls(void **state)
+{
+    (void)state;
+    hd_info info;
+    hd_counters counters;
+    hd_snapshot_info shot;
+    uint64_t size;
+    double load;
+    hd_table *t = NULL;
+    hd_config usual = hd_config_default();
+    open_table("lfu", false);
+    seen then = look();
+    must_fail(hd_table_info(NULL, &info), HD_EINVAL, "table");
+    must_fail(hd_table_info(x.table, NULL), HD_EINVAL, "info");
+    must_fail(hd_epoch_set(NULL, 1), HD_EINVAL, "table");
+    must_fail(hd_counters_sync(NULL, &counters), HD_EINVAL, "table");
+    must_fail(hd_counters_sync(x.table, NULL), HD_EINVAL, "counters");
+    must_fail(hd_size_sync(NULL, &size), HD_EINVAL, "table");
+    must_fail(hd_size_sync(x.table, NULL), HD_EINVAL, "size");
+    must_fail(hd_load_factor_sync(NULL, &load), HD_EINVAL, "table");
+    must_fail(hd_load_factor_sync(x.table, NULL), HD_EINVAL, "load_factor");
+    must_fail(hd_clear(NULL), HD_EINVAL, "table");
+    must_fail(hd_for_each(NULL, never, NULL), HD_EINVAL, "table");
+    must_fail(hd_for_each(x.table, NULL, NULL), HD_EINVAL, "visit");
+    must_fail(hd_check(NULL), HD_EINVAL, "table");
+    must_fail(hd_grow(NULL, 8), HD_EINVAL, "table");
+    must_fail(hd_reserve(NULL, 8), HD_EINVAL, "table");
+    must_fail(hd_save(NULL, "x"), HD_EINVAL, "table");
+    must_fail(hd_save(x.table, NULL), HD_EINVAL, "path");
+    must_fail(hd_load(NULL, "x", NULL), HD_EINVAL, "table");
+    must_fail(hd_load(x.table, NULL, NULL), HD_EINVAL, "path");
+    must_fail(hd_open_snapshot(NULL, &usual, &t), HD_EINVAL, "path");
+    must_fail(hd_open_snapshot("x", &usual, NULL), HD_EINVAL, "table");
+    must_fail(hd_snapshot_inspect(NULL, &shot), HD_EINVAL, "path");
+    must_fail(hd_snapshot_inspect("x", NULL), HD_EINVAL, "info");
+    tried += 23;
+    static const uint64_t buckets[] = { 0, 1, 2, 3, 5, 6, 7, 9, 1025, ((uint64_t)1 << 32) + 1, UINT64_MAX, UINT64_MAX - 3, (uint64_t)1 << 63, (uint64_t)1 << 60 };
+    for (size_t k = 0; k < sizeof buckets / sizeof *buckets; k++) {
+        test_case("grow to %llu buckets", (unsigned long long)buckets[k]);
+        must_fail(hd_grow(x.table, buckets[k]), HD_EINVAL, "buckets");
+        tried++;
+    }
+    for (int k = 0; k < HUGES; k++) {
+        test_case("reserve %llu", (unsigned long long)huge[k]);
+        must_fail(hd_reserve(x.table, huge[k]), HD_EINVAL, NULL);
+        tried++;
+    }
+    static const char *const paths[] = { "", "/", ".", "/no/such/folder/at/all", "no-such-file" };
+    for (size_t k = 0; k < sizeof paths / sizeof *paths; k++) {
+        test_case("path '%s'", paths[k]);
+        must_fail(hd_load(x.table, paths[k], NULL), HD_EIO, NULL);
+        must_fail(hd_open_snapshot(paths[k], NULL, &t), HD_EIO, NULL);
+        must_fail(hd_snapshot_inspect(paths[k], &shot), HD_EIO, NULL);
+        if (k < 4) must_fail(hd_save(x.table, paths[k]), HD_EIO, NULL);
+        check(t == NULL, "a table came of it");
+        tried += 4;
+    }
+    seen now = look();
+    check(memcmp(&then, &now, sizeof now) == 0, "the table has changed");
+    hd_close(x.table);
+    hd_close(NULL);
+}
+
+/* Numbers that are no enumerator have the name "?"; lists end. */
+static void names(void **state)
+{
+    (void)state;
+    static const int none[] = { -1, 1000, INT_MAX, INT_MIN };
+    for (size_t k = 0; k < 4; k++) {
+        assert_string_equal(hd_status_name((hd_status)none[k]), "?");
+        assert_string_equal(hd_op_name((hd_op)none[k]), "?");
+        assert_string_equal(hd_outcome_name((hd_outcome)none[k]), "?");
+        assert_string_equal(hd_elem_name((hd_elem)none[k]), "?");
+        hd_row row;
+        assert_false(hd_list((hd_kind)none[k], 0, &row));
+        tried += 5;
+    }
+    for (int kind = HD_DESIGNS; kind <= HD_KERNELS; kind++) {
+        hd_row row;
+        assert_true(hd_list((hd_kind)kind, 0, &row));
+        assert_true(row.name && row.name[0] && row.what && row.what[0] && row.more);
+        assert_false(hd_list((hd_kind)kind, 1000, &row));
+        assert_false(hd_list((hd_kind)kind, SIZE_MAX, &row));
+        tried += 3;
+    }
+}
+
+static void how_many(void **state)
+{
+    (void)state;
+    test_note("%llu misuses", (unsigned long long)tried);
+    assert_true(tried >= 500);
+}
+
+int main(void)
+{
+    const struct CMUnitTest misuse[] = {
+        cmocka_unit_test(batches_lru), cmocka_unit_test(batches_custom_dual), cmocka_unit_test(odd_values), cmocka_unit_test(nothing_is_fine),
+        cmocka_unit_test(reserved_keys), cmocka_unit_test(configurations), cmocka_unit_test(other_calls), cmocka_unit_test(names), cmocka_unit_test(how_many),
+    };
+    return test_run(misuse);
+}
