@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # manual.sh HELP2MAN COMMAND OUTPUT - the manual page, from what the command says of itself: help2man reads --help and --version,
-# and each verb's own --help follows as a section.
+# and each verb's own --help follows as a section. The examples, one a line, would become a paragraph: they are a section, too.
 set -eu
 help2man=$1 command=$2 output=$3
-trap 'rm -f "$output.verbs" "$output.part"' EXIT
+trap 'rm -f "$output.verbs" "$output.part" "$output.tool"' EXIT
 export LC_ALL=C.UTF-8 COLUMNS=100
 
 "$command" --help | sed -n '/^Verbs:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p' | while read -r verb; do
@@ -13,5 +13,8 @@ export LC_ALL=C.UTF-8 COLUMNS=100
   "$command" "$verb" --help | sed 's/\\/\\e/g; s/-/\\-/g; s/^\([.'"'"']\)/\\\&\1/; s/^$/.sp/'
   printf '.fi\n\n'
 done >"$output.verbs"
-"$help2man" --no-info --name='hash tables with cache semantics' --include="$output.verbs" --output="$output.part" "$command"
+{ printf '[EXAMPLES]\n.nf\n'; "$command" --help | sed -n '/^EXAMPLES$/,/^$/s/^ .*/&/p'; printf '.fi\n\n'; } >>"$output.verbs"
+printf '#!/bin/sh\n"%s" "$@" | sed "/^EXAMPLES\\$/,/^\\$/d"\n' "$command" >"$output.tool"
+chmod +x "$output.tool"
+"$help2man" --no-info --name='hash tables with cache semantics' --include="$output.verbs" --output="$output.part" "$output.tool"
 mv "$output.part" "$output"

@@ -23,7 +23,7 @@ none() {
 skip() { cases=$((cases + 1)); echo "ok $cases - $1 # SKIP $2"; }
 
 rooms=()
-for room in include lib ref policies predicates concurrency workload judge tools simt gpu fuzz bench python; do
+for room in include lib ref policies predicates concurrency workload judge tools simt gpu fuzz bench examples python; do
   [ -d "$room" ] && rooms+=("$room")
 done
 mapfile -t text < <(
