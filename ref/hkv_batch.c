@@ -98,14 +98,16 @@ typedef struct part {
 static bool is_reader(hd_op op) { return op <= HD_OP_FIND_MISSED; }
 static bool is_updater(hd_op op) { return op >= HD_OP_TOUCH && op <= HD_OP_ASSIGN_SCORES; }
 
-/* The digest line of the item after next few is asked for while this one is worked on. */
+/* Memory that an item will need is asked for a few items early: its digests, and for an insert the scores, which an
+ * eviction reads from end to end. A table that the cache holds needs none of it. */
 static void look_ahead(const hkv_view *v, const hd_batch *b, uint64_t i, uint64_t last)
 {
-    enum { AHEAD = 8 };
-    if (i + AHEAD >= last) return;
+    enum { AHEAD = 8, LINE = 64, CACHED_ENTRIES = 1 << 16 };
+    if (i + AHEAD >= last || hkv_capacity(v) <= CACHED_ENTRIES) return;
     uint64_t e = hkv_entry(v, hd_first_bucket(hd_hash(b->key[i + AHEAD], v->seed), v->buckets), 0);
-    __builtin_prefetch(v->digest + e);
-    if (v->slots > 64) __builtin_prefetch(v->digest + e + 64);
+    for (uint32_t s = 0; s < v->slots; s += LINE) __builtin_prefetch(v->digest + e + s);
+    if (b->op < HD_OP_ACCUM_OR_ASSIGN) return;
+    for (uint32_t s = 0; s < v->slots; s += LINE / 8) __builtin_prefetch(v->score + e + s);
 }
 
 static void run_part(hkv_view *v, const hd_batch *b, hkv_when when, part p, uint64_t *tally)
