@@ -206,13 +206,13 @@ static hd_status rows_look(csv *c, rows *w)
             c->tail[n] = '\n';
             stop = c->tail + n;
         }
-        w->start = w->p = p;
-        w->end = n ? stop + 1 : p;
         if (n && !stop) {
             e = row_too_long(c, (hd_text){ p, n });
             if (e) return e;
             continue;
         }
+        w->start = w->p = p;
+        w->end = n ? stop + 1 : p;
         quote_look(w);
         return HD_OK;
     }
@@ -242,7 +242,7 @@ static hd_status row_bad(csv *c, rows *w, const fault *f)
 /* The fields of the row at w->p, by role, and where it ends; NULL when something is wrong with it. */
 static const char *row_split(csv *c, const rows *w, hd_text *field, fault *f)
 {
-    for (unsigned i = 0; i <= ROLES; i++) field[i] = (hd_text){ NULL, 0 };
+    for (unsigned i = 0; i < ROLES; i++) field[i] = (hd_text){ NULL, 0 };
     const char *end = row_plain(c, w->p, field);
     return end <= w->quote ? end : row_quoted(c, w->p, w->end, field, f);
 }
@@ -250,7 +250,7 @@ static const char *row_split(csv *c, const rows *w, hd_text *field, fault *f)
 /* Takes one row; *got grows when it was a request. A quoted row that w does not show whole is left for a new look. */
 static hd_status row_take(csv *c, rows *w, hd_request *r, size_t *got)
 {
-    hd_text field[ROLES + 1];
+    hd_text field[ROLES];
     fault f;
     const char *end = row_split(c, w, field, &f);
     if (!end && f.why == never_closed && w->p > w->start) {
@@ -375,7 +375,7 @@ static hd_status roles_set(csv *c)
 static hd_status header_suspect(csv *c)
 {
     rows w;
-    hd_text first[ROLES + 1], second[ROLES + 1];
+    hd_text first[ROLES], second[ROLES];
     fault f;
     uint64_t number;
     hd_status e = rows_look(c, &w);

@@ -47,6 +47,12 @@ static size_t decode(const uint8_t *p, size_t n, uint64_t number, hd_request *r)
     return n;
 }
 
+static hd_status fail_record(const hd_reader *o, const uint8_t *p)
+{
+    return hd_fail(HD_ECORRUPT, "%s: byte %" PRIu64 ": not oracleGeneral: request %" PRIu64 " says its next access is %" PRId64,
+                   hd_stream_path(o->stream), hd_stream_offset(o->stream), o->number + 1, (int64_t)hd_load64(p + 16));
+}
+
 static hd_status oracle_next(hd_source *s, hd_request *r, size_t max, size_t *got)
 {
     hd_reader *o = &((oracle *)s)->reader;
@@ -59,12 +65,21 @@ static hd_status oracle_next(hd_source *s, hd_request *r, size_t max, size_t *go
         hd_stream_skip(o->stream, good * RECORD);
         o->number += good;
         *got += good;
-        if (good < n)
-            return hd_fail(HD_ECORRUPT,
-                           "%s: byte %" PRIu64 ": not oracleGeneral: request %" PRIu64 " says its next access is %" PRId64,
-                           hd_stream_path(o->stream), hd_stream_offset(o->stream), o->number + 1, (int64_t)hd_load64(p + good * RECORD + 16));
+        if (good < n) return fail_record(o, p + good * RECORD);
     }
     return HD_OK;
+}
+
+/* A foreign file is told from one that is only cut: its first record is looked at before its length. */
+static hd_status oracle_start(const hd_reader *o)
+{
+    const uint8_t *p;
+    size_t bytes;
+    hd_request first;
+    hd_status e = hd_stream_peek(o->stream, RECORD, &p, &bytes);
+    if (e) return e;
+    if (bytes >= RECORD && decode(p, 1, 0, &first) == 0) return fail_record(o, p);
+    return hd_reader_whole(o, RECORD);
 }
 
 static hd_status oracle_open(const hd_source_args *a, hd_source **s)
@@ -74,7 +89,7 @@ static hd_status oracle_open(const hd_source_args *a, hd_source **s)
     hd_status e = hd_reader_open(a, known, sizeof(oracle), &o);
     if (e) return e;
     o->source.next = oracle_next;
-    e = hd_reader_whole(o, RECORD);
+    e = oracle_start(o);
     if (e) hd_reader_close(&o->source);
     else *s = &o->source;
     return e;

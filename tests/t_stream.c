@@ -1,0 +1,554 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * t_stream.c - bytes in, the same bytes out, whatever the codec and the pieces; damaged files said to be
+ * so; memory bounded; and every file call and every allocation failing once.
+ */
+#include "tests/faulty.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "workload/stream.h"
+
+enum { MIB = 1 << 20, MEMORY_MOST = 64 * MIB };
+
+static const char *const ending[] = { "", ".gz", ".zst" };
+enum { ENDINGS = sizeof ending / sizeof *ending };
+
+/* Half text, half noise: compressible, but not to nothing. */
+static uint8_t *some_bytes(size_t n, uint64_t seed)
+{
+    uint8_t *p = (uint8_t *)test_alloc(n, 1);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t r = test_random(&seed);
+        p[i] = r & 256 ? (uint8_t)r : (uint8_t)"streams of requests "[i % 20];
+    }
+    return p;
+}
+
+/* Reads a stream to its end in steps of chance, and compares with the n bytes at `all` (NULL: with nothing). The
+ * stream is open; *got: how many bytes it gave. */
+static hd_status read_through(hd_stream *s, const uint8_t *all, size_t n, uint64_t seed, uint64_t *got)
+{
+    for (*got = 0;;) {
+        size_t want = 1 + (size_t)test_below(&seed, 65536), bytes, again;
+        const uint8_t *p, *q;
+        hd_status e = hd_stream_peek(s, want, &p, &bytes);
+        if (e || bytes == 0) return e;
+        check(hd_stream_offset(s) == *got, "offset %" PRIu64 " after %" PRIu64 " bytes", hd_stream_offset(s), *got);
+        check(bytes >= want || !all || *got + bytes == n, "%zu bytes shown of %zu wanted", bytes, want);
+        check(!all || (*got + bytes <= n && memcmp(p, all + *got, bytes) == 0), "other bytes at %" PRIu64, *got);
+        must(hd_stream_peek(s, want, &q, &again));
+        check(q == p && again == bytes, "a second look shows something else");
+        size_t take = test_below(&seed, 64) == 0 || want > bytes ? bytes : want;
+        hd_stream_skip(s, take);
+        *got += take;
+    }
+}
+
+static hd_status read_file(const hd_seams *seams, const char *path, const uint8_t *all, size_t n, uint64_t seed, uint64_t *got)
+{
+    hd_stream *s;
+    *got = 0;
+    hd_status e = hd_stream_open(seams, path, &s);
+    if (e) return e;
+    e = read_through(s, all, n, seed, got);
+    hd_stream_close(s);
+    return e;
+}
+
+static hd_status write_file(const hd_seams *seams, const char *path, const uint8_t *all, size_t n, size_t most)
+{
+    hd_sink *s;
+    uint64_t seed = n;
+    hd_status e = hd_sink_open(seams, path, &s);
+    if (e) return e;
+    for (size_t done = 0, now; !e && done < n; done += now) {
+        now = 1 + (size_t)test_below(&seed, most);
+        if (now > n - done) now = n - done;
+        e = hd_sink_write(s, all + done, now);
+    }
+    hd_status closed = hd_sink_close(s, true);
+    check(!e || closed == e, "a sink that failed with %s closed with %s", hd_status_name(e), hd_status_name(closed));
+    return e ? e : closed;
+}
+
+/* ---- Round trips ------------------------------------------------------------------------------------------ */
+
+static void t_round_trip(void **state)
+{
+    (void)state;
+    static const size_t size[] = { 0, 1, 2, 3, 4, 23, 65535, 65536, MIB - 1, MIB, MIB + 1, 2 * MIB, 3 * MIB + 77 };
+    for (size_t i = 0; i < sizeof size / sizeof *size; i++)
+        for (size_t j = 0; j < ENDINGS; j++) {
+            char name[32];
+            snprintf(name, sizeof name, "round%s", ending[j]);
+            const char *path = test_path(name);
+            uint8_t *all = some_bytes(size[i], i);
+            uint64_t got;
+            test_case("%zu bytes as '%s'", size[i], ending[j]);
+            must(write_file(NULL, path, all, size[i], i % 2 ? 100000 : 3 * MIB));
+            must(read_file(NULL, path, all, size[i], 7 * i + j, &got));
+            check(got == size[i], "%" PRIu64 " bytes came back", got);
+            check(test_files() == 1, "%u files instead of one", test_files());
+            unlink(path);
+            free(all);
+        }
+}
+
+/* What we write, others read; what others write, also in parts, we read. */
+static void t_others(void **state)
+{
+    (void)state;
+    enum { N = 300000, PARTS = 3 };
+    uint8_t *all = some_bytes(N, 1), *back = (uint8_t *)test_alloc(N + 1, 1);
+    uint64_t got;
+    size_t n;
+
+    const char *zst = test_path("others.zst"), *gz = test_path("others.gz");
+    must(write_file(NULL, zst, all, N, N));
+    uint8_t *packed = test_read(zst, &n);
+    check(ZSTD_decompress(back, N + 1, packed, n) == N && memcmp(back, all, N) == 0, "libzstd reads something else");
+    free(packed);
+    must(write_file(NULL, gz, all, N, N));
+    gzFile g = gzopen(gz, "rb");
+    check(g && gzread(g, back, N + 1) == N && memcmp(back, all, N) == 0, "zlib reads something else");
+    gzclose(g);
+
+    FILE *to = fopen(zst, "wb");
+    static const uint8_t skipped[] = { 0x53, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 'a', 'b', 'c' };
+    uint8_t *part = (uint8_t *)test_alloc(ZSTD_compressBound(N), 1);
+    for (size_t i = 0; i < PARTS; i++) {
+        n = ZSTD_compress(part, ZSTD_compressBound(N), all + i * (N / PARTS), N / PARTS, i ? 5 : 1);
+        check(fwrite(skipped, 1, sizeof skipped, to) == sizeof skipped && fwrite(part, 1, n, to) == n, "no frame");
+    }
+    fclose(to);
+    free(part);
+    test_case("frames of zstd, some to be skipped");
+    must(read_file(NULL, zst, all, N, 1, &got));
+    check(got == N, "%" PRIu64 " bytes", got);
+
+    unlink(gz);
+    for (size_t i = 0; i < PARTS; i++) {
+        g = gzopen(gz, "ab");
+        check(g && gzwrite(g, all + i * (N / PARTS), N / PARTS) == N / PARTS && gzclose(g) == Z_OK, "no member");
+    }
+    test_case("members of gzip");
+    must(read_file(NULL, gz, all, N, 2, &got));
+    check(got == N, "%" PRIu64 " bytes", got);
+    unlink(zst);
+    unlink(gz);
+    free(back);
+    free(all);
+}
+
+/* ---- Damage ------------------------------------------------------------------------------------------------- */
+
+/* The sentence names the file and both offsets, and they are possible ones. */
+static void check_sentence(const char *path, size_t file_bytes, size_t all_bytes)
+{
+    unsigned long long at = ~0ull, read = ~0ull;
+    const char *byte = strstr(hd_why(), "at byte ");
+    check(strncmp(hd_why(), path, strlen(path)) == 0 && byte && sscanf(byte, "at byte %llu of the file; %llu bytes could", &at, &read) == 2,
+          "a poor sentence: %s", hd_why());
+    check(at <= file_bytes && read <= all_bytes, "offsets beyond %zu and %zu: %s", file_bytes, all_bytes, hd_why());
+}
+
+static hd_status read_bytes(faulty *f, const void *p, size_t n, const uint8_t *all, size_t all_bytes, uint64_t seed, uint64_t *got)
+{
+    f->bytes = p;
+    f->n = n;
+    hd_status e = read_file(&f->memory.seams, "bytes", all, all_bytes, seed, got);
+    faulty_settled(f);
+    return e;
+}
+
+static void t_truncated(void **state)
+{
+    (void)state;
+    enum { N = 4000 };
+    uint8_t *all = some_bytes(N, 3);
+    for (size_t j = 1; j < ENDINGS; j++) {
+        const char *path = test_path(ending[j]);
+        size_t n;
+        uint64_t got;
+        must(write_file(NULL, path, all, N, N));
+        uint8_t *packed = test_read(path, &n);
+        for (size_t cut = 5; cut < n; cut++) { /* shorter ones have no magic: they are plain */
+            faulty f;
+            faulty_init(&f, NO_FAULT, 0);
+            test_case("%zu of %zu bytes of '%s'", cut, n, ending[j]);
+            must_fail(read_bytes(&f, packed, cut, NULL, 0, cut, &got), HD_ECORRUPT, "too early");
+            check_sentence("bytes", cut, N);
+        }
+        test_note("%s: %zu truncations, all refused", ending[j], n - 5);
+        free(packed);
+        unlink(path);
+    }
+    free(all);
+}
+
+/* A flipped bit may hit what no checksum covers (a gzip header's time), the magic (then the file is plain), or the size of
+ * what is to be read: other bytes must never come out of a file that is still compressed. */
+static void t_flipped(void **state)
+{
+    (void)state;
+    enum { N = 1500 };
+    uint8_t *all = some_bytes(N, 4);
+    for (size_t j = 1; j < ENDINGS; j++) {
+        const char *path = test_path(ending[j]);
+        size_t n, harmless = 0;
+        uint64_t got;
+        must(write_file(NULL, path, all, N, N));
+        uint8_t *packed = test_read(path, &n);
+        for (size_t bit = 8 * 4; bit < 8 * n; bit++) {
+            faulty f;
+            faulty_init(&f, NO_FAULT, 0);
+            test_case("bit %zu of '%s'", bit, ending[j]);
+            packed[bit / 8] ^= (uint8_t)(1 << bit % 8);
+            hd_status e = read_bytes(&f, packed, n, NULL, 0, bit, &got);
+            if (!e) {
+                must(read_bytes(&f, packed, n, all, N, bit, &got));
+                check(got == N, "%" PRIu64 " bytes came out", got);
+                harmless++;
+            } else {
+                check(e == HD_ECORRUPT || e == HD_ENOMEM, "%s", hd_why());
+            }
+            packed[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        }
+        test_note("%s: %zu bits flipped, %zu of them harmless", ending[j], 8 * (n - 4), harmless);
+        check(harmless < 8 * 16, "%zu flipped bits went unseen", harmless);
+        free(packed);
+        unlink(path);
+    }
+    free(all);
+}
+
+static void t_random(void **state)
+{
+    (void)state;
+    static const uint8_t magic[][4] = { { 0x28, 0xb5, 0x2f, 0xfd }, { 0x1f, 0x8b, 8, 0 }, { 0x50, 0x2a, 0x4d, 0x18 } };
+    uint64_t seed = 5, got, most = 3000 * test_scale();
+    for (uint64_t i = 0; i < most; i++) {
+        uint8_t bytes[512];
+        size_t n = 4 + (size_t)test_below(&seed, sizeof bytes - 4);
+        for (size_t j = 0; j < n; j++) bytes[j] = (uint8_t)(test_random(&seed) >> 9);
+        memcpy(bytes, magic[i % 3], 4);
+        faulty f;
+        faulty_init(&f, i % 2 ? FAULT_SHORT : NO_FAULT, 1);
+        test_case("random file %" PRIu64, i);
+        hd_status e = read_bytes(&f, bytes, n, NULL, 0, i, &got);
+        check(e == HD_OK || e == HD_ECORRUPT, "%s", hd_why());
+        check(f.memory.peak_bytes < MEMORY_MOST, "%" PRIu64 " bytes of memory", f.memory.peak_bytes);
+    }
+}
+
+static void t_garbage_behind(void **state)
+{
+    (void)state;
+    uint8_t *all = some_bytes(100, 6), *both = NULL;
+    for (size_t j = 1; j < ENDINGS; j++) {
+        const char *path = test_path(ending[j]);
+        size_t n;
+        uint64_t got;
+        faulty f;
+        must(write_file(NULL, path, all, 100, 100));
+        uint8_t *packed = test_read(path, &n);
+        both = (uint8_t *)test_alloc(n + 8, 1);
+        memcpy(both, packed, n);
+        memcpy(both + n, "garbage!", 8);
+        faulty_init(&f, NO_FAULT, 0);
+        must_fail(read_bytes(&f, both, n + 8, NULL, 0, 0, &got), HD_ECORRUPT, "100 bytes could be read");
+        check_sentence("bytes", n + 8, 100);
+        free(both);
+        free(packed);
+        unlink(path);
+    }
+    free(all);
+}
+
+/* The form of zstd 0.7, whose decoder knows no bound on memory, is not read: not at the beginning, where it is just bytes,
+ * and not behind a frame. */
+static void t_old_form(void **state)
+{
+    (void)state;
+    static const uint8_t old[] = { 0x27, 0xb5, 0x2f, 0xfd, 0x24, 0x05, 0x29, 0x00, 0x00, 'h', 'e', 'l', 'l', 'o' };
+    uint8_t both[256];
+    uint64_t got;
+    faulty f;
+    faulty_init(&f, NO_FAULT, 0);
+    must(read_bytes(&f, old, sizeof old, old, sizeof old, 1, &got));
+    check(got == sizeof old, "%" PRIu64 " bytes", got);
+    size_t n = ZSTD_compress(both, sizeof both, "hello", 5, 1);
+    memcpy(both + n, old, sizeof old);
+    must_fail(read_bytes(&f, both, n + sizeof old, NULL, 0, 1, &got), HD_ECORRUPT, "no frame begins");
+    check_sentence("bytes", n, 5);
+}
+
+/* ---- Bombs ---------------------------------------------------------------------------------------------------- */
+
+/* A file of zeros, written with a window of 2^window_log. */
+static void write_zeros_zst(const char *path, uint64_t bytes, int window_log)
+{
+    static uint8_t zeros[MIB];
+    static uint8_t packed[MIB];
+    ZSTD_CCtx *z = ZSTD_createCCtx();
+    ZSTD_CCtx_setParameter(z, ZSTD_c_compressionLevel, 1);
+    ZSTD_CCtx_setParameter(z, ZSTD_c_windowLog, window_log);
+    FILE *to = fopen(path, "wb");
+    check(to && z, "no file");
+    for (uint64_t done = 0; done <= bytes; done += MIB) {
+        bool last = done == bytes;
+        ZSTD_inBuffer in = { zeros, last ? 0 : MIB, 0 };
+        size_t left;
+        do {
+            ZSTD_outBuffer out = { packed, sizeof packed, 0 };
+            left = ZSTD_compressStream2(z, &out, &in, last ? ZSTD_e_end : ZSTD_e_continue);
+            check(!ZSTD_isError(left) && fwrite(packed, 1, out.pos, to) == out.pos, "no zeros");
+        } while (last ? left : in.pos < in.size);
+    }
+    fclose(to);
+    ZSTD_freeCCtx(z);
+}
+
+static void write_zeros_gz(const char *path, uint64_t bytes)
+{
+    static uint8_t zeros[MIB];
+    gzFile g = gzopen(path, "wb1");
+    for (uint64_t done = 0; done < bytes; done += MIB) check(gzwrite(g, zeros, MIB) == MIB, "no zeros");
+    check(gzclose(g) == Z_OK, "no file");
+}
+
+static void bomb(const char *path, uint64_t bytes)
+{
+    faulty f;
+    struct stat st;
+    uint64_t got;
+    faulty_init(&f, NO_FAULT, 0);
+    must(read_file(&f.memory.seams, path, NULL, 0, 1, &got));
+    check(got == bytes, "%" PRIu64 " bytes", got);
+    check(f.memory.peak_bytes < MEMORY_MOST, "%" PRIu64 " bytes of memory", f.memory.peak_bytes);
+    faulty_settled(&f);
+    check(stat(path, &st) == 0, "%s", strerror(errno));
+    test_note("%" PRIu64 " MiB out of %ld bytes in %.1f MiB of memory", bytes / MIB, (long)st.st_size, (double)f.memory.peak_bytes / MIB);
+    unlink(path);
+}
+
+static void t_bomb(void **state)
+{
+    (void)state;
+    const char *zst = test_path("bomb.zst"), *gz = test_path("bomb.gz");
+    write_zeros_zst(zst, 512ull * MIB, 19);
+    bomb(zst, 512ull * MIB);
+    write_zeros_zst(zst, 128ull * MIB, 25); /* the largest window that is allowed */
+    bomb(zst, 128ull * MIB);
+    write_zeros_gz(gz, 128ull * MIB);
+    bomb(gz, 128ull * MIB);
+}
+
+static void t_window(void **state)
+{
+    (void)state;
+    const char *zst = test_path("window.zst");
+    for (int log = 26; log <= 27; log++) {
+        faulty f;
+        uint64_t got;
+        write_zeros_zst(zst, 2 * MIB, log);
+        faulty_init(&f, NO_FAULT, 0);
+        must_fail(read_file(&f.memory.seams, zst, NULL, 0, 1, &got), HD_ECORRUPT, "window above 32 MiB");
+        check(f.memory.peak_bytes < 4 * MIB, "%" PRIu64 " bytes taken for a window that is refused", f.memory.peak_bytes);
+        faulty_settled(&f);
+    }
+    unlink(zst);
+}
+
+/* ---- Faults ----------------------------------------------------------------------------------------------------- */
+
+/* Each file call of writing fails once. Before: the old file, whole; after: no other file, and the old one unless all but the
+ * folder's sync was done. */
+static void t_write_faults(void **state)
+{
+    (void)state;
+    enum { N = 2 * MIB + 5 };
+    uint8_t *all = some_bytes(N, 8);
+    for (size_t j = 0; j < ENDINGS; j++) {
+        char name[32];
+        snprintf(name, sizeof name, "faults%s", ending[j]);
+        const char *path = test_path(name);
+        unsigned failures = 0;
+        for (uint64_t at = 1;; at++) {
+            faulty f;
+            uint64_t got;
+            must(write_file(NULL, path, (const uint8_t *)"old", 3, 3));
+            faulty_init(&f, at % 2 ? FAULT_EIO : FAULT_ENOSPC, at);
+            test_case("'%s', call %" PRIu64, ending[j], at);
+            hd_status e = write_file(&f.memory.seams, path, all, N, 300000);
+            faulty_settled(&f);
+            check(test_files() == 1, "%u files are left after a failed %s", test_files(), f.failed);
+            if (!f.failed) {
+                must(e);
+                must(read_file(NULL, path, all, N, at, &got));
+                break;
+            }
+            check(e == HD_EIO, "%s after a failed %s: %s", hd_status_name(e), f.failed, hd_why());
+            check(strstr(hd_why(), name), "no file in: %s", hd_why());
+            bool renamed = strcmp(f.failed, "sync_folder") == 0;
+            must(read_file(NULL, path, renamed ? all : (const uint8_t *)"old", renamed ? N : 3, at, &got));
+            failures++;
+        }
+        check(failures >= 6, "only %u calls failed", failures);
+        unlink(path);
+    }
+    free(all);
+}
+
+static void t_read_faults(void **state)
+{
+    (void)state;
+    enum { N = 2 * MIB + 5 };
+    uint8_t *all = some_bytes(N, 9);
+    for (size_t j = 0; j < ENDINGS; j++) {
+        const char *path = test_path(ending[j][0] ? ending[j] : "plain");
+        must(write_file(NULL, path, all, N, N));
+        for (uint64_t at = 1;; at++) {
+            faulty f;
+            uint64_t got;
+            faulty_init(&f, FAULT_EIO, at);
+            test_case("'%s', call %" PRIu64, ending[j], at);
+            hd_status e = read_file(&f.memory.seams, path, all, N, at, &got);
+            faulty_settled(&f);
+            if (!f.failed) {
+                must(e);
+                check(at > 4, "only %" PRIu64 " calls", at);
+                break;
+            }
+            if (strcmp(f.failed, "close") == 0) must(e); /* of a file that was only read */
+            else check(e == HD_EIO && strstr(hd_why(), path), "after a failed %s: %s", f.failed, hd_why());
+        }
+        unlink(path);
+    }
+    free(all);
+}
+
+/* Interruptions and short transfers are nobody's business. */
+static void t_short(void **state)
+{
+    (void)state;
+    enum { N = MIB + 4321 };
+    uint8_t *all = some_bytes(N, 10);
+    for (size_t j = 0; j < ENDINGS; j++)
+        for (unsigned kind = FAULT_INTERRUPTED; kind <= FAULT_SHORT; kind++) {
+            char name[32];
+            snprintf(name, sizeof name, "short%s", ending[j]);
+            const char *path = test_path(name);
+            faulty f;
+            uint64_t got;
+            test_case("'%s', kind %u", ending[j], kind);
+            faulty_init(&f, (fault_kind)kind, 1);
+            must(write_file(&f.memory.seams, path, all, N, N));
+            must(read_file(&f.memory.seams, path, all, N, kind, &got));
+            check(got == N, "%" PRIu64 " bytes", got);
+            must(read_file(NULL, path, all, N, kind, &got));
+            faulty_settled(&f);
+            unlink(path);
+        }
+    free(all);
+}
+
+static void t_memory_faults(void **state)
+{
+    (void)state;
+    enum { N = 100000 };
+    uint8_t *all = some_bytes(N, 11);
+    for (size_t j = 0; j < ENDINGS; j++)
+        for (unsigned reading = 0; reading < 2; reading++) {
+            char name[32];
+            snprintf(name, sizeof name, "memory%s", ending[j]);
+            const char *path = test_path(name);
+            if (reading) must(write_file(NULL, path, all, N, N));
+            uint64_t at = 1;
+            for (bool refused = true; refused; at++) {
+                faulty f;
+                uint64_t got;
+                faulty_init(&f, NO_FAULT, 0);
+                f.memory.refuse_at = at;
+                f.memory.refuse_after = at % 2;
+                test_case("'%s', %s, allocation %" PRIu64, ending[j], reading ? "reading" : "writing", at);
+                hd_status e = reading ? read_file(&f.memory.seams, path, all, N, 1, &got) : write_file(&f.memory.seams, path, all, N, N);
+                refused = f.memory.takes >= at;
+                faulty_settled(&f);
+                if (refused) check(e == HD_ENOMEM, "%s: %s", hd_status_name(e), hd_why());
+                else must(e);
+                check(test_files() == (reading || !refused), "%u files", test_files());
+            }
+            check(at > (j ? 4 : 2), "only %" PRIu64 " allocations", at);
+            unlink(path);
+        }
+    free(all);
+}
+
+/* ---- The rest ----------------------------------------------------------------------------------------------------- */
+
+static void t_given_up(void **state)
+{
+    (void)state;
+    for (size_t j = 0; j < ENDINGS; j++) {
+        char name[32];
+        snprintf(name, sizeof name, "up%s", ending[j]);
+        hd_sink *s;
+        uint64_t got;
+        must(hd_sink_open(NULL, test_path(name), &s));
+        must(hd_sink_write(s, "half", 4));
+        must(hd_sink_close(s, false));
+        check(test_files() == 0, "%u files", test_files());
+        must(write_file(NULL, test_path(name), (const uint8_t *)"old", 3, 3));
+        must(hd_sink_open(NULL, test_path(name), &s));
+        must(hd_sink_write(s, "half", 4));
+        must(hd_sink_close(s, false));
+        must(read_file(NULL, test_path(name), (const uint8_t *)"old", 3, 1, &got));
+        check(got == 3 && test_files() == 1, "%" PRIu64 " bytes, %u files", got, test_files());
+        unlink(test_path(name));
+    }
+    must(hd_sink_close(NULL, true));
+    hd_stream_close(NULL);
+}
+
+static void t_places(void **state)
+{
+    (void)state;
+    hd_stream *s;
+    hd_sink *k;
+    struct stat st;
+    must_fail(hd_stream_open(NULL, test_path("none"), &s), HD_EIO, "none");
+    must_fail(hd_stream_open(NULL, test_folder(), &s), HD_EIO, test_folder());
+    must_fail(hd_sink_open(NULL, test_path("none/none"), &k), HD_EIO, "none/none");
+    if (access("/dev/full", W_OK) == 0) {
+        must(hd_sink_open(NULL, "/dev/full", &k));
+        must(hd_sink_write(k, "lost", 4));
+        must_fail(hd_sink_close(k, true), HD_EIO, "/dev/full");
+    }
+    must(hd_sink_open(NULL, "/dev/null", &k));
+    must(hd_sink_write(k, "lost", 4));
+    must(hd_sink_close(k, true));
+    check(stat("/dev/null", &st) == 0 && S_ISCHR(st.st_mode), "/dev/null is no device any more");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(t_round_trip),   cmocka_unit_test(t_others),      cmocka_unit_test(t_truncated),
+        cmocka_unit_test(t_flipped),      cmocka_unit_test(t_random),      cmocka_unit_test(t_garbage_behind),
+        cmocka_unit_test(t_old_form),
+        cmocka_unit_test(t_bomb),         cmocka_unit_test(t_window),      cmocka_unit_test(t_write_faults),
+        cmocka_unit_test(t_read_faults),  cmocka_unit_test(t_short),       cmocka_unit_test(t_memory_faults),
+        cmocka_unit_test(t_given_up),     cmocka_unit_test(t_places),
+    };
+    return test_run(tests);
+}
