@@ -59,17 +59,24 @@ void test_skip(const char *why)
     abort(); /* not reached */
 }
 
+static char data_path[4096];
+
+bool test_has_data(const char *name)
+{
+    const char *folder = getenv("HEDDLE_DATA");
+    snprintf(data_path, sizeof data_path, "%s/%s", folder ? folder : "", name);
+    return folder && !access(data_path, R_OK);
+}
+
 const char *test_data(const char *name)
 {
-    static char path[4096];
-    const char *folder = getenv("HEDDLE_DATA");
-    snprintf(path, sizeof path, "%s/%s", folder ? folder : "", name);
-    if (!folder || access(path, R_OK)) {
+    if (!test_has_data(name)) {
+        const char *folder = getenv("HEDDLE_DATA");
         char why[256];
         snprintf(why, sizeof why, "%.100s is not in HEDDLE_DATA (%.100s)", name, folder ? folder : "unset");
         test_skip(why);
     }
-    return path;
+    return data_path;
 }
 
 uint64_t *test_keys(const char *spec, uint64_t seed, uint64_t most, uint64_t *n)

@@ -38,6 +38,7 @@ void test_skip(const char *why) __attribute__((noreturn));
 
 /* Path of a file of HEDDLE_DATA; skips the running test when it is absent. Static storage. */
 const char *test_data(const char *name);
+bool test_has_data(const char *name);
 /* Keys of the first `most` requests of a source ("zipf:0.99,1000"); free() them. *n: how many. */
 uint64_t *test_keys(const char *spec, uint64_t seed, uint64_t most, uint64_t *n);
 /* HEDDLE_TEST_SCALE, a whole number from 1: how much longer than by default the suite may take. */
