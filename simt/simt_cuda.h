@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * simt_cuda.h - the dialect on CUDA, sm_80 and later: every operation is the instruction that its name says. What
+ * the host machine wants to know besides (sites, tickets, joins) is nothing here. tests/machine_code.cu shows
+ * that kernels written in it are, instruction by instruction, those that one would write without it.
+ *
+ * Blocks have one dimension. Relaxed, ordered and streaming accesses and read-modify-writes are of global memory;
+ * plain ones reach shared memory too.
+ */
+#ifndef HD_SIMT_CUDA_H
+#define HD_SIMT_CUDA_H
+
+#define SIMT_FN static __device__ __forceinline__
+#define SIMT_UNROLL _Pragma("unroll")
+
+/* An argument by value that is never copied: its address may be taken (__grid_constant__). */
+#define SIMT_KERNEL(name, args_type, a) extern "C" __global__ void name(const __grid_constant__ args_type a)
+
+typedef uint4 simt_v4; /* as the host's: x y z w, aligned to 16 */
+
+enum { SIMT_RELAXED = 0, SIMT_ACQUIRE = 1, SIMT_RELEASE = 2, SIMT_ACQ_REL = 3 };
+
+/* ---- Who --------------------------------------------------------------------------------------------------- */
+
+SIMT_FN uint32_t simt_lane(void) { return threadIdx.x & 31; }
+SIMT_FN uint32_t simt_thread(void) { return threadIdx.x; }
+SIMT_FN uint32_t simt_threads(void) { return blockDim.x; }
+SIMT_FN uint32_t simt_block(void) { return blockIdx.x; }
+SIMT_FN uint32_t simt_blocks(void) { return gridDim.x; }
+
+/* ---- Memory: loads and stores ---------------------------------------------------------------------------- */
+
+SIMT_FN size_t simt_global(const void *p) { return __cvta_generic_to_global(p); }
+SIMT_FN uint32_t simt_shared(const void *p) { return (uint32_t)__cvta_generic_to_shared(p); }
+
+#define SIMT_PLAIN(t, T)                            \
+    SIMT_FN T simt_ld_##t(const T *p) { return *p; } \
+    SIMT_FN void simt_st_##t(T *p, T v) { *p = v; }
+SIMT_PLAIN(u8, uint8_t)
+SIMT_PLAIN(u32, uint32_t)
+SIMT_PLAIN(u64, uint64_t)
+SIMT_PLAIN(v4, simt_v4)
+#undef SIMT_PLAIN
+
+SIMT_FN simt_v4 simt_ldcs_v4(const simt_v4 *p) { return __ldcs(p); }
+SIMT_FN void simt_stcs_v4(simt_v4 *p, simt_v4 v) { __stcs(p, v); }
+
+/* simt_NAME_t: `ld.` or `st.` with an order. reg is the register's letter. */
+#define SIMT_LOAD(name, order, t, T, type, reg)                                                                \
+    SIMT_FN T simt_##name##_##t(const T *p)                                                                    \
+    {                                                                                                          \
+        T v;                                                                                                   \
+        asm volatile("ld." order ".gpu.global." type " %0, [%1];" : "=" reg(v) : "l"(simt_global(p)) : "memory"); \
+        return v;                                                                                              \
+    }
+#define SIMT_STORE(name, order, t, T, type, reg)                                                               \
+    SIMT_FN void simt_##name##_##t(T *p, T v)                                                                  \
+    {                                                                                                          \
+        asm volatile("st." order ".gpu.global." type " [%0], %1;" : : "l"(simt_global(p)), reg(v) : "memory"); \
+    }
+SIMT_LOAD(ldrlx, "relaxed", u32, uint32_t, "u32", "r")
+SIMT_LOAD(ldrlx, "relaxed", u64, uint64_t, "u64", "l")
+SIMT_LOAD(ldacq, "acquire", u32, uint32_t, "u32", "r")
+SIMT_LOAD(ldacq, "acquire", u64, uint64_t, "u64", "l")
+SIMT_STORE(strlx, "relaxed", u32, uint32_t, "u32", "r")
+SIMT_STORE(strlx, "relaxed", u64, uint64_t, "u64", "l")
+SIMT_STORE(strel, "release", u32, uint32_t, "u32", "r")
+SIMT_STORE(strel, "release", u64, uint64_t, "u64", "l")
+#undef SIMT_LOAD
+#undef SIMT_STORE
+
+/* There are no 8-bit registers. */
+SIMT_FN uint8_t simt_ldrlx_u8(const uint8_t *p)
+{
+    uint32_t v;
+    asm volatile("ld.relaxed.gpu.global.u8 %0, [%1];" : "=r"(v) : "l"(simt_global(p)) : "memory");
+    return (uint8_t)v;
+}
+
+SIMT_FN void simt_strlx_u8(uint8_t *p, uint8_t v)
+{
+    asm volatile("st.relaxed.gpu.global.u8 [%0], %1;" : : "l"(simt_global(p)), "r"((uint32_t)v) : "memory");
+}
+
+SIMT_FN simt_v4 simt_ldrlx_v4(const simt_v4 *p)
+{
+    simt_v4 v;
+    asm volatile("ld.relaxed.gpu.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "l"(simt_global(p))
+                 : "memory");
+    return v;
+}
+
+SIMT_FN void simt_strlx_v4(simt_v4 *p, simt_v4 v)
+{
+    asm volatile("st.relaxed.gpu.global.v4.u32 [%0], {%1, %2, %3, %4};"
+                 :
+                 : "l"(simt_global(p)), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w)
+                 : "memory");
+}
+
+SIMT_FN void simt_ldrlx_2u64(const uint64_t *p, uint64_t *a, uint64_t *b)
+{
+    uint64_t x, y;
+    asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(x), "=l"(y) : "l"(simt_global(p)) : "memory");
+    *a = x;
+    *b = y;
+}
+
+/* ---- Memory: read-modify-writes ---------------------------------------------------------------------------- */
+
+/* `order` is a literal, so one of the four remains. The old value. */
+#define SIMT_RMW(name, t, T, op, reg)                                         \
+    SIMT_FN T simt_##name##_##t(T *p, T v, int order)                         \
+    {                                                                         \
+        T old;                                                                \
+        switch (order) {                                                      \
+        case SIMT_RELAXED: SIMT_ATOM("relaxed", op, reg); break;              \
+        case SIMT_ACQUIRE: SIMT_ATOM("acquire", op, reg); break;              \
+        case SIMT_RELEASE: SIMT_ATOM("release", op, reg); break;              \
+        default: SIMT_ATOM("acq_rel", op, reg); break;                        \
+        }                                                                     \
+        return old;                                                           \
+    }
+#define SIMT_ATOM(order, op, reg)                              \
+    asm volatile("atom." order ".gpu.global." op " %0, [%1], %2;" \
+                 : "=" reg(old)                                \
+                 : "l"(simt_global(p)), reg(v)                 \
+                 : "memory")
+SIMT_RMW(exch, u32, uint32_t, "exch.b32", "r")
+SIMT_RMW(exch, u64, uint64_t, "exch.b64", "l")
+SIMT_RMW(add, u32, uint32_t, "add.u32", "r")
+SIMT_RMW(add, u64, uint64_t, "add.u64", "l")
+SIMT_RMW(min, u32, uint32_t, "min.u32", "r")
+SIMT_RMW(min, u64, uint64_t, "min.u64", "l")
+#undef SIMT_RMW
+#undef SIMT_ATOM
+
+#define SIMT_COMPARE_AND_SWAP(t, T, type, reg)                                 \
+    SIMT_FN T simt_cas_##t(T *p, T expected, T desired, int order)            \
+    {                                                                         \
+        T old;                                                                \
+        switch (order) {                                                      \
+        case SIMT_RELAXED: SIMT_CAS("relaxed", type, reg); break;             \
+        case SIMT_ACQUIRE: SIMT_CAS("acquire", type, reg); break;             \
+        case SIMT_RELEASE: SIMT_CAS("release", type, reg); break;             \
+        default: SIMT_CAS("acq_rel", type, reg); break;                       \
+        }                                                                     \
+        return old;                                                           \
+    }
+#define SIMT_CAS(order, type, reg)                                          \
+    asm volatile("atom." order ".gpu.global.cas." type " %0, [%1], %2, %3;" \
+                 : "=" reg(old)                                             \
+                 : "l"(simt_global(p)), reg(expected), reg(desired)         \
+                 : "memory")
+SIMT_COMPARE_AND_SWAP(u32, uint32_t, "b32", "r")
+SIMT_COMPARE_AND_SWAP(u64, uint64_t, "b64", "l")
+#undef SIMT_COMPARE_AND_SWAP
+#undef SIMT_CAS
+
+SIMT_FN void simt_fence(void) { __threadfence(); }
+
+/* ---- Shared memory and copies into it --------------------------------------------------------------------- */
+
+/* A pointer, as on the host. */
+#define SIMT_SHARED(T, name, n)                 \
+    __shared__ __align__(16) T name##_bytes[n]; \
+    T *const name = name##_bytes
+
+SIMT_FN uint32_t simt_shared_add_u32(uint32_t *p, uint32_t v)
+{
+    uint32_t old;
+    asm volatile("atom.relaxed.cta.shared.add.u32 %0, [%1], %2;" : "=r"(old) : "r"(simt_shared(p)), "r"(v) : "memory");
+    return old;
+}
+
+SIMT_FN uint32_t simt_shared_cas_u32(uint32_t *p, uint32_t expected, uint32_t desired)
+{
+    uint32_t old;
+    asm volatile("atom.relaxed.cta.shared.cas.b32 %0, [%1], %2, %3;"
+                 : "=r"(old)
+                 : "r"(simt_shared(p)), "r"(expected), "r"(desired)
+                 : "memory");
+    return old;
+}
+
+/* Past the first-level cache (.cg): what is copied once is not read again there. */
+SIMT_FN void simt_copy16_async(void *shared, const void *global)
+{
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(simt_shared(shared)), "l"(simt_global(global)) : "memory");
+}
+
+SIMT_FN void simt_copy_commit(void) { asm volatile("cp.async.commit_group;" : : : "memory"); }
+
+#define simt_copy_wait(n) asm volatile("cp.async.wait_group %0;" : : "n"(n) : "memory")
+
+/* ---- Tiles and collectives -------------------------------------------------------------------------------- */
+
+typedef struct simt_tile {
+    uint32_t mask; /* its lanes in the warp    */
+    uint32_t base; /* its first lane           */
+    uint32_t rank; /* this lane within it      */
+    uint32_t size; /* 1, 2, 4, 8, 16 or 32     */
+} simt_tile;
+
+SIMT_FN simt_tile simt_tile_of(uint32_t size)
+{
+    simt_tile t;
+    uint32_t lane = simt_lane();
+    t.size = size;
+    t.base = lane & ~(size - 1);
+    t.rank = lane & (size - 1);
+    t.mask = (size == 32 ? 0xffffffffu : (1u << size) - 1) << t.base;
+    return t;
+}
+
+/* A tile of one lane needs no collective: where the size is a constant, nothing remains. */
+SIMT_FN uint32_t simt_ballot(simt_tile t, bool p) { return t.size == 1 ? p : __ballot_sync(t.mask, p) >> t.base; }
+SIMT_FN bool simt_any(simt_tile t, bool p) { return t.size == 1 ? p : __any_sync(t.mask, p); }
+SIMT_FN bool simt_all(simt_tile t, bool p) { return t.size == 1 ? p : __all_sync(t.mask, p); }
+SIMT_FN void simt_sync_tile(simt_tile t)
+{
+    if (t.size > 1) __syncwarp(t.mask);
+}
+SIMT_FN void simt_sync_block(void) { __syncthreads(); }
+
+#define SIMT_SHUFFLES(t, T, wide)                                                                   \
+    SIMT_FN T simt_shfl_##t(simt_tile tile, T v, uint32_t rank)                                     \
+    {                                                                                               \
+        return tile.size == 1 ? v : (T)__shfl_sync(tile.mask, (wide)v, (int)rank, (int)tile.size);  \
+    }                                                                                               \
+    SIMT_FN T simt_shfl_xor_##t(simt_tile tile, T v, uint32_t bits)                                 \
+    {                                                                                               \
+        return tile.size == 1 ? v : (T)__shfl_xor_sync(tile.mask, (wide)v, (int)bits);              \
+    }
+SIMT_SHUFFLES(u32, uint32_t, unsigned)
+SIMT_SHUFFLES(u64, uint64_t, unsigned long long)
+#undef SIMT_SHUFFLES
+
+/* A butterfly: log2(size) exchanges give the result to every lane of the tile. */
+#define SIMT_BUTTERFLY(name, t, T, JOIN)                                  \
+    SIMT_FN T simt_butterfly_##name##_##t(simt_tile tile, T v)            \
+    {                                                                     \
+        SIMT_UNROLL                                                       \
+        for (uint32_t bit = 16; bit > 0; bit /= 2) {                      \
+            if (bit >= tile.size) continue;                               \
+            T other = simt_shfl_xor_##t(tile, v, bit);                    \
+            v = JOIN;                                                     \
+        }                                                                 \
+        return v;                                                         \
+    }
+SIMT_BUTTERFLY(min, u32, uint32_t, other < v ? other : v)
+SIMT_BUTTERFLY(max, u32, uint32_t, other > v ? other : v)
+SIMT_BUTTERFLY(add, u32, uint32_t, other + v)
+SIMT_BUTTERFLY(min, u64, uint64_t, other < v ? other : v)
+SIMT_BUTTERFLY(add, u64, uint64_t, other + v)
+#undef SIMT_BUTTERFLY
+
+/* A whole warp has an instruction for 32 bits (redux.sync). Smaller tiles would take it in turns. */
+SIMT_FN uint32_t simt_reduce_min_u32(simt_tile t, uint32_t v)
+{
+    return t.size == 32 ? __reduce_min_sync(t.mask, v) : simt_butterfly_min_u32(t, v);
+}
+
+SIMT_FN uint32_t simt_reduce_max_u32(simt_tile t, uint32_t v)
+{
+    return t.size == 32 ? __reduce_max_sync(t.mask, v) : simt_butterfly_max_u32(t, v);
+}
+
+SIMT_FN uint32_t simt_reduce_add_u32(simt_tile t, uint32_t v)
+{
+    return t.size == 32 ? __reduce_add_sync(t.mask, v) : simt_butterfly_add_u32(t, v);
+}
+
+/* The least upper half, then the least lower half among those that have it: 2 instructions for 10 shuffles. */
+SIMT_FN uint64_t simt_reduce_min_u64(simt_tile t, uint64_t v)
+{
+    if (t.size != 32) return simt_butterfly_min_u64(t, v);
+    uint32_t high = __reduce_min_sync(t.mask, (uint32_t)(v >> 32));
+    uint32_t low = __reduce_min_sync(t.mask, (uint32_t)(v >> 32) == high ? (uint32_t)v : 0xffffffffu);
+    return (uint64_t)high << 32 | low;
+}
+
+SIMT_FN uint64_t simt_reduce_add_u64(simt_tile t, uint64_t v) { return simt_butterfly_add_u64(t, v); }
+
+/* ---- The rest ------------------------------------------------------------------------------------------------ */
+
+SIMT_FN uint32_t simt_ffs(uint32_t x) { return (uint32_t)__ffs((int)x); }
+SIMT_FN uint32_t simt_popc(uint32_t x) { return (uint32_t)__popc(x); }
+SIMT_FN uint32_t simt_eq4(uint32_t a, uint32_t b) { return __vcmpeq4(a, b); }
+SIMT_FN void simt_backoff(uint32_t ns) { __nanosleep(ns); }
+
+#define simt_started(item) ((void)sizeof(item))
+#define simt_join() ((void)0)
+
+#ifndef HD_TICKETS
+
+/* Neither called nor evaluated. */
+SIMT_FN void simt_no_ticket(uint64_t, uint32_t, uint64_t, uint64_t) {}
+#define simt_ticket(item, what, a, b) (false ? simt_no_ticket((item), (what), (a), (b)) : (void)0)
+#define simt_ticket_store(item, what, a, b) simt_ticket((item), (what), (a), (b))
+
+#else
+
+/* A book of tickets in device memory: row k is who drew ticket k. The order of draws under one lock is the order of
+ * what happened under it; between locks it is one of the possible orders, up to the time from step to draw. */
+typedef struct simt_ticket_row {
+    uint64_t item, what, a, b;
+} simt_ticket_row;
+
+typedef struct simt_ticket_book {
+    uint64_t *drawn;      /* how many; those beyond `rows` are counted only */
+    simt_ticket_row *row; /* (rows) */
+    uint64_t rows;
+} simt_ticket_book;
+
+static __device__ simt_ticket_book simt_book; /* cudaMemcpyToSymbol sets it */
+
+SIMT_FN void simt_ticket(uint64_t item, uint32_t what, uint64_t a, uint64_t b)
+{
+    if (!simt_book.drawn) return;
+    uint64_t k = simt_add_u64(simt_book.drawn, 1, SIMT_RELAXED);
+    if (k >= simt_book.rows) return;
+    simt_ticket_row r = { item, what, a, b };
+    simt_book.row[k] = r;
+}
+#define simt_ticket_store(item, what, a, b) simt_ticket((item), (what), (a), (b))
+
+#endif
+
+#endif
