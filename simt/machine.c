@@ -90,9 +90,9 @@ void *table_at(simt_machine *m, table *t, uint64_t key, bool create)
 }
 
 /* SplitMix64 (Steele, Lea, Flood 2014). */
-uint64_t machine_random(simt_machine *m)
+uint64_t machine_random(uint64_t *state)
 {
-    uint64_t z = m->random += 0x9e3779b97f4a7c15ull;
+    uint64_t z = *state += 0x9e3779b97f4a7c15ull;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
     z = (z ^ z >> 27) * 0x94d049bb133111ebull;
     return z ^ z >> 31;
@@ -208,7 +208,7 @@ static bool block_begins(simt_machine *m, block *b)
 {
     launch *of = next_launch(m);
     if (!of) return false;
-    bool orderly = m->config.strategy == SIMT_SEARCH || m->config.strategy == SIMT_ROUND_ROBIN || m->config.strategy == SIMT_REPLAY;
+    bool orderly = schedule_strategy(m) == SIMT_SEARCH || schedule_strategy(m) == SIMT_ROUND_ROBIN;
     if (m->config.race && of->started == 0) inherit(m, of);
     if (m->config.race) race_forget(m, b->shared, b->shared_used); /* the room's last block is gone */
     b->of = of;
@@ -444,7 +444,7 @@ static bool run_begin(simt_machine *m, const simt_config *c)
     m->config = *c;
     m->config.race = c->race || c->weak;
     if (!m->config.step_limit) m->config.step_limit = 10000000;
-    m->random = c->seed;
+    m->random = m->shadow_random = c->seed;
     m->running = m->buffered = 0;
     m->generation++;
     m->shadow.n = m->syncs.n = m->pasts.n = 0;

@@ -44,8 +44,9 @@ typedef struct simt_config {
     uint64_t seed;
     uint32_t pct_depth, pct_length;   /* 0: 3, 1,000 */
     uint32_t bound;
-    const simt_decision *schedule;    /* SIMT_REPLAY: (schedule_n), by `at` */
+    const simt_decision *schedule;    /* SIMT_REPLAY: (schedule_n), by `at` ... */
     size_t schedule_n;
+    simt_strategy replayed;           /* ... and the strategy that made it: it says what there is to decide */
     bool race;                        /* happens-before                                                            */
     bool weak;                        /* store buffers, and relaxed loads that return older values; implies race   */
     bool meter;                       /* count sectors, lines, atomics                                             */

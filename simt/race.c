@@ -127,7 +127,7 @@ static void access_granule(simt_machine *m, shadow *s, const void *p, access now
         bool over = before && now.write && a->bytes == now.bytes && now.atomic <= a->atomic;
         if (like || over) keep = a;
     }
-    *(keep ? keep : &s->kept[machine_random(m) >> 62]) = now;
+    *(keep ? keep : &s->kept[machine_random(&m->shadow_random) >> 62]) = now;
 }
 
 void race_access(simt_machine *m, const char *site, const void *address, uint32_t bytes, bool write, bool atomic)

@@ -13,6 +13,8 @@ typedef struct tape_entry {
     uint32_t choice, choices;
 } tape_entry;
 
+simt_strategy schedule_strategy(const simt_machine *m) { return m->config.strategy == SIMT_REPLAY ? m->config.replayed : m->config.strategy; }
+
 /* ---- Decisions ------------------------------------------------------------------------------------------ */
 
 static uint32_t replay(simt_machine *m, uint32_t n)
@@ -48,7 +50,7 @@ static uint32_t answer_for(simt_machine *m, uint32_t n)
     case SIMT_REPLAY: return replay(m, n);
     case SIMT_SEARCH: return search(m, n);
     case SIMT_ROUND_ROBIN: return 0;
-    default: return (uint32_t)((machine_random(m) >> 32) * n >> 32);
+    default: return (uint32_t)((machine_random(&m->random) >> 32) * n >> 32);
     }
 }
 
@@ -84,11 +86,11 @@ void schedule_begin(simt_machine *m)
     m->low_priority = 0;
     m->change_points.n = 0;
     if (c->strategy != SIMT_PCT) return;
-    for (uint32_t i = 0; i < m->lanes_n; i++) m->lanes[i].priority = (int64_t)(machine_random(m) >> 2);
-    for (uint32_t i = 0; i < m->warps_n; i++) m->warps[i].priority = (int64_t)(machine_random(m) >> 2);
+    for (uint32_t i = 0; i < m->lanes_n; i++) m->lanes[i].priority = (int64_t)(machine_random(&m->random) >> 2);
+    for (uint32_t i = 0; i < m->warps_n; i++) m->warps[i].priority = (int64_t)(machine_random(&m->random) >> 2);
     uint32_t depth = c->pct_depth ? c->pct_depth : 3, length = c->pct_length ? c->pct_length : 1000;
     for (uint32_t i = 1; i < depth; i++) {
-        uint64_t at = machine_random(m) % length;
+        uint64_t at = machine_random(&m->random) % length;
         vec_push(m, &m->change_points, &at);
     }
 }
@@ -96,11 +98,7 @@ void schedule_begin(simt_machine *m)
 /* ---- Candidates ---------------------------------------------------------------------------------------------- */
 
 /* Lanes that back off make way, where chance would not see to it, until everybody has. */
-static bool yields_count(const simt_machine *m)
-{
-    simt_strategy s = m->config.strategy;
-    return s == SIMT_ROUND_ROBIN || s == SIMT_SEARCH || s == SIMT_REPLAY;
-}
+static bool yields_count(const simt_machine *m) { return schedule_strategy(m) == SIMT_ROUND_ROBIN || schedule_strategy(m) == SIMT_SEARCH; }
 
 static uint32_t ready_in(const simt_machine *m, const warp *w) { return yields_count(m) ? w->ready & ~w->yielding : w->ready; }
 
@@ -175,7 +173,7 @@ static uint32_t pick(simt_machine *m, uint32_t n, bool may_stay)
 {
     if (n <= 1) return 0;
     if (m->config.strategy == SIMT_PCT) return decide(m, n, by_priority(m, n));
-    if (m->config.strategy == SIMT_SEARCH && may_stay && m->preemptions == m->config.bound) return 0;
+    if (schedule_strategy(m) == SIMT_SEARCH && may_stay && m->preemptions == m->config.bound) return 0;
     uint32_t k = schedule_choose(m, n);
     if (k && may_stay) m->preemptions++;
     return k;

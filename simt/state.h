@@ -169,7 +169,7 @@ struct simt_machine {
     uint8_t *lane_memory; size_t lane_memory_bytes;
     uint32_t running;  /* blocks that are resident */
 
-    uint64_t random;
+    uint64_t random, shadow_random; /* decisions draw on the one, the race detector on the other: a replay draws none */
     uint64_t decision;       /* number of the next one */
     vec schedule;            /* simt_decision: those that were not 0 */
     size_t replayed;
@@ -198,9 +198,10 @@ void vec_of(simt_machine *m, vec *v, size_t size); /* empties it, for elements o
 void *table_at(simt_machine *m, table *t, uint64_t key, bool create); /* NULL: absent, or no memory (a finding) */
 void lane_stop(lane *l, const char *site, uint32_t kind); /* to the hub; returns when it is scheduled again */
 _Noreturn void lane_hang(lane *l);                        /* after a finding: never scheduled again */
-uint64_t machine_random(simt_machine *m);
+uint64_t machine_random(uint64_t *state);
 
 /* schedule.c */
+simt_strategy schedule_strategy(const simt_machine *m); /* the one that made the schedule, when it is replayed */
 void schedule_begin(simt_machine *m);
 uint32_t schedule_choose(simt_machine *m, uint32_t n);    /* 0 <= answer < n, 0 the quiet one */
 void schedule_run(simt_machine *m);
