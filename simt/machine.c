@@ -477,6 +477,8 @@ bool simt_machine_run(simt_machine *m, const simt_config *c)
     return m->finding.fault == SIMT_NO_FAULT;
 }
 
+const hd_seams *simt_machine_seams(const simt_machine *m) { return &m->seams; }
+
 const simt_finding *simt_machine_finding(const simt_machine *m) { return &m->finding; }
 simt_totals simt_machine_totals(const simt_machine *m) { return m->totals; }
 

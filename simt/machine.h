@@ -65,6 +65,7 @@ simt_config simt_config_default(void);
 
 hd_status simt_machine_open(const hd_seams *seams, simt_machine **m); /* NULL: the operating system's */
 void simt_machine_close(simt_machine *m);
+const hd_seams *simt_machine_seams(const simt_machine *m);
 
 /* Device memory that kernels may touch. The machine keeps the pointer, not the bytes. */
 hd_status simt_machine_region(simt_machine *m, void *p, size_t bytes, const char *name);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "simt/explore.h"
 #include "simt/machine.h"
 #include "tests/simt_kernels.h"
 #include "tests/testing.h"
@@ -343,6 +344,75 @@ static void test_meter(void **unused)
     }
 }
 
+/* ---- Exploring ---- */
+
+typedef struct situation {
+    void (*kernel)(const void *);
+    bool (*right)(void);
+} situation;
+
+static hd_status prepare(void *context, simt_machine *m)
+{
+    (void)m;
+    reset();
+    return simt_machine_launch(machine, ((situation *)context)->kernel, &memory, sizeof memory, 1, 64, 0);
+}
+
+static const char *judge(void *context, simt_machine *m)
+{
+    const situation *s = (const situation *)context;
+    (void)m;
+    return s->right && !s->right() ? "a wrong answer" : NULL;
+}
+
+/* Counts without a lock: atomic accesses, so no race, but an addition may be lost. */
+SIMT_KERNEL(k_lost, buffers, a)
+{
+    if (simt_thread() % 32 == 0) {
+        uint32_t n = simt_ldrlx_u32(a.out);
+        simt_strlx_u32(a.out, n + 1);
+    }
+}
+static bool two_counted(void) { return memory.out[0] == 2; }
+
+static void test_explore(void **unused)
+{
+    (void)unused;
+    situation lost = { k_lost, two_counted }, sound = { k_message, message_right };
+    simt_trial trial = { &lost, prepare, judge };
+    simt_exploration e;
+    for (uint32_t i = 0; i < 3; i++) {
+        simt_config c = simt_config_default();
+        c.strategy = i == 0 ? SIMT_RANDOM : i == 1 ? SIMT_PCT : SIMT_SEARCH;
+        c.pct_length = 10;
+        c.bound = 2;
+        must(simt_explore(machine, &trial, &c, 100000, 0, 1000, &e));
+        check(e.wrong && e.finding.fault == SIMT_NO_FAULT && strcmp(e.finding.story, "a wrong answer") == 0, "no addition was lost: %s", e.finding.story);
+        /* One preemption is what it takes: away from a lane between its load and its store. Lanes that have not begun or
+         * have nothing to do cost decisions too, so the shortest is small, not 1. */
+        check(e.schedule_n <= 8 && e.schedule_n <= e.schedule_before, "%zu decisions of %zu are left", e.schedule_n, e.schedule_before);
+        simt_config replay = c;
+        replay.strategy = SIMT_REPLAY;
+        replay.replayed = c.strategy;
+        replay.schedule = e.schedule;
+        replay.schedule_n = e.schedule_n;
+        replay.seed = e.seed;
+        replay.trace = true;
+        must(prepare(&lost, machine));
+        check(simt_machine_run(machine, &replay) && !two_counted(), "the short schedule loses nothing");
+        char story[4096];
+        simt_story_print(machine, 20, story, sizeof story);
+        check(strstr(story, "ldrlx out+0  = 0") && strstr(story, "strlx out+0  1 -> 1"), "the story does not show it:\n%s", story);
+        test_note("lost addition: schedule %llu, %zu decisions, %zu after %llu tries", (ull)e.schedules, e.schedule_before, e.schedule_n, (ull)e.tries);
+        simt_exploration_free(machine, &e);
+    }
+    trial.context = &sound;
+    simt_config c = simt_config_default();
+    must(simt_explore(machine, &trial, &c, 300, 0, 0, &e));
+    check(!e.wrong && e.schedules == 300 && e.distinct > 250, "%llu schedules, %llu distinct: %s", (ull)e.schedules, (ull)e.distinct, e.finding.story);
+    simt_exploration_free(machine, &e);
+}
+
 /* Every allocation of a run refused once: a finding or a status, and everything is given back. */
 static void test_memory(void **unused)
 {
@@ -378,6 +448,7 @@ int main(void)
     const struct CMUnitTest simt[] = {
         cmocka_unit_test(test_correct), cmocka_unit_test(test_faults),  cmocka_unit_test(test_replay), cmocka_unit_test(test_same_seed), cmocka_unit_test(test_search),
         cmocka_unit_test(test_weak),    cmocka_unit_test(test_streams), cmocka_unit_test(test_meter),  cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_explore),
     };
     open_machine(NULL);
     int failed = test_run(simt);

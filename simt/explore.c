@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * explore.c - run after run, and then the shortest schedule that still goes wrong in the same way.
+ */
+#include "simt/explore.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/error.h"
+
+/* ---- Interleavings seen, as a set of hashes ---------------------------------------------------------------- */
+
+typedef struct hash_set {
+    uint64_t *place; /* (places), a power of two; 0: free */
+    uint64_t places, n;
+} hash_set;
+
+static hd_status set_grow(const hd_seams *s, hash_set *set);
+
+static hd_status set_add(const hd_seams *s, hash_set *set, uint64_t hash)
+{
+    hash += hash == 0;
+    hd_status status = set->n * 2 >= set->places ? set_grow(s, set) : HD_OK;
+    if (status) return status;
+    uint64_t i = hash & (set->places - 1);
+    while (set->place[i] && set->place[i] != hash) i = (i + 1) & (set->places - 1);
+    set->n += set->place[i] == 0;
+    set->place[i] = hash;
+    return HD_OK;
+}
+
+static hd_status set_grow(const hd_seams *s, hash_set *set)
+{
+    hash_set larger = { NULL, set->places ? set->places * 2 : 1024, 0 };
+    void *p;
+    hd_status status = hd_take(s, "explore: interleavings", larger.places, 8, &p);
+    if (status) return status;
+    larger.place = (uint64_t *)memset(p, 0, larger.places * 8);
+    for (uint64_t i = 0; i < set->places; i++)
+        if (set->place[i]) set_add(s, &larger, set->place[i]);
+    hd_give(s, set->place, set->places, 8);
+    *set = larger;
+    return HD_OK;
+}
+
+/* ---- One run ---------------------------------------------------------------------------------------------------- */
+
+typedef struct run_result {
+    bool wrong;
+    simt_finding finding;
+} run_result;
+
+static hd_status run_once(simt_machine *m, const simt_trial *trial, const simt_config *c, run_result *r)
+{
+    simt_machine_forget(m);
+    hd_status status = trial->prepare(trial->context, m);
+    if (status) return status;
+    r->wrong = !simt_machine_run(m, c);
+    r->finding = *simt_machine_finding(m);
+    if (r->finding.fault == SIMT_RESOURCE) return hd_fail(HD_ENOMEM, "%s", r->finding.story);
+    const char *why = !r->wrong && trial->judge ? trial->judge(trial->context, m) : NULL;
+    if (why) {
+        r->wrong = true;
+        snprintf(r->finding.story, sizeof r->finding.story, "%s", why);
+    }
+    return HD_OK;
+}
+
+/* ---- Making it short ------------------------------------------------------------------------------------------------ */
+
+static hd_status keep_schedule(simt_machine *m, const hd_seams *s, simt_exploration *e)
+{
+    size_t n;
+    const simt_decision *now = simt_machine_schedule(m, &n);
+    void *p = NULL;
+    hd_status status = hd_take(s, "explore: schedule", n, sizeof *now, &p);
+    if (status) return status;
+    if (n) memcpy(p, now, n * sizeof *now);
+    e->schedule = (simt_decision *)p;
+    e->schedule_n = e->schedule_before = n;
+    return HD_OK;
+}
+
+/* Leaves out ever smaller pieces, and keeps what still goes wrong with the same fault (Zeller and Hildebrandt's ddmin, without
+ * its complements: decisions after the piece keep their numbers, so that what is left means the same). */
+static hd_status make_short(simt_machine *m, const hd_seams *s, const simt_trial *trial, const simt_config *c, uint64_t tries, simt_exploration *e)
+{
+    simt_config replay = *c;
+    replay.strategy = SIMT_REPLAY;
+    replay.replayed = c->strategy;
+    replay.seed = e->seed;
+    size_t places = e->schedule_n;
+    void *p;
+    hd_status status = hd_take(s, "explore: schedule", places, sizeof *e->schedule, &p);
+    simt_decision *shorter = (simt_decision *)p;
+    for (size_t piece = e->schedule_n; piece && !status; piece /= 2)
+        for (size_t at = 0; at < e->schedule_n && e->tries < tries && !status;) {
+            size_t left_out = e->schedule_n - at < piece ? e->schedule_n - at : piece;
+            memcpy(shorter, e->schedule, at * sizeof *shorter);
+            memcpy(shorter + at, e->schedule + at + left_out, (e->schedule_n - at - left_out) * sizeof *shorter);
+            replay.schedule = shorter;
+            replay.schedule_n = e->schedule_n - left_out;
+            run_result r;
+            e->tries++;
+            status = run_once(m, trial, &replay, &r);
+            if (!status && r.wrong && r.finding.fault == e->finding.fault) {
+                memcpy(e->schedule, shorter, replay.schedule_n * sizeof *shorter);
+                e->schedule_n = replay.schedule_n;
+                e->finding = r.finding;
+            } else {
+                at += left_out;
+            }
+        }
+    hd_give(s, shorter, places, sizeof *shorter);
+    return status;
+}
+
+/* ---- Exploring ---------------------------------------------------------------------------------------------------------- */
+
+static hd_status explore(simt_machine *m, const hd_seams *s, hash_set *seen, const simt_trial *trial, const simt_config *config, uint64_t schedules,
+                         uint64_t time_ns, simt_exploration *e)
+{
+    simt_config c = *config;
+    uint64_t start = s->time.now_ns(s->time.self);
+    bool search = c.strategy == SIMT_SEARCH;
+    if (search) simt_machine_restart(m);
+    while (e->schedules < schedules && !e->wrong) {
+        run_result r;
+        hd_status status = run_once(m, trial, &c, &r);
+        e->schedules++;
+        if (!status) status = set_add(s, seen, simt_machine_totals(m).hash);
+        if (status) return status;
+        e->time_ns = s->time.now_ns(s->time.self) - start;
+        if (r.wrong) {
+            e->wrong = true;
+            e->seed = c.seed;
+            e->finding = r.finding;
+            return keep_schedule(m, s, e);
+        }
+        if (search && !simt_machine_next(m)) {
+            e->exhausted = true;
+            break;
+        }
+        if (!search) c.seed++;
+        if (time_ns && e->time_ns >= time_ns) break;
+    }
+    return HD_OK;
+}
+
+hd_status simt_explore(simt_machine *m, const simt_trial *trial, const simt_config *c, uint64_t schedules, uint64_t time_ns, uint64_t tries,
+                       simt_exploration *e)
+{
+    const hd_seams *s = simt_machine_seams(m);
+    hash_set seen = { NULL, 0, 0 };
+    memset(e, 0, sizeof *e);
+    hd_status status = explore(m, s, &seen, trial, c, schedules, time_ns, e);
+    e->distinct = seen.n;
+    hd_give(s, seen.place, seen.places, 8);
+    if (!status && e->wrong && e->schedule_n) status = make_short(m, s, trial, c, tries, e);
+    return status;
+}
+
+void simt_exploration_free(simt_machine *m, simt_exploration *e)
+{
+    hd_give(simt_machine_seams(m), e->schedule, e->schedule_before, sizeof *e->schedule);
+    e->schedule = NULL;
+}
+
+/* ---- The story ---------------------------------------------------------------------------------------------------------------- */
+
+typedef struct page {
+    char *text;
+    size_t used, bytes;
+} page;
+
+static void put(page *p, const char *text, size_t n)
+{
+    if (p->used + n < p->bytes) memcpy(p->text + p->used, text, n);
+    p->used += n;
+    if (p->bytes) p->text[p->used < p->bytes ? p->used : p->bytes - 1] = 0;
+}
+
+/* "key[+8] 0x5 -> 0xfff...e" */
+static void describe(const simt_machine *m, const simt_event *e, char *text, size_t bytes)
+{
+    uint64_t offset;
+    const char *name = simt_machine_name(m, e->p, &offset);
+    bool changes = strcmp(e->what, "ld") != 0 && strncmp(e->what, "ldrlx", 5) != 0 && strcmp(e->what, "ldacq") != 0;
+    if (!e->p) snprintf(text, bytes, "%s", e->what);
+    else if (changes) snprintf(text, bytes, "%-5s %s+%llu  %llx -> %llx", e->what, name, (unsigned long long)offset, (unsigned long long)e->before, (unsigned long long)e->after);
+    else snprintf(text, bytes, "%-5s %s+%llu  = %llx", e->what, name, (unsigned long long)offset, (unsigned long long)e->before);
+}
+
+/* A thread's column: the place of its first event among the first of all threads. */
+static size_t column_of(const simt_event *e, size_t n, const simt_event *of)
+{
+    size_t columns = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t k = 0;
+        while (k < i && (e[k].block != e[i].block || e[k].thread != e[i].thread)) k++;
+        if (k < i) continue;
+        if (e[i].block == of->block && e[i].thread == of->thread) return columns;
+        columns++;
+    }
+    return columns;
+}
+
+size_t simt_story_print(const simt_machine *m, size_t rows, char *text, size_t bytes)
+{
+    enum { WIDTH = 44, COLUMNS = 4 };
+    size_t n;
+    const simt_event *e = simt_machine_events(m, &n);
+    if (n > rows) {
+        e += n - rows;
+        n = rows;
+    }
+    page p = { text, 0, bytes };
+    if (bytes) text[0] = 0;
+    char line[512], what[160];
+    for (size_t i = 0; i < n; i++) {
+        size_t column = column_of(e, n, &e[i]), indent = (column < COLUMNS ? column : COLUMNS - 1) * WIDTH;
+        describe(m, &e[i], what, sizeof what);
+        int k = snprintf(line, sizeof line, "%8llu  %-18s %*sb%u t%-4u %s\n", (unsigned long long)e[i].step, simt_site_name(e[i].site), (int)indent, "", e[i].block, e[i].thread, what);
+        put(&p, line, (size_t)k < sizeof line ? (size_t)k : sizeof line - 1);
+    }
+    return p.used;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * explore.h - many schedules of one situation, and of the first that goes wrong the shortest story.
+ */
+#ifndef HD_EXPLORE_H
+#define HD_EXPLORE_H
+
+#include "simt/machine.h"
+
+/* A situation: how it is laid out, and what must hold when it is over. */
+typedef struct simt_trial {
+    void *context;
+    /* Before every run: memory as it was, regions, launches. */
+    hd_status (*prepare)(void *context, simt_machine *m);
+    /* After every run that found nothing: NULL, or a sentence (static, or the context's). */
+    const char *(*judge)(void *context, simt_machine *m);
+} simt_trial;
+
+typedef struct simt_exploration {
+    uint64_t schedules, distinct;   /* runs, and different interleavings among them */
+    bool exhausted;                 /* SIMT_SEARCH: all of them                     */
+    bool wrong;
+    uint64_t seed;                  /* of the wrong run                             */
+    simt_finding finding;           /* fault SIMT_NO_FAULT: the judge objected      */
+    simt_decision *schedule;        /* (schedule_n): the shortest that was found, on the machine's seams; */
+    size_t schedule_n, schedule_before; /* and how many decisions it had at first   */
+    uint64_t tries;                 /* runs spent on making it short                */
+    uint64_t time_ns;               /* until it went wrong, or the end              */
+} simt_exploration;
+
+/* Runs the trial with seeds c->seed, c->seed + 1, ... (SIMT_SEARCH: all schedules), at most `schedules` times and about
+ * `time_ns` (0: no limit), until something is wrong; that is then made short by leaving out decisions, in at most `tries`
+ * more runs. hd_status: only when the situation could not be laid out, or memory ran out. */
+hd_status simt_explore(simt_machine *m, const simt_trial *trial, const simt_config *c, uint64_t schedules, uint64_t time_ns, uint64_t tries,
+                       simt_exploration *e);
+void simt_exploration_free(simt_machine *m, simt_exploration *e);
+
+/* The story of the last run (made with config.trace) as a table: one line a step, one column a thread, at most `rows` lines, the
+ * last ones. Text, ends in NUL; returns the bytes it would need. */
+size_t simt_story_print(const simt_machine *m, size_t rows, char *text, size_t bytes);
+
+#endif
