@@ -2,16 +2,9 @@
 #
 # t_bench.sh - heddle bench times what it says: every case of every suite parses, runs, and passes its checks on a small table; the JSON
 # has what Google Benchmark's compare.py reads; medians are positive and between least and most; mistakes have their exit codes.
-set -u
-: "${HEDDLE:?}"
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. "${top_srcdir:?}/tests/cases.sh"
 cd "$work" || exit 1
-cases=0 failed=0
-
-pass() { cases=$((cases + 1)); echo "ok $cases - $1"; }
-skip() { cases=$((cases + 1)); echo "ok $cases - $1 # SKIP $2"; }
-fail() { cases=$((cases + 1)) failed=1; echo "not ok $cases - $1"; { echo "$2"; head -n 5 err; } | sed 's/^/#   /'; }
+words=$work/err
 bench() { timeout 300 "$HEDDLE" bench "$@" 2>err </dev/null; }
 quick="--repeat 3 --min-time 0.001"
 
@@ -126,5 +119,4 @@ bad 'a hit in an empty table'   'empty'             'fill=0 hkv.find.ref'
 bad 'no repetition'             '--repeat'          ops --repeat 0
 bad 'a file that is not there'  'absent'            absent.txt
 
-echo "1..$cases"
-exit $failed
+finish

@@ -7,21 +7,10 @@
 # such line, and each that begins with ./, of a block fenced as ```sh. They run in order in one empty folder, so that a line may
 # use what an earlier one made. A ./ line is only parsed: it would build again what is being tested. A line that says $HEDDLE_DATA is
 # skipped where that is not set.
-set -u
-: "${HEDDLE:?}" "${top_srcdir:?}"
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. "${top_srcdir:?}/tests/cases.sh"
+words=$work/err
 mkdir "$work/bin" "$work/here" && ln -s "$HEDDLE" "$work/bin/heddle" && cd "$work/here" || exit 1
 PATH=$work/bin:$PATH
-cases=0 failed=0
-
-pass() { cases=$((cases + 1)); echo "ok $cases - $1"; }
-skip() { cases=$((cases + 1)); echo "ok $cases - $1 # SKIP $2"; }
-fail() { # NAME WHAT: with what the command said
-  cases=$((cases + 1)) failed=1
-  echo "not ok $cases - $1"
-  { echo "$2"; head -n 5 "$work/err"; } | sed 's/^/#   /'
-}
 
 # ---- Examples ------------------------------------------------------------------------------------------------------------
 
@@ -261,5 +250,4 @@ elif [ $code = 4 ] && grep -q 'python3-matplotlib' "$work/err"; then pass 'no ma
 else fail 'a plot is drawn' "exit code $code"
 fi
 
-echo "1..$cases"
-exit $failed
+finish

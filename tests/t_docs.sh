@@ -5,24 +5,8 @@
 #
 # In a page, the block after <!-- file: PATH --> is the end of that file, from its first #include on, and the block after <!-- output:
 # COMMAND --> is what that command prints: each of its lines, in order, figures that depend on time aside.
-set -u
-shopt -s lastpipe
-: "${top_srcdir:?} ${top_builddir:?} ${HEDDLE:?}"
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. "${top_srcdir:?}/tests/cases.sh"
 cd "$top_srcdir" || exit 1
-cases=0 failed=0
-
-# none NAME: passes when standard input is empty.
-none() {
-  local found
-  found=$(cat)
-  cases=$((cases + 1))
-  if [ -z "$found" ]; then echo "ok $cases - $1"; return; fi
-  failed=1
-  echo "not ok $cases - $1"
-  head -n 20 <<<"$found" | sed 's/^/#   /'
-}
 
 mapfile -t pages < <(ls ./*.md doc/*.md bench/*.md 2>/dev/null)
 book() { cat "${pages[@]}"; }
@@ -111,7 +95,7 @@ screen() { # PAGE COMMAND PROGRAM...
 }
 marks README.md output | while read -r command; do
   case $command in
-  heddle*) read -r -a words <<<"$command"; screen README.md "$command" "$HEDDLE" "${words[@]:1}" ;;
+  heddle*) read -r -a argument <<<"$command"; screen README.md "$command" "$HEDDLE" "${argument[@]:1}" ;;
   examples/*) if [ -x "$top_builddir/$command" ]; then screen README.md "$command" "$top_builddir/$command"; else echo "$command is not built"; fi ;;
   esac
 done | none "the README's screens are what is printed"
@@ -163,8 +147,7 @@ if [ -n "$python" ]; then
     grep -qxF "$schema" "$work/schemas" || echo "$schema: no verb above printed it"
   done | none "every schema of the sources was looked at"
 else
-  cases=$((cases + 1))
-  echo "ok $cases - doc/output.md describes every key of every verb # SKIP python3 is missing"
+  skip "doc/output.md describes every key of every verb" "python3 is missing"
 fi
 
 # ---- Completion and the manual ------------------------------------------------------------------------------
@@ -196,9 +179,7 @@ if [ -f "$top_builddir/man/heddle.1" ]; then
     man --warnings -l "$top_builddir/man/heddle.1" 2>&1 >/dev/null | none "man finds nothing to warn of"
   fi
 else
-  cases=$((cases + 1))
-  echo "ok $cases - the manual has a section on every verb # SKIP no help2man when this was configured"
+  skip "the manual has a section on every verb" "no help2man when this was configured"
 fi
 
-echo "1..$cases"
-exit $failed
+finish

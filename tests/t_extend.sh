@@ -5,20 +5,12 @@
 #
 # In the page, a code block after <!-- file: PATH --> is that file, one after <!-- append: PATH --> is added to it, and lines of
 # ```console that begin with "$ heddle" are run; <!-- output: COMMAND --> is what a command prints, columns that depend on time left out.
-set -u
-: "${top_srcdir:?} ${top_builddir:?}"
+. "${top_srcdir:?}/tests/cases.sh"
 page=$top_srcdir/doc/extending.md
-cases=0 failed=0
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
 tree=$work/tree
 
 result() { # result GOOD NAME [WORDS-FILE]
-  cases=$((cases + 1))
-  if [ "$1" = 0 ]; then echo "ok $cases - $2"; return; fi
-  failed=1
-  echo "not ok $cases - $2"
-  [ -z "${3:-}" ] || tail -n 20 "$3" | sed 's/^/#   /'
+  if [ "$1" = 0 ]; then pass "$2"; else fail "$2" "${3:+$(tail -n 20 "$3")}"; fi
 }
 
 # block KIND PATH: the code block that follows <!-- KIND: PATH -->.
@@ -34,6 +26,7 @@ mkdir "$tree"
 for room in include lib ref policies predicates concurrency workload judge tools bench simt tests; do
   cp -r "$top_srcdir/$room" "$tree/"
 done
+chmod -R u+w "$tree"
 marks file | while read -r path; do block file "$path" >"$tree/$path"; done
 marks append | while read -r path; do block append "$path" >>"$tree/$path"; done
 [ -s "$tree/policies/twice.h" ] && [ "$(tail -n 1 "$tree/policies/registry.inc")" = '#include "policies/twice.h"' ]
@@ -82,20 +75,19 @@ if [ -x "$work/heddle" ]; then
   sed -n '/^```console$/,/^```$/s/^\$ heddle //p' "$page" >"$work/commands"
   [ -s "$work/commands" ]
   result $? "the page has commands"
-  while read -r -a words; do
-    if [[ "${words[*]}" == *cloudPhysicsIO* ]] && [ ! -r cloudPhysicsIO.oracleGeneral.zst ]; then
-      cases=$((cases + 1))
-      echo "ok $cases - heddle ${words[*]} # SKIP the trace is not in HEDDLE_DATA"
+  while read -r -a argument; do
+    if [[ "${argument[*]}" == *cloudPhysicsIO* ]] && [ ! -r cloudPhysicsIO.oracleGeneral.zst ]; then
+      skip "heddle ${argument[*]}" "the trace is not in HEDDLE_DATA"
       continue
     fi
-    "$work/heddle" "${words[@]}" >"$work/words" 2>&1
+    "$work/heddle" "${argument[@]}" >"$work/words" 2>&1
     code=$?
-    result $code "heddle ${words[*]}" "$work/words"
-    if [[ "${words[*]}" == *--judge* ]]; then
+    result $code "heddle ${argument[*]}" "$work/words"
+    if [[ "${argument[*]}" == *--judge* ]]; then
       grep -q "all truthful; the policy's scores were taken at its word" "$work/words"
       result $? "... and the judge says what it took at its word" "$work/words"
     fi
-    block output "heddle ${words[*]}" >"$work/page"
+    block output "heddle ${argument[*]}" >"$work/page"
     [ -s "$work/page" ] || continue
     # as many columns as the page shows, blanks squeezed
     columns=$(head -n 1 "$work/page" | sed 's/miss ratio/miss_ratio/' | wc -w)
@@ -106,5 +98,4 @@ if [ -x "$work/heddle" ]; then
   done <"$work/commands"
 fi
 
-echo "1..$cases"
-exit $failed
+finish

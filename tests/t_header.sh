@@ -2,22 +2,8 @@
 #
 # t_header.sh - heddle.h is enough by itself, and silent, in every C and C++ that a caller may be in; and every header of the
 # tree stands alone.
-set -u
+. "${top_srcdir:?}/tests/cases.sh"
 root=$top_srcdir
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-cases=0 failed=0
-
-# try NAME COMMAND...: one case; the command's words are shown when it fails.
-try() {
-  local name=$1
-  shift
-  cases=$((cases + 1))
-  if "$@" >"$work/words" 2>&1; then echo "ok $cases - $name"; return; fi
-  failed=1
-  echo "not ok $cases - $name"
-  sed 's/^/#   /' "$work/words"
-}
 
 printf '%s\n' '#include "heddle.h"' '#include "heddle.h"' 'hd_status user(hd_table **t);' \
   'hd_status user(hd_table **t) { hd_config c = hd_config_default(); c.slots = HD_SLOTS_MAX; return hd_open(&c, t); }' >"$work/user.c"
@@ -40,5 +26,4 @@ for h in "$root"/lib/*.h "$root"/ref/*.h "$root"/judge/*.h "$root"/workload/*.h 
   printf '#include "%s"\n#include "%s"\ntypedef int something;\n' "$name" "$name" >"$work/alone.c"
   try "$name stands alone" ${CC:-cc} -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -Wno-unused -fsyntax-only -I"$root" -I"$root/include" "$work/alone.c"
 done
-echo "1..$cases"
-exit $failed
+finish

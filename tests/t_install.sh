@@ -2,25 +2,10 @@
 #
 # t_install.sh - what `make install` puts in place is whole: a C and a C++ program find it by pkg-config, build against it
 # without a warning, run, and `make uninstall` leaves no file behind.
-set -u
+. "${top_srcdir:?}/tests/cases.sh"
 unset MAKEFLAGS MAKELEVEL MFLAGS
-: "${top_builddir:?}"
 pkg_config=${PKG_CONFIG:-pkg-config}
-cases=0 failed=0
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
 root=$work/root
-
-# try NAME COMMAND...: one case; the command's words are shown when it fails.
-try() {
-  local name=$1
-  shift
-  cases=$((cases + 1))
-  if "$@" >"$work/words" 2>&1; then echo "ok $cases - $name"; return; fi
-  failed=1
-  echo "not ok $cases - $name"
-  sed 's/^/#   /' "$work/words"
-}
 
 try "make install" "${MAKE:-make}" -C "$top_builddir" install DESTDIR="$root"
 pc=$(find "$root" -name heddle.pc)
@@ -78,13 +63,11 @@ if command -v "${cxx%% *}" >/dev/null && echo 'int main() {}' | $cxx -x c++ -o "
   try "a C++ program builds against it" build "$cxx" c++ c++11
   try "and runs" "$work/user_c++"
 else
-  cases=$((cases + 1))
-  echo "ok $cases - a C++ program builds against it # SKIP $cxx is missing"
+  skip "a C++ program builds against it" "$cxx is missing"
 fi
 
 try "make uninstall" "${MAKE:-make}" -C "$top_builddir" uninstall DESTDIR="$root"
 nothing_left() { local left; left=$(find "$root" ! -type d); echo "$left"; [ -z "$left" ]; }
 try "and nothing is left" nothing_left
 
-echo "1..$cases"
-exit $failed
+finish

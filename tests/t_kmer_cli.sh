@@ -2,16 +2,9 @@
 #
 # t_kmer_cli.sh - heddle kmer counts real genomes and reads exactly (two independent counters gave the figures), agrees with
 # awk on a made-up one, grows when it must, and says so when it could not.
-set -u
-: "${HEDDLE:?}"
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. "${top_srcdir:?}/tests/cases.sh"
 cd "$work" || exit 1
-cases=0 failed=0
-
-pass() { cases=$((cases + 1)); echo "ok $cases - $1"; }
-skip() { cases=$((cases + 1)); echo "ok $cases - $1 # SKIP $2"; }
-fail() { cases=$((cases + 1)) failed=1; echo "not ok $cases - $1"; { echo "$2"; head -n 5 err; } | sed 's/^/#   /'; }
+words=$work/err
 
 # fact KEY: its value in the last report.
 fact() { sed -n "s/^  \"$1\": \"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}$/\1/p" out; }
@@ -120,5 +113,4 @@ bad 'K that is no number'     2 'K: .*three'   short.fa three
 bad 'no such file'            2 'absent'       absent.fa 3
 bad 'a table above memory'    2 '--capacity'   short.fa 3 --capacity 200000Gi
 
-echo "1..$cases"
-exit $failed
+finish

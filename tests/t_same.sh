@@ -3,10 +3,7 @@
 # t_same.sh - the same case gives the same report, byte for byte, whatever the number of threads: times aside, which the
 # reports keep under names that end in _s. With HEDDLE_SAME=FILE the reports go there too, so that the matrix can compare the
 # builds of two compilers.
-set -u
-cases=0 failed=0
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. "${top_srcdir:?}/tests/cases.sh"
 
 # stripped THREADS COMMAND...: the report without times and without the number of threads that was asked for.
 stripped() {
@@ -21,23 +18,18 @@ stripped() {
 same() {
   local name=$1 threads
   shift
-  cases=$((cases + 1))
   for threads in 1 2 4; do
     if ! stripped $threads "${@//THREADS/$threads}" >"$work/$threads"; then
-      failed=1
-      echo "not ok $cases - $name"
-      printf '#   heddle %s\n#   exit code not 0: %s\n' "${*//THREADS/$threads}" "$(head -n 3 "$work/words")"
+      fail "$name" "exit code not 0: heddle ${*//THREADS/$threads}: $(head -n 3 "$work/words")"
       return
     fi
   done
   [ -z "${HEDDLE_SAME:-}" ] || cat "$work/1" >>"$HEDDLE_SAME"
   if [ -s "$work/1" ] && cmp -s "$work/1" "$work/2" && cmp -s "$work/1" "$work/4"; then
-    echo "ok $cases - $name"
-    return
+    pass "$name"
+  else
+    fail "$name" "$(diff "$work/1" "$work/2"; diff "$work/1" "$work/4")"
   fi
-  failed=1
-  echo "not ok $cases - $name"
-  { diff "$work/1" "$work/2"; diff "$work/1" "$work/4"; } | head -n 20 | sed 's/^/#   /'
 }
 
 [ -z "${HEDDLE_SAME:-}" ] || : >"$HEDDLE_SAME"
@@ -57,9 +49,7 @@ if [ -r "$trace" ]; then
   same "sim of a real trace" sim "$trace" oracleGeneral lru,lfu,epoch_lru,epoch_lfu 128,10240 --json
   same "sim of a real trace, dual" sim "$trace" oracleGeneral lru,lfu 0.01,0.1 --dual --json
 else
-  cases=$((cases + 1))
-  echo "ok $cases - sim of a real trace # SKIP cloudPhysicsIO.oracleGeneral.zst is not in HEDDLE_DATA"
+  skip "sim of a real trace" "cloudPhysicsIO.oracleGeneral.zst is not in HEDDLE_DATA"
 fi
 
-echo "1..$cases"
-exit $failed
+finish

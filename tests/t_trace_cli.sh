@@ -2,16 +2,9 @@
 #
 # t_trace_cli.sh - gen, trace convert, trace stat and trace print agree with each other and with awk: what one writes, the next
 # reads back, in every format and compression.
-set -u
-: "${HEDDLE:?}"
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. "${top_srcdir:?}/tests/cases.sh"
 cd "$work" || exit 1
-cases=0 failed=0
-
-pass() { cases=$((cases + 1)); echo "ok $cases - $1"; }
-skip() { cases=$((cases + 1)); echo "ok $cases - $1 # SKIP $2"; }
-fail() { cases=$((cases + 1)) failed=1; echo "not ok $cases - $1"; { echo "$2"; head -n 5 err; } | sed 's/^/#   /'; }
+words=$work/err
 # same NAME WANT GOT
 same() { if [ -n "$2" ] && [ "$2" = "$3" ]; then pass "$1: $2"; else fail "$1" "want $2, got $3"; fi; }
 heddle() { timeout 120 "$HEDDLE" "$@" 2>err </dev/null; }
@@ -141,5 +134,4 @@ else
   skip 'a real trace' 'cloudPhysicsIO.oracleGeneral.zst is not in HEDDLE_DATA'
 fi
 
-echo "1..$cases"
-exit $failed
+finish
