@@ -349,13 +349,14 @@ static void test_meter(void **unused)
 typedef struct situation {
     void (*kernel)(const void *);
     bool (*right)(void);
+    uint32_t blocks, threads;
 } situation;
 
 static hd_status prepare(void *context, simt_machine *m)
 {
-    (void)m;
+    const situation *s = (const situation *)context;
     reset();
-    return simt_machine_launch(machine, ((situation *)context)->kernel, &memory, sizeof memory, 1, 64, 0);
+    return simt_machine_launch(m, s->kernel, &memory, sizeof memory, s->blocks, s->threads, 0);
 }
 
 static const char *judge(void *context, simt_machine *m)
@@ -378,13 +379,14 @@ static bool two_counted(void) { return memory.out[0] == 2; }
 static void test_explore(void **unused)
 {
     (void)unused;
-    situation lost = { k_lost, two_counted }, sound = { k_message, message_right };
+    situation lost = { k_lost, two_counted, 1, 64 }, sound = { k_message, message_right, 1, 64 };
     simt_trial trial = { &lost, prepare, judge };
     simt_exploration e;
     for (uint32_t i = 0; i < 3; i++) {
         simt_config c = simt_config_default();
         c.strategy = i == 0 ? SIMT_RANDOM : i == 1 ? SIMT_PCT : SIMT_SEARCH;
         c.pct_length = 10;
+        if (i == 2) lost.blocks = 2, lost.threads = 1; /* few enough for all schedules */
         c.bound = 2;
         must(simt_explore(machine, &trial, &c, 100000, 0, 1000, &e));
         check(e.wrong && e.finding.fault == SIMT_NO_FAULT && strcmp(e.finding.story, "a wrong answer") == 0, "no addition was lost: %s", e.finding.story);
