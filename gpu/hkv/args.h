@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * args.h - what every kernel of the HKV table is given, by value: the table, the batch, the moment, and the room that the table
+ * keeps for kernels. All pointers are device memory.
+ *
+ *   lock      a word per bucket, 0 free, 1 held. Who holds it owns the bucket's structure: keys, digests, scores, values.
+ *             Inserters take the locks of all buckets that the key may be in, in ascending order. Readers take none, for the batch
+ *             lock keeps inserters and updaters away; updaters own single entries, by exchanging the key for HD_KEY_LOCKED.
+ *   pins      how many keys are pinned. v.pins is the host's opinion and is not looked at; pin_lock guards pins and v.pin.
+ *   stage     lists come out in item order. A window of items is run at a time; what item i has to list is put at i - first,
+ *             flagged, and then moved together by the list kernels (list.h). Its flags are NULL when no list is wanted.
+ *   segment   how many entries each part of a range lists, between the two launches that count and write.
+ *
+ * In flight: in a bucket whose lock is free, HKV-1 to HKV-4 hold for every entry whose key is not HD_KEY_LOCKED. In one that
+ * is held they hold for such entries too, except through store buffers: the key is taken away first and put in place last.
+ */
+#ifndef HKV_ARGS_H
+#define HKV_ARGS_H
+
+#include "heddle.h"
+#include "ref/hkv_layout.h"
+
+enum { HKV_SEGMENTS = 1024 };
+
+/* What stage_flag says. */
+enum { HKV_NOT_LISTED, HKV_LISTED, HKV_LISTED_INPUT /* key and value are the item's own */ };
+
+typedef struct hkv_args {
+    hkv_view v;
+    uint32_t *lock;     /* (buckets) */
+    uint32_t *pins;     /* (1) */
+    uint32_t *pin_lock; /* (1) */
+
+    /* The batch (hd_batch). */
+    uint32_t op;        /* hd_op   */
+    uint32_t elem;      /* hd_elem */
+    uint32_t predicate; /* hd_predicate; all: where the operation has none */
+    uint32_t epoch;
+    uint64_t n;
+    uint64_t first, last; /* this launch runs items, or slots, [first, last) */
+    const uint64_t *key;
+    const uint8_t *value;
+    const uint64_t *score; /* NULL: 1 each */
+    const uint8_t *flag;   /* NULL: HD_EITHER */
+    uint64_t holder, start;
+    uint64_t pred_arg[2];
+    uint64_t clock, per_item; /* item i happens at clock + i x per_item */
+
+    uint8_t *outcome;
+    uint8_t *value_out;
+    uint64_t *score_out;
+    uint64_t *ptr;
+    uint64_t *list_key, *list_score, *list_item, *count;
+    uint8_t *list_value;
+    uint64_t *tally; /* (HD_OUTCOME_COUNT): outcomes are added */
+
+    uint8_t *stage_flag;   /* (window) */
+    uint64_t *stage_key;   /* (window) */
+    uint64_t *stage_score; /* (window) */
+    uint8_t *stage_value;  /* (window, value_bytes) */
+    uint64_t *segment;     /* (HKV_SEGMENTS) */
+    uint64_t *cursor;      /* (2): the list's length before a window, at its number modulo 2; after it, at the other */
+    uint32_t window;       /* its number */
+} hkv_args;
+
+#endif
