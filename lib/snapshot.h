@@ -17,6 +17,13 @@
 
 #include "heddle.h"
 
+#define XXH_STATIC_LINKING_ONLY /* the hash state lives on the stack: no allocation outside the seam */
+#include <xxhash.h>
+
+#if !defined(__BYTE_ORDER__) || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "snapshots are written as memory has them: little-endian machines only"
+#endif
+
 #define HD_SNAPSHOT_MAGIC "HEDDLE\r\n" /* 8 bytes; the line end shows a transfer in text mode */
 enum { HD_SNAPSHOT_VERSION = 1 };
 
@@ -53,6 +60,12 @@ typedef struct hd_section_head {
     uint64_t bytes;
 } hd_section_head;
 
-enum { HD_SUM_BYTES = 16 };
+enum { HD_SUM_BYTES = 16, HD_SNAPSHOT_BLOCK = 1 << 20 /* bytes read or written at a time */ };
+
+void hd_snapshot_sum(const XXH3_state_t *x, uint8_t *sum);
+void hd_snapshot_header_sum(const hd_snapshot_header *h, uint8_t *sum);
+uint64_t hd_snapshot_section_bytes(const hd_snapshot_header *h, int section); /* of its payload */
+uint64_t hd_snapshot_bytes(const hd_snapshot_header *h);                      /* of the file    */
+hd_section_head hd_snapshot_section(const hd_snapshot_header *h, int section);
 
 #endif

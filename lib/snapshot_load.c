@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * snapshot_load.c - reading a table. The file is read twice: once to verify every byte, with a buffer no larger than the file,
+ * and once to fill a new state; the table's own is replaced only when the new one is complete and its invariants hold.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/error.h"
+#include "lib/snapshot.h"
+#include "lib/table.h"
+
+typedef struct reader {
+    const hd_seams *seams;
+    const char *path;
+    int fd;
+    uint8_t *block;
+    size_t block_bytes, at, fill;
+    uint64_t offset; /* in the file, of block + at */
+    XXH3_state_t sum;
+} reader;
+
+/* The next 1 to `most` bytes: *p points at *got of them until the next call. */
+static hd_status get_some(reader *r, uint64_t most, const uint8_t **p, size_t *got)
+{
+    if (r->at == r->fill) {
+        r->at = 0;
+        hd_status status = hd_file_read_at_most(r->seams, r->fd, r->path, r->block, r->block_bytes, &r->fill);
+        if (status) return status;
+        if (r->fill == 0) return hd_fail(HD_ECORRUPT, "%s: cut short at byte %" PRIu64, r->path, r->offset);
+    }
+    size_t n = r->fill - r->at;
+    *got = n < most ? n : (size_t)most;
+    *p = r->block + r->at;
+    r->at += *got;
+    r->offset += *got;
+    XXH3_128bits_update(&r->sum, *p, *got);
+    return HD_OK;
+}
+
+static hd_status get(reader *r, void *p, uint64_t bytes)
+{
+    for (uint8_t *to = (uint8_t *)p; bytes;) {
+        const uint8_t *from = NULL;
+        size_t n = 0;
+        hd_status status = get_some(r, bytes, &from, &n);
+        if (status) return status;
+        if (to) to = (uint8_t *)memcpy(to, from, n) + n; /* NULL: only to be summed */
+        bytes -= n;
+    }
+    return HD_OK;
+}
+
+static bool all_zero(const uint8_t *p, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        if (p[i]) return false;
+    return true;
+}
+
+static bool ends_in_zeros(const char *name, size_t bytes)
+{
+    size_t n = strnlen(name, bytes);
+    return n > 0 && n < bytes && all_zero((const uint8_t *)name + n, bytes - n);
+}
+
+/* What no checksum can say: that the numbers make sense together. "" or the field. */
+static const char *header_fault(const hd_snapshot_header *h)
+{
+    if (h->header_bytes != sizeof *h) return "header_bytes";
+    if (!ends_in_zeros(h->design, sizeof h->design)) return "design";
+    if (!ends_in_zeros(h->policy, sizeof h->policy)) return "policy";
+    if (h->slots < HD_SLOTS_MIN || h->slots > HD_SLOTS_MAX) return "slots";
+    if (h->value_bytes > HD_VALUE_BYTES_MAX) return "value_bytes";
+    if (h->buckets == 0 || h->buckets > (uint64_t)PTRDIFF_MAX / h->slots / (17 + (uint64_t)h->value_bytes)) return "buckets";
+    if (h->size > h->buckets * h->slots) return "size";
+    if (h->flags & ~(uint32_t)HD_SNAPSHOT_FLAGS) return "flags";
+    if (!all_zero(h->zero, sizeof h->zero)) return "zero";
+    return h->file_bytes == hd_snapshot_bytes(h) ? "" : "file_bytes";
+}
+
+static hd_status get_header(reader *r, hd_snapshot_header *h)
+{
+    size_t magic_bytes = sizeof h->magic;
+    hd_status status = get(r, h, sizeof *h);
+    if (status == HD_ECORRUPT && r->offset >= magic_bytes && memcmp(h->magic, HD_SNAPSHOT_MAGIC, magic_bytes) == 0) return status;
+    if (status && status != HD_ECORRUPT) return status;
+    if (status || memcmp(h->magic, HD_SNAPSHOT_MAGIC, magic_bytes) != 0) return hd_fail(HD_ECORRUPT, "%s: no Heddle snapshot (byte 0)", r->path);
+    uint8_t sum[HD_SUM_BYTES];
+    hd_snapshot_header_sum(h, sum);
+    if (memcmp(sum, h->sum, sizeof sum) != 0) return hd_fail(HD_ECORRUPT, "%s: the header (bytes 0 to 255) is damaged", r->path);
+    if (h->version != HD_SNAPSHOT_VERSION)
+        return hd_fail(HD_ECORRUPT, "%s: version %" PRIu32 " (byte 8); this library reads version %d", r->path, h->version, HD_SNAPSHOT_VERSION);
+    const char *fault = header_fault(h);
+    return *fault ? hd_fail(HD_ECORRUPT, "%s: the header's %s makes no sense", r->path, fault) : HD_OK;
+}
+
+static hd_status open_reader(const hd_seams *s, const char *path, reader *r, hd_snapshot_header *h)
+{
+    memset(r, 0, sizeof *r);
+    r->seams = s;
+    r->path = path;
+    XXH3_128bits_reset(&r->sum);
+    r->fd = s->file.open(s->file.self, path, O_RDONLY, 0);
+    if (r->fd < 0) return hd_fail(HD_EIO, "%s: cannot open: %s", path, strerror(errno));
+    uint64_t bytes = 0;
+    void *block = NULL;
+    hd_status status = HD_OK;
+    if (s->file.size(s->file.self, r->fd, &bytes)) status = hd_fail(HD_EIO, "%s: cannot tell its size: %s", path, strerror(errno));
+    r->block_bytes = bytes == 0 ? 1 : bytes < HD_SNAPSHOT_BLOCK ? (size_t)bytes : HD_SNAPSHOT_BLOCK;
+    if (!status) status = hd_take(s, "load: buffer", 1, r->block_bytes, &block);
+    r->block = (uint8_t *)block;
+    if (!status) status = get_header(r, h);
+    if (!status && bytes < h->file_bytes)
+        status = hd_fail(HD_ECORRUPT, "%s: cut short at byte %" PRIu64 " of %" PRIu64, path, bytes, h->file_bytes);
+    if (!status && bytes > h->file_bytes)
+        status = hd_fail(HD_ECORRUPT, "%s: %" PRIu64 " bytes too many, from byte %" PRIu64 " on", path, bytes - h->file_bytes, h->file_bytes);
+    return status;
+}
+
+static void close_reader(reader *r)
+{
+    if (r->fd >= 0) r->seams->file.close(r->seams->file.self, r->fd);
+    hd_give(r->seams, r->block, 1, r->block_bytes);
+}
+
+static hd_status enter_section(reader *r, const hd_snapshot_header *h, int section)
+{
+    uint64_t start = r->offset;
+    hd_section_head head, expected = hd_snapshot_section(h, section);
+    XXH3_128bits_reset(&r->sum);
+    hd_status status = get(r, &head, sizeof head);
+    if (status) return status;
+    return memcmp(&head, &expected, sizeof head) ? hd_fail(HD_ECORRUPT, "%s: section %.4s expected at byte %" PRIu64, r->path, expected.tag, start) : HD_OK;
+}
+
+static hd_status leave_section(reader *r, int section)
+{
+    uint8_t sum[HD_SUM_BYTES], stored[HD_SUM_BYTES];
+    uint64_t end = r->offset;
+    hd_snapshot_sum(&r->sum, sum);
+    hd_status status = get(r, stored, sizeof stored);
+    if (status) return status;
+    return memcmp(sum, stored, sizeof sum) ? hd_fail(HD_ECORRUPT, "%s: section %.4s, which ends at byte %" PRIu64 ", is damaged", r->path, hd_section_tag[section], end)
+                                           : HD_OK;
+}
+
+/* Reads every section for its checksum alone. */
+static hd_status verify_sections(reader *r, const hd_snapshot_header *h)
+{
+    hd_status status = HD_OK;
+    for (int i = 0; i < HD_SECTION_COUNT && !status; i++) {
+        status = enter_section(r, h, i);
+        if (!status) status = get(r, NULL, hd_snapshot_section_bytes(h, i));
+        if (!status) status = leave_section(r, i);
+    }
+    return status;
+}
+
+static hd_status verify_file(const hd_seams *s, const char *path, hd_snapshot_header *h)
+{
+    reader r;
+    hd_status status = open_reader(s, path, &r, h);
+    if (!status) status = verify_sections(&r, h);
+    close_reader(&r);
+    return status;
+}
+
+/* ---- Filling a state ----------------------------------------------------------------------------------------- */
+
+/* The three columns are read side by side, each by a reader of its own, standing at its section's payload. */
+static hd_status open_column(const hd_seams *s, const char *path, int section, reader *r, hd_snapshot_header *h)
+{
+    hd_status status = open_reader(s, path, r, h);
+    for (int i = 0; i < section && !status; i++) {
+        status = enter_section(r, h, i);
+        if (!status) status = get(r, NULL, hd_snapshot_section_bytes(h, i));
+        if (!status) status = leave_section(r, i);
+    }
+    return status ? status : enter_section(r, h, section);
+}
+
+static hd_status fill_from(const hd_design *design, void *state, const hd_snapshot_header *h, reader *column, uint8_t *value)
+{
+    uint64_t capacity = h->buckets * h->slots, entries = 0;
+    uint8_t bits = 0;
+    hd_status status = HD_OK;
+    for (hd_entry e = { 0, 0, 0, value }; e.slot < capacity; e.slot++) {
+        if (e.slot % 8 == 0 && (status = get(&column[HD_SECTION_SLOT], &bits, 1))) return status;
+        if (!(bits >> e.slot % 8 & 1)) continue;
+        if (entries++ == h->size) break;
+        if ((status = get(&column[HD_SECTION_KEYS], &e.key, 8))) return status;
+        if ((status = get(&column[HD_SECTION_SCOR], &e.score, 8))) return status;
+        if ((status = get(&column[HD_SECTION_VALS], value, h->value_bytes))) return status;
+        if (!design->put_at(state, &e))
+            return hd_fail(HD_ECORRUPT, "%s: entry %" PRIu64 ", key %" PRIu64 ", cannot be in slot %" PRIu64, column[0].path, entries - 1, e.key, e.slot);
+    }
+    if (entries != h->size || (capacity % 8 && bits >> capacity % 8))
+        return hd_fail(HD_ECORRUPT, "%s: the slots that are marked are not %" PRIu64 " entries", column[0].path, h->size);
+    for (int i = 0; i < HD_SECTION_COUNT && !status; i++) status = leave_section(&column[i], i);
+    return status ? status : design->check(state);
+}
+
+/* Fills an empty state of the file's own shape. The sums are verified once more: the file may have changed. */
+static hd_status fill(const hd_design *design, void *state, const hd_seams *s, const char *path, const hd_snapshot_header *verified)
+{
+    reader column[HD_SECTION_COUNT];
+    hd_snapshot_header h = *verified;
+    hd_status status = HD_OK;
+    void *value = NULL;
+    int open = 0;
+    for (; open < HD_SECTION_COUNT && !status; open++) status = open_column(s, path, open, &column[open], &h);
+    if (!status && memcmp(&h, verified, sizeof h) != 0) status = hd_fail(HD_ECORRUPT, "%s: changed while it was read", path);
+    if (!status) status = hd_take(s, "load: value", 1, h.value_bytes ? h.value_bytes : 1, &value);
+    if (!status) status = fill_from(design, state, &h, column, (uint8_t *)value);
+    hd_give(s, value, 1, h.value_bytes ? h.value_bytes : 1);
+    while (open > 0) close_reader(&column[--open]);
+    return status;
+}
+
+/* ---- Into a table of another shape ---------------------------------------------------------------------------- */
+
+typedef struct ranked {
+    uint64_t score, slot;
+} ranked;
+
+static int best_first(const void *a, const void *b)
+{
+    const ranked *x = (const ranked *)a, *y = (const ranked *)b;
+    if (x->score != y->score) return x->score < y->score ? 1 : -1;
+    return x->slot < y->slot ? -1 : x->slot > y->slot;
+}
+
+/* Best score first, so that whoever is refused is worth less than whoever is in. */
+static hd_status reinsert(const hd_design *design, void *from, void *to, const hd_seams *s, uint64_t size, uint64_t *dropped)
+{
+    void *p;
+    hd_status status = hd_take(s, "load: ranking", size, sizeof(ranked), &p);
+    if (status) return status;
+    ranked *rank = (ranked *)p;
+    uint64_t n = 0;
+    for (hd_entry e = { 0, 0, 0, NULL }; design->next(from, &e); e.slot++) {
+        rank[n].score = e.score;
+        rank[n++].slot = e.slot;
+    }
+    if (n) qsort(rank, n, sizeof *rank, best_first);
+    for (uint64_t i = 0; i < n; i++) {
+        hd_entry e = { rank[i].slot, 0, 0, NULL };
+        design->next(from, &e);
+        *dropped += !design->put(to, &e);
+    }
+    hd_give(s, rank, size, sizeof *rank);
+    return HD_OK;
+}
+
+static hd_info file_shape(const hd_table *t, const hd_snapshot_header *h)
+{
+    hd_info info = t->info;
+    info.buckets = h->buckets;
+    info.slots = h->slots;
+    info.capacity = h->buckets * h->slots;
+    info.dual = h->flags & HD_SNAPSHOT_DUAL;
+    info.seed = h->seed;
+    return info;
+}
+
+static bool same_shape(const hd_info *a, const hd_info *b)
+{
+    return a->buckets == b->buckets && a->slots == b->slots && a->dual == b->dual && a->seed == b->seed;
+}
+
+/* A new state of the table's shape with the file's entries. */
+static hd_status load_state(hd_table *t, const char *path, const hd_snapshot_header *h, void **state, uint64_t *dropped)
+{
+    hd_info shape = file_shape(t, h);
+    void *as_saved;
+    hd_status status = t->design->open(&shape, &t->seams, &as_saved);
+    if (status) return status;
+    status = fill(t->design, as_saved, &t->seams, path, h);
+    if (!status && same_shape(&shape, &t->info)) {
+        *state = as_saved;
+        return HD_OK;
+    }
+    void *into = NULL;
+    if (!status) status = t->design->open(&t->info, &t->seams, &into);
+    if (!status && (status = reinsert(t->design, as_saved, into, &t->seams, h->size, dropped))) t->design->close(into, &t->seams);
+    t->design->close(as_saved, &t->seams);
+    if (!status) *state = into;
+    return status;
+}
+
+static hd_status load(hd_table *t, const char *path, uint64_t *dropped)
+{
+    hd_snapshot_header h;
+    void *state;
+    hd_status status = verify_file(&t->seams, path, &h);
+    if (status) return status;
+    if (strcmp(h.design, t->info.design) != 0) return hd_fail(HD_EINVAL, "design: %s has %s, the table %s", path, h.design, t->info.design);
+    if (strcmp(h.policy, t->info.policy) != 0) return hd_fail(HD_EINVAL, "policy: %s has %s, the table %s", path, h.policy, t->info.policy);
+    if (h.value_bytes != t->info.value_bytes)
+        return hd_fail(HD_EINVAL, "value_bytes: %s has %" PRIu32 ", the table %" PRIu32, path, h.value_bytes, t->info.value_bytes);
+    status = load_state(t, path, &h, &state, dropped);
+    if (status) return status;
+    t->design->close(t->state, &t->seams);
+    t->state = state;
+    atomic_store(&t->clock, h.clock);
+    atomic_store(&t->epoch, h.epoch);
+    return HD_OK;
+}
+
+hd_status hd_load(hd_table *t, const char *path, uint64_t *dropped)
+{
+    if (!t || !path) return hd_fail(HD_EINVAL, "%s: NULL", t ? "path" : "table");
+    uint64_t lost = 0;
+    t->lock->enter(t->lock_state, HD_INSERTER);
+    hd_status status = load(t, path, &lost);
+    t->lock->leave(t->lock_state, HD_INSERTER);
+    if (!status && dropped) *dropped = lost;
+    return status;
+}
+
+hd_status hd_open_snapshot(const char *path, const hd_config *config, hd_table **table)
+{
+    if (!path || !table) return hd_fail(HD_EINVAL, "%s: NULL", path ? "table" : "path");
+    hd_config c = config ? *config : hd_config_default();
+    hd_snapshot_header h;
+    hd_status status = verify_file(c.seams ? c.seams : &hd_seams_os, path, &h);
+    if (status) return status;
+    c.design = h.design;
+    c.policy = h.policy;
+    c.capacity = h.buckets * h.slots;
+    c.slots = h.slots;
+    c.value_bytes = h.value_bytes;
+    c.dual = h.flags & HD_SNAPSHOT_DUAL;
+    c.admit = h.flags & HD_SNAPSHOT_ADMIT_ALWAYS ? HD_ADMIT_ALWAYS : HD_ADMIT_SCORE;
+    c.clock = h.flags & HD_SNAPSHOT_DEVICE_CLOCK ? HD_CLOCK_DEVICE : HD_CLOCK_LOGICAL;
+    c.seed = h.seed;
+    hd_table *t;
+    if ((status = hd_open(&c, &t))) return status;
+    if ((status = hd_load(t, path, NULL))) hd_close(t);
+    else *table = t;
+    return status;
+}
+
+hd_status hd_snapshot_inspect(const char *path, hd_snapshot_info *info)
+{
+    if (!path || !info) return hd_fail(HD_EINVAL, "%s: NULL", path ? "info" : "path");
+    hd_snapshot_header h;
+    reader r;
+    hd_status status = open_reader(&hd_seams_os, path, &r, &h);
+    close_reader(&r);
+    if (status) return status;
+    memset(info, 0, sizeof *info);
+    info->version = h.version;
+    memcpy(info->design, h.design, sizeof h.design);
+    memcpy(info->policy, h.policy, sizeof h.policy);
+    info->buckets = h.buckets;
+    info->capacity = h.buckets * h.slots;
+    info->size = h.size;
+    info->seed = h.seed;
+    info->clock = h.clock;
+    info->slots = h.slots;
+    info->value_bytes = h.value_bytes;
+    info->epoch = h.epoch;
+    info->dual = h.flags & HD_SNAPSHOT_DUAL;
+    info->admit = h.flags & HD_SNAPSHOT_ADMIT_ALWAYS ? HD_ADMIT_ALWAYS : HD_ADMIT_SCORE;
+    info->file_bytes = h.file_bytes;
+    return HD_OK;
+}

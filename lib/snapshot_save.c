@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * snapshot_save.c - writing a table: beside its place, synced, then renamed, and the folder synced. Whatever fails, the old file is as it was.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/error.h"
+#include "lib/snapshot.h"
+#include "lib/table.h"
+
+typedef struct writer {
+    const hd_seams *seams;
+    const char *path; /* of the file being written, for messages */
+    int fd;
+    uint8_t *block;
+    size_t fill;
+    XXH3_state_t sum;
+    hd_status status; /* the first failure; later calls do nothing */
+} writer;
+
+static void flush(writer *w)
+{
+    if (!w->status) w->status = hd_file_write_all(w->seams, w->fd, w->path, w->block, w->fill);
+    w->fill = 0;
+}
+
+static void put(writer *w, const void *p, size_t bytes)
+{
+    XXH3_128bits_update(&w->sum, p, bytes);
+    for (const uint8_t *from = (const uint8_t *)p; bytes;) {
+        size_t n = HD_SNAPSHOT_BLOCK - w->fill < bytes ? HD_SNAPSHOT_BLOCK - w->fill : bytes;
+        memcpy(w->block + w->fill, from, n);
+        w->fill += n;
+        from += n;
+        bytes -= n;
+        if (w->fill == HD_SNAPSHOT_BLOCK) flush(w);
+    }
+}
+
+static void put_slots(writer *w, hd_table *t)
+{
+    uint64_t bytes = (t->info.capacity + 7) / 8;
+    hd_entry e = { 0, 0, 0, NULL };
+    bool more = t->design->next(t->state, &e);
+    for (uint64_t i = 0; i < bytes; i++) {
+        uint8_t bits = 0;
+        for (; more && e.slot / 8 == i; e.slot++, more = t->design->next(t->state, &e)) bits |= (uint8_t)(1u << e.slot % 8);
+        put(w, &bits, 1);
+    }
+}
+
+static void put_section(writer *w, hd_table *t, const hd_snapshot_header *h, int section)
+{
+    hd_section_head head = hd_snapshot_section(h, section);
+    XXH3_128bits_reset(&w->sum);
+    put(w, &head, sizeof head);
+    if (section == HD_SECTION_SLOT) put_slots(w, t);
+    else
+        for (hd_entry e = { 0, 0, 0, NULL }; !w->status && t->design->next(t->state, &e); e.slot++) {
+            if (section == HD_SECTION_KEYS) put(w, &e.key, 8);
+            if (section == HD_SECTION_SCOR) put(w, &e.score, 8);
+            if (section == HD_SECTION_VALS) put(w, e.value, h->value_bytes);
+        }
+    uint8_t sum[HD_SUM_BYTES];
+    hd_snapshot_sum(&w->sum, sum);
+    put(w, sum, sizeof sum);
+}
+
+static hd_snapshot_header header_of(hd_table *t)
+{
+    hd_snapshot_header h;
+    memset(&h, 0, sizeof h);
+    memcpy(h.magic, HD_SNAPSHOT_MAGIC, sizeof h.magic);
+    h.version = HD_SNAPSHOT_VERSION;
+    h.header_bytes = sizeof h;
+    snprintf(h.design, sizeof h.design, "%s", t->info.design);
+    snprintf(h.policy, sizeof h.policy, "%s", t->info.policy);
+    h.buckets = t->info.buckets;
+    h.slots = t->info.slots;
+    h.value_bytes = t->info.value_bytes;
+    h.seed = t->info.seed;
+    h.clock = atomic_load(&t->clock);
+    h.epoch = atomic_load(&t->epoch);
+    h.flags = (t->info.dual ? HD_SNAPSHOT_DUAL : 0u) | (t->info.admit == HD_ADMIT_ALWAYS ? HD_SNAPSHOT_ADMIT_ALWAYS : 0u) |
+              (t->info.clock == HD_CLOCK_DEVICE ? HD_SNAPSHOT_DEVICE_CLOCK : 0u);
+    for (hd_entry e = { 0, 0, 0, NULL }; t->design->next(t->state, &e); e.slot++) h.size++;
+    h.file_bytes = hd_snapshot_bytes(&h);
+    hd_snapshot_header_sum(&h, h.sum);
+    return h;
+}
+
+static hd_status write_all(writer *w, hd_table *t)
+{
+    hd_snapshot_header h = header_of(t);
+    XXH3_128bits_reset(&w->sum);
+    put(w, &h, sizeof h);
+    for (int i = 0; i < HD_SECTION_COUNT; i++) put_section(w, t, &h, i);
+    flush(w);
+    if (!w->status && w->seams->file.sync(w->seams->file.self, w->fd)) w->status = hd_fail(HD_EIO, "%s: cannot sync: %s", w->path, strerror(errno));
+    if (w->seams->file.close(w->seams->file.self, w->fd) && !w->status) w->status = hd_fail(HD_EIO, "%s: cannot close: %s", w->path, strerror(errno));
+    return w->status;
+}
+
+/* Writes `part`, then makes it `path`. Whatever fails, `path` is as it was and `part` is gone. */
+static hd_status save(hd_table *t, const char *path, const char *part, uint8_t *block)
+{
+    const hd_seams *s = &t->seams;
+    writer w;
+    memset(&w, 0, sizeof w);
+    w.seams = s;
+    w.path = part;
+    w.block = block;
+    w.fd = s->file.open(s->file.self, part, O_WRONLY | O_CREAT | O_EXCL, 0666);
+    if (w.fd < 0) return hd_fail(HD_EIO, "%s: cannot create: %s", part, strerror(errno));
+    hd_status status = write_all(&w, t);
+    if (!status && s->file.rename(s->file.self, part, path)) status = hd_fail(HD_EIO, "%s: cannot rename to %s: %s", part, path, strerror(errno));
+    if (status) {
+        s->file.unlink(s->file.self, part);
+        return status;
+    }
+    if (s->file.sync_folder(s->file.self, path)) return hd_fail(HD_EIO, "%s: written, but its folder cannot be synced: %s", path, strerror(errno));
+    return HD_OK;
+}
+
+hd_status hd_save(hd_table *t, const char *path)
+{
+    static _Atomic uint32_t saves; /* two saves to one path at the same time must not share a part */
+    if (!t || !path) return hd_fail(HD_EINVAL, "%s: NULL", t ? "path" : "table");
+    char part[4096];
+    int n = snprintf(part, sizeof part, "%s.%ld-%" PRIu32 ".part", path, (long)getpid(), atomic_fetch_add(&saves, 1));
+    if (n < 0 || (size_t)n >= sizeof part) return hd_fail(HD_EINVAL, "path: longer than %zu bytes", sizeof part - 40);
+    void *block;
+    hd_status status = hd_take(&t->seams, "save: buffer", 1, HD_SNAPSHOT_BLOCK, &block);
+    if (status) return status;
+    t->lock->enter(t->lock_state, HD_READER);
+    status = save(t, path, part, (uint8_t *)block);
+    t->lock->leave(t->lock_state, HD_READER);
+    hd_give(&t->seams, block, 1, HD_SNAPSHOT_BLOCK);
+    return status;
+}
