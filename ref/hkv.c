@@ -383,7 +383,7 @@ static const char *accept_insert(hkv_view *v, const hkv_item *it, const home *at
         if (v->score[gone] != seen->gone_score) return "reported the evicted entry with a wrong score";
         taken = least_in_bucket(v, gone / v->slots);
         if (v->score[gone] != taken.least) return "evicted an entry whose score was not the least";
-        if (strictness == HKV_EXACT_CHOICE && gone / v->slots != bucket && taken.least != now.least) return "evicted from the bucket with the higher least score (D2)";
+        if (strictness == HKV_EXACT_CHOICE && gone / v->slots != bucket) return "evicted from the bucket that was not to be chosen (D2)";
         if (!admitted(v, &taken, it->in)) return "evicted, but should have been refused";
         taken.entry = gone;
     } else {

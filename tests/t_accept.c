@@ -123,9 +123,10 @@ static uint64_t lies_about(const small *before, const hkv_item *it, const hkv_se
             hkv_seen seen = *truth;
             seen.gone_key = before->key[e];
             seen.gone_score = before->score[e];
-            if (seen.gone_key >= HD_KEY_RESERVED || (seen.gone_score == truth->gone_score && !hkv_pin_find(&before->view, seen.gone_key))) continue;
-            lie(before, it, seen, HKV_EXACT_CHOICE, "the victim was not the least");
-            seen.gone_score = truth->gone_score;
+            bool equal = seen.gone_score == truth->gone_score && e / before->view.slots == truth->entry / before->view.slots;
+            if (seen.gone_key >= HD_KEY_RESERVED || (equal && !hkv_pin_find(&before->view, seen.gone_key))) continue;
+            lie(before, it, seen, HKV_EXACT_CHOICE, "the victim was not the least of the bucket to choose");
+            seen.gone_score++;
             lie(before, it, seen, HKV_EXACT_CHOICE, "the victim had another score");
             told += 2;
         }
