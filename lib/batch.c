@@ -34,7 +34,7 @@ static hd_status check_accum(const hd_table *t, const hd_batch *b)
     if ((unsigned)b->elem >= HD_ELEM_COUNT) return hd_fail(HD_EINVAL, "accum_or_assign: elem: %d is no element type", (int)b->elem);
     if (t->info.value_bytes % hd_elem_bytes(b->elem))
         return hd_fail(HD_EINVAL, "accum_or_assign: elem: %" PRIu32 " value bytes are no whole number of %s", t->info.value_bytes, hd_elem_name(b->elem));
-    for (uint64_t i = 0; b->flag && i < b->n; i++)
+    for (uint64_t i = 0; b->flag && !t->design->far && i < b->n; i++)
         if (b->flag[i] > HD_EITHER) return hd_fail(HD_EINVAL, "accum_or_assign: flag: item %" PRIu64 " has %d, which is no hd_accum", i, b->flag[i]);
     return HD_OK;
 }
@@ -92,7 +92,7 @@ hd_status hd_batch_check(const hd_table *t, const hd_batch *b, const hd_op_row *
     if ((row->needs & HD_NEEDS_PRED) && !predicate_known(b->pred)) return hd_fail_name("pred", b->pred, HD_PREDICATES);
     if (row->needs & HD_RANGE) return check_range(t, b, row);
     if (b->op == HD_OP_ACCUM_OR_ASSIGN && (status = check_accum(t, b))) return status;
-    return b->distinct && hd_op_is_keyed(row) ? check_distinct(t, b, row) : HD_OK;
+    return b->distinct && !t->design->far && hd_op_is_keyed(row) ? check_distinct(t, b, row) : HD_OK;
 }
 
 hd_status hd_kernel_pick(const hd_info *info, const hd_batch *b, const hd_kernel **k)

@@ -22,14 +22,17 @@ typedef struct hd_when {
 } hd_when;
 
 typedef struct hd_design {
-    const char *name, *what;
+    const char *name, *what, *backend;
     /* Checks the configuration (HD_EINVAL names the field) and completes `info`: buckets, capacity, memory_bytes. */
     hd_status (*shape)(const hd_config *c, hd_info *info);
     /* An empty table of that shape; all memory is taken here. */
     hd_status (*open)(const hd_info *info, const hd_seams *s, void **state);
     void (*close)(void *state, const hd_seams *s);
-    /* Runs a checked batch; cannot fail. tally (HD_OUTCOME_COUNT) gets the outcomes of keyed items. */
-    void (*run)(void *state, const hd_batch *b, hd_when when, uint64_t *tally);
+    /* Everything below up to move_all is between stage, which brings entries and pins to where this machine can
+     * read them (values only when asked for), and settle, which brings them back when they were changed. Both NULL:
+     * they are here. After a failed settle the state is only to be closed. */
+    hd_status (*stage)(void *state, bool values);
+    hd_status (*settle)(void *state, bool changed);
     /* HD_ECORRUPT and the first invariant that fails. */
     hd_status (*check)(void *state);
     /* The first entry at or after e->slot; false when there is none. */
@@ -40,16 +43,27 @@ typedef struct hd_design {
     bool (*put)(void *state, const hd_entry *e);
     /* Moves all entries and pins into an empty state with a multiple of the buckets. Cannot fail. */
     void (*move_all)(void *from, void *to);
+    /* Adds the outcomes (HD_OUTCOME_COUNT) that launch could not yet tell, and forgets them; waits. NULL: there are none. */
+    hd_status (*tally)(void *state, uint64_t *outcome);
+    /* Batches may bring arrays that only a device can read: the spine does not look into them. */
+    bool far;
 } hd_design;
 
+/* A state as this machine sees it, and the end of that; HD_OK where design has no such functions. */
+static inline hd_status hd_stage(const hd_design *d, void *state, bool values) { return d->stage ? d->stage(state, values) : HD_OK; }
+static inline hd_status hd_settle(const hd_design *d, void *state, bool changed) { return d->settle ? d->settle(state, changed) : HD_OK; }
+
 const hd_design *hd_design_at(size_t i); /* NULL past the end */
+const hd_design *hd_design_on(const char *name, const char *backend); /* NULL: there is none */
 
 /* Which code runs a batch: one row per design, variant and backend. */
 typedef struct hd_kernel {
     const char *design, *name, *backend, *what;
     /* NULL when the row can run the batch on such a table; else why not. */
     const char *(*unfit)(const hd_info *info, const hd_batch *b);
-    void (*launch)(void *state, const hd_batch *b, hd_when when, uint64_t *tally);
+    /* Runs a checked batch. tally (HD_OUTCOME_COUNT) gets the outcomes of keyed items. Fails (HD_ECUDA, HD_ENOMEM)
+     * only where there is a device that can. */
+    hd_status (*launch)(void *state, const hd_batch *b, hd_when when, uint64_t *tally);
     const char *ran[HD_OP_COUNT_]; /* "hkv.find.ref" */
 } hd_kernel;
 

@@ -52,6 +52,12 @@ static const hd_row backends[] = {
 
 const hd_lock_row *hd_lock_at(size_t i) { return i < COUNT(locks) ? locks[i] : NULL; }
 const hd_design *hd_design_at(size_t i) { return i < COUNT(designs) ? designs[i] : NULL; }
+const hd_design *hd_design_on(const char *name, const char *backend)
+{
+    for (size_t i = 0; designs[i]; i++)
+        if (strcmp(designs[i]->name, name) == 0 && strcmp(designs[i]->backend, backend) == 0) return designs[i];
+    return NULL;
+}
 const hd_kernel *hd_kernel_at(size_t i) { return i < COUNT(kernels) ? kernels[i] : NULL; }
 
 /* Every set of flags has its text, so that a row's text is static. */
@@ -78,9 +84,17 @@ static const char *policy_flags(uint32_t flags)
     return text[flags & 15];
 }
 
+/* Design i of those that differ in name: a design's rows, one per backend, stand together. */
+static const hd_design *design_named(size_t i)
+{
+    for (size_t k = 0; designs[k]; k++)
+        if ((k == 0 || strcmp(designs[k]->name, designs[k - 1]->name) != 0) && i-- == 0) return designs[k];
+    return NULL;
+}
+
 bool hd_list(hd_kind kind, size_t i, hd_row *row)
 {
-    const hd_design *design = hd_design_at(i);
+    const hd_design *design = design_named(i);
     const hd_kernel *kernel = hd_kernel_at(i);
     const hd_lock_row *lock = hd_lock_at(i);
     row->more = "";

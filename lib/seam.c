@@ -82,6 +82,7 @@ const hd_seams hd_seams_os = {
     { os_take, os_give, NULL },
     { os_open, os_read, os_write, os_size, os_sync, os_close, os_rename, os_unlink, os_sync_folder, NULL },
     { os_now_ns, NULL },
+    &hd_device_os,
 };
 
 /* ---- Over any seams ---------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * seam.h - the only ways the library reaches the outside: memory, files, time. Each is a small
+ * seam.h - the only ways the library reaches the outside: memory, files, time, a device. Each is a small
  * table of functions, so that a test can make any one call fail, once or for good.
  */
 #ifndef HD_SEAM_H
@@ -34,11 +34,43 @@ typedef struct hd_time_seam {
     void *self;
 } hd_time_seam;
 
+/* One kernel to run: a row of the device's table of kernels, and its argument by value. */
+typedef struct hd_launch {
+    uint32_t kernel;
+    uint32_t threads; /* per block */
+    uint64_t blocks;
+    const void *args;
+    size_t args_bytes;
+} hd_launch;
+
+typedef enum hd_way { HD_TO_DEVICE, HD_FROM_DEVICE, HD_WITHIN_DEVICE } hd_way;
+
+/* A device: memory of its own, and streams of work on it, which wait for nothing unless said. Each function returns
+ * 0, or a number that `error` puts into words. Whatever fails after an earlier failure of the device fails too. */
+typedef struct hd_device_seam {
+    int (*find)(void *self, char *name, size_t bytes); /* is there one? And what it is called */
+    int (*take)(void *self, void **p, size_t bytes);   /* bytes > 0; not cleared              */
+    int (*give)(void *self, void *p);                  /* waits for all work                  */
+    int (*copy)(void *self, void *to, const void *from, size_t bytes, hd_way way, void *stream);
+    int (*fill)(void *self, void *to, int byte, size_t bytes, void *stream);
+    int (*launch)(void *self, const hd_launch *l, void *stream);
+    int (*wait)(void *self, void *stream);             /* until all work of the stream is done */
+    int (*mark)(void *self, void **mark, void *stream);  /* here; *mark is made when NULL      */
+    int (*after)(void *self, void *mark, void *stream);  /* what follows waits for the mark    */
+    int (*unmark)(void *self, void *mark);
+    int (*owns)(void *self, const void *p, bool *owns);  /* is p the device's memory?          */
+    const char *(*error)(void *self, int code);
+    void *self;
+} hd_device_seam;
+
 struct hd_seams {
     hd_memory_seam memory;
     hd_file_seam file;
     hd_time_seam time;
+    const hd_device_seam *device; /* hd_device_os: CUDA's, or one that never finds a device */
 };
+
+extern const hd_device_seam hd_device_os;
 
 extern const hd_seams hd_seams_os;
 

@@ -280,14 +280,20 @@ static hd_status load_state(hd_table *t, const char *path, const hd_snapshot_hea
     void *as_saved;
     hd_status status = t->design->open(&shape, &t->seams, &as_saved);
     if (status) return status;
-    status = fill(t->design, as_saved, &t->seams, path, h);
-    if (!status && same_shape(&shape, &t->info)) {
+    status = hd_stage(t->design, as_saved, true);
+    if (!status) status = fill(t->design, as_saved, &t->seams, path, h);
+    if (!status && same_shape(&shape, &t->info) && !(status = hd_settle(t->design, as_saved, true))) {
         *state = as_saved;
         return HD_OK;
     }
     void *into = NULL;
     if (!status) status = t->design->open(&t->info, &t->seams, &into);
-    if (!status && (status = reinsert(t->design, as_saved, into, &t->seams, h->size, dropped))) t->design->close(into, &t->seams);
+    if (!status) {
+        status = hd_stage(t->design, into, true);
+        if (!status) status = reinsert(t->design, as_saved, into, &t->seams, h->size, dropped);
+        if (!status) status = hd_settle(t->design, into, true);
+        if (status) t->design->close(into, &t->seams);
+    }
     t->design->close(as_saved, &t->seams);
     if (!status) *state = into;
     return status;
@@ -305,6 +311,7 @@ static hd_status load(hd_table *t, const char *path, uint64_t *dropped)
         return hd_fail(HD_EINVAL, "value_bytes: %s has %" PRIu32 ", the table %" PRIu32, path, h.value_bytes, t->info.value_bytes);
     status = load_state(t, path, &h, &state, dropped);
     if (status) return status;
+    if ((status = hd_late_tally(t))) return t->design->close(state, &t->seams), status;
     t->design->close(t->state, &t->seams);
     t->state = state;
     atomic_store(&t->clock, h.clock);

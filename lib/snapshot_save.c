@@ -137,9 +137,14 @@ hd_status hd_save(hd_table *t, const char *path)
     void *block;
     hd_status status = hd_take(&t->seams, "save: buffer", 1, HD_SNAPSHOT_BLOCK, &block);
     if (status) return status;
-    t->lock->enter(t->lock_state, HD_READER);
-    status = save(t, path, part, (uint8_t *)block);
-    t->lock->leave(t->lock_state, HD_READER);
+    hd_role role = t->design->stage ? HD_INSERTER : HD_READER; /* a state is staged for one at a time */
+    t->lock->enter(t->lock_state, role);
+    status = hd_stage(t->design, t->state, true);
+    if (!status) {
+        status = save(t, path, part, (uint8_t *)block);
+        hd_settle(t->design, t->state, false);
+    }
+    t->lock->leave(t->lock_state, role);
     hd_give(&t->seams, block, 1, HD_SNAPSHOT_BLOCK);
     return status;
 }

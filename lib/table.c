@@ -34,6 +34,15 @@ static void tally(hd_table *t, const hd_batch *b, const hd_op_row *row, const ui
         if (outcomes[o]) atomic_fetch_add(&t->outcome[o], outcomes[o]);
 }
 
+hd_status hd_late_tally(hd_table *t)
+{
+    uint64_t outcomes[HD_OUTCOME_COUNT] = { 0 };
+    hd_status status = t->design->tally ? t->design->tally(t->state, outcomes) : HD_OK;
+    for (int o = 0; o < HD_OUTCOME_COUNT; o++)
+        if (outcomes[o]) atomic_fetch_add(&t->outcome[o], outcomes[o]);
+    return status;
+}
+
 hd_status hd_run(hd_table *t, hd_batch *b)
 {
     if (!t || !b) return hd_fail(HD_EINVAL, "%s: NULL", t ? "batch" : "table");
@@ -47,9 +56,9 @@ hd_status hd_run(hd_table *t, hd_batch *b)
     if (!status) status = hd_kernel_pick(&t->info, b, &kernel);
     if (!status) {
         b->ran = kernel->ran[b->op];
-        kernel->launch(t->state, b, tick(t, b, row), outcomes);
-        tally(t, b, row, outcomes);
+        status = kernel->launch(t->state, b, tick(t, b, row), outcomes);
     }
+    if (!status) tally(t, b, row, outcomes);
     t->lock->leave(t->lock_state, row->role);
     return status;
 }
@@ -81,12 +90,12 @@ static hd_status resolve(const char *field, const char *name, hd_kind kind, cons
     return hd_fail_name(field, name, kind);
 }
 
-static hd_status describe(const hd_config *c, hd_info *info, size_t *design, size_t *lock, size_t *policy)
+static hd_status describe(const hd_config *c, hd_info *info, const hd_design **design, size_t *lock, size_t *policy)
 {
-    size_t backend = 0;
+    size_t row = 0;
     memset(info, 0, sizeof *info);
-    hd_status status = resolve("design", c->design, HD_DESIGNS, &info->design, design);
-    if (!status) status = resolve("backend", c->backend, HD_BACKENDS, &info->backend, &backend);
+    hd_status status = resolve("design", c->design, HD_DESIGNS, &info->design, &row);
+    if (!status) status = resolve("backend", c->backend, HD_BACKENDS, &info->backend, &row);
     if (!status) status = resolve("policy", c->policy, HD_POLICIES, &info->policy, policy);
     if (!status) status = resolve("lock", c->lock, HD_LOCKS, &info->lock, lock);
     if (status) return status;
@@ -102,14 +111,17 @@ static hd_status describe(const hd_config *c, hd_info *info, size_t *design, siz
     info->epoch = c->epoch;
     info->pins = c->pins;
     info->threads = c->threads;
-    return hd_design_at(*design)->shape(c, info);
+    *design = hd_design_on(info->design, info->backend);
+    if (!*design) return hd_fail(HD_EINVAL, "backend: design %s does not run on %s", info->design, info->backend);
+    return (*design)->shape(c, info);
 }
 
 hd_status hd_open(const hd_config *c, hd_table **table)
 {
     if (!c || !table) return hd_fail(HD_EINVAL, "%s: NULL", c ? "table" : "config");
     hd_info info;
-    size_t design = 0, lock = 0, policy = 0;
+    const hd_design *design = NULL;
+    size_t lock = 0, policy = 0;
     hd_status status = describe(c, &info, &design, &lock, &policy);
     if (status) return status;
 
@@ -118,7 +130,7 @@ hd_status hd_open(const hd_config *c, hd_table **table)
     if ((status = hd_take(seams, "table", 1, sizeof(hd_table), &p))) return status;
     hd_table *t = (hd_table *)p;
     memset(t, 0, sizeof *t);
-    t->design = hd_design_at(design);
+    t->design = design;
     t->lock = hd_lock_at(lock);
     t->seams = *seams;
     t->info = info;
@@ -170,11 +182,12 @@ hd_status hd_counters_sync(const hd_table *table, hd_counters *c)
     hd_table *t = (hd_table *)(uintptr_t)table;
     memset(c, 0, sizeof *c);
     t->lock->enter(t->lock_state, HD_INSERTER); /* no batch is between its items and its tally */
+    hd_status status = hd_late_tally(t);
     c->batches = atomic_load(&t->batches);
     for (int o = 0; o < HD_OUTCOME_COUNT; o++) c->items += c->outcome[o] = atomic_load(&t->outcome[o]);
     for (int o = 0; o < HD_OP_COUNT_; o++) c->op[o] = atomic_load(&t->op[o]);
     t->lock->leave(t->lock_state, HD_INSERTER);
-    return HD_OK;
+    return status;
 }
 
 hd_status hd_size_sync(hd_table *t, uint64_t *size)
@@ -210,18 +223,27 @@ hd_status hd_for_each(hd_table *t, hd_visitor *visit, void *context)
 {
     if (!t || !visit) return hd_fail(HD_EINVAL, "%s: NULL", t ? "visit" : "table");
     t->lock->enter(t->lock_state, HD_INSERTER);
-    hd_entry e = { 0, 0, 0, NULL };
-    for (; t->design->next(t->state, &e); e.slot++)
-        if (visit(context, e.key, e.score, e.value)) break;
+    hd_status status = hd_stage(t->design, t->state, true);
+    if (!status) {
+        hd_entry e = { 0, 0, 0, NULL };
+        for (; t->design->next(t->state, &e); e.slot++)
+            if (visit(context, e.key, e.score, e.value)) break;
+        status = hd_settle(t->design, t->state, true);
+    }
     t->lock->leave(t->lock_state, HD_INSERTER);
-    return HD_OK;
+    return status;
 }
 
 hd_status hd_check(hd_table *t)
 {
     if (!t) return hd_fail(HD_EINVAL, "table: NULL");
     t->lock->enter(t->lock_state, HD_INSERTER);
-    hd_status status = t->design->check(t->state);
+    hd_status status = hd_stage(t->design, t->state, false);
+    if (!status) {
+        status = t->design->check(t->state);
+        hd_status settled = hd_settle(t->design, t->state, false);
+        if (!status) status = settled;
+    }
     t->lock->leave(t->lock_state, HD_INSERTER);
     return status;
 }
@@ -244,7 +266,17 @@ static hd_status grow(hd_table *t, uint64_t buckets)
     void *state;
     hd_status status = t->design->open(&info, &t->seams, &state);
     if (status) return status;
-    t->design->move_all(t->state, state);
+    status = hd_stage(t->design, t->state, true);
+    if (!status && !(status = hd_stage(t->design, state, true))) {
+        t->design->move_all(t->state, state);
+        status = hd_settle(t->design, state, true);
+    }
+    if (!status) status = hd_late_tally(t);
+    if (status) {
+        hd_settle(t->design, t->state, false);
+        t->design->close(state, &t->seams);
+        return status;
+    }
     t->design->close(t->state, &t->seams);
     t->state = state;
     t->info = info;

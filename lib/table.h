@@ -25,6 +25,9 @@ struct hd_table {
 /* HD_EINVAL and the field when b cannot run on t. */
 hd_status hd_batch_check(const hd_table *t, const hd_batch *b, const hd_op_row *row);
 
+/* Outcomes that the state knows and the table does not yet: before a state is closed, and before totals are read. */
+hd_status hd_late_tally(hd_table *t);
+
 /* The first row that can run b on a table like this, or the row that b->kernel names. A pure function. */
 hd_status hd_kernel_pick(const hd_info *info, const hd_batch *b, const hd_kernel **k);
 

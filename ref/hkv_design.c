@@ -125,11 +125,12 @@ static hd_status hkv_open(const hd_info *info, const hd_seams *s, void **state)
     return HD_OK;
 }
 
-static void hkv_run(void *state, const hd_batch *b, hd_when when, uint64_t *tally)
+static hd_status hkv_run(void *state, const hd_batch *b, hd_when when, uint64_t *tally)
 {
     hkv *h = (hkv *)state;
     hkv_when w = { when.clock, when.per_item, when.epoch, h->threads };
     hkv_run_batch(&h->view, b, w, tally);
+    return HD_OK;
 }
 
 static hd_status hkv_verify(void *state)
@@ -178,7 +179,7 @@ static const char *fits_all(const hd_info *info, const hd_batch *b) { return (vo
 
 const hd_design hd_design_hkv = {
     "hkv", "a bucketed cache: one digest line settles a miss, the least score of a full bucket leaves (HierarchicalKV)",
-    hkv_shape, hkv_open, hkv_close, hkv_run, hkv_verify, hkv_next, hkv_put_at, hkv_put_anywhere, hkv_move,
+    "ref", hkv_shape, hkv_open, hkv_close, NULL, NULL, hkv_verify, hkv_next, hkv_put_at, hkv_put_anywhere, hkv_move, NULL, false,
 };
 
 const hd_kernel hd_kernel_hkv_ref = {
