@@ -4,9 +4,9 @@
  */
 #include "lib/seam.h"
 
-static int none_find(void *self, char *name, size_t bytes)
+static int none_find(void *self, int *device, char *name, size_t bytes)
 {
-    (void)self, (void)name, (void)bytes;
+    (void)self, (void)device, (void)name, (void)bytes;
     return 1;
 }
 
@@ -16,4 +16,4 @@ static const char *none_error(void *self, int code)
     return "this build has none (configure found no CUDA compiler)";
 }
 
-const hd_device_seam hd_device_os = { none_find, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, none_error, NULL };
+const hd_device_seam hd_device_os = { none_find, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, none_error, NULL };

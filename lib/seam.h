@@ -46,20 +46,23 @@ typedef struct hd_launch {
 typedef enum hd_way { HD_TO_DEVICE, HD_FROM_DEVICE, HD_WITHIN_DEVICE } hd_way;
 
 /* A device: memory of its own, and streams of work on it, which wait for nothing unless said. Each function returns
- * 0, or a number that `error` puts into words. Whatever fails after an earlier failure of the device fails too. */
+ * 0, or a number that `error` puts into words. Once work on a device has failed, whatever follows may fail too. All but
+ * find and use are for the device that the calling thread uses. */
 typedef struct hd_device_seam {
-    int (*find)(void *self, char *name, size_t bytes); /* is there one? And what it is called */
-    int (*take)(void *self, void **p, size_t bytes);   /* bytes > 0; not cleared              */
-    int (*give)(void *self, void *p);                  /* waits for all work                  */
+    /* Is there one that can run the kernels? The thread's own, its number and its name. */
+    int (*find)(void *self, int *device, char *name, size_t bytes);
+    int (*use)(void *self, int device, int *before);
+    int (*take)(void *self, void **p, size_t bytes); /* bytes > 0; not cleared */
+    int (*give)(void *self, void *p);                /* waits for all work     */
     int (*copy)(void *self, void *to, const void *from, size_t bytes, hd_way way, void *stream);
     int (*fill)(void *self, void *to, int byte, size_t bytes, void *stream);
     int (*launch)(void *self, const hd_launch *l, void *stream);
-    int (*wait)(void *self, void *stream);             /* until all work of the stream is done */
-    int (*mark)(void *self, void **mark, void *stream);  /* here; *mark is made when NULL      */
-    int (*after)(void *self, void *mark, void *stream);  /* what follows waits for the mark    */
+    int (*wait)(void *self, void *stream);              /* until all work of the stream is done           */
+    int (*mark)(void *self, void **mark, void *stream); /* a place in the stream; *mark is made when NULL */
+    int (*after)(void *self, void *mark, void *stream); /* what follows in the stream waits for the mark  */
     int (*unmark)(void *self, void *mark);
-    int (*owns)(void *self, const void *p, bool *owns);  /* is p the device's memory?          */
-    const char *(*error)(void *self, int code);
+    int (*owns)(void *self, const void *p, bool *owns); /* can kernels read p? */
+    const char *(*error)(void *self, int code);         /* until the thread's next such call */
     void *self;
 } hd_device_seam;
 

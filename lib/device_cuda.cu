@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * device_cuda.cu - the device seam over the CUDA runtime, which is linked in statically: the library loads on machines
+ * without a driver, where no device is found.
+ */
+#include <cstdio>
+
+#include "gpu/hkv/hkv_cuda.h"
+#include "lib/seam.h"
+
+/* The error is told once, here: the runtime is not to tell it again to a later call. */
+static int told(cudaError_t e)
+{
+    if (e != cudaSuccess) (void)cudaGetLastError();
+    return (int)e;
+}
+
+static int cuda_find(void *, int *device, char *name, size_t bytes)
+{
+    int devices = 0, major = 0;
+    cudaDeviceProp is;
+    cudaError_t e = cudaGetDeviceCount(&devices);
+    if (e == cudaSuccess && devices == 0) e = cudaErrorNoDevice;
+    if (e == cudaSuccess) e = cudaGetDevice(device);
+    if (e == cudaSuccess) e = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, *device);
+    if (e == cudaSuccess && major < 8) e = cudaErrorNoKernelImageForDevice; /* redux.sync and cp.async came with sm_80 */
+    if (e == cudaSuccess) e = cudaGetDeviceProperties(&is, *device);
+    if (e == cudaSuccess) snprintf(name, bytes, "%s", is.name);
+    return told(e);
+}
+
+static int cuda_use(void *, int device, int *before)
+{
+    cudaError_t e = cudaGetDevice(before);
+    if (e == cudaSuccess && *before != device) e = cudaSetDevice(device);
+    return told(e);
+}
+
+static int cuda_take(void *, void **p, size_t bytes) { return told(cudaMalloc(p, bytes)); }
+static int cuda_give(void *, void *p) { return told(cudaFree(p)); }
+
+static int cuda_copy(void *, void *to, const void *from, size_t bytes, hd_way way, void *stream)
+{
+    static const cudaMemcpyKind kind[] = { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
+    return told(cudaMemcpyAsync(to, from, bytes, kind[way], (cudaStream_t)stream));
+}
+
+static int cuda_fill(void *, void *to, int byte, size_t bytes, void *stream)
+{
+    return told(cudaMemsetAsync(to, byte, bytes, (cudaStream_t)stream));
+}
+
+static int cuda_launch(void *, const hd_launch *l, void *stream)
+{
+    void *args[] = { (void *)l->args };
+    const void *entry = hkv_cuda_entry(l->kernel);
+    if (!entry || l->blocks > 0x7fffffff) return (int)cudaErrorInvalidValue;
+    return told(cudaLaunchKernel(entry, dim3((unsigned)l->blocks), dim3(l->threads), args, 0, (cudaStream_t)stream));
+}
+
+static int cuda_wait(void *, void *stream) { return told(cudaStreamSynchronize((cudaStream_t)stream)); }
+
+static int cuda_mark(void *, void **mark, void *stream)
+{
+    cudaEvent_t event = (cudaEvent_t)*mark;
+    cudaError_t e = event ? cudaSuccess : cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+    if (e == cudaSuccess) *mark = event;
+    if (e == cudaSuccess) e = cudaEventRecord(event, (cudaStream_t)stream);
+    return told(e);
+}
+
+static int cuda_after(void *, void *mark, void *stream)
+{
+    return told(cudaStreamWaitEvent((cudaStream_t)stream, (cudaEvent_t)mark, 0));
+}
+
+static int cuda_unmark(void *, void *mark) { return told(cudaEventDestroy((cudaEvent_t)mark)); }
+
+/* Memory that the runtime does not know is this machine's: kernels cannot be promised to read it. */
+static int cuda_owns(void *, const void *p, bool *owns)
+{
+    cudaPointerAttributes is;
+    cudaError_t e = cudaPointerGetAttributes(&is, p);
+    *owns = e == cudaSuccess && (is.type == cudaMemoryTypeDevice || is.type == cudaMemoryTypeManaged);
+    return told(e);
+}
+
+static const char *cuda_error(void *, int code)
+{
+    static thread_local char text[256];
+    cudaError_t e = (cudaError_t)code;
+    snprintf(text, sizeof text, "%s, %s", cudaGetErrorName(e), cudaGetErrorString(e));
+    return text;
+}
+
+extern const hd_device_seam hd_device_os = {
+    cuda_find, cuda_use,  cuda_take,  cuda_give,   cuda_copy, cuda_fill,  cuda_launch,
+    cuda_wait, cuda_mark, cuda_after, cuda_unmark, cuda_owns, cuda_error, nullptr,
+};
