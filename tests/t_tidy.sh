@@ -43,7 +43,7 @@ undefined() { nm -A -u "$objects/.libs/$1.a" 2>/dev/null | sed 's/@.*//' | grep 
 both() { undefined libheddle_all "$1"; undefined libheddle_work "$1"; }
 judges=$(cd judge && printf '%s\n' *.c | sed 's/\.c$//' | paste -sd '|')
 # past_the_seams SYMBOLS: who reaches them past the seams. The judge, which is no part of the library, may take memory; simt/machine.c maps
-# the stacks of its fibers, because the seam has no guard pages.
+# the stacks of its fibers, of which only what is touched costs memory.
 past_the_seams() { both "$1" | grep -vE 'libheddle_all\.a:(seam\.o:|machine\.o: *U mmap$)' | grep -vE "libheddle_work\.a:($judges)\.o:"; }
 
 if [ -f "$objects/.libs/libheddle_all.a" ] && command -v nm >/dev/null; then
