@@ -23,7 +23,7 @@ block() {
 marks() { sed -n "s/^<!-- $1: \(.*\) -->\$/\1/p" "$page"; }
 
 mkdir "$tree"
-for room in include lib ref policies predicates concurrency workload judge tools bench simt tests; do
+for room in include lib ref policies predicates concurrency workload judge tools bench simt gpu tests; do
   cp -r "$top_srcdir/$room" "$tree/"
 done
 chmod -R u+w "$tree"
@@ -32,10 +32,12 @@ marks append | while read -r path; do block append "$path" >>"$tree/$path"; done
 [ -s "$tree/policies/twice.h" ] && [ "$(tail -n 1 "$tree/policies/registry.inc")" = '#include "policies/twice.h"' ]
 result $? "the page's blocks were applied"
 
-# The sources that the makefile lists, hardly optimised; what make itself made is taken from where it is.
-mapfile -t sources < <(grep -oE '^	(lib|ref|concurrency|workload|judge|tools|bench)/[a-z_0-9]+\.c' "$top_srcdir/Makefile.am" | tr -d '\t' | sort -u)
-flags=(-std=c11 -O1 -Wall -Wextra -Wno-unused-function -Werror -ffp-contract=off -D_GNU_SOURCE -DHAVE_CONFIG_H
-  '-DHD_PKGLIBEXECDIR=""' '-DHD_BUILD_FLAGS=""' -I. -Iinclude "-I$top_builddir")
+# The C sources that the makefile lists, hardly optimised, for a machine without a device; what make itself made is taken
+# from where it is.
+mapfile -t sources < <(sed 's/#.*//' "$top_srcdir/Makefile.am" |
+  grep -oE '(^|[[:space:]])(lib|ref|concurrency|workload|judge|tools|bench|simt|gpu)/[a-z_0-9/]+\.c([[:space:]]|$)' | tr -d ' \t' | sort -u)
+flags=(-std=c11 -O1 -Wall -Wextra -Wno-unused-function -Werror -ffp-contract=off -D_GNU_SOURCE
+  '-DHD_PKGLIBEXECDIR=""' '-DHD_BUILD_FLAGS=""' '-DHD_PLOT_PYTHON=""' -I. -Iinclude "-I$top_builddir")
 # shellcheck disable=SC2086 # lists
 compile() { ${CC:-cc} "${flags[@]}" $HD_SANITIZE "$@"; }
 objects() { local f; for f; do echo "${f//\//_}.o"; done; }
