@@ -5,6 +5,9 @@
 #include "bench/machine.h"
 
 #include <ctype.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -74,6 +77,13 @@ int64_t machine_resident_bytes(void)
     if (f && fscanf(f, "%lld %lld", &all, &resident) != 2) resident = 0;
     if (f) fclose(f);
     return (int64_t)resident * sysconf(_SC_PAGESIZE);
+}
+
+void machine_return_memory(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 128 << 10); /* the default, but no longer raised by what is freed */
+#endif
 }
 
 static double seconds_of(clockid_t clock)

@@ -24,6 +24,10 @@ void machine_look(machine *m);
 /* Memory of this process that is really there; 0 where /proc does not say. */
 int64_t machine_resident_bytes(void);
 
+/* From here on big blocks go back to the system when they are freed; else they would be handed out again, and the next
+ * table would seem to take no memory. Call it before the first of them. */
+void machine_return_memory(void);
+
 /* Seconds: of the clock on the wall, and of processor time of all threads of this process. */
 double machine_wall_s(void);
 double machine_cpu_s(void);

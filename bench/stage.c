@@ -7,10 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
-
 #include "bench/machine.h"
 #include "lib/error.h"
 #include "workload/rng.h"
@@ -91,19 +87,10 @@ static bool shape_equal(const hd_case *a, const hd_case *b)
            a->pins == b->pins && a->threads == b->threads;
 }
 
-/* Big blocks go back to the system when they are given back: else the next table would seem to cost nothing. */
-static void memory_be_honest(void)
-{
-#ifdef __GLIBC__
-    mallopt(M_MMAP_THRESHOLD, 1 << 20);
-#endif
-}
-
 hd_status stage_set(bench_stage *s, const hd_case *c, double fill_to)
 {
     if (s->table && s->fill == fill_to && shape_equal(&s->c, c)) return HD_OK;
     stage_strike(s);
-    memory_be_honest();
     int64_t before = machine_resident_bytes();
     s->c = *c;
     s->fill = fill_to;

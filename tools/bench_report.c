@@ -123,8 +123,8 @@ static bool write_separated(const bench_report *r, FILE *f, char by)
     static const char *const head[] = { "name", "median_ns", "min_ns", "max_ns", "mad_ns", "cpu_ns", "items_per_s", "repetitions",
                                         "capacity", "load_factor", "table_bytes_per_entry", "resident_bytes_per_entry" };
     if (by == '\t')
-        fprintf(f, "# %s\n# heddle %s, %s, %s; %s, %d cores; times per item\n", r->command, hd_version(), r->on.compiler,
-                r->on.flags, r->on.cpu, r->on.cores);
+        fprintf(f, "# %s\n# heddle %s, %s, %s; %s, %d cores, load average %.1f; times per item\n", r->command, hd_version(),
+                r->on.compiler, r->on.flags, r->on.cpu, r->on.cores, r->on.load);
     for (size_t i = 0; i < sizeof head / sizeof *head; i++) fprintf(f, "%s%c", head[i], i + 1 < sizeof head / sizeof *head ? by : '\n');
     for (size_t i = 0; i < r->rows; i++) {
         const bench_row *w = &r->row[i];

@@ -206,6 +206,7 @@ static int report_all(const tool_line *line, const bench_options *o, const bench
     report.command = command;
     report.row = (bench_row *)calloc(all->lines, sizeof *report.row);
     machine_look(&report.on);
+    machine_return_memory();
     int code = report.row && command ? cases_run(all, &report) : tool_say(TOOL_SYSTEM, "memory was refused");
     int printed = report.rows ? bench_report_print(&report, line->form) : TOOL_OK;
     if (!printed && o->save && report.rows) printed = bench_report_save(&report, o->save);
