@@ -11,6 +11,11 @@
 
 #include "simt/fn.h"
 
+/* How a predicate reads byte p of a value: kernels, which may not dereference, say it their way. */
+#ifndef HD_VALUE_BYTE
+#define HD_VALUE_BYTE(p) (*(p))
+#endif
+
 #define HD_PREDICATE_TEXT
 #define HD_PREDICATE(name, what, args)
 #include "predicates/registry.inc"

@@ -6,7 +6,7 @@ HD_FN bool value_zero_holds(uint64_t key, uint64_t score, const uint8_t *value, 
 {
     (void)key, (void)score, (void)value, (void)value_bytes, (void)a, (void)b;
     for (uint32_t i = 0; i < value_bytes; i++)
-        if (value[i]) return false;
+        if (HD_VALUE_BYTE(value + i)) return false;
     return true;
 }
 #endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * kernels.h - the variants of registry.inc as kernels and as rows. A variant is one file: the text of its kernels, between
+ * #ifdef HKV_KERNEL_TEXT and #endif, and a row for each family of operations that it runs,
+ *
+ *     HKV_KERNEL(variant, family, lanes per item, threads per block, fits, strictness, "one sentence")
+ *
+ * with the text in hkv_VARIANT_FAMILY(const hkv_args *). From this come hkv_kernel_VARIANT_FAMILY, a kernel of whichever
+ * machine compiles it, and hkv_rows[].
+ *
+ * How strictly a row can be judged: EXACT, the result is the reference's to the byte; ORDER, some order of the items, that of
+ * the tickets, gives it.
+ */
+#ifndef HKV_KERNELS_H
+#define HKV_KERNELS_H
+
+#include "gpu/hkv/scan.h"
+
+#define HKV_KERNEL_TEXT
+#define HKV_KERNEL(variant, family, lanes, threads, fits, strictness, what)
+#include "gpu/hkv/registry.inc"
+#undef HKV_KERNEL
+#undef HKV_KERNEL_TEXT
+
+#define HKV_KERNEL(variant, family, lanes, threads, fits, strictness, what) \
+    SIMT_KERNEL(hkv_kernel_##variant##_##family, hkv_args, a) { hkv_##variant##_##family(&a); }
+#include "gpu/hkv/registry.inc"
+#undef HKV_KERNEL
+
+/* The two launches that every list needs: what each segment has, and, for the lists of keyed operations, the list itself. */
+SIMT_KERNEL(hkv_kernel_list_count, hkv_args, a) { hkv_list_count(&a); }
+SIMT_KERNEL(hkv_kernel_list_write, hkv_args, a) { hkv_list_write(&a, HKV_BY_WARP, (uint8_t *)0); }
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * rows.h - the variants of registry.inc as data, for whoever launches, lists or tests them, and what launches a batch is
+ * made of: the same for the host machine and for CUDA.
+ */
+#ifndef HKV_ROWS_H
+#define HKV_ROWS_H
+
+#include "gpu/hkv/args.h"
+#include "heddle.h"
+
+typedef enum hkv_family {
+    HKV_FAMILY_lookup, /* find, contains, find_ptr, find_missed          */
+    HKV_FAMILY_update, /* touch, assign, assign_values, assign_scores    */
+    HKV_FAMILY_upsert, /* accum_or_assign to find_or_insert_ptr          */
+    HKV_FAMILY_pin,    /* lock_keys, unlock_keys                         */
+    HKV_FAMILY_erase,
+    HKV_FAMILY_sweep,  /* erase_if, size, size_if                        */
+    HKV_FAMILY_export, /* export, export_if                              */
+    HKV_FAMILY_clear
+} hkv_family;
+
+static inline hkv_family hkv_family_of(uint32_t op)
+{
+    if (op <= HD_OP_FIND_MISSED) return HKV_FAMILY_lookup;
+    if (op <= HD_OP_ASSIGN_SCORES) return HKV_FAMILY_update;
+    if (op <= HD_OP_FIND_OR_INSERT_PTR) return HKV_FAMILY_upsert;
+    if (op <= HD_OP_UNLOCK_KEYS) return HKV_FAMILY_pin;
+    if (op == HD_OP_ERASE) return HKV_FAMILY_erase;
+    if (op == HD_OP_EXPORT || op == HD_OP_EXPORT_IF) return HKV_FAMILY_export;
+    return op == HD_OP_CLEAR ? HKV_FAMILY_clear : HKV_FAMILY_sweep;
+}
+
+static inline bool hkv_is_keyed(hkv_family f) { return f <= HKV_FAMILY_erase; }
+
+/* ---- Which shapes a row can run: NULL, or why not -------------------------------------------------------------- */
+
+static inline const char *hkv_fits_all(const hd_info *info) { return (void)info, (const char *)NULL; }
+
+static inline const char *hkv_fits_pipeline(const hd_info *info)
+{
+    if (info->slots % 16) return "it fetches digests sixteen at a time, and slots is no multiple of 16";
+    return info->slots > 256 ? "it has room for the scores of 256 slots" : NULL;
+}
+
+/* ---- Rows --------------------------------------------------------------------------------------------------------- */
+
+/* The numbers of kernels: the rows in their order, then the two that all lists share. */
+typedef enum hkv_kernel {
+#define HKV_KERNEL(variant, family, lanes, threads, fits, strictness, what) HKV_NUMBER_##variant##_##family,
+#include "gpu/hkv/registry.inc"
+#undef HKV_KERNEL
+    HKV_ROWS,
+    HKV_NUMBER_list_count = HKV_ROWS,
+    HKV_NUMBER_list_write,
+    HKV_KERNELS
+} hkv_kernel;
+
+typedef enum hkv_strict { HKV_STRICT_EXACT, HKV_STRICT_ORDER, HKV_STRICT_SET, HKV_STRICT_SHAPE } hkv_strict;
+
+typedef struct hkv_row {
+    const char *variant;
+    hkv_family family;
+    uint32_t lanes, threads; /* per item or slot, per block */
+    const char *(*fits)(const hd_info *info);
+    hkv_strict strict;
+    const char *what;
+} hkv_row;
+
+static const hkv_row hkv_rows[] = {
+#define HKV_KERNEL(variant, family, lanes, threads, fits, strictness, what) { #variant, HKV_FAMILY_##family, lanes, threads, fits, HKV_STRICT_##strictness, what },
+#include "gpu/hkv/registry.inc"
+#undef HKV_KERNEL
+};
+
+/* ---- A batch as launches ------------------------------------------------------------------------------------------- */
+
+/* How the launches of a batch are put on a machine: both return a status that ends the batch. */
+typedef struct hkv_launcher {
+    hd_status (*launch)(void *self, uint32_t kernel, const hkv_args *a, uint64_t blocks, uint32_t threads);
+    hd_status (*zero)(void *self, void *p, size_t bytes); /* in order with the launches */
+    void *self;
+    uint64_t blocks_most;   /* kernels go over their items in strides: no more blocks than this   */
+    uint64_t window;        /* items that the stage holds                                         */
+} hkv_launcher;
+
+static inline uint64_t hkv_blocks_for(const hkv_launcher *l, uint64_t lanes, uint32_t threads)
+{
+    uint64_t blocks = lanes / threads + (lanes % threads != 0);
+    return blocks < l->blocks_most ? blocks : l->blocks_most;
+}
+
+static inline hd_status hkv_launch_one(const hkv_launcher *l, uint32_t kernel, const hkv_args *a, uint32_t lanes, uint32_t threads)
+{
+    if (a->first == a->last) return HD_OK;
+    return l->launch(l->self, kernel, a, hkv_blocks_for(l, (a->last - a->first) * lanes, threads), threads);
+}
+
+static inline bool hkv_list_wanted(const hkv_args *a)
+{
+    return a->list_key || a->list_value || a->list_score || a->list_item || a->count;
+}
+
+/* A keyed batch that lists: window after window, each run, counted and written. */
+static inline hd_status hkv_launch_windows(const hkv_launcher *l, uint32_t row, hkv_args *a)
+{
+    hd_status s = l->zero(l->self, a->cursor, 2 * sizeof *a->cursor);
+    for (a->window = 0, a->first = 0; !s && a->first < a->n; a->window++, a->first = a->last) {
+        a->last = a->n - a->first < l->window ? a->n : a->first + l->window;
+        s = hkv_launch_one(l, row, a, hkv_rows[row].lanes, hkv_rows[row].threads);
+        if (!s) s = hkv_launch_one(l, HKV_NUMBER_list_count, a, 1, 128);
+        if (!s) s = hkv_launch_one(l, HKV_NUMBER_list_write, a, 1, 128);
+    }
+    return s;
+}
+
+/* Runs the batch that `a` describes (all but first, last, window) by kernel `row`. Its stage is for batches that list. */
+static inline hd_status hkv_launch(const hkv_launcher *l, uint32_t row, hkv_args a)
+{
+    const hkv_row *r = &hkv_rows[row];
+    bool stages = (a.op == HD_OP_FIND_MISSED || a.op == HD_OP_INSERT_AND_EVICT) && hkv_list_wanted(&a);
+    bool counts = stages || r->family == HKV_FAMILY_sweep || r->family == HKV_FAMILY_export;
+    hd_status s = HD_OK;
+    if (!stages) a.stage_flag = NULL;
+    a.first = r->family == HKV_FAMILY_export ? a.start : 0;
+    a.last = hkv_is_keyed(r->family) ? a.n : r->family == HKV_FAMILY_export ? a.start + a.n : hkv_capacity(&a.v);
+    a.window = 0;
+    if (counts && a.count) s = l->zero(l->self, a.count, sizeof *a.count);
+    if (!s && stages) return hkv_launch_windows(l, row, &a);
+    if (!s && r->family == HKV_FAMILY_export) {
+        s = l->zero(l->self, a.cursor, 2 * sizeof *a.cursor);
+        if (!s) s = hkv_launch_one(l, HKV_NUMBER_list_count, &a, 1, 128);
+    }
+    return s ? s : hkv_launch_one(l, row, &a, r->lanes, r->threads);
+}
+
+#endif

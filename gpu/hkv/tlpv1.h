@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * tlpv1 - a thread per key (HKV section 4.3). A bucket's 128 digests are read in eight 16-byte loads and compared four at a
+ * time; a key is read where its digest matches, so a miss costs the digest line and, once in two misses, one key. The thread
+ * copies the value itself and stores it past the caches. As many keys are on their way as there are threads, which is what
+ * small values want; a large one is copied by a single thread.
+ *
+ * No buffers, no shape that it cannot run.
+ */
+#ifdef HKV_KERNEL_TEXT
+SIMT_FN void hkv_tlpv1(const hkv_args *a, uint32_t family)
+{
+    simt_tile t = simt_tile_of(1);
+    uint64_t step = (uint64_t)simt_blocks() * simt_threads();
+    for (uint64_t w = a->first + (uint64_t)simt_block() * simt_threads() + (simt_thread() & ~31u); w < a->last; w += step) {
+        hkv_one o = hkv_begin(a, w + simt_lane());
+        while (!hkv_try(t, a, family, &o)) simt_backoff(64);
+        hkv_move(t, a, &o, true);
+        hkv_end(t, a, &o);
+        simt_join();
+        hkv_tally_lanes(a, o.outcome);
+    }
+}
+
+SIMT_FN void hkv_tlpv1_lookup(const hkv_args *a) { hkv_tlpv1(a, HKV_LOOKUP); }
+SIMT_FN void hkv_tlpv1_update(const hkv_args *a) { hkv_tlpv1(a, HKV_UPDATE); }
+SIMT_FN void hkv_tlpv1_upsert(const hkv_args *a) { hkv_tlpv1(a, HKV_UPSERT); }
+SIMT_FN void hkv_tlpv1_pin(const hkv_args *a) { hkv_tlpv1(a, HKV_PIN); }
+SIMT_FN void hkv_tlpv1_erase(const hkv_args *a) { hkv_tlpv1(a, HKV_ERASE); }
+SIMT_FN void hkv_tlpv1_sweep(const hkv_args *a) { hkv_sweep_slots(a); }
+SIMT_FN void hkv_tlpv1_export(const hkv_args *a) { hkv_list_write(a, HKV_BY_LANE, (uint8_t *)0); }
+SIMT_FN void hkv_tlpv1_clear(const hkv_args *a) { hkv_clear_slots(a); }
+#endif
+HKV_KERNEL(tlpv1, lookup, 1, 128, hkv_fits_all, ORDER, "a thread per key, digests compared four at a time")
+HKV_KERNEL(tlpv1, update, 1, 128, hkv_fits_all, ORDER, "a thread per key owns the entry while it changes it")
+HKV_KERNEL(tlpv1, upsert, 1, 128, hkv_fits_all, ORDER, "a thread per key under its bucket's lock, streaming stores")
+HKV_KERNEL(tlpv1, pin, 1, 128, hkv_fits_all, ORDER, "a thread per key finds the entry, one at a time pins it")
+HKV_KERNEL(tlpv1, erase, 1, 128, hkv_fits_all, ORDER, "a thread per key under its bucket's lock")
+HKV_KERNEL(tlpv1, sweep, 1, 128, hkv_fits_all, EXACT, "a thread per slot")
+HKV_KERNEL(tlpv1, export, 1, 128, hkv_fits_all, EXACT, "a warp ranks 32 slots at a time, each thread copies its own entry")
+HKV_KERNEL(tlpv1, clear, 1, 128, hkv_fits_all, EXACT, "a thread per slot")

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * warp - a warp per key and one key after another: what `pipeline` is without its overlap. Any shape; sixteen digests a lane, so
+ * a bucket of up to 512 slots is seen at once. Scans go through digests sixteen at a time and skip what is empty.
+ */
+#ifdef HKV_KERNEL_TEXT
+SIMT_FN void hkv_warp(const hkv_args *a, uint32_t family)
+{
+    simt_tile t = simt_tile_of(32);
+    uint64_t mine = 0;
+    for (uint64_t i = a->first + hkv_warp_number(); i < a->last; i += hkv_warps()) {
+        hkv_one o = hkv_begin(a, i);
+        while (!hkv_try(t, a, family, &o)) simt_backoff(64);
+        hkv_move(t, a, &o, false);
+        hkv_end(t, a, &o);
+        mine += o.outcome == t.rank;
+    }
+    if (mine && t.rank < HD_OUTCOME_COUNT) simt_add_u64(a->tally + t.rank, mine, SIMT_RELAXED);
+}
+
+SIMT_FN void hkv_warp_lookup(const hkv_args *a) { hkv_warp(a, HKV_LOOKUP); }
+SIMT_FN void hkv_warp_update(const hkv_args *a) { hkv_warp(a, HKV_UPDATE); }
+SIMT_FN void hkv_warp_upsert(const hkv_args *a) { hkv_warp(a, HKV_UPSERT); }
+SIMT_FN void hkv_warp_pin(const hkv_args *a) { hkv_warp(a, HKV_PIN); }
+SIMT_FN void hkv_warp_erase(const hkv_args *a) { hkv_warp(a, HKV_ERASE); }
+SIMT_FN void hkv_warp_sweep(const hkv_args *a) { hkv_sweep_lines(a); }
+SIMT_FN void hkv_warp_export(const hkv_args *a) { hkv_list_write(a, HKV_BY_WARP, (uint8_t *)0); }
+SIMT_FN void hkv_warp_clear(const hkv_args *a) { hkv_clear_planes(a); }
+#endif
+HKV_KERNEL(warp, lookup, 32, 128, hkv_fits_all, ORDER, "a warp per key, one after another")
+HKV_KERNEL(warp, update, 32, 128, hkv_fits_all, ORDER, "a warp per key owns the entry while it changes it")
+HKV_KERNEL(warp, upsert, 32, 128, hkv_fits_all, ORDER, "a warp per key, one after another under its bucket's lock")
+HKV_KERNEL(warp, pin, 32, 128, hkv_fits_all, ORDER, "a warp per key finds the entry, one at a time pins it")
+HKV_KERNEL(warp, erase, 32, 128, hkv_fits_all, ORDER, "a warp per key under its bucket's lock")
+HKV_KERNEL(warp, sweep, 1, 128, hkv_fits_all, EXACT, "a thread per sixteen slots")
+HKV_KERNEL(warp, export, 1, 128, hkv_fits_all, EXACT, "a warp ranks 32 slots at a time and copies one entry after another")
+HKV_KERNEL(warp, clear, 1, 128, hkv_fits_all, EXACT, "plane after plane in 16-byte stores")
