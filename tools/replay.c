@@ -270,6 +270,7 @@ static hd_status row_run(replay_pool *pool, replay_row *r, replay_buffers *u, bo
 {
     const replay_plan *p = pool->plan;
     hd_config c = hd_config_default();
+    c.pins = 0;
     c.policy = r->policy;
     c.capacity = r->capacity;
     c.slots = r->slots;

@@ -132,6 +132,7 @@ hd_status request_distinct(const hd_source_args *a, uint64_t limit, uint64_t *re
     distinct_count d;
     hd_status s = HD_OK;
     hd_config c = hd_config_default();
+    c.pins = 0;
     c.capacity = 1 << 16;
     c.value_bytes = 0;
     c.dual = true;

@@ -18,6 +18,7 @@ hd_status tally_open(tally *t, uint64_t capacity, uint32_t threads)
     for (size_t i = 0; i < TALLY_BATCH; i++) t->one[i] = 1;
 
     hd_config c = hd_config_default();
+    c.pins = 0;
     c.policy = "lfu";
     c.slots = SLOTS;
     c.value_bytes = sizeof *t->one;
