@@ -243,8 +243,7 @@ SIMT_SHUFFLES(u64, uint64_t, unsigned long long)
     SIMT_FN T simt_butterfly_##name##_##t(simt_tile tile, T v)            \
     {                                                                     \
         SIMT_UNROLL                                                       \
-        for (uint32_t bit = 16; bit > 0; bit /= 2) {                      \
-            if (bit >= tile.size) continue;                               \
+        for (uint32_t bit = tile.size / 2; bit > 0; bit /= 2) {           \
             T other = simt_shfl_xor_##t(tile, v, bit);                    \
             v = JOIN;                                                     \
         }                                                                 \
@@ -252,9 +251,9 @@ SIMT_SHUFFLES(u64, uint64_t, unsigned long long)
     }
 SIMT_BUTTERFLY(min, u32, uint32_t, other < v ? other : v)
 SIMT_BUTTERFLY(max, u32, uint32_t, other > v ? other : v)
-SIMT_BUTTERFLY(add, u32, uint32_t, other + v)
+SIMT_BUTTERFLY(add, u32, uint32_t, v + other)
 SIMT_BUTTERFLY(min, u64, uint64_t, other < v ? other : v)
-SIMT_BUTTERFLY(add, u64, uint64_t, other + v)
+SIMT_BUTTERFLY(add, u64, uint64_t, v + other)
 #undef SIMT_BUTTERFLY
 
 /* A whole warp has an instruction for 32 bits (redux.sync). Smaller tiles would take it in turns. */

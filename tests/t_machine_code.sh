@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# t_machine_code.sh - the dialect costs nothing on a GPU: kernels written in it have, for sm_90, the machine code of the same kernels
+# written in CUDA (machine_code.cu); and the library's own kernels use no local memory, call nothing, read sixteen bytes at a time
+# where that is meant, and stay within their budget of registers (machine_code.budget).
+. "${top_srcdir:?}/tests/cases.sh"
+nvcc=$(sed -n 's/^NVCC = //p' "$top_builddir/Makefile")
+[ -n "$nvcc" ] || { echo "1..0 # SKIP no CUDA compiler"; exit 77; }
+python=$(command -v python3) || { echo "1..0 # SKIP no python3"; exit 77; }
+
+compile() { "$nvcc" -std=c++17 -O3 -arch=sm_90 -I"$top_srcdir" -I"$top_srcdir/include" -Werror all-warnings -cubin -o "$1" "$2"; }
+sass() { "$python" "$top_srcdir/tools/sass.py" "$@"; }
+
+pairs=$work/pairs.cubin
+try "the pairs compile without a warning" compile "$pairs" "$top_srcdir/tests/machine_code.cu"
+try "the reader of machine code sees what is there" sass calibrate "$pairs"
+printf '* 255\n' >"$work/any"
+seen() { sass budget "$pairs" "$work/any" | grep "^$1: .*$2"; }
+try "and a local array" seen one_LDL 'LDL.*bytes of stack'
+try "and a call" seen one_CALL CALL
+differs() { ! sass same "$pairs" cuda_find_by_thread cuda_find_by_warp; }
+try "and what differs" differs
+for pair in $(sed -n 's/^SIMT_KERNEL(dialect_\([a-z_]*\),.*/\1/p' "$top_srcdir/tests/machine_code.cu"); do
+  try "$pair: the dialect's instructions are CUDA's" sass same "$pairs" "dialect_$pair" "cuda_$pair"
+done
+
+kernels=$work/kernels.cubin
+try "the kernels compile without a warning" compile "$kernels" "$top_srcdir/gpu/hkv/hkv_cuda.cu"
+try "no local memory, no calls, wide loads, registers within the budget" sass budget "$kernels" "$top_srcdir/tests/machine_code.budget"
+
+finish
