@@ -121,6 +121,7 @@ hd_status simt_schedule_parse(const char *text, simt_decision *s, size_t *n);
 typedef struct simt_ticket_record {
     uint64_t item, a, b;
     uint32_t what;
+    uint32_t stream;  /* of the launch that drew it */
     uint64_t started; /* tickets drawn before the item's first lane started it */
 } simt_ticket_record;
 const simt_ticket_record *simt_machine_tickets(const simt_machine *m, size_t *n);

@@ -192,7 +192,7 @@ void simt_host_ticket(const char *site, uint64_t item, uint32_t what, uint64_t a
 {
     simt_machine *m = simt_current;
     lane *l = m->now;
-    simt_ticket_record t = { item, a, b, what, start_of(m, item) };
+    simt_ticket_record t = { item, a, b, what, l->warp->block->of->stream, start_of(m, item) };
     if (m->config.trace) event_note(m, site, "takes effect", NULL, 0, item, what);
     if (with_last_store && l->stores_n) {
         l->stores[l->stores_n - 1].ticketed = true;

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * agree.h - does what kernels did to a scene agree with the reference? Not: is it the same. A run is judged in the order in which
+ * its items took effect, which is that of their tickets: each is put to hkv_accept on a table that began as the kernels' did. What
+ * that leaves must be what the kernels left:
+ *
+ *   every item drew one ticket, with the outcome that was delivered; values, scores, pointers, lists and counts delivered are what
+ *   the reference had at that moment; each entry lies where its item's ticket says, slot by slot; all values, scores and pins are
+ *   equal; every invariant holds; no lock is held; what was none of the kernels' business is untouched.
+ *
+ * And between steps (agree_watch), whatever the lanes are doing: a key that shows is in one slot of the table, which is in a bucket
+ * where it may be, under its digest; an empty slot has none.
+ */
+#ifndef HD_JUDGE_AGREE_H
+#define HD_JUDGE_AGREE_H
+
+#include "judge/scene.h"
+#include "simt/explore.h"
+
+typedef struct agree agree;
+
+/* The judge of one scene; it keeps s, and closes it at its end. */
+hd_status agree_open(scene *s, agree **a);
+void agree_close(agree *a); /* NULL is fine */
+
+/* The scene as something to explore. a is the context of all three. */
+simt_trial agree_trial(agree *a);
+/* NULL, or what is wrong: after a run that found nothing, and (simt_config.watch) in one. Valid until the next run. */
+const char *agree_judge(void *a, simt_machine *m);
+const char *agree_watch(void *a);
+/* Watches every n-th step of the runs that c configures; 0: none. */
+void agree_watch_with(agree *a, simt_config *c, uint32_t n);
+
+/* The buckets that differ between the kernels' table and the reference's after a judged run, side by side; text as snprintf. */
+size_t agree_draw(const agree *a, char *text, size_t bytes);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * scene.h - a small situation for kernels on the host machine: a table that is partly or wholly full, and one batch of items that
+ * meet in it, or two that run at the same time. All of it is drawn from a case string, so the string is the situation:
+ *
+ *     hkv.insert_or_assign.tlpv1 policy=lfu buckets=2 slots=4 batch=8x1 keys=uniform:12 pins=3 seed=5
+ *
+ * What is drawn is what goes wrong in caches: most buckets are full or have one slot left, the keys that the batch wants are the
+ * ones with the least scores, keys come twice, some scores are 0 or 2^64 - 1, some keys are pinned, some are reserved.
+ */
+#ifndef HD_JUDGE_SCENE_H
+#define HD_JUDGE_SCENE_H
+
+#include "gpu/hkv/args.h"
+#include "judge/arrays.h"
+#include "lib/case.h"
+#include "simt/machine.h"
+
+enum { SCENE_PARTS = 2, SCENE_REGIONS = 32 };
+
+/* How exactly a kernel can be held to what the reference says. */
+typedef enum scene_strictness {
+    SCENE_EXACT, /* as the reference in item order                                                        */
+    SCENE_ORDER, /* as the reference in the order of the tickets                                          */
+    SCENE_SET,   /* at the end the same entries in every bucket as the reference's in item order          */
+    SCENE_SHAPE  /* invariants, conservation, nothing touched that is none of its business                */
+} scene_strictness;
+
+/* What runs a batch. */
+typedef struct scene_kernel {
+    const char *name;
+    scene_strictness strictness;
+    /* Queues the launches of batch a, on one stream. */
+    hd_status (*queue)(const struct scene_kernel *k, simt_machine *m, const hkv_args *a, uint32_t stream);
+    /* For scene_queue: one launch of `text`, `lanes` to an item, blocks of at most `threads`. For judge/kernels.c: a row, and limits. */
+    void (*text)(const void *args);
+    uint32_t lanes, threads, blocks;
+    const void *row;
+} scene_kernel;
+
+hd_status scene_queue(const scene_kernel *k, simt_machine *m, const hkv_args *a, uint32_t stream);
+
+typedef struct scene_part {
+    const scene_kernel *kernel;
+    hd_batch batch;
+    judge_arrays arrays;
+    hkv_args args;
+    uint64_t *tally; /* (HD_OUTCOME_COUNT), device memory */
+} scene_part;
+
+typedef struct scene_region {
+    const char *name;
+    size_t at, bytes;
+} scene_region;
+
+typedef struct scene {
+    hd_case c[SCENE_PARTS];
+    uint32_t parts;
+    scene_part part[SCENE_PARTS];
+    hkv_view v;         /* as kernels see it */
+    uint32_t *lock, *pin_lock, *pins;
+    uint64_t clock;     /* of part 0; part 1 begins where that ends */
+    uint32_t epoch;
+    uint8_t *memory;    /* (bytes) all that kernels see but the batches' arrays ... */
+    uint8_t *initial;   /* (bytes) ... and as it is before every run; guards lie between the regions */
+    size_t bytes, table_bytes; /* the table is first */
+    scene_region region[SCENE_REGIONS];
+    uint32_t regions;
+} scene;
+
+/* The situation that c[0 .. parts - 1] describe: the table is c[0]'s. HD_EINVAL for what cannot be a scene. */
+hd_status scene_open(const hd_case *c, const scene_kernel *const *kernel, uint32_t parts, scene **s);
+void scene_close(scene *s); /* NULL is fine */
+
+/* Changes item i of a part, before the first run; for those who want a certain one. */
+void scene_item(scene *s, uint32_t part, uint64_t i, uint64_t key, uint64_t score);
+
+/* Before a run: memory as it was, regions, launches. */
+hd_status scene_prepare(scene *s, simt_machine *m);
+
+/* A view of the same table over other memory, of table_bytes. */
+hkv_view scene_view(const scene *s, uint8_t *memory);
+
+/* NULL, or the region beside which something was written. */
+const char *scene_guards(const scene *s);
+
+#endif
