@@ -8,6 +8,8 @@
 #include "gpu/hkv/hkv_cuda.h"
 #include "lib/seam.h"
 
+static_assert((int)HD_DEVICE_NO_MEMORY == (int)cudaErrorMemoryAllocation, "the seam has CUDA's number");
+
 /* The error is told once, here: the runtime is not to tell it again to a later call. */
 static int told(cudaError_t e)
 {
@@ -15,18 +17,19 @@ static int told(cudaError_t e)
     return (int)e;
 }
 
-static int cuda_find(void *, int *device, char *name, size_t bytes)
+static int cuda_find(void *, hd_device *device)
 {
-    int devices = 0, major = 0;
+    int devices = 0;
     cudaDeviceProp is;
     cudaError_t e = cudaGetDeviceCount(&devices);
     if (e == cudaSuccess && devices == 0) e = cudaErrorNoDevice;
-    if (e == cudaSuccess) e = cudaGetDevice(device);
-    if (e == cudaSuccess) e = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, *device);
-    if (e == cudaSuccess && major < 8) e = cudaErrorNoKernelImageForDevice; /* redux.sync and cp.async came with sm_80 */
-    if (e == cudaSuccess) e = cudaGetDeviceProperties(&is, *device);
-    if (e == cudaSuccess) snprintf(name, bytes, "%s", is.name);
-    return told(e);
+    if (e == cudaSuccess) e = cudaGetDevice(&device->number);
+    if (e == cudaSuccess) e = cudaGetDeviceProperties(&is, device->number);
+    if (e == cudaSuccess && is.major < 8) e = cudaErrorNoKernelImageForDevice; /* redux.sync and cp.async came with sm_80 */
+    if (e != cudaSuccess) return told(e);
+    device->processors = (uint32_t)is.multiProcessorCount;
+    snprintf(device->name, sizeof device->name, "%.120s", is.name);
+    return 0;
 }
 
 static int cuda_use(void *, int device, int *before)

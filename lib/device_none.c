@@ -4,9 +4,9 @@
  */
 #include "lib/seam.h"
 
-static int none_find(void *self, int *device, char *name, size_t bytes)
+static int none_find(void *self, hd_device *device)
 {
-    (void)self, (void)device, (void)name, (void)bytes;
+    (void)self, (void)device;
     return 1;
 }
 

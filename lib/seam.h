@@ -45,12 +45,20 @@ typedef struct hd_launch {
 
 typedef enum hd_way { HD_TO_DEVICE, HD_FROM_DEVICE, HD_WITHIN_DEVICE } hd_way;
 
+/* The device of the calling thread. */
+typedef struct hd_device {
+    int number;
+    uint32_t processors; /* each runs some 2,048 threads at a time */
+    char name[128];
+} hd_device;
+
+enum { HD_DEVICE_NO_MEMORY = 2 }; /* what `take` returns then: CUDA's number for it */
+
 /* A device: memory of its own, and streams of work on it, which wait for nothing unless said. Each function returns
  * 0, or a number that `error` puts into words. Once work on a device has failed, whatever follows may fail too. All but
  * find and use are for the device that the calling thread uses. */
 typedef struct hd_device_seam {
-    /* Is there one that can run the kernels? The thread's own, its number and its name. */
-    int (*find)(void *self, int *device, char *name, size_t bytes);
+    int (*find)(void *self, hd_device *device); /* is there one that can run the kernels? */
     int (*use)(void *self, int device, int *before);
     int (*take)(void *self, void **p, size_t bytes); /* bytes > 0; not cleared */
     int (*give)(void *self, void *p);                /* waits for all work     */

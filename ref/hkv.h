@@ -66,6 +66,11 @@ bool hkv_put(hkv_view *v, uint64_t key, const void *value, uint64_t score);
 hkv_pin *hkv_pin_find(const hkv_view *v, uint64_t key);
 void hkv_unpin_all(hkv_view *v);
 
+/* The view inside of a state that hd_design_hkv opened: for backends that run other kernels on the same planes. */
+hkv_view *hkv_view_of(void *state);
+/* A view of that shape whose planes are nowhere yet. */
+hkv_view hkv_view_for(const hd_info *info);
+
 /* ---- Whole batches and tables ---------------------------------------------------------------- */
 
 typedef struct hkv_when {

@@ -19,6 +19,8 @@ typedef struct hkv {
     uint32_t threads;
 } hkv;
 
+hkv_view *hkv_view_of(void *state) { return &((hkv *)state)->view; }
+
 enum { PIN_BYTES = sizeof(hkv_pin) };
 
 /* Open addressing wants some room: the power of two that is at least 4/3 of the pins. 0 pins: none. */
@@ -80,6 +82,22 @@ static uint32_t threads_of(const hd_info *info)
 #endif
 }
 
+hkv_view hkv_view_for(const hd_info *info)
+{
+    hkv_view v;
+    memset(&v, 0, sizeof v);
+    v.buckets = info->buckets;
+    v.slots = info->slots;
+    v.value_bytes = info->value_bytes;
+    v.seed = info->seed;
+    v.policy = policy_number(info->policy);
+    v.admit_always = info->admit == HD_ADMIT_ALWAYS;
+    v.dual = info->dual;
+    v.pin_limit = info->pins;
+    v.pin_places = pin_places_for(info->pins);
+    return v;
+}
+
 static hd_status take_planes(hkv_view *v, const hd_seams *s)
 {
     uint64_t entries = hkv_capacity(v);
@@ -105,22 +123,13 @@ static hd_status hkv_open(const hd_info *info, const hd_seams *s, void **state)
     hkv *h = (hkv *)p;
     memset(h, 0, sizeof *h);
     h->threads = threads_of(info);
-    hkv_view *v = &h->view;
-    v->buckets = info->buckets;
-    v->slots = info->slots;
-    v->value_bytes = info->value_bytes;
-    v->seed = info->seed;
-    v->policy = policy_number(info->policy);
-    v->admit_always = info->admit == HD_ADMIT_ALWAYS;
-    v->dual = info->dual;
-    v->pin_limit = info->pins;
-    v->pin_places = pin_places_for(info->pins);
-    status = take_planes(v, s);
+    h->view = hkv_view_for(info);
+    status = take_planes(&h->view, s);
     if (status) {
         hkv_close(h, s);
         return status;
     }
-    hkv_clear(v, h->threads);
+    hkv_clear(&h->view, h->threads);
     *state = h;
     return HD_OK;
 }
