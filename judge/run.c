@@ -12,6 +12,7 @@
 #include <xxhash.h>
 
 #include "judge/runner.h"
+#include "lib/design.h"
 #include "lib/error.h"
 
 bool runner_wrong(runner *r, const char *what, const char *sentence)
@@ -80,12 +81,27 @@ static uint64_t make_distinct(runner *r, uint64_t *key, uint64_t n)
     return kept;
 }
 
+/* The case's kernel; where a case draws operations, for those that it runs. NULL: the table chooses. */
+static const char *kernel_for(const runner *r, const hd_batch *b)
+{
+    const hd_kernel *k;
+    bool known = false;
+    if (strcmp(r->c->op, "mix") != 0) return r->c->kernel;
+    for (size_t i = 0; (k = hd_kernel_at(i)); i++) {
+        if (strcmp(k->name, r->c->kernel) != 0 || strcmp(k->backend, r->config.backend) != 0) continue;
+        known = true;
+        const char *unfit = k->unfit(&r->shape, b);
+        if (!unfit || strcmp(unfit, HD_OTHER_OPERATION) != 0) return r->c->kernel;
+    }
+    return known ? NULL : r->c->kernel; /* an unknown name is refused by hd_run */
+}
+
 void runner_fill(runner *r, hd_batch *b, hd_op op, const uint64_t *pick, uint64_t n)
 {
     const judge_op *rule = &judge_ops[op];
     memset(b, 0, sizeof *b);
     b->op = op;
-    b->kernel = r->c->kernel;
+    b->kernel = kernel_for(r, b);
     b->n = n;
     judge_arrays_lend(&r->arrays, b);
     uint64_t *key = (uint64_t *)judge_arrays_at(&r->arrays, JUDGE_KEY), *score = (uint64_t *)judge_arrays_at(&r->arrays, JUDGE_SCORE);
@@ -292,6 +308,7 @@ static hd_status runner_open(runner *r, const hd_case *c, hd_run_report *report)
     if (!s) s = hd_table_info(r->table, &info);
     if (s) return s;
     r->start_buckets = info.buckets;
+    r->shape = info;
     r->request = (hd_request *)malloc((size_t)c->batch * sizeof *r->request);
     if (!r->request || !judge_arrays_open(&r->arrays, c->batch, c->value_bytes) || !judge_map_open(&r->seen, 0))
         return hd_fail(HD_ENOMEM, "batch: no memory for the arrays of %" PRIu64 " items", c->batch);

@@ -31,6 +31,7 @@ typedef struct runner {
     bool sums;             /* the value is a whole number of elements            */
     uint64_t batch;        /* number of the batch, from 0                        */
     uint64_t start_buckets;
+    hd_info shape;         /* of the table as it was opened                      */
     uint64_t outcome[HD_OUTCOME_COUNT]; /* judged: what the table's counters must say   */
 } runner;
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/error.h"
+#include "lib/select.h"
 #include "lib/table.h"
 #include "policies/policy.h"
 #include "predicates/predicate.h"
@@ -95,14 +96,26 @@ hd_status hd_batch_check(const hd_table *t, const hd_batch *b, const hd_op_row *
     return b->distinct && !t->design->far && hd_op_is_keyed(row) ? check_distinct(t, b, row) : HD_OK;
 }
 
-hd_status hd_kernel_pick(const hd_info *info, const hd_batch *b, const hd_kernel **k)
+/* The first row of that name (NULL: any) that can run b; NULL, and why the last of them cannot. */
+static const hd_kernel *kernel_named(const hd_info *info, const hd_batch *b, const char *name, const char **unfit)
+{
+    const hd_kernel *k;
+    for (size_t i = 0; (k = hd_kernel_at(i)); i++) {
+        if (strcmp(k->design, info->design) != 0 || strcmp(k->backend, info->backend) != 0) continue;
+        if (name && strcmp(k->name, name) != 0) continue;
+        const char *why = k->unfit(info, b);
+        if (!why) return k;
+        if (!*unfit || strcmp(why, HD_OTHER_OPERATION) != 0) *unfit = why;
+    }
+    return NULL;
+}
+
+hd_status hd_kernel_pick(const hd_info *info, const hd_batch *b, double load_factor, const hd_kernel **k)
 {
     const char *unfit = NULL;
-    for (size_t i = 0; (*k = hd_kernel_at(i)); i++) {
-        if (strcmp((*k)->design, info->design) != 0 || strcmp((*k)->backend, info->backend) != 0) continue;
-        if (b->kernel && strcmp((*k)->name, b->kernel) != 0) continue;
-        if (!(unfit = (*k)->unfit(info, b))) return HD_OK;
-    }
+    *k = kernel_named(info, b, b->kernel ? b->kernel : hd_select(b->op, info->value_bytes, load_factor), &unfit);
+    if (!*k && !b->kernel) *k = kernel_named(info, b, NULL, &unfit);
+    if (*k) return HD_OK;
     if (unfit) return hd_fail(HD_EINVAL, "kernel: %s cannot run this batch: %s", b->kernel ? b->kernel : "none", unfit);
     return hd_fail_name("kernel", b->kernel ? b->kernel : "", HD_KERNELS);
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/design.h"
 #include "lib/error.h"
 #include "lib/parse.h"
 
@@ -25,6 +26,7 @@ typedef struct field {
 
 static const field fields[] = {
     { "policy", TEXT, AT(policy), 0, 0, HD_POLICIES },
+    { "backend", TEXT, AT(backend), 0, 0, HD_BACKENDS },
     { "lock", TEXT, AT(lock), 0, 0, HD_LOCKS },
     { "buckets", WHOLE64, AT(buckets), 0, 1ull << 40, -1 },
     { "capacity", WHOLE64, AT(capacity), 1, 1ull << 48, -1 },
@@ -70,10 +72,21 @@ hd_case hd_case_default(void)
     return c;
 }
 
+/* Where the case's kernel runs: as it says, or on the first backend that has one of that name. */
+static const char *backend_of(const hd_case *c)
+{
+    const hd_kernel *k;
+    if (c->backend[0]) return c->backend;
+    for (size_t i = 0; (k = hd_kernel_at(i)); i++)
+        if (strcmp(k->name, c->kernel) == 0 && strcmp(k->design, c->design) == 0) return k->backend;
+    return hd_config_default().backend;
+}
+
 hd_config hd_case_config(const hd_case *c)
 {
     hd_config f = hd_config_default();
     f.design = c->design;
+    f.backend = backend_of(c);
     f.policy = c->policy;
     f.lock = c->lock;
     f.capacity = c->buckets ? c->buckets * c->slots : c->capacity; /* fits: 2^40 x 2^10 */

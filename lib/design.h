@@ -56,6 +56,9 @@ static inline hd_status hd_settle(const hd_design *d, void *state, bool changed)
 const hd_design *hd_design_at(size_t i); /* NULL past the end */
 const hd_design *hd_design_on(const char *name, const char *backend); /* NULL: there is none */
 
+/* What a kernel row says of an operation that is another row's. */
+#define HD_OTHER_OPERATION "it does not run this operation"
+
 /* Which code runs a batch: one row per design, variant and backend. */
 typedef struct hd_kernel {
     const char *design, *name, *backend, *what;

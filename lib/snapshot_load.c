@@ -316,6 +316,7 @@ static hd_status load(hd_table *t, const char *path, uint64_t *dropped)
     t->state = state;
     atomic_store(&t->clock, h.clock);
     atomic_store(&t->epoch, h.epoch);
+    atomic_store(&t->entries, h.size);
     return HD_OK;
 }
 

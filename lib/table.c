@@ -26,20 +26,42 @@ static hd_when tick(hd_table *t, const hd_batch *b, const hd_op_row *row)
     return when;
 }
 
+static void add_outcomes(hd_table *t, const uint64_t *outcomes)
+{
+    for (int o = 0; o < HD_OUTCOME_COUNT; o++)
+        if (outcomes[o]) atomic_fetch_add(&t->outcome[o], outcomes[o]);
+    if (outcomes[HD_INSERTED] != outcomes[HD_ERASED]) atomic_fetch_add(&t->entries, outcomes[HD_INSERTED] - outcomes[HD_ERASED]);
+}
+
+/* What the keyed outcomes do not tell of the number of entries. */
+static void learn_entries(hd_table *t, const hd_batch *b)
+{
+    bool told = b->count && !t->design->far;
+    if (b->op == HD_OP_CLEAR) atomic_store(&t->entries, 0);
+    if (b->op == HD_OP_SIZE && told) atomic_store(&t->entries, *b->count);
+    if (b->op == HD_OP_ERASE_IF && told) atomic_fetch_sub(&t->entries, *b->count);
+}
+
+/* Readers may count it at the same time as it changes: it is near enough. */
+static double load_factor_of(hd_table *t)
+{
+    uint64_t entries = atomic_load(&t->entries);
+    return entries < t->info.capacity ? (double)entries / (double)t->info.capacity : 1;
+}
+
 static void tally(hd_table *t, const hd_batch *b, const hd_op_row *row, const uint64_t *outcomes)
 {
     atomic_fetch_add(&t->batches, 1);
     atomic_fetch_add(&t->op[b->op], hd_op_is_keyed(row) ? b->n : 1);
-    for (int o = 0; o < HD_OUTCOME_COUNT; o++)
-        if (outcomes[o]) atomic_fetch_add(&t->outcome[o], outcomes[o]);
+    add_outcomes(t, outcomes);
+    learn_entries(t, b);
 }
 
 hd_status hd_late_tally(hd_table *t)
 {
     uint64_t outcomes[HD_OUTCOME_COUNT] = { 0 };
     hd_status status = t->design->tally ? t->design->tally(t->state, outcomes) : HD_OK;
-    for (int o = 0; o < HD_OUTCOME_COUNT; o++)
-        if (outcomes[o]) atomic_fetch_add(&t->outcome[o], outcomes[o]);
+    add_outcomes(t, outcomes);
     return status;
 }
 
@@ -53,7 +75,7 @@ hd_status hd_run(hd_table *t, hd_batch *b)
     const hd_kernel *kernel = NULL;
     t->lock->enter(t->lock_state, row->role);
     hd_status status = hd_batch_check(t, b, row);
-    if (!status) status = hd_kernel_pick(&t->info, b, &kernel);
+    if (!status) status = hd_kernel_pick(&t->info, b, load_factor_of(t), &kernel);
     if (!status) {
         b->ran = kernel->ran[b->op];
         status = kernel->launch(t->state, b, tick(t, b, row), outcomes);

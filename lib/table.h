@@ -17,6 +17,7 @@ struct hd_table {
     hd_info info;  /* written only under the lock as inserter      */
     void *state;   /* the design's; likewise                       */
     uint32_t policy_flags;
+    _Atomic uint64_t entries; /* about: what the counters tell; for kernel_pick */
     _Atomic uint64_t clock, batches, outcome[HD_OUTCOME_COUNT], op[HD_OP_COUNT_];
     _Atomic uint32_t epoch;
     _Alignas(16) unsigned char lock_state[HD_LOCK_BYTES];
@@ -28,7 +29,8 @@ hd_status hd_batch_check(const hd_table *t, const hd_batch *b, const hd_op_row *
 /* Outcomes that the state knows and the table does not yet: before a state is closed, and before totals are read. */
 hd_status hd_late_tally(hd_table *t);
 
-/* The first row that can run b on a table like this, or the row that b->kernel names. A pure function. */
-hd_status hd_kernel_pick(const hd_info *info, const hd_batch *b, const hd_kernel **k);
+/* The row that b->kernel names; without a name the one that hd_select names, or the first that can run b on a table like
+ * this. A pure function. */
+hd_status hd_kernel_pick(const hd_info *info, const hd_batch *b, double load_factor, const hd_kernel **k);
 
 #endif

@@ -460,6 +460,8 @@ static bool run_begin(simt_machine *m, const simt_config *c)
 bool simt_machine_run(simt_machine *m, const simt_config *c)
 {
     if (m->launches.n == 0) return true;
+    if (m->thread != &simt_current) rooms_free(m); /* a fiber goes on where it was begun: it may have kept that thread's variables */
+    m->thread = &simt_current;
     simt_current = m;
     fiber_hub(&m->hub);
     if (run_begin(m, c)) {

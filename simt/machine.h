@@ -50,6 +50,7 @@ typedef struct simt_config {
     bool race;                        /* happens-before                                                            */
     bool weak;                        /* store buffers, and relaxed loads that return older values; implies race   */
     bool meter;                       /* count sectors, lines, atomics                                             */
+    bool quiet;                       /* draw no tickets                                                           */
     bool trace;                       /* keep who did what, for the story                                          */
     uint64_t step_limit;              /* 0: 10 million                                                             */
     uint32_t resident;                /* blocks at a time; 0: 4                                                    */

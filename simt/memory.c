@@ -173,6 +173,7 @@ void simt_host_copy_wait(const char *site, uint32_t groups)
 void simt_host_started(uint64_t item)
 {
     simt_machine *m = simt_current;
+    if (m->config.quiet) return;
     const uint64_t (*starts)[2] = (const uint64_t(*)[2])m->starts.p;
     uint64_t start[2] = { item, m->tickets.n };
     for (size_t i = m->starts.n; i && i + 64 > m->starts.n; i--)
@@ -192,6 +193,7 @@ void simt_host_ticket(const char *site, uint64_t item, uint32_t what, uint64_t a
 {
     simt_machine *m = simt_current;
     lane *l = m->now;
+    if (m->config.quiet) return;
     simt_ticket_record t = { item, a, b, what, l->warp->block->of->stream, start_of(m, item) };
     if (m->config.trace) event_note(m, site, "takes effect", NULL, 0, item, what);
     if (with_last_store && l->stores_n) {

@@ -155,6 +155,7 @@ struct simt_machine {
     simt_finding finding;
     simt_totals totals;
     hd_fiber hub;
+    const void *thread; /* that ran it last */
     lane *now;
 
     region memory[REGIONS];

@@ -9,7 +9,10 @@
 #ifndef HKV_SCAN_H
 #define HKV_SCAN_H
 
+/* Predicates are also the host's functions, so that CUDA may not have them call its own; a plain load is what it would be. */
+#ifndef __CUDACC__
 #define HD_VALUE_BYTE(p) simt_ld_u8(p)
+#endif
 
 #include "gpu/hkv/group.h"
 #include "predicates/predicate.h"

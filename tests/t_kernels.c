@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * t_kernels.c - the GPU's kernels on the host machine. In item order, under eviction, they are judged by the oracle item by item;
+ * under random preemption with the race detector on, where no order may matter, by the oracle too; and under eviction by
+ * what must hold in any order: invariants, conservation, values that belong to their keys.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/hkv/rows.h"
+#include "judge/run.h"
+#include "lib/backend_host.h"
+#include "lib/select.h"
+#include "policies/policy.h"
+#include "tests/testing.h"
+
+typedef unsigned long long ull;
+
+static const char *const variants[] = { "tlpv1", "tlpv2", "pipeline", "warp" };
+enum { VARIANTS = sizeof variants / sizeof *variants };
+
+typedef struct shape {
+    uint32_t buckets, slots, value_bytes;
+} shape;
+
+/* Multiples of 16 and of nothing, values of every alignment, buckets wider than a tile sees at once. */
+static const shape shapes[] = { { 4, 128, 16 }, { 5, 16, 8 }, { 7, 5, 3 }, { 3, 6, 20 }, { 4, 20, 100 }, { 2, 48, 0 }, { 3, 256, 48 }, { 2, 1024, 4 }, { 4, 2, 1040 } };
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+static bool fits(const char *variant, const shape *s)
+{
+    hd_info info;
+    memset(&info, 0, sizeof info);
+    info.slots = s->slots;
+    for (int i = 0; i < HKV_ROWS; i++)
+        if (strcmp(hkv_rows[i].variant, variant) == 0 && hkv_rows[i].fits(&info)) return false;
+    return true;
+}
+
+/* Way number i of running a small batch. */
+static simt_config way(uint64_t i)
+{
+    static const uint32_t preempt[] = { SIMT_AT_ALL, SIMT_AT_SYNC, SIMT_AT_ATOMIC, SIMT_AT_NONE };
+    simt_config c = simt_config_default();
+    c.strategy = i % 5 == 4 ? SIMT_PCT : SIMT_RANDOM;
+    c.preempt = preempt[i % 4];
+    c.unit = i % 3 == 2 ? SIMT_BY_WARP : SIMT_BY_LANE;
+    c.weak = i % 7 == 3;
+    c.seed = i + 1;
+    c.resident = 2 + (uint32_t)(i % 3);
+    c.shared_bytes = 48 << 10;
+    c.step_limit = 50000000;
+    return c;
+}
+
+static void judged(const char *text)
+{
+    hd_case c;
+    hd_run_report report;
+    test_case("%s", text);
+    must(hd_case_parse(text, &c));
+    memset(&report, 0, sizeof report);
+    must(hd_case_run(&c, NULL, NULL, &report));
+    check(report.wrong[0] == 0, "%s", report.wrong);
+    check(report.judged > 0, "nothing was judged");
+}
+
+/* One warp in lock step runs the items of these variants one after another, or lane by lane: in item order. Full buckets, duplicates, pins,
+ * growth, snapshots. */
+static void in_order(void **unused)
+{
+    simt_config c = simt_config_default();
+    uint64_t runs = 0;
+    (void)unused;
+    c.strategy = SIMT_ROUND_ROBIN;
+    c.unit = SIMT_BY_WARP;
+    c.preempt = SIMT_AT_NONE;
+    c.quiet = true;
+    c.step_limit = 1ull << 40;
+    for (uint64_t i = 0; i < VARIANTS * SHAPES * HD_POLICY_COUNT * 2; i++) {
+        const char *variant = variants[i % VARIANTS];
+        const shape *s = &shapes[i / VARIANTS % SHAPES];
+        if (strcmp(variant, "tlpv2") == 0 || !fits(variant, s)) continue;
+        c.race = i % 3 == 0;
+        char text[256];
+        uint64_t seed = i * 7 + 1, keys = s->buckets * s->slots;
+        keys += keys / 4 + 4;
+        for (uint64_t k = 0; k < test_scale(); k++) {
+            snprintf(text, sizeof text, "hkv.mix.%s policy=%s buckets=%u slots=%u value=%u dual=%d pins=16 batch=%ux%u keys=uniform:%llu duplicate=100000 extreme=50000 reserved=10000 epoch_every=5 admit=%s seed=%llu judge=1",
+                     variant, hd_policy_rows[i / VARIANTS / SHAPES % HD_POLICY_COUNT].name, s->buckets, s->slots, s->value_bytes, (int)(i / VARIANTS / SHAPES / HD_POLICY_COUNT), s->slots > 200 ? 400u : 96u, s->slots > 200 ? 12u : 24u, (ull)keys,
+                     i % 2 ? "score" : "always", (ull)(seed + k * 1000));
+            hd_host_usual(&c, 1, 32);
+            judged(text);
+            hd_host_usual(NULL, 0, 0);
+            runs++;
+        }
+    }
+    test_note("%llu cases in item order", (ull)runs);
+}
+
+/* Distinct keys that all find room: whatever the order, the outcomes are the same. */
+static void in_any_order(void **unused)
+{
+    uint64_t runs = 0;
+    (void)unused;
+    for (uint64_t i = 0; i < VARIANTS * SHAPES * HD_POLICY_COUNT * 2 * test_scale(); i++) {
+        const char *variant = variants[i % VARIANTS];
+        const shape *s = &shapes[i / VARIANTS % SHAPES];
+        bool dual = i / VARIANTS / SHAPES / HD_POLICY_COUNT % 2;
+        if (!fits(variant, s) || s->slots < 5) continue;
+        char text[256];
+        simt_config c = way(i);
+        snprintf(text, sizeof text, "hkv.mix.%s policy=%s buckets=%u slots=%u value=%u dual=%d batch=%ux14 keys=uniform:%u distinct=1 reserved=10000 seed=%llu judge=1", variant, hd_policy_rows[i / VARIANTS / SHAPES % HD_POLICY_COUNT].name,
+                 s->buckets, s->slots, s->value_bytes, dual, s->slots < 64 ? s->slots * 2 : 80, s->slots < 64 ? s->slots : 64, (ull)(i + 1));
+        hd_host_usual(&c, 3, i % 2 ? 32 : 64);
+        judged(text);
+        hd_host_usual(NULL, 0, 0);
+        runs++;
+    }
+    test_note("%llu cases in random order", (ull)runs);
+}
+
+/* ---- Under eviction, in whatever order ---------------------------------------------------------------------- */
+
+enum { ITEMS = 70, KEYS = 60 };
+
+static uint8_t value_byte(uint64_t key, uint32_t at) { return (uint8_t)(key * 31 + at * 7 + 1); }
+
+static void set_value(uint8_t *value, uint64_t key, uint32_t bytes)
+{
+    for (uint32_t k = 0; k < bytes; k++) value[k] = value_byte(key, k);
+}
+
+static void value_must_be(const uint8_t *value, uint64_t key, uint32_t bytes, const char *where)
+{
+    for (uint32_t k = 0; k < bytes; k++) check(value[k] == value_byte(key, k), "%s: key %llu has another's value at byte %u", where, (ull)key, k);
+}
+
+typedef struct census {
+    uint32_t bytes;
+    int64_t there[KEYS + 1];
+} census;
+
+static int count_entry(void *context, uint64_t key, uint64_t score, void *value)
+{
+    census *c = (census *)context;
+    (void)score;
+    check(key <= KEYS, "a key that nobody inserted: %llu", (ull)key);
+    c->there[key]++;
+    value_must_be((const uint8_t *)value, key, c->bytes, "in the table");
+    return 0;
+}
+
+/* What was there and what came in is there or has left: key by key. */
+static void evict_once(hd_table *t, const shape *s, uint64_t *state, census *before)
+{
+    uint32_t bytes = s->value_bytes;
+    uint64_t key[ITEMS], list_key[ITEMS], list_score[ITEMS], list_item[ITEMS], count = 0;
+    uint8_t outcome[ITEMS], *value = (uint8_t *)test_alloc(ITEMS, bytes + 1), *list_value = (uint8_t *)test_alloc(ITEMS, bytes + 1);
+    for (uint32_t i = 0; i < ITEMS; i++) {
+        key[i] = 1 + test_below(state, KEYS);
+        set_value(value + i * bytes, key[i], bytes);
+    }
+    hd_batch b;
+    memset(&b, 0, sizeof b);
+    b.op = HD_OP_INSERT_AND_EVICT;
+    b.n = ITEMS;
+    b.key = b.score = key;
+    b.value = value;
+    b.outcome = outcome;
+    b.list_key = list_key;
+    b.list_value = list_value;
+    b.list_score = list_score;
+    b.list_item = list_item;
+    b.count = &count;
+    must(hd_run(t, &b));
+    must(hd_check(t));
+    census after;
+    memset(&after, 0, sizeof after);
+    after.bytes = bytes;
+    must(hd_for_each(t, count_entry, &after));
+    int64_t left[KEYS + 1] = { 0 };
+    uint64_t listed = 0;
+    for (uint32_t i = 0; i < ITEMS; i++) {
+        if (outcome[i] == HD_INSERTED || outcome[i] == HD_EVICTED) left[key[i]]++;
+        else check(outcome[i] == HD_UPDATED || outcome[i] == HD_REFUSED, "item %u: outcome %d", i, outcome[i]);
+        if (outcome[i] != HD_EVICTED && outcome[i] != HD_REFUSED) continue;
+        check(listed < count && list_item[listed] == i, "entry %llu of the list should be item %u's", (ull)listed, i);
+        if (outcome[i] == HD_EVICTED) left[list_key[listed]]--;
+        else check(list_key[listed] == key[i], "item %u was refused, and the list has another key", i);
+        check(list_score[listed] <= KEYS, "a score that nobody gave");
+        value_must_be(list_value + listed * bytes, list_key[listed], bytes, "in the list");
+        listed++;
+    }
+    check(listed == count, "the list has %llu entries instead of %llu", (ull)count, (ull)listed);
+    for (uint32_t k = 0; k <= KEYS; k++)
+        check(before->there[k] + left[k] == after.there[k], "key %u: %d before, %+d, %d after", k, (int)before->there[k], (int)left[k], (int)after.there[k]);
+    *before = after;
+    free(value);
+    free(list_value);
+}
+
+static void conserves(void **unused)
+{
+    static const shape small[] = { { 3, 4, 16 }, { 2, 16, 32 }, { 3, 5, 7 }, { 2, 16, 640 } };
+    uint64_t state = 11, batches = 0, schedules = 0;
+    (void)unused;
+    for (uint64_t i = 0; i < 320 * test_scale(); i++) {
+        const char *variant = variants[i % VARIANTS];
+        const shape *s = &small[i / VARIANTS % 4];
+        bool dual = i / VARIANTS / 4 % 2;
+        if (!fits(variant, s)) continue;
+        hd_config c = hd_config_default();
+        hd_table *t;
+        c.backend = "host";
+        c.capacity = s->buckets * s->slots;
+        c.slots = s->slots;
+        c.value_bytes = s->value_bytes;
+        c.policy = "custom";
+        c.dual = dual;
+        must(hd_open(&c, &t));
+        census before;
+        memset(&before, 0, sizeof before);
+        for (uint64_t k = 0; k < 3; k++) {
+            simt_config m = way(i * 3 + k);
+            test_case("insert_and_evict by %s, %u x %u slots, value %u, dual %d, way %llu", variant, s->buckets, s->slots, s->value_bytes, dual, (ull)(i * 3 + k));
+            must(hd_host_configure(t, &m));
+            must(hd_host_lanes(t, 2, 64));
+            evict_once(t, s, &state, &before);
+            batches++;
+            schedules += simt_machine_totals(hd_host_machine(t)).switches > 0;
+        }
+        hd_close(t);
+    }
+    test_note("%llu batches conserved every key", (ull)batches);
+    check(schedules == batches, "the machine did not run");
+}
+
+/* ---- Choice ------------------------------------------------------------------------------------------------------ */
+
+static void select_is_pure(void **unused)
+{
+    (void)unused;
+    assert_string_equal(hd_select(HD_OP_INSERT_OR_ASSIGN, 32, 0.98), "tlpv1");
+    assert_string_equal(hd_select(HD_OP_INSERT_OR_ASSIGN, 33, 0.95), "tlpv2");
+    assert_string_equal(hd_select(HD_OP_INSERT_OR_ASSIGN, 8, 0.99), "pipeline");
+    assert_string_equal(hd_select(HD_OP_INSERT_OR_ASSIGN, 512, 0.96), "pipeline");
+    assert_string_equal(hd_select(HD_OP_INSERT_OR_ASSIGN, HD_VALUE_BYTES_MAX, 1), "pipeline");
+    assert_string_equal(hd_select(HD_OP_FIND, 8, 1), "tlpv1");
+    assert_string_equal(hd_select(HD_OP_FIND, 512, 1), "tlpv2");
+    assert_string_equal(hd_select(HD_OP_FIND, 1024, 0), "pipeline");
+}
+
+/* What was chosen is reported; what does not fit is refused by its name, and not chosen without. */
+static void choice_is_told(void **unused)
+{
+    hd_config c = hd_config_default();
+    hd_table *t;
+    uint64_t key[10];
+    (void)unused;
+    c.backend = "host";
+    c.capacity = 10;
+    c.slots = 10;
+    c.value_bytes = 0;
+    must(hd_open(&c, &t));
+    for (uint64_t i = 0; i < 10; i++) key[i] = i;
+    hd_batch b;
+    memset(&b, 0, sizeof b);
+    b.op = HD_OP_INSERT_OR_ASSIGN;
+    b.n = 10;
+    b.key = key;
+    must(hd_run(t, &b));
+    assert_string_equal(b.ran, "hkv.insert_or_assign.tlpv1");
+    b.kernel = "pipeline";
+    must_fail(hd_run(t, &b), HD_EINVAL, "multiple of 16");
+    b.kernel = "warp";
+    must(hd_run(t, &b));
+    assert_string_equal(b.ran, "hkv.insert_or_assign.warp");
+    b.kernel = NULL; /* full now: the selector wants pipeline, which does not fit */
+    must(hd_run(t, &b));
+    assert_string_equal(b.ran, "hkv.insert_or_assign.tlpv1");
+    hd_close(t);
+}
+
+/* ---- Speed: shown, not judged --------------------------------------------------------------------------------------- */
+
+static double keys_per_second(hd_table *t, hd_batch *b)
+{
+    uint64_t start = hd_seams_os.time.now_ns(hd_seams_os.time.self);
+    must(hd_run(t, b));
+    return (double)b->n * 1e9 / (double)(hd_seams_os.time.now_ns(hd_seams_os.time.self) - start);
+}
+
+static void speed(void **unused)
+{
+    enum { CAPACITY = 1 << 15, N = 1 << 16 };
+    uint64_t *key = (uint64_t *)test_alloc(N, 8), state = 5;
+    uint8_t *value = (uint8_t *)test_alloc(N, 64), *out = (uint8_t *)test_alloc(N, 64);
+    (void)unused;
+    for (int v = 0; v < VARIANTS; v++) {
+        hd_config c = hd_config_default();
+        hd_table *t;
+        hd_batch b;
+        c.backend = "host";
+        c.capacity = CAPACITY;
+        c.value_bytes = 64;
+        must(hd_open(&c, &t));
+        memset(&b, 0, sizeof b);
+        b.n = N;
+        b.key = key;
+        b.value = value;
+        b.kernel = variants[v];
+        double best[3] = { 0 };
+        for (int k = 0; k < 5; k++) {
+            for (uint64_t i = 0; i < N; i++) key[i] = test_below(&state, CAPACITY + CAPACITY / 2);
+            b.op = HD_OP_INSERT_OR_ASSIGN;
+            b.value_out = NULL;
+            double upsert = keys_per_second(t, &b);
+            b.op = HD_OP_FIND;
+            b.value_out = out;
+            double find = keys_per_second(t, &b);
+            b.op = HD_OP_CONTAINS;
+            double contains = keys_per_second(t, &b);
+            if (upsert > best[0]) best[0] = upsert;
+            if (find > best[1]) best[1] = find;
+            if (contains > best[2]) best[2] = contains;
+        }
+        test_note("%s: upsert %.2f, find %.2f, contains %.2f million keys/s (128 slots, full, 64-byte values, no preemption)", variants[v], best[0] / 1e6, best[1] / 1e6, best[2] / 1e6);
+        hd_close(t);
+    }
+    free(key);
+    free(value);
+    free(out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(select_is_pure), cmocka_unit_test(choice_is_told), cmocka_unit_test(in_order),
+        cmocka_unit_test(in_any_order),   cmocka_unit_test(conserves),      cmocka_unit_test(speed),
+    };
+    return test_run(tests);
+}
