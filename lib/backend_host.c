@@ -322,7 +322,7 @@ const hd_design hd_design_hkv_host = {
         return host_launch(state, HKV_NUMBER_##variant##_##family, b, when, tally);                               \
     }                                                                                                             \
     const hd_kernel hd_kernel_hkv_host_##variant##_##family = {                                                   \
-        "hkv", #variant, "host", what, unfit_##variant##_##family, launch_##variant##_##family, { HD_OP_ROWS_WITH(HKV_RAN, #variant) }, \
+        "hkv", #variant, "host", "host, " #family ": " what, unfit_##variant##_##family, launch_##variant##_##family, { HD_OP_ROWS_WITH(HKV_RAN, #variant) }, \
     };
 #include "gpu/hkv/registry.inc"
 #undef HKV_KERNEL

@@ -105,7 +105,10 @@ static uint32_t ready_in(const simt_machine *m, const warp *w) { return yields_c
 static uint32_t lanes_ready(const simt_machine *m)
 {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < m->warps_n; i++) n += simt_popc(ready_in(m, &m->warps[i]));
+    bool some = m->config.strategy == SIMT_ROUND_ROBIN; /* it answers 0, of however many there are above one */
+    uint32_t first = m->last_lane ? m->last_lane->warp->number : 0;
+    for (uint32_t i = first; i < m->warps_n && !(some && n > 1); i++) n += simt_popc(ready_in(m, &m->warps[i]));
+    for (uint32_t i = 0; i < first && !(some && n > 1); i++) n += simt_popc(ready_in(m, &m->warps[i]));
     return n;
 }
 

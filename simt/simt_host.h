@@ -206,7 +206,14 @@ SIMT_FN simt_tile simt_tile_of(uint32_t size)
 /* ---- The rest ------------------------------------------------------------------------------------------------ */
 
 SIMT_FN uint32_t simt_ffs(uint32_t x) { return (uint32_t)__builtin_ffs((int)x); }
-SIMT_FN uint32_t simt_popc(uint32_t x) { return (uint32_t)__builtin_popcount(x); }
+
+/* Sums of two bits, of four, of eight; without an instruction for it the compiler would call a function. */
+SIMT_FN uint32_t simt_popc(uint32_t x)
+{
+    x -= x >> 1 & 0x55555555u;
+    x = (x & 0x33333333u) + (x >> 2 & 0x33333333u);
+    return ((x + (x >> 4)) & 0x0f0f0f0fu) * 0x01010101u >> 24;
+}
 
 /* No carry crosses a byte: the top bits are set before the addition and taken out after it. */
 SIMT_FN uint32_t simt_eq4(uint32_t a, uint32_t b)
