@@ -359,6 +359,8 @@ void hd_host_usual(const simt_config *c, uint32_t blocks, uint32_t threads)
     usually.threads = threads;
 }
 
+hd_host_text *hd_host_kernel(uint32_t number) { return number < HKV_KERNELS ? entry[number] : NULL; }
+
 simt_machine *hd_host_machine(hd_table *t)
 {
     host *h = host_of(t);

@@ -17,6 +17,10 @@ hd_status hd_host_configure(hd_table *t, const simt_config *c);
  * another. It is the table's, until the next batch or a call that grows or loads. */
 simt_machine *hd_host_machine(hd_table *t);
 
+/* Kernel `number` of gpu/hkv/rows.h, for a machine of one's own; NULL: there is none. */
+typedef void hd_host_text(const void *args);
+hd_host_text *hd_host_kernel(uint32_t number);
+
 /* How many lanes there are: kernels go over their items in strides, and fewer lanes have more items each. 0: as opened, 8 blocks
  * of as many threads as the kernel's row says. One block of 32 threads, in turn and by warp, runs the
  * items of tlpv1, pipeline and warp in order. */

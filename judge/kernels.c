@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * kernels.c - launches of the real kernels on a scene's machine: what lib/backend_host.c does for a table.
+ */
+#include "judge/kernels.h"
+
+#include <string.h>
+
+#include "lib/backend_host.h"
+#include "lib/error.h"
+
+/* Where the launches of one batch go. */
+typedef struct target {
+    simt_machine *m;
+    uint32_t stream, threads_most;
+} target;
+
+static hd_status launch(void *self, uint32_t kernel, const hkv_args *a, uint64_t blocks, uint32_t threads)
+{
+    const target *t = (const target *)self;
+    return simt_machine_launch(t->m, hd_host_kernel(kernel), a, sizeof *a, (uint32_t)blocks, threads < t->threads_most ? threads : t->threads_most, t->stream);
+}
+
+/* All launches are queued before the first runs: zero now is zero in time. */
+static hd_status zero(void *self, void *p, size_t bytes)
+{
+    (void)self;
+    memset(p, 0, bytes);
+    return HD_OK;
+}
+
+static hd_status queue(const scene_kernel *k, simt_machine *m, const hkv_args *args, uint32_t stream)
+{
+    const hkv_row *row = (const hkv_row *)k->row;
+    target t = { m, stream, k->threads ? k->threads : row->threads };
+    hkv_launcher l = { launch, zero, &t, k->blocks ? k->blocks : 8, UINT64_MAX };
+    return hkv_launch(&l, (uint32_t)(row - hkv_rows), *args);
+}
+
+scene_kernel scene_kernel_at(uint32_t row, uint32_t threads, uint32_t blocks)
+{
+    static const scene_strictness strictness[] = { SCENE_EXACT, SCENE_ORDER, SCENE_SET, SCENE_SHAPE }; /* in the order of hkv_strict */
+    scene_kernel k;
+    memset(&k, 0, sizeof k);
+    k.name = hkv_rows[row].variant;
+    k.strictness = strictness[hkv_rows[row].strict];
+    k.queue = queue;
+    k.threads = threads;
+    k.blocks = blocks;
+    k.row = &hkv_rows[row];
+    return k;
+}
+
+static uint32_t op_named(const char *name)
+{
+    uint32_t op = 0;
+    while (op < HD_OP_COUNT_ && strcmp(name, hd_op_name((hd_op)op)) != 0) op++;
+    return op;
+}
+
+hd_status scene_kernel_row(const hd_case *c, uint32_t *row)
+{
+    uint32_t op = op_named(c->op);
+    if (op == HD_OP_COUNT_) return hd_fail(HD_EINVAL, "case: kernels run one operation, not '%s'", c->op);
+    hd_info info;
+    memset(&info, 0, sizeof info);
+    info.slots = c->slots;
+    info.value_bytes = c->value_bytes;
+    info.dual = c->dual;
+    bool known = false;
+    for (*row = 0; *row < HKV_ROWS; ++*row) {
+        if (strcmp(hkv_rows[*row].variant, c->kernel) != 0) continue;
+        known = true;
+        if (hkv_rows[*row].family != hkv_family_of(op)) continue;
+        const char *why = hkv_rows[*row].fits(&info);
+        return why ? hd_fail(HD_EINVAL, "kernel: %s cannot run this table: %s", c->kernel, why) : HD_OK;
+    }
+    return known ? hd_fail(HD_EINVAL, "kernel: %s does not run %s", c->kernel, c->op) : hd_fail_name("kernel", c->kernel, HD_KERNELS);
+}
