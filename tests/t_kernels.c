@@ -237,6 +237,74 @@ static void conserves(void **unused)
     check(schedules == batches, "the machine did not run");
 }
 
+/* ---- What a miss costs, and what a whole trace does ----------------------------------------------------------- */
+
+/* Proposition 3.1, counted: the digests settle a miss, in one 128-byte line a bucket, however full. Only digests are
+ * read sixteen bytes at a time. */
+static void miss_is_one_line(void **unused)
+{
+    enum { CAPACITY = 1 << 13, N = 2000 };
+    uint64_t key[N];
+    (void)unused;
+    for (int i = 0; i < 8; i++) {
+        bool dual = i % 2;
+        uint64_t fill = i < 2 ? 0 : i < 4 ? CAPACITY / 2 : i < 6 ? CAPACITY : 4 * CAPACITY, lines = 0;
+        size_t n = 0;
+        hd_config c = hd_config_default();
+        hd_table *t;
+        hd_batch b;
+        c.backend = "host";
+        c.capacity = CAPACITY;
+        c.value_bytes = 0;
+        c.dual = dual;
+        must(hd_open(&c, &t));
+        memset(&b, 0, sizeof b);
+        b.key = key;
+        b.op = HD_OP_INSERT_OR_ASSIGN;
+        for (uint64_t done = 0; done < fill; done += b.n) {
+            b.n = fill - done < N ? fill - done : N;
+            for (uint64_t k = 0; k < b.n; k++) key[k] = done + k;
+            must(hd_run(t, &b));
+        }
+        simt_config m = simt_config_default();
+        m.strategy = SIMT_ROUND_ROBIN;
+        m.preempt = SIMT_AT_NONE;
+        m.race = false;
+        m.meter = m.quiet = true;
+        must(hd_host_configure(t, &m));
+        for (uint64_t k = 0; k < N; k++) key[k] = (1ull << 40) + k;
+        b.op = HD_OP_CONTAINS;
+        b.kernel = "warp";
+        b.n = N;
+        must(hd_run(t, &b));
+        const simt_site *site = simt_machine_sites(hd_host_machine(t), &n);
+        for (size_t k = 0; k < n; k++)
+            if (!site[k].shared && site[k].bytes == 16 * site[k].lanes) lines += site[k].lines;
+        test_case("%llu keys into %d slots, dual %d", (ull)fill, CAPACITY, dual);
+        check(lines == N * (1ull + dual), "%d misses read %llu lines of digests", N, (ull)lines);
+        hd_close(t);
+    }
+}
+
+/* Plain LRU of 128 objects over a trace of a virtual disk: one bucket, a request a batch. */
+static void trace_is_lru(void **unused)
+{
+    const char *trace = test_data("cloudPhysicsIO.oracleGeneral.zst");
+    (void)unused;
+    for (int v = 0; v < VARIANTS; v++) {
+        hd_case c;
+        hd_run_report report;
+        char text[512];
+        snprintf(text, sizeof text, "hkv.insert_or_assign.%s buckets=1 batch=1x113872 keys=oracleGeneral:%s", variants[v], trace);
+        test_case("%s", text);
+        must(hd_case_parse(text, &c));
+        memset(&report, 0, sizeof report);
+        must(hd_case_run(&c, NULL, NULL, &report));
+        check(report.requests == 113872, "%llu requests", (ull)report.requests);
+        assert_int_equal(report.counters.outcome[HD_INSERTED] + report.counters.outcome[HD_EVICTED], 99411);
+    }
+}
+
 /* ---- Choice ------------------------------------------------------------------------------------------------------ */
 
 static void select_is_pure(void **unused)
@@ -338,7 +406,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(select_is_pure), cmocka_unit_test(choice_is_told), cmocka_unit_test(in_order),
-        cmocka_unit_test(in_any_order),   cmocka_unit_test(conserves),      cmocka_unit_test(speed),
+        cmocka_unit_test(in_any_order),   cmocka_unit_test(conserves),      cmocka_unit_test(miss_is_one_line), cmocka_unit_test(trace_is_lru),  cmocka_unit_test(speed),
     };
     return test_run(tests);
 }
