@@ -279,14 +279,17 @@ static hd_status grow(hd_table *t, uint64_t buckets)
     if (buckets == 0 || buckets % info.buckets)
         return hd_fail(HD_EINVAL, "buckets: %" PRIu64 " is no multiple of the present %" PRIu64, buckets, info.buckets);
     if (buckets == info.buckets) return HD_OK;
-    uint64_t entry_bytes = 17 + (uint64_t)info.value_bytes, added = buckets - info.buckets;
-    if (buckets > (uint64_t)PTRDIFF_MAX / info.slots / entry_bytes)
+    if (buckets > (uint64_t)PTRDIFF_MAX / info.slots / (17 + (uint64_t)info.value_bytes))
         return hd_fail(HD_EINVAL, "buckets: %" PRIu64 " are more than can be addressed", buckets);
-    info.buckets = buckets;
-    info.capacity = buckets * info.slots;
-    info.memory_bytes += added * info.slots * entry_bytes;
+    hd_config c = hd_config_default();
+    c.capacity = buckets * info.slots;
+    c.slots = info.slots;
+    c.value_bytes = info.value_bytes;
+    c.dual = info.dual;
+    c.pins = info.pins;
     void *state;
-    hd_status status = t->design->open(&info, &t->seams, &state);
+    hd_status status = t->design->shape(&c, &info);
+    if (!status) status = t->design->open(&info, &t->seams, &state);
     if (status) return status;
     status = hd_stage(t->design, t->state, true);
     if (!status && !(status = hd_stage(t->design, state, true))) {
