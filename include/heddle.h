@@ -163,7 +163,7 @@ typedef struct hd_seams hd_seams; /* how the library reaches the outside: lib/se
  * hd_open; none is kept. */
 typedef struct hd_config {
     const char *design;      /* "hkv"                                                        */
-    const char *backend;     /* "ref"                                                        */
+    const char *backend;     /* "ref", "host" or "cuda": where the table is and who runs it  */
     const char *policy;      /* "lru": a row of policies/registry.inc                        */
     const char *lock;        /* "rw": a row of concurrency/registry.inc                      */
     uint64_t capacity;       /* entries, >= 1; rounded up to whole buckets                   */
@@ -230,7 +230,12 @@ HD_API hd_status hd_counters_sync(const hd_table *table, hd_counters *counters);
  * order of them gives, one at a time; the ref backend's order is item 0 first.
  *
  * Outputs of an item that found nothing are left as the caller passed them; `outcome` is always
- * written. Input and output arrays must not overlap. */
+ * written. Input and output arrays must not overlap.
+ *
+ * On backend "cuda" the arrays are all in the GPU's memory, or all in this machine's. The GPU's: the batch is
+ * put on `stream` and nothing is waited for; batches take effect in the order of the calls, whatever
+ * their streams; a failure of the device may be told by a later call. This machine's: they are copied
+ * there and back, and the call waits. Pointers (ptr) are the GPU's in either case. */
 typedef struct hd_batch {
     hd_op op;
     bool distinct;          /* promise: no key twice. --enable-verify builds check it (HD_EINVAL)  */

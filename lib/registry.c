@@ -47,6 +47,7 @@ static const hd_kernel *const kernels[] = {
 static const hd_row backends[] = {
     { "ref", "the reference, sequential in meaning, on this machine's cores", "" },
     { "host", "the GPU's kernels, on a machine that runs their lanes as a scheduler says, on one core", "" },
+    { "cuda", "the same kernels on a GPU, whose memory holds the table", "" },
 };
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

@@ -123,11 +123,14 @@ static bool find_device(char say[SAY_BYTES])
 
 static bool find_cuda_backend(char say[SAY_BYTES])
 {
-    hd_row r;
-    bool found = false;
-    for (size_t i = 0; hd_list(HD_BACKENDS, i, &r); i++) found = found || strcmp(r.name, "cuda") == 0;
-    snprintf(say, SAY_BYTES, found ? "built in" : "not in this build");
-    return found;
+    hd_config c = hd_config_default();
+    hd_table *t = NULL;
+    c.backend = "cuda";
+    c.capacity = c.slots;
+    bool opened = hd_open(&c, &t) == HD_OK;
+    snprintf(say, SAY_BYTES, "%s", opened ? "a table was opened" : hd_why());
+    hd_close(t);
+    return opened;
 }
 
 static bool find_plots(char say[SAY_BYTES])

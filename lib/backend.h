@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * backend.h - what the backends that run the kernels of gpu/hkv have in common: a batch as the kernels' argument, and the words
+ * that kernels count in.
+ */
+#ifndef HD_BACKEND_H
+#define HD_BACKEND_H
+
+#include <string.h>
+
+#include "gpu/hkv/rows.h"
+#include "lib/design.h"
+#include "predicates/predicate.h"
+
+/* In the memory of the backend. */
+typedef struct hkv_words {
+    uint64_t tally[HD_OUTCOME_COUNT], segment[HKV_SEGMENTS], cursor[2];
+    uint32_t pins, pin_lock;
+} hkv_words;
+
+/* The room beside the planes. */
+typedef struct hkv_room {
+    hkv_words *words;
+    uint32_t *lock;        /* (buckets)             */
+    uint8_t *stage_flag;   /* (window)              */
+    uint64_t *stage_key;   /* (window)              */
+    uint64_t *stage_score; /* (window)              */
+    uint8_t *stage_value;  /* (window, value_bytes) */
+} hkv_room;
+
+static inline uint32_t hkv_predicate_of(const hd_batch *b)
+{
+    bool asks = b->op == HD_OP_ERASE_IF || b->op == HD_OP_EXPORT_IF || b->op == HD_OP_SIZE_IF;
+    uint32_t p = HD_PREDICATE_all;
+    if (asks)
+        for (p = 0; p < HD_PREDICATE_COUNT && strcmp(b->pred, hd_predicate_rows[p].name) != 0;) p++;
+    return p;
+}
+
+/* All but first, last and window, which hkv_launch sets. */
+static inline hkv_args hkv_args_of(const hkv_view *v, const hkv_room *room, const hd_batch *b, hd_when when)
+{
+    hkv_args a;
+    memset(&a, 0, sizeof a);
+    a.v = *v;
+    a.lock = room->lock;
+    a.pins = &room->words->pins;
+    a.pin_lock = &room->words->pin_lock;
+    a.op = b->op;
+    a.elem = b->elem;
+    a.predicate = hkv_predicate_of(b);
+    a.epoch = when.epoch;
+    a.n = b->n;
+    a.key = b->key;
+    a.value = b->op == HD_OP_FIND_OR_INSERT_PTR ? NULL : (const uint8_t *)b->value;
+    a.score = b->score;
+    a.flag = b->flag;
+    a.holder = b->holder;
+    a.start = b->start;
+    a.pred_arg[0] = b->pred_arg[0];
+    a.pred_arg[1] = b->pred_arg[1];
+    a.clock = when.clock;
+    a.per_item = when.per_item;
+    a.outcome = b->outcome;
+    a.value_out = (uint8_t *)b->value_out;
+    a.score_out = b->score_out;
+    a.ptr = (uint64_t *)(void *)b->ptr;
+    a.list_key = b->list_key;
+    a.list_score = b->list_score;
+    a.list_item = b->list_item;
+    a.list_value = (uint8_t *)b->list_value;
+    a.count = b->count;
+    a.tally = room->words->tally;
+    a.segment = room->words->segment;
+    a.cursor = room->words->cursor;
+    a.stage_flag = room->stage_flag;
+    a.stage_key = room->stage_key;
+    a.stage_score = room->stage_score;
+    a.stage_value = room->stage_value;
+    return a;
+}
+
+#endif

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * backend_cuda.c - HKV tables in a device's memory. All of it is over the device seam, so that a test can put a machine without a
+ * GPU, or one that fails, in its place.
+ *
+ * A batch's arrays are either all the device's or all this machine's; the first one tells. The device's: the batch is put on
+ * its stream, and nothing is waited for. This machine's: they are brought over and back, and the batch is done when the call
+ * returns (for tools and tests; a copy costs more than most batches).
+ *
+ * Batches take effect in the order of the calls, on whichever streams: one that comes on another stream than the batch before
+ * waits for it there. (Readers on two streams could overlap; they gain little, for one fills the device.)
+ *
+ * Walks, checks, growth and snapshots are the reference's, on a copy of the planes on this machine: see hd_design.stage.
+ */
+#include "lib/backend.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "lib/error.h"
+#include "lib/op.h"
+#include "ref/hkv.h"
+
+extern const hd_design hd_design_hkv, hd_design_hkv_cuda;
+
+enum {
+    STAGE_BYTES = 64 << 20, /* of the window that lists are made in, about */
+    WINDOW_LEAST = 1 << 12, WINDOW_MOST = 1 << 20,
+    BLOCKS_PER_PROCESSOR = 16, /* of 128 threads: as many as run at a time */
+    PLACE = 256                /* what an array brought over is aligned to */
+};
+
+typedef struct cuda {
+    const hd_seams *seams;
+    const hd_device_seam *seam;
+    hd_device device;
+    hd_info info;
+    hkv_view v;       /* its pointers are the device's */
+    hkv_room room;    /* likewise                      */
+    uint64_t window;
+    void *staged;     /* a state of hd_design_hkv between stage and settle */
+    bool staged_values;
+    void *mark;       /* after the last batch, which was put on this stream */
+    void *stream;
+    uint8_t *brought; /* arrays of this machine, over there */
+    uint64_t brought_bytes;
+    pthread_mutex_t busy; /* readers come together */
+} cuda;
+
+/* ---- Asking the device -------------------------------------------------------------------------------------- */
+
+#define SITE_TEXT_(x) #x
+#define SITE_TEXT(x) SITE_TEXT_(x)
+#define SITE "backend_cuda.c:" SITE_TEXT(__LINE__)
+
+/* HD_OK, or the failed call with what it was for, its error and its place. */
+static hd_status told(const cuda *c, int code, const char *call, const char *what, const char *site)
+{
+    if (code == 0) return HD_OK;
+    return hd_fail(HD_ECUDA, "%s: %s failed: %s (%s)", what, call, c->seam->error(c->seam->self, code), site);
+}
+#define ASK(c, what, call, ...) told((c), (c)->seam->call((c)->seam->self, __VA_ARGS__), #call, (what), SITE)
+
+/* The table's device, for the calling thread; and back to the one it had. */
+static hd_status enter(const cuda *c, int *before) { return ASK(c, "device", use, c->device.number, before); }
+
+static hd_status leave(const cuda *c, int before, hd_status status)
+{
+    int table_s;
+    if (before == c->device.number) return status;
+    int code = c->seam->use(c->seam->self, before, &table_s);
+    return status ? status : told(c, code, "use", "device", SITE);
+}
+
+static hd_status take(const cuda *c, const char *what, uint64_t count, uint64_t size, void **p)
+{
+    *p = NULL;
+    if (count == 0 || size == 0) return HD_OK;
+    if (count > (uint64_t)PTRDIFF_MAX / size) return hd_fail(HD_ENOMEM, "%s: %" PRIu64 " x %" PRIu64 " bytes is more than can be addressed", what, count, size);
+    int code = c->seam->take(c->seam->self, p, (size_t)(count * size));
+    if (code == HD_DEVICE_NO_MEMORY) return hd_fail(HD_ENOMEM, "%s: %s has no memory for %" PRIu64 " bytes", what, c->device.name, count * size);
+    return told(c, code, "take", what, SITE);
+}
+
+static void give(const cuda *c, void *p)
+{
+    if (p) c->seam->give(c->seam->self, p);
+}
+
+/* ---- Open and close -------------------------------------------------------------------------------------------- */
+
+/* As many as fit into the stage, but no more than a small table has a use for. */
+static uint64_t window_for(const hd_info *info)
+{
+    uint64_t n = STAGE_BYTES / (17 + (uint64_t)info->value_bytes);
+    if (n > info->capacity) n = info->capacity;
+    return n < WINDOW_LEAST ? WINDOW_LEAST : n > WINDOW_MOST ? WINDOW_MOST : n;
+}
+
+static hd_status cuda_shape(const hd_config *config, hd_info *info)
+{
+    hd_status status = hd_design_hkv.shape(config, info);
+    uint64_t listed_bytes = 17 + (uint64_t)info->value_bytes;
+    info->memory_bytes += info->buckets * sizeof(uint32_t) + sizeof(hkv_words) + window_for(info) * listed_bytes;
+    return status;
+}
+
+static void cuda_close(void *state, const hd_seams *s)
+{
+    cuda *c = (cuda *)state;
+    int before = c->device.number;
+    void *const all[] = { c->v.digest, c->v.key, c->v.score, c->v.value, c->v.pin, c->room.words, c->room.lock,
+                          c->room.stage_flag, c->room.stage_key, c->room.stage_score, c->room.stage_value, c->brought };
+    enter(c, &before);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) give(c, all[i]);
+    if (c->mark) c->seam->unmark(c->seam->self, c->mark);
+    leave(c, before, HD_OK);
+    if (c->staged) hd_design_hkv.close(c->staged, s);
+    pthread_mutex_destroy(&c->busy);
+    hd_give(s, c, 1, sizeof *c);
+}
+
+enum { AS_IT_COMES = -1 };
+
+/* A piece of the device's memory, and the byte that it is filled with. */
+typedef struct piece {
+    const char *what;
+    void **p;
+    uint64_t count, size;
+    int byte;
+} piece;
+
+static hd_status take_all(cuda *c)
+{
+    hkv_view *v = &c->v;
+    hkv_room *r = &c->room;
+    uint64_t entries = hkv_capacity(v), value_bytes = v->value_bytes;
+    void *digest, *key, *score, *value, *pin, *words, *lock, *flag, *stage_key, *stage_score, *stage_value;
+    const piece all[] = {
+        { "capacity: digests", &digest, entries, 1, HKV_NO_DIGEST },
+        { "capacity: keys", &key, entries, 8, 0xff }, /* HD_KEY_EMPTY */
+        { "capacity: scores", &score, entries, 8, 0 },
+        { "capacity: values", &value, value_bytes ? entries : 1, value_bytes ? value_bytes : 1, 0 },
+        { "pins", &pin, v->pin_places, sizeof(hkv_pin), 0xff },
+        { "table: counters", &words, 1, sizeof(hkv_words), 0 },
+        { "capacity: bucket locks", &lock, v->buckets, sizeof *r->lock, 0 },
+        { "table: window of lists", &flag, c->window, 1, AS_IT_COMES },
+        { "table: window of lists", &stage_key, c->window, 8, AS_IT_COMES },
+        { "table: window of lists", &stage_score, c->window, 8, AS_IT_COMES },
+        { "table: window of lists", &stage_value, c->window, value_bytes, AS_IT_COMES },
+    };
+    enum { PIECES = sizeof all / sizeof *all };
+    hd_status status = HD_OK;
+    for (int i = 0; i < PIECES; i++) *all[i].p = NULL;
+    for (int i = 0; i < PIECES && !status; i++) status = take(c, all[i].what, all[i].count, all[i].size, all[i].p);
+    for (int i = 0; i < PIECES && !status; i++)
+        if (*all[i].p && all[i].byte != AS_IT_COMES) status = ASK(c, all[i].what, fill, *all[i].p, all[i].byte, (size_t)(all[i].count * all[i].size), NULL);
+    v->digest = (uint8_t *)digest;
+    v->key = (uint64_t *)key;
+    v->score = (uint64_t *)score;
+    v->value = (uint8_t *)value;
+    v->pin = (hkv_pin *)pin;
+    r->words = (hkv_words *)words;
+    r->lock = (uint32_t *)lock;
+    r->stage_flag = (uint8_t *)flag;
+    r->stage_key = (uint64_t *)stage_key;
+    r->stage_score = (uint64_t *)stage_score;
+    r->stage_value = (uint8_t *)stage_value;
+    return status ? status : ASK(c, "table: an empty one", wait, NULL);
+}
+
+static hd_status cuda_open(const hd_info *info, const hd_seams *s, void **state)
+{
+    hd_device device = { 0, 0, "" };
+    int code = s->device->find(s->device->self, &device);
+    if (code) return hd_fail(HD_ECUDA, "no CUDA device: %s", s->device->error(s->device->self, code));
+
+    void *p;
+    hd_status status = hd_take(s, "table", 1, sizeof(cuda), &p);
+    if (status) return status;
+    cuda *c = (cuda *)memset(p, 0, sizeof(cuda));
+    c->seams = s;
+    c->seam = s->device;
+    c->device = device;
+    c->info = *info;
+    c->window = window_for(info);
+    c->v = hkv_view_for(info);
+    pthread_mutex_init(&c->busy, NULL);
+    status = take_all(c);
+    if (status) cuda_close(c, s);
+    else *state = c;
+    return status;
+}
+
+/* ---- On this machine for a while ----------------------------------------------------------------------------------- */
+
+/* Whatever was put on a stream is over. */
+static hd_status wait_for_batches(const cuda *c)
+{
+    hd_status status = c->mark ? ASK(c, "batches before", after, c->mark, NULL) : HD_OK;
+    return status ? status : ASK(c, "batches before", wait, NULL);
+}
+
+/* After a failure, too: nothing that is on its way may arrive when its memory is somebody else's. */
+static hd_status wait_anyway(const cuda *c, const char *what, hd_status status, void *stream)
+{
+    int code = c->seam->wait(c->seam->self, stream);
+    return status ? status : told(c, code, "wait", what, SITE);
+}
+
+/* The planes and pins, one way or the other. Batches wait for it and are waited for. */
+static hd_status copy_planes(cuda *c, hd_way way)
+{
+    hkv_view *here = hkv_view_of(c->staged);
+    uint64_t entries = hkv_capacity(&c->v);
+    const struct {
+        const char *what;
+        void *there, *here;
+        uint64_t bytes;
+    } all[] = {
+        { "digests", c->v.digest, here->digest, entries },
+        { "keys", c->v.key, here->key, entries * 8 },
+        { "scores", c->v.score, here->score, entries * 8 },
+        { "values", c->v.value, here->value, c->staged_values ? entries * c->v.value_bytes : 0 },
+        { "pins", c->v.pin, here->pin, c->v.pin_places * sizeof *here->pin },
+        { "pins", &c->room.words->pins, &here->pins, sizeof here->pins },
+    };
+    hd_status status = wait_for_batches(c);
+    for (size_t i = 0; i < sizeof all / sizeof *all && !status; i++) {
+        if (all[i].bytes == 0) continue;
+        if (way == HD_TO_DEVICE) status = ASK(c, all[i].what, copy, all[i].there, all[i].here, (size_t)all[i].bytes, way, NULL);
+        else status = ASK(c, all[i].what, copy, all[i].here, all[i].there, (size_t)all[i].bytes, way, NULL);
+    }
+    return wait_anyway(c, "planes", status, NULL);
+}
+
+static void unstage(cuda *c)
+{
+    if (c->staged) hd_design_hkv.close(c->staged, c->seams);
+    c->staged = NULL;
+}
+
+static hd_status cuda_stage(void *state, bool values)
+{
+    cuda *c = (cuda *)state;
+    int before = c->device.number;
+    hd_status status = hd_design_hkv.open(&c->info, c->seams, &c->staged);
+    if (status) return c->staged = NULL, status;
+    c->staged_values = values;
+    status = enter(c, &before);
+    if (!status) status = copy_planes(c, HD_FROM_DEVICE);
+    status = leave(c, before, status);
+    if (status) unstage(c);
+    return status;
+}
+
+static hd_status cuda_settle(void *state, bool changed)
+{
+    cuda *c = (cuda *)state;
+    int before = c->device.number;
+    hd_status status = HD_OK;
+    if (!c->staged) return HD_OK;
+    if (changed) {
+        status = enter(c, &before);
+        if (!status) status = copy_planes(c, HD_TO_DEVICE);
+        status = leave(c, before, status);
+    }
+    unstage(c);
+    return status;
+}
+
+static hd_status cuda_check(void *state) { return hd_design_hkv.check(((cuda *)state)->staged); }
+static bool cuda_next(void *state, hd_entry *e) { return hd_design_hkv.next(((cuda *)state)->staged, e); }
+static bool cuda_put_at(void *state, const hd_entry *e) { return hd_design_hkv.put_at(((cuda *)state)->staged, e); }
+static bool cuda_put(void *state, const hd_entry *e) { return hd_design_hkv.put(((cuda *)state)->staged, e); }
+static void cuda_move_all(void *from, void *to) { hd_design_hkv.move_all(((cuda *)from)->staged, ((cuda *)to)->staged); }
+
+static hd_status tally_here(cuda *c, uint64_t *outcome)
+{
+    uint64_t n[HD_OUTCOME_COUNT];
+    hd_status status = wait_for_batches(c);
+    if (!status) status = ASK(c, "counters", copy, n, c->room.words->tally, sizeof n, HD_FROM_DEVICE, NULL);
+    if (!status) status = ASK(c, "counters", fill, c->room.words->tally, 0, sizeof n, NULL);
+    status = wait_anyway(c, "counters", status, NULL);
+    for (int o = 0; o < HD_OUTCOME_COUNT && !status; o++) outcome[o] += n[o];
+    return status;
+}
+
+static hd_status cuda_tally(void *state, uint64_t *outcome)
+{
+    cuda *c = (cuda *)state;
+    int before = c->device.number;
+    hd_status status = enter(c, &before);
+    if (!status) status = tally_here(c, outcome);
+    return leave(c, before, status);
+}
+
+/* ---- Arrays of this machine -------------------------------------------------------------------------------------------- */
+
+typedef struct array {
+    void *here, **field; /* its field of the kernels' argument */
+    uint64_t bytes;
+    bool out;            /* outputs go there too: what no item writes is to be what it was */
+} array;
+
+enum { ARRAYS = 13 };
+
+/* Those of the batch's that kernels reach, the one that tells where they are first. */
+static int arrays_of(hkv_args *a, const hd_batch *b, array *all)
+{
+    hkv_family family = hkv_family_of(b->op);
+    uint64_t n = a->n, keyed = hkv_is_keyed(family) ? n : 0, listed = keyed || family == HKV_FAMILY_export ? n : 0, bytes = a->v.value_bytes;
+    const array every[ARRAYS] = {
+        { (void *)(uintptr_t)a->key, (void **)(void *)&a->key, keyed * 8, false },
+        { (void *)(uintptr_t)a->value, (void **)(void *)&a->value, keyed * bytes, false },
+        { (void *)(uintptr_t)a->score, (void **)(void *)&a->score, keyed * 8, false },
+        { (void *)(uintptr_t)a->flag, (void **)(void *)&a->flag, keyed, false },
+        { a->outcome, (void **)(void *)&a->outcome, keyed, true },
+        { a->value_out, (void **)(void *)&a->value_out, keyed * bytes, true },
+        { a->score_out, (void **)(void *)&a->score_out, keyed * 8, true },
+        { a->ptr, (void **)(void *)&a->ptr, keyed * 8, true },
+        { a->list_key, (void **)(void *)&a->list_key, listed * 8, true },
+        { a->list_value, (void **)(void *)&a->list_value, listed * bytes, true },
+        { a->list_score, (void **)(void *)&a->list_score, listed * 8, true },
+        { a->list_item, (void **)(void *)&a->list_item, listed * 8, true },
+        { a->count, (void **)(void *)&a->count, 8, true },
+    };
+    int used = 0;
+    for (int i = 0; i < ARRAYS; i++)
+        if (every[i].here && every[i].bytes) all[used++] = every[i];
+    return used;
+}
+
+static uint64_t placed(uint64_t bytes) { return (bytes + PLACE - 1) / PLACE * PLACE; }
+
+/* Room for them over there: kept from batch to batch, taken anew when more is needed. */
+static hd_status room_for(cuda *c, const array *all, int used)
+{
+    uint64_t bytes = 0;
+    for (int i = 0; i < used; i++) bytes += placed(all[i].bytes);
+    if (bytes <= c->brought_bytes) return HD_OK;
+    give(c, c->brought);
+    c->brought_bytes = 0;
+    void *p;
+    hd_status status = take(c, "batch: its arrays", bytes, 1, &p);
+    c->brought = (uint8_t *)p;
+    if (!status) c->brought_bytes = bytes;
+    return status;
+}
+
+static hd_status bring(cuda *c, const array *all, int used, void *stream)
+{
+    hd_status status = room_for(c, all, used);
+    uint8_t *at = c->brought;
+    for (int i = 0; i < used && !status; i++) {
+        *all[i].field = at;
+        status = ASK(c, "batch: an array to the device", copy, at, all[i].here, (size_t)all[i].bytes, HD_TO_DEVICE, stream);
+        at += placed(all[i].bytes);
+    }
+    return status;
+}
+
+static hd_status bring_back(cuda *c, const array *all, int used, void *stream)
+{
+    hd_status status = HD_OK;
+    for (int i = 0; i < used && !status; i++)
+        if (all[i].out) status = ASK(c, "batch: an array from the device", copy, all[i].here, *all[i].field, (size_t)all[i].bytes, HD_FROM_DEVICE, stream);
+    return wait_anyway(c, "batch", status, stream);
+}
+
+/* ---- A batch ----------------------------------------------------------------------------------------------------------- */
+
+typedef struct on_stream {
+    cuda *c;
+    void *stream;
+    const hd_batch *b;
+} on_stream;
+
+static hd_status put_launch(void *self, uint32_t kernel, const hkv_args *a, uint64_t blocks, uint32_t threads)
+{
+    const on_stream *o = (const on_stream *)self;
+    hd_launch l = { kernel, threads, blocks, a, sizeof *a };
+    return ASK(o->c, hd_op_name(o->b->op), launch, &l, o->stream);
+}
+
+static hd_status put_zero(void *self, void *p, size_t bytes)
+{
+    const on_stream *o = (const on_stream *)self;
+    return ASK(o->c, hd_op_name(o->b->op), fill, p, 0, bytes, o->stream);
+}
+
+static hd_status run_batch(cuda *c, uint32_t row, const hd_batch *b, hd_when when)
+{
+    array all[ARRAYS];
+    hkv_args a = hkv_args_of(&c->v, &c->room, b, when);
+    int used = arrays_of(&a, b, all);
+    bool theirs = true;
+    on_stream o = { c, b->stream, b };
+    hkv_launcher l = { put_launch, put_zero, &o, (uint64_t)c->device.processors * BLOCKS_PER_PROCESSOR, c->window };
+    hd_status status = used ? ASK(c, "batch: its arrays", owns, all[0].here, &theirs) : HD_OK;
+    if (!status && c->mark && c->stream != b->stream) status = ASK(c, "batch before", after, c->mark, b->stream);
+    if (!status && !theirs) status = bring(c, all, used, b->stream);
+    if (!status) status = hkv_launch(&l, row, a);
+    if (!status && !theirs) status = bring_back(c, all, used, b->stream);
+    if (!status) status = ASK(c, "batch", mark, &c->mark, b->stream);
+    c->stream = b->stream;
+    return status;
+}
+
+static hd_status cuda_launch(void *state, uint32_t row, const hd_batch *b, hd_when when)
+{
+    cuda *c = (cuda *)state;
+    int before = c->device.number;
+    pthread_mutex_lock(&c->busy);
+    hd_status status = enter(c, &before);
+    if (!status) status = run_batch(c, row, b, when);
+    status = leave(c, before, status);
+    pthread_mutex_unlock(&c->busy);
+    return status;
+}
+
+static const char *cuda_unfit(uint32_t row, const hd_info *info, const hd_batch *b)
+{
+    return hkv_rows[row].family != hkv_family_of(b->op) ? HD_OTHER_OPERATION : hkv_rows[row].fits(info);
+}
+
+/* ---- Rows ---------------------------------------------------------------------------------------------------------------- */
+
+const hd_design hd_design_hkv_cuda = {
+    "hkv", "a bucketed cache in a GPU's memory", "cuda", cuda_shape, cuda_open, cuda_close, cuda_stage, cuda_settle,
+    cuda_check, cuda_next, cuda_put_at, cuda_put, cuda_move_all, cuda_tally, true,
+};
+
+#define HKV_RAN(number, name, role, needs, what, variant) "hkv." #name "." variant,
+#define HKV_KERNEL(variant, family, lanes, threads, fits, strictness, what)                                       \
+    static const char *unfit_##variant##_##family(const hd_info *info, const hd_batch *b)                         \
+    {                                                                                                             \
+        return cuda_unfit(HKV_NUMBER_##variant##_##family, info, b);                                              \
+    }                                                                                                             \
+    static hd_status launch_##variant##_##family(void *state, const hd_batch *b, hd_when when, uint64_t *tally)   \
+    {                                                                                                             \
+        (void)tally; /* outcomes are counted over there: cuda_tally */                                            \
+        return cuda_launch(state, HKV_NUMBER_##variant##_##family, b, when);                                      \
+    }                                                                                                             \
+    const hd_kernel hd_kernel_hkv_cuda_##variant##_##family = {                                                   \
+        "hkv", #variant, "cuda", what, unfit_##variant##_##family, launch_##variant##_##family, { HD_OP_ROWS_WITH(HKV_RAN, #variant) }, \
+    };
+#include "gpu/hkv/registry.inc"
+#undef HKV_KERNEL
+#undef HKV_RAN

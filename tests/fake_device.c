@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * fake_device.c - a device without a GPU.
+ */
+#include "tests/fake_device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "gpu/hkv/args.h"
+#include "gpu/hkv/rows.h"
+
+/* ---- Kernels ------------------------------------------------------------------------------------------------- */
+
+#define HKV_KERNEL(variant, family, lanes, threads, fits, strictness, what) void hkv_kernel_##variant##_##family(const void *args);
+#include "gpu/hkv/registry.inc"
+#undef HKV_KERNEL
+void hkv_kernel_list_count(const void *args);
+void hkv_kernel_list_write(const void *args);
+
+static void (*const entry[HKV_KERNELS])(const void *) = {
+#define HKV_KERNEL(variant, family, lanes, threads, fits, strictness, what) hkv_kernel_##variant##_##family,
+#include "gpu/hkv/registry.inc"
+#undef HKV_KERNEL
+    hkv_kernel_list_count,
+    hkv_kernel_list_write,
+};
+
+/* ---- Memory: out of reach but while the device works --------------------------------------------------------- */
+
+static void reach(fake_device *f, int how)
+{
+    for (size_t i = 0; i < f->pieces; i++) mprotect(f->piece[i].p, f->piece[i].mapped, how);
+}
+
+static bool is_theirs(const fake_device *f, const void *p)
+{
+    for (size_t i = 0; i < f->pieces; i++)
+        if ((const char *)p >= (const char *)f->piece[i].p && (const char *)p < (const char *)f->piece[i].p + f->piece[i].bytes) return true;
+    return false;
+}
+
+/* ---- Work ------------------------------------------------------------------------------------------------------ */
+
+static void run_kernel(fake_device *f, const fake_work *w)
+{
+    simt_config c;
+    memset(&c, 0, sizeof c);
+    c.strategy = SIMT_ROUND_ROBIN;
+    c.quiet = true;
+    c.step_limit = 1ull << 40;
+    c.shared_bytes = 48 << 10;
+    simt_machine_forget(f->machine);
+    for (size_t i = 0; i < f->pieces; i++) must(simt_machine_region(f->machine, f->piece[i].p, f->piece[i].bytes, "device memory"));
+    must(simt_machine_launch(f->machine, entry[w->launch.kernel], w->kept, w->bytes, (uint32_t)w->launch.blocks, w->launch.threads, 0));
+    check(simt_machine_run(f->machine, &c), "%s", simt_machine_finding(f->machine)->story);
+}
+
+/* The work of a stream before number `end`, in order; what it waits for on other streams comes first. */
+static void run_stream(fake_device *f, void *stream, size_t end)
+{
+    for (size_t i = 0; i < end; i++) {
+        fake_work *w = &f->work[i];
+        if (w->done || w->stream != stream) continue;
+        w->done = true;
+        if (w->kind == FAKE_AFTER) run_stream(f, w->mark_stream, w->mark);
+        reach(f, PROT_READ | PROT_WRITE);
+        if (w->kind == FAKE_COPY) memcpy(w->to, w->kept ? w->kept : w->from, w->bytes);
+        if (w->kind == FAKE_FILL) memset(w->to, w->byte, w->bytes);
+        if (w->kind == FAKE_LAUNCH) run_kernel(f, w);
+        reach(f, PROT_NONE);
+        free(w->kept);
+        w->kept = NULL;
+    }
+}
+
+static void run_all(fake_device *f)
+{
+    for (size_t i = 0; i < f->works; i++) run_stream(f, f->work[i].stream, f->works);
+    f->works = 0;
+}
+
+static fake_work *put(fake_device *f, void *stream)
+{
+    check(f->works < FAKE_WORK, "the fake device has room for %d pieces of work", FAKE_WORK);
+    fake_work *w = &f->work[f->works++];
+    memset(w, 0, sizeof *w);
+    w->stream = stream;
+    return w;
+}
+
+/* ---- The seam -------------------------------------------------------------------------------------------------- */
+
+/* A device that is lost does nothing any more, not even what was put on it before. */
+static void lose_work(fake_device *f)
+{
+    for (size_t i = 0; i < f->works; i++) {
+        free(f->work[i].kept);
+        f->work[i].kept = NULL;
+        f->work[i].done = true;
+    }
+}
+
+static int asked(fake_device *f, const char *call)
+{
+    f->calls++;
+    if (f->calls == f->fail_at) f->failed = call;
+    if (f->calls == f->fail_at && f->sticky) lose_work(f);
+    return f->fail_at && (f->calls == f->fail_at || (f->sticky && f->calls > f->fail_at)) ? f->code : 0;
+}
+
+static int fake_find(void *self, hd_device *device)
+{
+    fake_device *f = (fake_device *)self;
+    device->number = f->device;
+    device->processors = 1;
+    snprintf(device->name, sizeof device->name, "a fake");
+    return asked(f, "find");
+}
+
+static int fake_use(void *self, int device, int *before)
+{
+    fake_device *f = (fake_device *)self;
+    int code = asked(f, "use");
+    if (code) return code;
+    *before = f->device;
+    f->device = device;
+    return 0;
+}
+
+static int fake_take(void *self, void **p, size_t bytes)
+{
+    fake_device *f = (fake_device *)self;
+    int code = asked(f, "take");
+    if (code) return code;
+    if (f->most_bytes && f->live_bytes + bytes > f->most_bytes) return HD_DEVICE_NO_MEMORY;
+    check(f->pieces < FAKE_PIECES, "the fake device has room for %d pieces", FAKE_PIECES);
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    fake_piece *k = &f->piece[f->pieces];
+    k->bytes = bytes;
+    k->mapped = (bytes + page - 1) / page * page;
+    k->p = mmap(NULL, k->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    check(k->p != MAP_FAILED, "no memory for the fake device");
+    memset(k->p, 0xa5, bytes); /* not cleared */
+    mprotect(k->p, k->mapped, PROT_NONE);
+    f->pieces++;
+    f->live_bytes += bytes;
+    *p = k->p;
+    return 0;
+}
+
+static int fake_give(void *self, void *p)
+{
+    fake_device *f = (fake_device *)self;
+    int code = asked(f, "give");
+    run_all(f);
+    for (size_t i = 0; i < f->pieces; i++)
+        if (f->piece[i].p == p) {
+            f->live_bytes -= f->piece[i].bytes;
+            munmap(p, f->piece[i].mapped);
+            f->piece[i] = f->piece[--f->pieces];
+            return code;
+        }
+    test_fail(__FILE__, __LINE__, "give", "the device never had that memory");
+}
+
+static int fake_copy(void *self, void *to, const void *from, size_t bytes, hd_way way, void *stream)
+{
+    fake_device *f = (fake_device *)self;
+    int code = asked(f, "copy");
+    if (code) return code;
+    check(is_theirs(f, to) == (way != HD_FROM_DEVICE) && is_theirs(f, from) == (way != HD_TO_DEVICE), "a copy goes another way than it says");
+    fake_work *w = put(f, stream);
+    w->kind = FAKE_COPY;
+    w->to = to;
+    w->from = from;
+    w->bytes = bytes;
+    if (way == HD_TO_DEVICE) w->kept = memcpy(test_alloc(1, bytes), from, bytes);
+    return 0;
+}
+
+static int fake_fill(void *self, void *to, int byte, size_t bytes, void *stream)
+{
+    fake_device *f = (fake_device *)self;
+    int code = asked(f, "fill");
+    if (code) return code;
+    check(is_theirs(f, to), "a fill of memory that is not the device's");
+    fake_work *w = put(f, stream);
+    w->kind = FAKE_FILL;
+    w->to = to;
+    w->byte = byte;
+    w->bytes = bytes;
+    return 0;
+}
+
+static int fake_launch(void *self, const hd_launch *l, void *stream)
+{
+    fake_device *f = (fake_device *)self;
+    int code = asked(f, "launch");
+    if (code) return code;
+    fake_work *w = put(f, stream);
+    w->kind = FAKE_LAUNCH;
+    w->launch = *l;
+    w->bytes = l->args_bytes;
+    w->kept = memcpy(test_alloc(1, l->args_bytes), l->args, l->args_bytes);
+    return 0;
+}
+
+static int fake_wait(void *self, void *stream)
+{
+    fake_device *f = (fake_device *)self;
+    int code = asked(f, "wait");
+    run_stream(f, stream, f->works); /* whatever is said of it */
+    while (f->works > 0 && f->work[f->works - 1].done) f->works--;
+    return code;
+}
+
+typedef struct fake_mark {
+    void *stream;
+    size_t work;
+} fake_mark;
+
+static int fake_set_mark(void *self, void **mark, void *stream)
+{
+    fake_device *f = (fake_device *)self;
+    int code = asked(f, "mark");
+    if (code) return code;
+    if (!*mark) *mark = test_alloc(1, sizeof(fake_mark)), f->marks++;
+    fake_mark m = { stream, f->works };
+    memcpy(*mark, &m, sizeof m);
+    return 0;
+}
+
+static int fake_after(void *self, void *mark, void *stream)
+{
+    fake_device *f = (fake_device *)self;
+    int code = asked(f, "after");
+    if (code) return code;
+    const fake_mark *m = (const fake_mark *)mark;
+    fake_work *w = put(f, stream);
+    w->kind = FAKE_AFTER;
+    w->mark = m->work;
+    w->mark_stream = m->stream;
+    return 0;
+}
+
+static int fake_unmark(void *self, void *mark)
+{
+    fake_device *f = (fake_device *)self;
+    free(mark);
+    f->marks--;
+    return asked(f, "unmark");
+}
+
+static int fake_owns(void *self, const void *p, bool *owns)
+{
+    fake_device *f = (fake_device *)self;
+    *owns = is_theirs(f, p);
+    return asked(f, "owns");
+}
+
+static const char *fake_error(void *self, int code)
+{
+    (void)self;
+    return code == HD_DEVICE_NO_MEMORY ? "out of memory" : code == FAKE_INVALID ? "invalid argument" : "unspecified launch failure";
+}
+
+/* ---- For tests --------------------------------------------------------------------------------------------------- */
+
+void fake_init(fake_device *f)
+{
+    memset(f, 0, sizeof *f);
+    hd_device_seam seam = { fake_find, fake_use,      fake_take,  fake_give,   fake_copy, fake_fill,  fake_launch,
+                            fake_wait, fake_set_mark, fake_after, fake_unmark, fake_owns, fake_error, f };
+    f->seam = seam;
+    f->work = (fake_work *)test_alloc(FAKE_WORK, sizeof *f->work);
+    must(simt_machine_open(NULL, &f->machine));
+}
+
+void fake_settled(fake_device *f)
+{
+    run_all(f);
+    check(f->pieces == 0, "%zu pieces of device memory were not given back", f->pieces);
+    check(f->marks == 0, "%zu marks were not given back", f->marks);
+    check(f->device == 0, "the thread was left with device %d", f->device);
+    simt_machine_close(f->machine);
+    free(f->work);
+}
+
+void *fake_array(fake_device *f, const void *from, size_t bytes)
+{
+    void *p = NULL;
+    uint64_t fail_at = f->fail_at, calls = f->calls;
+    f->fail_at = 0;
+    check(fake_take(f, &p, bytes) == 0, "no array of %zu bytes", bytes);
+    mprotect(p, bytes, PROT_READ | PROT_WRITE);
+    if (from) memcpy(p, from, bytes);
+    mprotect(p, bytes, PROT_NONE);
+    f->fail_at = fail_at;
+    f->calls = calls;
+    return p;
+}
+
+void fake_read(fake_device *f, void *to, const void *from, size_t bytes)
+{
+    run_all(f);
+    reach(f, PROT_READ);
+    memcpy(to, from, bytes);
+    reach(f, PROT_NONE);
+}
+
+void fake_drop(fake_device *f, void *p)
+{
+    uint64_t fail_at = f->fail_at, calls = f->calls;
+    f->fail_at = 0;
+    fake_give(f, p);
+    f->fail_at = fail_at;
+    f->calls = calls;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * fake_device.h - a device without a GPU: memory that nobody but its kernels and copies can touch, streams whose work is put off
+ * until somebody waits for it, kernels that the host machine runs, and calls that fail when told to.
+ */
+#ifndef FAKE_DEVICE_H
+#define FAKE_DEVICE_H
+
+#include "simt/machine.h"
+#include "tests/testing.h"
+
+enum { FAKE_PIECES = 256, FAKE_WORK = 65536, FAKE_INVALID = 1, FAKE_LAUNCH_FAILED = 719 };
+
+typedef enum fake_kind { FAKE_COPY, FAKE_FILL, FAKE_LAUNCH, FAKE_AFTER } fake_kind;
+
+/* Something put on a stream. */
+typedef struct fake_work {
+    fake_kind kind;
+    void *stream, *to;
+    const void *from; /* this machine's bytes are kept, as CUDA keeps those of pageable memory */
+    void *kept;
+    size_t bytes;
+    int byte;
+    hd_launch launch;
+    size_t mark; /* FAKE_AFTER: all of mark_stream's work before this number */
+    void *mark_stream;
+    bool done;
+} fake_work;
+
+typedef struct fake_piece {
+    void *p;
+    size_t bytes, mapped;
+} fake_piece;
+
+typedef struct fake_device {
+    hd_device_seam seam; /* counting.seams.device = &fake.seam */
+    simt_machine *machine;
+    fake_piece piece[FAKE_PIECES];
+    fake_work *work;
+    size_t pieces, works, marks;
+    uint64_t live_bytes, most_bytes; /* most_bytes: what there is of memory, 0: any */
+    int device;                      /* that the thread uses */
+    /* The chosen call, from 1, fails with `code`; with `sticky` all later ones do, too. */
+    uint64_t calls, fail_at;
+    int code;
+    bool sticky;
+    const char *failed; /* its name */
+} fake_device;
+
+void fake_init(fake_device *f);
+/* Checks that everything was given back. */
+void fake_settled(fake_device *f);
+
+/* Arrays of the device, for batches that bring such; fake_read waits for all work. */
+void *fake_array(fake_device *f, const void *from, size_t bytes);
+void fake_read(fake_device *f, void *to, const void *from, size_t bytes);
+void fake_drop(fake_device *f, void *p);
+
+#endif

@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * t_device.c - tables in a device's memory, on a fake device: they do what tables on the host machine do, whichever arrays and
+ * streams a batch brings; and when the device fails, at any call, they say so and lose nothing but themselves.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/backend_host.h"
+#include "lib/error.h"
+#include "lib/op.h"
+#include "tests/fake_device.h"
+
+enum { MOST = 96, VALUE_MOST = 64 };
+
+/* ---- A batch with room for all that any operation wants -------------------------------------------------------- */
+
+typedef struct arrays {
+    uint64_t key[MOST], score[MOST], score_out[MOST], list_key[MOST], list_score[MOST], list_item[MOST], count;
+    uint8_t value[MOST * VALUE_MOST], value_out[MOST * VALUE_MOST], list_value[MOST * VALUE_MOST], flag[MOST], outcome[MOST];
+    void *ptr[MOST];
+} arrays;
+
+static void *at(void *base, size_t offset) { return (char *)base + offset; }
+
+/* The batch's arrays are those of *a, wherever that lies. */
+static void point(hd_batch *b, void *a)
+{
+    b->key = (const uint64_t *)at(a, offsetof(arrays, key));
+    b->value = at(a, offsetof(arrays, value));
+    b->score = (const uint64_t *)at(a, offsetof(arrays, score));
+    b->flag = (const uint8_t *)at(a, offsetof(arrays, flag));
+    b->outcome = (uint8_t *)at(a, offsetof(arrays, outcome));
+    b->value_out = at(a, offsetof(arrays, value_out));
+    b->score_out = (uint64_t *)at(a, offsetof(arrays, score_out));
+    b->ptr = (void **)at(a, offsetof(arrays, ptr));
+    b->list_key = (uint64_t *)at(a, offsetof(arrays, list_key));
+    b->list_value = at(a, offsetof(arrays, list_value));
+    b->list_score = (uint64_t *)at(a, offsetof(arrays, list_score));
+    b->list_item = (uint64_t *)at(a, offsetof(arrays, list_item));
+    b->count = (uint64_t *)at(a, offsetof(arrays, count));
+}
+
+static hd_batch any_batch(uint64_t *random, const hd_info *info, arrays *a)
+{
+    static const char *const pred[] = { "all", "key_in", "score_below", "value_zero" };
+    hd_batch b;
+    memset(&b, 0, sizeof b);
+    memset(a, 0x5a, sizeof *a);
+    b.op = test_below(random, 2) ? HD_OP_INSERT_OR_ASSIGN : (hd_op)test_below(random, HD_OP_COUNT_);
+    if (b.op == HD_OP_CLEAR && test_below(random, 4)) b.op = HD_OP_FIND;
+    b.elem = HD_U64;
+    b.kernel = test_below(random, 2) ? "tlpv1" : "warp"; /* left to itself a table looks at its load factor, which a device tells late */
+    b.n = test_below(random, MOST + 1);
+    b.holder = 7;
+    b.pred = pred[test_below(random, 4)];
+    b.pred_arg[0] = 20;
+    b.pred_arg[1] = 60;
+    for (uint64_t i = 0; i < MOST; i++) {
+        a->key[i] = test_below(random, 400);
+        a->score[i] = test_below(random, 1000);
+        a->flag[i] = (uint8_t)test_below(random, 3);
+    }
+    if (b.n > 3) a->key[3] = HD_KEY_RESERVED;
+    for (size_t i = 0; i < sizeof a->value; i++) a->value[i] = (uint8_t)test_random(random);
+    if (hd_op_row_of(b.op)->needs & HD_RANGE) {
+        b.start = test_below(random, info->capacity + 1);
+        if (b.n > info->capacity - b.start) b.n = info->capacity - b.start;
+    }
+    point(&b, a);
+    return b;
+}
+
+static hd_config shape(uint64_t *random)
+{
+    static const uint32_t bytes[] = { 0, 8, 24, 64 }, slots[] = { 16, 20, 33, 128 };
+    hd_config c = hd_config_default();
+    c.slots = slots[test_below(random, 4)];
+    c.capacity = c.slots * (2 + test_below(random, 3));
+    c.value_bytes = bytes[test_below(random, 4)];
+    c.dual = test_below(random, 2);
+    c.policy = test_below(random, 2) ? "lfu" : "custom";
+    c.pins = 5;
+    return c;
+}
+
+/* ---- Contents ------------------------------------------------------------------------------------------------------ */
+
+typedef struct content {
+    uint64_t n, sum;
+} content;
+
+static int add_entry(void *context, uint64_t key, uint64_t score, void *value)
+{
+    content *c = (content *)context;
+    uint64_t first = 0;
+    memcpy(&first, value, 8);
+    c->n++;
+    c->sum = c->sum * 0x9e3779b97f4a7c15u + (key ^ score << 20 ^ first);
+    return 0;
+}
+
+static int add_head(void *context, uint64_t key, uint64_t score, void *value)
+{
+    uint64_t none = 0;
+    (void)value;
+    return add_entry(context, key, score, &none);
+}
+
+static content content_of(hd_table *t)
+{
+    hd_info info;
+    content c = { 0, 0 };
+    must(hd_check(t));
+    must(hd_table_info(t, &info));
+    must(hd_for_each(t, info.value_bytes ? add_entry : add_head, &c));
+    return c;
+}
+
+static void same_content(hd_table *a, hd_table *b)
+{
+    content x = content_of(a), y = content_of(b);
+    check(x.n == y.n && x.sum == y.sum, "%llu and %llu entries, or others", (unsigned long long)x.n, (unsigned long long)y.n);
+}
+
+/* ---- Like the host machine ------------------------------------------------------------------------------------------- */
+
+/* A fake device and the seams that have it. */
+typedef struct bench {
+    fake_device fake;
+    counting memory;
+} bench;
+
+static void bench_open(bench *b)
+{
+    fake_init(&b->fake);
+    counting_init(&b->memory);
+    b->memory.seams.device = &b->fake.seam;
+}
+
+static void bench_close(bench *b)
+{
+    fake_settled(&b->fake);
+    check(b->memory.live_bytes == 0, "%llu bytes were not given back", (unsigned long long)b->memory.live_bytes);
+}
+
+/* Runs the batch on t with arrays of the device, copies of *a, and brings them back. */
+static hd_status run_far(fake_device *f, hd_table *t, hd_batch b, arrays *a)
+{
+    void *there = fake_array(f, a, sizeof *a);
+    point(&b, there);
+    hd_status status = hd_run(t, &b);
+    fake_read(f, a, there, sizeof *a);
+    fake_drop(f, there);
+    return status;
+}
+
+/* Pointers into two tables that say the same, do not look the same. */
+static void forget_pointers(arrays *a)
+{
+    for (int i = 0; i < MOST; i++) a->ptr[i] = NULL;
+}
+
+static void counters_agree(hd_table *a, hd_table *b)
+{
+    hd_counters x, y;
+    must(hd_counters_sync(a, &x));
+    must(hd_counters_sync(b, &y));
+    check(x.batches == y.batches, "%d and %d batches were counted", (int)x.batches, (int)y.batches);
+    for (int o = 0; o < HD_OUTCOME_COUNT; o++)
+        check(x.outcome[o] == y.outcome[o], "%d and %d items were %s", (int)x.outcome[o], (int)y.outcome[o], hd_outcome_name((hd_outcome)o));
+    check(memcmp(x.op, y.op, sizeof x.op) == 0, "the operations are counted differently");
+}
+
+static void agrees_with_the_host_machine(void **unused)
+{
+    (void)unused;
+    static char stream[3];
+    uint64_t random = 1;
+    for (uint64_t round = 0; round < 24 * test_scale(); round++) {
+        bench on;
+        hd_config c = shape(&random);
+        hd_table *far, *here;
+        hd_info info;
+        bench_open(&on);
+        c.backend = "host";
+        must(hd_open(&c, &here));
+        must(hd_host_lanes(here, 16, 0)); /* one processor's */
+        c.backend = "cuda";
+        c.seams = &on.memory.seams;
+        must(hd_open(&c, &far));
+        must(hd_table_info(far, &info));
+        for (int i = 0; i < 20; i++) {
+            arrays a, b;
+            hd_batch batch = any_batch(&random, &info, &a);
+            bool theirs = test_below(&random, 2);
+            test_case("round %d, batch %d: %s of %d, slots=%u value=%u dual=%d %s arrays", (int)round, i, hd_op_name(batch.op), (int)batch.n, info.slots,
+                      info.value_bytes, info.dual, theirs ? "device" : "host");
+            memcpy(&b, &a, sizeof a);
+            must(hd_run(here, &batch));
+            point(&batch, &b);
+            batch.stream = test_below(&random, 2) ? &stream[test_below(&random, 3)] : NULL;
+            must(theirs ? run_far(&on.fake, far, batch, &b) : hd_run(far, &batch));
+            forget_pointers(&a);
+            forget_pointers(&b);
+            check(memcmp(&a, &b, sizeof a) == 0, "outputs differ");
+            if (i % 5 == 4) same_content(here, far);
+        }
+        same_content(here, far);
+        counters_agree(here, far);
+        must(hd_grow(here, 2 * info.buckets));
+        must(hd_grow(far, 2 * info.buckets));
+        same_content(here, far);
+        must(hd_save(far, "t_device.snapshot"));
+        must(hd_clear(far));
+        must(hd_clear(here));
+        same_content(here, far);
+        must(hd_load(here, "t_device.snapshot", NULL));
+        must(hd_load(far, "t_device.snapshot", NULL));
+        remove("t_device.snapshot");
+        same_content(here, far);
+        counters_agree(here, far);
+        hd_close(here);
+        hd_close(far);
+        bench_close(&on);
+    }
+}
+
+/* Ten batches on ten streams, none waited for: each is an insert of what the next one erases. */
+static void batches_keep_their_order_across_streams(void **unused)
+{
+    (void)unused;
+    static char stream[10];
+    bench on;
+    arrays *there[10], a;
+    hd_table *t;
+    bench_open(&on);
+    hd_config c = hd_config_default();
+    c.backend = "cuda";
+    c.capacity = 1024;
+    c.seams = &on.memory.seams;
+    must(hd_open(&c, &t));
+    memset(&a, 0, sizeof a);
+    for (uint64_t i = 0; i < MOST; i++) a.key[i] = i;
+    for (int k = 0; k < 10; k++) {
+        hd_batch b;
+        memset(&b, 0, sizeof b);
+        there[k] = (arrays *)fake_array(&on.fake, &a, sizeof a);
+        point(&b, there[k]);
+        b.op = k % 2 ? HD_OP_ERASE : HD_OP_INSERT_OR_ASSIGN;
+        b.n = MOST;
+        b.stream = &stream[k];
+        must(hd_run(t, &b));
+    }
+    check(on.fake.works > 10, "a batch was waited for");
+    for (int k = 9; k >= 0; k--) { /* the last stream first */
+        must(on.fake.seam.wait(&on.fake, &stream[k]) ? HD_ECUDA : HD_OK);
+        fake_read(&on.fake, &a, there[k], sizeof a);
+        for (int i = 0; i < MOST; i++) check(a.outcome[i] == (k % 2 ? HD_ERASED : HD_INSERTED), "batch %d, item %d: %s", k, i, hd_outcome_name((hd_outcome)a.outcome[i]));
+        fake_drop(&on.fake, there[k]);
+    }
+    hd_close(t);
+    bench_close(&on);
+}
+
+/* The thread's device is another one than the table's, and stays so. */
+static void a_table_keeps_its_device(void **unused)
+{
+    (void)unused;
+    bench on;
+    hd_table *t;
+    uint64_t key = 1, size = 0;
+    uint8_t outcome = 255;
+    bench_open(&on);
+    hd_config c = hd_config_default();
+    c.backend = "cuda";
+    c.capacity = 128;
+    c.value_bytes = 0;
+    c.seams = &on.memory.seams;
+    on.fake.device = 3;
+    must(hd_open(&c, &t));
+    on.fake.device = 5;
+    hd_batch b;
+    memset(&b, 0, sizeof b);
+    b.op = HD_OP_INSERT_OR_ASSIGN;
+    b.n = 1;
+    b.key = &key;
+    b.outcome = &outcome;
+    must(hd_run(t, &b));
+    must(hd_size_sync(t, &size));
+    must(hd_check(t));
+    check(outcome == HD_INSERTED && size == 1, "outcome %d, size %d", outcome, (int)size);
+    check(on.fake.device == 5, "the thread was left with device %d", on.fake.device);
+    hd_close(t);
+    on.fake.device = 0;
+    bench_close(&on);
+}
+
+/* ---- When the device fails --------------------------------------------------------------------------------------------- */
+
+/* What is done to a table, from open to its counters; each step with whether it failed. */
+enum { OPEN, RUN, RUN_FAR, LIST, SIZE, WALK, CHECK, GROW, SAVE, LOAD, COUNTERS, STEPS };
+static const char *const step_name[STEPS] = { "open", "run", "run far", "list", "size", "walk", "check", "grow", "save", "load", "counters" };
+
+static int nothing(void *context, uint64_t key, uint64_t score, void *value)
+{
+    (void)context, (void)key, (void)score, (void)value;
+    return 0;
+}
+
+static hd_status take_step(int step, fake_device *f, hd_table *t, arrays *a)
+{
+    hd_batch b;
+    hd_counters counters;
+    uint64_t size;
+    memset(&b, 0, sizeof b);
+    point(&b, a);
+    b.op = step == LIST ? HD_OP_INSERT_AND_EVICT : HD_OP_INSERT_OR_ASSIGN;
+    b.n = MOST;
+    switch (step) {
+    case RUN:
+    case LIST: return hd_run(t, &b);
+    case RUN_FAR: return run_far(f, t, b, a);
+    case SIZE: return hd_size_sync(t, &size);
+    case WALK: return hd_for_each(t, nothing, NULL);
+    case CHECK: return hd_check(t);
+    case GROW: return hd_grow(t, 4);
+    case SAVE: return hd_save(t, "t_device.snapshot");
+    case LOAD: return hd_load(t, "t_device.snapshot", NULL);
+    default: return hd_counters_sync(t, &counters);
+    }
+}
+
+/* Everything, with the device failing at call number `at`. Returns how many calls there were. */
+static uint64_t with_fault(uint64_t at_call, int code, bool sticky)
+{
+    bench on;
+    hd_table *t = NULL;
+    arrays a;
+    bool clean = true;
+    bench_open(&on);
+    on.fake.fail_at = at_call;
+    on.fake.code = code;
+    on.fake.sticky = sticky;
+    memset(&a, 0, sizeof a);
+    for (uint64_t i = 0; i < MOST; i++) a.key[i] = 11 * i;
+    hd_config c = hd_config_default();
+    c.backend = "cuda";
+    c.capacity = 64;
+    c.slots = 32;
+    c.seams = &on.memory.seams;
+    for (int step = OPEN; step < STEPS; step++) {
+        bool before = on.fake.failed != NULL;
+        hd_status status = step == OPEN ? hd_open(&c, &t) : take_step(step, &on.fake, t, &a);
+        bool during = !before && on.fake.failed;
+        test_case("call %d (%s) fails with %d%s during %s", (int)at_call, on.fake.failed ? on.fake.failed : "none", code, sticky ? " and all after it" : "",
+                  step_name[step]);
+        if (status) {
+            bool memory = code == HD_DEVICE_NO_MEMORY && status == HD_ENOMEM;
+            check(status == HD_ECUDA || memory || (step == LOAD && !clean && status == HD_EIO), "%s: %s", hd_status_name(status), hd_why());
+            check(during || before, "failed without a fault: %s", hd_why());
+            check(status == HD_EIO || strlen(hd_why()) > 10, "no reason is given");
+            clean = false;
+        } else {
+            /* The old state, closed when the new one stands, has nobody to tell. */
+            bool closing = strcmp(during ? on.fake.failed : "", "give") == 0 || strcmp(during ? on.fake.failed : "", "unmark") == 0;
+            bool old = (step == GROW || step == LOAD) && during && strcmp(on.fake.failed, "use") == 0;
+            check(!during || closing || old, "the fault passed without a word");
+        }
+        if (step == OPEN && status) break;
+    }
+    hd_close(t);
+    remove("t_device.snapshot");
+    uint64_t calls = on.fake.calls;
+    on.fake.device = 0; /* when `use` itself failed, it was not given back */
+    bench_close(&on);
+    return calls;
+}
+
+static void every_call_may_fail(void **unused)
+{
+    (void)unused;
+    static const int code[] = { HD_DEVICE_NO_MEMORY, FAKE_INVALID, FAKE_LAUNCH_FAILED };
+    uint64_t calls = with_fault(0, 0, false);
+    check(calls > 100, "only %d calls", (int)calls);
+    for (uint64_t i = 1; i <= calls; i++)
+        for (int k = 0; k < 4; k++) with_fault(i, code[k % 3], k == 3);
+    test_note("%d calls of the device, each failed in 4 ways", (int)calls);
+}
+
+/* What could not be done is as it was before, when the device can still be asked. */
+static void a_failed_growth_changes_nothing(void **unused)
+{
+    (void)unused;
+    for (uint64_t skip = 1; skip < 60; skip++) {
+        bench on;
+        hd_table *t;
+        arrays a;
+        bench_open(&on);
+        hd_config c = hd_config_default();
+        c.backend = "cuda";
+        c.capacity = 64;
+        c.slots = 32;
+        c.seams = &on.memory.seams;
+        must(hd_open(&c, &t));
+        memset(&a, 0, sizeof a);
+        for (uint64_t i = 0; i < MOST; i++) a.key[i] = 11 * i;
+        must(take_step(RUN, &on.fake, t, &a));
+        content before = content_of(t);
+        on.fake.fail_at = on.fake.calls + skip;
+        on.fake.code = FAKE_INVALID;
+        hd_status status = hd_grow(t, 4);
+        on.fake.fail_at = 0;
+        hd_info info;
+        must(hd_table_info(t, &info));
+        test_case("call %d of growth fails", (int)skip);
+        check(info.buckets == (status ? 2u : 4u), "%d buckets, status %s", (int)info.buckets, hd_status_name(status));
+        if (status) {
+            content after = content_of(t);
+            check(before.n == after.n && before.sum == after.sum, "the table changed");
+        }
+        hd_close(t);
+        bench_close(&on);
+    }
+}
+
+/* No device at all: a build without CUDA, or a machine without a driver. */
+static void no_device_is_a_clear_answer(void **unused)
+{
+    (void)unused;
+    bench on;
+    hd_table *t = NULL;
+    bench_open(&on);
+    hd_config c = hd_config_default();
+    c.backend = "cuda";
+    c.seams = &on.memory.seams;
+    on.fake.fail_at = 1;
+    on.fake.code = FAKE_INVALID;
+    must_fail(hd_open(&c, &t), HD_ECUDA, "no CUDA device: invalid argument");
+    check(!t, "there is a table");
+    bench_close(&on);
+    hd_device device;
+    c.seams = NULL;
+    if (hd_device_os.find(hd_device_os.self, &device) == 0) {
+        must(hd_open(&c, &t));
+        hd_close(t);
+    } else {
+        must_fail(hd_open(&c, &t), HD_ECUDA, "no CUDA device");
+        test_note("%s", hd_why());
+    }
+}
+
+static void too_little_memory_is_said(void **unused)
+{
+    (void)unused;
+    bench on;
+    hd_table *t = NULL;
+    bench_open(&on);
+    hd_config c = hd_config_default();
+    c.backend = "cuda";
+    c.seams = &on.memory.seams;
+    on.fake.most_bytes = 10 << 20; /* digests, but no keys */
+    must_fail(hd_open(&c, &t), HD_ENOMEM, "capacity: scores: a fake has no memory");
+    bench_close(&on);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(agrees_with_the_host_machine),
+        cmocka_unit_test(batches_keep_their_order_across_streams),
+        cmocka_unit_test(a_table_keeps_its_device),
+        cmocka_unit_test(every_call_may_fail),
+        cmocka_unit_test(a_failed_growth_changes_nothing),
+        cmocka_unit_test(no_device_is_a_clear_answer),
+        cmocka_unit_test(too_little_memory_is_said),
+    };
+    return test_run(tests);
+}
