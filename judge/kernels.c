@@ -12,13 +12,18 @@
 /* Where the launches of one batch go. */
 typedef struct target {
     simt_machine *m;
-    uint32_t stream, threads_most;
+    uint32_t stream, threads_most, blocks_most;
 } target;
 
+/* In smaller blocks than the row's, so that there are several. */
 static hd_status launch(void *self, uint32_t kernel, const hkv_args *a, uint64_t blocks, uint32_t threads)
 {
     const target *t = (const target *)self;
-    return simt_machine_launch(t->m, hd_host_kernel(kernel), a, sizeof *a, (uint32_t)blocks, threads < t->threads_most ? threads : t->threads_most, t->stream);
+    uint64_t lanes = (a->last - a->first) * (kernel < HKV_ROWS ? hkv_rows[kernel].lanes : 1);
+    if (threads > t->threads_most) threads = t->threads_most;
+    blocks = (lanes + threads - 1) / threads;
+    if (blocks > t->blocks_most) blocks = t->blocks_most;
+    return simt_machine_launch(t->m, hd_host_kernel(kernel), a, sizeof *a, (uint32_t)blocks, threads, t->stream);
 }
 
 /* All launches are queued before the first runs: zero now is zero in time. */
@@ -32,8 +37,8 @@ static hd_status zero(void *self, void *p, size_t bytes)
 static hd_status queue(const scene_kernel *k, simt_machine *m, const hkv_args *args, uint32_t stream)
 {
     const hkv_row *row = (const hkv_row *)k->row;
-    target t = { m, stream, k->threads ? k->threads : row->threads };
-    hkv_launcher l = { launch, zero, &t, k->blocks ? k->blocks : 8, UINT64_MAX };
+    target t = { m, stream, k->threads ? k->threads : row->threads, k->blocks ? k->blocks : 8 };
+    hkv_launcher l = { launch, zero, &t, UINT64_MAX, UINT64_MAX };
     return hkv_launch(&l, (uint32_t)(row - hkv_rows), *args);
 }
 

@@ -213,12 +213,28 @@ static void run_lane(simt_machine *m, lane *l)
     }
 }
 
+/* Of `bits` the first lane of each group that stands at one place: what there is to choose from. */
+static uint32_t leaders_of(const warp *w, uint32_t bits)
+{
+    uint32_t leaders = 0;
+    for (uint32_t left = bits; left; left &= left - 1) {
+        const lane *l = w->member[lowest(left)];
+        bool first = true;
+        for (uint32_t others = leaders; others && first; others &= others - 1) {
+            const lane *o = w->member[lowest(others)];
+            first = o->site != l->site || o->stop_kind != l->stop_kind;
+        }
+        if (first) leaders |= 1u << l->ids.lane;
+    }
+    return leaders;
+}
+
 /* Lock step: the lanes of w that stand where a chosen one stands, in order. */
 static void run_group(simt_machine *m, warp *w)
 {
     uint32_t bits = ready_in(m, w);
     if (bits & ~w->yielding) bits &= ~w->yielding; /* a group that spins makes way for the one it waits for */
-    uint32_t k = schedule_choose(m, simt_popc(bits)), leader = bits;
+    uint32_t leader = leaders_of(w, bits), k = schedule_choose(m, simt_popc(leader));
     while (k--) leader &= leader - 1;
     const lane *first = w->member[lowest(leader)];
     const char *site = first->site;

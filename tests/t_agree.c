@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * t_agree.c - every kernel, every operation that it runs, every policy, one and two candidate buckets: scene after scene, schedule after
+ * schedule, held against the reference (judge/agree.h). Then pairs of operations at the same time, and small scenes in which
+ * every interleaving is tried. HEDDLE_TEST_SCALE makes the search longer.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "judge/agree.h"
+#include "judge/kernels.h"
+#include "lib/error.h"
+#include "lib/op.h"
+#include "policies/policy.h"
+#include "tests/testing.h"
+
+#include "gpu/hkv/steps.h"
+
+/* The steps with nothing around them, to be run by single lanes. */
+#define CANARY lanes_upsert
+#define CANARY_FAMILY HKV_UPSERT
+#include "tests/canaries/frame.h"
+#define CANARY lanes_update
+#define CANARY_FAMILY HKV_UPDATE
+#include "tests/canaries/frame.h"
+#define CANARY lanes_pin
+#define CANARY_FAMILY HKV_PIN
+#include "tests/canaries/frame.h"
+#define CANARY lanes_erase
+#define CANARY_FAMILY HKV_ERASE
+#include "tests/canaries/frame.h"
+
+typedef unsigned long long ull;
+
+static simt_machine *machine;
+
+typedef struct totals {
+    ull schedules, distinct, scenes;
+} totals;
+
+/* ---- One scene ------------------------------------------------------------------------------------------------ */
+
+/* Small tables: what fits, what does not, odd sizes, values of no, odd and many bytes. */
+static const char *const shapes[] = {
+    "buckets=2 slots=4 batch=12x1 keys=uniform:10 value=8 duplicate=200000 reserved=50000 extreme=100000 pins=3",
+    "buckets=3 slots=2 batch=10x1 keys=uniform:40 value=16 duplicate=100000 extreme=100000 pins=4",
+    "buckets=4 slots=8 batch=32x1 keys=uniform:24 value=64 duplicate=100000 reserved=20000 pins=2",
+    "buckets=2 slots=5 batch=8x1 keys=uniform:16 value=0 duplicate=300000 reserved=100000 pins=0",
+    "buckets=2 slots=3 batch=9x1 keys=uniform:64 value=24 extreme=200000 pins=5",
+    "buckets=2 slots=4 batch=40x1 keys=uniform:8 value=12 duplicate=300000 extreme=50000 pins=1",
+    "buckets=2 slots=6 batch=8x1 keys=uniform:64 value=4 extreme=400000 admit=always pins=2",
+    "buckets=3 slots=4 batch=16x1 keys=uniform:30 value=128 distinct=1 pins=3",
+};
+/* For kernels that need 16 slots at a time: fewer keys find full buckets. */
+static const char *const wide_shapes[] = {
+    "buckets=2 slots=16 batch=12x1 keys=uniform:10 value=16 duplicate=200000 reserved=50000 extreme=100000 pins=3",
+    "buckets=2 slots=16 batch=10x1 keys=uniform:200 value=8 extreme=200000 pins=4",
+    "buckets=3 slots=32 batch=16x1 keys=uniform:400 value=64 duplicate=100000 admit=always pins=2",
+    "buckets=2 slots=16 batch=24x1 keys=uniform:40 value=4 duplicate=300000 reserved=50000 pins=0",
+};
+enum { SHAPES = sizeof shapes / sizeof *shapes, WIDE_SHAPES = sizeof wide_shapes / sizeof *wide_shapes };
+
+/* Explores and judges; a failure says how to see it again. */
+static void explore(const hd_case *c, const scene_kernel *const *k, uint32_t parts, simt_config w, ull schedules, totals *t)
+{
+    static const char *const strategies[] = { "in turn", "random", "pct", "search", "replay" };
+    scene *s;
+    agree *a;
+    char text[2][512] = { "", "" };
+    for (uint32_t i = 0; i < parts; i++) hd_case_print(&c[i], text[i], sizeof text[i]);
+    test_case("%s%s%s", text[0], parts > 1 ? " + " : "", text[1]);
+    must(scene_open(c, k, parts, &s));
+    must(agree_open(s, &a));
+    agree_watch_with(a, &w, w.weak ? 3 : 1);
+    w.shared_bytes = 48 << 10;
+    simt_trial trial = agree_trial(a);
+    simt_exploration e;
+    must(simt_explore(machine, &trial, &w, schedules, 0, 400, &e));
+    t->schedules += e.schedules;
+    t->distinct += e.distinct;
+    t->scenes++;
+    if (e.wrong) {
+        char schedule[512], buckets[4096] = "";
+        simt_schedule_print(e.schedule, e.schedule_n, schedule, sizeof schedule);
+        if (!e.finding.fault) agree_draw(a, buckets, sizeof buckets);
+        check(false, "%s: %s\nunit %s, %s%s, preempted at %u, blocks of %u threads, %u of them; seed %llu; schedule %s\n%s", simt_fault_name(e.finding.fault), e.finding.story,
+              w.unit == SIMT_BY_LANE ? "lane" : "warp", strategies[w.strategy], w.weak ? ", weak" : "", w.preempt, k[0]->threads, k[0]->blocks, (ull)e.seed, schedule, buckets);
+    }
+    check(w.strategy != SIMT_SEARCH || e.exhausted, "not all schedules were run: %llu", (ull)e.schedules);
+    simt_exploration_free(machine, &e);
+    agree_close(a);
+}
+
+/* Way number `n` of going through a scene: units, strategies, where lanes may be preempted, and every fourth time weak memory. */
+static simt_config way(uint64_t n, uint32_t lanes)
+{
+    simt_config w = simt_config_default();
+    w.seed = n * 7919;
+    w.unit = n % 4 == 1 ? SIMT_BY_WARP : SIMT_BY_LANE;
+    w.strategy = n % 2 ? SIMT_RANDOM : SIMT_PCT;
+    w.pct_depth = 3 + (uint32_t)(n / 2 % 2);
+    w.pct_length = lanes == 1 ? 800 : 6000;
+    w.preempt = n % 3 == 0 ? SIMT_AT_SYNC : n % 3 == 1 ? SIMT_AT_ATOMIC : SIMT_AT_ALL;
+    w.weak = n % 4 == 2;
+    w.step_limit = 2000000;
+    return w;
+}
+
+static hd_case case_of(const char *shape, hd_op op, const char *variant, const char *policy, bool dual, uint64_t seed)
+{
+    char text[512];
+    hd_case c;
+    snprintf(text, sizeof text, "hkv.%s.%s %s policy=%s dual=%d seed=%llu", hd_op_name(op), variant, shape, policy, dual, (ull)seed);
+    must(hd_case_parse(text, &c));
+    return c;
+}
+
+static const char *shape_for(uint32_t row, uint64_t n)
+{
+    hd_info narrow;
+    memset(&narrow, 0, sizeof narrow);
+    narrow.slots = 4;
+    return hkv_rows[row].fits(&narrow) ? wide_shapes[n % WIDE_SHAPES] : shapes[n % SHAPES];
+}
+
+/* ---- Every kernel ------------------------------------------------------------------------------------------------- */
+
+static void test_variant(const char *variant)
+{
+    totals t = { 0, 0, 0 };
+    uint64_t n = 0;
+    for (uint32_t row = 0; row < HKV_ROWS; row++) {
+        if (strcmp(hkv_rows[row].variant, variant) != 0) continue;
+        for (int op = 0; op < HD_OP_COUNT_; op++) {
+            if (hkv_family_of((uint32_t)op) != hkv_rows[row].family) continue;
+            for (uint32_t policy = 0; policy < HD_POLICY_COUNT; policy++)
+                for (int dual = 0; dual < 2; dual++)
+                    for (uint64_t k = 0; k < 8 * test_scale(); k++, n++) {
+                        bool whole = !hd_op_is_keyed(hd_op_row_of((hd_op)op)); /* lanes hardly meet in these */
+                        scene_kernel kernel = scene_kernel_at(row, 32u << n % 2, 1 + (uint32_t)(n / 2 % 3));
+                        const scene_kernel *kernels[] = { &kernel };
+                        hd_case c = case_of(shape_for(row, n), (hd_op)op, variant, hd_policy_rows[policy].name, dual, n + 1);
+                        bool warps = hkv_rows[row].lanes > 1 || strcmp(variant, "tlpv1") != 0;
+                        explore(&c, kernels, 1, way(n, hkv_rows[row].lanes), whole ? 2 : warps ? 5 : 40, &t);
+                    }
+        }
+    }
+    test_note("%-9s %llu scenes, %llu schedules, %llu distinct", variant, t.scenes, t.schedules, t.distinct);
+}
+
+static void test_every_variant(void **unused)
+{
+    (void)unused;
+    for (uint32_t row = 0; row < HKV_ROWS; row++) {
+        uint32_t first = 0;
+        while (strcmp(hkv_rows[first].variant, hkv_rows[row].variant) != 0) first++;
+        if (first == row) test_variant(hkv_rows[row].variant);
+    }
+}
+
+/* ---- Two operations at once ------------------------------------------------------------------------------------------- */
+
+/* The n-th row that runs the operation, around and around. */
+static uint32_t row_for(hd_op op, uint64_t n)
+{
+    uint32_t rows[HKV_ROWS], many = 0;
+    for (uint32_t row = 0; row < HKV_ROWS; row++)
+        if (hkv_rows[row].family == hkv_family_of(op)) rows[many++] = row;
+    return rows[n % many];
+}
+
+static void test_pairs(void **unused)
+{
+    (void)unused;
+    totals t = { 0, 0, 0 };
+    uint64_t n = 0;
+    for (int p = 0; p < HD_OP_COUNT_; p++)
+        for (int q = 0; q < HD_OP_COUNT_; q++) {
+            hd_role role = hd_op_row_of((hd_op)p)->role;
+            if (role == HD_INSERTER || role != hd_op_row_of((hd_op)q)->role) continue;
+            for (uint64_t k = 0; k < 3 * test_scale(); k++, n++) {
+                uint32_t rows[] = { row_for((hd_op)p, n), row_for((hd_op)q, n / 3) };
+                scene_kernel kernel[] = { scene_kernel_at(rows[0], 32, 2), scene_kernel_at(rows[1], 32, 2) };
+                const scene_kernel *kernels[] = { &kernel[0], &kernel[1] };
+                const char *shape = wide_shapes[n % WIDE_SHAPES], *policy = hd_policy_rows[n % HD_POLICY_COUNT].name;
+                hd_case c[] = { case_of(shape, (hd_op)p, kernel[0].name, policy, n % 2, n + 1), case_of(shape, (hd_op)q, kernel[1].name, policy, n % 2, n + 1) };
+                explore(c, kernels, 2, way(n, 32), 6, &t);
+            }
+        }
+    test_note("pairs of operations: %llu scenes, %llu schedules, %llu distinct", t.scenes, t.schedules, t.distinct);
+}
+
+/* ---- All schedules of small scenes ---------------------------------------------------------------------------------------- */
+
+/* What an item is to its bucket. */
+enum { LEAST, NOT_LEAST, ABSENT_LOW, ABSENT_HIGH, KINDS };
+
+static uint64_t key_of_kind(const scene *s, int kind, uint64_t bucket)
+{
+    const hkv_view *v = &s->v;
+    uint64_t least = HD_KEY_EMPTY, most = HD_KEY_EMPTY, lowest = UINT64_MAX, highest = 0;
+    for (uint32_t k = 0; k < v->slots; k++) {
+        uint64_t e = hkv_entry(v, bucket, k);
+        if (v->key[e] >= HD_KEY_RESERVED) continue;
+        if (v->score[e] <= lowest) lowest = v->score[e], least = v->key[e];
+        if (v->score[e] >= highest) highest = v->score[e], most = v->key[e];
+    }
+    if (kind == LEAST && least != HD_KEY_EMPTY) return least;
+    if (kind == NOT_LEAST && most != HD_KEY_EMPTY) return most;
+    uint64_t key = kind == ABSENT_LOW ? 1000 : 2000;
+    while (hd_first_bucket(hd_hash(key, v->seed), v->buckets) != bucket) key++;
+    return key;
+}
+
+/* Both items of the batch in one bucket (1: in the two), of kinds p and q. */
+static void exhaust(const hd_case *c, const scene_kernel *k, simt_unit unit, int p, int q, bool apart, totals *t)
+{
+    scene *s;
+    agree *a;
+    char text[512];
+    simt_exploration e;
+    hd_case_print(c, text, sizeof text);
+    test_case("%s, kinds %d and %d%s, %s, %s", text, p, q, apart ? " apart" : "", k->name, unit == SIMT_BY_LANE ? "by lane" : "by warp");
+    must(scene_open(c, &k, 1, &s));
+    scene_item(s, 0, 0, key_of_kind(s, p, 0), p == ABSENT_LOW ? 0 : 9);
+    scene_item(s, 0, 1, p == q && p >= ABSENT_LOW && apart ? key_of_kind(s, q, 1) : key_of_kind(s, q, apart ? 1 : 0), q == ABSENT_LOW ? 0 : 9);
+    must(agree_open(s, &a));
+    simt_config w = simt_config_default();
+    w.strategy = SIMT_SEARCH;
+    w.bound = 2;
+    w.unit = unit;
+    w.preempt = SIMT_AT_SYNC;
+    agree_watch_with(a, &w, 1);
+    simt_trial trial = agree_trial(a);
+    must(simt_explore(machine, &trial, &w, 2000000, 0, 0, &e));
+    check(!e.wrong, "schedule %llu: %s: %s", (ull)e.schedules, simt_fault_name(e.finding.fault), e.finding.story);
+    check(e.exhausted, "not all of them");
+    t->schedules += e.schedules;
+    t->distinct += e.distinct;
+    t->scenes++;
+    simt_exploration_free(machine, &e);
+    agree_close(a);
+}
+
+static void test_exhaustive(void **unused)
+{
+    (void)unused;
+    static const struct {
+        hd_op op;
+        void (*lanes)(const void *);
+    } ops[] = {
+        { HD_OP_INSERT_OR_ASSIGN, lanes_upsert }, { HD_OP_FIND_OR_INSERT, lanes_upsert }, { HD_OP_ACCUM_OR_ASSIGN, lanes_upsert },
+        { HD_OP_FIND_OR_INSERT_PTR, lanes_upsert }, { HD_OP_TOUCH, lanes_update }, { HD_OP_ASSIGN, lanes_update },
+        { HD_OP_LOCK_KEYS, lanes_pin }, { HD_OP_UNLOCK_KEYS, lanes_pin }, { HD_OP_ERASE, lanes_erase },
+    };
+    for (int warps = 0; warps < 2; warps++) {
+        totals t = { 0, 0, 0 };
+        for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+            for (int p = 0; p < KINDS; p++)
+                for (int q = 0; q < KINDS; q++)
+                    for (int shape = 0; shape < (warps ? 1 : 4); shape++) {
+                        if (warps && test_scale() == 1 && (i % 4 || p > q)) continue; /* half a second each */
+                        char tail[96];
+                        snprintf(tail, sizeof tail, "buckets=2 slots=%d batch=2x1 keys=uniform:9 value=8 pins=2", shape % 2 ? 4 : 2);
+                        hd_case c = case_of(tail, ops[i].op, warps ? "warp" : "lanes", "custom", shape / 2, 11 + (uint64_t)i);
+                        scene_kernel k = warps ? scene_kernel_at(row_for(ops[i].op, 0), 32, 2) : scene_kernel_at(0, 0, 0);
+                        for (uint32_t row = 0; warps && row < HKV_ROWS; row++)
+                            if (strcmp(hkv_rows[row].variant, "warp") == 0 && hkv_rows[row].family == hkv_family_of(ops[i].op)) k = scene_kernel_at(row, 32, 2);
+                        if (!warps) {
+                            k.name = "lanes";
+                            k.strictness = SCENE_ORDER;
+                            k.queue = scene_queue;
+                            k.text = ops[i].lanes;
+                            k.lanes = k.threads = 1;
+                        }
+                        exhaust(&c, &k, warps ? SIMT_BY_WARP : SIMT_BY_LANE, p, q, shape / 2 && p != q, &t);
+                    }
+        test_note("%s: %llu scenes, all %llu schedules with at most 2 preemptions at synchronising accesses%s, %llu distinct", warps ? "2 warps" : "2 lanes", t.scenes, t.schedules,
+                  warps ? " and collectives" : "", t.distinct);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_every_variant), cmocka_unit_test(test_pairs), cmocka_unit_test(test_exhaustive) };
+    if (simt_machine_open(NULL, &machine)) return 1;
+    int failed = test_run(tests);
+    simt_machine_close(machine);
+    return failed;
+}
