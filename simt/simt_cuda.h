@@ -13,8 +13,9 @@
 #define SIMT_FN static __device__ __forceinline__
 #define SIMT_UNROLL _Pragma("unroll")
 
-/* An argument by value that is never copied: its address may be taken (__grid_constant__). */
-#define SIMT_KERNEL(name, args_type, a) extern "C" __global__ void name(const __grid_constant__ args_type a)
+/* An argument by value that is never copied: its address may be taken (__grid_constant__). The kernel's name is C++'s, for a
+ * library may have the host machine's kernel of the same name, which is C's. */
+#define SIMT_KERNEL(name, args_type, a) __global__ void name(const __grid_constant__ args_type a)
 
 typedef uint4 simt_v4; /* as the host's: x y z w, aligned to 16 */
 

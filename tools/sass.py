@@ -13,6 +13,7 @@ the lowest nine bits, and how wide it reaches in bits 73 to 75.
 """
 import collections
 import fnmatch
+import re
 import struct
 import sys
 
@@ -28,6 +29,12 @@ NAMED = SIZED | {"CALL", "RED", "ATOM", "LDGSTS", "NANOSLEEP", "REDUX"}
 
 REGCOUNT, FRAME_SIZE = 0x2F, 0x11  # attributes of .nv.info
 Kernel = collections.namedtuple("Kernel", "name code registers stack shared")
+
+
+def plain(symbol):
+    """A function's own name: that of "_Z4name8hkv_args" is "name"."""
+    mangled = re.match(r"_Z(\d+)", symbol)
+    return symbol[mangled.end() : mangled.end() + int(mangled[1])] if mangled else symbol
 
 
 def kernels(path):
@@ -64,8 +71,8 @@ def kernels(path):
         if name.startswith(".text."):
             name = name[len(".text.") :]
             shared = named.get(".nv.shared." + name)
-            found[name] = Kernel(name, body(section), told[REGCOUNT].get(name, section[7] >> 24), told[FRAME_SIZE].get(name, 0),
-                                 shared[5] if shared else 0)
+            found[plain(name)] = Kernel(plain(name), body(section), told[REGCOUNT].get(name, section[7] >> 24), told[FRAME_SIZE].get(name, 0),
+                                        shared[5] if shared else 0)
     return found
 
 
