@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# run_device.sh build FOLDER - makes FOLDER/run_device for sm_90 without configure: CUDA's runtime and xxHash are linked in, so that the
+#                              program can be carried to a machine that has a GPU and no libraries.
+# run_device.sh run FOLDER OUT - there: checks, sanitizers at a reduced size when they are there, a soak and timings; OUT/*.tsv. Fits into
+#                              eight minutes. Each part has its own limit, and what a part finds does not keep the next from running.
+set -u
+top=$(cd "$(dirname "$0")/../.." && pwd)
+folder=${2:?"run_device.sh build FOLDER, or run FOLDER OUT"}
+nvcc=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
+
+build() {
+  mkdir -p "$folder" || return
+  local objects=() f o
+  for f in "$top"/{concurrency,lib,ref,simt}/*.c; do
+    case $f in */device_none.c) continue ;; esac
+    o=$folder/$(basename "$(dirname "$f")")-$(basename "$f" .c).o
+    [ "$o" -nt "$f" ] || gcc -std=c11 -O2 -D_GNU_SOURCE -DHD_CUDA -I"$top" -I"$top/include" -c -o "$o" "$f" || return
+    objects+=("$o")
+  done
+  for f in lib/device_cuda gpu/hkv/hkv_cuda gpu/hkv/run_device; do
+    o=$folder/$(basename "$f").o
+    "$nvcc" -std=c++17 -O3 -lineinfo -arch=sm_90 -I"$top" -I"$top/include" -c -o "$o" "$top/$f.cu" || return
+    objects+=("$o")
+  done
+  "$nvcc" -arch=sm_90 -cudart static -Xcompiler -static-libstdc++,-static-libgcc -o "$folder/run_device" "${objects[@]}" -l:libxxhash.a -lpthread
+}
+
+# part NAME SECONDS COMMAND...
+part() {
+  local name=$1 seconds=$2 code
+  shift 2
+  timeout -k 5 "$seconds" "$@" >"$out/$name.tsv" 2>"$out/$name.err"
+  code=$?
+  [ -s "$out/$name.err" ] || rm -f "$out/$name.err"
+  printf '%-12s %s\n' "$name" "$(case $code in 0) echo ok ;; 77) echo skipped ;; 124 | 137) echo "out of time" ;; *) echo "FAILED ($code)" ;; esac)"
+  [ $code = 0 ] || [ $code = 77 ] || failed=1
+  grep -h WRONG "$out/$name.tsv" | head -n 10
+}
+
+case ${1:-} in
+build) build ;;
+run)
+  out=${3:?"run_device.sh run FOLDER OUT"}
+  mkdir -p "$out"
+  failed=0
+  program=$folder/run_device
+  part check 120 "$program" check 2
+  if command -v compute-sanitizer >/dev/null; then
+    for tool in memcheck racecheck initcheck synccheck; do
+      part "$tool" 60 compute-sanitizer --tool $tool --error-exitcode 9 "$program" sanitize
+    done
+  fi
+  part soak 100 "$program" soak "${OPERATIONS:-100000000}"
+  part time 120 "$program" time
+  cat "$out/time.tsv"
+  [ $failed = 1 ] || ! grep -q '^# skipped' "$out/check.tsv" || exit 77
+  exit $failed
+  ;;
+*) sed -n '4,9s/^# //p' "$0"; exit 2 ;;
+esac
