@@ -252,22 +252,6 @@ static const char *check_exact(agree *a, uint32_t k)
 
 /* ---- Contents ---------------------------------------------------------------------------------------------------------- */
 
-static uint64_t entries_in(const hkv_view *v, uint64_t b)
-{
-    uint64_t n = 0;
-    for (uint32_t s = 0; s < v->slots; s++) n += v->key[hkv_entry(v, b, s)] < HD_KEY_RESERVED;
-    return n;
-}
-
-/* NULL when entry e of v is in the same bucket of w, with the same value and score. */
-static const char *entry_differs(const hkv_view *v, const hkv_view *w, uint64_t e)
-{
-    uint64_t there = hkv_find(w, v->key[e]);
-    if (there == HKV_NOWHERE || there / w->slots != e / v->slots) return "is not in the reference's bucket";
-    if (w->score[there] != v->score[e]) return "has another score than the reference's";
-    return v->value_bytes && memcmp(hkv_value(v, e), hkv_value(w, there), v->value_bytes) != 0 ? "has another value than the reference's" : NULL;
-}
-
 static const char *check_contents(agree *a)
 {
     const hkv_view *v = &a->s->v;
@@ -275,11 +259,11 @@ static const char *check_contents(agree *a)
         for (uint32_t s = 0; s < v->slots; s++) {
             uint64_t e = hkv_entry(v, b, s);
             if (v->key[e] >= HD_KEY_RESERVED) continue;
-            const char *why = entry_differs(v, &a->model, e);
-            if (why) return say(a, "bucket %" PRIu64 ", slot %" PRIu32 ": key %" PRIx64 " %s", b, s, v->key[e], why);
+            const char *why = scene_entry_differs(v, &a->model, e);
+            if (why) return say(a, "bucket %" PRIu64 ", slot %" PRIu32 ": key %" PRIx64 " %s the reference's", b, s, v->key[e], why);
         }
-        if (entries_in(v, b) != entries_in(&a->model, b))
-            return say(a, "bucket %" PRIu64 " has %" PRIu64 " entries, and should have %" PRIu64, b, entries_in(v, b), entries_in(&a->model, b));
+        if (scene_entries(v, b) != scene_entries(&a->model, b))
+            return say(a, "bucket %" PRIu64 " has %" PRIu64 " entries, and should have %" PRIu64, b, scene_entries(v, b), scene_entries(&a->model, b));
     }
     return NULL;
 }
@@ -309,8 +293,8 @@ static const char *check_conservation(agree *a)
     uint64_t before = 0, after = 0, inserted = 0, erased = 0;
     hkv_view then = scene_view(a->s, a->s->initial);
     for (uint64_t b = 0; b < then.buckets; b++) {
-        before += entries_in(&then, b);
-        after += entries_in(&a->s->v, b);
+        before += scene_entries(&then, b);
+        after += scene_entries(&a->s->v, b);
     }
     for (uint32_t k = 0; k < a->s->parts; k++) {
         const scene_part *p = &a->s->part[k];
@@ -474,54 +458,4 @@ void agree_close(agree *a)
     free(a);
 }
 
-/* ---- Drawing -------------------------------------------------------------------------------------------------------------- */
-
-typedef struct page {
-    char *text;
-    size_t used, bytes;
-} page;
-
-static void put(page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void put(page *p, const char *format, ...)
-{
-    va_list ap;
-    va_start(ap, format);
-    int n = vsnprintf(p->used < p->bytes ? p->text + p->used : NULL, p->used < p->bytes ? p->bytes - p->used : 0, format, ap);
-    va_end(ap);
-    p->used += n > 0 ? (size_t)n : 0;
-}
-
-static void draw_entry(const hkv_view *v, uint64_t e, char *line, size_t bytes)
-{
-    uint64_t key = v->key[e], value = 0;
-    if (v->value_bytes) memcpy(&value, hkv_value(v, e), v->value_bytes < 8 ? v->value_bytes : 8);
-    if (key == HD_KEY_EMPTY) snprintf(line, bytes, "-");
-    else if (key == HD_KEY_LOCKED) snprintf(line, bytes, "locked");
-    else snprintf(line, bytes, "%" PRIx64 " score %" PRIu64 " value %" PRIx64, key, v->score[e], value);
-}
-
-size_t agree_draw(const agree *a, char *text, size_t bytes)
-{
-    const hkv_view *v = &a->s->v;
-    page p = { text, 0, bytes };
-    char left[96], right[96];
-    if (bytes) text[0] = 0;
-    for (uint64_t b = 0; b < v->buckets; b++) {
-        bool same = entries_in(v, b) == entries_in(&a->model, b);
-        for (uint32_t s = 0; s < v->slots && same; s++) {
-            uint64_t e = hkv_entry(v, b, s);
-            same = v->key[e] == HD_KEY_EMPTY || (v->key[e] < HD_KEY_RESERVED && !entry_differs(v, &a->model, e));
-        }
-        if (same) continue;
-        put(&p, "bucket %" PRIu64 "\n  %4s  %-58s %s\n", b, "slot", "the kernel's table", "the reference's");
-        for (uint32_t s = 0; s < v->slots; s++) {
-            uint64_t e = hkv_entry(v, b, s);
-            bool differs = v->key[e] != HD_KEY_EMPTY && (v->key[e] >= HD_KEY_RESERVED || entry_differs(v, &a->model, e));
-            draw_entry(v, e, left, sizeof left);
-            draw_entry(&a->model, e, right, sizeof right);
-            put(&p, "%c %4" PRIu32 "  %-58s %s\n", differs ? '>' : ' ', s, left, right);
-        }
-    }
-    return p.used;
-}
+size_t agree_draw(const agree *a, char *text, size_t bytes) { return scene_draw(&a->s->v, "the kernel's table", &a->model, "the reference's", text, bytes); }

@@ -80,5 +80,12 @@ hd_status scene_kernel_row(const hd_case *c, uint32_t *row)
         const char *why = hkv_rows[*row].fits(&info);
         return why ? hd_fail(HD_EINVAL, "kernel: %s cannot run this table: %s", c->kernel, why) : HD_OK;
     }
-    return known ? hd_fail(HD_EINVAL, "kernel: %s does not run %s", c->kernel, c->op) : hd_fail_name("kernel", c->kernel, HD_KERNELS);
+    if (known) return hd_fail(HD_EINVAL, "kernel: %s does not run %s", c->kernel, c->op);
+    char names[256] = "";
+    for (uint32_t i = 0; i < HKV_ROWS; i++) {
+        if (i && strcmp(hkv_rows[i].variant, hkv_rows[i - 1].variant) == 0) continue; /* a variant's rows stand together */
+        if (i) strncat(names, ", ", sizeof names - strlen(names) - 1);
+        strncat(names, hkv_rows[i].variant, sizeof names - strlen(names) - 1);
+    }
+    return hd_fail(HD_EINVAL, "kernel: there is no '%s' for the host machine; there are %s", c->kernel, names);
 }

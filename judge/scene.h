@@ -81,6 +81,15 @@ hd_status scene_prepare(scene *s, simt_machine *m);
 /* A view of the same table over other memory, of table_bytes. */
 hkv_view scene_view(const scene *s, uint8_t *memory);
 
+/* ---- Two tables of one shape (judge/draw.c) ---- */
+
+uint64_t scene_entries(const hkv_view *v, uint64_t b); /* in bucket b */
+/* NULL when entry e of v is in the same bucket of w, with the same value and score; else a sentence up to the name of w. */
+const char *scene_entry_differs(const hkv_view *v, const hkv_view *w, uint64_t e);
+bool scene_bucket_differs(const hkv_view *v, const hkv_view *w, uint64_t b);
+/* The buckets that differ, side by side; text as snprintf. */
+size_t scene_draw(const hkv_view *v, const char *v_name, const hkv_view *w, const char *w_name, char *text, size_t bytes);
+
 /* NULL, or the region beside which something was written. */
 const char *scene_guards(const scene *s);
 

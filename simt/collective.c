@@ -132,6 +132,7 @@ uint64_t simt_host_collective(const char *site, simt_collective_op op, uint32_t 
         w->waiting |= bit;
         w->ready &= ~bit;
         lane_stop(l, site, 0);
+        if (m->config.trace) event_note(m, site, collective_name(op), NULL, 0, v, l->result);
         return l->result;
     }
     complete(m, w, op, mask);
@@ -140,6 +141,7 @@ uint64_t simt_host_collective(const char *site, simt_collective_op op, uint32_t 
     w->waiting &= ~mask;
     w->ready |= mask;
     if (m->config.unit == SIMT_BY_WARP) lane_stop(l, site, 0); /* all go on together */
+    if (m->config.trace) event_note(m, site, collective_name(op), NULL, 0, v, l->result);
     return l->result;
 }
 

@@ -142,6 +142,9 @@ bad 'a saved table of two rows'       2 '--save'                   heddle sim go
 sim 'a trace that is not there'       2 'absent'                   absent
 mkdir folder
 sim 'a folder'                        2 'folder'                   folder
+bad 'an unknown strategy'         2 'nearest: pct'            heddle sched hkv.find.tlpv1 --strategy pct2
+bad 'a kernel for no such op'     2 'tlpv2 does not run erase' heddle sched hkv.erase.tlpv2
+bad 'a case of no operation'      2 'one operation'           heddle explain hkv.serve.tlpv1
 bad 'a plot of unknown ending'        2 '--plot.*png'              heddle sweep zipf:0.99,100 --plot curves.gif
 bad 'load factors that fall'          2 'ascend'                   heddle sweep --load-factors 0.5,0.25
 bad 'requests and load factors'       2 '--load-factors'           heddle sweep zipf:0.99,100 --load-factors 0.5
@@ -212,6 +215,9 @@ form() {
 form 'doctor'  heddle doctor
 form 'list'    heddle list
 form 'run'     heddle run hkv.serve.ref batch=64x10
+form 'sched'   heddle sched hkv.erase.tlpv1 batch=2x1 --replay 3:1,9:2
+form 'diff'    heddle diff tlpv1 ref --case hkv.insert_and_evict
+form 'explain' heddle explain hkv.find.warp seed=5
 form 'sim'     heddle sim good.oracleGeneral oracleGeneral lru,lfu 64,1%
 form 'sweep'   heddle sweep good.oracleGeneral oracleGeneral --sizes 10%,50%
 form 'fill'    heddle sweep --load-factors 0.5,1.5 --capacity 1Ki

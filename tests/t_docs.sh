@@ -129,6 +129,10 @@ if [ -n "$python" ]; then
     described doctor
     described list policies
     described run hkv.mix.ref buckets=2 slots=4 batch=8x20 keys=uniform:20 judge=1
+    described sched hkv.erase.tlpv1 batch=2x1 --replay 3:1,9:2
+    described diff tlpv1 ref --case hkv.insert_and_evict
+    described diff tlpv2 ref --random 5 --case 'hkv.insert_or_assign duplicate=300000 seed=4'
+    described explain hkv.find.warp seed=5
     described gen uniform:10 --requests 10 -o "$work/x.csv"
     described trace stat "$work/t.csv" csv --lenient
     described trace convert "$work/t.csv" csv "$work/y.txt" txt --lenient

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * verb_diff.c - two kernels, or a kernel and the reference, on one case: the first item whose fate differs, and the buckets that do,
+ * side by side; and the smallest batch of the case that still makes a difference.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "judge/rules.h"
+#include "lib/error.h"
+#include "lib/parse.h"
+#include "ref/hkv.h"
+#include "tools/output.h"
+#include "tools/situation.h"
+
+typedef struct diff_options {
+    const char *text;
+    uint64_t seed, threads, blocks;
+    bool at_random;
+} diff_options;
+
+static const struct argp_option option[] = {
+    { "case", 'c', "CASE", 0, "without its kernel: hkv.OP and fields (hkv.insert_or_assign)", 0 },
+    { "random", 'r', "SEED", 0, "let lanes run in random order, seed SEED, instead of in turn", 0 },
+    { "threads", 't', "N", 0, "per block, whole warps (32)", 0 },
+    { "blocks", 'B', "N", 0, "at most (1)", 0 },
+    { NULL, 0, NULL, 0, NULL, 0 },
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    diff_options *o = (diff_options *)state->input;
+    switch (key) {
+    case 'c': return o->text = arg, 0;
+    case 'r': return o->at_random = true, tool_read(hd_parse_u64("--random", arg, 0, UINT64_MAX, &o->seed));
+    case 't': return tool_read(hd_parse_u64("--threads", arg, 32, 1024, &o->threads));
+    case 'B': return tool_read(hd_parse_u64("--blocks", arg, 1, 64, &o->blocks));
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* ---- One side ------------------------------------------------------------------------------------------------ */
+
+/* What ran the case, and what the judge says of it. */
+typedef struct side {
+    const char *name;
+    situation x;
+    char verdict[2048]; /* "" when it agrees with the reference in the order of its tickets */
+} side;
+
+static bool is_ref(const char *name) { return strcmp(name, "ref") == 0; }
+
+/* The case with this side's kernel. The reference needs a scene too: any kernel's. */
+static void case_for(const char *text, const char *kernel, uint64_t batch, char *whole, size_t bytes)
+{
+    const char *blank = strchr(text, ' ');
+    int head = blank ? (int)(blank - text) : (int)strlen(text);
+    snprintf(whole, bytes, "%.*s.%s%s", head, text, is_ref(kernel) ? "tlpv1" : kernel, blank ? blank : "");
+    if (!batch) return;
+    char *field = strstr(whole, " batch="), rest[SITUATION_TEXT] = "";
+    if (field) {
+        const char *next = strchr(field + 1, ' ');
+        snprintf(rest, sizeof rest, "%s", next ? next : "");
+        *field = 0;
+    }
+    size_t used = strlen(whole);
+    snprintf(whole + used, bytes - used, " batch=%" PRIu64 "x1%s", batch, rest);
+}
+
+static void run_reference(scene *s)
+{
+    uint64_t tally[HD_OUTCOME_COUNT] = { 0 };
+    scene_part *p = &s->part[0];
+    hkv_when when = { p->args.clock, p->args.per_item, p->args.epoch, 1 };
+    hkv_run_batch(&s->v, &p->batch, when, tally);
+}
+
+/* Opens and runs. -1, or an exit code. */
+static int side_run(side *d, const diff_options *o, const char *kernel, uint64_t batch)
+{
+    char whole[SITUATION_TEXT];
+    d->name = kernel;
+    case_for(o->text, kernel, batch, whole, sizeof whole);
+    int code = situation_open(&d->x, whole, 8, (uint32_t)o->threads, (uint32_t)o->blocks);
+    if (code >= 0) return code;
+    simt_config c = simt_config_default();
+    c.strategy = o->at_random ? SIMT_RANDOM : SIMT_ROUND_ROBIN;
+    c.unit = o->at_random ? SIMT_BY_LANE : SIMT_BY_WARP;
+    c.seed = o->seed;
+    c.shared_bytes = 48 << 10;
+    hd_status s = scene_prepare(d->x.s, d->x.m);
+    if (s) {
+        situation_close(&d->x);
+        return tool_fail(s);
+    }
+    if (is_ref(kernel)) {
+        run_reference(d->x.s);
+        return -1;
+    }
+    bool clean = simt_machine_run(d->x.m, &c);
+    const char *why = clean ? agree_judge(d->x.a, d->x.m) : simt_machine_finding(d->x.m)->story;
+    snprintf(d->verdict, sizeof d->verdict, "%s", why ? why : "");
+    return -1;
+}
+
+/* ---- What differs ------------------------------------------------------------------------------------------------ */
+
+static bool same_value(const scene *a, const scene *b, uint64_t i)
+{
+    const hd_batch *p = &a->part[0].batch, *q = &b->part[0].batch;
+    uint32_t bytes = a->v.value_bytes;
+    return !judge_ops[p->op].value_out || !judge_delivers(p->op, (hd_outcome)p->outcome[i]) ||
+           memcmp((const uint8_t *)p->value_out + i * bytes, (const uint8_t *)q->value_out + i * bytes, bytes) == 0;
+}
+
+static bool same_score(const scene *a, const scene *b, uint64_t i)
+{
+    const hd_batch *p = &a->part[0].batch, *q = &b->part[0].batch;
+    return !judge_ops[p->op].score_out || !judge_delivers(p->op, (hd_outcome)p->outcome[i]) || p->score_out[i] == q->score_out[i];
+}
+
+/* The first item whose fate differs; UINT64_MAX: none. */
+static uint64_t first_item(const scene *a, const scene *b, const char **what)
+{
+    const hd_batch *p = &a->part[0].batch, *q = &b->part[0].batch;
+    for (uint64_t i = 0; judge_ops[p->op].keyed && i < p->n; i++) {
+        *what = p->outcome[i] != q->outcome[i] ? "outcome" : !same_value(a, b, i) ? "value" : !same_score(a, b, i) ? "score" : NULL;
+        if (*what) return i;
+    }
+    *what = NULL;
+    if (judge_ops[p->op].list && *p->count != *q->count) *what = "count";
+    return UINT64_MAX;
+}
+
+static uint64_t buckets_differ(const scene *a, const scene *b)
+{
+    uint64_t n = 0;
+    for (uint64_t k = 0; k < a->v.buckets; k++) n += scene_bucket_differs(&a->v, &b->v, k);
+    return n;
+}
+
+static bool differ(const side *d)
+{
+    const char *what;
+    bool item = first_item(d[0].x.s, d[1].x.s, &what) != UINT64_MAX || what;
+    return item || buckets_differ(d[0].x.s, d[1].x.s) || d[0].verdict[0] || d[1].verdict[0];
+}
+
+static int both(side *d, const diff_options *o, char *const *kernel, uint64_t batch)
+{
+    int code = side_run(&d[0], o, kernel[0], batch);
+    if (code < 0) {
+        code = side_run(&d[1], o, kernel[1], batch);
+        if (code >= 0) situation_close(&d[0].x);
+    }
+    return code;
+}
+
+static void both_close(side *d)
+{
+    situation_close(&d[0].x);
+    situation_close(&d[1].x);
+}
+
+/* The smallest batch of the case that differs takes the place of the whole. */
+static int shrink(side *d, const diff_options *o, char *const *kernel)
+{
+    uint64_t whole = d[0].x.s->part[0].batch.n;
+    for (uint64_t n = 1; n < whole && judge_ops[d[0].x.s->part[0].batch.op].keyed && !tool_stopped(); n++) {
+        static side tried[2];
+        memset(tried, 0, sizeof tried);
+        int code = both(tried, o, kernel, n);
+        if (code >= 0) return code;
+        if (!differ(tried)) {
+            both_close(tried);
+            continue;
+        }
+        both_close(d);
+        memcpy(d, tried, sizeof tried);
+        break;
+    }
+    return -1;
+}
+
+/* ---- The verb ------------------------------------------------------------------------------------------------------- */
+
+static const out_column column[] = {
+    { "item", "item", OUT_PLAIN }, { "key", "key", OUT_HEX }, { "a", "A", OUT_TEXT }, { "b", "B", OUT_TEXT }, { "differs", "differs in", OUT_TEXT },
+};
+
+static int report(tool_line *line, side *d)
+{
+    const scene *a = d[0].x.s, *b = d[1].x.s;
+    const hd_batch *p = &a->part[0].batch, *q = &b->part[0].batch;
+    bool different = differ(d);
+    const char *what;
+    char drawing[8192];
+    uint64_t first = first_item(a, b, &what);
+    out *o = out_open(line->form, "heddle.diff/1", column, 5);
+    out_fact(o, "case", "case", OUT_TEXT, out_text(d[is_ref(d[0].name)].x.text));
+    for (int k = 0; k < 2; k++) {
+        out_fact(o, k ? "b" : "a", k ? "B" : "A", OUT_TEXT, out_text(d[k].name));
+        out_fact(o, k ? "b_verdict" : "a_verdict", k ? "judge of B" : "judge of A", OUT_TEXT,
+                 out_text(is_ref(d[k].name) ? "it is the reference" : d[k].verdict[0] ? d[k].verdict : "some order of the items gives this"));
+    }
+    out_fact(o, "same", "same", OUT_FLAG, out_flag(!different));
+    out_fact(o, "first_item", different ? "first item" : NULL, OUT_PLAIN, first == UINT64_MAX ? out_none() : out_count(first));
+    out_fact(o, "buckets", "buckets that differ", OUT_COUNT, out_count(buckets_differ(a, b)));
+    for (uint64_t i = 0; different && judge_ops[p->op].keyed && i < p->n; i++) {
+        bool item = p->outcome[i] != q->outcome[i], value = !item && !same_value(a, b, i), score = !item && !same_score(a, b, i);
+        out_row(o, (const out_value[]){ out_count(i), out_count(p->key[i]), out_text(hd_outcome_name((hd_outcome)p->outcome[i])),
+                                        out_text(hd_outcome_name((hd_outcome)q->outcome[i])),
+                                        item ? out_text("outcome") : value ? out_text("value") : score ? out_text("score") : out_none() });
+    }
+    if (buckets_differ(a, b)) {
+        scene_draw(&a->v, d[0].name, &b->v, d[1].name, drawing, sizeof drawing);
+        out_note(o, "\n%s", drawing);
+    }
+    return out_close(o, different ? TOOL_DIFFERS : TOOL_OK);
+}
+
+static int run(tool_line *line, int argc, char **argv)
+{
+    diff_options o = { "hkv.insert_or_assign", 1, 32, 1, false };
+    static side d[2];
+    int code = tool_parse(line, argc, argv, &o);
+    if (code < 0 && o.threads % 32) code = tool_say(TOOL_USAGE, "--threads: %" PRIu64 " are no whole warps", o.threads);
+    if (code >= 0) return code;
+    memset(d, 0, sizeof d);
+    code = both(d, &o, line->word, 0);
+    if (code >= 0) return code;
+    if (differ(d)) code = shrink(d, &o, line->word);
+    if (code < 0) code = report(line, d);
+    both_close(d);
+    return code;
+}
+
+static const char doc[] =
+    "Runs one case by A and by B, each a kernel (heddle list kernels) or ref, on equal tables, and compares what became of every item and of "
+    "every bucket. Exit code 1: they differ; then the smallest batch of the case that does is shown. In turn, one warp of 32 lanes, most kernels "
+    "take the items in order and must give what the reference gives; with --random another order is no fault, and the "
+    "judge says whether some order explains it.\n"
+    "\n"
+    "EXAMPLES\n"
+    "  heddle diff tlpv1 ref --case 'hkv.insert_and_evict policy=lfu batch=12x1'\n"
+    "  heddle diff warp tlpv1 --case 'hkv.find_or_insert slots=8 dual=1 seed=4'\n";
+
+const tool_verb verb_diff = { "diff", "A B", "what two kernels make of one case, side by side", doc, 2, 2, option, parse, run };

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * verb_sched.c - one case of a kernel, schedule after schedule: does any interleaving of its lanes go wrong?
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/error.h"
+#include "lib/parse.h"
+#include "simt/simt.h"
+#include "tools/output.h"
+#include "tools/situation.h"
+
+typedef struct sched_options {
+    uint64_t seed, schedules, rows, bound, threads, blocks;
+    const char *strategy, *unit, *preempt, *replay;
+    bool weak;
+} sched_options;
+
+static const char *const strategies[] = { "turn", "random", "pct", "search", NULL }; /* in the order of simt_strategy */
+static const char *const units[] = { "lane", "warp", NULL };                           /* ... of simt_unit */
+static const char *const places[] = { "none", "sync", "atomic", "all", NULL };
+static const uint32_t place_kinds[] = { SIMT_AT_NONE, SIMT_AT_SYNC, SIMT_AT_ATOMIC, SIMT_AT_ALL };
+
+static const struct argp_option option[] = {
+    { "schedules", 'n', "N", 0, "how many at most (1000)", 0 },
+    { "seed", 's', "N", 0, "of the first; the next ones follow (1)", 0 },
+    { "strategy", 'S', "NAME", 0, "random, pct, search (all of them) or turn (random)", 0 },
+    { "unit", 'u', "NAME", 0, "what is scheduled: lane or warp (lane)", 0 },
+    { "preempt", 'p', "NAME", 0, "where: none, sync, atomic or all accesses (all)", 0 },
+    { "bound", 'b', "N", 0, "search: preemptions at most (2)", 0 },
+    { "weak", 'w', NULL, 0, "store buffers, and relaxed loads that return older values", 0 },
+    { "threads", 't', "N", 0, "per block, whole warps (32)", 0 },
+    { "blocks", 'B', "N", 0, "at most (2)", 0 },
+    { "replay", 'r', "SCHEDULE", 0, "run this one and tell its story", 0 },
+    { "rows", 'R', "N", 0, "of the story, the last ones (40)", 0 },
+    { NULL, 0, NULL, 0, NULL, 0 },
+};
+
+/* The place of `name` among names, or an error that says the nearest. */
+static error_t choose(const char *what, const char *name, const char *const *names, const char **to)
+{
+    for (int i = 0; names[i]; i++)
+        if (strcmp(names[i], name) == 0) return *to = names[i], 0;
+    return tool_read(hd_fail(HD_EINVAL, "%s: there is no '%s'; nearest: %s", what, name, tool_nearest(name, names)));
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    sched_options *o = (sched_options *)state->input;
+    switch (key) {
+    case 'n': return tool_read(hd_parse_u64("--schedules", arg, 1, 1ull << 40, &o->schedules));
+    case 's': return tool_read(hd_parse_u64("--seed", arg, 0, UINT64_MAX, &o->seed));
+    case 'S': return choose("--strategy", arg, strategies, &o->strategy);
+    case 'u': return choose("--unit", arg, units, &o->unit);
+    case 'p': return choose("--preempt", arg, places, &o->preempt);
+    case 'b': return tool_read(hd_parse_u64("--bound", arg, 0, 1000, &o->bound));
+    case 't': return tool_read(hd_parse_u64("--threads", arg, 32, 1024, &o->threads));
+    case 'B': return tool_read(hd_parse_u64("--blocks", arg, 1, 64, &o->blocks));
+    case 'R': return tool_read(hd_parse_u64("--rows", arg, 0, 1000000, &o->rows));
+    case 'r': return o->replay = arg, 0;
+    case 'w': return o->weak = true, 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static uint32_t index_of(const char *name, const char *const *names)
+{
+    uint32_t i = 0;
+    while (strcmp(names[i], name) != 0) i++;
+    return i;
+}
+
+static simt_config config_of(const sched_options *o, agree *a)
+{
+    simt_config c = simt_config_default();
+    c.seed = o->seed;
+    c.strategy = (simt_strategy)index_of(o->strategy, strategies);
+    c.unit = (simt_unit)index_of(o->unit, units);
+    c.preempt = place_kinds[index_of(o->preempt, places)];
+    c.bound = (uint32_t)o->bound;
+    c.weak = o->weak;
+    c.shared_bytes = 48 << 10;
+    agree_watch_with(a, &c, 1);
+    return c;
+}
+
+/* ---- The story ---------------------------------------------------------------------------------------------- */
+
+/* Votes are left out: they would drown what is done to memory. */
+static bool told(const simt_event *e) { return e->p || strcmp(e->what, "takes effect") == 0; }
+
+static void tell(out *o, const situation *x, uint64_t rows)
+{
+    size_t n, first;
+    const simt_event *e = simt_machine_events(x->m, &n);
+    for (first = n; first && rows; first--) rows -= told(&e[first - 1]);
+    for (size_t i = first; i < n; i++) {
+        char place[96];
+        bool writes = strncmp(e[i].what, "ld", 2) != 0, effect = e[i].p == NULL;
+        if (!told(&e[i])) continue;
+        out_row(o, (const out_value[]){
+            out_count(e[i].step), out_text(simt_site_name(e[i].site)), out_count(e[i].block), out_count(e[i].thread), out_text(e[i].what),
+            effect ? out_text(hd_outcome_name((hd_outcome)e[i].after)) : out_text(situation_place(x, e[i].p, place, sizeof place)),
+            effect ? out_none() : out_count(e[i].before), writes && !effect ? out_count(e[i].after) : out_none() });
+    }
+}
+
+/* Runs schedule s once, with a trace. */
+static hd_status once(situation *x, simt_config c, const simt_decision *s, size_t n, simt_exploration *e)
+{
+    simt_trial trial = agree_trial(x->a);
+    c.replayed = c.strategy;
+    c.strategy = SIMT_REPLAY;
+    c.schedule = s;
+    c.schedule_n = n;
+    c.trace = true;
+    return simt_explore(x->m, &trial, &c, 1, 0, 0, e);
+}
+
+/* ---- The verb -------------------------------------------------------------------------------------------------- */
+
+static const out_column column[] = {
+    { "step", "step", OUT_PLAIN },   { "site", "where in the text", OUT_TEXT }, { "block", "block", OUT_PLAIN }, { "thread", "thread", OUT_PLAIN },
+    { "what", "what", OUT_TEXT },    { "place", "of", OUT_TEXT },               { "before", "was", OUT_HEX },    { "after", "is", OUT_HEX },
+};
+
+static int report(tool_line *line, const sched_options *o, situation *x, const simt_exploration *e, const char *schedule, bool story)
+{
+    out *r = out_open(line->form, "heddle.sched/1", column, 8);
+    char command[2 * SITUATION_TEXT];
+    const char *end = strchr(e->finding.story, '\n');
+    out_fact(r, "case", "case", OUT_TEXT, out_text(x->text));
+    out_fact(r, "strategy", "strategy", OUT_TEXT, out_text(o->strategy));
+    out_fact(r, "unit", "unit", OUT_TEXT, out_text(o->unit));
+    out_fact(r, "weak", "weak memory", OUT_FLAG, out_flag(o->weak));
+    out_fact(r, "schedules", "schedules", OUT_COUNT, out_count(e->schedules));
+    out_fact(r, "distinct", "distinct", OUT_COUNT, out_count(e->distinct));
+    out_fact(r, "exhausted", "all there are", OUT_FLAG, out_flag(e->exhausted));
+    out_fact(r, "time_s", "time", OUT_SECONDS, out_real((double)e->time_ns * 1e-9));
+    out_fact(r, "schedules_per_s", "rate", OUT_RATE, e->time_ns ? out_real((double)e->schedules * 1e9 / (double)e->time_ns) : out_none());
+    out_fact(r, "bugs", "bugs", OUT_COUNT, out_count(e->wrong));
+    out_fact(r, "fault", e->wrong ? "found by" : NULL, OUT_TEXT, e->wrong ? out_text(e->finding.fault ? simt_fault_name(e->finding.fault) : "judge") : out_none());
+    char sentence[512];
+    snprintf(sentence, sizeof sentence, "%.*s", end ? (int)(end - e->finding.story) : 500, e->finding.story);
+    out_fact(r, "wrong", e->wrong ? "wrong" : NULL, OUT_TEXT, e->wrong ? out_text(sentence) : out_none());
+    out_fact(r, "seed", e->wrong ? "seed" : NULL, OUT_PLAIN, e->wrong ? out_count(e->seed) : out_none());
+    out_fact(r, "schedule", e->wrong ? "schedule" : NULL, OUT_TEXT, schedule ? out_text(schedule) : out_none());
+    if (e->wrong && schedule) {
+        snprintf(command, sizeof command, "heddle sched '%s' --strategy %s --unit %s --preempt %s%s --threads %" PRIu64 " --blocks %" PRIu64 " --seed %" PRIu64 " --replay '%s'", x->text,
+                 o->strategy, o->unit, o->preempt, o->weak ? " --weak" : "", o->threads, o->blocks, e->seed, schedule);
+        out_fact(r, "replay", "again", OUT_TEXT, out_text(command));
+    }
+    if (story) tell(r, x, o->rows);
+    if (e->wrong && end) out_note(r, "%s\n", e->finding.story);
+    return out_close(r, e->wrong ? TOOL_DIFFERS : TOOL_OK);
+}
+
+static int replay(tool_line *line, const sched_options *o, situation *x, simt_config c)
+{
+    size_t n = strlen(o->replay) / 2 + 1;
+    simt_decision *s = (simt_decision *)malloc(n * sizeof *s);
+    simt_exploration e;
+    if (!s) return tool_say(TOOL_SYSTEM, "--replay: no memory");
+    hd_status status = simt_schedule_parse(o->replay, s, &n);
+    if (!status) status = once(x, c, s, n, &e);
+    int code = status ? tool_fail(status) : report(line, o, x, &e, o->replay, true);
+    if (!status) simt_exploration_free(x->m, &e);
+    free(s);
+    return code;
+}
+
+static int explore(tool_line *line, const sched_options *o, situation *x, simt_config c)
+{
+    simt_exploration e, again;
+    simt_trial trial = agree_trial(x->a);
+    hd_status status = simt_explore(x->m, &trial, &c, o->schedules, 0, 2000, &e);
+    if (status) return tool_fail(status);
+    char *schedule = NULL;
+    if (e.wrong) {
+        size_t bytes = simt_schedule_print(e.schedule, e.schedule_n, NULL, 0) + 1;
+        schedule = (char *)calloc(bytes, 1);
+        if (schedule) simt_schedule_print(e.schedule, e.schedule_n, schedule, bytes);
+        c.seed = e.seed;
+        status = once(x, c, e.schedule, e.schedule_n, &again);
+        if (!status) simt_exploration_free(x->m, &again);
+    }
+    int code = report(line, o, x, &e, schedule, e.wrong);
+    free(schedule);
+    simt_exploration_free(x->m, &e);
+    return code;
+}
+
+static int run(tool_line *line, int argc, char **argv)
+{
+    sched_options o = { 1, 1000, 40, 2, 32, 2, "random", "lane", "all", NULL, false };
+    situation x;
+    char text[SITUATION_TEXT];
+    int code = tool_parse(line, argc, argv, &o);
+    if (code < 0) code = situation_words(line->word, line->words, text);
+    if (code < 0 && o.threads % 32) code = tool_say(TOOL_USAGE, "--threads: %" PRIu64 " are no whole warps", o.threads);
+    if (code < 0) code = situation_open(&x, text, 8, (uint32_t)o.threads, (uint32_t)o.blocks);
+    if (code >= 0) return code;
+    simt_config c = config_of(&o, x.a);
+    code = o.replay ? replay(line, &o, &x, c) : explore(line, &o, &x, c);
+    situation_close(&x);
+    return code;
+}
+
+static const char doc[] =
+    "Runs one batch of a GPU kernel on the host machine again and again, each time with another interleaving of its lanes, and "
+    "judges every run: races, collectives, bounds, invariants between any two steps, and whether the reference would have allowed it. What "
+    "goes wrong is made short, told as a table of who did what, and comes with the command that shows it again (exit code 1).\n"
+    "Two cases with a + between them run at the same time, readers with readers and updaters with updaters.\n"
+    "\n"
+    "EXAMPLES\n"
+    "  heddle sched hkv.insert_or_assign.tlpv1 policy=lfu seed=3\n"
+    "  heddle sched hkv.find_or_insert.warp duplicate=300000 --weak --schedules 200\n"
+    "  heddle sched hkv.assign.tlpv1 + hkv.touch.tlpv2 --schedules 200\n"
+    "  heddle sched hkv.erase.tlpv1 batch=2x1 --replay '3:1,9:2' --rows 12\n";
+
+const tool_verb verb_sched = { "sched", "CASE", "search the interleavings of a kernel's lanes", doc, 1, 64, option, parse, run };
