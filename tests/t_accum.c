@@ -211,7 +211,7 @@ static void wrapping(hd_elem elem, uint32_t elem_bytes)
     for (uint32_t i = 0; i < 8 * MANY; i++) {
         uint64_t kind = i / elem_bytes % 4; /* all ones, all zeros, sign bits, anything */
         a[i] = (uint8_t)(kind == 0 ? 0xff : kind == 1 ? 0 : test_random(&random));
-        b[i] = (uint8_t)(kind == 0 ? (i % elem_bytes == 0) : kind == 2 && i % elem_bytes == elem_bytes - 1 ? a[i] : test_random(&random));
+        b[i] = (uint8_t)(kind == 0 ? (uint64_t)(i % elem_bytes == 0) : kind == 2 && i % elem_bytes == elem_bytes - 1 ? (uint64_t)a[i] : test_random(&random));
     }
     add(elem, sizeof a, a, b, sum);
     for (uint32_t i = 0, carry = 0; i < 8 * MANY; i++) {
