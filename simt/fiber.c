@@ -200,7 +200,7 @@ static void go(hd_fiber *from, hd_fiber *to)
     __sanitizer_start_switch_fiber(&from->shadow, to->stack, to->stack_bytes);
 #endif
 #ifdef FIBER_TSAN
-    __tsan_switch_to_fiber(to->shadow_of_thread, 1); /* 1: a switch orders nothing */
+    __tsan_switch_to_fiber(to->shadow_of_thread, 0); /* 0: a switch orders what is before and after, as one thread does */
 #endif
     switch_stacks(&from->sp, to->sp);
 #ifdef FIBER_ASAN
