@@ -79,7 +79,7 @@ static void run_reference(scene *s)
 /* Opens and runs. -1, or an exit code. */
 static int side_run(side *d, const diff_options *o, const char *kernel, uint64_t batch)
 {
-    char whole[SITUATION_TEXT];
+    char whole[2 * SITUATION_TEXT]; /* the text, and a batch of another size */
     d->name = kernel;
     case_for(o->text, kernel, batch, whole, sizeof whole);
     int code = situation_open(&d->x, whole, 8, (uint32_t)o->threads, (uint32_t)o->blocks);
