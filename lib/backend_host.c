@@ -11,6 +11,7 @@
 
 #include "gpu/hkv/kernels.h"
 #include "gpu/hkv/rows.h"
+#include "lib/backend.h"
 #include "lib/error.h"
 #include "lib/op.h"
 #include "lib/table.h"
@@ -25,16 +26,10 @@ enum {
     SHARED_BYTES = 48 << 10 /* what a GPU gives a block without being asked */
 };
 
-/* Words that kernels count in. */
-typedef struct words {
-    uint64_t tally[HD_OUTCOME_COUNT], segment[HKV_SEGMENTS], cursor[2];
-    uint32_t pins, pin_lock;
-} words;
-
 typedef struct host {
     void *planes;           /* a state of hd_design_hkv */
     hkv_view *v;
-    words *w;
+    hkv_words *w;
     uint32_t *lock;
     uint8_t *stage_flag, *stage_value;
     uint64_t *stage_key, *stage_score;
@@ -64,7 +59,7 @@ static uint64_t window_for(uint32_t value_bytes)
 static hd_status host_shape(const hd_config *c, hd_info *info)
 {
     hd_status status = hd_design_hkv.shape(c, info);
-    info->memory_bytes += info->buckets * sizeof(uint32_t) + sizeof(words) + window_for(info->value_bytes) * (17 + (uint64_t)info->value_bytes);
+    info->memory_bytes += info->buckets * sizeof(uint32_t) + sizeof(hkv_words) + window_for(info->value_bytes) * (17 + (uint64_t)info->value_bytes);
     return status;
 }
 
@@ -97,7 +92,7 @@ static hd_status take_room(host *h, const hd_seams *s)
     if (!status) status = hd_take(s, "table: window of lists", h->window, sizeof *h->stage_score, &score);
     if (!status) status = hd_take(s, "table: window of lists", h->window, h->v->value_bytes, &value);
     h->lock = (uint32_t *)lock;
-    h->w = (words *)w;
+    h->w = (hkv_words *)w;
     h->stage_flag = (uint8_t *)flag;
     h->stage_key = (uint64_t *)key;
     h->stage_score = (uint64_t *)score;
@@ -198,55 +193,10 @@ static hd_status make_known(host *h, const hkv_args *a, const hd_batch *b)
     return status;
 }
 
-static uint32_t predicate_of(const hd_batch *b)
-{
-    bool asks = b->op == HD_OP_ERASE_IF || b->op == HD_OP_EXPORT_IF || b->op == HD_OP_SIZE_IF;
-    uint32_t p = HD_PREDICATE_all;
-    if (asks)
-        for (p = 0; p < HD_PREDICATE_COUNT && strcmp(b->pred, hd_predicate_rows[p].name) != 0;) p++;
-    return p;
-}
-
 static hkv_args args_of(host *h, const hd_batch *b, hd_when when)
 {
-    hkv_args a;
-    memset(&a, 0, sizeof a);
-    a.v = *h->v;
-    a.lock = h->lock;
-    a.pins = &h->w->pins;
-    a.pin_lock = &h->w->pin_lock;
-    a.op = b->op;
-    a.elem = b->elem;
-    a.predicate = predicate_of(b);
-    a.epoch = when.epoch;
-    a.n = b->n;
-    a.key = b->key;
-    a.value = b->op == HD_OP_FIND_OR_INSERT_PTR ? NULL : (const uint8_t *)b->value;
-    a.score = b->score;
-    a.flag = b->flag;
-    a.holder = b->holder;
-    a.start = b->start;
-    a.pred_arg[0] = b->pred_arg[0];
-    a.pred_arg[1] = b->pred_arg[1];
-    a.clock = when.clock;
-    a.per_item = when.per_item;
-    a.outcome = b->outcome;
-    a.value_out = (uint8_t *)b->value_out;
-    a.score_out = b->score_out;
-    a.ptr = (uint64_t *)(void *)b->ptr;
-    a.list_key = b->list_key;
-    a.list_score = b->list_score;
-    a.list_item = b->list_item;
-    a.list_value = (uint8_t *)b->list_value;
-    a.count = b->count;
-    a.tally = h->w->tally;
-    a.stage_flag = h->stage_flag;
-    a.stage_key = h->stage_key;
-    a.stage_score = h->stage_score;
-    a.stage_value = h->stage_value;
-    a.segment = h->w->segment;
-    a.cursor = h->w->cursor;
-    return a;
+    hkv_room room = { h->w, h->lock, h->stage_flag, h->stage_key, h->stage_score, h->stage_value };
+    return hkv_args_of(h->v, &room, b, when);
 }
 
 static void (*const entry[HKV_KERNELS])(const void *) = {
