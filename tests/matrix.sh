@@ -5,10 +5,10 @@
 # row each. `make check-matrix MATRIX='asan-gcc tsan'` chooses. Builds whose tools are missing are skipped, and say so. Where
 # several compilers ran, their reports of the same cases are compared (tests/t_same.sh).
 #
-#   gcc         as users get it          clang       the same by another compiler
-#   verify      promises and invariants  nothread    no OpenMP at all
-#   asan-gcc    address, undefined, leaks     asan-clang    the same by another compiler
-#   valgrind    the programs under memcheck   tsan          clang, libomp with Archer: races
+#   gcc         as users get it                          clang       the same by another compiler
+#   verify      promises and invariants                  nothread    no OpenMP at all
+#   asan-gcc    address, undefined, leaks                asan-clang  the same by another compiler
+#   valgrind    programs, memcheck, fewer rounds         tsan        programs, clang, libomp with Archer: races
 #
 # MATRIX_KEEP=1 keeps the folders; MATRIX_JOBS (default: the processors) is make's -j.
 set -u
@@ -38,7 +38,7 @@ setting() {
   valgrind)
     configure=(CFLAGS='-g -O2')
     check=("$programs" TEST_RUNNER="$memcheck")
-    environment=(HEDDLE_TEST_SECONDS=7200 OMP_NUM_THREADS=2)
+    environment=(HEDDLE_TEST_SECONDS=7200 HEDDLE_TEST_SCALE=1/16 OMP_NUM_THREADS=2)
     want=$(first valgrind)
     ;;
   tsan)

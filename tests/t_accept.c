@@ -150,7 +150,7 @@ static uint64_t lies_about(const small *before, const hkv_item *it, const hkv_se
 static void test_faces(void **unused)
 {
     (void)unused;
-    uint64_t random = 1, items = 0, told = 0, tables = 400 * test_scale();
+    uint64_t random = 1, items = 0, told = 0, tables = test_times(400);
     for (uint64_t n = 0; n < tables; n++) {
         small t, before, judged;
         make(&t, &random, (uint32_t)(n % HD_POLICY_COUNT));

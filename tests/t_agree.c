@@ -2,7 +2,7 @@
  *
  * t_agree.c - every kernel, every operation that it runs, every policy, one and two candidate buckets: scene after scene, schedule after
  * schedule, held against the reference (judge/agree.h). Then pairs of operations at the same time, and small scenes in which
- * every interleaving is tried. HEDDLE_TEST_SCALE makes the search longer.
+ * every interleaving is tried. HEDDLE_TEST_SCALE makes the search longer, or shorter.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,7 +136,7 @@ static void test_variant(const char *variant)
             if (hkv_family_of((uint32_t)op) != hkv_rows[row].family) continue;
             for (uint32_t policy = 0; policy < HD_POLICY_COUNT; policy++)
                 for (int dual = 0; dual < 2; dual++)
-                    for (uint64_t k = 0; k < 8 * test_scale(); k++, n++) {
+                    for (uint64_t k = 0; k < test_times(8); k++, n++) {
                         bool whole = !hd_op_is_keyed(hd_op_row_of((hd_op)op)); /* lanes hardly meet in these */
                         scene_kernel kernel = scene_kernel_at(row, 32u << n % 2, 1 + (uint32_t)(n / 2 % 3));
                         const scene_kernel *kernels[] = { &kernel };
@@ -179,7 +179,7 @@ static void test_pairs(void **unused)
         for (int q = 0; q < HD_OP_COUNT_; q++) {
             hd_role role = hd_op_row_of((hd_op)p)->role;
             if (role == HD_INSERTER || role != hd_op_row_of((hd_op)q)->role) continue;
-            for (uint64_t k = 0; k < 3 * test_scale(); k++, n++) {
+            for (uint64_t k = 0; k < test_times(3); k++, n++) {
                 uint32_t rows[] = { row_for((hd_op)p, n), row_for((hd_op)q, n / 3) };
                 scene_kernel kernel[] = { scene_kernel_at(rows[0], 32, 2), scene_kernel_at(rows[1], 32, 2) };
                 const scene_kernel *kernels[] = { &kernel[0], &kernel[1] };
@@ -256,11 +256,13 @@ static void test_exhaustive(void **unused)
     };
     for (int warps = 0; warps < 2; warps++) {
         totals t = { 0, 0, 0 };
+        uint64_t grid = 0;
         for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
             for (int p = 0; p < KINDS; p++)
                 for (int q = 0; q < KINDS; q++)
                     for (int shape = 0; shape < (warps ? 1 : 4); shape++) {
                         if (warps && test_scale() == 1 && (i % 4 || p > q)) continue; /* half a second each */
+                        if (!test_takes(grid++)) continue;
                         char tail[96];
                         snprintf(tail, sizeof tail, "buckets=2 slots=%d batch=2x1 keys=uniform:9 value=8 pins=2", shape % 2 ? 4 : 2);
                         hd_case c = case_of(tail, ops[i].op, warps ? "warp" : "lanes", "custom", shape / 2, 11 + (uint64_t)i);

@@ -255,7 +255,7 @@ static void test_controls(void **unused)
         agree *a = NULL;
         if (!c->control) continue;
         test_case("control of %s: %s", c->name, c->text);
-        search s = look(m, c, c->control, 12 * test_scale(), &a);
+        search s = look(m, c, c->control, test_times(12), &a);
         check(!s.wrong, "scene %llu, seed %llu: %s: %s", (ull)s.scene, (ull)s.last.seed, simt_fault_name(s.last.finding.fault), s.last.finding.story);
         schedules += s.schedules;
         distinct += s.distinct;

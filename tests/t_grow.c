@@ -166,7 +166,7 @@ static void dual(void **state) { (void)state; grow_all(true); }
 static void tiny_and_full(void **state)
 {
     (void)state;
-    uint64_t runs = 0, full = 0, rounds = 1500 * test_scale();
+    uint64_t runs = 0, full = 0, rounds = test_times(1500);
     for (uint64_t buckets = 2; buckets <= 3; buckets++)
         for (uint64_t round = 0; round < rounds; round++) {
             uint64_t times = (const uint64_t[]){ 2, 3, 5, 8 }[round % 4];

@@ -80,6 +80,7 @@ static void in_order(void **unused)
     c.quiet = true;
     c.step_limit = 1ull << 40;
     for (uint64_t i = 0; i < VARIANTS * SHAPES * HD_POLICY_COUNT * 2; i++) {
+        if (!test_takes(i)) continue;
         const char *variant = variants[i % VARIANTS];
         const shape *s = &shapes[i / VARIANTS % SHAPES];
         if (strcmp(variant, "tlpv2") == 0 || !fits(variant, s)) continue;
@@ -106,6 +107,7 @@ static void in_any_order(void **unused)
     uint64_t runs = 0;
     (void)unused;
     for (uint64_t i = 0; i < VARIANTS * SHAPES * HD_POLICY_COUNT * 2 * test_scale(); i++) {
+        if (!test_takes(i)) continue;
         const char *variant = variants[i % VARIANTS];
         const shape *s = &shapes[i / VARIANTS % SHAPES];
         bool dual = i / VARIANTS / SHAPES / HD_POLICY_COUNT % 2;
@@ -208,6 +210,7 @@ static void conserves(void **unused)
     uint64_t state = 11, batches = 0, schedules = 0;
     (void)unused;
     for (uint64_t i = 0; i < 320 * test_scale(); i++) {
+        if (!test_takes(i)) continue;
         const char *variant = variants[i % VARIANTS];
         const shape *s = &small[i / VARIANTS % 4];
         bool dual = i / VARIANTS / 4 % 2;
@@ -282,6 +285,7 @@ static void duplicates(void **unused)
     uint8_t outcome[N], value[N * 32];
     (void)unused;
     for (uint64_t i = 0; i < 120 * test_scale(); i++) {
+        if (!test_takes(i)) continue;
         const char *variant = variants[i % VARIANTS];
         hd_config c = hd_config_default();
         hd_table *t;

@@ -168,7 +168,7 @@ static void test_layouts(void **state)
     static char text[1 << 20];
     static const size_t widths[] = { 0, 1, 2, 16, 61 };
     uint64_t random = 1;
-    for (unsigned round = 0; round < 400 * test_scale(); round++) {
+    for (unsigned round = 0; round < test_times(400); round++) {
         layout l = { round & 1, round & 2, round & 4, round & 8, widths[test_below(&random, 5)] };
         char *sequence[6];
         size_t sequences = 1 + (size_t)test_below(&random, 6);
@@ -321,7 +321,7 @@ static void test_noise(void **state)
     (void)state;
     static const char alphabet[] = "ACGTacgtN\n\n\n\r@@>++II \1";
     uint64_t random = 3;
-    for (unsigned round = 0; round < 3000 * test_scale(); round++) {
+    for (unsigned round = 0; round < test_times(3000); round++) {
         char text[200];
         size_t n = 1 + (size_t)test_below(&random, sizeof text - 1);
         for (size_t i = 0; i < n; i++) text[i] = alphabet[test_below(&random, sizeof alphabet - 1)];

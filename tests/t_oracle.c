@@ -589,7 +589,7 @@ static void sums_agree(void **state)
     uint64_t r = 6;
     for (int e = 0; e < HD_ELEM_COUNT; e++) {
         uint32_t bytes = judge_elem_bytes((hd_elem)e);
-        for (uint64_t k = 0; k < 300000 * test_scale(); k++) {
+        for (uint64_t k = 0; k < test_times(300000); k++) {
             uint64_t mask = UINT64_MAX >> (64 - 8 * bytes), a = test_random(&r) & mask, b = test_random(&r) & mask;
             if (k % 4 == 0) b = (a ^ (1ull << (8 * bytes - 1))) + test_below(&r, 5) - 2; /* nearly opposite */
             uint64_t judged = a, done = a;

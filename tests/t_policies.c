@@ -190,6 +190,7 @@ static void run_all(bool dual, bool mixed)
             for (int admit = HD_ADMIT_SCORE; admit <= HD_ADMIT_ALWAYS; admit++) {
                 if (dual && shapes[s].buckets < 2) continue;
                 if (mixed && test_scale() == 1 && (p + s + (size_t)admit) % 3) continue; /* a third will do */
+                if (!test_takes((p * 16 + s) * 2 + (uint64_t)admit)) continue;
                 run(&plans[p], &shapes[s], dual, (hd_admit)admit, mixed, key, n);
                 runs++;
             }

@@ -70,7 +70,7 @@ static void cases_are_truthful(void **state)
 {
     (void)state;
     hd_run_report all = { 0 };
-    for (uint64_t k = 0; k < CASES * test_scale(); k++) {
+    for (uint64_t k = 0; k < test_times(CASES); k++) {
         char text[1024];
         hd_run_report report;
         hd_case c = draw_case(k);
@@ -84,9 +84,9 @@ static void cases_are_truthful(void **state)
         for (int o = 0; o < HD_OP_COUNT_; o++) all.counters.op[o] += report.counters.op[o];
     }
     check(all.judged == all.requests, "%llu of %llu items were judged", (unsigned long long)all.judged, (unsigned long long)all.requests);
-    for (int o = 0; o < HD_OUTCOME_COUNT; o++) check(all.counters.outcome[o] > 1000, "hardly any item was %s", hd_outcome_name((hd_outcome)o));
-    for (int o = 0; o < HD_OP_COUNT_; o++) check(all.counters.op[o] > 1000, "hardly any %s was run", hd_op_name((hd_op)o));
-    test_note("%llu cases, %llu operations executed and judged", (unsigned long long)(CASES * test_scale()), (unsigned long long)all.judged);
+    for (int o = 0; o < HD_OUTCOME_COUNT; o++) check(all.counters.outcome[o] > test_times(1000), "hardly any item was %s", hd_outcome_name((hd_outcome)o));
+    for (int o = 0; o < HD_OP_COUNT_; o++) check(all.counters.op[o] > test_times(1000), "hardly any %s was run", hd_op_name((hd_op)o));
+    test_note("%llu cases, %llu operations executed and judged", (unsigned long long)test_times(CASES), (unsigned long long)all.judged);
 }
 
 /* The same case gives the same report, and another number of threads changes nothing. */

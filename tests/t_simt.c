@@ -113,7 +113,7 @@ static void test_correct(void **unused)
     uint64_t runs = 0;
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
         for (uint32_t i = 0; i < WAYS; i++)
-            for (uint64_t seed = 1; seed <= 3 * test_scale(); seed++, runs++) {
+            for (uint64_t seed = 1; seed <= test_times(3); seed++, runs++) {
                 simt_config c = way(i, seed);
                 test_case("%s, way %u, seed %llu", all[k].name, i, (ull)seed);
                 check(run(all[k].kernel, all[k].blocks, all[k].threads, &c), "%s", simt_machine_finding(machine)->story);

@@ -235,7 +235,7 @@ static void t_random(void **state)
 {
     (void)state;
     static const uint8_t magic[][4] = { { 0x28, 0xb5, 0x2f, 0xfd }, { 0x1f, 0x8b, 8, 0 }, { 0x50, 0x2a, 0x4d, 0x18 } };
-    uint64_t seed = 5, got, most = 3000 * test_scale();
+    uint64_t seed = 5, got, most = test_times(3000);
     for (uint64_t i = 0; i < most; i++) {
         uint8_t bytes[512];
         size_t n = 4 + (size_t)test_below(&seed, sizeof bytes - 4);

@@ -724,7 +724,7 @@ static void t_noise(void **state)
     enum { MOST = 2000 };
     static const char *const spec[] = { "oracleGeneral:x", "vscsi:x", "vscsi:x,unit=s", "txt:x", "txt:x,hash=1", "csv:x", "csv:x,key=1,header=0", "csv:x,key=2,time=1,size=3,verb=4,header=1",
                                         "csv:x,key=1,delim=;,hash=1" };
-    uint64_t seed = 12, most = 1500 * test_scale(), fine = 0, executions = 0;
+    uint64_t seed = 12, most = test_times(1500), fine = 0, executions = 0;
     uint8_t *p = (uint8_t *)test_alloc(MOST + 64, 1);
     for (size_t i = 0; i < sizeof spec / sizeof *spec; i++)
         for (uint64_t k = 0; k < most; k++) {

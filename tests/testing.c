@@ -98,11 +98,36 @@ uint64_t *test_keys(const char *spec, uint64_t seed, uint64_t most, uint64_t *n)
     return key;
 }
 
-uint64_t test_scale(void)
+/* "3" is 3 and 1, "1/8" is 1 and 8; what is neither is 1 and 1. */
+static void scale(uint64_t *more, uint64_t *less)
 {
     const char *text = getenv("HEDDLE_TEST_SCALE");
-    long long v = text ? atoll(text) : 1;
-    return v > 1 ? (uint64_t)v : 1;
+    long long m = 1, l = 1;
+    if (text && sscanf(text, "%lld/%lld", &m, &l) < 1) m = 1;
+    *more = m > 1 ? (uint64_t)m : 1;
+    *less = l > 1 ? (uint64_t)l : 1;
+}
+
+uint64_t test_scale(void)
+{
+    uint64_t more, less;
+    scale(&more, &less);
+    return more;
+}
+
+uint64_t test_times(uint64_t usual)
+{
+    uint64_t more, less;
+    scale(&more, &less);
+    uint64_t n = usual * more / less;
+    return n ? n : 1;
+}
+
+bool test_takes(uint64_t i)
+{
+    uint64_t more, less;
+    scale(&more, &less);
+    return i == 0 || test_random(&i) % less == 0;
 }
 
 void *test_alloc(uint64_t count, uint64_t size)

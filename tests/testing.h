@@ -41,8 +41,11 @@ const char *test_data(const char *name);
 bool test_has_data(const char *name);
 /* Keys of the first `most` requests of a source ("zipf:0.99,1000"); free() them. *n: how many. */
 uint64_t *test_keys(const char *spec, uint64_t seed, uint64_t most, uint64_t *n);
-/* HEDDLE_TEST_SCALE, a whole number from 1: how much longer than by default the suite may take. */
-uint64_t test_scale(void);
+/* HEDDLE_TEST_SCALE, a whole number from 1: how much longer than by default the suite may take; or 1/N: how much shorter,
+ * for builds and checkers that are slow. Every test still runs, with fewer rounds. */
+uint64_t test_scale(void);           /* 1 when shorter */
+uint64_t test_times(uint64_t usual); /* that many at scale 1; at least 1 */
+bool test_takes(uint64_t i);         /* whether round i of a grid is run: round 0, and one in N, when shorter */
 /* A private folder for this process's files, removed with what is in it at exit. */
 const char *test_folder(void);
 /* calloc that fails the test instead of returning NULL. */
