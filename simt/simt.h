@@ -44,10 +44,33 @@
 
 #include "simt/fn.h"
 
+/* ---- What is the same on every machine; how it is done is the machine's ------------------------------------- */
+
+enum { SIMT_RELAXED = 0, SIMT_ACQUIRE = 1, SIMT_RELEASE = 2, SIMT_ACQ_REL = 3 };
+
+/* A tile as one of its lanes sees it. */
+typedef struct simt_tile {
+    uint32_t mask; /* its lanes in the warp    */
+    uint32_t base; /* its first lane           */
+    uint32_t rank; /* this lane within it      */
+    uint32_t size; /* 1, 2, 4, 8, 16 or 32     */
+} simt_tile;
+
 #ifdef __CUDACC__
 #include "simt/simt_cuda.h"
 #else
 #include "simt/simt_host.h"
 #endif
+
+SIMT_FN simt_tile simt_tile_of(uint32_t size)
+{
+    simt_tile t;
+    uint32_t lane = simt_lane();
+    t.size = size;
+    t.base = lane & ~(size - 1);
+    t.rank = lane & (size - 1);
+    t.mask = (size == 32 ? 0xffffffffu : (1u << size) - 1) << t.base;
+    return t;
+}
 
 #endif

@@ -19,8 +19,6 @@
 
 typedef uint4 simt_v4; /* as the host's: x y z w, aligned to 16 */
 
-enum { SIMT_RELAXED = 0, SIMT_ACQUIRE = 1, SIMT_RELEASE = 2, SIMT_ACQ_REL = 3 };
-
 /* ---- Who --------------------------------------------------------------------------------------------------- */
 
 SIMT_FN uint32_t simt_lane(void) { return threadIdx.x & 31; }
@@ -197,24 +195,6 @@ SIMT_FN void simt_copy_commit(void) { asm volatile("cp.async.commit_group;" : : 
 #define simt_copy_wait(n) asm volatile("cp.async.wait_group %0;" : : "n"(n) : "memory")
 
 /* ---- Tiles and collectives -------------------------------------------------------------------------------- */
-
-typedef struct simt_tile {
-    uint32_t mask; /* its lanes in the warp    */
-    uint32_t base; /* its first lane           */
-    uint32_t rank; /* this lane within it      */
-    uint32_t size; /* 1, 2, 4, 8, 16 or 32     */
-} simt_tile;
-
-SIMT_FN simt_tile simt_tile_of(uint32_t size)
-{
-    simt_tile t;
-    uint32_t lane = simt_lane();
-    t.size = size;
-    t.base = lane & ~(size - 1);
-    t.rank = lane & (size - 1);
-    t.mask = (size == 32 ? 0xffffffffu : (1u << size) - 1) << t.base;
-    return t;
-}
 
 /* A tile of one lane needs no collective: where the size is a constant, nothing remains. */
 SIMT_FN uint32_t simt_ballot(simt_tile t, bool p) { return t.size == 1 ? p : __ballot_sync(t.mask, p) >> t.base; }

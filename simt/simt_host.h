@@ -24,8 +24,6 @@ typedef struct __attribute__((aligned(16))) simt_v4 {
     uint32_t x, y, z, w;
 } simt_v4;
 
-enum { SIMT_RELAXED = 0, SIMT_ACQUIRE = 1, SIMT_RELEASE = 2, SIMT_ACQ_REL = 3 };
-
 /* ---- What the machine is told of ---------------------------------------------------------------------- */
 
 /* Kinds of access, as bits. */
@@ -168,24 +166,6 @@ SIMT_FN uint32_t simt_rmw_u32(const char *site, simt_rmw_op op, uint32_t *p, uin
 #define simt_copy_wait(n) simt_host_copy_wait(SIMT_SITE, (n))
 
 /* ---- Tiles and collectives -------------------------------------------------------------------------------- */
-
-typedef struct simt_tile {
-    uint32_t mask; /* its lanes in the warp    */
-    uint32_t base; /* its first lane           */
-    uint32_t rank; /* this lane within it      */
-    uint32_t size; /* 1, 2, 4, 8, 16 or 32     */
-} simt_tile;
-
-SIMT_FN simt_tile simt_tile_of(uint32_t size)
-{
-    simt_tile t;
-    uint32_t lane = simt_lane();
-    t.size = size;
-    t.base = lane & ~(size - 1);
-    t.rank = lane & (size - 1);
-    t.mask = (size == 32 ? 0xffffffffu : (1u << size) - 1) << t.base;
-    return t;
-}
 
 #define SIMT_COLLECTIVE(t, op, v, arg) simt_host_collective(SIMT_SITE, (op), (t).mask, (v), (arg))
 #define simt_ballot(t, p) ((uint32_t)SIMT_COLLECTIVE(t, SIMT_BALLOT, (p) ? 1u : 0u, 0) >> (t).base)

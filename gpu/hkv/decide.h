@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * decide.h - Algorithm 2: what becomes of an item, now that what it needs is held and its key was looked for. Everything is
+ * written here but the value, and the new key, which hkv_end puts in place.
+ */
+#ifndef HKV_DECIDE_H
+#define HKV_DECIDE_H
+
+#include "gpu/hkv/deliver.h"
+#include "gpu/hkv/victim.h"
+#include "policies/policy.h"
+
+/* What its policy is told of item i. */
+SIMT_FN hd_score_in hkv_score_in(const hkv_args *a, uint64_t i)
+{
+    hd_score_in in;
+    in.given = 1;
+    if (a->score) in.given = simt_ld_u64(a->score + i);
+    in.now = a->clock + i * a->per_item;
+    in.epoch = a->epoch;
+    return in;
+}
+
+/* What an operation does to a key that is there, and whether it brings in one that is not. */
+typedef struct hkv_rule {
+    uint32_t found;  /* its outcome when the key is there */
+    uint32_t change; /* of the value then */
+    bool rescore, insert;
+} hkv_rule;
+
+SIMT_FN hkv_rule hkv_rule_of(const hkv_args *a, uint64_t i)
+{
+    hkv_rule r;
+    uint32_t flag = HD_EITHER;
+    r.found = HD_UPDATED;
+    r.change = HKV_KEEP;
+    r.rescore = true;
+    r.insert = false;
+    switch (a->op) {
+    case HD_OP_TOUCH: r.found = HD_HIT; break;
+    case HD_OP_ASSIGN: r.change = HKV_REPLACE; break;
+    case HD_OP_ASSIGN_VALUES:
+        r.change = HKV_REPLACE;
+        r.rescore = false;
+        break;
+    case HD_OP_INSERT_OR_ASSIGN:
+    case HD_OP_INSERT_AND_EVICT:
+        r.change = HKV_REPLACE;
+        r.insert = true;
+        break;
+    case HD_OP_FIND_OR_INSERT:
+    case HD_OP_FIND_OR_INSERT_PTR:
+        r.found = HD_HIT;
+        r.insert = true;
+        break;
+    case HD_OP_ACCUM_OR_ASSIGN:
+        if (a->flag) flag = simt_ld_u8(a->flag + i);
+        r.insert = flag != HD_ADD;
+        r.change = flag == HD_ASSIGN_NEW ? HKV_KEEP : HKV_ADD;
+        r.rescore = flag != HD_ASSIGN_NEW;
+        r.found = flag == HD_ASSIGN_NEW ? HD_HIT : HD_UPDATED;
+        break;
+    default: break;
+    }
+    return r;
+}
+
+/* The key is at o->entry, and what must not change is held: its outcome, its new score. */
+SIMT_FN void hkv_decide_found(simt_tile t, const hkv_args *a, hkv_one *o, hkv_rule r, bool pinned)
+{
+    bool changes = !pinned && (r.rescore || r.change != HKV_KEEP);
+    o->outcome = pinned && (r.rescore || r.change != HKV_KEEP) ? HD_PINNED : r.found;
+    if (changes) o->change = r.change;
+    if (a->value && o->change != HKV_KEEP) o->in = a->value + o->i * a->v.value_bytes;
+    hkv_value_goes_out(a, o);
+    if (t.rank == 0) {
+        o->score = simt_ld_u64(a->v.score + o->entry);
+        if (changes && r.rescore) {
+            o->score = hd_on_hit(a->v.policy, o->score, hkv_score_in(a, o->i));
+            simt_st_u64(a->v.score + o->entry, o->score);
+        }
+    }
+}
+
+/* The key is in neither bucket, and both are held: takes a slot, or not. The slot's key is away until hkv_end. */
+SIMT_FN void hkv_decide_absent(simt_tile t, const hkv_args *a, hkv_one *o, hkv_place p)
+{
+    const hkv_view *v = &a->v;
+    hd_score_in in = hkv_score_in(a, o->i);
+    o->score = hd_on_insert(v->policy, in);
+    o->outcome = HD_REFUSED;
+    if (p.entry == HKV_NONE || !(p.empty || v->admit_always || hd_admission(v->policy, in) >= p.least)) return;
+    o->outcome = p.empty ? HD_INSERTED : HD_EVICTED;
+    o->entry = p.entry;
+    o->fresh = true;
+    o->change = a->op == HD_OP_FIND_OR_INSERT_PTR ? HKV_ZERO : HKV_REPLACE;
+    o->in = a->value ? a->value + o->i * v->value_bytes : (const uint8_t *)0;
+    if (!p.empty && a->stage_flag) o->out = a->stage_value + (o->i - a->first) * v->value_bytes;
+    HKV_SYNC(t); /* all have read what is now overwritten */
+    if (t.rank == 0) {
+        if (!p.empty) o->gone_key = simt_ld_u64(v->key + p.entry);
+        o->gone_score = p.least;
+        simt_strlx_u64(v->key + p.entry, HD_KEY_LOCKED);
+        simt_st_u64(v->score + p.entry, o->score);
+        simt_st_u8(v->digest + p.entry, o->digest);
+    }
+}
+
+SIMT_FN void hkv_decide_upsert(simt_tile t, const hkv_args *a, hkv_one *o, const uint64_t *first_scores, const uint64_t *second_scores)
+{
+    hkv_rule r = hkv_rule_of(a, o->i);
+    if (o->entry != HKV_NONE) hkv_decide_found(t, a, o, r, hkv_is_pinned(a, o->key));
+    else if (!r.insert) o->outcome = HD_MISS;
+    else hkv_decide_absent(t, a, o, hkv_choose(t, a, o, first_scores, second_scores));
+}
+
+/* ---- The other families ---------------------------------------------------------------------------------------------------- */
+
+SIMT_FN void hkv_decide_lookup(simt_tile t, const hkv_args *a, hkv_one *o)
+{
+    o->outcome = o->entry == HKV_NONE ? HD_MISS : HD_HIT;
+    if (o->entry == HKV_NONE) return;
+    hkv_value_goes_out(a, o);
+    if (t.rank == 0 && a->score_out && hkv_delivers_score(a->op)) o->score = simt_ld_u64(a->v.score + o->entry);
+}
+
+SIMT_FN void hkv_decide_pin(simt_tile t, const hkv_args *a, hkv_one *o)
+{
+    uint32_t outcome = HD_HIT;
+    if (t.rank == 0) {
+        uint32_t pins = simt_ld_u32(a->pins);
+        hkv_pin *pin = hkv_pin_at(a, o->key);
+        if (a->op == HD_OP_LOCK_KEYS) {
+            outcome = pin ? HD_PINNED : pins == a->v.pin_limit ? HD_REFUSED : HD_HIT;
+            if (outcome == HD_HIT) hkv_pin_put(a, o->key, a->holder);
+            if (outcome == HD_HIT) simt_st_u32(a->pins, pins + 1);
+        } else {
+            outcome = !pin ? HD_MISS : simt_ld_u64(&pin->holder) == a->holder ? HD_HIT : HD_PINNED;
+            if (outcome == HD_HIT) hkv_pin_take(a, pin);
+            if (outcome == HD_HIT) simt_st_u32(a->pins, pins - 1);
+        }
+    }
+    o->outcome = HKV_FROM0(t, outcome);
+}
+
+SIMT_FN void hkv_decide_erase(simt_tile t, const hkv_args *a, hkv_one *o)
+{
+    const hkv_view *v = &a->v;
+    o->outcome = hkv_is_pinned(a, o->key) ? HD_PINNED : HD_ERASED;
+    HKV_SYNC(t);
+    if (o->outcome == HD_ERASED && t.rank == 0) {
+        simt_strlx_u64(v->key + o->entry, HD_KEY_LOCKED);
+        simt_st_u64(v->score + o->entry, 0);
+        simt_st_u8(v->digest + o->entry, HKV_NO_DIGEST);
+        simt_strlx_u64(v->key + o->entry, HD_KEY_EMPTY);
+    }
+}
+
+#endif

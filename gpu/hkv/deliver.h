@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * deliver.h - what comes back of an item: its outcome, score and address in the caller's arrays, what it has to list on the
+ * stage, and its place in the tally.
+ */
+#ifndef HKV_DELIVER_H
+#define HKV_DELIVER_H
+
+#include "gpu/hkv/item.h"
+
+SIMT_FN bool hkv_delivers_value(uint32_t op) { return op == HD_OP_FIND || op == HD_OP_FIND_MISSED || op == HD_OP_TOUCH || op == HD_OP_FIND_OR_INSERT; }
+SIMT_FN bool hkv_delivers_score(uint32_t op) { return hkv_delivers_value(op) || op == HD_OP_FIND_PTR; }
+SIMT_FN bool hkv_delivers_ptr(uint32_t op) { return op == HD_OP_FIND_PTR || op == HD_OP_FIND_OR_INSERT_PTR || op == HD_OP_LOCK_KEYS; }
+
+SIMT_FN bool hkv_was_found(uint32_t outcome) { return outcome == HD_HIT || outcome == HD_PINNED; }
+SIMT_FN bool hkv_was_placed(uint32_t outcome) { return outcome == HD_INSERTED || outcome == HD_EVICTED; }
+
+SIMT_FN void hkv_value_goes_out(const hkv_args *a, hkv_one *o)
+{
+    if (hkv_delivers_value(a->op) && a->value_out) o->out = a->value_out + o->i * a->v.value_bytes;
+}
+
+/* What goes to the caller's arrays. */
+SIMT_FN void hkv_deliver(const hkv_args *a, const hkv_one *o)
+{
+    bool found = hkv_was_found(o->outcome);
+    if (a->outcome) simt_st_u8(a->outcome + o->i, (uint8_t)o->outcome);
+    if (a->score_out && found && hkv_delivers_score(a->op)) simt_st_u64(a->score_out + o->i, o->score);
+    if (hkv_delivers_ptr(a->op) && a->ptr && (found || hkv_was_placed(o->outcome))) simt_st_u64(a->ptr + o->i, (uint64_t)(uintptr_t)hkv_value(&a->v, o->entry));
+    if (!a->stage_flag) return;
+    uint64_t at = o->i - a->first;
+    uint32_t listed = HKV_NOT_LISTED;
+    if (a->op == HD_OP_FIND_MISSED) listed = o->outcome == HD_MISS ? HKV_LISTED_INPUT : HKV_NOT_LISTED;
+    else if (o->outcome == HD_EVICTED) listed = HKV_LISTED;
+    else if (o->outcome == HD_REFUSED) listed = HKV_LISTED_INPUT;
+    simt_st_u8(a->stage_flag + at, (uint8_t)listed);
+    if (listed == HKV_LISTED) simt_st_u64(a->stage_key + at, o->gone_key);
+    if (listed != HKV_NOT_LISTED) simt_st_u64(a->stage_score + at, listed == HKV_LISTED ? o->gone_score : o->score);
+}
+
+/* One item a lane: the warp's outcomes are added as fields of one word, seven bits each. */
+SIMT_FN void hkv_tally_lanes(const hkv_args *a, uint32_t outcome)
+{
+    enum { BITS = 7 };
+    simt_tile w = simt_tile_of(32);
+    uint64_t sum = simt_reduce_add_u64(w, outcome < HD_OUTCOME_COUNT ? 1ull << BITS * outcome : 0);
+    uint64_t mine = w.rank < HD_OUTCOME_COUNT ? sum >> BITS * w.rank & 127 : 0;
+    if (mine) simt_add_u64(a->tally + w.rank, mine, SIMT_RELAXED);
+}
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * value.h - values, shared out over a tile: copied, added to, cleared; out of the table, then into it.
+ */
+#ifndef HKV_VALUE_H
+#define HKV_VALUE_H
+
+#include "gpu/hkv/add.h"
+#include "gpu/hkv/item.h"
+
+/* bytes of a value, shared out over the tile, by the widest access that both ends allow. Streaming stores leave the caches to
+ * digests and keys. */
+SIMT_FN void hkv_copy(simt_tile t, uint8_t *to, const uint8_t *from, uint32_t bytes, bool streaming)
+{
+    uint32_t low = (uint32_t)((uintptr_t)to | (uintptr_t)from | bytes);
+    if (low % 16 == 0) {
+        for (uint32_t at = 16 * t.rank; at < bytes; at += 16 * t.size) {
+            simt_v4 w = simt_ld_v4((const simt_v4 *)(const void *)(from + at));
+            if (streaming) simt_stcs_v4((simt_v4 *)(void *)(to + at), w);
+            else simt_st_v4((simt_v4 *)(void *)(to + at), w);
+        }
+    } else if (low % 8 == 0) {
+        for (uint32_t at = 8 * t.rank; at < bytes; at += 8 * t.size)
+            simt_st_u64((uint64_t *)(void *)(to + at), simt_ld_u64((const uint64_t *)(const void *)(from + at)));
+    } else if (low % 4 == 0) {
+        for (uint32_t at = 4 * t.rank; at < bytes; at += 4 * t.size)
+            simt_st_u32((uint32_t *)(void *)(to + at), simt_ld_u32((const uint32_t *)(const void *)(from + at)));
+    } else {
+        for (uint32_t at = t.rank; at < bytes; at += t.size) simt_st_u8(to + at, simt_ld_u8(from + at));
+    }
+    simt_join();
+}
+
+SIMT_FN void hkv_zero(simt_tile t, uint8_t *to, uint32_t bytes)
+{
+    uint32_t unit = ((uint32_t)(uintptr_t)to | bytes) % 8 == 0 ? 8 : 1;
+    for (uint32_t at = unit * t.rank; at < bytes; at += unit * t.size) {
+        if (unit == 8) simt_st_u64((uint64_t *)(void *)(to + at), 0);
+        else simt_st_u8(to + at, 0);
+    }
+    simt_join();
+}
+
+/* Changes the value at `to` as `change` says. */
+SIMT_FN void hkv_change(simt_tile t, const hkv_args *a, uint32_t change, uint8_t *to, const uint8_t *from, bool streaming)
+{
+    if (change == HKV_REPLACE && from) hkv_copy(t, to, from, a->v.value_bytes, streaming);
+    if (change == HKV_ADD) hkv_add(t, to, from, a->v.value_bytes, a->elem);
+    if (change == HKV_ZERO) hkv_zero(t, to, a->v.value_bytes);
+}
+
+SIMT_FN void hkv_move(simt_tile t, const hkv_args *a, const hkv_one *o, bool streaming)
+{
+    if (o->entry == HKV_NONE || a->v.value_bytes == 0) return;
+    uint8_t *value = hkv_value(&a->v, o->entry);
+    if (o->out) hkv_copy(t, o->out, value, a->v.value_bytes, streaming);
+    if (o->change == HKV_KEEP) return;
+    if (o->out) HKV_SYNC(t); /* it is out before it is overwritten */
+    hkv_change(t, a, o->change, value, o->in, streaming);
+}
+
+#endif
