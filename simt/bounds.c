@@ -17,11 +17,13 @@ block *block_of_shared(simt_machine *m, const void *p)
 
 static bool inside(const region *r, const uint8_t *p, uint32_t bytes) { return p >= r->p && bytes <= r->bytes && p <= r->p + r->bytes - bytes; }
 
+/* Each of 64 sets of pages remembers the region that was last found there. */
 static const region *region_of(simt_machine *m, const uint8_t *p, uint32_t bytes)
 {
-    if (m->last_region && inside(m->last_region, p, bytes)) return m->last_region;
+    const region **last = &m->last_region[(uintptr_t)p / PAGE % PAGES];
+    if (*last && inside(*last, p, bytes)) return *last;
     for (uint32_t i = 0; i < m->regions; i++)
-        if (inside(&m->memory[i], p, bytes)) return m->last_region = &m->memory[i];
+        if (inside(&m->memory[i], p, bytes)) return *last = &m->memory[i];
     return NULL;
 }
 
@@ -74,7 +76,7 @@ static void say_where(simt_machine *m, const char *site, const uint8_t *p, uint3
 void bounds_check(simt_machine *m, const char *site, const void *address, uint32_t bytes, bool write)
 {
     const uint8_t *p = (const uint8_t *)address;
-    if ((uintptr_t)p % bytes) {
+    if ((uintptr_t)p & (bytes - 1)) {
         found(m, SIMT_MISALIGNED, "%u bytes are accessed at an address that is no multiple of it", bytes);
         at_site(m, site);
         return;

@@ -130,7 +130,7 @@ uint64_t simt_host_collective(const char *site, simt_collective_op op, uint32_t 
     if (((here(w, mask, op, plain) | bit) & mask) != mask) {
         l->state = LANE_COLLECTIVE;
         w->waiting |= bit;
-        w->ready &= ~bit;
+        schedule_ready(m, w, w->ready & ~bit);
         lane_stop(l, site, 0);
         if (m->config.trace) event_note(m, site, collective_name(op), NULL, 0, v, l->result);
         return l->result;
@@ -139,7 +139,7 @@ uint64_t simt_host_collective(const char *site, simt_collective_op op, uint32_t 
     if (m->finding.fault) lane_hang(l);
     for (uint32_t bits = mask & ~bit; bits; bits &= bits - 1) w->member[__builtin_ctz(bits)]->state = LANE_READY;
     w->waiting &= ~mask;
-    w->ready |= mask;
+    schedule_ready(m, w, w->ready | mask);
     if (m->config.unit == SIMT_BY_WARP) lane_stop(l, site, 0); /* all go on together */
     if (m->config.trace) event_note(m, site, collective_name(op), NULL, 0, v, l->result);
     return l->result;
@@ -154,7 +154,7 @@ void barrier_release(simt_machine *m, block *b)
     for (uint32_t i = 0; i < b->warps_n; i++) {
         warp *w = &b->warps[i];
         for (uint32_t bits = w->at_barrier; bits; bits &= bits - 1) members[n++] = w->member[__builtin_ctz(bits)];
-        w->ready |= w->at_barrier;
+        schedule_ready(m, w, w->ready | w->at_barrier);
         w->at_barrier = 0;
     }
     for (uint32_t i = 0; i < n; i++) {
@@ -195,7 +195,7 @@ void simt_host_sync_block(const char *site)
     l->site = site;
     l->state = LANE_BARRIER;
     w->at_barrier |= bit;
-    w->ready &= ~bit;
+    schedule_ready(m, w, w->ready & ~bit);
     if (++b->arrived < b->alive) lane_stop(l, site, 0);
     else barrier_release(m, b);
 }

@@ -194,7 +194,7 @@ void fiber_drop(hd_fiber *f)
     f->shadow_of_thread = NULL;
 }
 
-static void go(hd_fiber *from, hd_fiber *to)
+void fiber_switch(hd_fiber *from, hd_fiber *to)
 {
 #ifdef FIBER_ASAN
     __sanitizer_start_switch_fiber(&from->shadow, to->stack, to->stack_bytes);
@@ -207,6 +207,3 @@ static void go(hd_fiber *from, hd_fiber *to)
     __sanitizer_finish_switch_fiber(from->shadow, NULL, NULL);
 #endif
 }
-
-void fiber_enter(hd_fiber *hub, hd_fiber *f) { go(hub, f); }
-void fiber_leave(hd_fiber *f, hd_fiber *hub) { go(f, hub); }

@@ -2,7 +2,7 @@
  *
  * fiber.h - one stack per lane, and the switch between them: 2 ns on x86-64 and aarch64, ucontext elsewhere.
  *
- * Every fiber switches to and from one hub, the scheduler. AddressSanitizer and ThreadSanitizer are told of every switch.
+ * The thread's own stack is a fiber, too: the hub. AddressSanitizer and ThreadSanitizer are told of every switch.
  */
 #ifndef HD_FIBER_H
 #define HD_FIBER_H
@@ -30,8 +30,7 @@ void fiber_make(hd_fiber *f, char *stack, size_t stack_bytes, unsigned colour, v
 /* Forgets a fiber wherever it stopped; its stack may be used again. */
 void fiber_drop(hd_fiber *f);
 
-/* From the hub into a fiber, and from a fiber back. */
-void fiber_enter(hd_fiber *hub, hd_fiber *f);
-void fiber_leave(hd_fiber *f, hd_fiber *hub);
+/* From the one that runs to another; the hub is one of them. */
+void fiber_switch(hd_fiber *from, hd_fiber *to);
 
 #endif

@@ -28,7 +28,9 @@ bool vec_push(simt_machine *m, vec *v, const void *element)
         v->p = p;
         v->places = places;
     }
-    memcpy((char *)v->p + v->n++ * v->size, element, v->size);
+    char *to = (char *)v->p + v->n++ * v->size;
+    if (v->size == sizeof(simt_decision)) memcpy(to, element, sizeof(simt_decision)); /* one a stop */
+    else memcpy(to, element, v->size);
     return true;
 }
 
@@ -102,14 +104,16 @@ uint64_t machine_random(uint64_t *state)
 
 void lane_stop(lane *l, const char *site, uint32_t kind)
 {
+    simt_machine *m = simt_current;
     l->site = site;
     l->stop_kind = kind;
-    fiber_leave(&l->fiber, &simt_current->hub);
+    lane *next = m->direct ? schedule_next(m) : NULL;
+    if (next != l) fiber_switch(&l->fiber, next ? &next->fiber : &m->hub);
 }
 
 _Noreturn void lane_hang(lane *l)
 {
-    for (;;) fiber_leave(&l->fiber, &simt_current->hub);
+    for (;;) fiber_switch(&l->fiber, &simt_current->hub);
 }
 
 static void lane_leaves(simt_machine *m, lane *l)
@@ -121,7 +125,7 @@ static void lane_leaves(simt_machine *m, lane *l)
     if (l->stores_n) weak_drain(m, l);
     l->state = LANE_GONE;
     w->alive &= ~bit;
-    w->ready &= ~bit;
+    schedule_ready(m, w, w->ready & ~bit);
     b->alive--;
     if (m->config.race) race_lane_ends(m, l, b->of);
     for (uint32_t i = 0; i < WARP_LANES; i++) {
@@ -143,7 +147,7 @@ static void lane_main(void *arg)
         const launch *of = l->warp->block->of;
         of->kernel(of->args);
         lane_leaves(m, l);
-        fiber_leave(&l->fiber, &m->hub); /* entered again as a lane of another block */
+        fiber_switch(&l->fiber, &m->hub); /* entered again as a lane of another block */
     }
 }
 
@@ -223,9 +227,9 @@ static bool block_begins(simt_machine *m, block *b)
     memset(b->written, BYTE_UNWRITTEN, m->shared_bytes);
     for (uint32_t i = 0; i < m->warps_per_block; i++) {
         warp *w = &b->warps[i];
-        w->alive = w->ready = w->waiting = w->at_barrier = w->yielding = 0;
+        w->alive = w->waiting = w->at_barrier = w->yielding = 0;
         for (uint32_t k = 0; k < WARP_LANES && i * WARP_LANES + k < of->threads; k++) lane_begins(m, w->member[k], b, i * WARP_LANES + k);
-        w->ready = w->alive;
+        schedule_ready(m, w, w->alive);
     }
     m->running++;
     return true;
@@ -394,7 +398,7 @@ hd_status simt_machine_region(simt_machine *m, void *p, size_t bytes, const char
 void simt_machine_forget(simt_machine *m)
 {
     m->regions = 0;
-    m->last_region = NULL;
+    memset(m->last_region, 0, sizeof m->last_region);
     launches_drop(m);
 }
 
@@ -451,7 +455,7 @@ static bool run_begin(simt_machine *m, const simt_config *c)
     m->tickets.n = m->events.n = m->starts.n = m->sites.n = 0;
     for (uint32_t i = 0; i < m->blocks_n; i++) m->blocks[i].of = NULL;
     for (uint32_t i = 0; i < m->lanes_n; i++) m->lanes[i].state = LANE_GONE, m->lanes[i].stores_n = 0;
-    for (uint32_t i = 0; i < m->warps_n; i++) m->warps[i].alive = m->warps[i].ready = 0;
+    for (uint32_t i = 0; i < m->warps_n; i++) m->warps[i].alive = m->warps[i].ready = m->warps[i].candidates = m->warps[i].candidates_n = 0;
     schedule_begin(m);
     if (!whole) found(m, SIMT_RESOURCE, "no memory for %u resident blocks of %u threads", resident, most);
     return whole && (!m->config.race || race_begin(m, lanes));

@@ -31,10 +31,22 @@ static void arrive(simt_machine *m, const char *site, uint32_t kind, const void 
     if (m->finding.fault) lane_hang(l);
 }
 
+/* Lengths that the compiler knows: a call for each would cost more than the rest of an access. */
+static void copy(void *to, const void *from, uint32_t bytes)
+{
+    if (bytes == 8) memcpy(to, from, 8);
+    else if (bytes == 4) memcpy(to, from, 4);
+    else if (bytes == 16) memcpy(to, from, 16);
+    else memcpy(to, from, 1);
+}
+
+/* The first eight bytes at most. */
 static uint64_t word_at(const void *p, uint32_t bytes)
 {
     uint64_t v = 0;
-    memcpy(&v, p, bytes < 8 ? bytes : 8);
+    if (bytes >= 8) memcpy(&v, p, 8);
+    else if (bytes == 4) memcpy(&v, p, 4);
+    else memcpy(&v, p, 1);
     return v;
 }
 
@@ -46,7 +58,7 @@ void simt_host_load(const char *site, uint32_t kind, const void *p, uint32_t byt
     arrive(m, site, kind, p, bytes);
     if (m->config.race) race_access(m, site, p, bytes, false, kind != SIMT_LD);
     if (m->finding.fault) lane_hang(m->now);
-    if (!m->config.weak || !weak_load(m, p, bytes, kind, v)) memcpy(v, p, bytes);
+    if (!m->config.weak || !weak_load(m, p, bytes, kind, v)) copy(v, p, bytes);
     if (m->config.race && kind != SIMT_LD) race_read(m, p, kind == SIMT_LDACQ);
     if (m->config.trace) event_note(m, site, kind_name(kind), p, bytes, word_at(v, bytes), 0);
 }
@@ -64,8 +76,8 @@ void simt_host_store(const char *site, uint32_t kind, void *p, uint32_t bytes, c
         weak_store(m, site, p, bytes, kind, v);
         return;
     }
-    uint64_t before = word_at(p, bytes);
-    memcpy(p, v, bytes);
+    uint64_t before = m->config.weak ? word_at(p, bytes) : 0;
+    copy(p, v, bytes);
     if (m->config.weak) weak_wrote(m, m->now, p, bytes, before, word_at(v, bytes));
 }
 
@@ -103,7 +115,8 @@ uint64_t simt_host_rmw(const char *site, simt_rmw_op op, void *p, uint32_t bytes
         if (wrote) race_write(m, p, order & SIMT_RELEASE, true);
     }
     if (m->config.trace) event_note(m, site, rmw_name(op), p, bytes, old, now);
-    memcpy(p, &now, bytes);
+    if (bytes == 8) memcpy(p, &now, 8);
+    else memcpy(p, &now, 4);
     if (m->config.weak && wrote) weak_wrote(m, m->now, p, bytes, old, now);
     return old;
 }

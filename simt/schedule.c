@@ -36,10 +36,9 @@ static uint32_t search(simt_machine *m, uint32_t n)
     return e->choice;
 }
 
-static uint32_t decide(simt_machine *m, uint32_t n, uint32_t answer)
+static uint32_t decide(simt_machine *m, uint32_t answer)
 {
     simt_decision d = { m->decision++, answer };
-    (void)n;
     if (answer) vec_push(m, &m->schedule, &d);
     return answer;
 }
@@ -54,7 +53,7 @@ static uint32_t answer_for(simt_machine *m, uint32_t n)
     }
 }
 
-uint32_t schedule_choose(simt_machine *m, uint32_t n) { return n <= 1 ? 0 : decide(m, n, answer_for(m, n)); }
+uint32_t schedule_choose(simt_machine *m, uint32_t n) { return n <= 1 ? 0 : decide(m, answer_for(m, n)); }
 
 bool simt_machine_next(simt_machine *m)
 {
@@ -80,7 +79,10 @@ void schedule_begin(simt_machine *m)
     const simt_config *c = &m->config;
     m->decision = 0;
     m->schedule.n = m->replayed = 0;
-    m->preemptions = m->turn = 0;
+    m->preemptions = 0;
+    m->patient = schedule_strategy(m) == SIMT_ROUND_ROBIN || schedule_strategy(m) == SIMT_SEARCH;
+    m->lanes_open = m->warps_open = 0;
+    m->direct = c->unit == SIMT_BY_LANE && !c->watch;
     m->last_lane = NULL;
     m->last_warp = NULL;
     m->low_priority = 0;
@@ -97,56 +99,63 @@ void schedule_begin(simt_machine *m)
 
 /* ---- Candidates ---------------------------------------------------------------------------------------------- */
 
-/* Lanes that back off make way, where chance would not see to it, until everybody has. */
-static bool yields_count(const simt_machine *m) { return schedule_strategy(m) == SIMT_ROUND_ROBIN || schedule_strategy(m) == SIMT_SEARCH; }
-
-static uint32_t ready_in(const simt_machine *m, const warp *w) { return yields_count(m) ? w->ready & ~w->yielding : w->ready; }
-
-static uint32_t lanes_ready(const simt_machine *m)
+/* Counted as they come and go: there is a choice at every stop. */
+static void recount(simt_machine *m, warp *w)
 {
-    uint32_t n = 0;
-    bool some = m->config.strategy == SIMT_ROUND_ROBIN; /* it answers 0, of however many there are above one */
-    uint32_t first = m->last_lane ? m->last_lane->warp->number : 0;
-    for (uint32_t i = first; i < m->warps_n && !(some && n > 1); i++) n += simt_popc(ready_in(m, &m->warps[i]));
-    for (uint32_t i = 0; i < first && !(some && n > 1); i++) n += simt_popc(ready_in(m, &m->warps[i]));
-    return n;
+    uint32_t now = m->patient ? w->ready & ~w->yielding : w->ready, n = simt_popc(now);
+    m->lanes_open += n - w->candidates_n;
+    m->warps_open += (uint32_t)(now != 0) - (uint32_t)(w->candidates != 0);
+    w->candidates = now;
+    w->candidates_n = n;
 }
 
-static uint32_t warps_ready(const simt_machine *m)
+void schedule_ready(simt_machine *m, warp *w, uint32_t lanes)
 {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < m->warps_n; i++) n += ready_in(m, &m->warps[i]) != 0;
-    return n;
+    w->ready = lanes;
+    recount(m, w);
+}
+
+static void yields(simt_machine *m, warp *w, uint32_t lanes)
+{
+    w->yielding = lanes;
+    if (m->patient) recount(m, w);
 }
 
 static uint32_t lowest(uint32_t bits) { return (uint32_t)__builtin_ctz(bits); }
 
-/* Candidate k, counted from `from` on and around: candidate 0 is `from` itself when it is ready. */
-static lane *lane_from(const simt_machine *m, const lane *from, uint32_t k)
+static warp *next_warp(const simt_machine *m, warp *w) { return w + 1 == m->warps + m->warps_n ? m->warps : w + 1; }
+
+/* The place of the k-th set bit. Chance chose k, so a branch on it would be mispredicted every other time: sums of all bits up
+ * to each byte find the byte, the first with more than k; its bits, one to a byte of a longer word, are then found in the same way. */
+static uint32_t nth(uint32_t bits, uint32_t k)
 {
-    uint32_t first = from ? from->warp->number : 0, below = from ? (1u << from->ids.lane) - 1 : 0;
-    for (uint32_t i = 0; i <= m->warps_n; i++) {
-        const warp *w = &m->warps[(first + i) % m->warps_n];
-        uint32_t bits = ready_in(m, w) & (i == 0 ? ~below : i == m->warps_n ? below : ~0u);
-        uint32_t n = simt_popc(bits);
-        if (k >= n) {
-            k -= n;
-            continue;
-        }
-        while (k--) bits &= bits - 1;
-        return w->member[lowest(bits)];
-    }
-    return NULL;
+    const uint64_t ones = 0x0101010101010101ull, tops = 0x8080808080808080ull;
+    uint32_t n = bits - (bits >> 1 & 0x55555555u);
+    n = (n & 0x33333333u) + (n >> 2 & 0x33333333u);
+    n = ((n + (n >> 4)) & 0x0f0f0f0fu) * 0x01010101u;
+    uint32_t more = ((n | 0x80808080u) - (k + 1) * 0x01010101u) & 0x80808080u, at = lowest(more) - 7;
+    k -= (uint32_t)((uint64_t)n << 8 >> at) & 0xff;
+    uint64_t apart = (bits >> at & 0xff) * ones & 0x8040201008040201ull;
+    uint64_t up_to = ((apart + (tops - ones)) >> 7 & ones) * ones;
+    return at + ((uint32_t)__builtin_ctzll(((up_to | tops) - (k + 1) * ones) & tops) >> 3);
 }
 
-static warp *warp_from(const simt_machine *m, const warp *from, uint32_t k)
+/* Candidate k, counted from `from` on and around: candidate 0 is `from` itself when it may be chosen. */
+static lane *lane_from(const simt_machine *m, const lane *from, uint32_t k)
 {
-    uint32_t first = from ? from->number : 0;
-    for (uint32_t i = 0; i < m->warps_n; i++) {
-        warp *w = &m->warps[(first + i) % m->warps_n];
-        if (ready_in(m, w) && k-- == 0) return w;
-    }
-    return NULL;
+    warp *w = from ? from->warp : m->warps;
+    uint32_t above = w->candidates & (from ? ~0u << from->ids.lane : ~0u), n = simt_popc(above);
+    if (k < n) return w->member[nth(above, k)];
+    k -= n;
+    for (w = next_warp(m, w); k >= w->candidates_n; w = next_warp(m, w)) k -= w->candidates_n;
+    return w->member[nth(w->candidates, k)]; /* come round to the first warp, k is among the lanes below `from` */
+}
+
+static warp *warp_from(const simt_machine *m, warp *from, uint32_t k)
+{
+    warp *w = from ? from : m->warps;
+    while (!w->candidates || k--) w = next_warp(m, w);
+    return w;
 }
 
 /* Which candidate has the highest priority. A change point puts the one that ran last at the end. */
@@ -175,7 +184,7 @@ static uint32_t by_priority(simt_machine *m, uint32_t n)
 static uint32_t pick(simt_machine *m, uint32_t n, bool may_stay)
 {
     if (n <= 1) return 0;
-    if (m->config.strategy == SIMT_PCT) return decide(m, n, by_priority(m, n));
+    if (m->config.strategy == SIMT_PCT) return decide(m, by_priority(m, n));
     if (schedule_strategy(m) == SIMT_SEARCH && may_stay && m->preemptions == m->config.bound) return 0;
     uint32_t k = schedule_choose(m, n);
     if (k && may_stay) m->preemptions++;
@@ -196,21 +205,32 @@ static void deadlock(simt_machine *m)
     }
 }
 
-static void run_lane(simt_machine *m, lane *l)
+/* l runs now, or will when it is switched to. */
+static void make_current(simt_machine *m, lane *l)
 {
+    uint32_t bit = 1u << l->ids.lane;
     m->now = l;
     m->totals.switches++;
     m->totals.hash = (m->totals.hash ^ (l->number + 1)) * 0x100000001b3ull ^ m->totals.steps;
-    l->warp->yielding &= ~(1u << l->ids.lane);
+    if (l->warp->yielding & bit) yields(m, l->warp, l->warp->yielding & ~bit);
     simt_hot.ids = &l->ids;
-    fiber_enter(&m->hub, &l->fiber);
-    if (m->config.watch && m->config.watch_every && m->totals.switches % m->config.watch_every == 0 && m->finding.fault == SIMT_NO_FAULT) {
-        const char *why = m->config.watch(m->config.context);
-        if (why) {
-            found(m, SIMT_WATCHED, "%s", why);
-            found_more(m, "after block %u, thread %u had come to %s", l->ids.block, l->ids.thread, simt_site_name(l->site));
-        }
-    }
+}
+
+static void watch(simt_machine *m)
+{
+    if (!m->config.watch_every || m->totals.switches % m->config.watch_every || m->finding.fault != SIMT_NO_FAULT) return;
+    const char *why = m->config.watch(m->config.context);
+    if (!why) return;
+    found(m, SIMT_WATCHED, "%s", why);
+    found_more(m, "after block %u, thread %u had come to %s", m->now->ids.block, m->now->ids.thread, simt_site_name(m->now->site));
+}
+
+/* From the hub, into the lane that is current; back when a lane leaves its kernel, when something is found, or, where lanes
+ * do not pass on to each other, when it stops. */
+static void run(simt_machine *m)
+{
+    fiber_switch(&m->hub, &m->now->fiber);
+    if (m->config.watch) watch(m);
 }
 
 /* Of `bits` the first lane of each group that stands at one place: what there is to choose from. */
@@ -232,7 +252,7 @@ static uint32_t leaders_of(const warp *w, uint32_t bits)
 /* Lock step: the lanes of w that stand where a chosen one stands, in order. */
 static void run_group(simt_machine *m, warp *w)
 {
-    uint32_t bits = ready_in(m, w);
+    uint32_t bits = w->candidates;
     if (bits & ~w->yielding) bits &= ~w->yielding; /* a group that spins makes way for the one it waits for */
     uint32_t leader = leaders_of(w, bits), k = schedule_choose(m, simt_popc(leader));
     while (k--) leader &= leader - 1;
@@ -241,50 +261,66 @@ static void run_group(simt_machine *m, warp *w)
     uint32_t kind = first->stop_kind;
     for (uint32_t left = bits; left && m->finding.fault == SIMT_NO_FAULT; left &= left - 1) {
         lane *l = w->member[lowest(left)];
-        if (l->site == site && l->stop_kind == kind && (w->ready >> l->ids.lane & 1)) run_lane(m, l);
+        if (l->site == site && l->stop_kind == kind && (w->ready >> l->ids.lane & 1)) make_current(m, l), run(m);
     }
 }
 
 static void forget_yields(simt_machine *m)
 {
-    for (uint32_t i = 0; i < m->warps_n; i++) m->warps[i].yielding = 0;
+    for (uint32_t i = 0; i < m->warps_n; i++) yields(m, &m->warps[i], 0);
+}
+
+/* Units to choose from; 0: nobody can go on, and that is a finding. */
+static uint32_t candidates(simt_machine *m, bool lanes)
+{
+    if (m->buffered && schedule_choose(m, 16) == 1) weak_drain_some(m);
+    uint32_t n = lanes ? m->lanes_open : m->warps_open;
+    if (n) return n;
+    forget_yields(m);
+    n = lanes ? m->lanes_open : m->warps_open;
+    if (!n) deadlock(m);
+    return n;
+}
+
+lane *schedule_next(simt_machine *m)
+{
+    uint32_t n = m->finding.fault == SIMT_NO_FAULT ? candidates(m, true) : 0;
+    if (!n) return NULL;
+    const lane *last = m->last_lane;
+    bool may_stay = last && (last->warp->candidates >> last->ids.lane & 1);
+    m->last_lane = lane_from(m, last, pick(m, n, may_stay));
+    make_current(m, m->last_lane);
+    return m->last_lane;
+}
+
+static bool next_group(simt_machine *m)
+{
+    uint32_t n = candidates(m, false);
+    if (!n) return false;
+    bool may_stay = m->last_warp && m->last_warp->candidates;
+    m->last_warp = warp_from(m, m->last_warp, pick(m, n, may_stay));
+    run_group(m, m->last_warp);
+    return true;
+}
+
+static bool next_lane(simt_machine *m)
+{
+    if (!schedule_next(m)) return false;
+    run(m);
+    return true;
 }
 
 /* Until a block has ended, or something is found. */
 void schedule_run(simt_machine *m)
 {
     bool lanes = m->config.unit == SIMT_BY_LANE;
-    while (m->finding.fault == SIMT_NO_FAULT) {
-        if (m->buffered && schedule_choose(m, 16) == 1) weak_drain_some(m);
-        uint32_t n = lanes ? lanes_ready(m) : warps_ready(m);
-        if (n == 0) {
-            forget_yields(m);
-            n = lanes ? lanes_ready(m) : warps_ready(m);
-        }
-        if (n == 0) {
-            deadlock(m);
-            return;
-        }
-        const block *b;
-        if (lanes) {
-            const lane *last = m->last_lane;
-            bool may_stay = last && last->state == LANE_READY && (ready_in(m, last->warp) >> last->ids.lane & 1);
-            m->last_lane = lane_from(m, last, pick(m, n, may_stay));
-            b = m->last_lane->warp->block;
-            run_lane(m, m->last_lane);
-        } else {
-            bool may_stay = m->last_warp && ready_in(m, m->last_warp);
-            m->last_warp = warp_from(m, m->last_warp, pick(m, n, may_stay));
-            b = m->last_warp->block;
-            run_group(m, m->last_warp);
-        }
-        if (b->alive == 0) return;
-    }
+    while (m->finding.fault == SIMT_NO_FAULT)
+        if (!(lanes ? next_lane(m) : next_group(m)) || m->now->warp->block->alive == 0) return;
 }
 
 void schedule_backoff(simt_machine *m, lane *l)
 {
-    l->warp->yielding |= 1u << l->ids.lane;
+    yields(m, l->warp, l->warp->yielding | 1u << l->ids.lane);
     l->priority = --m->low_priority;
     l->warp->priority = --m->low_priority;
     l->spins = 0;

@@ -13,7 +13,8 @@
  *   story.c       what a failure says
  *
  * A lane runs until it *stops*: at an access that may be preempted, a collective that is not complete, a barrier, a
- * backoff, its end. Then the hub, on the thread's own stack, decides who runs next.
+ * backoff, its end. Then it is decided who runs next: by the lane that stops, where a switch is all there is to do, else by
+ * the hub, on the thread's own stack.
  */
 #ifndef HD_SIMT_STATE_H
 #define HD_SIMT_STATE_H
@@ -29,6 +30,7 @@ enum {
     NESTING = 24,
     SHARED_ARRAYS = 16,
     REGIONS = 64,
+    PAGE = 4096, PAGES = 64,
     WARP_LANES = 32,
     CLOCKS_FRESH = 1024, /* lanes in one run that still have a clock each; more share them, and races may be missed */
     SPINS_FAIR = 512     /* accesses in a row without a stop, after which a lane lets others run */
@@ -68,23 +70,24 @@ typedef struct turn {
 struct warp;
 struct block;
 
+/* What a switch needs is in its first 64 bytes: lanes run in any order, and each is a miss of the first cache. */
 typedef struct lane {
-    simt_ids ids;
-    hd_fiber fiber;
-    lane_state state;
-    const char *site; /* where it stopped */
-    uint32_t stop_kind;
-    struct warp *warp;
+    _Alignas(64) simt_ids ids;
     uint32_t number;  /* in the machine: slot order */
+    lane_state state;
+    uint32_t stop_kind;
+    const char *site; /* where it stopped */
+    struct warp *warp;
+    uint32_t spins;
+    uint32_t clock;   /* index of its own component */
+    hd_fiber fiber;
     /* collectives */
     simt_collective_op op;
     uint32_t mask, arg;
     uint64_t given, result;
     /* scheduling */
     int64_t priority;
-    uint32_t spins;
     /* memory order */
-    uint32_t clock;       /* index of its own component */
     uint32_t *known;      /* (width): its vector clock */
     uint32_t *acquired;   /* (width): what relaxed loads saw, for a fence to come */
     uint32_t *fenced;     /* (width): known at its last fence, for relaxed stores to come */
@@ -99,6 +102,7 @@ typedef struct warp {
     lane *member[WARP_LANES];
     struct block *block;
     uint32_t alive, ready, waiting, at_barrier, yielding; /* bits of lanes; waiting: in a collective */
+    uint32_t candidates, candidates_n; /* whom the scheduler may choose: of ready and yielding, by schedule_ready */
     int64_t priority;
     uint32_t number;
     vec open;             /* instruction: warp instructions that lanes may still join */
@@ -160,7 +164,7 @@ struct simt_machine {
 
     region memory[REGIONS];
     uint32_t regions;
-    const region *last_region;
+    const region *last_region[PAGES]; /* by page */
     vec launches; /* launch */
 
     lane *lanes; warp *warps; block *blocks;
@@ -176,10 +180,12 @@ struct simt_machine {
     size_t replayed;
     vec tape;                /* search: choice and number of choices per decision */
     uint32_t preemptions;
+    bool direct;             /* a lane that stops chooses the next itself, and switches to it */
+    bool patient;            /* lanes that back off make way, where chance would not see to it, until everybody has */
+    uint32_t lanes_open, warps_open; /* how many candidates, and warps with some */
     lane *last_lane; warp *last_warp;
     int64_t low_priority;
     vec change_points;       /* uint64_t */
-    uint32_t turn;           /* round robin */
 
     uint64_t generation;
     uint32_t width, clocks;  /* components of a vector clock; handed out */
@@ -206,7 +212,9 @@ simt_strategy schedule_strategy(const simt_machine *m); /* the one that made the
 void schedule_begin(simt_machine *m);
 uint32_t schedule_choose(simt_machine *m, uint32_t n);    /* 0 <= answer < n, 0 the quiet one */
 void schedule_run(simt_machine *m);
+lane *schedule_next(simt_machine *m);                     /* by lane: whose turn it is; NULL: the hub's */
 void schedule_backoff(simt_machine *m, lane *l);
+void schedule_ready(simt_machine *m, warp *w, uint32_t lanes); /* these lanes of w are ready from now on, and no others */
 
 /* collective.c */
 void barrier_release(simt_machine *m, block *b);
