@@ -13,7 +13,7 @@
 #include "lib/error.h"
 #include "lib/op.h"
 #include "policies/policy.h"
-#include "tests/testing.h"
+#include "tests/variants.h"
 
 #include "gpu/hkv/steps.h"
 
@@ -124,10 +124,11 @@ static const char *shape_for(uint32_t row, uint64_t n)
     return hkv_rows[row].fits(&narrow) ? wide_shapes[n % WIDE_SHAPES] : shapes[n % SHAPES];
 }
 
-/* ---- Every kernel ------------------------------------------------------------------------------------------------- */
+/* ---- Every kernel of a variant -------------------------------------------------------------------------------------- */
 
-static void test_variant(const char *variant)
+static void agrees(void **state)
 {
+    const char *variant = VARIANT_OF(state);
     totals t = { 0, 0, 0 };
     uint64_t n = 0;
     for (uint32_t row = 0; row < HKV_ROWS; row++) {
@@ -147,16 +148,6 @@ static void test_variant(const char *variant)
         }
     }
     test_note("%-9s %llu scenes, %llu schedules, %llu distinct", variant, t.scenes, t.schedules, t.distinct);
-}
-
-static void test_every_variant(void **unused)
-{
-    (void)unused;
-    for (uint32_t row = 0; row < HKV_ROWS; row++) {
-        uint32_t first = 0;
-        while (strcmp(hkv_rows[first].variant, hkv_rows[row].variant) != 0) first++;
-        if (first == row) test_variant(hkv_rows[row].variant);
-    }
 }
 
 /* ---- Two operations at once ------------------------------------------------------------------------------------------- */
@@ -285,9 +276,10 @@ static void test_exhaustive(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_every_variant), cmocka_unit_test(test_pairs), cmocka_unit_test(test_exhaustive) };
+    static const struct CMUnitTest of_all[] = { cmocka_unit_test(test_pairs), cmocka_unit_test(test_exhaustive) };
+    static const struct CMUnitTest of_each[] = { cmocka_unit_test(agrees) };
     if (simt_machine_open(NULL, &machine)) return 1;
-    int failed = test_run(tests);
+    int failed = variants_run(of_each, 1, of_all, sizeof of_all / sizeof *of_all);
     simt_machine_close(machine);
     return failed;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * kernels.h - the variants of registry.inc as kernels and as rows. A variant is one file: the text of its kernels, between
- * #ifdef HKV_KERNEL_TEXT and #endif, and a row for each family of operations that it runs,
+ * #ifdef HKV_KERNEL_TEXT and #endif; a function that says which tables it cannot run on, if there are any, between #ifdef
+ * HKV_FITS_TEXT and #endif; and a row for each family of operations that it runs,
  *
  *     HKV_KERNEL(variant, family, lanes per item, threads per block, fits, strictness, "one sentence")
  *

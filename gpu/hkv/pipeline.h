@@ -105,6 +105,13 @@ SIMT_FN void hkv_pipeline_update(const hkv_args *a) { hkv_pipeline(a, HKV_UPDATE
 SIMT_FN void hkv_pipeline_upsert(const hkv_args *a) { hkv_pipeline(a, HKV_UPSERT); }
 SIMT_FN void hkv_pipeline_erase(const hkv_args *a) { hkv_pipeline(a, HKV_ERASE); }
 #endif
+#ifdef HKV_FITS_TEXT
+static inline const char *hkv_fits_pipeline(const hd_info *info)
+{
+    if (info->slots % 16) return "it fetches digests sixteen at a time, and slots is no multiple of 16";
+    return info->slots > 256 ? "it has room for the scores of 256 slots" : NULL;
+}
+#endif
 HKV_KERNEL(pipeline, lookup, 32, 64, hkv_fits_pipeline, ORDER, "a warp per key, digests of the next fetched meanwhile")
 HKV_KERNEL(pipeline, update, 32, 64, hkv_fits_pipeline, ORDER, "a warp per key, digests of the next fetched meanwhile")
 HKV_KERNEL(pipeline, upsert, 32, 64, hkv_fits_pipeline, ORDER, "a warp per key, four stages of three keys at a time")

@@ -6,6 +6,8 @@
 #ifndef HKV_ROWS_H
 #define HKV_ROWS_H
 
+#include <string.h>
+
 #include "gpu/hkv/args.h"
 #include "heddle.h"
 
@@ -37,11 +39,12 @@ static inline bool hkv_is_keyed(hkv_family f) { return f <= HKV_FAMILY_erase; }
 
 static inline const char *hkv_fits_all(const hd_info *info) { return (void)info, (const char *)NULL; }
 
-static inline const char *hkv_fits_pipeline(const hd_info *info)
-{
-    if (info->slots % 16) return "it fetches digests sixteen at a time, and slots is no multiple of 16";
-    return info->slots > 256 ? "it has room for the scores of 256 slots" : NULL;
-}
+/* The variants' own. */
+#define HKV_FITS_TEXT
+#define HKV_KERNEL(variant, family, lanes, threads, fits, strictness, what)
+#include "gpu/hkv/registry.inc"
+#undef HKV_KERNEL
+#undef HKV_FITS_TEXT
 
 /* ---- Rows --------------------------------------------------------------------------------------------------------- */
 
@@ -72,6 +75,22 @@ static const hkv_row hkv_rows[] = {
 #include "gpu/hkv/registry.inc"
 #undef HKV_KERNEL
 };
+
+/* The row by which a variant runs a family; HKV_ROWS: it does not. */
+static inline uint32_t hkv_row_of(const char *variant, hkv_family family)
+{
+    uint32_t row = 0;
+    while (row < HKV_ROWS && (hkv_rows[row].family != family || strcmp(hkv_rows[row].variant, variant) != 0)) row++;
+    return row;
+}
+
+/* Whether a row is its variant's first: whoever goes over these goes over the variants. */
+static inline bool hkv_is_first(uint32_t row)
+{
+    uint32_t first = 0;
+    while (strcmp(hkv_rows[first].variant, hkv_rows[row].variant) != 0) first++;
+    return first == row;
+}
 
 /* ---- A batch as launches ------------------------------------------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * run_device.cu - the kernels on a real device, through the public interface alone.
+ * run_device.cu - the kernels on a real device, through the public interface alone; only the variants' names come from the registry.
  *
  *   check [SCALE]    every operation, variant, policy and mode against the reference, on fresh random batches. Where the order of
  *                    items matters (full tables, duplicates), what holds in any order: invariants, conservation of
@@ -19,6 +19,7 @@
 #include <ctime>
 #include <vector>
 
+#include "gpu/hkv/rows.h"
 #include "heddle.h"
 #include "ref/hash.h"
 
@@ -38,7 +39,14 @@ static void need(bool good, const char *what)
 #define MUST(call) need((call) == HD_OK, #call)
 #define CUDA(call) need((call) == cudaSuccess, #call)
 
-static const char *const variants[] = { "tlpv1", "tlpv2", "pipeline", "warp" };
+static std::vector<const char *> all_variants(void)
+{
+    std::vector<const char *> all;
+    for (uint32_t row = 0; row < HKV_ROWS; row++)
+        if (hkv_is_first(row)) all.push_back(hkv_rows[row].variant);
+    return all;
+}
+static const std::vector<const char *> variants = all_variants();
 static const char *const policies[] = { "lru", "lfu", "epoch_lru", "epoch_lfu", "custom" };
 
 /* The variants that can run an operation on a table. */
