@@ -416,6 +416,15 @@ simt_trial agree_trial(agree *a)
     return t;
 }
 
+hd_status agree_run(agree *a, simt_machine *m, const simt_config *c, const char **why)
+{
+    simt_machine_forget(m);
+    hd_status status = scene_prepare(a->s, m);
+    *why = NULL;
+    if (!status) *why = simt_machine_run(m, c) ? agree_judge(a, m) : simt_machine_finding(m)->story;
+    return status;
+}
+
 hd_status agree_open(scene *s, agree **out)
 {
     agree *a = (agree *)calloc(1, sizeof *a);

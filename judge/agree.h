@@ -28,6 +28,8 @@ simt_trial agree_trial(agree *a);
 /* NULL, or what is wrong: after a run that found nothing, and (simt_config.watch) in one. Valid until the next run. */
 const char *agree_judge(void *a, simt_machine *m);
 const char *agree_watch(void *a);
+/* Prepares, runs as c says, judges. *why: NULL, or what is wrong. */
+hd_status agree_run(agree *a, simt_machine *m, const simt_config *c, const char **why);
 /* Watches every n-th step of the runs that c configures; 0: none. */
 void agree_watch_with(agree *a, simt_config *c, uint32_t n);
 

@@ -14,7 +14,7 @@
 
 #include "judge/rules.h"
 
-enum { GUARD = 64 };
+enum { GUARD = 128 }; /* and what arrays are aligned to: what is counted of memory does not depend on where they lie */
 
 static const char *const names[JUDGE_ARRAYS] = { "key",  "value",    "score",      "flag",       "outcome",   "value_out", "score_out",
                                                  "ptr",  "list_key", "list_value", "list_score", "list_item", "count" };
@@ -41,10 +41,13 @@ bool judge_arrays_open(judge_arrays *a, uint64_t most, uint32_t value_bytes)
     a->value_bytes = value_bytes;
     for (int k = 0; k < JUDGE_ARRAYS; k++) {
         size_t bytes = (size_t)most * item_bytes(a, (judge_array)k) + sizeof(uint64_t); /* count: 1, even of 0 items */
-        a->block[k] = (uint8_t *)calloc(1, bytes + 2 * GUARD);
-        if (a->block[k]) continue;
-        judge_arrays_close(a);
-        return false;
+        size_t whole = (bytes + 2 * GUARD + GUARD - 1) / GUARD * GUARD;
+        a->block[k] = (uint8_t *)aligned_alloc(GUARD, whole);
+        if (!a->block[k]) {
+            judge_arrays_close(a);
+            return false;
+        }
+        memset(a->block[k], 0, whole);
     }
     return true;
 }

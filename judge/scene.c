@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "judge/making.h"
 #include "judge/rules.h"
 #include "lib/error.h"
 #include "lib/op.h"
@@ -96,7 +97,7 @@ const char *scene_guards(const scene *s)
 
 static bool by_chance(hd_rng *g, uint32_t ppm) { return ppm && hd_rng_below(g, 1000000) < ppm; }
 
-static void draw_bytes(hd_rng *g, uint8_t *p, uint64_t bytes, uint64_t mask)
+void scene_draw_bytes(hd_rng *g, uint8_t *p, uint64_t bytes, uint64_t mask)
 {
     for (uint64_t at = 0; at < bytes; at += 8) {
         uint64_t word = hd_rng_next(g) & mask;
@@ -104,10 +105,9 @@ static void draw_bytes(hd_rng *g, uint8_t *p, uint64_t bytes, uint64_t mask)
     }
 }
 
-/* Bits that keep any float finite, or all. */
-static uint64_t value_mask(hd_elem e) { return e == HD_F32 || e == HD_F16 || e == HD_BF16 ? 0x3fff3fff3fff3fffu : UINT64_MAX; }
+uint64_t scene_value_mask(hd_elem e) { return e == HD_F32 || e == HD_F16 || e == HD_BF16 ? 0x3fff3fff3fff3fffu : UINT64_MAX; }
 
-static uint64_t draw_score(const scene *s, hd_rng *g, uint64_t below)
+uint64_t scene_draw_score(const scene *s, hd_rng *g, uint64_t below)
 {
     if (by_chance(g, s->c[0].extreme_ppm)) return hd_rng_below(g, 2) ? UINT64_MAX : 0;
     return hd_rng_below(g, below);
@@ -123,7 +123,7 @@ static void place(scene *s, hd_rng *g, uint64_t key, uint64_t b, uint64_t score,
     v->digest[e] = hd_digest(hd_hash(key, v->seed));
     v->key[e] = key;
     v->score[e] = score;
-    if (v->value_bytes) draw_bytes(g, hkv_value(v, e), v->value_bytes, mask);
+    if (v->value_bytes) scene_draw_bytes(g, hkv_value(v, e), v->value_bytes, mask);
 }
 
 /* One key more in the table, when its bucket has not yet as many as it is to have. */
@@ -135,7 +135,7 @@ static void bring_in(scene *s, hd_rng *g, uint32_t *room, uint64_t key, uint64_t
     if (v->dual && (room[b] == 0 || hd_rng_below(g, 2))) b = hd_second_bucket(h, v->buckets);
     if (room[b] == 0) return;
     room[b]--;
-    hd_score_in in = { draw_score(s, g, score_below), hd_rng_below(g, score_below), (uint32_t)hd_rng_below(g, s->epoch + 1) };
+    hd_score_in in = { scene_draw_score(s, g, score_below), hd_rng_below(g, score_below), (uint32_t)hd_rng_below(g, s->epoch + 1) };
     place(s, g, key, b, hd_on_insert(v->policy, in), mask);
 }
 
@@ -143,7 +143,7 @@ static void bring_in(scene *s, hd_rng *g, uint32_t *room, uint64_t key, uint64_t
 static bool fill_table(scene *s, hd_rng *g)
 {
     const hkv_view *v = &s->v;
-    uint64_t mask = value_mask(s->part[0].batch.elem), hot = hd_rng_below(g, 2) ? 4 : 16;
+    uint64_t mask = scene_value_mask(s->part[0].batch.elem), hot = hd_rng_below(g, 2) ? 4 : 16;
     uint32_t *room = (uint32_t *)malloc(v->buckets * sizeof *room);
     if (!room) return false;
     for (uint64_t b = 0; b < v->buckets; b++) {
@@ -187,6 +187,23 @@ static hd_op op_named(const char *name)
     return (hd_op)op;
 }
 
+void scene_mix_keys(const hd_case *c, hd_batch *b, uint64_t *key, hd_rng *g)
+{
+    for (uint64_t i = 0; i < b->n; i++) {
+        if (by_chance(g, c->reserved_ppm)) key[i] = HD_KEY_RESERVED + hd_rng_below(g, 3);
+        else if (i && by_chance(g, c->duplicate_ppm)) key[i] = key[hd_rng_below(g, i)];
+    }
+    b->distinct = c->distinct;
+    if (!c->distinct) return;
+    uint64_t n = 0;
+    for (uint64_t i = 0; i < b->n; i++) {
+        uint64_t k = 0;
+        while (k < n && key[k] != key[i]) k++;
+        if (k == n) key[n++] = key[i];
+    }
+    b->n = n;
+}
+
 static hd_status draw_keys(const hd_case *c, hd_batch *b, uint64_t *key, hd_rng *g)
 {
     hd_source *source;
@@ -198,28 +215,24 @@ static hd_status draw_keys(const hd_case *c, hd_batch *b, uint64_t *key, hd_rng 
         status = hd_source_next(source, &r, 1, &got);
         if (!status && got == 0) status = hd_fail(HD_EINVAL, "keys: %s ends after %" PRIu64 " of %" PRIu64, c->keys, i, b->n);
         key[i] = r.key;
-        if (by_chance(g, c->reserved_ppm)) key[i] = HD_KEY_RESERVED + hd_rng_below(g, 3);
-        else if (i && by_chance(g, c->duplicate_ppm)) key[i] = key[hd_rng_below(g, i)];
     }
     hd_source_close(source);
-    if (!c->distinct || status) return status;
-    b->distinct = true;
-    uint64_t n = 0;
-    for (uint64_t i = 0; i < b->n; i++) {
-        uint64_t k = 0;
-        while (k < n && key[k] != key[i]) k++;
-        if (k == n) key[n++] = key[i];
-    }
-    b->n = n;
-    return HD_OK;
+    if (!status) scene_mix_keys(c, b, key, g);
+    return status;
 }
 
-/* A predicate that holds for some entries and not for others: scores below the middle, or any other row with small arguments. */
-static void draw_predicate(hd_batch *b, hd_rng *g)
+void scene_draw_predicate(hd_batch *b, hd_rng *g)
 {
     b->pred = hd_predicate_rows[hd_rng_below(g, HD_PREDICATE_COUNT)].name;
     b->pred_arg[0] = hd_rng_below(g, 8);
     b->pred_arg[1] = hd_rng_below(g, 16);
+}
+
+bool scene_draw_elem(const scene *s, hd_batch *b, hd_rng *g)
+{
+    b->elem = (hd_elem)hd_rng_below(g, HD_ELEM_COUNT);
+    for (int tries = 0; tries < HD_ELEM_COUNT && s->v.value_bytes % judge_elem_bytes(b->elem); tries++) b->elem = (hd_elem)((b->elem + 1) % HD_ELEM_COUNT);
+    return b->op != HD_OP_ACCUM_OR_ASSIGN || s->v.value_bytes % judge_elem_bytes(b->elem) == 0;
 }
 
 static hd_status draw_part(scene *s, uint32_t k)
@@ -233,9 +246,7 @@ static hd_status draw_part(scene *s, uint32_t k)
     const judge_op *rule = &judge_ops[b->op];
     bool range = b->op == HD_OP_EXPORT || b->op == HD_OP_EXPORT_IF;
     b->n = rule->keyed ? c->batch : range ? hkv_capacity(&s->v) : 0;
-    b->elem = (hd_elem)hd_rng_below(&g, HD_ELEM_COUNT);
-    for (int tries = 0; tries < HD_ELEM_COUNT && s->v.value_bytes % judge_elem_bytes(b->elem); tries++) b->elem = (hd_elem)((b->elem + 1) % HD_ELEM_COUNT);
-    if (b->op == HD_OP_ACCUM_OR_ASSIGN && s->v.value_bytes % judge_elem_bytes(b->elem))
+    if (!scene_draw_elem(s, b, &g))
         return hd_fail(HD_EINVAL, "case: value=%" PRIu32 " is no whole number of any element", s->v.value_bytes);
     if (!judge_arrays_open(&p->arrays, b->n, s->v.value_bytes)) return hd_fail(HD_ENOMEM, "case: no memory for a batch of %" PRIu64, b->n);
     if (range) {
@@ -251,13 +262,13 @@ static hd_status draw_part(scene *s, uint32_t k)
     bool needed = (hd_policy_rows[s->v.policy].flags & HD_SCORES_NEEDED) != 0;
     if (!rule->keyed || (!needed && hd_rng_below(&g, 4) == 0)) b->score = NULL;
     for (uint64_t i = 0; rule->keyed && i < b->n; i++) {
-        score[i] = draw_score(s, &g, 16);
+        score[i] = scene_draw_score(s, &g, 16);
         flag[i] = (uint8_t)hd_rng_below(&g, 3);
-        draw_bytes(&g, value + i * s->v.value_bytes, s->v.value_bytes, value_mask(b->elem));
+        scene_draw_bytes(&g, value + i * s->v.value_bytes, s->v.value_bytes, scene_value_mask(b->elem));
     }
     if (b->op != HD_OP_ACCUM_OR_ASSIGN || hd_rng_below(&g, 4) == 0) b->flag = NULL;
     b->holder = 1;
-    draw_predicate(b, &g);
+    scene_draw_predicate(b, &g);
     return HD_OK;
 }
 
@@ -301,7 +312,7 @@ static uint32_t predicate_of(const hd_batch *b)
     return p;
 }
 
-static void make_args(scene *s, uint32_t k, const layout *l)
+void scene_make_args(scene *s, uint32_t k)
 {
     scene_part *p = &s->part[k];
     const hd_batch *b = &p->batch;
@@ -337,18 +348,29 @@ static void make_args(scene *s, uint32_t k, const layout *l)
     a->list_item = b->list_item;
     a->list_value = (uint8_t *)b->list_value;
     a->count = b->count;
+    a->stage_flag = list ? p->stage_flag : NULL;
+    a->window = 0;
+}
+
+/* Where a part's own memory is. */
+static void place_part(scene *s, uint32_t k, const layout *l)
+{
+    scene_part *p = &s->part[k];
+    hkv_args *a = &p->args;
     a->tally = p->tally = words_at(s, l->tally[k]);
-    a->stage_flag = list ? s->memory + l->flag[k] : NULL;
+    p->stage_flag = s->memory + l->flag[k];
     a->stage_key = words_at(s, l->stage_key[k]);
     a->stage_score = words_at(s, l->stage_score[k]);
     a->stage_value = s->memory + l->stage_value[k];
     a->segment = words_at(s, l->segment[k]);
     a->cursor = words_at(s, l->cursor[k]);
-    a->window = 0;
+    memset(a->tally, 0, HD_OUTCOME_COUNT * 8);
+    memset(a->cursor, 0, 2 * 8);
 }
 
-static bool make_memory(scene *s, layout *l)
+bool scene_make_memory(scene *s)
 {
+    layout all, *l = &all;
     plan_all(s, l);
     s->memory = (uint8_t *)aligned_alloc(ALIGN, s->bytes);
     s->initial = (uint8_t *)malloc(s->bytes);
@@ -364,28 +386,31 @@ static bool make_memory(scene *s, layout *l)
     s->pin_lock = (uint32_t *)(void *)(s->memory + l->pin_lock);
     hkv_clear(&s->v, 1);
     memset(s->lock, 0, s->v.buckets * sizeof *s->lock);
-    *s->pin_lock = 0;
-    for (uint32_t k = 0; k < s->parts; k++) {
-        memset(words_at(s, l->tally[k]), 0, HD_OUTCOME_COUNT * 8);
-        memset(words_at(s, l->cursor[k]), 0, 2 * 8);
-    }
+    *s->pins = *s->pin_lock = 0;
+    for (uint32_t k = 0; k < s->parts; k++) place_part(s, k, l);
     return true;
 }
 
-hd_status scene_open(const hd_case *c, const scene_kernel *const *kernel, uint32_t parts, scene **scene_out)
+hd_status scene_new(const hd_case *c, uint32_t parts, scene **scene_out)
 {
-    layout l;
     scene *s = (scene *)calloc(1, sizeof *s);
     if (!s) return hd_fail(HD_ENOMEM, "case: no memory for a scene");
     s->parts = parts;
     memcpy(s->c, c, parts * sizeof *c);
-    hd_status status = shape(s, c);
+    *scene_out = s;
+    return shape(s, c);
+}
+
+hd_status scene_open(const hd_case *c, const scene_kernel *const *kernel, uint32_t parts, scene **scene_out)
+{
+    scene *s = NULL;
+    hd_status status = scene_new(c, parts, &s);
     for (uint32_t k = 0; k < parts && !status; k++) {
         s->part[k].kernel = kernel[k];
         status = draw_part(s, k);
     }
     hd_rng g = hd_rng_from(c->seed ^ 0x7461626c65u);
-    if (!status && (!make_memory(s, &l) || !fill_table(s, &g))) status = hd_fail(HD_ENOMEM, "case: no memory for a scene");
+    if (!status && (!scene_make_memory(s) || !fill_table(s, &g))) status = hd_fail(HD_ENOMEM, "case: no memory for a scene");
     if (status) {
         scene_close(s);
         return status;
@@ -393,7 +418,7 @@ hd_status scene_open(const hd_case *c, const scene_kernel *const *kernel, uint32
     if (s->v.pin_limit) pin_some(s, &g);
     *s->pins = s->v.pins;
     memcpy(s->initial, s->memory, s->bytes);
-    for (uint32_t k = 0; k < parts; k++) make_args(s, k, &l);
+    for (uint32_t k = 0; k < parts; k++) scene_make_args(s, k);
     *scene_out = s;
     return HD_OK;
 }

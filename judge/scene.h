@@ -45,7 +45,8 @@ typedef struct scene_part {
     hd_batch batch;
     judge_arrays arrays;
     hkv_args args;
-    uint64_t *tally; /* (HD_OUTCOME_COUNT), device memory */
+    uint64_t *tally;     /* (HD_OUTCOME_COUNT), device memory */
+    uint8_t *stage_flag; /* (n), device memory                */
 } scene_part;
 
 typedef struct scene_region {
@@ -74,6 +75,18 @@ void scene_close(scene *s); /* NULL is fine */
 
 /* Changes item i of a part, before the first run; for those who want a certain one. */
 void scene_item(scene *s, uint32_t part, uint64_t i, uint64_t key, uint64_t score);
+
+/* ---- Batch after batch (judge/turns.c) ---- */
+
+/* An empty table of c[0]'s shape, for batches of at most c->batch items that come one after another. */
+hd_status scene_open_empty(const hd_case *c, scene **s);
+/* The next batch: op by k on n keys, which become fewer where the case wants them distinct. Values, and scores where the policy
+ * needs them, are drawn. Operations on the whole table take no keys. HD_EINVAL: the table cannot run it. */
+hd_status scene_batch(scene *s, const scene_kernel *k, hd_op op, const uint64_t *key, uint64_t n);
+/* The batch, by the reference: on s->v, in item order. For the next, go on from where this one ends: scene_begin. */
+void scene_reference(scene *s);
+/* What runs begin with from now on: table, locks and pins of `memory`, which is s->memory or was copied from it, and the clock. */
+void scene_begin(scene *s, const uint8_t *memory, uint64_t clock);
 
 /* Before a run: memory as it was, regions, launches. */
 hd_status scene_prepare(scene *s, simt_machine *m);

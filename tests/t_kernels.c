@@ -390,7 +390,7 @@ static void duplicates(void **state)
     test_note("%s: %llu batches of duplicates", variant, (ull)batches);
 }
 
-/* ---- What a miss costs, and what a whole trace does ----------------------------------------------------------- */
+/* ---- What a miss costs ----------------------------------------------------------------------------------- */
 
 /* Proposition 3.1, counted: the digests settle a miss, in one 128-byte line a bucket, however full. Only digests are
  * read sixteen bytes at a time. */
@@ -484,23 +484,6 @@ static void sectors(void **state)
     check(miss >= 4 && hit >= 1 + 2 + 2 && upsert >= 4 + 32 + 2 + 2, "fewer than are read: %.2f, %.2f, %.2f", miss, hit, upsert);
     test_note("%s: sectors per key: %.1f for a miss, %.1f for a hit, %.1f for an eviction", variant, miss, hit, upsert);
     hd_close(t);
-}
-
-/* Plain LRU of 128 objects over a trace of a virtual disk: one bucket, a request a batch. */
-static void trace_is_lru(void **state)
-{
-    const char *trace = test_data("cloudPhysicsIO.oracleGeneral.zst");
-    hd_case c;
-    hd_run_report report;
-    char text[512];
-    snprintf(text, sizeof text, "hkv.insert_or_assign.%s buckets=1 batch=1x113872 keys=oracleGeneral:%s", VARIANT_OF(state), trace);
-    test_case("%s", text);
-    if (hkv_row_of(VARIANT_OF(state), HKV_FAMILY_upsert) == HKV_ROWS) test_skip("it inserts nothing");
-    must(hd_case_parse(text, &c));
-    memset(&report, 0, sizeof report);
-    must(hd_case_run(&c, NULL, NULL, &report));
-    check(report.requests == 113872, "%llu requests", (ull)report.requests);
-    assert_int_equal(report.counters.outcome[HD_INSERTED] + report.counters.outcome[HD_EVICTED], 99411);
 }
 
 /* ---- Choice ------------------------------------------------------------------------------------------------------ */
@@ -610,7 +593,7 @@ int main(void)
 {
     static const struct CMUnitTest of_each[] = {
         cmocka_unit_test(in_order), cmocka_unit_test(in_any_order), cmocka_unit_test(conserves), cmocka_unit_test(duplicates),
-        cmocka_unit_test(trace_is_lru), cmocka_unit_test(sectors), cmocka_unit_test(speed),
+        cmocka_unit_test(sectors), cmocka_unit_test(speed),
     };
     static const struct CMUnitTest of_all[] = { cmocka_unit_test(select_is_pure), cmocka_unit_test(choice_is_told), cmocka_unit_test(miss_is_one_line) };
     return variants_run(of_each, sizeof of_each / sizeof *of_each, of_all, sizeof of_all / sizeof *of_all);

@@ -10,7 +10,6 @@
 #include "judge/rules.h"
 #include "lib/error.h"
 #include "lib/parse.h"
-#include "ref/hkv.h"
 #include "tools/output.h"
 #include "tools/situation.h"
 
@@ -68,14 +67,6 @@ static void case_for(const char *text, const char *kernel, uint64_t batch, char 
     snprintf(whole + used, bytes - used, " batch=%" PRIu64 "x1%s", batch, rest);
 }
 
-static void run_reference(scene *s)
-{
-    uint64_t tally[HD_OUTCOME_COUNT] = { 0 };
-    scene_part *p = &s->part[0];
-    hkv_when when = { p->args.clock, p->args.per_item, p->args.epoch, 1 };
-    hkv_run_batch(&s->v, &p->batch, when, tally);
-}
-
 /* Opens and runs. -1, or an exit code. */
 static int side_run(side *d, const diff_options *o, const char *kernel, uint64_t batch)
 {
@@ -89,17 +80,13 @@ static int side_run(side *d, const diff_options *o, const char *kernel, uint64_t
     c.unit = o->at_random ? SIMT_BY_LANE : SIMT_BY_WARP;
     c.seed = o->seed;
     c.shared_bytes = 48 << 10;
-    hd_status s = scene_prepare(d->x.s, d->x.m);
+    const char *why = NULL;
+    hd_status s = is_ref(kernel) ? scene_prepare(d->x.s, d->x.m) : agree_run(d->x.a, d->x.m, &c, &why);
     if (s) {
         situation_close(&d->x);
         return tool_fail(s);
     }
-    if (is_ref(kernel)) {
-        run_reference(d->x.s);
-        return -1;
-    }
-    bool clean = simt_machine_run(d->x.m, &c);
-    const char *why = clean ? agree_judge(d->x.a, d->x.m) : simt_machine_finding(d->x.m)->story;
+    if (is_ref(kernel)) scene_reference(d->x.s);
     snprintf(d->verdict, sizeof d->verdict, "%s", why ? why : "");
     return -1;
 }

@@ -119,9 +119,8 @@ static int run(tool_line *line, int argc, char **argv)
     c.unit = SIMT_BY_WARP;
     c.trace = true;
     c.shared_bytes = 48 << 10;
-    hd_status s = scene_prepare(x.s, x.m);
-    bool clean = !s && simt_machine_run(x.m, &c);
-    const char *why = s ? NULL : clean ? agree_judge(x.a, x.m) : simt_machine_finding(x.m)->story;
+    const char *why;
+    hd_status s = agree_run(x.a, x.m, &c, &why);
     out *r = out_open(line->form, "heddle.explain/1", column, 9);
     const hd_batch *b = &x.s->part[0].batch;
     out_fact(r, "case", "case", OUT_TEXT, out_text(x.text));
