@@ -15,6 +15,7 @@
 static void arrive(simt_machine *m, const char *site, uint32_t kind, const void *p, uint32_t bytes)
 {
     lane *l = m->now;
+    l->site = site;
     if (++m->totals.steps > m->config.step_limit) {
         found(m, SIMT_ENDLESS, "%llu steps and no end: lanes spin, or the limit is too low", (unsigned long long)m->config.step_limit);
         found_more(m, "block %u, thread %u at %s", l->ids.block, l->ids.thread, simt_site_name(site));

@@ -90,7 +90,12 @@ SIMT_FN uint32_t simt_blocks(void) { return simt_hot.ids->blocks; }
 
 /* ---- Memory ------------------------------------------------------------------------------------------------- */
 
+/* Where C accesses of kernel text are told of (simt/raw.h), none of them may be an operation's. */
+#ifdef HD_RAW
+#define SIMT_WANTED(kind) true
+#else
 #define SIMT_WANTED(kind) __builtin_expect((simt_hot.hooks & (kind)) != 0, 0)
+#endif
 
 #define SIMT_ACCESSES(T, t)                                                              \
     SIMT_FN T simt_load_##t(const char *site, uint32_t kind, const T *p)                 \

@@ -10,6 +10,7 @@
  *   race.c        happens-before by vector clocks
  *   weak.c        store buffers and older values
  *   meter.c       sectors and lines per warp instruction
+ *   raw.c         C accesses that go around the dialect, in a build that tells of them
  *   story.c       what a failure says
  *
  * A lane runs until it *stops*: at an access that may be preempted, a collective that is not complete, a barrier, a
@@ -76,7 +77,7 @@ typedef struct lane {
     uint32_t number;  /* in the machine: slot order */
     lane_state state;
     uint32_t stop_kind;
-    const char *site; /* where it stopped */
+    const char *site; /* of its last operation: where it stopped */
     struct warp *warp;
     uint32_t spins;
     uint32_t clock;   /* index of its own component */

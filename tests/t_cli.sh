@@ -121,6 +121,10 @@ sim 'an unknown format option' 2 'kee'                      bad.csv csv,kee=2
 bad 'an unknown design'       2 'nearest: hkv'      heddle run hvk.serve.ref
 bad 'an unknown operation'    2 'nearest: find'     heddle run hkv.fnd.ref
 bad 'an unknown variant'      2 'nearest'           heddle run hkv.serve.reff
+bad 'an unknown kernel'       2 'heddle list kernels' heddle run --kernels hkv.find.warped
+bad 'a kernel of other operations' 2 'heddle list kernels' heddle run --kernels hkv.erase.tlpv2
+bad 'a kernel that cannot'    2 'pipeline cannot.*16' heddle run --kernels hkv.find.pipeline slots=10 batch=64x10
+bad 'a table for no scene'    2 'at most 1048576'   heddle run --kernels hkv.find.ref capacity=4Mi
 bad 'an unknown field'        2 'nearest: policy'   heddle run hkv.serve.ref polcy=lru
 bad 'an unknown source'       2 'nearest: zipf'     heddle run hkv.serve.ref keys=zpf:1,10
 bad 'an unknown admission'    2 'nearest: always'   heddle sim good.oracleGeneral oracleGeneral lru 64 --admit alway
@@ -215,6 +219,7 @@ form() {
 form 'doctor'  heddle doctor
 form 'list'    heddle list
 form 'run'     heddle run hkv.serve.ref batch=64x10
+form 'kernels' heddle run --kernels hkv.serve.ref slots=10 buckets=4 batch=64x10 keys=ycsb:a,1000
 form 'sched'   heddle sched hkv.erase.tlpv1 batch=2x1 --replay 3:1,9:2
 form 'diff'    heddle diff tlpv1 ref --case hkv.insert_and_evict
 form 'explain' heddle explain hkv.find.warp seed=5

@@ -129,6 +129,7 @@ if [ -n "$python" ]; then
     described doctor
     described list policies
     described run hkv.mix.ref buckets=2 slots=4 batch=8x20 keys=uniform:20 judge=1
+    described run --kernels hkv.find.ref buckets=2 slots=4 batch=8x2 keys=uniform:20
     described sched hkv.erase.tlpv1 batch=2x1 --replay 3:1,9:2
     described diff tlpv1 ref --case hkv.insert_and_evict
     described diff tlpv2 ref --random 5 --case 'hkv.insert_or_assign duplicate=300000 seed=4'

@@ -145,6 +145,7 @@ const char *out_format(char text[OUT_CELL], out_kind kind, out_value v)
     case OUT_RATIO: snprintf(text, OUT_CELL, "%.4f", d); break;
     case OUT_PERCENT: snprintf(text, OUT_CELL, "%.1f%%", d * 100); break;
     case OUT_REAL: snprintf(text, OUT_CELL, "%.4g", d); break;
+    case OUT_FIXED: snprintf(text, OUT_CELL, "%.2f", d); break;
     case OUT_BYTES: format_scaled(text, d, 1024, bytes); break;
     case OUT_SECONDS: format_seconds(text, d); break;
     case OUT_RATE: format_scaled(text, d, 1000, per_second); break;

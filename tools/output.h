@@ -28,6 +28,7 @@ typedef enum out_kind {
     OUT_RATIO,   /* 0.873                                                 */
     OUT_PERCENT, /* of a share 0 to 1: text 87.3%, elsewhere 0.873        */
     OUT_REAL,    /* 12.3                                                  */
+    OUT_FIXED,   /* text 12.34, however large; elsewhere as OUT_REAL      */
     OUT_BYTES,   /* text 17.0 MiB, elsewhere bytes                        */
     OUT_SECONDS, /* text 1.23 s, elsewhere seconds; key ends in _s        */
     OUT_RATE,    /* text 7.52 M/s, elsewhere per second; key in per_s     */

@@ -1,39 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * verb_run.c - one case, run and reported: what was asked of which table, what became of every item, and
- * whether an independent judge agrees.
+ * whether an independent judge agrees; and the same workload through the GPU's kernels on the host machine.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "judge/oracle.h"
 #include "judge/run.h"
+#include "judge/tour.h"
 #include "tools/output.h"
 #include "tools/picture.h"
 #include "tools/progress.h"
+#include "tools/tour_report.h"
 
 /* Four Mi requests for four Mi keys, a few of which are wanted far more often than the rest, from a table
  * with room for one key in sixteen: it fills early and evicts from then on. One thread, so that the figure
  * says what a core does and a busy machine does not spoil it. */
 static const char first_case[] = "hkv.serve.ref keys=zipf:0.99,4Mi capacity=256Ki batch=4096x1024 threads=1";
 
+/* All operations by all kernels: a smaller table, and batches that are done in the blink of an eye. */
+static const char first_tour[] = "hkv.mix.ref keys=zipf:0.99,128Ki capacity=8Ki batch=1024x128";
+
 enum { CASE_BYTES = 1024, BAR = 32 };
 
 typedef struct run_options {
-    bool judge;
+    bool judge, kernels;
 } run_options;
 
 static const struct argp_option option[] = {
     { "judge", 'j', NULL, 0, "compare every batch with an independent map that knows no buckets", 0 },
+    { "kernels", 'k', NULL, 0, "run the case by the GPU's kernels on the host SIMT machine, each held against the reference", 0 },
     { NULL, 0, NULL, 0, NULL, 0 },
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
+    run_options *o = (run_options *)state->input;
     (void)arg;
-    if (key != 'j') return ARGP_ERR_UNKNOWN;
-    ((run_options *)state->input)->judge = true;
-    return 0;
+    switch (key) {
+    case 'j': return o->judge = true, 0;
+    case 'k': return o->kernels = true, 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
 }
 
 /* The words with blanks between them: a case need not be quoted. */
@@ -171,8 +180,49 @@ static out *report(const tool_line *line, const hd_case *c, const char *text, co
     verdict(o, c, r);
     outcomes(o, line->form, &r->counters);
     history(o, c, r);
-    if (!*r->wrong) hints(o, c);
     return o;
+}
+
+/* ---- The kernels ----------------------------------------------------------------------------------------- */
+
+static hd_status run_kernels(const hd_case *c, tour *t)
+{
+    progress p;
+    progress_begin(&p, "kernels", "done");
+    hd_status s = tour_run(c, progress_call, &p, t);
+    progress_end(&p);
+    return s;
+}
+
+/* Only the kernels: --kernels. */
+static int kernels_alone(const tool_line *line, const hd_case *c, const char *text)
+{
+    tour t;
+    hd_status s = run_kernels(c, &t);
+    int code = s ? tool_fail(s) : tool_stopped() ? TOOL_STOPPED : TOOL_OK;
+    if (code == TOOL_OK && t.ran) code = out_close(tour_report(line->form, text, &t), TOOL_OK);
+    if (code == TOOL_OK) code = tour_verdict(&t);
+    tour_close(&t);
+    return code;
+}
+
+/* After the report, for people: the kernels that this workload takes, and what to try next. */
+static int kernels_too(const hd_case *c)
+{
+    tour t;
+    fflush(stdout);
+    hd_status s = run_kernels(c, &t);
+    int code = s ? tool_fail(s) : tool_stopped() ? TOOL_STOPPED : TOOL_OK;
+    if (code == TOOL_OK) {
+        char asked[OUT_CELL];
+        printf("\nThe last %s of them again, by the GPU's kernels on the host SIMT machine\n", out_format(asked, OUT_COUNT, out_count(t.asked)));
+        out *o = tour_report(TOOL_TEXT, NULL, &t);
+        if (!t.wrong) hints(o, c);
+        code = out_close(o, TOOL_OK);
+        if (code == TOOL_OK) code = tour_verdict(&t);
+    }
+    tour_close(&t);
+    return code;
 }
 
 static int run(tool_line *line, int argc, char **argv)
@@ -184,12 +234,14 @@ static int run(tool_line *line, int argc, char **argv)
     if (code >= 0) return code;
 
     hd_case c;
-    hd_status s = hd_case_parse(line->words ? text : first_case, &c);
+    bool first = line->words == 0;
+    hd_status s = hd_case_parse(!first ? text : opt.kernels ? first_tour : first_case, &c);
     if (s) return tool_fail(s);
     if (opt.judge) c.judge = true;
     hd_case_print(&c, text, sizeof text);
     hd_config config = hd_case_config(&c);
     if (tool_fits("capacity", config.capacity, config.value_bytes)) return TOOL_USAGE;
+    if (opt.kernels) return kernels_alone(line, &c, text);
 
     hd_run_report r;
     memset(&r, 0, sizeof r);
@@ -200,9 +252,12 @@ static int run(tool_line *line, int argc, char **argv)
     if (tool_stopped()) return TOOL_STOPPED;
     if (s) return tool_fail(s);
 
-    code = out_close(report(line, &c, text, &r), TOOL_OK);
+    out *o = report(line, &c, text, &r);
+    bool tour = first && line->form == TOOL_TEXT && !*r.wrong;
+    if (!tour && !*r.wrong) hints(o, &c);
+    code = out_close(o, TOOL_OK);
     if (*r.wrong) code = tool_say(TOOL_DIFFERS, "%s; again: heddle run %s", r.wrong, text);
-    return code;
+    return tour && code == TOOL_OK ? kernels_too(&c) : code;
 }
 
 static const char doc[] =
@@ -210,13 +265,20 @@ static const char doc[] =
     "has its default. Tests print such lines when they fail. The operation may be one of heddle list operations, serve (reads are "
     "find_or_insert, writes insert_or_assign) or mix (all operations). Without a CASE a cache serves keys that follow Zipf's law.\n"
     "\n"
-    "Exit code 1: the judge found an untruthful answer.\n"
+    "With --kernels the reference fills the table with the case's requests, and each of the GPU's kernels then runs the last batch of them (at "
+    "most 4,096) from that same table: on the host SIMT machine, which counts what a GPU's memory would be asked for, warps in turn; then a quarter of it "
+    "again, lanes in random order under the race detector. Both are held against the reference item by item. mix stands for every "
+    "operation, and so does no CASE at all.\n"
+    "\n"
+    "Exit code 1: the judge found an untruthful answer, or a kernel disagrees; the last line shows it again.\n"
     "\n"
     "EXAMPLES\n"
     "  heddle run\n"
     "  heddle run hkv.serve.ref policy=lfu capacity=64Ki keys=zipf:0.99,1Mi batch=4096x64\n"
     "  heddle run hkv.mix.ref buckets=4 slots=8 batch=64x50 keys=uniform:100 seed=2 --judge\n"
-    "  heddle run hkv.insert_or_assign.ref keys=uniform:100000 --json\n";
+    "  heddle run hkv.insert_or_assign.ref keys=uniform:100000 --json\n"
+    "  heddle run --kernels hkv.find.ref capacity=8Ki keys=zipf:0.99,64Ki batch=512x64\n"
+    "  heddle run --kernels\n";
 
 const tool_verb verb_run = { "run", "[CASE]", "run a case and say what happened; without one, a first tour", doc, 0, 64, option, parse,
                              run };

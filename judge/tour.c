@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * tour.c - from a case to a row per kernel.
+ */
+#include "judge/tour.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "judge/agree.h"
+#include "judge/kernels.h"
+#include "judge/rules.h"
+#include "lib/error.h"
+#include "workload/workload.h"
+
+/* A full table, and its judge. */
+typedef struct stop {
+    scene *s;
+    agree *a;
+    uint8_t *full;  /* (s->bytes) as the reference left it ... */
+    uint64_t clock; /* ... and when                            */
+} stop;
+
+typedef struct guide {
+    hd_case c;
+    tour *t;
+    simt_machine *m;
+    uint64_t *key;        /* (n) of the case's requests */
+    uint64_t n, fill;     /* the first `fill` are for the reference, the rest for the kernels */
+    bool reads, writes;   /* what requests there are */
+    hd_progress *progress;
+    void *context;
+} guide;
+
+/* ---- Requests ------------------------------------------------------------------------------------------------- */
+
+static hd_status read_requests(guide *g, hd_source *source)
+{
+    hd_request r[1024];
+    uint64_t most = TOUR_FILL / g->c.batch < g->c.batches ? TOUR_FILL / g->c.batch * g->c.batch : g->c.batches * g->c.batch;
+    g->key = (uint64_t *)malloc(most * sizeof *g->key);
+    if (!g->key) return hd_fail(HD_ENOMEM, "keys: no memory for %llu", (unsigned long long)most);
+    for (size_t got = 1; got && g->n < most;) {
+        size_t want = most - g->n < sizeof r / sizeof *r ? (size_t)(most - g->n) : sizeof r / sizeof *r;
+        hd_status status = hd_source_next(source, r, want, &got);
+        if (status) return status;
+        for (size_t i = 0; i < got; i++) {
+            g->key[g->n++] = r[i].key;
+            g->reads = g->reads || r[i].verb == HD_READ || r[i].verb == HD_READ_MODIFY_WRITE;
+            g->writes = g->writes || r[i].verb != HD_READ;
+        }
+    }
+    g->fill = g->n > g->c.batch ? g->n - g->c.batch : 0;
+    return g->n ? HD_OK : hd_fail(HD_EINVAL, "keys: %s has none", g->c.keys);
+}
+
+/* The reference serves all requests but the last batch. */
+static hd_status fill(guide *g, stop *x)
+{
+    scene *s = x->s;
+    hd_status status = HD_OK;
+    for (uint64_t done = 0, n; done < g->fill && !status; done += n) {
+        n = g->fill - done < g->c.batch ? g->fill - done : g->c.batch;
+        status = scene_batch(s, NULL, HD_OP_INSERT_OR_ASSIGN, g->key + done, n);
+        if (status) break;
+        scene_reference(s);
+        s->clock += n;
+    }
+    scene_begin(s, s->memory, s->clock);
+    x->full = (uint8_t *)malloc(s->bytes);
+    if (!x->full) return hd_fail(HD_ENOMEM, "capacity: no memory for a copy of the table");
+    memcpy(x->full, s->initial, s->bytes);
+    x->clock = s->clock;
+    return status;
+}
+
+/* ---- One kernel --------------------------------------------------------------------------------------------------- */
+
+static uint64_t hits(const hd_batch *b)
+{
+    uint64_t n = 0;
+    for (uint64_t i = 0; judge_ops[b->op].keyed && i < b->n; i++)
+        n += b->outcome[i] == HD_HIT || b->outcome[i] == HD_UPDATED || b->outcome[i] == HD_PINNED || b->outcome[i] == HD_ERASED;
+    return n;
+}
+
+/* The full table, and the next requests. What unlocks keys finds some that are locked. */
+static hd_status arrive(guide *g, stop *x, const scene_kernel *k, hd_op op, uint64_t n)
+{
+    hd_status status = HD_OK;
+    scene_begin(x->s, x->full, x->clock);
+    if (op == HD_OP_UNLOCK_KEYS) {
+        status = scene_batch(x->s, k, HD_OP_LOCK_KEYS, g->key + g->fill, n);
+        if (!status) scene_reference(x->s);
+        scene_begin(x->s, x->s->memory, x->clock + n);
+    }
+    return status ? status : scene_batch(x->s, k, op, g->key + g->fill, n);
+}
+
+static simt_config in_turn(void)
+{
+    simt_config c = simt_config_default();
+    c.unit = SIMT_BY_WARP;
+    c.strategy = SIMT_ROUND_ROBIN;
+    c.preempt = SIMT_AT_NONE;
+    c.race = false;
+    c.meter = true;
+    c.shared_bytes = 48 << 10;
+    c.step_limit = 1ull << 40;
+    return c;
+}
+
+static simt_config at_random(uint64_t seed)
+{
+    simt_config c = simt_config_default();
+    c.preempt = SIMT_AT_ATOMIC;
+    c.seed = seed;
+    c.shared_bytes = 48 << 10;
+    c.step_limit = 1ull << 40;
+    return c;
+}
+
+/* What a row counts: keys, or the slots that a whole table has. */
+static uint64_t items_of(const scene *s)
+{
+    const hd_batch *b = &s->part[0].batch;
+    return judge_ops[b->op].keyed || b->n ? b->n : hkv_capacity(&s->v);
+}
+
+static void went_wrong(const guide *g, tour_row *r, const char *why)
+{
+    hd_case again = g->c;
+    snprintf(r->wrong, sizeof r->wrong, "%.*s", (int)strcspn(why, "\n"), why);
+    snprintf(again.op, sizeof again.op, "%s", hd_op_name(r->op));
+    snprintf(again.kernel, sizeof again.kernel, "%s", r->kernel->variant);
+    again.dual = r->dual;
+    hd_case_print(&again, r->again, sizeof r->again);
+}
+
+static hd_status run_row(guide *g, stop *x, tour_row *r)
+{
+    scene_kernel k = scene_kernel_at((uint32_t)(r->kernel - hkv_rows), 0, 0);
+    uint64_t n = g->n - g->fill;
+    hd_status status = arrive(g, x, &k, r->op, n);
+    if (status == HD_EINVAL) { /* accum_or_assign on values that are no numbers */
+        snprintf(r->unfit, sizeof r->unfit, "%s", hd_why());
+        return HD_OK;
+    }
+    if (!status && judge_ops[r->op].keyed) {
+        scene_reference(x->s);
+        r->ref_hits = hits(&x->s->part[0].batch);
+        status = arrive(g, x, &k, r->op, n);
+    }
+    for (int random = 0; random < 2 && !status && !r->wrong[0]; random++) {
+        const char *why = NULL;
+        simt_config c = random ? at_random(g->c.seed) : in_turn();
+        if (random) status = arrive(g, x, &k, r->op, (n + 3) / 4);
+        if (!status) status = agree_run(x->a, g->m, &c, &why);
+        if (status) break;
+        if (why) went_wrong(g, r, why);
+        r->at_random = why && random;
+        r->items += items_of(x->s);
+        if (random) continue;
+        simt_totals sum = simt_machine_totals(g->m);
+        r->metered = r->items;
+        r->hits = hits(&x->s->part[0].batch);
+        r->steps = sum.steps;
+        r->sectors = sum.sectors;
+        r->lines = sum.lines;
+        r->atomics = sum.atomics;
+    }
+    g->t->ran++;
+    g->t->items += r->items;
+    g->t->wrong += r->wrong[0] != 0;
+    return status;
+}
+
+/* ---- All of them -------------------------------------------------------------------------------------------------- */
+
+static bool named(const guide *g, hd_op op)
+{
+    if (strcmp(g->c.op, "mix") == 0) return true;
+    if (strcmp(g->c.op, "serve") == 0) return (op == HD_OP_FIND_OR_INSERT && g->reads) || (op == HD_OP_INSERT_OR_ASSIGN && g->writes);
+    return strcmp(g->c.op, hd_op_name(op)) == 0;
+}
+
+static hd_status plan(guide *g, int duals)
+{
+    tour *t = g->t;
+    hd_info info;
+    memset(&info, 0, sizeof info);
+    info.slots = g->c.slots;
+    info.value_bytes = g->c.value_bytes;
+    t->row = (tour_row *)calloc((size_t)(HD_OP_COUNT_ * 2 * HKV_ROWS), sizeof *t->row);
+    if (!t->row) return hd_fail(HD_ENOMEM, "no memory for the tour's rows");
+    for (int op = 0; op < HD_OP_COUNT_; op++) {
+        for (int dual = 0; dual < duals && named(g, (hd_op)op); dual++)
+            for (uint32_t k = 0; k < HKV_ROWS; k++) {
+                if (hkv_rows[k].family != hkv_family_of((uint32_t)op)) continue;
+                if (strcmp(g->c.kernel, "ref") != 0 && strcmp(g->c.kernel, hkv_rows[k].variant) != 0) continue;
+                tour_row *r = &t->row[t->rows++];
+                r->op = (hd_op)op;
+                r->dual = dual == 1;
+                r->kernel = &hkv_rows[k];
+                const char *unfit = r->kernel->fits(&info);
+                if (unfit) snprintf(r->unfit, sizeof r->unfit, "%s", unfit);
+            }
+    }
+    return t->rows ? HD_OK : hd_fail(HD_EINVAL, "kernel: %s runs nothing of %s; heddle list kernels has all", g->c.kernel, g->c.op);
+}
+
+/* All rows with one candidate bucket, or with two. */
+static hd_status visit(guide *g, bool dual, size_t *done)
+{
+    stop x;
+    memset(&x, 0, sizeof x);
+    hd_case c = g->c;
+    c.dual = dual;
+    hd_status status = scene_open_empty(&c, &x.s);
+    if (!status) status = agree_open(x.s, &x.a);
+    if (!status) status = fill(g, &x);
+    for (size_t i = 0; i < g->t->rows && !status; i++) {
+        tour_row *r = &g->t->row[i];
+        if (r->dual != dual) continue;
+        if (g->progress && g->progress(g->context, (*done)++, g->t->rows)) break;
+        if (!r->unfit[0]) status = run_row(g, &x, r);
+    }
+    free(x.full);
+    agree_close(x.a);
+    return status;
+}
+
+hd_status tour_run(const hd_case *c, hd_progress *progress, void *context, tour *t)
+{
+    const hd_time_seam *time = &hd_seams_os.time;
+    guide g;
+    hd_source *source = NULL;
+    size_t done = 0;
+    memset(t, 0, sizeof *t);
+    memset(&g, 0, sizeof g);
+    g.c = *c;
+    g.t = t;
+    g.progress = progress;
+    g.context = context;
+    if (g.c.batch > TOUR_BATCH) {
+        g.c.batches = g.c.batches * g.c.batch / TOUR_BATCH;
+        g.c.batch = TOUR_BATCH;
+    }
+    uint64_t start = time->now_ns(time->self), buckets = c->buckets ? c->buckets : (c->capacity + c->slots - 1) / c->slots;
+    hd_status status = hd_source_open_spec(c->keys, c->seed, &source);
+    if (!status) status = read_requests(&g, source);
+    hd_source_close(source);
+    if (!status) status = plan(&g, buckets < 2 ? 1 : 2);
+    if (!status) status = simt_machine_open(NULL, &g.m);
+    for (int dual = 0; dual < (buckets < 2 ? 1 : 2) && !status; dual++) status = visit(&g, dual == 1, &done);
+    simt_machine_close(g.m);
+    free(g.key);
+    t->filled = g.fill;
+    t->asked = g.n - g.fill;
+    t->seconds = (double)(time->now_ns(time->self) - start) * 1e-9;
+    return status;
+}
+
+void tour_close(tour *t)
+{
+    free(t->row);
+    memset(t, 0, sizeof *t);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * t_raw.c - kernel text reaches device and shared memory through the dialect alone. Every kernel there is, compiled so that each
+ * of its C accesses is told of (tests/raw.h), runs every operation it has, with one and two candidate buckets, and none is to
+ * such memory; kernels that make one are caught. t_raw_canary is t_canary compiled in the same way.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "judge/agree.h"
+#include "judge/kernels.h"
+#include "lib/op.h"
+#include "policies/policy.h"
+#include "tests/raw.h"
+#include "tests/testing.h"
+
+#ifdef HD_RAW
+
+typedef unsigned long long ull;
+
+enum { WORDS = 1024 };
+
+static simt_machine *machine;
+
+/* ---- Caught ------------------------------------------------------------------------------------------------ */
+
+static void caught(const raw_kernel *k, raw_args *a, simt_config c)
+{
+    const simt_finding *f = simt_machine_finding(machine);
+    simt_machine_forget(machine);
+    must(simt_machine_region(machine, a->in, 4 * WORDS, "in"));
+    must(simt_machine_region(machine, a->out, 4 * WORDS, "out"));
+    must(simt_machine_launch(machine, k->kernel, a, sizeof *a, 1, 64, 0));
+    bool clean = simt_machine_run(machine, &c);
+    if (!k->sentence) {
+        check(clean, "%s", f->story);
+        return;
+    }
+    check(!clean && f->fault == SIMT_RAW, "found: %s: %s", simt_fault_name(f->fault), f->story);
+    check(strstr(f->story, k->sentence), "another sentence: %s", f->story);
+    check(strstr(f->story, "block 0, lane 5 (thread 5) of lanes 0x"), "not who: %s", f->story);
+    check(strstr(f->story, "its last operation of the dialect was at raw_kernels.c:"), "not after what: %s", f->story);
+    check(strstr(f->story, " at raw_kernels.c:") || strstr(f->story, "code at 0x"), "not where: %s", f->story);
+}
+
+static void test_caught(void **unused)
+{
+    (void)unused;
+    raw_args a = { (uint32_t *)test_alloc(WORDS, 4), (uint32_t *)test_alloc(WORDS, 4) };
+    memset(a.in, 0, 4 * WORDS);
+    memset(a.out, 0, 4 * WORDS);
+    for (int i = 0; i < raw_kernels_n; i++)
+        for (int way = 0; way < 4; way++) {
+            simt_config c = simt_config_default();
+            c.unit = way & 1 ? SIMT_BY_WARP : SIMT_BY_LANE;
+            c.preempt = way & 2 ? SIMT_AT_NONE : SIMT_AT_ALL;
+            c.race = c.weak = way == 2;
+            test_case("%s, way %d", raw_kernels[i].name, way);
+            caught(&raw_kernels[i], &a, c);
+        }
+    test_note("%d kernels; the last one: %s", raw_kernels_n, simt_machine_finding(machine)->story);
+    free(a.in);
+    free(a.out);
+}
+
+/* ---- Clean --------------------------------------------------------------------------------------------------- */
+
+static const char *const shapes[] = {
+    "buckets=2 slots=16 batch=12x1 keys=uniform:10 value=16 duplicate=200000 reserved=50000 extreme=100000 pins=3",
+    "buckets=3 slots=32 batch=40x1 keys=uniform:400 value=64 duplicate=100000 admit=always pins=2",
+    "buckets=2 slots=16 batch=24x1 keys=uniform:40 value=12 duplicate=300000 reserved=50000 pins=0",
+};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+static void clean(uint32_t row, hd_op op, bool dual, uint64_t n)
+{
+    scene_kernel kernel = scene_kernel_at(row, 32u << n % 2, 2);
+    const scene_kernel *kernels[] = { &kernel };
+    char text[512];
+    hd_case c;
+    scene *s;
+    agree *a;
+    simt_exploration e;
+    simt_config w = simt_config_default();
+    snprintf(text, sizeof text, "hkv.%s.%s %s policy=%s dual=%d seed=%llu", hd_op_name(op), hkv_rows[row].variant, shapes[n % SHAPES], hd_policy_rows[n % HD_POLICY_COUNT].name, dual, (ull)n + 1);
+    test_case("%s", text);
+    must(hd_case_parse(text, &c));
+    must(scene_open(&c, kernels, 1, &s));
+    must(agree_open(s, &a));
+    w.seed = n;
+    w.weak = n % 3 == 0;
+    w.meter = n % 2;
+    w.shared_bytes = 48 << 10;
+    w.step_limit = 2000000;
+    simt_trial trial = agree_trial(a);
+    must(simt_explore(machine, &trial, &w, 2, 0, 0, &e));
+    check(!e.wrong, "%s: %s", simt_fault_name(e.finding.fault), e.finding.story);
+    simt_exploration_free(machine, &e);
+    agree_close(a);
+}
+
+static void test_clean(void **unused)
+{
+    (void)unused;
+    uint64_t n = 0, before = raw_told();
+    for (uint32_t row = 0; row < HKV_ROWS; row++)
+        for (int op = 0; op < HD_OP_COUNT_; op++)
+            for (int dual = 0; dual < 2; dual++)
+                for (int k = 0; k < SHAPES && hkv_family_of((uint32_t)op) == hkv_rows[row].family; k++) clean(row, (hd_op)op, dual, n++);
+    check(raw_told() > before + n, "%llu C accesses were told of: the kernels are not compiled for it", (ull)(raw_told() - before));
+    test_note("%llu scenes, and %llu C accesses to what is the kernels' own", (ull)n, (ull)(raw_told() - before));
+}
+
+int main(void)
+{
+    const struct CMUnitTest raw[] = { cmocka_unit_test(test_caught), cmocka_unit_test(test_clean) };
+    must(simt_machine_open(NULL, &machine));
+    int failed = test_run(raw);
+    simt_machine_close(machine);
+    return failed;
+}
+
+#else
+
+/* Sanitizers have uses of their own for the functions that this test replaces. */
+static void test_raw(void **unused)
+{
+    (void)unused;
+    test_skip("C accesses of kernels are told of in builds without sanitizers, by compilers that have -fsanitize=thread");
+}
+
+int main(void)
+{
+    const struct CMUnitTest raw[] = { cmocka_unit_test(test_raw) };
+    return test_run(raw);
+}
+
+#endif
