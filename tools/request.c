@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/error.h"
 #include "tools/progress.h"
+#include "tools/tally.h"
 
 static const char *base_name(const char *path)
 {
@@ -75,77 +75,45 @@ double request_share(const hd_source *s, uint64_t done, uint64_t limit)
     return by_count > by_bytes ? by_count : by_bytes;
 }
 
-/* ---- Counting different keys ---------------------------------------------------------------------
- *
- * A set (value_bytes 0) with two candidate buckets per key and never more than half full: then nothing
- * is ever evicted or refused in practice, and the counters prove it. If a chosen set of keys broke it, the
- * count starts again with another hash. */
+/* ---- Counting different keys --------------------------------------------------------------------- */
 
-enum { BATCH = 4096 };
-
-typedef struct distinct_count {
-    hd_table *table;
-    uint64_t capacity, requests, distinct, lost;
-} distinct_count;
-
-static hd_status distinct_batch(distinct_count *d, const hd_request *request, size_t n)
+static hd_status count_all(tally *t, const hd_source_args *a, uint64_t limit)
 {
-    uint64_t key[BATCH];
-    if (d->capacity < 2 * (d->distinct + n)) {
-        d->capacity *= 2;
-        hd_status s = hd_reserve(d->table, d->capacity);
-        if (s) return s;
-    }
-    for (size_t i = 0; i < n; i++) key[i] = request[i].key;
-    hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = n, .key = key };
-    hd_status s = hd_run(d->table, &b);
-    hd_counters c;
-    if (!s) s = hd_counters_sync(d->table, &c);
-    if (s) return s;
-    d->requests += n;
-    d->distinct = c.outcome[HD_INSERTED];
-    d->lost = c.outcome[HD_EVICTED] + c.outcome[HD_REFUSED];
-    return HD_OK;
-}
-
-static hd_status distinct_all(distinct_count *d, const hd_source_args *a, uint64_t limit)
-{
-    hd_request request[BATCH];
+    hd_request request[TALLY_BATCH];
+    uint64_t key[TALLY_BATCH];
+    uint8_t outcome[TALLY_BATCH];
     hd_source *source = NULL;
     hd_status s = hd_source_open(a, &source);
     progress p;
     progress_begin(&p, "counting different keys", "requests");
-    for (bool end = false; !s && !end && !d->lost;) {
-        size_t want = limit && limit - d->requests < BATCH ? (size_t)(limit - d->requests) : BATCH, got = 0;
+    for (bool end = false; !s && !end;) {
+        size_t want = limit && limit - t->counted < TALLY_BATCH ? (size_t)(limit - t->counted) : TALLY_BATCH, got = 0;
         s = hd_source_next(source, request, want, &got);
-        if (!s && got) s = distinct_batch(d, request, got);
-        end = got < want || d->requests == limit;
-        if (!s && progress_at(&p, d->requests, limit, request_share(source, d->requests, limit))) break;
+        for (size_t i = 0; i < got; i++) key[i] = request[i].key;
+        if (!s && got) s = tally_add(t, key, got, outcome);
+        end = got < want || t->counted == limit;
+        if (!s && progress_at(&p, t->counted, limit, request_share(source, t->counted, limit))) break;
     }
     progress_end(&p);
     hd_source_close(source);
     return s;
 }
 
+/* Should a chosen set of keys crowd one bucket, the count starts again with another hash. */
 hd_status request_distinct(const hd_source_args *a, uint64_t limit, uint64_t *requests, uint64_t *distinct)
 {
-    distinct_count d;
-    hd_status s = HD_OK;
-    hd_config c = hd_config_default();
-    c.pins = 0;
-    c.capacity = 1 << 16;
-    c.value_bytes = 0;
-    c.dual = true;
-    c.threads = 1;
+    static tally t;
+    bool exact = true;
+    hd_status s;
+    uint64_t seed = 0, lost;
     do {
-        d = (distinct_count){ .capacity = c.capacity };
-        s = hd_open(&c, &d.table);
-        if (!s) s = distinct_all(&d, a, limit);
-        hd_close(d.table);
-        c.capacity *= 2;
-        c.seed = c.seed * 6364136223846793005u + 1442695040888963407u; /* Knuth's MMIX generator */
-    } while (!s && d.lost);
-    *requests = d.requests;
-    *distinct = d.distinct;
+        s = tally_open(&t, 0, 1, seed);
+        if (!s) s = count_all(&t, a, limit);
+        if (!s) s = tally_exact(&t, &exact, &lost);
+        *requests = t.counted;
+        *distinct = t.entries;
+        tally_close(&t);
+        seed = seed * 6364136223846793005u + 1442695040888963407u; /* Knuth's MMIX generator */
+    } while (!s && !exact);
     return s;
 }

@@ -11,7 +11,7 @@
 
 enum { FIRST_CAPACITY = 1 << 16, SLOTS = 128 };
 
-hd_status tally_open(tally *t, uint64_t capacity, uint32_t threads)
+hd_status tally_open(tally *t, uint64_t capacity, uint32_t threads, uint64_t seed)
 {
     memset(t, 0, sizeof *t);
     t->grows = capacity == 0;
@@ -23,6 +23,7 @@ hd_status tally_open(tally *t, uint64_t capacity, uint32_t threads)
     c.slots = SLOTS;
     c.value_bytes = sizeof *t->one;
     c.threads = threads;
+    c.seed = seed;
     c.dual = !t->grows; /* room to spare needs no second bucket, and one bucket is quicker */
     c.capacity = t->grows ? FIRST_CAPACITY : capacity < 2 * SLOTS ? 2 * SLOTS : capacity;
     hd_status e = hd_open(&c, &t->table);

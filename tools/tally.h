@@ -24,8 +24,9 @@ typedef struct tally {
 } tally;
 
 /* capacity 0: starts with 64 Ki entries and grows. Otherwise a table of that many entries that never
- * grows, dual so that it takes nearly that many keys before it must evict. threads 0: OpenMP's default. */
-hd_status tally_open(tally *t, uint64_t capacity, uint32_t threads);
+ * grows, dual so that it takes nearly that many keys before it must evict. threads 0: OpenMP's default.
+ * seed: of the hash; with another one, keys that crowded a bucket do not. */
+hd_status tally_open(tally *t, uint64_t capacity, uint32_t threads, uint64_t seed);
 void tally_close(tally *t);
 
 /* n <= TALLY_BATCH keys. outcome: (n); HD_INSERTED marks a key's first occurrence while the tally is exact. */

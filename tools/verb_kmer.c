@@ -180,7 +180,7 @@ static int count_and_report(const tool_line *line, const kmer_options *o, kmer_c
 {
     hd_source *source = NULL;
     hd_status e = hd_source_open(args, &source);
-    if (!e) e = tally_open(&c->counts, o->capacity, (uint32_t)o->threads);
+    if (!e) e = tally_open(&c->counts, o->capacity, (uint32_t)o->threads, 0);
     if (!e) e = count_all(c, source);
     hd_source_close(source);
     if (!e && tool_stopped()) return TOOL_STOPPED;

@@ -184,7 +184,7 @@ static int verb_stat(const tool_line *line, const trace_options *o)
     trace_stat *s = (trace_stat *)calloc(1, sizeof *s);
     if (!s) return tool_say(TOOL_SYSTEM, "memory was refused");
     hd_status e = hd_source_open(&from.args, &source);
-    if (!e) e = tally_open(&s->keys, 0, 0);
+    if (!e) e = tally_open(&s->keys, 0, 0, 0);
     if (!e) e = stat_read(s, source, from.title, o->limit);
     code = e ? tool_fail(e) : stat_report(line, s, o->lenient);
     hd_source_close(source);
