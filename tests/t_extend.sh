@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # t_extend.sh - doc/extending.md keeps its word: its files and lines are applied to a copy of the sources, the library and the command are
-# built from that, and the policy it adds is listed, judged, and as good as the page says.
+# built from that, and the policy and the kernel it adds are listed, judged, and as good as the page says; the kernel, spoiled as the
+# page says, is found out.
 #
 # In the page, a code block after <!-- file: PATH --> is that file, one after <!-- append: PATH --> is added to it, and lines of
 # ```console that begin with "$ heddle" are run; <!-- output: COMMAND --> is what a command prints, columns that depend on time left out.
+# What <!-- broken: N --> does to the kernel (sed), t_agree answers with <!-- says: N -->, give or take the numbers.
 . "${top_srcdir:?}/tests/cases.sh"
 page=$top_srcdir/doc/extending.md
 tree=$work/tree
@@ -29,13 +31,15 @@ done
 chmod -R u+w "$tree"
 marks file | while read -r path; do block file "$path" >"$tree/$path"; done
 marks append | while read -r path; do block append "$path" >>"$tree/$path"; done
-[ -s "$tree/policies/twice.h" ] && [ "$(tail -n 1 "$tree/policies/registry.inc")" = '#include "policies/twice.h"' ]
-result $? "the page's blocks were applied"
+applied() { [ -s "$tree/$1" ] && [ "$(tail -n 1 "$tree/$(dirname "$1")/registry.inc")" = "#include \"$1\"" ]; }
+applied policies/twice.h && applied gpu/hkv/pair.h && [ "$(marks file | wc -l) $(marks append | wc -l)" = '2 2' ]
+result $? "the page's blocks were applied: a file and a line each"
 
 # The C sources that the makefile lists, hardly optimised, for a machine without a device; what make itself made is taken
 # from where it is.
 mapfile -t sources < <(sed 's/#.*//' "$top_srcdir/Makefile.am" |
-  grep -oE '(^|[[:space:]])(lib|ref|concurrency|workload|judge|tools|bench|simt|gpu)/[a-z_0-9/]+\.c([[:space:]]|$)' | tr -d ' \t' | sort -u)
+  grep -oE '(^|[[:space:]])(lib|ref|concurrency|workload|judge|tools|bench|simt|gpu|tests)/[a-z_0-9/]+\.c([[:space:]]|$)' | tr -d ' \t' | sort -u)
+programs=(t_policies t_agree t_kernels)
 flags=(-std=c11 -O1 -Wall -Wextra -Wno-unused-function -Werror -ffp-contract=off -D_GNU_SOURCE
   '-DHD_PKGLIBEXECDIR=""' '-DHD_BUILD_FLAGS=""' '-DHD_PLOT_PYTHON=""' -I. -Iinclude "-I$top_builddir")
 # shellcheck disable=SC2086 # lists
@@ -44,47 +48,83 @@ objects() { local f; for f; do echo "${f//\//_}.o"; done; }
 # shellcheck disable=SC2046 # lists
 libraries() { "${PKG_CONFIG:-pkg-config}" --libs libxxhash libzstd zlib jansson cmocka; echo -lpthread -lm; }
 
+objects_of() { objects "${sources[@]}" | grep -vE "^($1)_"; }
+
 build() {
   local f
   cd "$tree" || return 1
-  for f in "${sources[@]}" tests/t_policies.c tests/model.c tests/testing.c; do compile -c "$f" -o "${f//\//_}.o" || return 1; done
+  for f in "${sources[@]}" "${programs[@]/%/.c}"; do
+    case $f in t_*) f=tests/$f ;; esac
+    compile -c "$f" -o "${f//\//_}.o" || return 1
+  done
   # shellcheck disable=SC2046 # lists
-  compile $(objects "${sources[@]}") $(libraries) -o "$work/heddle" && link_policies
+  compile $(objects_of tests) $(libraries) -o "$work/heddle" || return 1
+  for f in "${programs[@]}"; do link "$f" || return 1; done
 }
-link_policies() {
+link() {
   # shellcheck disable=SC2046 # lists
-  compile $(objects "${sources[@]}" | grep -vE '^(tools|bench)_') tests_t_policies.c.o tests_model.c.o tests_testing.c.o $(libraries) -o "$work/t_policies"
+  compile $(objects_of 'tools|bench') "tests_$1.c.o" $(libraries) -o "$work/$1"
 }
+again() { compile -c "$1" -o "${1//\//_}.o" && link "$2"; }
 claims() { HEDDLE_TEST_ONLY=flags "$work/t_policies"; }
 
 started=$SECONDS
 (build >"$work/words" 2>&1)
-result $? "the library, the command and a test build with the new policy" "$work/words"
+result $? "the library, the command and the tests build with the new policy and the new kernel" "$work/words"
 echo "# built in $((SECONDS - started)) s"
 
 (claims >"$work/words" 2>&1 && grep -q '^ok 1 - flags' "$work/words")
 result $? "its flags hold, and those it does not claim do not" "$work/words"
 (cd "$tree" && sed -i 's/HD_MONOTONE | HD_ORDER_FREE)/HD_MONOTONE | HD_ORDER_FREE | HD_SCORES_USED)/' policies/twice.h &&
-  compile -c tests/t_policies.c -o tests_t_policies.c.o && link_policies && ! claims) >"$work/words" 2>&1 &&
+  again tests/t_policies.c t_policies && ! claims) >"$work/words" 2>&1 &&
   grep -q 'SCORES_USED is wrong' "$work/words"
 result $? "a claim that does not hold is found" "$work/words"
 
+# The tests that walk the registry of kernels, a share of them.
+of_pair() { (cd "$work" && HEDDLE_TEST_ONLY=$1 HEDDLE_TEST_SCALE=1/${3:-8} "./$2"); }
+(of_pair 'pair_*' t_agree >"$work/words" 2>&1 && grep -q '^ok 1 - pair_agrees' "$work/words")
+result $? "t_agree holds the new kernel against the reference" "$work/words"
+(of_pair 'pair_*' t_kernels >"$work/words" 2>&1 && grep -q '^ok [0-9]* - pair_conserves' "$work/words")
+result $? "t_kernels runs it" "$work/words"
+of_pair '*_sectors' t_kernels 2>&1 | sed -n 's/^# \(.*: sectors per key\)/\1/p' >"$work/got"
+block output sectors | diff - "$work/got" >"$work/words" && [ -s "$work/got" ]
+result $? "it asks for as many sectors as the page shows" "$work/words"
+
+numbers() { sed -E 's/[0-9]+/N/g' "$@"; }
+cp "$tree/gpu/hkv/pair.h" "$work/pair.h"
+for n in $(marks broken); do
+  block broken "$n" >"$work/edit"
+  (cd "$tree" && sed -f "$work/edit" "$work/pair.h" >gpu/hkv/pair.h && ! cmp -s "$work/pair.h" gpu/hkv/pair.h &&
+    again lib/backend_host.c t_agree && ! of_pair 'pair_*' t_agree) >"$work/words" 2>&1 &&
+    numbers "$work/words" | grep -qF "$(block says "$n" | numbers)" && grep -qE '; seed [0-9]+;' "$work/words"
+  result $? "spoiled in the page's way $n, it is found out: a sentence and a seed" "$work/words"
+done
+
 if [ -x "$work/heddle" ]; then
+  "$work/heddle" list kernels --csv >"$work/words" 2>&1 && [ "$(grep -c '^kernels,pair,"host, ' "$work/words")" = 3 ]
+  result $? "heddle list kernels shows the kernel" "$work/words"
   "$work/heddle" list policies --csv >"$work/words" 2>&1 && grep -q '^policies,twice,.*,MONOTONE ORDER_FREE$' "$work/words"
-  result $? "heddle list policies shows it" "$work/words"
+  result $? "heddle list policies shows the policy" "$work/words"
 
   cd "${HEDDLE_DATA:-$work}" || exit 1
   sed -n '/^```console$/,/^```$/s/^\$ heddle //p' "$page" >"$work/commands"
   [ -s "$work/commands" ]
   result $? "the page has commands"
-  while read -r -a argument; do
+  while read -r line; do
+    declare -a argument="($line)" # the page's quotes are a shell's
     if [[ "${argument[*]}" == *cloudPhysicsIO* ]] && [ ! -r cloudPhysicsIO.oracleGeneral.zst ]; then
       skip "heddle ${argument[*]}" "the trace is not in HEDDLE_DATA"
       continue
     fi
     "$work/heddle" "${argument[@]}" >"$work/words" 2>&1
     code=$?
-    result $code "heddle ${argument[*]}" "$work/words"
+    case $line in # what it must say besides
+    diff*) grep -q '^same  *yes$' "$work/words" ;;
+    sched*) grep -q '^bugs  *0$' "$work/words" ;;
+    explain*) grep -q ' 0-1  *reads  *digest' "$work/words" ;;
+    bench*) grep -qE '^hkv.find.pair.* [kM]/s' "$work/words" ;;
+    esac || code=1
+    result $code "heddle $line" "$work/words"
     if [[ "${argument[*]}" == *--judge* ]]; then
       grep -q "all truthful; the policy's scores were taken at its word" "$work/words"
       result $? "... and the judge says what it took at its word" "$work/words"

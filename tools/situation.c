@@ -19,16 +19,29 @@ int situation_words(char *const *word, int words, char text[SITUATION_TEXT])
     return -1;
 }
 
+bool situation_wide(const char *kernel)
+{
+    hd_info small;
+    bool wide = false;
+    memset(&small, 0, sizeof small);
+    small.slots = SITUATION_SLOTS;
+    for (uint32_t row = 0; row < HKV_ROWS; row++) wide = wide || (strcmp(hkv_rows[row].variant, kernel) == 0 && hkv_rows[row].fits(&small));
+    return wide;
+}
+
 /* Fills in what a case of kernels leaves open: a full case would be a table of thousands. */
 static hd_status complete(const char *text, unsigned batch, hd_case *c)
 {
     static const char *const names[] = { " buckets=", " slots=", " keys=", " pins=", " batch=" };
-    char whole[SITUATION_TEXT + 128], field[64];
-    bool wide = strstr(text, ".pipeline") != NULL;
+    char whole[SITUATION_TEXT + 128], field[64], slots[16];
+    hd_status s = hd_case_parse(text, c);
+    if (s) return s;
+    bool wide = strstr(text, " slots=") ? c->slots >= SITUATION_WIDE_SLOTS : situation_wide(c->kernel);
+    snprintf(slots, sizeof slots, "%d", wide ? SITUATION_WIDE_SLOTS : SITUATION_SLOTS);
     snprintf(whole, sizeof whole, "%s", text);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strstr(text, names[i]) || (i == 0 && strstr(text, " capacity="))) continue;
-        const char *const usual[] = { "2", wide ? "16" : "4", wide ? "uniform:40" : "uniform:12", "0", NULL };
+        const char *const usual[] = { "2", slots, wide ? "uniform:40" : "uniform:12", "0", NULL };
         if (usual[i]) snprintf(field, sizeof field, "%s%s", names[i], usual[i]);
         else snprintf(field, sizeof field, "%s%ux1", names[i], batch);
         strncat(whole, field, sizeof whole - strlen(whole) - 1);

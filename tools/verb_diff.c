@@ -16,7 +16,7 @@
 typedef struct diff_options {
     const char *text;
     uint64_t seed, threads, blocks;
-    bool at_random;
+    bool at_random, wide; /* wide: one of the two wants wide buckets, so both get them */
 } diff_options;
 
 static const struct argp_option option[] = {
@@ -51,11 +51,12 @@ typedef struct side {
 static bool is_ref(const char *name) { return strcmp(name, "ref") == 0; }
 
 /* The case with this side's kernel. The reference needs a scene too: any kernel's. */
-static void case_for(const char *text, const char *kernel, uint64_t batch, char *whole, size_t bytes)
+static void case_for(const diff_options *o, const char *kernel, uint64_t batch, char *whole, size_t bytes)
 {
-    const char *blank = strchr(text, ' ');
+    const char *text = o->text, *blank = strchr(text, ' ');
     int head = blank ? (int)(blank - text) : (int)strlen(text);
-    snprintf(whole, bytes, "%.*s.%s%s", head, text, is_ref(kernel) ? "tlpv1" : kernel, blank ? blank : "");
+    size_t used = (size_t)snprintf(whole, bytes, "%.*s.%s%s", head, text, is_ref(kernel) ? "tlpv1" : kernel, blank ? blank : "");
+    if (o->wide && !strstr(text, " slots=") && used < bytes) snprintf(whole + used, bytes - used, " slots=%d", SITUATION_WIDE_SLOTS);
     if (!batch) return;
     char *field = strstr(whole, " batch="), rest[SITUATION_TEXT] = "";
     if (field) {
@@ -63,7 +64,7 @@ static void case_for(const char *text, const char *kernel, uint64_t batch, char 
         snprintf(rest, sizeof rest, "%s", next ? next : "");
         *field = 0;
     }
-    size_t used = strlen(whole);
+    used = strlen(whole);
     snprintf(whole + used, bytes - used, " batch=%" PRIu64 "x1%s", batch, rest);
 }
 
@@ -72,7 +73,7 @@ static int side_run(side *d, const diff_options *o, const char *kernel, uint64_t
 {
     char whole[2 * SITUATION_TEXT]; /* the text, and a batch of another size */
     d->name = kernel;
-    case_for(o->text, kernel, batch, whole, sizeof whole);
+    case_for(o, kernel, batch, whole, sizeof whole);
     int code = situation_open(&d->x, whole, 8, (uint32_t)o->threads, (uint32_t)o->blocks);
     if (code >= 0) return code;
     simt_config c = simt_config_default();
@@ -209,12 +210,13 @@ static int report(tool_line *line, side *d)
 
 static int run(tool_line *line, int argc, char **argv)
 {
-    diff_options o = { "hkv.insert_or_assign", 1, 32, 1, false };
+    diff_options o = { "hkv.insert_or_assign", 1, 32, 1, false, false };
     static side d[2];
     int code = tool_parse(line, argc, argv, &o);
     if (code < 0 && o.threads % 32) code = tool_say(TOOL_USAGE, "--threads: %" PRIu64 " are no whole warps", o.threads);
     if (code >= 0) return code;
     memset(d, 0, sizeof d);
+    o.wide = situation_wide(line->word[0]) || situation_wide(line->word[1]);
     code = both(d, &o, line->word, 0);
     if (code >= 0) return code;
     if (differ(d)) code = shrink(d, &o, line->word);
@@ -231,6 +233,7 @@ static const char doc[] =
     "\n"
     "EXAMPLES\n"
     "  heddle diff tlpv1 ref --case 'hkv.insert_and_evict policy=lfu batch=12x1'\n"
-    "  heddle diff warp tlpv1 --case 'hkv.find_or_insert slots=8 dual=1 seed=4'\n";
+    "  heddle diff warp tlpv1 --case 'hkv.find_or_insert slots=8 dual=1 seed=4'\n"
+    "  heddle diff pipeline tlpv2\n";
 
 const tool_verb verb_diff = { "diff", "A B", "what two kernels make of one case, side by side", doc, 2, 2, option, parse, run };
