@@ -54,6 +54,11 @@ static simt_config schedule(bool random, uint64_t seed)
     return c;
 }
 
+/* How much of the trace is run: all of it, but where tests are made shorter. */
+static uint64_t share(void) { return test_times(REQUESTS) < REQUESTS ? test_times(REQUESTS) : REQUESTS; }
+
+static bool right(uint64_t missed) { return share() < REQUESTS || missed == LRU_MISSES; }
+
 /* ---- A request a batch: through the table ------------------------------------------------------------------------ */
 
 static hd_run_report one_by_one(const char *op, const char *variant, const char *shape)
@@ -62,13 +67,13 @@ static hd_run_report one_by_one(const char *op, const char *variant, const char 
     hd_run_report report;
     char text[512];
     simt_config warp = schedule(false, 1);
-    snprintf(text, sizeof text, "hkv.%s.%s %s batch=1x%d keys=oracleGeneral:%s", op, variant, shape, REQUESTS, test_data(trace_name));
+    snprintf(text, sizeof text, "hkv.%s.%s %s batch=1x%llu keys=oracleGeneral:%s", op, variant, shape, (ull)share(), test_data(trace_name));
     test_case("%s", text);
     must(hd_case_parse(text, &c));
     hd_host_usual(&warp, 1, 32);
     must(hd_case_run(&c, NULL, NULL, &report));
     hd_host_usual(NULL, 0, 0);
-    check(report.requests == REQUESTS, "%llu requests", (ull)report.requests);
+    check(report.requests == share(), "%llu requests", (ull)report.requests);
     return report;
 }
 
@@ -80,8 +85,8 @@ static void is_lru(void **state)
     for (uint64_t i = 0; i < most; i++) {
         const char *op = ops[(turn + i) % OPS];
         hd_run_report r = one_by_one(op, VARIANT_OF(state), "buckets=1");
-        check(misses(r.counters.outcome) == LRU_MISSES, "%llu misses", (ull)misses(r.counters.outcome));
-        test_note("%s: %d requests one by one, %d misses", r.ran, REQUESTS, LRU_MISSES);
+        check(right(misses(r.counters.outcome)), "%llu misses", (ull)misses(r.counters.outcome));
+        test_note("%s: %llu requests one by one, %llu misses", r.ran, (ull)r.requests, (ull)misses(r.counters.outcome));
     }
 }
 
@@ -140,9 +145,9 @@ static uint64_t *requests(uint64_t *n)
 {
     char spec[4200];
     snprintf(spec, sizeof spec, "oracleGeneral:%s", test_data(trace_name));
-    uint64_t *key = test_keys(spec, 1, REQUESTS, n), some = test_times(REQUESTS);
+    uint64_t *key = test_keys(spec, 1, REQUESTS, n);
     check(*n == REQUESTS, "%llu requests", (ull)*n);
-    if (some < *n) *n = some;
+    *n = share();
     return key;
 }
 
@@ -155,7 +160,7 @@ static void in_order(void **state)
     uint64_t n, *key = requests(&n);
     snprintf(text, sizeof text, "hkv.find_or_insert.%s buckets=1 batch=%ux1", VARIANT_OF(state), turn % 2 ? 4096u : 1024u);
     ending e = replay(text, key, n, 0, true);
-    check(n < REQUESTS || misses(e.outcome) == LRU_MISSES, "%llu misses", (ull)misses(e.outcome));
+    check(right(misses(e.outcome)), "%llu misses", (ull)misses(e.outcome));
     test_note("%s, in order: %llu requests in %llu batches, %llu misses", text, (ull)e.n, (ull)e.batches, (ull)misses(e.outcome));
     free(key);
 }
