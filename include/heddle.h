@@ -235,7 +235,12 @@ HD_API hd_status hd_counters_sync(const hd_table *table, hd_counters *counters);
  * On backend "cuda" the arrays are all in the GPU's memory, or all in this machine's. The GPU's: the batch is
  * put on `stream` and nothing is waited for; batches take effect in the order of the calls, whatever
  * their streams; a failure of the device may be told by a later call. This machine's: they are copied
- * there and back, and the call waits. Pointers (ptr) are the GPU's in either case. */
+ * there and back, and the call waits. Pointers (ptr) are the GPU's in either case.
+ *
+ * A stream may be in capture: every operation, with the GPU's arrays, is launches alone. Each launch of the graph runs the batch
+ * again, in order with the table's other batches; clock and epoch stay those of the capture. Within one capture a table's
+ * batches are on one stream. Calls that wait (_sync, hd_check, hd_save, ...) are not for captures, nor is growth or a load between
+ * a capture and its launches. */
 typedef struct hd_batch {
     hd_op op;
     bool distinct;          /* promise: no key twice. --enable-verify builds check it (HD_EINVAL)  */

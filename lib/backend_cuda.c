@@ -8,7 +8,9 @@
  * returns (for tools and tests; a copy costs more than most batches).
  *
  * Batches take effect in the order of the calls, on whichever streams: one that comes on another stream than the batch before
- * waits for it there. (Readers on two streams could overlap; they gain little, for one fills the device.)
+ * waits for it there. (Readers on two streams could overlap; they gain little, for one fills the device.) What is put
+ * on a stream that is recorded, for replays, keeps that order too: it begins with a wait and ends with a mark, which each
+ * replay does anew.
  *
  * Walks, checks, growth and snapshots are the reference's, on a copy of the planes on this machine: see hd_design.stage.
  */
@@ -43,6 +45,8 @@ typedef struct cuda {
     bool staged_values;
     void *mark;       /* after the last batch, which was put on this stream */
     void *stream;
+    uint64_t recording; /* the last one that a batch was put into; 0: none, and so none is replayed */
+    void *recorded;     /* on this stream */
     uint8_t *brought; /* arrays of this machine, over there */
     uint64_t brought_bytes;
     pthread_mutex_t busy; /* readers come together */
@@ -167,6 +171,7 @@ static hd_status take_all(cuda *c)
     r->stage_key = (uint64_t *)stage_key;
     r->stage_score = (uint64_t *)stage_score;
     r->stage_value = (uint8_t *)stage_value;
+    if (!status) status = ASK(c, "table: an empty one", mark, &c->mark, NULL);
     return status ? status : ASK(c, "table: an empty one", wait, NULL);
 }
 
@@ -198,7 +203,7 @@ static hd_status cuda_open(const hd_info *info, const hd_seams *s, void **state)
 /* Whatever was put on a stream is over. */
 static hd_status wait_for_batches(const cuda *c)
 {
-    hd_status status = c->mark ? ASK(c, "batches before", after, c->mark, NULL) : HD_OK;
+    hd_status status = ASK(c, "batches before", after, c->mark, NULL);
     return status ? status : ASK(c, "batches before", wait, NULL);
 }
 
@@ -390,16 +395,36 @@ static hd_status put_zero(void *self, void *p, size_t bytes)
     return ASK(o->c, hd_op_name(o->b->op), fill, p, 0, bytes, o->stream);
 }
 
+/* What cannot be put into a recording: copies that are waited for, and waits for a mark that is set in the same one. */
+static hd_status may_record(const cuda *c, uint64_t recording, const hd_batch *b, bool theirs)
+{
+    if (!theirs) return hd_fail(HD_EINVAL, "%s: stream: it is being captured, and the arrays are this machine's", hd_op_name(b->op));
+    if (recording == c->recording && b->stream != c->recorded)
+        return hd_fail(HD_EINVAL, "%s: stream: this capture has a batch of the table on another stream", hd_op_name(b->op));
+    return HD_OK;
+}
+
+/* Must the batch before be waited for? The last one put on a stream is not the last one to run, once there are replays. */
+static bool comes_elsewhere(const cuda *c, uint64_t recording, const void *stream)
+{
+    if (recording) return recording != c->recording;
+    return c->recording || c->stream != stream;
+}
+
 static hd_status run_batch(cuda *c, uint32_t row, const hd_batch *b, hd_when when)
 {
     array all[ARRAYS];
     hkv_args a = hkv_args_of(&c->v, &c->room, b, when);
     int used = arrays_of(&a, b, all);
     bool theirs = true;
+    uint64_t recording = 0;
     on_stream o = { c, b->stream, b };
     hkv_launcher l = { put_launch, put_zero, &o, (uint64_t)c->device.processors * BLOCKS_PER_PROCESSOR, c->window };
     hd_status status = used ? ASK(c, "batch: its arrays", owns, all[0].here, &theirs) : HD_OK;
-    if (!status && c->mark && c->stream != b->stream) status = ASK(c, "batch before", after, c->mark, b->stream);
+    if (!status) status = ASK(c, "batch: its stream", records, b->stream, &recording);
+    if (!status && recording) status = may_record(c, recording, b, theirs);
+    if (!status && comes_elsewhere(c, recording, b->stream)) status = ASK(c, "batch before", after, c->mark, b->stream);
+    if (!status && recording) c->recording = recording, c->recorded = b->stream;
     if (!status && !theirs) status = bring(c, all, used, b->stream);
     if (!status) status = hkv_launch(&l, row, a);
     if (!status && !theirs) status = bring_back(c, all, used, b->stream);

@@ -63,18 +63,34 @@ static int cuda_launch(void *, const hd_launch *l, void *stream)
 
 static int cuda_wait(void *, void *stream) { return told(cudaStreamSynchronize((cudaStream_t)stream)); }
 
-static int cuda_mark(void *, void **mark, void *stream)
+/* CUDA calls a recording a capture, what it makes a graph, and a replay its launch. */
+static int cuda_records(void *, void *stream, uint64_t *recording)
 {
-    cudaEvent_t event = (cudaEvent_t)*mark;
-    cudaError_t e = event ? cudaSuccess : cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
-    if (e == cudaSuccess) *mark = event;
-    if (e == cudaSuccess) e = cudaEventRecord(event, (cudaStream_t)stream);
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    unsigned long long id = 0;
+    cudaError_t e = cudaStreamGetCaptureInfo((cudaStream_t)stream, &status, &id);
+    *recording = status == cudaStreamCaptureStatusActive ? id : 0;
     return told(e);
 }
 
-static int cuda_after(void *, void *mark, void *stream)
+/* External: a node of the graph, which records the event, or waits for it, at each launch. */
+static int cuda_mark(void *self, void **mark, void *stream)
 {
-    return told(cudaStreamWaitEvent((cudaStream_t)stream, (cudaEvent_t)mark, 0));
+    uint64_t recording = 0;
+    cudaEvent_t event = (cudaEvent_t)*mark;
+    cudaError_t e = (cudaError_t)cuda_records(self, stream, &recording);
+    if (e == cudaSuccess && !event) e = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+    if (e == cudaSuccess) *mark = event;
+    if (e == cudaSuccess) e = cudaEventRecordWithFlags(event, (cudaStream_t)stream, recording ? cudaEventRecordExternal : cudaEventRecordDefault);
+    return told(e);
+}
+
+static int cuda_after(void *self, void *mark, void *stream)
+{
+    uint64_t recording = 0;
+    cudaError_t e = (cudaError_t)cuda_records(self, stream, &recording);
+    if (e == cudaSuccess) e = cudaStreamWaitEvent((cudaStream_t)stream, (cudaEvent_t)mark, recording ? cudaEventWaitExternal : cudaEventWaitDefault);
+    return told(e);
 }
 
 static int cuda_unmark(void *, void *mark) { return told(cudaEventDestroy((cudaEvent_t)mark)); }
@@ -97,6 +113,6 @@ static const char *cuda_error(void *, int code)
 }
 
 extern const hd_device_seam hd_device_os = {
-    cuda_find, cuda_use,  cuda_take,  cuda_give,   cuda_copy, cuda_fill,  cuda_launch,
-    cuda_wait, cuda_mark, cuda_after, cuda_unmark, cuda_owns, cuda_error, nullptr,
+    cuda_find, cuda_use,  cuda_take,   cuda_give,    cuda_copy, cuda_fill,  cuda_launch, cuda_wait,
+    cuda_mark, cuda_after, cuda_unmark, cuda_records, cuda_owns, cuda_error, nullptr,
 };

@@ -83,8 +83,20 @@ static void run_all(fake_device *f)
     f->works = 0;
 }
 
+static bool is_recorded(const fake_device *f, const void *stream)
+{
+    const fake_recording *r = f->recording;
+    return r && (r->stream == stream || (r->branch && r->branch == stream));
+}
+
 static fake_work *put(fake_device *f, void *stream)
 {
+    if (is_recorded(f, stream)) {
+        check(f->recording->works < FAKE_RECORDED, "a recording has room for %d pieces of work", FAKE_RECORDED);
+        fake_work *w = &f->recording->work[f->recording->works++];
+        memset(w, 0, sizeof *w);
+        return w;
+    }
     check(f->works < FAKE_WORK, "the fake device has room for %d pieces of work", FAKE_WORK);
     fake_work *w = &f->work[f->works++];
     memset(w, 0, sizeof *w);
@@ -178,6 +190,7 @@ static int fake_copy(void *self, void *to, const void *from, size_t bytes, hd_wa
     w->to = to;
     w->from = from;
     w->bytes = bytes;
+    check(way == HD_WITHIN_DEVICE || !is_recorded(f, stream), "a copy of this machine's memory is recorded");
     if (way == HD_TO_DEVICE) w->kept = memcpy(test_alloc(1, bytes), from, bytes);
     return 0;
 }
@@ -213,6 +226,7 @@ static int fake_wait(void *self, void *stream)
 {
     fake_device *f = (fake_device *)self;
     int code = asked(f, "wait");
+    check(!is_recorded(f, stream), "a wait for a stream that is recorded");
     run_stream(f, stream, f->works); /* whatever is said of it */
     while (f->works > 0 && f->work[f->works - 1].done) f->works--;
     return code;
@@ -223,14 +237,36 @@ typedef struct fake_mark {
     size_t work;
 } fake_mark;
 
+/* In a recording: at each replay. */
+static void put_mark(fake_device *f, void *mark, void *stream)
+{
+    fake_mark m = { stream, f->works };
+    if (is_recorded(f, stream)) {
+        fake_work *w = put(f, stream);
+        w->kind = FAKE_MARK;
+        w->event = mark;
+    } else {
+        memcpy(mark, &m, sizeof m);
+    }
+}
+
+static void put_after(fake_device *f, void *mark, void *stream)
+{
+    const fake_mark *m = (const fake_mark *)mark;
+    fake_work *w = put(f, stream);
+    w->kind = FAKE_AFTER;
+    w->event = mark;
+    w->mark = m->work;
+    w->mark_stream = m->stream;
+}
+
 static int fake_set_mark(void *self, void **mark, void *stream)
 {
     fake_device *f = (fake_device *)self;
     int code = asked(f, "mark");
     if (code) return code;
     if (!*mark) *mark = test_alloc(1, sizeof(fake_mark)), f->marks++;
-    fake_mark m = { stream, f->works };
-    memcpy(*mark, &m, sizeof m);
+    put_mark(f, *mark, stream);
     return 0;
 }
 
@@ -239,11 +275,7 @@ static int fake_after(void *self, void *mark, void *stream)
     fake_device *f = (fake_device *)self;
     int code = asked(f, "after");
     if (code) return code;
-    const fake_mark *m = (const fake_mark *)mark;
-    fake_work *w = put(f, stream);
-    w->kind = FAKE_AFTER;
-    w->mark = m->work;
-    w->mark_stream = m->stream;
+    put_after(f, mark, stream);
     return 0;
 }
 
@@ -253,6 +285,13 @@ static int fake_unmark(void *self, void *mark)
     free(mark);
     f->marks--;
     return asked(f, "unmark");
+}
+
+static int fake_records(void *self, void *stream, uint64_t *recording)
+{
+    fake_device *f = (fake_device *)self;
+    *recording = is_recorded(f, stream) ? f->recording->number : 0;
+    return asked(f, "records");
 }
 
 static int fake_owns(void *self, const void *p, bool *owns)
@@ -273,8 +312,8 @@ static const char *fake_error(void *self, int code)
 void fake_init(fake_device *f)
 {
     memset(f, 0, sizeof *f);
-    hd_device_seam seam = { fake_find, fake_use,      fake_take,  fake_give,   fake_copy, fake_fill,  fake_launch,
-                            fake_wait, fake_set_mark, fake_after, fake_unmark, fake_owns, fake_error, f };
+    hd_device_seam seam = { fake_find,     fake_use,   fake_take,   fake_give,    fake_copy, fake_fill,  fake_launch, fake_wait,
+                            fake_set_mark, fake_after, fake_unmark, fake_records, fake_owns, fake_error, f };
     f->seam = seam;
     f->work = (fake_work *)test_alloc(FAKE_WORK, sizeof *f->work);
     must(simt_machine_open(NULL, &f->machine));
@@ -312,6 +351,14 @@ void fake_read(fake_device *f, void *to, const void *from, size_t bytes)
     reach(f, PROT_NONE);
 }
 
+void fake_write(fake_device *f, void *to, const void *from, size_t bytes)
+{
+    run_all(f);
+    reach(f, PROT_READ | PROT_WRITE);
+    memcpy(to, from, bytes);
+    reach(f, PROT_NONE);
+}
+
 void fake_drop(fake_device *f, void *p)
 {
     uint64_t fail_at = f->fail_at, calls = f->calls;
@@ -319,4 +366,46 @@ void fake_drop(fake_device *f, void *p)
     fake_give(f, p);
     f->fail_at = fail_at;
     f->calls = calls;
+}
+
+void fake_record(fake_device *f, void *stream)
+{
+    check(!f->recording, "one recording at a time");
+    f->recording = (fake_recording *)test_alloc(1, sizeof *f->recording);
+    f->recording->number = ++f->recordings;
+    f->recording->stream = stream;
+    f->recording->work = (fake_work *)test_alloc(FAKE_RECORDED, sizeof *f->recording->work);
+}
+
+void fake_branch(fake_device *f, void *stream) { f->recording->branch = stream; }
+
+fake_recording *fake_recorded(fake_device *f)
+{
+    fake_recording *r = f->recording;
+    f->recording = NULL;
+    return r;
+}
+
+void fake_replay(fake_device *f, const fake_recording *r, void *stream)
+{
+    for (size_t i = 0; i < r->works; i++) {
+        const fake_work *from = &r->work[i];
+        if (from->kind == FAKE_MARK) {
+            put_mark(f, from->event, stream);
+        } else if (from->kind == FAKE_AFTER) {
+            put_after(f, from->event, stream);
+        } else {
+            fake_work *w = put(f, stream);
+            *w = *from;
+            w->stream = stream;
+            if (from->kept) w->kept = memcpy(test_alloc(1, from->bytes), from->kept, from->bytes);
+        }
+    }
+}
+
+void fake_forget(fake_recording *r)
+{
+    for (size_t i = 0; i < r->works; i++) free(r->work[i].kept);
+    free(r->work);
+    free(r);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * fake_device.h - a device without a GPU: memory that nobody but its kernels and copies can touch, streams whose work is put off
- * until somebody waits for it, kernels that the host machine runs, and calls that fail when told to.
+ * until somebody waits for it, recordings of streams, kernels that the host machine runs, and calls that fail when told to.
  */
 #ifndef FAKE_DEVICE_H
 #define FAKE_DEVICE_H
@@ -9,9 +9,9 @@
 #include "simt/machine.h"
 #include "tests/testing.h"
 
-enum { FAKE_PIECES = 256, FAKE_WORK = 65536, FAKE_INVALID = 1, FAKE_LAUNCH_FAILED = 719 };
+enum { FAKE_PIECES = 256, FAKE_WORK = 65536, FAKE_RECORDED = 256, FAKE_INVALID = 1, FAKE_LAUNCH_FAILED = 719 };
 
-typedef enum fake_kind { FAKE_COPY, FAKE_FILL, FAKE_LAUNCH, FAKE_AFTER } fake_kind;
+typedef enum fake_kind { FAKE_COPY, FAKE_FILL, FAKE_LAUNCH, FAKE_AFTER, FAKE_MARK } fake_kind;
 
 /* Something put on a stream. */
 typedef struct fake_work {
@@ -24,6 +24,7 @@ typedef struct fake_work {
     hd_launch launch;
     size_t mark; /* FAKE_AFTER: all of mark_stream's work before this number */
     void *mark_stream;
+    void *event; /* FAKE_AFTER, FAKE_MARK in a recording: the mark itself */
     bool done;
 } fake_work;
 
@@ -32,6 +33,14 @@ typedef struct fake_piece {
     size_t bytes, mapped;
 } fake_piece;
 
+/* Work that was put on a stream to be done at each replay. */
+typedef struct fake_recording {
+    uint64_t number;
+    void *stream, *branch; /* branch: NULL, or a stream that follows the first into the recording */
+    fake_work *work; /* (FAKE_RECORDED) */
+    size_t works;
+} fake_recording;
+
 typedef struct fake_device {
     hd_device_seam seam; /* counting.seams.device = &fake.seam */
     simt_machine *machine;
@@ -39,6 +48,8 @@ typedef struct fake_device {
     fake_work *work;
     size_t pieces, works, marks;
     uint64_t live_bytes, most_bytes; /* most_bytes: what there is of memory, 0: any */
+    fake_recording *recording;       /* NULL: none at this time */
+    uint64_t recordings;
     int device;                      /* that the thread uses */
     /* The chosen call, from 1, fails with `code`; with `sticky` all later ones do, too. */
     uint64_t calls, fail_at;
@@ -51,9 +62,17 @@ void fake_init(fake_device *f);
 /* Checks that everything was given back. */
 void fake_settled(fake_device *f);
 
-/* Arrays of the device, for batches that bring such; fake_read waits for all work. */
+/* Arrays of the device, for batches that bring such; fake_read and fake_write wait for all work. */
 void *fake_array(fake_device *f, const void *from, size_t bytes);
 void fake_read(fake_device *f, void *to, const void *from, size_t bytes);
 void fake_drop(fake_device *f, void *p);
+void fake_write(fake_device *f, void *to, const void *from, size_t bytes);
+
+/* One recording at a time; replays of it on any stream. */
+void fake_record(fake_device *f, void *stream);
+void fake_branch(fake_device *f, void *stream);
+fake_recording *fake_recorded(fake_device *f);
+void fake_replay(fake_device *f, const fake_recording *r, void *stream);
+void fake_forget(fake_recording *r);
 
 #endif

@@ -156,6 +156,23 @@ static hd_status run_far(fake_device *f, hd_table *t, hd_batch b, arrays *a)
     return status;
 }
 
+/* The same, recorded and replayed twice. */
+static hd_status run_recorded(fake_device *f, hd_table *t, hd_batch b, arrays *a)
+{
+    void *there = fake_array(f, a, sizeof *a);
+    static char stream[2];
+    point(&b, there);
+    b.stream = &stream[0];
+    fake_record(f, b.stream);
+    hd_status status = hd_run(t, &b);
+    fake_recording *r = fake_recorded(f);
+    for (int i = 0; i < 2 && !status; i++) fake_replay(f, r, &stream[i]);
+    fake_read(f, a, there, sizeof *a);
+    fake_drop(f, there);
+    fake_forget(r);
+    return status;
+}
+
 /* Pointers into two tables that say the same, do not look the same. */
 static void forget_pointers(arrays *a)
 {
@@ -300,8 +317,8 @@ static void a_table_keeps_its_device(void **unused)
 /* ---- When the device fails --------------------------------------------------------------------------------------------- */
 
 /* What is done to a table, from open to its counters; each step with whether it failed. */
-enum { OPEN, RUN, RUN_FAR, LIST, SIZE, WALK, CHECK, GROW, SAVE, LOAD, COUNTERS, STEPS };
-static const char *const step_name[STEPS] = { "open", "run", "run far", "list", "size", "walk", "check", "grow", "save", "load", "counters" };
+enum { OPEN, RUN, RUN_FAR, RECORD, LIST, SIZE, WALK, CHECK, GROW, SAVE, LOAD, COUNTERS, STEPS };
+static const char *const step_name[STEPS] = { "open", "run", "run far", "record", "list", "size", "walk", "check", "grow", "save", "load", "counters" };
 
 static int nothing(void *context, uint64_t key, uint64_t score, void *value)
 {
@@ -322,6 +339,7 @@ static hd_status take_step(int step, fake_device *f, hd_table *t, arrays *a)
     case RUN:
     case LIST: return hd_run(t, &b);
     case RUN_FAR: return run_far(f, t, b, a);
+    case RECORD: return run_recorded(f, t, b, a);
     case SIZE: return hd_size_sync(t, &size);
     case WALK: return hd_for_each(t, nothing, NULL);
     case CHECK: return hd_check(t);
