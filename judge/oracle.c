@@ -120,6 +120,7 @@ typedef struct judging {
     uint64_t clock;
     uint32_t epoch;
     bool hidden;           /* it may evict, and does not say whom */
+    bool far;              /* its pointers are a device's         */
     judge_victims victims; /* hidden: who might have              */
     uint64_t listed;       /* entries of the list accounted for   */
 
@@ -395,7 +396,7 @@ static const char *judge_victims_hidden(judging *j, hd_table *table)
 static const char *judge_pointers(judging *j)
 {
     hd_oracle *o = j->o;
-    for (uint64_t i = 0; j->b->ptr && o->value_bytes && i < j->b->n; i++) {
+    for (uint64_t i = 0; j->b->ptr && !j->far && o->value_bytes && i < j->b->n; i++) {
         hd_outcome outcome = (hd_outcome)j->b->outcome[i];
         const judge_entry *e = judge_map_find(&o->map, j->b->key[i]);
         if (!judge_delivers_ptr(j->b->op, outcome) || !e || e->born > o->moment + 1 + i) continue;
@@ -510,6 +511,7 @@ const char *hd_oracle_batch(hd_oracle *o, hd_table *table, const hd_batch *b, ui
     if (hd_table_info(table, &info)) return judge_say(o, "hd_table_info: %s", hd_why());
     o->capacity = info.capacity; /* it may have grown */
     o->live = o->map.n;
+    j.far = strcmp(info.backend, "cuda") == 0;
     j.hidden = j.rule->enters && !(j.rule->list && b->list_key && b->count);
     const char *wrong = j.rule->keyed ? judge_keyed(&j, table) : judge_whole(&j);
     judge_victims_close(&j.victims);

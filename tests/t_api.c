@@ -29,7 +29,7 @@ static uint64_t untouched(void)
 
 static void open_table(const char *policy, bool dual, uint64_t buckets, uint32_t slots)
 {
-    hd_config c = hd_config_default();
+    hd_config c = test_config();
     c.policy = policy;
     c.dual = dual;
     c.capacity = buckets * slots;
@@ -60,7 +60,7 @@ static void run(hd_batch b)
     b.list_score = x.list_score;
     b.list_item = x.list_item;
     b.count = &x.count;
-    must(hd_run(x.table, &b));
+    must(test_in_order(x.table, &b));
     check(b.ran && strstr(b.ran, hd_op_name(b.op)), "ran %s", b.ran ? b.ran : "NULL");
 }
 
@@ -179,10 +179,10 @@ static void find_ptr(bool dual)
     check(x.ptr[0] == x.ptr[5] && x.ptr[0] != x.ptr[6], "one pointer per entry");
     check(x.score_out[6] == 13 && x.value_out[0] == untouched(), "score, and no value");
     uint64_t value;
-    memcpy(&value, x.ptr[0], 8);
+    test_peek(&value, x.ptr[0], 8);
     check(value == 102, "it points to %llu", (ull)value);
     value = 777;
-    memcpy(x.ptr[0], &value, 8);
+    test_poke(x.ptr[0], &value, 8);
     check(value_of(2) == 777, "what is written through it is found");
     done();
 }
@@ -310,7 +310,7 @@ static void full_table(bool dual)
 static void admit_always(bool dual)
 {
     uint64_t key[4], value = 7, newcomer = 5, low = 0;
-    hd_config c = hd_config_default();
+    hd_config c = test_config();
     c.policy = "custom";
     c.admit = HD_ADMIT_ALWAYS;
     c.dual = dual;
@@ -355,9 +355,9 @@ static void find_or_insert_ptr(bool dual)
     run((hd_batch){ .op = HD_OP_FIND_OR_INSERT_PTR, .n = 4, .key = keys });
     expect("HISH");
     uint64_t value;
-    memcpy(&value, x.ptr[0], 8);
+    test_peek(&value, x.ptr[0], 8);
     check(value == 102, "present: its value");
-    memcpy(&value, x.ptr[1], 8);
+    test_peek(&value, x.ptr[1], 8);
     check(value == 0 && x.ptr[1] == x.ptr[3] && (uintptr_t)x.ptr[2] == untouched(), "absent: a zeroed one");
     check(score_of(2) == 13 && score_of(9) == 2, "rescored");
 
@@ -390,7 +390,7 @@ static void pins(bool dual)
     lock(asked, 7, 55);
     expect("HMSSSPH"); /* the second time it is pinned already */
     uint64_t value;
-    memcpy(&value, x.ptr[0], 8);
+    test_peek(&value, x.ptr[0], 8);
     check(value == 102 && x.ptr[5] == x.ptr[0] && (uintptr_t)x.ptr[1] == untouched(), "pointers to the pinned values");
 
     /* pinned: read freely, changed by nobody */
@@ -511,7 +511,7 @@ static void values_of_any_size(bool dual)
     static const uint32_t sizes[] = { 0, 1, 2, 3, 7, 8, 15, 16, 17, 64, 1000, HD_VALUE_BYTES_MAX };
     for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
         uint32_t bytes = sizes[s];
-        hd_config c = hd_config_default();
+        hd_config c = test_config();
         c.capacity = 64;
         c.slots = 16;
         c.value_bytes = bytes;
@@ -533,7 +533,10 @@ static void values_of_any_size(bool dual)
         check(!memcmp(in, out, (size_t)20 * bytes), "values came back changed");
         hd_batch p = { .op = HD_OP_FIND_PTR, .n = 20, .key = key, .ptr = ptr };
         must(hd_run(x.table, &p));
-        for (uint64_t i = 0; i < 20; i++) check(!memcmp(ptr[i], in + i * bytes, bytes), "the pointer of key %llu", (ull)key[i]);
+        for (uint64_t i = 0; i < 20; i++) {
+            test_peek(out, ptr[i], bytes);
+            check(!memcmp(out, in + i * bytes, bytes), "the pointer of key %llu", (ull)key[i]);
+        }
         free(in);
         free(out);
         done();

@@ -12,7 +12,7 @@ typedef unsigned long long ull;
 
 static hd_table *open_table(const char *policy, uint64_t buckets, uint32_t slots, uint32_t value_bytes, bool dual, uint64_t seed)
 {
-    hd_config c = hd_config_default();
+    hd_config c = test_config();
     c.policy = policy;
     c.capacity = buckets * slots;
     c.slots = slots;
@@ -119,7 +119,7 @@ static void goes_on(hd_table *t, uint64_t seed)
     }
     hd_batch b = { .op = HD_OP_INSERT_AND_EVICT, .n = AT_ONCE, .key = key, .value = value, .outcome = fate, .list_key = gone,
                    .list_score = score, .list_value = gone_value, .count = &count };
-    must(hd_run(t, &b));
+    must(test_in_order(t, &b));
     for (uint64_t i = 0; i < AT_ONCE; i++, m.now++) {
         bool left = fate[i] == HD_EVICTED || fate[i] == HD_REFUSED;
         model_entry e = { left ? gone[g] : 0, left ? score[g] : 0, gone_value + g * m.value_bytes };

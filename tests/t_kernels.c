@@ -38,6 +38,21 @@ static bool fits(const char *variant, const shape *s)
 /* The variant where it runs such operations; else NULL: the table chooses. */
 static const char *for_family(const char *variant, hkv_family f) { return hkv_row_of(variant, f) < HKV_ROWS ? variant : NULL; }
 
+/* Only the host machine can be told how to run, and what it did. */
+static bool on_host(void) { return strcmp(test_backend("host"), "host") == 0; }
+
+static void host_only(void)
+{
+    if (!on_host()) test_skip("of the host machine alone");
+}
+
+static void run_as(hd_table *t, const simt_config *m)
+{
+    if (!on_host()) return;
+    must(hd_host_configure(t, m));
+    must(hd_host_lanes(t, 2, 64));
+}
+
 /* Way number i of running a small batch. */
 static simt_config way(uint64_t i)
 {
@@ -104,6 +119,7 @@ static void in_order(void **state)
     const char *variant = VARIANT_OF(state);
     simt_config c = simt_config_default();
     uint64_t runs = 0;
+    host_only();
     c.strategy = SIMT_ROUND_ROBIN;
     c.unit = SIMT_BY_WARP;
     c.preempt = SIMT_AT_NONE;
@@ -141,7 +157,7 @@ static void in_any_order(void **state)
         if (!test_takes(i) || !fits(variant, s) || s->slots < 5) continue;
         char text[256];
         simt_config c = way(i);
-        snprintf(text, sizeof text, "hkv.mix.%s policy=%s buckets=%u slots=%u value=%u dual=%d batch=%ux14 keys=uniform:%u distinct=1 reserved=10000 seed=%llu judge=1", variant, hd_policy_rows[i / SHAPES % HD_POLICY_COUNT].name,
+        snprintf(text, sizeof text, "hkv.mix.%s backend=%s policy=%s buckets=%u slots=%u value=%u dual=%d batch=%ux14 keys=uniform:%u distinct=1 reserved=10000 seed=%llu judge=1", variant, test_backend("host"), hd_policy_rows[i / SHAPES % HD_POLICY_COUNT].name,
                  s->buckets, s->slots, s->value_bytes, dual, s->slots < 64 ? s->slots * 2 : 80, s->slots < 64 ? s->slots : 64, (ull)(i + 1));
         hd_host_usual(&c, 3, i % 2 ? 32 : 64);
         judged(text);
@@ -243,7 +259,7 @@ static void conserves(void **state)
         if (!test_takes(i) || !fits(variant, s)) continue;
         hd_config c = hd_config_default();
         hd_table *t;
-        c.backend = "host";
+        c.backend = test_backend("host");
         c.capacity = s->buckets * s->slots;
         c.slots = s->slots;
         c.value_bytes = s->value_bytes;
@@ -255,11 +271,10 @@ static void conserves(void **state)
         for (uint64_t k = 0; k < 3; k++) {
             simt_config m = way(i * 3 + k);
             test_case("insert_and_evict by %s, %u x %u slots, value %u, dual %d, way %llu", variant, s->buckets, s->slots, s->value_bytes, dual, (ull)(i * 3 + k));
-            must(hd_host_configure(t, &m));
-            must(hd_host_lanes(t, 2, 64));
+            run_as(t, &m);
             evict_once(t, variant, s, &random, &before);
             batches++;
-            schedules += simt_machine_totals(hd_host_machine(t)).switches > 0;
+            schedules += !on_host() || simt_machine_totals(hd_host_machine(t)).switches > 0;
         }
         hd_close(t);
     }
@@ -318,7 +333,7 @@ static void duplicates(void **state)
         sums s;
         uint64_t sum[FEW] = { 0 }, count[FEW] = { 0 };
         uint32_t bytes = i % 2 ? 8 : 32, kinds = 0;
-        c.backend = "host";
+        c.backend = test_backend("host");
         c.policy = "lfu";
         c.slots = 16;
         c.capacity = 48;
@@ -327,8 +342,7 @@ static void duplicates(void **state)
         must(hd_open(&c, &t));
         simt_config m = way(i);
         test_case("duplicates by %s, value %u, dual %d, way %llu", variant, bytes, c.dual, (ull)i);
-        must(hd_host_configure(t, &m));
-        must(hd_host_lanes(t, 2, 64));
+        run_as(t, &m);
         memset(&b, 0, sizeof b);
         b.n = N;
         b.key = key;
@@ -398,6 +412,7 @@ static void miss_is_one_line(void **unused)
 {
     enum { CAPACITY = 1 << 13, N = 2000 };
     uint64_t key[N];
+    host_only();
     (void)unused;
     for (int i = 0; i < 8; i++) {
         bool dual = i % 2;
@@ -468,6 +483,7 @@ static void sectors(void **state)
     hd_config c = hd_config_default();
     simt_config m = simt_config_default();
     hd_table *t;
+    host_only();
     c.backend = "host";
     c.capacity = CAPACITY;
     c.value_bytes = 64;
@@ -507,6 +523,7 @@ static void choice_is_told(void **unused)
     hd_config c = hd_config_default();
     hd_table *t;
     uint64_t key[10];
+    host_only();
     (void)unused;
     c.backend = "host";
     c.capacity = 10;
@@ -553,6 +570,7 @@ static void speed(void **state)
     hd_config c = hd_config_default();
     hd_table *t;
     hd_batch b;
+    host_only();
     c.backend = "host";
     c.capacity = CAPACITY;
     c.value_bytes = 64;

@@ -93,7 +93,7 @@ enum { BATCH = 1000 };
 /* Returns the misses. */
 static uint64_t compare(const char *what, const uint64_t *key, uint64_t n, uint32_t slots)
 {
-    hd_config c = hd_config_default();
+    hd_config c = test_config();
     c.capacity = c.slots = slots;
     c.value_bytes = 8;
     c.threads = 1;
@@ -109,7 +109,7 @@ static uint64_t compare(const char *what, const uint64_t *key, uint64_t n, uint3
         uint64_t some = n - from < BATCH ? n - from : BATCH, listed = 0;
         hd_batch b = { .op = HD_OP_INSERT_AND_EVICT, .n = some, .key = key + from, .value = key + from, .outcome = fate,
                        .list_key = gone, .list_value = gone_value, .list_score = gone_score, .list_item = gone_item, .count = &count };
-        must(hd_run(t, &b));
+        must(test_in_order(t, &b));
         for (uint64_t i = 0; i < some; i++) {
             uint64_t victim = 0;
             hd_outcome want = lru_use(&list, key[from + i], &victim);
@@ -142,8 +142,9 @@ static uint64_t compare(const char *what, const uint64_t *key, uint64_t n, uint3
     return misses;
 }
 
-static void every_n(const char *what, const uint64_t *key, uint64_t n)
+static void every_n(const char *what, const uint64_t *key, uint64_t all)
 {
+    uint64_t n = test_some(all);
     static const uint32_t spread[] = { 2, 3, 4, 7, 8, 15, 31, 32, 33, 100, 127, 128, 129, 255, 500, 1000, 1023, 1024 };
     if (test_scale() >= 10) {
         for (uint32_t slots = HD_SLOTS_MIN; slots <= HD_SLOTS_MAX; slots++) compare(what, key, n, slots);

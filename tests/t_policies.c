@@ -93,7 +93,7 @@ static void upserts(hd_table *t, model *m, const uint64_t *key, uint64_t n, cons
     hd_batch b = { .op = HD_OP_INSERT_AND_EVICT, .n = n, .key = key, .value = o.value, .score = p->given->give ? o.score : NULL,
                    .outcome = o.fate, .list_key = o.gone, .list_value = o.gone_value, .list_score = o.gone_score,
                    .list_item = o.gone_item, .count = &o.count };
-    must(hd_run(t, &b));
+    must(test_in_order(t, &b));
     uint64_t g = 0;
     for (uint64_t i = 0; i < n; i++, m->now++) {
         model_entry left = { 0, 0, NULL };
@@ -125,7 +125,7 @@ static void others(hd_table *t, model *m, const uint64_t *key, uint64_t n, const
     }
     hd_batch b = { .op = op, .n = n, .key = key, .value = writes ? o.value : NULL, .score = scores && p->given->give ? o.score : NULL,
                    .outcome = o.fate, .value_out = reads ? value_out : NULL, .score_out = reads ? score_out : NULL };
-    must(hd_run(t, &b));
+    must(test_in_order(t, &b));
     for (uint64_t i = 0; i < n; i++, m->now++) {
         int64_t at = model_find(m, key[i]);
         hd_outcome found = reads ? HD_HIT : op == HD_OP_ERASE ? HD_ERASED : HD_UPDATED, want = at == MODEL_NONE ? HD_MISS : found;
@@ -146,7 +146,7 @@ static void others(hd_table *t, model *m, const uint64_t *key, uint64_t n, const
 
 static void run(const plan *p, const shape *s, bool dual, hd_admit admit, bool mixed, const uint64_t *key, uint64_t n)
 {
-    hd_config c = hd_config_default();
+    hd_config c = test_config();
     c.policy = p->policy;
     c.capacity = s->buckets * s->slots;
     c.slots = s->slots;
@@ -184,7 +184,7 @@ static void run_all(bool dual, bool mixed)
     static const char trace[] = "cloudPhysicsIO.oracleGeneral.zst";
     char spec[4200] = "zipf:0.9,50000"; /* instead, and as long */
     if (test_has_data(trace)) snprintf(spec, sizeof spec, "oracleGeneral:%s", test_data(trace));
-    uint64_t n, runs = 0, *key = test_keys(spec, 1, 113872, &n);
+    uint64_t n, runs = 0, *key = test_keys(spec, 1, test_some(113872), &n);
     for (size_t p = 0; p < sizeof plans / sizeof plans[0]; p++)
         for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++)
             for (int admit = HD_ADMIT_SCORE; admit <= HD_ADMIT_ALWAYS; admit++) {
@@ -265,7 +265,7 @@ static void scores_needed(void **state)
 {
     (void)state;
     for (uint32_t p = 0; p < HD_POLICY_COUNT; p++) {
-        hd_config c = hd_config_default();
+        hd_config c = test_config();
         c.capacity = 64;
         c.slots = 16;
         c.policy = hd_policy_rows[p].name;

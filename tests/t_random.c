@@ -42,6 +42,17 @@ static void draw_load(hd_case *c, uint64_t *r)
     c->extreme_ppm = (uint32_t)ONE_OF(r, 0, 50000, 500000);
 }
 
+/* Kernels take the items of a batch in an order that the judge does not know: one item a batch. */
+static void draw_kernel(hd_case *c, uint64_t *r)
+{
+    static const char *const variants[] = { "tlpv1", "warp", "tlpv2", "pipeline" };
+    bool any = strcmp(c->op, "mix") == 0, wide = c->slots % 16 == 0 && c->slots <= 256;
+    snprintf(c->backend, sizeof c->backend, "%s", test_backend("ref"));
+    snprintf(c->kernel, sizeof c->kernel, "%s", variants[test_below(r, any ? wide ? 4 : 3 : 2)]); /* the first two run every operation */
+    c->batches = 100 + c->batch * c->batches / 32;
+    c->batch = c->threads = 1;
+}
+
 static hd_case draw_case(uint64_t number)
 {
     uint64_t r = number ^ 0x72616e646f6d;
@@ -63,6 +74,7 @@ static hd_case draw_case(uint64_t number)
     c.pins = (uint32_t)ONE_OF(&r, 0, 1, 2, 3, 16, 1024);
     c.seed = number;
     c.judge = true;
+    if (strcmp(test_backend("ref"), "ref") != 0) draw_kernel(&c, &r);
     return c;
 }
 
@@ -85,7 +97,7 @@ static void cases_are_truthful(void **state)
     }
     check(all.judged == all.requests, "%llu of %llu items were judged", (unsigned long long)all.judged, (unsigned long long)all.requests);
     for (int o = 0; o < HD_OUTCOME_COUNT; o++) check(all.counters.outcome[o] > test_times(1000), "hardly any item was %s", hd_outcome_name((hd_outcome)o));
-    for (int o = 0; o < HD_OP_COUNT_; o++) check(all.counters.op[o] > test_times(1000), "hardly any %s was run", hd_op_name((hd_op)o));
+    for (int o = 0; o < HD_OP_COUNT_; o++) check(all.counters.op[o] > test_some(test_times(1000)), "hardly any %s was run", hd_op_name((hd_op)o));
     test_note("%llu cases, %llu operations executed and judged", (unsigned long long)test_times(CASES), (unsigned long long)all.judged);
 }
 
@@ -93,6 +105,7 @@ static void cases_are_truthful(void **state)
 static void cases_repeat(void **state)
 {
     (void)state;
+    if (strcmp(test_backend("ref"), "ref") != 0) test_skip("the reference alone has threads");
     for (uint64_t k = 0; k < 150; k++) {
         char text[1024];
         hd_run_report a, b;

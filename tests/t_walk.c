@@ -15,7 +15,7 @@ enum { SLOTS = 24, BUCKETS = 13, CAPACITY = SLOTS * BUCKETS, VALUE_BYTES = 6 };
 /* A table with holes, values of zeros here and there, and scores on both sides of every edge. */
 static hd_table *some_table(const char *policy, bool dual, uint64_t entries)
 {
-    hd_config c = hd_config_default();
+    hd_config c = test_config();
     c.policy = policy;
     c.capacity = CAPACITY;
     c.slots = SLOTS;

@@ -46,6 +46,19 @@ uint64_t *test_keys(const char *spec, uint64_t seed, uint64_t most, uint64_t *n)
 uint64_t test_scale(void);           /* 1 when shorter */
 uint64_t test_times(uint64_t usual); /* that many at scale 1; at least 1 */
 bool test_takes(uint64_t i);         /* whether round i of a grid is run: round 0, and one in N, when shorter */
+/* HEDDLE_TEST_BACKEND: where the tables of those tests are that can do without the reference's order of items; `usual` when unset.
+ * Where it says cuda, programs without a device are skipped as a whole. */
+const char *test_backend(const char *usual);
+bool test_far(void); /* it is cuda: pointers into tables are a device's */
+/* hd_config_default() on test_backend("ref"). */
+hd_config test_config(void);
+/* hd_run with the items in order, on every backend: where they are concurrent, each is a batch of its own. For arrays of this
+ * machine. Slow there: test_some(n) is n, or a share of it. */
+hd_status test_in_order(hd_table *t, hd_batch *b);
+uint64_t test_some(uint64_t n);
+/* Copies out of, and into, a value that a batch gave the pointer of. */
+void test_peek(void *to, const void *ptr, size_t bytes);
+void test_poke(void *ptr, const void *from, size_t bytes);
 /* A private folder for this process's files, removed with what is in it at exit. */
 const char *test_folder(void);
 /* calloc that fails the test instead of returning NULL. */

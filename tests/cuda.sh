@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# cuda.sh - the programs that agree with the reference, with their tables on a real device, for a machine that has a GPU and nothing else.
+#
+#   cuda.sh pack BUILD FOLDER   from a build with CUDA: programs, the libraries that they need, this script
+#   cuda.sh run FOLDER OUT      there: each program, OUT/NAME.log, and a table; 0: all passed or were skipped, 77: all skipped
+#
+# SECONDS_MOST limits each program (80), SECONDS_ALL all of them (220). pack takes the trace along that some replay, when HEDDLE_DATA has it.
+set -u
+
+# program and HEDDLE_TEST_SCALE
+programs='t_backend:1 t_graph:1 t_kernels:1/4 t_random:1/16 t_api:1 t_misuse:1 t_walk:1 t_lru:1 t_policies:1/4 t_grow:1/4 t_snapshot:1/8 t_device:1/4'
+
+pack() {
+  local build=$1 folder=$2 p so
+  mkdir -p "$folder/lib" || return
+  cp "${BASH_SOURCE[0]}" "$folder/" || return
+  for p in $programs; do
+    p=${p%%:*}
+    cp "$build/tests/$p" "$folder/" || return
+    strip "$folder/$p"
+    for so in $(ldd "$folder/$p" | awk '$2 == "=>" && $3 ~ /^\// { print $3 }'); do
+      case ${so##*/} in libc.so* | libm.so* | libpthread* | libdl.so* | librt.so* | ld-linux*) ;; *) cp -L "$so" "$folder/lib/" || return ;; esac
+    done
+  done
+  p=${HEDDLE_DATA:-}/cloudPhysicsIO.oracleGeneral.zst
+  [ ! -r "$p" ] || { mkdir -p "$folder/data" && cp -L "$p" "$folder/data/"; }
+  du -sh "$folder"
+}
+
+run() {
+  local folder=$1 out=$2 p scale name start seconds most code passed failed skipped all=0 some=0
+  mkdir -p "$out" && folder=$(cd "$folder" && pwd) || return
+  export LD_LIBRARY_PATH="$folder/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" HEDDLE_TEST_BACKEND=cuda CMOCKA_MESSAGE_OUTPUT=TAP LC_ALL=C.UTF-8
+  [ -d "$folder/data" ] && export HEDDLE_DATA=$folder/data
+  printf '%-14s %6s %6s %7s %8s\n' program passed failed skipped seconds
+  for p in $programs; do
+    name=${p%%:*}
+    scale=${p#*:}
+    start=$EPOCHREALTIME
+    most=$((${SECONDS_ALL:-220} - SECONDS < ${SECONDS_MOST:-80} ? ${SECONDS_ALL:-220} - SECONDS : ${SECONDS_MOST:-80}))
+    [ $most -ge 1 ] || most=1
+    (cd "$out" && HEDDLE_TEST_SCALE=$scale timeout -k 5 $most "$folder/$name" >"$name.log" 2>&1)
+    code=$?
+    seconds=$(awk "BEGIN { printf \"%.1f\", ${EPOCHREALTIME/,/.} - ${start/,/.} }")
+    read -r passed failed skipped < <(awk '/^ok / { p++ } /^not ok .*# SKIP/ { s++; next } /^not ok / { f++ } END { print p + 0, f + 0, s + 0 }' "$out/$name.log")
+    [ $code = 77 ] && skipped=all || some=1
+    [ $code != 0 ] && [ $code != 77 ] && [ "$failed" = 0 ] && failed="$([ $code = 124 ] && echo time || echo "exit $code")"
+    [ "$failed" = 0 ] || all=1
+    printf '%-14s %6s %6s %7s %8s\n' "$name" "$passed" "$failed" "$skipped" "$seconds"
+    [ "$failed" = 0 ] || grep -E -B6 '^not ok' "$out/$name.log" | grep -vE 'SKIP|^ok' | cut -c1-300 | head -n 20
+  done
+  [ $some = 1 ] || return 77
+  return $all
+}
+
+case ${1:-} in
+pack) pack "${2:?build}" "${3:?folder}" ;;
+run) run "${2:?folder}" "${3:?out}" ;;
+*) sed -n '4,9s/^# \{0,1\}//p' "$0"; exit 2 ;;
+esac

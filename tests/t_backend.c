@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * t_backend.c - a backend of kernels held against the reference through the public interface alone: every operation, variant, policy,
+ * mode and geometry. HEDDLE_TEST_BACKEND says which backend; host when unset.
+ *
+ *   item by item     batches of one item on full tables: every output, and every entry in its slot, to the byte
+ *   with room        batches of distinct keys that all find room: every output, and the same entries
+ *   without          batches of distinct keys into full tables, as many as leave the same entries in whatever order they come
+ *   snapshots        what one backend saves, the other loads
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/hkv/rows.h"
+#include "lib/backend_host.h"
+#include "lib/op.h"
+#include "policies/policy.h"
+#include "tests/model.h"
+#include "tests/twin.h"
+
+typedef unsigned long long ull;
+
+typedef struct shape {
+    uint64_t buckets;
+    uint32_t slots, value_bytes;
+} shape;
+
+static const shape shapes[] = { { 4, 128, 8 }, { 5, 33, 3 }, { 3, 16, 24 }, { 2, 256, 100 }, { 7, 48, 0 }, { 6, 5, 16 } };
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+static bool runs(const char *variant, hd_op op, const hd_info *info)
+{
+    uint32_t row = hkv_row_of(variant, hkv_family_of(op));
+    return row < HKV_ROWS && !hkv_rows[row].fits(info);
+}
+
+/* ---- Two tables alike ------------------------------------------------------------------------------------------ */
+
+typedef struct pair {
+    hd_table *ref, *own;
+    hd_info info;
+    uint64_t clock; /* of values: no two batches bring the same */
+    twin w;
+} pair;
+
+static hd_config config_of(const shape *s, uint32_t policy, bool dual)
+{
+    hd_config c = hd_config_default();
+    c.policy = hd_policy_rows[policy].name;
+    c.capacity = s->buckets * s->slots;
+    c.slots = s->slots;
+    c.value_bytes = s->value_bytes;
+    c.dual = dual;
+    c.epoch = 3;
+    c.seed = dual ? 17 : 0;
+    return c;
+}
+
+/* Empty tables. On the host machine in random order. */
+static void pair_open(pair *p, hd_config c, uint64_t most, uint64_t keys)
+{
+    simt_config m = simt_config_default();
+    memset(p, 0, sizeof *p);
+    must(hd_open(&c, &p->ref));
+    c.backend = test_backend("host");
+    m.strategy = SIMT_RANDOM;
+    m.preempt = SIMT_AT_ATOMIC;
+    m.race = false;
+    m.quiet = true;
+    m.resident = 3;
+    m.shared_bytes = 48 << 10;
+    m.step_limit = 1ull << 40;
+    m.seed = keys;
+    hd_host_usual(&m, 3, 64);
+    must(hd_open(&c, &p->own));
+    hd_host_usual(NULL, 0, 0);
+    must(hd_table_info(p->own, &p->info));
+    twin_open(&p->w, most, keys, c.value_bytes);
+}
+
+static void pair_close(pair *p)
+{
+    twin_close(&p->w);
+    hd_close(p->own);
+    hd_close(p->ref);
+}
+
+/* More keys than there is room for; the one table loads what the other saved: slot by slot the same. */
+static void pair_fill(pair *p, uint64_t *random)
+{
+    char path[4200];
+    hd_batch b, unused;
+    snprintf(path, sizeof path, "%s/pair", test_folder());
+    twin_draw(&p->w, &b, &unused, HD_OP_INSERT_OR_ASSIGN, p->w.keys, &p->info, p->clock++, random);
+    must(hd_run(p->ref, &b));
+    must(hd_save(p->ref, path));
+    must(hd_load(p->own, path, NULL));
+}
+
+/* The same entries; `whole`: in the same slots. */
+static void pair_agree(pair *p, bool whole)
+{
+    model_contents x, y;
+    must(hd_check(p->own));
+    contents_take(&x, p->ref);
+    contents_take(&y, p->own);
+    check(x.n == y.n, "%llu entries instead of %llu", (ull)y.n, (ull)x.n);
+    check(x.now == y.now && x.epoch == y.epoch, "another clock or epoch");
+    check(contents_equal(&x, &y, whole), "other entries");
+    contents_give(&x);
+    contents_give(&y);
+}
+
+static void pair_run(pair *p, hd_op op, const char *variant, uint64_t n, bool places, uint64_t *random)
+{
+    hd_batch x, y;
+    twin_draw(&p->w, &x, &y, op, n, &p->info, p->clock++, random);
+    y.kernel = variant;
+    must(hd_run(p->ref, &x));
+    must(hd_run(p->own, &y));
+    const char *no = twin_differs(&p->w, &x, &y, places);
+    check(!no, "%s", no);
+}
+
+static void same_counters(pair *p)
+{
+    hd_counters x, y;
+    must(hd_counters_sync(p->ref, &x));
+    must(hd_counters_sync(p->own, &y));
+    for (int o = 0; o < HD_OUTCOME_COUNT; o++)
+        check(x.outcome[o] == y.outcome[o], "%llu items were %s instead of %llu", (ull)y.outcome[o], hd_outcome_name((hd_outcome)o), (ull)x.outcome[o]);
+    check(memcmp(x.op, y.op, sizeof x.op) == 0 && x.items == y.items, "the operations are counted differently");
+}
+
+/* ---- Every cell of the grid ---------------------------------------------------------------------------------------- */
+
+typedef struct cell {
+    const shape *table;
+    uint32_t policy;
+    bool dual;
+    const char *variant;
+} cell;
+
+typedef uint64_t cell_test(const cell *c, uint64_t number);
+
+static void say(const cell *c, const char *op, const char *what)
+{
+    test_case("hkv.%s.%s policy=%s buckets=%llu slots=%u value=%u dual=%d on %s, %s", op, c->variant, hd_policy_rows[c->policy].name, (ull)c->table->buckets,
+              c->table->slots, c->table->value_bytes, c->dual, test_backend("host"), what);
+}
+
+static void every_cell(cell_test *test, const shape *all, size_t n, const char *what)
+{
+    uint64_t cells = 0, items = 0, number = 0;
+    for (uint32_t row = 0; row < HKV_ROWS; row++)
+        for (size_t s = 0; s < n && hkv_is_first(row); s++)
+            for (uint32_t policy = 0; policy < HD_POLICY_COUNT; policy++)
+                for (int dual = 0; dual < 2; dual++, number++) {
+                    if (!test_takes(number) || (!test_far() && number % 5)) continue; /* the host machine is searched by t_agree */
+                    cell c = { &all[s], policy, dual, hkv_rows[row].variant };
+                    uint64_t did = test(&c, number);
+                    cells += did != 0;
+                    items += did;
+                }
+    check(items > 0 || test_times(8) < 8, "nothing was run");
+    test_note("%s: %llu tables, %llu items", what, (ull)cells, (ull)items);
+}
+
+/* ---- Item by item ----------------------------------------------------------------------------------------------- */
+
+static uint64_t item_by_item(const cell *c, uint64_t number)
+{
+    pair p;
+    uint64_t random = number, items = 0, capacity = c->table->buckets * c->table->slots;
+    hd_elem elem;
+    pair_open(&p, config_of(c->table, c->policy, c->dual), capacity + capacity / 4, capacity + capacity / 4);
+    pair_fill(&p, &random);
+    for (int op = 0; op < HD_OP_COUNT_; op++) {
+        if (!runs(c->variant, (hd_op)op, &p.info) || (op == HD_OP_ACCUM_OR_ASSIGN && !twin_adds(c->table->value_bytes, &elem))) continue;
+        bool keyed = hd_op_is_keyed(hd_op_row_of((hd_op)op));
+        for (int k = 0; k < (keyed ? 8 : 2); k++, items++) {
+            say(c, hd_op_name((hd_op)op), "item by item");
+            pair_run(&p, (hd_op)op, c->variant, keyed ? 1 : capacity, false, &random);
+        }
+        pair_agree(&p, true);
+    }
+    pair_close(&p);
+    return items;
+}
+
+static void test_item_by_item(void **unused)
+{
+    (void)unused;
+    every_cell(item_by_item, shapes, SHAPES, "item by item, slot by slot");
+}
+
+/* ---- With room ---------------------------------------------------------------------------------------------------- */
+
+/* As many keys as no bucket can have too many of: as one has slots, or, of large tables, an eighth of the capacity. */
+static uint64_t with_room(const cell *c, uint64_t number)
+{
+    pair p;
+    uint64_t random = number, items = 0, capacity = c->table->buckets * c->table->slots;
+    uint64_t keys = c->table->buckets > 100 ? capacity / 8 : c->table->slots;
+    hd_elem elem;
+    pair_open(&p, config_of(c->table, c->policy, c->dual), capacity, keys);
+    for (uint64_t k = 0; k < test_times(2); k++) {
+        for (int op = 0; op < HD_OP_COUNT_; op++) {
+            const char *variant = runs(c->variant, (hd_op)op, &p.info) ? c->variant : "tlpv1";
+            bool keyed = hd_op_is_keyed(hd_op_row_of((hd_op)op));
+            if (op == HD_OP_ACCUM_OR_ASSIGN && !twin_adds(c->table->value_bytes, &elem)) continue;
+            if (op == HD_OP_CLEAR && k) continue;
+            uint64_t n = keyed ? keys / 2 + test_below(&random, keys / 2) : capacity;
+            say(c, hd_op_name((hd_op)op), "distinct keys, with room");
+            if (op == HD_OP_LOCK_KEYS) n = n < 40 ? n : 40; /* or nothing could be changed any more */
+            pair_run(&p, (hd_op)op, variant, n, true, &random);
+            if (capacity < 10000 && op % 4 == 0) pair_agree(&p, false);
+            items += keyed ? n : 1;
+        }
+        pair_agree(&p, false);
+    }
+    say(c, "mix", "distinct keys, with room");
+    same_counters(&p);
+    pair_close(&p);
+    return items;
+}
+
+static void test_with_room(void **unused)
+{
+    static const shape large[] = { { 1024, 128, 8 }, { 512, 48, 24 } };
+    (void)unused;
+    every_cell(with_room, shapes, SHAPES, "distinct keys, with room");
+    if (test_far()) every_cell(with_room, large, 2, "distinct keys, with room, large tables");
+}
+
+/* ---- Without room -------------------------------------------------------------------------------------------------- */
+
+/* No score twice, and all above those of the batches before. */
+static void raise_scores(pair *p, const hd_batch *b, uint64_t round)
+{
+    uint64_t *x = (uint64_t *)judge_arrays_at(&p->w.ref, JUDGE_SCORE), *y = (uint64_t *)judge_arrays_at(&p->w.own, JUDGE_SCORE);
+    for (uint64_t i = 0; i < b->n; i++) x[i] = y[i] = (round << 20) + i * 7 % b->n * 3 + 1;
+    judge_arrays_arm(&p->w.ref);
+    judge_arrays_arm(&p->w.own);
+}
+
+/* No key that was there before. */
+static void renew_keys(pair *p, const hd_batch *b, uint64_t round)
+{
+    uint64_t *x = (uint64_t *)judge_arrays_at(&p->w.ref, JUDGE_KEY), *y = (uint64_t *)judge_arrays_at(&p->w.own, JUDGE_KEY);
+    for (uint64_t i = 0; i < b->n; i++) x[i] = y[i] = x[i] + (round << 24);
+}
+
+/* Every newcomer stands above all who were there, and no bucket gets more of them than it has slots: whoever comes first, the same ones
+ * are there in the end. Buckets are single: in dual ones the order decides who goes where. New keys, too, where a score or a
+ * value is the sum of what was there. */
+static uint64_t without_room(const cell *c, uint64_t number)
+{
+    static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_AND_EVICT, HD_OP_FIND_OR_INSERT, HD_OP_FIND_OR_INSERT_PTR, HD_OP_ACCUM_OR_ASSIGN };
+    pair p;
+    uint64_t random = number, items = 0, capacity = c->table->buckets * c->table->slots, n = c->table->slots;
+    bool sums = strcmp(hd_policy_rows[c->policy].name, "lfu") == 0 || strcmp(hd_policy_rows[c->policy].name, "epoch_lfu") == 0;
+    hd_elem elem;
+    if (c->dual) return 0;
+    pair_open(&p, config_of(c->table, c->policy, false), capacity + capacity / 4, capacity + capacity / 4);
+    pair_fill(&p, &random);
+    for (uint64_t round = 1; round <= test_times(5) + 5; round++) {
+        hd_op op = ops[round % (twin_adds(c->table->value_bytes, &elem) ? 5 : 4)];
+        hd_batch x, y;
+        uint64_t listed = 0;
+        say(c, hd_op_name(op), "distinct keys, full buckets");
+        if (!runs(c->variant, op, &p.info)) continue;
+        twin_draw(&p.w, &x, &y, op, n, &p.info, p.clock++, &random);
+        if (sums || op == HD_OP_ACCUM_OR_ASSIGN || op == HD_OP_FIND_OR_INSERT || op == HD_OP_FIND_OR_INSERT_PTR) renew_keys(&p, &x, round);
+        raise_scores(&p, &x, round);
+        x.flag = y.flag = NULL;
+        y.kernel = c->variant;
+        must(hd_run(p.ref, &x));
+        must(hd_run(p.own, &y));
+        const char *no = judge_arrays_check(&p.w.own, &y);
+        check(!no, "%s", no);
+        pair_agree(&p, false);
+        for (uint64_t i = 0; i < n; i++) listed += y.outcome[i] == HD_EVICTED || y.outcome[i] == HD_REFUSED;
+        check(op != HD_OP_INSERT_AND_EVICT || *y.count == listed, "%llu are listed, %llu left", (ull)*y.count, (ull)listed);
+        items += n;
+    }
+    pair_close(&p);
+    return items;
+}
+
+static void test_without_room(void **unused)
+{
+    (void)unused;
+    every_cell(without_room, shapes, SHAPES, "distinct keys, full buckets");
+}
+
+/* Given scores, no two the same: a bucket keeps the greatest of all that ever came, in whatever order. Many more come than there is
+ * room for. */
+static uint64_t the_greatest_stay(const cell *c, uint64_t number)
+{
+    pair p;
+    uint64_t random = number, capacity = c->table->buckets * c->table->slots, n = 4 * capacity, items = 0;
+    if (c->dual || strcmp(hd_policy_rows[c->policy].name, "custom") != 0) return 0;
+    pair_open(&p, config_of(c->table, c->policy, false), n, n);
+    for (uint64_t round = 0; round < 3; round++, items += n) {
+        hd_batch x, y;
+        say(c, "insert_or_assign", "distinct scores, four times what there is room for");
+        if (!runs(c->variant, HD_OP_INSERT_OR_ASSIGN, &p.info)) continue;
+        twin_draw(&p.w, &x, &y, HD_OP_INSERT_OR_ASSIGN, n, &p.info, p.clock++, &random);
+        renew_keys(&p, &x, round);
+        uint64_t *score = (uint64_t *)judge_arrays_at(&p.w.ref, JUDGE_SCORE), *same = (uint64_t *)judge_arrays_at(&p.w.own, JUDGE_SCORE);
+        for (uint64_t i = 0; i < n; i++) score[i] = same[i] = (test_random(&random) >> 20) * 16 + round; /* distinct but for a chance of 10^-6 */
+        judge_arrays_arm(&p.w.ref);
+        judge_arrays_arm(&p.w.own);
+        y.kernel = c->variant;
+        must(hd_run(p.ref, &x));
+        must(hd_run(p.own, &y));
+        pair_agree(&p, false);
+    }
+    pair_close(&p);
+    return items;
+}
+
+static void test_the_greatest_stay(void **unused)
+{
+    static const shape large[] = { { 256, 128, 8 }, { 300, 16, 24 } };
+    (void)unused;
+    every_cell(the_greatest_stay, shapes, SHAPES, "the greatest stay");
+    if (test_far()) every_cell(the_greatest_stay, large, 2, "the greatest stay, large tables");
+}
+
+/* ---- Snapshots ------------------------------------------------------------------------------------------------------ */
+
+/* Saved by one, loaded by the other, and back: the same file, the same entries in the same slots. */
+static uint64_t crosses(const cell *c, uint64_t number)
+{
+    pair p;
+    char path[4200];
+    uint64_t random = number, capacity = c->table->buckets * c->table->slots, dropped = 1;
+    if (number >= SHAPES * HD_POLICY_COUNT * 2) return 0; /* one variant will do */
+    say(c, "insert_or_assign", "saved and loaded");
+    pair_open(&p, config_of(c->table, c->policy, c->dual), capacity + capacity / 4, capacity + capacity / 4);
+    pair_fill(&p, &random);
+    pair_agree(&p, true);
+    must(hd_clear(p.own));
+    pair_run(&p, HD_OP_CLEAR, NULL, 0, true, &random);
+    hd_batch x, y;
+    twin_draw(&p.w, &x, &y, HD_OP_INSERT_OR_ASSIGN, capacity, &p.info, p.clock++, &random);
+    must(hd_run(p.own, &y));
+    snprintf(path, sizeof path, "%s/own", test_folder());
+    must(hd_save(p.own, path));
+    must(hd_load(p.ref, path, &dropped));
+    check(dropped == 0, "%llu entries found no room", (ull)dropped);
+    pair_agree(&p, true);
+    hd_table *again;
+    hd_config on = hd_config_default();
+    on.backend = test_backend("host");
+    must(hd_open_snapshot(path, &on, &again));
+    hd_close(p.own);
+    p.own = again;
+    pair_agree(&p, true);
+    pair_close(&p);
+    return capacity;
+}
+
+static void test_crosses(void **unused)
+{
+    (void)unused;
+    every_cell(crosses, shapes, SHAPES, "saved by one backend, loaded by another");
+}
+
+/* ---- What there is no memory for -------------------------------------------------------------------------------------- */
+
+/* More than can be addressed, and more than a device has: said so, with nothing held, and the next table opens. */
+static void test_too_large(void **unused)
+{
+    static const uint64_t capacity[] = { 1ull << 50, 1ull << 40, 1ull << 37 };
+    hd_config c = hd_config_default();
+    hd_table *t = NULL;
+    (void)unused;
+    c.backend = test_backend("host");
+    c.value_bytes = 1024;
+    for (int i = 0; i < (test_far() ? 3 : 1); i++) {
+        c.capacity = capacity[i];
+        test_case("%llu entries on %s", (ull)c.capacity, c.backend);
+        must_fail(hd_open(&c, &t), HD_ENOMEM, "capacity");
+        check(!t, "there is a table");
+    }
+    c.capacity = 1 << 12;
+    must(hd_open(&c, &t));
+    must_fail(hd_grow(t, capacity[0] / 128), HD_ENOMEM, "capacity");
+    must(hd_check(t));
+    hd_close(t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_item_by_item),      cmocka_unit_test(test_with_room), cmocka_unit_test(test_without_room),
+        cmocka_unit_test(test_the_greatest_stay), cmocka_unit_test(test_crosses),   cmocka_unit_test(test_too_large),
+    };
+    return test_run(tests);
+}

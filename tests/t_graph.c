@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * t_graph.c - batches that nobody waits for: recorded and replayed (as CUDA graphs), on many streams, from several threads; on a fake
+ * device, or on a real one (far.h). The reference says what must come out.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/hkv/rows.h"
+#include "judge/run.h"
+#include "lib/op.h"
+#include "tests/far.h"
+#include "tests/model.h"
+#include "tests/twin.h"
+
+typedef unsigned long long ull;
+
+enum { KEYS = 96, VALUE = 24 };
+
+/* ---- A batch's arrays on the device ----------------------------------------------------------------------------- */
+
+/* A copy of own arrays over there, guards and poison and all: one block after another. */
+typedef struct mirror {
+    far_device *f;
+    const judge_arrays *of;
+    size_t at[JUDGE_ARRAYS + 1];
+    uint8_t *there, *staged;
+} mirror;
+
+/* Guard, array, guard. */
+static size_t guard_of(const judge_arrays *a, int k) { return (size_t)((uint8_t *)judge_arrays_at(a, (judge_array)k) - a->block[k]); }
+static size_t bytes_of(const judge_arrays *a, int k) { return a->used[k] + 2 * guard_of(a, k); }
+
+static void mirror_send(const mirror *m)
+{
+    for (int k = 0; k < JUDGE_ARRAYS; k++) memcpy(m->staged + m->at[k], m->of->block[k], bytes_of(m->of, k));
+    far_write(m->f, m->there, m->staged, m->at[JUDGE_ARRAYS]);
+}
+
+static void mirror_fetch(const mirror *m)
+{
+    far_read(m->f, m->staged, m->there, m->at[JUDGE_ARRAYS]);
+    for (int k = 0; k < JUDGE_ARRAYS; k++) memcpy(m->of->block[k], m->staged + m->at[k], bytes_of(m->of, k));
+}
+
+static void *mirror_at(const mirror *m, int k) { return m->there + m->at[k] + guard_of(m->of, k); }
+
+/* b, whose arrays were drawn, moves over there with them. */
+static void mirror_open(mirror *m, far_device *f, const judge_arrays *of, hd_batch *b)
+{
+    m->f = f;
+    m->of = of;
+    m->at[0] = 0;
+    for (int k = 0; k < JUDGE_ARRAYS; k++) m->at[k + 1] = m->at[k] + (bytes_of(of, k) + 255) / 256 * 256;
+    m->staged = (uint8_t *)test_alloc(m->at[JUDGE_ARRAYS], 1);
+    m->there = (uint8_t *)far_array(f, NULL, m->at[JUDGE_ARRAYS]);
+    mirror_send(m);
+    b->key = (const uint64_t *)mirror_at(m, JUDGE_KEY);
+    b->value = mirror_at(m, JUDGE_VALUE);
+    b->score = (const uint64_t *)mirror_at(m, JUDGE_SCORE);
+    b->flag = (const uint8_t *)mirror_at(m, JUDGE_FLAG);
+    b->outcome = (uint8_t *)mirror_at(m, JUDGE_OUTCOME);
+    b->value_out = mirror_at(m, JUDGE_VALUE_OUT);
+    b->score_out = (uint64_t *)mirror_at(m, JUDGE_SCORE_OUT);
+    b->ptr = (void **)mirror_at(m, JUDGE_PTR);
+    b->list_key = (uint64_t *)mirror_at(m, JUDGE_LIST_KEY);
+    b->list_value = mirror_at(m, JUDGE_LIST_VALUE);
+    b->list_score = (uint64_t *)mirror_at(m, JUDGE_LIST_SCORE);
+    b->list_item = (uint64_t *)mirror_at(m, JUDGE_LIST_ITEM);
+    b->count = (uint64_t *)mirror_at(m, JUDGE_COUNT);
+}
+
+static void mirror_close(mirror *m)
+{
+    far_drop(m->f, m->there);
+    free(m->staged);
+}
+
+/* ---- Two tables, one of them there -------------------------------------------------------------------------------- */
+
+typedef struct scene {
+    far_device *f;
+    hd_table *ref, *far;
+    hd_info info;
+    uint64_t random, time;
+    twin w;
+} scene;
+
+static void scene_open(scene *s, const char *policy, bool dual, uint64_t seed)
+{
+    hd_config c = hd_config_default();
+    memset(s, 0, sizeof *s);
+    s->f = far_open();
+    s->random = seed;
+    c.policy = policy;
+    c.dual = dual;
+    c.slots = KEYS; /* no bucket can have too many */
+    c.capacity = 4 * KEYS;
+    c.value_bytes = VALUE;
+    must(hd_open(&c, &s->ref));
+    c.backend = "cuda";
+    c.seams = far_seams(s->f);
+    must(hd_open(&c, &s->far));
+    must(hd_table_info(s->far, &s->info));
+    twin_open(&s->w, KEYS, KEYS, VALUE);
+}
+
+static void scene_close(scene *s)
+{
+    twin_close(&s->w);
+    hd_close(s->far);
+    hd_close(s->ref);
+    far_close(s->f);
+}
+
+static void draw(scene *s, twin *w, hd_batch *x, hd_batch *y, hd_op op, uint64_t n) { twin_draw(w, x, y, op, n, &s->info, s->time++, &s->random); }
+
+static void same_entries(scene *s)
+{
+    model_contents x, y;
+    must(hd_check(s->far));
+    contents_take(&x, s->ref);
+    contents_take(&y, s->far);
+    check(contents_equal(&x, &y, false), "%llu entries instead of %llu, or others", (ull)y.n, (ull)x.n);
+    contents_give(&x);
+    contents_give(&y);
+}
+
+static void same_outputs(const twin *w, const hd_batch *x, const mirror *m)
+{
+    hd_batch y = *x;
+    mirror_fetch(m);
+    y.outcome = (uint8_t *)judge_arrays_at(&w->own, JUDGE_OUTCOME);
+    y.count = (uint64_t *)judge_arrays_at(&w->own, JUDGE_COUNT);
+    const char *no = twin_differs(w, x, &y, true);
+    check(!no, "%s", no);
+}
+
+/* Half of the keys come in, on both sides. */
+static void half_full(scene *s)
+{
+    hd_batch x, y;
+    draw(s, &s->w, &x, &y, HD_OP_INSERT_OR_ASSIGN, KEYS / 2);
+    must(hd_run(s->ref, &x));
+    must(hd_run(s->far, &y));
+}
+
+/* ---- Replays -------------------------------------------------------------------------------------------------------- */
+
+/* Recorded once, replayed on other inputs. Recording runs nothing; the clock is the recording's, so what a policy makes of the clock is
+ * compared once. */
+static void replay(const char *variant, hd_op op, const char *policy, bool dual, bool clocked)
+{
+    scene s;
+    mirror m;
+    hd_batch x, y;
+    test_case("hkv.%s.%s policy=%s dual=%d, recorded", hd_op_name(op), variant, policy, dual);
+    scene_open(&s, policy, dual, (uint64_t)op + 1);
+    half_full(&s);
+    void *stream = far_stream(s.f), *other = far_stream(s.f);
+    draw(&s, &s.w, &x, &y, op, hd_op_is_keyed(hd_op_row_of(op)) ? KEYS * 3 / 4 : s.w.ref.most);
+    mirror_open(&m, s.f, &s.w.own, &y);
+    y.stream = stream;
+    y.kernel = variant;
+    far_record(s.f, stream);
+    must(hd_run(s.far, &y));
+    void *recording = far_recorded(s.f, stream);
+    same_entries(&s);
+    for (int k = 0; k < (clocked ? 1 : 3); k++) {
+        hd_batch again, unused;
+        if (k) draw(&s, &s.w, &again, &unused, op, x.n);
+        mirror_send(&m);
+        far_replay(s.f, recording, k % 2 ? other : stream);
+        must(hd_run(s.ref, &x));
+        same_outputs(&s.w, &x, &m);
+        same_entries(&s);
+    }
+    far_forget(s.f, recording);
+    mirror_close(&m);
+    far_unstream(s.f, other);
+    far_unstream(s.f, stream);
+    scene_close(&s);
+}
+
+static void every_operation_is_recorded(void **unused)
+{
+    (void)unused;
+    uint64_t n = 0;
+    for (uint32_t row = 0; row < HKV_ROWS; row++)
+        for (int op = 0; op < HD_OP_COUNT_; op++) {
+            if (hkv_rows[row].family != hkv_family_of((uint32_t)op)) continue;
+            for (int dual = 0; dual < 2; dual++, n += 3) {
+                if (!test_takes(n)) continue;
+                replay(hkv_rows[row].variant, (hd_op)op, "lfu", dual, false);
+                replay(hkv_rows[row].variant, (hd_op)op, "custom", dual, false);
+                replay(hkv_rows[row].variant, (hd_op)op, "lru", dual, true);
+            }
+        }
+    test_note("%llu recordings", (ull)n);
+}
+
+/* Several batches in one recording, then replays and plain batches of one table on several streams: each inserts what the one before has
+ * erased, or the other way around. */
+static void replays_keep_the_order(void **unused)
+{
+    enum { N = 20000, FEW = 64, STREAMS = 3, STEPS = 40 };
+    (void)unused;
+    uint64_t n = test_far() ? N : FEW, random = 5, inserted = 0, erased = 0, *key = (uint64_t *)test_alloc(n, sizeof *key);
+    far_device *f = far_open();
+    void *stream[STREAMS], *recording[3];
+    hd_config c = hd_config_default();
+    hd_table *t;
+    hd_counters counted;
+    c.backend = "cuda";
+    c.capacity = 16 * n;
+    c.value_bytes = 0;
+    c.seams = far_seams(f);
+    must(hd_open(&c, &t));
+    for (uint64_t i = 0; i < n; i++) key[i] = i;
+    hd_batch b;
+    memset(&b, 0, sizeof b);
+    b.n = n;
+    b.key = (const uint64_t *)far_array(f, key, n * sizeof *key);
+    for (int i = 0; i < STREAMS; i++) stream[i] = far_stream(f);
+    for (int i = 0; i < 3; i++) { /* insert; erase; insert, erase, insert */
+        b.stream = stream[i % STREAMS];
+        far_record(f, b.stream);
+        for (int k = 0; k < (i == 2 ? 3 : 1); k++) {
+            b.op = (i + k) % 2 ? HD_OP_ERASE : HD_OP_INSERT_OR_ASSIGN;
+            must(hd_run(t, &b));
+        }
+        recording[i] = far_recorded(f, b.stream);
+    }
+    for (int i = 0; i < STEPS; i++) {
+        bool there = inserted > erased, plain = test_below(&random, 2);
+        b.stream = stream[test_below(&random, STREAMS)];
+        b.op = there ? HD_OP_ERASE : HD_OP_INSERT_OR_ASSIGN;
+        if (plain) must(hd_run(t, &b));
+        else far_replay(f, recording[there ? 1 : 2 * (i % 3 == 0)], b.stream);
+        inserted += there ? 0 : !plain && i % 3 == 0 ? 2 : 1;
+        erased += there ? 1 : !plain && i % 3 == 0 ? 1 : 0;
+    }
+    must(hd_counters_sync(t, &counted));
+    test_case("%d plain batches and replays on %d streams, %llu items each", STEPS, STREAMS, (ull)n);
+    check(counted.outcome[HD_INSERTED] == inserted * n && counted.outcome[HD_ERASED] == erased * n && counted.items == (inserted + erased) * n,
+          "%llu of %llu items were inserted, %llu of %llu erased, of %llu", (ull)counted.outcome[HD_INSERTED], (ull)(inserted * n), (ull)counted.outcome[HD_ERASED],
+          (ull)(erased * n), (ull)counted.items);
+    for (int i = 0; i < 3; i++) far_forget(f, recording[i]);
+    for (int i = 0; i < STREAMS; i++) far_unstream(f, stream[i]);
+    hd_close(t);
+    far_drop(f, (void *)(uintptr_t)b.key);
+    far_close(f);
+    free(key);
+}
+
+/* Refused, with the recording unharmed: it takes the next batch. */
+static void what_cannot_be_recorded_is_refused(void **unused)
+{
+    (void)unused;
+    scene s;
+    mirror m;
+    hd_batch x, y, here;
+    scene_open(&s, "custom", false, 3);
+    draw(&s, &s.w, &x, &here, HD_OP_INSERT_OR_ASSIGN, KEYS);
+    y = here;
+    mirror_open(&m, s.f, &s.w.own, &y);
+    void *stream = far_stream(s.f), *branch = far_stream(s.f);
+    here.stream = y.stream = stream;
+    far_record(s.f, stream);
+    must_fail(hd_run(s.far, &here), HD_EINVAL, "stream: it is being captured, and the arrays are this machine's");
+    must(hd_run(s.far, &y));
+    far_branch(s.f, stream, branch);
+    y.stream = branch;
+    must_fail(hd_run(s.far, &y), HD_EINVAL, "stream: this capture has a batch of the table on another stream");
+    far_merge(s.f, stream, branch);
+    void *recording = far_recorded(s.f, stream);
+    must(hd_clear(s.far)); /* a refused batch has taken its ticks, and nothing else */
+    far_replay(s.f, recording, stream);
+    must(hd_run(s.ref, &x));
+    same_outputs(&s.w, &x, &m);
+    same_entries(&s);
+    far_forget(s.f, recording);
+    far_unstream(s.f, branch);
+    far_unstream(s.f, stream);
+    mirror_close(&m);
+    scene_close(&s);
+}
+
+/* ---- Streams --------------------------------------------------------------------------------------------------------- */
+
+/* Batches of one table on two streams, none waited for, each with arrays of its own: as the reference has them, in the order of the calls. */
+static void two_streams_of_one_table(void **unused)
+{
+    enum { BATCHES = 12 };
+    static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND, HD_OP_ERASE, HD_OP_ACCUM_OR_ASSIGN, HD_OP_FIND_OR_INSERT, HD_OP_INSERT_AND_EVICT, HD_OP_FIND_MISSED };
+    (void)unused;
+    for (uint64_t round = 0; round < test_times(6); round++) {
+        scene s;
+        twin w[BATCHES];
+        mirror m[BATCHES];
+        hd_batch x[BATCHES], y[BATCHES];
+        scene_open(&s, round % 2 ? "lru" : "lfu", round / 2 % 2, round + 1);
+        void *stream[] = { far_stream(s.f), far_stream(s.f) };
+        for (int i = 0; i < BATCHES; i++) {
+            twin_open(&w[i], KEYS, KEYS, VALUE);
+            draw(&s, &w[i], &x[i], &y[i], ops[test_below(&s.random, 7)], KEYS * 2 / 3);
+            mirror_open(&m[i], s.f, &w[i].own, &y[i]);
+        }
+        for (int i = 0; i < BATCHES; i++) {
+            y[i].stream = stream[test_below(&s.random, 2)];
+            must(hd_run(s.far, &y[i]));
+            must(hd_run(s.ref, &x[i]));
+        }
+        for (int i = BATCHES - 1; i >= 0; i--) {
+            test_case("round %d, batch %d of %d, %s", (int)round, i, BATCHES, hd_op_name(x[i].op));
+            same_outputs(&w[i], &x[i], &m[i]);
+        }
+        same_entries(&s);
+        for (int i = 0; i < BATCHES; i++) mirror_close(&m[i]), twin_close(&w[i]);
+        for (int i = 0; i < 2; i++) far_unstream(s.f, stream[i]);
+        scene_close(&s);
+    }
+}
+
+/* ---- Threads ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct judged {
+    char text[512], why[512];
+    hd_run_report report;
+    hd_status status;
+} judged;
+
+static void *run_case(void *p)
+{
+    judged *j = (judged *)p;
+    hd_case c;
+    j->status = hd_case_parse(j->text, &c);
+    if (!j->status) j->status = hd_case_run(&c, NULL, NULL, &j->report);
+    snprintf(j->why, sizeof j->why, "%s", j->status ? hd_why() : j->report.wrong);
+    return NULL;
+}
+
+/* Each of two threads has a table; the oracle approves every item of both. Batches of one item on full tables, and of distinct keys on roomy
+ * ones. */
+static void two_tables_of_two_threads(void **unused)
+{
+    (void)unused;
+    const char *backend = test_backend("host");
+    for (uint64_t i = 0; i < test_times(8); i++) {
+        judged j[2];
+        pthread_t thread[2];
+        memset(j, 0, sizeof j);
+        snprintf(j[0].text, sizeof j[0].text, "hkv.mix.tlpv1 backend=%s policy=lfu buckets=4 slots=16 value=16 dual=%d pins=8 batch=1x400 keys=uniform:90 seed=%llu judge=1", backend,
+                 (int)(i % 2), (ull)i + 1);
+        snprintf(j[1].text, sizeof j[1].text, "hkv.mix.warp backend=%s policy=lru buckets=8 slots=64 value=24 dual=%d batch=60x40 keys=uniform:64 distinct=1 seed=%llu judge=1", backend,
+                 (int)(i / 2 % 2), (ull)i + 1);
+        for (int k = 0; k < 2; k++) check(pthread_create(&thread[k], NULL, run_case, &j[k]) == 0, "no thread");
+        for (int k = 0; k < 2; k++) pthread_join(thread[k], NULL);
+        for (int k = 0; k < 2; k++) {
+            test_case("%s, beside another", j[k].text);
+            check(!j[k].why[0], "%s", j[k].why);
+            check(j[k].report.judged > 0, "nothing was judged");
+        }
+    }
+}
+
+/* Two threads, one table, keys of their own: in the end all are there. */
+typedef struct share {
+    hd_table *t;
+    uint64_t from;
+    hd_status status;
+    char why[512];
+} share;
+
+enum { SHARE = 2000, AT_ONCE = 50 };
+
+static void *put_share(void *p)
+{
+    share *s = (share *)p;
+    uint64_t key[AT_ONCE];
+    for (uint64_t i = 0; i < SHARE && !s->status; i += AT_ONCE) {
+        for (uint64_t k = 0; k < AT_ONCE; k++) key[k] = s->from + i + k;
+        hd_batch b;
+        memset(&b, 0, sizeof b);
+        b.op = HD_OP_INSERT_OR_ASSIGN;
+        b.n = AT_ONCE;
+        b.key = b.score = key;
+        b.value = key;
+        s->status = hd_run(s->t, &b);
+        snprintf(s->why, sizeof s->why, "%s", s->status ? hd_why() : "");
+    }
+    return NULL;
+}
+
+static void one_table_of_two_threads(void **unused)
+{
+    (void)unused;
+    hd_config c = hd_config_default();
+    hd_table *t;
+    share s[2];
+    pthread_t thread[2];
+    model_contents all;
+    c.backend = test_backend("host");
+    c.policy = "custom";
+    c.capacity = 1 << 14;
+    must(hd_open(&c, &t));
+    for (int k = 0; k < 2; k++) {
+        s[k] = (share){ t, (uint64_t)k * 100000, HD_OK, "" };
+        check(pthread_create(&thread[k], NULL, put_share, &s[k]) == 0, "no thread");
+    }
+    for (int k = 0; k < 2; k++) pthread_join(thread[k], NULL);
+    for (int k = 0; k < 2; k++) check(!s[k].status, "%s", s[k].why);
+    must(hd_check(t));
+    contents_take(&all, t);
+    check(all.n == 2 * SHARE, "%llu entries instead of %d", (ull)all.n, 2 * SHARE);
+    for (uint64_t i = 0; i < all.n; i++) {
+        uint64_t key = i < SHARE ? i : 100000 + i - SHARE;
+        check(all.key[i] == key && all.score[i] == key && memcmp(all.value + 8 * i, &key, 8) == 0, "key %llu is not there, or another's value", (ull)key);
+    }
+    contents_give(&all);
+    hd_close(t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_operation_is_recorded), cmocka_unit_test(replays_keep_the_order), cmocka_unit_test(what_cannot_be_recorded_is_refused),
+        cmocka_unit_test(two_streams_of_one_table),    cmocka_unit_test(two_tables_of_two_threads), cmocka_unit_test(one_table_of_two_threads),
+    };
+    return test_run(tests);
+}
