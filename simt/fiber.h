@@ -2,7 +2,8 @@
  *
  * fiber.h - one stack per lane, and the switch between them: 2 ns on x86-64 and aarch64, ucontext elsewhere.
  *
- * The thread's own stack is a fiber, too: the hub. AddressSanitizer and ThreadSanitizer are told of every switch.
+ * The thread's own stack is a fiber, too: the hub. AddressSanitizer and ThreadSanitizer are told of every switch, valgrind of every
+ * stack.
  */
 #ifndef HD_FIBER_H
 #define HD_FIBER_H
@@ -16,6 +17,7 @@ typedef struct hd_fiber {
     size_t stack_bytes;
     void *shadow;      /* AddressSanitizer's fake stack, while it is stopped   */
     void *shadow_of_thread; /* ThreadSanitizer's context                       */
+    unsigned known_as;      /* valgrind's number for the stack                 */
     void (*run)(void *);
     void *arg;
 } hd_fiber;
