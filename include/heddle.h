@@ -152,6 +152,13 @@ typedef enum hd_admit {
     HD_ADMIT_ALWAYS /* never refuse                                                             */
 } hd_admit;
 
+/* Where the keys and the scores of a table are (ref/hkv_layout.h). */
+typedef enum hd_layout {
+    HD_LAYOUT_USUAL,  /* what suits the backend: planes on "ref", pairs on "host" and "cuda"              */
+    HD_LAYOUT_PLANES, /* a plane of keys and one of scores, as in the paper: 17 bytes per entry          */
+    HD_LAYOUT_PAIRS   /* each score beside its key, and lower bounds of scores: a use dirties one place; 18 */
+} hd_layout;
+
 typedef enum hd_clock {
     HD_CLOCK_LOGICAL, /* every keyed batch takes n ticks; item i happens at clock + i: runs repeat */
     HD_CLOCK_DEVICE   /* nanoseconds of the machine's clock, as HKV has it: runs do not repeat     */
@@ -171,6 +178,7 @@ typedef struct hd_config {
     uint32_t value_bytes;    /* 0 (a set) to 65,536                                          */
     bool dual;               /* two candidate buckets per key (section 3.4); needs 2 buckets */
     hd_admit admit;
+    hd_layout layout;
     hd_clock clock;
     uint64_t seed;           /* of the hash; set it against chosen keys                      */
     uint32_t epoch;          /* see hd_epoch_set                                             */
@@ -188,7 +196,7 @@ HD_API hd_config hd_config_default(void);
 typedef struct hd_table hd_table;
 
 /* *table is the caller's, to be given back by hd_close; untouched on error. Memory is all taken
- * here: 17 bytes per entry (digest, key, score; section 3.2) plus value_bytes, plus 32 per pin. */
+ * here: 17 bytes per entry (digest, key, score; section 3.2), 18 in layout pairs, plus value_bytes, plus 32 per pin. */
 HD_API hd_status hd_open(const hd_config *config, hd_table **table);
 HD_API void hd_close(hd_table *table); /* NULL is fine */
 
@@ -199,6 +207,7 @@ typedef struct hd_info {
     uint32_t slots, value_bytes;
     bool dual;
     hd_admit admit;
+    hd_layout layout;     /* planes or pairs */
     hd_clock clock;
     uint64_t seed;
     uint64_t now;         /* the logical clock: ticks taken so far */

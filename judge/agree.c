@@ -104,7 +104,7 @@ static void note_listed(agree *a, uint32_t k, uint64_t i, const hkv_item *it, hd
     if (o != HD_EVICTED) return;
     uint64_t gone = hkv_find(&a->model, gone_key);
     l->key = gone_key;
-    l->score = gone == HKV_NOWHERE ? 0 : a->model.score[gone];
+    l->score = gone == HKV_NOWHERE ? 0 : *hkv_score_at(&a->model, gone);
     if (bytes && gone != HKV_NOWHERE) memcpy(value, hkv_value(&a->model, gone), bytes);
 }
 
@@ -126,7 +126,7 @@ static const char *accept_item(agree *a, uint32_t k, uint64_t i, const simt_tick
     if (t && o == HD_EVICTED) {
         uint64_t gone = hkv_find(&a->model, t->a);
         seen.gone_key = t->a;
-        seen.gone_score = gone == HKV_NOWHERE ? 0 : a->model.score[gone];
+        seen.gone_score = gone == HKV_NOWHERE ? 0 : *hkv_score_at(&a->model, gone);
     }
     note_listed(a, k, i, &it, o, seen.gone_key);
     const char *why = hkv_accept(&a->model, &it, &seen, HKV_EXACT_CHOICE);
@@ -258,9 +258,9 @@ static const char *check_contents(agree *a)
     for (uint64_t b = 0; b < v->buckets; b++) {
         for (uint32_t s = 0; s < v->slots; s++) {
             uint64_t e = hkv_entry(v, b, s);
-            if (v->key[e] >= HD_KEY_RESERVED) continue;
+            if (*hkv_key_at(v, e) >= HD_KEY_RESERVED) continue;
             const char *why = scene_entry_differs(v, &a->model, e);
-            if (why) return say(a, "bucket %" PRIu64 ", slot %" PRIu32 ": key %" PRIx64 " %s the reference's", b, s, v->key[e], why);
+            if (why) return say(a, "bucket %" PRIu64 ", slot %" PRIu32 ": key %" PRIx64 " %s the reference's", b, s, *hkv_key_at(v, e), why);
         }
         if (scene_entries(v, b) != scene_entries(&a->model, b))
             return say(a, "bucket %" PRIu64 " has %" PRIu64 " entries, and should have %" PRIu64, b, scene_entries(v, b), scene_entries(&a->model, b));
@@ -272,8 +272,8 @@ static const char *check_slots(agree *a)
 {
     const hkv_view *v = &a->s->v;
     for (uint64_t e = 0; e < hkv_capacity(v); e++)
-        if (v->key[e] != a->occupant[e])
-            return say(a, "bucket %" PRIu64 ", slot %" PRIu64 ": key %" PRIx64 " where the tickets put %" PRIx64, e / v->slots, e % v->slots, v->key[e], a->occupant[e]);
+        if (*hkv_key_at(v, e) != a->occupant[e])
+            return say(a, "bucket %" PRIu64 ", slot %" PRIu64 ": key %" PRIx64 " where the tickets put %" PRIx64, e / v->slots, e % v->slots, *hkv_key_at(v, e), a->occupant[e]);
     return NULL;
 }
 
@@ -327,7 +327,7 @@ static void begin_again(agree *a)
     const scene *s = a->s;
     memcpy(a->model_memory, s->initial, s->table_bytes);
     a->model = scene_view(s, a->model_memory);
-    memcpy(a->occupant, a->model.key, hkv_capacity(&s->v) * sizeof *a->occupant);
+    for (uint64_t e = 0; e < hkv_capacity(&s->v); e++) a->occupant[e] = *hkv_key_at(&a->model, e);
 }
 
 static const char *check_parts(agree *a, const char *(*check)(agree *, uint32_t))
@@ -378,7 +378,7 @@ const char *agree_watch(void *context)
     const hkv_view *v = &a->s->v;
     uint64_t entries = hkv_capacity(v);
     for (uint64_t e = 0; e < entries; e++) {
-        uint64_t key = v->key[e], b = e / v->slots;
+        uint64_t key = *hkv_key_at(v, e), b = e / v->slots;
         if (key == HD_KEY_LOCKED || (a->weak && a->s->lock[b])) continue;
         if (key == HD_KEY_EMPTY) {
             if (v->digest[e] != HKV_NO_DIGEST) return say(a, "HKV-1 in flight: an empty slot has a digest (bucket %" PRIu64 ", slot %" PRIu64 ")", b, e % v->slots);
@@ -389,7 +389,7 @@ const char *agree_watch(void *context)
         if (b != hd_first_bucket(h, v->buckets) && (!v->dual || b != hd_second_bucket(h, v->buckets)))
             return say(a, "HKV-3 in flight: key %" PRIx64 " is in none of its buckets (bucket %" PRIu64 ", slot %" PRIu64 ")", key, b, e % v->slots);
         for (uint64_t other = e + 1; other < entries && (v->dual || other / v->slots == b); other++)
-            if (v->key[other] == key) return say(a, "HKV-4 in flight: key %" PRIx64 " is in two slots (bucket %" PRIu64 ", slot %" PRIu64 ")", key, b, e % v->slots);
+            if (*hkv_key_at(v, other) == key) return say(a, "HKV-4 in flight: key %" PRIx64 " is in two slots (bucket %" PRIu64 ", slot %" PRIu64 ")", key, b, e % v->slots);
     }
     return NULL;
 }

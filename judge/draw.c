@@ -14,15 +14,15 @@
 uint64_t scene_entries(const hkv_view *v, uint64_t b)
 {
     uint64_t n = 0;
-    for (uint32_t s = 0; s < v->slots; s++) n += v->key[hkv_entry(v, b, s)] < HD_KEY_RESERVED;
+    for (uint32_t s = 0; s < v->slots; s++) n += *hkv_key_at(v, hkv_entry(v, b, s)) < HD_KEY_RESERVED;
     return n;
 }
 
 const char *scene_entry_differs(const hkv_view *v, const hkv_view *w, uint64_t e)
 {
-    uint64_t there = hkv_find(w, v->key[e]);
+    uint64_t there = hkv_find(w, *hkv_key_at(v, e));
     if (there == HKV_NOWHERE || there / w->slots != e / v->slots) return "is not in this bucket of";
-    if (w->score[there] != v->score[e]) return "has another score than in";
+    if (*hkv_score_at(w, there) != *hkv_score_at(v, e)) return "has another score than in";
     return v->value_bytes && memcmp(hkv_value(v, e), hkv_value(w, there), v->value_bytes) != 0 ? "has another value than in" : NULL;
 }
 
@@ -30,7 +30,7 @@ bool scene_bucket_differs(const hkv_view *v, const hkv_view *w, uint64_t b)
 {
     if (scene_entries(v, b) != scene_entries(w, b)) return true;
     for (uint32_t s = 0; s < v->slots; s++) {
-        uint64_t key = v->key[hkv_entry(v, b, s)];
+        uint64_t key = *hkv_key_at(v, hkv_entry(v, b, s));
         if (key == HD_KEY_EMPTY) continue;
         if (key >= HD_KEY_RESERVED || scene_entry_differs(v, w, hkv_entry(v, b, s))) return true;
     }
@@ -56,11 +56,11 @@ static void put(page *p, const char *format, ...)
 
 static const char *describe(const hkv_view *v, uint64_t e, char *line, size_t bytes)
 {
-    uint64_t key = v->key[e], value = 0;
+    uint64_t key = *hkv_key_at(v, e), value = 0;
     if (v->value_bytes) memcpy(&value, hkv_value(v, e), v->value_bytes < 8 ? v->value_bytes : 8);
     if (key == HD_KEY_EMPTY) snprintf(line, bytes, "-");
     else if (key == HD_KEY_LOCKED) snprintf(line, bytes, "locked");
-    else snprintf(line, bytes, "%" PRIx64 " score %" PRIu64 " value %" PRIx64, key, v->score[e], value);
+    else snprintf(line, bytes, "%" PRIx64 " score %" PRIu64 " value %" PRIx64, key, *hkv_score_at(v, e), value);
     return line;
 }
 
@@ -74,7 +74,7 @@ size_t scene_draw(const hkv_view *v, const char *v_name, const hkv_view *w, cons
         put(&p, "bucket %" PRIu64 "\n  %4s  %-60s %s\n", b, "slot", v_name, w_name);
         for (uint32_t s = 0; s < v->slots; s++) {
             uint64_t e = hkv_entry(v, b, s);
-            bool differs = v->key[e] != HD_KEY_EMPTY && (v->key[e] >= HD_KEY_RESERVED || scene_entry_differs(v, w, e));
+            bool differs = *hkv_key_at(v, e) != HD_KEY_EMPTY && (*hkv_key_at(v, e) >= HD_KEY_RESERVED || scene_entry_differs(v, w, e));
             put(&p, "%c %4" PRIu32 "  %-60s %s\n", differs ? '>' : ' ', s, describe(v, e, left, sizeof left), describe(w, e, right, sizeof right));
         }
     }

@@ -38,7 +38,7 @@ static void plan(scene *s, const char *name, uint64_t bytes, size_t *at)
 
 /* Where everything is, as offsets. */
 typedef struct layout {
-    size_t digest, key, score, value, pin;
+    size_t digest, key, score, bound, value, pin;
     size_t lock, pins, pin_lock;
     size_t tally[SCENE_PARTS], flag[SCENE_PARTS], stage_key[SCENE_PARTS], stage_score[SCENE_PARTS], stage_value[SCENE_PARTS], segment[SCENE_PARTS], cursor[SCENE_PARTS];
 } layout;
@@ -48,8 +48,11 @@ static void plan_all(scene *s, layout *l)
     const hkv_view *v = &s->v;
     uint64_t entries = hkv_capacity(v);
     plan(s, "digest", entries, &l->digest);
-    plan(s, "key", entries * 8, &l->key);
-    plan(s, "score", entries * 8, &l->score);
+    plan(s, v->step == 1 ? "key" : "pair", entries * 8 * v->step, &l->key);
+    l->score = l->key + 8;
+    if (v->step == 1) plan(s, "score", entries * 8, &l->score);
+    l->bound = 0;
+    if (hkv_bounds_of(v)) plan(s, "bound", hkv_bounds_of(v) * 8, &l->bound);
     plan(s, "value", v->value_bytes ? entries * v->value_bytes : 1, &l->value);
     plan(s, "pin", v->pin_places * sizeof(hkv_pin), &l->pin);
     s->table_bytes = s->bytes;
@@ -77,6 +80,7 @@ hkv_view scene_view(const scene *s, uint8_t *memory)
     v.digest = memory + (s->v.digest - s->memory);
     v.key = (uint64_t *)(void *)(memory + ((uint8_t *)s->v.key - s->memory));
     v.score = (uint64_t *)(void *)(memory + ((uint8_t *)s->v.score - s->memory));
+    if (v.bound) v.bound = (uint64_t *)(void *)(memory + ((uint8_t *)s->v.bound - s->memory));
     v.value = memory + (s->v.value - s->memory);
     v.pin = (hkv_pin *)(void *)(memory + ((uint8_t *)s->v.pin - s->memory));
     return v;
@@ -121,8 +125,8 @@ static void place(scene *s, hd_rng *g, uint64_t key, uint64_t b, uint64_t score,
     do e = hkv_entry(v, b, (uint32_t)hd_rng_below(g, v->slots));
     while (v->digest[e]);
     v->digest[e] = hd_digest(hd_hash(key, v->seed));
-    v->key[e] = key;
-    v->score[e] = score;
+    *hkv_key_at(v, e) = key;
+    *hkv_score_at(v, e) = score;
     if (v->value_bytes) scene_draw_bytes(g, hkv_value(v, e), v->value_bytes, mask);
 }
 
@@ -172,7 +176,7 @@ static void pin_some(scene *s, hd_rng *g)
     if (!matter && hd_rng_below(g, 4)) return;
     for (uint64_t e = 0; e < hkv_capacity(&s->v); e++) {
         if (!s->v.digest[e] || hd_rng_below(g, matter ? 2 : 4)) continue;
-        hkv_item it = { HD_OP_LOCK_KEYS, HD_U64, HD_EITHER, s->v.key[e], NULL, { 1, 0, 0 }, 1 + hd_rng_below(g, 2) };
+        hkv_item it = { HD_OP_LOCK_KEYS, HD_U64, HD_EITHER, *hkv_key_at(&s->v, e), NULL, { 1, 0, 0 }, 1 + hd_rng_below(g, 2) };
         hkv_seen seen;
         hkv_apply(&s->v, &it, &seen, NULL);
     }
@@ -285,6 +289,7 @@ static hd_status shape(scene *s, const hd_case *c)
 {
     hkv_view *v = &s->v;
     v->slots = c->slots;
+    v->step = c->layout == HD_LAYOUT_PLANES ? 1 : 2;
     v->buckets = c->buckets ? c->buckets : (c->capacity + c->slots - 1) / c->slots;
     v->value_bytes = c->value_bytes;
     v->seed = c->table_seed;
@@ -296,7 +301,7 @@ static hd_status shape(scene *s, const hd_case *c)
     if (strcmp(c->design, "hkv") != 0) return hd_fail(HD_EINVAL, "case: there are no kernels of design %s", c->design);
     if (v->policy == HD_POLICY_COUNT) return hd_fail_name("policy", c->policy, HD_POLICIES);
     if (c->dual && v->buckets < 2) return hd_fail(HD_EINVAL, "case: dual needs 2 buckets");
-    if (v->buckets > ENTRIES_MOST / v->slots || hkv_capacity(v) * (17u + v->value_bytes) > MEMORY_MOST)
+    if (v->buckets > ENTRIES_MOST / v->slots || hkv_capacity(v) * (18u + v->value_bytes) > MEMORY_MOST)
         return hd_fail(HD_EINVAL, "case: a scene has at most %d entries and %d MiB; this is a large one", ENTRIES_MOST, MEMORY_MOST >> 20);
     if (c->batch > ITEMS_MOST) return hd_fail(HD_EINVAL, "case: a scene has at most %d items", ITEMS_MOST);
     s->clock = clock_then;
@@ -379,6 +384,7 @@ bool scene_make_memory(scene *s)
     s->v.digest = s->memory + l->digest;
     s->v.key = words_at(s, l->key);
     s->v.score = words_at(s, l->score);
+    s->v.bound = l->bound ? words_at(s, l->bound) : NULL;
     s->v.value = s->memory + l->value;
     s->v.pin = (hkv_pin *)(void *)(s->memory + l->pin);
     s->lock = (uint32_t *)(void *)(s->memory + l->lock);

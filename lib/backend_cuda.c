@@ -104,6 +104,7 @@ static uint64_t window_for(const hd_info *info)
 
 static hd_status cuda_shape(const hd_config *config, hd_info *info)
 {
+    if (info->layout == HD_LAYOUT_USUAL) info->layout = HD_LAYOUT_PAIRS;
     hd_status status = hd_design_hkv.shape(config, info);
     uint64_t listed_bytes = 17 + (uint64_t)info->value_bytes;
     info->memory_bytes += info->buckets * sizeof(uint32_t) + sizeof(hkv_words) + window_for(info) * listed_bytes;
@@ -114,7 +115,7 @@ static void cuda_close(void *state, const hd_seams *s)
 {
     cuda *c = (cuda *)state;
     int before = c->device.number;
-    void *const all[] = { c->v.digest, c->v.key, c->v.score, c->v.value, c->v.pin, c->room.words, c->room.lock,
+    void *const all[] = { c->v.digest, c->v.key, c->v.step == 1 ? c->v.score : NULL, c->v.bound, c->v.value, c->v.pin, c->room.words, c->room.lock,
                           c->room.stage_flag, c->room.stage_key, c->room.stage_score, c->room.stage_value, c->brought };
     enter(c, &before);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) give(c, all[i]);
@@ -135,18 +136,21 @@ typedef struct piece {
     int byte;
 } piece;
 
+static hd_status make_empty(cuda *c);
+
 static hd_status take_all(cuda *c)
 {
     hkv_view *v = &c->v;
     hkv_room *r = &c->room;
     uint64_t entries = hkv_capacity(v), value_bytes = v->value_bytes;
-    void *digest, *key, *score, *value, *pin, *words, *lock, *flag, *stage_key, *stage_score, *stage_value;
+    void *digest, *key, *score, *bound, *value, *pin, *words, *lock, *flag, *stage_key, *stage_score, *stage_value;
     const piece all[] = {
-        { "capacity: digests", &digest, entries, 1, HKV_NO_DIGEST },
-        { "capacity: keys", &key, entries, 8, 0xff }, /* HD_KEY_EMPTY */
-        { "capacity: scores", &score, entries, 8, 0 },
+        { "capacity: digests", &digest, entries, 1, AS_IT_COMES }, /* these four: make_empty */
+        { "capacity: keys", &key, entries, 8 * (uint64_t)v->step, AS_IT_COMES },
+        { "capacity: scores", &score, v->step == 1 ? entries : 0, 8, AS_IT_COMES },
+        { "capacity: bounds", &bound, hkv_bounds_of(v), 8, AS_IT_COMES },
         { "capacity: values", &value, value_bytes ? entries : 1, value_bytes ? value_bytes : 1, 0 },
-        { "pins", &pin, v->pin_places, sizeof(hkv_pin), 0xff },
+        { "pins", &pin, v->pin_places, sizeof(hkv_pin), 0xff }, /* HD_KEY_EMPTY */
         { "table: counters", &words, 1, sizeof(hkv_words), 0 },
         { "capacity: bucket locks", &lock, v->buckets, sizeof *r->lock, 0 },
         { "table: window of lists", &flag, c->window, 1, AS_IT_COMES },
@@ -162,7 +166,8 @@ static hd_status take_all(cuda *c)
         if (*all[i].p && all[i].byte != AS_IT_COMES) status = ASK(c, all[i].what, fill, *all[i].p, all[i].byte, (size_t)(all[i].count * all[i].size), NULL);
     v->digest = (uint8_t *)digest;
     v->key = (uint64_t *)key;
-    v->score = (uint64_t *)score;
+    v->score = v->step == 1 ? (uint64_t *)score : key ? (uint64_t *)key + 1 : NULL;
+    v->bound = (uint64_t *)bound;
     v->value = (uint8_t *)value;
     v->pin = (hkv_pin *)pin;
     r->words = (hkv_words *)words;
@@ -171,6 +176,7 @@ static hd_status take_all(cuda *c)
     r->stage_key = (uint64_t *)stage_key;
     r->stage_score = (uint64_t *)stage_score;
     r->stage_value = (uint8_t *)stage_value;
+    if (!status) status = make_empty(c);
     if (!status) status = ASK(c, "table: an empty one", mark, &c->mark, NULL);
     return status ? status : ASK(c, "table: an empty one", wait, NULL);
 }
@@ -225,8 +231,9 @@ static hd_status copy_planes(cuda *c, hd_way way)
         uint64_t bytes;
     } all[] = {
         { "digests", c->v.digest, here->digest, entries },
-        { "keys", c->v.key, here->key, entries * 8 },
-        { "scores", c->v.score, here->score, entries * 8 },
+        { "keys", c->v.key, here->key, entries * 8 * c->v.step },
+        { "scores", c->v.score, here->score, c->v.step == 1 ? entries * 8 : 0 },
+        { "bounds", c->v.bound, here->bound, hkv_bounds_of(&c->v) * 8 },
         { "values", c->v.value, here->value, c->staged_values ? entries * c->v.value_bytes : 0 },
         { "pins", c->v.pin, here->pin, c->v.pin_places * sizeof *here->pin },
         { "pins", &c->room.words->pins, &here->pins, sizeof here->pins },
@@ -393,6 +400,18 @@ static hd_status put_zero(void *self, void *p, size_t bytes)
 {
     const on_stream *o = (const on_stream *)self;
     return ASK(o->c, hd_op_name(o->b->op), fill, p, 0, bytes, o->stream);
+}
+
+/* The planes as clear leaves them. */
+static hd_status make_empty(cuda *c)
+{
+    hd_batch b;
+    hd_when when = { 0, 0, 0 };
+    memset(&b, 0, sizeof b);
+    b.op = HD_OP_CLEAR;
+    on_stream o = { c, NULL, &b };
+    hkv_launcher l = { put_launch, put_zero, &o, (uint64_t)c->device.processors * BLOCKS_PER_PROCESSOR, c->window };
+    return hkv_launch(&l, HKV_NUMBER_warp_clear, hkv_args_of(&c->v, &c->room, &b, when));
 }
 
 /* What cannot be put into a recording: copies that are waited for, and waits for a mark that is set in the same one. */

@@ -58,6 +58,7 @@ static uint64_t window_for(uint32_t value_bytes)
 
 static hd_status host_shape(const hd_config *c, hd_info *info)
 {
+    if (info->layout == HD_LAYOUT_USUAL) info->layout = HD_LAYOUT_PAIRS;
     hd_status status = hd_design_hkv.shape(c, info);
     info->memory_bytes += info->buckets * sizeof(uint32_t) + sizeof(hkv_words) + window_for(info->value_bytes) * (17 + (uint64_t)info->value_bytes);
     return status;
@@ -158,8 +159,9 @@ static hd_status make_known(host *h, const hkv_args *a, const hd_batch *b)
         const char *name;
     } all[] = {
         { v->digest, entries, "digests" },
-        { v->key, entries * 8, "keys" },
-        { v->score, entries * 8, "scores" },
+        { v->key, entries * 8 * v->step, v->step == 1 ? "keys" : "pairs" },
+        { v->step == 1 ? v->score : NULL, entries * 8, "scores" },
+        { v->bound, hkv_bounds_of(v) * 8, "bounds" },
         { v->value, entries * bytes, "values" },
         { v->pin, v->pin_places * sizeof *v->pin, "pins" },
         { h->lock, v->buckets * sizeof *h->lock, "bucket locks" },

@@ -12,7 +12,7 @@
 #include "lib/error.h"
 #include "lib/parse.h"
 
-typedef enum field_form { TEXT, WHOLE32, WHOLE64, YES_NO, ADMIT } field_form;
+typedef enum field_form { TEXT, WHOLE32, WHOLE64, YES_NO, NAMED } field_form;
 
 typedef struct field {
     const char *name;
@@ -20,37 +20,41 @@ typedef struct field {
     size_t at, bytes;     /* in hd_case            */
     uint64_t least, most; /* of a number           */
     int names;            /* hd_kind, of a TEXT that is a registry's; else -1 */
+    const char *const *of; /* of a NAMED: its names, by number, and NULL */
 } field;
+
+static const char *const admits[] = { "score", "always", NULL };            /* hd_admit  */
+static const char *const layouts[] = { "usual", "planes", "pairs", NULL };  /* hd_layout */
 
 #define AT(member) offsetof(hd_case, member), sizeof ((hd_case *)0)->member
 
 static const field fields[] = {
-    { "policy", TEXT, AT(policy), 0, 0, HD_POLICIES },
-    { "backend", TEXT, AT(backend), 0, 0, HD_BACKENDS },
-    { "lock", TEXT, AT(lock), 0, 0, HD_LOCKS },
-    { "buckets", WHOLE64, AT(buckets), 0, 1ull << 40, -1 },
-    { "capacity", WHOLE64, AT(capacity), 1, 1ull << 48, -1 },
-    { "slots", WHOLE32, AT(slots), HD_SLOTS_MIN, HD_SLOTS_MAX, -1 },
-    { "value", WHOLE32, AT(value_bytes), 0, HD_VALUE_BYTES_MAX, -1 },
-    { "dual", YES_NO, AT(dual), 0, 1, -1 },
-    { "admit", ADMIT, AT(admit), 0, 0, -1 },
-    { "table_seed", WHOLE64, AT(table_seed), 0, UINT64_MAX, -1 },
-    { "pins", WHOLE32, AT(pins), 0, UINT32_MAX, -1 },
-    { "threads", WHOLE32, AT(threads), 0, 4096, -1 },
-    { "batch", WHOLE64, AT(batch), 1, 1ull << 32, -1 }, /* NxM: also batches */
-    { "keys", TEXT, AT(keys), 0, 0, -1 },
-    { "distinct", YES_NO, AT(distinct), 0, 1, -1 },
-    { "epoch_every", WHOLE32, AT(epoch_every), 0, UINT32_MAX, -1 },
-    { "reserved", WHOLE32, AT(reserved_ppm), 0, 1000000, -1 },
-    { "duplicate", WHOLE32, AT(duplicate_ppm), 0, 1000000, -1 },
-    { "extreme", WHOLE32, AT(extreme_ppm), 0, 1000000, -1 },
-    { "seed", WHOLE64, AT(seed), 0, UINT64_MAX, -1 },
-    { "judge", YES_NO, AT(judge), 0, 1, -1 },
+    { "policy", TEXT, AT(policy), 0, 0, HD_POLICIES, NULL },
+    { "backend", TEXT, AT(backend), 0, 0, HD_BACKENDS, NULL },
+    { "lock", TEXT, AT(lock), 0, 0, HD_LOCKS, NULL },
+    { "buckets", WHOLE64, AT(buckets), 0, 1ull << 40, -1, NULL },
+    { "capacity", WHOLE64, AT(capacity), 1, 1ull << 48, -1, NULL },
+    { "slots", WHOLE32, AT(slots), HD_SLOTS_MIN, HD_SLOTS_MAX, -1, NULL },
+    { "value", WHOLE32, AT(value_bytes), 0, HD_VALUE_BYTES_MAX, -1, NULL },
+    { "dual", YES_NO, AT(dual), 0, 1, -1, NULL },
+    { "admit", NAMED, AT(admit), 0, 0, -1, admits },
+    { "layout", NAMED, AT(layout), 0, 0, -1, layouts },
+    { "table_seed", WHOLE64, AT(table_seed), 0, UINT64_MAX, -1, NULL },
+    { "pins", WHOLE32, AT(pins), 0, UINT32_MAX, -1, NULL },
+    { "threads", WHOLE32, AT(threads), 0, 4096, -1, NULL },
+    { "batch", WHOLE64, AT(batch), 1, 1ull << 32, -1, NULL }, /* NxM: also batches */
+    { "keys", TEXT, AT(keys), 0, 0, -1, NULL },
+    { "distinct", YES_NO, AT(distinct), 0, 1, -1, NULL },
+    { "epoch_every", WHOLE32, AT(epoch_every), 0, UINT32_MAX, -1, NULL },
+    { "reserved", WHOLE32, AT(reserved_ppm), 0, 1000000, -1, NULL },
+    { "duplicate", WHOLE32, AT(duplicate_ppm), 0, 1000000, -1, NULL },
+    { "extreme", WHOLE32, AT(extreme_ppm), 0, 1000000, -1, NULL },
+    { "seed", WHOLE64, AT(seed), 0, UINT64_MAX, -1, NULL },
+    { "judge", YES_NO, AT(judge), 0, 1, -1, NULL },
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 
 static const uint64_t batches_most = 1ull << 40;
-static const char *const admits[] = { "score", "always" }; /* in the order of hd_admit */
 
 hd_case hd_case_default(void)
 {
@@ -94,6 +98,7 @@ hd_config hd_case_config(const hd_case *c)
     f.value_bytes = c->value_bytes;
     f.dual = c->dual;
     f.admit = c->admit;
+    f.layout = c->layout;
     f.seed = c->table_seed;
     f.pins = c->pins;
     f.threads = c->threads;
@@ -133,14 +138,14 @@ static hd_status take_registered(const field *f, const char *text, char *to)
     return hd_fail_name(f->name, text, (hd_kind)f->names);
 }
 
-static hd_status take_admit(const char *text, hd_admit *admit)
+static hd_status take_number_of(const field *f, const char *text, void *to)
 {
     nearest near = { text, NULL, 0 };
-    for (int i = 0; i < 2; i++) {
-        if (strcmp(text, admits[i]) == 0) return *admit = (hd_admit)i, HD_OK;
-        consider(&near, admits[i]);
+    for (int i = 0; f->of[i]; i++) {
+        if (strcmp(text, f->of[i]) == 0) return memcpy(to, &i, sizeof i), HD_OK; /* enumerations are ints */
+        consider(&near, f->of[i]);
     }
-    return hd_fail(HD_EINVAL, "admit: there is no '%.60s'; nearest: %s", text, near.name);
+    return hd_fail(HD_EINVAL, "%s: there is no '%.60s'; nearest: %s", f->name, text, near.name);
 }
 
 /* "64x4": 64 items, 4 batches. Without x, the number of batches stays. */
@@ -164,7 +169,7 @@ static hd_status take_field(const field *f, const char *text, hd_case *c)
     uint64_t v;
     if (strcmp(f->name, "batch") == 0) return take_batch(text, c);
     if (f->form == TEXT) return f->names < 0 ? take_text(f->name, text, to, f->bytes) : take_registered(f, text, to);
-    if (f->form == ADMIT) return take_admit(text, (hd_admit *)(void *)to);
+    if (f->form == NAMED) return take_number_of(f, text, to);
     hd_status s = hd_parse_u64(f->name, text, f->least, f->most, &v);
     if (s) return s;
     if (f->form == YES_NO) *(bool *)to = v != 0;
@@ -266,7 +271,7 @@ static void put_field(printing *p, const field *f, const hd_case *c, const hd_ca
     if (f->form == TEXT ? strcmp(at, as_usual) == 0 : memcmp(at, as_usual, f->bytes) == 0) return;
     switch (f->form) {
     case TEXT: put(p, f->name, at); break;
-    case ADMIT: put(p, f->name, admits[c->admit == HD_ADMIT_ALWAYS]); break;
+    case NAMED: put(p, f->name, f->of[*(const int *)(const void *)at]); break;
     case YES_NO: put_whole(p, f->name, *(const bool *)at); break;
     case WHOLE32: put_whole(p, f->name, *(const uint32_t *)(const void *)at); break;
     case WHOLE64: put_whole(p, f->name, *(const uint64_t *)(const void *)at); break;

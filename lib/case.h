@@ -23,6 +23,7 @@ typedef struct hd_case {
     uint32_t slots, value_bytes;
     bool dual, distinct;
     hd_admit admit;
+    hd_layout layout;
     uint64_t table_seed;                   /* of the hash                               */
     uint32_t epoch_every;                  /* batches per epoch; 0: the epoch stays 0   */
     uint32_t pins, threads;

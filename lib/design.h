@@ -8,6 +8,8 @@
 
 #include "lib/seam.h"
 
+enum { HD_METADATA_MOST = 18 }; /* bytes per entry besides its value, in any layout */
+
 /* One entry, as for_each and snapshots see it. */
 typedef struct hd_entry {
     uint64_t slot, key, score;

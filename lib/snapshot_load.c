@@ -76,7 +76,7 @@ static const char *header_fault(const hd_snapshot_header *h)
     if (!ends_in_zeros(h->policy, sizeof h->policy)) return "policy";
     if (h->slots < HD_SLOTS_MIN || h->slots > HD_SLOTS_MAX) return "slots";
     if (h->value_bytes > HD_VALUE_BYTES_MAX) return "value_bytes";
-    if (h->buckets == 0 || h->buckets > (uint64_t)PTRDIFF_MAX / h->slots / (17 + (uint64_t)h->value_bytes)) return "buckets";
+    if (h->buckets == 0 || h->buckets > (uint64_t)PTRDIFF_MAX / h->slots / (HD_METADATA_MOST + (uint64_t)h->value_bytes)) return "buckets";
     if (h->size > h->buckets * h->slots) return "size";
     if (h->flags & ~(uint32_t)HD_SNAPSHOT_FLAGS) return "flags";
     if (!all_zero(h->zero, sizeof h->zero)) return "zero";

@@ -122,12 +122,14 @@ static hd_status describe(const hd_config *c, hd_info *info, const hd_design **d
     if (!status) status = resolve("lock", c->lock, HD_LOCKS, &info->lock, lock);
     if (status) return status;
     if ((unsigned)c->admit > HD_ADMIT_ALWAYS) return hd_fail(HD_EINVAL, "admit: %d is no hd_admit", (int)c->admit);
+    if ((unsigned)c->layout > HD_LAYOUT_PAIRS) return hd_fail(HD_EINVAL, "layout: %d is no hd_layout", (int)c->layout);
     if ((unsigned)c->clock > HD_CLOCK_DEVICE) return hd_fail(HD_EINVAL, "clock: %d is no hd_clock", (int)c->clock);
     if (c->threads > 1024) return hd_fail(HD_EINVAL, "threads: %" PRIu32 " is above the limit of 1024", c->threads);
     info->slots = c->slots;
     info->value_bytes = c->value_bytes;
     info->dual = c->dual;
     info->admit = c->admit;
+    info->layout = c->layout;
     info->clock = c->clock;
     info->seed = c->seed;
     info->epoch = c->epoch;
@@ -279,7 +281,7 @@ static hd_status grow(hd_table *t, uint64_t buckets)
     if (buckets == 0 || buckets % info.buckets)
         return hd_fail(HD_EINVAL, "buckets: %" PRIu64 " is no multiple of the present %" PRIu64, buckets, info.buckets);
     if (buckets == info.buckets) return HD_OK;
-    if (buckets > (uint64_t)PTRDIFF_MAX / info.slots / (17 + (uint64_t)info.value_bytes))
+    if (buckets > (uint64_t)PTRDIFF_MAX / info.slots / (HD_METADATA_MOST + (uint64_t)info.value_bytes))
         return hd_fail(HD_EINVAL, "buckets: %" PRIu64 " are more than can be addressed", buckets);
     hd_config c = hd_config_default();
     c.capacity = buckets * info.slots;

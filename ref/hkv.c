@@ -32,9 +32,9 @@ static uint32_t next_byte(const uint8_t *p, uint32_t n, uint8_t byte, uint32_t i
 static uint64_t find_in_bucket(const hkv_view *v, uint64_t b, uint8_t digest, uint64_t key)
 {
     const uint8_t *digests = v->digest + hkv_entry(v, b, 0);
-    const uint64_t *keys = v->key + hkv_entry(v, b, 0);
+    const uint64_t *keys = hkv_key_at(v, hkv_entry(v, b, 0));
     for (uint32_t s = next_byte(digests, v->slots, digest, 0); s < v->slots; s = next_byte(digests, v->slots, digest, s + 1))
-        if (keys[s] == key) return hkv_entry(v, b, s);
+        if (keys[s * v->step] == key) return hkv_entry(v, b, s);
     return HKV_NOWHERE; /* definitive (Proposition 3.1) */
 }
 
@@ -124,41 +124,54 @@ typedef struct place {
     uint64_t least; /* ... whose score this is                     */
 } place;
 
-/* Algorithm 2, line 11: the bucket's least score, the first slot that has it. Sixteen scores at a time, and
- * four least scores side by side, so that no comparison waits for the one before it. */
+/* The first slot with the least of a bucket's scores. Sixteen at a time, and four least scores side by side, so that no comparison
+ * waits for the one before it. step is a constant where this is called: 1 is worth it. */
+static inline uint32_t least_of(const uint64_t *score, uint32_t slots, uint32_t step, uint64_t *least_score)
+{
+    uint64_t least_all = UINT64_MAX;
+    uint32_t run = 0, s = 0;
+    for (; s + 16 <= slots; s += 16) {
+        uint64_t least[4] = { UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX };
+        for (uint32_t i = 0; i < 16; i += 4)
+            for (uint32_t k = 0; k < 4; k++) {
+                uint64_t x = score[(s + i + k) * step];
+                least[k] = x < least[k] ? x : least[k];
+            }
+        uint64_t low = least[0] < least[1] ? least[0] : least[1], high = least[2] < least[3] ? least[2] : least[3];
+        low = low < high ? low : high;
+        if (low < least_all) {
+            least_all = low;
+            run = s;
+        }
+    }
+    for (; s < slots; s++)
+        if (score[s * step] < least_all) {
+            least_all = score[s * step];
+            run = s;
+        }
+    while (score[run * step] != least_all) run++;
+    *least_score = least_all;
+    return run;
+}
+
+/* Algorithm 2, line 11: the bucket's least score, the first slot that has it. */
 static place least_in_bucket(const hkv_view *v, uint64_t b)
 {
-    const uint64_t *score = v->score + hkv_entry(v, b, 0);
     place p = { HKV_NOWHERE, false, UINT64_MAX };
     if (v->pins) { /* rare: pinned entries are no victims */
         for (uint32_t s = 0; s < v->slots; s++) {
             uint64_t e = hkv_entry(v, b, s);
-            if ((p.entry == HKV_NOWHERE || score[s] < p.least) && !hkv_pin_find(v, v->key[e])) {
+            uint64_t score = *hkv_score_at(v, e);
+            if ((p.entry == HKV_NOWHERE || score < p.least) && !hkv_pin_find(v, *hkv_key_at(v, e))) {
                 p.entry = e;
-                p.least = score[s];
+                p.least = score;
             }
         }
         return p;
     }
-    uint32_t run = 0, s = 0;
-    for (; s + 16 <= v->slots; s += 16) {
-        uint64_t least[4] = { score[s], score[s + 1], score[s + 2], score[s + 3] };
-        for (uint32_t i = 4; i < 16; i += 4)
-            for (uint32_t k = 0; k < 4; k++) least[k] = score[s + i + k] < least[k] ? score[s + i + k] : least[k];
-        uint64_t low = least[0] < least[1] ? least[0] : least[1], high = least[2] < least[3] ? least[2] : least[3];
-        low = low < high ? low : high;
-        if (low < p.least) {
-            p.least = low;
-            run = s;
-        }
-    }
-    for (; s < v->slots; s++)
-        if (score[s] < p.least) {
-            p.least = score[s];
-            run = s;
-        }
-    while (score[run] != p.least) run++;
-    p.entry = hkv_entry(v, b, run);
+    const uint64_t *score = hkv_score_at(v, hkv_entry(v, b, 0));
+    uint32_t s = v->step == 1 ? least_of(score, v->slots, 1, &p.least) : least_of(score, v->slots, 2, &p.least);
+    p.entry = hkv_entry(v, b, s);
     return p;
 }
 
@@ -221,10 +234,17 @@ static void write_value(const hkv_view *v, uint64_t e, const void *value)
     else memset(hkv_value(v, e), 0, v->value_bytes);
 }
 
+/* A bound is raised by nobody here: what finds the least by reading all does not need it. It falls where a score falls. */
+static void set_score(const hkv_view *v, uint64_t e, uint64_t score)
+{
+    *hkv_score_at(v, e) = score;
+    if (v->bound && v->bound[e / HKV_BOUNDED] > score) v->bound[e / HKV_BOUNDED] = score;
+}
+
 static void write_entry(hkv_view *v, uint64_t e, uint8_t digest, uint64_t key, const void *value, uint64_t score)
 {
-    v->key[e] = key;
-    v->score[e] = score;
+    *hkv_key_at(v, e) = key;
+    set_score(v, e, score);
     v->digest[e] = digest;
     write_value(v, e, value);
 }
@@ -300,7 +320,7 @@ static void change_found(hkv_view *v, const hkv_item *it, const rule *r, hd_outc
     if (outcome != r->found) return;
     if (r->value == REPLACE) write_value(v, e, it->value);
     if (r->value == ADD) hd_accum_add(it->elem, hkv_value(v, e), it->value, v->value_bytes);
-    if (r->rescore) v->score[e] = hd_on_hit(v->policy, v->score[e], it->in);
+    if (r->rescore) set_score(v, e, hd_on_hit(v->policy, *hkv_score_at(v, e), it->in));
     if (r->besides == PIN) pin_add(v, it->key, it->holder);
     if (r->besides == UNPIN) pin_drop(v, hkv_pin_find(v, it->key));
     if (r->besides == REMOVE) hkv_make_empty(v, e);
@@ -319,8 +339,8 @@ static void insert(hkv_view *v, const hkv_item *it, const home *at, hkv_seen *se
     seen->entry = p.entry;
     if (!p.empty) {
         seen->outcome = HD_EVICTED;
-        seen->gone_key = v->key[p.entry];
-        seen->gone_score = v->score[p.entry];
+        seen->gone_key = *hkv_key_at(v, p.entry);
+        seen->gone_score = *hkv_score_at(v, p.entry);
         if (gone_value && v->value_bytes) memcpy(gone_value, hkv_value(v, p.entry), v->value_bytes);
     }
     write_entry(v, p.entry, at->digest, it->key, it->value, seen->score);
@@ -339,7 +359,7 @@ void hkv_apply(hkv_view *v, const hkv_item *it, hkv_seen *seen, void *gone_value
         seen->outcome = outcome_found(v, it, &r);
         change_found(v, it, &r, seen->outcome, e);
         seen->entry = seen->outcome == HD_ERASED ? HKV_NOWHERE : e;
-        seen->score = v->score[e];
+        seen->score = *hkv_score_at(v, e);
     } else if (r.insert) {
         insert(v, it, &at, seen, gone_value);
     } else {
@@ -380,9 +400,9 @@ static const char *accept_insert(hkv_view *v, const hkv_item *it, const home *at
         if (gone == HKV_NOWHERE) return "evicted a key that was absent";
         if (hkv_pin_find(v, seen->gone_key)) return "evicted a pinned entry";
         if (gone / v->slots != at->bucket[0] && (at->n == 1 || gone / v->slots != at->bucket[1])) return "evicted from a bucket that is no candidate";
-        if (v->score[gone] != seen->gone_score) return "reported the evicted entry with a wrong score";
+        if (*hkv_score_at(v, gone) != seen->gone_score) return "reported the evicted entry with a wrong score";
         taken = least_in_bucket(v, gone / v->slots);
-        if (v->score[gone] != taken.least) return "evicted an entry whose score was not the least";
+        if (*hkv_score_at(v, gone) != taken.least) return "evicted an entry whose score was not the least";
         if (strictness == HKV_EXACT_CHOICE && gone / v->slots != bucket) return "evicted from the bucket that was not to be chosen (D2)";
         if (!admitted(v, &taken, it->in)) return "evicted, but should have been refused";
         taken.entry = gone;
@@ -411,7 +431,7 @@ const char *hkv_accept(hkv_view *v, const hkv_item *it, const hkv_seen *seen, hk
     if (seen->outcome != outcome) return outcome == HD_PINNED ? "the entry was pinned" : "the key was present, and the outcome is another";
     /* A reader's value and score are those before the change, which keeps the value it delivers. */
     if (seen->value && memcmp(seen->value, hkv_value(v, e), v->value_bytes) != 0) return "delivered a wrong value";
-    uint64_t score = r.rescore && outcome == r.found ? hd_on_hit(v->policy, v->score[e], it->in) : v->score[e];
+    uint64_t score = r.rescore && outcome == r.found ? hd_on_hit(v->policy, *hkv_score_at(v, e), it->in) : *hkv_score_at(v, e);
     if (seen->score_shown && seen->score != score) return "delivered a wrong score";
     change_found(v, it, &r, outcome, e);
     return NULL;

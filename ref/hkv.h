@@ -68,6 +68,8 @@ void hkv_unpin_all(hkv_view *v);
 
 /* The view inside of a state that hd_design_hkv opened: for backends that run other kernels on the same planes. */
 hkv_view *hkv_view_of(void *state);
+/* How many bounds such a table has. */
+uint64_t hkv_bounds_of(const hkv_view *v);
 /* A view of that shape whose planes are nowhere yet. */
 hkv_view hkv_view_for(const hd_info *info);
 

@@ -107,7 +107,8 @@ static void look_ahead(const hkv_view *v, const hd_batch *b, uint64_t i, uint64_
     uint64_t e = hkv_entry(v, hd_first_bucket(hd_hash(b->key[i + AHEAD], v->seed), v->buckets), 0);
     for (uint32_t s = 0; s < v->slots; s += LINE) __builtin_prefetch(v->digest + e + s);
     if (b->op < HD_OP_ACCUM_OR_ASSIGN) return;
-    for (uint32_t s = 0; s < v->slots; s += LINE / 8) __builtin_prefetch(v->score + e + s);
+    const char *score = (const char *)hkv_score_at(v, e);
+    for (size_t at = 0; at < (size_t)v->slots * 8 * v->step; at += LINE) __builtin_prefetch(score + at);
 }
 
 static void run_part(hkv_view *v, const hd_batch *b, hkv_when when, part p, uint64_t *tally)
@@ -206,7 +207,7 @@ static void run_keyed(hkv_view *v, const hd_batch *b, hkv_when when, uint64_t *t
 static bool holds(const hkv_view *v, const hd_batch *b, uint32_t predicate, uint64_t e)
 {
     if (v->digest[e] == HKV_NO_DIGEST) return false;
-    return hd_predicate_holds(predicate, v->key[e], v->score[e], hkv_value(v, e), v->value_bytes, b->pred_arg[0], b->pred_arg[1]);
+    return hd_predicate_holds(predicate, *hkv_key_at(v, e), *hkv_score_at(v, e), hkv_value(v, e), v->value_bytes, b->pred_arg[0], b->pred_arg[1]);
 }
 
 static uint32_t predicate_of(const hd_batch *b)
@@ -225,10 +226,10 @@ static uint64_t scan(hkv_view *v, const hd_batch *b, uint32_t predicate, uint64_
     for (uint64_t e = first; e < last; e++) {
         if (!holds(v, b, predicate, e)) continue;
         if (b->op == HD_OP_ERASE_IF) {
-            if (hkv_pin_find(v, v->key[e])) continue;
+            if (hkv_pin_find(v, *hkv_key_at(v, e))) continue;
             hkv_make_empty(v, e);
         }
-        if (list) list_put(v, b, at + n, v->key[e], hkv_value(v, e), v->score[e], e);
+        if (list) list_put(v, b, at + n, *hkv_key_at(v, e), hkv_value(v, e), *hkv_score_at(v, e), e);
         n++;
     }
     return n;

@@ -23,10 +23,11 @@ static bool wrong(const finding *f, const char *sentence)
 /* True when entry e breaks an invariant, which is then in *f. */
 static bool entry_wrong(const hkv_view *v, uint64_t e, const finding *f)
 {
-    uint64_t key = v->key[e];
+    uint64_t key = *hkv_key_at(v, e);
+    if (v->bound && v->bound[e / HKV_BOUNDED] > *hkv_score_at(v, e)) return wrong(f, "HKV-8: a lower bound is above a score");
     if (key == HD_KEY_EMPTY) {
         if (v->digest[e] != HKV_NO_DIGEST) return wrong(f, "HKV-1: an empty slot has a digest");
-        return v->score[e] != 0 && wrong(f, "HKV-7: an empty slot has a score");
+        return *hkv_score_at(v, e) != 0 && wrong(f, "HKV-7: an empty slot has a score");
     }
     if (v->digest[e] == HKV_NO_DIGEST) return wrong(f, "HKV-1: a key has no digest");
     if (key == HD_KEY_LOCKED) return wrong(f, "HKV-5: a slot is locked at rest");

@@ -32,6 +32,8 @@ static uint32_t pin_places_for(uint32_t pins)
     return (uint32_t)places;
 }
 
+static bool has_bounds(const hd_info *info) { return info->layout == HD_LAYOUT_PAIRS && info->slots % HKV_BOUNDED == 0; }
+
 static hd_status hkv_shape(const hd_config *c, hd_info *info)
 {
     if (c->slots < HD_SLOTS_MIN || c->slots > HD_SLOTS_MAX)
@@ -43,7 +45,8 @@ static hd_status hkv_shape(const hd_config *c, hd_info *info)
     info->buckets = c->capacity / c->slots + (c->capacity % c->slots != 0);
     if (c->dual && info->buckets < 2)
         return hd_fail(HD_EINVAL, "dual: two candidate buckets need a capacity above %" PRIu32 ", the slots of one", c->slots);
-    uint64_t entry_bytes = 17 + (uint64_t)c->value_bytes;
+    if (info->layout == HD_LAYOUT_USUAL) info->layout = HD_LAYOUT_PLANES;
+    uint64_t entry_bytes = 17 + (uint64_t)c->value_bytes + (has_bounds(info) ? 1 : 0);
     if (info->buckets > (uint64_t)PTRDIFF_MAX / entry_bytes / c->slots)
         return hd_fail(HD_EINVAL, "capacity: %" PRIu64 " entries of %" PRIu64 " bytes are more than can be addressed", c->capacity, entry_bytes);
     info->capacity = info->buckets * c->slots;
@@ -57,8 +60,9 @@ static void hkv_close(void *state, const hd_seams *s)
     if (!h) return;
     uint64_t entries = hkv_capacity(&h->view);
     hd_give(s, h->view.digest, entries, 1);
-    hd_give(s, h->view.key, entries, 8);
-    hd_give(s, h->view.score, entries, 8);
+    hd_give(s, h->view.key, entries, 8 * (uint64_t)h->view.step);
+    if (h->view.step == 1) hd_give(s, h->view.score, entries, 8);
+    hd_give(s, h->view.bound, entries / HKV_BOUNDED, 8);
     if (h->view.value_bytes) hd_give(s, h->view.value, entries, h->view.value_bytes);
     else hd_give(s, h->view.value, 1, 1);
     hd_give(s, h->view.pin, h->view.pin_places, PIN_BYTES);
@@ -88,6 +92,7 @@ hkv_view hkv_view_for(const hd_info *info)
     memset(&v, 0, sizeof v);
     v.buckets = info->buckets;
     v.slots = info->slots;
+    v.step = info->layout == HD_LAYOUT_PAIRS ? 2 : 1;
     v.value_bytes = info->value_bytes;
     v.seed = info->seed;
     v.policy = policy_number(info->policy);
@@ -98,18 +103,22 @@ hkv_view hkv_view_for(const hd_info *info)
     return v;
 }
 
+uint64_t hkv_bounds_of(const hkv_view *v) { return v->step == 2 && v->slots % HKV_BOUNDED == 0 ? hkv_capacity(v) / HKV_BOUNDED : 0; }
+
 static hd_status take_planes(hkv_view *v, const hd_seams *s)
 {
     uint64_t entries = hkv_capacity(v);
-    void *digest = NULL, *key = NULL, *score = NULL, *value = NULL, *pin = NULL;
+    void *digest = NULL, *key = NULL, *score = NULL, *bound = NULL, *value = NULL, *pin = NULL;
     hd_status status = hd_take(s, "capacity: digests", entries, 1, &digest);
-    if (!status) status = hd_take(s, "capacity: keys", entries, 8, &key);
-    if (!status) status = hd_take(s, "capacity: scores", entries, 8, &score);
+    if (!status) status = hd_take(s, "capacity: keys", entries, 8 * (uint64_t)v->step, &key);
+    if (!status && v->step == 1) status = hd_take(s, "capacity: scores", entries, 8, &score);
+    if (!status) status = hd_take(s, "capacity: bounds", hkv_bounds_of(v), 8, &bound);
     if (!status) status = hd_take(s, "capacity: values", v->value_bytes ? entries : 1, v->value_bytes ? v->value_bytes : 1, &value);
     if (!status) status = hd_take(s, "pins", v->pin_places, PIN_BYTES, &pin);
     v->digest = (uint8_t *)digest;
     v->key = (uint64_t *)key;
-    v->score = (uint64_t *)score;
+    v->score = v->step == 1 ? (uint64_t *)score : key ? (uint64_t *)key + 1 : NULL;
+    v->bound = (uint64_t *)bound;
     v->value = (uint8_t *)value;
     v->pin = (hkv_pin *)pin;
     return status;
@@ -155,8 +164,8 @@ static bool hkv_next(void *state, hd_entry *e)
     uint64_t entries = hkv_capacity(v);
     while (e->slot < entries && v->digest[e->slot] == HKV_NO_DIGEST) e->slot++;
     if (e->slot >= entries) return false;
-    e->key = v->key[e->slot];
-    e->score = v->score[e->slot];
+    e->key = *hkv_key_at(v, e->slot);
+    e->score = *hkv_score_at(v, e->slot);
     e->value = hkv_value(v, e->slot);
     return true;
 }
@@ -168,8 +177,8 @@ static bool hkv_put_at(void *state, const hd_entry *e)
     bool home = b == hd_first_bucket(h, v->buckets) || (v->dual && b == hd_second_bucket(h, v->buckets));
     if (e->key >= HD_KEY_RESERVED || !home || v->digest[e->slot] != HKV_NO_DIGEST) return false;
     v->digest[e->slot] = hd_digest(h);
-    v->key[e->slot] = e->key;
-    v->score[e->slot] = e->score;
+    *hkv_key_at(v, e->slot) = e->key;
+    *hkv_score_at(v, e->slot) = e->score;
     if (v->value_bytes) memcpy(hkv_value(v, e->slot), e->value, v->value_bytes);
     return true;
 }

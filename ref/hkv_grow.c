@@ -33,14 +33,14 @@ static void move_into(const hkv_view *from, uint64_t e, const hkv_view *to, uint
     while (to->digest[to_e] != HKV_NO_DIGEST) to_e++;
     HD_ASSERT(to_e < hkv_entry(to, b + 1, 0));
     to->digest[to_e] = from->digest[e];
-    to->key[to_e] = from->key[e];
-    to->score[to_e] = from->score[e];
+    *hkv_key_at(to, to_e) = *hkv_key_at(from, e);
+    *hkv_score_at(to, to_e) = *hkv_score_at(from, e);
     for (uint32_t i = 0; i < to->value_bytes; i++) hkv_value(to, to_e)[i] = hkv_value(from, e)[i];
 }
 
 static void move_stray(const hkv_view *from, uint64_t e, hkv_view *to)
 {
-    bool placed = hkv_put(to, from->key[e], hkv_value(from, e), from->score[e]);
+    bool placed = hkv_put(to, *hkv_key_at(from, e), hkv_value(from, e), *hkv_score_at(from, e));
     HD_ASSERT(placed);
     (void)placed;
 }
@@ -51,7 +51,7 @@ void hkv_move_all(const hkv_view *from, hkv_view *to)
     for (int pass = 0; pass < 2 && (pass == 0 || strays); pass++)
         for (uint64_t e = 0; e < hkv_capacity(from); e++) {
             if (from->digest[e] == HKV_NO_DIGEST) continue;
-            uint64_t b = child(to, from->key[e], e / from->slots, times);
+            uint64_t b = child(to, *hkv_key_at(from, e), e / from->slots, times);
             if (b == HKV_NOWHERE) pass == 0 ? (void)strays++ : move_stray(from, e, to);
             else if (pass == 0) move_into(from, e, to, b);
         }

@@ -2,7 +2,7 @@
  *
  * hkv_layout.h - where the bytes of an HKV table are (HKV section 3.2, Figure 4).
  *
- * Slot s of bucket b is entry e = b * slots + s. Each field of an entry has a plane of its own:
+ * Slot s of bucket b is entry e = b * slots + s. In layout "planes" each field of an entry has a plane of its own:
  *
  *   plane    bytes at e                       meaning
  *   digest   e                                0: empty; else 1 to 255, a filter and never an answer
@@ -13,6 +13,16 @@
  * 17 bytes of metadata per entry for any number of slots. With 128 slots the digests of a bucket are one
  * 128-byte line, so one line settles a miss (Proposition 3.1). Values are found by position: no pointer is
  * stored (section 3.6). Planes are aligned to 128 bytes.
+ *
+ * In layout "pairs" a key and its score lie side by side, so that a use of an entry dirties one place of memory and not two,
+ * and every eight slots have a lower bound, so that the least score of a bucket is found without reading all of them:
+ *
+ *   key      16e .. 16e + 7
+ *   score    16e + 8 .. 16e + 15
+ *   bound    8g .. 8g + 7, g = e / 8          never above the scores of entries 8g to 8g + 7. None where slots is no
+ *                                             multiple of 8
+ *
+ * 18 bytes of metadata per entry. Both layouts are reached through hkv_key_at and hkv_score_at.
  *
  * Differs: HKV allocates buckets one by one and reaches them through a descriptor each, a random 32-byte
  * load before every operation. Here an address is arithmetic.
@@ -25,6 +35,7 @@
  *   HKV-5  at rest no key is HD_KEY_LOCKED; the third reserved key is nowhere, ever
  *   HKV-6  at rest every pinned key is present, pinned once, and has a holder other than 0
  *   HKV-7  an empty slot's score is 0: nothing of an old entry shows through export or a snapshot
+ *   HKV-8  at rest a bound is no greater than the score of any slot of its group, empty ones included
  */
 #ifndef HD_HKV_LAYOUT_H
 #define HD_HKV_LAYOUT_H
@@ -32,7 +43,7 @@
 #include "heddle.h"
 #include "ref/hash.h"
 
-enum { HKV_NO_DIGEST = 0 };
+enum { HKV_NO_DIGEST = 0, HKV_BOUNDED = 8 /* slots that share a bound */ };
 
 /* One pinned key. Kept beside the table, not in it: the planes have no bit to spare. */
 typedef struct hkv_pin {
@@ -43,10 +54,12 @@ typedef struct hkv_pin {
 /* Everything that an operation needs to know of a table. */
 typedef struct hkv_view {
     uint8_t *digest;   /* (buckets, slots)              */
-    uint64_t *key;     /* (buckets, slots)              */
-    uint64_t *score;   /* (buckets, slots)              */
+    uint64_t *key;     /* of entry e at e * step        */
+    uint64_t *score;   /* of entry e at e * step        */
+    uint64_t *bound;   /* (buckets, slots / HKV_BOUNDED); NULL: none */
     uint8_t *value;    /* (buckets, slots, value_bytes) */
     uint64_t buckets;
+    uint32_t step;     /* 1: planes; 2: pairs           */
     uint32_t slots;
     uint32_t value_bytes;
     uint64_t seed;
@@ -61,6 +74,9 @@ typedef struct hkv_view {
 
 HD_FN uint64_t hkv_entry(const hkv_view *v, uint64_t b, uint32_t s) { return b * v->slots + s; }
 
+HD_FN uint64_t *hkv_key_at(const hkv_view *v, uint64_t e) { return v->key + e * v->step; }
+HD_FN uint64_t *hkv_score_at(const hkv_view *v, uint64_t e) { return v->score + e * v->step; }
+
 HD_FN uint64_t hkv_capacity(const hkv_view *v) { return v->buckets * v->slots; }
 
 /* Never NULL: a table of value_bytes 0 has a value plane of one unused byte. */
@@ -68,9 +84,10 @@ HD_FN uint8_t *hkv_value(const hkv_view *v, uint64_t e) { return v->value + e * 
 
 HD_FN void hkv_make_empty(const hkv_view *v, uint64_t e)
 {
-    v->key[e] = HD_KEY_EMPTY;
-    v->score[e] = 0;
+    *hkv_key_at(v, e) = HD_KEY_EMPTY;
+    *hkv_score_at(v, e) = 0;
     v->digest[e] = HKV_NO_DIGEST;
+    if (v->bound) v->bound[e / HKV_BOUNDED] = 0;
 }
 
 #endif

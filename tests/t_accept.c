@@ -34,6 +34,7 @@ static void make(small *t, uint64_t *random, uint32_t policy)
 {
     memset(t, 0, sizeof *t);
     hkv_view *v = &t->view;
+    v->step = 1;
     v->slots = 2 + (uint32_t)test_below(random, 7);
     v->dual = (uint32_t)test_below(random, 2);
     v->buckets = 1 + v->dual + test_below(random, 4);

@@ -111,7 +111,8 @@ static hd_case case_of(const char *shape, hd_op op, const char *variant, const c
 {
     char text[512];
     hd_case c;
-    snprintf(text, sizeof text, "hkv.%s.%s %s policy=%s dual=%d seed=%llu", hd_op_name(op), variant, shape, policy, dual, (ull)seed);
+    snprintf(text, sizeof text, "hkv.%s.%s %s policy=%s dual=%d layout=%s seed=%llu", hd_op_name(op), variant, shape, policy, dual,
+             seed / 3 % 2 ? "planes" : "pairs", (ull)seed);
     must(hd_case_parse(text, &c));
     return c;
 }
@@ -193,9 +194,9 @@ static uint64_t key_of_kind(const scene *s, int kind, uint64_t bucket)
     uint64_t least = HD_KEY_EMPTY, most = HD_KEY_EMPTY, lowest = UINT64_MAX, highest = 0;
     for (uint32_t k = 0; k < v->slots; k++) {
         uint64_t e = hkv_entry(v, bucket, k);
-        if (v->key[e] >= HD_KEY_RESERVED) continue;
-        if (v->score[e] <= lowest) lowest = v->score[e], least = v->key[e];
-        if (v->score[e] >= highest) highest = v->score[e], most = v->key[e];
+        if (*hkv_key_at(v, e) >= HD_KEY_RESERVED) continue;
+        if (*hkv_score_at(v, e) <= lowest) lowest = *hkv_score_at(v, e), least = *hkv_key_at(v, e);
+        if (*hkv_score_at(v, e) >= highest) highest = *hkv_score_at(v, e), most = *hkv_key_at(v, e);
     }
     if (kind == LEAST && least != HD_KEY_EMPTY) return least;
     if (kind == NOT_LEAST && most != HD_KEY_EMPTY) return most;

@@ -479,7 +479,7 @@ static void too_little_memory_is_said(void **unused)
     c.backend = "cuda";
     c.seams = &on.memory.seams;
     on.fake.most_bytes = 10 << 20; /* digests, but no keys */
-    must_fail(hd_open(&c, &t), HD_ENOMEM, "capacity: scores: a fake has no memory");
+    must_fail(hd_open(&c, &t), HD_ENOMEM, "capacity: keys: a fake has no memory");
     bench_close(&on);
 }
 

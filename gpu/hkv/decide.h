@@ -74,10 +74,12 @@ SIMT_FN void hkv_decide_found(simt_tile t, const hkv_args *a, hkv_one *o, hkv_ru
     if (a->value && o->change != HKV_KEEP) o->in = a->value + o->i * a->v.value_bytes;
     hkv_value_goes_out(a, o);
     if (t.rank == 0) {
-        o->score = simt_ld_u64(a->v.score + o->entry);
+        o->score = simt_ld_u64(hkv_score_at(&a->v, o->entry));
         if (changes && r.rescore) {
-            o->score = hd_on_hit(a->v.policy, o->score, hkv_score_in(a, o->i));
-            simt_st_u64(a->v.score + o->entry, o->score);
+            uint64_t before = o->score;
+            o->score = hd_on_hit(a->v.policy, before, hkv_score_in(a, o->i));
+            if (o->score < before) hkv_lower_bound(&a->v, o->entry, o->score);
+            simt_st_u64(hkv_score_at(&a->v, o->entry), o->score);
         }
     }
 }
@@ -98,20 +100,21 @@ SIMT_FN void hkv_decide_absent(simt_tile t, const hkv_args *a, hkv_one *o, hkv_p
     if (!p.empty && a->stage_flag) o->out = a->stage_value + (o->i - a->first) * v->value_bytes;
     HKV_SYNC(t); /* all have read what is now overwritten */
     if (t.rank == 0) {
-        if (!p.empty) o->gone_key = simt_ld_u64(v->key + p.entry);
+        if (!p.empty) o->gone_key = simt_ld_u64(hkv_key_at(v, p.entry));
         o->gone_score = p.least;
-        simt_strlx_u64(v->key + p.entry, HD_KEY_LOCKED);
-        simt_st_u64(v->score + p.entry, o->score);
+        simt_strlx_u64(hkv_key_at(v, p.entry), HD_KEY_LOCKED);
+        simt_st_u64(hkv_score_at(v, p.entry), o->score);
+        if (!p.empty && o->score < p.least) hkv_lower_bound(v, p.entry, o->score);
         simt_st_u8(v->digest + p.entry, o->digest);
     }
 }
 
-SIMT_FN void hkv_decide_upsert(simt_tile t, const hkv_args *a, hkv_one *o, const uint64_t *first_scores, const uint64_t *second_scores)
+SIMT_FN void hkv_decide_upsert(simt_tile t, const hkv_args *a, hkv_one *o, const uint64_t *first_copy, const uint64_t *second_copy)
 {
     hkv_rule r = hkv_rule_of(a, o->i);
     if (o->entry != HKV_NONE) hkv_decide_found(t, a, o, r, hkv_is_pinned(a, o->key));
     else if (!r.insert) o->outcome = HD_MISS;
-    else hkv_decide_absent(t, a, o, hkv_choose(t, a, o, first_scores, second_scores));
+    else hkv_decide_absent(t, a, o, hkv_choose(t, a, o, first_copy, second_copy));
 }
 
 /* ---- The other families ---------------------------------------------------------------------------------------------------- */
@@ -121,7 +124,7 @@ SIMT_FN void hkv_decide_lookup(simt_tile t, const hkv_args *a, hkv_one *o)
     o->outcome = o->entry == HKV_NONE ? HD_MISS : HD_HIT;
     if (o->entry == HKV_NONE) return;
     hkv_value_goes_out(a, o);
-    if (t.rank == 0 && a->score_out && hkv_delivers_score(a->op)) o->score = simt_ld_u64(a->v.score + o->entry);
+    if (t.rank == 0 && a->score_out && hkv_delivers_score(a->op)) o->score = simt_ld_u64(hkv_score_at(&a->v, o->entry));
 }
 
 SIMT_FN void hkv_decide_pin(simt_tile t, const hkv_args *a, hkv_one *o)
@@ -149,10 +152,11 @@ SIMT_FN void hkv_decide_erase(simt_tile t, const hkv_args *a, hkv_one *o)
     o->outcome = hkv_is_pinned(a, o->key) ? HD_PINNED : HD_ERASED;
     HKV_SYNC(t);
     if (o->outcome == HD_ERASED && t.rank == 0) {
-        simt_strlx_u64(v->key + o->entry, HD_KEY_LOCKED);
-        simt_st_u64(v->score + o->entry, 0);
+        simt_strlx_u64(hkv_key_at(v, o->entry), HD_KEY_LOCKED);
+        simt_st_u64(hkv_score_at(v, o->entry), 0);
+        hkv_lower_bound(v, o->entry, 0);
         simt_st_u8(v->digest + o->entry, HKV_NO_DIGEST);
-        simt_strlx_u64(v->key + o->entry, HD_KEY_EMPTY);
+        simt_strlx_u64(hkv_key_at(v, o->entry), HD_KEY_EMPTY);
     }
 }
 

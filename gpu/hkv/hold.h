@@ -31,7 +31,7 @@ SIMT_FN bool hkv_try_buckets(simt_tile t, const hkv_args *a, hkv_one *o)
 SIMT_FN bool hkv_try_entry(simt_tile t, const hkv_args *a, hkv_one *o)
 {
     bool got = false;
-    if (t.rank == 0) got = simt_cas_u64(a->v.key + o->entry, o->key, HD_KEY_LOCKED, SIMT_ACQUIRE) == o->key;
+    if (t.rank == 0) got = simt_cas_u64(hkv_key_at(&a->v, o->entry), o->key, HD_KEY_LOCKED, SIMT_ACQUIRE) == o->key;
     got = HKV_FROM0(t, got);
     if (!got) return false;
     HKV_SYNC(t);
@@ -55,7 +55,7 @@ SIMT_FN void hkv_let_go(simt_tile t, const hkv_args *a, hkv_one *o)
     if (o->holds == HKV_HOLDS_NOTHING) return;
     HKV_SYNC(t);
     if (t.rank == 0) {
-        if (o->holds == HKV_HOLDS_ENTRY) simt_strel_u64(a->v.key + o->entry, o->key);
+        if (o->holds == HKV_HOLDS_ENTRY) simt_strel_u64(hkv_key_at(&a->v, o->entry), o->key);
         if (o->holds == HKV_HOLDS_PINS) simt_strel_u32(a->pin_lock, 0);
         if (o->holds == HKV_HOLDS_BUCKETS && o->second != o->first) simt_strel_u32(a->lock + o->second, 0);
         if (o->holds == HKV_HOLDS_BUCKETS) simt_strel_u32(a->lock + o->first, 0);

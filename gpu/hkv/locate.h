@@ -51,14 +51,14 @@ SIMT_FN simt_v4 hkv_digests(const uint8_t *digest, uint32_t s, uint32_t slots)
 
 /* The slot among those whose byte in `match` is set, from s on, that holds `key`; `none` when none does. Where updaters are
  * at work keys are read as what they are, contended words. */
-SIMT_FN uint32_t hkv_slot_among(const uint64_t *keys, uint32_t s, uint32_t match, uint64_t key, bool contended, uint32_t none, bool *busy)
+SIMT_FN uint32_t hkv_slot_among(const uint64_t *keys, uint32_t step, uint32_t s, uint32_t match, uint64_t key, bool contended, uint32_t none, bool *busy)
 {
     while (match) {
         uint32_t k = (simt_ffs(match) - 1) / 8;
         uint64_t there;
         match &= ~(0xffu << 8 * k);
-        if (contended) there = simt_ldrlx_u64(keys + s + k);
-        else there = simt_ld_u64(keys + s + k);
+        if (contended) there = simt_ldrlx_u64(keys + (s + k) * step);
+        else there = simt_ld_u64(keys + (s + k) * step);
         if (there == key) return s + k;
         if (contended && there == HD_KEY_LOCKED) *busy = true;
     }
@@ -72,7 +72,7 @@ SIMT_FN uint32_t hkv_within(uint32_t left) { return left >= 4 ? 0xffffffffu : (1
  * sees 128 slots at once, a thread one quarter of a sector after another, and stops where the key is. */
 SIMT_FN hkv_seen_bucket hkv_look(simt_tile t, const hkv_view *v, uint64_t b, const uint8_t *digest, uint8_t wanted, uint64_t key, bool contended, bool room)
 {
-    const uint64_t *keys = v->key + hkv_entry(v, b, 0);
+    const uint64_t *keys = hkv_key_at(v, hkv_entry(v, b, 0));
     uint32_t slots = v->slots, pattern = wanted * 0x01010101u, mine = slots;
     bool busy = false;
     hkv_seen_bucket r;
@@ -86,7 +86,7 @@ SIMT_FN hkv_seen_bucket hkv_look(simt_tile t, const hkv_view *v, uint64_t b, con
             for (uint32_t k = 0; k < 4; k++) {
                 uint32_t w = k == 0 ? d.x : k == 1 ? d.y : k == 2 ? d.z : d.w, at = s + 4 * k;
                 uint32_t match = simt_eq4(w, pattern);
-                if (match && mine == slots) mine = hkv_slot_among(keys, at, match, key, contended, slots, &busy);
+                if (match && mine == slots) mine = hkv_slot_among(keys, v->step, at, match, key, contended, slots, &busy);
                 if (room && at < slots) {
                     uint32_t empty = simt_eq4(w, HKV_NO_DIGEST) & hkv_within(slots - at);
                     if (empty && r.empty == slots) r.empty = at + (simt_ffs(empty) - 1) / 8;

@@ -14,7 +14,8 @@
  * Each lane compares what it fetched itself. Needs buckets of a multiple of 16 slots, at most 256: warp.h runs the others.
  */
 #ifdef HKV_KERNEL_TEXT
-enum { HKV_PIPELINE_THREADS = 64, HKV_PIPELINE_WARPS = HKV_PIPELINE_THREADS / 32, HKV_PIPELINE_SLOTS = 256 };
+enum { HKV_PIPELINE_THREADS = 64, HKV_PIPELINE_WARPS = HKV_PIPELINE_THREADS / 32, HKV_PIPELINE_SLOTS = 256,
+       HKV_PIPELINE_SCORES = 2 * 2 * HKV_PIPELINE_SLOTS /* words for two buckets of pairs */ };
 
 typedef struct hkv_stage {
     hkv_one o;
@@ -41,8 +42,8 @@ SIMT_FN hkv_stage hkv_stage_begin(simt_tile t, const hkv_args *a, uint32_t famil
 
 SIMT_FN void hkv_scores_fetch(simt_tile t, const hkv_args *a, uint64_t b, uint64_t *scores)
 {
-    const uint64_t *from = a->v.score + hkv_entry(&a->v, b, 0);
-    for (uint32_t s = 2 * t.rank; s < a->v.slots; s += 2 * t.size) simt_copy16_async(scores + s, from + s);
+    const uint64_t *from = hkv_score_at(&a->v, hkv_entry(&a->v, b, 0)) - (a->v.step - 1); /* of pairs, the keys too */
+    for (uint32_t w = 2 * t.rank; w < a->v.slots * a->v.step; w += 2 * t.size) simt_copy16_async(scores + w, from + w);
 }
 
 /* Stage 2: what stage 1 sent for is here. */
@@ -54,7 +55,7 @@ SIMT_FN void hkv_stage_look(simt_tile t, const hkv_args *a, uint32_t family, hkv
     if (!hkv_rule_of(a, s->o.i).insert) return;
     s->scores = true;
     hkv_scores_fetch(t, a, s->o.first, scores);
-    if (a->v.dual) hkv_scores_fetch(t, a, s->o.second, scores + HKV_PIPELINE_SLOTS);
+    if (a->v.dual) hkv_scores_fetch(t, a, s->o.second, scores + HKV_PIPELINE_SCORES / 2);
 }
 
 /* What a stage holds and fetched is given up. */
@@ -67,17 +68,17 @@ SIMT_FN void hkv_stage_drop(simt_tile t, const hkv_args *a, hkv_stage *s)
 SIMT_FN void hkv_pipeline(const hkv_args *a, uint32_t family)
 {
     SIMT_SHARED(uint8_t, all_digests, HKV_PIPELINE_WARPS * 2 * HKV_PIPELINE_SLOTS);
-    SIMT_SHARED(uint64_t, all_scores, HKV_PIPELINE_WARPS * 4 * HKV_PIPELINE_SLOTS);
+    SIMT_SHARED(uint64_t, all_scores, HKV_PIPELINE_WARPS * 2 * HKV_PIPELINE_SCORES);
     simt_tile t = simt_tile_of(32);
     uint32_t warp = simt_thread() / 32, turn = 0;
     uint8_t *digests = all_digests + warp * 2 * HKV_PIPELINE_SLOTS;
-    uint64_t *scores = all_scores + warp * 4 * HKV_PIPELINE_SLOTS, mine = 0, i = a->first + hkv_warp_number();
+    uint64_t *scores = all_scores + warp * 2 * HKV_PIPELINE_SCORES, mine = 0, i = a->first + hkv_warp_number();
     hkv_stage now, next = hkv_stage_begin(t, a, family, i, digests);
     simt_copy_commit();
     now.o = hkv_begin(a, a->last); /* none */
     now.digests = now.scores = false;
     while (now.o.outcome != HKV_NO_ITEM || next.o.outcome != HKV_NO_ITEM) {
-        uint64_t *next_scores = scores + turn % 2 * 2 * HKV_PIPELINE_SLOTS, *now_scores = scores + (turn + 1) % 2 * 2 * HKV_PIPELINE_SLOTS;
+        uint64_t *next_scores = scores + turn % 2 * HKV_PIPELINE_SCORES, *now_scores = scores + (turn + 1) % 2 * HKV_PIPELINE_SCORES + (a->v.step - 1);
         simt_copy_wait(0);
         hkv_stage_look(t, a, family, &next, digests, next_scores);
         hkv_stage after = hkv_stage_begin(t, a, family, i += hkv_warps(), digests);
@@ -88,7 +89,7 @@ SIMT_FN void hkv_pipeline(const hkv_args *a, uint32_t family)
             hkv_stage_drop(t, a, &after);
         }
         while (!hkv_try_with(t, a, family, &now.o, now.scores ? now_scores : (const uint64_t *)0,
-                             now.scores ? now_scores + HKV_PIPELINE_SLOTS : (const uint64_t *)0))
+                             now.scores ? now_scores + HKV_PIPELINE_SCORES / 2 : (const uint64_t *)0))
             simt_backoff(64);
         hkv_move(t, a, &now.o, false);
         hkv_end(t, a, &now.o);

@@ -29,8 +29,8 @@ SIMT_FN bool hkv_holds(const hkv_args *a, uint64_t e)
 {
     if (simt_ld_u8(a->v.digest + e) == HKV_NO_DIGEST) return false;
     if (a->predicate == HD_PREDICATE_all) return true;
-    uint64_t key = simt_ld_u64(a->v.key + e);
-    uint64_t score = simt_ld_u64(a->v.score + e);
+    uint64_t key = simt_ld_u64(hkv_key_at(&a->v, e));
+    uint64_t score = simt_ld_u64(hkv_score_at(&a->v, e));
     return hd_predicate_holds(a->predicate, key, score, hkv_value(&a->v, e), a->v.value_bytes, a->pred_arg[0], a->pred_arg[1]);
 }
 
@@ -39,10 +39,11 @@ SIMT_FN uint32_t hkv_sweep_slot(const hkv_args *a, uint64_t e)
 {
     if (!hkv_holds(a, e)) return 0;
     if (a->op != HD_OP_ERASE_IF) return 1;
-    if (hkv_is_pinned(a, simt_ld_u64(a->v.key + e))) return 0;
-    simt_st_u64(a->v.score + e, 0);
+    if (hkv_is_pinned(a, simt_ld_u64(hkv_key_at(&a->v, e)))) return 0;
+    simt_st_u64(hkv_score_at(&a->v, e), 0);
+    hkv_lower_bound(&a->v, e, 0);
     simt_st_u8(a->v.digest + e, HKV_NO_DIGEST);
-    simt_st_u64(a->v.key + e, HD_KEY_EMPTY);
+    simt_st_u64(hkv_key_at(&a->v, e), HD_KEY_EMPTY);
     return 1;
 }
 
@@ -90,9 +91,10 @@ SIMT_FN void hkv_clear_slots(const hkv_args *a)
 {
     uint64_t thread = (uint64_t)simt_block() * simt_threads() + simt_thread(), threads = (uint64_t)simt_blocks() * simt_threads();
     for (uint64_t e = a->first + thread; e < a->last; e += threads) {
-        simt_st_u64(a->v.key + e, HD_KEY_EMPTY);
-        simt_st_u64(a->v.score + e, 0);
+        simt_st_u64(hkv_key_at(&a->v, e), HD_KEY_EMPTY);
+        simt_st_u64(hkv_score_at(&a->v, e), 0);
         simt_st_u8(a->v.digest + e, HKV_NO_DIGEST);
+        if (a->v.bound && e % HKV_BOUNDED == 0) simt_st_u64(a->v.bound + e / HKV_BOUNDED, 0);
     }
     hkv_clear_pins(a, thread, threads);
 }
@@ -101,16 +103,21 @@ SIMT_FN void hkv_clear_slots(const hkv_args *a)
 SIMT_FN void hkv_clear_planes(const hkv_args *a)
 {
     uint64_t thread = (uint64_t)simt_block() * simt_threads() + simt_thread(), threads = (uint64_t)simt_blocks() * simt_threads(), n = a->last;
-    simt_v4 none, empty;
-    none.x = none.y = none.z = none.w = 0;
-    empty.x = empty.y = empty.z = empty.w = 0xffffffffu;
+    simt_v4 none, empty, pair;
+    none.x = none.y = none.z = none.w = pair.z = pair.w = 0;
+    empty.x = empty.y = empty.z = empty.w = pair.x = pair.y = 0xffffffffu;
     for (uint64_t i = thread; i < n / 16; i += threads) simt_st_v4((simt_v4 *)(void *)(a->v.digest + 16 * i), none);
-    for (uint64_t i = thread; i < n / 2; i += threads) simt_st_v4((simt_v4 *)(void *)(a->v.key + 2 * i), empty);
-    for (uint64_t i = thread; i < n / 2; i += threads) simt_st_v4((simt_v4 *)(void *)(a->v.score + 2 * i), none);
+    if (a->v.step == 1) {
+        for (uint64_t i = thread; i < n / 2; i += threads) simt_st_v4((simt_v4 *)(void *)(a->v.key + 2 * i), empty);
+        for (uint64_t i = thread; i < n / 2; i += threads) simt_st_v4((simt_v4 *)(void *)(a->v.score + 2 * i), none);
+    } else {
+        for (uint64_t i = thread; i < n; i += threads) simt_st_v4((simt_v4 *)(void *)(a->v.key + 2 * i), pair);
+    }
+    for (uint64_t i = thread; a->v.bound && i < n / HKV_BOUNDED; i += threads) simt_st_u64(a->v.bound + i, 0);
     if (thread == 0) {
         for (uint64_t e = n - n % 16; e < n; e++) simt_st_u8(a->v.digest + e, HKV_NO_DIGEST);
-        if (n % 2) simt_st_u64(a->v.key + n - 1, HD_KEY_EMPTY);
-        if (n % 2) simt_st_u64(a->v.score + n - 1, 0);
+        if (n % 2 && a->v.step == 1) simt_st_u64(a->v.key + n - 1, HD_KEY_EMPTY);
+        if (n % 2 && a->v.step == 1) simt_st_u64(a->v.score + n - 1, 0);
     }
     hkv_clear_pins(a, thread, threads);
 }
@@ -149,8 +156,8 @@ SIMT_FN uint64_t hkv_list_base(simt_tile w, const hkv_args *a, uint64_t s)
 
 SIMT_FN void hkv_list_heads(const hkv_args *a, uint64_t x, uint64_t at, uint32_t listed)
 {
-    const uint64_t *key = a->stage_flag ? (listed == HKV_LISTED_INPUT ? a->key + x : a->stage_key + (x - a->first)) : a->v.key + x;
-    const uint64_t *score = a->stage_flag ? a->stage_score + (x - a->first) : a->v.score + x;
+    const uint64_t *key = a->stage_flag ? (listed == HKV_LISTED_INPUT ? a->key + x : a->stage_key + (x - a->first)) : hkv_key_at(&a->v, x);
+    const uint64_t *score = a->stage_flag ? a->stage_score + (x - a->first) : hkv_score_at(&a->v, x);
     if (a->list_key) simt_st_u64(a->list_key + at, simt_ld_u64(key));
     if (a->list_score && a->op != HD_OP_FIND_MISSED) simt_st_u64(a->list_score + at, simt_ld_u64(score));
     if (a->list_item) simt_st_u64(a->list_item + at, x);

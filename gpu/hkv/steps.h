@@ -19,17 +19,15 @@
 #include "gpu/hkv/hold.h"
 #include "gpu/hkv/value.h"
 
-/* Scores may be a copy of the bucket's, fetched while it was held; NULL: the table's own. */
-SIMT_FN bool hkv_try_with(simt_tile t, const hkv_args *a, uint32_t family, hkv_one *o, const uint64_t *first_scores, const uint64_t *second_scores)
+/* Copies of the buckets' scores, fetched while they were held; NULL: none. */
+SIMT_FN bool hkv_try_with(simt_tile t, const hkv_args *a, uint32_t family, hkv_one *o, const uint64_t *first_copy, const uint64_t *second_copy)
 {
-    const hkv_view *v = &a->v;
     if (o->outcome != HKV_UNDECIDED) return true; /* reserved, or no item */
     bool buckets = family == HKV_UPSERT || family == HKV_ERASE;
     if (buckets && o->holds == HKV_HOLDS_NOTHING && !hkv_try_buckets(t, a, o)) return false;
     if (!o->looked) hkv_search(t, a, family, o, hkv_digests_of(a, o->first), hkv_digests_of(a, o->second));
     if (family == HKV_UPSERT) {
-        hkv_decide_upsert(t, a, o, first_scores ? first_scores : v->score + hkv_entry(v, o->first, 0),
-                          second_scores ? second_scores : v->score + hkv_entry(v, o->second, 0));
+        hkv_decide_upsert(t, a, o, first_copy, second_copy);
         return true;
     }
     if (family == HKV_LOOKUP) {
@@ -67,7 +65,7 @@ SIMT_FN void hkv_end(simt_tile t, const hkv_args *a, hkv_one *o)
     if (o->outcome == HKV_NO_ITEM) return;
     if (o->fresh) HKV_SYNC(t); /* the value is whole before the key says so */
     if (t.rank == 0) {
-        if (o->fresh) simt_strlx_u64(a->v.key + o->entry, o->key);
+        if (o->fresh) simt_strlx_u64(hkv_key_at(&a->v, o->entry), o->key);
         simt_ticket(o->i, o->outcome, o->gone_key, o->entry);
     }
     hkv_let_go(t, a, o);

@@ -9,6 +9,12 @@
 #include "gpu/hkv/item.h"
 #include "gpu/hkv/pins.h"
 
+/* The score of entry e falls to `score`, and the bound of its group with it. */
+SIMT_FN void hkv_lower_bound(const hkv_view *v, uint64_t e, uint64_t score)
+{
+    if (v->bound) simt_min_u64(v->bound + e / HKV_BOUNDED, score, SIMT_RELAXED);
+}
+
 /* A slot to take. */
 typedef struct hkv_place {
     uint64_t entry; /* HKV_NONE: all are pinned */
@@ -20,33 +26,36 @@ typedef struct hkv_place {
 SIMT_FN bool hkv_is_lower(const hkv_args *a, uint64_t b, uint32_t s, uint64_t score, uint32_t at, uint64_t least, bool pins)
 {
     if (at < a->v.slots && score >= least) return false;
-    return !pins || !hkv_pin_at(a, simt_ld_u64(a->v.key + hkv_entry(&a->v, b, s)));
+    return !pins || !hkv_pin_at(a, simt_ld_u64(hkv_key_at(&a->v, hkv_entry(&a->v, b, s))));
 }
 
-/* Algorithm 2, line 11: the least score of a full bucket, whose scores are at `score` (in the table, or a copy of them). Two
- * scores a load, where buckets are even. */
-SIMT_FN hkv_place hkv_least(simt_tile t, const hkv_args *a, uint64_t b, const uint64_t *score)
+/* A score that is compared with the least so far. */
+SIMT_FN void hkv_compare(const hkv_args *a, uint64_t b, uint32_t s, uint64_t score, uint32_t *at, uint64_t *least, bool pins)
 {
-    uint32_t slots = a->v.slots, at = slots, step = slots % 2 ? 1 : 2;
+    if (!hkv_is_lower(a, b, s, score, *at, *least, pins)) return;
+    *least = score;
+    *at = s;
+}
+
+/* Algorithm 2, line 11: the least score of a full bucket. copy: of its scores, as far apart as in the table; NULL: there is
+ * none. Sixteen bytes
+ * a load, where they are aligned: two scores, or a key and its score. */
+SIMT_FN hkv_place hkv_least(simt_tile t, const hkv_args *a, uint64_t b, const uint64_t *copy)
+{
+    const uint64_t *score = copy ? copy : hkv_score_at(&a->v, hkv_entry(&a->v, b, 0));
+    uint32_t slots = a->v.slots, at = slots, step = a->v.step, per_load = step == 1 && slots % 2 == 0 ? 2 : 1;
     uint64_t least = UINT64_MAX;
     bool pins = simt_ld_u32(a->pins) != 0;
     hkv_place p;
-    for (uint32_t s = step * t.rank; s < slots; s += step * t.size) {
-        uint64_t x, y = 0;
-        if (step == 2) {
-            simt_v4 w = simt_ld_v4((const simt_v4 *)(const void *)(score + s));
-            x = (uint64_t)w.y << 32 | w.x;
-            y = (uint64_t)w.w << 32 | w.z;
+    for (uint32_t s = per_load * t.rank; s < slots; s += per_load * t.size) {
+        if (step == 2 || per_load == 2) {
+            simt_v4 w = simt_ld_v4((const simt_v4 *)(const void *)(score + s * step - (step - 1)));
+            uint64_t y = (uint64_t)w.w << 32 | w.z;
+            if (step == 1) hkv_compare(a, b, s, (uint64_t)w.y << 32 | w.x, &at, &least, pins);
+            hkv_compare(a, b, s + per_load - 1, y, &at, &least, pins);
         } else {
-            x = simt_ld_u64(score + s);
-        }
-        if (hkv_is_lower(a, b, s, x, at, least, pins)) {
-            least = x;
-            at = s;
-        }
-        if (step == 2 && hkv_is_lower(a, b, s + 1, y, at, least, pins)) {
-            least = y;
-            at = s + 1;
+            uint64_t x = simt_ld_u64(score + s);
+            hkv_compare(a, b, s, x, &at, &least, pins);
         }
     }
     simt_join();
@@ -59,7 +68,7 @@ SIMT_FN hkv_place hkv_least(simt_tile t, const hkv_args *a, uint64_t b, const ui
 
 /* Algorithm 3. D1: room in either bucket, the emptier takes it. D2: both full, the one with the lower least score gives it
  * up. Ties go to the first. In single mode both are the same. */
-SIMT_FN hkv_place hkv_choose(simt_tile t, const hkv_args *a, const hkv_one *o, const uint64_t *first_scores, const uint64_t *second_scores)
+SIMT_FN hkv_place hkv_choose(simt_tile t, const hkv_args *a, const hkv_one *o, const uint64_t *first_copy, const uint64_t *second_copy)
 {
     const hkv_view *v = &a->v;
     hkv_place p, q;
@@ -70,9 +79,9 @@ SIMT_FN hkv_place hkv_choose(simt_tile t, const hkv_args *a, const hkv_one *o, c
         p.empty = true;
         return p;
     }
-    p = hkv_least(t, a, o->first, first_scores);
+    p = hkv_least(t, a, o->first, first_copy);
     if (!v->dual) return p;
-    q = hkv_least(t, a, o->second, second_scores);
+    q = hkv_least(t, a, o->second, second_copy);
     return p.entry == HKV_NONE || (q.entry != HKV_NONE && q.least < p.least) ? q : p;
 }
 

@@ -9,7 +9,7 @@ SIMT_FN bool optimistic_find_try(simt_tile t, const hkv_args *a, uint32_t family
     if (o->entry == HKV_NONE && (o->at_first.busy || o->at_second.busy)) return false;
     hkv_decide_lookup(t, a, o);
     hkv_move(t, a, o, false);
-    if (o->entry != HKV_NONE && simt_ldrlx_u64(a->v.key + o->entry) != o->key) {
+    if (o->entry != HKV_NONE && simt_ldrlx_u64(hkv_key_at(&a->v, o->entry)) != o->key) {
         o->outcome = HKV_UNDECIDED;
         return false;
     }

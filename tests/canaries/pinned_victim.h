@@ -4,10 +4,10 @@ SIMT_FN bool pinned_victim_try(simt_tile t, const hkv_args *a, uint32_t family, 
 {
     uint32_t state = canary_look(t, a, family, o);
     if (state != CANARY_ABSENT) return state == CANARY_DECIDED || (state == CANARY_FOUND && hkv_try(t, a, family, o));
-    const uint64_t *score = a->v.score + hkv_entry(&a->v, o->first, 0);
-    hkv_place p = hkv_choose(t, a, o, score, score);
+    const uint64_t *score = hkv_score_at(&a->v, hkv_entry(&a->v, o->first, 0));
+    hkv_place p = hkv_choose(t, a, o, (const uint64_t *)0, (const uint64_t *)0);
     for (uint32_t s = 0; !p.empty && s < a->v.slots; s++) {
-        uint64_t x = simt_ld_u64(score + s);
+        uint64_t x = simt_ld_u64(score + s * a->v.step);
         if (s && x >= p.least) continue;
         p.least = x;
         p.entry = hkv_entry(&a->v, o->first, s);

@@ -2,7 +2,7 @@
 /* lfu's sum does not stop at its largest value: the most used entry of all becomes the least. */
 SIMT_FN void score_wraps_end(simt_tile t, const hkv_args *a, hkv_one *o)
 {
-    if (o->outcome == HD_UPDATED && o->score == UINT64_MAX) simt_st_u64(a->v.score + o->entry, hkv_score_in(a, o->i).given - 1);
+    if (o->outcome == HD_UPDATED && o->score == UINT64_MAX) simt_st_u64(hkv_score_at(&a->v, o->entry), hkv_score_in(a, o->i).given - 1);
     hkv_end(t, a, o);
 }
 #define CANARY canary_score_wraps

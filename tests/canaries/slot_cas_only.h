@@ -10,12 +10,12 @@ SIMT_FN bool slot_cas_only_try(simt_tile t, const hkv_args *a, uint32_t family, 
         hkv_decide_found(t, a, o, hkv_rule_of(a, o->i), false);
         return true;
     }
-    hkv_place p = hkv_choose(t, a, o, a->v.score + hkv_entry(&a->v, o->first, 0), a->v.score + hkv_entry(&a->v, o->second, 0));
+    hkv_place p = hkv_choose(t, a, o, (const uint64_t *)0, (const uint64_t *)0);
     if (p.entry == HKV_NONE) return false;
-    uint64_t gone = p.empty ? HD_KEY_EMPTY : simt_ldrlx_u64(a->v.key + p.entry);
-    if (gone == HD_KEY_LOCKED || simt_cas_u64(a->v.key + p.entry, gone, HD_KEY_LOCKED, SIMT_ACQUIRE) != gone) return false;
+    uint64_t gone = p.empty ? HD_KEY_EMPTY : simt_ldrlx_u64(hkv_key_at(&a->v, p.entry));
+    if (gone == HD_KEY_LOCKED || simt_cas_u64(hkv_key_at(&a->v, p.entry), gone, HD_KEY_LOCKED, SIMT_ACQUIRE) != gone) return false;
     hkv_decide_absent(t, a, o, p);
-    if (!o->fresh) simt_strel_u64(a->v.key + p.entry, gone);
+    if (!o->fresh) simt_strel_u64(hkv_key_at(&a->v, p.entry), gone);
     o->gone_key = p.empty ? 0 : gone;
     return true;
 }
