@@ -84,8 +84,8 @@ void situation_close(situation *x)
     memset(x, 0, sizeof *x);
 }
 
-/* How many bytes of a region belong together, and to what. */
-enum { OF_SLOT, OF_ITEM, OF_BUCKET, OF_OUTCOME };
+/* How many bytes of a region belong together, and to what. A pair is a key and its score. */
+enum { OF_SLOT, OF_HALF_SLOT, OF_SLOTS, OF_ITEM, OF_BUCKET, OF_OUTCOME };
 typedef struct known {
     const char *region, *name;
     uint32_t bytes; /* 0: of a value */
@@ -93,6 +93,7 @@ typedef struct known {
 } known;
 
 static const known regions[] = {
+    { "pair", "key", 8, OF_HALF_SLOT }, { "bound", "least score", 8, OF_SLOTS },
     { "digest", "digest", 1, OF_SLOT },     { "key", "key", 8, OF_SLOT },        { "score", "score", 8, OF_SLOT },         { "value", "value", 0, OF_SLOT },
     { "keys", "key", 8, OF_ITEM },          { "values", "value", 0, OF_ITEM },   { "scores", "score", 8, OF_ITEM },        { "flags", "flag", 1, OF_ITEM },
     { "outcome", "outcome", 1, OF_ITEM },   { "value_out", "value_out", 0, OF_ITEM }, { "score_out", "score_out", 8, OF_ITEM }, { "ptr", "ptr", 8, OF_ITEM },
@@ -107,10 +108,15 @@ const char *situation_place(const situation *x, const void *p, char *text, size_
     for (size_t i = 0; i < sizeof regions / sizeof *regions; i++) {
         const known *r = &regions[i];
         if (strcmp(r->region, name) != 0) continue;
-        uint64_t k = at / (r->bytes ? r->bytes : x->s->v.value_bytes ? x->s->v.value_bytes : 1);
-        if (r->of == OF_SLOT) snprintf(text, bytes, "%s in bucket %" PRIu64 ", slot %" PRIu64, r->name, k / x->s->v.slots, k % x->s->v.slots);
-        else if (r->of == OF_OUTCOME) snprintf(text, bytes, "%s of %s", r->name, hd_outcome_name((hd_outcome)k));
-        else snprintf(text, bytes, "%s of %s %" PRIu64, r->name, r->of == OF_ITEM ? "item" : "bucket", k);
+        uint64_t k = at / (r->bytes ? r->bytes : x->s->v.value_bytes ? x->s->v.value_bytes : 1), slots = x->s->v.slots;
+        uint64_t slot = r->of == OF_HALF_SLOT ? k / 2 : r->of == OF_SLOTS ? k * HKV_BOUNDED : k;
+        switch (r->of) {
+        case OF_SLOT:
+        case OF_HALF_SLOT: snprintf(text, bytes, "%s in bucket %" PRIu64 ", slot %" PRIu64, r->of == OF_HALF_SLOT && k % 2 ? "score" : r->name, slot / slots, slot % slots); break;
+        case OF_SLOTS: snprintf(text, bytes, "%s in bucket %" PRIu64 ", from slot %" PRIu64, r->name, slot / slots, slot % slots); break;
+        case OF_OUTCOME: snprintf(text, bytes, "%s of %s", r->name, hd_outcome_name((hd_outcome)k)); break;
+        default: snprintf(text, bytes, "%s of %s %" PRIu64, r->name, r->of == OF_ITEM ? "item" : "bucket", k);
+        }
         return text;
     }
     if (at) snprintf(text, bytes, "%s, byte %" PRIu64, name, at);
