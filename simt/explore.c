@@ -128,8 +128,10 @@ static hd_status explore(simt_machine *m, const hd_seams *s, hash_set *seen, con
     while (e->schedules < schedules && !e->wrong) {
         run_result r;
         hd_status status = run_once(m, trial, &c, &r);
+        uint64_t hash = simt_machine_totals(m).hash;
         e->schedules++;
-        if (!status) status = set_add(s, seen, simt_machine_totals(m).hash);
+        e->hash = (e->hash ^ hash) * 0x100000001b3ull;
+        if (!status) status = set_add(s, seen, hash);
         if (status) return status;
         e->time_ns = s->time.now_ns(s->time.self) - start;
         if (r.wrong) {

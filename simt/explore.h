@@ -18,6 +18,7 @@ typedef struct simt_trial {
 
 typedef struct simt_exploration {
     uint64_t schedules, distinct;   /* runs, and different interleavings among them */
+    uint64_t hash;                  /* of every run's interleaving, in order        */
     bool exhausted;                 /* SIMT_SEARCH: all of them                     */
     bool wrong;
     uint64_t seed;                  /* of the wrong run                             */

@@ -60,6 +60,12 @@ SIMT_KERNEL(canary_list_write, hkv_args, a) { hkv_list_write(&a, HKV_BY_WARP, (u
 
 typedef unsigned long long ull;
 
+#ifdef HD_RAW
+#define SAME "canaries_raw"
+#else
+#define SAME "canaries"
+#endif
+
 /* ---- What is searched ------------------------------------------------------------------------------------------ */
 
 /* By whom a fault is to be found. */
@@ -201,9 +207,10 @@ static search look(simt_machine *m, const canary *c, void (*text)(const void *),
 
 /* ---- The tests --------------------------------------------------------------------------------------------------------- */
 
-/* The shortest schedule must go wrong in the same way, twice. */
-static void replays(simt_machine *m, agree *a, const search *s)
+/* The shortest schedule must go wrong in the same way, twice. What the last run was. */
+static simt_totals replays(simt_machine *m, agree *a, const search *s)
 {
+    simt_totals totals[2];
     simt_trial trial = agree_trial(a);
     simt_config c = s->config;
     c.strategy = SIMT_REPLAY;
@@ -216,14 +223,30 @@ static void replays(simt_machine *m, agree *a, const search *s)
         must(simt_explore(m, &trial, &c, 1, 0, 0, &e));
         check(e.wrong && e.finding.fault == s->last.finding.fault, "the replay went otherwise");
         check(s->last.schedule_n == 0 || strcmp(e.finding.story, s->last.finding.story) == 0, "another story:\n%s\n%s", e.finding.story, s->last.finding.story);
+        totals[twice] = simt_machine_totals(m);
         simt_exploration_free(m, &e);
     }
+    check(totals[0].hash == totals[1].hash && totals[0].steps == totals[1].steps, "two replays of one schedule went two ways");
+    return totals[1];
+}
+
+/* What a seed means must not depend on the build: the search, what it found, and the shortest schedule. */
+static void report(FILE *same, const canary *c, const search *s, const simt_totals *t)
+{
+    fprintf(same, "%s: %s\nscene %llu, seed %llu, schedules %llu, distinct %llu, the last %llu %016llx; decisions %zu of %zu, steps %llu, interleaving %016llx\n", c->name, c->text,
+            (ull)s->scene, (ull)s->last.seed, (ull)s->schedules, (ull)s->distinct, (ull)s->last.schedules, (ull)s->last.hash, s->last.schedule_n, s->last.schedule_before, (ull)t->steps, (ull)t->hash);
+    size_t bytes = simt_schedule_print(s->last.schedule, s->last.schedule_n, NULL, 0) + 1;
+    char *schedule = (char *)test_alloc(bytes, 1);
+    simt_schedule_print(s->last.schedule, s->last.schedule_n, schedule, bytes);
+    fprintf(same, "%s\n%s: %s\n\n", schedule, simt_fault_name(s->last.finding.fault), s->last.finding.story);
+    free(schedule);
 }
 
 static void test_canaries(void **unused)
 {
     (void)unused;
     simt_machine *m;
+    FILE *same = test_same(SAME);
     must(simt_machine_open(NULL, &m));
     for (size_t i = 0; i < sizeof canaries / sizeof *canaries; i++) {
         const canary *c = &canaries[i];
@@ -236,11 +259,13 @@ static void test_canaries(void **unused)
         const char *end = strchr(s.last.finding.story, '\n');
         test_note("%-40s scene %llu, seed %llu, schedule %llu, %.3f s, %zu decisions of %zu: %s: %.*s", c->name, (ull)s.scene, (ull)s.last.seed, (ull)s.schedules, s.seconds,
                   s.last.schedule_n, s.last.schedule_before, simt_fault_name(s.last.finding.fault), end ? (int)(end - s.last.finding.story) : 200, s.last.finding.story);
-        replays(m, a, &s);
+        simt_totals totals = replays(m, a, &s);
+        if (same) report(same, c, &s, &totals);
         simt_exploration_free(m, &s.last);
         agree_close(a);
     }
     simt_machine_close(m);
+    if (same) fclose(same);
 }
 
 /* As long as the longest search of a canary, and then some. */

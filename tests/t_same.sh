@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # t_same.sh - the same case gives the same report, byte for byte, whatever the number of threads: times aside, which the
-# reports keep under names that end in _s. With HEDDLE_SAME=FILE the reports go there too, so that the matrix can compare the
-# builds of two compilers.
+# reports keep under names that end in _s. And the same seed gives the same schedules. With HEDDLE_SAME=FOLDER the reports go
+# there too, so that the matrix can compare the builds of several compilers.
 . "${top_srcdir:?}/tests/cases.sh"
 
 # stripped THREADS COMMAND...: the report without times and without the number of threads that was asked for.
@@ -24,7 +24,7 @@ same() {
       return
     fi
   done
-  [ -z "${HEDDLE_SAME:-}" ] || cat "$work/1" >>"$HEDDLE_SAME"
+  [ -z "${HEDDLE_SAME:-}" ] || cat "$work/1" >>"$HEDDLE_SAME/reports"
   if [ -s "$work/1" ] && cmp -s "$work/1" "$work/2" && cmp -s "$work/1" "$work/4"; then
     pass "$name"
   else
@@ -32,7 +32,7 @@ same() {
   fi
 }
 
-[ -z "${HEDDLE_SAME:-}" ] || : >"$HEDDLE_SAME"
+[ -z "${HEDDLE_SAME:-}" ] || : >"$HEDDLE_SAME/reports"
 run() { same "run $1" run "$1 threads=THREADS" --json; }
 
 run 'hkv.serve.ref policy=lru capacity=64Ki batch=4096x40 keys=zipf:0.99,256Ki'
@@ -51,5 +51,17 @@ if [ -r "$trace" ]; then
 else
   skip "sim of a real trace" "cloudPhysicsIO.oracleGeneral.zst is not in HEDDLE_DATA"
 fi
+
+# Every step of one schedule, and a hash of a hundred.
+schedule=$(awk 'BEGIN { for (i = 0; i < 300; i++) printf "%s%d:%d", i ? "," : "", i, i * i % 13 }')
+sched() {
+  same "sched $*" sched "$@" --schedules 100 --json
+  same "sched $*, step by step" sched "$@" --replay "$schedule" --rows 100000 --json
+}
+sched hkv.insert_or_assign.tlpv1 policy=lfu duplicate=300000 --seed 11
+sched hkv.find_or_insert.tlpv2 value=64 --strategy pct --seed 12
+sched hkv.accum_or_assign.pipeline value=16 --unit warp --seed 13
+sched hkv.insert_and_evict.warp dual=1 --weak --seed 14
+sched hkv.assign.tlpv1 + hkv.touch.tlpv2 --strategy search --preempt sync
 
 finish

@@ -60,6 +60,17 @@ void test_skip(const char *why)
     abort(); /* not reached */
 }
 
+FILE *test_same(const char *name)
+{
+    const char *to = getenv("HEDDLE_SAME");
+    char path[4096];
+    if (!to) return NULL;
+    snprintf(path, sizeof path, "%s/%s", to, name);
+    FILE *f = fopen(path, "w");
+    check(f, "%s cannot be written", path);
+    return f;
+}
+
 static char data_path[4096];
 
 bool test_has_data(const char *name)

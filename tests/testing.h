@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <cmocka.h>
 
 #include "heddle.h"
@@ -35,6 +36,9 @@ void test_case(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void test_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Ends the running test as skipped, and says why. */
 void test_skip(const char *why) __attribute__((noreturn));
+
+/* A file in the folder HEDDLE_SAME, for what every build must say alike, byte for byte; NULL when that is unset. fclose() it. */
+FILE *test_same(const char *name);
 
 /* Path of a file of HEDDLE_DATA; skips the running test when it is absent. Static storage. */
 const char *test_data(const char *name);

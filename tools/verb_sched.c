@@ -138,6 +138,7 @@ static int report(tool_line *line, const sched_options *o, situation *x, const s
     out_fact(r, "weak", "weak memory", OUT_FLAG, out_flag(o->weak));
     out_fact(r, "schedules", "schedules", OUT_COUNT, out_count(e->schedules));
     out_fact(r, "distinct", "distinct", OUT_COUNT, out_count(e->distinct));
+    out_fact(r, "schedules_hash", "interleavings", OUT_HEX, out_count(e->hash));
     out_fact(r, "exhausted", "all there are", OUT_FLAG, out_flag(e->exhausted));
     out_fact(r, "time_s", "time", OUT_SECONDS, out_real((double)e->time_ns * 1e-9));
     out_fact(r, "schedules_per_s", "rate", OUT_RATE, e->time_ns ? out_real((double)e->schedules * 1e9 / (double)e->time_ns) : out_none());
