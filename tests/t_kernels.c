@@ -459,8 +459,8 @@ enum { SECTORS_N = 4096 };
 /* Sectors that the warps ask for, per item of a batch of SECTORS_N keys. */
 static double sectors_of(hd_table *t, const char *variant, hd_op op, uint64_t first_key)
 {
-    static uint64_t key[SECTORS_N];
-    static uint8_t value[SECTORS_N * 64];
+    static __attribute__((aligned(128))) uint64_t key[SECTORS_N]; /* as device memory is; a compiler may begin in mid-sector */
+    static __attribute__((aligned(128))) uint8_t value[SECTORS_N * 64];
     hd_batch b;
     memset(&b, 0, sizeof b);
     b.op = op;
