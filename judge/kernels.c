@@ -72,6 +72,7 @@ hd_status scene_kernel_row(const hd_case *c, uint32_t *row)
     info.slots = c->slots;
     info.value_bytes = c->value_bytes;
     info.dual = c->dual;
+    info.layout = c->layout == HD_LAYOUT_PLANES ? HD_LAYOUT_PLANES : HD_LAYOUT_PAIRS;
     bool known = false;
     for (*row = 0; *row < HKV_ROWS; ++*row) {
         if (strcmp(hkv_rows[*row].variant, c->kernel) != 0) continue;

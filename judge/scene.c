@@ -338,6 +338,8 @@ void scene_make_args(scene *s, uint32_t k)
     a->value = b->op == HD_OP_FIND_OR_INSERT_PTR ? NULL : (const uint8_t *)b->value;
     a->score = b->score;
     a->flag = b->flag;
+    a->policy_flags = hd_policy_rows[s->v.policy].flags;
+    a->distinct = b->distinct;
     a->holder = b->holder;
     a->start = b->start;
     a->pred_arg[0] = b->pred_arg[0];

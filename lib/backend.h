@@ -10,6 +10,7 @@
 
 #include "gpu/hkv/rows.h"
 #include "lib/design.h"
+#include "policies/policy.h"
 #include "predicates/predicate.h"
 
 /* In the memory of the backend. */
@@ -50,6 +51,8 @@ static inline hkv_args hkv_args_of(const hkv_view *v, const hkv_room *room, cons
     a.elem = b->elem;
     a.predicate = hkv_predicate_of(b);
     a.epoch = when.epoch;
+    a.policy_flags = hd_policy_rows[v->policy].flags;
+    a.distinct = b->distinct;
     a.n = b->n;
     a.key = b->key;
     a.value = b->op == HD_OP_FIND_OR_INSERT_PTR ? NULL : (const uint8_t *)b->value;

@@ -112,8 +112,10 @@ static const hd_kernel *kernel_named(const hd_info *info, const hd_batch *b, con
 
 hd_status hd_kernel_pick(const hd_info *info, const hd_batch *b, double load_factor, const hd_kernel **k)
 {
-    const char *unfit = NULL;
-    *k = kernel_named(info, b, b->kernel ? b->kernel : hd_select(b->op, info->value_bytes, load_factor), &unfit);
+    const char *unfit = NULL, *name = b->kernel;
+    *k = name ? kernel_named(info, b, name, &unfit) : NULL;
+    for (uint32_t choice = 0; !*k && !b->kernel && (name = hd_select(b->op, info->value_bytes, load_factor, choice)); choice++)
+        *k = kernel_named(info, b, name, &unfit);
     if (!*k && !b->kernel) *k = kernel_named(info, b, NULL, &unfit);
     if (*k) return HD_OK;
     if (unfit) return hd_fail(HD_EINVAL, "kernel: %s cannot run this batch: %s", b->kernel ? b->kernel : "none", unfit);

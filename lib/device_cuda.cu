@@ -3,6 +3,7 @@
  * device_cuda.cu - the device seam over the CUDA runtime, which is linked in statically: the library loads on machines
  * without a driver, where no device is found.
  */
+#include <atomic>
 #include <cstdio>
 
 #include "gpu/hkv/hkv_cuda.h"
@@ -53,12 +54,33 @@ static int cuda_fill(void *, void *to, int byte, size_t bytes, void *stream)
     return told(cudaMemsetAsync(to, byte, bytes, (cudaStream_t)stream));
 }
 
+/* How many blocks of a kernel the current device runs at a time; asked once. */
+static cudaError_t resident_blocks(const void *entry, uint32_t number, uint32_t threads, unsigned *blocks)
+{
+    static std::atomic<unsigned> known[HKV_CUDA_ENTRIES_MOST];
+    int device = 0, processors = 0, each = 0;
+    *blocks = known[number];
+    if (*blocks) return cudaSuccess;
+    cudaError_t e = cudaGetDevice(&device);
+    if (e == cudaSuccess) e = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    if (e == cudaSuccess) e = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, entry, (int)threads, 0);
+    if (e != cudaSuccess) return e;
+    *blocks = (unsigned)(processors * (each > 0 ? each : 1));
+    known[number] = *blocks;
+    return cudaSuccess;
+}
+
 static int cuda_launch(void *, const hd_launch *l, void *stream)
 {
     void *args[] = { (void *)l->args };
-    const void *entry = hkv_cuda_entry(l->kernel);
-    if (!entry || l->blocks > 0x7fffffff) return (int)cudaErrorInvalidValue;
-    return told(cudaLaunchKernel(entry, dim3((unsigned)l->blocks), dim3(l->threads), args, 0, (cudaStream_t)stream));
+    uint32_t number = 0;
+    unsigned blocks = 0;
+    const void *entry = hkv_cuda_entry(l->kernel, l->args, &number);
+    if (!entry) return (int)cudaErrorInvalidValue;
+    cudaError_t e = resident_blocks(entry, number, l->threads, &blocks);
+    if (e != cudaSuccess) return told(e);
+    if (l->blocks < blocks) blocks = (unsigned)l->blocks;
+    return told(cudaLaunchKernel(entry, dim3(blocks), dim3(l->threads), args, 0, (cudaStream_t)stream));
 }
 
 static int cuda_wait(void *, void *stream) { return told(cudaStreamSynchronize((cudaStream_t)stream)); }

@@ -38,7 +38,7 @@ typedef struct hd_time_seam {
 typedef struct hd_launch {
     uint32_t kernel;
     uint32_t threads; /* per block */
-    uint64_t blocks;
+    uint64_t blocks;  /* or as many as run at a time: kernels go over their items in strides */
     const void *args;
     size_t args_bytes;
 } hd_launch;

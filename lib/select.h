@@ -7,8 +7,9 @@
 
 #include "heddle.h"
 
-/* The name of the variant that suits the operation on a table of this value size and load factor; a pure function. The table
- * takes it where its backend has it and it fits, and else the first that fits. */
-const char *hd_select(hd_op op, uint32_t value_bytes, double load_factor);
+/* The name of the variant that suits the operation best on a table of this value size and load factor (choice 0), second best (1),
+ * and so on; NULL: there are no more. A pure function. The table takes the first that its backend has and that fits, and where
+ * none does, the first of the registry that fits. */
+const char *hd_select(hd_op op, uint32_t value_bytes, double load_factor, uint32_t choice);
 
 #endif

@@ -23,7 +23,8 @@ enum {
     HD_MONOTONE = 1,     /* a hit never lowers a score, for inputs that a run can produce in order */
     HD_ORDER_FREE = 2,   /* a hit does not read the old score                                      */
     HD_SCORES_USED = 4,  /* reads the caller's scores, when there are any                          */
-    HD_SCORES_NEEDED = 8 /* cannot do without them                                                 */
+    HD_SCORES_NEEDED = 8, /* cannot do without them                                                */
+    HD_SCORE_ADMITS = 16 /* a newcomer's score is never below its admission: who is admitted by its score has one as high */
 };
 
 typedef struct hd_score_in {

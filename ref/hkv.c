@@ -154,6 +154,28 @@ static inline uint32_t least_of(const uint64_t *score, uint32_t slots, uint32_t 
     return run;
 }
 
+/* The same where there are bounds, which are then what was read. */
+static uint32_t least_and_bounds(const hkv_view *v, uint64_t b, uint64_t *least_score)
+{
+    uint64_t first = hkv_entry(v, b, 0), least_all = UINT64_MAX;
+    uint32_t run = 0;
+    for (uint32_t s = 0; s < v->slots; s += HKV_BOUNDED) {
+        uint64_t least = UINT64_MAX;
+        for (uint32_t k = 0; k < HKV_BOUNDED; k++) {
+            uint64_t x = *hkv_score_at(v, first + s + k);
+            least = x < least ? x : least;
+        }
+        v->bound[(first + s) / HKV_BOUNDED] = least;
+        if (least < least_all) {
+            least_all = least;
+            run = s;
+        }
+    }
+    while (*hkv_score_at(v, first + run) != least_all) run++;
+    *least_score = least_all;
+    return run;
+}
+
 /* Algorithm 2, line 11: the bucket's least score, the first slot that has it. */
 static place least_in_bucket(const hkv_view *v, uint64_t b)
 {
@@ -170,7 +192,9 @@ static place least_in_bucket(const hkv_view *v, uint64_t b)
         return p;
     }
     const uint64_t *score = hkv_score_at(v, hkv_entry(v, b, 0));
-    uint32_t s = v->step == 1 ? least_of(score, v->slots, 1, &p.least) : least_of(score, v->slots, 2, &p.least);
+    uint32_t s = v->bound       ? least_and_bounds(v, b, &p.least)
+                 : v->step == 1 ? least_of(score, v->slots, 1, &p.least)
+                                : least_of(score, v->slots, 2, &p.least);
     p.entry = hkv_entry(v, b, s);
     return p;
 }
@@ -234,7 +258,7 @@ static void write_value(const hkv_view *v, uint64_t e, const void *value)
     else memset(hkv_value(v, e), 0, v->value_bytes);
 }
 
-/* A bound is raised by nobody here: what finds the least by reading all does not need it. It falls where a score falls. */
+/* A bound falls where a score falls; what reads all scores of a bucket raises it. */
 static void set_score(const hkv_view *v, uint64_t e, uint64_t score)
 {
     *hkv_score_at(v, e) = score;

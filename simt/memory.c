@@ -134,12 +134,12 @@ void simt_host_fence(const char *site)
 
 static void mark(const block *b, const uint8_t *shared, uint8_t state) { memset(b->written + (shared - b->shared), state, 16); }
 
-void simt_host_copy16(const char *site, void *shared, const void *global)
+void simt_host_copy16(const char *site, uint32_t kind, void *shared, const void *global)
 {
     simt_machine *m = simt_current;
     lane *l = m->now;
     block *b = l->warp->block;
-    arrive(m, site, SIMT_LD, global, 16);
+    arrive(m, site, kind, global, 16);
     bounds_check(m, site, shared, 16, true);
     if (!m->finding.fault && block_of_shared(m, shared) != b) {
         found(m, SIMT_BOUNDS, "an async copy goes elsewhere than to its block's shared memory");
@@ -147,12 +147,13 @@ void simt_host_copy16(const char *site, void *shared, const void *global)
     }
     if (l->copies_n == COPIES) found(m, SIMT_RESOURCE, "more than %d async copies of one lane are in flight, at %s", COPIES, simt_site_name(site));
     if (m->config.race && !m->finding.fault) {
-        race_access(m, site, global, 16, false, false);
+        race_access(m, site, global, 16, false, kind != SIMT_LD);
+        if (kind != SIMT_LD) race_read(m, global, false);
         race_access(m, site, shared, 16, true, false);
     }
     if (m->finding.fault) lane_hang(l);
     pending_copy c = { (uint8_t *)shared, (const uint8_t *)global, l->copy_group, schedule_choose(m, 2) == 0 };
-    if (c.done) memcpy(shared, global, 16);
+    if (c.done && !(m->config.weak && kind != SIMT_LD && weak_load(m, global, 16, kind, shared))) memcpy(shared, global, 16);
     mark(b, c.shared, BYTE_IN_FLIGHT);
     l->copies[l->copies_n++] = c;
 }

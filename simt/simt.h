@@ -26,7 +26,8 @@
  *                simt_fence()
  *   shared       SIMT_SHARED(T, name, n) declares; plain ld and st reach it; simt_shared_add_u32(p, v) and
  *                simt_shared_cas_u32(p, e, d) are its atomics (relaxed)
- *   async        simt_copy16_async(shared, global)  simt_copy_commit()  simt_copy_wait(LITERAL): as cp.async groups;
+ *   async        simt_copy16_async(shared, global)  simt_copy16_rlx_async(...): of what others may change meanwhile, relaxed
+ *                by element of eight bytes or fewer; simt_copy_commit()  simt_copy_wait(LITERAL): as cp.async groups;
  *                what was copied is the copying lane's after the wait, others' after a sync besides
  *   pure         simt_ffs(x): 1 + lowest set bit, 0 for 0   simt_popc(x)   simt_eq4(a, b): 0xff in each equal byte
  *   progress     simt_backoff(ns): every unbounded loop calls it

@@ -190,6 +190,9 @@ SIMT_FN void simt_copy16_async(void *shared, const void *global)
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(simt_shared(shared)), "l"(simt_global(global)) : "memory");
 }
 
+/* The hardware copies sixteen bytes of one sector at a time; as little as a relaxed load it keeps what it read. */
+SIMT_FN void simt_copy16_rlx_async(void *shared, const void *global) { simt_copy16_async(shared, global); }
+
 SIMT_FN void simt_copy_commit(void) { asm volatile("cp.async.commit_group;" : : : "memory"); }
 
 #define simt_copy_wait(n) asm volatile("cp.async.wait_group %0;" : : "n"(n) : "memory")

@@ -73,7 +73,7 @@ void simt_host_sync_block(const char *site);
 void simt_host_fence(const char *site);
 void simt_host_backoff(const char *site);
 void *simt_host_shared(const char *site, const char *name, size_t bytes, size_t align);
-void simt_host_copy16(const char *site, void *shared, const void *global);
+void simt_host_copy16(const char *site, uint32_t kind, void *shared, const void *global);
 void simt_host_copy_commit(const char *site);
 void simt_host_copy_wait(const char *site, uint32_t groups);
 void simt_host_ticket(const char *site, uint64_t item, uint32_t what, uint64_t a, uint64_t b, bool with_last_store);
@@ -166,7 +166,8 @@ SIMT_FN uint32_t simt_rmw_u32(const char *site, simt_rmw_op op, uint32_t *p, uin
 #define simt_shared_add_u32(p, v) simt_add_u32((p), (v), SIMT_RELAXED)
 #define simt_shared_cas_u32(p, e, d) simt_cas_u32((p), (e), (d), SIMT_RELAXED)
 
-#define simt_copy16_async(shared, global) simt_host_copy16(SIMT_SITE, (shared), (global))
+#define simt_copy16_async(shared, global) simt_host_copy16(SIMT_SITE, SIMT_LD, (shared), (global))
+#define simt_copy16_rlx_async(shared, global) simt_host_copy16(SIMT_SITE, SIMT_LDRLX, (shared), (global))
 #define simt_copy_commit() simt_host_copy_commit(SIMT_SITE)
 #define simt_copy_wait(n) simt_host_copy_wait(SIMT_SITE, (n))
 

@@ -58,6 +58,9 @@ static const char *const wide_shapes[] = {
     "buckets=2 slots=16 batch=10x1 keys=uniform:200 value=8 extreme=200000 pins=4",
     "buckets=3 slots=32 batch=16x1 keys=uniform:400 value=64 duplicate=100000 admit=always pins=2",
     "buckets=2 slots=16 batch=24x1 keys=uniform:40 value=4 duplicate=300000 reserved=50000 pins=0",
+    "buckets=2 slots=16 batch=24x1 keys=uniform:400 value=32 distinct=1 pins=0",
+    "buckets=2 slots=32 batch=40x1 keys=uniform:2000 value=8 distinct=1 reserved=30000 pins=0",
+    "buckets=2 slots=16 batch=12x1 keys=uniform:100 value=12 duplicate=300000 pins=0",
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes, WIDE_SHAPES = sizeof wide_shapes / sizeof *wide_shapes };
 
@@ -107,12 +110,22 @@ static simt_config way(uint64_t n, uint32_t lanes)
     return w;
 }
 
-static hd_case case_of(const char *shape, hd_op op, const char *variant, const char *policy, bool dual, uint64_t seed)
+/* A layout that the row can run; half of the time the paper's, if it can. */
+static const char *layout_for(uint32_t row, uint64_t n)
+{
+    hd_info info;
+    memset(&info, 0, sizeof info);
+    info.slots = 16;
+    info.layout = HD_LAYOUT_PLANES;
+    return (row < HKV_ROWS && hkv_rows[row].fits(&info)) || n / 3 % 2 ? "pairs" : "planes";
+}
+
+static hd_case case_of(const char *shape, uint32_t row, hd_op op, const char *variant, const char *policy, bool dual, uint64_t seed)
 {
     char text[512];
     hd_case c;
     snprintf(text, sizeof text, "hkv.%s.%s %s policy=%s dual=%d layout=%s seed=%llu", hd_op_name(op), variant, shape, policy, dual,
-             seed / 3 % 2 ? "planes" : "pairs", (ull)seed);
+             layout_for(row, seed), (ull)seed);
     must(hd_case_parse(text, &c));
     return c;
 }
@@ -142,7 +155,7 @@ static void agrees(void **state)
                         bool whole = !hd_op_is_keyed(hd_op_row_of((hd_op)op)); /* lanes hardly meet in these */
                         scene_kernel kernel = scene_kernel_at(row, 32u << n % 2, 1 + (uint32_t)(n / 2 % 3));
                         const scene_kernel *kernels[] = { &kernel };
-                        hd_case c = case_of(shape_for(row, n), (hd_op)op, variant, hd_policy_rows[policy].name, dual, n + 1);
+                        hd_case c = case_of(shape_for(row, n), row, (hd_op)op, variant, hd_policy_rows[policy].name, dual, n + 1);
                         bool warps = hkv_rows[row].lanes > 1 || strcmp(variant, "tlpv1") != 0;
                         explore(&c, kernels, 1, way(n, hkv_rows[row].lanes), whole ? 2 : warps ? 5 : 40, &t);
                     }
@@ -176,7 +189,7 @@ static void test_pairs(void **unused)
                 scene_kernel kernel[] = { scene_kernel_at(rows[0], 32, 2), scene_kernel_at(rows[1], 32, 2) };
                 const scene_kernel *kernels[] = { &kernel[0], &kernel[1] };
                 const char *shape = wide_shapes[n % WIDE_SHAPES], *policy = hd_policy_rows[n % HD_POLICY_COUNT].name;
-                hd_case c[] = { case_of(shape, (hd_op)p, kernel[0].name, policy, n % 2, n + 1), case_of(shape, (hd_op)q, kernel[1].name, policy, n % 2, n + 1) };
+                hd_case c[] = { case_of(shape, rows[0], (hd_op)p, kernel[0].name, policy, n % 2, n + 1), case_of(shape, rows[1], (hd_op)q, kernel[1].name, policy, n % 2, n + 1) };
                 explore(c, kernels, 2, way(n, 32), 6, &t);
             }
         }
@@ -257,7 +270,7 @@ static void test_exhaustive(void **unused)
                         if (!test_takes(grid++)) continue;
                         char tail[96];
                         snprintf(tail, sizeof tail, "buckets=2 slots=%d batch=2x1 keys=uniform:9 value=8 pins=2", shape % 2 ? 4 : 2);
-                        hd_case c = case_of(tail, ops[i].op, warps ? "warp" : "lanes", "custom", shape / 2, 11 + (uint64_t)i);
+                        hd_case c = case_of(tail, HKV_ROWS, ops[i].op, warps ? "warp" : "lanes", "custom", shape / 2, 11 + (uint64_t)i);
                         scene_kernel k = warps ? scene_kernel_at(row_for(ops[i].op, 0), 32, 2) : scene_kernel_at(0, 0, 0);
                         for (uint32_t row = 0; warps && row < HKV_ROWS; row++)
                             if (strcmp(hkv_rows[row].variant, "warp") == 0 && hkv_rows[row].family == hkv_family_of(ops[i].op)) k = scene_kernel_at(row, 32, 2);

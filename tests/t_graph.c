@@ -96,7 +96,7 @@ static void scene_open(scene *s, const char *policy, bool dual, uint64_t seed)
     s->random = seed;
     c.policy = policy;
     c.dual = dual;
-    c.slots = KEYS; /* no bucket can have too many */
+    c.slots = 128; /* no bucket can have too many */
     c.capacity = 4 * KEYS;
     c.value_bytes = VALUE;
     must(hd_open(&c, &s->ref));

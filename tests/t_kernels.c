@@ -30,6 +30,7 @@ static bool fits(const char *variant, const shape *s)
     hd_info info;
     memset(&info, 0, sizeof info);
     info.slots = s->slots;
+    info.layout = HD_LAYOUT_PAIRS; /* the usual one */
     for (int i = 0; i < HKV_ROWS; i++)
         if (strcmp(hkv_rows[i].variant, variant) == 0 && hkv_rows[i].fits(&info)) return false;
     return true;
@@ -507,14 +508,14 @@ static void sectors(void **state)
 static void select_is_pure(void **unused)
 {
     (void)unused;
-    assert_string_equal(hd_select(HD_OP_INSERT_OR_ASSIGN, 32, 0.98), "tlpv1");
-    assert_string_equal(hd_select(HD_OP_INSERT_OR_ASSIGN, 33, 0.95), "tlpv2");
-    assert_string_equal(hd_select(HD_OP_INSERT_OR_ASSIGN, 8, 0.99), "pipeline");
-    assert_string_equal(hd_select(HD_OP_INSERT_OR_ASSIGN, 512, 0.96), "pipeline");
-    assert_string_equal(hd_select(HD_OP_INSERT_OR_ASSIGN, HD_VALUE_BYTES_MAX, 1), "pipeline");
-    assert_string_equal(hd_select(HD_OP_FIND, 8, 1), "tlpv1");
-    assert_string_equal(hd_select(HD_OP_FIND, 512, 1), "tlpv2");
-    assert_string_equal(hd_select(HD_OP_FIND, 1024, 0), "pipeline");
+    assert_string_equal(hd_select(HD_OP_INSERT_OR_ASSIGN, 32, 0.98, 0), "gather");
+    assert_string_equal(hd_select(HD_OP_INSERT_OR_ASSIGN, 32, 0.98, 1), "tlpv1");
+    assert_string_equal(hd_select(HD_OP_INSERT_OR_ASSIGN, 33, 0.95, 1), "tlpv2");
+    assert_string_equal(hd_select(HD_OP_INSERT_OR_ASSIGN, HD_VALUE_BYTES_MAX, 1, 0), "gather");
+    assert_string_equal(hd_select(HD_OP_INSERT_OR_ASSIGN, HD_VALUE_BYTES_MAX, 1, 1), "tlpv2");
+    assert_string_equal(hd_select(HD_OP_FIND, 16, 1, 1), "tlpv1");
+    assert_string_equal(hd_select(HD_OP_FIND, 17, 1, 1), "tlpv2");
+    assert_null(hd_select(HD_OP_FIND, 8, 1, 2));
 }
 
 /* What was chosen is reported; what does not fit is refused by its name, and not chosen without. */
@@ -543,9 +544,14 @@ static void choice_is_told(void **unused)
     b.kernel = "warp";
     must(hd_run(t, &b));
     assert_string_equal(b.ran, "hkv.insert_or_assign.warp");
-    b.kernel = NULL; /* full now: the selector wants pipeline, which does not fit */
+    b.kernel = NULL; /* what the selector wants first does not fit buckets of ten */
     must(hd_run(t, &b));
     assert_string_equal(b.ran, "hkv.insert_or_assign.tlpv1");
+    hd_close(t);
+    c.slots = 16;
+    must(hd_open(&c, &t));
+    must(hd_run(t, &b));
+    assert_string_equal(b.ran, "hkv.insert_or_assign.gather");
     hd_close(t);
 }
 

@@ -236,6 +236,7 @@ static uint32_t refuted(uint32_t policy)
             hd_score_in in = next_in(&random, &now), other = in;
             uint64_t score = hd_on_hit(policy, old, in);
             if (score < old) gone |= HD_MONOTONE;
+            if (hd_on_insert(policy, in) < hd_admission(policy, in)) gone |= HD_SCORE_ADMITS;
             if (score != hd_on_hit(policy, some_u64(&random), in)) gone |= HD_ORDER_FREE;
             other.given = some_u64(&random);
             if (score != hd_on_hit(policy, old, other) || hd_on_insert(policy, in) != hd_on_insert(policy, other)
@@ -256,6 +257,7 @@ static void flags(void **state)
         test_case("policy %s", row->name);
         check(!(gone & HD_MONOTONE) == !!(row->flags & HD_MONOTONE), "MONOTONE is %s", gone & HD_MONOTONE ? "claimed, and refuted" : "not claimed, and holds");
         check(!(gone & HD_ORDER_FREE) == !!(row->flags & HD_ORDER_FREE), "ORDER_FREE is %s", gone & HD_ORDER_FREE ? "claimed, and refuted" : "not claimed, and holds");
+        check(!(gone & HD_SCORE_ADMITS) == !!(row->flags & HD_SCORE_ADMITS), "SCORE_ADMITS is %s", gone & HD_SCORE_ADMITS ? "claimed, and refuted" : "not claimed, and holds");
         check(!!(gone & HD_SCORES_USED) == !!(row->flags & HD_SCORES_USED), "SCORES_USED is wrong");
     }
 }

@@ -25,6 +25,7 @@ bool situation_wide(const char *kernel)
     bool wide = false;
     memset(&small, 0, sizeof small);
     small.slots = SITUATION_SLOTS;
+    small.layout = HD_LAYOUT_PAIRS;
     for (uint32_t row = 0; row < HKV_ROWS; row++) wide = wide || (strcmp(hkv_rows[row].variant, kernel) == 0 && hkv_rows[row].fits(&small));
     return wide;
 }

@@ -36,6 +36,8 @@ typedef struct hkv_args {
     uint32_t elem;      /* hd_elem */
     uint32_t predicate; /* hd_predicate; all: where the operation has none */
     uint32_t epoch;
+    uint32_t policy_flags;
+    bool distinct;      /* no key twice */
     uint64_t n;
     uint64_t first, last; /* this launch runs items, or slots, [first, last) */
     const uint64_t *key;

@@ -74,39 +74,65 @@ SIMT_FN void hkv_decide_found(simt_tile t, const hkv_args *a, hkv_one *o, hkv_ru
     if (a->value && o->change != HKV_KEEP) o->in = a->value + o->i * a->v.value_bytes;
     hkv_value_goes_out(a, o);
     if (t.rank == 0) {
-        o->score = simt_ld_u64(hkv_score_at(&a->v, o->entry));
+        o->score = simt_ldrlx_u64(hkv_score_at(&a->v, o->entry));
         if (changes && r.rescore) {
             uint64_t before = o->score;
             o->score = hd_on_hit(a->v.policy, before, hkv_score_in(a, o->i));
             if (o->score < before) hkv_lower_bound(&a->v, o->entry, o->score);
-            simt_st_u64(hkv_score_at(&a->v, o->entry), o->score);
+            simt_strlx_u64(hkv_score_at(&a->v, o->entry), o->score);
         }
     }
 }
 
-/* The key is in neither bucket, and both are held: takes a slot, or not. The slot's key is away until hkv_end. */
-SIMT_FN void hkv_decide_absent(simt_tile t, const hkv_args *a, hkv_one *o, hkv_place p)
+/* The key is in neither bucket: whether it may take the place, and what becomes of it if so. */
+SIMT_FN bool hkv_admit(const hkv_args *a, hkv_one *o, hkv_place p)
 {
     const hkv_view *v = &a->v;
     hd_score_in in = hkv_score_in(a, o->i);
     o->score = hd_on_insert(v->policy, in);
     o->outcome = HD_REFUSED;
-    if (p.entry == HKV_NONE || !(p.empty || v->admit_always || hd_admission(v->policy, in) >= p.least)) return;
+    if (p.entry == HKV_NONE || !(p.empty || v->admit_always || hd_admission(v->policy, in) >= p.least)) return false;
     o->outcome = p.empty ? HD_INSERTED : HD_EVICTED;
     o->entry = p.entry;
     o->fresh = true;
     o->change = a->op == HD_OP_FIND_OR_INSERT_PTR ? HKV_ZERO : HKV_REPLACE;
     o->in = a->value ? a->value + o->i * v->value_bytes : (const uint8_t *)0;
     if (!p.empty && a->stage_flag) o->out = a->stage_value + (o->i - a->first) * v->value_bytes;
+    return true;
+}
+
+/* It is put into its place, whose key is away until the end; `gone` was there. */
+SIMT_FN void hkv_occupy(const hkv_args *a, hkv_one *o, hkv_place p, uint64_t gone)
+{
+    const hkv_view *v = &a->v;
+    o->gone_key = gone;
+    o->gone_score = p.least;
+    simt_strlx_u64(hkv_score_at(v, p.entry), o->score);
+    if (!p.empty && o->score < p.least) hkv_lower_bound(v, p.entry, o->score);
+    simt_strlx_u8(v->digest + p.entry, o->digest);
+}
+
+/* The key is in neither bucket, and both are held: takes a slot, or not. */
+SIMT_FN void hkv_decide_absent(simt_tile t, const hkv_args *a, hkv_one *o, hkv_place p)
+{
+    if (!hkv_admit(a, o, p)) return;
     HKV_SYNC(t); /* all have read what is now overwritten */
     if (t.rank == 0) {
-        if (!p.empty) o->gone_key = simt_ld_u64(hkv_key_at(v, p.entry));
-        o->gone_score = p.least;
-        simt_strlx_u64(hkv_key_at(v, p.entry), HD_KEY_LOCKED);
-        simt_st_u64(hkv_score_at(v, p.entry), o->score);
-        if (!p.empty && o->score < p.least) hkv_lower_bound(v, p.entry, o->score);
-        simt_st_u8(v->digest + p.entry, o->digest);
+        uint64_t gone = p.empty ? 0 : simt_ld_u64(hkv_key_at(&a->v, p.entry));
+        simt_strlx_u64(hkv_key_at(&a->v, p.entry), HD_KEY_LOCKED);
+        hkv_occupy(a, o, p, gone);
     }
+}
+
+/* It could not get what it would have taken: as if it had not been looked at. */
+SIMT_FN void hkv_undecide(hkv_one *o)
+{
+    o->outcome = HKV_UNDECIDED;
+    o->entry = HKV_NONE;
+    o->change = HKV_KEEP;
+    o->out = (uint8_t *)0;
+    o->in = (const uint8_t *)0;
+    o->looked = o->fresh = false;
 }
 
 SIMT_FN void hkv_decide_upsert(simt_tile t, const hkv_args *a, hkv_one *o, const uint64_t *first_copy, const uint64_t *second_copy)
@@ -153,10 +179,10 @@ SIMT_FN void hkv_decide_erase(simt_tile t, const hkv_args *a, hkv_one *o)
     HKV_SYNC(t);
     if (o->outcome == HD_ERASED && t.rank == 0) {
         simt_strlx_u64(hkv_key_at(v, o->entry), HD_KEY_LOCKED);
-        simt_st_u64(hkv_score_at(v, o->entry), 0);
+        simt_strlx_u64(hkv_score_at(v, o->entry), 0);
         hkv_lower_bound(v, o->entry, 0);
-        simt_st_u8(v->digest + o->entry, HKV_NO_DIGEST);
-        simt_strlx_u64(hkv_key_at(v, o->entry), HD_KEY_EMPTY);
+        simt_strlx_u8(v->digest + o->entry, HKV_NO_DIGEST);
+        simt_strel_u64(hkv_key_at(v, o->entry), HD_KEY_EMPTY);
     }
 }
 

@@ -7,6 +7,39 @@
 #include "gpu/hkv/kernels.h"
 #include "gpu/hkv/rows.h"
 
+#define HKV_KERNEL(variant, family, lanes, threads, fits, strictness, what)
+
+/* For 128 slots, pairs, one operation, single or dual: constants, so that the rest of the text falls out. */
+#define HKV_SPECIAL_ONE(variant, family, OP, threads, blocks, mode, is_dual)                                        \
+    static __global__ void __launch_bounds__(threads, blocks) hkv_special_##variant##_##OP##_##mode(const __grid_constant__ hkv_args a) \
+    {                                                                                                               \
+        hkv_args b = a;                                                                                             \
+        b.op = HD_OP_##OP;                                                                                          \
+        b.v.dual = is_dual;                                                                                         \
+        b.v.step = 2;                                                                                               \
+        b.v.slots = 128;                                                                                            \
+        if (HD_OP_##OP != HD_OP_INSERT_AND_EVICT) b.stage_flag = nullptr;                                           \
+        hkv_##variant##_##family(&b);                                                                               \
+    }
+#define HKV_SPECIAL(variant, family, OP, threads, blocks, blocks_dual)        \
+    HKV_SPECIAL_ONE(variant, family, OP, threads, blocks, single, false)      \
+    HKV_SPECIAL_ONE(variant, family, OP, threads, blocks_dual, dual, true)
+#include "gpu/hkv/registry.inc"
+#undef HKV_SPECIAL
+
+typedef struct special {
+    uint32_t kernel, op;
+    const void *entry[2]; /* single, dual */
+} special;
+
+static const special specials[] = {
+#define HKV_SPECIAL(variant, family, OP, threads, blocks, blocks_dual) \
+    { HKV_NUMBER_##variant##_##family, HD_OP_##OP, { (const void *)hkv_special_##variant##_##OP##_single, (const void *)hkv_special_##variant##_##OP##_dual } },
+#include "gpu/hkv/registry.inc"
+#undef HKV_SPECIAL
+};
+#undef HKV_KERNEL
+
 /* In the order of hkv_kernel. */
 static const void *const entries[] = {
 #define HKV_KERNEL(variant, family, lanes, threads, fits, strictness, what) (const void *)hkv_kernel_##variant##_##family,
@@ -15,6 +48,20 @@ static const void *const entries[] = {
     (const void *)hkv_kernel_list_count,
     (const void *)hkv_kernel_list_write,
 };
+enum { SPECIALS = sizeof specials / sizeof *specials };
 static_assert(sizeof entries / sizeof *entries == HKV_KERNELS, "every kernel has its entry");
+static_assert(HKV_KERNELS + 2 * SPECIALS <= HKV_CUDA_ENTRIES_MOST, "every entry has its number");
 
-const void *hkv_cuda_entry(uint32_t kernel) { return kernel < HKV_KERNELS ? entries[kernel] : nullptr; }
+const void *hkv_cuda_entry(uint32_t kernel, const void *args, uint32_t *number)
+{
+    const hkv_args *a = (const hkv_args *)args;
+    if (kernel >= HKV_KERNELS) return nullptr;
+    bool usual = a->v.slots == 128 && a->v.step == 2 && kernel < HKV_ROWS;
+    for (uint32_t s = 0; s < SPECIALS && usual; s++) {
+        if (specials[s].kernel != kernel || specials[s].op != a->op) continue;
+        *number = HKV_KERNELS + 2 * s + a->v.dual;
+        return specials[s].entry[a->v.dual];
+    }
+    *number = kernel;
+    return entries[kernel];
+}

@@ -9,6 +9,10 @@
  * with the text in hkv_VARIANT_FAMILY(const hkv_args *). From this come hkv_kernel_VARIANT_FAMILY, a kernel of whichever
  * machine compiles it, and hkv_rows[].
  *
+ * Where it pays on a GPU, it may ask to be compiled for single operations besides, between #ifdef HKV_SPECIAL and #endif:
+ *
+ *     HKV_SPECIAL(variant, family, OPERATION, threads per block, blocks per multiprocessor, and of dual tables)
+ *
  * How strictly a row can be judged: EXACT, the result is the reference's to the byte; ORDER, some order of the items, that of
  * the tickets, gives it.
  */

@@ -12,7 +12,8 @@
 /* The score of entry e falls to `score`, and the bound of its group with it. */
 SIMT_FN void hkv_lower_bound(const hkv_view *v, uint64_t e, uint64_t score)
 {
-    if (v->bound) simt_min_u64(v->bound + e / HKV_BOUNDED, score, SIMT_RELAXED);
+    uint64_t *bound = v->bound + e / HKV_BOUNDED;
+    if (v->bound && simt_ldrlx_u64(bound) > score) simt_min_u64(bound, score, SIMT_RELAXED);
 }
 
 /* A slot to take. */
@@ -66,19 +67,24 @@ SIMT_FN hkv_place hkv_least(simt_tile t, const hkv_args *a, uint64_t b, const ui
     return p;
 }
 
-/* Algorithm 3. D1: room in either bucket, the emptier takes it. D2: both full, the one with the lower least score gives it
- * up. Ties go to the first. In single mode both are the same. */
+/* D1 of Algorithm 3: room in either bucket, the emptier takes it. A tie goes to the first. */
+SIMT_FN hkv_place hkv_free_place(const hkv_args *a, const hkv_one *o)
+{
+    bool second = o->at_second.empties > o->at_first.empties;
+    hkv_place p;
+    p.entry = second ? hkv_entry(&a->v, o->second, o->at_second.empty) : hkv_entry(&a->v, o->first, o->at_first.empty);
+    p.least = 0;
+    p.empty = true;
+    return p;
+}
+
+/* Algorithm 3. D2: both full, the one with the lower least score gives it up. Ties go to the first. In single mode both are the
+ * same. */
 SIMT_FN hkv_place hkv_choose(simt_tile t, const hkv_args *a, const hkv_one *o, const uint64_t *first_copy, const uint64_t *second_copy)
 {
     const hkv_view *v = &a->v;
     hkv_place p, q;
-    if (o->at_first.empties || o->at_second.empties) {
-        bool second = o->at_second.empties > o->at_first.empties;
-        p.entry = second ? hkv_entry(v, o->second, o->at_second.empty) : hkv_entry(v, o->first, o->at_first.empty);
-        p.least = 0;
-        p.empty = true;
-        return p;
-    }
+    if (o->at_first.empties || o->at_second.empties) return hkv_free_place(a, o);
     p = hkv_least(t, a, o->first, first_copy);
     if (!v->dual) return p;
     q = hkv_least(t, a, o->second, second_copy);

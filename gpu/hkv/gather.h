@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * gather - a thread per key decides, and a warp fetches for its 32 keys at once. What a key needs next of its bucket, the
+ * digests, the lower bounds, a group of eight pairs, is up to 128 bytes; eight lanes fetch it into the key's row of shared memory,
+ * so that 32 such lines are on their way where a thread alone would wait for one sector after another. Values move the same way.
+ *
+ * A change claims its entry by exchanging the key for HD_KEY_LOCKED, in the place that it dirties anyway, and a bucket's lock
+ * is only taken where that is not enough:
+ *
+ *   present         the entry is claimed by its key
+ *   absent, room    the first empty slot is claimed. Two items of one key cannot claim two slots: whoever sees a later one empty
+ *                   first sees what lies in the earlier ones
+ *   absent, full    the least score is found by the bounds (architecture.md), its entry claimed, and its score looked at again. Scores
+ *                   only rise meanwhile, so what was the least, and is what it was, is the least. Where the new score may be
+ *                   below it, or another item have the same key: under the bucket's lock, after looking once more
+ *   else            all under the locks of the key's buckets: dual mode, pins, policies whose scores fall, accum_or_assign
+ *
+ * An item takes effect when it claims. A lane that is done takes the warp's next item, so that one that has to wait keeps none
+ * of its neighbours.
+ */
+#ifdef HKV_KERNEL_TEXT
+enum {
+    HKV_GATHER_THREADS = 256,
+    HKV_GATHER_ROW = 144 /* bytes: a line, and sixteen more, so that rows begin in different banks */
+};
+enum { HKV_LOCK_NEVER, HKV_LOCK_TO_EVICT, HKV_LOCK_ALWAYS };
+
+/* ---- Rows ----------------------------------------------------------------------------------------------------- */
+
+/* `bytes` (16, 32, 64 or 128) from where each lane that wants them says, into its row. */
+SIMT_FN void hkv_rows_fetch(simt_tile w, uint8_t *rows, const uint8_t *from, bool wanted, uint32_t bytes)
+{
+    uint32_t lanes = bytes / 16, who = simt_ballot(w, wanted);
+    simt_sync_tile(w); /* all have read what was in their rows */
+    SIMT_UNROLL
+    for (uint32_t r = 0; r < lanes; r++) {
+        uint32_t owner = (32 / lanes) * r + w.rank / lanes, at = 16 * (w.rank % lanes);
+        const uint8_t *p = (const uint8_t *)(uintptr_t)simt_shfl_u64(w, (uintptr_t)from, owner);
+        if (who >> owner & 1) simt_copy16_rlx_async(rows + owner * HKV_GATHER_ROW + at, p + at);
+    }
+    simt_copy_commit();
+    simt_copy_wait(0);
+    simt_sync_tile(w);
+}
+
+/* Values of up to 32 lanes, in pieces of sixteen bytes, four of a lane on their way at a time. */
+SIMT_FN void hkv_rows_copy(simt_tile w, uint8_t *to, const uint8_t *from, bool wanted, uint32_t bytes)
+{
+    uint32_t low = (uint32_t)((uintptr_t)to | (uintptr_t)from | bytes), who = simt_ballot(w, wanted), pieces = bytes / 16;
+    if (!who) return;
+    if (!simt_all(w, !wanted || low % 16 == 0)) {
+        if (wanted) hkv_copy(simt_tile_of(1), to, from, bytes, true);
+        simt_join();
+        return;
+    }
+    for (uint32_t first = 0; first < 32 * pieces; first += 4 * 32) {
+        simt_v4 piece[4];
+        uint8_t *target[4];
+        SIMT_UNROLL
+        for (uint32_t k = 0; k < 4; k++) {
+            uint32_t p = first + 32 * k + w.rank, owner = p / pieces, at = 16 * (p % pieces);
+            const uint8_t *q = (const uint8_t *)(uintptr_t)simt_shfl_u64(w, (uintptr_t)from, owner & 31);
+            target[k] = (uint8_t *)(uintptr_t)simt_shfl_u64(w, (uintptr_t)to, owner & 31) + at;
+            if (owner > 31 || !(who >> owner & 1)) target[k] = (uint8_t *)0;
+            if (target[k]) piece[k] = simt_ld_v4((const simt_v4 *)(const void *)(q + at));
+        }
+        SIMT_UNROLL
+        for (uint32_t k = 0; k < 4; k++)
+            if (target[k]) simt_stcs_v4((simt_v4 *)(void *)target[k], piece[k]);
+    }
+    simt_join();
+}
+
+/* hkv_move for the lanes whose items moved on: values out, then values in. */
+SIMT_FN void hkv_rows_move(simt_tile w, const hkv_args *a, const hkv_one *o, bool moves)
+{
+    uint32_t bytes = a->v.value_bytes;
+    moves = moves && o->entry != HKV_NONE && bytes != 0;
+    bool out = moves && o->out, replace = moves && o->change == HKV_REPLACE && o->in, other = moves && (o->change == HKV_ADD || o->change == HKV_ZERO);
+    uint8_t *value = moves ? hkv_value(&a->v, o->entry) : (uint8_t *)0;
+    if (simt_any(w, out || replace)) {
+        simt_sync_tile(w); /* what its owner may touch, the warp may */
+        hkv_rows_copy(w, o->out, value, out, bytes);
+        simt_sync_tile(w);
+        hkv_rows_copy(w, value, o->in, replace, bytes);
+        simt_sync_tile(w);
+    }
+    if (other) hkv_change(simt_tile_of(1), a, o->change, value, o->in, true);
+    simt_join();
+}
+
+/* ---- What a row says --------------------------------------------------------------------------------------------- */
+
+/* One bit for each of four, or sixteen, bytes that are equal. */
+SIMT_FN uint32_t hkv_bits4(uint32_t a, uint32_t b) { return (simt_eq4(a, b) & 0x01010101u) * 0x10204080u >> 28; }
+SIMT_FN uint32_t hkv_bits16(simt_v4 d, uint32_t b) { return hkv_bits4(d.x, b) | hkv_bits4(d.y, b) << 4 | hkv_bits4(d.z, b) << 8 | hkv_bits4(d.w, b) << 12; }
+
+/* A bit for each of the row's digests that are `wanted`, 32 to a word. */
+SIMT_FN simt_v4 hkv_row_bits(const uint8_t *row, uint32_t slots, uint8_t wanted)
+{
+    uint32_t pattern = wanted * 0x01010101u;
+    simt_v4 bits;
+    bits.x = bits.y = bits.z = bits.w = 0;
+    SIMT_UNROLL
+    for (uint32_t s = 0; s < 128; s += 16) {
+        if (s >= slots) continue;
+        uint32_t some = hkv_bits16(simt_ld_v4((const simt_v4 *)(const void *)(row + s)), pattern) << s % 32;
+        if (s / 32 == 0) bits.x |= some;
+        if (s / 32 == 1) bits.y |= some;
+        if (s / 32 == 2) bits.z |= some;
+        if (s / 32 == 3) bits.w |= some;
+    }
+    return bits;
+}
+
+/* Takes the first bit out and says which it was; 128: there is none. */
+SIMT_FN uint32_t hkv_take_bit(simt_v4 *bits)
+{
+    uint32_t s = 128;
+    if (bits->x) {
+        s = simt_ffs(bits->x) - 1;
+        bits->x &= bits->x - 1;
+    } else if (bits->y) {
+        s = simt_ffs(bits->y) + 31;
+        bits->y &= bits->y - 1;
+    } else if (bits->z) {
+        s = simt_ffs(bits->z) + 63;
+        bits->z &= bits->z - 1;
+    } else if (bits->w) {
+        s = simt_ffs(bits->w) + 95;
+        bits->w &= bits->w - 1;
+    }
+    return s;
+}
+
+/* hkv_look, for one lane, of a row of digests. */
+SIMT_FN hkv_seen_bucket hkv_row_look(const hkv_view *v, const uint8_t *row, uint64_t b, uint8_t digest, uint64_t key, bool contended, bool room)
+{
+    const uint64_t *keys = hkv_key_at(v, hkv_entry(v, b, 0));
+    simt_v4 bits = hkv_row_bits(row, v->slots, digest);
+    hkv_seen_bucket r;
+    r.slot = r.empty = v->slots;
+    r.empties = 0;
+    r.busy = false;
+    for (uint32_t s = hkv_take_bit(&bits); s < 128; s = hkv_take_bit(&bits)) {
+        uint64_t there;
+        if (contended) there = simt_ldrlx_u64(keys + s * v->step);
+        else there = simt_ld_u64(keys + s * v->step);
+        if (there == key) {
+            r.slot = s;
+            break;
+        }
+        if (contended && there >= HD_KEY_LOCKED) r.busy = true; /* on its way in, or out */
+    }
+    if (room && r.slot == v->slots) {
+        bits = hkv_row_bits(row, v->slots, HKV_NO_DIGEST);
+        r.empties = simt_popc(bits.x) + simt_popc(bits.y) + simt_popc(bits.z) + simt_popc(bits.w);
+        if (r.empties) r.empty = hkv_take_bit(&bits);
+    }
+    return r;
+}
+
+/* hkv_search for all lanes that want it. */
+SIMT_FN void hkv_rows_search(simt_tile w, const hkv_args *a, uint8_t *rows, const uint8_t *row, hkv_one *o, bool wanted, bool contended, bool room)
+{
+    const hkv_view *v = &a->v;
+    hkv_rows_fetch(w, rows, hkv_digests_of(a, o->first), wanted, v->slots);
+    o->entry = wanted ? HKV_NONE : o->entry;
+    if (wanted) {
+        o->at_first = o->at_second = hkv_row_look(v, row, o->first, o->digest, o->key, contended, room);
+        if (o->at_first.slot < v->slots) o->entry = hkv_entry(v, o->first, o->at_first.slot);
+    }
+    simt_join();
+    bool second = v->dual && wanted && o->entry == HKV_NONE;
+    if (!v->dual || !simt_any(w, second)) return;
+    hkv_rows_fetch(w, rows, hkv_digests_of(a, o->second), second, v->slots);
+    if (second) {
+        o->at_second = hkv_row_look(v, row, o->second, o->digest, o->key, contended, room);
+        if (o->at_second.slot < v->slots) o->entry = hkv_entry(v, o->second, o->at_second.slot);
+    }
+    simt_join();
+}
+
+/* ---- The least of a full bucket, by its bounds -------------------------------------------------------------------- */
+
+typedef struct hkv_low {
+    uint64_t least, second; /* of some numbers: the least, and the least of the others */
+    uint32_t at;            /* the first that is the least */
+} hkv_low;
+
+SIMT_FN void hkv_low_add(hkv_low *l, uint64_t x, uint32_t at)
+{
+    bool lower = x < l->least || at == 0;
+    uint64_t other = lower ? l->least : x;
+    if (other < l->second) l->second = other;
+    if (lower) l->at = at;
+    if (lower) l->least = x;
+}
+
+/* Of n numbers in a row, or of the scores of n pairs. */
+SIMT_FN hkv_low hkv_row_low(const uint8_t *row, uint32_t n, bool pairs)
+{
+    hkv_low l;
+    l.least = l.second = UINT64_MAX;
+    l.at = 0;
+    SIMT_UNROLL
+    for (uint32_t k = 0; k < 8; k++) {
+        if (16 * k >= (pairs ? 16 * n : 8 * n)) continue;
+        simt_v4 x = simt_ld_v4((const simt_v4 *)(const void *)(row + 16 * k));
+        if (!pairs) hkv_low_add(&l, (uint64_t)x.y << 32 | x.x, 2 * k);
+        hkv_low_add(&l, (uint64_t)x.w << 32 | x.z, pairs ? k : 2 * k + 1);
+    }
+    return l;
+}
+
+typedef struct hkv_victim {
+    uint64_t entry, key, least;
+    uint64_t second; /* no score of its group but its own is below this */
+} hkv_victim;
+
+/* Of bucket b, for all lanes that want it. Whoever else changes the bucket meanwhile only makes scores rise. */
+SIMT_FN hkv_victim hkv_rows_victim(simt_tile w, const hkv_args *a, uint8_t *rows, const uint8_t *row, uint64_t b, bool wanted)
+{
+    const hkv_view *v = &a->v;
+    uint64_t *bounds = v->bound + hkv_entry(v, b, 0) / HKV_BOUNDED;
+    hkv_victim r;
+    r.entry = r.key = r.least = r.second = 0;
+    while (simt_any(w, wanted)) {
+        hkv_rows_fetch(w, rows, (const uint8_t *)bounds, wanted, v->slots);
+        hkv_low bound;
+        bound.least = bound.second = bound.at = 0;
+        if (wanted) bound = hkv_row_low(row, v->slots / HKV_BOUNDED, false);
+        simt_join();
+        uint64_t e = hkv_entry(v, b, HKV_BOUNDED * bound.at);
+        hkv_rows_fetch(w, rows, (const uint8_t *)hkv_key_at(v, e), wanted, 16 * HKV_BOUNDED);
+        if (wanted) {
+            hkv_low score = hkv_row_low(row, HKV_BOUNDED, true);
+            r.entry = e + score.at;
+            r.key = simt_ld_u64((const uint64_t *)(const void *)(row + 16 * score.at));
+            r.least = score.least;
+            r.second = score.second;
+            if (score.least <= bound.second) wanted = false;
+            else simt_strlx_u64(bounds + bound.at, score.least);
+        }
+        simt_join();
+    }
+    return r;
+}
+
+/* Where keys are pinned, and so everything is done under locks: by all scores, with nothing known of the others'. */
+SIMT_FN hkv_victim hkv_unpinned_victim(const hkv_args *a, const hkv_one *o)
+{
+    hkv_place p = hkv_choose(simt_tile_of(1), a, o, (const uint64_t *)0, (const uint64_t *)0);
+    hkv_victim r;
+    r.entry = p.entry;
+    r.least = p.least;
+    r.second = r.key = 0;
+    if (p.entry != HKV_NONE) r.key = simt_ldrlx_u64(hkv_key_at(&a->v, p.entry));
+    return r;
+}
+
+/* ---- Claims ----------------------------------------------------------------------------------------------------------- */
+
+SIMT_FN uint32_t hkv_gather_locking(const hkv_args *a)
+{
+    if (a->v.dual || a->op == HD_OP_ACCUM_OR_ASSIGN || !(a->policy_flags & HD_MONOTONE) || simt_ld_u32(a->pins) != 0) return HKV_LOCK_ALWAYS;
+    return a->distinct && !a->v.admit_always && (a->policy_flags & HD_SCORE_ADMITS) ? HKV_LOCK_NEVER : HKV_LOCK_TO_EVICT;
+}
+
+SIMT_FN bool hkv_claim(const hkv_args *a, uint64_t e, uint64_t key)
+{
+    return simt_cas_u64(hkv_key_at(&a->v, e), key, HD_KEY_LOCKED, SIMT_ACQUIRE) == key;
+}
+
+/* The key is at o->entry. */
+SIMT_FN void hkv_gather_found(const hkv_args *a, uint32_t family, uint32_t locking, hkv_one *o)
+{
+    bool pinned = hkv_is_pinned(a, o->key); /* then nobody changes it, and it need not be claimed */
+    hkv_rule r = hkv_rule_of(a, o->i);
+    if (locking == HKV_LOCK_TO_EVICT) hkv_let_go(simt_tile_of(1), a, o); /* the lock to evict */
+    if (locking != HKV_LOCK_ALWAYS && !pinned) {
+        if (!hkv_claim(a, o->entry, o->key)) return;
+        o->holds = HKV_HOLDS_ENTRY;
+    }
+    if (family == HKV_ERASE) {
+        simt_ticket(o->i, pinned ? HD_PINNED : HD_ERASED, 0, o->entry);
+        hkv_decide_erase(simt_tile_of(1), a, o);
+        o->holds = HKV_HOLDS_NOTHING;
+        return;
+    }
+    simt_ticket(o->i, pinned && (r.rescore || r.change != HKV_KEEP) ? HD_PINNED : r.found, 0, o->entry);
+    hkv_decide_found(simt_tile_of(1), a, o, r, pinned);
+}
+
+/* It is nowhere, and there is room. */
+SIMT_FN void hkv_gather_insert(const hkv_args *a, uint32_t locking, hkv_one *o)
+{
+    hkv_place p = hkv_free_place(a, o);
+    if (locking == HKV_LOCK_ALWAYS) {
+        simt_strlx_u64(hkv_key_at(&a->v, p.entry), HD_KEY_LOCKED);
+    } else {
+        hkv_let_go(simt_tile_of(1), a, o);
+        if (!hkv_claim(a, p.entry, HD_KEY_EMPTY)) return;
+        o->holds = HKV_HOLDS_ENTRY;
+    }
+    if (!hkv_admit(a, o, p)) return; /* it always is */
+    simt_ticket(o->i, o->outcome, 0, o->entry);
+    hkv_occupy(a, o, p, 0);
+}
+
+/* It is nowhere, its buckets are full, and this entry would have to leave. */
+SIMT_FN void hkv_gather_evict(const hkv_args *a, uint32_t locking, hkv_one *o, hkv_victim x)
+{
+    hkv_place p;
+    p.entry = x.entry;
+    p.least = x.least;
+    p.empty = false;
+    bool admitted = hkv_admit(a, o, p);
+    if (admitted && locking != HKV_LOCK_ALWAYS) {
+        bool claimed = x.key < HD_KEY_RESERVED && hkv_claim(a, x.entry, x.key);
+        if (claimed && simt_ldrlx_u64(hkv_score_at(&a->v, x.entry)) != x.least) { /* it was used meanwhile */
+            simt_strel_u64(hkv_key_at(&a->v, x.entry), x.key);
+            claimed = false;
+        }
+        if (!claimed) {
+            hkv_undecide(o);
+            return;
+        }
+        if (locking == HKV_LOCK_NEVER) o->holds = HKV_HOLDS_ENTRY;
+    }
+    simt_ticket(o->i, o->outcome, admitted ? x.key : 0, admitted ? o->entry : HKV_NONE);
+    if (!admitted) return;
+    if (locking == HKV_LOCK_ALWAYS) simt_strlx_u64(hkv_key_at(&a->v, x.entry), HD_KEY_LOCKED);
+    hkv_occupy(a, o, p, x.key);
+    simt_strlx_u64(a->v.bound + x.entry / HKV_BOUNDED, x.second < o->score ? x.second : o->score);
+}
+
+/* What a lane decides on what it saw. True: its bucket is full, and somebody must leave. */
+SIMT_FN bool hkv_gather_decide(const hkv_args *a, uint32_t family, uint32_t locking, hkv_one *o)
+{
+    if (o->entry != HKV_NONE) {
+        hkv_gather_found(a, family, locking, o);
+        return false;
+    }
+    if (locking != HKV_LOCK_ALWAYS && (o->at_first.busy || o->at_second.busy)) return false;
+    if (family != HKV_UPSERT || !hkv_rule_of(a, o->i).insert) {
+        o->outcome = HD_MISS;
+        simt_ticket(o->i, HD_MISS, 0, HKV_NONE);
+        return false;
+    }
+    if (o->at_first.empties || o->at_second.empties) {
+        hkv_gather_insert(a, locking, o);
+        return false;
+    }
+    if (locking != HKV_LOCK_TO_EVICT || o->holds != HKV_HOLDS_NOTHING) return true;
+    hkv_try_buckets(simt_tile_of(1), a, o); /* and then looks again */
+    return false;
+}
+
+/* ---- A run of items ------------------------------------------------------------------------------------------------------ */
+
+/* Lanes without an item get the warp's next ones: 32 that follow each other, then the next 32 that are no other warp's. taken: so
+ * many it has had. */
+SIMT_FN void hkv_run_refill(simt_tile w, const hkv_args *a, uint64_t *taken, hkv_one *o)
+{
+    bool idle = o->outcome == HKV_NO_ITEM;
+    uint32_t who = simt_ballot(w, idle);
+    uint64_t k = *taken + simt_popc(who & ((1u << w.rank) - 1));
+    *taken += simt_popc(who);
+    if (idle) *o = hkv_begin(a, a->first + ((k >> 5) * hkv_warps() + hkv_warp_number()) * 32 + (k & 31));
+    simt_join();
+}
+
+/* Outcomes so far, a field of seven bits each: good for 127 rounds. */
+SIMT_FN void hkv_tally_flush(simt_tile w, const hkv_args *a, uint64_t *mine)
+{
+    enum { BITS = 7 };
+    uint32_t my_sum = 0;
+    for (uint32_t outcome = 0; outcome < HD_OUTCOME_COUNT; outcome++) {
+        uint32_t sum = simt_reduce_add_u32(w, (uint32_t)(*mine >> BITS * outcome) & 127);
+        if (w.rank == outcome) my_sum = sum;
+    }
+    if (my_sum) simt_add_u64(a->tally + w.rank, my_sum, SIMT_RELAXED);
+    *mine = 0;
+    simt_join();
+}
+
+SIMT_FN void hkv_gather_end(const hkv_args *a, hkv_one *o)
+{
+    if (o->outcome == HD_RESERVED) simt_ticket(o->i, HD_RESERVED, 0, HKV_NONE);
+    if (o->fresh && o->holds != HKV_HOLDS_ENTRY) simt_strel_u64(hkv_key_at(&a->v, o->entry), o->key);
+    hkv_let_go(simt_tile_of(1), a, o);
+    hkv_deliver(a, o);
+    o->outcome = HKV_NO_ITEM;
+}
+
+SIMT_FN void hkv_gather(const hkv_args *a, uint32_t family)
+{
+    SIMT_SHARED(uint8_t, all_rows, HKV_GATHER_THREADS * HKV_GATHER_ROW);
+    simt_tile w = simt_tile_of(32);
+    uint8_t *rows = all_rows + (simt_thread() & ~31u) * HKV_GATHER_ROW;
+    const uint8_t *row = rows + w.rank * HKV_GATHER_ROW;
+    uint32_t locking = family == HKV_UPSERT ? hkv_gather_locking(a) : HKV_LOCK_NEVER, rounds = 0;
+    uint64_t tally = 0, taken = 0;
+    hkv_one o = hkv_begin(a, a->last);
+    for (;;) {
+        hkv_run_refill(w, a, &taken, &o);
+        bool todo = o.outcome != HKV_NO_ITEM, tries = o.outcome == HKV_UNDECIDED;
+        if (!simt_any(w, todo)) break;
+        if (locking == HKV_LOCK_ALWAYS && tries && o.holds == HKV_HOLDS_NOTHING) tries = hkv_try_buckets(simt_tile_of(1), a, &o);
+        simt_join();
+        hkv_rows_search(w, a, rows, row, &o, tries, true, family == HKV_UPSERT);
+        bool evicts = false;
+        if (tries) evicts = hkv_gather_decide(a, family, locking, &o);
+        simt_join();
+        if (family == HKV_UPSERT && simt_any(w, evicts)) {
+            hkv_victim x;
+            x.entry = x.key = x.least = x.second = 0;
+            if (simt_ld_u32(a->pins) != 0) {
+                if (evicts) x = hkv_unpinned_victim(a, &o);
+            } else {
+                x = hkv_rows_victim(w, a, rows, row, o.first, evicts);
+                if (a->v.dual) {
+                    hkv_victim y = hkv_rows_victim(w, a, rows, row, o.second, evicts);
+                    if (y.least < x.least) x = y;
+                }
+            }
+            if (evicts) hkv_gather_evict(a, locking, &o, x);
+            simt_join();
+        }
+        bool done = todo && o.outcome != HKV_UNDECIDED;
+        hkv_rows_move(w, a, &o, done);
+        if (done) {
+            if (o.outcome < HD_OUTCOME_COUNT) tally += 1ull << 7 * o.outcome;
+            hkv_gather_end(a, &o);
+        }
+        if (todo && !done) simt_backoff(32);
+        simt_join();
+        if (++rounds % 64 == 0) hkv_tally_flush(w, a, &tally);
+    }
+    hkv_tally_flush(w, a, &tally);
+}
+
+SIMT_FN void hkv_gather_lookup(const hkv_args *a)
+{
+    SIMT_SHARED(uint8_t, all_rows, HKV_GATHER_THREADS * HKV_GATHER_ROW);
+    simt_tile w = simt_tile_of(32);
+    uint8_t *rows = all_rows + (simt_thread() & ~31u) * HKV_GATHER_ROW;
+    uint64_t step = (uint64_t)simt_blocks() * simt_threads();
+    for (uint64_t i = a->first + (uint64_t)simt_block() * simt_threads() + (simt_thread() & ~31u); i < a->last; i += step) {
+        hkv_one o = hkv_begin(a, i + w.rank);
+        bool looks = o.outcome == HKV_UNDECIDED;
+        hkv_rows_search(w, a, rows, rows + w.rank * HKV_GATHER_ROW, &o, looks, false, false);
+        if (looks) hkv_decide_lookup(simt_tile_of(1), a, &o);
+        hkv_rows_move(w, a, &o, looks);
+        hkv_end(simt_tile_of(1), a, &o);
+        simt_join();
+        hkv_tally_lanes(a, o.outcome);
+    }
+}
+
+SIMT_FN void hkv_gather_update(const hkv_args *a) { hkv_gather(a, HKV_UPDATE); }
+SIMT_FN void hkv_gather_upsert(const hkv_args *a) { hkv_gather(a, HKV_UPSERT); }
+SIMT_FN void hkv_gather_erase(const hkv_args *a) { hkv_gather(a, HKV_ERASE); }
+#endif
+#ifdef HKV_FITS_TEXT
+static inline const char *hkv_fits_gather(const hd_info *info)
+{
+    bool row = info->slots == 16 || info->slots == 32 || info->slots == 64 || info->slots == 128;
+    return row ? NULL : "it fetches the digests of a bucket as one row, of 16, 32, 64 or 128";
+}
+static inline const char *hkv_fits_gather_pairs(const hd_info *info)
+{
+    return info->layout == HD_LAYOUT_PAIRS ? hkv_fits_gather(info) : "it finds the least score by lower bounds, which layout=planes has not";
+}
+#endif
+HKV_KERNEL(gather, lookup, 1, 256, hkv_fits_gather, ORDER, "a thread per key, a warp fetches the digest lines and values of its 32")
+HKV_KERNEL(gather, update, 1, 256, hkv_fits_gather, ORDER, "a thread per key claims the entry, a warp fetches for its 32")
+HKV_KERNEL(gather, upsert, 1, 256, hkv_fits_gather_pairs, ORDER, "a thread per key claims by the key and evicts by bounds, a warp fetches for its 32")
+HKV_KERNEL(gather, erase, 1, 256, hkv_fits_gather, ORDER, "a thread per key claims the entry, a warp fetches for its 32")
+#ifdef HKV_SPECIAL
+/* The usual table, operation by operation: what each has no use for falls out, and registers with it. */
+HKV_SPECIAL(gather, lookup, FIND, 256, 4, 4)
+HKV_SPECIAL(gather, lookup, CONTAINS, 256, 4, 4)
+HKV_SPECIAL(gather, lookup, FIND_PTR, 256, 4, 4)
+HKV_SPECIAL(gather, update, TOUCH, 256, 3, 3)
+HKV_SPECIAL(gather, update, ASSIGN, 256, 3, 2)
+HKV_SPECIAL(gather, update, ASSIGN_SCORES, 256, 3, 3)
+HKV_SPECIAL(gather, upsert, INSERT_OR_ASSIGN, 256, 2, 2)
+HKV_SPECIAL(gather, upsert, INSERT_AND_EVICT, 256, 2, 2)
+HKV_SPECIAL(gather, upsert, FIND_OR_INSERT, 256, 2, 2)
+HKV_SPECIAL(gather, upsert, FIND_OR_INSERT_PTR, 256, 2, 2)
+HKV_SPECIAL(gather, erase, ERASE, 256, 3, 3)
+#endif
