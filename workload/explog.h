@@ -11,8 +11,9 @@
 #ifndef HD_EXPLOG_H
 #define HD_EXPLOG_H
 
-#include <stdint.h>
 #include <string.h>
+
+#include "simt/fn.h"
 
 #ifdef __clang__
 #pragma STDC FP_CONTRACT OFF
@@ -24,7 +25,7 @@
 
 /* log(1 + f) for f in [sqrt(1/2) - 1, sqrt(2) - 1], as 2 atanh(f / (2 + f)): the odd series, cut where
  * its terms fall below 2^-55. Relatively exact near 0. */
-static inline double hd_log_near_1(double f)
+HD_FN double hd_log_near_1(double f)
 {
     double s = f / (2 + f), z = s * s, z2 = z * z, z4 = z2 * z2;
     double low = (1 + z * (1.0 / 3)) + z2 * (1.0 / 5 + z * (1.0 / 7));
@@ -34,7 +35,7 @@ static inline double hd_log_near_1(double f)
 }
 
 /* log(1 + t) for t > -1, 1 + t at least 2^-1022. */
-static inline double hd_log1p(double t)
+HD_FN double hd_log1p(double t)
 {
     const uint64_t half_root = 0x3fe6a09e667f3bcdu; /* the bits of sqrt(1/2): where a mantissa starts */
     double w = 1 + t, m;
@@ -47,10 +48,10 @@ static inline double hd_log1p(double t)
     return (double)e * HD_LN2_HIGH + (hd_log_near_1(f) + (double)e * HD_LN2_LOW);
 }
 
-static inline double hd_log(double x) { return hd_log1p(x - 1); } /* x >= 1/2, below 2^64 */
+HD_FN double hd_log(double x) { return hd_log1p(x - 1); } /* x >= 1/2, below 2^64 */
 
 /* exp(r) - 1 for |r| <= 0.35: the series, cut where its terms fall below 2^-55. */
-static inline double hd_expm1_near_0(double r)
+HD_FN double hd_expm1_near_0(double r)
 {
     double r2 = r * r, r4 = r2 * r2;
     double low = (1.0 / 2 + r * (1.0 / 6)) + r2 * (1.0 / 24 + r * (1.0 / 120));
@@ -60,7 +61,7 @@ static inline double hd_expm1_near_0(double r)
 }
 
 /* exp(y) for |y| <= 700. */
-static inline double hd_exp(double y)
+HD_FN double hd_exp(double y)
 {
     int64_t e = (int64_t)(y * 0x1.71547652b82fep+0 + (y < 0 ? -0.5 : 0.5)); /* y / ln 2, to the nearest */
     double r = (y - (double)e * HD_LN2_HIGH) - (double)e * HD_LN2_LOW, power;
@@ -70,6 +71,6 @@ static inline double hd_exp(double y)
 }
 
 /* exp(y) - 1, relatively exact near 0; |y| <= 700. */
-static inline double hd_expm1(double y) { return y > -0.34 && y < 0.34 ? hd_expm1_near_0(y) : hd_exp(y) - 1; }
+HD_FN double hd_expm1(double y) { return y > -0.34 && y < 0.34 ? hd_expm1_near_0(y) : hd_exp(y) - 1; }
 
 #endif

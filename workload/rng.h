@@ -11,16 +11,17 @@
 #define HD_RNG_H
 
 #include "heddle.h"
+#include "simt/fn.h"
 
 typedef struct hd_rng {
     uint64_t s[4]; /* not all zero */
 } hd_rng;
 
-static inline uint64_t hd_rotate_left(uint64_t x, int n) { return (x << n) | (x >> (64 - n)); }
+HD_FN uint64_t hd_rotate_left(uint64_t x, int n) { return (x << n) | (x >> (64 - n)); }
 
 /* A bijection of the 64-bit words in which every input bit moves about half of the output bits
  * (SplitMix64's finaliser; the constants are Stafford's variant 13). */
-static inline uint64_t hd_avalanche(uint64_t x)
+HD_FN uint64_t hd_avalanche(uint64_t x)
 {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
@@ -29,14 +30,14 @@ static inline uint64_t hd_avalanche(uint64_t x)
 
 #define HD_GOLDEN 0x9e3779b97f4a7c15u /* 2^64 / golden ratio, odd: SplitMix64's step */
 
-static inline hd_rng hd_rng_from(uint64_t seed)
+HD_FN hd_rng hd_rng_from(uint64_t seed)
 {
     hd_rng g;
     for (int i = 0; i < 4; i++) g.s[i] = hd_avalanche(seed + (uint64_t)(i + 1) * HD_GOLDEN); /* four different words */
     return g;
 }
 
-static inline uint64_t hd_rng_next(hd_rng *g)
+HD_FN uint64_t hd_rng_next(hd_rng *g)
 {
     uint64_t *s = g->s, out = hd_rotate_left(s[1] * 5, 7) * 9, t = s[1] << 17;
     s[2] ^= s[0];
@@ -51,7 +52,7 @@ static inline uint64_t hd_rng_next(hd_rng *g)
 /* 0 to n - 1, each equally likely; n >= 1. The high word of random x n is the answer, after dropping
  * the 2^64 mod n low words that would favour some (Lemire: Fast Random Integer Generation in an
  * Interval, ACM TOMACS 29, 2019). The division is reached with probability n / 2^64. */
-static inline uint64_t hd_rng_below(hd_rng *g, uint64_t n)
+HD_FN uint64_t hd_rng_below(hd_rng *g, uint64_t n)
 {
     __extension__ typedef unsigned __int128 wide;
     wide m = (wide)hd_rng_next(g) * n;
@@ -63,7 +64,7 @@ static inline uint64_t hd_rng_below(hd_rng *g, uint64_t n)
 /* The key of rank i: a bijection of the words that are no reserved key, so that popular keys are not
  * neighbours and no key is reserved. The same for every seed: two runs speak of the same keys. A word
  * that would land on a reserved key walks on along its cycle, as in format-preserving encryption. */
-static inline uint64_t hd_scramble(uint64_t i)
+HD_FN uint64_t hd_scramble(uint64_t i)
 {
     do i = hd_avalanche(i + HD_GOLDEN);
     while (i >= HD_KEY_RESERVED);

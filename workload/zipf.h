@@ -36,21 +36,21 @@ typedef struct hd_zipf {
 /* Beyond it, stretch and h(k) differ by less than s (s + 1) / (24 k^2) < 2^-53 of themselves: no test. */
 #define HD_ZIPF_FLAT (1ull << 26)
 
-static inline double hd_zipf_h(const hd_zipf *z, double x) { return hd_exp(-z->s * hd_log(x)); }
+HD_FN double hd_zipf_h(const hd_zipf *z, double x) { return hd_exp(-z->s * hd_log(x)); }
 
-static inline double hd_zipf_H(const hd_zipf *z, double x)
+HD_FN double hd_zipf_H(const hd_zipf *z, double x)
 {
     double l = hd_log(x);
     return z->slope == 0 ? l : hd_expm1(z->slope * l) * z->inverse;
 }
 
-static inline double hd_zipf_H_inverse(const hd_zipf *z, double u)
+HD_FN double hd_zipf_H_inverse(const hd_zipf *z, double u)
 {
     return hd_exp(z->slope == 0 ? u : hd_log1p(z->slope * u) * z->inverse);
 }
 
 /* The same exponent over ranks 1 to n, 1 <= n <= 2^62. */
-static inline void hd_zipf_resize(hd_zipf *z, uint64_t n)
+HD_FN void hd_zipf_resize(hd_zipf *z, uint64_t n)
 {
     z->n = n;
     z->step = (hd_zipf_H(z, (double)n + 0.5) - z->low) * 0x1p-53;
@@ -61,16 +61,16 @@ static inline void hd_zipf_resize(hd_zipf *z, uint64_t n)
 }
 
 /* 0 <= s <= 2 */
-static inline hd_zipf hd_zipf_of(double s, uint64_t n)
+HD_FN hd_zipf hd_zipf_of(double s, uint64_t n)
 {
-    hd_zipf z = { .s = s, .slope = 1 - s, .inverse = s == 1 ? 0 : 1 / (1 - s) };
+    hd_zipf z = { s, 1 - s, s == 1 ? 0 : 1 / (1 - s), 0, 0, 0, 0, 0 };
     z.low = hd_zipf_H(&z, 1.5) - 1;
     z.near = 2 - hd_zipf_H_inverse(&z, hd_zipf_H(&z, 2.5) - hd_zipf_h(&z, 2));
     hd_zipf_resize(&z, n);
     return z;
 }
 
-static inline uint64_t hd_zipf_rank(const hd_zipf *z, hd_rng *g)
+HD_FN uint64_t hd_zipf_rank(const hd_zipf *z, hd_rng *g)
 {
     if (z->s == 0) return 1 + hd_rng_below(g, z->n);
     for (;;) {
