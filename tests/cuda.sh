@@ -13,17 +13,10 @@ set -u
 programs='t_backend:1 t_graph:1 t_kernels:1/4 t_random:1/16 t_api:1 t_misuse:1 t_walk:1 t_lru:1 t_policies:1/4 t_grow:1/4 t_snapshot:1/8 t_device:1/4'
 
 pack() {
-  local build=$1 folder=$2 p so
-  mkdir -p "$folder/lib" || return
-  cp "${BASH_SOURCE[0]}" "$folder/" || return
-  for p in $programs; do
-    p=${p%%:*}
-    cp "$build/tests/$p" "$folder/" || return
-    strip "$folder/$p"
-    for so in $(ldd "$folder/$p" | awk '$2 == "=>" && $3 ~ /^\// { print $3 }'); do
-      case ${so##*/} in libc.so* | libm.so* | libpthread* | libdl.so* | librt.so* | ld-linux*) ;; *) cp -L "$so" "$folder/lib/" || return ;; esac
-    done
-  done
+  local build=$1 folder=$2 p
+  local -a path
+  for p in $programs; do path+=("$build/tests/${p%%:*}"); done
+  "$(dirname "$0")/../build-aux/carry.sh" "$folder" "${path[@]}" && cp "${BASH_SOURCE[0]}" "$folder/" || return
   p=${HEDDLE_DATA:-}/cloudPhysicsIO.oracleGeneral.zst
   [ ! -r "$p" ] || { mkdir -p "$folder/data" && cp -L "$p" "$folder/data/"; }
   du -sh "$folder"
