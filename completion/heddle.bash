@@ -38,6 +38,7 @@ _heddle() {
 
   case $prev in
   --policies | -p) _heddle_item "$(_heddle_names "$heddle" policies)"; compopt -o nospace; return ;;
+  --backend) mapfile -t COMPREPLY < <(compgen -W "$(_heddle_names "$heddle" backends)" -- "$cur"); return ;;
   --admit) mapfile -t COMPREPLY < <(compgen -W 'score always' -- "$cur"); return ;;
   --score) mapfile -t COMPREPLY < <(compgen -W 'next size time' -- "$cur"); return ;;
   --format | -f) mapfile -t COMPREPLY < <(compgen -W "$(_heddle_names "$heddle" formats written)" -- "$cur"); return ;;

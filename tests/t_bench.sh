@@ -99,6 +99,46 @@ then pass 'JSON as compare.py reads it'
 else fail 'JSON as compare.py reads it' "$(tail -n 1 err)"
 fi
 
+# ---- Points ------------------------------------------------------------------------------------------------------------------
+
+small="capacity=4Ki batch=64 dim=2,3 load=0.5,1 calls=3 --repeat 2"
+bench --backend ref $small -o points.tsv -o points.json >out
+code=$?
+rows=$(grep -cvE '^(#|operation)' points.tsv)
+# 14 rows of one bucket, 2 of two; two value sizes, two load factors
+if [ $code = 0 ] && ! [ -s err ] && [ "$rows" = $((2 * 2 * (14 + 2))) ] && [ "$(grep -c '^# limit' points.tsv)" -ge 10 ]; then pass 'the table of goals, on a small table'
+else fail 'the table of goals, on a small table' "exit $code, $rows rows"
+fi
+if awk -F'\t' '/^#/ || /^operation/ { next } !($11 > 0 && $12 >= 0 && $13 > 0 && $16 > 0 && $17 > 0 && $19 >= 3) { print; bad = 1 } END { exit bad }' points.tsv >odd; then
+  pass 'points have rates, walls and floors'
+else fail 'points have rates, walls and floors' "$(head -n 3 odd)"
+fi
+if ! command -v python3 >/dev/null; then skip 'JSON of points' 'no python3'
+elif python3 - $rows >odd 2>err <<'END'
+import json, sys
+report = json.load(open("points.json"))
+assert report["context"]["device"] and report["context"]["copy"] > 0
+rows = report["benchmarks"]
+assert len(rows) == int(sys.argv[1]) * (2 + 4), len(rows)
+assert len({row["name"] for row in rows if row["run_type"] == "aggregate"}) == int(sys.argv[1]) * 4
+for row in rows:
+    if row.get("aggregate_name") == "median": assert row["items_per_second"] > 0 and row["floor_items_per_second"] > 0, row
+END
+then pass 'JSON of points'
+else fail 'JSON of points' "$(tail -n 1 err)"
+fi
+bench --backend host find insert_or_assign variant=all capacity=1Ki batch=32 dim=2 load=0.5 calls=1 keys=uniform,zipf:0.99 hits=0,1 dual=0,1 --repeat 1 --csv >out
+code=$?
+variants=$(cut -d, -f10 out | sed 1d | sort -u | wc -l)
+if [ $code = 0 ] && [ "$variants" -ge 4 ] && [ "$(sed 1d out | wc -l)" = $((variants * 2 * 2 * 2 * 2)) ]; then pass 'points by every variant'
+else fail 'points by every variant' "exit $code, $variants variants, $(sed 1d out | wc -l) rows"
+fi
+bench --backend cuda limits >out
+code=$?
+if { [ $code = 0 ] && grep -q 'random reads' out; } || { [ $code = 77 ] && grep -q 'no CUDA device' err && ! [ -s out ]; }; then pass 'a GPU, or exit 77 and why'
+else fail 'a GPU, or exit 77 and why' "exit $code"
+fi
+
 # ---- Mistakes ----------------------------------------------------------------------------------------------------------------
 
 # bad NAME PATTERN ARGUMENT...
@@ -118,5 +158,10 @@ bad 'a miss that would insert'  'say new'           'probe=miss hkv.insert_or_as
 bad 'a hit in an empty table'   'empty'             'fill=0 hkv.find.ref'
 bad 'no repetition'             '--repeat'          ops --repeat 0
 bad 'a file that is not there'  'absent'            absent.txt
+bad 'no such backend'           'nearest: cuda'     --backend cud
+bad 'not a point'               'nearest: find'     --backend ref fnd
+bad 'no such axis'              'nearest: dim'      --backend ref dims=8
+bad 'a share beyond 1'          'hits'              --backend ref hits=1.5
+bad 'no such mode'              'queue, wall'       --backend ref mode=que
 
 finish

@@ -89,15 +89,16 @@ static void json_row(json_t *all, const bench_row *row)
             json_object_set_new(e, "load_factor", json_real(r->load));
             json_object_set_new(e, "table_bytes_per_entry", json_real(r->table_bytes));
             json_object_set_new(e, "resident_bytes_per_entry", r->resident_bytes > 0 ? json_real(r->resident_bytes) : json_null());
+            for (int x = 0; x < row->extras; x++) json_object_set_new(e, row->extra[x].key, json_real(row->extra[x].value));
         }
         json_array_append_new(all, e);
     }
 }
 
-static bool write_json(const bench_report *r, FILE *f)
+bool bench_report_json(const bench_report *r, FILE *f)
 {
     json_t *context = json_object(), *all = json_array(), *top = json_object();
-    json_object_set_new(context, "schema", json_string("heddle.bench/1"));
+    json_object_set_new(context, "schema", json_string(r->schema ? r->schema : "heddle.bench/1"));
     json_object_set_new(context, "executable", json_string("heddle"));
     json_object_set_new(context, "library_version", json_string(hd_version()));
     json_object_set_new(context, "command", json_string(r->command));
@@ -106,6 +107,8 @@ static bool write_json(const bench_report *r, FILE *f)
     json_object_set_new(context, "compiler", json_string(r->on.compiler));
     json_object_set_new(context, "compiler_flags", json_string(r->on.flags));
     json_object_set_new(context, "load_avg", json_pack("[f]", r->on.load));
+    if (r->device) json_object_set_new(context, "device", json_string(r->device));
+    for (size_t i = 0; i < r->facts; i++) json_object_set_new(context, r->fact[i].key, json_real(r->fact[i].value));
     for (size_t i = 0; i < r->rows; i++) json_row(all, &r->row[i]);
     json_object_set_new(top, "context", context);
     json_object_set_new(top, "benchmarks", all);
@@ -140,7 +143,7 @@ static bool write_separated(const bench_report *r, FILE *f, char by)
 
 static bool write_form(const bench_report *r, bench_form form, FILE *f)
 {
-    return form == BENCH_JSON ? write_json(r, f) : write_separated(r, f, form == BENCH_CSV ? ',' : '\t');
+    return form == BENCH_JSON ? bench_report_json(r, f) : write_separated(r, f, form == BENCH_CSV ? ',' : '\t');
 }
 
 /* ---- For people --------------------------------------------------------------------------------------------- */
@@ -182,14 +185,18 @@ int bench_report_print(const bench_report *r, tool_form form)
     return whole ? TOOL_OK : tool_say(TOOL_SYSTEM, "memory was refused while reporting");
 }
 
-int bench_report_save(const bench_report *r, const char *path)
+bench_form bench_form_of(const char *path)
 {
     const char *dot = strrchr(path, '.');
-    bench_form form = dot && strcmp(dot, ".json") == 0 ? BENCH_JSON : dot && strcmp(dot, ".csv") == 0 ? BENCH_CSV : BENCH_TSV;
+    return dot && strcmp(dot, ".json") == 0 ? BENCH_JSON : dot && strcmp(dot, ".csv") == 0 ? BENCH_CSV : BENCH_TSV;
+}
+
+int bench_save(const char *path, bench_writer *write, const void *what)
+{
     char *text = NULL;
     size_t bytes = 0;
     FILE *f = open_memstream(&text, &bytes);
-    bool whole = f && write_form(r, form, f) && !ferror(f);
+    bool whole = f && write(what, f) && !ferror(f);
     if (f && fclose(f) != 0) whole = false;
     hd_sink *s = NULL;
     hd_status e = whole ? hd_sink_open(&hd_seams_os, path, &s) : hd_fail(HD_ENOMEM, "memory was refused while reporting");
@@ -200,4 +207,14 @@ int bench_report_save(const bench_report *r, const char *path)
     }
     free(text);
     return e ? tool_fail(e) : TOOL_OK;
+}
+
+static bool write_as_json(const void *r, FILE *f) { return bench_report_json((const bench_report *)r, f); }
+static bool write_as_csv(const void *r, FILE *f) { return write_separated((const bench_report *)r, f, ','); }
+static bool write_as_tsv(const void *r, FILE *f) { return write_separated((const bench_report *)r, f, '\t'); }
+
+int bench_report_save(const bench_report *r, const char *path)
+{
+    bench_form form = bench_form_of(path);
+    return bench_save(path, form == BENCH_JSON ? write_as_json : form == BENCH_CSV ? write_as_csv : write_as_tsv, r);
 }

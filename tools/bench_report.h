@@ -6,9 +6,19 @@
 #ifndef HD_BENCH_REPORT_H
 #define HD_BENCH_REPORT_H
 
+#include <stdio.h>
+
 #include "bench/bench.h"
 #include "bench/machine.h"
 #include "tools/tool.h"
+
+/* A figure beside the times. */
+typedef struct bench_extra {
+    const char *key; /* static storage */
+    double value;
+} bench_extra;
+
+enum { BENCH_EXTRAS = 8 };
 
 /* One case that was timed. Times are seconds per item. */
 typedef struct bench_row {
@@ -18,6 +28,8 @@ typedef struct bench_row {
     double median_s, least_s, most_s;     /* of the repetitions, on the wall     */
     double mad_s;                         /* median absolute deviation from it   */
     double cpu_s;                         /* median, of processor time           */
+    bench_extra extra[BENCH_EXTRAS];      /* (extras) of what is not a table of this machine */
+    int extras;
 } bench_row;
 
 /* Fills the statistics of row->result's times (at least one). */
@@ -29,13 +41,25 @@ typedef struct bench_report {
     const char *command; /* "heddle bench ops", as it can be run again */
     bench_row *row;      /* (rows) */
     size_t rows;
+    const char *schema;  /* NULL: heddle.bench/1               */
+    const char *device;  /* that was measured; NULL: this machine */
+    const bench_extra *fact; /* (facts) about it */
+    size_t facts;
 } bench_report;
 
 typedef enum bench_form { BENCH_JSON, BENCH_CSV, BENCH_TSV } bench_form;
 
 /* Standard output, in the line's form. */
 int bench_report_print(const bench_report *r, tool_form form);
-/* A file: JSON for .json, CSV for .csv, else TSV. It appears when it is complete. */
+/* The form that a file's name stands for: JSON for .json, CSV for .csv, else TSV. */
+bench_form bench_form_of(const char *path);
+/* Writes a file, which appears when it is complete. */
 int bench_report_save(const bench_report *r, const char *path);
+
+/* The JSON to f; false: memory was refused. */
+bool bench_report_json(const bench_report *r, FILE *f);
+/* The same for what `write` writes; false from it: memory was refused. */
+typedef bool bench_writer(const void *what, FILE *f);
+int bench_save(const char *path, bench_writer *write, const void *what);
 
 #endif

@@ -12,16 +12,22 @@
 #include "lib/parse.h"
 #include "tools/bench_report.h"
 #include "tools/output.h"
+#include "tools/points.h"
 #include "tools/progress.h"
+
+enum { SAVES = 4 };
 
 typedef struct bench_options {
     uint64_t repeat;
     double min_time_s;
-    const char *data, *save;
+    const char *data, *backend; /* backend NULL: cases */
+    const char *save[SAVES];
+    int saves;
     bool list;
 } bench_options;
 
-enum { KEY_DATA = 0x100, KEY_LIST };
+enum { KEY_DATA = 0x100, KEY_LIST, KEY_BACKEND };
+enum { REPEAT = 7 };
 
 static const char doc[] =
     "NAME is a suite, or one or more of its cases: sim (replays of a real trace), ops (every operation), capacity (2^16 to "
@@ -31,16 +37,24 @@ static const char doc[] =
     "every outcome is checked. Reported are median, least and most of the repetitions, and the median absolute deviation; "
     "times are per item. JSON is what Google Benchmark's compare.py reads; -o writes .json, .csv or else TSV. "
     "Cases whose trace is absent are skipped; if that is all of them, the exit code is 77.\n\n"
+    "With --backend, points: operations at shares of hits and load factors, in queues of large batches on a large table, with goals and "
+    "the share of what the memory allows, measured in the same run (bench/README.md). Words are operations, `limits` (only those), "
+    "and lists NAME=VALUE,...: dim (floats in a value), load, hits, capacity, batch, keys (uniform, zipf:S), variant (chosen, all, or "
+    "names), layout (planes, pairs), dual (0, 1), mode (queue, wall, both), calls (in a queue). Without words, the table of goals. "
+    "Without a GPU, --backend cuda ends with the exit code 77.\n\n"
     "EXAMPLES\n"
     "  heddle bench --list\n"
     "  heddle bench 'hkv.find.ref capacity=64Ki batch=4096' --repeat 3 --min-time 0.01\n"
-    "  heddle bench 'probe=miss hkv.find.ref capacity=64Ki' --repeat 3 --min-time 0.01 -o bench.json\n";
+    "  heddle bench 'probe=miss hkv.find.ref capacity=64Ki' --repeat 3 --min-time 0.01 -o bench.json\n"
+    "  heddle bench --backend ref find erase capacity=16Ki batch=512 dim=8 load=0.5 --repeat 2\n"
+    "  heddle bench --backend ref limits\n";
 
 static const struct argp_option option[] = {
-    { "repeat", 'r', "N", 0, "repetitions (7)", 0 },
+    { "repeat", 'r', "N", 0, "repetitions (7; of points 5)", 0 },
     { "min-time", 't', "S", 0, "seconds that each lasts at least (0.1)", 0 },
-    { "output", 'o', "FILE", 0, "also write the results to FILE", 0 },
+    { "output", 'o', "FILE", 0, "also write the results to FILE; more than once: to each", 0 },
     { "data", KEY_DATA, "DIR", 0, "where the traces are (the environment's HEDDLE_DATA)", 0 },
+    { "backend", KEY_BACKEND, "NAME", 0, "time points on tables of this backend: cuda, ref, host", 0 },
     { "list", KEY_LIST, NULL, 0, "print the cases, time nothing", 0 },
     { NULL, 0, NULL, 0, NULL, 0 },
 };
@@ -51,8 +65,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     switch (key) {
     case 'r': return tool_read(hd_parse_u64("--repeat", arg, 1, 1000, &o->repeat));
     case 't': return tool_read(hd_parse_double("--min-time", arg, 0, 3600, &o->min_time_s));
-    case 'o': o->save = arg; return 0;
+    case 'o':
+        if (o->saves == SAVES) return tool_read(hd_fail(HD_EINVAL, "--output: %d files at most", SAVES));
+        o->save[o->saves++] = arg;
+        return 0;
     case KEY_DATA: o->data = arg; return 0;
+    case KEY_BACKEND: o->backend = arg; return 0;
     case KEY_LIST: o->list = true; return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -195,7 +213,9 @@ static char *command_of(const tool_line *line, const bench_options *o)
         const char *quote = strpbrk(line->word[i], " *?$") ? "'" : "";
         fprintf(f, " %s%s%s", quote, line->word[i], quote);
     }
-    fprintf(f, " --repeat %llu --min-time %g", (unsigned long long)o->repeat, o->min_time_s);
+    if (o->backend) fprintf(f, " --backend %s", o->backend);
+    if (o->repeat) fprintf(f, " --repeat %llu", (unsigned long long)o->repeat);
+    if (!o->backend) fprintf(f, " --min-time %g", o->min_time_s);
     return fclose(f) == 0 ? text : NULL;
 }
 
@@ -209,18 +229,34 @@ static int report_all(const tool_line *line, const bench_options *o, const bench
     machine_return_memory();
     int code = report.row && command ? cases_run(all, &report) : tool_say(TOOL_SYSTEM, "memory was refused");
     int printed = report.rows ? bench_report_print(&report, line->form) : TOOL_OK;
-    if (!printed && o->save && report.rows) printed = bench_report_save(&report, o->save);
+    for (int i = 0; i < o->saves && report.rows && !printed; i++) printed = bench_report_save(&report, o->save[i]);
     for (size_t i = 0; i < report.rows; i++) free(report.row[i].result.time);
     free(report.row);
     free(command);
     return printed ? printed : code;
 }
 
+static int points(tool_line *line, const bench_options *o)
+{
+    static const char *const backends[] = { "cuda", "ref", "host", NULL };
+    int known = 0;
+    while (backends[known] && strcmp(backends[known], o->backend) != 0) known++;
+    if (!backends[known]) return tool_say(TOOL_USAGE, "--backend: there is no '%.40s'; nearest: %s", o->backend, tool_nearest(o->backend, backends));
+    if (o->list) return tool_say(TOOL_USAGE, "--list has the cases, which --backend does not time");
+    if (o->repeat > POINT_REPEAT_MOST) return tool_say(TOOL_USAGE, "--repeat: points are repeated %d times at most", POINT_REPEAT_MOST);
+    char *command = command_of(line, o);
+    int code = command ? points_run(line, &(points_options){ o->backend, o->save, o->saves, o->repeat, command }) : tool_say(TOOL_SYSTEM, "memory was refused");
+    free(command);
+    return code;
+}
+
 static int run(tool_line *line, int argc, char **argv)
 {
-    bench_options o = { .repeat = 7, .min_time_s = 0.1, .data = getenv("HEDDLE_DATA") };
+    bench_options o = { .min_time_s = 0.1, .data = getenv("HEDDLE_DATA") };
     int code = tool_parse(line, argc, argv, &o);
     if (code >= 0) return code;
+    if (o.backend) return points(line, &o);
+    if (o.repeat == 0) o.repeat = REPEAT;
     bench_cases all = { NULL, 0 };
     code = TOOL_OK;
     for (int i = 0; i < line->words && !code; i++) code = word_add(&all, line->word[i]);

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * draw.h - what the batches of a point hold, one item at a time: keys, values, and whether an answer is right. One text for a device's
+ * kernels and for this machine's loops.
+ *
+ * A key is a number, mixed: number after number gives keys that were never there. Hits are keys of a list, in an order that looks like
+ * chance and in which none comes twice: a batch is distinct without looking.
+ *
+ * A value is made of its key, word by word, and of a generation, its first byte: so a value says whether it is its key's, whether all
+ * of it was written at once, and when.
+ */
+#ifndef HD_BENCH_DRAW_H
+#define HD_BENCH_DRAW_H
+
+#include "heddle.h"
+#include "ref/hash.h"
+#include "workload/zipf.h"
+
+/* ---- Order without repetition ------------------------------------------------------------------------------ */
+
+/* A permutation of 0 to n - 1: four rounds of Feistel's over the next even power of two, and on along its cycle while the result
+ * is n or more. */
+typedef struct bench_order {
+    uint64_t n, seed;
+    uint32_t half; /* bits of each half */
+} bench_order;
+
+HD_FN bench_order bench_order_of(uint64_t n, uint64_t seed)
+{
+    bench_order o = { n, seed, 1 };
+    while (o.half < 32 && 1ull << 2 * o.half < n) o.half++;
+    return o;
+}
+
+HD_FN uint64_t bench_ordered(const bench_order *o, uint64_t i)
+{
+    uint64_t mask = (1ull << o->half) - 1;
+    do {
+        uint64_t left = i >> o->half, right = i & mask;
+        for (uint32_t round = 0; round < 4; round++) {
+            uint64_t mixed = left ^ (hd_mix64(o->seed + HD_GOLDEN * (right << 2 | round)) & mask);
+            left = right;
+            right = mixed;
+        }
+        i = left << o->half | right;
+    } while (i >= o->n);
+    return i;
+}
+
+/* ---- Keys ---------------------------------------------------------------------------------------------------- */
+
+typedef struct bench_draw {
+    uint64_t n, hits;        /* items of the batch, and of them keys of the list       */
+    uint64_t fresh;          /* the others are keys number fresh, fresh + 1, ...       */
+    const uint64_t *present; /* (presents) */
+    uint64_t presents, at;   /* hits are numbers at, at + 1, ... of its order          */
+    bench_order items, list; /* of n and of presents                                   */
+    bool skewed;             /* instead: ranks of `law`; hits of n of the items on average draw from the list */
+    hd_zipf law;             /* over presents */
+    uint64_t seed;
+} bench_draw;
+
+HD_FN uint64_t bench_skewed_key(const bench_draw *d, uint64_t i)
+{
+    hd_rng chance = hd_rng_from(d->seed + i);
+    uint64_t rank = hd_zipf_rank(&d->law, &chance) - 1;
+    if (hd_rng_below(&chance, d->n) >= d->hits) return hd_scramble(d->fresh + rank);
+    return d->present[bench_ordered(&d->list, rank)];
+}
+
+HD_FN uint64_t bench_key(const bench_draw *d, uint64_t i)
+{
+    if (d->skewed) return bench_skewed_key(d, i);
+    uint64_t r = bench_ordered(&d->items, i);
+    if (r >= d->hits) return hd_scramble(d->fresh + r - d->hits);
+    return d->present[bench_ordered(&d->list, (d->at + r) % d->presents)];
+}
+
+/* ---- Values -------------------------------------------------------------------------------------------------- */
+
+enum { BENCH_ANY = 0x100 /* generation */ };
+
+HD_FN uint32_t bench_word(uint64_t key, uint32_t generation, uint32_t w)
+{
+    uint32_t mixed = (uint32_t)hd_mix64(key ^ (uint64_t)(generation + 1) << 32 ^ w * HD_GOLDEN);
+    return w ? mixed : (mixed & ~0xffu) | generation;
+}
+
+/* A value is a whole number of words of 32 bits. */
+HD_FN void bench_value(uint64_t key, uint32_t generation, uint32_t words, uint32_t *value)
+{
+    for (uint32_t w = 0; w < words; w++) value[w] = bench_word(key, generation, w);
+}
+
+typedef enum bench_value_is { BENCH_RIGHT, BENCH_WRONG, BENCH_ZERO } bench_value_is;
+
+HD_FN bench_value_is bench_value_of(uint64_t key, uint32_t generation, uint32_t words, const uint32_t *value)
+{
+    uint32_t differ = 0, any = 0, is = generation;
+    if (words && generation == BENCH_ANY) is = value[0] & 0xff;
+    for (uint32_t w = 0; w < words; w++) {
+        differ |= value[w] ^ bench_word(key, is, w);
+        any |= value[w];
+    }
+    return !differ ? BENCH_RIGHT : any ? BENCH_WRONG : BENCH_ZERO;
+}
+
+/* ---- Answers --------------------------------------------------------------------------------------------------- */
+
+/* Arrays of a batch that ran. Values are looked at where the outcome is one of `of`, a bit each; without outcomes at all. */
+typedef struct bench_answers {
+    uint64_t n;
+    const uint64_t *key;
+    const uint8_t *outcome; /* NULL: none */
+    const void *value;      /* (n, words); NULL: none */
+    void *const *ptr;       /* (n) instead, into the table; NULL: none */
+    const uint64_t *score;  /* (n); NULL: none */
+    uint64_t score_least;
+    uint32_t words, generation; /* BENCH_ANY */
+    uint32_t of;
+} bench_answers;
+
+enum { BENCH_TOLD_VALUES = HD_OUTCOME_COUNT, BENCH_TOLD_OLD = BENCH_TOLD_VALUES + 3, BENCH_TOLD };
+
+/* What was counted: items by outcome; values looked at, by bench_value_is; scores below score_least. */
+typedef struct bench_told {
+    uint64_t count[BENCH_TOLD];
+} bench_told;
+
+/* What item i adds 1 to: up to three numbers of count[], told in word[]; returns how many. */
+HD_FN uint32_t bench_answer(const bench_answers *a, uint64_t i, uint32_t word[3])
+{
+    uint32_t words = 0, outcome = HD_HIT;
+    if (a->outcome) {
+        outcome = a->outcome[i] < HD_OUTCOME_COUNT ? a->outcome[i] : 0u + HD_OUTCOME_COUNT - 1;
+        word[words++] = outcome;
+        if (!(a->of >> outcome & 1)) return words;
+    }
+    const uint32_t *value = (const uint32_t *)a->value;
+    if (value) value += i * a->words;
+    if (a->ptr) value = (const uint32_t *)a->ptr[i];
+    if (value) word[words++] = 0u + BENCH_TOLD_VALUES + bench_value_of(a->key[i], a->generation, a->words, value);
+    else if (a->ptr) word[words++] = 0u + BENCH_TOLD_VALUES + BENCH_WRONG;
+    if (a->score && a->score[i] < a->score_least) word[words++] = BENCH_TOLD_OLD;
+    return words;
+}
+
+#endif

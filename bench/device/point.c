@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * point.c - a point from its load factor to its times.
+ */
+#include "bench/device/point.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/machine.h"
+#include "lib/design.h"
+#include "lib/error.h"
+
+/* ---- What a point asks of the table ---------------------------------------------------------------------------- */
+
+uint64_t point_hits(const bench_point *p)
+{
+    uint64_t hits = (uint64_t)(p->hits * (double)p->n + 0.5);
+    return hits < p->n ? hits : p->n;
+}
+
+uint64_t point_changes(const bench_point *p)
+{
+    if (p->op == HD_OP_ERASE) return point_hits(p);
+    return tray_inserts(p->op) ? p->n - point_hits(p) : 0;
+}
+
+const char *point_unfit(const bench_point *p, const bench_stand *s)
+{
+    const char *why = "there is no such variant on this backend";
+    hd_batch b = { .op = p->op, .n = 0 };
+    const hd_kernel *k;
+    if (!p->variant) return NULL;
+    for (size_t i = 0; (k = hd_kernel_at(i)); i++) {
+        if (strcmp(k->backend, s->info.backend) != 0 || strcmp(k->name, p->variant) != 0) continue;
+        why = k->unfit(&s->info, &b);
+        if (!why) return NULL;
+    }
+    return why;
+}
+
+/* How a repetition goes: `parts` queues of `calls` calls each. */
+typedef struct course {
+    uint64_t calls, parts, level; /* level: entries when a part begins */
+    double left_out;              /* of the list that hits come from   */
+} course;
+
+static course course_of(const bench_point *p, const bench_effort *effort, const bench_stand *s)
+{
+    enum { LEAST = 20, MOST = 256, ITEMS = 4 << 20 };
+    course c = { effort->calls, 1, 0, 0 };
+    bool full = p->load >= 1, inserts = tray_inserts(p->op);
+    uint64_t capacity = s->info.capacity, changes = point_changes(p), fits = tray_calls(&s->shape, tray_row_of(p->op), p->n, effort->memory_most);
+    if (c.calls == 0) c.calls = ITEMS / p->n < LEAST ? LEAST : ITEMS / p->n > MOST ? MOST : ITEMS / p->n;
+    uint64_t all = c.calls;
+    if (changes) { /* a part of the capacity per part: less where what is to be found would leave, or a full table would not be full */
+        uint64_t most = capacity / (full && p->hits > 0 ? 8 : 3) / changes;
+        if (c.calls > most) c.calls = most ? most : 1;
+    }
+    if (c.calls > fits) c.calls = fits;
+    c.parts = (all + c.calls - 1) / c.calls;
+    c.level = full ? capacity : (uint64_t)(p->load * (double)capacity);
+    uint64_t half = c.calls * changes / 2;
+    if (!full && inserts) c.level -= half < c.level ? half : c.level;
+    if (!full && p->op == HD_OP_ERASE) c.level = c.level + half < capacity ? c.level + half : capacity - 1;
+    /* the oldest leave first: what is to be found is not among them */
+    if (inserts && full) c.left_out = 0.1 + 1.5 * (double)(c.calls * changes) / (double)capacity;
+    else if (inserts && p->load > 0.6) c.left_out = 0.25;
+    return c;
+}
+
+/* ---- Drawing and restoring ------------------------------------------------------------------------------------------ */
+
+hd_status point_draw(const bench_point *p, bench_stand *s, const bench_tray *t, uint64_t c, uint32_t generation)
+{
+    hd_batch b = tray_batch(t, s, c);
+    if (p->op == HD_OP_EXPORT) return HD_OK;
+    bench_draw d = stand_draw(s, p->n, point_hits(p), p->zipf);
+    hd_status e = s->device->keys(&d, (uint64_t *)(uintptr_t)b.key); /* the tray's */
+    if (!e && b.value) e = s->device->values(b.key, p->n, s->shape.words, generation, (void *)(uintptr_t)b.value);
+    return e;
+}
+
+/* What the calls since key number `fresh` did is undone, as far as it can be; what cannot is made anew by stand_level. */
+static hd_status restore(const bench_point *p, bench_stand *s, const bench_tray *t, uint64_t calls, uint64_t fresh)
+{
+    hd_status e = HD_OK;
+    if (point_changes(p) == 0) return HD_OK;
+    stand_changed(s);
+    if (p->zipf > 0 && p->load < 1) s->blank = true; /* which ranks came is not known */
+    if (s->blank) return HD_OK;
+    if (p->op != HD_OP_ERASE) return p->load < 1 ? stand_put_numbers(s, fresh, s->fresh - fresh, true) : HD_OK;
+    for (uint64_t c = 0; c < calls && !e; c++) e = stand_put(s, tray_batch(t, s, c).key, p->n);
+    return e;
+}
+
+/* ---- Proving on a table that is small enough to be checked ---------------------------------------------------------------- */
+
+static hd_status set_up(const bench_point *p, const course *c, bench_stand *s, uint64_t *fresh)
+{
+    hd_status e = stand_level(s, c->level);
+    *fresh = s->fresh;
+    if (e || p->op == HD_OP_EXPORT) return e;
+    if (point_hits(p) || p->zipf > 0) e = stand_list(s, c->left_out);
+    if (!e && point_hits(p) > s->presents)
+        e = hd_fail(HD_EINVAL, "batch: %" PRIu64 " keys to be found, of %" PRIu64 " in the table", point_hits(p), s->presents);
+    return e;
+}
+
+static hd_status prove_here(const bench_point *p, const course *c, bench_stand *s, bench_tray *t, bench_measure *m)
+{
+    uint64_t fresh = 0;
+    hd_status e = set_up(p, c, s, &fresh);
+    if (!e) e = point_prove(p, s, t, m);
+    return e || *m->wrong ? e : restore(p, s, t, 1, fresh);
+}
+
+static hd_status prove_small(const bench_point *p, const bench_stand *large, bench_measure *m)
+{
+    enum { BUCKETS = 256, CALL_OF = 32 };
+    bench_stand s;
+    bench_tray t;
+    bench_point small = *p;
+    bench_shape shape = large->shape;
+    bench_effort once = { 1, 1, true, false, UINT64_MAX };
+    if (shape.capacity > (uint64_t)BUCKETS * shape.slots) shape.capacity = (uint64_t)BUCKETS * shape.slots;
+    if (small.n > shape.capacity / CALL_OF) small.n = shape.capacity / CALL_OF + 1;
+    if (p->op == HD_OP_EXPORT) small.n = shape.capacity;
+    memset(&t, 0, sizeof t);
+    hd_status e = stand_open(&s, large->device, &shape);
+    if (e) return e;
+    course c = course_of(&small, &once, &s);
+    e = tray_set(&t, s.device, &shape, tray_row_of(p->op), small.n, 1);
+    if (!e) e = prove_here(&small, &c, &s, &t, m);
+    if (!e && !*m->wrong && hd_check(s.table)) snprintf(m->wrong, sizeof m->wrong, "on a table of %" PRIu64 " entries: %s", shape.capacity, hd_why());
+    tray_drop(&t, s.device);
+    stand_close(&s);
+    return e;
+}
+
+/* ---- Timing ------------------------------------------------------------------------------------------------------------------ */
+
+hd_batch point_batch(const bench_point *p, const bench_stand *s, const bench_tray *t, uint64_t c)
+{
+    hd_batch b = tray_batch(t, s, c);
+    b.distinct = p->zipf <= 0;
+    b.kernel = p->variant;
+    return b;
+}
+
+static hd_status queue_of(const bench_point *p, bench_stand *s, const bench_tray *t, uint64_t calls, double *seconds, bench_measure *m)
+{
+    hd_status e = s->device->begin();
+    for (uint64_t c = 0; c < calls && !e; c++) {
+        hd_batch b = point_batch(p, s, t, c);
+        e = hd_run(s->table, &b);
+        m->ran = b.ran;
+    }
+    double part = 0;
+    if (!e) e = s->device->end(&part);
+    *seconds += part;
+    return e;
+}
+
+/* One call at a time; each takes its own place in all[]. */
+static hd_status walls_of(const bench_point *p, bench_stand *s, const bench_tray *t, uint64_t calls, double *all, bench_measure *m)
+{
+    hd_status e = HD_OK;
+    for (uint64_t c = 0; c < calls && !e; c++) {
+        hd_batch b = point_batch(p, s, t, c);
+        double from = machine_wall_s();
+        e = hd_run(s->table, &b);
+        if (!e) e = s->device->wait();
+        all[c] = machine_wall_s() - from;
+        m->ran = b.ran;
+    }
+    return e;
+}
+
+/* The counters of the table, which only timed calls may move between the two. */
+static hd_status counted(bench_stand *s, uint64_t *fate, int sign)
+{
+    hd_counters c;
+    hd_status e = hd_counters_sync(s->table, &c);
+    for (int o = 0; o < HD_OUTCOME_COUNT && !e; o++) fate[o] += sign > 0 ? c.outcome[o] : 0 - c.outcome[o];
+    return e;
+}
+
+/* One repetition: *seconds of its queues, or walls (calls x parts) of its calls. */
+static hd_status repetition(const bench_point *p, const course *c, bench_stand *s, const bench_tray *t, double *seconds, double *walls, bench_measure *m)
+{
+    hd_status e = HD_OK;
+    for (uint64_t part = 0; part < c->parts && !e; part++) {
+        uint64_t fresh, size = 0;
+        e = set_up(p, c, s, &fresh);
+        if (!e && part == 0) e = stand_size(s, &size);
+        if (part == 0) m->load = (double)size / (double)s->info.capacity;
+        for (uint64_t i = 0; i < c->calls && !e; i++) e = point_draw(p, s, t, i, (uint32_t)(s->drawn & 0x7f) + 1);
+        if (!e) e = counted(s, m->fate, -1);
+        if (!e) e = s->device->wait();
+        if (e) return e;
+        if (walls) e = walls_of(p, s, t, c->calls, walls + part * c->calls, m);
+        else e = queue_of(p, s, t, c->calls, seconds, m);
+        if (!e) e = counted(s, m->fate, 1);
+        if (!e) e = restore(p, s, t, c->calls, fresh);
+    }
+    return e;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return x < y ? -1 : x > y;
+}
+
+static hd_status time_wall(const bench_point *p, const course *c, bench_stand *s, const bench_tray *t, bench_measure *m)
+{
+    uint64_t calls = c->calls * c->parts;
+    double *all = (double *)calloc(calls, sizeof *all);
+    if (!all) return hd_fail(HD_ENOMEM, "calls: memory for %" PRIu64 " times was refused", calls);
+    hd_status e = repetition(p, c, s, t, NULL, all, m);
+    qsort(all, calls, sizeof *all, by_size);
+    m->wall_s = all[calls / 2] / (double)p->n;
+    free(all);
+    return e;
+}
+
+static hd_status time_queue(const bench_point *p, const bench_effort *effort, const course *c, bench_stand *s, const bench_tray *t, bench_measure *m)
+{
+    uint64_t items = c->calls * c->parts * p->n;
+    hd_status e = HD_OK;
+    for (uint64_t i = 0; i <= effort->repeat && !e; i++) { /* the first warms up */
+        double seconds = 0;
+        e = repetition(p, c, s, t, &seconds, NULL, m);
+        if (i > 0) m->queue_s[m->times++] = seconds / (double)items;
+    }
+    return e;
+}
+
+/* ---- Checking the counters ------------------------------------------------------------------------------------------------------ */
+
+/* Hits are as many as were drawn, but for those that left a full table, or were brought by an earlier call. */
+static void check_fates(const bench_point *p, uint64_t calls, bench_measure *m)
+{
+    const double by_chance = p->zipf > 0 ? 2 / sqrt((double)(calls * p->n)) : 0, slack = by_chance + (tray_inserts(p->op) || p->zipf > 0 ? 0.01 : 0);
+    hd_outcome found = tray_row_of(p->op)->found;
+    uint64_t items = 0, never = m->fate[HD_REFUSED] + m->fate[HD_RESERVED] + m->fate[HD_PINNED];
+    m->hits = p->hits;
+    if (p->op == HD_OP_EXPORT) return;
+    for (int o = 0; o < HD_OUTCOME_COUNT; o++) items += m->fate[o];
+    m->hits = items ? (double)m->fate[found] / (double)items : 0;
+    double expected = (double)point_hits(p) / (double)p->n;
+    bool more_is_fine = p->zipf > 0 && tray_inserts(p->op), less_is_fine = p->zipf > 0 && p->op == HD_OP_ERASE;
+    if (items != calls * p->n) snprintf(m->wrong, sizeof m->wrong, "%" PRIu64 " items were timed, the counters say %" PRIu64, calls * p->n, items);
+    else if (never) snprintf(m->wrong, sizeof m->wrong, "%" PRIu64 " items were refused, reserved or pinned", never);
+    else if ((m->hits < expected - slack && !less_is_fine) || (m->hits > expected + slack && !more_is_fine))
+        snprintf(m->wrong, sizeof m->wrong, "%.4f of the timed items were %s, not %.4f", m->hits, hd_outcome_name(found), expected);
+}
+
+hd_status point_measure(const bench_point *p, const bench_effort *effort, bench_stand *s, bench_tray *t, bench_measure *m)
+{
+    course c = course_of(p, effort, s);
+    memset(m, 0, sizeof *m);
+    m->calls = c.calls;
+    m->parts = c.parts;
+    hd_status e = tray_set(t, s->device, &s->shape, tray_row_of(p->op), p->n, c.calls);
+    if (!e) e = prove_small(p, s, m);
+    if (!e && !*m->wrong) e = prove_here(p, &c, s, t, m);
+    if (!e && !*m->wrong && effort->queue) e = time_queue(p, effort, &c, s, t, m);
+    if (!e && !*m->wrong && effort->wall) e = time_wall(p, &c, s, t, m);
+    if (p->op == HD_OP_FIND_OR_INSERT_PTR) s->blank = true;
+    if (!e && !*m->wrong) check_fates(p, c.calls * c.parts * ((effort->queue ? effort->repeat + 1 : 0) + effort->wall), m);
+    return e;
+}

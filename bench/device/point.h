@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * point.h - one operation at one share of hits and load factor, proved and then timed:
+ *
+ *     prove     on a table of the same shape with few buckets, whose invariants are checked afterwards, then on the table itself: one call;
+ *               outcomes, values, lists and scores are what the drawing says (prove.c)
+ *     queue     calls on fresh batches put on the stream one after the other, timed by the device's clock; the first
+ *               repetition does not count
+ *     wall      one call and a wait for it, by this machine's clock
+ *     check     the table's counters say that every item of the timed calls had an outcome that it may have
+ *
+ * A queue that inserts begins as far below the load factor as it ends above, and what it put is taken away again; a queue that
+ * erases the other way round. A full table stays full. Where a queue would change too much of the table it is cut into parts.
+ */
+#ifndef HD_BENCH_POINT_H
+#define HD_BENCH_POINT_H
+
+#include "bench/device/tray.h"
+
+typedef struct bench_point {
+    hd_op op;
+    double hits, load;
+    uint64_t n;          /* items of a call; for export, slots */
+    double zipf;         /* 0: distinct keys, all alike        */
+    const char *variant; /* NULL: the table chooses            */
+} bench_point;
+
+enum { POINT_REPEAT_MOST = 64 };
+
+typedef struct bench_effort {
+    uint64_t repeat, calls; /* calls 0: 20, or as many as make 4 Mi items, but at most 256 */
+    bool queue, wall;
+    uint64_t memory_most;   /* of the arrays of a queue */
+} bench_effort;
+
+typedef struct bench_measure {
+    double queue_s[POINT_REPEAT_MOST]; /* (times) seconds per item, a repetition each */
+    size_t times;
+    double wall_s;       /* per item, median of the calls; 0: not asked */
+    uint64_t calls, parts;
+    double hits, load;   /* as they were: of the timed items, of the table before the last part */
+    uint64_t fate[HD_OUTCOME_COUNT];
+    const char *ran;     /* "hkv.find.tlpv1"; static storage */
+    char wrong[512];     /* what was found to be wrong; "" */
+} bench_measure;
+
+/* HD_OK also for what is wrong. The tray is kept from point to point. */
+hd_status point_measure(const bench_point *p, const bench_effort *effort, bench_stand *s, bench_tray *t, bench_measure *m);
+
+/* NULL, or why the variant cannot run such a point. */
+const char *point_unfit(const bench_point *p, const bench_stand *s);
+
+/* ---- For prove.c ---------------------------------------------------------------------------------------------- */
+
+/* Call c as a batch, and its keys and values, from a new drawing. */
+hd_batch point_batch(const bench_point *p, const bench_stand *s, const bench_tray *t, uint64_t c);
+hd_status point_draw(const bench_point *p, bench_stand *s, const bench_tray *t, uint64_t c, uint32_t generation);
+/* What a call changes: entries that come or go. */
+uint64_t point_changes(const bench_point *p);
+uint64_t point_hits(const bench_point *p);
+
+/* One call on the table as it is, and all that can be said of it; m->wrong says what is not right. */
+hd_status point_prove(const bench_point *p, bench_stand *s, const bench_tray *t, bench_measure *m);
+
+#endif

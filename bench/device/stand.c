@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * stand.c - filling, emptying, listing.
+ */
+#include "bench/device/stand.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/error.h"
+
+enum { AT_ONCE = 1 << 20, NOT_FULL = 10000 /* of so many entries, one may be missing in a full table */ };
+
+hd_status stand_open(bench_stand *s, const bench_device *device, const bench_shape *shape)
+{
+    hd_config c = hd_config_default();
+    memset(s, 0, sizeof *s);
+    s->device = device;
+    s->shape = *shape;
+    s->left_out = -1;
+    c.backend = shape->backend;
+    c.layout = shape->layout;
+    c.dual = shape->dual;
+    c.capacity = shape->capacity;
+    c.slots = shape->slots;
+    c.value_bytes = shape->words * 4;
+    hd_status e = hd_open(&c, &s->table);
+    if (!e) e = hd_table_info(s->table, &s->info);
+    if (e) return e;
+    uint64_t capacity = s->info.capacity;
+    s->at_once = capacity < AT_ONCE ? capacity : AT_ONCE;
+    const struct {
+        void **p;
+        uint64_t bytes;
+    } all[] = {
+        { (void **)(void *)&s->key, s->at_once * 8 },     { &s->value, s->at_once * c.value_bytes },
+        { (void **)(void *)&s->listed, capacity * 8 },    { (void **)(void *)&s->score, capacity * 8 },
+        { (void **)(void *)&s->present, capacity * 8 },   { (void **)(void *)&s->count, 8 },
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all && !e; i++) e = device->take("bench: room to fill and to list a table", all[i].bytes, all[i].p);
+    if (e) stand_close(s);
+    return e;
+}
+
+void stand_close(bench_stand *s)
+{
+    void *const all[] = { s->key, s->value, s->listed, s->score, s->present, s->count };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i]) s->device->give(all[i]);
+    hd_close(s->table);
+    memset(s, 0, sizeof *s);
+}
+
+void stand_changed(bench_stand *s) { s->left_out = -1; }
+
+hd_status stand_size(bench_stand *s, uint64_t *entries) { return hd_size_sync(s->table, entries); }
+
+/* ---- Drawing -------------------------------------------------------------------------------------------------------- */
+
+bench_draw stand_draw(bench_stand *s, uint64_t n, uint64_t hits, double zipf)
+{
+    bench_draw d;
+    memset(&d, 0, sizeof d);
+    d.n = n;
+    d.hits = hits;
+    d.fresh = s->fresh;
+    d.present = s->present;
+    d.presents = s->presents;
+    d.seed = hd_mix64(++s->drawn);
+    d.items = bench_order_of(n, d.seed);
+    d.list = bench_order_of(s->presents, 1); /* one order until the list is made anew: batches do not share hits, either */
+    d.at = s->presents ? s->drawn * hits % s->presents : 0;
+    d.skewed = zipf > 0 && s->presents > 0;
+    if (d.skewed) d.law = hd_zipf_of(zipf, s->presents);
+    s->fresh += d.skewed ? s->presents : n - hits;
+    return d;
+}
+
+/* ---- Filling ---------------------------------------------------------------------------------------------------------- */
+
+hd_status stand_put(bench_stand *s, const uint64_t *key, uint64_t n)
+{
+    hd_status e = HD_OK;
+    for (uint64_t done = 0, some; done < n && !e; done += some) {
+        some = n - done < s->at_once ? n - done : s->at_once;
+        hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .distinct = true, .n = some, .key = key + done, .value = s->value };
+        b.stream = s->device->stream();
+        e = s->device->values(b.key, some, s->shape.words, 0, s->value);
+        if (!e) e = hd_run(s->table, &b);
+    }
+    stand_changed(s);
+    return e;
+}
+
+hd_status stand_put_numbers(bench_stand *s, uint64_t first, uint64_t n, bool erase)
+{
+    hd_status e = HD_OK;
+    for (uint64_t done = 0, some; done < n && !e; done += some) {
+        some = n - done < s->at_once ? n - done : s->at_once;
+        bench_draw d;
+        memset(&d, 0, sizeof d);
+        d.n = some;
+        d.fresh = first + done;
+        d.items = bench_order_of(some, 1);
+        e = s->device->keys(&d, s->key);
+        if (!e && !erase) e = stand_put(s, s->key, some);
+        if (e || !erase) continue;
+        hd_batch b = { .op = HD_OP_ERASE, .distinct = true, .n = some, .key = s->key };
+        b.stream = s->device->stream();
+        e = hd_run(s->table, &b);
+    }
+    stand_changed(s);
+    return e;
+}
+
+static hd_status insert_fresh(bench_stand *s, uint64_t n)
+{
+    uint64_t first = s->fresh;
+    s->fresh += n;
+    return stand_put_numbers(s, first, n, false);
+}
+
+/* What one more round inserts into a table of `size` entries that is to have `entries`. The last bucket of a table that is to be full
+ * fills when most have evicted for a while. */
+static uint64_t round_of(const bench_stand *s, uint64_t size, uint64_t entries)
+{
+    if (entries < s->info.capacity) return entries - size;
+    return s->info.capacity / 2;
+}
+
+hd_status stand_level(bench_stand *s, uint64_t entries)
+{
+    enum { ROUNDS = 16 };
+    uint64_t size = 0, capacity = s->info.capacity, slack = capacity / 1000;
+    uint64_t enough = entries < capacity ? entries - (slack < entries ? slack : 0) : capacity - capacity / NOT_FULL;
+    hd_status e = stand_size(s, &size);
+    if (e) return e;
+    if (s->blank || size > entries + slack) {
+        e = hd_clear(s->table);
+        s->blank = false;
+        size = 0;
+        stand_changed(s);
+    }
+    for (int round = 0; round < ROUNDS && !e && size < enough; round++) {
+        e = insert_fresh(s, round_of(s, size, entries));
+        if (!e) e = stand_size(s, &size);
+    }
+    if (!e && size < enough) e = hd_fail(HD_EINVAL, "load: %" PRIu64 " of %" PRIu64 " entries is all that this table takes without evicting as many", size, capacity);
+    hd_counters c; /* what is inserted is known to the table only when it is asked: its choice of variant looks at it */
+    return e ? e : hd_counters_sync(s->table, &c);
+}
+
+/* ---- Listing ---------------------------------------------------------------------------------------------------------- */
+
+static int by_size(const void *a, const void *b)
+{
+    uint64_t x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return x < y ? -1 : x > y;
+}
+
+/* The score below which a share of score[] is: that of a sample, which is stretches of it. */
+static hd_status quantile(bench_stand *s, uint64_t n, double share, uint64_t *least)
+{
+    enum { STRETCHES = 64, EACH = 256 };
+    uint64_t sample[STRETCHES * EACH], each = n / STRETCHES < EACH ? n / STRETCHES : EACH, got = 0;
+    *least = 0;
+    if (share <= 0 || each == 0) return HD_OK;
+    for (uint64_t i = 0; i < STRETCHES; i++, got += each) {
+        hd_status e = s->device->read(sample + got, s->score + n / STRETCHES * i, each * sizeof *sample);
+        if (e) return e;
+    }
+    qsort(sample, got, sizeof *sample, by_size);
+    uint64_t at = (uint64_t)((double)got * share);
+    *least = sample[at < got ? at : got - 1];
+    return HD_OK;
+}
+
+hd_status stand_list(bench_stand *s, double left_out)
+{
+    uint64_t n, least;
+    if (s->left_out == left_out) return HD_OK;
+    hd_batch b = { .op = HD_OP_EXPORT, .n = s->info.capacity, .list_key = s->listed, .list_score = s->score, .count = s->count };
+    b.stream = s->device->stream();
+    hd_status e = hd_run(s->table, &b);
+    if (!e) e = s->device->read(&n, s->count, sizeof n);
+    if (!e) e = quantile(s, n, left_out, &least);
+    if (!e) e = s->device->keep(s->listed, s->score, n, least, s->present, &s->presents);
+    if (!e) s->left_out = left_out;
+    return e;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * stand.h - the table that points are measured on: brought to a load factor, with a list of the keys that are in it. One stand serves all
+ * points of a shape, so that a table of gigabytes is opened once.
+ */
+#ifndef HD_BENCH_STAND_H
+#define HD_BENCH_STAND_H
+
+#include "bench/device/device.h"
+
+typedef struct bench_shape {
+    const char *backend;
+    hd_layout layout;
+    bool dual;
+    uint64_t capacity;
+    uint32_t slots, words; /* of 32 bits, in a value */
+} bench_shape;
+
+typedef struct bench_stand {
+    const bench_device *device;
+    bench_shape shape;
+    hd_table *table;
+    hd_info info;
+    uint64_t fresh;   /* keys of this number and above were never in the table */
+    uint64_t drawn;   /* batches so far: each has an order of its own         */
+    bool blank;       /* some values may be zero: find_or_insert_ptr was here */
+    uint64_t at_once; /* entries that are inserted, or listed, at a time      */
+    uint64_t *key;    /* (at_once)        */
+    void *value;      /* (at_once, words) */
+    uint64_t *listed, *score, *present; /* (capacity) keys and scores as export lists them; those to draw from */
+    uint64_t presents;
+    double left_out;  /* the share that present leaves out, the oldest; below 0: present is not known */
+    uint64_t *count;  /* (1), the device's */
+} bench_stand;
+
+hd_status stand_open(bench_stand *s, const bench_device *device, const bench_shape *shape);
+void stand_close(bench_stand *s); /* a zeroed stand is fine */
+
+/* Brings the table to about so many entries, with keys that were never there; to the capacity: until it is full, and has
+ * been for a while. */
+hd_status stand_level(bench_stand *s, uint64_t entries);
+hd_status stand_size(bench_stand *s, uint64_t *entries);
+
+/* Makes present[] the keys that are in the table, without the oldest ones. */
+hd_status stand_list(bench_stand *s, double left_out);
+/* Content changed: present[] holds no longer. */
+void stand_changed(bench_stand *s);
+
+/* A batch's drawing: `hits` of n keys from present[], after stand_list, the others fresh. */
+bench_draw stand_draw(bench_stand *s, uint64_t n, uint64_t hits, double zipf);
+
+/* Puts (insert_or_assign) or erases the keys number first to first + n - 1, in a queue. */
+hd_status stand_put_numbers(bench_stand *s, uint64_t first, uint64_t n, bool erase);
+/* The same for a list of keys in the device's memory. */
+hd_status stand_put(bench_stand *s, const uint64_t *key, uint64_t n);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * tray.c - one piece of memory, cut.
+ */
+#include "bench/device/tray.h"
+
+static const tray_row rows[] = {
+    { HD_OP_FIND, TRAY_OUT | TRAY_OUTCOME, HD_HIT },
+    { HD_OP_CONTAINS, TRAY_OUTCOME, HD_HIT },
+    { HD_OP_FIND_PTR, TRAY_PTR | TRAY_OUTCOME, HD_HIT },
+    { HD_OP_ASSIGN, TRAY_VALUE, HD_UPDATED },
+    { HD_OP_ASSIGN_SCORES, 0, HD_UPDATED },
+    { HD_OP_INSERT_OR_ASSIGN, TRAY_VALUE, HD_UPDATED },
+    { HD_OP_INSERT_AND_EVICT, TRAY_VALUE | TRAY_LIST, HD_UPDATED },
+    { HD_OP_FIND_OR_INSERT, TRAY_VALUE | TRAY_OUT, HD_HIT },
+    { HD_OP_FIND_OR_INSERT_PTR, TRAY_PTR | TRAY_OUTCOME, HD_HIT },
+    { HD_OP_ERASE, 0, HD_ERASED },
+    { HD_OP_EXPORT, TRAY_LIST, HD_HIT },
+};
+
+const tray_row *tray_row_of(hd_op op)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].op == op) return &rows[i];
+    return NULL;
+}
+
+/* The next piece; NULL where it is not wanted, which takes nothing. */
+static uint8_t *cut(uint8_t *memory, uint64_t *at, bool wanted, uint64_t bytes)
+{
+    enum { PLACE = 256 };
+    uint8_t *p = memory ? memory + *at : NULL;
+    if (!wanted || bytes == 0) return NULL;
+    *at += (bytes + PLACE - 1) / PLACE * PLACE;
+    return p;
+}
+
+/* Sets the arrays of a call that begin at memory; returns how many bytes they are. */
+static uint64_t lay_out(const tray_row *row, uint64_t n, uint32_t words, uint8_t *memory, hd_batch *b)
+{
+    uint64_t at = 0, value_bytes = n * words * 4;
+    bool lists = row->arrays & TRAY_LIST;
+    b->key = (const uint64_t *)(void *)cut(memory, &at, row->op != HD_OP_EXPORT, n * 8);
+    b->value = cut(memory, &at, row->arrays & TRAY_VALUE, value_bytes);
+    b->value_out = cut(memory, &at, row->arrays & TRAY_OUT, value_bytes);
+    b->ptr = (void **)(void *)cut(memory, &at, row->arrays & TRAY_PTR, n * 8);
+    b->outcome = cut(memory, &at, row->arrays & TRAY_OUTCOME, n);
+    b->list_key = (uint64_t *)(void *)cut(memory, &at, lists, n * 8);
+    b->list_score = (uint64_t *)(void *)cut(memory, &at, lists, n * 8);
+    b->list_value = cut(memory, &at, lists, value_bytes);
+    b->count = (uint64_t *)(void *)cut(memory, &at, lists, 8);
+    return at;
+}
+
+static uint64_t check_bytes(uint64_t n, uint32_t words)
+{
+    uint64_t at = 0;
+    cut(NULL, &at, true, n);
+    cut(NULL, &at, true, n * words * 4);
+    cut(NULL, &at, true, n * 8);
+    return at;
+}
+
+uint64_t tray_calls(const bench_shape *shape, const tray_row *row, uint64_t n, uint64_t most)
+{
+    hd_batch b;
+    uint64_t calls = most / lay_out(row, n, shape->words, NULL, &b);
+    return calls ? calls : 1;
+}
+
+hd_status tray_set(bench_tray *t, const bench_device *device, const bench_shape *shape, const tray_row *row, uint64_t n, uint64_t calls)
+{
+    hd_batch b;
+    uint64_t at, bytes;
+    t->row = row;
+    t->n = n;
+    t->calls = calls;
+    t->call_bytes = lay_out(row, n, shape->words, NULL, &b);
+    at = calls * t->call_bytes;
+    bytes = at + check_bytes(n, shape->words);
+    if (bytes > t->bytes) {
+        void *p;
+        tray_drop(t, device);
+        hd_status e = device->take("bench: the arrays of a queue of calls", bytes, &p);
+        if (e) return e;
+        t->memory = (uint8_t *)p;
+        t->bytes = bytes;
+    }
+    t->outcome = cut(t->memory, &at, true, n);
+    t->value_out = cut(t->memory, &at, true, n * shape->words * 4);
+    t->score_out = (uint64_t *)(void *)cut(t->memory, &at, true, n * 8);
+    return HD_OK;
+}
+
+void tray_drop(bench_tray *t, const bench_device *device)
+{
+    if (t->memory) device->give(t->memory);
+    t->memory = NULL;
+    t->bytes = 0;
+}
+
+hd_batch tray_batch(const bench_tray *t, const bench_stand *s, uint64_t c)
+{
+    hd_batch b = { .op = t->row->op, .distinct = true, .n = t->n };
+    lay_out(t->row, t->n, s->shape.words, t->memory + c * t->call_bytes, &b);
+    b.stream = s->device->stream();
+    if (b.op == HD_OP_EXPORT) b.start = c % (s->info.capacity / t->n) * t->n;
+    return b;
+}

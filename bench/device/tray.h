@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * tray.h - the arrays of a queue of calls, all made before the first is timed. Each call has its own, in and out: what a call brings is
+ * in no cache, and what it writes is not overwritten there.
+ */
+#ifndef HD_BENCH_TRAY_H
+#define HD_BENCH_TRAY_H
+
+#include "bench/device/stand.h"
+
+/* What a batch of an operation brings along, besides keys: what one asks of it, and no more. */
+enum {
+    TRAY_VALUE = 1,   /* in                               */
+    TRAY_OUT = 2,     /* values out                       */
+    TRAY_PTR = 4,
+    TRAY_OUTCOME = 8, /* where it is an answer, not a log */
+    TRAY_LIST = 16    /* keys, values, scores, count      */
+};
+
+typedef struct tray_row {
+    hd_op op;
+    uint32_t arrays;
+    hd_outcome found; /* what becomes of an item whose key is there */
+} tray_row;
+
+/* NULL: no operation that is measured here. */
+const tray_row *tray_row_of(hd_op op);
+
+static inline bool tray_inserts(hd_op op) { return op >= HD_OP_INSERT_OR_ASSIGN && op <= HD_OP_FIND_OR_INSERT_PTR; }
+
+typedef struct bench_tray {
+    const tray_row *row;
+    uint64_t n, calls;
+    uint8_t *memory; /* the device's */
+    uint64_t bytes;
+    uint64_t call_bytes;
+    /* for checks: (n), (n, words), (n) */
+    uint8_t *outcome;
+    void *value_out;
+    uint64_t *score_out;
+} bench_tray;
+
+/* How many calls of n items fit into `most` bytes; at least one. */
+uint64_t tray_calls(const bench_shape *shape, const tray_row *row, uint64_t n, uint64_t most);
+
+/* Lays out arrays for so many calls; takes memory where it had less. A zeroed tray has none. */
+hd_status tray_set(bench_tray *t, const bench_device *device, const bench_shape *shape, const tray_row *row, uint64_t n, uint64_t calls);
+void tray_drop(bench_tray *t, const bench_device *device);
+
+/* Call number c as a batch: its arrays are there, what is in them is not. */
+hd_batch tray_batch(const bench_tray *t, const bench_stand *s, uint64_t c);
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * points.c - the table of points, in an order in which a table of gigabytes is opened once for all that have its shape, and filled
+ * as seldom as may be: by load factor, and within one in the order of goals.h, lookups first.
+ */
+#include "tools/points.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/device/goals.h"
+#include "lib/design.h"
+#include "lib/error.h"
+#include "tools/points_report.h"
+
+typedef struct points {
+    const points_wish *w;
+    const points_options *o;
+    const bench_device *device;
+    points_report report;
+    bench_stand stand;
+    bench_tray tray;
+    bench_effort effort;
+    int code; /* the worst so far */
+} points;
+
+enum { REPEAT = 5 };
+
+static const bench_device *device_for(const char *backend)
+{
+#ifdef HD_CUDA
+    if (strcmp(backend, "cuda") == 0) return &bench_cuda;
+#endif
+    return strcmp(backend, "cuda") == 0 ? NULL : &bench_here;
+}
+
+static bool is_gpu(const points *q) { return q->device != &bench_here; }
+
+/* ---- One point ---------------------------------------------------------------------------------------------------- */
+
+static void say_of(points *q, const bench_point *p, int code, const char *why)
+{
+    int said = tool_say(code, "%s, hits %g, %s, dim %u, load %g, batch %llu, %s: %s", hd_op_name(p->op), p->hits, q->stand.shape.dual ? "dual" : "single",
+                        (unsigned)q->stand.shape.words, p->load, (unsigned long long)p->n, p->variant ? p->variant : "the chosen variant", why);
+    if (said > q->code) q->code = said;
+}
+
+static void measure(points *q, const bench_point *p)
+{
+    bench_measure m;
+    hd_status e = point_measure(p, &q->effort, &q->stand, &q->tray, &m);
+    if (e == HD_ENOMEM || e == HD_EINVAL) say_of(q, p, TOOL_OK, hd_why()); /* this machine cannot; another point may be possible */
+    else if (e) say_of(q, p, TOOL_SYSTEM, hd_why());
+    else if (*m.wrong) say_of(q, p, TOOL_DIFFERS, m.wrong);
+    else if (points_report_add(&q->report, p, &q->stand, &m)) q->code = TOOL_SYSTEM;
+    if (e || *m.wrong) q->stand.blank = true; /* it may be in any state */
+}
+
+static bool over(const points *q) { return q->code == TOOL_SYSTEM || tool_stopped(); }
+
+/* By every variant that is wanted, and can. */
+static void by_variants(points *q, bench_point p)
+{
+    const hd_kernel *k;
+    for (int i = 0; i < q->w->variants && !over(q); i++) {
+        p.variant = q->w->variant[i];
+        const char *why = point_unfit(&p, &q->stand);
+        if (why) say_of(q, &p, TOOL_OK, why);
+        else measure(q, &p);
+    }
+    for (size_t i = 0; q->w->all_variants && (k = hd_kernel_at(i)) && !over(q); i++) {
+        hd_batch b = { .op = p.op, .n = 0 };
+        if (strcmp(k->backend, q->w->backend) != 0 || k->unfit(&q->stand.info, &b)) continue;
+        p.variant = k->name;
+        measure(q, &p);
+    }
+}
+
+/* ---- Rows and shapes ----------------------------------------------------------------------------------------------- */
+
+static bool has_op(const points_wish *w, hd_op op)
+{
+    int i = 0;
+    while (i < w->ops && w->op[i] != op) i++;
+    return w->ops == 0 || i < w->ops;
+}
+
+/* The first row of its operation, when shares of hits are given: those of the others are not asked for. */
+static bool is_first(const bench_goal *row)
+{
+    const bench_goal *g = bench_goals;
+    while (g->op != row->op) g++;
+    return g == row;
+}
+
+static void by_hits(points *q, const bench_goal *row, bench_point p)
+{
+    const points_wish *w = q->w;
+    p.op = row->op;
+    p.hits = row->hits;
+    if (w->hit_shares == 0 || row->op == HD_OP_EXPORT) {
+        by_variants(q, p);
+        return;
+    }
+    for (int i = 0; i < w->hit_shares && !over(q) && is_first(row); i++) {
+        p.hits = w->hits[i];
+        if (row->op != HD_OP_ERASE || p.hits > 0) by_variants(q, p);
+    }
+}
+
+/* Whether a row is of this run: dual rows are few, unless both modes were asked for by name. */
+static bool of_mode(const points_wish *w, const bench_goal *row, bool dual) { return w->duals ? !row->dual : row->dual == dual; }
+
+static void by_rows(points *q, double load, uint64_t n)
+{
+    const points_wish *w = q->w;
+    for (const bench_goal *row = bench_goals; row->op != HD_OP_COUNT_ && !over(q); row++)
+        for (int z = 0; z < w->zipfs && !over(q) && has_op(w, row->op) && of_mode(w, row, q->stand.shape.dual); z++)
+            if (w->zipf[z] <= 0 || row->op != HD_OP_EXPORT) by_hits(q, row, (bench_point){ .load = load, .n = n, .zipf = w->zipf[z] });
+}
+
+static void on_stand(points *q, const bench_shape *shape)
+{
+    const points_wish *w = q->w;
+    hd_status e = stand_open(&q->stand, q->device, shape);
+    if (e == HD_ENOMEM) {
+        tool_say(TOOL_OK, "dim %u, capacity %llu: %s", (unsigned)shape->words, (unsigned long long)shape->capacity, hd_why());
+        return;
+    }
+    if (e) {
+        q->code = tool_fail(e);
+        return;
+    }
+    for (int l = 0; l < w->loads; l++)
+        for (int b = 0; b < w->batches && !over(q); b++) by_rows(q, w->load[l], w->batch[b]);
+    tray_drop(&q->tray, q->device);
+    stand_close(&q->stand);
+    for (int i = 0; i < q->o->saves && q->report.json.rows; i++) { /* what is there is not lost when the rest is */
+        int saved = points_report_save(&q->report, q->o->save[i]);
+        if (saved) q->code = saved;
+    }
+}
+
+static void by_shapes(points *q)
+{
+    const points_wish *w = q->w;
+    static const uint64_t both[] = { 0, 1 };
+    const uint64_t *dual = w->duals ? w->dual : both;
+    for (int mode = 0; mode < (w->duals ? w->duals : 2); mode++)
+        for (int y = 0; y < w->layouts; y++)
+            for (int c = 0; c < w->capacities; c++)
+                for (int d = 0; d < w->dims && !over(q); d++) {
+                    bench_shape shape = { w->backend, w->layout[y], dual[mode] != 0, w->capacity[c], 128, (uint32_t)w->dim[d] };
+                    if (shape.capacity == 0) shape.capacity = goal_capacity(shape.words);
+                    on_stand(q, &shape);
+                }
+}
+
+/* ---- The run --------------------------------------------------------------------------------------------------------- */
+
+static hd_status measure_limits(points *q)
+{
+    uint64_t capacity = q->w->capacity[0] ? q->w->capacity[0] : goal_capacity(8);
+    return bench_limits_measure(q->device, is_gpu(q) ? 16ull << 30 : 64ull << 20, capacity, &q->report.limits);
+}
+
+int points_run(tool_line *line, const points_options *o)
+{
+    points q;
+    points_wish *w = (points_wish *)malloc(sizeof *w);
+    int code = w ? points_wish_read(w, o->backend, line->word, line->words) : tool_say(TOOL_SYSTEM, "memory was refused");
+    if (code) return free(w), code;
+    memset(&q, 0, sizeof q);
+    q.w = w;
+    q.o = o;
+    q.effort = w->effort;
+    q.effort.repeat = o->repeat ? o->repeat : REPEAT;
+    q.device = device_for(o->backend);
+    q.report.form = line->form;
+    q.report.json.command = o->command;
+    machine_look(&q.report.json.on);
+    hd_status e = q.device ? q.device->open(q.report.device) : hd_fail(HD_ECUDA, "no CUDA device: this build has none (configure found no CUDA compiler)");
+    if (e == HD_OK) {
+        q.effort.memory_most = is_gpu(&q) ? 16ull << 30 : 256ull << 20;
+        e = measure_limits(&q);
+        if (e) q.code = tool_fail(e);
+        else if (w->limits_only) q.code = points_limits_print(&q.report);
+        else {
+            points_report_begin(&q.report);
+            by_shapes(&q);
+            int printed = points_report_end(&q.report);
+            if (printed) q.code = printed;
+        }
+        q.device->close();
+    } else {
+        q.code = e == HD_ECUDA ? tool_say(TOOL_SKIPPED, "%s", hd_why()) : tool_fail(e);
+    }
+    points_report_drop(&q.report);
+    free(w);
+    return tool_stopped() ? TOOL_STOPPED : q.code;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * points.h - `heddle bench --backend NAME`: which points are wanted, one after the other.
+ */
+#ifndef HD_POINTS_H
+#define HD_POINTS_H
+
+#include "bench/device/point.h"
+#include "tools/tool.h"
+
+enum { POINTS_LIST = 16 };
+
+typedef struct points_options {
+    const char *backend;
+    const char *const *save;    /* (saves) files */
+    int saves;
+    uint64_t repeat;            /* 0: the usual  */
+    const char *command;        /* as it can be typed again */
+} points_options;
+
+/* What the words ask for. An empty list stands for what the table of goals has. */
+typedef struct points_wish {
+    const char *backend;
+    hd_op op[POINTS_LIST];
+    double hits[POINTS_LIST], load[POINTS_LIST], zipf[POINTS_LIST]; /* zipf 0: distinct keys */
+    uint64_t dim[POINTS_LIST], capacity[POINTS_LIST], batch[POINTS_LIST], dual[POINTS_LIST];
+    hd_layout layout[POINTS_LIST];
+    const char *variant[POINTS_LIST]; /* NULL: the table's choice */
+    int ops, hit_shares, loads, zipfs, dims, capacities, batches, duals, layouts, variants;
+    bool all_variants, limits_only;
+    bench_effort effort;
+    char text[4096]; /* what variant[] points into */
+} points_wish;
+
+/* Reads the words of the command line; TOOL_OK, or it was said which is wrong. */
+int points_wish_read(points_wish *w, const char *backend, char **word, int words);
+
+int points_run(tool_line *line, const points_options *o);
+
+#endif

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * points_report.c - see points_report.h. A row is cells of text, made once.
+ */
+#include "tools/points_report.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/device/goals.h"
+#include "bench/device/places.h"
+#include "tools/output.h"
+
+/* Rates are 1e9 items per second. */
+static const struct {
+    const char *name;
+    int width; /* in text; 0: not shown there */
+} column[POINTS_COLUMNS] = {
+    { "operation", -18 }, { "hits", 5 },    { "buckets", 7 },      { "dim", 3 },       { "load", 5 },      { "keys", -8 },  { "batch", 8 },
+    { "capacity", 0 },    { "layout", -6 }, { "variant", -10 },    { "rate", 8 },      { "spread", 6 },    { "wall", 8 },   { "goal", 6 },
+    { "hkv", 6 },         { "floor", 8 },   { "of_floor", 8 },     { "of_goal", 7 },   { "calls", 0 },
+};
+enum { OPERATION, HITS, BUCKETS, DIM, LOAD, KEYS, BATCH, CAPACITY, LAYOUT, VARIANT, RATE, SPREAD, WALL, GOAL, HKV, FLOOR, OF_FLOOR, OF_GOAL, CALLS };
+
+static void __attribute__((format(printf, 3, 4))) put(points_row *r, int at, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(r->cell[at], POINTS_CELL, format, args);
+    va_end(args);
+}
+
+/* A rate of 0 is none: an empty cell. */
+static void put_rate(points_row *r, int at, const char *format, double rate)
+{
+    if (rate > 0) snprintf(r->cell[at], POINTS_CELL, format, rate);
+}
+
+/* ---- One row ------------------------------------------------------------------------------------------------------ */
+
+static void row_fill(points_row *r, const points_report *report, const bench_row *times, const bench_point *p, const bench_stand *s, const bench_measure *m)
+{
+    bench_peers peers = goal_of(report->device, p->op, p->hits, s->shape.dual, s->shape.words, p->load, s->shape.capacity, p->n);
+    bench_shape shape = s->shape;
+    shape.layout = s->info.layout;
+    bench_places places = bench_places_of(&shape, p->op, p->hits, p->load);
+    double floor = 1e-9 / bench_floor_s(&places, s->info.value_bytes, &report->limits), rate = m->times ? 1e-9 / times->median_s : 0;
+    const char *ran = m->ran ? strrchr(m->ran, '.') : NULL;
+    if (p->op == HD_OP_EXPORT && peers.hkv > 0) peers.goal = 0.9 * floor; /* of what copying would take */
+    put(r, OPERATION, "%s", hd_op_name(p->op));
+    put(r, HITS, "%g", p->hits);
+    put(r, BUCKETS, "%d", shape.dual ? 2 : 1);
+    put(r, DIM, "%u", (unsigned)shape.words);
+    put(r, LOAD, "%g", p->load);
+    if (p->zipf > 0) put(r, KEYS, "zipf:%g", p->zipf);
+    else put(r, KEYS, "uniform");
+    put(r, BATCH, "%llu", (unsigned long long)p->n);
+    put(r, CAPACITY, "%llu", (unsigned long long)s->info.capacity);
+    put(r, LAYOUT, "%s", shape.layout == HD_LAYOUT_PLANES ? "planes" : "pairs");
+    put(r, VARIANT, "%.24s", ran ? ran + 1 : "");
+    put_rate(r, RATE, "%.4g", rate);
+    if (m->times) put(r, SPREAD, "%.1f%%", 100 * (times->most_s - times->least_s) / times->median_s);
+    put_rate(r, WALL, "%.4g", m->wall_s > 0 ? 1e-9 / m->wall_s : 0);
+    put_rate(r, GOAL, "%.3g", peers.goal);
+    put_rate(r, HKV, "%.3g", peers.hkv);
+    put_rate(r, FLOOR, "%.4g", floor);
+    put_rate(r, OF_FLOOR, "%.0f%%", 100 * rate / floor);
+    if (peers.goal > 0) put_rate(r, OF_GOAL, "%.0f%%", 100 * rate / peers.goal);
+    put(r, CALLS, "%llu", (unsigned long long)(m->calls * m->parts));
+}
+
+static void extra(bench_row *row, const char *key, double value)
+{
+    if (value > 0 && row->extras < BENCH_EXTRAS) row->extra[row->extras++] = (bench_extra){ key, value };
+}
+
+/* The same for JSON: the name says which point, figures are the cells'. */
+static void json_fill(bench_row *row, const points_row *r)
+{
+    snprintf(row->name, sizeof row->name, "%s/hits=%s/buckets=%s/dim=%s/load=%s/%s/batch=%s/%s/%s", r->cell[OPERATION], r->cell[HITS], r->cell[BUCKETS],
+             r->cell[DIM], r->cell[LOAD], r->cell[KEYS], r->cell[BATCH], r->cell[LAYOUT], r->cell[VARIANT]);
+    extra(row, "floor_items_per_second", atof(r->cell[FLOOR]) * 1e9);
+    extra(row, "wall_items_per_second", atof(r->cell[WALL]) * 1e9);
+    extra(row, "goal_items_per_second", atof(r->cell[GOAL]) * 1e9);
+    extra(row, "hkv_items_per_second", atof(r->cell[HKV]) * 1e9);
+}
+
+static bool times_of(bench_row *row, const bench_point *p, const bench_stand *s, const bench_measure *m)
+{
+    size_t times = m->times ? m->times : 1;
+    bench_result *result = &row->result;
+    result->time = (bench_time *)calloc(times, sizeof *result->time);
+    if (!result->time) return false;
+    result->times = times;
+    result->capacity = s->info.capacity;
+    result->load = m->load;
+    result->table_bytes = (double)s->info.memory_bytes / (double)s->info.capacity;
+    for (size_t i = 0; i < times; i++) {
+        bench_time *t = &result->time[i];
+        t->items = m->calls * m->parts * p->n;
+        t->wall_s = (m->times ? m->queue_s[i] : m->wall_s) * (double)t->items;
+        t->cpu_s = t->wall_s; /* the device's clock, for both */
+    }
+    bench_row_summarise(row);
+    return true;
+}
+
+/* ---- Printing -------------------------------------------------------------------------------------------------------- */
+
+static void print_row(const char *const cell[POINTS_COLUMNS])
+{
+    for (int c = 0; c < POINTS_COLUMNS; c++)
+        if (column[c].width) printf("%*s%s", column[c].width, cell[c], c == OF_GOAL ? "\n" : " ");
+    fflush(stdout);
+}
+
+void points_report_begin(points_report *r)
+{
+    const char *head[POINTS_COLUMNS];
+    for (int c = 0; c < POINTS_COLUMNS; c++) head[c] = column[c].name;
+    if (r->form != TOOL_TEXT) return;
+    printf("%s; rates are 1e9 items per second, median of queues; wall: one call and a wait for it\n", r->device);
+    print_row(head);
+}
+
+int points_report_add(points_report *r, const bench_point *p, const bench_stand *s, const bench_measure *m)
+{
+    size_t rows = r->json.rows;
+    bench_row *row = (bench_row *)realloc(r->json.row, (rows + 1) * sizeof *row);
+    if (row) r->json.row = row;
+    points_row *point = (points_row *)realloc(r->point, (rows + 1) * sizeof *point);
+    if (point) r->point = point;
+    if (!row || !point) return tool_say(TOOL_SYSTEM, "memory was refused while reporting");
+    memset(&row[rows], 0, sizeof *row);
+    memset(&point[rows], 0, sizeof *point);
+    if (!times_of(&row[rows], p, s, m)) return tool_say(TOOL_SYSTEM, "memory was refused while reporting");
+    row_fill(&point[rows], r, &row[rows], p, s, m);
+    json_fill(&row[rows], &point[rows]);
+    r->json.rows++;
+    const char *cell[POINTS_COLUMNS];
+    for (int c = 0; c < POINTS_COLUMNS; c++) cell[c] = *point[rows].cell[c] ? point[rows].cell[c] : "-";
+    if (r->form == TOOL_TEXT) print_row(cell);
+    return TOOL_OK;
+}
+
+/* Percent signs are for people. */
+static void write_cells(const points_row *p, FILE *f, char by)
+{
+    for (int c = 0; c < POINTS_COLUMNS; c++) {
+        double share = atof(p->cell[c]) / 100;
+        if (strchr(p->cell[c], '%')) fprintf(f, "%.3f", share);
+        else fputs(p->cell[c], f);
+        fputc(c + 1 < POINTS_COLUMNS ? by : '\n', f);
+    }
+}
+
+static void write_separated(const points_report *r, FILE *f, char by)
+{
+    if (by == '\t') {
+        fprintf(f, "# %s\n# heddle %s; %s; rates are 1e9 items per second\n", r->json.command, hd_version(), r->device);
+        for (int i = 0; i < BENCH_LIMIT_COUNT; i++) fprintf(f, "# limit %s %.4g /s: %s\n", bench_limit_rows[i].name, r->limits.per_s[i], bench_limit_rows[i].what);
+    }
+    for (int c = 0; c < POINTS_COLUMNS; c++) fprintf(f, "%s%c", column[c].name, c + 1 < POINTS_COLUMNS ? by : '\n');
+    for (size_t i = 0; i < r->json.rows; i++) write_cells(&r->point[i], f, by);
+}
+
+static bool write_tsv(const void *r, FILE *f) { return write_separated((const points_report *)r, f, '\t'), true; }
+static bool write_csv(const void *r, FILE *f) { return write_separated((const points_report *)r, f, ','), true; }
+
+static bool write_json(const void *what, FILE *f)
+{
+    const points_report *r = (const points_report *)what;
+    bench_report json = r->json;
+    bench_extra fact[BENCH_LIMIT_COUNT];
+    for (int i = 0; i < BENCH_LIMIT_COUNT; i++) fact[i] = (bench_extra){ bench_limit_rows[i].name, r->limits.per_s[i] };
+    json.schema = "heddle.bench.points/1";
+    json.device = r->device;
+    json.fact = fact;
+    json.facts = BENCH_LIMIT_COUNT;
+    return bench_report_json(&json, f);
+}
+
+int points_report_end(const points_report *r)
+{
+    if (r->form == TOOL_TEXT || r->json.rows == 0) return TOOL_OK;
+    bool whole = r->form == TOOL_JSON ? write_json(r, stdout) : write_csv(r, stdout);
+    return whole ? TOOL_OK : tool_say(TOOL_SYSTEM, "memory was refused while reporting");
+}
+
+int points_report_save(const points_report *r, const char *path)
+{
+    bench_form form = bench_form_of(path);
+    return bench_save(path, form == BENCH_JSON ? write_json : form == BENCH_CSV ? write_csv : write_tsv, r);
+}
+
+void points_report_drop(points_report *r)
+{
+    for (size_t i = 0; i < r->json.rows; i++) free(r->json.row[i].result.time);
+    free(r->json.row);
+    free(r->point);
+}
+
+/* ---- Limits --------------------------------------------------------------------------------------------------------------- */
+
+int points_limits_print(const points_report *r)
+{
+    static const out_column columns[] = {
+        { "name", "limit", OUT_TEXT }, { "per_s", "rate", OUT_RATE }, { "unit", "of", OUT_TEXT }, { "what", "what", OUT_TEXT },
+    };
+    out *o = out_open(r->form, "heddle.bench.limits/1", columns, 4);
+    out_fact(o, "device", "device", OUT_TEXT, out_text(r->device));
+    for (int i = 0; i < BENCH_LIMIT_COUNT; i++) {
+        const bench_limit_row *row = &bench_limit_rows[i];
+        const char *unit = row->in_bytes ? "bytes" : row->limit.kind == LIMIT_LAUNCH ? "launches" : "accesses";
+        out_row(o, (const out_value[]){ out_text(row->name), out_real(r->limits.per_s[i]), out_text(unit), out_text(row->what) });
+    }
+    return out_close(o, TOOL_OK);
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * points_wish.c - the words after `heddle bench --backend NAME`: operations, and NAME=VALUE,VALUE,...
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "bench/device/goals.h"
+#include "lib/error.h"
+#include "lib/parse.h"
+#include "tools/points.h"
+
+static hd_status full(const char *name) { return hd_fail(HD_EINVAL, "%s: more than %d values", name, POINTS_LIST); }
+
+static hd_status add_count(const char *name, const char *text, uint64_t least, uint64_t most, uint64_t *list, int *n)
+{
+    if (*n == POINTS_LIST) return full(name);
+    return hd_parse_u64(name, text, least, most, &list[(*n)++]);
+}
+
+static hd_status add_share(const char *name, const char *text, double least, double most, double *list, int *n)
+{
+    if (*n == POINTS_LIST) return full(name);
+    return hd_parse_double(name, text, least, most, &list[(*n)++]);
+}
+
+static hd_status add_variant(points_wish *w, const char *text)
+{
+    if (strcmp(text, "all") == 0) return w->all_variants = true, HD_OK;
+    if (w->variants == POINTS_LIST) return full("variant");
+    w->variant[w->variants++] = strcmp(text, "chosen") == 0 ? NULL : text;
+    return HD_OK;
+}
+
+static hd_status add_layout(points_wish *w, const char *text)
+{
+    bool pairs = strcmp(text, "pairs") == 0;
+    if (!pairs && strcmp(text, "planes") != 0) return hd_fail(HD_EINVAL, "layout: '%.40s' is neither planes nor pairs", text);
+    if (w->layouts == POINTS_LIST) return full("layout");
+    w->layout[w->layouts++] = pairs ? HD_LAYOUT_PAIRS : HD_LAYOUT_PLANES;
+    return HD_OK;
+}
+
+static hd_status add_keys(points_wish *w, const char *text)
+{
+    if (strcmp(text, "uniform") == 0) return add_share("keys", "0", 0, 0, w->zipf, &w->zipfs);
+    if (strncmp(text, "zipf:", 5) == 0) return add_share("keys=zipf", text + 5, 0.01, 2, w->zipf, &w->zipfs);
+    return hd_fail(HD_EINVAL, "keys: '%.40s' is neither uniform nor zipf:S", text);
+}
+
+static hd_status take_mode(points_wish *w, const char *text)
+{
+    w->effort.queue = strcmp(text, "wall") != 0;
+    w->effort.wall = strcmp(text, "queue") != 0;
+    if (strcmp(text, "both") == 0 || !w->effort.queue || !w->effort.wall) return HD_OK;
+    return hd_fail(HD_EINVAL, "mode: '%.40s' is none of queue, wall, both", text);
+}
+
+typedef enum axis { DIM, LOAD, HITS, CAPACITY, BATCH, VARIANT, KEYS, LAYOUT, DUAL, MODE, CALLS, AXES } axis;
+static const char *const axes[AXES + 1] = { "dim", "load", "hits", "capacity", "batch", "variant", "keys", "layout", "dual", "mode", "calls", NULL };
+
+static hd_status add(points_wish *w, axis which, const char *value)
+{
+    const uint64_t most = 1ull << 40;
+    switch (which) {
+    case DIM: return add_count("dim", value, 1, HD_VALUE_BYTES_MAX / 4, w->dim, &w->dims);
+    case LOAD: return add_share("load", value, 0.01, 1, w->load, &w->loads);
+    case HITS: return add_share("hits", value, 0, 1, w->hits, &w->hit_shares);
+    case CAPACITY: return add_count("capacity", value, 256, most, w->capacity, &w->capacities);
+    case BATCH: return add_count("batch", value, 1, most, w->batch, &w->batches);
+    case VARIANT: return add_variant(w, value);
+    case KEYS: return add_keys(w, value);
+    case LAYOUT: return add_layout(w, value);
+    case DUAL: return add_count("dual", value, 0, 1, w->dual, &w->duals);
+    case MODE: return take_mode(w, value);
+    default: return hd_parse_u64("calls", value, 1, 1 << 20, &w->effort.calls);
+    }
+}
+
+static int add_list(points_wish *w, const char *word, char *values)
+{
+    char *rest = NULL;
+    int which = 0;
+    while (which < AXES && strncmp(axes[which], word, strcspn(word, "=")) != 0) which++;
+    if (which == AXES || strlen(axes[which]) != strcspn(word, "="))
+        return tool_say(TOOL_USAGE, "there is no '%.40s'; nearest: %s", word, tool_nearest(word, axes));
+    for (char *value = strtok_r(values, ",", &rest); value; value = strtok_r(NULL, ",", &rest)) {
+        hd_status e = add(w, (axis)which, value);
+        if (e) return tool_fail(e);
+    }
+    return TOOL_OK;
+}
+
+static int add_op(points_wish *w, const char *word)
+{
+    const char *name[HD_OP_COUNT_ + 2] = { NULL };
+    int names = 0;
+    if (strcmp(word, "limits") == 0) return w->limits_only = true, TOOL_OK;
+    for (int i = 0; i < HD_OP_COUNT_; i++) {
+        if (!tray_row_of((hd_op)i)) continue;
+        name[names++] = hd_op_name((hd_op)i);
+        if (strcmp(word, hd_op_name((hd_op)i)) != 0) continue;
+        if (w->ops == POINTS_LIST) return tool_say(TOOL_USAGE, "more than %d operations", POINTS_LIST);
+        return w->op[w->ops++] = (hd_op)i, TOOL_OK;
+    }
+    name[names] = "limits";
+    return tool_say(TOOL_USAGE, "'%.60s' is not measured on a backend; nearest: %s; other words are NAME=VALUE,...", word, tool_nearest(word, name));
+}
+
+/* A GPU gets the shapes of the table of goals; what is not a GPU would take hours for them. */
+static void complete(points_wish *w)
+{
+    bool gpu = strcmp(w->backend, "cuda") == 0, slow = strcmp(w->backend, "host") == 0;
+    for (int i = 0; i < GOAL_DIMS && !w->dims; i++) w->dim[i] = goal_dims[i];
+    for (int i = 0; i < GOAL_LOADS && !w->loads; i++) w->load[i] = goal_loads[i];
+    if (!w->dims) w->dims = GOAL_DIMS;
+    if (!w->loads) w->loads = GOAL_LOADS;
+    if (!w->effort.calls && !gpu) w->effort.calls = 20;
+    if (!w->zipfs) w->zipf[w->zipfs++] = 0;
+    if (!w->layouts) w->layout[w->layouts++] = HD_LAYOUT_USUAL;
+    if (!w->variants && !w->all_variants) w->variant[w->variants++] = NULL;
+    if (!w->batches) w->batch[w->batches++] = gpu ? 1 << 20 : slow ? 64 : 1024;
+    if (!w->capacities) w->capacity[w->capacities++] = gpu ? 0 : slow ? 1 << 11 : 1 << 16; /* 0: as dim has it */
+}
+
+int points_wish_read(points_wish *w, const char *backend, char **word, int words)
+{
+    size_t used = 0;
+    int code = TOOL_OK;
+    memset(w, 0, sizeof *w);
+    w->backend = backend;
+    w->effort.queue = w->effort.wall = true;
+    for (int i = 0; i < words && !code; i++) {
+        const char *equals = strchr(word[i], '=');
+        if (!equals) {
+            code = add_op(w, word[i]);
+            continue;
+        }
+        size_t n = strlen(equals + 1) + 1;
+        if (used + n > sizeof w->text) return tool_say(TOOL_USAGE, "the words are longer than %zu characters", sizeof w->text);
+        char *values = (char *)memcpy(w->text + used, equals + 1, n);
+        used += n;
+        code = add_list(w, word[i], values);
+    }
+    if (!code) complete(w);
+    return code;
+}
