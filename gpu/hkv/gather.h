@@ -20,7 +20,7 @@
  */
 #ifdef HKV_KERNEL_TEXT
 enum {
-    HKV_GATHER_THREADS = 256,
+    HKV_GATHER_THREADS = 128,
     HKV_GATHER_ROW = 144 /* bytes: a line, and sixteen more, so that rows begin in different banks */
 };
 enum { HKV_LOCK_NEVER, HKV_LOCK_TO_EVICT, HKV_LOCK_ALWAYS };
@@ -28,15 +28,15 @@ enum { HKV_LOCK_NEVER, HKV_LOCK_TO_EVICT, HKV_LOCK_ALWAYS };
 /* ---- Rows ----------------------------------------------------------------------------------------------------- */
 
 /* `bytes` (16, 32, 64 or 128) from where each lane that wants them says, into its row. */
-SIMT_FN void hkv_rows_fetch(simt_tile w, uint8_t *rows, const uint8_t *from, bool wanted, uint32_t bytes)
+SIMT_FN void hkv_rows_fetch(simt_tile w, uint8_t *rows, const uint8_t *base, uint64_t number, bool wanted, uint32_t bytes)
 {
     uint32_t lanes = bytes / 16, who = simt_ballot(w, wanted);
     simt_sync_tile(w); /* all have read what was in their rows */
     SIMT_UNROLL
     for (uint32_t r = 0; r < lanes; r++) {
         uint32_t owner = (32 / lanes) * r + w.rank / lanes, at = 16 * (w.rank % lanes);
-        const uint8_t *p = (const uint8_t *)(uintptr_t)simt_shfl_u64(w, (uintptr_t)from, owner);
-        if (who >> owner & 1) simt_copy16_rlx_async(rows + owner * HKV_GATHER_ROW + at, p + at);
+        uint64_t n = simt_shfl_u32(w, (uint32_t)number, owner);
+        if (who >> owner & 1) simt_copy16_rlx_async(rows + owner * HKV_GATHER_ROW + at, base + n * bytes + at);
     }
     simt_copy_commit();
     simt_copy_wait(0);
@@ -164,7 +164,7 @@ SIMT_FN hkv_seen_bucket hkv_row_look(const hkv_view *v, const uint8_t *row, uint
 SIMT_FN void hkv_rows_search(simt_tile w, const hkv_args *a, uint8_t *rows, const uint8_t *row, hkv_one *o, bool wanted, bool contended, bool room)
 {
     const hkv_view *v = &a->v;
-    hkv_rows_fetch(w, rows, hkv_digests_of(a, o->first), wanted, v->slots);
+    hkv_rows_fetch(w, rows, v->digest, o->first, wanted, v->slots);
     o->entry = wanted ? HKV_NONE : o->entry;
     if (wanted) {
         o->at_first = o->at_second = hkv_row_look(v, row, o->first, o->digest, o->key, contended, room);
@@ -173,7 +173,7 @@ SIMT_FN void hkv_rows_search(simt_tile w, const hkv_args *a, uint8_t *rows, cons
     simt_join();
     bool second = v->dual && wanted && o->entry == HKV_NONE;
     if (!v->dual || !simt_any(w, second)) return;
-    hkv_rows_fetch(w, rows, hkv_digests_of(a, o->second), second, v->slots);
+    hkv_rows_fetch(w, rows, v->digest, o->second, second, v->slots);
     if (second) {
         o->at_second = hkv_row_look(v, row, o->second, o->digest, o->key, contended, room);
         if (o->at_second.slot < v->slots) o->entry = hkv_entry(v, o->second, o->at_second.slot);
@@ -226,13 +226,13 @@ SIMT_FN hkv_victim hkv_rows_victim(simt_tile w, const hkv_args *a, uint8_t *rows
     hkv_victim r;
     r.entry = r.key = r.least = r.second = 0;
     while (simt_any(w, wanted)) {
-        hkv_rows_fetch(w, rows, (const uint8_t *)bounds, wanted, v->slots);
+        hkv_rows_fetch(w, rows, (const uint8_t *)v->bound, b, wanted, v->slots);
         hkv_low bound;
         bound.least = bound.second = bound.at = 0;
         if (wanted) bound = hkv_row_low(row, v->slots / HKV_BOUNDED, false);
         simt_join();
         uint64_t e = hkv_entry(v, b, HKV_BOUNDED * bound.at);
-        hkv_rows_fetch(w, rows, (const uint8_t *)hkv_key_at(v, e), wanted, 16 * HKV_BOUNDED);
+        hkv_rows_fetch(w, rows, (const uint8_t *)v->key, e / HKV_BOUNDED, wanted, 16 * HKV_BOUNDED);
         if (wanted) {
             hkv_low score = hkv_row_low(row, HKV_BOUNDED, true);
             r.entry = e + score.at;
@@ -359,29 +359,57 @@ SIMT_FN bool hkv_gather_decide(const hkv_args *a, uint32_t family, uint32_t lock
 
 /* ---- A run of items ------------------------------------------------------------------------------------------------------ */
 
-/* Lanes without an item get the warp's next ones: 32 that follow each other, then the next 32 that are no other warp's. taken: so
- * many it has had. */
-SIMT_FN void hkv_run_refill(simt_tile w, const hkv_args *a, uint64_t *taken, hkv_one *o)
+/* A warp's items: 32 that follow each other, then the next 32 that are no other warp's. The keys of the next 32 are fetched
+ * before they are wanted. */
+typedef struct hkv_run {
+    uint64_t key;   /* of number taken + lane */
+    uint32_t taken; /* so many were begun     */
+} hkv_run;
+
+SIMT_FN uint64_t hkv_run_item(const hkv_args *a, uint32_t number)
+{
+    return a->first + ((uint64_t)(number >> 5) * hkv_warps() + hkv_warp_number()) * 32 + (number & 31);
+}
+
+SIMT_FN hkv_run hkv_run_begin(simt_tile w, const hkv_args *a)
+{
+    hkv_run r;
+    r.taken = 0;
+    r.key = hkv_item_key(a, hkv_run_item(a, w.rank));
+    return r;
+}
+
+/* Lanes without an item get the next ones. */
+SIMT_FN void hkv_run_refill(simt_tile w, const hkv_args *a, hkv_run *run, hkv_one *o)
 {
     bool idle = o->outcome == HKV_NO_ITEM;
-    uint32_t who = simt_ballot(w, idle);
-    uint64_t k = *taken + simt_popc(who & ((1u << w.rank) - 1));
-    *taken += simt_popc(who);
-    if (idle) *o = hkv_begin(a, a->first + ((k >> 5) * hkv_warps() + hkv_warp_number()) * 32 + (k & 31));
+    uint32_t who = simt_ballot(w, idle), place = simt_popc(who & ((1u << w.rank) - 1));
+    if (!who) return;
+    uint64_t key = simt_shfl_u64(w, run->key, place);
+    if (idle) *o = hkv_begin_with(a, hkv_run_item(a, run->taken + place), key);
+    run->taken += simt_popc(who);
+    run->key = hkv_item_key(a, hkv_run_item(a, run->taken + w.rank));
     simt_join();
 }
 
-/* Outcomes so far, a field of seven bits each: good for 127 rounds. */
+/* A lane's outcomes so far lie behind its row, a field of seven bits each: good for 127 rounds. */
+SIMT_FN uint64_t *hkv_row_tally(uint8_t *rows) { return (uint64_t *)(void *)(rows + simt_lane() * HKV_GATHER_ROW + 128); }
+
+SIMT_FN void hkv_tally_add(uint64_t *mine, uint32_t outcome)
+{
+    if (outcome < HD_OUTCOME_COUNT) simt_st_u64(mine, simt_ld_u64(mine) + (1ull << 7 * outcome));
+}
+
 SIMT_FN void hkv_tally_flush(simt_tile w, const hkv_args *a, uint64_t *mine)
 {
-    enum { BITS = 7 };
+    uint64_t all = simt_ld_u64(mine);
     uint32_t my_sum = 0;
     for (uint32_t outcome = 0; outcome < HD_OUTCOME_COUNT; outcome++) {
-        uint32_t sum = simt_reduce_add_u32(w, (uint32_t)(*mine >> BITS * outcome) & 127);
+        uint32_t sum = simt_reduce_add_u32(w, (uint32_t)(all >> 7 * outcome) & 127);
         if (w.rank == outcome) my_sum = sum;
     }
     if (my_sum) simt_add_u64(a->tally + w.rank, my_sum, SIMT_RELAXED);
-    *mine = 0;
+    simt_st_u64(mine, 0);
     simt_join();
 }
 
@@ -401,10 +429,12 @@ SIMT_FN void hkv_gather(const hkv_args *a, uint32_t family)
     uint8_t *rows = all_rows + (simt_thread() & ~31u) * HKV_GATHER_ROW;
     const uint8_t *row = rows + w.rank * HKV_GATHER_ROW;
     uint32_t locking = family == HKV_UPSERT ? hkv_gather_locking(a) : HKV_LOCK_NEVER, rounds = 0;
-    uint64_t tally = 0, taken = 0;
-    hkv_one o = hkv_begin(a, a->last);
+    uint64_t *tally = hkv_row_tally(rows);
+    hkv_run run = hkv_run_begin(w, a);
+    hkv_one o = hkv_begin_with(a, a->last, 0);
+    simt_st_u64(tally, 0);
     for (;;) {
-        hkv_run_refill(w, a, &taken, &o);
+        hkv_run_refill(w, a, &run, &o);
         bool todo = o.outcome != HKV_NO_ITEM, tries = o.outcome == HKV_UNDECIDED;
         if (!simt_any(w, todo)) break;
         if (locking == HKV_LOCK_ALWAYS && tries && o.holds == HKV_HOLDS_NOTHING) tries = hkv_try_buckets(simt_tile_of(1), a, &o);
@@ -431,14 +461,14 @@ SIMT_FN void hkv_gather(const hkv_args *a, uint32_t family)
         bool done = todo && o.outcome != HKV_UNDECIDED;
         hkv_rows_move(w, a, &o, done);
         if (done) {
-            if (o.outcome < HD_OUTCOME_COUNT) tally += 1ull << 7 * o.outcome;
+            hkv_tally_add(tally, o.outcome);
             hkv_gather_end(a, &o);
         }
         if (todo && !done) simt_backoff(32);
         simt_join();
-        if (++rounds % 64 == 0) hkv_tally_flush(w, a, &tally);
+        if (++rounds % 64 == 0) hkv_tally_flush(w, a, tally);
     }
-    hkv_tally_flush(w, a, &tally);
+    hkv_tally_flush(w, a, tally);
 }
 
 SIMT_FN void hkv_gather_lookup(const hkv_args *a)
@@ -446,17 +476,23 @@ SIMT_FN void hkv_gather_lookup(const hkv_args *a)
     SIMT_SHARED(uint8_t, all_rows, HKV_GATHER_THREADS * HKV_GATHER_ROW);
     simt_tile w = simt_tile_of(32);
     uint8_t *rows = all_rows + (simt_thread() & ~31u) * HKV_GATHER_ROW;
-    uint64_t step = (uint64_t)simt_blocks() * simt_threads();
-    for (uint64_t i = a->first + (uint64_t)simt_block() * simt_threads() + (simt_thread() & ~31u); i < a->last; i += step) {
-        hkv_one o = hkv_begin(a, i + w.rank);
+    uint64_t *tally = hkv_row_tally(rows);
+    uint32_t rounds = 0;
+    hkv_run run = hkv_run_begin(w, a);
+    simt_st_u64(tally, 0);
+    while (hkv_run_item(a, 32 * rounds) < a->last) {
+        hkv_one o = hkv_begin_with(a, a->last, 0);
+        hkv_run_refill(w, a, &run, &o);
         bool looks = o.outcome == HKV_UNDECIDED;
         hkv_rows_search(w, a, rows, rows + w.rank * HKV_GATHER_ROW, &o, looks, false, false);
         if (looks) hkv_decide_lookup(simt_tile_of(1), a, &o);
         hkv_rows_move(w, a, &o, looks);
         hkv_end(simt_tile_of(1), a, &o);
+        hkv_tally_add(tally, o.outcome);
         simt_join();
-        hkv_tally_lanes(a, o.outcome);
+        if (++rounds % 64 == 0) hkv_tally_flush(w, a, tally);
     }
+    hkv_tally_flush(w, a, tally);
 }
 
 SIMT_FN void hkv_gather_update(const hkv_args *a) { hkv_gather(a, HKV_UPDATE); }
@@ -474,21 +510,21 @@ static inline const char *hkv_fits_gather_pairs(const hd_info *info)
     return info->layout == HD_LAYOUT_PAIRS ? hkv_fits_gather(info) : "it finds the least score by lower bounds, which layout=planes has not";
 }
 #endif
-HKV_KERNEL(gather, lookup, 1, 256, hkv_fits_gather, ORDER, "a thread per key, a warp fetches the digest lines and values of its 32")
-HKV_KERNEL(gather, update, 1, 256, hkv_fits_gather, ORDER, "a thread per key claims the entry, a warp fetches for its 32")
-HKV_KERNEL(gather, upsert, 1, 256, hkv_fits_gather_pairs, ORDER, "a thread per key claims by the key and evicts by bounds, a warp fetches for its 32")
-HKV_KERNEL(gather, erase, 1, 256, hkv_fits_gather, ORDER, "a thread per key claims the entry, a warp fetches for its 32")
+HKV_KERNEL(gather, lookup, 1, 128, hkv_fits_gather, ORDER, "a thread per key, a warp fetches the digest lines and values of its 32")
+HKV_KERNEL(gather, update, 1, 128, hkv_fits_gather, ORDER, "a thread per key claims the entry, a warp fetches for its 32")
+HKV_KERNEL(gather, upsert, 1, 128, hkv_fits_gather_pairs, ORDER, "a thread per key claims by the key and evicts by bounds, a warp fetches for its 32")
+HKV_KERNEL(gather, erase, 1, 128, hkv_fits_gather, ORDER, "a thread per key claims the entry, a warp fetches for its 32")
 #ifdef HKV_SPECIAL
 /* The usual table, operation by operation: what each has no use for falls out, and registers with it. */
-HKV_SPECIAL(gather, lookup, FIND, 256, 4, 4)
-HKV_SPECIAL(gather, lookup, CONTAINS, 256, 4, 4)
-HKV_SPECIAL(gather, lookup, FIND_PTR, 256, 4, 4)
-HKV_SPECIAL(gather, update, TOUCH, 256, 3, 3)
-HKV_SPECIAL(gather, update, ASSIGN, 256, 3, 2)
-HKV_SPECIAL(gather, update, ASSIGN_SCORES, 256, 3, 3)
-HKV_SPECIAL(gather, upsert, INSERT_OR_ASSIGN, 256, 2, 2)
-HKV_SPECIAL(gather, upsert, INSERT_AND_EVICT, 256, 2, 2)
-HKV_SPECIAL(gather, upsert, FIND_OR_INSERT, 256, 2, 2)
-HKV_SPECIAL(gather, upsert, FIND_OR_INSERT_PTR, 256, 2, 2)
-HKV_SPECIAL(gather, erase, ERASE, 256, 3, 3)
+HKV_SPECIAL(gather, lookup, FIND, 128, 7, 7)
+HKV_SPECIAL(gather, lookup, CONTAINS, 128, 7, 7)
+HKV_SPECIAL(gather, lookup, FIND_PTR, 128, 7, 7)
+HKV_SPECIAL(gather, update, TOUCH, 128, 6, 5)
+HKV_SPECIAL(gather, update, ASSIGN, 128, 6, 5)
+HKV_SPECIAL(gather, update, ASSIGN_SCORES, 128, 6, 6)
+HKV_SPECIAL(gather, upsert, INSERT_OR_ASSIGN, 128, 5, 5)
+HKV_SPECIAL(gather, upsert, INSERT_AND_EVICT, 128, 4, 4)
+HKV_SPECIAL(gather, upsert, FIND_OR_INSERT, 128, 5, 4)
+HKV_SPECIAL(gather, upsert, FIND_OR_INSERT_PTR, 128, 5, 4)
+HKV_SPECIAL(gather, erase, ERASE, 128, 6, 6)
 #endif

@@ -30,8 +30,11 @@ typedef struct hkv_one {
     bool looked, fresh;      /* fresh: the entry is new, its key not yet in place */
 } hkv_one;
 
+/* The key of item i, which may be one too far. */
+SIMT_FN uint64_t hkv_item_key(const hkv_args *a, uint64_t i) { return i < a->last ? simt_ld_u64(a->key + i) : 0; }
+
 /* Items from a->last on are none, so that a tile stays together to the end. */
-SIMT_FN hkv_one hkv_begin(const hkv_args *a, uint64_t i)
+SIMT_FN hkv_one hkv_begin_with(const hkv_args *a, uint64_t i, uint64_t key)
 {
     hkv_one o;
     o.i = i;
@@ -48,7 +51,7 @@ SIMT_FN hkv_one hkv_begin(const hkv_args *a, uint64_t i)
     o.looked = o.fresh = false;
     if (i >= a->last) return o;
     simt_started(i);
-    o.key = simt_ld_u64(a->key + i);
+    o.key = key;
     uint64_t h = hd_hash(o.key, a->v.seed);
     o.first = o.second = hd_first_bucket(h, a->v.buckets);
     if (a->v.dual) o.second = hd_second_bucket(h, a->v.buckets);
@@ -57,6 +60,8 @@ SIMT_FN hkv_one hkv_begin(const hkv_args *a, uint64_t i)
     if (o.key >= HD_KEY_RESERVED) o.outcome = HD_RESERVED;
     return o;
 }
+
+SIMT_FN hkv_one hkv_begin(const hkv_args *a, uint64_t i) { return hkv_begin_with(a, i, hkv_item_key(a, i)); }
 
 SIMT_FN const uint8_t *hkv_digests_of(const hkv_args *a, uint64_t b) { return a->v.digest + hkv_entry(&a->v, b, 0); }
 

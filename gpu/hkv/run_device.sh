@@ -16,7 +16,7 @@ build() {
   for f in "$top"/{concurrency,lib,ref,simt}/*.c; do
     case $f in */device_none.c) continue ;; esac
     o=$folder/$(basename "$(dirname "$f")")-$(basename "$f" .c).o
-    [ "$o" -nt "$f" ] || gcc -std=c11 -O2 -D_GNU_SOURCE -DHD_CUDA -I"$top" -I"$top/include" -c -o "$o" "$f" || return
+    gcc -std=c11 -O2 -D_GNU_SOURCE -DHD_CUDA -I"$top" -I"$top/include" -c -o "$o" "$f" || return
     objects+=("$o")
   done
   for f in lib/device_cuda gpu/hkv/hkv_cuda gpu/hkv/run_device; do
