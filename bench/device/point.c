@@ -90,7 +90,7 @@ static hd_status restore(const bench_point *p, bench_stand *s, const bench_tray 
     hd_status e = HD_OK;
     if (point_changes(p) == 0) return HD_OK;
     stand_changed(s);
-    if (p->zipf > 0 && p->load < 1) s->blank = true; /* which ranks came is not known */
+    if (p->zipf > 0 && (p->load < 1 || p->op == HD_OP_ERASE)) s->blank = true; /* which ranks came is not known */
     if (s->blank) return HD_OK;
     if (p->op != HD_OP_ERASE) return p->load < 1 ? stand_put_numbers(s, fresh, s->fresh - fresh, true) : HD_OK;
     for (uint64_t c = 0; c < calls && !e; c++) e = stand_put(s, tray_batch(t, s, c).key, p->n);
