@@ -164,6 +164,34 @@ static void agrees(void **state)
     test_note("%-9s %llu scenes, %llu schedules, %llu distinct", variant, t.scenes, t.schedules, t.distinct);
 }
 
+/* ---- A crowd at one full bucket: hits on what is about to leave, and several that want it gone ------------------------- */
+
+static void crowded(void **state)
+{
+    static const char *const crowds[] = { "policy=lru distinct=1", "policy=lfu duplicate=200000", "policy=lru duplicate=200000", "policy=custom distinct=1",
+                                          "policy=lfu distinct=1 admit=always" };
+    const char *variant = VARIANT_OF(state);
+    uint32_t row = hkv_row_of(variant, HKV_FAMILY_upsert);
+    totals t = { 0, 0, 0 };
+    if (row == HKV_ROWS) test_skip("it does not insert");
+    for (uint32_t i = 0; i < sizeof crowds / sizeof *crowds; i++)
+        for (uint32_t k = 0; k < 2; k++) {
+            char text[512];
+            hd_case c;
+            snprintf(text, sizeof text, "hkv.%s.%s buckets=1 slots=16 batch=%ux1 keys=uniform:%u value=8 pins=0 seed=%u %s", k ? "find_or_insert" : "insert_or_assign", variant,
+                     k ? 64u : 90u, k ? 30u : 40u, 17 * i + k, crowds[i]);
+            must(hd_case_parse(text, &c));
+            scene_kernel kernel = scene_kernel_at(row, 32, 3);
+            const scene_kernel *kernels[] = { &kernel };
+            simt_config w = way(4 * i + 2 * k, 32);
+            w.unit = SIMT_BY_LANE;
+            w.weak = i == 1 && k;
+            w.preempt = SIMT_AT_ALL;
+            explore(&c, kernels, 1, w, test_times(24), &t);
+        }
+    test_note("%-9s %llu schedules of a crowd, %llu distinct", variant, t.schedules, t.distinct);
+}
+
 /* ---- Two operations at once ------------------------------------------------------------------------------------------- */
 
 /* The n-th row that runs the operation, around and around. */
@@ -291,9 +319,9 @@ static void test_exhaustive(void **unused)
 int main(void)
 {
     static const struct CMUnitTest of_all[] = { cmocka_unit_test(test_pairs), cmocka_unit_test(test_exhaustive) };
-    static const struct CMUnitTest of_each[] = { cmocka_unit_test(agrees) };
+    static const struct CMUnitTest of_each[] = { cmocka_unit_test(agrees), cmocka_unit_test(crowded) };
     if (simt_machine_open(NULL, &machine)) return 1;
-    int failed = variants_run(of_each, 1, of_all, sizeof of_all / sizeof *of_all);
+    int failed = variants_run(of_each, sizeof of_each / sizeof *of_each, of_all, sizeof of_all / sizeof *of_all);
     simt_machine_close(machine);
     return failed;
 }

@@ -13,7 +13,8 @@
  *   absent, full    the least score is found by the bounds (architecture.md), its entry claimed, and its score looked at again. Scores
  *                   only rise meanwhile, so what was the least, and is what it was, is the least. Where the new score may be
  *                   below it, or another item have the same key: under the bucket's lock, after looking once more
- *   else            all under the locks of the key's buckets: dual mode, pins, policies whose scores fall, accum_or_assign
+ *   else            all under the locks of the key's buckets: dual mode, pins, accum_or_assign, and where scores may fall, by the
+ *                   policy, or because two items of one key come in another order
  *
  * An item takes effect when it claims. A lane that is done takes the warp's next item, so that one that has to wait keeps none
  * of its neighbours.
@@ -261,9 +262,12 @@ SIMT_FN hkv_victim hkv_unpinned_victim(const hkv_args *a, const hkv_one *o)
 
 /* ---- Claims ----------------------------------------------------------------------------------------------------------- */
 
+/* Scores must only rise, in whatever order the items come: a policy that does not look at the old score lets an earlier item of
+ * the same key lower it. */
 SIMT_FN uint32_t hkv_gather_locking(const hkv_args *a)
 {
-    if (a->v.dual || a->op == HD_OP_ACCUM_OR_ASSIGN || !(a->policy_flags & HD_MONOTONE) || simt_ld_u32(a->pins) != 0) return HKV_LOCK_ALWAYS;
+    bool rises = (a->policy_flags & HD_MONOTONE) && (a->distinct || !(a->policy_flags & HD_ORDER_FREE));
+    if (a->v.dual || a->op == HD_OP_ACCUM_OR_ASSIGN || !rises || simt_ld_u32(a->pins) != 0) return HKV_LOCK_ALWAYS;
     return a->distinct && !a->v.admit_always && (a->policy_flags & HD_SCORE_ADMITS) ? HKV_LOCK_NEVER : HKV_LOCK_TO_EVICT;
 }
 
