@@ -168,8 +168,9 @@ static void agrees(void **state)
 
 static void crowded(void **state)
 {
-    static const char *const crowds[] = { "policy=lru distinct=1", "policy=lfu duplicate=200000", "policy=lru duplicate=200000", "policy=custom distinct=1",
-                                          "policy=lfu distinct=1 admit=always" };
+    static const char *const crowds[] = { "policy=lru distinct=1 keys=uniform:80 batch=180x1", "policy=lfu keys=uniform:22 batch=96x1",
+                                          "policy=lru keys=uniform:22 batch=96x1", "policy=custom distinct=1 keys=uniform:80 batch=180x1",
+                                          "policy=lfu distinct=1 admit=always keys=uniform:60 batch=120x1" };
     const char *variant = VARIANT_OF(state);
     uint32_t row = hkv_row_of(variant, HKV_FAMILY_upsert);
     totals t = { 0, 0, 0 };
@@ -178,8 +179,7 @@ static void crowded(void **state)
         for (uint32_t k = 0; k < 2; k++) {
             char text[512];
             hd_case c;
-            snprintf(text, sizeof text, "hkv.%s.%s buckets=1 slots=16 batch=%ux1 keys=uniform:%u value=8 pins=0 seed=%u %s", k ? "find_or_insert" : "insert_or_assign", variant,
-                     k ? 64u : 90u, k ? 30u : 40u, 17 * i + k, crowds[i]);
+            snprintf(text, sizeof text, "hkv.%s.%s buckets=1 slots=16 value=8 pins=0 seed=%u %s", k ? "find_or_insert" : "insert_or_assign", variant, 17 * i + k, crowds[i]);
             must(hd_case_parse(text, &c));
             scene_kernel kernel = scene_kernel_at(row, 32, 3);
             const scene_kernel *kernels[] = { &kernel };
