@@ -117,6 +117,7 @@ typedef struct judging {
     hd_oracle *o;
     const hd_batch *b;
     const judge_op *rule;
+    const uint64_t *order; /* (b->n) items as they took effect; NULL: item order */
     uint64_t clock;
     uint32_t epoch;
     bool hidden;           /* it may evict, and does not say whom */
@@ -189,11 +190,26 @@ static const char *greatest_victim(hd_oracle *o, uint64_t *score)
 
 /* ---- The list ----------------------------------------------------------------------------------------- */
 
-/* The list's next entry must be this one, of the item on trial. */
+/* Where the item's entry is: the next one, in item order; else found by its item. */
+static uint64_t own_entry(const judging *j)
+{
+    const hd_batch *b = j->b;
+    uint64_t low = 0, high = *b->count;
+    if (!j->order) return j->listed;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (b->list_item[middle] < j->i) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+/* The item's entry in the list must be this one. */
 static const char *next_listed(judging *j, uint64_t key, const uint8_t *value, uint64_t score, bool keys_only)
 {
     const hd_batch *b = j->b;
-    uint64_t l = j->listed++;
+    uint64_t l = own_entry(j);
+    j->listed++;
     uint32_t bytes = j->o->value_bytes;
     if (b->count && l >= *b->count) return lie(j, "the list ends after %" PRIu64 " entries, without its own", *b->count);
     if (b->list_item && b->list_item[l] != j->i) return lie(j, "entry %" PRIu64 " of the list should be its own, but is item %" PRIu64 "'s", l, b->list_item[l]);
@@ -209,8 +225,9 @@ static const char *next_listed(judging *j, uint64_t key, const uint8_t *value, u
 static const char *listed_victim(judging *j, uint64_t most)
 {
     hd_oracle *o = j->o;
-    if (j->b->count && j->listed >= *j->b->count) return lie(j, "the list ends without its victim");
-    uint64_t gone = j->b->list_key[j->listed];
+    uint64_t l = own_entry(j);
+    if (j->b->count && l >= *j->b->count) return lie(j, "the list ends without its victim");
+    uint64_t gone = j->b->list_key[l];
     const judge_entry *e = judge_map_find(&o->map, gone);
     if (!e) return lie(j, "the list names key %" PRIu64 " as its victim, which was not there", gone);
     const char *wrong = next_listed(j, gone, e->value, e->score, false);
@@ -336,15 +353,19 @@ static const char *judge_present(judging *j, judge_entry *e)
 
 static bool found_absent(hd_outcome o) { return o == HD_MISS || o == HD_INSERTED || o == HD_EVICTED || o == HD_REFUSED; }
 
-static const char *judge_item(judging *j, uint64_t i)
+static uint64_t item_at(const judging *j, uint64_t p) { return j->order ? j->order[p] : p; }
+
+/* The p-th item to take effect. */
+static const char *judge_item(judging *j, uint64_t p)
 {
     const hd_batch *b = j->b;
     hd_oracle *o = j->o;
+    uint64_t i = item_at(j, p);
     j->i = i;
     j->key = b->key[i];
     j->given = b->score ? b->score[i] : 1;
     j->now = j->clock + i;
-    j->moment = o->moment + 1 + i;
+    j->moment = o->moment + 1 + p;
     j->outcome = (hd_outcome)b->outcome[i];
     j->value = b->value ? (const uint8_t *)b->value + i * o->value_bytes : NULL;
     if (judge_reserved(j->key)) return j->outcome == HD_RESERVED ? NULL : lie(j, "the key is reserved");
@@ -387,7 +408,7 @@ static const char *judge_victims_hidden(judging *j, hd_table *table)
     wrong = judge_victims_match(&j->victims, &moment);
     if (!wrong) return NULL;
     char where[32] = "";
-    if (moment) snprintf(where, sizeof where, "item %" PRIu64 ": ", moment - j->o->moment - 1);
+    if (moment) snprintf(where, sizeof where, "item %" PRIu64 ": ", item_at(j, moment - j->o->moment - 1));
     return judge_say(j->o, "%s: %s%s (%" PRIu64 " evictions, %" PRIu64 " departures)", hd_op_name(j->b->op), where, wrong,
                      v->evictions, v->departures);
 }
@@ -396,21 +417,34 @@ static const char *judge_victims_hidden(judging *j, hd_table *table)
 static const char *judge_pointers(judging *j)
 {
     hd_oracle *o = j->o;
-    for (uint64_t i = 0; j->b->ptr && !j->far && o->value_bytes && i < j->b->n; i++) {
+    for (uint64_t p = 0; j->b->ptr && !j->far && o->value_bytes && p < j->b->n; p++) {
+        uint64_t i = item_at(j, p);
         hd_outcome outcome = (hd_outcome)j->b->outcome[i];
         const judge_entry *e = judge_map_find(&o->map, j->b->key[i]);
-        if (!judge_delivers_ptr(j->b->op, outcome) || !e || e->born > o->moment + 1 + i) continue;
+        if (!judge_delivers_ptr(j->b->op, outcome) || !e || e->born > o->moment + 1 + p) continue;
         if (!j->b->ptr[i] || memcmp(j->b->ptr[i], e->value, o->value_bytes) != 0)
             return judge_say(o, "item %" PRIu64 " (%s, key %" PRIu64 "): the pointer does not show its value", i, hd_op_name(j->b->op), e->key);
     }
     return NULL;
 }
 
+/* What is looked for by its item must be in their order, one entry each. */
+static const char *judge_order_of_list(judging *j)
+{
+    const hd_batch *b = j->b;
+    if (!j->order || !j->rule->list) return NULL;
+    if (!b->list_item || !b->count) return judge_say(j->o, "%s: the judge needs list_item and count", hd_op_name(b->op));
+    for (uint64_t l = 1; l < *b->count; l++)
+        if (b->list_item[l] <= b->list_item[l - 1])
+            return judge_say(j->o, "%s: entry %" PRIu64 " of the list is item %" PRIu64 "'s, and comes after item %" PRIu64 "'s", hd_op_name(b->op), l, b->list_item[l], b->list_item[l - 1]);
+    return NULL;
+}
+
 static const char *judge_keyed(judging *j, hd_table *table)
 {
     const hd_batch *b = j->b;
-    const char *wrong = NULL;
-    for (uint64_t i = 0; i < b->n && !wrong; i++) wrong = judge_item(j, i);
+    const char *wrong = judge_order_of_list(j);
+    for (uint64_t p = 0; p < b->n && !wrong; p++) wrong = judge_item(j, p);
     if (!wrong && j->hidden) wrong = judge_victims_hidden(j, table);
     if (!wrong && j->rule->list && b->count && *b->count != j->listed)
         wrong = judge_say(j->o, "%s: the list has %" PRIu64 " entries instead of %" PRIu64, hd_op_name(b->op), *b->count, j->listed);
@@ -502,11 +536,11 @@ static const char *judge_whole(judging *j)
 
 /* ---- The door ------------------------------------------------------------------------------------------------------ */
 
-const char *hd_oracle_batch(hd_oracle *o, hd_table *table, const hd_batch *b, uint64_t clock, uint32_t epoch)
+const char *hd_oracle_batch(hd_oracle *o, hd_table *table, const hd_batch *b, const uint64_t *order, uint64_t clock, uint32_t epoch)
 {
     hd_info info;
     if ((unsigned)b->op >= HD_OP_COUNT_) return judge_say(o, "there is no operation %d", (int)b->op);
-    judging j = { .o = o, .b = b, .rule = &judge_ops[b->op], .clock = clock, .epoch = epoch };
+    judging j = { .o = o, .b = b, .rule = &judge_ops[b->op], .order = order, .clock = clock, .epoch = epoch };
     if (j.rule->keyed && b->n && !b->outcome) return judge_say(o, "%s: the judge needs outcomes", hd_op_name(b->op));
     if (hd_table_info(table, &info)) return judge_say(o, "hd_table_info: %s", hd_why());
     o->capacity = info.capacity; /* it may have grown */

@@ -28,10 +28,11 @@ void hd_oracle_close(hd_oracle *o); /* NULL is fine */
 
 /* A batch that the table has run, every output array present, with the table's clock before it and
  * the epoch it ran at. NULL: all of it is truthful, and now happened to the map; else a sentence that
- * names the item. Items are taken in item order. For operations that evict without a list
- * (insert_or_assign, ...) the victims are learned from `table` by an export after the batch.
+ * names the item. Items are taken in `order`, (b->n) their numbers as they took effect; NULL: in item order.
+ * For operations that evict without a list (insert_or_assign, ...) the victims are learned from `table`
+ * by an export after the batch.
  * After a sentence the oracle is of no further use: it does not know what to believe. */
-const char *hd_oracle_batch(hd_oracle *o, hd_table *table, const hd_batch *b, uint64_t clock, uint32_t epoch);
+const char *hd_oracle_batch(hd_oracle *o, hd_table *table, const hd_batch *b, const uint64_t *order, uint64_t clock, uint32_t epoch);
 
 /* Exports the whole table and compares it with the map: same keys, values, scores, size. */
 const char *hd_oracle_compare(hd_oracle *o, hd_table *table);

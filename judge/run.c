@@ -12,6 +12,7 @@
 #include <xxhash.h>
 
 #include "judge/runner.h"
+#include "lib/backend_host.h"
 #include "lib/design.h"
 #include "lib/error.h"
 
@@ -141,12 +142,26 @@ static bool compare_now(const runner *r, const hd_info *info)
     return info->memory_bytes <= CHEAP || r->batch % EVERY == EVERY - 1 || r->batch + 1 == r->c->batches;
 }
 
+/* Kernels on the host machine take the items of a batch as their lanes come; the tickets say how. */
+static bool order_learned(runner *r, const hd_batch *b)
+{
+    size_t n;
+    const simt_ticket_record *ticket = simt_machine_tickets(hd_host_machine(r->table), &n);
+    bool all = n == b->n;
+    for (size_t i = 0; i < n && all; i++) {
+        r->order[i] = ticket[i].item;
+        all = ticket[i].item < b->n;
+    }
+    return !runner_wrong(r, hd_op_name(b->op), all ? NULL : "not every item drew one ticket");
+}
+
 static void judge_batch(runner *r, const hd_batch *b, const hd_info *before)
 {
     hd_info after;
     bool keyed = judge_ops[b->op].keyed;
     if (runner_wrong(r, "", judge_arrays_check(&r->arrays, b))) return;
-    if (runner_wrong(r, "", hd_oracle_batch(r->oracle, r->table, b, before->now, before->epoch))) return;
+    if (r->order && keyed && !order_learned(r, b)) return;
+    if (runner_wrong(r, "", hd_oracle_batch(r->oracle, r->table, b, keyed ? r->order : NULL, before->now, before->epoch))) return;
     if (hd_table_info(r->table, &after)) return (void)runner_wrong(r, "hd_table_info", hd_why());
     if (after.now != before->now + (keyed ? b->n : 0)) return (void)runner_wrong(r, hd_op_name(b->op), "the clock went wrong");
     for (uint64_t i = 0; keyed && i < b->n; i++) r->outcome[b->outcome[i]]++;
@@ -186,6 +201,8 @@ hd_status runner_run(runner *r, hd_batch *b)
     hd_status s = hd_table_info(r->table, &before);
     if (s) return s;
     if (r->oracle) judge_arrays_arm(&r->arrays);
+    if (r->order) s = hd_host_draw_tickets(r->table);
+    if (s) return s;
     uint64_t start = hd_seams_os.time.now_ns(hd_seams_os.time.self);
     s = hd_run(r->table, b);
     uint64_t end = hd_seams_os.time.now_ns(hd_seams_os.time.self);
@@ -279,6 +296,7 @@ static void runner_close(runner *r)
     judge_map_close(&r->seen);
     judge_shelf_close(&r->shelf);
     free(r->request);
+    free(r->order);
 }
 
 /* The first element type, from a drawn one on, that divides the value. */
@@ -308,10 +326,14 @@ static hd_status runner_open(runner *r, const hd_case *c, hd_run_report *report)
     if (!s) s = hd_source_open_spec(c->keys, c->seed, &r->source);
     if (!s) s = hd_table_info(r->table, &info);
     if (s) return s;
+    if (c->judge && c->batch > 1 && strcmp(info.backend, "cuda") == 0)
+        return hd_fail(HD_EINVAL, "judge: the order in which a GPU takes the items of a batch is not known: batch=1x%" PRIu64 ", or backend host", c->batches);
     r->start_buckets = info.buckets;
     r->shape = info;
     r->request = (hd_request *)malloc((size_t)c->batch * sizeof *r->request);
-    if (!r->request || !judge_arrays_open(&r->arrays, c->batch, c->value_bytes) || !judge_map_open(&r->seen, 0))
+    bool ordered = c->judge && strcmp(info.backend, "host") == 0;
+    if (ordered) r->order = (uint64_t *)malloc((size_t)c->batch * sizeof *r->order);
+    if (!r->request || (ordered && !r->order) || !judge_arrays_open(&r->arrays, c->batch, c->value_bytes) || !judge_map_open(&r->seen, 0))
         return hd_fail(HD_ENOMEM, "batch: no memory for the arrays of %" PRIu64 " items", c->batch);
     return HD_OK;
 }

@@ -25,6 +25,7 @@ typedef struct runner {
     uint64_t requests;     /* how many there are; fewer than c->batch at the end */
     judge_arrays arrays;
     judge_map seen;        /* keys of a batch that promises distinct ones        */
+    uint64_t *order;       /* (c->batch) items of a batch as they took effect; NULL: in item order */
     judge_shelf shelf;     /* where mix keeps its snapshots                      */
     hd_rng rng;
     hd_elem elem;          /* of accum_or_assign: one per case, so that no sum is a NaN */

@@ -124,7 +124,7 @@ static const char *match_moments(judge_victims *v, uint64_t *item)
     heap open = { v->departure, (uint64_t *)malloc((size_t)v->departures * sizeof(uint64_t)), 0 };
     const char *wrong = open.at ? NULL : "the judge ran out of memory";
     qsort(v->departure, (size_t)v->departures, sizeof *v->departure, earlier_start);
-    for (uint64_t e = 0, next = 0; e < v->evictions && !wrong; e++) { /* evictions come in item order */
+    for (uint64_t e = 0, next = 0; e < v->evictions && !wrong; e++) { /* evictions come as they happened */
         while (next < v->departures && v->departure[next].after < v->eviction[e].item) heap_push(&open, next++);
         if (open.n == 0 || !within(&v->eviction[e], &v->departure[heap_pop(&open)])) {
             *item = v->eviction[e].item;

@@ -488,7 +488,7 @@ const hd_design hd_design_hkv_cuda = {
         return cuda_launch(state, HKV_NUMBER_##variant##_##family, b, when);                                      \
     }                                                                                                             \
     const hd_kernel hd_kernel_hkv_cuda_##variant##_##family = {                                                   \
-        "hkv", #variant, "cuda", what, unfit_##variant##_##family, launch_##variant##_##family, { HD_OP_ROWS_WITH(HKV_RAN, #variant) }, \
+        "hkv", #variant, "cuda", "cuda, " #family ": " what, unfit_##variant##_##family, launch_##variant##_##family, { HD_OP_ROWS_WITH(HKV_RAN, #variant) }, \
     };
 #include "gpu/hkv/registry.inc"
 #undef HKV_KERNEL

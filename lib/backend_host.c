@@ -292,6 +292,14 @@ hd_status hd_host_configure(hd_table *t, const simt_config *c)
     return HD_OK;
 }
 
+hd_status hd_host_draw_tickets(hd_table *t)
+{
+    host *h = host_of(t);
+    if (!h) return hd_fail(HD_EINVAL, "table: it does not run on the host machine");
+    h->config.quiet = false;
+    return HD_OK;
+}
+
 hd_status hd_host_lanes(hd_table *t, uint32_t blocks, uint32_t threads)
 {
     host *h = host_of(t);

@@ -13,6 +13,9 @@
  * no tickets. HD_EINVAL when the table's backend is another. A table that grows keeps it, one that loads begins anew. */
 hd_status hd_host_configure(hd_table *t, const simt_config *c);
 
+/* From now on a batch's items draw tickets: when each took effect. HD_EINVAL as above. */
+hd_status hd_host_draw_tickets(hd_table *t);
+
 /* The machine that ran the last batch, with its findings, tickets, totals and schedule; NULL when the table's backend is
  * another. It is the table's, until the next batch or a call that grows or loads. */
 simt_machine *hd_host_machine(hd_table *t);

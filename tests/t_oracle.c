@@ -82,7 +82,7 @@ static void trial_run(trial *t, hd_op op)
 
 static const char *trial_judge(trial *t, hd_oracle *o)
 {
-    const char *wrong = hd_oracle_batch(o, t->table, &t->b, t->before.now, t->before.epoch);
+    const char *wrong = hd_oracle_batch(o, t->table, &t->b, NULL, t->before.now, t->before.epoch);
     return wrong ? wrong : hd_oracle_compare(o, t->table);
 }
 

@@ -8,10 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gpu/hkv/rows.h"
 #include "judge/run.h"
+#include "lib/design.h"
 #include "tests/testing.h"
 
-enum { CASES = 3000 };
+enum { CASES = 3000, KERNEL_CASES = 120 };
 
 static uint64_t one_of(uint64_t *r, const uint64_t *list, size_t n) { return list[test_below(r, n)]; }
 #define ONE_OF(r, ...) one_of((r), (const uint64_t[]){ __VA_ARGS__ }, sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
@@ -42,18 +44,46 @@ static void draw_load(hd_case *c, uint64_t *r)
     c->extreme_ppm = (uint32_t)ONE_OF(r, 0, 50000, 500000);
 }
 
-/* Kernels take the items of a batch in an order that the judge does not know: one item a batch. */
-static void draw_kernel(hd_case *c, uint64_t *r)
+/* NULL, or why a case's batches of an operation are none for the variant. */
+static const char *unfit(const char *variant, hkv_family f, const hd_case *c)
 {
-    static const char *const variants[] = { "tlpv1", "warp", "tlpv2", "pipeline" };
-    bool any = strcmp(c->op, "mix") == 0, wide = c->slots % 16 == 0 && c->slots <= 256;
-    snprintf(c->backend, sizeof c->backend, "%s", test_backend("ref"));
-    snprintf(c->kernel, sizeof c->kernel, "%s", variants[test_below(r, any ? wide ? 4 : 3 : 2)]); /* the first two run every operation */
-    c->batches = 100 + c->batch * c->batches / 32;
-    c->batch = c->threads = 1;
+    hd_info shape = { .slots = c->slots, .value_bytes = c->value_bytes, .dual = c->dual, .layout = HD_LAYOUT_PAIRS };
+    uint32_t row = hkv_row_of(variant, f);
+    return row == HKV_ROWS ? HD_OTHER_OPERATION : hkv_rows[row].fits(&shape);
 }
 
-static hd_case draw_case(uint64_t number)
+/* Those that run the case: its operation and the inserts between; of everything, whatever they have. */
+static bool runs(const char *variant, const hd_case *c)
+{
+    if (strcmp(c->op, "mix") == 0) {
+        for (int f = 0; f <= HKV_FAMILY_clear; f++) {
+            const char *why = unfit(variant, (hkv_family)f, c);
+            if (why && strcmp(why, HD_OTHER_OPERATION) != 0) return false;
+        }
+        return true;
+    }
+    uint32_t op = 0;
+    while (op < HD_OP_COUNT_ && strcmp(c->op, hd_op_name((hd_op)op)) != 0) op++;
+    return !unfit(variant, HKV_FAMILY_upsert, c) && (op == HD_OP_COUNT_ || !unfit(variant, hkv_family_of(op), c));
+}
+
+/* By any variant that can. On the host machine tickets say in which order the items of a batch took effect; a device does not say: there
+ * they come one at a time. */
+static void draw_kernel(hd_case *c, uint64_t *r, const char *backend)
+{
+    uint32_t row;
+    do row = (uint32_t)test_below(r, HKV_ROWS);
+    while (!hkv_is_first(row) || !(strcmp(hkv_rows[row].variant, "tlpv1") == 0 || runs(hkv_rows[row].variant, c)));
+    snprintf(c->backend, sizeof c->backend, "%s", backend);
+    snprintf(c->kernel, sizeof c->kernel, "%s", hkv_rows[row].variant);
+    c->batches = c->batches / 2 + 1;
+    c->threads = 1;
+    if (strcmp(backend, "cuda") != 0) return;
+    c->batches = 100 + c->batch * c->batches / 16;
+    c->batch = 1;
+}
+
+static hd_case draw_case(uint64_t number, const char *backend)
 {
     uint64_t r = number ^ 0x72616e646f6d;
     hd_case c = hd_case_default();
@@ -74,18 +104,18 @@ static hd_case draw_case(uint64_t number)
     c.pins = (uint32_t)ONE_OF(&r, 0, 1, 2, 3, 16, 1024);
     c.seed = number;
     c.judge = true;
-    if (strcmp(test_backend("ref"), "ref") != 0) draw_kernel(&c, &r);
+    if (strcmp(backend, "ref") != 0) draw_kernel(&c, &r, backend);
     return c;
 }
 
-static void cases_are_truthful(void **state)
+/* The first so many cases of a backend, each judged; together they see every outcome and operation often. */
+static void run_cases(const char *backend, uint64_t cases)
 {
-    (void)state;
     hd_run_report all = { 0 };
-    for (uint64_t k = 0; k < test_times(CASES); k++) {
+    for (uint64_t k = 0; k < test_times(cases); k++) {
         char text[1024];
         hd_run_report report;
-        hd_case c = draw_case(k);
+        hd_case c = draw_case(k, backend);
         hd_case_print(&c, text, sizeof text);
         test_case("%s", text);
         must(hd_case_run(&c, NULL, NULL, &report));
@@ -96,9 +126,21 @@ static void cases_are_truthful(void **state)
         for (int o = 0; o < HD_OP_COUNT_; o++) all.counters.op[o] += report.counters.op[o];
     }
     check(all.judged == all.requests, "%llu of %llu items were judged", (unsigned long long)all.judged, (unsigned long long)all.requests);
-    for (int o = 0; o < HD_OUTCOME_COUNT; o++) check(all.counters.outcome[o] > test_times(1000), "hardly any item was %s", hd_outcome_name((hd_outcome)o));
-    for (int o = 0; o < HD_OP_COUNT_; o++) check(all.counters.op[o] > test_some(test_times(1000)), "hardly any %s was run", hd_op_name((hd_op)o));
-    test_note("%llu cases, %llu operations executed and judged", (unsigned long long)test_times(CASES), (unsigned long long)all.judged);
+    for (int o = 0; o < HD_OUTCOME_COUNT; o++) check(all.counters.outcome[o] > test_times(cases / 3), "hardly any item was %s", hd_outcome_name((hd_outcome)o));
+    for (int o = 0; o < HD_OP_COUNT_; o++) check(all.counters.op[o] > test_some(test_times(cases / 8)), "hardly any %s was run", hd_op_name((hd_op)o));
+    test_note("%llu cases, %llu operations executed and judged", (unsigned long long)test_times(cases), (unsigned long long)all.judged);
+}
+
+static void cases_are_truthful(void **state)
+{
+    (void)state;
+    run_cases(test_backend("ref"), CASES);
+}
+
+static void kernels_are_truthful(void **state)
+{
+    (void)state;
+    run_cases("host", KERNEL_CASES);
 }
 
 /* The same case gives the same report, and another number of threads changes nothing. */
@@ -109,7 +151,7 @@ static void cases_repeat(void **state)
     for (uint64_t k = 0; k < 150; k++) {
         char text[1024];
         hd_run_report a, b;
-        hd_case c = draw_case(k * 7919);
+        hd_case c = draw_case(k * 7919, test_backend("ref"));
         if (k % 3 == 0 && c.value_bytes < 100) c.batch = 3000, c.batches = 4;
         hd_case_print(&c, text, sizeof text);
         test_case("%s, once more with 3 threads", text);
@@ -128,7 +170,7 @@ static void judging_changes_nothing(void **state)
     (void)state;
     for (uint64_t k = 0; k < 60; k++) {
         hd_run_report a, b;
-        hd_case c = draw_case(k * 104729);
+        hd_case c = draw_case(k * 104729, test_backend("ref"));
         strcpy(c.op, "serve");
         must(hd_case_run(&c, NULL, NULL, &a));
         c.judge = false;
@@ -139,6 +181,6 @@ static void judging_changes_nothing(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest random[] = { cmocka_unit_test(cases_are_truthful), cmocka_unit_test(cases_repeat), cmocka_unit_test(judging_changes_nothing) };
+    const struct CMUnitTest random[] = { cmocka_unit_test(cases_are_truthful), cmocka_unit_test(kernels_are_truthful), cmocka_unit_test(cases_repeat), cmocka_unit_test(judging_changes_nothing) };
     return test_run(random);
 }

@@ -223,7 +223,7 @@ static const char *run_letter(search *x, hd_oracle *o, const letter *l, uint64_t
     uint64_t clock = atomic_load(&x->table->clock);
     must(hd_run(x->table, &b));
     x->executed++;
-    const char *wrong = hd_oracle_batch(o, x->table, &b, clock, 0);
+    const char *wrong = hd_oracle_batch(o, x->table, &b, NULL, clock, 0);
     return wrong ? wrong : hd_oracle_compare(o, x->table);
 }
 

@@ -65,8 +65,8 @@ static void row_fill(points_row *r, const points_report *report, const bench_row
     put_rate(r, GOAL, "%.3g", peers.goal);
     put_rate(r, HKV, "%.3g", peers.hkv);
     put_rate(r, FLOOR, "%.4g", floor);
-    put_rate(r, OF_FLOOR, "%.0f%%", 100 * rate / floor);
-    if (peers.goal > 0) put_rate(r, OF_GOAL, "%.0f%%", 100 * rate / peers.goal);
+    put_rate(r, OF_FLOOR, "%.3g%%", 100 * rate / floor);
+    if (peers.goal > 0) put_rate(r, OF_GOAL, "%.3g%%", 100 * rate / peers.goal);
     put(r, CALLS, "%llu", (unsigned long long)(m->calls * m->parts));
 }
 
@@ -149,7 +149,7 @@ static void write_cells(const points_row *p, FILE *f, char by)
 {
     for (int c = 0; c < POINTS_COLUMNS; c++) {
         double share = atof(p->cell[c]) / 100;
-        if (strchr(p->cell[c], '%')) fprintf(f, "%.3f", share);
+        if (strchr(p->cell[c], '%')) fprintf(f, "%.3g", share);
         else fputs(p->cell[c], f);
         fputc(c + 1 < POINTS_COLUMNS ? by : '\n', f);
     }
