@@ -172,7 +172,7 @@ typedef struct hd_config {
     const char *design;      /* "hkv"                                                        */
     const char *backend;     /* "ref", "host" or "cuda": where the table is and who runs it  */
     const char *policy;      /* "lru": a row of policies/registry.inc                        */
-    const char *lock;        /* "rw": a row of concurrency/registry.inc                      */
+    const char *lock;        /* "ordered": who runs beside whom; concurrency/registry.inc    */
     uint64_t capacity;       /* entries, >= 1; rounded up to whole buckets                   */
     uint32_t slots;          /* per bucket, 2 to 1024; 128: the digests are one cache line   */
     uint32_t value_bytes;    /* 0 (a set) to 65,536                                          */
@@ -187,7 +187,7 @@ typedef struct hd_config {
     const hd_seams *seams;   /* NULL: the operating system's                                 */
 } hd_config;
 
-/* hkv, ref, lru, rw; 1 Mi entries in 128-slot buckets, 8-byte values, single bucket, admission by
+/* hkv, ref, lru, ordered; 1 Mi entries in 128-slot buckets, 8-byte values, single bucket, admission by
  * score, logical clock, seed 0, epoch 0, 1,024 pins, OpenMP's threads. */
 HD_API hd_config hd_config_default(void);
 
@@ -242,13 +242,13 @@ HD_API hd_status hd_counters_sync(const hd_table *table, hd_counters *counters);
  * written. Input and output arrays must not overlap.
  *
  * On backend "cuda" the arrays are all in the GPU's memory, or all in this machine's. The GPU's: the batch is
- * put on `stream` and nothing is waited for; batches take effect in the order of the calls, whatever
- * their streams; a failure of the device may be told by a later call. This machine's: they are copied
+ * put on `stream` and nothing is waited for; those on different streams may run together, or else take effect in
+ * the order of the calls, as the lock has it (doc/concurrency.md); a failure of the device may be told by a later call. This machine's: they are copied
  * there and back, and the call waits. Pointers (ptr) are the GPU's in either case.
  *
  * A stream may be in capture: every operation, with the GPU's arrays, is launches alone. Each launch of the graph runs the batch
- * again, in order with the table's other batches; clock and epoch stay those of the capture. Within one capture a table's
- * batches are on one stream. Calls that wait (_sync, hd_check, hd_save, ...) are not for captures, nor is growth or a load between
+ * again, in order with the table's other batches, and from the first capture on no two of them run together (but under
+ * lock group3, which needs no order); clock and epoch stay those of the capture. Within one capture a table's batches are on one stream. Calls that wait (_sync, hd_check, hd_save, ...) are not for captures, nor is growth or a load between
  * a capture and its launches. */
 typedef struct hd_batch {
     hd_op op;

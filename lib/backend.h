@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "concurrency/word.h"
 #include "gpu/hkv/rows.h"
 #include "lib/design.h"
 #include "policies/policy.h"
@@ -17,6 +18,7 @@
 typedef struct hkv_words {
     uint64_t tally[HD_OUTCOME_COUNT], segment[HKV_SEGMENTS], cursor[2];
     uint32_t pins, pin_lock;
+    hd_word word; /* of the batch lock group3 */
 } hkv_words;
 
 /* The room beside the planes. */

@@ -7,10 +7,8 @@
  * its stream, and nothing is waited for. This machine's: they are brought over and back, and the batch is done when the call
  * returns (for tools and tests; a copy costs more than most batches).
  *
- * Batches take effect in the order of the calls, on whichever streams: one that comes on another stream than the batch before
- * waits for it there. (Readers on two streams could overlap; they gain little, for one fills the device.) What is put
- * on a stream that is recorded, for replays, keeps that order too: it begins with a wait and ends with a mark, which each
- * replay does anew.
+ * What batches on different streams may do at the same time is the lock's to say (concurrency/streams.h). What a launch writes beside
+ * the table, besides sums, only those write that list; the lock keeps them apart, too.
  *
  * Walks, checks, growth and snapshots are the reference's, on a copy of the planes on this machine: see hd_design.stage.
  */
@@ -20,7 +18,8 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "lib/error.h"
+#include "concurrency/streams.h"
+#include "lib/ask.h"
 #include "lib/op.h"
 #include "ref/hkv.h"
 
@@ -43,28 +42,16 @@ typedef struct cuda {
     uint64_t window;
     void *staged;     /* a state of hd_design_hkv between stage and settle */
     bool staged_values;
-    void *mark;       /* after the last batch, which was put on this stream */
-    void *stream;
-    uint64_t recording; /* the last one that a batch was put into; 0: none, and so none is replayed */
-    void *recorded;     /* on this stream */
+    hd_streams streams;
     uint8_t *brought; /* arrays of this machine, over there */
     uint64_t brought_bytes;
-    pthread_mutex_t busy; /* readers come together */
+    pthread_mutex_t bringing; /* whose arrays are brought; before busy */
+    pthread_mutex_t busy;     /* who puts a batch on a stream          */
 } cuda;
 
 /* ---- Asking the device -------------------------------------------------------------------------------------- */
 
-#define SITE_TEXT_(x) #x
-#define SITE_TEXT(x) SITE_TEXT_(x)
-#define SITE "backend_cuda.c:" SITE_TEXT(__LINE__)
-
-/* HD_OK, or the failed call with what it was for, its error and its place. */
-static hd_status told(const cuda *c, int code, const char *call, const char *what, const char *site)
-{
-    if (code == 0) return HD_OK;
-    return hd_fail(HD_ECUDA, "%s: %s failed: %s (%s)", what, call, c->seam->error(c->seam->self, code), site);
-}
-#define ASK(c, what, call, ...) told((c), (c)->seam->call((c)->seam->self, __VA_ARGS__), #call, (what), SITE)
+#define ASK(c, what, call, ...) HD_ASK((c)->seam, what, call, __VA_ARGS__)
 
 /* The table's device, for the calling thread; and back to the one it had. */
 static hd_status enter(const cuda *c, int *before) { return ASK(c, "device", use, c->device.number, before); }
@@ -74,7 +61,7 @@ static hd_status leave(const cuda *c, int before, hd_status status)
     int table_s;
     if (before == c->device.number) return status;
     int code = c->seam->use(c->seam->self, before, &table_s);
-    return status ? status : told(c, code, "use", "device", SITE);
+    return status ? status : HD_TOLD(c->seam, code, "use", "device");
 }
 
 static hd_status take(const cuda *c, const char *what, uint64_t count, uint64_t size, void **p)
@@ -84,7 +71,7 @@ static hd_status take(const cuda *c, const char *what, uint64_t count, uint64_t 
     if (count > (uint64_t)PTRDIFF_MAX / size) return hd_fail(HD_ENOMEM, "%s: %" PRIu64 " x %" PRIu64 " bytes is more than can be addressed", what, count, size);
     int code = c->seam->take(c->seam->self, p, (size_t)(count * size));
     if (code == HD_DEVICE_NO_MEMORY) return hd_fail(HD_ENOMEM, "%s: %s has no memory for %" PRIu64 " bytes", what, c->device.name, count * size);
-    return told(c, code, "take", what, SITE);
+    return HD_TOLD(c->seam, code, "take", what);
 }
 
 static void give(const cuda *c, void *p)
@@ -119,10 +106,11 @@ static void cuda_close(void *state, const hd_seams *s)
                           c->room.stage_flag, c->room.stage_key, c->room.stage_score, c->room.stage_value, c->brought };
     enter(c, &before);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) give(c, all[i]);
-    if (c->mark) c->seam->unmark(c->seam->self, c->mark);
+    hd_streams_close(&c->streams);
     leave(c, before, HD_OK);
     if (c->staged) hd_design_hkv.close(c->staged, s);
     pthread_mutex_destroy(&c->busy);
+    pthread_mutex_destroy(&c->bringing);
     hd_give(s, c, 1, sizeof *c);
 }
 
@@ -177,7 +165,6 @@ static hd_status take_all(cuda *c)
     r->stage_score = (uint64_t *)stage_score;
     r->stage_value = (uint8_t *)stage_value;
     if (!status) status = make_empty(c);
-    if (!status) status = ASK(c, "table: an empty one", mark, &c->mark, NULL);
     return status ? status : ASK(c, "table: an empty one", wait, NULL);
 }
 
@@ -197,8 +184,11 @@ static hd_status cuda_open(const hd_info *info, const hd_seams *s, void **state)
     c->info = *info;
     c->window = window_for(info);
     c->v = hkv_view_for(info);
+    pthread_mutex_init(&c->bringing, NULL);
     pthread_mutex_init(&c->busy, NULL);
     status = take_all(c);
+    if (!status)
+        status = hd_streams_open(&c->streams, c->seam, hd_lock_named(info->lock), &c->room.words->word, HKV_NUMBER_word_enter, HKV_NUMBER_word_leave);
     if (status) cuda_close(c, s);
     else *state = c;
     return status;
@@ -206,18 +196,11 @@ static hd_status cuda_open(const hd_info *info, const hd_seams *s, void **state)
 
 /* ---- On this machine for a while ----------------------------------------------------------------------------------- */
 
-/* Whatever was put on a stream is over. */
-static hd_status wait_for_batches(const cuda *c)
-{
-    hd_status status = ASK(c, "batches before", after, c->mark, NULL);
-    return status ? status : ASK(c, "batches before", wait, NULL);
-}
-
 /* After a failure, too: nothing that is on its way may arrive when its memory is somebody else's. */
 static hd_status wait_anyway(const cuda *c, const char *what, hd_status status, void *stream)
 {
     int code = c->seam->wait(c->seam->self, stream);
-    return status ? status : told(c, code, "wait", what, SITE);
+    return status ? status : HD_TOLD(c->seam, code, "wait", what);
 }
 
 /* The planes and pins, one way or the other. Batches wait for it and are waited for. */
@@ -238,12 +221,13 @@ static hd_status copy_planes(cuda *c, hd_way way)
         { "pins", c->v.pin, here->pin, c->v.pin_places * sizeof *here->pin },
         { "pins", &c->room.words->pins, &here->pins, sizeof here->pins },
     };
-    hd_status status = wait_for_batches(c);
+    hd_status status = hd_streams_join(&c->streams), joined = status;
     for (size_t i = 0; i < sizeof all / sizeof *all && !status; i++) {
         if (all[i].bytes == 0) continue;
         if (way == HD_TO_DEVICE) status = ASK(c, all[i].what, copy, all[i].there, all[i].here, (size_t)all[i].bytes, way, NULL);
         else status = ASK(c, all[i].what, copy, all[i].here, all[i].there, (size_t)all[i].bytes, way, NULL);
     }
+    if (!joined) status = hd_streams_part(&c->streams, status);
     return wait_anyway(c, "planes", status, NULL);
 }
 
@@ -291,9 +275,10 @@ static void cuda_move_all(void *from, void *to) { hd_design_hkv.move_all(((cuda 
 static hd_status tally_here(cuda *c, uint64_t *outcome)
 {
     uint64_t n[HD_OUTCOME_COUNT];
-    hd_status status = wait_for_batches(c);
+    hd_status status = hd_streams_join(&c->streams), joined = status;
     if (!status) status = ASK(c, "counters", copy, n, c->room.words->tally, sizeof n, HD_FROM_DEVICE, NULL);
     if (!status) status = ASK(c, "counters", fill, c->room.words->tally, 0, sizeof n, NULL);
+    if (!joined) status = hd_streams_part(&c->streams, status);
     status = wait_anyway(c, "counters", status, NULL);
     for (int o = 0; o < HD_OUTCOME_COUNT && !status; o++) outcome[o] += n[o];
     return status;
@@ -378,7 +363,7 @@ static hd_status bring_back(cuda *c, const array *all, int used, void *stream)
     hd_status status = HD_OK;
     for (int i = 0; i < used && !status; i++)
         if (all[i].out) status = ASK(c, "batch: an array from the device", copy, all[i].here, *all[i].field, (size_t)all[i].bytes, HD_FROM_DEVICE, stream);
-    return wait_anyway(c, "batch", status, stream);
+    return status;
 }
 
 /* ---- A batch ----------------------------------------------------------------------------------------------------------- */
@@ -414,20 +399,35 @@ static hd_status make_empty(cuda *c)
     return hkv_launch(&l, HKV_NUMBER_warp_clear, hkv_args_of(&c->v, &c->room, &b, when));
 }
 
-/* What cannot be put into a recording: copies that are waited for, and waits for a mark that is set in the same one. */
-static hd_status may_record(const cuda *c, uint64_t recording, const hd_batch *b, bool theirs)
+/* Whether it puts together a list, for which the table has one room. */
+static bool lists(const hd_batch *b)
 {
-    if (!theirs) return hd_fail(HD_EINVAL, "%s: stream: it is being captured, and the arrays are this machine's", hd_op_name(b->op));
-    if (recording == c->recording && b->stream != c->recorded)
-        return hd_fail(HD_EINVAL, "%s: stream: this capture has a batch of the table on another stream", hd_op_name(b->op));
-    return HD_OK;
+    return b->op == HD_OP_FIND_MISSED || b->op == HD_OP_INSERT_AND_EVICT || hkv_family_of(b->op) == HKV_FAMILY_export;
 }
 
-/* Must the batch before be waited for? The last one put on a stream is not the last one to run, once there are replays. */
-static bool comes_elsewhere(const cuda *c, uint64_t recording, const void *stream)
+/* Everything that is put on the stream between enter and leave, and nothing else: concurrency/word.h says why. */
+static hd_status put_batch(cuda *c, uint32_t row, const hd_batch *b, const hkv_args *a, hd_visit *v)
 {
-    if (recording) return recording != c->recording;
-    return c->recording || c->stream != stream;
+    on_stream o = { c, b->stream, b };
+    hkv_launcher l = { put_launch, put_zero, &o, (uint64_t)c->device.processors * BLOCKS_PER_PROCESSOR, c->window };
+    pthread_mutex_lock(&c->busy);
+    hd_status status = hd_streams_may_record(&c->streams, v);
+    if (!status && !(status = hd_streams_enter(&c->streams, v))) status = hd_streams_leave(&c->streams, v, hkv_launch(&l, row, *a));
+    pthread_mutex_unlock(&c->busy);
+    return status;
+}
+
+/* With arrays of this machine, for one batch at a time. */
+static hd_status put_with_arrays(cuda *c, uint32_t row, const hd_batch *b, const hkv_args *a, hd_visit *v, const array *all, int used)
+{
+    if (v->recording) return hd_fail(HD_EINVAL, "%s: stream: it is being captured, and the arrays are this machine's", hd_op_name(b->op));
+    pthread_mutex_lock(&c->bringing);
+    hd_status status = bring(c, all, used, b->stream);
+    if (!status) status = put_batch(c, row, b, a, v);
+    if (!status) status = bring_back(c, all, used, b->stream);
+    status = wait_anyway(c, "batch", status, b->stream);
+    pthread_mutex_unlock(&c->bringing);
+    return status;
 }
 
 static hd_status run_batch(cuda *c, uint32_t row, const hd_batch *b, hd_when when)
@@ -436,32 +436,20 @@ static hd_status run_batch(cuda *c, uint32_t row, const hd_batch *b, hd_when whe
     hkv_args a = hkv_args_of(&c->v, &c->room, b, when);
     int used = arrays_of(&a, b, all);
     bool theirs = true;
-    uint64_t recording = 0;
-    on_stream o = { c, b->stream, b };
-    hkv_launcher l = { put_launch, put_zero, &o, (uint64_t)c->device.processors * BLOCKS_PER_PROCESSOR, c->window };
+    hd_visit v = { b->stream, hd_op_row_of(b->op)->role, lists(b), 0, NULL };
     hd_status status = used ? ASK(c, "batch: its arrays", owns, all[0].here, &theirs) : HD_OK;
-    if (!status) status = ASK(c, "batch: its stream", records, b->stream, &recording);
-    if (!status && recording) status = may_record(c, recording, b, theirs);
-    if (!status && comes_elsewhere(c, recording, b->stream)) status = ASK(c, "batch before", after, c->mark, b->stream);
-    if (!status && recording) c->recording = recording, c->recorded = b->stream;
-    if (!status && !theirs) status = bring(c, all, used, b->stream);
-    if (!status) status = hkv_launch(&l, row, a);
-    if (!status && !theirs) status = bring_back(c, all, used, b->stream);
-    if (!status) status = ASK(c, "batch", mark, &c->mark, b->stream);
-    c->stream = b->stream;
-    return status;
+    if (!status) status = ASK(c, "batch: its stream", records, b->stream, &v.recording);
+    if (status) return status;
+    return theirs ? put_batch(c, row, b, &a, &v) : put_with_arrays(c, row, b, &a, &v, all, used);
 }
 
 static hd_status cuda_launch(void *state, uint32_t row, const hd_batch *b, hd_when when)
 {
     cuda *c = (cuda *)state;
     int before = c->device.number;
-    pthread_mutex_lock(&c->busy);
     hd_status status = enter(c, &before);
     if (!status) status = run_batch(c, row, b, when);
-    status = leave(c, before, status);
-    pthread_mutex_unlock(&c->busy);
-    return status;
+    return leave(c, before, status);
 }
 
 static const char *cuda_unfit(uint32_t row, const hd_info *info, const hd_batch *b)
@@ -473,7 +461,7 @@ static const char *cuda_unfit(uint32_t row, const hd_info *info, const hd_batch 
 
 const hd_design hd_design_hkv_cuda = {
     "hkv", "a bucketed cache in a GPU's memory", "cuda", cuda_shape, cuda_open, cuda_close, cuda_stage, cuda_settle,
-    cuda_check, cuda_next, cuda_put_at, cuda_put, cuda_move_all, cuda_tally, true,
+    cuda_check, cuda_next, cuda_put_at, cuda_put, cuda_move_all, cuda_tally, true, true,
 };
 
 #define HKV_RAN(number, name, role, needs, what, variant) "hkv." #name "." variant,

@@ -207,6 +207,8 @@ static void (*const entry[HKV_KERNELS])(const void *) = {
 #undef HKV_KERNEL
     hkv_kernel_list_count,
     hkv_kernel_list_write,
+    hkv_kernel_word_enter,
+    hkv_kernel_word_leave,
 };
 
 static hd_status queue(void *self, uint32_t kernel, const hkv_args *a, uint64_t blocks, uint32_t threads)
@@ -260,7 +262,7 @@ static const char *host_unfit(uint32_t row, const hd_info *info, const hd_batch 
 
 const hd_design hd_design_hkv_host = {
     "hkv", "a bucketed cache, its GPU kernels on the host machine", "host", host_shape, host_open, host_close, NULL, NULL,
-    host_check, host_next, host_put_at, host_put, host_move_all, NULL, false,
+    host_check, host_next, host_put_at, host_put, host_move_all, NULL, false, true,
 };
 
 #define HKV_RAN(number, name, role, needs, what, variant) "hkv." #name "." variant,

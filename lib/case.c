@@ -64,7 +64,7 @@ hd_case hd_case_default(void)
     strcpy(c.op, "serve");
     strcpy(c.kernel, "ref");
     strcpy(c.policy, "lru");
-    strcpy(c.lock, "rw");
+    strcpy(c.lock, "ordered");
     strcpy(c.keys, "zipf:0.99,1Mi");
     c.capacity = 1 << 16;
     c.slots = 128;

@@ -17,7 +17,7 @@
 typedef struct hd_case {
     char design[16], op[32], kernel[32];   /* "hkv" "serve" "ref"                       */
     char backend[16];                      /* "": the first that has a kernel of that name */
-    char policy[16], lock[16], keys[256];  /* "lru" "rw" "zipf:0.99,4Mi"                 */
+    char policy[16], lock[16], keys[256];  /* "lru" "ordered" "zipf:0.99,4Mi"                 */
     uint64_t buckets;                      /* 0: from capacity                          */
     uint64_t capacity;
     uint32_t slots, value_bytes;

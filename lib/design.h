@@ -49,6 +49,8 @@ typedef struct hd_design {
     hd_status (*tally)(void *state, uint64_t *outcome);
     /* Batches may bring arrays that only a device can read: the spine does not look into them. */
     bool far;
+    /* Updaters own what they change while they change it: several batches of them may run at a time. */
+    bool owns;
 } hd_design;
 
 /* A state as this machine sees it, and the end of that; HD_OK where design has no such functions. */

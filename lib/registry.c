@@ -53,6 +53,12 @@ static const hd_row backends[] = {
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 const hd_lock_row *hd_lock_at(size_t i) { return i < COUNT(locks) ? locks[i] : NULL; }
+const hd_lock_row *hd_lock_named(const char *name)
+{
+    size_t i = 0;
+    while (locks[i] && strcmp(locks[i]->name, name) != 0) i++;
+    return locks[i];
+}
 const hd_design *hd_design_at(size_t i) { return i < COUNT(designs) ? designs[i] : NULL; }
 const hd_design *hd_design_on(const char *name, const char *backend)
 {

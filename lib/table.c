@@ -94,7 +94,7 @@ hd_config hd_config_default(void)
     c.design = "hkv";
     c.backend = "ref";
     c.policy = "lru";
-    c.lock = "rw";
+    c.lock = "ordered";
     c.capacity = 1u << 20;
     c.slots = 128;
     c.value_bytes = 8;
@@ -161,7 +161,7 @@ hd_status hd_open(const hd_config *c, hd_table **table)
     t->policy_flags = hd_policy_rows[policy].flags;
     atomic_init(&t->epoch, c->epoch);
     status = t->design->open(&t->info, &t->seams, &t->state);
-    if (!status && (status = t->lock->open(t->lock_state))) t->design->close(t->state, &t->seams);
+    if (!status && (status = t->lock->open(t->lock_state, t->lock->together & (design->owns ? ~0u : ~(uint32_t)HD_UPDATERS)))) t->design->close(t->state, &t->seams);
     if (status) {
         hd_give(seams, t, 1, sizeof *t);
         return status;

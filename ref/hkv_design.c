@@ -197,7 +197,7 @@ static const char *fits_all(const hd_info *info, const hd_batch *b) { return (vo
 
 const hd_design hd_design_hkv = {
     "hkv", "a bucketed cache: one digest line settles a miss, the least score of a full bucket leaves (HierarchicalKV)",
-    "ref", hkv_shape, hkv_open, hkv_close, NULL, NULL, hkv_verify, hkv_next, hkv_put_at, hkv_put_anywhere, hkv_move, NULL, false,
+    "ref", hkv_shape, hkv_open, hkv_close, NULL, NULL, hkv_verify, hkv_next, hkv_put_at, hkv_put_anywhere, hkv_move, NULL, false, false,
 };
 
 const hd_kernel hd_kernel_hkv_ref = {

@@ -20,6 +20,8 @@
 #undef HKV_KERNEL
 void hkv_kernel_list_count(const void *args);
 void hkv_kernel_list_write(const void *args);
+void hkv_kernel_word_enter(const void *args);
+void hkv_kernel_word_leave(const void *args);
 
 static void (*const entry[HKV_KERNELS])(const void *) = {
 #define HKV_KERNEL(variant, family, lanes, threads, fits, strictness, what) hkv_kernel_##variant##_##family,
@@ -27,6 +29,8 @@ static void (*const entry[HKV_KERNELS])(const void *) = {
 #undef HKV_KERNEL
     hkv_kernel_list_count,
     hkv_kernel_list_write,
+    hkv_kernel_word_enter,
+    hkv_kernel_word_leave,
 };
 
 /* ---- Memory: out of reach but while the device works --------------------------------------------------------- */
@@ -59,10 +63,11 @@ static void run_kernel(fake_device *f, const fake_work *w)
     check(simt_machine_run(f->machine, &c), "%s", simt_machine_finding(f->machine)->story);
 }
 
-/* The work of a stream before number `end`, in order; what it waits for on other streams comes first. */
+/* The work of a stream before number `end`, in order; what it waits for on other streams comes first. Numbers are never given twice:
+ * work before f->before is done and forgotten. */
 static void run_stream(fake_device *f, void *stream, size_t end)
 {
-    for (size_t i = 0; i < end; i++) {
+    for (size_t i = 0; f->before + i < end && i < f->works; i++) {
         fake_work *w = &f->work[i];
         if (w->done || w->stream != stream) continue;
         w->done = true;
@@ -79,7 +84,16 @@ static void run_stream(fake_device *f, void *stream, size_t end)
 
 static void run_all(fake_device *f)
 {
-    for (size_t i = 0; i < f->works; i++) run_stream(f, f->work[i].stream, f->works);
+    for (size_t i = 0; i < f->works; i++) run_stream(f, f->work[i].stream, f->before + f->works);
+    f->before += f->works;
+    f->works = 0;
+}
+
+static void forget_done(fake_device *f)
+{
+    for (size_t i = 0; i < f->works; i++)
+        if (!f->work[i].done) return;
+    f->before += f->works;
     f->works = 0;
 }
 
@@ -227,8 +241,8 @@ static int fake_wait(void *self, void *stream)
     fake_device *f = (fake_device *)self;
     int code = asked(f, "wait");
     check(!is_recorded(f, stream), "a wait for a stream that is recorded");
-    run_stream(f, stream, f->works); /* whatever is said of it */
-    while (f->works > 0 && f->work[f->works - 1].done) f->works--;
+    run_stream(f, stream, f->before + f->works); /* whatever is said of it */
+    forget_done(f);
     return code;
 }
 
@@ -240,7 +254,7 @@ typedef struct fake_mark {
 /* In a recording: at each replay. */
 static void put_mark(fake_device *f, void *mark, void *stream)
 {
-    fake_mark m = { stream, f->works };
+    fake_mark m = { stream, f->before + f->works };
     if (is_recorded(f, stream)) {
         fake_work *w = put(f, stream);
         w->kind = FAKE_MARK;
@@ -275,6 +289,7 @@ static int fake_after(void *self, void *mark, void *stream)
     fake_device *f = (fake_device *)self;
     int code = asked(f, "after");
     if (code) return code;
+    if (f->skip_after && --f->skip_after == 0) return f->skipped = ((const fake_mark *)mark)->stream == stream ? 1 : 2, 0;
     put_after(f, mark, stream);
     return 0;
 }

@@ -22,7 +22,7 @@ typedef struct fake_work {
     size_t bytes;
     int byte;
     hd_launch launch;
-    size_t mark; /* FAKE_AFTER: all of mark_stream's work before this number */
+    size_t mark; /* FAKE_AFTER: all of mark_stream's work before this number (fake_device.before) */
     void *mark_stream;
     void *event; /* FAKE_AFTER, FAKE_MARK in a recording: the mark itself */
     bool done;
@@ -46,7 +46,7 @@ typedef struct fake_device {
     simt_machine *machine;
     fake_piece piece[FAKE_PIECES];
     fake_work *work;
-    size_t pieces, works, marks;
+    size_t pieces, works, marks, before; /* before: so much work was done and forgotten */
     uint64_t live_bytes, most_bytes; /* most_bytes: what there is of memory, 0: any */
     fake_recording *recording;       /* NULL: none at this time */
     uint64_t recordings;
@@ -56,6 +56,8 @@ typedef struct fake_device {
     int code;
     bool sticky;
     const char *failed; /* its name */
+    uint64_t skip_after; /* the wait for a mark, from 1, that is not put on its stream */
+    int skipped;         /* 1: it was; 2: it was for another stream's mark */
 } fake_device;
 
 void fake_init(fake_device *f);

@@ -47,6 +47,8 @@ static const void *const entries[] = {
 #undef HKV_KERNEL
     (const void *)hkv_kernel_list_count,
     (const void *)hkv_kernel_list_write,
+    (const void *)hkv_kernel_word_enter,
+    (const void *)hkv_kernel_word_leave,
 };
 enum { SPECIALS = sizeof specials / sizeof *specials };
 static_assert(sizeof entries / sizeof *entries == HKV_KERNELS, "every kernel has its entry");
@@ -56,7 +58,7 @@ const void *hkv_cuda_entry(uint32_t kernel, const void *args, uint32_t *number)
 {
     const hkv_args *a = (const hkv_args *)args;
     if (kernel >= HKV_KERNELS) return nullptr;
-    bool usual = a->v.slots == 128 && a->v.step == 2 && kernel < HKV_ROWS;
+    bool usual = kernel < HKV_ROWS && a->v.slots == 128 && a->v.step == 2; /* others have other arguments */
     for (uint32_t s = 0; s < SPECIALS && usual; s++) {
         if (specials[s].kernel != kernel || specials[s].op != a->op) continue;
         *number = HKV_KERNELS + 2 * s + a->v.dual;

@@ -19,6 +19,7 @@
 #ifndef HKV_KERNELS_H
 #define HKV_KERNELS_H
 
+#include "concurrency/word.h"
 #include "gpu/hkv/scan.h"
 
 #define HKV_KERNEL_TEXT
@@ -35,5 +36,9 @@
 /* The two launches that every list needs: what each segment has, and, for the lists of keyed operations, the list itself. */
 SIMT_KERNEL(hkv_kernel_list_count, hkv_args, a) { hkv_list_count(&a); }
 SIMT_KERNEL(hkv_kernel_list_write, hkv_args, a) { hkv_list_write(&a, HKV_BY_WARP, (uint8_t *)0); }
+
+/* Before and after a batch under the batch lock group3. */
+SIMT_KERNEL(hkv_kernel_word_enter, hd_word_args, a) { hd_word_enter(&a); }
+SIMT_KERNEL(hkv_kernel_word_leave, hd_word_args, a) { hd_word_leave(&a); }
 
 #endif

@@ -48,7 +48,7 @@ static inline const char *hkv_fits_all(const hd_info *info) { return (void)info,
 
 /* ---- Rows --------------------------------------------------------------------------------------------------------- */
 
-/* The numbers of kernels: the rows in their order, then the two that all lists share. */
+/* The numbers of kernels: the rows in their order, then those that batches share. */
 typedef enum hkv_kernel {
 #define HKV_KERNEL(variant, family, lanes, threads, fits, strictness, what) HKV_NUMBER_##variant##_##family,
 #include "gpu/hkv/registry.inc"
@@ -56,6 +56,8 @@ typedef enum hkv_kernel {
     HKV_ROWS,
     HKV_NUMBER_list_count = HKV_ROWS,
     HKV_NUMBER_list_write,
+    HKV_NUMBER_word_enter, /* of a batch lock: concurrency/word.h */
+    HKV_NUMBER_word_leave,
     HKV_KERNELS
 } hkv_kernel;
 

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * gate.h - the first layer of a lock, on this machine: who comes gets in when all that came before are in and those inside are of a role
+ * that may run beside it. So nobody starves, whatever the others do, and who may run together does when they come together.
+ */
+#ifndef HD_GATE_H
+#define HD_GATE_H
+
+#include "concurrency/lock.h"
+
+/* For rows. */
+hd_status hd_gate_open(void *self, uint32_t together);
+void hd_gate_close(void *self);
+void hd_gate_enter(void *self, hd_role role);
+void hd_gate_leave(void *self, hd_role role);
+
+#endif
