@@ -82,13 +82,17 @@ void far_drop(far_device *f, void *array)
 
 /* ---- Streams -------------------------------------------------------------------------------------------------------- */
 
-void *far_stream(far_device *f)
+void *far_stream_of_its_own(void)
 {
     void *stream = NULL;
-    if (f->real) ASK(far_cuda.stream(&stream));
-    else stream = test_alloc(1, 1); /* the fake one's have no more than an address */
+    ASK(far_cuda.stream(&stream));
     return stream;
 }
+
+void far_stream_of_its_own_ends(void *stream) { ASK(far_cuda.unstream(stream)); }
+
+/* The fake one's have no more than an address. */
+void *far_stream(far_device *f) { return f->real ? far_stream_of_its_own() : test_alloc(1, 1); }
 
 void far_unstream(far_device *f, void *stream)
 {

@@ -26,6 +26,10 @@ void far_drop(far_device *f, void *array);
 void *far_stream(far_device *f);
 void far_unstream(far_device *f, void *stream);
 
+/* Of the real device, for whoever has no far_device. */
+void *far_stream_of_its_own(void);
+void far_stream_of_its_own_ends(void *stream);
+
 /* What is put on the stream from far_record on is kept, and is done at each replay, on any stream. */
 void far_record(far_device *f, void *stream);
 void far_branch(far_device *f, void *stream, void *to); /* `to` follows the stream, into its recording */

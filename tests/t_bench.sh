@@ -133,6 +133,12 @@ variants=$(cut -d, -f10 out | sed 1d | sort -u | wc -l)
 if [ $code = 0 ] && [ "$variants" -ge 4 ] && [ "$(sed 1d out | wc -l)" = $((variants * 2 * 2 * 2 * 2)) ]; then pass 'points by every variant'
 else fail 'points by every variant' "exit $code, $variants variants, $(sed 1d out | wc -l) rows"
 fi
+bench --backend ref locks capacity=4Ki batch=64 batches=2 --repeat 1 --csv -o locks.csv >out
+code=$?
+locks=$(sed 1d locks.csv | cut -d, -f1 | sort -u | wc -l)
+if [ $code = 0 ] && cmp -s out locks.csv && [ "$locks" = 4 ] && awk -F, 'NF != 10 || (NR > 1 && !($8 > 0)) { exit 1 }' locks.csv; then pass 'locks: every one that keeps apart, on paper and in a file'
+else fail 'locks: every one that keeps apart' "exit $code, $locks locks"
+fi
 bench --backend cuda limits >out
 code=$?
 if { [ $code = 0 ] && grep -q 'random reads' out; } || { [ $code = 77 ] && grep -q 'no CUDA device' err && ! [ -s out ]; }; then pass 'a GPU, or exit 77 and why'
@@ -149,6 +155,7 @@ bad() {
   code=$?
   if [ $code = 2 ] && [ "$(wc -l <err)" = 1 ] && grep -q -- "$pattern" err && ! [ -s out ]; then pass "$name: exit 2"; else fail "$name: exit 2" "exit $code"; fi
 }
+bad 'locks of another word' 'nearest: batch' --backend ref locks batchs=3
 bad 'no such suite'             'nearest: ops'      op
 bad 'no such case of a suite'   'no case'           ops.fnd
 bad 'no such operation'         'nearest: find'     hkv.fnd.ref

@@ -147,6 +147,7 @@ if [ -n "$python" ]; then
     described bench 'hkv.find.ref capacity=4Ki batch=256 threads=1' --repeat 1 --min-time 0.001
     described bench --backend ref find capacity=4Ki batch=64 dim=2 load=0.5 --repeat 1
     described bench --backend ref limits
+    described bench --backend ref locks capacity=4Ki batch=64 batches=2 --repeat 1
     described inspect "$work/t.heddle"
     described check "$work/t.heddle"
   } | none "doc/output.md describes every key of every verb"

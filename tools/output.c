@@ -306,7 +306,7 @@ static void print_csv(const out *o, FILE *f)
     if (o->columns) putc('\n', f);
     for (size_t r = 0; r < o->rows; r++)
         for (int c = 0; c < o->columns; c++) {
-            if (c) putchar(',');
+            if (c) fputc(',', f);
             print_csv_value(f, o->column[c].kind, o->cell[r * (size_t)o->columns + (size_t)c]);
             if (c + 1 == o->columns) putc('\n', f);
         }

@@ -26,7 +26,7 @@ typedef struct points {
 
 enum { REPEAT = 5 };
 
-static const bench_device *device_for(const char *backend)
+const bench_device *bench_device_for(const char *backend)
 {
 #ifdef HD_CUDA
     if (strcmp(backend, "cuda") == 0) return &bench_cuda;
@@ -175,7 +175,7 @@ int points_run(tool_line *line, const points_options *o)
     q.o = o;
     q.effort = w->effort;
     q.effort.repeat = o->repeat ? o->repeat : REPEAT;
-    q.device = device_for(o->backend);
+    q.device = bench_device_for(o->backend);
     q.report.form = line->form;
     q.report.json.command = o->command;
     machine_look(&q.report.json.on);

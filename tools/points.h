@@ -35,6 +35,9 @@ typedef struct points_wish {
 /* Reads the words of the command line; TOOL_OK, or it was said which is wrong. */
 int points_wish_read(points_wish *w, const char *backend, char **word, int words);
 
+/* Where tables of a backend are measured; NULL: not in this build. */
+const bench_device *bench_device_for(const char *backend);
+
 int points_run(tool_line *line, const points_options *o);
 
 #endif

@@ -11,6 +11,7 @@
 #include "lib/error.h"
 #include "lib/parse.h"
 #include "tools/bench_report.h"
+#include "tools/crowds.h"
 #include "tools/output.h"
 #include "tools/points.h"
 #include "tools/progress.h"
@@ -40,14 +41,16 @@ static const char doc[] =
     "With --backend, points: operations at shares of hits and load factors, in queues of large batches on a large table, with goals and "
     "the share of what the memory allows, measured in the same run (bench/README.md). Words are operations, `limits` (only those), "
     "and lists NAME=VALUE,...: dim (floats in a value), load, hits, capacity, batch, keys (uniform, zipf:S), variant (chosen, all, or "
-    "names), layout (planes, pairs), dual (0, 1), mode (queue, wall, both), calls (in a queue). Without words, the table of goals. "
+    "names), layout (planes, pairs), dual (0, 1), mode (queue, wall, both), calls (in a queue). Without words, the table of goals. The word `locks` instead times threads that find, assign and insert on one table, "
+    "under every batch lock (capacity=, batch=, batches=, dim=, load=). "
     "Without a GPU, --backend cuda ends with the exit code 77.\n\n"
     "EXAMPLES\n"
     "  heddle bench --list\n"
     "  heddle bench 'hkv.find.ref capacity=64Ki batch=4096' --repeat 3 --min-time 0.01\n"
     "  heddle bench 'probe=miss hkv.find.ref capacity=64Ki' --repeat 3 --min-time 0.01 -o bench.json\n"
     "  heddle bench --backend ref find erase capacity=16Ki batch=512 dim=8 load=0.5 --repeat 2\n"
-    "  heddle bench --backend ref limits\n";
+    "  heddle bench --backend ref limits\n"
+    "  heddle bench --backend ref locks capacity=4Ki batch=64 batches=2 --repeat 1\n";
 
 static const struct argp_option option[] = {
     { "repeat", 'r', "N", 0, "repetitions (7; of points 5)", 0 },
@@ -245,7 +248,8 @@ static int points(tool_line *line, const bench_options *o)
     if (o->list) return tool_say(TOOL_USAGE, "--list has the cases, which --backend does not time");
     if (o->repeat > POINT_REPEAT_MOST) return tool_say(TOOL_USAGE, "--repeat: points are repeated %d times at most", POINT_REPEAT_MOST);
     char *command = command_of(line, o);
-    int code = command ? points_run(line, &(points_options){ o->backend, o->save, o->saves, o->repeat, command }) : tool_say(TOOL_SYSTEM, "memory was refused");
+    points_options p = { o->backend, o->save, o->saves, o->repeat, command };
+    int code = !command ? tool_say(TOOL_SYSTEM, "memory was refused") : crowds_wanted(line) ? crowds_run(line, &p) : points_run(line, &p);
     free(command);
     return code;
 }

@@ -136,6 +136,9 @@ static void cuda_close(void)
 }
 
 static void *cuda_stream(void) { return bench_cuda_stream; }
+static hd_status cuda_more(void **stream) { return bench_cuda_told(cudaStreamCreateWithFlags((cudaStream_t *)stream, cudaStreamNonBlocking), "stream"); }
+static void cuda_fewer(void *stream) { cudaStreamDestroy((cudaStream_t)stream); }
+static hd_status cuda_wait_for(void *stream) { return bench_cuda_told(cudaStreamSynchronize((cudaStream_t)stream), "wait"); }
 
 static hd_status cuda_take(const char *what, uint64_t bytes, void **p)
 {
@@ -201,6 +204,6 @@ static hd_status cuda_end(double *seconds)
 }
 
 const bench_device bench_cuda = {
-    cuda_open, cuda_close, cuda_stream,  cuda_take, cuda_give,  cuda_fill, cuda_read,
+    cuda_open, cuda_close, cuda_stream, cuda_more, cuda_fewer, cuda_wait_for, cuda_take, cuda_give,  cuda_fill, cuda_read,
     cuda_wait, cuda_keys,  cuda_values, cuda_answers, cuda_keep, cuda_begin, cuda_end, bench_cuda_limit,
 };

@@ -34,6 +34,9 @@ typedef struct bench_device {
     hd_status (*open)(char name[128]);
     void (*close)(void);
     void *(*stream)(void); /* for hd_batch.stream */
+    hd_status (*more)(void **stream); /* another one; on this machine there is none: NULL */
+    void (*fewer)(void *stream);
+    hd_status (*wait_for)(void *stream);
     hd_status (*take)(const char *what, uint64_t bytes, void **p); /* HD_ENOMEM; *p is NULL for 0 bytes */
     void (*give)(void *p);
     hd_status (*fill)(void *p, int byte, uint64_t bytes);

@@ -21,6 +21,9 @@ static hd_status here_open(char name[128])
 
 static void here_close(void) {}
 static void *here_stream(void) { return NULL; }
+static hd_status here_more(void **stream) { return *stream = NULL, HD_OK; }
+static void here_fewer(void *stream) { (void)stream; }
+static hd_status here_wait_for(void *stream) { return (void)stream, HD_OK; }
 
 static hd_status here_take(const char *what, uint64_t bytes, void **p)
 {
@@ -140,6 +143,6 @@ static hd_status here_limit(const bench_limit *limit, void *p, double *per_s)
 }
 
 const bench_device bench_here = {
-    here_open, here_close, here_stream,  here_take, here_give,  here_fill, here_read,
+    here_open, here_close, here_stream, here_more, here_fewer, here_wait_for, here_take, here_give,  here_fill, here_read,
     here_wait, here_keys,  here_values, here_answers, here_keep, here_begin, here_end, here_limit,
 };

@@ -12,7 +12,9 @@
 
 enum { AT_ONCE = 1 << 20, NOT_FULL = 10000 /* of so many entries, one may be missing in a full table */ };
 
-hd_status stand_open(bench_stand *s, const bench_device *device, const bench_shape *shape)
+hd_status stand_open(bench_stand *s, const bench_device *device, const bench_shape *shape) { return stand_open_with(s, device, shape, NULL); }
+
+hd_status stand_open_with(bench_stand *s, const bench_device *device, const bench_shape *shape, const char *lock)
 {
     hd_config c = hd_config_default();
     memset(s, 0, sizeof *s);
@@ -20,6 +22,7 @@ hd_status stand_open(bench_stand *s, const bench_device *device, const bench_sha
     s->shape = *shape;
     s->left_out = -1;
     c.backend = shape->backend;
+    if (lock) c.lock = lock;
     c.layout = shape->layout;
     c.dual = shape->dual;
     c.capacity = shape->capacity;

@@ -34,6 +34,7 @@ typedef struct bench_stand {
 } bench_stand;
 
 hd_status stand_open(bench_stand *s, const bench_device *device, const bench_shape *shape);
+hd_status stand_open_with(bench_stand *s, const bench_device *device, const bench_shape *shape, const char *lock); /* NULL: the usual one */
 void stand_close(bench_stand *s); /* a zeroed stand is fine */
 
 /* Brings the table to about so many entries, with keys that were never there; to the capacity: until it is full, and has

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * crowd.c - see crowd.h.
+ */
+#include "bench/device/crowd.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bench/machine.h"
+#include "lib/error.h"
+
+enum { KEYSETS = 8 /* batches that a thread has; then from the first again */, WARM = 2 };
+
+typedef struct crowd crowd;
+
+typedef struct member {
+    crowd *of;
+    hd_op op;
+    void *stream;
+    uint64_t *key;    /* (KEYSETS, n)    */
+    void *value;      /* (n, words): of the last set of keys; what is found goes there, too */
+    uint8_t *outcome; /* (n)             */
+    double from, to;  /* when it worked */
+    hd_status status;
+    char why[160];
+} member;
+
+struct crowd {
+    bench_stand *s;
+    const bench_crowd *p;
+    pthread_barrier_t start;
+    member person[CROWD_MOST];
+    uint32_t persons;
+};
+
+static hd_batch batch_of(const member *t, uint64_t i)
+{
+    uint64_t n = t->of->p->n;
+    hd_batch b = { .op = t->op, .distinct = true, .n = n, .key = t->key + i % KEYSETS * n, .outcome = t->outcome, .stream = t->stream };
+    if (t->op == HD_OP_FIND) b.value_out = t->value;
+    else b.value = t->value;
+    return b;
+}
+
+/* Writers have values for their first set of keys, and keep to it. */
+static hd_status member_run(member *t, uint64_t batches)
+{
+    const bench_device *d = t->of->s->device;
+    hd_status e = HD_OK;
+    for (uint64_t i = 0; i < batches && !e; i++) {
+        hd_batch b = batch_of(t, t->op == HD_OP_FIND ? i : 0);
+        e = hd_run(t->of->s->table, &b);
+        if (!e && t->of->p->waits) e = d->wait_for(t->stream);
+    }
+    return e ? e : d->wait_for(t->stream);
+}
+
+static void *member_work(void *context)
+{
+    member *t = (member *)context;
+    pthread_barrier_wait(&t->of->start);
+    t->from = machine_wall_s();
+    t->status = member_run(t, t->of->p->batches);
+    t->to = machine_wall_s();
+    if (t->status) snprintf(t->why, sizeof t->why, "%.150s", hd_why());
+    return NULL;
+}
+
+static hd_status member_open(member *t, crowd *c, hd_op op)
+{
+    bench_stand *s = c->s;
+    uint64_t n = c->p->n;
+    void *p = NULL;
+    t->of = c;
+    t->op = op;
+    hd_status e = s->device->more(&t->stream);
+    if (!e) e = s->device->take("bench: keys of a crowd", KEYSETS * n * 8, &p);
+    t->key = (uint64_t *)p;
+    if (!e) e = s->device->take("bench: values of a crowd", n * s->shape.words * 4, &t->value);
+    if (!e) e = s->device->take("bench: outcomes of a crowd", n, &p), t->outcome = (uint8_t *)p;
+    for (uint64_t i = 0; i < KEYSETS && !e; i++) {
+        bench_draw draw = stand_draw(s, n, n, 0);
+        e = s->device->keys(&draw, t->key + i * n);
+    }
+    return e ? e : s->device->values(t->key, n, s->shape.words, (uint32_t)op, t->value);
+}
+
+static void member_close(member *t)
+{
+    const bench_device *d = t->of ? t->of->s->device : NULL;
+    void *const all[] = { t->key, t->value, t->outcome };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i]) d->give(all[i]);
+    if (d && t->stream) d->fewer(t->stream);
+}
+
+/* The last of so many batches of each: all were there, and what was found is whole. */
+static hd_status look(crowd *c, uint64_t batches, bench_crowd_measure *m)
+{
+    for (uint32_t i = 0; i < c->persons && !*m->wrong; i++) {
+        member *t = &c->person[i];
+        hd_batch b = batch_of(t, t->op == HD_OP_FIND ? batches - 1 : 0);
+        hd_outcome good = t->op == HD_OP_FIND ? HD_HIT : HD_UPDATED;
+        bench_answers a = { .n = b.n, .key = b.key, .outcome = t->outcome, .value = t->value, .words = c->s->shape.words, .generation = BENCH_ANY, .of = 1u << good };
+        bench_told told;
+        hd_status e = c->s->device->answers(&a, &told);
+        if (e) return e;
+        if (told.count[good] != b.n) snprintf(m->wrong, sizeof m->wrong, "%s: %" PRIu64 " of %" PRIu64 " were %s", hd_op_name(t->op), told.count[good], b.n, hd_outcome_name(good));
+        else if (told.count[BENCH_TOLD_VALUES + BENCH_RIGHT] != b.n) snprintf(m->wrong, sizeof m->wrong, "%s: %" PRIu64 " values of %" PRIu64 " are right", hd_op_name(t->op), told.count[BENCH_TOLD_VALUES + BENCH_RIGHT], b.n);
+    }
+    return HD_OK;
+}
+
+static hd_status run_all(crowd *c, bench_crowd_measure *m)
+{
+    pthread_t thread[CROWD_MOST];
+    uint32_t started = 0;
+    if (pthread_barrier_init(&c->start, NULL, c->persons + 1)) return hd_fail(HD_ENOMEM, "bench: no memory for a crowd");
+    while (started < c->persons && pthread_create(&thread[started], NULL, member_work, &c->person[started]) == 0) started++;
+    if (started < c->persons) return hd_fail(HD_ENOMEM, "bench: no thread number %" PRIu32, started); /* the others wait for the process's end */
+    pthread_barrier_wait(&c->start);
+    for (uint32_t i = 0; i < started; i++) pthread_join(thread[i], NULL);
+    double from = c->person[0].from, to = c->person[0].to;
+    for (uint32_t i = 1; i < c->persons; i++) {
+        if (c->person[i].from < from) from = c->person[i].from;
+        if (c->person[i].to > to) to = c->person[i].to;
+    }
+    m->seconds = to - from;
+    pthread_barrier_destroy(&c->start);
+    for (uint32_t i = 0; i < c->persons; i++)
+        if (c->person[i].status) return hd_fail(c->person[i].status, "%s", c->person[i].why);
+    return HD_OK;
+}
+
+hd_status crowd_measure(bench_stand *s, const bench_crowd *p, bench_crowd_measure *m)
+{
+    crowd c;
+    const struct {
+        uint32_t n;
+        hd_op op;
+    } kinds[] = { { p->finders, HD_OP_FIND }, { p->updaters, HD_OP_ASSIGN }, { p->inserters, HD_OP_INSERT_OR_ASSIGN } };
+    memset(&c, 0, sizeof c);
+    memset(m, 0, sizeof *m);
+    if (p->finders + p->updaters + p->inserters > CROWD_MOST) return hd_fail(HD_EINVAL, "threads: %d at most", CROWD_MOST);
+    c.s = s;
+    c.p = p;
+    hd_status e = HD_OK;
+    for (int k = 0; k < 3; k++)
+        for (uint32_t i = 0; i < kinds[k].n && !e; i++) e = member_open(&c.person[c.persons++], &c, kinds[k].op);
+    if (!e) e = s->device->wait();
+    for (uint32_t i = 0; i < c.persons && !e; i++) e = member_run(&c.person[i], WARM); /* and right before it is timed */
+    if (!e) e = look(&c, WARM, m);
+    if (!e && !*m->wrong) e = run_all(&c, m);
+    if (!e && !*m->wrong) e = look(&c, p->batches, m);
+    m->items = c.persons * p->batches * p->n;
+    for (uint32_t i = 0; i < c.persons; i++) member_close(&c.person[i]);
+    stand_changed(s);
+    return e;
+}

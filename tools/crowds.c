@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * crowds.c - the ablation of the batch lock (HKV section 5.4, Exp 3e): updaters alone, one to ten of them, and the mixes of readers, updaters
+ * and inserters, under every lock that keeps them apart, beside what the reader/writer lock makes of them.
+ */
+#include "tools/crowds.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/device/crowd.h"
+#include "concurrency/lock.h"
+#include "lib/error.h"
+#include "lib/parse.h"
+#include "tools/output.h"
+
+/* The paper's, and finders alone, who show what a lock costs that has nobody to keep apart. */
+static const struct {
+    uint32_t finders, updaters, inserters;
+} mixes[] = { { 0, 1, 0 }, { 0, 2, 0 }, { 0, 4, 0 }, { 0, 8, 0 }, { 0, 10, 0 }, { 4, 5, 1 }, { 4, 2, 4 }, { 8, 1, 1 }, { 10, 0, 0 } };
+enum { MIXES = sizeof mixes / sizeof *mixes, LOCKS_MOST = 16 };
+
+typedef struct crowds {
+    const points_options *o;
+    const bench_device *device;
+    char name[128];
+    uint64_t capacity, batch, batches, dim;
+    double load;
+    out *report;
+    double base[MIXES][2]; /* the rate of lock rw */
+    int code;
+} crowds;
+
+static const out_column column[] = {
+    { "lock", "lock", OUT_TEXT },           { "calls", "calls", OUT_TEXT },         { "finders", "finders", OUT_PLAIN }, { "updaters", "updaters", OUT_PLAIN },
+    { "inserters", "inserters", OUT_PLAIN }, { "batch", "batch", OUT_COUNT },        { "least_per_s", "least", OUT_RATE }, { "items_per_s", "median", OUT_RATE },
+    { "most_per_s", "most", OUT_RATE },     { "against_rw", "against rw", OUT_FIXED },
+};
+
+bool crowds_wanted(const tool_line *line)
+{
+    for (int i = 0; i < line->words; i++)
+        if (strcmp(line->word[i], "locks") == 0) return true;
+    return false;
+}
+
+static int read_words(crowds *q, const tool_line *line)
+{
+    static const char *const names[] = { "locks", "capacity=", "batch=", "batches=", "dim=", "load=", NULL };
+    for (int i = 0; i < line->words; i++) {
+        const char *word = line->word[i], *value = strchr(word, '=');
+        hd_status e = HD_OK;
+        if (strcmp(word, "locks") == 0) continue;
+        if (value && strncmp(word, "capacity=", 9) == 0) e = hd_parse_u64("capacity", value + 1, 1024, 1ull << 36, &q->capacity);
+        else if (value && strncmp(word, "batch=", 6) == 0) e = hd_parse_u64("batch", value + 1, 1, 1ull << 28, &q->batch);
+        else if (value && strncmp(word, "batches=", 8) == 0) e = hd_parse_u64("batches", value + 1, 1, 1000000, &q->batches);
+        else if (value && strncmp(word, "dim=", 4) == 0) e = hd_parse_u64("dim", value + 1, 1, 16384, &q->dim);
+        else if (value && strncmp(word, "load=", 5) == 0) e = hd_parse_double("load", value + 1, 0.01, 1, &q->load);
+        else return tool_say(TOOL_USAGE, "%.40s: no word of `locks`; nearest: %s", word, tool_nearest(word, names));
+        if (e) return tool_fail(e);
+    }
+    return TOOL_OK;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return x < y ? -1 : x > y;
+}
+
+static hd_status measure(crowds *q, bench_stand *s, const char *lock, int mix, bool waits)
+{
+    double rate[POINT_REPEAT_MOST];
+    uint64_t repeat = q->o->repeat ? q->o->repeat : 3;
+    bench_crowd p = { mixes[mix].finders, mixes[mix].updaters, mixes[mix].inserters, q->batch, q->batches, waits };
+    for (uint64_t i = 0; i < repeat; i++) {
+        bench_crowd_measure m;
+        hd_status e = stand_list(s, 0);
+        if (!e) e = crowd_measure(s, &p, &m);
+        if (e) return e;
+        if (*m.wrong) return q->code = tool_say(TOOL_DIFFERS, "lock %s, %u finders, %u updaters, %u inserters: %s", lock, p.finders, p.updaters, p.inserters, m.wrong), HD_OK;
+        rate[i] = m.seconds > 0 ? (double)m.items / m.seconds : 0;
+    }
+    qsort(rate, repeat, sizeof *rate, by_value);
+    double median = rate[repeat / 2], *base = &q->base[mix][waits];
+    if (strcmp(lock, "rw") == 0) *base = median;
+    out_row(q->report, (const out_value[]){ out_text(lock), out_text(waits ? "waited for" : "queued"), out_count(p.finders), out_count(p.updaters), out_count(p.inserters),
+                                            out_count(p.n), out_real(rate[0]), out_real(median), out_real(rate[repeat - 1]), *base > 0 ? out_real(median / *base) : out_none() });
+    return HD_OK;
+}
+
+static hd_status by_mixes(crowds *q, const char *lock)
+{
+    bench_stand s;
+    bench_shape shape = { q->o->backend, HD_LAYOUT_USUAL, false, q->capacity, 128, (uint32_t)q->dim };
+    hd_status e = stand_open_with(&s, q->device, &shape, lock);
+    if (e) return e;
+    e = stand_level(&s, (uint64_t)((double)s.info.capacity * q->load));
+    for (int mix = 0; mix < MIXES; mix++)
+        for (int waits = 0; waits < 2 && !e && !q->code && !tool_stopped(); waits++) e = measure(q, &s, lock, mix, waits);
+    hd_counters c;
+    if (!e) e = hd_counters_sync(s.table, &c);
+    if (!e) e = hd_check(s.table);
+    stand_close(&s);
+    return e;
+}
+
+static int save(const crowds *q, const char *path)
+{
+    size_t n = strlen(path);
+    bool json = n > 5 && strcmp(path + n - 5, ".json") == 0;
+    FILE *f = fopen(path, "we");
+    bool good = f && out_print(q->report, json ? TOOL_JSON : TOOL_CSV, f);
+    if (f && fclose(f) != 0) good = false;
+    return good ? TOOL_OK : tool_say(TOOL_SYSTEM, "%s: it cannot be written", path);
+}
+
+/* rw first: the others are held against it. */
+static hd_status by_locks(crowds *q)
+{
+    const hd_lock_row *row;
+    hd_status e = by_mixes(q, "rw");
+    for (size_t i = 0; (row = hd_lock_at(i)) && !e && !q->code && !tool_stopped(); i++)
+        if (row->apart != HD_APART_NOT && strcmp(row->name, "rw") != 0) e = by_mixes(q, row->name);
+    return e;
+}
+
+int crowds_run(tool_line *line, const points_options *o)
+{
+    crowds q;
+    memset(&q, 0, sizeof q);
+    q.o = o;
+    q.device = bench_device_for(o->backend);
+    bool gpu = strcmp(o->backend, "cuda") == 0;
+    q.capacity = gpu ? 16 << 20 : 1 << 14;
+    q.batch = gpu ? 64 << 10 : 512;
+    q.batches = gpu ? 200 : 4;
+    q.dim = 16;
+    q.load = 0.75;
+    int code = read_words(&q, line);
+    if (code) return code;
+    hd_status e = q.device ? q.device->open(q.name) : hd_fail(HD_ECUDA, "no CUDA device: this build has none (configure found no CUDA compiler)");
+    if (e) return e == HD_ECUDA ? tool_say(TOOL_SKIPPED, "%s", hd_why()) : tool_fail(e);
+    q.report = out_open(line->form, "heddle.bench.locks/1", column, sizeof column / sizeof *column);
+    out_fact(q.report, "device", "device", OUT_TEXT, out_text(q.name));
+    out_fact(q.report, "capacity", "capacity", OUT_COUNT, out_count(q.capacity));
+    out_fact(q.report, "dim", "floats in a value", OUT_PLAIN, out_count(q.dim));
+    out_fact(q.report, "load", "load factor", OUT_REAL, out_real(q.load));
+    out_fact(q.report, "batches", "batches of a thread", OUT_COUNT, out_count(q.batches));
+    e = by_locks(&q);
+    if (e) q.code = tool_fail(e);
+    for (int i = 0; i < o->saves; i++) {
+        code = save(&q, o->save[i]);
+        if (code) q.code = code;
+    }
+    out_note(q.report, "a thread and a stream each; finders find, updaters assign, inserters insert_or_assign, keys that are in the table.\n");
+    q.device->close();
+    return out_close(q.report, tool_stopped() ? TOOL_STOPPED : q.code);
+}
