@@ -154,6 +154,7 @@ void simt_host_copy16(const char *site, uint32_t kind, void *shared, const void 
     if (m->finding.fault) lane_hang(l);
     pending_copy c = { (uint8_t *)shared, (const uint8_t *)global, l->copy_group, schedule_choose(m, 2) == 0 };
     if (c.done && !(m->config.weak && kind != SIMT_LD && weak_load(m, global, 16, kind, shared))) memcpy(shared, global, 16);
+    if (m->config.trace) event_note(m, site, kind_name(kind), global, 16, word_at(global, 8), 0);
     mark(b, c.shared, BYTE_IN_FLIGHT);
     l->copies[l->copies_n++] = c;
 }
