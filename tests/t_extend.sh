@@ -2,7 +2,8 @@
 #
 # t_extend.sh - doc/extending.md keeps its word: its files and lines are applied to a copy of the sources, the library and the command are
 # built from that, and the policy and the kernel it adds are listed, judged, and as good as the page says; the kernel, spoiled as the
-# page says, is found out; and what heddle sched finds in it, it shows again. With HEDDLE_SAME=FOLDER that goes there, for the matrix.
+# page says, is found out; and what heddle sched finds in it, it shows again. papers/hkv/nodigest.h, a kernel for one experiment, is built with
+# them and judged, too. With HEDDLE_SAME=FOLDER that goes there, for the matrix.
 #
 # In the page, a code block after <!-- file: PATH --> is that file, one after <!-- append: PATH --> is added to it, and lines of
 # ```console that begin with "$ heddle" are run; <!-- output: COMMAND --> is what a command prints, columns that depend on time left out.
@@ -25,7 +26,7 @@ block() {
 marks() { sed -n "s/^<!-- $1: \(.*\) -->\$/\1/p" "$page"; }
 
 mkdir "$tree"
-for room in include lib ref policies predicates concurrency workload judge tools bench simt gpu tests; do
+for room in include lib ref policies predicates concurrency workload judge tools bench simt gpu papers tests; do
   cp -r "$top_srcdir/$room" "$tree/"
 done
 chmod -R u+w "$tree"
@@ -43,7 +44,7 @@ programs=(t_policies t_agree t_kernels)
 level=-O1
 [[ " ${CFLAGS:-} " != *" -O0 "* ]] || level=-O0
 flags=(-std=c11 "$level" -Wall -Wextra -Wno-unused-function -Werror -ffp-contract=off -D_GNU_SOURCE
-  '-DHD_PKGLIBEXECDIR=""' '-DHD_BUILD_FLAGS=""' '-DHD_PLOT_PYTHON=""' -I. -Iinclude "-I$top_builddir")
+  -DHKV_MORE=papers/hkv/nodigest.h '-DHD_PKGLIBEXECDIR=""' '-DHD_BUILD_FLAGS=""' '-DHD_PLOT_PYTHON=""' -I. -Iinclude "-I$top_builddir")
 # shellcheck disable=SC2086 # lists
 compile() { ${CC:-cc} "${flags[@]}" $HD_SANITIZE "$@"; }
 objects() { local f; for f; do echo "${f//\//_}.o"; done; }
@@ -91,7 +92,9 @@ of_pair() { (cd "$work" && HEDDLE_TEST_ONLY=$1 HEDDLE_TEST_SCALE=1/${3:-8} "./$2
 result $? "t_agree holds the new kernel against the reference" "$work/words"
 (of_pair 'pair_*' t_kernels >"$work/words" 2>&1 && grep -q '^ok [0-9]* - pair_conserves' "$work/words")
 result $? "t_kernels runs it" "$work/words"
-of_pair '*_sectors' t_kernels 2>&1 | sed -n 's/^# \(.*: sectors per key\)/\1/p' >"$work/got"
+(of_pair 'nodigest_*' t_agree >"$work/words" 2>&1 && grep -q '^ok 1 - nodigest_agrees' "$work/words")
+result $? "t_agree holds the kernel without digests against the reference" "$work/words"
+of_pair '*_sectors' t_kernels 2>&1 | sed -n 's/^# \(.*: sectors per key\)/\1/p' | grep -v '^nodigest' >"$work/got"
 block output sectors | diff - "$work/got" >"$work/words" && [ -s "$work/got" ]
 result $? "it asks for as many sectors as the page shows" "$work/words"
 
