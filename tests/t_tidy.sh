@@ -8,7 +8,7 @@ objects=$top_builddir
 self=tests/t_tidy.sh
 
 rooms=()
-for room in include lib ref policies predicates concurrency workload judge tools simt gpu fuzz bench examples python; do
+for room in include lib ref policies predicates concurrency workload judge tools simt gpu fuzz bench papers examples python; do
   [ -d "$room" ] && rooms+=("$room")
 done
 mapfile -t text < <(

@@ -1,0 +1,269 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+#
+# judge.py - holds the results against claims.txt: writes verdicts.tsv, the tables of README.md, and, with matplotlib, plots/*.svg. Nothing in
+# there is written by hand; run.sh judge calls it.
+#
+#     judge.py [--gpu nvidia-h200] [--results FOLDER]... [--out FOLDER] [--check]
+#
+# --results: where to look for results before the kept ones. --out: where to write (here). --check: write nothing, exit code 1 when
+# something would change.
+import argparse
+import pathlib
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+ANSWERS = ["holds", "holds in shape", "does not hold", "not measured yet", "not testable here"]
+
+
+sys.dont_write_bytecode = True
+
+
+class Missing(Exception):
+    """A result that is not there."""
+
+
+# ---- Results --------------------------------------------------------------------------------------------------------
+
+
+class Results:
+    """What was measured, by the names that claims.txt uses. A folder that comes first hides files of the same name in later ones."""
+
+    alphas = (0.5, 0.75, 0.99, 1.25)
+    dims = (8, 32, 64)
+    loads = (0.5, 0.75, 1)
+    paper = ("tlpv1", "tlpv2", "pipeline")
+
+    def __init__(self, folders, gpu):
+        self.folders, self.gpu_name, self.read = folders, gpu, {}
+
+    def lines(self, name):
+        if name not in self.read:
+            at = next((f / name for f in self.folders if (f / name).exists()), None)
+            if at is None:
+                raise Missing(name)
+            self.read[name] = [l.split("\t") for l in at.read_text().splitlines() if l and not l.startswith("#")]
+        return self.read[name]
+
+    def table(self, name):
+        head, *rows = self.lines(name)
+        return [dict(zip(head, row)) for row in rows]
+
+    def cpu(self, words, **more):
+        """The one result whose words are among those of its line; NAME=- is a word that it has not."""
+        wanted = words.split() + [f"{k}={v:g}" if isinstance(v, (int, float)) else f"{k}={v}" for k, v in more.items()]
+        absent = [w[:-1] for w in wanted if w.endswith("=-")]
+        wanted = {w if "=" in w or w in EXPERIMENTS else "kernel=" + w for w in wanted if not w.endswith("=-")}
+        found = [
+            float(value)
+            for line, value in self.lines("cpu.tsv")
+            if wanted <= set(line.split()) and not any(w.startswith(a) for w in line.split() for a in absent)
+        ]
+        if len(found) > 1:
+            raise SystemExit(f"judge.py: {sorted(wanted)} are {len(found)} results")
+        if not found:
+            raise Missing("cpu.tsv: " + " ".join(sorted(wanted)))
+        return found[0]
+
+    def case(self, words):
+        found = [float(value) for line, value in self.lines("cpu.tsv") if line.startswith(words)]
+        if len(found) != 1:
+            raise Missing(f"cpu.tsv: {words}")
+        return found[0]
+
+    def point(self, file, operation, column, **want):
+        want = {k: f"{v:g}" if isinstance(v, (int, float)) else v for k, v in want.items() if v is not None}
+        for row in self.table(file):
+            if row.get("operation") == operation and all(row[k] == v for k, v in want.items()) and row.get(column):
+                return float(row[column])
+        raise Missing(f"{file}: {operation or ''} " + " ".join(f"{k}={v}" for k, v in want.items()))
+
+    def rate(self, operation, hits, dim, load, buckets=1, column="rate"):
+        return self.point(self.gpu_name + ".tsv", operation, column, hits=hits, dim=dim, load=load, buckets=buckets)
+
+    def wall(self, operation, hits, dim, load):
+        return self.rate(operation, hits, dim, load, column="wall")
+
+    def drop(self, operation, hits, dim):
+        return 1 - self.rate(operation, hits, dim, 1) / self.rate(operation, hits, dim, 0.5)
+
+    def capacity(self, operation, hits, mi, load=0.5):
+        return self.point(f"{self.gpu_name}.capacities.tsv", operation, "rate", hits=hits, load=load, buckets=1, capacity=str(mi << 20))
+
+    def gpu(self, part, operation, hits, dim, load, variant=None):
+        return self.point(f"{self.gpu_name}.{part}.tsv", operation, "rate", hits=hits, dim=dim, load=load, variant=variant)
+
+    def planes(self, operation, variant, value_bytes, load):
+        rate = self.point(f"{self.gpu_name}.planes.time.tsv", operation, "keys_per_s", variant=variant, mode="single",
+                          value_bytes=value_bytes, load_factor=f"{load:.3f}")
+        return rate / 1e9
+
+    def peer(self, system, load):
+        return self.point(f"{self.gpu_name}.peers.tsv", "find", "rate", system=system, load=load)
+
+    def locks(self, mix, lock, calls="queued"):
+        finders, updaters, inserters = (str(n) for n in mix)
+        return self.point(self.gpu_name + ".locks.tsv", None, "items_per_s", lock=lock, calls=calls, finders=finders, updaters=updaters, inserters=inserters)
+
+    def tiers(self, operation, where):
+        return self.words("tiers", operation, where)
+
+    def words(self, part, *wanted):
+        name = f"{self.gpu_name}.{part}.tsv"
+        for line, value in self.lines(name):
+            if set(wanted) <= set(line.split()):
+                return float(value)
+        raise Missing(f"{name}: " + " ".join(wanted))
+
+    def names(self):
+        return {n: getattr(self, n) for n in dir(self) if not n.startswith("_")} | {
+            "spread": lambda v: (max(v) - min(v)) / max(v), "ratio": lambda v: max(v) / min(v), "max": max, "min": min, "sum": sum, "abs": abs}
+
+
+# Words of a result's line that have no NAME=; any other is a kernel's name.
+EXPERIMENTS = {"quality", "places", "hits", "ideal", "recent", "evictions", "retention", "burst", "admitted", "victims", "bytes", "contains", "find",
+               "insert_or_assign"}
+
+
+# ---- Claims ----------------------------------------------------------------------------------------------------------
+
+
+def claims_of(path):
+    """The paragraphs of claims.txt, each a dict; `section` is carried on."""
+    section, claims = "", []
+    for paragraph in path.read_text().split("\n\n"):
+        claim = {}
+        for line in paragraph.splitlines():
+            if line and not line.startswith("#"):
+                key, value = line[:10].strip(), line[10:].strip()
+                claim[key] = value
+        section = claim.get("section", section)
+        if "claim" in claim:
+            claims.append(claim | {"section": section})
+    return claims
+
+
+def shown(value, how):
+    if value is None:
+        return ""
+    if how == "%":
+        return f"{100 * value:.1f}%"
+    if how == "pp":
+        return f"{100 * value:+.2f} pp"
+    if how == "x":
+        return f"{value:.2f}x"
+    return f"{value:.3g}" if abs(value) < 100 else f"{value:.0f}"
+
+
+def judged(claim, results):
+    """measured, verdict, and why where one is to be told."""
+    if "measured" not in claim:
+        return None, "not testable here", claim["because"]
+    names = {"__builtins__": {}} | results.names()
+    try:
+        m = float(eval(claim["measured"], names))
+    except Missing as missing:
+        return None, "not measured yet", f"there is no {missing}"
+    names |= {"m": m, "e": float(claim["expected"])}
+    verdict = ANSWERS[0] if eval(claim["holds"], names) else ANSWERS[1] if eval(claim["shape"], names) else ANSWERS[2]
+    return m, verdict, claim.get("because", "")
+
+
+def rows_of(results):
+    rows = []
+    for claim in claims_of(HERE / "claims.txt"):
+        m, verdict, why = judged(claim, results)
+        e = float(claim["expected"]) if "expected" in claim else None
+        rows.append(claim | {"e": e, "m": m, "verdict": verdict, "why": why})
+    return rows
+
+
+# ---- What is written --------------------------------------------------------------------------------------------------
+
+
+def verdicts_tsv(rows):
+    head = "section\twhere\tclaim\texpected\tmeasured\tverdict\tmeasured_by\tholds_when\tshape_when\twhy\n"
+    return head + "".join(
+        "\t".join([r["section"], r["where"], r["claim"], "" if r["e"] is None else f"{r['e']:g}", "" if r["m"] is None else f"{r['m']:.5g}",
+                   r["verdict"], r.get("measured", ""), r.get("holds", ""), r.get("shape", ""), r["why"]]) + "\n"
+        for r in rows)
+
+
+def summary(rows):
+    counts = [(a, sum(r["verdict"] == a for r in rows)) for a in ANSWERS]
+    return f"{len(rows)} claims: " + ", ".join(f"{n} {a}" for a, n in counts if n) + ".\n"
+
+
+def claims_table(rows):
+    text, section = "", None
+    for r in rows:
+        if r["section"] != section:
+            section = r["section"]
+            text += f"\n### {section}\n\n| claim | where | paper | here | verdict |\n|---|---|---|---|---|\n"
+        mark = f"**{r['verdict']}**" if r["verdict"] == "does not hold" else r["verdict"]
+        why = f". {r['why']}" if r["why"] else ""
+        text += f"| {r['claim']} | {r['where']} | {shown(r['e'], r.get('show'))} | {shown(r['m'], r.get('show'))} | {mark}{why} |\n"
+    return text.lstrip("\n")
+
+
+def rates_table(results):
+    """What the table of goals has, single bucket: ours at load factor 0.5 / 1, the peer's in brackets."""
+    rows = results.table(results.gpu_name + ".tsv")
+    text = "| operation, share of hits | 32-byte values | 128 | 256 |\n|---|---|---|---|\n"
+    seen = dict.fromkeys((r["operation"], r["hits"]) for r in rows if r["buckets"] == "1")
+    for operation, hits in seen:
+        cells = []
+        for dim in ("8", "32", "64"):
+            pair = [next((r for r in rows if (r["operation"], r["hits"], r["buckets"], r["dim"], r["load"]) == (operation, hits, "1", dim, l)), {})
+                    for l in ("0.5", "1")]
+            rate = " / ".join(f"{float(r['rate']):.1f}" if r.get("rate") else "-" for r in pair)
+            peer = " / ".join(f"{float(r['hkv']):.1f}" if r.get("hkv") else "-" for r in pair)
+            cells.append(rate + (f" ({peer})" if peer != "- / -" else ""))
+        text += f"| {operation}, {100 * float(hits):.0f}% | " + " | ".join(cells) + " |\n"
+    return text
+
+
+def replaced(page, name, text):
+    """The page with what stands between <!-- name --> and <!-- end --> replaced."""
+    begin, end = f"<!-- {name} -->\n", "<!-- end -->"
+    at = page.find(begin)
+    if at < 0:
+        raise SystemExit(f"judge.py: README.md has no {begin.strip()}")
+    stop = page.index(end, at)
+    return page[: at + len(begin)] + text + page[stop:]
+
+
+def main():
+    p = argparse.ArgumentParser(add_help=True)
+    p.add_argument("--gpu", default="nvidia-h200")
+    p.add_argument("--results", action="append", default=[])
+    p.add_argument("--out", default=str(HERE))
+    p.add_argument("--check", action="store_true")
+    o = p.parse_args()
+    out = pathlib.Path(o.out)
+    folders = [pathlib.Path(f) for f in o.results] + [out / "results", HERE / "results", HERE.parent.parent / "bench" / "results"]
+    results = Results(folders, o.gpu)
+    rows = rows_of(results)
+    page = (HERE / "README.md").read_text()
+    for name, text in (("summary", summary(rows)), ("claims", claims_table(rows)), ("rates", rates_table(results))):
+        page = replaced(page, name, text)
+    made = {"verdicts.tsv": verdicts_tsv(rows), "README.md": page}
+    if o.check:
+        changed = [n for n, text in made.items() if not (HERE / n).exists() or (HERE / n).read_text() != text]
+        for name in changed:
+            print(f"{name} is not what the results say: run papers/hkv/run.sh judge")
+        sys.exit(1 if changed else 0)
+    out.mkdir(parents=True, exist_ok=True)
+    for name, text in made.items():
+        (out / name).write_text(text)
+    try:
+        import plots
+    except ImportError as missing:
+        print(f"judge.py: no plots: {missing}", file=sys.stderr)
+    else:
+        plots.draw(results, rows, out / "plots")
+    print(summary(rows), end="")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# t_papers.sh - papers/hkv: every experiment runs (small), the page and the verdicts are what the kept results say, and other results
+# make other verdicts.
+. "${top_srcdir:?}/tests/cases.sh"
+hkv=$top_srcdir/papers/hkv
+python=$(command -v python3)
+for other in "$python" /usr/bin/python3; do "$other" -c 'import matplotlib' 2>/dev/null && python=$other && break; done
+
+# ---- The experiments ----------------------------------------------------------------------------------------------------
+
+started=$SECONDS
+try "every experiment runs, with small tables" "$hkv/run.sh" --quick --build "$top_builddir" --out "$work/quick" cpu
+echo "# in $((SECONDS - started)) s"
+results=$work/quick/results/cpu.tsv
+grep -v '^#' "$hkv/experiments.txt" | grep -v nodigest | sed -E 's/([^ =]+)\|([^ ]+)/\2/g' | while read -r line; do
+  grep -qF "$line" "$results" || echo "$line"
+done | none "each has its line of results"
+grep -v '^#' "$results" | grep -vE $'\t-?[0-9.]+(e-?[0-9]+)?$' | none "each result is a number"
+grep 'what=agrees' "$results" | grep -v 'gather' | grep -v $'\t1$' | none "what was counted was right: outcomes are the reference's"
+"$top_builddir/papers/hkv/quality" victims capacity=500 >"$work/once"
+"$top_builddir/papers/hkv/quality" victims capacity=500 | diff "$work/once" - | none "the same words give the same line"
+for words in 'hits polcy=lru' 'hits policy=no_such' 'hits scores=no_such' 'nothing' 'hits capacity=1'; do
+  # shellcheck disable=SC2086 # words
+  "$top_builddir/papers/hkv/quality" $words >"$work/words" 2>&1
+  [ $? = 2 ] || echo "quality $words"
+done | none "words that mean nothing are refused"
+if "$HEDDLE" bench --backend cuda limits >/dev/null 2>&1; then
+  skip "without a GPU that part is skipped" "here is one"
+else
+  "$hkv/run.sh" --build "$top_builddir" --out "$work/gpu" gpu >"$work/words" 2>&1
+  code=$?
+  { [ "$code" = 77 ] && grep -q 'no GPU here' "$work/words" || { echo "exit code $code"; cat "$work/words"; }; } | none "without a GPU that part is skipped, and says so"
+fi
+
+# ---- The verdicts ---------------------------------------------------------------------------------------------------------
+
+if [ -z "$python" ]; then
+  skip "the verdicts" "python3 is missing"
+  finish
+fi
+judge() { PYTHONDONTWRITEBYTECODE=1 "$python" "$hkv/judge.py" "$@"; }
+try "README.md and verdicts.tsv are what the kept results say" judge --check
+
+# verdict FOLDER CLAIM: what became of it there.
+verdict() { awk -F'\t' -v claim="$2" '$3 == claim { print $6 }' "$1/verdicts.tsv"; }
+mkdir -p "$work/other"
+sed 's/^\(find\t1\t1\t8\t0.5\t.*\tgather\t\)[0-9.]*/\11.5/' "$top_srcdir/bench/results/nvidia-h200.tsv" >"$work/other/nvidia-h200.tsv"
+sed 's/\(evictions .* dual=1\t\).*/\10.5/; /alpha=0.5 .*scores=known/d' "$hkv/results/cpu.tsv" >"$work/other/cpu.tsv"
+judge --out "$work/as_kept" >"$work/words" 2>&1 && judge --results "$work/other" --out "$work/changed" >>"$work/words" 2>&1 || words=$work/words
+{
+  expect() { # expect CLAIM KEPT CHANGED
+    [ "$(verdict "$work/as_kept" "$1")" = "$2" ] || echo "$1: as kept: $(verdict "$work/as_kept" "$1")"
+    [ "$(verdict "$work/changed" "$1")" = "$3" ] || echo "$1: changed: $(verdict "$work/changed" "$1")"
+  }
+  expect 'find, dim 8' 'holds' 'does not hold'
+  expect 'First eviction, two buckets' 'holds' 'does not hold'
+  expect "lfu, α = 0.50, scores that know each key's popularity, and refuse by it" 'holds' 'not measured yet'
+  expect 'find, dim 64' 'holds' 'holds'
+} | none "other results make other verdicts, and only of what they are about"
+{ judge --check --results "$work/other" >"$work/words" 2>&1 || grep -q 'is not what the results say' "$work/words" || cat "$work/words"
+  [ -s "$work/words" ] || echo "nothing was said"; } | none "a page that is not what the results say is told"
+
+awk -F'\t' 'NR > 1 && ($2 == "" || $3 == "" || $6 == "")' "$work/as_kept/verdicts.tsv" | none "every claim has its place and a verdict"
+
+if "$python" -c 'import matplotlib' 2>/dev/null; then
+  judge --out "$work/again" >/dev/null 2>&1
+  diff -r "$work/as_kept/plots" "$work/again/plots" 2>&1 | none "the same results draw the same bytes"
+else
+  skip "the same results draw the same bytes" "$python has no matplotlib"
+fi
+
+finish
