@@ -351,7 +351,7 @@ static hd_status take_step(int step, fake_device *f, hd_table *t, arrays *a)
 }
 
 /* Everything, with the device failing at call number `at`. Returns how many calls there were. */
-static uint64_t with_fault(uint64_t at_call, int code, bool sticky)
+static uint64_t with_fault(const char *lock, uint64_t at_call, int code, bool sticky)
 {
     bench on;
     hd_table *t = NULL;
@@ -365,6 +365,7 @@ static uint64_t with_fault(uint64_t at_call, int code, bool sticky)
     for (uint64_t i = 0; i < MOST; i++) a.key[i] = 11 * i;
     hd_config c = hd_config_default();
     c.backend = "cuda";
+    c.lock = lock;
     c.capacity = 64;
     c.slots = 32;
     c.seams = &on.memory.seams;
@@ -372,7 +373,7 @@ static uint64_t with_fault(uint64_t at_call, int code, bool sticky)
         bool before = on.fake.failed != NULL;
         hd_status status = step == OPEN ? hd_open(&c, &t) : take_step(step, &on.fake, t, &a);
         bool during = !before && on.fake.failed;
-        test_case("call %d (%s) fails with %d%s during %s", (int)at_call, on.fake.failed ? on.fake.failed : "none", code, sticky ? " and all after it" : "",
+        test_case("lock %s, call %d (%s) fails with %d%s during %s", lock, (int)at_call, on.fake.failed ? on.fake.failed : "none", code, sticky ? " and all after it" : "",
                   step_name[step]);
         if (status) {
             bool memory = code == HD_DEVICE_NO_MEMORY && status == HD_ENOMEM;
@@ -400,11 +401,12 @@ static void every_call_may_fail(void **unused)
 {
     (void)unused;
     static const int code[] = { HD_DEVICE_NO_MEMORY, FAKE_INVALID, FAKE_LAUNCH_FAILED };
-    uint64_t calls = with_fault(0, 0, false);
-    check(calls > 100, "only %d calls", (int)calls);
+    uint64_t calls = with_fault("ordered", 0, 0, false), by_word = with_fault("group3", 0, 0, false);
+    check(calls > 100 && by_word > calls, "only %d and %d calls", (int)calls, (int)by_word);
     for (uint64_t i = 1; i <= calls; i++)
-        for (int k = 0; k < 4; k++) with_fault(i, code[k % 3], k == 3);
-    test_note("%d calls of the device, each failed in 4 ways", (int)calls);
+        for (int k = 0; k < 4; k++) with_fault("ordered", i, code[k % 3], k == 3);
+    for (uint64_t i = 1; i <= by_word; i++) with_fault("group3", i, code[i % 3], i % 4 == 0); /* a word that is not given back stops all others */
+    test_note("%d calls of the device, each failed in 4 ways; %d under group3", (int)calls, (int)by_word);
 }
 
 /* What could not be done is as it was before, when the device can still be asked. */
