@@ -55,7 +55,7 @@ static const char *part_name(const agree *a, uint32_t k)
 
 static bool keyed(const scene_part *p) { return judge_ops[p->batch.op].keyed; }
 static bool reads(const scene_part *p) { return p->batch.op <= HD_OP_FIND_MISSED; }
-static bool ordered(const scene_part *p) { return keyed(p) && p->kernel->strictness <= SCENE_ORDER; }
+static bool ordered(const scene_part *p) { return keyed(p) && p->kernel->strictness <= SCENE_CHOICE; }
 
 /* ---- One item --------------------------------------------------------------------------------------------- */
 
@@ -129,7 +129,7 @@ static const char *accept_item(agree *a, uint32_t k, uint64_t i, const simt_tick
         seen.gone_score = gone == HKV_NOWHERE ? 0 : *hkv_score_at(&a->model, gone);
     }
     note_listed(a, k, i, &it, o, seen.gone_key);
-    const char *why = hkv_accept(&a->model, &it, &seen, HKV_EXACT_CHOICE);
+    const char *why = hkv_accept(&a->model, &it, &seen, p->kernel->strictness == SCENE_CHOICE ? HKV_ANY_CHOICE : HKV_EXACT_CHOICE);
     if (!why && t) why = move_in(a, t, &it, o);
     if (!why && t && judge_delivers_ptr(b->op, o) && b->ptr[i] != (void *)(a->s->v.value + t->b * a->s->v.value_bytes)) why = "its pointer shows another entry's value";
     return why;

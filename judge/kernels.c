@@ -44,7 +44,7 @@ static hd_status queue(const scene_kernel *k, simt_machine *m, const hkv_args *a
 
 scene_kernel scene_kernel_at(uint32_t row, uint32_t threads, uint32_t blocks)
 {
-    static const scene_strictness strictness[] = { SCENE_EXACT, SCENE_ORDER, SCENE_SET, SCENE_SHAPE }; /* in the order of hkv_strict */
+    static const scene_strictness strictness[] = { SCENE_EXACT, SCENE_ORDER, SCENE_CHOICE, SCENE_SET, SCENE_SHAPE }; /* in the order of hkv_strict */
     scene_kernel k;
     memset(&k, 0, sizeof k);
     k.name = hkv_rows[row].variant;

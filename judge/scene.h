@@ -22,6 +22,7 @@ enum { SCENE_PARTS = 2, SCENE_REGIONS = 32 };
 typedef enum scene_strictness {
     SCENE_EXACT, /* as the reference in item order                                                        */
     SCENE_ORDER, /* as the reference in the order of the tickets                                          */
+    SCENE_CHOICE, /* the same, but where either of two buckets may take a key, the choice may be a moment old */
     SCENE_SET,   /* at the end the same entries in every bucket as the reference's in item order          */
     SCENE_SHAPE  /* invariants, conservation, nothing touched that is none of its business                */
 } scene_strictness;

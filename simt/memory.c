@@ -72,6 +72,8 @@ void simt_host_store(const char *site, uint32_t kind, void *p, uint32_t bytes, c
     if (m->finding.fault) lane_hang(m->now);
     if (m->config.trace) event_note(m, site, kind_name(kind), p, bytes, word_at(p, bytes), word_at(v, bytes));
     if (m->config.weak && kind == SIMT_STREL) weak_drain(m, m->now);
+    if (m->config.weak && kind == SIMT_STREL && bytes == 16) /* what is released with the first word was there before it */
+        weak_wrote(m, m->now, (const uint8_t *)p + 8, 8, word_at((const uint8_t *)p + 8, 8), word_at((const uint8_t *)v + 8, 8));
     if (m->config.race && kind != SIMT_ST) race_write(m, p, kind == SIMT_STREL, false);
     if (m->config.weak && kind != SIMT_STREL) {
         weak_store(m, site, p, bytes, kind, v);
@@ -79,7 +81,7 @@ void simt_host_store(const char *site, uint32_t kind, void *p, uint32_t bytes, c
     }
     uint64_t before = m->config.weak ? word_at(p, bytes) : 0;
     copy(p, v, bytes);
-    if (m->config.weak) weak_wrote(m, m->now, p, bytes, before, word_at(v, bytes));
+    if (m->config.weak) weak_wrote(m, m->now, p, bytes > 8 ? 8 : bytes, before, word_at(v, bytes));
 }
 
 /* ---- Read-modify-writes ------------------------------------------------------------------------------------------ */

@@ -19,7 +19,7 @@
  *                simt_reduce_min_u32/u64(t, v)   simt_reduce_max_u32(t, v)   simt_reduce_add_u32/u64(t, v)
  *                simt_sync_tile(t), simt_sync_block(): these two order memory; ballots and shuffles do not
  *   memory       simt_ld_T(p)  simt_st_T(p, v)  simt_ldrlx_T(p)  simt_strlx_T(p, v)  simt_ldacq_u32/u64(p)
- *                simt_strel_u32/u64(p, v)  simt_ldcs_v4(p)  simt_stcs_v4(p, v); simt_ldrlx_2u64(p, &a, &b): v4 and
+ *                simt_strel_u32/u64(p, v)  simt_ldcs_v4(p)  simt_stcs_v4(p, v); simt_ldrlx_2u64(p, &a, &b), simt_strel_2u64(p, a, b): v4 and
  *                2u64 are atomic per element only
  *                simt_cas_u32/u64(p, expected, desired, ORDER)  simt_exch_u32/u64(p, v, ORDER)
  *                simt_add_u32/u64(p, v, ORDER)  simt_min_u32/u64(p, v, ORDER): the old value

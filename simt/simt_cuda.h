@@ -107,6 +107,11 @@ SIMT_FN void simt_ldrlx_2u64(const uint64_t *p, uint64_t *a, uint64_t *b)
     *b = y;
 }
 
+SIMT_FN void simt_strel_2u64(uint64_t *p, uint64_t a, uint64_t b)
+{
+    asm volatile("st.release.gpu.global.v2.u64 [%0], {%1, %2};" : : "l"(simt_global(p)), "l"(a), "l"(b) : "memory");
+}
+
 /* ---- Memory: read-modify-writes ---------------------------------------------------------------------------- */
 
 /* `order` is a literal, so one of the four remains. The old value. */

@@ -147,6 +147,18 @@ SIMT_FN void simt_load_2u64(const char *site, const uint64_t *p, uint64_t *a, ui
 }
 #define simt_ldrlx_2u64(p, a, b) simt_load_2u64(SIMT_SITE, (p), (a), (b))
 
+SIMT_FN void simt_store_2u64(const char *site, uint64_t *p, uint64_t a, uint64_t b)
+{
+    uint64_t v[2] = { a, b };
+    if (SIMT_WANTED(SIMT_STREL)) {
+        simt_host_store(site, SIMT_STREL, p, 16, v);
+        return;
+    }
+    p[0] = a;
+    p[1] = b;
+}
+#define simt_strel_2u64(p, a, b) simt_store_2u64(SIMT_SITE, (p), (a), (b))
+
 SIMT_FN uint32_t simt_rmw_u32(const char *site, simt_rmw_op op, uint32_t *p, uint32_t expected, uint32_t a, int order)
 {
     return (uint32_t)simt_host_rmw(site, op, p, 4, expected, a, order);

@@ -65,23 +65,32 @@ SIMT_FN hkv_rule hkv_rule_of(const hkv_args *a, uint64_t i)
     return r;
 }
 
-/* The key is at o->entry, and what must not change is held: its outcome, its new score. */
-SIMT_FN void hkv_decide_found(simt_tile t, const hkv_args *a, hkv_one *o, hkv_rule r, bool pinned)
+/* The score of a hit, which was o->score. */
+SIMT_FN void hkv_rescore(const hkv_args *a, hkv_one *o)
 {
-    bool changes = !pinned && (r.rescore || r.change != HKV_KEEP);
+    uint64_t before = o->score;
+    o->score = hd_on_hit(a->v.policy, before, hkv_score_in(a, o->i));
+    if (o->score < before) hkv_lower_bound(&a->v, o->entry, o->score);
+}
+
+/* The key is at o->entry, and what must not change is held: its outcome, and its new score, which rank 0 knows. True: that is
+ * still to be written. known: o->score is the old one. */
+SIMT_FN bool hkv_rate_found(simt_tile t, const hkv_args *a, hkv_one *o, hkv_rule r, bool pinned, bool known)
+{
+    bool rescored = !pinned && r.rescore;
     o->outcome = pinned && (r.rescore || r.change != HKV_KEEP) ? HD_PINNED : r.found;
-    if (changes) o->change = r.change;
+    if (!pinned) o->change = r.change;
     if (a->value && o->change != HKV_KEEP) o->in = a->value + o->i * a->v.value_bytes;
     hkv_value_goes_out(a, o);
-    if (t.rank == 0) {
-        o->score = simt_ldrlx_u64(hkv_score_at(&a->v, o->entry));
-        if (changes && r.rescore) {
-            uint64_t before = o->score;
-            o->score = hd_on_hit(a->v.policy, before, hkv_score_in(a, o->i));
-            if (o->score < before) hkv_lower_bound(&a->v, o->entry, o->score);
-            simt_strlx_u64(hkv_score_at(&a->v, o->entry), o->score);
-        }
-    }
+    if (t.rank != 0) return rescored;
+    if (!known) o->score = simt_ldrlx_u64(hkv_score_at(&a->v, o->entry));
+    if (rescored) hkv_rescore(a, o);
+    return rescored;
+}
+
+SIMT_FN void hkv_decide_found(simt_tile t, const hkv_args *a, hkv_one *o, hkv_rule r, bool pinned)
+{
+    if (hkv_rate_found(t, a, o, r, pinned, false) && t.rank == 0) simt_strlx_u64(hkv_score_at(&a->v, o->entry), o->score);
 }
 
 /* The key is in neither bucket: whether it may take the place, and what becomes of it if so. */

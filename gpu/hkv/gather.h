@@ -13,8 +13,8 @@
  *   absent, full    the least score is found by the bounds (architecture.md), its entry claimed, and its score looked at again. Scores
  *                   only rise meanwhile, so what was the least, and is what it was, is the least. Where the new score may be
  *                   below it, or another item have the same key: under the bucket's lock, after looking once more
- *   else            all under the locks of the key's buckets: dual mode, pins, accum_or_assign, and where scores may fall, by the
- *                   policy, or because two items of one key come in another order
+ *   else            all under the locks of the key's buckets: pins, accum_or_assign, and where scores may fall, by the policy, or because
+ *                   two items of one key come in another order; and in dual mode, where two items of one key might each take a bucket
  *
  * An item takes effect when it claims. A lane that is done takes the warp's next item, so that one that has to wait keeps none
  * of its neighbours.
@@ -44,26 +44,34 @@ SIMT_FN void hkv_rows_fetch(simt_tile w, uint8_t *rows, const uint8_t *base, uin
     simt_sync_tile(w);
 }
 
-/* Values of up to 32 lanes, in pieces of sixteen bytes, four of a lane on their way at a time. */
+/* Values of up to 32 lanes, in pieces of sixteen bytes, four of a lane on their way at a time; from NULL: zeros. As many lanes
+ * share a value as there are pieces, or the next power of two, and take all 32 values in rounds. */
 SIMT_FN void hkv_rows_copy(simt_tile w, uint8_t *to, const uint8_t *from, bool wanted, uint32_t bytes)
 {
-    uint32_t low = (uint32_t)((uintptr_t)to | (uintptr_t)from | bytes), who = simt_ballot(w, wanted), pieces = bytes / 16;
+    uint32_t low = (uint32_t)((uintptr_t)to | (uintptr_t)from | bytes), who = simt_ballot(w, wanted), pieces = bytes / 16, bits = 0;
     if (!who) return;
     if (!simt_all(w, !wanted || low % 16 == 0)) {
-        if (wanted) hkv_copy(simt_tile_of(1), to, from, bytes, true);
+        if (wanted && from) hkv_copy(simt_tile_of(1), to, from, bytes, true);
+        if (wanted && !from) hkv_zero(simt_tile_of(1), to, bytes);
         simt_join();
         return;
     }
-    for (uint32_t first = 0; first < 32 * pieces; first += 4 * 32) {
+    while (bits < 5 && 1u << bits < pieces) bits++;
+    uint32_t sharers = 1u << bits, share = w.rank & (sharers - 1), rounds = (pieces + sharers - 1) >> bits << bits;
+    for (uint32_t first = 0; first < rounds; first += 4) {
         simt_v4 piece[4];
         uint8_t *target[4];
         SIMT_UNROLL
         for (uint32_t k = 0; k < 4; k++) {
-            uint32_t p = first + 32 * k + w.rank, owner = p / pieces, at = 16 * (p % pieces);
-            const uint8_t *q = (const uint8_t *)(uintptr_t)simt_shfl_u64(w, (uintptr_t)from, owner & 31);
-            target[k] = (uint8_t *)(uintptr_t)simt_shfl_u64(w, (uintptr_t)to, owner & 31) + at;
-            if (owner > 31 || !(who >> owner & 1)) target[k] = (uint8_t *)0;
-            if (target[k]) piece[k] = simt_ld_v4((const simt_v4 *)(const void *)(q + at));
+            uint32_t round = first + k, p = (round >> bits << bits) + share, owner = ((round & (sharers - 1)) << (5 - bits)) + (w.rank >> bits);
+            target[k] = (uint8_t *)0;
+            if (round >= rounds) continue;
+            const uint8_t *source = (const uint8_t *)(uintptr_t)simt_shfl_u64(w, (uintptr_t)from, owner);
+            uint8_t *sink = (uint8_t *)(uintptr_t)simt_shfl_u64(w, (uintptr_t)to, owner);
+            piece[k].x = piece[k].y = piece[k].z = piece[k].w = 0;
+            if (p >= pieces || !(who >> owner & 1)) continue;
+            target[k] = sink + 16 * p;
+            if (source) piece[k] = simt_ldcs_v4((const simt_v4 *)(const void *)(source + 16 * p));
         }
         SIMT_UNROLL
         for (uint32_t k = 0; k < 4; k++)
@@ -77,16 +85,16 @@ SIMT_FN void hkv_rows_move(simt_tile w, const hkv_args *a, const hkv_one *o, boo
 {
     uint32_t bytes = a->v.value_bytes;
     moves = moves && o->entry != HKV_NONE && bytes != 0;
-    bool out = moves && o->out, replace = moves && o->change == HKV_REPLACE && o->in, other = moves && (o->change == HKV_ADD || o->change == HKV_ZERO);
+    bool out = moves && o->out, adds = moves && o->change == HKV_ADD, replace = moves && ((o->change == HKV_REPLACE && o->in) || o->change == HKV_ZERO);
     uint8_t *value = moves ? hkv_value(&a->v, o->entry) : (uint8_t *)0;
     if (simt_any(w, out || replace)) {
         simt_sync_tile(w); /* what its owner may touch, the warp may */
         hkv_rows_copy(w, o->out, value, out, bytes);
         simt_sync_tile(w);
-        hkv_rows_copy(w, value, o->in, replace, bytes);
+        hkv_rows_copy(w, value, o->change == HKV_ZERO ? (const uint8_t *)0 : o->in, replace, bytes);
         simt_sync_tile(w);
     }
-    if (other) hkv_change(simt_tile_of(1), a, o->change, value, o->in, true);
+    if (adds) hkv_add(simt_tile_of(1), value, o->in, bytes, a->elem);
     simt_join();
 }
 
@@ -134,20 +142,22 @@ SIMT_FN uint32_t hkv_take_bit(simt_v4 *bits)
     return s;
 }
 
-/* hkv_look, for one lane, of a row of digests. */
-SIMT_FN hkv_seen_bucket hkv_row_look(const hkv_view *v, const uint8_t *row, uint64_t b, uint8_t digest, uint64_t key, bool contended, bool room)
+/* hkv_look, for one lane, of a row of digests. In a table of pairs that others change meanwhile a key is read together with its score. To
+ * claim in the act of comparing was slower: an exchange waits where a read does not, for memory that no cache holds. */
+SIMT_FN hkv_seen_bucket hkv_row_look(const hkv_view *v, const uint8_t *row, uint64_t b, hkv_one *o, bool contended, bool room)
 {
     const uint64_t *keys = hkv_key_at(v, hkv_entry(v, b, 0));
-    simt_v4 bits = hkv_row_bits(row, v->slots, digest);
+    simt_v4 bits = hkv_row_bits(row, v->slots, o->digest);
     hkv_seen_bucket r;
     r.slot = r.empty = v->slots;
     r.empties = 0;
     r.busy = false;
     for (uint32_t s = hkv_take_bit(&bits); s < 128; s = hkv_take_bit(&bits)) {
         uint64_t there;
-        if (contended) there = simt_ldrlx_u64(keys + s * v->step);
+        if (contended && v->step == 2) simt_ldrlx_2u64(keys + s * 2, &there, &o->score);
+        else if (contended) there = simt_ldrlx_u64(keys + s);
         else there = simt_ld_u64(keys + s * v->step);
-        if (there == key) {
+        if (there == o->key) {
             r.slot = s;
             break;
         }
@@ -168,7 +178,7 @@ SIMT_FN void hkv_rows_search(simt_tile w, const hkv_args *a, uint8_t *rows, cons
     hkv_rows_fetch(w, rows, v->digest, o->first, wanted, v->slots);
     o->entry = wanted ? HKV_NONE : o->entry;
     if (wanted) {
-        o->at_first = o->at_second = hkv_row_look(v, row, o->first, o->digest, o->key, contended, room);
+        o->at_first = o->at_second = hkv_row_look(v, row, o->first, o, contended, room);
         if (o->at_first.slot < v->slots) o->entry = hkv_entry(v, o->first, o->at_first.slot);
     }
     simt_join();
@@ -176,7 +186,7 @@ SIMT_FN void hkv_rows_search(simt_tile w, const hkv_args *a, uint8_t *rows, cons
     if (!v->dual || !simt_any(w, second)) return;
     hkv_rows_fetch(w, rows, v->digest, o->second, second, v->slots);
     if (second) {
-        o->at_second = hkv_row_look(v, row, o->second, o->digest, o->key, contended, room);
+        o->at_second = hkv_row_look(v, row, o->second, o, contended, room);
         if (o->at_second.slot < v->slots) o->entry = hkv_entry(v, o->second, o->at_second.slot);
     }
     simt_join();
@@ -267,8 +277,9 @@ SIMT_FN hkv_victim hkv_unpinned_victim(const hkv_args *a, const hkv_one *o)
 SIMT_FN uint32_t hkv_gather_locking(const hkv_args *a)
 {
     bool rises = (a->policy_flags & HD_MONOTONE) && (a->distinct || !(a->policy_flags & HD_ORDER_FREE));
-    if (a->v.dual || a->op == HD_OP_ACCUM_OR_ASSIGN || !rises || simt_ld_u32(a->pins) != 0) return HKV_LOCK_ALWAYS;
-    return a->distinct && !a->v.admit_always && (a->policy_flags & HD_SCORE_ADMITS) ? HKV_LOCK_NEVER : HKV_LOCK_TO_EVICT;
+    if (a->op == HD_OP_ACCUM_OR_ASSIGN || !rises || simt_ld_u32(a->pins) != 0) return HKV_LOCK_ALWAYS;
+    if (a->distinct && !a->v.admit_always && (a->policy_flags & HD_SCORE_ADMITS)) return HKV_LOCK_NEVER;
+    return a->v.dual ? HKV_LOCK_ALWAYS : HKV_LOCK_TO_EVICT;
 }
 
 SIMT_FN bool hkv_claim(const hkv_args *a, uint64_t e, uint64_t key)
@@ -276,24 +287,78 @@ SIMT_FN bool hkv_claim(const hkv_args *a, uint64_t e, uint64_t key)
     return simt_cas_u64(hkv_key_at(&a->v, e), key, HD_KEY_LOCKED, SIMT_ACQUIRE) == key;
 }
 
+/* Nobody has to claim an entry whose score alone is written, and written whatever it was. */
+SIMT_FN bool hkv_rates_only(const hkv_args *a)
+{
+    return (a->op == HD_OP_ASSIGN_SCORES || (a->op == HD_OP_TOUCH && !a->value_out)) && (a->policy_flags & HD_ORDER_FREE);
+}
+
+/* What is claimed is nobody else's: it takes effect where that shows first, in its digest. */
+SIMT_FN void hkv_gather_erase_claimed(const hkv_args *a, hkv_one *o)
+{
+    o->outcome = HD_ERASED;
+    hkv_lower_bound(&a->v, o->entry, 0);
+    simt_strlx_u8(a->v.digest + o->entry, HKV_NO_DIGEST);
+    simt_ticket_store(o->i, HD_ERASED, 0, o->entry);
+    if (a->v.step == 2) {
+        simt_strel_2u64(hkv_key_at(&a->v, o->entry), HD_KEY_EMPTY, 0);
+    } else {
+        simt_strlx_u64(hkv_score_at(&a->v, o->entry), 0);
+        simt_strel_u64(hkv_key_at(&a->v, o->entry), HD_KEY_EMPTY);
+    }
+    o->holds = HKV_HOLDS_NOTHING;
+}
+
+/* Whether the score that was read with the key is the one that the item finds: no other item of this batch changes it, and where another
+ * batch does, the new score does not depend on it, and bounds stand below both. */
+SIMT_FN bool hkv_has_score(const hkv_args *a) { return a->v.step == 2 && a->distinct && (a->policy_flags & HD_ORDER_FREE); }
+
+/* Whether nothing remains of an item when another of its key comes right after it. */
+SIMT_FN bool hkv_may_be_overwritten(const hkv_args *a)
+{
+    return a->op == HD_OP_ASSIGN_VALUES || (a->op == HD_OP_ASSIGN && (a->policy_flags & HD_ORDER_FREE));
+}
+
+/* Where nobody comes or goes, an entry that had the key a moment ago and is claimed now is claimed by an item of the same key, which
+ * takes effect when it publishes: this one did so just before. However often a key comes, its items do not queue up. */
+SIMT_FN void hkv_gather_overwritten(hkv_one *o, hkv_rule r)
+{
+    o->outcome = r.found;
+    simt_ticket(o->i, r.found, 0, o->entry);
+}
+
 /* The key is at o->entry. */
 SIMT_FN void hkv_gather_found(const hkv_args *a, uint32_t family, uint32_t locking, hkv_one *o)
 {
-    bool pinned = hkv_is_pinned(a, o->key); /* then nobody changes it, and it need not be claimed */
     hkv_rule r = hkv_rule_of(a, o->i);
-    if (locking == HKV_LOCK_TO_EVICT) hkv_let_go(simt_tile_of(1), a, o); /* the lock to evict */
-    if (locking != HKV_LOCK_ALWAYS && !pinned) {
-        if (!hkv_claim(a, o->entry, o->key)) return;
-        o->holds = HKV_HOLDS_ENTRY;
-    }
-    if (family == HKV_ERASE) {
-        simt_ticket(o->i, pinned ? HD_PINNED : HD_ERASED, 0, o->entry);
-        hkv_decide_erase(simt_tile_of(1), a, o);
-        o->holds = HKV_HOLDS_NOTHING;
+    bool pinned = hkv_is_pinned(a, o->key); /* then nobody changes it, and it need not be claimed */
+    if (family == HKV_UPDATE && !pinned && hkv_rates_only(a)) {
+        o->outcome = r.found;
+        if (a->v.step == 1) o->score = simt_ldrlx_u64(hkv_score_at(&a->v, o->entry));
+        hkv_rescore(a, o);
+        simt_strlx_u64(hkv_score_at(&a->v, o->entry), o->score);
+        simt_ticket_store(o->i, o->outcome, 0, o->entry);
         return;
     }
-    simt_ticket(o->i, pinned && (r.rescore || r.change != HKV_KEEP) ? HD_PINNED : r.found, 0, o->entry);
-    hkv_decide_found(simt_tile_of(1), a, o, r, pinned);
+    if (locking == HKV_LOCK_TO_EVICT) hkv_let_go(simt_tile_of(1), a, o); /* the lock to evict */
+    if (locking != HKV_LOCK_ALWAYS && !pinned) {
+        if (!hkv_claim(a, o->entry, o->key)) {
+            if (family == HKV_UPDATE && hkv_may_be_overwritten(a)) hkv_gather_overwritten(o, r);
+            return;
+        }
+        o->holds = HKV_HOLDS_ENTRY;
+    }
+    if (family == HKV_ERASE && !pinned) {
+        hkv_gather_erase_claimed(a, o);
+        return;
+    }
+    bool rated = hkv_rate_found(simt_tile_of(1), a, o, r, pinned, hkv_has_score(a));
+    if (o->holds == HKV_HOLDS_ENTRY) {
+        o->rated = rated;
+        return;
+    }
+    if (rated) simt_strlx_u64(hkv_score_at(&a->v, o->entry), o->score);
+    simt_ticket(o->i, o->outcome, 0, o->entry);
 }
 
 /* It is nowhere, and there is room. */
@@ -309,7 +374,9 @@ SIMT_FN void hkv_gather_insert(const hkv_args *a, uint32_t locking, hkv_one *o)
     }
     if (!hkv_admit(a, o, p)) return; /* it always is */
     simt_ticket(o->i, o->outcome, 0, o->entry);
-    hkv_occupy(a, o, p, 0);
+    o->rated = o->holds == HKV_HOLDS_ENTRY; /* until then the score is 0, and nobody's who might leave */
+    if (o->rated) simt_strlx_u8(a->v.digest + p.entry, o->digest);
+    else hkv_occupy(a, o, p, 0);
 }
 
 /* It is nowhere, its buckets are full, and this entry would have to leave. */
@@ -417,11 +484,23 @@ SIMT_FN void hkv_tally_flush(simt_tile w, const hkv_args *a, uint64_t *mine)
     simt_join();
 }
 
+/* The key goes back, or in, with its score where that is new. An entry that was there takes effect here: nobody has seen it meanwhile. */
+SIMT_FN void hkv_gather_publish(const hkv_args *a, hkv_one *o)
+{
+    uint64_t *key = hkv_key_at(&a->v, o->entry);
+    if (o->rated && a->v.step == 1) simt_strlx_u64(hkv_score_at(&a->v, o->entry), o->score);
+    if (o->rated && a->v.step == 2) simt_strel_2u64(key, o->key, o->score);
+    else simt_strel_u64(key, o->key);
+    if (!o->fresh) simt_ticket_store(o->i, o->outcome, 0, o->entry);
+    o->holds = HKV_HOLDS_NOTHING;
+}
+
 SIMT_FN void hkv_gather_end(const hkv_args *a, hkv_one *o)
 {
     if (o->outcome == HD_RESERVED) simt_ticket(o->i, HD_RESERVED, 0, HKV_NONE);
     if (o->fresh && o->holds != HKV_HOLDS_ENTRY) simt_strel_u64(hkv_key_at(&a->v, o->entry), o->key);
-    hkv_let_go(simt_tile_of(1), a, o);
+    if (o->holds == HKV_HOLDS_ENTRY) hkv_gather_publish(a, o);
+    else hkv_let_go(simt_tile_of(1), a, o);
     hkv_deliver(a, o);
     o->outcome = HKV_NO_ITEM;
 }
@@ -516,7 +595,7 @@ static inline const char *hkv_fits_gather_pairs(const hd_info *info)
 #endif
 HKV_KERNEL(gather, lookup, 1, 128, hkv_fits_gather, ORDER, "a thread per key, a warp fetches the digest lines and values of its 32")
 HKV_KERNEL(gather, update, 1, 128, hkv_fits_gather, ORDER, "a thread per key claims the entry, a warp fetches for its 32")
-HKV_KERNEL(gather, upsert, 1, 128, hkv_fits_gather_pairs, ORDER, "a thread per key claims by the key and evicts by bounds, a warp fetches for its 32")
+HKV_KERNEL(gather, upsert, 1, 128, hkv_fits_gather_pairs, CHOICE, "a thread per key claims by the key and evicts by bounds, a warp fetches for its 32")
 HKV_KERNEL(gather, erase, 1, 128, hkv_fits_gather, ORDER, "a thread per key claims the entry, a warp fetches for its 32")
 #ifdef HKV_SPECIAL
 /* The usual table, operation by operation: what each has no use for falls out, and registers with it. */
@@ -526,9 +605,9 @@ HKV_SPECIAL(gather, lookup, FIND_PTR, 128, 7, 7)
 HKV_SPECIAL(gather, update, TOUCH, 128, 6, 5)
 HKV_SPECIAL(gather, update, ASSIGN, 128, 6, 5)
 HKV_SPECIAL(gather, update, ASSIGN_SCORES, 128, 6, 6)
-HKV_SPECIAL(gather, upsert, INSERT_OR_ASSIGN, 128, 4, 4)
-HKV_SPECIAL(gather, upsert, INSERT_AND_EVICT, 128, 4, 4)
+HKV_SPECIAL(gather, upsert, INSERT_OR_ASSIGN, 128, 5, 4)
+HKV_SPECIAL(gather, upsert, INSERT_AND_EVICT, 128, 5, 4)
 HKV_SPECIAL(gather, upsert, FIND_OR_INSERT, 128, 5, 4)
-HKV_SPECIAL(gather, upsert, FIND_OR_INSERT_PTR, 128, 4, 4)
+HKV_SPECIAL(gather, upsert, FIND_OR_INSERT_PTR, 128, 5, 4)
 HKV_SPECIAL(gather, erase, ERASE, 128, 6, 6)
 #endif

@@ -28,6 +28,7 @@ typedef struct hkv_one {
     uint32_t outcome, holds, change;
     uint8_t digest;
     bool looked, fresh;      /* fresh: the entry is new, its key not yet in place */
+    bool rated;              /* its score goes into the table together with its key */
 } hkv_one;
 
 /* The key of item i, which may be one too far. */
@@ -48,7 +49,7 @@ SIMT_FN hkv_one hkv_begin_with(const hkv_args *a, uint64_t i, uint64_t key)
     o.holds = HKV_HOLDS_NOTHING;
     o.change = HKV_KEEP;
     o.digest = 0;
-    o.looked = o.fresh = false;
+    o.looked = o.fresh = o.rated = false;
     if (i >= a->last) return o;
     simt_started(i);
     o.key = key;

@@ -14,7 +14,8 @@
  *     HKV_SPECIAL(variant, family, OPERATION, threads per block, blocks per multiprocessor, and of dual tables)
  *
  * How strictly a row can be judged: EXACT, the result is the reference's to the byte; ORDER, some order of the items, that of
- * the tickets, gives it.
+ * the tickets, gives it; CHOICE, the same, but of two buckets with room, or of two full ones, it takes the one that was to be taken when
+ * it looked.
  */
 #ifndef HKV_KERNELS_H
 #define HKV_KERNELS_H

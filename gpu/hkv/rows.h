@@ -61,7 +61,7 @@ typedef enum hkv_kernel {
     HKV_KERNELS
 } hkv_kernel;
 
-typedef enum hkv_strict { HKV_STRICT_EXACT, HKV_STRICT_ORDER, HKV_STRICT_SET, HKV_STRICT_SHAPE } hkv_strict;
+typedef enum hkv_strict { HKV_STRICT_EXACT, HKV_STRICT_ORDER, HKV_STRICT_CHOICE, HKV_STRICT_SET, HKV_STRICT_SHAPE } hkv_strict;
 
 typedef struct hkv_row {
     const char *variant;
