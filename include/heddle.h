@@ -159,6 +159,14 @@ typedef enum hd_layout {
     HD_LAYOUT_PAIRS   /* each score beside its key, and lower bounds of scores: a use dirties one place; 18 */
 } hd_layout;
 
+/* Which values are near, in the device's memory, where there is no room for all of them (section 3.6). The others are far: in
+ * this machine's memory, which the device reaches over its bus. Keys, digests and scores are always near, and where a value
+ * lies follows from the entry's place in the table, so that find_ptr and contains are what they were. */
+typedef enum hd_tiers {
+    HD_TIERS_BUCKET,  /* those of the first slots of every bucket, whoever is there */
+    HD_TIERS_POSITION /* those of the table's first entries, as in the paper         */
+} hd_tiers;
+
 typedef enum hd_clock {
     HD_CLOCK_LOGICAL, /* every keyed batch takes n ticks; item i happens at clock + i: runs repeat */
     HD_CLOCK_DEVICE   /* nanoseconds of the machine's clock, as HKV has it: runs do not repeat     */
@@ -179,6 +187,9 @@ typedef struct hd_config {
     bool dual;               /* two candidate buckets per key (section 3.4); needs 2 buckets */
     hd_admit admit;
     hd_layout layout;
+    hd_tiers tiers;          /* where near_bytes is not 0                                    */
+    uint64_t near_bytes;     /* of values in the device's memory, at most; 0: all are there. The rest is
+                                pinned in this machine's. On "ref" and "host": two regions of this machine's */
     hd_clock clock;
     uint64_t seed;           /* of the hash; set it against chosen keys                      */
     uint32_t epoch;          /* see hd_epoch_set                                             */
@@ -187,7 +198,7 @@ typedef struct hd_config {
     const hd_seams *seams;   /* NULL: the operating system's                                 */
 } hd_config;
 
-/* hkv, ref, lru, ordered; 1 Mi entries in 128-slot buckets, 8-byte values, single bucket, admission by
+/* hkv, ref, lru, ordered; 1 Mi entries in 128-slot buckets, 8-byte values, all near, single bucket, admission by
  * score, logical clock, seed 0, epoch 0, 1,024 pins, OpenMP's threads. */
 HD_API hd_config hd_config_default(void);
 
@@ -208,6 +219,9 @@ typedef struct hd_info {
     bool dual;
     hd_admit admit;
     hd_layout layout;     /* planes or pairs */
+    hd_tiers tiers;
+    uint64_t near_bytes;  /* the budget, as configured; 0: none */
+    uint64_t near_value_bytes, far_value_bytes; /* of values: so much in the device's memory, and in this machine's */
     hd_clock clock;
     uint64_t seed;
     uint64_t now;         /* the logical clock: ticks taken so far */

@@ -131,7 +131,7 @@ static const char *accept_item(agree *a, uint32_t k, uint64_t i, const simt_tick
     note_listed(a, k, i, &it, o, seen.gone_key);
     const char *why = hkv_accept(&a->model, &it, &seen, p->kernel->strictness == SCENE_CHOICE ? HKV_ANY_CHOICE : HKV_EXACT_CHOICE);
     if (!why && t) why = move_in(a, t, &it, o);
-    if (!why && t && judge_delivers_ptr(b->op, o) && b->ptr[i] != (void *)(a->s->v.value + t->b * a->s->v.value_bytes)) why = "its pointer shows another entry's value";
+    if (!why && t && judge_delivers_ptr(b->op, o) && b->ptr[i] != (void *)hkv_value(&a->s->v, t->b)) why = "its pointer shows another entry's value";
     return why;
 }
 
@@ -234,7 +234,7 @@ static void run_reference(agree *a, uint32_t k)
     b.value = value;
     hkv_run_batch(&a->model, &b, when, tally);
     for (uint64_t i = 0; keyed(p) && i < b.n; i++)
-        if (judge_delivers_ptr(b.op, (hd_outcome)b.outcome[i])) b.ptr[i] = a->s->v.value + ((uint8_t *)b.ptr[i] - a->model.value);
+        if (judge_delivers_ptr(b.op, (hd_outcome)b.outcome[i])) b.ptr[i] = a->s->memory + ((uint8_t *)b.ptr[i] - a->model_memory);
 }
 
 static const char *check_exact(agree *a, uint32_t k)

@@ -38,7 +38,7 @@ static void plan(scene *s, const char *name, uint64_t bytes, size_t *at)
 
 /* Where everything is, as offsets. */
 typedef struct layout {
-    size_t digest, key, score, bound, value, pin;
+    size_t digest, key, score, bound, value, far, pin;
     size_t lock, pins, pin_lock;
     size_t tally[SCENE_PARTS], flag[SCENE_PARTS], stage_key[SCENE_PARTS], stage_score[SCENE_PARTS], stage_value[SCENE_PARTS], segment[SCENE_PARTS], cursor[SCENE_PARTS];
 } layout;
@@ -53,7 +53,9 @@ static void plan_all(scene *s, layout *l)
     if (v->step == 1) plan(s, "score", entries * 8, &l->score);
     l->bound = 0;
     if (hkv_bounds_of(v)) plan(s, "bound", hkv_bounds_of(v) * 8, &l->bound);
-    plan(s, "value", v->value_bytes ? entries * v->value_bytes : 1, &l->value);
+    plan(s, "value", hkv_near_bytes(v), &l->value);
+    l->far = 0;
+    if (hkv_far_bytes(v)) plan(s, "far value", hkv_far_bytes(v), &l->far);
     plan(s, "pin", v->pin_places * sizeof(hkv_pin), &l->pin);
     s->table_bytes = s->bytes;
     plan(s, "lock", v->buckets * 4, &l->lock);
@@ -82,6 +84,7 @@ hkv_view scene_view(const scene *s, uint8_t *memory)
     v.score = (uint64_t *)(void *)(memory + ((uint8_t *)s->v.score - s->memory));
     if (v.bound) v.bound = (uint64_t *)(void *)(memory + ((uint8_t *)s->v.bound - s->memory));
     v.value = memory + (s->v.value - s->memory);
+    if (v.far) v.far = memory + (s->v.far - s->memory);
     v.pin = (hkv_pin *)(void *)(memory + ((uint8_t *)s->v.pin - s->memory));
     return v;
 }
@@ -304,6 +307,7 @@ static hd_status shape(scene *s, const hd_case *c)
     if (v->buckets > ENTRIES_MOST / v->slots || hkv_capacity(v) * (18u + v->value_bytes) > MEMORY_MOST)
         return hd_fail(HD_EINVAL, "case: a scene has at most %d entries and %d MiB; this is a large one", ENTRIES_MOST, MEMORY_MOST >> 20);
     if (c->batch > ITEMS_MOST) return hd_fail(HD_EINVAL, "case: a scene has at most %d items", ITEMS_MOST);
+    hkv_split(v, c->tiers, c->near_bytes);
     s->clock = clock_then;
     s->epoch = 1;
     return HD_OK;
@@ -388,6 +392,7 @@ bool scene_make_memory(scene *s)
     s->v.score = words_at(s, l->score);
     s->v.bound = l->bound ? words_at(s, l->bound) : NULL;
     s->v.value = s->memory + l->value;
+    s->v.far = l->far ? s->memory + l->far : NULL;
     s->v.pin = (hkv_pin *)(void *)(s->memory + l->pin);
     s->lock = (uint32_t *)(void *)(s->memory + l->lock);
     s->pins = (uint32_t *)(void *)(s->memory + l->pins);

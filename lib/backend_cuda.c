@@ -10,7 +10,8 @@
  * What batches on different streams may do at the same time is the lock's to say (concurrency/streams.h). What a launch writes beside
  * the table, besides sums, only those write that list; the lock keeps them apart, too.
  *
- * Walks, checks, growth and snapshots are the reference's, on a copy of the planes on this machine: see hd_design.stage.
+ * Walks, checks, growth and snapshots are the reference's, on a copy of the planes on this machine: see hd_design.stage. Far values
+ * are not copied for it.
  */
 #include "lib/backend.h"
 
@@ -106,6 +107,7 @@ static void cuda_close(void *state, const hd_seams *s)
                           c->room.stage_flag, c->room.stage_key, c->room.stage_score, c->room.stage_value, c->brought };
     enter(c, &before);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) give(c, all[i]);
+    if (c->v.far) c->seam->give_far(c->seam->self, c->v.far, (size_t)hkv_far_bytes(&c->v));
     hd_streams_close(&c->streams);
     leave(c, before, HD_OK);
     if (c->staged) hd_design_hkv.close(c->staged, s);
@@ -126,6 +128,18 @@ typedef struct piece {
 
 static hd_status make_empty(cuda *c);
 
+/* The tier that is this machine's. */
+static hd_status take_far(cuda *c)
+{
+    void *p = NULL;
+    uint64_t bytes = hkv_far_bytes(&c->v);
+    if (bytes == 0) return HD_OK;
+    int code = c->seam->take_far(c->seam->self, &p, (size_t)bytes);
+    if (code == HD_DEVICE_NO_MEMORY) return hd_fail(HD_ENOMEM, "capacity: far values: %" PRIu64 " bytes of this machine's memory cannot be pinned", bytes);
+    c->v.far = (uint8_t *)p;
+    return HD_TOLD(c->seam, code, "take_far", "capacity: far values");
+}
+
 static hd_status take_all(cuda *c)
 {
     hkv_view *v = &c->v;
@@ -137,7 +151,7 @@ static hd_status take_all(cuda *c)
         { "capacity: keys", &key, entries, 8 * (uint64_t)v->step, AS_IT_COMES },
         { "capacity: scores", &score, v->step == 1 ? entries : 0, 8, AS_IT_COMES },
         { "capacity: bounds", &bound, hkv_bounds_of(v), 8, AS_IT_COMES },
-        { "capacity: values", &value, value_bytes ? entries : 1, value_bytes ? value_bytes : 1, 0 },
+        { "capacity: values", &value, hkv_near_bytes(v), 1, 0 },
         { "pins", &pin, v->pin_places, sizeof(hkv_pin), 0xff }, /* HD_KEY_EMPTY */
         { "table: counters", &words, 1, sizeof(hkv_words), 0 },
         { "capacity: bucket locks", &lock, v->buckets, sizeof *r->lock, 0 },
@@ -164,6 +178,7 @@ static hd_status take_all(cuda *c)
     r->stage_key = (uint64_t *)stage_key;
     r->stage_score = (uint64_t *)stage_score;
     r->stage_value = (uint8_t *)stage_value;
+    if (!status) status = take_far(c);
     if (!status) status = make_empty(c);
     return status ? status : ASK(c, "table: an empty one", wait, NULL);
 }
@@ -217,7 +232,7 @@ static hd_status copy_planes(cuda *c, hd_way way)
         { "keys", c->v.key, here->key, entries * 8 * c->v.step },
         { "scores", c->v.score, here->score, c->v.step == 1 ? entries * 8 : 0 },
         { "bounds", c->v.bound, here->bound, hkv_bounds_of(&c->v) * 8 },
-        { "values", c->v.value, here->value, c->staged_values ? entries * c->v.value_bytes : 0 },
+        { "values", c->v.value, here->value, c->staged_values ? hkv_near_values(&c->v) * c->v.value_bytes : 0 },
         { "pins", c->v.pin, here->pin, c->v.pin_places * sizeof *here->pin },
         { "pins", &c->room.words->pins, &here->pins, sizeof here->pins },
     };
@@ -241,7 +256,7 @@ static hd_status cuda_stage(void *state, bool values)
 {
     cuda *c = (cuda *)state;
     int before = c->device.number;
-    hd_status status = hd_design_hkv.open(&c->info, c->seams, &c->staged);
+    hd_status status = hkv_open_over(&c->info, c->seams, c->v.far, &c->staged); /* far values are here as they are */
     if (status) return c->staged = NULL, status;
     c->staged_values = values;
     status = enter(c, &before);

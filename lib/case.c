@@ -24,6 +24,7 @@ typedef struct field {
 } field;
 
 static const char *const admits[] = { "score", "always", NULL };            /* hd_admit  */
+static const char *const tiers[] = { "bucket", "position", NULL };          /* hd_tiers  */
 static const char *const layouts[] = { "usual", "planes", "pairs", NULL };  /* hd_layout */
 
 #define AT(member) offsetof(hd_case, member), sizeof ((hd_case *)0)->member
@@ -39,6 +40,8 @@ static const field fields[] = {
     { "dual", YES_NO, AT(dual), 0, 1, -1, NULL },
     { "admit", NAMED, AT(admit), 0, 0, -1, admits },
     { "layout", NAMED, AT(layout), 0, 0, -1, layouts },
+    { "tiers", NAMED, AT(tiers), 0, 0, -1, tiers },
+    { "near", WHOLE64, AT(near_bytes), 0, UINT64_MAX, -1, NULL },
     { "table_seed", WHOLE64, AT(table_seed), 0, UINT64_MAX, -1, NULL },
     { "pins", WHOLE32, AT(pins), 0, UINT32_MAX, -1, NULL },
     { "threads", WHOLE32, AT(threads), 0, 4096, -1, NULL },
@@ -99,6 +102,8 @@ hd_config hd_case_config(const hd_case *c)
     f.dual = c->dual;
     f.admit = c->admit;
     f.layout = c->layout;
+    f.tiers = c->tiers;
+    f.near_bytes = c->near_bytes;
     f.seed = c->table_seed;
     f.pins = c->pins;
     f.threads = c->threads;

@@ -24,6 +24,8 @@ typedef struct hd_case {
     bool dual, distinct;
     hd_admit admit;
     hd_layout layout;
+    hd_tiers tiers;
+    uint64_t near_bytes;                   /* 0: all values are near                    */
     uint64_t table_seed;                   /* of the hash                               */
     uint32_t epoch_every;                  /* batches per epoch; 0: the epoch stays 0   */
     uint32_t pins, threads;

@@ -62,6 +62,9 @@ typedef struct hd_device_seam {
     int (*use)(void *self, int device, int *before);
     int (*take)(void *self, void **p, size_t bytes); /* bytes > 0; not cleared */
     int (*give)(void *self, void *p);                /* waits for all work     */
+    /* Memory of this machine that kernels reach, too, by the same address: pinned, and slow to them. Not cleared. */
+    int (*take_far)(void *self, void **p, size_t bytes);
+    int (*give_far)(void *self, void *p, size_t bytes); /* waits for all work */
     int (*copy)(void *self, void *to, const void *from, size_t bytes, hd_way way, void *stream);
     int (*fill)(void *self, void *to, int byte, size_t bytes, void *stream);
     int (*launch)(void *self, const hd_launch *l, void *stream);

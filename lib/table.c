@@ -123,6 +123,7 @@ static hd_status describe(const hd_config *c, hd_info *info, const hd_design **d
     if (status) return status;
     if ((unsigned)c->admit > HD_ADMIT_ALWAYS) return hd_fail(HD_EINVAL, "admit: %d is no hd_admit", (int)c->admit);
     if ((unsigned)c->layout > HD_LAYOUT_PAIRS) return hd_fail(HD_EINVAL, "layout: %d is no hd_layout", (int)c->layout);
+    if ((unsigned)c->tiers > HD_TIERS_POSITION) return hd_fail(HD_EINVAL, "tiers: %d is no hd_tiers", (int)c->tiers);
     if ((unsigned)c->clock > HD_CLOCK_DEVICE) return hd_fail(HD_EINVAL, "clock: %d is no hd_clock", (int)c->clock);
     if (c->threads > 1024) return hd_fail(HD_EINVAL, "threads: %" PRIu32 " is above the limit of 1024", c->threads);
     info->slots = c->slots;
@@ -130,6 +131,8 @@ static hd_status describe(const hd_config *c, hd_info *info, const hd_design **d
     info->dual = c->dual;
     info->admit = c->admit;
     info->layout = c->layout;
+    info->tiers = c->tiers;
+    info->near_bytes = c->near_bytes;
     info->clock = c->clock;
     info->seed = c->seed;
     info->epoch = c->epoch;
@@ -288,6 +291,8 @@ static hd_status grow(hd_table *t, uint64_t buckets)
     c.slots = info.slots;
     c.value_bytes = info.value_bytes;
     c.dual = info.dual;
+    c.tiers = info.tiers;
+    c.near_bytes = info.near_bytes;
     c.pins = info.pins;
     void *state;
     hd_status status = t->design->shape(&c, &info);

@@ -72,6 +72,14 @@ hkv_view *hkv_view_of(void *state);
 uint64_t hkv_bounds_of(const hkv_view *v);
 /* A view of that shape whose planes are nowhere yet. */
 hkv_view hkv_view_for(const hd_info *info);
+/* Gives the near tier as many whole values as the budget has room for, the same number in every bucket or wherever they are;
+ * 0: all. For a view that has its shape. */
+void hkv_split(hkv_view *v, hd_tiers tiers, uint64_t near_bytes);
+/* The bytes of the two tiers of such a table: at least one is near, for hkv_value is never NULL. */
+uint64_t hkv_near_bytes(const hkv_view *v);
+uint64_t hkv_far_bytes(const hkv_view *v);
+/* As hd_design_hkv's open, with far values where the caller has them; they stay the caller's. */
+hd_status hkv_open_over(const hd_info *info, const hd_seams *s, uint8_t *far, void **state);
 
 /* ---- Whole batches and tables ---------------------------------------------------------------- */
 

@@ -17,6 +17,7 @@
 typedef struct hkv {
     hkv_view view;
     uint32_t threads;
+    bool far_lent; /* hkv_open_over */
 } hkv;
 
 hkv_view *hkv_view_of(void *state) { return &((hkv *)state)->view; }
@@ -50,6 +51,9 @@ static hd_status hkv_shape(const hd_config *c, hd_info *info)
     if (info->buckets > (uint64_t)PTRDIFF_MAX / entry_bytes / c->slots)
         return hd_fail(HD_EINVAL, "capacity: %" PRIu64 " entries of %" PRIu64 " bytes are more than can be addressed", c->capacity, entry_bytes);
     info->capacity = info->buckets * c->slots;
+    hkv_view v = hkv_view_for(info);
+    info->near_value_bytes = hkv_near_values(&v) * c->value_bytes;
+    info->far_value_bytes = hkv_far_bytes(&v);
     info->memory_bytes = info->capacity * entry_bytes + (uint64_t)pin_places_for(c->pins) * PIN_BYTES;
     return HD_OK;
 }
@@ -63,8 +67,8 @@ static void hkv_close(void *state, const hd_seams *s)
     hd_give(s, h->view.key, entries, 8 * (uint64_t)h->view.step);
     if (h->view.step == 1) hd_give(s, h->view.score, entries, 8);
     hd_give(s, h->view.bound, entries / HKV_BOUNDED, 8);
-    if (h->view.value_bytes) hd_give(s, h->view.value, entries, h->view.value_bytes);
-    else hd_give(s, h->view.value, 1, 1);
+    hd_give(s, h->view.value, hkv_near_bytes(&h->view), 1);
+    if (!h->far_lent) hd_give(s, h->view.far, hkv_far_bytes(&h->view), 1);
     hd_give(s, h->view.pin, h->view.pin_places, PIN_BYTES);
     hd_give(s, h, 1, sizeof *h);
 }
@@ -86,6 +90,14 @@ static uint32_t threads_of(const hd_info *info)
 #endif
 }
 
+void hkv_split(hkv_view *v, hd_tiers tiers, uint64_t near_bytes)
+{
+    uint64_t rows = tiers == HD_TIERS_BUCKET ? v->buckets : 1, most = tiers == HD_TIERS_BUCKET ? v->slots : hkv_capacity(v);
+    uint64_t near = near_bytes && v->value_bytes ? near_bytes / v->value_bytes / rows : most;
+    v->by_bucket = tiers == HD_TIERS_BUCKET;
+    v->near = near < most ? near : most;
+}
+
 hkv_view hkv_view_for(const hd_info *info)
 {
     hkv_view v;
@@ -98,6 +110,7 @@ hkv_view hkv_view_for(const hd_info *info)
     v.policy = policy_number(info->policy);
     v.admit_always = info->admit == HD_ADMIT_ALWAYS;
     v.dual = info->dual;
+    hkv_split(&v, info->tiers, info->near_bytes);
     v.pin_limit = info->pins;
     v.pin_places = pin_places_for(info->pins);
     return v;
@@ -105,26 +118,36 @@ hkv_view hkv_view_for(const hd_info *info)
 
 uint64_t hkv_bounds_of(const hkv_view *v) { return v->step == 2 && v->slots % HKV_BOUNDED == 0 ? hkv_capacity(v) / HKV_BOUNDED : 0; }
 
-static hd_status take_planes(hkv_view *v, const hd_seams *s)
+uint64_t hkv_near_bytes(const hkv_view *v)
+{
+    uint64_t bytes = hkv_near_values(v) * v->value_bytes;
+    return bytes ? bytes : 1;
+}
+
+uint64_t hkv_far_bytes(const hkv_view *v) { return (hkv_capacity(v) - hkv_near_values(v)) * v->value_bytes; }
+
+static hd_status take_planes(hkv_view *v, const hd_seams *s, uint8_t *lent)
 {
     uint64_t entries = hkv_capacity(v);
-    void *digest = NULL, *key = NULL, *score = NULL, *bound = NULL, *value = NULL, *pin = NULL;
+    void *digest = NULL, *key = NULL, *score = NULL, *bound = NULL, *value = NULL, *far = lent, *pin = NULL;
     hd_status status = hd_take(s, "capacity: digests", entries, 1, &digest);
     if (!status) status = hd_take(s, "capacity: keys", entries, 8 * (uint64_t)v->step, &key);
     if (!status && v->step == 1) status = hd_take(s, "capacity: scores", entries, 8, &score);
     if (!status) status = hd_take(s, "capacity: bounds", hkv_bounds_of(v), 8, &bound);
-    if (!status) status = hd_take(s, "capacity: values", v->value_bytes ? entries : 1, v->value_bytes ? v->value_bytes : 1, &value);
+    if (!status) status = hd_take(s, "capacity: values", hkv_near_bytes(v), 1, &value);
+    if (!status && !lent) status = hd_take(s, "capacity: far values", hkv_far_bytes(v), 1, &far);
     if (!status) status = hd_take(s, "pins", v->pin_places, PIN_BYTES, &pin);
     v->digest = (uint8_t *)digest;
     v->key = (uint64_t *)key;
     v->score = v->step == 1 ? (uint64_t *)score : key ? (uint64_t *)key + 1 : NULL;
     v->bound = (uint64_t *)bound;
     v->value = (uint8_t *)value;
+    v->far = (uint8_t *)far;
     v->pin = (hkv_pin *)pin;
     return status;
 }
 
-static hd_status hkv_open(const hd_info *info, const hd_seams *s, void **state)
+hd_status hkv_open_over(const hd_info *info, const hd_seams *s, uint8_t *far, void **state)
 {
     void *p;
     hd_status status = hd_take(s, "table", 1, sizeof(hkv), &p);
@@ -132,8 +155,9 @@ static hd_status hkv_open(const hd_info *info, const hd_seams *s, void **state)
     hkv *h = (hkv *)p;
     memset(h, 0, sizeof *h);
     h->threads = threads_of(info);
+    h->far_lent = far != NULL;
     h->view = hkv_view_for(info);
-    status = take_planes(&h->view, s);
+    status = take_planes(&h->view, s, far);
     if (status) {
         hkv_close(h, s);
         return status;
@@ -142,6 +166,8 @@ static hd_status hkv_open(const hd_info *info, const hd_seams *s, void **state)
     *state = h;
     return HD_OK;
 }
+
+static hd_status hkv_open(const hd_info *info, const hd_seams *s, void **state) { return hkv_open_over(info, s, NULL, state); }
 
 static hd_status hkv_run(void *state, const hd_batch *b, hd_when when, uint64_t *tally)
 {

@@ -24,6 +24,12 @@
  *
  * 18 bytes of metadata per entry. Both layouts are reached through hkv_key_at and hkv_score_at.
  *
+ * Values may lie in two tiers, near and far, each without gaps. The first `near` of a stripe are near: a stripe is the whole table
+ * (the paper's), or one bucket:
+ *
+ *   near     (r * near + i) * value_bytes ..              of entry i of stripe r, i < near
+ *   far      (r * (slots - near) + i - near) * value_bytes ..   of the others
+ *
  * Differs: HKV allocates buckets one by one and reaches them through a descriptor each, a random 32-byte
  * load before every operation. Here an address is arithmetic.
  *
@@ -57,7 +63,9 @@ typedef struct hkv_view {
     uint64_t *key;     /* of entry e at e * step        */
     uint64_t *score;   /* of entry e at e * step        */
     uint64_t *bound;   /* (buckets, slots / HKV_BOUNDED); NULL: none */
-    uint8_t *value;    /* (buckets, slots, value_bytes) */
+    uint8_t *value;    /* (buckets, slots, value_bytes), or those that are near */
+    uint8_t *far;      /* the others; NULL: all are near */
+    uint64_t near;     /* entries of the table, or slots of every bucket, whose values are near */
     uint64_t buckets;
     uint32_t step;     /* 1: planes; 2: pairs           */
     uint32_t slots;
@@ -66,6 +74,7 @@ typedef struct hkv_view {
     uint32_t policy;       /* hd_policy                 */
     uint32_t admit_always; /* 0 or 1                    */
     uint32_t dual;         /* 0 or 1                    */
+    uint32_t by_bucket;    /* 0 or 1: near is of every bucket */
     uint32_t pin_places;   /* a power of two, or 0      */
     uint32_t pin_limit;    /* pins at most; < pin_places */
     uint32_t pins;         /* pins now                  */
@@ -79,8 +88,26 @@ HD_FN uint64_t *hkv_score_at(const hkv_view *v, uint64_t e) { return v->score + 
 
 HD_FN uint64_t hkv_capacity(const hkv_view *v) { return v->buckets * v->slots; }
 
+/* The stripe that entry e is in. */
+HD_FN uint64_t hkv_stripe(const hkv_view *v, uint64_t e) { return v->by_bucket ? e / v->slots : 0; }
+
+HD_FN bool hkv_is_near(const hkv_view *v, uint64_t e) { return !v->far || e - hkv_stripe(v, e) * v->slots < v->near; }
+
 /* Never NULL: a table of value_bytes 0 has a value plane of one unused byte. */
-HD_FN uint8_t *hkv_value(const hkv_view *v, uint64_t e) { return v->value + e * v->value_bytes; }
+HD_FN uint8_t *hkv_value(const hkv_view *v, uint64_t e)
+{
+    if (!v->far) return v->value + e * v->value_bytes;
+    uint64_t stripe = hkv_stripe(v, e), i = e - stripe * v->slots;
+    if (i < v->near) return v->value + (stripe * v->near + i) * v->value_bytes;
+    return v->far + (stripe * (v->slots - v->near) + i - v->near) * v->value_bytes;
+}
+
+/* How many values are near. */
+HD_FN uint64_t hkv_near_values(const hkv_view *v)
+{
+    uint64_t all = hkv_capacity(v), near = v->by_bucket ? v->buckets * v->near : v->near;
+    return near < all ? near : all;
+}
 
 HD_FN void hkv_make_empty(const hkv_view *v, uint64_t e)
 {

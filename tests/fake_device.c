@@ -59,6 +59,7 @@ static void run_kernel(fake_device *f, const fake_work *w)
     c.shared_bytes = 48 << 10;
     simt_machine_forget(f->machine);
     for (size_t i = 0; i < f->pieces; i++) must(simt_machine_region(f->machine, f->piece[i].p, f->piece[i].bytes, "device memory"));
+    for (size_t i = 0; i < f->fars; i++) must(simt_machine_region(f->machine, f->far[i].p, f->far[i].bytes, "far memory"));
     must(simt_machine_launch(f->machine, entry[w->launch.kernel], w->kept, w->bytes, (uint32_t)w->launch.blocks, w->launch.threads, 0));
     check(simt_machine_run(f->machine, &c), "%s", simt_machine_finding(f->machine)->story);
 }
@@ -191,6 +192,34 @@ static int fake_give(void *self, void *p)
             return code;
         }
     test_fail(__FILE__, __LINE__, "give", "the device never had that memory");
+}
+
+/* In reach of this machine all the time, as it is. */
+static int fake_take_far(void *self, void **p, size_t bytes)
+{
+    fake_device *f = (fake_device *)self;
+    int code = asked(f, "take_far");
+    if (code) return code;
+    if (f->most_far_bytes && bytes > f->most_far_bytes) return HD_DEVICE_NO_MEMORY;
+    check(f->fars < FAKE_FAR, "the fake device has room for %d far pieces", FAKE_FAR);
+    fake_piece k = { memset(test_alloc(1, bytes), 0x5a, bytes), bytes, bytes };
+    f->far[f->fars++] = k;
+    *p = k.p;
+    return 0;
+}
+
+static int fake_give_far(void *self, void *p, size_t bytes)
+{
+    fake_device *f = (fake_device *)self;
+    int code = asked(f, "give_far");
+    run_all(f);
+    for (size_t i = 0; i < f->fars; i++)
+        if (f->far[i].p == p && f->far[i].bytes == bytes) {
+            free(p);
+            f->far[i] = f->far[--f->fars];
+            return code;
+        }
+    test_fail(__FILE__, __LINE__, "give_far", "the device never had that memory");
 }
 
 static int fake_copy(void *self, void *to, const void *from, size_t bytes, hd_way way, void *stream)
@@ -327,8 +356,8 @@ static const char *fake_error(void *self, int code)
 void fake_init(fake_device *f)
 {
     memset(f, 0, sizeof *f);
-    hd_device_seam seam = { fake_find,     fake_use,   fake_take,   fake_give,    fake_copy, fake_fill,  fake_launch, fake_wait,
-                            fake_set_mark, fake_after, fake_unmark, fake_records, fake_owns, fake_error, f };
+    hd_device_seam seam = { fake_find,   fake_use,  fake_take,     fake_give,  fake_take_far, fake_give_far, fake_copy, fake_fill,
+                            fake_launch, fake_wait, fake_set_mark, fake_after, fake_unmark,   fake_records,  fake_owns, fake_error, f };
     f->seam = seam;
     f->work = (fake_work *)test_alloc(FAKE_WORK, sizeof *f->work);
     must(simt_machine_open(NULL, &f->machine));
@@ -338,6 +367,7 @@ void fake_settled(fake_device *f)
 {
     run_all(f);
     check(f->pieces == 0, "%zu pieces of device memory were not given back", f->pieces);
+    check(f->fars == 0, "%zu pieces of far memory were not given back", f->fars);
     check(f->marks == 0, "%zu marks were not given back", f->marks);
     check(f->device == 0, "the thread was left with device %d", f->device);
     simt_machine_close(f->machine);

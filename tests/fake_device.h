@@ -9,7 +9,7 @@
 #include "simt/machine.h"
 #include "tests/testing.h"
 
-enum { FAKE_PIECES = 256, FAKE_WORK = 65536, FAKE_RECORDED = 256, FAKE_INVALID = 1, FAKE_LAUNCH_FAILED = 719 };
+enum { FAKE_PIECES = 256, FAKE_FAR = 8, FAKE_WORK = 65536, FAKE_RECORDED = 256, FAKE_INVALID = 1, FAKE_LAUNCH_FAILED = 719 };
 
 typedef enum fake_kind { FAKE_COPY, FAKE_FILL, FAKE_LAUNCH, FAKE_AFTER, FAKE_MARK } fake_kind;
 
@@ -44,10 +44,11 @@ typedef struct fake_recording {
 typedef struct fake_device {
     hd_device_seam seam; /* counting.seams.device = &fake.seam */
     simt_machine *machine;
-    fake_piece piece[FAKE_PIECES];
+    fake_piece piece[FAKE_PIECES], far[FAKE_FAR]; /* far: this machine's, that kernels reach */
     fake_work *work;
-    size_t pieces, works, marks, before; /* before: so much work was done and forgotten */
+    size_t pieces, fars, works, marks, before; /* before: so much work was done and forgotten */
     uint64_t live_bytes, most_bytes; /* most_bytes: what there is of memory, 0: any */
+    uint64_t most_far_bytes;         /* what may be pinned, 0: any */
     fake_recording *recording;       /* NULL: none at this time */
     uint64_t recordings;
     int device;                      /* that the thread uses */

@@ -42,6 +42,7 @@ static void world_open(world *w, const char *policy, bool dual)
     w->config.slots = SLOTS;
     w->config.value_bytes = VALUE_BYTES;
     w->config.pins = 8;
+    w->config.near_bytes = dual ? CAPACITY * VALUE_BYTES / 2 : 0;
     w->config.seams = &w->seams;
     uint64_t r = 1;
     for (int i = 0; i < N; i++) {

@@ -82,6 +82,8 @@ static hd_config shape(uint64_t *random)
     c.dual = test_below(random, 2);
     c.policy = test_below(random, 2) ? "lfu" : "custom";
     c.pins = 5;
+    c.tiers = test_below(random, 2) ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
+    c.near_bytes = test_below(random, 3) * c.capacity * c.value_bytes / 3;
     return c;
 }
 
@@ -368,6 +370,7 @@ static uint64_t with_fault(const char *lock, uint64_t at_call, int code, bool st
     c.lock = lock;
     c.capacity = 64;
     c.slots = 32;
+    c.near_bytes = 200;
     c.seams = &on.memory.seams;
     for (int step = OPEN; step < STEPS; step++) {
         bool before = on.fake.failed != NULL;
@@ -383,7 +386,7 @@ static uint64_t with_fault(const char *lock, uint64_t at_call, int code, bool st
             clean = false;
         } else {
             /* The old state, closed when the new one stands, has nobody to tell. */
-            bool closing = strcmp(during ? on.fake.failed : "", "give") == 0 || strcmp(during ? on.fake.failed : "", "unmark") == 0;
+            bool closing = strncmp(during ? on.fake.failed : "", "give", 4) == 0 || strcmp(during ? on.fake.failed : "", "unmark") == 0;
             bool old = (step == GROW || step == LOAD) && during && strcmp(on.fake.failed, "use") == 0;
             check(!during || closing || old, "the fault passed without a word");
         }
@@ -482,6 +485,10 @@ static void too_little_memory_is_said(void **unused)
     c.seams = &on.memory.seams;
     on.fake.most_bytes = 10 << 20; /* digests, but no keys */
     must_fail(hd_open(&c, &t), HD_ENOMEM, "capacity: keys: a fake has no memory");
+    on.fake.most_bytes = 0;
+    on.fake.most_far_bytes = 1 << 20;
+    c.near_bytes = 1 << 20; /* of 8 MiB of values */
+    must_fail(hd_open(&c, &t), HD_ENOMEM, "far values: 7340032 bytes of this machine's memory cannot be pinned");
     bench_close(&on);
 }
 

@@ -19,6 +19,8 @@ static hd_table *open_table(const char *policy, uint64_t buckets, uint32_t slots
     c.value_bytes = value_bytes;
     c.dual = dual;
     c.seed = seed;
+    c.tiers = seed % 2 ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
+    c.near_bytes = dual || slots % 2 ? c.capacity * value_bytes / 2 : 0;
     c.pins = 64;
     c.threads = 1;
     hd_table *t;

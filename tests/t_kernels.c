@@ -25,6 +25,9 @@ typedef struct shape {
 static const shape shapes[] = { { 4, 128, 16 }, { 5, 16, 8 }, { 7, 5, 3 }, { 3, 6, 20 }, { 4, 20, 100 }, { 2, 48, 0 }, { 3, 256, 48 }, { 2, 1024, 4 }, { 4, 2, 1040 } };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
+/* Bytes of values near, of table number i: all, about a third, or not one. */
+static uint32_t near_of(const shape *s, uint64_t i) { return i % 3 == 0 ? 0 : i % 3 == 1 ? s->buckets * s->slots * s->value_bytes / 3 + 1 : 1; }
+
 static bool fits(const char *variant, const shape *s)
 {
     hd_info info;
@@ -135,9 +138,9 @@ static void in_order(void **state)
         uint64_t seed = i * 7 + 1, keys = s->buckets * s->slots;
         keys += keys / 4 + 4;
         for (uint64_t k = 0; k < test_scale(); k++) {
-            snprintf(text, sizeof text, "hkv.mix.%s policy=%s buckets=%u slots=%u value=%u dual=%d pins=16 batch=%ux%u keys=uniform:%llu duplicate=100000 extreme=50000 reserved=10000 epoch_every=5 admit=%s seed=%llu judge=1",
+            snprintf(text, sizeof text, "hkv.mix.%s policy=%s buckets=%u slots=%u value=%u dual=%d pins=16 batch=%ux%u keys=uniform:%llu duplicate=100000 extreme=50000 reserved=10000 epoch_every=5 admit=%s near=%u tiers=%s seed=%llu judge=1",
                      variant, hd_policy_rows[i / SHAPES % HD_POLICY_COUNT].name, s->buckets, s->slots, s->value_bytes, (int)(i / SHAPES / HD_POLICY_COUNT), s->slots > 200 ? 400u : 96u, s->slots > 200 ? 12u : 24u, (ull)keys,
-                     i % 2 ? "score" : "always", (ull)(seed + k * 1000));
+                     i % 2 ? "score" : "always", near_of(s, i), i / 2 % 2 ? "position" : "bucket", (ull)(seed + k * 1000));
             hd_host_usual(&c, 1, 32);
             judged(text);
             hd_host_usual(NULL, 0, 0);
@@ -158,8 +161,8 @@ static void in_any_order(void **state)
         if (!test_takes(i) || !fits(variant, s) || s->slots < 5) continue;
         char text[256];
         simt_config c = way(i);
-        snprintf(text, sizeof text, "hkv.mix.%s backend=%s policy=%s buckets=%u slots=%u value=%u dual=%d batch=%ux14 keys=uniform:%u distinct=1 reserved=10000 seed=%llu judge=1", variant, test_backend("host"), hd_policy_rows[i / SHAPES % HD_POLICY_COUNT].name,
-                 s->buckets, s->slots, s->value_bytes, dual, s->slots < 64 ? s->slots * 2 : 80, s->slots < 64 ? s->slots : 64, (ull)(i + 1));
+        snprintf(text, sizeof text, "hkv.mix.%s backend=%s policy=%s buckets=%u slots=%u value=%u dual=%d batch=%ux14 keys=uniform:%u distinct=1 reserved=10000 near=%u seed=%llu judge=1", variant, test_backend("host"), hd_policy_rows[i / SHAPES % HD_POLICY_COUNT].name,
+                 s->buckets, s->slots, s->value_bytes, dual, s->slots < 64 ? s->slots * 2 : 80, s->slots < 64 ? s->slots : 64, near_of(s, i), (ull)(i + 1));
         hd_host_usual(&c, 3, i % 2 ? 32 : 64);
         judged(text);
         hd_host_usual(NULL, 0, 0);

@@ -105,6 +105,9 @@ static hd_case draw_case(uint64_t number, const char *backend)
     c.seed = number;
     c.judge = true;
     if (strcmp(backend, "ref") != 0) draw_kernel(&c, &r, backend);
+    uint64_t bytes = c.buckets * c.slots * c.value_bytes;
+    c.tiers = test_below(&r, 2) ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
+    c.near_bytes = ONE_OF(&r, 0, 0, 1, bytes / 10 + 1, bytes / 2 + 1, bytes + 1);
     return c;
 }
 

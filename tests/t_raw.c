@@ -68,7 +68,7 @@ static void test_caught(void **unused)
 
 static const char *const shapes[] = {
     "buckets=2 slots=16 batch=12x1 keys=uniform:10 value=16 duplicate=200000 reserved=50000 extreme=100000 pins=3",
-    "buckets=3 slots=32 batch=40x1 keys=uniform:400 value=64 duplicate=100000 admit=always pins=2",
+    "buckets=3 slots=32 batch=40x1 keys=uniform:400 value=64 duplicate=100000 admit=always pins=2 near=1000",
     "buckets=2 slots=16 batch=24x1 keys=uniform:40 value=12 duplicate=300000 reserved=50000 pins=0",
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };

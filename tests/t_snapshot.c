@@ -41,6 +41,8 @@ static hd_config config_of(const shape *s)
     c.dual = s->dual;
     c.admit = s->admit;
     c.seed = s->seed;
+    c.tiers = s->seed % 4 == 1 ? HD_TIERS_POSITION : HD_TIERS_BUCKET; /* a file does not say */
+    c.near_bytes = s->seed % 2 ? c.capacity * s->value_bytes / 3 : 0;
     c.pins = 16;
     c.threads = 1; /* children are forked */
     return c;

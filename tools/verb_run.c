@@ -94,6 +94,8 @@ static void facts(out *o, const char *text, const hd_run_report *r)
     out_fact(o, "case", "case", OUT_TEXT, out_text(text));
     out_fact(o, "table", "table", OUT_TEXT, out_text(table));
     out_fact(o, "capacity", NULL, OUT_COUNT, out_count(t->capacity));
+    out_fact(o, "near_value_bytes", t->far_value_bytes ? "near" : NULL, OUT_BYTES, out_count(t->near_value_bytes));
+    out_fact(o, "far_value_bytes", t->far_value_bytes ? "far" : NULL, OUT_BYTES, out_count(t->far_value_bytes));
     out_fact(o, "requests", "requests", OUT_COUNT, out_count(r->requests));
     out_fact(o, "hit_rate", "hit rate", OUT_PERCENT, out_real(hit_rate(&r->counters)));
     out_fact(o, "size", "entries", OUT_COUNT, out_count(r->size));
