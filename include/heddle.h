@@ -106,6 +106,9 @@ typedef enum hd_op {
     HD_OP_SIZE,               /* R COUNT                                                             */
     HD_OP_SIZE_IF,            /* R COUNT PRED                                                        */
     HD_OP_CLEAR,              /* I: no entry, no pin; clock, epoch and counters go on                */
+    HD_OP_PROMOTE,            /* I start n count: in the buckets that begin in slots [start, start + n),
+                                  the values of the best scores become the near ones (hd_tiers);
+                                  count: how many did                                                */
     HD_OP_COUNT_
 } hd_op;
 
@@ -163,8 +166,8 @@ typedef enum hd_layout {
  * this machine's memory, which the device reaches over its bus. Keys, digests and scores are always near, and where a value
  * lies follows from the entry's place in the table, so that find_ptr and contains are what they were. */
 typedef enum hd_tiers {
-    HD_TIERS_BUCKET,  /* those of the first slots of every bucket, whoever is there */
-    HD_TIERS_POSITION /* those of the table's first entries, as in the paper         */
+    HD_TIERS_BUCKET,  /* those of the first slots of every bucket; HD_OP_PROMOTE brings the best there */
+    HD_TIERS_POSITION /* those of the table's first entries, whatever they are worth, as in the paper   */
 } hd_tiers;
 
 typedef enum hd_clock {
@@ -275,7 +278,7 @@ typedef struct hd_batch {
     const uint64_t *score;  /* (n)              in; NULL: the policy's default                     */
     const uint8_t *flag;    /* (n)              in, hd_accum; NULL: HD_EITHER                      */
     uint64_t holder;        /* lock_keys, unlock_keys: who; not 0                                  */
-    uint64_t start;         /* export: first slot, 0 to capacity                                   */
+    uint64_t start;         /* export, promote: first slot, 0 to capacity                          */
     const char *pred;       /* a row of predicates/registry.inc                                    */
     uint64_t pred_arg[2];   /* its arguments                                                       */
 

@@ -287,6 +287,45 @@ static const char *check_pins(agree *a, const hkv_view *now)
     return now->pins == a->model.pins ? NULL : say(a, "%" PRIu32 " keys are pinned, and should be %" PRIu32, now->pins, a->model.pins);
 }
 
+/* What promote left of bucket b, where it was asked to look: nobody far is worth more than somebody near, but who is pinned. */
+static const char *bucket_promoted(agree *a, uint64_t b)
+{
+    const hkv_view *v = &a->s->v;
+    bool room = false;
+    uint64_t least = UINT64_MAX;
+    for (uint32_t s = 0; s < v->slots; s++) {
+        uint64_t e = hkv_entry(v, b, s), key = *hkv_key_at(v, e), score = *hkv_score_at(v, e);
+        bool fixed = hkv_pin_find(&a->model, key) != NULL;
+        if (hkv_is_near(v, e)) {
+            room = room || key == HD_KEY_EMPTY;
+            if (!fixed && key != HD_KEY_EMPTY && score < least) least = score;
+        } else if (key != HD_KEY_EMPTY && !fixed && (room || score > least)) {
+            return say(a, "promote: bucket %" PRIu64 ", slot %" PRIu32 ": key %" PRIx64 " is far, and worth more than one that is near", b, s, key);
+        }
+    }
+    return NULL;
+}
+
+/* Where nothing may move: beyond the range, and what is pinned. */
+static const char *check_promoted(agree *a, uint32_t k)
+{
+    const hd_batch *batch = &a->s->part[k].batch;
+    const hkv_view *v = &a->s->v;
+    hkv_view then = scene_view(a->s, a->s->initial);
+    if (batch->op != HD_OP_PROMOTE) return NULL;
+    for (uint64_t b = 0; b < v->buckets; b++) {
+        bool asked = v->far && v->striped && b * v->slots >= batch->start && b * v->slots < batch->start + batch->n;
+        const char *why = asked ? bucket_promoted(a, b) : NULL;
+        if (why) return why;
+        for (uint64_t e = hkv_entry(v, b, 0); e < hkv_entry(v, b + 1, 0); e++) {
+            uint64_t key = *hkv_key_at(&then, e);
+            if (asked && !hkv_pin_find(&a->model, key)) continue;
+            if (*hkv_key_at(v, e) != key) return say(a, "promote: bucket %" PRIu64 ", slot %" PRIu64 ": key %" PRIx64 " was to stay", b, e % v->slots, key);
+        }
+    }
+    return NULL;
+}
+
 /* Old and inserted are new and erased: what an eviction or a refusal changes is counted by its own outcome. */
 static const char *check_conservation(agree *a)
 {
@@ -365,6 +404,7 @@ const char *agree_judge(void *context, simt_machine *m)
         if (!why && reference) why = check_contents(a);
     }
     if (!why && reference) why = check_pins(a, &now);
+    if (!why) why = check_parts(a, check_promoted);
     if (!why) why = check_conservation(a);
     if (!why) why = check_parts(a, check_tally);
     return why ? why : check_rest(a, &now);

@@ -131,7 +131,7 @@ static bool item_written(const hd_batch *b, judge_array which, uint64_t i)
 
 static bool counts(hd_op op)
 {
-    return judge_ops[op].list || op == HD_OP_ERASE_IF || op == HD_OP_SIZE || op == HD_OP_SIZE_IF;
+    return judge_ops[op].list || op == HD_OP_ERASE_IF || op == HD_OP_SIZE || op == HD_OP_SIZE_IF || op == HD_OP_PROMOTE;
 }
 
 /* How much of a list's array was to be written: `count` places, or none. */

@@ -17,6 +17,7 @@ static const uint8_t weight[HD_OP_COUNT_] = {
     [HD_OP_FIND_OR_INSERT] = 16, [HD_OP_FIND_OR_INSERT_PTR] = 12,
     [HD_OP_LOCK_KEYS] = 10, [HD_OP_UNLOCK_KEYS] = 14, [HD_OP_ERASE] = 10, [HD_OP_ERASE_IF] = 3,
     [HD_OP_EXPORT] = 3, [HD_OP_EXPORT_IF] = 3, [HD_OP_SIZE] = 2, [HD_OP_SIZE_IF] = 3, [HD_OP_CLEAR] = 1,
+    [HD_OP_PROMOTE] = 4,
 };
 
 static uint64_t below(runner *r, uint64_t n) { return hd_rng_below(&r->rng, n); }
@@ -80,7 +81,7 @@ static hd_status run_op(runner *r, hd_op op)
     if (judge_ops[op].predicate) draw_predicate(r, &b, &info);
     if (!judge_ops[op].keyed) { /* a range of slots, or nothing */
         b.n = 0;
-        if (op == HD_OP_EXPORT || op == HD_OP_EXPORT_IF) {
+        if (judge_ops[op].range) {
             b.start = below(r, 2) ? 0 : below(r, info.capacity + 1);
             b.n = info.capacity - b.start < r->arrays.most ? info.capacity - b.start : r->arrays.most;
         }

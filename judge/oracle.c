@@ -522,6 +522,12 @@ static const char *judge_clear(judging *j)
     return NULL;
 }
 
+/* It knows no slots: contents are what they were, and no more moved than there are places. */
+static const char *judge_promote(judging *j)
+{
+    return j->b->count && *j->b->count > j->o->capacity ? judge_say(j->o, "promote: %" PRIu64 " entries came near", *j->b->count) : NULL;
+}
+
 static const char *judge_whole(judging *j)
 {
     if (j->rule->predicate && (!j->b->pred || judge_holds(j->b->pred, j->b->pred_arg, 0, 0, NULL, 0) < 0))
@@ -530,6 +536,7 @@ static const char *judge_whole(judging *j)
     case HD_OP_ERASE_IF: return judge_erase_if(j);
     case HD_OP_EXPORT: case HD_OP_EXPORT_IF: return judge_export(j);
     case HD_OP_SIZE: case HD_OP_SIZE_IF: return judge_size(j);
+    case HD_OP_PROMOTE: return judge_promote(j);
     default: return judge_clear(j);
     }
 }

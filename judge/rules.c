@@ -27,10 +27,11 @@ const judge_op judge_ops[HD_OP_COUNT_] = {
     [HD_OP_UNLOCK_KEYS] = { .keyed = true, .present = HD_HIT },
     [HD_OP_ERASE] = { .keyed = true, .changes = true, .present = HD_ERASED },
     [HD_OP_ERASE_IF] = { .changes = true, .predicate = true },
-    [HD_OP_EXPORT] = { .list = true },
-    [HD_OP_EXPORT_IF] = { .list = true, .predicate = true },
+    [HD_OP_EXPORT] = { .list = true, .range = true },
+    [HD_OP_EXPORT_IF] = { .list = true, .range = true, .predicate = true },
     [HD_OP_SIZE_IF] = { .predicate = true },
     [HD_OP_CLEAR] = { .changes = true },
+    [HD_OP_PROMOTE] = { .changes = true, .range = true },
 };
 
 bool judge_reserved(uint64_t key) { return key >= UINT64_MAX - 2; }

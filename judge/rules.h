@@ -19,6 +19,7 @@ typedef struct judge_op {
     bool value_out, score_out, ptr_out;
     bool list;       /* fills the list                                    */
     bool predicate;
+    bool range;         /* of slots                                       */
     hd_outcome present; /* the outcome when the key is present, not pinned */
 } judge_op;
 

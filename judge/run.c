@@ -243,7 +243,7 @@ static hd_status op_step(runner *r, hd_op op)
     runner_fill(r, &b, turn, NULL, r->requests);
     b.holder = 1;
     b.pred = "all";
-    if (turn == HD_OP_EXPORT || turn == HD_OP_EXPORT_IF) {
+    if (judge_ops[turn].range) {
         hd_info info;
         hd_status s = hd_table_info(r->table, &info);
         if (s) return s;

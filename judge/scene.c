@@ -251,7 +251,7 @@ static hd_status draw_part(scene *s, uint32_t k)
     b->op = op_named(c->op);
     if (b->op == HD_OP_COUNT_) return hd_fail(HD_EINVAL, "case: a scene is of one operation, not of '%s'", c->op);
     const judge_op *rule = &judge_ops[b->op];
-    bool range = b->op == HD_OP_EXPORT || b->op == HD_OP_EXPORT_IF;
+    bool range = rule->range;
     b->n = rule->keyed ? c->batch : range ? hkv_capacity(&s->v) : 0;
     if (!scene_draw_elem(s, b, &g))
         return hd_fail(HD_EINVAL, "case: value=%" PRIu32 " is no whole number of any element", s->v.value_bytes);
@@ -337,7 +337,7 @@ void scene_make_args(scene *s, uint32_t k)
     a->epoch = s->epoch;
     a->n = b->n;
     a->first = judge_ops[b->op].keyed ? 0 : b->start;
-    a->last = judge_ops[b->op].keyed || judge_ops[b->op].list ? a->first + b->n : hkv_capacity(&s->v);
+    a->last = judge_ops[b->op].keyed || judge_ops[b->op].range ? a->first + b->n : hkv_capacity(&s->v);
     a->key = b->key;
     a->value = b->op == HD_OP_FIND_OR_INSERT_PTR ? NULL : (const uint8_t *)b->value;
     a->score = b->score;

@@ -45,7 +45,7 @@ hd_status scene_batch(scene *s, const scene_kernel *k, hd_op op, const uint64_t 
     memset(b, 0, sizeof *b);
     b->op = op;
     b->holder = 1;
-    b->n = rule->keyed ? n : op == HD_OP_EXPORT || op == HD_OP_EXPORT_IF ? (capacity < most ? capacity : most) : 0;
+    b->n = rule->keyed ? n : rule->range ? (capacity < most ? capacity : most) : 0;
     if (b->n > most) return hd_fail(HD_EINVAL, "batch: %llu items, and room for %llu", (unsigned long long)b->n, (unsigned long long)most);
     if (!scene_draw_elem(s, b, &g)) return hd_fail(HD_EINVAL, "its values are no whole number of any element");
     scene_draw_predicate(b, &g);

@@ -49,7 +49,8 @@ enum {
     X(EXPORT_IF, export_if, HD_READER, HD_RANGE | HD_NEEDS_PRED, "those of them that a predicate holds for", with)                \
     X(SIZE, size, HD_READER, HD_NEEDS_COUNT, "count the entries", with)                                                           \
     X(SIZE_IF, size_if, HD_READER, HD_NEEDS_COUNT | HD_NEEDS_PRED, "count the entries that a predicate holds for", with)          \
-    X(CLEAR, clear, HD_INSERTER, 0, "remove all entries and pins", with)
+    X(CLEAR, clear, HD_INSERTER, 0, "remove all entries and pins", with)                                                          \
+    X(PROMOTE, promote, HD_INSERTER, HD_RANGE, "bring the values of the best scores near", with)
 
 /* X(enumerator, name, role, needs, one sentence) */
 #define HD_OP_ROW_PLAIN(number, name, role, needs, what, X) X(number, name, role, needs, what)

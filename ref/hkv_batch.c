@@ -282,9 +282,16 @@ void hkv_clear(hkv_view *v, uint32_t threads)
     hkv_unpin_all(v);
 }
 
+static void run_promote(hkv_view *v, const hd_batch *b, hkv_when when)
+{
+    uint64_t moved = hkv_promote(v, b->start, b->n, when.threads);
+    if (b->count) *b->count = moved;
+}
+
 void hkv_run_batch(hkv_view *v, const hd_batch *b, hkv_when when, uint64_t *tally)
 {
     if (b->op == HD_OP_CLEAR) hkv_clear(v, when.threads);
+    else if (b->op == HD_OP_PROMOTE) run_promote(v, b, when);
     else if (b->op >= HD_OP_ERASE_IF) run_scan(v, b, when);
     else run_keyed(v, b, when, tally);
 }

@@ -94,7 +94,7 @@ void hkv_split(hkv_view *v, hd_tiers tiers, uint64_t near_bytes)
 {
     uint64_t rows = tiers == HD_TIERS_BUCKET ? v->buckets : 1, most = tiers == HD_TIERS_BUCKET ? v->slots : hkv_capacity(v);
     uint64_t near = near_bytes && v->value_bytes ? near_bytes / v->value_bytes / rows : most;
-    v->by_bucket = tiers == HD_TIERS_BUCKET;
+    v->striped = tiers == HD_TIERS_BUCKET ? UINT64_MAX / v->slots + 1 : 0;
     v->near = near < most ? near : most;
 }
 

@@ -66,6 +66,7 @@ typedef struct hkv_view {
     uint8_t *value;    /* (buckets, slots, value_bytes), or those that are near */
     uint8_t *far;      /* the others; NULL: all are near */
     uint64_t near;     /* entries of the table, or slots of every bucket, whose values are near */
+    uint64_t striped;  /* 0: a stripe is the table; else a bucket, and this is 2^64 / slots, rounded up */
     uint64_t buckets;
     uint32_t step;     /* 1: planes; 2: pairs           */
     uint32_t slots;
@@ -74,7 +75,6 @@ typedef struct hkv_view {
     uint32_t policy;       /* hd_policy                 */
     uint32_t admit_always; /* 0 or 1                    */
     uint32_t dual;         /* 0 or 1                    */
-    uint32_t by_bucket;    /* 0 or 1: near is of every bucket */
     uint32_t pin_places;   /* a power of two, or 0      */
     uint32_t pin_limit;    /* pins at most; < pin_places */
     uint32_t pins;         /* pins now                  */
@@ -88,8 +88,8 @@ HD_FN uint64_t *hkv_score_at(const hkv_view *v, uint64_t e) { return v->score + 
 
 HD_FN uint64_t hkv_capacity(const hkv_view *v) { return v->buckets * v->slots; }
 
-/* The stripe that entry e is in. */
-HD_FN uint64_t hkv_stripe(const hkv_view *v, uint64_t e) { return v->by_bucket ? e / v->slots : 0; }
+/* The stripe that entry e is in. The quotient is exact while e < 2^54: what was rounded up makes less than 1 of it. */
+HD_FN uint64_t hkv_stripe(const hkv_view *v, uint64_t e) { return hd_mulhi64(e, v->striped); }
 
 HD_FN bool hkv_is_near(const hkv_view *v, uint64_t e) { return !v->far || e - hkv_stripe(v, e) * v->slots < v->near; }
 
@@ -105,7 +105,7 @@ HD_FN uint8_t *hkv_value(const hkv_view *v, uint64_t e)
 /* How many values are near. */
 HD_FN uint64_t hkv_near_values(const hkv_view *v)
 {
-    uint64_t all = hkv_capacity(v), near = v->by_bucket ? v->buckets * v->near : v->near;
+    uint64_t all = hkv_capacity(v), near = v->striped ? v->buckets * v->near : v->near;
     return near < all ? near : all;
 }
 

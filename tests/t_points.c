@@ -9,6 +9,8 @@
 #include "bench/device/goals.h"
 #include "bench/device/places.h"
 #include "bench/device/point.h"
+#include "lib/table.h"
+#include "ref/hkv.h"
 #include "tests/testing.h"
 
 typedef unsigned long long ull;
@@ -203,7 +205,7 @@ static void every_point_is_proved_and_timed(void **state)
     uint64_t round = 0;
     for (int shape = 0; shape < 4; shape++) {
         bench_stand s;
-        must(stand_open(&s, &bench_here, &(bench_shape){ "ref", shape & 1 ? HD_LAYOUT_PAIRS : HD_LAYOUT_PLANES, shape & 2, CAPACITY, 128, 3 }));
+        must(stand_open(&s, &bench_here, &(bench_shape){ "ref", shape & 1 ? HD_LAYOUT_PAIRS : HD_LAYOUT_PLANES, shape & 2, CAPACITY, 128, 3, shape & 2 ? HD_TIERS_POSITION : HD_TIERS_BUCKET, shape ? 0.3 : 0 }));
         for (int l = 0; l < GOAL_LOADS; l++)
             for (int op = 0; op < HD_OP_COUNT_; op++)
                 for (int skewed = 0; skewed < (op == HD_OP_EXPORT ? 1 : 2) && tray_row_of((hd_op)op); skewed++)
@@ -222,6 +224,31 @@ static void every_point_is_proved_and_timed(void **state)
                     }
         stand_close(&s);
     }
+}
+
+/* Before a skewed point is timed on in-bucket tiers, what will be wanted most is near. */
+static void the_wanted_are_near(void **state)
+{
+    (void)state;
+    enum { CAPACITY = 1 << 12, ASKED = 2000 };
+    bench_stand s;
+    bench_measure m;
+    bench_point p = { .op = HD_OP_FIND, .hits = 1, .load = 1, .n = 50, .zipf = 0.99 };
+    uint64_t moved = 1, near = 0, key[ASKED];
+    void *ptr[ASKED];
+    must(stand_open(&s, &bench_here, &(bench_shape){ "ref", HD_LAYOUT_PAIRS, false, CAPACITY, 128, 3, HD_TIERS_BUCKET, 0.1 }));
+    measure(&s, &p, &m);
+    check(*m.wrong == 0, "%s", m.wrong);
+    must(hd_run(s.table, &(hd_batch){ .op = HD_OP_PROMOTE, .n = CAPACITY, .count = &moved }));
+    check(moved == 0, "%llu were still to come near", (ull)moved);
+    bench_draw d = stand_draw(&s, ASKED, ASKED, p.zipf);
+    must(bench_here.keys(&d, key));
+    must(hd_run(s.table, &(hd_batch){ .op = HD_OP_FIND_PTR, .n = ASKED, .key = key, .ptr = ptr }));
+    const hkv_view *v = hkv_view_of(s.table->state);
+    for (int i = 0; i < ASKED; i++) near += (uint8_t *)ptr[i] >= v->value && (uint8_t *)ptr[i] < v->value + s.info.near_value_bytes;
+    test_note("%.3f of skewed lookups are near, with a share of 0.1", (double)near / ASKED);
+    check(near > ASKED / 2, "%llu of %d", (ull)near, ASKED);
+    stand_close(&s);
 }
 
 /* ---- Lies -------------------------------------------------------------------------------------------------------- */
@@ -265,7 +292,7 @@ static void lies(hd_op op, double hits, const char *expected)
     bench_measure m;
     bench_point p = { .op = op, .hits = hits, .load = 1, .n = 200 };
     test_case("%s, hits %g: %s", hd_op_name(op), hits, expected);
-    must(stand_open(&s, &liar, &(bench_shape){ "ref", HD_LAYOUT_USUAL, false, 1 << 14, 128, 3 }));
+    must(stand_open(&s, &liar, &(bench_shape){ "ref", HD_LAYOUT_USUAL, false, 1 << 14, 128, 3, HD_TIERS_BUCKET, 0 }));
     victim = s.table;
     measure(&s, &p, &m);
     check(strstr(m.wrong, expected), "said was '%s'", m.wrong);
@@ -310,7 +337,8 @@ int main(void)
         cmocka_unit_test(an_order_has_everyone_once),        cmocka_unit_test(a_drawing_is_what_it_says),
         cmocka_unit_test(a_skewed_drawing_favours_few),      cmocka_unit_test(a_value_tells_whether_it_is_right),
         cmocka_unit_test(floors_make_sense),                 cmocka_unit_test(every_operation_has_a_row),
-        cmocka_unit_test(every_point_is_proved_and_timed),   cmocka_unit_test(what_lies_is_not_timed),
+        cmocka_unit_test(every_point_is_proved_and_timed),
+        cmocka_unit_test(the_wanted_are_near),   cmocka_unit_test(what_lies_is_not_timed),
         cmocka_unit_test(limits_are_measured),
     };
     return test_run(tests);

@@ -141,6 +141,18 @@ static void on_stand(points *q, const bench_shape *shape)
     }
 }
 
+/* One shape, by every split of its values. */
+static void by_tiers(points *q, bench_shape shape)
+{
+    const points_wish *w = q->w;
+    for (int n = 0; n < w->nears; n++)
+        for (int t = 0; t < w->tierings && !over(q); t++) {
+            shape.near = w->near[n];
+            shape.tiers = w->tiers[t];
+            if (shape.near > 0 || t == 0) on_stand(q, &shape);
+        }
+}
+
 static void by_shapes(points *q)
 {
     const points_wish *w = q->w;
@@ -150,9 +162,9 @@ static void by_shapes(points *q)
         for (int y = 0; y < w->layouts; y++)
             for (int c = 0; c < w->capacities; c++)
                 for (int d = 0; d < w->dims && !over(q); d++) {
-                    bench_shape shape = { w->backend, w->layout[y], dual[mode] != 0, w->capacity[c], 128, (uint32_t)w->dim[d] };
+                    bench_shape shape = { w->backend, w->layout[y], dual[mode] != 0, w->capacity[c], 128, (uint32_t)w->dim[d], HD_TIERS_BUCKET, 0 };
                     if (shape.capacity == 0) shape.capacity = goal_capacity(shape.words);
-                    on_stand(q, &shape);
+                    by_tiers(q, shape);
                 }
 }
 

@@ -25,8 +25,10 @@ typedef struct points_wish {
     double hits[POINTS_LIST], load[POINTS_LIST], zipf[POINTS_LIST]; /* zipf 0: distinct keys */
     uint64_t dim[POINTS_LIST], capacity[POINTS_LIST], batch[POINTS_LIST], dual[POINTS_LIST];
     hd_layout layout[POINTS_LIST];
+    hd_tiers tiers[POINTS_LIST];
+    double near[POINTS_LIST];
     const char *variant[POINTS_LIST]; /* NULL: the table's choice */
-    int ops, hit_shares, loads, zipfs, dims, capacities, batches, duals, layouts, variants;
+    int ops, hit_shares, loads, zipfs, dims, capacities, batches, duals, layouts, tierings, nears, variants;
     bool all_variants, limits_only;
     bench_effort effort;
     char text[4096]; /* what variant[] points into */

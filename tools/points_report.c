@@ -19,9 +19,9 @@ static const struct {
 } column[POINTS_COLUMNS] = {
     { "operation", -18 }, { "hits", 5 },    { "buckets", 7 },      { "dim", 3 },       { "load", 5 },      { "keys", -8 },  { "batch", 8 },
     { "capacity", 0 },    { "layout", -6 }, { "variant", -10 },    { "rate", 8 },      { "spread", 6 },    { "wall", 8 },   { "goal", 6 },
-    { "hkv", 6 },         { "floor", 8 },   { "of_floor", 8 },     { "of_goal", 7 },   { "calls", 0 },
+    { "hkv", 6 },         { "floor", 8 },   { "of_floor", 8 },     { "of_goal", 7 },   { "calls", 0 },         { "near", 5 },   { "tiers", -8 },
 };
-enum { OPERATION, HITS, BUCKETS, DIM, LOAD, KEYS, BATCH, CAPACITY, LAYOUT, VARIANT, RATE, SPREAD, WALL, GOAL, HKV, FLOOR, OF_FLOOR, OF_GOAL, CALLS };
+enum { OPERATION, HITS, BUCKETS, DIM, LOAD, KEYS, BATCH, CAPACITY, LAYOUT, VARIANT, RATE, SPREAD, WALL, GOAL, HKV, FLOOR, OF_FLOOR, OF_GOAL, CALLS, NEAR, TIERS };
 
 static void __attribute__((format(printf, 3, 4))) put(points_row *r, int at, const char *format, ...)
 {
@@ -68,6 +68,8 @@ static void row_fill(points_row *r, const points_report *report, const bench_row
     put_rate(r, OF_FLOOR, "%.3g%%", 100 * rate / floor);
     if (peers.goal > 0) put_rate(r, OF_GOAL, "%.3g%%", 100 * rate / peers.goal);
     put(r, CALLS, "%llu", (unsigned long long)(m->calls * m->parts));
+    put(r, NEAR, "%.3g", s->info.value_bytes ? (double)s->info.near_value_bytes / (double)(s->info.capacity * s->info.value_bytes) : 1);
+    if (s->info.far_value_bytes) put(r, TIERS, "%s", s->info.tiers == HD_TIERS_BUCKET ? "bucket" : "position");
 }
 
 static void extra(bench_row *row, const char *key, double value)
@@ -78,8 +80,10 @@ static void extra(bench_row *row, const char *key, double value)
 /* The same for JSON: the name says which point, figures are the cells'. */
 static void json_fill(bench_row *row, const points_row *r)
 {
-    snprintf(row->name, sizeof row->name, "%s/hits=%s/buckets=%s/dim=%s/load=%s/%s/batch=%s/%s/%s", r->cell[OPERATION], r->cell[HITS], r->cell[BUCKETS],
-             r->cell[DIM], r->cell[LOAD], r->cell[KEYS], r->cell[BATCH], r->cell[LAYOUT], r->cell[VARIANT]);
+    int used = snprintf(row->name, sizeof row->name, "%s/hits=%s/buckets=%s/dim=%s/load=%s/%s/batch=%s/%s/%s", r->cell[OPERATION], r->cell[HITS],
+                        r->cell[BUCKETS], r->cell[DIM], r->cell[LOAD], r->cell[KEYS], r->cell[BATCH], r->cell[LAYOUT], r->cell[VARIANT]);
+    if (*r->cell[TIERS] && used > 0 && (size_t)used < sizeof row->name)
+        snprintf(row->name + used, sizeof row->name - (size_t)used, "/near=%s/tiers=%s", r->cell[NEAR], r->cell[TIERS]);
     extra(row, "floor_items_per_second", atof(r->cell[FLOOR]) * 1e9);
     extra(row, "wall_items_per_second", atof(r->cell[WALL]) * 1e9);
     extra(row, "goal_items_per_second", atof(r->cell[GOAL]) * 1e9);

@@ -10,7 +10,7 @@
 #include "tools/bench_report.h"
 #include "tools/points.h"
 
-enum { POINTS_COLUMNS = 19, POINTS_CELL = 32 };
+enum { POINTS_COLUMNS = 21, POINTS_CELL = 32 };
 
 typedef struct points_row {
     char cell[POINTS_COLUMNS][POINTS_CELL];

@@ -41,6 +41,15 @@ static hd_status add_layout(points_wish *w, const char *text)
     return HD_OK;
 }
 
+static hd_status add_tiers(points_wish *w, const char *text)
+{
+    bool bucket = strcmp(text, "bucket") == 0;
+    if (!bucket && strcmp(text, "position") != 0) return hd_fail(HD_EINVAL, "tiers: '%.40s' is neither bucket nor position", text);
+    if (w->tierings == POINTS_LIST) return full("tiers");
+    w->tiers[w->tierings++] = bucket ? HD_TIERS_BUCKET : HD_TIERS_POSITION;
+    return HD_OK;
+}
+
 static hd_status add_keys(points_wish *w, const char *text)
 {
     if (strcmp(text, "uniform") == 0) return add_share("keys", "0", 0, 0, w->zipf, &w->zipfs);
@@ -56,8 +65,9 @@ static hd_status take_mode(points_wish *w, const char *text)
     return hd_fail(HD_EINVAL, "mode: '%.40s' is none of queue, wall, both", text);
 }
 
-typedef enum axis { DIM, LOAD, HITS, CAPACITY, BATCH, VARIANT, KEYS, LAYOUT, DUAL, MODE, CALLS, AXES } axis;
-static const char *const axes[AXES + 1] = { "dim", "load", "hits", "capacity", "batch", "variant", "keys", "layout", "dual", "mode", "calls", NULL };
+typedef enum axis { DIM, LOAD, HITS, CAPACITY, BATCH, VARIANT, KEYS, LAYOUT, DUAL, NEAR, TIERS, MODE, CALLS, AXES } axis;
+static const char *const axes[AXES + 1] = { "dim", "load", "hits", "capacity", "batch", "variant", "keys", "layout", "dual", "near", "tiers", "mode", "calls",
+                                            NULL };
 
 static hd_status add(points_wish *w, axis which, const char *value)
 {
@@ -72,6 +82,8 @@ static hd_status add(points_wish *w, axis which, const char *value)
     case KEYS: return add_keys(w, value);
     case LAYOUT: return add_layout(w, value);
     case DUAL: return add_count("dual", value, 0, 1, w->dual, &w->duals);
+    case NEAR: return add_share("near", value, 0, 1, w->near, &w->nears);
+    case TIERS: return add_tiers(w, value);
     case MODE: return take_mode(w, value);
     default: return hd_parse_u64("calls", value, 1, 1 << 20, &w->effort.calls);
     }
@@ -118,6 +130,8 @@ static void complete(points_wish *w)
     if (!w->effort.calls && !gpu) w->effort.calls = 20;
     if (!w->zipfs) w->zipf[w->zipfs++] = 0;
     if (!w->layouts) w->layout[w->layouts++] = HD_LAYOUT_USUAL;
+    if (!w->tierings) w->tiers[w->tierings++] = HD_TIERS_BUCKET;
+    if (!w->nears) w->near[w->nears++] = 0;
     if (!w->variants && !w->all_variants) w->variant[w->variants++] = NULL;
     if (!w->batches) w->batch[w->batches++] = gpu ? 1 << 20 : slow ? 64 : 1024;
     if (!w->capacities) w->capacity[w->capacities++] = gpu ? 0 : slow ? 1 << 11 : 1 << 16; /* 0: as dim has it */

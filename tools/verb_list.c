@@ -45,6 +45,7 @@ static const char *const op_what[HD_OP_COUNT_][2] = {
     [HD_OP_SIZE] = { "count the entries", "reader" },
     [HD_OP_SIZE_IF] = { "count those that a predicate holds for", "reader" },
     [HD_OP_CLEAR] = { "remove every entry", "inserter" },
+    [HD_OP_PROMOTE] = { "bring the values of the best scores near", "inserter" },
 };
 
 static bool row_operation(size_t i, hd_row *r)

@@ -105,6 +105,7 @@ static hd_status set_up(const bench_point *p, const course *c, bench_stand *s, u
     *fresh = s->fresh;
     if (e || p->op == HD_OP_EXPORT) return e;
     if (point_hits(p) || p->zipf > 0) e = stand_list(s, c->left_out);
+    if (!e) e = stand_settle(s, p->zipf);
     if (!e && point_hits(p) > s->presents)
         e = hd_fail(HD_EINVAL, "batch: %" PRIu64 " keys to be found, of %" PRIu64 " in the table", point_hits(p), s->presents);
     return e;

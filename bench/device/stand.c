@@ -27,6 +27,8 @@ hd_status stand_open_with(bench_stand *s, const bench_device *device, const benc
     c.dual = shape->dual;
     c.capacity = shape->capacity;
     c.slots = shape->slots;
+    c.tiers = shape->tiers;
+    if (shape->near > 0) c.near_bytes = (uint64_t)(shape->near * (double)shape->capacity) * shape->words * 4;
     c.value_bytes = shape->words * 4;
     hd_status e = hd_open(&c, &s->table);
     if (!e) e = hd_table_info(s->table, &s->info);
@@ -55,7 +57,11 @@ void stand_close(bench_stand *s)
     memset(s, 0, sizeof *s);
 }
 
-void stand_changed(bench_stand *s) { s->left_out = -1; }
+void stand_changed(bench_stand *s)
+{
+    s->left_out = -1;
+    s->settled = false;
+}
 
 hd_status stand_size(bench_stand *s, uint64_t *entries) { return hd_size_sync(s->table, entries); }
 
@@ -192,5 +198,30 @@ hd_status stand_list(bench_stand *s, double left_out)
     if (!e) e = quantile(s, n, left_out, &least);
     if (!e) e = s->device->keep(s->listed, s->score, n, least, s->present, &s->presents);
     if (!e) s->left_out = left_out;
+    return e;
+}
+
+/* ---- Tiers ------------------------------------------------------------------------------------------------------------ */
+
+/* From the rank that is wanted least to the first, some at a time: under lru the scores are then in the order of the ranks, as those of
+ * lfu are in the long run. */
+hd_status stand_settle(bench_stand *s, double zipf)
+{
+    enum { STEPS = 64 };
+    uint64_t step = s->presents / STEPS + 1, left = s->presents;
+    hd_status e = HD_OK;
+    if (s->settled || zipf <= 0 || s->info.far_value_bytes == 0 || s->info.tiers != HD_TIERS_BUCKET) return HD_OK;
+    if (step > s->at_once) step = s->at_once;
+    while (left > 0 && !e) {
+        uint64_t n = left < step ? left : step;
+        bench_draw d = stand_draw(s, n, n, 0);
+        hd_batch b = { .op = HD_OP_TOUCH, .distinct = true, .n = n, .key = s->key, .stream = s->device->stream() };
+        d.at = left -= n;
+        e = s->device->keys(&d, s->key);
+        if (!e) e = hd_run(s->table, &b);
+    }
+    hd_batch promote = { .op = HD_OP_PROMOTE, .n = s->info.capacity, .stream = s->device->stream() };
+    if (!e) e = hd_run(s->table, &promote);
+    s->settled = e == HD_OK;
     return e;
 }

@@ -14,6 +14,8 @@ typedef struct bench_shape {
     bool dual;
     uint64_t capacity;
     uint32_t slots, words; /* of 32 bits, in a value */
+    hd_tiers tiers;
+    double near;           /* share of the values that are; 0: no tiers */
 } bench_shape;
 
 typedef struct bench_stand {
@@ -29,6 +31,7 @@ typedef struct bench_stand {
     void *value;      /* (at_once, words) */
     uint64_t *listed, *score, *present; /* (capacity) keys and scores as export lists them; those to draw from */
     uint64_t presents;
+    bool settled;     /* the keys that skewed batches want most are near */
     double left_out;  /* the share that present leaves out, the oldest; below 0: present is not known */
     uint64_t *count;  /* (1), the device's */
 } bench_stand;
@@ -44,6 +47,8 @@ hd_status stand_size(bench_stand *s, uint64_t *entries);
 
 /* Makes present[] the keys that are in the table, without the oldest ones. */
 hd_status stand_list(bench_stand *s, double left_out);
+/* Where the table has in-bucket tiers and keys are skewed: what will be wanted most gets the best scores, and they come near. */
+hd_status stand_settle(bench_stand *s, double zipf);
 /* Content changed: present[] holds no longer. */
 void stand_changed(bench_stand *s);
 

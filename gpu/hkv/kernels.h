@@ -21,6 +21,7 @@
 #define HKV_KERNELS_H
 
 #include "concurrency/word.h"
+#include "gpu/hkv/promote.h"
 #include "gpu/hkv/scan.h"
 
 #define HKV_KERNEL_TEXT

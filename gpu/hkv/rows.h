@@ -19,7 +19,8 @@ typedef enum hkv_family {
     HKV_FAMILY_erase,
     HKV_FAMILY_sweep,  /* erase_if, size, size_if                        */
     HKV_FAMILY_export, /* export, export_if                              */
-    HKV_FAMILY_clear
+    HKV_FAMILY_clear,
+    HKV_FAMILY_promote
 } hkv_family;
 
 static inline hkv_family hkv_family_of(uint32_t op)
@@ -30,10 +31,12 @@ static inline hkv_family hkv_family_of(uint32_t op)
     if (op <= HD_OP_UNLOCK_KEYS) return HKV_FAMILY_pin;
     if (op == HD_OP_ERASE) return HKV_FAMILY_erase;
     if (op == HD_OP_EXPORT || op == HD_OP_EXPORT_IF) return HKV_FAMILY_export;
+    if (op == HD_OP_PROMOTE) return HKV_FAMILY_promote;
     return op == HD_OP_CLEAR ? HKV_FAMILY_clear : HKV_FAMILY_sweep;
 }
 
 static inline bool hkv_is_keyed(hkv_family f) { return f <= HKV_FAMILY_erase; }
+static inline bool hkv_is_ranged(hkv_family f) { return f == HKV_FAMILY_export || f == HKV_FAMILY_promote; }
 
 /* ---- Which shapes a row can run: NULL, or why not -------------------------------------------------------------- */
 
@@ -140,11 +143,11 @@ static inline hd_status hkv_launch(const hkv_launcher *l, uint32_t row, hkv_args
 {
     const hkv_row *r = &hkv_rows[row];
     bool stages = (a.op == HD_OP_FIND_MISSED || a.op == HD_OP_INSERT_AND_EVICT) && hkv_list_wanted(&a);
-    bool counts = stages || r->family == HKV_FAMILY_sweep || r->family == HKV_FAMILY_export;
+    bool counts = stages || r->family == HKV_FAMILY_sweep || hkv_is_ranged(r->family);
     hd_status s = HD_OK;
     if (!stages) a.stage_flag = NULL;
-    a.first = r->family == HKV_FAMILY_export ? a.start : 0;
-    a.last = hkv_is_keyed(r->family) ? a.n : r->family == HKV_FAMILY_export ? a.start + a.n : hkv_capacity(&a.v);
+    a.first = hkv_is_ranged(r->family) ? a.start : 0;
+    a.last = hkv_is_keyed(r->family) ? a.n : hkv_is_ranged(r->family) ? a.start + a.n : hkv_capacity(&a.v);
     a.window = 0;
     if (counts && a.count) s = l->zero(l->self, a.count, sizeof *a.count);
     if (!s && stages) return hkv_launch_windows(l, row, &a);

@@ -30,6 +30,7 @@ SIMT_FN void hkv_tlpv1_erase(const hkv_args *a) { hkv_tlpv1(a, HKV_ERASE); }
 SIMT_FN void hkv_tlpv1_sweep(const hkv_args *a) { hkv_sweep_slots(a); }
 SIMT_FN void hkv_tlpv1_export(const hkv_args *a) { hkv_list_write(a, HKV_BY_LANE, (uint8_t *)0); }
 SIMT_FN void hkv_tlpv1_clear(const hkv_args *a) { hkv_clear_slots(a); }
+SIMT_FN void hkv_tlpv1_promote(const hkv_args *a) { hkv_promote_slots(a, simt_tile_of(1)); }
 #endif
 HKV_KERNEL(tlpv1, lookup, 1, 128, hkv_fits_all, ORDER, "a thread per key, digests compared four at a time")
 HKV_KERNEL(tlpv1, update, 1, 128, hkv_fits_all, ORDER, "a thread per key owns the entry while it changes it")
@@ -39,3 +40,4 @@ HKV_KERNEL(tlpv1, erase, 1, 128, hkv_fits_all, ORDER, "a thread per key under it
 HKV_KERNEL(tlpv1, sweep, 1, 128, hkv_fits_all, EXACT, "a thread per slot")
 HKV_KERNEL(tlpv1, export, 1, 128, hkv_fits_all, EXACT, "a warp ranks 32 slots at a time, each thread copies its own entry")
 HKV_KERNEL(tlpv1, clear, 1, 128, hkv_fits_all, EXACT, "a thread per slot")
+HKV_KERNEL(tlpv1, promote, 1, 128, hkv_fits_all, EXACT, "a thread per bucket, the worst near entry and the best far one at a time")

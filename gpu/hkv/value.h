@@ -31,6 +31,26 @@ SIMT_FN void hkv_copy(simt_tile t, uint8_t *to, const uint8_t *from, uint32_t by
     simt_join();
 }
 
+/* Two values change places. */
+SIMT_FN void hkv_swap(simt_tile t, uint8_t *x, uint8_t *y, uint32_t bytes)
+{
+    uint32_t low = (uint32_t)((uintptr_t)x | (uintptr_t)y | bytes);
+    if (low % 16 == 0) {
+        for (uint32_t at = 16 * t.rank; at < bytes; at += 16 * t.size) {
+            simt_v4 p = simt_ld_v4((const simt_v4 *)(const void *)(x + at)), q = simt_ld_v4((const simt_v4 *)(const void *)(y + at));
+            simt_st_v4((simt_v4 *)(void *)(x + at), q);
+            simt_st_v4((simt_v4 *)(void *)(y + at), p);
+        }
+    } else {
+        for (uint32_t at = t.rank; at < bytes; at += t.size) {
+            uint8_t p = simt_ld_u8(x + at), q = simt_ld_u8(y + at);
+            simt_st_u8(x + at, q);
+            simt_st_u8(y + at, p);
+        }
+    }
+    simt_join();
+}
+
 SIMT_FN void hkv_zero(simt_tile t, uint8_t *to, uint32_t bytes)
 {
     uint32_t unit = ((uint32_t)(uintptr_t)to | bytes) % 8 == 0 ? 8 : 1;

@@ -26,6 +26,7 @@ SIMT_FN void hkv_warp_erase(const hkv_args *a) { hkv_warp(a, HKV_ERASE); }
 SIMT_FN void hkv_warp_sweep(const hkv_args *a) { hkv_sweep_lines(a); }
 SIMT_FN void hkv_warp_export(const hkv_args *a) { hkv_list_write(a, HKV_BY_WARP, (uint8_t *)0); }
 SIMT_FN void hkv_warp_clear(const hkv_args *a) { hkv_clear_planes(a); }
+SIMT_FN void hkv_warp_promote(const hkv_args *a) { hkv_promote_slots(a, simt_tile_of(32)); }
 #endif
 HKV_KERNEL(warp, lookup, 32, 128, hkv_fits_all, ORDER, "a warp per key, one after another")
 HKV_KERNEL(warp, update, 32, 128, hkv_fits_all, ORDER, "a warp per key owns the entry while it changes it")
@@ -35,3 +36,4 @@ HKV_KERNEL(warp, erase, 32, 128, hkv_fits_all, ORDER, "a warp per key under its 
 HKV_KERNEL(warp, sweep, 1, 128, hkv_fits_all, EXACT, "a thread per sixteen slots")
 HKV_KERNEL(warp, export, 1, 128, hkv_fits_all, EXACT, "a warp ranks 32 slots at a time and copies one entry after another")
 HKV_KERNEL(warp, clear, 1, 128, hkv_fits_all, EXACT, "plane after plane in 16-byte stores")
+HKV_KERNEL(warp, promote, 1, 128, hkv_fits_all, EXACT, "a warp per bucket, the worst near entry and the best far one at a time")
