@@ -129,8 +129,9 @@ static void run_cases(const char *backend, uint64_t cases)
         for (int o = 0; o < HD_OP_COUNT_; o++) all.counters.op[o] += report.counters.op[o];
     }
     check(all.judged == all.requests, "%llu of %llu items were judged", (unsigned long long)all.judged, (unsigned long long)all.requests);
-    for (int o = 0; o < HD_OUTCOME_COUNT; o++) check(all.counters.outcome[o] > test_times(cases / 3), "hardly any item was %s", hd_outcome_name((hd_outcome)o));
-    for (int o = 0; o < HD_OP_COUNT_; o++) check(all.counters.op[o] > test_some(test_times(cases / 8)), "hardly any %s was run", hd_op_name((hd_op)o));
+    bool many = test_times(cases) >= cases; /* where tests are made shorter, some may not be drawn */
+    for (int o = 0; many && o < HD_OUTCOME_COUNT; o++) check(all.counters.outcome[o] > test_times(cases / 3), "hardly any item was %s", hd_outcome_name((hd_outcome)o));
+    for (int o = 0; many && o < HD_OP_COUNT_; o++) check(all.counters.op[o] > test_some(test_times(cases / 8)), "hardly any %s was run", hd_op_name((hd_op)o));
     test_note("%llu cases, %llu operations executed and judged", (unsigned long long)test_times(cases), (unsigned long long)all.judged);
 }
 
