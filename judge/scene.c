@@ -69,7 +69,7 @@ static void plan_all(scene *s, layout *l)
         plan(s, "stage_score", n * 8, &l->stage_score[k]);
         plan(s, "stage_value", n * v->value_bytes, &l->stage_value[k]);
         plan(s, "segment", HKV_SEGMENTS * 8, &l->segment[k]);
-        plan(s, "cursor", 2 * 8, &l->cursor[k]);
+        plan(s, "cursor", HKV_CURSORS * 8, &l->cursor[k]);
     }
     s->bytes = (s->bytes + GUARD + ALIGN - 1) / ALIGN * ALIGN;
 }
@@ -376,7 +376,8 @@ static void place_part(scene *s, uint32_t k, const layout *l)
     a->segment = words_at(s, l->segment[k]);
     a->cursor = words_at(s, l->cursor[k]);
     memset(a->tally, 0, HD_OUTCOME_COUNT * 8);
-    memset(a->cursor, 0, 2 * 8);
+    memset(a->cursor, 0, HKV_CURSORS * 8);
+    memset(a->segment, 0, HKV_SEGMENTS * 8);
 }
 
 bool scene_make_memory(scene *s)

@@ -16,7 +16,7 @@
 
 /* In the memory of the backend. */
 typedef struct hkv_words {
-    uint64_t tally[HD_OUTCOME_COUNT], segment[HKV_SEGMENTS], cursor[2];
+    uint64_t tally[HD_OUTCOME_COUNT], segment[HKV_SEGMENTS], cursor[HKV_CURSORS]; /* these two 0 at rest */
     uint32_t pins, pin_lock;
     hd_word word; /* of the batch lock group3 */
 } hkv_words;

@@ -27,7 +27,7 @@
 extern const hd_design hd_design_hkv, hd_design_hkv_cuda;
 
 enum {
-    STAGE_BYTES = 64 << 20, /* of the window that lists are made in, about */
+    STAGE_BYTES = 64 << 20, STAGE_SHARE = 32, /* of the window that lists are made in, about: this, or a part of the table */
     WINDOW_LEAST = 1 << 12, WINDOW_MOST = 1 << 20,
     BLOCKS_PER_PROCESSOR = 16, /* of 128 threads: as many as run at a time */
     PLACE = 256                /* what an array brought over is aligned to */
@@ -85,7 +85,8 @@ static void give(const cuda *c, void *p)
 /* As many as fit into the stage, but no more than a small table has a use for. */
 static uint64_t window_for(const hd_info *info)
 {
-    uint64_t n = STAGE_BYTES / (17 + (uint64_t)info->value_bytes);
+    uint64_t share = info->capacity * (HD_METADATA_MOST + (uint64_t)info->value_bytes) / STAGE_SHARE;
+    uint64_t n = (share > STAGE_BYTES ? share : STAGE_BYTES) / (17 + (uint64_t)info->value_bytes);
     if (n > info->capacity) n = info->capacity;
     return n < WINDOW_LEAST ? WINDOW_LEAST : n > WINDOW_MOST ? WINDOW_MOST : n;
 }

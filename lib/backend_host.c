@@ -206,8 +206,7 @@ static void (*const entry[HKV_KERNELS])(const void *) = {
 #define HKV_KERNEL(variant, family, lanes, threads, fits, strictness, what) hkv_kernel_##variant##_##family,
 #include "gpu/hkv/registry.inc"
 #undef HKV_KERNEL
-    hkv_kernel_list_count,
-    hkv_kernel_list_write,
+    hkv_kernel_list,
     hkv_kernel_word_enter,
     hkv_kernel_word_leave,
 };

@@ -18,8 +18,7 @@
 #define HKV_KERNEL(variant, family, lanes, threads, fits, strictness, what) void hkv_kernel_##variant##_##family(const void *args);
 #include "gpu/hkv/registry.inc"
 #undef HKV_KERNEL
-void hkv_kernel_list_count(const void *args);
-void hkv_kernel_list_write(const void *args);
+void hkv_kernel_list(const void *args);
 void hkv_kernel_word_enter(const void *args);
 void hkv_kernel_word_leave(const void *args);
 
@@ -27,8 +26,7 @@ static void (*const entry[HKV_KERNELS])(const void *) = {
 #define HKV_KERNEL(variant, family, lanes, threads, fits, strictness, what) hkv_kernel_##variant##_##family,
 #include "gpu/hkv/registry.inc"
 #undef HKV_KERNEL
-    hkv_kernel_list_count,
-    hkv_kernel_list_write,
+    hkv_kernel_list,
     hkv_kernel_word_enter,
     hkv_kernel_word_leave,
 };

@@ -518,6 +518,8 @@ static void select_is_pure(void **unused)
     assert_string_equal(hd_select(HD_OP_INSERT_OR_ASSIGN, HD_VALUE_BYTES_MAX, 1, 1), "tlpv2");
     assert_string_equal(hd_select(HD_OP_FIND, 16, 1, 1), "tlpv1");
     assert_string_equal(hd_select(HD_OP_FIND, 17, 1, 1), "tlpv2");
+    assert_string_equal(hd_select(HD_OP_EXPORT, 17, 1, 0), "warp");
+    assert_string_equal(hd_select(HD_OP_CLEAR, 0, 0, 0), "warp");
     assert_null(hd_select(HD_OP_FIND, 8, 1, 2));
 }
 

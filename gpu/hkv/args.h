@@ -8,8 +8,9 @@
  *             lock keeps inserters and updaters away; updaters own single entries, by exchanging the key for HD_KEY_LOCKED.
  *   pins      how many keys are pinned. v.pins is the host's opinion and is not looked at; pin_lock guards pins and v.pin.
  *   stage     lists come out in item order. A window of items is run at a time; what item i has to list is put at i - first,
- *             flagged, and then moved together by the list kernels (list.h). Its flags are NULL when no list is wanted.
- *   segment   how many entries each part of a range lists, between the two launches that count and write.
+ *             flagged, and then moved together by one more launch (list.h). Its flags are NULL when no list is wanted, its values
+ *             when none of them are.
+ *   segment   plus one, how many entries each part of a range lists, while a list is made; at rest 0, as is what is drawn.
  *
  * In flight: in a bucket whose lock is free, HKV-1 to HKV-4 hold for every entry whose key is not HD_KEY_LOCKED. In one that
  * is held they hold for such entries too, except through store buffers: the key is taken away first and put in place last.
@@ -20,7 +21,10 @@
 #include "heddle.h"
 #include "ref/hkv_layout.h"
 
-enum { HKV_SEGMENTS = 1024 };
+enum { HKV_SEGMENTS = 1024 /* at most */, HKV_SEGMENT_LEAST = 1024 /* items, or slots */ };
+
+/* Words of `cursor`. */
+enum { HKV_LENGTH /* two: the list's before a window, at its number modulo 2; after it, at the other */, HKV_DRAWN = 2, HKV_LEFT, HKV_CURSORS };
 
 /* What stage_flag says. */
 enum { HKV_NOT_LISTED, HKV_LISTED, HKV_LISTED_INPUT /* key and value are the item's own */ };
@@ -61,7 +65,7 @@ typedef struct hkv_args {
     uint64_t *stage_score; /* (window) */
     uint8_t *stage_value;  /* (window, value_bytes) */
     uint64_t *segment;     /* (HKV_SEGMENTS) */
-    uint64_t *cursor;      /* (2): the list's length before a window, at its number modulo 2; after it, at the other */
+    uint64_t *cursor;      /* (HKV_CURSORS) */
     uint32_t window;       /* its number */
 } hkv_args;
 

@@ -106,7 +106,7 @@ SIMT_FN bool hkv_admit(const hkv_args *a, hkv_one *o, hkv_place p)
     o->fresh = true;
     o->change = a->op == HD_OP_FIND_OR_INSERT_PTR ? HKV_ZERO : HKV_REPLACE;
     o->in = a->value ? a->value + o->i * v->value_bytes : (const uint8_t *)0;
-    if (!p.empty && a->stage_flag) o->out = a->stage_value + (o->i - a->first) * v->value_bytes;
+    if (!p.empty && a->stage_flag && a->stage_value) o->out = a->stage_value + (o->i - a->first) * v->value_bytes;
     return true;
 }
 

@@ -100,10 +100,6 @@ SIMT_FN void hkv_rows_move(simt_tile w, const hkv_args *a, const hkv_one *o, boo
 
 /* ---- What a row says --------------------------------------------------------------------------------------------- */
 
-/* One bit for each of four, or sixteen, bytes that are equal. */
-SIMT_FN uint32_t hkv_bits4(uint32_t a, uint32_t b) { return (simt_eq4(a, b) & 0x01010101u) * 0x10204080u >> 28; }
-SIMT_FN uint32_t hkv_bits16(simt_v4 d, uint32_t b) { return hkv_bits4(d.x, b) | hkv_bits4(d.y, b) << 4 | hkv_bits4(d.z, b) << 8 | hkv_bits4(d.w, b) << 12; }
-
 /* A bit for each of the row's digests that are `wanted`, 32 to a word. */
 SIMT_FN simt_v4 hkv_row_bits(const uint8_t *row, uint32_t slots, uint8_t wanted)
 {

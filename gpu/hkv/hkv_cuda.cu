@@ -27,6 +27,9 @@
 #include "gpu/hkv/registry.inc"
 #undef HKV_SPECIAL
 
+/* Lists wait for memory: as many warps as there are registers for. */
+static __global__ void __launch_bounds__(128, 6) hkv_special_list(const __grid_constant__ hkv_args a) { hkv_list(&a, HKV_BY_WARP, (uint8_t *)0); }
+
 typedef struct special {
     uint32_t kernel, op;
     const void *entry[2]; /* single, dual */
@@ -45,8 +48,7 @@ static const void *const entries[] = {
 #define HKV_KERNEL(variant, family, lanes, threads, fits, strictness, what) (const void *)hkv_kernel_##variant##_##family,
 #include "gpu/hkv/registry.inc"
 #undef HKV_KERNEL
-    (const void *)hkv_kernel_list_count,
-    (const void *)hkv_kernel_list_write,
+    (const void *)hkv_special_list,
     (const void *)hkv_kernel_word_enter,
     (const void *)hkv_kernel_word_leave,
 };

@@ -21,8 +21,8 @@
 #define HKV_KERNELS_H
 
 #include "concurrency/word.h"
+#include "gpu/hkv/list.h"
 #include "gpu/hkv/promote.h"
-#include "gpu/hkv/scan.h"
 
 #define HKV_KERNEL_TEXT
 #define HKV_KERNEL(variant, family, lanes, threads, fits, strictness, what)
@@ -35,9 +35,8 @@
 #include "gpu/hkv/registry.inc"
 #undef HKV_KERNEL
 
-/* The two launches that every list needs: what each segment has, and, for the lists of keyed operations, the list itself. */
-SIMT_KERNEL(hkv_kernel_list_count, hkv_args, a) { hkv_list_count(&a); }
-SIMT_KERNEL(hkv_kernel_list_write, hkv_args, a) { hkv_list_write(&a, HKV_BY_WARP, (uint8_t *)0); }
+/* What the items of a window had to list. */
+SIMT_KERNEL(hkv_kernel_list, hkv_args, a) { hkv_list(&a, HKV_BY_WARP, (uint8_t *)0); }
 
 /* Before and after a batch under the batch lock group3. */
 SIMT_KERNEL(hkv_kernel_word_enter, hd_word_args, a) { hd_word_enter(&a); }

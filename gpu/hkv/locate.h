@@ -49,6 +49,10 @@ SIMT_FN simt_v4 hkv_digests(const uint8_t *digest, uint32_t s, uint32_t slots)
     return d;
 }
 
+/* One bit for each of four, or sixteen, bytes that are equal. */
+SIMT_FN uint32_t hkv_bits4(uint32_t a, uint32_t b) { return (simt_eq4(a, b) & 0x01010101u) * 0x10204080u >> 28; }
+SIMT_FN uint32_t hkv_bits16(simt_v4 d, uint32_t b) { return hkv_bits4(d.x, b) | hkv_bits4(d.y, b) << 4 | hkv_bits4(d.z, b) << 8 | hkv_bits4(d.w, b) << 12; }
+
 /* The slot among those whose byte in `match` is set, from s on, that holds `key`; `none` when none does. Where updaters are
  * at work keys are read as what they are, contended words. */
 SIMT_FN uint32_t hkv_slot_among(const uint64_t *keys, uint32_t step, uint32_t s, uint32_t match, uint64_t key, bool contended, uint32_t none, bool *busy)

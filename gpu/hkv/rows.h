@@ -57,8 +57,7 @@ typedef enum hkv_kernel {
 #include "gpu/hkv/registry.inc"
 #undef HKV_KERNEL
     HKV_ROWS,
-    HKV_NUMBER_list_count = HKV_ROWS,
-    HKV_NUMBER_list_write,
+    HKV_NUMBER_list = HKV_ROWS,
     HKV_NUMBER_word_enter, /* of a batch lock: concurrency/word.h */
     HKV_NUMBER_word_leave,
     HKV_KERNELS
@@ -125,15 +124,25 @@ static inline bool hkv_list_wanted(const hkv_args *a)
     return a->list_key || a->list_value || a->list_score || a->list_item || a->count;
 }
 
-/* A keyed batch that lists: window after window, each run, counted and written. */
+/* A block for each segment of the list. */
+static inline hd_status hkv_launch_list(const hkv_launcher *l, uint32_t kernel, const hkv_args *a, uint32_t threads)
+{
+    uint64_t segments = (a->last - a->first) / HKV_SEGMENT_LEAST + 2, most = HKV_SEGMENTS;
+    if (a->first == a->last) return a->count ? l->zero(l->self, a->count, sizeof *a->count) : HD_OK;
+    if (most > l->blocks_most) most = l->blocks_most;
+    return l->launch(l->self, kernel, a, segments < most ? segments : most, threads);
+}
+
+/* A keyed batch that lists: window after window, each run and then listed. */
 static inline hd_status hkv_launch_windows(const hkv_launcher *l, uint32_t row, hkv_args *a)
 {
-    hd_status s = l->zero(l->self, a->cursor, 2 * sizeof *a->cursor);
+    hd_status s = HD_OK;
+    if (!a->list_value) a->stage_value = NULL;
+    if (a->n == 0) return hkv_launch_list(l, HKV_NUMBER_list, a, 128);
     for (a->window = 0, a->first = 0; !s && a->first < a->n; a->window++, a->first = a->last) {
         a->last = a->n - a->first < l->window ? a->n : a->first + l->window;
         s = hkv_launch_one(l, row, a, hkv_rows[row].lanes, hkv_rows[row].threads);
-        if (!s) s = hkv_launch_one(l, HKV_NUMBER_list_count, a, 1, 128);
-        if (!s) s = hkv_launch_one(l, HKV_NUMBER_list_write, a, 1, 128);
+        if (!s) s = hkv_launch_list(l, HKV_NUMBER_list, a, 128);
     }
     return s;
 }
@@ -143,18 +152,15 @@ static inline hd_status hkv_launch(const hkv_launcher *l, uint32_t row, hkv_args
 {
     const hkv_row *r = &hkv_rows[row];
     bool stages = (a.op == HD_OP_FIND_MISSED || a.op == HD_OP_INSERT_AND_EVICT) && hkv_list_wanted(&a);
-    bool counts = stages || r->family == HKV_FAMILY_sweep || hkv_is_ranged(r->family);
+    bool counts = r->family == HKV_FAMILY_sweep || r->family == HKV_FAMILY_promote;
     hd_status s = HD_OK;
     if (!stages) a.stage_flag = NULL;
     a.first = hkv_is_ranged(r->family) ? a.start : 0;
     a.last = hkv_is_keyed(r->family) ? a.n : hkv_is_ranged(r->family) ? a.start + a.n : hkv_capacity(&a.v);
     a.window = 0;
+    if (stages) return hkv_launch_windows(l, row, &a);
+    if (r->family == HKV_FAMILY_export) return hkv_launch_list(l, row, &a, r->threads);
     if (counts && a.count) s = l->zero(l->self, a.count, sizeof *a.count);
-    if (!s && stages) return hkv_launch_windows(l, row, &a);
-    if (!s && r->family == HKV_FAMILY_export) {
-        s = l->zero(l->self, a.cursor, 2 * sizeof *a.cursor);
-        if (!s) s = hkv_launch_one(l, HKV_NUMBER_list_count, &a, 1, 128);
-    }
     return s ? s : hkv_launch_one(l, row, &a, r->lanes, r->threads);
 }
 

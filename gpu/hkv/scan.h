@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * scan.h - what goes over all slots: counting, erasing by predicate, clearing, and lists.
+ * scan.h - what goes over all slots: counting, erasing by predicate, clearing.
  *
- * A list is written in order by two launches. The range, of slots or of a batch's items, is cut into segments, one to a
- * warp: the first launch counts what each has to list; in the second each adds up what the segments before it have, and
- * writes from there. No lane waits for another, and the order does not depend on any.
+ * A warp takes a stretch of 256 slots at a time. Half its lanes read sixteen digests each, which is all that counting needs; what a
+ * predicate asks of an entry is read 32 consecutive slots at a time, and of empty ones nothing is.
  */
 #ifndef HKV_SCAN_H
 #define HKV_SCAN_H
@@ -17,34 +16,74 @@
 #include "gpu/hkv/group.h"
 #include "predicates/predicate.h"
 
-/* Who copies a listed value. */
-enum { HKV_BY_LANE, HKV_BY_GROUP, HKV_BY_WARP };
+enum { HKV_STRETCH = 256 /* slots, or items, of a warp: sixteen of each of the first lanes */ };
 
 SIMT_FN uint64_t hkv_warp_number(void) { return ((uint64_t)simt_block() * simt_threads() + simt_thread()) / 32; }
 SIMT_FN uint64_t hkv_warps(void) { return (uint64_t)simt_blocks() * simt_threads() / 32; }
 
 /* ---- What is asked of a slot ---------------------------------------------------------------------------- */
 
+SIMT_FN void hkv_pair_at(const hkv_view *v, uint64_t e, uint64_t *key, uint64_t *score)
+{
+    if (v->step == 2) {
+        simt_v4 pair = simt_ldcs_v4((const simt_v4 *)(const void *)hkv_key_at(v, e));
+        *key = (uint64_t)pair.y << 32 | pair.x;
+        *score = (uint64_t)pair.w << 32 | pair.z;
+    } else {
+        *key = simt_ld_u64(hkv_key_at(v, e));
+        *score = simt_ld_u64(hkv_score_at(v, e));
+    }
+}
+
+/* Of slot e, which is not empty. */
 SIMT_FN bool hkv_holds(const hkv_args *a, uint64_t e)
 {
-    if (simt_ld_u8(a->v.digest + e) == HKV_NO_DIGEST) return false;
+    uint64_t key, score;
     if (a->predicate == HD_PREDICATE_all) return true;
-    uint64_t key = simt_ld_u64(hkv_key_at(&a->v, e));
-    uint64_t score = simt_ld_u64(hkv_score_at(&a->v, e));
+    hkv_pair_at(&a->v, e, &key, &score);
     return hd_predicate_holds(a->predicate, key, score, hkv_value(&a->v, e), a->v.value_bytes, a->pred_arg[0], a->pred_arg[1]);
 }
 
-/* 1 when slot e counts; erase_if: and is empty from now on. */
-SIMT_FN uint32_t hkv_sweep_slot(const hkv_args *a, uint64_t e)
+/* True when slot e, which is not empty, counts; erase_if: and is empty from now on. */
+SIMT_FN bool hkv_sweep_slot(const hkv_args *a, uint64_t e)
 {
-    if (!hkv_holds(a, e)) return 0;
-    if (a->op != HD_OP_ERASE_IF) return 1;
-    if (hkv_is_pinned(a, simt_ld_u64(hkv_key_at(&a->v, e)))) return 0;
+    if (!hkv_holds(a, e)) return false;
+    if (a->op != HD_OP_ERASE_IF) return true;
+    if (hkv_is_pinned(a, simt_ld_u64(hkv_key_at(&a->v, e)))) return false;
     simt_st_u64(hkv_score_at(&a->v, e), 0);
     hkv_lower_bound(&a->v, e, 0);
     simt_st_u8(a->v.digest + e, HKV_NO_DIGEST);
     simt_st_u64(hkv_key_at(&a->v, e), HD_KEY_EMPTY);
-    return 1;
+    return true;
+}
+
+/* A bit for each of this lane's sixteen slots of the stretch at x, a multiple of sixteen, that is within [first, last) and not empty. */
+SIMT_FN uint32_t hkv_filled16(simt_tile w, const hkv_args *a, uint64_t x)
+{
+    uint32_t filled = 0;
+    if (w.rank >= HKV_STRETCH / 16) return 0;
+    x += 16 * w.rank;
+    if (x >= a->first && x < a->last && a->last - x >= 16) return ~hkv_bits16(simt_ldcs_v4((const simt_v4 *)(const void *)(a->v.digest + x)), HKV_NO_DIGEST) & 0xffff;
+    for (uint64_t e = x < a->first ? a->first : x, end = x + 16 < a->last ? x + 16 : a->last; e < end; e++)
+        if (simt_ld_u8(a->v.digest + e) != HKV_NO_DIGEST) filled |= 1u << (e - x);
+    return filled;
+}
+
+/* Which of the slots that its lanes found filled in the stretch at x count. The warp asks 32 that follow each other. */
+SIMT_FN uint32_t hkv_sweep16(simt_tile w, const hkv_args *a, uint64_t x, uint32_t filled)
+{
+    uint32_t counts = 0;
+    if (a->predicate == HD_PREDICATE_all && a->op != HD_OP_ERASE_IF) return filled;
+    simt_sync_tile(w); /* digests were read by other lanes than those that erase them */
+    for (uint32_t k = 0; k < HKV_STRETCH / 32; k++) {
+        uint32_t theirs = simt_shfl_u32(w, filled, 2 * k + w.rank / 16);
+        bool mine = theirs >> w.rank % 16 & 1;
+        if (mine) mine = hkv_sweep_slot(a, x + 32 * k + w.rank);
+        simt_join();
+        uint32_t all = simt_ballot(w, mine);
+        if (w.rank / 2 == k) counts = w.rank % 2 ? all >> 16 : all & 0xffff;
+    }
+    return counts;
 }
 
 SIMT_FN void hkv_count_up(const hkv_args *a, uint64_t n)
@@ -58,24 +97,17 @@ SIMT_FN void hkv_count_up(const hkv_args *a, uint64_t n)
 SIMT_FN void hkv_sweep_slots(const hkv_args *a)
 {
     uint64_t n = 0, step = (uint64_t)simt_blocks() * simt_threads();
-    for (uint64_t e = a->first + (uint64_t)simt_block() * simt_threads() + simt_thread(); e < a->last; e += step) n += hkv_sweep_slot(a, e);
+    for (uint64_t e = a->first + (uint64_t)simt_block() * simt_threads() + simt_thread(); e < a->last; e += step)
+        if (simt_ld_u8(a->v.digest + e) != HKV_NO_DIGEST) n += hkv_sweep_slot(a, e);
     hkv_count_up(a, n);
 }
 
-/* A thread takes sixteen slots, whose digests it reads at once: of empty slots nothing else is read. */
-SIMT_FN void hkv_sweep_lines(const hkv_args *a)
+SIMT_FN void hkv_sweep_stretches(const hkv_args *a)
 {
-    uint64_t n = 0, step = 16 * (uint64_t)simt_blocks() * simt_threads();
-    for (uint64_t e = a->first + 16 * ((uint64_t)simt_block() * simt_threads() + simt_thread()); e < a->last; e += step) {
-        uint32_t full = 0xffff;
-        if (e % 16 == 0 && a->last - e >= 16) {
-            simt_v4 d = simt_ld_v4((const simt_v4 *)(const void *)(a->v.digest + e));
-            if ((d.x | d.y | d.z | d.w) == 0) continue;
-        } else if (a->last - e < 16) {
-            full >>= 16 - (uint32_t)(a->last - e);
-        }
-        for (; full; full &= full - 1) n += hkv_sweep_slot(a, e + simt_ffs(full) - 1);
-    }
+    simt_tile w = simt_tile_of(32);
+    uint64_t n = 0;
+    for (uint64_t x = HKV_STRETCH * hkv_warp_number(); x < a->last; x += HKV_STRETCH * hkv_warps())
+        n += simt_popc(hkv_sweep16(w, a, x, hkv_filled16(w, a, x)));
     hkv_count_up(a, n);
 }
 
@@ -120,88 +152,6 @@ SIMT_FN void hkv_clear_planes(const hkv_args *a)
         if (n % 2 && a->v.step == 1) simt_st_u64(a->v.score + n - 1, 0);
     }
     hkv_clear_pins(a, thread, threads);
-}
-
-/* ---- Lists --------------------------------------------------------------------------------------------------- */
-
-SIMT_FN uint64_t hkv_segment_length(const hkv_args *a) { return ((a->last - a->first + HKV_SEGMENTS - 1) / HKV_SEGMENTS + 31) & ~31ull; }
-
-/* What item, or slot, x lists. */
-SIMT_FN uint32_t hkv_listed(const hkv_args *a, uint64_t x)
-{
-    if (a->stage_flag) return simt_ld_u8(a->stage_flag + (x - a->first));
-    return hkv_holds(a, x) ? HKV_LISTED : HKV_NOT_LISTED;
-}
-
-SIMT_FN void hkv_list_count(const hkv_args *a)
-{
-    simt_tile w = simt_tile_of(32);
-    uint64_t length = hkv_segment_length(a);
-    for (uint64_t s = hkv_warp_number(); a->first + s * length < a->last; s += hkv_warps()) {
-        uint64_t n = 0, from = a->first + s * length, to = a->last - from < length ? a->last : from + length;
-        for (uint64_t x = from + w.rank; x < to; x += 32) n += hkv_listed(a, x) != HKV_NOT_LISTED;
-        n = simt_reduce_add_u64(w, n);
-        if (w.rank == 0) simt_st_u64(a->segment + s, n);
-    }
-}
-
-/* How much of the list the segments before s have. */
-SIMT_FN uint64_t hkv_list_base(simt_tile w, const hkv_args *a, uint64_t s)
-{
-    uint64_t n = 0;
-    for (uint64_t k = w.rank; k < s; k += 32) n += simt_ld_u64(a->segment + k);
-    n = simt_reduce_add_u64(w, n);
-    return n + simt_ld_u64(a->cursor + a->window % 2);
-}
-
-SIMT_FN void hkv_list_heads(const hkv_args *a, uint64_t x, uint64_t at, uint32_t listed)
-{
-    const uint64_t *key = a->stage_flag ? (listed == HKV_LISTED_INPUT ? a->key + x : a->stage_key + (x - a->first)) : hkv_key_at(&a->v, x);
-    const uint64_t *score = a->stage_flag ? a->stage_score + (x - a->first) : hkv_score_at(&a->v, x);
-    if (a->list_key) simt_st_u64(a->list_key + at, simt_ld_u64(key));
-    if (a->list_score && a->op != HD_OP_FIND_MISSED) simt_st_u64(a->list_score + at, simt_ld_u64(score));
-    if (a->list_item) simt_st_u64(a->list_item + at, x);
-}
-
-SIMT_FN const uint8_t *hkv_listed_value(const hkv_args *a, uint64_t x, uint32_t listed)
-{
-    uint64_t bytes = a->v.value_bytes;
-    if (!a->stage_flag) return hkv_value(&a->v, x);
-    return listed == HKV_LISTED_INPUT ? a->value + x * bytes : a->stage_value + (x - a->first) * bytes;
-}
-
-SIMT_FN void hkv_list_write(const hkv_args *a, uint32_t by, uint8_t *buffer)
-{
-    simt_tile w = simt_tile_of(32), g = simt_tile_of(HKV_GROUP), alone = simt_tile_of(1);
-    uint32_t bytes = a->v.value_bytes;
-    uint64_t length = hkv_segment_length(a);
-    bool values = a->list_value && bytes && a->op != HD_OP_FIND_MISSED;
-    for (uint64_t s = hkv_warp_number(); a->first + s * length < a->last; s += hkv_warps()) {
-        uint64_t from = a->first + s * length, to = a->last - from < length ? a->last : from + length, base = hkv_list_base(w, a, s);
-        for (uint64_t x0 = from; x0 < to; x0 += 32) {
-            uint64_t x = x0 + w.rank;
-            uint32_t listed = x < to ? hkv_listed(a, x) : HKV_NOT_LISTED;
-            uint32_t lanes = simt_ballot(w, listed != HKV_NOT_LISTED);
-            uint64_t at = base + simt_popc(lanes & ((1u << w.rank) - 1));
-            bool value = values && listed != HKV_NOT_LISTED;
-            const uint8_t *source = value ? hkv_listed_value(a, x, listed) : (const uint8_t *)0;
-            uint8_t *target = value ? a->list_value + at * bytes : (uint8_t *)0;
-            if (listed != HKV_NOT_LISTED) hkv_list_heads(a, x, at, listed);
-            if (value && by == HKV_BY_LANE) hkv_copy(alone, target, source, bytes, true);
-            if (values && by == HKV_BY_GROUP) hkv_group_copy(g, buffer, value, target, source, bytes);
-            for (uint32_t left = values && by == HKV_BY_WARP ? lanes : 0; left; left &= left - 1) {
-                uint32_t who = simt_ffs(left) - 1;
-                const uint8_t *p = (const uint8_t *)(uintptr_t)simt_shfl_u64(w, (uintptr_t)source, who);
-                uint8_t *q = (uint8_t *)(uintptr_t)simt_shfl_u64(w, (uintptr_t)target, who);
-                hkv_copy(w, q, p, bytes, false);
-            }
-            base += simt_popc(lanes);
-        }
-        if (to == a->last && w.rank == 0) {
-            simt_st_u64(a->cursor + (a->window + 1) % 2, base);
-            if (a->count) simt_st_u64(a->count, base);
-        }
-    }
 }
 
 #endif

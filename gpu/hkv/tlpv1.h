@@ -28,7 +28,7 @@ SIMT_FN void hkv_tlpv1_upsert(const hkv_args *a) { hkv_tlpv1(a, HKV_UPSERT); }
 SIMT_FN void hkv_tlpv1_pin(const hkv_args *a) { hkv_tlpv1(a, HKV_PIN); }
 SIMT_FN void hkv_tlpv1_erase(const hkv_args *a) { hkv_tlpv1(a, HKV_ERASE); }
 SIMT_FN void hkv_tlpv1_sweep(const hkv_args *a) { hkv_sweep_slots(a); }
-SIMT_FN void hkv_tlpv1_export(const hkv_args *a) { hkv_list_write(a, HKV_BY_LANE, (uint8_t *)0); }
+SIMT_FN void hkv_tlpv1_export(const hkv_args *a) { hkv_list(a, HKV_BY_LANE, (uint8_t *)0); }
 SIMT_FN void hkv_tlpv1_clear(const hkv_args *a) { hkv_clear_slots(a); }
 SIMT_FN void hkv_tlpv1_promote(const hkv_args *a) { hkv_promote_slots(a, simt_tile_of(1)); }
 #endif
@@ -38,6 +38,6 @@ HKV_KERNEL(tlpv1, upsert, 1, 128, hkv_fits_all, ORDER, "a thread per key under i
 HKV_KERNEL(tlpv1, pin, 1, 128, hkv_fits_all, ORDER, "a thread per key finds the entry, one at a time pins it")
 HKV_KERNEL(tlpv1, erase, 1, 128, hkv_fits_all, ORDER, "a thread per key under its bucket's lock")
 HKV_KERNEL(tlpv1, sweep, 1, 128, hkv_fits_all, EXACT, "a thread per slot")
-HKV_KERNEL(tlpv1, export, 1, 128, hkv_fits_all, EXACT, "a warp ranks 32 slots at a time, each thread copies its own entry")
+HKV_KERNEL(tlpv1, export, 1, 128, hkv_fits_all, EXACT, "a warp puts 256 slots in order, each thread copies values of its own")
 HKV_KERNEL(tlpv1, clear, 1, 128, hkv_fits_all, EXACT, "a thread per slot")
 HKV_KERNEL(tlpv1, promote, 1, 128, hkv_fits_all, EXACT, "a thread per bucket, the worst near entry and the best far one at a time")

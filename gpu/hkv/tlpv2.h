@@ -38,10 +38,10 @@ SIMT_FN void hkv_tlpv2_upsert(const hkv_args *a) { hkv_tlpv2(a, HKV_UPSERT); }
 SIMT_FN void hkv_tlpv2_export(const hkv_args *a)
 {
     SIMT_SHARED(uint8_t, buffers, HKV_TLPV2_THREADS * HKV_BUFFER);
-    hkv_list_write(a, HKV_BY_GROUP, buffers + simt_thread() * HKV_BUFFER);
+    hkv_list(a, HKV_BY_GROUP, buffers + simt_thread() * HKV_BUFFER);
 }
 #endif
 HKV_KERNEL(tlpv2, lookup, 1, 128, hkv_fits_all, ORDER, "a thread per key finds, eight copy the value through two buffers")
 HKV_KERNEL(tlpv2, update, 1, 128, hkv_fits_all, ORDER, "a thread per key owns the entry, eight copy the value")
 HKV_KERNEL(tlpv2, upsert, 1, 128, hkv_fits_all, ORDER, "a thread per key probes, eight copy each value through two buffers")
-HKV_KERNEL(tlpv2, export, 1, 128, hkv_fits_all, EXACT, "a warp ranks 32 slots at a time, eight threads copy each entry")
+HKV_KERNEL(tlpv2, export, 1, 128, hkv_fits_all, EXACT, "a warp puts 256 slots in order, eight threads copy each value")

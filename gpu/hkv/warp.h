@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * warp - a warp per key and one key after another: what `pipeline` is without its overlap. Any shape; sixteen digests a lane, so
- * a bucket of up to 512 slots is seen at once. Scans go through digests sixteen at a time and skip what is empty.
+ * a bucket of up to 512 slots is seen at once. Scans read digests sixteen at a time and nothing of what is empty.
  */
 #ifdef HKV_KERNEL_TEXT
 SIMT_FN void hkv_warp(const hkv_args *a, uint32_t family)
@@ -23,8 +23,8 @@ SIMT_FN void hkv_warp_update(const hkv_args *a) { hkv_warp(a, HKV_UPDATE); }
 SIMT_FN void hkv_warp_upsert(const hkv_args *a) { hkv_warp(a, HKV_UPSERT); }
 SIMT_FN void hkv_warp_pin(const hkv_args *a) { hkv_warp(a, HKV_PIN); }
 SIMT_FN void hkv_warp_erase(const hkv_args *a) { hkv_warp(a, HKV_ERASE); }
-SIMT_FN void hkv_warp_sweep(const hkv_args *a) { hkv_sweep_lines(a); }
-SIMT_FN void hkv_warp_export(const hkv_args *a) { hkv_list_write(a, HKV_BY_WARP, (uint8_t *)0); }
+SIMT_FN void hkv_warp_sweep(const hkv_args *a) { hkv_sweep_stretches(a); }
+SIMT_FN void hkv_warp_export(const hkv_args *a) { hkv_list(a, HKV_BY_WARP, (uint8_t *)0); }
 SIMT_FN void hkv_warp_clear(const hkv_args *a) { hkv_clear_planes(a); }
 SIMT_FN void hkv_warp_promote(const hkv_args *a) { hkv_promote_slots(a, simt_tile_of(32)); }
 #endif
@@ -33,7 +33,10 @@ HKV_KERNEL(warp, update, 32, 128, hkv_fits_all, ORDER, "a warp per key owns the 
 HKV_KERNEL(warp, upsert, 32, 128, hkv_fits_all, ORDER, "a warp per key, one after another under its bucket's lock")
 HKV_KERNEL(warp, pin, 32, 128, hkv_fits_all, ORDER, "a warp per key finds the entry, one at a time pins it")
 HKV_KERNEL(warp, erase, 32, 128, hkv_fits_all, ORDER, "a warp per key under its bucket's lock")
-HKV_KERNEL(warp, sweep, 1, 128, hkv_fits_all, EXACT, "a thread per sixteen slots")
-HKV_KERNEL(warp, export, 1, 128, hkv_fits_all, EXACT, "a warp ranks 32 slots at a time and copies one entry after another")
+HKV_KERNEL(warp, sweep, 1, 128, hkv_fits_all, EXACT, "a warp reads 256 digests at once, then asks 32 slots at a time")
+HKV_KERNEL(warp, export, 1, 128, hkv_fits_all, EXACT, "a warp puts 256 slots in order, and each lane moves sixteen bytes after sixteen")
 HKV_KERNEL(warp, clear, 1, 128, hkv_fits_all, EXACT, "plane after plane in 16-byte stores")
 HKV_KERNEL(warp, promote, 1, 128, hkv_fits_all, EXACT, "a warp per bucket, the worst near entry and the best far one at a time")
+#ifdef HKV_SPECIAL
+HKV_SPECIAL(warp, export, EXPORT, 128, 6, 6)
+#endif

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * t_calls.c - what a table asks of its device, call by call: a handful of allocations when it is opened; for a batch of the device's
+ * arrays its launches and a few words beside them, but no allocation, no copy and no wait, whatever the operation, variant, list
+ * or predicate; and nothing of this machine's memory either.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/hkv/rows.h"
+#include "lib/op.h"
+#include "tests/fake_device.h"
+
+enum { N = 200, CAPACITY = 4 * 128, VALUE = 32, TAKES_MOST = 4, BESIDES_MOST = 6 };
+
+/* ---- A device that counts ------------------------------------------------------------------------------------------ */
+
+typedef enum call { TAKE, GIVE, COPY, WAIT, FILL, LAUNCH, MARK, CALLS } call;
+static const char *const call_names[] = { "take", "give", "copy", "wait", "fill", "launch", "mark" };
+
+typedef struct counted {
+    fake_device fake; /* first: the seam's functions know it by its address */
+    hd_device_seam real;
+    uint64_t n[CALLS];
+} counted;
+
+static counted *count(void *self, call k)
+{
+    counted *c = (counted *)self;
+    c->n[k]++;
+    return c;
+}
+
+static int count_take(void *self, void **p, size_t bytes) { return count(self, TAKE)->real.take(self, p, bytes); }
+static int count_give(void *self, void *p) { return count(self, GIVE)->real.give(self, p); }
+static int count_copy(void *self, void *to, const void *from, size_t bytes, hd_way way, void *stream) { return count(self, COPY)->real.copy(self, to, from, bytes, way, stream); }
+static int count_wait(void *self, void *stream) { return count(self, WAIT)->real.wait(self, stream); }
+static int count_fill(void *self, void *to, int byte, size_t bytes, void *stream) { return count(self, FILL)->real.fill(self, to, byte, bytes, stream); }
+static int count_launch(void *self, const hd_launch *l, void *stream) { return count(self, LAUNCH)->real.launch(self, l, stream); }
+static int count_mark(void *self, void **mark, void *stream) { return count(self, MARK)->real.mark(self, mark, stream); }
+
+static void counted_init(counted *c)
+{
+    memset(c, 0, sizeof *c);
+    fake_init(&c->fake);
+    c->real = c->fake.seam;
+    c->fake.seam.take = count_take;
+    c->fake.seam.give = count_give;
+    c->fake.seam.copy = count_copy;
+    c->fake.seam.wait = count_wait;
+    c->fake.seam.fill = count_fill;
+    c->fake.seam.launch = count_launch;
+    c->fake.seam.mark = count_mark;
+}
+
+/* ---- A table, and a batch that wants all it can get ------------------------------------------------------------------ */
+
+typedef struct arrays {
+    uint64_t key[N], score[N], score_out[N], list_key[N], list_score[N], list_item[N], count;
+    uint8_t value[N * VALUE], value_out[N * VALUE], list_value[N * VALUE], flag[N], outcome[N];
+    void *ptr[N];
+} arrays;
+
+typedef struct bed {
+    counted c;
+    counting memory;
+    hd_table *t;
+    arrays here, *there;
+    int stream;
+} bed;
+
+static void bed_open(bed *d, hd_layout layout)
+{
+    hd_config c = hd_config_default();
+    counted_init(&d->c);
+    counting_init(&d->memory);
+    d->memory.seams.device = &d->c.fake.seam;
+    c.seams = &d->memory.seams;
+    c.backend = "cuda";
+    c.capacity = CAPACITY;
+    c.value_bytes = VALUE;
+    c.layout = layout;
+    must(hd_open(&c, &d->t));
+    memset(&d->here, 0, sizeof d->here);
+    d->there = (arrays *)fake_array(&d->c.fake, NULL, sizeof d->here);
+}
+
+static void bed_close(bed *d)
+{
+    hd_close(d->t);
+    fake_drop(&d->c.fake, d->there);
+    fake_settled(&d->c.fake);
+}
+
+static hd_batch batch_at(arrays *a, hd_op op, const char *kernel, void *stream)
+{
+    hd_batch b;
+    memset(&b, 0, sizeof b);
+    b.op = op;
+    b.elem = HD_U64;
+    b.n = N;
+    b.key = a->key;
+    b.value = a->value;
+    b.score = a->score;
+    b.flag = a->flag;
+    b.holder = 7;
+    b.pred = "score_below";
+    b.pred_arg[0] = 50;
+    b.outcome = a->outcome;
+    b.value_out = a->value_out;
+    b.score_out = a->score_out;
+    b.ptr = a->ptr;
+    b.list_key = a->list_key;
+    b.list_value = a->list_value;
+    b.list_score = a->list_score;
+    b.list_item = a->list_item;
+    b.count = &a->count;
+    b.stream = stream;
+    b.kernel = kernel;
+    return b;
+}
+
+/* New keys, so that a table of little more than two batches soon evicts. */
+static void send_keys(bed *d, uint64_t *random)
+{
+    for (uint64_t i = 0; i < N; i++) d->here.key[i] = test_below(random, 2 * CAPACITY);
+    fake_write(&d->c.fake, d->there, &d->here, sizeof d->here);
+}
+
+/* ---- Tests ----------------------------------------------------------------------------------------------------------- */
+
+static void open_takes_a_handful(void **unused)
+{
+    bed *d = (bed *)test_alloc(1, sizeof *d);
+    (void)unused;
+    bed_open(d, HD_LAYOUT_PAIRS);
+    check(d->c.n[TAKE] > 0 && d->c.n[TAKE] <= TAKES_MOST, "a table is %llu allocations", (unsigned long long)d->c.n[TAKE]);
+    test_note("a table is %llu allocations", (unsigned long long)d->c.n[TAKE]);
+    bed_close(d);
+    check(d->c.n[GIVE] == d->c.n[TAKE], "%llu were given back", (unsigned long long)d->c.n[GIVE]);
+    free(d);
+}
+
+static bool lists(hd_op op) { return op == HD_OP_FIND_MISSED || op == HD_OP_INSERT_AND_EVICT; }
+static bool counts(hd_op op) { return op == HD_OP_ERASE_IF || op == HD_OP_SIZE || op == HD_OP_SIZE_IF; }
+
+/* On the same stream as the batch before, and on another. */
+static void one(bed *d, hd_op op, const char *kernel, void *stream)
+{
+    test_case("%s by %s", hd_op_name(op), kernel ? kernel : "the table's choice");
+    hd_batch b = batch_at(d->there, op, kernel, stream);
+    uint64_t calls = d->c.fake.calls, takes = d->memory.takes;
+    memset(d->c.n, 0, sizeof d->c.n);
+    must(hd_run(d->t, &b));
+    for (int k = TAKE; k <= WAIT; k++) check(d->c.n[k] == 0, "the batch had the device %s %llu times", call_names[k], (unsigned long long)d->c.n[k]);
+    check(d->memory.takes == takes, "the batch took %llu pieces of this machine's memory", (unsigned long long)(d->memory.takes - takes));
+    uint64_t launches = lists(op) ? 2 : 1, fills = counts(op) ? 1 : 0;
+    check(d->c.n[LAUNCH] == launches, "%llu launches", (unsigned long long)d->c.n[LAUNCH]);
+    check(d->c.n[FILL] == fills, "%llu fills", (unsigned long long)d->c.n[FILL]);
+    uint64_t besides = d->c.fake.calls - calls - launches - fills;
+    check(besides <= BESIDES_MOST, "%llu calls besides its launches", (unsigned long long)besides);
+}
+
+static void batches_launch_and_no_more(void **unused)
+{
+    static const hd_layout layouts[] = { HD_LAYOUT_PAIRS, HD_LAYOUT_PLANES };
+    uint64_t random = 1, batches = 0;
+    (void)unused;
+    for (size_t l = 0; l < 2; l++) {
+        bed *d = (bed *)test_alloc(1, sizeof *d);
+        bed_open(d, layouts[l]);
+        hd_info info;
+        must(hd_table_info(d->t, &info));
+        for (uint32_t row = 0; row <= HKV_ROWS; row++) {
+            if (row < HKV_ROWS && hkv_rows[row].fits(&info)) continue;
+            for (int op = 0; op < HD_OP_COUNT_; op++) {
+                if (row < HKV_ROWS && hkv_family_of((uint32_t)op) != hkv_rows[row].family) continue;
+                for (int again = 0; again < 3; again++, batches++) {
+                    send_keys(d, &random);
+                    one(d, (hd_op)op, row < HKV_ROWS ? hkv_rows[row].variant : NULL, again == 2 ? &d->stream : NULL);
+                }
+            }
+        }
+        must(hd_check(d->t));
+        bed_close(d);
+        free(d);
+    }
+    test_note("%llu batches", (unsigned long long)batches);
+}
+
+/* Arrays of this machine are copied and waited for: what is counted above is there to be seen. */
+static void copies_and_waits_are_seen(void **unused)
+{
+    bed *d = (bed *)test_alloc(1, sizeof *d);
+    (void)unused;
+    bed_open(d, HD_LAYOUT_PAIRS);
+    hd_batch b = batch_at(&d->here, HD_OP_INSERT_AND_EVICT, NULL, NULL);
+    memset(d->c.n, 0, sizeof d->c.n);
+    must(hd_run(d->t, &b));
+    check(d->c.n[TAKE] == 1 && d->c.n[COPY] > 0 && d->c.n[WAIT] == 1, "%llu, %llu, %llu", (unsigned long long)d->c.n[TAKE], (unsigned long long)d->c.n[COPY], (unsigned long long)d->c.n[WAIT]);
+    bed_close(d);
+    free(d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(open_takes_a_handful),
+        cmocka_unit_test(batches_launch_and_no_more),
+        cmocka_unit_test(copies_and_waits_are_seen),
+    };
+    return test_run(tests);
+}
