@@ -40,6 +40,7 @@ typedef struct cuda {
     hd_info info;
     hkv_view v;       /* its pointers are the device's */
     hkv_room room;    /* likewise                      */
+    void *pieces;     /* what these two are in, but for the values */
     uint64_t window;
     void *staged;     /* a state of hd_design_hkv between stage and settle */
     bool staged_values;
@@ -104,8 +105,7 @@ static void cuda_close(void *state, const hd_seams *s)
 {
     cuda *c = (cuda *)state;
     int before = c->device.number;
-    void *const all[] = { c->v.digest, c->v.key, c->v.step == 1 ? c->v.score : NULL, c->v.bound, c->v.value, c->v.pin, c->room.words, c->room.lock,
-                          c->room.stage_flag, c->room.stage_key, c->room.stage_score, c->room.stage_value, c->brought };
+    void *const all[] = { c->pieces, c->v.value, c->brought };
     enter(c, &before);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) give(c, all[i]);
     if (c->v.far) c->seam->give_far(c->seam->self, c->v.far, (size_t)hkv_far_bytes(&c->v));
@@ -126,6 +126,26 @@ typedef struct piece {
     uint64_t count, size;
     int byte;
 } piece;
+
+static uint64_t placed(uint64_t bytes) { return (bytes + PLACE - 1) / PLACE * PLACE; }
+
+/* One allocation for all of them, one after another. */
+static hd_status take_pieces(cuda *c, const char *what, const piece *all, int n)
+{
+    uint64_t bytes = 0;
+    for (int i = 0; i < n; i++) {
+        uint64_t most = (uint64_t)PTRDIFF_MAX - PLACE - bytes;
+        if (all[i].size && all[i].count > most / all[i].size) return take(c, all[i].what, UINT64_MAX, all[i].size, &c->pieces); /* it says so */
+        bytes += placed(all[i].count * all[i].size);
+    }
+    hd_status status = take(c, what, bytes, 1, &c->pieces);
+    uint8_t *at = (uint8_t *)c->pieces;
+    for (int i = 0; i < n && !status; i++) {
+        if (all[i].count && all[i].size) *all[i].p = at;
+        at += placed(all[i].count * all[i].size);
+    }
+    return status;
+}
 
 static hd_status make_empty(cuda *c);
 
@@ -148,11 +168,11 @@ static hd_status take_all(cuda *c)
     uint64_t entries = hkv_capacity(v), value_bytes = v->value_bytes;
     void *digest, *key, *score, *bound, *value, *pin, *words, *lock, *flag, *stage_key, *stage_score, *stage_value;
     const piece all[] = {
+        { "capacity: values", &value, hkv_near_bytes(v), 1, 0 }, /* apart */
         { "capacity: digests", &digest, entries, 1, AS_IT_COMES }, /* these four: make_empty */
         { "capacity: keys", &key, entries, 8 * (uint64_t)v->step, AS_IT_COMES },
         { "capacity: scores", &score, v->step == 1 ? entries : 0, 8, AS_IT_COMES },
         { "capacity: bounds", &bound, hkv_bounds_of(v), 8, AS_IT_COMES },
-        { "capacity: values", &value, hkv_near_bytes(v), 1, 0 },
         { "pins", &pin, v->pin_places, sizeof(hkv_pin), 0xff }, /* HD_KEY_EMPTY */
         { "table: counters", &words, 1, sizeof(hkv_words), 0 },
         { "capacity: bucket locks", &lock, v->buckets, sizeof *r->lock, 0 },
@@ -164,7 +184,8 @@ static hd_status take_all(cuda *c)
     enum { PIECES = sizeof all / sizeof *all };
     hd_status status = HD_OK;
     for (int i = 0; i < PIECES; i++) *all[i].p = NULL;
-    for (int i = 0; i < PIECES && !status; i++) status = take(c, all[i].what, all[i].count, all[i].size, all[i].p);
+    status = take_pieces(c, "capacity: keys", all + 1, PIECES - 1);
+    if (!status) status = take(c, all[0].what, all[0].count, all[0].size, all[0].p);
     for (int i = 0; i < PIECES && !status; i++)
         if (*all[i].p && all[i].byte != AS_IT_COMES) status = ASK(c, all[i].what, fill, *all[i].p, all[i].byte, (size_t)(all[i].count * all[i].size), NULL);
     v->digest = (uint8_t *)digest;
@@ -344,8 +365,6 @@ static int arrays_of(hkv_args *a, const hd_batch *b, array *all)
         if (every[i].here && every[i].bytes) all[used++] = every[i];
     return used;
 }
-
-static uint64_t placed(uint64_t bytes) { return (bytes + PLACE - 1) / PLACE * PLACE; }
 
 /* Room for them over there: kept from batch to batch, taken anew when more is needed. */
 static hd_status room_for(cuda *c, const array *all, int used)

@@ -12,7 +12,7 @@
 #include "lib/op.h"
 #include "tests/fake_device.h"
 
-enum { N = 200, CAPACITY = 4 * 128, VALUE = 32, TAKES_MOST = 4, BESIDES_MOST = 6 };
+enum { N = 200, CAPACITY = 4 * 128, VALUE = 32, TAKES_MOST = 4, BESIDES_MOST = 10 };
 
 /* ---- A device that counts ------------------------------------------------------------------------------------------ */
 

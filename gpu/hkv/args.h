@@ -21,7 +21,7 @@
 #include "heddle.h"
 #include "ref/hkv_layout.h"
 
-enum { HKV_SEGMENTS = 1024 /* at most */, HKV_SEGMENT_LEAST = 1024 /* items, or slots */ };
+enum { HKV_SEGMENTS = 1024 /* at most */, HKV_SEGMENT_LEAST = 2048 /* items, or slots */ };
 
 /* Words of `cursor`. */
 enum { HKV_LENGTH /* two: the list's before a window, at its number modulo 2; after it, at the other */, HKV_DRAWN = 2, HKV_LEFT, HKV_CURSORS };

@@ -6,7 +6,7 @@
  * it say; then it writes from there. It waits for segments that were drawn before its own and wait for still earlier ones
  * only, whenever blocks begin. The last block to leave makes all that was said 0 again, for the next launch.
  *
- * In a segment a warp takes a stretch of 256 at a time, sixteen flags or digests a lane. Who is listed is put in order in shared
+ * In a segment a warp takes a stretch of 512 at a time, sixteen flags or digests a lane. Who is listed is put in order in shared
  * memory, so that all lanes have an entry, or sixteen bytes of a value, to move, four at a time, and write where their
  * neighbours do.
  */
@@ -126,7 +126,6 @@ SIMT_FN hkv_marks hkv_marks_of_items(simt_tile w, const hkv_args *a, uint64_t x)
 {
     hkv_marks m;
     m.listed = m.own = 0;
-    if (w.rank >= HKV_STRETCH / 16) return m;
     x += 16 * w.rank;
     if (x < a->last && a->last - x >= 16) {
         simt_v4 flags = simt_ldcs_v4((const simt_v4 *)(const void *)(a->stage_flag + (x - a->first)));
@@ -239,7 +238,7 @@ SIMT_FN void hkv_list_values(simt_tile w, const hkv_args *a, const uint32_t *ord
 SIMT_FN bool hkv_lists_pieces(const hkv_args *a)
 {
     uintptr_t low = (uintptr_t)a->list_value | a->v.value_bytes;
-    low |= a->stage_flag ? (uintptr_t)a->stage_value | (uintptr_t)a->value : (uintptr_t)a->v.value;
+    low |= a->stage_flag ? (uintptr_t)a->stage_value | (uintptr_t)a->value : (uintptr_t)a->v.value | (uintptr_t)a->v.far;
     return low % 16 == 0;
 }
 

@@ -2,7 +2,7 @@
  *
  * scan.h - what goes over all slots: counting, erasing by predicate, clearing.
  *
- * A warp takes a stretch of 256 slots at a time. Half its lanes read sixteen digests each, which is all that counting needs; what a
+ * A warp takes a stretch of 512 slots at a time. Each lane reads sixteen digests of it, which is all that counting needs; what a
  * predicate asks of an entry is read 32 consecutive slots at a time, and of empty ones nothing is.
  */
 #ifndef HKV_SCAN_H
@@ -16,7 +16,7 @@
 #include "gpu/hkv/group.h"
 #include "predicates/predicate.h"
 
-enum { HKV_STRETCH = 256 /* slots, or items, of a warp: sixteen of each of the first lanes */ };
+enum { HKV_STRETCH = 512 /* slots, or items, of a warp: sixteen of a lane */ };
 
 SIMT_FN uint64_t hkv_warp_number(void) { return ((uint64_t)simt_block() * simt_threads() + simt_thread()) / 32; }
 SIMT_FN uint64_t hkv_warps(void) { return (uint64_t)simt_blocks() * simt_threads() / 32; }
@@ -61,7 +61,6 @@ SIMT_FN bool hkv_sweep_slot(const hkv_args *a, uint64_t e)
 SIMT_FN uint32_t hkv_filled16(simt_tile w, const hkv_args *a, uint64_t x)
 {
     uint32_t filled = 0;
-    if (w.rank >= HKV_STRETCH / 16) return 0;
     x += 16 * w.rank;
     if (x >= a->first && x < a->last && a->last - x >= 16) return ~hkv_bits16(simt_ldcs_v4((const simt_v4 *)(const void *)(a->v.digest + x)), HKV_NO_DIGEST) & 0xffff;
     for (uint64_t e = x < a->first ? a->first : x, end = x + 16 < a->last ? x + 16 : a->last; e < end; e++)

@@ -38,6 +38,6 @@ HKV_KERNEL(tlpv1, upsert, 1, 128, hkv_fits_all, ORDER, "a thread per key under i
 HKV_KERNEL(tlpv1, pin, 1, 128, hkv_fits_all, ORDER, "a thread per key finds the entry, one at a time pins it")
 HKV_KERNEL(tlpv1, erase, 1, 128, hkv_fits_all, ORDER, "a thread per key under its bucket's lock")
 HKV_KERNEL(tlpv1, sweep, 1, 128, hkv_fits_all, EXACT, "a thread per slot")
-HKV_KERNEL(tlpv1, export, 1, 128, hkv_fits_all, EXACT, "a warp puts 256 slots in order, each thread copies values of its own")
+HKV_KERNEL(tlpv1, export, 1, 128, hkv_fits_all, EXACT, "a warp puts 512 slots in order, each thread copies values of its own")
 HKV_KERNEL(tlpv1, clear, 1, 128, hkv_fits_all, EXACT, "a thread per slot")
 HKV_KERNEL(tlpv1, promote, 1, 128, hkv_fits_all, EXACT, "a thread per bucket, the worst near entry and the best far one at a time")

@@ -33,8 +33,8 @@ HKV_KERNEL(warp, update, 32, 128, hkv_fits_all, ORDER, "a warp per key owns the 
 HKV_KERNEL(warp, upsert, 32, 128, hkv_fits_all, ORDER, "a warp per key, one after another under its bucket's lock")
 HKV_KERNEL(warp, pin, 32, 128, hkv_fits_all, ORDER, "a warp per key finds the entry, one at a time pins it")
 HKV_KERNEL(warp, erase, 32, 128, hkv_fits_all, ORDER, "a warp per key under its bucket's lock")
-HKV_KERNEL(warp, sweep, 1, 128, hkv_fits_all, EXACT, "a warp reads 256 digests at once, then asks 32 slots at a time")
-HKV_KERNEL(warp, export, 1, 128, hkv_fits_all, EXACT, "a warp puts 256 slots in order, and each lane moves sixteen bytes after sixteen")
+HKV_KERNEL(warp, sweep, 1, 128, hkv_fits_all, EXACT, "a warp reads 512 digests at once, then asks 32 slots at a time")
+HKV_KERNEL(warp, export, 1, 128, hkv_fits_all, EXACT, "a warp puts 512 slots in order, and each lane moves sixteen bytes after sixteen")
 HKV_KERNEL(warp, clear, 1, 128, hkv_fits_all, EXACT, "plane after plane in 16-byte stores")
 HKV_KERNEL(warp, promote, 1, 128, hkv_fits_all, EXACT, "a warp per bucket, the worst near entry and the best far one at a time")
 #ifdef HKV_SPECIAL
