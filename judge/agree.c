@@ -419,7 +419,7 @@ const char *agree_watch(void *context)
     uint64_t entries = hkv_capacity(v);
     for (uint64_t e = 0; e < entries; e++) {
         uint64_t key = *hkv_key_at(v, e), b = e / v->slots;
-        if (key == HD_KEY_LOCKED || (a->weak && a->s->lock[b])) continue;
+        if (key == HD_KEY_LOCKED || key == HKV_KEY_REPLACED || (a->weak && a->s->lock[b])) continue;
         if (key == HD_KEY_EMPTY) {
             if (v->digest[e] != HKV_NO_DIGEST) return say(a, "HKV-1 in flight: an empty slot has a digest (bucket %" PRIu64 ", slot %" PRIu64 ")", b, e % v->slots);
             continue;

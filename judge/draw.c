@@ -59,7 +59,7 @@ static const char *describe(const hkv_view *v, uint64_t e, char *line, size_t by
     uint64_t key = *hkv_key_at(v, e), value = 0;
     if (v->value_bytes) memcpy(&value, hkv_value(v, e), v->value_bytes < 8 ? v->value_bytes : 8);
     if (key == HD_KEY_EMPTY) snprintf(line, bytes, "-");
-    else if (key == HD_KEY_LOCKED) snprintf(line, bytes, "locked");
+    else if (key == HD_KEY_LOCKED || key == HKV_KEY_REPLACED) snprintf(line, bytes, "locked");
     else snprintf(line, bytes, "%" PRIx64 " score %" PRIu64 " value %" PRIx64, key, *hkv_score_at(v, e), value);
     return line;
 }

@@ -6,7 +6,7 @@
  *
  *   plane    bytes at e                       meaning
  *   digest   e                                0: empty; else 1 to 255, a filter and never an answer
- *   key      8e .. 8e + 7                     HD_KEY_EMPTY, HD_KEY_LOCKED or the key
+ *   key      8e .. 8e + 7                     HD_KEY_EMPTY, HD_KEY_LOCKED, HKV_KEY_REPLACED or the key
  *   score    8e .. 8e + 7                     made by the policy; the least of a full bucket leaves first
  *   value    e * value_bytes ..               opaque
  *
@@ -38,7 +38,7 @@
  *   HKV-2  a key's digest is hd_digest of its hash
  *   HKV-3  a key is in its first bucket; in dual mode in its first or second
  *   HKV-4  a key is in at most one slot of the table
- *   HKV-5  at rest no key is HD_KEY_LOCKED; the third reserved key is nowhere, ever
+ *   HKV-5  at rest no key is HD_KEY_LOCKED or HKV_KEY_REPLACED
  *   HKV-6  at rest every pinned key is present, pinned once, and has a holder other than 0
  *   HKV-7  an empty slot's score is 0: nothing of an old entry shows through export or a snapshot
  *   HKV-8  at rest a bound is no greater than the score of any slot of its group, empty ones included
@@ -48,6 +48,8 @@
 
 #include "heddle.h"
 #include "ref/hash.h"
+
+#define HKV_KEY_REPLACED HD_KEY_RESERVED /* locked, by who replaces value and score whatever they were */
 
 enum { HKV_NO_DIGEST = 0, HKV_BOUNDED = 8 /* slots that share a bound */ };
 

@@ -143,7 +143,7 @@ static void open_takes_a_handful(void **unused)
 }
 
 static bool lists(hd_op op) { return op == HD_OP_FIND_MISSED || op == HD_OP_INSERT_AND_EVICT; }
-static bool counts(hd_op op) { return op == HD_OP_ERASE_IF || op == HD_OP_SIZE || op == HD_OP_SIZE_IF; }
+static bool counts(hd_op op) { return op == HD_OP_ERASE_IF || op == HD_OP_SIZE || op == HD_OP_SIZE_IF || op == HD_OP_PROMOTE; }
 
 /* On the same stream as the batch before, and on another. */
 static void one(bed *d, hd_op op, const char *kernel, void *stream)

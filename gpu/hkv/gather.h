@@ -157,7 +157,7 @@ SIMT_FN hkv_seen_bucket hkv_row_look(const hkv_view *v, const uint8_t *row, uint
             r.slot = s;
             break;
         }
-        if (contended && there >= HD_KEY_LOCKED) r.busy = true; /* on its way in, or out */
+        if (contended && there >= HD_KEY_RESERVED) r.busy = true; /* on its way in, or out */
     }
     if (room && r.slot == v->slots) {
         bits = hkv_row_bits(row, v->slots, HKV_NO_DIGEST);
@@ -309,14 +309,12 @@ SIMT_FN void hkv_gather_erase_claimed(const hkv_args *a, hkv_one *o)
  * batch does, the new score does not depend on it, and bounds stand below both. */
 SIMT_FN bool hkv_has_score(const hkv_args *a) { return a->v.step == 2 && a->distinct && (a->policy_flags & HD_ORDER_FREE); }
 
-/* Whether nothing remains of an item when another of its key comes right after it. */
-SIMT_FN bool hkv_may_be_overwritten(const hkv_args *a)
-{
-    return a->op == HD_OP_ASSIGN_VALUES || (a->op == HD_OP_ASSIGN && (a->policy_flags & HD_ORDER_FREE));
-}
+/* Whether nothing remains of what an entry had. */
+SIMT_FN bool hkv_replaces(const hkv_args *a) { return a->op == HD_OP_ASSIGN && (a->policy_flags & HD_ORDER_FREE); }
 
-/* Where nobody comes or goes, an entry that had the key a moment ago and is claimed now is claimed by an item of the same key, which
- * takes effect when it publishes: this one did so just before. However often a key comes, its items do not queue up. */
+/* Where nobody comes or goes, an entry that had the key a moment ago and is being replaced now is replaced by an item of the same key,
+ * of this batch or of one beside it. That takes effect when it publishes: this one did so just before. However often a key comes, its
+ * items do not queue up. */
 SIMT_FN void hkv_gather_overwritten(hkv_one *o, hkv_rule r)
 {
     o->outcome = r.found;
@@ -338,10 +336,9 @@ SIMT_FN void hkv_gather_found(const hkv_args *a, uint32_t family, uint32_t locki
     }
     if (locking == HKV_LOCK_TO_EVICT) hkv_let_go(simt_tile_of(1), a, o); /* the lock to evict */
     if (locking != HKV_LOCK_ALWAYS && !pinned) {
-        if (!hkv_claim(a, o->entry, o->key)) {
-            if (family == HKV_UPDATE && hkv_may_be_overwritten(a)) hkv_gather_overwritten(o, r);
-            return;
-        }
+        uint64_t lock = hkv_replaces(a) ? HKV_KEY_REPLACED : HD_KEY_LOCKED, there = simt_cas_u64(hkv_key_at(&a->v, o->entry), o->key, lock, SIMT_ACQUIRE);
+        if (there == HKV_KEY_REPLACED && (hkv_replaces(a) || a->op == HD_OP_ASSIGN_VALUES)) hkv_gather_overwritten(o, r);
+        if (there != o->key) return;
         o->holds = HKV_HOLDS_ENTRY;
     }
     if (family == HKV_ERASE && !pinned) {

@@ -64,7 +64,7 @@ SIMT_FN uint32_t hkv_slot_among(const uint64_t *keys, uint32_t step, uint32_t s,
         if (contended) there = simt_ldrlx_u64(keys + (s + k) * step);
         else there = simt_ld_u64(keys + (s + k) * step);
         if (there == key) return s + k;
-        if (contended && there == HD_KEY_LOCKED) *busy = true;
+        if (contended && there >= HD_KEY_RESERVED) *busy = true;
     }
     return none;
 }

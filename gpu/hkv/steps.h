@@ -50,7 +50,7 @@ SIMT_FN bool hkv_try_with(simt_tile t, const hkv_args *a, uint32_t family, hkv_o
     }
     bool pinned = hkv_is_pinned(a, o->key); /* then nobody changes it, and it need not be owned */
     if (!pinned && !hkv_try_entry(t, a, o)) return o->looked = false;
-    hkv_decide_found(t, a, o, hkv_rule_of(a, o->i), pinned);
+    o->rated = hkv_rate_found(t, a, o, hkv_rule_of(a, o->i), pinned, false);
     return true;
 }
 
@@ -66,6 +66,7 @@ SIMT_FN void hkv_end(simt_tile t, const hkv_args *a, hkv_one *o)
     if (o->fresh) HKV_SYNC(t); /* the value is whole before the key says so */
     if (t.rank == 0) {
         if (o->fresh) simt_strlx_u64(hkv_key_at(&a->v, o->entry), o->key);
+        if (o->rated) simt_strlx_u64(hkv_score_at(&a->v, o->entry), o->score); /* others may rate it without owning it: it takes effect here */
         simt_ticket(o->i, o->outcome, o->gone_key, o->entry);
     }
     hkv_let_go(t, a, o);
