@@ -121,7 +121,7 @@ static hd_batch batch_of(world *w, hd_op op)
                    .outcome = w->outcome, .value_out = w->value_out, .score_out = w->score_out, .ptr = w->ptr, .list_key = w->list_key,
                    .list_value = w->list_value, .list_score = w->list_score, .list_item = w->list_item, .count = &w->count };
     b.pred_arg[1] = 4;
-    if (op == HD_OP_EXPORT || op == HD_OP_EXPORT_IF) b.n = CAPACITY;
+    if (op == HD_OP_EXPORT || op == HD_OP_EXPORT_IF || op == HD_OP_PROMOTE) b.n = CAPACITY;
     return b;
 }
 
