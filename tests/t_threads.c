@@ -242,6 +242,7 @@ static void run_with(shown *s, hd_op op, const char *policy, bool dual, uint32_t
         if (step == 0) b.op = HD_OP_INSERT_OR_ASSIGN;
         if (step == 1) b.op = HD_OP_LOCK_KEYS, b.n = 100;
         if (step == 2 && (op == HD_OP_EXPORT || op == HD_OP_EXPORT_IF)) b.start = 11, b.n = CAPACITY - 20;
+        if (step == 2 && op == HD_OP_PROMOTE) b.n = CAPACITY;
         must(hd_run(t, &b));
         if (step < 2) {
             memset(ptr, 0, sizeof ptr);

@@ -12,8 +12,9 @@
 /* The score of entry e falls to `score`, and the bound of its group with it. */
 SIMT_FN void hkv_lower_bound(const hkv_view *v, uint64_t e, uint64_t score)
 {
+    if (!v->bound) return;
     uint64_t *bound = v->bound + e / HKV_BOUNDED;
-    if (v->bound && simt_ldrlx_u64(bound) > score) simt_min_u64(bound, score, SIMT_RELAXED);
+    if (simt_ldrlx_u64(bound) > score) simt_min_u64(bound, score, SIMT_RELAXED);
 }
 
 /* A slot to take. */
