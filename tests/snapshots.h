@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * snapshots.h - what tests of snapshots share: tables of some shape with something in them, files, and the numbers and sums of
+ * doc/snapshot.md, by hand.
+ */
+#ifndef SNAPSHOTS_H
+#define SNAPSHOTS_H
+
+#include "tests/model.h"
+
+typedef unsigned long long ull;
+
+typedef struct snapshot_shape {
+    const char *policy;
+    uint64_t buckets;
+    uint32_t slots, value_bytes;
+    bool dual;
+    hd_admit admit;
+    uint64_t seed;
+} snapshot_shape;
+
+hd_config shape_config(const snapshot_shape *s);
+hd_table *shape_open(const snapshot_shape *s);
+
+/* n upserts of random keys below 2 x n, with random scores: a batch; or in order, for tables that are then compared slot by slot. Scores
+ * differ: of several least ones any may leave, and which does may hang on lower bounds, which a snapshot does not have. */
+void feed(hd_table *t, uint64_t n, uint64_t seed);
+void feed_in_order(hd_table *t, uint64_t n, uint64_t seed);
+
+/* Slot by slot, clock and epoch included; and b is in order. */
+void same_table(hd_table *a, hd_table *b);
+
+/* The path of a file in this process's folder; it holds until the call after next. */
+const char *file_path(const char *name);
+uint8_t *file_read(const char *path, size_t *bytes); /* free() it */
+void file_write(const char *path, const void *p, size_t bytes);
+
+uint64_t snapshot_number(const uint8_t *p, int bytes);
+void snapshot_sum(uint8_t *sum, const uint8_t *p, size_t bytes);        /* sum: 16 bytes */
+bool snapshot_sum_is(const uint8_t *sum, const uint8_t *p, size_t bytes);
+/* Where the four sections begin, and the end. */
+void snapshot_sections(const uint8_t *p, size_t bytes, size_t at[5]);
+
+#endif

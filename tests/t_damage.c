@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * t_damage.c - a file that is not a whole snapshot is refused, with little memory, and the table is as it was.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/snapshots.h"
+
+/* A table that snapshots are loaded into, under a ledger of its memory; and a snapshot of some 4 KiB that fits it. */
+typedef struct victim {
+    counting memory;
+    hd_table *table;
+    model_contents before;
+    char path[4200];
+    uint8_t *good;
+    size_t bytes;
+} victim;
+
+static const snapshot_shape victim_shape = { "lfu", 11, 15, 16, true, HD_ADMIT_SCORE, 12 }; /* 165 slots: no whole number of bytes of bits */
+
+static void victim_open(victim *v)
+{
+    hd_table *t = shape_open(&victim_shape);
+    feed(t, 200, 4);
+    snprintf(v->path, sizeof v->path, "%s", file_path("victim"));
+    must(hd_save(t, v->path));
+    hd_close(t);
+    v->good = file_read(v->path, &v->bytes);
+    check(v->bytes >= 4096 && v->bytes < 8192, "%zu bytes", v->bytes);
+
+    hd_config c = shape_config(&victim_shape);
+    counting_init(&v->memory);
+    c.seams = &v->memory.seams;
+    must(hd_open(&c, &v->table));
+    feed_in_order(v->table, 77, 5);
+    must(hd_epoch_set(v->table, 41));
+    contents_take(&v->before, v->table);
+}
+
+static void victim_close(victim *v)
+{
+    must(hd_load(v->table, v->path, NULL)); /* the file is whole again */
+    hd_close(v->table);
+    check(v->memory.live_bytes == 0, "%llu bytes were not given back", (ull)v->memory.live_bytes);
+    contents_give(&v->before);
+    free(v->good);
+}
+
+static void unchanged(victim *v)
+{
+    model_contents now;
+    contents_take(&now, v->table);
+    check(contents_equal(&v->before, &now, true), "the table changed");
+    contents_give(&now);
+    must(hd_check(v->table));
+}
+
+/* The file, now of `bytes` bytes, must be refused in every way, with little memory. */
+static void refused(victim *v, size_t bytes)
+{
+    uint64_t live = v->memory.live_bytes, dropped = 12345;
+    hd_table *none = NULL;
+    v->memory.peak_bytes = live;
+    must_fail(hd_load(v->table, v->path, &dropped), HD_ECORRUPT, v->path);
+    check(v->memory.peak_bytes - live <= 4 * (uint64_t)bytes + 64, "%llu bytes were allocated for a file of %zu", (ull)(v->memory.peak_bytes - live), bytes);
+    check(v->memory.live_bytes == live && dropped == 12345, "memory was kept, or *dropped written");
+    hd_config c = test_config();
+    c.seams = &v->memory.seams;
+    must_fail(hd_open_snapshot(v->path, &c, &none), HD_ECORRUPT, NULL);
+    check(!none && v->memory.live_bytes == live, "a table was opened, or memory kept");
+}
+
+static void every_bit_flip(void **state)
+{
+    (void)state;
+    victim v;
+    victim_open(&v);
+    int fd = open(v.path, O_WRONLY);
+    check(fd >= 0, "cannot open %s", v.path);
+    for (size_t bit = 0; bit < 8 * v.bytes; bit++) {
+        uint8_t byte = (uint8_t)(v.good[bit / 8] ^ 1u << bit % 8);
+        test_case("snapshot of %zu bytes, bit %zu of byte %zu flipped", v.bytes, bit % 8, bit / 8);
+        check(pwrite(fd, &byte, 1, (off_t)(bit / 8)) == 1, "cannot write %s", v.path);
+        refused(&v, v.bytes);
+        if (bit % 8 == 7) {
+            check(pwrite(fd, &v.good[bit / 8], 1, (off_t)(bit / 8)) == 1, "cannot write %s", v.path);
+            unchanged(&v);
+        }
+    }
+    close(fd);
+    test_note("%zu bit flips, all refused", 8 * v.bytes);
+    victim_close(&v);
+}
+
+static void every_truncation(void **state)
+{
+    (void)state;
+    victim v;
+    victim_open(&v);
+    for (size_t bytes = v.bytes; bytes-- > 0;) {
+        test_case("snapshot of %zu bytes cut to %zu", v.bytes, bytes);
+        check(!truncate(v.path, (off_t)bytes), "cannot truncate %s", v.path);
+        refused(&v, bytes);
+        if (bytes % 64 == 0) unchanged(&v);
+    }
+    test_note("%zu truncations, all refused", v.bytes);
+    file_write(v.path, v.good, v.bytes);
+    victim_close(&v);
+}
+
+static void bytes_too_many(void **state)
+{
+    (void)state;
+    victim v;
+    victim_open(&v);
+    uint8_t *longer = (uint8_t *)test_alloc(2 * v.bytes, 1);
+    for (size_t more = 1; more <= v.bytes; more += more < 40 ? 1 : 997) {
+        test_case("snapshot of %zu bytes, %zu more", v.bytes, more);
+        memcpy(longer, v.good, v.bytes);
+        memcpy(longer + v.bytes, v.good, more);
+        file_write(v.path, longer, v.bytes + more);
+        refused(&v, v.bytes + more);
+        memset(longer + v.bytes, 0, more);
+        file_write(v.path, longer, v.bytes + more);
+        refused(&v, v.bytes + more);
+    }
+    unchanged(&v);
+    file_write(v.path, v.good, v.bytes);
+    victim_close(&v);
+    free(longer);
+}
+
+/* Sums that are right over contents that are not: what only the numbers themselves can give away. */
+static void nonsense_with_good_sums(void **state)
+{
+    static const struct {
+        int at, bytes;
+    } field[] = { { 0, 8 }, { 8, 4 }, { 12, 4 }, { 16, 1 }, { 31, 1 }, { 32, 1 }, { 47, 1 }, { 48, 8 }, { 56, 4 }, { 60, 4 }, { 84, 4 }, { 88, 8 }, { 96, 8 }, { 104, 8 }, { 239, 1 } };
+    static const uint64_t extreme[] = { 0, 1, 3, 8, 255, 1025, 65537, 0x7fffffffu, 0x80000000u, 0xffffffffu, (uint64_t)1 << 40, INT64_MAX, (uint64_t)1 << 63, UINT64_MAX };
+    (void)state;
+    victim v;
+    victim_open(&v);
+    uint8_t *p = (uint8_t *)test_alloc(v.bytes, 1);
+    uint64_t tried = 0;
+    for (size_t f = 0; f < sizeof field / sizeof field[0]; f++)
+        for (size_t x = 0; x < sizeof extreme / sizeof extreme[0]; x++) {
+            memcpy(p, v.good, v.bytes);
+            for (int i = 0; i < field[f].bytes; i++) p[field[f].at + i] = (uint8_t)(extreme[x] >> 8 * i);
+            if (!memcmp(p, v.good, v.bytes)) continue;
+            snapshot_sum(p + 240, p, 240);
+            file_write(v.path, p, v.bytes);
+            test_case("snapshot with %llu at byte %d, its sum made good", (ull)extreme[x], field[f].at);
+            uint64_t live = v.memory.live_bytes;
+            v.memory.peak_bytes = live;
+            hd_status s = hd_load(v.table, v.path, NULL);
+            /* another name or another way to admit is a sane file, of another table */
+            bool sane = field[f].at == 16 || field[f].at == 32 || (field[f].at == 84 && extreme[x] < 8);
+            check(s == HD_ECORRUPT || (sane && (s == HD_EINVAL || s == HD_OK)), "%s: %s", hd_status_name(s), hd_why());
+            if (s == HD_ECORRUPT)
+                check(v.memory.peak_bytes - live <= 4 * (uint64_t)v.bytes + 64 || field[f].at == 84, "%llu bytes were allocated", (ull)(v.memory.peak_bytes - live));
+            if (s == HD_OK) { /* put back what was there */
+                check(field[f].at == 84, "loaded");
+                hd_close(v.table);
+                hd_config c = shape_config(&victim_shape);
+                c.seams = &v.memory.seams;
+                must(hd_open(&c, &v.table));
+                feed_in_order(v.table, 77, 5);
+                must(hd_epoch_set(v.table, 41));
+            }
+            unchanged(&v);
+            tried++;
+        }
+    test_note("%llu headers that make no sense", (ull)tried);
+    free(p);
+    file_write(v.path, v.good, v.bytes);
+    victim_close(&v);
+}
+
+static void reseal(uint8_t *p, const size_t at[5])
+{
+    for (int i = 0; i < 4; i++) snapshot_sum(p + at[i + 1] - 16, p + at[i], at[i + 1] - 16 - at[i]);
+}
+
+/* Sections with another tag, length or anything in the four zeros. */
+static void sections_with_good_sums(void **state)
+{
+    (void)state;
+    victim v;
+    victim_open(&v);
+    size_t at[5];
+    snapshot_sections(v.good, v.bytes, at);
+    uint8_t *p = (uint8_t *)test_alloc(v.bytes, 1);
+    for (int section = 0; section < 4; section++)
+        for (int byte = 0; byte < 16; byte++) {
+            memcpy(p, v.good, v.bytes);
+            p[at[section] + (size_t)byte] ^= 1;
+            reseal(p, at);
+            file_write(v.path, p, v.bytes);
+            test_case("snapshot with byte %d of section %d's head changed, its sum made good", byte, section);
+            refused(&v, v.bytes);
+        }
+    unchanged(&v);
+    free(p);
+    file_write(v.path, v.good, v.bytes);
+    victim_close(&v);
+}
+
+/* Entries that cannot be: a key twice, a key away from home, a reserved key, too many or too few slots, a slot
+ * past the last. */
+static void impossible_entries(void **state)
+{
+    (void)state;
+    victim v;
+    victim_open(&v);
+    size_t at[5];
+    snapshot_sections(v.good, v.bytes, at);
+    uint8_t *p = (uint8_t *)test_alloc(v.bytes, 1), *slots = p + at[0] + 16, *keys = p + at[1] + 16;
+    uint64_t entries = snapshot_number(v.good + 88, 8);
+    for (int kind = 0; kind < 8; kind++) {
+        memcpy(p, v.good, v.bytes);
+        uint64_t reserved = UINT64_MAX - (uint64_t)kind, first_clear = 0, first_set = 0;
+        while (slots[first_clear / 8] >> first_clear % 8 & 1) first_clear++;
+        while (!(slots[first_set / 8] >> first_set % 8 & 1)) first_set++;
+        switch (kind) {
+        case 0:
+        case 1:
+        case 2: memcpy(keys + 8 * (entries / 2), &reserved, 8); break;
+        case 3: memcpy(keys + 8, keys, 8); break;                             /* twice, side by side   */
+        case 4: memcpy(keys, keys + 8 * (entries - 1), 8); break;             /* first and last bucket */
+        case 5: slots[first_clear / 8] |= (uint8_t)(1u << first_clear % 8); break;
+        case 6: slots[first_set / 8] &= (uint8_t)~(1u << first_set % 8); break;
+        default: slots[at[1] - at[0] - 33] |= 0x80; break;
+        }
+        reseal(p, at);
+        file_write(v.path, p, v.bytes);
+        test_case("snapshot with impossible entries, kind %d, sums made good", kind);
+        must_fail(hd_load(v.table, v.path, NULL), HD_ECORRUPT, NULL);
+        unchanged(&v);
+    }
+    free(p);
+    file_write(v.path, v.good, v.bytes);
+    victim_close(&v);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_bit_flip),
+        cmocka_unit_test(every_truncation),
+        cmocka_unit_test(bytes_too_many),
+        cmocka_unit_test(nonsense_with_good_sums),
+        cmocka_unit_test(sections_with_good_sums),
+        cmocka_unit_test(impossible_entries),
+    };
+    return test_run(tests);
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * t_reshape.c - a snapshot in a table of another shape: what stays is what the policy would keep; and what is no table for it says so.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/snapshots.h"
+
+static void another_table(void **state)
+{
+    (void)state;
+    snapshot_shape s = { "lru", 4, 8, 8, false, HD_ADMIT_SCORE, 0 }, policy = s, wider = s;
+    policy.policy = "lfu";
+    wider.value_bytes = 9;
+    hd_table *t = shape_open(&s), *p = shape_open(&policy), *w = shape_open(&wider), *none = NULL;
+    hd_snapshot_info info;
+    model_contents before, after;
+    feed(t, 20, 1);
+    feed(p, 20, 2);
+    feed(w, 20, 3);
+    must(hd_save(t, file_path("another")));
+    contents_take(&before, p);
+    must_fail(hd_load(p, file_path("another"), NULL), HD_EINVAL, "policy");
+    contents_take(&after, p);
+    check(contents_equal(&before, &after, true), "the table changed");
+    contents_give(&before);
+    contents_give(&after);
+    must_fail(hd_load(w, file_path("another"), NULL), HD_EINVAL, "value_bytes");
+    must_fail(hd_load(t, file_path("nowhere"), NULL), HD_EIO, "nowhere");
+    must_fail(hd_open_snapshot(file_path("nowhere"), NULL, &none), HD_EIO, "nowhere");
+    must_fail(hd_snapshot_inspect(file_path("nowhere"), &info), HD_EIO, "nowhere");
+    must_fail(hd_load(t, test_folder(), NULL), HD_EIO, NULL); /* a folder */
+    must_fail(hd_save(t, file_path("no/folder")), HD_EIO, "no/folder");
+    must_fail(hd_save(t, NULL), HD_EINVAL, "path");
+    must_fail(hd_save(NULL, file_path("another")), HD_EINVAL, "table");
+    must_fail(hd_load(t, NULL, NULL), HD_EINVAL, "path");
+    must_fail(hd_load(NULL, file_path("another"), NULL), HD_EINVAL, "table");
+    must_fail(hd_snapshot_inspect(file_path("another"), NULL), HD_EINVAL, "info");
+    must_fail(hd_open_snapshot(file_path("another"), NULL, NULL), HD_EINVAL, "table");
+    must(hd_load(t, file_path("another"), NULL));
+    hd_close(t);
+    hd_close(p);
+    hd_close(w);
+}
+
+static int greater_first(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x < y) - (x > y);
+}
+
+/* The scores that each bucket of a single-mode table must hold: the best `slots` of those that belong there. */
+static void best_per_bucket(const model_contents *from, const model_contents *kept, const model *m)
+{
+    uint64_t *want = (uint64_t *)test_alloc(from->n, 8), *have = (uint64_t *)test_alloc(kept->n, 8), b[2];
+    for (uint64_t bucket = 0; bucket < m->buckets; bucket++) {
+        uint64_t n = 0, k = 0;
+        for (uint64_t i = 0; i < from->n; i++)
+            if (model_buckets(m, from->key[i], b) && b[0] == bucket) want[n++] = from->score[i];
+        for (uint64_t i = 0; i < kept->n; i++)
+            if (model_buckets(m, kept->key[i], b) && b[0] == bucket) have[k++] = kept->score[i];
+        qsort(want, (size_t)n, 8, greater_first);
+        qsort(have, (size_t)k, 8, greater_first);
+        check(k == (n < m->slots ? n : m->slots), "bucket %llu has %llu entries of %llu", (ull)bucket, (ull)k, (ull)n);
+        check(!k || !memcmp(want, have, (size_t)k * 8), "bucket %llu did not keep the best", (ull)bucket);
+    }
+    free(want);
+    free(have);
+}
+
+/* Dual: by hand, best score first (all differ), into the emptier of two buckets that has room. */
+static void best_into_pairs(const model_contents *from, const model_contents *kept, model *m)
+{
+    uint64_t *order = (uint64_t *)test_alloc(from->n, 8), n = 0, b[2];
+    for (uint64_t i = 0; i < from->n; i++) order[i] = from->score[i];
+    qsort(order, (size_t)from->n, 8, greater_first);
+    for (uint64_t r = 0; r < from->n; r++) {
+        uint64_t i = 0;
+        while (from->score[i] != order[r]) i++;
+        model_buckets(m, from->key[i], b);
+        uint64_t to = m->used[b[1]] < m->used[b[0]] ? b[1] : b[0];
+        if (m->used[to] == m->slots) continue;
+        m->key[to * m->slots + m->used[to]++] = from->key[i];
+        n++;
+    }
+    check(n == kept->n, "%llu entries kept instead of %llu", (ull)kept->n, (ull)n);
+    for (uint64_t i = 0; i < kept->n; i++) check(model_find(m, kept->key[i]) != MODEL_NONE, "key %llu was kept for a better one", (ull)kept->key[i]);
+    free(order);
+}
+
+static void into(const snapshot_shape *from, const snapshot_shape *to, uint64_t upserts)
+{
+    hd_table *t = shape_open(from), *u = shape_open(to);
+    model_contents a, b;
+    model m;
+    uint64_t dropped = 99;
+    feed(t, upserts, 6);
+    feed(u, 30, 7);
+    must(hd_epoch_set(t, 9));
+    must(hd_save(t, file_path("into")));
+    must(hd_load(u, file_path("into"), &dropped));
+    must(hd_check(u));
+    contents_take(&a, t);
+    contents_take(&b, u);
+    test_case("snapshot policy=%s buckets=%llu slots=%u%s into buckets=%llu slots=%u%s", from->policy, (ull)from->buckets, from->slots,
+              from->dual ? " dual" : "", (ull)to->buckets, to->slots, to->dual ? " dual" : "");
+    check(b.now == a.now && b.epoch == a.epoch, "clock %llu, epoch %u", (ull)b.now, b.epoch);
+    check(dropped == a.n - b.n, "%llu dropped of %llu, %llu kept", (ull)dropped, (ull)a.n, (ull)b.n);
+    for (uint64_t i = 0, k = 0; i < b.n; i++) {
+        while (k < a.n && a.key[k] != b.key[i]) k++;
+        check(k < a.n && a.score[k] == b.score[i] && !memcmp(a.value + k * a.value_bytes, b.value + i * b.value_bytes, a.value_bytes),
+              "key %llu was not saved so", (ull)b.key[i]);
+    }
+    model_open(&m, u);
+    if (from == to) check(dropped == 0, "%llu dropped by a table of the same shape", (ull)dropped);
+    else if (to->dual) best_into_pairs(&a, &b, &m);
+    else best_per_bucket(&a, &b, &m);
+    model_close(&m);
+    contents_give(&a);
+    contents_give(&b);
+    hd_close(t);
+    hd_close(u);
+}
+
+static void another_shape(void **state)
+{
+    static const snapshot_shape shapes[] = {
+        { "custom", 8, 16, 8, false, HD_ADMIT_SCORE, 0 },  { "custom", 8, 16, 8, true, HD_ADMIT_SCORE, 0 },
+        { "custom", 3, 16, 8, false, HD_ADMIT_SCORE, 0 },  { "custom", 3, 16, 8, true, HD_ADMIT_SCORE, 0 },
+        { "custom", 40, 9, 8, false, HD_ADMIT_ALWAYS, 5 }, { "custom", 40, 9, 8, true, HD_ADMIT_ALWAYS, 5 },
+        { "custom", 2, 2, 8, true, HD_ADMIT_SCORE, 0 },    { "custom", 8, 16, 8, false, HD_ADMIT_SCORE, 77 },
+    };
+    (void)state;
+    for (size_t a = 0; a < sizeof shapes / sizeof shapes[0]; a++)
+        for (size_t b = 0; b < sizeof shapes / sizeof shapes[0]; b++) {
+            into(&shapes[a], &shapes[b], 60);
+            into(&shapes[a], &shapes[b], 1000);
+        }
+}
+
+/* Equal scores: as many stay as there is room for, and every other one is counted. */
+static void equal_scores(void **state)
+{
+    (void)state;
+    snapshot_shape big = { "custom", 16, 16, 8, false, HD_ADMIT_SCORE, 0 }, small = { "custom", 3, 16, 8, false, HD_ADMIT_SCORE, 0 };
+    for (int is_dual = 0; is_dual < 2; is_dual++) {
+        small.dual = is_dual;
+        hd_table *t = shape_open(&big), *u = shape_open(&small);
+        uint64_t key[200], score[200], before, after, dropped;
+        for (uint64_t i = 0; i < 200; i++) key[i] = i, score[i] = i % 2;
+        hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = 200, .key = key, .value = key, .score = score };
+        must(hd_run(t, &b));
+        must(hd_save(t, file_path("equal")));
+        must(hd_load(u, file_path("equal"), &dropped));
+        must(hd_size_sync(t, &before));
+        must(hd_size_sync(u, &after));
+        check(after == 48 && dropped == before - after, "%llu of %llu kept, %llu dropped", (ull)after, (ull)before, (ull)dropped);
+        hd_close(t);
+        hd_close(u);
+    }
+}
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(another_table),
+        cmocka_unit_test(another_shape),
+        cmocka_unit_test(equal_scores),
+    };
+    return test_run(tests);
+}
