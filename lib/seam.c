@@ -70,6 +70,15 @@ static int os_sync_folder(void *self, const char *path)
     return 0;
 }
 
+/* A folder is none: a rename to it fails. A name for an open file is, wherever that leads: a rename would replace the name. */
+static bool os_special(void *self, const char *path)
+{
+    (void)self;
+    struct stat st;
+    if (strncmp(path, "/dev/std", 8) == 0 || strncmp(path, "/dev/fd/", 8) == 0 || strncmp(path, "/proc/self/fd/", 14) == 0) return true;
+    return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
 static uint64_t os_now_ns(void *self)
 {
     (void)self;
@@ -80,7 +89,7 @@ static uint64_t os_now_ns(void *self)
 
 const hd_seams hd_seams_os = {
     { os_take, os_give, NULL },
-    { os_open, os_read, os_write, os_size, os_sync, os_close, os_rename, os_unlink, os_sync_folder, NULL },
+    { os_open, os_read, os_write, os_size, os_sync, os_close, os_rename, os_unlink, os_sync_folder, os_special, NULL },
     { os_now_ns, NULL },
     &hd_device_os,
 };

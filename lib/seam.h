@@ -26,6 +26,7 @@ typedef struct hd_file_seam {
     int (*rename)(void *self, const char *from, const char *to);
     int (*unlink)(void *self, const char *path);
     int (*sync_folder)(void *self, const char *path); /* of the folder that holds `path` */
+    bool (*special)(void *self, const char *path);    /* is a device or a pipe there, not to be replaced by a file? */
     void *self;
 } hd_file_seam;
 

@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * snapshot_save.c - writing a table: beside its place, synced, then renamed, and the folder synced. Whatever fails, the old file is as it was.
+ * snapshot_save.c - writing a table, to a file that is there whole or not at all (whole.h).
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "lib/error.h"
 #include "lib/snapshot.h"
 #include "lib/table.h"
+#include "lib/whole.h"
 
 typedef struct writer {
-    const hd_seams *seams;
-    const char *path; /* of the file being written, for messages */
-    int fd;
+    hd_whole file;
     uint8_t *block;
     size_t fill;
     XXH3_state_t sum;
@@ -25,7 +20,7 @@ typedef struct writer {
 
 static void flush(writer *w)
 {
-    if (!w->status) w->status = hd_file_write_all(w->seams, w->fd, w->path, w->block, w->fill);
+    if (!w->status) w->status = hd_file_write_all(w->file.seams, w->file.fd, w->file.path, w->block, w->fill);
     w->fill = 0;
 }
 
@@ -94,46 +89,26 @@ static hd_snapshot_header header_of(hd_table *t)
     return h;
 }
 
-static hd_status write_all(writer *w, hd_table *t)
+static hd_status save(hd_table *t, const char *path, uint8_t *block)
 {
-    hd_snapshot_header h = header_of(t);
-    XXH3_128bits_reset(&w->sum);
-    put(w, &h, sizeof h);
-    for (int i = 0; i < HD_SECTION_COUNT; i++) put_section(w, t, &h, i);
-    flush(w);
-    if (!w->status && w->seams->file.sync(w->seams->file.self, w->fd)) w->status = hd_fail(HD_EIO, "%s: cannot sync: %s", w->path, strerror(errno));
-    if (w->seams->file.close(w->seams->file.self, w->fd) && !w->status) w->status = hd_fail(HD_EIO, "%s: cannot close: %s", w->path, strerror(errno));
-    return w->status;
-}
-
-/* Writes `part`, then makes it `path`. Whatever fails, `path` is as it was and `part` is gone. */
-static hd_status save(hd_table *t, const char *path, const char *part, uint8_t *block)
-{
-    const hd_seams *s = &t->seams;
     writer w;
-    memset(&w, 0, sizeof w);
-    w.seams = s;
-    w.path = part;
     w.block = block;
-    w.fd = s->file.open(s->file.self, part, O_WRONLY | O_CREAT | O_EXCL, 0666);
-    if (w.fd < 0) return hd_fail(HD_EIO, "%s: cannot create: %s", part, strerror(errno));
-    hd_status status = write_all(&w, t);
-    if (!status && s->file.rename(s->file.self, part, path)) status = hd_fail(HD_EIO, "%s: cannot rename to %s: %s", part, path, strerror(errno));
-    if (status) {
-        s->file.unlink(s->file.self, part);
-        return status;
-    }
-    if (s->file.sync_folder(s->file.self, path)) return hd_fail(HD_EIO, "%s: written, but its folder cannot be synced: %s", path, strerror(errno));
-    return HD_OK;
+    w.fill = 0;
+    w.status = hd_whole_open(&w.file, &t->seams, path);
+    if (w.status) return w.status;
+    hd_snapshot_header h = header_of(t);
+    XXH3_128bits_reset(&w.sum);
+    put(&w, &h, sizeof h);
+    for (int i = 0; i < HD_SECTION_COUNT; i++) put_section(&w, t, &h, i);
+    flush(&w);
+    if (!w.status) return hd_whole_keep(&w.file);
+    hd_whole_drop(&w.file);
+    return w.status;
 }
 
 hd_status hd_save(hd_table *t, const char *path)
 {
-    static _Atomic uint32_t saves; /* two saves to one path at the same time must not share a part */
     if (!t || !path) return hd_fail(HD_EINVAL, "%s: NULL", t ? "path" : "table");
-    char part[4096];
-    int n = snprintf(part, sizeof part, "%s.%ld-%" PRIu32 ".part", path, (long)getpid(), atomic_fetch_add(&saves, 1));
-    if (n < 0 || (size_t)n >= sizeof part) return hd_fail(HD_EINVAL, "path: longer than %zu bytes", sizeof part - 40);
     void *block;
     hd_status status = hd_take(&t->seams, "save: buffer", 1, HD_SNAPSHOT_BLOCK, &block);
     if (status) return status;
@@ -141,7 +116,7 @@ hd_status hd_save(hd_table *t, const char *path)
     t->lock->enter(t->lock_state, role);
     status = hd_stage(t->design, t->state, true);
     if (!status) {
-        status = save(t, path, part, (uint8_t *)block);
+        status = save(t, path, (uint8_t *)block);
         hd_settle(t->design, t->state, false);
     }
     t->lock->leave(t->lock_state, role);

@@ -4,11 +4,8 @@
  */
 #include "tests/snapshots.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <xxhash.h>
 
@@ -69,33 +66,6 @@ void same_table(hd_table *a, hd_table *b)
     contents_give(&x);
     contents_give(&y);
     must(hd_check(b));
-}
-
-const char *file_path(const char *name)
-{
-    static char path[2][4200];
-    static int turn;
-    turn = !turn;
-    snprintf(path[turn], sizeof path[turn], "%s/%s", test_folder(), name);
-    return path[turn];
-}
-
-uint8_t *file_read(const char *path, size_t *bytes)
-{
-    struct stat st;
-    int fd = open(path, O_RDONLY);
-    check(fd >= 0 && !fstat(fd, &st), "cannot open %s", path);
-    uint8_t *p = (uint8_t *)test_alloc((uint64_t)st.st_size + 1, 1);
-    *bytes = (size_t)st.st_size;
-    check(read(fd, p, *bytes) == (ssize_t)*bytes, "cannot read %s", path);
-    close(fd);
-    return p;
-}
-
-void file_write(const char *path, const void *p, size_t bytes)
-{
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    check(fd >= 0 && write(fd, p, bytes) == (ssize_t)bytes && !close(fd), "cannot write %s", path);
 }
 
 uint64_t snapshot_number(const uint8_t *p, int bytes)

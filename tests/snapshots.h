@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * snapshots.h - what tests of snapshots share: tables of some shape with something in them, files, and the numbers and sums of
+ * snapshots.h - what tests of snapshots share: tables of some shape with something in them, and the numbers and sums of
  * doc/snapshot.md, by hand.
  */
 #ifndef SNAPSHOTS_H
 #define SNAPSHOTS_H
 
+#include "tests/faulty.h"
 #include "tests/model.h"
 
 typedef unsigned long long ull;
@@ -29,11 +30,6 @@ void feed_in_order(hd_table *t, uint64_t n, uint64_t seed);
 
 /* Slot by slot, clock and epoch included; and b is in order. */
 void same_table(hd_table *a, hd_table *b);
-
-/* The path of a file in this process's folder; it holds until the call after next. */
-const char *file_path(const char *name);
-uint8_t *file_read(const char *path, size_t *bytes); /* free() it */
-void file_write(const char *path, const void *p, size_t bytes);
 
 uint64_t snapshot_number(const uint8_t *p, int bytes);
 void snapshot_sum(uint8_t *sum, const uint8_t *p, size_t bytes);        /* sum: 16 bytes */

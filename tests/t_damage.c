@@ -26,10 +26,10 @@ static void victim_open(victim *v)
 {
     hd_table *t = shape_open(&victim_shape);
     feed(t, 200, 4);
-    snprintf(v->path, sizeof v->path, "%s", file_path("victim"));
+    snprintf(v->path, sizeof v->path, "%s", test_path("victim"));
     must(hd_save(t, v->path));
     hd_close(t);
-    v->good = file_read(v->path, &v->bytes);
+    v->good = test_read(v->path, &v->bytes);
     check(v->bytes >= 4096 && v->bytes < 8192, "%zu bytes", v->bytes);
 
     hd_config c = shape_config(&victim_shape);
@@ -108,7 +108,7 @@ static void every_truncation(void **state)
         if (bytes % 64 == 0) unchanged(&v);
     }
     test_note("%zu truncations, all refused", v.bytes);
-    file_write(v.path, v.good, v.bytes);
+    test_write(v.path, v.good, v.bytes);
     victim_close(&v);
 }
 
@@ -122,14 +122,14 @@ static void bytes_too_many(void **state)
         test_case("snapshot of %zu bytes, %zu more", v.bytes, more);
         memcpy(longer, v.good, v.bytes);
         memcpy(longer + v.bytes, v.good, more);
-        file_write(v.path, longer, v.bytes + more);
+        test_write(v.path, longer, v.bytes + more);
         refused(&v, v.bytes + more);
         memset(longer + v.bytes, 0, more);
-        file_write(v.path, longer, v.bytes + more);
+        test_write(v.path, longer, v.bytes + more);
         refused(&v, v.bytes + more);
     }
     unchanged(&v);
-    file_write(v.path, v.good, v.bytes);
+    test_write(v.path, v.good, v.bytes);
     victim_close(&v);
     free(longer);
 }
@@ -152,7 +152,7 @@ static void nonsense_with_good_sums(void **state)
             for (int i = 0; i < field[f].bytes; i++) p[field[f].at + i] = (uint8_t)(extreme[x] >> 8 * i);
             if (!memcmp(p, v.good, v.bytes)) continue;
             snapshot_sum(p + 240, p, 240);
-            file_write(v.path, p, v.bytes);
+            test_write(v.path, p, v.bytes);
             test_case("snapshot with %llu at byte %d, its sum made good", (ull)extreme[x], field[f].at);
             uint64_t live = v.memory.live_bytes;
             v.memory.peak_bytes = live;
@@ -176,7 +176,7 @@ static void nonsense_with_good_sums(void **state)
         }
     test_note("%llu headers that make no sense", (ull)tried);
     free(p);
-    file_write(v.path, v.good, v.bytes);
+    test_write(v.path, v.good, v.bytes);
     victim_close(&v);
 }
 
@@ -199,13 +199,13 @@ static void sections_with_good_sums(void **state)
             memcpy(p, v.good, v.bytes);
             p[at[section] + (size_t)byte] ^= 1;
             reseal(p, at);
-            file_write(v.path, p, v.bytes);
+            test_write(v.path, p, v.bytes);
             test_case("snapshot with byte %d of section %d's head changed, its sum made good", byte, section);
             refused(&v, v.bytes);
         }
     unchanged(&v);
     free(p);
-    file_write(v.path, v.good, v.bytes);
+    test_write(v.path, v.good, v.bytes);
     victim_close(&v);
 }
 
@@ -236,13 +236,13 @@ static void impossible_entries(void **state)
         default: slots[at[1] - at[0] - 33] |= 0x80; break;
         }
         reseal(p, at);
-        file_write(v.path, p, v.bytes);
+        test_write(v.path, p, v.bytes);
         test_case("snapshot with impossible entries, kind %d, sums made good", kind);
         must_fail(hd_load(v.table, v.path, NULL), HD_ECORRUPT, NULL);
         unchanged(&v);
     }
     free(p);
-    file_write(v.path, v.good, v.bytes);
+    test_write(v.path, v.good, v.bytes);
     victim_close(&v);
 }
 

@@ -4,6 +4,7 @@
  * process that saves dies.
  */
 #include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +29,7 @@ static void round_trip(const snapshot_shape *s, uint64_t upserts)
     must(hd_epoch_set(t, 7));
     if (upserts) feed(t, upserts, 1);
     must(hd_size_sync(t, &size));
-    const char *path = file_path("round_trip");
+    const char *path = test_path("round_trip");
     must(hd_save(t, path));
 
     must(hd_snapshot_inspect(path, &said));
@@ -98,10 +99,10 @@ static void pins_are_dropped(void **state)
     hd_batch erase = { .op = HD_OP_ERASE, .n = 1, .key = &key, .outcome = &fate };
     must(hd_run(t, &in));
     must(hd_run(t, &lock));
-    must(hd_save(t, file_path("pins")));
+    must(hd_save(t, test_path("pins")));
     must(hd_run(t, &erase));
     check(fate == HD_PINNED, "%s", hd_outcome_name((hd_outcome)fate));
-    must(hd_load(t, file_path("pins"), NULL));
+    must(hd_load(t, test_path("pins"), NULL));
     must(hd_run(t, &erase));
     check(fate == HD_ERASED, "%s", hd_outcome_name((hd_outcome)fate));
     hd_close(t);
@@ -133,11 +134,11 @@ static void bytes_are_as_documented(void **state)
 {
     (void)state;
     hd_table *t = golden_table();
-    must(hd_save(t, file_path("bytes")));
+    must(hd_save(t, test_path("bytes")));
     model_contents c;
     contents_take(&c, t);
     size_t bytes, at[5];
-    uint8_t *p = file_read(file_path("bytes"), &bytes);
+    uint8_t *p = test_read(test_path("bytes"), &bytes);
     check(bytes == 384 + (36 + 7) / 8 + c.n * (16 + 12), "%zu bytes", bytes);
     check(!memcmp(p, "HEDDLE\r\n", 8) && snapshot_number(p + 8, 4) == 1 && snapshot_number(p + 12, 4) == 256, "magic, version or header bytes");
     check(!memcmp(p + 16, "hkv\0\0\0\0\0\0\0\0\0\0\0\0", 16) && !memcmp(p + 32, "custom\0\0\0\0\0\0\0\0\0", 16), "design or policy");
@@ -177,10 +178,10 @@ static void golden(void **state)
     snprintf(path, sizeof path, "%s/tests/golden/snapshot-1", top ? top : ".");
     if (!getenv("HEDDLE_WRITE_GOLDEN") && access(path, R_OK)) test_skip("tests/golden/snapshot-1 is not here: set top_srcdir");
     hd_table *t = golden_table(), *u;
-    must(hd_save(t, getenv("HEDDLE_WRITE_GOLDEN") ? path : file_path("golden")));
-    if (getenv("HEDDLE_WRITE_GOLDEN")) must(hd_save(t, file_path("golden")));
+    must(hd_save(t, getenv("HEDDLE_WRITE_GOLDEN") ? path : test_path("golden")));
+    if (getenv("HEDDLE_WRITE_GOLDEN")) must(hd_save(t, test_path("golden")));
     size_t bytes, want_bytes;
-    uint8_t *p = file_read(file_path("golden"), &bytes), *want = file_read(path, &want_bytes);
+    uint8_t *p = test_read(test_path("golden"), &bytes), *want = test_read(path, &want_bytes);
     check(bytes == want_bytes, "%zu bytes, golden %zu", bytes, want_bytes);
     for (size_t i = 0; i < bytes; i++) check(p[i] == want[i], "byte %zu is %02x, golden %02x", i, p[i], want[i]);
     must(hd_open_snapshot(path, NULL, &u));
@@ -207,7 +208,7 @@ static void killed_while_saving(void **state)
     contents_take(&first, odd);
     contents_take(&second, even);
     char path[4200];
-    snprintf(path, sizeof path, "%s", file_path("killed"));
+    snprintf(path, sizeof path, "%s", test_path("killed"));
     must(hd_save(odd, path));
     for (uint64_t round = 0; round < rounds; round++) {
         test_case("kill -9 while saving, round %llu", (ull)round);
@@ -232,7 +233,7 @@ static void killed_while_saving(void **state)
         DIR *d = opendir(test_folder()); /* what a crash may leave behind */
         for (struct dirent *e; (e = readdir(d));)
             if (strstr(e->d_name, ".part")) {
-                unlink(file_path(e->d_name));
+                unlink(test_path(e->d_name));
                 parts++;
             }
         closedir(d);
@@ -244,37 +245,56 @@ static void killed_while_saving(void **state)
     hd_close(even);
 }
 
-static unsigned files_in(const char *path)
-{
-    unsigned n = 0;
-    DIR *d = opendir(path);
-    check(d, "cannot list %s", path);
-    for (struct dirent *e; (e = readdir(d));) n += e->d_name[0] != '.';
-    closedir(d);
-    return n;
-}
-
 /* A save that fails leaves the old file, and nothing beside it. */
 static void failed_save_leaves_no_part(void **state)
 {
+    static const snapshot_shape s = { "lru", 4, 8, 8, false, HD_ADMIT_SCORE, 0 };
     (void)state;
-    snapshot_shape s = { "lru", 4, 8, 8, false, HD_ADMIT_SCORE, 0 };
     hd_table *t = shape_open(&s);
-    char folder[4200], target[4300];
-    snprintf(folder, sizeof folder, "%s", file_path("only"));
-    check(!mkdir(folder, 0700), "cannot make %s", folder);
-    snprintf(target, sizeof target, "%s/table", folder);
-    check(!mkdir(target, 0700), "cannot make %s", target);
-    must_fail(hd_save(t, target), HD_EIO, "rename"); /* a folder is in the way */
-    check(files_in(folder) == 1, "a part was left in %s", folder);
-    check(!rmdir(target), "cannot remove %s", target);
-    must(hd_save(t, target));
-    must(hd_save(t, target));
-    check(files_in(folder) == 1, "a part was left in %s", folder);
-    unlink(target);
-    rmdir(folder);
+    const char *path = test_path("taken");
+    unsigned files = test_files();
+    check(!mkdir(path, 0700), "cannot make %s", path);
+    must_fail(hd_save(t, path), HD_EIO, "rename"); /* a folder is in the way */
+    check(test_files() == files + 1, "a part was left");
+    check(!rmdir(path), "cannot remove %s", path);
+    must(hd_save(t, path));
+    must(hd_save(t, path));
+    check(test_files() == files + 1, "a part was left");
+    unlink(path);
     hd_close(t);
 }
+
+/* What is no file is written to, and stays what it is. */
+static void to_devices_and_pipes(void **state)
+{
+    static const snapshot_shape s = { "lru", 4, 8, 8, false, HD_ADMIT_SCORE, 0 };
+    (void)state;
+    hd_table *t = shape_open(&s);
+    feed(t, 20, 1);
+    struct stat st;
+    const char *pipe = test_path("pipe"), *file = test_path("beside");
+    check(!mkfifo(pipe, 0600), "cannot make %s", pipe);
+    must(hd_save(t, file));
+    size_t bytes;
+    uint8_t *want = test_read(file, &bytes), got[4096];
+    int reader = open(pipe, O_RDONLY | O_NONBLOCK);
+    must(hd_save(t, pipe));
+    check(reader >= 0 && read(reader, got, sizeof got) == (ssize_t)bytes && !memcmp(got, want, bytes), "the file's bytes did not come through the pipe");
+    check(!stat(pipe, &st) && S_ISFIFO(st.st_mode), "the pipe is none any more");
+    unlink(pipe);
+    unlink(file);
+    /* had the pipe been replaced, the devices would be */
+    must(hd_save(t, "/dev/null"));
+    check(!stat("/dev/null", &st) && S_ISCHR(st.st_mode), "/dev/null is no device any more");
+    if (!access("/dev/full", W_OK)) {
+        must_fail(hd_save(t, "/dev/full"), HD_EIO, "/dev/full");
+        check(!stat("/dev/full", &st) && S_ISCHR(st.st_mode), "/dev/full is no device any more");
+    }
+    close(reader);
+    free(want);
+    hd_close(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -284,6 +304,7 @@ int main(void)
         cmocka_unit_test(golden),
         cmocka_unit_test(failed_save_leaves_no_part),
         cmocka_unit_test(killed_while_saving),
+        cmocka_unit_test(to_devices_and_pipes),
     };
     return test_run(tests);
 }

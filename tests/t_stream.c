@@ -6,6 +6,7 @@
 #include "tests/faulty.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -529,6 +530,18 @@ static void t_places(void **state)
     must_fail(hd_stream_open(NULL, test_path("none"), &s), HD_EIO, "none");
     must_fail(hd_stream_open(NULL, test_folder(), &s), HD_EIO, test_folder());
     must_fail(hd_sink_open(NULL, test_path("none/none"), &k), HD_EIO, "none/none");
+    /* the pipe first: were it replaced, the devices would be */
+    const char *pipe = test_path("pipe");
+    check(mkfifo(pipe, 0600) == 0, "cannot make %s", pipe);
+    int reader = open(pipe, O_RDONLY | O_NONBLOCK);
+    char got[8];
+    must(hd_sink_open(NULL, pipe, &k));
+    must(hd_sink_write(k, "through", 7));
+    must(hd_sink_close(k, true));
+    check(reader >= 0 && read(reader, got, sizeof got) == 7 && !memcmp(got, "through", 7), "it did not come through the pipe");
+    check(stat(pipe, &st) == 0 && S_ISFIFO(st.st_mode), "the pipe is none any more");
+    close(reader);
+    unlink(pipe);
     if (access("/dev/full", W_OK) == 0) {
         must(hd_sink_open(NULL, "/dev/full", &k));
         must(hd_sink_write(k, "lost", 4));
