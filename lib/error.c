@@ -50,6 +50,15 @@ unsigned hd_edit_distance(const char *a, const char *b)
     return row[bn];
 }
 
+/* A kernel has a row for each family of operations and each backend. */
+static bool is_listed_before(hd_kind kind, size_t i, const char *name)
+{
+    hd_row row;
+    for (size_t before = 0; before < i && hd_list(kind, before, &row); before++)
+        if (strcmp(row.name, name) == 0) return true;
+    return false;
+}
+
 hd_status hd_fail_name(const char *field, const char *name, hd_kind kind)
 {
     hd_row row, near = { NULL, NULL, NULL };
@@ -58,7 +67,7 @@ hd_status hd_fail_name(const char *field, const char *name, hd_kind kind)
     for (size_t i = 0, used = 0; hd_list(kind, i, &row); i++) {
         unsigned d = hd_edit_distance(name, row.name);
         if (d < least) { least = d; near = row; }
-        if (used < sizeof all) used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", row.name);
+        if (used < sizeof all && !is_listed_before(kind, i, row.name)) used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", row.name);
     }
     return hd_fail(HD_EINVAL, "%s: there is no '%.60s'; nearest: %s; all: %s", field, name, near.name ? near.name : "none", all);
 }

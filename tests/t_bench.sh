@@ -139,6 +139,13 @@ locks=$(sed 1d locks.csv | cut -d, -f1 | sort -u | wc -l)
 if [ $code = 0 ] && cmp -s out locks.csv && [ "$locks" = 4 ] && awk -F, 'NF != 10 || (NR > 1 && !($8 > 0)) { exit 1 }' locks.csv; then pass 'locks: every one that keeps apart, on paper and in a file'
 else fail 'locks: every one that keeps apart' "exit $code, $locks locks"
 fi
+bench --backend ref locks capacity=1Ki batch=32 batches=1 --repeat 1 --csv -o locks.tsv >out
+if [ "$(tr '\t' ',' <locks.tsv)" = "$(cat out)" ]; then pass 'locks in a TSV'; else fail 'locks in a TSV' "$(head -n 2 locks.tsv)"; fi
+bench --backend ref find dim=8 load=0.5 batch=64 capacity=64Gi calls=1 --repeat 1 >out
+code=$?
+if [ $code = 4 ] && grep -q 'memory' err; then pass 'nothing that could be measured: exit 4'; else fail 'nothing that could be measured: exit 4' "exit $code"; fi
+bench --backend ref limits --csv -o limits.csv >out
+if [ -s limits.csv ] && cmp -s out limits.csv; then pass 'limits in a file'; else fail 'limits in a file' 'there is none, or another'; fi
 bench --backend cuda limits >out
 code=$?
 if { [ $code = 0 ] && grep -q 'random reads' out; } || { [ $code = 77 ] && grep -q 'no CUDA device' err && ! [ -s out ]; }; then pass 'a GPU, or exit 77 and why'
@@ -156,6 +163,8 @@ bad() {
   if [ $code = 2 ] && [ "$(wc -l <err)" = 1 ] && grep -q -- "$pattern" err && ! [ -s out ]; then pass "$name: exit 2"; else fail "$name: exit 2" "exit $code"; fi
 }
 bad 'locks of another word' 'nearest: batch' --backend ref locks batchs=3
+bad 'a batch of more keys than the table has' 'different keys' --backend ref locks capacity=1Ki batch=2Ki batches=1 --repeat 1
+bad 'a list of nothing'         'dim=: it is empty' --backend ref find dim=
 bad 'no such suite'             'nearest: ops'      op
 bad 'no such case of a suite'   'no case'           ops.fnd
 bad 'no such operation'         'nearest: find'     hkv.fnd.ref

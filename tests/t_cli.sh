@@ -150,6 +150,8 @@ bad 'an unknown strategy'         2 'nearest: pct'            heddle sched hkv.f
 bad 'a kernel for no such op'     2 'tlpv2 does not run erase' heddle sched hkv.erase.tlpv2
 bad 'a case of no operation'      2 'one operation'           heddle explain hkv.serve.tlpv1
 bad 'a plot of unknown ending'        2 '--plot.*png'              heddle sweep zipf:0.99,100 --plot curves.gif
+bad 'curves in no folder'             4 'none/x.csv'               heddle sweep zipf:0.99,100 --requests 100 --sizes 50% --output none/x.csv
+bad 'a kernel that is none'           2 'all: ref, tlpv1, tlpv2, pipeline, warp, gather$' heddle run hkv.find.tlpv3
 bad 'load factors that fall'          2 'ascend'                   heddle sweep --load-factors 0.5,0.25
 bad 'requests and load factors'       2 '--load-factors'           heddle sweep zipf:0.99,100 --load-factors 0.5
 
@@ -260,5 +262,9 @@ if [ $code = 0 ] && grep -q '<svg' curves.svg; then pass 'a plot is drawn'
 elif [ $code = 4 ] && grep -q 'python3-matplotlib' "$work/err"; then pass 'no matplotlib: exit 4, and which package has it'
 else fail 'a plot is drawn' "exit code $code"
 fi
+heddle sweep zipf:0.99,100 --requests 100 --sizes 50% --plot none/curves.svg >"$work/out" 2>"$work/err"
+code=$?
+if [ $code = 4 ] && [ "$(wc -l <"$work/err")" = 1 ] && grep -qE 'none/curves.svg|matplotlib' "$work/err" && [ "$(wc -l <"$work/out")" = 3 ]
+then pass 'a plot in no folder: exit 4, why, and the results'; else fail 'a plot in no folder: exit 4, why, and the results' "exit code $code"; fi
 
 finish

@@ -10,25 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/error.h"
+#include "bench/median.h"
 #include "tools/output.h"
-#include "workload/stream.h"
+#include "tools/save.h"
 
 /* ---- Statistics ------------------------------------------------------------------------------------- */
-
-static int by_size(const void *a, const void *b)
-{
-    double x, y;
-    memcpy(&x, a, sizeof x);
-    memcpy(&y, b, sizeof y);
-    return x < y ? -1 : x > y;
-}
-
-static double median(double *v, size_t n)
-{
-    qsort(v, n, sizeof *v, by_size);
-    return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
-}
 
 void bench_row_summarise(bench_row *row)
 {
@@ -37,13 +23,13 @@ void bench_row_summarise(bench_row *row)
     const bench_time *t = row->result.time;
     size_t n = row->result.times < MOST ? row->result.times : MOST;
     for (size_t i = 0; i < n; i++) v[i] = t[i].cpu_s / (double)t[i].items;
-    row->cpu_s = median(v, n);
+    row->cpu_s = median_of(v, n);
     for (size_t i = 0; i < n; i++) v[i] = t[i].wall_s / (double)t[i].items;
-    row->median_s = median(v, n);
+    row->median_s = median_of(v, n);
     row->least_s = v[0];
     row->most_s = v[n - 1];
     for (size_t i = 0; i < n; i++) v[i] = fabs(v[i] - row->median_s);
-    row->mad_s = median(v, n);
+    row->mad_s = median_of(v, n);
 }
 
 /* ---- JSON: one entry per repetition, then the aggregates, as Google Benchmark writes them -------------- */
@@ -141,11 +127,6 @@ static bool write_separated(const bench_report *r, FILE *f, char by)
     return true;
 }
 
-static bool write_form(const bench_report *r, bench_form form, FILE *f)
-{
-    return form == BENCH_JSON ? bench_report_json(r, f) : write_separated(r, f, form == BENCH_CSV ? ',' : '\t');
-}
-
 /* ---- For people --------------------------------------------------------------------------------------------- */
 
 static int print_text(const bench_report *r)
@@ -181,32 +162,8 @@ static int print_text(const bench_report *r)
 int bench_report_print(const bench_report *r, tool_form form)
 {
     if (form == TOOL_TEXT) return r->rows ? print_text(r) : TOOL_OK;
-    bool whole = write_form(r, form == TOOL_JSON ? BENCH_JSON : BENCH_CSV, stdout);
+    bool whole = form == TOOL_JSON ? bench_report_json(r, stdout) : write_separated(r, stdout, ',');
     return whole ? TOOL_OK : tool_say(TOOL_SYSTEM, "memory was refused while reporting");
-}
-
-bench_form bench_form_of(const char *path)
-{
-    const char *dot = strrchr(path, '.');
-    return dot && strcmp(dot, ".json") == 0 ? BENCH_JSON : dot && strcmp(dot, ".csv") == 0 ? BENCH_CSV : BENCH_TSV;
-}
-
-int bench_save(const char *path, bench_writer *write, const void *what)
-{
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *f = open_memstream(&text, &bytes);
-    bool whole = f && write(what, f) && !ferror(f);
-    if (f && fclose(f) != 0) whole = false;
-    hd_sink *s = NULL;
-    hd_status e = whole ? hd_sink_open(&hd_seams_os, path, &s) : hd_fail(HD_ENOMEM, "memory was refused while reporting");
-    if (!e) e = hd_sink_write(s, text, bytes);
-    if (s) {
-        hd_status closed = hd_sink_close(s, e == HD_OK);
-        if (!e) e = closed;
-    }
-    free(text);
-    return e ? tool_fail(e) : TOOL_OK;
 }
 
 static bool write_as_json(const void *r, FILE *f) { return bench_report_json((const bench_report *)r, f); }
@@ -215,6 +172,6 @@ static bool write_as_tsv(const void *r, FILE *f) { return write_separated((const
 
 int bench_report_save(const bench_report *r, const char *path)
 {
-    bench_form form = bench_form_of(path);
-    return bench_save(path, form == BENCH_JSON ? write_as_json : form == BENCH_CSV ? write_as_csv : write_as_tsv, r);
+    static const save_forms forms = { write_as_json, write_as_csv, write_as_tsv };
+    return save_by_name(path, &forms, r);
 }

@@ -47,19 +47,12 @@ typedef struct bench_report {
     size_t facts;
 } bench_report;
 
-typedef enum bench_form { BENCH_JSON, BENCH_CSV, BENCH_TSV } bench_form;
-
 /* Standard output, in the line's form. */
 int bench_report_print(const bench_report *r, tool_form form);
-/* The form that a file's name stands for: JSON for .json, CSV for .csv, else TSV. */
-bench_form bench_form_of(const char *path);
-/* Writes a file, which appears when it is complete. */
+/* A file, in the form that its name stands for. */
 int bench_report_save(const bench_report *r, const char *path);
 
 /* The JSON to f; false: memory was refused. */
 bool bench_report_json(const bench_report *r, FILE *f);
-/* The same for what `write` writes; false from it: memory was refused. */
-typedef bool bench_writer(const void *what, FILE *f);
-int bench_save(const char *path, bench_writer *write, const void *what);
 
 #endif

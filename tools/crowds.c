@@ -5,10 +5,10 @@
  */
 #include "tools/crowds.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "bench/device/crowd.h"
+#include "bench/median.h"
 #include "concurrency/lock.h"
 #include "lib/error.h"
 #include "lib/parse.h"
@@ -28,6 +28,7 @@ typedef struct crowds {
     double load;
     out *report;
     double base[MIXES][2]; /* the rate of lock rw */
+    uint64_t rows;
     int code;
 } crowds;
 
@@ -62,14 +63,6 @@ static int read_words(crowds *q, const tool_line *line)
     return TOOL_OK;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x, y;
-    memcpy(&x, a, sizeof x);
-    memcpy(&y, b, sizeof y);
-    return x < y ? -1 : x > y;
-}
-
 static hd_status measure(crowds *q, bench_stand *s, const char *lock, int mix, bool waits)
 {
     double rate[POINT_REPEAT_MOST];
@@ -83,9 +76,9 @@ static hd_status measure(crowds *q, bench_stand *s, const char *lock, int mix, b
         if (*m.wrong) return q->code = tool_say(TOOL_DIFFERS, "lock %s, %u finders, %u updaters, %u inserters: %s", lock, p.finders, p.updaters, p.inserters, m.wrong), HD_OK;
         rate[i] = m.seconds > 0 ? (double)m.items / m.seconds : 0;
     }
-    qsort(rate, repeat, sizeof *rate, by_value);
-    double median = rate[repeat / 2], *base = &q->base[mix][waits];
+    double median = median_of(rate, repeat), *base = &q->base[mix][waits];
     if (strcmp(lock, "rw") == 0) *base = median;
+    q->rows++;
     out_row(q->report, (const out_value[]){ out_text(lock), out_text(waits ? "waited for" : "queued"), out_count(p.finders), out_count(p.updaters), out_count(p.inserters),
                                             out_count(p.n), out_real(rate[0]), out_real(median), out_real(rate[repeat - 1]), *base > 0 ? out_real(median / *base) : out_none() });
     return HD_OK;
@@ -105,16 +98,6 @@ static hd_status by_mixes(crowds *q, const char *lock)
     if (!e) e = hd_check(s.table);
     stand_close(&s);
     return e;
-}
-
-static int save(const crowds *q, const char *path)
-{
-    size_t n = strlen(path);
-    bool json = n > 5 && strcmp(path + n - 5, ".json") == 0;
-    FILE *f = fopen(path, "we");
-    bool good = f && out_print(q->report, json ? TOOL_JSON : TOOL_CSV, f);
-    if (f && fclose(f) != 0) good = false;
-    return good ? TOOL_OK : tool_say(TOOL_SYSTEM, "%s: it cannot be written", path);
 }
 
 /* rw first: the others are held against it. */
@@ -151,11 +134,13 @@ int crowds_run(tool_line *line, const points_options *o)
     out_fact(q.report, "batches", "batches of a thread", OUT_COUNT, out_count(q.batches));
     e = by_locks(&q);
     if (e) q.code = tool_fail(e);
-    for (int i = 0; i < o->saves; i++) {
-        code = save(&q, o->save[i]);
+    for (int i = 0; i < o->saves && q.rows; i++) {
+        code = out_save(q.report, o->save[i]);
         if (code) q.code = code;
     }
     out_note(q.report, "a thread and a stream each; finders find, updaters assign, inserters insert_or_assign, keys that are in the table.\n");
     q.device->close();
-    return out_close(q.report, tool_stopped() ? TOOL_STOPPED : q.code);
+    if (q.rows) return out_close(q.report, tool_stopped() ? TOOL_STOPPED : q.code);
+    out_drop(q.report);
+    return tool_stopped() ? TOOL_STOPPED : q.code;
 }

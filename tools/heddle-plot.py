@@ -5,8 +5,12 @@
 #
 #     heddle sweep zipf:0.99,10000 --json | heddle-plot curves.svg
 #     heddle-plot --try         exit code 3 when matplotlib is missing
+#
+# Exit code 4: the file could not be written, and standard error says why.
 import json
 import sys
+
+NO_MATPLOTLIB, TOLD = 3, 4  # exit codes, as in plot.c
 
 try:
     import matplotlib
@@ -15,7 +19,7 @@ try:
     import matplotlib.pyplot as plt
     from matplotlib.ticker import EngFormatter, NullFormatter, PercentFormatter
 except ImportError:
-    sys.exit(3)
+    sys.exit(NO_MATPLOTLIB)
 
 # Okabe and Ito's colours: told apart by nearly everyone, and in print. Yellow is too light for a line.
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
@@ -136,7 +140,11 @@ def main():
     path = sys.argv[1]
     with plt.rc_context(STYLE):
         figure = DRAWN[report["schema"]](report)
-        figure.savefig(path, dpi=160, metadata={"Date": None} if path.lower().endswith(".svg") else {})
+        try:
+            figure.savefig(path, dpi=160, metadata={"Date": None} if path.lower().endswith(".svg") else {})
+        except OSError as e:
+            print(f"heddle-plot: {path}: {e.strerror}", file=sys.stderr)
+            sys.exit(TOLD)
 
 
 if __name__ == "__main__":

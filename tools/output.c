@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/save.h"
+
 typedef struct out_fact_row {
     const char *key, *label;
     out_kind kind;
@@ -265,11 +267,12 @@ static bool print_json(const out *o, FILE *f)
     return !bad;
 }
 
-/* ---- CSV (RFC 4180, line ends are \n) ------------------------------------------------------- */
+/* ---- CSV (RFC 4180, line ends are \n), and the same with tabs --------------------------------------- */
 
-static void print_csv_text(FILE *f, const char *s)
+static void print_quoted(FILE *f, const char *s, char by)
 {
-    if (!strpbrk(s, ",\"\r\n")) {
+    const char special[] = { by, '"', '\r', '\n', 0 };
+    if (!strpbrk(s, special)) {
         fputs(s, f);
         return;
     }
@@ -281,34 +284,32 @@ static void print_csv_text(FILE *f, const char *s)
     putc('"', f);
 }
 
-static void print_csv_value(FILE *f, out_kind kind, out_value v)
+static void print_plain(FILE *f, out_kind kind, out_value v, char by)
 {
     char text[OUT_CELL];
     if (v.is == OUT_IS_NONE) return;
-    if (v.is == OUT_IS_TEXT) print_csv_text(f, v.text);
+    if (v.is == OUT_IS_TEXT) print_quoted(f, v.text, by);
     else if (v.is == OUT_IS_REAL) fprintf(f, "%.12g", v.real);
     else if (kind == OUT_HEX) fputs(out_format(text, OUT_HEX, v), f);
     else if (kind == OUT_FLAG) fputs(v.count ? "true" : "false", f);
     else fprintf(f, "%" PRIu64, v.count);
 }
 
-static void print_csv(const out *o, FILE *f)
+static void print_separated(const out *o, FILE *f, char by)
 {
     if (!o->columns) {
-        fputs("key,value\n", f);
+        fprintf(f, "key%cvalue\n", by);
         for (size_t i = 0; i < o->facts; i++) {
-            fprintf(f, "%s,", o->fact[i].key);
-            print_csv_value(f, o->fact[i].kind, o->fact[i].value);
+            fprintf(f, "%s%c", o->fact[i].key, by);
+            print_plain(f, o->fact[i].kind, o->fact[i].value, by);
             putc('\n', f);
         }
     }
-    for (int c = 0; c < o->columns; c++) fprintf(f, "%s%s", c ? "," : "", o->column[c].key);
-    if (o->columns) putc('\n', f);
+    for (int c = 0; c < o->columns; c++) fprintf(f, "%s%c", o->column[c].key, c + 1 < o->columns ? by : '\n');
     for (size_t r = 0; r < o->rows; r++)
         for (int c = 0; c < o->columns; c++) {
-            if (c) fputc(',', f);
-            print_csv_value(f, o->column[c].kind, o->cell[r * (size_t)o->columns + (size_t)c]);
-            if (c + 1 == o->columns) putc('\n', f);
+            print_plain(f, o->column[c].kind, o->cell[r * (size_t)o->columns + (size_t)c], by);
+            putc(c + 1 < o->columns ? by : '\n', f);
         }
 }
 
@@ -319,9 +320,30 @@ bool out_print(const out *o, tool_form form, FILE *f)
     if (!o || o->failed) return false;
     bool printed = true;
     if (form == TOOL_TEXT) printed = print_text(o, f);
-    if (form == TOOL_CSV) print_csv(o, f);
+    if (form == TOOL_CSV) print_separated(o, f, ',');
     if (form == TOOL_JSON) printed = print_json(o, f);
     return printed && fflush(f) == 0 && !ferror(f);
+}
+
+static bool write_text(const void *o, FILE *f) { return out_print((const out *)o, TOOL_TEXT, f); }
+static bool write_json(const void *o, FILE *f) { return out_print((const out *)o, TOOL_JSON, f); }
+static bool write_csv(const void *o, FILE *f) { return out_print((const out *)o, TOOL_CSV, f); }
+static bool write_tsv(const void *what, FILE *f)
+{
+    const out *o = (const out *)what;
+    if (!o || o->failed) return false;
+    return print_separated(o, f, '\t'), !ferror(f);
+}
+
+int out_save(const out *o, const char *path)
+{
+    static const save_forms forms = { write_json, write_csv, write_tsv };
+    return save_by_name(path, &forms, o);
+}
+
+int out_save_as(const out *o, tool_form form, const char *path)
+{
+    return save_file(path, form == TOOL_TEXT ? write_text : form == TOOL_JSON ? write_json : write_csv, o);
 }
 
 int out_close(out *o, int code)

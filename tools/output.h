@@ -70,6 +70,9 @@ void out_note(out *o, const char *format, ...) __attribute__((format(printf, 2, 
 int out_close(out *o, int code);
 /* Also, and before: the report in another form to another place. False: not all of it arrived. */
 bool out_print(const out *o, tool_form form, FILE *f);
+/* To a file, which appears when it is complete; out_save: in the form that its name stands for (save.h). */
+int out_save(const out *o, const char *path);
+int out_save_as(const out *o, tool_form form, const char *path);
 void out_drop(out *o); /* frees, prints nothing */
 
 /* The text form of one value, as the table prints it. Returns `text`. */

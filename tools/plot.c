@@ -24,7 +24,7 @@
 
 extern char **environ;
 
-enum { PATH_BYTES = 4096, NO_MATPLOTLIB = 3 /* heddle-plot's own exit code */ };
+enum { PATH_BYTES = 4096, NO_MATPLOTLIB = 3, TOLD = 4 /* heddle-plot's own exit codes */ };
 
 /* What configure found; else whatever Python is in PATH now, which may have got matplotlib since. */
 static const char *python(void) { return *HD_PLOT_PYTHON ? HD_PLOT_PYTHON : "python3"; }
@@ -107,6 +107,7 @@ int plot_draw(const out *o, const char *file)
     if (!script_find(script)) return tool_say(TOOL_SYSTEM, "heddle-plot is not at %s", script);
     int code = plot_call(o, script, file);
     if (code == 0) return TOOL_OK;
+    if (code == TOLD) return TOOL_SYSTEM;
     if (code == NO_MATPLOTLIB)
         return tool_say(TOOL_SYSTEM, "plots need matplotlib; Debian: apt install python3-matplotlib");
     if (code < 0 || code == 127)

@@ -196,12 +196,13 @@ int points_run(tool_line *line, const points_options *o)
         q.effort.memory_most = is_gpu(&q) ? 16ull << 30 : 256ull << 20;
         e = measure_limits(&q);
         if (e) q.code = tool_fail(e);
-        else if (w->limits_only) q.code = points_limits_print(&q.report);
+        else if (w->limits_only) q.code = points_limits_print(&q.report, o->save, o->saves);
         else {
             points_report_begin(&q.report);
             by_shapes(&q);
             int printed = points_report_end(&q.report);
             if (printed) q.code = printed;
+            if (q.code == TOOL_OK && q.report.json.rows == 0) q.code = TOOL_SYSTEM; /* it was said why */
         }
         q.device->close();
     } else {

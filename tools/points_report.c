@@ -11,6 +11,7 @@
 #include "bench/device/goals.h"
 #include "bench/device/places.h"
 #include "tools/output.h"
+#include "tools/save.h"
 
 /* Rates are 1e9 items per second. */
 static const struct {
@@ -194,8 +195,8 @@ int points_report_end(const points_report *r)
 
 int points_report_save(const points_report *r, const char *path)
 {
-    bench_form form = bench_form_of(path);
-    return bench_save(path, form == BENCH_JSON ? write_json : form == BENCH_CSV ? write_csv : write_tsv, r);
+    static const save_forms forms = { write_json, write_csv, write_tsv };
+    return save_by_name(path, &forms, r);
 }
 
 void points_report_drop(points_report *r)
@@ -207,7 +208,7 @@ void points_report_drop(points_report *r)
 
 /* ---- Limits --------------------------------------------------------------------------------------------------------------- */
 
-int points_limits_print(const points_report *r)
+int points_limits_print(const points_report *r, const char *const *save, int saves)
 {
     static const out_column columns[] = {
         { "name", "limit", OUT_TEXT }, { "per_s", "rate", OUT_RATE }, { "unit", "of", OUT_TEXT }, { "what", "what", OUT_TEXT },
@@ -219,5 +220,7 @@ int points_limits_print(const points_report *r)
         const char *unit = row->in_bytes ? "bytes" : row->limit.kind == LIMIT_LAUNCH ? "launches" : "accesses";
         out_row(o, (const out_value[]){ out_text(row->name), out_real(r->limits.per_s[i]), out_text(unit), out_text(row->what) });
     }
-    return out_close(o, TOOL_OK);
+    int code = TOOL_OK;
+    for (int i = 0; i < saves && !code; i++) code = out_save(o, save[i]);
+    return out_close(o, code);
 }

@@ -33,7 +33,7 @@ int points_report_end(const points_report *r);
 int points_report_save(const points_report *r, const char *path);
 void points_report_drop(points_report *r);
 
-/* The limits alone. */
-int points_limits_print(const points_report *r);
+/* The limits alone, also to files. */
+int points_limits_print(const points_report *r, const char *const *save, int saves);
 
 #endif

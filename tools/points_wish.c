@@ -96,6 +96,7 @@ static int add_list(points_wish *w, const char *word, char *values)
     while (which < AXES && strncmp(axes[which], word, strcspn(word, "=")) != 0) which++;
     if (which == AXES || strlen(axes[which]) != strcspn(word, "="))
         return tool_say(TOOL_USAGE, "there is no '%.40s'; nearest: %s", word, tool_nearest(word, axes));
+    if (*values == 0) return tool_say(TOOL_USAGE, "%.40s=: it is empty", axes[which]);
     for (char *value = strtok_r(values, ",", &rest); value; value = strtok_r(NULL, ",", &rest)) {
         hd_status e = add(w, (axis)which, value);
         if (e) return tool_fail(e);

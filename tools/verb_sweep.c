@@ -152,15 +152,6 @@ static int sweep_parts(sweep_options *o, tool_form form, const replay_list *poli
 
 /* ---- The verb ---------------------------------------------------------------------------------------------- */
 
-static int write_to(const out *report, const char *path, tool_form form)
-{
-    FILE *f = fopen(path, "w");
-    if (!f) return tool_say(TOOL_SYSTEM, "%s: %m", path);
-    bool written = out_print(report, form, f);
-    if (fclose(f) == 0 && written) return TOOL_OK;
-    return tool_say(TOOL_SYSTEM, "%s: could not be written", path);
-}
-
 static int run(tool_line *line, int argc, char **argv)
 {
     sweep_options o;
@@ -185,7 +176,7 @@ static int run(tool_line *line, int argc, char **argv)
     if (code) return code;
     if (o.plot) code = plot_draw(report, o.plot);
     if (!o.output) return out_close(report, code);
-    if (!code) code = write_to(report, o.output, form);
+    if (!code) code = out_save_as(report, form, o.output);
     out_drop(report);
     return code;
 }

@@ -16,6 +16,8 @@ enum { KEYSETS = 8 /* batches that a thread has; then from the first again */, W
 
 typedef struct crowd crowd;
 
+enum start { NOT_YET, GO, GO_HOME };
+
 typedef struct member {
     crowd *of;
     hd_op op;
@@ -31,7 +33,9 @@ typedef struct member {
 struct crowd {
     bench_stand *s;
     const bench_crowd *p;
-    pthread_barrier_t start;
+    pthread_mutex_t guard; /* of start */
+    pthread_cond_t decided;
+    enum start start;
     member person[CROWD_MOST];
     uint32_t persons;
 };
@@ -58,10 +62,19 @@ static hd_status member_run(member *t, uint64_t batches)
     return e ? e : d->wait_for(t->stream);
 }
 
+static bool may_start(crowd *c)
+{
+    pthread_mutex_lock(&c->guard);
+    while (c->start == NOT_YET) pthread_cond_wait(&c->decided, &c->guard);
+    bool go = c->start == GO;
+    pthread_mutex_unlock(&c->guard);
+    return go;
+}
+
 static void *member_work(void *context)
 {
     member *t = (member *)context;
-    pthread_barrier_wait(&t->of->start);
+    if (!may_start(t->of)) return NULL;
     t->from = machine_wall_s();
     t->status = member_run(t, t->of->p->batches);
     t->to = machine_wall_s();
@@ -118,18 +131,23 @@ static hd_status run_all(crowd *c, bench_crowd_measure *m)
 {
     pthread_t thread[CROWD_MOST];
     uint32_t started = 0;
-    if (pthread_barrier_init(&c->start, NULL, c->persons + 1)) return hd_fail(HD_ENOMEM, "bench: no memory for a crowd");
+    pthread_mutex_init(&c->guard, NULL);
+    pthread_cond_init(&c->decided, NULL);
     while (started < c->persons && pthread_create(&thread[started], NULL, member_work, &c->person[started]) == 0) started++;
-    if (started < c->persons) return hd_fail(HD_ENOMEM, "bench: no thread number %" PRIu32, started); /* the others wait for the process's end */
-    pthread_barrier_wait(&c->start);
+    pthread_mutex_lock(&c->guard);
+    c->start = started == c->persons ? GO : GO_HOME;
+    pthread_cond_broadcast(&c->decided);
+    pthread_mutex_unlock(&c->guard);
     for (uint32_t i = 0; i < started; i++) pthread_join(thread[i], NULL);
+    pthread_cond_destroy(&c->decided);
+    pthread_mutex_destroy(&c->guard);
+    if (c->start == GO_HOME) return hd_fail(HD_ENOMEM, "bench: thread number %" PRIu32 " of %" PRIu32 " was refused", started + 1, c->persons);
     double from = c->person[0].from, to = c->person[0].to;
     for (uint32_t i = 1; i < c->persons; i++) {
         if (c->person[i].from < from) from = c->person[i].from;
         if (c->person[i].to > to) to = c->person[i].to;
     }
     m->seconds = to - from;
-    pthread_barrier_destroy(&c->start);
     for (uint32_t i = 0; i < c->persons; i++)
         if (c->person[i].status) return hd_fail(c->person[i].status, "%s", c->person[i].why);
     return HD_OK;
@@ -145,6 +163,7 @@ hd_status crowd_measure(bench_stand *s, const bench_crowd *p, bench_crowd_measur
     memset(&c, 0, sizeof c);
     memset(m, 0, sizeof *m);
     if (p->finders + p->updaters + p->inserters > CROWD_MOST) return hd_fail(HD_EINVAL, "threads: %d at most", CROWD_MOST);
+    if (p->n > s->presents) return hd_fail(HD_EINVAL, "batch: %" PRIu64 " different keys, of %" PRIu64 " in the table", p->n, s->presents);
     c.s = s;
     c.p = p;
     hd_status e = HD_OK;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "bench/machine.h"
+#include "bench/median.h"
 #include "lib/design.h"
 #include "lib/error.h"
 
@@ -211,22 +212,13 @@ static hd_status repetition(const bench_point *p, const course *c, bench_stand *
     return e;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x, y;
-    memcpy(&x, a, sizeof x);
-    memcpy(&y, b, sizeof y);
-    return x < y ? -1 : x > y;
-}
-
 static hd_status time_wall(const bench_point *p, const course *c, bench_stand *s, const bench_tray *t, bench_measure *m)
 {
     uint64_t calls = c->calls * c->parts;
     double *all = (double *)calloc(calls, sizeof *all);
     if (!all) return hd_fail(HD_ENOMEM, "calls: memory for %" PRIu64 " times was refused", calls);
     hd_status e = repetition(p, c, s, t, NULL, all, m);
-    qsort(all, calls, sizeof *all, by_size);
-    m->wall_s = all[calls / 2] / (double)p->n;
+    m->wall_s = median_of(all, calls) / (double)p->n;
     free(all);
     return e;
 }

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * median.h - of what was measured several times.
+ */
+#ifndef HD_MEDIAN_H
+#define HD_MEDIAN_H
+
+#include <stddef.h>
+
+/* Sorts all[n], n > 0; of an even number it is the mean of the two in the middle. */
+double median_of(double *all, size_t n);
+
+#endif
