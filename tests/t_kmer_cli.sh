@@ -108,6 +108,7 @@ bad() {
 }
 printf 'ACGT\n' >none.fa
 bad 'neither FASTA nor FASTQ' 3 'byte 0' none.fa 3
+bad 'no end of zeros'         3 'byte 0: neither' /dev/zero 3
 bad 'K of 32'                 2 'K: .*1 to 31' short.fa 32
 bad 'K that is no number'     2 'K: .*three'   short.fa three
 bad 'no such file'            2 'absent'       absent.fa 3

@@ -87,8 +87,8 @@ static void facts(out *o, const char *text, const hd_run_report *r)
 {
     char table[256], entries[OUT_CELL], slots[OUT_CELL], buckets[OUT_CELL], memory[OUT_CELL];
     const hd_info *t = &r->info;
-    snprintf(table, sizeof table, "%s entries: %s buckets of %s slots; %s%s; %u-byte values; %s of memory",
-             out_format(entries, OUT_COUNT, out_count(t->capacity)), out_format(buckets, OUT_COUNT, out_count(t->buckets)),
+    snprintf(table, sizeof table, "%s entries: %s bucket%s of %s slots; %s%s; %u-byte values; %s of memory",
+             out_format(entries, OUT_COUNT, out_count(t->capacity)), out_format(buckets, OUT_COUNT, out_count(t->buckets)), t->buckets == 1 ? "" : "s",
              out_format(slots, OUT_COUNT, out_count(t->slots)), t->policy, t->dual ? ", dual buckets" : "", t->value_bytes,
              out_format(memory, OUT_BYTES, out_count(t->memory_bytes)));
     out_fact(o, "case", "case", OUT_TEXT, out_text(text));

@@ -288,13 +288,13 @@ static hd_status marker_find(kmer *m)
         size_t n;
         hd_status e = hd_stream_peek(m->file, 1, &p, &n);
         if (e) return e;
-        if (n && byte_kind(*p) != BLANK && byte_kind(*p) != END_OF_LINE) {
-            m->marker = (char)*p;
-            if (*p == '>' || *p == '@') return HD_OK;
-        }
-        if (n == 0 || m->marker)
+        if (n == 0 || (byte_kind(*p) != BLANK && byte_kind(*p) != END_OF_LINE && *p != '>' && *p != '@'))
             return hd_fail(HD_ECORRUPT, "%s: byte %" PRIu64 ": %s; FASTA begins with '>', FASTQ with '@'", hd_stream_path(m->file),
                            hd_stream_offset(m->file), n ? "neither" : "the file ends");
+        if (*p == '>' || *p == '@') {
+            m->marker = (char)*p;
+            return HD_OK;
+        }
         hd_stream_skip(m->file, 1);
     }
 }

@@ -134,7 +134,7 @@ static hd_status contents_open(hd_sink *s, const char *path)
     if (!e && s->codec != HD_PLAIN) e = encoder_open(s, path);
     if (e || !s->standard) return e ? e : hd_whole_open(&s->file, s->seams, path);
     s->file.fd = STANDARD_OUTPUT;
-    memcpy(s->file.path, path, strlen(path) + 1);
+    snprintf(s->file.path, sizeof s->file.path, "standard output");
     return HD_OK;
 }
 
