@@ -125,10 +125,10 @@ hd_status hd_streams_enter(hd_streams *s, hd_visit *v)
 {
     hd_status status = HD_OK;
     v->lane = v->recording ? NULL : lane_of(s, v->stream);
-    if (s->apart == HD_APART_BY_MARKS) status = v->recording ? record_by_marks(s, v) : enter_by_marks(s, v);
-    else if (v->recording) s->recording = v->recording;
-    /* Not while the word is held: who lists may have to wait for others to get it. */
-    if (!status && v->lists && !(v->recording && s->apart == HD_APART_BY_MARKS)) status = follow(s, s->listed, v->stream);
+    /* Not while the word is held: who lists may have to wait for others to get it. And first: a phase that has begun needs a batch. */
+    if (v->lists && !(v->recording && s->apart == HD_APART_BY_MARKS)) status = follow(s, s->listed, v->stream);
+    if (!status && s->apart == HD_APART_BY_MARKS) status = v->recording ? record_by_marks(s, v) : enter_by_marks(s, v);
+    else if (!status && v->recording) s->recording = v->recording;
     if (!status && s->apart == HD_APART_BY_WORD) status = enter_by_word(s, role_by_word(v), v->stream);
     return status;
 }

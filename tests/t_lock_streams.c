@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * t_lock_streams.c - batch locks on the streams of a fake device: which batch comes after which, for every row of
+ * concurrency/registry.inc: after all that it must, and after nobody else; with recordings, and when calls of the device fail.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "concurrency/streams.h"
+#include "gpu/hkv/rows.h"
+#include "tests/fake_device.h"
+
+typedef unsigned long long ull;
+
+enum { BATCHES = 60, STREAMS = 6, MANY_STREAMS = HD_LANES + 8, KEYS = 8, WORKS = 2048 };
+
+typedef struct put_batch {
+    hd_op op;
+    hd_role role;
+    bool lists;
+    int stream;
+    size_t first, end; /* its pieces of work */
+} put_batch;
+
+typedef struct streams_scene {
+    fake_device fake;
+    counting memory;
+    hd_table *t;
+    const hd_lock_row *row;
+    uint64_t *key, *out; /* the device's: keys; room for every output */
+    put_batch batch[BATCHES];
+    int batches;
+    bool after[WORKS][BATCHES]; /* work w comes after all of batch b */
+} streams_scene;
+
+static char stream_address[MANY_STREAMS];
+
+static streams_scene *scene_open(const char *lock)
+{
+    streams_scene *s = (streams_scene *)test_alloc(1, sizeof *s);
+    uint64_t key[KEYS];
+    hd_config c = hd_config_default();
+    fake_init(&s->fake);
+    counting_init(&s->memory);
+    s->memory.seams.device = &s->fake.seam;
+    c.backend = "cuda";
+    c.lock = lock;
+    c.capacity = 64;
+    c.slots = 16;
+    c.seams = &s->memory.seams;
+    must(hd_open(&c, &s->t));
+    s->row = hd_lock_named(lock);
+    for (uint64_t i = 0; i < KEYS; i++) key[i] = i;
+    s->key = (uint64_t *)fake_array(&s->fake, key, sizeof key);
+    s->out = (uint64_t *)fake_array(&s->fake, NULL, 1 << 14);
+    return s;
+}
+
+static void scene_close(streams_scene *s)
+{
+    must(hd_check(s->t)); /* all of it has run */
+    hd_close(s->t);
+    fake_drop(&s->fake, s->key);
+    fake_drop(&s->fake, s->out);
+    fake_settled(&s->fake);
+    free(s);
+}
+
+static hd_status put_any(streams_scene *s, uint64_t *random, int streams)
+{
+    static const struct {
+        hd_op op;
+        hd_role role;
+        bool lists;
+    } ops[] = { { HD_OP_FIND, HD_READER, false },       { HD_OP_FIND_MISSED, HD_READER, true },  { HD_OP_EXPORT, HD_READER, true },
+                { HD_OP_SIZE, HD_READER, false },       { HD_OP_ASSIGN, HD_UPDATER, false },     { HD_OP_TOUCH, HD_UPDATER, false },
+                { HD_OP_INSERT_OR_ASSIGN, HD_INSERTER, false }, { HD_OP_INSERT_AND_EVICT, HD_INSERTER, true }, { HD_OP_ERASE, HD_INSERTER, false } };
+    size_t k = test_below(random, 3) ? test_below(random, 6) : test_below(random, 9);
+    put_batch *p = &s->batch[s->batches++];
+    *p = (put_batch){ ops[k].op, ops[k].role, ops[k].lists, (int)test_below(random, (uint64_t)streams), s->fake.works, 0 };
+    hd_batch b;
+    memset(&b, 0, sizeof b);
+    b.op = p->op;
+    b.n = KEYS;
+    b.key = s->key;
+    b.value = s->key;
+    b.list_key = s->out;
+    b.count = s->out + 1024;
+    b.stream = &stream_address[p->stream];
+    hd_status status = hd_run(s->t, &b);
+    p->end = s->fake.works;
+    return status;
+}
+
+static void put_random(streams_scene *s, uint64_t *random, int streams) { must(put_any(s, random, streams)); }
+
+/* The batch's own: what its lock puts on the stream aside. */
+static bool is_effect(const fake_work *w)
+{
+    bool word = w->kind == FAKE_LAUNCH && (w->launch.kernel == HKV_NUMBER_word_enter || w->launch.kernel == HKV_NUMBER_word_leave);
+    return w->kind != FAKE_AFTER && !word;
+}
+
+/* From what lies on the streams: the batches that each piece of work comes after. */
+static void trace_order(streams_scene *s)
+{
+    size_t last[MANY_STREAMS];
+    check(s->fake.works < WORKS, "%d pieces of work", (int)s->fake.works);
+    memset(s->after, 0, sizeof s->after);
+    for (int k = 0; k < MANY_STREAMS; k++) last[k] = SIZE_MAX;
+    for (size_t w = 0; w < s->fake.works; w++) {
+        const fake_work *work = &s->fake.work[w];
+        int k = (int)((const char *)work->stream - stream_address);
+        size_t from[2] = { k >= 0 && k < MANY_STREAMS ? last[k] : SIZE_MAX, SIZE_MAX };
+        if (work->kind == FAKE_AFTER && work->mark > s->fake.before)
+            for (size_t x = work->mark - s->fake.before; x-- > 0;)
+                if (s->fake.work[x].stream == work->mark_stream) {
+                    from[1] = x;
+                    break;
+                }
+        for (int f = 0; f < 2; f++)
+            for (int b = 0; from[f] != SIZE_MAX && b < s->batches; b++) {
+                size_t end = s->batch[b].end;
+                while (end > s->batch[b].first && !is_effect(&s->fake.work[end - 1])) end--; /* its last effect */
+                s->after[w][b] |= s->after[from[f]][b] || from[f] + 1 == end;
+            }
+        if (k >= 0 && k < MANY_STREAMS) last[k] = w;
+    }
+}
+
+static bool is_after(const streams_scene *s, int late, int early)
+{
+    size_t w = s->batch[late].first;
+    while (!is_effect(&s->fake.work[w])) w++;
+    return s->after[w][early];
+}
+
+/* From the lock's row: what must come after what, and what need not. */
+static void order_wanted(const streams_scene *s, bool chained, bool (*want)[BATCHES])
+{
+    bool marks = s->row->apart == HD_APART_BY_MARKS;
+    memset(want, 0, sizeof(bool[BATCHES][BATCHES]));
+    for (int y = 0; y < s->batches; y++)
+        for (int x = y - 1; x >= 0; x--) {
+            const put_batch *p = &s->batch[x], *q = &s->batch[y];
+            bool conflict = marks && (chained || !(p->role == q->role && (s->row->together >> p->role & 1)));
+            if (!conflict && p->stream != q->stream && !(p->lists && q->lists)) continue;
+            want[y][x] = true;
+            for (int z = 0; z < x; z++) want[y][z] |= want[x][z];
+        }
+}
+
+/* exact: and nothing waits that need not. */
+static const char *order_wrong(streams_scene *s, bool chained, bool exact)
+{
+    static char why[256];
+    static bool want[BATCHES][BATCHES];
+    trace_order(s);
+    order_wanted(s, chained, want);
+    for (int y = 0; y < s->batches; y++)
+        for (int x = 0; x < y; x++) {
+            bool is = is_after(s, y, x);
+            if (is == want[y][x] || (is && !exact)) continue;
+            snprintf(why, sizeof why, "batch %d (%s, stream %d) %s batch %d (%s, stream %d)", y, hd_op_name(s->batch[y].op), s->batch[y].stream,
+                     is ? "waits without need for" : "does not wait for", x, hd_op_name(s->batch[x].op), s->batch[x].stream);
+            return why;
+        }
+    return NULL;
+}
+
+/* Each batch lies between the word's two steps, in its role, and what it waits for before them. */
+static const char *bracket_wrong(const streams_scene *s)
+{
+    for (int b = 0; b < s->batches; b++) {
+        const put_batch *p = &s->batch[b];
+        size_t w = p->first;
+        while (w < p->end && s->fake.work[w].kind == FAKE_AFTER) w++;
+        const fake_work *enter = &s->fake.work[w], *leave = &s->fake.work[p->end - 1];
+        if (enter->kind != FAKE_LAUNCH || enter->launch.kernel != HKV_NUMBER_word_enter || ((const hd_word_args *)enter->kept)->role != (uint32_t)p->role)
+            return "a batch that does not begin with the word";
+        if (leave->kind != FAKE_LAUNCH || leave->launch.kernel != HKV_NUMBER_word_leave) return "a batch that does not end with the word";
+        for (w++; w + 1 < p->end; w++)
+            if (!is_effect(&s->fake.work[w])) return "a batch that waits while it holds the word";
+    }
+    return NULL;
+}
+
+static void every_row_orders_streams(void **unused)
+{
+    (void)unused;
+    const hd_lock_row *row;
+    for (size_t i = 0; (row = hd_lock_at(i)); i++)
+        for (uint64_t round = 0; round < test_times(30); round++) {
+            bool many = round % 5 == 4;
+            uint64_t random = round + 1;
+            streams_scene *s = scene_open(row->name);
+            test_case("lock %s, round %d", row->name, (int)round);
+            while (s->batches < BATCHES) put_random(s, &random, many ? MANY_STREAMS : STREAMS);
+            const char *wrong = order_wrong(s, false, !many);
+            if (!wrong && row->apart == HD_APART_BY_WORD) wrong = bracket_wrong(s);
+            check(!wrong, "%s", wrong);
+            scene_close(s);
+        }
+}
+
+/* With a recording of the table's all follow each other, by marks; the word goes on as before. */
+static void a_recording_chains_what_follows(void **unused)
+{
+    (void)unused;
+    const hd_lock_row *row;
+    for (size_t i = 0; (row = hd_lock_at(i)); i++) {
+        uint64_t random = 7;
+        streams_scene *s = scene_open(row->name);
+        test_case("lock %s, after a recording", row->name);
+        hd_batch b;
+        memset(&b, 0, sizeof b);
+        b.op = HD_OP_FIND;
+        b.n = KEYS;
+        b.key = s->key;
+        b.stream = &stream_address[0];
+        fake_record(&s->fake, b.stream);
+        must(hd_run(s->t, &b));
+        fake_recording *r = fake_recorded(&s->fake);
+        while (s->batches < BATCHES) put_random(s, &random, STREAMS);
+        const char *wrong = order_wrong(s, row->apart == HD_APART_BY_MARKS, row->apart == HD_APART_BY_WORD);
+        check(!wrong, "%s", wrong);
+        for (int k = 0; k < 3; k++) fake_replay(&s->fake, r, &stream_address[k]);
+        scene_close(s);
+        fake_forget(r);
+    }
+}
+
+/* Each wait that the lock asks for between two streams, once not done. */
+static void a_wait_that_is_left_out_is_found(void **unused)
+{
+    (void)unused;
+    uint64_t found = 0, all = 0;
+    for (uint64_t k = 1; k < 200; k++) {
+        uint64_t random = 3;
+        streams_scene *s = scene_open("ordered");
+        s->fake.skip_after = k;
+        while (s->batches < BATCHES) put_random(s, &random, STREAMS);
+        bool was_asked = s->fake.skipped == 2;
+        test_case("wait %d is left out", (int)k);
+        const char *wrong = order_wrong(s, false, false);
+        all += was_asked;
+        found += was_asked && wrong;
+        scene_close(s);
+    }
+    test_note("%llu of %llu waits between streams that were left out were found; others are implied", (ull)found, (ull)all);
+    check(all > 40 && found * 2 >= all, "%llu of %llu", (ull)found, (ull)all);
+}
+
+/* A batch that fails has left: all roles get in afterwards. */
+static void errors_in_between(void **unused)
+{
+    (void)unused;
+    const hd_lock_row *row;
+    static const hd_op ops[] = { HD_OP_FIND, HD_OP_ASSIGN, HD_OP_INSERT_OR_ASSIGN, HD_OP_EXPORT };
+    for (size_t i = 0; (row = hd_lock_at(i)); i++) {
+        streams_scene *s = scene_open(row->name);
+        hd_config c = hd_config_default();
+        hd_table *here;
+        c.lock = row->name;
+        c.capacity = 64;
+        c.slots = 16;
+        must(hd_open(&c, &here));
+        for (int k = 0; k < 16; k++) {
+            hd_batch b;
+            memset(&b, 0, sizeof b);
+            b.op = ops[k % 4];
+            b.n = KEYS;
+            b.stream = &stream_address[k % 3];
+            test_case("lock %s, %s fails", row->name, hd_op_name(b.op));
+            b.key = NULL;
+            if (b.op == HD_OP_EXPORT) b.n = 1000;
+            must_fail(hd_run(here, &b), HD_EINVAL, NULL);
+            must_fail(hd_run(s->t, &b), HD_EINVAL, NULL);
+            must(hd_check(here));
+            if (b.op == HD_OP_EXPORT) continue;
+            b.key = s->key;
+            b.value = s->key;
+            s->fake.fail_at = s->fake.calls + 4 + (uint64_t)(k / 8); /* `use`, `owns`, `records`, then the lock's or the batch's */
+            s->fake.code = FAKE_INVALID;
+            must_fail(hd_run(s->t, &b), HD_ECUDA, NULL);
+            s->fake.fail_at = 0;
+            must(hd_run(s->t, &b));
+            must(hd_check(s->t));
+        }
+        hd_close(here);
+        scene_close(s);
+    }
+}
+
+/* What a lock asks of the device fails once, before anything of the batch is on its stream: the others are in order as if it had never
+ * come. Returns whether it was so. */
+static bool order_without(const hd_lock_row *row, uint64_t round, uint64_t call)
+{
+    uint64_t random = round + 1;
+    streams_scene *s = scene_open(row->name);
+    test_case("lock %s, round %llu, call %llu fails", row->name, (ull)round, (ull)call);
+    while (s->batches < BATCHES / 3) put_random(s, &random, STREAMS);
+    uint64_t ran = s->fake.before;
+    s->fake.fail_at = s->fake.calls + call;
+    s->fake.code = FAKE_INVALID;
+    bool counts = put_any(s, &random, STREAMS) == HD_ECUDA && s->fake.before == ran; /* what cannot be marked is waited for */
+    s->fake.fail_at = 0;
+    const put_batch *failed = &s->batch[--s->batches];
+    for (size_t w = failed->first; w < failed->end; w++) counts = counts && !is_effect(&s->fake.work[w]);
+    while (s->batches < BATCHES) put_random(s, &random, STREAMS);
+    const char *wrong = counts ? order_wrong(s, false, false) : NULL;
+    check(!wrong, "%s", wrong);
+    scene_close(s);
+    return counts;
+}
+
+static void errors_before_a_batch_leave_the_order(void **unused)
+{
+    enum { CALLS = 12 };
+    (void)unused;
+    const hd_lock_row *row;
+    uint64_t all = 0;
+    for (size_t i = 0; (row = hd_lock_at(i)); i++)
+        for (uint64_t round = 0; round < test_times(8) && row->apart == HD_APART_BY_MARKS; round++)
+            for (uint64_t call = 1; call <= CALLS; call++) all += order_without(row, round, call);
+    test_note("%llu batches that failed before they began", (ull)all);
+    check(all > 0, "none failed");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_row_orders_streams),
+        cmocka_unit_test(a_recording_chains_what_follows),
+        cmocka_unit_test(a_wait_that_is_left_out_is_found),
+        cmocka_unit_test(errors_in_between),
+        cmocka_unit_test(errors_before_a_batch_leave_the_order),
+    };
+    return test_run(tests);
+}
