@@ -3,11 +3,13 @@
 #
 # bench.sh - heddle bench on a machine that has a GPU and nothing else.
 #
-#   bench.sh pack BUILD FOLDER           from a build with CUDA (configure --with-cuda-arch=90): the program, its libraries, this script
+#   bench.sh pack BUILD FOLDER           from a build with CUDA (configure --with-cuda-arch=90): the program, its libraries, these scripts
 #   bench.sh run FOLDER OUT [PART ...]   there: each part is a table, OUT/PART.txt as it comes, OUT/PART.tsv and OUT/PART.json; 77: no GPU
+#   bench.sh keep OUT GPU COMMIT         here: what came back as results/GPU*.tsv, each with the commit in its head, and the page made anew
 #
 # Parts: table (what goals.h has; of itself alone without words), variants (the same by every variant), batches (1 Ki to 16 Mi items), skewed
-# (Zipf 0.99, with duplicates), capacities (16 Mi to 512 Mi). SECONDS_MOST limits each (150); REPEAT is its --repeat.
+# (Zipf 0.99, with duplicates), capacities (16 Mi to 512 Mi), counters (one call of each point of the table, under ncu: 77 where that is
+# missing). SECONDS_MOST limits each (150; counters 240); REPEAT is its --repeat; WORDS are more words for every part.
 set -u
 
 words() {
@@ -17,21 +19,41 @@ words() {
   batches) echo find insert_or_assign assign dim=8 load=0.5,1 batch=1Ki,16Ki,64Ki,1Mi,16Mi ;;
   skewed) echo find contains assign insert_or_assign find_or_insert dim=8,64 load=0.5,1 keys=uniform,zipf:0.99 ;;
   capacities) echo find find_ptr insert_or_assign dim=8 load=0.5,1 capacity=16Mi,64Mi,128Mi,512Mi ;;
+  counters) echo mode=watch ;;
   *) return 1 ;;
   esac
 }
 
+# What counters.py reads; few enough that a kernel is run four or five times.
+metrics=(
+  gpu__time_duration.sum
+  lts__t_sectors.sum lts__throughput.avg.pct_of_peak_sustained_elapsed
+  dram__sectors_read.sum dram__sectors_write.sum dram__throughput.avg.pct_of_peak_sustained_elapsed
+  l1tex__throughput.avg.pct_of_peak_sustained_active
+  sm__inst_issued.avg.pct_of_peak_sustained_active sm__warps_active.avg.pct_of_peak_sustained_active
+  smsp__inst_executed.sum smsp__thread_inst_executed_per_inst_executed.ratio
+  smsp__average_warp_latency_per_inst_issued.ratio smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio
+)
+
+# The profiler sees what the program shows it, one kernel at a time, at the clocks and with the caches as they are.
+profiler=(ncu --profile-from-start off --clock-control none --cache-control none --csv --page raw --print-units base)
+
 run() {
-  local folder=$1 out=$2 part code worst=0
-  local -a word
+  local folder=$1 out=$2 part code worst=0 most
+  local -a word through
   shift 2
   [ $# -gt 0 ] || set -- table
   mkdir -p "$out" && folder=$(cd "$folder" && pwd) || return
   export LD_LIBRARY_PATH="$folder/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" LC_ALL=C.UTF-8
   for part; do
     words "$part" >/dev/null || { echo "there is no part $part" >&2; return 2; }
-    read -r -a word < <(words "$part")
-    timeout -k 5 "${SECONDS_MOST:-150}" "$folder/heddle" bench --backend cuda "${word[@]}" ${REPEAT:+--repeat "$REPEAT"} \
+    read -r -a word < <(echo "$(words "$part")" "${WORDS:-}")
+    most=${SECONDS_MOST:-150} through=()
+    if [ "$part" = counters ]; then
+      most=${SECONDS_MOST:-240} through=("${profiler[@]}" --metrics "$(IFS=, && echo "${metrics[*]}")" --log-file "$out/counters.ncu.csv")
+      command -v ncu >/dev/null || { echo "counters: there is no ncu here"; worst=77; continue; }
+    fi
+    timeout -k 5 "$most" "${through[@]}" "$folder/heddle" bench --backend cuda "${word[@]}" ${REPEAT:+--repeat "$REPEAT"} \
       -o "$out/$part.tsv" -o "$out/$part.json" 2>"$out/$part.err" | tee "$out/$part.txt"
     code=${PIPESTATUS[0]}
     cat "$out/$part.err"
@@ -39,6 +61,20 @@ run() {
     [ "$code" -le "$worst" ] || worst=$code
   done
   return "$worst"
+}
+
+# keep OUT GPU COMMIT: a part that did not come back leaves the file that is kept.
+keep() {
+  local out=$1 gpu=$2 commit=$3 part to here
+  here=$(cd "$(dirname "$0")" && pwd)
+  for part in table batches skewed capacities; do
+    to=$here/results/$gpu.$part.tsv
+    [ "$part" != table ] || to=$here/results/$gpu.tsv
+    [ ! -s "$out/$part.tsv" ] || { echo "# commit $commit; bench/bench.sh run FOLDER OUT $part" && cat "$out/$part.tsv"; } >"$to" || return
+  done
+  [ ! -s "$out/counters.ncu.csv" ] ||
+    "$here/counters.py" --head "commit $commit; bench/bench.sh run FOLDER OUT counters" "$out/counters.tsv" "$out/counters.ncu.csv" >"$here/results/$gpu.counters.tsv" || return
+  "$here/rows.py" --gpu "$gpu"
 }
 
 case ${1:-} in
@@ -49,5 +85,6 @@ run)
   shift
   run "${1:?folder}" "${2:?out}" "${@:3}"
   ;;
-*) sed -n '4,10s/^# \{0,1\}//p' "$0"; exit 2 ;;
+keep) keep "${2:?out}" "${3:?gpu}" "${4:?commit}" ;;
+*) sed -n '4,12s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac

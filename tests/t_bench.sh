@@ -127,6 +127,15 @@ END
 then pass 'JSON of points'
 else fail 'JSON of points' "$(tail -n 1 err)"
 fi
+# One call of each point alone, for a profiler: the same rows, of one call each.
+bench --backend ref $small mode=watch -o watched.tsv >out
+code=$?
+diff <(grep -vE '^#' points.tsv | cut -f1-10) <(grep -vE '^#' watched.tsv | cut -f1-10) >odd
+if [ $code = 0 ] && ! [ -s odd ] && awk -F'\t' '/^#/ || /^operation/ { next } !($11 > 0 && $13 == "" && $19 == 5) { bad = 1 } END { exit bad }' watched.tsv; then
+  pass 'points to be watched are those of the table'
+else fail 'points to be watched are those of the table' "exit $code, $(head -n 3 odd)"
+fi
+
 bench --backend host find insert_or_assign variant=all capacity=1Ki batch=32 dim=2 load=0.5 calls=1 keys=uniform,zipf:0.99 hits=0,1 dual=0,1 --repeat 1 --csv >out
 code=$?
 variants=$(cut -d, -f10 out | sed 1d | sort -u | wc -l)
@@ -150,6 +159,76 @@ bench --backend cuda limits >out
 code=$?
 if { [ $code = 0 ] && grep -q 'random reads' out; } || { [ $code = 77 ] && grep -q 'no CUDA device' err && ! [ -s out ]; }; then pass 'a GPU, or exit 77 and why'
 else fail 'a GPU, or exit 77 and why' "exit $code"
+fi
+
+# ---- Rows that explain themselves ------------------------------------------------------------------------------------------
+
+kept=$top_srcdir/bench/results
+short=$(awk -F'\t' '/^#/ || /^operation/ { next } $14 > 0 && $11 < $14 { n++ } END { print n + 0 }' "$kept/nvidia-h200.tsv")
+bench --short "$kept/nvidia-h200.tsv" >out
+code=$?
+if [ $code = 0 ] && [ "$(grep -c ' short, ' out)" = "$short" ] && [ "$(grep -c 'bound by' out)" = "$short" ]; then pass "the $short rows that are short of their goals, each with its bound"
+else fail "the $short rows that are short of their goals" "exit $code, $(grep -c ' short, ' out) lines"
+fi
+counted=$(awk -F'\t' 'FNR == NR { if (!/^#/) seen[$1, $2, $3, $4, $5, $6, $7, $8] = 1; next } /^#/ || /^operation/ { next } $14 > 0 && $11 < $14 && seen[$1, $2, $3, $4, $5, $6, $7, $8] { n++ }
+  END { print n + 0 }' "$kept/nvidia-h200.counters.tsv" "$kept/nvidia-h200.tsv")
+if [ "$counted" -gt 0 ] && [ "$(grep -c 'bound by .* (l2 [0-9.]*, dram' out)" = "$counted" ]; then pass "$counted of them with what was counted"
+else fail "$counted of them with what was counted" "$(grep -c 'bound by .* (l2' out)"
+fi
+{ # of each operation that is short, its own lines and no others
+  while read -r operation rest; do
+    case $operation in '#'* | '') continue ;; esac
+    text=${rest#*: }
+    awk -v op="$operation" -v text="  tried: $text" '/^[a-z]/ && / short, / { now = $1; sub(/,$/, "", now) } $0 == text && now != op { print now ": " text }' out
+  done <"$top_srcdir/bench/device/tried.txt"
+  awk '/ short, / { sub(/,$/, "", $1); op = $1; short[op] = 1 } /^  tried: / { tried[op] = 1 } END { for (op in short) if (!tried[op]) print "nothing was tried for " op }' out
+} | none 'what was tried stands under its operation, and something was for each'
+sed -e 's/^\(find\t1\t1\t8\t0.5\t.*\tgather\t\)[0-9.]*/\199.5/' "$kept/nvidia-h200.tsv" >fast.tsv
+bench --short fast.tsv >out
+if ! grep -q '^find, hits 1, one bucket, dim 8, load 0.5' out && [ "$(grep -c ' short, ' out)" = $((short - 1)) ]; then pass 'a row that meets its goal is not among them'
+else fail 'a row that meets its goal is not among them' "$(grep -c ' short, ' out)"
+fi
+bench --short "$kept/amd-epyc.tsv" >out
+code=$?
+if [ $code = 3 ] && grep -q 'no table of points' err; then pass 'a table of something else: exit 3'; else fail 'a table of something else: exit 3' "exit $code"; fi
+
+if ! command -v python3 >/dev/null; then skip 'pages and counters' 'no python3'
+else
+  page() { PYTHONDONTWRITEBYTECODE=1 "$top_srcdir/bench/rows.py" "$@"; }
+  try 'bench/README.md says what the kept results say' page --check
+  mkdir -p other && cp fast.tsv other/nvidia-h200.tsv
+  if page --check --results other >words 2>&1; then fail 'other results make another page'; else pass 'other results make another page'; fi
+  cp "$top_srcdir/bench/README.md" page.md
+  { page --results other --page page.md 2>&1; sed -n '/<!-- rows -->/,/<!-- end -->/p' page.md | grep -c 'not counted yet' >/dev/null
+    grep -q "$((96 - short + 1)) of 96 goals are met" page.md || grep -m1 'goals are met' page.md; } | none 'and count its goals'
+
+  # A limit, which reaches 0.6 of l2; two points: the first one kernel, the second two, of 1 and 3 us; a unit's row in between, words of the
+  # profiler around.
+  {
+    echo '# heddle bench --backend cuda mode=watch'
+    echo '# limit read_32 4e+10 /s: random reads'
+    printf 'operation\thits\tbuckets\tdim\tload\tkeys\tbatch\tcapacity\tlayout\tvariant\tfloor\n'
+    printf 'find\t1\t1\t8\t0.5\tuniform\t1000\t4096\tpairs\tgather\t1\nexport\t1\t1\t8\t0.5\tuniform\t1000\t4096\tpairs\twarp\t0.5\n'
+  } >watched.tsv
+  cat >ncu.csv <<'END'
+==PROF== Connected to process 7
+"ID","Kernel Name","Block Size","Grid Size","gpu__time_duration.sum","lts__throughput.avg.pct_of_peak_sustained_elapsed","dram__throughput.avg.pct_of_peak_sustained_elapsed","l1tex__throughput.avg.pct_of_peak_sustained_active","sm__inst_issued.avg.pct_of_peak_sustained_active","sm__warps_active.avg.pct_of_peak_sustained_active","smsp__thread_inst_executed_per_inst_executed.ratio","smsp__average_warp_latency_per_inst_issued.ratio","smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio","smsp__inst_executed.sum","lts__t_sectors.sum","dram__sectors_read.sum","dram__sectors_write.sum"
+"","","","","ns","%","%","%","%","%","","","","inst","sector","sector","sector"
+"1","point_kernel()","(32, 1, 1)","(4096, 1, 1)","900","0","0","0","0","0","32","1","0","10","0","0","0"
+"1","read_kernel","(128, 1, 1)","(990, 1, 1)","2,000","52","95","20","30","40","24","10","8","3,000","5,000","4,000","1,000"
+"1","point_kernel()","(32, 1, 1)","(1, 1, 1)","900","0","0","0","0","0","32","1","0","10","0","0","0"
+"1","find_kernel","(128, 1, 1)","(990, 1, 1)","2,000","50","88","20","30","40","24","10","8","3,000","5,000","4,000","1,000"
+"2","point_kernel()","(32, 1, 1)","(2, 1, 1)","900","0","0","0","0","0","32","1","0","10","0","0","0"
+"3","sum_kernel","(128, 1, 1)","(990, 1, 1)","1,000","10","20","20","30","40","32","10","2","1,000","1,000","500","500"
+"4","list_kernel","(128, 1, 1)","(990, 1, 1)","3,000","50","60","20","70","80","16","10","6","2,000","1,000","500","500"
+END
+  PYTHONDONTWRITEBYTECODE=1 "$top_srcdir/bench/counters.py" --head 'commit c' watched.tsv ncu.csv >counters.tsv 2>err
+  {
+    printf 'find\t1\t1\t8\t0.5\tuniform\t1000\t4096\tpairs\tgather\t1\t2\t0.500\t0.880\t0.200\t0.300\t0.500\t0.400\t24\t0.800\t3\t5\t5\tl2\n'
+    printf 'export\t1\t1\t8\t0.5\tuniform\t1000\t4096\tpairs\twarp\t2\t4\t0.400\t0.500\t0.200\t0.600\t0.500\t0.700\t20\t0.500\t3\t2\t2\tlatency\n'
+  } | diff - <(grep -v '^#' counters.tsv | sed 1d) 2>&1 | none 'counters go to their points: sums added, shares by time, the nearest ceiling'
+  sed '/point_kernel/d' ncu.csv >none.csv
+  if PYTHONDONTWRITEBYTECODE=1 "$top_srcdir/bench/counters.py" watched.tsv none.csv >counters.tsv 2>err; then fail 'kernels of no point are told'; else pass 'kernels of no point are told'; fi
 fi
 
 # ---- Mistakes ----------------------------------------------------------------------------------------------------------------

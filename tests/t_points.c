@@ -187,7 +187,7 @@ static void every_operation_has_a_row(void **state)
 
 /* ---- Points ------------------------------------------------------------------------------------------------------ */
 
-static const bench_effort effort = { 2, 3, true, true, 1 << 24 };
+static const bench_effort effort = { 2, 3, true, true, false, 0, 1 << 24 };
 
 static void measure(bench_stand *s, const bench_point *p, bench_measure *m)
 {
@@ -327,7 +327,7 @@ static void limits_are_measured(void **state)
 {
     (void)state;
     bench_limits l;
-    must(bench_limits_measure(&bench_here, 1 << 22, 1 << 16, &l));
+    must(bench_limits_measure(&bench_here, 1 << 22, 1 << 16, false, &l));
     for (int i = 0; i < BENCH_LIMIT_COUNT; i++) check(l.per_s[i] > 0, "%s: %g", bench_limit_rows[i].name, l.per_s[i]);
 }
 

@@ -48,6 +48,7 @@ static void say_of(points *q, const bench_point *p, int code, const char *why)
 static void measure(points *q, const bench_point *p)
 {
     bench_measure m;
+    q->effort.number = (unsigned)q->report.json.rows + 1;
     hd_status e = point_measure(p, &q->effort, &q->stand, &q->tray, &m);
     if (e == HD_ENOMEM || e == HD_EINVAL) say_of(q, p, TOOL_OK, hd_why()); /* this machine cannot; another point may be possible */
     else if (e) say_of(q, p, TOOL_SYSTEM, hd_why());
@@ -173,7 +174,7 @@ static void by_shapes(points *q)
 static hd_status measure_limits(points *q)
 {
     uint64_t capacity = q->w->capacity[0] ? q->w->capacity[0] : goal_capacity(8);
-    return bench_limits_measure(q->device, is_gpu(q) ? 16ull << 30 : 64ull << 20, capacity, &q->report.limits);
+    return bench_limits_measure(q->device, is_gpu(q) ? 16ull << 30 : 64ull << 20, capacity, q->effort.watch, &q->report.limits);
 }
 
 int points_run(tool_line *line, const points_options *o)

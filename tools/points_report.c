@@ -22,7 +22,6 @@ static const struct {
     { "capacity", 0 },    { "layout", -6 }, { "variant", -10 },    { "rate", 8 },      { "spread", 6 },    { "wall", 8 },   { "goal", 6 },
     { "hkv", 6 },         { "floor", 8 },   { "of_floor", 8 },     { "of_goal", 7 },   { "calls", 0 },         { "near", 5 },   { "tiers", -8 },
 };
-enum { OPERATION, HITS, BUCKETS, DIM, LOAD, KEYS, BATCH, CAPACITY, LAYOUT, VARIANT, RATE, SPREAD, WALL, GOAL, HKV, FLOOR, OF_FLOOR, OF_GOAL, CALLS, NEAR, TIERS };
 
 static void __attribute__((format(printf, 3, 4))) put(points_row *r, int at, const char *format, ...)
 {
@@ -30,6 +29,13 @@ static void __attribute__((format(printf, 3, 4))) put(points_row *r, int at, con
     va_start(args, format);
     vsnprintf(r->cell[at], POINTS_CELL, format, args);
     va_end(args);
+}
+
+int points_column_named(const char *name)
+{
+    int c = 0;
+    while (c < POINTS_COLUMNS && strcmp(column[c].name, name) != 0) c++;
+    return c < POINTS_COLUMNS ? c : -1;
 }
 
 /* A rate of 0 is none: an empty cell. */
@@ -49,28 +55,28 @@ static void row_fill(points_row *r, const points_report *report, const bench_row
     double floor = 1e-9 / bench_floor_s(&places, s->info.value_bytes, &report->limits), rate = m->times ? 1e-9 / times->median_s : 0;
     const char *ran = m->ran ? strrchr(m->ran, '.') : NULL;
     if (p->op == HD_OP_EXPORT && peers.hkv > 0) peers.goal = 0.9 * floor; /* of what copying would take */
-    put(r, OPERATION, "%s", hd_op_name(p->op));
-    put(r, HITS, "%g", p->hits);
-    put(r, BUCKETS, "%d", shape.dual ? 2 : 1);
-    put(r, DIM, "%u", (unsigned)shape.words);
-    put(r, LOAD, "%g", p->load);
-    if (p->zipf > 0) put(r, KEYS, "zipf:%g", p->zipf);
-    else put(r, KEYS, "uniform");
-    put(r, BATCH, "%llu", (unsigned long long)p->n);
-    put(r, CAPACITY, "%llu", (unsigned long long)s->info.capacity);
-    put(r, LAYOUT, "%s", shape.layout == HD_LAYOUT_PLANES ? "planes" : "pairs");
-    put(r, VARIANT, "%.24s", ran ? ran + 1 : "");
-    put_rate(r, RATE, "%.4g", rate);
-    if (m->times) put(r, SPREAD, "%.1f%%", 100 * (times->most_s - times->least_s) / times->median_s);
-    put_rate(r, WALL, "%.4g", m->wall_s > 0 ? 1e-9 / m->wall_s : 0);
-    put_rate(r, GOAL, "%.3g", peers.goal);
-    put_rate(r, HKV, "%.3g", peers.hkv);
-    put_rate(r, FLOOR, "%.4g", floor);
-    put_rate(r, OF_FLOOR, "%.3g%%", 100 * rate / floor);
-    if (peers.goal > 0) put_rate(r, OF_GOAL, "%.3g%%", 100 * rate / peers.goal);
-    put(r, CALLS, "%llu", (unsigned long long)(m->calls * m->parts));
-    put(r, NEAR, "%.3g", s->info.value_bytes ? (double)s->info.near_value_bytes / (double)(s->info.capacity * s->info.value_bytes) : 1);
-    if (s->info.far_value_bytes) put(r, TIERS, "%s", s->info.tiers == HD_TIERS_BUCKET ? "bucket" : "position");
+    put(r, POINTS_OPERATION, "%s", hd_op_name(p->op));
+    put(r, POINTS_HITS, "%g", p->hits);
+    put(r, POINTS_BUCKETS, "%d", shape.dual ? 2 : 1);
+    put(r, POINTS_DIM, "%u", (unsigned)shape.words);
+    put(r, POINTS_LOAD, "%g", p->load);
+    if (p->zipf > 0) put(r, POINTS_KEYS, "zipf:%g", p->zipf);
+    else put(r, POINTS_KEYS, "uniform");
+    put(r, POINTS_BATCH, "%llu", (unsigned long long)p->n);
+    put(r, POINTS_CAPACITY, "%llu", (unsigned long long)s->info.capacity);
+    put(r, POINTS_LAYOUT, "%s", shape.layout == HD_LAYOUT_PLANES ? "planes" : "pairs");
+    put(r, POINTS_VARIANT, "%.24s", ran ? ran + 1 : "");
+    put_rate(r, POINTS_RATE, "%.4g", rate);
+    if (m->times) put(r, POINTS_SPREAD, "%.1f%%", 100 * (times->most_s - times->least_s) / times->median_s);
+    put_rate(r, POINTS_WALL, "%.4g", m->wall_s > 0 ? 1e-9 / m->wall_s : 0);
+    put_rate(r, POINTS_GOAL, "%.3g", peers.goal);
+    put_rate(r, POINTS_HKV, "%.3g", peers.hkv);
+    put_rate(r, POINTS_FLOOR, "%.4g", floor);
+    put_rate(r, POINTS_OF_FLOOR, "%.3g%%", 100 * rate / floor);
+    if (peers.goal > 0) put_rate(r, POINTS_OF_GOAL, "%.3g%%", 100 * rate / peers.goal);
+    put(r, POINTS_CALLS, "%llu", (unsigned long long)(m->calls * m->parts));
+    put(r, POINTS_NEAR, "%.3g", s->info.value_bytes ? (double)s->info.near_value_bytes / (double)(s->info.capacity * s->info.value_bytes) : 1);
+    if (s->info.far_value_bytes) put(r, POINTS_TIERS, "%s", s->info.tiers == HD_TIERS_BUCKET ? "bucket" : "position");
 }
 
 static void extra(bench_row *row, const char *key, double value)
@@ -81,14 +87,14 @@ static void extra(bench_row *row, const char *key, double value)
 /* The same for JSON: the name says which point, figures are the cells'. */
 static void json_fill(bench_row *row, const points_row *r)
 {
-    int used = snprintf(row->name, sizeof row->name, "%s/hits=%s/buckets=%s/dim=%s/load=%s/%s/batch=%s/%s/%s", r->cell[OPERATION], r->cell[HITS],
-                        r->cell[BUCKETS], r->cell[DIM], r->cell[LOAD], r->cell[KEYS], r->cell[BATCH], r->cell[LAYOUT], r->cell[VARIANT]);
-    if (*r->cell[TIERS] && used > 0 && (size_t)used < sizeof row->name)
-        snprintf(row->name + used, sizeof row->name - (size_t)used, "/near=%s/tiers=%s", r->cell[NEAR], r->cell[TIERS]);
-    extra(row, "floor_items_per_second", atof(r->cell[FLOOR]) * 1e9);
-    extra(row, "wall_items_per_second", atof(r->cell[WALL]) * 1e9);
-    extra(row, "goal_items_per_second", atof(r->cell[GOAL]) * 1e9);
-    extra(row, "hkv_items_per_second", atof(r->cell[HKV]) * 1e9);
+    int used = snprintf(row->name, sizeof row->name, "%s/hits=%s/buckets=%s/dim=%s/load=%s/%s/batch=%s/%s/%s", r->cell[POINTS_OPERATION], r->cell[POINTS_HITS],
+                        r->cell[POINTS_BUCKETS], r->cell[POINTS_DIM], r->cell[POINTS_LOAD], r->cell[POINTS_KEYS], r->cell[POINTS_BATCH], r->cell[POINTS_LAYOUT], r->cell[POINTS_VARIANT]);
+    if (*r->cell[POINTS_TIERS] && used > 0 && (size_t)used < sizeof row->name)
+        snprintf(row->name + used, sizeof row->name - (size_t)used, "/near=%s/tiers=%s", r->cell[POINTS_NEAR], r->cell[POINTS_TIERS]);
+    extra(row, "floor_items_per_second", atof(r->cell[POINTS_FLOOR]) * 1e9);
+    extra(row, "wall_items_per_second", atof(r->cell[POINTS_WALL]) * 1e9);
+    extra(row, "goal_items_per_second", atof(r->cell[POINTS_GOAL]) * 1e9);
+    extra(row, "hkv_items_per_second", atof(r->cell[POINTS_HKV]) * 1e9);
 }
 
 static bool times_of(bench_row *row, const bench_point *p, const bench_stand *s, const bench_measure *m)
@@ -116,7 +122,7 @@ static bool times_of(bench_row *row, const bench_point *p, const bench_stand *s,
 static void print_row(const char *const cell[POINTS_COLUMNS])
 {
     for (int c = 0; c < POINTS_COLUMNS; c++)
-        if (column[c].width) printf("%*s%s", column[c].width, cell[c], c == OF_GOAL ? "\n" : " ");
+        if (column[c].width) printf("%*s%s", column[c].width, cell[c], c == POINTS_TIERS ? "\n" : " ");
     fflush(stdout);
 }
 
@@ -188,6 +194,7 @@ static bool write_json(const void *what, FILE *f)
 
 int points_report_end(const points_report *r)
 {
+    if (r->form == TOOL_TEXT) points_short_print(r, stdout);
     if (r->form == TOOL_TEXT || r->json.rows == 0) return TOOL_OK;
     bool whole = r->form == TOOL_JSON ? write_json(r, stdout) : write_csv(r, stdout);
     return whole ? TOOL_OK : tool_say(TOOL_SYSTEM, "memory was refused while reporting");

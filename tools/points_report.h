@@ -6,11 +6,18 @@
 #ifndef HD_POINTS_REPORT_H
 #define HD_POINTS_REPORT_H
 
+#include <stdio.h>
+
 #include "bench/device/limits.h"
 #include "tools/bench_report.h"
 #include "tools/points.h"
 
 enum { POINTS_COLUMNS = 21, POINTS_CELL = 32 };
+typedef enum points_column {
+    POINTS_OPERATION, POINTS_HITS, POINTS_BUCKETS, POINTS_DIM, POINTS_LOAD, POINTS_KEYS, POINTS_BATCH, POINTS_CAPACITY, POINTS_LAYOUT,
+    POINTS_VARIANT, POINTS_RATE, POINTS_SPREAD, POINTS_WALL, POINTS_GOAL, POINTS_HKV, POINTS_FLOOR, POINTS_OF_FLOOR, POINTS_OF_GOAL,
+    POINTS_CALLS, POINTS_NEAR, POINTS_TIERS
+} points_column;
 
 typedef struct points_row {
     char cell[POINTS_COLUMNS][POINTS_CELL];
@@ -32,6 +39,13 @@ int points_report_add(points_report *r, const bench_point *p, const bench_stand 
 int points_report_end(const points_report *r);
 int points_report_save(const points_report *r, const char *path);
 void points_report_drop(points_report *r);
+
+/* Which rows are short of their goals, and what is known of them (points_short.c). */
+void points_short_print(const points_report *r, FILE *f);
+/* The same of a TSV that points_report_save wrote. */
+int points_short_of(const char *path);
+/* Which column has this name; -1: none. */
+int points_column_named(const char *name);
 
 /* The limits alone, also to files. */
 int points_limits_print(const points_report *r, const char *const *save, int saves);

@@ -59,10 +59,12 @@ static hd_status add_keys(points_wish *w, const char *text)
 
 static hd_status take_mode(points_wish *w, const char *text)
 {
-    w->effort.queue = strcmp(text, "wall") != 0;
-    w->effort.wall = strcmp(text, "queue") != 0;
-    if (strcmp(text, "both") == 0 || !w->effort.queue || !w->effort.wall) return HD_OK;
-    return hd_fail(HD_EINVAL, "mode: '%.40s' is none of queue, wall, both", text);
+    bool both = strcmp(text, "both") == 0;
+    w->effort.watch = strcmp(text, "watch") == 0;
+    w->effort.queue = both || strcmp(text, "queue") == 0;
+    w->effort.wall = both || strcmp(text, "wall") == 0;
+    if (w->effort.queue || w->effort.wall || w->effort.watch) return HD_OK;
+    return hd_fail(HD_EINVAL, "mode: '%.40s' is none of queue, wall, both, watch", text);
 }
 
 typedef enum axis { DIM, LOAD, HITS, CAPACITY, BATCH, VARIANT, KEYS, LAYOUT, DUAL, NEAR, TIERS, MODE, CALLS, AXES } axis;

@@ -13,7 +13,7 @@
 #include "tools/bench_report.h"
 #include "tools/crowds.h"
 #include "tools/output.h"
-#include "tools/points.h"
+#include "tools/points_report.h"
 #include "tools/progress.h"
 
 enum { SAVES = 4 };
@@ -21,13 +21,13 @@ enum { SAVES = 4 };
 typedef struct bench_options {
     uint64_t repeat;
     double min_time_s;
-    const char *data, *backend; /* backend NULL: cases */
+    const char *data, *backend, *table; /* backend NULL: cases; table: of points, saved */
     const char *save[SAVES];
     int saves;
     bool list;
 } bench_options;
 
-enum { KEY_DATA = 0x100, KEY_LIST, KEY_BACKEND };
+enum { KEY_DATA = 0x100, KEY_LIST, KEY_BACKEND, KEY_SHORT };
 enum { REPEAT = 7 };
 
 static const char doc[] =
@@ -41,7 +41,7 @@ static const char doc[] =
     "With --backend, points: operations at shares of hits and load factors, in queues of large batches on a large table, with goals and "
     "the share of what the memory allows, measured in the same run (bench/README.md). Words are operations, `limits` (only those), "
     "and lists NAME=VALUE,...: dim (floats in a value), load, hits, capacity, batch, keys (uniform, zipf:S), variant (chosen, all, or "
-    "names), layout (planes, pairs), dual (0, 1), near (share of the values that lie in the GPU's memory), tiers (bucket, position), mode (queue, wall, both), calls (in a queue). Without words, the table of goals. The word `locks` instead times threads that find, assign and insert on one table, "
+    "names), layout (planes, pairs), dual (0, 1), near (share of the values that lie in the GPU's memory), tiers (bucket, position), mode (queue, wall, both; watch: one call alone, for a profiler), calls (in a queue). Without words, the table of goals. The word `locks` instead times threads that find, assign and insert on one table, "
     "under every batch lock (capacity=, batch=, batches=, dim=, load=). "
     "Without a GPU, --backend cuda ends with the exit code 77.\n\n"
     "EXAMPLES\n"
@@ -58,6 +58,7 @@ static const struct argp_option option[] = {
     { "output", 'o', "FILE", 0, "also write the results to FILE; more than once: to each", 0 },
     { "data", KEY_DATA, "DIR", 0, "where the traces are (the environment's HEDDLE_DATA)", 0 },
     { "backend", KEY_BACKEND, "NAME", 0, "time points on tables of this backend: cuda, ref, host", 0 },
+    { "short", KEY_SHORT, "FILE", 0, "of a table of points that -o wrote (TSV): rows that are short of their goals, what bounds them, what was tried", 0 },
     { "list", KEY_LIST, NULL, 0, "print the cases, time nothing", 0 },
     { NULL, 0, NULL, 0, NULL, 0 },
 };
@@ -74,6 +75,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_DATA: o->data = arg; return 0;
     case KEY_BACKEND: o->backend = arg; return 0;
+    case KEY_SHORT: o->table = arg; return 0;
     case KEY_LIST: o->list = true; return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -259,6 +261,7 @@ static int run(tool_line *line, int argc, char **argv)
     bench_options o = { .min_time_s = 0.1, .data = getenv("HEDDLE_DATA") };
     int code = tool_parse(line, argc, argv, &o);
     if (code >= 0) return code;
+    if (o.table) return points_short_of(o.table);
     if (o.backend) return points(line, &o);
     if (o.repeat == 0) o.repeat = REPEAT;
     bench_cases all = { NULL, 0 };

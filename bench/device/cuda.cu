@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <ctime>
 
+#include <cuda_profiler_api.h>
+
 extern "C" {
 #include "lib/error.h"
 }
@@ -89,6 +91,9 @@ __global__ void warm_kernel(float *sink, int rounds)
     for (int i = 0; i < rounds; i++) a = a * b + 0.5f;
     if (a == 12345.678f) *sink = a;
 }
+
+/* Its number of blocks is what it says. */
+__global__ void point_kernel(void) {}
 
 /* ---- The device --------------------------------------------------------------------------------------------------- */
 
@@ -203,7 +208,22 @@ static hd_status cuda_end(double *seconds)
     return HD_OK;
 }
 
+static hd_status cuda_watch(unsigned number)
+{
+    MUST("profiler", cudaStreamSynchronize(bench_cuda_stream));
+    MUST("profiler", cudaProfilerStart());
+    point_kernel<<<number, 32, 0, bench_cuda_stream>>>();
+    return bench_cuda_told(cudaGetLastError(), "profiler");
+}
+
+static hd_status cuda_unwatch(void)
+{
+    MUST("profiler", cudaStreamSynchronize(bench_cuda_stream));
+    return bench_cuda_told(cudaProfilerStop(), "profiler");
+}
+
 const bench_device bench_cuda = {
     cuda_open, cuda_close, cuda_stream, cuda_more, cuda_fewer, cuda_wait_for, cuda_take, cuda_give,  cuda_fill, cuda_read,
     cuda_wait, cuda_keys,  cuda_values, cuda_answers, cuda_keep, cuda_begin, cuda_end, bench_cuda_limit,
+    cuda_watch, cuda_unwatch,
 };

@@ -54,6 +54,11 @@ typedef struct bench_device {
     hd_status (*end)(double *seconds);
     /* Accesses per second (bytes for the sequential ones, launches) in the memory p of limit.within bytes (twice that for LIMIT_COPY). */
     hd_status (*limit)(const bench_limit *limit, void *p, double *per_s);
+
+    /* What is put on the stream in between is what a profiler that was told to wait for it sees; the first kernel that it sees has
+     * `number` blocks and does nothing. unwatch waits. */
+    hd_status (*watch)(unsigned number);
+    hd_status (*unwatch)(void);
 } bench_device;
 
 extern const bench_device bench_here;

@@ -142,7 +142,16 @@ static hd_status here_limit(const bench_limit *limit, void *p, double *per_s)
     return HD_OK;
 }
 
+static hd_status here_watch(unsigned number)
+{
+    (void)number;
+    return HD_OK;
+}
+
+static hd_status here_unwatch(void) { return HD_OK; }
+
 const bench_device bench_here = {
     here_open, here_close, here_stream, here_more, here_fewer, here_wait_for, here_take, here_give,  here_fill, here_read,
     here_wait, here_keys,  here_values, here_answers, here_keep, here_begin, here_end, here_limit,
+    here_watch, here_unwatch,
 };

@@ -24,7 +24,26 @@ static hd_status take_most(const bench_device *device, uint64_t *bytes, void **p
     return e;
 }
 
-hd_status bench_limits_measure(const bench_device *device, uint64_t far_bytes, uint64_t near_bytes, bench_limits *limits)
+/* One limit, in memory of p. */
+static hd_status measure(const bench_device *device, int i, void *p, uint64_t far_bytes, uint64_t near_bytes, double *per_s)
+{
+    bench_limit l = bench_limit_rows[i].limit;
+    l.within = bench_limit_rows[i].near ? near_bytes : l.kind == LIMIT_COPY ? far_bytes / 2 : far_bytes;
+    return device->limit(&l, p, per_s);
+}
+
+/* A limit of the memory, for a profiler: points show the same counters, and how near they come to these. */
+static hd_status watch(const bench_device *device, int i, void *p, uint64_t far_bytes, uint64_t near_bytes)
+{
+    double unused;
+    if (bench_limit_rows[i].limit.kind == LIMIT_LAUNCH) return HD_OK;
+    hd_status e = device->watch(BENCH_WATCHED_LIMITS + (unsigned)i);
+    if (!e) e = measure(device, i, p, far_bytes, near_bytes, &unused);
+    hd_status ended = device->unwatch();
+    return e ? e : ended;
+}
+
+hd_status bench_limits_measure(const bench_device *device, uint64_t far_bytes, uint64_t near_bytes, bool watched, bench_limits *limits)
 {
     void *p;
     hd_status e = take_most(device, &far_bytes, &p);
@@ -32,9 +51,8 @@ hd_status bench_limits_measure(const bench_device *device, uint64_t far_bytes, u
     if (near_bytes > far_bytes) near_bytes = far_bytes;
     e = device->fill(p, 0x55, far_bytes);
     for (int i = 0; i < BENCH_LIMIT_COUNT && !e; i++) {
-        bench_limit l = bench_limit_rows[i].limit;
-        l.within = bench_limit_rows[i].near ? near_bytes : l.kind == LIMIT_COPY ? far_bytes / 2 : far_bytes;
-        e = device->limit(&l, p, &limits->per_s[i]);
+        e = measure(device, i, p, far_bytes, near_bytes, &limits->per_s[i]);
+        if (!e && watched) e = watch(device, i, p, far_bytes, near_bytes);
     }
     device->give(p);
     return e;

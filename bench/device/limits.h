@@ -50,7 +50,10 @@ typedef struct bench_limit_row {
 
 extern const bench_limit_row bench_limit_rows[BENCH_LIMIT_COUNT];
 
-/* Takes memory of the device for as long: as much as there is, up to far_bytes. */
-hd_status bench_limits_measure(const bench_device *device, uint64_t far_bytes, uint64_t near_bytes, bench_limits *limits);
+/* What device.watch is told of limit i: this and i; points have lower numbers. */
+enum { BENCH_WATCHED_LIMITS = 4096 };
+
+/* watched: each is also shown to a profiler. Takes memory of the device for as long: as much as there is, up to far_bytes. */
+hd_status bench_limits_measure(const bench_device *device, uint64_t far_bytes, uint64_t near_bytes, bool watched, bench_limits *limits);
 
 #endif

@@ -127,7 +127,7 @@ static hd_status prove_small(const bench_point *p, const bench_stand *large, ben
     bench_tray t;
     bench_point small = *p;
     bench_shape shape = large->shape;
-    bench_effort once = { 1, 1, true, false, UINT64_MAX };
+    bench_effort once = { 1, 1, true, false, false, 0, UINT64_MAX };
     if (shape.capacity > (uint64_t)BUCKETS * shape.slots) shape.capacity = (uint64_t)BUCKETS * shape.slots;
     if (small.n > shape.capacity / CALL_OF) small.n = shape.capacity / CALL_OF + 1;
     if (p->op == HD_OP_EXPORT) small.n = shape.capacity;
@@ -191,18 +191,25 @@ static hd_status counted(bench_stand *s, uint64_t *fate, int sign)
     return e;
 }
 
+/* The table as a part of a course begins with it, and the batches of its calls. */
+static hd_status fill_in(const bench_point *p, const course *c, bench_stand *s, const bench_tray *t, bool first, uint64_t *fresh, bench_measure *m)
+{
+    uint64_t size = 0;
+    hd_status e = set_up(p, c, s, fresh);
+    if (!e && first) e = stand_size(s, &size);
+    if (first) m->load = (double)size / (double)s->info.capacity;
+    for (uint64_t i = 0; i < c->calls && !e; i++) e = point_draw(p, s, t, i, (uint32_t)(s->drawn & 0x7f) + 1);
+    if (!e) e = counted(s, m->fate, -1);
+    return e ? e : s->device->wait();
+}
+
 /* One repetition: *seconds of its queues, or walls (calls x parts) of its calls. */
 static hd_status repetition(const bench_point *p, const course *c, bench_stand *s, const bench_tray *t, double *seconds, double *walls, bench_measure *m)
 {
     hd_status e = HD_OK;
     for (uint64_t part = 0; part < c->parts && !e; part++) {
-        uint64_t fresh, size = 0;
-        e = set_up(p, c, s, &fresh);
-        if (!e && part == 0) e = stand_size(s, &size);
-        if (part == 0) m->load = (double)size / (double)s->info.capacity;
-        for (uint64_t i = 0; i < c->calls && !e; i++) e = point_draw(p, s, t, i, (uint32_t)(s->drawn & 0x7f) + 1);
-        if (!e) e = counted(s, m->fate, -1);
-        if (!e) e = s->device->wait();
+        uint64_t fresh;
+        e = fill_in(p, c, s, t, part == 0, &fresh, m);
         if (e) return e;
         if (walls) e = walls_of(p, s, t, c->calls, walls + part * c->calls, m);
         else e = queue_of(p, s, t, c->calls, seconds, m);
@@ -221,6 +228,32 @@ static hd_status time_wall(const bench_point *p, const course *c, bench_stand *s
     m->wall_s = median_of(all, calls) / (double)p->n;
     free(all);
     return e;
+}
+
+/* The call that is watched finds the caches as calls like itself leave them. */
+static hd_status watch_call(const bench_point *p, const bench_effort *effort, bench_stand *s, const bench_tray *t, bench_measure *m)
+{
+    uint64_t before = m->calls - 1;
+    double seconds = 0;
+    hd_batch b = point_batch(p, s, t, before);
+    hd_status e = queue_of(p, s, t, before, &seconds, m);
+    if (!e) e = s->device->watch(effort->number);
+    if (!e) e = s->device->begin();
+    if (!e) e = hd_run(s->table, &b);
+    seconds = 0;
+    if (!e) e = s->device->end(&seconds);
+    hd_status ended = s->device->unwatch();
+    m->queue_s[m->times++] = seconds / (double)p->n;
+    return e ? e : ended;
+}
+
+static hd_status watch(const bench_point *p, const bench_effort *effort, const course *c, bench_stand *s, const bench_tray *t, bench_measure *m)
+{
+    uint64_t fresh;
+    hd_status e = fill_in(p, c, s, t, true, &fresh, m);
+    if (!e) e = watch_call(p, effort, s, t, m);
+    if (!e) e = counted(s, m->fate, 1);
+    return e ? e : restore(p, s, t, c->calls, fresh);
 }
 
 static hd_status time_queue(const bench_point *p, const bench_effort *effort, const course *c, bench_stand *s, const bench_tray *t, bench_measure *m)
@@ -262,18 +295,23 @@ static bool leaves_bounds(const bench_point *p)
     return p->load >= 1 && rescores && point_hits(p) > 0;
 }
 
+enum { WATCHED_CALLS = 5 };
+
 hd_status point_measure(const bench_point *p, const bench_effort *effort, bench_stand *s, bench_tray *t, bench_measure *m)
 {
-    course c = course_of(p, effort, s);
+    const bench_effort watching = { 1, WATCHED_CALLS, false, false, true, effort->number, effort->memory_most };
+    course c = course_of(p, effort->watch ? &watching : effort, s);
     memset(m, 0, sizeof *m);
+    if (effort->watch) c.parts = 1;
     m->calls = c.calls;
     m->parts = c.parts;
     hd_status e = tray_set(t, s->device, &s->shape, tray_row_of(p->op), p->n, c.calls);
     if (!e) e = prove_small(p, s, m);
     if (!e && !*m->wrong) e = prove_here(p, &c, s, t, m);
+    if (!e && !*m->wrong && effort->watch) e = watch(p, effort, &c, s, t, m);
     if (!e && !*m->wrong && effort->queue) e = time_queue(p, effort, &c, s, t, m);
     if (!e && !*m->wrong && effort->wall) e = time_wall(p, &c, s, t, m);
     if (p->op == HD_OP_FIND_OR_INSERT_PTR || leaves_bounds(p)) s->blank = true;
-    if (!e && !*m->wrong) check_fates(p, c.calls * c.parts * ((effort->queue ? effort->repeat + 1 : 0) + effort->wall), m);
+    if (!e && !*m->wrong) check_fates(p, c.calls * c.parts * ((effort->queue ? effort->repeat + 1 : 0) + effort->wall + effort->watch), m);
     return e;
 }

@@ -7,6 +7,7 @@
  *     queue     calls on fresh batches put on the stream one after the other, timed by the device's clock; the first
  *               repetition does not count
  *     wall      one call and a wait for it, by this machine's clock
+ *     watch     instead: of a few calls the last one, alone, for a profiler; what it says goes by that one's number
  *     check     the table's counters say that every item of the timed calls had an outcome that it may have
  *
  * A queue that inserts begins as far below the load factor as it ends above, and what it put is taken away again; a queue that
@@ -29,7 +30,8 @@ enum { POINT_REPEAT_MOST = 64 };
 
 typedef struct bench_effort {
     uint64_t repeat, calls; /* calls 0: 20, or as many as make 4 Mi items, but at most 256 */
-    bool queue, wall;
+    bool queue, wall, watch; /* watch: neither of the others */
+    unsigned number;         /* of the point that is watched */
     uint64_t memory_most;   /* of the arrays of a queue */
 } bench_effort;
 
