@@ -53,15 +53,12 @@ static int cuda_take_far(void *, void **p, size_t bytes)
     void *there = nullptr, *seen = nullptr;
     if (posix_memalign(&there, HUGE, (bytes + HUGE - 1) / HUGE * HUGE)) return (int)cudaErrorMemoryAllocation;
     (void)madvise(there, bytes, MADV_HUGEPAGE); /* advice: small pages will do */
-    cudaError_t e = cudaHostRegister(there, bytes, cudaHostRegisterMapped | cudaHostRegisterPortable);
+    cudaError_t registered = cudaHostRegister(there, bytes, cudaHostRegisterMapped | cudaHostRegisterPortable), e = registered;
     if (e == cudaSuccess && (e = cudaHostGetDevicePointer(&seen, there, 0)) == cudaSuccess && seen != there) e = cudaErrorNotSupported;
-    if (e != cudaSuccess) {
-        if (seen) (void)cudaHostUnregister(there);
-        free(there);
-        return told(e);
-    }
-    *p = there;
-    return 0;
+    if (e == cudaSuccess) return *p = there, 0;
+    if (registered == cudaSuccess) (void)cudaHostUnregister(there);
+    free(there);
+    return told(e);
 }
 
 static int cuda_give_far(void *, void *p, size_t)

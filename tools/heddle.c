@@ -283,7 +283,8 @@ int main(int argc, char **argv)
 {
     setlocale(LC_CTYPE, ""); /* for the width of pictures; numbers stay as C has them */
     setenv("ARGP_HELP_FMT", "rmargin=100,opt-doc-col=30", 0); /* examples are not broken */
-    signal(SIGPIPE, SIG_IGN);
+    signal(SIGPIPE, SIG_IGN); /* a write that fails says so, and parts of files are removed */
+    signal(SIGXFSZ, SIG_IGN);
     signal(SIGINT, on_interrupt);
     atexit(close_stdout);
 
