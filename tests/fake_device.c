@@ -11,25 +11,7 @@
 #include <unistd.h>
 
 #include "gpu/hkv/args.h"
-#include "gpu/hkv/rows.h"
-
-/* ---- Kernels ------------------------------------------------------------------------------------------------- */
-
-#define HKV_KERNEL(variant, family, lanes, threads, fits, strictness, what) void hkv_kernel_##variant##_##family(const void *args);
-#include "gpu/hkv/registry.inc"
-#undef HKV_KERNEL
-void hkv_kernel_list(const void *args);
-void hkv_kernel_word_enter(const void *args);
-void hkv_kernel_word_leave(const void *args);
-
-static void (*const entry[HKV_KERNELS])(const void *) = {
-#define HKV_KERNEL(variant, family, lanes, threads, fits, strictness, what) hkv_kernel_##variant##_##family,
-#include "gpu/hkv/registry.inc"
-#undef HKV_KERNEL
-    hkv_kernel_list,
-    hkv_kernel_word_enter,
-    hkv_kernel_word_leave,
-};
+#include "lib/backend_host.h"
 
 /* ---- Memory: out of reach but while the device works --------------------------------------------------------- */
 
@@ -58,7 +40,7 @@ static void run_kernel(fake_device *f, const fake_work *w)
     simt_machine_forget(f->machine);
     for (size_t i = 0; i < f->pieces; i++) must(simt_machine_region(f->machine, f->piece[i].p, f->piece[i].bytes, "device memory"));
     for (size_t i = 0; i < f->fars; i++) must(simt_machine_region(f->machine, f->far[i].p, f->far[i].bytes, "far memory"));
-    must(simt_machine_launch(f->machine, entry[w->launch.kernel], w->kept, w->bytes, (uint32_t)w->launch.blocks, w->launch.threads, 0));
+    must(simt_machine_launch(f->machine, hd_host_kernel(w->launch.kernel), w->kept, w->bytes, (uint32_t)w->launch.blocks, w->launch.threads, 0));
     check(simt_machine_run(f->machine, &c), "%s", simt_machine_finding(f->machine)->story);
 }
 

@@ -12,8 +12,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "tests/testing.h"
-#include "workload/workload.h"
+#include "tests/traces.h"
 
 /* ---- The naive counter ---------------------------------------------------------------------------- */
 
@@ -349,25 +348,10 @@ static void test_refused_memory(void **state)
     static const char text[] = "@r\nACGTACGTAC\n+\nIIIIIIIIII\n";
     for (int packing = PLAIN; packing < PACKINGS; packing++) {
         const char *path = file_write(text, strlen(text), packing);
-        bool refused = true;
-        for (uint64_t at = 1; refused; at++) {
-            counting c;
-            counting_init(&c);
-            c.refuse_at = at;
-            hd_source_args a = { .name = "kmer", .arg = { path, "4" }, .args = 2, .seams = &c.seams };
-            hd_source *s = NULL;
-            hd_request r[16];
-            size_t got = 0;
-            test_case("%s take=%" PRIu64, path, at);
-            hd_status e = hd_source_open(&a, &s);
-            if (!e) e = hd_source_next(s, r, 16, &got);
-            check(e || got == 7, "%zu k-mers", got);
-            hd_source_close(s);
-            refused = c.takes >= at;
-            check(e == (refused ? HD_ENOMEM : HD_OK), "%s: %s", hd_status_name(e), hd_why());
-            check(c.live_bytes == 0 && c.takes - (refused ? 1 : 0) == c.gives, "%" PRIu64 " bytes were not given back", c.live_bytes);
-            check(at > 1 || refused, "no memory was taken at all");
-        }
+        char spec[4300];
+        snprintf(spec, sizeof spec, "kmer:%s,4", path);
+        uint64_t n = refuse_each_take(spec, 16);
+        check(n == 7, "%" PRIu64 " k-mers", n);
     }
 }
 

@@ -114,6 +114,7 @@ bad 'an ending without format' 2 '--format'           gen uniform:5 --requests 5
 bad 'a format nobody writes'   2 'nearest: csv'       gen uniform:5 --requests 5 -o x.bin --format cvs
 bad 'no such part'             2 'nearest: stat'      trace stats keys.txt txt
 bad 'too few words'            2 'convert takes'      trace convert keys.txt txt out.csv
+bad 'a skip that nothing does' 2 '--skip'           trace stat keys.txt txt --skip 3
 bad 'no such file'             2 'absent'             trace stat absent txt
 bad 'a format nobody reads'    2 'nearest: txt'       trace print keys.txt tx
 bad 'a record cut short'       3 'short.*byte'        trace stat short oracleGeneral

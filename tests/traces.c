@@ -127,3 +127,28 @@ const char *text_file(const char *name, const char *text)
     test_write(path, text, strlen(text));
     return path;
 }
+
+uint64_t refuse_each_take(const char *spec, uint64_t most)
+{
+    uint64_t n = 0;
+    bool refused = true;
+    for (uint64_t at = 1; refused; at++) {
+        counting c;
+        hd_source *s = NULL;
+        counting_init(&c);
+        c.refuse_at = at;
+        test_case("%s take=%" PRIu64, spec, at);
+        hd_status e = open_spec(&c.seams, spec, false, &s);
+        n = 0;
+        for (size_t got = 1; !e && got && n < most; n += got) {
+            hd_request r[8];
+            e = hd_source_next(s, r, 8, &got);
+        }
+        hd_source_close(s);
+        refused = c.takes >= at;
+        check(e == (refused ? HD_ENOMEM : HD_OK), "%s: %s", hd_status_name(e), hd_why());
+        check(c.live_bytes == 0 && c.takes - (refused ? 1 : 0) == c.gives, "%" PRIu64 " bytes were not given back", c.live_bytes);
+        check(at > 1 || refused, "no memory was taken at all");
+    }
+    return n;
+}

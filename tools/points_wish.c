@@ -32,22 +32,28 @@ static hd_status add_variant(points_wish *w, const char *text)
     return HD_OK;
 }
 
+/* One of two names; *is_second: which. There is room for it after `n`. */
+static hd_status choose(const char *name, const char *text, const char *first, const char *second, int n, bool *is_second)
+{
+    *is_second = strcmp(text, second) == 0;
+    if (!*is_second && strcmp(text, first) != 0) return hd_fail(HD_EINVAL, "%s: '%.40s' is neither %s nor %s", name, text, first, second);
+    return n == POINTS_LIST ? full(name) : HD_OK;
+}
+
 static hd_status add_layout(points_wish *w, const char *text)
 {
-    bool pairs = strcmp(text, "pairs") == 0;
-    if (!pairs && strcmp(text, "planes") != 0) return hd_fail(HD_EINVAL, "layout: '%.40s' is neither planes nor pairs", text);
-    if (w->layouts == POINTS_LIST) return full("layout");
-    w->layout[w->layouts++] = pairs ? HD_LAYOUT_PAIRS : HD_LAYOUT_PLANES;
-    return HD_OK;
+    bool pairs;
+    hd_status e = choose("layout", text, "planes", "pairs", w->layouts, &pairs);
+    if (!e) w->layout[w->layouts++] = pairs ? HD_LAYOUT_PAIRS : HD_LAYOUT_PLANES;
+    return e;
 }
 
 static hd_status add_tiers(points_wish *w, const char *text)
 {
-    bool bucket = strcmp(text, "bucket") == 0;
-    if (!bucket && strcmp(text, "position") != 0) return hd_fail(HD_EINVAL, "tiers: '%.40s' is neither bucket nor position", text);
-    if (w->tierings == POINTS_LIST) return full("tiers");
-    w->tiers[w->tierings++] = bucket ? HD_TIERS_BUCKET : HD_TIERS_POSITION;
-    return HD_OK;
+    bool position;
+    hd_status e = choose("tiers", text, "bucket", "position", w->tierings, &position);
+    if (!e) w->tiers[w->tierings++] = position ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
+    return e;
 }
 
 static hd_status add_keys(points_wish *w, const char *text)

@@ -56,6 +56,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const char *const verb_name[] = { "read", "update", "insert", "read_modify_write" };
 enum { VERBS = sizeof verb_name / sizeof *verb_name };
 
+/* The words FILE FORMAT, as the source that they name. */
+static int source_open(const tool_line *line, const trace_options *o, request_source *from, hd_source **source)
+{
+    int code = request_words(from, line->word[1], line->word[2]);
+    if (code) return code;
+    from->args.lenient = o->lenient;
+    hd_status e = hd_source_open(&from->args, source);
+    return e ? tool_fail(e) : TOOL_OK;
+}
+
 /* ---- stat ------------------------------------------------------------------------------------------- */
 
 typedef struct trace_stat {
@@ -177,14 +187,15 @@ static int stat_report(const tool_line *line, const trace_stat *s, bool lenient)
 static int verb_stat(const tool_line *line, const trace_options *o)
 {
     request_source from;
-    int code = request_words(&from, line->word[1], line->word[2]);
+    hd_source *source;
+    int code = source_open(line, o, &from, &source);
     if (code) return code;
-    from.args.lenient = o->lenient;
-    hd_source *source = NULL;
     trace_stat *s = (trace_stat *)calloc(1, sizeof *s);
-    if (!s) return tool_say(TOOL_SYSTEM, "memory was refused");
-    hd_status e = hd_source_open(&from.args, &source);
-    if (!e) e = tally_open(&s->keys, 0, 0, 0);
+    if (!s) {
+        hd_source_close(source);
+        return tool_say(TOOL_SYSTEM, "memory was refused");
+    }
+    hd_status e = tally_open(&s->keys, 0, 0, 0);
     if (!e) e = stat_read(s, source, from.title, o->limit);
     code = e ? tool_fail(e) : stat_report(line, s, o->lenient);
     hd_source_close(source);
@@ -200,15 +211,12 @@ static int verb_convert(const tool_line *line, const trace_options *o)
     const char *to = line->word[3], *format = trace_writer_pick(to, line->word[4]);
     if (!format) return TOOL_USAGE;
     request_source from;
-    int code = request_words(&from, line->word[1], line->word[2]);
-    if (code) return code;
-    from.args.lenient = o->lenient;
     hd_source *source;
-    hd_status e = hd_source_open(&from.args, &source);
-    if (e) return tool_fail(e);
+    int code = source_open(line, o, &from, &source);
+    if (code) return code;
     watched w;
     uint64_t begin = progress_now_ns(), written = 0;
-    e = hd_trace_convert(watched_begin(&w, source, from.title, o->limit), o->limit, to, format, &written);
+    hd_status e = hd_trace_convert(watched_begin(&w, source, from.title, o->limit), o->limit, to, format, &written);
     watched_end(&w);
     uint64_t skipped = source->skipped;
     hd_source_close(source);
@@ -247,12 +255,10 @@ static int verb_print(const tool_line *line, const trace_options *o)
     if (limit > MOST)
         return tool_say(TOOL_USAGE, "--limit: more than %d are not for reading; heddle trace convert FILE FORMAT - csv prints all", MOST);
     request_source from;
-    int code = request_words(&from, line->word[1], line->word[2]);
-    if (code) return code;
-    from.args.lenient = o->lenient;
     hd_source *source;
-    hd_status e = hd_source_open(&from.args, &source);
-    if (e) return tool_fail(e);
+    int code = source_open(line, o, &from, &source);
+    if (code) return code;
+    hd_status e = HD_OK;
     out *r = out_open(line->form, "heddle.trace.print/1", print_column, 6);
     uint64_t number = 0, end = o->skip > UINT64_MAX - limit ? UINT64_MAX : o->skip + limit;
     for (size_t got = 1; got && !e && number < end && !tool_stopped();) {
@@ -285,6 +291,7 @@ static int run(tool_line *line, int argc, char **argv)
         name[i] = part[i].name;
         if (strcmp(name[i], line->word[0]) != 0) continue;
         if (line->words != part[i].words) return tool_say(TOOL_USAGE, "%s takes %s", name[i], part[i].args);
+        if (o.skip && part[i].run != verb_print) return tool_say(TOOL_USAGE, "--skip: only print passes over requests");
         return part[i].run(line, &o);
     }
     return tool_say(TOOL_USAGE, "there is no '%.60s'; nearest: %s; it takes stat, convert or print", line->word[0],
