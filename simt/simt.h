@@ -34,6 +34,7 @@
  *   host only    simt_ticket(item, what, a, b): the item takes effect here; simt_ticket_store(...): ... when the lane's
  *                last store becomes visible; simt_started(item); simt_join(): control flow joins here. On CUDA
  *                they are nothing, unless HD_TICKETS is defined, which gives tickets a global counter.
+ *   loops        SIMT_UNROLL, SIMT_UNROLL_BY(n), SIMT_ROLLED before a loop: what becomes of it on CUDA
  *   kernels      SIMT_KERNEL(name, args_type, a) { ... }   a by value; SIMT_FN marks functions of kernel text
  *
  * Not in the dialect: raw dereference of device memory, designated initialisers, compound literals, variable-length

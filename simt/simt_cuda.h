@@ -12,6 +12,9 @@
 
 #define SIMT_FN static __device__ __forceinline__
 #define SIMT_UNROLL _Pragma("unroll")
+#define SIMT_UNROLL_BY(n) SIMT_PRAGMA(unroll n)
+#define SIMT_ROLLED SIMT_UNROLL_BY(1)
+#define SIMT_PRAGMA(words) _Pragma(#words)
 
 /* An argument by value that is never copied: its address may be taken (__grid_constant__). The kernel's name is C++'s, for a
  * library may have the host machine's kernel of the same name, which is C's. */

@@ -8,6 +8,8 @@
 
 #define SIMT_FN static inline __attribute__((always_inline, unused))
 #define SIMT_UNROLL
+#define SIMT_UNROLL_BY(n)
+#define SIMT_ROLLED
 #define SIMT_TEXT_(x) #x
 #define SIMT_TEXT(x) SIMT_TEXT_(x)
 #define SIMT_SITE __FILE__ ":" SIMT_TEXT(__LINE__)

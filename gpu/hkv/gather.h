@@ -31,13 +31,13 @@ enum { HKV_LOCK_NEVER, HKV_LOCK_TO_EVICT, HKV_LOCK_ALWAYS };
 /* `bytes` (16, 32, 64 or 128) from where each lane that wants them says, into its row. */
 SIMT_FN void hkv_rows_fetch(simt_tile w, uint8_t *rows, const uint8_t *base, uint64_t number, bool wanted, uint32_t bytes)
 {
-    uint32_t lanes = bytes / 16, who = simt_ballot(w, wanted);
+    uint32_t lanes = bytes / 16, row = w.rank / lanes, at = 16 * (w.rank % lanes), who = simt_ballot(w, wanted) >> row;
+    uint8_t *to = rows + row * HKV_GATHER_ROW + at;
     simt_sync_tile(w); /* all have read what was in their rows */
     SIMT_UNROLL
-    for (uint32_t r = 0; r < lanes; r++) {
-        uint32_t owner = (32 / lanes) * r + w.rank / lanes, at = 16 * (w.rank % lanes);
-        uint64_t n = simt_shfl_u32(w, (uint32_t)number, owner);
-        if (who >> owner & 1) simt_copy16_rlx_async(rows + owner * HKV_GATHER_ROW + at, base + n * bytes + at);
+    for (uint32_t r = 0; r < 32; r += 32 / lanes) {
+        uint64_t n = simt_shfl_u32(w, (uint32_t)number, row + r);
+        if (who >> r & 1) simt_copy16_rlx_async(to + r * HKV_GATHER_ROW, base + at + n * bytes);
     }
     simt_copy_commit();
     simt_copy_wait(0);
@@ -100,69 +100,98 @@ SIMT_FN void hkv_rows_move(simt_tile w, const hkv_args *a, const hkv_one *o, boo
 
 /* ---- What a row says --------------------------------------------------------------------------------------------- */
 
-/* A bit for each of the row's digests that are `wanted`, 32 to a word. */
-SIMT_FN simt_v4 hkv_row_bits(const uint8_t *row, uint32_t slots, uint8_t wanted)
+/* A bit for each slot of a row, 32 to a word: bit 8b + j is slot 4j + b, as it comes when four bytes are compared at a time. */
+typedef struct hkv_row_bits {
+    simt_v4 match, empty;
+} hkv_row_bits;
+
+/* The highest bit of each byte of x that is 0; other bits are anything. */
+SIMT_FN uint32_t hkv_zeros4(uint32_t x) { return ~(((x & 0x7f7f7f7fu) + 0x7f7f7f7fu) | x); }
+
+/* Of the next four slots, above those so far. */
+SIMT_FN uint32_t hkv_bits_add(uint32_t bits, uint32_t x) { return (bits >> 1) | (hkv_zeros4(x) & 0x80808080u); }
+
+/* Which of a row's digests are `wanted`, and, if there may be room, which say that a slot is empty. Short code: where a kernel is longer
+ * than the cache for instructions, its warps wait for those more than for memory. */
+SIMT_FN hkv_row_bits hkv_row_compare(const uint8_t *row, uint32_t slots, uint8_t wanted, bool room)
 {
-    uint32_t pattern = wanted * 0x01010101u;
-    simt_v4 bits;
-    bits.x = bits.y = bits.z = bits.w = 0;
-    SIMT_UNROLL
-    for (uint32_t s = 0; s < 128; s += 16) {
-        if (s >= slots) continue;
-        uint32_t some = hkv_bits16(simt_ld_v4((const simt_v4 *)(const void *)(row + s)), pattern) << s % 32;
-        if (s / 32 == 0) bits.x |= some;
-        if (s / 32 == 1) bits.y |= some;
-        if (s / 32 == 2) bits.z |= some;
-        if (s / 32 == 3) bits.w |= some;
+    uint32_t pattern = wanted * 0x01010101u, counts = slots < 32 ? 0x0f0f0f0fu : 0xffffffffu;
+    hkv_row_bits r;
+    r.match.x = r.match.y = r.match.z = r.match.w = 0;
+    r.empty = r.match;
+    SIMT_ROLLED
+    for (uint32_t s = 0; s < slots; s += 32) {
+        uint32_t match = 0, empty = 0;
+        SIMT_UNROLL
+        for (uint32_t k = 0; k < 32; k += 16) {
+            simt_v4 d = simt_ld_v4((const simt_v4 *)(const void *)(row + s + (slots < 32 ? 0 : k)));
+            match = hkv_bits_add(hkv_bits_add(hkv_bits_add(hkv_bits_add(match, d.x ^ pattern), d.y ^ pattern), d.z ^ pattern), d.w ^ pattern);
+            if (room) empty = hkv_bits_add(hkv_bits_add(hkv_bits_add(hkv_bits_add(empty, d.x), d.y), d.z), d.w);
+        }
+        match &= counts;
+        empty &= counts;
+        if (s == 0) r.match.x = match, r.empty.x = empty;
+        if (s == 32) r.match.y = match, r.empty.y = empty;
+        if (s == 64) r.match.z = match, r.empty.z = empty;
+        if (s == 96) r.match.w = match, r.empty.w = empty;
     }
-    return bits;
+    return r;
 }
 
-/* Takes the first bit out and says which it was; 128: there is none. */
-SIMT_FN uint32_t hkv_take_bit(simt_v4 *bits)
+/* The first word that is not 0, and the slot that it begins with. */
+SIMT_FN uint32_t hkv_bits_word(simt_v4 bits, uint32_t *base)
 {
-    uint32_t s = 128;
-    if (bits->x) {
-        s = simt_ffs(bits->x) - 1;
-        bits->x &= bits->x - 1;
-    } else if (bits->y) {
-        s = simt_ffs(bits->y) + 31;
-        bits->y &= bits->y - 1;
-    } else if (bits->z) {
-        s = simt_ffs(bits->z) + 63;
-        bits->z &= bits->z - 1;
-    } else if (bits->w) {
-        s = simt_ffs(bits->w) + 95;
-        bits->w &= bits->w - 1;
-    }
-    return s;
+    *base = bits.x ? 0 : bits.y ? 32 : bits.z ? 64 : 96;
+    return bits.x ? bits.x : bits.y ? bits.y : bits.z ? bits.z : bits.w;
 }
 
-/* hkv_look, for one lane, of a row of digests. In a table of pairs that others change meanwhile a key is read together with its score. To
- * claim in the act of comparing was slower: an exchange waits where a read does not, for memory that no cache holds. */
-SIMT_FN hkv_seen_bucket hkv_row_look(const hkv_view *v, const uint8_t *row, uint64_t b, hkv_one *o, bool contended, bool room)
+/* Takes a bit out and says which slot's it was; 128: there is none. */
+SIMT_FN uint32_t hkv_take_slot(simt_v4 *bits)
+{
+    uint32_t base, word = hkv_bits_word(*bits, &base), bit = simt_ffs(word) - 1, rest = word & (word - 1);
+    if (!word) return 128;
+    if (base == 0) bits->x = rest;
+    if (base == 32) bits->y = rest;
+    if (base == 64) bits->z = rest;
+    if (base == 96) bits->w = rest;
+    return base + bit % 8 * 4 + bit / 8;
+}
+
+/* The first slot of all whose bits are set. */
+SIMT_FN uint32_t hkv_first_slot(simt_v4 bits)
+{
+    uint32_t base, word = hkv_bits_word(bits, &base), either = word | word >> 16, four = simt_ffs((either | either >> 8) & 255) - 1;
+    return base + 4 * four + (simt_ffs(word >> four & 0x01010101u) - 1) / 8;
+}
+
+/* hkv_look, by each lane that wants it, of its row of digests. In a table of pairs that others change meanwhile a key is read together
+ * with its score. To claim in the act of comparing was slower: an exchange waits where a read does not, for memory that no cache holds. */
+SIMT_FN hkv_seen_bucket hkv_row_look(simt_tile w, const hkv_view *v, const uint8_t *row, uint64_t b, hkv_one *o, bool wanted, bool contended, bool room)
 {
     const uint64_t *keys = hkv_key_at(v, hkv_entry(v, b, 0));
-    simt_v4 bits = hkv_row_bits(row, v->slots, o->digest);
+    hkv_row_bits bits;
     hkv_seen_bucket r;
     r.slot = r.empty = v->slots;
     r.empties = 0;
     r.busy = false;
-    for (uint32_t s = hkv_take_bit(&bits); s < 128; s = hkv_take_bit(&bits)) {
-        uint64_t there;
-        if (contended && v->step == 2) simt_ldrlx_2u64(keys + s * 2, &there, &o->score);
-        else if (contended) there = simt_ldrlx_u64(keys + s);
-        else there = simt_ld_u64(keys + s * v->step);
-        if (there == o->key) {
-            r.slot = s;
-            break;
+    if (wanted) {
+        bits = hkv_row_compare(row, v->slots, o->digest, room);
+        for (uint32_t s = hkv_take_slot(&bits.match); s < 128; s = hkv_take_slot(&bits.match)) {
+            uint64_t there;
+            if (contended && v->step == 2) simt_ldrlx_2u64(keys + s * 2, &there, &o->score);
+            else if (contended) there = simt_ldrlx_u64(keys + s);
+            else there = simt_ld_u64(keys + s * v->step);
+            if (there == o->key) {
+                r.slot = s;
+                break;
+            }
+            if (contended && there >= HD_KEY_RESERVED) r.busy = true; /* on its way in, or out */
         }
-        if (contended && there >= HD_KEY_RESERVED) r.busy = true; /* on its way in, or out */
     }
-    if (room && r.slot == v->slots) {
-        bits = hkv_row_bits(row, v->slots, HKV_NO_DIGEST);
-        r.empties = simt_popc(bits.x) + simt_popc(bits.y) + simt_popc(bits.z) + simt_popc(bits.w);
-        if (r.empties) r.empty = hkv_take_bit(&bits);
+    if (contended) simt_sync_tile(w); /* lanes that had more to compare than others do not stay behind them */
+    if (wanted && room && r.slot == v->slots) {
+        r.empties = simt_popc(bits.empty.x) + simt_popc(bits.empty.y) + simt_popc(bits.empty.z) + simt_popc(bits.empty.w);
+        if (r.empties) r.empty = hkv_first_slot(bits.empty);
     }
     return r;
 }
@@ -171,21 +200,23 @@ SIMT_FN hkv_seen_bucket hkv_row_look(const hkv_view *v, const uint8_t *row, uint
 SIMT_FN void hkv_rows_search(simt_tile w, const hkv_args *a, uint8_t *rows, const uint8_t *row, hkv_one *o, bool wanted, bool contended, bool room)
 {
     const hkv_view *v = &a->v;
-    hkv_rows_fetch(w, rows, v->digest, o->first, wanted, v->slots);
-    o->entry = wanted ? HKV_NONE : o->entry;
-    if (wanted) {
-        o->at_first = o->at_second = hkv_row_look(v, row, o->first, o, contended, room);
-        if (o->at_first.slot < v->slots) o->entry = hkv_entry(v, o->first, o->at_first.slot);
+    if (wanted) o->entry = HKV_NONE;
+    SIMT_ROLLED
+    for (uint32_t k = 0; k <= v->dual; k++) {
+        if (k && !simt_any(w, wanted)) return;
+        uint64_t b = k ? o->second : o->first;
+        hkv_rows_fetch(w, rows, v->digest, b, wanted, v->slots);
+        hkv_seen_bucket at = hkv_row_look(w, v, row, b, o, wanted, contended, room);
+        if (wanted) {
+            if (k == 0) o->at_first = at;
+            o->at_second = at;
+            if (at.slot < v->slots) {
+                o->entry = hkv_entry(v, b, at.slot);
+                wanted = false;
+            }
+        }
+        simt_join();
     }
-    simt_join();
-    bool second = v->dual && wanted && o->entry == HKV_NONE;
-    if (!v->dual || !simt_any(w, second)) return;
-    hkv_rows_fetch(w, rows, v->digest, o->second, second, v->slots);
-    if (second) {
-        o->at_second = hkv_row_look(v, row, o->second, o, contended, room);
-        if (o->at_second.slot < v->slots) o->entry = hkv_entry(v, o->second, o->at_second.slot);
-    }
-    simt_join();
 }
 
 /* ---- The least of a full bucket, by its bounds -------------------------------------------------------------------- */
@@ -210,9 +241,8 @@ SIMT_FN hkv_low hkv_row_low(const uint8_t *row, uint32_t n, bool pairs)
     hkv_low l;
     l.least = l.second = UINT64_MAX;
     l.at = 0;
-    SIMT_UNROLL
-    for (uint32_t k = 0; k < 8; k++) {
-        if (16 * k >= (pairs ? 16 * n : 8 * n)) continue;
+    SIMT_UNROLL_BY(2)
+    for (uint32_t k = 0; k < (pairs ? n : n / 2); k++) {
         simt_v4 x = simt_ld_v4((const simt_v4 *)(const void *)(row + 16 * k));
         if (!pairs) hkv_low_add(&l, (uint64_t)x.y << 32 | x.x, 2 * k);
         hkv_low_add(&l, (uint64_t)x.w << 32 | x.z, pairs ? k : 2 * k + 1);
@@ -225,33 +255,37 @@ typedef struct hkv_victim {
     uint64_t second; /* no score of its group but its own is below this */
 } hkv_victim;
 
-/* Of bucket b, for all lanes that want it. Whoever else changes the bucket meanwhile only makes scores rise. */
-SIMT_FN hkv_victim hkv_rows_victim(simt_tile w, const hkv_args *a, uint8_t *rows, const uint8_t *row, uint64_t b, bool wanted)
+/* Of bucket b, for all lanes that want it: who has a lower score than *x, if anybody has. Whoever else changes the bucket meanwhile
+ * only makes scores rise. */
+SIMT_FN void hkv_rows_victim(simt_tile w, const hkv_args *a, uint8_t *rows, const uint8_t *row, uint64_t b, bool wanted, hkv_victim *x)
 {
     const hkv_view *v = &a->v;
     uint64_t *bounds = v->bound + hkv_entry(v, b, 0) / HKV_BOUNDED;
-    hkv_victim r;
-    r.entry = r.key = r.least = r.second = 0;
     while (simt_any(w, wanted)) {
         hkv_rows_fetch(w, rows, (const uint8_t *)v->bound, b, wanted, v->slots);
         hkv_low bound;
         bound.least = bound.second = bound.at = 0;
         if (wanted) bound = hkv_row_low(row, v->slots / HKV_BOUNDED, false);
+        if (x->entry != HKV_NONE && bound.least >= x->least) wanted = false;
         simt_join();
         uint64_t e = hkv_entry(v, b, HKV_BOUNDED * bound.at);
         hkv_rows_fetch(w, rows, (const uint8_t *)v->key, e / HKV_BOUNDED, wanted, 16 * HKV_BOUNDED);
         if (wanted) {
             hkv_low score = hkv_row_low(row, HKV_BOUNDED, true);
-            r.entry = e + score.at;
-            r.key = simt_ld_u64((const uint64_t *)(const void *)(row + 16 * score.at));
-            r.least = score.least;
-            r.second = score.second;
-            if (score.least <= bound.second) wanted = false;
-            else simt_strlx_u64(bounds + bound.at, score.least);
+            if (score.least > bound.second) {
+                simt_strlx_u64(bounds + bound.at, score.least);
+            } else {
+                wanted = false;
+                if (x->entry == HKV_NONE || score.least < x->least) {
+                    x->entry = e + score.at;
+                    x->key = simt_ld_u64((const uint64_t *)(const void *)(row + 16 * score.at));
+                    x->least = score.least;
+                    x->second = score.second;
+                }
+            }
         }
         simt_join();
     }
-    return r;
 }
 
 /* Where keys are pinned, and so everything is done under locks: by all scores, with nothing known of the others'. */
@@ -521,15 +555,13 @@ SIMT_FN void hkv_gather(const hkv_args *a, uint32_t family)
         simt_join();
         if (family == HKV_UPSERT && simt_any(w, evicts)) {
             hkv_victim x;
-            x.entry = x.key = x.least = x.second = 0;
+            x.entry = HKV_NONE;
+            x.key = x.least = x.second = 0;
             if (simt_ld_u32(a->pins) != 0) {
                 if (evicts) x = hkv_unpinned_victim(a, &o);
             } else {
-                x = hkv_rows_victim(w, a, rows, row, o.first, evicts);
-                if (a->v.dual) {
-                    hkv_victim y = hkv_rows_victim(w, a, rows, row, o.second, evicts);
-                    if (y.least < x.least) x = y;
-                }
+                SIMT_ROLLED
+                for (uint32_t k = 0; k <= a->v.dual; k++) hkv_rows_victim(w, a, rows, row, k ? o.second : o.first, evicts, &x);
             }
             if (evicts) hkv_gather_evict(a, locking, &o, x);
             simt_join();
