@@ -3,13 +3,14 @@
 #
 # device.sh - everything that wants a GPU, on a machine that has one and nothing else, in calls of at most ten minutes.
 #
-#   device.sh pack BUILD FOLDER       from a build with CUDA (configure --with-cuda-arch=90; make check-programs): one archive, device.sh
+#   device.sh pack BUILD FOLDER       from a build with CUDA (configure --with-cuda-arch=90; make; make check TESTS=): one archive, and this
 #   device.sh check FOLDER OUT        there: the suites on the device, every kernel against the reference, compute-sanitizer. 5 to 9 minutes
 #   device.sh measure FOLDER OUT      there: the bench's table, capacities, skewed, batches, counters. 6 to 9 minutes
 #   device.sh soak FOLDER OUT [S]     there: sixteen threads and streams under every lock, S seconds (630). It runs in a session of its own: the
 #                                     call ends after WAIT seconds (570) at the latest, and the same call again waits for the rest
 #
-# What comes back is one archive, OUT/PART.tgz. Exit code 77: there is no GPU. SECONDS_MOST is that of tests/cuda.sh and bench/bench.sh.
+# What comes back is one archive, OUT/PART.tgz. Exit code 77: there is no GPU. SECONDS_MOST (80 for a suite, 95 for a table),
+# SECONDS_ALL (220 for the suites) and SECONDS_COUNTERS (195) keep each call within ten minutes.
 # Then, here: bench/bench.sh keep; papers/hkv/results/GPU.check.tsv, .sanitizers.txt and .threads.txt are check/*.tsv and soak.txt, with the commit.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -52,8 +53,9 @@ check() {
 
 measure() {
   local code
-  "$at/bench/bench.sh" run "$at/bench" "$at/out/measure" table capacities skewed batches counters
+  REPEAT=${REPEAT:-3} SECONDS_MOST=${SECONDS_MOST:-95} "$at/bench/bench.sh" run "$at/bench" "$at/out/measure" table capacities skewed batches
   code=$?
+  SECONDS_MOST=${SECONDS_COUNTERS:-195} "$at/bench/bench.sh" run "$at/bench" "$at/out/measure" counters || code=$?
   bring measure
   return $code
 }
@@ -82,5 +84,5 @@ check | measure | soak)
   open_pack "${2:?folder}" || { echo "device.sh: $2 cannot be opened" >&2; exit 4; }
   "$part" "${@:4}"
   ;;
-*) sed -n '4,15s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
+*) sed -n '4,16s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
 esac

@@ -170,10 +170,10 @@ static void grow(worker *w)
 void whole_table(worker *w)
 {
     soak *s = w->s;
+    if (s->rests % THREADS != w->number || test_below(&w->random, s->one_in) > 0) return;
     bool grows = s->wholes[GROW] < 2 && hd_seams_os.time.now_ns(NULL) > s->start_ns + (s->end_ns - s->start_ns) / 3 * (s->wholes[GROW] + 1);
     bool resets = s->rests % 2 == 1 && s->leg != SHARED_ROOM && may_reset(s);
     uint64_t what = test_below(&w->random, 4);
-    if (s->rests % THREADS != w->number || test_below(&w->random, s->one_in) > 0) return;
     if (what == CLEAR && resets) clear(w);
     else if (what == LOAD && resets && s->leg == OWN && s->has_saved) load(w);
     else if (what == GROW && grows) grow(w);
