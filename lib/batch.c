@@ -3,6 +3,7 @@
  * batch.c - is a batch one that can run? Every rule of heddle.h that the caller can break, in one place.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/error.h"
@@ -110,6 +111,24 @@ static const hd_kernel *kernel_named(const hd_info *info, const hd_batch *b, con
     return NULL;
 }
 
+/* The name is no kernel's, or that of one for other backends. */
+static hd_status fail_kernel(const hd_info *info, const char *name)
+{
+    const hd_kernel *k;
+    const char *before = "";
+    bool elsewhere = false;
+    char here[256] = "";
+    for (size_t i = 0, used = 0; (k = hd_kernel_at(i)); i++) {
+        elsewhere = elsewhere || strcmp(k->name, name) == 0;
+        bool listed = strcmp(k->name, before) == 0 || used >= sizeof here; /* rows of one name and backend follow one another */
+        if (listed || strcmp(k->design, info->design) != 0 || strcmp(k->backend, info->backend) != 0) continue;
+        used += (size_t)snprintf(here + used, sizeof here - used, "%s%s", used ? ", " : "", k->name);
+        before = k->name;
+    }
+    if (!elsewhere) return hd_fail_name("kernel", name, HD_KERNELS);
+    return hd_fail(HD_EINVAL, "kernel: %s does not run on backend %s; there are %s", name, info->backend, here);
+}
+
 hd_status hd_kernel_pick(const hd_info *info, const hd_batch *b, double load_factor, const hd_kernel **k)
 {
     const char *unfit = NULL, *name = b->kernel;
@@ -119,5 +138,5 @@ hd_status hd_kernel_pick(const hd_info *info, const hd_batch *b, double load_fac
     if (!*k && !b->kernel) *k = kernel_named(info, b, NULL, &unfit);
     if (*k) return HD_OK;
     if (unfit) return hd_fail(HD_EINVAL, "kernel: %s cannot run this batch: %s", b->kernel ? b->kernel : "none", unfit);
-    return hd_fail_name("kernel", b->kernel ? b->kernel : "", HD_KERNELS);
+    return fail_kernel(info, b->kernel ? b->kernel : "");
 }

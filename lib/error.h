@@ -11,7 +11,7 @@
  *     return hd_fail(HD_EINVAL, "slots: %u is outside 2 to 1024", slots); */
 hd_status hd_fail(hd_status s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* HD_EINVAL for a name that is not in a registry: "policy: no row 'lruu'; nearest: lru, lfu". */
+/* HD_EINVAL for a name that is not in a registry: "policy: there is no 'lruu'; nearest: lru; all: lru, lfu, ...". */
 hd_status hd_fail_name(const char *field, const char *name, hd_kind kind);
 
 /* Edit distance, for nearest-name messages. */

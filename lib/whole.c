@@ -37,7 +37,7 @@ hd_status hd_whole_open(hd_whole *w, const hd_seams *s, const char *path)
     w->seams = s;
     w->fd = -1;
     size_t n = strlen(path);
-    if (n == 0) return hd_fail(HD_EINVAL, "path: it is empty");
+    if (n == 0) return hd_fail(HD_EIO, "path: it is empty");
     if (n >= sizeof w->path) return hd_fail(HD_EINVAL, "path: longer than %zu bytes", sizeof w->path - 40);
     memcpy(w->path, path, n + 1);
     w->direct = s->file.special(s->file.self, path);

@@ -18,7 +18,7 @@ typedef struct hd_whole {
     char path[HD_PATH_BYTES], beside[HD_PATH_BYTES];
 } hd_whole;
 
-/* HD_EINVAL: the path is empty or too long; HD_EIO. After either there is nothing to drop, and after this to keep or drop, once. */
+/* HD_EINVAL: the path is too long; HD_EIO. After either there is nothing to drop, and after this to keep or drop, once. */
 hd_status hd_whole_open(hd_whole *w, const hd_seams *s, const char *path);
 /* HD_EIO: the path is as it was, and nothing beside it; only when its folder cannot be synced, it is the new file. */
 hd_status hd_whole_keep(hd_whole *w);

@@ -152,6 +152,7 @@ bad 'a case of no operation'      2 'one operation'           heddle explain hkv
 bad 'a plot of unknown ending'        2 '--plot.*png'              heddle sweep zipf:0.99,100 --plot curves.gif
 bad 'curves in no folder'             4 'none/x.csv'               heddle sweep zipf:0.99,100 --requests 100 --sizes 50% --output none/x.csv
 bad 'a kernel that is none'           2 'all: ref, tlpv1, tlpv2, pipeline, warp, gather$' heddle run hkv.find.tlpv3
+bad 'a kernel of another backend'     2 'ref does not run on backend host; there are tlpv1, tlpv2' heddle run hkv.find.ref backend=host
 bad 'load factors that fall'          2 'ascend'                   heddle sweep --load-factors 0.5,0.25
 bad 'requests and load factors'       2 '--load-factors'           heddle sweep zipf:0.99,100 --load-factors 0.5
 
