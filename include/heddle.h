@@ -170,6 +170,14 @@ typedef enum hd_tiers {
     HD_TIERS_POSITION /* those of the table's first entries, whatever they are worth, as in the paper   */
 } hd_tiers;
 
+/* How find reads values that are far: by the launch that finds them, in the order in which their keys come, or by launches after it,
+ * in the order of their addresses. The device waits less for what lies side by side: see doc/contract.md, 11. */
+typedef enum hd_fetch {
+    HD_FETCH_USUAL,  /* sorted where that was faster: many items, and more far memory than a device's translations reach */
+    HD_FETCH_SORTED, /* whatever the batch. 16 bytes of the device's memory for every item of a window of 1 Mi besides   */
+    HD_FETCH_DIRECT  /* word by word, as in the paper: nothing besides                                                   */
+} hd_fetch;
+
 typedef enum hd_clock {
     HD_CLOCK_LOGICAL, /* every keyed batch takes n ticks; item i happens at clock + i: runs repeat */
     HD_CLOCK_DEVICE   /* nanoseconds of the machine's clock, as HKV has it: runs do not repeat     */
@@ -193,6 +201,7 @@ typedef struct hd_config {
     hd_tiers tiers;          /* where near_bytes is not 0                                    */
     uint64_t near_bytes;     /* of values in the device's memory, at most; 0: all are there. The rest is
                                 pinned in this machine's. On "ref" and "host": two regions of this machine's */
+    hd_fetch fetch;          /* likewise                                                     */
     hd_clock clock;
     uint64_t seed;           /* of the hash; set it against chosen keys                      */
     uint32_t epoch;          /* see hd_epoch_set                                             */
@@ -224,6 +233,7 @@ typedef struct hd_info {
     hd_layout layout;     /* planes or pairs */
     hd_tiers tiers;
     uint64_t near_bytes;  /* the budget, as configured; 0: none */
+    hd_fetch fetch;       /* as configured */
     uint64_t near_value_bytes, far_value_bytes; /* of values: so much in the device's memory, and in this machine's */
     hd_clock clock;
     uint64_t seed;

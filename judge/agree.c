@@ -351,6 +351,9 @@ static const char *check_rest(agree *a, const hkv_view *now)
     const scene *s = a->s;
     for (uint64_t b = 0; b < s->v.buckets; b++)
         if (s->lock[b]) return say(a, "the lock of bucket %" PRIu64 " is still held", b);
+    for (uint32_t k = 0; k < s->parts; k++)
+        for (uint32_t b = 0; s->part[k].fetch_entry && b < HKV_FETCH_BINS; b++)
+            if (s->part[k].args.fetch_count[b]) return say(a, "bin %" PRIu32 " of the far values still counts %" PRIu32, b, s->part[k].args.fetch_count[b]);
     if (*s->pin_lock) return say(a, "the lock of the pins is still held");
     const char *beside = scene_guards(s);
     if (beside) return say(a, "bytes beside the plane '%s' were written", beside);

@@ -41,7 +41,11 @@ typedef struct layout {
     size_t digest, key, score, bound, value, far, pin;
     size_t lock, pins, pin_lock;
     size_t tally[SCENE_PARTS], flag[SCENE_PARTS], stage_key[SCENE_PARTS], stage_score[SCENE_PARTS], stage_value[SCENE_PARTS], segment[SCENE_PARTS], cursor[SCENE_PARTS];
+    size_t fetch_entry[SCENE_PARTS], fetch_rank[SCENE_PARTS], fetch_order[SCENE_PARTS], fetch_count[SCENE_PARTS];
 } layout;
+
+/* Whether far values are sorted before they are fetched: however few they are, unless the case says no. */
+static bool sorts(const scene *s) { return hkv_far_bytes(&s->v) && s->c[0].fetch != HD_FETCH_DIRECT; }
 
 static void plan_all(scene *s, layout *l)
 {
@@ -70,11 +74,18 @@ static void plan_all(scene *s, layout *l)
         plan(s, "stage_value", n * v->value_bytes, &l->stage_value[k]);
         plan(s, "segment", HKV_SEGMENTS * 8, &l->segment[k]);
         plan(s, "cursor", HKV_CURSORS * 8, &l->cursor[k]);
+        l->fetch_entry[k] = 0;
+        if (!sorts(s)) continue;
+        plan(s, "fetch_entry", n * 8, &l->fetch_entry[k]);
+        plan(s, "fetch_rank", n * 4, &l->fetch_rank[k]);
+        plan(s, "fetch_order", n * 4, &l->fetch_order[k]);
+        plan(s, "fetch_count", HKV_FETCH_COUNTS * 4, &l->fetch_count[k]);
     }
     s->bytes = (s->bytes + GUARD + ALIGN - 1) / ALIGN * ALIGN;
 }
 
 static uint64_t *words_at(const scene *s, size_t at) { return (uint64_t *)(void *)(s->memory + at); }
+static uint32_t *halves_at(const scene *s, size_t at) { return (uint32_t *)(void *)(s->memory + at); }
 
 hkv_view scene_view(const scene *s, uint8_t *memory)
 {
@@ -360,6 +371,7 @@ void scene_make_args(scene *s, uint32_t k)
     a->list_value = (uint8_t *)b->list_value;
     a->count = b->count;
     a->stage_flag = list ? p->stage_flag : NULL;
+    a->fetch_entry = p->fetch_entry;
     a->window = 0;
 }
 
@@ -378,6 +390,12 @@ static void place_part(scene *s, uint32_t k, const layout *l)
     memset(a->tally, 0, HD_OUTCOME_COUNT * 8);
     memset(a->cursor, 0, HKV_CURSORS * 8);
     memset(a->segment, 0, HKV_SEGMENTS * 8);
+    p->fetch_entry = l->fetch_entry[k] ? words_at(s, l->fetch_entry[k]) : NULL;
+    if (!p->fetch_entry) return;
+    a->fetch_rank = halves_at(s, l->fetch_rank[k]);
+    a->fetch_order = halves_at(s, l->fetch_order[k]);
+    a->fetch_count = halves_at(s, l->fetch_count[k]);
+    memset(a->fetch_count, 0, HKV_FETCH_COUNTS * 4);
 }
 
 bool scene_make_memory(scene *s)

@@ -16,7 +16,7 @@
 #include "lib/case.h"
 #include "simt/machine.h"
 
-enum { SCENE_PARTS = 2, SCENE_REGIONS = 32 };
+enum { SCENE_PARTS = 2, SCENE_REGIONS = 40 };
 
 /* How exactly a kernel can be held to what the reference says. */
 typedef enum scene_strictness {
@@ -48,6 +48,7 @@ typedef struct scene_part {
     hkv_args args;
     uint64_t *tally;     /* (HD_OUTCOME_COUNT), device memory */
     uint8_t *stage_flag; /* (n), device memory                */
+    uint64_t *fetch_entry; /* (n), device memory; NULL: far values are read as they come */
 } scene_part;
 
 typedef struct scene_region {

@@ -11,6 +11,7 @@
 #include "concurrency/word.h"
 #include "gpu/hkv/rows.h"
 #include "lib/design.h"
+#include "lib/select.h"
 #include "policies/policy.h"
 #include "predicates/predicate.h"
 
@@ -29,7 +30,26 @@ typedef struct hkv_room {
     uint64_t *stage_key;   /* (window)              */
     uint64_t *stage_score; /* (window)              */
     uint8_t *stage_value;  /* (window, value_bytes) */
+    uint64_t *fetch_entry;                /* (window of fetches); NULL: far values are read as they come */
+    uint32_t *fetch_rank, *fetch_order;   /* likewise             */
+    uint32_t *fetch_count;                /* (HKV_FETCH_COUNTS)   */
 } hkv_room;
+
+/* How many items at a time put off far values: no more than there are entries, which is plenty for a small table. 0: none do. */
+static inline uint64_t hkv_fetch_window(const hd_info *info)
+{
+    enum { MOST = 1 << 20 };
+    if (!hd_select_sorted(info, UINT64_MAX)) return 0;
+    return info->capacity < MOST ? info->capacity : MOST;
+}
+
+static inline uint64_t hkv_fetch_counts(const hd_info *info) { return hkv_fetch_window(info) ? HKV_FETCH_COUNTS : 0; }
+
+/* What the room for fetches takes. */
+static inline uint64_t hkv_fetch_bytes(const hd_info *info)
+{
+    return hkv_fetch_window(info) * (sizeof(uint64_t) + 2 * sizeof(uint32_t)) + hkv_fetch_counts(info) * sizeof(uint32_t);
+}
 
 static inline uint32_t hkv_predicate_of(const hd_batch *b)
 {
@@ -82,6 +102,10 @@ static inline hkv_args hkv_args_of(const hkv_view *v, const hkv_room *room, cons
     a.stage_key = room->stage_key;
     a.stage_score = room->stage_score;
     a.stage_value = room->stage_value;
+    a.fetch_entry = room->fetch_entry;
+    a.fetch_rank = room->fetch_rank;
+    a.fetch_order = room->fetch_order;
+    a.fetch_count = room->fetch_count;
     return a;
 }
 

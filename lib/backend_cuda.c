@@ -97,7 +97,7 @@ static hd_status cuda_shape(const hd_config *config, hd_info *info)
     if (info->layout == HD_LAYOUT_USUAL) info->layout = HD_LAYOUT_PAIRS;
     hd_status status = hd_design_hkv.shape(config, info);
     uint64_t listed_bytes = 17 + (uint64_t)info->value_bytes;
-    info->memory_bytes += info->buckets * sizeof(uint32_t) + sizeof(hkv_words) + window_for(info) * listed_bytes;
+    info->memory_bytes += info->buckets * sizeof(uint32_t) + sizeof(hkv_words) + window_for(info) * listed_bytes + hkv_fetch_bytes(info);
     return status;
 }
 
@@ -165,8 +165,9 @@ static hd_status take_all(cuda *c)
 {
     hkv_view *v = &c->v;
     hkv_room *r = &c->room;
-    uint64_t entries = hkv_capacity(v), value_bytes = v->value_bytes;
+    uint64_t entries = hkv_capacity(v), value_bytes = v->value_bytes, fetches = hkv_fetch_window(&c->info);
     void *digest, *key, *score, *bound, *value, *pin, *words, *lock, *flag, *stage_key, *stage_score, *stage_value;
+    void *fetch_entry, *fetch_rank, *fetch_order, *fetch_count;
     const piece all[] = {
         { "capacity: values", &value, hkv_near_bytes(v), 1, 0 }, /* apart */
         { "capacity: digests", &digest, entries, 1, AS_IT_COMES }, /* these four: make_empty */
@@ -180,6 +181,10 @@ static hd_status take_all(cuda *c)
         { "table: window of lists", &stage_key, c->window, 8, AS_IT_COMES },
         { "table: window of lists", &stage_score, c->window, 8, AS_IT_COMES },
         { "table: window of lists", &stage_value, c->window, value_bytes, AS_IT_COMES },
+        { "table: window of fetches", &fetch_entry, fetches, sizeof *r->fetch_entry, AS_IT_COMES },
+        { "table: window of fetches", &fetch_rank, fetches, sizeof *r->fetch_rank, AS_IT_COMES },
+        { "table: window of fetches", &fetch_order, fetches, sizeof *r->fetch_order, AS_IT_COMES },
+        { "table: window of fetches", &fetch_count, hkv_fetch_counts(&c->info), sizeof *r->fetch_count, 0 },
     };
     enum { PIECES = sizeof all / sizeof *all };
     hd_status status = HD_OK;
@@ -200,6 +205,10 @@ static hd_status take_all(cuda *c)
     r->stage_key = (uint64_t *)stage_key;
     r->stage_score = (uint64_t *)stage_score;
     r->stage_value = (uint8_t *)stage_value;
+    r->fetch_entry = (uint64_t *)fetch_entry;
+    r->fetch_rank = (uint32_t *)fetch_rank;
+    r->fetch_order = (uint32_t *)fetch_order;
+    r->fetch_count = (uint32_t *)fetch_count;
     if (!status) status = take_far(c);
     if (!status) status = make_empty(c);
     return status ? status : ASK(c, "table: an empty one", wait, NULL);
@@ -422,6 +431,13 @@ static hd_status put_zero(void *self, void *p, size_t bytes)
     return ASK(o->c, hd_op_name(o->b->op), fill, p, 0, bytes, o->stream);
 }
 
+static hkv_launcher launcher_on(on_stream *o)
+{
+    uint64_t processors = o->c->device.processors;
+    hkv_launcher l = { put_launch, put_zero, o, processors * BLOCKS_PER_PROCESSOR, o->c->window, hkv_fetch_window(&o->c->info), processors };
+    return l;
+}
+
 /* The planes as clear leaves them. */
 static hd_status make_empty(cuda *c)
 {
@@ -430,21 +446,21 @@ static hd_status make_empty(cuda *c)
     memset(&b, 0, sizeof b);
     b.op = HD_OP_CLEAR;
     on_stream o = { c, NULL, &b };
-    hkv_launcher l = { put_launch, put_zero, &o, (uint64_t)c->device.processors * BLOCKS_PER_PROCESSOR, c->window };
+    hkv_launcher l = launcher_on(&o);
     return hkv_launch(&l, HKV_NUMBER_warp_clear, hkv_args_of(&c->v, &c->room, &b, when));
 }
 
-/* Whether it puts together a list, for which the table has one room. */
-static bool lists(const hd_batch *b)
+/* Whether it puts together a list, or puts off what it fetches: the table has one room for each. */
+static bool lists(const hd_batch *b, const hkv_args *a)
 {
-    return b->op == HD_OP_FIND_MISSED || b->op == HD_OP_INSERT_AND_EVICT || hkv_family_of(b->op) == HKV_FAMILY_export;
+    return hkv_fetches(a) || b->op == HD_OP_FIND_MISSED || b->op == HD_OP_INSERT_AND_EVICT || hkv_family_of(b->op) == HKV_FAMILY_export;
 }
 
 /* Everything that is put on the stream between enter and leave, and nothing else: concurrency/word.h says why. */
 static hd_status put_batch(cuda *c, uint32_t row, const hd_batch *b, const hkv_args *a, hd_visit *v)
 {
     on_stream o = { c, b->stream, b };
-    hkv_launcher l = { put_launch, put_zero, &o, (uint64_t)c->device.processors * BLOCKS_PER_PROCESSOR, c->window };
+    hkv_launcher l = launcher_on(&o);
     pthread_mutex_lock(&c->busy);
     hd_status status = hd_streams_may_record(&c->streams, v);
     if (!status && !(status = hd_streams_enter(&c->streams, v))) status = hd_streams_leave(&c->streams, v, hkv_launch(&l, row, *a));
@@ -471,7 +487,8 @@ static hd_status run_batch(cuda *c, uint32_t row, const hd_batch *b, hd_when whe
     hkv_args a = hkv_args_of(&c->v, &c->room, b, when);
     int used = arrays_of(&a, b, all);
     bool theirs = true;
-    hd_visit v = { b->stream, hd_op_row_of(b->op)->role, lists(b), 0, NULL };
+    if (!hd_select_sorted(&c->info, b->n)) a.fetch_entry = NULL;
+    hd_visit v = { b->stream, hd_op_row_of(b->op)->role, lists(b, &a), 0, NULL };
     hd_status status = used ? ASK(c, "batch: its arrays", owns, all[0].here, &theirs) : HD_OK;
     if (!status) status = ASK(c, "batch: its stream", records, b->stream, &v.recording);
     if (status) return status;

@@ -34,6 +34,9 @@ typedef struct host {
     uint8_t *stage_flag, *stage_value;
     uint64_t *stage_key, *stage_score;
     uint64_t window;
+    hd_info info;
+    uint64_t *fetch_entry;
+    uint32_t *fetch_rank, *fetch_order, *fetch_count;
     uint32_t blocks, threads; /* 0: the kernel's own */
     simt_machine *machine;
     simt_config config;
@@ -61,6 +64,7 @@ static hd_status host_shape(const hd_config *c, hd_info *info)
     if (info->layout == HD_LAYOUT_USUAL) info->layout = HD_LAYOUT_PAIRS;
     hd_status status = hd_design_hkv.shape(c, info);
     info->memory_bytes += info->buckets * sizeof(uint32_t) + sizeof(hkv_words) + window_for(info->value_bytes) * (17 + (uint64_t)info->value_bytes);
+    info->memory_bytes += hkv_fetch_bytes(info);
     return status;
 }
 
@@ -75,6 +79,10 @@ static void host_close(void *state, const hd_seams *s)
     hd_give(s, h->stage_key, h->window, sizeof *h->stage_key);
     hd_give(s, h->stage_score, h->window, sizeof *h->stage_score);
     hd_give(s, h->stage_value, h->window, value_bytes);
+    hd_give(s, h->fetch_entry, hkv_fetch_window(&h->info), sizeof *h->fetch_entry);
+    hd_give(s, h->fetch_rank, hkv_fetch_window(&h->info), sizeof *h->fetch_rank);
+    hd_give(s, h->fetch_order, hkv_fetch_window(&h->info), sizeof *h->fetch_order);
+    hd_give(s, h->fetch_count, hkv_fetch_counts(&h->info), sizeof *h->fetch_count);
     simt_machine_close(h->machine);
     hd_design_hkv.close(h->planes, s);
     pthread_mutex_destroy(&h->busy);
@@ -101,6 +109,22 @@ static hd_status take_room(host *h, const hd_seams *s)
     return status;
 }
 
+static hd_status take_fetches(host *h, const hd_seams *s)
+{
+    uint64_t window = hkv_fetch_window(&h->info), counts = hkv_fetch_counts(&h->info);
+    void *entry = NULL, *rank = NULL, *order = NULL, *count = NULL;
+    hd_status status = hd_take(s, "table: window of fetches", window, sizeof *h->fetch_entry, &entry);
+    if (!status) status = hd_take(s, "table: window of fetches", window, sizeof *h->fetch_rank, &rank);
+    if (!status) status = hd_take(s, "table: window of fetches", window, sizeof *h->fetch_order, &order);
+    if (!status) status = hd_take(s, "table: window of fetches", counts, sizeof *h->fetch_count, &count);
+    if (count) memset(count, 0, counts * sizeof *h->fetch_count);
+    h->fetch_entry = (uint64_t *)entry;
+    h->fetch_rank = (uint32_t *)rank;
+    h->fetch_order = (uint32_t *)order;
+    h->fetch_count = (uint32_t *)count;
+    return status;
+}
+
 static hd_status host_open(const hd_info *info, const hd_seams *s, void **state)
 {
     void *p;
@@ -108,6 +132,7 @@ static hd_status host_open(const hd_info *info, const hd_seams *s, void **state)
     if (status) return status;
     host *h = (host *)memset(p, 0, sizeof(host));
     h->window = window_for(info->value_bytes);
+    h->info = *info;
     h->config.strategy = SIMT_ROUND_ROBIN;
     h->config.quiet = true;
     h->config.step_limit = 1ull << 40;
@@ -122,6 +147,7 @@ static hd_status host_open(const hd_info *info, const hd_seams *s, void **state)
         h->v = hkv_view_of(h->planes);
         status = take_room(h, s);
     }
+    if (!status) status = take_fetches(h, s);
     if (!status) status = simt_machine_open(s, &h->machine);
     if (status) {
         host_close(h, s);
@@ -175,6 +201,10 @@ static hd_status make_known(host *h, const hkv_args *a, const hd_batch *b)
         { h->stage_key, h->window * 8, "stage_key" },
         { h->stage_score, h->window * 8, "stage_score" },
         { h->stage_value, h->window * bytes, "stage_value" },
+        { h->fetch_entry, hkv_fetch_window(&h->info) * 8, "fetch_entry" },
+        { h->fetch_rank, hkv_fetch_window(&h->info) * 4, "fetch_rank" },
+        { h->fetch_order, hkv_fetch_window(&h->info) * 4, "fetch_order" },
+        { h->fetch_count, hkv_fetch_counts(&h->info) * 4, "fetch_count" },
         { a->key, n * 8, "key" },
         { a->value, n * bytes, "value" },
         { a->score, n * 8, "score" },
@@ -198,7 +228,8 @@ static hd_status make_known(host *h, const hkv_args *a, const hd_batch *b)
 
 static hkv_args args_of(host *h, const hd_batch *b, hd_when when)
 {
-    hkv_room room = { h->w, h->lock, h->stage_flag, h->stage_key, h->stage_score, h->stage_value };
+    hkv_room room = { h->w, h->lock, h->stage_flag, h->stage_key, h->stage_score, h->stage_value, NULL, h->fetch_rank, h->fetch_order, h->fetch_count };
+    if (hd_select_sorted(&h->info, b->n)) room.fetch_entry = h->fetch_entry;
     return hkv_args_of(h->v, &room, b, when);
 }
 
@@ -207,6 +238,8 @@ static void (*const entry[HKV_KERNELS])(const void *) = {
 #include "gpu/hkv/registry.inc"
 #undef HKV_KERNEL
     hkv_kernel_list,
+    hkv_kernel_fetch_sort,
+    hkv_kernel_fetch_values,
     hkv_kernel_word_enter,
     hkv_kernel_word_leave,
 };
@@ -227,7 +260,8 @@ static hd_status zero(void *self, void *p, size_t bytes)
 
 static hd_status run_batch(host *h, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally)
 {
-    hkv_launcher l = { queue, zero, h, h->blocks ? h->blocks : BLOCKS, h->window };
+    uint32_t blocks = h->blocks ? h->blocks : BLOCKS;
+    hkv_launcher l = { queue, zero, h, blocks, h->window, hkv_fetch_window(&h->info), blocks };
     hkv_args a = args_of(h, b, when);
     memset(h->w->tally, 0, sizeof h->w->tally);
     h->w->pins = h->v->pins;

@@ -25,6 +25,7 @@ typedef struct field {
 
 static const char *const admits[] = { "score", "always", NULL };            /* hd_admit  */
 static const char *const tiers[] = { "bucket", "position", NULL };          /* hd_tiers  */
+static const char *const fetches[] = { "usual", "sorted", "direct", NULL }; /* hd_fetch  */
 static const char *const layouts[] = { "usual", "planes", "pairs", NULL };  /* hd_layout */
 
 #define AT(member) offsetof(hd_case, member), sizeof ((hd_case *)0)->member
@@ -42,6 +43,7 @@ static const field fields[] = {
     { "layout", NAMED, AT(layout), 0, 0, -1, layouts },
     { "tiers", NAMED, AT(tiers), 0, 0, -1, tiers },
     { "near", WHOLE64, AT(near_bytes), 0, UINT64_MAX, -1, NULL },
+    { "fetch", NAMED, AT(fetch), 0, 0, -1, fetches },
     { "table_seed", WHOLE64, AT(table_seed), 0, UINT64_MAX, -1, NULL },
     { "pins", WHOLE32, AT(pins), 0, UINT32_MAX, -1, NULL },
     { "threads", WHOLE32, AT(threads), 0, 4096, -1, NULL },
@@ -104,6 +106,7 @@ hd_config hd_case_config(const hd_case *c)
     f.layout = c->layout;
     f.tiers = c->tiers;
     f.near_bytes = c->near_bytes;
+    f.fetch = c->fetch;
     f.seed = c->table_seed;
     f.pins = c->pins;
     f.threads = c->threads;

@@ -26,6 +26,7 @@ typedef struct hd_case {
     hd_layout layout;
     hd_tiers tiers;
     uint64_t near_bytes;                   /* 0: all values are near                    */
+    hd_fetch fetch;
     uint64_t table_seed;                   /* of the hash                               */
     uint32_t epoch_every;                  /* batches per epoch; 0: the epoch stays 0   */
     uint32_t pins, threads;

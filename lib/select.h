@@ -12,4 +12,7 @@
  * none does, the first of the registry that fits. */
 const char *hd_select(hd_op op, uint32_t value_bytes, double load_factor, uint32_t choice);
 
+/* Whether a find of n items reads the far values of such a table in the order of their addresses (hd_fetch). A pure function. */
+bool hd_select_sorted(const hd_info *info, uint64_t n);
+
 #endif

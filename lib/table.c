@@ -124,6 +124,7 @@ static hd_status describe(const hd_config *c, hd_info *info, const hd_design **d
     if ((unsigned)c->admit > HD_ADMIT_ALWAYS) return hd_fail(HD_EINVAL, "admit: %d is no hd_admit", (int)c->admit);
     if ((unsigned)c->layout > HD_LAYOUT_PAIRS) return hd_fail(HD_EINVAL, "layout: %d is no hd_layout", (int)c->layout);
     if ((unsigned)c->tiers > HD_TIERS_POSITION) return hd_fail(HD_EINVAL, "tiers: %d is no hd_tiers", (int)c->tiers);
+    if ((unsigned)c->fetch > HD_FETCH_DIRECT) return hd_fail(HD_EINVAL, "fetch: %d is no hd_fetch", (int)c->fetch);
     if ((unsigned)c->clock > HD_CLOCK_DEVICE) return hd_fail(HD_EINVAL, "clock: %d is no hd_clock", (int)c->clock);
     if (c->threads > 1024) return hd_fail(HD_EINVAL, "threads: %" PRIu32 " is above the limit of 1024", c->threads);
     info->slots = c->slots;
@@ -133,6 +134,7 @@ static hd_status describe(const hd_config *c, hd_info *info, const hd_design **d
     info->layout = c->layout;
     info->tiers = c->tiers;
     info->near_bytes = c->near_bytes;
+    info->fetch = c->fetch;
     info->clock = c->clock;
     info->seed = c->seed;
     info->epoch = c->epoch;

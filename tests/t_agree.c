@@ -45,7 +45,7 @@ typedef struct totals {
 static const char *const shapes[] = {
     "buckets=2 slots=4 batch=12x1 keys=uniform:10 value=8 duplicate=200000 reserved=50000 extreme=100000 pins=3 near=20",
     "buckets=3 slots=2 batch=10x1 keys=uniform:40 value=16 duplicate=100000 extreme=100000 pins=4",
-    "buckets=4 slots=8 batch=32x1 keys=uniform:24 value=64 duplicate=100000 reserved=20000 pins=2 near=1000 tiers=position",
+    "buckets=4 slots=8 batch=32x1 keys=uniform:24 value=64 duplicate=100000 reserved=20000 pins=2 near=1000 tiers=position fetch=direct",
     "buckets=2 slots=5 batch=8x1 keys=uniform:16 value=0 duplicate=300000 reserved=100000 pins=0",
     "buckets=2 slots=3 batch=9x1 keys=uniform:64 value=24 extreme=200000 pins=5 near=100",
     "buckets=2 slots=4 batch=40x1 keys=uniform:8 value=12 duplicate=300000 extreme=50000 pins=1",
@@ -56,7 +56,7 @@ static const char *const shapes[] = {
 static const char *const wide_shapes[] = {
     "buckets=2 slots=16 batch=12x1 keys=uniform:10 value=16 duplicate=200000 reserved=50000 extreme=100000 pins=3",
     "buckets=2 slots=16 batch=10x1 keys=uniform:200 value=8 extreme=200000 pins=4 near=90",
-    "buckets=3 slots=32 batch=16x1 keys=uniform:400 value=64 duplicate=100000 admit=always pins=2 near=3000 tiers=position",
+    "buckets=3 slots=32 batch=16x1 keys=uniform:400 value=64 duplicate=100000 admit=always pins=2 near=3000 tiers=position fetch=direct",
     "buckets=2 slots=16 batch=24x1 keys=uniform:40 value=4 duplicate=300000 reserved=50000 pins=0",
     "buckets=2 slots=16 batch=24x1 keys=uniform:400 value=32 distinct=1 pins=0 near=200",
     "buckets=2 slots=32 batch=40x1 keys=uniform:2000 value=8 distinct=1 reserved=30000 pins=0",

@@ -66,6 +66,7 @@ static void pair_open(pair *p, hd_config c, uint64_t most, uint64_t keys)
     c.backend = test_backend("host");
     c.tiers = c.dual ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
     if (c.slots % 16 != 0 || c.slots == 128) c.near_bytes = c.capacity * c.value_bytes * 2 / 5 + 1; /* of every other shape */
+    c.fetch = HD_FETCH_SORTED;
     m.strategy = SIMT_RANDOM;
     m.preempt = SIMT_AT_ATOMIC;
     m.race = false;

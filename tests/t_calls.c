@@ -16,8 +16,8 @@ enum { N = 200, CAPACITY = 4 * 128, VALUE = 32, TAKES_MOST = 4, BESIDES_MOST = 1
 
 /* ---- A device that counts ------------------------------------------------------------------------------------------ */
 
-typedef enum call { TAKE, GIVE, COPY, WAIT, FILL, LAUNCH, MARK, CALLS } call;
-static const char *const call_names[] = { "take", "give", "copy", "wait", "fill", "launch", "mark" };
+typedef enum call { TAKE, GIVE, COPY, WAIT, FILL, LAUNCH, MARK, AFTER, CALLS } call;
+static const char *const call_names[] = { "take", "give", "copy", "wait", "fill", "launch", "mark", "after" };
 
 typedef struct counted {
     fake_device fake; /* first: the seam's functions know it by its address */
@@ -40,6 +40,8 @@ static int count_fill(void *self, void *to, int byte, size_t bytes, void *stream
 static int count_launch(void *self, const hd_launch *l, void *stream) { return count(self, LAUNCH)->real.launch(self, l, stream); }
 static int count_mark(void *self, void **mark, void *stream) { return count(self, MARK)->real.mark(self, mark, stream); }
 
+static int count_after(void *self, void *mark, void *stream) { return count(self, AFTER)->real.after(self, mark, stream); }
+
 static void counted_init(counted *c)
 {
     memset(c, 0, sizeof *c);
@@ -52,6 +54,7 @@ static void counted_init(counted *c)
     c->fake.seam.fill = count_fill;
     c->fake.seam.launch = count_launch;
     c->fake.seam.mark = count_mark;
+    c->fake.seam.after = count_after;
 }
 
 /* ---- A table, and a batch that wants all it can get ------------------------------------------------------------------ */
@@ -68,9 +71,10 @@ typedef struct bed {
     hd_table *t;
     arrays here, *there;
     int stream;
+    bool sorts; /* find puts off what is far */
 } bed;
 
-static void bed_open(bed *d, hd_layout layout)
+static void bed_open(bed *d, hd_layout layout, uint64_t near_bytes, hd_fetch fetch)
 {
     hd_config c = hd_config_default();
     counted_init(&d->c);
@@ -81,6 +85,9 @@ static void bed_open(bed *d, hd_layout layout)
     c.capacity = CAPACITY;
     c.value_bytes = VALUE;
     c.layout = layout;
+    c.near_bytes = near_bytes;
+    c.fetch = fetch;
+    d->sorts = near_bytes && fetch == HD_FETCH_SORTED;
     must(hd_open(&c, &d->t));
     memset(&d->here, 0, sizeof d->here);
     d->there = (arrays *)fake_array(&d->c.fake, NULL, sizeof d->here);
@@ -134,7 +141,7 @@ static void open_takes_a_handful(void **unused)
 {
     bed *d = (bed *)test_alloc(1, sizeof *d);
     (void)unused;
-    bed_open(d, HD_LAYOUT_PAIRS);
+    bed_open(d, HD_LAYOUT_PAIRS, CAPACITY * VALUE / 4, HD_FETCH_SORTED);
     check(d->c.n[TAKE] > 0 && d->c.n[TAKE] <= TAKES_MOST, "a table is %llu allocations", (unsigned long long)d->c.n[TAKE]);
     test_note("a table is %llu allocations", (unsigned long long)d->c.n[TAKE]);
     bed_close(d);
@@ -155,7 +162,7 @@ static void one(bed *d, hd_op op, const char *kernel, void *stream)
     must(hd_run(d->t, &b));
     for (int k = TAKE; k <= WAIT; k++) check(d->c.n[k] == 0, "the batch had the device %s %llu times", call_names[k], (unsigned long long)d->c.n[k]);
     check(d->memory.takes == takes, "the batch took %llu pieces of this machine's memory", (unsigned long long)(d->memory.takes - takes));
-    uint64_t launches = lists(op) ? 2 : 1, fills = counts(op) ? 1 : 0;
+    uint64_t launches = lists(op) ? 2 : op == HD_OP_FIND && d->sorts ? 3 : 1, fills = counts(op) ? 1 : 0;
     check(d->c.n[LAUNCH] == launches, "%llu launches", (unsigned long long)d->c.n[LAUNCH]);
     check(d->c.n[FILL] == fills, "%llu fills", (unsigned long long)d->c.n[FILL]);
     uint64_t besides = d->c.fake.calls - calls - launches - fills;
@@ -164,12 +171,17 @@ static void one(bed *d, hd_op op, const char *kernel, void *stream)
 
 static void batches_launch_and_no_more(void **unused)
 {
-    static const hd_layout layouts[] = { HD_LAYOUT_PAIRS, HD_LAYOUT_PLANES };
+    static const struct {
+        hd_layout layout;
+        uint64_t near_bytes;
+        hd_fetch fetch;
+    } tables[] = { { HD_LAYOUT_PAIRS, 0, HD_FETCH_USUAL }, { HD_LAYOUT_PLANES, 0, HD_FETCH_SORTED }, { HD_LAYOUT_PAIRS, CAPACITY * VALUE / 4, HD_FETCH_SORTED },
+                   { HD_LAYOUT_PAIRS, CAPACITY * VALUE / 4, HD_FETCH_DIRECT } };
     uint64_t random = 1, batches = 0;
     (void)unused;
-    for (size_t l = 0; l < 2; l++) {
+    for (size_t l = 0; l < sizeof tables / sizeof *tables; l++) {
         bed *d = (bed *)test_alloc(1, sizeof *d);
-        bed_open(d, layouts[l]);
+        bed_open(d, tables[l].layout, tables[l].near_bytes, tables[l].fetch);
         hd_info info;
         must(hd_table_info(d->t, &info));
         for (uint32_t row = 0; row <= HKV_ROWS; row++) {
@@ -189,12 +201,35 @@ static void batches_launch_and_no_more(void **unused)
     test_note("%llu batches", (unsigned long long)batches);
 }
 
+/* Finds on two streams run side by side; but what they put off is written down in one room, and there they follow each other. */
+static void what_is_put_off_keeps_finds_apart(void **unused)
+{
+    uint64_t after[2];
+    (void)unused;
+    for (int sorts = 0; sorts < 2; sorts++) {
+        bed *d = (bed *)test_alloc(1, sizeof *d);
+        bed_open(d, HD_LAYOUT_PAIRS, CAPACITY * VALUE / 4, sorts ? HD_FETCH_SORTED : HD_FETCH_DIRECT);
+        hd_batch b = batch_at(d->there, HD_OP_FIND, NULL, &d->stream);
+        must(hd_run(d->t, &b));
+        b.stream = NULL;
+        must(hd_run(d->t, &b));
+        memset(d->c.n, 0, sizeof d->c.n);
+        b.stream = &d->stream;
+        must(hd_run(d->t, &b));
+        after[sorts] = d->c.n[AFTER];
+        bed_close(d);
+        free(d);
+    }
+    test_case("three finds in turn on two streams");
+    check(after[1] == after[0] + 1, "the third waits for %llu marks, and for %llu where values are put off", (unsigned long long)after[0], (unsigned long long)after[1]);
+}
+
 /* Arrays of this machine are copied and waited for: what is counted above is there to be seen. */
 static void copies_and_waits_are_seen(void **unused)
 {
     bed *d = (bed *)test_alloc(1, sizeof *d);
     (void)unused;
-    bed_open(d, HD_LAYOUT_PAIRS);
+    bed_open(d, HD_LAYOUT_PAIRS, CAPACITY * VALUE / 4, HD_FETCH_SORTED);
     hd_batch b = batch_at(&d->here, HD_OP_INSERT_AND_EVICT, NULL, NULL);
     memset(d->c.n, 0, sizeof d->c.n);
     must(hd_run(d->t, &b));
@@ -208,6 +243,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(open_takes_a_handful),
         cmocka_unit_test(batches_launch_and_no_more),
+        cmocka_unit_test(what_is_put_off_keeps_finds_apart),
         cmocka_unit_test(copies_and_waits_are_seen),
     };
     return test_run(tests);

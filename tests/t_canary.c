@@ -12,7 +12,8 @@
 #include "lib/error.h"
 #include "tests/testing.h"
 
-#include "gpu/hkv/list.h"
+#include "gpu/hkv/fetch.h"
+#include "gpu/hkv/rows.h"
 
 #include "tests/canaries/absent.h"
 
@@ -22,7 +23,9 @@
 #include "tests/canaries/lane_leaves.h"
 #include "tests/canaries/listed_too_early.h"
 #include "tests/canaries/looked_too_early.h"
+#include "tests/canaries/count_left.h"
 #include "tests/canaries/erased_twice.h"
+#include "tests/canaries/fetched_beside.h"
 #include "tests/canaries/narrow_index.h"
 #include "tests/canaries/no_acquire.h"
 #include "tests/canaries/no_locked_check.h"
@@ -30,6 +33,7 @@
 #include "tests/canaries/no_sync_tile.h"
 #include "tests/canaries/optimistic_find.h"
 #include "tests/canaries/pinned_victim.h"
+#include "tests/canaries/rank_read_twice.h"
 #include "tests/canaries/refused_unlisted.h"
 #include "tests/canaries/score_wraps.h"
 #include "tests/canaries/slot_cas_only.h"
@@ -56,6 +60,8 @@
 #include "tests/canaries/frame.h"
 
 SIMT_KERNEL(canary_list, hkv_args, a) { hkv_list(&a, HKV_BY_WARP, (uint8_t *)0); }
+SIMT_KERNEL(canary_sort, hkv_args, a) { hkv_fetch_sort(&a); }
+SIMT_KERNEL(canary_fetch, hkv_args, a) { hkv_fetch_values(&a); }
 
 typedef unsigned long long ull;
 
@@ -78,44 +84,56 @@ typedef struct canary {
     bool races;          /* the race detector is on; off where the fault is to be seen in what it does */
     uint32_t found_by;
     const char *text, *beside; /* the case, and that of a correct control_update at the same time */
+    void (*fetch)(const void *); /* in the place of hkv_fetch_values; NULL: none is */
 } canary;
 
 #define SMALL "buckets=2 slots=4 batch=10x1 keys=uniform:8 duplicate=200000 extreme=100000 value=16 pins=0"
 
+#define FAR SMALL " near=1"
+
 static const canary canaries[] = {
-    { "key_before_value", canary_key_before_value, control_update, 1, true, BY_RACES, "hkv.assign.frame " SMALL, NULL },
-    { "key_before_value, races not looked for", canary_key_before_value, control_update, 1, false, BY_JUDGE, "hkv.assign.frame " SMALL, NULL },
-    { "no_locked_check", canary_no_locked_check, control_update, 1, true, BY_JUDGE, "hkv.assign.frame " SMALL, NULL },
-    { "stale_minimum", canary_stale_minimum, control_upsert, 1, false, BY_JUDGE, "hkv.insert_or_assign.frame policy=lfu buckets=2 slots=4 batch=10x1 keys=uniform:64", NULL },
-    { "stale_minimum, races looked for", canary_stale_minimum, control_upsert, 1, true, BY_RACES, "hkv.insert_or_assign.frame policy=lfu buckets=2 slots=4 batch=10x1 keys=uniform:64", NULL },
-    { "looked_too_early", canary_looked_too_early, control_upsert, 1, false, BY_JUDGE | BY_WATCHER, "hkv.insert_or_assign.frame " SMALL, NULL },
-    { "erased_twice", canary_erased_twice, control_erase, 1, false, BY_JUDGE | BY_WATCHER, "hkv.erase.frame " SMALL, NULL },
-    { "no_release", canary_no_release, control_upsert, 1, true, BY_RACES, "hkv.insert_or_assign.frame " SMALL, NULL },
-    { "no_acquire", canary_no_acquire, control_upsert, 1, true, BY_RACES, "hkv.insert_or_assign.frame " SMALL, NULL },
-    { "optimistic_find", canary_optimistic_find, NULL, 1, false, BY_JUDGE, "hkv.find.frame " SMALL, "hkv.assign_values.frame " SMALL },
-    { "no_sync_tile", canary_no_sync_tile, control_upsert_tile, 32, true, BY_RACES, "hkv.insert_or_assign.frame buckets=2 slots=4 batch=6x1 keys=uniform:4 value=64", NULL },
-    { "slot_cas_only", canary_slot_cas_only, control_upsert, 1, false, BY_JUDGE | BY_WATCHER, "hkv.insert_or_assign.frame " SMALL, NULL },
-    { "lane_leaves", canary_lane_leaves, control_upsert_tile, 32, true, BY_COLLECTIVES, "hkv.insert_or_assign.frame buckets=2 slots=4 batch=6x1 keys=uniform:4 value=64", NULL },
-    { "key_before_digest", canary_key_before_digest, control_upsert, 1, true, BY_WATCHER, "hkv.insert_or_assign.frame " SMALL, NULL },
-    { "pinned_victim", canary_pinned_victim, control_upsert, 1, true, BY_JUDGE, "hkv.insert_or_assign.frame buckets=2 slots=4 batch=10x1 keys=uniform:64 pins=6", NULL },
-    { "score_wraps", canary_score_wraps, control_upsert, 1, true, BY_JUDGE, "hkv.insert_or_assign.frame policy=lfu extreme=300000 buckets=2 slots=4 batch=10x1 keys=uniform:8", NULL },
-    { "listed_too_early", canary_listed_too_early, control_upsert, 1, true, BY_JUDGE, "hkv.insert_and_evict.frame " SMALL, NULL },
-    { "refused_unlisted", canary_refused_unlisted, control_upsert, 1, true, BY_JUDGE, "hkv.insert_and_evict.frame policy=custom " SMALL, NULL },
-    { "stale_pointer", canary_stale_pointer, control_lookup, 1, true, BY_JUDGE, "hkv.find_ptr.frame " SMALL, NULL },
-    { "narrow_index", canary_narrow_index, control_upsert, 1, true, BY_JUDGE, "hkv.insert_or_assign.frame buckets=2 slots=16 batch=4x1 keys=uniform:32 value=4096", NULL },
-    { "unsorted_locks", canary_unsorted_locks, control_upsert, 1, true, BY_PATIENCE, "hkv.insert_or_assign.frame dual=1 buckets=4 slots=4 batch=10x1 keys=uniform:16", NULL },
-    { "copy_not_awaited", canary_copy_not_awaited, NULL, 32, true, BY_COPIES, "hkv.insert_or_assign.frame buckets=2 slots=16 batch=6x1 keys=uniform:32 value=16", NULL },
+    { "key_before_value", canary_key_before_value, control_update, 1, true, BY_RACES, "hkv.assign.frame " SMALL, NULL, NULL },
+    { "key_before_value, races not looked for", canary_key_before_value, control_update, 1, false, BY_JUDGE, "hkv.assign.frame " SMALL, NULL, NULL },
+    { "no_locked_check", canary_no_locked_check, control_update, 1, true, BY_JUDGE, "hkv.assign.frame " SMALL, NULL, NULL },
+    { "stale_minimum", canary_stale_minimum, control_upsert, 1, false, BY_JUDGE, "hkv.insert_or_assign.frame policy=lfu buckets=2 slots=4 batch=10x1 keys=uniform:64", NULL, NULL },
+    { "stale_minimum, races looked for", canary_stale_minimum, control_upsert, 1, true, BY_RACES, "hkv.insert_or_assign.frame policy=lfu buckets=2 slots=4 batch=10x1 keys=uniform:64", NULL, NULL },
+    { "looked_too_early", canary_looked_too_early, control_upsert, 1, false, BY_JUDGE | BY_WATCHER, "hkv.insert_or_assign.frame " SMALL, NULL, NULL },
+    { "erased_twice", canary_erased_twice, control_erase, 1, false, BY_JUDGE | BY_WATCHER, "hkv.erase.frame " SMALL, NULL, NULL },
+    { "no_release", canary_no_release, control_upsert, 1, true, BY_RACES, "hkv.insert_or_assign.frame " SMALL, NULL, NULL },
+    { "no_acquire", canary_no_acquire, control_upsert, 1, true, BY_RACES, "hkv.insert_or_assign.frame " SMALL, NULL, NULL },
+    { "optimistic_find", canary_optimistic_find, NULL, 1, false, BY_JUDGE, "hkv.find.frame " SMALL, "hkv.assign_values.frame " SMALL, NULL },
+    { "no_sync_tile", canary_no_sync_tile, control_upsert_tile, 32, true, BY_RACES, "hkv.insert_or_assign.frame buckets=2 slots=4 batch=6x1 keys=uniform:4 value=64", NULL, NULL },
+    { "slot_cas_only", canary_slot_cas_only, control_upsert, 1, false, BY_JUDGE | BY_WATCHER, "hkv.insert_or_assign.frame " SMALL, NULL, NULL },
+    { "lane_leaves", canary_lane_leaves, control_upsert_tile, 32, true, BY_COLLECTIVES, "hkv.insert_or_assign.frame buckets=2 slots=4 batch=6x1 keys=uniform:4 value=64", NULL, NULL },
+    { "key_before_digest", canary_key_before_digest, control_upsert, 1, true, BY_WATCHER, "hkv.insert_or_assign.frame " SMALL, NULL, NULL },
+    { "pinned_victim", canary_pinned_victim, control_upsert, 1, true, BY_JUDGE, "hkv.insert_or_assign.frame buckets=2 slots=4 batch=10x1 keys=uniform:64 pins=6", NULL, NULL },
+    { "score_wraps", canary_score_wraps, control_upsert, 1, true, BY_JUDGE, "hkv.insert_or_assign.frame policy=lfu extreme=300000 buckets=2 slots=4 batch=10x1 keys=uniform:8", NULL, NULL },
+    { "listed_too_early", canary_listed_too_early, control_upsert, 1, true, BY_JUDGE, "hkv.insert_and_evict.frame " SMALL, NULL, NULL },
+    { "refused_unlisted", canary_refused_unlisted, control_upsert, 1, true, BY_JUDGE, "hkv.insert_and_evict.frame policy=custom " SMALL, NULL, NULL },
+    { "stale_pointer", canary_stale_pointer, control_lookup, 1, true, BY_JUDGE, "hkv.find_ptr.frame " SMALL, NULL, NULL },
+    { "narrow_index", canary_narrow_index, control_upsert, 1, true, BY_JUDGE, "hkv.insert_or_assign.frame buckets=2 slots=16 batch=4x1 keys=uniform:32 value=4096", NULL, NULL },
+    { "unsorted_locks", canary_unsorted_locks, control_upsert, 1, true, BY_PATIENCE, "hkv.insert_or_assign.frame dual=1 buckets=4 slots=4 batch=10x1 keys=uniform:16", NULL, NULL },
+    { "copy_not_awaited", canary_copy_not_awaited, NULL, 32, true, BY_COPIES, "hkv.insert_or_assign.frame buckets=2 slots=16 batch=6x1 keys=uniform:32 value=16", NULL, NULL },
+    { "rank_read_twice", canary_rank_read_twice, control_lookup, 1, true, BY_RACES, "hkv.find.frame " FAR, NULL, NULL },
+    { "rank_read_twice, races not looked for", canary_rank_read_twice, control_lookup, 1, false, BY_JUDGE, "hkv.find.frame " FAR, NULL, NULL },
+    { "fetched_beside", control_lookup, control_lookup, 1, true, BY_JUDGE, "hkv.find.frame " FAR, NULL, canary_fetched_beside },
+    { "count_left", control_lookup, control_lookup, 1, true, BY_JUDGE, "hkv.find.frame " FAR, NULL, canary_count_left },
 };
 
-/* One launch, and the one that makes its list. */
+/* One launch, and the one that makes its list, or those that fetch what it put off. */
 static hd_status queue(const scene_kernel *k, simt_machine *m, const hkv_args *args, uint32_t stream)
 {
     hkv_args a = *args;
+    const canary *c = (const canary *)k->row;
+    if (hkv_fetches(&a)) hkv_fetch_cut(&a);
     hd_status s = scene_queue(k, m, &a, stream);
+    if (!s && hkv_fetches(&a)) s = simt_machine_launch(m, canary_sort, &a, sizeof a, 1, 32, stream);
+    if (!s && hkv_fetches(&a)) s = simt_machine_launch(m, c->fetch ? c->fetch : canary_fetch, &a, sizeof a, 1, 32, stream);
     return s || !a.stage_flag ? s : simt_machine_launch(m, canary_list, &a, sizeof a, 1, 32, stream);
 }
 
-static scene_kernel kernel_of(void (*text)(const void *), uint32_t lanes)
+/* c: what of it fetches, if it puts off. */
+static scene_kernel kernel_of(void (*text)(const void *), uint32_t lanes, const canary *c)
 {
     scene_kernel k;
     memset(&k, 0, sizeof k);
@@ -125,13 +143,14 @@ static scene_kernel kernel_of(void (*text)(const void *), uint32_t lanes)
     k.text = text;
     k.lanes = lanes;
     k.threads = 64;
+    k.row = c;
     return k;
 }
 
 static agree *open_scene(const canary *c, void (*text)(const void *), uint64_t seed)
 {
     hd_case cases[2];
-    scene_kernel kernels[2] = { kernel_of(text, c->lanes), kernel_of(control_update, 1) };
+    scene_kernel kernels[2] = { kernel_of(text, c->lanes, c), kernel_of(control_update, 1, c) };
     static scene_kernel kept[2];
     const scene_kernel *which[2] = { &kept[0], &kept[1] };
     scene *s;
@@ -272,8 +291,10 @@ static void test_controls(void **unused)
     must(simt_machine_open(NULL, &m));
     uint64_t schedules = 0, distinct = 0;
     for (size_t i = 0; i < sizeof canaries / sizeof *canaries; i++) {
-        const canary *c = &canaries[i];
+        canary sound = canaries[i];
+        const canary *c = &sound;
         agree *a = NULL;
+        sound.fetch = NULL;
         if (!c->control) continue;
         test_case("control of %s: %s", c->name, c->text);
         search s = look(m, c, c->control, test_times(12), &a);

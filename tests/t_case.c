@@ -13,7 +13,7 @@ static bool same(const hd_case *a, const hd_case *b)
     return !strcmp(a->design, b->design) && !strcmp(a->op, b->op) && !strcmp(a->kernel, b->kernel) && !strcmp(a->policy, b->policy) &&
            !strcmp(a->lock, b->lock) && !strcmp(a->keys, b->keys) && a->buckets == b->buckets && a->capacity == b->capacity &&
            a->slots == b->slots && a->value_bytes == b->value_bytes && a->dual == b->dual && a->distinct == b->distinct &&
-           a->admit == b->admit && a->tiers == b->tiers && a->near_bytes == b->near_bytes && a->table_seed == b->table_seed && a->epoch_every == b->epoch_every && a->pins == b->pins &&
+           a->admit == b->admit && a->tiers == b->tiers && a->near_bytes == b->near_bytes && a->fetch == b->fetch && a->table_seed == b->table_seed && a->epoch_every == b->epoch_every && a->pins == b->pins &&
            a->threads == b->threads && a->batch == b->batch && a->batches == b->batches && a->seed == b->seed &&
            a->reserved_ppm == b->reserved_ppm && a->duplicate_ppm == b->duplicate_ppm && a->extreme_ppm == b->extreme_ppm && a->judge == b->judge;
 }
@@ -54,6 +54,7 @@ static hd_case any_case(uint64_t *r)
     c.dual = test_below(r, 2), c.distinct = test_below(r, 2), c.judge = test_below(r, 2);
     c.admit = test_below(r, 2) ? HD_ADMIT_ALWAYS : HD_ADMIT_SCORE;
     c.tiers = test_below(r, 2) ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
+    c.fetch = (hd_fetch)test_below(r, 3);
     if (test_below(r, 2)) c.near_bytes = any(r, 0, UINT64_MAX);
     if (test_below(r, 2)) c.table_seed = any(r, 0, UINT64_MAX);
     if (test_below(r, 2)) c.epoch_every = (uint32_t)any(r, 0, UINT32_MAX);
@@ -122,7 +123,7 @@ static void configures(void **state)
     hd_case c;
     hd_table *t;
     hd_info info;
-    must(hd_case_parse("policy=custom lock=exclusive buckets=5 slots=7 value=24 dual=1 admit=always tiers=position near=100 table_seed=9 pins=3 threads=2", &c));
+    must(hd_case_parse("policy=custom lock=exclusive buckets=5 slots=7 value=24 dual=1 admit=always tiers=position near=100 fetch=sorted table_seed=9 pins=3 threads=2", &c));
     hd_config f = hd_case_config(&c);
     must(hd_open(&f, &t));
     must(hd_table_info(t, &info));
@@ -136,6 +137,7 @@ static void configures(void **state)
     assert_int_equal(info.admit, HD_ADMIT_ALWAYS);
     assert_int_equal(info.tiers, HD_TIERS_POSITION);
     assert_int_equal(info.near_bytes, 100);
+    assert_int_equal(info.fetch, HD_FETCH_SORTED);
     assert_int_equal(info.near_value_bytes, 96); /* four of 35 */
     assert_int_equal(info.far_value_bytes, 31 * 24);
     assert_int_equal(info.seed, 9);

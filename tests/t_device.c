@@ -84,6 +84,7 @@ static hd_config shape(uint64_t *random)
     c.pins = 5;
     c.tiers = test_below(random, 2) ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
     c.near_bytes = test_below(random, 3) * c.capacity * c.value_bytes / 3;
+    c.fetch = (hd_fetch)test_below(random, 3);
     return c;
 }
 
@@ -371,6 +372,7 @@ static uint64_t with_fault(const char *lock, uint64_t at_call, int code, bool st
     c.capacity = 64;
     c.slots = 32;
     c.near_bytes = 200;
+    c.fetch = HD_FETCH_SORTED;
     c.seams = &on.memory.seams;
     for (int step = OPEN; step < STEPS; step++) {
         bool before = on.fake.failed != NULL;

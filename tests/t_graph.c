@@ -101,6 +101,8 @@ static void scene_open(scene *s, const char *policy, bool dual, uint64_t seed)
     c.value_bytes = VALUE;
     must(hd_open(&c, &s->ref));
     c.backend = "cuda";
+    if (dual) c.near_bytes = c.capacity * VALUE / 4;
+    c.fetch = HD_FETCH_SORTED;
     c.seams = far_seams(s->f);
     must(hd_open(&c, &s->far));
     must(hd_table_info(s->far, &s->info));

@@ -273,6 +273,7 @@ static void configurations(void **state)
     c = usual, c.admit = (hd_admit)2, config_refused(c, HD_EINVAL, "admit");
     c = usual, c.admit = (hd_admit)-1, config_refused(c, HD_EINVAL, "admit");
     c = usual, c.tiers = (hd_tiers)2, config_refused(c, HD_EINVAL, "tiers");
+    c = usual, c.fetch = (hd_fetch)3, config_refused(c, HD_EINVAL, "fetch");
     c = usual, c.clock = (hd_clock)2, config_refused(c, HD_EINVAL, "clock");
     c = usual, c.clock = (hd_clock)INT_MIN, config_refused(c, HD_EINVAL, "clock");
     c = usual, c.capacity = 0, config_refused(c, HD_EINVAL, "capacity");

@@ -205,7 +205,7 @@ static void every_point_is_proved_and_timed(void **state)
     uint64_t round = 0;
     for (int shape = 0; shape < 4; shape++) {
         bench_stand s;
-        must(stand_open(&s, &bench_here, &(bench_shape){ "ref", shape & 1 ? HD_LAYOUT_PAIRS : HD_LAYOUT_PLANES, shape & 2, CAPACITY, 128, 3, shape & 2 ? HD_TIERS_POSITION : HD_TIERS_BUCKET, shape ? 0.3 : 0 }));
+        must(stand_open(&s, &bench_here, &(bench_shape){ "ref", shape & 1 ? HD_LAYOUT_PAIRS : HD_LAYOUT_PLANES, shape & 2, CAPACITY, 128, 3, shape & 2 ? HD_TIERS_POSITION : HD_TIERS_BUCKET, shape ? 0.3 : 0, HD_FETCH_USUAL }));
         for (int l = 0; l < GOAL_LOADS; l++)
             for (int op = 0; op < HD_OP_COUNT_; op++)
                 for (int skewed = 0; skewed < (op == HD_OP_EXPORT ? 1 : 2) && tray_row_of((hd_op)op); skewed++)
@@ -236,7 +236,7 @@ static void the_wanted_are_near(void **state)
     bench_point p = { .op = HD_OP_FIND, .hits = 1, .load = 1, .n = 50, .zipf = 0.99 };
     uint64_t moved = 1, near = 0, key[ASKED];
     void *ptr[ASKED];
-    must(stand_open(&s, &bench_here, &(bench_shape){ "ref", HD_LAYOUT_PAIRS, false, CAPACITY, 128, 3, HD_TIERS_BUCKET, 0.1 }));
+    must(stand_open(&s, &bench_here, &(bench_shape){ "ref", HD_LAYOUT_PAIRS, false, CAPACITY, 128, 3, HD_TIERS_BUCKET, 0.1, HD_FETCH_USUAL }));
     measure(&s, &p, &m);
     check(*m.wrong == 0, "%s", m.wrong);
     must(hd_run(s.table, &(hd_batch){ .op = HD_OP_PROMOTE, .n = CAPACITY, .count = &moved }));
@@ -292,7 +292,7 @@ static void lies(hd_op op, double hits, const char *expected)
     bench_measure m;
     bench_point p = { .op = op, .hits = hits, .load = 1, .n = 200 };
     test_case("%s, hits %g: %s", hd_op_name(op), hits, expected);
-    must(stand_open(&s, &liar, &(bench_shape){ "ref", HD_LAYOUT_USUAL, false, 1 << 14, 128, 3, HD_TIERS_BUCKET, 0 }));
+    must(stand_open(&s, &liar, &(bench_shape){ "ref", HD_LAYOUT_USUAL, false, 1 << 14, 128, 3, HD_TIERS_BUCKET, 0, HD_FETCH_USUAL }));
     victim = s.table;
     measure(&s, &p, &m);
     check(strstr(m.wrong, expected), "said was '%s'", m.wrong);

@@ -108,6 +108,7 @@ static hd_case draw_case(uint64_t number, const char *backend)
     uint64_t bytes = c.buckets * c.slots * c.value_bytes;
     c.tiers = test_below(&r, 2) ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
     c.near_bytes = ONE_OF(&r, 0, 0, 1, bytes / 10 + 1, bytes / 2 + 1, bytes + 1);
+    c.fetch = (hd_fetch)test_below(&r, 3);
     return c;
 }
 

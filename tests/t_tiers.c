@@ -7,9 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/hkv/args.h"
+#include "lib/backend_host.h"
+#include "lib/select.h"
 #include "lib/table.h"
 #include "ref/hkv.h"
 #include "tests/testing.h"
+#include "tests/variants.h"
 
 typedef unsigned long long ull;
 
@@ -171,11 +175,194 @@ static void the_best_come_near(void **state)
     }
 }
 
+/* ---- Fetches ------------------------------------------------------------------------------------------------------ */
+
+typedef struct finds {
+    hd_table *t;
+    uint64_t most, *key; /* of the items: present, absent and reserved ones, some of them more than once */
+    uint8_t *value_out, *outcome;
+    uint32_t bytes;
+} finds;
+
+enum { GUARD = 32 /* half of it for shifts */, POISON = 0xa5 };
+
+static void known_value(uint64_t key, uint8_t *value, uint32_t bytes)
+{
+    for (uint32_t i = 0; i < bytes; i++) value[i] = (uint8_t)((key + 1) * 0x9e3779b97f4a7c15u >> (8 * (i % 8)) ^ i);
+}
+
+/* Keys 0 to 2 x capacity - 1; those that are even go in, as far as there is room. */
+static void finds_open(finds *f, hd_config c, uint64_t most)
+{
+    uint64_t n = c.capacity, *key = (uint64_t *)test_alloc(n, sizeof *key);
+    uint8_t *value = (uint8_t *)test_alloc(n, c.value_bytes);
+    memset(f, 0, sizeof *f);
+    must(hd_open(&c, &f->t));
+    for (uint64_t i = 0; i < n; i++) known_value(key[i] = 2 * i, value + i * c.value_bytes, c.value_bytes);
+    hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = n, .key = key, .value = value };
+    must(hd_run(f->t, &b));
+    free(key);
+    free(value);
+    f->most = most;
+    f->bytes = c.value_bytes;
+    f->key = (uint64_t *)test_alloc(most, sizeof *f->key);
+    f->outcome = (uint8_t *)test_alloc(most, 1);
+    f->value_out = (uint8_t *)test_alloc(most * f->bytes + 2 * GUARD, 1);
+}
+
+static void finds_close(finds *f)
+{
+    hd_close(f->t);
+    free(f->key);
+    free(f->outcome);
+    free(f->value_out);
+}
+
+/* n items, their values from `shift` bytes on: what is there comes out, what is not is left alone. Returns how many were there. */
+static uint64_t find_some(finds *f, const char *variant, uint64_t n, uint32_t shift, uint64_t *random)
+{
+    uint8_t *out = f->value_out + GUARD + shift, *wanted = (uint8_t *)test_alloc(f->bytes, 1);
+    uint64_t hits = 0;
+    hd_info info;
+    must(hd_table_info(f->t, &info));
+    for (uint64_t i = 0; i < n; i++) f->key[i] = test_below(random, 50) ? test_below(random, 2 * info.capacity) : i && test_below(random, 2) ? f->key[i / 2] : HD_KEY_RESERVED;
+    memset(f->value_out, POISON, f->most * f->bytes + 2 * GUARD);
+    hd_batch b = { .op = HD_OP_FIND, .n = n, .key = f->key, .value_out = n % 2 ? out : NULL, .outcome = f->outcome, .kernel = variant };
+    must(hd_run(f->t, &b)); /* what nobody wants is not waited for */
+    memset(f->value_out, POISON, f->most * f->bytes + 2 * GUARD);
+    b.value_out = out;
+    must(hd_run(f->t, &b));
+    for (uint64_t i = 0; i < n; i++) {
+        bool hit = f->outcome[i] == HD_HIT;
+        check(hit || f->outcome[i] == (f->key[i] >= HD_KEY_RESERVED ? HD_RESERVED : HD_MISS), "item %llu is %s", (ull)i, hd_outcome_name((hd_outcome)f->outcome[i]));
+        if (hit) known_value(f->key[i], wanted, f->bytes);
+        else memset(wanted, POISON, f->bytes);
+        check(memcmp(out + i * f->bytes, wanted, f->bytes) == 0, "item %llu of %llu, key %llu, which is %s, has another value", (ull)i, (ull)n, (ull)f->key[i], hit ? "there" : "not there");
+        hits += hit;
+    }
+    for (uint64_t i = 0; i < GUARD / 2; i++) check(out[-1 - (ptrdiff_t)i] == POISON && out[n * f->bytes + i] == POISON, "something was written beside the values");
+    free(wanted);
+    return hits;
+}
+
+/* By every variant, of every width, in batches of less than a window, of one, and of several; lanes go in random order. */
+static void what_is_far_is_fetched(void **state)
+{
+    const char *variant = VARIANT_OF(state);
+    static const uint32_t bytes[] = { 1, 8, 12, 16, 48, 80, 528 }, slots[] = { 16, 33, 128 };
+    uint32_t row = hkv_row_of(variant, HKV_FAMILY_lookup);
+    uint64_t hits = 0, random = row;
+    if (row == HKV_ROWS) test_skip("it does not look up");
+    for (uint64_t i = 0; i < 7 * 3 * 2; i++) {
+        if (!test_takes(i)) continue;
+        finds f;
+        hd_config c = hd_config_default();
+        hd_info info;
+        simt_config m = simt_config_default();
+        c.backend = test_backend("host");
+        c.value_bytes = bytes[i % 7];
+        c.slots = slots[i / 7 % 3];
+        c.capacity = 4 * c.slots;
+        c.dual = i % 2;
+        c.layout = HD_LAYOUT_PAIRS;
+        c.tiers = i / 2 % 2 ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
+        c.near_bytes = c.capacity * c.value_bytes / (2 + i % 3 * 4) + 1;
+        c.fetch = i / 21 ? HD_FETCH_DIRECT : HD_FETCH_SORTED;
+        m.strategy = SIMT_RANDOM;
+        m.preempt = SIMT_AT_ATOMIC;
+        m.race = true;
+        m.shared_bytes = 48 << 10;
+        m.step_limit = 1ull << 40;
+        m.seed = i;
+        test_case("hkv.find.%s slots=%u value=%u dual=%d tiers=%d near=%llu fetch=%d", variant, c.slots, c.value_bytes, c.dual, c.tiers, (ull)c.near_bytes, c.fetch);
+        hd_host_usual(&m, 2, 64);
+        finds_open(&f, c, 2 * c.capacity + 3);
+        hd_host_usual(NULL, 0, 0);
+        must(hd_table_info(f.t, &info));
+        if (!hkv_rows[row].fits(&info)) {
+            uint64_t n[] = { 1, 2, c.capacity - 1, c.capacity, c.capacity + 1, 2 * c.capacity + 3 };
+            for (int k = 0; k < 6; k++) hits += find_some(&f, variant, n[k], (uint32_t)(k + 1) % 3 * 4, &random);
+        }
+        finds_close(&f);
+    }
+    check(hits > 0 || test_times(8) < 8, "nothing was found");
+    test_note("%-9s %llu values found", variant, (ull)hits);
+}
+
+/* All bins in use, windows of 1 Mi items: for a real device. */
+static void many_are_fetched(void **unused)
+{
+    (void)unused;
+    uint64_t random = 1, hits = 0;
+    if (!test_far()) test_skip("it takes a device");
+    for (int i = 0; i < 4; i++) {
+        finds f;
+        hd_config c = hd_config_default();
+        c.backend = test_backend("host");
+        c.capacity = 3 << 19;
+        c.value_bytes = i % 2 ? 48 : 20;
+        c.tiers = i / 2 ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
+        c.near_bytes = c.capacity * c.value_bytes / 10;
+        c.fetch = HD_FETCH_SORTED;
+        test_case("value=%u tiers=%d", c.value_bytes, c.tiers);
+        finds_open(&f, c, 5 << 19);
+        hits += find_some(&f, NULL, 5 << 19, 0, &random);
+        hits += find_some(&f, NULL, 99999, 0, &random);
+        finds_close(&f);
+    }
+    test_note("%llu values found", (ull)hits);
+}
+
+/* What sorting takes is taken where it may be done, and told. */
+static void room_for_fetches_is_told(void **unused)
+{
+    (void)unused;
+    uint64_t memory[3][2];
+    for (int fetch = 0; fetch < 3; fetch++)
+        for (int tiers = 0; tiers < 2; tiers++) {
+            hd_table *t;
+            hd_info info;
+            hd_config c = hd_config_default();
+            c.backend = "host";
+            c.capacity = 1 << 12;
+            c.near_bytes = tiers ? 1 << 10 : 0;
+            c.fetch = (hd_fetch)fetch;
+            must(hd_open(&c, &t));
+            must(hd_table_info(t, &info));
+            memory[fetch][tiers] = info.memory_bytes;
+            hd_close(t);
+        }
+    uint64_t direct = memory[HD_FETCH_DIRECT][1];
+    check(memory[HD_FETCH_SORTED][0] == direct && memory[HD_FETCH_DIRECT][0] == direct && memory[HD_FETCH_USUAL][0] == direct, "a table without far values is charged");
+    check(memory[HD_FETCH_SORTED][1] == direct + (16u << 12) + 4 * HKV_FETCH_COUNTS, "%llu bytes for 4,096 items at most", (ull)(memory[HD_FETCH_SORTED][1] - direct));
+    check(memory[HD_FETCH_USUAL][1] == direct, "a table too small to be sorted by itself is charged");
+}
+
+/* Where it pays: much far memory and many items. */
+static void sorting_is_chosen(void **unused)
+{
+    hd_info info;
+    (void)unused;
+    memset(&info, 0, sizeof info);
+    info.far_value_bytes = 8ull << 30;
+    check(hd_select_sorted(&info, 1 << 20) && !hd_select_sorted(&info, 100), "usual, 8 GiB far");
+    info.far_value_bytes = 400u << 20;
+    check(!hd_select_sorted(&info, 1 << 20), "usual, 400 MiB far");
+    info.fetch = HD_FETCH_SORTED;
+    check(hd_select_sorted(&info, 1), "sorted");
+    info.far_value_bytes = 0;
+    check(!hd_select_sorted(&info, 1 << 20), "sorted, none far");
+    info.fetch = HD_FETCH_DIRECT;
+    info.far_value_bytes = 8ull << 30;
+    check(!hd_select_sorted(&info, 1 << 20), "direct");
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_value_has_its_place),
-        cmocka_unit_test(the_best_come_near),
+    const struct CMUnitTest of_each[] = { cmocka_unit_test(what_is_far_is_fetched) };
+    const struct CMUnitTest of_all[] = {
+        cmocka_unit_test(every_value_has_its_place), cmocka_unit_test(the_best_come_near), cmocka_unit_test(many_are_fetched),
+        cmocka_unit_test(room_for_fetches_is_told),  cmocka_unit_test(sorting_is_chosen),
     };
-    return test_run(tests);
+    return variants_run(of_each, 1, of_all, sizeof of_all / sizeof *of_all);
 }

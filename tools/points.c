@@ -142,16 +142,18 @@ static void on_stand(points *q, const bench_shape *shape)
     }
 }
 
-/* One shape, by every split of its values. */
+/* One shape, by every split of its values, and every way to fetch what is far. */
 static void by_tiers(points *q, bench_shape shape)
 {
     const points_wish *w = q->w;
     for (int n = 0; n < w->nears; n++)
-        for (int t = 0; t < w->tierings && !over(q); t++) {
-            shape.near = w->near[n];
-            shape.tiers = w->tiers[t];
-            if (shape.near > 0 || t == 0) on_stand(q, &shape);
-        }
+        for (int t = 0; t < w->tierings; t++)
+            for (int f = 0; f < w->fetches && !over(q); f++) {
+                shape.near = w->near[n];
+                shape.tiers = w->tiers[t];
+                shape.fetch = w->fetch[f];
+                if (shape.near > 0 || (t == 0 && f == 0)) on_stand(q, &shape);
+            }
 }
 
 static void by_shapes(points *q)
@@ -163,7 +165,7 @@ static void by_shapes(points *q)
         for (int y = 0; y < w->layouts; y++)
             for (int c = 0; c < w->capacities; c++)
                 for (int d = 0; d < w->dims && !over(q); d++) {
-                    bench_shape shape = { w->backend, w->layout[y], dual[mode] != 0, w->capacity[c], 128, (uint32_t)w->dim[d], HD_TIERS_BUCKET, 0 };
+                    bench_shape shape = { w->backend, w->layout[y], dual[mode] != 0, w->capacity[c], 128, (uint32_t)w->dim[d], HD_TIERS_BUCKET, 0, HD_FETCH_USUAL };
                     if (shape.capacity == 0) shape.capacity = goal_capacity(shape.words);
                     by_tiers(q, shape);
                 }

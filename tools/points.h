@@ -26,13 +26,17 @@ typedef struct points_wish {
     uint64_t dim[POINTS_LIST], capacity[POINTS_LIST], batch[POINTS_LIST], dual[POINTS_LIST];
     hd_layout layout[POINTS_LIST];
     hd_tiers tiers[POINTS_LIST];
+    hd_fetch fetch[POINTS_LIST];
     double near[POINTS_LIST];
     const char *variant[POINTS_LIST]; /* NULL: the table's choice */
-    int ops, hit_shares, loads, zipfs, dims, capacities, batches, duals, layouts, tierings, nears, variants;
+    int ops, hit_shares, loads, zipfs, dims, capacities, batches, duals, layouts, tierings, fetches, nears, variants;
     bool all_variants, limits_only;
     bench_effort effort;
     char text[4096]; /* what variant[] points into */
 } points_wish;
+
+/* Of hd_fetch, by number; then NULL. */
+extern const char *const points_fetch_names[];
 
 /* Reads the words of the command line; TOOL_OK, or it was said which is wrong. */
 int points_wish_read(points_wish *w, const char *backend, char **word, int words);

@@ -21,6 +21,7 @@ static const struct {
     { "operation", -18 }, { "hits", 5 },    { "buckets", 7 },      { "dim", 3 },       { "load", 5 },      { "keys", -8 },  { "batch", 8 },
     { "capacity", 0 },    { "layout", -6 }, { "variant", -10 },    { "rate", 8 },      { "spread", 6 },    { "wall", 8 },   { "goal", 6 },
     { "hkv", 6 },         { "floor", 8 },   { "of_floor", 8 },     { "of_goal", 7 },   { "calls", 0 },         { "near", 5 },   { "tiers", -8 },
+    { "fetch", -6 },
 };
 
 static void __attribute__((format(printf, 3, 4))) put(points_row *r, int at, const char *format, ...)
@@ -77,6 +78,7 @@ static void row_fill(points_row *r, const points_report *report, const bench_row
     put(r, POINTS_CALLS, "%llu", (unsigned long long)(m->calls * m->parts));
     put(r, POINTS_NEAR, "%.3g", s->info.value_bytes ? (double)s->info.near_value_bytes / (double)(s->info.capacity * s->info.value_bytes) : 1);
     if (s->info.far_value_bytes) put(r, POINTS_TIERS, "%s", s->info.tiers == HD_TIERS_BUCKET ? "bucket" : "position");
+    if (s->info.far_value_bytes) put(r, POINTS_FETCH, "%s", points_fetch_names[s->info.fetch]);
 }
 
 static void extra(bench_row *row, const char *key, double value)
@@ -90,7 +92,7 @@ static void json_fill(bench_row *row, const points_row *r)
     int used = snprintf(row->name, sizeof row->name, "%s/hits=%s/buckets=%s/dim=%s/load=%s/%s/batch=%s/%s/%s", r->cell[POINTS_OPERATION], r->cell[POINTS_HITS],
                         r->cell[POINTS_BUCKETS], r->cell[POINTS_DIM], r->cell[POINTS_LOAD], r->cell[POINTS_KEYS], r->cell[POINTS_BATCH], r->cell[POINTS_LAYOUT], r->cell[POINTS_VARIANT]);
     if (*r->cell[POINTS_TIERS] && used > 0 && (size_t)used < sizeof row->name)
-        snprintf(row->name + used, sizeof row->name - (size_t)used, "/near=%s/tiers=%s", r->cell[POINTS_NEAR], r->cell[POINTS_TIERS]);
+        snprintf(row->name + used, sizeof row->name - (size_t)used, "/near=%s/tiers=%s/fetch=%s", r->cell[POINTS_NEAR], r->cell[POINTS_TIERS], r->cell[POINTS_FETCH]);
     extra(row, "floor_items_per_second", atof(r->cell[POINTS_FLOOR]) * 1e9);
     extra(row, "wall_items_per_second", atof(r->cell[POINTS_WALL]) * 1e9);
     extra(row, "goal_items_per_second", atof(r->cell[POINTS_GOAL]) * 1e9);

@@ -56,6 +56,18 @@ static hd_status add_tiers(points_wish *w, const char *text)
     return e;
 }
 
+const char *const points_fetch_names[] = { "usual", "sorted", "direct", NULL };
+
+static hd_status add_fetch(points_wish *w, const char *text)
+{
+    int f = 0;
+    while (points_fetch_names[f] && strcmp(text, points_fetch_names[f]) != 0) f++;
+    if (!points_fetch_names[f]) return hd_fail(HD_EINVAL, "fetch: '%.40s' is neither usual nor sorted nor direct", text);
+    if (w->fetches == POINTS_LIST) return full("fetch");
+    w->fetch[w->fetches++] = (hd_fetch)f;
+    return HD_OK;
+}
+
 static hd_status add_keys(points_wish *w, const char *text)
 {
     if (strcmp(text, "uniform") == 0) return add_share("keys", "0", 0, 0, w->zipf, &w->zipfs);
@@ -73,9 +85,9 @@ static hd_status take_mode(points_wish *w, const char *text)
     return hd_fail(HD_EINVAL, "mode: '%.40s' is none of queue, wall, both, watch", text);
 }
 
-typedef enum axis { DIM, LOAD, HITS, CAPACITY, BATCH, VARIANT, KEYS, LAYOUT, DUAL, NEAR, TIERS, MODE, CALLS, AXES } axis;
-static const char *const axes[AXES + 1] = { "dim", "load", "hits", "capacity", "batch", "variant", "keys", "layout", "dual", "near", "tiers", "mode", "calls",
-                                            NULL };
+typedef enum axis { DIM, LOAD, HITS, CAPACITY, BATCH, VARIANT, KEYS, LAYOUT, DUAL, NEAR, TIERS, FETCH, MODE, CALLS, AXES } axis;
+static const char *const axes[AXES + 1] = { "dim", "load", "hits", "capacity", "batch", "variant", "keys", "layout", "dual", "near", "tiers", "fetch", "mode",
+                                            "calls", NULL };
 
 static hd_status add(points_wish *w, axis which, const char *value)
 {
@@ -92,6 +104,7 @@ static hd_status add(points_wish *w, axis which, const char *value)
     case DUAL: return add_count("dual", value, 0, 1, w->dual, &w->duals);
     case NEAR: return add_share("near", value, 0, 1, w->near, &w->nears);
     case TIERS: return add_tiers(w, value);
+    case FETCH: return add_fetch(w, value);
     case MODE: return take_mode(w, value);
     default: return hd_parse_u64("calls", value, 1, 1 << 20, &w->effort.calls);
     }
@@ -140,6 +153,7 @@ static void complete(points_wish *w)
     if (!w->zipfs) w->zipf[w->zipfs++] = 0;
     if (!w->layouts) w->layout[w->layouts++] = HD_LAYOUT_USUAL;
     if (!w->tierings) w->tiers[w->tierings++] = HD_TIERS_BUCKET;
+    if (!w->fetches) w->fetch[w->fetches++] = HD_FETCH_USUAL;
     if (!w->nears) w->near[w->nears++] = 0;
     if (!w->variants && !w->all_variants) w->variant[w->variants++] = NULL;
     if (!w->batches) w->batch[w->batches++] = gpu ? 1 << 20 : slow ? 64 : 1024;

@@ -41,7 +41,7 @@ static const char doc[] =
     "With --backend, points: operations at shares of hits and load factors, in queues of large batches on a large table, with goals and "
     "the share of what the memory allows, measured in the same run (bench/README.md). Words are operations, `limits` (only those), "
     "and lists NAME=VALUE,...: dim (floats in a value), load, hits, capacity, batch, keys (uniform, zipf:S), variant (chosen, all, or "
-    "names), layout (planes, pairs), dual (0, 1), near (share of the values that lie in the GPU's memory), tiers (bucket, position), mode (queue, wall, both; watch: one call alone, for a profiler), calls (in a queue). Without words, the table of goals. The word `locks` instead times threads that find, assign and insert on one table, "
+    "names), layout (planes, pairs), dual (0, 1), near (share of the values that lie in the GPU's memory), tiers (bucket, position), fetch (of far values: usual, sorted, direct), mode (queue, wall, both; watch: one call alone, for a profiler), calls (in a queue). Without words, the table of goals. The word `locks` instead times threads that find, assign and insert on one table, "
     "under every batch lock (capacity=, batch=, batches=, dim=, load=). "
     "Without a GPU, --backend cuda ends with the exit code 77.\n\n"
     "EXAMPLES\n"

@@ -28,6 +28,7 @@ hd_status stand_open_with(bench_stand *s, const bench_device *device, const benc
     c.capacity = shape->capacity;
     c.slots = shape->slots;
     c.tiers = shape->tiers;
+    c.fetch = shape->fetch;
     if (shape->near > 0) c.near_bytes = (uint64_t)(shape->near * (double)shape->capacity) * shape->words * 4 + 1; /* 0 would be all */
     c.value_bytes = shape->words * 4;
     hd_status e = hd_open(&c, &s->table);

@@ -16,6 +16,7 @@ typedef struct bench_shape {
     uint32_t slots, words; /* of 32 bits, in a value */
     hd_tiers tiers;
     double near;           /* share of the values that are; 0: no tiers */
+    hd_fetch fetch;
 } bench_shape;
 
 typedef struct bench_stand {

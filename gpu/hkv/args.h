@@ -11,6 +11,8 @@
  *             flagged, and then moved together by one more launch (list.h). Its flags are NULL when no list is wanted, its values
  *             when none of them are.
  *   segment   plus one, how many entries each part of a range lists, while a list is made; at rest 0, as is what is drawn.
+ *   fetch     find puts off what is far, and it is fetched by two more launches, in the order of the addresses (fetch.h). A window of items at
+ *             a time: what item i waits for is said at i - first. fetch_entry is NULL where far values are read as they come.
  *
  * In flight: in a bucket whose lock is free, HKV-1 to HKV-4 hold for every entry whose key is not HD_KEY_LOCKED. In one that
  * is held they hold for such entries too, except through store buffers: the key is taken away first and put in place last.
@@ -25,6 +27,8 @@ enum { HKV_SEGMENTS = 1024 /* at most */, HKV_SEGMENT_LEAST = 2048 /* items, or 
 
 /* Words of `cursor`. */
 enum { HKV_LENGTH /* two: the list's before a window, at its number modulo 2; after it, at the other */, HKV_DRAWN = 2, HKV_LEFT, HKV_CURSORS };
+
+enum { HKV_FETCH_BINS = 4096 /* at most */, HKV_FETCH_COUNTS = HKV_FETCH_BINS + 1, HKV_FETCH_BIN_LEAST = 6 /* log2 of bytes */ };
 
 /* What stage_flag says. */
 enum { HKV_NOT_LISTED, HKV_LISTED, HKV_LISTED_INPUT /* key and value are the item's own */ };
@@ -67,6 +71,13 @@ typedef struct hkv_args {
     uint64_t *segment;     /* (HKV_SEGMENTS) */
     uint64_t *cursor;      /* (HKV_CURSORS) */
     uint32_t window;       /* its number */
+
+    uint64_t *fetch_entry; /* (window of fetches): the entry of the far value that an item waits for; UINT64_MAX: none */
+    uint32_t *fetch_rank;  /* likewise: how many items of its bin were there before it              */
+    uint32_t *fetch_order; /* likewise: the items that wait, less first, bin after bin              */
+    uint32_t *fetch_count; /* (HKV_FETCH_COUNTS): how many wait for each bin of the far tier; at rest 0; then, how many wait */
+    uint32_t fetch_bins;   /* so many are in use        */
+    uint32_t fetch_shift;  /* a bin is 2^this bytes     */
 } hkv_args;
 
 #endif

@@ -19,6 +19,7 @@
         b.v.step = 2;                                                                                               \
         b.v.slots = 128;                                                                                            \
         if (HD_OP_##OP != HD_OP_INSERT_AND_EVICT) b.stage_flag = nullptr;                                           \
+        if (HD_OP_##OP != HD_OP_FIND) b.fetch_entry = nullptr;                                                      \
         hkv_##variant##_##family(&b);                                                                               \
     }
 #define HKV_SPECIAL(variant, family, OP, threads, blocks, blocks_dual)        \
@@ -49,6 +50,8 @@ static const void *const entries[] = {
 #include "gpu/hkv/registry.inc"
 #undef HKV_KERNEL
     (const void *)hkv_special_list,
+    (const void *)hkv_kernel_fetch_sort,
+    (const void *)hkv_kernel_fetch_values,
     (const void *)hkv_kernel_word_enter,
     (const void *)hkv_kernel_word_leave,
 };

@@ -21,6 +21,7 @@
 #define HKV_KERNELS_H
 
 #include "concurrency/word.h"
+#include "gpu/hkv/fetch.h"
 #include "gpu/hkv/list.h"
 #include "gpu/hkv/promote.h"
 
@@ -37,6 +38,10 @@
 
 /* What the items of a window had to list. */
 SIMT_KERNEL(hkv_kernel_list, hkv_args, a) { hkv_list(&a, HKV_BY_WARP, (uint8_t *)0); }
+
+/* What the items of a window wait for. */
+SIMT_KERNEL(hkv_kernel_fetch_sort, hkv_args, a) { hkv_fetch_sort(&a); }
+SIMT_KERNEL(hkv_kernel_fetch_values, hkv_args, a) { hkv_fetch_values(&a); }
 
 /* Before and after a batch under the batch lock group3. */
 SIMT_KERNEL(hkv_kernel_word_enter, hd_word_args, a) { hd_word_enter(&a); }

@@ -58,6 +58,8 @@ typedef enum hkv_kernel {
 #undef HKV_KERNEL
     HKV_ROWS,
     HKV_NUMBER_list = HKV_ROWS,
+    HKV_NUMBER_fetch_sort,
+    HKV_NUMBER_fetch_values,
     HKV_NUMBER_word_enter, /* of a batch lock: concurrency/word.h */
     HKV_NUMBER_word_leave,
     HKV_KERNELS
@@ -105,6 +107,8 @@ typedef struct hkv_launcher {
     void *self;
     uint64_t blocks_most;   /* kernels go over their items in strides: no more blocks than this   */
     uint64_t window;        /* items that the stage holds                                         */
+    uint64_t fetch_window;  /* items that the room for fetches holds                              */
+    uint64_t fetch_blocks;  /* that keep the bus busy, and no more: what is on its way stays near */
 } hkv_launcher;
 
 static inline uint64_t hkv_blocks_for(const hkv_launcher *l, uint64_t lanes, uint32_t threads)
@@ -147,6 +151,34 @@ static inline hd_status hkv_launch_windows(const hkv_launcher *l, uint32_t row, 
     return s;
 }
 
+/* Whether far values are put off, and fetched in the order of their addresses. */
+static inline bool hkv_fetches(const hkv_args *a) { return a->op == HD_OP_FIND && a->value_out && a->v.far && a->fetch_entry; }
+
+enum { HKV_SORT_THREADS = 256, HKV_SORT_ITEMS = 4 /* of a thread: every block begins with all bins */, HKV_FETCH_THREADS = 128 };
+
+/* The far tier in bins: as many as can be, but none narrower than the least. */
+static inline void hkv_fetch_cut(hkv_args *a)
+{
+    uint64_t most = (hkv_capacity(&a->v) - hkv_near_values(&a->v)) * a->v.value_bytes - 1; /* where the last byte is */
+    for (a->fetch_shift = HKV_FETCH_BIN_LEAST; most >> a->fetch_shift >= HKV_FETCH_BINS;) a->fetch_shift++;
+    a->fetch_bins = (uint32_t)(most >> a->fetch_shift) + 1;
+}
+
+/* A find that puts off: window after window, each run, sorted, fetched. */
+static inline hd_status hkv_launch_fetches(const hkv_launcher *l, uint32_t row, hkv_args *a)
+{
+    hd_status s = HD_OK;
+    hkv_fetch_cut(a);
+    for (a->first = 0; !s && a->first < a->n; a->first = a->last) {
+        a->last = a->n - a->first < l->fetch_window ? a->n : a->first + l->fetch_window;
+        uint64_t threads = (a->last - a->first + HKV_SORT_ITEMS - 1) / HKV_SORT_ITEMS;
+        s = hkv_launch_one(l, row, a, hkv_rows[row].lanes, hkv_rows[row].threads);
+        if (!s) s = l->launch(l->self, HKV_NUMBER_fetch_sort, a, hkv_blocks_for(l, threads, HKV_SORT_THREADS), HKV_SORT_THREADS);
+        if (!s) s = l->launch(l->self, HKV_NUMBER_fetch_values, a, l->fetch_blocks, HKV_FETCH_THREADS);
+    }
+    return s;
+}
+
 /* Runs the batch that `a` describes (all but first, last, window) by kernel `row`. Its stage is for batches that list. */
 static inline hd_status hkv_launch(const hkv_launcher *l, uint32_t row, hkv_args a)
 {
@@ -154,11 +186,14 @@ static inline hd_status hkv_launch(const hkv_launcher *l, uint32_t row, hkv_args
     bool stages = (a.op == HD_OP_FIND_MISSED || a.op == HD_OP_INSERT_AND_EVICT) && hkv_list_wanted(&a);
     bool counts = r->family == HKV_FAMILY_sweep || r->family == HKV_FAMILY_promote;
     hd_status s = HD_OK;
+    bool fetches = hkv_fetches(&a);
     if (!stages) a.stage_flag = NULL;
+    if (!fetches) a.fetch_entry = NULL;
     a.first = hkv_is_ranged(r->family) ? a.start : 0;
     a.last = hkv_is_keyed(r->family) ? a.n : hkv_is_ranged(r->family) ? a.start + a.n : hkv_capacity(&a.v);
     a.window = 0;
     if (stages) return hkv_launch_windows(l, row, &a);
+    if (fetches) return hkv_launch_fetches(l, row, &a);
     if (r->family == HKV_FAMILY_export) return hkv_launch_list(l, row, &a, r->threads);
     if (counts && a.count) s = l->zero(l->self, a.count, sizeof *a.count);
     return s ? s : hkv_launch_one(l, row, &a, r->lanes, r->threads);

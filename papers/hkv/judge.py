@@ -105,9 +105,9 @@ class Results:
         finders, updaters, inserters = (str(n) for n in mix)
         return self.point(self.gpu_name + ".locks.tsv", None, "items_per_s", lock=lock, calls=calls, finders=finders, updaters=updaters, inserters=inserters)
 
-    def tiers(self, operation, dim, near, tiers):
-        """A point on a full table with that share of the values near, placed by `tiers`; all of them: near 1, tiers ""."""
-        return self.point(self.gpu_name + ".tiers.tsv", operation, "rate", dim=dim, near=near, tiers=tiers)
+    def tiers(self, operation, dim, near, tiers, fetch):
+        """A point on a full table with that share of the values near, placed by `tiers`, fetched by `fetch`; all of them: near 1, "", ""."""
+        return self.point(self.gpu_name + ".tiers.tsv", operation, "rate", dim=dim, near=near, tiers=tiers, fetch=fetch)
 
     def names(self):
         return {n: getattr(self, n) for n in dir(self) if not n.startswith("_")} | {
