@@ -245,7 +245,12 @@ hd_status hd_clear(hd_table *t)
     hd_batch b;
     memset(&b, 0, sizeof b);
     b.op = HD_OP_CLEAR;
-    return hd_run(t, &b);
+    hd_status status = hd_run(t, &b);
+    if (status) return status;
+    t->lock->enter(t->lock_state, HD_INSERTER);
+    status = hd_late_tally(t); /* and so waits: where batches run as their streams get to them, a later call's could come before it */
+    t->lock->leave(t->lock_state, HD_INSERTER);
+    return status;
 }
 
 hd_status hd_for_each(hd_table *t, hd_visitor *visit, void *context)

@@ -110,6 +110,7 @@ void complain(worker *w, const flight *a, uint64_t i, const char *what);
 /* ---- Own keys ------------------------------------------------------------------------------------------------------------- */
 
 void own_draw(worker *w, flight *a);
+bool own_draw_doubtful(worker *w, flight *a); /* at rest: takes the pins away that a reset may have dropped; false: there are none */
 void own_judge(worker *w, flight *a, uint64_t i);
 void own_judge_list(worker *w, flight *a);  /* of insert_and_evict */
 void own_judge_range(worker *w, flight *a); /* operations without keys */

@@ -251,3 +251,16 @@ void own_draw(worker *w, flight *a)
     a->b.pred_arg[1] = own_key(w->number, keys - 1);
     if (a->b.op == HD_OP_EXPORT_IF) a->b.n = atomic_load(&w->s->capacity);
 }
+
+bool own_draw_doubtful(worker *w, flight *a)
+{
+    uint64_t n = 0;
+    for (uint64_t k = 0; k < w->s->keys && n < MOST; k++) {
+        if (!w->key[k].pinned || w->key[k].pinned_at == atomic_load(&w->s->done)) continue;
+        w->key[k].pinned = false;
+        a->here->key[n++] = own_key(w->number, k);
+    }
+    a->b.op = HD_OP_UNLOCK_KEYS;
+    a->b.n = n;
+    return n != 0;
+}

@@ -201,6 +201,19 @@ static void batches_launch_and_no_more(void **unused)
     test_note("%llu batches", (unsigned long long)batches);
 }
 
+/* Batches do not; calls of the whole table say that they do, and where the streams' order is not the calls' it matters. */
+static void clear_waits(void **unused)
+{
+    bed *d = (bed *)test_alloc(1, sizeof *d);
+    (void)unused;
+    bed_open(d, HD_LAYOUT_PAIRS, 0, HD_FETCH_USUAL);
+    memset(d->c.n, 0, sizeof d->c.n);
+    must(hd_clear(d->t));
+    check(d->c.n[WAIT] > 0, "the clear was on its way when the call returned");
+    bed_close(d);
+    free(d);
+}
+
 /* Finds on two streams run side by side; but what they put off is written down in one room, and there they follow each other. */
 static void what_is_put_off_keeps_finds_apart(void **unused)
 {
@@ -243,6 +256,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(open_takes_a_handful),
         cmocka_unit_test(batches_launch_and_no_more),
+        cmocka_unit_test(clear_waits),
         cmocka_unit_test(what_is_put_off_keeps_finds_apart),
         cmocka_unit_test(copies_and_waits_are_seen),
     };

@@ -42,13 +42,10 @@ static const char *any_variant(worker *w, hd_op op, const hd_info *info)
     return row < HKV_ROWS && !hkv_rows[row].fits(info) && test_below(&w->random, 2) ? name : NULL;
 }
 
+/* info: for who may choose any variant; else NULL. */
 static bool put(worker *w, flight *a, const hd_info *info)
 {
     const hd_device_seam *d = w->s->p->seam;
-    memset(&a->b, 0, sizeof a->b);
-    a->done = atomic_load(&w->s->done);
-    if (w->s->leg == OWN) own_draw(w, a);
-    else shared_draw(w, a);
     arrays *x = a->there;
     a->b.elem = HD_U64;
     a->b.holder = w->number + 1;
@@ -56,9 +53,18 @@ static bool put(worker *w, flight *a, const hd_info *info)
     a->b.key = x->key, a->b.value = x->value, a->b.score = x->score, a->b.flag = x->flag;
     a->b.outcome = x->outcome, a->b.value_out = x->value_out, a->b.score_out = x->score_out, a->b.ptr = (void **)(void *)x->ptr;
     a->b.list_key = x->list_key, a->b.list_value = x->list_value, a->b.count = &x->count;
-    if (d) a->b.kernel = any_variant(w, a->b.op, info);
+    if (d && info) a->b.kernel = any_variant(w, a->b.op, info);
     if (d && d->copy(d->self, a->there, a->here, sizeof *a->here, HD_TO_DEVICE, w->stream)) return false;
     return hd_run(w->s->t, &a->b) == HD_OK;
+}
+
+static bool draw_and_put(worker *w, flight *a, const hd_info *info)
+{
+    memset(&a->b, 0, sizeof a->b);
+    a->done = atomic_load(&w->s->done);
+    if (w->s->leg == OWN) own_draw(w, a);
+    else shared_draw(w, a);
+    return put(w, a, info);
 }
 
 static void judge(worker *w, flight *a)
@@ -127,6 +133,19 @@ static void account(soak *s, const walk *k, const hd_counters *c, char *why, siz
     s->settled = atomic_load(&s->done);
 }
 
+/* From here on it is known of every key whether it is pinned. */
+static void settle_pins(soak *s)
+{
+    const hd_device_seam *d = s->p->seam;
+    for (int t = 0; t < THREADS && s->leg == OWN; t++) {
+        worker *w = &s->worker[t];
+        flight *a = &w->slot[0];
+        memset(&a->b, 0, sizeof a->b);
+        if (!own_draw_doubtful(w, a)) continue;
+        if (!put(w, a, NULL) || (d && d->wait(d->self, w->stream))) complain(w, NULL, 0, hd_why());
+    }
+}
+
 /* Nobody else is at it. */
 static void rest(soak *s)
 {
@@ -140,6 +159,7 @@ static void rest(soak *s)
     else {
         miss(s, k);
         account(s, k, &c, why, sizeof why);
+        settle_pins(s);
     }
     if (*why) complain(&s->worker[0], NULL, 0, why);
     free(k);
@@ -154,7 +174,7 @@ static void round_of(worker *w, const hd_info *info)
     const hd_device_seam *d = s->p->seam;
     int put_n = 0;
     atomic_store(&w->oldest, atomic_load(&s->done));
-    while (put_n < DEPTH && !atomic_load(&s->wrong) && put(w, &w->slot[put_n], info)) put_n++;
+    while (put_n < DEPTH && !atomic_load(&s->wrong) && draw_and_put(w, &w->slot[put_n], info)) put_n++;
     if (put_n < DEPTH && !atomic_load(&s->wrong)) complain(w, NULL, 0, hd_why());
     for (int i = 0; i < put_n && d; i++) d->copy(d->self, w->slot[i].here, w->slot[i].there, sizeof(arrays), HD_FROM_DEVICE, w->stream);
     if (d && d->wait(d->self, w->stream)) complain(w, NULL, 0, "the device failed");
