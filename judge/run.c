@@ -327,7 +327,7 @@ static hd_status runner_open(runner *r, const hd_case *c, hd_run_report *report)
     if (!s) s = hd_table_info(r->table, &info);
     if (s) return s;
     if (c->judge && c->batch > 1 && strcmp(info.backend, "cuda") == 0)
-        return hd_fail(HD_EINVAL, "judge: the order in which a GPU takes the items of a batch is not known: batch=1x%" PRIu64 ", or backend host", c->batches);
+        return hd_fail(HD_EINVAL, "judge: the order in which a GPU takes the items of a batch is not known: batch=1x%" PRIu64 ", or backend host", c->batches * c->batch);
     r->start_buckets = info.buckets;
     r->shape = info;
     r->request = (hd_request *)malloc((size_t)c->batch * sizeof *r->request);
