@@ -12,35 +12,28 @@ import argparse
 import pathlib
 import sys
 
+sys.dont_write_bytecode = True
+from kept import Kept, Missing, replaced, told
+
 HERE = pathlib.Path(__file__).resolve().parent
 KEY = ["operation", "hits", "buckets", "dim", "load", "keys", "batch", "capacity"]
 
 
-class Missing(Exception):
-    """A table that is not there, or a row that is not in it."""
-
-
-class Results:
+class Results(Kept):
     def __init__(self, folders, gpu):
-        self.folders, self.gpu, self.read = folders, gpu, {}
+        super().__init__(folders)
+        self.gpu = gpu
 
     def rows(self, part):
-        """Those of results/GPU.PART.tsv, dicts; part "": the table of goals."""
-        if part not in self.read:
-            name = f"{self.gpu}.{part}.tsv" if part else f"{self.gpu}.tsv"
-            at = next((f / name for f in self.folders if (f / name).exists()), None)
-            if at is None:
-                raise Missing(f"no {name}")
-            lines = [line.split("\t") for line in at.read_text().splitlines() if line and not line.startswith("#")]
-            self.read[part] = [dict(zip(lines[0], cells)) for cells in lines[1:]]
-        return self.read[part]
+        """Those of results/GPU.PART.tsv; part "": the table of goals."""
+        return self.table(f"{self.gpu}.{part}.tsv" if part else f"{self.gpu}.tsv")
 
     def rate(self, part, column="rate", **want):
         want = {k: f"{v:g}" if isinstance(v, float) else str(v) for k, v in want.items()}
         for row in self.rows(part):
             if all(row[k] == v for k, v in want.items()) and row.get(column):
                 return float(row[column])
-        raise Missing("no row " + " ".join(f"{k}={v}" for k, v in want.items()) + f" in {part or 'the table'}")
+        raise Missing("row " + " ".join(f"{k}={v}" for k, v in want.items()) + f" in {part or 'the table'}")
 
 
 # ---- Rows ------------------------------------------------------------------------------------------------------------------
@@ -149,7 +142,7 @@ def skewed_of(results):
         worst = ratio if worst is None else min(worst, ratio)
         parts.append(f"{row['operation']} {100 * float(row['hits']):.0f}%, {row['buckets']} bucket{'s' if row['buckets'] == '2' else ''}, dim {row['dim']}, {row['load']}: {ratio:.2f}x")
     if worst is None:
-        raise Missing("no row of keys=zipf:0.99")
+        raise Missing("row of keys=zipf:0.99")
     return 1 - worst, ", ".join(parts)
 
 
@@ -167,7 +160,7 @@ def lines_text(results):
         try:
             worst, figures = measure(results)
         except Missing as missing:
-            text += f"| {goal} | not measured yet | {missing} |\n"
+            text += f"| {goal} | not measured yet | no {missing} |\n"
             continue
         verdict = "met" if worst <= most else f"**not met**: {100 * worst:.1f}% at worst" + (f", {100 * (worst - most):.1f} too many" if most else "")
         text += f"| {goal} | {verdict} | {figures} |\n"
@@ -175,16 +168,6 @@ def lines_text(results):
 
 
 # ---- The page --------------------------------------------------------------------------------------------------------------------
-
-
-def replaced(page, name, text):
-    """The page with what stands between <!-- name --> and <!-- end --> replaced."""
-    begin, end = f"<!-- {name} -->\n", "<!-- end -->"
-    at = page.find(begin)
-    if at < 0:
-        raise SystemExit(f"rows.py: the page has no {begin.strip()}")
-    stop = page.index(end, at)
-    return page[: at + len(begin)] + text + page[stop:]
 
 
 def main():
@@ -207,4 +190,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    told(main)

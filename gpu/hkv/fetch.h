@@ -54,23 +54,20 @@ SIMT_FN void hkv_fetch_sort(const hkv_args *a)
 /* Sixteen bytes after sixteen: piece p of all is part p % pieces of value p / pieces, and neighbours take neighbours. */
 SIMT_FN void hkv_fetch_pieces(const hkv_args *a, uint32_t thread, uint32_t threads, uint32_t waiting)
 {
-    uint32_t pieces = a->v.value_bytes / 16, k = thread / pieces, part = thread % pieces, more = threads / pieces, rest = threads % pieces;
-    while (k < waiting) {
+    hkv_piece p = hkv_piece_first(thread, threads, a->v.value_bytes);
+    while (p.value < waiting) {
         simt_v4 piece[HKV_FETCH_AT_ONCE];
         uint8_t *to[HKV_FETCH_AT_ONCE];
         SIMT_UNROLL
         for (uint32_t j = 0; j < HKV_FETCH_AT_ONCE; j++) {
             to[j] = (uint8_t *)0;
-            if (k < waiting) {
-                uint32_t i = simt_ld_u32(a->fetch_order + k);
+            if (p.value < waiting) {
+                uint32_t i = simt_ld_u32(a->fetch_order + p.value);
                 const uint8_t *from = hkv_value(&a->v, simt_ld_u64(a->fetch_entry + i));
-                to[j] = a->value_out + (a->first + i) * a->v.value_bytes + 16 * part;
-                piece[j] = simt_ldcs_v4((const simt_v4 *)(const void *)(from + 16 * part));
+                to[j] = a->value_out + (a->first + i) * a->v.value_bytes + 16 * p.part;
+                piece[j] = simt_ldcs_v4((const simt_v4 *)(const void *)(from + 16 * p.part));
             }
-            k += more;
-            part += rest;
-            k += part >= pieces;
-            part -= part >= pieces ? pieces : 0;
+            hkv_piece_next(&p);
         }
         SIMT_UNROLL
         for (uint32_t j = 0; j < HKV_FETCH_AT_ONCE; j++)

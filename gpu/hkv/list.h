@@ -198,25 +198,23 @@ SIMT_FN void hkv_list_heads(simt_tile w, const hkv_args *a, const uint32_t *orde
 /* Values in pieces of sixteen bytes: piece p of the list is part p % pieces of entry p / pieces, so that lanes write side by side. */
 SIMT_FN void hkv_list_pieces(simt_tile w, const hkv_args *a, const uint32_t *order, uint32_t n, uint64_t x, uint64_t at)
 {
-    uint32_t pieces = a->v.value_bytes / 16, i = w.rank / pieces, part = w.rank % pieces, more = 32 / pieces, rest = 32 % pieces;
+    hkv_piece mine = hkv_piece_first(w.rank, 32, a->v.value_bytes);
+    uint32_t all = n * mine.pieces;
     uint8_t *to = a->list_value + at * a->v.value_bytes;
-    for (uint32_t p = w.rank; p < n * pieces; p += 32 * HKV_LIST_AT_ONCE) {
+    for (uint32_t p = w.rank; p < all; p += 32 * HKV_LIST_AT_ONCE) {
         simt_v4 piece[HKV_LIST_AT_ONCE];
         SIMT_UNROLL
         for (uint32_t j = 0; j < HKV_LIST_AT_ONCE; j++) {
-            if (i < n) {
-                uint32_t o = simt_ld_u32(order + i);
+            if (mine.value < n) {
+                uint32_t o = simt_ld_u32(order + mine.value);
                 const uint8_t *from = hkv_listed_value(a, x + o % HKV_STRETCH, o & HKV_LIST_OWN);
-                piece[j] = simt_ldcs_v4((const simt_v4 *)(const void *)(from + 16 * part));
+                piece[j] = simt_ldcs_v4((const simt_v4 *)(const void *)(from + 16 * mine.part));
             }
-            i += more;
-            part += rest;
-            i += part >= pieces;
-            part -= part >= pieces ? pieces : 0;
+            hkv_piece_next(&mine);
         }
         SIMT_UNROLL
         for (uint32_t j = 0; j < HKV_LIST_AT_ONCE; j++)
-            if (p + 32 * j < n * pieces) simt_stcs_v4((simt_v4 *)(void *)(to + 16 * (uint64_t)(p + 32 * j)), piece[j]);
+            if (p + 32 * j < all) simt_stcs_v4((simt_v4 *)(void *)(to + 16 * (uint64_t)(p + 32 * j)), piece[j]);
     }
     simt_join();
 }

@@ -61,6 +61,31 @@ SIMT_FN void hkv_zero(simt_tile t, uint8_t *to, uint32_t bytes)
     simt_join();
 }
 
+/* Values in pieces of sixteen bytes, shared out over `lanes`: which piece of which value is a lane's, and then its next, without a division. */
+typedef struct hkv_piece {
+    uint32_t value, part; /* the piece that is this lane's now */
+    uint32_t more, rest, pieces;
+} hkv_piece;
+
+SIMT_FN hkv_piece hkv_piece_first(uint32_t lane, uint32_t lanes, uint32_t bytes)
+{
+    hkv_piece p;
+    p.pieces = bytes / 16;
+    p.value = lane / p.pieces;
+    p.part = lane % p.pieces;
+    p.more = lanes / p.pieces;
+    p.rest = lanes % p.pieces;
+    return p;
+}
+
+SIMT_FN void hkv_piece_next(hkv_piece *p)
+{
+    p->value += p->more;
+    p->part += p->rest;
+    p->value += p->part >= p->pieces;
+    p->part -= p->part >= p->pieces ? p->pieces : 0;
+}
+
 /* Changes the value at `to` as `change` says. */
 SIMT_FN void hkv_change(simt_tile t, const hkv_args *a, uint32_t change, uint8_t *to, const uint8_t *from, bool streaming)
 {

@@ -13,21 +13,17 @@ import pathlib
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-ANSWERS = ["holds", "holds in shape", "does not hold", "not measured yet", "not testable here"]
-
-
 sys.dont_write_bytecode = True
+sys.path.insert(0, str(HERE.parent.parent / "bench"))
+from kept import Kept, Missing, replaced, told
 
-
-class Missing(Exception):
-    """A result that is not there."""
-
+ANSWERS = ["holds", "holds in shape", "does not hold", "not measured yet", "not testable here"]
 
 # ---- Results --------------------------------------------------------------------------------------------------------
 
 
-class Results:
-    """What was measured, by the names that claims.txt uses. A folder that comes first hides files of the same name in later ones."""
+class Results(Kept):
+    """What was measured, by the names that claims.txt uses."""
 
     alphas = (0.5, 0.75, 0.99, 1.25)
     dims = (8, 32, 64)
@@ -35,19 +31,8 @@ class Results:
     paper = ("tlpv1", "tlpv2", "pipeline")
 
     def __init__(self, folders, gpu):
-        self.folders, self.gpu_name, self.read = folders, gpu, {}
-
-    def lines(self, name):
-        if name not in self.read:
-            at = next((f / name for f in self.folders if (f / name).exists()), None)
-            if at is None:
-                raise Missing(name)
-            self.read[name] = [l.split("\t") for l in at.read_text().splitlines() if l and not l.startswith("#")]
-        return self.read[name]
-
-    def table(self, name):
-        head, *rows = self.lines(name)
-        return [dict(zip(head, row)) for row in rows]
+        super().__init__(folders)
+        self.gpu_name = gpu
 
     def cpu(self, words, **more):
         """The one result whose words are among those of its line; NAME=- is a word that it has not."""
@@ -217,16 +202,6 @@ def rates_table(results):
     return text
 
 
-def replaced(page, name, text):
-    """The page with what stands between <!-- name --> and <!-- end --> replaced."""
-    begin, end = f"<!-- {name} -->\n", "<!-- end -->"
-    at = page.find(begin)
-    if at < 0:
-        raise SystemExit(f"judge.py: README.md has no {begin.strip()}")
-    stop = page.index(end, at)
-    return page[: at + len(begin)] + text + page[stop:]
-
-
 def main():
     p = argparse.ArgumentParser(add_help=True)
     p.add_argument("--gpu", default="nvidia-h200")
@@ -260,4 +235,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    told(main)
