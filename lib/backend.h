@@ -61,7 +61,7 @@ static inline uint32_t hkv_predicate_of(const hd_batch *b)
 }
 
 /* All but first, last and window, which hkv_launch sets. */
-static inline hkv_args hkv_args_of(const hkv_view *v, const hkv_room *room, const hd_batch *b, hd_when when)
+static inline hkv_args hkv_args_of(const hd_info *info, const hkv_view *v, const hkv_room *room, const hd_batch *b, hd_when when)
 {
     hkv_args a;
     memset(&a, 0, sizeof a);
@@ -102,7 +102,7 @@ static inline hkv_args hkv_args_of(const hkv_view *v, const hkv_room *room, cons
     a.stage_key = room->stage_key;
     a.stage_score = room->stage_score;
     a.stage_value = room->stage_value;
-    a.fetch_entry = room->fetch_entry;
+    a.fetch_entry = hd_select_sorted(info, b->n) ? room->fetch_entry : NULL;
     a.fetch_rank = room->fetch_rank;
     a.fetch_order = room->fetch_order;
     a.fetch_count = room->fetch_count;

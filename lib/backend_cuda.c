@@ -447,7 +447,7 @@ static hd_status make_empty(cuda *c)
     b.op = HD_OP_CLEAR;
     on_stream o = { c, NULL, &b };
     hkv_launcher l = launcher_on(&o);
-    return hkv_launch(&l, HKV_NUMBER_warp_clear, hkv_args_of(&c->v, &c->room, &b, when));
+    return hkv_launch(&l, HKV_NUMBER_warp_clear, hkv_args_of(&c->info, &c->v, &c->room, &b, when));
 }
 
 /* Whether it puts together a list, or puts off what it fetches: the table has one room for each. */
@@ -484,10 +484,9 @@ static hd_status put_with_arrays(cuda *c, uint32_t row, const hd_batch *b, const
 static hd_status run_batch(cuda *c, uint32_t row, const hd_batch *b, hd_when when)
 {
     array all[ARRAYS];
-    hkv_args a = hkv_args_of(&c->v, &c->room, b, when);
+    hkv_args a = hkv_args_of(&c->info, &c->v, &c->room, b, when);
     int used = arrays_of(&a, b, all);
     bool theirs = true;
-    if (!hd_select_sorted(&c->info, b->n)) a.fetch_entry = NULL;
     hd_visit v = { b->stream, hd_op_row_of(b->op)->role, lists(b, &a), 0, NULL };
     hd_status status = used ? ASK(c, "batch: its arrays", owns, all[0].here, &theirs) : HD_OK;
     if (!status) status = ASK(c, "batch: its stream", records, b->stream, &v.recording);

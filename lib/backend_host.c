@@ -228,9 +228,8 @@ static hd_status make_known(host *h, const hkv_args *a, const hd_batch *b)
 
 static hkv_args args_of(host *h, const hd_batch *b, hd_when when)
 {
-    hkv_room room = { h->w, h->lock, h->stage_flag, h->stage_key, h->stage_score, h->stage_value, NULL, h->fetch_rank, h->fetch_order, h->fetch_count };
-    if (hd_select_sorted(&h->info, b->n)) room.fetch_entry = h->fetch_entry;
-    return hkv_args_of(h->v, &room, b, when);
+    hkv_room room = { h->w, h->lock, h->stage_flag, h->stage_key, h->stage_score, h->stage_value, h->fetch_entry, h->fetch_rank, h->fetch_order, h->fetch_count };
+    return hkv_args_of(&h->info, h->v, &room, b, when);
 }
 
 static void (*const entry[HKV_KERNELS])(const void *) = {

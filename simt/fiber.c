@@ -10,20 +10,7 @@
 
 #include <string.h>
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define FIBER_ASAN 1
-#endif
-#if __has_feature(thread_sanitizer)
-#define FIBER_TSAN 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__)
-#define FIBER_ASAN 1
-#endif
-#if defined(__SANITIZE_THREAD__)
-#define FIBER_TSAN 1
-#endif
+#include "simt/sanitizer.h"
 
 #if defined(__has_include)
 #if __has_include(<valgrind/valgrind.h>)
@@ -35,12 +22,12 @@
 #define VALGRIND_STACK_DEREGISTER(known_as) ((void)0)
 #endif
 
-#ifdef FIBER_ASAN
+#ifdef HD_ASAN
 #include <pthread.h>
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
-#ifdef FIBER_TSAN
+#ifdef HD_TSAN
 #include <sanitizer/tsan_interface.h>
 #endif
 
@@ -153,7 +140,7 @@ static void *first_stack(char *top, void (*run)(void *), void *arg)
 void fiber_hub(hd_fiber *hub)
 {
     memset(hub, 0, sizeof *hub);
-#ifdef FIBER_ASAN
+#ifdef HD_ASAN
     pthread_attr_t attr;
     void *low = NULL;
     if (pthread_getattr_np(pthread_self(), &attr) == 0) {
@@ -162,7 +149,7 @@ void fiber_hub(hd_fiber *hub)
         hub->stack = (char *)low;
     }
 #endif
-#ifdef FIBER_TSAN
+#ifdef HD_TSAN
     hub->shadow_of_thread = __tsan_get_current_fiber();
 #endif
 }
@@ -171,7 +158,7 @@ void fiber_hub(hd_fiber *hub)
 static void begin(void *p)
 {
     hd_fiber *f = (hd_fiber *)p;
-#ifdef FIBER_ASAN
+#ifdef HD_ASAN
     __sanitizer_finish_switch_fiber(NULL, NULL, NULL);
 #endif
     f->run(f->arg);
@@ -189,17 +176,17 @@ void fiber_make(hd_fiber *f, char *stack, size_t stack_bytes, unsigned colour, v
     /* Stacks lie so close that valgrind would take a switch to a neighbour for a large frame. */
     f->known_as = (unsigned)VALGRIND_STACK_REGISTER(stack, stack + stack_bytes - 1);
     f->sp = first_stack(stack + stack_bytes - offset, begin, f);
-#ifdef FIBER_TSAN
+#ifdef HD_TSAN
     f->shadow_of_thread = __tsan_create_fiber(0);
 #endif
 }
 
 void fiber_drop(hd_fiber *f)
 {
-#ifdef FIBER_ASAN
+#ifdef HD_ASAN
     __asan_unpoison_memory_region(f->stack, f->stack_bytes); /* frames that never returned left their red zones */
 #endif
-#ifdef FIBER_TSAN
+#ifdef HD_TSAN
     if (f->shadow_of_thread) __tsan_destroy_fiber(f->shadow_of_thread);
 #endif
     if (f->sp) VALGRIND_STACK_DEREGISTER(f->known_as);
@@ -209,14 +196,14 @@ void fiber_drop(hd_fiber *f)
 
 void fiber_switch(hd_fiber *from, hd_fiber *to)
 {
-#ifdef FIBER_ASAN
+#ifdef HD_ASAN
     __sanitizer_start_switch_fiber(&from->shadow, to->stack, to->stack_bytes);
 #endif
-#ifdef FIBER_TSAN
+#ifdef HD_TSAN
     __tsan_switch_to_fiber(to->shadow_of_thread, 0); /* 0: a switch orders what is before and after, as one thread does */
 #endif
     switch_stacks(&from->sp, to->sp);
-#ifdef FIBER_ASAN
+#ifdef HD_ASAN
     __sanitizer_finish_switch_fiber(from->shadow, NULL, NULL);
 #endif
 }

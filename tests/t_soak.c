@@ -18,6 +18,7 @@
 
 #include "gpu/hkv/rows.h"
 #include "lib/op.h"
+#include "simt/sanitizer.h"
 #include "tests/soak.h"
 
 void complain(worker *w, const flight *a, uint64_t i, const char *what)
@@ -342,17 +343,11 @@ static void on_a_device(void **unused)
     soak_all("cuda", locks, suite_seconds(test_far() ? 24 : 12));
 }
 
-#ifdef __has_feature
-#if __has_feature(thread_sanitizer)
-#define RACES_ARE_TOLD
-#endif
-#endif
-
 /* Without a lock the same soak finds something, or breaks down, and soon: in a process of its own. */
 static void a_table_without_a_lock_is_found(void **unused)
 {
     (void)unused;
-#ifdef RACES_ARE_TOLD
+#ifdef HD_TSAN
     test_skip("it races on purpose, and the thread sanitizer says so");
 #endif
     static const turn turns[] = { { "lru", false, OWN }, { "lfu", false, SHARED_ROOM } };
