@@ -34,6 +34,19 @@ static bool is_input(int which) { return which <= JUDGE_FLAG; }
 /* Poison differs from byte to byte, so that bytes moved to another place show too. */
 static uint8_t poison(size_t at) { return (uint8_t)(0xa7 + 29 * at + (at >> 8)); }
 
+static void poison_range(uint8_t *p, size_t from, size_t to)
+{
+    for (size_t at = from; at < to; at++) p[at] = poison(at);
+}
+
+/* To the end, whatever is found, so that many bytes are compared at a time: most are as they were. */
+static bool poisoned(const uint8_t *p, size_t from, size_t to)
+{
+    uint8_t other = 0;
+    for (size_t at = from; at < to; at++) other |= (uint8_t)(p[at] ^ poison(at));
+    return other == 0;
+}
+
 bool judge_arrays_open(judge_arrays *a, uint64_t most, uint32_t value_bytes)
 {
     memset(a, 0, sizeof *a);
@@ -89,9 +102,9 @@ static uint64_t hash_inputs(const judge_arrays *a)
 void judge_arrays_arm(judge_arrays *a)
 {
     for (int k = 0; k < JUDGE_ARRAYS; k++) {
-        size_t whole = a->used[k] + 2 * GUARD;
-        for (size_t at = 0; at < whole; at++)
-            if (!is_input(k) || at < GUARD || at >= GUARD + a->used[k]) a->block[k][at] = poison(at);
+        size_t end = GUARD + a->used[k];
+        poison_range(a->block[k], 0, is_input(k) ? GUARD : end);
+        poison_range(a->block[k], end, end + GUARD);
     }
     a->inputs = hash_inputs(a);
 }
@@ -101,18 +114,13 @@ void judge_arrays_arm(judge_arrays *a)
 /* Bytes [from, to) of an array, the guards included at negative and greater offsets, are poison. */
 static bool untouched(const judge_arrays *a, int which, size_t from, size_t to)
 {
-    for (size_t at = GUARD + from; at < GUARD + to; at++)
-        if (a->block[which][at] != poison(at)) return false;
-    return true;
+    return poisoned(a->block[which], GUARD + from, GUARD + to);
 }
 
 static bool guards_stand(const judge_arrays *a, int which)
 {
-    for (size_t at = 0; at < GUARD; at++) {
-        size_t behind = GUARD + a->used[which] + at;
-        if (a->block[which][at] != poison(at) || a->block[which][behind] != poison(behind)) return false;
-    }
-    return true;
+    size_t end = GUARD + a->used[which];
+    return poisoned(a->block[which], 0, GUARD) && poisoned(a->block[which], end, end + GUARD);
 }
 
 /* Whether item i was to be written. */

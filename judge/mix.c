@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * mix.c - every operation, drawn from the seed, and what happens to a table besides: growth, and snapshots
+ * mix.c - every operation, drawn from the seed or chosen, and what happens to a table besides: growth, and snapshots
  * that are loaded back, into a table of another shape, or into a new table that replaces the old.
  */
 #include <inttypes.h>
@@ -20,7 +20,7 @@ static const uint8_t weight[HD_OP_COUNT_] = {
     [HD_OP_PROMOTE] = 4,
 };
 
-static uint64_t below(runner *r, uint64_t n) { return hd_rng_below(&r->rng, n); }
+static uint64_t below(runner *r, uint64_t n) { return runner_below(r, n); }
 
 static hd_op draw_op(runner *r)
 {
@@ -41,7 +41,7 @@ static uint64_t near_score(runner *r, const hd_info *info)
     case 0: return below(r, 16);
     case 1: return below(r, info->now + 1);
     case 2: return (uint64_t)info->epoch << 32 | below(r, info->now + 16);
-    case 3: return hd_rng_next(&r->rng) >> below(r, 64);
+    case 3: return runner_number(r) >> below(r, 64);
     default: return UINT64_MAX - below(r, 2);
     }
 }
@@ -58,10 +58,10 @@ static void draw_predicate(runner *r, hd_batch *b, const hd_info *info)
         b->pred_arg[1] = near_score(r, info);
     } else if (strcmp(row.name, "key_masked") == 0) {
         b->pred_arg[0] = 3ull << below(r, 62);
-        b->pred_arg[1] = hd_rng_next(&r->rng) & b->pred_arg[0];
+        b->pred_arg[1] = runner_number(r) & b->pred_arg[0];
     } else {
-        b->pred_arg[0] = hd_rng_next(&r->rng);
-        b->pred_arg[1] = b->pred_arg[0] + (hd_rng_next(&r->rng) >> 1);
+        b->pred_arg[0] = runner_number(r);
+        b->pred_arg[1] = b->pred_arg[0] + (runner_number(r) >> 1);
     }
     if (b->op == HD_OP_ERASE_IF && strcmp(b->pred, "all") == 0 && below(r, 4)) b->pred = "key_masked", b->pred_arg[0] = 3, b->pred_arg[1] = below(r, 4);
 }
@@ -176,7 +176,7 @@ static hd_status save_and_load(runner *r)
 hd_status mix_step(runner *r)
 {
     hd_status s = HD_OK;
-    uint64_t besides = below(r, 256);
+    uint64_t besides = runner_rarely(r, 256);
     if (besides == 0) s = grow(r);
     else if (besides < 3) s = save_and_load(r);
     if (s) return hd_fail(s, "batch %" PRIu64 ": %s", r->batch, hd_why());

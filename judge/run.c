@@ -25,12 +25,32 @@ bool runner_wrong(runner *r, const char *what, const char *sentence)
 
 static bool failed(const runner *r) { return r->report->wrong[0] != 0; }
 
+/* ---- Decisions ------------------------------------------------------------------------------------------ */
+
+uint64_t runner_below(runner *r, uint64_t n) { return r->choices ? r->choices->below(r->choices->self, n) : hd_rng_below(&r->rng, n); }
+
+uint64_t runner_rarely(runner *r, uint64_t n)
+{
+    uint64_t v = runner_below(r, n);
+    return r->choices ? n - 1 - v : v;
+}
+
+uint64_t runner_number(runner *r) { return r->choices ? r->choices->number(r->choices->self) : hd_rng_next(&r->rng); }
+
 /* ---- Inputs --------------------------------------------------------------------------------------------- */
 
 static bool by_chance(runner *r, uint32_t ppm) { return ppm && hd_rng_below(&r->rng, 1000000) < ppm; }
 
+/* Of the source's keys, or one of the reserved three: those of small numbers come again by themselves. */
+static uint64_t choose_key(runner *r)
+{
+    uint64_t keys = r->source->keys ? r->source->keys : 1, k = runner_below(r, keys + 3);
+    return k < keys ? k : HD_KEY_RESERVED + (k - keys);
+}
+
 static uint64_t draw_key(runner *r, const hd_batch *b, uint64_t i, uint64_t key)
 {
+    if (r->choices) return choose_key(r);
     if (by_chance(r, r->c->reserved_ppm)) return HD_KEY_RESERVED + hd_rng_below(&r->rng, 3);
     if (i && by_chance(r, r->c->duplicate_ppm)) return b->key[hd_rng_below(&r->rng, i)];
     return key;
@@ -38,6 +58,7 @@ static uint64_t draw_key(runner *r, const hd_batch *b, uint64_t i, uint64_t key)
 
 static uint64_t draw_score(runner *r)
 {
+    if (r->choices) return runner_number(r);
     if (by_chance(r, r->c->extreme_ppm)) return hd_rng_below(&r->rng, 2) ? UINT64_MAX : 0;
     return hd_rng_below(&r->rng, 2) ? hd_rng_below(&r->rng, 16) : hd_rng_next(&r->rng) >> (hd_rng_next(&r->rng) & 63);
 }
@@ -47,7 +68,7 @@ static bool scores_given(runner *r)
 {
     judge_policy p = JUDGE_LRU;
     if (judge_policy_find(r->c->policy, &p) && judge_policy_needs_scores(p)) return true;
-    return (r->c->extreme_ppm || strcmp(r->c->op, "mix") == 0) && hd_rng_below(&r->rng, 2);
+    return (r->c->extreme_ppm || strcmp(r->c->op, "mix") == 0) && runner_below(r, 2);
 }
 
 /* No element is a NaN or infinite: a sum's bits are then the same everywhere. */
@@ -126,6 +147,7 @@ static hd_status take_requests(runner *r)
 {
     size_t got = 0;
     hd_status s = HD_OK;
+    if (r->choices) return r->requests = r->choices->more(r->choices->self) ? r->c->batch : 0, HD_OK; /* their keys are chosen one by one */
     for (r->requests = 0; r->requests < r->c->batch && !s; r->requests += got) {
         s = hd_source_next(r->source, r->request + r->requests, (size_t)(r->c->batch - r->requests), &got);
         if (!s && got == 0) break;
@@ -200,6 +222,7 @@ hd_status runner_run(runner *r, hd_batch *b)
     hd_info before;
     hd_status s = hd_table_info(r->table, &before);
     if (s) return s;
+    if (r->choices && r->choices->batch) r->choices->batch(r->choices->self, b);
     if (r->oracle) judge_arrays_arm(&r->arrays);
     if (r->order) s = hd_host_draw_tickets(r->table);
     if (s) return s;
@@ -302,18 +325,19 @@ static void runner_close(runner *r)
 /* The first element type, from a drawn one on, that divides the value. */
 static void choose_elem(runner *r)
 {
-    hd_elem first = (hd_elem)hd_rng_below(&r->rng, HD_ELEM_COUNT);
+    hd_elem first = (hd_elem)runner_below(r, HD_ELEM_COUNT);
     for (int k = 0; k < HD_ELEM_COUNT && !r->sums; k++) {
         r->elem = (hd_elem)(((int)first + k) % HD_ELEM_COUNT);
         r->sums = r->c->value_bytes % judge_elem_bytes(r->elem) == 0;
     }
 }
 
-static hd_status runner_open(runner *r, const hd_case *c, hd_run_report *report)
+static hd_status runner_open(runner *r, const hd_case *c, const hd_choices *choices, hd_run_report *report)
 {
     hd_info info;
     memset(r, 0, sizeof *r);
     r->c = c;
+    r->choices = choices;
     r->report = report;
     r->rng = hd_rng_from(c->seed ^ 0x6a75646765u); /* not the source's own stream */
     choose_elem(r);
@@ -380,14 +404,18 @@ static hd_status report_table(runner *r)
     return s ? s : runner_retire(r);
 }
 
-hd_status hd_case_run(const hd_case *c, hd_progress *progress, void *context, hd_run_report *report)
+static hd_status case_run(const hd_case *c, const hd_choices *choices, hd_progress *progress, void *context, hd_run_report *report)
 {
     runner r;
     memset(report, 0, sizeof *report);
     report->ran = "";
-    hd_status s = runner_open(&r, c, report);
+    hd_status s = runner_open(&r, c, choices, report);
     if (!s) s = run_all(&r, progress, context);
     if (!s) s = report_table(&r);
     runner_close(&r);
     return s;
 }
+
+hd_status hd_case_run(const hd_case *c, hd_progress *progress, void *context, hd_run_report *report) { return case_run(c, NULL, progress, context, report); }
+
+hd_status hd_case_run_by(const hd_case *c, const hd_choices *choices, hd_run_report *report) { return case_run(c, choices, NULL, NULL, report); }

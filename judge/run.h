@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * run.h - runs a case, judged or not, and reports. The command `heddle run`, the random-sequence
- * tests and (later) the fuzzers are callers.
+ * tests and the fuzzers are callers.
  */
 #ifndef HD_RUN_H
 #define HD_RUN_H
@@ -36,5 +36,17 @@ typedef int hd_progress(void *context, uint64_t done, uint64_t total);
  * An operation that inserts nothing takes turns with insert_or_assign of other keys, so that there is
  * something to find. mix: every operation, and now and then growth, a snapshot, a new holder. */
 hd_status hd_case_run(const hd_case *c, hd_progress *progress, void *context, hd_run_report *report);
+
+/* Where the decisions of a run come from, in the place of the case's seed: which operation, how many items, which keys (of as many as the
+ * case's source has, and the reserved ones), scores, what happens besides. Values are still the seed's. 0 is the quiet answer. */
+typedef struct hd_choices {
+    uint64_t (*below)(void *self, uint64_t n); /* 0 to n - 1, n > 0                   */
+    uint64_t (*number)(void *self);            /* any                                 */
+    bool (*more)(void *self);                  /* false: no more batches              */
+    void (*batch)(void *self, const hd_batch *b); /* told of each before it is run; NULL: not */
+    void *self;
+} hd_choices;
+
+hd_status hd_case_run_by(const hd_case *c, const hd_choices *choices, hd_run_report *report);
 
 #endif

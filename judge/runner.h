@@ -28,6 +28,7 @@ typedef struct runner {
     uint64_t *order;       /* (c->batch) items of a batch as they took effect; NULL: in item order */
     judge_shelf shelf;     /* where mix keeps its snapshots                      */
     hd_rng rng;
+    const hd_choices *choices; /* NULL: rng decides                              */
     hd_elem elem;          /* of accum_or_assign: one per case, so that no sum is a NaN */
     bool sums;             /* the value is a whole number of elements            */
     uint64_t batch;        /* number of the batch, from 0                        */
@@ -43,6 +44,10 @@ void runner_fill(runner *r, hd_batch *b, hd_op op, const uint64_t *pick, uint64_
 hd_status runner_run(runner *r, hd_batch *b);
 /* Adds the table's counters to the report's, checks them, and forgets the table. */
 hd_status runner_retire(runner *r);
+/* Decisions. Rarely: 0 to n - 1, 0 being the least quiet. */
+uint64_t runner_below(runner *r, uint64_t n);
+uint64_t runner_rarely(runner *r, uint64_t n);
+uint64_t runner_number(runner *r);
 bool runner_wrong(runner *r, const char *what, const char *sentence); /* NULL sentence: false */
 
 /* mix.c: one batch of something. */

@@ -2,6 +2,7 @@
  *
  * story.c - what is said when something is found: one sentence, then who was where; and schedules as text.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -91,23 +92,32 @@ size_t simt_schedule_print(const simt_decision *s, size_t n, char *text, size_t 
     return used;
 }
 
+/* Digits only: strtoull would take blanks and signs, and a number that is too large for the largest. */
+static bool take_number(const char **text, uint64_t most, uint64_t *v)
+{
+    char *end;
+    if ((*text)[0] < '0' || (*text)[0] > '9') return false;
+    errno = 0;
+    *v = strtoull(*text, &end, 10);
+    *text = end;
+    return errno == 0 && *v <= most;
+}
+
 hd_status simt_schedule_parse(const char *text, simt_decision *s, size_t *n)
 {
     size_t places = *n;
     uint64_t last = 0;
     for (*n = 0; *text; ++*n) {
-        char *end;
-        uint64_t at = strtoull(text, &end, 10);
-        if (end == text || *end != ':' || text[0] == '-') return hd_fail(HD_EINVAL, "schedule: '%.20s' is no decision (number:choice)", text);
-        const char *choice = end + 1;
-        unsigned long c = strtoul(choice, &end, 10);
-        if (end == choice || choice[0] == '-' || c > UINT32_MAX || (*end && *end != ',')) return hd_fail(HD_EINVAL, "schedule: '%.20s' is no decision (number:choice)", text);
+        const char *word = text;
+        uint64_t at, choice;
+        bool fine = take_number(&text, UINT64_MAX, &at) && *text++ == ':' && take_number(&text, UINT32_MAX, &choice) && (!*text || *text == ',');
+        if (!fine) return hd_fail(HD_EINVAL, "schedule: '%.20s' is no decision (number:choice)", word);
         if (*n && at <= last) return hd_fail(HD_EINVAL, "schedule: decision %" PRIu64 " comes after %" PRIu64, at, last);
         if (*n == places) return hd_fail(HD_EINVAL, "schedule: more than %zu decisions", places);
         last = at;
         s[*n].at = at;
-        s[*n].choice = (uint32_t)c;
-        text = *end ? end + 1 : end;
+        s[*n].choice = (uint32_t)choice;
+        text += *text == ',';
     }
     return HD_OK;
 }

@@ -28,10 +28,11 @@ includes '^gpu/' 'ref/' | grep -vE 'ref/([a-z]+_layout|hash)\.h' | none "gpu/ ta
 includes '^judge/' '(ref|policies|predicates|gpu)/' | grep -vE '^judge/(borrow\.c|(agree|draw|scene|turns|kernels|tour)\.[ch]):' |
   none "the oracle is written without ref/ and policies/, but for its one door; who holds kernels against ref/ is not it"
 includes '^tests/model' '(ref|policies|predicates)/'    | none "the tests' model is written without ref/ and policies/"
-includes '^(include|lib|ref|policies|predicates|concurrency|simt|gpu)/' '(workload|judge|tools|tests)/' |
+includes '^(include|lib|ref|policies|predicates|concurrency|simt|gpu)/' '(workload|judge|fuzz|tools|tests)/' |
   grep -vE '^lib/case\.[ch]:' | none "the library includes nothing from above it"
-includes '^workload/' '(judge|tools|tests|ref)/'        | none "workload/ includes nothing from judge/ tools/ tests/ ref/"
-includes '^judge/' '(tools|tests)/'                     | none "judge/ includes nothing from tools/ tests/"
+includes '^workload/' '(judge|fuzz|tools|tests|ref)/'   | none "workload/ includes nothing from judge/ fuzz/ tools/ tests/ ref/"
+includes '^judge/' '(fuzz|tools|tests)/'                | none "judge/ includes nothing from fuzz/ tools/ tests/"
+includes '^fuzz/' '(tools|tests)/'                      | none "fuzz/ includes nothing from tools/ tests/"
 includes '^tools/' 'tests/'                             | none "tools/ includes nothing from tests/"
 includes '^include/' '(lib|ref|policies|workload|concurrency|config\.h)' | none "the public header stands alone"
 

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * entry.c - a target as a program of its own, by -DFUZZ_ONE=NAME: for libFuzzer, for AFL++, and, with -DFUZZ_MAIN, for neither: then the files
+ * of the command line, or standard input, are run once. What is wrong ends the process by abort, as fuzzers want it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "fuzz/fuzz.h"
+
+#define ROW_(name) fuzz_##name
+#define ROW(name) ROW_(name)
+
+extern const fuzz_target ROW(FUZZ_ONE);
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+    const fuzz_target *t = &ROW(FUZZ_ONE);
+    uint64_t steps = 0;
+    const char *why = t->run(bytes, n < t->most ? n : t->most, &steps);
+    if (!why) return 0;
+    char text[8192];
+    t->tell(bytes, n < t->most ? n : t->most, text, sizeof text);
+    fprintf(stderr, "%s: %s\n%s\n", t->name, why, text);
+    abort();
+}
+
+#ifdef FUZZ_MAIN
+
+#ifdef __AFL_FUZZ_TESTCASE_LEN
+__AFL_FUZZ_INIT();
+#endif
+
+static int run_file(const char *path)
+{
+    static uint8_t bytes[1 << 20];
+    FILE *f = path ? fopen(path, "rb") : stdin;
+    if (!f) return perror(path), 1;
+    size_t n = fread(bytes, 1, sizeof bytes, f);
+    if (path) fclose(f);
+    return LLVMFuzzerTestOneInput(bytes, n);
+}
+
+int main(int argc, char **argv)
+{
+    int failed = 0;
+#ifdef __AFL_FUZZ_TESTCASE_LEN
+    __AFL_INIT();
+    const uint8_t *shared = __AFL_FUZZ_TESTCASE_BUF;
+    if (argc < 2)
+        while (__AFL_LOOP(10000)) LLVMFuzzerTestOneInput(shared, (size_t)__AFL_FUZZ_TESTCASE_LEN);
+#else
+    if (argc < 2) failed = run_file(NULL);
+#endif
+    for (int i = 1; i < argc; i++) failed |= run_file(argv[i]);
+    return failed;
+}
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * fuzz_table.c - the reference against the judge: the first bytes say what table it is, the rest what happens to it, batch after batch,
+ * until they end. Every operation, policy and admission, one and two candidate buckets, few keys that come again and again, reserved ones,
+ * scores at the edges, pins, epochs, growth, snapshots; after every batch the whole table is compared with a map that knows no buckets.
+ *
+ *   byte 0   policy                            byte 3   epochs, pins
+ *   byte 1   slots, buckets                    byte 4   keys, items of a batch
+ *   byte 2   value bytes, dual, admission      byte 5   layout, tiers, distinct keys
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fuzz/feed.h"
+#include "fuzz/fuzz.h"
+#include "judge/run.h"
+
+enum { MOST = 1024 };
+
+static const char *policy_of(feed *f)
+{
+    hd_row row;
+    uint64_t rows = 0;
+    while (hd_list(HD_POLICIES, (size_t)rows, &row)) rows++;
+    hd_list(HD_POLICIES, (size_t)feed_below(f, rows), &row);
+    return row.name;
+}
+
+/* Three decisions in a byte: where they are few, inputs stay short. */
+static hd_case case_of(feed *f)
+{
+    hd_case c = hd_case_default();
+    snprintf(c.op, sizeof c.op, "mix");
+    snprintf(c.policy, sizeof c.policy, "%s", policy_of(f));
+    uint8_t shape = feed_byte(f), value = feed_byte(f), pins = feed_byte(f), load = feed_byte(f), place = feed_byte(f);
+    c.slots = ((const uint32_t[]){ 4, 2, 3, 8, 5, 16, 32, 7 })[shape % 8];
+    c.buckets = ((const uint64_t[]){ 2, 1, 3, 4, 5, 8 })[shape / 8 % 6];
+    c.value_bytes = ((const uint32_t[]){ 8, 0, 1, 4, 12, 16, 24, 100 })[value % 8];
+    c.dual = value & 8 && c.buckets > 1;
+    c.admit = value & 16 ? HD_ADMIT_ALWAYS : HD_ADMIT_SCORE;
+    c.table_seed = value >> 5;
+    c.epoch_every = ((const uint32_t[]){ 0, 1, 2, 5 })[pins % 4];
+    c.pins = ((const uint32_t[]){ 2, 0, 1, 3, 16 })[pins / 4 % 5];
+    uint64_t capacity = c.buckets * c.slots, keys = capacity * (1 + load % 8) / 2 + 1;
+    snprintf(c.keys, sizeof c.keys, "uniform:%" PRIu64, keys < 250 ? keys : 250); /* a key is a byte */
+    c.batch = ((const uint64_t[]){ 8, 1, 2, 4, 16, 40 })[load / 8 % 6];
+    c.batches = 1 << 20;
+    c.threads = 1;
+    c.judge = true;
+    c.layout = place & 1 ? HD_LAYOUT_PAIRS : HD_LAYOUT_USUAL;
+    c.tiers = place & 2 ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
+    c.near_bytes = place & 4 ? capacity * c.value_bytes / (1 + (place >> 5)) : 0;
+    c.distinct = (place & 24) == 24;
+    return c;
+}
+
+static uint64_t below(void *self, uint64_t n) { return feed_below((feed *)self, n); }
+static uint64_t number(void *self) { return feed_number((feed *)self); }
+static bool more(void *self) { return feed_more((const feed *)self); }
+
+static const char *run(const uint8_t *bytes, size_t n, uint64_t *steps)
+{
+    feed f = feed_of(bytes, n);
+    hd_case c = case_of(&f);
+    hd_choices by = { below, number, more, NULL, &f };
+    hd_run_report report;
+    hd_status s = hd_case_run_by(&c, &by, &report);
+    *steps += report.judged;
+    if (s) return fuzz_say("%s: %s", hd_status_name(s), hd_why());
+    return report.wrong[0] ? fuzz_say("%s", report.wrong) : NULL;
+}
+
+/* ---- For people -------------------------------------------------------------------------------------------- */
+
+typedef struct telling {
+    feed f;           /* first: the choices' self is it */
+    fuzz_text text;
+} telling;
+
+static void tell_batch(void *self, const hd_batch *b)
+{
+    enum { SHOWN = 12 };
+    fuzz_text *t = &((telling *)self)->text;
+    fuzz_put(t, "\n  %s", hd_op_name(b->op));
+    if (b->op == HD_OP_LOCK_KEYS || b->op == HD_OP_UNLOCK_KEYS) fuzz_put(t, " holder=%" PRIu64, b->holder);
+    if (b->pred) fuzz_put(t, " %s(%" PRIu64 ", %" PRIu64 ")", b->pred, b->pred_arg[0], b->pred_arg[1]);
+    bool keyed = b->op < HD_OP_ERASE_IF;
+    if (!keyed && b->n) fuzz_put(t, " slots %" PRIu64 " to %" PRIu64, b->start, b->start + b->n - 1);
+    for (uint64_t i = 0; keyed && i < b->n && i < SHOWN; i++) {
+        if (b->key[i] >= HD_KEY_RESERVED) fuzz_put(t, " ~0-%" PRIu64, UINT64_MAX - b->key[i]);
+        else fuzz_put(t, " %" PRIu64, b->key[i]);
+        if (b->score) fuzz_put(t, "(%" PRIu64 ")", b->score[i]);
+    }
+    if (keyed && b->n > SHOWN) fuzz_put(t, " ... (%" PRIu64 " items)", b->n);
+}
+
+static size_t tell(const uint8_t *bytes, size_t n, char *text, size_t room)
+{
+    telling t = { feed_of(bytes, n), fuzz_text_in(text, room) };
+    hd_case c = case_of(&t.f);
+    char printed[1024];
+    hd_choices by = { below, number, more, tell_batch, &t };
+    hd_run_report report;
+    hd_case_print(&c, printed, sizeof printed);
+    fuzz_put(&t.text, "%s, these batches:", printed);
+    hd_case_run_by(&c, &by, &report);
+    return t.text.used;
+}
+
+const fuzz_target fuzz_table = { "table", "what happens to a table, against a judge that knows no buckets: all operations, policies and shapes", MOST, 60, run, tell, NULL };

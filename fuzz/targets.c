@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * targets.c - the table of targets, and what they share to speak.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fuzz/fuzz.h"
+
+#define FUZZ_TARGET(name) extern const fuzz_target fuzz_##name;
+#include "fuzz/targets.inc"
+#undef FUZZ_TARGET
+
+static const fuzz_target *const targets[] = {
+#define FUZZ_TARGET(name) &fuzz_##name,
+#include "fuzz/targets.inc"
+#undef FUZZ_TARGET
+};
+enum { TARGETS = sizeof targets / sizeof *targets };
+
+const fuzz_target *fuzz_target_at(size_t i) { return i < TARGETS ? targets[i] : NULL; }
+
+const fuzz_target *fuzz_target_find(const char *name)
+{
+    for (size_t i = 0; i < TARGETS; i++)
+        if (strcmp(targets[i]->name, name) == 0) return targets[i];
+    return NULL;
+}
+
+const char *fuzz_say(const char *format, ...)
+{
+    static _Thread_local char sentence[1024];
+    char made[sizeof sentence]; /* an argument may be the sentence itself */
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(made, sizeof made, format, ap);
+    va_end(ap);
+    memcpy(sentence, made, sizeof made);
+    return sentence;
+}
+
+fuzz_text fuzz_text_in(char *p, size_t room)
+{
+    fuzz_text t = { p, room, 0 };
+    if (room) p[0] = 0;
+    return t;
+}
+
+void fuzz_put(fuzz_text *t, const char *format, ...)
+{
+    va_list ap;
+    bool room = t->used < t->room;
+    va_start(ap, format);
+    int n = vsnprintf(room ? t->p + t->used : NULL, room ? t->room - t->used : 0, format, ap);
+    va_end(ap);
+    t->used += n > 0 ? (size_t)n : 0;
+}
+
+void fuzz_put_bytes(fuzz_text *t, const uint8_t *bytes, size_t n)
+{
+    enum { SHOWN = 400 };
+    for (size_t i = 0; i < n && i < SHOWN; i++) {
+        if (bytes[i] == '\n') fuzz_put(t, "\\n");
+        else if (bytes[i] == '\\' || bytes[i] == '"') fuzz_put(t, "\\%c", bytes[i]);
+        else if (bytes[i] >= ' ' && bytes[i] < 127) fuzz_put(t, "%c", bytes[i]);
+        else fuzz_put(t, "\\%03o", bytes[i]);
+    }
+    if (n > SHOWN) fuzz_put(t, "... (%zu bytes)", n);
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * world.c - see world.h.
+ */
+#include "fuzz/world.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fuzz/fuzz.h"
+
+static void *take(void *self, size_t bytes, size_t align)
+{
+    fuzz_world *w = (fuzz_world *)self;
+    w->takes++;
+    if (w->takes == w->refuse_at || (w->live_most && (bytes > w->live_most || w->live > w->live_most - bytes))) {
+        w->refused++;
+        return NULL;
+    }
+    void *p = hd_seams_os.memory.take(hd_seams_os.memory.self, bytes, align);
+    if (!p) return NULL;
+    w->live += bytes;
+    if (w->live > w->peak) w->peak = w->live;
+    return p;
+}
+
+static void give(void *self, void *p, size_t bytes)
+{
+    fuzz_world *w = (fuzz_world *)self;
+    if (p) w->live -= bytes;
+    hd_seams_os.memory.give(hd_seams_os.memory.self, p, bytes);
+}
+
+static ptrdiff_t read_some(void *self, int fd, void *p, size_t bytes)
+{
+    fuzz_world *w = (fuzz_world *)((char *)self - offsetof(fuzz_world, shelf));
+    return w->read(self, fd, p, w->read_most && bytes > w->read_most ? (size_t)w->read_most : bytes);
+}
+
+void fuzz_world_open(fuzz_world *w)
+{
+    memset(w, 0, sizeof *w);
+    judge_shelf_open(&w->shelf);
+    w->seams = w->shelf.seams;
+    w->read = w->seams.file.read;
+    w->seams.file.read = read_some;
+    w->seams.memory.take = take;
+    w->seams.memory.give = give;
+    w->seams.memory.self = w;
+}
+
+static bool among(const char *name, const char *const *names)
+{
+    for (; names && *names; names++)
+        if (strcmp(name, *names) == 0) return true;
+    return false;
+}
+
+const char *fuzz_world_close(fuzz_world *w, const char *const *files)
+{
+    const char *why = NULL;
+    if (w->live) why = fuzz_say("%" PRIu64 " bytes were not given back", w->live);
+    else if (judge_shelf_descriptors(&w->shelf)) why = fuzz_say("%" PRIu64 " files are still open", judge_shelf_descriptors(&w->shelf));
+    for (int i = 0; i < SHELF_FILES && !why; i++)
+        if (w->shelf.file[i].there && !among(w->shelf.file[i].name, files)) why = fuzz_say("the file %s was left behind", w->shelf.file[i].name);
+    judge_shelf_close(&w->shelf);
+    return why;
+}
+
+bool fuzz_world_put(fuzz_world *w, const char *name, const uint8_t *bytes, size_t n)
+{
+    judge_shelf_file *f = judge_shelf_find(&w->shelf, name);
+    for (int i = 0; i < SHELF_FILES && !f; i++)
+        if (!w->shelf.file[i].there && !w->shelf.file[i].open) f = &w->shelf.file[i];
+    if (!f) return false;
+    if (f->room < n || !f->bytes) {
+        uint8_t *room = (uint8_t *)realloc(f->bytes, n ? n : 1);
+        if (!room) return false;
+        f->bytes = room;
+        f->room = n ? n : 1;
+    }
+    if (n) memcpy(f->bytes, bytes, n);
+    f->size = n;
+    f->there = true;
+    strncpy(f->name, name, sizeof f->name - 1);
+    return true;
+}
