@@ -12,27 +12,18 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fuzz/feed.h"
 #include "fuzz/fuzz.h"
+#include "fuzz/stage.h"
 #include "judge/run.h"
 
 enum { MOST = 1024 };
-
-static const char *policy_of(feed *f)
-{
-    hd_row row;
-    uint64_t rows = 0;
-    while (hd_list(HD_POLICIES, (size_t)rows, &row)) rows++;
-    hd_list(HD_POLICIES, (size_t)feed_below(f, rows), &row);
-    return row.name;
-}
 
 /* Three decisions in a byte: where they are few, inputs stay short. */
 static hd_case case_of(feed *f)
 {
     hd_case c = hd_case_default();
     snprintf(c.op, sizeof c.op, "mix");
-    snprintf(c.policy, sizeof c.policy, "%s", policy_of(f));
+    snprintf(c.policy, sizeof c.policy, "%s", fuzz_policy(f));
     uint8_t shape = feed_byte(f), value = feed_byte(f), pins = feed_byte(f), load = feed_byte(f), place = feed_byte(f);
     c.slots = ((const uint32_t[]){ 4, 2, 3, 8, 5, 16, 32, 7 })[shape % 8];
     c.buckets = ((const uint64_t[]){ 2, 1, 3, 4, 5, 8 })[shape / 8 % 6];

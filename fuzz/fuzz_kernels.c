@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * fuzz_kernels.c - GPU kernels on the host machine against the reference: the first bytes say what table it is and how lanes are scheduled, the
+ * rest are batches, one after another on a table that began empty, each by any variant that runs its operation. Every item is judged in
+ * the order of the tickets, the table slot by slot after each batch, and invariants between steps.
+ *
+ *   byte 0   policy                       byte 3   schedule: where, units, weak memory
+ *   byte 1   slots, buckets, dual         byte 4   strategy, watching, threads and blocks
+ *   byte 2   value bytes, admission, pins byte 5   layout, tiers, fetch, distinct keys
+ *   then     batches: operation, variant, items - 1, a byte for each key, and what the operation asks for
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fuzz/fuzz.h"
+#include "fuzz/stage.h"
+#include "judge/agree.h"
+#include "judge/rules.h"
+#include "policies/policy.h"
+
+enum { MOST = 512, ITEMS = 12, BATCHES = 12 };
+
+typedef struct show {
+    hd_case c;
+    simt_config config;
+    uint32_t threads, blocks;
+    bool watch;
+    uint64_t keys;
+} show;
+
+static show show_of(feed *f)
+{
+    show x;
+    memset(&x, 0, sizeof x);
+    hd_case *c = &x.c;
+    *c = hd_case_default();
+    snprintf(c->policy, sizeof c->policy, "%s", fuzz_policy(f));
+    uint8_t shape = feed_byte(f), value = feed_byte(f);
+    c->slots = ((const uint32_t[]){ 4, 2, 3, 8, 16, 16, 32, 5 })[shape % 8];
+    c->buckets = 1 + shape / 8 % 3;
+    c->dual = shape & 128 && c->buckets > 1;
+    c->value_bytes = ((const uint32_t[]){ 8, 0, 4, 16, 12, 24, 64, 100 })[value % 8];
+    c->admit = value & 8 ? HD_ADMIT_ALWAYS : HD_ADMIT_SCORE;
+    c->pins = value / 16 % 5;
+    x.config = fuzz_way(f);
+    uint8_t run = feed_byte(f), place = feed_byte(f);
+    x.config.strategy = run & 1 ? SIMT_PCT : SIMT_RANDOM;
+    x.config.pct_length = 2000;
+    x.watch = run & 2;
+    x.threads = run & 4 ? 64 : 32;
+    x.blocks = 1 + run / 8 % 3;
+    x.config.seed = run / 32;
+    c->layout = place & 1 ? HD_LAYOUT_PLANES : HD_LAYOUT_PAIRS;
+    c->tiers = place & 2 ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
+    x.keys = 1 + c->buckets * c->slots * (1 + (place >> 5)) / 2;
+    c->near_bytes = place & 4 ? c->buckets * c->slots * c->value_bytes / 3 : 0;
+    c->fetch = place & 8 ? HD_FETCH_DIRECT : HD_FETCH_USUAL;
+    c->distinct = place & 16;
+    c->batch = ITEMS;
+    c->batches = 1;
+    snprintf(c->keys, sizeof c->keys, "uniform:%" PRIu64, x.keys);
+    return x;
+}
+
+/* The fields of a batch that scene_batch does not draw. */
+static void finish_batch(scene *s, feed *f)
+{
+    scene_part *p = &s->part[0];
+    hd_batch *b = &p->batch;
+    uint8_t more = feed_byte(f);
+    if (b->op == HD_OP_LOCK_KEYS || b->op == HD_OP_UNLOCK_KEYS) p->args.holder = b->holder = 1 + more % 3;
+    if (b->op == HD_OP_ACCUM_OR_ASSIGN && more & 1) {
+        uint8_t *flag = (uint8_t *)judge_arrays_at(&p->arrays, JUDGE_FLAG);
+        for (uint64_t i = 0; i < b->n; i++) flag[i] = (uint8_t)feed_below(f, 3);
+        b->flag = p->args.flag = flag;
+    }
+    if (b->op == HD_OP_ACCUM_OR_ASSIGN || !judge_ops[b->op].rescores || !(more & 2 || b->score)) return;
+    uint64_t *score = (uint64_t *)judge_arrays_at(&p->arrays, JUDGE_SCORE);
+    for (uint64_t i = 0; i < b->n; i++) score[i] = feed_number(f);
+    b->score = p->args.score = score;
+}
+
+/* The next batch of the bytes. False: they, or what is allowed, have ended. */
+static bool next_batch(const show *x, scene *s, feed *f, scene_kernel *k)
+{
+    while (feed_more(f)) {
+        hd_op op = (hd_op)feed_below(f, HD_OP_COUNT_);
+        uint32_t row = fuzz_row(f, op, &x->c);
+        uint64_t key[ITEMS], n = 1 + feed_below(f, ITEMS);
+        for (uint64_t i = 0; i < n && judge_ops[op].keyed; i++) {
+            uint64_t at = feed_below(f, x->keys + 3);
+            key[i] = at < x->keys ? at * 0x9e3779b97f4a7c15u % HD_KEY_RESERVED : HD_KEY_RESERVED + at - x->keys;
+        }
+        if (row == HKV_ROWS) continue;
+        *k = scene_kernel_at(row, x->threads, x->blocks);
+        if (scene_batch(s, k, op, key, n)) continue; /* sums of values that are no numbers */
+        finish_batch(s, f);
+        return true;
+    }
+    return false;
+}
+
+static void put_batch(fuzz_text *t, const scene *s)
+{
+    const hd_batch *b = &s->part[0].batch;
+    fuzz_put(t, "\n  %s by %s", hd_op_name(b->op), s->part[0].kernel->name);
+    if (b->op == HD_OP_LOCK_KEYS || b->op == HD_OP_UNLOCK_KEYS) fuzz_put(t, " holder=%" PRIu64, b->holder);
+    for (uint64_t i = 0; judge_ops[b->op].keyed && i < b->n; i++) {
+        fuzz_put(t, " %" PRIx64, b->key[i]);
+        if (b->score) fuzz_put(t, "(%" PRIu64 ")", b->score[i]);
+    }
+}
+
+/* All batches; told, when there is a text for it, before they are run. */
+static const char *go_through(const show *x, agree *a, scene *s, feed *f, uint64_t *steps, fuzz_text *t)
+{
+    const char *why = NULL;
+    simt_machine *m = fuzz_machine();
+    scene_kernel k;
+    for (int i = 0; i < BATCHES && m && !why && next_batch(x, s, f, &k); i++) {
+        simt_config c = x->config;
+        bool keyed = judge_ops[s->part[0].batch.op].keyed;
+        uint64_t n = s->part[0].batch.n;
+        agree_watch_with(a, &c, x->watch ? 1 : 0);
+        if (t) put_batch(t, s);
+        hd_status status = agree_run(a, m, &c, &why);
+        if (status) return fuzz_say("%s: %s", hd_status_name(status), hd_why());
+        if (why) return fuzz_say("batch %d: %s", i, why);
+        *steps += keyed ? n : 1;
+        scene_begin(s, s->memory, s->clock + (keyed ? n : 0));
+    }
+    return why;
+}
+
+static const char *run_told(const uint8_t *bytes, size_t n, uint64_t *steps, fuzz_text *t)
+{
+    feed f = feed_of(bytes, n);
+    show x = show_of(&f);
+    scene *s = NULL;
+    agree *a = NULL;
+    char printed[1024];
+    if (t) {
+        hd_case_print(&x.c, printed, sizeof printed);
+        fuzz_put(t, "%s, %s by %s%s, blocks of %u threads, %u of them; batches:", printed, x.config.strategy == SIMT_PCT ? "pct" : "random",
+                 x.config.unit == SIMT_BY_WARP ? "warp" : "lane", x.config.weak ? ", weak memory" : "", x.threads, x.blocks);
+    }
+    hd_status status = scene_open_empty(&x.c, &s);
+    if (!status) status = agree_open(s, &a);
+    const char *why = status ? fuzz_say("%s: %s", hd_status_name(status), hd_why()) : go_through(&x, a, s, &f, steps, t);
+    agree_close(a);
+    return why;
+}
+
+static const char *run(const uint8_t *bytes, size_t n, uint64_t *steps) { return run_told(bytes, n, steps, NULL); }
+
+static size_t tell(const uint8_t *bytes, size_t n, char *text, size_t room)
+{
+    fuzz_text t = fuzz_text_in(text, room);
+    uint64_t steps = 0;
+    run_told(bytes, n, &steps, &t);
+    return t.used;
+}
+
+const fuzz_target fuzz_kernels = { "kernels", "batches by any GPU kernel on the host machine, against the reference in the order of their tickets", MOST, 3000, run, tell, NULL };

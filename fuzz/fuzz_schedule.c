@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * fuzz_schedule.c - the input is the schedule. The first bytes say which small situation a kernel is in; the rest say who runs next, two bytes
+ * a decision: how many decisions are passed over, at which the first choice is taken, and which choice is taken then. What is cut off is
+ * quiet: a lane goes on as far as it can. So the smallest input that goes wrong is the simplest story.
+ *
+ *   byte 0   operation         byte 3   slots, buckets, dual        byte 6   the scene's seed
+ *   byte 1   variant           byte 4   items, keys, pins           then     decisions
+ *   byte 2   policy            byte 5   where, units, weak memory
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fuzz/fuzz.h"
+#include "fuzz/stage.h"
+#include "judge/agree.h"
+
+enum { MOST = 519, HEAD = 7, DECISIONS = (MOST - HEAD) / 2, PASS = 255, THREADS = 32, BLOCKS = 2, BOUND = 1000 };
+
+typedef struct play {
+    hd_case c;
+    uint32_t row;
+    simt_config config;
+    simt_decision schedule[DECISIONS];
+    size_t n;
+} play;
+
+static void situation_of(play *x, feed *f)
+{
+    hd_case *c = &x->c;
+    hd_op op = (hd_op)feed_below(f, HD_OP_ERASE_IF); /* those with keys: the others meet nobody */
+    feed variant = feed_of(f->next, feed_left(f) ? 1 : 0);
+    feed_byte(f);
+    *c = hd_case_default();
+    snprintf(c->op, sizeof c->op, "%s", hd_op_name(op));
+    snprintf(c->policy, sizeof c->policy, "%s", fuzz_policy(f));
+    uint8_t shape = feed_byte(f), items = feed_byte(f);
+    c->slots = ((const uint32_t[]){ 2, 3, 4, 16 })[shape % 4];
+    c->buckets = 1 + shape / 4 % 3;
+    c->dual = shape & 128 && c->buckets > 1;
+    c->layout = shape & 64 ? HD_LAYOUT_PLANES : HD_LAYOUT_PAIRS;
+    c->admit = shape & 32 ? HD_ADMIT_ALWAYS : HD_ADMIT_SCORE;
+    c->batch = 2 + items % 4;
+    c->batches = 1;
+    c->duplicate_ppm = items & 4 ? 300000 : 0;
+    c->extreme_ppm = items & 8 ? 200000 : 0;
+    c->pins = items / 16 % 4;
+    snprintf(c->keys, sizeof c->keys, "uniform:%u", 2 + items / 64 * 5);
+    x->config = fuzz_way(f);
+    c->seed = feed_byte(f);
+    x->row = fuzz_row(&variant, op, c);
+    if (x->row < HKV_ROWS) snprintf(c->kernel, sizeof c->kernel, "%s", hkv_rows[x->row].variant);
+}
+
+static void play_of(play *x, feed *f)
+{
+    memset(x, 0, sizeof *x);
+    situation_of(x, f);
+    uint64_t at = 0;
+    while (feed_more(f)) {
+        uint8_t pass = feed_byte(f), choice = feed_byte(f);
+        at += pass;
+        if (pass == PASS) continue;
+        x->schedule[x->n].at = at++;
+        x->schedule[x->n++].choice = 1u + choice;
+    }
+    x->config.strategy = SIMT_REPLAY;
+    x->config.replayed = SIMT_SEARCH; /* it lets no lane spin while others can go on: the quiet rest of a schedule ends */
+    x->config.bound = BOUND;
+    x->config.schedule = x->schedule;
+    x->config.schedule_n = x->n;
+}
+
+static const char *run(const uint8_t *bytes, size_t n, uint64_t *steps)
+{
+    play x;
+    feed f = feed_of(bytes, n);
+    scene *s = NULL;
+    agree *a = NULL;
+    simt_machine *m = fuzz_machine();
+    const char *why = NULL;
+    play_of(&x, &f);
+    if (x.row == HKV_ROWS || !m) return NULL;
+    scene_kernel k = scene_kernel_at(x.row, THREADS, BLOCKS);
+    const scene_kernel *kernels[] = { &k };
+    hd_status status = scene_open(&x.c, kernels, 1, &s);
+    if (status == HD_EINVAL) return NULL; /* sums of values that are no numbers */
+    if (!status) status = agree_open(s, &a);
+    if (!status) {
+        agree_watch_with(a, &x.config, 1);
+        status = agree_run(a, m, &x.config, &why);
+        *steps += simt_machine_totals(m).decisions;
+    }
+    if (status) why = hd_why();
+    why = why ? fuzz_say("%s", why) : NULL;
+    agree_close(a);
+    return why;
+}
+
+static size_t tell(const uint8_t *bytes, size_t n, char *text, size_t room)
+{
+    static const struct { uint32_t at; const char *name; } place[] = { { SIMT_AT_ALL, "all" }, { SIMT_AT_ATOMIC, "atomic" }, { SIMT_AT_SYNC, "sync" }, { SIMT_AT_NONE, "none" } };
+    play x;
+    feed f = feed_of(bytes, n);
+    fuzz_text t = fuzz_text_in(text, room);
+    char printed[1024], schedule[DECISIONS * 12];
+    size_t where = 0;
+    play_of(&x, &f);
+    hd_case_print(&x.c, printed, sizeof printed);
+    simt_schedule_print(x.schedule, x.n, schedule, sizeof schedule);
+    while (place[where].at != x.config.preempt) where++;
+    fuzz_put(&t, "heddle sched '%s' --unit %s --preempt %s%s --threads %d --blocks %d --strategy search --bound %d --replay '%s'", printed, x.config.unit == SIMT_BY_WARP ? "warp" : "lane", place[where].name,
+             x.config.weak ? " --weak" : "", THREADS, BLOCKS, BOUND, schedule);
+    return t.used;
+}
+
+const fuzz_target fuzz_schedule = { "schedule", "who runs next, in a small situation of a kernel: no order of its lanes goes wrong", MOST, 700, run, tell, NULL };

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * stage.h - what targets that run kernels share: the machine, and which kernel for which operation.
+ */
+#ifndef HD_FUZZ_STAGE_H
+#define HD_FUZZ_STAGE_H
+
+#include "fuzz/feed.h"
+#include "judge/kernels.h"
+
+/* The host machine, opened once in a process: every run forgets the one before. NULL: no memory. */
+simt_machine *fuzz_machine(void);
+
+/* Any row that runs the operation on such tables; HKV_ROWS: none does. */
+uint32_t fuzz_row(feed *f, hd_op op, const hd_case *c);
+
+/* A row of policies/registry.inc, whichever there are. */
+const char *fuzz_policy(feed *f);
+
+/* How lanes are scheduled, all but by whom. */
+simt_config fuzz_way(feed *f);
+
+#endif
