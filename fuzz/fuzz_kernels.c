@@ -162,4 +162,4 @@ static size_t tell(const uint8_t *bytes, size_t n, char *text, size_t room)
     return t.used;
 }
 
-const fuzz_target fuzz_kernels = { "kernels", "batches by any GPU kernel on the host machine, against the reference in the order of their tickets", MOST, 3000, run, tell, NULL };
+const fuzz_target fuzz_kernels = { "kernels", "batches by any GPU kernel on the host machine, against the reference in the order of their tickets", MOST, 2600, run, tell, NULL };

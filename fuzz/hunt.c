@@ -158,7 +158,7 @@ static bool without(hunter *x, size_t piece)
         memcpy(x->bytes + at, f->bytes + end, f->n - end);
         bool went = adopt(x, f->n - piece);
         any = any || went;
-        end = went ? (at < f->n ? at : f->n) : end - (piece > 1 ? piece / 2 : 1);
+        end = went ? (at < f->n ? at : f->n) : end - (piece > 12 ? piece / 4 : 1);
     }
     return any;
 }
@@ -182,7 +182,7 @@ static void shrink(hunter *x)
     fuzz_find *f = &x->h->found;
     for (bool any = true; any && may_try(x);) {
         any = false;
-        for (size_t piece = f->n; piece && may_try(x); piece /= 2) any = without(x, piece < f->n ? piece : f->n ? f->n : 1) || any;
+        for (size_t piece = f->n; piece && may_try(x); piece -= 1 + (piece > 12 ? piece / 3 : 0)) any = without(x, piece < f->n ? piece : f->n ? f->n : 1) || any;
         any = lower(x) || any;
     }
 }

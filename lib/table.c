@@ -26,6 +26,13 @@ static hd_when tick(hd_table *t, const hd_batch *b, const hd_op_row *row)
     return when;
 }
 
+/* Gives the ticks of a batch that was not run back, unless others were taken since: then they are lost, and the clock has a gap. */
+static void untick(hd_table *t, const hd_batch *b, const hd_op_row *row, hd_when when)
+{
+    uint64_t after = when.clock + (hd_op_is_keyed(row) ? b->n : 0);
+    if (t->info.clock == HD_CLOCK_LOGICAL) atomic_compare_exchange_strong(&t->clock, &after, when.clock);
+}
+
 static void add_outcomes(hd_table *t, const uint64_t *outcomes)
 {
     for (int o = 0; o < HD_OUTCOME_COUNT; o++)
@@ -77,8 +84,10 @@ hd_status hd_run(hd_table *t, hd_batch *b)
     hd_status status = hd_batch_check(t, b, row);
     if (!status) status = hd_kernel_pick(&t->info, b, load_factor_of(t), &kernel);
     if (!status) {
+        hd_when when = tick(t, b, row);
         b->ran = kernel->ran[b->op];
-        status = kernel->launch(t->state, b, tick(t, b, row), outcomes);
+        status = kernel->launch(t->state, b, when, outcomes);
+        if (status) untick(t, b, row, when);
     }
     if (!status) tally(t, b, row, outcomes);
     t->lock->leave(t->lock_state, row->role);

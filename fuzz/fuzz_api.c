@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * fuzz_api.c - any sequence of calls of the library, on two tables at once: right ones and wrong ones, with memory refused and files failing now
+ * and then. Every call has the status that the header promises; one that is refused gives a reason, writes nothing and leaves its table as it
+ * was; after one that is not, every invariant holds; reading changes nothing; at the end nothing is left.
+ *
+ *   a step   which table and call, trouble, and then what the call takes
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+
+#include "fuzz/feed.h"
+#include "fuzz/fuzz.h"
+#include "fuzz/stage.h"
+#include "fuzz/world.h"
+#include "judge/arrays.h"
+#include "judge/rules.h"
+
+enum { MOST = 1024, STEPS = 48, TABLES = 2, ITEMS = 16, SLOTS_SHOWN = 40, KEYS = 21, MEMORY_MOST = 16 << 20 };
+
+typedef struct seen {
+    hd_info info;
+    hd_counters counters;
+    uint64_t sum, entries;
+} seen;
+
+typedef struct one {
+    hd_table *t;      /* NULL: not open */
+    hd_config c;
+    judge_arrays arrays;
+    seen before;
+} one;
+
+typedef struct session {
+    fuzz_world w;
+    one table[TABLES];
+    one *x;           /* whom this step is about */
+    feed f;
+    fuzz_text *text;  /* NULL: nobody listens    */
+    bool troubled;    /* this step                */
+} session;
+
+#define TELL(s, ...) ((s)->text ? fuzz_put((s)->text, __VA_ARGS__) : (void)0)
+
+/* ---- Before and after a call ---------------------------------------------------------------------------------- */
+
+static int add(void *context, uint64_t key, uint64_t score, void *value)
+{
+    seen *s = (seen *)context;
+    const uint8_t *p = (const uint8_t *)value;
+    uint64_t h = key * 0x9e3779b97f4a7c15u ^ score;
+    for (uint32_t i = 0; i < s->info.value_bytes; i++) h = h * 31 + p[i];
+    s->sum += h * 0xbf58476d1ce4e5b9u;
+    s->entries++;
+    return 0;
+}
+
+static void look(const one *x, seen *s)
+{
+    memset(s, 0, sizeof *s);
+    if (!x->t) return;
+    hd_table_info(x->t, &s->info);
+    hd_counters_sync(x->t, &s->counters);
+    hd_for_each(x->t, add, s);
+}
+
+/* One call from here on may meet trouble: a refused allocation, or a file call that fails. */
+static void begin(session *s)
+{
+    static const int faults[] = { EIO, ENOSPC, EINTR, SHELF_SHORT };
+    uint8_t trouble = feed_byte(&s->f);
+    look(s->x, &s->x->before);
+    s->w.refused = 0;
+    s->troubled = trouble >= 200;
+    if (trouble >= 228) {
+        s->w.shelf.fail_at = s->w.shelf.calls + 1 + trouble % 7;
+        s->w.shelf.fail_with = faults[trouble / 7 % 4];
+        TELL(s, " [file call %d fails: %d]", 1 + trouble % 7, s->w.shelf.fail_with);
+    } else if (s->troubled) {
+        s->w.refuse_at = s->w.takes + 1 + trouble % 7;
+        TELL(s, " [allocation %d is refused]", 1 + trouble % 7);
+    }
+}
+
+/* The call has come back with status `got`, where `wanted` was promised; HD_STATUS_COUNT: OK, or no memory. `reads`: nothing may have changed. */
+static const char *end(session *s, const char *call, hd_status got, hd_status wanted, bool reads)
+{
+    bool refused = s->w.refused > 0, failed = s->w.shelf.fail_at && s->w.shelf.calls >= s->w.shelf.fail_at;
+    s->w.refuse_at = s->w.shelf.fail_at = 0;
+    TELL(s, " -> %s", hd_status_name(got));
+    bool either = wanted == HD_STATUS_COUNT && (got == HD_OK || got == HD_ENOMEM);
+    bool by_trouble = (refused && got == HD_ENOMEM) || (failed && got == HD_EIO);
+    if (got != wanted && !either && !by_trouble) return fuzz_say("%s: %s (%s), and not %s", call, hd_status_name(got), hd_why(), hd_status_name(wanted == HD_STATUS_COUNT ? HD_OK : wanted));
+    if (got && !hd_why()[0]) return fuzz_say("%s: %s without a reason", call, hd_status_name(got));
+    if (!s->x->t) return NULL;
+    if (hd_check(s->x->t)) return fuzz_say("%s: %s", call, hd_why());
+    seen now;
+    look(s->x, &now);
+    const seen *was = &s->x->before;
+    if (got && memcmp(&now, was, sizeof now) != 0) return fuzz_say("%s: refused, and the table is another", call);
+    if (reads && (now.sum != was->sum || now.entries != was->entries)) return fuzz_say("%s: it reads, and the table is another", call);
+    return NULL;
+}
+
+/* ---- Opening ----------------------------------------------------------------------------------------------------- */
+
+static hd_config some_config(session *s)
+{
+    hd_config c = hd_config_default();
+    uint8_t shape = feed_byte(&s->f), more = feed_byte(&s->f);
+    c.policy = fuzz_policy(&s->f);
+    c.lock = ((const char *[]){ "ordered", "rw", "exclusive", "none" })[more % 4];
+    c.backend = more >> 5 == 7 ? "host" : "ref";
+    c.slots = ((const uint32_t[]){ 4, 2, 3, 8, 16, 1024 })[shape % 6];
+    c.capacity = c.slots * (1 + (uint64_t)(shape / 6 % 4));
+    c.dual = shape & 128 && c.capacity > c.slots;
+    c.value_bytes = ((const uint32_t[]){ 8, 0, 1, 4, 24, 100 })[more / 4 % 6];
+    c.pins = shape / 24 % 4;
+    c.threads = 1;
+    c.seams = &s->w.seams;
+    return c;
+}
+
+static const uint64_t huge[] = { 1ull << 61, (1ull << 62) + 1, 1ull << 63, (1ull << 63) + 1, UINT64_MAX - 1, UINT64_MAX };
+enum { HUGES = sizeof huge / sizeof *huge };
+
+/* One field that cannot be. HD_OK: none. */
+static hd_status spoil_config(hd_config *c, uint8_t how)
+{
+    static const char *const name[] = { NULL, "", "lruu", "a name that is longer than any name of a row has ever been, and then some more of it" };
+    static const uint32_t slots[] = { 0, 1, 1025, UINT32_MAX }, bytes[] = { 65537, 1u << 31, UINT32_MAX };
+    uint8_t v = how / 20;
+    switch (how % 20) {
+    case 1: return c->design = name[v % 4], HD_EINVAL;
+    case 2: return c->backend = name[v % 4], HD_EINVAL;
+    case 3: return c->policy = name[v % 4], HD_EINVAL;
+    case 4: return c->lock = name[v % 4], HD_EINVAL;
+    case 5: return c->admit = (hd_admit)(v ? -1 : 2), HD_EINVAL;
+    case 6: return c->layout = (hd_layout)(v ? INT_MIN : 3), HD_EINVAL;
+    case 7: return c->tiers = (hd_tiers)(v ? INT_MAX : 2), HD_EINVAL;
+    case 8: return c->fetch = (hd_fetch)(v ? -1 : 3), HD_EINVAL;
+    case 9: return c->clock = (hd_clock)(v ? -1 : 2), HD_EINVAL;
+    case 10: return c->threads = v ? UINT32_MAX : 1025, HD_EINVAL;
+    case 11: return c->slots = slots[v % 4], HD_EINVAL;
+    case 12: return c->value_bytes = bytes[v % 3], HD_EINVAL;
+    case 13: return c->capacity = 0, HD_EINVAL;
+    case 14: return c->capacity = huge[v % HUGES], HD_EINVAL;
+    case 15: return c->pins = v ? UINT32_MAX : (1u << 30) + 1, HD_EINVAL;
+    case 16: return c->dual = true, c->capacity = c->slots, HD_EINVAL;
+    case 17: return c->capacity = 1ull << 40, HD_ENOMEM;
+    default: return HD_OK;
+    }
+}
+
+static void close_table(one *x)
+{
+    hd_close(x->t);
+    if (x->t) judge_arrays_close(&x->arrays);
+    x->t = NULL;
+}
+
+static const char *opened(session *s, hd_table *t, const char *call, hd_status got, hd_status wanted)
+{
+    one *x = s->x;
+    bool touched = got && t != NULL;
+    x->t = got ? NULL : t;
+    if (x->t && !judge_arrays_open(&x->arrays, SLOTS_SHOWN, x->c.value_bytes)) {
+        hd_close(t);
+        x->t = NULL;
+    }
+    return touched ? fuzz_say("%s: refused, and there is a table", call) : end(s, call, got, wanted, false);
+}
+
+static const char *call_open(session *s)
+{
+    hd_table *t = NULL;
+    close_table(s->x);
+    s->x->c = some_config(s);
+    uint8_t how = feed_byte(&s->f);
+    hd_config c = s->x->c;
+    hd_status wanted = spoil_config(&c, how);
+    TELL(s, "open %s %s slots=%" PRIu32 " capacity=%" PRIu64 " value_bytes=%" PRIu32 "%s", c.policy ? c.policy : "NULL", c.backend ? c.backend : "NULL", c.slots, c.capacity, c.value_bytes, wanted ? " (wrong)" : "");
+    begin(s);
+    hd_status got = how % 20 == 18 ? hd_open(NULL, &t) : how % 20 == 19 ? hd_open(&c, NULL) : hd_open(&c, &t);
+    return opened(s, t, "hd_open", got, how % 20 >= 18 ? HD_EINVAL : wanted);
+}
+
+/* ---- Batches -------------------------------------------------------------------------------------------------------- */
+
+static bool needs_value(hd_op op) { return op == HD_OP_ASSIGN || op == HD_OP_ASSIGN_VALUES || (op >= HD_OP_ACCUM_OR_ASSIGN && op <= HD_OP_FIND_OR_INSERT); }
+static bool needs_ptr(hd_op op) { return op == HD_OP_FIND_PTR || op == HD_OP_FIND_OR_INSERT_PTR; }
+
+/* A batch as it should be, its inputs filled in. */
+static void some_batch(session *s, hd_batch *b)
+{
+    one *x = s->x;
+    feed *f = &s->f;
+    uint8_t ops = feed_byte(f), more = feed_byte(f);
+    memset(b, 0, sizeof *b);
+    b->op = (hd_op)(ops % HD_OP_COUNT_);
+    const judge_op *rule = &judge_ops[b->op];
+    uint64_t capacity = x->before.info.capacity;
+    if (rule->keyed) b->n = 1 + more % ITEMS;
+    if (rule->range) {
+        b->start = feed_number(f) % (capacity + 1);
+        b->n = capacity - b->start < SLOTS_SHOWN ? capacity - b->start : SLOTS_SHOWN;
+    }
+    judge_arrays_lend(&x->arrays, b);
+    uint64_t *key = (uint64_t *)judge_arrays_at(&x->arrays, JUDGE_KEY), *score = (uint64_t *)judge_arrays_at(&x->arrays, JUDGE_SCORE);
+    uint8_t *value = (uint8_t *)judge_arrays_at(&x->arrays, JUDGE_VALUE), *flag = (uint8_t *)judge_arrays_at(&x->arrays, JUDGE_FLAG);
+    memset(score, 0, (size_t)b->n * sizeof *score);
+    for (uint64_t i = 0; rule->keyed && i < b->n; i++) {
+        uint64_t k = feed_below(f, KEYS + 3);
+        key[i] = k < KEYS ? k : HD_KEY_RESERVED + k - KEYS;
+        flag[i] = (uint8_t)(k % 3);
+        if (more & 64) score[i] = feed_number(f);
+        memset(value + i * x->c.value_bytes, (int)(k + more), x->c.value_bytes);
+    }
+    if (!(more & 64) && strcmp(x->c.policy, "custom") != 0) b->score = NULL;
+    b->elem = (hd_elem)(more / 16 % 6);
+    for (int tries = 0; tries < HD_ELEM_COUNT && x->c.value_bytes % judge_elem_bytes(b->elem); tries++) b->elem = (hd_elem)((b->elem + 1) % HD_ELEM_COUNT);
+    b->holder = 1 + ops / 64;
+    hd_row row;
+    uint64_t rows = 0;
+    while (hd_list(HD_PREDICATES, (size_t)rows, &row)) rows++;
+    hd_list(HD_PREDICATES, (size_t)(more % rows), &row);
+    b->pred = row.name;
+    if (rule->predicate) b->pred_arg[0] = feed_number(f), b->pred_arg[1] = feed_number(f);
+    if (more & 128) b->value_out = NULL, b->list_value = NULL, b->score_out = NULL;
+}
+
+/* One thing that is wrong with it, if this kind of wrong applies to the operation. HD_OK: it does not. */
+static hd_status spoil_batch(session *s, hd_batch *b, uint8_t how)
+{
+    const judge_op *rule = &judge_ops[b->op];
+    uint8_t v = how / 16;
+    bool sums = b->op == HD_OP_ACCUM_OR_ASSIGN, holds = b->op == HD_OP_LOCK_KEYS || b->op == HD_OP_UNLOCK_KEYS;
+    switch (how % 16) {
+    case 1: return rule->keyed ? b->key = NULL, HD_EINVAL : HD_OK;
+    case 2: return needs_value(b->op) && s->x->c.value_bytes ? b->value = NULL, HD_EINVAL : HD_OK;
+    case 3: return needs_ptr(b->op) ? b->ptr = NULL, HD_EINVAL : HD_OK;
+    case 4: return b->op == HD_OP_SIZE || b->op == HD_OP_SIZE_IF ? b->count = NULL, HD_EINVAL : HD_OK;
+    case 5: return holds ? b->holder = 0, HD_EINVAL : HD_OK;
+    case 6: return rule->predicate ? b->pred = v % 2 ? NULL : "score_bellow", HD_EINVAL : HD_OK;
+    case 7: return rule->rescores && strcmp(s->x->c.policy, "custom") == 0 ? b->score = NULL, HD_EINVAL : HD_OK;
+    case 8: return b->n = huge[v % HUGES], HD_EINVAL;
+    case 9: return b->kernel = v % 2 ? "" : "tlpv9", HD_EINVAL;
+    case 10: return b->op = (hd_op)(v % 2 ? HD_OP_COUNT_ + v : -1 - v), HD_EINVAL;
+    case 11: return sums ? b->elem = (hd_elem)(v % 2 ? HD_ELEM_COUNT + v : -1), HD_EINVAL : HD_OK;
+    case 12: return sums && b->flag ? ((uint8_t *)judge_arrays_at(&s->x->arrays, JUDGE_FLAG))[v % b->n] = (uint8_t)(3 + v), HD_EINVAL : HD_OK;
+    case 13: return rule->range ? b->start = s->x->before.info.capacity + 1 + v, HD_EINVAL : HD_OK;
+    case 14: return rule->range ? b->n = s->x->before.info.capacity - b->start + 1, HD_EINVAL : HD_OK;
+    default: return HD_OK;
+    }
+}
+
+/* Nothing at all was written: as after an operation that delivers nothing. */
+static const char *all_poison(const session *s, hd_batch whole)
+{
+    whole.op = HD_OP_CLEAR;
+    const char *why = judge_arrays_check(&s->x->arrays, &whole);
+    return why ? fuzz_say("a batch that was refused: %s", why) : NULL;
+}
+
+static const char *call_run(session *s)
+{
+    hd_batch b, whole;
+    look(s->x, &s->x->before);
+    some_batch(s, &b);
+    judge_arrays_lend(&s->x->arrays, (whole = b, &whole));
+    whole.n = b.n;
+    uint8_t how = feed_byte(&s->f);
+    hd_status wanted = spoil_batch(s, &b, how);
+    bool none_divides = whole.op == HD_OP_ACCUM_OR_ASSIGN && s->x->c.value_bytes % judge_elem_bytes(whole.elem);
+    if (none_divides) wanted = HD_EINVAL;
+    judge_arrays_arm(&s->x->arrays);
+    TELL(s, "%s of %" PRIu64 "%s", hd_op_name(whole.op), whole.n, wanted ? " (wrong)" : "");
+    begin(s);
+    hd_status got = how % 16 == 15 ? hd_run(how & 16 ? s->x->t : NULL, how & 16 ? NULL : &b) : hd_run(s->x->t, &b);
+    const char *why = end(s, hd_op_name(whole.op), got, how % 16 == 15 ? HD_EINVAL : wanted, whole.op <= HD_OP_FIND_MISSED || (whole.op >= HD_OP_EXPORT && whole.op <= HD_OP_SIZE_IF));
+    if (why) return why;
+    if (got == HD_EINVAL) return all_poison(s, whole);
+    if (got) return NULL; /* what was lent for the answers may have been used */
+    why = judge_arrays_check(&s->x->arrays, &whole);
+    uint64_t ticks = judge_ops[whole.op].keyed ? whole.n : 0;
+    hd_info info;
+    if (!why && (hd_table_info(s->x->t, &info) || info.now != s->x->before.info.now + ticks)) why = "the clock went wrong";
+    return why ? fuzz_say("%s: %s", hd_op_name(whole.op), why) : NULL;
+}
+
+/* ---- The other calls -------------------------------------------------------------------------------------------------- */
+
+static const char *call_grow(session *s)
+{
+    uint64_t now = s->x->before.info.buckets, how = feed_byte(&s->f), buckets = how < 64 ? now * (how % 4) : how < 128 ? now * 2 + 1 : feed_number(&s->f);
+    bool multiple = buckets && now && buckets % now == 0, small = buckets < 1ull << 36;
+    TELL(s, "grow from %" PRIu64 " to %" PRIu64, now, buckets);
+    begin(s);
+    hd_status got = hd_grow(s->x->t, buckets), wanted = !multiple ? HD_EINVAL : small ? HD_STATUS_COUNT : got == HD_EINVAL ? HD_EINVAL : HD_ENOMEM;
+    return end(s, "hd_grow", got, multiple && now == 1 && buckets == 1 ? HD_OK : wanted, true);
+}
+
+static const char *call_reserve(session *s)
+{
+    uint64_t capacity = feed_number(&s->f);
+    TELL(s, "reserve %" PRIu64, capacity);
+    begin(s);
+    hd_status got = hd_reserve(s->x->t, capacity);
+    bool fits = capacity <= s->x->before.info.capacity, absurd = capacity > 1ull << 36;
+    return end(s, "hd_reserve", got, fits ? HD_OK : absurd && got == HD_EINVAL ? HD_EINVAL : HD_STATUS_COUNT, true);
+}
+
+static const char *call_small(session *s)
+{
+    uint64_t size;
+    double load;
+    uint8_t which = feed_byte(&s->f), none = which & 128;
+    hd_table *t = none ? NULL : s->x->t;
+    TELL(s, "small call %d%s", which % 6, none ? " of no table" : "");
+    begin(s);
+    hd_status got = HD_OK;
+    switch (which % 6) {
+    case 0: got = hd_size_sync(t, which & 64 ? NULL : &size); break;
+    case 1: got = hd_load_factor_sync(t, which & 64 ? NULL : &load); break;
+    case 2: got = hd_clear(t); break;
+    case 3: got = hd_epoch_set(t, (uint32_t)feed_number(&s->f)); break;
+    case 4: got = hd_for_each(t, which & 64 ? NULL : add, &(seen){ .entries = 0 }); break;
+    default: got = hd_check(t); break;
+    }
+    bool takes_pointer = which % 6 < 2 || which % 6 == 4;
+    if (got == HD_OK && which % 6 == 0 && size != s->x->before.entries) return fuzz_say("hd_size_sync: %" PRIu64 " of %" PRIu64, size, s->x->before.entries);
+    return end(s, "a small call", got, none || (takes_pointer && which & 64) ? HD_EINVAL : HD_OK, which % 6 != 2);
+}
+
+static const char *path_of(session *s)
+{
+    static char longest[5000];
+    memset(longest, 'p', sizeof longest - 1);
+    static const char *const path[] = { "a", "b", "a", "b", "a", "missing", "", longest, NULL };
+    return path[feed_below(&s->f, sizeof path / sizeof *path)];
+}
+
+static bool short_path(const char *path) { return path && *path && strlen(path) < 100; }
+
+static const char *call_save(session *s)
+{
+    const char *path = path_of(s);
+    if (path && strcmp(path, "missing") == 0) path = "a";
+    TELL(s, "save %.10s", path ? path : "NULL");
+    begin(s);
+    hd_status got = hd_save(s->x->t, path);
+    return end(s, "hd_save", got, short_path(path) ? HD_OK : !path ? HD_EINVAL : got == HD_EIO ? HD_EIO : HD_EINVAL, true);
+}
+
+/* What a load of that file must say; the file is sound, since only hd_save wrote it. */
+static hd_status of_file(const session *s, const char *path, const one *to)
+{
+    if (!path) return HD_EINVAL;
+    judge_shelf_file *file = judge_shelf_find((judge_shelf *)(uintptr_t)&s->w.shelf, path);
+    if (!file) return HD_EIO;
+    const uint8_t *p = file->bytes;
+    uint32_t value_bytes = (uint32_t)p[60] | (uint32_t)p[61] << 8; /* doc/snapshot.md */
+    return !to || (strncmp((const char *)p + 32, to->c.policy, 16) == 0 && value_bytes == to->c.value_bytes) ? HD_STATUS_COUNT : HD_EINVAL;
+}
+
+static const char *call_load(session *s)
+{
+    uint64_t dropped = 0;
+    const char *path = path_of(s);
+    hd_status wanted = of_file(s, path, s->x);
+    TELL(s, "load %.10s", path ? path : "NULL");
+    begin(s);
+    return end(s, "hd_load", hd_load(s->x->t, path, &dropped), wanted, false);
+}
+
+static const char *call_open_snapshot(session *s)
+{
+    hd_table *t = NULL;
+    hd_info info;
+    close_table(s->x);
+    const char *path = path_of(s);
+    hd_config c = some_config(s);
+    hd_status wanted = of_file(s, path, NULL);
+    TELL(s, "open_snapshot %.10s", path ? path : "NULL");
+    begin(s);
+    hd_status got = hd_open_snapshot(path, &c, &t);
+    if (!got && !hd_table_info(t, &info)) {
+        c.policy = info.policy;
+        c.value_bytes = info.value_bytes;
+    }
+    s->x->c = c;
+    return opened(s, t, "hd_open_snapshot", got, wanted);
+}
+
+static const char *step(session *s)
+{
+    uint8_t what = feed_byte(&s->f);
+    s->x = &s->table[what & 1];
+    TELL(s, "\n  %d: ", what & 1);
+    if (!s->x->t) return what / 2 % 16 == 15 ? call_open_snapshot(s) : call_open(s);
+    look(s->x, &s->x->before);
+    switch (what / 2 % 16) {
+    case 9: return call_grow(s);
+    case 10: return call_reserve(s);
+    case 11: return call_small(s);
+    case 12: return call_save(s);
+    case 13: return call_load(s);
+    case 14: return call_open(s);
+    case 15: return call_open_snapshot(s);
+    default: return call_run(s);
+    }
+}
+
+static const char *run_told(const uint8_t *bytes, size_t n, uint64_t *steps, fuzz_text *t)
+{
+    static const char *const files[] = { "a", "b", NULL };
+    session s;
+    memset(&s, 0, sizeof s);
+    fuzz_world_open(&s.w);
+    s.w.live_most = MEMORY_MOST;
+    s.f = feed_of(bytes, n);
+    s.text = t;
+    if (t) fuzz_put(t, "calls:");
+    const char *why = NULL;
+    int i = 0;
+    for (; i < STEPS && !why && feed_more(&s.f); i++) why = step(&s);
+    *steps += (uint64_t)i;
+    why = why ? fuzz_say("call %d: %s", i - 1, why) : NULL;
+    for (int k = 0; k < TABLES; k++) close_table(&s.table[k]);
+    const char *left = fuzz_world_close(&s.w, files);
+    return why ? why : left;
+}
+
+static const char *run(const uint8_t *bytes, size_t n, uint64_t *steps) { return run_told(bytes, n, steps, NULL); }
+
+static size_t tell(const uint8_t *bytes, size_t n, char *text, size_t room)
+{
+    fuzz_text t = fuzz_text_in(text, room);
+    uint64_t steps = 0;
+    run_told(bytes, n, &steps, &t);
+    return t.used;
+}
+
+const fuzz_target fuzz_api = { "api", "calls of the library, right and wrong, with memory refused and files failing: the documented status, nothing changed when refused", MOST, 110, run, tell, NULL };
