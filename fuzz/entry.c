@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * entry.c - a target as a program of its own, by -DFUZZ_ONE=NAME: for libFuzzer, for AFL++, and, with -DFUZZ_MAIN, for neither: then the files
- * of the command line, or standard input, are run once. What is wrong ends the process by abort, as fuzzers want it.
+ * of the command line, or standard input, are run once, and --words prints the target's dictionary. What is wrong ends the process by abort, as fuzzers want it.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "fuzz/fuzz.h"
 
@@ -43,9 +44,21 @@ static int run_file(const char *path)
     return LLVMFuzzerTestOneInput(bytes, n);
 }
 
+/* What mutations may put in, as a dictionary for libFuzzer and AFL++. */
+static int print_words(const char *const *word)
+{
+    for (; word && *word; word++) {
+        putchar('"');
+        for (const char *c = *word; *c; c++) printf("\\x%02X", (unsigned char)*c);
+        puts("\"");
+    }
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     int failed = 0;
+    if (argc == 2 && strcmp(argv[1], "--words") == 0) return print_words((&ROW(FUZZ_ONE))->word);
 #ifdef __AFL_FUZZ_TESTCASE_LEN
     __AFL_INIT();
     const uint8_t *shared = __AFL_FUZZ_TESTCASE_BUF;

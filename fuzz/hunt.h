@@ -45,4 +45,7 @@ typedef struct fuzz_hunt {
 hd_status fuzz_hunt_run(fuzz_hunt *h);
 void fuzz_hunt_close(fuzz_hunt *h);
 
+/* What t says of these bytes; in a process of its own, since it may have to run them. As much as was said before an end. */
+void fuzz_tell(const fuzz_target *t, const uint8_t *bytes, size_t n, char *text, size_t room);
+
 #endif

@@ -8,7 +8,7 @@
 . "${top_srcdir:?}/tests/cases.sh"
 cd "$top_srcdir" || exit 1
 
-mapfile -t pages < <(ls ./*.md doc/*.md bench/*.md 2>/dev/null)
+mapfile -t pages < <(ls ./*.md doc/*.md bench/*.md fuzz/*.md 2>/dev/null)
 book() { cat "${pages[@]}"; }
 book >"$work/book"
 { [ "${#pages[@]}" -ge 10 ] || echo "only ${#pages[@]}"; } | none "there are pages"
@@ -22,7 +22,7 @@ done | none "every link leads to a file"
 
 # Words in backquotes that look like paths of the tree: a folder and a slash, or a file of a kind that we have.
 for page in "${pages[@]}"; do
-  grep -oE '`(include|lib|ref|policies|predicates|concurrency|workload|judge|tools|tests|doc|bench|simt|examples|completion|build-aux)/[A-Za-z0-9_./-]*`' "$page" |
+  grep -oE '`(include|lib|ref|policies|predicates|concurrency|workload|judge|tools|tests|doc|bench|fuzz|simt|examples|completion|build-aux)/[A-Za-z0-9_./-]*`' "$page" |
     tr -d '`' | while read -r path; do [ -e "$path" ] || [[ $path == *NAME* ]] || echo "$page: $path is not there"; done
 done | none "every path that is named exists"
 
@@ -43,7 +43,7 @@ grep -oE '^    (HD_[A-Z_0-9]+)' include/heddle.h | tr -d ' ' | grep -vE '_COUNT_
 done | none "every public enumerator is explained"
 
 "$HEDDLE" list --csv >"$work/list" 2>&1
-for kind in designs backends policies locks predicates kernels operations outcomes elements workloads formats; do
+for kind in designs backends policies locks predicates kernels operations outcomes elements workloads formats targets; do
   grep "^$kind," "$work/list" | cut -d, -f2 | while read -r name; do
     # as a word of its own in a page; in a table, a list or backquotes
     grep -qE "(^|[^A-Za-z0-9_])$name($|[^A-Za-z0-9_])" "$work/book" || echo "$kind: $name"
@@ -150,6 +150,7 @@ if [ -n "$python" ]; then
     described bench --backend ref locks capacity=4Ki batch=64 batches=2 --repeat 1
     described inspect "$work/t.heddle"
     described check "$work/t.heddle"
+    described fuzz case --runs 20 --seed 2
   } | none "doc/output.md describes every key of every verb"
   grep -ohE 'heddle\.[a-z.]+/[0-9]+' tools/*.c | sort -u | while read -r schema; do
     grep -qxF "$schema" "$work/schemas" || echo "$schema: no verb above printed it"

@@ -16,7 +16,7 @@ mapfile -t text < <(
   ls configure.ac Makefile.am heddle.pc.in autogen.sh m4/hd_*.m4 build-aux/setup.sh tests/tap-run \
     completion/*.bash try check .ci/run 2>/dev/null)
 mapfile -t c < <(printf '%s\n' "${text[@]}" | grep -E '\.([ch]|cu|inc)$')
-mapfile -t pages < <(find . -maxdepth 1 -name '*.md'; find doc bench papers -name '*.md' 2>/dev/null)
+mapfile -t pages < <(find . -maxdepth 1 -name '*.md'; find doc bench fuzz papers -name '*.md' 2>/dev/null)
 
 # includes FILE-PATTERN FORBIDDEN: lines of files that match and include what matches.
 includes() { printf '%s\n' "${c[@]}" | grep -E "$1" | xargs -r grep -nE "^ *# *include *[\"<]($2)" /dev/null; }

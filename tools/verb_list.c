@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fuzz/fuzz.h"
 #include "lib/error.h"
 #include "tools/output.h"
 #include "workload/trace.h"
@@ -77,6 +78,16 @@ static bool row_outcome(size_t i, hd_row *r)
     return true;
 }
 
+static bool row_target(size_t i, hd_row *r)
+{
+    const fuzz_target *t = fuzz_target_at(i);
+    if (!t) return false;
+    r->name = t->name;
+    r->what = t->what;
+    r->more = "";
+    return true;
+}
+
 static bool row_element(size_t i, hd_row *r)
 {
     static const char *const what[HD_ELEM_COUNT] = {
@@ -137,7 +148,7 @@ static const struct list_kind {
     { "designs", row_design },       { "backends", row_backend },     { "policies", row_policy },
     { "locks", row_lock },           { "predicates", row_predicate }, { "kernels", row_kernel },
     { "operations", row_operation }, { "outcomes", row_outcome },     { "elements", row_element },
-    { "workloads", row_workload },   { "formats", row_format },
+    { "workloads", row_workload },   { "formats", row_format },       { "targets", row_target },
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -181,8 +192,8 @@ static int run(tool_line *line, int argc, char **argv)
 
 static const char doc[] =
     "What there is to choose from, one row each: designs, backends, policies, locks, predicates, "
-    "kernels, operations, outcomes, elements (that accum_or_assign adds), workloads and formats "
-    "(of files). Without an argument: all of them.\n"
+    "kernels, operations, outcomes, elements (that accum_or_assign adds), workloads, formats (of "
+    "files) and targets (of heddle fuzz). Without an argument: all of them.\n"
     "\n"
     "EXAMPLES\n"
     "  heddle list\n"

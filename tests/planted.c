@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * planted.c - the reference with a bug that the environment chooses, in the place of ref/hkv.c: what a fuzzer has to find. PLANTED=score: a
+ * hit forgets how often the key was used before; PLANTED=crash: a hit on an entry of a high score ends the process; else there is none.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "policies/policy.h"
+
+static uint64_t planted_hit(uint32_t policy, uint64_t old, hd_score_in in)
+{
+    const char *bug = getenv("PLANTED");
+    if (bug && strcmp(bug, "score") == 0) return hd_on_insert(policy, in);
+    if (bug && strcmp(bug, "crash") == 0 && old > UINT64_MAX / 2) abort();
+    return hd_on_hit(policy, old, in);
+}
+
+#define hd_on_hit planted_hit
+#include "ref/hkv.c"

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * verb_fuzz.c - inputs made by chance, run through the targets of fuzz/; what goes wrong is made small, told, and kept in a file.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "fuzz/hunt.h"
+#include "lib/parse.h"
+#include "tools/output.h"
+#include "tools/progress.h"
+
+enum { TARGETS_MOST = 32, USUAL_SECONDS = 5, SHOWN = 4096, PATH = 4096 };
+
+typedef struct fuzz_options {
+    uint64_t seconds, runs, seed;
+    bool timed, counted;
+    const char *corpus, *output;
+} fuzz_options;
+
+static const struct argp_option option[] = {
+    { "time", 't', "S", 0, "seconds for each target (5, unless --runs says how many)", 0 },
+    { "runs", 'n', "N", 0, "inputs for each target: the same N, seed and corpus run the same", 0 },
+    { "seed", 's', "N", 0, "of the inputs (1)", 0 },
+    { "corpus", 'c', "DIR", 0, "inputs to begin with: its files, or, without TARGET, those of DIR/TARGET", 0 },
+    { "output", 'o', "FILE", 0, "where to keep what is found (fuzz-TARGET-HASH)", 0 },
+    { NULL, 0, NULL, 0, NULL, 0 },
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    fuzz_options *o = (fuzz_options *)state->input;
+    switch (key) {
+    case 't': return o->timed = true, tool_read(hd_parse_u64("--time", arg, 1, 1u << 30, &o->seconds));
+    case 'n': return o->counted = true, tool_read(hd_parse_u64("--runs", arg, 0, 1ull << 60, &o->runs));
+    case 's': return tool_read(hd_parse_u64("--seed", arg, 0, UINT64_MAX, &o->seed));
+    case 'c': return o->corpus = arg, 0;
+    case 'o': return o->output = arg, 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* One target's turn, and what is to be said of it. */
+typedef struct turn {
+    fuzz_hunt h;
+    fuzz_corpus corpus;
+    char path[PATH];     /* of what was found; "" when nothing was */
+    char means[SHOWN];
+} turn;
+
+/* ---- What to run ---------------------------------------------------------------------------------------------- */
+
+static int unknown_target(const char *name)
+{
+    const char *names[TARGETS_MOST + 1] = { NULL };
+    for (size_t i = 0; i < TARGETS_MOST && fuzz_target_at(i); i++) names[i] = fuzz_target_at(i)->name;
+    return tool_say(TOOL_USAGE, "TARGET: there is no '%.60s'; nearest: %s; heddle list targets has all", name, tool_nearest(name, names));
+}
+
+/* The files of the command line, or those of the corpus's folder; a target without a folder of its own has none. */
+static int take_corpus(turn *x, const tool_line *line, const fuzz_options *o, bool all)
+{
+    hd_status s = HD_OK;
+    struct stat is;
+    char folder[PATH];
+    for (int i = 1; i < line->words && !s; i++) {
+        if (tool_file("FILE", line->word[i])) return TOOL_USAGE;
+        s = fuzz_corpus_add(&x->corpus, line->word[i]);
+    }
+    if (s) return tool_fail(s);
+    if (!o->corpus) return -1;
+    snprintf(folder, sizeof folder, "%s%s%s", o->corpus, all ? "/" : "", all ? x->h.target->name : "");
+    bool there = stat(folder, &is) == 0 && S_ISDIR(is.st_mode);
+    if (!there && all && stat(o->corpus, &is) == 0 && S_ISDIR(is.st_mode)) return -1;
+    if (!there) return tool_say(TOOL_USAGE, "--corpus: there is no folder '%s'", folder);
+    s = fuzz_corpus_open(folder, &x->corpus);
+    return s ? tool_fail(s) : -1;
+}
+
+/* Files of the command line are run once, unless there is more to do. */
+static void plan(turn *x, const tool_line *line, const fuzz_options *o)
+{
+    bool replay = line->words > 1 && !o->timed && !o->counted;
+    x->h.corpus = &x->corpus;
+    x->h.seed = o->seed;
+    x->h.runs = replay ? 0 : o->counted ? o->runs : UINT64_MAX;
+    if (o->timed || (!o->counted && !replay)) x->h.time_ns = (o->timed ? o->seconds : USUAL_SECONDS) * 1000000000u;
+}
+
+/* ---- What was found ------------------------------------------------------------------------------------------- */
+
+static int keep(turn *x, const fuzz_options *o)
+{
+    fuzz_find *f = &x->h.found;
+    if (!f->wrong) return TOOL_OK;
+    fuzz_tell(x->h.target, f->bytes, f->n, x->means, sizeof x->means);
+    if (o->output) snprintf(x->path, sizeof x->path, "%s", o->output);
+    else snprintf(x->path, sizeof x->path, "fuzz-%s-%08" PRIx32, x->h.target->name, XXH32(f->bytes, f->n, 0));
+    hd_status s = fuzz_file_write(x->path, f->bytes, f->n);
+    return s ? tool_fail(s) : TOOL_DIFFERS;
+}
+
+static int run_turn(turn *x, const tool_line *line, const fuzz_options *o, bool all)
+{
+    char what[64];
+    progress p;
+    int code = take_corpus(x, line, o, all);
+    if (code >= 0) return code;
+    plan(x, line, o);
+    snprintf(what, sizeof what, "fuzz %s", x->h.target->name);
+    progress_begin(&p, what, "inputs");
+    x->h.progress = progress_call;
+    x->h.context = &p;
+    hd_status s = fuzz_hunt_run(&x->h);
+    progress_end(&p);
+    return s ? tool_fail(s) : keep(x, o);
+}
+
+/* ---- The verb ------------------------------------------------------------------------------------------------------ */
+
+static const out_column column[] = {
+    { "target", "target", OUT_TEXT },       { "corpus", "corpus", OUT_COUNT },    { "inputs", "inputs", OUT_COUNT }, { "judged", "steps judged", OUT_COUNT },
+    { "time_s", "time", OUT_SECONDS },      { "inputs_per_s", "inputs/s", OUT_RATE }, { "found", "found", OUT_FLAG }, { "wrong", NULL, OUT_TEXT },
+    { "crashed", NULL, OUT_FLAG },          { "means", NULL, OUT_TEXT },          { "bytes", NULL, OUT_COUNT },      { "bytes_before", NULL, OUT_COUNT },
+    { "tries", NULL, OUT_COUNT },           { "file", NULL, OUT_TEXT },
+};
+
+static void report(out *r, const turn *x)
+{
+    const fuzz_find *f = &x->h.found;
+    bool w = f->wrong;
+    out_row(r, (const out_value[]){
+        out_text(x->h.target->name), out_count(x->corpus.n), out_count(x->h.executions), out_count(x->h.steps), out_real(x->h.seconds),
+        x->h.seconds > 0 ? out_real((double)x->h.executions / x->h.seconds) : out_none(), out_flag(w), w ? out_text(f->why) : out_none(),
+        w ? out_flag(f->crashed) : out_none(), w ? out_text(x->means) : out_none(), w ? out_count(f->n) : out_none(), w ? out_count(f->n_before) : out_none(),
+        w ? out_count(f->tries) : out_none(), w ? out_text(x->path) : out_none() });
+    if (w)
+        out_note(r, "\n%s: %s\n%s\n%zu bytes of %zu are left after %" PRIu64 " tries, in %s; again: heddle fuzz %s %s\n", x->h.target->name, f->why, x->means, f->n, f->n_before, f->tries,
+                 x->path, x->h.target->name, x->path);
+}
+
+static int run(tool_line *line, int argc, char **argv)
+{
+    fuzz_options o = { 0, 0, 1, false, false, NULL, NULL };
+    int code = tool_parse(line, argc, argv, &o);
+    if (code >= 0) return code;
+    const fuzz_target *only = line->words ? fuzz_target_find(line->word[0]) : NULL;
+    if (line->words && !only) return unknown_target(line->word[0]);
+    if (o.output && !only) return tool_say(TOOL_USAGE, "--output takes one TARGET");
+    turn *x = (turn *)malloc(sizeof *x);
+    if (!x) return tool_say(TOOL_SYSTEM, "memory was refused");
+
+    int worst = TOOL_OK;
+    out *r = out_open(line->form, "heddle.fuzz/1", column, sizeof column / sizeof *column);
+    out_fact(r, "seed", "seed", OUT_PLAIN, out_count(o.seed));
+    const fuzz_target *t = only;
+    for (size_t i = 0; !tool_stopped() && worst <= TOOL_DIFFERS && (t = only && i ? NULL : only ? only : fuzz_target_at(i)); i++) {
+        memset(x, 0, sizeof *x);
+        x->h.target = t;
+        code = run_turn(x, line, &o, !only);
+        if (code <= TOOL_DIFFERS) report(r, x);
+        if (code > worst) worst = code;
+        fuzz_hunt_close(&x->h);
+        fuzz_corpus_close(&x->corpus);
+    }
+    free(x);
+    if (worst <= TOOL_DIFFERS) return out_close(r, worst);
+    out_drop(r);
+    return worst;
+}
+
+static const char doc[] =
+    "Makes inputs by chance, runs each, and judges what comes of it: what happens to a table against a judge that knows no buckets, GPU "
+    "kernels on the host machine and their schedules against the reference, calls of the library against its header, parsers and readers "
+    "against themselves. TARGET is a row of `heddle list targets`; without it all take their turn. A FILE is an input: it is run first, "
+    "and alone unless --time or --runs asks for more.\n"
+    "\n"
+    "Each input is run in a process that may crash or hang. The first that goes wrong ends its target's turn: it is made as small as "
+    "it goes, told in words, and kept in a file that TARGET FILE runs again. Exit code 1: something was found.\n"
+    "\n"
+    "Coverage guides libFuzzer and AFL++, which run the same targets: fuzz/README.md.\n"
+    "\n"
+    "EXAMPLES\n"
+    "  heddle fuzz table --time 1\n"
+    "  heddle fuzz --runs 50 --seed 7\n"
+    "  printf 'policy=lruu' > text\n"
+    "  heddle fuzz case text\n";
+
+const tool_verb verb_fuzz = { "fuzz", "[TARGET [FILE...]]", "look for inputs that go wrong, and make them small", doc, 0, 1024, option, parse, run };
