@@ -443,4 +443,4 @@ static size_t tell(const uint8_t *bytes, size_t n, char *text, size_t room)
     return t.used;
 }
 
-const fuzz_target fuzz_api = { "api", "calls of the library, right and wrong, with memory refused and files failing: the documented status, nothing changed when refused", MOST, 110, run, tell, NULL };
+const fuzz_target fuzz_api = { "api", "calls of the library, right and wrong, with memory refused and files failing: the documented status, nothing changed when refused", MOST, 70, run, tell, NULL };

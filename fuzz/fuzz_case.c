@@ -111,4 +111,4 @@ static const char *const words[] = {
     "64x4", " ", "=", ".", ",", ":", "12:1", "\t", "\n", NULL,
 };
 
-const fuzz_target fuzz_case = { "case", "text as a case, a source or a schedule: parse, print and parse agree", MOST, 15, run, tell, words };
+const fuzz_target fuzz_case = { "case", "text as a case, a source or a schedule: parse, print and parse agree", MOST, 8, run, tell, words };

@@ -82,7 +82,7 @@ static const char *run(const uint8_t *bytes, size_t n, uint64_t *steps)
     const char *why = NULL;
     play_of(&x, &f);
     if (x.row == HKV_ROWS || !m) return NULL;
-    scene_kernel k = scene_kernel_at(x.row, THREADS, BLOCKS);
+    scene_kernel k = fuzz_kernel(x.row, THREADS, BLOCKS);
     const scene_kernel *kernels[] = { &k };
     hd_status status = scene_open(&x.c, kernels, 1, &s);
     if (status == HD_EINVAL) return NULL; /* sums of values that are no numbers */
@@ -115,4 +115,4 @@ static size_t tell(const uint8_t *bytes, size_t n, char *text, size_t room)
     return t.used;
 }
 
-const fuzz_target fuzz_schedule = { "schedule", "who runs next, in a small situation of a kernel: no order of its lanes goes wrong", MOST, 700, run, tell, NULL };
+const fuzz_target fuzz_schedule = { "schedule", "who runs next, in a small situation of a kernel: no order of its lanes goes wrong", MOST, 330, run, tell, NULL };

@@ -278,4 +278,4 @@ static size_t tell(const uint8_t *bytes, size_t n, char *text, size_t room)
 
 static const char *const words[] = { HD_SNAPSHOT_MAGIC, "SLOT", "KEYS", "SCOR", "VALS", "hkv", "lru", "custom", "\377\377\377\377\377\377\377\377", NULL };
 
-const fuzz_target fuzz_snapshot = { "snapshot", "a file as a snapshot, raw or a good one changed: loaded whole, or refused with nothing changed", MOST, 65, run, tell, words };
+const fuzz_target fuzz_snapshot = { "snapshot", "a file as a snapshot, raw or a good one changed: loaded whole, or refused with nothing changed", MOST, 40, run, tell, words };

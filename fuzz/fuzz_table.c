@@ -99,4 +99,4 @@ static size_t tell(const uint8_t *bytes, size_t n, char *text, size_t room)
     return t.text.used;
 }
 
-const fuzz_target fuzz_table = { "table", "what happens to a table, against a judge that knows no buckets: all operations, policies and shapes", MOST, 60, run, tell, NULL };
+const fuzz_target fuzz_table = { "table", "what happens to a table, against a judge that knows no buckets: all operations, policies and shapes", MOST, 45, run, tell, NULL };

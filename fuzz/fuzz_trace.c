@@ -129,4 +129,4 @@ static const char *const words[] = {
     "{\"popularityWeights\": [3, 1], \"popularityBuckets\": [2, 5], \"oneHits\": 0.5}", "[", "]", "{", "}", "1e308", "\"oneHits\": ", "\050\265\057\375", "\037\213\010", NULL,
 };
 
-const fuzz_target fuzz_trace = { "trace", "a file as a trace, of every format: the same in pieces, refused with the place, in bounded memory", MOST, 28, run, tell, words };
+const fuzz_target fuzz_trace = { "trace", "a file as a trace, of every format: the same in pieces, refused with the place, in bounded memory", MOST, 16, run, tell, words };

@@ -14,6 +14,10 @@ simt_machine *fuzz_machine(void);
 /* Any row that runs the operation on such tables; HKV_ROWS: none does. */
 uint32_t fuzz_row(feed *f, hd_op op, const hd_case *c);
 
+/* That row as a scene's kernel, or what stands in for it: for tests, which have kernels with faults run every operation of a family. */
+scene_kernel fuzz_kernel(uint32_t row, uint32_t threads, uint32_t blocks);
+void fuzz_stand_in(const scene_kernel *k, hkv_family family); /* NULL: nobody does */
+
 /* A row of policies/registry.inc, whichever there are. */
 const char *fuzz_policy(feed *f);
 
