@@ -38,7 +38,7 @@ static hd_status queue(const scene_kernel *k, simt_machine *m, const hkv_args *a
 {
     const hkv_row *row = (const hkv_row *)k->row;
     target t = { m, stream, k->threads ? k->threads : row->threads, k->blocks ? k->blocks : 8 };
-    hkv_launcher l = { launch, zero, &t, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX };
+    hkv_launcher l = { launch, zero, &t, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, NULL };
     return hkv_launch(&l, (uint32_t)(row - hkv_rows), *args);
 }
 

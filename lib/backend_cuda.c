@@ -42,6 +42,7 @@ typedef struct cuda {
     hkv_room room;    /* likewise                      */
     void *pieces;     /* what these two are in, but for the values */
     uint64_t window;
+    bool fetch_counted; /* hkv_launcher */
     void *staged;     /* a state of hd_design_hkv between stage and settle */
     bool staged_values;
     hd_streams streams;
@@ -434,7 +435,7 @@ static hd_status put_zero(void *self, void *p, size_t bytes)
 static hkv_launcher launcher_on(on_stream *o)
 {
     uint64_t processors = o->c->device.processors;
-    hkv_launcher l = { put_launch, put_zero, o, processors * BLOCKS_PER_PROCESSOR, o->c->window, hkv_fetch_window(&o->c->info), processors };
+    hkv_launcher l = { put_launch, put_zero, o, processors * BLOCKS_PER_PROCESSOR, o->c->window, hkv_fetch_window(&o->c->info), processors, &o->c->fetch_counted };
     return l;
 }
 

@@ -37,6 +37,7 @@ typedef struct host {
     hd_info info;
     uint64_t *fetch_entry;
     uint32_t *fetch_rank, *fetch_order, *fetch_count;
+    bool fetch_counted;       /* hkv_launcher        */
     uint32_t blocks, threads; /* 0: the kernel's own */
     simt_machine *machine;
     simt_config config;
@@ -260,17 +261,21 @@ static hd_status zero(void *self, void *p, size_t bytes)
 static hd_status run_batch(host *h, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally)
 {
     uint32_t blocks = h->blocks ? h->blocks : BLOCKS;
-    hkv_launcher l = { queue, zero, h, blocks, h->window, hkv_fetch_window(&h->info), blocks };
+    hkv_launcher l = { queue, zero, h, blocks, h->window, hkv_fetch_window(&h->info), blocks, &h->fetch_counted };
     hkv_args a = args_of(h, b, when);
     memset(h->w->tally, 0, sizeof h->w->tally);
     h->w->pins = h->v->pins;
     hd_status status = make_known(h, &a, b);
     if (!status) status = hkv_launch(&l, row, a);
-    if (status) return status;
+    if (status) {
+        simt_machine_forget(h->machine); /* what was queued before */
+        return status;
+    }
     simt_config c = h->config;
     if (!c.shared_bytes) c.shared_bytes = SHARED_BYTES;
     bool good = simt_machine_run(h->machine, &c);
     h->v->pins = h->w->pins;
+    if (!good) h->fetch_counted = true;
     const simt_finding *found = simt_machine_finding(h->machine);
     if (!good) return hd_fail(found->fault == SIMT_RESOURCE ? HD_ENOMEM : HD_ECUDA, "%s: host machine: %s: %s", hd_op_name(b->op), simt_fault_name(found->fault), found->story);
     for (int o = 0; o < HD_OUTCOME_COUNT; o++) tally[o] += h->w->tally[o];

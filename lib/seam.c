@@ -82,7 +82,7 @@ static bool os_special(void *self, const char *path)
 static uint64_t os_now_ns(void *self)
 {
     (void)self;
-    struct timespec t;
+    struct timespec t = { 0, 0 }; /* what a clock says that is none */
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }

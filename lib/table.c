@@ -26,11 +26,13 @@ static hd_when tick(hd_table *t, const hd_batch *b, const hd_op_row *row)
     return when;
 }
 
-/* Gives the ticks of a batch that was not run back, unless others were taken since: then they are lost, and the clock has a gap. */
-static void untick(hd_table *t, const hd_batch *b, const hd_op_row *row, hd_when when)
+/* A batch that was refused has not begun, and its ticks go back, unless a later one has drawn its own from behind them. One that a device
+ * failed may have run. */
+static void tick_back(hd_table *t, const hd_batch *b, const hd_op_row *row, hd_when when, hd_status status)
 {
-    uint64_t after = when.clock + (hd_op_is_keyed(row) ? b->n : 0);
-    if (t->info.clock == HD_CLOCK_LOGICAL) atomic_compare_exchange_strong(&t->clock, &after, when.clock);
+    uint64_t ticks = hd_op_is_keyed(row) ? b->n : 0, then = when.clock + ticks;
+    bool begun = status == HD_OK || status == HD_ECUDA;
+    if (!begun && t->info.clock == HD_CLOCK_LOGICAL) atomic_compare_exchange_strong(&t->clock, &then, when.clock);
 }
 
 static void add_outcomes(hd_table *t, const uint64_t *outcomes)
@@ -87,7 +89,7 @@ hd_status hd_run(hd_table *t, hd_batch *b)
         hd_when when = tick(t, b, row);
         b->ran = kernel->ran[b->op];
         status = kernel->launch(t->state, b, when, outcomes);
-        if (status) untick(t, b, row, when);
+        tick_back(t, b, row, when, status);
     }
     if (!status) tally(t, b, row, outcomes);
     t->lock->leave(t->lock_state, row->role);

@@ -46,26 +46,35 @@ static void run_kernel(fake_device *f, const fake_work *w)
 
 /* The work of a stream before number `end`, in order; what it waits for on other streams comes first. Numbers are never given twice:
  * work before f->before is done and forgotten. */
-static void run_stream(fake_device *f, void *stream, size_t end)
+static void run_works(fake_device *f, void *stream, size_t end)
 {
     for (size_t i = 0; f->before + i < end && i < f->works; i++) {
         fake_work *w = &f->work[i];
         if (w->done || w->stream != stream) continue;
         w->done = true;
-        if (w->kind == FAKE_AFTER) run_stream(f, w->mark_stream, w->mark);
-        reach(f, PROT_READ | PROT_WRITE);
+        if (w->kind == FAKE_AFTER) run_works(f, w->mark_stream, w->mark);
         if (w->kind == FAKE_COPY) memcpy(w->to, w->kept ? w->kept : w->from, w->bytes);
         if (w->kind == FAKE_FILL) memset(w->to, w->byte, w->bytes);
         if (w->kind == FAKE_LAUNCH) run_kernel(f, w);
-        reach(f, PROT_NONE);
         free(w->kept);
         w->kept = NULL;
     }
 }
 
+static void run_stream(fake_device *f, void *stream, size_t end)
+{
+    reach(f, PROT_READ | PROT_WRITE);
+    run_works(f, stream, end);
+    reach(f, PROT_NONE);
+}
+
 static void run_all(fake_device *f)
 {
-    for (size_t i = 0; i < f->works; i++) run_stream(f, f->work[i].stream, f->before + f->works);
+    bool waiting = false;
+    for (size_t i = 0; i < f->works; i++) waiting |= !f->work[i].done;
+    if (waiting) reach(f, PROT_READ | PROT_WRITE);
+    for (size_t i = 0; i < f->works; i++) run_works(f, f->work[i].stream, f->before + f->works);
+    if (waiting) reach(f, PROT_NONE);
     f->before += f->works;
     f->works = 0;
 }
@@ -151,7 +160,7 @@ static int fake_take(void *self, void **p, size_t bytes)
     k->mapped = (bytes + page - 1) / page * page;
     k->p = mmap(NULL, k->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     check(k->p != MAP_FAILED, "no memory for the fake device");
-    memset(k->p, 0xa5, bytes); /* not cleared */
+    test_poison(k->p, bytes, f->poison); /* not cleared */
     mprotect(k->p, k->mapped, PROT_NONE);
     f->pieces++;
     f->live_bytes += bytes;
@@ -182,7 +191,8 @@ static int fake_take_far(void *self, void **p, size_t bytes)
     if (code) return code;
     if (f->most_far_bytes && bytes > f->most_far_bytes) return HD_DEVICE_NO_MEMORY;
     check(f->fars < FAKE_FAR, "the fake device has room for %d far pieces", FAKE_FAR);
-    fake_piece k = { memset(test_alloc(1, bytes), 0x5a, bytes), bytes, bytes };
+    fake_piece k = { test_alloc(1, bytes), bytes, bytes };
+    test_poison(k.p, bytes, f->poison);
     f->far[f->fars++] = k;
     *p = k.p;
     return 0;
@@ -339,6 +349,7 @@ void fake_init(fake_device *f)
     hd_device_seam seam = { fake_find,   fake_use,  fake_take,     fake_give,  fake_take_far, fake_give_far, fake_copy, fake_fill,
                             fake_launch, fake_wait, fake_set_mark, fake_after, fake_unmark,   fake_records,  fake_owns, fake_error, f };
     f->seam = seam;
+    f->poison = 0xa5;
     f->work = (fake_work *)test_alloc(FAKE_WORK, sizeof *f->work);
     must(simt_machine_open(NULL, &f->machine));
 }

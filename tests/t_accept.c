@@ -179,7 +179,7 @@ static void test_faces(void **unused)
             check(!broken[0], "%s of key %llu: %s", hd_op_name(it.op), (ull)it.key, broken);
         }
     }
-    test_note("%llu items by both faces, %llu lies refused", (ull)items, (ull)told);
+    test_tried("differential", items, "items by both faces of the reference, %llu lies refused", (ull)told);
 }
 
 /* A dual choice made on an older state: allowed when asked for, and only then. */

@@ -161,7 +161,7 @@ static void agrees(void **state)
                     }
         }
     }
-    test_note("%-9s %llu scenes, %llu schedules, %llu distinct", variant, t.scenes, t.schedules, t.distinct);
+    test_tried("schedules", t.schedules, "of %llu scenes of %s, %llu distinct", t.scenes, variant, t.distinct);
 }
 
 /* ---- A crowd at one full bucket: hits on what is about to leave, and several that want it gone ------------------------- */
@@ -189,7 +189,7 @@ static void crowded(void **state)
             w.preempt = SIMT_AT_ALL;
             explore(&c, kernels, 1, w, test_times(24), &t);
         }
-    test_note("%-9s %llu schedules of a crowd, %llu distinct", variant, t.schedules, t.distinct);
+    test_tried("schedules", t.schedules, "of a crowd at one bucket, %s, %llu distinct", variant, t.distinct);
 }
 
 /* ---- Two operations at once ------------------------------------------------------------------------------------------- */
@@ -221,7 +221,7 @@ static void test_pairs(void **unused)
                 explore(c, kernels, 2, way(n, 32), 6, &t);
             }
         }
-    test_note("pairs of operations: %llu scenes, %llu schedules, %llu distinct", t.scenes, t.schedules, t.distinct);
+    test_tried("schedules", t.schedules, "of %llu pairs of operations, %llu distinct", t.scenes, t.distinct);
 }
 
 /* ---- All schedules of small scenes ---------------------------------------------------------------------------------------- */
@@ -311,8 +311,8 @@ static void test_exhaustive(void **unused)
                         }
                         exhaust(&c, &k, warps ? SIMT_BY_WARP : SIMT_BY_LANE, p, q, shape / 2 && p != q, &t);
                     }
-        test_note("%s: %llu scenes, all %llu schedules with at most 2 preemptions at synchronising accesses%s, %llu distinct", warps ? "2 warps" : "2 lanes", t.scenes, t.schedules,
-                  warps ? " and collectives" : "", t.distinct);
+        test_tried("schedules", t.schedules, "all with at most 2 preemptions at synchronising accesses%s, of %llu scenes of 2 %s, %llu distinct", warps ? " and collectives" : "",
+                   t.scenes, warps ? "warps" : "lanes", t.distinct);
     }
 }
 

@@ -279,6 +279,7 @@ static void test_canaries(void **unused)
         simt_exploration_free(m, &s.last);
         agree_close(a);
     }
+    test_tried("canaries", sizeof canaries / sizeof *canaries, "kernels with one fault each, every one found and replayed");
     simt_machine_close(m);
     if (same) fclose(same);
 }
@@ -302,7 +303,7 @@ static void test_controls(void **unused)
         schedules += s.schedules;
         distinct += s.distinct;
     }
-    test_note("controls: %llu schedules, %llu distinct, nothing found", (ull)schedules, (ull)distinct);
+    test_tried("schedules", schedules, "of the canaries' kernels without a fault, %llu distinct: nothing found", (ull)distinct);
     simt_machine_close(m);
 }
 

@@ -92,7 +92,7 @@ static void every_bit_flip(void **state)
         }
     }
     close(fd);
-    test_note("%zu bit flips, all refused", 8 * v.bytes);
+    test_tried("snapshots", 8 * v.bytes, "single bits of a file flipped, all refused");
     victim_close(&v);
 }
 
@@ -107,7 +107,7 @@ static void every_truncation(void **state)
         refused(&v, bytes);
         if (bytes % 64 == 0) unchanged(&v);
     }
-    test_note("%zu truncations, all refused", v.bytes);
+    test_tried("snapshots", v.bytes, "lengths that a file was cut to, all refused");
     test_write(v.path, v.good, v.bytes);
     victim_close(&v);
 }
@@ -174,7 +174,7 @@ static void nonsense_with_good_sums(void **state)
             unchanged(&v);
             tried++;
         }
-    test_note("%llu headers that make no sense", (ull)tried);
+    test_tried("snapshots", tried, "headers that make no sense, with sums that do");
     free(p);
     test_write(v.path, v.good, v.bytes);
     victim_close(&v);

@@ -112,6 +112,7 @@ static void the_word_keeps_kernels_apart(void **unused)
         const char *wrong = word_wrong(k_word_enter, k_word_leave, seed, seed % 2);
         check(!wrong, "%s", wrong);
     }
+    test_tried("schedules", test_times(300), "of batches at the word of a lock, half with weak memory");
 }
 
 static void broken_words_are_found(void **unused)

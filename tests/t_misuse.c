@@ -392,10 +392,150 @@ static void names(void **state)
     }
 }
 
+/* ---- Drawn ------------------------------------------------------------------------------------------------------------------------ */
+
+/* What the header says of a batch, in words of its own: the field that is wrong, or NULL. */
+static const char *wrong_field(const hd_batch *b, bool scores_needed)
+{
+    if ((int)b->op < 0 || b->op >= HD_OP_COUNT_) return "op";
+    uint32_t needs = hd_op_row_of(b->op)->needs;
+    bool known = b->pred && (!strcmp(b->pred, "all") || !strcmp(b->pred, "key_in"));
+    if (b->n > PTRDIFF_MAX / VALUE_BYTES) return "n";
+    if (b->n && (needs & HD_NEEDS_KEY) && !b->key) return "key";
+    if (b->n && (needs & HD_NEEDS_VALUE) && !b->value) return "value";
+    if (b->n && (needs & HD_NEEDS_PTR) && !b->ptr) return "ptr";
+    if (b->n && (needs & HD_SCORES) && scores_needed && !b->score) return "score";
+    if ((needs & HD_NEEDS_COUNT) && !b->count) return "count";
+    if ((needs & HD_NEEDS_HOLDER) && !b->holder) return "holder";
+    if ((needs & HD_NEEDS_PRED) && !known) return "pred";
+    if ((needs & HD_RANGE) && b->start > 32) return "start";
+    if ((needs & HD_RANGE) && b->n > 32 - b->start) return "n";
+    if (b->op == HD_OP_ACCUM_OR_ASSIGN && ((int)b->elem < 0 || b->elem >= HD_ELEM_COUNT)) return "elem";
+    for (uint64_t i = 0; b->op == HD_OP_ACCUM_OR_ASSIGN && b->flag && i < b->n; i++)
+        if (b->flag[i] > HD_EITHER) return "flag";
+    return b->kernel ? "kernel" : NULL; /* one that is none */
+}
+
+/* Every size that a careless cast makes another one of. */
+static const uint64_t sizes[] = { 0, 1, N, 32, 33, 0x7fffffff, 0x80000000, 0x80000001, 0xffffffff, 0x100000000, 0x100000001, (uint64_t)1 << 63, SIZE_MAX / 8, SIZE_MAX };
+enum { SIZES = sizeof sizes / sizeof *sizes };
+
+/* One thing at a time is done to a batch that was good. */
+static void spoil(hd_batch *b, uint64_t *random)
+{
+    static const char *const pred[] = { NULL, "", "ALL", "key_in", "key_in " };
+    switch (test_below(random, 16)) {
+    case 0: b->key = NULL; break;
+    case 1: b->value = NULL; break;
+    case 2: b->ptr = NULL; break;
+    case 3: b->score = NULL; break;
+    case 4: b->count = NULL; break;
+    case 5: b->outcome = NULL, b->value_out = NULL, b->score_out = NULL; break;
+    case 6: b->list_key = NULL, b->list_value = NULL, b->list_score = NULL, b->list_item = NULL; break;
+    case 7: b->holder = 0; break;
+    case 8: b->pred = pred[test_below(random, 5)]; break;
+    case 9: b->elem = (hd_elem)((int)test_below(random, 40) - 20); break;
+    case 10: b->op = (hd_op)((int)test_below(random, 100) - 50); break;
+    case 11: b->start = sizes[test_below(random, SIZES)]; break;
+    case 12: b->kernel = test_below(random, 2) ? "" : "no_such_kernel"; break;
+    case 13: x.flag[test_below(random, N)] = (uint8_t)test_random(random); break;
+    case 14: b->n = sizes[test_below(random, SIZES)]; break;
+    default: b->value_out = x.list_value, b->score_out = x.list_score, b->list_item = x.list_key; break; /* overlapping outputs */
+    }
+}
+
+/* Whether n items are a lie about arrays that are there: nobody can see that, and it is no case for a test. */
+static bool lies(const hd_batch *b, const char *wrong)
+{
+    bool keyed = (int)b->op >= 0 && b->op < HD_OP_COUNT_ && hd_op_is_keyed(hd_op_row_of(b->op));
+    return keyed && b->n > N && (!wrong || !strcmp(wrong, "flag") || !strcmp(wrong, "kernel"));
+}
+
+static void drawn(void **state)
+{
+    static const uint64_t keys[] = { 0, 1, 1, 2, HD_KEY_RESERVED - 1, HD_KEY_RESERVED, HD_KEY_LOCKED, HD_KEY_EMPTY, (uint64_t)1 << 32, (uint64_t)1 << 63 };
+    uint64_t random = 3, before = tried, wrongs = 0;
+    (void)state;
+    for (int custom = 0; custom < 2; custom++) {
+        open_table(custom ? "custom" : "lfu", custom);
+        for (uint64_t i = 0; i < test_times(2000); i++) {
+            hd_batch b = good((hd_op)test_below(&random, HD_OP_COUNT_));
+            uint8_t as_it_was[sizeof x];
+            for (int k = 0; k < N; k++) x.key[k] = keys[test_below(&random, 10)], x.flag[k] = (uint8_t)test_below(&random, 3);
+            for (uint64_t times = 1 + test_below(&random, 3); times; times--) spoil(&b, &random);
+            const char *wrong = wrong_field(&b, custom);
+            if (lies(&b, wrong) || (wrong && !strcmp(wrong, "flag") && test_far())) continue;
+            test_case("drawn %d: %s of %llu from %llu, holder %llu, pred %s, elem %d, wrong is %s", (int)i, hd_op_name(b.op), (unsigned long long)b.n, (unsigned long long)b.start,
+                      (unsigned long long)b.holder, b.pred ? b.pred : "NULL", (int)b.elem, wrong ? wrong : "nothing");
+            seen then = look();
+            memcpy(as_it_was, &x, sizeof x);
+            if (wrong) {
+                must_fail(hd_run(x.table, &b), HD_EINVAL, strcmp(wrong, "op") && strcmp(wrong, "kernel") ? wrong : NULL);
+                check(memcmp(as_it_was, &x, sizeof x) == 0, "an output was written");
+                seen now = look();
+                check(memcmp(&then, &now, sizeof now) == 0, "the table has changed");
+                wrongs++;
+            } else {
+                must(hd_run(x.table, &b));
+                must(hd_check(x.table));
+            }
+            tried++;
+        }
+        hd_close(x.table);
+    }
+    test_note("%llu drawn, %llu of them wrong", (unsigned long long)(tried - before), (unsigned long long)wrongs);
+    check(wrongs > (tried - before) / 4, "only %llu were wrong", (unsigned long long)wrongs);
+}
+
+static void *take_up_to_64_mib(void *self, size_t bytes, size_t align) { return bytes >> 26 ? NULL : hd_seams_os.memory.take(self, bytes, align); }
+
+/* Tables of every such size and shape, where there are 64 MiB for each array: opened and in order, or refused in words. */
+static void drawn_tables(void **state)
+{
+    static const uint32_t slots[] = { 0, 1, 2, 7, 128, 1024, 1025, 0x7fffffff, 0x80000000, 0xffffffff };
+    static const uint32_t bytes[] = { 0, 1, 8, 65535, 65536, 65537, 0x7fffffff, 0x80000000, 0xffffffff };
+    uint64_t random = 4, opened = 0, all = test_times(3000);
+    hd_seams small = hd_seams_os;
+    small.memory.take = take_up_to_64_mib;
+    (void)state;
+    for (uint64_t i = 0; i < all; i++) {
+        hd_config c = test_config();
+        hd_table *t = NULL;
+        c.seams = &small;
+        c.capacity = sizes[test_below(&random, SIZES)] + test_below(&random, 2);
+        if (test_below(&random, 3) == 0) c.slots = slots[test_below(&random, 10)];
+        if (test_below(&random, 2)) c.value_bytes = bytes[test_below(&random, 9)];
+        if (test_below(&random, 4) == 0) c.pins = slots[test_below(&random, 10)];
+        if (test_below(&random, 4) == 0) c.near_bytes = sizes[test_below(&random, SIZES)];
+        if (test_below(&random, 8) == 0) c.threads = slots[test_below(&random, 10)];
+        c.dual = test_below(&random, 2);
+        c.layout = (hd_layout)test_below(&random, 4);
+        c.tiers = (hd_tiers)test_below(&random, 3);
+        test_case("capacity=%llu slots=%u value_bytes=%u pins=%u near_bytes=%llu dual=%d layout=%d", (unsigned long long)c.capacity, c.slots, c.value_bytes, c.pins,
+                  (unsigned long long)c.near_bytes, c.dual, (int)c.layout);
+        hd_status s = hd_open(&c, &t);
+        check((s == HD_OK) == (t != NULL), "a table and %s", hd_status_name(s));
+        check(s == HD_OK || s == HD_EINVAL || s == HD_ENOMEM, "%s: %s", hd_status_name(s), hd_why());
+        check(s == HD_OK || strlen(hd_why()) > 10, "no reason is given");
+        bool wrong = c.slots < 2 || c.slots > 1024 || c.value_bytes > 65536 || c.capacity == 0 || c.threads > 1024 || c.layout > HD_LAYOUT_PAIRS || c.tiers > HD_TIERS_POSITION;
+        check(!wrong || s == HD_EINVAL, "%s: %s", hd_status_name(s), s ? hd_why() : "");
+        if (!s) {
+            uint64_t buckets = sizes[test_below(&random, SIZES)];
+            hd_status grown = buckets > 1000 ? hd_grow(t, buckets) : HD_EINVAL;
+            check(grown == HD_EINVAL || grown == HD_ENOMEM, "growth to %llu buckets: %s", (unsigned long long)buckets, hd_status_name(grown));
+            must(hd_check(t));
+            opened++;
+        }
+        hd_close(t);
+        tried++;
+    }
+    test_note("%llu tables asked for, %llu opened", (unsigned long long)all, (unsigned long long)opened);
+}
+
 static void how_many(void **state)
 {
     (void)state;
-    test_note("%llu misuses", (unsigned long long)tried);
+    test_tried("misuse", tried, "calls that the header forbids, from tables and drawn");
     assert_true(tried >= 500);
 }
 
@@ -403,7 +543,8 @@ int main(void)
 {
     const struct CMUnitTest misuse[] = {
         cmocka_unit_test(batches_lru), cmocka_unit_test(batches_custom_dual), cmocka_unit_test(odd_values), cmocka_unit_test(nothing_is_fine),
-        cmocka_unit_test(reserved_keys), cmocka_unit_test(configurations), cmocka_unit_test(other_calls), cmocka_unit_test(names), cmocka_unit_test(how_many),
+        cmocka_unit_test(reserved_keys), cmocka_unit_test(configurations), cmocka_unit_test(other_calls), cmocka_unit_test(names), cmocka_unit_test(drawn),
+        cmocka_unit_test(drawn_tables), cmocka_unit_test(how_many),
     };
     return test_run(misuse);
 }

@@ -194,7 +194,7 @@ static void run_all(bool dual, bool mixed)
                 run(&plans[p], &shapes[s], dual, (hd_admit)admit, mixed, key, n);
                 runs++;
             }
-    test_note("%s: %llu runs of %llu requests agree with the model", test_has_data(trace) ? trace : spec, (ull)runs, (ull)n);
+    test_tried("differential", runs * n, "requests of %llu runs of %s against the model", (ull)runs, test_has_data(trace) ? trace : spec);
     free(key);
 }
 

@@ -133,7 +133,7 @@ static void run_cases(const char *backend, uint64_t cases)
     bool many = test_times(cases) >= cases; /* where tests are made shorter, some may not be drawn */
     for (int o = 0; many && o < HD_OUTCOME_COUNT; o++) check(all.counters.outcome[o] > test_times(cases / 3), "hardly any item was %s", hd_outcome_name((hd_outcome)o));
     for (int o = 0; many && o < HD_OP_COUNT_; o++) check(all.counters.op[o] > test_some(test_times(cases / 8)), "hardly any %s was run", hd_op_name((hd_op)o));
-    test_note("%llu cases, %llu operations executed and judged", (unsigned long long)test_times(cases), (unsigned long long)all.judged);
+    test_tried("differential", all.judged, "items executed and judged, of %llu random cases", (unsigned long long)test_times(cases));
 }
 
 static void cases_are_truthful(void **state)

@@ -109,7 +109,7 @@ static void test_clean(void **unused)
             for (int dual = 0; dual < 2; dual++)
                 for (int k = 0; k < SHAPES && hkv_family_of((uint32_t)op) == hkv_rows[row].family; k++) clean(row, (hd_op)op, dual, n++);
     check(raw_told() > before + n, "%llu C accesses were told of: the kernels are not compiled for it", (ull)(raw_told() - before));
-    test_note("%llu scenes, and %llu C accesses to what is the kernels' own", (ull)n, (ull)(raw_told() - before));
+    test_tried("schedules", 2 * n, "of scenes whose C accesses are told of: %llu to what is the kernels' own, no other", (ull)(raw_told() - before));
 }
 
 int main(void)

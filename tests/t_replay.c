@@ -84,7 +84,7 @@ static void is_lru(void **state)
         const char *op = ops[(turn + i) % OPS];
         hd_run_report r = one_by_one(op, VARIANT_OF(state), "buckets=1");
         check(right(misses(r.counters.outcome)), "%llu misses", (ull)misses(r.counters.outcome));
-        test_note("%s: %llu requests one by one, %llu misses", r.ran, (ull)r.requests, (ull)misses(r.counters.outcome));
+        test_tried("differential", r.requests, "requests of a real trace one by one by %s, %llu misses", r.ran, (ull)misses(r.counters.outcome));
     }
 }
 

@@ -14,6 +14,7 @@ stripped() {
   [ "${PIPESTATUS[0]}" = 0 ]
 }
 
+reports=0
 # same NAME COMMAND...: THREADS in a word of the command becomes 1, 2, 4.
 same() {
   local name=$1 threads
@@ -25,6 +26,7 @@ same() {
     fi
   done
   [ -z "${HEDDLE_SAME:-}" ] || cat "$work/1" >>"$HEDDLE_SAME/reports"
+  reports=$((reports + 3))
   if [ -s "$work/1" ] && cmp -s "$work/1" "$work/2" && cmp -s "$work/1" "$work/4"; then
     pass "$name"
   else
@@ -64,4 +66,5 @@ sched hkv.accum_or_assign.pipeline value=16 --unit warp --seed 13
 sched hkv.insert_and_evict.warp dual=1 --weak --seed 14
 sched hkv.assign.tlpv1 + hkv.touch.tlpv2 --strategy search --preempt sync
 
+tried determinism $reports "reports on 1, 2 and 4 threads, byte for byte the same"
 finish

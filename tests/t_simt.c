@@ -119,7 +119,7 @@ static void test_correct(void **unused)
                 check(run(all[k].kernel, all[k].blocks, all[k].threads, &c), "%s", simt_machine_finding(machine)->story);
                 check(all[k].right(), "a wrong answer");
             }
-    test_note("%llu clean runs", (ull)runs);
+    test_tried("schedules", runs, "of sound kernels on the host machine");
 }
 
 typedef struct faulty {
@@ -438,7 +438,7 @@ static void test_memory(void **unused)
         check(count.live_bytes == 0, "%llu bytes are still held when take %llu is refused", (ull)count.live_bytes, (ull)refuse);
         if (count.takes < refuse) {
             check(clean, "not clean, and nothing was refused");
-            test_note("%llu allocations, each refused once", (ull)refuse - 1);
+            test_tried("memory", refuse - 1, "refused to a run of the host machine");
             return;
         }
         check(!clean, "take %llu was refused, and nobody said so", (ull)refuse);

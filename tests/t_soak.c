@@ -293,8 +293,8 @@ static const char *soak_wrong(place *p, const char *lock, const turn *of, double
     uint64_t batches = 0;
     for (int o = 0; o < HD_OP_COUNT_; o++) batches += atomic_load(&s->ops[o]);
     snprintf(why, bytes, "%s", s->why);
-    test_note("backend=%s lock=%s policy=%s dual=%d %s: %llu batches, %llu items, %llu evicted, %llu clears, %llu growths, %llu saves, %llu loads, %llu rests: %s", p->backend, lock,
-              of->policy, of->dual, legs[of->leg], (ull)batches, (ull)atomic_load(&s->items), (ull)atomic_load(&s->outcome[HD_EVICTED]), (ull)s->wholes[0], (ull)s->wholes[1],
+    test_tried("soak", atomic_load(&s->items), "backend=%s lock=%s policy=%s dual=%d %s: %llu batches, %llu evicted, %llu clears, %llu growths, %llu saves, %llu loads, %llu rests: %s", p->backend, lock,
+              of->policy, of->dual, legs[of->leg], (ull)batches, (ull)atomic_load(&s->outcome[HD_EVICTED]), (ull)s->wholes[0], (ull)s->wholes[1],
               (ull)s->wholes[2], (ull)s->wholes[3], (ull)s->rests, wrong ? why : "clean");
     for (int i = 0; i < THREADS; i++) worker_close(&s->worker[i]);
     whole_close(s);

@@ -189,7 +189,7 @@ static void t_truncated(void **state)
             must_fail(read_bytes(&f, packed, cut, NULL, 0, cut, &got), HD_ECORRUPT, "too early");
             check_sentence("bytes", cut, N);
         }
-        test_note("%s: %zu truncations, all refused", ending[j], n - 5);
+        test_tried("traces", n - 5, "lengths that a '%s' file was cut to", ending[j]);
         free(packed);
         unlink(path);
     }
@@ -224,7 +224,7 @@ static void t_flipped(void **state)
             }
             packed[bit / 8] ^= (uint8_t)(1 << bit % 8);
         }
-        test_note("%s: %zu bits flipped, %zu of them harmless", ending[j], 8 * (n - 4), harmless);
+        test_tried("traces", 8 * (n - 4), "bits of a '%s' file flipped, %zu of them harmless", ending[j], harmless);
         check(harmless < 8 * 16, "%zu flipped bits went unseen", harmless);
         free(packed);
         unlink(path);
@@ -378,6 +378,7 @@ static void t_write_faults(void **state)
 {
     (void)state;
     enum { N = 2 * MIB + 5 };
+    uint64_t all_failures = 0;
     uint8_t *all = some_bytes(N, 8);
     for (size_t j = 0; j < ENDINGS; j++) {
         char name[32];
@@ -405,8 +406,10 @@ static void t_write_faults(void **state)
             failures++;
         }
         check(failures >= 6, "only %u calls failed", failures);
+        all_failures += failures;
         unlink(path);
     }
+    test_tried("files", all_failures, "file calls of writing that failed");
     free(all);
 }
 
@@ -414,6 +417,7 @@ static void t_read_faults(void **state)
 {
     (void)state;
     enum { N = 2 * MIB + 5 };
+    uint64_t failures = 0;
     uint8_t *all = some_bytes(N, 9);
     for (size_t j = 0; j < ENDINGS; j++) {
         const char *path = test_path(ending[j][0] ? ending[j] : "plain");
@@ -430,11 +434,13 @@ static void t_read_faults(void **state)
                 check(at > 4, "only %" PRIu64 " calls", at);
                 break;
             }
+            failures++;
             if (strcmp(f.failed, "close") == 0) must(e); /* of a file that was only read */
             else check(e == HD_EIO && strstr(hd_why(), path), "after a failed %s: %s", f.failed, hd_why());
         }
         unlink(path);
     }
+    test_tried("files", failures, "file calls of reading that failed");
     free(all);
 }
 

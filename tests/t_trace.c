@@ -231,6 +231,7 @@ static void conversion_faults(const char *spec, const char *format, const char *
         failures++;
     }
     check(failures >= 8, "only %u faults", failures);
+    test_tried(memory ? "memory" : "files", failures, "under a conversion of a trace to %s", format);
     unlink(right);
 }
 

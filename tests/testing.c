@@ -53,6 +53,20 @@ void test_note(const char *format, ...)
     print_message("# %s\n", sentence);
 }
 
+static uint64_t tried_ns; /* when the running test began, or said last what it had tried */
+
+void test_tried(const char *area, uint64_t count, const char *format, ...)
+{
+    char what[256];
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(what, sizeof what, format, ap);
+    va_end(ap);
+    uint64_t now = hd_seams_os.time.now_ns(NULL);
+    print_message("# tried %s %llu %.3f %s\n", area, (unsigned long long)count, (double)(now - tried_ns) * 1e-9, what);
+    tried_ns = now;
+}
+
 void test_skip(const char *why)
 {
     test_note("skipped: %s", why);
@@ -274,6 +288,18 @@ uint64_t test_below(uint64_t *state, uint64_t n)
 
 /* ---- Seams that count -------------------------------------------------------------------------- */
 
+void test_poison(void *p, size_t bytes, uint64_t poison)
+{
+    if (poison <= 0xff) {
+        memset(p, (int)poison, bytes);
+        return;
+    }
+    for (size_t i = 0; i < bytes; i += 8) {
+        uint64_t word = test_random(&poison);
+        memcpy((uint8_t *)p + i, &word, bytes - i < 8 ? bytes - i : 8);
+    }
+}
+
 static void *counting_take(void *self, size_t bytes, size_t align)
 {
     counting *c = (counting *)self;
@@ -281,6 +307,7 @@ static void *counting_take(void *self, size_t bytes, size_t align)
     if (c->refuse_at && (c->takes == c->refuse_at || (c->refuse_after && c->takes > c->refuse_at))) return NULL;
     void *p = hd_seams_os.memory.take(hd_seams_os.memory.self, bytes, align);
     if (!p) return NULL;
+    test_poison(p, bytes, c->poison);
     c->live_bytes += bytes;
     if (c->live_bytes > c->peak_bytes) c->peak_bytes = c->live_bytes;
     if (bytes > c->largest_bytes) c->largest_bytes = bytes;
@@ -300,6 +327,7 @@ static void counting_give(void *self, void *p, size_t bytes)
 void counting_init(counting *c)
 {
     memset(c, 0, sizeof *c);
+    c->poison = 0xa5;
     c->seams = hd_seams_os;
     c->seams.memory.take = counting_take;
     c->seams.memory.give = counting_give;
@@ -316,15 +344,29 @@ static const char *no_device(void)
     return code ? hd_device_os.error(hd_device_os.self, code) : NULL;
 }
 
+static int test_begins(void **state)
+{
+    (void)state;
+    tried_ns = hd_seams_os.time.now_ns(NULL);
+    return 0;
+}
+
 int test_run_named(const char *name, const struct CMUnitTest *tests, size_t n)
 {
+    struct CMUnitTest *timed = (struct CMUnitTest *)test_alloc(n, sizeof *timed);
     const char *why = no_device();
     if (why) {
         printf("1..0 # SKIP no CUDA device: %s\n", why);
+        free(timed);
         return 77;
     }
     cmocka_set_message_output(CM_OUTPUT_TAP);
     const char *only = getenv("HEDDLE_TEST_ONLY");
     if (only) cmocka_set_test_filter(only);
-    return _cmocka_run_group_tests(name, tests, n, NULL, NULL) ? 1 : 0;
+    memcpy(timed, tests, n * sizeof *timed);
+    for (size_t i = 0; i < n; i++)
+        if (!timed[i].setup_func) timed[i].setup_func = test_begins;
+    int failed = _cmocka_run_group_tests(name, timed, n, NULL, NULL) ? 1 : 0;
+    free(timed);
+    return failed;
 }

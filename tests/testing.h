@@ -34,6 +34,9 @@ void test_fail(const char *file, int line, const char *what, const char *format,
 void test_case(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A measured figure, as a TAP diagnostic: "# ...". */
 void test_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* What the running test tried of an area of tests/areas.txt, for the table of ./check; it took the time since the test began, or since
+ * its last such line. */
+void test_tried(const char *area, uint64_t count, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* Ends the running test as skipped, and says why. */
 void test_skip(const char *why) __attribute__((noreturn));
 
@@ -73,13 +76,17 @@ uint64_t test_random(uint64_t *state);
 /* Uniform in [0, n), n > 0; the bias of the multiply is below 2^-32 for the n of tests. */
 uint64_t test_below(uint64_t *state, uint64_t n);
 
-/* The operating system's seams with a ledger of memory. */
+/* What memory has in it that nobody has written: a byte over and over, or, above 255, noise of that seed. */
+void test_poison(void *p, size_t bytes, uint64_t poison);
+
+/* The operating system's seams with a ledger of memory, which is never empty when it is given out. */
 typedef struct counting {
     hd_seams seams;                      /* hd_config.seams = &c.seams */
     uint64_t takes, gives;               /* calls */
     uint64_t live_bytes, peak_bytes, largest_bytes;
     uint64_t refuse_at;                  /* the take, from 1, that is refused; 0: none */
     bool refuse_after;                   /* ... and every later one                    */
+    uint64_t poison;                     /* of new memory: test_poison; 0xa5 at first  */
 } counting;
 void counting_init(counting *c);
 

@@ -109,6 +109,7 @@ typedef struct hkv_launcher {
     uint64_t window;        /* items that the stage holds                                         */
     uint64_t fetch_window;  /* items that the room for fetches holds                              */
     uint64_t fetch_blocks;  /* that keep the bus busy, and no more: what is on its way stays near */
+    bool *fetch_counted;    /* the table's: a batch that failed may have left counts of what waits; NULL where none fails */
 } hkv_launcher;
 
 static inline uint64_t hkv_blocks_for(const hkv_launcher *l, uint64_t lanes, uint32_t threads)
@@ -164,10 +165,14 @@ static inline void hkv_fetch_cut(hkv_args *a)
     a->fetch_bins = (uint32_t)(most >> a->fetch_shift) + 1;
 }
 
-/* A find that puts off: window after window, each run, sorted, fetched. */
+/* A find that puts off: window after window, each run, sorted, fetched. The last launch of a window leaves the counts at 0 as it found
+ * them; where it was never put there, the next such batch does it. */
 static inline hd_status hkv_launch_fetches(const hkv_launcher *l, uint32_t row, hkv_args *a)
 {
-    hd_status s = HD_OK;
+    bool left = l->fetch_counted && *l->fetch_counted;
+    hd_status s = left ? l->zero(l->self, a->fetch_count, HKV_FETCH_COUNTS * sizeof *a->fetch_count) : HD_OK;
+    if (s) return s;
+    if (l->fetch_counted) *l->fetch_counted = true;
     hkv_fetch_cut(a);
     for (a->first = 0; !s && a->first < a->n; a->first = a->last) {
         a->last = a->n - a->first < l->fetch_window ? a->n : a->first + l->fetch_window;
@@ -176,6 +181,7 @@ static inline hd_status hkv_launch_fetches(const hkv_launcher *l, uint32_t row, 
         if (!s) s = l->launch(l->self, HKV_NUMBER_fetch_sort, a, hkv_blocks_for(l, threads, HKV_SORT_THREADS), HKV_SORT_THREADS);
         if (!s) s = l->launch(l->self, HKV_NUMBER_fetch_values, a, l->fetch_blocks, HKV_FETCH_THREADS);
     }
+    if (!s && l->fetch_counted) *l->fetch_counted = false;
     return s;
 }
 

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * raw_hooks.c - what code compiled with -fsanitize=thread calls, in the place of the sanitizer's library: every access is asked
- * about, and what belongs to the dialect ends the run. Not compiled so itself.
+ * raw_hooks.c - what code compiled with -fsanitize=thread calls, in the place of the sanitizer's library: every C access is told to
+ * simt_raw_told, which whoever links this brings. No part of the library; not compiled so itself.
  */
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <link.h>
 #include <stdio.h>
-#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "simt/raw.h"
-#include "tests/raw.h"
 
 /* ---- The place in the text ---------------------------------------------------------------------------------- */
 
@@ -23,33 +22,53 @@ static uintptr_t offset_of(const void *pc, const Dl_info *in)
     return head->e_type == ET_EXEC ? at : at - (uintptr_t)in->dli_fbase;
 }
 
-/* "k_read_4_text at raw_kernels.c:44"; the offset alone where addr2line or its answer is missing. */
-static const char *place_of(const void *pc)
+/* Asks addr2line: a function, and "FILE:LINE". False where it, or its answer, is missing. */
+static bool ask_place(const void *pc, const Dl_info *in, char function[256], char line[256])
+{
+    char command[400];
+    snprintf(command, sizeof command, "addr2line -fse '%s' %#" PRIxPTR " 2>/dev/null", in->dli_fname, offset_of(pc, in));
+    FILE *f = popen(command, "r");
+    bool known = f && fgets(function, 256, f) && fgets(line, 256, f) && function[0] != '?';
+    if (f) pclose(f);
+    if (!known) return false;
+    function[strcspn(function, "\n")] = 0;
+    line[strcspn(line, " \n")] = 0;
+    return true;
+}
+
+const char *simt_raw_place(const void *pc)
 {
     static char text[600];
-    char command[400], function[256] = "", line[256] = "";
+    char function[256] = "", line[256] = "";
     Dl_info in;
     if (!dladdr(pc, &in)) return "code of no file";
-    snprintf(text, sizeof text, "code at %#" PRIxPTR " of %s", offset_of(pc, &in), in.dli_fname);
-    snprintf(command, sizeof command, "addr2line -fse '%s' %#" PRIxPTR " 2>/dev/null", in.dli_fname, offset_of(pc, &in));
-    FILE *f = popen(command, "r");
-    bool known = f && fgets(function, sizeof function, f) && fgets(line, sizeof line, f) && function[0] != '?';
-    if (f) pclose(f);
-    if (known) snprintf(text, sizeof text, "%.*s at %.*s", (int)strcspn(function, "\n"), function, (int)strcspn(line, " \n"), line);
+    if (ask_place(pc, &in, function, line)) snprintf(text, sizeof text, "%s at %s", function, line);
+    else snprintf(text, sizeof text, "code at %#" PRIxPTR " of %s", offset_of(pc, &in), in.dli_fname);
     return text;
 }
 
-/* ---- What is asked -------------------------------------------------------------------------------------------- */
-
-static uint64_t told;
-
-uint64_t raw_told(void) { return told; }
-
-static void tell(const void *p, size_t bytes, bool write, const void *pc)
+const char *simt_raw_line(const void *pc)
 {
-    told++;
-    if (simt_raw_reaches(p, bytes)) simt_raw_found(p, bytes, write, place_of(pc));
+    enum { PLACES = 4096 }; /* of a kernel's text some hundred */
+    static struct place {
+        const void *pc;
+        char line[64];
+    } place[PLACES];
+    size_t at = (uintptr_t)pc * 0x9e3779b97f4a7c15u >> 52, tried = 0;
+    for (; place[at].pc && place[at].pc != pc; at = (at + 1) % PLACES)
+        if (++tried == PLACES - 1) return "?";
+    if (place[at].pc) return place[at].line;
+    char function[256] = "", line[256] = "";
+    Dl_info in;
+    bool known = dladdr(pc, &in) && ask_place(pc, &in, function, line);
+    place[at].pc = pc;
+    snprintf(place[at].line, sizeof place[at].line, "%.60s", known ? line : "?");
+    return place[at].line;
 }
+
+/* ---- What is told ---------------------------------------------------------------------------------------------- */
+
+static void tell(const void *p, size_t bytes, bool write, const void *pc) { simt_raw_told(p, bytes, write, pc); }
 
 #define PC __builtin_return_address(0)
 

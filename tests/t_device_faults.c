@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * t_device_faults.c - the device fails under every operation and every other call of a table, at each call that this makes of the
+ * device, in four ways: no memory, a wrong argument, a failed launch, and a launch that takes the device with it. Where the device goes on,
+ * the table is in order, and as it was before or as it would have been after, and the same call works when it is made again. Where it is
+ * lost, every call says so. Nothing leaks in either case. (t_device has the same for a life from open to close.)
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/op.h"
+#include "tests/fake_device.h"
+#include "tests/faulty.h"
+
+typedef unsigned long long ull;
+
+enum { N = 12, VALUE = 24, SLOTS = 16, CAPACITY = 32, MANY = 24 };
+
+/* ---- A table on a device that can fail -------------------------------------------------------------------------- */
+
+typedef struct arrays {
+    uint64_t key[N], score[N], score_out[N], list_key[CAPACITY], list_score[CAPACITY], list_item[CAPACITY], count;
+    uint8_t value[N][VALUE], value_out[N][VALUE], list_value[CAPACITY][VALUE], flag[N], outcome[N];
+    void *ptr[N];
+} arrays;
+
+typedef struct world {
+    fake_device fake;
+    counting memory;
+    hd_table *table;
+    arrays a;
+    char stream;
+} world;
+
+static void fill(arrays *a, uint64_t from, uint64_t step)
+{
+    memset(a, 0x5a, sizeof *a);
+    for (uint64_t i = 0; i < N; i++) {
+        a->key[i] = from + step * i;
+        a->score[i] = 100 + 7 * i % 5;
+        a->flag[i] = HD_EITHER;
+        memset(a->value[i], (int)(a->key[i] % 251), VALUE);
+    }
+}
+
+static hd_batch batch_over(arrays *a, hd_op op)
+{
+    hd_batch b;
+    memset(&b, 0, sizeof b);
+    b.op = op;
+    b.elem = HD_U64;
+    b.n = hd_op_row_of(op)->needs & HD_RANGE ? CAPACITY : N;
+    b.key = a->key, b.value = a->value, b.score = a->score, b.flag = a->flag, b.holder = 2, b.pred = "key_in";
+    b.pred_arg[1] = 9;
+    b.outcome = a->outcome, b.value_out = a->value_out, b.score_out = a->score_out, b.ptr = a->ptr;
+    b.list_key = a->list_key, b.list_value = a->list_value, b.list_score = a->list_score, b.list_item = a->list_item, b.count = &a->count;
+    return b;
+}
+
+/* Two thirds full, with a pin, values near and far. */
+static void world_open(world *w, const char *lock)
+{
+    hd_config c = hd_config_default();
+    arrays a;
+    hd_batch b = batch_over(&a, HD_OP_INSERT_OR_ASSIGN);
+    memset(w, 0, sizeof *w);
+    fake_init(&w->fake);
+    counting_init(&w->memory);
+    w->memory.seams.device = &w->fake.seam;
+    c.backend = "cuda";
+    c.lock = lock;
+    c.policy = "lfu";
+    c.capacity = CAPACITY;
+    c.slots = SLOTS;
+    c.value_bytes = VALUE;
+    c.pins = 4;
+    c.near_bytes = CAPACITY * VALUE / 2;
+    c.fetch = HD_FETCH_SORTED;
+    c.seams = &w->memory.seams;
+    must(hd_open(&c, &w->table));
+    for (uint64_t from = 0; from < MANY; from += N) {
+        fill(&a, from, 1);
+        must(hd_run(w->table, &b));
+    }
+    b = batch_over(&a, HD_OP_LOCK_KEYS);
+    b.n = 1;
+    must(hd_run(w->table, &b));
+    fill(&w->a, 3, 3); /* keys that are there, and keys that are not */
+}
+
+static void world_close(world *w)
+{
+    hd_close(w->table);
+    w->fake.device = 0; /* where `use` itself failed, it was not given back */
+    fake_settled(&w->fake);
+    check(w->memory.live_bytes == 0, "%llu bytes were not given back", (ull)w->memory.live_bytes);
+}
+
+static int add_entry(void *context, uint64_t key, uint64_t score, void *value)
+{
+    uint64_t v[VALUE / 8], *sum = (uint64_t *)context;
+    memcpy(v, value, VALUE);
+    *sum = (*sum + key) * 0x9e3779b97f4a7c15u + (score ^ v[0] ^ v[1] << 1 ^ v[2] << 2);
+    return 0;
+}
+
+static uint64_t contents(world *w)
+{
+    uint64_t sum = 0;
+    must(hd_check(w->table));
+    must(hd_for_each(w->table, add_entry, &sum));
+    return sum;
+}
+
+/* ---- What is done to it --------------------------------------------------------------------------------------------- */
+
+typedef struct act {
+    const char *name;
+    hd_status (*run)(world *w, const struct act *a);
+    hd_op op;
+    bool changes_shape; /* so that made again it does nothing, or something else */
+} act;
+
+static hd_status with_own_arrays(world *w, const act *a)
+{
+    hd_batch b = batch_over(&w->a, a->op);
+    return hd_run(w->table, &b);
+}
+
+/* The arrays are the device's, and the stream is another one; whoever wants to see what came of it waits. */
+static hd_status with_its_arrays(world *w, const act *a)
+{
+    arrays *there = (arrays *)fake_array(&w->fake, &w->a, sizeof w->a);
+    hd_batch b = batch_over(there, a->op);
+    b.stream = &w->stream;
+    hd_status status = hd_run(w->table, &b);
+    fake_read(&w->fake, &w->a, there, sizeof w->a);
+    fake_drop(&w->fake, there);
+    return status;
+}
+
+/* Recorded, and replayed twice. */
+static hd_status recorded(world *w, const act *a)
+{
+    arrays *there = (arrays *)fake_array(&w->fake, &w->a, sizeof w->a);
+    hd_batch b = batch_over(there, a->op);
+    b.stream = &w->stream;
+    fake_record(&w->fake, b.stream);
+    hd_status status = hd_run(w->table, &b);
+    fake_recording *r = fake_recorded(&w->fake);
+    for (int i = 0; i < 2 && !status; i++) fake_replay(&w->fake, r, &w->stream);
+    fake_read(&w->fake, &w->a, there, sizeof w->a);
+    fake_drop(&w->fake, there);
+    fake_forget(r);
+    return status;
+}
+
+static hd_status ask_info(world *w, const act *a) { hd_info i; return (void)a, hd_table_info(w->table, &i); }
+static hd_status ask_size(world *w, const act *a) { uint64_t n; return (void)a, hd_size_sync(w->table, &n); }
+static hd_status ask_load(world *w, const act *a) { double x; return (void)a, hd_load_factor_sync(w->table, &x); }
+static hd_status ask_counters(world *w, const act *a) { hd_counters c; return (void)a, hd_counters_sync(w->table, &c); }
+static hd_status ask_check(world *w, const act *a) { return (void)a, hd_check(w->table); }
+static hd_status clear(world *w, const act *a) { return (void)a, hd_clear(w->table); }
+static hd_status walk(world *w, const act *a) { uint64_t sum = 0; return (void)a, hd_for_each(w->table, add_entry, &sum); }
+static hd_status grow(world *w, const act *a) { return (void)a, hd_grow(w->table, 3 * CAPACITY / SLOTS); }
+static hd_status reserve(world *w, const act *a) { return (void)a, hd_reserve(w->table, CAPACITY + 1); }
+static hd_status save(world *w, const act *a) { return (void)a, hd_save(w->table, test_path("saved")); }
+static hd_status load(world *w, const act *a) { return (void)a, hd_load(w->table, test_path("kept"), NULL); }
+
+static const act others[] = {
+    { "info", ask_info, HD_OP_COUNT_, false },   { "size_sync", ask_size, HD_OP_COUNT_, false }, { "load_factor_sync", ask_load, HD_OP_COUNT_, false },
+    { "counters_sync", ask_counters, HD_OP_COUNT_, false }, { "check", ask_check, HD_OP_COUNT_, false }, { "clear", clear, HD_OP_COUNT_, false },
+    { "for_each", walk, HD_OP_COUNT_, false },   { "grow", grow, HD_OP_COUNT_, true }, { "reserve", reserve, HD_OP_COUNT_, true },
+    { "save", save, HD_OP_COUNT_, false },       { "load", load, HD_OP_COUNT_, false },
+};
+
+/* ---- Each call of the device, in each way -------------------------------------------------------------------------- */
+
+typedef struct way {
+    const char *name;
+    int code;
+    bool sticky;
+} way;
+
+static const way ways[] = {
+    { "no memory", HD_DEVICE_NO_MEMORY, false }, { "a wrong argument", FAKE_INVALID, false },
+    { "a failed launch", FAKE_LAUNCH_FAILED, false }, { "the device is lost", FAKE_LAUNCH_FAILED, true },
+};
+enum { WAYS = sizeof ways / sizeof *ways };
+
+static uint64_t failures;
+
+/* What may fail without a word: what is given back when all is done; the old state of a growth or a load. */
+static bool may_be_silent(const act *a, const char *call)
+{
+    return strncmp(call, "give", 4) == 0 || strcmp(call, "unmark") == 0 || ((a->changes_shape || a->run == load) && strcmp(call, "use") == 0);
+}
+
+/* After a device that is lost, nothing works, and everything says so. */
+static void all_is_lost(world *w)
+{
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
+        hd_status s = others[k].run(w, &others[k]);
+        check(s == HD_ECUDA || (s == HD_OK && others[k].run == ask_info), "%s of a lost device: %s", others[k].name, hd_status_name(s));
+    }
+    hd_batch b = batch_over(&w->a, HD_OP_FIND);
+    must_fail(hd_run(w->table, &b), HD_ECUDA, NULL);
+}
+
+/* The act with the device failing at its call number k. False when it does not make so many. */
+static bool fail_one(const act *a, const char *lock, const way *how, uint64_t k, uint64_t before, uint64_t after)
+{
+    world w;
+    world_open(&w, lock);
+    uint64_t live = w.memory.live_bytes, there = w.fake.live_bytes;
+    w.fake.fail_at = w.fake.calls + k;
+    w.fake.code = how->code;
+    w.fake.sticky = how->sticky;
+    hd_status s = a->run(&w, a);
+    const char *failed = w.fake.failed;
+    test_case("%s, lock %s: call %llu (%s) fails: %s", a->name, lock, (ull)k, failed ? failed : "none", how->name);
+    if (!failed) {
+        must(s);
+        world_close(&w);
+        return false;
+    }
+    check(s == HD_ECUDA || (s == HD_ENOMEM && how->code == HD_DEVICE_NO_MEMORY) || (s == HD_OK && may_be_silent(a, failed)), "%s: %s", hd_status_name(s), hd_why());
+    if (s) check(strlen(hd_why()) > 10, "no reason is given");
+    if (how->sticky) {
+        if (s) all_is_lost(&w);
+    } else {
+        w.fake.fail_at = 0;
+        w.fake.device = 0;
+        uint64_t now = contents(&w);
+        if (s) check(now == before || now == after, "the table is neither what it was nor what it was to be");
+        else check(now == after, "it says that it is done, and is not");
+        check(w.fake.live_bytes <= there + 4096 || !s, "%lld bytes more are held over there", (long long)(w.fake.live_bytes - there));
+        if (s) check(w.memory.live_bytes == live, "%lld bytes more are held", (long long)(w.memory.live_bytes - live));
+        must(a->run(&w, a));
+        must(hd_check(w.table));
+    }
+    world_close(&w);
+    failures++;
+    return true;
+}
+
+static void fail_each(const act *a, const char *lock)
+{
+    world w;
+    test_case("%s, lock %s, nothing fails", a->name, lock);
+    world_open(&w, lock);
+    uint64_t before = contents(&w);
+    must(a->run(&w, a));
+    uint64_t after = contents(&w);
+    world_close(&w);
+    for (uint64_t k = 1, more = 1; more; k++) {
+        more = 0;
+        for (int i = 0; i < WAYS; i++)
+            if (test_takes(k * WAYS + (uint64_t)i) || i == 0) more |= fail_one(a, lock, &ways[i], k, before, after);
+    }
+}
+
+/* For `load`. */
+static void keep_a_snapshot(void)
+{
+    world w;
+    world_open(&w, "ordered");
+    hd_batch b = batch_over(&w.a, HD_OP_INSERT_OR_ASSIGN);
+    must(hd_run(w.table, &b));
+    must(hd_save(w.table, test_path("kept")));
+    world_close(&w);
+}
+
+static void every_operation(void **state)
+{
+    static hd_status (*const run[])(world *, const act *) = { with_own_arrays, with_its_arrays, recorded };
+    static const char *const in[] = { "own arrays", "the device's arrays", "recorded" };
+    (void)state;
+    failures = 0;
+    for (int op = 0; op < HD_OP_COUNT_; op++)
+        for (int r = 0; r < 3; r++) {
+            char name[64];
+            snprintf(name, sizeof name, "%s, %s", hd_op_name((hd_op)op), in[r]);
+            act a = { name, run[r], (hd_op)op, false };
+            fail_each(&a, "ordered");
+        }
+    check(failures > 500 || test_times(16) < 16, "only %llu failures", (ull)failures);
+    test_tried("device-faults", failures, "calls of the device that failed, in four ways, under every operation");
+}
+
+static void every_other_call(void **state)
+{
+    (void)state;
+    failures = 0;
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++) fail_each(&others[k], "ordered");
+    test_tried("device-faults", failures, "under every other call of a table");
+}
+
+/* Of each role one, under every lock there is. */
+static void every_lock(void **state)
+{
+    static const hd_op ops[] = { HD_OP_FIND, HD_OP_ASSIGN, HD_OP_INSERT_AND_EVICT };
+    hd_row lock;
+    (void)state;
+    failures = 0;
+    for (size_t i = 0; hd_list(HD_LOCKS, i, &lock); i++)
+        for (size_t k = 0; k < 3 && strcmp(lock.name, "ordered") != 0; k++)
+            for (int far = 0; far < 2; far++) {
+                act a = { hd_op_name(ops[k]), far ? with_its_arrays : with_own_arrays, ops[k], false };
+                fail_each(&a, lock.name);
+            }
+    test_tried("device-faults", failures, "under every other lock");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(every_operation), cmocka_unit_test(every_other_call), cmocka_unit_test(every_lock) };
+    keep_a_snapshot();
+    return test_run(tests);
+}
