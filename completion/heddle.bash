@@ -48,6 +48,7 @@ _heddle() {
   help:0) mapfile -t COMPREPLY < <(compgen -W "$("$heddle" --help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')" -- "$cur") ;;
   list:0) mapfile -t COMPREPLY < <(compgen -W "$("$heddle" list --csv 2>/dev/null | sed '1d; s/,.*//' | sort -u)" -- "$cur") ;;
   fuzz:0) mapfile -t COMPREPLY < <(compgen -W "$(_heddle_names "$heddle" targets)" -- "$cur") ;;
+  museum:*) mapfile -t COMPREPLY < <(compgen -W "$("$heddle" museum --list --csv 2>/dev/null | sed '1d; s/,.*//' | sort -u)" -- "$cur") ;;
   trace:0) mapfile -t COMPREPLY < <(compgen -W 'stat convert print' -- "$cur") ;;
   trace:2 | sim:1 | sweep:1) mapfile -t COMPREPLY < <(compgen -W "$(_heddle_names "$heddle" formats read)" -- "$cur") ;;
   trace:4) mapfile -t COMPREPLY < <(compgen -W "$(_heddle_names "$heddle" formats written)" -- "$cur") ;;

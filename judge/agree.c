@@ -31,6 +31,7 @@ struct agree {
     listing *list[SCENE_PARTS];      /* (n) */
     uint8_t *list_value[SCENE_PARTS];/* (n, value_bytes) */
     judge_arrays expected[SCENE_PARTS]; /* of the reference in item order */
+    uint32_t deaf, objector;
     char why[512];
 };
 
@@ -381,6 +382,16 @@ static const char *check_parts(agree *a, const char *(*check)(agree *, uint32_t)
 
 static const char *arrays_clean(agree *a, uint32_t k) { return judge_arrays_check(&a->s->part[k].arrays, &a->s->part[k].batch); }
 
+void agree_deafen(agree *a, uint32_t parts) { a->deaf = parts; }
+uint32_t agree_objector(const agree *a) { return a->objector; }
+
+static const char *heard(agree *a, uint32_t part, const char *objection)
+{
+    if (!objection || (a->deaf & part)) return NULL;
+    a->objector = part;
+    return objection;
+}
+
 const char *agree_judge(void *context, simt_machine *m)
 {
     agree *a = (agree *)context;
@@ -395,22 +406,28 @@ const char *agree_judge(void *context, simt_machine *m)
     hkv_view now = s->v;
     now.pins = *s->pins;
     begin_again(a);
-    const char *why = check_parts(a, arrays_clean);
-    if (!why && tickets) why = replay(a, m);
-    if (!why && tickets) why = check_slots(a);
-    if (!why && tickets) why = check_contents(a);
-    if (!why && tickets) why = check_parts(a, check_list);
+    const char *why = heard(a, AGREE_ARRAYS, check_parts(a, arrays_clean));
+    bool told = by_item; /* the model is what should be */
+    if (!why && tickets) {
+        const char *first = replay(a, m);
+        if (!first) first = check_slots(a);
+        told = told || !first;
+        why = heard(a, AGREE_TICKETS, first);
+        if (!first) why = heard(a, AGREE_CONTENTS, check_contents(a));
+        if (!first && !why) why = heard(a, AGREE_LISTS, check_parts(a, check_list));
+    }
     if (!why && by_item) {
         begin_again(a);
         for (uint32_t k = 0; k < s->parts; k++) run_reference(a, k);
-        if (bytes) why = check_parts(a, check_exact);
-        if (!why && reference) why = check_contents(a);
+        const char *other = bytes ? check_parts(a, check_exact) : NULL;
+        if (!other && reference) other = check_contents(a);
+        why = heard(a, AGREE_CONTENTS, other);
     }
-    if (!why && reference) why = check_pins(a, &now);
-    if (!why) why = check_parts(a, check_promoted);
-    if (!why) why = check_conservation(a);
-    if (!why) why = check_parts(a, check_tally);
-    return why ? why : check_rest(a, &now);
+    if (!why && reference && told) why = heard(a, AGREE_CONTENTS, check_pins(a, &now));
+    if (!why) why = heard(a, AGREE_CONTENTS, check_parts(a, check_promoted));
+    if (!why) why = heard(a, AGREE_COUNTS, check_conservation(a));
+    if (!why) why = heard(a, AGREE_COUNTS, check_parts(a, check_tally));
+    return why ? why : heard(a, AGREE_REST, check_rest(a, &now));
 }
 
 /* ---- In flight ---------------------------------------------------------------------------------------------------------- */

@@ -30,6 +30,20 @@ const char *agree_judge(void *a, simt_machine *m);
 const char *agree_watch(void *a);
 /* Prepares, runs as c says, judges. *why: NULL, or what is wrong. */
 hd_status agree_run(agree *a, simt_machine *m, const simt_config *c, const char **why);
+/* What the judge of a run goes through. Whoever wants to know what one of these is worth can make the judge deaf to its objections: they are then
+ * passed over, with those that cannot be told without it. */
+enum {
+    AGREE_ARRAYS = 1 << 0,   /* outputs within their bounds, and where nothing was delivered as they were                  */
+    AGREE_TICKETS = 1 << 1,  /* each item as the reference allows at its turn, in its slot                                 */
+    AGREE_CONTENTS = 1 << 2, /* at the end all values, scores and pins; where there are no tickets, as the reference's own */
+    AGREE_LISTS = 1 << 3,
+    AGREE_COUNTS = 1 << 4,   /* as many came and went as is said                                                           */
+    AGREE_REST = 1 << 5      /* locks, guards, invariants                                                                  */
+};
+void agree_deafen(agree *a, uint32_t parts);
+/* Of the last objection that was heard. */
+uint32_t agree_objector(const agree *a);
+
 /* Watches every n-th step of the runs that c configures; 0: none. */
 void agree_watch_with(agree *a, simt_config *c, uint32_t n);
 

@@ -93,11 +93,10 @@ static hd_status run_op(runner *r, hd_op op)
 
 /* ---- Besides batches --------------------------------------------------------------------------------------- */
 
-static hd_status judge_all(runner *r, const char *what)
+static void judge_all(runner *r, const char *what)
 {
-    hd_status s = hd_check(r->table);
-    if (!s && r->oracle) runner_wrong(r, what, hd_oracle_compare(r->oracle, r->table));
-    return s;
+    if (hd_check(r->table) && runner_wrong(r, HD_RUN_INVARIANTS, what, hd_why())) return;
+    if (r->oracle && (r->judges & HD_RUN_ORACLE)) runner_wrong(r, HD_RUN_ORACLE, what, hd_oracle_compare(r->oracle, r->table));
 }
 
 /* Two or three times the buckets, up to 64 times the first number and to 64 MiB. */
@@ -109,7 +108,8 @@ static hd_status grow(runner *r)
     uint64_t times = 2 + below(r, 2);
     if (s || info.buckets * times > r->start_buckets * TIMES_MOST || info.memory_bytes * times > BYTES_MOST) return s;
     s = hd_grow(r->table, info.buckets * times);
-    return s ? s : judge_all(r, "grow");
+    if (!s) judge_all(r, "grow");
+    return s;
 }
 
 static const char snapshot[] = "mix.hd";
@@ -121,8 +121,9 @@ static hd_status load_back(runner *r)
     hd_status s = hd_load(r->table, snapshot, &dropped);
     if (s) return s;
     if (r->oracle) hd_oracle_unpin(r->oracle);
-    if (dropped) runner_wrong(r, "load", "a table had no room for its own snapshot");
-    return judge_all(r, "load");
+    if (dropped) runner_wrong(r, HD_RUN_ORACLE, "load", "a table had no room for its own snapshot");
+    judge_all(r, "load");
+    return HD_OK;
 }
 
 /* Loaded into a table of another shape: what finds room is there, the best first. */
@@ -141,8 +142,8 @@ static hd_status load_elsewhere(runner *r)
     s = hd_open(&other, &t);
     if (s) return s;
     s = hd_load(t, snapshot, &dropped);
-    if (!s) s = hd_check(t);
-    if (!s && r->oracle) runner_wrong(r, "load into another shape", hd_oracle_compare_part(r->oracle, t, dropped));
+    bool broken = !s && hd_check(t) && runner_wrong(r, HD_RUN_INVARIANTS, "load into another shape", hd_why());
+    if (!s && !broken && r->oracle && (r->judges & HD_RUN_ORACLE)) runner_wrong(r, HD_RUN_ORACLE, "load into another shape", hd_oracle_compare_part(r->oracle, t, dropped));
     hd_close(t);
     return s;
 }
@@ -157,7 +158,8 @@ static hd_status reopen(runner *r)
     r->table = t;
     if (s) return s;
     if (r->oracle) hd_oracle_unpin(r->oracle);
-    return judge_all(r, "open_snapshot");
+    judge_all(r, "open_snapshot");
+    return HD_OK;
 }
 
 static hd_status save_and_load(runner *r)
@@ -169,7 +171,7 @@ static hd_status save_and_load(runner *r)
     uint64_t kind = below(r, 3);
     s = kind == 0 ? load_back(r) : kind == 1 ? load_elsewhere(r) : reopen(r);
     if (!s) s = hd_table_info(r->table, &after);
-    if (!s && (after.now != before.now || after.epoch != before.epoch)) runner_wrong(r, "load", "the clock or the epoch is another");
+    if (!s && (after.now != before.now || after.epoch != before.epoch)) runner_wrong(r, HD_RUN_ORACLE, "load", "the clock or the epoch is another");
     return s;
 }
 

@@ -25,6 +25,7 @@ typedef struct hd_run_report {
     uint64_t contents_hash; /* XXH3 of the contents, order-free: for determinism      */
     uint64_t judged;       /* items the oracle approved                               */
     char wrong[512];       /* "" or what the oracle said, with batch and item         */
+    uint32_t by;           /* HD_RUN_...: who said it                                 */
 } hd_run_report;
 
 /* progress(context, done, total) is called between batches; may be NULL; nonzero stops the run. */
@@ -48,5 +49,16 @@ typedef struct hd_choices {
 } hd_choices;
 
 hd_status hd_case_run_by(const hd_case *c, const hd_choices *choices, hd_run_report *report);
+
+/* Who judges a run. To see what one of them is worth, a run can do without it. */
+enum {
+    HD_RUN_ARRAYS = 1 << 0,     /* outputs within their bounds, and where nothing was delivered as they were */
+    HD_RUN_ORACLE = 1 << 1,     /* outcomes, lists, contents, clock                                          */
+    HD_RUN_INVARIANTS = 1 << 2, /* hd_check                                                                  */
+    HD_RUN_COUNTERS = 1 << 3,   /* the table's against the outcomes                                          */
+    HD_RUN_ALL = (1 << 4) - 1
+};
+/* report->by: who objected. */
+hd_status hd_case_run_judged(const hd_case *c, uint32_t judges, hd_progress *progress, void *context, hd_run_report *report);
 
 #endif

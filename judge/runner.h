@@ -20,6 +20,7 @@ typedef struct runner {
     hd_run_report *report;
     hd_table *table;
     hd_oracle *oracle;     /* NULL: not judged                                   */
+    uint32_t judges;       /* HD_RUN_...: who is heard if it is                  */
     hd_source *source;
     hd_request *request;   /* (c->batch) the batch's share of the source         */
     uint64_t requests;     /* how many there are; fewer than c->batch at the end */
@@ -48,7 +49,8 @@ hd_status runner_retire(runner *r);
 uint64_t runner_below(runner *r, uint64_t n);
 uint64_t runner_rarely(runner *r, uint64_t n);
 uint64_t runner_number(runner *r);
-bool runner_wrong(runner *r, const char *what, const char *sentence); /* NULL sentence: false */
+/* by (HD_RUN_...) says so. False: there is no sentence, or nobody listens. */
+bool runner_wrong(runner *r, uint32_t by, const char *what, const char *sentence);
 
 /* mix.c: one batch of something. */
 hd_status mix_step(runner *r);

@@ -6,7 +6,9 @@
 #ifndef HD_SIMT_HOST_H
 #define HD_SIMT_HOST_H
 
+#ifndef SIMT_FN /* whoever compiles kernels once more, and does not mind how fast they run, may do without */
 #define SIMT_FN static inline __attribute__((always_inline, unused))
+#endif
 #define SIMT_UNROLL
 #define SIMT_UNROLL_BY(n)
 #define SIMT_ROLLED

@@ -18,18 +18,18 @@
 #include "gpu/hkv/steps.h"
 
 /* The steps with nothing around them, to be run by single lanes. */
-#define CANARY lanes_upsert
-#define CANARY_FAMILY HKV_UPSERT
-#include "tests/canaries/frame.h"
-#define CANARY lanes_update
-#define CANARY_FAMILY HKV_UPDATE
-#include "tests/canaries/frame.h"
-#define CANARY lanes_pin
-#define CANARY_FAMILY HKV_PIN
-#include "tests/canaries/frame.h"
-#define CANARY lanes_erase
-#define CANARY_FAMILY HKV_ERASE
-#include "tests/canaries/frame.h"
+#define STEPS lanes_upsert
+#define STEPS_FAMILY HKV_UPSERT
+#include "tests/steps_alone.h"
+#define STEPS lanes_update
+#define STEPS_FAMILY HKV_UPDATE
+#include "tests/steps_alone.h"
+#define STEPS lanes_pin
+#define STEPS_FAMILY HKV_PIN
+#include "tests/steps_alone.h"
+#define STEPS lanes_erase
+#define STEPS_FAMILY HKV_ERASE
+#include "tests/steps_alone.h"
 
 typedef unsigned long long ull;
 

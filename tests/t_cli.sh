@@ -228,6 +228,8 @@ form 'list'    heddle list
 form 'run'     heddle run hkv.serve.ref batch=64x10
 form 'kernels' heddle run --kernels hkv.serve.ref slots=10 buckets=4 batch=64x10 keys=ycsb:a,1000
 form 'sched'   heddle sched hkv.erase.tlpv1 batch=2x1 --replay 3:1,9:2
+form 'museum'  heddle museum no_release key_before_digest
+form 'museum --list' heddle museum --list
 form 'diff'    heddle diff tlpv1 ref --case hkv.insert_and_evict
 form 'explain' heddle explain hkv.find.warp seed=5
 form 'sim'     heddle sim good.oracleGeneral oracleGeneral lru,lfu 64,1%

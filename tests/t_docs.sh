@@ -131,6 +131,8 @@ if [ -n "$python" ]; then
     described run hkv.mix.ref buckets=2 slots=4 batch=8x20 keys=uniform:20 judge=1
     described run --kernels hkv.find.ref buckets=2 slots=4 batch=8x2 keys=uniform:20
     described sched hkv.erase.tlpv1 batch=2x1 --replay 3:1,9:2
+    described museum lfu_wraps
+    described museum --list lfu_wraps
     described diff tlpv1 ref --case hkv.insert_and_evict
     described diff tlpv2 ref --random 5 --case 'hkv.insert_or_assign duplicate=300000 seed=4'
     described explain hkv.find.warp seed=5
@@ -174,6 +176,7 @@ completes() {
   while read -r verb; do completes "$verb" "$HEDDLE" "${verb:0:1}"; done <"$work/verbs"
   completes policies "$HEDDLE" list po
   completes --policies= "$HEDDLE" sweep --po
+  completes slot_cas_only "$HEDDLE" museum slot_c
   completes oracleGeneral "$HEDDLE" sim file o
   completes lru,lfu "$HEDDLE" sim file oracleGeneral lru,lf
   completes policy=epoch_lru "$HEDDLE" run policy=ep

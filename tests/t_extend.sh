@@ -108,7 +108,7 @@ for n in $(marks broken); do
   result $? "spoiled in the page's way $n, it is found out: a sentence and a seed" "$work/words"
 done
 
-# The fault of tests/canaries/no_locked_check.h, which shows in some schedules only. heddle sched finds it; finds it at once from
+# The fault of museum/bugs/no_locked_check.bug, which shows in some schedules only. heddle sched finds it; finds it at once from
 # its seed, and makes it as short; and the command that it prints tells the same sentence and the same steps.
 sed 's/while (!hkv_try/if (family == HKV_UPDATE \&\& o.outcome == HKV_UNDECIDED) {\
             hkv_search(t, a, family, \&o, hkv_digests_of(a, o.first), hkv_digests_of(a, o.second));\

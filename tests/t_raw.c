@@ -2,7 +2,7 @@
  *
  * t_raw.c - kernel text reaches device and shared memory through the dialect alone. Every kernel there is, compiled so that each
  * of its C accesses is told of (tests/raw.h), runs every operation it has, with one and two candidate buckets, and none is to
- * such memory; kernels that make one are caught. t_raw_canary is t_canary compiled in the same way.
+ * such memory; kernels that make one are caught.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@ objects=$top_builddir
 self=tests/t_tidy.sh
 
 rooms=()
-for room in include lib ref policies predicates concurrency workload judge tools simt gpu fuzz bench papers examples python; do
+for room in include lib ref policies predicates concurrency workload judge museum tools simt gpu fuzz bench papers examples python; do
   [ -d "$room" ] && rooms+=("$room")
 done
 mapfile -t text < <(
@@ -25,7 +25,7 @@ includes() { printf '%s\n' "${c[@]}" | grep -E "$1" | xargs -r grep -nE "^ *# *i
 
 includes '^(ref|policies|predicates)/' 'gpu/'           | none "ref/ never includes gpu/"
 includes '^gpu/' 'ref/' | grep -vE 'ref/([a-z]+_layout|hash)\.h' | none "gpu/ takes from ref/ only layouts and hashes"
-includes '^judge/' '(ref|policies|predicates|gpu)/' | grep -vE '^judge/(borrow\.c|(agree|draw|scene|turns|kernels|tour)\.[ch]):' |
+includes '^judge/' '(ref|policies|predicates|gpu)/' | grep -vE '^judge/(borrow\.c|(agree|draw|faces|scene|turns|kernels|tour)\.[ch]):' |
   none "the oracle is written without ref/ and policies/, but for its one door; who holds kernels against ref/ is not it"
 includes '^tests/model' '(ref|policies|predicates)/'    | none "the tests' model is written without ref/ and policies/"
 includes '^(include|lib|ref|policies|predicates|concurrency|simt|gpu)/' '(workload|judge|fuzz|tools|tests)/' |

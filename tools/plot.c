@@ -12,39 +12,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tools/beside.h"
+
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
 #ifndef HD_PLOT_PYTHON
 #define HD_PLOT_PYTHON ""
 #endif
-#ifndef HD_PKGLIBEXECDIR
-#define HD_PKGLIBEXECDIR "/usr/local/libexec/heddle"
-#endif
 
 extern char **environ;
 
-enum { PATH_BYTES = 4096, NO_MATPLOTLIB = 3, TOLD = 4 /* heddle-plot's own exit codes */ };
+enum { NO_MATPLOTLIB = 3, TOLD = 4 /* heddle-plot's own exit codes */ };
 
 /* What configure found; else whatever Python is in PATH now, which may have got matplotlib since. */
 static const char *python(void) { return *HD_PLOT_PYTHON ? HD_PLOT_PYTHON : "python3"; }
-
-/* The program beside the command in a build tree, else where `make install` put it: first relative to
- * the command, so that a moved installation still finds its own. */
-static bool script_find(char path[PATH_BYTES])
-{
-    static const char *const place[] = { "tools", "../tools", "../libexec/heddle" };
-    char here[PATH_BYTES];
-    ssize_t n = readlink("/proc/self/exe", here, sizeof here - 1);
-    here[n > 0 ? n : 0] = 0;
-    char *slash = strrchr(here, '/');
-    for (size_t i = 0; slash && i < sizeof place / sizeof *place; i++) {
-        int length = snprintf(path, PATH_BYTES, "%.*s/%s/heddle-plot", (int)(slash - here), here, place[i]);
-        if (length < PATH_BYTES && access(path, R_OK) == 0) return true;
-    }
-    snprintf(path, PATH_BYTES, "%s/heddle-plot", HD_PKGLIBEXECDIR);
-    return access(path, R_OK) == 0;
-}
 
 /* Runs argv with the pipe's reading end as its standard input. */
 static int start(char *const *argv, int input, int unused, pid_t *pid)
@@ -84,9 +66,9 @@ static int plot_call(const out *o, const char *script, const char *argument)
 
 const char *plot_missing(const char **with)
 {
-    char script[PATH_BYTES];
+    char script[BESIDE_BYTES];
     *with = python();
-    if (!script_find(script)) return "heddle-plot is not installed beside heddle";
+    if (!beside_find("heddle-plot", script)) return "heddle-plot is not installed beside heddle";
     switch (plot_call(NULL, script, "--try")) {
     case 0: return "";
     case NO_MATPLOTLIB: return "matplotlib is missing (Debian: apt install python3-matplotlib)";
@@ -103,8 +85,8 @@ int plot_file(const char *what, const char *file)
 
 int plot_draw(const out *o, const char *file)
 {
-    char script[PATH_BYTES];
-    if (!script_find(script)) return tool_say(TOOL_SYSTEM, "heddle-plot is not at %s", script);
+    char script[BESIDE_BYTES];
+    if (!beside_find("heddle-plot", script)) return tool_say(TOOL_SYSTEM, "heddle-plot is not at %s", script);
     int code = plot_call(o, script, file);
     if (code == 0) return TOOL_OK;
     if (code == TOLD) return TOOL_SYSTEM;

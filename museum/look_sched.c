@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * look_sched.c - looks for a bug among the schedules of kernels: scene after scene, and of each some schedules, by lane and by warp, at random
+ * and by priorities, judged as judge/agree.h does. What was found is made short, and must go wrong in the same way twice.
+ *
+ *     sched [quiet] [weak] [unlawful] [threads=N] [blocks=N] CASE [+ CASE]
+ *
+ * quiet: races are not looked for, so that the fault is found by what it does. unlawful: the two cases may not run beside each other, and the bug
+ * is to believe that they may; sound kernels would fail there, too.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "judge/agree.h"
+#include "judge/kernels.h"
+#include "lib/error.h"
+#include "museum/museum.h"
+
+enum { PARTS = 2, SHORTER = 300 };
+
+typedef struct look {
+    hd_case c[PARTS];
+    scene_kernel kernel[PARTS];
+    uint32_t parts, threads, blocks, lanes;
+    bool quiet, weak, unlawful;
+} look;
+
+/* By whom a finding is. */
+static museum_judge judge_of(simt_fault f, const agree *a)
+{
+    static const museum_judge of[SIMT_FAULT_COUNT] = {
+        [SIMT_MISMATCH] = MUSEUM_COLLECTIVES, [SIMT_LEFT] = MUSEUM_COLLECTIVES, [SIMT_OUTSIDE] = MUSEUM_COLLECTIVES, [SIMT_DEADLOCK] = MUSEUM_COLLECTIVES,
+        [SIMT_BOUNDS] = MUSEUM_BOUNDS,        [SIMT_MISALIGNED] = MUSEUM_BOUNDS, [SIMT_UNINITIALISED] = MUSEUM_COPIES, [SIMT_IN_FLIGHT] = MUSEUM_COPIES,
+        [SIMT_ENDLESS] = MUSEUM_PATIENCE,     [SIMT_RACE] = MUSEUM_RACES,       [SIMT_RAW] = MUSEUM_BOUNDS,           [SIMT_WATCHED] = MUSEUM_WATCH,
+        [SIMT_RESOURCE] = MUSEUM_BOUNDS,
+    };
+    int part = 0;
+    if (f != SIMT_NO_FAULT) return of[f];
+    while (!(agree_objector(a) >> part & 1)) part++;
+    return (museum_judge)part; /* the first judges are agree's, in its order */
+}
+
+/* One word of the look, or the beginning of a case. */
+static bool option(look *l, const char *word)
+{
+    if (strcmp(word, "quiet") == 0) return l->quiet = true;
+    if (strcmp(word, "weak") == 0) return l->weak = true;
+    if (strcmp(word, "unlawful") == 0) return l->unlawful = true;
+    return sscanf(word, "threads=%u", &l->threads) == 1 || sscanf(word, "blocks=%u", &l->blocks) == 1;
+}
+
+static hd_status parse(look *l, const char *what)
+{
+    char text[PARTS][1024] = { "", "" }, word[256];
+    int n;
+    uint32_t row;
+    hd_status s = HD_OK;
+    memset(l, 0, sizeof *l);
+    l->threads = 32;
+    l->blocks = 4;
+    for (; sscanf(what, "%255s%n", word, &n) == 1; what += n) {
+        if (strcmp(word, "+") == 0 && l->parts + 1 < PARTS) l->parts++;
+        else if (text[l->parts][0] || !option(l, word)) snprintf(text[l->parts] + strlen(text[l->parts]), sizeof text[0] - strlen(text[l->parts]), "%s ", word);
+    }
+    l->parts++;
+    for (uint32_t k = 0; k < l->parts && !s; k++) {
+        s = hd_case_parse(text[k], &l->c[k]);
+        if (!s) s = scene_kernel_row(&l->c[k], &row);
+        if (s) return s;
+        l->kernel[k] = scene_kernel_at(row, l->threads, l->blocks);
+        if (hkv_rows[row].lanes > l->lanes) l->lanes = hkv_rows[row].lanes;
+        if (strcmp(l->c[k].kernel, "gather") == 0) l->lanes = 32; /* a warp works for its 32 keys */
+    }
+    return s;
+}
+
+static hd_status open_scene(const look *l, uint64_t seed, uint32_t deaf, agree **a)
+{
+    hd_case c[PARTS];
+    const scene_kernel *kernel[PARTS];
+    scene *s;
+    memcpy(c, l->c, sizeof c);
+    for (uint32_t k = 0; k < l->parts; k++) {
+        c[k].seed = seed;
+        kernel[k] = &l->kernel[k];
+    }
+    hd_status status = scene_open(c, kernel, l->parts, &s);
+    if (!status) status = agree_open(s, a);
+    if (!status) agree_deafen(*a, deaf);
+    return status;
+}
+
+static simt_config way(const look *l, uint64_t seed, uint32_t deaf)
+{
+    simt_config w = simt_config_default();
+    w.unit = seed % 4 == 3 ? SIMT_BY_WARP : SIMT_BY_LANE;
+    w.strategy = seed % 2 ? SIMT_RANDOM : SIMT_PCT;
+    w.pct_depth = 4;
+    w.pct_length = l->lanes == 1 ? 600 : 4000;
+    w.seed = seed * 1000;
+    w.race = !l->quiet && !(deaf >> MUSEUM_RACES & 1);
+    w.weak = l->weak && !(deaf >> MUSEUM_WEAK & 1);
+    w.step_limit = l->lanes == 1 ? 100000 : 1000000;
+    w.shared_bytes = 48 << 10;
+    return w;
+}
+
+/* The schedule is made short, and replayed: the same fault, and where it was made short the same story. */
+static hd_status shorten(simt_machine *m, agree *a, simt_config w, const simt_exploration *found, museum_sight *sight)
+{
+    simt_exploration e, again;
+    simt_trial trial = agree_trial(a);
+    w.seed = found->seed;
+    hd_status s = simt_explore(m, &trial, &w, 1, 0, SHORTER, &e);
+    if (s) return s;
+    sight->decisions = e.schedule_n;
+    sight->decisions_before = e.schedule_before;
+    simt_config c = w;
+    c.strategy = SIMT_REPLAY;
+    c.replayed = w.strategy;
+    c.schedule = e.schedule;
+    c.schedule_n = e.schedule_n;
+    for (int twice = 0; twice < 2 && !s; twice++) {
+        s = simt_explore(m, &trial, &c, 1, 0, 0, &again);
+        if (s) break;
+        if (!again.wrong || again.finding.fault != e.finding.fault || (e.schedule_n && strcmp(again.finding.story, e.finding.story) != 0))
+            s = hd_fail(HD_ECORRUPT, "the shortest schedule went otherwise when it was replayed: %s", again.wrong ? again.finding.story : "nothing was found");
+        simt_exploration_free(m, &again);
+    }
+    simt_exploration_free(m, &e);
+    return s;
+}
+
+/* All schedules of a scene, until somebody who is heard objects. */
+static hd_status look_at(simt_machine *m, const museum_search *s, const look *l, uint64_t scene, agree *a, museum_sight *sight)
+{
+    simt_config w = way(l, scene, s->deaf);
+    simt_trial trial = agree_trial(a);
+    hd_status status = HD_OK;
+    agree_watch_with(a, &w, s->deaf >> MUSEUM_WATCH & 1 ? 0 : w.weak ? 3 : 1);
+    for (uint64_t left = s->schedules; left && !status && !sight->found;) {
+        simt_exploration e;
+        status = simt_explore(m, &trial, &w, left, 0, 0, &e);
+        if (status) break;
+        left -= e.schedules;
+        sight->tries += e.schedules;
+        sight->hash = sight->hash * 31 + e.hash;
+        sight->seconds += (double)e.time_ns * 1e-9;
+        if (e.wrong && museum_heard(s, sight, judge_of(e.finding.fault, a), e.finding.story)) {
+            sight->seed = e.seed;
+            status = shorten(m, a, w, &e, sight);
+        }
+        w.seed = e.seed + 1; /* it was not heard: on */
+        simt_exploration_free(m, &e);
+        if (!e.wrong) break;
+    }
+    return status;
+}
+
+const char *museum_look_sched(const museum_search *s, museum_sight *sight)
+{
+    look l;
+    simt_machine *m;
+    hd_status status = parse(&l, s->what);
+    if (!status) status = simt_machine_open(NULL, &m);
+    if (status) return hd_why();
+    if (l.unlawful && !museum_now) l.parts = 1;
+    for (uint64_t scene = 1; scene <= s->scenes && !status && !sight->found; scene++) {
+        agree *a = NULL;
+        status = open_scene(&l, scene, s->deaf & ((1u << MUSEUM_WATCH) - 1), &a);
+        if (!status) status = look_at(m, s, &l, scene, a, sight);
+        if (sight->found) {
+            l.c[0].seed = scene;
+            hd_case_print(&l.c[0], sight->at, sizeof sight->at);
+        }
+        agree_close(a);
+    }
+    simt_machine_close(m);
+    return status ? hd_why() : NULL;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * look_streams.c - looks for a bug in what a batch lock puts on streams. The device here runs nothing: it only keeps account of which batches
+ * come before each stream's next step. Whoever conflicts with an earlier batch must come after it.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "concurrency/streams.h"
+#include "lib/error.h"
+#include "museum/streams.h"
+#include "workload/rng.h"
+
+enum { BATCHES = 48, STREAMS = 5, MARKS = 256 };
+
+/* A set of batches: those that are done when a place on a stream is reached. */
+typedef uint64_t done;
+
+typedef struct account {
+    hd_device_seam seam;
+    done stream[STREAMS + 1]; /* 0: the NULL stream */
+    done mark[MARKS];
+    int marks;
+} account;
+
+static char address[STREAMS + 1];
+
+static done *of(account *a, void *stream) { return &a->stream[stream ? (char *)stream - address : 0]; }
+
+static int put_mark(void *self, void **mark, void *stream)
+{
+    account *a = (account *)self;
+    if (!*mark && a->marks == MARKS) return 1;
+    if (!*mark) *mark = &a->mark[a->marks++];
+    *(done *)*mark = *of(a, stream);
+    return 0;
+}
+
+static int put_after(void *self, void *mark, void *stream) { return *of((account *)self, stream) |= *(done *)mark, 0; }
+static int drop_mark(void *self, void *mark) { return (void)self, (void)mark, 0; }
+static const char *no_error(void *self, int code) { return (void)self, (void)code, "no more marks"; }
+
+/* NULL, or which batch does not come after which. */
+static const char *put_batches(const hd_lock_row *row, hd_rng *g, char why[128])
+{
+    account a;
+    hd_streams s;
+    hd_role role[BATCHES];
+    memset(&a, 0, sizeof a);
+    a.seam.mark = put_mark;
+    a.seam.after = put_after;
+    a.seam.unmark = drop_mark;
+    a.seam.error = no_error;
+    a.seam.self = &a;
+    if (hd_streams_open(&s, &a.seam, row, NULL, 0, 0)) return hd_why();
+    const char *wrong = NULL;
+    for (int b = 0; b < BATCHES && !wrong; b++) {
+        hd_visit v;
+        memset(&v, 0, sizeof v);
+        v.stream = &address[1 + hd_rng_below(g, STREAMS)];
+        v.role = role[b] = (hd_role)hd_rng_below(g, HD_ROLES);
+        hd_status status = hd_streams_enter(&s, &v);
+        for (int e = 0; e < b && !status && !wrong; e++) {
+            bool together = role[e] == v.role && (row->together >> v.role & 1);
+            if (together || *of(&a, v.stream) >> e & 1) continue;
+            snprintf(why, 128, "batch %d, on one stream, does not come after batch %d, on another, with which it conflicts", b, e);
+            wrong = why;
+        }
+        *of(&a, v.stream) |= (done)1 << b;
+        if (hd_streams_leave(&s, &v, status)) wrong = hd_why();
+    }
+    hd_streams_close(&s);
+    return wrong;
+}
+
+const char *museum_look_streams(const museum_search *s, museum_sight *sight, const char *words)
+{
+    const hd_lock_row *row = hd_lock_named(words);
+    if (!row) return "there is no such lock";
+    for (uint64_t seed = 1; seed <= s->scenes && !sight->found; seed++) {
+        char why[128];
+        hd_rng g = hd_rng_from(seed);
+        const char *wrong = put_batches(row, &g, why);
+        sight->tries++;
+        sight->seed = seed;
+        if (wrong) museum_heard(s, sight, MUSEUM_ORDER, wrong);
+    }
+    return NULL;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * museum.h - the bug museum: bugs that somebody had, each built into a copy of the text where it would live here, behind a number
+ * (alter.awk), and the looks by which they are to be found. A bug is a file of museum/bugs:
+ *
+ *     bug    what it is, a sentence
+ *     from   who had it
+ *     look   sched [WORDS] CASE [+ CASE]   schedules of kernels on the host machine (look_sched.c)
+ *            run CASE                       batches through the public interface (look_run.c)
+ *            call NAME                      something that is no batch (look_call.c)
+ *     by     the judges that may find it
+ *     needs  judges without whom it survives, if there are any
+ *
+ * and what is to be replaced by what. A bug may have several looks; each is a row.
+ */
+#ifndef HD_MUSEUM_H
+#define HD_MUSEUM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "museum/now.h"
+
+/* ---- Judges ------------------------------------------------------------------------------------------------------ */
+
+/* Each has a name and can be left out: what it alone would have said is then not heard, and the search goes on. */
+typedef enum museum_judge {
+    MUSEUM_ARRAYS,      /* outputs within their bounds, untouched where nothing was delivered          */
+    MUSEUM_TICKETS,     /* each item, at its turn, as the reference allows                              */
+    MUSEUM_CONTENTS,    /* the table at the end, entry by entry                                         */
+    MUSEUM_LISTS,       /* lists and their counts                                                       */
+    MUSEUM_COUNTS,      /* as many came and went as is said                                             */
+    MUSEUM_REST,        /* locks left, guards, invariants after a run of kernels                        */
+    MUSEUM_WATCH,       /* invariants between any two steps                                             */
+    MUSEUM_RACES,       /* happens-before                                                               */
+    MUSEUM_WEAK,        /* store buffers and old values: a way of running that shows others what it does */
+    MUSEUM_BOUNDS,      /* of device memory and shared memory                                           */
+    MUSEUM_COLLECTIVES, /* lanes that left, or wait for each other                                      */
+    MUSEUM_COPIES,      /* asynchronous copies that are read too early                                  */
+    MUSEUM_PATIENCE,    /* nothing goes on for ever                                                     */
+    MUSEUM_ORACLE,      /* a map that knows no buckets                                                  */
+    MUSEUM_INVARIANTS,  /* hd_check                                                                     */
+    MUSEUM_COUNTERS,    /* the table's counters against the outcomes                                    */
+    MUSEUM_FACES,       /* what the reference does against what it allows                               */
+    MUSEUM_ORDER,       /* which batch comes after which on streams                                     */
+    MUSEUM_JUDGES
+} museum_judge;
+
+extern const char *const museum_judge_name[MUSEUM_JUDGES];
+extern const char *const museum_judge_what[MUSEUM_JUDGES];
+/* MUSEUM_JUDGES: there is none of that name. */
+museum_judge museum_judge_named(const char *name, size_t letters);
+/* A list of names with blanks between, as a set of 1 << judge. */
+uint32_t museum_judges_in(const char *names);
+
+/* ---- Bugs ------------------------------------------------------------------------------------------------------------ */
+
+typedef struct museum_row {
+    int number; /* for museum_now; rows of one bug have the same */
+    const char *name, *bug, *from, *look, *by, *needs;
+    const char *lost; /* "", or the files that have not the text any more that would be altered */
+} museum_row;
+
+extern const museum_row museum_rows[];
+extern const size_t museum_row_count;
+int museum_number(const char *name); /* 0: there is no such bug, or its text is lost */
+
+/* ---- Looks ------------------------------------------------------------------------------------------------------------- */
+
+typedef struct museum_search {
+    const char *what;  /* the words after its kind */
+    uint32_t deaf;     /* judges that are left out */
+    uint64_t scenes;   /* at most: situations of a search, cases of a run, tables of a call */
+    uint64_t schedules;/* of one scene */
+} museum_search;
+
+typedef struct museum_sight {
+    bool found;
+    museum_judge by;
+    char sentence[512];
+    char at[512];       /* the case that shows it again */
+    uint64_t seed;
+    uint64_t tries;     /* schedules, cases or calls until then, or in all */
+    uint64_t decisions; /* of the shortest schedule, and ...  */
+    uint64_t decisions_before;
+    uint64_t hash;      /* of the interleavings: equal on every machine */
+    double seconds;
+} museum_sight;
+
+/* NULL, or why the look could not be tried. museum_now is set. */
+const char *museum_look_sched(const museum_search *s, museum_sight *sight);
+const char *museum_look_run(const museum_search *s, museum_sight *sight);
+const char *museum_look_call(const museum_search *s, museum_sight *sight);
+
+/* Whether a judge is heard; if so what it says is noted. */
+bool museum_heard(const museum_search *s, museum_sight *sight, museum_judge by, const char *sentence);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * rows.c - the table of bugs, which alter.awk makes, and which of them is there now.
+ */
+#include "museum/museum.h"
+
+#include <string.h>
+
+int museum_now;
+
+const museum_row museum_rows[] = {
+#include "museum/altered/bugs.inc"
+};
+const size_t museum_row_count = sizeof museum_rows / sizeof *museum_rows;
+
+int museum_number(const char *name)
+{
+    size_t i = 0;
+    while (i < museum_row_count && strcmp(museum_rows[i].name, name) != 0) i++;
+    return i < museum_row_count && !museum_rows[i].lost[0] ? museum_rows[i].number : 0;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * streams.h - for look_call.c and look_streams.c only.
+ */
+#ifndef HD_MUSEUM_STREAMS_H
+#define HD_MUSEUM_STREAMS_H
+
+#include "museum/museum.h"
+
+/* words: the lock's row. Batches of random roles on random streams of a device that only keeps account of what comes after what. */
+const char *museum_look_streams(const museum_search *s, museum_sight *sight, const char *words);
+
+#endif

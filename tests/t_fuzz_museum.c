@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * t_fuzz_museum.c - are the fuzzers of kernels awake? Bugs of museum/bugs are put into tlpv1 while it runs every operation of its family; the
+ * target must find each by inputs made by chance, and make what found it small. Without a bug the same inputs find nothing.
+ */
+#include <string.h>
+
+#include "fuzz/hunt.h"
+#include "fuzz/stage.h"
+#include "judge/kernels.h"
+#include "museum/museum.h"
+#include "tests/testing.h"
+
+typedef unsigned long long ull;
+
+typedef struct guest {
+    const char *bug, *target; /* bug NULL: none */
+    hkv_family family;
+    uint64_t runs; /* within which it must be found; of none: how many must be fine */
+} guest;
+
+static const guest guests[] = {
+    { "key_before_digest", "schedule", HKV_FAMILY_upsert, 3000 },
+    { "key_before_value", "schedule", HKV_FAMILY_update, 3000 },
+    { "looked_too_early", "schedule", HKV_FAMILY_upsert, 3000 },
+    { "no_locked_check", "schedule", HKV_FAMILY_update, 20000 },
+    { "pinned_victim", "kernels", HKV_FAMILY_upsert, 3000 },
+    { "refused_unlisted", "kernels", HKV_FAMILY_upsert, 3000 },
+    { "score_wraps", "kernels", HKV_FAMILY_upsert, 3000 },
+};
+
+static const guest controls[] = {
+    { NULL, "schedule", HKV_FAMILY_upsert, 1500 },
+    { NULL, "schedule", HKV_FAMILY_update, 1500 },
+    { NULL, "kernels", HKV_FAMILY_upsert, 400 },
+};
+
+static fuzz_hunt hunt(const guest *g)
+{
+    fuzz_hunt h;
+    scene_kernel k = scene_kernel_at(hkv_row_of("tlpv1", g->family), 32, 8);
+    memset(&h, 0, sizeof h);
+    h.target = fuzz_target_find(g->target);
+    h.seed = 4;
+    h.runs = g->runs;
+    h.loud = true;
+    museum_now = g->bug ? museum_number(g->bug) : 0;
+    check(!g->bug || museum_now, "there is no bug %s", g->bug);
+    fuzz_stand_in(&k, g->family);
+    must(fuzz_hunt_run(&h));
+    fuzz_stand_in(NULL, g->family);
+    museum_now = 0;
+    return h;
+}
+
+static void faults_are_found(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof guests / sizeof *guests; i++) {
+        const guest *g = &guests[i];
+        test_case("heddle fuzz %s with %s", g->target, g->bug);
+        fuzz_hunt h = hunt(g);
+        fuzz_find *f = &h.found;
+        check(f->wrong && !f->crashed, "not found in %llu inputs", (ull)h.executions);
+        check(f->n <= f->n_before && f->n < 60, "%zu bytes of %zu are left", f->n, f->n_before);
+        test_note("%-18s by %-8s input %4llu, %3zu bytes made %2zu: %.90s", g->bug, g->target, (ull)f->run, f->n_before, f->n, f->why);
+        fuzz_hunt_close(&h);
+    }
+}
+
+static void controls_are_fine(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof controls / sizeof *controls; i++) {
+        guest g = controls[i];
+        g.runs = test_times(g.runs);
+        test_case("heddle fuzz %s of family %d", g.target, (int)g.family);
+        fuzz_hunt h = hunt(&g);
+        check(!h.found.wrong, "input %llu: %s", (ull)h.found.run, h.found.why);
+        check(h.executions == g.runs, "%llu of %llu inputs were run", (ull)h.executions, (ull)g.runs);
+        fuzz_hunt_close(&h);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(faults_are_found), cmocka_unit_test(controls_are_fine) };
+    return test_run(tests);
+}

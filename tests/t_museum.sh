@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# t_museum.sh - are the judges awake? Every bug of museum/bugs is found, by one of those who should, within a minute; without the judge that it needs
+# it survives, and every judge is needed by one; and where no bug is built in the same searches find nothing. With HEDDLE_SAME=FOLDER what was found
+# goes there, for the matrix: a seed means the same everywhere.
+. "${top_srcdir:?}/tests/cases.sh"
+museum=$top_builddir/museum/heddle-museum
+scale=${HEDDLE_TEST_SCALE:-1}
+scenes=6 # of searches that find nothing
+[[ $scale == */* ]] && scenes=2 || scenes=$((scenes * scale))
+
+# ---- All of them ------------------------------------------------------------------------------------------------------------
+
+"$museum" >"$work/all" 2>"$work/err"
+words=$work/err
+{ [ "$(cut -f1 "$work/all" | sort -u | wc -l)" -ge 49 ] || echo "only $(cut -f1 "$work/all" | sort -u | wc -l)"; } | none "the museum has its bugs"
+awk -F'\t' '$5 != "yes" { print $1 ": " $5 " after " $10 " tries: " $16 }' "$work/all" | none "all bugs are found"
+awk -F'\t' '$5 == "yes" && index(" " $7 " ", " " $6 " ") == 0 { print $1 ": found by " $6 ", and not by " $7 ": " $16 }' "$work/all" | none "they are found by those who should find them"
+awk -F'\t' '$14 >= 60 { print $1 ": " $14 " s" }' "$work/all" | none "each is found within a minute"
+tried bugs "$(cut -f1 "$work/all" | sort -u | wc -l)" "bugs of the museum, found; each needed judge's own survive without it"
+[ -z "${HEDDLE_SAME:-}" ] || cut -f1,4-13 "$work/all" >"$HEDDLE_SAME/museum"
+
+# ---- What each judge is worth ------------------------------------------------------------------------------------------------
+
+"$museum" judges | cut -f1 >"$work/judges"
+while read -r judge; do
+  mapfile -t names < <(awk -F'\t' -v j=" $judge " 'index(" " $8 " ", j) { print $1 }' "$work/all" | sort -u)
+  if [ ${#names[@]} = 0 ]; then fail "without $judge something survives" "no bug needs it"; continue; fi
+  "$museum" "without=$judge" "scenes=$scenes" "${names[@]}" 2>"$work/err" | awk -F'\t' '$5 != "no" { print $1 ": " $5 ", by " $6 ": " $16 }' |
+    none "without $judge: ${names[*]}"
+done <"$work/judges"
+
+# ---- Nothing is found where nothing is -----------------------------------------------------------------------------------------
+
+"$museum" sound "scenes=$scenes" >"$work/sound" 2>"$work/err"
+awk -F'\t' '$5 != "no" { print $1 ": " $5 ", by " $6 ": " $16 }' "$work/sound" | none "without a bug nothing is found"
+tried schedules "$(awk -F'\t' '$4 ~ /^sched/ { n += $10 } END { print n + 0 }' "$work/sound")" "where the museum's bugs show, without a bug: nothing found"
+
+# ---- The command -----------------------------------------------------------------------------------------------------------------
+
+code() { "$@" >"$work/out" 2>"$work/err"; echo $?; }
+words=$work/out
+{ [ "$(code "$HEDDLE" museum no_release lfu_wraps)" = 0 ] || echo "exit code $?"; } | none "heddle museum: found, exit 0"
+{ [ "$(code "$HEDDLE" museum --without races --scenes 2 no_release lfu_wraps)" = 1 ] && grep -q '^survived  *1$' "$work/out" || echo 'one should survive'; } | none "heddle museum: a survivor is exit 1"
+{ [ "$(code "$HEDDLE" museum --without race)" = 2 ] && grep -q 'nearest: races' "$work/err" || cat "$work/err"; } | none "heddle museum: an unknown judge"
+{ [ "$(code "$HEDDLE" museum no_relase)" = 2 ] && grep -q 'nearest: no_release' "$work/err" || cat "$work/err"; } | none "heddle museum: an unknown bug"
+
+# ---- A bug whose text has gone ------------------------------------------------------------------------------------------------------
+
+mkdir -p "$work/top/ref" "$work/to"
+printf 'int one = 1;\nint two = 2;\n' >"$work/top/ref/some.c"
+bug() { printf 'bug b\nfrom f\nlook l\nby y\nin ref/some.c\n<<<\n%s\n===\n%s\n>>>\n' "$2" "$3" >"$work/$1.bug"; }
+bug first 'one = 1;' 'one = BUG ? 7 : 1; int
+more;'
+bug gone 'three = 3;' 'three = BUG;'
+bug twice 'int ' 'long '
+alter() { awk -v top="$work/top" -v to="$work/to" -v files=ref/some.c -f "$top_srcdir/museum/alter.awk" "$@"; }
+alter "$work/first.bug" "$work/gone.bug" "$work/twice.bug" 2>"$work/err"
+diff - "$work/to/ref/some.c" <<'END' | none "a bug is put in behind its number, and lines stay where they were"
+#line 1 "ref/some.c"
+int one = museum_is(1) ? 7 : 1; int more;
+int two = 2;
+END
+grep -o '"[^"]*" }' "$work/to/bugs.inc" | tr -d '"} ' | paste -sd ' ' | grep -vx ' ref/some.c ref/some.c' | none "what is not there, or there twice, is told of"
+printf 'bug b\nnonsense\n' >"$work/bad.bug"
+{ ! alter "$work/bad.bug" 2>"$work/err" && grep -q 'bad.bug:2' "$work/err" || echo "it was taken: $(cat "$work/err")"; } | none "a line that is not understood is refused"
+
+finish

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * beside.h - the programs that belong to the command and that nobody else looks for.
+ */
+#ifndef HD_BESIDE_H
+#define HD_BESIDE_H
+
+#include <stdbool.h>
+
+enum { BESIDE_BYTES = 4096 };
+
+/* Where `name` is: beside the command in a build tree, else where `make install` put it: first relative to the command, so that a moved
+ * installation still finds its own. False: nowhere; path is then where it should be. */
+bool beside_find(const char *name, char path[BESIDE_BYTES]);
+
+#endif

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * verb_museum.c - the bugs that somebody had, built into copies of the library: each shown to those who are to find it. The copies are in a program of
+ * their own, heddle-museum (museum/guide.c), which says a line for each; this makes a report of them.
+ */
+#include <errno.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/error.h"
+#include "lib/parse.h"
+#include "tools/beside.h"
+#include "tools/output.h"
+#include "tools/progress.h"
+
+extern char **environ;
+
+enum { WORDS = 160, LINES = 256, FIELDS = 16, JUDGES = 32 };
+
+typedef struct museum_options {
+    bool list, sound;
+    uint64_t scenes, schedules;
+    const char *without[JUDGES];
+    int withouts;
+} museum_options;
+
+static const struct argp_option option[] = {
+    { "without", 'w', "JUDGE", 0, "leave a judge out, and see who survives; more than once: several", 0 },
+    { "sound", 's', NULL, 0, "the same search with no bug built in: nothing may be found", 0 },
+    { "list", 'l', NULL, 0, "only say which bugs there are", 0 },
+    { "scenes", 'n', "N", 0, "situations or cases at most that a bug is looked for in (100)", 0 },
+    { "schedules", 'm', "N", 0, "of one situation, at most (60)", 0 },
+    { NULL, 0, NULL, 0, NULL, 0 },
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    museum_options *o = (museum_options *)state->input;
+    switch (key) {
+    case 'w':
+        if (o->withouts == JUDGES) return tool_read(hd_fail(HD_EINVAL, "--without: more than %d times", JUDGES));
+        o->without[o->withouts++] = arg;
+        return 0;
+    case 's': return o->sound = true, 0;
+    case 'l': return o->list = true, 0;
+    case 'n': return tool_read(hd_parse_u64("--scenes", arg, 1, 1u << 20, &o->scenes));
+    case 'm': return tool_read(hd_parse_u64("--schedules", arg, 1, 1u << 20, &o->schedules));
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* ---- What the other program says --------------------------------------------------------------------------------- */
+
+/* Its lines, as fields; each line is one piece of memory that field 0 begins. */
+typedef struct said {
+    char *field[LINES][FIELDS];
+    int lines;
+    int code; /* its exit code; -1: it could not be started */
+} said;
+
+static void said_drop(said *s)
+{
+    for (int i = 0; i < s->lines; i++) free(s->field[i][0]);
+}
+
+static bool said_line(said *s, const char *text)
+{
+    char *line = s->lines < LINES ? strdup(text) : NULL;
+    if (!line) return false;
+    for (int f = 0; f < FIELDS; f++) {
+        s->field[s->lines][f] = line;
+        line += strcspn(line, "\t\n");
+        if (*line) *line++ = 0;
+    }
+    s->lines++;
+    return true;
+}
+
+static int start(char *const *argv, int to, int unused, pid_t *pid)
+{
+    posix_spawn_file_actions_t a;
+    int e = posix_spawn_file_actions_init(&a);
+    if (e) return e;
+    e = posix_spawn_file_actions_adddup2(&a, to, STDOUT_FILENO);
+    if (!e) e = posix_spawn_file_actions_addclose(&a, unused);
+    if (!e) e = posix_spawn(pid, argv[0], &a, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&a);
+    return e;
+}
+
+/* Runs it; p, when not NULL, is told how many lines there are of `total`. */
+static void ask(char *const *argv, said *s, progress *p, int total)
+{
+    int ends[2], status = 0;
+    pid_t pid = 0;
+    char *line = NULL;
+    size_t room = 0;
+    memset(s, 0, sizeof *s);
+    s->code = -1;
+    if (pipe(ends)) return;
+    int e = start(argv, ends[1], ends[0], &pid);
+    close(ends[1]);
+    FILE *f = e ? NULL : fdopen(ends[0], "r");
+    while (f && getline(&line, &room, f) > 0 && said_line(s, line))
+        if (p && progress_at(p, (uint64_t)s->lines, (uint64_t)total, -1)) break;
+    free(line);
+    if (f) fclose(f);
+    else close(ends[0]);
+    while (!e && waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR) e = errno;
+    errno = e;
+    s->code = e ? -1 : WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+/* ---- The command line, checked against what there is ------------------------------------------------------------------ */
+
+static int must_be_among(const char *what, const char *word, const said *s)
+{
+    const char *name[LINES + 1];
+    for (int i = 0; i < s->lines; i++) name[i] = s->field[i][0];
+    name[s->lines] = NULL;
+    for (int i = 0; i < s->lines; i++)
+        if (strcmp(word, name[i]) == 0) return TOOL_OK;
+    return tool_say(TOOL_USAGE, "%s: there is no '%s'; nearest: %s", what, word, tool_nearest(word, name));
+}
+
+static int check_words(const tool_line *line, const museum_options *o, const said *bugs, const said *judges)
+{
+    int code = TOOL_OK;
+    for (int i = 0; i < line->words && !code; i++) code = must_be_among("NAME", line->word[i], bugs);
+    for (int i = 0; i < o->withouts && !code; i++) code = must_be_among("--without", o->without[i], judges);
+    return code;
+}
+
+/* ---- The report ---------------------------------------------------------------------------------------------------------- */
+
+enum { NAME, BUG, FROM, LOOK, FOUND, JUDGE, BY, NEEDS, SEED, TRIES, DECISIONS, DECISIONS_BEFORE, HASH, SECONDS, CASE, SENTENCE };
+
+static const out_column column[] = {
+    { "name", "name", OUT_TEXT },          { "found", "found", OUT_TEXT },        { "judge", "by", OUT_TEXT },           { "seed", "seed", OUT_PLAIN },
+    { "tries", "tries", OUT_COUNT },       { "time_s", "time", OUT_SECONDS },     { "wrong", "what was said", OUT_TEXT }, { "bug", "what it was", OUT_TEXT },
+    { "from", NULL, OUT_TEXT },            { "look", NULL, OUT_TEXT },            { "by", NULL, OUT_TEXT },              { "needs", NULL, OUT_TEXT },
+    { "decisions", NULL, OUT_COUNT },      { "decisions_before", NULL, OUT_COUNT }, { "tries_hash", NULL, OUT_TEXT },     { "case", NULL, OUT_TEXT },
+};
+
+static const out_column list_column[] = {
+    { "name", "name", OUT_TEXT }, { "by", "to be found by", OUT_TEXT }, { "needs", "not without", OUT_TEXT }, { "bug", "what it is", OUT_TEXT }, { "from", "who had it", OUT_TEXT }, { "look", NULL, OUT_TEXT },
+};
+
+static out_value text_or_none(const char *s) { return *s ? out_text(s) : out_none(); }
+static out_value number(const char *s) { return out_count(strtoull(s, NULL, 10)); }
+
+static int report_list(tool_line *line, const said *s)
+{
+    out *r = out_open(line->form, "heddle.museum.list/1", list_column, 6);
+    out_fact(r, "looks", "looks", OUT_COUNT, out_count((uint64_t)s->lines));
+    for (int i = 0; i < s->lines; i++) {
+        char *const *f = s->field[i];
+        out_row(r, (const out_value[]){ out_text(f[NAME]), out_text(f[BY]), text_or_none(f[NEEDS]), out_text(f[BUG]), out_text(f[FROM]), out_text(f[LOOK]) });
+    }
+    return out_close(r, TOOL_OK);
+}
+
+static void report_row(out *r, char *const *f)
+{
+    bool found = strcmp(f[FOUND], "yes") == 0;
+    out_row(r, (const out_value[]){ out_text(f[NAME]), out_text(f[FOUND]), text_or_none(f[JUDGE]), found ? number(f[SEED]) : out_none(), number(f[TRIES]),
+                                    out_real(strtod(f[SECONDS], NULL)), text_or_none(f[SENTENCE]), out_text(f[BUG]), out_text(f[FROM]), out_text(f[LOOK]), out_text(f[BY]),
+                                    text_or_none(f[NEEDS]), found ? number(f[DECISIONS]) : out_none(), found ? number(f[DECISIONS_BEFORE]) : out_none(), out_text(f[HASH]), text_or_none(f[CASE]) });
+}
+
+static int report(tool_line *line, const museum_options *o, const said *s)
+{
+    out *r = out_open(line->form, "heddle.museum/1", column, 16);
+    char without[256] = "";
+    uint64_t found = 0, failed = 0;
+    double seconds = 0;
+    for (int i = 0; i < o->withouts; i++) snprintf(without + strlen(without), sizeof without - strlen(without), "%s%s", i ? " " : "", o->without[i]);
+    for (int i = 0; i < s->lines; i++) {
+        found += strcmp(s->field[i][FOUND], "yes") == 0;
+        failed += strcmp(s->field[i][FOUND], "failed") == 0;
+        seconds += strtod(s->field[i][SECONDS], NULL);
+    }
+    uint64_t looks = (uint64_t)s->lines;
+    out_fact(r, "looks", "looks", OUT_COUNT, out_count(looks));
+    out_fact(r, "caught", "caught", OUT_COUNT, out_count(found));
+    out_fact(r, "survived", "survived", OUT_COUNT, out_count(looks - found - failed));
+    out_fact(r, "failed", failed ? "could not be tried" : NULL, OUT_COUNT, out_count(failed));
+    out_fact(r, "without", *without ? "without" : NULL, OUT_TEXT, text_or_none(without));
+    out_fact(r, "sound", o->sound ? "no bug built in" : NULL, OUT_FLAG, out_flag(o->sound));
+    out_fact(r, "time_s", "time", OUT_SECONDS, out_real(seconds));
+    for (int i = 0; i < s->lines; i++) report_row(r, s->field[i]);
+    bool well = failed == 0 && found == (o->sound ? 0 : looks);
+    return out_close(r, well ? TOOL_OK : TOOL_DIFFERS);
+}
+
+/* ---- The verb ------------------------------------------------------------------------------------------------------------ */
+
+static int look(tool_line *line, const museum_options *o, char *program)
+{
+    char word[2][64], judge[JUDGES][64], sound[] = "sound", *argv[WORDS] = { program };
+    int n = 1;
+    progress p;
+    said s;
+    snprintf(word[0], sizeof word[0], "scenes=%llu", (unsigned long long)o->scenes);
+    snprintf(word[1], sizeof word[1], "schedules=%llu", (unsigned long long)o->schedules);
+    argv[n++] = word[0];
+    argv[n++] = word[1];
+    if (o->sound) argv[n++] = sound;
+    for (int i = 0; i < o->withouts; i++) {
+        snprintf(judge[i], sizeof judge[i], "without=%.48s", o->without[i]);
+        argv[n++] = judge[i];
+    }
+    for (int i = 0; i < line->words && n < WORDS - 1; i++) argv[n++] = line->word[i];
+    argv[n] = NULL;
+    progress_begin(&p, "museum", "looks");
+    ask(argv, &s, &p, 0);
+    progress_end(&p);
+    int code = tool_stopped() ? TOOL_STOPPED : s.code ? tool_say(TOOL_SYSTEM, "%s ended with %d", program, s.code) : report(line, o, &s);
+    said_drop(&s);
+    return code;
+}
+
+static int run(tool_line *line, int argc, char **argv)
+{
+    museum_options o = { .scenes = 100, .schedules = 60 };
+    char program[BESIDE_BYTES], list[] = "list", judge[] = "judges", *list_words[] = { program, list, NULL }, *judge_words[] = { program, judge, NULL };
+    int code = tool_parse(line, argc, argv, &o);
+    if (code >= 0) return code;
+    if (!beside_find("heddle-museum", program)) return tool_say(TOOL_SYSTEM, "heddle-museum is not at %s; make builds it", program);
+    said *bugs = (said *)calloc(2, sizeof *bugs), *judges = bugs + 1;
+    if (!bugs) return tool_say(TOOL_SYSTEM, "no memory");
+    ask(list_words, bugs, NULL, 0);
+    ask(judge_words, judges, NULL, 0);
+    if (bugs->code || judges->code) code = tool_say(TOOL_SYSTEM, "%s could not be run", program);
+    else code = check_words(line, &o, bugs, judges);
+    if (!code) code = o.list ? report_list(line, bugs) : look(line, &o, program);
+    said_drop(bugs);
+    said_drop(judges);
+    free(bugs);
+    return code;
+}
+
+static const char doc[] =
+    "Shows that those who are to find bugs find them. The museum has bugs that a table like this one had, or could have, each built into a copy of the "
+    "library at the place where it would live; for each, schedules of kernels, batches or calls are tried until a judge objects. The exit code is 1 when a "
+    "bug survives, or, with --sound, when something is found where nothing is.\n"
+    "Without a NAME: all of them, some seconds. --without leaves a judge out: what it alone would have seen survives.\n"
+    "\n"
+    "EXAMPLES\n"
+    "  heddle museum key_before_digest slot_cas_only\n"
+    "  heddle museum lfu_wraps --json\n"
+    "  heddle museum --list\n"
+    "  heddle museum --sound --scenes 2 no_release\n";
+
+const tool_verb verb_museum = { "museum", "[NAME...]", "show that built-in bugs are found", doc, 0, 100, option, parse, run };
