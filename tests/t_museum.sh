@@ -17,7 +17,7 @@ words=$work/err
 awk -F'\t' '$5 != "yes" { print $1 ": " $5 " after " $10 " tries: " $16 }' "$work/all" | none "all bugs are found"
 awk -F'\t' '$5 == "yes" && index(" " $7 " ", " " $6 " ") == 0 { print $1 ": found by " $6 ", and not by " $7 ": " $16 }' "$work/all" | none "they are found by those who should find them"
 awk -F'\t' '$14 >= 60 { print $1 ": " $14 " s" }' "$work/all" | none "each is found within a minute"
-tried bugs "$(cut -f1 "$work/all" | sort -u | wc -l)" "bugs of the museum, found; each needed judge's own survive without it"
+tried bugs "$(cut -f1 "$work/all" | sort -u | wc -l)" "bugs of the museum, all found"
 [ -z "${HEDDLE_SAME:-}" ] || cut -f1,4-13 "$work/all" >"$HEDDLE_SAME/museum"
 
 # ---- What each judge is worth ------------------------------------------------------------------------------------------------
