@@ -355,6 +355,8 @@ static const char *check_rest(agree *a, const hkv_view *now)
     for (uint32_t k = 0; k < s->parts; k++)
         for (uint32_t b = 0; s->part[k].fetch_entry && b < HKV_FETCH_BINS; b++)
             if (s->part[k].args.fetch_count[b]) return say(a, "bin %" PRIu32 " of the far values still counts %" PRIu32, b, s->part[k].args.fetch_count[b]);
+    for (uint32_t k = 0; k < s->parts; k++)
+        if (s->part[k].args.left_count[0]) return say(a, "%" PRIu32 " items are still left to the next pass", s->part[k].args.left_count[0]);
     if (*s->pin_lock) return say(a, "the lock of the pins is still held");
     const char *beside = scene_guards(s);
     if (beside) return say(a, "bytes beside the plane '%s' were written", beside);

@@ -41,7 +41,7 @@ typedef struct layout {
     size_t digest, key, score, bound, value, far, pin;
     size_t lock, pins, pin_lock;
     size_t tally[SCENE_PARTS], flag[SCENE_PARTS], stage_key[SCENE_PARTS], stage_score[SCENE_PARTS], stage_value[SCENE_PARTS], segment[SCENE_PARTS], cursor[SCENE_PARTS];
-    size_t fetch_entry[SCENE_PARTS], fetch_rank[SCENE_PARTS], fetch_order[SCENE_PARTS], fetch_count[SCENE_PARTS];
+    size_t fetch_entry[SCENE_PARTS], fetch_rank[SCENE_PARTS], fetch_order[SCENE_PARTS], fetch_count[SCENE_PARTS], left_item[SCENE_PARTS], left_count[SCENE_PARTS];
 } layout;
 
 /* Whether far values are sorted before they are fetched: however few they are, unless the case says no. */
@@ -74,6 +74,8 @@ static void plan_all(scene *s, layout *l)
         plan(s, "stage_value", n * v->value_bytes, &l->stage_value[k]);
         plan(s, "segment", HKV_SEGMENTS * 8, &l->segment[k]);
         plan(s, "cursor", HKV_CURSORS * 8, &l->cursor[k]);
+        plan(s, "left_item", 2 * n * 4, &l->left_item[k]);
+        plan(s, "left_count", HKV_LEFT_COUNTS * 4, &l->left_count[k]);
         l->fetch_entry[k] = 0;
         if (!sorts(s)) continue;
         plan(s, "fetch_entry", n * 8, &l->fetch_entry[k]);
@@ -373,6 +375,7 @@ void scene_make_args(scene *s, uint32_t k)
     a->stage_flag = list ? p->stage_flag : NULL;
     a->fetch_entry = p->fetch_entry;
     a->window = 0;
+    a->left_window = b->n + 1;
 }
 
 /* Where a part's own memory is. */
@@ -387,6 +390,9 @@ static void place_part(scene *s, uint32_t k, const layout *l)
     a->stage_value = s->memory + l->stage_value[k];
     a->segment = words_at(s, l->segment[k]);
     a->cursor = words_at(s, l->cursor[k]);
+    a->left_item = halves_at(s, l->left_item[k]);
+    a->left_count = halves_at(s, l->left_count[k]);
+    memset(a->left_count, 0, HKV_LEFT_COUNTS * 4);
     memset(a->tally, 0, HD_OUTCOME_COUNT * 8);
     memset(a->cursor, 0, HKV_CURSORS * 8);
     memset(a->segment, 0, HKV_SEGMENTS * 8);

@@ -16,7 +16,7 @@
 #include "lib/case.h"
 #include "simt/machine.h"
 
-enum { SCENE_PARTS = 2, SCENE_REGIONS = 40 };
+enum { SCENE_PARTS = 2, SCENE_REGIONS = 48 };
 
 /* How exactly a kernel can be held to what the reference says. */
 typedef enum scene_strictness {

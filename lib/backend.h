@@ -18,7 +18,7 @@
 /* In the memory of the backend. */
 typedef struct hkv_words {
     uint64_t tally[HD_OUTCOME_COUNT], segment[HKV_SEGMENTS], cursor[HKV_CURSORS]; /* these two 0 at rest */
-    uint32_t pins, pin_lock;
+    uint32_t pins, pin_lock, left[HKV_LEFT_COUNTS];
     hd_word word; /* of the batch lock group3 */
 } hkv_words;
 
@@ -33,6 +33,7 @@ typedef struct hkv_room {
     uint64_t *fetch_entry;                /* (window of fetches); NULL: far values are read as they come */
     uint32_t *fetch_rank, *fetch_order;   /* likewise             */
     uint32_t *fetch_count;                /* (HKV_FETCH_COUNTS)   */
+    uint32_t *left_item;                  /* (2, window of passes) */
 } hkv_room;
 
 /* How many items at a time put off far values: no more than there are entries, which is plenty for a small table. 0: none do. */
@@ -44,6 +45,15 @@ static inline uint64_t hkv_fetch_window(const hd_info *info)
 }
 
 static inline uint64_t hkv_fetch_counts(const hd_info *info) { return hkv_fetch_window(info) ? HKV_FETCH_COUNTS : 0; }
+
+/* How many items at a time go through passes: no fewer than a window that lists has. */
+static inline uint64_t hkv_left_window(const hd_info *info)
+{
+    enum { LEAST = 1 << 14, MOST = 1 << 20 };
+    return info->capacity < LEAST ? LEAST : info->capacity < MOST ? info->capacity : MOST;
+}
+
+static inline uint64_t hkv_left_bytes(const hd_info *info) { return 2 * hkv_left_window(info) * sizeof(uint32_t); }
 
 /* What the room for fetches takes. */
 static inline uint64_t hkv_fetch_bytes(const hd_info *info)
@@ -106,6 +116,9 @@ static inline hkv_args hkv_args_of(const hd_info *info, const hkv_view *v, const
     a.fetch_rank = room->fetch_rank;
     a.fetch_order = room->fetch_order;
     a.fetch_count = room->fetch_count;
+    a.left_item = room->left_item;
+    a.left_count = room->words->left;
+    a.left_window = hkv_left_window(info);
     return a;
 }
 

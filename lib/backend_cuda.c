@@ -42,7 +42,7 @@ typedef struct cuda {
     hkv_room room;    /* likewise                      */
     void *pieces;     /* what these two are in, but for the values */
     uint64_t window;
-    bool fetch_counted; /* hkv_launcher */
+    bool unfinished;  /* hkv_launcher */
     void *staged;     /* a state of hd_design_hkv between stage and settle */
     bool staged_values;
     hd_streams streams;
@@ -98,7 +98,7 @@ static hd_status cuda_shape(const hd_config *config, hd_info *info)
     if (info->layout == HD_LAYOUT_USUAL) info->layout = HD_LAYOUT_PAIRS;
     hd_status status = hd_design_hkv.shape(config, info);
     uint64_t listed_bytes = 17 + (uint64_t)info->value_bytes;
-    info->memory_bytes += info->buckets * sizeof(uint32_t) + sizeof(hkv_words) + window_for(info) * listed_bytes + hkv_fetch_bytes(info);
+    info->memory_bytes += info->buckets * sizeof(uint32_t) + sizeof(hkv_words) + window_for(info) * listed_bytes + hkv_fetch_bytes(info) + hkv_left_bytes(info);
     return status;
 }
 
@@ -168,7 +168,7 @@ static hd_status take_all(cuda *c)
     hkv_room *r = &c->room;
     uint64_t entries = hkv_capacity(v), value_bytes = v->value_bytes, fetches = hkv_fetch_window(&c->info);
     void *digest, *key, *score, *bound, *value, *pin, *words, *lock, *flag, *stage_key, *stage_score, *stage_value;
-    void *fetch_entry, *fetch_rank, *fetch_order, *fetch_count;
+    void *fetch_entry, *fetch_rank, *fetch_order, *fetch_count, *left_item;
     const piece all[] = {
         { "capacity: values", &value, hkv_near_bytes(v), 1, 0 }, /* apart */
         { "capacity: digests", &digest, entries, 1, AS_IT_COMES }, /* these four: make_empty */
@@ -186,6 +186,7 @@ static hd_status take_all(cuda *c)
         { "table: window of fetches", &fetch_rank, fetches, sizeof *r->fetch_rank, AS_IT_COMES },
         { "table: window of fetches", &fetch_order, fetches, sizeof *r->fetch_order, AS_IT_COMES },
         { "table: window of fetches", &fetch_count, hkv_fetch_counts(&c->info), sizeof *r->fetch_count, 0 },
+        { "table: window of passes", &left_item, 2 * hkv_left_window(&c->info), sizeof *r->left_item, AS_IT_COMES },
     };
     enum { PIECES = sizeof all / sizeof *all };
     hd_status status = HD_OK;
@@ -210,6 +211,7 @@ static hd_status take_all(cuda *c)
     r->fetch_rank = (uint32_t *)fetch_rank;
     r->fetch_order = (uint32_t *)fetch_order;
     r->fetch_count = (uint32_t *)fetch_count;
+    r->left_item = (uint32_t *)left_item;
     if (!status) status = take_far(c);
     if (!status) status = make_empty(c);
     return status ? status : ASK(c, "table: an empty one", wait, NULL);
@@ -435,7 +437,7 @@ static hd_status put_zero(void *self, void *p, size_t bytes)
 static hkv_launcher launcher_on(on_stream *o)
 {
     uint64_t processors = o->c->device.processors;
-    hkv_launcher l = { put_launch, put_zero, o, processors * BLOCKS_PER_PROCESSOR, o->c->window, hkv_fetch_window(&o->c->info), processors, &o->c->fetch_counted };
+    hkv_launcher l = { put_launch, put_zero, o, processors * BLOCKS_PER_PROCESSOR, o->c->window, hkv_fetch_window(&o->c->info), processors, &o->c->unfinished };
     return l;
 }
 

@@ -36,8 +36,8 @@ typedef struct host {
     uint64_t window;
     hd_info info;
     uint64_t *fetch_entry;
-    uint32_t *fetch_rank, *fetch_order, *fetch_count;
-    bool fetch_counted;       /* hkv_launcher        */
+    uint32_t *fetch_rank, *fetch_order, *fetch_count, *left_item;
+    bool unfinished;          /* hkv_launcher        */
     uint32_t blocks, threads; /* 0: the kernel's own */
     simt_machine *machine;
     simt_config config;
@@ -65,7 +65,7 @@ static hd_status host_shape(const hd_config *c, hd_info *info)
     if (info->layout == HD_LAYOUT_USUAL) info->layout = HD_LAYOUT_PAIRS;
     hd_status status = hd_design_hkv.shape(c, info);
     info->memory_bytes += info->buckets * sizeof(uint32_t) + sizeof(hkv_words) + window_for(info->value_bytes) * (17 + (uint64_t)info->value_bytes);
-    info->memory_bytes += hkv_fetch_bytes(info);
+    info->memory_bytes += hkv_fetch_bytes(info) + hkv_left_bytes(info);
     return status;
 }
 
@@ -84,6 +84,7 @@ static void host_close(void *state, const hd_seams *s)
     hd_give(s, h->fetch_rank, hkv_fetch_window(&h->info), sizeof *h->fetch_rank);
     hd_give(s, h->fetch_order, hkv_fetch_window(&h->info), sizeof *h->fetch_order);
     hd_give(s, h->fetch_count, hkv_fetch_counts(&h->info), sizeof *h->fetch_count);
+    hd_give(s, h->left_item, 2 * hkv_left_window(&h->info), sizeof *h->left_item);
     simt_machine_close(h->machine);
     hd_design_hkv.close(h->planes, s);
     pthread_mutex_destroy(&h->busy);
@@ -92,7 +93,7 @@ static void host_close(void *state, const hd_seams *s)
 
 static hd_status take_room(host *h, const hd_seams *s)
 {
-    void *lock = NULL, *w = NULL, *flag = NULL, *key = NULL, *score = NULL, *value = NULL;
+    void *lock = NULL, *w = NULL, *flag = NULL, *key = NULL, *score = NULL, *value = NULL, *left = NULL;
     hd_status status = hd_take(s, "capacity: bucket locks", h->v->buckets, sizeof *h->lock, &lock);
     if (!status) memset(lock, 0, h->v->buckets * sizeof *h->lock);
     if (!status) status = hd_take(s, "table: counters", 1, sizeof *h->w, &w);
@@ -101,6 +102,8 @@ static hd_status take_room(host *h, const hd_seams *s)
     if (!status) status = hd_take(s, "table: window of lists", h->window, sizeof *h->stage_key, &key);
     if (!status) status = hd_take(s, "table: window of lists", h->window, sizeof *h->stage_score, &score);
     if (!status) status = hd_take(s, "table: window of lists", h->window, h->v->value_bytes, &value);
+    if (!status) status = hd_take(s, "table: window of passes", 2 * hkv_left_window(&h->info), sizeof *h->left_item, &left);
+    h->left_item = (uint32_t *)left;
     h->lock = (uint32_t *)lock;
     h->w = (hkv_words *)w;
     h->stage_flag = (uint8_t *)flag;
@@ -206,6 +209,8 @@ static hd_status make_known(host *h, const hkv_args *a, const hd_batch *b)
         { h->fetch_rank, hkv_fetch_window(&h->info) * 4, "fetch_rank" },
         { h->fetch_order, hkv_fetch_window(&h->info) * 4, "fetch_order" },
         { h->fetch_count, hkv_fetch_counts(&h->info) * 4, "fetch_count" },
+        { h->left_item, hkv_left_bytes(&h->info), "left_item" },
+        { h->w->left, sizeof h->w->left, "left_count" },
         { a->key, n * 8, "key" },
         { a->value, n * bytes, "value" },
         { a->score, n * 8, "score" },
@@ -229,7 +234,7 @@ static hd_status make_known(host *h, const hkv_args *a, const hd_batch *b)
 
 static hkv_args args_of(host *h, const hd_batch *b, hd_when when)
 {
-    hkv_room room = { h->w, h->lock, h->stage_flag, h->stage_key, h->stage_score, h->stage_value, h->fetch_entry, h->fetch_rank, h->fetch_order, h->fetch_count };
+    hkv_room room = { h->w, h->lock, h->stage_flag, h->stage_key, h->stage_score, h->stage_value, h->fetch_entry, h->fetch_rank, h->fetch_order, h->fetch_count, h->left_item };
     return hkv_args_of(&h->info, h->v, &room, b, when);
 }
 
@@ -261,7 +266,7 @@ static hd_status zero(void *self, void *p, size_t bytes)
 static hd_status run_batch(host *h, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally)
 {
     uint32_t blocks = h->blocks ? h->blocks : BLOCKS;
-    hkv_launcher l = { queue, zero, h, blocks, h->window, hkv_fetch_window(&h->info), blocks, &h->fetch_counted };
+    hkv_launcher l = { queue, zero, h, blocks, h->window, hkv_fetch_window(&h->info), blocks, &h->unfinished };
     hkv_args a = args_of(h, b, when);
     memset(h->w->tally, 0, sizeof h->w->tally);
     h->w->pins = h->v->pins;
@@ -275,7 +280,7 @@ static hd_status run_batch(host *h, uint32_t row, const hd_batch *b, hd_when whe
     if (!c.shared_bytes) c.shared_bytes = SHARED_BYTES;
     bool good = simt_machine_run(h->machine, &c);
     h->v->pins = h->w->pins;
-    if (!good) h->fetch_counted = true;
+    if (!good) h->unfinished = true;
     const simt_finding *found = simt_machine_finding(h->machine);
     if (!good) return hd_fail(found->fault == SIMT_RESOURCE ? HD_ENOMEM : HD_ECUDA, "%s: host machine: %s: %s", hd_op_name(b->op), simt_fault_name(found->fault), found->story);
     for (int o = 0; o < HD_OUTCOME_COUNT; o++) tally[o] += h->w->tally[o];

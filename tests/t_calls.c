@@ -12,7 +12,7 @@
 #include "lib/op.h"
 #include "tests/fake_device.h"
 
-enum { N = 200, CAPACITY = 4 * 128, VALUE = 32, TAKES_MOST = 4, BESIDES_MOST = 10 };
+enum { N = 200, CAPACITY = 4 * 128, VALUE = 32, TAKES_MOST = 4, BESIDES_MOST = 10, PASSES = 4 };
 
 /* ---- A device that counts ------------------------------------------------------------------------------------------ */
 
@@ -150,6 +150,9 @@ static void open_takes_a_handful(void **unused)
 }
 
 static bool lists(hd_op op) { return op == HD_OP_FIND_MISSED || op == HD_OP_INSERT_AND_EVICT; }
+/* Keys may repeat, and the policy is lru. */
+static bool passes(hd_op op, const char *ran) { return hkv_family_of((uint32_t)op) == HKV_FAMILY_upsert && op != HD_OP_ACCUM_OR_ASSIGN && strstr(ran, ".gather"); }
+
 static bool counts(hd_op op) { return op == HD_OP_ERASE_IF || op == HD_OP_SIZE || op == HD_OP_SIZE_IF || op == HD_OP_PROMOTE; }
 
 /* On the same stream as the batch before, and on another. */
@@ -162,7 +165,7 @@ static void one(bed *d, hd_op op, const char *kernel, void *stream)
     must(hd_run(d->t, &b));
     for (int k = TAKE; k <= WAIT; k++) check(d->c.n[k] == 0, "the batch had the device %s %llu times", call_names[k], (unsigned long long)d->c.n[k]);
     check(d->memory.takes == takes, "the batch took %llu pieces of this machine's memory", (unsigned long long)(d->memory.takes - takes));
-    uint64_t launches = lists(op) ? 2 : op == HD_OP_FIND && d->sorts ? 3 : 1, fills = counts(op) ? 1 : 0;
+    uint64_t launches = (passes(op, b.ran) ? (uint64_t)PASSES : op == HD_OP_FIND && d->sorts ? 3 : 1) + (lists(op) ? 1 : 0), fills = counts(op) ? 1 : 0;
     check(d->c.n[LAUNCH] == launches, "%llu launches", (unsigned long long)d->c.n[LAUNCH]);
     check(d->c.n[FILL] == fills, "%llu fills", (unsigned long long)d->c.n[FILL]);
     uint64_t besides = d->c.fake.calls - calls - launches - fills;

@@ -13,6 +13,8 @@
  *   segment   plus one, how many entries each part of a range lists, while a list is made; at rest 0, as is what is drawn.
  *   fetch     find puts off what is far, and it is fetched by two more launches, in the order of the addresses (fetch.h). A window of items at
  *             a time: what item i waits for is said at i - first. fetch_entry is NULL where far values are read as they come.
+ *   left      a batch whose keys may repeat runs in passes (passes.h): which items of a window each leaves to the next, and how many; at rest
+ *             the first count is 0. left_item is NULL where such a batch is one launch.
  *
  * In flight: in a bucket whose lock is free, HKV-1 to HKV-4 hold for every entry whose key is not HD_KEY_LOCKED. In one that
  * is held they hold for such entries too, except through store buffers: the key is taken away first and put in place last.
@@ -29,6 +31,9 @@ enum { HKV_SEGMENTS = 1024 /* at most */, HKV_SEGMENT_LEAST = 2048 /* items, or 
 enum { HKV_LENGTH /* two: the list's before a window, at its number modulo 2; after it, at the other */, HKV_DRAWN = 2, HKV_LEFT, HKV_CURSORS };
 
 enum { HKV_FETCH_BINS = 4096 /* at most */, HKV_FETCH_COUNTS = HKV_FETCH_BINS + 1, HKV_FETCH_BIN_LEAST = 6 /* log2 of bytes */ };
+
+/* What hkv_args.pass says: the batch at once, or which of its passes. */
+enum { HKV_WHOLE, HKV_PRESENT, HKV_ABSENT, HKV_PRESENT_AGAIN, HKV_REST, HKV_LEFT_COUNTS = 3 };
 
 /* What stage_flag says. */
 enum { HKV_NOT_LISTED, HKV_LISTED, HKV_LISTED_INPUT /* key and value are the item's own */ };
@@ -78,6 +83,11 @@ typedef struct hkv_args {
     uint32_t *fetch_count; /* (HKV_FETCH_COUNTS): how many wait for each bin of the far tier; at rest 0; then, how many wait */
     uint32_t fetch_bins;   /* so many are in use        */
     uint32_t fetch_shift;  /* a bin is 2^this bytes     */
+
+    uint32_t pass;
+    uint32_t *left_item;   /* (2, left_window): less first */
+    uint32_t *left_count;  /* (HKV_LEFT_COUNTS): of the passes in their order */
+    uint64_t left_window;  /* items */
 } hkv_args;
 
 #endif

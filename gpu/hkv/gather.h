@@ -16,6 +16,8 @@
  *   else            all under the locks of the key's buckets: pins, accum_or_assign, and where scores may fall, by the policy, or because
  *                   two items of one key come in another order; and in dual mode, where two items of one key might each take a bucket
  *
+ * Where keys may repeat, an upsert runs in passes (passes.h), and "present" and "absent" are two of them.
+ *
  * An item takes effect when it claims. A lane that is done takes the warp's next item, so that one that has to wait keeps none
  * of its neighbours.
  */
@@ -24,7 +26,7 @@ enum {
     HKV_GATHER_THREADS = 128,
     HKV_GATHER_ROW = 144 /* bytes: a line, and sixteen more, so that rows begin in different banks */
 };
-enum { HKV_LOCK_NEVER, HKV_LOCK_TO_EVICT, HKV_LOCK_ALWAYS };
+enum { HKV_LOCK_NEVER, HKV_LOCK_TO_EVICT, HKV_LOCK_TO_COME, HKV_LOCK_ALWAYS };
 
 /* ---- Rows ----------------------------------------------------------------------------------------------------- */
 
@@ -302,10 +304,15 @@ SIMT_FN hkv_victim hkv_unpinned_victim(const hkv_args *a, const hkv_one *o)
 
 /* ---- Claims ----------------------------------------------------------------------------------------------------------- */
 
+/* In the pass over the absent nobody's score changes, and two items of one key can only meet where one evicts, or where each may take a
+ * bucket of its own. */
+SIMT_FN uint32_t hkv_gather_absent(const hkv_args *a) { return a->v.dual || simt_ld_u32(a->pins) != 0 ? HKV_LOCK_TO_COME : HKV_LOCK_TO_EVICT; }
+
 /* Scores must only rise, in whatever order the items come: a policy that does not look at the old score lets an earlier item of
  * the same key lower it. */
 SIMT_FN uint32_t hkv_gather_locking(const hkv_args *a)
 {
+    if (a->pass == HKV_ABSENT) return hkv_gather_absent(a);
     bool rises = (a->policy_flags & HD_MONOTONE) && (a->distinct || !(a->policy_flags & HD_ORDER_FREE));
     if (a->op == HD_OP_ACCUM_OR_ASSIGN || !rises || simt_ld_u32(a->pins) != 0) return HKV_LOCK_ALWAYS;
     if (a->distinct && !a->v.admit_always && (a->policy_flags & HD_SCORE_ADMITS)) return HKV_LOCK_NEVER;
@@ -320,7 +327,9 @@ SIMT_FN bool hkv_claim(const hkv_args *a, uint64_t e, uint64_t key)
 /* Nobody has to claim an entry whose score alone is written, and written whatever it was. */
 SIMT_FN bool hkv_rates_only(const hkv_args *a)
 {
-    return (a->op == HD_OP_ASSIGN_SCORES || (a->op == HD_OP_TOUCH && !a->value_out)) && (a->policy_flags & HD_ORDER_FREE);
+    bool only = a->op == HD_OP_ASSIGN_SCORES || (a->op == HD_OP_TOUCH && !a->value_out);
+    if (hkv_passes_present(a)) only = a->op == HD_OP_FIND_OR_INSERT || a->op == HD_OP_FIND_OR_INSERT_PTR; /* and values stay what they are */
+    return only && (a->policy_flags & HD_ORDER_FREE);
 }
 
 /* What is claimed is nobody else's: it takes effect where that shows first, in its digest. */
@@ -341,10 +350,13 @@ SIMT_FN void hkv_gather_erase_claimed(const hkv_args *a, hkv_one *o)
 
 /* Whether the score that was read with the key is the one that the item finds: no other item of this batch changes it, and where another
  * batch does, the new score does not depend on it, and bounds stand below both. */
-SIMT_FN bool hkv_has_score(const hkv_args *a) { return a->v.step == 2 && a->distinct && (a->policy_flags & HD_ORDER_FREE); }
+SIMT_FN bool hkv_has_score(const hkv_args *a) { return a->v.step == 2 && (a->distinct || a->pass) && (a->policy_flags & HD_ORDER_FREE); }
 
 /* Whether nothing remains of what an entry had. */
-SIMT_FN bool hkv_replaces(const hkv_args *a) { return a->op == HD_OP_ASSIGN && (a->policy_flags & HD_ORDER_FREE); }
+SIMT_FN bool hkv_replaces(const hkv_args *a)
+{
+    return (a->op == HD_OP_ASSIGN || hkv_passes_present(a)) && (a->policy_flags & HD_ORDER_FREE);
+}
 
 /* Where nobody comes or goes, an entry that had the key a moment ago and is being replaced now is replaced by an item of the same key,
  * of this batch or of one beside it. That takes effect when it publishes: this one did so just before. However often a key comes, its
@@ -364,6 +376,7 @@ SIMT_FN void hkv_gather_found(const hkv_args *a, uint32_t family, uint32_t locki
         o->outcome = r.found;
         if (a->v.step == 1) o->score = simt_ldrlx_u64(hkv_score_at(&a->v, o->entry));
         hkv_rescore(a, o);
+        hkv_value_goes_out(a, o);
         simt_strlx_u64(hkv_score_at(&a->v, o->entry), o->score);
         simt_ticket_store(o->i, o->outcome, 0, o->entry);
         return;
@@ -392,7 +405,7 @@ SIMT_FN void hkv_gather_found(const hkv_args *a, uint32_t family, uint32_t locki
 SIMT_FN void hkv_gather_insert(const hkv_args *a, uint32_t locking, hkv_one *o)
 {
     hkv_place p = hkv_free_place(a, o);
-    if (locking == HKV_LOCK_ALWAYS) {
+    if (locking >= HKV_LOCK_TO_COME) {
         simt_strlx_u64(hkv_key_at(&a->v, p.entry), HD_KEY_LOCKED);
     } else {
         hkv_let_go(simt_tile_of(1), a, o);
@@ -414,7 +427,7 @@ SIMT_FN void hkv_gather_evict(const hkv_args *a, uint32_t locking, hkv_one *o, h
     p.least = x.least;
     p.empty = false;
     bool admitted = hkv_admit(a, o, p);
-    if (admitted && locking != HKV_LOCK_ALWAYS) {
+    if (admitted && locking < HKV_LOCK_TO_COME) {
         bool claimed = x.key < HD_KEY_RESERVED && hkv_claim(a, x.entry, x.key);
         if (claimed && simt_ldrlx_u64(hkv_score_at(&a->v, x.entry)) != x.least) { /* it was used meanwhile */
             simt_strel_u64(hkv_key_at(&a->v, x.entry), x.key);
@@ -428,7 +441,7 @@ SIMT_FN void hkv_gather_evict(const hkv_args *a, uint32_t locking, hkv_one *o, h
     }
     simt_ticket(o->i, o->outcome, admitted ? x.key : 0, admitted ? o->entry : HKV_NONE);
     if (!admitted) return;
-    if (locking == HKV_LOCK_ALWAYS) simt_strlx_u64(hkv_key_at(&a->v, x.entry), HD_KEY_LOCKED);
+    if (locking >= HKV_LOCK_TO_COME) simt_strlx_u64(hkv_key_at(&a->v, x.entry), HD_KEY_LOCKED);
     hkv_occupy(a, o, p, x.key);
     simt_strlx_u64(a->v.bound + x.entry / HKV_BOUNDED, x.second < o->score ? x.second : o->score);
 }
@@ -436,7 +449,13 @@ SIMT_FN void hkv_gather_evict(const hkv_args *a, uint32_t locking, hkv_one *o, h
 /* What a lane decides on what it saw. True: its bucket is full, and somebody must leave. */
 SIMT_FN bool hkv_gather_decide(const hkv_args *a, uint32_t family, uint32_t locking, hkv_one *o)
 {
-    if (o->entry != HKV_NONE) {
+    bool absent = o->entry == HKV_NONE;
+    if (absent ? hkv_passes_present(a) && !o->at_first.busy && !o->at_second.busy : a->pass == HKV_ABSENT) {
+        hkv_let_go(simt_tile_of(1), a, o);
+        o->outcome = HKV_TO_NEXT;
+        return false;
+    }
+    if (!absent) {
         hkv_gather_found(a, family, locking, o);
         return false;
     }
@@ -446,13 +465,13 @@ SIMT_FN bool hkv_gather_decide(const hkv_args *a, uint32_t family, uint32_t lock
         simt_ticket(o->i, HD_MISS, 0, HKV_NONE);
         return false;
     }
-    if (o->at_first.empties || o->at_second.empties) {
-        hkv_gather_insert(a, locking, o);
+    bool room = o->at_first.empties || o->at_second.empties, held = o->holds != HKV_HOLDS_NOTHING;
+    if (!held && (locking == HKV_LOCK_TO_COME || (locking == HKV_LOCK_TO_EVICT && !room))) {
+        hkv_try_buckets(simt_tile_of(1), a, o); /* and then looks again */
         return false;
     }
-    if (locking != HKV_LOCK_TO_EVICT || o->holds != HKV_HOLDS_NOTHING) return true;
-    hkv_try_buckets(simt_tile_of(1), a, o); /* and then looks again */
-    return false;
+    if (room) hkv_gather_insert(a, locking, o);
+    return !room;
 }
 
 /* ---- A run of items ------------------------------------------------------------------------------------------------------ */
@@ -460,20 +479,22 @@ SIMT_FN bool hkv_gather_decide(const hkv_args *a, uint32_t family, uint32_t lock
 /* A warp's items: 32 that follow each other, then the next 32 that are no other warp's. The keys of the next 32 are fetched
  * before they are wanted. */
 typedef struct hkv_run {
-    uint64_t key;   /* of number taken + lane */
-    uint32_t taken; /* so many were begun     */
+    uint64_t key;    /* of number taken + lane   */
+    uint32_t taken;  /* so many were begun       */
+    uint32_t passed; /* the pass before left so many */
 } hkv_run;
 
-SIMT_FN uint64_t hkv_run_item(const hkv_args *a, uint32_t number)
+SIMT_FN uint64_t hkv_run_item(const hkv_args *a, const hkv_run *r, uint32_t number)
 {
-    return a->first + ((uint64_t)(number >> 5) * hkv_warps() + hkv_warp_number()) * 32 + (number & 31);
+    return hkv_pass_item(a, r->passed, ((uint64_t)(number >> 5) * hkv_warps() + hkv_warp_number()) * 32 + (number & 31));
 }
 
 SIMT_FN hkv_run hkv_run_begin(simt_tile w, const hkv_args *a)
 {
     hkv_run r;
     r.taken = 0;
-    r.key = hkv_item_key(a, hkv_run_item(a, w.rank));
+    r.passed = hkv_passed(a);
+    r.key = hkv_item_key(a, hkv_run_item(a, &r, w.rank));
     return r;
 }
 
@@ -484,9 +505,9 @@ SIMT_FN void hkv_run_refill(simt_tile w, const hkv_args *a, hkv_run *run, hkv_on
     uint32_t who = simt_ballot(w, idle), place = simt_popc(who & ((1u << w.rank) - 1));
     if (!who) return;
     uint64_t key = simt_shfl_u64(w, run->key, place);
-    if (idle) *o = hkv_begin_with(a, hkv_run_item(a, run->taken + place), key);
+    if (idle) *o = hkv_begin_with(a, hkv_run_item(a, run, run->taken + place), key);
     run->taken += simt_popc(who);
-    run->key = hkv_item_key(a, hkv_run_item(a, run->taken + w.rank));
+    run->key = hkv_item_key(a, hkv_run_item(a, run, run->taken + w.rank));
     simt_join();
 }
 
@@ -539,6 +560,8 @@ SIMT_FN void hkv_gather(const hkv_args *a, uint32_t family)
     uint8_t *rows = all_rows + (simt_thread() & ~31u) * HKV_GATHER_ROW;
     const uint8_t *row = rows + w.rank * HKV_GATHER_ROW;
     uint32_t locking = family == HKV_UPSERT ? hkv_gather_locking(a) : HKV_LOCK_NEVER, rounds = 0;
+    if (a->pass) hkv_pass_clear(a);
+    simt_join();
     uint64_t *tally = hkv_row_tally(rows);
     hkv_run run = hkv_run_begin(w, a);
     hkv_one o = hkv_begin_with(a, a->last, 0);
@@ -570,8 +593,9 @@ SIMT_FN void hkv_gather(const hkv_args *a, uint32_t family)
         hkv_rows_move(w, a, &o, done);
         if (done) {
             hkv_tally_add(tally, o.outcome);
-            hkv_gather_end(a, &o);
+            if (o.outcome != HKV_TO_NEXT) hkv_gather_end(a, &o);
         }
+        if (a->pass) hkv_pass_leave(w, a, &o);
         if (todo && !done) simt_backoff(32);
         simt_join();
         if (++rounds % 64 == 0) hkv_tally_flush(w, a, tally);
@@ -588,7 +612,7 @@ SIMT_FN void hkv_gather_lookup(const hkv_args *a)
     uint32_t rounds = 0;
     hkv_run run = hkv_run_begin(w, a);
     simt_st_u64(tally, 0);
-    while (hkv_run_item(a, 32 * rounds) < a->last) {
+    while (hkv_run_item(a, &run, 32 * rounds) < a->last) {
         hkv_one o = hkv_begin_with(a, a->last, 0);
         hkv_run_refill(w, a, &run, &o);
         bool looks = o.outcome == HKV_UNDECIDED;
@@ -624,15 +648,23 @@ HKV_KERNEL(gather, upsert, 1, 128, hkv_fits_gather_pairs, CHOICE, "a thread per 
 HKV_KERNEL(gather, erase, 1, 128, hkv_fits_gather, ORDER, "a thread per key claims the entry, a warp fetches for its 32")
 #ifdef HKV_SPECIAL
 /* The usual table, operation by operation: what each has no use for falls out, and registers with it. */
-HKV_SPECIAL(gather, lookup, FIND, 128, 7, 7)
-HKV_SPECIAL(gather, lookup, CONTAINS, 128, 7, 7)
-HKV_SPECIAL(gather, lookup, FIND_PTR, 128, 7, 7)
-HKV_SPECIAL(gather, update, TOUCH, 128, 6, 5)
-HKV_SPECIAL(gather, update, ASSIGN, 128, 6, 5)
-HKV_SPECIAL(gather, update, ASSIGN_SCORES, 128, 6, 6)
-HKV_SPECIAL(gather, upsert, INSERT_OR_ASSIGN, 128, 5, 4)
-HKV_SPECIAL(gather, upsert, INSERT_AND_EVICT, 128, 4, 4)
-HKV_SPECIAL(gather, upsert, FIND_OR_INSERT, 128, 5, 4)
-HKV_SPECIAL(gather, upsert, FIND_OR_INSERT_PTR, 128, 5, 4)
-HKV_SPECIAL(gather, erase, ERASE, 128, 6, 6)
+HKV_SPECIAL(gather, lookup, FIND, WHOLE, 128, 7, 7)
+HKV_SPECIAL(gather, lookup, CONTAINS, WHOLE, 128, 7, 7)
+HKV_SPECIAL(gather, lookup, FIND_PTR, WHOLE, 128, 7, 7)
+HKV_SPECIAL(gather, update, TOUCH, WHOLE, 128, 6, 5)
+HKV_SPECIAL(gather, update, ASSIGN, WHOLE, 128, 6, 5)
+HKV_SPECIAL(gather, update, ASSIGN_SCORES, WHOLE, 128, 6, 6)
+HKV_SPECIAL(gather, upsert, INSERT_OR_ASSIGN, WHOLE, 128, 5, 4)
+HKV_SPECIAL(gather, upsert, INSERT_AND_EVICT, WHOLE, 128, 4, 4)
+HKV_SPECIAL(gather, upsert, FIND_OR_INSERT, WHOLE, 128, 5, 4)
+HKV_SPECIAL(gather, upsert, FIND_OR_INSERT_PTR, WHOLE, 128, 5, 4)
+HKV_SPECIAL(gather, erase, ERASE, WHOLE, 128, 6, 6)
+HKV_SPECIAL(gather, update, INSERT_OR_ASSIGN, PRESENT, 128, 6, 5)
+HKV_SPECIAL(gather, update, INSERT_AND_EVICT, PRESENT, 128, 6, 5)
+HKV_SPECIAL(gather, update, FIND_OR_INSERT, PRESENT, 128, 6, 5)
+HKV_SPECIAL(gather, update, FIND_OR_INSERT_PTR, PRESENT, 128, 6, 6)
+HKV_SPECIAL(gather, upsert, INSERT_OR_ASSIGN, ABSENT, 128, 5, 4)
+HKV_SPECIAL(gather, upsert, INSERT_AND_EVICT, ABSENT, 128, 4, 4)
+HKV_SPECIAL(gather, upsert, FIND_OR_INSERT, ABSENT, 128, 5, 4)
+HKV_SPECIAL(gather, upsert, FIND_OR_INSERT_PTR, ABSENT, 128, 5, 4)
 #endif

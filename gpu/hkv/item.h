@@ -12,7 +12,7 @@
 /* Operations that are done in one way. */
 enum { HKV_LOOKUP, HKV_UPDATE, HKV_UPSERT, HKV_PIN, HKV_ERASE };
 
-enum { HKV_NO_ITEM = HD_OUTCOME_COUNT, HKV_UNDECIDED };
+enum { HKV_NO_ITEM = HD_OUTCOME_COUNT, HKV_UNDECIDED, HKV_TO_NEXT /* to the next pass */ };
 enum { HKV_HOLDS_NOTHING, HKV_HOLDS_BUCKETS, HKV_HOLDS_ENTRY, HKV_HOLDS_PINS };
 enum { HKV_KEEP, HKV_REPLACE, HKV_ADD, HKV_ZERO }; /* what becomes of the value in the table */
 

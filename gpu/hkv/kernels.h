@@ -11,7 +11,7 @@
  *
  * Where it pays on a GPU, it may ask to be compiled for single operations besides, between #ifdef HKV_SPECIAL and #endif:
  *
- *     HKV_SPECIAL(variant, family, OPERATION, threads per block, blocks per multiprocessor, and of dual tables)
+ *     HKV_SPECIAL(variant, family, OPERATION, PASS, threads per block, blocks per multiprocessor, and of dual tables)
  *
  * How strictly a row can be judged: EXACT, the result is the reference's to the byte; ORDER, some order of the items, that of
  * the tickets, gives it; CHOICE, the same, but of two buckets with room, or of two full ones, it takes the one that was to be taken when
@@ -23,6 +23,7 @@
 #include "concurrency/word.h"
 #include "gpu/hkv/fetch.h"
 #include "gpu/hkv/list.h"
+#include "gpu/hkv/passes.h"
 #include "gpu/hkv/promote.h"
 
 #define HKV_KERNEL_TEXT

@@ -10,6 +10,7 @@
 
 #include "gpu/hkv/args.h"
 #include "heddle.h"
+#include "policies/policy.h"
 
 typedef enum hkv_family {
     HKV_FAMILY_lookup, /* find, contains, find_ptr, find_missed          */
@@ -109,7 +110,7 @@ typedef struct hkv_launcher {
     uint64_t window;        /* items that the stage holds                                         */
     uint64_t fetch_window;  /* items that the room for fetches holds                              */
     uint64_t fetch_blocks;  /* that keep the bus busy, and no more: what is on its way stays near */
-    bool *fetch_counted;    /* the table's: a batch that failed may have left counts of what waits; NULL where none fails */
+    bool *unfinished;       /* the table's: a batch that failed may have left counts that are 0 at rest; NULL where none fails */
 } hkv_launcher;
 
 static inline uint64_t hkv_blocks_for(const hkv_launcher *l, uint64_t lanes, uint32_t threads)
@@ -138,6 +139,54 @@ static inline hd_status hkv_launch_list(const hkv_launcher *l, uint32_t kernel, 
     return l->launch(l->self, kernel, a, segments < most ? segments : most, threads);
 }
 
+/* Before and after launches that count in the table's room. The last of them leaves the counts at 0, as the first found them; where it was
+ * never put there, the next batch that counts does it. */
+static inline hd_status hkv_counts_begin(const hkv_launcher *l, const hkv_args *a)
+{
+    hd_status s = HD_OK;
+    bool zero = l->unfinished && *l->unfinished;
+    if (zero && a->fetch_count) s = l->zero(l->self, a->fetch_count, HKV_FETCH_COUNTS * sizeof *a->fetch_count);
+    if (zero && a->left_count && !s) s = l->zero(l->self, a->left_count, HKV_LEFT_COUNTS * sizeof *a->left_count);
+    if (l->unfinished && !s) *l->unfinished = true;
+    return s;
+}
+
+static inline hd_status hkv_counts_end(const hkv_launcher *l, hd_status s)
+{
+    if (l->unfinished && !s) *l->unfinished = false;
+    return s;
+}
+
+/* Whether `row` runs the batch in passes (passes.h). */
+static inline bool hkv_has_passes(uint32_t row, const hkv_args *a)
+{
+    return row == HKV_NUMBER_gather_upsert && a->op != HD_OP_ACCUM_OR_ASSIGN && a->left_item && !a->distinct && a->n > 1 && (a->policy_flags & HD_ORDER_FREE);
+}
+
+/* Items [first, last), no more than a window of a->left_item where it has passes. */
+static inline hd_status hkv_launch_items(const hkv_launcher *l, uint32_t row, hkv_args *a)
+{
+    if (!hkv_has_passes(row, a)) return hkv_launch_one(l, row, a, hkv_rows[row].lanes, hkv_rows[row].threads);
+    hd_status s = hkv_counts_begin(l, a);
+    for (a->pass = HKV_PRESENT; !s && a->pass <= HKV_REST; a->pass++) {
+        uint32_t by = a->pass == HKV_PRESENT || a->pass == HKV_PRESENT_AGAIN ? HKV_NUMBER_gather_update : row;
+        s = hkv_launch_one(l, by, a, hkv_rows[by].lanes, hkv_rows[by].threads);
+    }
+    a->pass = HKV_WHOLE;
+    return hkv_counts_end(l, s);
+}
+
+/* Window after window. */
+static inline hd_status hkv_launch_passes(const hkv_launcher *l, uint32_t row, hkv_args *a)
+{
+    hd_status s = HD_OK;
+    for (a->first = 0; !s && a->first < a->n; a->first = a->last) {
+        a->last = a->n - a->first < a->left_window ? a->n : a->first + a->left_window;
+        s = hkv_launch_items(l, row, a);
+    }
+    return s;
+}
+
 /* A keyed batch that lists: window after window, each run and then listed. */
 static inline hd_status hkv_launch_windows(const hkv_launcher *l, uint32_t row, hkv_args *a)
 {
@@ -146,7 +195,7 @@ static inline hd_status hkv_launch_windows(const hkv_launcher *l, uint32_t row, 
     if (a->n == 0) return hkv_launch_list(l, HKV_NUMBER_list, a, 128);
     for (a->window = 0, a->first = 0; !s && a->first < a->n; a->window++, a->first = a->last) {
         a->last = a->n - a->first < l->window ? a->n : a->first + l->window;
-        s = hkv_launch_one(l, row, a, hkv_rows[row].lanes, hkv_rows[row].threads);
+        s = hkv_launch_items(l, row, a);
         if (!s) s = hkv_launch_list(l, HKV_NUMBER_list, a, 128);
     }
     return s;
@@ -165,14 +214,11 @@ static inline void hkv_fetch_cut(hkv_args *a)
     a->fetch_bins = (uint32_t)(most >> a->fetch_shift) + 1;
 }
 
-/* A find that puts off: window after window, each run, sorted, fetched. The last launch of a window leaves the counts at 0 as it found
- * them; where it was never put there, the next such batch does it. */
+/* A find that puts off: window after window, each run, sorted, fetched. */
 static inline hd_status hkv_launch_fetches(const hkv_launcher *l, uint32_t row, hkv_args *a)
 {
-    bool left = l->fetch_counted && *l->fetch_counted;
-    hd_status s = left ? l->zero(l->self, a->fetch_count, HKV_FETCH_COUNTS * sizeof *a->fetch_count) : HD_OK;
+    hd_status s = hkv_counts_begin(l, a);
     if (s) return s;
-    if (l->fetch_counted) *l->fetch_counted = true;
     hkv_fetch_cut(a);
     for (a->first = 0; !s && a->first < a->n; a->first = a->last) {
         a->last = a->n - a->first < l->fetch_window ? a->n : a->first + l->fetch_window;
@@ -181,8 +227,7 @@ static inline hd_status hkv_launch_fetches(const hkv_launcher *l, uint32_t row, 
         if (!s) s = l->launch(l->self, HKV_NUMBER_fetch_sort, a, hkv_blocks_for(l, threads, HKV_SORT_THREADS), HKV_SORT_THREADS);
         if (!s) s = l->launch(l->self, HKV_NUMBER_fetch_values, a, l->fetch_blocks, HKV_FETCH_THREADS);
     }
-    if (!s && l->fetch_counted) *l->fetch_counted = false;
-    return s;
+    return hkv_counts_end(l, s);
 }
 
 /* Runs the batch that `a` describes (all but first, last, window) by kernel `row`. Its stage is for batches that list. */
@@ -200,6 +245,7 @@ static inline hd_status hkv_launch(const hkv_launcher *l, uint32_t row, hkv_args
     a.window = 0;
     if (stages) return hkv_launch_windows(l, row, &a);
     if (fetches) return hkv_launch_fetches(l, row, &a);
+    if (hkv_has_passes(row, &a)) return hkv_launch_passes(l, row, &a);
     if (r->family == HKV_FAMILY_export) return hkv_launch_list(l, row, &a, r->threads);
     if (counts && a.count) s = l->zero(l->self, a.count, sizeof *a.count);
     return s ? s : hkv_launch_one(l, row, &a, r->lanes, r->threads);

@@ -38,5 +38,5 @@ HKV_KERNEL(warp, export, 1, 128, hkv_fits_all, EXACT, "a warp puts 512 slots in 
 HKV_KERNEL(warp, clear, 1, 128, hkv_fits_all, EXACT, "plane after plane in 16-byte stores")
 HKV_KERNEL(warp, promote, 1, 128, hkv_fits_all, EXACT, "a warp per bucket, the worst near entry and the best far one at a time")
 #ifdef HKV_SPECIAL
-HKV_SPECIAL(warp, export, EXPORT, 128, 6, 6)
+HKV_SPECIAL(warp, export, EXPORT, WHOLE, 128, 6, 6)
 #endif
