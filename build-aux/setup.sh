@@ -26,14 +26,14 @@ quietly() {
 apt_install() { $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@"; }
 apt_retry() { apt_install "$@" || { $sudo apt-get update && apt_install "$@"; }; }
 
-# packages NAME...: installs those Debian packages that are missing.
+# packages NAME...: installs those Debian packages that are missing, of these and of what every build needs.
 packages() {
   local missing=() name sudo=
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     say "no apt here: going on with the C compiler, autotools, xxhash, zstd, zlib, jansson, cmocka that are installed"
     return
   fi
-  for name; do
+  for name in "${needed[@]}" "$@"; do
     [[ $(dpkg-query -W -f ' ${db:Status-Status} ' "$name" 2>/dev/null) == *" installed "* ]] || missing+=("$name")
   done
   [ ${#missing[@]} -gt 0 ] || return 0

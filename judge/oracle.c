@@ -500,7 +500,7 @@ static const char *judge_export(judging *j)
     o->mark++;
     for (uint64_t l = 0; l < *b->count; l++) {
         judge_entry *e = judge_map_find(&o->map, b->list_key[l]);
-        const uint8_t *value = (const uint8_t *)b->list_value + (b->list_value ? l * bytes : 0);
+        const uint8_t *value = b->list_value ? (const uint8_t *)b->list_value + l * bytes : NULL;
         const char *wrong = NULL;
         if (!e) wrong = "is not in the table";
         else if (e->mark == o->mark) wrong = "is in the list twice";

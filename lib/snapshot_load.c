@@ -27,6 +27,8 @@ typedef struct reader {
 /* The next 1 to `most` bytes: *p points at *got of them until the next call. */
 static hd_status get_some(reader *r, uint64_t most, const uint8_t **p, size_t *got)
 {
+    *p = r->block;
+    *got = 0;
     if (r->at == r->fill) {
         r->at = 0;
         hd_status status = hd_file_read_at_most(r->seams, r->fd, r->path, r->block, r->block_bytes, &r->fill);
@@ -45,8 +47,8 @@ static hd_status get_some(reader *r, uint64_t most, const uint8_t **p, size_t *g
 static hd_status get(reader *r, void *p, uint64_t bytes)
 {
     for (uint8_t *to = (uint8_t *)p; bytes;) {
-        const uint8_t *from = NULL;
-        size_t n = 0;
+        const uint8_t *from;
+        size_t n;
         hd_status status = get_some(r, bytes, &from, &n);
         if (status) return status;
         if (to) to = (uint8_t *)memcpy(to, from, n) + n; /* NULL: only to be summed */

@@ -144,10 +144,15 @@ SIMT_ACCESSES(simt_v4, v4)
 
 SIMT_FN void simt_load_2u64(const char *site, const uint64_t *p, uint64_t *a, uint64_t *b)
 {
+    if (!SIMT_WANTED(SIMT_LDRLX)) {
+        *a = p[0];
+        *b = p[1];
+        return;
+    }
     uint64_t v[2];
-    if (SIMT_WANTED(SIMT_LDRLX)) simt_host_load(site, SIMT_LDRLX, p, 16, v);
-    *a = SIMT_WANTED(SIMT_LDRLX) ? v[0] : p[0];
-    *b = SIMT_WANTED(SIMT_LDRLX) ? v[1] : p[1];
+    simt_host_load(site, SIMT_LDRLX, p, 16, v);
+    *a = v[0];
+    *b = v[1];
 }
 #define simt_ldrlx_2u64(p, a, b) simt_load_2u64(SIMT_SITE, (p), (a), (b))
 

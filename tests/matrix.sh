@@ -10,6 +10,9 @@
 #   nothread    no OpenMP at all
 #   asan-gcc    address, undefined, leaks                asan-clang  the same by another compiler
 #   valgrind    programs, memcheck, fewer rounds         tsan        programs, clang, libomp with Archer: races
+#   msan        programs of the core alone, clang, no OpenMP: bytes that nobody wrote. What reads through zstd, zlib or jansson is left
+#               out: they are not built so, and what they write counts as unwritten
+#   cppcheck, clang-tidy, fanalyzer, shellcheck          nothing is built: tests/analyse.sh
 #
 # MATRIX_KEEP=1 keeps the folders; MATRIX_JOBS (default: the processors) is make's -j.
 set -u
@@ -23,6 +26,8 @@ trap '[ -n "${MATRIX_KEEP:-}" ] && echo "kept: $work" || rm -rf "$work"' EXIT
 first() { local name; for name; do command -v "$name" && return; done; }
 gcc=$(first gcc-12 gcc)
 clang=$(first clang-14 clang)
+core=$(printf 'tests/%s ' t_accept t_accum t_alloc t_api t_damage t_device t_device_faults t_grow t_hash t_kernels t_lru t_misuse t_oracle t_poison t_policies \
+  t_random t_reshape t_small t_snapshot t_tiers t_walk)
 programs="TESTS=\$(check_PROGRAMS)"
 memcheck="valgrind -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite --show-leak-kinds=definite"
 
@@ -35,8 +40,8 @@ setting() {
   debug) configure=(CFLAGS='-g -O0') ;;
   verify) configure=(--enable-verify) ;;
   nothread) configure=(--disable-openmp) ;;
-  asan-gcc) configure=(--enable-verify --enable-sanitize=address,undefined CFLAGS='-g -O1') ;;
-  asan-clang) cc=$clang want=$clang configure=(--enable-verify --enable-sanitize=address,undefined CFLAGS='-g -O1') ;;
+  asan-gcc) configure=(--enable-verify '--enable-sanitize=address,undefined' CFLAGS='-g -O1') ;;
+  asan-clang) cc=$clang want=$clang configure=(--enable-verify '--enable-sanitize=address,undefined' CFLAGS='-g -O1') ;;
   valgrind)
     configure=(CFLAGS='-g -O2')
     check=("$programs" TEST_RUNNER="$memcheck")
@@ -50,11 +55,17 @@ setting() {
     environment=(TSAN_OPTIONS=ignore_noninstrumented_modules=1 OMP_TOOL_LIBRARIES="$archer" HEDDLE_TEST_SECONDS=7200)
     want=$archer
     ;;
+  msan)
+    cc=$clang want=$clang configure=('--enable-sanitize=memory' --disable-openmp CFLAGS='-g -O1') check=("TESTS=$core")
+    environment=(HEDDLE_TEST_SECONDS=7200)
+    ;;
+  cppcheck | clang-tidy | shellcheck) want=$(first "$1") ;;
+  fanalyzer) ;;
   *) echo "matrix.sh: there is no build '$1'; there are: ${all[*]}" >&2; exit 2 ;;
   esac
 }
 
-all=(gcc clang debug verify nothread asan-gcc asan-clang valgrind tsan)
+all=(gcc clang debug verify nothread asan-gcc asan-clang valgrind tsan msan cppcheck clang-tidy fanalyzer shellcheck)
 [ $# -gt 0 ] || set -- "${all[@]}"
 for name; do setting "$name"; done
 
@@ -67,6 +78,15 @@ for name; do
   if [ -z "$want" ]; then row "$name" - - - - "skipped: its compiler or tool is missing"; continue; fi
   mkdir "$work/$name" "$work/$name/same"
   start=$SECONDS
+  case $name in
+  cppcheck | clang-tidy | fanalyzer | shellcheck)
+    note=
+    GCC=$gcc "$top/tests/analyse.sh" "$name" >"$work/$name/log" 2>&1 || code=1 note="it has reports"
+    row "$name" - "$(sed -n '$s/.*, \([0-9]*\) reports$/\1/p' "$work/$name/log")" - $((SECONDS - start)) "$note"
+    [ -z "$note" ] || head -n 20 "$work/$name/log" | sed 's/^/    /'
+    continue
+    ;;
+  esac
   note=
   if ! (cd "$work/$name" && "$top/configure" -q --with-cuda=no CC="$cc" "${configure[@]}") >"$work/$name/log" 2>&1; then
     note="configure failed"

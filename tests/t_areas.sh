@@ -2,6 +2,7 @@
 #
 # t_areas.sh - the table that ./check closes on says what the tests said: counts and times added up by area, failures of their tests, what
 # is short of its promise and why; and tests and areas.txt know each other.
+# shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
 cd "$top_srcdir" || exit 1
 areas=tests/areas.txt

@@ -2,6 +2,7 @@
 #
 # t_bench.sh - heddle bench times what it says: every case of every suite parses, runs, and passes its checks on a small table; the JSON
 # has what Google Benchmark's compare.py reads; medians are positive and between least and most; mistakes have their exit codes.
+# shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
 cd "$work" || exit 1
 words=$work/err

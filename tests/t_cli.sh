@@ -7,6 +7,7 @@
 # such line, and each that begins with ./, of a block fenced as ```sh. They run in order in one empty folder, so that a line may
 # use what an earlier one made. A ./ line is only parsed: it would build again what is being tested. A line that says $HEDDLE_DATA is
 # skipped where that is not set.
+# shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
 words=$work/err
 mkdir "$work/bin" "$work/here" && ln -s "$HEDDLE" "$work/bin/heddle" && cd "$work/here" || exit 1
@@ -69,12 +70,12 @@ sim() { bad "$1" "$2" "$3" heddle sim "$4" "${5-oracleGeneral}" "${6-lru}" "${7-
 
 : >empty
 head -c 1000 good.oracleGeneral >short
-{ cat good.oracleGeneral; printf 'tail'; } >tail
+{ cat good.oracleGeneral; printf 'tail'; } >tailed
 printf 'this is no trace, whatever its name says, and it is longer than a record\n' >words
 sim 'an empty trace'               3 'empty.*byte 0'            empty
 sim 'an empty vscsi trace'         3 'empty.*byte 0'            empty vscsi
 sim 'a record cut short'           3 'short.*byte [0-9]+'       short
-sim 'bytes after the last record'  3 'tail.*byte [0-9]+'        tail
+sim 'bytes after the last record'  3 'tailed.*byte [0-9]+'      tailed
 sim 'words instead of records'     3 'words.*byte [0-9]+'       words
 sim 'unknown magic'                3 'words.*byte [0-9]+'       words vscsi
 

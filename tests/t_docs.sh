@@ -5,6 +5,7 @@
 #
 # In a page, the block after <!-- file: PATH --> is the end of that file, from its first #include on, and the block after <!-- output:
 # COMMAND --> is what that command prints: each of its lines, in order, figures that depend on time aside.
+# shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
 cd "$top_srcdir" || exit 1
 

@@ -8,6 +8,7 @@
 # In the page, a code block after <!-- file: PATH --> is that file, one after <!-- append: PATH --> is added to it, and lines of
 # ```console that begin with "$ heddle" are run; <!-- output: COMMAND --> is what a command prints, columns that depend on time left out.
 # What <!-- broken: N --> does to the kernel (sed), t_agree answers with <!-- says: N -->, give or take the numbers.
+# shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
 page=$top_srcdir/doc/extending.md
 tree=$work/tree
@@ -124,7 +125,8 @@ finds() { # finds TO WORD...
 shown_again() {
   finds found sched 'hkv.assign.pair batch=3x1' && fact wrong found && fact schedule found || return 1
   finds seed sched 'hkv.assign.pair batch=3x1' --seed "$(fact seed found)" --schedules 1 && diff <(of_one found) <(of_one seed) || return 1
-  declare -a again="($(fact again found))" # its quotes are a shell's
+  local again=()
+  eval "again=($(fact again found))" # its quotes are a shell's
   finds again "${again[@]:1}" && diff <(of_one found) <(of_one again)
 }
 fact() { sed -n "s/^$1  *//p" "$work/$2" | grep .; }

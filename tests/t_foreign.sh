@@ -2,6 +2,7 @@
 #
 # t_foreign.sh - examples/foreign does what its page says: the race of a plain CUDA kernel is found, at its two lines, and again by its
 # seed and schedule; so is what comes of it; and the kernel without it is silent.
+# shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
 foreign=$top_srcdir/examples/foreign
 judge=$top_builddir/examples/foreign/judge

@@ -2,6 +2,7 @@
 #
 # t_fuzz_cli.sh - heddle fuzz as people meet it: nothing is found where nothing is, the same every time; a planted bug is found, made small,
 # told, kept, and found again in what was kept; so is a crash. And the page fuzz/README.md: what it tells people to run, runs.
+# shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
 words=$work/err
 cd "$work" || exit 1
@@ -21,7 +22,7 @@ code=$?
 if [ $code = 0 ] && [ "$(grep -c '"found": false' out)" = "$(wc -l <targets)" ]; then pass "every target is run, and nothing is found"; else fail "every target is run, and nothing is found" "exit code $code"; fi
 while read -r target; do
   "$HEDDLE" fuzz "$target" --runs 30 --seed 9 --json >out 2>err && "$HEDDLE" fuzz "$target" --runs 30 --seed 9 --json >again 2>>err
-  if [ -s out ] && diff <(timeless out) <(timeless again) >diff; then pass "$target: the same seed, the same report"; else fail "$target: the same seed, the same report" "$(cat diff)"; fi
+  if [ -s out ] && diff <(timeless out) <(timeless again) >differ; then pass "$target: the same seed, the same report"; else fail "$target: the same seed, the same report" "$(cat differ)"; fi
   [ -n "$(ls "$corpus/$target")" ] || fail "$target has a corpus"
   first=("$corpus/$target"/*)
   "$HEDDLE" fuzz "$target" "${first[@]}" --json >out 2>err
@@ -45,7 +46,7 @@ found() {
   if [ $code = 1 ] && [ "$(fact crashed)" = "$2" ] && grep -qE "$3" out; then pass "$1: found after $(fact inputs) inputs, $(fact bytes_before) bytes made $small"; else fail "$1: found" "exit code $code: $(fact wrong)"; return; fi
   if [ "$small" -le 40 ] && [ "$(wc -c <"$file")" = "$small" ] && grep -q 'policy=.*these batches' out; then pass "$1: small, told and kept"; else fail "$1: small, told and kept" "$small bytes, $(wc -c <"$file") kept"; fi
   cp out first && PLANTED=$1 "$planted" fuzz table --runs 20000 --seed 3 --json >out 2>err
-  if diff <(timeless first) <(timeless out) >diff; then pass "$1: the same seed finds the same"; else fail "$1: the same seed finds the same" "$(cat diff)"; fi
+  if diff <(timeless first) <(timeless out) >differ; then pass "$1: the same seed finds the same"; else fail "$1: the same seed finds the same" "$(cat differ)"; fi
   PLANTED=$1 "$planted" fuzz table "$file" --output again --json >out 2>err
   code=$?
   if [ $code = 1 ] && [ "$(fact inputs)" = 1 ] && cmp -s "$file" again; then pass "$1: the file shows it again"; else fail "$1: the file shows it again" "exit code $code"; fi

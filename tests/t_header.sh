@@ -2,6 +2,7 @@
 #
 # t_header.sh - heddle.h is enough by itself, and silent, in every C and C++ that a caller may be in; and every header of the
 # tree stands alone.
+# shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
 root=$top_srcdir
 

@@ -2,6 +2,7 @@
 #
 # t_install.sh - what `make install` puts in place is whole: a C and a C++ program find it by pkg-config, build against it
 # without a warning, run, and `make uninstall` leaves no file behind.
+# shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
 unset MAKEFLAGS MAKELEVEL MFLAGS
 pkg_config=${PKG_CONFIG:-pkg-config}

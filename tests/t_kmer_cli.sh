@@ -2,6 +2,7 @@
 #
 # t_kmer_cli.sh - heddle kmer counts real genomes and reads exactly (two independent counters gave the figures), agrees with
 # awk on a made-up one, grows when it must, and says so when it could not.
+# shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
 cd "$work" || exit 1
 words=$work/err

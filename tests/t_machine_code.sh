@@ -3,6 +3,7 @@
 # t_machine_code.sh - the dialect costs nothing on a GPU: kernels written in it have, for sm_90, the machine code of the same kernels
 # written in CUDA (machine_code.cu); and the library's own kernels use no local memory, call nothing, read sixteen bytes at a time
 # where that is meant, and stay within their budget of registers (machine_code.budget).
+# shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
 nvcc=$(sed -n 's/^NVCC = //p' "$top_builddir/Makefile")
 [ -n "$nvcc" ] || { echo "1..0 # SKIP no CUDA compiler"; exit 77; }

@@ -2,6 +2,7 @@
 #
 # t_models.sh - the protocols of the batch locks as models, every state of them: what each model says that it shows is shown, and each fault
 # that it knows is found. Needs spin and a C compiler.
+# shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
 for tool in spin "${CC%% *}"; do
   command -v "$tool" >/dev/null || { echo "1..0 # SKIP $tool is missing"; exit 77; }

@@ -2,6 +2,7 @@
 #
 # t_papers.sh - papers/hkv: every experiment runs (small), the page and the verdicts are what the kept results say, and other results
 # make other verdicts.
+# shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
 hkv=$top_srcdir/papers/hkv
 python=$(command -v python3)

@@ -2,6 +2,7 @@
 #
 # t_tidy.sh - the house holds: who includes whom, what the library may reach, what is public, what must not lie about.
 # Each case lists offenders; an empty list passes.
+# shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
 cd "$top_srcdir" || exit 1
 objects=$top_builddir

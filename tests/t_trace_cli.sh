@@ -2,6 +2,7 @@
 #
 # t_trace_cli.sh - gen, trace convert, trace stat and trace print agree with each other and with awk: what one writes, the next
 # reads back, in every format and compression.
+# shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
 cd "$work" || exit 1
 words=$work/err

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# analyse.sh NAME - one of the analysers that read the sources without running them; its reports on stdout, and at the end "N files, N
+# reports". Exit code 0 when there are none, 1 when there are, 77 when the tool is missing. No report is suppressed; what an analyser is
+# not given, and why, stands here.
+#
+#   cppcheck     everything but lib/backend_host.c and the CUDA sources: kernel text fills structs field by field, and which fields of
+#                a lane's item mean something hangs on others, which cppcheck takes for uninitialised (simt/ checks that by running)
+#   clang-tidy   the same sources; bugprone-*, clang-analyzer-* and misc-redundant-expression, without the checks named below
+#   fanalyzer    gcc -fanalyzer over the same
+#   and, by shellcheck, every script: warnings and errors
+set -u
+cd "$(dirname "$(readlink -f "$0")")/.." || exit 2
+name=${1:-}
+sources() { printf '%s\n' lib/*.c ref/*.c concurrency/*.c simt/*.c judge/*.c workload/*.c | grep -v '^lib/backend_host\.c$'; }
+flags=(-std=c11 -D_GNU_SOURCE -I. -Iinclude)
+
+# Style, and what C cannot do otherwise: parameters that could be swapped; reserved names (__tsan_*); chained comparisons of enums;
+# snprintf and memcpy, for which glibc has no _s; switches whose branches are alike on purpose; products that fit.
+checks='-*,bugprone-*,clang-analyzer-*,misc-redundant-expression'
+for not in bugprone-easily-swappable-parameters bugprone-reserved-identifier bugprone-branch-clone bugprone-macro-parentheses \
+  bugprone-implicit-widening-of-multiplication-result bugprone-narrowing-conversions bugprone-assignment-in-if-condition \
+  clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling; do
+  checks="$checks,-$not"
+done
+
+reports() {
+  case $name in
+  cppcheck)
+    # The machine this is for; without it cppcheck tries all others, too.
+    sources | xargs cppcheck -q --std=c11 --enable=warning,portability "${flags[@]:1}" \
+      -D__x86_64__=1 -D__BYTE_ORDER__=1234 -D__ORDER_LITTLE_ENDIAN__=1234 --template='{file}:{line}: {severity}: {message} [{id}]' 2>&1 |
+      grep -E '^[^ ]+:[0-9]+: (error|warning|portability|performance):'
+    ;;
+  clang-tidy)
+    sources | while read -r f; do clang-tidy --quiet -checks="$checks" "$f" -- "${flags[@]}" 2>/dev/null; done | grep -E ': (warning|error): ' | sort -u
+    ;;
+  fanalyzer)
+    sources | while read -r f; do ${GCC:-gcc} "${flags[@]}" -O1 -fanalyzer -c -o /dev/null "$f" 2>&1; done | grep -E '\[-Wanalyzer|: error: '
+    ;;
+  shellcheck)
+    scripts | xargs shellcheck -s bash -x --severity=warning --format=gcc
+    ;;
+  esac
+}
+scripts() { find . -name '.?*' ! -name .ci -prune -o -type f \( -name '*.sh' -o -name check -o -name try -o -name tap-run -o -name nvcc-wrap -o -path './.ci/run' \) ! -name 'ltmain.sh' \
+  ! -name 'tap-driver.sh' -print; }
+
+case $name in
+cppcheck | clang-tidy | shellcheck) tool=$name ;;
+fanalyzer) tool=${GCC:-gcc} ;;
+*) echo "analyse.sh: there is no analyser '$name'; there are: cppcheck clang-tidy fanalyzer shellcheck" >&2; exit 2 ;;
+esac
+command -v "$tool" >/dev/null || { echo "$tool is missing"; exit 77; }
+found=$(reports)
+n=$(grep -c . <<<"$found")
+if [ "$name" = shellcheck ]; then files=$(scripts | wc -l); else files=$(sources | wc -l); fi
+[ -z "$found" ] || printf '%s\n' "$found"
+echo "$files files, $n reports"
+[ "$n" = 0 ]

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# coverage.sh FOLDER - what of the core has run in a build with --enable-coverage: lines and branches of each of its rooms, then every line that has
+# not run. Exit code 1 below 100% of lines or 98% of branches. Needs gcovr. A line that cannot run says so, and why, beside itself:
+# GCOVR_EXCL_LINE.
+set -u
+build=$(cd "$1" && pwd) || exit 2
+cd "$(dirname "$(readlink -f "$0")")/.." || exit 2
+command -v gcovr >/dev/null || { echo "coverage.sh: gcovr is missing (Debian: gcovr)" >&2; exit 77; }
+core='(lib|ref|simt|concurrency|judge|policies|predicates|gpu/hkv)'
+# The device's own seam runs on devices; simt/raw_hooks.c is a stand-in for a sanitizer.
+gcovr -r . --object-directory "$build" --filter "$core/" --exclude 'simt/raw_hooks.c' --exclude-unreachable-branches --csv "$build" >"$build/coverage.csv" || exit 2
+gcovr -r . --object-directory "$build" --filter "$core/" --exclude 'simt/raw_hooks.c' --exclude-unreachable-branches --json "$build" >"$build/coverage.json" || exit 2
+awk -F, 'NR > 1 {
+    room = $1; sub(/\/[^\/]*$/, "", room)
+    lines[room] += $2; run[room] += $3; branches[room] += $5; taken[room] += $6
+    all += $2; ran += $3; every += $5; went += $6
+  }
+  END {
+    printf "%-14s %8s %8s %8s %9s %9s %8s\n", "room", "lines", "ran", "", "branches", "taken", ""
+    for (r in lines) row[++n] = r
+    for (i = 1; i < n; i++) for (j = i + 1; j <= n; j++) if (row[j] < row[i]) { r = row[i]; row[i] = row[j]; row[j] = r }
+    for (i = 1; i <= n; i++) { r = row[i]; show(r, lines[r], run[r], branches[r], taken[r]) }
+    show("all", all, ran, every, went)
+    exit !(ran == all && went >= 0.98 * every)
+  }
+  function show(name, l, x, b, t) { printf "%-14s %8d %8d %7.2f%% %9d %9d %7.2f%%\n", name, l, x, l ? 100 * x / l : 100, b, t, b ? 100 * t / b : 100 }' "$build/coverage.csv"
+code=$?
+python3 - "$build/coverage.json" <<'END'
+import json, sys
+for file in json.load(open(sys.argv[1]))["files"]:
+    missed = [l["line_number"] for l in file["lines"] if l["count"] == 0 and not l.get("gcovr/noncode")]
+    if missed: print(f'{file["file"]}: {", ".join(map(str, missed))}')
+END
+exit $code
