@@ -72,6 +72,17 @@ static void beginnings(void **state)
 
 static uint64_t executions, judged;
 
+/* tests/areas.txt: what the inputs of a target are counted as, besides. */
+static void count_for_areas(const fuzz_hunt *h)
+{
+    static const struct { const char *target, *area; bool steps; const char *what; } area[] = {
+        { "table", "differential", true, "items executed and judged" }, { "schedule", "schedules", false, "schedules that were inputs" },
+        { "trace", "traces", false, "files made of a corpus" },         { "snapshot", "snapshots", false, "files, good ones changed and others" },
+    };
+    for (size_t i = 0; i < sizeof area / sizeof *area; i++)
+        if (strcmp(h->target->name, area[i].target) == 0) test_tried(area[i].area, area[i].steps ? h->steps : h->executions, "%s", area[i].what);
+}
+
 static void made_inputs(void **state)
 {
     (void)state;
@@ -95,12 +106,13 @@ static void made_inputs(void **state)
         check(!h.found.wrong, "input %llu: %s\n%s", (ull)h.found.run, h.found.why, text);
         check(h.executions == h.runs + c.n, "%llu of %llu inputs were run", (ull)h.executions, (ull)(h.runs + c.n));
         test_note("%-9s %9llu inputs, %10llu steps judged, %.1f s, %.0f inputs/s", t->name, (ull)h.executions, (ull)h.steps, h.seconds, (double)h.executions / h.seconds);
+        count_for_areas(&h);
         executions += h.executions;
         judged += h.steps;
         fuzz_hunt_close(&h);
         fuzz_corpus_close(&c);
     }
-    test_note("%llu inputs in all, %llu steps judged", (ull)executions, (ull)judged);
+    test_tried("fuzz", executions, "inputs in all, %llu steps judged", (ull)judged);
 }
 
 /* ---- The hunt itself ------------------------------------------------------------------------------------------- */
