@@ -503,6 +503,7 @@ hd_status agree_open(scene *s, agree **out)
         a->list[k] = (listing *)calloc(n, sizeof *a->list[k]);
         a->list_value[k] = (uint8_t *)calloc(n, s->v.value_bytes + 1u);
         there = a->drawn[k] && a->list[k] && a->list_value[k] && judge_arrays_open(&a->expected[k], n, s->v.value_bytes);
+        a->expected[k].skew = s->part[k].arrays.skew; /* poison, which is compared too, is by the place */
     }
     if (!there) {
         if (a) agree_close(a);

@@ -14,7 +14,7 @@
 
 #include "judge/rules.h"
 
-enum { GUARD = 128 }; /* and what arrays are aligned to: what is counted of memory does not depend on where they lie */
+enum { SKEW_MOST = 16, GUARD = 128 }; /* and what arrays are aligned to: what is counted of memory does not depend on where they lie */
 
 static const char *const names[JUDGE_ARRAYS] = { "key",  "value",    "score",      "flag",       "outcome",   "value_out", "score_out",
                                                  "ptr",  "list_key", "list_value", "list_score", "list_item", "count" };
@@ -47,13 +47,20 @@ static bool poisoned(const uint8_t *p, size_t from, size_t to)
     return other == 0;
 }
 
+/* Where an array begins in its block. */
+static size_t begins(const judge_arrays *a, int which)
+{
+    bool values = which == JUDGE_VALUE || which == JUDGE_VALUE_OUT || which == JUDGE_LIST_VALUE;
+    return GUARD + (values ? a->skew : 0);
+}
+
 bool judge_arrays_open(judge_arrays *a, uint64_t most, uint32_t value_bytes)
 {
     memset(a, 0, sizeof *a);
     a->most = most;
     a->value_bytes = value_bytes;
     for (int k = 0; k < JUDGE_ARRAYS; k++) {
-        size_t bytes = (size_t)most * item_bytes(a, (judge_array)k) + sizeof(uint64_t); /* count: 1, even of 0 items */
+        size_t bytes = (size_t)most * item_bytes(a, (judge_array)k) + SKEW_MOST; /* count: 1, even of 0 items */
         size_t whole = (bytes + 2 * GUARD + GUARD - 1) / GUARD * GUARD;
         a->block[k] = (uint8_t *)aligned_alloc(GUARD, whole);
         if (!a->block[k]) {
@@ -71,7 +78,7 @@ void judge_arrays_close(judge_arrays *a)
     memset(a, 0, sizeof *a);
 }
 
-void *judge_arrays_at(const judge_arrays *a, judge_array which) { return a->block[which] + GUARD; }
+void *judge_arrays_at(const judge_arrays *a, judge_array which) { return a->block[which] + begins(a, (int)which); }
 
 void judge_arrays_lend(judge_arrays *a, hd_batch *b)
 {
@@ -95,15 +102,15 @@ void judge_arrays_lend(judge_arrays *a, hd_batch *b)
 static uint64_t hash_inputs(const judge_arrays *a)
 {
     uint64_t h = 0;
-    for (int k = 0; is_input(k); k++) h = XXH3_64bits_withSeed(a->block[k] + GUARD, a->used[k], h);
+    for (int k = 0; is_input(k); k++) h = XXH3_64bits_withSeed(a->block[k] + begins(a, k), a->used[k], h);
     return h;
 }
 
 void judge_arrays_arm(judge_arrays *a)
 {
     for (int k = 0; k < JUDGE_ARRAYS; k++) {
-        size_t end = GUARD + a->used[k];
-        poison_range(a->block[k], 0, is_input(k) ? GUARD : end);
+        size_t end = begins(a, k) + a->used[k];
+        poison_range(a->block[k], 0, is_input(k) ? begins(a, k) : end);
         poison_range(a->block[k], end, end + GUARD);
     }
     a->inputs = hash_inputs(a);
@@ -114,13 +121,13 @@ void judge_arrays_arm(judge_arrays *a)
 /* Bytes [from, to) of an array, the guards included at negative and greater offsets, are poison. */
 static bool untouched(const judge_arrays *a, int which, size_t from, size_t to)
 {
-    return poisoned(a->block[which], GUARD + from, GUARD + to);
+    return poisoned(a->block[which], begins(a, which) + from, begins(a, which) + to);
 }
 
 static bool guards_stand(const judge_arrays *a, int which)
 {
-    size_t end = GUARD + a->used[which];
-    return poisoned(a->block[which], 0, GUARD) && poisoned(a->block[which], end, end + GUARD);
+    size_t end = begins(a, which) + a->used[which];
+    return poisoned(a->block[which], 0, begins(a, which)) && poisoned(a->block[which], end, end + GUARD);
 }
 
 /* Whether item i was to be written. */

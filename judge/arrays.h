@@ -21,6 +21,7 @@ typedef struct judge_arrays {
     size_t used[JUDGE_ARRAYS];    /* bytes of the array in this batch           */
     uint64_t most;                /* items at most                              */
     uint32_t value_bytes;
+    uint32_t skew;                /* values begin so many bytes later, at most 16: callers' arrays lie anywhere */
     uint64_t inputs;              /* a hash of the inputs: nobody may change them */
 } judge_arrays;
 

@@ -69,8 +69,96 @@ static void test_old_choice(void **unused)
     test_note("%llu choices of the other bucket", (ull)seen_other);
 }
 
+/* ---- Invariants ---- */
+
+enum { HERE = 0, ELSEWHERE = 9, HOLDER = 3 }; /* a slot with an entry, a slot without, who pinned the entry */
+
+static uint64_t bound[2];
+
+/* Four buckets of four slots; two entries in the first one, of which the first is pinned. Seed and keys are such that slot 0 is the one's. */
+static void make_sound(faces_table *t)
+{
+    hd_rng g = hd_rng_from(3);
+    hkv_seen seen;
+    uint64_t value = 0;
+    hkv_item it;
+    memset(&it, 0, sizeof it);
+    faces_make(t, &g, HD_POLICY_custom);
+    t->view.dual = 0;
+    t->view.buckets = 4;
+    t->view.slots = 4;
+    hkv_clear(&t->view, 1);
+    t->view.bound = bound;
+    bound[0] = bound[1] = 0;
+    it.value = &value;
+    it.in.given = 5;
+    it.holder = HOLDER;
+    for (it.key = 0; t->digest[HERE + 1] == HKV_NO_DIGEST; it.key++) {
+        if (hd_first_bucket(hd_hash(it.key, t->view.seed), 4) != 0) continue;
+        it.op = HD_OP_INSERT_OR_ASSIGN;
+        hkv_apply(&t->view, &it, &seen, NULL);
+        it.op = HD_OP_LOCK_KEYS;
+        if (t->view.pins == 0) hkv_apply(&t->view, &it, &seen, NULL);
+    }
+}
+
+static hkv_pin *the_pin(faces_table *t) { return hkv_pin_find(&t->view, t->key[HERE]); }
+
+static void lose_digest(faces_table *t) { t->digest[HERE] = HKV_NO_DIGEST; }
+static void leave_digest(faces_table *t) { t->digest[ELSEWHERE] = 7; }
+static void exchange_digest(faces_table *t) { t->digest[HERE] ^= 1; }
+static void move_away(faces_table *t)
+{
+    t->digest[ELSEWHERE] = t->digest[HERE + 1];
+    t->key[ELSEWHERE] = t->key[HERE + 1];
+    t->digest[HERE + 1] = HKV_NO_DIGEST;
+    t->key[HERE + 1] = HD_KEY_EMPTY;
+    t->score[HERE + 1] = 0;
+}
+static void copy_entry(faces_table *t)
+{
+    t->digest[HERE + 2] = t->digest[HERE];
+    t->key[HERE + 2] = t->key[HERE];
+}
+static void leave_locked(faces_table *t) { t->key[HERE] = HD_KEY_LOCKED; }
+static void leave_replaced(faces_table *t) { t->key[HERE] = HKV_KEY_REPLACED; }
+static void pin_absent(faces_table *t) { hkv_make_empty(&t->view, HERE); }
+static void pin_of_nobody(faces_table *t) { the_pin(t)->holder = 0; }
+static void pin_uncounted(faces_table *t) { t->view.pins = 2; }
+static void pin_misplaced(faces_table *t)
+{
+    hkv_pin *p = the_pin(t), *other = &t->pin[(size_t)(p - t->pin + 3) % FACES_PIN_PLACES];
+    *other = *p;
+    p->key = HD_KEY_EMPTY;
+}
+static void leave_score(faces_table *t) { t->score[ELSEWHERE] = 1; }
+static void raise_bound(faces_table *t) { (void)t, bound[0] = 1; }
+
+/* What hd_check is worth: each invariant is broken, alone where that can be, and told of by its number. */
+static void test_invariants(void **unused)
+{
+    static const struct {
+        const char *number;
+        void (*broken)(faces_table *);
+    } cases[] = { { "HKV-1", lose_digest }, { "HKV-1", leave_digest }, { "HKV-2", exchange_digest }, { "HKV-3", move_away }, { "HKV-4", copy_entry }, { "HKV-5", leave_locked },
+                  { "HKV-5", leave_replaced }, { "HKV-6", pin_absent }, { "HKV-6", pin_of_nobody }, { "HKV-6", pin_uncounted }, { "HKV-6", pin_misplaced }, { "HKV-7", leave_score },
+                  { "HKV-8", raise_bound } };
+    (void)unused;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        faces_table t;
+        char why[256];
+        make_sound(&t);
+        test_case("case %d: %s", (int)k, cases[k].number);
+        hkv_check(&t.view, why, sizeof why);
+        check(!why[0], "before it was broken: %s", why);
+        cases[k].broken(&t);
+        hkv_check(&t.view, why, sizeof why);
+        check(strncmp(why, cases[k].number, strlen(cases[k].number)) == 0, "told was: '%s'", why);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest accept[] = { cmocka_unit_test(test_faces), cmocka_unit_test(test_old_choice) };
+    const struct CMUnitTest accept[] = { cmocka_unit_test(test_faces), cmocka_unit_test(test_old_choice), cmocka_unit_test(test_invariants) };
     return test_run(accept);
 }

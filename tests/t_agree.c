@@ -46,7 +46,7 @@ static const char *const shapes[] = {
     "buckets=2 slots=4 batch=12x1 keys=uniform:10 value=8 duplicate=200000 reserved=50000 extreme=100000 pins=3 near=20",
     "buckets=3 slots=2 batch=10x1 keys=uniform:40 value=16 duplicate=100000 extreme=100000 pins=4",
     "buckets=4 slots=8 batch=32x1 keys=uniform:24 value=64 duplicate=100000 reserved=20000 pins=2 near=1000 tiers=position fetch=direct",
-    "buckets=2 slots=5 batch=8x1 keys=uniform:16 value=0 duplicate=300000 reserved=100000 pins=0",
+    "buckets=2 slots=13 batch=8x1 keys=uniform:40 value=0 duplicate=300000 reserved=100000 pins=0",
     "buckets=2 slots=3 batch=9x1 keys=uniform:64 value=24 extreme=200000 pins=5 near=100",
     "buckets=2 slots=4 batch=40x1 keys=uniform:8 value=12 duplicate=300000 extreme=50000 pins=1",
     "buckets=2 slots=6 batch=8x1 keys=uniform:64 value=4 extreme=400000 admit=always pins=2 near=1",

@@ -202,6 +202,12 @@ static void find_missed(bool dual)
     check(size() == 3, "and nothing is inserted");
     run((hd_batch){ .op = HD_OP_FIND_MISSED, .n = 3, .key = k123 });
     check(x.count == 0, "none missed");
+
+    const uint64_t reserved[] = { HD_KEY_RESERVED, 50, HD_KEY_LOCKED, 1, HD_KEY_EMPTY };
+    hd_batch only = { .op = HD_OP_FIND_MISSED, .n = 5, .key = reserved, .list_key = x.list_key, .list_item = x.list_item, .count = &x.count };
+    memset(x.list_key, UNTOUCHED, sizeof x.list_key);
+    must(hd_run(x.table, &only));
+    check(x.count == 1 && x.list_key[0] == 50 && x.list_item[0] == 1 && x.list_key[1] == untouched(), "without outcomes: reserved keys are not missed");
     done();
 }
 

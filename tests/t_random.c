@@ -148,6 +148,27 @@ static void kernels_are_truthful(void **state)
     run_cases("host", KERNEL_CASES);
 }
 
+/* Lists that are made in several segments, and in several windows of a batch. */
+static void long_lists_are_truthful(void **state)
+{
+    static const char *const cases[] = {
+        "hkv.export.tlpv1 buckets=80 slots=128 batch=9000x4 keys=uniform:20000 value=8", "hkv.export.tlpv2 buckets=800 slots=13 batch=9000x4 keys=uniform:20000 value=16",
+        "hkv.export.warp buckets=80 slots=128 batch=10240x4 keys=uniform:20000 value=16", "hkv.find_missed.tlpv1 buckets=80 slots=128 batch=9000x4 keys=uniform:20000 value=8",
+        "hkv.insert_and_evict.tlpv1 buckets=40 slots=128 batch=20000x2 keys=uniform:40000 value=16",
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        hd_case c;
+        hd_run_report report;
+        test_case("%s backend=host judge=1", cases[k]);
+        must(hd_case_parse(cases[k], &c));
+        snprintf(c.backend, sizeof c.backend, "host");
+        c.judge = true;
+        must(hd_case_run(&c, NULL, NULL, &report));
+        check(!report.wrong[0], "%s", report.wrong);
+    }
+}
+
 /* The same case gives the same report, and another number of threads changes nothing. */
 static void cases_repeat(void **state)
 {
@@ -186,6 +207,6 @@ static void judging_changes_nothing(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest random[] = { cmocka_unit_test(cases_are_truthful), cmocka_unit_test(kernels_are_truthful), cmocka_unit_test(cases_repeat), cmocka_unit_test(judging_changes_nothing) };
+    const struct CMUnitTest random[] = { cmocka_unit_test(cases_are_truthful), cmocka_unit_test(kernels_are_truthful), cmocka_unit_test(long_lists_are_truthful), cmocka_unit_test(cases_repeat), cmocka_unit_test(judging_changes_nothing) };
     return test_run(random);
 }
