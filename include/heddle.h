@@ -46,7 +46,8 @@ HD_API const char *hd_version(void);
 
 /* ---- Errors ------------------------------------------------------------------------------ */
 
-/* The fate of a whole call. Anything but HD_OK: the table is as it was before. */
+/* The fate of a whole call. Anything but HD_OK: the table is as it was before; but a batch that a device failed (HD_ECUDA) may have
+ * been done in part. */
 typedef enum hd_status {
     HD_OK = 0,
     HD_EINVAL,   /* the caller's mistake; hd_why() names the field                             */
