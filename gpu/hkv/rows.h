@@ -169,7 +169,7 @@ static inline hd_status hkv_launch_items(const hkv_launcher *l, uint32_t row, hk
     if (!hkv_has_passes(row, a)) return hkv_launch_one(l, row, a, hkv_rows[row].lanes, hkv_rows[row].threads);
     hd_status s = hkv_counts_begin(l, a);
     for (a->pass = HKV_PRESENT; !s && a->pass <= HKV_REST; a->pass++) {
-        uint32_t by = a->pass == HKV_PRESENT || a->pass == HKV_PRESENT_AGAIN ? HKV_NUMBER_gather_update : row;
+        uint32_t by = a->pass == HKV_PRESENT || a->pass == HKV_PRESENT_AGAIN ? (uint32_t)HKV_NUMBER_gather_update : row;
         s = hkv_launch_one(l, by, a, hkv_rows[by].lanes, hkv_rows[by].threads);
     }
     a->pass = HKV_WHOLE;
