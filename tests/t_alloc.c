@@ -488,9 +488,36 @@ static void clocks_break(void **state)
     test_tried("clocks", tried, "readings of the clock that were wrong, once and for good");
 }
 
+/* Every piece is given back as large as it was taken: whoever keeps account of memory can believe it. */
+static void all_is_given_back(void **state)
+{
+    static const char *const backends[] = { "ref", "host" };
+    static const hd_layout layouts[] = { HD_LAYOUT_PLANES, HD_LAYOUT_PAIRS };
+    (void)state;
+    for (int k = 0; k < 8; k++) {
+        counting memory;
+        hd_config c = hd_config_default();
+        hd_table *t;
+        counting_init(&memory);
+        c.backend = backends[k & 1];
+        c.layout = layouts[k >> 1 & 1];
+        c.near_bytes = k >> 2 ? 100 : 0;
+        c.capacity = 512;
+        c.slots = 16;
+        c.pins = 5;
+        c.seams = &memory.seams;
+        test_case("backend %s, layout %d, near_bytes %d", c.backend, (int)c.layout, (int)c.near_bytes);
+        must(hd_open(&c, &t));
+        must(hd_grow(t, 64));
+        hd_close(t);
+        check(memory.takes == memory.gives && memory.live_bytes == 0, "%llu pieces taken, %llu given back, %llu bytes left", (unsigned long long)memory.takes,
+              (unsigned long long)memory.gives, (unsigned long long)memory.live_bytes);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest alloc[] = { cmocka_unit_test(memory_is_refused), cmocka_unit_test(memory_is_refused_to_the_host_machine),
+    const struct CMUnitTest alloc[] = { cmocka_unit_test(all_is_given_back), cmocka_unit_test(memory_is_refused), cmocka_unit_test(memory_is_refused_to_the_host_machine),
                                         cmocka_unit_test(batches_take_none), cmocka_unit_test(files_fail),
                                         cmocka_unit_test(clocks_break) };
     return test_run(alloc);
