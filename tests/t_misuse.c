@@ -523,7 +523,8 @@ static void drawn_tables(void **state)
             uint64_t buckets = sizes[test_below(&random, SIZES)];
             hd_status grown = buckets > 1000 ? hd_grow(t, buckets) : HD_EINVAL;
             check(grown == HD_EINVAL || grown == HD_ENOMEM, "growth to %llu buckets: %s", (unsigned long long)buckets, hd_status_name(grown));
-            must(hd_check(t));
+            hd_status checked = hd_check(t); /* of a device's table it brings a copy over, into these 64 MiB */
+            check(checked == HD_OK || (checked == HD_ENOMEM && c.backend && strcmp(c.backend, "cuda") == 0), "%s: %s", hd_status_name(checked), hd_why());
             opened++;
         }
         hd_close(t);
