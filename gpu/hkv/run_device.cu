@@ -6,7 +6,7 @@
  *                    items matters (full tables, duplicates), what holds in any order: invariants, conservation of
  *                    entries, values that are their key's
  *   sanitize         a little of it, for compute-sanitizer
- *   soak OPERATIONS  so many upserts, each followed by a lookup, per variant, policy and mode, values verified on the device
+ *   soak OPERATIONS [VARIANT]  so many upserts, each followed by a lookup, per variant, policy and mode, values verified on the device
  *   time             keys/s: a row per operation, variant, mode and value size
  *
  * Prints rows of tab-separated values; 0: all is well, 1: not, 77: there is no device. SEED in the environment repeats a run;
@@ -323,12 +323,12 @@ struct far_arrays {
     }
 };
 
-static int soak(uint64_t operations)
+static int soak(uint64_t operations, const char *only)
 {
     enum { N = 1 << 22, BYTES = 16 };
     far_arrays a(N, BYTES);
     printf("verdict\tvariant\tpolicy\tmode\toperations\tfound\twrong_values\tseconds\n");
-    for (const char *variant : variants)
+    for (const char *variant : only ? std::vector<const char *>(1, only) : variants)
         for (const char *policy : policies)
             for (int dual = 0; dual < 2; dual++) {
                 hd_table *t = open_table(device, policy, dual, 128, N, BYTES);
@@ -442,8 +442,8 @@ int main(int argc, char **argv)
     printf("# SEED=%llu\n", (unsigned long long)seed);
     if (strcmp(verb, "check") == 0) return check(argc > 2 ? atoi(argv[2]) : 2);
     if (strcmp(verb, "sanitize") == 0) return sanitize();
-    if (strcmp(verb, "soak") == 0) return soak(argc > 2 ? strtoull(argv[2], NULL, 10) : 100000000);
+    if (strcmp(verb, "soak") == 0) return soak(argc > 2 ? strtoull(argv[2], NULL, 10) : 100000000, argc > 3 ? argv[3] : NULL);
     if (strcmp(verb, "time") == 0) return timing();
-    fprintf(stderr, "usage: run_device check [SCALE] | sanitize | soak OPERATIONS | time\n");
+    fprintf(stderr, "usage: run_device check [SCALE] | sanitize | soak OPERATIONS [VARIANT] | time\n");
     return 2;
 }
