@@ -316,7 +316,7 @@ static void change(judging *j, judge_entry *e)
 {
     hd_oracle *o = j->o;
     if (j->rule->rescores) e->score = judge_score_hit(o->policy, e->score, j->given, j->now, j->epoch);
-    if (j->rule->value_in && o->value_bytes) memcpy(e->value, j->value, o->value_bytes);
+    if (j->rule->value_in && j->value && o->value_bytes) memcpy(e->value, j->value, o->value_bytes);
     switch (j->b->op) {
     case HD_OP_ACCUM_OR_ASSIGN: judge_add(j->b->elem, e->value, j->value, o->value_bytes); break;
     case HD_OP_LOCK_KEYS: e->holder = j->b->holder, o->pins++; break;

@@ -51,14 +51,13 @@ static void plan_all(scene *s, layout *l)
 {
     const hkv_view *v = &s->v;
     uint64_t entries = hkv_capacity(v);
+    memset(l, 0, sizeof *l); /* 0: it has no such place */
     plan(s, "digest", entries, &l->digest);
     plan(s, v->step == 1 ? "key" : "pair", entries * 8 * v->step, &l->key);
     l->score = l->key + 8;
     if (v->step == 1) plan(s, "score", entries * 8, &l->score);
-    l->bound = 0;
     if (hkv_bounds_of(v)) plan(s, "bound", hkv_bounds_of(v) * 8, &l->bound);
     plan(s, "value", hkv_near_bytes(v), &l->value);
-    l->far = 0;
     if (hkv_far_bytes(v)) plan(s, "far value", hkv_far_bytes(v), &l->far);
     plan(s, "pin", v->pin_places * sizeof(hkv_pin), &l->pin);
     s->table_bytes = s->bytes;
@@ -76,7 +75,6 @@ static void plan_all(scene *s, layout *l)
         plan(s, "cursor", HKV_CURSORS * 8, &l->cursor[k]);
         plan(s, "left_item", 2 * n * 4, &l->left_item[k]);
         plan(s, "left_count", HKV_LEFT_COUNTS * 4, &l->left_count[k]);
-        l->fetch_entry[k] = 0;
         if (!sorts(s)) continue;
         plan(s, "fetch_entry", n * 8, &l->fetch_entry[k]);
         plan(s, "fetch_rank", n * 4, &l->fetch_rank[k]);

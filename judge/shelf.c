@@ -56,7 +56,7 @@ static judge_shelf_file *create(judge_shelf *s, const char *name)
     for (int i = 0; i < SHELF_FILES; i++) {
         judge_shelf_file *f = &s->file[i];
         if (f->there || f->open) continue;
-        strcpy(f->name, name);
+        memcpy(f->name, name, strlen(name) + 1);
         f->there = true;
         return f;
     }
@@ -99,16 +99,6 @@ static ptrdiff_t shelf_read(void *self, int fd, void *p, size_t bytes)
     return (ptrdiff_t)bytes;
 }
 
-static bool widen(judge_shelf_file *f, size_t bytes)
-{
-    if (bytes <= f->room) return true;
-    uint8_t *wide = (uint8_t *)realloc(f->bytes, 2 * bytes);
-    if (!wide) return false;
-    f->bytes = wide;
-    f->room = 2 * bytes;
-    return true;
-}
-
 static ptrdiff_t shelf_write(void *self, int fd, const void *p, size_t bytes)
 {
     judge_shelf *s = (judge_shelf *)self;
@@ -119,7 +109,12 @@ static ptrdiff_t shelf_write(void *self, int fd, const void *p, size_t bytes)
     judge_shelf_file *f = s->descriptor[d].file;
     if (shortly && bytes > 1) bytes = 1;
     size_t at = s->descriptor[d].at, end = at + bytes;
-    if (!widen(f, end)) return failed(ENOSPC);
+    if (end > f->room) {
+        uint8_t *wide = (uint8_t *)realloc(f->bytes, 2 * end);
+        if (!wide) return failed(ENOSPC);
+        f->bytes = wide;
+        f->room = 2 * end;
+    }
     if (bytes) memcpy(f->bytes + at, p, bytes);
     s->descriptor[d].at = end;
     if (end > f->size) f->size = end;
@@ -166,7 +161,7 @@ static int shelf_rename(void *self, const char *from, const char *to)
     if (strlen(to) >= SHELF_NAME) return failed(ENAMETOOLONG);
     if (old == f) return 0;
     if (old) take_name(old);
-    strcpy(f->name, to);
+    memcpy(f->name, to, strlen(to) + 1);
     return 0;
 }
 

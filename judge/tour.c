@@ -193,7 +193,7 @@ static hd_status plan(guide *g, int duals)
     info.slots = g->c.slots;
     info.value_bytes = g->c.value_bytes;
     info.layout = g->c.layout == HD_LAYOUT_PLANES ? HD_LAYOUT_PLANES : HD_LAYOUT_PAIRS;
-    t->row = (tour_row *)calloc((size_t)(HD_OP_COUNT_ * 2 * HKV_ROWS), sizeof *t->row);
+    t->row = (tour_row *)calloc((size_t)HD_OP_COUNT_ * 2 * HKV_ROWS, sizeof *t->row);
     if (!t->row) return hd_fail(HD_ENOMEM, "no memory for the tour's rows");
     for (int op = 0; op < HD_OP_COUNT_; op++) {
         for (int dual = 0; dual < duals && named(g, (hd_op)op); dual++)

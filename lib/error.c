@@ -12,7 +12,7 @@ static _Thread_local char why[512];
 
 const char *hd_why(void) { return why; }
 
-hd_status hd_fail(hd_status s, const char *format, ...)
+void hd_fail_because(const char *format, ...)
 {
     char sentence[sizeof why]; /* an argument may be hd_why() itself */
     va_list ap;
@@ -20,7 +20,6 @@ hd_status hd_fail(hd_status s, const char *format, ...)
     vsnprintf(sentence, sizeof sentence, format, ap);
     va_end(ap);
     memcpy(why, sentence, sizeof why);
-    return s;
 }
 
 const char *hd_status_name(hd_status s)
@@ -59,7 +58,7 @@ static bool is_listed_before(hd_kind kind, size_t i, const char *name)
     return false;
 }
 
-hd_status hd_fail_name(const char *field, const char *name, hd_kind kind)
+void hd_fail_because_name(const char *field, const char *name, hd_kind kind)
 {
     hd_row row, near = { NULL, NULL, NULL };
     unsigned least = ~0u;
@@ -69,5 +68,5 @@ hd_status hd_fail_name(const char *field, const char *name, hd_kind kind)
         if (d < least) { least = d; near = row; }
         if (used < sizeof all && !is_listed_before(kind, i, row.name)) used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", row.name);
     }
-    return hd_fail(HD_EINVAL, "%s: there is no '%.60s'; nearest: %s; all: %s", field, name, near.name ? near.name : "none", all);
+    hd_fail_because("%s: there is no '%.60s'; nearest: %s; all: %s", field, name, near.name ? near.name : "none", all);
 }

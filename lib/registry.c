@@ -50,7 +50,7 @@ static const hd_row backends[] = {
     { "cuda", "the same kernels on a GPU, whose memory holds the table", "" },
 };
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define COUNT(array) (sizeof(array) / sizeof (array)[0])
 
 const hd_lock_row *hd_lock_at(size_t i) { return i < COUNT(locks) ? locks[i] : NULL; }
 const hd_lock_row *hd_lock_named(const char *name)

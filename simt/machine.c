@@ -379,9 +379,9 @@ void simt_machine_close(simt_machine *m)
     launches_drop(m);
     rooms_free(m);
     vec *const lists[] = { &m->launches, &m->schedule, &m->tape, &m->change_points, &m->tickets, &m->events, &m->starts, &m->sites, &m->sync_clocks };
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) vec_free(m, lists[i]);
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) vec_free(m, lists[i]);
     table *const tables[] = { &m->shadow, &m->syncs, &m->pasts };
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) hd_give(&m->seams, tables[i]->p, tables[i]->places, tables[i]->size);
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) hd_give(&m->seams, tables[i]->p, tables[i]->places, tables[i]->size);
     hd_give(&m->seams, m->clock_memory, m->clock_memory_n, sizeof(uint32_t));
     hd_seams s = m->seams;
     hd_give(&s, m, 1, sizeof *m);

@@ -40,7 +40,7 @@ typedef struct kmer {
     hd_stream *file;
     unsigned k;
     bool canonical, lenient;
-    char marker;               /* '>' FASTA, '@' FASTQ                              */
+    uint8_t marker;            /* '>' FASTA, '@' FASTQ                              */
     state at;
     unsigned run;              /* good bases that end here, up to k: k is a window  */
     uint64_t forward, reverse; /* the last k bases; the complement of their reverse */
@@ -292,7 +292,7 @@ static hd_status marker_find(kmer *m)
             return hd_fail(HD_ECORRUPT, "%s: byte %" PRIu64 ": %s; FASTA begins with '>', FASTQ with '@'", hd_stream_path(m->file),
                            hd_stream_offset(m->file), n ? "neither" : "the file ends");
         if (*p == '>' || *p == '@') {
-            m->marker = (char)*p;
+            m->marker = *p;
             return HD_OK;
         }
         hd_stream_skip(m->file, 1);

@@ -250,10 +250,11 @@ hd_status hd_stream_open(const hd_seams *seams, const char *path, hd_stream **st
 {
     if (!seams) seams = &hd_seams_os;
     void *p = NULL;
-    hd_status e = hd_take(seams, "a stream", 1, sizeof(hd_stream) + strlen(path) + 1, &p);
+    size_t path_bytes = strlen(path) + 1;
+    hd_status e = hd_take(seams, "a stream", 1, sizeof(hd_stream) + path_bytes, &p);
     if (e) return e;
     hd_stream *s = (hd_stream *)memset(p, 0, sizeof *s);
-    strcpy(s->path, path);
+    memcpy(s->path, path, path_bytes);
     s->seams = seams;
     s->fd = -1;
     e = contents_open(s);

@@ -16,7 +16,7 @@ enum { BLOCK = 4096,                            /* requests per step of a conver
 static const hd_trace_format *const formats[] = {
     &hd_trace_oracleGeneral, &hd_trace_csv, &hd_trace_txt, &hd_trace_vscsi1, &hd_trace_vscsi2,
 };
-enum { FORMATS = sizeof formats / sizeof *formats };
+enum { FORMATS = sizeof formats / sizeof formats[0] };
 
 struct hd_trace_writer {
     const hd_seams *seams;
@@ -31,8 +31,9 @@ const char *hd_trace_format_at(size_t i) { return i < FORMATS ? formats[i]->name
 
 static hd_status format_find(const char *name, const hd_trace_format **format)
 {
-    unsigned least = ~0u;
-    for (size_t i = 0; i < FORMATS; i++) {
+    unsigned least = hd_edit_distance(name, formats[0]->name);
+    *format = formats[0];
+    for (size_t i = 1; i < FORMATS; i++) {
         unsigned d = hd_edit_distance(name, formats[i]->name);
         if (d < least) { least = d; *format = formats[i]; }
     }

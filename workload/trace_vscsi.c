@@ -110,13 +110,13 @@ static hd_status vscsi_open(const hd_source_args *a, hd_source **s)
 {
     static const char *const known[] = { "unit", NULL };
     const char *unit = hd_source_option(a, "unit", "us");
-    if (strcmp(unit, "us") && strcmp(unit, "s")) return hd_fail(HD_EINVAL, "unit: '%.40s' is neither us nor s", unit);
+    if (strcmp(unit, "us") != 0 && strcmp(unit, "s") != 0) return hd_fail(HD_EINVAL, "unit: '%.40s' is neither us nor s", unit);
     hd_reader *r;
     hd_status e = hd_reader_open(a, known, sizeof(vscsi), &r);
     if (e) return e;
     vscsi *v = (vscsi *)(void *)r;
     r->source.next = vscsi_next;
-    v->unit = strcmp(unit, "s") ? 1 : 1000000;
+    v->unit = strcmp(unit, "s") == 0 ? 1000000 : 1;
     e = vscsi_start(v);
     if (e) hd_reader_close(&r->source);
     else *s = &r->source;

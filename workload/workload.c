@@ -21,7 +21,7 @@ static const hd_source_row *const rows[] = {
 #include "workload/registry.inc"
 #undef HD_SOURCE
 };
-enum { ROWS = sizeof rows / sizeof *rows };
+enum { ROWS = sizeof rows / sizeof rows[0] };
 
 const hd_source_row *hd_source_row_at(size_t i) { return i < ROWS ? rows[i] : NULL; }
 
