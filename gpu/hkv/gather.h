@@ -18,7 +18,7 @@
  *
  * Where keys may repeat, an upsert runs in passes (passes.h), and "present" and "absent" are two of them.
  *
- * An item takes effect when it claims. A lane that is done takes the warp's next item, so that one that has to wait keeps none
+ * slots.pml is this as a model. An item takes effect when it claims. A lane that is done takes the warp's next item, so that one that has to wait keeps none
  * of its neighbours.
  */
 #ifdef HKV_KERNEL_TEXT
