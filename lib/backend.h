@@ -46,10 +46,11 @@ static inline uint64_t hkv_fetch_window(const hd_info *info)
 
 static inline uint64_t hkv_fetch_counts(const hd_info *info) { return hkv_fetch_window(info) ? HKV_FETCH_COUNTS : 0; }
 
-/* How many items at a time go through passes: no fewer than a window that lists has. */
+/* How many items at a time go through passes: no fewer than a window that lists has. 0: none do, for only gather has passes. */
 static inline uint64_t hkv_left_window(const hd_info *info)
 {
     enum { LEAST = 1 << 14, MOST = 1 << 20 };
+    if (hkv_rows[HKV_NUMBER_gather_upsert].fits(info)) return 0;
     return info->capacity < LEAST ? LEAST : info->capacity < MOST ? info->capacity : MOST;
 }
 

@@ -34,6 +34,7 @@ enum { HKV_FETCH_BINS = 4096 /* at most */, HKV_FETCH_COUNTS = HKV_FETCH_BINS + 
 
 /* What hkv_args.pass says: the batch at once, or which of its passes. */
 enum { HKV_WHOLE, HKV_PRESENT, HKV_ABSENT, HKV_PRESENT_AGAIN, HKV_REST, HKV_LEFT_COUNTS = 3 };
+HD_FN bool hkv_is_present(uint32_t pass) { return pass == HKV_PRESENT || pass == HKV_PRESENT_AGAIN; }
 
 /* What stage_flag says. */
 enum { HKV_NOT_LISTED, HKV_LISTED, HKV_LISTED_INPUT /* key and value are the item's own */ };

@@ -18,15 +18,15 @@
  *
  * Where keys may repeat, an upsert runs in passes (passes.h), and "present" and "absent" are two of them.
  *
- * slots.pml is this as a model. An item takes effect when it claims. A lane that is done takes the warp's next item, so that one that has to wait keeps none
- * of its neighbours.
+ * An item takes effect when it claims. A lane that is done takes the warp's next item, so that one that has to wait keeps none
+ * of its neighbours. slots.pml is this as a model.
  */
 #ifdef HKV_KERNEL_TEXT
 enum {
     HKV_GATHER_THREADS = 128,
     HKV_GATHER_ROW = 144 /* bytes: a line, and sixteen more, so that rows begin in different banks */
 };
-enum { HKV_LOCK_NEVER, HKV_LOCK_TO_EVICT, HKV_LOCK_TO_COME, HKV_LOCK_ALWAYS };
+enum { HKV_LOCK_NEVER, HKV_LOCK_TO_EVICT, HKV_LOCK_TO_COME /* in, evicting or not */, HKV_LOCK_ALWAYS };
 
 /* ---- Rows ----------------------------------------------------------------------------------------------------- */
 
@@ -349,7 +349,7 @@ SIMT_FN void hkv_gather_erase_claimed(const hkv_args *a, hkv_one *o)
 }
 
 /* Whether the score that was read with the key is the one that the item finds: no other item of this batch changes it, and where another
- * batch does, the new score does not depend on it, and bounds stand below both. */
+ * batch, or another item of its pass, does, the new score does not depend on it, and bounds stand below both. */
 SIMT_FN bool hkv_has_score(const hkv_args *a) { return a->v.step == 2 && (a->distinct || a->pass) && (a->policy_flags & HD_ORDER_FREE); }
 
 /* Whether nothing remains of what an entry had. */
@@ -502,7 +502,7 @@ SIMT_FN hkv_run hkv_run_begin(simt_tile w, const hkv_args *a)
 SIMT_FN void hkv_run_refill(simt_tile w, const hkv_args *a, hkv_run *run, hkv_one *o)
 {
     bool idle = o->outcome == HKV_NO_ITEM;
-    uint32_t who = simt_ballot(w, idle), place = simt_popc(who & ((1u << w.rank) - 1));
+    uint32_t who = simt_ballot(w, idle), place = hkv_place_among(w, who);
     if (!who) return;
     uint64_t key = simt_shfl_u64(w, run->key, place);
     if (idle) *o = hkv_begin_with(a, hkv_run_item(a, run, run->taken + place), key);

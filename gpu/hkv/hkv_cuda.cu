@@ -66,7 +66,7 @@ const void *hkv_cuda_entry(uint32_t kernel, const void *args, uint32_t *number)
     const hkv_args *a = (const hkv_args *)args;
     if (kernel >= HKV_KERNELS) return nullptr;
     bool usual = kernel < HKV_ROWS && a->v.slots == 128 && a->v.step == 2; /* others have other arguments */
-    uint32_t pass = usual ? a->pass == HKV_PRESENT_AGAIN ? (uint32_t)HKV_PRESENT : a->pass : 0;
+    uint32_t pass = usual ? hkv_is_present(a->pass) ? (uint32_t)HKV_PRESENT : a->pass : 0;
     for (uint32_t s = 0; s < SPECIALS && usual; s++) {
         if (specials[s].kernel != kernel || specials[s].op != a->op || specials[s].pass != pass) continue;
         *number = HKV_KERNELS + 2 * s + a->v.dual;

@@ -18,7 +18,7 @@
 
 #include "gpu/hkv/item.h"
 
-SIMT_FN bool hkv_passes_present(const hkv_args *a) { return a->pass == HKV_PRESENT || a->pass == HKV_PRESENT_AGAIN; }
+SIMT_FN bool hkv_passes_present(const hkv_args *a) { return hkv_is_present(a->pass); }
 
 /* Its items came from the pass before. */
 SIMT_FN bool hkv_passes_on(const hkv_args *a) { return a->pass > HKV_PRESENT; }
@@ -43,7 +43,7 @@ SIMT_FN void hkv_pass_leave(simt_tile w, const hkv_args *a, hkv_one *o)
     uint32_t who = simt_ballot(w, leaves), at = 0;
     if (!who) return;
     if (w.rank == 0) at = simt_add_u32(a->left_count + a->pass - HKV_PRESENT, simt_popc(who), SIMT_RELAXED);
-    at = simt_shfl_u32(w, at, 0) + simt_popc(who & ((1u << w.rank) - 1));
+    at = simt_shfl_u32(w, at, 0) + hkv_place_among(w, who);
     if (leaves) simt_st_u32(hkv_left_by(a, a->pass) + at, (uint32_t)(o->i - a->first));
     if (leaves) o->outcome = HKV_NO_ITEM;
     simt_join();

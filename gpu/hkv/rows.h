@@ -139,6 +139,14 @@ static inline hd_status hkv_launch_list(const hkv_launcher *l, uint32_t kernel, 
     return l->launch(l->self, kernel, a, segments < most ? segments : most, threads);
 }
 
+/* The next items of the batch, at most `window`. False: that was all. */
+static inline bool hkv_next_window(hkv_args *a, uint64_t window)
+{
+    a->first = a->last;
+    a->last = a->n - a->first < window ? a->n : a->first + window;
+    return a->first < a->n;
+}
+
 /* Before and after launches that count in the table's room. The last of them leaves the counts at 0, as the first found them; where it was
  * never put there, the next batch that counts does it. */
 static inline hd_status hkv_counts_begin(const hkv_launcher *l, const hkv_args *a)
@@ -169,7 +177,7 @@ static inline hd_status hkv_launch_items(const hkv_launcher *l, uint32_t row, hk
     if (!hkv_has_passes(row, a)) return hkv_launch_one(l, row, a, hkv_rows[row].lanes, hkv_rows[row].threads);
     hd_status s = hkv_counts_begin(l, a);
     for (a->pass = HKV_PRESENT; !s && a->pass <= HKV_REST; a->pass++) {
-        uint32_t by = a->pass == HKV_PRESENT || a->pass == HKV_PRESENT_AGAIN ? (uint32_t)HKV_NUMBER_gather_update : row;
+        uint32_t by = hkv_is_present(a->pass) ? (uint32_t)HKV_NUMBER_gather_update : row;
         s = hkv_launch_one(l, by, a, hkv_rows[by].lanes, hkv_rows[by].threads);
     }
     a->pass = HKV_WHOLE;
@@ -180,10 +188,7 @@ static inline hd_status hkv_launch_items(const hkv_launcher *l, uint32_t row, hk
 static inline hd_status hkv_launch_passes(const hkv_launcher *l, uint32_t row, hkv_args *a)
 {
     hd_status s = HD_OK;
-    for (a->first = 0; !s && a->first < a->n; a->first = a->last) {
-        a->last = a->n - a->first < a->left_window ? a->n : a->first + a->left_window;
-        s = hkv_launch_items(l, row, a);
-    }
+    for (a->last = 0; !s && hkv_next_window(a, a->left_window);) s = hkv_launch_items(l, row, a);
     return s;
 }
 
@@ -193,8 +198,7 @@ static inline hd_status hkv_launch_windows(const hkv_launcher *l, uint32_t row, 
     hd_status s = HD_OK;
     if (!a->list_value) a->stage_value = NULL;
     if (a->n == 0) return hkv_launch_list(l, HKV_NUMBER_list, a, 128);
-    for (a->window = 0, a->first = 0; !s && a->first < a->n; a->window++, a->first = a->last) {
-        a->last = a->n - a->first < l->window ? a->n : a->first + l->window;
+    for (a->window = 0, a->last = 0; !s && hkv_next_window(a, l->window); a->window++) {
         s = hkv_launch_items(l, row, a);
         if (!s) s = hkv_launch_list(l, HKV_NUMBER_list, a, 128);
     }
@@ -220,8 +224,7 @@ static inline hd_status hkv_launch_fetches(const hkv_launcher *l, uint32_t row, 
     hd_status s = hkv_counts_begin(l, a);
     if (s) return s;
     hkv_fetch_cut(a);
-    for (a->first = 0; !s && a->first < a->n; a->first = a->last) {
-        a->last = a->n - a->first < l->fetch_window ? a->n : a->first + l->fetch_window;
+    for (a->last = 0; !s && hkv_next_window(a, l->fetch_window);) {
         uint64_t threads = (a->last - a->first + HKV_SORT_ITEMS - 1) / HKV_SORT_ITEMS;
         s = hkv_launch_one(l, row, a, hkv_rows[row].lanes, hkv_rows[row].threads);
         if (!s) s = l->launch(l->self, HKV_NUMBER_fetch_sort, a, hkv_blocks_for(l, threads, HKV_SORT_THREADS), HKV_SORT_THREADS);

@@ -17,4 +17,7 @@
 #define HKV_SUM32(t, v) ((t).size == 1 ? (uint32_t)(v) : simt_reduce_add_u32(t, v))
 #define HKV_SYNC(t) do { if ((t).size > 1) simt_sync_tile(t); } while (0)
 
+/* How many of the lanes in `who`, a warp's ballot, come before this one. */
+SIMT_FN uint32_t hkv_place_among(simt_tile w, uint32_t who) { return simt_popc(who & ((1u << w.rank) - 1)); }
+
 #endif
