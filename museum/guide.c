@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "lib/seam.h"
 #include "museum/museum.h"
 
 enum { MINUTE = 60, NAMES = 256 };
@@ -83,12 +83,7 @@ static void explain_silence(const plan *p, int status, verdict *v)
     museum_heard(&s, &v->sight, endless ? MUSEUM_PATIENCE : MUSEUM_BOUNDS, sentence);
 }
 
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
+static double seconds(void) { return (double)hd_seams_os.time.now_ns(hd_seams_os.time.self) * 1e-9; }
 
 /* False: no process. */
 static bool look_apart(const plan *p, const museum_row *row, verdict *v)

@@ -40,17 +40,6 @@ museum_judge museum_judge_named(const char *name, size_t letters)
     return (museum_judge)j;
 }
 
-uint32_t museum_judges_in(const char *names)
-{
-    uint32_t set = 0;
-    for (size_t n; *names; names += n + (names[n] != 0)) {
-        n = strcspn(names, " ");
-        museum_judge j = museum_judge_named(names, n);
-        if (j < MUSEUM_JUDGES) set |= 1u << j;
-    }
-    return set;
-}
-
 bool museum_heard(const museum_search *s, museum_sight *sight, museum_judge by, const char *sentence)
 {
     const char *end = strchr(sentence, '\n');

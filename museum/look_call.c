@@ -9,7 +9,6 @@
  *     call streams      the order of batches on streams (look_streams.c)
  */
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

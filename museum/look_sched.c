@@ -9,7 +9,6 @@
  * is to believe that they may; sound kernels would fail there, too.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "judge/agree.h"

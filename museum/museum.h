@@ -51,8 +51,6 @@ extern const char *const museum_judge_name[MUSEUM_JUDGES];
 extern const char *const museum_judge_what[MUSEUM_JUDGES];
 /* MUSEUM_JUDGES: there is none of that name. */
 museum_judge museum_judge_named(const char *name, size_t letters);
-/* A list of names with blanks between, as a set of 1 << judge. */
-uint32_t museum_judges_in(const char *names);
 
 /* ---- Bugs ------------------------------------------------------------------------------------------------------------ */
 

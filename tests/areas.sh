@@ -32,6 +32,7 @@ done | awk -v areas="$areas" -v scale="${HEDDLE_TEST_SCALE:-1}" '
       if (line ~ /^#/ || line !~ /\|/) continue
       split(line, f, "|")
       name[++n] = trim(f[1]); promised[n] = trim(f[2]); tests[n] = trim(f[3]); what[n] = trim(f[4]); why[n] = trim(f[5])
+      gsub(/\.sh/, "", tests[n])
       at[name[n]] = n
     }
   }
@@ -40,20 +41,19 @@ done | awk -v areas="$areas" -v scale="${HEDDLE_TEST_SCALE:-1}" '
     sub(/\.sh$/, "", $5)
     if (!($2 in at)) { stray = stray "\n  " $5 " tried " $2 ", which is no area"; next }
     count[$2] += $3; seconds[$2] += $4; said[$2, $5] = 1
-    if (index(" " tests[at[$2]] " ", " " $5 " ") == 0 && index(" " tests[at[$2]] " ", " " $5 ".sh ") == 0) stray = stray "\n  " $5 " is not named with " $2
+    if (index(" " tests[at[$2]] " ", " " $5 " ") == 0) stray = stray "\n  " $5 " is not named with " $2
   }
   END {
     printf "\n%-14s %14s %12s %9s %7s  %s\n", "area", "tried", "promised", "seconds", "failed", "what"
     for (i = 1; i <= n; i++) {
       m = split(tests[i], t, " ")
-      for (k = 1; k <= m; k++) { sub(/\.sh$/, "", t[k]); runs[i] += t[k] in ran; left += !(t[k] in ran) }
+      for (k = 1; k <= m; k++) { runs[i] += t[k] in ran; left += !(t[k] in ran) }
     }
     for (i = 1; i <= n; i++) {
       a = name[i]; failed = 0; out = ""; missing = ""
       m = split(tests[i], t, " ")
       if (m ? !runs[i] : left) continue
       for (k = 1; k <= m; k++) {
-        sub(/\.sh$/, "", t[k])
         if (!(t[k] in ran)) { out = out " " t[k]; continue }
         failed += bad[t[k]]
         if (!((a, t[k]) in said)) missing = missing " " t[k]

@@ -10,8 +10,8 @@ cd "$(dirname "$(readlink -f "$0")")/.." || exit 2
 command -v gcovr >/dev/null || { echo "coverage.sh: gcovr is missing (Debian: gcovr)" >&2; exit 77; }
 core='(lib|ref|simt|concurrency|judge|policies|predicates|gpu/hkv)'
 # The device's own seam runs on devices; simt/raw_hooks.c is a stand-in for a sanitizer.
-gcovr -r . --object-directory "$build" --filter "$core/" --exclude 'simt/raw_hooks.c' --exclude-unreachable-branches --csv "$build" >"$build/coverage.csv" || exit 2
-gcovr -r . --object-directory "$build" --filter "$core/" --exclude 'simt/raw_hooks.c' --exclude-unreachable-branches --json "$build" >"$build/coverage.json" || exit 2
+gcovr -r . --object-directory "$build" --filter "$core/" --exclude 'simt/raw_hooks.c' --exclude-unreachable-branches \
+  --csv "$build/coverage.csv" --json "$build/coverage.json" "$build" || exit 2
 awk -F, 'NR > 1 {
     room = $1; sub(/\/[^\/]*$/, "", room)
     lines[room] += $2; run[room] += $3; branches[room] += $5; taken[room] += $6

@@ -30,7 +30,7 @@ CORE = [
     "policies/policy.h", "predicates/key_in.h", "predicates/score_in.h", "predicates/value_zero.h",
 ]
 
-# The order in which tests are tried, fast ones first: (program, environment). A kernel's mutant goes to those of kernels first.
+# The order in which tests are tried, fast ones first: (program, environment). A kernel's mutant goes to those of kernels only.
 SHORT = {"HEDDLE_TEST_SCALE": "1/16"}
 OF_REFERENCE = ["t_accept", "t_small", "t_api", "t_walk", "t_grow", "t_tiers", "t_oracle", "t_hash", "t_accum", "t_specs", "t_policies", "t_misuse",
                 "t_snapshot", "t_reshape", "t_damage", "t_random", "t_locks", "t_lock_word", "t_alloc"]
@@ -39,11 +39,8 @@ STRONGER = {"t_agree": {"HEDDLE_TEST_SCALE": "1/2"}, "t_random": {"HEDDLE_TEST_S
 
 
 def tests_for(path, thorough):
-    first, then = (OF_KERNELS, OF_REFERENCE) if path.startswith("gpu/") else (OF_REFERENCE, OF_KERNELS)
-    if path.startswith("gpu/"):
-        then = []
-    order = [(t, SHORT) for t in first + [t for t in then if t not in first]]
-    return order + [(t, STRONGER[t]) for t in STRONGER if thorough]
+    order = OF_KERNELS if path.startswith("gpu/") else OF_REFERENCE + [t for t in OF_KERNELS if t not in OF_REFERENCE]
+    return [(t, SHORT) for t in order] + [(t, STRONGER[t]) for t in STRONGER if thorough]
 
 
 # ---- Mutants ---------------------------------------------------------------------------------------------------------------------------------
@@ -128,7 +125,7 @@ def drawn(text, path, seed):
 
 
 def quotas(texts, count):
-    """How many of each file, by its lines of code; at least 1 of what has 10."""
+    """How many of each file, by its lines of code; none of what has fewer than 4."""
     lines = {p: sum(1 for l in mask(t).split("\n") if l.strip(" \t{};")) for p, t in texts.items()}
     lines = {p: n for p, n in lines.items() if n >= 4}
     total, exact = sum(lines.values()), {}
@@ -277,10 +274,9 @@ def main():
     bench = Bench(os.path.abspath(a.scratch), a.cflags, a.data)
     start = time.time()
     here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    root = here if a.list else bench.src
     if not a.list:
         bench.prepare()
-    texts = {f: open(os.path.join(root, f)).read() for f in CORE if os.path.exists(os.path.join(root, f))}
+    texts = {f: open(os.path.join(here, f)).read() for f in CORE if os.path.exists(os.path.join(here, f))}
     quota = quotas(texts, a.count)
     order = {f: drawn(texts[f], f, a.seed) for f in texts}
     turns = sorted(((k + 0.5) / n, f) for f, n in quota.items() for k in range(n))
@@ -291,7 +287,7 @@ def main():
         return 0
     for f, t in texts.items():  # an earlier run may have been stopped in the middle of one
         with open(os.path.join(bench.src, f), "w") as out:
-            out.write(t if not os.path.exists(os.path.join(here, f)) else open(os.path.join(here, f)).read() if a.commit == "unknown" else t)
+            out.write(t)
     if bench.make("libheddle_all.la", "libheddle_work.la", "libtesting.la"):
         print(bench.out, file=sys.stderr)
         return 1

@@ -22,24 +22,11 @@ typedef struct arrays {
     void *ptr[MOST];
 } arrays;
 
-static void *at(void *base, size_t offset) { return (char *)base + offset; }
-
-/* The batch's arrays are those of *a, wherever that lies. */
-static void point(hd_batch *b, void *a)
+/* The batch's arrays are those of *there, wherever that lies. */
+static void point(hd_batch *b, void *there)
 {
-    b->key = (const uint64_t *)at(a, offsetof(arrays, key));
-    b->value = at(a, offsetof(arrays, value));
-    b->score = (const uint64_t *)at(a, offsetof(arrays, score));
-    b->flag = (const uint8_t *)at(a, offsetof(arrays, flag));
-    b->outcome = (uint8_t *)at(a, offsetof(arrays, outcome));
-    b->value_out = at(a, offsetof(arrays, value_out));
-    b->score_out = (uint64_t *)at(a, offsetof(arrays, score_out));
-    b->ptr = (void **)at(a, offsetof(arrays, ptr));
-    b->list_key = (uint64_t *)at(a, offsetof(arrays, list_key));
-    b->list_value = at(a, offsetof(arrays, list_value));
-    b->list_score = (uint64_t *)at(a, offsetof(arrays, list_score));
-    b->list_item = (uint64_t *)at(a, offsetof(arrays, list_item));
-    b->count = (uint64_t *)at(a, offsetof(arrays, count));
+    arrays *a = (arrays *)there;
+    test_point(b, a);
 }
 
 static hd_batch any_batch(uint64_t *random, const hd_info *info, arrays *a)

@@ -5,7 +5,6 @@
  * the table is in order, and as it was before or as it would have been after, and the same call works when it is made again. Where it is
  * lost, every call says so. Nothing leaks in either case. (t_device has the same for a life from open to close.)
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/op.h"
@@ -56,10 +55,9 @@ static hd_batch batch_over(arrays *a, hd_op op)
     b.elem = HD_U64;
     b.kernel = kernel;
     b.n = hd_op_row_of(op)->needs & HD_RANGE ? CAPACITY : N;
-    b.key = a->key, b.value = a->value, b.score = a->score, b.flag = a->flag, b.holder = 2, b.pred = "key_in";
+    b.holder = 2, b.pred = "key_in";
     b.pred_arg[1] = 9;
-    b.outcome = a->outcome, b.value_out = a->value_out, b.score_out = a->score_out, b.ptr = a->ptr;
-    b.list_key = a->list_key, b.list_value = a->list_value, b.list_score = a->list_score, b.list_item = a->list_item, b.count = &a->count;
+    test_point(&b, a);
     return b;
 }
 

@@ -3,7 +3,6 @@
  * t_fuzz.c - every target of fuzz/: its corpus, each file of which was a bug, or leads somewhere; then inputs made of it, always the same ones. The
  * time is shared out among the targets. HEDDLE_TEST_SCALE makes it longer, or shorter.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

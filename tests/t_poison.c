@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/hkv/rows.h"
 #include "lib/op.h"
 #include "policies/policy.h"
 #include "tests/fake_device.h"
@@ -92,13 +91,6 @@ static void draw(uint64_t *random, const hd_info *info, hd_batch *b, arrays *a)
     for (size_t i = 0; i < sizeof a->value; i++) a->value[i] = (uint8_t)test_random(random);
 }
 
-static void point(hd_batch *b, arrays *a)
-{
-    b->key = a->key, b->value = a->value, b->score = a->score, b->flag = a->flag, b->outcome = a->outcome, b->value_out = a->value_out;
-    b->score_out = a->score_out, b->ptr = a->ptr, b->list_key = a->list_key, b->list_value = a->list_value;
-    b->list_score = a->list_score, b->list_item = a->list_item, b->count = &a->count;
-}
-
 /* Pointers that two tables give for one entry differ, and what they point to may not: a value that is there is all written. */
 static void alike_behind(const life *x, const life *y, void *untouched, uint32_t value_bytes)
 {
@@ -120,7 +112,7 @@ static void one_batch(uint64_t *random, const hd_info *info)
               info->dual, info->policy, info->layout);
     for (int k = 0; k < LIVES; k++) {
         memcpy(&lives[k].a, &a, sizeof a);
-        point(&b, &lives[k].a);
+        test_point(&b, &lives[k].a);
         status[k] = hd_run(lives[k].table, &b);
         check(status[k] == HD_OK || (status[k] == HD_EINVAL && b.op == HD_OP_ACCUM_OR_ASSIGN), "%s", hd_why());
     }

@@ -94,4 +94,12 @@ void counting_init(counting *c);
 #define test_run(tests) test_run_named(#tests, tests, sizeof(tests) / sizeof(tests)[0])
 int test_run_named(const char *name, const struct CMUnitTest *tests, size_t n);
 
+/* Points batch *b at the arrays of a struct whose members have the batch's names: `count` is a number, the others are arrays. *a is not read, and may
+ * be a device's. */
+#define test_point(b, a)                                                                                                      \
+    ((void)((b)->key = (a)->key, (b)->value = (a)->value, (b)->score = (a)->score, (b)->flag = (a)->flag,                       \
+            (b)->outcome = (a)->outcome, (b)->value_out = (a)->value_out, (b)->score_out = (a)->score_out, (b)->ptr = (a)->ptr, \
+            (b)->list_key = (a)->list_key, (b)->list_value = (a)->list_value, (b)->list_score = (a)->list_score,                \
+            (b)->list_item = (a)->list_item, (b)->count = &(a)->count))
+
 #endif
