@@ -48,9 +48,9 @@ hd_status fuzz_corpus_add(fuzz_corpus *c, const char *path)
 
 static int by_name(const void *a, const void *b) { return strcmp(((const fuzz_input *)a)->name, ((const fuzz_input *)b)->name); }
 
-hd_status fuzz_corpus_open(const char *folder, fuzz_corpus *c)
+hd_status fuzz_corpus_add_folder(fuzz_corpus *c, const char *folder)
 {
-    memset(c, 0, sizeof *c);
+    size_t first = c->n;
     DIR *d = opendir(folder);
     if (!d) return hd_fail(HD_EIO, "%s: %s", folder, strerror(errno));
     hd_status s = HD_OK;
@@ -63,8 +63,14 @@ hd_status fuzz_corpus_open(const char *folder, fuzz_corpus *c)
     }
     closedir(d);
     if (s) fuzz_corpus_close(c);
-    else if (c->n) qsort(c->input, c->n, sizeof *c->input, by_name);
+    else if (c->n > first) qsort(c->input + first, c->n - first, sizeof *c->input, by_name);
     return s;
+}
+
+hd_status fuzz_corpus_open(const char *folder, fuzz_corpus *c)
+{
+    memset(c, 0, sizeof *c);
+    return fuzz_corpus_add_folder(c, folder);
 }
 
 void fuzz_corpus_close(fuzz_corpus *c)

@@ -14,13 +14,14 @@ typedef struct fuzz_input {
 } fuzz_input;
 
 typedef struct fuzz_corpus {
-    fuzz_input *input; /* (n), by name */
+    fuzz_input *input; /* (n) in the order in which they came; those of a folder by name */
     size_t n;
 } fuzz_corpus;
 
 /* Every plain file of the folder, those whose names begin with a dot aside. HD_EIO when it, or one of them, cannot be read. */
 hd_status fuzz_corpus_open(const char *folder, fuzz_corpus *c);
-/* One file more. */
+/* A folder, or a file, more. When it fails, a folder leaves nothing. */
+hd_status fuzz_corpus_add_folder(fuzz_corpus *c, const char *folder);
 hd_status fuzz_corpus_add(fuzz_corpus *c, const char *path);
 void fuzz_corpus_close(fuzz_corpus *c);
 

@@ -29,6 +29,10 @@ while read -r target; do
   code=$?
   if [ $code = 0 ] && [ "$(fact inputs)" = "${#first[@]}" ]; then pass "$target: its corpus alone, ${#first[@]} files"; else fail "$target: its corpus alone" "exit code $code, $(fact inputs) inputs of ${#first[@]}"; fi
 done <targets
+"$HEDDLE" fuzz case "$corpus"/case/* --corpus "$corpus/case" --runs 0 --json >out 2>err
+code=$?
+twice=$((2 * $(find "$corpus/case" -type f | wc -l)))
+if [ $code = 0 ] && [ "$(fact inputs)" = $twice ]; then pass "files and a corpus: both are run"; else fail "files and a corpus: both are run" "exit code $code, $(fact inputs) inputs of $twice"; fi
 if ls fuzz-* >/dev/null 2>&1; then fail "nothing is kept" "$(ls fuzz-*)"; else pass "nothing is kept"; fi
 start=$SECONDS
 "$HEDDLE" fuzz case --time 1 --json >out 2>err

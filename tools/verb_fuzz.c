@@ -63,7 +63,7 @@ static int unknown_target(const char *name)
     return tool_say(TOOL_USAGE, "TARGET: there is no '%.60s'; nearest: %s; heddle list targets has all", name, tool_nearest(name, names));
 }
 
-/* The files of the command line, or those of the corpus's folder; a target without a folder of its own has none. */
+/* The files of the command line, then those of the corpus's folder; a target without a folder of its own has none. */
 static int take_corpus(turn *x, const tool_line *line, const fuzz_options *o, bool all)
 {
     hd_status s = HD_OK;
@@ -79,7 +79,7 @@ static int take_corpus(turn *x, const tool_line *line, const fuzz_options *o, bo
     bool there = stat(folder, &is) == 0 && S_ISDIR(is.st_mode);
     if (!there && all && stat(o->corpus, &is) == 0 && S_ISDIR(is.st_mode)) return -1;
     if (!there) return tool_say(TOOL_USAGE, "--corpus: there is no folder '%s'", folder);
-    s = fuzz_corpus_open(folder, &x->corpus);
+    s = fuzz_corpus_add_folder(&x->corpus, folder);
     return s ? tool_fail(s) : -1;
 }
 
