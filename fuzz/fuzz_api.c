@@ -17,6 +17,7 @@
 #include "fuzz/world.h"
 #include "judge/arrays.h"
 #include "judge/rules.h"
+#include "predicates/predicate.h"
 
 enum { MOST = 1024, STEPS = 48, TABLES = 2, ITEMS = 16, SLOTS_SHOWN = 40, KEYS = 21, MEMORY_MOST = 16 << 20 };
 
@@ -71,7 +72,6 @@ static void begin(session *s)
 {
     static const int faults[] = { EIO, ENOSPC, EINTR, SHELF_SHORT };
     uint8_t trouble = feed_byte(&s->f);
-    look(s->x, &s->x->before);
     s->w.refused = 0;
     s->troubled = trouble >= 200;
     if (trouble >= 228) {
@@ -222,11 +222,7 @@ static void some_batch(session *s, hd_batch *b)
     b->elem = (hd_elem)(more / 16 % 6);
     for (int tries = 0; tries < HD_ELEM_COUNT && x->c.value_bytes % judge_elem_bytes(b->elem); tries++) b->elem = (hd_elem)((b->elem + 1) % HD_ELEM_COUNT);
     b->holder = 1 + ops / 64;
-    hd_row row;
-    uint64_t rows = 0;
-    while (hd_list(HD_PREDICATES, (size_t)rows, &row)) rows++;
-    hd_list(HD_PREDICATES, (size_t)(more % rows), &row);
-    b->pred = row.name;
+    b->pred = hd_predicate_rows[more % HD_PREDICATE_COUNT].name;
     if (rule->predicate) b->pred_arg[0] = feed_number(f), b->pred_arg[1] = feed_number(f);
     if (more & 128) b->value_out = NULL, b->list_value = NULL, b->score_out = NULL;
 }
@@ -267,7 +263,6 @@ static const char *all_poison(const session *s, hd_batch whole)
 static const char *call_run(session *s)
 {
     hd_batch b, whole;
-    look(s->x, &s->x->before);
     some_batch(s, &b);
     judge_arrays_lend(&s->x->arrays, (whole = b, &whole));
     whole.n = b.n;

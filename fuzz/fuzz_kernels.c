@@ -17,7 +17,6 @@
 #include "fuzz/stage.h"
 #include "judge/agree.h"
 #include "judge/rules.h"
-#include "policies/policy.h"
 
 enum { MOST = 512, ITEMS = 12, BATCHES = 12 };
 

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "policies/policy.h"
+
 simt_machine *fuzz_machine(void)
 {
     static simt_machine *machine;
@@ -46,11 +48,7 @@ scene_kernel fuzz_kernel(uint32_t row, uint32_t threads, uint32_t blocks)
 
 const char *fuzz_policy(feed *f)
 {
-    hd_row row;
-    uint64_t rows = 0;
-    while (hd_list(HD_POLICIES, (size_t)rows, &row)) rows++;
-    hd_list(HD_POLICIES, (size_t)feed_below(f, rows), &row);
-    return row.name;
+    return hd_policy_rows[feed_below(f, HD_POLICY_COUNT)].name;
 }
 
 simt_config fuzz_way(feed *f)

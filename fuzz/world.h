@@ -17,7 +17,6 @@ typedef struct fuzz_world {
     uint64_t live_most;       /* a take beyond this many bytes is refused; 0: no limit    */
     uint64_t refused;         /* how many were                                            */
     uint64_t read_most;       /* a read gives at most so many bytes; 0: no limit          */
-    ptrdiff_t (*read)(void *self, int fd, void *p, size_t bytes); /* the shelf's own */
 } fuzz_world;
 
 /* It must stay where it is while its seams are in use. */
@@ -25,7 +24,7 @@ void fuzz_world_open(fuzz_world *w);
 /* NULL, or what was left: memory, an open file, a file beside those that the target put there or has the right to make. */
 const char *fuzz_world_close(fuzz_world *w, const char *const *files);
 
-/* A file of these bytes, in the place of one of that name. False: no memory. */
+/* A file of these bytes, in the place of one of that name. False: no memory, or no room on the shelf. */
 bool fuzz_world_put(fuzz_world *w, const char *name, const uint8_t *bytes, size_t n);
 
 #endif

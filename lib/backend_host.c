@@ -280,9 +280,11 @@ static hd_status run_batch(host *h, uint32_t row, const hd_batch *b, hd_when whe
     if (!c.shared_bytes) c.shared_bytes = SHARED_BYTES;
     bool good = simt_machine_run(h->machine, &c);
     h->v->pins = h->w->pins;
-    if (!good) h->unfinished = true;
-    const simt_finding *found = simt_machine_finding(h->machine);
-    if (!good) return hd_fail(found->fault == SIMT_RESOURCE ? HD_ENOMEM : HD_ECUDA, "%s: host machine: %s: %s", hd_op_name(b->op), simt_fault_name(found->fault), found->story);
+    if (!good) {
+        const simt_finding *found = simt_machine_finding(h->machine);
+        h->unfinished = true;
+        return hd_fail(found->fault == SIMT_RESOURCE ? HD_ENOMEM : HD_ECUDA, "%s: host machine: %s: %s", hd_op_name(b->op), simt_fault_name(found->fault), found->story);
+    }
     for (int o = 0; o < HD_OUTCOME_COUNT; o++) tally[o] += h->w->tally[o];
     return HD_OK;
 }

@@ -68,8 +68,6 @@ const char *simt_raw_line(const void *pc)
 
 /* ---- What is told ---------------------------------------------------------------------------------------------- */
 
-static void tell(const void *p, size_t bytes, bool write, const void *pc) { simt_raw_told(p, bytes, write, pc); }
-
 #define PC __builtin_return_address(0)
 
 void __tsan_init(void);
@@ -81,7 +79,7 @@ void __tsan_func_exit(void) { }
 
 #define TOLD(name, bytes, write) \
     void __tsan_##name(void *p); \
-    void __tsan_##name(void *p) { tell(p, bytes, write, PC); }
+    void __tsan_##name(void *p) { simt_raw_told(p, bytes, write, PC); }
 #define TOLD_OF(bytes)                            \
     TOLD(read##bytes, bytes, false)               \
     TOLD(write##bytes, bytes, true)               \
@@ -100,38 +98,38 @@ TOLD_OF(8)
 TOLD_OF(16)
 
 void __tsan_read_range(void *p, size_t bytes);
-void __tsan_read_range(void *p, size_t bytes) { tell(p, bytes, false, PC); }
+void __tsan_read_range(void *p, size_t bytes) { simt_raw_told(p, bytes, false, PC); }
 void __tsan_write_range(void *p, size_t bytes);
-void __tsan_write_range(void *p, size_t bytes) { tell(p, bytes, true, PC); }
+void __tsan_write_range(void *p, size_t bytes) { simt_raw_told(p, bytes, true, PC); }
 
 /* C++ has virtual tables, kernel text has none; they are here so that whatever is compiled so links. */
 void __tsan_vptr_read(void **p);
-void __tsan_vptr_read(void **p) { tell(p, sizeof *p, false, PC); }
+void __tsan_vptr_read(void **p) { simt_raw_told(p, sizeof *p, false, PC); }
 void __tsan_vptr_update(void **p, void *value);
-void __tsan_vptr_update(void **p, void *value) { (void)value, tell(p, sizeof *p, true, PC); }
+void __tsan_vptr_update(void **p, void *value) { (void)value, simt_raw_told(p, sizeof *p, true, PC); }
 
 /* ---- memcpy and its family (raw_memory.h) ---------------------------------------------------------------------- */
 
 void *__tsan_memcpy(void *to, const void *from, size_t n);
 void *__tsan_memcpy(void *to, const void *from, size_t n)
 {
-    tell(from, n, false, PC);
-    tell(to, n, true, PC);
+    simt_raw_told(from, n, false, PC);
+    simt_raw_told(to, n, true, PC);
     return memcpy(to, from, n);
 }
 
 void *__tsan_memmove(void *to, const void *from, size_t n);
 void *__tsan_memmove(void *to, const void *from, size_t n)
 {
-    tell(from, n, false, PC);
-    tell(to, n, true, PC);
+    simt_raw_told(from, n, false, PC);
+    simt_raw_told(to, n, true, PC);
     return memmove(to, from, n);
 }
 
 void *__tsan_memset(void *to, int c, size_t n);
 void *__tsan_memset(void *to, int c, size_t n)
 {
-    tell(to, n, true, PC);
+    simt_raw_told(to, n, true, PC);
     return memset(to, c, n);
 }
 
@@ -141,39 +139,39 @@ void *__tsan_memset(void *to, int c, size_t n)
     T __tsan_atomic##bits##_##name(T *p, T v, int order);                      \
     T __tsan_atomic##bits##_##name(T *p, T v, int order)                       \
     {                                                                          \
-        (void)order, tell(p, sizeof *p, true, PC);                             \
+        (void)order, simt_raw_told(p, sizeof *p, true, PC);                             \
         return __atomic_##name(p, v, __ATOMIC_SEQ_CST);                        \
     }
 #define EXCHANGES(T, bits, how)                                                                   \
     int __tsan_atomic##bits##_compare_exchange_##how(T *p, T *expected, T v, int yes, int no);    \
     int __tsan_atomic##bits##_compare_exchange_##how(T *p, T *expected, T v, int yes, int no)     \
     {                                                                                             \
-        (void)yes, (void)no, tell(p, sizeof *p, true, PC);                                        \
+        (void)yes, (void)no, simt_raw_told(p, sizeof *p, true, PC);                                        \
         return __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
     }
 #define ATOMICS(T, bits)                                                       \
     T __tsan_atomic##bits##_load(const T *p, int order);                       \
     T __tsan_atomic##bits##_load(const T *p, int order)                        \
     {                                                                          \
-        (void)order, tell(p, sizeof *p, false, PC);                            \
+        (void)order, simt_raw_told(p, sizeof *p, false, PC);                            \
         return __atomic_load_n(p, __ATOMIC_SEQ_CST);                           \
     }                                                                          \
     void __tsan_atomic##bits##_store(T *p, T v, int order);                    \
     void __tsan_atomic##bits##_store(T *p, T v, int order)                     \
     {                                                                          \
-        (void)order, tell(p, sizeof *p, true, PC);                             \
+        (void)order, simt_raw_told(p, sizeof *p, true, PC);                             \
         __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                              \
     }                                                                          \
     T __tsan_atomic##bits##_exchange(T *p, T v, int order);                    \
     T __tsan_atomic##bits##_exchange(T *p, T v, int order)                     \
     {                                                                          \
-        (void)order, tell(p, sizeof *p, true, PC);                             \
+        (void)order, simt_raw_told(p, sizeof *p, true, PC);                             \
         return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);                    \
     }                                                                          \
     T __tsan_atomic##bits##_compare_exchange_val(T *p, T expected, T v, int yes, int no); \
     T __tsan_atomic##bits##_compare_exchange_val(T *p, T expected, T v, int yes, int no)  \
     {                                                                          \
-        (void)yes, (void)no, tell(p, sizeof *p, true, PC);                     \
+        (void)yes, (void)no, simt_raw_told(p, sizeof *p, true, PC);                     \
         __atomic_compare_exchange_n(p, &expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
         return expected;                                                       \
     }                                                                          \

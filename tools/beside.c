@@ -4,9 +4,14 @@
  */
 #include "tools/beside.h"
 
+#include <errno.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+extern char **environ;
 
 #ifndef HD_PKGLIBEXECDIR
 #define HD_PKGLIBEXECDIR "/usr/local/libexec/heddle"
@@ -25,4 +30,25 @@ bool beside_find(const char *name, char path[BESIDE_BYTES])
     }
     snprintf(path, BESIDE_BYTES, "%s/%s", HD_PKGLIBEXECDIR, name);
     return access(path, R_OK) == 0;
+}
+
+int beside_start(char *const *argv, int end, int as, int other, pid_t *pid)
+{
+    posix_spawn_file_actions_t a;
+    int e = posix_spawn_file_actions_init(&a);
+    if (e) return e;
+    e = posix_spawn_file_actions_adddup2(&a, end, as);
+    if (!e) e = posix_spawn_file_actions_addclose(&a, other);
+    if (!e) e = posix_spawnp(pid, argv[0], &a, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&a);
+    return e;
+}
+
+int beside_wait(pid_t pid, int *code)
+{
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR) return errno;
+    *code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+    return 0;
 }

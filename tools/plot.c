@@ -5,11 +5,9 @@
 #include "tools/plot.h"
 
 #include <errno.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tools/beside.h"
@@ -21,47 +19,31 @@
 #define HD_PLOT_PYTHON ""
 #endif
 
-extern char **environ;
-
 enum { NO_MATPLOTLIB = 3, TOLD = 4 /* heddle-plot's own exit codes */ };
 
 /* What configure found; else whatever Python is in PATH now, which may have got matplotlib since. */
 static const char *python(void) { return *HD_PLOT_PYTHON ? HD_PLOT_PYTHON : "python3"; }
-
-/* Runs argv with the pipe's reading end as its standard input. */
-static int start(char *const *argv, int input, int unused, pid_t *pid)
-{
-    posix_spawn_file_actions_t a;
-    int e = posix_spawn_file_actions_init(&a);
-    if (e) return e;
-    e = posix_spawn_file_actions_adddup2(&a, input, STDIN_FILENO);
-    if (!e) e = posix_spawn_file_actions_addclose(&a, unused);
-    if (!e) e = posix_spawnp(pid, argv[0], &a, NULL, argv, environ);
-    posix_spawn_file_actions_destroy(&a);
-    return e;
-}
 
 /* The exit code of `python heddle-plot ARGUMENT`, with the report (or nothing) on its input; -1 and
  * errno when it could not be started. */
 static int plot_call(const out *o, const char *script, const char *argument)
 {
     char *argv[] = { strdup(python()), strdup(script), strdup(argument), NULL };
-    int ends[2], e = argv[0] && argv[1] && argv[2] ? 0 : ENOMEM, status = 0;
+    int ends[2], e = argv[0] && argv[1] && argv[2] ? 0 : ENOMEM, code = -1;
     pid_t pid = 0;
     if (!e && pipe(ends)) e = errno;
     else if (!e) {
-        e = start(argv, ends[0], ends[1], &pid);
+        e = beside_start(argv, ends[0], STDIN_FILENO, ends[1], &pid);
         close(ends[0]);
         FILE *f = e ? NULL : fdopen(ends[1], "w");
         if (f && o) out_print(o, TOOL_JSON, f); /* a reader that died says so in its exit code */
         if (f) fclose(f);
         else close(ends[1]);
-        while (!e && waitpid(pid, &status, 0) < 0)
-            if (errno != EINTR) e = errno;
+        if (!e) e = beside_wait(pid, &code);
     }
     for (int i = 0; i < 3; i++) free(argv[i]);
     errno = e;
-    return e ? -1 : WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+    return e ? -1 : code;
 }
 
 const char *plot_missing(const char **with)

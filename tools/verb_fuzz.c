@@ -159,8 +159,8 @@ static int run(tool_line *line, int argc, char **argv)
     int worst = TOOL_OK;
     out *r = out_open(line->form, "heddle.fuzz/1", column, sizeof column / sizeof *column);
     out_fact(r, "seed", "seed", OUT_PLAIN, out_count(o.seed));
-    const fuzz_target *t = only;
-    for (size_t i = 0; !tool_stopped() && worst <= TOOL_DIFFERS && (t = only && i ? NULL : only ? only : fuzz_target_at(i)); i++) {
+    const fuzz_target *t;
+    for (size_t i = 0; !tool_stopped() && worst <= TOOL_DIFFERS && (t = !only ? fuzz_target_at(i) : i ? NULL : only); i++) {
         memset(x, 0, sizeof *x);
         x->h.target = t;
         code = run_turn(x, line, &o, !only);

@@ -3,12 +3,9 @@
  * verb_museum.c - the bugs that somebody had, built into copies of the library: each shown to those who are to find it. The copies are in a program of
  * their own, heddle-museum (museum/guide.c), which says a line for each; this makes a report of them.
  */
-#include <errno.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/error.h"
@@ -16,8 +13,6 @@
 #include "tools/beside.h"
 #include "tools/output.h"
 #include "tools/progress.h"
-
-extern char **environ;
 
 enum { WORDS = 160, LINES = 256, FIELDS = 16, JUDGES = 32 };
 
@@ -80,40 +75,25 @@ static bool said_line(said *s, const char *text)
     return true;
 }
 
-static int start(char *const *argv, int to, int unused, pid_t *pid)
+/* Runs it; p, when not NULL, is told how many lines there are. */
+static void ask(char *const *argv, said *s, progress *p)
 {
-    posix_spawn_file_actions_t a;
-    int e = posix_spawn_file_actions_init(&a);
-    if (e) return e;
-    e = posix_spawn_file_actions_adddup2(&a, to, STDOUT_FILENO);
-    if (!e) e = posix_spawn_file_actions_addclose(&a, unused);
-    if (!e) e = posix_spawn(pid, argv[0], &a, NULL, argv, environ);
-    posix_spawn_file_actions_destroy(&a);
-    return e;
-}
-
-/* Runs it; p, when not NULL, is told how many lines there are of `total`. */
-static void ask(char *const *argv, said *s, progress *p, int total)
-{
-    int ends[2], status = 0;
+    int ends[2], code = -1;
     pid_t pid = 0;
     char *line = NULL;
     size_t room = 0;
     memset(s, 0, sizeof *s);
     s->code = -1;
     if (pipe(ends)) return;
-    int e = start(argv, ends[1], ends[0], &pid);
+    int e = beside_start(argv, ends[1], STDOUT_FILENO, ends[0], &pid);
     close(ends[1]);
     FILE *f = e ? NULL : fdopen(ends[0], "r");
     while (f && getline(&line, &room, f) > 0 && said_line(s, line))
-        if (p && progress_at(p, (uint64_t)s->lines, (uint64_t)total, -1)) break;
+        if (p && progress_at(p, (uint64_t)s->lines, 0, -1)) break;
     free(line);
     if (f) fclose(f);
     else close(ends[0]);
-    while (!e && waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR) e = errno;
-    errno = e;
-    s->code = e ? -1 : WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+    s->code = e || beside_wait(pid, &code) ? -1 : code;
 }
 
 /* ---- The command line, checked against what there is ------------------------------------------------------------------ */
@@ -218,7 +198,7 @@ static int look(tool_line *line, const museum_options *o, char *program)
     for (int i = 0; i < line->words && n < WORDS - 1; i++) argv[n++] = line->word[i];
     argv[n] = NULL;
     progress_begin(&p, "museum", "looks");
-    ask(argv, &s, &p, 0);
+    ask(argv, &s, &p);
     progress_end(&p);
     int code = tool_stopped() ? TOOL_STOPPED : s.code ? tool_say(TOOL_SYSTEM, "%s ended with %d", program, s.code) : report(line, o, &s);
     said_drop(&s);
@@ -234,8 +214,8 @@ static int run(tool_line *line, int argc, char **argv)
     if (!beside_find("heddle-museum", program)) return tool_say(TOOL_SYSTEM, "heddle-museum is not at %s; make builds it", program);
     said *bugs = (said *)calloc(2, sizeof *bugs), *judges = bugs + 1;
     if (!bugs) return tool_say(TOOL_SYSTEM, "no memory");
-    ask(list_words, bugs, NULL, 0);
-    ask(judge_words, judges, NULL, 0);
+    ask(list_words, bugs, NULL);
+    ask(judge_words, judges, NULL);
     if (bugs->code || judges->code) code = tool_say(TOOL_SYSTEM, "%s could not be run", program);
     else code = check_words(line, &o, bugs, judges);
     if (!code) code = o.list ? report_list(line, bugs) : look(line, &o, program);
