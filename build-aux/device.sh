@@ -8,10 +8,13 @@
 #   device.sh measure FOLDER OUT      there: the bench's table, capacities, skewed, batches, counters. 6 to 9 minutes
 #   device.sh soak FOLDER OUT [S]     there: sixteen threads and streams under every lock, S seconds (630). It runs in a session of its own: the
 #                                     call ends after WAIT seconds (570) at the latest, and the same call again waits for the rest
+#   device.sh many FOLDER OUT [S]     there, likewise in a session of its own, about S seconds (840): a table of more than 2^31 slots, faults in front of
+#                                     the real runtime, random batches judged on the device (gpu/soak), also two tables at once
 #
 # What comes back is one archive, OUT/PART.tgz. Exit code 77: there is no GPU. SECONDS_MOST (80 for a suite, 95 for a table),
 # SECONDS_ALL (220 for the suites) and SECONDS_COUNTERS (195) keep each call within ten minutes.
-# Then, here: bench/bench.sh keep; papers/hkv/results/GPU.check.tsv, .sanitizers.txt and .threads.txt are check/*.tsv and soak.txt, with the commit.
+# Then, here: bench/bench.sh keep; papers/hkv/results/GPU.check.tsv, .sanitizers.txt, .threads.txt, .huge.tsv and .random.tsv are check/*.tsv, soak.txt and
+# many/*.tsv, with the commit.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 locks='ordered group3 rw'
@@ -22,7 +25,7 @@ pack() {
   all=$(mktemp -d) || return
   "$here/../tests/cuda.sh" pack "$build" "$all/suites" >/dev/null &&
     "$here/../bench/bench.sh" pack "$build" "$all/bench" >/dev/null &&
-    "$here/../gpu/hkv/run_device.sh" build "$all/kernels" && rm -f "$all"/kernels/*.o && strip "$all/kernels/run_device" &&
+    "$here/../gpu/hkv/run_device.sh" build "$all/kernels" && rm -f "$all"/kernels/*.o && strip "$all"/kernels/{run_device,soak} &&
     cp "$here/../gpu/hkv/run_device.sh" "$all/kernels/" && mkdir -p "$folder" && cp "${BASH_SOURCE[0]}" "$folder/" &&
     tar -C "$all" -c . | xz -9 -T1 --lzma2=preset=9,dict=128MiB >"$folder/all.tar.xz"
   local code=$?
@@ -60,29 +63,50 @@ measure() {
   return $code
 }
 
-soak() {
-  local seconds=${1:-630} until=$((SECONDS + ${WAIT:-570})) to=$at/out/soak
+# aside NAME COMMAND...: in a session of its own, once; then waits for it, for as long as a call may.
+aside() {
+  local name=$1 until=$((SECONDS + ${WAIT:-570})) to=$at/out/$1
+  shift
   mkdir -p "$to"
   if [ ! -e "$to/started" ]; then
     touch "$to/started"
-    # shellcheck disable=SC2016,SC2086 # words of the shell that is started; locks are words
+    # shellcheck disable=SC2016 # words of the shell that is started
     LD_LIBRARY_PATH="$at/suites/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" HEDDLE_TEST_BACKEND=cuda CMOCKA_MESSAGE_OUTPUT=TAP \
-      setsid -f sh -c 'to=$1; shift; "$@" >"$to/soak.txt" 2>&1; echo $? >"$to/code"' sh "$to" "$at/suites/t_soak" --seconds "$seconds" $locks </dev/null >/dev/null 2>&1
+      setsid -f sh -c 'to=$1 name=$2; shift 2; "$@" >"$to/$name.txt" 2>&1; echo $? >"$to/code"' sh "$to" "$name" "$@" </dev/null >/dev/null 2>&1
   fi
   while [ ! -e "$to/code" ] && [ $SECONDS -lt $until ]; do sleep 1; done
-  cut -c1-250 "$to/soak.txt"
-  bring soak
+  cut -c1-250 "$to/$name.txt"
+  bring "$name"
   [ -e "$to/code" ] || { echo "it is still running: call again"; return 0; }
   return "$(cat "$to/code")"
+}
+
+# shellcheck disable=SC2086 # locks are words
+soak() { aside soak "$at/suites/t_soak" --seconds "${1:-630}" $locks; }
+
+# From a copy of this script: the next call may bring another.
+many() { cp "${BASH_SOURCE[0]}" "$at/device.sh" && aside many bash "$at/device.sh" many_now "$at" "${1:-840}"; }
+
+many_now() {
+  local at=$1 end=$((SECONDS + $2)) to=$1/out/many code=0 left
+  "$at/kernels/run_device.sh" run "$at/kernels" "$to" huge || code=$?
+  (cd "$to" && HEDDLE_TEST_SCALE=${SCALE_FAULTS:-1/2} timeout -k 5 "${SECONDS_FAULTS:-180}" "$at/suites/t_device_faults" >faults.txt 2>&1) || code=$?
+  grep -E '^(# tried|ok|not ok)' "$to/faults.txt"
+  left=$((end - SECONDS > 80 ? end - SECONDS : 80))
+  SECONDS_RANDOM=$((left * 3 / 4)) SECONDS_TWO=$((left / 4)) "$at/kernels/run_device.sh" run "$at/kernels" "$to" random two || code=$?
+  awk -F '\t' '$1 == "ok" || $1 == "WRONG" { n[FILENAME]++; wrong[FILENAME] += $1 == "WRONG"; items[FILENAME] += $11; batches[FILENAME] += $13 }
+    END { for (f in n) printf "%s: %d tables, %d wrong, %.4g operations in %d batches\n", f, n[f], wrong[f], items[f], batches[f] }' "$to/random.tsv" "$to/two.tsv" | sed 's|.*/||'
+  return $code
 }
 
 part=${1:-}
 case $part in
 pack) pack "${2:?build}" "${3:?folder}" ;;
-check | measure | soak)
+many_now) many_now "$2" "$3" ;;
+check | measure | soak | many)
   out=${3:?"device.sh $part FOLDER OUT"}
   open_pack "${2:?folder}" || { echo "device.sh: $2 cannot be opened" >&2; exit 4; }
   "$part" "${@:4}"
   ;;
-*) sed -n '4,16s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
+*) sed -n '4,18s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
 esac

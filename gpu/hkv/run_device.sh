@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# run_device.sh build FOLDER - makes FOLDER/run_device for sm_90 without configure: CUDA's runtime and xxHash are linked in, so that the
-#                              program can be carried to a machine that has a GPU and no libraries.
+# run_device.sh build FOLDER - makes FOLDER/run_device and FOLDER/soak (gpu/soak) for sm_90 without configure: CUDA's runtime and xxHash are
+#                              linked in, so that they can be carried to a machine that has a GPU and no libraries.
 # run_device.sh run FOLDER OUT [PART ...] - there: check, sanitizers at a reduced size when they are there, soak and time, or those named; OUT/*.tsv.
 #                              Fits into eight minutes. Each part has its own limit, and what a part finds does not keep the next from running.
+#                              Only when named: huge, random and two (gpu/soak), SECONDS_RANDOM and SECONDS_TWO long.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 folder=${2:?"run_device.sh build FOLDER, or run FOLDER OUT"}
@@ -19,12 +20,14 @@ build() {
     gcc -std=c11 -O2 -D_GNU_SOURCE -DHD_CUDA -I"$top" -I"$top/include" -c -o "$o" "$f" || return
     objects+=("$o")
   done
-  for f in lib/device_cuda gpu/hkv/hkv_cuda gpu/hkv/run_device; do
+  for f in lib/device_cuda gpu/hkv/hkv_cuda gpu/hkv/run_device gpu/soak/soak; do
     o=$folder/$(basename "$f").o
-    "$nvcc" -std=c++17 -O3 -lineinfo -arch=sm_90 -I"$top" -I"$top/include" -c -o "$o" "$top/$f.cu" || return
-    objects+=("$o")
+    "$nvcc" -std=c++17 -O3 -lineinfo --extended-lambda -arch=sm_90 -I"$top" -I"$top/include" -c -o "$o" "$top/$f.cu" || return
+    case $f in lib/* | */hkv_cuda) objects+=("$o") ;; esac
   done
-  "$nvcc" -arch=sm_90 -cudart static -Xcompiler -static-libstdc++,-static-libgcc -o "$folder/run_device" "${objects[@]}" -l:libxxhash.a -lpthread
+  for f in run_device soak; do
+    "$nvcc" -arch=sm_90 -cudart static -Xcompiler -static-libstdc++,-static-libgcc -o "$folder/$f" "$folder/$f.o" "${objects[@]}" -l:libxxhash.a -lpthread || return
+  done
 }
 
 # part NAME SECONDS COMMAND...
@@ -55,9 +58,13 @@ run)
     done
   fi
   ! wanted soak || part soak 100 "$program" soak "${OPERATIONS:-100000000}"
+  [[ $parts != *" huge "* ]] || part huge "${SECONDS_HUGE:-200}" "$folder/soak" huge gather tlpv1
+  for timed in random:${SECONDS_RANDOM:-300} two:${SECONDS_TWO:-100}; do
+    [[ $parts != *" ${timed%:*} "* ]] || part "${timed%:*}" $((${timed#*:} + 60)) "$folder/soak" "${timed%:*}" "${timed#*:}"
+  done
   ! wanted time || { part time 120 "$program" time; cat "$out/time.tsv"; }
   [ $failed = 1 ] || ! grep -qs '^# skipped' "$out/check.tsv" || exit 77
   exit $failed
   ;;
-*) sed -n '4,9s/^# //p' "$0"; exit 2 ;;
+*) sed -n '4,10s/^# //p' "$0"; exit 2 ;;
 esac

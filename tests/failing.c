@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * failing.c - calls of a device that fail when told to.
+ */
+#include "tests/failing.h"
+
+#include <string.h>
+
+static int asked(failing_device *f, const char *call)
+{
+    f->calls++;
+    if (f->calls == f->fail_at) f->failed = call;
+    return f->fail_at && (f->calls == f->fail_at || (f->sticky && f->calls > f->fail_at)) ? f->code : 0;
+}
+
+/* `done`: what a call that the device carried out leaves in the ledger. */
+#define FAILS(name, parameters, arguments, done)                     \
+    static int fail_##name parameters                                \
+    {                                                                \
+        failing_device *f = (failing_device *)self;                  \
+        int code = asked(f, #name);                                  \
+        if (!code && !(code = f->inner->name arguments)) done;       \
+        return code;                                                 \
+    }
+/* Done, whatever is said of it. */
+#define FAILS_AFTER(name, parameters, arguments, done)               \
+    static int fail_##name parameters                                \
+    {                                                                \
+        failing_device *f = (failing_device *)self;                  \
+        int code = asked(f, #name), inner = f->inner->name arguments; \
+        done;                                                        \
+        return code ? code : inner;                                  \
+    }
+#define I f->inner->self
+#define NOTHING (void)0
+FAILS(find, (void *self, hd_device *device), (I, device), NOTHING)
+FAILS(use, (void *self, int device, int *before), (I, device, before), NOTHING)
+FAILS(take, (void *self, void **p, size_t bytes), (I, p, bytes), f->pieces++)
+FAILS(take_far, (void *self, void **p, size_t bytes), (I, p, bytes), f->far_bytes += bytes)
+FAILS(copy, (void *self, void *to, const void *from, size_t bytes, hd_way way, void *stream), (I, to, from, bytes, way, stream), NOTHING)
+FAILS(fill, (void *self, void *to, int byte, size_t bytes, void *stream), (I, to, byte, bytes, stream), NOTHING)
+FAILS(launch, (void *self, const hd_launch *l, void *stream), (I, l, stream), NOTHING)
+FAILS(after, (void *self, void *mark, void *stream), (I, mark, stream), NOTHING)
+FAILS(records, (void *self, void *stream, uint64_t *recording), (I, stream, recording), NOTHING)
+FAILS(owns, (void *self, const void *p, bool *owns), (I, p, owns), NOTHING)
+FAILS_AFTER(give, (void *self, void *p), (I, p), f->pieces--)
+FAILS_AFTER(give_far, (void *self, void *p, size_t bytes), (I, p, bytes), f->far_bytes -= bytes)
+FAILS_AFTER(wait, (void *self, void *stream), (I, stream), NOTHING)
+FAILS_AFTER(unmark, (void *self, void *mark), (I, mark), f->marks--)
+
+static int fail_mark(void *self, void **mark, void *stream)
+{
+    failing_device *f = (failing_device *)self;
+    bool made = !*mark;
+    int code = asked(f, "mark");
+    if (!code) code = f->inner->mark(I, mark, stream);
+    if (made && *mark) f->marks++;
+    return code;
+}
+
+/* Codes are CUDA's numbers, which the fake device has words for, too. */
+static const char *fail_error(void *self, int code)
+{
+    failing_device *f = (failing_device *)self;
+    return f->inner->error(I, code);
+}
+
+void failing_init(failing_device *f, const hd_device_seam *inner)
+{
+    memset(f, 0, sizeof *f);
+    hd_device_seam seam = { fail_find,   fail_use,  fail_take, fail_give,  fail_take_far, fail_give_far, fail_copy, fail_fill,
+                            fail_launch, fail_wait, fail_mark, fail_after, fail_unmark,   fail_records,  fail_owns, fail_error, f };
+    f->seam = seam;
+    f->inner = inner;
+}
+
+void failing_settled(const failing_device *f)
+{
+    check(f->pieces == 0, "%llu pieces of device memory were not given back", (unsigned long long)f->pieces);
+    check(f->far_bytes == 0, "%llu bytes of far memory were not given back", (unsigned long long)f->far_bytes);
+    check(f->marks == 0, "%llu marks were not given back", (unsigned long long)f->marks);
+}
