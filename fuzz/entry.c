@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * entry.c - a target as a program of its own, by -DFUZZ_ONE=NAME: for libFuzzer, for AFL++, and, with -DFUZZ_MAIN, for neither: then the files
- * of the command line, or standard input, are run once, and --words prints the target's dictionary. What is wrong ends the process by abort, as fuzzers want it.
+ * of the command line, or standard input, are run once; --words prints the target's dictionary, --most the bytes of its longest input. What is wrong ends
+ * the process by abort, as fuzzers want it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,6 +60,7 @@ int main(int argc, char **argv)
 {
     int failed = 0;
     if (argc == 2 && strcmp(argv[1], "--words") == 0) return print_words((&ROW(FUZZ_ONE))->word);
+    if (argc == 2 && strcmp(argv[1], "--most") == 0) return printf("%zu\n", (&ROW(FUZZ_ONE))->most) < 0;
 #ifdef __AFL_FUZZ_TESTCASE_LEN
     __AFL_INIT();
     const uint8_t *shared = __AFL_FUZZ_TESTCASE_BUF;

@@ -34,8 +34,7 @@ for program in fuzz/bin/*-replay; do
   cp "fuzz/bin/$target" "$OUT/$target"
   "$program" --words >"$OUT/$target.dict"
   [ -s "$OUT/$target.dict" ] || rm "$OUT/$target.dict"
-  most=$(grep -ohE 'MOST = [0-9]+' "$src/fuzz/fuzz_$target.c" | head -n 1 | grep -oE '[0-9]+')
-  printf '[libfuzzer]\nmax_len = %s\n' "$most" >"$OUT/$target.options"
+  printf '[libfuzzer]\nmax_len = %s\n' "$("$program" --most)" >"$OUT/$target.options"
   (cd "$src/fuzz/corpus/$target" && rm -f "$OUT/${target}_seed_corpus.zip" && python3 -m zipfile -c "$OUT/${target}_seed_corpus.zip" ./*)
 done
 ls -l "$OUT"
