@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * sanitizer.h - HD_ASAN, HD_TSAN: this is compiled for the address, or the thread, sanitizer. clang and gcc say it differently.
+ * sanitizer.h - HD_ASAN, HD_TSAN, HD_MSAN: this is compiled for the address, the thread or the memory sanitizer. clang and gcc say it differently.
  */
 #ifndef HD_SANITIZER_H
 #define HD_SANITIZER_H
@@ -12,12 +12,23 @@
 #if __has_feature(thread_sanitizer)
 #define HD_TSAN 1
 #endif
+#if __has_feature(memory_sanitizer)
+#define HD_MSAN 1
+#endif
 #endif
 #if defined(__SANITIZE_ADDRESS__)
 #define HD_ASAN 1
 #endif
 #if defined(__SANITIZE_THREAD__)
 #define HD_TSAN 1
+#endif
+
+/* A library that is not instrumented has written these bytes: the memory sanitizer did not see it. */
+#ifdef HD_MSAN
+#include <sanitizer/msan_interface.h>
+#define HD_WRITTEN(p, bytes) __msan_unpoison((p), (bytes))
+#else
+#define HD_WRITTEN(p, bytes) ((void)0)
 #endif
 
 #endif

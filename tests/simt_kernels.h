@@ -130,6 +130,19 @@ SIMT_KERNEL(k_message_fences, buffers, a)
     }
 }
 
+/* Each thread puts a word together from pieces, and reads it whole at once: its own stores are never missed. */
+SIMT_KERNEL(k_pieces, buffers, a)
+{
+    uint32_t i = simt_block() * simt_threads() + simt_thread(), *own = a.out + 2 * i;
+    uint64_t *whole = (uint64_t *)(void *)own;
+    simt_strlx_u32(own, 5u);
+    uint64_t low = simt_ldrlx_u64(whole);
+    simt_strlx_u32(own + 1, 7u);
+    simt_strlx_u8((uint8_t *)own + 1, 1);
+    uint64_t both = simt_ldrlx_u64(whole);
+    simt_st_u64((uint64_t *)(void *)(a.in + 2 * i), low == 5 && both == (7ull << 32 | 0x105) && simt_ldrlx_u8((const uint8_t *)own + 1) == 1);
+}
+
 /* Two kernels of one stream: the second reads what the first wrote. */
 SIMT_KERNEL(k_write, buffers, a) { simt_st_u32(a.out + simt_block() * simt_threads() + simt_thread(), simt_thread()); }
 SIMT_KERNEL(k_read, buffers, a)
@@ -171,6 +184,13 @@ SIMT_KERNEL(k_early_exit, buffers, a) /* a lane returns, the others vote with a 
 {
     simt_tile t = simt_tile_of(32);
     if (t.rank == 7) return;
+    simt_st_u32(a.out + simt_thread(), simt_ballot(t, true));
+}
+
+SIMT_KERNEL(k_first_leaves, buffers, a) /* the same, and where lanes go in order nobody waits yet */
+{
+    simt_tile t = simt_tile_of(32);
+    if (t.rank == 0) return;
     simt_st_u32(a.out + simt_thread(), simt_ballot(t, true));
 }
 
@@ -231,6 +251,45 @@ SIMT_KERNEL(k_beyond_shared, buffers, a) /* one word beyond a shared array */
 }
 
 SIMT_KERNEL(k_beyond_global, buffers, a) { simt_st_u32(a.out + WORDS - 63 + simt_thread(), 1u); } /* one word beyond device memory */
+
+SIMT_KERNEL(k_before_global, buffers, a) { simt_st_u32(a.out + simt_thread(), simt_ld_u32(a.in - 1)); } /* one word before it */
+
+SIMT_KERNEL(k_nowhere, buffers, a) /* a null pointer, nearly */
+{
+    simt_st_u32(a.out + simt_thread(), simt_ld_u32((const uint32_t *)(uintptr_t)simt_threads()));
+}
+
+SIMT_KERNEL(k_other_block, buffers, a) /* block 1 reads what is block 0's own */
+{
+    SIMT_SHARED(uint32_t, word, 64);
+    uint64_t *where = (uint64_t *)(void *)a.out, at;
+    uint32_t i = simt_thread();
+    simt_st_u32(word + i, i);
+    if (simt_block() == 0 && i == 0) simt_strel_u64(where, (uint64_t)(uintptr_t)word);
+    while ((at = simt_ldacq_u64(where)) == 0) simt_backoff(8);
+    if (simt_block() == 1) simt_st_u32(a.out + 64 + i, simt_ld_u32((const uint32_t *)(uintptr_t)at + i));
+}
+
+SIMT_KERNEL(k_no_room, buffers, a) /* an array that is larger than what a block has */
+{
+    SIMT_SHARED(uint32_t, word, 1 << 16);
+    simt_st_u32(word + simt_thread(), simt_ld_u32(a.in));
+}
+
+SIMT_KERNEL(k_copy_elsewhere, buffers, a) /* an async copy to device memory */
+{
+    simt_copy16_async((simt_v4 *)(void *)a.out + simt_thread(), (const simt_v4 *)(const void *)a.in);
+    simt_copy_commit();
+    simt_copy_wait(0);
+}
+
+SIMT_KERNEL(k_copies, buffers, a) /* more of them than the machine keeps */
+{
+    SIMT_SHARED(simt_v4, buffer, 64);
+    for (uint32_t k = 0; k < 100; k++) simt_copy16_async(buffer + simt_thread(), (const simt_v4 *)(const void *)a.in + k);
+    simt_copy_commit();
+    simt_copy_wait(0);
+}
 
 SIMT_KERNEL(k_misaligned, buffers, a) /* 16 bytes at an address that is a multiple of 4 only */
 {

@@ -96,6 +96,12 @@ static bool atomics_right(void)
     return memory.out[0] == 256 && memory.out[1] == 0 && memory.out[2] == 77 && wide[0] == 128ull << 40 && wide[1] == 0;
 }
 static bool message_right(void) { return memory.out[16] == 42; }
+static bool pieces_right(void)
+{
+    for (uint32_t i = 0; i < 128; i++)
+        if (memory.in[2 * i] != 1) return false;
+    return true;
+}
 
 static void test_correct(void **unused)
 {
@@ -109,6 +115,7 @@ static void test_correct(void **unused)
         { "atomics", k_atomics, 2, 64, atomics_right },
         { "message", k_message, 1, 64, message_right },
         { "message with fences", k_message_fences, 1, 64, message_right },
+        { "pieces", k_pieces, 2, 64, pieces_right },
     };
     uint64_t runs = 0;
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
@@ -126,7 +133,7 @@ typedef struct faulty {
     const char *name;
     void (*kernel)(const void *);
     simt_fault fault;
-    uint32_t sure; /* the ways that must find it: all (1), or only some (0) */
+    uint32_t blocks;
 } faulty;
 
 static const faulty faults[] = {
@@ -134,6 +141,7 @@ static const faulty faults[] = {
     { "two places", k_two_places, SIMT_MISMATCH, 1 },
     { "half at the barrier", k_half_at_barrier, SIMT_DEADLOCK, 1 },
     { "early exit", k_early_exit, SIMT_LEFT, 1 },
+    { "the first leaves", k_first_leaves, SIMT_LEFT, 1 },
     { "exit before a barrier", k_exit_barrier, SIMT_LEFT, 1 },
     { "not in the mask", k_not_in_mask, SIMT_OUTSIDE, 1 },
     { "shuffle from outside", k_shuffle_outside, SIMT_OUTSIDE, 1 },
@@ -141,6 +149,12 @@ static const faulty faults[] = {
     { "unwritten shared memory", k_unwritten, SIMT_UNINITIALISED, 1 },
     { "beyond shared memory", k_beyond_shared, SIMT_BOUNDS, 1 },
     { "beyond device memory", k_beyond_global, SIMT_BOUNDS, 1 },
+    { "before device memory", k_before_global, SIMT_BOUNDS, 1 },
+    { "nowhere", k_nowhere, SIMT_BOUNDS, 1 },
+    { "another block's shared memory", k_other_block, SIMT_BOUNDS, 2 },
+    { "too large an array", k_no_room, SIMT_RESOURCE, 1 },
+    { "copy elsewhere", k_copy_elsewhere, SIMT_BOUNDS, 1 },
+    { "too many copies", k_copies, SIMT_RESOURCE, 1 },
     { "misaligned", k_misaligned, SIMT_MISALIGNED, 1 },
     { "copy without wait", k_copy_no_wait, SIMT_IN_FLIGHT, 1 },
     { "copy without barrier", k_copy_no_barrier, SIMT_NO_FAULT, 1 }, /* any of three: see below */
@@ -163,7 +177,7 @@ static void test_faults(void **unused)
         for (uint32_t i = 0; i < WAYS; i++) {
             simt_config c = way(i, 1 + i);
             test_case("%s, way %u", f->name, i);
-            bool clean = run(f->kernel, 1, 64, &c);
+            bool clean = run(f->kernel, f->blocks, 64, &c);
             check(!clean, "not found");
             seen[finding->fault]++;
             /* What is read before its barrier is unwritten, in flight or a race, as the schedule has it. */
@@ -344,6 +358,87 @@ static void test_meter(void **unused)
     }
 }
 
+/* Who watches sees every step: it ends at the first that is wrong. */
+static const char *past_two(void *context)
+{
+    ++*(uint64_t *)context;
+    return memory.out[1] > 2 ? "it counts beyond two" : NULL;
+}
+
+static void test_watch(void **unused)
+{
+    (void)unused;
+    for (uint32_t i = 0; i < WAYS; i++) {
+        simt_config c = way(i, i);
+        uint64_t often = 0, seldom = 0;
+        test_case("way %u", i);
+        c.weak = false; /* a store that waits in a buffer comes with others */
+        c.preempt = SIMT_AT_ALL;
+        c.watch = past_two;
+        c.watch_every = 1;
+        c.context = &often;
+        check(!run(k_lock, 3, 64, &c), "nobody objected");
+        const simt_finding *f = simt_machine_finding(machine);
+        check(f->fault == SIMT_WATCHED && memory.out[1] == 3, "%u were counted: %s", memory.out[1], f->story);
+        check(strstr(f->story, "it counts beyond two") && strstr(f->story, "had come to simt_kernels.h:"), "%s", f->story);
+        c.watch_every = 7;
+        c.context = &seldom;
+        check(!run(k_lock, 3, 64, &c) && memory.out[1] >= 3 && seldom <= often, "%llu looks, %llu were enough", (ull)seldom, (ull)often);
+        c.watch_every = 0;
+        check(run(k_lock, 3, 64, &c) && lock_right(), "%s", f->story);
+    }
+}
+
+/* ---- Stories ---- */
+
+static size_t lines_of(const char *text)
+{
+    size_t n = 0;
+    for (; *text; text++) n += *text == '\n';
+    return n;
+}
+
+/* Every kind of step is told of, with what it read or replaced; the last rows are asked for; what does not fit is left out by whole lines. */
+static void test_story(void **unused)
+{
+    (void)unused;
+    static const struct {
+        void (*kernel)(const void *);
+        const char *words[6];
+    } all[] = {
+        { k_message, { "st    out+32  0 -> 2a", "strel out+0  0 -> 1", "ldacq out+0  = 1", "ld    out+32  = 2a" } },
+        { k_message_fences, { "fence", "strlx out+0  0 -> 1", "ldrlx out+0  = 1" } },
+        { k_lock, { "cas   out+0  0 -> 1", "strel out+0  1 -> 0", "ld    out+4  = 3f" } },
+        { k_atomics, { "add   out+0", "min   out+4", "exch  out+8" } },
+        { k_collectives, { "ballot", "shfl", "shfl_xor", "reduce_min", "reduce_max", "reduce_add" } },
+        { k_sum, { "shfl_xor", "part+0" } },
+        { k_copy, { "ld    in+0", "ld    buffer+16" } },
+        { k_pieces, { "strlx out+0  0 -> 5", "ldrlx out+0  = 5", "strlx out+1" } },
+    };
+    enum { ALL = 1 << 22 };
+    char *text = (char *)test_alloc(ALL, 1), *part = (char *)test_alloc(ALL, 1);
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+        simt_config c = simt_config_default();
+        c.trace = true;
+        c.strategy = SIMT_ROUND_ROBIN;
+        test_case("story %zu", k);
+        check(run(all[k].kernel, 1, 64, &c), "%s", simt_machine_finding(machine)->story);
+        size_t n, whole = simt_story_print(machine, SIZE_MAX, text, ALL);
+        simt_machine_events(machine, &n);
+        check(whole < ALL && strlen(text) == whole && lines_of(text) == n, "%zu bytes, %zu lines of %zu steps", whole, lines_of(text), n);
+        for (size_t i = 0; i < 6 && all[k].words[i]; i++) check(strstr(text, all[k].words[i]), "no '%s' in:\n%.4000s", all[k].words[i], text);
+        check(simt_story_print(machine, SIZE_MAX, NULL, 0) == whole, "another size without a place for it");
+        size_t three = simt_story_print(machine, 3, part, ALL);
+        check(strlen(part) == three && lines_of(part) == 3, "three rows are:\n%s", part);
+        size_t fit = whole / 2;
+        check(simt_story_print(machine, SIZE_MAX, part, fit) == whole, "another size where it does not fit");
+        check(strlen(part) < fit && strlen(part) > fit / 2 && part[strlen(part) - 1] == '\n', "%zu bytes of %zu were used", strlen(part), fit);
+        check(memcmp(part, text, strlen(part)) == 0, "what fits is not the beginning");
+    }
+    free(text);
+    free(part);
+}
+
 /* ---- Exploring ---- */
 
 typedef struct situation {
@@ -410,9 +505,80 @@ static void test_explore(void **unused)
     }
     trial.context = &sound;
     simt_config c = simt_config_default();
-    must(simt_explore(machine, &trial, &c, 300, 0, 0, &e));
-    check(!e.wrong && e.schedules == 300 && e.distinct > 250, "%llu schedules, %llu distinct: %s", (ull)e.schedules, (ull)e.distinct, e.finding.story);
+    must(simt_explore(machine, &trial, &c, 1500, 0, 0, &e));
+    check(!e.wrong && e.schedules == 1500 && e.distinct > 1200, "%llu schedules, %llu distinct: %s", (ull)e.schedules, (ull)e.distinct, e.finding.story);
     simt_exploration_free(machine, &e);
+    trial.judge = NULL;
+    must(simt_explore(machine, &trial, &c, UINT64_MAX, 1, 0, &e)); /* a nanosecond */
+    check(!e.wrong && e.schedules == 1, "%llu schedules", (ull)e.schedules);
+    simt_exploration_free(machine, &e);
+    situation large = { k_no_room, NULL, 1, 64 }, none = { k_sum, NULL, 1, 2000 };
+    trial.context = &large;
+    must_fail(simt_explore(machine, &trial, &c, 10, 0, 10, &e), HD_ENOMEM, "shared memory");
+    trial.context = &none;
+    must_fail(simt_explore(machine, &trial, &c, 10, 0, 10, &e), HD_EINVAL, "threads");
+}
+
+/* What a machine has no place for, and what is nothing. */
+static void test_limits(void **unused)
+{
+    (void)unused;
+    simt_config c = simt_config_default();
+    reset();
+    must_fail(simt_machine_launch(machine, k_sum, &memory, sizeof memory, 1, 0, 0), HD_EINVAL, "threads");
+    must_fail(simt_machine_launch(machine, k_sum, &memory, sizeof memory, 1, 1025, 0), HD_EINVAL, "threads");
+    must(simt_machine_launch(machine, k_sum, &memory, sizeof memory, 0, 64, 0));
+    check(simt_machine_run(machine, &c), "no block at all was wrong: %s", simt_machine_finding(machine)->story);
+    hd_status status = HD_OK;
+    uint32_t regions = 2; /* reset has made two */
+    for (; !status && regions < 1000; regions++) status = simt_machine_region(machine, memory.in + regions, 4, "word");
+    must_fail(status, HD_EINVAL, "region");
+    check(regions == 65, "region %u was refused", regions);
+    check(strcmp(simt_fault_name(SIMT_FAULT_COUNT), "?") == 0 && strcmp(simt_site_name("alone"), "alone") == 0, "names");
+}
+
+/* Every allocation of a search refused once. */
+static hd_status prepare_at(void *context, simt_machine *m)
+{
+    (void)context;
+    memset(memory.out, 0, 4 * WORDS);
+    hd_status status = simt_machine_region(m, memory.out, 4 * WORDS, "out");
+    return status ? status : simt_machine_launch(m, k_lost, &memory, sizeof memory, 1, 64, 0);
+}
+
+static const char *judge_two(void *context, simt_machine *m)
+{
+    (void)context;
+    (void)m;
+    return two_counted() ? NULL : "a wrong answer";
+}
+
+static void test_explore_memory(void **unused)
+{
+    (void)unused;
+    for (uint64_t refuse = 1;; refuse++) {
+        counting count;
+        counting_init(&count);
+        count.refuse_at = refuse;
+        simt_machine *m = NULL;
+        simt_trial trial = { NULL, prepare_at, judge_two };
+        simt_config c = simt_config_default();
+        simt_exploration e;
+        hd_status status = simt_machine_open(&count.seams, &m);
+        test_case("take %llu is refused", (ull)refuse);
+        if (m) {
+            status = simt_explore(m, &trial, &c, 1000, 0, 20, &e);
+            check(status || e.wrong, "no addition was lost");
+            simt_exploration_free(m, &e);
+            simt_machine_close(m);
+        }
+        check(count.live_bytes == 0, "%llu bytes are still held", (ull)count.live_bytes);
+        bool refused = count.takes >= refuse;
+        check(status == (refused ? HD_ENOMEM : HD_OK), "%s: %s", hd_status_name(status), hd_why());
+        if (refused) continue;
+        test_tried("memory", refuse - 1, "refused to a search of the host machine");
+        return;
+    }
 }
 
 /* Every allocation of a run refused once: a finding or a status, and everything is given back. */
@@ -450,7 +616,7 @@ int main(void)
     const struct CMUnitTest simt[] = {
         cmocka_unit_test(test_correct), cmocka_unit_test(test_faults),  cmocka_unit_test(test_replay), cmocka_unit_test(test_same_seed), cmocka_unit_test(test_search),
         cmocka_unit_test(test_weak),    cmocka_unit_test(test_streams), cmocka_unit_test(test_meter),  cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_explore),
+        cmocka_unit_test(test_explore), cmocka_unit_test(test_watch),   cmocka_unit_test(test_story),  cmocka_unit_test(test_limits),    cmocka_unit_test(test_explore_memory),
     };
     open_machine(NULL);
     int failed = test_run(simt);

@@ -23,6 +23,7 @@
 #include <zstd_errors.h>
 
 #include "lib/error.h"
+#include "simt/sanitizer.h"
 #include "workload/codec.h"
 
 enum { PIECE = 1 << 20, MARGIN = 64 << 10, WINDOW_LOG = 25, MAGIC = 4 };
@@ -107,6 +108,7 @@ static hd_status zstd_fill(hd_stream *s, uint8_t *to, size_t *got)
             return damaged(s, out.pos, s->packed_left < MAGIC ? "it ends too early" : "no frame begins");
         ZSTD_inBuffer in = { s->packed + s->packed_at, s->packed_left, 0 };
         size_t before = out.pos, code = ZSTD_decompressStream(s->zstd, &out, &in);
+        HD_WRITTEN(to + before, out.pos - before);
         packed_take(s, in.pos);
         if (ZSTD_isError(code)) {
             ZSTD_ErrorCode error = ZSTD_getErrorCode(code);
@@ -137,6 +139,7 @@ static hd_status gzip_fill(hd_stream *s, uint8_t *to, size_t *got)
         int code = inflate(z, Z_NO_FLUSH);
         packed_take(s, s->packed_left - z->avail_in);
         size_t done = PIECE - z->avail_out;
+        HD_WRITTEN(to, done);
         if (code == Z_STREAM_END) {
             s->in_frame = false;
             inflateReset(z);
