@@ -72,8 +72,8 @@ hkv_view *hkv_view_of(void *state);
 uint64_t hkv_bounds_of(const hkv_view *v);
 /* A view of that shape whose planes are nowhere yet. */
 hkv_view hkv_view_for(const hd_info *info);
-/* Gives the near tier as many whole values as the budget has room for, the same number in every bucket or wherever they are;
- * 0: all. For a view that has its shape. */
+/* Gives the near tier as many whole values as the budget has room for, shared out evenly over the buckets or wherever they are; 0: all.
+ * For a view that has its shape. */
 void hkv_split(hkv_view *v, hd_tiers tiers, uint64_t near_bytes);
 /* The bytes of the two tiers of such a table: at least one is near, for hkv_value is never NULL. */
 uint64_t hkv_near_bytes(const hkv_view *v);

@@ -93,9 +93,10 @@ static uint32_t threads_of(const hd_info *info)
 void hkv_split(hkv_view *v, hd_tiers tiers, uint64_t near_bytes)
 {
     uint64_t rows = tiers == HD_TIERS_BUCKET ? v->buckets : 1, most = tiers == HD_TIERS_BUCKET ? v->slots : hkv_capacity(v);
-    uint64_t near = near_bytes && v->value_bytes ? near_bytes / v->value_bytes / rows : most;
+    uint64_t values = near_bytes && v->value_bytes ? near_bytes / v->value_bytes : rows * most, near = values / rows;
     v->striped = tiers == HD_TIERS_BUCKET ? UINT64_MAX / v->slots + 1 : 0;
     v->near = near < most ? near : most;
+    v->spare = near < most ? values % rows : 0;
 }
 
 hkv_view hkv_view_for(const hd_info *info)

@@ -24,11 +24,12 @@
  *
  * 18 bytes of metadata per entry. Both layouts are reached through hkv_key_at and hkv_score_at.
  *
- * Values may lie in two tiers, near and far, each without gaps. The first `near` of a stripe are near: a stripe is the whole table
- * (the paper's), or one bucket:
+ * Values may lie in two tiers, near and far, each without gaps. The first of a stripe are near: a stripe is the whole table
+ * (the paper's), or one bucket. Of the first `spare` stripes near + 1 are, of the others `near`; so many lie before stripe r:
  *
- *   near     (r * near + i) * value_bytes ..              of entry i of stripe r, i < near
- *   far      (r * (slots - near) + i - near) * value_bytes ..   of the others
+ *   n(r)     r * near + min(r, spare)
+ *   near     (n(r) + i) * value_bytes ..                  of entry i of stripe r, i < n(r + 1) - n(r)
+ *   far      (r * slots + i - n(r + 1)) * value_bytes ..  of the others
  *
  * Differs: HKV allocates buckets one by one and reaches them through a descriptor each, a random 32-byte
  * load before every operation. Here an address is arithmetic.
@@ -68,6 +69,7 @@ typedef struct hkv_view {
     uint8_t *value;    /* (buckets, slots, value_bytes), or those that are near */
     uint8_t *far;      /* the others; NULL: all are near */
     uint64_t near;     /* entries of the table, or slots of every bucket, whose values are near */
+    uint64_t spare;    /* buckets, the first ones, of which one slot more is */
     uint64_t striped;  /* 0: a stripe is the table; else a bucket, and this is 2^64 / slots, rounded up */
     uint64_t buckets;
     uint32_t step;     /* 1: planes; 2: pairs           */
@@ -93,21 +95,30 @@ HD_FN uint64_t hkv_capacity(const hkv_view *v) { return v->buckets * v->slots; }
 /* The stripe that entry e is in. The quotient is exact while e < 2^54: what was rounded up makes less than 1 of it. */
 HD_FN uint64_t hkv_stripe(const hkv_view *v, uint64_t e) { return hd_mulhi64(e, v->striped); }
 
-HD_FN bool hkv_is_near(const hkv_view *v, uint64_t e) { return !v->far || e - hkv_stripe(v, e) * v->slots < v->near; }
+/* How many slots of a stripe are near; of all stripes before it. */
+HD_FN uint64_t hkv_near_of(const hkv_view *v, uint64_t stripe) { return v->near + (stripe < v->spare); }
+HD_FN uint64_t hkv_near_before(const hkv_view *v, uint64_t stripe) { return stripe * v->near + (stripe < v->spare ? stripe : v->spare); }
+
+HD_FN bool hkv_is_near(const hkv_view *v, uint64_t e)
+{
+    uint64_t stripe = hkv_stripe(v, e);
+    return !v->far || e - stripe * v->slots < hkv_near_of(v, stripe);
+}
 
 /* Never NULL: a table of value_bytes 0 has a value plane of one unused byte. */
 HD_FN uint8_t *hkv_value(const hkv_view *v, uint64_t e)
 {
     if (!v->far) return v->value + e * v->value_bytes;
     uint64_t stripe = hkv_stripe(v, e), i = e - stripe * v->slots;
-    if (i < v->near) return v->value + (stripe * v->near + i) * v->value_bytes;
-    return v->far + (stripe * (v->slots - v->near) + i - v->near) * v->value_bytes;
+    uint64_t before = hkv_near_before(v, stripe), near = hkv_near_of(v, stripe);
+    if (i < near) return v->value + (before + i) * v->value_bytes;
+    return v->far + (e - before - near) * v->value_bytes;
 }
 
 /* How many values are near. */
 HD_FN uint64_t hkv_near_values(const hkv_view *v)
 {
-    uint64_t all = hkv_capacity(v), near = v->striped ? v->buckets * v->near : v->near;
+    uint64_t all = hkv_capacity(v), near = v->striped ? hkv_near_before(v, v->buckets) : v->near;
     return near < all ? near : all;
 }
 

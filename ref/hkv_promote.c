@@ -56,8 +56,9 @@ static void change_places(const hkv_view *v, uint64_t near, uint64_t far)
 
 static uint64_t promote_bucket(const hkv_view *v, uint64_t b)
 {
+    uint32_t near = (uint32_t)hkv_near_of(v, b);
     for (uint64_t moved = 0;; moved++) {
-        uint64_t worst = choose(v, b, 0, (uint32_t)v->near, false), best = choose(v, b, (uint32_t)v->near, v->slots, true);
+        uint64_t worst = choose(v, b, 0, near, false), best = choose(v, b, near, v->slots, true);
         if (worst == HKV_NOWHERE || best == HKV_NOWHERE || !is_better(v, best, worst)) return moved;
         change_places(v, worst, best);
     }

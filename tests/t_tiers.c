@@ -47,13 +47,14 @@ static void addresses_of(const hd_config *c)
         if (e == 0) continue;
         bool same_stripe = c->tiers == HD_TIERS_POSITION || e % info.slots;
         check(!is_near || !same_stripe || hkv_is_near(v, e - 1), "value %llu is near, and the one before it is not", (ull)e);
-        check(c->tiers == HD_TIERS_POSITION || e < info.slots || is_near == hkv_is_near(v, e % info.slots), "bucket %llu has another split", (ull)(e / info.slots));
+        check(c->tiers == HD_TIERS_POSITION || e < info.slots || !is_near || hkv_is_near(v, e - info.slots), "bucket %llu has more than the one before it", (ull)(e / info.slots));
+        check(c->tiers == HD_TIERS_POSITION || e <= info.slots || e % info.slots == 0 || !hkv_is_near(v, e % info.slots) || hkv_is_near(v, e - 1),
+              "bucket %llu lacks more than one of the first's", (ull)(e / info.slots));
     }
-    uint64_t rows = c->tiers == HD_TIERS_BUCKET ? info.buckets : 1;
     check(info.near_value_bytes == near * info.value_bytes && info.near_value_bytes + info.far_value_bytes == all, "%llu near, %llu far, of %llu",
           (ull)info.near_value_bytes, (ull)info.far_value_bytes, (ull)all);
     check(!c->near_bytes || info.near_value_bytes <= c->near_bytes, "%llu bytes are over the budget", (ull)info.near_value_bytes);
-    check(info.far_value_bytes == 0 || c->near_bytes - info.near_value_bytes < rows * info.value_bytes, "the budget has room for more than %llu", (ull)info.near_value_bytes);
+    check(info.far_value_bytes == 0 || c->near_bytes - info.near_value_bytes < info.value_bytes, "the budget has room for more than %llu", (ull)info.near_value_bytes);
     check(c->near_bytes || info.far_value_bytes == 0, "there is a far tier, and no budget");
     free(taken[0]);
     free(taken[1]);

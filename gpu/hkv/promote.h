@@ -25,7 +25,7 @@ SIMT_FN hkv_seat hkv_near_seat(simt_tile t, const hkv_args *a, uint64_t b, bool 
     uint32_t slots = a->v.slots, free = slots, at = slots;
     uint64_t least = UINT64_MAX;
     hkv_seat r;
-    for (uint32_t s = t.rank; s < a->v.near; s += t.size) {
+    for (uint32_t s = t.rank; s < hkv_near_of(&a->v, b); s += t.size) {
         uint64_t e = hkv_entry(&a->v, b, s), key = simt_ld_u64(hkv_key_at(&a->v, e)), score = simt_ld_u64(hkv_score_at(&a->v, e));
         if (key == HD_KEY_EMPTY && free == slots) free = s;
         if (hkv_is_fixed(a, key, pins) || (at < slots && score >= least)) continue;
@@ -47,7 +47,7 @@ SIMT_FN hkv_seat hkv_far_seat(simt_tile t, const hkv_args *a, uint64_t b, bool p
     uint32_t slots = a->v.slots, at = slots;
     uint64_t lack = UINT64_MAX; /* what the greatest score is short of 2^64 - 1 */
     hkv_seat r;
-    for (uint32_t s = (uint32_t)a->v.near + t.rank; s < slots; s += t.size) {
+    for (uint32_t s = (uint32_t)hkv_near_of(&a->v, b) + t.rank; s < slots; s += t.size) {
         uint64_t e = hkv_entry(&a->v, b, s), key = simt_ld_u64(hkv_key_at(&a->v, e)), score = simt_ld_u64(hkv_score_at(&a->v, e));
         if (hkv_is_fixed(a, key, pins) || (at < slots && ~score >= lack)) continue;
         lack = ~score;
