@@ -8,8 +8,9 @@
 #   bench.sh keep OUT GPU COMMIT         here: what came back as results/GPU*.tsv, each with the commit in its head, and the page made anew
 #
 # Parts: table (what goals.h has; of itself alone without words), variants (the same by every variant), batches (1 Ki to 16 Mi items), skewed
-# (Zipf 0.99, with duplicates), capacities (16 Mi to 512 Mi), counters (one call of each point of the table, under ncu: 77 where that is
-# missing). SECONDS_MOST limits each (150; counters 240); REPEAT is its --repeat; WORDS are more words for every part.
+# (Zipf 0.99, with duplicates), capacities (16 Mi to 512 Mi), counters and skewed_counters (one call of each point of the table, and of each
+# skewed one, under ncu: 77 where that is missing). SECONDS_MOST limits each (150; counters 240); REPEAT is its --repeat; WORDS are more
+# words for every part.
 set -u
 
 words() {
@@ -20,6 +21,7 @@ words() {
   skewed) echo find contains assign insert_or_assign find_or_insert dim=8,64 load=0.5,1 keys=uniform,zipf:0.99 ;;
   capacities) echo find find_ptr insert_or_assign dim=8 load=0.5,1 capacity=16Mi,64Mi,128Mi,512Mi ;;
   counters) echo mode=watch ;;
+  skewed_counters) echo "$(words skewed)" keys=zipf:0.99 mode=watch ;;
   *) return 1 ;;
   esac
 }
@@ -49,9 +51,9 @@ run() {
     words "$part" >/dev/null || { echo "there is no part $part" >&2; return 2; }
     read -r -a word < <(echo "$(words "$part")" "${WORDS:-}")
     most=${SECONDS_MOST:-150} through=()
-    if [ "$part" = counters ]; then
-      most=${SECONDS_MOST:-240} through=("${profiler[@]}" --metrics "$(IFS=, && echo "${metrics[*]}")" --log-file "$out/counters.ncu.csv")
-      command -v ncu >/dev/null || { echo "counters: there is no ncu here"; worst=77; continue; }
+    if [[ $part = *counters ]]; then
+      most=${SECONDS_MOST:-240} through=("${profiler[@]}" --metrics "$(IFS=, && echo "${metrics[*]}")" --log-file "$out/$part.ncu.csv")
+      command -v ncu >/dev/null || { echo "$part: there is no ncu here"; worst=77; continue; }
     fi
     timeout -k 5 "$most" "${through[@]}" "$folder/heddle" bench --backend cuda "${word[@]}" ${REPEAT:+--repeat "$REPEAT"} \
       -o "$out/$part.tsv" -o "$out/$part.json" 2>"$out/$part.err" | tee "$out/$part.txt"
@@ -66,14 +68,18 @@ run() {
 # keep OUT GPU COMMIT: a part that did not come back leaves the file that is kept.
 keep() {
   local out=$1 gpu=$2 commit=$3 part to here
+  local -a counted=()
   here=$(cd "$(dirname "$0")" && pwd)
   for part in table batches skewed capacities; do
     to=$here/results/$gpu.$part.tsv
     [ "$part" != table ] || to=$here/results/$gpu.tsv
     [ ! -s "$out/$part.tsv" ] || { echo "# commit $commit; bench/bench.sh run FOLDER OUT $part" && cat "$out/$part.tsv"; } >"$to" || return
   done
-  [ ! -s "$out/counters.ncu.csv" ] ||
-    "$here/counters.py" --head "commit $commit; bench/bench.sh run FOLDER OUT counters" "$out/counters.tsv" "$out/counters.ncu.csv" >"$here/results/$gpu.counters.tsv" || return
+  for part in counters skewed_counters; do
+    [ ! -s "$out/$part.ncu.csv" ] || counted+=("$out/$part.tsv" "$out/$part.ncu.csv")
+  done
+  [ ${#counted[@]} = 0 ] ||
+    "$here/counters.py" --head "commit $commit; bench/bench.sh run FOLDER OUT counters skewed_counters" "${counted[@]}" >"$here/results/$gpu.counters.tsv" || return
   "$here/rows.py" --gpu "$gpu"
 }
 

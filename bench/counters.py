@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # counters.py - one row per point from what `bench.sh run FOLDER OUT counters` brought back: the points in their order (counters.tsv, by
-# `heddle bench mode=watch`) and the kernels that ncu saw (counters.ncu.csv, its raw page).
+# `heddle bench mode=watch`) and the kernels that ncu saw (counters.ncu.csv, its raw page); or from several such pairs.
 #
-#     counters.py [--head TEXT] POINTS.tsv NCU.csv >GPU.counters.tsv
+#     counters.py [--head TEXT] POINTS.tsv NCU.csv [POINTS.tsv NCU.csv ...] >GPU.counters.tsv
 #
 # Before the kernels of a point comes one that does nothing and has as many blocks as the point has a number. Where a call is several
 # kernels, counts are added up, and shares are means by time.
@@ -88,29 +88,16 @@ def shown(value):
     return value if isinstance(value, str) else f"{value:d}" if isinstance(value, int) else f"{value:.4g}" if value >= 1 else f"{value:.3f}"
 
 
-def main():
-    p = argparse.ArgumentParser()
-    p.add_argument("--head", default="")
-    p.add_argument("points")
-    p.add_argument("ncu")
-    o = p.parse_args()
-    lines = open(o.points).read().splitlines()
-    head, *rows = [line.split("\t") for line in lines if line and not line.startswith("#")]
-    points = kernels_of(open(o.ncu).read().splitlines())
-    names = [line.split()[2] for line in lines if line.startswith("# limit ")]
-    limits = {name: counted(points[LIMITS + i], 1) for i, name in enumerate(names) if points.get(LIMITS + i)}
-    ceilings = ceilings_of(limits)
-    about = [line for line in lines if line.startswith("# ") and not line.startswith("# limit")]
-    if o.head:
-        print(f"# {o.head}")
-    print("\n".join(about))
-    print("# one call of each point; ns, instructions of a warp and sectors of 32 bytes are per item; l2 to occupancy are shares of the peak, lanes are active per")
-    print("# instruction, waits is the share of a warp's time in which it waits for memory; places: the share of the floor,")
-    print("# which is all random accesses of an item one after the other, as the limits have them; bound: what of l2, dram, l1, issue and places is nearest to its")
-    print(f"# ceiling, or latency where none is at {NEAR} of it; the ceiling of l2 is that of the limit read_32, of dram that of read, of the others 1")
+def head_of(lines, limits):
+    print("\n".join(line for line in lines if line.startswith("# ") and not line.startswith("# limit")))
     for name, row in limits.items():
         print(f"# limit {name}: l2 {row['l2']:.3f}, dram {row['dram']:.3f}, issue {row['issue']:.3f}")
-    print("\t".join(COLUMNS))
+
+
+def rows_of(lines, points, limits):
+    """A line for each point that was counted."""
+    head, *rows = [line.split("\t") for line in lines if line and not line.startswith("#")]
+    ceilings = ceilings_of(limits)
     for i, cells in enumerate(rows, 1):
         point = dict(zip(head, cells))
         row = counted(points.get(i), int(point["batch"]))
@@ -119,7 +106,32 @@ def main():
             continue
         row["places"] = 1 / (row["ns"] * float(point["floor"]))
         row["bound"] = bound_of(row, ceilings)
-        print("\t".join(shown(row[c]) if c in row else point[c] for c in COLUMNS))
+        yield "\t".join(shown(row[c]) if c in row else point[c] for c in COLUMNS)
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("--head", default="")
+    p.add_argument("files", nargs="+", metavar="POINTS.tsv NCU.csv")
+    o = p.parse_args()
+    if len(o.files) % 2:
+        p.error("every list of points needs what the profiler saw")
+    if o.head:
+        print(f"# {o.head}")
+    rows = []
+    for points_file, ncu in zip(o.files[::2], o.files[1::2]):
+        lines = open(points_file).read().splitlines()
+        points = kernels_of(open(ncu).read().splitlines())
+        names = [line.split()[2] for line in lines if line.startswith("# limit ")]
+        limits = {name: counted(points[LIMITS + i], 1) for i, name in enumerate(names) if points.get(LIMITS + i)}
+        head_of(lines, limits)
+        rows += rows_of(lines, points, limits)
+    print("# one call of each point; ns, instructions of a warp and sectors of 32 bytes are per item; l2 to occupancy are shares of the peak, lanes are active per")
+    print("# instruction, waits is the share of a warp's time in which it waits for memory; places: the share of the floor,")
+    print("# which is all random accesses of an item one after the other, as the limits have them; bound: what of l2, dram, l1, issue and places is nearest to its")
+    print(f"# ceiling, or latency where none is at {NEAR} of it; the ceiling of l2 is that of the limit read_32, of dram that of read, of the others 1")
+    print("\t".join(COLUMNS))
+    print("\n".join(rows))
 
 
 if __name__ == "__main__":

@@ -69,12 +69,17 @@ def cell_of(row, bounds):
     return text + f"; {bound['bound']} (" + ", ".join(f"{name} {100 * float(bound[name]):.0f}" for name in ("l2", "dram", "issue", "occupancy")) + f", lanes {float(bound['lanes']):.0f})"
 
 
+def bounds_of(results):
+    """What was counted, by the keys of a row."""
+    try:
+        return {tuple(r[k] for k in KEY): r for r in results.rows("counters")}
+    except Missing:
+        return {}
+
+
 def rows_text(results, tried):
     rows = results.rows("")
-    try:
-        bounds = {tuple(r[k] for k in KEY): r for r in results.rows("counters")}
-    except Missing:
-        bounds = {}
+    bounds = bounds_of(results)
     goals = [r for r in rows if r["goal"]]
     short = [r for r in goals if is_short(r)]
     text = f"{len(goals) - len(short)} of {len(goals)} goals are met. Of the others:\n"
@@ -133,14 +138,17 @@ def capacities_of(results):
 
 def skewed_of(results):
     worst, parts = None, []
-    rows = results.rows("skewed")
-    for row in rows:
+    bounds = bounds_of(results)
+    for row in results.rows("skewed"):
         if row["keys"] != "zipf:0.99":
             continue
         even = results.rate("skewed", **({k: row[k] for k in KEY} | {"keys": "uniform"}))
         ratio = float(row["rate"]) / even
         worst = ratio if worst is None else min(worst, ratio)
+        bound = bounds.get(tuple(row[k] for k in KEY))
         parts.append(f"{row['operation']} {100 * float(row['hits']):.0f}%, {row['buckets']} bucket{'s' if row['buckets'] == '2' else ''}, dim {row['dim']}, {row['load']}: {ratio:.2f}x")
+        if ratio < 1 and bound:
+            parts[-1] += f" ({bound['bound']}, {bound['kernels']} kernels, l2 {100 * float(bound['l2']):.0f}, dram {100 * float(bound['dram']):.0f}, issue {100 * float(bound['issue']):.0f})"
     if worst is None:
         raise Missing("row of keys=zipf:0.99")
     return 1 - worst, ", ".join(parts)

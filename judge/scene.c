@@ -21,7 +21,7 @@
 enum { GUARD = 128, ALIGN = 128, PINS_MOST = 64 };
 enum { ITEMS_MOST = 1 << 16, ENTRIES_MOST = 1 << 20, MEMORY_MOST = 1 << 28 };
 
-static const uint64_t clock_then = 8; /* scores are drawn around it, so that newcomers are admitted and refused */
+enum { SCORES = 16, CLOCK_THEN = SCORES / 2 /* so that newcomers are admitted and refused; in every other scene all scores are past */ };
 
 /* ---- Memory ------------------------------------------------------------------------------------------------ */
 
@@ -73,7 +73,7 @@ static void plan_all(scene *s, layout *l)
         plan(s, "stage_value", n * v->value_bytes, &l->stage_value[k]);
         plan(s, "segment", HKV_SEGMENTS * 8, &l->segment[k]);
         plan(s, "cursor", HKV_CURSORS * 8, &l->cursor[k]);
-        plan(s, "left_item", 2 * n * 4, &l->left_item[k]);
+        plan(s, "left_item", 3 * n * 4, &l->left_item[k]);
         plan(s, "left_count", HKV_LEFT_COUNTS * 4, &l->left_count[k]);
         if (!sorts(s)) continue;
         plan(s, "fetch_entry", n * 8, &l->fetch_entry[k]);
@@ -161,7 +161,7 @@ static void bring_in(scene *s, hd_rng *g, uint32_t *room, uint64_t key, uint64_t
 static bool fill_table(scene *s, hd_rng *g)
 {
     const hkv_view *v = &s->v;
-    uint64_t mask = scene_value_mask(s->part[0].batch.elem), hot = hd_rng_below(g, 2) ? 4 : 16;
+    uint64_t mask = scene_value_mask(s->part[0].batch.elem), hot = hd_rng_below(g, 2) ? 4 : SCORES;
     uint32_t *room = (uint32_t *)malloc(v->buckets * sizeof *room);
     if (!room) return false;
     for (uint64_t b = 0; b < v->buckets; b++) {
@@ -174,7 +174,7 @@ static bool fill_table(scene *s, hd_rng *g)
     uint64_t left = 0;
     for (uint64_t b = 0; b < v->buckets; b++) left += room[b];
     for (uint64_t tries = 64 * left + 64; tries && left; tries--) {
-        bring_in(s, g, room, hd_rng_below(g, HD_KEY_RESERVED), 16, mask);
+        bring_in(s, g, room, hd_rng_below(g, HD_KEY_RESERVED), SCORES, mask);
         left = 0;
         for (uint64_t b = 0; b < v->buckets && left == 0; b++) left += room[b];
     }
@@ -281,7 +281,7 @@ static hd_status draw_part(scene *s, uint32_t k)
     bool needed = (hd_policy_rows[s->v.policy].flags & HD_SCORES_NEEDED) != 0;
     if (!rule->keyed || (!needed && hd_rng_below(&g, 4) == 0)) b->score = NULL;
     for (uint64_t i = 0; rule->keyed && i < b->n; i++) {
-        score[i] = scene_draw_score(s, &g, 16);
+        score[i] = scene_draw_score(s, &g, SCORES);
         flag[i] = (uint8_t)hd_rng_below(&g, 3);
         scene_draw_bytes(&g, value + i * s->v.value_bytes, s->v.value_bytes, scene_value_mask(b->elem));
     }
@@ -320,7 +320,7 @@ static hd_status shape(scene *s, const hd_case *c)
         return hd_fail(HD_EINVAL, "case: a scene has at most %d entries and %d MiB; this is a large one", ENTRIES_MOST, MEMORY_MOST >> 20);
     if (c->batch > ITEMS_MOST) return hd_fail(HD_EINVAL, "case: a scene has at most %d items", ITEMS_MOST);
     hkv_split(v, c->tiers, c->near_bytes);
-    s->clock = clock_then;
+    s->clock = c->seed % 2 ? SCORES : CLOCK_THEN;
     s->epoch = 1;
     return HD_OK;
 }
@@ -331,6 +331,14 @@ static uint32_t predicate_of(const hd_batch *b)
     if (judge_ops[b->op].predicate)
         for (p = 0; p < HD_PREDICATE_COUNT && strcmp(hd_predicate_rows[p].name, b->pred) != 0;) p++;
     return p;
+}
+
+/* Whether no score that is there could be taken for one of this batch. */
+static bool times_tell(const scene *s, const hkv_args *a)
+{
+    bool tell = a->policy_flags & HD_SCORE_IS_TIME;
+    for (uint64_t e = 0; e < hkv_capacity(&s->v) && tell; e++) tell = !s->v.digest[e] || *hkv_score_at(&s->v, e) - a->clock >= a->n;
+    return tell;
 }
 
 void scene_make_args(scene *s, uint32_t k)
@@ -362,6 +370,7 @@ void scene_make_args(scene *s, uint32_t k)
     a->pred_arg[1] = b->pred_arg[1];
     a->clock = s->clock + (k ? s->part[0].batch.n : 0);
     a->per_item = 1;
+    a->times_tell = times_tell(s, a);
     a->outcome = b->outcome;
     a->value_out = (uint8_t *)b->value_out;
     a->score_out = b->score_out;
@@ -390,6 +399,7 @@ static void place_part(scene *s, uint32_t k, const layout *l)
     a->segment = words_at(s, l->segment[k]);
     a->cursor = words_at(s, l->cursor[k]);
     a->left_item = halves_at(s, l->left_item[k]);
+    a->left_place = a->left_item + 2 * (p->batch.n + 1);
     a->left_count = halves_at(s, l->left_count[k]);
     memset(a->left_count, 0, HKV_LEFT_COUNTS * 4);
     memset(a->tally, 0, HD_OUTCOME_COUNT * 8);

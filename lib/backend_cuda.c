@@ -186,7 +186,7 @@ static hd_status take_all(cuda *c)
         { "table: window of fetches", &fetch_rank, fetches, sizeof *r->fetch_rank, AS_IT_COMES },
         { "table: window of fetches", &fetch_order, fetches, sizeof *r->fetch_order, AS_IT_COMES },
         { "table: window of fetches", &fetch_count, hkv_fetch_counts(&c->info), sizeof *r->fetch_count, 0 },
-        { "table: window of passes", &left_item, 2 * hkv_left_window(&c->info), sizeof *r->left_item, AS_IT_COMES },
+        { "table: window of passes", &left_item, 3 * hkv_left_window(&c->info), sizeof *r->left_item, 0 },
     };
     enum { PIECES = sizeof all / sizeof *all };
     hd_status status = HD_OK;
@@ -445,7 +445,7 @@ static hkv_launcher launcher_on(on_stream *o)
 static hd_status make_empty(cuda *c)
 {
     hd_batch b;
-    hd_when when = { 0, 0, 0 };
+    hd_when when = { 0, 0, 0, false };
     memset(&b, 0, sizeof b);
     b.op = HD_OP_CLEAR;
     on_stream o = { c, NULL, &b };
@@ -493,6 +493,7 @@ static hd_status run_batch(cuda *c, uint32_t row, const hd_batch *b, hd_when whe
     hd_visit v = { b->stream, hd_op_row_of(b->op)->role, lists(b, &a), 0, NULL };
     hd_status status = used ? ASK(c, "batch: its arrays", owns, all[0].here, &theirs) : HD_OK;
     if (!status) status = ASK(c, "batch: its stream", records, b->stream, &v.recording);
+    if (v.recording) a.times_tell = false; /* it will be run again, at the same times */
     if (status) return status;
     return theirs ? put_batch(c, row, b, &a, &v) : put_with_arrays(c, row, b, &a, &v, all, used);
 }

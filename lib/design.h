@@ -21,6 +21,7 @@ typedef struct hd_when {
     uint64_t clock;    /* item i happens at clock + i x per_item */
     uint64_t per_item; /* 1: logical clock; 0: the device's      */
     uint32_t epoch;
+    bool own;          /* nobody else's times, and no score so far, are among its items' */
 } hd_when;
 
 typedef struct hd_design {

@@ -186,7 +186,8 @@ static hd_status open_column(const hd_seams *s, const char *path, int section, r
     return status ? status : enter_section(r, h, section);
 }
 
-static hd_status fill_from(const hd_design *design, void *state, const hd_snapshot_header *h, reader *column, uint8_t *value)
+/* ahead: whether a score is one that the clock has still to come to, as other clocks have left them. */
+static hd_status fill_from(const hd_design *design, void *state, const hd_snapshot_header *h, reader *column, uint8_t *value, bool *ahead)
 {
     uint64_t capacity = h->buckets * h->slots, entries = 0;
     uint8_t bits = 0;
@@ -198,6 +199,7 @@ static hd_status fill_from(const hd_design *design, void *state, const hd_snapsh
         if ((status = get(&column[HD_SECTION_KEYS], &e.key, 8))) return status;
         if ((status = get(&column[HD_SECTION_SCOR], &e.score, 8))) return status;
         if ((status = get(&column[HD_SECTION_VALS], value, h->value_bytes))) return status;
+        if (e.score >= h->clock) *ahead = true;
         if (!design->put_at(state, &e))
             return hd_fail(HD_ECORRUPT, "%s: entry %" PRIu64 ", key %" PRIu64 ", cannot be in slot %" PRIu64, column[0].path, entries - 1, e.key, e.slot);
     }
@@ -208,7 +210,7 @@ static hd_status fill_from(const hd_design *design, void *state, const hd_snapsh
 }
 
 /* Fills an empty state of the file's own shape. The sums are verified once more: the file may have changed. */
-static hd_status fill(const hd_design *design, void *state, const hd_seams *s, const char *path, const hd_snapshot_header *verified)
+static hd_status fill(const hd_design *design, void *state, const hd_seams *s, const char *path, const hd_snapshot_header *verified, bool *ahead)
 {
     reader column[HD_SECTION_COUNT];
     hd_snapshot_header h = *verified;
@@ -218,7 +220,7 @@ static hd_status fill(const hd_design *design, void *state, const hd_seams *s, c
     for (; open < HD_SECTION_COUNT && !status; open++) status = open_column(s, path, open, &column[open], &h);
     if (!status && memcmp(&h, verified, sizeof h) != 0) status = hd_fail(HD_ECORRUPT, "%s: changed while it was read", path);
     if (!status) status = hd_take(s, "load: value", 1, h.value_bytes ? h.value_bytes : 1, &value);
-    if (!status) status = fill_from(design, state, &h, column, (uint8_t *)value);
+    if (!status) status = fill_from(design, state, &h, column, (uint8_t *)value, ahead);
     hd_give(s, value, 1, h.value_bytes ? h.value_bytes : 1);
     while (open > 0) close_reader(&column[--open]);
     return status;
@@ -276,14 +278,14 @@ static bool same_shape(const hd_info *a, const hd_info *b)
 }
 
 /* A new state of the table's shape with the file's entries. */
-static hd_status load_state(hd_table *t, const char *path, const hd_snapshot_header *h, void **state, uint64_t *dropped)
+static hd_status load_state(hd_table *t, const char *path, const hd_snapshot_header *h, void **state, uint64_t *dropped, bool *ahead)
 {
     hd_info shape = file_shape(t, h);
     void *as_saved;
     hd_status status = t->design->open(&shape, &t->seams, &as_saved);
     if (status) return status;
     status = hd_stage(t->design, as_saved, true);
-    if (!status) status = fill(t->design, as_saved, &t->seams, path, h);
+    if (!status) status = fill(t->design, as_saved, &t->seams, path, h, ahead);
     if (!status && same_shape(&shape, &t->info) && !(status = hd_settle(t->design, as_saved, true))) {
         *state = as_saved;
         return HD_OK;
@@ -305,17 +307,19 @@ static hd_status load(hd_table *t, const char *path, uint64_t *dropped)
 {
     hd_snapshot_header h;
     void *state;
+    bool ahead = false;
     hd_status status = verify_file(&t->seams, path, &h);
     if (status) return status;
     if (strcmp(h.design, t->info.design) != 0) return hd_fail(HD_EINVAL, "design: %s has %s, the table %s", path, h.design, t->info.design);
     if (strcmp(h.policy, t->info.policy) != 0) return hd_fail(HD_EINVAL, "policy: %s has %s, the table %s", path, h.policy, t->info.policy);
     if (h.value_bytes != t->info.value_bytes)
         return hd_fail(HD_EINVAL, "value_bytes: %s has %" PRIu32 ", the table %" PRIu32, path, h.value_bytes, t->info.value_bytes);
-    status = load_state(t, path, &h, &state, dropped);
+    status = load_state(t, path, &h, &state, dropped, &ahead);
     if (status) return status;
     if ((status = hd_late_tally(t))) return t->design->close(state, &t->seams), status;
     t->design->close(t->state, &t->seams);
     t->state = state;
+    t->scores_ahead = ahead;
     atomic_store(&t->clock, h.clock);
     atomic_store(&t->epoch, h.epoch);
     atomic_store(&t->entries, h.size);

@@ -15,10 +15,11 @@
 /* Takes the batch's ticks: n for a keyed batch, none for a table-wide one. */
 static hd_when tick(hd_table *t, const hd_batch *b, const hd_op_row *row)
 {
-    hd_when when = { 0, 1, atomic_load(&t->epoch) };
+    hd_when when = { 0, 1, atomic_load(&t->epoch), false };
     uint64_t ticks = hd_op_is_keyed(row) ? b->n : 0;
     if (t->info.clock == HD_CLOCK_LOGICAL) {
         when.clock = atomic_fetch_add(&t->clock, ticks);
+        when.own = !t->scores_ahead;
     } else {
         when.clock = t->seams.time.now_ns(t->seams.time.self);
         when.per_item = 0;

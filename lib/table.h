@@ -17,6 +17,7 @@ struct hd_table {
     hd_info info;  /* written only under the lock as inserter      */
     void *state;   /* the design's; likewise                       */
     uint32_t policy_flags;
+    bool scores_ahead; /* of the logical clock, some of a loaded file's; likewise */
     _Atomic uint64_t entries; /* about: what the counters tell; for kernel_pick */
     _Atomic uint64_t clock, batches, outcome[HD_OUTCOME_COUNT], op[HD_OP_COUNT_];
     _Atomic uint32_t epoch;

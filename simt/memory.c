@@ -207,17 +207,38 @@ static uint64_t start_of(const simt_machine *m, uint64_t item)
     return 0;
 }
 
+static simt_ticket_record ticket_of(simt_machine *m, const char *site, uint64_t item, uint32_t what, uint64_t a, uint64_t b)
+{
+    simt_ticket_record t = { item, a, b, what, m->now->warp->block->of->stream, start_of(m, item) };
+    if (m->config.trace) event_note(m, site, "takes effect", NULL, 0, item, what);
+    return t;
+}
+
 void simt_host_ticket(const char *site, uint64_t item, uint32_t what, uint64_t a, uint64_t b, bool with_last_store)
 {
     simt_machine *m = simt_current;
     lane *l = m->now;
     if (m->config.quiet) return;
-    simt_ticket_record t = { item, a, b, what, l->warp->block->of->stream, start_of(m, item) };
-    if (m->config.trace) event_note(m, site, "takes effect", NULL, 0, item, what);
+    simt_ticket_record t = ticket_of(m, site, item, what, a, b);
     if (with_last_store && l->stores_n) {
         l->stores[l->stores_n - 1].ticketed = true;
         l->stores[l->stores_n - 1].ticket = t;
     } else {
         vec_push(m, &m->tickets, &t);
     }
+}
+
+/* Where the other's is still in a store buffer, it comes later anyway. */
+void simt_host_ticket_before(const char *site, uint64_t item, uint32_t what, uint64_t a, uint64_t b, uint64_t other)
+{
+    simt_machine *m = simt_current;
+    if (m->config.quiet) return;
+    simt_ticket_record t = ticket_of(m, site, item, what, a, b);
+    if (!vec_push(m, &m->tickets, &t)) return;
+    simt_ticket_record *all = (simt_ticket_record *)m->tickets.p;
+    size_t last = m->tickets.n - 1, at = last;
+    while (at && !(all[at - 1].item == other && all[at - 1].stream == t.stream)) at--;
+    if (!at--) return;
+    memmove(all + at + 1, all + at, (last - at) * sizeof *all);
+    all[at] = t;
 }

@@ -32,8 +32,9 @@
  *   pure         simt_ffs(x): 1 + lowest set bit, 0 for 0   simt_popc(x)   simt_eq4(a, b): 0xff in each equal byte
  *   progress     simt_backoff(ns): every unbounded loop calls it
  *   host only    simt_ticket(item, what, a, b): the item takes effect here; simt_ticket_store(...): ... when the lane's
- *                last store becomes visible; simt_started(item); simt_join(): control flow joins here. On CUDA
- *                they are nothing, unless HD_TICKETS is defined, which gives tickets a global counter.
+ *                last store becomes visible; simt_ticket_before(item, what, a, b, other): ... just before item `other` of the
+ *                same stream did, or will; simt_started(item); simt_join(): control flow joins here. On CUDA they are
+ *                nothing, unless HD_TICKETS is defined, which gives tickets a global counter.
  *   loops        SIMT_UNROLL, SIMT_UNROLL_BY(n), SIMT_ROLLED before a loop: what becomes of it on CUDA
  *   kernels      SIMT_KERNEL(name, args_type, a) { ... }   a by value; SIMT_FN marks functions of kernel text
  *

@@ -291,6 +291,7 @@ SIMT_FN void simt_backoff(uint32_t ns) { __nanosleep(ns); }
 SIMT_FN void simt_no_ticket(uint64_t, uint32_t, uint64_t, uint64_t) {}
 #define simt_ticket(item, what, a, b) (false ? simt_no_ticket((item), (what), (a), (b)) : (void)0)
 #define simt_ticket_store(item, what, a, b) simt_ticket((item), (what), (a), (b))
+#define simt_ticket_before(item, what, a, b, other) (false ? simt_no_ticket((item), (what), (a), (b) + (other)) : (void)0)
 
 #else
 
@@ -298,6 +299,7 @@ SIMT_FN void simt_no_ticket(uint64_t, uint32_t, uint64_t, uint64_t) {}
  * what happened under it; between locks it is one of the possible orders, up to the time from step to draw. */
 typedef struct simt_ticket_row {
     uint64_t item, what, a, b;
+    uint64_t before; /* whose row this one should stand before, wherever it was drawn; UINT64_MAX: where it stands */
 } simt_ticket_row;
 
 typedef struct simt_ticket_book {
@@ -308,14 +310,15 @@ typedef struct simt_ticket_book {
 
 static __device__ simt_ticket_book simt_book; /* cudaMemcpyToSymbol sets it */
 
-SIMT_FN void simt_ticket(uint64_t item, uint32_t what, uint64_t a, uint64_t b)
+SIMT_FN void simt_ticket_before(uint64_t item, uint32_t what, uint64_t a, uint64_t b, uint64_t before)
 {
     if (!simt_book.drawn) return;
     uint64_t k = simt_add_u64(simt_book.drawn, 1, SIMT_RELAXED);
     if (k >= simt_book.rows) return;
-    simt_ticket_row r = { item, what, a, b };
+    simt_ticket_row r = { item, what, a, b, before };
     simt_book.row[k] = r;
 }
+#define simt_ticket(item, what, a, b) simt_ticket_before((item), (what), (a), (b), UINT64_MAX)
 #define simt_ticket_store(item, what, a, b) simt_ticket((item), (what), (a), (b))
 
 #endif

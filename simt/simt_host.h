@@ -81,6 +81,7 @@ void simt_host_copy16(const char *site, uint32_t kind, void *shared, const void 
 void simt_host_copy_commit(const char *site);
 void simt_host_copy_wait(const char *site, uint32_t groups);
 void simt_host_ticket(const char *site, uint64_t item, uint32_t what, uint64_t a, uint64_t b, bool with_last_store);
+void simt_host_ticket_before(const char *site, uint64_t item, uint32_t what, uint64_t a, uint64_t b, uint64_t other);
 void simt_host_started(uint64_t item);
 void simt_host_join(const char *site);
 
@@ -232,6 +233,7 @@ SIMT_FN uint32_t simt_eq4(uint32_t a, uint32_t b)
 #define simt_backoff(ns) ((void)(ns), simt_host_backoff(SIMT_SITE))
 #define simt_ticket(item, what, a, b) simt_host_ticket(SIMT_SITE, (item), (what), (a), (b), false)
 #define simt_ticket_store(item, what, a, b) simt_host_ticket(SIMT_SITE, (item), (what), (a), (b), true)
+#define simt_ticket_before(item, what, a, b, other) simt_host_ticket_before(SIMT_SITE, (item), (what), (a), (b), (other))
 #define simt_started(item) simt_host_started(item)
 #define simt_join() simt_host_join(SIMT_SITE)
 

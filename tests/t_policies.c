@@ -238,6 +238,7 @@ static uint32_t refuted(uint32_t policy)
             if (score < old) gone |= HD_MONOTONE;
             if (hd_on_insert(policy, in) < hd_admission(policy, in)) gone |= HD_SCORE_ADMITS;
             if (score != hd_on_hit(policy, some_u64(&random), in)) gone |= HD_ORDER_FREE;
+            if (score != in.now || hd_on_insert(policy, in) != in.now) gone |= HD_SCORE_IS_TIME;
             other.given = some_u64(&random);
             if (score != hd_on_hit(policy, old, other) || hd_on_insert(policy, in) != hd_on_insert(policy, other)
                 || hd_admission(policy, in) != hd_admission(policy, other))
@@ -258,6 +259,7 @@ static void flags(void **state)
         check(!(gone & HD_MONOTONE) == !!(row->flags & HD_MONOTONE), "MONOTONE is %s", gone & HD_MONOTONE ? "claimed, and refuted" : "not claimed, and holds");
         check(!(gone & HD_ORDER_FREE) == !!(row->flags & HD_ORDER_FREE), "ORDER_FREE is %s", gone & HD_ORDER_FREE ? "claimed, and refuted" : "not claimed, and holds");
         check(!(gone & HD_SCORE_ADMITS) == !!(row->flags & HD_SCORE_ADMITS), "SCORE_ADMITS is %s", gone & HD_SCORE_ADMITS ? "claimed, and refuted" : "not claimed, and holds");
+        check(!(gone & HD_SCORE_IS_TIME) == !!(row->flags & HD_SCORE_IS_TIME), "SCORE_IS_TIME is %s", gone & HD_SCORE_IS_TIME ? "claimed, and refuted" : "not claimed, and holds");
         check(!!(gone & HD_SCORES_USED) == !!(row->flags & HD_SCORES_USED), "SCORES_USED is wrong");
     }
 }

@@ -13,8 +13,9 @@
  *   segment   plus one, how many entries each part of a range lists, while a list is made; at rest 0, as is what is drawn.
  *   fetch     find puts off what is far, and it is fetched by two more launches, in the order of the addresses (fetch.h). A window of items at
  *             a time: what item i waits for is said at i - first. fetch_entry is NULL where far values are read as they come.
- *   left      a batch whose keys may repeat runs in passes (passes.h): which items of a window each leaves to the next, and how many; at rest
- *             the first count is 0. left_item is NULL where such a batch is one launch.
+ *   left      a batch whose keys may repeat runs in passes (passes.h): which items of a window each leaves to the next, how many, and where
+ *             those that are left over by the absent are among them; at rest the first count is 0. left_item is NULL where such a batch
+ *             is one launch.
  *
  * In flight: in a bucket whose lock is free, HKV-1 to HKV-4 hold for every entry whose key is not HD_KEY_LOCKED. In one that
  * is held they hold for such entries too, except through store buffers: the key is taken away first and put in place last.
@@ -61,6 +62,8 @@ typedef struct hkv_args {
     uint64_t holder, start;
     uint64_t pred_arg[2];
     uint64_t clock, per_item; /* item i happens at clock + i x per_item */
+    bool times_tell;          /* scores are times, per_item is 1, and a score of [clock, clock + n) is what an item of this batch, of this very
+                                 run of it, wrote */
 
     uint8_t *outcome;
     uint8_t *value_out;
@@ -87,6 +90,7 @@ typedef struct hkv_args {
 
     uint32_t pass;
     uint32_t *left_item;   /* (2, left_window): less first */
+    uint32_t *left_place;  /* (left_window): where an item is in what the absent left, if it is there; else anything */
     uint32_t *left_count;  /* (HKV_LEFT_COUNTS): of the passes in their order */
     uint64_t left_window;  /* items */
 } hkv_args;

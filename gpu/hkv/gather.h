@@ -16,7 +16,8 @@
  *   else            all under the locks of the key's buckets: pins, accum_or_assign, and where scores may fall, by the policy, or because
  *                   two items of one key come in another order; and in dual mode, where two items of one key might each take a bucket
  *
- * Where keys may repeat, an upsert runs in passes (passes.h), and "present" and "absent" are two of them.
+ * Where keys may repeat, an upsert runs in passes (passes.h), and "present" and "absent" are two of them. Where scores are times, the score
+ * beside the key says whether an item of this batch has written already; whoever comes later takes effect just before that one, and writes nothing.
  *
  * An item takes effect when it claims. A lane that is done takes the warp's next item, so that one that has to wait keeps none
  * of its neighbours. slots.pml is this as a model.
@@ -358,6 +359,25 @@ SIMT_FN bool hkv_replaces(const hkv_args *a)
     return (a->op == HD_OP_ASSIGN || hkv_passes_present(a)) && (a->policy_flags & HD_ORDER_FREE);
 }
 
+/* Whether the score that was read says that another item of this launch has been here, o->score - a->clock. In the second pass over the
+ * present it may also say who brought the key in: before that, nobody found it. */
+SIMT_FN bool hkv_gather_outdone(const hkv_args *a, const hkv_one *o)
+{
+    uint64_t by = o->score - a->clock;
+    if (!a->times_tell || a->distinct || by < a->first || by >= a->last) return false;
+    return a->pass != HKV_PRESENT_AGAIN || hkv_absent_left(a, by);
+}
+
+/* So nothing is written: this item took effect just before that one, and nothing is left of it. Who comes often is read, not claimed: reads
+ * of one place go on side by side, writes one by one. */
+SIMT_FN void hkv_gather_precede(const hkv_args *a, hkv_one *o, hkv_rule r)
+{
+    simt_ticket_before(o->i, r.found, 0, o->entry, o->score - a->clock);
+    o->outcome = r.found;
+    o->score = a->clock + o->i;
+    hkv_value_goes_out(a, o);
+}
+
 /* Where nobody comes or goes, an entry that had the key a moment ago and is being replaced now is replaced by an item of the same key,
  * of this batch or of one beside it. That takes effect when it publishes: this one did so just before. However often a key comes, its
  * items do not queue up. */
@@ -372,9 +392,15 @@ SIMT_FN void hkv_gather_found(const hkv_args *a, uint32_t family, uint32_t locki
 {
     hkv_rule r = hkv_rule_of(a, o->i);
     bool pinned = hkv_is_pinned(a, o->key); /* then nobody changes it, and it need not be claimed */
+    if (family == HKV_UPDATE && !pinned && (hkv_rates_only(a) || hkv_replaces(a))) {
+        if (a->v.step == 1) o->score = simt_ldrlx_u64(hkv_score_at(&a->v, o->entry));
+        if (hkv_gather_outdone(a, o)) {
+            hkv_gather_precede(a, o, r);
+            return;
+        }
+    }
     if (family == HKV_UPDATE && !pinned && hkv_rates_only(a)) {
         o->outcome = r.found;
-        if (a->v.step == 1) o->score = simt_ldrlx_u64(hkv_score_at(&a->v, o->entry));
         hkv_rescore(a, o);
         hkv_value_goes_out(a, o);
         simt_strlx_u64(hkv_score_at(&a->v, o->entry), o->score);

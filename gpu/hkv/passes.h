@@ -36,6 +36,13 @@ SIMT_FN uint64_t hkv_pass_item(const hkv_args *a, uint32_t passed, uint64_t k)
     return k < passed ? a->first + simt_ld_u32(hkv_left_by(a, a->pass - 1) + k) : a->last;
 }
 
+/* Whether the absent left item i. Places that nobody wrote are anything: only one that leads back to its item counts. */
+SIMT_FN bool hkv_absent_left(const hkv_args *a, uint64_t i)
+{
+    uint32_t n = (uint32_t)(i - a->first), place = simt_ld_u32(a->left_place + n);
+    return place < hkv_passed(a) && simt_ld_u32(hkv_left_by(a, HKV_ABSENT) + place) == n;
+}
+
 /* The lanes' items that are left to the next pass. */
 SIMT_FN void hkv_pass_leave(simt_tile w, const hkv_args *a, hkv_one *o)
 {
@@ -45,6 +52,7 @@ SIMT_FN void hkv_pass_leave(simt_tile w, const hkv_args *a, hkv_one *o)
     if (w.rank == 0) at = simt_add_u32(a->left_count + a->pass - HKV_PRESENT, simt_popc(who), SIMT_RELAXED);
     at = simt_shfl_u32(w, at, 0) + hkv_place_among(w, who);
     if (leaves) simt_st_u32(hkv_left_by(a, a->pass) + at, (uint32_t)(o->i - a->first));
+    if (leaves && a->pass == HKV_ABSENT) simt_st_u32(a->left_place + (o->i - a->first), at);
     if (leaves) o->outcome = HKV_NO_ITEM;
     simt_join();
 }
