@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * entry.c - a target as a program of its own, by -DFUZZ_ONE=NAME: for libFuzzer, for AFL++, and, with -DFUZZ_MAIN, for neither: then the files
- * of the command line, or standard input, are run once; --words prints the target's dictionary, --most the bytes of its longest input. What is wrong ends
- * the process by abort, as fuzzers want it.
+ * entry.c - a target as a program of its own, by -DFUZZ_ONE=NAME: for libFuzzer, for AFL++'s driver, and, with -DFUZZ_MAIN, for neither:
+ * then the files of the command line, or standard input, are run once, or what afl-fuzz feeds; --words prints the target's dictionary, --most
+ * the bytes of its longest input. What is wrong ends the process by abort, as fuzzers want it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,10 +31,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 
 #ifdef FUZZ_MAIN
 
-#ifdef __AFL_FUZZ_TESTCASE_LEN
-__AFL_FUZZ_INIT();
-#endif
-
 static int run_file(const char *path)
 {
     static uint8_t bytes[1 << 20];
@@ -44,6 +40,29 @@ static int run_file(const char *path)
     if (path) fclose(f);
     return LLVMFuzzerTestOneInput(bytes, n);
 }
+
+/* Standard input. Under afl-fuzz: what it puts into shared memory, 10,000 inputs a process. */
+#ifdef __AFL_FUZZ_TESTCASE_LEN
+#include <unistd.h> /* read() in AFL++'s macro */
+__AFL_FUZZ_INIT();
+
+static int run_fed(void)
+{
+    __AFL_INIT();
+    const uint8_t *shared = __AFL_FUZZ_TESTCASE_BUF; /* which is known only now */
+    while (__AFL_LOOP(10000)) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion" /* AFL++'s macro keeps what read() gives in 32 bits */
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+        size_t n = __AFL_FUZZ_TESTCASE_LEN;
+#pragma GCC diagnostic pop
+        LLVMFuzzerTestOneInput(shared, n);
+    }
+    return 0;
+}
+#else
+static int run_fed(void) { return run_file(NULL); }
+#endif
 
 /* What mutations may put in, as a dictionary for libFuzzer and AFL++. */
 static int print_words(const char *const *word)
@@ -61,14 +80,7 @@ int main(int argc, char **argv)
     int failed = 0;
     if (argc == 2 && strcmp(argv[1], "--words") == 0) return print_words((&ROW(FUZZ_ONE))->word);
     if (argc == 2 && strcmp(argv[1], "--most") == 0) return printf("%zu\n", (&ROW(FUZZ_ONE))->most) < 0;
-#ifdef __AFL_FUZZ_TESTCASE_LEN
-    __AFL_INIT();
-    const uint8_t *shared = __AFL_FUZZ_TESTCASE_BUF;
-    if (argc < 2)
-        while (__AFL_LOOP(10000)) LLVMFuzzerTestOneInput(shared, (size_t)__AFL_FUZZ_TESTCASE_LEN);
-#else
-    if (argc < 2) failed = run_file(NULL);
-#endif
+    if (argc < 2) failed = run_fed();
     for (int i = 1; i < argc; i++) failed |= run_file(argv[i]);
     return failed;
 }
