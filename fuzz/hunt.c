@@ -19,6 +19,7 @@
 #include "fuzz/mutate.h"
 #include "lib/error.h"
 #include "lib/seam.h"
+#include "simt/sanitizer.h"
 
 enum { CHILD_RUNS = 20000, CHILD_NS = 500 * 1000 * 1000, TRIES = 4000, INPUT_SECONDS = 60 };
 
@@ -114,6 +115,7 @@ static bool child(const hunter *x, uint64_t from, uint64_t to, const uint8_t *by
             x->b->wrong = !judge(x, bytes, n);
             x->b->done = true;
         }
+        HD_COUNTED();
         _exit(0);
     }
     while (waitpid(pid, status, 0) < 0)
@@ -276,6 +278,7 @@ void fuzz_tell(const fuzz_target *t, const uint8_t *bytes, size_t n, char *text,
         quiet();
         alarm(INPUT_SECONDS);
         t->tell(bytes, n, shared, room);
+        HD_COUNTED();
         _exit(0);
     }
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * sanitizer.h - HD_ASAN, HD_TSAN, HD_MSAN: this is compiled for the address, the thread or the memory sanitizer. clang and gcc say it differently.
+ * HD_COVERAGE: what runs is counted.
  */
 #ifndef HD_SANITIZER_H
 #define HD_SANITIZER_H
@@ -29,6 +30,14 @@
 #define HD_WRITTEN(p, bytes) __msan_unpoison((p), (bytes))
 #else
 #define HD_WRITTEN(p, bytes) ((void)0)
+#endif
+
+/* Before _exit, which writes no counts. */
+#ifdef HD_COVERAGE
+extern void __gcov_dump(void);
+#define HD_COUNTED() __gcov_dump()
+#else
+#define HD_COUNTED() ((void)0)
 #endif
 
 #endif

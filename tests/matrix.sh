@@ -10,8 +10,8 @@
 #   nothread    no OpenMP at all
 #   asan-gcc    address, undefined, leaks                asan-clang  the same by another compiler
 #   valgrind    programs, memcheck, fewer rounds         tsan        programs, clang, libomp with Archer: races
-#   msan        programs of the core alone, clang, no OpenMP: bytes that nobody wrote. What reads through zstd, zlib or jansson is left
-#               out: they are not built so, and what they write counts as unwritten
+#   msan        programs of the core alone, clang, no OpenMP: bytes that nobody wrote. What reads JSON is left out: jansson is not built so, and
+#               what it writes counts as unwritten
 #   cppcheck, clang-tidy, fanalyzer, shellcheck          nothing is built: tests/analyse.sh
 #
 # MATRIX_KEEP=1 keeps the folders; MATRIX_JOBS (default: the processors) is make's -j.
@@ -26,8 +26,8 @@ trap '[ -n "${MATRIX_KEEP:-}" ] && echo "kept: $work" || rm -rf "$work"' EXIT
 first() { local name; for name; do command -v "$name" && return; done; }
 gcc=$(first gcc-12 gcc)
 clang=$(first clang-14 clang)
-core=$(printf 'tests/%s ' t_accept t_accum t_alloc t_api t_damage t_device t_device_faults t_grow t_hash t_kernels t_lru t_misuse t_oracle t_poison t_policies \
-  t_random t_reshape t_small t_snapshot t_tiers t_walk)
+core=$(printf 'tests/%s ' t_accept t_accum t_alloc t_api t_backend t_calls t_case t_damage t_device t_device_faults t_graph t_grow t_hash t_judge_memory t_kernels t_lock_streams \
+  t_lock_word t_locks t_lru t_misuse t_oracle t_poison t_policies t_random t_reshape t_simt t_small t_snapshot t_threads t_tiers t_trace_csv t_walk)
 programs="TESTS=\$(check_PROGRAMS)"
 memcheck="valgrind -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite --show-leak-kinds=definite"
 

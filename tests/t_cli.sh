@@ -178,7 +178,8 @@ done
 
 (ulimit -f 8; heddle gen uniform:1000 --requests 100k -o large.csv) >"$work/out" 2>"$work/err"
 code=$?
-if [ $code = 4 ] && [ "$(wc -l <"$work/err")" = 1 ] && ! ls large.csv* >/dev/null 2>&1; then pass 'a file larger than may be: exit 4, and no part is left'
+# What counts lines that run cannot write its counts either, and says so.
+if [ $code = 4 ] && [ "$(grep -vc '^libgcov ' "$work/err")" = 1 ] && ! ls large.csv* >/dev/null 2>&1; then pass 'a file larger than may be: exit 4, and no part is left'
 else fail 'a file larger than may be: exit 4, and no part is left' "exit code $code: $(ls -d large.csv* 2>/dev/null)"; fi
 if [ -w /dev/full ]; then
   heddle list >/dev/full 2>"$work/err"

@@ -619,12 +619,37 @@ static void speed(void **state)
     free(out);
 }
 
+/* How a table runs is for those tables only that run on the host machine, and for whole warps. */
+static void settings_are_checked(void **state)
+{
+    (void)state;
+    hd_config c = hd_config_default();
+    simt_config m = simt_config_default();
+    hd_table *ref, *host;
+    c.backend = "ref";
+    must(hd_open(&c, &ref));
+    c.backend = "host";
+    must(hd_open(&c, &host));
+    must_fail(hd_host_configure(ref, &m), HD_EINVAL, "host machine");
+    must_fail(hd_host_configure(NULL, &m), HD_EINVAL, "host machine");
+    must_fail(hd_host_configure(host, NULL), HD_EINVAL, "config: NULL");
+    must_fail(hd_host_draw_tickets(ref), HD_EINVAL, "host machine");
+    must_fail(hd_host_lanes(ref, 1, 32), HD_EINVAL, "host machine");
+    must_fail(hd_host_lanes(host, 1, 33), HD_EINVAL, "whole warps");
+    must_fail(hd_host_lanes(host, 1, 1056), HD_EINVAL, "of one block");
+    must(hd_host_lanes(host, 1, 1024));
+    check(hd_host_machine(host) && !hd_host_machine(ref) && !hd_host_machine(NULL), "a machine where there is none");
+    check(hd_host_kernel(0) && hd_host_kernel(HKV_KERNELS - 1) && !hd_host_kernel(HKV_KERNELS), "a kernel beyond the last");
+    hd_close(ref);
+    hd_close(host);
+}
+
 int main(void)
 {
     static const struct CMUnitTest of_each[] = {
         cmocka_unit_test(in_order), cmocka_unit_test(in_any_order), cmocka_unit_test(conserves), cmocka_unit_test(duplicates),
         cmocka_unit_test(sectors), cmocka_unit_test(speed),
     };
-    static const struct CMUnitTest of_all[] = { cmocka_unit_test(select_is_pure), cmocka_unit_test(choice_is_told), cmocka_unit_test(miss_is_one_line) };
+    static const struct CMUnitTest of_all[] = { cmocka_unit_test(select_is_pure), cmocka_unit_test(choice_is_told), cmocka_unit_test(miss_is_one_line), cmocka_unit_test(settings_are_checked) };
     return variants_run(of_each, sizeof of_each / sizeof *of_each, of_all, sizeof of_all / sizeof *of_all);
 }

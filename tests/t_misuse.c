@@ -124,6 +124,7 @@ static void sizes_and_names(hd_op op)
     b = good(op);
     b.kernel = "tlpv9", refused(b, "kernel", "unknown kernel");
     b.kernel = "", refused(b, "kernel", "empty kernel");
+    if (!strcmp(test_backend("ref"), "ref")) b.kernel = "tlpv2", refused(b, "does not run on backend ref; there are ref", "another backend's kernel");
     b = good(op);
     if (!(hd_op_row_of(op)->needs & HD_RANGE)) return;
     b.start = 33, refused(b, "start", "start beyond the capacity");

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "judge/arrays.h"
+#include "judge/borrow.h"
 #include "judge/oracle.h"
 #include "judge/rules.h"
 #include "judge/victims.h"
@@ -602,11 +603,110 @@ static void sums_agree(void **state)
     }
 }
 
+/* ---- Callers' arrays ---------------------------------------------------------------------------------------------- */
+
+static void objects(trial *t, const char *word)
+{
+    const char *wrong = judge_arrays_check(&t->arrays, &t->b);
+    check(wrong && strstr(wrong, word), "%s: %s", hd_op_name(t->b.op), wrong ? wrong : "no objection");
+}
+
+/* One bit of one byte, and back again. */
+static void flip(trial *t, uint8_t *p, const char *word)
+{
+    *p ^= 1;
+    objects(t, word);
+    *p ^= 1;
+}
+
+/* Whatever a batch has no business with is missed when it changes: around each array, inputs, outputs of items that delivered nothing, what lies
+ * behind a list. */
+static void arrays_are_watched(void **state)
+{
+    (void)state;
+    static const hd_op ops[] = { HD_OP_FIND, HD_OP_FIND_PTR, HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_AND_EVICT, HD_OP_FIND_MISSED, HD_OP_EXPORT };
+    for (uint64_t seed = 0; seed < 60; seed++) {
+        trial t;
+        trial_open(&t, seed);
+        trial_warm(&t);
+        hd_op op = ops[seed % (sizeof ops / sizeof *ops)];
+        trial_run(&t, op);
+        test_case("%s, seed %llu", hd_op_name(op), (unsigned long long)seed);
+        const char *wrong = judge_arrays_check(&t.arrays, &t.b);
+        check(!wrong, "clean arrays: %s", wrong);
+        for (int k = 0; k < JUDGE_ARRAYS; k++) {
+            uint8_t *p = (uint8_t *)judge_arrays_at(&t.arrays, (judge_array)k);
+            flip(&t, p - 1, "beside the array");
+            flip(&t, p + t.arrays.used[k], "beside the array");
+            if (k <= JUDGE_FLAG && t.arrays.used[k]) flip(&t, p, "an input array");
+        }
+        if (!judge_ops[op].list && op != HD_OP_EXPORT) flip(&t, (uint8_t *)t.b.count, "count was written");
+        if (judge_ops[op].list) {
+            uint64_t n = *t.b.count;
+            if (n < t.b.n) flip(&t, (uint8_t *)(t.b.list_key + n), "beyond the list");
+            *t.b.count = t.b.n + 1;
+            objects(&t, "a list of");
+            *t.b.count = n;
+        }
+        for (uint64_t i = 0; judge_ops[op].keyed && i < t.b.n; i++) {
+            uint8_t fate = t.b.outcome[i];
+            t.b.outcome[i] = HD_OUTCOME_COUNT;
+            objects(&t, "has no outcome");
+            t.b.outcome[i] = fate;
+            if (!judge_delivers(op, (hd_outcome)fate)) flip(&t, (uint8_t *)t.b.value_out + i * VALUE_BYTES, "value_out was written");
+            if (!judge_delivers_ptr(op, (hd_outcome)fate)) flip(&t, (uint8_t *)&t.b.ptr[i], "ptr was written");
+        }
+        wrong = judge_arrays_check(&t.arrays, &t.b);
+        check(!wrong, "everything is as it was: %s", wrong);
+        trial_close(&t);
+    }
+}
+
+/* ---- Rows that are believed ---------------------------------------------------------------------------------------- */
+
+/* What the judge would believe of a row, if it did not restate it, is what it states: twice the same policies and predicates. */
+static void borrowed_rows_agree(void **state)
+{
+    (void)state;
+    uint64_t r = 5, tried = 0;
+    for (size_t k = 0; k < sizeof policies / sizeof *policies; k++) {
+        judge_policy own;
+        uint32_t row;
+        check(judge_policy_find(policies[k], &own) && !judge_policy_borrowed(own), "%s is not restated", policies[k]);
+        check(judge_borrow_policy(policies[k], &row), "there is no row %s", policies[k]);
+        judge_policy other = (judge_policy)(JUDGE_POLICIES + row);
+        check(judge_policy_borrowed(other) && judge_policy_needs_scores(other) == judge_policy_needs_scores(own), "%s: needs scores", policies[k]);
+        for (uint64_t i = 0; i < 20000; i++, tried++) {
+            uint64_t given = test_random(&r) >> test_below(&r, 64), now = test_random(&r) >> test_below(&r, 64);
+            uint32_t epoch = (uint32_t)(test_random(&r) >> 32);
+            uint64_t old = judge_score_new(own, test_random(&r) >> test_below(&r, 64), now / 2, epoch / 2);
+            test_case("%s: given %llu, now %llu, epoch %u, old %llu", policies[k], (unsigned long long)given, (unsigned long long)now, epoch, (unsigned long long)old);
+            check(judge_score_new(own, given, now, epoch) == judge_score_new(other, given, now, epoch), "of a new entry");
+            check(judge_score_hit(own, old, given, now, epoch) == judge_score_hit(other, old, given, now, epoch), "of a hit");
+            check(judge_admission(own, given, now, epoch) == judge_admission(other, given, now, epoch), "to be admitted");
+        }
+    }
+    static const char *const preds[] = { "all", "score_below", "score_in", "key_in", "key_masked", "value_zero" };
+    for (size_t k = 0; k < sizeof preds / sizeof *preds; k++)
+        for (uint64_t i = 0; i < 20000; i++, tried++) {
+            uint64_t arg[2] = { test_below(&r, 16), test_below(&r, 16) }, key = test_below(&r, 16), score = test_below(&r, 16);
+            uint8_t value[3] = { 0, 0, (uint8_t)test_below(&r, 2) };
+            test_case("%s(%llu, %llu): key %llu, score %llu", preds[k], (unsigned long long)arg[0], (unsigned long long)arg[1], (unsigned long long)key, (unsigned long long)score);
+            int own = judge_holds(preds[k], arg, key, score, value, 3), other = judge_borrow_holds(preds[k], arg, key, score, value, 3);
+            check(own == other && own >= 0, "stated: %d, believed: %d", own, other);
+        }
+    judge_policy p;
+    const uint64_t arg[2] = { 0, 0 };
+    check(!judge_policy_find("no_such", &p) && judge_holds("no_such", arg, 1, 1, NULL, 0) == -1, "rows that there are not");
+    test_note("%llu scores and predicates are what their rows say", (unsigned long long)tried);
+}
+
 int main(void)
 {
     const struct CMUnitTest oracle[] = {
         cmocka_unit_test(every_lie_is_caught), cmocka_unit_test(every_mistake_is_caught), cmocka_unit_test(pinned_victims_are_caught),
         cmocka_unit_test(matching_is_exact),   cmocka_unit_test(matching_by_moments),     cmocka_unit_test(sums_agree),
+        cmocka_unit_test(arrays_are_watched),  cmocka_unit_test(borrowed_rows_agree),
     };
     return test_run(oracle);
 }

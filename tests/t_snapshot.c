@@ -4,6 +4,7 @@
  * process that saves dies.
  */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -340,6 +341,62 @@ static void scores_of_another_clock(void **unused)
     unlink(path);
 }
 
+/* ---- Names ------------------------------------------------------------------------------------------------ */
+
+typedef struct taken_names {
+    const hd_file_seam *real;
+    int taken, opened; /* so many names beside the path are somebody's already; as many were tried */
+} taken_names;
+
+static int open_if_free(void *self, const char *path, int flags, int mode)
+{
+    taken_names *n = (taken_names *)self;
+    if (flags & O_EXCL && ++n->opened <= n->taken) {
+        errno = EEXIST;
+        return -1;
+    }
+    return n->real->open(n->real->self, path, flags, mode);
+}
+
+/* What killed processes left is passed over, up to a point; a path that has no room for what comes beside it is refused. */
+static void names_beside(void **state)
+{
+    static const struct {
+        int taken, opened;
+        hd_status status;
+    } all[] = { { 0, 1, HD_OK }, { 3, 4, HD_OK }, { 99, 100, HD_OK }, { 100, 100, HD_EIO } };
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        taken_names n = { &hd_seams_os.file, all[i].taken, 0 };
+        hd_seams seams = hd_seams_os;
+        hd_config c = test_config();
+        hd_table *t;
+        const char *path = test_path("taken");
+        seams.file.self = &n; /* the operating system's do not look at it */
+        seams.file.open = open_if_free;
+        c.seams = &seams;
+        c.threads = 1;
+        test_case("%d names are taken", all[i].taken);
+        must(hd_open(&c, &t));
+        hd_status status = hd_save(t, path);
+        check(status == all[i].status, "%s: %s", hd_status_name(status), hd_why());
+        check(n.opened == all[i].opened, "%d names were tried", n.opened);
+        if (!status) must(hd_load(t, path, NULL));
+        char longest[8192];
+        size_t bytes = 4000;
+        for (hd_status last = HD_EIO; bytes < sizeof longest; bytes += 8) { /* from what no file system takes to what nobody can write down */
+            memset(longest, 'x', bytes);
+            longest[bytes] = 0;
+            status = hd_save(t, longest);
+            check(status == HD_EIO || status == HD_EINVAL, "%zu bytes: %s", bytes, hd_status_name(status));
+            check(status == last || last == HD_EIO, "%zu bytes are short enough, and fewer were not", bytes);
+            last = status;
+        }
+        must_fail(status, HD_EINVAL, "path: longer than");
+        hd_close(t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -351,6 +408,7 @@ int main(void)
         cmocka_unit_test(killed_while_saving),
         cmocka_unit_test(to_devices_and_pipes),
         cmocka_unit_test(scores_of_another_clock),
+        cmocka_unit_test(names_beside),
     };
     return test_run(tests);
 }

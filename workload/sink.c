@@ -11,6 +11,7 @@
 
 #include "lib/error.h"
 #include "lib/whole.h"
+#include "simt/sanitizer.h"
 #include "workload/codec.h"
 #include "workload/stream.h"
 
@@ -54,6 +55,7 @@ static hd_status zstd_drain(hd_sink *s, bool last)
         ZSTD_outBuffer out = { s->packed, PIECE, 0 };
         size_t left = ZSTD_compressStream2(s->zstd, &out, &in, last ? ZSTD_e_end : ZSTD_e_continue);
         if (ZSTD_isError(left)) return hd_fail(HD_ENOMEM, "%s: zstd: %s", s->file.path, ZSTD_getErrorName(left));
+        HD_WRITTEN(s->packed, out.pos);
         hd_status e = hd_file_write_all(s->seams, s->file.fd, s->file.path, s->packed, out.pos);
         if (e) return e;
         if (last ? left == 0 : in.pos == in.size) return HD_OK;
@@ -69,6 +71,7 @@ static hd_status gzip_drain(hd_sink *s, bool last)
         z->next_out = s->packed;
         z->avail_out = PIECE;
         int code = deflate(z, last ? Z_FINISH : Z_NO_FLUSH); /* with this much room it cannot fail */
+        HD_WRITTEN(s->packed, PIECE - z->avail_out);
         hd_status e = hd_file_write_all(s->seams, s->file.fd, s->file.path, s->packed, PIECE - z->avail_out);
         if (e) return e;
         if (last ? code == Z_STREAM_END : z->avail_in == 0 && z->avail_out) return HD_OK;

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * t_judge_memory.c - judges whose memory is refused: nobody is called a liar for it, nothing goes on as if it had been judged, and what was taken
+ * is given back (which the address sanitizer sees). Judges take from the C library; the linker puts these functions in between.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/hkv/rows.h"
+#include "judge/agree.h"
+#include "judge/kernels.h"
+#include "judge/tour.h"
+#include "tests/testing.h"
+
+typedef unsigned long long ull;
+
+void *__real_malloc(size_t bytes);
+void *__real_calloc(size_t n, size_t bytes);
+void *__real_realloc(void *p, size_t bytes);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_calloc(size_t n, size_t bytes);
+void *__wrap_realloc(void *p, size_t bytes);
+
+static uint64_t takes, refuse_at; /* the take, from 1, that is refused; 0: none */
+
+static bool refused(void) { return ++takes == refuse_at; }
+void *__wrap_malloc(size_t bytes) { return refused() ? NULL : __real_malloc(bytes); }
+void *__wrap_calloc(size_t n, size_t bytes) { return refused() ? NULL : __real_calloc(n, bytes); }
+void *__wrap_realloc(void *p, size_t bytes) { return refused() ? NULL : __real_realloc(p, bytes); }
+
+/* *said: it was named as what is wrong. */
+typedef hd_status trial(const hd_case *c, bool *said);
+
+/* Each of the first takes, then ever fewer of those that follow. */
+static void refuse_each(trial *run, const char *text)
+{
+    hd_case c;
+    must(hd_case_parse(text, &c));
+    uint64_t tried = 0;
+    for (uint64_t at = 1;; at += 1 + at / 32, tried++) {
+        bool said = false;
+        test_case("%s, and take %llu is refused", text, (ull)at);
+        takes = 0;
+        refuse_at = at;
+        hd_status status = run(&c, &said);
+        refuse_at = 0;
+        if (takes < at) {
+            check(!status && !said, "nothing was refused: %s", status ? hd_why() : "");
+            break;
+        }
+        check(status == HD_ENOMEM || (!status && said), "%s: %s", hd_status_name(status), status ? hd_why() : "nobody said so");
+    }
+    test_tried("memory", tried, "refused to the judge of %s", text);
+}
+
+static hd_status run_case(const hd_case *c, bool *said)
+{
+    hd_run_report report;
+    hd_status status = hd_case_run(c, NULL, NULL, &report);
+    if (status) return status;
+    *said = strstr(report.wrong, "memory") != NULL;
+    check(*said == (report.wrong[0] != 0), "the table is said to be wrong: %s", report.wrong);
+    return HD_OK;
+}
+
+static void batches(void **state)
+{
+    (void)state;
+    static const char *const all[] = {
+        "hkv.mix.ref policy=lfu buckets=4 slots=4 batch=24x12 keys=uniform:60 threads=1 judge=1",
+        "hkv.mix.ref policy=custom buckets=3 slots=8 dual=1 value=16 pins=4 batch=24x10 keys=uniform:90 threads=1 judge=1",
+        "hkv.insert_or_assign.ref buckets=2 slots=4 batch=40x3 keys=uniform:90 threads=1 judge=1",
+        "hkv.insert_and_evict.ref buckets=2 slots=4 value=0 batch=40x3 keys=uniform:90 threads=1 judge=1",
+        "hkv.mix.gather buckets=2 slots=16 batch=24x4 keys=uniform:80 threads=1 judge=1",
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) refuse_each(run_case, all[i]);
+}
+
+static simt_machine *machine;
+
+static hd_status judge_scene(const hd_case *c, bool *said)
+{
+    const scene_kernel kernel = scene_kernel_at(HKV_NUMBER_gather_upsert, 32, 1), *kernels[] = { &kernel };
+    scene *s;
+    agree *a;
+    hd_status status = scene_open(c, kernels, 1, &s);
+    if (!status) status = agree_open(s, &a);
+    if (status) return status;
+    simt_config w = simt_config_default();
+    w.shared_bytes = 48 << 10;
+    const char *why = NULL;
+    status = agree_run(a, machine, &w, &why);
+    *said = why && strstr(why, "memory");
+    check(status || *said == (why != NULL), "the kernel is said to be wrong: %s", why);
+    agree_close(a);
+    return status;
+}
+
+static void scenes(void **state)
+{
+    (void)state;
+    refuse_at = 0;
+    must(simt_machine_open(NULL, &machine));
+    refuse_each(judge_scene, "hkv.insert_and_evict.gather buckets=2 slots=16 batch=12x1 keys=uniform:40 value=8 pins=3 near=90");
+    refuse_each(judge_scene, "hkv.insert_or_assign.gather buckets=2 slots=16 batch=8x1 keys=uniform:40 value=0 dual=1");
+    simt_machine_close(machine);
+}
+
+static hd_status judge_tour(const hd_case *c, bool *said)
+{
+    tour t;
+    hd_status status = tour_run(c, NULL, NULL, &t);
+    if (status) return status;
+    for (size_t i = 0; i < t.rows; i++) {
+        *said = *said || strstr(t.row[i].wrong, "memory");
+        check(!t.row[i].wrong[0] || strstr(t.row[i].wrong, "memory"), "the kernel is said to be wrong: %s", t.row[i].wrong);
+    }
+    tour_close(&t);
+    return HD_OK;
+}
+
+static void tours(void **state)
+{
+    (void)state;
+    refuse_each(judge_tour, "hkv.insert_or_assign.gather buckets=2 slots=16 batch=32x1 keys=uniform:60 threads=1");
+    refuse_each(judge_tour, "hkv.find.tlpv1 buckets=2 slots=16 batch=32x1 keys=uniform:60 threads=1");
+}
+
+int main(void)
+{
+    const struct CMUnitTest judges[] = { cmocka_unit_test(batches), cmocka_unit_test(scenes), cmocka_unit_test(tours) };
+    return test_run(judges);
+}
