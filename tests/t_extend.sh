@@ -37,9 +37,9 @@ applied() { [ -s "$tree/$1" ] && [ "$(tail -n 1 "$tree/$(dirname "$1")/registry.
 applied policies/twice.h && applied gpu/hkv/pair.h && [ "$(marks file | wc -l) $(marks append | wc -l)" = '2 2' ]
 result $? "the page's blocks were applied: a file and a line each"
 
-# The C sources that the makefile lists, but those of single tests, examples and fuzzers, hardly optimised (or not at all, as the build is), for a machine without a device;
+# The C sources that the makefile lists, but those of single tests, examples, fuzzers and the museum, hardly optimised (or not at all, as the build is), for a machine without a device;
 # what make itself made is taken from where it is.
-mapfile -t sources < <(sed -e 's/#.*//' -e '/^tests_/d' -e '/^examples_/d' -e '/entry/d' "$top_srcdir/Makefile.am" |
+mapfile -t sources < <(sed -e 's/#.*//' -e '/^tests_/d' -e '/^examples_/d' -e '/entry/d' -e '/soak_bug/d' "$top_srcdir/Makefile.am" |
   grep -oE '(^|[[:space:]])(lib|ref|concurrency|workload|judge|fuzz|tools|bench|simt|gpu|tests)/[a-z_0-9/]+\.c([[:space:]]|$)' | tr -d ' \t' | grep -v '^tests/t_' | sort -u)
 programs=(t_policies t_agree t_kernels)
 level=-O1
