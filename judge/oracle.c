@@ -96,8 +96,6 @@ void hd_oracle_close(hd_oracle *o)
     free(o);
 }
 
-uint64_t hd_oracle_size(const hd_oracle *o) { return o->map.n; }
-
 void hd_oracle_wrote(hd_oracle *o, uint64_t key, const void *value)
 {
     judge_entry *e = judge_map_find(&o->map, key);

@@ -45,6 +45,4 @@ const char *hd_oracle_compare_part(hd_oracle *o, hd_table *table, uint64_t dropp
 void hd_oracle_wrote(hd_oracle *o, uint64_t key, const void *value);
 void hd_oracle_unpin(hd_oracle *o);
 
-uint64_t hd_oracle_size(const hd_oracle *o);
-
 #endif

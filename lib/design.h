@@ -58,7 +58,6 @@ typedef struct hd_design {
 static inline hd_status hd_stage(const hd_design *d, void *state, bool values) { return d->stage ? d->stage(state, values) : HD_OK; }
 static inline hd_status hd_settle(const hd_design *d, void *state, bool changed) { return d->settle ? d->settle(state, changed) : HD_OK; }
 
-const hd_design *hd_design_at(size_t i); /* NULL past the end */
 const hd_design *hd_design_on(const char *name, const char *backend); /* NULL: there is none */
 
 /* What a kernel row says of an operation that is another row's. */

@@ -59,7 +59,7 @@ const hd_lock_row *hd_lock_named(const char *name)
     while (locks[i] && strcmp(locks[i]->name, name) != 0) i++;
     return locks[i];
 }
-const hd_design *hd_design_at(size_t i) { return i < COUNT(designs) ? designs[i] : NULL; }
+
 const hd_design *hd_design_on(const char *name, const char *backend)
 {
     for (size_t i = 0; designs[i]; i++)
