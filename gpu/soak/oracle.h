@@ -255,7 +255,7 @@ struct oracle {
         uint64_t at = names.number_of(b.key[i]);
         if (at == NO_NUMBER || key_now[at].items < 2 || key_now[at].leader != i) return;
         known &k = key_is[at];
-        busy m = key_now[at], none = { 0, 0, 0, 0, 0, 0, 0 };
+        busy m = key_now[at], none = { 0, NO_NUMBER, 0, 0, 0, 0, 0 }; /* no item's number: others of the key are still asking whether they lead */
         key_now[at] = none;
         if (b.op <= HD_OP_FIND_MISSED) return;
         if (b.op == HD_OP_ERASE) {
