@@ -20,12 +20,12 @@ static void test_faces(void **unused)
     test_tried("differential", n.items, "items by both faces of the reference, %llu lies refused", (ull)n.lies);
 }
 
-/* A dual choice made on an older state: allowed when asked for, and only then. */
+/* A dual choice made on an older state: allowed when asked for, and only then; never one of a third bucket. */
 static void test_old_choice(void **unused)
 {
     (void)unused;
     hd_rng g = hd_rng_from(2);
-    uint64_t seen_other = 0;
+    uint64_t seen_other = 0, lies = 0;
     for (int n = 0; n < 2000; n++) {
         faces_table t, other;
         char believed[FACES_TEXT];
@@ -48,6 +48,16 @@ static void test_old_choice(void **unused)
         hkv_seen here = { HD_MISS, HKV_NOWHERE, 0, false, NULL, 0, 0 };
         hkv_apply(&t.view, &it, &here, NULL);
         uint64_t h = hd_hash(it.key, t.view.seed), first = hd_first_bucket(h, t.view.buckets), second = hd_second_bucket(h, t.view.buckets);
+        for (uint64_t e = 0; e < hkv_capacity(&other.view); e++) {
+            hkv_seen elsewhere = here;
+            bool taken = other.digest[e] != HKV_NO_DIGEST;
+            if (e / t.view.slots == first || e / t.view.slots == second || taken != (here.outcome == HD_EVICTED)) continue;
+            elsewhere.entry = e;
+            elsewhere.gone_key = taken ? other.key[e] : here.gone_key;
+            elsewhere.gone_score = taken ? other.score[e] : here.gone_score;
+            check(!faces_lie(&other, &it, &elsewhere, HKV_ANY_CHOICE, "the bucket is no candidate", believed), "%s", believed);
+            lies++;
+        }
         uint64_t b = here.entry / t.view.slots == first ? second : first;
         hkv_seen there = here;
         there.entry = hkv_entry(&t.view, b, 0);
@@ -66,7 +76,8 @@ static void test_old_choice(void **unused)
         seen_other++;
     }
     check(seen_other > 300, "only %llu choices had another side", (ull)seen_other);
-    test_note("%llu choices of the other bucket", (ull)seen_other);
+    check(lies > 1000, "only %llu choices of a third bucket", (ull)lies);
+    test_note("%llu choices of the other bucket, %llu of a third one", (ull)seen_other, (ull)lies);
 }
 
 /* ---- Invariants ---- */

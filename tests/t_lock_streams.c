@@ -231,6 +231,40 @@ static void a_recording_chains_what_follows(void **unused)
     }
 }
 
+/* The table has one room to list in: what is recorded waits for it at each replay, too, whatever the lock. */
+static void a_recorded_list_waits_for_the_last(void **unused)
+{
+    (void)unused;
+    const hd_lock_row *row;
+    for (size_t i = 0; (row = hd_lock_at(i)); i++) {
+        streams_scene *s = scene_open(row->name);
+        test_case("lock %s, a list and then the replay of one", row->name);
+        hd_batch b;
+        memset(&b, 0, sizeof b);
+        b.op = HD_OP_FIND_MISSED;
+        b.n = KEYS;
+        b.key = s->key;
+        b.list_key = s->out;
+        b.count = s->out + 1024;
+        b.stream = &stream_address[1];
+        s->batch[0] = (put_batch){ b.op, HD_READER, true, 1, s->fake.works, 0 };
+        must(hd_run(s->t, &b));
+        s->batch[0].end = s->fake.works;
+        b.stream = &stream_address[0];
+        fake_record(&s->fake, b.stream);
+        must(hd_run(s->t, &b));
+        fake_recording *r = fake_recorded(&s->fake);
+        s->batch[1] = (put_batch){ b.op, HD_READER, true, 2, s->fake.works, 0 };
+        fake_replay(&s->fake, r, &stream_address[2]);
+        s->batch[1].end = s->fake.works;
+        s->batches = 2;
+        trace_order(s);
+        check(is_after(s, 1, 0), "the replay does not wait");
+        scene_close(s);
+        fake_forget(r);
+    }
+}
+
 /* Each wait that the lock asks for between two streams, once not done. */
 static void a_wait_that_is_left_out_is_found(void **unused)
 {
@@ -333,6 +367,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_orders_streams),
         cmocka_unit_test(a_recording_chains_what_follows),
+        cmocka_unit_test(a_recorded_list_waits_for_the_last),
         cmocka_unit_test(a_wait_that_is_left_out_is_found),
         cmocka_unit_test(errors_in_between),
         cmocka_unit_test(errors_before_a_batch_leave_the_order),

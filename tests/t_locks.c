@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "concurrency/gate.h"
+#include "lib/table.h"
 #include "tests/testing.h"
 
 static const char *const role_name[HD_ROLES] = { "reader", "updater", "inserter" };
@@ -192,6 +193,54 @@ static void every_row_keeps_threads_apart(void **unused)
     }
 }
 
+/* ---- What a table asks of its lock -------------------------------------------------------------------------------------- */
+
+typedef struct an_update {
+    hd_table *t;
+    hd_status status;
+    _Atomic bool done;
+} an_update;
+
+static void *update_once(void *context)
+{
+    an_update *u = (an_update *)context;
+    uint64_t key = 1, value = 2;
+    u->status = hd_run(u->t, &(hd_batch){ .op = HD_OP_ASSIGN, .n = 1, .key = &key, .value = &value });
+    atomic_store(&u->done, true);
+    return NULL;
+}
+
+static bool is_done(an_update *u, uint64_t ms)
+{
+    for (uint64_t end = now_ms() + ms; !atomic_load(&u->done) && now_ms() < end;) sleep_us(50);
+    return atomic_load(&u->done);
+}
+
+/* Kernels own what they change; the reference's updaters do not, and run one at a time under any lock. */
+static void updaters_run_together_where_they_own(void **unused)
+{
+    (void)unused;
+    for (int owns = 0; owns < 2; owns++) {
+        hd_config c = hd_config_default();
+        an_update u = { NULL, HD_OK, false };
+        pthread_t thread;
+        c.backend = owns ? "host" : "ref";
+        c.lock = "group3";
+        c.capacity = 256;
+        c.value_bytes = 8;
+        test_case("backend %s, an updater inside, and another comes", c.backend);
+        must(hd_open(&c, &u.t));
+        u.t->lock->enter(u.t->lock_state, HD_UPDATER);
+        check(pthread_create(&thread, NULL, update_once, &u) == 0, "no thread");
+        bool together = is_done(&u, owns ? PATIENCE_MS : SHORT_MS);
+        u.t->lock->leave(u.t->lock_state, HD_UPDATER);
+        pthread_join(thread, NULL);
+        must(u.status);
+        check(together == owns, "they %s together", together ? "ran" : "did not run");
+        hd_close(u.t);
+    }
+}
+
 /* ---- Locks with a fault, which the validator must find ------------------------------------------------------------------ */
 
 /* Takes updaters for readers. */
@@ -281,6 +330,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_keeps_threads_apart),
+        cmocka_unit_test(updaters_run_together_where_they_own),
         cmocka_unit_test(broken_locks_are_found),
     };
     return test_run(tests);

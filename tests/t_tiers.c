@@ -115,6 +115,9 @@ static void fill(hd_table *t, uint64_t seed)
     must(hd_run(t, &b));
 }
 
+/* The host's state begins with the reference's. */
+static const hkv_view *view_of(const hd_table *t, const hd_info *info) { return hkv_view_of(strcmp(info->backend, "ref") == 0 ? t->state : *(void **)t->state); }
+
 /* Every key is found with its value. The sum of the scores that are near, plus one each. */
 static uint64_t near_scores(hd_table *t, const hd_info *info)
 {
@@ -125,7 +128,7 @@ static uint64_t near_scores(hd_table *t, const hd_info *info)
     for (uint64_t i = 0; i < 3 * KEYS; i++) key[i] = i;
     hd_batch b = { .op = HD_OP_FIND_PTR, .n = 3 * KEYS, .key = key, .ptr = ptr, .score_out = score, .outcome = outcome };
     must(hd_run(t, &b));
-    const hkv_view *v = hkv_view_of(strcmp(info->backend, "ref") == 0 ? t->state : *(void **)t->state); /* the host's begins with the reference's */
+    const hkv_view *v = view_of(t, info);
     for (uint64_t i = 0; i < 3 * KEYS; i++) {
         if (outcome[i] != HD_HIT) continue;
         value_of(key[i], value);
@@ -173,6 +176,46 @@ static void the_best_come_near(void **state)
         must(hd_check(t[1]));
         hd_close(t[0]);
         hd_close(t[1]);
+    }
+}
+
+/* An empty slot has a score of 0; an entry with one comes near for it all the same. */
+static void any_entry_is_worth_more_than_none(void **state)
+{
+    enum { SLOTS = 8 };
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        hd_config c = hd_config_default();
+        hd_table *t;
+        hd_info info;
+        uint64_t key[SLOTS], score[SLOTS] = { 0 }, value[SLOTS][2], near = 0;
+        void *ptr[SLOTS];
+        c.policy = "custom";
+        c.slots = SLOTS;
+        c.capacity = SLOTS;
+        c.value_bytes = VALUE;
+        c.backend = i / 2 ? "host" : "ref";
+        c.tiers = HD_TIERS_BUCKET;
+        c.near_bytes = SLOTS * VALUE / 2;
+        c.layout = i % 2 ? HD_LAYOUT_PAIRS : HD_LAYOUT_PLANES;
+        test_case("backend=%s layout=%d", c.backend, (int)c.layout);
+        must(hd_open(&c, &t));
+        must(hd_table_info(t, &info));
+        for (uint64_t k = 0; k < SLOTS; k++) value_of(key[k] = k, value[k]);
+        hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = SLOTS, .key = key, .score = score, .value = value };
+        must(hd_run(t, &b));
+        b = (hd_batch){ .op = HD_OP_FIND_PTR, .n = SLOTS, .key = key, .ptr = ptr };
+        must(hd_run(t, &b));
+        const uint8_t *values = view_of(t, &info)->value;
+        for (uint64_t k = 0; k < SLOTS; k++)
+            if ((uint8_t *)ptr[k] >= values && (uint8_t *)ptr[k] < values + info.near_value_bytes) key[near++] = k;
+        b = (hd_batch){ .op = HD_OP_ERASE, .n = near, .key = key };
+        must(hd_run(t, &b));
+        check(near == SLOTS / 2 && near_scores(t, &info) == 0, "%llu were near, and not all were erased", (ull)near);
+        uint64_t moved = promote(t, 0, SLOTS);
+        check(moved == near && near_scores(t, &info) == near, "of %llu entries %llu moved", (ull)near, (ull)moved);
+        must(hd_check(t));
+        hd_close(t);
     }
 }
 
@@ -362,7 +405,7 @@ int main(void)
 {
     const struct CMUnitTest of_each[] = { cmocka_unit_test(what_is_far_is_fetched) };
     const struct CMUnitTest of_all[] = {
-        cmocka_unit_test(every_value_has_its_place), cmocka_unit_test(the_best_come_near), cmocka_unit_test(many_are_fetched),
+        cmocka_unit_test(every_value_has_its_place), cmocka_unit_test(the_best_come_near), cmocka_unit_test(any_entry_is_worth_more_than_none), cmocka_unit_test(many_are_fetched),
         cmocka_unit_test(room_for_fetches_is_told),  cmocka_unit_test(sorting_is_chosen),
     };
     return variants_run(of_each, 1, of_all, sizeof of_all / sizeof *of_all);
