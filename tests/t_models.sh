@@ -42,7 +42,7 @@ holds "group3, at the word: exclusion, no deadlock" concurrency/group3.pml no
 holds "group3, at the word: nobody starves" concurrency/group3.pml yes
 holds "ordered: exclusion, order, no deadlock" concurrency/ordered.pml no
 finds "ordered: two readers overlap" concurrency/ordered.pml no -DTWO -DBATCHES=2
-for batch in lfu lru passes; do
+for batch in lfu lru passes times; do
   holds "slots, $batch, three items in two: one slot for a key, nobody lost, the least leaves, no deadlock" gpu/hkv/slots.pml no -DBATCH=$batch
   optimize=-O0
   holds "slots, $batch, two items in three: the same" gpu/hkv/slots.pml no -DBATCH=$batch -DSLOTS=3 -DITEMS=2
@@ -78,5 +78,6 @@ faulty 8 "entries that say they are replaced where keys come and go" no -DBATCH=
 faulty 9 "a lock that its holder forgets" no -DBATCH=lfu -DITEMS=2
 faulty 10 "a lock that is let go before the next look" rounds -DBATCH=lfu -DITEMS=2
 faulty 11 "a bound that does not fall with a score" no -DBATCH=passes -DITEMS=2
+faulty 12 "an item outdone by the one that brought its key in" no -DBATCH=times -DITEMS=2
 tried models "$searched" "states of the protocols, every one; and faults in them found"
 finish

@@ -553,18 +553,25 @@ static const char *judge_two(void *context, simt_machine *m)
     return two_counted() ? NULL : "a wrong answer";
 }
 
+/* A machine to which take `refuse` is refused, or NULL where that was its own. */
+static hd_status open_refused(counting *count, uint64_t refuse, simt_machine **m)
+{
+    counting_init(count);
+    count->refuse_at = refuse;
+    *m = NULL;
+    return simt_machine_open(&count->seams, m);
+}
+
 static void test_explore_memory(void **unused)
 {
     (void)unused;
     for (uint64_t refuse = 1;; refuse++) {
         counting count;
-        counting_init(&count);
-        count.refuse_at = refuse;
-        simt_machine *m = NULL;
+        simt_machine *m;
         simt_trial trial = { NULL, prepare_at, judge_two };
         simt_config c = simt_config_default();
         simt_exploration e;
-        hd_status status = simt_machine_open(&count.seams, &m);
+        hd_status status = open_refused(&count, refuse, &m);
         test_case("take %llu is refused", (ull)refuse);
         if (m) {
             status = simt_explore(m, &trial, &c, 1000, 0, 20, &e);
@@ -587,12 +594,10 @@ static void test_memory(void **unused)
     (void)unused;
     for (uint64_t refuse = 1;; refuse++) {
         counting count;
-        counting_init(&count);
-        count.refuse_at = refuse;
-        simt_machine *m = NULL;
+        simt_machine *m;
         simt_config c = way(0, 1);
         c.weak = c.meter = c.trace = true;
-        bool clean = simt_machine_open(&count.seams, &m) == HD_OK;
+        bool clean = open_refused(&count, refuse, &m) == HD_OK;
         reset();
         if (m) {
             simt_machine_region(m, memory.in, 4 * WORDS, "in");

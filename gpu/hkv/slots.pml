@@ -7,19 +7,22 @@
  *   BATCH lfu         keys repeat, hits add to scores, newcomers begin below: HKV_LOCK_TO_EVICT
  *   BATCH lru         keys are distinct, scores rise, who is below the least is refused: HKV_LOCK_NEVER
  *   BATCH passes      keys repeat, scores are given, and fall: the four passes; values kept, or replaced and everybody admitted or not
+ *   BATCH times       the same, but a score is the time of its item, and says which item wrote it: who comes after that one writes nothing
  *
  *   one slot          no key is published twice (LOOK, after every step that writes)
  *   nobody is lost    a slot publishes whom its tickets say (`home`), and at the end as many are there as came less those that left
  *   scores            who is published has the score that was due; no bound is above a published score
  *   the least         whoever must leave has a least score of the bucket when the claim is certain
  *   overwritten       an item that takes another's REPLACED for its own effect has the key of that slot
+ *   outdone           an item that writes nothing has the key of the one whose time it saw, and that one wrote over an entry that was there
  *   no deadlock       every item ends. Who could not go on looks again when something was written (`news`): before, it would see the same
  *   no livelock       no state comes again: nobody goes round and round, whoever else stands still
  *
  * tests/t_models.sh runs it, and each FAULT that it must find: 1 the victim's score is not looked at again; 2 nobody locks the bucket to
  * evict; 3 a group's bound is raised to its second score; 4 a claim is not given back; 5 a key is there before its score; 6 some claim another
  * empty slot than the first; 7 a newcomer's score is the bound, whoever is beside it; 8 a claim for a hit says REPLACED where keys come and go;
- * 9 who locks the bucket forgets it; 10 who must look again lets the bucket go; 11 a bound stays where it is when a score falls.
+ * 9 who locks the bucket forgets it; 10 who must look again lets the bucket go; 11 a bound stays where it is when a score falls; 12 who brought a key in is taken for one that
+ * wrote over it.
  */
 #ifndef FAULT
 #define FAULT 0
@@ -33,9 +36,11 @@
 #define lfu 1
 #define lru 2
 #define passes 3
+#define times 4
 #ifndef BATCH
 #define BATCH lfu
 #endif
+#define TIMES 3 /* the first item's: above all scores that are there to begin with */
 #define KEYS (SLOTS + 1) /* the last one is not there to begin with */
 
 #define EMPTY 0 /* keys are 1, 2, ... */
@@ -61,7 +66,12 @@ byte news; /* a bit for each item: something was written since it began to look 
 byte pass, through; /* so many items have come to the end of this pass */
 bool keeps, always; /* values stay (find_or_insert); everybody is admitted */
 
-#if BATCH == passes
+#define BROUGHT_IN 1
+#define WROTE_OVER 2
+byte wants[ITEMS], effect[ITEMS]; /* of an item: its key; what it did */
+bool passed_on[ITEMS]; /* by the absent */
+
+#if BATCH == passes || BATCH == times
 #define FINDS (pass == PRESENT || pass == AGAIN)
 #define ALL_LOCKED (pass == REST)
 #define LOCKS_TO_EVICT (pass == ABSENT && FAULT != 2)
@@ -114,7 +124,7 @@ inline see_digest(s)
 proctype item(byte me, k, given)
 {
     byte entry, room, match, i, least, second, other, at, x;
-    bool holds, busy;
+    bool holds, busy, fresh;
 
 round:
     if
@@ -166,23 +176,30 @@ lock:
     assert(!ALL_LOCKED); /* where somebody was evicted there is none, and here nobody erases */
     let_go();
     if
-    :: d_step { key[entry] == EMPTY -> key[entry] = LOCKED; home[entry] = k; came++; LOOK }
+    :: d_step { key[entry] == EMPTY -> key[entry] = LOCKED; home[entry] = k; came++; fresh = true; LOOK }
     :: key[entry] != EMPTY -> goto again
     fi;
     d_step { digest[entry] = k; LOOK };
     goto publish;
 
 found:
+#if BATCH == times
+    if
+    :: FINDS && least >= TIMES && (pass == PRESENT || passed_on[least - TIMES] || FAULT == 12) -> /* as it was when it looked */
+       d_step { assert(wants[least - TIMES] == k && effect[least - TIMES] == WROTE_OVER) } goto end
+    :: else
+    fi;
+#endif
     if
     :: ALL_LOCKED || (FINDS && keeps) -> /* the score alone; in the passes that find, side by side with others */
        lower();
-       d_step { score[entry] = given; due[entry] = given; LOOK };
+       d_step { score[entry] = given; due[entry] = given; effect[me] = WROTE_OVER; LOOK };
        goto end
     :: else
     fi;
     let_go();
     if
-    :: d_step { key[entry] == k -> key[entry] = CLAIM_OF_HIT; least = (BATCH == passes -> least : score[entry]); LOOK }
+    :: d_step { key[entry] == k -> key[entry] = CLAIM_OF_HIT; least = (BATCH == lfu || BATCH == lru -> score[entry] : least); LOOK }
     :: d_step { key[entry] == REPLACED -> assert(home[entry] == k) } goto end
     :: key[entry] != k && key[entry] != REPLACED -> goto again
     fi;
@@ -192,10 +209,10 @@ found:
     lower();
 publish:
 #if FAULT == 5
-    atomic { key[entry] = k; due[entry] = given; LOOK };
+    atomic { key[entry] = k; due[entry] = given; effect[me] = (fresh -> BROUGHT_IN : WROTE_OVER); LOOK };
     atomic { score[entry] = given; LOOK };
 #else
-    atomic { key[entry] = k; score[entry] = given; due[entry] = given; LOOK };
+    atomic { key[entry] = k; score[entry] = given; due[entry] = given; effect[me] = (fresh -> BROUGHT_IN : WROTE_OVER); LOOK };
 #endif
     goto end;
 
@@ -236,7 +253,7 @@ victim:
        fi
 #endif
     fi;
-    d_step { assert(home[entry] == x && NOT_ABOVE(score[entry])); home[entry] = k; came++; gone++; score[entry] = given; LOOK };
+    d_step { assert(home[entry] == x && NOT_ABOVE(score[entry])); home[entry] = k; came++; gone++; fresh = true; score[entry] = given; LOOK };
     lower();
     d_step { digest[entry] = k; LOOK };
     d_step { bound[GROUP(entry)] = (second < given && FAULT != 7 -> second : given); LOOK };
@@ -253,12 +270,12 @@ again:
 
 next: /* is left to the next pass */
     let_go();
-    atomic { i = pass; through++ };
+    atomic { i = pass; passed_on[me] = (pass == ABSENT); through++ };
     atomic { pass != i; goto round }
 
 end:
     let_go();
-    d_step { ended++; through = (BATCH == passes -> through + 1 : 0) }
+    d_step { ended++; through = (BATCH == lfu || BATCH == lru -> 0 : through + 1) }
 }
 
 init
@@ -282,7 +299,7 @@ init
 #endif
         :: bound[0] = (score[PER - 1] < score[0] -> score[PER - 1] : score[0]); bound[1] = score[SLOTS - 1]
         fi;
-#if BATCH == passes
+#if BATCH == passes || BATCH == times
         pass = PRESENT;
         if
         :: keeps = true
@@ -311,10 +328,11 @@ init
            :: break
            od;
 #endif
+           wants[n] = k;
 #if BATCH == lfu
            run item(n, k, 1);
-#elif BATCH == lru
-           run item(n, k, 3 + n);
+#elif BATCH == lru || BATCH == times
+           run item(n, k, TIMES + n);
 #else
            run item(n, k, (n == 0 -> 2 : (n == 1 -> 1 : 3)));
 #endif
