@@ -260,6 +260,7 @@ hd_status tour_run(const hd_case *c, hd_progress *progress, void *context, tour 
     t->filled = g.fill;
     t->asked = g.n - g.fill;
     t->seconds = (double)(time->now_ns(time->self) - start) * 1e-9;
+    if (status) tour_close(t);
     return status;
 }
 

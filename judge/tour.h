@@ -39,7 +39,7 @@ typedef struct tour {
     double seconds;
 } tour;
 
-/* HD_OK also when a kernel went wrong. The case's kernel is ref for all, or the name of one. progress counts rows. */
+/* HD_OK also when a kernel went wrong. The case's kernel is ref for all, or the name of one. progress counts rows. A failure leaves nothing to close. */
 hd_status tour_run(const hd_case *c, hd_progress *progress, void *context, tour *t);
 void tour_close(tour *t);
 
