@@ -13,15 +13,16 @@
 # words for every part.
 set -u
 
+skewed='find contains assign insert_or_assign find_or_insert dim=8,64 load=0.5,1'
 words() {
   case $1 in
   table) ;;
   variants) echo variant=all mode=queue ;;
   batches) echo find insert_or_assign assign dim=8 load=0.5,1 batch=1Ki,16Ki,64Ki,1Mi,16Mi ;;
-  skewed) echo find contains assign insert_or_assign find_or_insert dim=8,64 load=0.5,1 keys=uniform,zipf:0.99 ;;
+  skewed) echo "$skewed" keys=uniform,zipf:0.99 ;;
   capacities) echo find find_ptr insert_or_assign dim=8 load=0.5,1 capacity=16Mi,64Mi,128Mi,512Mi ;;
   counters) echo mode=watch ;;
-  skewed_counters) echo "$(words skewed)" keys=zipf:0.99 mode=watch ;;
+  skewed_counters) echo "$skewed" keys=zipf:0.99 mode=watch ;;
   *) return 1 ;;
   esac
 }

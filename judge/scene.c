@@ -73,7 +73,7 @@ static void plan_all(scene *s, layout *l)
         plan(s, "stage_value", n * v->value_bytes, &l->stage_value[k]);
         plan(s, "segment", HKV_SEGMENTS * 8, &l->segment[k]);
         plan(s, "cursor", HKV_CURSORS * 8, &l->cursor[k]);
-        plan(s, "left_item", 3 * n * 4, &l->left_item[k]);
+        plan(s, "left_item", HKV_LEFT_LISTS * n * 4, &l->left_item[k]);
         plan(s, "left_count", HKV_LEFT_COUNTS * 4, &l->left_count[k]);
         if (!sorts(s)) continue;
         plan(s, "fetch_entry", n * 8, &l->fetch_entry[k]);
@@ -399,7 +399,6 @@ static void place_part(scene *s, uint32_t k, const layout *l)
     a->segment = words_at(s, l->segment[k]);
     a->cursor = words_at(s, l->cursor[k]);
     a->left_item = halves_at(s, l->left_item[k]);
-    a->left_place = a->left_item + 2 * (p->batch.n + 1);
     a->left_count = halves_at(s, l->left_count[k]);
     memset(a->left_count, 0, HKV_LEFT_COUNTS * 4);
     memset(a->tally, 0, HD_OUTCOME_COUNT * 8);

@@ -33,7 +33,7 @@ typedef struct hkv_room {
     uint64_t *fetch_entry;                /* (window of fetches); NULL: far values are read as they come */
     uint32_t *fetch_rank, *fetch_order;   /* likewise             */
     uint32_t *fetch_count;                /* (HKV_FETCH_COUNTS)   */
-    uint32_t *left_item;                  /* (3, window of passes): the third are the places */
+    uint32_t *left_item;                  /* (HKV_LEFT_LISTS, window of passes) */
 } hkv_room;
 
 /* How many items at a time put off far values: no more than there are entries, which is plenty for a small table. 0: none do. */
@@ -54,7 +54,8 @@ static inline uint64_t hkv_left_window(const hd_info *info)
     return info->capacity < LEAST ? LEAST : info->capacity < MOST ? info->capacity : MOST;
 }
 
-static inline uint64_t hkv_left_bytes(const hd_info *info) { return 3 * hkv_left_window(info) * sizeof(uint32_t); }
+static inline uint64_t hkv_left_words(const hd_info *info) { return HKV_LEFT_LISTS * hkv_left_window(info); }
+static inline uint64_t hkv_left_bytes(const hd_info *info) { return hkv_left_words(info) * sizeof(uint32_t); }
 
 /* What the room for fetches takes. */
 static inline uint64_t hkv_fetch_bytes(const hd_info *info)
@@ -121,7 +122,6 @@ static inline hkv_args hkv_args_of(const hd_info *info, const hkv_view *v, const
     a.left_item = room->left_item;
     a.left_count = room->words->left;
     a.left_window = hkv_left_window(info);
-    a.left_place = a.left_item ? a.left_item + 2 * a.left_window : NULL;
     return a;
 }
 

@@ -186,7 +186,7 @@ static hd_status take_all(cuda *c)
         { "table: window of fetches", &fetch_rank, fetches, sizeof *r->fetch_rank, AS_IT_COMES },
         { "table: window of fetches", &fetch_order, fetches, sizeof *r->fetch_order, AS_IT_COMES },
         { "table: window of fetches", &fetch_count, hkv_fetch_counts(&c->info), sizeof *r->fetch_count, 0 },
-        { "table: window of passes", &left_item, 3 * hkv_left_window(&c->info), sizeof *r->left_item, 0 },
+        { "table: window of passes", &left_item, hkv_left_words(&c->info), sizeof *r->left_item, 0 },
     };
     enum { PIECES = sizeof all / sizeof *all };
     hd_status status = HD_OK;

@@ -84,7 +84,7 @@ static void host_close(void *state, const hd_seams *s)
     hd_give(s, h->fetch_rank, hkv_fetch_window(&h->info), sizeof *h->fetch_rank);
     hd_give(s, h->fetch_order, hkv_fetch_window(&h->info), sizeof *h->fetch_order);
     hd_give(s, h->fetch_count, hkv_fetch_counts(&h->info), sizeof *h->fetch_count);
-    hd_give(s, h->left_item, 3 * hkv_left_window(&h->info), sizeof *h->left_item);
+    hd_give(s, h->left_item, hkv_left_words(&h->info), sizeof *h->left_item);
     simt_machine_close(h->machine);
     hd_design_hkv.close(h->planes, s);
     pthread_mutex_destroy(&h->busy);
@@ -102,7 +102,7 @@ static hd_status take_room(host *h, const hd_seams *s)
     if (!status) status = hd_take(s, "table: window of lists", h->window, sizeof *h->stage_key, &key);
     if (!status) status = hd_take(s, "table: window of lists", h->window, sizeof *h->stage_score, &score);
     if (!status) status = hd_take(s, "table: window of lists", h->window, h->v->value_bytes, &value);
-    if (!status) status = hd_take(s, "table: window of passes", 3 * hkv_left_window(&h->info), sizeof *h->left_item, &left);
+    if (!status) status = hd_take(s, "table: window of passes", hkv_left_words(&h->info), sizeof *h->left_item, &left);
     if (left) memset(left, 0, hkv_left_bytes(&h->info));
     h->left_item = (uint32_t *)left;
     h->lock = (uint32_t *)lock;

@@ -176,6 +176,7 @@ counted=$(awk -F'\t' 'FNR == NR { if (!/^#/) seen[$1, $2, $3, $4, $5, $6, $7, $8
 if [ "$counted" -gt 0 ] && [ "$(grep -c 'bound by .* (l2 [0-9.]*, dram' out)" = "$counted" ]; then pass "$counted of them with what was counted"
 else fail "$counted of them with what was counted" "$(grep -c 'bound by .* (l2' out)"
 fi
+grep -v '^#' "$kept/nvidia-h200.counters.tsv" | cut -f1-10 | sort | uniq -d | none 'no point was counted twice'
 { # of each operation that is short, its own lines and no others
   while read -r operation rest; do
     case $operation in '#'* | '') continue ;; esac

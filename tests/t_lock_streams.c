@@ -204,6 +204,17 @@ static void every_row_orders_streams(void **unused)
         }
 }
 
+/* A read of all keys. */
+static hd_batch read_all(const streams_scene *s, hd_op op)
+{
+    hd_batch b;
+    memset(&b, 0, sizeof b);
+    b.op = op;
+    b.n = KEYS;
+    b.key = s->key;
+    return b;
+}
+
 /* With a recording of the table's all follow each other, by marks; the word goes on as before. */
 static void a_recording_chains_what_follows(void **unused)
 {
@@ -213,11 +224,7 @@ static void a_recording_chains_what_follows(void **unused)
         uint64_t random = 7;
         streams_scene *s = scene_open(row->name);
         test_case("lock %s, after a recording", row->name);
-        hd_batch b;
-        memset(&b, 0, sizeof b);
-        b.op = HD_OP_FIND;
-        b.n = KEYS;
-        b.key = s->key;
+        hd_batch b = read_all(s, HD_OP_FIND);
         b.stream = &stream_address[0];
         fake_record(&s->fake, b.stream);
         must(hd_run(s->t, &b));
@@ -239,11 +246,7 @@ static void a_recorded_list_waits_for_the_last(void **unused)
     for (size_t i = 0; (row = hd_lock_at(i)); i++) {
         streams_scene *s = scene_open(row->name);
         test_case("lock %s, a list and then the replay of one", row->name);
-        hd_batch b;
-        memset(&b, 0, sizeof b);
-        b.op = HD_OP_FIND_MISSED;
-        b.n = KEYS;
-        b.key = s->key;
+        hd_batch b = read_all(s, HD_OP_FIND_MISSED);
         b.list_key = s->out;
         b.count = s->out + 1024;
         b.stream = &stream_address[1];

@@ -297,10 +297,9 @@ static void to_devices_and_pipes(void **state)
     hd_close(t);
 }
 
-/* Scores that a clock of the device has left are not taken for those of the batch, however alike they are: item i of the next one is in the
- * place of entry i, whose score is i. */
 static uint64_t five(void *self) { return (void)self, 5; }
 
+/* Scores that a clock of the device has left are not taken for those of the batch: all are 5 here, and so is the time of an item of the next one. */
 static void scores_of_another_clock(void **unused)
 {
     (void)unused;
@@ -358,7 +357,7 @@ static int open_if_free(void *self, const char *path, int flags, int mode)
     return n->real->open(n->real->self, path, flags, mode);
 }
 
-/* What killed processes left is passed over, up to a point; a path that has no room for what comes beside it is refused. */
+/* What killed processes left is passed over, up to a point. */
 static void names_beside(void **state)
 {
     static const struct {
@@ -382,19 +381,31 @@ static void names_beside(void **state)
         check(status == all[i].status, "%s: %s", hd_status_name(status), hd_why());
         check(n.opened == all[i].opened, "%d names were tried", n.opened);
         if (!status) must(hd_load(t, path, NULL));
-        char longest[8192];
-        size_t bytes = 4000;
-        for (hd_status last = HD_EIO; bytes < sizeof longest; bytes += 8) { /* from what no file system takes to what nobody can write down */
-            memset(longest, 'x', bytes);
-            longest[bytes] = 0;
-            status = hd_save(t, longest);
-            check(status == HD_EIO || status == HD_EINVAL, "%zu bytes: %s", bytes, hd_status_name(status));
-            check(status == last || last == HD_EIO, "%zu bytes are short enough, and fewer were not", bytes);
-            last = status;
-        }
-        must_fail(status, HD_EINVAL, "path: longer than");
         hd_close(t);
     }
+}
+
+/* A path that has no room for what comes beside it is refused. */
+static void longest_names(void **state)
+{
+    (void)state;
+    hd_config c = test_config();
+    hd_table *t;
+    char longest[8192];
+    size_t bytes = 4000;
+    c.threads = 1;
+    must(hd_open(&c, &t));
+    hd_status status = HD_OK;
+    for (hd_status last = HD_EIO; bytes < sizeof longest; bytes += 8) { /* from what no file system takes to what nobody can write down */
+        memset(longest, 'x', bytes);
+        longest[bytes] = 0;
+        status = hd_save(t, longest);
+        check(status == HD_EIO || status == HD_EINVAL, "%zu bytes: %s", bytes, hd_status_name(status));
+        check(status == last || last == HD_EIO, "%zu bytes are short enough, and fewer were not", bytes);
+        last = status;
+    }
+    must_fail(status, HD_EINVAL, "path: longer than");
+    hd_close(t);
 }
 
 int main(void)
@@ -409,6 +420,7 @@ int main(void)
         cmocka_unit_test(to_devices_and_pipes),
         cmocka_unit_test(scores_of_another_clock),
         cmocka_unit_test(names_beside),
+        cmocka_unit_test(longest_names),
     };
     return test_run(tests);
 }

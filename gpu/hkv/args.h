@@ -34,7 +34,7 @@ enum { HKV_LENGTH /* two: the list's before a window, at its number modulo 2; af
 enum { HKV_FETCH_BINS = 4096 /* at most */, HKV_FETCH_COUNTS = HKV_FETCH_BINS + 1, HKV_FETCH_BIN_LEAST = 6 /* log2 of bytes */ };
 
 /* What hkv_args.pass says: the batch at once, or which of its passes. */
-enum { HKV_WHOLE, HKV_PRESENT, HKV_ABSENT, HKV_PRESENT_AGAIN, HKV_REST, HKV_LEFT_COUNTS = 3 };
+enum { HKV_WHOLE, HKV_PRESENT, HKV_ABSENT, HKV_PRESENT_AGAIN, HKV_REST, HKV_LEFT_COUNTS = 3, HKV_LEFT_LISTS = 3 };
 HD_FN bool hkv_is_present(uint32_t pass) { return pass == HKV_PRESENT || pass == HKV_PRESENT_AGAIN; }
 
 /* What stage_flag says. */
@@ -89,8 +89,8 @@ typedef struct hkv_args {
     uint32_t fetch_shift;  /* a bin is 2^this bytes     */
 
     uint32_t pass;
-    uint32_t *left_item;   /* (2, left_window): less first */
-    uint32_t *left_place;  /* (left_window): where an item is in what the absent left, if it is there; else anything */
+    uint32_t *left_item;   /* (HKV_LEFT_LISTS, left_window): two lists of items, less first; and of each item where it is in what the absent left,
+                              if it is there; else anything */
     uint32_t *left_count;  /* (HKV_LEFT_COUNTS): of the passes in their order */
     uint64_t left_window;  /* items */
 } hkv_args;

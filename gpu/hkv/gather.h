@@ -392,14 +392,15 @@ SIMT_FN void hkv_gather_found(const hkv_args *a, uint32_t family, uint32_t locki
 {
     hkv_rule r = hkv_rule_of(a, o->i);
     bool pinned = hkv_is_pinned(a, o->key); /* then nobody changes it, and it need not be claimed */
-    if (family == HKV_UPDATE && !pinned && (hkv_rates_only(a) || hkv_replaces(a))) {
+    bool rates = family == HKV_UPDATE && !pinned && hkv_rates_only(a), replaces = family == HKV_UPDATE && !pinned && hkv_replaces(a);
+    if (rates || replaces) {
         if (a->v.step == 1) o->score = simt_ldrlx_u64(hkv_score_at(&a->v, o->entry));
         if (hkv_gather_outdone(a, o)) {
             hkv_gather_precede(a, o, r);
             return;
         }
     }
-    if (family == HKV_UPDATE && !pinned && hkv_rates_only(a)) {
+    if (rates) {
         o->outcome = r.found;
         hkv_rescore(a, o);
         hkv_value_goes_out(a, o);

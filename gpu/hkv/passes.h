@@ -29,6 +29,9 @@ SIMT_FN uint32_t hkv_passed(const hkv_args *a) { return hkv_passes_on(a) ? simt_
 /* What pass p leaves lies in one of two halves, by turns. */
 SIMT_FN uint32_t *hkv_left_by(const hkv_args *a, uint32_t p) { return a->left_item + (p % 2) * a->left_window; }
 
+/* Where item first + n is in what the absent left. */
+SIMT_FN uint32_t *hkv_left_place(const hkv_args *a, uint32_t n) { return a->left_item + 2 * a->left_window + n; }
+
 /* The item at place k of the items of this pass; a->last: there is none. passed: how many there are. */
 SIMT_FN uint64_t hkv_pass_item(const hkv_args *a, uint32_t passed, uint64_t k)
 {
@@ -39,7 +42,7 @@ SIMT_FN uint64_t hkv_pass_item(const hkv_args *a, uint32_t passed, uint64_t k)
 /* Whether the absent left item i. Places that nobody wrote are anything: only one that leads back to its item counts. */
 SIMT_FN bool hkv_absent_left(const hkv_args *a, uint64_t i)
 {
-    uint32_t n = (uint32_t)(i - a->first), place = simt_ld_u32(a->left_place + n);
+    uint32_t n = (uint32_t)(i - a->first), place = simt_ld_u32(hkv_left_place(a, n));
     return place < hkv_passed(a) && simt_ld_u32(hkv_left_by(a, HKV_ABSENT) + place) == n;
 }
 
@@ -51,8 +54,9 @@ SIMT_FN void hkv_pass_leave(simt_tile w, const hkv_args *a, hkv_one *o)
     if (!who) return;
     if (w.rank == 0) at = simt_add_u32(a->left_count + a->pass - HKV_PRESENT, simt_popc(who), SIMT_RELAXED);
     at = simt_shfl_u32(w, at, 0) + hkv_place_among(w, who);
-    if (leaves) simt_st_u32(hkv_left_by(a, a->pass) + at, (uint32_t)(o->i - a->first));
-    if (leaves && a->pass == HKV_ABSENT) simt_st_u32(a->left_place + (o->i - a->first), at);
+    uint32_t n = (uint32_t)(o->i - a->first);
+    if (leaves) simt_st_u32(hkv_left_by(a, a->pass) + at, n);
+    if (leaves && a->pass == HKV_ABSENT) simt_st_u32(hkv_left_place(a, n), at);
     if (leaves) o->outcome = HKV_NO_ITEM;
     simt_join();
 }

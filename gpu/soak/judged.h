@@ -146,8 +146,8 @@ struct judged {
         fill(k, scores);
         const oracle w = o;
         at.each(n, [=] BOTH(uint64_t i) { w.count_key(i); });
+        if (tells) at.wait(), say(b, k, 0);
         double begins = seconds_now();
-        if (tells) at.wait(), begins = seconds_now(), say(b, k, 0);
         MUST(hd_run(t, &b));
         if (tells) at.wait(), say(b, k, seconds_now() - begins);
         judge();
