@@ -10,11 +10,13 @@
 #                                     call ends after WAIT seconds (570) at the latest, and the same call again waits for the rest
 #   device.sh many FOLDER OUT [S]     there, likewise in a session of its own, about S seconds (840): a table of more than 2^31 slots, faults in front of
 #                                     the real runtime, random batches judged on the device (gpu/soak), also two tables at once
+#   device.sh reach FOLDER OUT [S]    there, likewise: so many of these batches that every variant has had 10^10 operations under every policy, or as
+#                                     many as S seconds (540) are enough for
 #
 # What comes back is one archive, OUT/PART.tgz. Exit code 77: there is no GPU. SECONDS_MOST (80 for a suite, 95 for a table),
 # SECONDS_ALL (220 for the suites) and SECONDS_COUNTERS (195) keep each call within ten minutes.
-# Then, here: bench/bench.sh keep; papers/hkv/results/GPU.check.tsv, .sanitizers.txt, .threads.txt, .huge.tsv and .random.tsv are check/*.tsv, soak.txt and
-# many/*.tsv, with the commit.
+# Then, here: bench/bench.sh keep; papers/hkv/results/GPU.check.tsv, .sanitizers.txt, .threads.txt, .huge.tsv, .random.tsv and .reach.tsv are check/*.tsv, soak.txt,
+# many/*.tsv and reach/reach.tsv, with the commit.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 locks='ordered group3 rw'
@@ -94,8 +96,24 @@ many_now() {
   grep -E '^(# tried|ok|not ok)' "$to/faults.txt"
   left=$((end - SECONDS > 80 ? end - SECONDS : 80))
   SECONDS_RANDOM=$((left * 3 / 4)) SECONDS_TWO=$((left / 4)) "$at/kernels/run_device.sh" run "$at/kernels" "$to" random two || code=$?
-  awk -F '\t' '$1 == "ok" || $1 == "WRONG" { n[FILENAME]++; wrong[FILENAME] += $1 == "WRONG"; items[FILENAME] += $11; batches[FILENAME] += $13 }
-    END { for (f in n) printf "%s: %d tables, %d wrong, %.4g operations in %d batches\n", f, n[f], wrong[f], items[f], batches[f] }' "$to/random.tsv" "$to/two.tsv" | sed 's|.*/||'
+  sums 'FILENAME' "$to/random.tsv" "$to/two.tsv" | sed 's|.*/||'
+  return $code
+}
+
+# sums KEY FILE...: what soaks did, by a key of awk's.
+sums() {
+  local key=$1
+  shift
+  awk -F '\t' '$1 == "ok" || $1 == "WRONG" { k = '"$key"'; n[k]++; wrong[k] += $1 == "WRONG"; items[k] += $12; batches[k] += $13 }
+    END { for (k in n) printf "%s: %d tables, %d wrong, %.4g operations by the variant, %d batches\n", k, n[k], wrong[k], items[k], batches[k] }' "$@" | sort
+}
+
+reach() {
+  local code
+  SECONDS_REACH=${1:-540} aside reach bash "$at/kernels/run_device.sh" run "$at/kernels" "$at/out/reach" reach
+  code=$?
+  # shellcheck disable=SC2016 # words of awk
+  sums '$2 " " $3' "$at/out/reach/reach.tsv"
   return $code
 }
 
@@ -103,10 +121,10 @@ part=${1:-}
 case $part in
 pack) pack "${2:?build}" "${3:?folder}" ;;
 many_now) many_now "$2" "$3" ;;
-check | measure | soak | many)
+check | measure | soak | many | reach)
   out=${3:?"device.sh $part FOLDER OUT"}
   open_pack "${2:?folder}" || { echo "device.sh: $2 cannot be opened" >&2; exit 4; }
   "$part" "${@:4}"
   ;;
-*) sed -n '4,18s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
+*) sed -n '4,21s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
 esac

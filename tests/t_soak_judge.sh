@@ -26,7 +26,7 @@ words=$work/words
 clean() {
   local name=$1 lines=$2 backend=$3 code
   shift 3
-  BACKEND=$backend timeout 120 "$work/soak" "$@" >"$words" 2>&1
+  BACKEND=$backend timeout 150 "$work/soak" "$@" >"$words" 2>&1
   code=$?
   if [ $code = 0 ] && [ "$(grep -c '^ok' "$words")" -ge "$lines" ] && ! grep -q WRONG "$words"; then pass "$name"; else fail "$name" "exit $code"; fi
 }
@@ -36,6 +36,11 @@ clean "and with every variant on the host machine" 8 host random 10
 operations=$((operations + $(awk -F '\t' '$1 == "ok" { n += $11 } END { print n + 0 }' "$words")))
 clean "two tables at once" 2 host two 2 tlpv1 warp
 clean "a table that is known by its numbers" 19 host huge gather
+clean "so many operations by every variant under every policy" 26 host reach 10000 100
+if ! grep -q '^# short' "$words"; then pass "and none is short"; else fail "but some are short" ""; fi
+operations=$((operations + $(awk -F '\t' '$1 == "ok" { n += $11 } END { print n + 0 }' "$words")))
+clean "who is short is told of" 1 host reach 1e15 1 warp
+if [ "$(grep -c '^# short: warp under .* of 1e+15' "$words")" = 5 ]; then pass "each by its name"; else fail "not each by its name" ""; fi
 tried device-judge "$operations" "items in random batches, judged as on a device"
 
 # found BUG WORDS...: with the bug it says WRONG.

@@ -5,7 +5,7 @@
 #                              linked in, so that they can be carried to a machine that has a GPU and no libraries.
 # run_device.sh run FOLDER OUT [PART ...] - there: check, sanitizers at a reduced size when they are there, soak and time, or those named; OUT/*.tsv.
 #                              Fits into eight minutes. Each part has its own limit, and what a part finds does not keep the next from running.
-#                              Only when named: huge, random and two (gpu/soak), SECONDS_RANDOM and SECONDS_TWO long.
+#                              Only when named: huge, random, two and reach (gpu/soak); the last three SECONDS_RANDOM, SECONDS_TWO, SECONDS_REACH long.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 folder=${2:?"run_device.sh build FOLDER, or run FOLDER OUT"}
@@ -62,6 +62,7 @@ run)
   for timed in random:${SECONDS_RANDOM:-300} two:${SECONDS_TWO:-100}; do
     [[ $parts != *" ${timed%:*} "* ]] || part "${timed%:*}" $((${timed#*:} + 60)) "$folder/soak" "${timed%:*}" "${timed#*:}"
   done
+  [[ $parts != *" reach "* ]] || part reach $((${SECONDS_REACH:-500} + 60)) "$folder/soak" reach "${REACH:-1e10}" "${SECONDS_REACH:-500}"
   ! wanted time || { part time 120 "$program" time; cat "$out/time.tsv"; }
   [ $failed = 1 ] || ! grep -qs '^# skipped' "$out/check.tsv" || exit 77
   exit $failed

@@ -26,6 +26,7 @@ struct dice {
 /* What one place has room and time for. */
 struct limits {
     uint64_t items, slots, array_bytes; /* of a batch; of a table; of one array of values */
+    uint32_t value_bytes;
 };
 
 struct shape {
@@ -59,7 +60,7 @@ static inline shape draw_shape(dice &d, const char *variant, const char *policy,
     s.buckets = s.buckets < least ? least : s.buckets;
     uint64_t capacity = s.buckets * s.slots, room = 4 * most.array_bytes / capacity;
     do s.value_bytes = size == 3 ? 8 : d.of(bytes);
-    while (s.value_bytes > room && s.value_bytes > 8);
+    while ((s.value_bytes > room || s.value_bytes > most.value_bytes) && s.value_bytes > 8);
     for (s.keys = 16; s.keys < 2 * capacity || (d.one_in(3) && s.keys < 4 * capacity && size < 3);) s.keys *= 2;
     s.factor = d.of(factors);
     if (s.factor == 0) s.factor = d.draw() | 1;

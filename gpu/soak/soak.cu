@@ -4,6 +4,7 @@
  *
  *   soak random SECONDS [VARIANT ...]   every variant, policy and mode, three sizes of table each, and one of hundreds of millions of slots
  *   soak two SECONDS                    likewise, two tables of different shape and policy at a time, each by a thread and on a stream of its own
+ *   soak reach N SECONDS [VARIANT ...]  N operations by every variant under every policy, or as many as there is time for; says who is short
  *   soak huge [VARIANT ...]             a table of more than 2^31 slots (huge.h)
  *
  * Prints rows of tab-separated values; 0: all is well, 1: not, 77: there is no device. SEED in the environment repeats a run (in time, not in
@@ -28,12 +29,12 @@ static const char *const policies[] = { "lru", "lfu", "epoch_lru", "epoch_lfu", 
 
 static limits limits_of(uint64_t share)
 {
-    limits device = { 16u << 20, (272u << 20) / share, (5ull << 30) / share }, here = { 3000, 6000, 1u << 20 };
+    limits device = { 16u << 20, (272u << 20) / share, (5ull << 30) / share, UINT32_MAX }, here = { 3000, 6000, 1u << 20, UINT32_MAX };
     return strcmp(backend, "cuda") == 0 ? device : here;
 }
 
-/* One table for so many seconds; its row. */
-static bool turn(const place &at, dice &d, const char *variant, const char *policy, bool dual, int size, const limits &most, double seconds)
+/* One table for so many seconds; its row. *own: so many operations more were the variant's. */
+static bool turn(const place &at, dice &d, const char *variant, const char *policy, bool dual, int size, const limits &most, double seconds, double *own = nullptr)
 {
     double start = seconds_now();
     shape s = draw_shape(d, variant, policy, dual, size, most);
@@ -45,6 +46,7 @@ static bool turn(const place &at, dice &d, const char *variant, const char *poli
            (unsigned long long)s.buckets, s.slots, s.value_bytes, s.layout == HD_LAYOUT_PAIRS ? "pairs" : "planes", s.admit == HD_ADMIT_ALWAYS ? "always" : "score",
            (unsigned long long)s.keys, (unsigned long long)j.items, (unsigned long long)j.own, (unsigned long long)j.batches, (unsigned long long)wrong, seconds_now() - start);
     fflush(stdout);
+    if (own) *own += (double)j.own;
     return wrong == 0;
 }
 
@@ -89,6 +91,33 @@ static bool two_soak(uint64_t seed, double seconds)
     return good[0] && good[1];
 }
 
+/* Round after round, a table for each that is not there yet: first of a bucket or two, then a small one, then large ones of narrow values, which are
+ * fast, but for every fourth. Modes alternate. */
+static bool reach_soak(uint64_t seed, double wanted, double seconds)
+{
+    place at(backend);
+    limits any = limits_of(1), narrow = any;
+    std::vector<double> has(variants.size() * 5, 0);
+    double end = seconds_now() + seconds, part = seconds / 250;
+    int wrong = 0;
+    narrow.value_bytes = 24;
+    heading();
+    for (uint64_t round = 0, left = has.size(); left && seconds_now() < end && wrong < WRONG_MOST; round++) {
+        left = 0;
+        for (uint64_t k = 0; k < has.size() && wrong < WRONG_MOST; k++) {
+            if (has[k] >= wanted) continue;
+            left++;
+            dice d = { seed + (round * has.size() + k) * 1000003 };
+            double takes = round < 2 ? part / 4 : part;
+            if (seconds_now() + takes > end) continue;
+            wrong += !turn(at, d, variants[k / 5], policies[k % 5], (round / 2 + round + k) & 1, round < 2 ? (int)round : round % 8 == 7 ? 3 : 2, round % 4 == 3 ? any : narrow, takes, &has[k]);
+        }
+    }
+    for (uint64_t k = 0; k < has.size(); k++)
+        if (has[k] < wanted) printf("# short: %s under %s: %.4g of %.4g operations\n", variants[k / 5], policies[k % 5], has[k], wanted);
+    return wrong == 0;
+}
+
 static bool huge_soak(uint64_t seed)
 {
     place at(backend);
@@ -104,10 +133,10 @@ static bool huge_soak(uint64_t seed)
 int main(int argc, char **argv)
 {
     std::string verb = argc > 1 ? argv[1] : "";
-    bool timed = verb == "random" || verb == "two";
+    int words = verb == "random" || verb == "two" ? 3 : verb == "reach" ? 4 : 2; /* before the variants */
     const char *given = getenv("SEED");
-    if ((!timed && verb != "huge") || (timed && argc < 3)) {
-        fprintf(stderr, "usage: soak random SECONDS [VARIANT ...] | two SECONDS [VARIANT ...] | huge [VARIANT ...]\n");
+    if ((words == 2 && verb != "huge") || argc < words) {
+        fprintf(stderr, "usage: soak random SECONDS [VARIANT ...] | two SECONDS [VARIANT ...] | reach OPERATIONS SECONDS [VARIANT ...] | huge [VARIANT ...]\n");
         return 2;
     }
     if (getenv("BACKEND")) backend = getenv("BACKEND");
@@ -121,11 +150,11 @@ int main(int argc, char **argv)
     hd_close(t);
     uint64_t seed = given ? strtoull(given, nullptr, 10) : (uint64_t)time(nullptr);
     printf("# SEED=%llu\n", (unsigned long long)seed);
-    for (int i = timed ? 3 : 2; i < argc; i++) variants.push_back(argv[i]);
+    for (int i = words; i < argc; i++) variants.push_back(argv[i]);
     for (uint32_t row = 0; row < HKV_ROWS && variants.empty(); row++)
         for (uint32_t other = 0; other < HKV_ROWS && row == 0; other++)
             if (hkv_is_first(other)) variants.push_back(hkv_rows[other].variant);
-    double seconds = timed ? atof(argv[2]) : 0;
-    bool good = verb == "random" ? random_soak(seed, seconds) : verb == "two" ? two_soak(seed, seconds) : huge_soak(seed);
+    double seconds = words > 2 ? atof(argv[words - 1]) : 0;
+    bool good = verb == "random" ? random_soak(seed, seconds) : verb == "two" ? two_soak(seed, seconds) : verb == "reach" ? reach_soak(seed, atof(argv[2]), seconds) : huge_soak(seed);
     return good ? 0 : 1;
 }
