@@ -66,10 +66,7 @@ static inline uint64_t hkv_fetch_bytes(const hd_info *info)
 static inline uint32_t hkv_predicate_of(const hd_batch *b)
 {
     bool asks = b->op == HD_OP_ERASE_IF || b->op == HD_OP_EXPORT_IF || b->op == HD_OP_SIZE_IF;
-    uint32_t p = HD_PREDICATE_all;
-    if (asks)
-        for (p = 0; p < HD_PREDICATE_COUNT && strcmp(b->pred, hd_predicate_rows[p].name) != 0;) p++;
-    return p;
+    return asks ? hd_predicate_named(b->pred) : (uint32_t)HD_PREDICATE_all;
 }
 
 /* All but first, last and window, which hkv_launch sets. */

@@ -67,10 +67,10 @@ static hd_status leave(const cuda *c, int before, hd_status status)
     return status ? status : HD_TOLD(c->seam, code, "use", "device");
 }
 
+/* count and size are not 0. */
 static hd_status take(const cuda *c, const char *what, uint64_t count, uint64_t size, void **p)
 {
     *p = NULL;
-    if (count == 0 || size == 0) return HD_OK;
     if (count > (uint64_t)PTRDIFF_MAX / size) return hd_fail(HD_ENOMEM, "%s: %" PRIu64 " x %" PRIu64 " bytes is more than can be addressed", what, count, size);
     int code = c->seam->take(c->seam->self, p, (size_t)(count * size));
     if (code == HD_DEVICE_NO_MEMORY) return hd_fail(HD_ENOMEM, "%s: %s has no memory for %" PRIu64 " bytes", what, c->device.name, count * size);
@@ -282,7 +282,7 @@ static hd_status copy_planes(cuda *c, hd_way way)
 
 static void unstage(cuda *c)
 {
-    if (c->staged) hd_design_hkv.close(c->staged, c->seams);
+    hd_design_hkv.close(c->staged, c->seams);
     c->staged = NULL;
 }
 

@@ -72,7 +72,6 @@ static hd_status host_shape(const hd_config *c, hd_info *info)
 static void host_close(void *state, const hd_seams *s)
 {
     host *h = (host *)state;
-    if (!h) return;
     uint64_t value_bytes = h->v ? h->v->value_bytes : 0;
     hd_give(s, h->lock, h->v ? h->v->buckets : 0, sizeof *h->lock);
     hd_give(s, h->w, 1, sizeof *h->w);

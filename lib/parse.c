@@ -32,7 +32,7 @@ hd_status hd_parse_u64(const char *what, const char *text, uint64_t least, uint6
     errno = 0;
     /* strtoull alone would take "-1", " 1" and "" */
     unsigned long long n = isdigit((unsigned char)text[0]) ? strtoull(text, &end, hex ? 16 : 10) : 0;
-    uint64_t factor = end && end != text ? factor_of(end) : 0;
+    uint64_t factor = end ? factor_of(end) : 0;
     if (factor == 0) return hd_fail(HD_EINVAL, "%s: '%s' is not a whole number", what, text);
     if (errno == ERANGE || n > UINT64_MAX / factor || n * factor < least || n * factor > most)
         return hd_fail(HD_EINVAL, "%s: %s is outside %" PRIu64 " to %" PRIu64, what, text, least, most);

@@ -140,55 +140,74 @@ static hd_status enter_section(reader *r, const hd_snapshot_header *h, int secti
     return memcmp(&head, &expected, sizeof head) ? hd_fail(HD_ECORRUPT, "%s: section %.4s expected at byte %" PRIu64, r->path, expected.tag, start) : HD_OK;
 }
 
-static hd_status leave_section(reader *r, int section)
+/* stored: its sum (HD_SUM_BYTES), as it stands in the file. */
+static hd_status leave_section(reader *r, int section, uint8_t *stored)
 {
-    uint8_t sum[HD_SUM_BYTES], stored[HD_SUM_BYTES];
+    uint8_t sum[HD_SUM_BYTES];
     uint64_t end = r->offset;
     hd_snapshot_sum(&r->sum, sum);
-    hd_status status = get(r, stored, sizeof stored);
+    hd_status status = get(r, stored, HD_SUM_BYTES);
     if (status) return status;
     return memcmp(sum, stored, sizeof sum) ? hd_fail(HD_ECORRUPT, "%s: section %.4s, which ends at byte %" PRIu64 ", is damaged", r->path, hd_section_tag[section], end)
                                            : HD_OK;
 }
 
-/* Reads every section for its checksum alone. */
-static hd_status verify_sections(reader *r, const hd_snapshot_header *h)
+/* What the first reading has found to be whole. */
+typedef struct verified {
+    hd_snapshot_header h;
+    uint8_t sum[HD_SECTION_COUNT][HD_SUM_BYTES];
+} verified;
+
+/* Reads sections 0 to n - 1 for their checksums alone. */
+static hd_status pass_sections(reader *r, const hd_snapshot_header *h, int n, uint8_t (*sum)[HD_SUM_BYTES])
 {
     hd_status status = HD_OK;
-    for (int i = 0; i < HD_SECTION_COUNT && !status; i++) {
+    for (int i = 0; i < n && !status; i++) {
         status = enter_section(r, h, i);
         if (!status) status = get(r, NULL, hd_snapshot_section_bytes(h, i));
-        if (!status) status = leave_section(r, i);
+        if (!status) status = leave_section(r, i, sum[i]);
     }
     return status;
 }
 
-static hd_status verify_file(const hd_seams *s, const char *path, hd_snapshot_header *h)
+static hd_status verify_file(const hd_seams *s, const char *path, verified *f)
 {
     reader r;
-    hd_status status = open_reader(s, path, &r, h);
-    if (!status) status = verify_sections(&r, h);
+    hd_status status = open_reader(s, path, &r, &f->h);
+    if (!status) status = pass_sections(&r, &f->h, HD_SECTION_COUNT, f->sum);
     close_reader(&r);
     return status;
 }
 
 /* ---- Filling a state ----------------------------------------------------------------------------------------- */
 
-/* The three columns are read side by side, each by a reader of its own, standing at its section's payload. */
-static hd_status open_column(const hd_seams *s, const char *path, int section, reader *r, hd_snapshot_header *h)
+/* The file may have been replaced by another since. */
+static hd_status fail_changed(const char *path) { return hd_fail(HD_ECORRUPT, "%s: changed while it was read", path); }
+
+/* The columns are read side by side, each by a reader of its own, standing at its section's payload. */
+static hd_status open_column(const hd_seams *s, const char *path, int section, reader *r, const verified *f)
 {
-    hd_status status = open_reader(s, path, r, h);
-    for (int i = 0; i < section && !status; i++) {
-        status = enter_section(r, h, i);
-        if (!status) status = get(r, NULL, hd_snapshot_section_bytes(h, i));
-        if (!status) status = leave_section(r, i);
-    }
-    return status ? status : enter_section(r, h, section);
+    hd_snapshot_header h;
+    uint8_t sum[HD_SECTION_COUNT][HD_SUM_BYTES];
+    hd_status status = open_reader(s, path, r, &h);
+    if (!status && memcmp(&h, &f->h, sizeof h) != 0) status = fail_changed(path);
+    if (!status) status = pass_sections(r, &h, section, sum);
+    return status ? status : enter_section(r, &h, section);
+}
+
+/* All of it was read, and it is what was verified. */
+static hd_status close_column(reader *r, int section, const verified *f)
+{
+    uint8_t sum[HD_SUM_BYTES];
+    hd_status status = leave_section(r, section, sum);
+    if (status) return status;
+    return memcmp(sum, f->sum[section], sizeof sum) ? fail_changed(r->path) : HD_OK;
 }
 
 /* ahead: whether a score is one that the clock has still to come to, as other clocks have left them. */
-static hd_status fill_from(const hd_design *design, void *state, const hd_snapshot_header *h, reader *column, uint8_t *value, bool *ahead)
+static hd_status fill_from(const hd_design *design, void *state, const verified *f, reader *column, uint8_t *value, bool *ahead)
 {
+    const hd_snapshot_header *h = &f->h;
     uint64_t capacity = h->buckets * h->slots, entries = 0;
     uint8_t bits = 0;
     hd_status status = HD_OK;
@@ -205,23 +224,22 @@ static hd_status fill_from(const hd_design *design, void *state, const hd_snapsh
     }
     if (entries != h->size || (capacity % 8 && bits >> capacity % 8))
         return hd_fail(HD_ECORRUPT, "%s: the slots that are marked are not %" PRIu64 " entries", column[0].path, h->size);
-    for (int i = 0; i < HD_SECTION_COUNT && !status; i++) status = leave_section(&column[i], i);
+    for (int i = 0; i < HD_SECTION_COUNT && !status; i++) status = close_column(&column[i], i, f);
     return status ? status : design->check(state);
 }
 
-/* Fills an empty state of the file's own shape. The sums are verified once more: the file may have changed. */
-static hd_status fill(const hd_design *design, void *state, const hd_seams *s, const char *path, const hd_snapshot_header *verified, bool *ahead)
+/* Fills an empty state of the file's own shape. */
+static hd_status fill(const hd_design *design, void *state, const hd_seams *s, const char *path, const verified *f, bool *ahead)
 {
     reader column[HD_SECTION_COUNT];
-    hd_snapshot_header h = *verified;
+    uint32_t value_bytes = f->h.value_bytes ? f->h.value_bytes : 1;
     hd_status status = HD_OK;
     void *value = NULL;
     int open = 0;
-    for (; open < HD_SECTION_COUNT && !status; open++) status = open_column(s, path, open, &column[open], &h);
-    if (!status && memcmp(&h, verified, sizeof h) != 0) status = hd_fail(HD_ECORRUPT, "%s: changed while it was read", path);
-    if (!status) status = hd_take(s, "load: value", 1, h.value_bytes ? h.value_bytes : 1, &value);
-    if (!status) status = fill_from(design, state, &h, column, (uint8_t *)value, ahead);
-    hd_give(s, value, 1, h.value_bytes ? h.value_bytes : 1);
+    for (; open < HD_SECTION_COUNT && !status; open++) status = open_column(s, path, open, &column[open], f);
+    if (!status) status = hd_take(s, "load: value", 1, value_bytes, &value);
+    if (!status) status = fill_from(design, state, f, column, (uint8_t *)value, ahead);
+    hd_give(s, value, 1, value_bytes);
     while (open > 0) close_reader(&column[--open]);
     return status;
 }
@@ -278,14 +296,14 @@ static bool same_shape(const hd_info *a, const hd_info *b)
 }
 
 /* A new state of the table's shape with the file's entries. */
-static hd_status load_state(hd_table *t, const char *path, const hd_snapshot_header *h, void **state, uint64_t *dropped, bool *ahead)
+static hd_status load_state(hd_table *t, const char *path, const verified *f, void **state, uint64_t *dropped, bool *ahead)
 {
-    hd_info shape = file_shape(t, h);
+    hd_info shape = file_shape(t, &f->h);
     void *as_saved;
     hd_status status = t->design->open(&shape, &t->seams, &as_saved);
     if (status) return status;
     status = hd_stage(t->design, as_saved, true);
-    if (!status) status = fill(t->design, as_saved, &t->seams, path, h, ahead);
+    if (!status) status = fill(t->design, as_saved, &t->seams, path, f, ahead);
     if (!status && same_shape(&shape, &t->info) && !(status = hd_settle(t->design, as_saved, true))) {
         *state = as_saved;
         return HD_OK;
@@ -294,7 +312,7 @@ static hd_status load_state(hd_table *t, const char *path, const hd_snapshot_hea
     if (!status) status = t->design->open(&t->info, &t->seams, &into);
     if (!status) {
         status = hd_stage(t->design, into, true);
-        if (!status) status = reinsert(t->design, as_saved, into, &t->seams, h->size, dropped);
+        if (!status) status = reinsert(t->design, as_saved, into, &t->seams, f->h.size, dropped);
         if (!status) status = hd_settle(t->design, into, true);
         if (status) t->design->close(into, &t->seams);
     }
@@ -305,24 +323,24 @@ static hd_status load_state(hd_table *t, const char *path, const hd_snapshot_hea
 
 static hd_status load(hd_table *t, const char *path, uint64_t *dropped)
 {
-    hd_snapshot_header h;
+    verified f;
     void *state;
     bool ahead = false;
-    hd_status status = verify_file(&t->seams, path, &h);
+    hd_status status = verify_file(&t->seams, path, &f);
     if (status) return status;
-    if (strcmp(h.design, t->info.design) != 0) return hd_fail(HD_EINVAL, "design: %s has %s, the table %s", path, h.design, t->info.design);
-    if (strcmp(h.policy, t->info.policy) != 0) return hd_fail(HD_EINVAL, "policy: %s has %s, the table %s", path, h.policy, t->info.policy);
-    if (h.value_bytes != t->info.value_bytes)
-        return hd_fail(HD_EINVAL, "value_bytes: %s has %" PRIu32 ", the table %" PRIu32, path, h.value_bytes, t->info.value_bytes);
-    status = load_state(t, path, &h, &state, dropped, &ahead);
+    if (strcmp(f.h.design, t->info.design) != 0) return hd_fail(HD_EINVAL, "design: %s has %s, the table %s", path, f.h.design, t->info.design);
+    if (strcmp(f.h.policy, t->info.policy) != 0) return hd_fail(HD_EINVAL, "policy: %s has %s, the table %s", path, f.h.policy, t->info.policy);
+    if (f.h.value_bytes != t->info.value_bytes)
+        return hd_fail(HD_EINVAL, "value_bytes: %s has %" PRIu32 ", the table %" PRIu32, path, f.h.value_bytes, t->info.value_bytes);
+    status = load_state(t, path, &f, &state, dropped, &ahead);
     if (status) return status;
     if ((status = hd_late_tally(t))) return t->design->close(state, &t->seams), status;
     t->design->close(t->state, &t->seams);
     t->state = state;
     t->scores_ahead = ahead;
-    atomic_store(&t->clock, h.clock);
-    atomic_store(&t->epoch, h.epoch);
-    atomic_store(&t->entries, h.size);
+    atomic_store(&t->clock, f.h.clock);
+    atomic_store(&t->epoch, f.h.epoch);
+    atomic_store(&t->entries, f.h.size);
     return HD_OK;
 }
 
@@ -341,18 +359,18 @@ hd_status hd_open_snapshot(const char *path, const hd_config *config, hd_table *
 {
     if (!path || !table) return hd_fail(HD_EINVAL, "%s: NULL", path ? "table" : "path");
     hd_config c = config ? *config : hd_config_default();
-    hd_snapshot_header h;
-    hd_status status = verify_file(c.seams ? c.seams : &hd_seams_os, path, &h);
+    verified f;
+    hd_status status = verify_file(c.seams ? c.seams : &hd_seams_os, path, &f);
     if (status) return status;
-    c.design = h.design;
-    c.policy = h.policy;
-    c.capacity = h.buckets * h.slots;
-    c.slots = h.slots;
-    c.value_bytes = h.value_bytes;
-    c.dual = h.flags & HD_SNAPSHOT_DUAL;
-    c.admit = h.flags & HD_SNAPSHOT_ADMIT_ALWAYS ? HD_ADMIT_ALWAYS : HD_ADMIT_SCORE;
-    c.clock = h.flags & HD_SNAPSHOT_DEVICE_CLOCK ? HD_CLOCK_DEVICE : HD_CLOCK_LOGICAL;
-    c.seed = h.seed;
+    c.design = f.h.design;
+    c.policy = f.h.policy;
+    c.capacity = f.h.buckets * f.h.slots;
+    c.slots = f.h.slots;
+    c.value_bytes = f.h.value_bytes;
+    c.dual = f.h.flags & HD_SNAPSHOT_DUAL;
+    c.admit = f.h.flags & HD_SNAPSHOT_ADMIT_ALWAYS ? HD_ADMIT_ALWAYS : HD_ADMIT_SCORE;
+    c.clock = f.h.flags & HD_SNAPSHOT_DEVICE_CLOCK ? HD_CLOCK_DEVICE : HD_CLOCK_LOGICAL;
+    c.seed = f.h.seed;
     hd_table *t;
     if ((status = hd_open(&c, &t))) return status;
     if ((status = hd_load(t, path, NULL))) hd_close(t);

@@ -82,15 +82,14 @@ hkv_pin *hkv_pin_find(const hkv_view *v, uint64_t key)
     return v->pin[i].key == key ? &v->pin[i] : NULL;
 }
 
-static bool pin_add(hkv_view *v, uint64_t key, uint64_t holder)
+/* Below the limit: outcome_found has looked. */
+static void pin_add(hkv_view *v, uint64_t key, uint64_t holder)
 {
-    if (v->pins == v->pin_limit) return false;
     uint32_t i = pin_home(v, key);
     while (v->pin[i].key != HD_KEY_EMPTY) i = pin_next(v, i);
     v->pin[i].key = key;
     v->pin[i].holder = holder;
     v->pins++;
-    return true;
 }
 
 /* Linear probing without tombstones (Knuth, vol. 3, 6.4 Algorithm R): the hole moves to the end of its run,

@@ -212,10 +212,8 @@ static bool holds(const hkv_view *v, const hd_batch *b, uint32_t predicate, uint
 
 static uint32_t predicate_of(const hd_batch *b)
 {
-    uint32_t p = HD_PREDICATE_all;
-    if (b->op == HD_OP_ERASE_IF || b->op == HD_OP_EXPORT_IF || b->op == HD_OP_SIZE_IF)
-        for (p = 0; p < HD_PREDICATE_COUNT && strcmp(b->pred, hd_predicate_rows[p].name) != 0;) p++;
-    return p;
+    bool asks = b->op == HD_OP_ERASE_IF || b->op == HD_OP_EXPORT_IF || b->op == HD_OP_SIZE_IF;
+    return asks ? hd_predicate_named(b->pred) : (uint32_t)HD_PREDICATE_all;
 }
 
 /* Entries [first, last) that the predicate holds for: listed from place `at` on when `list`, erased when the

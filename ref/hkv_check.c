@@ -27,7 +27,8 @@ static bool entry_wrong(const hkv_view *v, uint64_t e, const finding *f)
     if (v->bound && v->bound[e / HKV_BOUNDED] > *hkv_score_at(v, e)) return wrong(f, "HKV-8: a lower bound is above a score");
     if (key == HD_KEY_EMPTY) {
         if (v->digest[e] != HKV_NO_DIGEST) return wrong(f, "HKV-1: an empty slot has a digest");
-        return *hkv_score_at(v, e) != 0 && wrong(f, "HKV-7: an empty slot has a score");
+        if (*hkv_score_at(v, e) != 0) return wrong(f, "HKV-7: an empty slot has a score");
+        return false;
     }
     if (v->digest[e] == HKV_NO_DIGEST) return wrong(f, "HKV-1: a key has no digest");
     if (key == HD_KEY_LOCKED) return wrong(f, "HKV-5: a slot is locked at rest");
@@ -38,7 +39,8 @@ static bool entry_wrong(const hkv_view *v, uint64_t e, const finding *f)
     bool home = f->b == hd_first_bucket(h, v->buckets) || (v->dual && f->b == hd_second_bucket(h, v->buckets));
     if (!home) return wrong(f, "HKV-3: the key is in none of its buckets");
     /* Candidates are searched in one order, so a second copy is one that a search does not reach first. */
-    return hkv_find(v, key) != e && wrong(f, "HKV-4: the key is in two slots");
+    if (hkv_find(v, key) != e) return wrong(f, "HKV-4: the key is in two slots");
+    return false;
 }
 
 static void check_pins(const hkv_view *v, char *why, size_t bytes)

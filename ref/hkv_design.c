@@ -29,7 +29,7 @@ static uint32_t pin_places_for(uint32_t pins)
 {
     if (pins == 0) return 0;
     uint64_t places = 2;
-    while (places * 3 / 4 < pins || places <= pins) places *= 2;
+    while (places * 3 / 4 < pins) places *= 2;
     return (uint32_t)places;
 }
 
@@ -73,13 +73,6 @@ static void hkv_close(void *state, const hd_seams *s)
     hd_give(s, h, 1, sizeof *h);
 }
 
-static uint32_t policy_number(const char *name)
-{
-    uint32_t p = 0;
-    while (p < HD_POLICY_COUNT && strcmp(hd_policy_rows[p].name, name) != 0) p++;
-    return p;
-}
-
 static uint32_t threads_of(const hd_info *info)
 {
 #ifdef _OPENMP
@@ -108,7 +101,7 @@ hkv_view hkv_view_for(const hd_info *info)
     v.step = info->layout == HD_LAYOUT_PAIRS ? 2 : 1;
     v.value_bytes = info->value_bytes;
     v.seed = info->seed;
-    v.policy = policy_number(info->policy);
+    v.policy = hd_policy_named(info->policy);
     v.admit_always = info->admit == HD_ADMIT_ALWAYS;
     v.dual = info->dual;
     hkv_split(&v, info->tiers, info->near_bytes);

@@ -21,8 +21,7 @@
 static uint64_t child(const hkv_view *to, uint64_t key, uint64_t b, uint64_t times)
 {
     uint64_t h = hd_hash(key, to->seed), first = hd_first_bucket(h, to->buckets);
-    if (first / times == b) return first;
-    if (!to->dual) return HKV_NOWHERE;
+    if (first / times == b) return first; /* always, in single mode */
     uint64_t second = hd_second_bucket(h, to->buckets);
     return second / times == b ? second : HKV_NOWHERE;
 }

@@ -80,6 +80,134 @@ static void test_old_choice(void **unused)
     test_note("%llu choices of the other bucket, %llu of a third one", (ull)seen_other, (ull)lies);
 }
 
+/* ---- Each lie by its sentence ---- */
+
+/* Four buckets of two slots, empty; of one candidate each, or two. */
+static void make_small(faces_table *t, bool dual)
+{
+    hd_rng g = hd_rng_from(3);
+    faces_make(t, &g, HD_POLICY_custom);
+    t->view.dual = dual;
+    t->view.buckets = 4;
+    t->view.slots = 2;
+    t->view.admit_always = 0;
+    hkv_clear(&t->view, 1);
+}
+
+/* The first key from `from` on whose candidates are buckets 0 and, in dual mode, 1. */
+static uint64_t key_of_first(const faces_table *t, uint64_t from)
+{
+    for (;; from++) {
+        uint64_t h = hd_hash(from, t->view.seed);
+        if (hd_first_bucket(h, 4) == 0 && (!t->view.dual || hd_second_bucket(h, 4) == 1)) return from;
+    }
+}
+
+static hkv_item item_of(hd_op op, uint64_t key, uint64_t score)
+{
+    static const uint64_t value = 7;
+    hkv_item it;
+    memset(&it, 0, sizeof it);
+    it.op = op;
+    it.key = key;
+    it.value = &value;
+    it.in.given = score;
+    it.holder = 1;
+    return it;
+}
+
+/* Entries of bucket b, of these scores; 0: none. Those of odd scores are pinned. */
+static void put_in(faces_table *t, uint64_t b, uint64_t score0, uint64_t score1)
+{
+    const uint64_t score[2] = { score0, score1 };
+    for (uint32_t s = 0; s < 2; s++) {
+        uint64_t e = hkv_entry(&t->view, b, s), key = key_of_first(t, 1);
+        if (score[s] == 0) continue;
+        while (hkv_find(&t->view, key) != HKV_NOWHERE) key = key_of_first(t, key + 1);
+        t->key[e] = key;
+        t->score[e] = score[s];
+        t->digest[e] = hd_digest(hd_hash(key, t->view.seed));
+        hkv_item pin = item_of(HD_OP_LOCK_KEYS, key, 0);
+        hkv_seen seen;
+        if (score[s] % 2) hkv_apply(&t->view, &pin, &seen, NULL);
+    }
+}
+
+static void test_each_lie(void **unused)
+{
+    enum { ABSENT = -1, RESERVED_KEY = -2, THIRD = 6, UNKNOWN = -3 };
+    static const struct {
+        bool dual;
+        uint64_t score[4], given; /* of buckets 0 and 1; of a newcomer */
+        hd_outcome outcome;
+        int entry;                /* that it took, or who left */
+        hkv_strictness strictness;
+        const char *no;           /* NULL: that is how it may have been */
+    } told[] = {
+        { false, { 3, 5, 0, 0 }, 9, HD_REFUSED, UNKNOWN, HKV_EXACT_CHOICE, NULL }, /* both are pinned */
+        { false, { 3, 5, 0, 0 }, 9, HD_INSERTED, 0, HKV_EXACT_CHOICE, "inserted, but there was no room" },
+        { false, { 3, 5, 0, 0 }, 9, HD_EVICTED, 0, HKV_EXACT_CHOICE, "evicted, but every entry was pinned" },
+        { false, { 2, 4, 0, 0 }, 9, HD_INSERTED, 0, HKV_EXACT_CHOICE, "inserted, but there was no room" },
+        { false, { 2, 4, 0, 0 }, 9, HD_EVICTED, ABSENT, HKV_EXACT_CHOICE, "evicted a key that was absent" },
+        { false, { 2, 4, 0, 0 }, 9, HD_EVICTED, RESERVED_KEY, HKV_EXACT_CHOICE, "evicted a key that was absent" },
+        { false, { 2, 4, 0, 0 }, 9, HD_EVICTED, 0, HKV_EXACT_CHOICE, NULL },
+        { false, { 2, 4, 0, 0 }, 9, HD_EVICTED, 1, HKV_EXACT_CHOICE, "whose score was not the least" },
+        { false, { 2, 4, 0, 0 }, 1, HD_EVICTED, 0, HKV_EXACT_CHOICE, "should have been refused" },
+        { false, { 2, 4, 0, 0 }, 9, HD_REFUSED, UNKNOWN, HKV_EXACT_CHOICE, "the least score was no greater" },
+        { false, { 2, 4, 0, 0 }, 9, HD_REFUSED, UNKNOWN, HKV_ANY_CHOICE, "the least score was no greater" },
+        { false, { 3, 4, 0, 0 }, 9, HD_EVICTED, 0, HKV_EXACT_CHOICE, "evicted a pinned entry" },
+        { false, { 2, 0, 0, 0 }, 9, HD_REFUSED, UNKNOWN, HKV_EXACT_CHOICE, "refused, but there was room" },
+        { false, { 2, 0, 0, 0 }, 9, HD_EVICTED, 0, HKV_EXACT_CHOICE, "evicted, but there was room" },
+        { false, { 2, 0, 0, 0 }, 9, HD_INSERTED, THIRD, HKV_EXACT_CHOICE, "outside its candidate buckets" },
+        { false, { 2, 0, 0, 0 }, 9, HD_INSERTED, UNKNOWN, HKV_EXACT_CHOICE, NULL },
+        { false, { 2, 0, 0, 0 }, 9, HD_MISS, UNKNOWN, HKV_EXACT_CHOICE, "the operation inserts" },
+        { true, { 2, 0, 0, 0 }, 9, HD_INSERTED, 0, HKV_EXACT_CHOICE, "inserted into the fuller bucket" },
+        { true, { 2, 0, 0, 0 }, 9, HD_INSERTED, 0, HKV_ANY_CHOICE, NULL },
+        { true, { 2, 0, 0, 0 }, 9, HD_INSERTED, 2, HKV_EXACT_CHOICE, NULL },
+        { true, { 2, 0, 0, 0 }, 9, HD_INSERTED, THIRD, HKV_ANY_CHOICE, "outside its candidate buckets" },
+        { true, { 2, 4, 0, 0 }, 9, HD_INSERTED, 0, HKV_ANY_CHOICE, "inserted into a full bucket" },
+        { true, { 4, 6, 8, 10 }, 7, HD_REFUSED, UNKNOWN, HKV_EXACT_CHOICE, "the least score was no greater" },
+        { true, { 4, 6, 8, 10 }, 7, HD_REFUSED, UNKNOWN, HKV_ANY_CHOICE, NULL }, /* by a choice between other states */
+        { true, { 4, 6, 8, 10 }, 9, HD_REFUSED, UNKNOWN, HKV_ANY_CHOICE, "the least score was no greater" },
+        { true, { 4, 6, 3, 5 }, 7, HD_REFUSED, UNKNOWN, HKV_EXACT_CHOICE, "the least score was no greater" },
+        { true, { 4, 6, 3, 5 }, 7, HD_REFUSED, UNKNOWN, HKV_ANY_CHOICE, NULL }, /* the other one is pinned */
+        { true, { 1, 3, 5, 7 }, 9, HD_REFUSED, UNKNOWN, HKV_EXACT_CHOICE, NULL },
+        { true, { 1, 3, 5, 7 }, 9, HD_EVICTED, 0, HKV_ANY_CHOICE, "evicted, but every entry was pinned" },
+        { true, { 4, 6, 8, 10 }, 9, HD_EVICTED, 2, HKV_EXACT_CHOICE, "evicted from the bucket that was not to be chosen" },
+        { true, { 4, 6, 8, 10 }, 9, HD_EVICTED, 2, HKV_ANY_CHOICE, NULL },
+        { true, { 4, 6, 8, 10 }, 9, HD_EVICTED, 0, HKV_EXACT_CHOICE, NULL },
+    };
+    (void)unused;
+    for (size_t k = 0; k < sizeof told / sizeof *told; k++) {
+        faces_table t;
+        char why[FACES_TEXT];
+        make_small(&t, told[k].dual);
+        put_in(&t, 0, told[k].score[0], told[k].score[1]);
+        put_in(&t, 1, told[k].score[2], told[k].score[3]);
+        hkv_check(&t.view, why, sizeof why);
+        check(told[k].dual || !why[0], "%s", why);
+        uint64_t key = key_of_first(&t, 5000);
+        hkv_item it = item_of(HD_OP_INSERT_OR_ASSIGN, key, told[k].given);
+        hkv_seen seen = { told[k].outcome, HKV_NOWHERE, 0, false, NULL, 0, 0 };
+        bool evicts = told[k].outcome == HD_EVICTED;
+        if (told[k].entry >= 0 && !evicts) seen.entry = (uint64_t)told[k].entry;
+        if (told[k].entry >= 0 && evicts) seen.gone_key = t.key[told[k].entry], seen.gone_score = t.score[told[k].entry];
+        if (told[k].entry == ABSENT) seen.gone_key = key_of_first(&t, 9000);
+        if (told[k].entry == RESERVED_KEY) seen.gone_key = HD_KEY_EMPTY;
+        test_case("case %d: %s", (int)k, hd_outcome_name(told[k].outcome));
+        if (told[k].no) {
+            check(!faces_lie(&t, &it, &seen, told[k].strictness, told[k].no, why), "%s", why);
+            const char *no = hkv_accept(&t.view, &it, &seen, told[k].strictness);
+            check(strstr(no, told[k].no), "told was: '%s'", no);
+            continue;
+        }
+        const char *no = hkv_accept(&t.view, &it, &seen, told[k].strictness);
+        check(!no, "%s", no);
+        check((hkv_find(&t.view, key) != HKV_NOWHERE) == (told[k].outcome != HD_REFUSED), "accepted, but it has not happened");
+        check(!evicts || hkv_find(&t.view, seen.gone_key) == HKV_NOWHERE, "who left is still there");
+    }
+}
+
 /* ---- Invariants ---- */
 
 enum { HERE = 0, ELSEWHERE = 9, HOLDER = 3 }; /* a slot with an entry, a slot without, who pinned the entry */
@@ -168,8 +296,24 @@ static void test_invariants(void **unused)
     }
 }
 
+/* In dual mode an entry may be in either of its buckets, and in no third; and what is reserved is nowhere. */
+static void test_homes(void **unused)
+{
+    (void)unused;
+    for (uint64_t b = 0; b < 4; b++) {
+        faces_table t;
+        char why[256];
+        make_small(&t, true);
+        put_in(&t, b, 2, 0);
+        test_case("a key of buckets 0 and 1 in bucket %llu", (ull)b);
+        hkv_check(&t.view, why, sizeof why);
+        check(b < 2 ? !why[0] : strncmp(why, "HKV-3", 5) == 0, "told was: '%s'", why);
+        for (uint64_t key = HD_KEY_RESERVED; key; key++) check(hkv_find(&t.view, key) == HKV_NOWHERE, "a reserved key was found"); /* to the end of all keys */
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest accept[] = { cmocka_unit_test(test_faces), cmocka_unit_test(test_old_choice), cmocka_unit_test(test_invariants) };
+    const struct CMUnitTest accept[] = { cmocka_unit_test(test_faces), cmocka_unit_test(test_old_choice), cmocka_unit_test(test_each_lie), cmocka_unit_test(test_homes), cmocka_unit_test(test_invariants) };
     return test_run(accept);
 }

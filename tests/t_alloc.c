@@ -48,6 +48,7 @@ static void world_open(world *w, const char *policy, bool dual)
     w->config.value_bytes = VALUE_BYTES;
     w->config.pins = 8;
     w->config.near_bytes = dual ? CAPACITY * VALUE_BYTES / 2 : 0;
+    w->config.fetch = HD_FETCH_SORTED;
     w->config.seams = &w->seams;
     uint64_t r = 1;
     for (int i = 0; i < N; i++) {
@@ -159,6 +160,8 @@ static hd_status act_open_bare(world *w, const act *a)
     (void)a;
     c.pins = 0;
     c.value_bytes = 0;
+    c.slots = 2 * SLOTS; /* with lower bounds */
+    c.layout = HD_LAYOUT_PAIRS;
     c.lock = "none";
     return hd_open(&c, &w->second);
 }
@@ -488,6 +491,54 @@ static void clocks_break(void **state)
     test_tried("clocks", tried, "readings of the clock that were wrong, once and for good");
 }
 
+/* What cannot be addressed is not asked for. */
+static void sizes_are_checked(void **state)
+{
+    static const struct {
+        uint64_t count, size;
+    } none[] = { { 0, 8 }, { 8, 0 }, { 0, 0 } }, more[] = { { 1ull << 60, 8 }, { 8, 1ull << 60 }, { UINT64_MAX, 1 }, { 1, UINT64_MAX }, { UINT64_MAX, UINT64_MAX }, { 1ull << 32, 1ull << 32 } };
+    counting memory;
+    (void)state;
+    counting_init(&memory);
+    for (size_t k = 0; k < sizeof none / sizeof *none; k++) {
+        void *p = &memory;
+        must(hd_take(&memory.seams, "nothing", none[k].count, none[k].size, &p));
+        check(!p, "something for nothing");
+    }
+    for (size_t k = 0; k < sizeof more / sizeof *more; k++) {
+        void *p = &memory;
+        test_case("%llu x %llu bytes", (unsigned long long)more[k].count, (unsigned long long)more[k].size);
+        must_fail(hd_take(&memory.seams, "it", more[k].count, more[k].size, &p), HD_ENOMEM, "bytes is more than can be addressed");
+        check(!p, "something all the same");
+    }
+    check(memory.takes == 0, "memory was asked for");
+}
+
+/* A batch that was refused has not begun: by a clock of the device, too, whose readings nobody gives back. */
+static void refused_under_a_clock(void **state)
+{
+    world w;
+    hd_info before, after;
+    (void)state;
+    backend = "host";
+    world_open(&w, "lfu", false);
+    hd_config c = w.config;
+    c.clock = HD_CLOCK_DEVICE;
+    hd_close(w.table);
+    must(hd_open(&c, &w.table));
+    must(hd_table_info(w.table, &before));
+    hd_batch b = batch_of(&w, HD_OP_INSERT_OR_ASSIGN);
+    refuse(&w, 1, true);
+    must_fail(hd_run(w.table, &b), HD_ENOMEM, NULL);
+    refuse(&w, 0, false);
+    must(hd_table_info(w.table, &after));
+    check(after.now == before.now, "the clock went on to %llu", (unsigned long long)after.now);
+    must(hd_run(w.table, &b));
+    must(hd_check(w.table));
+    world_close(&w);
+    backend = "ref";
+}
+
 /* Every piece is given back as large as it was taken: whoever keeps account of memory can believe it. */
 static void all_is_given_back(void **state)
 {
@@ -517,7 +568,8 @@ static void all_is_given_back(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest alloc[] = { cmocka_unit_test(all_is_given_back), cmocka_unit_test(memory_is_refused), cmocka_unit_test(memory_is_refused_to_the_host_machine),
+    const struct CMUnitTest alloc[] = { cmocka_unit_test(all_is_given_back), cmocka_unit_test(sizes_are_checked), cmocka_unit_test(refused_under_a_clock),
+                                        cmocka_unit_test(memory_is_refused), cmocka_unit_test(memory_is_refused_to_the_host_machine),
                                         cmocka_unit_test(batches_take_none), cmocka_unit_test(files_fail),
                                         cmocka_unit_test(clocks_break) };
     return test_run(alloc);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/case.h"
+#include "lib/parse.h"
 #include "tests/testing.h"
 
 static bool same(const hd_case *a, const hd_case *b)
@@ -160,6 +161,7 @@ static void refusals(void **state)
         { "seed=18446744073709551616", "seed" }, { "threads=5000", "threads" },      { "keys=", "keys" },
         { "=3", "case" },                     { "..", "design" },                    { "hkv..ref", "op" },
         { "hkv.find.", "kernel" },            { "averyveryverylongdesign.find.ref", "design" },
+        { "batch=0000000000000000000000000000000000000000000000000000000000000064x4", "is not NxM" },
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         hd_case c, before;
@@ -168,6 +170,67 @@ static void refusals(void **state)
         test_case("%s", bad[i].text);
         must_fail(hd_case_parse(bad[i].text, &c), HD_EINVAL, bad[i].word);
         check(memcmp(&c, &before, sizeof c) == 0, "the case was changed all the same");
+    }
+}
+
+/* A kernel that nobody has, or not for that design, is for the table or the batch to refuse: the backend is then the usual one. */
+static void unknown_kernels(void **state)
+{
+    static const char *const cases[] = { "hkv.find.nobodys", "other.find.warp" };
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        hd_case c;
+        hd_table *t = NULL;
+        must(hd_case_parse(cases[k], &c));
+        hd_config f = hd_case_config(&c);
+        assert_string_equal(f.backend, hd_config_default().backend);
+        if (k == 1) must_fail(hd_open(&f, &t), HD_EINVAL, "design: there is no 'other'");
+    }
+    hd_case c;
+    must(hd_case_parse("hkv.find.warp", &c));
+    assert_string_equal(hd_case_config(&c).backend, "host");
+}
+
+/* What is a whole number, and what a size; what is a number at all. */
+static void numbers(void **state)
+{
+    static const char none[] = "is not a whole number", none_at_all[] = "is not a number";
+    static const struct {
+        const char *text, *word; /* NULL: it is one */
+        uint64_t least, most, is;
+    } whole[] = {
+        { "0", NULL, 0, 9, 0 },                        { "18446744073709551615", NULL, 0, UINT64_MAX, UINT64_MAX }, { "0x1F", NULL, 0, 99, 31 },
+        { "0X1f", NULL, 0, 99, 31 },                   { "3k", NULL, 0, 9999, 3000 },                              { "16Gi", NULL, 0, UINT64_MAX, 1ull << 34 },
+        { "", none, 0, 9, 0 },                   { " 1", none, 0, 9, 0 },                              { "-1", none, 0, 9, 0 },
+        { "+1", none, 0, 9, 0 },                 { "1 ", none, 0, 9, 0 },                              { "0x", none, 0, 9, 0 },
+        { "1K", none, 0, 9999, 0 },              { "1.5", none, 0, 9, 0 },                             { "4", "outside 5 to 9", 5, 9, 0 },
+        { "10", "outside 5 to 9", 5, 9, 0 },           { "18446744073709551616", "outside", 0, UINT64_MAX, 0 },    { "17179869184Gi", "outside", 0, UINT64_MAX, 0 },
+        { "18446744073709551616k", "outside", 0, UINT64_MAX, 0 },
+    };
+    static const struct {
+        const char *text, *word;
+        double is;
+    } any[] = {
+        { "0.5", NULL, 0.5 },        { "-2", NULL, -2 },           { "1e0", NULL, 1 },           { "", none_at_all, 0 },     { " 1", none_at_all, 0 },
+        { "1 ", none_at_all, 0 },    { "1x", none_at_all, 0 },     { "x", none_at_all, 0 },      { "inf", none_at_all, 0 },  { "nan", none_at_all, 0 },
+        { "1e999", none_at_all, 0 }, { "3.5", "outside -2 to 3", 0 }, { "-2.5", "outside -2 to 3", 0 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) {
+        uint64_t v = 12345;
+        test_case("whole number '%s'", whole[i].text);
+        hd_status s = hd_parse_u64("it", whole[i].text, whole[i].least, whole[i].most, &v);
+        if (whole[i].word) must_fail(s, HD_EINVAL, whole[i].word);
+        else must(s);
+        check(v == (whole[i].word ? 12345 : whole[i].is), "it is %llu", (unsigned long long)v);
+    }
+    for (size_t i = 0; i < sizeof any / sizeof *any; i++) {
+        double v = 12345;
+        test_case("number '%s'", any[i].text);
+        hd_status s = hd_parse_double("it", any[i].text, -2, 3, &v);
+        if (any[i].word) must_fail(s, HD_EINVAL, any[i].word);
+        else must(s);
+        check(v == (any[i].word ? 12345 : any[i].is), "it is %g", v);
     }
 }
 
@@ -189,6 +252,7 @@ int main(void)
     const struct CMUnitTest cases[] = {
         cmocka_unit_test(usual_is_short), cmocka_unit_test(printed_parses_back), cmocka_unit_test(short_room), cmocka_unit_test(any_order),
         cmocka_unit_test(configures),     cmocka_unit_test(refusals),            cmocka_unit_test(long_words),
+        cmocka_unit_test(unknown_kernels), cmocka_unit_test(numbers),
     };
     return test_run(cases);
 }

@@ -246,6 +246,190 @@ static void impossible_entries(void **state)
     victim_close(&v);
 }
 
+/* ---- Files that change while they are read ------------------------------------------------------------------------------ */
+
+enum { VERIFIES = 1, COLUMNS = 4 }; /* load opens the file so often: once to verify it, and once for each section */
+
+/* The system's files, but that opening number `at`, and with `later` those after it, show something else: another file, or the same with what is from
+ * byte `byte` on cut off, or with one bit of that byte flipped. */
+typedef struct changing {
+    int opened, at;
+    bool later;
+    const char *other; /* NULL: the same */
+    bool cuts;
+    size_t byte;
+    int fd; /* that shows it; -1: none */
+    size_t position;
+} changing;
+
+static int changing_open(void *self, const char *path, int flags, int mode)
+{
+    changing *c = (changing *)self;
+    bool now = ++c->opened == c->at || (c->later && c->opened > c->at);
+    int fd = hd_seams_os.file.open(NULL, now && c->other ? c->other : path, flags, mode);
+    if (now) c->fd = fd, c->position = 0;
+    return fd;
+}
+
+static ptrdiff_t changing_read(void *self, int fd, void *p, size_t bytes)
+{
+    changing *c = (changing *)self;
+    if (fd != c->fd || c->other) return hd_seams_os.file.read(NULL, fd, p, bytes);
+    if (c->cuts && bytes > c->byte - c->position) bytes = c->byte - c->position;
+    ptrdiff_t n = bytes ? hd_seams_os.file.read(NULL, fd, p, bytes) : 0;
+    for (ptrdiff_t i = 0; i < n && !c->cuts; i++)
+        if (c->position + (size_t)i == c->byte) ((uint8_t *)p)[i] ^= (uint8_t)(1u << c->byte % 8);
+    c->position += n > 0 ? (size_t)n : 0;
+    return n;
+}
+
+/* 13 entries of a small table, in an order, with scores and values, that hang on `seed`; headers do not. */
+static const snapshot_shape small_shape = { "lfu", 3, 15, 4, false, HD_ADMIT_SCORE, 12 };
+
+static hd_table *small_table(uint64_t seed, hd_config c)
+{
+    enum { ENTRIES = 13 };
+    uint64_t key[ENTRIES], score[ENTRIES];
+    uint32_t value[ENTRIES];
+    hd_table *t;
+    for (uint64_t i = 0; i < ENTRIES; i++) {
+        key[i] = (i + seed) % ENTRIES;
+        score[i] = key[i] + 100 * seed;
+        value[i] = (uint32_t)score[i];
+    }
+    must(hd_open(&c, &t));
+    must(hd_run(t, &(hd_batch){ .op = HD_OP_INSERT_OR_ASSIGN, .n = ENTRIES, .key = key, .value = value, .score = score }));
+    return t;
+}
+
+typedef struct rewritten {
+    changing file;
+    hd_seams seams;
+    hd_table *table;
+    model_contents before, good;
+    char path[4200];
+} rewritten;
+
+static void rewritten_open(rewritten *r)
+{
+    hd_config c = shape_config(&small_shape);
+    memset(r, 0, sizeof *r);
+    snprintf(r->path, sizeof r->path, "%s", test_path("rewritten"));
+    hd_table *t = small_table(1, c);
+    must(hd_save(t, r->path));
+    contents_take(&r->good, t);
+    hd_close(t);
+    r->seams = hd_seams_os;
+    r->seams.file.open = changing_open;
+    r->seams.file.read = changing_read;
+    r->seams.file.self = &r->file; /* the system's do not look at it */
+    c.seams = &r->seams;
+    r->table = small_table(5, c);
+    contents_take(&r->before, r->table);
+}
+
+static void rewritten_close(rewritten *r)
+{
+    hd_close(r->table);
+    contents_give(&r->before);
+    contents_give(&r->good);
+}
+
+/* The table holds these entries, and is in order. */
+static void holds(rewritten *r, const model_contents *want)
+{
+    model_contents now;
+    contents_take(&now, r->table);
+    check(contents_equal(want, &now, true), "the table holds something else");
+    contents_give(&now);
+    must(hd_check(r->table));
+}
+
+/* Each reading of the file in turn finds it shorter, or with a bit flipped, at each byte: where it looks at that byte, the load is refused, and else
+ * it makes no difference. */
+static void changed_under_the_reader(void **state)
+{
+    (void)state;
+    rewritten r;
+    rewritten_open(&r);
+    size_t bytes, end[6];
+    uint64_t tried = 0, refusals = 0;
+    uint8_t *file = test_read(r.path, &bytes);
+    snapshot_sections(file, bytes, end);
+    for (int at = 1; at <= VERIFIES + COLUMNS; at++)
+        for (int cuts = 0; cuts < 2; cuts++)
+            for (size_t byte = 0; byte < bytes; byte++, tried++) {
+                bool looks = at == VERIFIES || byte < end[at - VERIFIES];
+                test_case("snapshot of %zu bytes, %s byte %zu when it is opened for the %dth time", bytes, cuts ? "cut short at" : "with another", byte, at);
+                r.file = (changing){ 0, at, false, NULL, cuts, byte, -1, 0 };
+                if (!looks) {
+                    must(hd_load(r.table, r.path, NULL));
+                    holds(&r, &r.good);
+                    hd_config c = shape_config(&small_shape);
+                    c.seams = &r.seams;
+                    hd_close(r.table);
+                    r.table = small_table(5, c);
+                    continue;
+                }
+                must_fail(hd_load(r.table, r.path, NULL), HD_ECORRUPT, r.path);
+                if (byte % 16 == 0) holds(&r, &r.before);
+                refusals++;
+            }
+    holds(&r, &r.before);
+    check(refusals > tried / 2, "only %llu of %llu were refused", (ull)refusals, (ull)tried);
+    test_tried("snapshots", tried, "changes to a file between its readings, %llu of them where it was read again", (ull)refusals);
+    free(file);
+    rewritten_close(&r);
+}
+
+/* Another snapshot, as good, and alike to the last byte of its header, takes the file's place between two readings: no table is made of both. */
+static void replaced_under_the_reader(void **state)
+{
+    (void)state;
+    rewritten r;
+    rewritten_open(&r);
+    char other[4200];
+    snprintf(other, sizeof other, "%s", test_path("other"));
+    hd_table *t = small_table(7, shape_config(&small_shape));
+    must(hd_save(t, other));
+    size_t bytes, same;
+    uint8_t *a = test_read(r.path, &bytes), *b = test_read(other, &same);
+    check(bytes == same && memcmp(a, b, 256) == 0 && memcmp(a + 256, b + 256, bytes - 256) != 0, "headers that differ, or files that do not");
+    for (int later = 0; later < 2; later++)
+        for (int at = 1; at <= VERIFIES + COLUMNS + 1; at++) {
+            test_case("another file when it is opened for the %dth time%s", at, later ? ", and from then on" : "");
+            r.file = (changing){ 0, at, later, other, false, 0, -1, 0 };
+            bool one = at > VERIFIES + COLUMNS || (at == 1 && later) || (at == 2 && !later); /* their entries are in the same slots */
+            if (!one) {
+                must_fail(hd_load(r.table, r.path, NULL), HD_ECORRUPT, r.path);
+                holds(&r, &r.before);
+            } else {
+                must(hd_load(r.table, r.path, NULL));
+                model_contents want;
+                contents_take(&want, t);
+                holds(&r, at == 1 ? &want : &r.good);
+                contents_give(&want);
+                hd_config c = shape_config(&small_shape);
+                c.seams = &r.seams;
+                hd_close(r.table);
+                r.table = small_table(5, c);
+            }
+        }
+    /* and one whose header says something else: another clock */
+    must(hd_run(t, &(hd_batch){ .op = HD_OP_CONTAINS, .n = 1, .key = &(uint64_t){ 1 }, .outcome = &(uint8_t){ 0 } }));
+    must(hd_save(t, other));
+    for (int at = 2; at <= VERIFIES + COLUMNS; at++) {
+        test_case("a later file when it is opened for the %dth time", at);
+        r.file = (changing){ 0, at, true, other, false, 0, -1, 0 };
+        must_fail(hd_load(r.table, r.path, NULL), HD_ECORRUPT, "changed while it was read");
+        holds(&r, &r.before);
+    }
+    hd_close(t);
+    free(a);
+    free(b);
+    rewritten_close(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -255,6 +439,8 @@ int main(void)
         cmocka_unit_test(nonsense_with_good_sums),
         cmocka_unit_test(sections_with_good_sums),
         cmocka_unit_test(impossible_entries),
+        cmocka_unit_test(changed_under_the_reader),
+        cmocka_unit_test(replaced_under_the_reader),
     };
     return test_run(tests);
 }

@@ -524,6 +524,8 @@ static void select_is_pure(void **unused)
     assert_string_equal(hd_select(HD_OP_EXPORT, 17, 1, 0), "warp");
     assert_string_equal(hd_select(HD_OP_CLEAR, 0, 0, 0), "warp");
     assert_null(hd_select(HD_OP_FIND, 8, 1, 2));
+    for (int op = 0; op < HD_OP_COUNT_; op++) /* there is one for any batch: the last row holds what the others do not */
+        for (uint64_t bytes = 0; bytes <= UINT32_MAX; bytes = 3 * bytes + 1) check(hd_select((hd_op)op, (uint32_t)bytes, 2, 0), "%s has none", hd_op_name((hd_op)op));
 }
 
 /* What was chosen is reported; what does not fit is refused by its name, and not chosen without. */

@@ -365,6 +365,79 @@ static void errors_before_a_batch_leave_the_order(void **unused)
     check(all > 0, "none failed");
 }
 
+/* Of two readers on streams of their own and an inserter that comes after them, and of two that list, each call that the last one makes of the device
+ * fails: nobody is let in who does not wait, and it is, when it comes again, as if it had not come before. */
+static void what_a_batch_waits_for_may_fail(void **unused)
+{
+    static const hd_op ops[][3] = { { HD_OP_FIND, HD_OP_FIND, HD_OP_INSERT_OR_ASSIGN }, { HD_OP_FIND_MISSED, HD_OP_FIND, HD_OP_EXPORT } };
+    (void)unused;
+    const hd_lock_row *row;
+    uint64_t failures = 0;
+    for (size_t i = 0; (row = hd_lock_at(i)); i++)
+        for (size_t k = 0; k < 2; k++)
+            for (uint64_t call = 1; call <= 12; call++) {
+                streams_scene *s = scene_open(row->name);
+                for (int n = 0; n < 4; n++) {
+                    hd_op op = ops[k][n < 3 ? n : 2];
+                    hd_batch b = read_all(s, op);
+                    b.value = s->key;
+                    b.list_key = s->out;
+                    b.count = s->out + 1024;
+                    b.stream = &stream_address[n < 3 ? n : 3];
+                    if (n == 2) s->fake.fail_at = s->fake.calls + call, s->fake.code = FAKE_INVALID;
+                    s->batch[s->batches] = (put_batch){ op, hd_op_row_of(op)->role, hd_op_row_of(op)->role == HD_READER && op != HD_OP_FIND, n, s->fake.works, 0 };
+                    hd_status status = hd_run(s->t, &b);
+                    s->batch[s->batches].end = s->fake.works;
+                    test_case("lock %s, %s after %s: call %llu fails", row->name, hd_op_name(op), hd_op_name(ops[k][0]), (ull)call);
+                    check(!status || (n == 2 && s->fake.failed), "%s: %s", hd_status_name(status), hd_why());
+                    bool gone = status != HD_OK; /* what is on its stream all the same is not looked at: it may be there, or not */
+                    s->batches += !gone;
+                    failures += gone;
+                    if (n == 2) s->fake.fail_at = 0;
+                }
+                const char *wrong = s->fake.before ? NULL : order_wrong(s, false, false);
+                check(!wrong, "%s", wrong);
+                scene_close(s);
+            }
+    test_tried("device-faults", failures, "batches that failed at what they wait for, under every lock");
+}
+
+/* The word cannot be given back, at the second try neither: whoever came next would wait for ever. So nobody is let in any more, each is told so, and
+ * the table can be closed. A failure before the word was taken, or one that a second try mends, is the batch's alone. */
+static void a_word_that_stays_away_stops_the_table(void **unused)
+{
+    (void)unused;
+    uint64_t stopped = 0, went_on = 0;
+    for (uint64_t call = 1, more = 1; more; call++)
+        for (int for_good = 0; for_good < 2; for_good++) {
+            streams_scene *s = scene_open("group3");
+            hd_batch b = read_all(s, HD_OP_INSERT_OR_ASSIGN);
+            b.value = s->key;
+            test_case("lock group3, call %llu fails%s", (ull)call, for_good ? ", and those after it" : "");
+            s->fake.fail_at = s->fake.calls + call;
+            s->fake.code = FAKE_LAUNCH_FAILED;
+            s->fake.sticky = for_good;
+            hd_status status = hd_run(s->t, &b);
+            more = s->fake.failed != NULL;
+            s->fake.fail_at = 0;
+            s->fake.sticky = false;
+            check(!more == !status, "%s although %s failed", hd_status_name(status), more ? s->fake.failed : "nothing");
+            bool stops = hd_run(s->t, &b) != HD_OK;
+            check(!stops || for_good, "one failure stops the table: %s", hd_why());
+            for (int k = 0; k < 3 && stops; k++) must_fail(hd_run(s->t, &b), HD_ECUDA, "could not give its word back");
+            if (stops) must_fail(hd_check(s->t), HD_ECUDA, "could not give its word back");
+            else must(hd_check(s->t)); /* and so all of it has run */
+            stopped += stops;
+            went_on += !stops;
+            hd_close(s->t);
+            fake_drop(&s->fake, s->key);
+            fake_drop(&s->fake, s->out);
+            fake_settled(&s->fake);
+            free(s);
+        }
+    check(stopped && went_on > 3, "%llu tables stopped, %llu went on", (ull)stopped, (ull)went_on);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -374,6 +447,8 @@ int main(void)
         cmocka_unit_test(a_wait_that_is_left_out_is_found),
         cmocka_unit_test(errors_in_between),
         cmocka_unit_test(errors_before_a_batch_leave_the_order),
+        cmocka_unit_test(what_a_batch_waits_for_may_fail),
+        cmocka_unit_test(a_word_that_stays_away_stops_the_table),
     };
     return test_run(tests);
 }

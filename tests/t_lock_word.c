@@ -8,6 +8,8 @@
 
 #include "concurrency/lock.h"
 #include "concurrency/word.h"
+#include "gpu/hkv/rows.h"
+#include "lib/backend_host.h"
 #include "simt/machine.h"
 #include "tests/testing.h"
 
@@ -19,9 +21,6 @@ typedef struct word_body {
     uint32_t *data;    /* (2): who is alone writes, others read: a race when they are not apart */
     uint32_t role, together;
 } word_body;
-
-SIMT_KERNEL(k_word_enter, hd_word_args, a) { hd_word_enter(&a); }
-SIMT_KERNEL(k_word_leave, hd_word_args, a) { hd_word_leave(&a); }
 
 SIMT_KERNEL(k_word_body, word_body, a)
 {
@@ -37,7 +36,9 @@ SIMT_KERNEL(k_word_body, word_body, a)
     simt_add_u32(a.inside + a.role, 0xffffffffu, SIMT_RELAXED);
 }
 
-/* With a fault each. */
+/* With a fault each, or, of a pair, without. */
+SIMT_KERNEL(k_word_enter, hd_word_args, a) { hd_word_enter(&a); }
+SIMT_KERNEL(k_word_leave, hd_word_args, a) { hd_word_leave(&a); }
 SIMT_KERNEL(k_word_pass, hd_word_args, a) { (void)a; }
 SIMT_KERNEL(k_word_leave_relaxed, hd_word_args, a)
 {
@@ -66,8 +67,8 @@ SIMT_KERNEL(k_word_leave_never, hd_word_args, a) /* the one who is left waits fo
 
 typedef void kernel(const void *);
 
-/* Seven streams, two batches each, in a random order. What is wrong, or NULL. */
-static const char *word_wrong(kernel *enter, kernel *leave, uint64_t seed, bool weak)
+/* Seven streams, two batches each, in a random order. The word's steps have so many blocks, of which one thread takes the step. What is wrong, or NULL. */
+static const char *word_wrong(kernel *enter, kernel *leave, uint32_t blocks, uint64_t seed, bool weak)
 {
     enum { QUEUES = 7, EACH = 2 };
     static char why[512];
@@ -87,9 +88,9 @@ static const char *word_wrong(kernel *enter, kernel *leave, uint64_t seed, bool 
         for (int k = 0; k < EACH; k++) {
             hd_word_args a = { &memory.word, (uint32_t)test_below(&random, HD_ROLES), HD_READERS | HD_UPDATERS };
             word_body b = { memory.inside, &memory.wrong, memory.data, a.role, a.together };
-            must(simt_machine_launch(m, enter, &a, sizeof a, 1, 32, q));
+            must(simt_machine_launch(m, enter, &a, sizeof a, blocks, 32, q));
             must(simt_machine_launch(m, k_word_body, &b, sizeof b, 1, 32, q));
-            must(simt_machine_launch(m, leave, &a, sizeof a, 1, 32, q));
+            must(simt_machine_launch(m, leave, &a, sizeof a, blocks, 32, q));
         }
     simt_config c = simt_config_default();
     c.seed = seed;
@@ -104,12 +105,14 @@ static const char *word_wrong(kernel *enter, kernel *leave, uint64_t seed, bool 
     return wrong;
 }
 
+/* As tables launch it. */
 static void the_word_keeps_kernels_apart(void **unused)
 {
     (void)unused;
+    kernel *enter = hd_host_kernel(HKV_NUMBER_word_enter), *leave = hd_host_kernel(HKV_NUMBER_word_leave);
     for (uint64_t seed = 1; seed <= test_times(300); seed++) {
         test_case("seed %llu", (ull)seed);
-        const char *wrong = word_wrong(k_word_enter, k_word_leave, seed, seed % 2);
+        const char *wrong = word_wrong(enter, leave, 1 + (uint32_t)(seed / 2 % 2), seed, seed % 2);
         check(!wrong, "%s", wrong);
     }
     test_tried("schedules", test_times(300), "of batches at the word of a lock, half with weak memory");
@@ -131,7 +134,7 @@ static void broken_words_are_found(void **unused)
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
         const char *wrong = NULL;
         uint64_t seed = 0;
-        while (!wrong && seed++ < 400) wrong = word_wrong(broken[i].enter, broken[i].leave, seed, seed % 2);
+        while (!wrong && seed++ < 400) wrong = word_wrong(broken[i].enter, broken[i].leave, 1, seed, seed % 2);
         test_case("a word that %s", broken[i].what);
         check(wrong, "nothing was found in %llu schedules", (ull)seed);
         test_note("%s: seed %llu: %.60s", broken[i].what, (ull)seed, wrong);

@@ -292,9 +292,98 @@ static void to_devices_and_pipes(void **state)
         must_fail(hd_save(t, "/dev/full"), HD_EIO, "/dev/full");
         check(!stat("/dev/full", &st) && S_ISCHR(st.st_mode), "/dev/full is no device any more");
     }
+    must_fail(hd_save(t, "/dev/fd/999999"), HD_EIO, "/dev/fd/999999: cannot be opened"); /* the name of no open file */
     close(reader);
     free(want);
     hd_close(t);
+}
+
+/* Files longer than what is read or written at a time: after a write that failed there is no other, and a read that fails is the load's failure, whichever
+ * it is. */
+static void long_files_fail(void **state)
+{
+    static const snapshot_shape s = { "lru", 2, 20, HD_VALUE_BYTES_MAX, false, HD_ADMIT_SCORE, 0 }, other = { "lru", 3, 16, HD_VALUE_BYTES_MAX, false, HD_ADMIT_SCORE, 0 };
+    enum { WELL = 0 };
+    (void)state;
+    hd_table *t = shape_open(&s);
+    uint64_t failures = 0, before, after;
+    const char *path = test_path("long"), *kept = test_path("kept");
+    feed(t, 30, 1);
+    must(hd_save(t, kept));
+    must(hd_size_sync(t, &before));
+    hd_close(t);
+    for (int act = 0; act < 3; act++) /* save; load; load into another shape */
+        for (uint64_t call = 1, more = 1; more; call++) {
+            faulty f;
+            faulty_init(&f, act ? FAULT_EIO : FAULT_ENOSPC, WELL);
+            hd_config c = shape_config(act == 2 ? &other : &s);
+            c.seams = &f.memory.seams;
+            must(hd_open(&c, &t));
+            if (act == 0) must(hd_load(t, kept, NULL));
+            unsigned files = test_files();
+            f.calls = 0, f.at = call;
+            test_case("%s, file call %llu fails", act ? "load" : "save", (ull)call);
+            hd_status status = act ? hd_load(t, kept, NULL) : hd_save(t, path);
+            uint64_t calls = f.calls;
+            more = f.failed != NULL;
+            check(status == (more && strcmp(f.failed, "close") != 0 ? HD_EIO : status), "%s although %s failed", hd_status_name(status), f.failed);
+            check(status == HD_OK || (status == HD_EIO && more), "%s: %s", hd_status_name(status), hd_why());
+            if (!act) {
+                check(!more || strcmp(f.failed, "write") != 0 || calls <= call + 2, "%llu calls after a write that failed", (ull)(calls - call)); /* close, unlink */
+                check(test_files() == files + (access(path, F_OK) == 0), "a part was left");
+                unlink(path);
+            }
+            f.at = WELL;
+            must(hd_size_sync(t, &after));
+            check(after == (act && status ? 0 : before), "%llu entries", (ull)after);
+            must(hd_check(t));
+            hd_close(t);
+            faulty_settled(&f);
+            failures += more;
+        }
+    unlink(kept);
+    check(failures > 20, "only %llu failed", (ull)failures);
+    test_tried("files", failures, "file calls of long snapshots that failed");
+}
+
+static ptrdiff_t writes_nothing(void *self, int fd, const void *p, size_t bytes) { return (void)self, (void)fd, (void)p, (void)bytes, 0; }
+
+/* What the seam of files says of the system, and makes of answers that no regular file gives. */
+static void the_systems_files(void **state)
+{
+    const hd_file_seam *os = &hd_seams_os.file;
+    uint64_t bytes = 7;
+    int ends[2], folder = open(test_folder(), O_RDONLY), file = open(test_path("size"), O_RDWR | O_CREAT, 0600);
+    char longest[8192];
+    (void)state;
+    check(!pipe(ends) && folder >= 0 && file >= 0 && write(file, "three", 3) == 3, "no files to ask for");
+    check(os->size(NULL, ends[0], &bytes) == 0 && bytes == 0, "a pipe has %llu bytes", (ull)bytes);
+    check(os->size(NULL, file, &bytes) == 0 && bytes == 3, "a file of 3 bytes has %llu", (ull)bytes);
+    check(os->size(NULL, folder, &bytes) == -1 && errno == EISDIR, "a folder has a size");
+    close(ends[1]);
+    close(ends[0]);
+    close(folder);
+    close(file);
+    check(os->size(NULL, file, &bytes) == -1 && errno == EBADF, "what is closed has a size");
+
+    check(os->sync_folder(NULL, test_path("anything")) == 0, "a folder cannot be synced: %s", strerror(errno));
+    check(os->sync_folder(NULL, "no folder at all") == 0, "the working folder cannot be synced: %s", strerror(errno));
+    check(os->sync_folder(NULL, "/proc/self/status") == 0, "a file system that cannot sync is no failure: %s", strerror(errno));
+    check(os->sync_folder(NULL, "/no/such/folder") == -1 && errno == ENOENT, "a folder that is not there was synced");
+    memset(longest, 'x', sizeof longest);
+    longest[sizeof longest - 2] = '/';
+    longest[sizeof longest - 1] = 0;
+    check(os->sync_folder(NULL, longest) == -1 && errno == ENAMETOOLONG, "a name that is too long was cut");
+
+    static const char *const special[] = { "/dev/null", "/dev/stdout", "/dev/stdin", "/dev/fd/1", "/dev/fd/77777", "/proc/self/fd/0" }, *const usual[] = { "/proc/self", "/no/such/file", "", "/dev" };
+    for (size_t k = 0; k < sizeof special / sizeof *special; k++) check(os->special(NULL, special[k]), "'%s' would be replaced by a file", special[k]);
+    for (size_t k = 0; k < sizeof usual / sizeof *usual; k++) check(!os->special(NULL, usual[k]), "'%s' would be written to as it is", usual[k]);
+    check(!os->special(NULL, test_path("size")), "a file would be written to as it is");
+
+    hd_seams stuck = hd_seams_os;
+    stuck.file.write = writes_nothing;
+    must_fail(hd_file_write_all(&stuck, 1, "a file", "x", 1), HD_EIO, "a file: cannot write: no progress");
+    unlink(test_path("size"));
 }
 
 static uint64_t five(void *self) { return (void)self, 5; }
@@ -418,6 +507,8 @@ int main(void)
         cmocka_unit_test(failed_save_leaves_no_part),
         cmocka_unit_test(killed_while_saving),
         cmocka_unit_test(to_devices_and_pipes),
+        cmocka_unit_test(long_files_fail),
+        cmocka_unit_test(the_systems_files),
         cmocka_unit_test(scores_of_another_clock),
         cmocka_unit_test(names_beside),
         cmocka_unit_test(longest_names),
