@@ -101,7 +101,7 @@ static void note_listed(agree *a, uint32_t k, uint64_t i, const hkv_item *it, hd
     if (!l->listed) return;
     l->key = it->key;
     l->score = hd_on_insert(a->model.policy, it->in);
-    if (bytes && it->value) memcpy(value, it->value, bytes);
+    if (bytes) memcpy(value, it->value, bytes);
     if (o != HD_EVICTED) return;
     uint64_t gone = hkv_find(&a->model, gone_key);
     l->key = gone_key;
@@ -121,8 +121,8 @@ static const char *accept_item(agree *a, uint32_t k, uint64_t i, const simt_tick
     memset(&seen, 0, sizeof seen);
     seen.outcome = o;
     seen.entry = t && (o == HD_INSERTED || o == HD_EVICTED) ? t->b : HKV_NOWHERE;
-    seen.score_shown = delivers && judge_ops[b->op].score_out;
-    if (seen.score_shown) seen.score = b->score_out[i];
+    seen.score_shown = delivers;
+    if (delivers) seen.score = b->score_out[i];
     if (delivers && judge_ops[b->op].value_out) seen.value = (const uint8_t *)b->value_out + i * a->s->v.value_bytes;
     if (t && o == HD_EVICTED) {
         uint64_t gone = hkv_find(&a->model, t->a);
@@ -141,9 +141,8 @@ static const char *accept_item(agree *a, uint32_t k, uint64_t i, const simt_tick
 static const char *take_ticket(agree *a, const simt_ticket_record *t)
 {
     uint32_t k = t->stream;
-    if (k >= a->s->parts || !keyed(&a->s->part[k])) return NULL;
+    if (k >= a->s->parts) return say(a, "a ticket of stream %" PRIu32 ", where nothing runs", k);
     const scene_part *p = &a->s->part[k];
-    if (!ordered(p)) return NULL;
     if (t->item >= p->batch.n) return say(a, "%s: a ticket for item %" PRIu64 " of %" PRIu64, part_name(a, k), t->item, p->batch.n);
     if (a->drawn[k][t->item]) return say(a, "%s: item %" PRIu64 " (key %" PRIx64 ") took effect twice", part_name(a, k), t->item, p->batch.key[t->item]);
     a->drawn[k][t->item] = true;
@@ -158,7 +157,7 @@ static const char *take_ticket(agree *a, const simt_ticket_record *t)
 static const char *take_others(agree *a, uint32_t k)
 {
     const scene_part *p = &a->s->part[k];
-    for (uint64_t i = 0; ordered(p) && i < p->batch.n; i++) {
+    for (uint64_t i = 0; i < p->batch.n; i++) {
         if (a->drawn[k][i]) continue;
         bool idle = reads(p) || p->batch.outcome[i] == HD_RESERVED;
         const char *why = idle ? accept_item(a, k, i, NULL) : "it never took effect";
@@ -167,12 +166,12 @@ static const char *take_others(agree *a, uint32_t k)
     return NULL;
 }
 
+/* Of parts that are all ordered. */
 static const char *replay(agree *a, const simt_machine *m)
 {
     size_t n;
     const simt_ticket_record *t = simt_machine_tickets(m, &n);
     for (uint32_t k = 0; k < a->s->parts; k++) {
-        if (!keyed(&a->s->part[k])) continue;
         memset(a->drawn[k], 0, a->s->part[k].batch.n * sizeof *a->drawn[k]);
         memset(a->list[k], 0, a->s->part[k].batch.n * sizeof *a->list[k]);
     }
@@ -190,7 +189,7 @@ static const char *check_list(agree *a, uint32_t k)
     const hd_batch *b = &p->batch;
     uint32_t bytes = a->s->v.value_bytes;
     uint64_t at = 0;
-    if (!judge_ops[b->op].list || !ordered(p)) return NULL;
+    if (!judge_ops[b->op].list) return NULL;
     for (uint64_t i = 0; i < b->n; i++) {
         const listing *l = &a->list[k][i];
         if (!l->listed) continue;

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "judge/rules.h"
 #include "lib/backend_host.h"
 #include "lib/error.h"
 
@@ -56,16 +57,9 @@ scene_kernel scene_kernel_at(uint32_t row, uint32_t threads, uint32_t blocks)
     return k;
 }
 
-static uint32_t op_named(const char *name)
-{
-    uint32_t op = 0;
-    while (op < HD_OP_COUNT_ && strcmp(name, hd_op_name((hd_op)op)) != 0) op++;
-    return op;
-}
-
 hd_status scene_kernel_row(const hd_case *c, uint32_t *row)
 {
-    uint32_t op = op_named(c->op);
+    uint32_t op = judge_op_named(c->op);
     if (op == HD_OP_COUNT_) return hd_fail(HD_EINVAL, "case: kernels run one operation, not '%s'", c->op);
     hd_info info;
     memset(&info, 0, sizeof info);

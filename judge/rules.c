@@ -34,6 +34,13 @@ const judge_op judge_ops[HD_OP_COUNT_] = {
     [HD_OP_PROMOTE] = { .changes = true, .range = true },
 };
 
+hd_op judge_op_named(const char *name)
+{
+    int op = 0;
+    while (op < HD_OP_COUNT_ && strcmp(name, hd_op_name((hd_op)op)) != 0) op++;
+    return (hd_op)op;
+}
+
 bool judge_reserved(uint64_t key) { return key >= UINT64_MAX - 2; }
 
 bool judge_delivers(hd_op op, hd_outcome o)

@@ -25,6 +25,8 @@ typedef struct judge_op {
 
 extern const judge_op judge_ops[HD_OP_COUNT_];
 
+hd_op judge_op_named(const char *name); /* HD_OP_COUNT_: none */
+
 bool judge_reserved(uint64_t key);
 
 /* Whether an item with this outcome writes value_out and score_out; whether it writes ptr. */

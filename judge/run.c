@@ -365,13 +365,6 @@ static hd_status runner_open(runner *r, const hd_case *c, const hd_choices *choi
     return HD_OK;
 }
 
-static hd_op op_named(const char *name)
-{
-    int op = 0;
-    while (op < HD_OP_COUNT_ && strcmp(name, hd_op_name((hd_op)op)) != 0) op++;
-    return (hd_op)op;
-}
-
 static hd_status advance_epoch(runner *r)
 {
     hd_info info;
@@ -383,7 +376,7 @@ static hd_status advance_epoch(runner *r)
 static hd_status run_all(runner *r, hd_progress *progress, void *context)
 {
     uint64_t *pick = (uint64_t *)malloc((size_t)r->c->batch * sizeof *pick);
-    hd_op op = op_named(r->c->op);
+    hd_op op = judge_op_named(r->c->op);
     bool mix = strcmp(r->c->op, "mix") == 0;
     hd_status s = pick ? HD_OK : hd_fail(HD_ENOMEM, "batch: no memory for %" PRIu64 " items", r->c->batch);
     for (r->batch = 0; r->batch < r->c->batches && !s && !failed(r); r->batch++) {

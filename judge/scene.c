@@ -198,13 +198,6 @@ static void pin_some(scene *s, hd_rng *g)
 
 /* ---- What is in the batches -------------------------------------------------------------------------------------- */
 
-static hd_op op_named(const char *name)
-{
-    int op = 0;
-    while (op < HD_OP_COUNT_ && strcmp(name, hd_op_name((hd_op)op)) != 0) op++;
-    return (hd_op)op;
-}
-
 void scene_mix_keys(const hd_case *c, hd_batch *b, uint64_t *key, hd_rng *g)
 {
     for (uint64_t i = 0; i < b->n; i++) {
@@ -259,7 +252,7 @@ static hd_status draw_part(scene *s, uint32_t k)
     scene_part *p = &s->part[k];
     hd_batch *b = &p->batch;
     hd_rng g = hd_rng_from(c->seed * 2 + k + 0x7363656e65u);
-    b->op = op_named(c->op);
+    b->op = judge_op_named(c->op);
     if (b->op == HD_OP_COUNT_) return hd_fail(HD_EINVAL, "case: a scene is of one operation, not of '%s'", c->op);
     const judge_op *rule = &judge_ops[b->op];
     bool range = rule->range;
@@ -329,7 +322,7 @@ static uint32_t predicate_of(const hd_batch *b)
 {
     uint32_t p = HD_PREDICATE_all;
     if (judge_ops[b->op].predicate)
-        for (p = 0; p < HD_PREDICATE_COUNT && strcmp(hd_predicate_rows[p].name, b->pred) != 0;) p++;
+        for (p = 0; strcmp(hd_predicate_rows[p].name, b->pred) != 0;) p++; /* a row: scene_draw_predicate */
     return p;
 }
 
@@ -512,8 +505,6 @@ hd_status scene_prepare(scene *s, simt_machine *m)
 
 hd_status scene_queue(const scene_kernel *k, simt_machine *m, const hkv_args *a, uint32_t stream)
 {
-    uint64_t lanes = (a->last - a->first) * k->lanes, whole = (lanes + 31) / 32 * 32;
-    uint32_t threads = whole < k->threads ? (uint32_t)whole : k->threads;
-    if (lanes < 32 && k->threads < 32) threads = k->threads;
-    return simt_machine_launch(m, k->text, a, sizeof *a, (uint32_t)((lanes + threads - 1) / threads), threads, stream);
+    uint64_t lanes = (a->last - a->first) * k->lanes;
+    return simt_machine_launch(m, k->text, a, sizeof *a, (uint32_t)((lanes + k->threads - 1) / k->threads), k->threads, stream);
 }

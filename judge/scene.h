@@ -33,7 +33,7 @@ typedef struct scene_kernel {
     scene_strictness strictness;
     /* Queues the launches of batch a, on one stream. */
     hd_status (*queue)(const struct scene_kernel *k, simt_machine *m, const hkv_args *a, uint32_t stream);
-    /* For scene_queue: one launch of `text`, `lanes` to an item, blocks of at most `threads`. For judge/kernels.c: a row, and limits. */
+    /* For scene_queue: one launch of `text`, `lanes` to an item, blocks of `threads`. For judge/kernels.c: a row, and limits. */
     void (*text)(const void *args);
     uint32_t lanes, threads, blocks;
     const void *row;

@@ -31,6 +31,7 @@ typedef struct guide {
     bool reads, writes;   /* what requests there are */
     hd_progress *progress;
     void *context;
+    bool ended;           /* progress wanted no more */
 } guide;
 
 /* ---- Requests ------------------------------------------------------------------------------------------------- */
@@ -224,7 +225,8 @@ static hd_status visit(guide *g, bool dual, size_t *done)
     for (size_t i = 0; i < g->t->rows && !status; i++) {
         tour_row *r = &g->t->row[i];
         if (r->dual != dual) continue;
-        if (g->progress && g->progress(g->context, (*done)++, g->t->rows)) break;
+        g->ended = g->progress && g->progress(g->context, (*done)++, g->t->rows);
+        if (g->ended) break;
         if (!r->unfit[0]) status = run_row(g, &x, r);
     }
     free(x.full);
@@ -249,12 +251,13 @@ hd_status tour_run(const hd_case *c, hd_progress *progress, void *context, tour 
         g.c.batch = TOUR_BATCH;
     }
     uint64_t start = time->now_ns(time->self), buckets = c->buckets ? c->buckets : (c->capacity + c->slots - 1) / c->slots;
+    int duals = buckets < 2 ? 1 : 2;
     hd_status status = hd_source_open_spec(c->keys, c->seed, &source);
     if (!status) status = read_requests(&g, source);
     hd_source_close(source);
-    if (!status) status = plan(&g, buckets < 2 ? 1 : 2);
+    if (!status) status = plan(&g, duals);
     if (!status) status = simt_machine_open(NULL, &g.m);
-    for (int dual = 0; dual < (buckets < 2 ? 1 : 2) && !status; dual++) status = visit(&g, dual == 1, &done);
+    for (int dual = 0; dual < duals && !status && !g.ended; dual++) status = visit(&g, dual == 1, &done);
     simt_machine_close(g.m);
     free(g.key);
     t->filled = g.fill;

@@ -39,6 +39,7 @@ hd_status scene_batch(scene *s, const scene_kernel *k, hd_op op, const uint64_t 
     scene_part *p = &s->part[0];
     hd_batch *b = &p->batch;
     const judge_op *rule = &judge_ops[op];
+    bool given = scores_given(s, op);
     uint64_t capacity = hkv_capacity(&s->v), most = p->arrays.most;
     hd_rng g = hd_rng_from(s->c[0].seed ^ (s->clock * HD_GOLDEN));
     p->kernel = k;
@@ -56,9 +57,9 @@ hd_status scene_batch(scene *s, const scene_kernel *k, hd_op op, const uint64_t 
         scene_mix_keys(&s->c[0], b, to, &g);
         judge_arrays_lend(&p->arrays, b); /* n may be less by now */
         scene_draw_bytes(&g, (uint8_t *)judge_arrays_at(&p->arrays, JUDGE_VALUE), b->n * s->v.value_bytes, scene_value_mask(b->elem));
-        for (uint64_t i = 0; scores_given(s, op) && i < b->n; i++) score[i] = scene_draw_score(s, &g, 16);
+        for (uint64_t i = 0; given && i < b->n; i++) score[i] = scene_draw_score(s, &g, 16);
     }
-    if (!scores_given(s, op)) b->score = NULL;
+    if (!given) b->score = NULL;
     b->flag = NULL;
     scene_make_args(s, 0);
     return HD_OK;

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * t_tour.c - workloads through every kernel (judge/tour.h), and the situations that kernels are put into (judge/scene.h): which rows a tour has and
+ * what each is asked, who is called wrong and how that is seen again; what is no situation, and why. Some kernels here are wrong: the linker
+ * puts them in the place of the library's.
+ */
+#include <string.h>
+
+#include "judge/agree.h"
+#include "judge/kernels.h"
+#include "judge/tour.h"
+#include "lib/backend_host.h"
+#include "lib/error.h"
+#include "simt/simt.h"
+#include "tests/testing.h"
+#include "workload/workload.h"
+
+typedef unsigned long long ull;
+
+/* ---- Calls that fail ------------------------------------------------------------------------------------------------------- */
+
+static uint64_t calls, fail_at; /* the call, from 1, that fails; 0: none */
+static const char *failed;      /* its name */
+
+/* Whether this call is to fail; it then has. */
+static hd_status fails(const char *call)
+{
+    if (++calls != fail_at) return HD_OK;
+    failed = call;
+    return hd_fail(HD_ENOMEM, "%s: not today", call);
+}
+
+/* What a tour calls. The scene of a judge that fails is closed, as agree_open says. */
+#define FAILING(call, parameters, arguments, besides)          \
+    hd_status __real_##call parameters;                        \
+    hd_status __wrap_##call parameters;                        \
+    hd_status __wrap_##call parameters                         \
+    {                                                          \
+        hd_status status = fails(#call);                       \
+        if (!status) return __real_##call arguments;           \
+        besides;                                               \
+        return status;                                         \
+    }
+FAILING(hd_source_next, (hd_source *s, hd_request *r, size_t max, size_t *got), (s, r, max, got), (void)0)
+FAILING(simt_machine_open, (const hd_seams *seams, simt_machine **m), (seams, m), (void)0)
+FAILING(scene_open_empty, (const hd_case *c, scene **s), (c, s), (void)0)
+FAILING(agree_open, (scene *s, agree **a), (s, a), scene_close(s))
+FAILING(scene_batch, (scene *s, const scene_kernel *k, hd_op op, const uint64_t *key, uint64_t n), (s, k, op, key, n), (void)0)
+FAILING(agree_run, (agree *a, simt_machine *m, const simt_config *c, const char **why), (a, m, c, why), (void)0)
+
+/* ---- Kernels of ours ----------------------------------------------------------------------------------------------------- */
+
+hd_host_text *__real_hd_host_kernel(uint32_t number);
+hd_host_text *__wrap_hd_host_kernel(uint32_t number);
+
+static hd_host_text *ours; /* NULL: the library's */
+
+hd_host_text *__wrap_hd_host_kernel(uint32_t number) { return ours ? ours : __real_hd_host_kernel(number); }
+
+static void does_nothing(const void *args) { (void)args; }
+
+/* Does its work, and besides every lane writes the same word. */
+static void races(const void *args)
+{
+    __real_hd_host_kernel(HKV_NUMBER_tlpv1_lookup)(args);
+    simt_st_u32(((const hkv_args *)args)->left_count + 1, 0);
+}
+
+/* ---- Tours ------------------------------------------------------------------------------------------------------------ */
+
+static int stop_at, rows_seen;
+
+static int count_rows(void *context, uint64_t done, uint64_t total)
+{
+    (void)context;
+    check(done < total && done == (uint64_t)rows_seen, "row %llu of %llu", (ull)done, (ull)total);
+    return ++rows_seen == stop_at;
+}
+
+/* The case's requests are those of a file: the second column, where it has one. */
+static void keys_of(hd_case *c, const char *text)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/keys.txt", test_folder());
+    FILE *f = fopen(path, "w");
+    check(f && fputs(text, f) >= 0 && fclose(f) == 0, "%s", path);
+    check(snprintf(c->keys, sizeof c->keys, strchr(text, ',') ? "csv:%s,key=2,header=0" : "txt:%s", path) < (int)sizeof c->keys, "%s is a long path", path);
+}
+
+static void tour_of(const char *text, tour *t)
+{
+    hd_case c;
+    test_case("%s", text);
+    must(hd_case_parse(text, &c));
+    rows_seen = 0;
+    must(tour_run(&c, count_rows, NULL, t));
+}
+
+/* A kernel that does nothing is found at once, one that races only where lanes go as they like; both are told with the case that shows it. */
+static void tours_name_the_wrong(void **state)
+{
+    (void)state;
+    static const struct {
+        hd_host_text *kernel;
+        const char *sentence, *text;
+        bool at_random;
+    } wrongs[] = {
+        { does_nothing, "item 0 has no outcome", "hkv.touch.tlpv1 buckets=2 slots=8 batch=32x2 keys=uniform:60 threads=1", false },
+        { races, "race", "hkv.find.tlpv1 buckets=2 slots=8 batch=256x2 keys=uniform:60 threads=1", true },
+    };
+    for (size_t i = 0; i < sizeof wrongs / sizeof *wrongs; i++) {
+        tour t;
+        stop_at = 0;
+        ours = wrongs[i].kernel;
+        tour_of(wrongs[i].text, &t);
+        ours = NULL;
+        check(t.rows == 2 && t.ran == 2 && t.wrong == 2 && rows_seen == 2, "%zu rows, %llu ran, %llu wrong", t.rows, (ull)t.ran, (ull)t.wrong);
+        for (size_t k = 0; k < t.rows; k++) {
+            hd_case again;
+            const tour_row *r = &t.row[k];
+            check(strstr(r->wrong, wrongs[i].sentence) && r->at_random == wrongs[i].at_random && !strchr(r->wrong, '\n'), "%s%s", r->at_random ? "at random: " : "", r->wrong);
+            must(hd_case_parse(r->again, &again));
+            check(again.dual == r->dual && strcmp(again.kernel, "tlpv1") == 0 && strcmp(again.op, hd_op_name(r->op)) == 0, "%s", r->again);
+        }
+        tour_close(&t);
+        tour_of(wrongs[i].text, &t);
+        check(t.wrong == 0 && t.ran == 2, "sound kernels: %llu wrong, %s", (ull)t.wrong, t.row[0].wrong);
+        tour_close(&t);
+    }
+}
+
+/* Whoever wants no more rows gets those that there are. */
+static void tours_end_early(void **state)
+{
+    (void)state;
+    tour t;
+    stop_at = 3;
+    tour_of("hkv.mix.ref buckets=2 slots=16 batch=16x2 keys=uniform:60 threads=1", &t);
+    check(t.rows > 50 && t.ran == 2 && t.wrong == 0 && rows_seen == 3, "%zu rows, %llu ran, %llu wrong", t.rows, (ull)t.ran, (ull)t.wrong);
+    tour_close(&t);
+    stop_at = 0;
+}
+
+/* Which rows a tour has, and how much each is asked: what there is of requests, of kernels that fit, of buckets to choose from. */
+static void tours_go_where_they_can(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t rows, ran;
+        uint64_t filled, asked;
+    } ways[] = {
+        { "hkv.find.tlpv1 buckets=1 slots=16 batch=24x1 keys=uniform:60 threads=1", 1, 1, 0, 24 },
+        { "hkv.find.tlpv1 buckets=2 slots=16 batch=24x3 keys=uniform:60 threads=1", 2, 2, 48, 24 },
+        { "hkv.find.tlpv1 slots=16 capacity=20 batch=24x3 keys=uniform:60 threads=1", 2, 2, 48, 24 },
+        { "hkv.find.tlpv1 slots=16 capacity=16 batch=24x3 keys=uniform:60 threads=1", 1, 1, 48, 24 },
+        { "hkv.find.pipeline buckets=2 slots=12 batch=24x3 keys=uniform:60 threads=1", 2, 0, 48, 24 },
+        { "hkv.insert_or_assign.gather buckets=2 slots=16 layout=planes batch=8x1 keys=uniform:60 threads=1", 2, 0, 0, 8 },
+        { "hkv.find.tlpv1 buckets=64 slots=16 batch=10000x1 keys=uniform:600 threads=1", 2, 2, 4096, 4096 },
+        { "hkv.accum_or_assign.tlpv1 buckets=2 slots=16 value=5 batch=8x1 keys=uniform:60 threads=1", 2, 0, 0, 8 },
+        { "hkv.unlock_keys.tlpv1 buckets=2 slots=16 pins=5 batch=8x1 keys=uniform:60 threads=1", 2, 2, 0, 8 },
+        { "hkv.erase_if.tlpv1 buckets=2 slots=16 batch=8x2 keys=uniform:60 threads=1", 2, 2, 8, 8 },
+        { "hkv.erase.tlpv1 buckets=2 slots=16 policy=custom batch=64x2 keys=uniform:30 threads=1", 2, 2, 64, 64 },
+        { "hkv.assign.tlpv1 buckets=2 slots=16 extreme=300000 batch=64x2 keys=uniform:30 threads=1", 2, 2, 64, 64 },
+        { "hkv.size.tlpv1 buckets=2 slots=16 extreme=300000 batch=64x2 keys=uniform:30 threads=1", 2, 2, 64, 64 },
+        { "hkv.serve.tlpv1 buckets=2 slots=16 batch=64x2 keys=ycsb:a,60 threads=1", 4, 4, 64, 64 },
+        { "hkv.serve.tlpv1 buckets=2 slots=16 batch=64x2 keys=ycsb:c,60 threads=1", 2, 2, 64, 64 },
+        { "hkv.serve.tlpv1 buckets=2 slots=16 batch=64x2 keys=ycsb:f,60 threads=1", 4, 4, 64, 64 },
+    };
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        tour t;
+        tour_of(ways[i].text, &t);
+        check(t.rows == ways[i].rows && t.ran == ways[i].ran && t.wrong == 0, "%zu rows, %llu ran, %llu wrong: %s", t.rows, (ull)t.ran, (ull)t.wrong, t.row[0].wrong);
+        check(t.filled == ways[i].filled && t.asked == ways[i].asked, "%llu filled, %llu asked", (ull)t.filled, (ull)t.asked);
+        for (size_t k = 0; k < t.rows; k++) check((t.row[k].unfit[0] != 0) == (ways[i].ran == 0) && (t.row[k].items > 0) == (ways[i].ran > 0) && !t.row[k].at_random, "row %zu: %s", k, t.row[k].unfit);
+        tour_close(&t);
+    }
+}
+
+/* Every kernel, on everything that it runs: those that fit are all right. */
+static void all_kernels_tour(void **state)
+{
+    (void)state;
+    tour t;
+    uint64_t unfit = 0;
+    tour_of("hkv.mix.ref buckets=2 slots=16 pins=4 batch=24x3 keys=uniform:60 threads=1", &t);
+    for (size_t i = 0; i < t.rows; i++) unfit += t.row[i].unfit[0] != 0;
+    check(t.ran + unfit == t.rows && t.ran > 100 && t.wrong == 0 && (size_t)rows_seen == t.rows, "%zu rows, %llu ran, %llu wrong", t.rows, (ull)t.ran, (ull)t.wrong);
+    tour_close(&t);
+}
+
+/* What is no tour: said in words, and nothing is left to close. */
+static void no_tour_goes_there(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *keys, *word; /* keys: of a file, NULL: the case's own */
+        hd_status status;
+    } nowhere[] = {
+        { "hkv.find.tlpv1 buckets=2 slots=16 batch=8x1 keys=zebra:60", NULL, "zebra", HD_EINVAL },
+        { "hkv.find.tlpv1 buckets=2 slots=16 batch=8x1", "# none\n", "has none", HD_EINVAL },
+        { "hkv.find.tlpv1 buckets=2 slots=16 batch=8x1", "1,1\n2,2\n3\n", "line 3", HD_ECORRUPT },
+        { "hkv.lock_keys.pipeline buckets=2 slots=16 batch=8x1 keys=uniform:60", NULL, "pipeline runs nothing of lock_keys", HD_EINVAL },
+        { "hkv.find.weft buckets=2 slots=16 batch=8x1 keys=uniform:60", NULL, "weft runs nothing of find", HD_EINVAL },
+        { "hkv.find.tlpv1 buckets=2Mi slots=16 batch=8x1 keys=uniform:60", NULL, "this is a large one", HD_EINVAL },
+    };
+    for (size_t i = 0; i < sizeof nowhere / sizeof *nowhere; i++) {
+        hd_case c;
+        tour t;
+        test_case("%s", nowhere[i].text);
+        must(hd_case_parse(nowhere[i].text, &c));
+        if (nowhere[i].keys) keys_of(&c, nowhere[i].keys);
+        must_fail(tour_run(&c, NULL, NULL, &t), nowhere[i].status, nowhere[i].word);
+        check(!t.row && !t.rows, "rows are left");
+    }
+}
+
+/* More requests than a tour takes, of a file that has fewer than a batch. */
+static void a_tour_takes_what_there_is(void **state)
+{
+    (void)state;
+    hd_case c;
+    tour t;
+    must(hd_case_parse("hkv.find.tlpv1 buckets=1 slots=16 batch=4096x5000", &c));
+    keys_of(&c, "1\n2\n3\n");
+    must(tour_run(&c, NULL, NULL, &t));
+    check(t.rows == 1 && t.ran == 1 && t.wrong == 0 && t.filled == 0 && t.asked == 3 && t.row[0].metered == 3, "%llu filled, %llu asked", (ull)t.filled, (ull)t.asked);
+    tour_close(&t);
+}
+
+/* Whatever a tour calls, and whenever: it ends with that, and keeps nothing. */
+static void calls_that_fail_end_a_tour(void **state)
+{
+    (void)state;
+    static const char *const texts[] = { "hkv.unlock_keys.tlpv1 buckets=2 slots=16 pins=5 batch=8x3 keys=uniform:60 threads=1",
+                                         "hkv.find.tlpv1 buckets=2 slots=16 batch=8x3 keys=uniform:60 threads=1" };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        hd_case c;
+        tour t;
+        must(hd_case_parse(texts[i], &c));
+        for (fail_at = 1;; fail_at++) {
+            calls = 0;
+            hd_status status = tour_run(&c, NULL, NULL, &t);
+            test_case("%s, and call %llu fails, %s", texts[i], (ull)fail_at, failed);
+            if (calls < fail_at) break;
+            check(status == HD_ENOMEM && strstr(hd_why(), failed), "%s: %s", hd_status_name(status), status ? hd_why() : "nobody said so");
+            check(!t.row && !t.rows, "rows are left");
+        }
+        check(calls > 12 && t.ran == 2, "%llu calls", (ull)calls);
+        fail_at = 0;
+        tour_close(&t);
+    }
+}
+
+/* ---- What is no situation ---------------------------------------------------------------------------------------------- */
+
+#define SMALL " buckets=2 slots=4 batch=4x1 keys=uniform:9"
+
+static const struct {
+    const char *text, *word, *design, *policy, *keys; /* NULL: the case's own; keys: of a file */
+} no_scenes[] = {
+    { "hkv.mix.tlpv1" SMALL, "a scene is of one operation, not of 'mix'", NULL, NULL, NULL },
+    { "hkv.find.tlpv1" SMALL, "no kernels of design ovs", "ovs", NULL, NULL },
+    { "hkv.find.tlpv1" SMALL, "policy: there is no 'lfru'; nearest: lru", NULL, "lfru", NULL },
+    { "hkv.find.tlpv1 dual=1 buckets=1 slots=4 batch=4x1", "dual needs 2 buckets", NULL, NULL, NULL },
+    { "hkv.find.tlpv1 buckets=2Mi slots=4 batch=4x1", "at most", NULL, NULL, NULL },
+    { "hkv.find.tlpv1 buckets=1Ki slots=1024 value=64Ki batch=4x1", "this is a large one", NULL, NULL, NULL },
+    { "hkv.find.tlpv1 buckets=2 slots=4 batch=100000x1", "at most 65536 items", NULL, NULL, NULL },
+    { "hkv.accum_or_assign.tlpv1 value=3" SMALL, "value=3 is no whole number of any element", NULL, NULL, NULL },
+    { "hkv.find.tlpv1 buckets=2 slots=4 batch=4x1 keys=zebra:5", "zebra", NULL, NULL, NULL },
+    { "hkv.find.tlpv1" SMALL, "ends after 3 of 4", NULL, NULL, "1\n2\n3\n" },
+    { "hkv.find.tlpv1" SMALL, "line 3", NULL, NULL, "1,1\n2,2\n3\n4,4\n" },
+};
+
+static void no_scene_is_made_of_these(void **state)
+{
+    (void)state;
+    const scene_kernel k = scene_kernel_at(HKV_NUMBER_tlpv1_lookup, 32, 1), *kernels[] = { &k };
+    for (size_t i = 0; i < sizeof no_scenes / sizeof *no_scenes; i++) {
+        hd_case c;
+        scene *s = NULL;
+        test_case("%s", no_scenes[i].text);
+        must(hd_case_parse(no_scenes[i].text, &c));
+        if (no_scenes[i].keys) keys_of(&c, no_scenes[i].keys);
+        if (no_scenes[i].design) snprintf(c.design, sizeof c.design, "%s", no_scenes[i].design);
+        if (no_scenes[i].policy) snprintf(c.policy, sizeof c.policy, "%s", no_scenes[i].policy);
+        hd_status status = no_scenes[i].keys && strchr(no_scenes[i].keys, ',') ? HD_ECORRUPT : HD_EINVAL;
+        must_fail(scene_open(&c, kernels, 1, &s), status, no_scenes[i].word);
+        check(!s, "a scene is left");
+    }
+}
+
+/* Batch after batch: no more items than there is room for, no sums of what are no numbers. */
+static void no_batch_is_made_of_these(void **state)
+{
+    (void)state;
+    const scene_kernel k = scene_kernel_at(HKV_NUMBER_tlpv1_upsert, 32, 1);
+    uint64_t key[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+    hd_case c;
+    scene *s;
+    must(hd_case_parse("hkv.mix.tlpv1 value=3" SMALL, &c));
+    must(scene_open_empty(&c, &s));
+    must_fail(scene_batch(s, &k, HD_OP_FIND, key, 5), HD_EINVAL, "5 items, and room for 4");
+    must_fail(scene_batch(s, &k, HD_OP_ACCUM_OR_ASSIGN, key, 4), HD_EINVAL, "no whole number of any element");
+    must(scene_batch(s, &k, HD_OP_INSERT_OR_ASSIGN, key, 4));
+    scene_reference(s);
+    scene_begin(s, s->memory, s->clock + 4);
+    must(scene_batch(s, &k, HD_OP_EXPORT, NULL, 0));
+    check(s->part[0].batch.n == 4, "a range of %llu slots, and room for 4", (ull)s->part[0].batch.n);
+    scene_begin(s, s->initial, 0);
+    check(s->clock == 0 && scene_entries(&s->v, 0) + scene_entries(&s->v, 1) == 4, "the table that runs begin with");
+    scene_close(s);
+    snprintf(c.policy, sizeof c.policy, "nobody");
+    must_fail(scene_open_empty(&c, &s), HD_EINVAL, "policy: there is no 'nobody'");
+}
+
+/* A kernel's row for a case, or why there is none. */
+static void rows_are_found_by_name(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *word;
+        uint32_t row;
+    } names[] = {
+        { "hkv.find.warp" SMALL, NULL, HKV_NUMBER_warp_lookup },
+        { "hkv.clear.warp" SMALL, NULL, HKV_NUMBER_warp_clear },
+        { "hkv.insert_or_assign.gather slots=16", NULL, HKV_NUMBER_gather_upsert },
+        { "hkv.insert_or_assign.gather slots=16 layout=planes", "gather cannot run this table", 0 },
+        { "hkv.find.pipeline slots=12", "pipeline cannot run this table", 0 },
+        { "hkv.lock_keys.pipeline slots=16", "pipeline does not run lock_keys", 0 },
+        { "hkv.serve.warp slots=16", "kernels run one operation, not 'serve'", 0 },
+        { "hkv.find.weft slots=16", "there is no 'weft' for the host machine; there are tlpv1, tlpv2, pipeline, warp, gather", 0 },
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        hd_case c;
+        uint32_t row = HKV_ROWS;
+        test_case("%s", names[i].text);
+        must(hd_case_parse(names[i].text, &c));
+        if (names[i].word) must_fail(scene_kernel_row(&c, &row), HD_EINVAL, names[i].word);
+        else must(scene_kernel_row(&c, &row));
+        check(names[i].word || row == names[i].row, "row %u", row);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tours[] = {
+        cmocka_unit_test(tours_name_the_wrong),      cmocka_unit_test(tours_end_early),            cmocka_unit_test(tours_go_where_they_can),
+        cmocka_unit_test(all_kernels_tour),          cmocka_unit_test(no_tour_goes_there),         cmocka_unit_test(a_tour_takes_what_there_is),
+        cmocka_unit_test(calls_that_fail_end_a_tour),
+        cmocka_unit_test(no_scene_is_made_of_these), cmocka_unit_test(no_batch_is_made_of_these), cmocka_unit_test(rows_are_found_by_name),
+    };
+    return test_run(tours);
+}
