@@ -67,13 +67,12 @@ static hd_status leave(const cuda *c, int before, hd_status status)
     return status ? status : HD_TOLD(c->seam, code, "use", "device");
 }
 
-/* count and size are not 0. */
-static hd_status take(const cuda *c, const char *what, uint64_t count, uint64_t size, void **p)
+/* At least one byte, and no more than can be addressed. */
+static hd_status take(const cuda *c, const char *what, uint64_t bytes, void **p)
 {
     *p = NULL;
-    if (count > (uint64_t)PTRDIFF_MAX / size) return hd_fail(HD_ENOMEM, "%s: %" PRIu64 " x %" PRIu64 " bytes is more than can be addressed", what, count, size);
-    int code = c->seam->take(c->seam->self, p, (size_t)(count * size));
-    if (code == HD_DEVICE_NO_MEMORY) return hd_fail(HD_ENOMEM, "%s: %s has no memory for %" PRIu64 " bytes", what, c->device.name, count * size);
+    int code = c->seam->take(c->seam->self, p, (size_t)bytes);
+    if (code == HD_DEVICE_NO_MEMORY) return hd_fail(HD_ENOMEM, "%s: %s has no memory for %" PRIu64 " bytes", what, c->device.name, bytes);
     return HD_TOLD(c->seam, code, "take", what);
 }
 
@@ -130,16 +129,23 @@ typedef struct piece {
 
 static uint64_t placed(uint64_t bytes) { return (bytes + PLACE - 1) / PLACE * PLACE; }
 
+/* One piece more, behind *bytes of others, where all of them can be addressed; size is not 0. */
+static hd_status place(const char *what, uint64_t count, uint64_t size, uint64_t *bytes)
+{
+    uint64_t most = (uint64_t)PTRDIFF_MAX / PLACE * PLACE - *bytes;
+    if (count > most / size) return hd_fail(HD_ENOMEM, "%s: %" PRIu64 " x %" PRIu64 " bytes more are more than can be addressed", what, count, size);
+    *bytes += placed(count * size);
+    return HD_OK;
+}
+
 /* One allocation for all of them, one after another. */
 static hd_status take_pieces(cuda *c, const char *what, const piece *all, int n)
 {
     uint64_t bytes = 0;
-    for (int i = 0; i < n; i++) {
-        uint64_t most = (uint64_t)PTRDIFF_MAX - PLACE - bytes;
-        if (all[i].size && all[i].count > most / all[i].size) return take(c, all[i].what, UINT64_MAX, all[i].size, &c->pieces); /* it says so */
-        bytes += placed(all[i].count * all[i].size);
-    }
-    hd_status status = take(c, what, bytes, 1, &c->pieces);
+    hd_status status = HD_OK;
+    for (int i = 0; i < n && !status; i++)
+        if (all[i].size) status = place(all[i].what, all[i].count, all[i].size, &bytes);
+    if (!status) status = take(c, what, bytes, &c->pieces);
     uint8_t *at = (uint8_t *)c->pieces;
     for (int i = 0; i < n && !status; i++) {
         if (all[i].count && all[i].size) *all[i].p = at;
@@ -192,7 +198,7 @@ static hd_status take_all(cuda *c)
     hd_status status = HD_OK;
     for (int i = 0; i < PIECES; i++) *all[i].p = NULL;
     status = take_pieces(c, "capacity: keys", all + 1, PIECES - 1);
-    if (!status) status = take(c, all[0].what, all[0].count, all[0].size, all[0].p);
+    if (!status) status = take(c, all[0].what, all[0].count, all[0].p);
     for (int i = 0; i < PIECES && !status; i++)
         if (*all[i].p && all[i].byte != AS_IT_COMES) status = ASK(c, all[i].what, fill, *all[i].p, all[i].byte, (size_t)(all[i].count * all[i].size), NULL);
     v->digest = (uint8_t *)digest;
@@ -382,12 +388,13 @@ static int arrays_of(hkv_args *a, const hd_batch *b, array *all)
 static hd_status room_for(cuda *c, const array *all, int used)
 {
     uint64_t bytes = 0;
-    for (int i = 0; i < used; i++) bytes += placed(all[i].bytes);
-    if (bytes <= c->brought_bytes) return HD_OK;
+    hd_status status = HD_OK;
+    for (int i = 0; i < used && !status; i++) status = place("batch: its arrays", all[i].bytes, 1, &bytes);
+    if (status || bytes <= c->brought_bytes) return status;
     give(c, c->brought);
     c->brought_bytes = 0;
     void *p;
-    hd_status status = take(c, "batch: its arrays", bytes, 1, &p);
+    status = take(c, "batch: its arrays", bytes, &p);
     c->brought = (uint8_t *)p;
     if (!status) c->brought_bytes = bytes;
     return status;

@@ -481,6 +481,41 @@ static void too_little_memory_is_said(void **unused)
     bench_close(&on);
 }
 
+/* Entries that can just be addressed, and with their locks cannot; arrays of which each can be, and all together cannot: not asked for, and not taken
+ * for fewer. */
+static void what_cannot_be_addressed_is_said(void **unused)
+{
+    (void)unused;
+    bench on;
+    hd_table *t = NULL;
+    bench_open(&on);
+    hd_config c = hd_config_default();
+    c.backend = "cuda";
+    c.slots = 2;
+    c.value_bytes = 0;
+    c.capacity = (uint64_t)PTRDIFF_MAX / 17 / 2 * 2 - (1 << 20); /* 17: digest, key, score */
+    c.seams = &on.memory.seams;
+    must_fail(hd_open(&c, &t), HD_ENOMEM, "capacity: bucket locks: 271275648142263235 x 4 bytes more are more than can be addressed");
+    check(!t && on.fake.pieces == 0, "there is a table");
+    c.capacity = 64;
+    c.value_bytes = 8;
+    must(hd_open(&c, &t));
+    size_t pieces = on.fake.pieces;
+    for (uint64_t less = 0; less < 4; less++) {
+        arrays a;
+        hd_batch b;
+        memset(&b, 0, sizeof b);
+        point(&b, &a);
+        b.op = HD_OP_FIND_OR_INSERT;
+        b.n = (uint64_t)PTRDIFF_MAX / 8 >> less;
+        must_fail(hd_run(t, &b), HD_ENOMEM, "batch: its arrays");
+        check(on.fake.pieces == pieces, "memory is held for it");
+    }
+    must(hd_check(t));
+    hd_close(t);
+    bench_close(&on);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -491,6 +526,7 @@ int main(void)
         cmocka_unit_test(a_failed_growth_changes_nothing),
         cmocka_unit_test(no_device_is_a_clear_answer),
         cmocka_unit_test(too_little_memory_is_said),
+        cmocka_unit_test(what_cannot_be_addressed_is_said),
     };
     return test_run(tests);
 }

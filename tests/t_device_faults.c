@@ -178,12 +178,13 @@ static hd_status grow(world *w, const act *a) { return (void)a, hd_grow(w->table
 static hd_status reserve(world *w, const act *a) { return (void)a, hd_reserve(w->table, CAPACITY + 1); }
 static hd_status save(world *w, const act *a) { return (void)a, hd_save(w->table, test_path("saved")); }
 static hd_status load(world *w, const act *a) { return (void)a, hd_load(w->table, test_path("kept"), NULL); }
+static hd_status load_another(world *w, const act *a) { return (void)a, hd_load(w->table, test_path("another"), NULL); }
 
 static const act others[] = {
     { "info", ask_info, HD_OP_COUNT_, false },   { "size_sync", ask_size, HD_OP_COUNT_, false }, { "load_factor_sync", ask_load, HD_OP_COUNT_, false },
     { "counters_sync", ask_counters, HD_OP_COUNT_, false }, { "check", ask_check, HD_OP_COUNT_, false }, { "clear", clear, HD_OP_COUNT_, false },
     { "for_each", walk, HD_OP_COUNT_, false },   { "grow", grow, HD_OP_COUNT_, true }, { "reserve", reserve, HD_OP_COUNT_, true },
-    { "save", save, HD_OP_COUNT_, false },       { "load", load, HD_OP_COUNT_, false },
+    { "save", save, HD_OP_COUNT_, false },       { "load", load, HD_OP_COUNT_, false }, { "load another shape", load_another, HD_OP_COUNT_, false },
 };
 
 /* ---- Each call of the device, in each way -------------------------------------------------------------------------- */
@@ -205,7 +206,7 @@ static uint64_t failures;
 /* What may fail without a word: what is given back when all is done; the old state of a growth or a load. */
 static bool may_be_silent(const act *a, const char *call)
 {
-    return strncmp(call, "give", 4) == 0 || strcmp(call, "unmark") == 0 || ((a->changes_shape || a->run == load) && strcmp(call, "use") == 0);
+    return strncmp(call, "give", 4) == 0 || strcmp(call, "unmark") == 0 || ((a->changes_shape || a->run == load || a->run == load_another) && strcmp(call, "use") == 0);
 }
 
 /* After a device that is lost, nothing works, and everything says so. */
@@ -271,7 +272,7 @@ static void fail_each(const act *a, const char *lock)
     }
 }
 
-/* For `load`. */
+/* For the loads. */
 static void keep_a_snapshot(void)
 {
     world w;
@@ -279,6 +280,8 @@ static void keep_a_snapshot(void)
     hd_batch b = batch_over(&w.a, HD_OP_INSERT_OR_ASSIGN);
     must(hd_run(w.table, &b));
     must(hd_save(w.table, test_path("kept")));
+    must(hd_grow(w.table, 2 * CAPACITY / SLOTS));
+    must(hd_save(w.table, test_path("another")));
     world_close(&w);
 }
 
@@ -288,7 +291,7 @@ static void every_operation(void **state)
     static const char *const in[] = { "own arrays", "the device's arrays", "recorded" };
     (void)state;
     failures = 0;
-    keep_a_snapshot(); /* for this test and the next two */
+    keep_a_snapshot(); /* for this test and the next three */
     for (int op = 0; op < HD_OP_COUNT_; op++)
         for (int r = 0; r < 3; r++) {
             char name[64];
@@ -306,6 +309,54 @@ static void every_other_call(void **state)
     failures = 0;
     for (size_t k = 0; k < sizeof others / sizeof *others; k++) fail_each(&others[k], "ordered");
     test_tried("device-faults", failures, "under every other call of a table");
+}
+
+/* This machine's memory is refused to what brings a table here, or opens another: once, and for good. */
+static void every_piece_of_this_machine_s(void **state)
+{
+    (void)state;
+    uint64_t refused = 0;
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++)
+        for (int for_good = 0; for_good < 2; for_good++)
+            for (uint64_t take = 1, more = 1; more; take++) {
+                world w;
+                world_open(&w, "ordered");
+                uint64_t before = contents(&w), live = w.memory.live_bytes, pieces = w.device.pieces;
+                test_case("%s, piece of memory %llu refused%s", others[k].name, (ull)take, for_good ? ", and all after it" : "");
+                uint64_t takes = w.memory.takes;
+                w.memory.refuse_at = takes + take;
+                w.memory.refuse_after = for_good;
+                hd_status s = others[k].run(&w, &others[k]);
+                more = w.memory.takes >= takes + take;
+                w.memory.refuse_at = 0;
+                check(s == (more ? HD_ENOMEM : HD_OK), "%s: %s", hd_status_name(s), hd_why());
+                if (more) {
+                    check(contents(&w) == before, "the table has changed");
+                    check(w.memory.live_bytes == live && w.device.pieces == pieces, "more is held");
+                    must(others[k].run(&w, &others[k]));
+                    must(hd_check(w.table));
+                }
+                world_close(&w);
+                refused += more;
+            }
+    for (uint64_t take = 1, more = 1; more; take++) { /* and to open */
+        world w;
+        hd_table *t = NULL;
+        world_open(&w, "ordered");
+        hd_config c = hd_config_default();
+        c.backend = "cuda";
+        c.seams = &w.memory.seams;
+        w.memory.refuse_at = w.memory.takes + take;
+        hd_status s = hd_open(&c, &t);
+        more = w.memory.takes >= w.memory.refuse_at;
+        w.memory.refuse_at = 0;
+        check(s == (more ? HD_ENOMEM : HD_OK) && (t == NULL) == (more != 0), "%s", hd_status_name(s));
+        hd_close(t);
+        world_close(&w);
+        refused += more;
+    }
+    check(refused > 20, "only %llu were refused", (ull)refused);
+    test_tried("memory", refused, "pieces of this machine's memory refused to tables on a device");
 }
 
 /* Of each role one, under every lock there is. */
@@ -344,6 +395,6 @@ static void every_pass(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(every_operation), cmocka_unit_test(every_other_call), cmocka_unit_test(every_lock), cmocka_unit_test(every_pass) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(every_operation), cmocka_unit_test(every_other_call), cmocka_unit_test(every_piece_of_this_machine_s), cmocka_unit_test(every_lock), cmocka_unit_test(every_pass) };
     return test_run(tests);
 }
