@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "gpu/hkv/rows.h"
+#include "judge/rules.h"
 #include "lib/backend_host.h"
 #include "lib/op.h"
 #include "policies/policy.h"
@@ -340,6 +341,131 @@ static void test_the_greatest_stay(void **unused)
     if (test_far()) every_cell(the_greatest_stay, large, 2, "the greatest stay, large tables");
 }
 
+/* ---- Few outputs ------------------------------------------------------------------------------------------------------ */
+
+enum { LISTS = 1u << JUDGE_LIST_KEY | 1u << JUDGE_LIST_VALUE | 1u << JUDGE_LIST_SCORE | 1u << JUDGE_LIST_ITEM,
+       OUTPUTS = 1u << JUDGE_OUTCOME | 1u << JUDGE_VALUE_OUT | 1u << JUDGE_SCORE_OUT | 1u << JUDGE_PTR | LISTS | 1u << JUDGE_COUNT };
+
+/* Only those outputs that are given are left in the batch. */
+static void give_few(hd_batch *b, unsigned given)
+{
+    if (!(given >> JUDGE_OUTCOME & 1)) b->outcome = NULL;
+    if (!(given >> JUDGE_VALUE_OUT & 1)) b->value_out = NULL;
+    if (!(given >> JUDGE_SCORE_OUT & 1)) b->score_out = NULL;
+    if (!(given >> JUDGE_PTR & 1)) b->ptr = NULL;
+    if (!(given >> JUDGE_LIST_KEY & 1)) b->list_key = NULL;
+    if (!(given >> JUDGE_LIST_VALUE & 1)) b->list_value = NULL;
+    if (!(given >> JUDGE_LIST_SCORE & 1)) b->list_score = NULL;
+    if (!(given >> JUDGE_LIST_ITEM & 1)) b->list_item = NULL;
+    if (!(given >> JUDGE_COUNT & 1)) b->count = NULL;
+}
+
+/* The reference is given all of them, with `also` only those, too: each that is given is the same, and the others stay as they were. */
+static void run_with_few(pair *p, hd_op op, const char *variant, uint64_t n, unsigned given, bool also, uint64_t *random)
+{
+    hd_batch x, y;
+    uint8_t *before[JUDGE_ARRAYS];
+    twin_draw(&p->w, &x, &y, op, n, &p->info, p->clock++, random);
+    y.kernel = variant;
+    for (int k = JUDGE_OUTCOME; k <= JUDGE_COUNT; k++) {
+        before[k] = (uint8_t *)test_alloc(1, p->w.own.used[k] + 1);
+        memcpy(before[k], judge_arrays_at(&p->w.own, (judge_array)k), p->w.own.used[k]);
+    }
+    give_few(&y, given);
+    if (also) give_few(&x, given);
+    must(hd_run(p->ref, &x));
+    must(hd_run(p->own, &y));
+    for (int k = JUDGE_OUTCOME; k <= JUDGE_COUNT; k++) {
+        bool is_given = given >> k & 1;
+        const uint8_t *own = (const uint8_t *)judge_arrays_at(&p->w.own, (judge_array)k), *ref = (const uint8_t *)judge_arrays_at(&p->w.ref, (judge_array)k);
+        if (!is_given) check(memcmp(own, before[k], p->w.own.used[k]) == 0, "array %d of %d was written", k, JUDGE_ARRAYS);
+        if (!is_given && also) check(memcmp(ref, before[k], p->w.own.used[k]) == 0, "array %d of %d was written by the reference", k, JUDGE_ARRAYS);
+        if (is_given && k != JUDGE_PTR) check(memcmp(own, ref, p->w.own.used[k]) == 0, "array %d of %d: another output", k, JUDGE_ARRAYS);
+        free(before[k]);
+    }
+}
+
+/* An operation with every selection of those outputs that it has, on a full table: items that change it by one, readers and ranges all at once. */
+static uint64_t with_few_outputs(const cell *c, hd_op op, uint64_t number)
+{
+    pair p;
+    const hd_op_row *row = hd_op_row_of(op);
+    uint64_t random = number, tried = 0, capacity = c->table->buckets * c->table->slots;
+    unsigned vary = judge_ops[op].list ? LISTS | 1u << JUDGE_OUTCOME | 1u << JUDGE_COUNT : OUTPUTS & ~(unsigned)LISTS, given = vary;
+    uint64_t n = !hd_op_is_keyed(row) ? capacity : row->role == HD_READER ? capacity / 2 : 1;
+    pair_open(&p, config_of(c->table, c->policy, c->dual), capacity + capacity / 4, capacity + capacity / 4);
+    pair_fill(&p, &random);
+    say(c, hd_op_name(op), "every selection of outputs");
+    for (bool more = true; more; given = (given - 1) & vary, tried++) {
+        more = given != 0;
+        if ((row->needs & HD_NEEDS_COUNT && !(given >> JUDGE_COUNT & 1)) || (row->needs & HD_NEEDS_PTR && !(given >> JUDGE_PTR & 1))) continue;
+        p.w.own.skew = p.w.ref.skew = (uint32_t)(tried % 3 ? 0 : tried % 2 ? 1 : 4); /* values lie anywhere */
+        run_with_few(&p, op, c->variant, n, given, tried % 2, &random);
+        if (tried % 8 == 0 && judge_ops[op].list) run_with_few(&p, op, c->variant, 0, given, tried % 16 == 0, &random);
+    }
+    pair_agree(&p, true);
+    pair_close(&p);
+    return tried;
+}
+
+static void test_with_few_outputs(void **unused)
+{
+    static const shape few[] = { { 3, 16, 20 }, { 2, 32, 16 }, { 3, 16, 0 } };
+    (void)unused;
+    uint64_t batches = 0, number = 0;
+    for (uint32_t row = 0; row < HKV_ROWS; row++)
+        for (int op = 0; op < HD_OP_COUNT_; op++)
+            for (size_t s = 0; s < sizeof few / sizeof *few; s++, number++) {
+                cell c = { &few[s], number % 2 ? HD_POLICY_custom : HD_POLICY_lru, number / 2 % 2, hkv_rows[row].variant };
+                hd_elem elem;
+                if (hkv_rows[row].family != hkv_family_of((uint32_t)op) || op == HD_OP_CLEAR || !test_takes(number)) continue;
+                if (op == HD_OP_ACCUM_OR_ASSIGN && !twin_adds(few[s].value_bytes, &elem)) continue;
+                batches += with_few_outputs(&c, (hd_op)op, number);
+            }
+    test_tried("differential", batches, "batches of which not all outputs are asked for");
+}
+
+/* ---- Pins -------------------------------------------------------------------------------------------------------------- */
+
+/* In full tables of which most entries, or all, are pinned, what comes in by one and one: who finds no bucket with an entry that may leave is refused. */
+static uint64_t beside_pins(const cell *c, uint64_t number)
+{
+    static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_AND_EVICT, HD_OP_FIND_OR_INSERT, HD_OP_ASSIGN, HD_OP_TOUCH };
+    pair p;
+    hd_batch x, y;
+    uint64_t random = number, capacity = c->table->buckets * c->table->slots, keys = capacity + capacity / 2, items = 0, refused = 0;
+    pair_open(&p, config_of(c->table, c->policy, c->dual), keys, keys);
+    pair_fill(&p, &random);
+    for (int part = 0; part < 2; part++) {
+        say(c, "lock_keys", part ? "all of them" : "some of them");
+        pair_run(&p, HD_OP_LOCK_KEYS, "tlpv1", part ? keys : keys / 2, true, &random);
+        for (int k = 0; k < 40; k++, items++) {
+            hd_op op = ops[k % 5];
+            say(c, hd_op_name(op), "beside pinned entries");
+            if (!runs(c->variant, op, &p.info)) continue;
+            twin_draw(&p.w, &x, &y, op, 1, &p.info, p.clock++, &random);
+            y.kernel = c->variant;
+            x.distinct = y.distinct = k % 2; /* it is */
+            must(hd_run(p.ref, &x));
+            must(hd_run(p.own, &y));
+            const char *no = twin_differs(&p.w, &x, &y, false);
+            check(!no, "%s", no);
+            refused += x.outcome[0] == HD_REFUSED;
+        }
+        pair_agree(&p, true);
+    }
+    check(refused || !runs(c->variant, HD_OP_INSERT_OR_ASSIGN, &p.info), "nobody was refused");
+    pair_close(&p);
+    return items;
+}
+
+static void test_beside_pins(void **unused)
+{
+    static const shape small[] = { { 2, 16, 8 }, { 4, 16, 8 }, { 3, 12, 4 } };
+    (void)unused;
+    every_cell(beside_pins, small, 3, "beside pinned entries");
+}
+
 /* ---- Snapshots ------------------------------------------------------------------------------------------------------ */
 
 /* Saved by one, loaded by the other, and back: the same file, the same entries in the same slots. */
@@ -408,7 +534,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_item_by_item),      cmocka_unit_test(test_with_room), cmocka_unit_test(test_without_room),
-        cmocka_unit_test(test_the_greatest_stay), cmocka_unit_test(test_crosses),   cmocka_unit_test(test_too_large),
+        cmocka_unit_test(test_the_greatest_stay), cmocka_unit_test(test_with_few_outputs), cmocka_unit_test(test_beside_pins), cmocka_unit_test(test_crosses), cmocka_unit_test(test_too_large),
     };
     return test_run(tests);
 }

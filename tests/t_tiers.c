@@ -334,6 +334,40 @@ static void what_is_far_is_fetched(void **state)
 }
 
 /* All bins in use, windows of 1 Mi items: for a real device. */
+/* The machine stops in the middle of a find, at one step and another of its three launches: the next find is told of nothing that the last one counted. */
+static void a_find_that_was_stopped_leaves_nothing(void **unused)
+{
+    (void)unused;
+    hd_config c = hd_config_default();
+    finds f;
+    uint64_t random = 5, stopped = 0;
+    c.backend = "host";
+    c.slots = 16;
+    c.capacity = 64;
+    c.value_bytes = 16;
+    c.near_bytes = 200;
+    c.fetch = HD_FETCH_SORTED;
+    finds_open(&f, c, 100);
+    find_some(&f, "tlpv1", 100, 0, &random);
+    for (uint64_t limit = 1;; limit += 1 + limit / 8) {
+        simt_config m = simt_config_default();
+        hd_batch b = { .op = HD_OP_FIND, .n = 100, .key = f.key, .value_out = f.value_out + GUARD, .outcome = f.outcome, .kernel = "tlpv1" };
+        m.race = false;
+        m.step_limit = limit;
+        must(hd_host_configure(f.t, &m));
+        hd_status status = hd_run(f.t, &b);
+        m.step_limit = 1ull << 40;
+        must(hd_host_configure(f.t, &m));
+        if (!status) break;
+        test_case("stopped after %llu steps", (ull)limit);
+        must_fail(status, HD_ECUDA, "find: host machine: ");
+        find_some(&f, "tlpv1", 100, 0, &random);
+        stopped++;
+    }
+    check(stopped > 20, "it was stopped only %llu times", (ull)stopped);
+    finds_close(&f);
+}
+
 static void many_are_fetched(void **unused)
 {
     (void)unused;
@@ -406,6 +440,7 @@ int main(void)
     const struct CMUnitTest of_each[] = { cmocka_unit_test(what_is_far_is_fetched) };
     const struct CMUnitTest of_all[] = {
         cmocka_unit_test(every_value_has_its_place), cmocka_unit_test(the_best_come_near), cmocka_unit_test(any_entry_is_worth_more_than_none), cmocka_unit_test(many_are_fetched),
+        cmocka_unit_test(a_find_that_was_stopped_leaves_nothing),
         cmocka_unit_test(room_for_fetches_is_told),  cmocka_unit_test(sorting_is_chosen),
     };
     return variants_run(of_each, 1, of_all, sizeof of_all / sizeof *of_all);
