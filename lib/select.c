@@ -50,7 +50,7 @@ const char *hd_select(hd_op op, uint32_t value_bytes, double load_factor, uint32
 {
     const hd_op_row *row = hd_op_row_of(op);
     if (op == HD_OP_PROMOTE) return choice == 0 ? "warp" : NULL; /* it reads whole buckets */
-    const threshold *t = row && !hd_op_is_keyed(row) ? wholes : row && row->role == HD_INSERTER ? inserters : others;
+    const threshold *t = !hd_op_is_keyed(row) ? wholes : row->role == HD_INSERTER ? inserters : others;
     while ((value_bytes > t->value_bytes || load_factor > t->load_factor) && t->value_bytes < HD_VALUE_BYTES_MAX) t++;
     return choice < CHOICES ? t->variant[choice] : NULL;
 }

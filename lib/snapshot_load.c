@@ -254,7 +254,7 @@ static int best_first(const void *a, const void *b)
 {
     const ranked *x = (const ranked *)a, *y = (const ranked *)b;
     if (x->score != y->score) return x->score < y->score ? 1 : -1;
-    return x->slot < y->slot ? -1 : x->slot > y->slot;
+    return (x->slot > y->slot) - (x->slot < y->slot);
 }
 
 /* Best score first, so that whoever is refused is worth less than whoever is in. */

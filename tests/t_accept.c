@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "judge/faces.h"
+#include "lib/table.h"
 #include "tests/testing.h"
 
 typedef unsigned long long ull;
@@ -312,8 +313,33 @@ static void test_homes(void **unused)
     }
 }
 
+/* What the reference's checker says is what hd_check says, whichever part of a table's state is wrong. */
+static void test_told_by_the_table(void **unused)
+{
+    (void)unused;
+    for (int k = 0; k < 2; k++) {
+        hd_config c = hd_config_default();
+        hd_table *t;
+        uint64_t key = 5, value = 6;
+        c.backend = k ? "host" : "ref";
+        c.capacity = 64;
+        c.slots = 16;
+        must(hd_open(&c, &t));
+        must(hd_run(t, &(hd_batch){ .op = HD_OP_INSERT_OR_ASSIGN, .n = 1, .key = &key, .value = &value }));
+        must(hd_check(t));
+        hkv_view *v = hkv_view_of(k ? *(void **)t->state : t->state); /* the host's state begins with the reference's */
+        uint64_t e = hkv_find(v, key);
+        check(e != HKV_NOWHERE, "the key is not there");
+        v->digest[e] ^= 1;
+        must_fail(hd_check(t), HD_ECORRUPT, v->digest[e] ? "HKV-2: the digest is not the key's" : "HKV-1");
+        v->digest[e] ^= 1;
+        must(hd_check(t));
+        hd_close(t);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest accept[] = { cmocka_unit_test(test_faces), cmocka_unit_test(test_old_choice), cmocka_unit_test(test_each_lie), cmocka_unit_test(test_homes), cmocka_unit_test(test_invariants) };
+    const struct CMUnitTest accept[] = { cmocka_unit_test(test_faces), cmocka_unit_test(test_old_choice), cmocka_unit_test(test_each_lie), cmocka_unit_test(test_homes), cmocka_unit_test(test_told_by_the_table), cmocka_unit_test(test_invariants) };
     return test_run(accept);
 }

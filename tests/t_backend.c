@@ -67,6 +67,7 @@ static void pair_open(pair *p, hd_config c, uint64_t most, uint64_t keys)
     c.backend = test_backend("host");
     c.tiers = c.dual ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
     if (c.slots % 16 != 0 || c.slots == 128) c.near_bytes = c.capacity * c.value_bytes * 2 / 5 + 1; /* of every other shape */
+    if (c.slots % 2 && c.dual) c.layout = HD_LAYOUT_PLANES;
     c.fetch = HD_FETCH_SORTED;
     m.strategy = SIMT_RANDOM;
     m.preempt = SIMT_AT_ATOMIC;
@@ -425,6 +426,39 @@ static void test_with_few_outputs(void **unused)
     test_tried("differential", batches, "batches of which not all outputs are asked for");
 }
 
+/* Of several segments, that several blocks put together at a time: who has the later one waits for what is said of the earlier. The machine goes from lane to
+ * lane at random. */
+static void test_long_lists(void **unused)
+{
+    static const shape of_some = { 40, 128, 4 };
+    static const char *const pred[] = { "key_in", "value_zero" };
+    (void)unused;
+    uint64_t capacity = of_some.buckets * of_some.slots, batches = 0;
+    for (uint32_t row = 0; row < HKV_ROWS; row++)
+        for (uint64_t round = 0; round < test_times(2) && (hkv_rows[row].family == HKV_FAMILY_export || hkv_rows[row].family == HKV_FAMILY_lookup); round++) {
+            pair p;
+            uint64_t random = row + 100 * round;
+            cell c = { &of_some, HD_POLICY_custom, round % 2, hkv_rows[row].variant };
+            pair_open(&p, config_of(&of_some, c.policy, c.dual), capacity, capacity + capacity / 4);
+            p.w.keys = capacity;
+            pair_fill(&p, &random);
+            for (int k = 0; k < 6; k++, batches++) {
+                hd_batch x, y;
+                hd_op op = hkv_rows[row].family == HKV_FAMILY_lookup ? HD_OP_FIND_MISSED : k % 2 ? HD_OP_EXPORT_IF : HD_OP_EXPORT;
+                say(&c, hd_op_name(op), "a list of several segments");
+                twin_draw(&p.w, &x, &y, op, capacity, &p.info, p.clock++, &random);
+                x.pred = y.pred = pred[round % 2];
+                y.kernel = c.variant;
+                must(hd_run(p.ref, &x));
+                must(hd_run(p.own, &y));
+                const char *no = twin_differs(&p.w, &x, &y, false);
+                check(!no, "%s", no);
+            }
+            pair_close(&p);
+        }
+    test_tried("differential", batches, "lists of several segments");
+}
+
 /* ---- Pins -------------------------------------------------------------------------------------------------------------- */
 
 /* In full tables of which most entries, or all, are pinned, what comes in by one and one: who finds no bucket with an entry that may leave is refused. */
@@ -534,7 +568,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_item_by_item),      cmocka_unit_test(test_with_room), cmocka_unit_test(test_without_room),
-        cmocka_unit_test(test_the_greatest_stay), cmocka_unit_test(test_with_few_outputs), cmocka_unit_test(test_beside_pins), cmocka_unit_test(test_crosses), cmocka_unit_test(test_too_large),
+        cmocka_unit_test(test_the_greatest_stay), cmocka_unit_test(test_with_few_outputs), cmocka_unit_test(test_long_lists), cmocka_unit_test(test_beside_pins), cmocka_unit_test(test_crosses), cmocka_unit_test(test_too_large),
     };
     return test_run(tests);
 }

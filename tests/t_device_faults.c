@@ -145,6 +145,7 @@ static hd_status with_its_arrays(world *w, const act *a)
     arrays *there = (arrays *)far_array(w->far, &w->a, sizeof w->a);
     hd_batch b = batch_over(there, a->op);
     b.stream = w->stream;
+    b.distinct = times == 1;
     hd_status status = hd_run(w->table, &b);
     far_read(w->far, &w->a, there, sizeof w->a);
     far_drop(w->far, there);
@@ -393,8 +394,51 @@ static void every_pass(void **state)
     test_tried("device-faults", failures, "in each pass over keys that repeat");
 }
 
+/* A batch that counts in the table's room fails in the middle, and the next one at each of its calls, clearing what was left there among them: the one
+ * after that is as it should be. */
+static void twice_in_a_row(void **state)
+{
+    static const hd_op ops[] = { HD_OP_FIND, HD_OP_INSERT_OR_ASSIGN };
+    (void)state;
+    failures = 0;
+    policy = "lru", times = 3, kernel = "gather";
+    for (size_t k = 0; k < 2; k++)
+        for (uint64_t first = 3, more = 1; more; first++) {
+            more = 0;
+            for (uint64_t second = 1, again = 1; again; second++) {
+                world w;
+                act a = { hd_op_name(ops[k]), with_its_arrays, ops[k], false };
+                arrays wanted;
+                world_open(&w, "ordered");
+                must(a.run(&w, &a));
+                wanted = w.a;
+                fill(&w.a, 3, 3);
+                test_case("%s fails at call %llu, then at call %llu", a.name, (ull)first, (ull)second);
+                w.device.fail_at = w.device.calls + first;
+                w.device.code = FAKE_LAUNCH_FAILED;
+                hd_status s = a.run(&w, &a);
+                again = s != HD_OK;
+                more |= again;
+                w.device.failed = NULL;
+                w.device.fail_at = again ? w.device.calls + second : 0;
+                if (again) s = a.run(&w, &a);
+                again = again && w.device.failed;
+                failures += again;
+                w.device.fail_at = 0;
+                fill(&w.a, 3, 3);
+                must(a.run(&w, &a));
+                if (ops[k] == HD_OP_FIND) check(memcmp(w.a.value_out, wanted.value_out, sizeof wanted.value_out) == 0 && memcmp(w.a.outcome, wanted.outcome, N) == 0, "it finds something else");
+                must(hd_check(w.table));
+                world_close(&w);
+            }
+        }
+    policy = "lfu", times = 1, kernel = NULL;
+    check(failures > 20, "only %llu failed twice", (ull)failures);
+    test_tried("device-faults", failures, "in two batches, one after the other");
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(every_operation), cmocka_unit_test(every_other_call), cmocka_unit_test(every_piece_of_this_machine_s), cmocka_unit_test(every_lock), cmocka_unit_test(every_pass) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(every_operation), cmocka_unit_test(every_other_call), cmocka_unit_test(every_piece_of_this_machine_s), cmocka_unit_test(every_lock), cmocka_unit_test(every_pass), cmocka_unit_test(twice_in_a_row) };
     return test_run(tests);
 }

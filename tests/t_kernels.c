@@ -551,6 +551,12 @@ static void choice_is_told(void **unused)
     assert_string_equal(b.ran, "hkv.insert_or_assign.tlpv1");
     b.kernel = "pipeline";
     must_fail(hd_run(t, &b), HD_EINVAL, "multiple of 16");
+    hd_table *wide;
+    hd_config w = c;
+    w.capacity = w.slots = 512;
+    must(hd_open(&w, &wide));
+    must_fail(hd_run(wide, &b), HD_EINVAL, "pipeline cannot run this batch: it has room for the scores of 256 slots");
+    hd_close(wide);
     b.kernel = "warp";
     must(hd_run(t, &b));
     assert_string_equal(b.ran, "hkv.insert_or_assign.warp");

@@ -45,6 +45,41 @@ static void another_table(void **state)
     hd_close(w);
 }
 
+/* A table without entries, into one with some, of whatever shape: then it has none. And a file that is too short to have a header. */
+static void next_to_nothing(void **state)
+{
+    static const snapshot_shape from = { "lru", 4, 8, 8, false, HD_ADMIT_SCORE, 0 };
+    (void)state;
+    hd_table *t = shape_open(&from);
+    must(hd_save(t, test_path("empty")));
+    hd_close(t);
+    for (int k = 0; k < 4; k++) {
+        snapshot_shape to = from;
+        uint64_t dropped = 7, size;
+        to.buckets += k == 1;
+        to.dual = k == 2;
+        to.seed = k == 3;
+        t = shape_open(&to);
+        feed(t, 20, 1);
+        test_case("shape %d", k);
+        must(hd_load(t, test_path("empty"), &dropped));
+        must(hd_size_sync(t, &size));
+        check(size == 0 && dropped == 0, "%llu entries, %llu dropped", (ull)size, (ull)dropped);
+        must(hd_check(t));
+        feed(t, 20, 2);
+        must(hd_check(t));
+        hd_close(t);
+    }
+    static const char noise[] = "a text that is longer than the magic number of a snapshot, and shorter than its header";
+    t = shape_open(&from);
+    for (size_t n = 1; n < sizeof noise; n++) {
+        test_case("%zu bytes of text", n);
+        test_write(test_path("noise"), noise, n);
+        must_fail(hd_load(t, test_path("noise"), NULL), HD_ECORRUPT, "no Heddle snapshot");
+    }
+    hd_close(t);
+}
+
 static int greater_first(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -164,7 +199,7 @@ static void equal_scores(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(another_table),
+        cmocka_unit_test(another_table), cmocka_unit_test(next_to_nothing),
         cmocka_unit_test(another_shape),
         cmocka_unit_test(equal_scores),
     };

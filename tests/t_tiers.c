@@ -179,6 +179,41 @@ static void the_best_come_near(void **state)
     }
 }
 
+/* One thread, or several, which each have buckets of their own. */
+static void threads_promote_the_same(void **state)
+{
+    enum { BUCKETS = 1 << 10, SLOTS = 128 };
+    (void)state;
+    uint64_t n = BUCKETS * SLOTS / 2, random = 4, moved[2], *key = (uint64_t *)test_alloc(n, sizeof *key), *score = (uint64_t *)test_alloc(n, sizeof *score), *out[2];
+    for (uint64_t i = 0; i < n; i++) key[i] = i, score[i] = test_random(&random);
+    for (int k = 0; k < 2; k++) {
+        hd_config c = hd_config_default();
+        hd_table *t;
+        uint64_t count;
+        c.policy = "custom";
+        c.slots = SLOTS;
+        c.capacity = BUCKETS * SLOTS;
+        c.value_bytes = 8;
+        c.tiers = HD_TIERS_BUCKET;
+        c.near_bytes = c.capacity;
+        c.threads = k ? 3 : 1;
+        must(hd_open(&c, &t));
+        must(hd_run(t, &(hd_batch){ .op = HD_OP_INSERT_OR_ASSIGN, .n = n, .key = key, .score = score, .value = key }));
+        moved[k] = promote(t, 0, c.capacity);
+        must(hd_check(t));
+        out[k] = (uint64_t *)test_alloc(c.capacity, sizeof *out[k]);
+        must(hd_run(t, &(hd_batch){ .op = HD_OP_EXPORT, .n = c.capacity, .list_key = out[k], .count = &count }));
+        check(count == n, "%llu entries of %llu", (ull)count, (ull)n);
+        hd_close(t);
+    }
+    check(moved[0] > BUCKETS && moved[0] == moved[1], "one thread moved %llu, three %llu", (ull)moved[0], (ull)moved[1]);
+    check(memcmp(out[0], out[1], n * sizeof *out[0]) == 0, "and not the same ones");
+    free(out[0]);
+    free(out[1]);
+    free(key);
+    free(score);
+}
+
 /* An empty slot has a score of 0; an entry with one comes near for it all the same. */
 static void any_entry_is_worth_more_than_none(void **state)
 {
@@ -334,6 +369,27 @@ static void what_is_far_is_fetched(void **state)
 }
 
 /* All bins in use, windows of 1 Mi items: for a real device. */
+/* A far tier of more than all bins are wide at least: they are wider. */
+static void bins_are_as_wide_as_they_must(void **unused)
+{
+    (void)unused;
+    uint64_t random = 9;
+    for (uint32_t bytes = 64; bytes <= 1024; bytes *= 4) { /* of 4,096 bins of 64 bytes: a quarter, all, four times as much */
+        hd_config c = hd_config_default();
+        finds f;
+        c.backend = "host";
+        c.capacity = 1 << 10;
+        c.slots = 128;
+        c.value_bytes = bytes;
+        c.near_bytes = 4 * bytes;
+        c.fetch = HD_FETCH_SORTED;
+        test_case("1 Ki values of %u bytes", bytes);
+        finds_open(&f, c, 2000);
+        check(find_some(&f, NULL, 2000, 0, &random) > 500, "few were there");
+        finds_close(&f);
+    }
+}
+
 /* The machine stops in the middle of a find, at one step and another of its three launches: the next find is told of nothing that the last one counted. */
 static void a_find_that_was_stopped_leaves_nothing(void **unused)
 {
@@ -440,7 +496,7 @@ int main(void)
     const struct CMUnitTest of_each[] = { cmocka_unit_test(what_is_far_is_fetched) };
     const struct CMUnitTest of_all[] = {
         cmocka_unit_test(every_value_has_its_place), cmocka_unit_test(the_best_come_near), cmocka_unit_test(any_entry_is_worth_more_than_none), cmocka_unit_test(many_are_fetched),
-        cmocka_unit_test(a_find_that_was_stopped_leaves_nothing),
+        cmocka_unit_test(a_find_that_was_stopped_leaves_nothing), cmocka_unit_test(bins_are_as_wide_as_they_must), cmocka_unit_test(threads_promote_the_same),
         cmocka_unit_test(room_for_fetches_is_told),  cmocka_unit_test(sorting_is_chosen),
     };
     return variants_run(of_each, 1, of_all, sizeof of_all / sizeof *of_all);

@@ -439,7 +439,7 @@ SIMT_FN void hkv_gather_insert(const hkv_args *a, uint32_t locking, hkv_one *o)
         if (!hkv_claim(a, p.entry, HD_KEY_EMPTY)) return;
         o->holds = HKV_HOLDS_ENTRY;
     }
-    if (!hkv_admit(a, o, p)) return; /* it always is */
+    if (!hkv_admit(a, o, p)) return; /* it always is: GCOVR_EXCL_BR_LINE */
     simt_ticket(o->i, o->outcome, 0, o->entry);
     o->rated = o->holds == HKV_HOLDS_ENTRY; /* until then the score is 0, and nobody's who might leave */
     if (o->rated) simt_strlx_u8(a->v.digest + p.entry, o->digest);
