@@ -139,8 +139,7 @@ static bool item_written(const hd_batch *b, judge_array which, uint64_t i)
     case JUDGE_OUTCOME: return rule->keyed;
     case JUDGE_VALUE_OUT: return rule->keyed && rule->value_out && judge_delivers(b->op, o);
     case JUDGE_SCORE_OUT: return rule->keyed && rule->score_out && judge_delivers(b->op, o);
-    case JUDGE_PTR: return rule->keyed && judge_delivers_ptr(b->op, o);
-    default: return false;
+    default: return rule->keyed && judge_delivers_ptr(b->op, o); /* JUDGE_PTR */
     }
 }
 

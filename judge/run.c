@@ -68,7 +68,8 @@ static uint64_t draw_score(runner *r)
 static bool scores_given(runner *r)
 {
     judge_policy p = JUDGE_LRU;
-    if (judge_policy_find(r->c->policy, &p) && judge_policy_needs_scores(p)) return true;
+    judge_policy_find(r->c->policy, &p); /* it is there: the table was opened by it */
+    if (judge_policy_needs_scores(p)) return true;
     return (r->c->extreme_ppm || strcmp(r->c->op, "mix") == 0) && runner_below(r, 2);
 }
 
@@ -98,7 +99,8 @@ static uint64_t make_distinct(runner *r, uint64_t *key, uint64_t n)
     judge_map_clear(&r->seen);
     for (uint64_t i = 0; i < n; i++) {
         if (judge_map_find(&r->seen, key[i])) continue;
-        if (!judge_map_put(&r->seen, key[i], NULL, 0)) break;
+        r->starved = !judge_map_put(&r->seen, key[i], NULL, 0);
+        if (r->starved) break;
         key[kept++] = key[i];
     }
     return kept;
@@ -211,7 +213,7 @@ static void write_through(runner *r, const hd_batch *b)
 
 static void window_count(runner *r, const hd_batch *b)
 {
-    if (!judge_ops[b->op].keyed || !b->outcome) return;
+    if (!judge_ops[b->op].keyed) return;
     hd_run_window *w = &r->report->window[r->batch * HD_RUN_WINDOWS / r->c->batches];
     w->items += b->n;
     for (uint64_t i = 0; i < b->n; i++)
@@ -221,7 +223,7 @@ static void window_count(runner *r, const hd_batch *b)
 hd_status runner_run(runner *r, hd_batch *b)
 {
     hd_info before;
-    hd_status s = hd_table_info(r->table, &before);
+    hd_status s = r->starved ? hd_fail(HD_ENOMEM, "batch %" PRIu64 ": no memory to tell its keys apart", r->batch) : hd_table_info(r->table, &before);
     if (s) return s;
     if (r->choices && r->choices->batch) r->choices->batch(r->choices->self, b);
     if (r->oracle) judge_arrays_arm(&r->arrays);

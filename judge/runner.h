@@ -25,7 +25,8 @@ typedef struct runner {
     hd_request *request;   /* (c->batch) the batch's share of the source         */
     uint64_t requests;     /* how many there are; fewer than c->batch at the end */
     judge_arrays arrays;
-    judge_map seen;        /* keys of a batch that promises distinct ones        */
+    judge_map seen;        /* keys of a batch that promises distinct ones ...    */
+    bool starved;          /* ... and had no memory for them all                 */
     uint64_t *order;       /* (c->batch) items of a batch as they took effect; NULL: in item order */
     judge_shelf shelf;     /* where mix keeps its snapshots                      */
     hd_rng rng;

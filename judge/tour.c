@@ -60,11 +60,10 @@ static hd_status read_requests(guide *g, hd_source *source)
 static hd_status fill(guide *g, stop *x)
 {
     scene *s = x->s;
-    hd_status status = HD_OK;
-    for (uint64_t done = 0, n; done < g->fill && !status; done += n) {
+    for (uint64_t done = 0, n; done < g->fill; done += n) {
         n = g->fill - done < g->c.batch ? g->fill - done : g->c.batch;
-        status = scene_batch(s, NULL, HD_OP_INSERT_OR_ASSIGN, g->key + done, n);
-        if (status) break;
+        hd_status status = scene_batch(s, NULL, HD_OP_INSERT_OR_ASSIGN, g->key + done, n);
+        if (status) return status;
         scene_reference(s);
         s->clock += n;
     }
@@ -73,7 +72,7 @@ static hd_status fill(guide *g, stop *x)
     if (!x->full) return hd_fail(HD_ENOMEM, "capacity: no memory for a copy of the table");
     memcpy(x->full, s->initial, s->bytes);
     x->clock = s->clock;
-    return status;
+    return HD_OK;
 }
 
 /* ---- One kernel --------------------------------------------------------------------------------------------------- */

@@ -9,7 +9,9 @@
 #include "gpu/hkv/rows.h"
 #include "judge/agree.h"
 #include "judge/kernels.h"
+#include "judge/map.h"
 #include "judge/tour.h"
+#include "judge/victims.h"
 #include "tests/testing.h"
 
 typedef unsigned long long ull;
@@ -17,9 +19,11 @@ typedef unsigned long long ull;
 void *__real_malloc(size_t bytes);
 void *__real_calloc(size_t n, size_t bytes);
 void *__real_realloc(void *p, size_t bytes);
+void *__real_aligned_alloc(size_t align, size_t bytes);
 void *__wrap_malloc(size_t bytes);
 void *__wrap_calloc(size_t n, size_t bytes);
 void *__wrap_realloc(void *p, size_t bytes);
+void *__wrap_aligned_alloc(size_t align, size_t bytes);
 
 static uint64_t takes, refuse_at; /* the take, from 1, that is refused; 0: none */
 
@@ -27,6 +31,7 @@ static bool refused(void) { return ++takes == refuse_at; }
 void *__wrap_malloc(size_t bytes) { return refused() ? NULL : __real_malloc(bytes); }
 void *__wrap_calloc(size_t n, size_t bytes) { return refused() ? NULL : __real_calloc(n, bytes); }
 void *__wrap_realloc(void *p, size_t bytes) { return refused() ? NULL : __real_realloc(p, bytes); }
+void *__wrap_aligned_alloc(size_t align, size_t bytes) { return refused() ? NULL : __real_aligned_alloc(align, bytes); }
 
 /* *said: it was named as what is wrong. */
 typedef hd_status trial(const hd_case *c, bool *said);
@@ -71,6 +76,8 @@ static void batches(void **state)
         "hkv.mix.ref policy=custom buckets=3 slots=8 dual=1 value=16 pins=4 batch=24x10 keys=uniform:90 threads=1 judge=1",
         "hkv.insert_or_assign.ref buckets=2 slots=4 batch=40x3 keys=uniform:90 threads=1 judge=1",
         "hkv.insert_and_evict.ref buckets=2 slots=4 value=0 batch=40x3 keys=uniform:90 threads=1 judge=1",
+        "hkv.mix.ref policy=lfu buckets=4 slots=4 batch=24x6 keys=uniform:60 duplicate=200000 distinct=1 threads=1 judge=1",
+        "hkv.serve.ref buckets=2 slots=4 batch=24x3 keys=ycsb:a,60 distinct=1 threads=1",
         "hkv.mix.gather buckets=2 slots=16 batch=24x4 keys=uniform:80 threads=1 judge=1",
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) refuse_each(run_case, all[i]);
@@ -126,8 +133,55 @@ static void tours(void **state)
     refuse_each(judge_tour, "hkv.find.tlpv1 buckets=2 slots=16 batch=32x1 keys=uniform:60 threads=1");
 }
 
+/* What the judge remembers of a table, and a copy of it. */
+static hd_status copy_map(const hd_case *c, bool *said)
+{
+    (void)c, (void)said;
+    judge_map all, copy;
+    memset(&copy, 0, sizeof copy);
+    bool there = judge_map_open(&all, 8);
+    for (uint64_t key = 1; there && key <= 12; key++) there = judge_map_put(&all, key * 77, &key, key) != NULL;
+    bool copied = there && judge_map_copy(&all, &copy);
+    check(!copied || copy.n == 12, "a copy of %llu entries", (ull)copy.n);
+    check(copied || !copy.at, "a copy that failed holds memory");
+    for (uint64_t key = 1; copied && key <= 12; key++) {
+        const judge_entry *e = judge_map_find(&copy, key * 77);
+        check(e && e->score == key && memcmp(e->value, &key, 8) == 0, "key %llu", (ull)key);
+    }
+    judge_map_close(&copy);
+    judge_map_close(&all);
+    return copied ? HD_OK : HD_ENOMEM;
+}
+
+/* More evictions than are paired off exactly. */
+static hd_status match_victims(const hd_case *c, bool *said)
+{
+    (void)c;
+    judge_victims v;
+    uint64_t item;
+    bool there = true;
+    memset(&v, 0, sizeof v);
+    for (uint64_t i = 0; there && i < 600; i++) {
+        judge_eviction e = { 2 * i + 1, 5 };
+        judge_departure d = { i, 1, 2 * i, 2 * i + 2 };
+        there = judge_evicted(&v, e) && judge_departed(&v, d);
+    }
+    const char *why = there ? judge_victims_match(&v, &item) : NULL;
+    *said = why && strstr(why, "memory");
+    check(!why || *said, "evictions that pair off: %s", why);
+    judge_victims_close(&v);
+    return there ? HD_OK : HD_ENOMEM;
+}
+
+static void notes(void **state)
+{
+    (void)state;
+    refuse_each(copy_map, "hkv.mix.ref");
+    refuse_each(match_victims, "hkv.insert_or_assign.ref");
+}
+
 int main(void)
 {
-    const struct CMUnitTest judges[] = { cmocka_unit_test(batches), cmocka_unit_test(scenes), cmocka_unit_test(tours) };
+    const struct CMUnitTest judges[] = { cmocka_unit_test(batches), cmocka_unit_test(scenes), cmocka_unit_test(tours), cmocka_unit_test(notes) };
     return test_run(judges);
 }

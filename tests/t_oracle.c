@@ -303,6 +303,7 @@ static bool smuggle_entry(trial *t, const lie *l) { return (void)l, tamper(t, HD
 static const lie lies[] = {
     { "false hit", HD_OP_FIND, claim, HD_MISS, HD_HIT },
     { "false miss", HD_OP_FIND, claim, HD_HIT, HD_MISS },
+    { "pinned, to a reader", HD_OP_FIND, claim, HD_HIT, HD_PINNED },
     { "false hit", HD_OP_CONTAINS, claim, HD_MISS, HD_HIT },
     { "false miss", HD_OP_CONTAINS, claim, HD_HIT, HD_MISS },
     { "false miss", HD_OP_FIND_PTR, claim, HD_HIT, HD_MISS },
@@ -536,7 +537,9 @@ static bool can_pair(const judge_victims *v, uint64_t e, unsigned taken)
 static void matching_is_exact(void **state)
 {
     (void)state;
-    uint64_t r = 5, yes = 0, item;
+    uint64_t r = 5, yes = 0, item = 1;
+    judge_victims none = { 0 };
+    check(!judge_victims_match(&none, &item) && item == 0, "nobody was evicted, and nobody has left");
     for (int k = 0; k < 20000; k++) {
         judge_victims v = { 0 };
         uint64_t n = 1 + test_below(&r, 6), at = 0; /* at: evictions are in item order */
@@ -572,6 +575,9 @@ static void matching_by_moments(void **state)
         for (uint64_t d = 0; d < N; d++)
             if (v.departure[d].before > 10 * N / 2) v.departure[d].before = v.departure[d].after + 1; /* no item in between */
         check(judge_victims_match(&v, &item), "seed %llu: departures without a reason passed", (unsigned long long)seed);
+        for (uint64_t d = 0; d < N; d++) v.departure[d].after = 10, v.departure[d].before = UINT64_MAX; /* at the first eviction, nobody has left yet */
+        wrong = judge_victims_match(&v, &item);
+        check(wrong && strstr(wrong, "too few entries have left by then") && item == 10, "seed %llu: item %llu, %s", (unsigned long long)seed, (unsigned long long)item, wrong);
         judge_victims_close(&v);
     }
 }

@@ -77,14 +77,14 @@ static int count_rows(void *context, uint64_t done, uint64_t total)
     return ++rows_seen == stop_at;
 }
 
-/* The case's requests are those of a file: the second column, where it has one. */
+/* The case's requests are those of a file: a key, or a verb and a key. */
 static void keys_of(hd_case *c, const char *text)
 {
     char path[512];
     snprintf(path, sizeof path, "%s/keys.txt", test_folder());
     FILE *f = fopen(path, "w");
     check(f && fputs(text, f) >= 0 && fclose(f) == 0, "%s", path);
-    check(snprintf(c->keys, sizeof c->keys, strchr(text, ',') ? "csv:%s,key=2,header=0" : "txt:%s", path) < (int)sizeof c->keys, "%s is a long path", path);
+    check(snprintf(c->keys, sizeof c->keys, strchr(text, ',') ? "csv:%s,key=2,verb=1,header=0" : "txt:%s", path) < (int)sizeof c->keys, "%s is a long path", path);
 }
 
 static void tour_of(const char *text, tour *t)
@@ -199,7 +199,7 @@ static void no_tour_goes_there(void **state)
     } nowhere[] = {
         { "hkv.find.tlpv1 buckets=2 slots=16 batch=8x1 keys=zebra:60", NULL, "zebra", HD_EINVAL },
         { "hkv.find.tlpv1 buckets=2 slots=16 batch=8x1", "# none\n", "has none", HD_EINVAL },
-        { "hkv.find.tlpv1 buckets=2 slots=16 batch=8x1", "1,1\n2,2\n3\n", "line 3", HD_ECORRUPT },
+        { "hkv.find.tlpv1 buckets=2 slots=16 batch=8x1", "r,1\nr,2\n3\n", "line 3", HD_ECORRUPT },
         { "hkv.lock_keys.pipeline buckets=2 slots=16 batch=8x1 keys=uniform:60", NULL, "pipeline runs nothing of lock_keys", HD_EINVAL },
         { "hkv.find.weft buckets=2 slots=16 batch=8x1 keys=uniform:60", NULL, "weft runs nothing of find", HD_EINVAL },
         { "hkv.find.tlpv1 buckets=2Mi slots=16 batch=8x1 keys=uniform:60", NULL, "this is a large one", HD_EINVAL },
@@ -225,6 +225,11 @@ static void a_tour_takes_what_there_is(void **state)
     keys_of(&c, "1\n2\n3\n");
     must(tour_run(&c, NULL, NULL, &t));
     check(t.rows == 1 && t.ran == 1 && t.wrong == 0 && t.filled == 0 && t.asked == 3 && t.row[0].metered == 3, "%llu filled, %llu asked", (ull)t.filled, (ull)t.asked);
+    tour_close(&t);
+    must(hd_case_parse("hkv.serve.tlpv1 buckets=1 slots=16 batch=3x1", &c));
+    keys_of(&c, "w,1\nw,2\nw,3\n");
+    must(tour_run(&c, NULL, NULL, &t));
+    check(t.rows == 1 && t.ran == 1 && t.wrong == 0 && t.row[0].op == HD_OP_INSERT_OR_ASSIGN, "only writes: %zu rows", t.rows);
     tour_close(&t);
 }
 
@@ -269,15 +274,15 @@ static const struct {
     { "hkv.accum_or_assign.tlpv1 value=3" SMALL, "value=3 is no whole number of any element", NULL, NULL, NULL },
     { "hkv.find.tlpv1 buckets=2 slots=4 batch=4x1 keys=zebra:5", "zebra", NULL, NULL, NULL },
     { "hkv.find.tlpv1" SMALL, "ends after 3 of 4", NULL, NULL, "1\n2\n3\n" },
-    { "hkv.find.tlpv1" SMALL, "line 3", NULL, NULL, "1,1\n2,2\n3\n4,4\n" },
+    { "hkv.find.tlpv1" SMALL, "line 3", NULL, NULL, "r,1\nr,2\n3\nr,4\n" },
 };
 
 static void no_scene_is_made_of_these(void **state)
 {
     (void)state;
-    const scene_kernel k = scene_kernel_at(HKV_NUMBER_tlpv1_lookup, 32, 1), *kernels[] = { &k };
+    const scene_kernel k = scene_kernel_at(HKV_NUMBER_tlpv1_lookup, 32, 1), *kernels[] = { &k, &k };
     for (size_t i = 0; i < sizeof no_scenes / sizeof *no_scenes; i++) {
-        hd_case c;
+        hd_case both[2], c;
         scene *s = NULL;
         test_case("%s", no_scenes[i].text);
         must(hd_case_parse(no_scenes[i].text, &c));
@@ -286,6 +291,9 @@ static void no_scene_is_made_of_these(void **state)
         if (no_scenes[i].policy) snprintf(c.policy, sizeof c.policy, "%s", no_scenes[i].policy);
         hd_status status = no_scenes[i].keys && strchr(no_scenes[i].keys, ',') ? HD_ECORRUPT : HD_EINVAL;
         must_fail(scene_open(&c, kernels, 1, &s), status, no_scenes[i].word);
+        must(hd_case_parse("hkv.find.tlpv1" SMALL, &both[1]));
+        both[0] = c;
+        must_fail(scene_open(both, kernels, 2, &s), status, no_scenes[i].word); /* beside another */
         check(!s, "a scene is left");
     }
 }
