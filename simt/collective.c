@@ -96,13 +96,13 @@ static void step(simt_machine *m, const char *site)
     lane_hang(m->now);
 }
 
-/* The lanes of `mask` that wait at this collective, and not at another one of theirs. */
-static uint32_t here(const warp *w, uint32_t mask, simt_collective_op op, bool plain)
+/* The lanes of `mask` that wait at this collective, and not at another one of theirs, which has another mask: check_arrival has seen to it. */
+static uint32_t here(const warp *w, uint32_t mask, bool plain)
 {
     uint32_t n = w->waiting & mask;
     for (uint32_t bits = plain ? 0 : n; bits; bits &= bits - 1) {
         const lane *o = w->member[__builtin_ctz(bits)];
-        if (o->mask != mask || o->op != op) n &= ~(1u << o->ids.lane);
+        if (o->mask != mask) n &= ~(1u << o->ids.lane);
     }
     return n;
 }
@@ -127,7 +127,7 @@ uint64_t simt_host_collective(const char *site, simt_collective_op op, uint32_t 
     l->arg = arg;
     l->spins = 0;
     l->site = site;
-    if (((here(w, mask, op, plain) | bit) & mask) != mask) {
+    if (((here(w, mask, plain) | bit) & mask) != mask) {
         l->state = LANE_COLLECTIVE;
         w->waiting |= bit;
         schedule_ready(m, w, w->ready & ~bit);
@@ -147,7 +147,7 @@ uint64_t simt_host_collective(const char *site, simt_collective_op op, uint32_t 
 
 /* ---- The block's barrier ------------------------------------------------------------------------------------- */
 
-void barrier_release(simt_machine *m, block *b)
+static void barrier_release(simt_machine *m, block *b)
 {
     lane *members[1024];
     uint32_t n = 0;

@@ -125,7 +125,7 @@ static hd_status explore(simt_machine *m, const hd_seams *s, hash_set *seen, con
     uint64_t start = s->time.now_ns(s->time.self);
     bool search = c.strategy == SIMT_SEARCH;
     if (search) simt_machine_restart(m);
-    while (e->schedules < schedules && !e->wrong) {
+    while (e->schedules < schedules) {
         run_result r;
         hd_status status = run_once(m, trial, &c, &r);
         uint64_t hash = simt_machine_totals(m).hash;
@@ -194,18 +194,17 @@ static void describe(const simt_machine *m, const simt_event *e, char *text, siz
     else snprintf(text, bytes, "%-5s %s+%llu  = %llx", e->what, name, (unsigned long long)offset, (unsigned long long)e->before);
 }
 
-/* A thread's column: the place of its first event among the first of all threads. */
-static size_t column_of(const simt_event *e, size_t n, const simt_event *of)
+/* The column of the thread of `of`, one of the events e: the place of its first among the first of all threads. */
+static size_t column_of(const simt_event *e, const simt_event *of)
 {
     size_t columns = 0;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0;; i++) {
         size_t k = 0;
         while (k < i && (e[k].block != e[i].block || e[k].thread != e[i].thread)) k++;
         if (k < i) continue;
         if (e[i].block == of->block && e[i].thread == of->thread) return columns;
         columns++;
     }
-    return columns;
 }
 
 size_t simt_story_print(const simt_machine *m, size_t rows, char *text, size_t bytes)
@@ -219,12 +218,12 @@ size_t simt_story_print(const simt_machine *m, size_t rows, char *text, size_t b
     }
     page p = { text, 0, bytes };
     if (bytes) text[0] = 0;
-    char line[512], what[160];
+    char line[640], what[160];
     for (size_t i = 0; i < n; i++) {
-        size_t column = column_of(e, n, &e[i]), indent = (column < COLUMNS ? column : COLUMNS - 1) * WIDTH;
+        size_t column = column_of(e, &e[i]), indent = (column < COLUMNS ? column : COLUMNS - 1) * WIDTH;
         describe(m, &e[i], what, sizeof what);
-        int k = snprintf(line, sizeof line, "%8llu  %-18s %*sb%u t%-4u %s\n", (unsigned long long)e[i].step, simt_site_name(e[i].site), (int)indent, "", e[i].block, e[i].thread, what);
-        put(&p, line, (size_t)k < sizeof line ? (size_t)k : sizeof line - 1);
+        int k = snprintf(line, sizeof line, "%8llu  %-18.200s %*sb%u t%-4u %s\n", (unsigned long long)e[i].step, simt_site_name(e[i].site), (int)indent, "", e[i].block, e[i].thread, what);
+        put(&p, line, (size_t)k);
     }
     return p.used;
 }

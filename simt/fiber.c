@@ -189,7 +189,7 @@ void fiber_drop(hd_fiber *f)
 #ifdef HD_TSAN
     if (f->shadow_of_thread) __tsan_destroy_fiber(f->shadow_of_thread);
 #endif
-    if (f->sp) VALGRIND_STACK_DEREGISTER(f->known_as);
+    VALGRIND_STACK_DEREGISTER(f->known_as);
     f->sp = NULL;
     f->shadow_of_thread = NULL;
 }

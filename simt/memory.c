@@ -108,7 +108,7 @@ uint64_t simt_host_rmw(const char *site, simt_rmw_op op, void *p, uint32_t bytes
     simt_machine *m = simt_current;
     arrive(m, site, SIMT_RMW, p, bytes);
     m->totals.atomics++;
-    if (m->config.weak) weak_before_rmw(m, p, bytes, order & SIMT_RELEASE);
+    if (m->config.weak) weak_before(m, p, bytes, order & SIMT_RELEASE);
     uint64_t old = word_at(p, bytes), now = applied(op, old, expected, a, bytes);
     bool wrote = op != SIMT_CAS || old == (bytes == 8 ? expected : (expected & UINT32_MAX));
     if (m->config.race) {
@@ -155,7 +155,8 @@ void simt_host_copy16(const char *site, uint32_t kind, void *shared, const void 
     }
     if (m->finding.fault) lane_hang(l);
     pending_copy c = { (uint8_t *)shared, (const uint8_t *)global, l->copy_group, schedule_choose(m, 2) == 0 };
-    if (c.done && !(m->config.weak && kind != SIMT_LD && weak_load(m, global, 16, kind, shared))) memcpy(shared, global, 16);
+    if (m->config.weak) weak_before(m, global, 16, false);
+    if (c.done) memcpy(shared, global, 16);
     if (m->config.trace) event_note(m, site, kind_name(kind), global, 16, word_at(global, 8), 0);
     mark(b, c.shared, BYTE_IN_FLIGHT);
     l->copies[l->copies_n++] = c;

@@ -35,9 +35,8 @@ static uint64_t turn_key(lane *l, const char *site, uint32_t kind)
 {
     uint64_t line = line_of(site), place = line << 8 | kind;
     while (l->turns_n && l->turns[l->turns_n - 1].place >> 8 > line) l->turns_n--;
-    turn *last = l->turns_n ? &l->turns[l->turns_n - 1] : NULL;
-    if (last && last->place == place) {
-        last->n++;
+    if (l->turns_n && l->turns[l->turns_n - 1].place == place) {
+        l->turns[l->turns_n - 1].n++;
     } else if (l->turns_n < NESTING) {
         turn t = { place, 0 };
         l->turns[l->turns_n++] = t;

@@ -34,7 +34,7 @@ typedef struct sync_variable {
 
 /* ---- Clocks ------------------------------------------------------------------------------------------------- */
 
-/* Three vectors a lane, one a launch, and one for every variable that orders something. */
+/* Three vectors a lane, two a launch, and one for every variable that orders something. */
 bool race_begin(simt_machine *m, uint64_t lanes)
 {
     m->shadow.size = sizeof(shadow);
@@ -42,7 +42,7 @@ bool race_begin(simt_machine *m, uint64_t lanes)
     m->width = (uint32_t)(lanes <= CLOCKS_FRESH ? lanes : m->lanes_n);
     m->clocks = 0;
     vec_of(m, &m->sync_clocks, m->width * sizeof(uint32_t));
-    size_t n = (size_t)m->width * (3 * (size_t)m->lanes_n + m->launches.n);
+    size_t n = (size_t)m->width * (3 * (size_t)m->lanes_n + 2 * m->launches.n);
     if (n > m->clock_memory_n) {
         void *p;
         hd_give(&m->seams, m->clock_memory, m->clock_memory_n, sizeof(uint32_t));
@@ -63,7 +63,10 @@ bool race_begin(simt_machine *m, uint64_t lanes)
         m->lanes[i].fenced = at + 2 * m->width;
     }
     launch *all = (launch *)m->launches.p;
-    for (size_t i = 0; i < m->launches.n; i++, at += m->width) all[i].known = at;
+    for (size_t i = 0; i < m->launches.n; i++, at += 2 * m->width) {
+        all[i].begun = at;
+        all[i].known = at + m->width;
+    }
     return true;
 }
 
@@ -82,7 +85,7 @@ void race_lane_begins(simt_machine *m, lane *l, const launch *of)
     bool fresh = m->clocks < m->width;
     uint32_t before = fresh ? 0 : l->known[l->number];
     l->clock = fresh ? m->clocks++ : l->number;
-    copy(m, l->known, of->known);
+    copy(m, l->known, of->begun);
     memset(l->acquired, 0, m->width * sizeof(uint32_t));
     memset(l->fenced, 0, m->width * sizeof(uint32_t));
     if (before > l->known[l->clock]) l->known[l->clock] = before;

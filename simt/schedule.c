@@ -261,7 +261,7 @@ static void run_group(simt_machine *m, warp *w)
     uint32_t kind = first->stop_kind;
     for (uint32_t left = bits; left && m->finding.fault == SIMT_NO_FAULT; left &= left - 1) {
         lane *l = w->member[lowest(left)];
-        if (l->site == site && l->stop_kind == kind && (w->ready >> l->ids.lane & 1)) make_current(m, l), run(m);
+        if (l->site == site && l->stop_kind == kind) make_current(m, l), run(m);
     }
 }
 

@@ -123,7 +123,7 @@ typedef struct launch {
     size_t args_bytes;
     uint32_t blocks, threads, stream;
     uint32_t started, ended; /* blocks */
-    uint32_t *known;         /* (width): what its ended lanes knew: the next of the stream begins with it */
+    uint32_t *begun, *known; /* (width): what its lanes know when they begin, and what they knew at their end: the next of the stream begins with it */
 } launch;
 
 typedef struct block {
@@ -218,7 +218,6 @@ void schedule_backoff(simt_machine *m, lane *l);
 void schedule_ready(simt_machine *m, warp *w, uint32_t lanes); /* these lanes of w are ready from now on, and no others */
 
 /* collective.c */
-void barrier_release(simt_machine *m, block *b);
 
 /* bounds.c */
 block *block_of_shared(simt_machine *m, const void *p);
@@ -240,7 +239,7 @@ void weak_drain(simt_machine *m, lane *l);
 void weak_drain_some(simt_machine *m);
 bool weak_load(simt_machine *m, const void *p, uint32_t bytes, uint32_t kind, void *v);
 void weak_store(simt_machine *m, const char *site, void *p, uint32_t bytes, uint32_t kind, const void *v);
-void weak_before_rmw(simt_machine *m, const void *p, uint32_t bytes, bool release);
+void weak_before(simt_machine *m, const void *p, uint32_t bytes, bool release);
 void weak_wrote(simt_machine *m, lane *l, const void *p, uint32_t bytes, uint64_t before, uint64_t after);
 void weak_forget(simt_machine *m, const void *p);
 

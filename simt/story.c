@@ -35,8 +35,7 @@ const char *kind_name(uint32_t kind)
     case SIMT_LDRLX: return "ldrlx";
     case SIMT_STRLX: return "strlx";
     case SIMT_LDACQ: return "ldacq";
-    case SIMT_STREL: return "strel";
-    default: return "rmw";
+    default: return "strel"; /* read-modify-writes have names of their own: memory.c */
     }
 }
 

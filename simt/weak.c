@@ -18,7 +18,7 @@ enum { PAST = 4 };
 
 typedef struct value_then {
     uint64_t value;
-    uint32_t time, clock; /* who wrote it, and when; time 0: it was there before the run */
+    uint32_t time, clock; /* who wrote it, and when; time 0: it was there before the run, and everybody knows it */
 } value_then;
 
 /* The last values of one address. */
@@ -82,7 +82,8 @@ void weak_store(simt_machine *m, const char *site, void *p, uint32_t bytes, uint
     m->buffered++;
 }
 
-void weak_before_rmw(simt_machine *m, const void *p, uint32_t bytes, bool release)
+/* Before what goes to memory by itself, a read-modify-write or an async copy: it sees the lane's own stores. */
+void weak_before(simt_machine *m, const void *p, uint32_t bytes, bool release)
 {
     lane *l = m->now;
     bool own = release;
@@ -92,13 +93,23 @@ void weak_before_rmw(simt_machine *m, const void *p, uint32_t bytes, bool releas
 
 /* ---- Older values ------------------------------------------------------------------------------------------------ */
 
+/* What is written in pieces, or over pieces, is in memory alone: other pasts of these bytes have no newest value any more. */
+static void forget_others(simt_machine *m, uintptr_t p, uint32_t bytes)
+{
+    for (uintptr_t q = p & ~(uintptr_t)7; q < p + bytes; q += 4) {
+        past *h = (past *)table_at(m, &m->pasts, q, false);
+        if (h && q + h->bytes > p && (q != p || h->bytes != bytes)) h->n = 0;
+    }
+}
+
 void weak_wrote(simt_machine *m, lane *l, const void *p, uint32_t bytes, uint64_t before, uint64_t after)
 {
     m->pasts.size = sizeof(past);
+    forget_others(m, (uintptr_t)p, bytes);
     if (bytes != 4 && bytes != 8) return;
     past *h = (past *)table_at(m, &m->pasts, (uintptr_t)p, true);
     if (!h) return;
-    if (h->n == 0 || h->bytes != bytes) {
+    if (h->n == 0) {
         h->bytes = bytes;
         h->n = 1;
         h->newest++;
@@ -118,7 +129,7 @@ void weak_forget(simt_machine *m, const void *p)
     if (h) h->n = 0;
 }
 
-static bool knows(const lane *l, const value_then *v) { return v->time == 0 || v->clock == l->clock || v->time <= l->known[v->clock]; }
+static bool knows(const lane *l, const value_then *v) { return v->time <= l->known[v->clock]; }
 
 /* True when v was taken from the lane's own buffer or from the past; false: read memory. */
 bool weak_load(simt_machine *m, const void *p, uint32_t bytes, uint32_t kind, void *v)

@@ -1,0 +1,717 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * t_machine.c - the host machine where it ends: arrays, blocks, streams and stories as large as it takes them and one larger, what it must
+ * forget between two blocks, what it says to the byte, and C accesses that it is asked about.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "simt/explore.h"
+#include "simt/raw.h"
+#include "tests/simt_bed.h"
+
+static bool said(const char *words) { return strstr(simt_machine_finding(machine)->story, words) != NULL; }
+
+/* ---- What is refused, and how it is said ---------------------------------------------------------------------------- */
+
+SIMT_KERNEL(k_before_shared, buffers, a) /* one word before a shared array */
+{
+    SIMT_SHARED(uint32_t, word, 64);
+    simt_st_u32(a.out + simt_thread(), simt_ld_u32(word - 1));
+}
+
+SIMT_KERNEL(k_behind_shared, buffers, a) /* beyond all that a block has */
+{
+    SIMT_SHARED(uint32_t, word, 64);
+    simt_st_u32(a.out + simt_thread(), simt_ld_u32(word + 4096));
+}
+
+SIMT_KERNEL(k_written_nowhere, buffers, a) { simt_st_u32((uint32_t *)(uintptr_t)(16 + 0 * (uintptr_t)a.out), 1u); }
+
+SIMT_KERNEL(k_seventeen, buffers, a) /* one array more than a block may have */
+{
+    (void)a;
+#define FOUR(x) \
+    { SIMT_SHARED(uint32_t, x##0, 1); SIMT_SHARED(uint32_t, x##1, 1); SIMT_SHARED(uint32_t, x##2, 1); SIMT_SHARED(uint32_t, x##3, 1); (void)x##0, (void)x##1, (void)x##2, (void)x##3; }
+    FOUR(a) FOUR(b) FOUR(c) FOUR(d)
+#undef FOUR
+    SIMT_SHARED(uint32_t, last, 1);
+    (void)last;
+}
+
+SIMT_KERNEL(k_two_masks, buffers, a) /* lanes 0 and 1 meet with two masks, each of which names both */
+{
+    simt_tile t = simt_tile_of(32);
+    t.base = 0;
+    t.mask = t.rank == 0 ? 3u : 7u;
+    if (t.rank < 3) simt_st_u32(a.out + simt_thread(), simt_ballot(t, true));
+}
+
+SIMT_KERNEL(k_none_waits, buffers, a) /* the first returns before anybody is at the barrier */
+{
+    if (simt_thread() == 0) return;
+    simt_sync_block();
+    simt_st_u32(a.out + simt_thread(), 1u);
+}
+
+SIMT_KERNEL(k_last_leaves, buffers, a) /* all are at the barrier but the last, which returns */
+{
+    if (simt_thread() == 63) return;
+    simt_sync_block();
+    simt_st_u32(a.out + simt_thread(), 1u);
+}
+
+SIMT_KERNEL(k_cycle_and_barrier, buffers, a) /* lane 0 waits for 1, 1 for 2, 2 for 0, and all others at the barrier for them */
+{
+    simt_tile t = simt_tile_of(32);
+    t.base = 0;
+    t.mask = t.rank == 0 ? 3u : t.rank == 1 ? 6u : 5u;
+    if (simt_thread() < 3) simt_st_u32(a.out + simt_thread(), simt_ballot(t, true));
+    simt_sync_block();
+}
+
+SIMT_KERNEL(k_copy_askew, buffers, a) /* an async copy to an address that is a multiple of 4 only */
+{
+    SIMT_SHARED(uint32_t, word, 64);
+    simt_copy16_async(word + 1, (const simt_v4 *)(const void *)a.in);
+    simt_copy_wait(0);
+}
+
+/* Thread 32 writes what thread 0 copies, after the copy began and before it is waited for. */
+SIMT_KERNEL(k_copy_overwritten, buffers, a)
+{
+    SIMT_SHARED(simt_v4, buffer, 1);
+    simt_v4 v = { 1, 2, 3, 4 };
+    if (simt_thread() == 0) {
+        simt_copy16_async(buffer, (const simt_v4 *)(const void *)a.in);
+        simt_copy_commit();
+        simt_strel_u32(a.out, 1u);
+        while (simt_ldrlx_u32(a.out + 1) == 0) simt_backoff(8);
+        simt_copy_wait(0);
+    } else if (simt_thread() == 32) {
+        while (simt_ldacq_u32(a.out) == 0) simt_backoff(8);
+        simt_st_v4(buffer, v);
+        simt_strlx_u32(a.out + 1, 1u);
+    }
+}
+
+static void refused(void **unused)
+{
+    (void)unused;
+    static const struct {
+        void (*kernel)(const void *);
+        simt_fault fault;
+        const char *words[2];
+    } all[] = {
+        { k_before_shared, SIMT_BOUNDS, { "4 bytes of shared memory are read that no array holds", "t_machine.c:" } },
+        { k_behind_shared, SIMT_BOUNDS, { "4 bytes are read far from all device memory", "t_machine.c:" } },
+        { k_written_nowhere, SIMT_BOUNDS, { "4 bytes are written far from all device memory", "t_machine.c:" } },
+        { k_seventeen, SIMT_RESOURCE, { "last[] of 4 bytes finds no room in 16384 bytes of shared memory", "t_machine.c:" } },
+        { k_two_masks, SIMT_MISMATCH, { "ballot, mask 0x00000003", "ballot, mask 0x00000007" } },
+        { k_last_leaves, SIMT_LEFT, { "thread 63", "sync_block" } },
+        { k_cycle_and_barrier, SIMT_DEADLOCK, { "lane 1 of warp 0 waits at t_machine.c:", "thread 3 waits at t_machine.c:" } },
+        { k_copy_askew, SIMT_MISALIGNED, { "16 bytes are accessed at an address that is no multiple of it", "t_machine.c:" } },
+        { k_copy_overwritten, SIMT_RACE, { "block 0, thread 0 at t_machine.c:", "block 0, thread 32 at t_machine.c:" } },
+    };
+    const simt_finding *f = simt_machine_finding(machine);
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        for (uint32_t i = 0; i < WAYS; i++) {
+            simt_config c = way(i, 1 + i);
+            test_case("row %zu, way %u", k, i);
+            check(!run(all[k].kernel, 1, 64, &c), "not found");
+            check(f->fault == all[k].fault, "found as '%s': %s", simt_fault_name(f->fault), f->story);
+            /* Whoever returns before the others come to the barrier is missed by one of them. */
+            check((said(all[k].words[0]) || all[k].kernel == k_last_leaves) && said(all[k].words[1]), "%s", f->story);
+        }
+    simt_config c = simt_config_default();
+    c.strategy = SIMT_ROUND_ROBIN;
+    check(!run(k_last_leaves, 1, 64, &c) && said("63 of its threads wait at t_machine.c:"), "the last lane left, and nobody minded: %s", f->story);
+    check(!run(k_none_waits, 1, 64, &c) && said("is reached after 1 of its threads have left"), "the first lane left, and nobody minded: %s", f->story);
+    check(!run(k_cycle_and_barrier, 1, 64, &c) && strlen(f->story) > sizeof f->story - 9, "a story of %zu bytes does not fill its room", strlen(f->story));
+}
+
+/* ---- Races: who did what ----------------------------------------------------------------------------------------------- */
+
+typedef struct pair {
+    uint32_t *word;
+    uint32_t first, second; /* access */
+} pair;
+
+static const char *const access_name[] = { "plain read", "plain write", "atomic read", "atomic write" };
+
+SIMT_FN void touch(uint32_t *word, uint32_t access)
+{
+    if (access == 0) (void)simt_ld_u32(word);
+    else if (access == 1) simt_st_u32(word, 1u);
+    else if (access == 2) (void)simt_ldrlx_u32(word);
+    else simt_strlx_u32(word, 1u);
+}
+
+/* Thread 0 first, thread 32 second, and nothing that orders them. */
+SIMT_KERNEL(k_pair, pair, a)
+{
+    if (simt_thread() == 0) {
+        touch(a.word + 8, a.first);
+        simt_strlx_u32(a.word, 1u);
+    } else if (simt_thread() == 32) {
+        while (simt_ldrlx_u32(a.word) == 0) simt_backoff(8);
+        touch(a.word + 8, a.second);
+    }
+}
+
+static void races_are_told(void **unused)
+{
+    (void)unused;
+    for (uint32_t first = 0; first < 4; first++)
+        for (uint32_t second = 0; second < 4; second++) {
+            simt_config c = simt_config_default();
+            pair p = { memory.out, first, second };
+            bool writes = (first | second) & 1, atomics = first >= 2 && second >= 2;
+            char before[64], now[64];
+            reset();
+            must(simt_machine_launch(machine, k_pair, &p, sizeof p, 1, 64, 0));
+            bool clean = simt_machine_run(machine, &c);
+            test_case("%s, then %s", access_name[first], access_name[second]);
+            check(clean == (!writes || atomics), "%s", clean ? "no race" : simt_machine_finding(machine)->story);
+            snprintf(before, sizeof before, ": %s, before", access_name[first]);
+            snprintf(now, sizeof now, ": %s\n", access_name[second]);
+            check(clean || (said("on out, byte 32") && said(before) && said(now)), "%s", simt_machine_finding(machine)->story);
+        }
+}
+
+/* Weak memory brings its clocks along: a race is found though nobody asked for races. */
+static void weak_finds_races(void **unused)
+{
+    (void)unused;
+    simt_config c = simt_config_default();
+    c.race = false;
+    check(run(k_message_relaxed, 1, 64, &c), "without a detector: %s", simt_machine_finding(machine)->story);
+    check(run(k_message_fences, 1, 64, &c) && memory.out[16] == 42, "fences without a detector: %s", simt_machine_finding(machine)->story);
+    c.weak = true;
+    check(!run(k_message_relaxed, 1, 64, &c) && simt_machine_finding(machine)->fault == SIMT_RACE, "weak, and no race: %s", simt_machine_finding(machine)->story);
+}
+
+/* ---- What a block leaves behind ------------------------------------------------------------------------------------------- */
+
+/* One thread a block. The second finds nothing of the first in the room that it takes over: not what the first released there. */
+SIMT_KERNEL(k_room_order, buffers, a)
+{
+    SIMT_SHARED(uint32_t, flag, 1);
+    simt_st_u32(flag, 0u);
+    if (simt_block() == 0) {
+        simt_st_u32(a.out, 1u);
+        simt_exch_u32(flag, 1u, SIMT_RELEASE);
+    } else {
+        simt_exch_u32(flag, 2u, SIMT_ACQUIRE);
+        simt_st_u32(a.out + 1, simt_ld_u32(a.out));
+    }
+}
+
+/* ... and not its values: 16 bytes at once leave no past, so what there is of one would be the first block's. */
+SIMT_KERNEL(k_room_values, buffers, a)
+{
+    SIMT_SHARED(simt_v4, four, 1);
+    uint32_t *word = (uint32_t *)(void *)four;
+    if (simt_block() == 0) {
+        simt_strlx_u32(word, 7u);
+    } else {
+        simt_v4 v = { 9, 9, 9, 9 };
+        simt_copy16_async(four, (const simt_v4 *)(const void *)a.in);
+        simt_copy_commit();
+        simt_copy_wait(0);
+        simt_st_u32(a.out, 1 + simt_ldrlx_u32(word));
+        simt_st_v4(four, v);
+    }
+}
+
+static void rooms_are_new(void **unused)
+{
+    (void)unused;
+    for (uint32_t seed = 1; seed <= 20; seed++) {
+        simt_config c = simt_config_default();
+        c.resident = 1;
+        c.strategy = SIMT_ROUND_ROBIN; /* blocks in order */
+        c.seed = seed;
+        test_case("seed %u", seed);
+        check(!run(k_room_order, 2, 1, &c) && simt_machine_finding(machine)->fault == SIMT_RACE, "two blocks are ordered by shared memory that they do not share");
+        c.weak = true;
+        check(run(k_room_values, 2, 1, &c) && memory.out[0] == 1, "%u was read, of another block: %s", memory.out[0] - 1, simt_machine_finding(machine)->story);
+    }
+}
+
+/* ---- Weak memory, and values of several sizes ------------------------------------------------------------------------------- */
+
+/* A thread that writes wide over narrow, narrow over wide, and bytes into words, reads what it wrote last; out[0], [1], ...: what it saw. */
+SIMT_KERNEL(k_over, buffers, a)
+{
+    uint64_t *wide = (uint64_t *)(void *)(a.in + 64);
+    uint32_t *low = a.in + 64, *high = a.in + 65;
+    simt_v4 v = { 5, 6, 7, 8 };
+    simt_strlx_u64(wide, 1u);
+    simt_fence();
+    simt_strlx_u32(high, 2u);
+    simt_fence();
+    simt_st_u64((uint64_t *)(void *)a.out, simt_ldrlx_u64(wide));
+    simt_strlx_u32(low, 3u);
+    simt_fence();
+    simt_strlx_u64(wide, 4ull << 32);
+    simt_fence();
+    simt_st_u32(a.out + 2, simt_ldrlx_u32(high));
+    simt_strlx_u8((uint8_t *)low + 1, 1);
+    simt_fence();
+    simt_st_u32(a.out + 3, simt_ldrlx_u32(low));
+    simt_st_v4((simt_v4 *)(void *)low, v);
+    simt_fence();
+    simt_st_u32(a.out + 4, simt_ldrlx_u32(high));
+    simt_st_u64((uint64_t *)(void *)(a.out + 6), simt_ldrlx_u64(wide));
+    simt_strlx_u64(wide, 1u);
+    simt_fence();
+    simt_st_v4((simt_v4 *)(void *)low, v);
+    simt_fence();
+    simt_st_u64((uint64_t *)(void *)(a.out + 8), simt_ldrlx_u64(wide));
+}
+
+/* An async copy of what the thread itself has just stored brings that. */
+SIMT_KERNEL(k_copy_own, buffers, a)
+{
+    SIMT_SHARED(simt_v4, buffer, 1);
+    simt_v4 v = { 5, 6, 7, 8 };
+    simt_strlx_v4((simt_v4 *)(void *)a.in, v);
+    simt_copy16_rlx_async(buffer, (const simt_v4 *)(const void *)a.in);
+    simt_copy_commit();
+    simt_copy_wait(0);
+    v = simt_ld_v4(buffer);
+    simt_st_u32(a.out, v.x + v.w);
+}
+
+static void values_of_several_sizes(void **unused)
+{
+    (void)unused;
+    for (uint32_t i = 0; i < WAYS; i++)
+        for (uint64_t seed = 1; seed <= 8; seed++) {
+            simt_config c = way(i, seed);
+            test_case("way %u, seed %llu", i, (ull)seed);
+            check(run(k_over, 1, 1, &c), "%s", simt_machine_finding(machine)->story);
+            const uint32_t *o = memory.out;
+            check(o[0] == 1 && o[1] == 2, "a word within: %u, %u", o[0], o[1]);
+            check(o[2] == 4, "over a word: %u", o[2]);
+            check(o[3] == 0x100, "a byte within: %x", o[3]);
+            check(o[4] == 6 && o[6] == 5 && o[7] == 6, "sixteen bytes over all: %u; %u, %u", o[4], o[6], o[7]);
+            check(o[8] == 5 && o[9] == 6, "sixteen bytes over eight: %u, %u", o[8], o[9]);
+            check(run(k_copy_own, 1, 1, &c) && memory.out[0] == 13, "a copy missed its own thread's store: %u", memory.out[0]);
+        }
+}
+
+/* ---- Collectives that may be ------------------------------------------------------------------------------------------------- */
+
+/* Tiles that vote while others wait at the barrier already; two come to it late. */
+SIMT_KERNEL(k_tiles_and_barrier, buffers, a)
+{
+    simt_tile t = simt_tile_of(8);
+    uint32_t r = 0;
+    if (simt_lane() >= 8)
+        for (uint32_t i = 0; i < 3; i++) r += simt_ballot(t, t.rank <= i);
+    simt_sync_block();
+    simt_st_u32(a.out + simt_thread(), r);
+}
+
+/* One place of a header, compiled into two files: its name is in memory twice. */
+SIMT_KERNEL(k_two_files, buffers, a)
+{
+    static const char here[] = "folder/both.h:7", there[] = "folder/both.h:7";
+    const char *site = simt_thread() % 2 ? here : there;
+    uint64_t r = simt_host_collective(site, SIMT_REDUCE_ADD, ~0u, simt_thread() < 32 ? 1 : 2, 0);
+    simt_host_sync_block(site);
+    simt_st_u32(a.out + simt_thread(), (uint32_t)r);
+}
+
+static void sound_collectives(void **unused)
+{
+    (void)unused;
+    for (uint32_t i = 0; i < WAYS; i++)
+        for (uint64_t seed = 1; seed <= 8; seed++) {
+            simt_config c = way(i, seed);
+            test_case("way %u, seed %llu", i, (ull)seed);
+            check(run(k_tiles_and_barrier, 1, 64, &c), "%s", simt_machine_finding(machine)->story);
+            for (uint32_t k = 0; k < 64; k++) check(memory.out[k] == (k % 32 < 8 ? 0 : 1 + 3 + 7), "thread %u: %u", k, memory.out[k]);
+            check(run(k_two_files, 1, 64, &c) && memory.out[5] == 32 && memory.out[63] == 64, "%u and %u: %s", memory.out[5], memory.out[63],
+                  simt_machine_finding(machine)->story);
+        }
+}
+
+/* ---- Launches ------------------------------------------------------------------------------------------------------------------ */
+
+typedef struct numbered {
+    uint32_t *out, n;
+} numbered;
+
+SIMT_KERNEL(k_numbered, numbered, a) { simt_st_u32(a.out + a.n, simt_ld_u32(a.out + a.n) + 1); }
+SIMT_KERNEL(k_idle, buffers, a) { (void)a; }
+SIMT_KERNEL(k_large, buffers, a)
+{
+    SIMT_SHARED(uint32_t, word, 8192);
+    if (simt_thread()) return;
+    simt_st_u32(word + 8191, 3u);
+    simt_st_u32(a.out, simt_ld_u32(word + 8191));
+}
+
+static void launches(void **unused)
+{
+    (void)unused;
+    enum { STREAMS = 40 };
+    simt_config c = simt_config_default();
+    for (uint64_t seed = 0; seed < 10; seed++) { /* more streams than are chosen from at once */
+        reset();
+        for (uint32_t i = 0; i < 2 * STREAMS; i++) {
+            numbered n = { memory.out, i % STREAMS };
+            must(simt_machine_launch(machine, k_numbered, &n, sizeof n, 1, 1, i % STREAMS));
+        }
+        c.seed = seed;
+        check(simt_machine_run(machine, &c), "%s", simt_machine_finding(machine)->story);
+        for (uint32_t i = 0; i < STREAMS; i++) check(memory.out[i] == 2, "stream %u ran %u of 2 kernels", i, memory.out[i]);
+    }
+    must(simt_machine_launch(machine, k_idle, NULL, 0, 1, 64, 0));
+    check(simt_machine_run(machine, &c) && simt_machine_totals(machine).switches > 0, "a kernel without arguments");
+
+    reset(); /* as many blocks as there are numbers, twice: not none */
+    must(simt_machine_launch(machine, k_written_nowhere, &memory, sizeof memory, 1u << 31, 64, 0));
+    must(simt_machine_launch(machine, k_written_nowhere, &memory, sizeof memory, 1u << 31, 64, 1));
+    check(!simt_machine_run(machine, &c) && simt_machine_finding(machine)->fault == SIMT_BOUNDS, "2^32 blocks were none");
+
+    for (int i = 0; i < 3; i++) { /* rooms of another size, and back */
+        c.shared_bytes = 0;
+        check(run(k_sum, 1, 64, &c), "%s", simt_machine_finding(machine)->story);
+        c.shared_bytes = 40000;
+        check(run(k_large, 1, 64, &c) && memory.out[0] == 3, "%s", simt_machine_finding(machine)->story);
+    }
+    c.shared_bytes = 0;
+    check(!run(k_large, 1, 64, &c) && said("word[] of 32768 bytes finds no room in 16384"), "%s", simt_machine_finding(machine)->story);
+}
+
+/* A change of priorities that comes before anybody has run changes nothing; by lanes and by warps. */
+static void changes_at_once(void **unused)
+{
+    (void)unused;
+    for (uint32_t unit = 0; unit < 2; unit++)
+        for (uint64_t seed = 0; seed < 20; seed++) {
+            simt_config c = simt_config_default();
+            c.strategy = SIMT_PCT;
+            c.unit = unit ? SIMT_BY_WARP : SIMT_BY_LANE;
+            c.pct_length = 1;
+            c.seed = seed;
+            check(run(k_lock, 2, 64, &c) && memory.out[1] == 2 * 64, "%u counted: %s", memory.out[1], simt_machine_finding(machine)->story);
+        }
+}
+
+/* ---- Tickets and watchers --------------------------------------------------------------------------------------------------------- */
+
+SIMT_KERNEL(k_tickets, buffers, a)
+{
+    (void)a;
+    simt_ticket(7, 1, 2, 3);
+    simt_started(8);
+    simt_ticket(8, 1, 2, 3);
+}
+
+static void tickets_without_a_start(void **unused)
+{
+    (void)unused;
+    simt_config c = simt_config_default();
+    size_t n;
+    check(run(k_tickets, 1, 1, &c), "%s", simt_machine_finding(machine)->story);
+    const simt_ticket_record *t = simt_machine_tickets(machine, &n);
+    check(n == 2 && t[0].item == 7 && t[0].started == 0 && t[1].item == 8 && t[1].started == 1, "%zu tickets, started at %llu and %llu", n, (ull)t[0].started, (ull)t[1].started);
+}
+
+static const char *when_written(void *context)
+{
+    (void)context;
+    return memory.out[0] == 63 ? "the last thread was there" : NULL;
+}
+
+SIMT_KERNEL(k_last_word, buffers, a) { simt_st_u32(a.out, simt_thread()); }
+
+/* What a block's last thread does, up to its end, is seen by who watches. */
+static void the_last_step_is_watched(void **unused)
+{
+    (void)unused;
+    simt_config c = simt_config_default();
+    c.strategy = SIMT_ROUND_ROBIN;
+    c.preempt = SIMT_AT_NONE;
+    c.race = false;
+    c.watch = when_written;
+    c.watch_every = 1;
+    check(!run(k_last_word, 1, 64, &c) && simt_machine_finding(machine)->fault == SIMT_WATCHED && said("block 0, thread 63"), "%s", simt_machine_finding(machine)->story);
+}
+
+/* ---- Names ------------------------------------------------------------------------------------------------------------------------- */
+
+/* Two arrays that are declared in one line are two; where they are is told to who asks. */
+SIMT_KERNEL(k_two_arrays, buffers, a)
+{
+    SIMT_SHARED(uint32_t, first, 4); SIMT_SHARED(uint32_t, second, 4);
+    simt_st_u32(first, 1u);
+    simt_st_u32(second, 2u);
+    simt_st_u32(a.out, simt_ld_u32(first));
+    simt_st_u64((uint64_t *)(void *)(a.out + 2), (uint64_t)(uintptr_t)first);
+    simt_st_u64((uint64_t *)(void *)(a.out + 4), (uint64_t)(uintptr_t)second);
+}
+
+static void named(const simt_machine *m, const void *p, const char *name, uint64_t offset)
+{
+    uint64_t at = 77;
+    const char *is = simt_machine_name(m, p, &at);
+    check(strcmp(is, name) == 0 && at == offset, "'%s', byte %llu, and should be '%s', byte %llu", is, (ull)at, name, (ull)offset);
+}
+
+static void names(void **unused)
+{
+    (void)unused;
+    simt_machine *fresh;
+    must(simt_machine_open(NULL, &fresh));
+    named(fresh, memory.in, "", 0);
+    simt_machine_close(fresh);
+    simt_machine_close(NULL);
+    simt_config c = simt_config_default();
+    uint64_t first, second;
+    check(run(k_two_arrays, 1, 1, &c) && memory.out[0] == 1, "the second array lies in the first: %u", memory.out[0]);
+    memcpy(&first, memory.out + 2, 8);
+    memcpy(&second, memory.out + 4, 8);
+    const uint8_t *p = (const uint8_t *)(uintptr_t)first, *q = (const uint8_t *)(uintptr_t)second;
+    named(machine, memory.in + 3, "in", 12);
+    named(machine, NULL, "", 0);
+    named(machine, p, "first", 0);
+    named(machine, p + 15, "first", 15);
+    named(machine, p + 16, "", 0);
+    named(machine, p - 1, "", 0);
+    named(machine, q + 4, "second", 4);
+    named(machine, q + 16, "", 0);
+    named(machine, p + 16384, "", 0); /* beyond what a block has */
+    named(machine, p + (1 << 20), "", 0);
+}
+
+/* ---- The meter ---------------------------------------------------------------------------------------------------------------------- */
+
+/* A line below runs first; two accesses are in one line, a store that is the first to run besides; and one names no line at all. */
+SIMT_KERNEL(k_places, buffers, a)
+{
+    uint32_t v = 0;
+    for (int turn = 0; turn < 2; turn++) {
+        if (turn == 1) v += simt_ld_u32(a.in);
+        if (turn == 0) { simt_st_u32(a.out + 64, v), v += simt_ld_u32(a.in + 1); }
+    }
+    simt_host_load("nowhere", SIMT_LD, a.in, 4, &v);
+}
+
+/* Accesses in 26 lines in a row, more than the meter keeps apart, and then a loop: its turns are put together, and nothing is lost but sectors. */
+SIMT_KERNEL(k_many_lines, buffers, a)
+{
+    uint32_t v = 0;
+#define LINE(n) simt_host_load("long.c:" #n, SIMT_LD, a.in, 4, &v);
+    LINE(10) LINE(11) LINE(12) LINE(13) LINE(14) LINE(15) LINE(16) LINE(17) LINE(18) LINE(19) LINE(20) LINE(21) LINE(22)
+    LINE(30) LINE(31) LINE(32) LINE(33) LINE(34) LINE(35) LINE(36) LINE(37) LINE(38) LINE(39) LINE(40) LINE(41) LINE(42)
+#undef LINE
+    for (uint32_t i = 0; i < 100; i++) simt_host_load("long.c:50", SIMT_LD, a.in + 8 * i, 4, &v);
+}
+
+static void metered(void **unused)
+{
+    (void)unused;
+    simt_config c = simt_config_default();
+    size_t n;
+    c.meter = true;
+    check(run(k_idle, 1, 64, &c), "%s", simt_machine_finding(machine)->story);
+    simt_machine_sites(machine, &n);
+    check(n == 0, "%zu places of a kernel that accesses nothing", n);
+
+    check(run(k_places, 1, 1, &c), "%s", simt_machine_finding(machine)->story);
+    const simt_site *s = simt_machine_sites(machine, &n);
+    check(n == 4, "%zu places", n);
+    check(strcmp(s[0].site, "nowhere") == 0 && s[0].instructions == 1, "'%s' is first", s[0].site);
+    check(s[1].kind == SIMT_LD && s[2].kind == SIMT_LD && s[3].kind == SIMT_ST, "kinds %u, %u, %u", s[1].kind, s[2].kind, s[3].kind);
+    check(strcmp(s[1].site, s[2].site) < 0 && s[2].site == s[3].site, "%s, %s, %s", s[1].site, s[2].site, s[3].site);
+
+    check(run(k_many_lines, 1, 1, &c), "%s", simt_machine_finding(machine)->story);
+    s = simt_machine_sites(machine, &n);
+    check(n == 27 && strcmp(s[26].site, "long.c:50") == 0, "%zu places, '%s' at last", n, s[n - 1].site);
+    check(s[26].bytes == 400 && s[26].lanes == 100, "%llu bytes by %llu lanes", (ull)s[26].bytes, (ull)s[26].lanes);
+    check(s[26].instructions == 1 && s[26].sectors == 64, "%llu instructions, %llu sectors", (ull)s[26].instructions, (ull)s[26].sectors);
+}
+
+/* ---- Exploring ------------------------------------------------------------------------------------------------------------------------ */
+
+typedef struct clocked {
+    hd_seams seams;
+    uint64_t now;
+} clocked;
+
+static uint64_t tick(void *self) { return ((clocked *)self)->now += 1000; }
+
+static hd_status prepare(void *kernel, simt_machine *m)
+{
+    void (*k)(const void *);
+    memcpy(&k, kernel, sizeof k);
+    memset(memory.out, 0, 4 * WORDS);
+    must(simt_machine_region(m, memory.out, 4 * WORDS, "out"));
+    return simt_machine_launch(m, k, &memory, sizeof memory, 2, 1, 0);
+}
+
+SIMT_KERNEL(k_two_stores, buffers, a)
+{
+    simt_strlx_u32(a.out + simt_block(), 1u);
+    simt_strlx_u32(a.out + 100 + simt_block(), 1u);
+}
+
+/* A search ends when it is through; other ways of going on end when their time is up. */
+static void exploring_ends(void **unused)
+{
+    (void)unused;
+    void (*kernel)(const void *) = k_two_stores;
+    simt_trial trial = { &kernel, prepare, NULL };
+    simt_config c = simt_config_default();
+    simt_exploration e;
+    clocked clock = { hd_seams_os, 0 };
+    simt_machine *m;
+    clock.seams.time.now_ns = tick;
+    clock.seams.time.self = &clock;
+    must(simt_machine_open(&clock.seams, &m));
+    must(simt_explore(m, &trial, &c, UINT64_MAX, 7000, 0, &e));
+    check(!e.wrong && !e.exhausted && e.schedules == 7 && e.time_ns == 7000, "%llu schedules in %llu ns", (ull)e.schedules, (ull)e.time_ns);
+    c.strategy = SIMT_SEARCH;
+    c.bound = 100;
+    must(simt_explore(m, &trial, &c, UINT64_MAX, 0, 0, &e));
+    check(!e.wrong && e.exhausted && e.schedules == 20 && e.distinct == 20, "%llu schedules, %llu distinct", (ull)e.schedules, (ull)e.distinct);
+    must(simt_explore(m, &trial, &c, 19, 0, 0, &e));
+    check(!e.exhausted && e.schedules == 19, "%llu schedules", (ull)e.schedules);
+    simt_machine_close(m);
+}
+
+/* A place whose name is longer than a row of the story has room for: rows stay rows. */
+SIMT_KERNEL(k_long_name, buffers, a)
+{
+    static char site[900];
+    uint32_t v;
+    memset(site, 'x', sizeof site - 5);
+    memcpy(site + sizeof site - 6, ".c:12", 6);
+    simt_host_load(site, SIMT_LD, a.in, 4, &v);
+    simt_st_u32(a.out, v);
+}
+
+static void rows_of_a_story(void **unused)
+{
+    (void)unused;
+    simt_config c = simt_config_default();
+    char text[4096];
+    c.trace = true;
+    check(run(k_long_name, 1, 1, &c), "%s", simt_machine_finding(machine)->story);
+    simt_story_print(machine, 10, text, sizeof text);
+    const char *end = strchr(text, '\n');
+    check(end && strlen(end + 1) > 1 && strchr(end + 1, '\n') && strstr(end, "t_machine.c:"), "not two rows:\n%s", text);
+    check(strstr(text, "xxx") < end && strstr(text, "ld    in+0  = 0") < end, "the first row does not say it:\n%s", text);
+}
+
+/* ---- Memory that is refused ------------------------------------------------------------------------------------------------------------ */
+
+/* The step for which a list of 64 is made longer is the last but one, and the last is an error. */
+SIMT_KERNEL(k_errs_later, buffers, a)
+{
+    for (uint32_t i = 0; i < 65; i++) simt_strlx_u32(a.out + i, i);
+    simt_st_u32(a.out + WORDS, 1u);
+}
+
+/* What comes after the first finding is not told with it; and a search that cannot keep its place says so. */
+static void only_the_first_is_told(void **unused)
+{
+    (void)unused;
+    uint64_t told = 0, take = 0, ends = 0;
+    for (; ends < 2; take++) {
+        uint64_t refuse = 1 + take / 2;
+        counting count;
+        simt_machine *m;
+        counting_init(&count);
+        count.refuse_at = refuse;
+        simt_config c = simt_config_default();
+        c.strategy = SIMT_SEARCH;
+        c.preempt = take % 2 ? SIMT_AT_NONE : SIMT_AT_ALL;
+        c.trace = true;
+        c.bound = 100;
+        test_case("take %llu is refused, preempted at %u", (ull)refuse, c.preempt);
+        if (simt_machine_open(&count.seams, &m)) continue;
+        reset();
+        must(simt_machine_region(m, memory.out, 4 * WORDS, "out"));
+        if (simt_machine_launch(m, k_errs_later, &memory, sizeof memory, take % 2 ? 1 : 2, 1, 0) == HD_OK) {
+            const simt_finding *f = simt_machine_finding(m);
+            check(!simt_machine_run(m, &c), "clean");
+            bool refused = f->fault == SIMT_RESOURCE;
+            check(refused ? !strchr(f->story, '\n') : f->fault == SIMT_BOUNDS, "'%s': %s", simt_fault_name(f->fault), f->story);
+            told += refused;
+            ends = count.takes < refuse ? ends + 1 : 0;
+        }
+        simt_machine_close(m);
+        check(count.live_bytes == 0, "%llu bytes are still held", (ull)count.live_bytes);
+    }
+    check(told > 5, "%llu refusals were told", (ull)told);
+    test_tried("memory", take - 2, "refused to a search of the host machine that errs besides");
+}
+
+/* ---- C accesses that the machine is asked about ---------------------------------------------------------------------------------------------- */
+
+typedef struct asking {
+    uint8_t *low, *high; /* 16 bytes each, in a row */
+    uint32_t *answer;    /* (4) */
+    uint32_t which;      /* of the places below, to be found; 0: none */
+} asking;
+
+SIMT_KERNEL(k_asks, asking, a)
+{
+    SIMT_SHARED(uint32_t, word, 4);
+    uint8_t *room = (uint8_t *)word - 16; /* where the block's shared memory begins: the first array lies behind a gap */
+    if (simt_block() == 1) {
+        a.answer[0] = simt_raw_reaches(a.low - 4, 4) || simt_raw_reaches(a.high + 16, 4) || simt_raw_reaches(a.low + 4, 0);
+        a.answer[1] = simt_raw_reaches(a.low + 8, 16) && simt_raw_reaches(a.high + 15, 1) && simt_raw_reaches(a.low - 3, 4);
+        a.answer[2] = simt_raw_reaches(room - 4, 8) && simt_raw_reaches(word, 4) && !simt_raw_reaches(room - 4, 4);
+        a.answer[3] = simt_raw_reaches(&a, sizeof a);
+        if (a.which == 1) simt_raw_found(a.low + 8, 16, false, "a test");
+        if (a.which == 2) simt_raw_found(room - 4, 8, true, "a test");
+    }
+}
+
+static void raw_accesses(void **unused)
+{
+    (void)unused;
+    uint8_t bytes[64];
+    uint32_t answer[4];
+    check(!simt_raw_reaches(bytes, 4), "nobody runs");
+    for (uint32_t i = 0; i < 6; i++) {
+        asking a = { bytes + 16, bytes + 32, answer, i % 3 };
+        simt_config c = simt_config_default();
+        const simt_finding *f = simt_machine_finding(machine);
+        c.strategy = SIMT_ROUND_ROBIN;
+        c.meter = true;
+        test_case("asking %u", i);
+        memset(answer, 0xff, sizeof answer);
+        simt_machine_forget(machine);
+        for (uint32_t k = 0; k < 2; k++) must(simt_machine_region(machine, (k ^ i) & 1 ? a.high : a.low, 16, (k ^ i) & 1 ? "high" : "low"));
+        must(simt_machine_launch(machine, k_asks, &a, sizeof a, 2, 1, 0));
+        bool clean = simt_machine_run(machine, &c);
+        check(answer[0] == 0 && answer[1] == 1 && answer[2] == 1 && answer[3] == 0, "%u %u %u %u", answer[0], answer[1], answer[2], answer[3]);
+        check(clean == (a.which == 0), "%s", f->story);
+        if (a.which == 1) check(said("16 bytes are read around the dialect, at byte 8 of low"), "%s", f->story);
+        if (a.which == 2) check(said("8 bytes are written around the dialect, at byte 0 of shared memory"), "%s", f->story);
+        check(clean || (f->fault == SIMT_RAW && said("in a test")), "%s", f->story);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest machines[] = {
+        cmocka_unit_test(refused),   cmocka_unit_test(races_are_told),      cmocka_unit_test(weak_finds_races),        cmocka_unit_test(rooms_are_new),
+        cmocka_unit_test(values_of_several_sizes), cmocka_unit_test(sound_collectives), cmocka_unit_test(launches),   cmocka_unit_test(changes_at_once),
+        cmocka_unit_test(tickets_without_a_start), cmocka_unit_test(the_last_step_is_watched), cmocka_unit_test(names), cmocka_unit_test(metered),
+        cmocka_unit_test(exploring_ends), cmocka_unit_test(rows_of_a_story), cmocka_unit_test(only_the_first_is_told), cmocka_unit_test(raw_accesses),
+    };
+    open_machine(NULL);
+    int failed = test_run(machines);
+    close_machine(NULL);
+    return failed;
+}
