@@ -549,6 +549,35 @@ static void values_of_any_size(bool dual)
     }
 }
 
+/* What a table says of itself: where its keys and scores are, and its memory, but for a few words and what a machine works with. */
+static void info_is_what_is_there(void **state)
+{
+    enum { CAPACITY = 1 << 16, BESIDES = CAPACITY / 2 };
+    static const uint32_t slots[] = { 5, 16 };
+    (void)state;
+    for (int i = 0; i < 12; i++) {
+        bool host = i / 6, pairs = i % 3 == 2 || (i % 3 == 0 && host);
+        hd_config c = hd_config_default();
+        hd_table *t;
+        hd_info info;
+        counting memory;
+        counting_init(&memory);
+        c.seams = &memory.seams;
+        c.backend = host ? "host" : "ref";
+        c.layout = (hd_layout)(i % 3);
+        c.slots = slots[i / 3 % 2];
+        c.capacity = CAPACITY;
+        c.value_bytes = 3;
+        test_case("backend=%s layout=%d slots=%u", c.backend, i % 3, c.slots);
+        must(hd_open(&c, &t));
+        must(hd_table_info(t, &info));
+        check(info.layout == (pairs ? HD_LAYOUT_PAIRS : HD_LAYOUT_PLANES), "the layout is said to be %d", (int)info.layout);
+        check(info.memory_bytes <= memory.live_bytes && memory.live_bytes < info.memory_bytes + BESIDES, "%llu bytes are said, and %llu were taken", (ull)info.memory_bytes,
+              (ull)memory.live_bytes);
+        hd_close(t);
+    }
+}
+
 /* ---- Both modes ----------------------------------------------------------------------------------------------------- */
 
 #define IN_BOTH_MODES(name) \
@@ -591,6 +620,7 @@ int main(void)
         cmocka_unit_test(erase_in_both_modes),
         cmocka_unit_test(lfu_saturates_in_both_modes),
         cmocka_unit_test(values_of_any_size_in_both_modes),
+        cmocka_unit_test(info_is_what_is_there),
     };
     return test_run(tests);
 }

@@ -12,6 +12,7 @@
 #include "judge/run.h"
 #include "lib/backend_host.h"
 #include "lib/select.h"
+#include "lib/table.h"
 #include "policies/policy.h"
 #include "tests/variants.h"
 
@@ -629,11 +630,155 @@ static void speed(void **state)
     free(out);
 }
 
-/* What a row says of itself is what is launched. */
+/* ---- What is left behind ------------------------------------------------------------------------------------------- */
+
+static hd_table *open_host(const char *policy, uint32_t slots, uint64_t capacity, hd_layout layout, uint32_t value_bytes)
+{
+    hd_config c = hd_config_default();
+    hd_table *t;
+    c.backend = test_backend("host");
+    c.policy = policy;
+    c.slots = slots;
+    c.capacity = capacity;
+    c.layout = layout;
+    c.value_bytes = value_bytes;
+    must(hd_open(&c, &t));
+    return t;
+}
+
+/* Keys 0 to n - 1, with such scores. */
+static void put_keys(hd_table *t, const char *kernel, uint64_t n, uint64_t score)
+{
+    uint64_t *key = (uint64_t *)test_alloc(n, 8), *scores = (uint64_t *)test_alloc(n, 8);
+    uint8_t *value = (uint8_t *)test_alloc(n, 8);
+    for (uint64_t i = 0; i < n; i++) key[i] = i, scores[i] = score;
+    hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = n, .key = key, .score = scores, .value = value, .kernel = kernel };
+    must(hd_run(t, &b));
+    free(key);
+    free(scores);
+    free(value);
+}
+
+/* Nothing that an entry had stays in its slot, in the last of an odd number least of all. */
+static void clear_leaves_nothing(void **state)
+{
+    const char *variant = VARIANT_OF(state);
+    for (int i = 0; i < 4; i++) {
+        uint32_t slots = i / 2 ? 5 : 3;
+        test_case("hkv.clear.%s slots=%u layout=%s", variant, slots, i % 2 ? "pairs" : "planes");
+        hd_table *t = open_host("custom", slots, 3 * slots, i % 2 ? HD_LAYOUT_PAIRS : HD_LAYOUT_PLANES, 8);
+        uint64_t size = 1;
+        put_keys(t, NULL, 200, 7);
+        must(hd_size_sync(t, &size));
+        check(size == 3 * slots, "%llu slots are in use", (ull)size);
+        hd_batch b = { .op = HD_OP_CLEAR, .kernel = for_family(variant, HKV_FAMILY_clear) };
+        must(hd_run(t, &b));
+        must(hd_size_sync(t, &size));
+        must(hd_check(t));
+        check(size == 0, "%llu entries are left", (ull)size);
+        hd_close(t);
+    }
+}
+
+/* A bound that was true of an entry is lowered when the entry goes, whoever raised it. */
+static void erase_lowers_bounds(void **state)
+{
+    enum { SLOTS = 16, CAPACITY = 4 * SLOTS };
+    const char *variant = VARIANT_OF(state);
+    hd_table *t = open_host("custom", SLOTS, CAPACITY, HD_LAYOUT_PAIRS, 8);
+    for (uint64_t score = 10; score < 15; score++) put_keys(t, "gather", 4 * CAPACITY, score); /* full: victims are looked for, and bounds found */
+    for (uint64_t key = 0; key < 4 * CAPACITY; key++) {
+        test_case("hkv.erase.%s of key %llu", variant, (ull)key);
+        hd_batch b = { .op = HD_OP_ERASE, .n = 1, .key = &key, .kernel = for_family(variant, HKV_FAMILY_erase) };
+        must(hd_run(t, &b));
+        must(hd_check(t));
+    }
+    hd_close(t);
+}
+
+/* Blocks that list ask those before them how much they have, more of them than a block has threads, and wait for an answer. */
+static void long_lists_in_any_order(void **state)
+{
+    enum { CAPACITY = 48 << 10 };
+    const char *variant = VARIANT_OF(state), *kernel = for_family(variant, HKV_FAMILY_export);
+    if (!kernel) test_skip("it lists nothing");
+    hd_table *t = open_host("lru", 128, CAPACITY, HD_LAYOUT_PAIRS, 0);
+    uint64_t *key = (uint64_t *)test_alloc(CAPACITY, 8), *item = (uint64_t *)test_alloc(CAPACITY, 8), count = 0, size = 0;
+    put_keys(t, NULL, CAPACITY / 2, 0);
+    must(hd_size_sync(t, &size));
+    for (uint64_t seed = 0; seed < 2; seed++) {
+        simt_config m = way(4 * seed + 1);
+        test_case("hkv.export.%s of %d slots in schedule %llu", variant, CAPACITY, (ull)seed);
+        m.race = false;
+        m.step_limit = 1ull << 40;
+        run_as(t, &m);
+        hd_batch b = { .op = HD_OP_EXPORT, .n = CAPACITY, .list_key = key, .list_item = item, .count = &count, .kernel = kernel };
+        must(hd_run(t, &b));
+        check(count == size, "%llu of %llu entries are listed", (ull)count, (ull)size);
+        for (uint64_t j = 1; j < count; j++) check(item[j - 1] < item[j], "place %llu of the list comes after slot %llu, and has %llu", (ull)j, (ull)item[j - 1], (ull)item[j]);
+    }
+    hd_close(t);
+    free(key);
+    free(item);
+}
+
+/* Whom a pass left is written down, and stays there: the next batch's item of the same number is not that item. */
+static void who_was_left_was_left_now(void **unused)
+{
+    enum { N = 5 };
+    static const uint64_t before[] = { 1, 1, 2, 2 }, now[N] = { 3, 4, 5, 6, 6 };
+    uint64_t value[N] = { 10, 11, 12, 13, 14 }, key = 6, score = 0, read = 0;
+    uint8_t fate[N];
+    (void)unused;
+    host_only();
+    hd_table *t = open_host("lru", 16, 64, HD_LAYOUT_PAIRS, 8);
+    must(hd_host_lanes(t, 1, 32));
+    hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = 4, .key = before, .value = value, .kernel = "gather" };
+    must(hd_run(t, &b)); /* of keys 1 and 2 items 1 and 3 are left */
+    b = (hd_batch){ .op = HD_OP_INSERT_OR_ASSIGN, .n = N, .key = now, .value = value, .kernel = "gather", .outcome = fate };
+    must(hd_run(t, &b)); /* of key 6 item 4: item 3 brought it in */
+    check(fate[3] == HD_INSERTED && fate[4] == HD_UPDATED, "items 3 and 4: %s and %s", hd_outcome_name((hd_outcome)fate[3]), hd_outcome_name((hd_outcome)fate[4]));
+    b = (hd_batch){ .op = HD_OP_FIND, .n = 1, .key = &key, .value_out = &read, .score_out = &score };
+    must(hd_run(t, &b));
+    check(read == 14 && score == 4 + 4, "who came second left value %llu and score %llu", (ull)read, (ull)score);
+    hd_close(t);
+}
+
+/* The choice of a kernel asks how full the table is: what the answers tell, and calls of the whole table. */
+static void entries_are_counted(void **unused)
+{
+    static const char *const backends[] = { "ref", "host" };
+    (void)unused;
+    host_only();
+    for (int k = 0; k < 2; k++) {
+        hd_config c = hd_config_default();
+        hd_table *t;
+        uint64_t key[40], size, erased;
+        c.backend = backends[k];
+        c.slots = 8;
+        c.capacity = 64;
+        test_case("backend=%s", c.backend);
+        must(hd_open(&c, &t));
+        for (uint64_t i = 0; i < 40; i++) key[i] = 160 + i;
+        put_keys(t, NULL, 200, 0);
+        must(hd_run(t, &(hd_batch){ .op = HD_OP_ERASE, .n = 40, .key = key }));
+        uint64_t told = atomic_load(&t->entries);
+        must(hd_size_sync(t, &size));
+        check(told == size && size > 0 && size < 64, "%llu entries, and %llu were counted", (ull)size, (ull)told);
+        must(hd_run(t, &(hd_batch){ .op = HD_OP_ERASE_IF, .pred = "key_in", .pred_arg = { 120, 150 }, .count = &erased }));
+        check(erased && atomic_load(&t->entries) == size - erased, "%llu fewer than %llu, and %llu were counted", (ull)erased, (ull)size, (ull)atomic_load(&t->entries));
+        must(hd_clear(t));
+        check(atomic_load(&t->entries) == 0, "%llu entries were counted after a clear", (ull)atomic_load(&t->entries));
+        hd_close(t);
+    }
+}
+
+/* What a row says of itself is what is launched, and blocks are whole warps. */
 static void rows_have_the_lanes_they_say(void **unused)
 {
     (void)unused;
     for (const hkv_row *r = hkv_rows; r < hkv_rows + HKV_ROWS; r++) {
+        check(r->threads && r->threads % 32 == 0 && r->threads <= 1024, "a block of %s has %u threads", r->variant, r->threads);
         bool thread = strncmp(r->what, "a thread per key", 16) == 0, warp = strncmp(r->what, "a warp per key", 14) == 0;
         if (thread || warp) check(r->lanes == (warp ? 32u : 1u), "%s is '%s', and has %u lanes per item", r->variant, r->what, r->lanes);
     }
@@ -668,8 +813,10 @@ int main(void)
 {
     static const struct CMUnitTest of_each[] = {
         cmocka_unit_test(in_order), cmocka_unit_test(in_any_order), cmocka_unit_test(conserves), cmocka_unit_test(duplicates),
-        cmocka_unit_test(sectors), cmocka_unit_test(speed),
+        cmocka_unit_test(sectors), cmocka_unit_test(clear_leaves_nothing), cmocka_unit_test(erase_lowers_bounds), cmocka_unit_test(long_lists_in_any_order),
+        cmocka_unit_test(speed),
     };
-    static const struct CMUnitTest of_all[] = { cmocka_unit_test(select_is_pure), cmocka_unit_test(choice_is_told), cmocka_unit_test(miss_is_one_line), cmocka_unit_test(settings_are_checked), cmocka_unit_test(rows_have_the_lanes_they_say) };
+    static const struct CMUnitTest of_all[] = { cmocka_unit_test(select_is_pure), cmocka_unit_test(choice_is_told), cmocka_unit_test(miss_is_one_line), cmocka_unit_test(settings_are_checked), cmocka_unit_test(rows_have_the_lanes_they_say),
+                                                 cmocka_unit_test(who_was_left_was_left_now), cmocka_unit_test(entries_are_counted) };
     return variants_run(of_each, sizeof of_each / sizeof *of_each, of_all, sizeof of_all / sizeof *of_all);
 }

@@ -192,6 +192,24 @@ static void golden(void **state)
     hd_close(t);
     hd_close(u);
 }
+/* A program that has closed its standard input: the next file that is opened has number 0. */
+static void without_standard_input(void **state)
+{
+    (void)state;
+    if (test_far()) test_skip("a forked child has no device");
+    snapshot_shape s = { "lru", 8, 16, 8, false, HD_ADMIT_SCORE, 0 };
+    hd_table *t = shape_open(&s);
+    feed(t, 100, 1);
+    char path[4200];
+    int status;
+    snprintf(path, sizeof path, "%s", test_path("zero"));
+    pid_t child = fork();
+    check(child >= 0, "cannot fork");
+    if (child == 0) _exit(close(0) || hd_save(t, path) ? 1 : hd_load(t, path, NULL) ? 2 : 0);
+    check(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child's %s", WEXITSTATUS(status) == 1 ? "save failed" : "load failed");
+    hd_close(t);
+}
+
 /* ---- A save that fails, and a process that dies -------------------------------------------------------------------- */
 
 /* 200 times, a child that saves two tables in turn is killed at some moment: one of the two is there, whole. */
@@ -505,6 +523,7 @@ int main(void)
         cmocka_unit_test(bytes_are_as_documented),
         cmocka_unit_test(golden),
         cmocka_unit_test(failed_save_leaves_no_part),
+        cmocka_unit_test(without_standard_input),
         cmocka_unit_test(killed_while_saving),
         cmocka_unit_test(to_devices_and_pipes),
         cmocka_unit_test(long_files_fail),

@@ -81,22 +81,27 @@ static void every_value_has_its_place(void **state)
 
 /* ---- Promotion ---------------------------------------------------------------------------------------------------- */
 
-enum { KEYS = 900, VALUE = 16 };
+enum { KEYS = 900, WORDS = 6, VALUE = 8 * WORDS /* three pieces of 16 */ };
 
-static void value_of(uint64_t key, uint64_t *value) { value[0] = key * 3 + 1, value[1] = ~key; }
+static void value_of(uint64_t key, uint64_t *value)
+{
+    for (uint64_t w = 0; w < WORDS; w++) value[w] = key * 3 + w;
+}
 
-static uint64_t promote(hd_table *t, uint64_t start, uint64_t n)
+static uint64_t promote_by(hd_table *t, uint64_t start, uint64_t n, const char *kernel)
 {
     uint64_t moved = 0;
-    hd_batch b = { .op = HD_OP_PROMOTE, .start = start, .n = n, .count = &moved };
+    hd_batch b = { .op = HD_OP_PROMOTE, .start = start, .n = n, .count = &moved, .kernel = kernel };
     must(hd_run(t, &b));
     return moved;
 }
 
+static uint64_t promote(hd_table *t, uint64_t start, uint64_t n) { return promote_by(t, start, n, NULL); }
+
 /* Keys of random scores, more than there is room for; some of those that stayed are pinned, some are erased again. */
 static void fill(hd_table *t, uint64_t seed)
 {
-    static uint64_t key[KEYS], score[KEYS], value[KEYS][2];
+    static uint64_t key[KEYS], score[KEYS], value[KEYS][WORDS];
     uint64_t random = seed;
     for (uint64_t i = 0; i < KEYS; i++) {
         key[i] = test_below(&random, 3 * KEYS);
@@ -124,7 +129,7 @@ static uint64_t near_scores(hd_table *t, const hd_info *info)
     static uint64_t key[3 * KEYS], score[3 * KEYS];
     static uint8_t outcome[3 * KEYS];
     static void *ptr[3 * KEYS];
-    uint64_t sum = 0, value[2], size = 0, found = 0;
+    uint64_t sum = 0, value[WORDS], size = 0, found = 0;
     for (uint64_t i = 0; i < 3 * KEYS; i++) key[i] = i;
     hd_batch b = { .op = HD_OP_FIND_PTR, .n = 3 * KEYS, .key = key, .ptr = ptr, .score_out = score, .outcome = outcome };
     must(hd_run(t, &b));
@@ -166,7 +171,7 @@ static void the_best_come_near(void **state)
             fill(t[k], i);
         }
         must(hd_table_info(t[0], &info));
-        uint64_t before = near_scores(t[0], &info), moved = promote(t[0], 0, info.capacity), after = near_scores(t[0], &info), parts = 0;
+        uint64_t before = near_scores(t[0], &info), moved = promote_by(t[0], 0, info.capacity, i / 16 && i % 3 == 0 ? "tlpv1" : NULL), after = near_scores(t[0], &info), parts = 0;
         must(hd_check(t[0]));
         check((moved > 0) == (c.tiers == HD_TIERS_BUCKET) && (after > before) == (moved > 0), "%llu moved, and from %llu it is %llu", (ull)moved, (ull)before, (ull)after);
         check(promote(t[0], 0, info.capacity) == 0, "a second pass moved something");
@@ -223,7 +228,7 @@ static void any_entry_is_worth_more_than_none(void **state)
         hd_config c = hd_config_default();
         hd_table *t;
         hd_info info;
-        uint64_t key[SLOTS], score[SLOTS] = { 0 }, value[SLOTS][2], near = 0;
+        uint64_t key[SLOTS], score[SLOTS] = { 0 }, value[SLOTS][WORDS], near = 0;
         void *ptr[SLOTS];
         c.policy = "custom";
         c.slots = SLOTS;

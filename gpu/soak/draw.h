@@ -68,7 +68,8 @@ static inline shape draw_shape(dice &d, const char *variant, const char *policy,
     s.admit = d.one_in(4) ? HD_ADMIT_ALWAYS : HD_ADMIT_SCORE;
     s.layout = d.one_in(strcmp(variant, "gather") == 0 ? 16 : 3) ? HD_LAYOUT_PLANES : HD_LAYOUT_PAIRS;
     s.items = s.value_bytes * most.items > most.array_bytes ? most.array_bytes / s.value_bytes : most.items;
-    uint64_t crowd = capacity * 64 < 4096 ? 4096 : capacity * 64; /* who waits for one bucket waits for all before him */
+    uint64_t a_bucket = s.slots * 64u < (1u << 20) / s.slots ? s.slots * 64u : (1u << 20) / s.slots; /* who waits for it waits until all before him have read it */
+    uint64_t crowd = s.buckets * a_bucket < 4096 ? 4096 : s.buckets * a_bucket;
     if (s.items > crowd) s.items = crowd;
     return s;
 }
