@@ -45,16 +45,15 @@ static const char *compare_entry(hd_oracle *o, uint64_t key, uint64_t score, con
     return NULL;
 }
 
-const char *judge_walk(hd_oracle *o, hd_table *table, uint64_t *n)
+const char *judge_walk(hd_oracle *o, hd_table *table, hd_info *info, uint64_t *n)
 {
     page p = { 0 };
     const char *wrong = page_open(&p, o->value_bytes) ? NULL : judge_no_memory;
-    hd_info info;
     o->mark++;
     *n = 0;
-    if (!wrong && hd_table_info(table, &info)) wrong = judge_say(o, "hd_table_info: %s", hd_why());
-    for (uint64_t start = 0; !wrong && start < info.capacity; start += p.slots) {
-        uint64_t count = 0, left = info.capacity - start;
+    if (!wrong && hd_table_info(table, info)) wrong = judge_say(o, "hd_table_info: %s", hd_why());
+    for (uint64_t start = 0; !wrong && start < info->capacity; start += p.slots) {
+        uint64_t count = 0, left = info->capacity - start;
         hd_batch b = { .op = HD_OP_EXPORT, .start = start, .n = left < p.slots ? left : p.slots,
                        .list_key = p.key, .list_value = p.value, .list_score = p.score, .count = &count };
         if (hd_run(table, &b)) wrong = judge_say(o, "export: %s", hd_why());
@@ -77,7 +76,8 @@ static const char *lost(hd_oracle *o)
 const char *hd_oracle_compare(hd_oracle *o, hd_table *table)
 {
     uint64_t n, size;
-    const char *wrong = judge_walk(o, table, &n);
+    hd_info info;
+    const char *wrong = judge_walk(o, table, &info, &n);
     if (!wrong) wrong = lost(o);
     if (wrong) return wrong;
     if (hd_size_sync(table, &size)) return judge_say(o, "hd_size_sync: %s", hd_why());
@@ -102,10 +102,9 @@ const char *hd_oracle_compare_part(hd_oracle *o, hd_table *table, uint64_t dropp
 {
     uint64_t n;
     hd_info info;
-    const char *wrong = judge_walk(o, table, &n);
+    const char *wrong = judge_walk(o, table, &info, &n);
     if (wrong) return wrong;
     if (n + dropped != o->map.n)
         return judge_say(o, "%" PRIu64 " entries are there and %" PRIu64 " were said to be dropped, of %" PRIu64, n, dropped, o->map.n);
-    if (hd_table_info(table, &info)) return judge_say(o, "hd_table_info: %s", hd_why());
     return dropped ? unduly_dropped(o, &info) : NULL;
 }

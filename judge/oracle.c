@@ -192,8 +192,8 @@ static const char *greatest_victim(hd_oracle *o, uint64_t *score)
 static uint64_t own_entry(const judging *j)
 {
     const hd_batch *b = j->b;
-    uint64_t low = 0, high = *b->count;
     if (!j->order) return j->listed;
+    uint64_t low = 0, high = *b->count; /* judge_order_of_list has seen to it that there is one */
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
         if (b->list_item[middle] < j->i) low = middle + 1;
@@ -224,7 +224,7 @@ static const char *listed_victim(judging *j, uint64_t most)
 {
     hd_oracle *o = j->o;
     uint64_t l = own_entry(j);
-    if (j->b->count && l >= *j->b->count) return lie(j, "the list ends without its victim");
+    if (l >= *j->b->count) return lie(j, "the list ends without its victim");
     uint64_t gone = j->b->list_key[l];
     const judge_entry *e = judge_map_find(&o->map, gone);
     if (!e) return lie(j, "the list names key %" PRIu64 " as its victim, which was not there", gone);
@@ -267,6 +267,7 @@ static const char *evicted(judging *j, uint64_t score, uint64_t admission)
     if (!j->hidden) {
         wrong = listed_victim(j, most);
     } else {
+        j->listed += j->rule->list; /* its entry is there, and does not say whose it is */
         wrong = greatest_victim(o, &greatest);
         judge_eviction e = { j->moment, most < greatest ? most : greatest };
         if (!wrong && !judge_evicted(&j->victims, e)) wrong = judge_no_memory;
@@ -324,12 +325,12 @@ static void change(judging *j, judge_entry *e)
     }
 }
 
-/* After the change: an operation that delivers a value keeps it, and a score delivered is the new one. */
+/* After the change: an operation that delivers a value keeps it, and the score, which all that deliver show, is the new one. */
 static const char *judge_delivery(judging *j, const judge_entry *e)
 {
     const hd_batch *b = j->b;
     uint32_t bytes = j->o->value_bytes;
-    if (j->rule->score_out && b->score_out && b->score_out[j->i] != e->score)
+    if (b->score_out && b->score_out[j->i] != e->score)
         return lie(j, "delivered score %" PRIu64 " instead of %" PRIu64, b->score_out[j->i], e->score);
     if (j->rule->value_out && b->value_out && bytes && memcmp((const uint8_t *)b->value_out + j->i * bytes, e->value, bytes) != 0)
         return lie(j, "delivered another value");
@@ -384,7 +385,8 @@ static const char *learn_departures(judging *j, hd_table *table)
     hd_oracle *o = j->o;
     uint64_t n, moment = o->moment + 1 + j->b->n;
     judge_entry *e;
-    const char *wrong = judge_walk(o, table, &n);
+    hd_info info;
+    const char *wrong = judge_walk(o, table, &info, &n);
     for (uint64_t p = 0; !wrong && (e = judge_map_next(&o->map, &p));) {
         if (e->mark == o->mark) continue;
         judge_departure d = { e->key, e->score, e->seen, moment };

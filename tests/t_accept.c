@@ -338,8 +338,188 @@ static void test_told_by_the_table(void **unused)
     }
 }
 
+/* ---- Faces that are wrong ---- */
+
+/* Between faces.c and the reference stand these: the reference's, but for what `between` says. */
+typedef struct untruth {
+    const char *sentence;             /* of the search */
+    bool refuses;                     /* hkv_accept refuses the truth                         */
+    bool (*believes)(const hkv_seen *seen); /* ... approves this lie                               */
+    void (*spoils)(hkv_view *v);      /* ... leaves this behind when it approves the truth    */
+    void (*touches)(hkv_view *v);     /* ... leaves this behind when it refuses a lie         */
+    bool broken;                      /* hkv_check has a sentence                             */
+} untruth;
+
+static const untruth *between;
+static bool told;        /* the truth of the item, to hkv_accept: */
+static hd_outcome truth;
+static uint64_t victims; /* lies about who was evicted, so far    */
+
+void __real_hkv_apply(hkv_view *v, const hkv_item *it, hkv_seen *seen, void *gone_value);
+const char *__real_hkv_accept(hkv_view *v, const hkv_item *it, const hkv_seen *seen, hkv_strictness strictness);
+void __real_hkv_check(const hkv_view *v, char *why, size_t bytes);
+void __wrap_hkv_apply(hkv_view *v, const hkv_item *it, hkv_seen *seen, void *gone_value);
+const char *__wrap_hkv_accept(hkv_view *v, const hkv_item *it, const hkv_seen *seen, hkv_strictness strictness);
+void __wrap_hkv_check(const hkv_view *v, char *why, size_t bytes);
+
+void __wrap_hkv_apply(hkv_view *v, const hkv_item *it, hkv_seen *seen, void *gone_value)
+{
+    told = false;
+    victims = 0;
+    __real_hkv_apply(v, it, seen, gone_value);
+}
+
+const char *__wrap_hkv_accept(hkv_view *v, const hkv_item *it, const hkv_seen *seen, hkv_strictness strictness)
+{
+    bool lie = told;
+    if (!lie) truth = seen->outcome;
+    told = true;
+    if (!between) return __real_hkv_accept(v, it, seen, strictness);
+    if (!lie && between->refuses) return "of a whim";
+    if (lie && between->believes && between->believes(seen)) return NULL;
+    const char *no = __real_hkv_accept(v, it, seen, strictness);
+    if (!no && !lie && between->spoils) between->spoils(v);
+    if (no && between->touches) between->touches(v);
+    return no;
+}
+
+void __wrap_hkv_check(const hkv_view *v, char *why, size_t bytes)
+{
+    __real_hkv_check(v, why, bytes);
+    if (between && between->broken) snprintf(why, bytes, "HKV-0: of a whim");
+}
+
+static bool other_outcome(const hkv_seen *s) { return s->outcome == HD_REFUSED && !s->score_shown && !s->value; }
+static bool of_victim(const hkv_seen *s) { return truth == HD_EVICTED && s->outcome == HD_EVICTED && !s->score_shown && !s->value; }
+static bool other_victim(const hkv_seen *s) { return of_victim(s); }
+static bool victim_of_other_score(const hkv_seen *s) { return of_victim(s) && ++victims % 2 == 0; } /* each is told of twice */
+static bool other_score(const hkv_seen *s) { return s->score_shown; }
+static bool other_value(const hkv_seen *s) { return s->value != NULL; }
+
+static uint64_t any_entry(const hkv_view *v)
+{
+    uint64_t e = 0;
+    while (e < hkv_capacity(v) && *hkv_key_at(v, e) >= HD_KEY_RESERVED) e++;
+    return e;
+}
+
+/* What is done to the first entry, if there is one. */
+#define TO_ENTRY(name, act)                              \
+    static void name(hkv_view *v)                        \
+    {                                                    \
+        uint64_t e = any_entry(v);                       \
+        if (e < hkv_capacity(v)) act;                    \
+    }
+TO_ENTRY(spoil_score, ++*hkv_score_at(v, e))
+TO_ENTRY(spoil_value, ++*hkv_value(v, e))
+TO_ENTRY(spoil_away, hkv_make_empty(v, e))
+TO_ENTRY(spoil_key, *hkv_key_at(v, e) ^= 1u << 20)
+
+static void spoil_single(hkv_view *v)
+{
+    if (!v->dual) spoil_score(v);
+}
+
+/* One entry more, in an empty slot. */
+static void spoil_more(hkv_view *v)
+{
+    uint64_t e = 0;
+    while (e < hkv_capacity(v) && *hkv_key_at(v, e) != HD_KEY_EMPTY) e++;
+    if (e == hkv_capacity(v)) return;
+    v->digest[e] = 1;
+    *hkv_key_at(v, e) = 1000;
+}
+
+/* To another bucket that it may be in. */
+static void spoil_place(hkv_view *v)
+{
+    uint64_t n = hkv_capacity(v);
+    for (uint64_t e = 0; v->dual && e < n; e++) {
+        uint64_t key = *hkv_key_at(v, e), h = hd_hash(key, v->seed), first = hd_first_bucket(h, v->buckets), second = hd_second_bucket(h, v->buckets);
+        if (key >= HD_KEY_RESERVED || hkv_pin_find(v, key)) continue;
+        uint64_t b = e / v->slots == first ? second : first;
+        for (uint64_t to = hkv_entry(v, b, 0); to < hkv_entry(v, b, 0) + v->slots; to++) {
+            if (*hkv_key_at(v, to) != HD_KEY_EMPTY) continue;
+            uint64_t score = *hkv_score_at(v, e), value;
+            memcpy(&value, hkv_value(v, e), sizeof value);
+            uint8_t digest = v->digest[e];
+            hkv_make_empty(v, e);
+            v->digest[to] = digest;
+            *hkv_key_at(v, to) = key;
+            *hkv_score_at(v, to) = score;
+            memcpy(hkv_value(v, to), &value, sizeof value);
+            return;
+        }
+    }
+}
+
+static hkv_pin *any_pin(hkv_view *v)
+{
+    for (uint32_t i = 0; i < v->pin_places; i++)
+        if (v->pin[i].holder && v->pin[i].key < HD_KEY_RESERVED) return &v->pin[i];
+    return NULL;
+}
+
+static void spoil_holder(hkv_view *v)
+{
+    hkv_pin *p = any_pin(v);
+    if (p) p->holder ^= 4;
+}
+static void spoil_pin(hkv_view *v) /* another one, of nobody who is there */
+{
+    hkv_pin *p = any_pin(v);
+    if (p) p->key ^= 1u << 20;
+}
+static void spoil_pins(hkv_view *v) { v->pins++; }
+static void touch_digest(hkv_view *v) { v->digest[0] ^= 1; }
+static void touch_key(hkv_view *v) { *hkv_key_at(v, 0) ^= 1; }
+static void touch_score(hkv_view *v) { *hkv_score_at(v, 0) ^= 1; }
+static void touch_value(hkv_view *v) { *hkv_value(v, 0) ^= 1; }
+static void touch_pin(hkv_view *v) { v->pin[0].holder ^= 1; }
+
+static void test_wrong_faces(void **unused)
+{
+    (void)unused;
+    static const untruth all[] = {
+        { .sentence = NULL },
+        { .sentence = "was refused: of a whim", .refuses = true },
+        { .sentence = "accepted although another outcome was the only one (outcome refused)", .believes = other_outcome },
+        { .sentence = "accepted although the victim was not the least of the bucket to choose (outcome evicted)", .believes = other_victim },
+        { .sentence = "accepted although the victim had another score (outcome evicted)", .believes = victim_of_other_score },
+        { .sentence = "accepted although the score was another", .believes = other_score },
+        { .sentence = "accepted although the value was another (outcome hit)", .believes = other_value },
+        { .sentence = "accepted, and the states differ", .spoils = spoil_score },
+        { .sentence = "single: ", .spoils = spoil_single },
+        { .sentence = "accepted, and the states differ", .spoils = spoil_value },
+        { .sentence = "accepted, and the states differ", .spoils = spoil_more },
+        { .sentence = "accepted, and the states differ", .spoils = spoil_away },
+        { .sentence = "accepted, and the states differ", .spoils = spoil_key },
+        { .sentence = "accepted, and the states differ", .spoils = spoil_place },
+        { .sentence = "accepted, and the states differ", .spoils = spoil_holder },
+        { .sentence = "accepted, and the states differ", .spoils = spoil_pin },
+        { .sentence = "accepted, and the states differ", .spoils = spoil_pins },
+        { .sentence = "refused, and still changed the table (", .touches = touch_digest },
+        { .sentence = "refused, and still changed the table (", .touches = touch_key },
+        { .sentence = "refused, and still changed the table (", .touches = touch_score },
+        { .sentence = "refused, and still changed the table (", .touches = touch_value },
+        { .sentence = "refused, and still changed the table (", .touches = touch_pin },
+        { .sentence = "refused, and still changed the table (", .touches = spoil_pins },
+        { .sentence = "HKV-0: of a whim", .broken = true },
+    };
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+        faces_counts n;
+        char why[FACES_TEXT];
+        test_case("wrong face %zu", k);
+        between = &all[k];
+        faces_search(40, 300, &n, why);
+        between = NULL;
+        check(all[k].sentence ? strstr(why, all[k].sentence) != NULL : !why[0], "'%s'", why);
+        check(!all[k].sentence || (strncmp(why, "table ", 6) == 0 && strstr(why, ", policy ") && (strstr(why, "single: ") || strstr(why, "dual: "))), "%s", why);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest accept[] = { cmocka_unit_test(test_faces), cmocka_unit_test(test_old_choice), cmocka_unit_test(test_each_lie), cmocka_unit_test(test_homes), cmocka_unit_test(test_told_by_the_table), cmocka_unit_test(test_invariants) };
+    const struct CMUnitTest accept[] = { cmocka_unit_test(test_faces), cmocka_unit_test(test_old_choice), cmocka_unit_test(test_each_lie), cmocka_unit_test(test_homes), cmocka_unit_test(test_told_by_the_table), cmocka_unit_test(test_invariants), cmocka_unit_test(test_wrong_faces) };
     return test_run(accept);
 }

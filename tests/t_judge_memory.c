@@ -3,12 +3,16 @@
  * t_judge_memory.c - judges whose memory is refused: nobody is called a liar for it, nothing goes on as if it had been judged, and what was taken
  * is given back (which the address sanitizer sees). Judges take from the C library; the linker puts these functions in between.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "gpu/hkv/rows.h"
 #include "judge/agree.h"
 #include "judge/kernels.h"
+#include "judge/oracle.h"
+#include "judge/shelf.h"
 #include "judge/map.h"
 #include "judge/tour.h"
 #include "judge/victims.h"
@@ -81,6 +85,56 @@ static void batches(void **state)
         "hkv.mix.gather buckets=2 slots=16 batch=24x4 keys=uniform:80 threads=1 judge=1",
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) refuse_each(run_case, all[i]);
+}
+
+/* A table, its oracle, and what an oracle of more entries than one page of its map is copied to. */
+static hd_status copies(const hd_case *c, bool *said)
+{
+    hd_config config = hd_case_config(c);
+    hd_table *t = NULL;
+    hd_oracle *o = NULL, *copy = NULL;
+    uint64_t key[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+    uint8_t outcome[8];
+    hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = 8, .key = key, .value = key, .outcome = outcome };
+    *said = false;
+    hd_status status = hd_open(&config, &t);
+    if (!status) status = hd_oracle_open(&config, &o);
+    if (!status) status = hd_run(t, &b);
+    if (!status) {
+        const char *wrong = hd_oracle_batch(o, t, &b, NULL, 0, 0);
+        if (!wrong) status = hd_oracle_copy(o, &copy);
+        if (!wrong && !status) wrong = hd_oracle_compare(copy, t);
+        *said = wrong && strstr(wrong, "memory");
+        check(*said == (wrong != NULL), "%s", wrong);
+    }
+    hd_oracle_close(copy);
+    hd_oracle_close(o);
+    hd_close(t);
+    return status;
+}
+
+static void oracles(void **state)
+{
+    (void)state;
+    refuse_each(copies, "hkv.mix.ref policy=lru buckets=4 slots=8 value=8 batch=8x1 keys=uniform:60 threads=1");
+}
+
+/* A file that finds no memory to grow: a disk that is full. */
+static void shelves(void **state)
+{
+    (void)state;
+    judge_shelf s;
+    uint64_t size;
+    judge_shelf_open(&s);
+    const hd_file_seam *f = &s.seams.file;
+    int a = f->open(f->self, "a", O_CREAT | O_WRONLY, 0);
+    takes = 0;
+    refuse_at = 1;
+    check(a >= 0 && f->write(f->self, a, "abc", 3) == -1 && errno == ENOSPC, "errno %d", errno);
+    refuse_at = 0;
+    check(f->size(f->self, a, &size) == 0 && size == 0, "%llu bytes are there", (ull)size);
+    check(f->write(f->self, a, "abc", 3) == 3 && f->close(f->self, a) == 0, "there is memory again");
+    judge_shelf_close(&s);
 }
 
 static simt_machine *machine;
@@ -182,6 +236,6 @@ static void notes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest judges[] = { cmocka_unit_test(batches), cmocka_unit_test(scenes), cmocka_unit_test(tours), cmocka_unit_test(notes) };
+    const struct CMUnitTest judges[] = { cmocka_unit_test(batches), cmocka_unit_test(oracles), cmocka_unit_test(shelves), cmocka_unit_test(scenes), cmocka_unit_test(tours), cmocka_unit_test(notes) };
     return test_run(judges);
 }
