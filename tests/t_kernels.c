@@ -699,19 +699,21 @@ static void erase_lowers_bounds(void **state)
 /* Blocks that list ask those before them how much they have, more of them than a block has threads, and wait for an answer. */
 static void long_lists_in_any_order(void **state)
 {
-    enum { CAPACITY = 48 << 10 };
+    enum { LANES = 32, CAPACITY = (LANES + 13) * HKV_SEGMENT_LEAST };
     const char *variant = VARIANT_OF(state), *kernel = for_family(variant, HKV_FAMILY_export);
     if (!kernel) test_skip("it lists nothing");
     hd_table *t = open_host("lru", 128, CAPACITY, HD_LAYOUT_PAIRS, 0);
     uint64_t *key = (uint64_t *)test_alloc(CAPACITY, 8), *item = (uint64_t *)test_alloc(CAPACITY, 8), count = 0, size = 0;
-    put_keys(t, NULL, CAPACITY / 2, 0);
+    put_keys(t, NULL, CAPACITY / 8, 0);
     must(hd_size_sync(t, &size));
     for (uint64_t seed = 0; seed < 2; seed++) {
-        simt_config m = way(4 * seed + 1);
+        simt_config m = way(1 + 4 * seed);
         test_case("hkv.export.%s of %d slots in schedule %llu", variant, CAPACITY, (ull)seed);
         m.race = false;
         m.step_limit = 1ull << 40;
-        run_as(t, &m);
+        m.resident = 3;
+        if (on_host()) must(hd_host_configure(t, &m));
+        if (on_host()) must(hd_host_lanes(t, 3, LANES));
         hd_batch b = { .op = HD_OP_EXPORT, .n = CAPACITY, .list_key = key, .list_item = item, .count = &count, .kernel = kernel };
         must(hd_run(t, &b));
         check(count == size, "%llu of %llu entries are listed", (ull)count, (ull)size);
