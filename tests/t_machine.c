@@ -26,7 +26,8 @@ SIMT_KERNEL(k_behind_shared, buffers, a) /* beyond all that a block has */
     simt_st_u32(a.out + simt_thread(), simt_ld_u32(word + 4096));
 }
 
-SIMT_KERNEL(k_written_nowhere, buffers, a) { simt_st_u32((uint32_t *)(uintptr_t)(16 + 0 * (uintptr_t)a.out), 1u); }
+static volatile uintptr_t nowhere = 16; /* the compiler does not know */
+SIMT_KERNEL(k_written_nowhere, buffers, a) { simt_st_u32(a.out ? (uint32_t *)nowhere : a.out, 1u); }
 
 SIMT_KERNEL(k_seventeen, buffers, a) /* one array more than a block may have */
 {
@@ -679,7 +680,7 @@ SIMT_KERNEL(k_asks, asking, a)
 static void raw_accesses(void **unused)
 {
     (void)unused;
-    uint8_t bytes[64];
+    uint8_t bytes[64] = { 0 };
     uint32_t answer[4];
     check(!simt_raw_reaches(bytes, 4), "nobody runs");
     for (uint32_t i = 0; i < 6; i++) {
