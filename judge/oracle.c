@@ -507,7 +507,7 @@ static const char *judge_export(judging *j)
         else if (!holds(j, e)) wrong = "does not satisfy the predicate";
         else if (b->list_score && b->list_score[l] != e->score) wrong = "has another score";
         else if (b->list_value && bytes && memcmp(value, e->value, bytes) != 0) wrong = "has another value";
-        else if (b->list_item && (b->list_item[l] < b->start || b->list_item[l] - b->start >= b->n)) wrong = "is outside the window";
+        else if (b->list_item && b->list_item[l] - b->start >= b->n /* and so what is before the start */) wrong = "is outside the window";
         else if (b->list_item && l && b->list_item[l] <= b->list_item[l - 1]) wrong = "is out of order";
         if (wrong) return judge_say(o, "%s: entry %" PRIu64 " of the list, key %" PRIu64 ", %s", hd_op_name(b->op), l, b->list_key[l], wrong);
         e->mark = o->mark;

@@ -424,6 +424,72 @@ static void tickets_without_a_start(void **unused)
     check(n == 2 && t[0].item == 7 && t[0].started == 0 && t[1].item == 8 && t[1].started == 1, "%zu tickets, started at %llu and %llu", n, (ull)t[0].started, (ull)t[1].started);
 }
 
+SIMT_KERNEL(k_before_another, buffers, a)
+{
+    (void)a;
+    simt_ticket(1, 0, 0, 0);
+    simt_ticket(2, 0, 0, 0);
+    simt_ticket_before(3, 0, 0, 0, 1);
+    simt_ticket_before(4, 0, 0, 0, 9); /* nobody's */
+    simt_ticket_before(5, 0, 0, 0, 4);
+}
+
+SIMT_KERNEL(k_before_nobody, buffers, a)
+{
+    (void)a;
+    simt_ticket_before(6, 0, 0, 0, 1); /* another stream's */
+}
+
+/* A ticket in front of another's, when that is there, and is of the same stream. */
+static void tickets_in_front(void **unused)
+{
+    (void)unused;
+    static const uint64_t order[] = { 3, 1, 2, 5, 4, 6 };
+    simt_config c = simt_config_default();
+    c.strategy = SIMT_ROUND_ROBIN;
+    for (int quiet = 0; quiet < 2; quiet++) {
+        size_t n;
+        reset();
+        must(simt_machine_launch(machine, k_before_another, &memory, sizeof memory, 1, 1, 0));
+        must(simt_machine_launch(machine, k_before_nobody, &memory, sizeof memory, 1, 1, 1));
+        c.quiet = quiet;
+        check(simt_machine_run(machine, &c), "%s", simt_machine_finding(machine)->story);
+        const simt_ticket_record *t = simt_machine_tickets(machine, &n);
+        check(n == (quiet ? 0 : 6), "%zu tickets", n);
+        for (size_t i = 0; i < n; i++) check(t[i].item == order[i] && t[i].stream == (order[i] == 6), "ticket %zu is item %llu's of stream %u", i, (ull)t[i].item, t[i].stream);
+    }
+}
+
+/* ... and where there is no memory for it, none. */
+SIMT_KERNEL(k_many_tickets, buffers, a)
+{
+    (void)a;
+    for (uint64_t i = 0; i < 64; i++) simt_ticket(i, 0, 0, 0);
+    simt_ticket_before(64, 0, 0, 0, 0);
+}
+
+static void tickets_without_memory(void **unused)
+{
+    (void)unused;
+    simt_config c = simt_config_default();
+    for (uint64_t refuse = 1;; refuse++) {
+        counting count;
+        simt_machine *m;
+        size_t n;
+        counting_init(&count);
+        count.refuse_at = refuse;
+        if (simt_machine_open(&count.seams, &m)) continue;
+        bool clean = simt_machine_launch(m, k_many_tickets, &memory, sizeof memory, 1, 1, 0) == HD_OK && simt_machine_run(m, &c);
+        bool refused = count.takes >= refuse;
+        const simt_ticket_record *t = simt_machine_tickets(m, &n);
+        check(clean == !refused && (refused || (n == 65 && t[0].item == 64 && t[64].item == 63)), "take %llu: %zu tickets", (ull)refuse, n);
+        check(n <= 65, "%zu tickets", n);
+        simt_machine_close(m);
+        check(count.live_bytes == 0, "%llu bytes are still held", (ull)count.live_bytes);
+        if (!refused) break;
+    }
+}
+
 static const char *when_written(void *context)
 {
     (void)context;
@@ -708,7 +774,7 @@ int main(void)
     const struct CMUnitTest machines[] = {
         cmocka_unit_test(refused),   cmocka_unit_test(races_are_told),      cmocka_unit_test(weak_finds_races),        cmocka_unit_test(rooms_are_new),
         cmocka_unit_test(values_of_several_sizes), cmocka_unit_test(sound_collectives), cmocka_unit_test(launches),   cmocka_unit_test(changes_at_once),
-        cmocka_unit_test(tickets_without_a_start), cmocka_unit_test(the_last_step_is_watched), cmocka_unit_test(names), cmocka_unit_test(metered),
+        cmocka_unit_test(tickets_without_a_start), cmocka_unit_test(tickets_in_front), cmocka_unit_test(tickets_without_memory), cmocka_unit_test(the_last_step_is_watched), cmocka_unit_test(names), cmocka_unit_test(metered),
         cmocka_unit_test(exploring_ends), cmocka_unit_test(rows_of_a_story), cmocka_unit_test(only_the_first_is_told), cmocka_unit_test(raw_accesses),
     };
     open_machine(NULL);

@@ -360,6 +360,7 @@ static void oracles(void **state)
     must(hd_oracle_open(&c, &o)); /* lru */
     bed_truth(&d, HD_OP_INSERT_OR_ASSIGN, 1, 4);
     const char *wrong = hd_oracle_batch(o, d.table, &d.b, NULL, d.before.now, d.before.epoch);
+    if (!wrong) wrong = hd_oracle_compare(o, d.table);
     check(!wrong, "another policy than lru: %s", wrong);
     hd_oracle_close(o);
     c.policy = "no_such";
@@ -623,7 +624,9 @@ static void drawn_put(drawn *t, uint64_t e, uint64_t key, uint64_t score, uint64
 static void differences(void **state)
 {
     (void)state;
-    for (uint32_t bytes = 0; bytes <= 8; bytes += 8) {
+    static const uint32_t sizes[] = { 0, 3, 8 };
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        uint32_t bytes = sizes[k];
         drawn a, b;
         drawn_make(&a, bytes);
         drawn_make(&b, bytes);
@@ -639,9 +642,9 @@ static void differences(void **state)
         check(strcmp(scene_entry_differs(&a.v, &b.v, 0), "has another score than in") == 0, "the score");
         b.score[1] = 5;
         if (bytes) {
-            b.value[1] = 51;
+            drawn_put(&b, 1, x, 5, 51);
             check(strcmp(scene_entry_differs(&a.v, &b.v, 0), "has another value than in") == 0, "the value");
-            b.value[1] = 50;
+            drawn_put(&b, 1, x, 5, 50);
         }
         drawn_put(&b, 1, y, 5, 50);
         check(strcmp(scene_entry_differs(&a.v, &b.v, 0), "is not in this bucket of") == 0, "another key");
@@ -654,16 +657,26 @@ static void differences(void **state)
         check(scene_draw(&a.v, "one", &b.v, "other", NULL, 0) == n, "another length without a place for it");
         char part[40];
         check(scene_draw(&a.v, "one", &b.v, "other", part, sizeof part) == n && strncmp(part, text, sizeof part - 1) == 0 && strlen(part) == sizeof part - 1, "what fits is '%s'", part);
-        for (int k = 0; k < 2; k++) { /* slots that somebody owns differ from everything, also from each other */
-            drawn_put(&b, 1, x, 5, 50);
-            a.key[1] = b.key[0] = k ? HKV_KEY_REPLACED : HD_KEY_LOCKED;
-            check(scene_bucket_differs(&a.v, &b.v, 0), "an owned slot");
-            scene_draw(&a.v, "one", &b.v, "other", text, sizeof text);
+        for (int owned = 0; owned < 2; owned++) { /* slots that somebody owns differ from everything, also from each other */
+            drawn c, d;
+            uint64_t key = owned ? HKV_KEY_REPLACED : HD_KEY_LOCKED, home = hd_first_bucket(hd_hash(key, a.v.seed), 2);
+            drawn_make(&c, bytes);
+            drawn_make(&d, bytes);
+            drawn_put(&c, hkv_entry(&c.v, home, 1), key, 5, 50);
+            drawn_put(&d, hkv_entry(&d.v, home, 1), key, 5, 50);
+            check(scene_bucket_differs(&c.v, &d.v, home) && !scene_bucket_differs(&c.v, &d.v, 1 - home), "an owned slot");
+            scene_draw(&c.v, "one", &d.v, "other", text, sizeof text);
             check(strstr(text, ">    1  locked"), "an owned slot is\n%s", text);
-            a.key[1] = b.key[0] = HD_KEY_EMPTY;
         }
+        drawn_put(&b, 1, x, 5, 50);
         drawn_put(&a, 1, y, 1, 1);
-        check(scene_bucket_differs(&a.v, &b.v, 0) && scene_entries(&a.v, 0) == 2 && scene_entries(&b.v, 0) == 1, "one entry more");
+        check(scene_entries(&a.v, 0) == 2 && scene_entries(&b.v, 0) == 1, "one entry more");
+        check(scene_bucket_differs(&a.v, &b.v, 0) && scene_bucket_differs(&b.v, &a.v, 0), "one entry more, or less");
+        scene_draw(&a.v, "one", &b.v, "other", text, sizeof text);
+        snprintf(row, sizeof row, "     0  %" PRIx64 " score 5", x);
+        check(strstr(text, row), "what is in both is marked:\n%s", text);
+        snprintf(row, sizeof row, ">    1  %" PRIx64 " score 1", y);
+        check(strstr(text, row), "what is in one is not marked:\n%s", text);
         drawn_make(&b, bytes);
         drawn_put(&b, 2, x, 5, 50); /* in the wrong bucket */
         check(strcmp(scene_entry_differs(&a.v, &b.v, 0), "is not in this bucket of") == 0, "another bucket");
@@ -711,8 +724,13 @@ static void shelf(void **state)
         refused(f->sync(f->self, none[k]), EBADF);
         refused(f->close(f->self, none[k]), EBADF);
     }
+    int anew = f->open(f->self, "a", O_WRONLY | O_TRUNC, 0);
+    check(anew >= 0 && f->size(f->self, again, &size) == 0 && size == 0 && f->write(f->self, anew, "xyz", 3) == 3 && f->close(f->self, anew) == 0, "%llu bytes begun anew", (ull)size);
+    check(f->read(f->self, again, bytes, 8) == 0, "something beyond the end");
     check(f->unlink(f->self, "a") == 0 && judge_shelf_files(&s) == 0 && judge_shelf_descriptors(&s) == 1, "a file without a name, still open");
-    check(f->size(f->self, again, &size) == 0 && size == 6 && f->close(f->self, again) == 0, "and still there");
+    int other = f->open(f->self, "other", O_CREAT | O_WRONLY, 0); /* somewhere else */
+    check(other >= 0 && f->write(f->self, other, "0123456789", 10) == 10 && f->close(f->self, other) == 0 && f->unlink(f->self, "other") == 0, "another file");
+    check(f->size(f->self, again, &size) == 0 && size == 3 && f->close(f->self, again) == 0, "and still there");
 
     int d[SHELF_DESCRIPTORS];
     for (int i = 0; i < SHELF_FILES; i++) {
