@@ -115,13 +115,11 @@ static hd_status fail_kernel(const hd_info *info, const char *name)
     const char *before = "";
     bool elsewhere = false;
     char here[256] = "";
-    for (size_t i = 0, used = 0; (k = hd_kernel_at(i)); i++) {
+    for (size_t i = 0; (k = hd_kernel_at(i)); i++) {
         elsewhere = elsewhere || strcmp(k->name, name) == 0;
         if (strcmp(k->name, before) == 0 || !is_for(k, info)) continue; /* rows of one name and backend follow one another */
         before = k->name;
-        const char *comma = used ? ", " : "";
-        if (used < sizeof here) /* GCOVR_EXCL_BR_LINE: they all have room so far */
-            used += (size_t)snprintf(here + used, sizeof here - used, "%s%s", comma, k->name);
+        hd_name_add(here, sizeof here, k->name);
     }
     if (!elsewhere) return hd_fail_name("kernel", name, HD_KERNELS);
     return hd_fail(HD_EINVAL, "kernel: %s does not run on backend %s; there are %s", name, info->backend, here);

@@ -49,6 +49,12 @@ unsigned hd_edit_distance(const char *a, const char *b)
     return row[bn];
 }
 
+void hd_name_add(char *all, size_t bytes, const char *name)
+{
+    size_t n = strlen(all);
+    snprintf(all + n, bytes - n, "%s%s", n ? ", " : "", name);
+}
+
 /* A kernel has a row for each family of operations and each backend. */
 static bool is_listed_before(hd_kind kind, size_t i, const char *name)
 {
@@ -65,13 +71,10 @@ void hd_fail_because_name(const char *field, const char *name, hd_kind kind)
     hd_row row, near = { NULL, NULL, NULL };
     unsigned least = ~0u;
     char all[256] = "";
-    for (size_t i = 0, used = 0; hd_list(kind, i, &row); i++) {
+    for (size_t i = 0; hd_list(kind, i, &row); i++) {
         unsigned d = hd_edit_distance(name, row.name);
         if (d < least) { least = d; near = row; }
-        const char *comma = i ? ", " : "";
-        if (is_listed_before(kind, i, row.name)) continue;
-        if (used < sizeof all) /* GCOVR_EXCL_BR_LINE: they all have room so far */
-            used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", comma, row.name);
+        if (!is_listed_before(kind, i, row.name)) hd_name_add(all, sizeof all, row.name);
     }
     hd_fail_because("%s: there is no '%.60s'; nearest: %s; all: %s", field, name, near.name, all);
 }

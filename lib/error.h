@@ -19,6 +19,9 @@
 void hd_fail_because(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void hd_fail_because_name(const char *field, const char *name, hd_kind kind);
 
+/* A name more behind those in `all`, after a comma; cut off where there is no room. */
+void hd_name_add(char *all, size_t bytes, const char *name);
+
 /* Edit distance, for nearest-name messages. */
 unsigned hd_edit_distance(const char *a, const char *b);
 

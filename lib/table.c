@@ -158,6 +158,16 @@ static hd_status describe(const hd_config *c, hd_info *info, const hd_design **d
     return (*design)->shape(c, info);
 }
 
+/* Its state and its lock, or neither. */
+static hd_status open_state(hd_table *t)
+{
+    hd_status status = t->design->open(&t->info, &t->seams, &t->state);
+    if (status) return status;
+    status = t->lock->open(t->lock_state, t->lock->together & (t->design->owns ? ~0u : ~(uint32_t)HD_UPDATERS));
+    if (status) t->design->close(t->state, &t->seams); /* GCOVR_EXCL_BR_LINE: only a mutex that cannot be made fails it (gate.c) */
+    return status;
+}
+
 hd_status hd_open(const hd_config *c, hd_table **table)
 {
     if (!c || !table) return hd_fail(HD_EINVAL, "%s: NULL", c ? "table" : "config");
@@ -178,12 +188,7 @@ hd_status hd_open(const hd_config *c, hd_table **table)
     t->info = info;
     t->policy_flags = hd_policy_rows[policy].flags;
     atomic_init(&t->epoch, c->epoch);
-    status = t->design->open(&t->info, &t->seams, &t->state);
-    if (!status) {
-        status = t->lock->open(t->lock_state, t->lock->together & (design->owns ? ~0u : ~(uint32_t)HD_UPDATERS));
-        if (status) t->design->close(t->state, &t->seams); /* GCOVR_EXCL_BR_LINE: only a mutex that cannot be made fails it (gate.c) */
-    }
-    if (status) {
+    if ((status = open_state(t))) {
         hd_give(seams, t, 1, sizeof *t);
         return status;
     }

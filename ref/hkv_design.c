@@ -195,7 +195,7 @@ static bool hkv_put_at(void *state, const hd_entry *e)
     const hkv_view *v = &((hkv *)state)->view;
     uint64_t h = hd_hash(e->key, v->seed), b = e->slot / v->slots;
     bool home = b == hd_first_bucket(h, v->buckets) || (v->dual && b == hd_second_bucket(h, v->buckets));
-    if (e->key >= HD_KEY_RESERVED || !home || v->digest[e->slot] != HKV_NO_DIGEST) return false;
+    if (e->key >= HD_KEY_RESERVED || !home) return false;
     v->digest[e->slot] = hd_digest(h);
     *hkv_key_at(v, e->slot) = e->key;
     *hkv_score_at(v, e->slot) = e->score;

@@ -232,6 +232,31 @@ static void reserve(void **state)
     hd_close(t);
 }
 
+/* A table that can pin nothing, or has no values, grows like any other. */
+static void bare(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        hd_config c = test_config();
+        hd_table *t;
+        c.pins = k % 2 ? 0 : 8;
+        c.value_bytes = k / 2 ? 0 : 8;
+        c.capacity = 60;
+        c.slots = 10;
+        test_case("pins=%u value=%u", c.pins, c.value_bytes);
+        must(hd_open(&c, &t));
+        fill(t, 1, 0);
+        uint64_t n = size_of(t);
+        must(hd_grow(t, 18));
+        must(hd_check(t));
+        check(size_of(t) == n && n > 30, "%llu entries of %llu", (ull)size_of(t), (ull)n);
+        fill(t, 2, 0);
+        must(hd_check(t));
+        check(size_of(t) > n, "nothing more came in");
+        hd_close(t);
+    }
+}
+
 static void what_cannot_be(void **state)
 {
     (void)state;
@@ -257,7 +282,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(single),       cmocka_unit_test(dual),    cmocka_unit_test(tiny_and_full),
-        cmocka_unit_test(pins_survive), cmocka_unit_test(reserve), cmocka_unit_test(what_cannot_be),
+        cmocka_unit_test(pins_survive), cmocka_unit_test(reserve), cmocka_unit_test(bare),    cmocka_unit_test(what_cannot_be),
     };
     return test_run(tests);
 }

@@ -561,6 +561,10 @@ static void choice_is_told(void **unused)
     b.kernel = "warp";
     must(hd_run(t, &b));
     assert_string_equal(b.ran, "hkv.insert_or_assign.warp");
+    b.kernel = "ref";
+    must_fail(hd_run(t, &b), HD_EINVAL, "kernel: ref does not run on backend host; there are tlpv1, tlpv2, pipeline, warp, gather");
+    b.kernel = "wrap";
+    must_fail(hd_run(t, &b), HD_EINVAL, "kernel: there is no 'wrap'; nearest: warp; all: ref, tlpv1, tlpv2, pipeline, warp, gather");
     b.kernel = NULL; /* what the selector wants first does not fit buckets of ten */
     must(hd_run(t, &b));
     assert_string_equal(b.ran, "hkv.insert_or_assign.tlpv1");

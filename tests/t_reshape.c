@@ -53,12 +53,13 @@ static void next_to_nothing(void **state)
     hd_table *t = shape_open(&from);
     must(hd_save(t, test_path("empty")));
     hd_close(t);
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 5; k++) {
         snapshot_shape to = from;
         uint64_t dropped = 7, size;
         to.buckets += k == 1;
         to.dual = k == 2;
         to.seed = k == 3;
+        to.slots += k == 4;
         t = shape_open(&to);
         feed(t, 20, 1);
         test_case("shape %d", k);

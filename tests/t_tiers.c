@@ -184,6 +184,56 @@ static void the_best_come_near(void **state)
     }
 }
 
+/* Who is pinned stays: where all that are near are, and where all that are far are, nothing can change places; then it does, and where worse scores went the lower
+ * bounds fall. */
+static void who_is_pinned_stays(void **state)
+{
+    enum { SLOTS = 16, NEAR = 8 };
+    (void)state;
+    for (uint32_t row = 0; row <= HKV_ROWS; row++) {
+        hd_config c = hd_config_default();
+        hd_table *t;
+        hd_info info;
+        uint64_t key[SLOTS + 1], score[SLOTS + 1], value[SLOTS + 1][2], moved = 0;
+        if (row < HKV_ROWS && hkv_rows[row].family != HKV_FAMILY_promote) continue;
+        const char *variant = row < HKV_ROWS ? hkv_rows[row].variant : NULL;
+        c.policy = "custom";
+        c.slots = SLOTS;
+        c.capacity = SLOTS;
+        c.value_bytes = VALUE;
+        c.backend = variant ? "host" : "ref";
+        c.tiers = HD_TIERS_BUCKET;
+        c.near_bytes = NEAR * VALUE;
+        c.layout = HD_LAYOUT_PAIRS;
+        test_case("%s", variant ? variant : "ref");
+        must(hd_open(&c, &t));
+        must(hd_table_info(t, &info));
+        for (uint64_t k = 0; k <= SLOTS; k++) value_of(key[k] = k, value[k]), score[k] = k < NEAR ? 10 + k : 100 + k;
+        for (uint64_t k = 0; k <= SLOTS; k++) /* one after the other into the first empty slot; the last one evicts, and so all scores are read */
+            must(hd_run(t, &(hd_batch){ .op = HD_OP_INSERT_OR_ASSIGN, .n = 1, .key = key + k, .score = score + k, .value = value + k }));
+        hd_batch pin = { .op = HD_OP_LOCK_KEYS, .n = NEAR - 1, .key = key + 1, .holder = 1 }, go = { .op = HD_OP_PROMOTE, .n = SLOTS, .count = &moved, .kernel = variant };
+        /* key 0 has left, and key SLOTS is in its place */
+        must(hd_run(t, &pin));
+        hd_batch last = { .op = HD_OP_LOCK_KEYS, .n = 1, .key = key + SLOTS, .holder = 1 };
+        must(hd_run(t, &last));
+        must(hd_run(t, &go));
+        check(moved == 0, "%llu of the pinned moved", (ull)moved);
+        pin.op = last.op = HD_OP_UNLOCK_KEYS;
+        must(hd_run(t, &pin));
+        must(hd_run(t, &last));
+        hd_batch far = { .op = HD_OP_LOCK_KEYS, .n = NEAR, .key = key + NEAR, .holder = 1 };
+        must(hd_run(t, &far));
+        must(hd_run(t, &go));
+        check(moved == 0, "%llu for the pinned moved", (ull)moved);
+        far.op = HD_OP_UNLOCK_KEYS;
+        must(hd_run(t, &far));
+        must(hd_run(t, &go));
+        check(moved == NEAR - 1, "%llu moved", (ull)moved); /* all but the last one, which is the best of all */
+        must(hd_check(t));
+        hd_close(t);
+    }
+}
+
 /* One thread, or several, which each have buckets of their own. */
 static void threads_promote_the_same(void **state)
 {
@@ -501,7 +551,7 @@ int main(void)
     const struct CMUnitTest of_each[] = { cmocka_unit_test(what_is_far_is_fetched) };
     const struct CMUnitTest of_all[] = {
         cmocka_unit_test(every_value_has_its_place), cmocka_unit_test(the_best_come_near), cmocka_unit_test(any_entry_is_worth_more_than_none), cmocka_unit_test(many_are_fetched),
-        cmocka_unit_test(a_find_that_was_stopped_leaves_nothing), cmocka_unit_test(bins_are_as_wide_as_they_must), cmocka_unit_test(threads_promote_the_same),
+        cmocka_unit_test(a_find_that_was_stopped_leaves_nothing), cmocka_unit_test(bins_are_as_wide_as_they_must), cmocka_unit_test(threads_promote_the_same), cmocka_unit_test(who_is_pinned_stays),
         cmocka_unit_test(room_for_fetches_is_told),  cmocka_unit_test(sorting_is_chosen),
     };
     return variants_run(of_each, 1, of_all, sizeof of_all / sizeof *of_all);
