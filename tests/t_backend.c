@@ -419,7 +419,8 @@ static void test_with_few_outputs(void **unused)
             for (size_t s = 0; s < sizeof few / sizeof *few; s++, number++) {
                 cell c = { &few[s], number % 2 ? HD_POLICY_custom : HD_POLICY_lru, number / 2 % 2, hkv_rows[row].variant };
                 hd_elem elem;
-                if (hkv_rows[row].family != hkv_family_of((uint32_t)op) || op == HD_OP_CLEAR || !test_takes(number)) continue;
+                bool always = judge_ops[op].list || !hd_op_is_keyed(hd_op_row_of((hd_op)op)) || op == HD_OP_ACCUM_OR_ASSIGN; /* where most hangs on what is asked for */
+                if (hkv_rows[row].family != hkv_family_of((uint32_t)op) || op == HD_OP_CLEAR || !(always || test_takes(number))) continue;
                 if (op == HD_OP_ACCUM_OR_ASSIGN && !twin_adds(few[s].value_bytes, &elem)) continue;
                 batches += with_few_outputs(&c, (hd_op)op, number);
             }
