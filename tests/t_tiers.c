@@ -194,7 +194,7 @@ static void who_is_pinned_stays(void **state)
         hd_config c = hd_config_default();
         hd_table *t;
         hd_info info;
-        uint64_t key[SLOTS + 1], score[SLOTS + 1], value[SLOTS + 1][2], moved = 0;
+        uint64_t key[SLOTS + 1], score[SLOTS + 1], value[SLOTS + 1][WORDS], moved = 0;
         if (row < HKV_ROWS && hkv_rows[row].family != HKV_FAMILY_promote) continue;
         const char *variant = row < HKV_ROWS ? hkv_rows[row].variant : NULL;
         c.policy = "custom";
