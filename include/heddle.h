@@ -207,7 +207,7 @@ typedef struct hd_config {
     uint64_t seed;           /* of the hash; set it against chosen keys                      */
     uint32_t epoch;          /* see hd_epoch_set                                             */
     uint32_t pins;           /* places for pinned keys (lock_keys): at most this many at once */
-    uint32_t threads;        /* of the ref backend; 0: OpenMP's default                      */
+    uint32_t threads;        /* of the ref backend, 0 to 1,024; 0: OpenMP's default          */
     const hd_seams *seams;   /* NULL: the operating system's                                 */
 } hd_config;
 

@@ -473,7 +473,7 @@ static hd_status prepare(void *context, simt_machine *m) { return scene_prepare(
 
 simt_trial agree_trial(agree *a)
 {
-    simt_trial t = { a, prepare, agree_judge };
+    simt_trial t = { a, prepare, agree_judge, NULL };
     return t;
 }
 

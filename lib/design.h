@@ -8,7 +8,10 @@
 
 #include "lib/seam.h"
 
-enum { HD_METADATA_MOST = 18 }; /* bytes per entry besides its value, in any layout */
+enum {
+    HD_METADATA_MOST = 18, /* bytes per entry besides its value, in any layout */
+    HD_THREADS_MOST = 1024 /* of a table, whoever asks: OpenMP's runtime keeps something of each on a stack */
+};
 
 /* One entry, as for_each and snapshots see it. */
 typedef struct hd_entry {

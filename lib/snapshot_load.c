@@ -117,6 +117,7 @@ static hd_status open_reader(const hd_seams *s, const char *path, reader *r, hd_
     if (!status) status = hd_take(s, "load: buffer", 1, r->block_bytes, &block);
     r->block = (uint8_t *)block;
     if (!status) status = get_header(r, h);
+    if (!status && bytes == 0) status = hd_fail(HD_EIO, "%s: no file, but a pipe or a device; snapshots are read more than once", path);
     if (!status && bytes < h->file_bytes)
         status = hd_fail(HD_ECORRUPT, "%s: cut short at byte %" PRIu64 " of %" PRIu64, path, bytes, h->file_bytes);
     if (!status && bytes > h->file_bytes)

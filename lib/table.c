@@ -138,7 +138,7 @@ static hd_status describe(const hd_config *c, hd_info *info, const hd_design **d
     if ((unsigned)c->tiers > HD_TIERS_POSITION) return hd_fail(HD_EINVAL, "tiers: %d is no hd_tiers", (int)c->tiers);
     if ((unsigned)c->fetch > HD_FETCH_DIRECT) return hd_fail(HD_EINVAL, "fetch: %d is no hd_fetch", (int)c->fetch);
     if ((unsigned)c->clock > HD_CLOCK_DEVICE) return hd_fail(HD_EINVAL, "clock: %d is no hd_clock", (int)c->clock);
-    if (c->threads > 1024) return hd_fail(HD_EINVAL, "threads: %" PRIu32 " is above the limit of 1024", c->threads);
+    if (c->threads > HD_THREADS_MOST) return hd_fail(HD_EINVAL, "threads: %" PRIu32 " is above the limit of %d", c->threads, HD_THREADS_MOST);
     info->slots = c->slots;
     info->value_bytes = c->value_bytes;
     info->dual = c->dual;

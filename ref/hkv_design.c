@@ -76,7 +76,8 @@ static void hkv_close(void *state, const hd_seams *s)
 static uint32_t threads_of(const hd_info *info)
 {
 #ifdef _OPENMP
-    return info->threads ? info->threads : (uint32_t)omp_get_max_threads();
+    uint32_t most = (uint32_t)omp_get_max_threads();
+    return info->threads ? info->threads : most < HD_THREADS_MOST ? most : HD_THREADS_MOST;
 #else
     (void)info;
     return 1;

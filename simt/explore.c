@@ -67,6 +67,8 @@ static hd_status run_once(simt_machine *m, const simt_trial *trial, const simt_c
     return HD_OK;
 }
 
+static bool ended(const simt_trial *trial) { return trial->ended && trial->ended(); }
+
 /* ---- Making it short ------------------------------------------------------------------------------------------------ */
 
 static hd_status keep_schedule(simt_machine *m, const hd_seams *s, simt_exploration *e)
@@ -95,7 +97,7 @@ static hd_status make_short(simt_machine *m, const hd_seams *s, const simt_trial
     hd_status status = hd_take(s, "explore: schedule", places, sizeof *e->schedule, &p);
     simt_decision *shorter = (simt_decision *)p;
     for (size_t piece = e->schedule_n; piece && !status; piece /= 2)
-        for (size_t at = 0; at < e->schedule_n && e->tries < tries && !status;) {
+        for (size_t at = 0; at < e->schedule_n && e->tries < tries && !status && !ended(trial);) {
             size_t left_out = e->schedule_n - at < piece ? e->schedule_n - at : piece;
             memcpy(shorter, e->schedule, at * sizeof *shorter);
             memcpy(shorter + at, e->schedule + at + left_out, (e->schedule_n - at - left_out) * sizeof *shorter);
@@ -145,7 +147,7 @@ static hd_status explore(simt_machine *m, const hd_seams *s, hash_set *seen, con
             break;
         }
         if (!search) c.seed++;
-        if (time_ns && e->time_ns >= time_ns) break;
+        if ((time_ns && e->time_ns >= time_ns) || ended(trial)) break;
     }
     return HD_OK;
 }

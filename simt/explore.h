@@ -14,6 +14,8 @@ typedef struct simt_trial {
     hd_status (*prepare)(void *context, simt_machine *m);
     /* After every run that found nothing: NULL, or a sentence (static, or the context's). */
     const char *(*judge)(void *context, simt_machine *m);
+    /* After every run: whether that was the last. NULL: never. */
+    bool (*ended)(void);
 } simt_trial;
 
 typedef struct simt_exploration {

@@ -157,6 +157,18 @@ bad 'a kernel of another backend'     2 'ref does not run on backend host; there
 bad 'load factors that fall'          2 'ascend'                   heddle sweep --load-factors 0.5,0.25
 bad 'requests and load factors'       2 '--load-factors'           heddle sweep zipf:0.99,100 --load-factors 0.5
 
+bad 'a name of two lines'             2 "'no\?file\?\[2J'"      heddle sim $'no\nfile\e[2J' csv lru 64
+# what is read is not replaced by what is made of it, whatever it is called
+cp good.oracleGeneral kept.svg && ln -s kept.svg link.svg
+printf '>kept\nGATTACA\n' >kept.fa
+bad 'a table saved over its trace'    2 '--save.*what is read'     heddle sim kept.svg oracleGeneral lru 64 --save ./kept.svg
+bad 'a table saved over a genome'     2 '--output.*what is read'   heddle kmer kept.fa 3 -o kept.fa
+bad 'curves over their trace'         2 '--output.*what is read'   heddle sweep kept.svg oracleGeneral --sizes 50% -o kept.svg
+bad 'a plot over its trace'           2 '--plot.*what is read'     heddle sweep oracleGeneral:kept.svg --sizes 50% --plot link.svg
+bad 'a trace made of itself'          2 '--output.*what is read'   heddle gen oracleGeneral:kept.svg --requests 5 -o kept.svg --format csv
+if cmp -s kept.svg good.oracleGeneral && [ "$(wc -l <kept.fa)" = 2 ]; then pass 'and they are as they were'; else fail 'and they are as they were'; fi
+rm kept.svg link.svg kept.fa
+
 heddle sim good.oracleGeneral oracleGeneral lru 256 --save whole.heddle --csv >/dev/null || exit 1
 size=$(wc -c <whole.heddle)
 { head -c 1000 whole.heddle; bytes ff; tail -c +1002 whole.heddle; } >flipped.heddle
@@ -203,6 +215,36 @@ kill -INT $!
 wait $!
 code=$?
 if [ $code = 130 ] && ! [ -s "$work/out" ]; then pass 'Ctrl-C: exit 130'; else fail 'Ctrl-C: exit 130' "exit code $code"; fi
+
+heddle sched hkv.find.tlpv1 --schedules 1000M >"$work/out" 2>"$work/err" &
+sleep 0.5
+kill -INT $!
+for _ in {1..100}; do kill -0 $! 2>/dev/null && sleep 0.1; done
+kill -KILL $! 2>/dev/null
+wait $!
+code=$?
+if [ $code = 130 ]; then pass 'Ctrl-C among schedules: exit 130'; else fail 'Ctrl-C among schedules: exit 130' "exit code $code"; fi
+
+# ---- Odd surroundings -----------------------------------------------------------------------------------------------------------
+
+OMP_NUM_THREADS=100000 heddle run hkv.serve.ref batch=4096x4 >"$work/out" 2>"$work/err"
+code=$?
+if [ $code = 0 ]; then pass 'a hundred thousand threads'; else fail 'a hundred thousand threads' "exit code $code"; fi
+if [[ ${HD_SANITIZE:-} == *-fsanitize* ]]; then skip 'a stack of 64 KiB' 'a sanitizer takes more'
+else
+  (ulimit -s 64; heddle sim good.oracleGeneral oracleGeneral lru 1%) >"$work/out" 2>"$work/err"
+  code=$?
+  if [ $code = 0 ]; then pass 'a stack of 64 KiB'; else fail 'a stack of 64 KiB' "exit code $code"; fi
+fi
+if [ "$(ARGP_HELP_FMT=rmargin=0 timeout 10 heddle sim --help 2>&1 | head -c 100000 | wc -c)" -lt 100000 ]; then pass 'help has an end whatever its margin is to be'
+else fail 'help has an end whatever its margin is to be'; fi
+(trap '' CHLD; heddle museum lfu_wraps) >"$work/out" 2>"$work/err"
+code=$?
+if [ $code = 0 ]; then pass 'a parent that waits for nobody'; else fail 'a parent that waits for nobody' "exit code $code"; fi
+heddle museum lfu_wraps >&- 2>"$work/err"
+code=$?
+if [ $code = 4 ] && grep -q 'standard output' "$work/err"; then pass 'standard output closed, and another process: it is said what is wrong'
+else fail 'standard output closed, and another process: it is said what is wrong' "exit code $code"; fi
 
 heddle >"$work/out" 2>"$work/err"
 code=$?
@@ -254,6 +296,11 @@ fi
 heddle check "$odd" --json >"$work/out" 2>"$work/err"
 if grep -qF '"file": "odd, \"?.heddle"' "$work/out"; then pass 'JSON stays UTF-8 when a name is not'
 else fail 'JSON stays UTF-8 when a name is not' "$(cat "$work/out")"
+fi
+twice=$'whole\n\e[2J.heddle'
+cp whole.heddle "$twice" && heddle check "$twice" whole.heddle >"$work/out" 2>"$work/err"
+if [ "$(wc -l <"$work/out")" = 3 ] && grep -qF 'whole??[2J.heddle ' "$work/out"; then pass 'text has a line a row, and nothing that a terminal obeys'
+else fail 'text has a line a row, and nothing that a terminal obeys' "$(cat -v "$work/out")"
 fi
 heddle check whole.heddle >"$work/out" 2>"$work/err"
 if [ "$(cat "$work/out")" = "$(printf 'file          whole  entries  bytes\nwhole.heddle  yes        256  %s,%s' "${size%???}" "${size: -3}")" ]

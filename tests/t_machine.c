@@ -689,7 +689,7 @@ static void exploring_ends(void **unused)
 {
     (void)unused;
     void (*kernel)(const void *) = k_two_stores;
-    simt_trial trial = { &kernel, prepare, NULL };
+    simt_trial trial = { &kernel, prepare, NULL, NULL };
     simt_config c = simt_config_default();
     simt_exploration e;
     clocked clock = { hd_seams_os, 0 };

@@ -423,7 +423,7 @@ static void test_explore(void **unused)
 {
     (void)unused;
     situation lost = { k_lost, two_counted, 1, 64 }, sound = { k_message, message_right, 1, 64 };
-    simt_trial trial = { &lost, prepare, judge };
+    simt_trial trial = { &lost, prepare, judge, NULL };
     simt_exploration e;
     for (uint32_t i = 0; i < 3; i++) {
         simt_config c = simt_config_default();
@@ -516,7 +516,7 @@ static void test_explore_memory(void **unused)
     for (uint64_t refuse = 1;; refuse++) {
         counting count;
         simt_machine *m;
-        simt_trial trial = { NULL, prepare_at, judge_two };
+        simt_trial trial = { NULL, prepare_at, judge_two, NULL };
         simt_config c = simt_config_default();
         simt_exploration e;
         hd_status status = open_refused(&count, refuse, &m);

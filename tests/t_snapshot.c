@@ -301,6 +301,11 @@ static void to_devices_and_pipes(void **state)
     must(hd_save(t, pipe));
     check(reader >= 0 && read(reader, got, sizeof got) == (ssize_t)bytes && !memcmp(got, want, bytes), "the file's bytes did not come through the pipe");
     check(!stat(pipe, &st) && S_ISFIFO(st.st_mode), "the pipe is none any more");
+    /* there is no going back in a pipe: that is what is said, and not that the file in it is cut short */
+    int writer = open(pipe, O_WRONLY | O_NONBLOCK);
+    check(writer >= 0 && write(writer, want, bytes) == (ssize_t)bytes, "the pipe does not take a file");
+    must_fail(hd_load(t, pipe, NULL), HD_EIO, "a pipe or a device");
+    close(writer);
     unlink(pipe);
     unlink(file);
     /* had the pipe been replaced, the devices would be */

@@ -3,7 +3,9 @@
  * heddle.c - the command: finds the verb, reads its command line, and sees to it that what was
  * printed arrived.
  */
+#include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <locale.h>
 #include <signal.h>
@@ -46,15 +48,24 @@ static const tool_verb *verb_find(const char *name)
 
 static const char *said_by = ""; /* " sim": who speaks on standard error */
 
+/* Names of files and words of the command line may hold anything. */
+void tool_put(const char *text, FILE *f)
+{
+    for (; *text; text++) putc(iscntrl((unsigned char)*text) ? '?' : *text, f);
+}
+
 int tool_say(int code, const char *format, ...)
 {
+    char *sentence = NULL;
     va_list ap;
     va_start(ap, format);
+    if (vasprintf(&sentence, format, ap) < 0) sentence = NULL;
+    va_end(ap);
     fflush(stdout);
     fprintf(stderr, "heddle%s%s: ", *said_by ? " " : "", said_by);
-    vfprintf(stderr, format, ap);
+    tool_put(sentence ? sentence : "memory was refused", stderr);
     putc('\n', stderr);
-    va_end(ap);
+    free(sentence);
     return code;
 }
 
@@ -92,6 +103,13 @@ int tool_file(const char *what, const char *path)
         return tool_say(TOOL_USAGE, "%s: there is no file '%s'", what, path);
     if (there && S_ISDIR(st.st_mode)) return tool_say(TOOL_USAGE, "%s: '%s' is a folder", what, path);
     return TOOL_OK; /* whatever else is wrong with it, its reader says better */
+}
+
+int tool_apart(const char *what, const char *to, const char *from)
+{
+    struct stat a, b;
+    if (!to || !from || stat(to, &a) || stat(from, &b) || !S_ISREG(a.st_mode) || a.st_dev != b.st_dev || a.st_ino != b.st_ino) return TOOL_OK;
+    return tool_say(TOOL_USAGE, "%s: '%s' is what is read; it would be replaced", what, to);
 }
 
 int tool_fits(const char *what, uint64_t capacity, uint32_t value_bytes)
@@ -271,6 +289,15 @@ static void close_stdout(void)
     _exit(TOOL_SYSTEM);
 }
 
+/* A stream that was closed stays so: what is opened in its place can only be used the other way. Else a file or a pipe of ours would
+ * get its number, and what is printed. */
+static void keep_streams_apart(void)
+{
+    static const int flags[3] = { O_WRONLY, O_RDONLY, O_RDONLY };
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", flags[fd]) != fd) return; /* GCOVR_EXCL_BR_LINE: the least free number is fd */
+}
+
 static int unknown(const char *word)
 {
     const char *name[sizeof verbs / sizeof *verbs];
@@ -282,7 +309,9 @@ static int unknown(const char *word)
 int main(int argc, char **argv)
 {
     setlocale(LC_CTYPE, ""); /* for the width of pictures; numbers stay as C has them */
-    setenv("ARGP_HELP_FMT", "rmargin=100,opt-doc-col=30", 0); /* examples are not broken */
+    keep_streams_apart();
+    setenv("ARGP_HELP_FMT", "rmargin=100,opt-doc-col=30", 1); /* examples are not broken; argp prints for ever where somebody's margin is 0 */
+    signal(SIGCHLD, SIG_DFL); /* where our parent ignores it, nobody could wait for who draws a plot */
     signal(SIGPIPE, SIG_IGN); /* a write that fails says so, and parts of files are removed */
     signal(SIGXFSZ, SIG_IGN);
     signal(SIGINT, on_interrupt);

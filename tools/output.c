@@ -173,7 +173,8 @@ static const char *cell_text(char text[OUT_CELL], out_kind kind, out_value v)
 static void print_padded(FILE *f, const char *s, int width, bool left, bool last)
 {
     int pad = width - width_of(s);
-    fprintf(f, "%*s%s", left ? 0 : pad, "", s);
+    fprintf(f, "%*s", left ? 0 : pad, "");
+    tool_put(s, f);
     if (left && !last) fprintf(f, "%*s", pad, "");
 }
 
@@ -186,7 +187,9 @@ static bool print_text(const out *o, FILE *f)
     for (size_t i = 0; i < o->facts; i++) {
         if (!o->fact[i].label) continue;
         print_padded(f, o->fact[i].label, label, true, false);
-        fprintf(f, "  %s\n", cell_text(text, o->fact[i].kind, o->fact[i].value));
+        fputs("  ", f);
+        tool_put(cell_text(text, o->fact[i].kind, o->fact[i].value), f);
+        putc('\n', f);
     }
     if (o->facts && o->rows) putc('\n', f);
 

@@ -35,6 +35,7 @@
 #include <argp.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "heddle.h"
 
@@ -90,12 +91,19 @@ error_t tool_admit(const char *arg, hd_admit *admit);
 /* Prints "heddle VERB: sentence" on standard error, one line, and returns `code`. */
 int tool_say(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* As fputs; line ends and what terminals obey become '?': for names that others chose. */
+void tool_put(const char *text, FILE *f);
+
 /* As tool_say with hd_why(); the code is the status's: HD_EINVAL 2, HD_ECORRUPT 3, others 4. */
 int tool_fail(hd_status s);
 
 /* TOOL_OK when `path` can be given to a reader; else says so and returns TOOL_USAGE: a name on the
  * command line that names nothing is a mistake in the command line, not bad data. */
 int tool_file(const char *what, const char *path);
+
+/* TOOL_OK unless `to` is the file `from`, by whatever name: else says that `what` would replace what is read, and returns TOOL_USAGE.
+ * Either may be NULL. */
+int tool_apart(const char *what, const char *to, const char *from);
 
 /* TOOL_OK when a table of `capacity` entries fits into this machine's memory; else says so, naming
  * `what`, and returns TOOL_USAGE. (Most systems would promise the memory, and kill the process later.) */

@@ -59,6 +59,7 @@ static int run(tool_line *line, int argc, char **argv)
 
     request_source from;
     code = request_spec(&from, line->word[0]);
+    if (!code && !from.endless) code = tool_apart("--output", o.path, from.args.arg[0]);
     if (code) return code;
     from.args.seed = o.seed;
     hd_source *source;

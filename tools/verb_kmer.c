@@ -197,6 +197,7 @@ static int run(tool_line *line, int argc, char **argv)
     hd_status e = hd_parse_u64("K", line->word[1], 1, LONGEST, &k);
     if (e) return tool_fail(e);
     code = tool_file("FILE", line->word[0]);
+    if (!code) code = tool_apart("--output", o.save, line->word[0]);
     if (!code && o.capacity) code = tool_fits("--capacity", o.capacity, sizeof(uint64_t));
     if (code) return code;
 

@@ -177,6 +177,7 @@ static int explore(tool_line *line, const sched_options *o, situation *x, simt_c
 {
     simt_exploration e, again;
     simt_trial trial = agree_trial(x->a);
+    trial.ended = tool_stopped;
     hd_status status = simt_explore(x->m, &trial, &c, o->schedules, 0, 2000, &e);
     if (status) return tool_fail(status);
     char *schedule = NULL;

@@ -75,6 +75,7 @@ static int run(tool_line *line, int argc, char **argv)
     size_t rows = 0;
     uint64_t distinct = 0;
     code = request_words(&source, line->word[0], line->word[1]);
+    if (!code) code = tool_apart("--save", p.save, line->word[0]);
     source.args.lenient = p.lenient;
     p.source = &source.args;
     if (!code) code = replay_list_parse(&policies, "POLICIES", line->word[2]);

@@ -75,6 +75,8 @@ static int sweep_sizes(sweep_options *o, char **word, int words, tool_form form,
     uint64_t distinct = 0;
     replay_plan *p = &o->plan;
     int code = words == 2 ? request_words(&source, word[0], word[1]) : request_spec(&source, word[0]);
+    if (!code && !source.endless) code = tool_apart("--output", o->output, source.args.arg[0]);
+    if (!code && !source.endless) code = tool_apart("--plot", o->plot, source.args.arg[0]);
     source.args.lenient = p->lenient;
     source.args.seed = p->seed;
     p->source = &source.args;

@@ -58,7 +58,7 @@ static int fail(void) { return fprintf(stderr, "judge: %s\n", hd_why()), 4; }
 
 static int search(simt_machine *m, world *w, bool blind)
 {
-    simt_trial trial = { w, prepare, right };
+    simt_trial trial = { w, prepare, right, NULL };
     simt_config c = simt_config_default();
     simt_exploration e;
     c.race = !blind;
