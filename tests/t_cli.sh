@@ -155,6 +155,8 @@ bad 'curves in no folder'             4 'none/x.csv'               heddle sweep 
 bad 'a kernel that is none'           2 'all: ref, tlpv1, tlpv2, pipeline, warp, gather$' heddle run hkv.find.tlpv3
 bad 'a kernel of another backend'     2 'ref does not run on backend host; there are tlpv1, tlpv2' heddle run hkv.find.ref backend=host
 bad 'load factors that fall'          2 'ascend'                   heddle sweep --load-factors 0.5,0.25
+echo '# nothing to time' >none.txt
+bad 'a list of no cases'              3 'none.txt.*no case'        heddle bench none.txt
 bad 'requests and load factors'       2 '--load-factors'           heddle sweep zipf:0.99,100 --load-factors 0.5
 
 bad 'a name of two lines'             2 "'no\?file\?\[2J'"      heddle sim $'no\nfile\e[2J' csv lru 64

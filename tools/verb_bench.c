@@ -120,9 +120,10 @@ static int file_add(bench_cases *all, const char *path)
     if (code) return code;
     FILE *f = fopen(path, "re");
     char *text = NULL;
-    size_t bytes = 0;
+    size_t bytes = 0, before = all->lines;
     if (!f || getdelim(&text, &bytes, 0, f) < 0) code = tool_say(TOOL_SYSTEM, "%s: it cannot be read, or is empty", path);
     if (!code) code = text_add(all, text, "", "");
+    if (!code && all->lines == before) code = tool_say(TOOL_DATA, "%s: there is no case in it", path);
     free(text);
     if (f) fclose(f);
     return code;
