@@ -336,7 +336,8 @@ HD_API hd_status hd_check(hd_table *table);
 
 /* ---- Snapshots (doc/snapshot.md) ----------------------------------------------------------- */
 
-/* Writes beside `path`, fsyncs, renames: after a crash `path` is the old file or the new one. A device or a pipe is written to as it is. */
+/* Writes beside `path`, fsyncs, renames: after a crash `path` is the old file or the new one. A device or a pipe is written to as it is;
+ * a symbolic link is replaced, and not what it leads to. */
 HD_API hd_status hd_save(hd_table *table, const char *path);
 
 /* Verifies the whole file, then replaces the table's entries, clock and epoch by the file's. value_bytes

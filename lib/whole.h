@@ -2,6 +2,7 @@
  *
  * whole.h - a file that is there whole or not at all: written beside its name (NAME.PID-N.part), synced, then renamed, and its folder
  * synced. After a crash the name is the old file or the new one. What is no file, a device or a pipe, is written to as it is.
+ * Where the name is a symbolic link, the link is replaced, and not what it leads to; the new file has the permissions of one.
  */
 #ifndef HD_WHOLE_H
 #define HD_WHOLE_H

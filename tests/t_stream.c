@@ -527,6 +527,29 @@ static void t_given_up(void **state)
     hd_stream_close(NULL);
 }
 
+/* A file that loses its end while it is read is no shorter file: its last line, or record, may be half of one. */
+static void t_shrinking(void **state)
+{
+    (void)state;
+    enum { BYTES = 3 * MIB };
+    const char *path = test_path("shrinking");
+    uint8_t *all = some_bytes(BYTES, 1);
+    hd_stream *s;
+    uint64_t got;
+    must(write_file(NULL, path, all, BYTES, MIB));
+    for (off_t left = BYTES; left > MIB; left -= MIB / 2) {
+        check(truncate(path, BYTES) == 0, "cannot lengthen %s", path);
+        must(hd_stream_open(NULL, path, &s));
+        check(truncate(path, left) == 0, "cannot shorten %s", path);
+        hd_status e = read_through(s, NULL, 0, (uint64_t)left, &got);
+        if (left == BYTES) check(e == HD_OK && got == BYTES, "%s", hd_why());
+        else must_fail(e, HD_ECORRUPT, "became shorter while it was read");
+        hd_stream_close(s);
+    }
+    unlink(path);
+    free(all);
+}
+
 static void t_places(void **state)
 {
     (void)state;
@@ -568,6 +591,7 @@ int main(void)
         cmocka_unit_test(t_bomb),         cmocka_unit_test(t_window),      cmocka_unit_test(t_write_faults),
         cmocka_unit_test(t_read_faults),  cmocka_unit_test(t_short),       cmocka_unit_test(t_memory_faults),
         cmocka_unit_test(t_given_up),     cmocka_unit_test(t_places),
+        cmocka_unit_test(t_shrinking),
     };
     return test_run(tests);
 }

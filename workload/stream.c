@@ -158,8 +158,13 @@ static hd_status gzip_fill(hd_stream *s, uint8_t *to, size_t *got)
 static hd_status plain_fill(hd_stream *s, uint8_t *to, size_t *got)
 {
     hd_status e = hd_file_read_at_most(s->seams, s->fd, s->path, to, PIECE, got);
-    if (!e) s->ended = *got < PIECE;
-    return e;
+    if (e) return e;
+    s->ended = *got < PIECE;
+    uint64_t bytes = s->offset + s->left + *got;
+    /* half of a number is a number, too; of standard input somebody may have read before */
+    if (s->ended && bytes < s->file_bytes && s->fd > 0)
+        return hd_fail(HD_ECORRUPT, "%s: became shorter while it was read: it ends at byte %" PRIu64 " of %" PRIu64, s->path, bytes, s->file_bytes);
+    return HD_OK;
 }
 
 /* ---- The window ---------------------------------------------------------------------------------- */
