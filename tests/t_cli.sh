@@ -157,6 +157,9 @@ bad 'a kernel of another backend'     2 'ref does not run on backend host; there
 bad 'load factors that fall'          2 'ascend'                   heddle sweep --load-factors 0.5,0.25
 echo '# nothing to time' >none.txt
 bad 'a list of no cases'              3 'none.txt.*no case'        heddle bench none.txt
+bad 'a table of points without an end' 3 '/dev/zero.*4 MiB'        heddle bench --short=/dev/zero
+printf 'operation\0rate' >zero.tsv
+bad 'a table of points with a zero'   3 'zero.tsv.*byte 9'         heddle bench --short=zero.tsv
 bad 'requests and load factors'       2 '--load-factors'           heddle sweep zipf:0.99,100 --load-factors 0.5
 
 bad 'a name of two lines'             2 "'no\?file\?\[2J'"      heddle sim $'no\nfile\e[2J' csv lru 64

@@ -107,22 +107,33 @@ static int columns_read(char *line, int *column)
     return (known & needed) == needed ? columns : 0;
 }
 
-static int table_read(points_report *r, FILE *f, const char *path)
+/* The text is cut in place. */
+static int table_read(points_report *r, char *text, const char *path)
 {
     int column[2 * POINTS_COLUMNS], columns = 0, code = TOOL_OK;
     bool headed = false;
-    char *line = NULL;
-    size_t room = 0;
-    while (!code && getline(&line, &room, f) > 0) {
-        line[strcspn(line, "\n")] = 0;
+    for (char *line; !code && text && (line = strsep(&text, "\n"), *line || text);) {
         if (*line == '#') device_read(r, line);
         else if (columns == 0 && !(columns = columns_read(line, column))) break;
         else if (!headed) headed = true;
         else code = row_read(r, line, column, columns);
     }
-    free(line);
     if (!code && r->json.rows == 0) code = tool_say(TOOL_DATA, "%s: this is no table of points", path);
     return code;
+}
+
+/* All of a file; no table is near this large, and what has no end, as a device, is not read for ever. */
+static int text_read(char **text, FILE *f, const char *path)
+{
+    enum { MOST = 4 << 20 };
+    *text = (char *)malloc(MOST + 1);
+    if (!*text) return tool_say(TOOL_SYSTEM, "memory was refused while reading a table");
+    size_t n = fread(*text, 1, MOST, f);
+    if (ferror(f)) return tool_say(TOOL_SYSTEM, "%s: %s", path, strerror(errno));
+    if (n == MOST) return tool_say(TOOL_DATA, "%s: this is no table of points: it has 4 MiB or more", path);
+    (*text)[n] = 0;
+    if (strlen(*text) < n) return tool_say(TOOL_DATA, "%s: this is no table of points: byte %zu of it is 0", path, strlen(*text));
+    return TOOL_OK;
 }
 
 int points_short_of(const char *path)
@@ -132,9 +143,12 @@ int points_short_of(const char *path)
     if (code) return code;
     memset(&r, 0, sizeof r);
     FILE *f = fopen(path, "re");
-    code = f ? table_read(&r, f, path) : tool_say(TOOL_SYSTEM, "%s: %s", path, strerror(errno));
+    char *text = NULL;
+    code = f ? text_read(&text, f, path) : tool_say(TOOL_SYSTEM, "%s: %s", path, strerror(errno));
+    if (!code) code = table_read(&r, text, path);
     if (!code) points_short_print(&r, stdout);
     if (f) fclose(f);
+    free(text);
     free(r.point);
     return code;
 }
