@@ -74,12 +74,19 @@ static int take_corpus(turn *x, const tool_line *line, const fuzz_options *o, bo
         s = fuzz_corpus_add(&x->corpus, line->word[i]);
     }
     if (s) return tool_fail(s);
+    for (int i = 1; i < line->words; i++)
+        if (tool_apart("--output", o->output, line->word[i])) return TOOL_USAGE;
     if (!o->corpus) return -1;
     snprintf(folder, sizeof folder, "%s%s%s", o->corpus, all ? "/" : "", all ? x->h.target->name : "");
     bool there = stat(folder, &is) == 0 && S_ISDIR(is.st_mode);
     if (!there && all && stat(o->corpus, &is) == 0 && S_ISDIR(is.st_mode)) return -1;
     if (!there) return tool_say(TOOL_USAGE, "--corpus: there is no folder '%s'", folder);
+    size_t i = x->corpus.n;
     s = fuzz_corpus_add_folder(&x->corpus, folder);
+    for (char path[PATH]; i < x->corpus.n && !s; i++) {
+        snprintf(path, sizeof path, "%.2000s/%.2000s", folder, x->corpus.input[i].name);
+        if (tool_apart("--output", o->output, path)) return TOOL_USAGE;
+    }
     return s ? tool_fail(s) : -1;
 }
 
