@@ -258,6 +258,12 @@ heddle >"$work/out" 2>"$work/err"
 code=$?
 if [ $code = 2 ] && grep -q '^Usage: heddle' "$work/err"; then pass 'no verb: usage, exit 2'; else fail 'no verb: usage, exit 2' "exit code $code"; fi
 
+for word in help --help -h; do
+  heddle help "$word" >"$work/out" 2>"$work/err"
+  code=$?
+  if [ $code = 0 ] && cmp -s "$work/out" <(heddle --help); then pass "help $word: the overview"; else fail "help $word: the overview" "exit code $code"; fi
+done
+
 # ---- Forms of output ------------------------------------------------------------------------------------------------------------
 
 # form NAME COMMAND...: its JSON has a schema that doc/output.md describes, and its CSV has as many fields in every row.

@@ -319,7 +319,8 @@ int main(int argc, char **argv)
 
     const char *word = argc > 1 ? argv[1] : "";
     bool help = strcmp(word, "help") == 0;
-    if (help && argc > 2) { /* heddle help VERB */
+    bool of_verb = help && argc > 2 && strcmp(argv[2], "help") != 0 && *argv[2] != '-';
+    if (of_verb) { /* heddle help VERB */
         static char asked[] = "--help";
         word = argv[2];
         argv[2] = asked;
