@@ -170,9 +170,13 @@ bad 'a table saved over its trace'    2 '--save.*what is read'     heddle sim ke
 bad 'a table saved over a genome'     2 '--output.*what is read'   heddle kmer kept.fa 3 -o kept.fa
 bad 'curves over their trace'         2 '--output.*what is read'   heddle sweep kept.svg oracleGeneral --sizes 50% -o kept.svg
 bad 'a plot over its trace'           2 '--plot.*what is read'     heddle sweep oracleGeneral:kept.svg --sizes 50% --plot link.svg
-mkdir seeds && echo seed >seeds/one
+mkdir seeds && echo seed >seeds/one && cp good.oracleGeneral part.oracleGeneral
 bad 'a finding kept over its input'   2 '--output.*what is read'   heddle fuzz case seeds/one --runs 5 -o ./seeds/one
 bad 'a finding kept over its corpus'  2 '--output.*what is read'   heddle fuzz case --corpus seeds --runs 5 -o seeds/one
+bad 'a part of a trace over all of it' 2 '--limit.*what is read'   heddle trace convert part.oracleGeneral oracleGeneral ./part.oracleGeneral oracleGeneral --limit 5
+heddle trace convert part.oracleGeneral oracleGeneral part.oracleGeneral oracleGeneral >"$work/out" 2>"$work/err" && cmp -s part.oracleGeneral good.oracleGeneral
+code=$?
+if [ $code = 0 ] && [ "$(cat seeds/one)" = seed ]; then pass 'a trace in its own place stays whole'; else fail 'a trace in its own place stays whole' "exit code $code"; fi
 bad 'a trace made of itself'          2 '--output.*what is read'   heddle gen oracleGeneral:kept.svg --requests 5 -o kept.svg --format csv
 if cmp -s kept.svg good.oracleGeneral && [ "$(wc -l <kept.fa)" = 2 ]; then pass 'and they are as they were'; else fail 'and they are as they were'; fi
 rm kept.svg link.svg kept.fa

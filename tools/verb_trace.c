@@ -212,7 +212,8 @@ static int verb_convert(const tool_line *line, const trace_options *o)
     if (!format) return TOOL_USAGE;
     request_source from;
     hd_source *source;
-    int code = source_open(line, o, &from, &source);
+    int code = o->limit ? tool_apart("--limit", to, line->word[1]) : TOOL_OK; /* all of a trace may take its own place, a part may not */
+    if (!code) code = source_open(line, o, &from, &source);
     if (code) return code;
     watched w;
     uint64_t begin = progress_now_ns(), written = 0;
