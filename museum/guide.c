@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -97,6 +98,7 @@ static bool look_apart(const plan *p, const museum_row *row, verdict *v)
     pid_t child = fork();
     if (child < 0) return false;
     if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody else would end it, and it has our standard output */
         alarm(MINUTE);
         look(p, row, v);
         ssize_t n = write(ends[1], v, sizeof *v); /* in one piece, or the parent hears nothing */

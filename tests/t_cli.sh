@@ -237,6 +237,15 @@ wait $!
 code=$?
 if [ $code = 130 ]; then pass 'Ctrl-C among schedules: exit 130'; else fail 'Ctrl-C among schedules: exit 130' "exit code $code"; fi
 
+heddle museum --sound --scenes 1000000 --schedules 1000000 no_release >"$work/out" 2>"$work/err" &
+sleep 1
+kill -INT $!
+for _ in {1..100}; do kill -0 $! 2>/dev/null && sleep 0.1; done
+kill -KILL $! 2>/dev/null
+wait $!
+code=$?
+if [ $code = 130 ]; then pass 'Ctrl-C that the museum did not hear: exit 130'; else fail 'Ctrl-C that the museum did not hear: exit 130' "exit code $code"; fi
+
 # ---- Odd surroundings -----------------------------------------------------------------------------------------------------------
 
 OMP_NUM_THREADS=100000 heddle run hkv.serve.ref batch=4096x4 >"$work/out" 2>"$work/err"

@@ -5,6 +5,7 @@
 #include "tools/beside.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,6 +33,14 @@ bool beside_find(const char *name, char path[BESIDE_BYTES])
     return access(path, R_OK) == 0;
 }
 
+/* Who runs now, for a signal handler; 0: nobody. */
+static volatile sig_atomic_t running;
+
+void beside_stop(void)
+{
+    if (running > 0) kill((pid_t)running, SIGTERM);
+}
+
 int beside_start(char *const *argv, int end, int as, int other, pid_t *pid)
 {
     posix_spawn_file_actions_t a;
@@ -41,12 +50,17 @@ int beside_start(char *const *argv, int end, int as, int other, pid_t *pid)
     if (!e) e = posix_spawn_file_actions_addclose(&a, other);
     if (!e) e = posix_spawnp(pid, argv[0], &a, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&a);
+    if (!e) running = (sig_atomic_t)*pid;
     return e;
 }
 
 int beside_wait(pid_t pid, int *code)
 {
     int status = 0;
+    siginfo_t ended;
+    while (waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT) < 0)
+        if (errno != EINTR) return errno;
+    running = 0; /* before its number can be another's */
     while (waitpid(pid, &status, 0) < 0)
         if (errno != EINTR) return errno;
     *code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "lib/error.h"
+#include "tools/beside.h"
 #include "tools/output.h"
 
 /* ---- The verbs ------------------------------------------------------------------------------ */
@@ -147,6 +148,7 @@ bool tool_stopped(void) { return stopped != 0; }
 static void on_interrupt(int sig)
 {
     stopped = 1;
+    beside_stop(); /* where the signal came to us alone, who we wait for has not had it */
     signal(sig, SIG_DFL); /* the second one does not ask */
 }
 

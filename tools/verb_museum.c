@@ -87,6 +87,7 @@ static void ask(char *const *argv, said *s, progress *p)
     if (pipe(ends)) return;
     int e = beside_start(argv, ends[1], STDOUT_FILENO, ends[0], &pid);
     close(ends[1]);
+    if (!e && tool_stopped()) beside_stop(); /* Ctrl-C came before it had a number */
     FILE *f = e ? NULL : fdopen(ends[0], "r");
     while (f && getline(&line, &room, f) > 0 && said_line(s, line))
         if (p && progress_at(p, (uint64_t)s->lines, 0, -1)) break;
