@@ -154,8 +154,11 @@ static hd_status reopen(runner *r)
     hd_status s = hd_open_snapshot(snapshot, &r->config, &t);
     if (s) return s;
     s = runner_retire(r);
+    if (s) {
+        hd_close(t);
+        return s;
+    }
     r->table = t;
-    if (s) return s;
     if (r->oracle) hd_oracle_unpin(r->oracle);
     judge_all(r, "open_snapshot");
     return HD_OK;

@@ -750,6 +750,43 @@ static void who_was_left_was_left_now(void **unused)
     hd_close(t);
 }
 
+/* An item that brings a key in chooses the least entry to leave, and another uses that entry before it is claimed: then it is not the least. */
+static void victims_are_used_meanwhile(void **unused)
+{
+    enum { SLOTS = 16, N = 33, SEEDS = 200 };
+    uint64_t spared = 0, gone = 0;
+    (void)unused;
+    host_only();
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        uint64_t key[N], value[N] = { 0 }, left[N], score[N], item[N], count = 0;
+        uint8_t fate[N], left_value[8 * N];
+        simt_config m = simt_config_default();
+        hd_table *t = open_host("lru", SLOTS, SLOTS, HD_LAYOUT_PAIRS, 8);
+        test_case("insert_and_evict by gather, schedule %llu", (ull)seed);
+        put_keys(t, "gather", SLOTS, 0); /* key 0 is the least */
+        for (uint64_t i = 0; i < N; i++) key[i] = HD_KEY_RESERVED;
+        key[0] = SLOTS;
+        key[seed % 2 ? 1 : N - 1] = 0; /* in the same warp, or in another */
+        m.strategy = SIMT_PCT; /* who runs, runs on: one of the two is held up at some access, for long */
+        m.seed = seed;
+        m.preempt = SIMT_AT_ALL;
+        m.race = true;
+        must(hd_host_configure(t, &m));
+        must(hd_host_lanes(t, 1, 64));
+        hd_batch b = { .op = HD_OP_INSERT_AND_EVICT, .n = N, .distinct = true, .key = key, .value = value, .outcome = fate, .list_key = left, .list_value = left_value, .list_score = score,
+                       .list_item = item, .count = &count, .kernel = "gather" };
+        must(hd_run(t, &b));
+        must(hd_check(t));
+        hd_outcome used = (hd_outcome)fate[seed % 2 ? 1 : N - 1];
+        check(fate[0] == HD_EVICTED && (used == HD_UPDATED || used == HD_EVICTED), "outcomes %s and %s", hd_outcome_name((hd_outcome)fate[0]), hd_outcome_name(used));
+        check(count == (used == HD_UPDATED ? 1 : 2) && left[0] == (used == HD_UPDATED), "who was used has left: key %llu, of %llu that did", (ull)left[0], (ull)count);
+        spared += used == HD_UPDATED;
+        gone += used == HD_EVICTED;
+        hd_close(t);
+    }
+    check(spared && gone, "%llu times it stayed, and %llu times it had left", (ull)spared, (ull)gone);
+}
+
 /* The choice of a kernel asks how full the table is: what the answers tell, and calls of the whole table. */
 static void entries_are_counted(void **unused)
 {
@@ -823,6 +860,7 @@ int main(void)
         cmocka_unit_test(speed),
     };
     static const struct CMUnitTest of_all[] = { cmocka_unit_test(select_is_pure), cmocka_unit_test(choice_is_told), cmocka_unit_test(miss_is_one_line), cmocka_unit_test(settings_are_checked), cmocka_unit_test(rows_have_the_lanes_they_say),
-                                                 cmocka_unit_test(who_was_left_was_left_now), cmocka_unit_test(entries_are_counted) };
+                                                 cmocka_unit_test(who_was_left_was_left_now), cmocka_unit_test(victims_are_used_meanwhile),
+                                                 cmocka_unit_test(entries_are_counted) };
     return variants_run(of_each, sizeof of_each / sizeof *of_each, of_all, sizeof of_all / sizeof *of_all);
 }

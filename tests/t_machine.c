@@ -363,7 +363,7 @@ typedef struct numbered {
 } numbered;
 
 SIMT_KERNEL(k_numbered, numbered, a) { simt_st_u32(a.out + a.n, simt_ld_u32(a.out + a.n) + 1); }
-SIMT_KERNEL(k_idle, buffers, a) { (void)a; }
+static void k_idle(const void *unused) { (void)unused; }
 SIMT_KERNEL(k_large, buffers, a)
 {
     SIMT_SHARED(uint32_t, word, 8192);
