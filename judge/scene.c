@@ -320,10 +320,7 @@ static hd_status shape(scene *s, const hd_case *c)
 
 static uint32_t predicate_of(const hd_batch *b)
 {
-    uint32_t p = HD_PREDICATE_all;
-    if (judge_ops[b->op].predicate)
-        for (p = 0; strcmp(hd_predicate_rows[p].name, b->pred) != 0;) p++; /* a row: scene_draw_predicate */
-    return p;
+    return judge_ops[b->op].predicate ? hd_predicate_named(b->pred) : (uint32_t)HD_PREDICATE_all; /* a row: scene_draw_predicate */
 }
 
 /* Whether no score that is there could be taken for one of this batch. */

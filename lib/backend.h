@@ -11,6 +11,7 @@
 #include "concurrency/word.h"
 #include "gpu/hkv/rows.h"
 #include "lib/design.h"
+#include "lib/op.h"
 #include "lib/select.h"
 #include "policies/policy.h"
 #include "predicates/predicate.h"
@@ -63,12 +64,6 @@ static inline uint64_t hkv_fetch_bytes(const hd_info *info)
     return hkv_fetch_window(info) * (sizeof(uint64_t) + 2 * sizeof(uint32_t)) + hkv_fetch_counts(info) * sizeof(uint32_t);
 }
 
-static inline uint32_t hkv_predicate_of(const hd_batch *b)
-{
-    bool asks = b->op == HD_OP_ERASE_IF || b->op == HD_OP_EXPORT_IF || b->op == HD_OP_SIZE_IF;
-    return asks ? hd_predicate_named(b->pred) : (uint32_t)HD_PREDICATE_all;
-}
-
 /* All but first, last and window, which hkv_launch sets. */
 static inline hkv_args hkv_args_of(const hd_info *info, const hkv_view *v, const hkv_room *room, const hd_batch *b, hd_when when)
 {
@@ -80,7 +75,7 @@ static inline hkv_args hkv_args_of(const hd_info *info, const hkv_view *v, const
     a.pin_lock = &room->words->pin_lock;
     a.op = b->op;
     a.elem = b->elem;
-    a.predicate = hkv_predicate_of(b);
+    a.predicate = hd_predicate_of(b);
     a.epoch = when.epoch;
     a.policy_flags = hd_policy_rows[v->policy].flags;
     a.distinct = b->distinct;

@@ -4,6 +4,8 @@
  */
 #include "lib/op.h"
 
+#include "predicates/predicate.h"
+
 static const hd_op_row rows[] = {
 #define HD_ROW(number, name, role, needs, what) { #name, what, role, needs },
     HD_OP_ROWS(HD_ROW)
@@ -12,6 +14,8 @@ static const hd_op_row rows[] = {
 _Static_assert(sizeof rows / sizeof *rows == HD_OP_COUNT_, "every operation has its row");
 
 const hd_op_row *hd_op_row_of(hd_op op) { return (unsigned)op < HD_OP_COUNT_ ? &rows[op] : NULL; }
+
+uint32_t hd_predicate_of(const hd_batch *b) { return rows[b->op].needs & HD_NEEDS_PRED ? hd_predicate_named(b->pred) : (uint32_t)HD_PREDICATE_all; }
 
 const char *hd_op_name(hd_op op) { return (unsigned)op < HD_OP_COUNT_ ? rows[op].name : "?"; }
 

@@ -65,6 +65,9 @@ typedef struct hd_op_row {
 /* NULL for a number that is no operation. */
 const hd_op_row *hd_op_row_of(hd_op op);
 
+/* The number of the predicate that the batch, which has been checked, asks; HD_PREDICATE_all where its operation asks none. */
+uint32_t hd_predicate_of(const hd_batch *b);
+
 static inline bool hd_op_is_keyed(const hd_op_row *row) { return row->needs & HD_NEEDS_KEY; }
 
 #endif

@@ -17,6 +17,7 @@
 #include <omp.h>
 #endif
 
+#include "lib/op.h"
 #include "predicates/predicate.h"
 #include "ref/hkv.h"
 
@@ -210,12 +211,6 @@ static bool holds(const hkv_view *v, const hd_batch *b, uint32_t predicate, uint
     return hd_predicate_holds(predicate, *hkv_key_at(v, e), *hkv_score_at(v, e), hkv_value(v, e), v->value_bytes, b->pred_arg[0], b->pred_arg[1]);
 }
 
-static uint32_t predicate_of(const hd_batch *b)
-{
-    bool asks = b->op == HD_OP_ERASE_IF || b->op == HD_OP_EXPORT_IF || b->op == HD_OP_SIZE_IF;
-    return asks ? hd_predicate_named(b->pred) : (uint32_t)HD_PREDICATE_all;
-}
-
 /* Entries [first, last) that the predicate holds for: listed from place `at` on when `list`, erased when the
  * operation is erase_if, counted always. */
 static uint64_t scan(hkv_view *v, const hd_batch *b, uint32_t predicate, uint64_t first, uint64_t last, bool list, uint64_t at)
@@ -238,7 +233,7 @@ static void run_scan(hkv_view *v, const hd_batch *b, hkv_when when)
     bool exports = b->op == HD_OP_EXPORT || b->op == HD_OP_EXPORT_IF;
     bool list = exports && (b->list_key || b->list_value || b->list_score || b->list_item);
     uint64_t start = exports ? b->start : 0, n = exports ? b->n : hkv_capacity(v), before = 0;
-    uint32_t predicate = predicate_of(b), threads = n < PARALLEL_ITEMS ? 1 : when.threads;
+    uint32_t predicate = hd_predicate_of(b), threads = n < PARALLEL_ITEMS ? 1 : when.threads;
     (void)threads;
 #ifdef _OPENMP
 #pragma omp parallel num_threads((int)threads) if (threads > 1)

@@ -3,6 +3,7 @@
  * judged_run.c - a truthful run of kernels. The machine is who keeps the tickets, and the memory: the linker puts this file between it and
  * the judge.
  */
+#include "tests/between.h"
 #include "tests/judged.h"
 
 #include <string.h>
@@ -14,8 +15,7 @@ simt_machine *machine;
 
 /* ---- What is put in between ---------------------------------------------------------------------------------- */
 
-const simt_ticket_record *__real_simt_machine_tickets(const simt_machine *m, size_t *n);
-const simt_ticket_record *__wrap_simt_machine_tickets(const simt_machine *m, size_t *n);
+BETWEEN(const simt_ticket_record *, simt_machine_tickets, (const simt_machine *m, size_t *n));
 
 simt_ticket_record ticket[TICKETS];
 size_t tickets;
@@ -28,8 +28,7 @@ const simt_ticket_record *__wrap_simt_machine_tickets(const simt_machine *m, siz
     return ticket;
 }
 
-hd_status __real_simt_machine_region(simt_machine *m, void *p, size_t bytes, const char *name);
-hd_status __wrap_simt_machine_region(simt_machine *m, void *p, size_t bytes, const char *name);
+BETWEEN(hd_status, simt_machine_region, (simt_machine *m, void *p, size_t bytes, const char *name));
 
 uint64_t regions, refuse_at;
 

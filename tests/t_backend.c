@@ -58,10 +58,24 @@ static hd_config config_of(const shape *s, uint32_t policy, bool dual)
     return c;
 }
 
+/* Whoever runs next at an atomic operation, on three blocks at a time; nobody looks for races. */
+static simt_config in_some_order(simt_strategy strategy, uint64_t seed)
+{
+    simt_config m = simt_config_default();
+    m.strategy = strategy;
+    m.preempt = SIMT_AT_ATOMIC;
+    m.race = false;
+    m.quiet = true;
+    m.resident = 3;
+    m.shared_bytes = 48 << 10;
+    m.step_limit = 1ull << 40;
+    m.seed = seed;
+    return m;
+}
+
 /* Empty tables. On the host machine in random order. */
 static void pair_open(pair *p, hd_config c, uint64_t most, uint64_t keys)
 {
-    simt_config m = simt_config_default();
     memset(p, 0, sizeof *p);
     must(hd_open(&c, &p->ref));
     c.backend = test_backend("host");
@@ -69,14 +83,7 @@ static void pair_open(pair *p, hd_config c, uint64_t most, uint64_t keys)
     if (c.slots % 16 != 0 || c.slots == 128) c.near_bytes = c.capacity * c.value_bytes * 2 / 5 + 1; /* of every other shape */
     if (c.slots % 2 && c.dual) c.layout = HD_LAYOUT_PLANES;
     c.fetch = HD_FETCH_SORTED;
-    m.strategy = SIMT_RANDOM;
-    m.preempt = SIMT_AT_ATOMIC;
-    m.race = false;
-    m.quiet = true;
-    m.resident = 3;
-    m.shared_bytes = 48 << 10;
-    m.step_limit = 1ull << 40;
-    m.seed = keys;
+    simt_config m = in_some_order(SIMT_RANDOM, keys);
     hd_host_usual(&m, 3, 64);
     must(hd_open(&c, &p->own));
     hd_host_usual(NULL, 0, 0);
@@ -443,16 +450,8 @@ static void test_long_lists(void **unused)
             pair_open(&p, config_of(&of_some, c.policy, c.dual), capacity, capacity + capacity / 4);
             p.w.keys = capacity;
             pair_fill(&p, &random);
-            simt_config m = simt_config_default();
-            m.strategy = SIMT_PCT;
+            simt_config m = in_some_order(SIMT_PCT, random);
             m.pct_length = 20000;
-            m.preempt = SIMT_AT_ATOMIC;
-            m.race = false;
-            m.quiet = true;
-            m.resident = 3;
-            m.shared_bytes = 48 << 10;
-            m.step_limit = 1ull << 40;
-            m.seed = random;
             if (hd_host_machine(p.own)) must(hd_host_configure(p.own, &m));
             for (int k = 0; k < 4; k++, batches++) {
                 hd_batch x, y;

@@ -129,6 +129,15 @@ static void bench_open(bench *b)
     b->memory.seams.device = &b->fake.seam;
 }
 
+/* A table there. */
+static hd_config config_on(const bench *b)
+{
+    hd_config c = hd_config_default();
+    c.backend = "cuda";
+    c.seams = &b->memory.seams;
+    return c;
+}
+
 static void bench_close(bench *b)
 {
     fake_settled(&b->fake);
@@ -243,10 +252,8 @@ static void batches_keep_their_order_across_streams(void **unused)
     arrays *there[10], a;
     hd_table *t;
     bench_open(&on);
-    hd_config c = hd_config_default();
-    c.backend = "cuda";
+    hd_config c = config_on(&on);
     c.capacity = 1024;
-    c.seams = &on.memory.seams;
     must(hd_open(&c, &t));
     memset(&a, 0, sizeof a);
     for (uint64_t i = 0; i < MOST; i++) a.key[i] = i;
@@ -280,11 +287,9 @@ static void a_table_keeps_its_device(void **unused)
     uint64_t key = 1, size = 0;
     uint8_t outcome = 255;
     bench_open(&on);
-    hd_config c = hd_config_default();
-    c.backend = "cuda";
+    hd_config c = config_on(&on);
     c.capacity = 128;
     c.value_bytes = 0;
-    c.seams = &on.memory.seams;
     on.fake.device = 3;
     must(hd_open(&c, &t));
     on.fake.device = 5;
@@ -410,11 +415,9 @@ static void a_failed_growth_changes_nothing(void **unused)
         hd_table *t;
         arrays a;
         bench_open(&on);
-        hd_config c = hd_config_default();
-        c.backend = "cuda";
+        hd_config c = config_on(&on);
         c.capacity = 64;
         c.slots = 32;
-        c.seams = &on.memory.seams;
         must(hd_open(&c, &t));
         memset(&a, 0, sizeof a);
         for (uint64_t i = 0; i < MOST; i++) a.key[i] = 11 * i;
@@ -444,9 +447,7 @@ static void no_device_is_a_clear_answer(void **unused)
     bench on;
     hd_table *t = NULL;
     bench_open(&on);
-    hd_config c = hd_config_default();
-    c.backend = "cuda";
-    c.seams = &on.memory.seams;
+    hd_config c = config_on(&on);
     on.fake.fail_at = 1;
     on.fake.code = FAKE_INVALID;
     must_fail(hd_open(&c, &t), HD_ECUDA, "no CUDA device: invalid argument");
@@ -469,9 +470,7 @@ static void too_little_memory_is_said(void **unused)
     bench on;
     hd_table *t = NULL;
     bench_open(&on);
-    hd_config c = hd_config_default();
-    c.backend = "cuda";
-    c.seams = &on.memory.seams;
+    hd_config c = config_on(&on);
     on.fake.most_bytes = 10 << 20; /* digests, but no keys */
     must_fail(hd_open(&c, &t), HD_ENOMEM, "capacity: keys: a fake has no memory");
     on.fake.most_bytes = 0;
@@ -489,12 +488,10 @@ static void what_cannot_be_addressed_is_said(void **unused)
     bench on;
     hd_table *t = NULL;
     bench_open(&on);
-    hd_config c = hd_config_default();
-    c.backend = "cuda";
+    hd_config c = config_on(&on);
     c.slots = 2;
     c.value_bytes = 0;
     c.capacity = (uint64_t)PTRDIFF_MAX / 17 / 2 * 2 - (1 << 20); /* 17: digest, key, score */
-    c.seams = &on.memory.seams;
     must_fail(hd_open(&c, &t), HD_ENOMEM, "capacity: bucket locks: 271275648142263235 x 4 bytes more are more than can be addressed");
     check(!t && on.fake.pieces == 0, "there is a table");
     c.capacity = 64;

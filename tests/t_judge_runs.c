@@ -12,6 +12,7 @@
 #include "judge/run.h"
 #include "lib/backend_host.h"
 #include "lib/error.h"
+#include "tests/between.h"
 #include "tests/fake_device.h"
 #include "workload/workload.h"
 
@@ -19,15 +20,7 @@ typedef unsigned long long ull;
 
 /* ---- What is put in between -------------------------------------------------------------------------------------------- */
 
-static uint64_t calls, fail_at; /* the call, from 1, that fails; 0: none */
-static const char *failed;      /* its name */
-
-static hd_status fails(const char *call)
-{
-    if (++calls != fail_at) return HD_OK;
-    failed = call;
-    return hd_fail(HD_EIO, "%s: not today", call);
-}
+static between_failing calls = { .how = HD_EIO };
 
 /* A lie: where it is told, and how, of what the table said there. */
 typedef enum place { IN_BATCH, IN_INFO, IN_TICKETS, IN_COUNTERS, IN_CHECK } place;
@@ -48,49 +41,38 @@ static void may_lie(place where, void *said)
     if (now.tell && now.where == where && now.tell(said)) now.told = true;
 }
 
-#define BETWEEN(call, parameters, arguments, where, said)  \
-    hd_status __real_##call parameters;                    \
-    hd_status __wrap_##call parameters;                    \
+#define MAY_LIE(call, parameters, arguments, where, said)  \
+    BETWEEN(hd_status, call, parameters);                  \
     hd_status __wrap_##call parameters                     \
     {                                                      \
-        hd_status status = fails(#call);                   \
+        hd_status status = between_fails(&calls, #call);   \
         if (!status) status = __real_##call arguments;     \
         if (!status) may_lie(where, said);                 \
         return status;                                     \
     }
-BETWEEN(hd_run, (hd_table *t, hd_batch *b), (t, b), IN_BATCH, b)
-BETWEEN(hd_table_info, (const hd_table *t, hd_info *info), (t, info), IN_INFO, info)
-BETWEEN(hd_counters_sync, (const hd_table *t, hd_counters *c), (t, c), IN_COUNTERS, c)
-#undef BETWEEN
+MAY_LIE(hd_run, (hd_table *t, hd_batch *b), (t, b), IN_BATCH, b)
+MAY_LIE(hd_table_info, (const hd_table *t, hd_info *info), (t, info), IN_INFO, info)
+MAY_LIE(hd_counters_sync, (const hd_table *t, hd_counters *c), (t, c), IN_COUNTERS, c)
+#undef MAY_LIE
 
-#define FAILING(call, parameters, arguments)                \
-    hd_status __real_##call parameters;                     \
-    hd_status __wrap_##call parameters;                     \
-    hd_status __wrap_##call parameters                      \
-    {                                                       \
-        hd_status status = fails(#call);                    \
-        return status ? status : __real_##call arguments;   \
-    }
-FAILING(hd_size_sync, (hd_table *t, uint64_t *size), (t, size))
-FAILING(hd_for_each, (hd_table *t, hd_visitor *visit, void *context), (t, visit, context))
-FAILING(hd_epoch_set, (hd_table *t, uint32_t epoch), (t, epoch))
-FAILING(hd_host_draw_tickets, (hd_table *t), (t))
-FAILING(hd_source_next, (hd_source *s, hd_request *r, size_t max, size_t *got), (s, r, max, got))
+BETWEEN_FAILING(&calls, hd_size_sync, (hd_table *t, uint64_t *size), (t, size), (void)0)
+BETWEEN_FAILING(&calls, hd_for_each, (hd_table *t, hd_visitor *visit, void *context), (t, visit, context), (void)0)
+BETWEEN_FAILING(&calls, hd_epoch_set, (hd_table *t, uint32_t epoch), (t, epoch), (void)0)
+BETWEEN_FAILING(&calls, hd_host_draw_tickets, (hd_table *t), (t), (void)0)
+BETWEEN_FAILING(&calls, hd_source_next, (hd_source *s, hd_request *r, size_t max, size_t *got), (s, r, max, got), (void)0)
 
-hd_status __real_hd_check(hd_table *t);
-hd_status __wrap_hd_check(hd_table *t);
+BETWEEN(hd_status, hd_check, (hd_table *t));
 
 hd_status __wrap_hd_check(hd_table *t)
 {
     bool sound = true;
-    hd_status status = fails("hd_check");
+    hd_status status = between_fails(&calls, "hd_check");
     may_lie(IN_CHECK, &sound);
     if (!status && !sound) status = hd_fail(HD_ECORRUPT, "HKV-9: a lie");
     return status ? status : __real_hd_check(t);
 }
 
-const simt_ticket_record *__real_simt_machine_tickets(const simt_machine *m, size_t *n);
-const simt_ticket_record *__wrap_simt_machine_tickets(const simt_machine *m, size_t *n);
+BETWEEN(const simt_ticket_record *, simt_machine_tickets, (const simt_machine *m, size_t *n));
 
 const simt_ticket_record *__wrap_simt_machine_tickets(const simt_machine *m, size_t *n)
 {
@@ -245,16 +227,16 @@ static void calls_that_fail_end_a_run(void **state)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         hd_case c = case_of(texts[i]);
         hd_run_report r;
-        for (fail_at = 1;; fail_at++) {
-            calls = 0;
+        for (calls.fail_at = 1;; calls.fail_at++) {
+            calls.n = 0;
             hd_status status = hd_case_run(&c, NULL, NULL, &r);
-            test_case("%s, and call %llu fails, %s", texts[i], (ull)fail_at, failed);
-            if (calls < fail_at) break;
+            test_case("%s, and call %llu fails, %s", texts[i], (ull)calls.fail_at, calls.failed);
+            if (calls.n < calls.fail_at) break;
             const char *said = status ? hd_why() : r.wrong;
-            check((!status || status == HD_EIO) && strstr(said, failed) && strstr(said, "not today"), "%s: %s", hd_status_name(status), said);
+            check((!status || status == HD_EIO) && strstr(said, calls.failed) && strstr(said, "not today"), "%s: %s", hd_status_name(status), said);
         }
-        check(calls > 12 && !r.wrong[0], "%llu calls: %s", (ull)calls, r.wrong);
-        fail_at = 0;
+        check(calls.n > 12 && !r.wrong[0], "%llu calls: %s", (ull)calls.n, r.wrong);
+        calls.fail_at = 0;
     }
 }
 

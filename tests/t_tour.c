@@ -12,6 +12,7 @@
 #include "lib/backend_host.h"
 #include "lib/error.h"
 #include "simt/simt.h"
+#include "tests/between.h"
 #include "tests/testing.h"
 #include "workload/workload.h"
 
@@ -19,39 +20,19 @@ typedef unsigned long long ull;
 
 /* ---- Calls that fail ------------------------------------------------------------------------------------------------------- */
 
-static uint64_t calls, fail_at; /* the call, from 1, that fails; 0: none */
-static const char *failed;      /* its name */
-
-/* Whether this call is to fail; it then has. */
-static hd_status fails(const char *call)
-{
-    if (++calls != fail_at) return HD_OK;
-    failed = call;
-    return hd_fail(HD_ENOMEM, "%s: not today", call);
-}
+static between_failing calls = { .how = HD_ENOMEM };
 
 /* What a tour calls. The scene of a judge that fails is closed, as agree_open says. */
-#define FAILING(call, parameters, arguments, besides)          \
-    hd_status __real_##call parameters;                        \
-    hd_status __wrap_##call parameters;                        \
-    hd_status __wrap_##call parameters                         \
-    {                                                          \
-        hd_status status = fails(#call);                       \
-        if (!status) return __real_##call arguments;           \
-        besides;                                               \
-        return status;                                         \
-    }
-FAILING(hd_source_next, (hd_source *s, hd_request *r, size_t max, size_t *got), (s, r, max, got), (void)0)
-FAILING(simt_machine_open, (const hd_seams *seams, simt_machine **m), (seams, m), (void)0)
-FAILING(scene_open_empty, (const hd_case *c, scene **s), (c, s), (void)0)
-FAILING(agree_open, (scene *s, agree **a), (s, a), scene_close(s))
-FAILING(scene_batch, (scene *s, const scene_kernel *k, hd_op op, const uint64_t *key, uint64_t n), (s, k, op, key, n), (void)0)
-FAILING(agree_run, (agree *a, simt_machine *m, const simt_config *c, const char **why), (a, m, c, why), (void)0)
+BETWEEN_FAILING(&calls, hd_source_next, (hd_source *s, hd_request *r, size_t max, size_t *got), (s, r, max, got), (void)0)
+BETWEEN_FAILING(&calls, simt_machine_open, (const hd_seams *seams, simt_machine **m), (seams, m), (void)0)
+BETWEEN_FAILING(&calls, scene_open_empty, (const hd_case *c, scene **s), (c, s), (void)0)
+BETWEEN_FAILING(&calls, agree_open, (scene *s, agree **a), (s, a), scene_close(s))
+BETWEEN_FAILING(&calls, scene_batch, (scene *s, const scene_kernel *k, hd_op op, const uint64_t *key, uint64_t n), (s, k, op, key, n), (void)0)
+BETWEEN_FAILING(&calls, agree_run, (agree *a, simt_machine *m, const simt_config *c, const char **why), (a, m, c, why), (void)0)
 
 /* ---- Kernels of ours ----------------------------------------------------------------------------------------------------- */
 
-hd_host_text *__real_hd_host_kernel(uint32_t number);
-hd_host_text *__wrap_hd_host_kernel(uint32_t number);
+BETWEEN(hd_host_text *, hd_host_kernel, (uint32_t number));
 
 static hd_host_text *ours; /* NULL: the library's */
 
@@ -243,16 +224,16 @@ static void calls_that_fail_end_a_tour(void **state)
         hd_case c;
         tour t;
         must(hd_case_parse(texts[i], &c));
-        for (fail_at = 1;; fail_at++) {
-            calls = 0;
+        for (calls.fail_at = 1;; calls.fail_at++) {
+            calls.n = 0;
             hd_status status = tour_run(&c, NULL, NULL, &t);
-            test_case("%s, and call %llu fails, %s", texts[i], (ull)fail_at, failed);
-            if (calls < fail_at) break;
-            check(status == HD_ENOMEM && strstr(hd_why(), failed), "%s: %s", hd_status_name(status), status ? hd_why() : "nobody said so");
+            test_case("%s, and call %llu fails, %s", texts[i], (ull)calls.fail_at, calls.failed);
+            if (calls.n < calls.fail_at) break;
+            check(status == HD_ENOMEM && strstr(hd_why(), calls.failed), "%s: %s", hd_status_name(status), status ? hd_why() : "nobody said so");
             check(!t.row && !t.rows, "rows are left");
         }
-        check(calls > 12 && t.ran == 2, "%llu calls", (ull)calls);
-        fail_at = 0;
+        check(calls.n > 12 && t.ran == 2, "%llu calls", (ull)calls.n);
+        calls.fail_at = 0;
         tour_close(&t);
     }
 }

@@ -18,6 +18,7 @@
 #include "judge/shelf.h"
 #include "lib/error.h"
 #include "ref/hkv.h"
+#include "tests/between.h"
 #include "tests/testing.h"
 
 typedef unsigned long long ull;
@@ -40,26 +41,16 @@ static struct {
 static bool chosen(call c) { return plan.of == c && (++plan.seen == plan.at || plan.always); }
 static hd_status fails(void) { return hd_fail(HD_EIO, "as planned"); }
 
-hd_status __real_hd_run(hd_table *t, hd_batch *b);
-hd_status __real_hd_table_info(const hd_table *t, hd_info *info);
-hd_status __real_hd_size_sync(hd_table *t, uint64_t *size);
-hd_status __real_hd_check(hd_table *t);
-hd_status __real_hd_grow(hd_table *t, uint64_t buckets);
-hd_status __real_hd_save(hd_table *t, const char *path);
-hd_status __real_hd_load(hd_table *t, const char *path, uint64_t *dropped);
-hd_status __real_hd_open(const hd_config *c, hd_table **t);
-hd_status __real_hd_open_snapshot(const char *path, const hd_config *c, hd_table **t);
-hd_status __real_hd_counters_sync(const hd_table *t, hd_counters *c);
-hd_status __wrap_hd_run(hd_table *t, hd_batch *b);
-hd_status __wrap_hd_table_info(const hd_table *t, hd_info *info);
-hd_status __wrap_hd_size_sync(hd_table *t, uint64_t *size);
-hd_status __wrap_hd_check(hd_table *t);
-hd_status __wrap_hd_grow(hd_table *t, uint64_t buckets);
-hd_status __wrap_hd_save(hd_table *t, const char *path);
-hd_status __wrap_hd_load(hd_table *t, const char *path, uint64_t *dropped);
-hd_status __wrap_hd_open(const hd_config *c, hd_table **t);
-hd_status __wrap_hd_open_snapshot(const char *path, const hd_config *c, hd_table **t);
-hd_status __wrap_hd_counters_sync(const hd_table *t, hd_counters *c);
+BETWEEN(hd_status, hd_run, (hd_table *t, hd_batch *b));
+BETWEEN(hd_status, hd_table_info, (const hd_table *t, hd_info *info));
+BETWEEN(hd_status, hd_size_sync, (hd_table *t, uint64_t *size));
+BETWEEN(hd_status, hd_check, (hd_table *t));
+BETWEEN(hd_status, hd_grow, (hd_table *t, uint64_t buckets));
+BETWEEN(hd_status, hd_save, (hd_table *t, const char *path));
+BETWEEN(hd_status, hd_load, (hd_table *t, const char *path, uint64_t *dropped));
+BETWEEN(hd_status, hd_open, (const hd_config *c, hd_table **t));
+BETWEEN(hd_status, hd_open_snapshot, (const char *path, const hd_config *c, hd_table **t));
+BETWEEN(hd_status, hd_counters_sync, (const hd_table *t, hd_counters *c));
 
 hd_status __wrap_hd_run(hd_table *t, hd_batch *b)
 {
@@ -111,8 +102,7 @@ hd_status __wrap_hd_open_snapshot(const char *path, const hd_config *c, hd_table
 }
 
 /* A policy that rules.c does not state. */
-bool __real_judge_borrow_policy(const char *name, uint32_t *row);
-bool __wrap_judge_borrow_policy(const char *name, uint32_t *row);
+BETWEEN(bool, judge_borrow_policy, (const char *name, uint32_t *row));
 bool __wrap_judge_borrow_policy(const char *name, uint32_t *row) { return __real_judge_borrow_policy(strcmp(name, "new_here") == 0 ? "lfu" : name, row); }
 
 static void plan_for(call of, uint64_t at, lie tells)

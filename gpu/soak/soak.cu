@@ -98,7 +98,7 @@ static bool reach_soak(uint64_t seed, double wanted, double seconds)
     place at(backend);
     limits any = limits_of(1), narrow = any;
     std::vector<double> has(variants.size() * 5, 0);
-    double end = seconds_now() + seconds, part = seconds / 250;
+    double end = seconds_now() + seconds, part = seconds / (10 * (double)has.size()); /* ten rounds, if all need them */
     int wrong = 0;
     narrow.value_bytes = 24;
     heading();
@@ -110,7 +110,7 @@ static bool reach_soak(uint64_t seed, double wanted, double seconds)
             dice d = { seed + (round * has.size() + k) * 1000003 };
             double takes = round < 2 ? part / 4 : part;
             if (seconds_now() + takes > end) continue;
-            wrong += !turn(at, d, variants[k / 5], policies[k % 5], (round / 2 + round + k) & 1, round < 2 ? (int)round : round % 8 == 7 ? 3 : 2, round % 4 == 3 ? any : narrow, takes, &has[k]);
+            wrong += !turn(at, d, variants[k / 5], policies[k % 5], (round + k) & 1, round < 2 ? (int)round : round % 8 == 7 ? 3 : 2, round % 4 == 3 ? any : narrow, takes, &has[k]);
         }
     }
     for (uint64_t k = 0; k < has.size(); k++)
