@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * backend.h - what the backends that run the kernels of gpu/hkv have in common: a batch as the kernels' argument, and the words
- * that kernels count in.
+ * backend.h - a design whose batches are run by kernels (hd_gpu), and the two backends that run them: the host SIMT machine
+ * (backend_host.c) and a device (backend_cuda.c). A backend knows memory, streams, a batch's arrays and who may run when; the design
+ * knows its entries, its kernels and their argument. hkv_gpu.c is an example of one.
  */
 #ifndef HD_BACKEND_H
 #define HD_BACKEND_H
@@ -9,112 +10,158 @@
 #include <string.h>
 
 #include "concurrency/word.h"
-#include "gpu/hkv/rows.h"
 #include "lib/design.h"
-#include "lib/op.h"
-#include "lib/select.h"
-#include "policies/policy.h"
-#include "predicates/predicate.h"
 
-/* In the memory of the backend. */
-typedef struct hkv_words {
-    uint64_t tally[HD_OUTCOME_COUNT], segment[HKV_SEGMENTS], cursor[HKV_CURSORS]; /* these two 0 at rest */
-    uint32_t pins, pin_lock, left[HKV_LEFT_COUNTS];
-    hd_word word; /* of the batch lock group3 */
-} hkv_words;
+/* ---- What a design says of itself --------------------------------------------------------------------------- */
 
-/* The room beside the planes. */
-typedef struct hkv_room {
-    hkv_words *words;
-    uint32_t *lock;        /* (buckets)             */
-    uint8_t *stage_flag;   /* (window)              */
-    uint64_t *stage_key;   /* (window)              */
-    uint64_t *stage_score; /* (window)              */
-    uint8_t *stage_value;  /* (window, value_bytes) */
-    uint64_t *fetch_entry;                /* (window of fetches); NULL: far values are read as they come */
-    uint32_t *fetch_rank, *fetch_order;   /* likewise             */
-    uint32_t *fetch_count;                /* (HKV_FETCH_COUNTS)   */
-    uint32_t *left_item;                  /* (HKV_LEFT_LISTS, window of passes) */
-} hkv_room;
+enum {
+    HD_AS_IT_COMES = -1, /* memory that is filled with nothing */
+    HD_PIECES_MOST = 32, /* of memory, planes or regions that a design has */
+    HD_GPU_KERNELS = 256 /* that a design has */
+};
 
-/* How many items at a time put off far values: no more than there are entries, which is plenty for a small table. 0: none do. */
-static inline uint64_t hkv_fetch_window(const hd_info *info)
+typedef enum hd_gpu_place {
+#define HD_GPU(design) HD_GPU_##design,
+#include "gpu/registry.inc"
+#undef HD_GPU
+    HD_GPU_COUNT
+} hd_gpu_place;
+
+/* Kernel `kernel` of a design among a device's. */
+static inline uint32_t hd_gpu_number(hd_gpu_place place, uint32_t kernel) { return (uint32_t)place * HD_GPU_KERNELS + kernel; }
+
+/* What a design's own part of a table's state begins with. */
+typedef struct hd_gpu_own {
+    hd_info info;
+    bool device;     /* on a device, or on the host machine */
+    /* In the machine's memory, by the design's `taken`. */
+    uint64_t *tally; /* (HD_OUTCOME_COUNT): kernels add outcomes */
+    hd_word *word;   /* of the batch lock group3                 */
+} hd_gpu_own;
+
+/* Where a piece is on a device; the host machine takes each by itself. */
+typedef enum hd_put { HD_TOGETHER, /* all of these are one allocation */ HD_APART, HD_FAR /* this machine's memory, pinned */ } hd_put;
+
+/* Memory that kernels need. */
+typedef struct hd_piece {
+    const char *what;     /* as messages call it */
+    size_t field;         /* where in the own part its address goes */
+    uint64_t count, size; /* bytes of one; 0 of either: none, and its address is NULL */
+    int byte;             /* what it is filled with */
+    hd_put put;
+} hd_piece;
+
+/* Memory as the host machine is to know it. */
+typedef struct hd_region {
+    const void *p; /* NULL: there is none */
+    uint64_t bytes;
+    const char *name;
+} hd_region;
+
+/* Memory of a device, and the same of the reference's state. */
+typedef struct hd_plane {
+    const char *what;
+    void *there, *here;
+    uint64_t bytes;
+} hd_plane;
+
+/* How a batch's launches are put on a machine: in order; both return a status that ends the batch. */
+typedef struct hd_launcher {
+    hd_status (*launch)(void *self, uint32_t kernel, const void *args, size_t args_bytes, uint64_t blocks, uint32_t threads);
+    hd_status (*zero)(void *self, void *p, size_t bytes);
+    void *self;
+    uint64_t blocks_most; /* kernels go over their items in strides: no more blocks than this */
+    uint64_t blocks_few;  /* as many as keep a bus busy                                       */
+} hd_launcher;
+
+typedef struct hd_gpu {
+    /* The reference of the same tables: it checks and completes shapes, walks, moves. On the host machine entries are in its state. */
+    const hd_design *ref;
+    hd_gpu_place place;
+    uint32_t word_enter, word_leave; /* kernels: hd_word_enter, hd_word_leave */
+    size_t own_bytes;                /* of a struct that begins with a hd_gpu_own */
+
+    /* What the configuration left open is what suits kernels. */
+    void (*usual)(hd_info *info);
+    /* Bytes beside the reference's. */
+    uint64_t (*room_bytes)(const hd_info *info, bool device);
+    /* own is zero but for its hd_gpu_own. */
+    void (*begin)(void *own);
+    /* All that is to be taken, at most HD_PIECES_MOST; how many. On the host machine: beside the reference's. */
+    int (*pieces)(const void *own, hd_piece *all);
+    /* All pieces have their addresses, and what they are filled with. */
+    void (*taken)(void *own);
+
+    /* On the host machine: before a batch's launches are queued and after they ran, well or not; what kernels may touch
+     * besides the batch's arrays (HD_PIECES_MOST). `entries` is the reference's state. */
+    void (*before)(void *own, void *entries);
+    void (*after)(void *own, void *entries, bool good);
+    int (*regions)(const void *own, hd_region *all);
+
+    /* On a device: makes the table an empty one, as far as filling its pieces did not. */
+    hd_status (*empty)(void *own, const hd_launcher *l);
+    /* A state of the reference that entries can be brought into, and what of it is where (HD_PIECES_MOST). */
+    hd_status (*open_here)(const void *own, const hd_seams *s, void **staged);
+    int (*planes)(const void *own, void *staged, bool values, hd_plane *all);
+    /* Whether the batch uses room of which the table has one: it runs apart from all such. */
+    bool (*lists)(const void *own, const hd_batch *b);
+
+    /* Runs the batch by kernel row `row`; its arrays are where kernels reach them. */
+    hd_status (*launch)(void *own, const hd_launcher *l, uint32_t row, const hd_batch *b, hd_when when);
+} hd_gpu;
+
+/* ---- A batch's arrays -------------------------------------------------------------------------------------------- */
+
+typedef struct hd_array {
+    const char *name;
+    size_t field;   /* its offset in hd_batch */
+    void *p;
+    uint64_t bytes;
+    bool out;       /* outputs: what no item writes stays what it was */
+} hd_array;
+
+enum { HD_ARRAYS_MOST = 16 };
+
+/* Those that the batch has and that its kernels read or write; how many. */
+int hd_batch_arrays(const hd_batch *b, uint32_t value_bytes, hd_array *all);
+
+/* The address at `field` of a struct becomes p. */
+static inline void hd_field_set(void *of, size_t field, void *p) { memcpy((char *)of + field, &p, sizeof p); }
+static inline void *hd_field(const void *of, size_t field)
 {
-    enum { MOST = 1 << 20 };
-    if (!hd_select_sorted(info, UINT64_MAX)) return 0;
-    return info->capacity < MOST ? info->capacity : MOST;
+    void *p;
+    memcpy(&p, (const char *)of + field, sizeof p);
+    return p;
 }
 
-static inline uint64_t hkv_fetch_counts(const hd_info *info) { return hkv_fetch_window(info) ? HKV_FETCH_COUNTS : 0; }
+/* ---- The backends -------------------------------------------------------------------------------------------------- */
 
-/* How many items at a time go through passes: no fewer than a window that lists has. 0: none do, for only gather has passes. */
-static inline uint64_t hkv_left_window(const hd_info *info)
-{
-    enum { LEAST = 1 << 14, MOST = 1 << 20 };
-    if (hkv_rows[HKV_NUMBER_gather_upsert].fits(info)) return 0;
-    return info->capacity < LEAST ? LEAST : info->capacity < MOST ? info->capacity : MOST;
-}
+/* Their part of a design's rows: a design gives its shape and open, which know which hd_gpu it is. */
+hd_status hd_host_shape(const hd_gpu *gpu, const hd_config *c, hd_info *info);
+hd_status hd_host_open(const hd_gpu *gpu, const hd_info *info, const hd_seams *s, void **state);
+void hd_host_close(void *state, const hd_seams *s);
+hd_status hd_host_check(void *state);
+bool hd_host_next(void *state, hd_entry *e);
+bool hd_host_put_at(void *state, const hd_entry *e);
+bool hd_host_put(void *state, const hd_entry *e);
+void hd_host_move_all(void *from, void *to);
+hd_status hd_host_launch(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally);
 
-static inline uint64_t hkv_left_words(const hd_info *info) { return HKV_LEFT_LISTS * hkv_left_window(info); }
-static inline uint64_t hkv_left_bytes(const hd_info *info) { return hkv_left_words(info) * sizeof(uint32_t); }
+hd_status hd_cuda_shape(const hd_gpu *gpu, const hd_config *c, hd_info *info);
+hd_status hd_cuda_open(const hd_gpu *gpu, const hd_info *info, const hd_seams *s, void **state);
+void hd_cuda_close(void *state, const hd_seams *s);
+hd_status hd_cuda_stage(void *state, bool values);
+hd_status hd_cuda_settle(void *state, bool changed);
+hd_status hd_cuda_check(void *state);
+bool hd_cuda_next(void *state, hd_entry *e);
+bool hd_cuda_put_at(void *state, const hd_entry *e);
+bool hd_cuda_put(void *state, const hd_entry *e);
+void hd_cuda_move_all(void *from, void *to);
+hd_status hd_cuda_tally(void *state, uint64_t *outcome);
+hd_status hd_cuda_launch(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally);
 
-/* What the room for fetches takes. */
-static inline uint64_t hkv_fetch_bytes(const hd_info *info)
-{
-    return hkv_fetch_window(info) * (sizeof(uint64_t) + 2 * sizeof(uint32_t)) + hkv_fetch_counts(info) * sizeof(uint32_t);
-}
-
-/* All but first, last and window, which hkv_launch sets. */
-static inline hkv_args hkv_args_of(const hd_info *info, const hkv_view *v, const hkv_room *room, const hd_batch *b, hd_when when)
-{
-    hkv_args a;
-    memset(&a, 0, sizeof a);
-    a.v = *v;
-    a.lock = room->lock;
-    a.pins = &room->words->pins;
-    a.pin_lock = &room->words->pin_lock;
-    a.op = b->op;
-    a.elem = b->elem;
-    a.predicate = hd_predicate_of(b);
-    a.epoch = when.epoch;
-    a.policy_flags = hd_policy_rows[v->policy].flags;
-    a.distinct = b->distinct;
-    a.n = b->n;
-    a.key = b->key;
-    a.value = b->op == HD_OP_FIND_OR_INSERT_PTR ? NULL : (const uint8_t *)b->value;
-    a.score = b->score;
-    a.flag = b->flag;
-    a.holder = b->holder;
-    a.start = b->start;
-    a.pred_arg[0] = b->pred_arg[0];
-    a.pred_arg[1] = b->pred_arg[1];
-    a.clock = when.clock;
-    a.per_item = when.per_item;
-    a.times_tell = when.own && a.policy_flags & HD_SCORE_IS_TIME;
-    a.outcome = b->outcome;
-    a.value_out = (uint8_t *)b->value_out;
-    a.score_out = b->score_out;
-    a.ptr = (uint64_t *)(void *)b->ptr;
-    a.list_key = b->list_key;
-    a.list_score = b->list_score;
-    a.list_item = b->list_item;
-    a.list_value = (uint8_t *)b->list_value;
-    a.count = b->count;
-    a.tally = room->words->tally;
-    a.segment = room->words->segment;
-    a.cursor = room->words->cursor;
-    a.stage_flag = room->stage_flag;
-    a.stage_key = room->stage_key;
-    a.stage_score = room->stage_score;
-    a.stage_value = room->stage_value;
-    a.fetch_entry = hd_select_sorted(info, b->n) ? room->fetch_entry : NULL;
-    a.fetch_rank = room->fetch_rank;
-    a.fetch_order = room->fetch_order;
-    a.fetch_count = room->fetch_count;
-    a.left_item = room->left_item;
-    a.left_count = room->words->left;
-    a.left_window = hkv_left_window(info);
-    return a;
-}
+/* The rest of such a row. */
+#define HD_ON_HOST hd_host_close, NULL, NULL, hd_host_check, hd_host_next, hd_host_put_at, hd_host_put, hd_host_move_all, NULL, false
+#define HD_ON_CUDA hd_cuda_close, hd_cuda_stage, hd_cuda_settle, hd_cuda_check, hd_cuda_next, hd_cuda_put_at, hd_cuda_put, hd_cuda_move_all, hd_cuda_tally, true
 
 #endif

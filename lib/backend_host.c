@@ -1,48 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * backend_host.c - HKV tables whose batches are run by the kernels of gpu/hkv on the host machine. Memory is the reference's: the
- * same planes in the same layout, so that growing, walking and snapshots are its own; beside them lies the room that
- * kernels need. Everything that a batch may touch is made known to the machine, and nothing else.
+ * backend_host.c - tables whose batches are run by a design's GPU kernels on the host machine. Entries are in a state of the design's
+ * reference, so that growing, walking and snapshots are its own; beside them lies the room that kernels need. Everything that a
+ * batch may touch is made known to the machine, and nothing else.
  */
 #include "lib/backend_host.h"
 
 #include <pthread.h>
+#include <stddef.h>
 #include <string.h>
 
-#include "gpu/hkv/kernels.h"
-#include "gpu/hkv/rows.h"
 #include "lib/backend.h"
 #include "lib/error.h"
-#include "lib/op.h"
 #include "lib/table.h"
-#include "ref/hkv.h"
-
-extern const hd_design hd_design_hkv, hd_design_hkv_host;
 
 enum {
-    STAGE_BYTES = 1 << 20,  /* of the window that lists are made in, about */
-    WINDOW_LEAST = 32, WINDOW_MOST = 1 << 14,
     BLOCKS = 8,
     SHARED_BYTES = 48 << 10 /* what a GPU gives a block without being asked */
 };
 
 typedef struct host {
-    void *planes;           /* a state of hd_design_hkv */
-    hkv_view *v;
-    hkv_words *w;
-    uint32_t *lock;
-    uint8_t *stage_flag, *stage_value;
-    uint64_t *stage_key, *stage_score;
-    uint64_t window;
-    hd_info info;
-    uint64_t *fetch_entry;
-    uint32_t *fetch_rank, *fetch_order, *fetch_count, *left_item;
-    bool unfinished;          /* hkv_launcher        */
+    void *entries;            /* a state of gpu->ref */
+    const hd_gpu *gpu;
     uint32_t blocks, threads; /* 0: the kernel's own */
     simt_machine *machine;
     simt_config config;
     pthread_mutex_t busy;   /* readers come together; the machine runs for one */
+    _Alignas(max_align_t) unsigned char own[]; /* (gpu->own_bytes): a hd_gpu_own and the design's */
 } host;
+
+static hd_gpu_own *own_of(host *h) { return (hd_gpu_own *)(void *)h->own; }
 
 /* How a thread's tables run when they are opened. */
 typedef struct usual {
@@ -54,89 +41,49 @@ static _Thread_local usual usually;
 
 /* ---- Open and close ----------------------------------------------------------------------------------- */
 
-static uint64_t window_for(uint32_t value_bytes)
+hd_status hd_host_shape(const hd_gpu *gpu, const hd_config *c, hd_info *info)
 {
-    uint64_t n = STAGE_BYTES / (17 + (uint64_t)value_bytes);
-    return n < WINDOW_LEAST ? WINDOW_LEAST : n > WINDOW_MOST ? WINDOW_MOST : n & ~31ull;
-}
-
-static hd_status host_shape(const hd_config *c, hd_info *info)
-{
-    if (info->layout == HD_LAYOUT_USUAL) info->layout = HD_LAYOUT_PAIRS;
-    hd_status status = hd_design_hkv.shape(c, info);
-    info->memory_bytes += info->buckets * sizeof(uint32_t) + sizeof(hkv_words) + window_for(info->value_bytes) * (17 + (uint64_t)info->value_bytes);
-    info->memory_bytes += hkv_fetch_bytes(info) + hkv_left_bytes(info);
+    gpu->usual(info);
+    hd_status status = gpu->ref->shape(c, info);
+    if (!status) info->memory_bytes += gpu->room_bytes(info, false);
     return status;
 }
 
-static void host_close(void *state, const hd_seams *s)
+void hd_host_close(void *state, const hd_seams *s)
 {
     host *h = (host *)state;
-    uint64_t value_bytes = h->v ? h->v->value_bytes : 0;
-    hd_give(s, h->lock, h->v ? h->v->buckets : 0, sizeof *h->lock);
-    hd_give(s, h->w, 1, sizeof *h->w);
-    hd_give(s, h->stage_flag, h->window, 1);
-    hd_give(s, h->stage_key, h->window, sizeof *h->stage_key);
-    hd_give(s, h->stage_score, h->window, sizeof *h->stage_score);
-    hd_give(s, h->stage_value, h->window, value_bytes);
-    hd_give(s, h->fetch_entry, hkv_fetch_window(&h->info), sizeof *h->fetch_entry);
-    hd_give(s, h->fetch_rank, hkv_fetch_window(&h->info), sizeof *h->fetch_rank);
-    hd_give(s, h->fetch_order, hkv_fetch_window(&h->info), sizeof *h->fetch_order);
-    hd_give(s, h->fetch_count, hkv_fetch_counts(&h->info), sizeof *h->fetch_count);
-    hd_give(s, h->left_item, hkv_left_words(&h->info), sizeof *h->left_item);
+    hd_piece all[HD_PIECES_MOST];
+    int n = h->gpu->pieces(h->own, all);
+    for (int i = 0; i < n; i++) hd_give(s, hd_field(h->own, all[i].field), all[i].count, all[i].size);
     simt_machine_close(h->machine);
-    hd_design_hkv.close(h->planes, s);
+    h->gpu->ref->close(h->entries, s);
     pthread_mutex_destroy(&h->busy);
-    hd_give(s, h, 1, sizeof *h);
+    hd_give(s, h, 1, sizeof *h + h->gpu->own_bytes);
 }
 
-static hd_status take_room(host *h, const hd_seams *s)
+static hd_status take_pieces(host *h, const hd_seams *s)
 {
-    void *lock = NULL, *w = NULL, *flag = NULL, *key = NULL, *score = NULL, *value = NULL, *left = NULL;
-    hd_status status = hd_take(s, "capacity: bucket locks", h->v->buckets, sizeof *h->lock, &lock);
-    if (!status) memset(lock, 0, h->v->buckets * sizeof *h->lock);
-    if (!status) status = hd_take(s, "table: counters", 1, sizeof *h->w, &w);
-    if (!status) memset(w, 0, sizeof *h->w);
-    if (!status) status = hd_take(s, "table: window of lists", h->window, 1, &flag);
-    if (!status) status = hd_take(s, "table: window of lists", h->window, sizeof *h->stage_key, &key);
-    if (!status) status = hd_take(s, "table: window of lists", h->window, sizeof *h->stage_score, &score);
-    if (!status) status = hd_take(s, "table: window of lists", h->window, h->v->value_bytes, &value);
-    if (!status) status = hd_take(s, "table: window of passes", hkv_left_words(&h->info), sizeof *h->left_item, &left);
-    if (left) memset(left, 0, hkv_left_bytes(&h->info));
-    h->left_item = (uint32_t *)left;
-    h->lock = (uint32_t *)lock;
-    h->w = (hkv_words *)w;
-    h->stage_flag = (uint8_t *)flag;
-    h->stage_key = (uint64_t *)key;
-    h->stage_score = (uint64_t *)score;
-    h->stage_value = (uint8_t *)value;
+    hd_piece all[HD_PIECES_MOST];
+    int n = h->gpu->pieces(h->own, all);
+    hd_status status = HD_OK;
+    for (int i = 0; i < n && !status; i++) {
+        void *p = NULL;
+        status = hd_take(s, all[i].what, all[i].count, all[i].size, &p);
+        if (p && all[i].byte != HD_AS_IT_COMES) memset(p, all[i].byte, (size_t)(all[i].count * all[i].size));
+        hd_field_set(h->own, all[i].field, p);
+    }
+    if (!status) h->gpu->taken(h->own);
     return status;
 }
 
-static hd_status take_fetches(host *h, const hd_seams *s)
-{
-    uint64_t window = hkv_fetch_window(&h->info), counts = hkv_fetch_counts(&h->info);
-    void *entry = NULL, *rank = NULL, *order = NULL, *count = NULL;
-    hd_status status = hd_take(s, "table: window of fetches", window, sizeof *h->fetch_entry, &entry);
-    if (!status) status = hd_take(s, "table: window of fetches", window, sizeof *h->fetch_rank, &rank);
-    if (!status) status = hd_take(s, "table: window of fetches", window, sizeof *h->fetch_order, &order);
-    if (!status) status = hd_take(s, "table: window of fetches", counts, sizeof *h->fetch_count, &count);
-    if (count) memset(count, 0, counts * sizeof *h->fetch_count);
-    h->fetch_entry = (uint64_t *)entry;
-    h->fetch_rank = (uint32_t *)rank;
-    h->fetch_order = (uint32_t *)order;
-    h->fetch_count = (uint32_t *)count;
-    return status;
-}
-
-static hd_status host_open(const hd_info *info, const hd_seams *s, void **state)
+hd_status hd_host_open(const hd_gpu *gpu, const hd_info *info, const hd_seams *s, void **state)
 {
     void *p;
-    hd_status status = hd_take(s, "table", 1, sizeof(host), &p);
+    size_t bytes = sizeof(host) + gpu->own_bytes;
+    hd_status status = hd_take(s, "table", 1, bytes, &p);
     if (status) return status;
-    host *h = (host *)memset(p, 0, sizeof(host));
-    h->window = window_for(info->value_bytes);
-    h->info = *info;
+    host *h = (host *)memset(p, 0, bytes);
+    h->gpu = gpu;
     h->config.strategy = SIMT_ROUND_ROBIN;
     h->config.quiet = true;
     h->config.step_limit = 1ull << 40;
@@ -145,31 +92,29 @@ static hd_status host_open(const hd_info *info, const hd_seams *s, void **state)
         h->blocks = usually.blocks;
         h->threads = usually.threads;
     }
+    own_of(h)->info = *info;
+    gpu->begin(h->own);
     pthread_mutex_init(&h->busy, NULL);
-    status = hd_design_hkv.open(info, s, &h->planes);
-    if (!status) {
-        h->v = hkv_view_of(h->planes);
-        status = take_room(h, s);
-    }
-    if (!status) status = take_fetches(h, s);
+    status = gpu->ref->open(info, s, &h->entries);
+    if (!status) status = take_pieces(h, s);
     if (!status) status = simt_machine_open(s, &h->machine);
     if (status) {
-        host_close(h, s);
+        hd_host_close(h, s);
         return status;
     }
     *state = h;
     return HD_OK;
 }
 
-static hd_status host_check(void *state) { return hd_design_hkv.check(((host *)state)->planes); }
-static bool host_next(void *state, hd_entry *e) { return hd_design_hkv.next(((host *)state)->planes, e); }
-static bool host_put_at(void *state, const hd_entry *e) { return hd_design_hkv.put_at(((host *)state)->planes, e); }
-static bool host_put(void *state, const hd_entry *e) { return hd_design_hkv.put(((host *)state)->planes, e); }
+hd_status hd_host_check(void *state) { return ((host *)state)->gpu->ref->check(((host *)state)->entries); }
+bool hd_host_next(void *state, hd_entry *e) { return ((host *)state)->gpu->ref->next(((host *)state)->entries, e); }
+bool hd_host_put_at(void *state, const hd_entry *e) { return ((host *)state)->gpu->ref->put_at(((host *)state)->entries, e); }
+bool hd_host_put(void *state, const hd_entry *e) { return ((host *)state)->gpu->ref->put(((host *)state)->entries, e); }
 
-static void host_move_all(void *from, void *to)
+void hd_host_move_all(void *from, void *to)
 {
     host *a = (host *)from, *b = (host *)to;
-    hd_design_hkv.move_all(a->planes, b->planes);
+    a->gpu->ref->move_all(a->entries, b->entries);
     b->config = a->config;
     b->blocks = a->blocks;
     b->threads = a->threads;
@@ -178,81 +123,37 @@ static void host_move_all(void *from, void *to)
 /* ---- A batch ---------------------------------------------------------------------------------------------- */
 
 /* What the batch may touch. An output of it that nobody asked for is nowhere. */
-static hd_status make_known(host *h, const hkv_args *a, const hd_batch *b)
+static hd_status make_known(host *h, const hd_batch *b)
 {
-    const hkv_view *v = h->v;
-    uint64_t entries = hkv_capacity(v), n = a->n, bytes = v->value_bytes;
-    bool keyed = hkv_is_keyed(hkv_family_of(b->op));
-    const struct {
-        const void *p;
-        uint64_t bytes;
-        const char *name;
-    } all[] = {
-        { v->digest, entries, "digests" },
-        { v->key, entries * 8 * v->step, v->step == 1 ? "keys" : "pairs" },
-        { v->step == 1 ? v->score : NULL, entries * 8, "scores" },
-        { v->bound, hkv_bounds_of(v) * 8, "bounds" },
-        { v->value, hkv_near_values(v) * bytes, "values" },
-        { v->far, hkv_far_bytes(v), "far values" },
-        { v->pin, v->pin_places * sizeof *v->pin, "pins" },
-        { h->lock, v->buckets * sizeof *h->lock, "bucket locks" },
-        { h->w->tally, sizeof h->w->tally, "tally" },
-        { h->w->segment, sizeof h->w->segment, "segments" },
-        { h->w->cursor, sizeof h->w->cursor, "cursor" },
-        { &h->w->pins, sizeof h->w->pins, "pin count" },
-        { &h->w->pin_lock, sizeof h->w->pin_lock, "pin lock" },
-        { h->stage_flag, h->window, "stage_flag" },
-        { h->stage_key, h->window * 8, "stage_key" },
-        { h->stage_score, h->window * 8, "stage_score" },
-        { h->stage_value, h->window * bytes, "stage_value" },
-        { h->fetch_entry, hkv_fetch_window(&h->info) * 8, "fetch_entry" },
-        { h->fetch_rank, hkv_fetch_window(&h->info) * 4, "fetch_rank" },
-        { h->fetch_order, hkv_fetch_window(&h->info) * 4, "fetch_order" },
-        { h->fetch_count, hkv_fetch_counts(&h->info) * 4, "fetch_count" },
-        { h->left_item, hkv_left_bytes(&h->info), "left_item" },
-        { h->w->left, sizeof h->w->left, "left_count" },
-        { a->key, n * 8, "key" },
-        { a->value, n * bytes, "value" },
-        { a->score, n * 8, "score" },
-        { a->flag, n, "flag" },
-        { a->outcome, keyed ? n : 0, "outcome" },
-        { a->value_out, n * bytes, "value_out" },
-        { a->score_out, n * 8, "score_out" },
-        { a->ptr, n * 8, "ptr" },
-        { a->list_key, n * 8, "list_key" },
-        { a->list_value, n * bytes, "list_value" },
-        { a->list_score, n * 8, "list_score" },
-        { a->list_item, n * 8, "list_item" },
-        { a->count, 8, "count" },
-    };
+    hd_region all[HD_PIECES_MOST];
+    hd_array array[HD_ARRAYS_MOST];
+    int regions = h->gpu->regions(h->own, all), arrays = hd_batch_arrays(b, own_of(h)->info.value_bytes, array);
     hd_status status = HD_OK;
     simt_machine_forget(h->machine);
-    for (size_t i = 0; i < sizeof all / sizeof *all && !status; i++)
+    for (int i = 0; i < regions && !status; i++)
         if (all[i].p) status = simt_machine_region(h->machine, (void *)(uintptr_t)all[i].p, (size_t)all[i].bytes, all[i].name);
+    for (int i = 0; i < arrays && !status; i++) status = simt_machine_region(h->machine, array[i].p, (size_t)array[i].bytes, array[i].name);
     return status;
 }
 
-static hkv_args args_of(host *h, const hd_batch *b, hd_when when)
+#define HD_GPU(design) hd_host_text *design##_host_entry(uint32_t kernel);
+#include "gpu/registry.inc"
+#undef HD_GPU
+
+hd_host_text *hd_host_kernel(uint32_t number)
 {
-    hkv_room room = { h->w, h->lock, h->stage_flag, h->stage_key, h->stage_score, h->stage_value, h->fetch_entry, h->fetch_rank, h->fetch_order, h->fetch_count, h->left_item };
-    return hkv_args_of(&h->info, h->v, &room, b, when);
+    static hd_host_text *(*const entry[])(uint32_t kernel) = {
+#define HD_GPU(design) design##_host_entry,
+#include "gpu/registry.inc"
+#undef HD_GPU
+    };
+    return number / HD_GPU_KERNELS < HD_GPU_COUNT ? entry[number / HD_GPU_KERNELS](number % HD_GPU_KERNELS) : NULL;
 }
 
-static void (*const entry[HKV_KERNELS])(const void *) = {
-#define HKV_KERNEL(variant, family, lanes, threads, fits, strictness, what) hkv_kernel_##variant##_##family,
-#include "gpu/hkv/registry.inc"
-#undef HKV_KERNEL
-    hkv_kernel_list,
-    hkv_kernel_fetch_sort,
-    hkv_kernel_fetch_values,
-    hkv_kernel_word_enter,
-    hkv_kernel_word_leave,
-};
-
-static hd_status queue(void *self, uint32_t kernel, const hkv_args *a, uint64_t blocks, uint32_t threads)
+static hd_status queue(void *self, uint32_t kernel, const void *args, size_t args_bytes, uint64_t blocks, uint32_t threads)
 {
     const host *h = (const host *)self;
-    return simt_machine_launch(h->machine, entry[kernel], a, sizeof *a, (uint32_t)blocks, h->threads ? h->threads : threads, 0);
+    return simt_machine_launch(h->machine, hd_host_kernel(hd_gpu_number(h->gpu->place, kernel)), args, args_bytes, (uint32_t)blocks, h->threads ? h->threads : threads, 0);
 }
 
 /* Nothing has run yet when launches are queued, and nothing looks at these before: zero at once is zero in order. */
@@ -266,12 +167,12 @@ static hd_status zero(void *self, void *p, size_t bytes)
 static hd_status run_batch(host *h, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally)
 {
     uint32_t blocks = h->blocks ? h->blocks : BLOCKS;
-    hkv_launcher l = { queue, zero, h, blocks, h->window, hkv_fetch_window(&h->info), blocks, &h->unfinished };
-    hkv_args a = args_of(h, b, when);
-    memset(h->w->tally, 0, sizeof h->w->tally);
-    h->w->pins = h->v->pins;
-    hd_status status = make_known(h, &a, b);
-    if (!status) status = hkv_launch(&l, row, a);
+    const hd_launcher l = { queue, zero, h, blocks, blocks };
+    uint64_t *counted = own_of(h)->tally;
+    memset(counted, 0, HD_OUTCOME_COUNT * sizeof *counted);
+    h->gpu->before(h->own, h->entries);
+    hd_status status = make_known(h, b);
+    if (!status) status = h->gpu->launch(h->own, &l, row, b, when);
     if (status) {
         simt_machine_forget(h->machine); /* what was queued before */
         return status;
@@ -279,17 +180,16 @@ static hd_status run_batch(host *h, uint32_t row, const hd_batch *b, hd_when whe
     simt_config c = h->config;
     if (!c.shared_bytes) c.shared_bytes = SHARED_BYTES;
     bool good = simt_machine_run(h->machine, &c);
-    h->v->pins = h->w->pins;
+    h->gpu->after(h->own, h->entries, good);
     if (!good) {
         const simt_finding *found = simt_machine_finding(h->machine);
-        h->unfinished = true;
         return hd_fail(found->fault == SIMT_RESOURCE ? HD_ENOMEM : HD_ECUDA, "%s: host machine: %s: %s", hd_op_name(b->op), simt_fault_name(found->fault), found->story);
     }
-    for (int o = 0; o < HD_OUTCOME_COUNT; o++) tally[o] += h->w->tally[o];
+    for (int o = 0; o < HD_OUTCOME_COUNT; o++) tally[o] += counted[o];
     return HD_OK;
 }
 
-static hd_status host_launch(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally)
+hd_status hd_host_launch(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally)
 {
     host *h = (host *)state;
     pthread_mutex_lock(&h->busy);
@@ -298,39 +198,9 @@ static hd_status host_launch(void *state, uint32_t row, const hd_batch *b, hd_wh
     return status;
 }
 
-static const char *host_unfit(uint32_t row, const hd_info *info, const hd_batch *b)
-{
-    if (hkv_rows[row].family != hkv_family_of(b->op)) return HD_OTHER_OPERATION;
-    return hkv_rows[row].fits(info);
-}
-
-/* ---- Rows ---------------------------------------------------------------------------------------------------- */
-
-const hd_design hd_design_hkv_host = {
-    "hkv", "a bucketed cache, its GPU kernels on the host machine", "host", host_shape, host_open, host_close, NULL, NULL,
-    host_check, host_next, host_put_at, host_put, host_move_all, NULL, false, true,
-};
-
-#define HKV_RAN(number, name, role, needs, what, variant) "hkv." #name "." variant,
-#define HKV_KERNEL(variant, family, lanes, threads, fits, strictness, what)                                       \
-    static const char *unfit_##variant##_##family(const hd_info *info, const hd_batch *b)                         \
-    {                                                                                                             \
-        return host_unfit(HKV_NUMBER_##variant##_##family, info, b);                                              \
-    }                                                                                                             \
-    static hd_status launch_##variant##_##family(void *state, const hd_batch *b, hd_when when, uint64_t *tally)   \
-    {                                                                                                             \
-        return host_launch(state, HKV_NUMBER_##variant##_##family, b, when, tally);                               \
-    }                                                                                                             \
-    const hd_kernel hd_kernel_hkv_host_##variant##_##family = {                                                   \
-        "hkv", #variant, "host", "host, " #family ": " what, unfit_##variant##_##family, launch_##variant##_##family, { HD_OP_ROWS_WITH(HKV_RAN, #variant) }, \
-    };
-#include "gpu/hkv/registry.inc"
-#undef HKV_KERNEL
-#undef HKV_RAN
-
 /* ---- For tests and tools -------------------------------------------------------------------------------------- */
 
-static host *host_of(hd_table *t) { return t && t->design == &hd_design_hkv_host ? (host *)t->state : NULL; }
+static host *host_of(hd_table *t) { return t && t->design->close == hd_host_close ? (host *)t->state : NULL; }
 
 hd_status hd_host_configure(hd_table *t, const simt_config *c)
 {
@@ -366,8 +236,6 @@ void hd_host_usual(const simt_config *c, uint32_t blocks, uint32_t threads)
     usually.blocks = blocks;
     usually.threads = threads;
 }
-
-hd_host_text *hd_host_kernel(uint32_t number) { return number < HKV_KERNELS ? entry[number] : NULL; }
 
 simt_machine *hd_host_machine(hd_table *t)
 {

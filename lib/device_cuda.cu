@@ -9,7 +9,8 @@
 
 #include <sys/mman.h>
 
-#include "gpu/hkv/hkv_cuda.h"
+#include "gpu/entry.h"
+#include "lib/backend.h"
 #include "lib/seam.h"
 
 static_assert((int)HD_DEVICE_NO_MEMORY == (int)cudaErrorMemoryAllocation, "the seam has CUDA's number");
@@ -80,10 +81,24 @@ static int cuda_fill(void *, void *to, int byte, size_t bytes, void *stream)
     return told(cudaMemsetAsync(to, byte, bytes, (cudaStream_t)stream));
 }
 
+/* What runs kernel `kernel`, and its number among all entries. */
+static const void *entry_of(uint32_t kernel, const void *args, uint32_t *number)
+{
+    static const void *(*const of[])(uint32_t kernel, const void *args, uint32_t *number) = {
+#define HD_GPU(design) design##_cuda_entry,
+#include "gpu/registry.inc"
+#undef HD_GPU
+    };
+    uint32_t place = kernel / HD_GPU_KERNELS;
+    const void *entry = place < HD_GPU_COUNT ? of[place](kernel % HD_GPU_KERNELS, args, number) : nullptr;
+    *number += place * GPU_ENTRIES_MOST;
+    return entry;
+}
+
 /* How many blocks of a kernel the current device runs at a time; asked once. */
 static cudaError_t resident_blocks(const void *entry, uint32_t number, uint32_t threads, unsigned *blocks)
 {
-    static std::atomic<unsigned> known[HKV_CUDA_ENTRIES_MOST];
+    static std::atomic<unsigned> known[HD_GPU_COUNT * GPU_ENTRIES_MOST];
     int device = 0, processors = 0, each = 0;
     *blocks = known[number];
     if (*blocks) return cudaSuccess;
@@ -101,7 +116,7 @@ static int cuda_launch(void *, const hd_launch *l, void *stream)
     void *args[] = { (void *)l->args };
     uint32_t number = 0;
     unsigned blocks = 0;
-    const void *entry = hkv_cuda_entry(l->kernel, l->args, &number);
+    const void *entry = entry_of(l->kernel, l->args, &number);
     if (!entry) return (int)cudaErrorInvalidValue;
     cudaError_t e = resident_blocks(entry, number, l->threads, &blocks);
     if (e != cudaSuccess) return told(e);

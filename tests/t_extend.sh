@@ -104,7 +104,7 @@ cp "$tree/gpu/hkv/pair.h" "$work/pair.h"
 for n in $(marks broken); do
   block broken "$n" >"$work/edit"
   (cd "$tree" && sed -f "$work/edit" "$work/pair.h" >gpu/hkv/pair.h && ! cmp -s "$work/pair.h" gpu/hkv/pair.h &&
-    again lib/backend_host.c t_agree && ! of_pair 'pair_*' t_agree) >"$work/words" 2>&1 &&
+    again lib/hkv_host.c t_agree && ! of_pair 'pair_*' t_agree) >"$work/words" 2>&1 &&
     numbers "$work/words" | grep -qF "$(block says "$n" | numbers)" && grep -qE '; seed [0-9]+;' "$work/words"
   result $? "spoiled in the page's way $n, it is found out: a sentence and a seed" "$work/words"
 done
@@ -131,7 +131,7 @@ shown_again() {
 }
 fact() { sed -n "s/^$1  *//p" "$work/$2" | grep .; }
 of_one() { grep -vE '^(schedules|distinct|interleavings|time|rate) ' "$work/$1"; }
-(cd "$tree" && compile -c lib/backend_host.c -o lib_backend_host.c.o && link_heddle spoiled && shown_again) >"$work/words" 2>&1
+(cd "$tree" && compile -c lib/hkv_host.c -o lib_hkv_host.c.o && link_heddle spoiled && shown_again) >"$work/words" 2>&1
 result $? "what heddle sched finds it shows again, from the seed and from the schedule" "$work/words"
 [ -z "${HEDDLE_SAME:-}" ] || grep -vE '^(time|rate) ' "$work/found" >"$HEDDLE_SAME/spoiled"
 

@@ -2,8 +2,7 @@
  *
  * hkv_cuda.cu - the HKV kernels as CUDA entry points, and the table that a launch looks them up in.
  */
-#include "gpu/hkv/hkv_cuda.h"
-
+#include "gpu/entry.h"
 #include "gpu/hkv/kernels.h"
 #include "gpu/hkv/rows.h"
 
@@ -59,7 +58,7 @@ static const void *const entries[] = {
 };
 enum { SPECIALS = sizeof specials / sizeof *specials };
 static_assert(sizeof entries / sizeof *entries == HKV_KERNELS, "every kernel has its entry");
-static_assert(HKV_KERNELS + 2 * SPECIALS <= HKV_CUDA_ENTRIES_MOST, "every entry has its number");
+static_assert(HKV_KERNELS + 2 * SPECIALS <= GPU_ENTRIES_MOST, "every entry has its number");
 
 const void *hkv_cuda_entry(uint32_t kernel, const void *args, uint32_t *number)
 {
