@@ -363,7 +363,7 @@ HD_API hd_status hd_snapshot_inspect(const char *path, hd_snapshot_info *info);
 
 /* ---- What there is (for tools) --------------------------------------------------------------- */
 
-typedef enum hd_kind { HD_DESIGNS, HD_BACKENDS, HD_POLICIES, HD_LOCKS, HD_PREDICATES, HD_KERNELS } hd_kind;
+typedef enum hd_kind { HD_DESIGNS, HD_BACKENDS, HD_POLICIES, HD_LOCKS, HD_PREDICATES, HD_KERNELS, HD_HASHES } hd_kind;
 
 typedef struct hd_row {
     const char *name; /* "lru" */

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "hashes/hashes.h"
 #include "lib/error.h"
 #include "lib/table.h"
 #include "policies/policy.h"
@@ -92,6 +93,15 @@ static const char *policy_flags(uint32_t flags)
     return text[flags & 15];
 }
 
+static const char *hash_flags(const hd_hash_row *hash)
+{
+#define HASH_FLAGS(bits) \
+    bits, bits ", one to one", bits ", linear", bits ", one to one, linear", bits ", avalanche", bits ", one to one, avalanche", bits ", linear, avalanche", bits ", one to one, linear, avalanche"
+    static const char *const text[16] = { HASH_FLAGS("32 bits"), HASH_FLAGS("64 bits") };
+#undef HASH_FLAGS
+    return text[(hash->flags & 7) | (hash->bits == 64 ? 8 : 0)];
+}
+
 /* Design i of those that differ in name: a design's rows, one per backend, stand together. */
 static const hd_design *design_named(size_t i)
 {
@@ -138,6 +148,12 @@ bool hd_list(hd_kind kind, size_t i, hd_row *row)
         row->name = kernel->name;
         row->what = kernel->what;
         row->more = kernel->design;
+        return true;
+    case HD_HASHES:
+        if (i >= HD_HASH_COUNT) return false;
+        row->name = hd_hash_rows[i].name;
+        row->what = hd_hash_rows[i].what;
+        row->more = hash_flags(&hd_hash_rows[i]);
         return true;
     }
     return false;

@@ -58,6 +58,14 @@ static inline double chi_p(const uint64_t *seen, const double *expected, size_t 
     return bins > 1 ? chi_tail((double)(bins - 1), x) : 1;
 }
 
+/* Pearson's sum for `classes` that expect the same share of n draws. */
+static inline double chi_of_even(const uint64_t *seen, uint64_t classes, uint64_t n)
+{
+    double expected = (double)n / (double)classes, x = 0;
+    for (uint64_t i = 0; i < classes; i++) x += ((double)seen[i] - expected) * ((double)seen[i] - expected) / expected;
+    return x;
+}
+
 /* Seeds are fixed, so this holds or fails for good; a right sampler had a chance of one in a million to fail
  * it when its seed was chosen. The other end catches samples that are too even to be chance. */
 static inline void chi_check(const uint64_t *seen, const double *expected, size_t n)

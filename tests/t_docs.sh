@@ -23,7 +23,7 @@ done | none "every link leads to a file"
 
 # Words in backquotes that look like paths of the tree: a folder and a slash, or a file of a kind that we have.
 for page in "${pages[@]}"; do
-  grep -oE '`(include|lib|ref|policies|predicates|concurrency|workload|judge|tools|tests|doc|bench|fuzz|simt|examples|completion|build-aux)/[A-Za-z0-9_./-]*`' "$page" |
+  grep -oE '`(include|lib|ref|hashes|policies|predicates|concurrency|workload|judge|tools|tests|doc|bench|fuzz|simt|examples|completion|build-aux)/[A-Za-z0-9_./-]*`' "$page" |
     tr -d '`' | while read -r path; do [ -e "$path" ] || [[ $path == *NAME* ]] || echo "$page: $path is not there"; done
 done | none "every path that is named exists"
 
@@ -44,7 +44,7 @@ grep -oE '^    (HD_[A-Z_0-9]+)' include/heddle.h | tr -d ' ' | grep -vE '_COUNT_
 done | none "every public enumerator is explained"
 
 "$HEDDLE" list --csv >"$work/list" 2>&1
-for kind in designs backends policies locks predicates kernels operations outcomes elements workloads formats targets; do
+for kind in designs backends policies locks predicates kernels operations outcomes elements workloads formats targets hashes; do
   grep "^$kind," "$work/list" | cut -d, -f2 | while read -r name; do
     # as a word of its own in a page; in a table, a list or backquotes
     grep -qE "(^|[^A-Za-z0-9_])$name($|[^A-Za-z0-9_])" "$work/book" || echo "$kind: $name"

@@ -27,7 +27,7 @@ block() {
 marks() { sed -n "s/^<!-- $1: \(.*\) -->\$/\1/p" "$page"; }
 
 mkdir "$tree"
-for room in include lib ref policies predicates concurrency workload judge fuzz tools bench simt gpu papers tests; do
+for room in include lib ref hashes policies predicates concurrency workload judge fuzz tools bench simt gpu papers tests; do
   cp -r "$top_srcdir/$room" "$tree/"
 done
 chmod -R u+w "$tree"

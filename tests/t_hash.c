@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "ref/hash.h"
+#include "tests/chi.h"
 #include "tests/model.h"
 
 typedef unsigned long long ull;
@@ -158,8 +159,7 @@ static void digest_is_never_empty(void **state)
  * both sides: too even is not random either, for random keys). */
 static void even(const char *what, const uint64_t *count, uint64_t classes, uint64_t n, bool both_sides)
 {
-    double expected = (double)n / (double)classes, chi = 0, freedom = (double)classes - 1, width = 6 * sqrt(2 * freedom) + 6;
-    for (uint64_t i = 0; i < classes; i++) chi += ((double)count[i] - expected) * ((double)count[i] - expected) / expected;
+    double chi = chi_of_even(count, classes, n), freedom = (double)classes - 1, width = 6 * sqrt(2 * freedom) + 6;
     check(chi < freedom + width && (!both_sides || chi > freedom - width), "%s: chi-squared %.1f for %.0f degrees of freedom", what, chi, freedom);
 }
 

@@ -9,7 +9,7 @@ objects=$top_builddir
 self=tests/t_tidy.sh
 
 rooms=()
-for room in include lib ref policies predicates concurrency workload judge museum tools simt gpu fuzz bench papers examples python; do
+for room in include lib ref hashes policies predicates concurrency workload judge museum tools simt gpu fuzz bench papers examples python; do
   [ -d "$room" ] && rooms+=("$room")
 done
 mapfile -t text < <(
@@ -24,12 +24,13 @@ includes() { printf '%s\n' "${c[@]}" | grep -E "$1" | xargs -r grep -nE "^ *# *i
 
 # ---- Inclusion points down ----------------------------------------------------------------------
 
-includes '^(ref|policies|predicates)/' 'gpu/'           | none "ref/ never includes gpu/"
+includes '^(ref|hashes|policies|predicates)/' 'gpu/'    | none "ref/ never includes gpu/"
+includes '^hashes/' '' | grep -vE '"(simt/fn|ref/hash|hashes/[a-z0-9]+)\.(h|inc)"' | none "hashes/ includes nothing but the shared definitions"
 includes '^gpu/' 'ref/' | grep -vE 'ref/([a-z]+_layout|hash)\.h' | none "gpu/ takes from ref/ only layouts and hashes"
 includes '^judge/' '(ref|policies|predicates|gpu)/' | grep -vE '^judge/(borrow\.c|(agree|draw|faces|scene|turns|kernels|tour)\.[ch]):' |
   none "the oracle is written without ref/ and policies/, but for its one door; who holds kernels against ref/ is not it"
-includes '^tests/model' '(ref|policies|predicates)/'    | none "the tests' model is written without ref/ and policies/"
-includes '^(include|lib|ref|policies|predicates|concurrency|simt|gpu)/' '(workload|judge|fuzz|tools|tests)/' |
+includes '^tests/model' '(ref|hashes|policies|predicates)/' | none "the tests' model is written without ref/ and policies/"
+includes '^(include|lib|ref|hashes|policies|predicates|concurrency|simt|gpu)/' '(workload|judge|fuzz|tools|tests)/' |
   grep -vE '^lib/case\.[ch]:' | none "the library includes nothing from above it"
 includes '^workload/' '(judge|fuzz|tools|tests|ref)/'   | none "workload/ includes nothing from judge/ fuzz/ tools/ tests/ ref/"
 includes '^judge/' '(fuzz|tools|tests)/'                | none "judge/ includes nothing from fuzz/ tools/ tests/"

@@ -376,9 +376,9 @@ static void names(void **state)
 
 static void lists(void **state)
 {
-    static const char *const expected[] = { [HD_DESIGNS] = "hkv", [HD_BACKENDS] = "ref", [HD_POLICIES] = "epoch_lfu", [HD_LOCKS] = "rw", [HD_PREDICATES] = "all", [HD_KERNELS] = "ref" };
+    static const char *const expected[] = { [HD_DESIGNS] = "hkv", [HD_BACKENDS] = "ref", [HD_POLICIES] = "epoch_lfu", [HD_LOCKS] = "rw", [HD_PREDICATES] = "all", [HD_KERNELS] = "ref", [HD_HASHES] = "crc32" };
     (void)state;
-    for (int kind = HD_DESIGNS; kind <= HD_KERNELS; kind++) {
+    for (int kind = HD_DESIGNS; kind <= HD_HASHES; kind++) {
         hd_row row, other;
         bool found = false;
         size_t n = 0;

@@ -20,6 +20,7 @@ static bool row_policy(size_t i, hd_row *r) { return hd_list(HD_POLICIES, i, r);
 static bool row_lock(size_t i, hd_row *r) { return hd_list(HD_LOCKS, i, r); }
 static bool row_predicate(size_t i, hd_row *r) { return hd_list(HD_PREDICATES, i, r); }
 static bool row_kernel(size_t i, hd_row *r) { return hd_list(HD_KERNELS, i, r); }
+static bool row_hash(size_t i, hd_row *r) { return hd_list(HD_HASHES, i, r); }
 
 /* ---- What heddle.h enumerates ------------------------------------------------------------------ */
 
@@ -149,6 +150,7 @@ static const struct list_kind {
     { "locks", row_lock },           { "predicates", row_predicate }, { "kernels", row_kernel },
     { "operations", row_operation }, { "outcomes", row_outcome },     { "elements", row_element },
     { "workloads", row_workload },   { "formats", row_format },       { "targets", row_target },
+    { "hashes", row_hash },
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -193,7 +195,7 @@ static int run(tool_line *line, int argc, char **argv)
 static const char doc[] =
     "What there is to choose from, one row each: designs, backends, policies, locks, predicates, "
     "kernels, operations, outcomes, elements (that accum_or_assign adds), workloads, formats (of "
-    "files) and targets (of heddle fuzz). Without an argument: all of them.\n"
+    "files), targets (of heddle fuzz) and hashes. Without an argument: all of them.\n"
     "\n"
     "EXAMPLES\n"
     "  heddle list\n"
