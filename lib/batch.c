@@ -129,7 +129,7 @@ hd_status hd_kernel_pick(const hd_info *info, const hd_batch *b, double load_fac
 {
     const char *unfit = NULL, *name = b->kernel;
     *k = name ? kernel_named(info, b, name, &unfit) : NULL;
-    for (uint32_t choice = 0; !*k && !b->kernel && (name = hd_select(b->op, info->value_bytes, load_factor, choice)); choice++)
+    for (uint32_t choice = 0; !*k && !b->kernel && (name = hd_select(info->design, b->op, info->value_bytes, load_factor, choice)); choice++)
         *k = kernel_named(info, b, name, &unfit);
     if (!*k && !b->kernel) *k = kernel_named(info, b, NULL, &unfit);
     if (*k) return HD_OK;

@@ -5,34 +5,39 @@
  */
 #include "lib/select.h"
 
+#include <string.h>
+
 #include "lib/op.h"
 
 enum { CHOICES = 2 };
 
-/* Measured on an H200 (bench/results, papers/hkv/results). gather is ahead of the others at every size and load factor; it wants
+/* What operations are chosen for together. */
+typedef enum select_kind {
+    INSERTS,
+    OTHERS,  /* lookups and updates, which evict nothing: only the value counts */
+    WHOLE,   /* what goes over all slots: lanes that read and write side by side */
+    PROMOTES /* whole buckets are read */
+} select_kind;
+
+/* Measured on an H200 (bench/results, papers/hkv/results). hkv: gather is ahead of the others at every size and load factor; it wants
  * buckets of 16 to 128 slots, and to insert a table of pairs. Of those that run any table a thread copies what is small, eight
  * threads what is larger. The paper has pipeline from 512 bytes on, and when a table is nearly full (on an H100 NVL); ours is
- * behind tlpv2 there. */
-typedef struct threshold {
+ * behind tlpv2 there. A design's last row of a kind is for all that is left. */
+typedef struct row {
+    const char *design;
+    select_kind kind;
     uint32_t value_bytes; /* at most ... */
-    double load_factor;   /* ... and at most */
+    double load_factor;   /* ... and at most; 1: any */
     const char *variant[CHOICES];
-} threshold;
+} row;
 
-static const threshold inserters[] = {
-    { 32, 1, { "gather", "tlpv1" } },
-    { HD_VALUE_BYTES_MAX, 1, { "gather", "tlpv2" } },
-};
-
-/* Lookups and updates evict nothing: only the value counts. */
-static const threshold others[] = {
-    { 16, 1, { "gather", "tlpv1" } },
-    { HD_VALUE_BYTES_MAX, 1, { "gather", "tlpv2" } },
-};
-
-/* Of what goes over all slots: lanes that read and write side by side. */
-static const threshold wholes[] = {
-    { HD_VALUE_BYTES_MAX, 1, { "warp", "tlpv1" } },
+static const row rows[] = {
+    { "hkv", INSERTS, 32, 1, { "gather", "tlpv1" } },
+    { "hkv", INSERTS, UINT32_MAX, 1, { "gather", "tlpv2" } },
+    { "hkv", OTHERS, 16, 1, { "gather", "tlpv1" } },
+    { "hkv", OTHERS, UINT32_MAX, 1, { "gather", "tlpv2" } },
+    { "hkv", WHOLE, UINT32_MAX, 1, { "warp", "tlpv1" } },
+    { "hkv", PROMOTES, UINT32_MAX, 1, { "warp", NULL } },
 };
 
 /* Measured on an H200: values within this much far memory come as fast as they come, while their keys are still looked for; beyond
@@ -46,11 +51,21 @@ bool hd_select_sorted(const hd_info *info, uint64_t n)
     return info->fetch == HD_FETCH_SORTED || (info->far_value_bytes > translated_bytes && n >= SORTED_ITEMS);
 }
 
-const char *hd_select(hd_op op, uint32_t value_bytes, double load_factor, uint32_t choice)
+static select_kind kind_of(hd_op op)
 {
-    const hd_op_row *row = hd_op_row_of(op);
-    if (op == HD_OP_PROMOTE) return choice == 0 ? "warp" : NULL; /* it reads whole buckets */
-    const threshold *t = !hd_op_is_keyed(row) ? wholes : row->role == HD_INSERTER ? inserters : others;
-    while ((value_bytes > t->value_bytes || load_factor > t->load_factor) && t->value_bytes < HD_VALUE_BYTES_MAX) t++;
-    return choice < CHOICES ? t->variant[choice] : NULL;
+    const hd_op_row *o = hd_op_row_of(op);
+    if (op == HD_OP_PROMOTE) return PROMOTES;
+    if (!hd_op_is_keyed(o)) return WHOLE;
+    return o->role == HD_INSERTER ? INSERTS : OTHERS;
+}
+
+const char *hd_select(const char *design, hd_op op, uint32_t value_bytes, double load_factor, uint32_t choice)
+{
+    select_kind kind = kind_of(op);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const row *r = &rows[i];
+        bool fits = value_bytes <= r->value_bytes && (load_factor <= r->load_factor || r->load_factor == 1);
+        if (fits && r->kind == kind && strcmp(r->design, design) == 0) return choice < CHOICES ? r->variant[choice] : NULL;
+    }
+    return NULL;
 }

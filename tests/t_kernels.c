@@ -515,18 +515,19 @@ static void sectors(void **state)
 static void select_is_pure(void **unused)
 {
     (void)unused;
-    assert_string_equal(hd_select(HD_OP_INSERT_OR_ASSIGN, 32, 0.98, 0), "gather");
-    assert_string_equal(hd_select(HD_OP_INSERT_OR_ASSIGN, 32, 0.98, 1), "tlpv1");
-    assert_string_equal(hd_select(HD_OP_INSERT_OR_ASSIGN, 33, 0.95, 1), "tlpv2");
-    assert_string_equal(hd_select(HD_OP_INSERT_OR_ASSIGN, HD_VALUE_BYTES_MAX, 1, 0), "gather");
-    assert_string_equal(hd_select(HD_OP_INSERT_OR_ASSIGN, HD_VALUE_BYTES_MAX, 1, 1), "tlpv2");
-    assert_string_equal(hd_select(HD_OP_FIND, 16, 1, 1), "tlpv1");
-    assert_string_equal(hd_select(HD_OP_FIND, 17, 1, 1), "tlpv2");
-    assert_string_equal(hd_select(HD_OP_EXPORT, 17, 1, 0), "warp");
-    assert_string_equal(hd_select(HD_OP_CLEAR, 0, 0, 0), "warp");
-    assert_null(hd_select(HD_OP_FIND, 8, 1, 2));
+    assert_string_equal(hd_select("hkv", HD_OP_INSERT_OR_ASSIGN, 32, 0.98, 0), "gather");
+    assert_string_equal(hd_select("hkv", HD_OP_INSERT_OR_ASSIGN, 32, 0.98, 1), "tlpv1");
+    assert_string_equal(hd_select("hkv", HD_OP_INSERT_OR_ASSIGN, 33, 0.95, 1), "tlpv2");
+    assert_string_equal(hd_select("hkv", HD_OP_INSERT_OR_ASSIGN, HD_VALUE_BYTES_MAX, 1, 0), "gather");
+    assert_string_equal(hd_select("hkv", HD_OP_INSERT_OR_ASSIGN, HD_VALUE_BYTES_MAX, 1, 1), "tlpv2");
+    assert_string_equal(hd_select("hkv", HD_OP_FIND, 16, 1, 1), "tlpv1");
+    assert_string_equal(hd_select("hkv", HD_OP_FIND, 17, 1, 1), "tlpv2");
+    assert_string_equal(hd_select("hkv", HD_OP_EXPORT, 17, 1, 0), "warp");
+    assert_string_equal(hd_select("hkv", HD_OP_CLEAR, 0, 0, 0), "warp");
+    assert_null(hd_select("hkv", HD_OP_FIND, 8, 1, 2));
+    assert_null(hd_select("no design", HD_OP_FIND, 8, 1, 0));
     for (int op = 0; op < HD_OP_COUNT_; op++) /* there is one for any batch: the last row holds what the others do not */
-        for (uint64_t bytes = 0; bytes <= UINT32_MAX; bytes = 3 * bytes + 1) check(hd_select((hd_op)op, (uint32_t)bytes, 2, 0), "%s has none", hd_op_name((hd_op)op));
+        for (uint64_t bytes = 0; bytes <= UINT32_MAX; bytes = 3 * bytes + 1) check(hd_select("hkv", (hd_op)op, (uint32_t)bytes, 2, 0), "%s has none", hd_op_name((hd_op)op));
 }
 
 /* What was chosen is reported; what does not fit is refused by its name, and not chosen without. */
