@@ -203,6 +203,56 @@ static void every_operation_is_recorded(void **unused)
     test_note("%llu recordings", (ull)n);
 }
 
+/* Each replay happens at the times of the first one: what was there before it is not taken for an item of its own. The values of a batch
+ * whose keys come often are those of the last replay. */
+static void a_replay_is_no_item_of_itself(void **unused)
+{
+    enum { OFTEN = 8, ITEMS = 256, REPLAYS = 3 };
+    (void)unused;
+    uint64_t key[ITEMS], value[ITEMS], found[OFTEN];
+    far_device *f = far_open();
+    hd_config c = hd_config_default();
+    hd_table *t;
+    hd_batch b;
+    c.backend = "cuda";
+    c.policy = "lru";
+    c.capacity = 1024;
+    c.value_bytes = sizeof *value;
+    c.seams = far_seams(f);
+    must(hd_open(&c, &t));
+    memset(&b, 0, sizeof b);
+    for (uint64_t i = 0; i < ITEMS; i++) key[i] = i % OFTEN;
+    void *stream = far_stream(f), *there = far_array(f, NULL, sizeof value);
+    b.op = HD_OP_INSERT_OR_ASSIGN;
+    b.n = ITEMS;
+    b.key = (const uint64_t *)far_array(f, key, sizeof key);
+    b.value = there;
+    b.stream = stream;
+    far_record(f, stream);
+    must(hd_run(t, &b));
+    void *recording = far_recorded(f, stream);
+    for (uint64_t k = 0; k < REPLAYS; k++) {
+        for (uint64_t i = 0; i < ITEMS; i++) value[i] = k * OFTEN + key[i];
+        far_write(f, there, value, sizeof value);
+        far_replay(f, recording, stream);
+        hd_batch find;
+        memset(&find, 0, sizeof find);
+        find.op = HD_OP_FIND;
+        find.n = OFTEN;
+        find.key = key;
+        find.value_out = found;
+        must(hd_run(t, &find));
+        test_case("replay %llu of %s", (ull)k, b.ran);
+        for (uint64_t i = 0; i < OFTEN; i++) check(found[i] == k * OFTEN + i, "key %llu has the value of replay %llu", (ull)i, (ull)(found[i] / OFTEN));
+    }
+    far_forget(f, recording);
+    hd_close(t);
+    far_unstream(f, stream);
+    far_drop(f, there);
+    far_drop(f, (void *)(uintptr_t)b.key);
+    far_close(f);
+}
+
 /* Several batches in one recording, then replays and plain batches of one table on several streams: each inserts what the one before has
  * erased, or the other way around. */
 static void replays_keep_the_order(void **unused)
@@ -428,6 +478,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_operation_is_recorded), cmocka_unit_test(replays_keep_the_order), cmocka_unit_test(what_cannot_be_recorded_is_refused),
+        cmocka_unit_test(a_replay_is_no_item_of_itself),
         cmocka_unit_test(two_streams_of_one_table),    cmocka_unit_test(two_tables_of_two_threads), cmocka_unit_test(one_table_of_two_threads),
     };
     return test_run(tests);
