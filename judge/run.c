@@ -113,7 +113,7 @@ static const char *kernel_for(const runner *r, const hd_batch *b)
     bool known = false;
     if (strcmp(r->c->op, "mix") != 0) return r->c->kernel;
     for (size_t i = 0; (k = hd_kernel_at(i)); i++) {
-        if (strcmp(k->name, r->c->kernel) != 0 || strcmp(k->backend, r->config.backend) != 0) continue;
+        if (strcmp(k->name, r->c->kernel) != 0 || !hd_kernel_is_of(k, r->c->design, r->config.backend)) continue;
         known = true;
         const char *unfit = k->unfit(&r->shape, b);
         if (!unfit || strcmp(unfit, HD_OTHER_OPERATION) != 0) return r->c->kernel;

@@ -6,6 +6,8 @@
 #ifndef HD_DESIGN_H
 #define HD_DESIGN_H
 
+#include <string.h>
+
 #include "lib/seam.h"
 
 enum {
@@ -78,5 +80,11 @@ typedef struct hd_kernel {
 } hd_kernel;
 
 const hd_kernel *hd_kernel_at(size_t i); /* NULL past the end */
+
+/* Whether the row is of that design's tables on that backend. */
+static inline bool hd_kernel_is_of(const hd_kernel *k, const char *design, const char *backend)
+{
+    return strcmp(k->design, design) == 0 && strcmp(k->backend, backend) == 0;
+}
 
 #endif

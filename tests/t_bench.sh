@@ -143,6 +143,11 @@ variants=$(cut -d, -f10 out | sed 1d | sort -u | wc -l)
 if [ $code = 0 ] && [ "$variants" -ge 4 ] && [ "$(sed 1d out | wc -l)" = $((variants * 2 * 2 * 2 * 2)) ]; then pass 'points by every variant'
 else fail 'points by every variant' "exit $code, $variants variants, $(sed 1d out | wc -l) rows"
 fi
+bench --backend ref find dim=2 load=0.5 capacity=1Ki batch=32 calls=1 design=hkv --repeat 1 >out
+code=$?
+if [ $code = 0 ] && [ "$(sed '1d;/^$/,$d' out | awk '{ print NF, $NF }' | sort -u | tr '\n' ' ')" = '21 design 21 hkv ' ]; then pass 'a point, a line'
+else fail 'a point, a line' "exit $code, $(sed -n 3p out)"; fi
+
 bench --backend ref locks capacity=4Ki batch=64 batches=2 --repeat 1 --csv -o locks.csv >out
 code=$?
 locks=$(sed 1d locks.csv | cut -d, -f1 | sort -u | wc -l)
@@ -258,6 +263,7 @@ bad 'a file that is not there'  'absent'            absent.txt
 bad 'no such backend'           'nearest: cuda'     --backend cud
 bad 'not a point'               'nearest: find'     --backend ref fnd
 bad 'no such axis'              'nearest: dim'      --backend ref dims=8
+bad 'no such design'            'nearest: hkv'      --backend ref design=hkw
 bad 'a share beyond 1'          'hits'              --backend ref hits=1.5
 bad 'no such mode'              'queue, wall'       --backend ref mode=que
 

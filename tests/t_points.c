@@ -136,7 +136,7 @@ static void a_value_tells_whether_it_is_right(void **state)
 static double floor_of(hd_op op, double hits, double load, uint32_t words, bool dual, hd_layout layout)
 {
     bench_limits one;
-    bench_shape shape = { .layout = layout, .dual = dual, .slots = 128, .words = words };
+    bench_shape shape = { .design = "hkv", .layout = layout, .dual = dual, .slots = 128, .words = words };
     for (int i = 0; i < BENCH_LIMIT_COUNT; i++) one.per_s[i] = bench_limit_rows[i].in_bytes ? 128 : 1; /* a place costs 1, a line that streams too */
     bench_places p = bench_places_of(&shape, op, hits, load);
     return bench_floor_s(&p, words * 4, &one);
@@ -175,14 +175,15 @@ static void every_operation_has_a_row(void **state)
     for (const bench_goal *g = bench_goals; g->op != HD_OP_COUNT_; g++)
         for (int d = 0; d < GOAL_DIMS; d++)
             for (int l = 0; l < GOAL_LOADS; l++) {
-                bench_peers p = goal_of("NVIDIA H200", g->op, g->hits, g->dual, goal_dims[d], goal_loads[l], goal_capacity(goal_dims[d]), n);
+                bench_peers p = goal_of("hkv", "NVIDIA H200", g->op, g->hits, g->dual, goal_dims[d], goal_loads[l], goal_capacity(goal_dims[d]), n);
                 check(p.hkv == g->hkv[d][l] && p.goal == g->goal[d][l], "%s, dim %u", hd_op_name(g->op), (unsigned)goal_dims[d]);
                 check(p.hkv > 0 && (p.goal == 0 || p.goal > p.hkv), "%s, dim %u: a goal of %g, %g is there", hd_op_name(g->op), (unsigned)goal_dims[d], p.goal, p.hkv);
             }
-    check(goal_of("NVIDIA H200", HD_OP_FIND, 1, false, 8, 0.5, large, n).goal > 0, "the figures' own shape");
-    check(goal_of("NVIDIA A100", HD_OP_FIND, 1, false, 8, 0.5, large, n).hkv == 0, "another device");
-    check(goal_of("NVIDIA H200", HD_OP_FIND, 1, false, 8, 0.5, large / 2, n).hkv == 0, "another capacity");
-    check(goal_of("NVIDIA H200", HD_OP_FIND, 1, false, 8, 0.5, large, n / 2).hkv == 0, "another batch");
+    check(goal_of("hkv", "NVIDIA H200", HD_OP_FIND, 1, false, 8, 0.5, large, n).goal > 0, "the figures' own shape");
+    check(goal_of("hkv", "NVIDIA A100", HD_OP_FIND, 1, false, 8, 0.5, large, n).hkv == 0, "another device");
+    check(goal_of("hkv", "NVIDIA H200", HD_OP_FIND, 1, false, 8, 0.5, large / 2, n).hkv == 0, "another capacity");
+    check(goal_of("hkv", "NVIDIA H200", HD_OP_FIND, 1, false, 8, 0.5, large, n / 2).hkv == 0, "another batch");
+    check(goal_of("no design", "NVIDIA H200", HD_OP_FIND, 1, false, 8, 0.5, large, n).hkv == 0, "another design");
 }
 
 /* ---- Points ------------------------------------------------------------------------------------------------------ */
@@ -205,7 +206,7 @@ static void every_point_is_proved_and_timed(void **state)
     uint64_t round = 0;
     for (int shape = 0; shape < 4; shape++) {
         bench_stand s;
-        must(stand_open(&s, &bench_here, &(bench_shape){ "ref", shape & 1 ? HD_LAYOUT_PAIRS : HD_LAYOUT_PLANES, shape & 2, CAPACITY, 128, 3, shape & 2 ? HD_TIERS_POSITION : HD_TIERS_BUCKET, shape ? 0.3 : 0, HD_FETCH_USUAL }));
+        must(stand_open(&s, &bench_here, &(bench_shape){ "hkv", "ref", shape & 1 ? HD_LAYOUT_PAIRS : HD_LAYOUT_PLANES, shape & 2, CAPACITY, 128, 3, shape & 2 ? HD_TIERS_POSITION : HD_TIERS_BUCKET, shape ? 0.3 : 0, HD_FETCH_USUAL }));
         for (int l = 0; l < GOAL_LOADS; l++)
             for (int op = 0; op < HD_OP_COUNT_; op++)
                 for (int skewed = 0; skewed < (op == HD_OP_EXPORT ? 1 : 2) && tray_row_of((hd_op)op); skewed++)
@@ -236,7 +237,7 @@ static void the_wanted_are_near(void **state)
     bench_point p = { .op = HD_OP_FIND, .hits = 1, .load = 1, .n = 50, .zipf = 0.99 };
     uint64_t moved = 1, near = 0, key[ASKED];
     void *ptr[ASKED];
-    must(stand_open(&s, &bench_here, &(bench_shape){ "ref", HD_LAYOUT_PAIRS, false, CAPACITY, 128, 3, HD_TIERS_BUCKET, 0.1, HD_FETCH_USUAL }));
+    must(stand_open(&s, &bench_here, &(bench_shape){ "hkv", "ref", HD_LAYOUT_PAIRS, false, CAPACITY, 128, 3, HD_TIERS_BUCKET, 0.1, HD_FETCH_USUAL }));
     measure(&s, &p, &m);
     check(*m.wrong == 0, "%s", m.wrong);
     must(hd_run(s.table, &(hd_batch){ .op = HD_OP_PROMOTE, .n = CAPACITY, .count = &moved }));
@@ -292,7 +293,7 @@ static void lies(hd_op op, double hits, const char *expected)
     bench_measure m;
     bench_point p = { .op = op, .hits = hits, .load = 1, .n = 200 };
     test_case("%s, hits %g: %s", hd_op_name(op), hits, expected);
-    must(stand_open(&s, &liar, &(bench_shape){ "ref", HD_LAYOUT_USUAL, false, 1 << 14, 128, 3, HD_TIERS_BUCKET, 0, HD_FETCH_USUAL }));
+    must(stand_open(&s, &liar, &(bench_shape){ "hkv", "ref", HD_LAYOUT_USUAL, false, 1 << 14, 128, 3, HD_TIERS_BUCKET, 0, HD_FETCH_USUAL }));
     victim = s.table;
     measure(&s, &p, &m);
     check(strstr(m.wrong, expected), "said was '%s'", m.wrong);

@@ -71,7 +71,7 @@ static void by_variants(points *q, bench_point p)
     }
     for (size_t i = 0; q->w->all_variants && (k = hd_kernel_at(i)) && !over(q); i++) {
         hd_batch b = { .op = p.op, .n = 0 };
-        if (strcmp(k->backend, q->w->backend) != 0 || k->unfit(&q->stand.info, &b)) continue;
+        if (!hd_kernel_is_of(k, q->w->design, q->w->backend) || k->unfit(&q->stand.info, &b)) continue;
         p.variant = k->name;
         measure(q, &p);
     }
@@ -165,7 +165,7 @@ static void by_shapes(points *q)
         for (int y = 0; y < w->layouts; y++)
             for (int c = 0; c < w->capacities; c++)
                 for (int d = 0; d < w->dims && !over(q); d++) {
-                    bench_shape shape = { w->backend, w->layout[y], dual[mode] != 0, w->capacity[c], 128, (uint32_t)w->dim[d], HD_TIERS_BUCKET, 0, HD_FETCH_USUAL };
+                    bench_shape shape = { w->design, w->backend, w->layout[y], dual[mode] != 0, w->capacity[c], 128, (uint32_t)w->dim[d], HD_TIERS_BUCKET, 0, HD_FETCH_USUAL };
                     if (shape.capacity == 0) shape.capacity = goal_capacity(shape.words);
                     by_tiers(q, shape);
                 }

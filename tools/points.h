@@ -20,7 +20,7 @@ typedef struct points_options {
 
 /* What the words ask for. An empty list stands for what the table of goals has. */
 typedef struct points_wish {
-    const char *backend;
+    const char *design, *backend;
     hd_op op[POINTS_LIST];
     double hits[POINTS_LIST], load[POINTS_LIST], zipf[POINTS_LIST]; /* zipf 0: distinct keys */
     uint64_t dim[POINTS_LIST], capacity[POINTS_LIST], batch[POINTS_LIST], dual[POINTS_LIST];

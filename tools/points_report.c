@@ -21,7 +21,7 @@ static const struct {
     { "operation", -18 }, { "hits", 5 },    { "buckets", 7 },      { "dim", 3 },       { "load", 5 },      { "keys", -8 },  { "batch", 8 },
     { "capacity", 0 },    { "layout", -6 }, { "variant", -10 },    { "rate", 8 },      { "spread", 6 },    { "wall", 8 },   { "goal", 6 },
     { "hkv", 6 },         { "floor", 8 },   { "of_floor", 8 },     { "of_goal", 7 },   { "calls", 0 },         { "near", 5 },   { "tiers", -8 },
-    { "fetch", -6 },
+    { "fetch", -6 },      { "design", -6 },
 };
 
 static void __attribute__((format(printf, 3, 4))) put(points_row *r, int at, const char *format, ...)
@@ -49,11 +49,11 @@ static void put_rate(points_row *r, int at, const char *format, double rate)
 
 static void row_fill(points_row *r, const points_report *report, const bench_row *times, const bench_point *p, const bench_stand *s, const bench_measure *m)
 {
-    bench_peers peers = goal_of(report->device, p->op, p->hits, s->shape.dual, s->shape.words, p->load, s->shape.capacity, p->n);
+    bench_peers peers = goal_of(s->info.design, report->device, p->op, p->hits, s->shape.dual, s->shape.words, p->load, s->shape.capacity, p->n);
     bench_shape shape = s->shape;
     shape.layout = s->info.layout;
     bench_places places = bench_places_of(&shape, p->op, p->hits, p->load);
-    double floor = 1e-9 / bench_floor_s(&places, s->info.value_bytes, &report->limits), rate = m->times ? 1e-9 / times->median_s : 0;
+    double floor_s = bench_floor_s(&places, s->info.value_bytes, &report->limits), floor = floor_s > 0 ? 1e-9 / floor_s : 0, rate = m->times ? 1e-9 / times->median_s : 0;
     const char *ran = m->ran ? strrchr(m->ran, '.') : NULL;
     if (p->op == HD_OP_EXPORT && peers.hkv > 0) peers.goal = 0.9 * floor; /* of what copying would take */
     put(r, POINTS_OPERATION, "%s", hd_op_name(p->op));
@@ -73,12 +73,13 @@ static void row_fill(points_row *r, const points_report *report, const bench_row
     put_rate(r, POINTS_GOAL, "%.3g", peers.goal);
     put_rate(r, POINTS_HKV, "%.3g", peers.hkv);
     put_rate(r, POINTS_FLOOR, "%.4g", floor);
-    put_rate(r, POINTS_OF_FLOOR, "%.3g%%", 100 * rate / floor);
+    if (floor > 0) put_rate(r, POINTS_OF_FLOOR, "%.3g%%", 100 * rate / floor);
     if (peers.goal > 0) put_rate(r, POINTS_OF_GOAL, "%.3g%%", 100 * rate / peers.goal);
     put(r, POINTS_CALLS, "%llu", (unsigned long long)(m->calls * m->parts));
     put(r, POINTS_NEAR, "%.3g", s->info.value_bytes ? (double)s->info.near_value_bytes / (double)(s->info.capacity * s->info.value_bytes) : 1);
     if (s->info.far_value_bytes) put(r, POINTS_TIERS, "%s", s->info.tiers == HD_TIERS_BUCKET ? "bucket" : "position");
     if (s->info.far_value_bytes) put(r, POINTS_FETCH, "%s", points_fetch_names[s->info.fetch]);
+    put(r, POINTS_DESIGN, "%.24s", s->info.design);
 }
 
 static void extra(bench_row *row, const char *key, double value)
@@ -93,6 +94,8 @@ static void json_fill(bench_row *row, const points_row *r)
                         r->cell[POINTS_BUCKETS], r->cell[POINTS_DIM], r->cell[POINTS_LOAD], r->cell[POINTS_KEYS], r->cell[POINTS_BATCH], r->cell[POINTS_LAYOUT], r->cell[POINTS_VARIANT]);
     if (*r->cell[POINTS_TIERS] && used > 0 && (size_t)used < sizeof row->name)
         snprintf(row->name + used, sizeof row->name - (size_t)used, "/near=%s/tiers=%s/fetch=%s", r->cell[POINTS_NEAR], r->cell[POINTS_TIERS], r->cell[POINTS_FETCH]);
+    used = (int)strlen(row->name);
+    if (strcmp(r->cell[POINTS_DESIGN], hd_config_default().design) != 0) snprintf(row->name + used, sizeof row->name - (size_t)used, "/design=%s", r->cell[POINTS_DESIGN]);
     extra(row, "floor_items_per_second", atof(r->cell[POINTS_FLOOR]) * 1e9);
     extra(row, "wall_items_per_second", atof(r->cell[POINTS_WALL]) * 1e9);
     extra(row, "goal_items_per_second", atof(r->cell[POINTS_GOAL]) * 1e9);
@@ -124,7 +127,7 @@ static bool times_of(bench_row *row, const bench_point *p, const bench_stand *s,
 static void print_row(const char *const cell[POINTS_COLUMNS])
 {
     for (int c = 0; c < POINTS_COLUMNS; c++)
-        if (column[c].width) printf("%*s%s", column[c].width, cell[c], c == POINTS_TIERS ? "\n" : " ");
+        if (column[c].width) printf("%*s%s", column[c].width, cell[c], c + 1 == POINTS_COLUMNS ? "\n" : " ");
     fflush(stdout);
 }
 

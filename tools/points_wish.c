@@ -85,9 +85,18 @@ static hd_status take_mode(points_wish *w, const char *text)
     return hd_fail(HD_EINVAL, "mode: '%.40s' is none of queue, wall, both, watch", text);
 }
 
-typedef enum axis { DIM, LOAD, HITS, CAPACITY, BATCH, VARIANT, KEYS, LAYOUT, DUAL, NEAR, TIERS, FETCH, MODE, CALLS, AXES } axis;
+/* One for the run: a table of points is of one design. */
+static hd_status take_design(points_wish *w, const char *text)
+{
+    hd_row row;
+    for (size_t i = 0; hd_list(HD_DESIGNS, i, &row); i++)
+        if (strcmp(row.name, text) == 0) return w->design = row.name, HD_OK;
+    return hd_fail_name("design", text, HD_DESIGNS);
+}
+
+typedef enum axis { DIM, LOAD, HITS, CAPACITY, BATCH, VARIANT, KEYS, LAYOUT, DUAL, NEAR, TIERS, FETCH, MODE, CALLS, DESIGN, AXES } axis;
 static const char *const axes[AXES + 1] = { "dim", "load", "hits", "capacity", "batch", "variant", "keys", "layout", "dual", "near", "tiers", "fetch", "mode",
-                                            "calls", NULL };
+                                            "calls", "design", NULL };
 
 static hd_status add(points_wish *w, axis which, const char *value)
 {
@@ -106,6 +115,7 @@ static hd_status add(points_wish *w, axis which, const char *value)
     case TIERS: return add_tiers(w, value);
     case FETCH: return add_fetch(w, value);
     case MODE: return take_mode(w, value);
+    case DESIGN: return take_design(w, value);
     default: return hd_parse_u64("calls", value, 1, 1 << 20, &w->effort.calls);
     }
 }
@@ -165,6 +175,7 @@ int points_wish_read(points_wish *w, const char *backend, char **word, int words
     size_t used = 0;
     int code = TOOL_OK;
     memset(w, 0, sizeof *w);
+    w->design = hd_config_default().design;
     w->backend = backend;
     w->effort.queue = w->effort.wall = true;
     for (int i = 0; i < words && !code; i++) {

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static const char device_of_figures[] = "H200";
+static const char design_of_figures[] = "hkv", device_of_figures[] = "H200";
 enum { ITEMS_OF_FIGURES = 1 << 20 };
 
 const uint32_t goal_dims[GOAL_DIMS] = { 8, 32, 64 };
@@ -38,12 +38,12 @@ const bench_goal bench_goals[] = {
 
 uint64_t goal_capacity(uint32_t dim) { return dim <= 32 ? 128ull << 20 : 64ull << 20; }
 
-bench_peers goal_of(const char *device, hd_op op, double hits, bool dual, uint32_t dim, double load, uint64_t capacity, uint64_t n)
+bench_peers goal_of(const char *design, const char *device, hd_op op, double hits, bool dual, uint32_t dim, double load, uint64_t capacity, uint64_t n)
 {
     bench_peers p = { 0, 0 };
     const bench_goal *g = bench_goals;
     int d = 0, l = 0;
-    if (!strstr(device, device_of_figures) || n != ITEMS_OF_FIGURES || capacity != goal_capacity(dim)) return p;
+    if (strcmp(design, design_of_figures) != 0 || !strstr(device, device_of_figures) || n != ITEMS_OF_FIGURES || capacity != goal_capacity(dim)) return p;
     while (g->op != HD_OP_COUNT_ && !(g->op == op && g->hits == hits && g->dual == dual)) g++;
     while (d < GOAL_DIMS && goal_dims[d] != dim) d++;
     while (l < GOAL_LOADS && goal_loads[l] != load) l++;

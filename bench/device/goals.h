@@ -28,10 +28,10 @@ extern const bench_goal bench_goals[]; /* in the order of a run; ends with op HD
 /* The capacity that belongs to a value of so many floats. */
 uint64_t goal_capacity(uint32_t dim);
 
-/* The figures for a point, where there are any: on a device of that name, batches of n. */
+/* The figures for a point of a design, where there are any: on a device of that name, batches of n. */
 typedef struct bench_peers {
     double goal, hkv;
 } bench_peers;
-bench_peers goal_of(const char *device, hd_op op, double hits, bool dual, uint32_t dim, double load, uint64_t capacity, uint64_t n);
+bench_peers goal_of(const char *design, const char *device, hd_op op, double hits, bool dual, uint32_t dim, double load, uint64_t capacity, uint64_t n);
 
 #endif

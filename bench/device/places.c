@@ -15,6 +15,8 @@
  */
 #include "bench/device/places.h"
 
+#include <string.h>
+
 /* Per item: words of what is done, then values (random read, random write), then bytes that stream: so many, and so many values. */
 typedef struct place_row {
     hd_op op;
@@ -78,6 +80,7 @@ bench_places bench_places_of(const bench_shape *shape, hd_op op, double hits, do
     bench_places p = { 0, 0, 0, 0, 0, 0, 0, 0 };
     double row_bytes = 8 + 8 + shape->words * 4.0, digest_lines = shape->slots < LINE ? 1 : (double)shape->slots / LINE;
     double chance = load * shape->slots / OTHER_DIGESTS, look = shape->dual ? 2 : 1, look_found = shape->dual ? 1.5 : 1;
+    if (strcmp(shape->design, "hkv") != 0) return p;
     if (op == HD_OP_EXPORT) { /* per slot: planes are read and lists are written, in order */
         p.bytes = 1 + load * 2 * row_bytes;
         return p;

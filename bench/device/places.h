@@ -21,10 +21,10 @@ typedef struct bench_places {
     double bytes;       /* of arrays that stream, and of planes read in order */
 } bench_places;
 
-/* hits: the share of items whose key is there; load: of the table. */
+/* hits: the share of items whose key is there; load: of the table. All are 0 for a design whose places are not counted. */
 bench_places bench_places_of(const bench_shape *shape, hd_op op, double hits, double load);
 
-/* Seconds per item. */
+/* Seconds per item; 0: not known. */
 double bench_floor_s(const bench_places *p, uint32_t value_bytes, const bench_limits *limits);
 
 #endif

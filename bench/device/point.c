@@ -36,7 +36,7 @@ const char *point_unfit(const bench_point *p, const bench_stand *s)
     const hd_kernel *k;
     if (!p->variant) return NULL;
     for (size_t i = 0; (k = hd_kernel_at(i)); i++) {
-        if (strcmp(k->backend, s->info.backend) != 0 || strcmp(k->name, p->variant) != 0) continue;
+        if (!hd_kernel_is_of(k, s->info.design, s->info.backend) || strcmp(k->name, p->variant) != 0) continue;
         why = k->unfit(&s->info, &b);
         if (!why) return NULL;
     }

@@ -21,6 +21,7 @@ hd_status stand_open_with(bench_stand *s, const bench_device *device, const benc
     s->device = device;
     s->shape = *shape;
     s->left_out = -1;
+    c.design = shape->design;
     c.backend = shape->backend;
     if (lock) c.lock = lock;
     c.layout = shape->layout;

@@ -9,7 +9,7 @@
 #include "bench/device/device.h"
 
 typedef struct bench_shape {
-    const char *backend;
+    const char *design, *backend;
     hd_layout layout;
     bool dual;
     uint64_t capacity;
