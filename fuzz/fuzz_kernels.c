@@ -4,7 +4,7 @@
  * rest are batches, one after another on a table that began empty, each by any variant that runs its operation. Every item is judged in
  * the order of the tickets, the table slot by slot after each batch, and invariants between steps.
  *
- *   byte 0   policy                       byte 3   schedule: where, units, weak memory
+ *   byte 0   design, policy        byte 3   schedule: where, units, weak memory
  *   byte 1   slots, buckets, dual         byte 4   strategy, watching, threads and blocks
  *   byte 2   value bytes, admission, pins byte 5   layout, tiers, fetch, distinct keys
  *   then     batches: operation, variant, items - 1, a byte for each key, and what the operation asks for
@@ -22,6 +22,7 @@ enum { MOST = 512, ITEMS = 12, BATCHES = 12 };
 
 typedef struct show {
     hd_case c;
+    const judge_design *d;
     simt_config config;
     uint32_t threads, blocks;
     bool watch;
@@ -34,7 +35,7 @@ static show show_of(feed *f)
     memset(&x, 0, sizeof x);
     hd_case *c = &x.c;
     *c = hd_case_default();
-    snprintf(c->policy, sizeof c->policy, "%s", fuzz_policy(f));
+    x.d = fuzz_design(f, c);
     uint8_t shape = feed_byte(f), value = feed_byte(f);
     c->slots = ((const uint32_t[]){ 4, 2, 3, 8, 16, 16, 32, 5 })[shape % 8];
     c->buckets = 1 + shape / 8 % 3;
@@ -59,6 +60,7 @@ static show show_of(feed *f)
     c->batch = ITEMS;
     c->batches = 1;
     snprintf(c->keys, sizeof c->keys, "uniform:%" PRIu64, x.keys);
+    fuzz_bend(x.d, c);
     return x;
 }
 
@@ -68,16 +70,16 @@ static void finish_batch(scene *s, feed *f)
     scene_part *p = &s->part[0];
     hd_batch *b = &p->batch;
     uint8_t more = feed_byte(f);
-    if (b->op == HD_OP_LOCK_KEYS || b->op == HD_OP_UNLOCK_KEYS) p->args.holder = b->holder = 1 + more % 3;
+    if (b->op == HD_OP_LOCK_KEYS || b->op == HD_OP_UNLOCK_KEYS) b->holder = 1 + more % 3;
     if (b->op == HD_OP_ACCUM_OR_ASSIGN && more & 1) {
         uint8_t *flag = (uint8_t *)judge_arrays_at(&p->arrays, JUDGE_FLAG);
         for (uint64_t i = 0; i < b->n; i++) flag[i] = (uint8_t)feed_below(f, 3);
-        b->flag = p->args.flag = flag;
+        b->flag = flag;
     }
     if (b->op == HD_OP_ACCUM_OR_ASSIGN || !judge_ops[b->op].rescores || !(more & 2 || b->score)) return;
     uint64_t *score = (uint64_t *)judge_arrays_at(&p->arrays, JUDGE_SCORE);
     for (uint64_t i = 0; i < b->n; i++) score[i] = feed_number(f);
-    b->score = p->args.score = score;
+    b->score = score;
 }
 
 /* The next batch of the bytes. False: they, or what is allowed, have ended. */
@@ -85,16 +87,17 @@ static bool next_batch(const show *x, scene *s, feed *f, scene_kernel *k)
 {
     while (feed_more(f)) {
         hd_op op = (hd_op)feed_below(f, HD_OP_COUNT_);
-        uint32_t row = fuzz_row(f, op, &x->c);
+        uint32_t row = fuzz_row(f, x->d, op, &x->c);
         uint64_t key[ITEMS], n = 1 + feed_below(f, ITEMS);
         for (uint64_t i = 0; i < n && judge_ops[op].keyed; i++) {
             uint64_t at = feed_below(f, x->keys + 3);
-            key[i] = at < x->keys ? at * 0x9e3779b97f4a7c15u % HD_KEY_RESERVED : HD_KEY_RESERVED + at - x->keys;
+            key[i] = at < x->keys ? at * 0x9e3779b97f4a7c15u % x->d->keys : x->d->keys + at - x->keys;
         }
-        if (row == HKV_ROWS) continue;
-        *k = fuzz_kernel(row, x->threads, x->blocks);
+        if (row == x->d->rows) continue;
+        *k = fuzz_kernel(x->d, row, op, x->threads, x->blocks);
         if (scene_batch(s, k, op, key, n)) continue; /* sums of values that are no numbers */
         finish_batch(s, f);
+        scene_changed(s, 0);
         return true;
     }
     return false;

@@ -6,7 +6,7 @@
  *
  *   byte 0   operation         byte 3   slots, buckets, dual        byte 6   the scene's seed
  *   byte 1   variant           byte 4   items, keys, pins           then     decisions
- *   byte 2   policy            byte 5   where, units, weak memory
+ *   byte 2   design, policy    byte 5   where, units, weak memory
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,6 +20,8 @@ enum { MOST = 519, HEAD = 7, DECISIONS = (MOST - HEAD) / 2, PASS = 255, THREADS 
 
 typedef struct play {
     hd_case c;
+    const judge_design *d;
+    hd_op op;
     uint32_t row;
     simt_config config;
     simt_decision schedule[DECISIONS];
@@ -29,12 +31,12 @@ typedef struct play {
 static void situation_of(play *x, feed *f)
 {
     hd_case *c = &x->c;
-    hd_op op = (hd_op)feed_below(f, HD_OP_ERASE_IF); /* those with keys: the others meet nobody */
+    x->op = (hd_op)feed_below(f, HD_OP_ERASE_IF); /* those with keys: the others meet nobody */
     feed variant = feed_of(f->next, feed_left(f) ? 1 : 0);
     feed_byte(f);
     *c = hd_case_default();
-    snprintf(c->op, sizeof c->op, "%s", hd_op_name(op));
-    snprintf(c->policy, sizeof c->policy, "%s", fuzz_policy(f));
+    snprintf(c->op, sizeof c->op, "%s", hd_op_name(x->op));
+    x->d = fuzz_design(f, c);
     uint8_t shape = feed_byte(f), items = feed_byte(f);
     c->slots = ((const uint32_t[]){ 2, 3, 4, 16 })[shape % 4];
     c->buckets = 1 + shape / 4 % 3;
@@ -49,8 +51,9 @@ static void situation_of(play *x, feed *f)
     snprintf(c->keys, sizeof c->keys, "uniform:%u", 2 + items / 64 * 5);
     x->config = fuzz_way(f);
     c->seed = feed_byte(f);
-    x->row = fuzz_row(&variant, op, c);
-    if (x->row < HKV_ROWS) snprintf(c->kernel, sizeof c->kernel, "%s", hkv_rows[x->row].variant);
+    fuzz_bend(x->d, c);
+    x->row = fuzz_row(&variant, x->d, x->op, c);
+    if (x->row < x->d->rows) snprintf(c->kernel, sizeof c->kernel, "%s", x->d->row[x->row].variant);
 }
 
 static void play_of(play *x, feed *f)
@@ -81,8 +84,8 @@ static const char *run(const uint8_t *bytes, size_t n, uint64_t *steps)
     simt_machine *m = fuzz_machine();
     const char *why = NULL;
     play_of(&x, &f);
-    if (x.row == HKV_ROWS || !m) return NULL;
-    scene_kernel k = fuzz_kernel(x.row, THREADS, BLOCKS);
+    if (x.row == x.d->rows || !m) return NULL;
+    scene_kernel k = fuzz_kernel(x.d, x.row, x.op, THREADS, BLOCKS);
     const scene_kernel *kernels[] = { &k };
     hd_status status = scene_open(&x.c, kernels, 1, &s);
     if (status == HD_EINVAL) return NULL; /* sums of values that are no numbers */

@@ -4,7 +4,7 @@
  */
 #include "fuzz/stage.h"
 
-#include <string.h>
+#include <stdio.h>
 
 #include "policies/policy.h"
 
@@ -15,40 +15,54 @@ simt_machine *fuzz_machine(void)
     return machine;
 }
 
-uint32_t fuzz_row(feed *f, hd_op op, const hd_case *c)
+uint32_t fuzz_row(feed *f, const judge_design *d, hd_op op, const hd_case *c)
 {
-    hd_info shape;
-    uint32_t row[HKV_ROWS], rows = 0;
-    memset(&shape, 0, sizeof shape);
-    shape.slots = c->slots;
-    shape.value_bytes = c->value_bytes;
-    shape.dual = c->dual;
-    shape.layout = c->layout == HD_LAYOUT_PLANES ? HD_LAYOUT_PLANES : HD_LAYOUT_PAIRS;
-    for (uint32_t k = 0; k < HKV_ROWS; k++)
-        if (hkv_rows[k].family == hkv_family_of(op) && !hkv_rows[k].fits(&shape)) row[rows++] = k;
-    return rows ? row[feed_below(f, rows)] : HKV_ROWS;
+    uint32_t rows = 0;
+    for (uint32_t k = 0; k < d->rows; k++) rows += d->runs(k, op) && !d->unfit(k, c);
+    if (!rows) return d->rows;
+    uint64_t left = feed_below(f, rows);
+    uint32_t row = 0;
+    while (!(d->runs(row, op) && !d->unfit(row, c)) || left--) row++;
+    return row;
 }
 
 static struct {
     const scene_kernel *k;
-    hkv_family family;
+    const judge_design *d;
+    uint32_t row;
 } stand_in;
 
-void fuzz_stand_in(const scene_kernel *k, hkv_family family)
+void fuzz_stand_in(const scene_kernel *k, const judge_design *d, uint32_t row)
 {
     stand_in.k = k;
-    stand_in.family = family;
+    stand_in.d = d;
+    stand_in.row = row;
 }
 
-scene_kernel fuzz_kernel(uint32_t row, uint32_t threads, uint32_t blocks)
+scene_kernel fuzz_kernel(const judge_design *d, uint32_t row, hd_op op, uint32_t threads, uint32_t blocks)
 {
-    if (stand_in.k && hkv_rows[row].family == stand_in.family) return *stand_in.k;
-    return scene_kernel_at(row, threads, blocks);
+    if (stand_in.k && stand_in.d == d && d->runs(stand_in.row, op)) return *stand_in.k;
+    return scene_kernel_at(d, row, threads, blocks);
 }
 
-const char *fuzz_policy(feed *f)
+static const char *policy_of(uint64_t byte) { return hd_policy_rows[byte % HD_POLICY_COUNT].name; }
+
+const char *fuzz_policy(feed *f) { return policy_of(feed_byte(f)); }
+
+const judge_design *fuzz_design(feed *f, hd_case *c)
 {
-    return hd_policy_rows[feed_below(f, HD_POLICY_COUNT)].name;
+    enum { OTHERS = 192 }; /* from this byte on */
+    uint64_t n = 0, byte = feed_byte(f);
+    while (judge_design_at(n + 1)) n++;
+    const judge_design *d = judge_design_at(n && byte >= OTHERS ? 1 + byte % n : 0);
+    snprintf(c->design, sizeof c->design, "%s", d->name);
+    snprintf(c->policy, sizeof c->policy, "%s", policy_of(byte));
+    return d;
+}
+
+void fuzz_bend(const judge_design *d, hd_case *c)
+{
+    if (d->bend) d->bend(c);
 }
 
 simt_config fuzz_way(feed *f)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * agree.h - does what kernels did to a scene agree with the reference? Not: is it the same. A run is judged in the order in which
- * its items took effect, which is that of their tickets: each is put to hkv_accept on a table that began as the kernels' did. What
+ * its items took effect, which is that of their tickets: each is put to the reference, on a table that began as the kernels' did. What
  * that leaves must be what the kernels left:
  *
  *   every item drew one ticket, with the outcome that was delivered; values, scores, pointers, lists and counts delivered are what
- *   the reference had at that moment; each entry lies where its item's ticket says, slot by slot; all values, scores and pins are
- *   equal; every invariant holds; no lock is held; what was none of the kernels' business is untouched.
+ *   the reference had at that moment; each entry lies where its item's ticket says, slot by slot; all that tables hold is equal;
+ *   every invariant holds; no lock is held; what was none of the kernels' business is untouched.
  *
- * And between steps (agree_watch), whatever the lanes are doing: a key that shows is in one slot of the table, which is in a bucket
- * where it may be, under its digest; an empty slot has none.
+ * And between steps (agree_watch), whatever the lanes are doing, what the design says: that a key which shows is in one slot of the
+ * table, for one thing, in a bucket where it may be.
  */
 #ifndef HD_JUDGE_AGREE_H
 #define HD_JUDGE_AGREE_H

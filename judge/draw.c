@@ -1,41 +1,69 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * draw.c - two tables of one shape: where they differ, and a drawing of that. Buckets are sets: which slot an entry lies in is
- * nobody's business but the table's own.
+ * draw.c - two tables of one shape: where they differ, and a drawing of that. What an entry is, and whether another table has it where it
+ * should, is the design's to say.
  */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "judge/scene.h"
-#include "ref/hkv.h"
+#include "judge/design.h"
 
-uint64_t scene_entries(const hkv_view *v, uint64_t b)
+uint64_t scene_places(const judge_design *d, const void *v) { return d->first(v, d->buckets(v)); }
+
+uint64_t scene_entries(const judge_design *d, const void *v, uint64_t b)
 {
     uint64_t n = 0;
-    for (uint32_t s = 0; s < v->slots; s++) n += *hkv_key_at(v, hkv_entry(v, b, s)) < HD_KEY_RESERVED;
+    for (uint64_t e = d->first(v, b); e < d->first(v, b + 1); e++) n += d->key_at(v, e) < HD_KEY_RESERVED;
     return n;
 }
 
-const char *scene_entry_differs(const hkv_view *v, const hkv_view *w, uint64_t e)
+/* Whether what lies at place e of v is to be shown: w has it otherwise, or somebody has hold of it. */
+static bool place_differs(const judge_design *d, const void *v, const void *w, uint64_t e)
 {
-    uint64_t there = hkv_find(w, *hkv_key_at(v, e));
-    if (there == HKV_NOWHERE || there / w->slots != e / v->slots) return "is not in this bucket of";
-    if (*hkv_score_at(w, there) != *hkv_score_at(v, e)) return "has another score than in";
-    return v->value_bytes && memcmp(hkv_value(v, e), hkv_value(w, there), v->value_bytes) != 0 ? "has another value than in" : NULL;
+    uint64_t key = d->key_at(v, e);
+    return key != HD_KEY_EMPTY && (key >= HD_KEY_RESERVED || d->differs(v, w, e));
 }
 
-bool scene_bucket_differs(const hkv_view *v, const hkv_view *w, uint64_t b)
+static bool any_differs(const judge_design *d, const void *v, const void *w, uint64_t b)
 {
-    if (scene_entries(v, b) != scene_entries(w, b)) return true;
-    for (uint32_t s = 0; s < v->slots; s++) {
-        uint64_t key = *hkv_key_at(v, hkv_entry(v, b, s));
-        if (key == HD_KEY_EMPTY) continue;
-        if (key >= HD_KEY_RESERVED || scene_entry_differs(v, w, hkv_entry(v, b, s))) return true;
-    }
-    return false;
+    bool differs = false;
+    for (uint64_t e = d->first(v, b); e < d->first(v, b + 1) && !differs; e++) differs = place_differs(d, v, w, e);
+    return differs;
 }
+
+bool scene_bucket_differs(const judge_design *d, const void *v, const void *w, uint64_t b)
+{
+    if (any_differs(d, v, w, b)) return true;
+    return d->roams ? any_differs(d, w, v, b) : scene_entries(d, v, b) != scene_entries(d, w, b);
+}
+
+uint64_t scene_buckets_differ(const scene *s, const scene *t)
+{
+    uint64_t n = 0;
+    for (uint64_t b = 0; b < s->design->buckets(s->table); b++) n += scene_bucket_differs(s->design, s->table, t->table, b);
+    return n;
+}
+
+/* ---- In words ---------------------------------------------------------------------------------------------------- */
+
+const char *scene_bucket(const judge_design *d, const void *v, uint64_t b, char *text, size_t bytes)
+{
+    if (d->bucket_name) return d->bucket_name(v, b, text, bytes);
+    snprintf(text, bytes, "bucket %" PRIu64, b);
+    return text;
+}
+
+const char *scene_place(const judge_design *d, const void *v, uint64_t e, char *text, size_t bytes)
+{
+    char name[48];
+    uint64_t b = 0;
+    while (d->first(v, b + 1) <= e) b++;
+    snprintf(text, bytes, "%s, slot %" PRIu64, scene_bucket(d, v, b, name, sizeof name), e - d->first(v, b));
+    return text;
+}
+
+/* ---- Side by side ------------------------------------------------------------------------------------------------- */
 
 typedef struct page {
     char *text;
@@ -54,29 +82,22 @@ static void put(page *p, const char *format, ...)
     p->used += n > 0 ? (size_t)n : 0;
 }
 
-static const char *describe(const hkv_view *v, uint64_t e, char *line, size_t bytes)
+static const char *describe(const judge_design *d, const void *v, uint64_t e, char *line, size_t bytes)
 {
-    uint64_t key = *hkv_key_at(v, e), value = 0;
-    if (v->value_bytes) memcpy(&value, hkv_value(v, e), v->value_bytes < 8 ? v->value_bytes : 8);
-    if (key == HD_KEY_EMPTY) snprintf(line, bytes, "-");
-    else if (key == HD_KEY_LOCKED || key == HKV_KEY_REPLACED) snprintf(line, bytes, "locked");
-    else snprintf(line, bytes, "%" PRIx64 " score %" PRIu64 " value %" PRIx64, key, *hkv_score_at(v, e), value);
+    d->describe(v, e, line, bytes);
     return line;
 }
 
-size_t scene_draw(const hkv_view *v, const char *v_name, const hkv_view *w, const char *w_name, char *text, size_t bytes)
+size_t scene_draw(const judge_design *d, const void *v, const char *v_name, const void *w, const char *w_name, char *text, size_t bytes)
 {
     page p = { text, 0, bytes };
-    char left[96], right[96];
+    char left[96], right[96], name[48];
     if (bytes) text[0] = 0;
-    for (uint64_t b = 0; b < v->buckets; b++) {
-        if (!scene_bucket_differs(v, w, b)) continue;
-        put(&p, "bucket %" PRIu64 "\n  %4s  %-60s %s\n", b, "slot", v_name, w_name);
-        for (uint32_t s = 0; s < v->slots; s++) {
-            uint64_t e = hkv_entry(v, b, s);
-            bool differs = *hkv_key_at(v, e) != HD_KEY_EMPTY && (*hkv_key_at(v, e) >= HD_KEY_RESERVED || scene_entry_differs(v, w, e));
-            put(&p, "%c %4" PRIu32 "  %-60s %s\n", differs ? '>' : ' ', s, describe(v, e, left, sizeof left), describe(w, e, right, sizeof right));
-        }
+    for (uint64_t b = 0; b < d->buckets(v); b++) {
+        if (!scene_bucket_differs(d, v, w, b)) continue;
+        put(&p, "%s\n  %4s  %-60s %s\n", scene_bucket(d, v, b, name, sizeof name), "slot", v_name, w_name);
+        for (uint64_t e = d->first(v, b); e < d->first(v, b + 1); e++)
+            put(&p, "%c %4" PRIu64 "  %-60s %s\n", place_differs(d, v, w, e) ? '>' : ' ', e - d->first(v, b), describe(d, v, e, left, sizeof left), describe(d, w, e, right, sizeof right));
     }
     return p.used;
 }

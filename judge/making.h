@@ -5,23 +5,18 @@
 #ifndef HD_JUDGE_MAKING_H
 #define HD_JUDGE_MAKING_H
 
-#include "judge/scene.h"
-#include "workload/rng.h"
+#include "judge/design.h"
 
 /* A scene of the cases' shape, without memory. *s is set, and to be closed, whenever it is not NULL. */
 hd_status scene_new(const hd_case *c, uint32_t parts, scene **s);
 /* Memory for an empty table and for as many items as each part's batch has. False: there is none. */
 bool scene_make_memory(scene *s);
-void scene_make_args(scene *s, uint32_t k); /* of part k's batch */
 
-void scene_draw_bytes(hd_rng *g, uint8_t *p, uint64_t bytes, uint64_t mask);
-uint64_t scene_value_mask(hd_elem e); /* bits that keep any float finite, or all */
-uint64_t scene_draw_score(const scene *s, hd_rng *g, uint64_t below);
 /* The element type to add; false when the batch needs one and a value is no whole number of any. */
 bool scene_draw_elem(const scene *s, hd_batch *b, hd_rng *g);
 /* A predicate that holds for some entries and not for others: any row, with small arguments. */
 void scene_draw_predicate(hd_batch *b, hd_rng *g);
 /* Reserved keys and repeats among key[], as the case has them; or no key twice, and b->n less. */
-void scene_mix_keys(const hd_case *c, hd_batch *b, uint64_t *key, hd_rng *g);
+void scene_mix_keys(const scene *s, const hd_case *c, hd_batch *b, uint64_t *key, hd_rng *g);
 
 #endif

@@ -24,6 +24,7 @@ typedef struct stop {
 
 typedef struct guide {
     hd_case c;
+    const judge_design *d;
     tour *t;
     simt_machine *m;
     uint64_t *key;        /* (n) of the case's requests */
@@ -125,7 +126,7 @@ static simt_config at_random(uint64_t seed)
 static uint64_t items_of(const scene *s)
 {
     const hd_batch *b = &s->part[0].batch;
-    return judge_ops[b->op].keyed || b->n ? b->n : hkv_capacity(&s->v);
+    return judge_ops[b->op].keyed || b->n ? b->n : scene_places(s->design, s->table);
 }
 
 static void went_wrong(const guide *g, tour_row *r, const char *why)
@@ -140,7 +141,7 @@ static void went_wrong(const guide *g, tour_row *r, const char *why)
 
 static hd_status run_row(guide *g, stop *x, tour_row *r)
 {
-    scene_kernel k = scene_kernel_at((uint32_t)(r->kernel - hkv_rows), 0, 0);
+    scene_kernel k = scene_kernel_at(g->d, (uint32_t)(r->kernel - g->d->row), 0, 0);
     uint64_t n = g->n - g->fill;
     hd_status status = arrive(g, x, &k, r->op, n);
     if (status == HD_EINVAL) { /* accum_or_assign on values that are no numbers */
@@ -188,23 +189,18 @@ static bool named(const guide *g, hd_op op)
 static hd_status plan(guide *g, int duals)
 {
     tour *t = g->t;
-    hd_info info;
-    memset(&info, 0, sizeof info);
-    info.slots = g->c.slots;
-    info.value_bytes = g->c.value_bytes;
-    info.layout = g->c.layout == HD_LAYOUT_PLANES ? HD_LAYOUT_PLANES : HD_LAYOUT_PAIRS;
-    t->row = (tour_row *)calloc((size_t)HD_OP_COUNT_ * 2 * HKV_ROWS, sizeof *t->row);
+    t->row = (tour_row *)calloc((size_t)HD_OP_COUNT_ * 2 * g->d->rows, sizeof *t->row);
     if (!t->row) return hd_fail(HD_ENOMEM, "no memory for the tour's rows");
     for (int op = 0; op < HD_OP_COUNT_; op++) {
         for (int dual = 0; dual < duals && named(g, (hd_op)op); dual++)
-            for (uint32_t k = 0; k < HKV_ROWS; k++) {
-                if (hkv_rows[k].family != hkv_family_of((uint32_t)op)) continue;
-                if (strcmp(g->c.kernel, "ref") != 0 && strcmp(g->c.kernel, hkv_rows[k].variant) != 0) continue;
+            for (uint32_t k = 0; k < g->d->rows; k++) {
+                if (!g->d->runs(k, (hd_op)op)) continue;
+                if (strcmp(g->c.kernel, "ref") != 0 && strcmp(g->c.kernel, g->d->row[k].variant) != 0) continue;
                 tour_row *r = &t->row[t->rows++];
                 r->op = (hd_op)op;
                 r->dual = dual == 1;
-                r->kernel = &hkv_rows[k];
-                const char *unfit = r->kernel->fits(&info);
+                r->kernel = &g->d->row[k];
+                const char *unfit = g->d->unfit(k, &g->c);
                 if (unfit) snprintf(r->unfit, sizeof r->unfit, "%s", unfit);
             }
     }
@@ -241,7 +237,9 @@ hd_status tour_run(const hd_case *c, hd_progress *progress, void *context, tour 
     size_t done = 0;
     memset(t, 0, sizeof *t);
     memset(&g, 0, sizeof g);
+    if (!judge_design_of(c)) return HD_EINVAL;
     g.c = *c;
+    g.d = t->design = judge_design_of(c);
     g.t = t;
     g.progress = progress;
     g.context = context;
@@ -250,7 +248,7 @@ hd_status tour_run(const hd_case *c, hd_progress *progress, void *context, tour 
         g.c.batch = TOUR_BATCH;
     }
     uint64_t start = time->now_ns(time->self), buckets = c->buckets ? c->buckets : (c->capacity + c->slots - 1) / c->slots;
-    int duals = buckets < 2 ? 1 : 2;
+    int duals = buckets < 2 || !g.d->dual ? 1 : 2;
     hd_status status = hd_source_open_spec(c->keys, c->seed, &source);
     if (!status) status = read_requests(&g, source);
     hd_source_close(source);

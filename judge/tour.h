@@ -12,14 +12,14 @@
 #ifndef HD_JUDGE_TOUR_H
 #define HD_JUDGE_TOUR_H
 
-#include "gpu/hkv/rows.h"
+#include "judge/design.h"
 #include "judge/run.h"
 
 enum { TOUR_BATCH = 4096, TOUR_FILL = 1 << 22 }; /* requests at most: run by a kernel, and by the reference before */
 
 typedef struct tour_row {
     hd_op op;
-    const hkv_row *kernel;
+    const judge_row *kernel;
     bool dual;
     char unfit[96];        /* "", or why it cannot run such a table: then there is no more            */
     uint64_t items;        /* that ran and were judged; of operations on the whole table, the slots   */
@@ -32,6 +32,7 @@ typedef struct tour_row {
 } tour_row;
 
 typedef struct tour {
+    const judge_design *design;
     tour_row *row; /* (rows) by operation, candidate buckets, variant */
     size_t rows;
     uint64_t ran, items, wrong; /* rows, their items, rows that went wrong */

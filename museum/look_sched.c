@@ -67,9 +67,8 @@ static hd_status parse(look *l, const char *what)
         s = hd_case_parse(text[k], &l->c[k]);
         if (!s) s = scene_kernel_row(&l->c[k], &row);
         if (s) return s;
-        l->kernel[k] = scene_kernel_at(row, l->threads, l->blocks);
-        if (hkv_rows[row].lanes > l->lanes) l->lanes = hkv_rows[row].lanes;
-        if (strcmp(l->c[k].kernel, "gather") == 0) l->lanes = 32; /* a warp works for its 32 keys */
+        l->kernel[k] = scene_kernel_at(judge_design_named(l->c[k].design), row, l->threads, l->blocks);
+        if (l->kernel[k].lanes > l->lanes) l->lanes = l->kernel[k].lanes;
     }
     return s;
 }

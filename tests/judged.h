@@ -10,6 +10,7 @@
 #define JUDGED_H
 
 #include "judge/agree.h"
+#include "judge/hkv_scene.h"
 #include "judge/kernels.h"
 #include "tests/testing.h"
 

@@ -63,7 +63,7 @@ void trial_run(trial *t, const char *text, uint64_t seed, int held)
     for (uint32_t k = 0; k < parts; k++) {
         must(hd_case_parse(word[k], &c[k]));
         must(scene_kernel_row(&c[k], &row));
-        t->kernel[k] = scene_kernel_at(row, 32, 1);
+        t->kernel[k] = hkv_scene_kernel_at(row, 32, 1);
         if (held) t->kernel[k].strictness = (scene_strictness)(held - 1);
     }
     altered = false;
@@ -71,7 +71,7 @@ void trial_run(trial *t, const char *text, uint64_t seed, int held)
     must(agree_open(t->s, &t->a));
     t->p = &t->s->part[0];
     t->b = &t->p->batch;
-    t->v = &t->s->v;
+    t->v = hkv_scene_view(t->s);
     must(agree_run(t->a, machine, &w, &why));
     check(!why, "a truthful run of %s + %s was accused: %s", word[0], word[1], why);
     const simt_ticket_record *drawn = __real_simt_machine_tickets(machine, &tickets);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "judge/agree.h"
+#include "judge/hkv_scene.h"
 #include "judge/kernels.h"
 #include "lib/error.h"
 #include "lib/op.h"
@@ -154,7 +155,7 @@ static void agrees(void **state)
                 for (int dual = 0; dual < 2; dual++)
                     for (uint64_t k = 0; k < test_times(warps ? 8 : 24); k++, n++) {
                         bool whole = !hd_op_is_keyed(hd_op_row_of((hd_op)op)); /* lanes hardly meet in these */
-                        scene_kernel kernel = scene_kernel_at(row, 32u << n % 2, 1 + (uint32_t)(n / 2 % 3));
+                        scene_kernel kernel = hkv_scene_kernel_at(row, 32u << n % 2, 1 + (uint32_t)(n / 2 % 3));
                         const scene_kernel *kernels[] = { &kernel };
                         hd_case c = case_of(shape_for(row, n), row, (hd_op)op, variant, hd_policy_rows[policy].name, dual, n + 1);
                         explore(&c, kernels, 1, way(n, hkv_rows[row].lanes), whole ? 2 : warps ? 5 : 250, &t);
@@ -181,7 +182,7 @@ static void crowded(void **state)
             hd_case c;
             snprintf(text, sizeof text, "hkv.%s.%s buckets=1 slots=16 value=8 pins=0 seed=%u %s", k ? "find_or_insert" : "insert_or_assign", variant, 17 * i + k, crowds[i]);
             must(hd_case_parse(text, &c));
-            scene_kernel kernel = scene_kernel_at(row, 32, 3);
+            scene_kernel kernel = hkv_scene_kernel_at(row, 32, 3);
             const scene_kernel *kernels[] = { &kernel };
             simt_config w = way(4 * i + 2 * k, 32);
             w.unit = SIMT_BY_LANE;
@@ -214,7 +215,7 @@ static void test_pairs(void **unused)
             if (role == HD_INSERTER || role != hd_op_row_of((hd_op)q)->role) continue;
             for (uint64_t k = 0; k < test_times(3); k++, n++) {
                 uint32_t rows[] = { row_for((hd_op)p, n), row_for((hd_op)q, n / 3) };
-                scene_kernel kernel[] = { scene_kernel_at(rows[0], 32, 2), scene_kernel_at(rows[1], 32, 2) };
+                scene_kernel kernel[] = { hkv_scene_kernel_at(rows[0], 32, 2), hkv_scene_kernel_at(rows[1], 32, 2) };
                 const scene_kernel *kernels[] = { &kernel[0], &kernel[1] };
                 const char *shape = wide_shapes[n % WIDE_SHAPES], *policy = hd_policy_rows[n % HD_POLICY_COUNT].name;
                 hd_case c[] = { case_of(shape, rows[0], (hd_op)p, kernel[0].name, policy, n % 2, n + 1), case_of(shape, rows[1], (hd_op)q, kernel[1].name, policy, n % 2, n + 1) };
@@ -231,7 +232,7 @@ enum { LEAST, NOT_LEAST, ABSENT_LOW, ABSENT_HIGH, KINDS };
 
 static uint64_t key_of_kind(const scene *s, int kind, uint64_t bucket)
 {
-    const hkv_view *v = &s->v;
+    const hkv_view *v = hkv_scene_view(s);
     uint64_t least = HD_KEY_EMPTY, most = HD_KEY_EMPTY, lowest = UINT64_MAX, highest = 0;
     for (uint32_t k = 0; k < v->slots; k++) {
         uint64_t e = hkv_entry(v, bucket, k);
@@ -299,13 +300,13 @@ static void test_exhaustive(void **unused)
                         char tail[96];
                         snprintf(tail, sizeof tail, "buckets=2 slots=%d batch=2x1 keys=uniform:9 value=8 pins=2", shape % 2 ? 4 : 2);
                         hd_case c = case_of(tail, HKV_ROWS, ops[i].op, warps ? "warp" : "lanes", "custom", shape / 2, 11 + (uint64_t)i);
-                        scene_kernel k = warps ? scene_kernel_at(row_for(ops[i].op, 0), 32, 2) : scene_kernel_at(0, 0, 0);
+                        scene_kernel k = warps ? hkv_scene_kernel_at(row_for(ops[i].op, 0), 32, 2) : hkv_scene_kernel_at(0, 0, 0);
                         for (uint32_t row = 0; warps && row < HKV_ROWS; row++)
-                            if (strcmp(hkv_rows[row].variant, "warp") == 0 && hkv_rows[row].family == hkv_family_of(ops[i].op)) k = scene_kernel_at(row, 32, 2);
+                            if (strcmp(hkv_rows[row].variant, "warp") == 0 && hkv_rows[row].family == hkv_family_of(ops[i].op)) k = hkv_scene_kernel_at(row, 32, 2);
                         if (!warps) {
                             k.name = "lanes";
                             k.strictness = SCENE_ORDER;
-                            k.queue = scene_queue;
+                            k.queue = hkv_scene_queue_text;
                             k.text = ops[i].lanes;
                             k.lanes = k.threads = 1;
                         }

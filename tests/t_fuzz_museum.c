@@ -7,7 +7,8 @@
 
 #include "fuzz/hunt.h"
 #include "fuzz/stage.h"
-#include "judge/kernels.h"
+#include "gpu/hkv/rows.h"
+#include "judge/hkv_scene.h"
 #include "museum/museum.h"
 #include "tests/testing.h"
 
@@ -38,7 +39,8 @@ static const guest controls[] = {
 static fuzz_hunt hunt(const guest *g)
 {
     fuzz_hunt h;
-    scene_kernel k = scene_kernel_at(hkv_row_of("tlpv1", g->family), 32, 8);
+    uint32_t row = hkv_row_of("tlpv1", g->family);
+    scene_kernel k = hkv_scene_kernel_at(row, 32, 8);
     memset(&h, 0, sizeof h);
     h.target = fuzz_target_find(g->target);
     h.seed = 4;
@@ -46,9 +48,9 @@ static fuzz_hunt hunt(const guest *g)
     h.loud = true;
     museum_now = g->bug ? museum_number(g->bug) : 0;
     check(!g->bug || museum_now, "there is no bug %s", g->bug);
-    fuzz_stand_in(&k, g->family);
+    fuzz_stand_in(&k, &judge_design_hkv, row);
     must(fuzz_hunt_run(&h));
-    fuzz_stand_in(NULL, g->family);
+    fuzz_stand_in(NULL, NULL, 0);
     museum_now = 0;
     return h;
 }

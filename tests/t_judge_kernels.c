@@ -97,7 +97,7 @@ static bool no_key_yet(trial *t) { return *hkv_key_at(t->v, entry_at(t, true, 0)
 static bool other_digest(trial *t) { return t->v->digest[entry_at(t, true, 0)] ^= 0x55; }
 static bool owned(trial *t) { return other_digest(t) && (*hkv_key_at(t->v, entry_at(t, true, 0)) = HD_KEY_LOCKED); }
 static bool replaced(trial *t) { return other_digest(t) && (*hkv_key_at(t->v, entry_at(t, true, 0)) = HKV_KEY_REPLACED); }
-static bool locked_and_weak(trial *t) { return other_digest(t) && (t->s->lock[entry_at(t, true, 0) / t->v->slots] = 1); }
+static bool locked_and_weak(trial *t) { return other_digest(t) && (hkv_scene_table_of(t->s)->lock[entry_at(t, true, 0) / t->v->slots] = 1); }
 
 static bool entry_copied(trial *t, bool same_bucket)
 {
@@ -182,13 +182,13 @@ static void who_is_alone_is_not_watched(void **state)
 
 SIMT_KERNEL(beyond_memory, hkv_args, args) { simt_st_u64(args.v.key + (1u << 30), 1); }
 
-static hd_status queue_beyond(const scene_kernel *k, simt_machine *m, const hkv_args *a, uint32_t stream)
+static hd_status queue_beyond(const scene_kernel *k, simt_machine *m, const void *a, uint32_t stream)
 {
     (void)k;
-    return simt_machine_launch(m, beyond_memory, a, sizeof *a, 1, 32, stream);
+    return simt_machine_launch(m, beyond_memory, a, sizeof(hkv_args), 1, 32, stream);
 }
 
-static hd_status no_launch(const scene_kernel *k, simt_machine *m, const hkv_args *a, uint32_t stream)
+static hd_status no_launch(const scene_kernel *k, simt_machine *m, const void *a, uint32_t stream)
 {
     (void)k, (void)m, (void)a, (void)stream;
     return hd_fail(HD_ECUDA, "launch: none today");

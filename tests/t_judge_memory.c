@@ -10,7 +10,7 @@
 
 #include "gpu/hkv/rows.h"
 #include "judge/agree.h"
-#include "judge/kernels.h"
+#include "judge/hkv_scene.h"
 #include "judge/oracle.h"
 #include "judge/shelf.h"
 #include "judge/map.h"
@@ -141,7 +141,7 @@ static simt_machine *machine;
 
 static hd_status judge_scene(const hd_case *c, bool *said)
 {
-    const scene_kernel kernel = scene_kernel_at(HKV_NUMBER_gather_upsert, 32, 1), *kernels[] = { &kernel };
+    const scene_kernel kernel = hkv_scene_kernel_at(HKV_NUMBER_gather_upsert, 32, 1), *kernels[] = { &kernel };
     scene *s;
     agree *a;
     hd_status status = scene_open(c, kernels, 1, &s);

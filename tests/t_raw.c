@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/hkv/rows.h"
 #include "judge/agree.h"
+#include "judge/hkv_scene.h"
 #include "judge/kernels.h"
 #include "lib/op.h"
 #include "policies/policy.h"
@@ -75,7 +77,7 @@ enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 static void clean(uint32_t row, hd_op op, bool dual, uint64_t n)
 {
-    scene_kernel kernel = scene_kernel_at(row, 32u << n % 2, 2);
+    scene_kernel kernel = hkv_scene_kernel_at(row, 32u << n % 2, 2);
     const scene_kernel *kernels[] = { &kernel };
     char text[512];
     hd_case c;

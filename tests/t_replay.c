@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "judge/agree.h"
+#include "judge/hkv_scene.h"
 #include "judge/kernels.h"
 #include "judge/run.h"
 #include "lib/backend_host.h"
@@ -119,7 +120,7 @@ static ending replay(const char *text, const uint64_t *key, uint64_t n, uint64_t
     must(scene_open_empty(&c, &s));
     must(agree_open(s, &a));
     must(simt_machine_open(NULL, &m));
-    scene_kernel k = in_order ? scene_kernel_at(row, 32, 1) : scene_kernel_at(row, 64, 4);
+    scene_kernel k = in_order ? hkv_scene_kernel_at(row, 32, 1) : hkv_scene_kernel_at(row, 64, 4);
     hd_op op = HD_OP_FIND;
     while (strcmp(hd_op_name(op), c.op) != 0) op = (hd_op)(op + 1);
     for (uint64_t at = 0; at < n; at += c.batch, e.batches++) {

@@ -6,7 +6,9 @@
  */
 #include <string.h>
 
+#include "gpu/hkv/rows.h"
 #include "judge/agree.h"
+#include "judge/hkv_scene.h"
 #include "judge/kernels.h"
 #include "judge/tour.h"
 #include "lib/backend_host.h"
@@ -261,7 +263,7 @@ static const struct {
 static void no_scene_is_made_of_these(void **state)
 {
     (void)state;
-    const scene_kernel k = scene_kernel_at(HKV_NUMBER_tlpv1_lookup, 32, 1), *kernels[] = { &k, &k };
+    const scene_kernel k = hkv_scene_kernel_at(HKV_NUMBER_tlpv1_lookup, 32, 1), *kernels[] = { &k, &k };
     for (size_t i = 0; i < sizeof no_scenes / sizeof *no_scenes; i++) {
         hd_case both[2], c;
         scene *s = NULL;
@@ -283,7 +285,7 @@ static void no_scene_is_made_of_these(void **state)
 static void no_batch_is_made_of_these(void **state)
 {
     (void)state;
-    const scene_kernel k = scene_kernel_at(HKV_NUMBER_tlpv1_upsert, 32, 1);
+    const scene_kernel k = hkv_scene_kernel_at(HKV_NUMBER_tlpv1_upsert, 32, 1);
     uint64_t key[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
     hd_case c;
     scene *s;
@@ -297,7 +299,7 @@ static void no_batch_is_made_of_these(void **state)
     must(scene_batch(s, &k, HD_OP_EXPORT, NULL, 0));
     check(s->part[0].batch.n == 4, "a range of %llu slots, and room for 4", (ull)s->part[0].batch.n);
     scene_begin(s, s->initial, 0);
-    check(s->clock == 0 && scene_entries(&s->v, 0) + scene_entries(&s->v, 1) == 4, "the table that runs begin with");
+    check(s->clock == 0 && scene_entries(s->design, s->table, 0) + scene_entries(s->design, s->table, 1) == 4, "the table that runs begin with");
     scene_close(s);
     snprintf(c.policy, sizeof c.policy, "nobody");
     must_fail(scene_open_empty(&c, &s), HD_EINVAL, "policy: there is no 'nobody'");

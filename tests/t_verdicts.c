@@ -14,7 +14,7 @@
 #include "judge/oracle.h"
 #include "judge/run.h"
 #include "judge/rules.h"
-#include "judge/scene.h"
+#include "judge/design.h"
 #include "judge/shelf.h"
 #include "lib/error.h"
 #include "ref/hkv.h"
@@ -611,6 +611,8 @@ static void drawn_put(drawn *t, uint64_t e, uint64_t key, uint64_t score, uint64
     memcpy((uint8_t *)t->value + e * t->v.value_bytes, &value, t->v.value_bytes);
 }
 
+static const judge_design *const hkv = &judge_design_hkv;
+
 static void differences(void **state)
 {
     (void)state;
@@ -626,27 +628,27 @@ static void differences(void **state)
         drawn_put(&b, 1, x, 5, 50); /* another slot of the bucket */
         drawn_put(&a, 2, z, 7, 70);
         drawn_put(&b, 2, z, 7, 70);
-        check(!scene_bucket_differs(&a.v, &b.v, 0) && !scene_bucket_differs(&a.v, &b.v, 1), "buckets are sets");
-        check(scene_draw(&a.v, "one", &b.v, "other", text, sizeof text) == 0 && !text[0], "nothing differs:\n%s", text);
+        check(!scene_bucket_differs(hkv, &a.v, &b.v, 0) && !scene_bucket_differs(hkv, &a.v, &b.v, 1), "buckets are sets");
+        check(scene_draw(hkv, &a.v, "one", &b.v, "other", text, sizeof text) == 0 && !text[0], "nothing differs:\n%s", text);
         b.score[1] = 6;
-        check(strcmp(scene_entry_differs(&a.v, &b.v, 0), "has another score than in") == 0, "the score");
+        check(strcmp(hkv->differs(&a.v, &b.v, 0), "has another score than in") == 0, "the score");
         b.score[1] = 5;
         if (bytes) {
             drawn_put(&b, 1, x, 5, 51);
-            check(strcmp(scene_entry_differs(&a.v, &b.v, 0), "has another value than in") == 0, "the value");
+            check(strcmp(hkv->differs(&a.v, &b.v, 0), "has another value than in") == 0, "the value");
             drawn_put(&b, 1, x, 5, 50);
         }
         drawn_put(&b, 1, y, 5, 50);
-        check(strcmp(scene_entry_differs(&a.v, &b.v, 0), "is not in this bucket of") == 0, "another key");
-        check(scene_bucket_differs(&a.v, &b.v, 0) && !scene_bucket_differs(&a.v, &b.v, 1), "bucket 0 alone");
-        size_t n = scene_draw(&a.v, "one", &b.v, "other", text, sizeof text);
+        check(strcmp(hkv->differs(&a.v, &b.v, 0), "is not in this bucket of") == 0, "another key");
+        check(scene_bucket_differs(hkv, &a.v, &b.v, 0) && !scene_bucket_differs(hkv, &a.v, &b.v, 1), "bucket 0 alone");
+        size_t n = scene_draw(hkv, &a.v, "one", &b.v, "other", text, sizeof text);
         check(n == strlen(text) && strncmp(text, "bucket 0\n", 9) == 0 && strstr(text, "one") && strstr(text, "other") && !strstr(text, "bucket 1"), "%s", text);
         snprintf(row, sizeof row, ">    0  %" PRIx64 " score 5 value %x", x, bytes ? 50 : 0);
         check(strstr(text, row), "no row '%s' in\n%s", row, text);
         check(strstr(text, "     1  -"), "an empty slot is\n%s", text);
-        check(scene_draw(&a.v, "one", &b.v, "other", NULL, 0) == n, "another length without a place for it");
+        check(scene_draw(hkv, &a.v, "one", &b.v, "other", NULL, 0) == n, "another length without a place for it");
         char part[40];
-        check(scene_draw(&a.v, "one", &b.v, "other", part, sizeof part) == n && strncmp(part, text, sizeof part - 1) == 0 && strlen(part) == sizeof part - 1, "what fits is '%s'", part);
+        check(scene_draw(hkv, &a.v, "one", &b.v, "other", part, sizeof part) == n && strncmp(part, text, sizeof part - 1) == 0 && strlen(part) == sizeof part - 1, "what fits is '%s'", part);
         for (int owned = 0; owned < 2; owned++) { /* slots that somebody owns differ from everything, also from each other */
             drawn c, d;
             uint64_t key = owned ? HKV_KEY_REPLACED : HD_KEY_LOCKED, home = hd_first_bucket(hd_hash(key, a.v.seed), 2);
@@ -654,23 +656,23 @@ static void differences(void **state)
             drawn_make(&d, bytes);
             drawn_put(&c, hkv_entry(&c.v, home, 1), key, 5, 50);
             drawn_put(&d, hkv_entry(&d.v, home, 1), key, 5, 50);
-            check(scene_bucket_differs(&c.v, &d.v, home) && !scene_bucket_differs(&c.v, &d.v, 1 - home), "an owned slot");
-            scene_draw(&c.v, "one", &d.v, "other", text, sizeof text);
+            check(scene_bucket_differs(hkv, &c.v, &d.v, home) && !scene_bucket_differs(hkv, &c.v, &d.v, 1 - home), "an owned slot");
+            scene_draw(hkv, &c.v, "one", &d.v, "other", text, sizeof text);
             check(strstr(text, ">    1  locked"), "an owned slot is\n%s", text);
         }
         drawn_put(&b, 1, x, 5, 50);
         drawn_put(&a, 1, y, 1, 1);
-        check(scene_entries(&a.v, 0) == 2 && scene_entries(&b.v, 0) == 1, "one entry more");
-        check(scene_bucket_differs(&a.v, &b.v, 0) && scene_bucket_differs(&b.v, &a.v, 0), "one entry more, or less");
-        scene_draw(&a.v, "one", &b.v, "other", text, sizeof text);
+        check(scene_entries(hkv, &a.v, 0) == 2 && scene_entries(hkv, &b.v, 0) == 1, "one entry more");
+        check(scene_bucket_differs(hkv, &a.v, &b.v, 0) && scene_bucket_differs(hkv, &b.v, &a.v, 0), "one entry more, or less");
+        scene_draw(hkv, &a.v, "one", &b.v, "other", text, sizeof text);
         snprintf(row, sizeof row, "     0  %" PRIx64 " score 5", x);
         check(strstr(text, row), "what is in both is marked:\n%s", text);
         snprintf(row, sizeof row, ">    1  %" PRIx64 " score 1", y);
         check(strstr(text, row), "what is in one is not marked:\n%s", text);
         drawn_make(&b, bytes);
         drawn_put(&b, 2, x, 5, 50); /* in the wrong bucket */
-        check(strcmp(scene_entry_differs(&a.v, &b.v, 0), "is not in this bucket of") == 0, "another bucket");
-        check(strcmp(scene_entry_differs(&b.v, &a.v, 2), "is not in this bucket of") == 0, "another bucket, from the other side");
+        check(strcmp(hkv->differs(&a.v, &b.v, 0), "is not in this bucket of") == 0, "another bucket");
+        check(strcmp(hkv->differs(&b.v, &a.v, 2), "is not in this bucket of") == 0, "another bucket, from the other side");
     }
 }
 

@@ -9,8 +9,7 @@
 #include "judge/kernels.h"
 #include "tools/tool.h"
 
-/* A small table's buckets, and those of kernels that cannot run on so small ones. */
-enum { SITUATION_TEXT = 1024, SITUATION_SLOTS = 4, SITUATION_WIDE_SLOTS = 16 };
+enum { SITUATION_TEXT = 1024 };
 
 typedef struct situation {
     hd_case c[SCENE_PARTS];
@@ -24,8 +23,10 @@ typedef struct situation {
 
 /* The words with blanks between them. */
 int situation_words(char *const *word, int words, char text[SITUATION_TEXT]);
-/* Whether a kernel is of the latter kind. */
-bool situation_wide(const char *kernel);
+/* Whether a kernel does not run on the small tables of its design, and so wants the wide ones. */
+bool situation_wide(const judge_design *d, const char *kernel);
+/* The design of a text that begins with one, "hkv.find ..."; NULL: there are no kernels of that. */
+const judge_design *situation_design(const char *text);
 /* Opens `text`: one case, or two with a + between them. What it does not say is that of a small table with `batch` items. Blocks of
  * `threads`, `blocks` of them. -1, or the exit code after a sentence. */
 int situation_open(situation *x, const char *text, unsigned batch, uint32_t threads, uint32_t blocks);

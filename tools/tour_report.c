@@ -100,8 +100,8 @@ int tour_verdict(const tour *t)
         if (hd_case_parse(r->again, &c)) c = hd_case_default();
         /* on a small table: schedules, or what each of the two makes of it */
         char look[256];
-        if (r->at_random) snprintf(look, sizeof look, "heddle sched hkv.%s.%s policy=%s dual=%d", hd_op_name(r->op), r->kernel->variant, c.policy, r->dual);
-        else snprintf(look, sizeof look, "heddle diff %s ref --case 'hkv.%s policy=%s dual=%d'", r->kernel->variant, hd_op_name(r->op), c.policy, r->dual);
+        if (r->at_random) snprintf(look, sizeof look, "heddle sched %s.%s.%s policy=%s dual=%d", t->design->name, hd_op_name(r->op), r->kernel->variant, c.policy, r->dual);
+        else snprintf(look, sizeof look, "heddle diff %s ref --case '%s.%s policy=%s dual=%d'", r->kernel->variant, t->design->name, hd_op_name(r->op), c.policy, r->dual);
         return tool_say(TOOL_DIFFERS, "%s; again: heddle run --kernels %s; in small: %s", r->wrong, r->again, look);
     }
     return TOOL_OK;

@@ -15,6 +15,7 @@
 
 typedef struct diff_options {
     const char *text;
+    const judge_design *design;
     uint64_t seed, threads, blocks;
     bool at_random, wide; /* wide: one of the two wants wide buckets, so both get them */
 } diff_options;
@@ -50,13 +51,13 @@ typedef struct side {
 
 static bool is_ref(const char *name) { return strcmp(name, "ref") == 0; }
 
-/* The case with this side's kernel. The reference needs a scene too: any kernel's. */
+/* The case with this side's kernel. The reference needs a scene too: any kernel's, the first. */
 static void case_for(const diff_options *o, const char *kernel, uint64_t batch, char *whole, size_t bytes)
 {
     const char *text = o->text, *blank = strchr(text, ' ');
     int head = blank ? (int)(blank - text) : (int)strlen(text);
-    size_t used = (size_t)snprintf(whole, bytes, "%.*s.%s%s", head, text, is_ref(kernel) ? "tlpv1" : kernel, blank ? blank : "");
-    if (o->wide && !strstr(text, " slots=") && used < bytes) snprintf(whole + used, bytes - used, " slots=%d", SITUATION_WIDE_SLOTS);
+    size_t used = (size_t)snprintf(whole, bytes, "%.*s.%s%s", head, text, is_ref(kernel) ? o->design->row[0].variant : kernel, blank ? blank : "");
+    if (o->wide && !strstr(text, " slots=") && used < bytes) snprintf(whole + used, bytes - used, " slots=%" PRIu32, o->design->wide.slots);
     if (!batch) return;
     char *field = strstr(whole, " batch="), rest[SITUATION_TEXT] = "";
     if (field) {
@@ -97,7 +98,7 @@ static int side_run(side *d, const diff_options *o, const char *kernel, uint64_t
 static bool same_value(const scene *a, const scene *b, uint64_t i)
 {
     const hd_batch *p = &a->part[0].batch, *q = &b->part[0].batch;
-    uint32_t bytes = a->v.value_bytes;
+    uint32_t bytes = a->value_bytes;
     return !judge_ops[p->op].value_out || !judge_delivers(p->op, (hd_outcome)p->outcome[i]) ||
            memcmp((const uint8_t *)p->value_out + i * bytes, (const uint8_t *)q->value_out + i * bytes, bytes) == 0;
 }
@@ -121,18 +122,11 @@ static uint64_t first_item(const scene *a, const scene *b, const char **what)
     return UINT64_MAX;
 }
 
-static uint64_t buckets_differ(const scene *a, const scene *b)
-{
-    uint64_t n = 0;
-    for (uint64_t k = 0; k < a->v.buckets; k++) n += scene_bucket_differs(&a->v, &b->v, k);
-    return n;
-}
-
 static bool differ(const side *d)
 {
     const char *what;
     bool item = first_item(d[0].x.s, d[1].x.s, &what) != UINT64_MAX || what;
-    return item || buckets_differ(d[0].x.s, d[1].x.s) || d[0].verdict[0] || d[1].verdict[0];
+    return item || scene_buckets_differ(d[0].x.s, d[1].x.s) || d[0].verdict[0] || d[1].verdict[0];
 }
 
 static int both(side *d, const diff_options *o, char *const *kernel, uint64_t batch)
@@ -171,6 +165,16 @@ static int shrink(side *d, const diff_options *o, char *const *kernel)
     return -1;
 }
 
+/* Whose kernel it is, where no case says it; the first design's, when it is nobody's. */
+static const judge_design *design_of_kernel(const char *name)
+{
+    const judge_design *d;
+    for (size_t i = 0; (d = judge_design_at(i)); i++)
+        for (uint32_t row = 0; row < d->rows; row++)
+            if (strcmp(d->row[row].variant, name) == 0) return d;
+    return judge_design_at(0);
+}
+
 /* ---- The verb ------------------------------------------------------------------------------------------------------- */
 
 static const out_column column[] = {
@@ -194,15 +198,15 @@ static int report(tool_line *line, side *d)
     }
     out_fact(o, "same", "same", OUT_FLAG, out_flag(!different));
     out_fact(o, "first_item", different ? "first item" : NULL, OUT_PLAIN, first == UINT64_MAX ? out_none() : out_count(first));
-    out_fact(o, "buckets", "buckets that differ", OUT_COUNT, out_count(buckets_differ(a, b)));
+    out_fact(o, "buckets", "buckets that differ", OUT_COUNT, out_count(scene_buckets_differ(a, b)));
     for (uint64_t i = 0; different && judge_ops[p->op].keyed && i < p->n; i++) {
         bool item = p->outcome[i] != q->outcome[i], value = !item && !same_value(a, b, i), score = !item && !same_score(a, b, i);
         out_row(o, (const out_value[]){ out_count(i), out_count(p->key[i]), out_text(hd_outcome_name((hd_outcome)p->outcome[i])),
                                         out_text(hd_outcome_name((hd_outcome)q->outcome[i])),
                                         item ? out_text("outcome") : value ? out_text("value") : score ? out_text("score") : out_none() });
     }
-    if (buckets_differ(a, b)) {
-        scene_draw(&a->v, d[0].name, &b->v, d[1].name, drawing, sizeof drawing);
+    if (scene_buckets_differ(a, b)) {
+        scene_draw(a->design, a->table, d[0].name, b->table, d[1].name, drawing, sizeof drawing);
         out_note(o, "\n%s", drawing);
     }
     return out_close(o, different ? TOOL_DIFFERS : TOOL_OK);
@@ -210,13 +214,20 @@ static int report(tool_line *line, side *d)
 
 static int run(tool_line *line, int argc, char **argv)
 {
-    diff_options o = { "hkv.insert_or_assign", 1, 32, 1, false, false };
+    diff_options o = { NULL, NULL, 1, 32, 1, false, false };
     static side d[2];
     int code = tool_parse(line, argc, argv, &o);
     if (code < 0 && o.threads % 32) code = tool_say(TOOL_USAGE, "--threads: %" PRIu64 " are no whole warps", o.threads);
     if (code >= 0) return code;
     memset(d, 0, sizeof d);
-    o.wide = situation_wide(line->word[0]) || situation_wide(line->word[1]);
+    char usual[64];
+    if (!o.text) {
+        snprintf(usual, sizeof usual, "%s.insert_or_assign", design_of_kernel(line->word[is_ref(line->word[0])])->name);
+        o.text = usual;
+    }
+    o.design = situation_design(o.text);
+    if (!o.design) o.design = judge_design_at(0); /* the case will say that there is none */
+    o.wide = situation_wide(o.design, line->word[0]) || situation_wide(o.design, line->word[1]);
     code = both(d, &o, line->word, 0);
     if (code >= 0) return code;
     if (differ(d)) code = shrink(d, &o, line->word);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "judge/rules.h"
 #include "lib/parse.h"
 #include "tools/output.h"
 #include "tools/situation.h"
@@ -124,7 +125,7 @@ static int run(tool_line *line, int argc, char **argv)
     out *r = out_open(line->form, "heddle.explain/1", column, 9);
     const hd_batch *b = &x.s->part[0].batch;
     out_fact(r, "case", "case", OUT_TEXT, out_text(x.text));
-    if (b->outcome && judge_arrays_at(&x.s->part[0].arrays, JUDGE_OUTCOME) && x.s->part[0].args.last == b->n && b->n) {
+    if (judge_ops[b->op].keyed && b->n) {
         out_fact(r, "key", "key", OUT_HEX, out_count(b->key[0]));
         out_fact(r, "outcome", "outcome", OUT_TEXT, out_text(hd_outcome_name((hd_outcome)b->outcome[0])));
     }
