@@ -2,6 +2,7 @@
  *
  * rows.c - the table of bugs, which alter.awk makes, and which of them is there now.
  */
+#include "judge/design.h"
 #include "museum/museum.h"
 
 #include <string.h>
@@ -19,3 +20,11 @@ int museum_number(const char *name)
     while (i < museum_row_count && strcmp(museum_rows[i].name, name) != 0) i++;
     return i < museum_row_count && !museum_rows[i].lost[0] ? museum_rows[i].number : 0;
 }
+
+/* Of an original and its copy the linker takes the first that somebody asks for, and this is asked for before the originals are looked at. */
+extern const judge_design *const museum_designs[];
+const judge_design *const museum_designs[] = {
+#define JUDGE_DESIGN(name) &judge_design_##name,
+#include "judge/designs.inc"
+#undef JUDGE_DESIGN
+};

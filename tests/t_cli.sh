@@ -149,6 +149,7 @@ mkdir folder
 sim 'a folder'                        2 'folder'                   folder
 bad 'an unknown strategy'         2 'nearest: pct'            heddle sched hkv.find.tlpv1 --strategy pct2
 bad 'a kernel for no such op'     2 'tlpv2 does not run erase' heddle sched hkv.erase.tlpv2
+bad 'a table too narrow for one of two' 2 'gather cannot run this table' heddle sched hkv.find.tlpv1 slots=4 + hkv.find.gather slots=16
 bad 'a case of no operation'      2 'one operation'           heddle explain hkv.serve.tlpv1
 bad 'a plot of unknown ending'        2 '--plot.*png'              heddle sweep zipf:0.99,100 --plot curves.gif
 bad 'curves in no folder'             4 'none/x.csv'               heddle sweep zipf:0.99,100 --requests 100 --sizes 50% --output none/x.csv
@@ -299,6 +300,7 @@ form 'list'    heddle list
 form 'run'     heddle run hkv.serve.ref batch=64x10
 form 'kernels' heddle run --kernels hkv.serve.ref slots=10 buckets=4 batch=64x10 keys=ycsb:a,1000
 form 'sched'   heddle sched hkv.erase.tlpv1 batch=2x1 --replay 3:1,9:2
+form 'sched, a second case that wants a wide table' heddle sched hkv.find.tlpv1 + hkv.find_missed.gather --weak --schedules 5
 form 'museum'  heddle museum no_release key_before_digest
 form 'museum --list' heddle museum --list
 form 'diff'    heddle diff tlpv1 ref --case hkv.insert_and_evict
