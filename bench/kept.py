@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# kept.py - tables of results that are kept, and pages that are made from them: what bench/rows.py and papers/hkv/judge.py share.
+# kept.py - tables of results that are kept, and pages that are made from them: what bench/rows.py and papers/verdicts.py share.
 
 
 class Missing(Exception):

@@ -29,4 +29,8 @@ kernels=$work/kernels.cubin
 try "the kernels compile without a warning" compile "$kernels" "$top_srcdir/gpu/hkv/hkv_cuda.cu"
 try "no local memory, no calls, wide loads, registers within the budget" sass budget "$kernels" "$top_srcdir/tests/machine_code.budget"
 
+hashes=$work/hashes.cubin
+try "the hash functions compile without a warning" compile "$hashes" "$top_srcdir/tests/machine_code_hashes.cu"
+try "no local memory and no calls for their tables either" sass budget "$hashes" "$top_srcdir/tests/machine_code.budget"
+
 finish

@@ -4,9 +4,10 @@
 # make other verdicts.
 # shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
-hkv=$top_srcdir/papers/hkv
-python=$(command -v python3)
-for other in "$python" /usr/bin/python3; do "$other" -c 'import matplotlib' 2>/dev/null && python=$other && break; done
+paper=hkv
+# shellcheck source=tests/papers.sh
+. "$top_srcdir/tests/papers.sh"
+hkv=$folder
 
 # ---- The experiments ----------------------------------------------------------------------------------------------------
 
@@ -36,39 +37,20 @@ fi
 
 # ---- The verdicts ---------------------------------------------------------------------------------------------------------
 
-if [ -z "$python" ]; then
+if ! command -v python3 >/dev/null; then
   skip "the verdicts" "python3 is missing"
   finish
 fi
-judge() { PYTHONDONTWRITEBYTECODE=1 "$python" "$hkv/judge.py" "$@"; }
-try "README.md and verdicts.tsv are what the kept results say" judge --check
-
-# verdict FOLDER CLAIM: what became of it there.
-verdict() { awk -F'\t' -v claim="$2" '$3 == claim { print $6 }' "$1/verdicts.tsv"; }
 mkdir -p "$work/other"
 sed 's/^\(find\t1\t1\t8\t0.5\t.*\tgather\t\)[0-9.]*/\11.5/' "$top_srcdir/bench/results/nvidia-h200.tsv" >"$work/other/nvidia-h200.tsv"
 sed 's/\(evictions .* dual=1\t\).*/\10.5/; /alpha=0.5 .*scores=known/d' "$hkv/results/cpu.tsv" >"$work/other/cpu.tsv"
-judge --out "$work/as_kept" >"$work/words" 2>&1 && judge --results "$work/other" --out "$work/changed" >>"$work/words" 2>&1 || words=$work/words
+judged "$work/other"
 {
-  expect() { # expect CLAIM KEPT CHANGED
-    [ "$(verdict "$work/as_kept" "$1")" = "$2" ] || echo "$1: as kept: $(verdict "$work/as_kept" "$1")"
-    [ "$(verdict "$work/changed" "$1")" = "$3" ] || echo "$1: changed: $(verdict "$work/changed" "$1")"
-  }
   expect 'find, dim 8' 'holds' 'does not hold'
   expect 'First eviction, two buckets' 'holds' 'does not hold'
   expect "lfu, α = 0.50, scores that know each key's popularity, and refuse by it" 'holds' 'not measured yet'
   expect 'find, dim 64' 'holds' 'holds'
 } | none "other results make other verdicts, and only of what they are about"
-{ judge --check --results "$work/other" >"$work/words" 2>&1 || grep -q 'is not what the results say' "$work/words" || cat "$work/words"
-  [ -s "$work/words" ] || echo "nothing was said"; } | none "a page that is not what the results say is told"
-
-awk -F'\t' 'NR > 1 && ($2 == "" || $3 == "" || $6 == "")' "$work/as_kept/verdicts.tsv" | none "every claim has its place and a verdict"
-
-if "$python" -c 'import matplotlib' 2>/dev/null; then
-  judge --out "$work/again" >/dev/null 2>&1
-  diff -r "$work/as_kept/plots" "$work/again/plots" 2>&1 | none "the same results draw the same bytes"
-else
-  skip "the same results draw the same bytes" "$python has no matplotlib"
-fi
+page_holds "$work/other"
 
 finish

@@ -1,26 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# judge.py - holds the results against claims.txt: writes verdicts.tsv, the tables of README.md, and, with matplotlib, plots/*.svg. Nothing in
-# there is written by hand; run.sh judge calls it.
+# judge.py - holds the results against claims.txt, as ../verdicts.py says; run.sh judge calls it.
 #
 #     judge.py [--gpu nvidia-h200] [--results FOLDER]... [--out FOLDER] [--check]
-#
-# --results: where to look for results before the kept ones. --out: where to write (here). --check: write nothing, exit code 1 when
-# something would change.
-import argparse
 import pathlib
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(HERE.parent.parent / "bench"))
-from kept import Kept, Missing, replaced, told
-
-ANSWERS = ["holds", "holds in shape", "does not hold", "not measured yet", "not testable here"]
-
-# ---- Results --------------------------------------------------------------------------------------------------------
-
+sys.path[1:1] = [str(HERE.parent), str(HERE.parent.parent / "bench")]
+from kept import Kept, Missing, told
+from verdicts import judge
 
 class Results(Kept):
     """What was measured, by the names that claims.txt uses."""
@@ -104,87 +95,6 @@ EXPERIMENTS = {"quality", "places", "hits", "ideal", "recent", "evictions", "ret
                "insert_or_assign"}
 
 
-# ---- Claims ----------------------------------------------------------------------------------------------------------
-
-
-def claims_of(path):
-    """The paragraphs of claims.txt, each a dict; `section` is carried on."""
-    section, claims = "", []
-    for paragraph in path.read_text().split("\n\n"):
-        claim = {}
-        for line in paragraph.splitlines():
-            if line and not line.startswith("#"):
-                key, value = line[:10].strip(), line[10:].strip()
-                claim[key] = value
-        section = claim.get("section", section)
-        if "claim" in claim:
-            claims.append(claim | {"section": section})
-    return claims
-
-
-def shown(value, how):
-    if value is None:
-        return ""
-    if how == "%":
-        return f"{100 * value:.1f}%"
-    if how == "pp":
-        return f"{100 * value:+.2f} pp"
-    if how == "x":
-        return f"{value:.2f}x"
-    return f"{value:.3g}" if abs(value) < 100 else f"{value:.0f}"
-
-
-def judged(claim, results):
-    """measured, verdict, and why where one is to be told."""
-    if "measured" not in claim:
-        return None, "not testable here", claim["because"]
-    names = {"__builtins__": {}} | results.names()
-    try:
-        m = float(eval(claim["measured"], names))
-    except Missing as missing:
-        return None, "not measured yet", f"there is no {missing}"
-    names |= {"m": m, "e": float(claim["expected"])}
-    verdict = ANSWERS[0] if eval(claim["holds"], names) else ANSWERS[1] if eval(claim["shape"], names) else ANSWERS[2]
-    return m, verdict, claim.get("because", "")
-
-
-def rows_of(results):
-    rows = []
-    for claim in claims_of(HERE / "claims.txt"):
-        m, verdict, why = judged(claim, results)
-        e = float(claim["expected"]) if "expected" in claim else None
-        rows.append(claim | {"e": e, "m": m, "verdict": verdict, "why": why})
-    return rows
-
-
-# ---- What is written --------------------------------------------------------------------------------------------------
-
-
-def verdicts_tsv(rows):
-    head = "section\twhere\tclaim\texpected\tmeasured\tverdict\tmeasured_by\tholds_when\tshape_when\twhy\n"
-    return head + "".join(
-        "\t".join([r["section"], r["where"], r["claim"], "" if r["e"] is None else f"{r['e']:g}", "" if r["m"] is None else f"{r['m']:.5g}",
-                   r["verdict"], r.get("measured", ""), r.get("holds", ""), r.get("shape", ""), r["why"]]) + "\n"
-        for r in rows)
-
-
-def summary(rows):
-    counts = [(a, sum(r["verdict"] == a for r in rows)) for a in ANSWERS]
-    return f"{len(rows)} claims: " + ", ".join(f"{n} {a}" for a, n in counts if n) + ".\n"
-
-
-def claims_table(rows):
-    text, section = "", None
-    for r in rows:
-        if r["section"] != section:
-            section = r["section"]
-            text += f"\n### {section}\n\n| claim | where | paper | here | verdict |\n|---|---|---|---|---|\n"
-        mark = f"**{r['verdict']}**" if r["verdict"] == "does not hold" else r["verdict"]
-        why = f". {r['why']}" if r["why"] else ""
-        text += f"| {r['claim']} | {r['where']} | {shown(r['e'], r.get('show'))} | {shown(r['m'], r.get('show'))} | {mark}{why} |\n"
-    return text.lstrip("\n")
-
-
 def rates_table(results):
     """What the table of goals has, single bucket: ours at load factor 0.5 / 1, the peer's in brackets."""
     rows = results.table(results.gpu_name + ".tsv")
@@ -202,37 +112,5 @@ def rates_table(results):
     return text
 
 
-def main():
-    p = argparse.ArgumentParser(add_help=True)
-    p.add_argument("--gpu", default="nvidia-h200")
-    p.add_argument("--results", action="append", default=[])
-    p.add_argument("--out", default=str(HERE))
-    p.add_argument("--check", action="store_true")
-    o = p.parse_args()
-    out = pathlib.Path(o.out)
-    folders = [pathlib.Path(f) for f in o.results] + [out / "results", HERE / "results", HERE.parent.parent / "bench" / "results"]
-    results = Results(folders, o.gpu)
-    rows = rows_of(results)
-    page = (HERE / "README.md").read_text()
-    for name, text in (("summary", summary(rows)), ("claims", claims_table(rows)), ("rates", rates_table(results))):
-        page = replaced(page, name, text)
-    made = {"verdicts.tsv": verdicts_tsv(rows), "README.md": page}
-    if o.check:
-        changed = [n for n, text in made.items() if not (HERE / n).exists() or (HERE / n).read_text() != text]
-        for name in changed:
-            print(f"{name} is not what the results say: run papers/hkv/run.sh judge")
-        sys.exit(1 if changed else 0)
-    out.mkdir(parents=True, exist_ok=True)
-    for name, text in made.items():
-        (out / name).write_text(text)
-    try:
-        import plots
-    except ImportError as missing:
-        print(f"judge.py: no plots: {missing}", file=sys.stderr)
-    else:
-        plots.draw(results, rows, out / "plots")
-    print(summary(rows), end="")
-
-
 if __name__ == "__main__":
-    told(main)
+    told(lambda: judge(HERE, Results, {"rates": rates_table}))

@@ -17,7 +17,7 @@
  */
 #define EXPERIMENT "places"
 #include "lib/backend_host.h"
-#include "papers/hkv/words.h"
+#include "papers/words.h"
 #include "workload/rng.h"
 
 enum { SECTOR = 32, LINE = 128, MOST = 8192 };

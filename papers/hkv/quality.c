@@ -18,7 +18,7 @@
  * machine. Buckets have 128 slots; batches are a 128th of the capacity, as the paper's are.
  */
 #define EXPERIMENT "quality"
-#include "papers/hkv/words.h"
+#include "papers/words.h"
 #include "workload/zipf.h"
 
 typedef struct words {

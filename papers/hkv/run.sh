@@ -88,17 +88,6 @@ pack() {
   "$here/../../build-aux/carry.sh" "$1" "$build/heddle" && cp "${BASH_SOURCE[0]}" "$1/" && du -sh "$1"
 }
 
-# ---- Judging -----------------------------------------------------------------------------------------------------------
-
-# The python that can draw; else any.
-with_plots() {
-  local python
-  for python in "${PYTHON:-python3}" /usr/bin/python3; do
-    "$python" -c 'import matplotlib' 2>/dev/null && echo "$python" && return
-  done
-  echo "${PYTHON:-python3}"
-}
-
 # ---- All of it ---------------------------------------------------------------------------------------------------------
 
 while [ $# -gt 0 ]; do
@@ -122,6 +111,6 @@ for part in "${parts[@]}"; do
     code=$?
     [ "$code" = 0 ] || { [ "$code" = 77 ] && [ ${#parts[@]} -gt 1 ]; } || exit "$code"
     ;;
-  judge) "$(with_plots)" "$here/judge.py" --gpu "$GPU" --out "$out" || exit ;;
+  judge) "$here/../judge.sh" hkv --gpu "$GPU" --out "$out" || exit ;;
   esac
 done

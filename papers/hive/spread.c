@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * spread.c - how a hash function shares out keys among buckets, beside what chance does: Theorem 1 and Figure 3 of Hive.
+ *
+ *     spread head
+ *     spread fill [hash=NAME] [keys=KIND] [buckets=NUMBER] [most=NUMBER]
+ *     spread exact [buckets=NUMBER] [most=NUMBER]
+ *
+ * `fill` puts 32-bit keys into the buckets that the lowest bits of their hash say, and prints a row of tab-separated figures at 512, 1,024 ... `most`
+ * keys. The paper's formulas are lost in the text that we have. So these are ours: of n keys that each fall in one of m buckets by chance
+ *
+ *     empty       E = m q,  q = (1 - 1/m)^n          V = m q (1 - q) + m (m - 1) ((1 - 2/m)^n - q^2)
+ *     collisions  n - (m - empty): keys that came to a bucket where one was; their variance is that of the empty buckets
+ *     loads       chi-squared = sum of (load - n/m)^2 / (n/m):  E = m - 1,  V = 2 (m - 1) (1 - 1/n)
+ *
+ * Columns: hash, keys, buckets, n; collisions, those expected, their standard deviation; the ratio of expected to seen (csr, the paper's name); by how
+ * many deviations collisions are above what is expected; the same of the loads' chi-squared. `head` prints their names.
+ *
+ * `exact` prints mean and variance of the empty buckets, by these formulas and over all m^n ways in which few keys can fall.
+ *
+ * Keys: sequential (0, 1, 2 ...), odd (1, 3, 5 ...), strided (multiples of 64), random (different ones). hash=chance draws the buckets.
+ */
+#define EXPERIMENT "spread"
+#include <math.h>
+
+#include "hashes/hashes.h"
+#include "papers/words.h"
+#include "workload/rng.h"
+
+typedef struct words {
+    char hash[16], keys[16];
+    uint64_t buckets, most;
+} words;
+
+/* ---- What chance does ------------------------------------------------------------------------------------------------ */
+
+typedef struct expectation {
+    double mean, variance;
+} expectation;
+
+/* (1 - 2/m)^n - q^2 is the difference of two near numbers: (1 - 2/m) = (1 - 1/m)^2 (1 - 1/(m - 1)^2) takes it apart. */
+static expectation empty_by_chance(double m, double n)
+{
+    double q = m > 1 ? exp(n * log1p(-1 / m)) : 0;
+    double pairs = m > 2 ? q * q * expm1(n * log1p(-1 / ((m - 1) * (m - 1)))) : -q * q;
+    return (expectation){ m * q, m * q * (1 - q) + m * (m - 1) * pairs };
+}
+
+/* Over all ways: number i's digits, base m, are where the keys fall. */
+static expectation empty_over_all(uint64_t m, uint64_t n)
+{
+    double ways = pow((double)m, (double)n), sum = 0, squares = 0;
+    if (m > 64 || ways > 1e8) stop("exact", "too many ways");
+    for (uint64_t i = 0; i < (uint64_t)ways; i++) {
+        uint64_t taken = 0, left = i, empty = m;
+        for (uint64_t k = 0; k < n; k++, left /= m) {
+            empty -= !(taken >> left % m & 1);
+            taken |= (uint64_t)1 << left % m;
+        }
+        sum += (double)empty;
+        squares += (double)(empty * empty);
+    }
+    return (expectation){ sum / ways, squares / ways - sum / ways * (sum / ways) };
+}
+
+static void exact(const words *w)
+{
+    expectation formula = empty_by_chance((double)w->buckets, (double)w->most), all = empty_over_all(w->buckets, w->most);
+    printf("%.9f\t%.9f\t%.9f\t%.9f\n", formula.mean, all.mean, formula.variance, all.variance);
+}
+
+/* ---- Keys and where they fall -------------------------------------------------------------------------------------------- */
+
+enum { SEQUENTIAL, ODD, STRIDED, RANDOM, KINDS };
+
+static int kind_named(const char *name)
+{
+    static const char *const names[KINDS] = { "sequential", "odd", "strided", "random" };
+    for (int kind = 0; kind < KINDS; kind++)
+        if (strcmp(names[kind], name) == 0) return kind;
+    stop("keys", name);
+    return 0;
+}
+
+/* Different numbers for different i: a Feistel network of four rounds. */
+static uint32_t scrambled(uint32_t i)
+{
+    uint32_t left = i >> 16, right = i & 0xffff;
+    for (uint64_t round = 1; round <= 4; round++) {
+        uint32_t next = left ^ (uint32_t)(hd_avalanche(round << 32 | right) >> 48);
+        left = right;
+        right = next;
+    }
+    return left << 16 | right;
+}
+
+static uint32_t key_of(int kind, uint32_t i)
+{
+    switch (kind) {
+    case SEQUENTIAL: return i;
+    case ODD: return 2 * i + 1;
+    case STRIDED: return 64 * i;
+    default: return scrambled(i);
+    }
+}
+
+static uint32_t hash_named(const char *name)
+{
+    for (uint32_t f = 0; f < HD_HASH_COUNT; f++)
+        if (strcmp(hd_hash_rows[f].name, name) == 0) return f;
+    if (strcmp(name, "chance") != 0) stop("hash", name);
+    return HD_HASH_COUNT;
+}
+
+/* ---- Filling ------------------------------------------------------------------------------------------------------------ */
+
+static void row(const words *w, uint64_t count, uint64_t taken, double squares)
+{
+    double m = (double)w->buckets, n = (double)count;
+    expectation empty = empty_by_chance(m, n);
+    double collisions = n - (double)taken, expected = n - m + empty.mean, deviation = sqrt(fmax(empty.variance, 1e-6)); /* all but certain */
+    double chi = squares * m / n - n, loads = (chi - (m - 1)) / sqrt(2 * (m - 1) * (1 - 1 / n));
+    printf("%s\t%s\t%.0f\t%.0f\t%.0f\t%.3f\t%.3f\t%.5f\t%.2f\t%.2f\n", w->hash, w->keys, m, n, collisions, expected, deviation, expected / collisions,
+           (collisions - expected) / deviation, loads);
+}
+
+/* The sum of the loads' squares grows by 2 load + 1 with each key. */
+static void fill(const words *w)
+{
+    uint32_t function = hash_named(w->hash), *load = (uint32_t *)calloc(w->buckets, sizeof *load);
+    uint64_t taken = 0, squares = 0;
+    int kind = kind_named(w->keys);
+    hd_rng rng = hd_rng_from(1);
+    if (!load) stop("memory", "refused");
+    for (uint64_t i = 0, next = 512; i < w->most;) {
+        uint64_t b = function < HD_HASH_COUNT ? hd_hash_of32(function, key_of(kind, (uint32_t)i), 0) : hd_rng_next(&rng);
+        uint32_t *here = &load[b & (w->buckets - 1)];
+        taken += *here == 0;
+        squares += 2 * (uint64_t)*here + 1;
+        ++*here;
+        if (++i == next) {
+            row(w, i, taken, (double)squares);
+            next *= 2;
+        }
+    }
+    free(load);
+}
+
+int main(int argc, char **argv)
+{
+    words w = { "crc32", "sequential", 1 << 20, 1 << 25 };
+    if (argc < 2) stop("spread", "head, fill or exact");
+    for (int i = 2; i < argc; i++)
+        if (!word_text(argv[i], "hash=", w.hash) && !word_text(argv[i], "keys=", w.keys) && !word_whole(argv[i], "buckets=", 1 << 28, &w.buckets)
+            && !word_whole(argv[i], "most=", 1 << 26, &w.most))
+            stop("no such word", argv[i]);
+    if (w.buckets == 0 || w.most == 0) stop("buckets, most", "at least 1");
+    if (strcmp(argv[1], "head") == 0) {
+        puts("hash\tkeys\tbuckets\tn\tcollisions\texpected\tdeviation\tcsr\tabove\tloads_above");
+    } else if (strcmp(argv[1], "exact") == 0) {
+        exact(&w);
+    } else if (strcmp(argv[1], "fill") == 0) {
+        if (w.buckets & (w.buckets - 1)) stop("buckets", "a power of two");
+        fill(&w);
+    } else {
+        stop("no such experiment", argv[1]);
+    }
+    return fflush(stdout) || ferror(stdout) ? 4 : 0;
+}

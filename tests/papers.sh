@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# papers.sh - what the tests of papers/ have in common. Sourced after cases.sh, by tests that say which paper: the folder's name in $paper.
+#
+#   judge ARGUMENT...            the paper's judge.py, by a python that can draw where there is one
+#   judged OTHER                 judges the kept results into $work/as_kept, and with those of the folder OTHER in front into $work/changed
+#   expect CLAIM KEPT CHANGED    says so when the claim became something else there
+#   page_holds OTHER             the page is what the kept results say, is told when it is not, and is drawn the same again
+# shellcheck shell=bash
+# shellcheck disable=SC2034,SC2154 # what is said here to the tests, and by cases.sh
+: "${paper:?}"
+folder=$top_srcdir/papers/$paper
+judge() { PYTHONDONTWRITEBYTECODE=1 "$top_srcdir/papers/judge.sh" "$paper" "$@"; }
+judged() { judge --out "$work/as_kept" >"$work/words" 2>&1 && judge --results "$1" --out "$work/changed" >>"$work/words" 2>&1 || words=$work/words; }
+
+# verdict FOLDER CLAIM: what became of it there.
+verdict() { awk -F'\t' -v claim="$2" '$3 == claim { print $6 }' "$1/verdicts.tsv"; }
+expect() {
+  [ "$(verdict "$work/as_kept" "$1")" = "$2" ] || echo "$1: as kept: $(verdict "$work/as_kept" "$1")"
+  [ "$(verdict "$work/changed" "$1")" = "$3" ] || echo "$1: changed: $(verdict "$work/changed" "$1")"
+}
+
+page_holds() {
+  try "README.md and verdicts.tsv are what the kept results say" judge --check
+  { judge --check --results "$1" >"$work/words" 2>&1 || grep -q 'is not what the results say' "$work/words" || cat "$work/words"
+    [ -s "$work/words" ] || echo "nothing was said"; } | none "a page that is not what the results say is told"
+  awk -F'\t' 'NR > 1 && ($2 == "" || $3 == "" || $6 == "")' "$work/as_kept/verdicts.tsv" | none "every claim has its place and a verdict"
+  if [ -d "$work/as_kept/plots" ]; then
+    judge --out "$work/again" >/dev/null 2>&1
+    diff -r "$work/as_kept/plots" "$work/again/plots" 2>&1 | none "the same results draw the same bytes"
+  else
+    skip "the same results draw the same bytes" "no python here has matplotlib"
+  fi
+}
