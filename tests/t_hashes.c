@@ -115,6 +115,7 @@ static void vectors(void **state)
         tried[f]++;
     }
     for (uint32_t f = 0; f < HD_HASH_COUNT; f++) check(tried[f] >= 8, "%s has %llu vectors", hd_hash_rows[f].name, (ull)tried[f]);
+    check(hd_hash_of32(HD_HASH_COUNT, 1, 0) == 0 && hd_hash_of64(HD_HASH_COUNT, 1, 0) == 0, "a function that there is not");
 }
 
 /* Numbers that stand in publications: of the check of a CRC, in catalogues of them; CityHash's own test (city-test.cc, version 1.1, rows 4 and 8
@@ -179,6 +180,40 @@ static void crcs_are_their_polynomials(void **state)
             check(hd_hash_of32(crc[k].function, (uint32_t)(key >> 32), low) == of64, "key %llx in two parts", (ull)key);
         }
     }
+}
+
+/* ---- On a device ---------------------------------------------------------------------------------------------- */
+
+#ifdef HD_CUDA
+int hashes_on_device(uint32_t function, int wide, uint64_t n, const uint64_t *key, uint64_t seed, uint64_t *out);
+#else
+static int hashes_on_device(uint32_t function, int wide, uint64_t n, const uint64_t *key, uint64_t seed, uint64_t *out)
+{
+    (void)function, (void)wide, (void)n, (void)key, (void)seed, (void)out;
+    return -1;
+}
+#endif
+
+/* Its tables of constants are others, and its compiler is. */
+static void a_device_says_the_same(void **state)
+{
+    (void)state;
+    if (!test_far()) test_skip("HEDDLE_TEST_BACKEND is not cuda");
+    uint64_t n = 1 << 16, *key = (uint64_t *)test_alloc(n, sizeof *key), *out = (uint64_t *)test_alloc(n, sizeof *out);
+    for (uint64_t random = 7, i = 0; i < n; i++) key[i] = i < 1024 ? i << 8 * (i % 8) : test_random(&random);
+    for (uint32_t f = 0; f < HD_HASH_COUNT; f++)
+        for (int round = 0; round < 4; round++) {
+            bool wide = round & 1;
+            uint64_t seed = round & 2 ? 0xfedcba9876543210u : 0;
+            row_of(f);
+            check(hashes_on_device(f, wide, n, key, seed, out) == 0, "the device fails");
+            for (uint64_t i = 0; i < n; i++) {
+                uint64_t want = wide ? hd_hash_of64(f, key[i], seed) : hd_hash_of32(f, (uint32_t)key[i], seed);
+                check(out[i] == want, "%d bits, key %llx, seed %llx: %llx, not %llx", wide ? 64 : 32, (ull)key[i], (ull)seed, (ull)out[i], (ull)want);
+            }
+        }
+    free(key);
+    free(out);
 }
 
 /* ---- Seeds ---------------------------------------------------------------------------------------------------- */
@@ -400,6 +435,7 @@ int main(void)
         cmocka_unit_test(vectors),
         cmocka_unit_test(published),
         cmocka_unit_test(crcs_are_their_polynomials),
+        cmocka_unit_test(a_device_says_the_same),
         cmocka_unit_test(seeds_do_what_is_said),
         cmocka_unit_test(linear),
         cmocka_unit_test(one_to_one),

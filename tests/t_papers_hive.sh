@@ -23,9 +23,11 @@ fresh=$work/quick/results/spread.tsv
   done | none "each has its rows: three numbers of buckets, seven of keys"
 awk -F'\t' 'NR > 2 && (NF != 10 || $5 !~ /^[0-9]+$/ || $9 !~ /^-?[0-9.]+$/ || $10 !~ /^-?[0-9.]+$/)' "$fresh" | none "each result is a number"
 awk -F'\t' '$1 == "chance" && $6 >= 25 && ($9 ^ 2 > 25 || $10 ^ 2 > 25)' "$fresh" | none "what falls by chance is where chance has it"
-counted() { grep -v '^#' "$1" | cut -f 1-5; }
-counted "$fresh" | grep -vxF -f <(counted "$folder/results/spread.tsv") | none "what is kept is what this machine says"
-for words in 'fill hash=no_such' 'fill keys=no_such' 'fill buckets=3' 'fill most=0' 'exact buckets=60 most=60' 'nothing' ''; do
+functions=$("$HEDDLE" list hashes --csv | sed 1d | wc -l)
+{ [ "$(grep -vc '^#' "$work/quick/results/pairs.tsv")" = $((1 + 4 + 4 * functions * (functions + 1) / 2)) ] || cat "$work/quick/results/pairs.tsv"; } | none "each two functions have theirs"
+counted() { for table in spread pairs; do grep -v '^#' "$1/$table.tsv" | cut -f 1-5; done; }
+counted "$work/quick/results" | grep -vxF -f <(counted "$folder/results") | none "what is kept is what this machine says"
+for words in 'fill hash=no_such' 'fill keys=no_such' 'fill buckets=3' 'fill most=0' 'pair other=no_such' 'exact buckets=60 most=60' 'nothing' ''; do
   # shellcheck disable=SC2086 # words
   "$spread" $words >"$work/said" 2>&1
   [ $? = 2 ] || echo "spread $words"

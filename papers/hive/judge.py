@@ -49,6 +49,13 @@ class Results(Kept):
         """How far the ratio is from 1 at most, with so many keys a bucket, or more."""
         return max(abs(float(r["csr"]) - 1) for r in self._fills(hash, keys) if int(r["n"]) >= n * int(r["buckets"]))
 
+    def pair(self, one, other, *keys):
+        """By how many deviations the loads of pairs of buckets are above chance, at worst."""
+        found = [float(r["loads_above"]) for r in self.table("pairs.tsv") if {r["hash"], r["other"]} == {one, other} and r["keys"] in keys]
+        if not found:
+            raise Missing(f"pairs.tsv: hash={one} other={other}")
+        return max(found)
+
     def _kernel(self, name, bits):
         for row in self.table("sm_90.hashes.tsv"):
             if row["kernel"] == f"hash_{name}_{bits}":
@@ -89,5 +96,15 @@ def evenness(results):
     return text
 
 
+def pairs(results):
+    """Each two functions; on the diagonal one with two seeds."""
+    names = results.hashes()
+    text = "| | " + " | ".join(names) + " |\n|---|" + "---|" * len(names) + "\n"
+    for i, one in enumerate(names):
+        cells = [""] * i + [shown(lambda: f"{results.pair(one, other, *KINDS):+.1f}") for other in names[i:]]
+        text += f"| {one} | " + " | ".join(cells) + " |\n"
+    return text
+
+
 if __name__ == "__main__":
-    told(lambda: judge(HERE, Results, {"evenness": evenness}))
+    told(lambda: judge(HERE, Results, {"evenness": evenness, "pairs": pairs}))

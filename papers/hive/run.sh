@@ -5,7 +5,8 @@
 #
 #   run.sh [--quick] [--out FOLDER] [--build FOLDER] [PART ...]        spread, code and judge, or those named
 #
-#   spread  results/spread.tsv: how every hash function of `heddle list hashes` shares out four kinds of keys; a minute; --quick: a second, with few keys
+#   spread  results/spread.tsv: how every hash function of `heddle list hashes` shares out four kinds of keys; pairs.tsv: how every two of them do;
+#           a minute; --quick: seconds, with few keys
 #   code    results/sm_90.hashes.tsv: how many instructions each has on a GPU; wants nvcc (NVCC=...), no GPU
 #   judge   verdicts.tsv, the tables of README.md, plots/*.svg
 #
@@ -13,7 +14,7 @@
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 top=$(cd "$here/../.." && pwd)
-most=32Mi out=$here build=build GPU=${GPU:-nvidia-h200} parts=()
+most=32Mi most_pairs=4Mi out=$here build=build GPU=${GPU:-nvidia-h200} parts=()
 buckets=(4Ki 32Ki 1Mi) kinds=(sequential odd strided random)
 say() { echo "run.sh: $*" >&2; }
 
@@ -31,6 +32,22 @@ spread() {
       for kind in "${kinds[@]}"; do
         for m in "${buckets[@]}"; do "$build/papers/hive/spread" fill hash="$hash" keys="$kind" buckets="$m" most="$most" || return 1; done
       done
+    done
+  } >"$file.part" || { say "spread failed"; return 1; }
+  mv "$file.part" "$file"
+  pairs "${hashes[@]}"
+}
+
+# pairs HASH...: each with itself and with those after it.
+pairs() {
+  local i k kind file=$out/results/pairs.tsv
+  local -a name=("$@")
+  pair() { for kind in "${kinds[@]}"; do "$build/papers/hive/spread" pair hash="$1" other="$2" keys="$kind" most="$most_pairs" || return 1; done; }
+  {
+    echo "# papers/hive/run.sh spread; $("$build/heddle" --version | head -n 1)"
+    "$build/papers/hive/spread" head pair && pair chance chance || return 1
+    for ((i = 0; i < $#; i++)); do
+      for ((k = i; k < $#; k++)); do pair "${name[i]}" "${name[k]}" || return 1; done
     done
   } >"$file.part" || { say "spread failed"; return 1; }
   mv "$file.part" "$file"
@@ -52,11 +69,11 @@ code() {
 
 while [ $# -gt 0 ]; do
   case $1 in
-  --quick) most=32Ki ;;
+  --quick) most=32Ki most_pairs=64Ki ;;
   --out) out=${2:?folder}; shift ;;
   --build) build=${2:?folder}; shift ;;
   spread | code | judge) parts+=("$1") ;;
-  *) sed -n '3,14s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
+  *) sed -n '3,15s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
   esac
   shift
 done

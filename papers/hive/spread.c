@@ -2,8 +2,9 @@
  *
  * spread.c - how a hash function shares out keys among buckets, beside what chance does: Theorem 1 and Figure 3 of Hive.
  *
- *     spread head
+ *     spread head [pair]
  *     spread fill [hash=NAME] [keys=KIND] [buckets=NUMBER] [most=NUMBER]
+ *     spread pair [hash=NAME] [other=NAME] [keys=KIND] [most=NUMBER]
  *     spread exact [buckets=NUMBER] [most=NUMBER]
  *
  * `fill` puts 32-bit keys into the buckets that the lowest bits of their hash say, and prints a row of tab-separated figures at 512, 1,024 ... `most`
@@ -15,6 +16,10 @@
  *
  * Columns: hash, keys, buckets, n; collisions, those expected, their standard deviation; the ratio of expected to seen (csr, the paper's name); by how
  * many deviations collisions are above what is expected; the same of the loads' chi-squared. `head` prints their names.
+ *
+ * `pair` shares out keys among 1 Mi cells, by the lowest ten bits of one hash and of another: two candidate buckets of a key, which cuckoo hashing wants
+ * to be independent. Rows at 64 Ki, 256 Ki ... `most` keys: hash, other, keys, n, the sum of the loads' squares, chi-squared's deviations above chance. A function
+ * with itself is given another seed. `head pair` prints the columns' names.
  *
  * `exact` prints mean and variance of the empty buckets, by these formulas and over all m^n ways in which few keys can fall.
  *
@@ -28,7 +33,7 @@
 #include "workload/rng.h"
 
 typedef struct words {
-    char hash[16], keys[16];
+    char hash[16], other[16], keys[16];
     uint64_t buckets, most;
 } words;
 
@@ -112,16 +117,27 @@ static uint32_t hash_named(const char *name)
     return HD_HASH_COUNT;
 }
 
+static uint64_t bucket_of(uint32_t function, uint32_t key, uint64_t seed, hd_rng *rng)
+{
+    return function < HD_HASH_COUNT ? hd_hash_of32(function, key, seed) : hd_rng_next(rng);
+}
+
 /* ---- Filling ------------------------------------------------------------------------------------------------------------ */
+
+/* By how many deviations chi-squared is above its mean. */
+static double loads_above(double m, double n, double squares)
+{
+    double chi = squares * m / n - n;
+    return (chi - (m - 1)) / sqrt(2 * (m - 1) * (1 - 1 / n));
+}
 
 static void row(const words *w, uint64_t count, uint64_t taken, double squares)
 {
     double m = (double)w->buckets, n = (double)count;
     expectation empty = empty_by_chance(m, n);
     double collisions = n - (double)taken, expected = n - m + empty.mean, deviation = sqrt(fmax(empty.variance, 1e-6)); /* all but certain */
-    double chi = squares * m / n - n, loads = (chi - (m - 1)) / sqrt(2 * (m - 1) * (1 - 1 / n));
     printf("%s\t%s\t%.0f\t%.0f\t%.0f\t%.3f\t%.3f\t%.5f\t%.2f\t%.2f\n", w->hash, w->keys, m, n, collisions, expected, deviation, expected / collisions,
-           (collisions - expected) / deviation, loads);
+           (collisions - expected) / deviation, loads_above(m, n, squares));
 }
 
 /* The sum of the loads' squares grows by 2 load + 1 with each key. */
@@ -133,8 +149,7 @@ static void fill(const words *w)
     hd_rng rng = hd_rng_from(1);
     if (!load) stop("memory", "refused");
     for (uint64_t i = 0, next = 512; i < w->most;) {
-        uint64_t b = function < HD_HASH_COUNT ? hd_hash_of32(function, key_of(kind, (uint32_t)i), 0) : hd_rng_next(&rng);
-        uint32_t *here = &load[b & (w->buckets - 1)];
+        uint32_t *here = &load[bucket_of(function, key_of(kind, (uint32_t)i), 0, &rng) & (w->buckets - 1)];
         taken += *here == 0;
         squares += 2 * (uint64_t)*here + 1;
         ++*here;
@@ -146,19 +161,42 @@ static void fill(const words *w)
     free(load);
 }
 
+static void pair(const words *w)
+{
+    enum { BITS = 10, CELLS = 1 << 2 * BITS };
+    uint32_t one = hash_named(w->hash), other = hash_named(w->other), *load = (uint32_t *)calloc(CELLS, sizeof *load);
+    uint64_t squares = 0, seed = one == other ? 0x5bd1e995u : 0;
+    int kind = kind_named(w->keys);
+    hd_rng rng = hd_rng_from(1);
+    if (!load) stop("memory", "refused");
+    for (uint64_t i = 0, next = 1 << 16; i < w->most;) {
+        uint32_t key = key_of(kind, (uint32_t)i);
+        uint64_t a = bucket_of(one, key, 0, &rng) & ((1 << BITS) - 1), b = bucket_of(other, key, seed, &rng) & ((1 << BITS) - 1);
+        squares += 2 * (uint64_t)load[a << BITS | b]++ + 1;
+        if (++i == next) {
+            printf("%s\t%s\t%s\t%.0f\t%.0f\t%.2f\n", w->hash, w->other, w->keys, (double)i, (double)squares, loads_above(CELLS, (double)i, (double)squares));
+            next *= 4;
+        }
+    }
+    free(load);
+}
+
 int main(int argc, char **argv)
 {
-    words w = { "crc32", "sequential", 1 << 20, 1 << 25 };
-    if (argc < 2) stop("spread", "head, fill or exact");
-    for (int i = 2; i < argc; i++)
-        if (!word_text(argv[i], "hash=", w.hash) && !word_text(argv[i], "keys=", w.keys) && !word_whole(argv[i], "buckets=", 1 << 28, &w.buckets)
+    words w = { "crc32", "crc64", "sequential", 1 << 20, 1 << 25 };
+    if (argc < 2) stop("spread", "head, fill, pair or exact");
+    bool in_pairs = argc == 3 && strcmp(argv[1], "head") == 0 && strcmp(argv[2], "pair") == 0;
+    for (int i = in_pairs ? 3 : 2; i < argc; i++)
+        if (!word_text(argv[i], "hash=", w.hash) && !word_text(argv[i], "other=", w.other) && !word_text(argv[i], "keys=", w.keys) && !word_whole(argv[i], "buckets=", 1 << 28, &w.buckets)
             && !word_whole(argv[i], "most=", 1 << 26, &w.most))
             stop("no such word", argv[i]);
     if (w.buckets == 0 || w.most == 0) stop("buckets, most", "at least 1");
     if (strcmp(argv[1], "head") == 0) {
-        puts("hash\tkeys\tbuckets\tn\tcollisions\texpected\tdeviation\tcsr\tabove\tloads_above");
+        puts(in_pairs ? "hash\tother\tkeys\tn\tsquares\tloads_above" : "hash\tkeys\tbuckets\tn\tcollisions\texpected\tdeviation\tcsr\tabove\tloads_above");
     } else if (strcmp(argv[1], "exact") == 0) {
         exact(&w);
+    } else if (strcmp(argv[1], "pair") == 0) {
+        pair(&w);
     } else if (strcmp(argv[1], "fill") == 0) {
         if (w.buckets & (w.buckets - 1)) stop("buckets", "a power of two");
         fill(&w);
