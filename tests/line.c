@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * line.c - the table of line.h as a design for the judge of kernels: all that one has to bring.
+ */
+#include "tests/line.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "judge/design.h"
+#include "lib/error.h"
+
+enum { SLOTS_MOST = 16 };
+
+static const line_table *of(const void *table) { return (const line_table *)table; }
+static line_table *of_scene(const scene *s) { return (line_table *)s->table; }
+static uint64_t places_of(const line_table *t) { return (uint64_t)*t->parts * t->slots; }
+static uint32_t key_of(uint64_t word) { return (uint32_t)(word >> 32); }
+
+/* The place of key among all that are in use; places_of: it is not there. */
+static uint64_t where(const line_table *t, uint64_t key)
+{
+    uint64_t e = 0;
+    while (e < places_of(t) && (*line_at(t, e) == LINE_NOBODY || key_of(*line_at(t, e)) != key)) e++;
+    return e;
+}
+
+/* ---- Kernels ------------------------------------------------------------------------------------------------------ */
+
+LINE_VARIANTS(LINE_KERNEL)
+
+#define ROW(name, fault) { #name, 1, 64, SCENE_ORDER },
+static const judge_row rows[] = { LINE_VARIANTS(ROW) };
+enum { ROWS = sizeof rows / sizeof *rows };
+
+#define TEXT(name, fault) line_kernel_##name,
+static void (*const texts[])(const void *) = { LINE_VARIANTS(TEXT) };
+
+static bool runs(uint32_t row, hd_op op)
+{
+    (void)row;
+    return op == HD_OP_FIND || op == HD_OP_INSERT_OR_ASSIGN || op == HD_OP_ERASE;
+}
+
+static const char *unfit(uint32_t row, const hd_case *c)
+{
+    (void)row;
+    return c->slots > SLOTS_MOST ? "it would go along it for too long" : NULL;
+}
+
+/* In two launches: the first items, then the others. */
+static hd_status queue(const scene_kernel *k, simt_machine *m, const void *args, uint32_t stream)
+{
+    line_args a = *(const line_args *)args;
+    uint64_t n = a.last, half = (n + 1) / 2;
+    hd_status s = HD_OK;
+    for (int second = 0; second < 2 && !s; second++) {
+        a.first = second ? half : 0;
+        a.last = second ? n : half;
+        if (a.first < a.last) s = simt_machine_launch(m, k->text, &a, sizeof a, 2, k->threads ? k->threads : 64, stream);
+    }
+    return s;
+}
+
+static scene_kernel kernel(uint32_t row)
+{
+    scene_kernel k = { rows[row].variant, rows[row].strictness, queue, texts[row], 1, 0, 0, NULL };
+    return k;
+}
+
+static void bend(hd_case *c)
+{
+    c->value_bytes = 4;
+    c->dual = false;
+    c->pins = 0;
+    c->near_bytes = 0;
+    if (c->slots > SLOTS_MOST) c->slots = SLOTS_MOST;
+    if (c->buckets == 0 || c->buckets > LINE_PARTS) c->buckets = LINE_PARTS;
+}
+
+/* ---- A scene's table ------------------------------------------------------------------------------------------------ */
+
+static hd_status shape(scene *s, const hd_case *c)
+{
+    if (c->value_bytes != 4) return hd_fail(HD_EINVAL, "case: a line has values of 4 bytes");
+    if (c->buckets == 0 || c->buckets > LINE_PARTS) return hd_fail(HD_EINVAL, "case: a line has 1 to %d parts", LINE_PARTS);
+    of_scene(s)->slots = c->slots;
+    return HD_OK;
+}
+
+static void lay_table(scene *s)
+{
+    static const char *const names[LINE_PARTS] = { "part 0", "part 1", "part 2", "part 3" };
+    line_table *t = of_scene(s);
+    t->lock = (uint32_t *)scene_room(s, "lock", 4);
+    for (int p = 0; p < LINE_PARTS; p++) t->part[p] = (uint64_t *)scene_room(s, names[p], t->slots * 8u);
+    t->n = (uint32_t *)scene_room(s, "n", 4);
+    t->parts = (uint32_t *)scene_room(s, "parts", 4);
+}
+
+static void lay_part(scene *s, uint32_t k) { ((line_args *)s->part[k].args)->tally = s->part[k].tally; }
+
+static void clear(scene *s)
+{
+    line_table *t = of_scene(s);
+    *t->lock = *t->n = 0;
+    *t->parts = (uint32_t)s->c[0].buckets;
+    for (int p = 0; p < LINE_PARTS; p++)
+        for (uint32_t k = 0; k < t->slots; k++) t->part[p][k] = LINE_NOBODY;
+}
+
+static void put(const line_table *t, uint64_t key, uint32_t value)
+{
+    uint64_t e = where(t, key);
+    if (e == places_of(t) && *t->n < places_of(t)) e = (*t->n)++;
+    if (e < places_of(t)) *line_at(t, e) = line_word(key, value);
+}
+
+/* Half of the batch's keys, and others, up to the end or nearly so. */
+static bool fill(scene *s, hd_rng *g)
+{
+    const line_table *t = of_scene(s);
+    uint64_t room = hd_rng_below(g, 3), limit = places_of(t) - (room < places_of(t) ? room : 0);
+    for (uint32_t k = 0; k < s->parts; k++)
+        for (uint64_t i = 0; i < s->part[k].batch.n; i++)
+            if (s->part[k].batch.key[i] < LINE_KEYS && *t->n < limit && hd_rng_below(g, 2)) put(t, s->part[k].batch.key[i], (uint32_t)hd_rng_next(g));
+    while (*t->n < limit) put(t, hd_rng_below(g, LINE_KEYS), (uint32_t)hd_rng_next(g));
+    return true;
+}
+
+static void make_args(scene *s, uint32_t k)
+{
+    line_args *a = (line_args *)s->part[k].args;
+    const hd_batch *b = &s->part[k].batch;
+    a->t = *of_scene(s);
+    a->op = b->op;
+    a->first = 0;
+    a->last = b->n;
+    a->key = b->key;
+    a->value = (const uint32_t *)b->value;
+    a->outcome = b->outcome;
+    a->value_out = (uint32_t *)b->value_out;
+}
+
+static judge_scores scores(const scene *s) { return (void)s, JUDGE_NO_SCORES; }
+
+static void *over(const scene *s, uint8_t *memory, const void *p) { return memory + ((const uint8_t *)p - s->memory); }
+
+static void view(const scene *s, uint8_t *memory, void *table)
+{
+    line_table t = *of_scene(s);
+    for (int p = 0; p < LINE_PARTS; p++) t.part[p] = (uint64_t *)over(s, memory, t.part[p]);
+    t.lock = (uint32_t *)over(s, memory, t.lock);
+    t.n = (uint32_t *)over(s, memory, t.n);
+    t.parts = (uint32_t *)over(s, memory, t.parts);
+    memcpy(table, &t, sizeof t);
+}
+
+static void take_out(const line_table *t, uint64_t e)
+{
+    uint64_t last = --*t->n;
+    *line_at(t, e) = *line_at(t, last);
+    *line_at(t, last) = LINE_NOBODY;
+}
+
+static hd_outcome apply_item(const line_table *t, const hd_batch *b, uint64_t i)
+{
+    uint64_t key = b->key[i], e = key < LINE_KEYS ? where(t, key) : 0;
+    bool there = e < places_of(t), full = *t->n == places_of(t);
+    if (key >= LINE_KEYS) return HD_RESERVED;
+    if (b->op == HD_OP_FIND) {
+        uint32_t value = there ? (uint32_t)*line_at(t, e) : 0;
+        if (there) memcpy((uint8_t *)b->value_out + i * 4, &value, 4);
+        return there ? HD_HIT : HD_MISS;
+    }
+    if (b->op == HD_OP_ERASE) {
+        if (there) take_out(t, e);
+        return there ? HD_ERASED : HD_MISS;
+    }
+    uint32_t value;
+    memcpy(&value, (const uint8_t *)b->value + i * 4, 4);
+    put(t, key, value);
+    return there ? HD_UPDATED : full ? HD_REFUSED : HD_INSERTED;
+}
+
+static void apply(const scene *s, void *table, uint32_t k, const hd_batch *b)
+{
+    (void)s, (void)k;
+    for (uint64_t i = 0; i < b->n; i++) b->outcome[i] = (uint8_t)apply_item(of(table), b, i);
+}
+
+static hd_status resize(scene *s, void *table, uint64_t buckets)
+{
+    const line_table *t = of(table);
+    (void)s;
+    if (buckets == 0 || buckets > LINE_PARTS) return hd_fail(HD_EINVAL, "buckets: a line has 1 to %d parts", LINE_PARTS);
+    if (*t->n > buckets * t->slots) return hd_fail(HD_EINVAL, "buckets: %" PRIu32 " entries do not fit", *t->n);
+    *t->parts = (uint32_t)buckets;
+    return HD_OK;
+}
+
+/* ---- Entries ------------------------------------------------------------------------------------------------------------ */
+
+static uint64_t buckets(const void *table) { return *of(table)->parts; }
+static uint64_t first(const void *table, uint64_t b) { return b * of(table)->slots; }
+static uint64_t places(const scene *s) { return (uint64_t)LINE_PARTS * of_scene(s)->slots; }
+
+static uint64_t key_at(const void *table, uint64_t e)
+{
+    uint64_t word = *line_at(of(table), e);
+    return word == LINE_NOBODY ? HD_KEY_EMPTY : key_of(word);
+}
+
+static const char *differs(const void *v, const void *w, uint64_t e)
+{
+    uint64_t word = *line_at(of(v), e), there = where(of(w), key_of(word));
+    if (there == places_of(of(w))) return "is not in";
+    return *line_at(of(w), there) == word ? NULL : "has another value than in";
+}
+
+static void describe(const void *table, uint64_t e, char *line, size_t bytes)
+{
+    uint64_t word = *line_at(of(table), e);
+    if (word == LINE_NOBODY) snprintf(line, bytes, "-");
+    else snprintf(line, bytes, "%" PRIx32 " value %" PRIx32, key_of(word), (uint32_t)word);
+}
+
+static const char *bucket_name(const void *table, uint64_t b, char *text, size_t bytes)
+{
+    (void)table;
+    snprintf(text, bytes, "part %" PRIu64, b);
+    return text;
+}
+
+static bool names(const scene *s, const char *region, uint64_t at, char *text, size_t bytes)
+{
+    (void)s;
+    if (strncmp(region, "part ", 5) != 0) return false;
+    snprintf(text, bytes, "word in %s, slot %" PRIu64, region, at / 8);
+    return true;
+}
+
+/* ---- The judgement -------------------------------------------------------------------------------------------------------- */
+
+static const char *accept(const scene *s, void *model, uint32_t k, uint64_t i, const simt_ticket_record *t, judge_listing *l)
+{
+    const hd_batch *b = &s->part[k].batch;
+    const line_table *table = of(model);
+    uint64_t key = b->key[i], e = key < LINE_KEYS ? where(table, key) : 0;
+    bool there = e < places_of(table);
+    uint32_t value;
+    (void)l;
+    if ((key >= LINE_KEYS) != (b->outcome[i] == HD_RESERVED)) return "a key is RESERVED, or it is not";
+    switch (b->outcome[i]) {
+    case HD_RESERVED: return NULL;
+    case HD_HIT:
+        if (b->op != HD_OP_FIND || !there) return "the key is absent";
+        return memcmp((const uint8_t *)b->value_out + i * 4, line_at(table, e), 4) == 0 ? NULL : "delivered a wrong value"; /* words are little-endian here: a test's */
+    case HD_MISS: return there || b->op == HD_OP_INSERT_OR_ASSIGN ? "the key is present" : NULL;
+    case HD_ERASED:
+        if (b->op != HD_OP_ERASE || !there) return "the key is absent";
+        *line_at(table, e) = LINE_NOBODY; /* the last entry moves by a ticket of its own */
+        --*table->n;
+        return NULL;
+    case HD_REFUSED: return there ? "the key is present" : *table->n < places_of(table) ? "there is room" : NULL;
+    default: break;
+    }
+    if (b->op != HD_OP_INSERT_OR_ASSIGN || (b->outcome[i] != HD_UPDATED && b->outcome[i] != HD_INSERTED)) return "the operation knows no such outcome";
+    if (there != (b->outcome[i] == HD_UPDATED)) return there ? "the key is present" : "the key is absent";
+    if (!there && (!t || t->b != *table->n || t->b >= places_of(table))) return "it did not go behind the last one";
+    memcpy(&value, (const uint8_t *)b->value + i * 4, 4);
+    *line_at(table, there ? e : t->b) = line_word(key, value);
+    *table->n += !there;
+    return NULL;
+}
+
+static const char *move(void *model, uint64_t from, uint64_t to)
+{
+    const line_table *t = of(model);
+    if (from != *t->n) return "only the last one moves";
+    *line_at(t, to) = *line_at(t, from);
+    *line_at(t, from) = LINE_NOBODY;
+    return NULL;
+}
+
+static const char *idle(const scene *s, char why[JUDGE_SENTENCE]) { return *of_scene(s)->lock ? scene_say(why, "the lock is still held") : NULL; }
+
+static const char *check_line(const void *table, char why[JUDGE_SENTENCE])
+{
+    const line_table *t = of(table);
+    for (uint64_t e = 0; e < places_of(t); e++) {
+        uint64_t word = *line_at(t, e);
+        if ((word != LINE_NOBODY) != (e < *t->n)) return scene_say(why, "LINE-1: %" PRIu32 " entries, and place %" PRIu64 " is %s", *t->n, e, word == LINE_NOBODY ? "empty" : "taken");
+        if (word != LINE_NOBODY && where(t, key_of(word)) != e) return scene_say(why, "LINE-2: key %" PRIx32 " is there twice", key_of(word));
+    }
+    return NULL;
+}
+
+/* Whoever has the lock may leave it in any state. */
+static const char *watch(const scene *s, bool weak, char why[JUDGE_SENTENCE])
+{
+    (void)weak;
+    return *of_scene(s)->lock ? NULL : check_line(s->table, why);
+}
+
+const judge_design judge_design_line = {
+    .name = "line",
+    .keys = LINE_KEYS,
+    .roams = true,
+    .row = rows,
+    .rows = ROWS,
+    .runs = runs,
+    .unfit = unfit,
+    .kernel = kernel,
+    .small = { 4, "uniform:12" },
+    .wide = { 8, "uniform:20" },
+    .bend = bend,
+    .table_size = sizeof(line_table),
+    .args_size = sizeof(line_args),
+    .shape = shape,
+    .lay_table = lay_table,
+    .lay_part = lay_part,
+    .clear = clear,
+    .fill = fill,
+    .args = make_args,
+    .scores = scores,
+    .view = view,
+    .apply = apply,
+    .resize = resize,
+    .buckets = buckets,
+    .first = first,
+    .places = places,
+    .key_at = key_at,
+    .differs = differs,
+    .describe = describe,
+    .bucket_name = bucket_name,
+    .names = names,
+    .accept = accept,
+    .move = move,
+    .idle = idle,
+    .check = check_line,
+    .watch = watch,
+};

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * t_designs.c - the judge of kernels knows no design: one that only this program has (line.h), which shares nothing with HKV, is drawn, run,
+ * watched, judged, toured, drawn in words and resized by the same text. A sound kernel agrees; each fault is said in a sentence.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "judge/agree.h"
+#include "judge/kernels.h"
+#include "judge/tour.h"
+#include "tests/line.h"
+#include "tests/testing.h"
+
+typedef unsigned long long ull;
+
+static simt_machine *machine;
+static const char *const ops[] = { "find", "insert_or_assign", "erase" };
+enum { OPS = sizeof ops / sizeof *ops };
+
+#define SMALL " value=4 pins=0"
+
+static hd_case case_of(const char *op, const char *kernel, const char *tail, uint64_t seed)
+{
+    char text[512];
+    hd_case c;
+    snprintf(text, sizeof text, "line.%s.%s" SMALL " %s seed=%llu", op, kernel, tail, (ull)seed);
+    test_case("%s", text);
+    must(hd_case_parse(text, &c));
+    return c;
+}
+
+static simt_config way(uint64_t n)
+{
+    simt_config w = simt_config_default();
+    w.unit = n % 3 == 2 ? SIMT_BY_WARP : SIMT_BY_LANE;
+    w.strategy = n % 2 ? SIMT_RANDOM : SIMT_PCT;
+    w.pct_length = 1000;
+    w.seed = n;
+    w.weak = n % 4 == 3;
+    w.step_limit = 200000;
+    return w;
+}
+
+/* Some schedules of a case, or of two at a time; what is wrong with them, or NULL. */
+static const char *explored(const hd_case *c, uint32_t parts, simt_config w, uint64_t schedules, uint64_t *ran)
+{
+    static char story[2048];
+    const scene_kernel *kernels[SCENE_PARTS];
+    scene_kernel k[SCENE_PARTS];
+    scene *s;
+    agree *a;
+    simt_exploration e;
+    for (uint32_t i = 0; i < parts; i++) {
+        uint32_t row;
+        must(scene_kernel_row(&c[i], &row));
+        k[i] = scene_kernel_at(judge_design_of(&c[i]), row, 32, 2);
+        kernels[i] = &k[i];
+    }
+    must(scene_open(c, kernels, parts, &s));
+    must(agree_open(s, &a));
+    agree_watch_with(a, &w, 1);
+    simt_trial trial = agree_trial(a);
+    must(simt_explore(machine, &trial, &w, schedules, 0, 50, &e));
+    snprintf(story, sizeof story, "%s", e.finding.story);
+    bool wrong = e.wrong;
+    *ran += e.schedules;
+    simt_exploration_free(machine, &e);
+    agree_close(a);
+    return wrong ? story : NULL;
+}
+
+/* ---- Kernels ---------------------------------------------------------------------------------------------------- */
+
+static const char *const shapes[] = {
+    "buckets=2 slots=4 batch=8x1 keys=uniform:12 duplicate=200000 reserved=100000",
+    "buckets=4 slots=3 batch=16x1 keys=uniform:20",
+    "buckets=1 slots=5 batch=3x1 keys=uniform:4 distinct=1",
+    "buckets=3 slots=16 batch=40x1 keys=uniform:100 duplicate=100000",
+};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+static void a_sound_kernel_agrees(void **state)
+{
+    (void)state;
+    uint64_t ran = 0;
+    for (uint64_t n = 0; n < test_times(120); n++) {
+        hd_case c = case_of(ops[n % OPS], "sound", shapes[n / OPS % SHAPES], n + 1);
+        const char *why = explored(&c, 1, way(n), 10, &ran);
+        check(!why, "%s", why);
+    }
+    for (uint64_t n = 0; n < test_times(10); n++) { /* readers beside readers */
+        hd_case c[2] = { case_of("find", "sound", shapes[n % SHAPES], n + 1), case_of("find", "sound", shapes[n % SHAPES], n + 2) };
+        const char *why = explored(c, 2, way(n), 10, &ran);
+        check(!why, "%s", why);
+    }
+    test_tried("schedules", ran, "of batches on a table that is no HKV, each judged in the order of its tickets");
+}
+
+typedef struct fault {
+    const char *kernel, *op, *sentence;
+} fault;
+
+static const fault faults[] = {
+    { "no_look", "insert_or_assign", "the key is present" },
+    { "no_look", "insert_or_assign", "LINE-2: key" },
+    { "no_lock", "insert_or_assign", "LINE-" },
+    { "wrong_place", "insert_or_assign", "it did not go behind the last one" },
+    { "old_value", "find", "delivered a wrong value" },
+    { "silent_move", "erase", "where the tickets put" },
+    { "move_back", "erase", ": nobody was there" },
+    { "move_far", "erase", "of 8" },
+    { "move_far", "erase", ": its new place was not empty" },
+    { "never_lets_go", "erase", "the lock is still held" },
+    { "never_lets_go", "find", "steps and no end" },
+    { "beside", "find", "" },
+};
+
+/* Looks through scenes until a sentence is said; what else is said of a faulty kernel is true, too. */
+static void faults_are_said(void **state)
+{
+    (void)state;
+    uint64_t ran = 0;
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        const fault *f = &faults[i];
+        bool said = false;
+        char other[256] = "nothing";
+        for (uint64_t n = 0; n < 80 && !said; n++) {
+            hd_case c = case_of(f->op, f->kernel, n % 2 ? shapes[2] : shapes[0], n + 1);
+            simt_config w = way(2 * n + 1);
+            if (strstr(f->sentence, "still held")) c.batch = 1; /* else the next one waits for ever */
+            const char *why = explored(&c, 1, w, 5, &ran);
+            if (why) snprintf(other, sizeof other, "%.255s", why);
+            said = why && strstr(why, f->sentence);
+        }
+        check(said, "%s of %s: nobody said '%s'; last: %s", f->op, f->kernel, f->sentence, other);
+    }
+}
+
+/* Kernels of the design's rows, by name. */
+static void rows_are_found(void **state)
+{
+    (void)state;
+    uint32_t row = 99;
+    hd_case c = case_of("erase", "silent_move", shapes[0], 1);
+    must(scene_kernel_row(&c, &row));
+    check(row == LINE_SILENT_MOVE && strcmp(judge_design_of(&c)->row[row].variant, "silent_move") == 0, "row %u", row);
+    c = case_of("find", "tlpv1", shapes[0], 1);
+    must_fail(scene_kernel_row(&c, &row), HD_EINVAL, "there are sound, no_lock");
+    c = case_of("touch", "sound", shapes[0], 1);
+    must_fail(scene_kernel_row(&c, &row), HD_EINVAL, "sound does not run touch");
+    c = case_of("find", "sound", "slots=17", 1);
+    must_fail(scene_kernel_row(&c, &row), HD_EINVAL, "it would go along it for too long");
+    snprintf(c.design, sizeof c.design, "cube");
+    must_fail(scene_kernel_row(&c, &row), HD_EINVAL, "no kernels of design cube");
+    check(strcmp(judge_design_at(0)->name, "hkv") == 0 && strcmp(judge_design_at(1)->name, "line") == 0 && !judge_design_at(2), "the designs");
+}
+
+/* ---- Scenes --------------------------------------------------------------------------------------------------------- */
+
+static void no_scene_is_made_of_these(void **state)
+{
+    (void)state;
+    scene *s = NULL;
+    scene_kernel k = judge_design_named("line")->kernel(0);
+    const scene_kernel *kernels[] = { &k, &k };
+    hd_case c[2] = { case_of("find", "sound", shapes[0], 1), hd_case_default() };
+    must(hd_case_parse("hkv.find.tlpv1 buckets=2 slots=4 batch=4x1 keys=uniform:9", &c[1]));
+    must_fail(scene_open(c, kernels, 2, &s), HD_EINVAL, "kernels of design hkv beside those of line");
+    c[0] = case_of("find", "sound", "buckets=5", 1);
+    must_fail(scene_open(c, kernels, 1, &s), HD_EINVAL, "1 to 4 parts");
+    c[0] = case_of("find", "sound", "value=8", 1);
+    must_fail(scene_open(c, kernels, 1, &s), HD_EINVAL, "values of 4 bytes");
+    check(!s, "a scene is left");
+}
+
+/* A case is its scene: twice the same words, twice the same memory; keys that it cannot hold are among those that are drawn. */
+static void scenes_are_their_cases(void **state)
+{
+    (void)state;
+    scene_kernel k = judge_design_named("line")->kernel(0);
+    const scene_kernel *kernels[] = { &k };
+    hd_case c = case_of("insert_or_assign", "sound", "buckets=2 slots=4 batch=200x1 keys=uniform:12 reserved=300000", 7);
+    scene *s, *t;
+    uint64_t reserved = 0;
+    must(scene_open(&c, kernels, 1, &s));
+    must(scene_open(&c, kernels, 1, &t));
+    check(s->bytes == t->bytes && memcmp(s->initial, t->initial, s->bytes) == 0, "the same words, another scene");
+    check(scene_buckets_differ(s, t) == 0, "the same tables differ");
+    check(!s->part[0].batch.score, "scores for a design that has none");
+    for (uint64_t i = 0; i < s->part[0].batch.n; i++) reserved += s->part[0].batch.key[i] >= LINE_KEYS;
+    check(reserved > 20 && reserved < 120, "%llu keys of 200 are reserved", (ull)reserved);
+    scene_close(s);
+    scene_close(t);
+}
+
+/* ---- Batch after batch ------------------------------------------------------------------------------------------------- */
+
+/* Batches on a table that grows and shrinks between them; the places that tickets name reach as far as the table does. */
+static void tables_are_resized_between_batches(void **state)
+{
+    (void)state;
+    const judge_design *d = judge_design_named("line");
+    scene_kernel k = scene_kernel_at(d, 0, 32, 2);
+    hd_case c = case_of("insert_or_assign", "sound", "buckets=1 slots=6 batch=12x1 keys=uniform:40", 3);
+    uint64_t random = 5, refused = 0, most = 0;
+    scene *s;
+    agree *a;
+    must(scene_open_empty(&c, &s));
+    must(agree_open(s, &a));
+    must_fail(scene_resize(s, 5), HD_EINVAL, "1 to 4 parts");
+    for (uint64_t n = 0; n < test_times(200); n++) {
+        uint64_t key[12];
+        const char *why;
+        for (int i = 0; i < 12; i++) key[i] = test_below(&random, 40);
+        must(scene_batch(s, &k, n % 4 == 2 ? HD_OP_FIND : n % 4 == 3 ? HD_OP_ERASE : HD_OP_INSERT_OR_ASSIGN, key, 12));
+        simt_config w = way(n);
+        must(agree_run(a, machine, &w, &why));
+        check(!why, "batch %llu, %llu parts: %s", (ull)n, (ull)d->buckets(s->table), why);
+        for (int i = 0; i < 12; i++) refused += s->part[0].batch.outcome[i] == HD_REFUSED;
+        scene_begin(s, s->memory, s->clock + 12);
+        uint64_t entries = 0, parts = 1 + test_below(&random, LINE_PARTS);
+        for (uint64_t b = 0; b < d->buckets(s->table); b++) entries += scene_entries(d, s->table, b);
+        if (entries <= parts * 6) must(scene_resize(s, parts));
+        else must_fail(scene_resize(s, parts), HD_EINVAL, "do not fit");
+        if (entries > most) most = entries;
+    }
+    check(refused > 10 && most > 12, "%llu were refused, %llu entries at most", (ull)refused, (ull)most);
+    agree_close(a);
+    must(hd_case_parse("hkv.find.tlpv1 buckets=2 slots=4 batch=4x1 keys=uniform:9", &c));
+    must(scene_open_empty(&c, &s));
+    must_fail(scene_resize(s, 4), HD_EINVAL, "design hkv keeps its own");
+    scene_close(s);
+}
+
+static void tours_visit(void **state)
+{
+    (void)state;
+    tour t;
+    hd_case c = case_of("mix", "sound", "buckets=4 slots=16 batch=50x6 keys=uniform:60", 2);
+    must(tour_run(&c, NULL, NULL, &t));
+    check(t.rows == OPS && !t.wrong && strcmp(t.design->name, "line") == 0, "%zu rows, %llu wrong", t.rows, (ull)t.wrong);
+    for (size_t i = 0; i < t.rows; i++) {
+        const tour_row *r = &t.row[i];
+        check(!r->dual && !r->unfit[0] && !r->wrong[0] && r->metered == 50 && r->hits == r->ref_hits && r->hits > 10 && r->sectors, "%s: %s", hd_op_name(r->op), r->wrong);
+    }
+    tour_close(&t);
+    c = case_of("find", "old_value", "buckets=4 slots=16 batch=50x6 keys=uniform:60", 2);
+    must(tour_run(&c, NULL, NULL, &t));
+    check(t.rows == 1 && strstr(t.row[0].wrong, "delivered a wrong value") && strncmp(t.row[0].again, "line.find.old_value ", 20) == 0, "%s; %s", t.row[0].wrong, t.row[0].again);
+    tour_close(&t);
+}
+
+/* ---- In words ------------------------------------------------------------------------------------------------------------ */
+
+static void places_have_names(void **state)
+{
+    (void)state;
+    const judge_design *d = judge_design_named("line");
+    hd_case c = case_of("insert_or_assign", "sound", "buckets=2 slots=4 batch=4x1 keys=uniform:9", 1);
+    scene *s, *t;
+    char text[1024];
+    uint64_t key[4] = { 10, 11, 12, 13 };
+    must(scene_open_empty(&c, &s));
+    must(scene_open_empty(&c, &t));
+    must(scene_batch(s, NULL, HD_OP_INSERT_OR_ASSIGN, key, 4));
+    scene_reference(s);
+    check(strcmp(scene_place(d, s->table, 6, text, sizeof text), "part 1, slot 2") == 0, "%s", text);
+    check(d->names(s, "part 1", 16, text, sizeof text) && strcmp(text, "word in part 1, slot 2") == 0, "%s", text);
+    check(!d->names(s, "n", 0, text, sizeof text), "%s", text);
+    check(scene_buckets_differ(s, t) == 1, "one part differs, and it is %llu", (ull)scene_buckets_differ(s, t));
+    scene_draw(d, s->table, "one", t->table, "other", text, sizeof text);
+    check(strncmp(text, "part 0\n", 7) == 0 && strstr(text, ">    0  a value") && !strstr(text, "part 1"), "%s", text);
+    uint64_t back[4] = { 13, 12, 11, 10 }; /* the same entries in another order, values and all, are the same */
+    must(scene_batch(t, NULL, HD_OP_INSERT_OR_ASSIGN, back, 4));
+    for (int i = 0; i < 4; i++) memcpy((uint8_t *)judge_arrays_at(&t->part[0].arrays, JUDGE_VALUE) + 4 * i, (const uint8_t *)judge_arrays_at(&s->part[0].arrays, JUDGE_VALUE) + 4 * (3 - i), 4);
+    scene_reference(t);
+    check(scene_buckets_differ(s, t) == 0, "where entries lie is nobody's business");
+    scene_close(s);
+    scene_close(t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest designs[] = {
+        cmocka_unit_test(a_sound_kernel_agrees),    cmocka_unit_test(faults_are_said),
+        cmocka_unit_test(rows_are_found),           cmocka_unit_test(no_scene_is_made_of_these),
+        cmocka_unit_test(scenes_are_their_cases),   cmocka_unit_test(tables_are_resized_between_batches),
+        cmocka_unit_test(tours_visit),              cmocka_unit_test(places_have_names),
+    };
+    if (simt_machine_open(NULL, &machine)) return 1;
+    int failed = test_run(designs);
+    simt_machine_close(machine);
+    return failed;
+}
