@@ -277,6 +277,12 @@ static void places_have_names(void **state)
     for (int i = 0; i < 4; i++) memcpy((uint8_t *)judge_arrays_at(&t->part[0].arrays, JUDGE_VALUE) + 4 * i, (const uint8_t *)judge_arrays_at(&s->part[0].arrays, JUDGE_VALUE) + 4 * (3 - i), 4);
     scene_reference(t);
     check(scene_buckets_differ(s, t) == 0, "where entries lie is nobody's business");
+    const line_table *one = (const line_table *)s->table, *other = (const line_table *)t->table;
+    *line_at(other, 6) = *line_at(other, 3);
+    *line_at(other, 3) = LINE_NOBODY;
+    check(scene_buckets_differ(s, t) == 0, "nor is in which part");
+    *line_at(one, 0) = LINE_NOBODY; /* key 10, which the other has in part 1 now */
+    check(scene_buckets_differ(s, t) == 1 && scene_bucket_differs(d, s->table, t->table, 1), "%llu parts differ where the other has an entry more", (ull)scene_buckets_differ(s, t));
     scene_close(s);
     scene_close(t);
 }
