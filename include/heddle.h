@@ -67,8 +67,8 @@ HD_API const char *hd_why(void);
 
 /* ---- Keys, operations, outcomes ---------------------------------------------------------- */
 
-/* The three greatest keys are reserved. In any operation such an item has the outcome
- * HD_RESERVED, touches nothing, and is never found. */
+/* The three greatest keys are reserved, and so are those from hd_info.keys on, which a design cannot hold. In any operation such an
+ * item has the outcome HD_RESERVED, touches nothing, and is never found. */
 #define HD_KEY_EMPTY    UINT64_MAX
 #define HD_KEY_LOCKED   (UINT64_MAX - 1)
 #define HD_KEY_RESERVED (UINT64_MAX - 2) /* the least reserved key */
@@ -129,6 +129,8 @@ typedef enum hd_outcome {
     HD_ERASED,   /* the key was present and is gone                             */
     HD_PINNED,   /* the entry is pinned (lock_keys): what the operation reads was
                     delivered, what it would change was not                     */
+    HD_PENDING,  /* the key was absent, and a design that evicts nobody found no place for it:
+                    nothing happened. To be run again when the table has grown  */
     HD_OUTCOME_COUNT
 } hd_outcome;
 
@@ -156,11 +158,13 @@ typedef enum hd_admit {
     HD_ADMIT_ALWAYS /* never refuse                                                             */
 } hd_admit;
 
-/* Where the keys and the scores of a table are (ref/hkv_layout.h). */
+/* Where the keys and the scores of a table are (ref/hkv_layout.h, ref/hive_layout.h). */
 typedef enum hd_layout {
-    HD_LAYOUT_USUAL,  /* what suits the backend: planes on "ref", pairs on "host" and "cuda"              */
+    HD_LAYOUT_USUAL,  /* what suits design and backend: hkv's planes on "ref", pairs on "host" and "cuda"; hive's words */
     HD_LAYOUT_PLANES, /* a plane of keys and one of scores, as in the paper: 17 bytes per entry          */
-    HD_LAYOUT_PAIRS   /* each score beside its key, and lower bounds of scores: a use dirties one place; 18 */
+    HD_LAYOUT_PAIRS,  /* each score beside its key, and lower bounds of scores: a use dirties one place; 18 */
+    HD_LAYOUT_WORDS,  /* hive: key and value in a word, and nothing else                                   */
+    HD_LAYOUT_MASKS   /* hive: and for each bucket a mask of what is free, and a lock, as in its paper     */
 } hd_layout;
 
 /* Which values are near, in the device's memory, where there is no room for all of them (section 3.6). The others are far: in
@@ -189,14 +193,15 @@ typedef struct hd_seams hd_seams; /* how the library reaches the outside: lib/se
 /* Start from hd_config_default() and change what matters. Strings are copied or resolved by
  * hd_open; none is kept. */
 typedef struct hd_config {
-    const char *design;      /* "hkv"                                                        */
+    const char *design;      /* "hkv" or "hive"                                              */
     const char *backend;     /* "ref", "host" or "cuda": where the table is and who runs it  */
-    const char *policy;      /* "lru": a row of policies/registry.inc                        */
+    const char *policy;      /* "lru": a row of policies/registry.inc; hive: "none"          */
     const char *lock;        /* "ordered": who runs beside whom; concurrency/registry.inc    */
     uint64_t capacity;       /* entries, >= 1; rounded up to whole buckets                   */
-    uint32_t slots;          /* per bucket, 2 to 1024; 128: the digests are one cache line   */
-    uint32_t value_bytes;    /* 0 (a set) to 65,536                                          */
+    uint32_t slots;          /* per bucket, 2 to 1024; 128: the digests are one cache line. hive: 8, 16 or 32 */
+    uint32_t value_bytes;    /* 0 (a set) to 65,536. hive: 4, or 2 beside keys of 16 bits    */
     bool dual;               /* two candidate buckets per key (section 3.4); needs 2 buckets */
+    uint32_t hashes;         /* hive: candidate buckets per key, 2 or 3                      */
     hd_admit admit;
     hd_layout layout;
     hd_tiers tiers;          /* where near_bytes is not 0                                    */
@@ -215,6 +220,10 @@ typedef struct hd_config {
  * score, logical clock, seed 0, epoch 0, 1,024 pins, OpenMP's threads. */
 HD_API hd_config hd_config_default(void);
 
+/* The same, but for what is usual in another design: "hive" has policy none, 32-slot buckets, 4-byte values, 2 candidate buckets per
+ * key. An unknown name, which hd_open refuses: the default. `design` is kept. */
+HD_API hd_config hd_config_of(const char *design);
+
 /* ---- Tables ------------------------------------------------------------------------------ */
 
 typedef struct hd_table hd_table;
@@ -228,6 +237,11 @@ typedef struct hd_info {
     const char *design, *backend, *policy, *lock; /* static storage */
     uint64_t capacity;    /* buckets x slots */
     uint64_t buckets;
+    uint64_t base_buckets;  /* hive: those that it began with; growth doubles them bucket by bucket */
+    uint64_t stash_buckets; /* hive: behind the others, for what finds no place among them           */
+    uint64_t places;      /* slots there are, a stash's with the others: what export goes over */
+    uint64_t keys;        /* keys below this can be held */
+    uint32_t hashes;
     uint32_t slots, value_bytes;
     bool dual;
     hd_admit admit;
@@ -284,6 +298,8 @@ typedef struct hd_batch {
     hd_elem elem;           /* accum_or_assign: the type of the value's elements                   */
     uint64_t n;             /* items; for export, slots                                            */
 
+    const uint8_t *each;    /* (n)              in, hd_op: a mixed batch, each item its own keyed operation;
+                               NULL: op is everybody's. op is not read then; an inserter's batch    */
     const uint64_t *key;    /* (n)              in                                                 */
     const void *value;      /* (n, value_bytes) in                                                 */
     const uint64_t *score;  /* (n)              in; NULL: the policy's default                     */
@@ -316,7 +332,7 @@ HD_API hd_status hd_run(hd_table *table, hd_batch *batch);
 /* ---- Whole-table calls (host value returned: they wait) ------------------------------------ */
 
 HD_API hd_status hd_size_sync(hd_table *table, uint64_t *size);                /* entries       */
-HD_API hd_status hd_load_factor_sync(hd_table *table, double *load_factor);    /* size/capacity */
+HD_API hd_status hd_load_factor_sync(hd_table *table, double *load_factor);    /* size/places   */
 HD_API hd_status hd_clear(hd_table *table);
 
 /* Calls visit(context, key, score, value) once per entry in slot order, on the calling thread. The
@@ -324,13 +340,21 @@ HD_API hd_status hd_clear(hd_table *table);
 typedef int hd_visitor(void *context, uint64_t key, uint64_t score, void *value);
 HD_API hd_status hd_for_each(hd_table *table, hd_visitor *visit, void *context);
 
-/* Grows to `buckets`, a multiple of the present number. No entry is lost. With twice the buckets an
- * entry of bucket b moves to 2b or 2b+1. Pins stay; value pointers do not. */
+/* Grows to `buckets`, a multiple of the present number; hive: any greater one, in place. No entry is lost. With twice the buckets an
+ * entry of bucket b moves to 2b or 2b+1 (hive: some stay, and some move to a new bucket). Pins stay; value pointers do not. */
 HD_API hd_status hd_grow(hd_table *table, uint64_t buckets);
 /* Grows to the least multiple that holds `capacity` entries; nothing when it already does. */
 HD_API hd_status hd_reserve(hd_table *table, uint64_t capacity);
 
-/* Verifies every invariant of the design (HKV-1, HKV-2, ... in ref/hkv_layout.h). HD_ECORRUPT names
+/* Shrinks to `buckets`, not below those that the table began with, or to as few as its entries leave room for: hd_table_info says how many
+ * there are. No entry is lost. HD_EINVAL for a design that cannot (hkv). */
+HD_API hd_status hd_shrink(hd_table *table, uint64_t buckets);
+
+/* Runs a batch, and grows the table until none of its items is PENDING: those are run again, alone. Waits. The outcomes are those of the last
+ * time. `target`: grow, too, when more than this share of the slots holds an entry afterwards (0: only when an item is pending; at most 1). */
+HD_API hd_status hd_run_growing(hd_table *table, hd_batch *batch, double target);
+
+/* Verifies every invariant of the design (HKV-1, HKV-2, ... in ref/hkv_layout.h; HIVE-1, ... in ref/hive_layout.h). HD_ECORRUPT names
  * the first that fails, with its bucket and slot. */
 HD_API hd_status hd_check(hd_table *table);
 
@@ -354,6 +378,7 @@ typedef struct hd_snapshot_info {
     uint32_t version;
     char design[16], policy[16];
     uint64_t buckets, capacity, size, seed, clock;
+    uint64_t base_buckets; /* hive: those that it began with */
     uint32_t slots, value_bytes, epoch;
     bool dual;
     hd_admit admit;

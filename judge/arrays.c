@@ -17,19 +17,19 @@
 enum { SKEW_MOST = 16, GUARD = 128 }; /* and what arrays are aligned to: what is counted of memory does not depend on where they lie */
 
 static const char *const names[JUDGE_ARRAYS] = { "key",  "value",    "score",      "flag",       "outcome",   "value_out", "score_out",
-                                                 "ptr",  "list_key", "list_value", "list_score", "list_item", "count" };
+                                                 "ptr",  "list_key", "list_value", "list_score", "list_item", "count", "each" };
 
 static size_t item_bytes(const judge_arrays *a, judge_array which)
 {
     switch (which) {
     case JUDGE_VALUE: case JUDGE_VALUE_OUT: case JUDGE_LIST_VALUE: return a->value_bytes;
-    case JUDGE_FLAG: case JUDGE_OUTCOME: return 1;
+    case JUDGE_FLAG: case JUDGE_OUTCOME: case JUDGE_EACH: return 1;
     case JUDGE_PTR: return sizeof(void *);
     default: return sizeof(uint64_t);
     }
 }
 
-static bool is_input(int which) { return which <= JUDGE_FLAG; }
+static bool is_input(int which) { return which <= JUDGE_FLAG || which == JUDGE_EACH; }
 
 /* Poison differs from byte to byte, so that bytes moved to another place show too. */
 static uint8_t poison(size_t at) { return (uint8_t)(0xa7 + 29 * at + (at >> 8)); }
@@ -102,7 +102,8 @@ void judge_arrays_lend(judge_arrays *a, hd_batch *b)
 static uint64_t hash_inputs(const judge_arrays *a)
 {
     uint64_t h = 0;
-    for (int k = 0; is_input(k); k++) h = XXH3_64bits_withSeed(a->block[k] + begins(a, k), a->used[k], h);
+    for (int k = 0; k < JUDGE_ARRAYS; k++)
+        if (is_input(k)) h = XXH3_64bits_withSeed(a->block[k] + begins(a, k), a->used[k], h);
     return h;
 }
 
@@ -133,26 +134,30 @@ static bool guards_stand(const judge_arrays *a, int which)
 /* Whether item i was to be written. */
 static bool item_written(const hd_batch *b, judge_array which, uint64_t i)
 {
-    const judge_op *rule = &judge_ops[b->op];
+    hd_op op = judge_item_op(b, i);
+    const judge_op *rule = &judge_ops[op];
     hd_outcome o = rule->keyed ? (hd_outcome)b->outcome[i] : HD_MISS;
     switch (which) {
     case JUDGE_OUTCOME: return rule->keyed;
-    case JUDGE_VALUE_OUT: return rule->keyed && rule->value_out && judge_delivers(b->op, o);
-    case JUDGE_SCORE_OUT: return rule->keyed && rule->score_out && judge_delivers(b->op, o);
-    default: return rule->keyed && judge_delivers_ptr(b->op, o); /* JUDGE_PTR */
+    case JUDGE_VALUE_OUT: return rule->keyed && rule->value_out && judge_delivers(op, o);
+    case JUDGE_SCORE_OUT: return rule->keyed && rule->score_out && judge_delivers(op, o);
+    default: return rule->keyed && judge_delivers_ptr(op, o); /* JUDGE_PTR */
     }
 }
 
-static bool counts(hd_op op)
+static bool lists(const hd_batch *b) { return !b->each && judge_ops[b->op].list; }
+
+static bool counts(const hd_batch *b)
 {
-    return judge_ops[op].list || op == HD_OP_ERASE_IF || op == HD_OP_SIZE || op == HD_OP_SIZE_IF || op == HD_OP_PROMOTE;
+    hd_op op = b->op;
+    return lists(b) || (!b->each && (op == HD_OP_ERASE_IF || op == HD_OP_SIZE || op == HD_OP_SIZE_IF || op == HD_OP_PROMOTE));
 }
 
 /* How much of a list's array was to be written: `count` places, or none. */
 static uint64_t list_written(const hd_batch *b, judge_array which)
 {
     bool keys_only = b->op == HD_OP_FIND_MISSED && (which == JUDGE_LIST_VALUE || which == JUDGE_LIST_SCORE);
-    return judge_ops[b->op].list && !keys_only ? *b->count : 0;
+    return lists(b) && !keys_only ? *b->count : 0;
 }
 
 static const char *touched(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -170,20 +175,20 @@ static const char *touched(const char *format, ...)
 const char *judge_arrays_check(const judge_arrays *a, const hd_batch *b)
 {
     for (int k = 0; k < JUDGE_ARRAYS; k++)
-        if (!guards_stand(a, k)) return touched("%s: bytes beside the array %s were written", hd_op_name(b->op), names[k]);
-    if (hash_inputs(a) != a->inputs) return touched("%s: an input array was changed", hd_op_name(b->op));
-    for (uint64_t i = 0; judge_ops[b->op].keyed && i < b->n; i++)
-        if (b->outcome[i] >= HD_OUTCOME_COUNT) return touched("%s: item %" PRIu64 " has no outcome", hd_op_name(b->op), i);
+        if (!guards_stand(a, k)) return touched("%s: bytes beside the array %s were written", judge_batch_name(b), names[k]);
+    if (hash_inputs(a) != a->inputs) return touched("%s: an input array was changed", judge_batch_name(b));
+    for (uint64_t i = 0; judge_keyed_batch(b) && i < b->n; i++)
+        if (b->outcome[i] >= HD_OUTCOME_COUNT) return touched("%s: item %" PRIu64 " has no outcome", judge_batch_name(b), i);
     for (int k = JUDGE_OUTCOME; k <= JUDGE_PTR; k++) {
         size_t bytes = item_bytes(a, (judge_array)k);
         for (uint64_t i = 0; i < b->n; i++)
             if (!item_written(b, (judge_array)k, i) && !untouched(a, k, (size_t)i * bytes, (size_t)(i + 1) * bytes))
-                return touched("%s: item %" PRIu64 ": %s was written", hd_op_name(b->op), i, names[k]);
+                return touched("%s: item %" PRIu64 ": %s was written", judge_batch_name(b), i, names[k]);
     }
-    if (!counts(b->op) && !untouched(a, JUDGE_COUNT, 0, a->used[JUDGE_COUNT])) return touched("%s: count was written", hd_op_name(b->op));
-    if (judge_ops[b->op].list && *b->count > b->n) return touched("%s: a list of %" PRIu64 " of %" PRIu64, hd_op_name(b->op), *b->count, b->n);
+    if (!counts(b) && !untouched(a, JUDGE_COUNT, 0, a->used[JUDGE_COUNT])) return touched("%s: count was written", judge_batch_name(b));
+    if (lists(b) && *b->count > b->n) return touched("%s: a list of %" PRIu64 " of %" PRIu64, judge_batch_name(b), *b->count, b->n);
     for (int k = JUDGE_LIST_KEY; k <= JUDGE_LIST_ITEM; k++)
         if (!untouched(a, k, (size_t)list_written(b, (judge_array)k) * item_bytes(a, (judge_array)k), a->used[k]))
-            return touched("%s: %s was written beyond the list", hd_op_name(b->op), names[k]);
+            return touched("%s: %s was written beyond the list", judge_batch_name(b), names[k]);
     return NULL;
 }

@@ -13,6 +13,7 @@ typedef enum judge_array {
     /* inputs */  JUDGE_KEY, JUDGE_VALUE, JUDGE_SCORE, JUDGE_FLAG,
     /* outputs */ JUDGE_OUTCOME, JUDGE_VALUE_OUT, JUDGE_SCORE_OUT, JUDGE_PTR,
     /* lists */   JUDGE_LIST_KEY, JUDGE_LIST_VALUE, JUDGE_LIST_SCORE, JUDGE_LIST_ITEM, JUDGE_COUNT,
+    /* an input  */ JUDGE_EACH,
     JUDGE_ARRAYS
 } judge_array;
 

@@ -52,8 +52,8 @@ const char *judge_walk(hd_oracle *o, hd_table *table, hd_info *info, uint64_t *n
     o->mark++;
     *n = 0;
     if (!wrong && hd_table_info(table, info)) wrong = judge_say(o, "hd_table_info: %s", hd_why());
-    for (uint64_t start = 0; !wrong && start < info->capacity; start += p.slots) {
-        uint64_t count = 0, left = info->capacity - start;
+    for (uint64_t start = 0; !wrong && start < info->places; start += p.slots) {
+        uint64_t count = 0, left = info->places - start;
         hd_batch b = { .op = HD_OP_EXPORT, .start = start, .n = left < p.slots ? left : p.slots,
                        .list_key = p.key, .list_value = p.value, .list_score = p.score, .count = &count };
         if (hd_run(table, &b)) wrong = judge_say(o, "export: %s", hd_why());

@@ -30,7 +30,7 @@ static hd_op draw_op(runner *r)
         uint64_t at = below(r, all);
         int op = 0;
         while (at >= weight[op]) at -= weight[op++];
-        if (op != HD_OP_ACCUM_OR_ASSIGN || r->sums) return (hd_op)op;
+        if ((op != HD_OP_ACCUM_OR_ASSIGN || r->sums) && runner_runs(r, (hd_op)op)) return (hd_op)op;
     }
 }
 
@@ -82,12 +82,13 @@ static hd_status run_op(runner *r, hd_op op)
     if (!judge_ops[op].keyed) { /* a range of slots, or nothing */
         b.n = 0;
         if (judge_ops[op].range) {
-            b.start = below(r, 2) ? 0 : below(r, info.capacity + 1);
-            b.n = info.capacity - b.start < r->arrays.most ? info.capacity - b.start : r->arrays.most;
+            b.start = below(r, 2) ? 0 : below(r, info.places + 1);
+            b.n = info.places - b.start < r->arrays.most ? info.places - b.start : r->arrays.most;
         }
         b.distinct = false;
         judge_arrays_lend(&r->arrays, &b);
     }
+    if (op == HD_OP_INSERT_OR_ASSIGN && r->mixes && below(r, 2)) runner_mix(r, &b);
     return runner_run(r, &b);
 }
 
@@ -97,6 +98,20 @@ static void judge_all(runner *r, const char *what)
 {
     if (hd_check(r->table) && runner_wrong(r, HD_RUN_INVARIANTS, what, hd_why())) return;
     if (r->oracle && (r->judges & HD_RUN_ORACLE)) runner_wrong(r, HD_RUN_ORACLE, what, hd_oracle_compare(r->oracle, r->table));
+}
+
+/* A design that grows in place: some buckets more, or fewer. */
+static hd_status resize(runner *r)
+{
+    hd_info info;
+    hd_status s = hd_table_info(r->table, &info);
+    uint64_t some = 1 + below(r, info.buckets), most = r->start_buckets * 8;
+    if (s) return s;
+    bool shrinks = info.buckets >= most || below(r, 2);
+    if (shrinks) s = hd_shrink(r->table, info.buckets > info.base_buckets + some ? info.buckets - some : info.base_buckets);
+    else s = hd_grow(r->table, info.buckets + some);
+    if (!s) judge_all(r, shrinks ? "shrink" : "grow");
+    return s;
 }
 
 /* Two or three times the buckets, up to 64 times the first number and to 64 MiB. */
@@ -136,7 +151,7 @@ static hd_status load_elsewhere(runner *r)
     hd_status s = hd_table_info(r->table, &info);
     if (s) return s;
     other.capacity = info.capacity * (1 + below(r, 4)) / 2; /* a bucket has two slots or more */
-    other.dual = below(r, 2) && other.capacity > other.slots;
+    other.dual = below(r, 2) && other.capacity > other.slots && !info.base_buckets;
     other.seed += below(r, 2);
     s = hd_open(&other, &t);
     if (s) return s;
@@ -181,8 +196,10 @@ hd_status mix_step(runner *r)
 {
     hd_status s = HD_OK;
     uint64_t besides = runner_rarely(r, 256);
-    if (besides == 0) s = grow(r);
-    else if (besides < 3) s = save_and_load(r);
+    bool resizes = r->shape.base_buckets != 0;
+    if (resizes && besides < 16) s = resize(r);
+    else if (besides == 0) s = grow(r);
+    else if (besides < (resizes ? 20 : 3)) s = save_and_load(r);
     if (s) return hd_fail(s, "batch %" PRIu64 ": %s", r->batch, hd_why());
     return r->report->wrong[0] ? HD_OK : run_op(r, draw_op(r));
 }

@@ -65,6 +65,8 @@ hd_status hd_oracle_open(const hd_config *c, hd_oracle **out)
         return hd_fail(HD_ENOMEM, "%s", judge_no_memory);
     }
     o->policy = policy;
+    o->dictionary = judge_dictionary(c->design);
+    o->keys = judge_keys(c);
     o->always = c->admit == HD_ADMIT_ALWAYS;
     o->dual = c->dual;
     o->slots = c->slots;
@@ -124,6 +126,7 @@ typedef struct judging {
     uint64_t listed;       /* entries of the list accounted for   */
 
     /* the item */
+    hd_op op;
     uint64_t i, key, given, now, moment;
     hd_outcome outcome;
     const uint8_t *value; /* (value_bytes) in; NULL: none */
@@ -138,7 +141,7 @@ static const char *lie(judging *j, const char *format, ...)
     va_start(ap, format);
     vsnprintf(what, sizeof what, format, ap);
     va_end(ap);
-    return judge_say(j->o, "item %" PRIu64 " (%s, key %" PRIu64 ", said %s): %s", j->i, hd_op_name(j->b->op), j->key,
+    return judge_say(j->o, "item %" PRIu64 " (%s, key %" PRIu64 ", said %s): %s", j->i, hd_op_name(j->op), j->key,
                      hd_outcome_name(j->outcome), what);
 }
 
@@ -241,7 +244,7 @@ static const char *listed_victim(judging *j, uint64_t most)
 
 static const char *put(judging *j, uint64_t score)
 {
-    const uint8_t *value = j->b->op == HD_OP_FIND_OR_INSERT_PTR ? NULL : j->value;
+    const uint8_t *value = j->op == HD_OP_FIND_OR_INSERT_PTR ? NULL : j->value;
     judge_entry *e = judge_map_put(&j->o->map, j->key, value, score);
     if (!e) return judge_no_memory;
     e->born = e->seen = j->moment;
@@ -275,10 +278,18 @@ static const char *evicted(judging *j, uint64_t score, uint64_t admission)
     return wrong ? wrong : put(j, score);
 }
 
+/* There is no place for it in any bucket that it may be in, of which there may be one, nor in the stash; a batch's other items may hold one each for a moment. */
+static const char *pending(judging *j)
+{
+    hd_oracle *o = j->o;
+    uint64_t busy = j->order ? j->b->n : 0, least = o->slots + o->stash_places;
+    return o->live + busy < least ? lie(j, "there was room: the table had %" PRIu64 " entries", o->live) : NULL;
+}
+
 static const char *judge_absent(judging *j)
 {
     hd_oracle *o = j->o;
-    bool add_only = j->b->op == HD_OP_ACCUM_OR_ASSIGN && j->b->flag && j->b->flag[j->i] == HD_ADD;
+    bool add_only = j->op == HD_OP_ACCUM_OR_ASSIGN && j->b->flag && j->b->flag[j->i] == HD_ADD;
     if (!j->rule->enters || add_only) {
         if (j->outcome != HD_MISS) return lie(j, "the key is absent: miss expected");
         return j->rule->list ? next_listed(j, j->key, NULL, 0, true) : NULL; /* find_missed */
@@ -290,17 +301,25 @@ static const char *judge_absent(judging *j)
         if (o->live >= o->capacity) return lie(j, "the table was full");
         o->live++;
         return put(j, score);
-    case HD_EVICTED: return evicted(j, score, admission);
-    case HD_REFUSED: return refused(j, score, admission);
-    default: return lie(j, "the key is absent: inserted, evicted or refused expected");
+    case HD_PENDING:
+        if (o->dictionary) return pending(j);
+        break;
+    case HD_EVICTED:
+        if (o->dictionary) break;
+        return evicted(j, score, admission);
+    case HD_REFUSED:
+        if (o->dictionary) break;
+        return refused(j, score, admission);
+    default: break;
     }
+    return lie(j, "the key is absent: inserted, %s expected", o->dictionary ? "or pending," : "evicted or refused");
 }
 
 /* ---- A key that is present -------------------------------------------------------------------------------- */
 
 static hd_outcome outcome_present(const judging *j, const judge_entry *e)
 {
-    switch (j->b->op) {
+    switch (j->op) {
     case HD_OP_LOCK_KEYS: return e->holder ? HD_PINNED : j->o->pins == j->o->pin_limit ? HD_REFUSED : HD_HIT;
     case HD_OP_UNLOCK_KEYS: return !e->holder ? HD_MISS : e->holder == j->b->holder ? HD_HIT : HD_PINNED;
     case HD_OP_ACCUM_OR_ASSIGN:
@@ -316,7 +335,7 @@ static void change(judging *j, judge_entry *e)
     hd_oracle *o = j->o;
     if (j->rule->rescores) e->score = judge_score_hit(o->policy, e->score, j->given, j->now, j->epoch);
     if (j->rule->value_in && j->value && o->value_bytes) memcpy(e->value, j->value, o->value_bytes);
-    switch (j->b->op) {
+    switch (j->op) {
     case HD_OP_ACCUM_OR_ASSIGN: judge_add(j->b->elem, e->value, j->value, o->value_bytes); break;
     case HD_OP_LOCK_KEYS: e->holder = j->b->holder, o->pins++; break;
     case HD_OP_UNLOCK_KEYS: e->holder = 0, o->pins--; break;
@@ -342,7 +361,7 @@ static const char *judge_present(judging *j, judge_entry *e)
     hd_outcome expected = outcome_present(j, e);
     if (j->outcome != expected)
         return lie(j, "the key is present%s: %s expected", e->holder ? " and pinned" : "", hd_outcome_name(expected));
-    bool delivers = judge_delivers(j->b->op, expected);
+    bool delivers = judge_delivers(j->op, expected);
     e->seen = j->moment;
     if (expected == j->rule->present) change(j, e); /* may drop e, and delivers nothing then */
     return delivers ? judge_delivery(j, e) : NULL;
@@ -361,13 +380,15 @@ static const char *judge_item(judging *j, uint64_t p)
     hd_oracle *o = j->o;
     uint64_t i = item_at(j, p);
     j->i = i;
+    j->op = judge_item_op(b, i);
+    j->rule = &judge_ops[j->op];
     j->key = b->key[i];
     j->given = b->score ? b->score[i] : 1;
     j->now = j->clock + i;
     j->moment = o->moment + 1 + p;
     j->outcome = (hd_outcome)b->outcome[i];
     j->value = b->value ? (const uint8_t *)b->value + i * o->value_bytes : NULL;
-    if (judge_reserved(j->key)) return j->outcome == HD_RESERVED ? NULL : lie(j, "the key is reserved");
+    if (j->key >= o->keys) return j->outcome == HD_RESERVED ? NULL : lie(j, "the key is reserved");
 
     judge_entry *e = judge_map_find(&o->map, j->key);
     if (e && j->hidden && !e->holder && found_absent(j->outcome)) { /* it says that the key has been evicted */
@@ -409,7 +430,7 @@ static const char *judge_victims_hidden(judging *j, hd_table *table)
     if (!wrong) return NULL;
     char where[32] = "";
     if (moment) snprintf(where, sizeof where, "item %" PRIu64 ": ", item_at(j, moment - j->o->moment - 1));
-    return judge_say(j->o, "%s: %s%s (%" PRIu64 " evictions, %" PRIu64 " departures)", hd_op_name(j->b->op), where, wrong,
+    return judge_say(j->o, "%s: %s%s (%" PRIu64 " evictions, %" PRIu64 " departures)", judge_batch_name(j->b), where, wrong,
                      v->evictions, v->departures);
 }
 
@@ -417,26 +438,28 @@ static const char *judge_victims_hidden(judging *j, hd_table *table)
 static const char *judge_pointers(judging *j)
 {
     hd_oracle *o = j->o;
-    for (uint64_t p = 0; j->b->ptr && !j->far && o->value_bytes && p < j->b->n; p++) {
+    for (uint64_t p = 0; j->b->ptr && !j->b->each && !j->far && o->value_bytes && p < j->b->n; p++) {
         uint64_t i = item_at(j, p);
         hd_outcome outcome = (hd_outcome)j->b->outcome[i];
         const judge_entry *e = judge_map_find(&o->map, j->b->key[i]);
         if (!judge_delivers_ptr(j->b->op, outcome) || !e || e->born > o->moment + 1 + p) continue;
         if (!j->b->ptr[i] || memcmp(j->b->ptr[i], e->value, o->value_bytes) != 0)
-            return judge_say(o, "item %" PRIu64 " (%s, key %" PRIu64 "): the pointer does not show its value", i, hd_op_name(j->b->op), e->key);
+            return judge_say(o, "item %" PRIu64 " (%s, key %" PRIu64 "): the pointer does not show its value", i, judge_batch_name(j->b), e->key);
     }
     return NULL;
 }
+
+static bool lists(const judging *j) { return !j->b->each && judge_ops[j->b->op].list; }
 
 /* What is looked for by its item must be in their order, one entry each. */
 static const char *judge_order_of_list(judging *j)
 {
     const hd_batch *b = j->b;
-    if (!j->order || !j->rule->list) return NULL;
-    if (!b->list_item || !b->count) return judge_say(j->o, "%s: the judge needs list_item and count", hd_op_name(b->op));
+    if (!j->order || !lists(j)) return NULL;
+    if (!b->list_item || !b->count) return judge_say(j->o, "%s: the judge needs list_item and count", judge_batch_name(b));
     for (uint64_t l = 1; l < *b->count; l++)
         if (b->list_item[l] <= b->list_item[l - 1])
-            return judge_say(j->o, "%s: entry %" PRIu64 " of the list is item %" PRIu64 "'s, and comes after item %" PRIu64 "'s", hd_op_name(b->op), l, b->list_item[l], b->list_item[l - 1]);
+            return judge_say(j->o, "%s: entry %" PRIu64 " of the list is item %" PRIu64 "'s, and comes after item %" PRIu64 "'s", judge_batch_name(b), l, b->list_item[l], b->list_item[l - 1]);
     return NULL;
 }
 
@@ -446,8 +469,8 @@ static const char *judge_keyed(judging *j, hd_table *table)
     const char *wrong = judge_order_of_list(j);
     for (uint64_t p = 0; p < b->n && !wrong; p++) wrong = judge_item(j, p);
     if (!wrong && j->hidden) wrong = judge_victims_hidden(j, table);
-    if (!wrong && j->rule->list && b->count && *b->count != j->listed)
-        wrong = judge_say(j->o, "%s: the list has %" PRIu64 " entries instead of %" PRIu64, hd_op_name(b->op), *b->count, j->listed);
+    if (!wrong && lists(j) && b->count && *b->count != j->listed)
+        wrong = judge_say(j->o, "%s: the list has %" PRIu64 " entries instead of %" PRIu64, judge_batch_name(b), *b->count, j->listed);
     if (!wrong) wrong = judge_pointers(j);
     j->o->moment += b->n + 1;
     return wrong;
@@ -546,15 +569,18 @@ static const char *judge_whole(judging *j)
 const char *hd_oracle_batch(hd_oracle *o, hd_table *table, const hd_batch *b, const uint64_t *order, uint64_t clock, uint32_t epoch)
 {
     hd_info info;
-    if ((unsigned)b->op >= HD_OP_COUNT_) return judge_say(o, "there is no operation %d", (int)b->op);
-    judging j = { .o = o, .b = b, .rule = &judge_ops[b->op], .order = order, .clock = clock, .epoch = epoch };
-    if (j.rule->keyed && b->n && !b->outcome) return judge_say(o, "%s: the judge needs outcomes", hd_op_name(b->op));
+    for (uint64_t i = 0; i < (b->each ? b->n : 1); i++)
+        if ((unsigned)judge_item_op(b, i) >= HD_OP_COUNT_) return judge_say(o, "there is no operation %d", (int)judge_item_op(b, i));
+    judging j = { .o = o, .b = b, .rule = b->each ? NULL : &judge_ops[b->op], .order = order, .clock = clock, .epoch = epoch };
+    bool keyed = judge_keyed_batch(b);
+    if (keyed && b->n && !b->outcome) return judge_say(o, "%s: the judge needs outcomes", judge_batch_name(b));
     if (hd_table_info(table, &info)) return judge_say(o, "hd_table_info: %s", hd_why());
-    o->capacity = info.capacity; /* it may have grown */
+    o->capacity = info.places; /* it may have grown */
+    o->stash_places = info.stash_buckets * info.slots * 7 / 8;
     o->live = o->map.n;
     j.far = strcmp(info.backend, "cuda") == 0;
-    j.hidden = j.rule->enters && !(j.rule->list && b->list_key && b->count);
-    const char *wrong = j.rule->keyed ? judge_keyed(&j, table) : judge_whole(&j);
+    j.hidden = !o->dictionary && j.rule->enters && !(j.rule->list && b->list_key && b->count);
+    const char *wrong = keyed ? judge_keyed(&j, table) : judge_whole(&j);
     judge_victims_close(&j.victims);
     return wrong;
 }

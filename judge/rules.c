@@ -41,7 +41,17 @@ hd_op judge_op_named(const char *name)
     return (hd_op)op;
 }
 
-bool judge_reserved(uint64_t key) { return key >= UINT64_MAX - 2; }
+bool judge_dictionary(const char *design) { return strcmp(design, "hive") == 0; }
+
+uint64_t judge_keys(const hd_config *c)
+{
+    uint64_t all = judge_dictionary(c->design) && c->value_bytes < 8 ? 1ull << (8 * c->value_bytes) : 0; /* 0: 2^64 */
+    return all - 3;
+}
+
+hd_op judge_item_op(const hd_batch *b, uint64_t i) { return b->each ? (hd_op)b->each[i] : b->op; }
+bool judge_keyed_batch(const hd_batch *b) { return b->each || judge_ops[b->op].keyed; }
+const char *judge_batch_name(const hd_batch *b) { return b->each ? "mixed" : hd_op_name(b->op); }
 
 bool judge_delivers(hd_op op, hd_outcome o)
 {
@@ -60,7 +70,7 @@ bool judge_delivers_ptr(hd_op op, hd_outcome o)
 
 bool judge_policy_find(const char *name, judge_policy *p)
 {
-    static const char *const names[JUDGE_POLICIES] = { "lru", "lfu", "epoch_lru", "epoch_lfu", "custom" };
+    static const char *const names[JUDGE_POLICIES] = { "lru", "lfu", "epoch_lru", "epoch_lfu", "custom", "none" };
     for (int i = 0; i < JUDGE_POLICIES; i++) {
         if (strcmp(name, names[i]) != 0) continue;
         *p = (judge_policy)i;
@@ -97,6 +107,7 @@ uint64_t judge_score_hit(judge_policy p, uint64_t old, uint64_t given, uint64_t 
     case JUDGE_LFU: return sum_up_to(UINT64_MAX, old, given);
     case JUDGE_EPOCH_LRU: return with_epoch(epoch, now % 0x100000000u);
     case JUDGE_EPOCH_LFU: return with_epoch(epoch, sum_up_to(UINT32_MAX, old % 0x100000000u, given));
+    case JUDGE_NONE: return 0;
     default: return given;
     }
 }

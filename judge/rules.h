@@ -27,13 +27,22 @@ extern const judge_op judge_ops[HD_OP_COUNT_];
 
 hd_op judge_op_named(const char *name); /* HD_OP_COUNT_: none */
 
-bool judge_reserved(uint64_t key);
+/* The least key that a table of that configuration answers RESERVED to, and whether its design is a dictionary: no scores, nobody leaves unasked. */
+uint64_t judge_keys(const hd_config *c);
+bool judge_dictionary(const char *design);
+
+/* An item's own operation; whether the batch is of items. */
+hd_op judge_item_op(const hd_batch *b, uint64_t i);
+bool judge_keyed_batch(const hd_batch *b);
+/* "find"; "mixed" */
+const char *judge_batch_name(const hd_batch *b);
+
 
 /* Whether an item with this outcome writes value_out and score_out; whether it writes ptr. */
 bool judge_delivers(hd_op op, hd_outcome o);
 bool judge_delivers_ptr(hd_op op, hd_outcome o);
 
-typedef enum judge_policy { JUDGE_LRU, JUDGE_LFU, JUDGE_EPOCH_LRU, JUDGE_EPOCH_LFU, JUDGE_CUSTOM, JUDGE_POLICIES } judge_policy;
+typedef enum judge_policy { JUDGE_LRU, JUDGE_LFU, JUDGE_EPOCH_LRU, JUDGE_EPOCH_LFU, JUDGE_CUSTOM, JUDGE_NONE, JUDGE_POLICIES } judge_policy;
 
 /* A borrowed policy is JUDGE_POLICIES + its row. */
 bool judge_policy_find(const char *name, judge_policy *p);

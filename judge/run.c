@@ -42,19 +42,22 @@ uint64_t runner_number(runner *r) { return r->choices ? r->choices->number(r->ch
 
 static bool by_chance(runner *r, uint32_t ppm) { return ppm && hd_rng_below(&r->rng, 1000000) < ppm; }
 
+/* A key of the source's, among those that the table can hold. */
+static uint64_t holdable(const runner *r, uint64_t key) { return r->shape.keys < HD_KEY_RESERVED ? key % r->shape.keys : key; }
+
 /* Of the source's keys, or one of the reserved three: those of small numbers come again by themselves. */
 static uint64_t choose_key(runner *r)
 {
     uint64_t keys = r->source->keys ? r->source->keys : 1, k = runner_below(r, keys + 3);
-    return k < keys ? k : HD_KEY_RESERVED + (k - keys);
+    return k < keys ? holdable(r, k) : r->shape.keys + (k - keys);
 }
 
 static uint64_t draw_key(runner *r, const hd_batch *b, uint64_t i, uint64_t key)
 {
     if (r->choices) return choose_key(r);
-    if (by_chance(r, r->c->reserved_ppm)) return HD_KEY_RESERVED + hd_rng_below(&r->rng, 3);
+    if (by_chance(r, r->c->reserved_ppm)) return r->shape.keys + hd_rng_below(&r->rng, 3);
     if (i && by_chance(r, r->c->duplicate_ppm)) return b->key[hd_rng_below(&r->rng, i)];
-    return key;
+    return holdable(r, key);
 }
 
 static uint64_t draw_score(runner *r)
@@ -104,6 +107,17 @@ static uint64_t make_distinct(runner *r, uint64_t *key, uint64_t n)
         key[kept++] = key[i];
     }
     return kept;
+}
+
+bool runner_runs(const runner *r, hd_op op)
+{
+    const hd_kernel *k;
+    hd_batch b;
+    memset(&b, 0, sizeof b);
+    b.op = op;
+    for (size_t i = 0; (k = hd_kernel_at(i)); i++)
+        if (hd_kernel_is_of(k, r->c->design, r->config.backend) && !k->unfit(&r->shape, &b)) return true;
+    return false;
 }
 
 /* The case's kernel; where a case draws operations, for those that it runs. NULL: the table chooses. */
@@ -177,23 +191,23 @@ static bool order_learned(runner *r, const hd_batch *b)
         r->order[i] = ticket[i].item;
         all = ticket[i].item < b->n;
     }
-    return !runner_wrong(r, HD_RUN_ORACLE, hd_op_name(b->op), all ? NULL : "not every item drew one ticket");
+    return !runner_wrong(r, HD_RUN_ORACLE, judge_batch_name(b), all ? NULL : "not every item drew one ticket");
 }
 
 static void judge_batch(runner *r, const hd_batch *b, const hd_info *before)
 {
     hd_info after;
-    bool keyed = judge_ops[b->op].keyed, asked = r->judges & HD_RUN_ORACLE;
+    bool keyed = judge_keyed_batch(b), asked = r->judges & HD_RUN_ORACLE;
     if (runner_wrong(r, HD_RUN_ARRAYS, "", judge_arrays_check(&r->arrays, b))) return;
     if (asked && r->order && keyed && !order_learned(r, b)) return;
     if (asked && runner_wrong(r, HD_RUN_ORACLE, "", hd_oracle_batch(r->oracle, r->table, b, keyed ? r->order : NULL, before->now, before->epoch))) return;
     if (hd_table_info(r->table, &after)) return (void)runner_wrong(r, HD_RUN_ORACLE, "hd_table_info", hd_why());
-    if (asked && after.now != before->now + (keyed ? b->n : 0)) return (void)runner_wrong(r, HD_RUN_ORACLE, hd_op_name(b->op), "the clock went wrong");
+    if (asked && after.now != before->now + (keyed ? b->n : 0)) return (void)runner_wrong(r, HD_RUN_ORACLE, judge_batch_name(b), "the clock went wrong");
     for (uint64_t i = 0; keyed && i < b->n; i++) r->outcome[b->outcome[i]]++;
     r->report->judged += keyed ? b->n : 0;
     if (!compare_now(r, &after)) return;
-    if (hd_check(r->table) && runner_wrong(r, HD_RUN_INVARIANTS, hd_op_name(b->op), hd_why())) return;
-    if (asked) runner_wrong(r, HD_RUN_ORACLE, hd_op_name(b->op), hd_oracle_compare(r->oracle, r->table));
+    if (hd_check(r->table) && runner_wrong(r, HD_RUN_INVARIANTS, judge_batch_name(b), hd_why())) return;
+    if (asked) runner_wrong(r, HD_RUN_ORACLE, judge_batch_name(b), hd_oracle_compare(r->oracle, r->table));
 }
 
 /* What a pointer shows may be written until the next inserter: write it, and see whether the table follows.
@@ -213,7 +227,7 @@ static void write_through(runner *r, const hd_batch *b)
 
 static void window_count(runner *r, const hd_batch *b)
 {
-    if (!judge_ops[b->op].keyed) return;
+    if (!judge_keyed_batch(b)) return;
     hd_run_window *w = &r->report->window[r->batch * HD_RUN_WINDOWS / r->c->batches];
     w->items += b->n;
     for (uint64_t i = 0; i < b->n; i++)
@@ -235,13 +249,13 @@ hd_status runner_run(runner *r, hd_batch *b)
     if (s) return hd_fail(s, "batch %" PRIu64 ": %s", r->batch, hd_why());
     r->report->seconds += (double)(end - start) * 1e-9;
     r->report->ran = b->ran;
-    r->report->requests += judge_ops[b->op].keyed ? b->n : 0;
+    r->report->requests += judge_keyed_batch(b) ? b->n : 0;
     r->report->distinct_batches += b->distinct;
     window_count(r, b);
     if (!r->oracle) return HD_OK;
     judge_batch(r, b, &before);
     bool follows = r->judges & HD_RUN_ORACLE; /* else nobody would know what was written */
-    if (follows && !failed(r) && judge_ops[b->op].ptr_out && r->c->value_bytes) write_through(r, b);
+    if (follows && !failed(r) && !b->each && judge_ops[b->op].ptr_out && r->c->value_bytes) write_through(r, b);
     return HD_OK;
 }
 
@@ -266,7 +280,7 @@ static hd_status serve_step(runner *r, uint64_t *pick)
 static hd_status op_step(runner *r, hd_op op)
 {
     hd_batch b;
-    hd_op turn = judge_ops[op].enters || r->batch % 2 ? op : HD_OP_INSERT_OR_ASSIGN;
+    hd_op turn = judge_ops[op].enters || r->batch % 2 ? op : HD_OP_INSERT_OR_ASSIGN; /* every design has it */
     runner_fill(r, &b, turn, NULL, r->requests);
     b.holder = 1;
     b.pred = "all";
@@ -274,9 +288,29 @@ static hd_status op_step(runner *r, hd_op op)
         hd_info info;
         hd_status s = hd_table_info(r->table, &info);
         if (s) return s;
-        if (b.n > info.capacity) b.n = info.capacity;
+        if (b.n > info.places) b.n = info.places;
         judge_arrays_lend(&r->arrays, &b);
     }
+    return runner_run(r, &b);
+}
+
+/* Reads, inserts and erases, each item its own: half of them bring keys in, as in the paper's mixtures (Hive section V-C2). */
+void runner_mix(runner *r, hd_batch *b)
+{
+    static const hd_op some[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND, HD_OP_ERASE, HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND_OR_INSERT, HD_OP_CONTAINS,
+                                  HD_OP_ASSIGN, HD_OP_ASSIGN_VALUES, HD_OP_INSERT_OR_ASSIGN, HD_OP_ACCUM_OR_ASSIGN };
+    enum { SOME = sizeof some / sizeof *some };
+    uint8_t *each = (uint8_t *)judge_arrays_at(&r->arrays, JUDGE_EACH);
+    for (uint64_t i = 0; i < b->n; i++) each[i] = (uint8_t)some[runner_below(r, r->sums ? SOME : SOME - 1)];
+    b->each = each;
+    b->flag = NULL;
+}
+
+static hd_status mixed_step(runner *r)
+{
+    hd_batch b;
+    runner_fill(r, &b, HD_OP_INSERT_OR_ASSIGN, NULL, r->requests);
+    runner_mix(r, &b);
     return runner_run(r, &b);
 }
 
@@ -359,6 +393,7 @@ static hd_status runner_open(runner *r, const hd_case *c, const hd_choices *choi
         return hd_fail(HD_EINVAL, "judge: the order in which a GPU takes the items of a batch is not known: batch=1x%" PRIu64 ", or backend host", c->batches * c->batch);
     r->start_buckets = info.buckets;
     r->shape = info;
+    r->mixes = judge_dictionary(info.design);
     r->request = (hd_request *)malloc((size_t)c->batch * sizeof *r->request);
     bool ordered = c->judge && strcmp(info.backend, "host") == 0;
     if (ordered) r->order = (uint64_t *)malloc((size_t)c->batch * sizeof *r->order);
@@ -379,14 +414,14 @@ static hd_status run_all(runner *r, hd_progress *progress, void *context)
 {
     uint64_t *pick = (uint64_t *)malloc((size_t)r->c->batch * sizeof *pick);
     hd_op op = judge_op_named(r->c->op);
-    bool mix = strcmp(r->c->op, "mix") == 0;
+    bool mix = strcmp(r->c->op, "mix") == 0, mixed = strcmp(r->c->op, "mixed") == 0;
     hd_status s = pick ? HD_OK : hd_fail(HD_ENOMEM, "batch: no memory for %" PRIu64 " items", r->c->batch);
     for (r->batch = 0; r->batch < r->c->batches && !s && !failed(r); r->batch++) {
         if (progress && progress(context, r->batch * r->c->batch, r->c->batches * r->c->batch)) break;
         s = take_requests(r);
         if (s || r->requests == 0) break;
         s = advance_epoch(r);
-        if (!s) s = mix ? mix_step(r) : op < HD_OP_COUNT_ ? op_step(r, op) : serve_step(r, pick);
+        if (!s) s = mix ? mix_step(r) : mixed ? mixed_step(r) : op < HD_OP_COUNT_ ? op_step(r, op) : serve_step(r, pick);
     }
     free(pick);
     return s;

@@ -33,6 +33,7 @@ typedef struct runner {
     const hd_choices *choices; /* NULL: rng decides                              */
     hd_elem elem;          /* of accum_or_assign: one per case, so that no sum is a NaN */
     bool sums;             /* the value is a whole number of elements            */
+    bool mixes;            /* the design has mixed batches                       */
     uint64_t batch;        /* number of the batch, from 0                        */
     uint64_t start_buckets;
     hd_info shape;         /* of the table as it was opened                      */
@@ -42,6 +43,10 @@ typedef struct runner {
 /* A batch of the next requests [first, first + n), keys as the case asks for, inputs filled in. n may become
  * less when keys must be distinct. */
 void runner_fill(runner *r, hd_batch *b, hd_op op, const uint64_t *pick, uint64_t n);
+/* Makes a batch of inserts one in which every item has an operation of its own. */
+void runner_mix(runner *r, hd_batch *b);
+/* Whether the table's design has the operation. */
+bool runner_runs(const runner *r, hd_op op);
 /* Runs it, times it, judges it. A lie is in report->wrong. */
 hd_status runner_run(runner *r, hd_batch *b);
 /* Adds the table's counters to the report's, checks them, and forgets the table. */

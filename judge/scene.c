@@ -260,7 +260,7 @@ void scene_item(scene *s, uint32_t part, uint64_t i, uint64_t key, uint64_t scor
 static hd_status lend(simt_machine *m, const judge_arrays *a)
 {
     static const char *const names[JUDGE_ARRAYS] = { "keys",  "values",    "scores",      "flags",       "outcome",   "value_out", "score_out",
-                                                     "ptr",  "list_key", "list_value", "list_score", "list_item", "count" };
+                                                     "ptr",  "list_key", "list_value", "list_score", "list_item", "count", "each" };
     hd_status status = HD_OK;
     for (int k = 0; k < JUDGE_ARRAYS && !status; k++) status = simt_machine_region(m, judge_arrays_at(a, (judge_array)k), a->used[k], names[k]);
     return status;

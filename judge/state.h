@@ -12,7 +12,9 @@
 struct hd_oracle {
     judge_map map;
     judge_policy policy;
+    bool dictionary;     /* it evicts nobody, and may say PENDING                                 */
     bool always, dual;   /* admit = always; two candidate buckets                                 */
+    uint64_t keys, stash_places; /* keys below can be held; entries that the stash takes             */
     uint32_t slots, value_bytes, pin_limit;
     uint64_t pins;       /* entries that are pinned                                               */
     uint64_t live;       /* entries the table has; the map has more while victims are not known   */

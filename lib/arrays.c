@@ -9,14 +9,15 @@
 
 int hd_batch_arrays(const hd_batch *b, uint32_t value_bytes, hd_array *all)
 {
-    bool keyed = hd_op_is_keyed(hd_op_row_of(b->op)), exports = b->op == HD_OP_EXPORT || b->op == HD_OP_EXPORT_IF;
+    bool keyed = hd_op_is_keyed(hd_row_of_batch(b)), exports = !b->each && (b->op == HD_OP_EXPORT || b->op == HD_OP_EXPORT_IF);
     uint64_t n = keyed ? b->n : 0, listed = keyed || exports ? b->n : 0;
-    uint64_t values = b->op == HD_OP_FIND_OR_INSERT_PTR ? 0 : n; /* a new value is zeroed: none is read */
+    uint64_t values = !b->each && b->op == HD_OP_FIND_OR_INSERT_PTR ? 0 : n; /* a new value is zeroed: none is read */
     const hd_array every[] = {
         { "key", offsetof(hd_batch, key), NULL, n * 8, false }, /* first: where it is tells where all are */
         { "value", offsetof(hd_batch, value), NULL, values * value_bytes, false },
         { "score", offsetof(hd_batch, score), NULL, n * 8, false },
         { "flag", offsetof(hd_batch, flag), NULL, n, false },
+        { "each", offsetof(hd_batch, each), NULL, n, false },
         { "outcome", offsetof(hd_batch, outcome), NULL, n, true },
         { "value_out", offsetof(hd_batch, value_out), NULL, n * value_bytes, true },
         { "score_out", offsetof(hd_batch, score_out), NULL, n * 8, true },

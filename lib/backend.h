@@ -161,7 +161,12 @@ hd_status hd_cuda_tally(void *state, uint64_t *outcome);
 hd_status hd_cuda_launch(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally);
 
 /* The rest of such a row. */
-#define HD_ON_HOST hd_host_close, NULL, NULL, hd_host_check, hd_host_next, hd_host_put_at, hd_host_put, hd_host_move_all, NULL, false
-#define HD_ON_CUDA hd_cuda_close, hd_cuda_stage, hd_cuda_settle, hd_cuda_check, hd_cuda_next, hd_cuda_put_at, hd_cuda_put, hd_cuda_move_all, hd_cuda_tally, true
+#define HD_ON_HOST                                                                                                       \
+    .backend = "host", .close = hd_host_close, .check = hd_host_check, .next = hd_host_next, .put_at = hd_host_put_at,     \
+    .put = hd_host_put, .move_all = hd_host_move_all
+#define HD_ON_CUDA                                                                                                       \
+    .backend = "cuda", .close = hd_cuda_close, .stage = hd_cuda_stage, .settle = hd_cuda_settle, .check = hd_cuda_check,   \
+    .next = hd_cuda_next, .put_at = hd_cuda_put_at, .put = hd_cuda_put, .move_all = hd_cuda_move_all,                      \
+    .tally = hd_cuda_tally, .far = true
 
 #endif

@@ -41,9 +41,20 @@ static hd_status check_accum(const hd_table *t, const hd_batch *b)
     return HD_OK;
 }
 
+/* Items that a device alone can read are the kernels' to refuse: they answer RESERVED. */
+static hd_status check_each(const hd_table *t, const hd_batch *b)
+{
+    bool adds = false;
+    for (uint64_t i = 0; !t->design->far && i < b->n; i++) {
+        if (!hd_op_mixes((hd_op)b->each[i])) return hd_fail(HD_EINVAL, "mixed: each: item %" PRIu64 " is %s (%d), which cannot be mixed", i, hd_op_name((hd_op)b->each[i]), b->each[i]);
+        adds = adds || b->each[i] == HD_OP_ACCUM_OR_ASSIGN;
+    }
+    return adds ? check_accum(t, b) : HD_OK;
+}
+
 static hd_status check_range(const hd_table *t, const hd_batch *b, const hd_op_row *row)
 {
-    uint64_t capacity = t->info.capacity;
+    uint64_t capacity = t->info.places;
     if (b->start > capacity) return hd_fail(HD_EINVAL, "%s: start: %" PRIu64 " is beyond the capacity of %" PRIu64, row->name, b->start, capacity);
     if (b->n > capacity - b->start)
         return hd_fail(HD_EINVAL, "%s: n: %" PRIu64 " slots from %" PRIu64 " are beyond the capacity of %" PRIu64, row->name, b->n, b->start, capacity);
@@ -86,13 +97,9 @@ hd_status hd_batch_check(const hd_table *t, const hd_batch *b, const hd_op_row *
     if ((row->needs & HD_NEEDS_PRED) && !b->pred) return missing(row, "pred", "NULL, but the operation needs it");
     if ((row->needs & HD_NEEDS_PRED) && hd_predicate_named(b->pred) == HD_PREDICATE_COUNT) return hd_fail_name("pred", b->pred, HD_PREDICATES);
     if (row->needs & HD_RANGE) return check_range(t, b, row);
-    if (b->op == HD_OP_ACCUM_OR_ASSIGN && (status = check_accum(t, b))) return status;
+    if (b->each && (status = check_each(t, b))) return status;
+    if (!b->each && b->op == HD_OP_ACCUM_OR_ASSIGN && (status = check_accum(t, b))) return status;
     return b->distinct && !t->design->far && hd_op_is_keyed(row) ? check_distinct(t, b, row) : HD_OK;
-}
-
-static bool is_for(const hd_kernel *k, const hd_info *info)
-{
-    return strcmp(k->design, info->design) == 0 && strcmp(k->backend, info->backend) == 0; /* GCOVR_EXCL_BR_LINE: there is one design so far */
 }
 
 /* The first row of that name (NULL: any) that can run b; NULL, and why the last of them cannot. */
@@ -100,7 +107,7 @@ static const hd_kernel *kernel_named(const hd_info *info, const hd_batch *b, con
 {
     const hd_kernel *k;
     for (size_t i = 0; (k = hd_kernel_at(i)); i++) {
-        if (!is_for(k, info) || (name && strcmp(k->name, name) != 0)) continue;
+        if (!hd_kernel_is_of(k, info->design, info->backend) || (name && strcmp(k->name, name) != 0)) continue;
         const char *why = k->unfit(info, b);
         if (!why) return k;
         if (!*unfit || strcmp(why, HD_OTHER_OPERATION) != 0) *unfit = why;
@@ -117,7 +124,7 @@ static hd_status fail_kernel(const hd_info *info, const char *name)
     char here[256] = "";
     for (size_t i = 0; (k = hd_kernel_at(i)); i++) {
         elsewhere = elsewhere || strcmp(k->name, name) == 0;
-        if (strcmp(k->name, before) == 0 || !is_for(k, info)) continue; /* rows of one name and backend follow one another */
+        if (strcmp(k->name, before) == 0 || !hd_kernel_is_of(k, info->design, info->backend)) continue; /* rows of one name and backend follow one another */
         before = k->name;
         hd_name_add(here, sizeof here, k->name);
     }
@@ -129,11 +136,11 @@ hd_status hd_kernel_pick(const hd_info *info, const hd_batch *b, double load_fac
 {
     const char *unfit = NULL, *name = b->kernel;
     *k = name ? kernel_named(info, b, name, &unfit) : NULL;
-    for (uint32_t choice = 0; !*k && !b->kernel && (name = hd_select(info->design, b->op, info->value_bytes, load_factor, choice)); choice++)
+    for (uint32_t choice = 0; !*k && !b->kernel && !b->each && (name = hd_select(info->design, b->op, info->value_bytes, load_factor, choice)); choice++)
         *k = kernel_named(info, b, name, &unfit);
     if (!*k && !b->kernel) *k = kernel_named(info, b, NULL, &unfit);
     if (*k) return HD_OK;
-    name = b->kernel ? b->kernel : "none"; /* GCOVR_EXCL_BR_LINE: every backend has a kernel for any batch so far */
+    name = b->kernel ? b->kernel : "none";
     if (unfit) return hd_fail(HD_EINVAL, "kernel: %s cannot run this batch: %s", name, unfit);
     return fail_kernel(info, name);
 }

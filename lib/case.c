@@ -26,7 +26,7 @@ typedef struct field {
 static const char *const admits[] = { "score", "always", NULL };            /* hd_admit  */
 static const char *const tiers[] = { "bucket", "position", NULL };          /* hd_tiers  */
 static const char *const fetches[] = { "usual", "sorted", "direct", NULL }; /* hd_fetch  */
-static const char *const layouts[] = { "usual", "planes", "pairs", NULL };  /* hd_layout */
+static const char *const layouts[] = { "usual", "planes", "pairs", "words", "masks", NULL };  /* hd_layout */
 
 #define AT(member) offsetof(hd_case, member), sizeof ((hd_case *)0)->member
 
@@ -39,6 +39,7 @@ static const field fields[] = {
     { "slots", WHOLE32, AT(slots), HD_SLOTS_MIN, HD_SLOTS_MAX, -1, NULL },
     { "value", WHOLE32, AT(value_bytes), 0, HD_VALUE_BYTES_MAX, -1, NULL },
     { "dual", YES_NO, AT(dual), 0, 1, -1, NULL },
+    { "hashes", WHOLE32, AT(hashes), 0, 64, -1, NULL },
     { "admit", NAMED, AT(admit), 0, 0, -1, admits },
     { "layout", NAMED, AT(layout), 0, 0, -1, layouts },
     { "tiers", NAMED, AT(tiers), 0, 0, -1, tiers },
@@ -81,6 +82,19 @@ hd_case hd_case_default(void)
     return c;
 }
 
+hd_case hd_case_of(const char *design)
+{
+    hd_case c = hd_case_default();
+    hd_config f = hd_config_of(design);
+    snprintf(c.design, sizeof c.design, "%s", design);
+    snprintf(c.policy, sizeof c.policy, "%s", f.policy);
+    c.slots = f.slots;
+    c.value_bytes = f.value_bytes;
+    c.hashes = f.hashes;
+    c.pins = f.pins;
+    return c;
+}
+
 /* Where the case's kernel runs: as it says, or on the first backend that has one of that name. */
 static const char *backend_of(const hd_case *c)
 {
@@ -102,6 +116,7 @@ hd_config hd_case_config(const hd_case *c)
     f.slots = c->slots;
     f.value_bytes = c->value_bytes;
     f.dual = c->dual;
+    f.hashes = c->hashes;
     f.admit = c->admit;
     f.layout = c->layout;
     f.tiers = c->tiers;
@@ -138,9 +153,19 @@ static hd_status take_text(const char *what, const char *text, char *to, size_t 
     return HD_OK;
 }
 
+/* Whether it is the policy of a design that has no other. */
+static bool only_policy(const char *name)
+{
+    const hd_design *d;
+    for (size_t i = 0; (d = hd_design_at(i)); i++)
+        if (d->policy && strcmp(d->policy, name) == 0) return true;
+    return false;
+}
+
 static hd_status take_registered(const field *f, const char *text, char *to)
 {
     hd_row row;
+    if (f->names == HD_POLICIES && only_policy(text)) return take_text(f->name, text, to, f->bytes);
     for (size_t i = 0; hd_list((hd_kind)f->names, i, &row); i++)
         if (strcmp(row.name, text) == 0) return take_text(f->name, text, to, f->bytes);
     return hd_fail_name(f->name, text, (hd_kind)f->names);
@@ -200,50 +225,70 @@ static hd_status take_named(char *word, char *equals, hd_case *c)
 static hd_status take_op(const char *text, hd_case *c)
 {
     nearest near = { text, NULL, 0 };
-    for (int i = 0; i < HD_OP_COUNT_ + 2; i++) {
-        const char *name = i < HD_OP_COUNT_ ? hd_op_name((hd_op)i) : i == HD_OP_COUNT_ ? "mix" : "serve";
+    static const char *const others[] = { "mix", "mixed", "serve" };
+    enum { OTHERS = sizeof others / sizeof *others };
+    for (int i = 0; i < HD_OP_COUNT_ + OTHERS; i++) {
+        const char *name = i < HD_OP_COUNT_ ? hd_op_name((hd_op)i) : others[i - HD_OP_COUNT_];
         if (strcmp(text, name) == 0) return take_text("op", text, c->op, sizeof c->op);
         consider(&near, name);
     }
     return hd_fail(HD_EINVAL, "op: there is no '%.60s'; nearest: %s", text, near.name);
 }
 
-/* DESIGN.OP.KERNEL, or OP alone. */
+/* DESIGN.OP.KERNEL, or OP alone. The design's usual fields come with it, before those that are said. */
 static hd_status take_head(char *word, hd_case *c)
 {
+    char design[sizeof c->design];
     char *op = strchr(word, '.'), *kernel = op ? strchr(op + 1, '.') : NULL;
     if (!op) return take_op(word, c);
     if (!kernel || strchr(kernel + 1, '.')) return hd_fail(HD_EINVAL, "case: '%.60s' is not DESIGN.OP.KERNEL", word);
     *op++ = 0;
     *kernel++ = 0;
-    hd_status s = take_text("design", word, c->design, sizeof c->design);
+    hd_status s = take_text("design", word, design, sizeof design);
+    if (s == HD_OK) *c = hd_case_of(design);
     if (s == HD_OK) s = take_op(op, c);
     if (s == HD_OK) s = take_text("kernel", kernel, c->kernel, sizeof c->kernel);
     return s;
 }
 
-hd_status hd_case_parse(const char *text, hd_case *c)
+enum { WORD_MOST = 511 };
+
+/* The next word of the text, of which *text is what is left; "": there is none. */
+static hd_status next_word(const char **text, char *word)
 {
-    enum { WORD_MOST = 511 };
-    hd_case read = hd_case_default();
+    *text += strspn(*text, " \t\r\n");
+    size_t n = strcspn(*text, " \t\r\n");
+    if (n > WORD_MOST) return hd_fail(HD_EINVAL, "case: a word of %zu characters: '%.40s...'", n, *text);
+    memcpy(word, *text, n);
+    word[n] = 0;
+    *text += n;
+    return HD_OK;
+}
+
+/* All words of a kind: the head, which is the one without '=', or the fields. */
+static hd_status take_words(const char *text, bool fields_now, hd_case *c)
+{
+    char word[WORD_MOST + 1];
     bool head = false;
-    for (;;) {
-        char word[WORD_MOST + 1];
-        text += strspn(text, " \t\r\n");
-        size_t n = strcspn(text, " \t\r\n");
-        if (n == 0) break;
-        if (n > WORD_MOST) return hd_fail(HD_EINVAL, "case: a word of %zu characters: '%.40s...'", n, text);
-        memcpy(word, text, n);
-        word[n] = 0;
-        text += n;
+    hd_status s;
+    while (!(s = next_word(&text, word)) && word[0]) {
         char *equals = strchr(word, '=');
         if (!equals && head) return hd_fail(HD_EINVAL, "case: '%.60s' is not NAME=VALUE", word);
-        hd_status s = equals ? take_named(word, equals, &read) : take_head(word, &read);
-        if (s) return s;
         head = head || !equals;
+        if (fields_now != (equals != NULL)) continue;
+        s = equals ? take_named(word, equals, c) : take_head(word, c);
+        if (s) return s;
     }
-    *c = read;
-    return HD_OK;
+    return s;
+}
+
+hd_status hd_case_parse(const char *text, hd_case *c)
+{
+    hd_case read = hd_case_default();
+    hd_status s = take_words(text, false, &read);
+    if (!s) s = take_words(text, true, &read);
+    if (!s) *c = read;
+    return s;
 }
 
 /* ---- Writing ------------------------------------------------------------------------------------------- */
@@ -288,7 +333,7 @@ static void put_field(printing *p, const field *f, const hd_case *c, const hd_ca
 
 size_t hd_case_print(const hd_case *c, char *text, size_t bytes)
 {
-    hd_case usual = hd_case_default();
+    hd_case usual = hd_case_of(c->design);
     printing p = { text, bytes, 0 };
     char head[sizeof c->design + sizeof c->op + sizeof c->kernel + 2];
     snprintf(head, sizeof head, "%s.%s.%s", c->design, c->op, c->kernel);

@@ -5,7 +5,7 @@
  *     hkv.insert_or_assign.ref policy=lfu buckets=4 slots=32 batch=64x4 keys=uniform:400 seed=2
  *
  * DESIGN.OP.KERNEL, then name=value in any order; what is not said has its default. OP is an
- * operation, `mix` (every operation, drawn from the seed) or `serve` (reads are find_or_insert,
+ * operation, `mix` (every operation, drawn from the seed), `mixed` (batches in which each item has its own) or `serve` (reads are find_or_insert,
  * writes insert_or_assign, as the source's verbs say). Printing leaves out the defaults, so a
  * printed case is the shortest that means the same, and parsing what was printed gives it back.
  */
@@ -20,7 +20,7 @@ typedef struct hd_case {
     char policy[16], lock[16], keys[256];  /* "lru" "ordered" "zipf:0.99,4Mi"                 */
     uint64_t buckets;                      /* 0: from capacity                          */
     uint64_t capacity;
-    uint32_t slots, value_bytes;
+    uint32_t slots, value_bytes, hashes;
     bool dual, distinct;
     hd_admit admit;
     hd_layout layout;
@@ -39,6 +39,8 @@ typedef struct hd_case {
 } hd_case;
 
 hd_case hd_case_default(void);
+/* The same for another design (hd_config_of). */
+hd_case hd_case_of(const char *design);
 /* HD_EINVAL names the word and the nearest names. */
 hd_status hd_case_parse(const char *text, hd_case *c);
 /* Always ends in NUL; returns the length it would need, as snprintf does. */

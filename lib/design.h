@@ -31,6 +31,9 @@ typedef struct hd_when {
 
 typedef struct hd_design {
     const char *name, *what, *backend;
+    const char *policy; /* the only one: it keeps no scores. NULL: any row of policies/registry.inc */
+    /* Changes hd_config_default() to what is usual here. NULL: nothing. */
+    void (*usual)(hd_config *c);
     /* Checks the configuration (HD_EINVAL names the field) and completes `info`: buckets, capacity, memory_bytes. */
     hd_status (*shape)(const hd_config *c, hd_info *info);
     /* An empty table of that shape; all memory is taken here. */
@@ -51,6 +54,9 @@ typedef struct hd_design {
     bool (*put)(void *state, const hd_entry *e);
     /* Moves all entries and pins into an empty state with a multiple of the buckets. Cannot fail. */
     void (*move_all)(void *from, void *to);
+    /* Gives the state so many buckets, in place, or, where they are fewer, as few as there is room for; completes `info` as shape does. NULL: move_all
+     * is how it grows, and it does not shrink. */
+    hd_status (*resize)(void *state, const hd_seams *s, uint64_t buckets, hd_info *info);
     /* Adds the outcomes (HD_OUTCOME_COUNT) that launch could not yet tell, and forgets them; waits. NULL: there are none. */
     hd_status (*tally)(void *state, uint64_t *outcome);
     /* Batches may bring arrays that only a device can read: the spine does not look into them. */
@@ -63,10 +69,12 @@ typedef struct hd_design {
 static inline hd_status hd_stage(const hd_design *d, void *state, bool values) { return d->stage ? d->stage(state, values) : HD_OK; }
 static inline hd_status hd_settle(const hd_design *d, void *state, bool changed) { return d->settle ? d->settle(state, changed) : HD_OK; }
 
-const hd_design *hd_design_on(const char *name, const char *backend); /* NULL: there is none */
+const hd_design *hd_design_on(const char *name, const char *backend); /* NULL: there is none    */
+const hd_design *hd_design_at(size_t i);                              /* NULL past the end      */
 
-/* What a kernel row says of an operation that is another row's. */
+/* What a kernel row says of an operation that is another row's, and of a mixed batch where its design has none. */
 #define HD_OTHER_OPERATION "it does not run this operation"
+#define HD_NOT_MIXED "it runs one operation at a time"
 
 /* Which code runs a batch: one row per design, variant and backend. */
 typedef struct hd_kernel {
@@ -76,7 +84,8 @@ typedef struct hd_kernel {
     /* Runs a checked batch. tally (HD_OUTCOME_COUNT) gets the outcomes of keyed items. Fails (HD_ECUDA, HD_ENOMEM)
      * only where there is a device that can. */
     hd_status (*launch)(void *state, const hd_batch *b, hd_when when, uint64_t *tally);
-    const char *ran[HD_OP_COUNT_]; /* "hkv.find.ref" */
+    const char *ran_mixed;         /* "hive.mixed.ref"; NULL: unfit says that it runs none */
+    const char *ran[HD_OP_COUNT_]; /* "hkv.find.ref"   */
 } hd_kernel;
 
 const hd_kernel *hd_kernel_at(size_t i); /* NULL past the end */

@@ -240,6 +240,7 @@ static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd
 
 const char *hkv_unfit(uint32_t row, const hd_info *info, const hd_batch *b)
 {
+    if (b->each) return HD_NOT_MIXED;
     return hkv_rows[row].family != hkv_family_of(b->op) ? HD_OTHER_OPERATION : hkv_rows[row].fits(info);
 }
 

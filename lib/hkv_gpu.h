@@ -26,7 +26,7 @@ const char *hkv_unfit(uint32_t row, const hd_info *info, const hd_batch *b);
         return hd_##on##_launch(state, HKV_NUMBER_##variant##_##family, b, when, tally);                          \
     }                                                                                                             \
     const hd_kernel hd_kernel_hkv_##on##_##variant##_##family = {                                                 \
-        "hkv", #variant, #on, #on ", " #family ": " what, unfit_##variant##_##family, launch_##variant##_##family, { HD_OP_ROWS_WITH(HKV_RAN, #variant) }, \
+        "hkv", #variant, #on, #on ", " #family ": " what, unfit_##variant##_##family, launch_##variant##_##family, NULL, { HD_OP_ROWS_WITH(HKV_RAN, #variant) }, \
     };
 
 #endif

@@ -28,7 +28,9 @@ hd_host_text *hkv_host_entry(uint32_t kernel)
 static hd_status shape(const hd_config *c, hd_info *info) { return hd_host_shape(&hkv_gpu, c, info); }
 static hd_status open(const hd_info *info, const hd_seams *s, void **state) { return hd_host_open(&hkv_gpu, info, s, state); }
 
-const hd_design hd_design_hkv_host = { "hkv", "a bucketed cache, its GPU kernels on the host machine", "host", shape, open, HD_ON_HOST, true };
+const hd_design hd_design_hkv_host = {
+    .name = "hkv", .what = "a bucketed cache, its GPU kernels on the host machine", .shape = shape, .open = open, HD_ON_HOST, .owns = true,
+};
 
 #define HKV_KERNEL(variant, family, lanes, threads, fits, strictness, what) HKV_ROW(host, variant, family, what)
 #include "gpu/hkv/registry.inc"

@@ -13,16 +13,36 @@ static const hd_op_row rows[] = {
 };
 _Static_assert(sizeof rows / sizeof *rows == HD_OP_COUNT_, "every operation has its row");
 
+/* Who brings nothing in may stand beside who does: the strongest role, and what any of them needs. */
+static const hd_op_row mixed = { "mixed", "each item its own operation", HD_INSERTER, HD_NEEDS_KEY | HD_NEEDS_VALUE };
+
+const hd_op_row *hd_row_of_batch(const hd_batch *b) { return b->each ? &mixed : hd_op_row_of(b->op); }
+
+bool hd_op_mixes(hd_op op)
+{
+    switch ((int)op) {
+    case HD_OP_FIND:
+    case HD_OP_CONTAINS:
+    case HD_OP_ASSIGN:
+    case HD_OP_ASSIGN_VALUES:
+    case HD_OP_ACCUM_OR_ASSIGN:
+    case HD_OP_INSERT_OR_ASSIGN:
+    case HD_OP_FIND_OR_INSERT:
+    case HD_OP_ERASE: return true;
+    default: return false;
+    }
+}
+
 const hd_op_row *hd_op_row_of(hd_op op) { return (unsigned)op < HD_OP_COUNT_ ? &rows[op] : NULL; }
 
-uint32_t hd_predicate_of(const hd_batch *b) { return rows[b->op].needs & HD_NEEDS_PRED ? hd_predicate_named(b->pred) : (uint32_t)HD_PREDICATE_all; }
+uint32_t hd_predicate_of(const hd_batch *b) { return !b->each && rows[b->op].needs & HD_NEEDS_PRED ? hd_predicate_named(b->pred) : (uint32_t)HD_PREDICATE_all; }
 
 const char *hd_op_name(hd_op op) { return (unsigned)op < HD_OP_COUNT_ ? rows[op].name : "?"; }
 
 const char *hd_outcome_name(hd_outcome o)
 {
     static const char *const name[HD_OUTCOME_COUNT] = { "miss",    "hit",      "inserted", "updated", "evicted",
-                                                        "refused", "reserved", "erased",   "pinned" };
+                                                        "refused", "reserved", "erased",   "pinned",  "pending" };
     return (unsigned)o < HD_OUTCOME_COUNT ? name[o] : "?";
 }
 

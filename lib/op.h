@@ -64,6 +64,11 @@ typedef struct hd_op_row {
 
 /* NULL for a number that is no operation. */
 const hd_op_row *hd_op_row_of(hd_op op);
+/* The same of a batch, mixed ones among them. */
+const hd_op_row *hd_row_of_batch(const hd_batch *b);
+
+/* Whether an item of a mixed batch may be it: what delivers no pointer and no list, and needs no holder. */
+bool hd_op_mixes(hd_op op);
 
 /* The number of the predicate that the batch, which has been checked, asks; HD_PREDICATE_all where its operation asks none. */
 uint32_t hd_predicate_of(const hd_batch *b);

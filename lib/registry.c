@@ -67,6 +67,7 @@ const hd_design *hd_design_on(const char *name, const char *backend)
         if (strcmp(designs[i]->name, name) == 0 && strcmp(designs[i]->backend, backend) == 0) return designs[i];
     return NULL;
 }
+const hd_design *hd_design_at(size_t i) { return i < COUNT(designs) ? designs[i] : NULL; }
 const hd_kernel *hd_kernel_at(size_t i) { return i < COUNT(kernels) ? kernels[i] : NULL; }
 
 /* Every set of flags has its text, so that a row's text is static. */
@@ -106,7 +107,7 @@ static const char *hash_flags(const hd_hash_row *hash)
 static const hd_design *design_named(size_t i)
 {
     for (size_t k = 0; designs[k]; k++)
-        if ((k == 0 || strcmp(designs[k]->name, designs[k - 1]->name) != 0) && i-- == 0) return designs[k]; /* GCOVR_EXCL_BR_LINE: there is one design so far */
+        if ((k == 0 || strcmp(designs[k]->name, designs[k - 1]->name) != 0) && i-- == 0) return designs[k];
     return NULL;
 }
 

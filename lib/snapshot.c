@@ -22,11 +22,13 @@ void hd_snapshot_header_sum(const hd_snapshot_header *h, uint8_t *sum)
     hd_snapshot_sum(&x, sum);
 }
 
+uint64_t hd_snapshot_places(const hd_snapshot_header *h) { return (h->buckets + h->stash_buckets) * h->slots; }
+
 /* Payload bytes of a section. */
 uint64_t hd_snapshot_section_bytes(const hd_snapshot_header *h, int section)
 {
     switch (section) {
-    case HD_SECTION_SLOT: return (h->buckets * h->slots + 7) / 8;
+    case HD_SECTION_SLOT: return (hd_snapshot_places(h) + 7) / 8;
     case HD_SECTION_VALS: return h->size * h->value_bytes;
     default: return h->size * 8;
     }

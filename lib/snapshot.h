@@ -44,7 +44,10 @@ typedef struct hd_snapshot_header {
     uint32_t flags;
     uint64_t size;         /* entries */
     uint64_t file_bytes;
-    uint8_t zero[136];     /* must be zero in version 1 */
+    uint64_t base_buckets; /* of a design that grows bucket by bucket; else 0, as the next two */
+    uint64_t stash_buckets;
+    uint32_t hashes;
+    uint8_t zero[116];     /* must be zero in version 1 */
     uint8_t sum[16];       /* XXH3-128 of the 240 bytes before it, canonical byte order */
 } hd_snapshot_header;
 
@@ -64,6 +67,7 @@ enum { HD_SUM_BYTES = 16, HD_SNAPSHOT_BLOCK = 1 << 20 /* bytes read or written a
 
 void hd_snapshot_sum(const XXH3_state_t *x, uint8_t *sum);
 void hd_snapshot_header_sum(const hd_snapshot_header *h, uint8_t *sum);
+uint64_t hd_snapshot_places(const hd_snapshot_header *h);                     /* slots          */
 uint64_t hd_snapshot_section_bytes(const hd_snapshot_header *h, int section); /* of its payload */
 uint64_t hd_snapshot_bytes(const hd_snapshot_header *h);                      /* of the file    */
 hd_section_head hd_snapshot_section(const hd_snapshot_header *h, int section);

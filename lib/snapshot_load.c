@@ -79,7 +79,9 @@ static const char *header_fault(const hd_snapshot_header *h)
     if (h->slots < HD_SLOTS_MIN || h->slots > HD_SLOTS_MAX) return "slots";
     if (h->value_bytes > HD_VALUE_BYTES_MAX) return "value_bytes";
     if (h->buckets == 0 || h->buckets > (uint64_t)PTRDIFF_MAX / h->slots / (HD_METADATA_MOST + (uint64_t)h->value_bytes)) return "buckets";
-    if (h->size > h->buckets * h->slots) return "size";
+    if (h->base_buckets > h->buckets) return "base_buckets";
+    if (h->stash_buckets >> 32) return "stash_buckets";
+    if (h->size > hd_snapshot_places(h)) return "size";
     if (h->flags & ~(uint32_t)HD_SNAPSHOT_FLAGS) return "flags";
     if (!all_zero(h->zero, sizeof h->zero)) return "zero";
     return h->file_bytes == hd_snapshot_bytes(h) ? "" : "file_bytes";
@@ -209,7 +211,7 @@ static hd_status close_column(reader *r, int section, const verified *f)
 static hd_status fill_from(const hd_design *design, void *state, const verified *f, reader *column, uint8_t *value, bool *ahead)
 {
     const hd_snapshot_header *h = &f->h;
-    uint64_t capacity = h->buckets * h->slots, entries = 0;
+    uint64_t capacity = hd_snapshot_places(h), entries = 0;
     uint8_t bits = 0;
     hd_status status = HD_OK;
     for (hd_entry e = { 0, 0, 0, value }; e.slot < capacity; e.slot++) {
@@ -280,39 +282,64 @@ static hd_status reinsert(const hd_design *design, void *from, void *to, const h
     return HD_OK;
 }
 
-static hd_info file_shape(const hd_table *t, const hd_snapshot_header *h)
+/* A design whose tables grow in place says itself whether such a one can be. */
+static hd_status file_shape(const hd_table *t, const char *path, const hd_snapshot_header *h, hd_info *info)
 {
-    hd_info info = t->info;
-    info.buckets = h->buckets;
-    info.slots = h->slots;
-    info.capacity = h->buckets * h->slots;
-    info.dual = h->flags & HD_SNAPSHOT_DUAL;
-    info.seed = h->seed;
-    return info;
+    hd_config c = hd_config_of(t->info.design);
+    *info = t->info;
+    info->buckets = h->buckets;
+    info->slots = c.slots = h->slots;
+    info->capacity = c.capacity = h->buckets * h->slots;
+    info->dual = h->flags & HD_SNAPSHOT_DUAL;
+    info->seed = h->seed;
+    bool grows = h->base_buckets || h->stash_buckets || h->hashes;
+    if (!t->design->resize) return grows ? hd_fail(HD_ECORRUPT, "%s: the header's base_buckets makes no sense for design %s", path, t->info.design) : HD_OK;
+    c.value_bytes = h->value_bytes;
+    c.hashes = h->hashes;
+    info->layout = c.layout = t->info.layout;
+    if (t->design->shape(&c, info)) return hd_fail(HD_ECORRUPT, "%s: no table of design %s has such a shape: %s", path, t->info.design, hd_why());
+    if (h->base_buckets == 0 || h->stash_buckets == 0) return hd_fail(HD_ECORRUPT, "%s: the header's base_buckets or stash_buckets is 0", path);
+    info->base_buckets = h->base_buckets;
+    info->stash_buckets = h->stash_buckets;
+    info->places = hd_snapshot_places(h);
+    return HD_OK;
 }
 
-static bool same_shape(const hd_info *a, const hd_info *b)
+/* resizes: the number of buckets is no part of its shape. */
+static bool same_shape(const hd_info *a, const hd_info *b, bool resizes)
 {
-    return a->buckets == b->buckets && a->slots == b->slots && a->dual == b->dual && a->seed == b->seed;
+    return (resizes || a->buckets == b->buckets) && a->slots == b->slots && a->dual == b->dual && a->seed == b->seed && a->hashes == b->hashes;
 }
 
-/* A new state of the table's shape with the file's entries. */
-static hd_status load_state(hd_table *t, const char *path, const verified *f, void **state, uint64_t *dropped, bool *ahead)
+/* A table that grows in place has the number of buckets that its entries want: it takes the file's, or room for them. */
+static hd_status make_room(hd_table *t, void *state, uint64_t size, hd_info *info)
 {
-    hd_info shape = file_shape(t, &f->h);
+    enum { OF_FIVE = 4 }; /* slots that entries may take */
+    uint64_t wanted = size / OF_FIVE * 5 / info->slots + 2;
+    if (!t->design->resize) return HD_OK;
+    return t->design->resize(state, &t->seams, wanted > info->buckets ? wanted : info->buckets, info);
+}
+
+/* A new state of the table's shape with the file's entries; *info: the table's from now on. */
+static hd_status load_state(hd_table *t, const char *path, const verified *f, void **state, hd_info *info, uint64_t *dropped, bool *ahead)
+{
+    hd_info shape;
     void *as_saved;
-    hd_status status = t->design->open(&shape, &t->seams, &as_saved);
+    *info = t->info;
+    hd_status status = file_shape(t, path, &f->h, &shape);
+    if (!status) status = t->design->open(&shape, &t->seams, &as_saved);
     if (status) return status;
     status = hd_stage(t->design, as_saved, true);
     if (!status) status = fill(t->design, as_saved, &t->seams, path, f, ahead);
-    if (!status && same_shape(&shape, &t->info) && !(status = hd_settle(t->design, as_saved, true))) {
+    if (!status && same_shape(&shape, &t->info, t->design->resize != NULL) && !(status = hd_settle(t->design, as_saved, true))) {
         *state = as_saved;
-        return HD_OK;
+        return t->design->resize ? t->design->resize(as_saved, &t->seams, shape.buckets, info) : HD_OK; /* which moves nothing */
     }
     void *into = NULL;
     if (!status) status = t->design->open(&t->info, &t->seams, &into);
     if (!status) {
-        status = hd_stage(t->design, into, true);
+        status = make_room(t, into, f->h.size, info);
+        if (!status) status = hd_stage(t->design, into, true);
         if (!status) status = reinsert(t->design, as_saved, into, &t->seams, f->h.size, dropped);
         if (!status) status = hd_settle(t->design, into, true);
         if (status) t->design->close(into, &t->seams);
@@ -333,11 +360,13 @@ static hd_status load(hd_table *t, const char *path, uint64_t *dropped)
     if (strcmp(f.h.policy, t->info.policy) != 0) return hd_fail(HD_EINVAL, "policy: %s has %s, the table %s", path, f.h.policy, t->info.policy);
     if (f.h.value_bytes != t->info.value_bytes)
         return hd_fail(HD_EINVAL, "value_bytes: %s has %" PRIu32 ", the table %" PRIu32, path, f.h.value_bytes, t->info.value_bytes);
-    status = load_state(t, path, &f, &state, dropped, &ahead);
+    hd_info info;
+    status = load_state(t, path, &f, &state, &info, dropped, &ahead);
     if (status) return status;
     if ((status = hd_late_tally(t))) return t->design->close(state, &t->seams), status;
     t->design->close(t->state, &t->seams);
     t->state = state;
+    t->info = info;
     t->scores_ahead = ahead;
     atomic_store(&t->clock, f.h.clock);
     atomic_store(&t->epoch, f.h.epoch);
@@ -365,6 +394,7 @@ hd_status hd_open_snapshot(const char *path, const hd_config *config, hd_table *
     if (status) return status;
     c.design = f.h.design;
     c.policy = f.h.policy;
+    c.hashes = f.h.hashes;
     c.capacity = f.h.buckets * f.h.slots;
     c.slots = f.h.slots;
     c.value_bytes = f.h.value_bytes;
@@ -393,6 +423,7 @@ hd_status hd_snapshot_inspect(const char *path, hd_snapshot_info *info)
     memcpy(info->policy, h.policy, sizeof h.policy);
     info->buckets = h.buckets;
     info->capacity = h.buckets * h.slots;
+    info->base_buckets = h.base_buckets;
     info->size = h.size;
     info->seed = h.seed;
     info->clock = h.clock;

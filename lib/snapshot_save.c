@@ -39,7 +39,7 @@ static void put(writer *w, const void *p, size_t bytes)
 
 static void put_slots(writer *w, hd_table *t)
 {
-    uint64_t bytes = (t->info.capacity + 7) / 8;
+    uint64_t bytes = (t->info.places + 7) / 8;
     hd_entry e = { 0, 0, 0, NULL };
     bool more = t->design->next(t->state, &e);
     for (uint64_t i = 0; i < bytes; i++) {
@@ -79,6 +79,9 @@ static hd_snapshot_header header_of(hd_table *t)
     h.slots = t->info.slots;
     h.value_bytes = t->info.value_bytes;
     h.seed = t->info.seed;
+    h.base_buckets = t->info.base_buckets;
+    h.stash_buckets = t->info.stash_buckets;
+    h.hashes = t->info.hashes;
     h.clock = atomic_load(&t->clock);
     h.epoch = atomic_load(&t->epoch);
     h.flags = (t->info.dual ? HD_SNAPSHOT_DUAL : 0u) | (t->info.admit == HD_ADMIT_ALWAYS ? HD_SNAPSHOT_ADMIT_ALWAYS : 0u) |

@@ -56,15 +56,16 @@ static void learn_entries(hd_table *t, const hd_batch *b)
 static double load_factor_of(hd_table *t)
 {
     uint64_t entries = atomic_load(&t->entries);
-    return entries < t->info.capacity ? (double)entries / (double)t->info.capacity : 1;
+    return entries < t->info.places ? (double)entries / (double)t->info.places : 1;
 }
 
 static void tally(hd_table *t, const hd_batch *b, const hd_op_row *row, const uint64_t *outcomes)
 {
     atomic_fetch_add(&t->batches, 1);
-    atomic_fetch_add(&t->op[b->op], hd_op_is_keyed(row) ? b->n : 1);
+    for (uint64_t i = 0; b->each && !t->design->far && i < b->n; i++) atomic_fetch_add(&t->op[b->each[i]], 1);
+    if (!b->each) atomic_fetch_add(&t->op[b->op], hd_op_is_keyed(row) ? b->n : 1);
     add_outcomes(t, outcomes);
-    learn_entries(t, b);
+    if (!b->each) learn_entries(t, b);
 }
 
 hd_status hd_late_tally(hd_table *t)
@@ -78,7 +79,7 @@ hd_status hd_late_tally(hd_table *t)
 hd_status hd_run(hd_table *t, hd_batch *b)
 {
     if (!t || !b) return hd_fail(HD_EINVAL, "%s: NULL", t ? "batch" : "table");
-    const hd_op_row *row = hd_op_row_of(b->op);
+    const hd_op_row *row = hd_row_of_batch(b);
     if (!row) return hd_fail(HD_EINVAL, "op: %d is no operation", (int)b->op);
 
     uint64_t outcomes[HD_OUTCOME_COUNT] = { 0 };
@@ -88,7 +89,7 @@ hd_status hd_run(hd_table *t, hd_batch *b)
     if (!status) status = hd_kernel_pick(&t->info, b, load_factor_of(t), &kernel);
     if (!status) {
         hd_when when = tick(t, b, row);
-        b->ran = kernel->ran[b->op];
+        b->ran = b->each ? kernel->ran_mixed : kernel->ran[b->op];
         status = kernel->launch(t->state, b, when, outcomes);
         tick_back(t, b, row, when, status);
     }
@@ -114,6 +115,17 @@ hd_config hd_config_default(void)
     return c;
 }
 
+hd_config hd_config_of(const char *design)
+{
+    const hd_design *d = NULL;
+    hd_config c = hd_config_default();
+    if (design) c.design = design;
+    for (size_t i = 0; design && !d && (d = hd_design_at(i)); i++)
+        if (strcmp(d->name, design) != 0) d = NULL;
+    if (d && d->usual) d->usual(&c);
+    return c;
+}
+
 /* The registry's own string for `name`, which outlives the caller's; NULL and HD_EINVAL when there is none. */
 static hd_status resolve(const char *field, const char *name, hd_kind kind, const char **known, size_t *at)
 {
@@ -124,17 +136,29 @@ static hd_status resolve(const char *field, const char *name, hd_kind kind, cons
     return hd_fail_name(field, name, kind);
 }
 
+/* A design that keeps no scores has one policy, which is no row. */
+static hd_status resolve_policy(const hd_design *d, const hd_config *c, hd_info *info, size_t *row)
+{
+    *row = 0;
+    if (!d->policy) return resolve("policy", c->policy, HD_POLICIES, &info->policy, row);
+    info->policy = d->policy;
+    if (c->policy && strcmp(c->policy, d->policy) == 0) return HD_OK;
+    return hd_fail(HD_EINVAL, "policy: %s has '%s' alone, for it keeps no scores; not '%.60s'", d->name, d->policy, c->policy ? c->policy : "NULL");
+}
+
 static hd_status describe(const hd_config *c, hd_info *info, const hd_design **design, size_t *lock, size_t *policy)
 {
     size_t row = 0;
     memset(info, 0, sizeof *info);
     hd_status status = resolve("design", c->design, HD_DESIGNS, &info->design, &row);
     if (!status) status = resolve("backend", c->backend, HD_BACKENDS, &info->backend, &row);
-    if (!status) status = resolve("policy", c->policy, HD_POLICIES, &info->policy, policy);
     if (!status) status = resolve("lock", c->lock, HD_LOCKS, &info->lock, lock);
     if (status) return status;
+    *design = hd_design_on(info->design, info->backend);
+    if (!*design) return hd_fail(HD_EINVAL, "backend: design %s does not run on %s", info->design, info->backend);
+    if ((status = resolve_policy(*design, c, info, policy))) return status;
     if ((unsigned)c->admit > HD_ADMIT_ALWAYS) return hd_fail(HD_EINVAL, "admit: %d is no hd_admit", (int)c->admit);
-    if ((unsigned)c->layout > HD_LAYOUT_PAIRS) return hd_fail(HD_EINVAL, "layout: %d is no hd_layout", (int)c->layout);
+    if ((unsigned)c->layout > HD_LAYOUT_MASKS) return hd_fail(HD_EINVAL, "layout: %d is no hd_layout", (int)c->layout);
     if ((unsigned)c->tiers > HD_TIERS_POSITION) return hd_fail(HD_EINVAL, "tiers: %d is no hd_tiers", (int)c->tiers);
     if ((unsigned)c->fetch > HD_FETCH_DIRECT) return hd_fail(HD_EINVAL, "fetch: %d is no hd_fetch", (int)c->fetch);
     if ((unsigned)c->clock > HD_CLOCK_DEVICE) return hd_fail(HD_EINVAL, "clock: %d is no hd_clock", (int)c->clock);
@@ -142,6 +166,7 @@ static hd_status describe(const hd_config *c, hd_info *info, const hd_design **d
     info->slots = c->slots;
     info->value_bytes = c->value_bytes;
     info->dual = c->dual;
+    info->hashes = c->hashes;
     info->admit = c->admit;
     info->layout = c->layout;
     info->tiers = c->tiers;
@@ -152,10 +177,10 @@ static hd_status describe(const hd_config *c, hd_info *info, const hd_design **d
     info->epoch = c->epoch;
     info->pins = c->pins;
     info->threads = c->threads;
-    *design = hd_design_on(info->design, info->backend);
-    if (!*design) /* GCOVR_EXCL_BR_LINE: the one design so far runs on every backend */
-        return hd_fail(HD_EINVAL, "backend: design %s does not run on %s", info->design, info->backend); /* GCOVR_EXCL_LINE */
-    return (*design)->shape(c, info);
+    info->keys = HD_KEY_RESERVED;
+    status = (*design)->shape(c, info);
+    if (!status && !info->places) info->places = info->capacity;
+    return status;
 }
 
 /* Its state and its lock, or neither. */
@@ -186,7 +211,7 @@ hd_status hd_open(const hd_config *c, hd_table **table)
     t->lock = hd_lock_at(lock);
     t->seams = *seams;
     t->info = info;
-    t->policy_flags = hd_policy_rows[policy].flags;
+    t->policy_flags = design->policy ? 0 : hd_policy_rows[policy].flags;
     atomic_init(&t->epoch, c->epoch);
     if ((status = open_state(t))) {
         hd_give(seams, t, 1, sizeof *t);
@@ -258,7 +283,7 @@ hd_status hd_load_factor_sync(hd_table *t, double *load_factor)
     hd_status status = hd_size_sync(t, &size);
     if (status) return status;
     hd_table_info(t, &info);
-    *load_factor = (double)size / (double)info.capacity;
+    *load_factor = (double)size / (double)info.places;
     return HD_OK;
 }
 
@@ -306,10 +331,22 @@ hd_status hd_check(hd_table *t)
 
 /* ---- Growth ------------------------------------------------------------------------------------------------ */
 
+/* Under the lock as inserter, in place. */
+static hd_status resize(hd_table *t, uint64_t buckets, bool grows)
+{
+    hd_info info = t->info;
+    if (grows ? buckets < info.buckets : buckets > info.buckets || buckets == 0)
+        return hd_fail(HD_EINVAL, "buckets: %" PRIu64 " are %s than the present %" PRIu64, buckets, grows ? "fewer" : "no fewer", info.buckets);
+    hd_status status = buckets == info.buckets ? HD_OK : t->design->resize(t->state, &t->seams, buckets, &info);
+    if (!status) t->info = info;
+    return status;
+}
+
 /* Under the lock as inserter. The old state stands until the new one is whole. */
 static hd_status grow(hd_table *t, uint64_t buckets)
 {
     hd_info info = t->info;
+    if (t->design->resize) return resize(t, buckets, true);
     if (buckets == 0 || buckets % info.buckets)
         return hd_fail(HD_EINVAL, "buckets: %" PRIu64 " is no multiple of the present %" PRIu64, buckets, info.buckets);
     if (buckets == info.buckets) return HD_OK;
@@ -325,6 +362,7 @@ static hd_status grow(hd_table *t, uint64_t buckets)
     c.pins = info.pins;
     void *state;
     hd_status status = t->design->shape(&c, &info);
+    info.places = info.capacity;
     if (!status) status = t->design->open(&info, &t->seams, &state);
     if (status) return status;
     status = hd_stage(t->design, t->state, true);
@@ -353,13 +391,23 @@ hd_status hd_grow(hd_table *t, uint64_t buckets)
     return status;
 }
 
+hd_status hd_shrink(hd_table *t, uint64_t buckets)
+{
+    if (!t) return hd_fail(HD_EINVAL, "table: NULL");
+    if (!t->design->resize) return hd_fail(HD_EINVAL, "table: design %s does not shrink", t->info.design);
+    t->lock->enter(t->lock_state, HD_INSERTER);
+    hd_status status = resize(t, buckets, false);
+    t->lock->leave(t->lock_state, HD_INSERTER);
+    return status;
+}
+
 hd_status hd_reserve(hd_table *t, uint64_t capacity)
 {
     if (!t) return hd_fail(HD_EINVAL, "table: NULL");
     t->lock->enter(t->lock_state, HD_INSERTER);
     hd_status status = HD_OK;
     uint64_t times = capacity / t->info.capacity + (capacity % t->info.capacity != 0);
-    if (times > 1) status = grow(t, times * t->info.buckets); /* no overflow: of the 2^64 entries that can be asked for, a bucket has two at least */
+    if (times > 1) status = grow(t, t->design->resize ? capacity / t->info.slots + (capacity % t->info.slots != 0) : times * t->info.buckets); /* no overflow: of the 2^64 entries that can be asked for, a bucket has two at least */
     t->lock->leave(t->lock_state, HD_INSERTER);
     return status;
 }

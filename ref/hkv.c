@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ref/accum.h"
+#include "ref/rule.h"
 
 /* ---- Algorithm 1: digest-accelerated find ------------------------------------------------------- */
 
@@ -281,72 +282,28 @@ bool hkv_put(hkv_view *v, uint64_t key, const void *value, uint64_t score)
     return true;
 }
 
-/* ---- What each operation does ------------------------------------------------------------------------- */
-
-typedef enum value_change { KEEP, REPLACE, ADD } value_change;
-typedef enum other_change { NOTHING, PIN, UNPIN, REMOVE } other_change;
-
-/* An operation is what it does to a key that is there, and whether it brings in one that is not. */
-typedef struct rule {
-    hd_outcome found;     /* its outcome when the key is there       */
-    value_change value;   /* what becomes of the value then          */
-    bool rescore;         /* and whether the score is made anew      */
-    other_change besides; /* and what else                           */
-    bool insert;          /* a missing key is inserted (Algorithm 2) */
-} rule;
-
-static const rule rules[] = {
-    [HD_OP_FIND] = { HD_HIT, KEEP, false, NOTHING, false },
-    [HD_OP_CONTAINS] = { HD_HIT, KEEP, false, NOTHING, false },
-    [HD_OP_FIND_PTR] = { HD_HIT, KEEP, false, NOTHING, false },
-    [HD_OP_FIND_MISSED] = { HD_HIT, KEEP, false, NOTHING, false },
-    [HD_OP_TOUCH] = { HD_HIT, KEEP, true, NOTHING, false },
-    [HD_OP_ASSIGN] = { HD_UPDATED, REPLACE, true, NOTHING, false },
-    [HD_OP_ASSIGN_VALUES] = { HD_UPDATED, REPLACE, false, NOTHING, false },
-    [HD_OP_ASSIGN_SCORES] = { HD_UPDATED, KEEP, true, NOTHING, false },
-    [HD_OP_ACCUM_OR_ASSIGN] = { HD_UPDATED, ADD, true, NOTHING, true },
-    [HD_OP_INSERT_OR_ASSIGN] = { HD_UPDATED, REPLACE, true, NOTHING, true },
-    [HD_OP_INSERT_AND_EVICT] = { HD_UPDATED, REPLACE, true, NOTHING, true },
-    [HD_OP_FIND_OR_INSERT] = { HD_HIT, KEEP, true, NOTHING, true },
-    [HD_OP_FIND_OR_INSERT_PTR] = { HD_HIT, KEEP, true, NOTHING, true },
-    [HD_OP_LOCK_KEYS] = { HD_HIT, KEEP, false, PIN, false },
-    [HD_OP_UNLOCK_KEYS] = { HD_HIT, KEEP, false, UNPIN, false },
-    [HD_OP_ERASE] = { HD_ERASED, KEEP, false, REMOVE, false },
-};
-
-/* accum_or_assign narrows its rule by the item's flag: what does not apply changes nothing. */
-static rule rule_of(const hkv_item *it)
-{
-    rule r = rules[it->op];
-    if (it->op == HD_OP_ACCUM_OR_ASSIGN && it->flag == HD_ADD) r.insert = false;
-    if (it->op == HD_OP_ACCUM_OR_ASSIGN && it->flag == HD_ASSIGN_NEW) {
-        r.found = HD_HIT;
-        r.value = KEEP;
-        r.rescore = false;
-    }
-    return r;
-}
+/* ---- What an operation does (rule.h) ------------------------------------------------------------------- */
 
 /* The outcome of an item whose key is at entry e. Nothing is changed yet. */
-static hd_outcome outcome_found(const hkv_view *v, const hkv_item *it, const rule *r)
+static hd_outcome outcome_found(const hkv_view *v, const hkv_item *it, const hd_rule *r)
 {
     const hkv_pin *pin = hkv_pin_find(v, it->key);
-    if (r->besides == UNPIN) return !pin ? HD_MISS : pin->holder == it->holder ? HD_HIT : HD_PINNED;
-    if (pin && (r->value != KEEP || r->rescore || r->besides != NOTHING)) return HD_PINNED;
-    if (r->besides == PIN && v->pins == v->pin_limit) return HD_REFUSED;
+    if (r->besides == HD_UNPIN) return !pin ? HD_MISS : pin->holder == it->holder ? HD_HIT : HD_PINNED;
+    if (pin && (r->value != HD_KEEP_VALUE || r->rescore || r->besides != HD_NOTHING)) return HD_PINNED;
+    if (r->besides == HD_PIN && v->pins == v->pin_limit) return HD_REFUSED;
     return r->found;
 }
 
 /* Makes `outcome`, which outcome_found gave, happen to entry e. */
-static void change_found(hkv_view *v, const hkv_item *it, const rule *r, hd_outcome outcome, uint64_t e)
+static void change_found(hkv_view *v, const hkv_item *it, const hd_rule *r, hd_outcome outcome, uint64_t e)
 {
     if (outcome != r->found) return;
-    if (r->value == REPLACE) write_value(v, e, it->value);
-    if (r->value == ADD) hd_accum_add(it->elem, hkv_value(v, e), it->value, v->value_bytes);
+    if (r->value == HD_REPLACE_VALUE) write_value(v, e, it->value);
+    if (r->value == HD_ADD_VALUE) hd_accum_add(it->elem, hkv_value(v, e), it->value, v->value_bytes);
     if (r->rescore) set_score(v, e, hd_on_hit(v->policy, *hkv_score_at(v, e), it->in));
-    if (r->besides == PIN) pin_add(v, it->key, it->holder);
-    if (r->besides == UNPIN) pin_drop(v, hkv_pin_find(v, it->key));
-    if (r->besides == REMOVE) hkv_make_empty(v, e);
+    if (r->besides == HD_PIN) pin_add(v, it->key, it->holder);
+    if (r->besides == HD_UNPIN) pin_drop(v, hkv_pin_find(v, it->key));
+    if (r->besides == HD_REMOVE) hkv_make_empty(v, e);
 }
 
 /* Algorithm 2 from line 6, once the key is known to be absent. */
@@ -375,7 +332,7 @@ void hkv_apply(hkv_view *v, const hkv_item *it, hkv_seen *seen, void *gone_value
     seen->outcome = HD_RESERVED;
     if (it->key >= HD_KEY_RESERVED) return;
 
-    rule r = rule_of(it);
+    hd_rule r = hd_rule_of(it->op, it->flag);
     home at = home_of(v, it->key);
     uint64_t e = find_at(v, &at, it->key);
     if (e != HKV_NOWHERE) {
@@ -443,7 +400,7 @@ const char *hkv_accept(hkv_view *v, const hkv_item *it, const hkv_seen *seen, hk
     if (reserved != (seen->outcome == HD_RESERVED)) return reserved ? "a reserved key must be answered RESERVED" : "RESERVED, but the key is an ordinary one";
     if (reserved) return NULL;
 
-    rule r = rule_of(it);
+    hd_rule r = hd_rule_of(it->op, it->flag);
     home at = home_of(v, it->key);
     uint64_t e = find_at(v, &at, it->key);
     if (e == HKV_NOWHERE) {

@@ -47,6 +47,7 @@ static hd_status hkv_shape(const hd_config *c, hd_info *info)
     if (c->dual && info->buckets < 2)
         return hd_fail(HD_EINVAL, "dual: two candidate buckets need a capacity above %" PRIu32 ", the slots of one", c->slots);
     if (info->layout == HD_LAYOUT_USUAL) info->layout = HD_LAYOUT_PLANES;
+    if (info->layout != HD_LAYOUT_PLANES && info->layout != HD_LAYOUT_PAIRS) return hd_fail(HD_EINVAL, "layout: hkv has planes, or pairs");
     uint64_t entry_bytes = 17 + (uint64_t)c->value_bytes + (has_bounds(info) ? 1 : 0);
     if (info->buckets > (uint64_t)PTRDIFF_MAX / entry_bytes / c->slots)
         return hd_fail(HD_EINVAL, "capacity: %" PRIu64 " entries of %" PRIu64 " bytes are more than can be addressed", c->capacity, entry_bytes);
@@ -214,15 +215,24 @@ static void hkv_move(void *from, void *to)
     b->pins = a->pins;
 }
 
-static const char *fits_all(const hd_info *info, const hd_batch *b) { return (void)info, (void)b, (const char *)NULL; }
+static const char *unfit(const hd_info *info, const hd_batch *b) { return (void)info, b->each ? HD_NOT_MIXED : NULL; }
 
 const hd_design hd_design_hkv = {
-    "hkv", "a bucketed cache: one digest line settles a miss, the least score of a full bucket leaves (HierarchicalKV)",
-    "ref", hkv_shape, hkv_open, hkv_close, NULL, NULL, hkv_verify, hkv_next, hkv_put_at, hkv_put_anywhere, hkv_move, NULL, false, false,
+    .name = "hkv",
+    .what = "a bucketed cache: one digest line settles a miss, the least score of a full bucket leaves (HierarchicalKV)",
+    .backend = "ref",
+    .shape = hkv_shape,
+    .open = hkv_open,
+    .close = hkv_close,
+    .check = hkv_verify,
+    .next = hkv_next,
+    .put_at = hkv_put_at,
+    .put = hkv_put_anywhere,
+    .move_all = hkv_move,
 };
 
 const hd_kernel hd_kernel_hkv_ref = {
-    "hkv", "ref", "ref", "the sequential reference; OpenMP splits it by bucket, with the same result", fits_all, hkv_run,
+    "hkv", "ref", "ref", "the sequential reference; OpenMP splits it by bucket, with the same result", unfit, hkv_run, NULL,
     {
 #define HD_RAN(number, name, role, needs, what) "hkv." #name ".ref",
         HD_OP_ROWS(HD_RAN)

@@ -309,7 +309,7 @@ static void counters_are_exact(void **state)
         must(hd_counters_sync(t, &got));
         for (int o = 0; o < HD_OUTCOME_COUNT; o++) {
             check(got.outcome[o] == want.outcome[o], "%s: %llu counted, %llu seen", hd_outcome_name((hd_outcome)o), (ull)got.outcome[o], (ull)want.outcome[o]);
-            check(want.outcome[o], "nothing was ever %s", hd_outcome_name((hd_outcome)o));
+            check(want.outcome[o] || o == HD_PENDING, "nothing was ever %s", hd_outcome_name((hd_outcome)o));
         }
         for (int o = 0; o < HD_OP_COUNT_; o++) check(got.op[o] == want.op[o], "%s: %llu counted, %llu run", hd_op_name((hd_op)o), (ull)got.op[o], (ull)want.op[o]);
         check(got.items == want.items && got.batches == want.batches, "%llu items in %llu batches", (ull)got.items, (ull)got.batches);

@@ -4,33 +4,45 @@
  */
 #include "tools/tally.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/error.h"
 
-enum { FIRST_CAPACITY = 1 << 16, SLOTS = 128 };
+enum { FIRST_CAPACITY = 1 << 16, FIRST_OF_DICTIONARY = 1 << 10, SLOTS = 128 };
 
-hd_status tally_open(tally *t, uint64_t capacity, uint32_t threads, uint64_t seed)
+/* HKV has room to spare, or what it is given: then in two buckets per key. */
+static void shape_cache(const tally *t, uint64_t capacity, hd_config *c)
 {
+    c->policy = "lfu";
+    c->slots = SLOTS;
+    c->value_bytes = sizeof(uint64_t);
+    c->dual = !t->grows; /* room to spare needs no second bucket, and one bucket is quicker */
+    c->capacity = t->grows ? FIRST_CAPACITY : capacity < 2 * SLOTS ? 2 * SLOTS : capacity;
+}
+
+hd_status tally_open(tally *t, const char *design, uint64_t capacity, uint32_t threads, uint64_t seed)
+{
+    const uint64_t one = 1;
     memset(t, 0, sizeof *t);
     t->grows = capacity == 0;
-    for (size_t i = 0; i < TALLY_BATCH; i++) t->one[i] = 1;
-
-    hd_config c = hd_config_default();
+    hd_config c = hd_config_of(design);
+    t->dictionary = c.hashes != 0;
     c.pins = 0;
-    c.policy = "lfu";
-    c.slots = SLOTS;
-    c.value_bytes = sizeof *t->one;
+    c.capacity = t->grows ? FIRST_OF_DICTIONARY : capacity;
+    if (!t->dictionary) shape_cache(t, capacity, &c);
     c.threads = threads;
     c.seed = seed;
-    c.dual = !t->grows; /* room to spare needs no second bucket, and one bucket is quicker */
-    c.capacity = t->grows ? FIRST_CAPACITY : capacity < 2 * SLOTS ? 2 * SLOTS : capacity;
-    hd_status e = hd_open(&c, &t->table);
     hd_info info;
+    hd_status e = hd_open(&c, &t->table);
     if (!e) e = hd_table_info(t->table, &info);
-    if (!e) t->capacity = info.capacity;
-    return e;
+    if (e) return e;
+    t->capacity = info.capacity;
+    t->keys = info.keys;
+    t->value_bytes = info.value_bytes;
+    for (size_t i = 0; i < TALLY_BATCH; i++) memcpy(t->one + i * t->value_bytes, &one, t->value_bytes);
+    return HD_OK;
 }
 
 void tally_close(tally *t)
@@ -46,22 +58,36 @@ static hd_status make_room(tally *t, size_t n)
         hd_status e = hd_grow(t->table, 2 * (t->capacity / SLOTS));
         if (e) return e;
         t->capacity *= 2;
-        t->doublings++;
+        t->growths++;
     }
+    return HD_OK;
+}
+
+static hd_status run_growing(tally *t, hd_batch *b)
+{
+    const double nearly_full = 0.9;
+    hd_info info;
+    hd_status e = hd_run_growing(t->table, b, nearly_full);
+    if (!e) e = hd_table_info(t->table, &info);
+    if (e) return e;
+    t->growths += info.capacity != t->capacity;
+    t->capacity = info.capacity;
     return HD_OK;
 }
 
 hd_status tally_add(tally *t, const uint64_t *key, size_t n, uint8_t *outcome)
 {
-    hd_status e = t->grows ? make_room(t, n) : HD_OK;
+    hd_status e = t->grows && !t->dictionary ? make_room(t, n) : HD_OK;
     if (e) return e;
-    hd_batch b = { .op = HD_OP_ACCUM_OR_ASSIGN, .elem = HD_U64, .n = n, .key = key, .value = t->one, .outcome = outcome };
-    e = hd_run(t->table, &b);
+    hd_batch b = { .op = HD_OP_ACCUM_OR_ASSIGN, .elem = t->value_bytes == sizeof(uint64_t) ? HD_U64 : HD_I32, .n = n, .key = key, .value = t->one, .outcome = outcome };
+    e = t->grows && t->dictionary ? run_growing(t, &b) : hd_run(t->table, &b);
     if (e) return e;
     for (size_t i = 0; i < n; i++) {
         t->entries += outcome[i] == HD_INSERTED;
         if (outcome[i] != HD_RESERVED) continue;
-        uint64_t *times = &t->reserved[key[i] - HD_KEY_RESERVED];
+        if (key[i] - t->keys >= sizeof t->reserved / sizeof *t->reserved)
+            return hd_fail(HD_EINVAL, "key %" PRIu64 " is more than the design can hold, which is below %" PRIu64, key[i], t->keys);
+        uint64_t *times = &t->reserved[key[i] - t->keys];
         if ((*times)++ == 0) outcome[i] = HD_INSERTED;
     }
     t->counted += n;
@@ -73,18 +99,34 @@ hd_status tally_exact(const tally *t, bool *exact, uint64_t *lost)
     hd_counters c;
     hd_status e = hd_counters_sync(t->table, &c);
     if (e) return e;
-    *lost = c.outcome[HD_EVICTED] + c.outcome[HD_REFUSED];
-    *exact = *lost == 0;
+    bool runs_over = t->value_bytes < sizeof(uint64_t) && t->counted >> (8 * t->value_bytes) != 0;
+    *lost = c.outcome[HD_EVICTED] + c.outcome[HD_REFUSED] + (t->grows ? 0 : c.outcome[HD_PENDING]); /* while it grows they come again */
+    *exact = *lost == 0 && !runs_over;
     return HD_OK;
+}
+
+typedef struct widened {
+    hd_visitor *visit;
+    void *context;
+    uint32_t value_bytes;
+} widened;
+
+static int widen(void *context, uint64_t key, uint64_t score, void *value)
+{
+    const widened *w = (const widened *)context;
+    uint64_t times = 0;
+    memcpy(&times, value, w->value_bytes);
+    return w->visit(w->context, key, score, &times);
 }
 
 /* Every key with its count: those of the table, then the reserved ones. */
 static hd_status each(const tally *t, hd_visitor *visit, void *context)
 {
-    hd_status e = hd_for_each(t->table, visit, context);
+    widened w = { visit, context, t->value_bytes };
+    hd_status e = hd_for_each(t->table, widen, &w);
     for (uint64_t i = 0; i < 3 && !e; i++) {
         uint64_t times = t->reserved[i];
-        if (times) visit(context, HD_KEY_RESERVED + i, times, &times);
+        if (times) visit(context, t->keys + i, times, &times);
     }
     return e;
 }

@@ -17,7 +17,7 @@
 typedef struct kmer_options {
     uint64_t capacity, top, threads;
     bool forward, histogram, lenient;
-    const char *save;
+    const char *save, *design;
 } kmer_options;
 
 enum { KEY_CANONICAL = 0x100, KEY_HISTOGRAM, KEY_THREADS, KEY_LENIENT };
@@ -32,10 +32,12 @@ static const char doc[] =
     "  printf '>tiny\\nGATTACAGATTACA\\n' > tiny.fa\n"
     "  heddle kmer tiny.fa 3\n"
     "  heddle kmer tiny.fa 3 --forward --histogram\n"
-    "  heddle kmer tiny.fa 5 --top 3 -o tiny.hd";
+    "  heddle kmer tiny.fa 5 --top 3 -o tiny.hd\n"
+    "  heddle kmer tiny.fa 4 --design hive";
 
 static const struct argp_option option[] = {
     { "capacity", 'c', "N", 0, "a table of N entries that does not grow (starts at 64 Ki and grows)", 0 },
+    { "design", 'd', "DESIGN", 0, "count in a table of this design (hkv); hive has 4-byte counts, holds K up to 16 and starts at 1 Ki", 0 },
     { "canonical", KEY_CANONICAL, NULL, 0, "a k-mer and its reverse complement are one (the default)", 0 },
     { "forward", 'f', NULL, 0, "k-mers as they are read", 0 },
     { "top", 't', "N", 0, "print the N most frequent (10)", 0 },
@@ -50,6 +52,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
     kmer_options *o = (kmer_options *)state->input;
     switch (key) {
+    case 'd': return o->design = arg, 0;
     case 'c': return tool_read(hd_parse_u64("--capacity", arg, 1, 1ull << 48, &o->capacity));
     case 't': return tool_read(hd_parse_u64("--top", arg, 0, 1u << 20, &o->top));
     case KEY_THREADS: return tool_read(hd_parse_u64("--threads", arg, 1, 4096, &o->threads));
@@ -152,6 +155,7 @@ static int report(const tool_line *line, const kmer_count *c, const kmer_options
     out *r = o->histogram ? out_open(line->form, "heddle.kmer.histogram/1", step_column, 3)
                           : out_open(line->form, "heddle.kmer/1", top_column, 3);
     out_fact(r, "file", "file", OUT_TEXT, out_text(line->word[0]));
+    out_fact(r, "design", "design", OUT_TEXT, out_text(info.design));
     out_fact(r, "k", "k", OUT_PLAIN, out_count(k));
     out_fact(r, "canonical", "canonical", OUT_FLAG, out_flag(!o->forward));
     out_fact(r, "counted", "counted", OUT_COUNT, out_count(c->counts.counted));
@@ -161,7 +165,7 @@ static int report(const tool_line *line, const kmer_count *c, const kmer_options
     out_fact(r, "lost", "evicted or refused", OUT_COUNT, out_count(lost));
     if (o->lenient) out_fact(r, "skipped", "records skipped", OUT_COUNT, out_count(c->skipped));
     out_fact(r, "capacity", "capacity", OUT_COUNT, out_count(info.capacity));
-    out_fact(r, "doublings", "times doubled", OUT_COUNT, out_count(c->counts.doublings));
+    out_fact(r, "doublings", "times grown", OUT_COUNT, out_count(c->counts.growths));
     out_fact(r, "memory_bytes", "memory", OUT_BYTES, out_count(info.memory_bytes));
     out_fact(r, "time_s", "time", OUT_SECONDS, out_real(c->seconds));
     out_fact(r, "kmers_per_s", "k-mers per second", OUT_RATE, out_real((double)c->counts.counted / c->seconds));
@@ -180,7 +184,7 @@ static int count_and_report(const tool_line *line, const kmer_options *o, kmer_c
 {
     hd_source *source = NULL;
     hd_status e = hd_source_open(args, &source);
-    if (!e) e = tally_open(&c->counts, o->capacity, (uint32_t)o->threads, 0);
+    if (!e) e = tally_open(&c->counts, o->design, o->capacity, (uint32_t)o->threads, 0);
     if (!e) e = count_all(c, source);
     hd_source_close(source);
     if (!e && tool_stopped()) return TOOL_STOPPED;
@@ -190,7 +194,7 @@ static int count_and_report(const tool_line *line, const kmer_options *o, kmer_c
 
 static int run(tool_line *line, int argc, char **argv)
 {
-    kmer_options o = { .top = 10 };
+    kmer_options o = { .top = 10, .design = "hkv" };
     int code = tool_parse(line, argc, argv, &o);
     if (code >= 0) return code;
     uint64_t k;

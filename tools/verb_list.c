@@ -68,9 +68,10 @@ static bool row_outcome(size_t i, hd_row *r)
         [HD_UPDATED] = "the key was present; its value or score was replaced",
         [HD_EVICTED] = "the key was absent and took the place of a least entry",
         [HD_REFUSED] = "the key was absent, its bucket full, its score too low",
-        [HD_RESERVED] = "the key is one of the three reserved ones",
+        [HD_RESERVED] = "the key is a reserved one, or more than the design holds",
         [HD_ERASED] = "the key was present and is gone",
         [HD_PINNED] = "the entry is pinned: it was read, not changed",
+        [HD_PENDING] = "the key was absent, and there is no place for it until the table grows",
     };
     if (i >= HD_OUTCOME_COUNT) return false;
     r->name = hd_outcome_name((hd_outcome)i);

@@ -71,6 +71,7 @@ static const char *outcome_means(hd_outcome o)
     case HD_RESERVED: return "one of the three keys that no table holds";
     case HD_ERASED: return "it was there and is gone";
     case HD_PINNED: return "it was pinned: read, not changed";
+    case HD_PENDING: return "it was not there, and there is no room until the table grows";
     case HD_OUTCOME_COUNT: break;
     }
     return "";
@@ -99,7 +100,7 @@ static void facts(out *o, const char *text, const hd_run_report *r)
     out_fact(o, "requests", "requests", OUT_COUNT, out_count(r->requests));
     out_fact(o, "hit_rate", "hit rate", OUT_PERCENT, out_real(hit_rate(&r->counters)));
     out_fact(o, "size", "entries", OUT_COUNT, out_count(r->size));
-    out_fact(o, "load_factor", "load factor", OUT_PERCENT, out_real((double)r->size / (double)t->capacity));
+    out_fact(o, "load_factor", "load factor", OUT_PERCENT, out_real((double)r->size / (double)t->places));
     out_fact(o, "evicted", "evicted", OUT_COUNT, out_count(r->counters.outcome[HD_EVICTED]));
     out_fact(o, "refused", "refused", OUT_COUNT, out_count(r->counters.outcome[HD_REFUSED]));
     out_fact(o, "requests_per_s", "throughput", OUT_RATE, r->seconds > 0 ? out_real((double)r->requests / r->seconds) : out_none());
@@ -153,6 +154,15 @@ static void history(out *o, const hd_case *c, const hd_run_report *r)
 
 /* ---- What to try next ------------------------------------------------------------------------------------ */
 
+/* Whether it is one of those there are to choose from, and not a design's only one. */
+static bool policy_named(const char *name)
+{
+    hd_row row;
+    size_t i = 0;
+    while (hd_list(HD_POLICIES, i, &row) && strcmp(row.name, name) != 0) i++;
+    return hd_list(HD_POLICIES, i, &row);
+}
+
 static void hints(out *o, const hd_case *c)
 {
     enum { JUDGED = 64 }; /* batches: the judge looks at everything, and takes its time */
@@ -163,7 +173,8 @@ static void hints(out *o, const hd_case *c)
     next = *c;
     if (next.batches > JUDGED) next.batches = JUDGED;
     hd_case_print(&next, fewer, sizeof fewer);
-    out_note(o, "\nTry next\n  the same requests, another policy:\n    heddle run %s\n", other);
+    out_note(o, "\nTry next\n");
+    if (policy_named(c->policy)) out_note(o, "  the same requests, another policy:\n    heddle run %s\n", other);
     if (!c->judge) out_note(o, "  does an independent map agree with every answer?\n    heddle run --judge %s\n", fewer);
     out_note(o, "  how much would a larger table help?\n    heddle sweep %s --table\n", c->keys);
 }
