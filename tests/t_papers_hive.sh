@@ -27,7 +27,7 @@ functions=$("$HEDDLE" list hashes --csv | sed 1d | wc -l)
 { [ "$(grep -vc '^#' "$work/quick/results/pairs.tsv")" = $((1 + 4 + 4 * functions * (functions + 1) / 2)) ] || cat "$work/quick/results/pairs.tsv"; } | none "each two functions have theirs"
 counted() { for table in spread pairs; do grep -v '^#' "$1/$table.tsv" | cut -f 1-5; done; }
 counted "$work/quick/results" | grep -vxF -f <(counted "$folder/results") | none "what is kept is what this machine says"
-for words in 'fill hash=no_such' 'fill keys=no_such' 'fill buckets=3' 'fill most=0' 'pair other=no_such' 'exact buckets=60 most=60' 'nothing' ''; do
+for words in 'fill hash=no_such' 'fill keys=no_such' 'fill buckets=3' 'fill buckets=1' 'fill most=0' 'pair other=no_such' 'exact buckets=60 most=60' 'nothing' ''; do
   # shellcheck disable=SC2086 # words
   "$spread" $words >"$work/said" 2>&1
   [ $? = 2 ] || echo "spread $words"

@@ -198,7 +198,7 @@ int main(int argc, char **argv)
     } else if (strcmp(argv[1], "pair") == 0) {
         pair(&w);
     } else if (strcmp(argv[1], "fill") == 0) {
-        if (w.buckets & (w.buckets - 1)) stop("buckets", "a power of two");
+        if (w.buckets < 2 || (w.buckets & (w.buckets - 1))) stop("buckets", "a power of two, from 2");
         fill(&w);
     } else {
         stop("no such experiment", argv[1]);
