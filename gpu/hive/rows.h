@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * rows.h - the variants of registry.inc as data, for whoever launches, lists or tests them, and what launches a batch is
+ * made of: the same for the host machine and for CUDA.
+ */
+#ifndef HIVE_ROWS_H
+#define HIVE_ROWS_H
+
+#include "gpu/hive/args.h"
+#include "heddle.h"
+
+typedef enum hive_family {
+    HIVE_FAMILY_items,  /* all keyed operations, and mixed batches: an item's operation is a value */
+    HIVE_FAMILY_sweep,  /* erase_if, size, size_if  */
+    HIVE_FAMILY_export, /* export, export_if        */
+    HIVE_FAMILY_clear
+} hive_family;
+
+static inline hive_family hive_family_of(uint32_t op)
+{
+    if (op <= HD_OP_ERASE) return HIVE_FAMILY_items;
+    if (op == HD_OP_EXPORT || op == HD_OP_EXPORT_IF) return HIVE_FAMILY_export;
+    return op == HD_OP_CLEAR ? HIVE_FAMILY_clear : HIVE_FAMILY_sweep;
+}
+
+/* ---- Which shapes a row can run: NULL, or why not -------------------------------------------------------------- */
+
+static inline const char *hive_fits_all(const hd_info *info) { return (void)info, (const char *)NULL; }
+
+static inline const char *hive_fits_wabc(const hd_info *info)
+{
+    if (info->layout != HD_LAYOUT_MASKS) return "wabc claims slots in masks: layout masks";
+    return info->slots == 32 ? NULL : "wabc has a lane for each slot: buckets of 32";
+}
+
+/* ---- Rows --------------------------------------------------------------------------------------------------------- */
+
+/* The numbers of kernels: the rows in their order, then those that batches share. */
+typedef enum hive_kernel {
+#define HIVE_KERNEL(variant, family, lanes, threads, fits, strictness, what) HIVE_NUMBER_##variant##_##family,
+#include "gpu/hive/registry.inc"
+#undef HIVE_KERNEL
+    HIVE_ROWS,
+    HIVE_NUMBER_list = HIVE_ROWS,
+    HIVE_NUMBER_word_enter, /* of a batch lock: concurrency/word.h */
+    HIVE_NUMBER_word_leave,
+    HIVE_KERNELS
+} hive_kernel;
+
+typedef enum hive_strict { HIVE_STRICT_EXACT, HIVE_STRICT_ORDER } hive_strict;
+
+typedef struct hive_row {
+    const char *variant;
+    hive_family family;
+    uint32_t lanes, threads; /* per item or slot, per block */
+    const char *(*fits)(const hd_info *info);
+    hive_strict strict;
+    const char *what;
+} hive_row;
+
+static const hive_row hive_rows[] = {
+#define HIVE_KERNEL(variant, family, lanes, threads, fits, strictness, what) { #variant, HIVE_FAMILY_##family, lanes, threads, fits, HIVE_STRICT_##strictness, what },
+#include "gpu/hive/registry.inc"
+#undef HIVE_KERNEL
+};
+
+/* ---- A batch as launches ------------------------------------------------------------------------------------------- */
+
+/* How the launches of a batch are put on a machine: both return a status that ends the batch. */
+typedef struct hive_launcher {
+    hd_status (*launch)(void *self, uint32_t kernel, const hive_args *a, uint64_t blocks, uint32_t threads);
+    hd_status (*zero)(void *self, void *p, size_t bytes); /* in order with the launches */
+    void *self;
+    uint64_t blocks_most; /* kernels go over their items in strides: no more blocks than this */
+    uint64_t window;      /* items that the stage holds                                       */
+} hive_launcher;
+
+static inline hd_status hive_launch_one(const hive_launcher *l, uint32_t kernel, const hive_args *a, uint32_t lanes, uint32_t threads)
+{
+    uint64_t all = (a->last - a->first) * lanes, blocks = all / threads + (all % threads != 0);
+    if (blocks == 0) return HD_OK;
+    return l->launch(l->self, kernel, a, blocks < l->blocks_most ? blocks : l->blocks_most, threads);
+}
+
+/* The range in parts, a warp for each: counted, then written. */
+static inline hd_status hive_launch_list(const hive_launcher *l, uint32_t kernel, hive_args *a)
+{
+    enum { THREADS = 128 };
+    uint64_t parts = (a->last - a->first) / HIVE_LIST_LEAST + 1, blocks = ((parts < HIVE_LISTS ? parts : HIVE_LISTS) * 32 + THREADS - 1) / THREADS;
+    if (blocks > l->blocks_most) blocks = l->blocks_most;
+    a->pass = HIVE_COUNTS;
+    hd_status s = l->launch(l->self, kernel, a, blocks, THREADS);
+    a->pass = HIVE_WRITES;
+    return s ? s : l->launch(l->self, kernel, a, blocks, THREADS);
+}
+
+/* A keyed batch that lists: window after window, each run and then listed. */
+static inline hd_status hive_launch_windows(const hive_launcher *l, uint32_t row, hive_args *a)
+{
+    hd_status s = HD_OK;
+    do {
+        a->first = a->last;
+        a->last = a->n - a->first < l->window ? a->n : a->first + l->window;
+        s = hive_launch_one(l, row, a, hive_rows[row].lanes, hive_rows[row].threads);
+        if (!s) s = hive_launch_list(l, HIVE_NUMBER_list, a);
+        a->window++;
+    } while (!s && a->last < a->n);
+    return s;
+}
+
+/* Runs the batch that `a` describes (all but first, last, window and pass) by kernel `row`; a.first is where a range of slots begins. */
+static inline hd_status hive_launch(const hive_launcher *l, uint32_t row, hive_args a)
+{
+    const hive_row *r = &hive_rows[row];
+    bool stages = !a.each && a.op == HD_OP_FIND_MISSED && (a.list_key || a.list_item || a.count);
+    hd_status s = HD_OK;
+    if (!stages) a.stage_flag = NULL;
+    if (r->family != HIVE_FAMILY_export) a.first = 0;
+    a.last = r->family == HIVE_FAMILY_items ? a.n : r->family == HIVE_FAMILY_export ? a.first + a.n : hive_places(&a.v);
+    if (stages) a.last = 0;
+    if (stages) return hive_launch_windows(l, row, &a);
+    if (r->family == HIVE_FAMILY_export) return hive_launch_list(l, row, &a);
+    if (r->family == HIVE_FAMILY_sweep && a.count) s = l->zero(l->self, a.count, sizeof *a.count);
+    return s ? s : hive_launch_one(l, row, &a, r->lanes, r->threads);
+}
+
+#endif
