@@ -16,7 +16,7 @@
 
 enum {
     HD_AS_IT_COMES = -1, /* memory that is filled with nothing */
-    HD_PIECES_MOST = 32, /* of memory, planes or regions that a design has */
+    HD_PIECES_MOST = 128, /* of memory, planes or regions that a design has */
     HD_GPU_KERNELS = 256 /* that a design has */
 };
 
@@ -74,6 +74,15 @@ typedef struct hd_launcher {
     uint64_t blocks_few;  /* as many as keep a bus busy                                       */
 } hd_launcher;
 
+/* What a design grows in place with. Failures end what was asked. */
+typedef struct hd_gpu_machine {
+    hd_launcher on;                                        /* runs in its order */
+    hd_status (*take)(void *self, const hd_piece *piece);  /* HD_APART; filled, and its address is in the own part */
+    void (*give)(void *self, const hd_piece *piece);       /* and that is NULL again */
+    hd_status (*read)(void *self, void *here, const void *there, size_t bytes); /* when all that was launched has run */
+    void *self;
+} hd_gpu_machine;
+
 typedef struct hd_gpu {
     /* The reference of the same tables: it checks and completes shapes, walks, moves. On the host machine entries are in its state. */
     const hd_design *ref;
@@ -108,6 +117,10 @@ typedef struct hd_gpu {
 
     /* Runs the batch by kernel row `row`; its arrays are where kernels reach them. */
     hd_status (*launch)(void *own, const hd_launcher *l, uint32_t row, const hd_batch *b, hd_when when);
+    /* Grows or shrinks the table where it is. info becomes what the table is then, and `pieces` tells of what was taken and no more of
+     * what was given; where it fails before anything was moved, all is as it was. entries: on the host machine the reference's state,
+     * whose memory is taken and given like the rest; on a device NULL. resize itself NULL: such tables are made anew. */
+    hd_status (*resize)(void *own, void *entries, const hd_gpu_machine *m, uint64_t buckets, hd_info *info);
 } hd_gpu;
 
 /* ---- A batch's arrays -------------------------------------------------------------------------------------------- */
@@ -145,6 +158,8 @@ bool hd_host_next(void *state, hd_entry *e);
 bool hd_host_put_at(void *state, const hd_entry *e);
 bool hd_host_put(void *state, const hd_entry *e);
 void hd_host_move_all(void *from, void *to);
+/* Where gpu->resize is. info is what the table is afterwards, also where it fails. */
+hd_status hd_host_resize(void *state, const hd_seams *s, uint64_t buckets, hd_info *info);
 hd_status hd_host_launch(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally);
 
 hd_status hd_cuda_shape(const hd_gpu *gpu, const hd_config *c, hd_info *info);
@@ -158,6 +173,7 @@ bool hd_cuda_put_at(void *state, const hd_entry *e);
 bool hd_cuda_put(void *state, const hd_entry *e);
 void hd_cuda_move_all(void *from, void *to);
 hd_status hd_cuda_tally(void *state, uint64_t *outcome);
+hd_status hd_cuda_resize(void *state, const hd_seams *s, uint64_t buckets, hd_info *info);
 hd_status hd_cuda_launch(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally);
 
 /* The rest of such a row. */

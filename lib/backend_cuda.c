@@ -77,6 +77,34 @@ static void give(const cuda *c, void *p)
 
 static uint64_t bytes_of(const hd_piece *piece) { return piece->count * piece->size; }
 
+/* ---- Launching ------------------------------------------------------------------------------------------------------------ */
+
+typedef struct on_stream {
+    cuda *c;
+    void *stream;
+    const char *what; /* as messages call what is run */
+} on_stream;
+
+static hd_status put_launch(void *self, uint32_t kernel, const void *args, size_t args_bytes, uint64_t blocks, uint32_t threads)
+{
+    const on_stream *o = (const on_stream *)self;
+    hd_launch l = { hd_gpu_number(o->c->gpu->place, kernel), threads, blocks, args, args_bytes };
+    return ASK(o->c, o->what, launch, &l, o->stream);
+}
+
+static hd_status put_zero(void *self, void *p, size_t bytes)
+{
+    const on_stream *o = (const on_stream *)self;
+    return ASK(o->c, o->what, fill, p, 0, bytes, o->stream);
+}
+
+static hd_launcher launcher_on(on_stream *o)
+{
+    uint64_t processors = o->c->device.processors;
+    hd_launcher l = { put_launch, put_zero, o, processors * BLOCKS_PER_PROCESSOR, processors };
+    return l;
+}
+
 /* ---- Open and close -------------------------------------------------------------------------------------------- */
 
 hd_status hd_cuda_shape(const hd_gpu *gpu, const hd_config *config, hd_info *info)
@@ -166,7 +194,12 @@ static hd_status take_far(cuda *c, const hd_piece *piece)
     return HD_TOLD(c->seam, code, "take_far", piece->what);
 }
 
-static hd_status make_empty(cuda *c);
+static hd_status make_empty(cuda *c)
+{
+    on_stream o = { c, NULL, hd_op_name(HD_OP_CLEAR) };
+    hd_launcher l = launcher_on(&o);
+    return c->gpu->empty(c->own, &l);
+}
 
 static hd_status take_all(cuda *c)
 {
@@ -299,6 +332,51 @@ hd_status hd_cuda_tally(void *state, uint64_t *outcome)
     return leave(c, before, status);
 }
 
+/* ---- Growth in place ---------------------------------------------------------------------------------------------------- */
+
+static hd_status take_more(void *self, const hd_piece *piece)
+{
+    cuda *c = ((on_stream *)self)->c;
+    hd_status status = take_apart(c, piece);
+    return status ? status : fill(c, piece);
+}
+
+static void give_back(void *self, const hd_piece *piece)
+{
+    cuda *c = ((on_stream *)self)->c;
+    give(c, hd_field(c->own, piece->field));
+    hd_field_set(c->own, piece->field, NULL);
+}
+
+static hd_status read_grown(void *self, void *here, const void *there, size_t bytes)
+{
+    cuda *c = ((on_stream *)self)->c;
+    hd_status status = ASK(c, "resize: what was counted", copy, here, there, bytes, HD_FROM_DEVICE, NULL);
+    return wait_anyway(c, "resize", status, NULL);
+}
+
+/* Between all batches before it and all that follow. */
+static hd_status resize_here(cuda *c, uint64_t buckets, hd_info *info)
+{
+    on_stream o = { c, NULL, "resize" };
+    const hd_gpu_machine m = { launcher_on(&o), take_more, give_back, read_grown, &o };
+    hd_status status = hd_streams_join(&c->streams), joined = status;
+    if (!status) status = c->gpu->resize(c->own, NULL, &m, buckets, info);
+    own_of(c)->info = *info;
+    if (!joined) status = hd_streams_part(&c->streams, status);
+    return wait_anyway(c, "resize", status, NULL);
+}
+
+hd_status hd_cuda_resize(void *state, const hd_seams *s, uint64_t buckets, hd_info *info)
+{
+    (void)s;
+    cuda *c = (cuda *)state;
+    int before = c->device.number;
+    hd_status status = enter(c, &before);
+    if (!status) status = resize_here(c, buckets, info);
+    return leave(c, before, status);
+}
+
 /* ---- Arrays of this machine -------------------------------------------------------------------------------------------- */
 
 /* Room for them over there: kept from batch to batch, taken anew when more is needed. */
@@ -341,39 +419,6 @@ static hd_status bring_back(cuda *c, const hd_batch *there, const hd_array *all,
 
 /* ---- A batch ----------------------------------------------------------------------------------------------------------- */
 
-typedef struct on_stream {
-    cuda *c;
-    void *stream;
-    hd_op op;
-} on_stream;
-
-static hd_status put_launch(void *self, uint32_t kernel, const void *args, size_t args_bytes, uint64_t blocks, uint32_t threads)
-{
-    const on_stream *o = (const on_stream *)self;
-    hd_launch l = { hd_gpu_number(o->c->gpu->place, kernel), threads, blocks, args, args_bytes };
-    return ASK(o->c, hd_op_name(o->op), launch, &l, o->stream);
-}
-
-static hd_status put_zero(void *self, void *p, size_t bytes)
-{
-    const on_stream *o = (const on_stream *)self;
-    return ASK(o->c, hd_op_name(o->op), fill, p, 0, bytes, o->stream);
-}
-
-static hd_launcher launcher_on(on_stream *o)
-{
-    uint64_t processors = o->c->device.processors;
-    hd_launcher l = { put_launch, put_zero, o, processors * BLOCKS_PER_PROCESSOR, processors };
-    return l;
-}
-
-static hd_status make_empty(cuda *c)
-{
-    on_stream o = { c, NULL, HD_OP_CLEAR };
-    hd_launcher l = launcher_on(&o);
-    return c->gpu->empty(c->own, &l);
-}
-
 /* A batch that is about to be run: by which row, when, and as the lock sees it. */
 typedef struct visit {
     uint32_t row;
@@ -384,7 +429,7 @@ typedef struct visit {
 /* Everything that is put on the stream between enter and leave, and nothing else: concurrency/word.h says why. */
 static hd_status put_batch(cuda *c, const hd_batch *b, visit *v)
 {
-    on_stream o = { c, b->stream, b->op };
+    on_stream o = { c, b->stream, hd_row_of_batch(b)->name };
     hd_launcher l = launcher_on(&o);
     pthread_mutex_lock(&c->busy);
     hd_status status = hd_streams_may_record(&c->streams, &v->lock);
@@ -398,7 +443,7 @@ static hd_status put_batch(cuda *c, const hd_batch *b, visit *v)
 static hd_status put_with_arrays(cuda *c, const hd_batch *b, visit *v, const hd_array *all, int used)
 {
     hd_batch there = *b;
-    if (v->lock.recording) return hd_fail(HD_EINVAL, "%s: stream: it is being captured, and the arrays are this machine's", hd_op_name(b->op));
+    if (v->lock.recording) return hd_fail(HD_EINVAL, "%s: stream: it is being captured, and the arrays are this machine's", hd_row_of_batch(b)->name);
     pthread_mutex_lock(&c->bringing);
     hd_status status = bring(c, &there, all, used);
     if (!status) status = put_batch(c, &there, v);
@@ -413,7 +458,7 @@ static hd_status run_batch(cuda *c, uint32_t row, const hd_batch *b, hd_when whe
     hd_array all[HD_ARRAYS_MOST];
     int used = hd_batch_arrays(b, own_of(c)->info.value_bytes, all);
     bool theirs = true;
-    visit v = { row, when, { b->stream, hd_op_row_of(b->op)->role, c->gpu->lists(c->own, b), 0, NULL } };
+    visit v = { row, when, { b->stream, hd_row_of_batch(b)->role, c->gpu->lists(c->own, b), 0, NULL } };
     hd_status status = used ? ASK(c, "batch: its arrays", owns, all[0].p, &theirs) : HD_OK;
     if (!status) status = ASK(c, "batch: its stream", records, b->stream, &v.lock.recording);
     if (v.lock.recording) v.when.own = false; /* it will be run again, at the same times */

@@ -12,6 +12,7 @@
 
 #include "lib/backend.h"
 #include "lib/error.h"
+#include "lib/op.h"
 #include "lib/table.h"
 
 enum {
@@ -61,17 +62,21 @@ void hd_host_close(void *state, const hd_seams *s)
     hd_give(s, h, 1, sizeof *h + h->gpu->own_bytes);
 }
 
+static hd_status take_piece(host *h, const hd_seams *s, const hd_piece *piece)
+{
+    void *p = NULL;
+    hd_status status = hd_take(s, piece->what, piece->count, piece->size, &p);
+    if (p && piece->byte != HD_AS_IT_COMES) memset(p, piece->byte, (size_t)(piece->count * piece->size));
+    hd_field_set(h->own, piece->field, p);
+    return status;
+}
+
 static hd_status take_pieces(host *h, const hd_seams *s)
 {
     hd_piece all[HD_PIECES_MOST];
     int n = h->gpu->pieces(h->own, all);
     hd_status status = HD_OK;
-    for (int i = 0; i < n && !status; i++) {
-        void *p = NULL;
-        status = hd_take(s, all[i].what, all[i].count, all[i].size, &p);
-        if (p && all[i].byte != HD_AS_IT_COMES) memset(p, all[i].byte, (size_t)(all[i].count * all[i].size));
-        hd_field_set(h->own, all[i].field, p);
-    }
+    for (int i = 0; i < n && !status; i++) status = take_piece(h, s, &all[i]);
     if (!status) h->gpu->taken(h->own);
     return status;
 }
@@ -122,32 +127,31 @@ void hd_host_move_all(void *from, void *to)
 
 /* ---- A batch ---------------------------------------------------------------------------------------------- */
 
-/* What the batch may touch. An output of it that nobody asked for is nowhere. */
-static hd_status make_known(host *h, const hd_batch *b)
+static hd_status add_region(host *h, const void *p, uint64_t bytes, const char *name)
+{
+    return simt_machine_region(h->machine, (void *)(uintptr_t)p, (size_t)bytes, name);
+}
+
+/* What is the table's, and nothing else. */
+static hd_status make_known(host *h)
 {
     hd_region all[HD_PIECES_MOST];
-    hd_array array[HD_ARRAYS_MOST];
-    int regions = h->gpu->regions(h->own, all), arrays = hd_batch_arrays(b, own_of(h)->info.value_bytes, array);
+    int n = h->gpu->regions(h->own, all);
     hd_status status = HD_OK;
     simt_machine_forget(h->machine);
-    for (int i = 0; i < regions && !status; i++)
-        if (all[i].p) status = simt_machine_region(h->machine, (void *)(uintptr_t)all[i].p, (size_t)all[i].bytes, all[i].name);
-    for (int i = 0; i < arrays && !status; i++) status = simt_machine_region(h->machine, array[i].p, (size_t)array[i].bytes, array[i].name);
+    for (int i = 0; i < n && !status; i++)
+        if (all[i].p) status = add_region(h, all[i].p, all[i].bytes, all[i].name);
     return status;
 }
 
-#define HD_GPU(design) hd_host_text *design##_host_entry(uint32_t kernel);
-#include "gpu/registry.inc"
-#undef HD_GPU
-
-hd_host_text *hd_host_kernel(uint32_t number)
+/* And the batch's. An output of it that nobody asked for is nowhere. */
+static hd_status make_arrays_known(host *h, const hd_batch *b)
 {
-    static hd_host_text *(*const entry[])(uint32_t kernel) = {
-#define HD_GPU(design) design##_host_entry,
-#include "gpu/registry.inc"
-#undef HD_GPU
-    };
-    return number / HD_GPU_KERNELS < HD_GPU_COUNT ? entry[number / HD_GPU_KERNELS](number % HD_GPU_KERNELS) : NULL;
+    hd_array all[HD_ARRAYS_MOST];
+    int n = hd_batch_arrays(b, own_of(h)->info.value_bytes, all);
+    hd_status status = HD_OK;
+    for (int i = 0; i < n && !status; i++) status = add_region(h, all[i].p, all[i].bytes, all[i].name);
+    return status;
 }
 
 static hd_status queue(void *self, uint32_t kernel, const void *args, size_t args_bytes, uint64_t blocks, uint32_t threads)
@@ -164,29 +168,40 @@ static hd_status zero(void *self, void *p, size_t bytes)
     return HD_OK;
 }
 
-static hd_status run_batch(host *h, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally)
+static hd_launcher launcher_of(host *h)
 {
     uint32_t blocks = h->blocks ? h->blocks : BLOCKS;
-    const hd_launcher l = { queue, zero, h, blocks, blocks };
+    hd_launcher l = { queue, zero, h, blocks, blocks };
+    return l;
+}
+
+/* All that was queued; what: for whom. */
+static hd_status run_queued(host *h, const char *what)
+{
+    simt_config c = h->config;
+    if (!c.shared_bytes) c.shared_bytes = SHARED_BYTES;
+    if (simt_machine_run(h->machine, &c)) return HD_OK;
+    const simt_finding *found = simt_machine_finding(h->machine);
+    return hd_fail(found->fault == SIMT_RESOURCE ? HD_ENOMEM : HD_ECUDA, "%s: host machine: %s: %s", what, simt_fault_name(found->fault), found->story);
+}
+
+static hd_status run_batch(host *h, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally)
+{
+    const hd_launcher l = launcher_of(h);
     uint64_t *counted = own_of(h)->tally;
     memset(counted, 0, HD_OUTCOME_COUNT * sizeof *counted);
     h->gpu->before(h->own, h->entries);
-    hd_status status = make_known(h, b);
+    hd_status status = make_known(h);
+    if (!status) status = make_arrays_known(h, b);
     if (!status) status = h->gpu->launch(h->own, &l, row, b, when);
     if (status) {
         simt_machine_forget(h->machine); /* what was queued before */
         return status;
     }
-    simt_config c = h->config;
-    if (!c.shared_bytes) c.shared_bytes = SHARED_BYTES;
-    bool good = simt_machine_run(h->machine, &c);
-    h->gpu->after(h->own, h->entries, good);
-    if (!good) {
-        const simt_finding *found = simt_machine_finding(h->machine);
-        return hd_fail(found->fault == SIMT_RESOURCE ? HD_ENOMEM : HD_ECUDA, "%s: host machine: %s: %s", hd_op_name(b->op), simt_fault_name(found->fault), found->story);
-    }
-    for (int o = 0; o < HD_OUTCOME_COUNT; o++) tally[o] += counted[o];
-    return HD_OK;
+    status = run_queued(h, hd_row_of_batch(b)->name);
+    h->gpu->after(h->own, h->entries, status == HD_OK);
+    for (int o = 0; o < HD_OUTCOME_COUNT && !status; o++) tally[o] += counted[o];
+    return status;
 }
 
 hd_status hd_host_launch(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally)
@@ -195,6 +210,57 @@ hd_status hd_host_launch(void *state, uint32_t row, const hd_batch *b, hd_when w
     pthread_mutex_lock(&h->busy);
     hd_status status = run_batch(h, row, b, when, tally);
     pthread_mutex_unlock(&h->busy);
+    return status;
+}
+
+/* ---- Growth in place -------------------------------------------------------------------------------------- */
+
+typedef struct growth {
+    host *h;
+    const hd_seams *seams;
+} growth;
+
+static hd_status queue_more(void *self, uint32_t kernel, const void *args, size_t args_bytes, uint64_t blocks, uint32_t threads)
+{
+    return queue(((growth *)self)->h, kernel, args, args_bytes, blocks, threads);
+}
+
+static hd_status take_more(void *self, const hd_piece *piece)
+{
+    growth *g = (growth *)self;
+    hd_status status = take_piece(g->h, g->seams, piece);
+    return status ? status : add_region(g->h, hd_field(g->h->own, piece->field), piece->count * piece->size, piece->what);
+}
+
+static void give_back(void *self, const hd_piece *piece)
+{
+    growth *g = (growth *)self;
+    hd_give(g->seams, hd_field(g->h->own, piece->field), piece->count, piece->size);
+    hd_field_set(g->h->own, piece->field, NULL);
+}
+
+static hd_status read_grown(void *self, void *here, const void *there, size_t bytes)
+{
+    hd_status status = run_queued(((growth *)self)->h, "resize");
+    if (!status) memcpy(here, there, bytes);
+    return status;
+}
+
+/* The caller is alone: the table's lock has it as an inserter. */
+hd_status hd_host_resize(void *state, const hd_seams *s, uint64_t buckets, hd_info *info)
+{
+    host *h = (host *)state;
+    growth g = { h, s };
+    hd_gpu_machine m = { launcher_of(h), take_more, give_back, read_grown, &g };
+    m.on.launch = queue_more;
+    m.on.self = &g;
+    h->gpu->before(h->own, h->entries);
+    hd_status status = make_known(h);
+    if (!status) status = h->gpu->resize(h->own, h->entries, &m, buckets, info);
+    if (!status) status = run_queued(h, "resize");
+    own_of(h)->info = *info;
+    simt_machine_forget(h->machine);
+    h->gpu->after(h->own, h->entries, status == HD_OK);
     return status;
 }
 

@@ -54,8 +54,8 @@ typedef struct hd_design {
     bool (*put)(void *state, const hd_entry *e);
     /* Moves all entries and pins into an empty state with a multiple of the buckets. Cannot fail. */
     void (*move_all)(void *from, void *to);
-    /* Gives the state so many buckets, in place, or, where they are fewer, as few as there is room for; completes `info` as shape does. NULL: move_all
-     * is how it grows, and it does not shrink. */
+    /* Gives the state so many buckets, in place, or, where they are fewer, as few as there is room for. `info` becomes what it is then,
+     * also where that fails. NULL: move_all is how it grows, and it does not shrink. */
     hd_status (*resize)(void *state, const hd_seams *s, uint64_t buckets, hd_info *info);
     /* Adds the outcomes (HD_OUTCOME_COUNT) that launch could not yet tell, and forgets them; waits. NULL: there are none. */
     hd_status (*tally)(void *state, uint64_t *outcome);

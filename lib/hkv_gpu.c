@@ -342,5 +342,5 @@ static bool lists(const void *own, const hd_batch *b)
 
 const hd_gpu hkv_gpu = {
     &hd_design_hkv, HD_GPU_hkv, HKV_NUMBER_word_enter, HKV_NUMBER_word_leave, sizeof(hkv_own), usual, room_bytes, begin, pieces, taken,
-    before, after, regions, empty, open_here, planes, lists, launch,
+    before, after, regions, empty, open_here, planes, lists, launch, NULL,
 };

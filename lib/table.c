@@ -338,7 +338,7 @@ static hd_status resize(hd_table *t, uint64_t buckets, bool grows)
     if (grows ? buckets < info.buckets : buckets > info.buckets || buckets == 0)
         return hd_fail(HD_EINVAL, "buckets: %" PRIu64 " are %s than the present %" PRIu64, buckets, grows ? "fewer" : "no fewer", info.buckets);
     hd_status status = buckets == info.buckets ? HD_OK : t->design->resize(t->state, &t->seams, buckets, &info);
-    if (!status) t->info = info;
+    t->info = info; /* also where a device failed behind it */
     return status;
 }
 

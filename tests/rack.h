@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * rack.h - a second design, as small as one can be, to try what the backends promise to any: boards of places, a key's board is key modulo
+ * boards, its place the first that is free. It keeps what it was given, has no scores, and grows where it is, a board at a time
+ * allocated; an insertion is two launches.
+ */
+#ifndef TESTS_RACK_H
+#define TESTS_RACK_H
+
+#include "lib/backend.h"
+#include "lib/backend_host.h"
+
+enum { RACK_BOARDS = 4, RACK_PLACES = 32, RACK_PLACE = HD_GPU_COUNT /* behind the library's designs */ };
+
+/* Rows. */
+enum { RACK_LOOKUP, RACK_INSERT, RACK_MIXED /* finds and insertions */, RACK_ASTRAY /* it reads beyond its boards */ };
+
+extern const hd_gpu rack_gpu;
+extern const hd_design rack_host, rack_cuda;
+
+/* Its kernels, by their own numbers. */
+hd_host_text *rack_kernel(uint32_t kernel);
+
+#endif

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * t_rack.c - the backends run a design that is not HKV (rack.h): its batches, its arrays there and back, its walks, its growth in place, and
+ * all of it where memory is refused or the device fails.
+ */
+#include <string.h>
+
+#include "lib/error.h"
+#include "tests/between.h"
+#include "tests/fake_device.h"
+#include "tests/rack.h"
+
+typedef unsigned long long ull;
+
+enum { KEYS = 60 };
+
+/* The rack's kernels stand behind the library's. */
+BETWEEN(hd_host_text *, hd_host_kernel, (uint32_t number));
+hd_host_text *__wrap_hd_host_kernel(uint32_t number)
+{
+    return number / HD_GPU_KERNELS == RACK_PLACE ? rack_kernel(number % HD_GPU_KERNELS) : __real_hd_host_kernel(number);
+}
+
+/* ---- A table without a spine ------------------------------------------------------------------------------------------ */
+
+typedef struct world {
+    const hd_design *d;
+    counting memory;
+    fake_device device;
+    hd_info info;
+    void *state;
+    uint64_t tally[HD_OUTCOME_COUNT];
+} world;
+
+static void world_begin(world *w, const hd_design *d)
+{
+    memset(w, 0, sizeof *w);
+    w->d = d;
+    counting_init(&w->memory);
+    fake_init(&w->device);
+    w->memory.seams.device = &w->device.seam;
+}
+
+static hd_status world_open(world *w, uint32_t boards)
+{
+    hd_config c = hd_config_default();
+    c.capacity = (uint64_t)boards * RACK_PLACES;
+    memset(&w->info, 0, sizeof w->info);
+    w->info.value_bytes = 8;
+    w->info.lock = "ordered";
+    w->state = NULL;
+    must(w->d->shape(&c, &w->info));
+    return w->d->open(&w->info, &w->memory.seams, &w->state);
+}
+
+static void world_end(world *w)
+{
+    if (w->state) w->d->close(w->state, &w->memory.seams);
+    fake_settled(&w->device);
+    check(w->memory.live_bytes == 0, "%llu bytes were not given back", (ull)w->memory.live_bytes);
+}
+
+static hd_status resize(world *w, uint64_t buckets)
+{
+    return w->d->resize(w->state, &w->memory.seams, buckets, &w->info);
+}
+
+static hd_status run(world *w, uint32_t row, hd_batch *b)
+{
+    static const hd_when when = { 0, 1, 0, false };
+    hd_status status = w->d == &rack_host ? hd_host_launch(w->state, row, b, when, w->tally) : hd_cuda_launch(w->state, row, b, when, w->tally);
+    if (!status && w->d->tally) status = w->d->tally(w->state, w->tally);
+    return status;
+}
+
+static uint64_t value_of(uint64_t key, uint64_t time) { return key * 1000 + time; }
+
+/* Keys first, first + step, ... at that time; what became of them. */
+static hd_status insert(world *w, uint64_t first, uint64_t step, uint64_t n, uint64_t time, uint8_t *outcome)
+{
+    uint64_t key[KEYS], value[KEYS];
+    hd_batch b;
+    memset(&b, 0, sizeof b);
+    for (uint64_t i = 0; i < n; i++) key[i] = first + step * i, value[i] = value_of(key[i], time);
+    b.op = HD_OP_INSERT_OR_ASSIGN;
+    b.n = n;
+    b.key = key;
+    b.value = value;
+    b.outcome = outcome;
+    return run(w, RACK_INSERT, &b);
+}
+
+/* Exactly the keys 0 to n - 1 are there, each with the value of its time. */
+static void holds(world *w, uint64_t n, const uint64_t *time)
+{
+    uint64_t key[KEYS], value[KEYS];
+    uint8_t outcome[KEYS];
+    hd_batch b;
+    memset(&b, 0, sizeof b);
+    for (uint64_t i = 0; i < KEYS; i++) key[i] = i, value[i] = 7, outcome[i] = 99;
+    b.op = HD_OP_FIND;
+    b.n = KEYS;
+    b.key = key;
+    b.value_out = value;
+    b.outcome = outcome;
+    must(run(w, RACK_LOOKUP, &b));
+    for (uint64_t i = 0; i < KEYS; i++) {
+        check(outcome[i] == (i < n ? HD_HIT : HD_MISS), "key %llu: %s", (ull)i, hd_outcome_name((hd_outcome)outcome[i]));
+        check(value[i] == (i < n ? value_of(i, time[i]) : 7), "key %llu has the value %llu", (ull)i, (ull)value[i]);
+    }
+    hd_entry e = { 0, 0, 0, NULL };
+    uint64_t seen = 0;
+    must(hd_stage(w->d, w->state, true));
+    must((w->d->check)(w->state));
+    for (; w->d->next(w->state, &e); e.slot++) seen++;
+    must(hd_settle(w->d, w->state, false));
+    check(seen == n, "%llu entries are walked over, not %llu", (ull)seen, (ull)n);
+}
+
+static const hd_design *const designs[] = { &rack_host, &rack_cuda };
+enum { DESIGNS = sizeof designs / sizeof *designs };
+
+/* ---- Batches ------------------------------------------------------------------------------------------------------------ */
+
+static void batches_of_two_launches(void **unused)
+{
+    (void)unused;
+    for (int d = 0; d < DESIGNS; d++) {
+        world w;
+        uint8_t outcome[KEYS];
+        uint64_t time[KEYS];
+        test_case("%s", designs[d]->what);
+        world_begin(&w, designs[d]);
+        must(world_open(&w, 2));
+        must(insert(&w, 0, 1, 40, 1, outcome));
+        for (int i = 0; i < 40; i++) check(outcome[i] == HD_INSERTED, "item %d", i);
+        for (int i = 0; i < 40; i++) time[i] = 1;
+        must(insert(&w, 0, 2, 25, 2, outcome));
+        for (int i = 0; i < 25; i++) check(outcome[i] == (i < 20 ? HD_UPDATED : HD_INSERTED), "item %d", i);
+        for (int i = 0; i < 20; i++) time[2 * i] = 2;
+        must(insert(&w, 41, 2, 4, 3, outcome)); /* 41 to 47: there are 40, 42, ... 48 already */
+        must(insert(&w, 40, 1, 9, 4, outcome));
+        for (int i = 40; i < 49; i++) time[i] = 4;
+        holds(&w, 49, time);
+        check(w.tally[HD_INSERTED] == 49 && w.tally[HD_UPDATED] == 29 && w.tally[HD_HIT] == 49 && w.tally[HD_MISS] == KEYS - 49, "%llu, %llu, %llu, %llu",
+              (ull)w.tally[HD_INSERTED], (ull)w.tally[HD_UPDATED], (ull)w.tally[HD_HIT], (ull)w.tally[HD_MISS]);
+        world_end(&w);
+    }
+}
+
+/* Find, insert, find again: each item its own operation, and in order, for one lane runs them. */
+static void mixed_batches(void **unused)
+{
+    (void)unused;
+    for (int d = 0; d < DESIGNS; d++) {
+        static const uint8_t each[] = { HD_OP_FIND, HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND, HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND };
+        static const uint8_t fate[] = { HD_MISS, HD_INSERTED, HD_HIT, HD_UPDATED, HD_HIT };
+        const uint64_t key[5] = { 9, 9, 9, 9, 9 }, value[5] = { 0, 10, 0, 11, 0 };
+        uint64_t found[5] = { 7, 7, 7, 7, 7 };
+        uint8_t outcome[5];
+        world w;
+        hd_batch b;
+        memset(&b, 0, sizeof b);
+        test_case("%s", designs[d]->what);
+        world_begin(&w, designs[d]);
+        must(world_open(&w, 2));
+        b.op = HD_OP_EXPORT; /* is not read */
+        b.n = 5;
+        b.each = each;
+        b.key = key;
+        b.value = value;
+        b.value_out = found;
+        b.outcome = outcome;
+        must(run(&w, RACK_MIXED, &b));
+        for (int i = 0; i < 5; i++) check(outcome[i] == fate[i], "item %d: %s", i, hd_outcome_name((hd_outcome)outcome[i]));
+        check(found[0] == 7 && found[1] == 7 && found[2] == 10 && found[3] == 7 && found[4] == 11, "%llu, %llu, %llu", (ull)found[0], (ull)found[2], (ull)found[4]);
+        world_end(&w);
+    }
+}
+
+/* What is put in between stage and settle is there afterwards. */
+static void entries_come_back(void **unused)
+{
+    (void)unused;
+    for (int d = 0; d < DESIGNS; d++) {
+        world w;
+        uint64_t time[KEYS];
+        test_case("%s", designs[d]->what);
+        world_begin(&w, designs[d]);
+        must(world_open(&w, 2));
+        must(hd_stage(w.d, w.state, true));
+        for (uint64_t i = 0; i < 10; i++) {
+            uint64_t value = value_of(i, time[i] = 5);
+            hd_entry e = { 0, i, 0, &value };
+            check(w.d->put(w.state, &e), "key %llu", (ull)i);
+        }
+        must(hd_settle(w.d, w.state, true));
+        holds(&w, 10, time);
+        world_end(&w);
+    }
+}
+
+/* The host machine tells of a kernel that reads what is not the table's. */
+static void a_kernel_astray_is_told_of(void **unused)
+{
+    (void)unused;
+    world w;
+    hd_batch b;
+    memset(&b, 0, sizeof b);
+    b.op = HD_OP_SIZE;
+    simt_config watchful = simt_config_default();
+    world_begin(&w, &rack_host);
+    hd_host_usual(&watchful, 1, 32);
+    must(world_open(&w, 1));
+    hd_host_usual(NULL, 0, 0);
+    must_fail(run(&w, RACK_ASTRAY, &b), HD_ECUDA, "size: host machine: ");
+    must_fail(run(&w, RACK_ASTRAY, &b), HD_ECUDA, "rack.c:");
+    world_end(&w);
+}
+
+/* ---- Growth in place ------------------------------------------------------------------------------------------------------ */
+
+static void growth_in_place(void **unused)
+{
+    static const uint32_t steps[] = { 2, 3, 4, 2, 4, 3, 2 };
+    (void)unused;
+    for (int d = 0; d < DESIGNS; d++) {
+        world w;
+        uint8_t outcome[KEYS];
+        uint64_t time[KEYS], n = 20;
+        world_begin(&w, designs[d]);
+        must(world_open(&w, 1));
+        must(insert(&w, 0, 1, n, 1, outcome));
+        for (int i = 0; i < KEYS; i++) time[i] = 1;
+        for (size_t s = 0; s < sizeof steps / sizeof *steps; s++) {
+            uint64_t bytes = w.device.live_bytes, boards = w.info.buckets;
+            test_case("%s, %llu boards, then %u", designs[d]->what, (ull)boards, (unsigned)steps[s]);
+            must(resize(&w, steps[s]));
+            check(w.info.buckets == steps[s] && w.info.capacity == steps[s] * RACK_PLACES, "%llu boards", (ull)w.info.buckets);
+            uint64_t grown = w.device.live_bytes - bytes; /* a board's entries and writes; the host machine takes memory of its own, too */
+            check(w.d == &rack_host || grown == (steps[s] - boards) * RACK_PLACES * (16 + 4), "%llu bytes were taken, or given", (ull)grown);
+            holds(&w, n, time);
+            if (n + 10 <= KEYS && steps[s] >= 2) must(insert(&w, n, 1, 10, 1, outcome)), n += 10;
+            holds(&w, n, time);
+        }
+        must_fail(resize(&w, 1), HD_EINVAL, "1 of 1 boards would have too many entries");
+        must_fail(resize(&w, 5), HD_EINVAL, "no rack has 5 boards");
+        check(w.info.buckets == 2, "%llu boards", (ull)w.info.buckets);
+        holds(&w, n, time);
+        world_end(&w);
+    }
+}
+
+/* ---- Refused and failed -------------------------------------------------------------------------------------------------- */
+
+/* Whatever fails: what was there is there, once, on the boards that info tells of. */
+static void still_in_order(world *w, uint64_t n)
+{
+    uint64_t time[KEYS];
+    for (int i = 0; i < KEYS; i++) time[i] = 1;
+    holds(w, n, time);
+}
+
+static void memory_is_refused(void **unused)
+{
+    (void)unused;
+    uint64_t refused = 0;
+    for (int d = 0; d < DESIGNS; d++)
+        for (uint64_t at = 1, good = 0; !good; at++) {
+            world w;
+            uint8_t outcome[KEYS];
+            test_case("%s, take %llu", designs[d]->what, (ull)at);
+            world_begin(&w, designs[d]);
+            w.memory.refuse_at = at;
+            hd_status status = world_open(&w, 2);
+            if (!status) {
+                w.memory.refuse_at = 0;
+                must(insert(&w, 0, 1, 30, 1, outcome));
+                w.memory.refuse_at = at;
+                uint64_t before = w.memory.takes;
+                w.memory.refuse_at = before + (at > before ? at - before : 0);
+                status = resize(&w, 4);
+                good = !status;
+                if (status) check(w.info.buckets == 2, "%llu boards", (ull)w.info.buckets);
+                w.memory.refuse_at = 0;
+                still_in_order(&w, 30);
+            }
+            check(status == HD_OK || status == HD_ENOMEM, "%s", hd_why());
+            refused += status == HD_ENOMEM;
+            world_end(&w);
+        }
+    test_note("%llu takes refused", (ull)refused);
+    check(refused >= 8, "%llu takes refused", (ull)refused);
+}
+
+/* Each call of the device that one of these makes fails once: open, insert, resize up, resize down. */
+static void the_device_fails(void **unused)
+{
+    (void)unused;
+    static const int codes[] = { HD_DEVICE_NO_MEMORY, FAKE_LAUNCH_FAILED };
+    uint64_t failed = 0;
+    for (int down = 0; down < 2; down++)
+        for (int code = 0; code < 2; code++)
+            for (uint64_t at = 1, good = 0; !good; at++) {
+                world w;
+                uint8_t outcome[KEYS];
+                world_begin(&w, &rack_cuda);
+                must(world_open(&w, down ? 4 : 2));
+                must(insert(&w, 0, 1, 30, 1, outcome));
+                w.device.code = codes[code];
+                w.device.fail_at = w.device.calls + at;
+                hd_status status = resize(&w, down ? 2 : 4);
+                good = w.device.failed == NULL;
+                w.device.fail_at = 0;
+                test_case("%s, call %llu (%s) fails with %d", down ? "down" : "up", (ull)at, good ? "none" : w.device.failed, codes[code]);
+                failed += !good;
+                check(status == HD_OK || status == HD_ECUDA || status == HD_ENOMEM, "%s", hd_why());
+                check(!good || !status, "%s", hd_why());
+                still_in_order(&w, 30);
+                must(resize(&w, down ? 1 : 4));
+                still_in_order(&w, 30);
+                world_end(&w);
+            }
+    test_note("%llu calls of the device failed", (ull)failed);
+    check(failed >= 2 * 2 * 8, "%llu", (ull)failed);
+}
+
+static void opening_fails(void **unused)
+{
+    (void)unused;
+    for (uint64_t at = 1, good = 0; !good; at++) {
+        world w;
+        world_begin(&w, &rack_cuda);
+        w.device.code = FAKE_INVALID;
+        w.device.fail_at = at;
+        test_case("call %llu", (ull)at);
+        hd_status status = world_open(&w, 3);
+        good = w.device.failed == NULL;
+        w.device.fail_at = 0;
+        check(good == !status, "%s", hd_why());
+        world_end(&w);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(batches_of_two_launches), cmocka_unit_test(mixed_batches),     cmocka_unit_test(entries_come_back), cmocka_unit_test(a_kernel_astray_is_told_of),
+        cmocka_unit_test(growth_in_place),         cmocka_unit_test(memory_is_refused), cmocka_unit_test(the_device_fails),
+        cmocka_unit_test(opening_fails),
+    };
+    return test_run(tests);
+}
