@@ -70,6 +70,7 @@ static void finish_batch(scene *s, feed *f)
     scene_part *p = &s->part[0];
     hd_batch *b = &p->batch;
     uint8_t more = feed_byte(f);
+    if (b->each) return;
     if (b->op == HD_OP_LOCK_KEYS || b->op == HD_OP_UNLOCK_KEYS) b->holder = 1 + more % 3;
     if (b->op == HD_OP_ACCUM_OR_ASSIGN && more & 1) {
         uint8_t *flag = (uint8_t *)judge_arrays_at(&p->arrays, JUDGE_FLAG);
@@ -86,10 +87,10 @@ static void finish_batch(scene *s, feed *f)
 static bool next_batch(const show *x, scene *s, feed *f, scene_kernel *k)
 {
     while (feed_more(f)) {
-        hd_op op = (hd_op)feed_below(f, HD_OP_COUNT_);
+        hd_op op = (hd_op)feed_below(f, HD_OP_COUNT_ + (x->d->mix != NULL)); /* JUDGE_MIXED is the last */
         uint32_t row = fuzz_row(f, x->d, op, &x->c);
         uint64_t key[ITEMS], n = 1 + feed_below(f, ITEMS);
-        for (uint64_t i = 0; i < n && judge_ops[op].keyed; i++) {
+        for (uint64_t i = 0; i < n && (op == JUDGE_MIXED || judge_ops[op].keyed); i++) {
             uint64_t at = feed_below(f, x->keys + 3);
             key[i] = at < x->keys ? at * 0x9e3779b97f4a7c15u % x->d->keys : x->d->keys + at - x->keys;
         }
@@ -106,10 +107,10 @@ static bool next_batch(const show *x, scene *s, feed *f, scene_kernel *k)
 static void put_batch(fuzz_text *t, const scene *s)
 {
     const hd_batch *b = &s->part[0].batch;
-    fuzz_put(t, "\n  %s by %s", hd_op_name(b->op), s->part[0].kernel->name);
+    fuzz_put(t, "\n  %s by %s", judge_batch_name(b), s->part[0].kernel->name);
     if (b->op == HD_OP_LOCK_KEYS || b->op == HD_OP_UNLOCK_KEYS) fuzz_put(t, " holder=%" PRIu64, b->holder);
     for (uint64_t i = 0; judge_ops[b->op].keyed && i < b->n; i++) {
-        fuzz_put(t, " %" PRIx64, b->key[i]);
+        fuzz_put(t, " %s%s%" PRIx64, b->each ? hd_op_name(judge_item_op(b, i)) : "", b->each ? ":" : "", b->key[i]);
         if (b->score) fuzz_put(t, "(%" PRIu64 ")", b->score[i]);
     }
 }

@@ -31,12 +31,14 @@ typedef struct play {
 static void situation_of(play *x, feed *f)
 {
     hd_case *c = &x->c;
-    x->op = (hd_op)feed_below(f, HD_OP_ERASE_IF); /* those with keys: the others meet nobody */
+    uint8_t first = feed_byte(f);
+    x->op = (hd_op)(first % HD_OP_ERASE_IF); /* those with keys: the others meet nobody */
     feed variant = feed_of(f->next, feed_left(f) ? 1 : 0);
     feed_byte(f);
     *c = hd_case_default();
-    snprintf(c->op, sizeof c->op, "%s", hd_op_name(x->op));
     x->d = fuzz_design(f, c);
+    if (x->d->mix && first / HD_OP_ERASE_IF % 2) x->op = JUDGE_MIXED;
+    snprintf(c->op, sizeof c->op, "%s", scene_op_name(x->op));
     uint8_t shape = feed_byte(f), items = feed_byte(f);
     c->slots = ((const uint32_t[]){ 2, 3, 4, 16 })[shape % 4];
     c->buckets = 1 + shape / 4 % 3;

@@ -21,6 +21,7 @@ struct agree {
     uint8_t *model_memory;  /* (table_bytes) */
     uint64_t *occupant;     /* (places) who lies where, by the tickets: HD_KEY_EMPTY for nobody */
     bool *drawn[SCENE_PARTS];        /* (n) has a ticket */
+    bool *settled[SCENE_PARTS];      /* (n) of items that change nothing (any_moment): what they say was true at some moment so far */
     judge_listing *list[SCENE_PARTS];/* (n) */
     uint8_t *list_value[SCENE_PARTS];/* (n, value_bytes) */
     judge_arrays expected[SCENE_PARTS]; /* of the reference in item order */
@@ -32,12 +33,13 @@ static const char *part_name(const agree *a, uint32_t k)
 {
     static _Thread_local char name[64];
     const scene_part *p = &a->s->part[k];
-    snprintf(name, sizeof name, "%s%s.%s", a->s->parts > 1 ? (k ? "second: " : "first: ") : "", hd_op_name(p->batch.op), p->kernel->name);
+    snprintf(name, sizeof name, "%s%s.%s", a->s->parts > 1 ? (k ? "second: " : "first: ") : "", judge_batch_name(&p->batch), p->kernel->name);
     return name;
 }
 
-static bool keyed(const scene_part *p) { return judge_ops[p->batch.op].keyed; }
-static bool reads(const scene_part *p) { return p->batch.op <= HD_OP_FIND_MISSED; }
+static bool is_reader(hd_op op) { return op <= HD_OP_FIND_MISSED; }
+static bool keyed(const scene_part *p) { return judge_keyed_batch(&p->batch); }
+static bool reads(const scene_part *p) { return !p->batch.each && is_reader(p->batch.op); }
 static bool ordered(const scene_part *p) { return keyed(p) && p->kernel->strictness <= SCENE_CHOICE; }
 
 /* ---- One item --------------------------------------------------------------------------------------------- */
@@ -55,6 +57,35 @@ static const char *move_in(agree *a, const simt_ticket_record *t, uint64_t key, 
     return NULL;
 }
 
+/* Whether a part has items of whom nobody knows when they took effect. */
+static bool any_moments(const agree *a, uint32_t k) { return keyed(&a->s->part[k]) && (a->s->part[k].batch.each || a->d->move); }
+
+/* Whether an item's ticket says nothing of when: it changed nothing, while others came, went or moved. Then any moment will do. */
+static bool any_moment(const agree *a, uint32_t k, uint64_t i)
+{
+    const hd_batch *b = &a->s->part[k].batch;
+    if (!any_moments(a, k)) return false;
+    bool rescored = !is_reader(judge_item_op(b, i)) && a->d->scores(a->s) != JUDGE_NO_SCORES;
+    return b->outcome[i] == HD_MISS || (b->outcome[i] == HD_HIT && !rescored) || b->outcome[i] == HD_PENDING || b->outcome[i] == HD_RESERVED;
+}
+
+/* Where key is, by the tickets; scene_places: nowhere. */
+static uint64_t place_of(const agree *a, uint64_t key)
+{
+    uint64_t e = 0, places = scene_places(a->d, a->s->table);
+    while (e < places && a->occupant[e] != key) e++;
+    return e;
+}
+
+/* Whether an item delivered a pointer, and not to its entry: of readers without a ticket nobody knows where that was. */
+static bool points_elsewhere(const agree *a, uint32_t k, uint64_t i, const simt_ticket_record *t)
+{
+    const hd_batch *b = &a->s->part[k].batch;
+    if (!judge_delivers_ptr(judge_item_op(b, i), (hd_outcome)b->outcome[i]) || (!t && !any_moment(a, k, i))) return false;
+    uint64_t e = t ? t->b : place_of(a, b->key[i]);
+    return e == scene_places(a->d, a->s->table) || b->ptr[i] != (void *)a->d->value_at(a->s->table, e);
+}
+
 /* An item takes effect on the reference's table. t: its ticket, or NULL for one that needs none. */
 static const char *accept_item(agree *a, uint32_t k, uint64_t i, const simt_ticket_record *t)
 {
@@ -62,7 +93,7 @@ static const char *accept_item(agree *a, uint32_t k, uint64_t i, const simt_tick
     hd_outcome o = (hd_outcome)b->outcome[i];
     const char *why = a->d->accept(a->s, a->model, k, i, t, &a->list[k][i]);
     if (!why && t) why = move_in(a, t, b->key[i], o);
-    if (!why && t && judge_delivers_ptr(b->op, o) && b->ptr[i] != (void *)a->d->value_at(a->s->table, t->b)) why = "its pointer shows another entry's value";
+    if (!why && points_elsewhere(a, k, i, t)) why = "its pointer shows another entry's value";
     return why;
 }
 
@@ -96,8 +127,27 @@ static const char *take_ticket(agree *a, const simt_ticket_record *t)
     if (t->what != p->batch.outcome[t->item])
         return scene_say(a->why, "%s: item %" PRIu64 " (key %" PRIx64 ") was %s, but %s was delivered", part_name(a, k), t->item, p->batch.key[t->item],
                    hd_outcome_name((hd_outcome)t->what), hd_outcome_name((hd_outcome)p->batch.outcome[t->item]));
-    const char *why = accept_item(a, k, t->item, t);
+    const char *why = any_moment(a, k, t->item) ? NULL : accept_item(a, k, t->item, t);
     return why ? scene_say(a->why, "%s: item %" PRIu64 " (key %" PRIx64 ", %s): %s", part_name(a, k), t->item, p->batch.key[t->item], hd_outcome_name((hd_outcome)t->what), why) : NULL;
+}
+
+/* Now is a moment: whoever says what is true of its key now is settled. key: NULL, for all of them. */
+static void settle(agree *a, const uint64_t *key)
+{
+    for (uint32_t k = 0; k < a->s->parts; k++) {
+        const hd_batch *b = &a->s->part[k].batch;
+        for (uint64_t i = 0; i < b->n && any_moments(a, k); i++) {
+            bool now = !key || b->key[i] == *key || b->outcome[i] == HD_PENDING; /* for which there may have been no room only now */
+            if (!a->settled[k][i] && now && any_moment(a, k, i)) a->settled[k][i] = !accept_item(a, k, i, NULL);
+        }
+    }
+}
+
+/* After a ticket. */
+static void settle_after(agree *a, const simt_ticket_record *t)
+{
+    if (t->item == JUDGE_MOVE) settle(a, NULL);
+    else settle(a, &a->s->part[t->stream].batch.key[t->item]);
 }
 
 /* Those who drew no ticket: fine for who reads, and for reserved keys; nobody's turn matters to them. */
@@ -105,9 +155,11 @@ static const char *take_others(agree *a, uint32_t k)
 {
     const scene_part *p = &a->s->part[k];
     for (uint64_t i = 0; i < p->batch.n; i++) {
-        if (a->drawn[k][i]) continue;
-        bool idle = reads(p) || p->batch.outcome[i] == HD_RESERVED;
+        if (a->settled[k][i] || (a->drawn[k][i] && !any_moment(a, k, i))) continue;
+        bool never = any_moment(a, k, i), idle = reads(p) || never || p->batch.outcome[i] == HD_RESERVED;
         const char *why = idle ? accept_item(a, k, i, NULL) : "it never took effect";
+        if (why && never) return scene_say(a->why, "%s: item %" PRIu64 " (key %" PRIx64 ", %s %s): true at no moment of the batch; at its end: %s", part_name(a, k), i, p->batch.key[i],
+                                           hd_op_name(judge_item_op(&p->batch, i)), hd_outcome_name((hd_outcome)p->batch.outcome[i]), why);
         if (why) return scene_say(a->why, "%s: item %" PRIu64 " (key %" PRIx64 ", %s): %s", part_name(a, k), i, p->batch.key[i], hd_outcome_name((hd_outcome)p->batch.outcome[i]), why);
     }
     return NULL;
@@ -120,10 +172,15 @@ static const char *replay(agree *a, const simt_machine *m)
     const simt_ticket_record *t = simt_machine_tickets(m, &n);
     for (uint32_t k = 0; k < a->s->parts; k++) {
         memset(a->drawn[k], 0, a->s->part[k].batch.n * sizeof *a->drawn[k]);
+        memset(a->settled[k], 0, a->s->part[k].batch.n * sizeof *a->settled[k]);
         for (uint64_t i = 0; i < a->s->part[k].batch.n; i++) a->list[k][i].listed = false;
     }
     const char *why = NULL;
-    for (size_t i = 0; i < n && !why; i++) why = take_ticket(a, &t[i]);
+    settle(a, NULL);
+    for (size_t i = 0; i < n && !why; i++) {
+        why = take_ticket(a, &t[i]);
+        if (!why) settle_after(a, &t[i]);
+    }
     for (uint32_t k = 0; k < a->s->parts && !why; k++) why = take_others(a, k);
     return why;
 }
@@ -136,7 +193,7 @@ static const char *check_list(agree *a, uint32_t k)
     const hd_batch *b = &p->batch;
     uint32_t bytes = a->s->value_bytes;
     uint64_t at = 0;
-    if (!judge_ops[b->op].list) return NULL;
+    if (b->each || !judge_ops[b->op].list) return NULL;
     for (uint64_t i = 0; i < b->n; i++) {
         const judge_listing *l = &a->list[k][i];
         if (!l->listed) continue;
@@ -179,7 +236,7 @@ static void run_reference(agree *a, uint32_t k)
     b.value = value;
     a->d->apply(a->s, a->model, k, &b);
     for (uint64_t i = 0; keyed(p) && i < b.n; i++)
-        if (judge_delivers_ptr(b.op, (hd_outcome)b.outcome[i])) b.ptr[i] = a->s->memory + ((uint8_t *)b.ptr[i] - a->model_memory);
+        if (judge_delivers_ptr(judge_item_op(&b, i), (hd_outcome)b.outcome[i])) b.ptr[i] = a->s->memory + ((uint8_t *)b.ptr[i] - a->model_memory);
 }
 
 static const char *check_exact(agree *a, uint32_t k)
@@ -374,9 +431,10 @@ static bool furnish(agree *a)
     for (uint32_t k = 0; k < s->parts && there; k++) {
         uint64_t n = s->part[k].batch.n + 1;
         a->drawn[k] = (bool *)calloc(n, sizeof *a->drawn[k]);
+        a->settled[k] = (bool *)calloc(n, sizeof *a->settled[k]);
         a->list[k] = (judge_listing *)calloc(n, sizeof *a->list[k]);
         a->list_value[k] = (uint8_t *)calloc(n, s->value_bytes + 1u);
-        there = a->drawn[k] && a->list[k] && a->list_value[k] && judge_arrays_open(&a->expected[k], n, s->value_bytes);
+        there = a->drawn[k] && a->settled[k] && a->list[k] && a->list_value[k] && judge_arrays_open(&a->expected[k], n, s->value_bytes);
         a->expected[k].skew = s->part[k].arrays.skew; /* poison, which is compared too, is by the place */
         for (uint64_t i = 0; i < n && there; i++) a->list[k][i].value = a->list_value[k] + i * s->value_bytes;
     }
@@ -405,6 +463,7 @@ void agree_close(agree *a)
     if (!a) return;
     for (uint32_t k = 0; k < SCENE_PARTS; k++) {
         free(a->drawn[k]);
+        free(a->settled[k]);
         free(a->list[k]);
         free(a->list_value[k]);
         judge_arrays_close(&a->expected[k]);

@@ -14,7 +14,13 @@
  *            is one more bucket after the others (bucket_name).
  *   ticket   an item drew it in the step that made it true, with its outcome, and in b the place where its key is, or was when it
  *            was erased; in a the key that left, when one did. An item of JUDGE_MOVE is nobody's: the entry at place a is from now on at
- *            place b (`move`).
+ *            place b (`move`). No item's place may be taken before its holder's own ticket, or its move's, has left it.
+ *
+ * In a mixed batch, and in every batch of a design whose entries move, a search is many loads while much goes on, and nobody can say when it took
+ * effect. So what an item says that changes nothing (HIT without a score, MISS, PENDING, RESERVED) need only have been true at some moment of the
+ * batch, whenever it drew its ticket: which order the items of a batch take is nobody's business. `accept` is asked about such items without a ticket,
+ * before the first ticket and after each that is about their key or moves anybody (PENDING: after each), until it agrees; it leaves the model as it
+ * is. All others are judged at their tickets.
  */
 #ifndef HD_JUDGE_DESIGN_H
 #define HD_JUDGE_DESIGN_H
@@ -23,7 +29,7 @@
 #include "workload/rng.h"
 
 #define JUDGE_MOVE UINT64_MAX
-#define JUDGE_NOWHERE UINT64_MAX
+#define JUDGE_MIXED HD_OP_COUNT_ /* as an operation: batches in which each item has its own (hd_batch.each), cases DESIGN.mixed.KERNEL */
 
 /* A kernel: a variant, and the operations that it runs for it. Rows of a variant stand together. */
 typedef struct judge_row {
@@ -60,7 +66,8 @@ typedef struct judge_design {
     /* ---- Kernels ---- */
     const judge_row *row; /* (rows) */
     uint32_t rows;
-    bool (*runs)(uint32_t row, hd_op op);
+    bool (*runs)(uint32_t row, hd_op op); /* or JUDGE_MIXED */
+    const uint8_t *mix;   /* (HD_OP_COUNT_): how often each operation is drawn for a mixed batch; NULL: there are none */
     const char *(*unfit)(uint32_t row, const hd_case *c);  /* NULL, or why it cannot run such a table */
     scene_kernel (*kernel)(uint32_t row); /* name, strictness, queue, lanes, row */
     judge_small small, wide;              /* wide: for kernels that do not fit the small one */
@@ -117,6 +124,9 @@ typedef struct judge_design {
 const judge_design *judge_design_at(size_t i);            /* NULL past the end    */
 const judge_design *judge_design_named(const char *name); /* NULL: there is none */
 const judge_design *judge_design_of(const hd_case *c);    /* NULL: there are no kernels of it, and hd_why() says so */
+
+/* A source's key, as one that the design can hold. */
+static inline uint64_t scene_holdable(const judge_design *d, uint64_t key) { return d->keys < HD_KEY_RESERVED ? key % d->keys : key; }
 
 /* The next region: `bytes` between guards; NULL while it is only asked for. For lay_table and lay_part. */
 void *scene_room(scene *s, const char *name, uint64_t bytes);

@@ -22,9 +22,9 @@ bool scene_kernel_is_first(const judge_design *d, uint32_t row) { return row == 
 hd_status scene_kernel_row(const hd_case *c, uint32_t *row)
 {
     const judge_design *d = judge_design_of(c);
-    hd_op op = judge_op_named(c->op);
+    hd_op op;
     if (!d) return HD_EINVAL;
-    if (op == HD_OP_COUNT_) return hd_fail(HD_EINVAL, "case: kernels run one operation, not '%s'", c->op);
+    if (!scene_op_named(c->op, &op)) return hd_fail(HD_EINVAL, "case: kernels run one operation, not '%s'", c->op);
     bool known = false;
     for (*row = 0; *row < d->rows; ++*row) {
         if (strcmp(d->row[*row].variant, c->kernel) != 0) continue;

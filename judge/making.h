@@ -16,6 +16,8 @@ bool scene_make_memory(scene *s);
 bool scene_draw_elem(const scene *s, hd_batch *b, hd_rng *g);
 /* A predicate that holds for some entries and not for others: any row, with small arguments. */
 void scene_draw_predicate(hd_batch *b, hd_rng *g);
+/* An operation for each item, as often as the design says. */
+void scene_mix_ops(const scene *s, hd_batch *b, uint8_t *each, hd_rng *g);
 /* Reserved keys and repeats among key[], as the case has them; or no key twice, and b->n less. */
 void scene_mix_keys(const scene *s, const hd_case *c, hd_batch *b, uint64_t *key, hd_rng *g);
 

@@ -121,7 +121,7 @@ static hd_status draw_keys(const scene *s, const hd_case *c, hd_batch *b, uint64
         size_t got = 0;
         status = hd_source_next(source, &r, 1, &got);
         if (!status && got == 0) status = hd_fail(HD_EINVAL, "keys: %s ends after %" PRIu64 " of %" PRIu64, c->keys, i, b->n);
-        key[i] = r.key;
+        key[i] = scene_holdable(s->design, r.key);
     }
     hd_source_close(source);
     if (!status) scene_mix_keys(s, c, b, key, g);
@@ -142,14 +142,37 @@ bool scene_draw_elem(const scene *s, hd_batch *b, hd_rng *g)
     return b->op != HD_OP_ACCUM_OR_ASSIGN || s->value_bytes % judge_elem_bytes(b->elem) == 0;
 }
 
+const char *scene_op_name(hd_op op) { return op == JUDGE_MIXED ? "mixed" : hd_op_name(op); }
+
+bool scene_op_named(const char *name, hd_op *op)
+{
+    *op = judge_op_named(name);
+    return *op != HD_OP_COUNT_ || strcmp(name, "mixed") == 0;
+}
+
+void scene_mix_ops(const scene *s, hd_batch *b, uint8_t *each, hd_rng *g)
+{
+    bool sums = s->value_bytes % judge_elem_bytes(b->elem) == 0;
+    uint64_t weight[HD_OP_COUNT_], all = 0;
+    for (int op = 0; op < HD_OP_COUNT_; op++) all += weight[op] = op == HD_OP_ACCUM_OR_ASSIGN && !sums ? 0 : s->design->mix[op];
+    for (uint64_t i = 0; i < b->n; i++) {
+        uint64_t at = hd_rng_below(g, all);
+        for (each[i] = 0; at >= weight[each[i]]; each[i]++) at -= weight[each[i]];
+    }
+    b->each = each;
+    b->flag = NULL;
+}
+
 static hd_status draw_part(scene *s, uint32_t k)
 {
     const hd_case *c = &s->c[k];
     scene_part *p = &s->part[k];
     hd_batch *b = &p->batch;
     hd_rng g = hd_rng_from(c->seed * 2 + k + 0x7363656e65u);
-    b->op = judge_op_named(c->op);
-    if (b->op == HD_OP_COUNT_) return hd_fail(HD_EINVAL, "case: a scene is of one operation, not of '%s'", c->op);
+    if (!scene_op_named(c->op, &b->op)) return hd_fail(HD_EINVAL, "case: a scene is of one operation, not of '%s'", c->op);
+    bool mixed = b->op == JUDGE_MIXED;
+    if (mixed && !s->design->mix) return hd_fail(HD_EINVAL, "case: a batch of design %s is of one operation", s->design->name);
+    if (mixed) b->op = HD_OP_INSERT_OR_ASSIGN; /* which nobody reads, but as one that has keys */
     const judge_op *rule = &judge_ops[b->op];
     bool range = rule->range;
     b->n = rule->keyed ? c->batch : range ? scene_places(s->design, s->table) : 0;
@@ -178,6 +201,7 @@ static hd_status draw_part(scene *s, uint32_t k)
     if (b->op != HD_OP_ACCUM_OR_ASSIGN || hd_rng_below(&g, 4) == 0) b->flag = NULL;
     b->holder = 1;
     scene_draw_predicate(b, &g);
+    if (mixed) scene_mix_ops(s, b, (uint8_t *)judge_arrays_at(&p->arrays, JUDGE_EACH), &g);
     return HD_OK;
 }
 

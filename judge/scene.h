@@ -74,6 +74,10 @@ typedef struct scene {
 hd_status scene_open(const hd_case *c, const scene_kernel *const *kernel, uint32_t parts, scene **s);
 void scene_close(scene *s); /* NULL is fine */
 
+/* "find"; "mixed", which is JUDGE_MIXED. */
+const char *scene_op_name(hd_op op);
+bool scene_op_named(const char *name, hd_op *op); /* false: a batch is of no such thing */
+
 /* Changes item i of a part, before the first run; for those who want a certain one. */
 void scene_item(scene *s, uint32_t part, uint64_t i, uint64_t key, uint64_t score);
 /* To be called when somebody changed more of a part's batch than that. */

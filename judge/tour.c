@@ -14,6 +14,8 @@
 #include "lib/error.h"
 #include "workload/workload.h"
 
+enum { OPS = JUDGE_MIXED + 1 };
+
 /* A full table, and its judge. */
 typedef struct stop {
     scene *s;
@@ -48,7 +50,7 @@ static hd_status read_requests(guide *g, hd_source *source)
         hd_status status = hd_source_next(source, r, want, &got);
         if (status) return status;
         for (size_t i = 0; i < got; i++) {
-            g->key[g->n++] = r[i].key;
+            g->key[g->n++] = scene_holdable(g->d, r[i].key);
             g->reads = g->reads || r[i].verb == HD_READ || r[i].verb == HD_READ_MODIFY_WRITE;
             g->writes = g->writes || r[i].verb != HD_READ;
         }
@@ -133,7 +135,7 @@ static void went_wrong(const guide *g, tour_row *r, const char *why)
 {
     hd_case again = g->c;
     snprintf(r->wrong, sizeof r->wrong, "%.*s", (int)strcspn(why, "\n"), why);
-    snprintf(again.op, sizeof again.op, "%s", hd_op_name(r->op));
+    snprintf(again.op, sizeof again.op, "%s", scene_op_name(r->op));
     snprintf(again.kernel, sizeof again.kernel, "%s", r->kernel->variant);
     again.dual = r->dual;
     hd_case_print(&again, r->again, sizeof r->again);
@@ -148,7 +150,7 @@ static hd_status run_row(guide *g, stop *x, tour_row *r)
         snprintf(r->unfit, sizeof r->unfit, "%s", hd_why());
         return HD_OK;
     }
-    if (!status && judge_ops[r->op].keyed) {
+    if (!status && judge_ops[x->s->part[0].batch.op].keyed) {
         scene_reference(x->s);
         r->ref_hits = hits(&x->s->part[0].batch);
         status = arrive(g, x, &k, r->op, n);
@@ -183,15 +185,15 @@ static bool named(const guide *g, hd_op op)
 {
     if (strcmp(g->c.op, "mix") == 0) return true;
     if (strcmp(g->c.op, "serve") == 0) return (op == HD_OP_FIND_OR_INSERT && g->reads) || (op == HD_OP_INSERT_OR_ASSIGN && g->writes);
-    return strcmp(g->c.op, hd_op_name(op)) == 0;
+    return strcmp(g->c.op, scene_op_name(op)) == 0;
 }
 
 static hd_status plan(guide *g, int duals)
 {
     tour *t = g->t;
-    t->row = (tour_row *)calloc((size_t)HD_OP_COUNT_ * 2 * g->d->rows, sizeof *t->row);
+    t->row = (tour_row *)calloc((size_t)OPS * 2 * g->d->rows, sizeof *t->row);
     if (!t->row) return hd_fail(HD_ENOMEM, "no memory for the tour's rows");
-    for (int op = 0; op < HD_OP_COUNT_; op++) {
+    for (int op = 0; op < OPS; op++) {
         for (int dual = 0; dual < duals && named(g, (hd_op)op); dual++)
             for (uint32_t k = 0; k < g->d->rows; k++) {
                 if (!g->d->runs(k, (hd_op)op)) continue;

@@ -18,7 +18,7 @@
 enum { TOUR_BATCH = 4096, TOUR_FILL = 1 << 22 }; /* requests at most: run by a kernel, and by the reference before */
 
 typedef struct tour_row {
-    hd_op op;
+    hd_op op;              /* or JUDGE_MIXED */
     const judge_row *kernel;
     bool dual;
     char unfit[96];        /* "", or why it cannot run such a table: then there is no more            */

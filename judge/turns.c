@@ -37,6 +37,8 @@ hd_status scene_batch(scene *s, const scene_kernel *k, hd_op op, const uint64_t 
 {
     scene_part *p = &s->part[0];
     hd_batch *b = &p->batch;
+    bool mixed = op == JUDGE_MIXED;
+    if (mixed) op = HD_OP_INSERT_OR_ASSIGN; /* which nobody reads, but as one that has keys */
     const judge_op *rule = &judge_ops[op];
     bool given = scores_given(s, op);
     uint64_t capacity = scene_places(s->design, s->table), most = p->arrays.most;
@@ -60,6 +62,7 @@ hd_status scene_batch(scene *s, const scene_kernel *k, hd_op op, const uint64_t 
     }
     if (!given) b->score = NULL;
     b->flag = NULL;
+    if (mixed) scene_mix_ops(s, b, (uint8_t *)judge_arrays_at(&p->arrays, JUDGE_EACH), &g);
     scene_changed(s, 0);
     return HD_OK;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "judge/design.h"
+#include "judge/rules.h"
 #include "lib/error.h"
 
 enum { SLOTS_MOST = 16 };
@@ -40,8 +41,10 @@ static void (*const texts[])(const void *) = { LINE_VARIANTS(TEXT) };
 static bool runs(uint32_t row, hd_op op)
 {
     (void)row;
-    return op == HD_OP_FIND || op == HD_OP_INSERT_OR_ASSIGN || op == HD_OP_ERASE;
+    return op == JUDGE_MIXED || op == HD_OP_FIND || op == HD_OP_INSERT_OR_ASSIGN || op == HD_OP_ERASE;
 }
+
+static const uint8_t mix[HD_OP_COUNT_] = { [HD_OP_FIND] = 3, [HD_OP_INSERT_OR_ASSIGN] = 4, [HD_OP_ERASE] = 3 };
 
 static const char *unfit(uint32_t row, const hd_case *c)
 {
@@ -135,6 +138,7 @@ static void make_args(scene *s, uint32_t k)
     const hd_batch *b = &s->part[k].batch;
     a->t = *of_scene(s);
     a->op = b->op;
+    a->each = b->each;
     a->first = 0;
     a->last = b->n;
     a->key = b->key;
@@ -168,20 +172,21 @@ static hd_outcome apply_item(const line_table *t, const hd_batch *b, uint64_t i)
 {
     uint64_t key = b->key[i], e = key < LINE_KEYS ? where(t, key) : 0;
     bool there = e < places_of(t), full = *t->n == places_of(t);
+    hd_op op = judge_item_op(b, i);
     if (key >= LINE_KEYS) return HD_RESERVED;
-    if (b->op == HD_OP_FIND) {
+    if (op == HD_OP_FIND) {
         uint32_t value = there ? (uint32_t)*line_at(t, e) : 0;
         if (there) memcpy((uint8_t *)b->value_out + i * 4, &value, 4);
         return there ? HD_HIT : HD_MISS;
     }
-    if (b->op == HD_OP_ERASE) {
+    if (op == HD_OP_ERASE) {
         if (there) take_out(t, e);
         return there ? HD_ERASED : HD_MISS;
     }
     uint32_t value;
     memcpy(&value, (const uint8_t *)b->value + i * 4, 4);
     put(t, key, value);
-    return there ? HD_UPDATED : full ? HD_REFUSED : HD_INSERTED;
+    return there ? HD_UPDATED : full ? HD_PENDING : HD_INSERTED;
 }
 
 static void apply(const scene *s, void *table, uint32_t k, const hd_batch *b)
@@ -249,24 +254,25 @@ static const char *accept(const scene *s, void *model, uint32_t k, uint64_t i, c
     const line_table *table = of(model);
     uint64_t key = b->key[i], e = key < LINE_KEYS ? where(table, key) : 0;
     bool there = e < places_of(table);
+    hd_op op = judge_item_op(b, i);
     uint32_t value;
     (void)l;
     if ((key >= LINE_KEYS) != (b->outcome[i] == HD_RESERVED)) return "a key is RESERVED, or it is not";
     switch (b->outcome[i]) {
     case HD_RESERVED: return NULL;
     case HD_HIT:
-        if (b->op != HD_OP_FIND || !there) return "the key is absent";
+        if (op != HD_OP_FIND || !there) return "the key is absent";
         return memcmp((const uint8_t *)b->value_out + i * 4, line_at(table, e), 4) == 0 ? NULL : "delivered a wrong value"; /* words are little-endian here: a test's */
-    case HD_MISS: return there || b->op == HD_OP_INSERT_OR_ASSIGN ? "the key is present" : NULL;
+    case HD_MISS: return there || op == HD_OP_INSERT_OR_ASSIGN ? "the key is present" : NULL;
     case HD_ERASED:
-        if (b->op != HD_OP_ERASE || !there) return "the key is absent";
+        if (op != HD_OP_ERASE || !there) return "the key is absent";
         *line_at(table, e) = LINE_NOBODY; /* the last entry moves by a ticket of its own */
         --*table->n;
         return NULL;
-    case HD_REFUSED: return there ? "the key is present" : *table->n < places_of(table) ? "there is room" : NULL;
+    case HD_PENDING: return there ? "the key is present" : *table->n < places_of(table) ? "there is room" : NULL;
     default: break;
     }
-    if (b->op != HD_OP_INSERT_OR_ASSIGN || (b->outcome[i] != HD_UPDATED && b->outcome[i] != HD_INSERTED)) return "the operation knows no such outcome";
+    if (op != HD_OP_INSERT_OR_ASSIGN || (b->outcome[i] != HD_UPDATED && b->outcome[i] != HD_INSERTED)) return "the operation knows no such outcome";
     if (there != (b->outcome[i] == HD_UPDATED)) return there ? "the key is present" : "the key is absent";
     if (!there && (!t || t->b != *table->n || t->b >= places_of(table))) return "it did not go behind the last one";
     memcpy(&value, (const uint8_t *)b->value + i * 4, 4);
@@ -311,6 +317,7 @@ const judge_design judge_design_line = {
     .row = rows,
     .rows = ROWS,
     .runs = runs,
+    .mix = mix,
     .unfit = unfit,
     .kernel = kernel,
     .small = { 4, "uniform:12" },

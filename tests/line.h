@@ -35,7 +35,8 @@ typedef struct line_table {
 
 typedef struct line_args {
     line_table t;
-    uint32_t op; /* hd_op */
+    uint32_t op;         /* hd_op ... */
+    const uint8_t *each; /* ... or each item's; NULL: op is everybody's */
     uint64_t first, last; /* items of this launch */
     const uint64_t *key;
     const uint32_t *value;
@@ -44,8 +45,9 @@ typedef struct line_args {
     uint64_t *tally;
 } line_args;
 
-/* The faults. */
-enum { LINE_SOUND, LINE_NO_LOCK, LINE_NO_LOOK, LINE_SILENT_MOVE, LINE_MOVE_BACK, LINE_MOVE_FAR, LINE_WRONG_PLACE, LINE_OLD_VALUE, LINE_NEVER_LETS_GO, LINE_BESIDE };
+/* The faults. A ticket is late where nobody can know when it is due: of a find, or where there is no room; that is none. A find that peeks does not
+ * wait for the lock. */
+enum { LINE_SOUND, LINE_LATE_TICKET, LINE_PEEK, LINE_NO_LOCK, LINE_NO_LOOK, LINE_SILENT_MOVE, LINE_MOVE_BACK, LINE_MOVE_FAR, LINE_WRONG_PLACE, LINE_OLD_VALUE, LINE_NEVER_LETS_GO, LINE_BESIDE };
 
 SIMT_FN uint64_t *line_at(const line_table *t, uint64_t e) { return t->part[e / t->slots] + e % t->slots; }
 SIMT_FN uint64_t line_word(uint64_t key, uint32_t value) { return key << 32 | value; }
@@ -61,10 +63,10 @@ SIMT_FN uint64_t line_find(const line_table *t, uint64_t key, uint64_t n)
 SIMT_FN uint32_t line_insert(const line_table *t, uint64_t i, uint64_t key, uint32_t value, uint64_t n, int fault)
 {
     uint64_t e = fault == LINE_NO_LOOK ? n : line_find(t, key, n);
-    uint32_t o = e < n ? HD_UPDATED : e < (uint64_t)simt_ldrlx_u32(t->parts) * t->slots ? HD_INSERTED : HD_REFUSED;
-    if (o != HD_REFUSED) simt_strlx_u64(line_at(t, e), line_word(key, value));
+    uint32_t o = e < n ? HD_UPDATED : e < (uint64_t)simt_ldrlx_u32(t->parts) * t->slots ? HD_INSERTED : HD_PENDING;
+    if (o != HD_PENDING) simt_strlx_u64(line_at(t, e), line_word(key, value));
     if (o == HD_INSERTED) simt_strlx_u32(t->n, (uint32_t)n + 1);
-    simt_ticket(i, o, 0, fault == LINE_WRONG_PLACE && e ? e - 1 : e);
+    if (o != HD_PENDING || fault != LINE_LATE_TICKET) simt_ticket(i, o, 0, fault == LINE_WRONG_PLACE && e ? e - 1 : e);
     return o;
 }
 
@@ -93,19 +95,24 @@ SIMT_FN bool line_try(const line_args *a, uint64_t i, int fault)
     uint64_t key = simt_ld_u64(a->key + i);
     uint32_t o = HD_RESERVED;
     if (key < LINE_KEYS) {
-        bool locks = fault != LINE_NO_LOCK;
+        uint32_t op = a->each ? simt_ld_u8(a->each + i) : a->op;
+        bool locks = fault != LINE_NO_LOCK && (fault != LINE_PEEK || op != HD_OP_FIND);
         if (locks && simt_cas_u32(t->lock, 0, 1, SIMT_ACQUIRE) != 0) return false;
         uint64_t n = simt_ldrlx_u32(t->n);
-        if (a->op == HD_OP_FIND) {
+        if (op == HD_OP_FIND) {
             uint64_t e = line_find(t, key, n);
             o = e < n ? HD_HIT : HD_MISS;
-            simt_ticket(i, o, 0, e);
+            if (fault != LINE_LATE_TICKET) simt_ticket(i, o, 0, e);
             if (o == HD_HIT) simt_st_u32(a->value_out + i, (uint32_t)simt_ldrlx_u64(line_at(t, e)) + (fault == LINE_OLD_VALUE));
         }
-        if (a->op == HD_OP_INSERT_OR_ASSIGN) o = line_insert(t, i, key, simt_ld_u32(a->value + i), n, fault);
-        if (a->op == HD_OP_ERASE) o = line_erase(t, i, key, n, fault);
+        if (op == HD_OP_INSERT_OR_ASSIGN) o = line_insert(t, i, key, simt_ld_u32(a->value + i), n, fault);
+        if (op == HD_OP_ERASE) o = line_erase(t, i, key, n, fault);
         if (fault == LINE_BESIDE && i == 0) simt_strlx_u32(t->n + 1, 7);
         if (locks && fault != LINE_NEVER_LETS_GO) simt_strel_u32(t->lock, 0);
+        if ((op == HD_OP_FIND || o == HD_PENDING) && fault == LINE_LATE_TICKET) {
+            for (int later = 0; later < 6; later++) simt_backoff(64);
+            simt_ticket(i, o, 0, 0);
+        }
     }
     simt_st_u8(a->outcome + i, (uint8_t)o);
     simt_add_u64(a->tally + o, 1, SIMT_RELAXED);
@@ -122,7 +129,7 @@ SIMT_FN bool line_try(const line_args *a, uint64_t i, int fault)
 
 /* X(name, fault): the sound one first. */
 #define LINE_VARIANTS(X)                                                                                      \
-    X(sound, LINE_SOUND) X(no_lock, LINE_NO_LOCK) X(no_look, LINE_NO_LOOK) X(silent_move, LINE_SILENT_MOVE)   \
+    X(sound, LINE_SOUND) X(late_ticket, LINE_LATE_TICKET) X(peek, LINE_PEEK) X(no_lock, LINE_NO_LOCK) X(no_look, LINE_NO_LOOK) X(silent_move, LINE_SILENT_MOVE)   \
     X(move_back, LINE_MOVE_BACK) X(move_far, LINE_MOVE_FAR)                                                   \
     X(wrong_place, LINE_WRONG_PLACE) X(old_value, LINE_OLD_VALUE) X(never_lets_go, LINE_NEVER_LETS_GO) X(beside, LINE_BESIDE)
 

@@ -16,8 +16,23 @@
 typedef unsigned long long ull;
 
 static simt_machine *machine;
-static const char *const ops[] = { "find", "insert_or_assign", "erase" };
+static const char *const ops[] = { "find", "insert_or_assign", "erase", "mixed" };
 enum { OPS = sizeof ops / sizeof *ops };
+
+/* The judge is told of the first two tickets in the other order. */
+const simt_ticket_record *__real_simt_machine_tickets(const simt_machine *m, size_t *n);
+const simt_ticket_record *__wrap_simt_machine_tickets(const simt_machine *m, size_t *n);
+static bool swapped;
+const simt_ticket_record *__wrap_simt_machine_tickets(const simt_machine *m, size_t *n)
+{
+    static simt_ticket_record other[2];
+    const simt_ticket_record *t = __real_simt_machine_tickets(m, n);
+    if (!swapped) return t;
+    check(*n == 2, "%zu tickets", *n);
+    other[0] = t[1];
+    other[1] = t[0];
+    return other;
+}
 
 #define SMALL " value=4 pins=0"
 
@@ -90,6 +105,11 @@ static void a_sound_kernel_agrees(void **state)
         const char *why = explored(&c, 1, way(n), 10, &ran);
         check(!why, "%s", why);
     }
+    for (uint64_t n = 0; n < test_times(20); n++) { /* who changes nothing may draw its ticket when it likes */
+        hd_case c = case_of("mixed", "late_ticket", shapes[n % SHAPES], n + 1);
+        const char *why = explored(&c, 1, way(n), 10, &ran);
+        check(!why, "%s", why);
+    }
     for (uint64_t n = 0; n < test_times(10); n++) { /* readers beside readers */
         hd_case c[2] = { case_of("find", "sound", shapes[n % SHAPES], n + 1), case_of("find", "sound", shapes[n % SHAPES], n + 2) };
         const char *why = explored(c, 2, way(n), 10, &ran);
@@ -115,6 +135,10 @@ static const fault faults[] = {
     { "never_lets_go", "erase", "the lock is still held" },
     { "never_lets_go", "find", "steps and no end" },
     { "beside", "find", "" },
+    { "peek", "mixed", ": true at no moment of the batch; at its end: the key is " },
+    { "old_value", "mixed", ", find hit): true at no moment of the batch" },
+    { "no_look", "mixed", "LINE-2: key" },
+    { "silent_move", "mixed", "item" },
 };
 
 /* Looks through scenes until a sentence is said; what else is said of a faulty kernel is true, too. */
@@ -138,6 +162,111 @@ static void faults_are_said(void **state)
     }
 }
 
+/* The place of item i among the tickets. */
+static size_t turn_of(uint64_t i)
+{
+    size_t n, at = 0;
+    const simt_ticket_record *t = simt_machine_tickets(machine, &n);
+    while (at < n && t[at].item != i) at++;
+    return at;
+}
+
+/* A table that holds `first`, and a mixed batch of 8. */
+static void open_mixed(const hd_case *c, const scene_kernel *k, const uint64_t *first, uint64_t n, const uint64_t *key, const uint8_t *each, scene **s, agree **a)
+{
+    must(scene_open_empty(c, s));
+    must(agree_open(*s, a));
+    must(scene_batch(*s, k, HD_OP_INSERT_OR_ASSIGN, first, n));
+    scene_reference(*s);
+    scene_begin(*s, (*s)->memory, n);
+    must(scene_batch(*s, k, JUDGE_MIXED, key, 8));
+    memcpy(judge_arrays_at(&(*s)->part[0].arrays, JUDGE_EACH), each, 8);
+    scene_changed(*s, 0);
+}
+
+/* A find and an insert, or an erase, of one key: the find that looked first and drew its ticket last is right, for before the first ticket it was. A
+ * lie about it was never true. */
+static void every_moment_counts(void **state)
+{
+    (void)state;
+    scene_kernel k = scene_kernel_at(judge_design_named("line"), LINE_LATE_TICKET, 32, 1);
+    hd_case c = case_of("mixed", "late_ticket", "buckets=1 slots=4 batch=8x1 keys=uniform:9", 1);
+    uint64_t key[8] = { 5, 5, 6, 6, 7, 7, 7, 7 }, first[2] = { 6, 6 }, late[2] = { 0, 0 };
+    const uint8_t each[8] = { HD_OP_FIND, HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND, HD_OP_ERASE, HD_OP_FIND, HD_OP_FIND, HD_OP_FIND, HD_OP_FIND };
+    const char *why;
+    scene *s;
+    agree *a;
+    open_mixed(&c, &k, first, 2, key, each, &s, &a);
+    for (uint64_t seed = 0; seed < 200; seed++) {
+        simt_config w = way(seed * 6 + 1);
+        must(agree_run(a, machine, &w, &why));
+        check(!why, "%s", why);
+        const uint8_t *o = s->part[0].batch.outcome;
+        bool missed = o[0] == HD_MISS && turn_of(0) > turn_of(1), hit = o[2] == HD_HIT && turn_of(2) > turn_of(3);
+        late[0] += missed;
+        late[1] += hit;
+        if (!hit) continue;
+        ((uint32_t *)s->part[0].batch.value_out)[2] ^= 1;
+        why = agree_judge(a, machine);
+        check(why && strstr(why, "mixed.late_ticket: item 2 (key 6, find hit): true at no moment of the batch; at its end: the key is absent"), "%s", why ? why : "it passed");
+    }
+    check(late[0] > 5 && late[1] > 5, "%llu misses and %llu hits drew their tickets too late", (ull)late[0], (ull)late[1]);
+    agree_close(a);
+}
+
+/* There was room, somebody took it, another found none, a third made room: whose ticket comes after that is right all the same. */
+static void there_was_a_moment_without_room(void **state)
+{
+    (void)state;
+    scene_kernel k = scene_kernel_at(judge_design_named("line"), LINE_LATE_TICKET, 32, 1);
+    hd_case c = case_of("mixed", "late_ticket", "buckets=1 slots=4 batch=8x1 keys=uniform:9", 1);
+    uint64_t key[8] = { 4, 5, 1, 1, 8, 8, 8, 8 }, first[3] = { 1, 2, 3 }, late = 0;
+    const uint8_t each[8] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_OR_ASSIGN, HD_OP_ERASE, HD_OP_FIND, HD_OP_FIND, HD_OP_FIND, HD_OP_FIND, HD_OP_FIND };
+    const char *why;
+    scene *s;
+    agree *a;
+    open_mixed(&c, &k, first, 3, key, each, &s, &a);
+    for (uint64_t seed = 0; seed < 300; seed++) {
+        simt_config w = way(seed * 6 + 1);
+        must(agree_run(a, machine, &w, &why));
+        check(!why, "%s", why);
+        const uint8_t *o = s->part[0].batch.outcome;
+        for (int i = 0; i < 2; i++) late += o[i] == HD_PENDING && turn_of((uint64_t)i) > turn_of(2) && turn_of(2) > turn_of(1 - (uint64_t)i);
+    }
+    check(late > 5, "%llu drew their tickets when there was room again", (ull)late);
+    agree_close(a);
+}
+
+/* Of two that erase one key, the one that missed drew its ticket first: it looked later, and that entries move makes it right. A wrong place is not. */
+static void who_misses_may_be_early(void **state)
+{
+    (void)state;
+    scene_kernel k = scene_kernel_at(judge_design_named("line"), LINE_SOUND, 32, 1);
+    hd_case c = case_of("erase", "sound", "buckets=1 slots=4 batch=2x1 keys=uniform:9", 1);
+    uint64_t key[2] = { 6, 6 }, first[2] = { 5, 6 };
+    const char *why;
+    scene *s;
+    agree *a;
+    must(scene_open_empty(&c, &s));
+    must(agree_open(s, &a));
+    must(scene_batch(s, &k, HD_OP_INSERT_OR_ASSIGN, first, 2));
+    scene_reference(s);
+    scene_begin(s, s->memory, 2);
+    must(scene_batch(s, &k, HD_OP_ERASE, key, 2));
+    simt_config w = way(1);
+    must(agree_run(a, machine, &w, &why));
+    check(!why, "%s", why);
+    check(s->part[0].batch.outcome[0] == HD_ERASED && s->part[0].batch.outcome[1] == HD_MISS, "the second of two launches came first");
+    swapped = true;
+    why = agree_judge(a, machine);
+    swapped = false;
+    check(!why, "%s", why);
+    s->part[0].batch.outcome[1] = HD_PENDING;
+    why = agree_judge(a, machine);
+    check(why && strstr(why, "was miss, but pending was delivered"), "%s", why ? why : "it passed");
+    agree_close(a);
+}
+
 /* Kernels of the design's rows, by name. */
 static void rows_are_found(void **state)
 {
@@ -147,7 +276,7 @@ static void rows_are_found(void **state)
     must(scene_kernel_row(&c, &row));
     check(row == LINE_SILENT_MOVE && strcmp(judge_design_of(&c)->row[row].variant, "silent_move") == 0, "row %u", row);
     c = case_of("find", "tlpv1", shapes[0], 1);
-    must_fail(scene_kernel_row(&c, &row), HD_EINVAL, "there are sound, no_lock");
+    must_fail(scene_kernel_row(&c, &row), HD_EINVAL, "there are sound, late_ticket");
     c = case_of("touch", "sound", shapes[0], 1);
     must_fail(scene_kernel_row(&c, &row), HD_EINVAL, "sound does not run touch");
     c = case_of("find", "sound", "slots=17", 1);
@@ -204,7 +333,7 @@ static void tables_are_resized_between_batches(void **state)
     const judge_design *d = judge_design_named("line");
     scene_kernel k = scene_kernel_at(d, 0, 32, 2);
     hd_case c = case_of("insert_or_assign", "sound", "buckets=1 slots=6 batch=12x1 keys=uniform:40", 3);
-    uint64_t random = 5, refused = 0, most = 0;
+    uint64_t random = 5, seen[HD_OP_COUNT_] = { 0 }, pending = 0, most = 0;
     scene *s;
     agree *a;
     must(scene_open_empty(&c, &s));
@@ -214,11 +343,14 @@ static void tables_are_resized_between_batches(void **state)
         uint64_t key[12];
         const char *why;
         for (int i = 0; i < 12; i++) key[i] = test_below(&random, 40);
-        must(scene_batch(s, &k, n % 4 == 2 ? HD_OP_FIND : n % 4 == 3 ? HD_OP_ERASE : HD_OP_INSERT_OR_ASSIGN, key, 12));
+        must(scene_batch(s, &k, n % 5 == 2 ? HD_OP_FIND : n % 5 == 3 ? HD_OP_ERASE : n % 5 == 4 ? JUDGE_MIXED : HD_OP_INSERT_OR_ASSIGN, key, 12));
         simt_config w = way(n);
+        const hd_batch *b = &s->part[0].batch;
+        check((n % 5 == 4) == (b->each != NULL), "batch %llu is mixed, or is not", (ull)n);
+        for (int i = 0; b->each && i < 12; i++) seen[b->each[i]]++;
         must(agree_run(a, machine, &w, &why));
         check(!why, "batch %llu, %llu parts: %s", (ull)n, (ull)d->buckets(s->table), why);
-        for (int i = 0; i < 12; i++) refused += s->part[0].batch.outcome[i] == HD_REFUSED;
+        for (int i = 0; i < 12; i++) pending += s->part[0].batch.outcome[i] == HD_PENDING;
         scene_begin(s, s->memory, s->clock + 12);
         uint64_t entries = 0, parts = 1 + test_below(&random, LINE_PARTS);
         for (uint64_t b = 0; b < d->buckets(s->table); b++) entries += scene_entries(d, s->table, b);
@@ -226,7 +358,8 @@ static void tables_are_resized_between_batches(void **state)
         else must_fail(scene_resize(s, parts), HD_EINVAL, "do not fit");
         if (entries > most) most = entries;
     }
-    check(refused > 10 && most > 12, "%llu were refused, %llu entries at most", (ull)refused, (ull)most);
+    for (int op = 0; op < HD_OP_COUNT_; op++) check((seen[op] > 20) == (judge_design_named("line")->mix[op] != 0), "%s was drawn %llu times", hd_op_name((hd_op)op), (ull)seen[op]);
+    check(pending > 10 && most > 12, "%llu were pending, %llu entries at most", (ull)pending, (ull)most);
     agree_close(a);
     must(hd_case_parse("hkv.find.tlpv1 buckets=2 slots=4 batch=4x1 keys=uniform:9", &c));
     must(scene_open_empty(&c, &s));
@@ -243,7 +376,7 @@ static void tours_visit(void **state)
     check(t.rows == OPS && !t.wrong && strcmp(t.design->name, "line") == 0, "%zu rows, %llu wrong", t.rows, (ull)t.wrong);
     for (size_t i = 0; i < t.rows; i++) {
         const tour_row *r = &t.row[i];
-        check(!r->dual && !r->unfit[0] && !r->wrong[0] && r->metered == 50 && r->hits == r->ref_hits && r->hits > 10 && r->sectors, "%s: %s", hd_op_name(r->op), r->wrong);
+        check(!r->dual && !r->unfit[0] && !r->wrong[0] && r->metered == 50 && r->hits == r->ref_hits && r->hits > 10 && r->sectors, "%s: %s", scene_op_name(r->op), r->wrong);
     }
     tour_close(&t);
     c = case_of("find", "old_value", "buckets=4 slots=16 batch=50x6 keys=uniform:60", 2);
@@ -291,6 +424,8 @@ int main(void)
 {
     const struct CMUnitTest designs[] = {
         cmocka_unit_test(a_sound_kernel_agrees),    cmocka_unit_test(faults_are_said),
+        cmocka_unit_test(every_moment_counts),      cmocka_unit_test(who_misses_may_be_early),
+        cmocka_unit_test(there_was_a_moment_without_room),
         cmocka_unit_test(rows_are_found),           cmocka_unit_test(no_scene_is_made_of_these),
         cmocka_unit_test(scenes_are_their_cases),   cmocka_unit_test(tables_are_resized_between_batches),
         cmocka_unit_test(tours_visit),              cmocka_unit_test(places_have_names),

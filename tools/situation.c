@@ -138,7 +138,7 @@ typedef struct known {
 } known;
 
 static const known regions[] = {
-    { "keys", "key", 8, false },          { "values", "value", 0, false },        { "scores", "score", 8, false },        { "flags", "flag", 1, false },  { "outcome", "outcome", 1, false },
+    { "keys", "key", 8, false },          { "values", "value", 0, false },        { "scores", "score", 8, false },        { "flags", "flag", 1, false }, { "each", "operation", 1, false },  { "outcome", "outcome", 1, false },
     { "value_out", "value_out", 0, false }, { "score_out", "score_out", 8, false }, { "ptr", "ptr", 8, false },           { "tally", "count", 8, true },
 };
 

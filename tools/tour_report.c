@@ -39,10 +39,10 @@ static void row(out *o, const tour *t, const tour_row *r)
 {
     char bar[PICTURE_BYTES];
     double most = most_sectors(t, r->op);
-    bool ran = r->metered != 0, keyed = judge_ops[r->op].keyed;
+    bool ran = r->metered != 0, keyed = r->op == JUDGE_MIXED || judge_ops[r->op].keyed;
     out_value none = out_none();
     out_row(o, (const out_value[]){
-        out_text(hd_op_name(r->op)), out_text(r->kernel->variant), out_count(r->dual ? 2 : 1), out_count(r->kernel->lanes),
+        out_text(scene_op_name(r->op)), out_text(r->kernel->variant), out_count(r->dual ? 2 : 1), out_count(r->kernel->lanes),
         ran ? out_count(r->items) : none,
         ran && keyed ? out_real(per_item(r->hits, r)) : none, ran && keyed ? out_real(per_item(r->ref_hits, r)) : none,
         ran ? out_real(per_item(r->sectors, r)) : none,
@@ -100,8 +100,8 @@ int tour_verdict(const tour *t)
         if (hd_case_parse(r->again, &c)) c = hd_case_default();
         /* on a small table: schedules, or what each of the two makes of it */
         char look[256];
-        if (r->at_random) snprintf(look, sizeof look, "heddle sched %s.%s.%s policy=%s dual=%d", t->design->name, hd_op_name(r->op), r->kernel->variant, c.policy, r->dual);
-        else snprintf(look, sizeof look, "heddle diff %s ref --case '%s.%s policy=%s dual=%d'", r->kernel->variant, t->design->name, hd_op_name(r->op), c.policy, r->dual);
+        if (r->at_random) snprintf(look, sizeof look, "heddle sched %s.%s.%s policy=%s dual=%d", t->design->name, scene_op_name(r->op), r->kernel->variant, c.policy, r->dual);
+        else snprintf(look, sizeof look, "heddle diff %s ref --case '%s.%s policy=%s dual=%d'", r->kernel->variant, t->design->name, scene_op_name(r->op), c.policy, r->dual);
         return tool_say(TOOL_DIFFERS, "%s; again: heddle run --kernels %s; in small: %s", r->wrong, r->again, look);
     }
     return TOOL_OK;

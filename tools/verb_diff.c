@@ -99,14 +99,16 @@ static bool same_value(const scene *a, const scene *b, uint64_t i)
 {
     const hd_batch *p = &a->part[0].batch, *q = &b->part[0].batch;
     uint32_t bytes = a->value_bytes;
-    return !judge_ops[p->op].value_out || !judge_delivers(p->op, (hd_outcome)p->outcome[i]) ||
+    hd_op op = judge_item_op(p, i);
+    return !judge_ops[op].value_out || !judge_delivers(op, (hd_outcome)p->outcome[i]) ||
            memcmp((const uint8_t *)p->value_out + i * bytes, (const uint8_t *)q->value_out + i * bytes, bytes) == 0;
 }
 
 static bool same_score(const scene *a, const scene *b, uint64_t i)
 {
     const hd_batch *p = &a->part[0].batch, *q = &b->part[0].batch;
-    return !judge_ops[p->op].score_out || !judge_delivers(p->op, (hd_outcome)p->outcome[i]) || p->score_out[i] == q->score_out[i];
+    hd_op op = judge_item_op(p, i);
+    return !judge_ops[op].score_out || !judge_delivers(op, (hd_outcome)p->outcome[i]) || p->score_out[i] == q->score_out[i];
 }
 
 /* The first item whose fate differs; UINT64_MAX: none. */
