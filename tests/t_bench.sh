@@ -148,6 +148,11 @@ code=$?
 if [ $code = 0 ] && [ "$(sed '1d;/^$/,$d' out | awk '{ print NF, $NF }' | sort -u | tr '\n' ' ')" = '21 design 21 hkv ' ]; then pass 'a point, a line'
 else fail 'a point, a line' "exit $code, $(sed -n 3p out)"; fi
 
+bench --backend ref find insert_or_assign erase export design=hive layout=words,masks load=0.5 capacity=1Ki batch=32 calls=2 --repeat 1 --csv >out
+code=$?
+if [ $code = 0 ] && ! [ -s err ] && [ "$(grep -c ',words,.*,hive$' out)" = 7 ] && [ "$(grep -c ',masks,.*,hive$' out)" = 7 ]; then pass 'points of another design'
+else fail 'points of another design' "exit $code, $(head -n 1 err)"; fi
+
 bench --backend ref locks capacity=4Ki batch=64 batches=2 --repeat 1 --csv -o locks.csv >out
 code=$?
 locks=$(sed 1d locks.csv | cut -d, -f1 | sort -u | wc -l)

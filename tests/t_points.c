@@ -227,6 +227,29 @@ static void every_point_is_proved_and_timed(void **state)
     }
 }
 
+/* Where a design holds few keys, none comes twice until half of them were there; then the table is emptied, and they come again. */
+static void few_keys_come_again(void **state)
+{
+    (void)state;
+    enum { CAPACITY = 1 << 10, N = 256 };
+    uint64_t key[N], size;
+    bench_stand s;
+    must(stand_open(&s, &bench_here, &(bench_shape){ "hive", "ref", HD_LAYOUT_USUAL, false, CAPACITY, 0, 1, HD_TIERS_BUCKET, 0, HD_FETCH_USUAL }));
+    check(s.shape.slots == 32 && s.info.keys < 1ull << 32, "%u slots, %llu keys", s.shape.slots, (unsigned long long)s.info.keys);
+    bench_draw d = stand_draw(&s, N, 0, 0);
+    for (uint64_t i = 0; i < N; i++) {
+        key[i] = bench_key(&d, i);
+        check(key[i] < s.info.keys, "key %llu", (unsigned long long)key[i]);
+        for (uint64_t k = 0; k < i; k++) check(key[k] != key[i], "items %llu and %llu are one key", (unsigned long long)k, (unsigned long long)i);
+    }
+    must(stand_level(&s, CAPACITY / 2));
+    s.fresh = s.info.keys / 2 + 1;
+    must(stand_level(&s, CAPACITY / 4));
+    must(stand_size(&s, &size));
+    check(size >= CAPACITY / 4 - 1 && size <= CAPACITY / 4 && s.fresh == size, "%llu entries, key number %llu is next", (unsigned long long)size, (unsigned long long)s.fresh);
+    stand_close(&s);
+}
+
 /* Before a skewed point is timed on in-bucket tiers, what will be wanted most is near. */
 static void the_wanted_are_near(void **state)
 {
@@ -339,7 +362,7 @@ int main(void)
         cmocka_unit_test(a_skewed_drawing_favours_few),      cmocka_unit_test(a_value_tells_whether_it_is_right),
         cmocka_unit_test(floors_make_sense),                 cmocka_unit_test(every_operation_has_a_row),
         cmocka_unit_test(every_point_is_proved_and_timed),
-        cmocka_unit_test(the_wanted_are_near),   cmocka_unit_test(what_lies_is_not_timed),
+        cmocka_unit_test(few_keys_come_again), cmocka_unit_test(the_wanted_are_near),   cmocka_unit_test(what_lies_is_not_timed),
         cmocka_unit_test(limits_are_measured),
     };
     return test_run(tests);

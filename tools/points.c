@@ -161,11 +161,12 @@ static void by_shapes(points *q)
     const points_wish *w = q->w;
     static const uint64_t both[] = { 0, 1 };
     const uint64_t *dual = w->duals ? w->dual : both;
-    for (int mode = 0; mode < (w->duals ? w->duals : 2); mode++)
+    int modes = w->duals ? w->duals : strcmp(w->design, hd_config_default().design) == 0 ? 2 : 1; /* dual mode is the usual design's */
+    for (int mode = 0; mode < modes; mode++)
         for (int y = 0; y < w->layouts; y++)
             for (int c = 0; c < w->capacities; c++)
                 for (int d = 0; d < w->dims && !over(q); d++) {
-                    bench_shape shape = { w->design, w->backend, w->layout[y], dual[mode] != 0, w->capacity[c], 128, (uint32_t)w->dim[d], HD_TIERS_BUCKET, 0, HD_FETCH_USUAL };
+                    bench_shape shape = { w->design, w->backend, w->layout[y], dual[mode] != 0, w->capacity[c], 0, (uint32_t)w->dim[d], HD_TIERS_BUCKET, 0, HD_FETCH_USUAL };
                     if (shape.capacity == 0) shape.capacity = goal_capacity(shape.words);
                     by_tiers(q, shape);
                 }

@@ -35,8 +35,8 @@ typedef struct points_wish {
     char text[4096]; /* what variant[] points into */
 } points_wish;
 
-/* Of hd_fetch, by number; then NULL. */
-extern const char *const points_fetch_names[];
+/* Of hd_layout and hd_fetch, by number; then NULL. */
+extern const char *const points_layout_names[], *const points_fetch_names[];
 
 /* Reads the words of the command line; TOOL_OK, or it was said which is wrong. */
 int points_wish_read(points_wish *w, const char *backend, char **word, int words);

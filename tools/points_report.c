@@ -65,7 +65,7 @@ static void row_fill(points_row *r, const points_report *report, const bench_row
     else put(r, POINTS_KEYS, "uniform");
     put(r, POINTS_BATCH, "%llu", (unsigned long long)p->n);
     put(r, POINTS_CAPACITY, "%llu", (unsigned long long)s->info.capacity);
-    put(r, POINTS_LAYOUT, "%s", shape.layout == HD_LAYOUT_PLANES ? "planes" : "pairs");
+    put(r, POINTS_LAYOUT, "%s", points_layout_names[shape.layout]);
     put(r, POINTS_VARIANT, "%.24s", ran ? ran + 1 : "");
     put_rate(r, POINTS_RATE, "%.4g", rate);
     if (m->times) put(r, POINTS_SPREAD, "%.1f%%", 100 * (times->most_s - times->least_s) / times->median_s);
@@ -76,7 +76,7 @@ static void row_fill(points_row *r, const points_report *report, const bench_row
     if (floor > 0) put_rate(r, POINTS_OF_FLOOR, "%.3g%%", 100 * rate / floor);
     if (peers.goal > 0) put_rate(r, POINTS_OF_GOAL, "%.3g%%", 100 * rate / peers.goal);
     put(r, POINTS_CALLS, "%llu", (unsigned long long)(m->calls * m->parts));
-    put(r, POINTS_NEAR, "%.3g", s->info.value_bytes ? (double)s->info.near_value_bytes / (double)(s->info.capacity * s->info.value_bytes) : 1);
+    put(r, POINTS_NEAR, "%.3g", s->info.far_value_bytes ? (double)s->info.near_value_bytes / (double)(s->info.capacity * s->info.value_bytes) : 1);
     if (s->info.far_value_bytes) put(r, POINTS_TIERS, "%s", s->info.tiers == HD_TIERS_BUCKET ? "bucket" : "position");
     if (s->info.far_value_bytes) put(r, POINTS_FETCH, "%s", points_fetch_names[s->info.fetch]);
     put(r, POINTS_DESIGN, "%.24s", s->info.design);

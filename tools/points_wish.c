@@ -40,12 +40,16 @@ static hd_status choose(const char *name, const char *text, const char *first, c
     return n == POINTS_LIST ? full(name) : HD_OK;
 }
 
+const char *const points_layout_names[] = { "usual", "planes", "pairs", "words", "masks", NULL };
+
 static hd_status add_layout(points_wish *w, const char *text)
 {
-    bool pairs;
-    hd_status e = choose("layout", text, "planes", "pairs", w->layouts, &pairs);
-    if (!e) w->layout[w->layouts++] = pairs ? HD_LAYOUT_PAIRS : HD_LAYOUT_PLANES;
-    return e;
+    int y = HD_LAYOUT_PLANES;
+    while (points_layout_names[y] && strcmp(text, points_layout_names[y]) != 0) y++;
+    if (!points_layout_names[y]) return hd_fail(HD_EINVAL, "layout: '%.40s' is none of planes, pairs, words, masks", text);
+    if (w->layouts == POINTS_LIST) return full("layout");
+    w->layout[w->layouts++] = (hd_layout)y;
+    return HD_OK;
 }
 
 static hd_status add_tiers(points_wish *w, const char *text)
@@ -155,6 +159,7 @@ static int add_op(points_wish *w, const char *word)
 static void complete(points_wish *w)
 {
     bool gpu = strcmp(w->backend, "cuda") == 0, slow = strcmp(w->backend, "host") == 0;
+    if (!w->dims && strcmp(w->design, hd_config_default().design) != 0) w->dim[w->dims++] = hd_config_of(w->design).value_bytes / 4; /* goals are of the usual design */
     for (int i = 0; i < GOAL_DIMS && !w->dims; i++) w->dim[i] = goal_dims[i];
     for (int i = 0; i < GOAL_LOADS && !w->loads; i++) w->load[i] = goal_loads[i];
     if (!w->dims) w->dims = GOAL_DIMS;

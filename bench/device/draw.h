@@ -3,7 +3,7 @@
  * draw.h - what the batches of a point hold, one item at a time: keys, values, and whether an answer is right. One text for a device's
  * kernels and for this machine's loops.
  *
- * A key is a number, mixed: number after number gives keys that were never there. Hits are keys of a list, in an order that looks like
+ * A key is a number, mixed: number after number gives keys that were never there; where a design holds few keys, until all were. Hits are keys of a list, in an order that looks like
  * chance and in which none comes twice: a batch is distinct without looking.
  *
  * A value is made of its key, word by word, and of a generation, its first byte: so a value says whether it is its key's, whether all
@@ -52,6 +52,7 @@ HD_FN uint64_t bench_ordered(const bench_order *o, uint64_t i)
 typedef struct bench_draw {
     uint64_t n, hits;        /* items of the batch, and of them keys of the list       */
     uint64_t fresh;          /* the others are keys number fresh, fresh + 1, ...       */
+    bench_order names;       /* of all keys that the design holds; n 0: of 64 bits     */
     const uint64_t *present; /* (presents) */
     uint64_t presents, at;   /* hits are numbers at, at + 1, ... of its order          */
     bench_order items, list; /* of n and of presents                                   */
@@ -60,11 +61,16 @@ typedef struct bench_draw {
     uint64_t seed;
 } bench_draw;
 
+HD_FN uint64_t bench_fresh_key(const bench_draw *d, uint64_t number)
+{
+    return d->names.n ? bench_ordered(&d->names, number % d->names.n) : hd_scramble(number);
+}
+
 HD_FN uint64_t bench_skewed_key(const bench_draw *d, uint64_t i)
 {
     hd_rng chance = hd_rng_from(d->seed + i);
     uint64_t rank = hd_zipf_rank(&d->law, &chance) - 1;
-    if (hd_rng_below(&chance, d->n) >= d->hits) return hd_scramble(d->fresh + rank);
+    if (hd_rng_below(&chance, d->n) >= d->hits) return bench_fresh_key(d, d->fresh + rank);
     return d->present[bench_ordered(&d->list, rank)];
 }
 
@@ -72,7 +78,7 @@ HD_FN uint64_t bench_key(const bench_draw *d, uint64_t i)
 {
     if (d->skewed) return bench_skewed_key(d, i);
     uint64_t r = bench_ordered(&d->items, i);
-    if (r >= d->hits) return hd_scramble(d->fresh + r - d->hits);
+    if (r >= d->hits) return bench_fresh_key(d, d->fresh + r - d->hits);
     return d->present[bench_ordered(&d->list, (d->at + r) % d->presents)];
 }
 

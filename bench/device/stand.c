@@ -16,18 +16,17 @@ hd_status stand_open(bench_stand *s, const bench_device *device, const bench_sha
 
 hd_status stand_open_with(bench_stand *s, const bench_device *device, const bench_shape *shape, const char *lock)
 {
-    hd_config c = hd_config_default();
+    hd_config c = hd_config_of(shape->design);
     memset(s, 0, sizeof *s);
     s->device = device;
     s->shape = *shape;
     s->left_out = -1;
-    c.design = shape->design;
     c.backend = shape->backend;
     if (lock) c.lock = lock;
     c.layout = shape->layout;
     c.dual = shape->dual;
     c.capacity = shape->capacity;
-    c.slots = shape->slots;
+    if (shape->slots) c.slots = shape->slots;
     c.tiers = shape->tiers;
     c.fetch = shape->fetch;
     if (shape->near > 0) c.near_bytes = (uint64_t)(shape->near * (double)shape->capacity) * shape->words * 4 + 1; /* 0 would be all */
@@ -35,15 +34,16 @@ hd_status stand_open_with(bench_stand *s, const bench_device *device, const benc
     hd_status e = hd_open(&c, &s->table);
     if (!e) e = hd_table_info(s->table, &s->info);
     if (e) return e;
-    uint64_t capacity = s->info.capacity;
+    uint64_t capacity = s->info.capacity, places = s->info.places;
+    s->shape.slots = s->info.slots;
     s->at_once = capacity < AT_ONCE ? capacity : AT_ONCE;
     const struct {
         void **p;
         uint64_t bytes;
     } all[] = {
         { (void **)(void *)&s->key, s->at_once * 8 },     { &s->value, s->at_once * c.value_bytes },
-        { (void **)(void *)&s->listed, capacity * 8 },    { (void **)(void *)&s->score, capacity * 8 },
-        { (void **)(void *)&s->present, capacity * 8 },   { (void **)(void *)&s->count, 8 },
+        { (void **)(void *)&s->listed, places * 8 },      { (void **)(void *)&s->score, places * 8 },
+        { (void **)(void *)&s->present, places * 8 },     { (void **)(void *)&s->count, 8 },
     };
     for (size_t i = 0; i < sizeof all / sizeof *all && !e; i++) e = device->take("bench: room to fill and to list a table", all[i].bytes, all[i].p);
     if (e) stand_close(s);
@@ -67,6 +67,13 @@ void stand_changed(bench_stand *s)
 
 hd_status stand_size(bench_stand *s, uint64_t *entries) { return hd_size_sync(s->table, entries); }
 
+/* All names of the keys that the design holds; none where it holds any of 64 bits: those do not run out. */
+static bench_order names_of(const bench_stand *s)
+{
+    bench_order none = { 0, 0, 0 };
+    return s->info.keys >> 62 ? none : bench_order_of(s->info.keys, 1);
+}
+
 /* ---- Drawing -------------------------------------------------------------------------------------------------------- */
 
 bench_draw stand_draw(bench_stand *s, uint64_t n, uint64_t hits, double zipf)
@@ -76,6 +83,7 @@ bench_draw stand_draw(bench_stand *s, uint64_t n, uint64_t hits, double zipf)
     d.n = n;
     d.hits = hits;
     d.fresh = s->fresh;
+    d.names = names_of(s);
     d.present = s->present;
     d.presents = s->presents;
     d.seed = hd_mix64(++s->drawn);
@@ -113,6 +121,7 @@ hd_status stand_put_numbers(bench_stand *s, uint64_t first, uint64_t n, bool era
         memset(&d, 0, sizeof d);
         d.n = some;
         d.fresh = first + done;
+        d.names = names_of(s);
         d.items = bench_order_of(some, 1);
         e = s->device->keys(&d, s->key);
         if (!e && !erase) e = stand_put(s, s->key, some);
@@ -147,9 +156,11 @@ hd_status stand_level(bench_stand *s, uint64_t entries)
     uint64_t enough = entries < capacity ? entries - (slack < entries ? slack : 0) : capacity - capacity / NOT_FULL;
     hd_status e = stand_size(s, &size);
     if (e) return e;
-    if (s->blank || size > entries + slack) {
+    bool used_up = names_of(s).n && s->fresh > s->info.keys / 2; /* names come again */
+    if (s->blank || used_up || size > entries + slack) {
         e = hd_clear(s->table);
         s->blank = false;
+        if (used_up) s->fresh = 0;
         size = 0;
         stand_changed(s);
     }
@@ -193,7 +204,7 @@ hd_status stand_list(bench_stand *s, double left_out)
 {
     uint64_t n, least;
     if (s->left_out == left_out) return HD_OK;
-    hd_batch b = { .op = HD_OP_EXPORT, .n = s->info.capacity, .list_key = s->listed, .list_score = s->score, .count = s->count };
+    hd_batch b = { .op = HD_OP_EXPORT, .n = s->info.places, .list_key = s->listed, .list_score = s->score, .count = s->count };
     b.stream = s->device->stream();
     hd_status e = hd_run(s->table, &b);
     if (!e) e = s->device->read(&n, s->count, sizeof n);

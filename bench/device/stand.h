@@ -13,7 +13,7 @@ typedef struct bench_shape {
     hd_layout layout;
     bool dual;
     uint64_t capacity;
-    uint32_t slots, words; /* of 32 bits, in a value */
+    uint32_t slots, words; /* slots 0: as usual; words of 32 bits, in a value */
     hd_tiers tiers;
     double near;           /* share of the values that are; 0: no tiers */
     hd_fetch fetch;
@@ -30,7 +30,7 @@ typedef struct bench_stand {
     uint64_t at_once; /* entries that are inserted, or listed, at a time      */
     uint64_t *key;    /* (at_once)        */
     void *value;      /* (at_once, words) */
-    uint64_t *listed, *score, *present; /* (capacity) keys and scores as export lists them; those to draw from */
+    uint64_t *listed, *score, *present; /* (places) keys and scores as export lists them; those to draw from */
     uint64_t presents;
     bool settled;     /* the keys that skewed batches want most are near */
     double left_out;  /* the share that present leaves out, the oldest; below 0: present is not known */
