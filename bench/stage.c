@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/device/draw.h"
 #include "bench/machine.h"
 #include "lib/error.h"
 #include "workload/rng.h"
@@ -44,7 +45,8 @@ double stage_load(bench_stage *s)
 
 static void keys_fresh(bench_stage *s, uint64_t *key, uint64_t n)
 {
-    for (uint64_t i = 0; i < n; i++) key[i] = hd_scramble(s->fresh++);
+    bench_order names = bench_names_of(s->info.keys);
+    for (uint64_t i = 0; i < n; i++) key[i] = bench_name(&names, s->fresh++);
 }
 
 /* Different keys until the load factor is `fill`, or within half a percent of it when buckets that are full

@@ -153,6 +153,10 @@ code=$?
 if [ $code = 0 ] && ! [ -s err ] && [ "$(grep -c ',words,.*,hive$' out)" = 7 ] && [ "$(grep -c ',masks,.*,hive$' out)" = 7 ]; then pass 'points of another design'
 else fail 'points of another design' "exit $code, $(head -n 1 err)"; fi
 
+bench 'fill=0.5 hive.find.ref capacity=4Ki batch=64' 'probe=miss fill=0.5 hive.find.ref capacity=4Ki batch=64' $quick >out
+code=$?
+if [ $code = 0 ] && [ "$(grep -c '^hive\.find\.ref ' out)" = 2 ]; then pass 'cases of another design'; else fail 'cases of another design' "exit $code, $(head -n 1 err)"; fi
+
 bench --backend ref locks capacity=4Ki batch=64 batches=2 --repeat 1 --csv -o locks.csv >out
 code=$?
 locks=$(sed 1d locks.csv | cut -d, -f1 | sort -u | wc -l)

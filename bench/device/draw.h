@@ -49,10 +49,19 @@ HD_FN uint64_t bench_ordered(const bench_order *o, uint64_t i)
 
 /* ---- Keys ---------------------------------------------------------------------------------------------------- */
 
+/* Of all keys that a design holds, those below `keys`; of none where they do not run out: any of 64 bits. */
+HD_FN bench_order bench_names_of(uint64_t keys)
+{
+    bench_order none = { 0, 0, 0 };
+    return keys >> 62 ? none : bench_order_of(keys, 1);
+}
+
+HD_FN uint64_t bench_name(const bench_order *names, uint64_t number) { return names->n ? bench_ordered(names, number % names->n) : hd_scramble(number); }
+
 typedef struct bench_draw {
     uint64_t n, hits;        /* items of the batch, and of them keys of the list       */
     uint64_t fresh;          /* the others are keys number fresh, fresh + 1, ...       */
-    bench_order names;       /* of all keys that the design holds; n 0: of 64 bits     */
+    bench_order names;       /* bench_names_of */
     const uint64_t *present; /* (presents) */
     uint64_t presents, at;   /* hits are numbers at, at + 1, ... of its order          */
     bench_order items, list; /* of n and of presents                                   */
@@ -61,16 +70,11 @@ typedef struct bench_draw {
     uint64_t seed;
 } bench_draw;
 
-HD_FN uint64_t bench_fresh_key(const bench_draw *d, uint64_t number)
-{
-    return d->names.n ? bench_ordered(&d->names, number % d->names.n) : hd_scramble(number);
-}
-
 HD_FN uint64_t bench_skewed_key(const bench_draw *d, uint64_t i)
 {
     hd_rng chance = hd_rng_from(d->seed + i);
     uint64_t rank = hd_zipf_rank(&d->law, &chance) - 1;
-    if (hd_rng_below(&chance, d->n) >= d->hits) return bench_fresh_key(d, d->fresh + rank);
+    if (hd_rng_below(&chance, d->n) >= d->hits) return bench_name(&d->names, d->fresh + rank);
     return d->present[bench_ordered(&d->list, rank)];
 }
 
@@ -78,7 +82,7 @@ HD_FN uint64_t bench_key(const bench_draw *d, uint64_t i)
 {
     if (d->skewed) return bench_skewed_key(d, i);
     uint64_t r = bench_ordered(&d->items, i);
-    if (r >= d->hits) return bench_fresh_key(d, d->fresh + r - d->hits);
+    if (r >= d->hits) return bench_name(&d->names, d->fresh + r - d->hits);
     return d->present[bench_ordered(&d->list, (d->at + r) % d->presents)];
 }
 

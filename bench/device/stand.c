@@ -67,13 +67,6 @@ void stand_changed(bench_stand *s)
 
 hd_status stand_size(bench_stand *s, uint64_t *entries) { return hd_size_sync(s->table, entries); }
 
-/* All names of the keys that the design holds; none where it holds any of 64 bits: those do not run out. */
-static bench_order names_of(const bench_stand *s)
-{
-    bench_order none = { 0, 0, 0 };
-    return s->info.keys >> 62 ? none : bench_order_of(s->info.keys, 1);
-}
-
 /* ---- Drawing -------------------------------------------------------------------------------------------------------- */
 
 bench_draw stand_draw(bench_stand *s, uint64_t n, uint64_t hits, double zipf)
@@ -83,7 +76,7 @@ bench_draw stand_draw(bench_stand *s, uint64_t n, uint64_t hits, double zipf)
     d.n = n;
     d.hits = hits;
     d.fresh = s->fresh;
-    d.names = names_of(s);
+    d.names = bench_names_of(s->info.keys);
     d.present = s->present;
     d.presents = s->presents;
     d.seed = hd_mix64(++s->drawn);
@@ -121,7 +114,7 @@ hd_status stand_put_numbers(bench_stand *s, uint64_t first, uint64_t n, bool era
         memset(&d, 0, sizeof d);
         d.n = some;
         d.fresh = first + done;
-        d.names = names_of(s);
+        d.names = bench_names_of(s->info.keys);
         d.items = bench_order_of(some, 1);
         e = s->device->keys(&d, s->key);
         if (!e && !erase) e = stand_put(s, s->key, some);
@@ -156,7 +149,7 @@ hd_status stand_level(bench_stand *s, uint64_t entries)
     uint64_t enough = entries < capacity ? entries - (slack < entries ? slack : 0) : capacity - capacity / NOT_FULL;
     hd_status e = stand_size(s, &size);
     if (e) return e;
-    bool used_up = names_of(s).n && s->fresh > s->info.keys / 2; /* names come again */
+    bool used_up = bench_names_of(s->info.keys).n && s->fresh > s->info.keys / 2; /* names come again */
     if (s->blank || used_up || size > entries + slack) {
         e = hd_clear(s->table);
         s->blank = false;
