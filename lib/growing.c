@@ -72,6 +72,8 @@ static void gather(rest *r, const hd_batch *from, const uint8_t *outcome, uint32
         if (from->flag) r->flag[n] = from->flag[i];
         if (from->each) r->each[n] = from->each[i];
         if (from->value) memmove(r->value + n * value_bytes, (const uint8_t *)from->value + i * value_bytes, value_bytes);
+        if (from->value_out) memmove(r->value_out + n * value_bytes, (const uint8_t *)from->value_out + i * value_bytes, value_bytes); /* not every hit delivers */
+        if (from->score_out) r->score_out[n] = from->score_out[i];
         n++;
     }
     b.n = n;
@@ -108,8 +110,9 @@ static hd_status grow_for(hd_table *t, uint64_t size, double target)
     double wanted = (double)size / (double)info.slots / target + 1;
     uint64_t least = info.buckets + info.buckets / 8 + 1, buckets = wanted < 1e18 ? (uint64_t)wanted : UINT64_MAX;
     if (buckets < least) buckets = least;
-    if (!t->design->resize) buckets = (buckets / info.buckets + (buckets % info.buckets != 0)) * info.buckets;
-    return hd_grow(t, buckets);
+    if (t->design->resize) return hd_grow(t, buckets);
+    uint64_t times = buckets / info.buckets + (buckets % info.buckets != 0), most = UINT64_MAX / info.buckets;
+    return hd_grow(t, (times < most ? times : most) * info.buckets);
 }
 
 static hd_status run_rest(hd_table *t, hd_batch *b, uint8_t *outcome, uint64_t pending, double target)
@@ -150,6 +153,7 @@ hd_status hd_run_growing(hd_table *t, hd_batch *b, double target)
     uint8_t *told = b->outcome;
     uint64_t n = b->n;
     bool keyed = row && hd_op_is_keyed(row);
+    if (!status && keyed && !told) status = hd_batch_check(t, b, row); /* before memory is taken for so many */
     if (!status && keyed && !told) status = hd_take(&t->seams, "growing: outcomes", n, 1, &mine);
     if (mine) b->outcome = (uint8_t *)mine;
     if (!status) status = hd_run(t, b);

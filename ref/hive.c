@@ -37,20 +37,22 @@ void hive_remove(hive_view *v, uint64_t e)
     hive_write(v, e, hive_vacant(v));
 }
 
-/* The first slot of bucket b that holds `word`; HIVE_NOWHERE: none does. */
-static uint64_t slot_with(const hive_view *v, uint64_t b, uint64_t word)
+/* The first slot of bucket b whose word has `bits` where `mask` has ones; HIVE_NOWHERE: none has. */
+static uint64_t slot_like(const hive_view *v, uint64_t b, uint64_t mask, uint64_t bits)
 {
-    uint64_t e = b * v->slots, end = e + v->slots;
-    while (e < end && hive_read(v, e) != word) e++;
-    return e < end ? e : HIVE_NOWHERE;
+    const void *bucket = hive_bucket(v, b);
+    uint32_t s = 0;
+    if (v->half == 32)
+        for (const uint64_t *word = (const uint64_t *)bucket; s < v->slots && (word[s] & mask) != bits;) s++;
+    else
+        for (const uint32_t *word = (const uint32_t *)bucket; s < v->slots && (word[s] & mask) != bits;) s++;
+    return s < v->slots ? b * v->slots + s : HIVE_NOWHERE;
 }
 
-static uint64_t free_slot(const hive_view *v, uint64_t b)
-{
-    uint64_t e = b * v->slots, end = e + v->slots;
-    while (e < end && !hive_is_free(v, hive_read(v, e))) e++;
-    return e < end ? e : HIVE_NOWHERE;
-}
+static uint64_t key_mask(const hive_view *v) { return hive_field(v) << v->half; }
+static uint64_t slot_with(const hive_view *v, uint64_t b, uint64_t word) { return slot_like(v, b, key_mask(v) | hive_field(v), word); }
+static uint64_t slot_of(const hive_view *v, uint64_t b, uint64_t key) { return slot_like(v, b, key_mask(v), key << v->half); }
+static uint64_t free_slot(const hive_view *v, uint64_t b) { return slot_of(v, b, hive_field(v)); }
 
 static uint64_t free_slots(const hive_view *v, uint64_t b)
 {
@@ -95,8 +97,8 @@ uint64_t hive_find(const hive_view *v, uint64_t key)
     if (key >= hive_keys(v)) return HIVE_NOWHERE;
     for (way w = way_of(v, key); way_goes_on(v, &w); way_next(v, &w)) {
         if (w.step == v->hashes && v->stashed == 0) break;
-        for (uint64_t e = w.bucket * v->slots; e < (w.bucket + 1) * v->slots; e++)
-            if (hive_key_of(v, hive_read(v, e)) == key) return e;
+        uint64_t e = slot_of(v, w.bucket, key);
+        if (e != HIVE_NOWHERE) return e;
         if (hive_has_fresh(v, w.bucket)) break; /* HIVE-4: it is nowhere beyond */
     }
     return HIVE_NOWHERE;
@@ -112,11 +114,14 @@ static const char *way_barred(const hive_view *v, uint64_t key, uint64_t b)
     return "that bucket is no candidate of its";
 }
 
+/* Whether slot e is one of the stash, and that takes no more. */
+static bool stash_shut(const hive_view *v, uint64_t e) { return e >= hive_capacity(v) && v->stashed >= hive_stash_limit(v); }
+
 bool hive_put(hive_view *v, uint64_t e, uint64_t key, uint64_t value)
 {
     uint64_t b = e / v->slots;
     way w = way_of(v, key);
-    if (e >= hive_places(v) || !hive_is_free(v, hive_read(v, e))) return false;
+    if (e >= hive_places(v) || !hive_is_free(v, hive_read(v, e)) || stash_shut(v, e)) return false;
     while (way_goes_on(v, &w) && w.bucket != b) way_next(v, &w);
     if (!way_goes_on(v, &w)) return false;
     for (w = way_of(v, key); w.bucket != b; way_next(v, &w)) hive_spoil(v, w.bucket);
@@ -173,18 +178,26 @@ const char *hive_accept_move(hive_view *v, uint64_t from, uint64_t to)
     uint64_t places = hive_places(v);
     if (from >= places || to >= places) return "a key moved from or to a slot that is none";
     uint64_t word = hive_read(v, from), b = from / v->slots;
-    bool behind = false;
+    bool behind = false, fresh = false;
     if (!hive_is_key(v, word)) return "a slot without a key was moved";
     if (!hive_is_free(v, hive_read(v, to))) return "a key moved to a slot that was not free";
-    if (hive_has_fresh(v, b)) return "a key was displaced from a bucket that has a fresh slot";
+    if (b < hive_buckets(v) && stash_shut(v, to)) return "a key moved to the stash, which was full";
     for (way w = way_of(v, hive_key_of(v, word)); way_goes_on(v, &w); way_next(v, &w)) {
-        if (behind && w.bucket == to / v->slots) {
+        if (behind && w.bucket != b && w.bucket == to / v->slots) {
+            if (fresh) return "a key was displaced from, or past, a bucket that has a fresh slot (HIVE-4)";
             move(v, from, to);
             return NULL;
         }
         behind = behind || w.bucket == b;
+        fresh = fresh || (behind && hive_has_fresh(v, w.bucket));
     }
     return "a key moved to a bucket that is no later candidate of its";
+}
+
+static bool in_chain(const uint64_t *chain, uint32_t n, uint64_t e)
+{
+    while (n > 0 && chain[n - 1] != e) n--;
+    return n > 0;
 }
 
 /* A slot of full bucket b is made free: keys move onward, the last of a chain first, so that none is ever nowhere. HIVE_NOWHERE: none could. */
@@ -194,7 +207,7 @@ static uint64_t displace(hive_view *v, uint64_t b)
     for (uint32_t n = 0; n < HIVE_ROUNDS; n++) {
         uint64_t next = HIVE_NOWHERE, start = hd_mix64(b + n) % v->slots;
         for (uint32_t i = 0; i < v->slots && hole == HIVE_NOWHERE; i++) {
-            uint64_t e = b * v->slots + (start + i) % v->slots, goes = onward(v, e, &hole);
+            uint64_t e = b * v->slots + (start + i) % v->slots, goes = in_chain(chain, n, e) ? HIVE_NOWHERE : onward(v, e, &hole);
             if (goes == HIVE_NOWHERE || (next != HIVE_NOWHERE && hole == HIVE_NOWHERE)) continue;
             chain[n] = e;
             next = goes;
@@ -204,8 +217,7 @@ static uint64_t displace(hive_view *v, uint64_t b)
             b = next;
             continue;
         }
-        for (uint32_t k = n + 1; k > 0; hole = chain[--k])
-            if (hive_accept_move(v, chain[k - 1], hole)) return HIVE_NOWHERE; /* the chain went through a bucket twice */
+        for (uint32_t k = n + 1; k > 0; hole = chain[--k]) move(v, chain[k - 1], hole);
         return hole;
     }
     return HIVE_NOWHERE;
@@ -292,6 +304,7 @@ static const char *accept_absent(hive_view *v, const hive_item *it, const hive_s
     if (seen->entry == HIVE_NOWHERE) return hive_place(v, it->key, it->value) == HIVE_NOWHERE ? "inserted, but there was no room" : NULL;
     if (seen->entry >= hive_places(v)) return "inserted into a slot that is none";
     if (!hive_is_free(v, hive_read(v, seen->entry))) return "inserted into a slot that was not free";
+    if (stash_shut(v, seen->entry)) return "inserted into the stash, which was full";
     const char *barred = way_barred(v, it->key, seen->entry / v->slots);
     if (barred) return barred;
     v->stashed += seen->entry >= hive_capacity(v);

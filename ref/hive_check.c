@@ -49,4 +49,5 @@ void hive_check(const hive_view *v, char *why, size_t bytes)
         return;
     }
     if (stashed != v->stashed) snprintf(why, bytes, "HIVE-6: the stash has %" PRIu64 " entries, and %" PRIu64 " are counted", stashed, v->stashed);
+    else if (stashed > hive_stash_limit(v)) snprintf(why, bytes, "HIVE-6: the stash has %" PRIu64 " entries, and takes %" PRIu64, stashed, hive_stash_limit(v));
 }

@@ -41,7 +41,7 @@
  *   HIVE-3  at rest no slot is CLAIMED or LEAVING, and no lock is held
  *   HIVE-4  no bucket before the one that a key is in, on its way, has a fresh slot
  *   HIVE-5  in layout "masks": at rest bit s of a bucket's mask is 1 exactly where slot s is free
- *   HIVE-6  at rest the count of the stash is that of its entries
+ *   HIVE-6  at rest the count of the stash is that of its entries, and no more than it takes
  */
 #ifndef HD_HIVE_LAYOUT_H
 #define HD_HIVE_LAYOUT_H

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * t_growing.c - hd_run_growing, hd_grow and hd_shrink as a caller meets them, on a dictionary that grows in place and on a cache that
+ * doubles: each item counts once, whatever memory is refused on the way, and what cannot be is refused with its reason. The k-mers of
+ * two genomes are counted in tables that begin with 1,024 slots.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/hives.h"
+
+enum { N = 5000, KEYS = 3000 };
+
+static uint64_t key[N];
+static uint32_t value[N], out[N];
+static uint8_t outcome[N];
+
+static hd_table *open_small(const char *design, const hd_seams *seams)
+{
+    hd_config c = hd_config_of(design);
+    hd_table *t;
+    c.capacity = 32;
+    c.slots = 8;
+    c.value_bytes = 4;
+    c.threads = 1;
+    c.seams = seams;
+    must(hd_open(&c, &t));
+    return t;
+}
+
+static hd_batch draw(hd_op op, bool distinct, uint64_t *r)
+{
+    for (uint64_t i = 0; i < N; i++) key[i] = distinct ? i : test_below(r, KEYS), value[i] = 1;
+    memset(outcome, 0xee, sizeof outcome);
+    hd_batch b = { .op = op, .n = N, .key = key, .value = value, .value_out = out, .elem = HD_I32, .outcome = outcome, .distinct = distinct };
+    return b;
+}
+
+/* How often each key should have been added. */
+typedef struct tallies {
+    uint64_t times[N], entries, n;
+} tallies;
+
+static int tally_entry(void *context, uint64_t k, uint64_t score, void *v)
+{
+    tallies *c = (tallies *)context;
+    uint32_t got;
+    (void)score;
+    memcpy(&got, v, sizeof got);
+    check(k < N && c->times[k] == got, "key %llu was added %u times instead of %llu", (ull)k, got, k < N ? (ull)c->times[k] : 0);
+    c->n++;
+    return 0;
+}
+
+/* The table has each key that `counts` has, with that value. */
+static void tallies_compare(tallies *c, hd_table *t)
+{
+    uint64_t size;
+    c->entries = c->n = 0;
+    for (uint64_t k = 0; k < N; k++) c->entries += c->times[k] != 0;
+    must(hd_check(t));
+    must(hd_for_each(t, tally_entry, c));
+    must(hd_size_sync(t, &size));
+    check(c->n == c->entries && size == c->entries, "%llu entries instead of %llu", (ull)size, (ull)c->entries);
+}
+
+/* ---- Each item once -------------------------------------------------------------------------------------------- */
+
+static void counted_once(void **state)
+{
+    static const char *const designs[] = { "hive", "hkv" };
+    static const hd_op ops[] = { HD_OP_ACCUM_OR_ASSIGN, HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND_OR_INSERT };
+    (void)state;
+    for (int k = 0; k < 24; k++) {
+        static tallies c;
+        bool hive = k % 2 == 0, distinct = k / 2 % 2, silent = k / 4 % 2;
+        hd_op op = ops[k / 8];
+        uint64_t r = (uint64_t)k, seen[HD_OUTCOME_COUNT] = { 0 };
+        hd_counters count;
+        hd_table *t = open_small(designs[k % 2], NULL);
+        test_case("%s %s distinct=%d outcomes=%d", designs[k % 2], hd_op_name(op), distinct, !silent);
+        if (!hive) must(hd_grow(t, 4096)); /* it evicts; but not where there is room */
+        hd_batch b = draw(op, distinct, &r);
+        if (silent) b.outcome = NULL;
+        must(hd_run_growing(t, &b, 0));
+        check(b.outcome == (silent ? NULL : outcome) && b.n == N && b.key == key && b.value == value && b.value_out == out, "the batch is another");
+        check(strstr(b.ran, designs[k % 2]) == b.ran, "it was run by %s", b.ran);
+        memset(&c, 0, sizeof c);
+        for (int i = 0; i < N; i++) c.times[key[i]] = op == HD_OP_ACCUM_OR_ASSIGN ? c.times[key[i]] + 1 : 1;
+        tallies_compare(&c, t);
+        for (int i = 0; i < N && !silent; i++) {
+            check(outcome[i] < HD_OUTCOME_COUNT, "item %d has no outcome", i);
+            seen[outcome[i]]++;
+        }
+        check(silent || seen[HD_INSERTED] == c.entries, "%llu were inserted", (ull)seen[HD_INSERTED]);
+        check(silent || seen[op == HD_OP_FIND_OR_INSERT ? HD_HIT : HD_UPDATED] == N - c.entries, "and others not updated");
+        must(hd_counters_sync(t, &count));
+        check(count.outcome[HD_INSERTED] == c.entries && (count.outcome[HD_PENDING] > 0) == hive, "the counters say %llu inserted, %llu pending",
+              (ull)count.outcome[HD_INSERTED], (ull)count.outcome[HD_PENDING]);
+        check(count.items == N + count.outcome[HD_PENDING] && count.op[op] == count.items, "%llu items", (ull)count.items);
+        hd_close(t);
+    }
+}
+
+/* Whoever wants a share of the slots free has it. */
+static void target_is_kept(void **state)
+{
+    static const double targets[] = { 0.05, 0.3, 0.5, 0.85, 1 };
+    (void)state;
+    for (size_t k = 0; k < 2 * sizeof targets / sizeof *targets; k++) {
+        bool hive = k % 2;
+        double load;
+        uint64_t r = 1;
+        hd_table *t = open_small(hive ? "hive" : "hkv", NULL);
+        hd_batch b = draw(HD_OP_INSERT_OR_ASSIGN, false, &r);
+        test_case("%s target=%g", hive ? "hive" : "hkv", targets[k / 2]);
+        for (b.n = 10; b.n <= N; b.n *= 5) {
+            must(hd_run_growing(t, &b, targets[k / 2]));
+            must(hd_load_factor_sync(t, &load));
+            check(load <= targets[k / 2], "load factor %.3f", load);
+        }
+        check(load > targets[k / 2] / 4, "load factor %.3f: it grew too far", load);
+        must(hd_check(t));
+        b.op = HD_OP_SIZE; /* what has no items has none that are pending */
+        b.count = key;
+        must(hd_run_growing(t, &b, targets[k / 2]));
+        b.n = 0;
+        b.op = HD_OP_INSERT_OR_ASSIGN;
+        must(hd_run_growing(t, &b, 0));
+        hd_close(t);
+    }
+}
+
+/* ---- Memory that is refused --------------------------------------------------------------------------------------- */
+
+/* In the middle of a batch: some items are done, the others say that they are pending, and are run again later. */
+static uint64_t refused_growing(bool silent, bool for_good)
+{
+    uint64_t k = 1, r;
+    for (;; k++) {
+        static tallies c;
+        counting memory;
+        counting_init(&memory);
+        hd_table *t = open_small("hive", &memory.seams);
+        r = 9;
+        hd_batch b = draw(HD_OP_ACCUM_OR_ASSIGN, false, &r);
+        test_case("accum_or_assign, growing, allocation %llu refused%s", (ull)k, for_good ? ", and all later ones" : "");
+        if (silent) b.outcome = NULL;
+        memory.refuse_at = memory.takes + k;
+        memory.refuse_after = for_good;
+        hd_status s = hd_run_growing(t, &b, 0.6);
+        bool reached = memory.takes >= memory.refuse_at;
+        memory.refuse_at = 0;
+        check(s == (reached ? HD_ENOMEM : HD_OK), "%s", hd_status_name(s));
+        must(hd_check(t));
+        memset(&c, 0, sizeof c);
+        uint64_t n = 0;
+        for (int i = 0; i < N && !silent; i++) {
+            if (s && outcome[i] == 0xee) outcome[i] = HD_PENDING; /* not even begun */
+            c.times[key[i]] += outcome[i] != HD_PENDING;
+            if (outcome[i] == HD_PENDING) key[n++] = key[i];
+        }
+        if (!silent) {
+            tallies_compare(&c, t);
+            for (uint64_t i = 0; i < n; i++) c.times[key[i]]++;
+            b.n = n;
+            must(hd_run_growing(t, &b, 0.6));
+            tallies_compare(&c, t);
+        }
+        hd_close(t);
+        check(memory.live_bytes == 0, "%llu bytes are still held", (ull)memory.live_bytes);
+        if (!reached) return k - 1;
+    }
+}
+
+/* Grows or shrinks by so much: all, or nothing. */
+static uint64_t refused_resize(const hive_shape *s, uint64_t from, uint64_t to)
+{
+    for (uint64_t k = 1;; k++) {
+        counting memory;
+        hive_image image;
+        hd_info before, after;
+        uint64_t r = 4;
+        counting_init(&memory);
+        hd_table *t = hive_table(s, &memory.seams);
+        if (from > s->buckets) must(hd_grow(t, from));
+        hive_view *v = hive_view_in(t);
+        for (uint64_t i = 0; i < from * s->slots * 9 / 10; i++) {
+            hive_item it = { HD_OP_INSERT_OR_ASSIGN, HD_I32, HD_EITHER, test_below(&r, hive_keys(v)), i & 0xffff };
+            hive_seen seen;
+            hive_apply(v, &it, &seen);
+        }
+        uint64_t live = memory.live_bytes;
+        hive_image_take(&image, v);
+        must(hd_table_info(t, &before));
+        memory.refuse_at = memory.takes + k;
+        hd_status status = to > from ? hd_grow(t, to) : hd_shrink(t, to);
+        bool reached = memory.takes >= memory.refuse_at;
+        memory.refuse_at = 0;
+        check(status == (reached ? HD_ENOMEM : HD_OK), "%llu to %llu buckets, allocation %llu: %s", (ull)from, (ull)to, (ull)k, hd_status_name(status));
+        must(hd_table_info(t, &after));
+        must(hd_check(t));
+        if (reached) {
+            check(hive_image_is(&image, v), "refused, and the table changed");
+            check(memory.live_bytes == live && memcmp(&before, &after, sizeof before) == 0, "%llu bytes held instead of %llu", (ull)memory.live_bytes, (ull)live);
+        } else {
+            check(memory.live_bytes >= after.memory_bytes && memory.live_bytes <= after.memory_bytes + 4096, "it says %llu bytes, and holds %llu", (ull)after.memory_bytes, (ull)memory.live_bytes);
+        }
+        hive_image_give(&image);
+        hd_close(t);
+        check(memory.live_bytes == 0, "%llu bytes are still held", (ull)memory.live_bytes);
+        if (!reached) return k - 1;
+    }
+}
+
+static void memory_is_refused(void **state)
+{
+    (void)state;
+    uint64_t refused = 0;
+    for (int k = 0; k < 4; k++) refused += refused_growing(k & 1, k & 2);
+    for (uint64_t i = 0; i < HIVE_SHAPES; i++) {
+        hive_shape s = hive_shape_at(i, 3);
+        uint64_t up = refused_resize(&s, 3, 100), down = refused_resize(&s, 100, 50);
+        check(up >= 6 && down >= 1, "%llu allocations to grow, %llu to shrink", (ull)up, (ull)down);
+        refused += up + down;
+    }
+    test_tried("memory", refused, "allocations of growth and shrinking refused");
+}
+
+/* ---- What cannot be ------------------------------------------------------------------------------------------------- */
+
+static void misuse(void **state)
+{
+    static const uint64_t too_many[] = { (1ull << 31) + 1, 1ull << 32, 1ull << 40, 1ull << 63, UINT64_MAX };
+    static const double no_share[] = { -0.1, 1.0001, -INFINITY, INFINITY, NAN };
+    (void)state;
+    uint64_t r = 3;
+    hd_table *t = open_small("hive", NULL), *cache = open_small("hkv", NULL);
+    hd_batch b = draw(HD_OP_INSERT_OR_ASSIGN, false, &r);
+    hive_image image;
+    b.n = 20;
+    must(hd_run(t, &b));
+    must(hd_run(cache, &b));
+    must(hd_grow(t, 9));
+    hive_image_take(&image, hive_view_in(t));
+    must_fail(hd_shrink(NULL, 4), HD_EINVAL, "table");
+    must_fail(hd_shrink(cache, 1), HD_EINVAL, "hkv does not shrink");
+    must_fail(hd_shrink(t, 0), HD_EINVAL, "buckets");
+    must_fail(hd_shrink(t, 3), HD_EINVAL, "fewer than the 4 that the table began with");
+    must_fail(hd_shrink(t, 10), HD_EINVAL, "buckets");
+    must_fail(hd_shrink(t, UINT64_MAX), HD_EINVAL, "buckets");
+    must_fail(hd_grow(t, 8), HD_EINVAL, "fewer than the present 9");
+    must_fail(hd_grow(t, 0), HD_EINVAL, "buckets");
+    for (size_t k = 0; k < sizeof too_many / sizeof *too_many; k++) must_fail(hd_grow(t, too_many[k]), HD_EINVAL, "more than a table can have");
+    must_fail(hd_reserve(t, UINT64_MAX), HD_EINVAL, "buckets");
+    must(hd_shrink(t, 9)); /* as many as there are: nothing */
+    must(hd_grow(t, 9));
+    must(hd_reserve(t, 72));
+    must_fail(hd_run_growing(NULL, &b, 0), HD_EINVAL, "table");
+    must_fail(hd_run_growing(t, NULL, 0), HD_EINVAL, "batch");
+    for (size_t k = 0; k < sizeof no_share / sizeof *no_share; k++) must_fail(hd_run_growing(t, &b, no_share[k]), HD_EINVAL, "target");
+    b.op = HD_OP_TOUCH;
+    must_fail(hd_run_growing(t, &b, 0), HD_EINVAL, "scores");
+    b.op = HD_OP_COUNT_;
+    must_fail(hd_run_growing(t, &b, 0), HD_EINVAL, "op");
+    b.op = HD_OP_INSERT_OR_ASSIGN;
+    b.key = NULL;
+    must_fail(hd_run_growing(t, &b, 0), HD_EINVAL, "key");
+    b.key = key;
+    b.n = UINT64_MAX / 2;
+    must_fail(hd_run_growing(t, &b, 0), HD_EINVAL, "n:");
+    b.outcome = NULL;
+    must_fail(hd_run_growing(t, &b, 0), HD_EINVAL, "n:");
+    check(hive_image_is(&image, hive_view_in(t)), "the table has noticed");
+    hive_image_give(&image);
+
+    /* A share so small that no table has it: the batch is run, and then growth is refused. */
+    b.n = 20;
+    must_fail(hd_run_growing(t, &b, 1e-300), HD_EINVAL, "more than a table can have");
+    must_fail(hd_run_growing(t, &b, 1e-12), HD_EINVAL, "more than a table can have");
+    must_fail(hd_run_growing(cache, &b, 1e-300), HD_EINVAL, "more than can be addressed");
+    must(hd_check(t));
+    must(hd_check(cache));
+    hd_close(t);
+    hd_close(cache);
+}
+
+/* hd_reserve: as many buckets as hold the entries, not a multiple. */
+static void reserves(void **state)
+{
+    (void)state;
+    hd_info info;
+    hd_table *t = open_small("hive", NULL);
+    must(hd_reserve(t, 33));
+    must(hd_table_info(t, &info));
+    check(info.buckets == 5 && info.base_buckets == 4 && info.capacity == 40, "%llu buckets", (ull)info.buckets);
+    must(hd_reserve(t, 1));
+    must(hd_reserve(t, 1000));
+    must(hd_table_info(t, &info));
+    check(info.buckets == 125 && info.places == 1000 + 8 * info.stash_buckets, "%llu buckets", (ull)info.buckets);
+    hd_close(t);
+}
+
+/* ---- k-mers ---------------------------------------------------------------------------------------------------------------- */
+
+static int compare_u64(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Each distinct one is in the table once, with its number; by sorting. */
+static void count_kmers(const char *file, uint64_t counted, uint64_t distinct, double target)
+{
+    enum { BATCH = 1000 };
+    static uint32_t ones[BATCH];
+    char spec[4300];
+    uint64_t n, runs = 0;
+    hd_config c = hd_config_of("hive");
+    hd_table *t;
+    hd_info info;
+    snprintf(spec, sizeof spec, "kmer:%s,16", test_data(file));
+    uint64_t *kmer = test_keys(spec, 1, UINT64_MAX, &n);
+    check(n == counted, "%llu k-mers", (ull)n);
+    c.capacity = 1024;
+    must(hd_open(&c, &t));
+    for (int i = 0; i < BATCH; i++) ones[i] = 1;
+    for (uint64_t at = 0; at < n; at += BATCH) {
+        hd_batch b = { .op = HD_OP_ACCUM_OR_ASSIGN, .elem = HD_I32, .n = n - at < BATCH ? n - at : BATCH, .key = kmer + at, .value = ones };
+        must(hd_run_growing(t, &b, target));
+    }
+    must(hd_check(t));
+    must(hd_table_info(t, &info));
+    uint64_t size, first_buckets = info.buckets;
+    must(hd_size_sync(t, &size));
+    check(size == distinct, "%llu distinct", (ull)size);
+    for (int round = 0; round < 2; round++) {
+        qsort(kmer, n, sizeof *kmer, compare_u64);
+        for (uint64_t i = 0, times; i < n; i += times, runs++) {
+            uint32_t got = 0;
+            uint8_t fate;
+            for (times = 1; i + times < n && kmer[i + times] == kmer[i];) times++;
+            hd_batch b = { .op = HD_OP_FIND, .n = 1, .key = &kmer[i], .value_out = &got, .outcome = &fate };
+            must(hd_run(t, &b));
+            check(fate == HD_HIT && got == times, "k-mer %llu: %s, %u instead of %llu", (ull)kmer[i], hd_outcome_name((hd_outcome)fate), got, (ull)times);
+        }
+        if (round == 0) must(hd_shrink(t, 32)); /* as few buckets as there is room for: all still there */
+    }
+    must(hd_check(t));
+    must(hd_table_info(t, &info));
+    test_note("%s: %llu of %llu, %llu buckets of 32, %llu after shrinking", file, (ull)distinct, (ull)counted, (ull)first_buckets, (ull)info.buckets);
+    check(runs == 2 * distinct && info.buckets < first_buckets && info.capacity * 4 / 5 < distinct, "it shrank to %llu buckets", (ull)info.buckets);
+    hd_close(t);
+    free(kmer);
+}
+
+static void kmers_of_a_genome(void **state)
+{
+    (void)state;
+    count_kmers("lambda_virus.fa", 48487, 48486, 0);
+    count_kmers("lambda_virus.fa", 48487, 48486, 0.5);
+}
+
+static void kmers_of_reads(void **state)
+{
+    (void)state;
+    count_kmers("lambda_reads_1.fq.zst", 779967, 104580, 0.7);
+}
+
+int main(void)
+{
+    const struct CMUnitTest growing[] = { cmocka_unit_test(counted_once), cmocka_unit_test(target_is_kept), cmocka_unit_test(memory_is_refused), cmocka_unit_test(misuse),
+                                          cmocka_unit_test(reserves),     cmocka_unit_test(kmers_of_a_genome), cmocka_unit_test(kmers_of_reads) };
+    return test_run(growing);
+}

@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * t_hive.c - Hive's reference one item at a time: hive_apply against a map by brute force, hive_accept against hive_apply, every lie
+ * about an item by its sentence, every invariant broken by hand, and how full a table gets.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/hives.h"
+
+/* ---- Items --------------------------------------------------------------------------------------------------------- */
+
+static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND, HD_OP_ERASE, HD_OP_ACCUM_OR_ASSIGN, HD_OP_FIND_OR_INSERT, HD_OP_CONTAINS, HD_OP_ASSIGN, HD_OP_ASSIGN_VALUES };
+
+static hive_item draw(const hive_view *v, uint64_t keys, uint64_t share_inserts, uint64_t *r)
+{
+    hive_item it;
+    memset(&it, 0, sizeof it);
+    it.op = test_below(r, 8) < share_inserts ? HD_OP_INSERT_OR_ASSIGN : ops[test_below(r, sizeof ops / sizeof *ops)];
+    it.elem = v->half == 32 ? HD_I32 : HD_F16;
+    if (v->half == 16 && it.op == HD_OP_ACCUM_OR_ASSIGN) it.op = HD_OP_ASSIGN; /* no whole number is of 2 bytes */
+    it.flag = (uint32_t)test_below(r, 3);
+    it.key = test_below(r, 50) ? test_below(r, keys) : test_below(r, 2) ? hive_keys(v) + test_below(r, 3) : UINT64_MAX - test_below(r, 3);
+    it.value = test_random(r) & hive_field(v);
+    return it;
+}
+
+/* Whether a slot in one of the key's buckets is free, or the stash takes one more. */
+static bool has_place(const hive_view *v, uint64_t key)
+{
+    bool place = v->stashed < hive_stash_limit(v);
+    for (uint32_t i = 0; i < v->hashes; i++)
+        for (uint64_t s = 0, b = hive_candidate(v, hive_hash(v, key), i); s < v->slots; s++) place = place || hive_is_free(v, hive_read(v, b * v->slots + s));
+    return place;
+}
+
+/* ... or a key of theirs could go on by one step. */
+static bool has_room(const hive_view *v, uint64_t key)
+{
+    uint64_t h = hive_hash(v, key);
+    if (has_place(v, key)) return true;
+    for (uint32_t i = 0; i < v->hashes; i++) {
+        uint64_t b = hive_candidate(v, h, i);
+        for (uint64_t e = b * v->slots; e < (b + 1) * v->slots; e++) {
+            uint64_t g = hive_hash(v, hive_key_of(v, hive_read(v, e)));
+            for (uint32_t k = 1, here = hive_candidate(v, g, 0) == b; k < v->hashes; k++) {
+                uint64_t c = hive_candidate(v, g, k);
+                for (uint64_t f = c * v->slots; here && c != b && f < (c + 1) * v->slots; f++)
+                    if (hive_is_free(v, hive_read(v, f))) return true;
+                here = here || c == b;
+            }
+        }
+    }
+    return false;
+}
+
+/* ---- One face: against the map --------------------------------------------------------------------------------------- */
+
+/* Filled to the brim and emptied in turns, so that every way in is taken. */
+static void against_map(const hive_shape *s, uint64_t items, uint64_t *pending, uint64_t *stashed)
+{
+    uint64_t r = s->seed + s->slots, keys = s->buckets * s->slots * 2 + 40;
+    hd_table *t = hive_table(s, NULL);
+    hive_view *v = hive_view_in(t);
+    hive_map map;
+    hive_map_open(&map, keys);
+    for (uint64_t i = 0; i < items; i++) {
+        hive_item it = draw(v, keys, i / 2000 % 2 ? 0 : 6, &r);
+        hive_seen seen;
+        uint64_t want_value = 0;
+        bool room = it.key >= hive_keys(v) || has_room(v, it.key);
+        hive_apply(v, &it, &seen);
+        hd_outcome want = hive_map_apply(&map, &it, s->value_bytes, seen.outcome, &want_value);
+        check(seen.outcome == want, "item %llu: %s of key %llu: %s instead of %s", (ull)i, hd_op_name(it.op), (ull)it.key, hd_outcome_name(seen.outcome), hd_outcome_name(want));
+        check(want != HD_HIT || seen.value == want_value, "item %llu: value %llu instead of %llu", (ull)i, (ull)seen.value, (ull)want_value);
+        check(want != HD_PENDING || !room, "item %llu: key %llu is pending, and there was room", (ull)i, (ull)it.key);
+        check((seen.entry == HIVE_NOWHERE) == (want == HD_RESERVED || want == HD_MISS || want == HD_PENDING || want == HD_ERASED), "item %llu: entry %llu", (ull)i, (ull)seen.entry);
+        check(seen.entry == HIVE_NOWHERE || hive_find(v, it.key) == seen.entry, "item %llu: it is elsewhere", (ull)i);
+        *pending += want == HD_PENDING;
+        if (v->stashed > *stashed) *stashed = v->stashed;
+        if (i % 97 == 0) hive_map_compare(&map, t);
+    }
+    hive_map_compare(&map, t);
+    hive_map_close(&map);
+    hd_close(t);
+}
+
+static void test_map(void **state)
+{
+    static const uint64_t buckets[] = { 1, 3, 8 };
+    (void)state;
+    uint64_t pending = 0, stashed = 0, items = test_times(6000), tried = 0;
+    for (uint64_t i = 0; i < HIVE_SHAPES; i++)
+        for (int k = 0; k < 3; k++, tried += items) {
+            hive_shape s = hive_shape_at(i, buckets[k]);
+            against_map(&s, items, &pending, &stashed);
+        }
+    check(pending > 1000 && stashed >= 28, "%llu pending, %llu in a stash", (ull)pending, (ull)stashed);
+    test_tried("differential", tried, "items by Hive's reference, against a map by brute force; %llu pending, each with no room", (ull)pending);
+}
+
+/* ---- The other face --------------------------------------------------------------------------------------------------- */
+
+typedef struct telling {
+    hive_view *v; /* as it was before the item */
+    const hive_image *before;
+    const hive_item *it;
+    uint64_t lies;
+} telling;
+
+/* It must be refused, and nothing may change. */
+static void lie(telling *l, const hive_seen *seen, const char *which)
+{
+    const char *no = hive_accept(l->v, l->it, seen, 0);
+    check(no, "%s of key %llu: believed although %s (outcome %s, entry %llu)", hd_op_name(l->it->op), (ull)l->it->key, which, hd_outcome_name(seen->outcome), (ull)seen->entry);
+    check(hive_image_is(l->before, l->v), "%s of key %llu: refused (%s), and still changed the table", hd_op_name(l->it->op), (ull)l->it->key, no);
+    l->lies++;
+}
+
+static void tell_lies(telling *l, const hive_seen *truth)
+{
+    const hive_view *v = l->v;
+    uint64_t key = l->it->key;
+    for (unsigned o = 0; o <= HD_OUTCOME_COUNT; o++) {
+        hive_seen seen = *truth;
+        seen.outcome = (hd_outcome)o;
+        if (seen.outcome == truth->outcome || (seen.outcome == HD_PENDING && truth->outcome == HD_INSERTED && !has_place(v, key))) continue;
+        if (truth->outcome == HD_PENDING && seen.outcome == HD_INSERTED) {
+            for (seen.entry = 0; seen.entry <= hive_places(v); seen.entry++) lie(l, &seen, "there was no room");
+            seen.entry = HIVE_NOWHERE;
+        }
+        lie(l, &seen, "another outcome was the only one");
+    }
+    if (truth->outcome == HD_HIT) {
+        hive_seen seen = *truth;
+        seen.shown = true;
+        seen.value ^= 1;
+        lie(l, &seen, "the value was another");
+    }
+    for (uint64_t e = 0; truth->outcome == HD_INSERTED && e <= hive_places(v); e++) {
+        hive_seen seen = *truth;
+        bool candidate = e >= hive_capacity(v) && e < hive_places(v), passed_fresh = false;
+        seen.entry = e;
+        for (uint32_t i = 0; i < v->hashes && !candidate; i++) {
+            uint64_t b = hive_candidate(v, hive_hash(v, key), i);
+            candidate = b == e / v->slots;
+            if (!candidate) passed_fresh = passed_fresh || hive_has_fresh(v, b);
+        }
+        if (e == hive_places(v) || !candidate || passed_fresh) lie(l, &seen, "the key cannot be there");
+        else if (!hive_is_free(v, hive_read(v, e))) lie(l, &seen, "the slot was taken");
+    }
+}
+
+/* What apply did, accept allows, with the slot and without; then it is in the table. Lies before that. */
+static void test_faces(void **state)
+{
+    (void)state;
+    uint64_t items = 0, lies = 0;
+    for (uint64_t i = 0; i < HIVE_SHAPES; i++) {
+        hive_shape s = hive_shape_at(i, 1 + i % 4);
+        hd_table *t = hive_table(&s, NULL);
+        hive_view *v = hive_view_in(t);
+        uint64_t r = i, keys = hive_places(v) + 30;
+        for (uint64_t n = 0; n < test_times(600); n++, items++) {
+            hive_image before, after;
+            hive_seen truth;
+            hive_item it = draw(v, keys, n / 200 % 2 ? 0 : 6, &r);
+            hive_image_take(&before, v);
+            hive_apply(v, &it, &truth);
+            hive_image_take(&after, v);
+            hive_image_back(&before, v);
+            telling l = { v, &before, &it, 0 };
+            tell_lies(&l, &truth);
+            lies += l.lies;
+            hive_seen told = truth;
+            told.shown = truth.outcome == HD_HIT;
+            uint64_t where = truth.outcome == HD_INSERTED ? before.word[truth.entry] : 0;
+            bool displaced = truth.outcome == HD_INSERTED && !hive_is_free(v, where); /* whoever was there had moved before */
+            if (displaced || n % 2) told.entry = HIVE_NOWHERE;
+            const char *no = hive_accept(v, &it, &told, 0);
+            check(!no, "item %llu: %s of key %llu, %s, was refused: %s", (ull)n, hd_op_name(it.op), (ull)it.key, hd_outcome_name(truth.outcome), no);
+            check(hive_image_is(&after, v), "item %llu: %s of key %llu, %s: accepted, and the states differ", (ull)n, hd_op_name(it.op), (ull)it.key, hd_outcome_name(truth.outcome));
+            must(hd_check(t));
+            hive_image_give(&before);
+            hive_image_give(&after);
+        }
+        hd_close(t);
+    }
+    check(lies > 10 * items, "%llu lies about %llu items", (ull)lies, (ull)items);
+    test_tried("differential", items, "items by both faces of Hive's reference, %llu lies refused", (ull)lies);
+}
+
+/* ---- Scenes by hand --------------------------------------------------------------------------------------------------- */
+
+/* The first key from `from` on with these candidates, in order; hashes of them. */
+static uint64_t key_with(const hive_view *v, uint64_t from, const uint64_t *b)
+{
+    for (;; from++) {
+        bool fits = true;
+        check(from < hive_keys(v), "no key has these candidates");
+        for (uint32_t i = 0; i < v->hashes && fits; i++) fits = hive_candidate(v, hive_hash(v, from), i) == b[i];
+        if (fits) return from;
+    }
+}
+
+/* Bucket b of nothing but keys with these candidates; returns the first. */
+static uint64_t fill(hive_view *v, uint64_t b, const uint64_t *candidates, uint64_t from)
+{
+    uint64_t first = 0;
+    for (uint32_t s = 0; s < v->slots; s++) {
+        from = key_with(v, from, candidates);
+        if (s == 0) first = from;
+        hive_write(v, b * v->slots + s, hive_pack(v, from++, 1));
+    }
+    return first;
+}
+
+static hd_table *four(uint32_t hashes, hd_layout layout)
+{
+    hive_shape s = { 4, 8, 4, hashes, layout, 5 };
+    return hive_table(&s, NULL);
+}
+
+static void moves_by(hive_view *v, uint64_t from, uint64_t to, const char *word)
+{
+    hive_image before;
+    hive_image_take(&before, v);
+    const char *no = hive_accept_move(v, from, to);
+    check(word ? no && strstr(no, word) : !no, "%llu to %llu: %s", (ull)from, (ull)to, no ? no : "accepted");
+    check(!word || hive_image_is(&before, v), "refused, and still changed the table");
+    hive_image_give(&before);
+}
+
+static void test_moves(void **state)
+{
+    static const uint64_t way[] = { 0, 1, 2 }, back[] = { 1, 0, 2 }, inside[] = { 0, 0, 2 };
+    (void)state;
+    hd_table *t = four(3, HD_LAYOUT_MASKS);
+    hive_view *v = hive_view_in(t);
+    uint64_t places = hive_places(v), stash = hive_capacity(v);
+    hive_put(v, 0, key_with(v, 0, way), 7);
+    moves_by(v, places, 8, "slot that is none");
+    moves_by(v, 0, places, "slot that is none");
+    moves_by(v, HIVE_NOWHERE, 8, "slot that is none");
+    moves_by(v, 1, 8, "slot without a key");
+    moves_by(v, 0, 8, "fresh slot");
+    fill(v, 0, way, 0);
+    hive_write(v, 8, hive_pack(v, key_with(v, 0, back), 1));
+    moves_by(v, 0, 8, "not free");
+    moves_by(v, 0, 16, "past, a bucket that has a fresh slot");
+    moves_by(v, 0, stash, "past, a bucket that has a fresh slot");
+    moves_by(v, 0, 9, NULL);
+    check(hive_is_free(v, hive_read(v, 0)) && !hive_has_fresh(v, 0) && hive_value_of(v, hive_read(v, 9)) == 1, "it has not moved");
+    hive_spoil(v, 1);
+    moves_by(v, 9, 0, "no later candidate"); /* back */
+    moves_by(v, 9, 16, NULL);
+    moves_by(v, 16, 24, "no later candidate"); /* bucket 3 is none of its */
+    moves_by(v, 16, stash, "fresh slot");
+    hive_spoil(v, 2);
+    moves_by(v, 16, stash, NULL);
+    check(v->stashed == 1, "%llu in the stash", (ull)v->stashed);
+    moves_by(v, stash, 16, "no later candidate");
+    hive_write(v, 0, hive_pack(v, key_with(v, 0, inside), 1));
+    hive_write(v, 1, hive_vacant(v));
+    moves_by(v, 0, 1, "no later candidate"); /* its second bucket is the one it is in */
+    uint64_t was = v->stashed;
+    v->stashed = hive_stash_limit(v);
+    moves_by(v, 0, stash + 1, "stash, which was full");
+    v->stashed = was;
+    hd_close(t);
+}
+
+static void told(hive_view *v, hd_op op, uint64_t key, hive_seen seen, uint64_t busy, const char *word)
+{
+    hive_item it = { op, HD_I32, HD_EITHER, key, 9 };
+    hive_image before;
+    hive_image_take(&before, v);
+    const char *no = hive_accept(v, &it, &seen, busy);
+    check(word ? no && strstr(no, word) : !no, "%s of key %llu, %s: %s", hd_op_name(op), (ull)key, hd_outcome_name(seen.outcome), no ? no : "accepted");
+    check(!word || hive_image_is(&before, v), "refused, and still changed the table");
+    hive_image_give(&before);
+}
+
+/* Each sentence of hive_accept, and what is allowed beside it. */
+static void test_each_lie(void **state)
+{
+    static const uint64_t way[] = { 0, 1 };
+    (void)state;
+    hd_table *t = four(2, HD_LAYOUT_WORDS);
+    hive_view *v = hive_view_in(t);
+    uint64_t present = key_with(v, 0, way), key = key_with(v, present + 1, way), stash = hive_capacity(v);
+#define SEEN(...) ((hive_seen){ __VA_ARGS__ })
+    hive_put(v, 0, present, 7);
+    told(v, HD_OP_FIND, hive_keys(v), SEEN(HD_MISS, HIVE_NOWHERE, 0, false), 0, "must be answered RESERVED");
+    told(v, HD_OP_FIND, UINT64_MAX, SEEN(HD_RESERVED, HIVE_NOWHERE, 0, false), 0, NULL);
+    told(v, HD_OP_FIND, present, SEEN(HD_RESERVED, HIVE_NOWHERE, 0, false), 0, "ordinary one");
+    told(v, HD_OP_FIND, present, SEEN(HD_MISS, HIVE_NOWHERE, 0, false), 0, "the key was present");
+    told(v, HD_OP_FIND, present, SEEN(HD_HIT, 0, 8, true), 0, "wrong value");
+    told(v, HD_OP_FIND, present, SEEN(HD_HIT, 0, 8, false), 0, NULL);
+    told(v, HD_OP_FIND, key, SEEN(HD_HIT, 0, 7, false), 0, "the key was absent");
+    told(v, HD_OP_ERASE, key, SEEN(HD_ERASED, 0, 0, false), 0, "the key was absent");
+    told(v, HD_OP_INSERT_OR_ASSIGN, key, SEEN(HD_MISS, HIVE_NOWHERE, 0, false), 0, "the operation inserts");
+    told(v, HD_OP_INSERT_OR_ASSIGN, key, SEEN(HD_EVICTED, 1, 0, false), 0, "the operation inserts");
+    told(v, HD_OP_INSERT_OR_ASSIGN, key, SEEN(HD_PENDING, HIVE_NOWHERE, 0, false), 0, "there was room");
+    told(v, HD_OP_INSERT_OR_ASSIGN, key, SEEN(HD_INSERTED, hive_places(v), 0, false), 0, "slot that is none");
+    told(v, HD_OP_INSERT_OR_ASSIGN, key, SEEN(HD_INSERTED, 0, 0, false), 0, "not free");
+    told(v, HD_OP_INSERT_OR_ASSIGN, key, SEEN(HD_INSERTED, 16, 0, false), 0, "HIVE-4"); /* on the way to where it cannot be */
+    told(v, HD_OP_INSERT_OR_ASSIGN, key, SEEN(HD_INSERTED, 8, 0, false), 0, "HIVE-4");
+    hive_spoil(v, 0);
+    told(v, HD_OP_INSERT_OR_ASSIGN, key, SEEN(HD_INSERTED, stash, 0, false), 0, "HIVE-4");
+    hive_spoil(v, 1);
+    told(v, HD_OP_INSERT_OR_ASSIGN, key, SEEN(HD_INSERTED, stash, 0, false), 0, NULL); /* vacant slots before it: allowed, if unusual */
+    check(v->stashed == 1 && hive_find(v, key) == stash, "not where it was said to be");
+    hive_spoil(v, hive_buckets(v));
+    hive_remove(v, stash);
+    told(v, HD_OP_INSERT_OR_ASSIGN, key, SEEN(HD_INSERTED, 16, 0, false), 0, "no candidate");
+    fill(v, 0, way, 1000000);
+    fill(v, 1, way, 2000000);
+    v->stashed = hive_stash_limit(v);
+    told(v, HD_OP_INSERT_OR_ASSIGN, key, SEEN(HD_INSERTED, stash, 0, false), 0, "stash, which was full");
+    told(v, HD_OP_INSERT_OR_ASSIGN, key, SEEN(HD_INSERTED, HIVE_NOWHERE, 0, false), 0, "there was no room");
+    told(v, HD_OP_INSERT_OR_ASSIGN, key, SEEN(HD_PENDING, HIVE_NOWHERE, 0, false), 0, NULL);
+    hive_write(v, 3, hive_vacant(v));
+    told(v, HD_OP_INSERT_OR_ASSIGN, key, SEEN(HD_PENDING, HIVE_NOWHERE, 0, false), 0, "there was room");
+    told(v, HD_OP_INSERT_OR_ASSIGN, key, SEEN(HD_PENDING, HIVE_NOWHERE, 0, false), 1, NULL); /* another one held that slot for a moment */
+#undef SEEN
+    v->stashed = 0;
+    hd_close(t);
+}
+
+/* The slot that an entry is put into, as a snapshot does. */
+static void test_put(void **state)
+{
+    static const uint64_t way[] = { 2, 0 };
+    (void)state;
+    hd_table *t = four(2, HD_LAYOUT_MASKS);
+    hive_view *v = hive_view_in(t);
+    uint64_t key = key_with(v, 0, way), other = key_with(v, key + 1, way), stash = hive_capacity(v);
+    check(!hive_put(v, hive_places(v), key, 1) && !hive_put(v, 8, key, 1), "put where it cannot be");
+    check(hive_has_fresh(v, 2) && hive_has_fresh(v, 1), "and buckets are spoiled");
+    check(hive_put(v, 5, key, 1) && !hive_has_fresh(v, 2) && hive_has_fresh(v, 0), "its second bucket");
+    check(!hive_put(v, 5, other, 1), "put on top of another");
+    v->stashed = hive_stash_limit(v);
+    check(!hive_put(v, stash, other, 1), "put into a full stash");
+    v->stashed = 0;
+    check(hive_put(v, stash, other, 1) && v->stashed == 1 && !hive_has_fresh(v, 0), "the stash");
+    must(hd_check(t));
+    hd_close(t);
+}
+
+/* ---- Invariants -------------------------------------------------------------------------------------------------------- */
+
+/* A table with keys at rest in a first bucket, in a second and in the stash, and three ways to hurt it. */
+typedef struct hurt {
+    const char *name, *number;
+    void (*how)(hive_view *v, uint64_t key, uint64_t other, uint64_t stashed);
+} hurt;
+
+static void twice(hive_view *v, uint64_t key, uint64_t other, uint64_t stashed)
+{
+    (void)other, (void)stashed;
+    hive_write(v, 9, hive_pack(v, key, 3));
+}
+static void twice_in_a_bucket(hive_view *v, uint64_t key, uint64_t other, uint64_t stashed)
+{
+    (void)other, (void)stashed;
+    hive_write(v, 1, hive_pack(v, key, 1));
+}
+static void elsewhere(hive_view *v, uint64_t key, uint64_t other, uint64_t stashed)
+{
+    (void)other, (void)stashed;
+    hive_write(v, 0, hive_vacant(v));
+    hive_write(v, 16, hive_pack(v, key, 1));
+}
+static void claimed(hive_view *v, uint64_t key, uint64_t other, uint64_t stashed)
+{
+    (void)other, (void)stashed;
+    hive_write(v, 17, hive_sign(v, HIVE_CLAIMED, key));
+}
+static void leaving(hive_view *v, uint64_t key, uint64_t other, uint64_t stashed)
+{
+    (void)other, (void)stashed;
+    hive_write(v, 0, hive_sign(v, HIVE_LEAVING, key));
+}
+static void neither(hive_view *v, uint64_t key, uint64_t other, uint64_t stashed)
+{
+    (void)key, (void)other, (void)stashed;
+    hive_write(v, 18, hive_sign(v, HIVE_EMPTY, 5));
+}
+static void locked(hive_view *v, uint64_t key, uint64_t other, uint64_t stashed)
+{
+    (void)key, (void)other, (void)stashed;
+    v->segment[0].lock[2] = 1;
+}
+static void stash_locked(hive_view *v, uint64_t key, uint64_t other, uint64_t stashed)
+{
+    (void)key, (void)other, (void)stashed;
+    v->stash.lock[0] = 1;
+}
+static void fresh_before(hive_view *v, uint64_t key, uint64_t other, uint64_t stashed)
+{
+    (void)key, (void)other, (void)stashed;
+    hive_write(v, 2, hive_fresh(v));
+}
+static void fresh_before_stash(hive_view *v, uint64_t key, uint64_t other, uint64_t stashed)
+{
+    (void)key, (void)other, (void)stashed;
+    hive_write(v, 10, hive_fresh(v));
+    hive_write(v, 9, hive_vacant(v));
+    hive_write(v, 8, hive_vacant(v));
+}
+static void mask_too_free(hive_view *v, uint64_t key, uint64_t other, uint64_t stashed)
+{
+    (void)key, (void)other, (void)stashed;
+    v->segment[0].mask[0] |= 1;
+}
+static void mask_too_full(hive_view *v, uint64_t key, uint64_t other, uint64_t stashed)
+{
+    (void)key, (void)other, (void)stashed;
+    v->segment[0].mask[3] &= ~8u;
+}
+static void mask_too_long(hive_view *v, uint64_t key, uint64_t other, uint64_t stashed)
+{
+    (void)key, (void)other, (void)stashed;
+    v->segment[0].mask[3] |= 1u << 8;
+}
+static void counted_less(hive_view *v, uint64_t key, uint64_t other, uint64_t stashed)
+{
+    (void)key, (void)other, (void)stashed;
+    v->stashed--;
+    hive_write(v, hive_capacity(v) + 7, hive_pack(v, stashed + 1, 1)); /* any key may be in the stash; this one passes fresh slots */
+    hive_spoil(v, hive_candidate(v, hive_hash(v, stashed + 1), 0));
+    hive_spoil(v, hive_candidate(v, hive_hash(v, stashed + 1), 1));
+    v->stashed = 3;
+}
+static void counted_more(hive_view *v, uint64_t key, uint64_t other, uint64_t stashed)
+{
+    (void)key, (void)other, (void)stashed;
+    v->stashed++;
+}
+static void overfull(hive_view *v, uint64_t key, uint64_t other, uint64_t stashed)
+{
+    (void)key, (void)other;
+    for (uint64_t b = 0; b < hive_buckets(v); b++) hive_spoil(v, b);
+    for (uint64_t e = hive_capacity(v), k = stashed + 1; e < hive_places(v); e++, k++)
+        if (!hive_is_key(v, hive_read(v, e))) hive_write(v, e, hive_pack(v, k, 1));
+    v->stashed = v->slots;
+}
+
+static const hurt hurts[] = {
+    { "a key in two buckets", "HIVE-1", twice }, { "a key in a bucket twice", "HIVE-1", twice_in_a_bucket }, { "a key in none of its buckets", "HIVE-2", elsewhere },
+    { "claimed", "HIVE-3", claimed }, { "leaving", "HIVE-3", leaving }, { "free, and neither fresh nor vacant", "HIVE-3", neither },
+    { "a bucket locked", "HIVE-3", locked }, { "a bucket of the stash locked", "HIVE-3", stash_locked },
+    { "a fresh slot before a key", "HIVE-4", fresh_before }, { "a fresh slot before one in the stash", "HIVE-4", fresh_before_stash },
+    { "a mask that says free", "HIVE-5", mask_too_free }, { "a mask that says taken", "HIVE-5", mask_too_full }, { "a mask of nine slots", "HIVE-5", mask_too_long },
+    { "the stash counted less", "HIVE-6", counted_less }, { "the stash counted more", "HIVE-6", counted_more }, { "more in the stash than it takes", "HIVE-6", overfull },
+};
+
+static void test_invariants(void **state)
+{
+    static const uint64_t way[] = { 0, 1 };
+    (void)state;
+    for (size_t i = 0; i < sizeof hurts / sizeof *hurts; i++) {
+        hd_table *t = four(2, HD_LAYOUT_MASKS);
+        hive_view *v = hive_view_in(t);
+        uint64_t key = key_with(v, 0, way), other = key_with(v, key + 1, way), stashed = key_with(v, other + 1, way);
+        check(hive_put(v, 0, key, 1) && hive_put(v, 8, other, 2) && hive_put(v, hive_capacity(v), stashed, 3), "the scene");
+        must(hd_check(t));
+        test_case("%s", hurts[i].name);
+        hurts[i].how(v, key, other, stashed);
+        must_fail(hd_check(t), HD_ECORRUPT, hurts[i].number);
+        hd_close(t);
+    }
+}
+
+/* ---- How full a table gets ------------------------------------------------------------------------------------------------ */
+
+/* Load factor, of all places, at the first PENDING, of a table that does not grow. */
+static double full_at(uint32_t slots, uint32_t hashes)
+{
+    hive_shape s = { 65536 / slots, slots, 4, hashes, HD_LAYOUT_WORDS, 11 };
+    hd_table *t = hive_table(&s, NULL);
+    hive_view *v = hive_view_in(t);
+    uint64_t r = slots * 4 + hashes, n = 0;
+    for (hive_seen seen = { HD_MISS, 0, 0, false }; seen.outcome != HD_PENDING; n += seen.outcome == HD_INSERTED) {
+        hive_item it = { HD_OP_INSERT_OR_ASSIGN, HD_I32, HD_EITHER, test_below(&r, hive_keys(v)), 1 };
+        hive_apply(v, &it, &seen);
+    }
+    must(hd_check(t));
+    double at = (double)n / (double)hive_places(v);
+    hd_close(t);
+    return at;
+}
+
+static void test_load_factor(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 3; i++)
+        for (uint32_t hashes = 2; hashes <= 3; hashes++) {
+            double at = full_at(8u << i, hashes);
+            test_note("the first item is pending, %u slots, %u hashes, 64 Ki entries: load factor %.4f", 8u << i, hashes, at);
+            /* the table full to its last slots, and seven eighths of a stash of a sixty-fourth: 0.9980 at most */
+            check(at >= 0.99 && at < 0.9985, "%u slots, %u hashes: load factor %.4f", 8u << i, hashes, at);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest hive[] = { cmocka_unit_test(test_map),  cmocka_unit_test(test_faces), cmocka_unit_test(test_each_lie), cmocka_unit_test(test_moves),
+                                       cmocka_unit_test(test_put), cmocka_unit_test(test_invariants), cmocka_unit_test(test_load_factor) };
+    return test_run(hive);
+}
