@@ -282,22 +282,22 @@ static hd_status reinsert(const hd_design *design, void *from, void *to, const h
     return HD_OK;
 }
 
-/* A design whose tables grow in place says itself whether such a one can be. */
-static hd_status file_shape(const hd_table *t, const char *path, const hd_snapshot_header *h, hd_info *info)
+/* Of the file's table; *info has all else. A design whose tables grow in place says itself whether such a one can be. */
+static hd_status file_shape(const hd_design *design, const char *path, const hd_snapshot_header *h, hd_info *info)
 {
-    hd_config c = hd_config_of(t->info.design);
-    *info = t->info;
+    hd_config c = hd_config_of(design->name);
     info->buckets = h->buckets;
     info->slots = c.slots = h->slots;
     info->capacity = c.capacity = h->buckets * h->slots;
-    info->dual = h->flags & HD_SNAPSHOT_DUAL;
+    info->dual = c.dual = h->flags & HD_SNAPSHOT_DUAL;
     info->seed = h->seed;
     bool grows = h->base_buckets || h->stash_buckets || h->hashes;
-    if (!t->design->resize) return grows ? hd_fail(HD_ECORRUPT, "%s: the header's base_buckets makes no sense for design %s", path, t->info.design) : HD_OK;
-    c.value_bytes = h->value_bytes;
+    if (!design->resize) return grows ? hd_fail(HD_ECORRUPT, "%s: the header's base_buckets makes no sense for design %s", path, design->name) : HD_OK;
+    info->value_bytes = c.value_bytes = h->value_bytes;
     c.hashes = h->hashes;
-    info->layout = c.layout = t->info.layout;
-    if (t->design->shape(&c, info)) return hd_fail(HD_ECORRUPT, "%s: no table of design %s has such a shape: %s", path, t->info.design, hd_why());
+    c.layout = info->layout;
+    if (h->flags & HD_SNAPSHOT_DEVICE_CLOCK) c.clock = HD_CLOCK_DEVICE;
+    if (design->shape(&c, info)) return hd_fail(HD_ECORRUPT, "%s: no table of design %s has such a shape: %s", path, design->name, hd_why());
     if (h->base_buckets == 0 || h->stash_buckets == 0) return hd_fail(HD_ECORRUPT, "%s: the header's base_buckets or stash_buckets is 0", path);
     info->base_buckets = h->base_buckets;
     info->stash_buckets = h->stash_buckets;
@@ -325,8 +325,8 @@ static hd_status load_state(hd_table *t, const char *path, const verified *f, vo
 {
     hd_info shape;
     void *as_saved;
-    *info = t->info;
-    hd_status status = file_shape(t, path, &f->h, &shape);
+    *info = shape = t->info;
+    hd_status status = file_shape(t->design, path, &f->h, &shape);
     if (!status) status = t->design->open(&shape, &t->seams, &as_saved);
     if (status) return status;
     status = hd_stage(t->design, as_saved, true);
@@ -403,6 +403,10 @@ hd_status hd_open_snapshot(const char *path, const hd_config *config, hd_table *
     c.clock = f.h.flags & HD_SNAPSHOT_DEVICE_CLOCK ? HD_CLOCK_DEVICE : HD_CLOCK_LOGICAL;
     c.seed = f.h.seed;
     hd_table *t;
+    hd_info shape;
+    memset(&shape, 0, sizeof shape);
+    const hd_design *design = c.backend ? hd_design_on(c.design, c.backend) : NULL;
+    if (design && (status = file_shape(design, path, &f.h, &shape))) return status; /* the file's mistake, where hd_open would call it the caller's */
     if ((status = hd_open(&c, &t))) return status;
     if ((status = hd_load(t, path, NULL))) hd_close(t);
     else *table = t;

@@ -32,6 +32,9 @@ if [ -r "$virus" ] && [ -r "$reads" ]; then
   counts 'reads, one thread'    779967 104580 "$reads" 16 --threads 1
   counts 'a table large enough' 779967 104580 "$reads" 16 --capacity 262144
   if [ "$(fact doublings)" = 0 ]; then pass 'a given table does not grow'; else fail 'a given table does not grow' "doublings: $(fact doublings)"; fi
+  counts 'a genome, hive'       48487 48486 "$virus" 16 --design hive
+  counts 'reads, hive'          779967 104580 "$reads" 16 --design hive
+  if [ "$(fact doublings)" -ge 7 ]; then pass 'hive grew from 1,024 slots'; else fail 'hive grew from 1,024 slots' "grown: $(fact doublings)"; fi
   gzip -c "$virus" >virus.fa.gz && counts 'the genome as .gz' 48487 48486 virus.fa.gz 16
   if command -v zstd >/dev/null; then
     zstd -q "$virus" -o virus.fa.zst && counts 'the genome as .zst' 48487 48486 virus.fa.zst 16
@@ -82,6 +85,8 @@ for k in 1 4 11; do
     if [ -s got ] && cmp -s want got; then pass "k = $k, $way: $(wc -l <want) k-mers, each as often as awk says"
     else fail "k = $k, $way: each k-mer as often as awk says" "$(diff want got | head -n 3)"
     fi
+    timeout 60 "$HEDDLE" kmer made.fa $k $way --design hive --top 1000000 --csv 2>err </dev/null | awk -F, 'NR > 1 { print $1, $2 }' | LC_ALL=C sort >got
+    if [ -s got ] && cmp -s want got; then pass "k = $k, $way, hive: the same"; else fail "k = $k, $way, hive: the same" "$(diff want got | head -n 3)"; fi
   done
 done
 if sort -c -s -k2,2nr ranked 2>err; then pass 'the most frequent come first'; else fail 'the most frequent come first' ''; fi
@@ -112,6 +117,7 @@ bad 'neither FASTA nor FASTQ' 3 'byte 0' none.fa 3
 bad 'no end of zeros'         3 'byte 0: neither' /dev/zero 3
 bad 'K of 32'                 2 'K: .*1 to 31' short.fa 32
 bad 'K that is no number'     2 'K: .*three'   short.fa three
+bad 'K of 17 in hive'         2 'more than the design can hold' made.fa 17 --design hive
 bad 'no such file'            2 'absent'       absent.fa 3
 bad 'a table above memory'    2 '--capacity'   short.fa 3 --capacity 200000Gi
 

@@ -13,7 +13,7 @@
 #include "lib/design.h"
 #include "tests/testing.h"
 
-enum { CASES = 3000, KERNEL_CASES = 120 };
+enum { CASES = 3000, KERNEL_CASES = 120, HIVE_CASES = 400 };
 
 static uint64_t one_of(uint64_t *r, const uint64_t *list, size_t n) { return list[test_below(r, n)]; }
 #define ONE_OF(r, ...) one_of((r), (const uint64_t[]){ __VA_ARGS__ }, sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
@@ -148,6 +148,56 @@ static void kernels_are_truthful(void **state)
     run_cases("host", KERNEL_CASES);
 }
 
+/* A design that evicts nobody, by its reference: one operation, all of them, or mixed batches; growth, shrinking and snapshots in between. */
+static hd_case draw_hive_case(uint64_t number)
+{
+    static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND, HD_OP_FIND_MISSED, HD_OP_ACCUM_OR_ASSIGN, HD_OP_FIND_OR_INSERT, HD_OP_ERASE, HD_OP_EXPORT, HD_OP_ERASE_IF, HD_OP_SIZE_IF };
+    uint64_t r = number ^ 0x68697665, op = test_below(&r, 20), capacity;
+    hd_case c = hd_case_of("hive");
+    snprintf(c.op, sizeof c.op, "%s", op < sizeof ops / sizeof *ops ? hd_op_name(ops[op]) : op < 14 ? "mixed" : "mix");
+    c.buckets = ONE_OF(&r, 1, 1, 2, 3, 4, 5, 7, 8, 13, 64);
+    c.slots = (uint32_t)ONE_OF(&r, 8, 16, 32);
+    c.value_bytes = (uint32_t)ONE_OF(&r, 4, 4, 2);
+    c.hashes = (uint32_t)ONE_OF(&r, 2, 3);
+    c.layout = test_below(&r, 2) ? HD_LAYOUT_WORDS : HD_LAYOUT_MASKS;
+    capacity = c.buckets * c.slots;
+    c.batch = 1 + test_below(&r, ONE_OF(&r, 4, 30, 200));
+    c.batches = 1 + (4000 + test_below(&r, 4000)) / (c.batch + 20);
+    snprintf(c.keys, sizeof c.keys, test_below(&r, 3) ? "uniform:%llu" : "zipf:0.9,%llu", (unsigned long long)(1 + capacity * ONE_OF(&r, 1, 2, 3, 8) / 2));
+    c.reserved_ppm = (uint32_t)ONE_OF(&r, 0, 10000, 200000);
+    c.distinct = test_below(&r, 8) == 0;
+    c.duplicate_ppm = (uint32_t)ONE_OF(&r, 0, 100000, 700000);
+    c.table_seed = test_below(&r, 2) ? test_random(&r) : 0;
+    c.seed = number;
+    c.judge = true;
+    if (c.value_bytes == 2 && strcmp(c.op, "accum_or_assign") == 0) strcpy(c.op, "mixed");
+    return c;
+}
+
+static void hive_is_truthful(void **state)
+{
+    hd_run_report all = { 0 };
+    (void)state;
+    for (uint64_t k = 0; k < test_times(HIVE_CASES); k++) {
+        char text[1024];
+        hd_run_report report;
+        hd_case c = draw_hive_case(k);
+        hd_case_print(&c, text, sizeof text);
+        test_case("%s", text);
+        must(hd_case_run(&c, NULL, NULL, &report));
+        check(!report.wrong[0], "%s", report.wrong);
+        all.judged += report.judged;
+        all.requests += report.requests;
+        for (int o = 0; o < HD_OUTCOME_COUNT; o++) all.counters.outcome[o] += report.counters.outcome[o];
+    }
+    check(all.judged == all.requests, "%llu of %llu items were judged", (unsigned long long)all.judged, (unsigned long long)all.requests);
+    for (int o = 0; o < HD_OUTCOME_COUNT; o++) {
+        bool never = o == HD_EVICTED || o == HD_REFUSED || o == HD_PINNED;
+        check(never ? all.counters.outcome[o] == 0 : all.counters.outcome[o] > test_times(HIVE_CASES / 3), "%llu items were %s", (unsigned long long)all.counters.outcome[o], hd_outcome_name((hd_outcome)o));
+    }
+    test_tried("differential", all.judged, "items of a dictionary executed and judged, of %llu random cases", (unsigned long long)test_times(HIVE_CASES));
+}
+
 /* Lists that are made in several segments, and in several windows of a batch. */
 static void long_lists_are_truthful(void **state)
 {
@@ -207,6 +257,6 @@ static void judging_changes_nothing(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest random[] = { cmocka_unit_test(cases_are_truthful), cmocka_unit_test(kernels_are_truthful), cmocka_unit_test(long_lists_are_truthful), cmocka_unit_test(cases_repeat), cmocka_unit_test(judging_changes_nothing) };
+    const struct CMUnitTest random[] = { cmocka_unit_test(cases_are_truthful), cmocka_unit_test(kernels_are_truthful), cmocka_unit_test(hive_is_truthful), cmocka_unit_test(long_lists_are_truthful), cmocka_unit_test(cases_repeat), cmocka_unit_test(judging_changes_nothing) };
     return test_run(random);
 }
