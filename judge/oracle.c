@@ -400,6 +400,33 @@ static const char *judge_item(judging *j, uint64_t p)
     return e ? judge_present(j, e) : judge_absent(j);
 }
 
+void hd_oracle_since(hd_oracle *o, uint64_t *since) { o->since = since; }
+
+#define JUDGED UINT64_MAX /* what since[p] becomes */
+
+static bool changes_nothing(const judging *j, uint64_t p)
+{
+    hd_outcome o = (hd_outcome)j->b->outcome[item_at(j, p)];
+    return o == HD_HIT || o == HD_MISS || o == HD_PENDING || o == HD_RESERVED;
+}
+
+/* Those that have looked at the key of the p-th item before it takes effect, and are right as yet. */
+static void judge_before(judging *j, uint64_t p)
+{
+    uint64_t key = j->b->key[item_at(j, p)];
+    for (uint64_t q = p + 1; q < j->b->n; q++)
+        if (j->o->since[q] <= p && j->b->key[item_at(j, q)] == key && changes_nothing(j, q) && !judge_item(j, q)) j->o->since[q] = JUDGED;
+}
+
+/* The p-th item's turn: nothing after it was known to it. */
+static const char *judge_in_turn(judging *j, uint64_t p)
+{
+    const uint64_t *since = j->order ? j->o->since : NULL;
+    if (since && since[p] == JUDGED) return NULL;
+    if (since && !changes_nothing(j, p)) judge_before(j, p);
+    return judge_item(j, p);
+}
+
 /* The entries that are not in the table any more have left since they were last seen. */
 static const char *learn_departures(judging *j, hd_table *table)
 {
@@ -467,7 +494,8 @@ static const char *judge_keyed(judging *j, hd_table *table)
 {
     const hd_batch *b = j->b;
     const char *wrong = judge_order_of_list(j);
-    for (uint64_t p = 0; p < b->n && !wrong; p++) wrong = judge_item(j, p);
+    for (uint64_t p = 0; p < b->n && !wrong; p++) wrong = judge_in_turn(j, p);
+    j->o->since = NULL;
     if (!wrong && j->hidden) wrong = judge_victims_hidden(j, table);
     if (!wrong && lists(j) && b->count && *b->count != j->listed)
         wrong = judge_say(j->o, "%s: the list has %" PRIu64 " entries instead of %" PRIu64, judge_batch_name(b), *b->count, j->listed);

@@ -11,6 +11,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "judge/design.h"
 #include "judge/runner.h"
 #include "lib/backend_host.h"
 #include "lib/design.h"
@@ -181,16 +182,35 @@ static bool compare_now(const runner *r, const hd_info *info)
     return info->memory_bytes <= CHEAP || r->batch % EVERY == EVERY - 1 || r->batch + 1 == r->c->batches;
 }
 
-/* Kernels on the host machine take the items of a batch as their lanes come; the tickets say how. */
+/* Of n ascending numbers, how many are below x. */
+static uint64_t count_below(const uint64_t *number, uint64_t n, uint64_t x)
+{
+    uint64_t low = 0;
+    while (low < n) {
+        uint64_t middle = (low + n) / 2;
+        if (number[middle] < x) low = middle + 1;
+        else n = middle;
+    }
+    return low;
+}
+
+/* Kernels on the host machine take the items of a batch as their lanes come; the tickets say how. Entries that move on have tickets, too, and are no items. */
 static bool order_learned(runner *r, const hd_batch *b)
 {
     size_t n;
     const simt_ticket_record *ticket = simt_machine_tickets(hd_host_machine(r->table), &n);
-    bool all = n == b->n;
+    uint64_t drawn = 0, *at = r->order + r->c->batch, *since = at + r->c->batch;
+    bool all = true;
     for (size_t i = 0; i < n && all; i++) {
-        r->order[i] = ticket[i].item;
-        all = ticket[i].item < b->n;
+        if (ticket[i].item == JUDGE_MOVE) continue;
+        all = drawn < b->n && ticket[i].item < b->n;
+        if (!all) break;
+        r->order[drawn] = ticket[i].item;
+        at[drawn++] = i;
     }
+    all = all && drawn == b->n;
+    for (uint64_t p = 0; p < drawn && all; p++) since[p] = count_below(at, drawn, ticket[at[p]].started);
+    if (judge_dictionary(r->c->design)) hd_oracle_since(r->oracle, since);
     return !runner_wrong(r, HD_RUN_ORACLE, judge_batch_name(b), all ? NULL : "not every item drew one ticket");
 }
 
@@ -396,7 +416,7 @@ static hd_status runner_open(runner *r, const hd_case *c, const hd_choices *choi
     r->mixes = judge_dictionary(info.design);
     r->request = (hd_request *)malloc((size_t)c->batch * sizeof *r->request);
     bool ordered = c->judge && strcmp(info.backend, "host") == 0;
-    if (ordered) r->order = (uint64_t *)malloc((size_t)c->batch * sizeof *r->order);
+    if (ordered) r->order = (uint64_t *)malloc(3 * (size_t)c->batch * sizeof *r->order);
     if (!r->request || (ordered && !r->order) || !judge_arrays_open(&r->arrays, c->batch, c->value_bytes) || !judge_map_open(&r->seen, 0))
         return hd_fail(HD_ENOMEM, "batch: no memory for the arrays of %" PRIu64 " items", c->batch);
     return HD_OK;

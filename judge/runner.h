@@ -27,7 +27,7 @@ typedef struct runner {
     judge_arrays arrays;
     judge_map seen;        /* keys of a batch that promises distinct ones ...    */
     bool starved;          /* ... and had no memory for them all                 */
-    uint64_t *order;       /* (c->batch) items of a batch as they took effect; NULL: in item order */
+    uint64_t *order;       /* (3, c->batch) items of a batch as they took effect, their tickets, since when they had looked; NULL: in item order */
     judge_shelf shelf;     /* where mix keeps its snapshots                      */
     hd_rng rng;
     const hd_choices *choices; /* NULL: rng decides                              */

@@ -23,6 +23,7 @@ struct hd_oracle {
     uint64_t mark;       /* one per walk through the table                                        */
     uint64_t *rank;      /* (rank_room) room for oracle.c's selection                             */
     uint64_t rank_room;
+    uint64_t *since;     /* of the next batch: hd_oracle_since                                     */
     char sentence[512];
 };
 

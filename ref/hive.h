@@ -91,5 +91,11 @@ void hive_restash(hive_view *v, const hive_segment *old, uint64_t buckets);
 hive_view *hive_view_of(void *state);
 /* A view of that shape whose segments are nowhere yet. */
 hive_view hive_view_for(const hd_info *info);
+/* What a table of that shape says of itself; how many buckets a stash has for so many, and how many segments they need. */
+void hive_tell(const hive_view *v, hd_info *info);
+uint64_t hive_stash_for(uint64_t buckets);
+uint32_t hive_segments_for(const hive_view *v, uint64_t buckets);
+/* HD_EINVAL where the table cannot become one of so many buckets. */
+hd_status hive_may_have(const hive_view *v, uint64_t buckets);
 
 #endif

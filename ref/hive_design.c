@@ -14,13 +14,12 @@ hive_view *hive_view_of(void *state) { return (hive_view *)state; }
 
 /* ---- Shape --------------------------------------------------------------------------------------------------- */
 
-static uint64_t stash_for(uint64_t buckets) { return buckets / HIVE_STASH_SHARE + 1; }
+uint64_t hive_stash_for(uint64_t buckets) { return buckets / HIVE_STASH_SHARE + 1; }
 
 /* What a bucket takes: its slots, and where there are masks two words. */
 static uint64_t bucket_bytes(const hive_view *v) { return v->slots * hive_word_bytes(v) + (v->masks ? 2 * sizeof(uint32_t) : 0); }
 
-/* Segments that so many buckets need. */
-static uint32_t segments_for(const hive_view *v, uint64_t buckets)
+uint32_t hive_segments_for(const hive_view *v, uint64_t buckets)
 {
     uint32_t k = 1;
     for (uint64_t have = v->base; have < buckets; k++) have *= 2;
@@ -29,7 +28,7 @@ static uint32_t segments_for(const hive_view *v, uint64_t buckets)
 
 static uint64_t memory_of(const hive_view *v)
 {
-    return sizeof *v + ((v->base << (segments_for(v, hive_buckets(v)) - 1)) + v->stash_buckets) * bucket_bytes(v);
+    return sizeof *v + ((v->base << (hive_segments_for(v, hive_buckets(v)) - 1)) + v->stash_buckets) * bucket_bytes(v);
 }
 
 hive_view hive_view_for(const hd_info *info)
@@ -42,13 +41,13 @@ hive_view hive_view_for(const hd_info *info)
     v.slots = info->slots;
     v.half = info->value_bytes * 8;
     v.hashes = info->hashes;
-    v.stash_buckets = info->stash_buckets ? info->stash_buckets : stash_for(info->buckets);
+    v.stash_buckets = info->stash_buckets ? info->stash_buckets : hive_stash_for(info->buckets);
     v.seed = info->seed;
     v.masks = info->layout == HD_LAYOUT_MASKS;
     return v;
 }
 
-static void tell(const hive_view *v, hd_info *info)
+void hive_tell(const hive_view *v, hd_info *info)
 {
     info->base_buckets = v->base;
     info->buckets = hive_buckets(v);
@@ -79,7 +78,7 @@ static hd_status hive_shape(const hd_config *c, hd_info *info)
     info->stash_buckets = 0;
     info->pins = 0;
     hive_view v = hive_view_for(info);
-    tell(&v, info);
+    hive_tell(&v, info);
     return HD_OK;
 }
 
@@ -147,7 +146,7 @@ static hd_status hive_open(const hd_info *info, const hd_seams *s, void **state)
     if (status) return status;
     hive_view *v = (hive_view *)p;
     *v = hive_view_for(info);
-    status = take_segments(v, s, 0, segments_for(v, info->buckets));
+    status = take_segments(v, s, 0, hive_segments_for(v, info->buckets));
     if (!status) status = take_segment(v, s, "capacity: stash", &v->stash, v->stash_buckets);
     if (status) hive_close(v, s);
     else *state = v;
@@ -168,16 +167,23 @@ static void restash(hive_view *v, const hd_seams *s, hive_segment fresh, uint64_
     give_segment(v, s, &old, old_buckets);
 }
 
+hd_status hive_may_have(const hive_view *v, uint64_t buckets)
+{
+    if (buckets < v->base) return hd_fail(HD_EINVAL, "buckets: %" PRIu64 " are fewer than the %" PRIu64 " that the table began with", buckets, v->base);
+    if (buckets > v->base << (HIVE_SEGMENTS - 1) || buckets > 1ull << 31) return hd_fail(HD_EINVAL, "buckets: %" PRIu64 " are more than a table can have", buckets);
+    return HD_OK;
+}
+
 static hd_status hive_resize(void *state, const hd_seams *s, uint64_t buckets, hd_info *info)
 {
     hive_view *v = (hive_view *)state;
-    if (buckets == hive_buckets(v)) return tell(v, info), HD_OK;
-    if (buckets < v->base) return hd_fail(HD_EINVAL, "buckets: %" PRIu64 " are fewer than the %" PRIu64 " that the table began with", buckets, v->base);
-    if (buckets > v->base << (HIVE_SEGMENTS - 1) || buckets > 1ull << 31) return hd_fail(HD_EINVAL, "buckets: %" PRIu64 " are more than a table can have", buckets);
-    uint32_t had = segments_for(v, hive_buckets(v)), need = segments_for(v, buckets);
-    hd_status status = take_segments(v, s, had, need);
+    if (buckets == hive_buckets(v)) return hive_tell(v, info), HD_OK;
+    hd_status status = hive_may_have(v, buckets);
+    if (status) return status;
+    uint32_t had = hive_segments_for(v, hive_buckets(v)), need = hive_segments_for(v, buckets);
+    status = take_segments(v, s, had, need);
     hive_segment stash;
-    uint64_t stash_buckets = stash_for(buckets);
+    uint64_t stash_buckets = hive_stash_for(buckets);
     if (stash_buckets < v->stash_buckets) stash_buckets = v->stash_buckets; /* merging may bring more there */
     if (!status && (status = take_segment(v, s, "capacity: stash", &stash, stash_buckets)))
         for (uint32_t k = had; k < need; k++) give_segment(v, s, &v->segment[k], hive_segment_buckets(v, k));
@@ -185,8 +191,8 @@ static hd_status hive_resize(void *state, const hd_seams *s, uint64_t buckets, h
     while (hive_buckets(v) < buckets) hive_split(v);
     while (hive_buckets(v) > buckets && hive_merge(v)) {}
     restash(v, s, stash, stash_buckets);
-    for (uint32_t k = segments_for(v, hive_buckets(v)); k < HIVE_SEGMENTS && v->segment[k].word; k++) give_segment(v, s, &v->segment[k], hive_segment_buckets(v, k));
-    tell(v, info);
+    for (uint32_t k = hive_segments_for(v, hive_buckets(v)); k < HIVE_SEGMENTS && v->segment[k].word; k++) give_segment(v, s, &v->segment[k], hive_segment_buckets(v, k));
+    hive_tell(v, info);
     return HD_OK;
 }
 

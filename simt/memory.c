@@ -93,13 +93,15 @@ static uint64_t applied(simt_rmw_op op, uint64_t old, uint64_t expected, uint64_
     case SIMT_CAS: return old == (expected & mask) ? a & mask : old;
     case SIMT_EXCH: return a & mask;
     case SIMT_ADD: return (old + a) & mask;
+    case SIMT_AND: return old & a;
+    case SIMT_OR: return old | (a & mask);
     default: return (a & mask) < old ? a & mask : old;
     }
 }
 
 static const char *rmw_name(simt_rmw_op op)
 {
-    static const char *const name[] = { "cas", "exch", "add", "min" };
+    static const char *const name[] = { "cas", "exch", "add", "min", "and", "or" };
     return name[op];
 }
 

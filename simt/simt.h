@@ -22,7 +22,8 @@
  *                simt_strel_u32/u64(p, v)  simt_ldcs_v4(p)  simt_stcs_v4(p, v); simt_ldrlx_2u64(p, &a, &b), simt_strel_2u64(p, a, b): v4 and
  *                2u64 are atomic per element only
  *                simt_cas_u32/u64(p, expected, desired, ORDER)  simt_exch_u32/u64(p, v, ORDER)
- *                simt_add_u32/u64(p, v, ORDER)  simt_min_u32/u64(p, v, ORDER): the old value
+ *                simt_add_u32/u64(p, v, ORDER)  simt_min_u32/u64(p, v, ORDER)
+ *                simt_and_u32(p, v, ORDER)  simt_or_u32(p, v, ORDER): the old value
  *                simt_fence()
  *   shared       SIMT_SHARED(T, name, n) declares; plain ld and st reach it; simt_shared_add_u32(p, v) and
  *                simt_shared_cas_u32(p, e, d) are its atomics (relaxed)

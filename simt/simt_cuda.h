@@ -141,6 +141,8 @@ SIMT_RMW(add, u32, uint32_t, "add.u32", "r")
 SIMT_RMW(add, u64, uint64_t, "add.u64", "l")
 SIMT_RMW(min, u32, uint32_t, "min.u32", "r")
 SIMT_RMW(min, u64, uint64_t, "min.u64", "l")
+SIMT_RMW(and, u32, uint32_t, "and.b32", "r")
+SIMT_RMW(or, u32, uint32_t, "or.b32", "r")
 #undef SIMT_RMW
 #undef SIMT_ATOM
 

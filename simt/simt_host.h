@@ -43,7 +43,7 @@ enum {
     SIMT_WRITES = SIMT_ST | SIMT_STRLX | SIMT_STREL | SIMT_RMW
 };
 
-typedef enum simt_rmw_op { SIMT_CAS, SIMT_EXCH, SIMT_ADD, SIMT_MIN } simt_rmw_op;
+typedef enum simt_rmw_op { SIMT_CAS, SIMT_EXCH, SIMT_ADD, SIMT_MIN, SIMT_AND, SIMT_OR } simt_rmw_op;
 
 typedef enum simt_collective_op {
     SIMT_BALLOT,
@@ -182,6 +182,8 @@ SIMT_FN uint32_t simt_rmw_u32(const char *site, simt_rmw_op op, uint32_t *p, uin
 #define simt_add_u64(p, v, order) simt_host_rmw(SIMT_SITE, SIMT_ADD, (p), 8, 0, (v), (order))
 #define simt_min_u32(p, v, order) simt_rmw_u32(SIMT_SITE, SIMT_MIN, (p), 0, (v), (order))
 #define simt_min_u64(p, v, order) simt_host_rmw(SIMT_SITE, SIMT_MIN, (p), 8, 0, (v), (order))
+#define simt_and_u32(p, v, order) simt_rmw_u32(SIMT_SITE, SIMT_AND, (p), 0, (v), (order))
+#define simt_or_u32(p, v, order) simt_rmw_u32(SIMT_SITE, SIMT_OR, (p), 0, (v), (order))
 #define simt_fence() simt_host_fence(SIMT_SITE)
 
 #define SIMT_SHARED(T, name, n) T *const name = (T *)simt_host_shared(SIMT_SITE, #name, sizeof(T) * (size_t)(n), 16)

@@ -93,7 +93,7 @@ SIMT_KERNEL(k_collectives, buffers, a)
     simt_st_u32(a.out + simt_thread(), bad);
 }
 
-/* Read-modify-writes: all threads count, add, and take the least. */
+/* Read-modify-writes: all threads count, add, take the least, set a bit, and take one away that they have set. */
 SIMT_KERNEL(k_atomics, buffers, a)
 {
     uint64_t *wide = (uint64_t *)(void *)(a.out + 16);
@@ -102,6 +102,9 @@ SIMT_KERNEL(k_atomics, buffers, a)
     simt_add_u64(wide, 1ull << 40, SIMT_RELAXED);
     simt_min_u64(wide + 1, (1ull << 50) - simt_thread(), SIMT_RELAXED);
     simt_exch_u32(a.out + 2, 77u, SIMT_RELAXED);
+    simt_or_u32(a.out + 3, 1u << simt_lane(), SIMT_RELAXED);
+    simt_or_u32(a.out + 4, 1u << simt_lane(), SIMT_RELAXED);
+    simt_and_u32(a.out + 4, ~(1u << simt_lane()), SIMT_RELAXED);
 }
 
 /* Passes a message from thread 0 to thread 32, with release and acquire. */

@@ -35,7 +35,7 @@ static bool atomics_right(void)
 {
     uint64_t wide[2];
     memcpy(wide, memory.out + 16, sizeof wide);
-    return memory.out[0] == 256 && memory.out[1] == 0 && memory.out[2] == 77 && wide[0] == 128ull << 40 && wide[1] == 0;
+    return memory.out[0] == 256 && memory.out[1] == 0 && memory.out[2] == 77 && memory.out[3] == 0xffffffffu && memory.out[4] == 0 && wide[0] == 128ull << 40 && wide[1] == 0;
 }
 static bool message_right(void) { return memory.out[16] == 42; }
 static bool pieces_right(void)

@@ -72,6 +72,10 @@ typedef struct hive_args {
     uint8_t *stage_flag;  /* (window): which items of the launch list; NULL: slots are listed, or nothing */
     uint64_t *listed;     /* (HIVE_LIST_WORDS): how many each part lists; then the list's length before a window, at its number modulo 2 */
     uint32_t window;      /* its number */
+
+    uint64_t round;       /* growth: bucket b of [first, last) is split into itself and bucket round + b; shrinking: is joined by it */
+    hive_segment was;     /* the stash that was: [first, last) are its slots */
+    uint64_t *crowded;    /* (1): one more than the last bucket that cannot take its partner's keys; 0: all can */
 } hive_args;
 
 #endif

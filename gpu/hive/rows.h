@@ -42,6 +42,11 @@ typedef enum hive_kernel {
 #undef HIVE_KERNEL
     HIVE_ROWS,
     HIVE_NUMBER_list = HIVE_ROWS,
+    HIVE_NUMBER_split,
+    HIVE_NUMBER_restash,
+    HIVE_NUMBER_measure,
+    HIVE_NUMBER_merge,
+    HIVE_NUMBER_thin,
     HIVE_NUMBER_word_enter, /* of a batch lock: concurrency/word.h */
     HIVE_NUMBER_word_leave,
     HIVE_KERNELS

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * item.h - one item on its way: what it is, what it holds between its steps, what its operation says, and what comes back of it.
+ */
+#ifndef HIVE_ITEM_H
+#define HIVE_ITEM_H
+
+#include "gpu/hive/word.h"
+#include "gpu/hkv/add.h"
+
+enum { HIVE_UNDECIDED = HD_OUTCOME_COUNT };
+enum { HIVE_KEEP, HIVE_REPLACE, HIVE_ADD, HIVE_REMOVE };
+
+typedef struct hive_one {
+    uint64_t i, key, h;
+    uint64_t in;         /* the value that it brings; rank 0 knows it      */
+    uint64_t value;      /* what was there, of a HIT; likewise             */
+    uint64_t entry;      /* where the key is now; HIVE_NOWHERE             */
+    uint64_t claim;      /* what it holds; HIVE_NOWHERE                    */
+    uint64_t claim_step; /* how far on its way that is                     */
+    uint32_t op, outcome, rounds;
+    uint32_t found, change; /* what becomes of a key that is there         */
+    bool insert;            /* and of one that is not                      */
+} hive_one;
+
+/* ---- What its operation says ------------------------------------------------------------------------------------ */
+
+SIMT_FN void hive_rule(hive_one *o, uint32_t flag)
+{
+    o->found = HD_UPDATED;
+    o->change = HIVE_REPLACE;
+    o->insert = false;
+    switch (o->op) {
+    case HD_OP_ASSIGN:
+    case HD_OP_ASSIGN_VALUES: break;
+    case HD_OP_INSERT_OR_ASSIGN: o->insert = true; break;
+    case HD_OP_ACCUM_OR_ASSIGN:
+        o->insert = flag != HD_ADD;
+        o->change = flag == HD_ASSIGN_NEW ? HIVE_KEEP : HIVE_ADD;
+        if (flag == HD_ASSIGN_NEW) o->found = HD_HIT;
+        break;
+    case HD_OP_ERASE:
+        o->found = HD_ERASED;
+        o->change = HIVE_REMOVE;
+        break;
+    default: /* find and its kind */
+        o->found = HD_HIT;
+        o->change = HIVE_KEEP;
+        o->insert = o->op == HD_OP_FIND_OR_INSERT;
+        break;
+    }
+}
+
+SIMT_FN bool hive_delivers_value(uint32_t op) { return op == HD_OP_FIND || op == HD_OP_FIND_MISSED || op == HD_OP_FIND_OR_INSERT; }
+
+/* What is there becomes, element by element. */
+SIMT_FN uint64_t hive_sum(const hive_args *a, uint64_t value, uint64_t in)
+{
+    uint32_t bits = 8 * hkv_elem_bytes(a->elem);
+    uint64_t mask = (1ull << bits) - 1, sum = 0;
+    for (uint32_t at = 0; at < a->v.half; at += bits) sum |= (hkv_sum(a->elem, value >> at & mask, in >> at & mask) & mask) << at;
+    return sum;
+}
+
+/* ---- Beginning and end ---------------------------------------------------------------------------------------------- */
+
+SIMT_FN hive_one hive_item_of(const hive_args *a, uint64_t i, uint32_t op, uint64_t key, uint64_t in, uint32_t flag)
+{
+    hive_one o;
+    o.i = i;
+    o.key = key;
+    o.h = hive_hash(&a->v, key);
+    o.in = in;
+    o.value = 0;
+    o.entry = o.claim = o.claim_step = HIVE_NOWHERE;
+    o.op = op;
+    o.outcome = HIVE_UNDECIDED;
+    o.rounds = 0;
+    hive_rule(&o, flag);
+    return o;
+}
+
+/* Item i of the batch. */
+SIMT_FN hive_one hive_begin(simt_tile t, const hive_args *a, uint64_t i)
+{
+    uint32_t bytes = a->v.half / 8, op = a->op, flag = HD_EITHER;
+    uint64_t in = 0;
+    simt_started(i);
+    uint64_t key = simt_ld_u64(a->key + i);
+    if (a->each) op = simt_ld_u8(a->each + i);
+    if (a->flag && op == HD_OP_ACCUM_OR_ASSIGN) flag = simt_ld_u8(a->flag + i);
+    if (a->value && t.rank == 0) in = hkv_elem_load(a->value + i * bytes, bytes);
+    simt_join();
+    hive_one o = hive_item_of(a, i, op, key, in, flag);
+    if (key >= hive_keys(&a->v)) {
+        o.outcome = HD_RESERVED;
+        if (t.rank == 0) simt_ticket(i, HD_RESERVED, 0, HIVE_NOWHERE);
+    }
+    simt_join();
+    return o;
+}
+
+/* By rank 0. */
+SIMT_FN void hive_deliver(const hive_args *a, const hive_one *o)
+{
+    uint32_t bytes = a->v.half / 8;
+    bool hit = o->outcome == HD_HIT;
+    if (a->outcome) simt_st_u8(a->outcome + o->i, (uint8_t)o->outcome);
+    if (hit && a->value_out && hive_delivers_value(o->op)) hkv_elem_store(a->value_out + o->i * bytes, bytes, o->value);
+    if (hit && a->score_out && (hive_delivers_value(o->op) || o->op == HD_OP_FIND_PTR)) simt_st_u64(a->score_out + o->i, 0);
+    if (hit && a->ptr && o->op == HD_OP_FIND_PTR) simt_st_u64(a->ptr + o->i, (uint64_t)(uintptr_t)hive_at(&a->v, o->entry));
+    if (a->stage_flag) simt_st_u8(a->stage_flag + (o->i - a->first), o->outcome == HD_MISS);
+}
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * merge.h - a table that shrinks (section IV-C2): bucket round + b goes back into bucket b, a tile for each pair. Which pairs have more keys than one bucket
+ * holds is found out before; the last of them is thinned out, by one lane, and asked again. These are alone on the table.
+ */
+#ifndef HIVE_MERGE_H
+#define HIVE_MERGE_H
+
+#include "gpu/hive/resize.h"
+
+/* ---- Which pairs are too many ------------------------------------------------------------------------------------ */
+
+/* Of the bucket's slots, a bit for each that holds a key; and for each that is fresh. */
+SIMT_FN uint32_t hive_key_bits(simt_tile t, const hive_args *a, uint64_t b, uint64_t w[HIVE_LANE_WORDS], uint32_t *fresh)
+{
+    const hive_view *v = &a->v;
+    uint32_t n = hive_share(t, v), keys = 0, never = 0;
+    hive_load_share(t, v, b, w);
+    SIMT_UNROLL
+    for (uint32_t k = 0; k < HIVE_LANE_WORDS; k++) {
+        if (k >= n) break;
+        keys |= (uint32_t)hive_is_key(v, w[k]) << k;
+        never |= (uint32_t)(w[k] == hive_fresh(v)) << k;
+    }
+    *fresh = hive_gather_bits(t, never, n);
+    return hive_gather_bits(t, keys, n);
+}
+
+/* One more than the last of [first, last) whose pair has too many keys; 0: none. */
+SIMT_FN void hive_measure_pairs(const hive_args *a)
+{
+    simt_tile t = simt_tile_of(8);
+    for (uint64_t b = a->first + hive_thread() / t.size; b < a->last; b += hive_threads() / t.size) {
+        uint64_t w[HIVE_LANE_WORDS];
+        uint32_t fresh, low = hive_key_bits(t, a, b, w, &fresh), high = hive_key_bits(t, a, a->round + b, w, &fresh);
+        bool crowded = simt_popc(low) + simt_popc(high) > a->v.slots;
+        if (crowded && t.rank == 0) {
+            uint64_t last = simt_ldrlx_u64(a->crowded);
+            while (last < b + 1) {
+                uint64_t was = simt_cas_u64(a->crowded, last, b + 1, SIMT_RELAXED);
+                if (was == last) break;
+                last = was;
+            }
+        }
+        simt_join();
+    }
+}
+
+/* ---- Pairs that fit ------------------------------------------------------------------------------------------------ */
+
+/* The n-th bit of those that are set, from 0. */
+SIMT_FN uint32_t hive_bit_at(uint32_t bits, uint32_t n)
+{
+    for (; n; n--) bits &= bits - 1;
+    return simt_ffs(bits) - 1;
+}
+
+/* Keys come into the lower bucket's free slots, each to that of its rank. */
+SIMT_FN void hive_merge_pair(simt_tile t, const hive_args *a, uint64_t b, uint64_t high)
+{
+    const hive_view *v = &a->v;
+    uint64_t w[HIVE_LANE_WORDS], ours[HIVE_LANE_WORDS];
+    uint32_t all = (uint32_t)((1ull << v->slots) - 1), n = hive_share(t, v), fresh, their_fresh, first = t.rank * n;
+    uint32_t keys = hive_key_bits(t, a, b, ours, &fresh), coming = hive_key_bits(t, a, high, w, &their_fresh), room = ~keys & all, taken = 0;
+    bool spoils = !fresh || !their_fresh; /* one of them has been full */
+    for (uint32_t k = 0, left = simt_popc(coming); k < left; k++) taken |= 1u << hive_bit_at(room, k);
+    SIMT_UNROLL
+    for (uint32_t k = 0; k < HIVE_LANE_WORDS; k++) {
+        if (k >= n) break;
+        uint32_t s = first + k, bit = 1u << s;
+        if (coming & bit) hive_set(v, b * v->slots + hive_bit_at(room, simt_popc(coming & (bit - 1))), w[k]);
+        if (spoils && (fresh & ~taken & bit)) hive_set(v, b * v->slots + s, hive_vacant(v));
+    }
+    simt_join();
+    if (v->masks && t.rank == 0) simt_strlx_u32(hive_mask(v, b), room & ~taken);
+    simt_join();
+}
+
+SIMT_FN void hive_merge_pairs(const hive_args *a)
+{
+    simt_tile t = simt_tile_of(8);
+    for (uint64_t b = a->first + hive_thread() / t.size; b < a->last; b += hive_threads() / t.size) hive_merge_pair(t, a, b, a->round + b);
+}
+
+/* ---- A pair that does not ------------------------------------------------------------------------------------------ */
+
+/* The key in entry e goes on to the first bucket of its way but `except` that has room; false: there is none. */
+SIMT_FN bool hive_goes_on(const hive_args *a, uint64_t e, uint64_t word, uint64_t except)
+{
+    const hive_view *v = &a->v;
+    uint64_t h = hive_hash(v, hive_key_of(v, word)), here = e / v->slots, b = 0, to = HIVE_NOWHERE, unused;
+    bool behind = false;
+    for (uint64_t i = 0; i < v->hashes + v->stash_buckets && to == HIVE_NOWHERE; i++) {
+        b = i < v->hashes ? hive_candidate(v, h, (uint32_t)i) : i == v->hashes ? hive_ring(v, h) : hive_ring_next(v, b);
+        if (i == v->hashes && simt_ldrlx_u64(a->stashed) >= hive_stash_limit(v)) return false;
+        if (behind && b != here && b != except) to = hive_free_slot(v, b, &unused);
+        behind = behind || b == here;
+    }
+    if (to == HIVE_NOWHERE) return false;
+    hive_set(v, to, word);
+    hive_set(v, e, hive_vacant(v));
+    if (v->masks) simt_and_u32(hive_mask(v, to / v->slots), ~(1u << to % v->slots), SIMT_RELAXED);
+    if (v->masks) simt_or_u32(hive_mask(v, here), 1u << e % v->slots, SIMT_RELAXED);
+    if (to >= hive_capacity(v)) simt_add_u64(a->stashed, 1, SIMT_RELAXED);
+    return true;
+}
+
+SIMT_FN uint64_t hive_count_keys(const hive_args *a, uint64_t b)
+{
+    uint64_t n = 0;
+    for (uint64_t e = b * a->v.slots; e < (b + 1) * a->v.slots; e++) n += hive_is_key(&a->v, hive_load(&a->v, e));
+    return n;
+}
+
+/* Nothing of it is fresh any more, and keys go on while there are too many. */
+SIMT_FN void hive_thin_out(const hive_args *a, uint64_t b, uint64_t except, uint64_t *surplus)
+{
+    const hive_view *v = &a->v;
+    for (uint64_t e = b * v->slots; e < (b + 1) * v->slots; e++) {
+        uint64_t word = hive_load(v, e);
+        if (hive_is_free(v, word)) hive_set(v, e, hive_vacant(v));
+        if (*surplus && hive_is_key(v, word)) *surplus -= hive_goes_on(a, e, word, except);
+    }
+}
+
+/* Pair `first`, by one lane. */
+SIMT_FN void hive_thin_pair(const hive_args *a)
+{
+    uint64_t low = a->first, high = a->round + low;
+    if (hive_thread() != 0) return;
+    uint64_t surplus = hive_count_keys(a, low) + hive_count_keys(a, high) - a->v.slots;
+    hive_thin_out(a, high, low, &surplus);
+    hive_thin_out(a, low, high, &surplus);
+}
+
+#endif

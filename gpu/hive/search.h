@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * search.h - a tile looks for a key along its way: a bucket is one load of all its lanes, ballots say who has what (the paper's WCME).
+ *
+ * Where keys move while others look, the loads of one bucket come before those of the next: a key that has left the first one is in the second
+ * already. The fence pairs with the release of hive_put.
+ */
+#ifndef HIVE_SEARCH_H
+#define HIVE_SEARCH_H
+
+#include "gpu/hive/item.h"
+
+typedef enum hive_sight { HIVE_ABSENT, HIVE_THERE, HIVE_MOVING } hive_sight;
+
+/* What a search saw; the same for all lanes of a tile. */
+typedef struct hive_found {
+    hive_sight what;
+    uint64_t entry, word;     /* THERE: where, and what it said                                */
+    uint64_t room, room_word; /* the first slot of a candidate that was free; HIVE_NOWHERE     */
+    bool before, after;       /* others claim the key: before the item's own claim, or after it */
+} hive_found;
+
+/* How far on the item's way bucket b is: the first place where it comes. */
+SIMT_FN uint64_t hive_step_of(const hive_args *a, const hive_one *o, uint64_t b)
+{
+    const hive_view *v = &a->v;
+    uint64_t ring = hive_ring(v, o->h);
+    for (uint32_t i = 0; i < v->hashes; i++)
+        if (hive_candidate(v, o->h, i) == b) return i;
+    return v->hashes + (b >= ring ? b - ring : b + v->stash_buckets - ring);
+}
+
+/* Candidate i is not one of those before it. */
+SIMT_FN bool hive_is_new_candidate(const hive_args *a, uint64_t h, uint32_t i)
+{
+    uint64_t b = hive_candidate(&a->v, h, i);
+    for (uint32_t k = 0; k < i; k++)
+        if (hive_candidate(&a->v, h, k) == b) return false;
+    return true;
+}
+
+/* True when the search ends in bucket b. */
+SIMT_FN bool hive_search_bucket(simt_tile t, const hive_args *a, const hive_one *o, uint64_t b, uint64_t step, hive_found *f)
+{
+    const hive_view *v = &a->v;
+    uint64_t w[HIVE_LANE_WORDS], first = hive_share_at(t, v, b), mine = 0;
+    uint32_t n = hive_share(t, v), key = n, empty = n;
+    bool fresh = false, leaving = false, before = false, after = false;
+    hive_load_share(t, v, b, w);
+    SIMT_UNROLL
+    for (uint32_t k = 0; k < HIVE_LANE_WORDS; k++) {
+        if (k >= n) break;
+        uint64_t head = hive_key_of(v, w[k]);
+        bool theirs = head >= hive_keys(v) && !hive_is_free(v, w[k]) && hive_value_of(v, w[k]) == o->key && first + k != o->claim;
+        bool earlier = step < o->claim_step || (step == o->claim_step && first + k < o->claim);
+        if (head == o->key) key = k;
+        if (hive_is_free(v, w[k])) {
+            if (empty == n) empty = k;
+            fresh = fresh || w[k] == hive_fresh(v);
+        }
+        if (theirs) {
+            leaving = leaving || w[k] == hive_sign(v, HIVE_LEAVING, o->key);
+            before = before || earlier;
+            after = after || !earlier;
+        }
+    }
+    SIMT_UNROLL
+    for (uint32_t k = 0; k < HIVE_LANE_WORDS; k++)
+        if (k == key) mine = w[k];
+    uint32_t who = simt_ballot(t, key < n);
+    if (who) {
+        f->what = HIVE_THERE;
+        f->entry = simt_shfl_u64(t, first + key, simt_ffs(who) - 1);
+        f->word = simt_shfl_u64(t, mine, simt_ffs(who) - 1);
+        return true;
+    }
+    if (simt_any(t, before || after)) {
+        if (simt_any(t, leaving)) {
+            f->what = HIVE_MOVING;
+            return true;
+        }
+        f->before = simt_any(t, before) || f->before;
+        f->after = simt_any(t, after) || f->after;
+    }
+    who = simt_ballot(t, empty < n);
+    if (who && f->room == HIVE_NOWHERE && step < v->hashes) {
+        SIMT_UNROLL
+        for (uint32_t k = 0; k < HIVE_LANE_WORDS; k++)
+            if (k == empty) mine = w[k];
+        f->room = simt_shfl_u64(t, first + empty, simt_ffs(who) - 1);
+        f->room_word = simt_shfl_u64(t, mine, simt_ffs(who) - 1);
+    }
+    return who && simt_any(t, fresh);
+}
+
+/* Loads before it come before loads after it, for all lanes of the tile. */
+SIMT_FN void hive_in_order(simt_tile t, const hive_args *a)
+{
+    if (!a->moves) return;
+    simt_fence();
+    simt_sync_tile(t);
+}
+
+SIMT_FN uint64_t hive_count_stashed(simt_tile t, const hive_args *a)
+{
+    uint64_t n = 0;
+    if (t.rank == 0) n = simt_ldrlx_u64(a->stashed);
+    simt_join();
+    return simt_shfl_u64(t, n, 0);
+}
+
+SIMT_FN hive_found hive_search(simt_tile t, const hive_args *a, const hive_one *o)
+{
+    const hive_view *v = &a->v;
+    hive_found f;
+    f.what = HIVE_ABSENT;
+    f.entry = f.room = HIVE_NOWHERE;
+    f.word = f.room_word = 0;
+    f.before = f.after = false;
+    SIMT_ROLLED
+    for (uint32_t i = 0; i < v->hashes; i++) {
+        if (!hive_is_new_candidate(a, o->h, i)) continue;
+        if (i) hive_in_order(t, a);
+        if (hive_search_bucket(t, a, o, hive_candidate(v, o->h, i), i, &f)) return f;
+    }
+    hive_in_order(t, a);
+    if (hive_count_stashed(t, a) == 0) return f;
+    uint64_t b = hive_ring(v, o->h);
+    SIMT_ROLLED
+    for (uint64_t k = 0; k < v->stash_buckets; k++, b = hive_ring_next(v, b)) {
+        hive_in_order(t, a);
+        if (hive_search_bucket(t, a, o, b, v->hashes + k, &f)) return f;
+    }
+    return f;
+}
+
+#endif

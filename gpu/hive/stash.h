@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * stash.h - the last resort (section IV-A, step 4): a slot of the ring behind all buckets, as long as fewer are taken than it may hold.
+ */
+#ifndef HIVE_STASH_H
+#define HIVE_STASH_H
+
+#include "gpu/hive/displace.h"
+
+/* An entry more is counted, before it is there: who sees none counted need not look. */
+SIMT_FN bool hive_count_in(simt_tile t, const hive_args *a)
+{
+    bool room = true;
+    if (t.rank == 0) {
+        room = simt_add_u64(a->stashed, 1, SIMT_ACQUIRE) < hive_stash_limit(&a->v);
+        if (!room) simt_add_u64(a->stashed, UINT64_MAX, SIMT_RELEASE);
+    }
+    simt_join();
+    return simt_shfl_u32(t, room, 0);
+}
+
+SIMT_FN void hive_count_out(simt_tile t, const hive_args *a)
+{
+    if (t.rank == 0) simt_add_u64(a->stashed, UINT64_MAX, SIMT_RELEASE);
+    simt_join();
+}
+
+SIMT_FN hive_made hive_to_stash(simt_tile t, const hive_args *a, hive_one *o)
+{
+    const hive_view *v = &a->v;
+    uint64_t b = hive_ring(v, o->h);
+    if (!hive_count_in(t, a)) return HIVE_NO_WAY;
+    SIMT_ROLLED
+    for (uint64_t k = 0; k < v->stash_buckets; k++, b = hive_ring_next(v, b)) {
+        uint64_t w[HIVE_LANE_WORDS], free_word = 0, e = HIVE_NOWHERE;
+        hive_load_share(t, v, b, w);
+        SIMT_UNROLL
+        for (uint32_t n = 0; n < HIVE_LANE_WORDS; n++) {
+            if (n >= hive_share(t, v) || e != HIVE_NOWHERE || !hive_is_free(v, w[n])) continue;
+            e = hive_share_at(t, v, b) + n;
+            free_word = w[n];
+        }
+        uint32_t who = simt_ballot(t, e != HIVE_NOWHERE);
+        if (!who) continue;
+        e = simt_shfl_u64(t, e, simt_ffs(who) - 1);
+        free_word = simt_shfl_u64(t, free_word, simt_ffs(who) - 1);
+        if (hive_try_slot(t, a, o, e, free_word)) return HIVE_MADE;
+        break;
+    }
+    hive_count_out(t, a);
+    return HIVE_AGAIN;
+}
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * word.h - a table's words in kernel text: loads of one, and of what a lane has of a bucket; the changes that args.h speaks of. A word has 64
+ * bits, or 32 where keys and values have 16.
+ */
+#ifndef HIVE_WORD_H
+#define HIVE_WORD_H
+
+#include "gpu/hive/args.h"
+#include "simt/simt.h"
+
+enum { HIVE_LANE_WORDS = 4 /* of a bucket, at most, that a lane has */ };
+
+/* ---- Where -------------------------------------------------------------------------------------------------- */
+
+/* Entry e. */
+SIMT_FN uint8_t *hive_at(const hive_view *v, uint64_t e)
+{
+    return (uint8_t *)hive_bucket(v, e / v->slots) + e % v->slots * hive_word_bytes(v);
+}
+SIMT_FN uint64_t *hive_wide(uint8_t *p) { return (uint64_t *)(void *)p; }
+SIMT_FN uint32_t *hive_narrow(uint8_t *p) { return (uint32_t *)(void *)p; }
+
+SIMT_FN uint32_t *hive_mask(const hive_view *v, uint64_t b)
+{
+    uint64_t at;
+    const hive_segment *g = hive_segment_of(v, b, &at);
+    return g->mask + at;
+}
+SIMT_FN uint32_t *hive_lock(const hive_view *v, uint64_t b)
+{
+    uint64_t at;
+    const hive_segment *g = hive_segment_of(v, b, &at);
+    return g->lock + at;
+}
+
+/* ---- Loads -------------------------------------------------------------------------------------------------- */
+
+SIMT_FN uint64_t hive_load(const hive_view *v, uint64_t e)
+{
+    uint8_t *p = hive_at(v, e);
+    if (v->half == 32) return simt_ldrlx_u64(hive_wide(p));
+    return simt_ldrlx_u32(hive_narrow(p));
+}
+
+/* How many words of a bucket a lane of the tile has, and which entry the first of them is. */
+SIMT_FN uint32_t hive_share(simt_tile t, const hive_view *v) { return v->slots / t.size; }
+SIMT_FN uint64_t hive_share_at(simt_tile t, const hive_view *v, uint64_t b) { return b * v->slots + t.rank * hive_share(t, v); }
+
+/* This lane's words of bucket b; those that it does not have are 0. */
+SIMT_FN void hive_load_share(simt_tile t, const hive_view *v, uint64_t b, uint64_t w[HIVE_LANE_WORDS])
+{
+    uint32_t n = hive_share(t, v);
+    uint8_t *p = (uint8_t *)hive_bucket(v, b) + t.rank * n * hive_word_bytes(v);
+    w[0] = w[1] = w[2] = w[3] = 0;
+    if (v->half == 32) {
+        if (n == 1) w[0] = simt_ldrlx_u64(hive_wide(p));
+        if (n >= 2) simt_ldrlx_2u64(hive_wide(p), &w[0], &w[1]);
+        if (n == 4) simt_ldrlx_2u64(hive_wide(p) + 2, &w[2], &w[3]);
+    } else if (n == 4) {
+        simt_v4 four = simt_ldrlx_v4((const simt_v4 *)(const void *)p);
+        w[0] = four.x;
+        w[1] = four.y;
+        w[2] = four.z;
+        w[3] = four.w;
+    } else {
+        w[0] = simt_ldrlx_u32(hive_narrow(p));
+        if (n == 2) w[1] = simt_ldrlx_u32(hive_narrow(p) + 1);
+    }
+}
+
+/* ---- Changes, by one lane ------------------------------------------------------------------------------------- */
+
+/* Both ways: what others did before it is seen by whoever goes on from it. */
+SIMT_FN bool hive_cas(const hive_view *v, uint64_t e, uint64_t from, uint64_t to)
+{
+    uint8_t *p = hive_at(v, e);
+    if (v->half == 32) return simt_cas_u64(hive_wide(p), from, to, SIMT_ACQ_REL) == from;
+    return simt_cas_u32(hive_narrow(p), (uint32_t)from, (uint32_t)to, SIMT_ACQ_REL) == (uint32_t)from;
+}
+
+/* By its owner. Released: a slot shows that its key has left after it shows where the key is. */
+SIMT_FN void hive_put(const hive_view *v, uint64_t e, uint64_t word)
+{
+    uint8_t *p = hive_at(v, e);
+    if (v->half == 32) simt_strel_u64(hive_wide(p), word);
+    else simt_strel_u32(hive_narrow(p), (uint32_t)word);
+}
+
+/* Where nobody else is. */
+SIMT_FN void hive_set(const hive_view *v, uint64_t e, uint64_t word)
+{
+    uint8_t *p = hive_at(v, e);
+    if (v->half == 32) simt_strlx_u64(hive_wide(p), word);
+    else simt_strlx_u32(hive_narrow(p), (uint32_t)word);
+}
+
+/* Entry e says VACANT already, or says it now: others may have it. Pairs with the acquire of hive_take. */
+SIMT_FN void hive_open(const hive_args *a, uint64_t e)
+{
+    const hive_view *v = &a->v;
+    if (v->masks) simt_or_u32(hive_mask(v, e / v->slots), 1u << e % v->slots, SIMT_RELEASE);
+    if (e >= hive_capacity(v)) simt_add_u64(a->stashed, UINT64_MAX, SIMT_RELEASE);
+}
+
+/* A claim, or a hole, is given back. */
+SIMT_FN void hive_give_back(const hive_args *a, uint64_t e)
+{
+    hive_put(&a->v, e, hive_vacant(&a->v));
+    hive_open(a, e);
+}
+
+/* Entry e, where `from` was seen free, becomes `to`; false: somebody else has it. */
+SIMT_FN bool hive_take(const hive_args *a, uint64_t e, uint64_t from, uint64_t to)
+{
+    const hive_view *v = &a->v;
+    uint32_t bit = 1u << e % v->slots;
+    if (!v->masks) return hive_cas(v, e, from, to);
+    if ((simt_and_u32(hive_mask(v, e / v->slots), ~bit, SIMT_ACQUIRE) & bit) == 0) return false;
+    hive_put(v, e, to);
+    return true;
+}
+
+#endif
