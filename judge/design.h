@@ -112,7 +112,7 @@ typedef struct judge_design {
     /* All below: NULL, or a sentence about what is wrong, in `why`. */
     const char *(*beside)(const scene *s, const void *model, const void *now, char why[JUDGE_SENTENCE]);   /* what tables hold beside entries, like pins; NULL: nothing */
     const char *(*promised)(const scene *s, const void *model, uint32_t k, char why[JUDGE_SENTENCE]); /* what part k's operation says besides; NULL: nothing */
-    const char *(*idle)(const scene *s, char why[JUDGE_SENTENCE]);   /* no lock is held, nothing is half done, what is to be 0 at rest is */
+    const char *(*idle)(const scene *s, char why[JUDGE_SENTENCE]);   /* no lock is held, nothing is half done, what is to be 0 at rest is; NULL: check says so */
     const char *(*check)(const void *table, char why[JUDGE_SENTENCE]); /* invariants at rest */
     const char *(*watch)(const scene *s, bool weak, char why[JUDGE_SENTENCE]); /* ... and between any two steps; weak: with store buffers */
 } judge_design;

@@ -97,7 +97,7 @@ uint64_t scene_draw_score(const scene *s, hd_rng *g, uint64_t below)
 void scene_mix_keys(const scene *s, const hd_case *c, hd_batch *b, uint64_t *key, hd_rng *g)
 {
     for (uint64_t i = 0; i < b->n; i++) {
-        if (by_chance(g, c->reserved_ppm)) key[i] = s->design->keys + hd_rng_below(g, 3);
+        if (by_chance(g, c->reserved_ppm)) key[i] = s->keys + hd_rng_below(g, 3);
         else if (i && by_chance(g, c->duplicate_ppm)) key[i] = key[hd_rng_below(g, i)];
     }
     b->distinct = c->distinct;
@@ -224,6 +224,7 @@ hd_status scene_new(const hd_case *c, uint32_t parts, scene **scene_out)
     s->design = d;
     s->parts = parts;
     s->value_bytes = c->value_bytes;
+    s->keys = d->keys;
     s->clock = c->seed % 2 ? CLOCK_PAST : CLOCK_THEN;
     s->epoch = 1;
     memcpy(s->c, c, parts * sizeof *c);

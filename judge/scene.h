@@ -59,6 +59,7 @@ typedef struct scene {
     const struct judge_design *design;
     hd_case c[SCENE_PARTS];
     uint32_t parts, value_bytes;
+    uint64_t keys;      /* the table can hold those below this */
     scene_part part[SCENE_PARTS];
     void *table;        /* (design->table_size): the table as its design knows it, over `memory` */
     uint64_t clock;     /* of part 0; part 1 begins where that ends */

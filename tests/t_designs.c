@@ -283,7 +283,7 @@ static void rows_are_found(void **state)
     must_fail(scene_kernel_row(&c, &row), HD_EINVAL, "it would go along it for too long");
     snprintf(c.design, sizeof c.design, "cube");
     must_fail(scene_kernel_row(&c, &row), HD_EINVAL, "no kernels of design cube");
-    check(strcmp(judge_design_at(0)->name, "hkv") == 0 && strcmp(judge_design_at(1)->name, "line") == 0 && !judge_design_at(2), "the designs");
+    check(strcmp(judge_design_at(0)->name, "hkv") == 0 && strcmp(judge_design_at(1)->name, "hive") == 0 && strcmp(judge_design_at(2)->name, "line") == 0 && !judge_design_at(3), "the designs");
 }
 
 /* ---- Scenes --------------------------------------------------------------------------------------------------------- */

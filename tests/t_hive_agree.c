@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * t_hive_agree.c - Hive's kernels: every variant, every operation that it runs and mixed batches, scene after scene, schedule after schedule, held against
+ * the reference (judge/agree.h); then two items in tables where they meet, every interleaving with few preemptions. HEDDLE_TEST_SCALE makes
+ * the search longer, or shorter.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "gpu/hive/rows.h"
+#include "judge/agree.h"
+#include "judge/hive_scene.h"
+#include "judge/kernels.h"
+#include "judge/rules.h"
+#include "lib/op.h"
+#include "tests/testing.h"
+
+typedef unsigned long long ull;
+
+static simt_machine *machine;
+
+typedef struct totals {
+    ull schedules, distinct, scenes;
+    ull outcome[HD_OUTCOME_COUNT], moves, stashed; /* of each scene's last run; what came to be in the stash */
+} totals;
+
+/* ---- One scene ------------------------------------------------------------------------------------------------ */
+
+static void count(const scene *s, totals *t)
+{
+    size_t n;
+    const simt_ticket_record *ticket = simt_machine_tickets(machine, &n);
+    for (size_t i = 0; i < n; i++) {
+        if (ticket[i].item == JUDGE_MOVE) t->moves++;
+        else t->outcome[ticket[i].what]++;
+        t->stashed += ticket[i].what == HD_INSERTED && ticket[i].item != JUDGE_MOVE && ticket[i].b >= hive_capacity(hive_scene_view(s));
+    }
+}
+
+/* Explores and judges; a failure says how to see it again. */
+static void explore(agree *a, const scene *s, const hd_case *c, simt_config w, ull schedules, totals *t)
+{
+    static const char *const strategies[] = { "in turn", "random", "pct", "search", "replay" };
+    simt_exploration e;
+    char text[512], schedule[512], buckets[4096] = "";
+    hd_case_print(c, text, sizeof text);
+    test_case("%s", text);
+    agree_watch_with(a, &w, w.weak ? 3 : 1);
+    w.shared_bytes = 48 << 10;
+    simt_trial trial = agree_trial(a);
+    must(simt_explore(machine, &trial, &w, schedules, 0, 400, &e));
+    t->schedules += e.schedules;
+    t->distinct += e.distinct;
+    t->scenes++;
+    if (e.wrong) {
+        simt_schedule_print(e.schedule, e.schedule_n, schedule, sizeof schedule);
+        if (!e.finding.fault) agree_draw(a, buckets, sizeof buckets);
+        check(false, "%s: %s\nunit %s, %s%s, preempted at %u, seed %llu; schedule %s\n%s", simt_fault_name(e.finding.fault), e.finding.story, w.unit == SIMT_BY_LANE ? "lane" : "warp",
+              strategies[w.strategy], w.weak ? ", weak" : "", w.preempt, (ull)e.seed, schedule, buckets);
+    }
+    check(w.strategy != SIMT_SEARCH || e.exhausted, "not all schedules were run: %llu", (ull)e.schedules);
+    count(s, t);
+    simt_exploration_free(machine, &e);
+}
+
+static simt_config way(uint64_t n)
+{
+    simt_config w = simt_config_default();
+    w.seed = n * 7919;
+    w.unit = n % 4 == 1 ? SIMT_BY_WARP : SIMT_BY_LANE;
+    w.strategy = n % 2 ? SIMT_RANDOM : SIMT_PCT;
+    w.pct_depth = 3 + (uint32_t)(n / 2 % 2);
+    w.pct_length = 4000;
+    w.preempt = n % 3 == 0 ? SIMT_AT_SYNC : n % 3 == 1 ? SIMT_AT_ATOMIC : SIMT_AT_ALL;
+    w.weak = n % 4 == 2;
+    w.step_limit = 20000000;
+    return w;
+}
+
+/* Small tables: two and three candidates, one bucket that is all of them, both words, keys that come twice, many for few slots. */
+static const char *const shapes[] = {
+    "buckets=2 slots=8 batch=10x1 keys=uniform:14 duplicate=200000 reserved=50000",
+    "buckets=1 slots=8 batch=6x1 keys=uniform:60 hashes=3",
+    "buckets=3 slots=8 batch=16x1 keys=uniform:40 value=2 duplicate=100000 reserved=50000",
+    "buckets=3 slots=8 batch=16x1 keys=uniform:200 hashes=3 distinct=1",
+    "buckets=4 slots=16 batch=24x1 keys=uniform:90 duplicate=200000",
+    "buckets=2 slots=32 batch=5x1 keys=uniform:300 value=2 hashes=3",
+    "buckets=3 slots=8 batch=4x1 keys=uniform:6 duplicate=400000",
+    "buckets=2 slots=32 batch=6x1 keys=uniform:70 duplicate=300000",
+};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+static hd_case case_of(const char *shape, const char *op, const char *variant, bool masks, uint64_t seed)
+{
+    char text[512];
+    hd_case c;
+    snprintf(text, sizeof text, "hive.%s.%s %s%s seed=%llu", op, variant, shape, masks ? " layout=masks" : "", (ull)seed);
+    must(hd_case_parse(text, &c));
+    return c;
+}
+
+/* ---- Every kernel ------------------------------------------------------------------------------------------------- */
+
+static void run_scene(const hd_case *c, uint32_t row, uint64_t n, ull schedules, totals *t)
+{
+    scene_kernel kernel = scene_kernel_at(&judge_design_hive, row, 32u << n % 2, 1 + (uint32_t)(n / 2 % 3));
+    const scene_kernel *kernels[] = { &kernel };
+    scene *s;
+    agree *a;
+    must(scene_open(c, kernels, 1, &s));
+    must(agree_open(s, &a));
+    explore(a, s, c, way(n), schedules, t);
+    agree_close(a);
+}
+
+static void test_agrees(void **unused)
+{
+    (void)unused;
+    totals t;
+    uint64_t n = 0;
+    memset(&t, 0, sizeof t);
+    for (uint32_t row = 0; row < HIVE_ROWS; row++)
+        for (int op = 0; op <= JUDGE_MIXED; op++) {
+            if (!judge_design_hive.runs(row, (hd_op)op)) continue;
+            bool whole = op != JUDGE_MIXED && !hd_op_is_keyed(hd_op_row_of((hd_op)op)); /* lanes hardly meet in these */
+            for (uint64_t k = 0; k < test_times(op == JUDGE_MIXED ? 64 : 24); k++, n++) {
+                bool masks = n % 2;
+                hd_case c = case_of(shapes[k % SHAPES], scene_op_name((hd_op)op), judge_design_hive.row[row].variant, masks, n + 1);
+                if (judge_design_hive.unfit(row, &c)) c = case_of(shapes[SHAPES - 1], scene_op_name((hd_op)op), judge_design_hive.row[row].variant, true, n + 1);
+                run_scene(&c, row, n, whole ? 2 : 6, &t);
+            }
+        }
+    test_tried("schedules", t.schedules, "of %llu scenes of hive, %llu distinct", t.scenes, t.distinct);
+    test_note("last runs: %llu inserted, %llu into the stash, %llu pending, %llu moves, %llu updated, %llu hits, %llu erased, %llu misses", t.outcome[HD_INSERTED], t.stashed,
+              t.outcome[HD_PENDING], t.moves, t.outcome[HD_UPDATED], t.outcome[HD_HIT], t.outcome[HD_ERASED], t.outcome[HD_MISS]);
+    check(t.outcome[HD_INSERTED] && t.stashed && t.outcome[HD_PENDING] && t.moves && t.outcome[HD_UPDATED] && t.outcome[HD_HIT] && t.outcome[HD_ERASED] && t.outcome[HD_MISS],
+          "something never happened: see above");
+}
+
+/* ---- All schedules of small scenes ---------------------------------------------------------------------------------------- */
+
+/* What an item's key is to the table. */
+enum { IN_FIRST, IN_SECOND, STASHED, ABSENT, KINDS };
+static const char *const kind_names[KINDS] = { "in its first bucket", "in a later one", "in the stash", "absent" };
+
+/* A key of a kind; where the table has none, or a second one is wanted, one that is absent. */
+static uint64_t key_of_kind(const hive_view *v, int kind, uint64_t except)
+{
+    for (uint64_t e = 0; e < hive_places(v); e++) {
+        uint64_t word = hive_read(v, e), key = hive_key_of(v, word);
+        if (!hive_is_key(v, word) || key == except) continue;
+        int is = e >= hive_capacity(v) ? STASHED : hive_candidate(v, hive_hash(v, key), 0) == e / v->slots ? IN_FIRST : IN_SECOND;
+        if (is == kind) return key;
+    }
+    uint64_t key = 1000;
+    while (key == except || hive_find(v, key) != HIVE_NOWHERE) key++;
+    return key;
+}
+
+static void set_item(scene *s, uint64_t i, hd_op op, uint64_t key)
+{
+    ((uint8_t *)judge_arrays_at(&s->part[0].arrays, JUDGE_EACH))[i] = (uint8_t)op;
+    scene_item(s, 0, i, key, 0);
+}
+
+/* Two items of a mixed batch, each in a warp of its own: where a warp has several, those between them are reserved keys, which are done at once. same: the key
+ * of the second is that of the first. */
+static void exhaust(uint32_t row, const hd_op op[2], const int kind[2], bool same, uint32_t bound, uint64_t seed, totals *t)
+{
+    const judge_row *r = &judge_design_hive.row[row];
+    uint64_t last = 32 / r->lanes;
+    char shape[96];
+    snprintf(shape, sizeof shape, "buckets=2 slots=%d batch=%llux1 keys=uniform:9", r->lanes == 32 ? 32 : 8, (ull)last + 1);
+    hd_case c = case_of(shape, "mixed", r->variant, seed / 2 % 2 || r->lanes == 32, seed);
+    scene_kernel kernel = scene_kernel_at(&judge_design_hive, row, 32, 2);
+    const scene_kernel *kernels[] = { &kernel };
+    scene *s;
+    agree *a;
+    must(scene_open(&c, kernels, 1, &s));
+    const hive_view *v = hive_scene_view(s);
+    uint64_t first = key_of_kind(v, kind[0], UINT64_MAX);
+    for (uint64_t i = 1; i < last; i++) set_item(s, i, HD_OP_FIND, s->keys);
+    set_item(s, 0, op[0], first);
+    set_item(s, last, op[1], same ? first : key_of_kind(v, kind[1], first));
+    must(agree_open(s, &a));
+    simt_config w = simt_config_default();
+    w.strategy = SIMT_SEARCH;
+    w.bound = bound;
+    w.unit = SIMT_BY_WARP;
+    w.preempt = SIMT_AT_ATOMIC;
+    explore(a, s, &c, w, 2000000, t);
+    agree_close(a);
+}
+
+/* One preemption, or two of pairs that meet in one key: at scale 1 two of every so many, and of those that meet nowhere only every so many. */
+static void test_exhaustive(void **unused)
+{
+    (void)unused;
+    static const hd_op ops[] = { HD_OP_FIND, HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND_OR_INSERT, HD_OP_ACCUM_OR_ASSIGN, HD_OP_ASSIGN, HD_OP_ERASE };
+    enum { OPS = sizeof ops / sizeof *ops, EVERY = 60 };
+    uint64_t grid = 0;
+    for (int kind = 0; kind < KINDS; kind++) {
+        totals t[2];
+        memset(t, 0, sizeof t);
+        for (uint32_t row = 0; row < HIVE_ROWS; row++)
+            for (int p = 0; p < OPS; p++)
+                for (int q = 0; q < OPS; q++)
+                    for (int other = -1; other < KINDS; other++) { /* -1: the same key */
+                        if (!judge_design_hive.runs(row, JUDGE_MIXED) || !test_takes(grid++) || (test_scale() == 1 && grid % (other < 0 ? EVERY / 4 : EVERY) > 1)) continue;
+                        uint32_t bound = other < 0 && (test_scale() > 1 || grid % EVERY == 1) ? 2 : 1;
+                        hd_op op[] = { ops[p], ops[q] };
+                        int kinds[] = { kind, other };
+                        exhaust(row, op, kinds, other < 0, bound, grid, &t[bound - 1]);
+                    }
+        for (int bound = 1; bound <= 2; bound++)
+            test_tried("schedules", t[bound - 1].schedules, "all with at most %d preemption%s at atomics and collectives, of %llu scenes of 2 items of hive, the first's key %s, %llu distinct", bound,
+                       bound > 1 ? "s" : "", t[bound - 1].scenes, kind_names[kind], t[bound - 1].distinct);
+    }
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = { cmocka_unit_test(test_agrees), cmocka_unit_test(test_exhaustive) };
+    if (simt_machine_open(NULL, &machine)) return 1;
+    int failed = test_run(tests);
+    simt_machine_close(machine);
+    return failed;
+}
