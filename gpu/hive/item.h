@@ -5,8 +5,8 @@
 #ifndef HIVE_ITEM_H
 #define HIVE_ITEM_H
 
+#include "gpu/add.h"
 #include "gpu/hive/word.h"
-#include "gpu/hkv/add.h"
 
 enum { HIVE_UNDECIDED = HD_OUTCOME_COUNT };
 enum { HIVE_KEEP, HIVE_REPLACE, HIVE_ADD, HIVE_REMOVE };
@@ -56,9 +56,9 @@ SIMT_FN bool hive_delivers_value(uint32_t op) { return op == HD_OP_FIND || op ==
 /* What is there becomes, element by element. */
 SIMT_FN uint64_t hive_sum(const hive_args *a, uint64_t value, uint64_t in)
 {
-    uint32_t bits = 8 * hkv_elem_bytes(a->elem);
+    uint32_t bits = 8 * gpu_elem_bytes(a->elem);
     uint64_t mask = (1ull << bits) - 1, sum = 0;
-    for (uint32_t at = 0; at < a->v.half; at += bits) sum |= (hkv_sum(a->elem, value >> at & mask, in >> at & mask) & mask) << at;
+    for (uint32_t at = 0; at < a->v.half; at += bits) sum |= (gpu_sum(a->elem, value >> at & mask, in >> at & mask) & mask) << at;
     return sum;
 }
 
@@ -89,7 +89,7 @@ SIMT_FN hive_one hive_begin(simt_tile t, const hive_args *a, uint64_t i)
     uint64_t key = simt_ld_u64(a->key + i);
     if (a->each) op = simt_ld_u8(a->each + i);
     if (a->flag && op == HD_OP_ACCUM_OR_ASSIGN) flag = simt_ld_u8(a->flag + i);
-    if (a->value && t.rank == 0) in = hkv_elem_load(a->value + i * bytes, bytes);
+    if (a->value && t.rank == 0) in = gpu_elem_load(a->value + i * bytes, bytes);
     simt_join();
     hive_one o = hive_item_of(a, i, op, key, in, flag);
     if (key >= hive_keys(&a->v)) {
@@ -106,7 +106,7 @@ SIMT_FN void hive_deliver(const hive_args *a, const hive_one *o)
     uint32_t bytes = a->v.half / 8;
     bool hit = o->outcome == HD_HIT;
     if (a->outcome) simt_st_u8(a->outcome + o->i, (uint8_t)o->outcome);
-    if (hit && a->value_out && hive_delivers_value(o->op)) hkv_elem_store(a->value_out + o->i * bytes, bytes, o->value);
+    if (hit && a->value_out && hive_delivers_value(o->op)) gpu_elem_store(a->value_out + o->i * bytes, bytes, o->value);
     if (hit && a->score_out && (hive_delivers_value(o->op) || o->op == HD_OP_FIND_PTR)) simt_st_u64(a->score_out + o->i, 0);
     if (hit && a->ptr && o->op == HD_OP_FIND_PTR) simt_st_u64(a->ptr + o->i, (uint64_t)(uintptr_t)hive_at(&a->v, o->entry));
     if (a->stage_flag) simt_st_u8(a->stage_flag + (o->i - a->first), o->outcome == HD_MISS);

@@ -69,7 +69,7 @@ SIMT_FN void hive_list_one(const hive_args *a, uint64_t x, uint64_t word, uint64
     if (a->list_key) simt_st_u64(a->list_key + at, a->stage_flag ? simt_ld_u64(a->key + x) : hive_key_of(&a->v, word));
     if (a->stage_flag) return;
     if (a->list_score) simt_st_u64(a->list_score + at, 0);
-    if (a->list_value) hkv_elem_store(a->list_value + at * bytes, bytes, hive_value_of(&a->v, word));
+    if (a->list_value) gpu_elem_store(a->list_value + at * bytes, bytes, hive_value_of(&a->v, word));
 }
 
 /* What the parts before p list, and the windows before this one. */

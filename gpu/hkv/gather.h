@@ -97,7 +97,7 @@ SIMT_FN void hkv_rows_move(simt_tile w, const hkv_args *a, const hkv_one *o, boo
         hkv_rows_copy(w, value, o->change == HKV_ZERO ? (const uint8_t *)0 : o->in, replace, bytes);
         simt_sync_tile(w);
     }
-    if (adds) hkv_add(simt_tile_of(1), value, o->in, bytes, a->elem);
+    if (adds) gpu_add(simt_tile_of(1), value, o->in, bytes, a->elem);
     simt_join();
 }
 

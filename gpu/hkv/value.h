@@ -5,7 +5,7 @@
 #ifndef HKV_VALUE_H
 #define HKV_VALUE_H
 
-#include "gpu/hkv/add.h"
+#include "gpu/add.h"
 #include "gpu/hkv/item.h"
 
 /* bytes of a value, shared out over the tile, by the widest access that both ends allow. Streaming stores leave the caches to
@@ -90,7 +90,7 @@ SIMT_FN void hkv_piece_next(hkv_piece *p)
 SIMT_FN void hkv_change(simt_tile t, const hkv_args *a, uint32_t change, uint8_t *to, const uint8_t *from, bool streaming)
 {
     if (change == HKV_REPLACE && from) hkv_copy(t, to, from, a->v.value_bytes, streaming);
-    if (change == HKV_ADD) hkv_add(t, to, from, a->v.value_bytes, a->elem);
+    if (change == HKV_ADD) gpu_add(t, to, from, a->v.value_bytes, a->elem);
     if (change == HKV_ZERO) hkv_zero(t, to, a->v.value_bytes);
 }
 

@@ -3,8 +3,8 @@
  * add.h - accum_or_assign's arithmetic, element by element, on values in device memory. f16 and bf16 are widened, added as
  * f32 and rounded to nearest even; integers wrap. Written apart from ref/accum.c, which judges it.
  */
-#ifndef HKV_ADD_H
-#define HKV_ADD_H
+#ifndef GPU_ADD_H
+#define GPU_ADD_H
 
 #ifndef __CUDA_ARCH__
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "heddle.h"
 #include "simt/simt.h"
 
-SIMT_FN float hkv_float_of(uint32_t bits)
+SIMT_FN float gpu_float_of(uint32_t bits)
 {
 #ifdef __CUDA_ARCH__
     return __uint_as_float(bits);
@@ -24,7 +24,7 @@ SIMT_FN float hkv_float_of(uint32_t bits)
 #endif
 }
 
-SIMT_FN uint32_t hkv_bits_of(float f)
+SIMT_FN uint32_t gpu_bits_of(float f)
 {
 #ifdef __CUDA_ARCH__
     return __float_as_uint(f);
@@ -36,47 +36,47 @@ SIMT_FN uint32_t hkv_bits_of(float f)
 }
 
 /* binary16: the exponent is rebased from 15 to 127. A subnormal is its fraction times 2^-24, which f32 holds. */
-SIMT_FN float hkv_f16_widen(uint32_t h)
+SIMT_FN float gpu_f16_widen(uint32_t h)
 {
     uint32_t sign = (h & 0x8000u) << 16, rest = h & 0x7fffu;
-    if (rest >= 0x7c00u) return hkv_float_of(sign | 0x7f800000u | (rest & 0x3ffu) << 13);
-    if (rest >= 0x0400u) return hkv_float_of(sign | ((rest << 13) + (112u << 23)));
-    return hkv_float_of(sign | hkv_bits_of((float)rest * 5.9604644775390625e-8f));
+    if (rest >= 0x7c00u) return gpu_float_of(sign | 0x7f800000u | (rest & 0x3ffu) << 13);
+    if (rest >= 0x0400u) return gpu_float_of(sign | ((rest << 13) + (112u << 23)));
+    return gpu_float_of(sign | gpu_bits_of((float)rest * 5.9604644775390625e-8f));
 }
 
-SIMT_FN uint32_t hkv_f16_round(float f)
+SIMT_FN uint32_t gpu_f16_round(float f)
 {
-    uint32_t x = hkv_bits_of(f), sign = x >> 16 & 0x8000u, size = x & 0x7fffffffu;
+    uint32_t x = gpu_bits_of(f), sign = x >> 16 & 0x8000u, size = x & 0x7fffffffu;
     if (size > 0x7f800000u) return sign | 0x7e00u | (size >> 13 & 0x3ffu);
     if (size >= 0x477ff000u) return sign | 0x7c00u; /* 65,520 is half way to 2^16, and even is up */
     if (size >= 0x38800000u) return sign | ((size - (112u << 23) + 0xfffu + (size >> 13 & 1u)) >> 13);
     /* A subnormal: 0.5 has 2^-24 as the unit of its last bit, so that this addition rounds. */
-    return sign | (hkv_bits_of(hkv_float_of(size) + 0.5f) - 0x3f000000u);
+    return sign | (gpu_bits_of(gpu_float_of(size) + 0.5f) - 0x3f000000u);
 }
 
-SIMT_FN float hkv_bf16_widen(uint32_t h) { return hkv_float_of(h << 16); }
+SIMT_FN float gpu_bf16_widen(uint32_t h) { return gpu_float_of(h << 16); }
 
-SIMT_FN uint32_t hkv_bf16_round(float f)
+SIMT_FN uint32_t gpu_bf16_round(float f)
 {
-    uint32_t x = hkv_bits_of(f);
+    uint32_t x = gpu_bits_of(f);
     if ((x & 0x7fffffffu) > 0x7f800000u) return x >> 16 | 0x40u;
     return (x + 0x7fffu + (x >> 16 & 1u)) >> 16;
 }
 
-SIMT_FN uint32_t hkv_elem_bytes(uint32_t elem) { return elem == HD_F16 || elem == HD_BF16 ? 2 : elem == HD_F32 || elem == HD_I32 ? 4 : 8; }
+SIMT_FN uint32_t gpu_elem_bytes(uint32_t elem) { return elem == HD_F16 || elem == HD_BF16 ? 2 : elem == HD_F32 || elem == HD_I32 ? 4 : 8; }
 
-SIMT_FN uint64_t hkv_sum(uint32_t elem, uint64_t a, uint64_t b)
+SIMT_FN uint64_t gpu_sum(uint32_t elem, uint64_t a, uint64_t b)
 {
     switch (elem) {
-    case HD_F32: return hkv_bits_of(hkv_float_of((uint32_t)a) + hkv_float_of((uint32_t)b));
-    case HD_F16: return hkv_f16_round(hkv_f16_widen((uint32_t)a) + hkv_f16_widen((uint32_t)b));
-    case HD_BF16: return hkv_bf16_round(hkv_bf16_widen((uint32_t)a) + hkv_bf16_widen((uint32_t)b));
+    case HD_F32: return gpu_bits_of(gpu_float_of((uint32_t)a) + gpu_float_of((uint32_t)b));
+    case HD_F16: return gpu_f16_round(gpu_f16_widen((uint32_t)a) + gpu_f16_widen((uint32_t)b));
+    case HD_BF16: return gpu_bf16_round(gpu_bf16_widen((uint32_t)a) + gpu_bf16_widen((uint32_t)b));
     default: return a + b; /* what is too much is cut off by the store */
     }
 }
 
 /* An element of n bytes, by one access where it lies on a multiple of n, else by bytes. */
-SIMT_FN uint64_t hkv_elem_load(const uint8_t *p, uint32_t n)
+SIMT_FN uint64_t gpu_elem_load(const uint8_t *p, uint32_t n)
 {
     uint64_t x = 0;
     if (n == 8 && (uintptr_t)p % 8 == 0) return simt_ld_u64((const uint64_t *)(const void *)p);
@@ -85,7 +85,7 @@ SIMT_FN uint64_t hkv_elem_load(const uint8_t *p, uint32_t n)
     return x;
 }
 
-SIMT_FN void hkv_elem_store(uint8_t *p, uint32_t n, uint64_t x)
+SIMT_FN void gpu_elem_store(uint8_t *p, uint32_t n, uint64_t x)
 {
     if (n == 8 && (uintptr_t)p % 8 == 0) { /* GCOVR_EXCL_BR_LINE: here and below, a table's values lie on multiples of their elements */
         simt_st_u64((uint64_t *)(void *)p, x);
@@ -97,13 +97,13 @@ SIMT_FN void hkv_elem_store(uint8_t *p, uint32_t n, uint64_t x)
 }
 
 /* to[] += from[], shared out over the tile. */
-SIMT_FN void hkv_add(simt_tile t, uint8_t *to, const uint8_t *from, uint32_t bytes, uint32_t elem)
+SIMT_FN void gpu_add(simt_tile t, uint8_t *to, const uint8_t *from, uint32_t bytes, uint32_t elem)
 {
-    uint32_t n = hkv_elem_bytes(elem);
+    uint32_t n = gpu_elem_bytes(elem);
     for (uint32_t at = t.rank * n; at < bytes; at += t.size * n) {
-        uint64_t old = hkv_elem_load(to + at, n);
-        uint64_t add = hkv_elem_load(from + at, n);
-        hkv_elem_store(to + at, n, hkv_sum(elem, old, add));
+        uint64_t old = gpu_elem_load(to + at, n);
+        uint64_t add = gpu_elem_load(from + at, n);
+        gpu_elem_store(to + at, n, gpu_sum(elem, old, add));
     }
 }
 
