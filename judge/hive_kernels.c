@@ -7,6 +7,7 @@
 
 #include "gpu/hive/rows.h"
 #include "judge/hive_scene.h"
+#include "judge/kernels.h"
 #include "judge/rules.h"
 #include "lib/backend_host.h"
 #include "lib/hive_gpu.h"
@@ -36,68 +37,28 @@ static void make_args(scene *s, uint32_t k)
     const hd_batch *b = &p->batch;
     const hive_scene_table *t = hive_scene_table_of(s);
     hive_args *a = &((hive_scene_args *)p->args)->a;
-    bool keyed = judge_keyed_batch(b);
+    hive_args_of_batch(a, b);
     a->v = t->v;
     a->stashed = t->stashed;
-    a->op = b->op;
-    a->elem = b->elem;
     a->predicate = !b->each && judge_ops[b->op].predicate ? hd_predicate_named(b->pred) : (uint32_t)HD_PREDICATE_all; /* a row: scene.c draws no other */
-    a->distinct = b->distinct;
     a->moves = false;
     for (uint32_t part = 0; part < s->parts; part++) a->moves = a->moves || s->part[part].batch.each || judge_ops[s->part[part].batch.op].enters;
-    a->n = b->n;
-    a->first = keyed ? 0 : b->start;
-    a->each = b->each;
-    a->key = b->key;
-    a->value = (const uint8_t *)b->value;
-    a->flag = b->flag;
-    a->pred_arg[0] = b->pred_arg[0];
-    a->pred_arg[1] = b->pred_arg[1];
-    a->outcome = b->outcome;
-    a->value_out = (uint8_t *)b->value_out;
-    a->score_out = b->score_out;
-    a->ptr = (uint64_t *)(void *)b->ptr;
-    a->list_key = b->list_key;
-    a->list_score = b->list_score;
-    a->list_item = b->list_item;
-    a->list_value = (uint8_t *)b->list_value;
-    a->count = b->count;
     a->stage_flag = ((hive_scene_args *)p->args)->stage_flag;
     a->window = 0;
 }
 
 /* ---- Launches ----------------------------------------------------------------------------------------------------- */
 
-/* Where the launches of one batch go. */
-typedef struct target {
-    simt_machine *m;
-    uint32_t stream, threads_most, blocks_most;
-} target;
-
-/* In smaller blocks than the row's, so that there are several. */
-static hd_status launch(void *self, uint32_t kernel, const hive_args *a, uint64_t blocks, uint32_t threads)
+static hd_status launch(void *self, uint32_t kernel, const void *args, size_t args_bytes, uint64_t blocks, uint32_t threads)
 {
-    const target *t = (const target *)self;
-    uint64_t lanes = blocks * threads;
-    if (threads > t->threads_most) threads = t->threads_most;
-    blocks = (lanes + threads - 1) / threads;
-    if (blocks > t->blocks_most) blocks = t->blocks_most;
-    return simt_machine_launch(t->m, hd_host_kernel(hd_gpu_number(hive_gpu.place, kernel)), a, sizeof *a, (uint32_t)blocks, threads, t->stream);
-}
-
-/* All launches are queued before the first runs: zero now is zero in time. */
-static hd_status zero(void *self, void *p, size_t bytes)
-{
-    (void)self;
-    memset(p, 0, bytes);
-    return HD_OK;
+    return scene_launch((const scene_target *)self, hd_host_kernel(hd_gpu_number(hive_gpu.place, kernel)), args, args_bytes, blocks * threads, threads);
 }
 
 static hd_status queue(const scene_kernel *k, simt_machine *m, const void *args, uint32_t stream)
 {
     const hive_row *row = (const hive_row *)k->row;
-    target t = { m, stream, k->threads ? k->threads : row->threads, k->blocks ? k->blocks : 8 };
-    hive_launcher l = { launch, zero, &t, UINT64_MAX, UINT64_MAX };
+    scene_target t = scene_target_of(k, m, stream, row->threads);
+    hive_launcher l = { launch, scene_zero, &t, UINT64_MAX, UINT64_MAX };
     return hive_launch(&l, (uint32_t)(row - hive_rows), *(const hive_args *)args);
 }
 
@@ -132,17 +93,7 @@ static const char *unfit(uint32_t row, const hd_case *c)
     return hive_rows[row].fits(&info);
 }
 
-static scene_kernel kernel(uint32_t row)
-{
-    scene_kernel k;
-    memset(&k, 0, sizeof k);
-    k.name = rows[row].variant;
-    k.strictness = rows[row].strictness;
-    k.queue = queue;
-    k.lanes = rows[row].lanes;
-    k.row = &hive_rows[row];
-    return k;
-}
+static scene_kernel kernel(uint32_t row) { return scene_kernel_of_row(&rows[row], queue, &hive_rows[row]); }
 
 /* For fuzzers: what any number says becomes a shape that there is. */
 static void bend(hd_case *c)

@@ -7,38 +7,23 @@
 
 #include "gpu/hkv/rows.h"
 #include "judge/hkv_scene.h"
+#include "judge/kernels.h"
 #include "lib/backend_host.h"
 
-/* Where the launches of one batch go. */
-typedef struct target {
-    simt_machine *m;
-    uint32_t stream, threads_most, blocks_most;
-} target;
-
-/* In smaller blocks than the row's, so that there are several. */
-static hd_status launch(void *self, uint32_t kernel, const hkv_args *a, uint64_t blocks, uint32_t threads)
+/* No more lanes than there is work for. */
+static hd_status launch(void *self, uint32_t kernel, const void *args, size_t args_bytes, uint64_t blocks, uint32_t threads)
 {
-    const target *t = (const target *)self;
+    const hkv_args *a = (const hkv_args *)args;
     uint64_t lanes = (a->last - a->first) * (kernel < HKV_ROWS ? hkv_rows[kernel].lanes : 1);
-    if (threads > t->threads_most) threads = t->threads_most;
-    blocks = (lanes + threads - 1) / threads;
-    if (blocks > t->blocks_most) blocks = t->blocks_most;
-    return simt_machine_launch(t->m, hd_host_kernel(kernel), a, sizeof *a, (uint32_t)blocks, threads, t->stream);
-}
-
-/* All launches are queued before the first runs: zero now is zero in time. */
-static hd_status zero(void *self, void *p, size_t bytes)
-{
-    (void)self;
-    memset(p, 0, bytes);
-    return HD_OK;
+    (void)blocks;
+    return scene_launch((const scene_target *)self, hd_host_kernel(kernel), args, args_bytes, lanes, threads);
 }
 
 static hd_status queue(const scene_kernel *k, simt_machine *m, const void *args, uint32_t stream)
 {
     const hkv_row *row = (const hkv_row *)k->row;
-    target t = { m, stream, k->threads ? k->threads : row->threads, k->blocks ? k->blocks : 8 };
-    hkv_launcher l = { launch, zero, &t, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, NULL };
+    scene_target t = scene_target_of(k, m, stream, row->threads);
+    hkv_launcher l = { launch, scene_zero, &t, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, NULL };
     return hkv_launch(&l, (uint32_t)(row - hkv_rows), *(const hkv_args *)args);
 }
 
@@ -72,13 +57,8 @@ static const char *unfit(uint32_t row, const hd_case *c)
 
 static scene_kernel kernel(uint32_t row)
 {
-    scene_kernel k;
-    memset(&k, 0, sizeof k);
-    k.name = rows[row].variant;
-    k.strictness = rows[row].strictness;
-    k.queue = queue;
-    k.lanes = strcmp(k.name, "gather") == 0 ? 32 : rows[row].lanes; /* a warp works for its 32 keys */
-    k.row = &hkv_rows[row];
+    scene_kernel k = scene_kernel_of_row(&rows[row], queue, &hkv_rows[row]);
+    if (strcmp(k.name, "gather") == 0) k.lanes = 32; /* a warp works for its 32 keys */
     return k;
 }
 

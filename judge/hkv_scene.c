@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/hkv/rows.h"
 #include "judge/rules.h"
 #include "lib/error.h"
 #include "policies/policy.h"
@@ -232,39 +233,19 @@ void hkv_scene_make_args(scene *s, uint32_t k)
     const hkv_scene_args *own = (const hkv_scene_args *)p->args;
     hkv_args *a = hkv_scene_args_of(p);
     bool list = judge_ops[b->op].list && judge_ops[b->op].keyed; /* the others list slots */
+    hkv_args_of_batch(a, b);
     a->v = t->v;
     a->lock = t->lock;
     a->pins = t->pins;
     a->pin_lock = t->pin_lock;
-    a->op = b->op;
-    a->elem = b->elem;
     a->predicate = predicate_of(b);
     a->epoch = s->epoch;
-    a->n = b->n;
     a->first = judge_ops[b->op].keyed ? 0 : b->start;
     a->last = judge_ops[b->op].keyed || judge_ops[b->op].range ? a->first + b->n : hkv_capacity(&t->v);
-    a->key = b->key;
-    a->value = b->op == HD_OP_FIND_OR_INSERT_PTR ? NULL : (const uint8_t *)b->value;
-    a->score = b->score;
-    a->flag = b->flag;
     a->policy_flags = hd_policy_rows[t->v.policy].flags;
-    a->distinct = b->distinct;
-    a->holder = b->holder;
-    a->start = b->start;
-    a->pred_arg[0] = b->pred_arg[0];
-    a->pred_arg[1] = b->pred_arg[1];
     a->clock = s->clock + (k ? s->part[0].batch.n : 0);
     a->per_item = 1;
     a->times_tell = times_tell(s, a);
-    a->outcome = b->outcome;
-    a->value_out = (uint8_t *)b->value_out;
-    a->score_out = b->score_out;
-    a->ptr = (uint64_t *)(void *)b->ptr;
-    a->list_key = b->list_key;
-    a->list_score = b->list_score;
-    a->list_item = b->list_item;
-    a->list_value = (uint8_t *)b->list_value;
-    a->count = b->count;
     a->stage_flag = list ? own->stage_flag : NULL;
     a->fetch_entry = own->fetch_entry;
     a->window = 0;

@@ -19,6 +19,40 @@ scene_kernel scene_kernel_at(const judge_design *d, uint32_t row, uint32_t threa
 
 bool scene_kernel_is_first(const judge_design *d, uint32_t row) { return row == 0 || strcmp(d->row[row].variant, d->row[row - 1].variant) != 0; }
 
+scene_kernel scene_kernel_of_row(const judge_row *row, hd_status (*queue)(const scene_kernel *k, simt_machine *m, const void *args, uint32_t stream), const void *own)
+{
+    scene_kernel k;
+    memset(&k, 0, sizeof k);
+    k.name = row->variant;
+    k.strictness = row->strictness;
+    k.queue = queue;
+    k.lanes = row->lanes;
+    k.row = own;
+    return k;
+}
+
+scene_target scene_target_of(const scene_kernel *k, simt_machine *m, uint32_t stream, uint32_t threads)
+{
+    enum { BLOCKS = 8 };
+    scene_target t = { m, stream, k->threads ? k->threads : threads, k->blocks ? k->blocks : BLOCKS };
+    return t;
+}
+
+hd_status scene_launch(const scene_target *t, void (*text)(const void *args), const void *args, size_t args_bytes, uint64_t lanes, uint32_t threads)
+{
+    if (threads > t->threads_most) threads = t->threads_most;
+    uint64_t blocks = (lanes + threads - 1) / threads;
+    if (blocks > t->blocks_most) blocks = t->blocks_most;
+    return simt_machine_launch(t->m, text, args, args_bytes, (uint32_t)blocks, threads, t->stream);
+}
+
+hd_status scene_zero(void *self, void *p, size_t bytes)
+{
+    (void)self;
+    memset(p, 0, bytes);
+    return HD_OK;
+}
+
 hd_status scene_kernel_row(const hd_case *c, uint32_t *row)
 {
     const judge_design *d = judge_design_of(c);

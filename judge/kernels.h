@@ -17,4 +17,23 @@ hd_status scene_kernel_row(const hd_case *c, uint32_t *row);
 /* Whether a row is its variant's first: whoever goes over these goes over the variants. */
 bool scene_kernel_is_first(const judge_design *d, uint32_t row);
 
+/* ---- For designs: their rows, and how they launch ------------------------------------------------------------------ */
+
+scene_kernel scene_kernel_of_row(const judge_row *row, hd_status (*queue)(const scene_kernel *k, simt_machine *m, const void *args, uint32_t stream), const void *own);
+
+/* Where the launches of one batch go. */
+typedef struct scene_target {
+    simt_machine *m;
+    uint32_t stream, threads_most, blocks_most;
+} scene_target;
+
+/* As k says, or by a row of blocks of so many threads. */
+scene_target scene_target_of(const scene_kernel *k, simt_machine *m, uint32_t stream, uint32_t threads);
+
+/* So many lanes, in blocks of `threads`, or in smaller ones, so that there are several. */
+hd_status scene_launch(const scene_target *t, void (*text)(const void *args), const void *args, size_t args_bytes, uint64_t lanes, uint32_t threads);
+
+/* All launches are queued before the first runs: zero now is zero in time. */
+hd_status scene_zero(void *self, void *p, size_t bytes);
+
 #endif

@@ -117,28 +117,9 @@ static hive_args args_of(const hive_own *o, const hd_batch *b)
     memset(&a, 0, sizeof a);
     a.v = o->v;
     a.stashed = &o->words->stashed;
-    a.op = b->op;
-    a.elem = b->elem;
+    hive_args_of_batch(&a, b);
     a.predicate = hd_predicate_of(b);
-    a.distinct = b->distinct;
     a.moves = inserts(b);
-    a.n = b->n;
-    a.first = b->start;
-    a.each = b->each;
-    a.key = b->key;
-    a.value = (const uint8_t *)b->value;
-    a.flag = b->flag;
-    a.pred_arg[0] = b->pred_arg[0];
-    a.pred_arg[1] = b->pred_arg[1];
-    a.outcome = b->outcome;
-    a.value_out = (uint8_t *)b->value_out;
-    a.score_out = b->score_out;
-    a.ptr = (uint64_t *)(void *)b->ptr;
-    a.list_key = b->list_key;
-    a.list_score = b->list_score;
-    a.list_item = b->list_item;
-    a.list_value = (uint8_t *)b->list_value;
-    a.count = b->count;
     a.tally = o->words->tally;
     a.stage_flag = o->stage_flag;
     a.listed = o->listed;
@@ -146,22 +127,15 @@ static hive_args args_of(const hive_own *o, const hd_batch *b)
     return a;
 }
 
-static hd_status put_launch(void *self, uint32_t kernel, const hive_args *a, uint64_t blocks, uint32_t threads)
+static hive_launcher launcher_on(const hd_launcher *to)
 {
-    const hd_launcher *l = (const hd_launcher *)self;
-    return l->launch(l->self, kernel, a, sizeof *a, blocks, threads);
-}
-
-static hd_status put_zero(void *self, void *p, size_t bytes)
-{
-    const hd_launcher *l = (const hd_launcher *)self;
-    return l->zero(l->self, p, bytes);
+    hive_launcher l = { to->launch, to->zero, to->self, to->blocks_most, WINDOW };
+    return l;
 }
 
 static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd_batch *b, hd_when when)
 {
-    hd_launcher through = *to;
-    hive_launcher l = { put_launch, put_zero, &through, to->blocks_most, WINDOW };
+    hive_launcher l = launcher_on(to);
     (void)when;
     return hive_launch(&l, row, args_of((const hive_own *)own, b));
 }
@@ -289,8 +263,7 @@ static void give_segment(const hive_own *o, const hd_gpu_machine *m, size_t at, 
 
 static hd_status launch_range(const hd_gpu_machine *m, uint32_t kernel, uint32_t lanes, const hive_args *a)
 {
-    hd_launcher on = m->on;
-    hive_launcher l = { put_launch, put_zero, &on, on.blocks_most, WINDOW };
+    hive_launcher l = launcher_on(&m->on);
     return hive_launch_one(&l, kernel, a, lanes, 128);
 }
 

@@ -174,33 +174,13 @@ static hkv_args args_of(const hkv_own *o, const hd_batch *b, hd_when when)
     a.lock = o->lock;
     a.pins = &o->words->pins;
     a.pin_lock = &o->words->pin_lock;
-    a.op = b->op;
-    a.elem = b->elem;
+    hkv_args_of_batch(&a, b);
     a.predicate = hd_predicate_of(b);
     a.epoch = when.epoch;
     a.policy_flags = hd_policy_rows[o->v.policy].flags;
-    a.distinct = b->distinct;
-    a.n = b->n;
-    a.key = b->key;
-    a.value = b->op == HD_OP_FIND_OR_INSERT_PTR ? NULL : (const uint8_t *)b->value;
-    a.score = b->score;
-    a.flag = b->flag;
-    a.holder = b->holder;
-    a.start = b->start;
-    a.pred_arg[0] = b->pred_arg[0];
-    a.pred_arg[1] = b->pred_arg[1];
     a.clock = when.clock;
     a.per_item = when.per_item;
     a.times_tell = when.own && a.policy_flags & HD_SCORE_IS_TIME;
-    a.outcome = b->outcome;
-    a.value_out = (uint8_t *)b->value_out;
-    a.score_out = b->score_out;
-    a.ptr = (uint64_t *)(void *)b->ptr;
-    a.list_key = b->list_key;
-    a.list_score = b->list_score;
-    a.list_item = b->list_item;
-    a.list_value = (uint8_t *)b->list_value;
-    a.count = b->count;
     a.tally = o->words->tally;
     a.segment = o->words->segment;
     a.cursor = o->words->cursor;
@@ -218,23 +198,10 @@ static hkv_args args_of(const hkv_own *o, const hd_batch *b, hd_when when)
     return a;
 }
 
-static hd_status put_launch(void *self, uint32_t kernel, const hkv_args *a, uint64_t blocks, uint32_t threads)
-{
-    const hd_launcher *l = (const hd_launcher *)self;
-    return l->launch(l->self, kernel, a, sizeof *a, blocks, threads);
-}
-
-static hd_status put_zero(void *self, void *p, size_t bytes)
-{
-    const hd_launcher *l = (const hd_launcher *)self;
-    return l->zero(l->self, p, bytes);
-}
-
 static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd_batch *b, hd_when when)
 {
     hkv_own *o = (hkv_own *)own;
-    hd_launcher through = *to;
-    hkv_launcher l = { put_launch, put_zero, &through, to->blocks_most, o->window, fetch_window(&o->gpu.info), to->blocks_few, &o->unfinished };
+    hkv_launcher l = { to->launch, to->zero, to->self, to->blocks_most, o->window, fetch_window(&o->gpu.info), to->blocks_few, &o->unfinished };
     return hkv_launch(&l, row, args_of(o, b, when));
 }
 

@@ -71,9 +71,34 @@ static const hive_row hive_rows[] = {
 
 /* ---- A batch as launches ------------------------------------------------------------------------------------------- */
 
+/* What the caller brings. The table, the predicate's number, who moves, the tally and the room are for whoever has them. */
+static inline void hive_args_of_batch(hive_args *a, const hd_batch *b)
+{
+    a->op = b->op;
+    a->elem = b->elem;
+    a->distinct = b->distinct;
+    a->n = b->n;
+    a->first = b->start;
+    a->each = b->each;
+    a->key = b->key;
+    a->value = (const uint8_t *)b->value;
+    a->flag = b->flag;
+    a->pred_arg[0] = b->pred_arg[0];
+    a->pred_arg[1] = b->pred_arg[1];
+    a->outcome = b->outcome;
+    a->value_out = (uint8_t *)b->value_out;
+    a->score_out = b->score_out;
+    a->ptr = (uint64_t *)(void *)b->ptr;
+    a->list_key = b->list_key;
+    a->list_score = b->list_score;
+    a->list_item = b->list_item;
+    a->list_value = (uint8_t *)b->list_value;
+    a->count = b->count;
+}
+
 /* How the launches of a batch are put on a machine: both return a status that ends the batch. */
 typedef struct hive_launcher {
-    hd_status (*launch)(void *self, uint32_t kernel, const hive_args *a, uint64_t blocks, uint32_t threads);
+    hd_status (*launch)(void *self, uint32_t kernel, const void *args, size_t args_bytes, uint64_t blocks, uint32_t threads);
     hd_status (*zero)(void *self, void *p, size_t bytes); /* in order with the launches */
     void *self;
     uint64_t blocks_most; /* kernels go over their items in strides: no more blocks than this */
@@ -84,7 +109,7 @@ static inline hd_status hive_launch_one(const hive_launcher *l, uint32_t kernel,
 {
     uint64_t all = (a->last - a->first) * lanes, blocks = all / threads + (all % threads != 0);
     if (blocks == 0) return HD_OK;
-    return l->launch(l->self, kernel, a, blocks < l->blocks_most ? blocks : l->blocks_most, threads);
+    return l->launch(l->self, kernel, a, sizeof *a, blocks < l->blocks_most ? blocks : l->blocks_most, threads);
 }
 
 /* The range in parts, a warp for each: counted, then written. */
@@ -94,9 +119,9 @@ static inline hd_status hive_launch_list(const hive_launcher *l, uint32_t kernel
     uint64_t parts = (a->last - a->first) / HIVE_LIST_LEAST + 1, blocks = ((parts < HIVE_LISTS ? parts : HIVE_LISTS) * 32 + THREADS - 1) / THREADS;
     if (blocks > l->blocks_most) blocks = l->blocks_most;
     a->pass = HIVE_COUNTS;
-    hd_status s = l->launch(l->self, kernel, a, blocks, THREADS);
+    hd_status s = l->launch(l->self, kernel, a, sizeof *a, blocks, THREADS);
     a->pass = HIVE_WRITES;
-    return s ? s : l->launch(l->self, kernel, a, blocks, THREADS);
+    return s ? s : l->launch(l->self, kernel, a, sizeof *a, blocks, THREADS);
 }
 
 /* A keyed batch that lists: window after window, each run and then listed. */

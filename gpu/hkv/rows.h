@@ -101,9 +101,35 @@ static inline bool hkv_is_first(uint32_t row)
 
 /* ---- A batch as launches ------------------------------------------------------------------------------------------- */
 
+/* What the caller brings. The table, the predicate's number, the moment, the tally and the room are for whoever has them. */
+static inline void hkv_args_of_batch(hkv_args *a, const hd_batch *b)
+{
+    a->op = b->op;
+    a->elem = b->elem;
+    a->distinct = b->distinct;
+    a->n = b->n;
+    a->key = b->key;
+    a->value = b->op == HD_OP_FIND_OR_INSERT_PTR ? NULL : (const uint8_t *)b->value;
+    a->score = b->score;
+    a->flag = b->flag;
+    a->holder = b->holder;
+    a->start = b->start;
+    a->pred_arg[0] = b->pred_arg[0];
+    a->pred_arg[1] = b->pred_arg[1];
+    a->outcome = b->outcome;
+    a->value_out = (uint8_t *)b->value_out;
+    a->score_out = b->score_out;
+    a->ptr = (uint64_t *)(void *)b->ptr;
+    a->list_key = b->list_key;
+    a->list_score = b->list_score;
+    a->list_item = b->list_item;
+    a->list_value = (uint8_t *)b->list_value;
+    a->count = b->count;
+}
+
 /* How the launches of a batch are put on a machine: both return a status that ends the batch. */
 typedef struct hkv_launcher {
-    hd_status (*launch)(void *self, uint32_t kernel, const hkv_args *a, uint64_t blocks, uint32_t threads);
+    hd_status (*launch)(void *self, uint32_t kernel, const void *args, size_t args_bytes, uint64_t blocks, uint32_t threads);
     hd_status (*zero)(void *self, void *p, size_t bytes); /* in order with the launches */
     void *self;
     uint64_t blocks_most;   /* kernels go over their items in strides: no more blocks than this   */
@@ -122,7 +148,7 @@ static inline uint64_t hkv_blocks_for(const hkv_launcher *l, uint64_t lanes, uin
 static inline hd_status hkv_launch_one(const hkv_launcher *l, uint32_t kernel, const hkv_args *a, uint32_t lanes, uint32_t threads)
 {
     if (a->first == a->last) return HD_OK;
-    return l->launch(l->self, kernel, a, hkv_blocks_for(l, (a->last - a->first) * lanes, threads), threads);
+    return l->launch(l->self, kernel, a, sizeof *a, hkv_blocks_for(l, (a->last - a->first) * lanes, threads), threads);
 }
 
 static inline bool hkv_list_wanted(const hkv_args *a)
@@ -136,7 +162,7 @@ static inline hd_status hkv_launch_list(const hkv_launcher *l, uint32_t kernel, 
     uint64_t segments = (a->last - a->first) / HKV_SEGMENT_LEAST + 2, most = HKV_SEGMENTS;
     if (a->first == a->last) return a->count ? l->zero(l->self, a->count, sizeof *a->count) : HD_OK;
     if (most > l->blocks_most) most = l->blocks_most;
-    return l->launch(l->self, kernel, a, segments < most ? segments : most, threads);
+    return l->launch(l->self, kernel, a, sizeof *a, segments < most ? segments : most, threads);
 }
 
 /* The next items of the batch, at most `window`. False: that was all. */
@@ -227,8 +253,8 @@ static inline hd_status hkv_launch_fetches(const hkv_launcher *l, uint32_t row, 
     for (a->last = 0; !s && hkv_next_window(a, l->fetch_window);) {
         uint64_t threads = (a->last - a->first + HKV_SORT_ITEMS - 1) / HKV_SORT_ITEMS;
         s = hkv_launch_one(l, row, a, hkv_rows[row].lanes, hkv_rows[row].threads);
-        if (!s) s = l->launch(l->self, HKV_NUMBER_fetch_sort, a, hkv_blocks_for(l, threads, HKV_SORT_THREADS), HKV_SORT_THREADS);
-        if (!s) s = l->launch(l->self, HKV_NUMBER_fetch_values, a, l->fetch_blocks, HKV_FETCH_THREADS);
+        if (!s) s = l->launch(l->self, HKV_NUMBER_fetch_sort, a, sizeof *a, hkv_blocks_for(l, threads, HKV_SORT_THREADS), HKV_SORT_THREADS);
+        if (!s) s = l->launch(l->self, HKV_NUMBER_fetch_values, a, sizeof *a, l->fetch_blocks, HKV_FETCH_THREADS);
     }
     return hkv_counts_end(l, s);
 }
