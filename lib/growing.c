@@ -2,7 +2,6 @@
  *
  * growing.c - hd_run_growing: a batch that is run until nothing of it is pending.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/error.h"
@@ -161,12 +160,10 @@ hd_status hd_run_growing(hd_table *t, hd_batch *b, double target)
     if (pending) status = run_rest(t, b, b->outcome, pending, target > 0 ? target : USUAL_PERCENT / 100.0);
     b->outcome = told;
     hd_give(&t->seams, mine, mine ? n : 0, 1);
-    double load_factor = 0;
-    if (!status && target > 0) status = hd_load_factor_sync(t, &load_factor);
-    if (!status && target > 0 && load_factor > target) {
-        uint64_t size;
-        status = hd_size_sync(t, &size);
-        if (!status) status = grow_for(t, size, target);
-    }
-    return status;
+    if (status || target == 0) return status;
+    uint64_t size;
+    hd_info info;
+    status = hd_size_sync(t, &size);
+    if (!status) status = hd_table_info(t, &info);
+    return status || (double)size / (double)info.places <= target ? status : grow_for(t, size, target);
 }
