@@ -196,10 +196,9 @@ hd_status mix_step(runner *r)
 {
     hd_status s = HD_OK;
     uint64_t besides = runner_rarely(r, 256);
-    bool resizes = r->shape.base_buckets != 0;
-    if (resizes && besides < 16) s = resize(r);
+    if (r->resizes && besides < 16) s = resize(r);
     else if (besides == 0) s = grow(r);
-    else if (besides < (resizes ? 20 : 3)) s = save_and_load(r);
+    else if (besides < (r->resizes ? 20 : 3)) s = save_and_load(r);
     if (s) return hd_fail(s, "batch %" PRIu64 ": %s", r->batch, hd_why());
     return r->report->wrong[0] ? HD_OK : run_op(r, draw_op(r));
 }

@@ -110,15 +110,24 @@ static uint64_t make_distinct(runner *r, uint64_t *key, uint64_t n)
     return kept;
 }
 
-bool runner_runs(const runner *r, hd_op op)
+static bool runs(const runner *r, hd_op op, const uint8_t *each)
 {
     const hd_kernel *k;
     hd_batch b;
     memset(&b, 0, sizeof b);
     b.op = op;
+    b.each = each;
     for (size_t i = 0; (k = hd_kernel_at(i)); i++)
         if (hd_kernel_is_of(k, r->c->design, r->config.backend) && !k->unfit(&r->shape, &b)) return true;
     return false;
+}
+
+bool runner_runs(const runner *r, hd_op op) { return runs(r, op, NULL); }
+
+static bool runs_mixed(const runner *r)
+{
+    const uint8_t each = HD_OP_INSERT_OR_ASSIGN;
+    return runs(r, HD_OP_INSERT_OR_ASSIGN, &each);
 }
 
 /* The case's kernel; where a case draws operations, for those that it runs. NULL: the table chooses. */
@@ -413,7 +422,8 @@ static hd_status runner_open(runner *r, const hd_case *c, const hd_choices *choi
         return hd_fail(HD_EINVAL, "judge: the order in which a GPU takes the items of a batch is not known: batch=1x%" PRIu64 ", or backend host", c->batches * c->batch);
     r->start_buckets = info.buckets;
     r->shape = info;
-    r->mixes = judge_dictionary(info.design);
+    r->mixes = runs_mixed(r);
+    r->resizes = hd_design_on(c->design, r->config.backend)->resize != NULL;
     r->request = (hd_request *)malloc((size_t)c->batch * sizeof *r->request);
     bool ordered = c->judge && strcmp(info.backend, "host") == 0;
     if (ordered) r->order = (uint64_t *)malloc(3 * (size_t)c->batch * sizeof *r->order);

@@ -34,6 +34,7 @@ typedef struct runner {
     hd_elem elem;          /* of accum_or_assign: one per case, so that no sum is a NaN */
     bool sums;             /* the value is a whole number of elements            */
     bool mixes;            /* the design has mixed batches                       */
+    bool resizes;          /* it grows and shrinks where it is                   */
     uint64_t batch;        /* number of the batch, from 0                        */
     uint64_t start_buckets;
     hd_info shape;         /* of the table as it was opened                      */
