@@ -341,7 +341,8 @@ typedef int hd_visitor(void *context, uint64_t key, uint64_t score, void *value)
 HD_API hd_status hd_for_each(hd_table *table, hd_visitor *visit, void *context);
 
 /* Grows to `buckets`, a multiple of the present number; hive: any greater one, in place. No entry is lost. With twice the buckets an
- * entry of bucket b moves to 2b or 2b+1 (hive: some stay, and some move to a new bucket). Pins stay; value pointers do not. */
+ * entry of bucket b moves to 2b or 2b+1 (hive: some stay, and some move to a new bucket). Pins stay; value pointers do not. Where it fails all is
+ * as it was; hive may have come part of the way, which hd_table_info says, as when it shrinks. */
 HD_API hd_status hd_grow(hd_table *table, uint64_t buckets);
 /* Grows to the least multiple that holds `capacity` entries; nothing when it already does. */
 HD_API hd_status hd_reserve(hd_table *table, uint64_t capacity);

@@ -17,7 +17,7 @@ extern const hd_design hd_design_hive;
 
 /* Words that kernels count in. */
 typedef struct hive_words {
-    uint64_t tally[HD_OUTCOME_COUNT], stashed, crowded;
+    uint64_t tally[HD_OUTCOME_COUNT], stashed[2], crowded; /* stashed: of the stash that is, and of one that is to be */
     hd_word word; /* of the batch lock group3 */
 } hive_words;
 
@@ -27,6 +27,7 @@ typedef struct hive_own {
     hive_view v;         /* on the host machine the reference's, as a batch finds it */
     hive_segment next;   /* a stash that is to be, while the table grows, and then the one that was */
     hive_words *words;
+    uint32_t count;      /* which of words->stashed is the stash's */
     uint64_t *listed;    /* (HIVE_LIST_WORDS) */
     uint8_t *stage_flag; /* (WINDOW)          */
 } hive_own;
@@ -103,6 +104,8 @@ static void taken(void *own)
     o->gpu.word = &o->words->word;
 }
 
+static uint64_t *stashed_of(const hive_own *o) { return &o->words->stashed[o->count]; }
+
 /* ---- A batch -------------------------------------------------------------------------------------------------------- */
 
 static bool inserts(const hd_batch *b)
@@ -116,7 +119,7 @@ static hive_args args_of(const hive_own *o, const hd_batch *b)
     hive_args a;
     memset(&a, 0, sizeof a);
     a.v = o->v;
-    a.stashed = &o->words->stashed;
+    a.stashed = stashed_of(o);
     hive_args_of_batch(&a, b);
     a.predicate = hd_predicate_of(b);
     a.moves = inserts(b);
@@ -154,13 +157,13 @@ static void before(void *own, void *entries)
 {
     hive_own *o = (hive_own *)own;
     o->v = *hive_view_of(entries);
-    o->words->stashed = o->v.stashed;
+    *stashed_of(o) = o->v.stashed;
 }
 
 static void after(void *own, void *entries, bool good)
 {
     (void)good;
-    hive_view_of(entries)->stashed = ((const hive_own *)own)->words->stashed;
+    hive_view_of(entries)->stashed = *stashed_of((const hive_own *)own);
 }
 
 /* What kernels may touch of a segment of so many buckets. */
@@ -182,7 +185,7 @@ static int regions(const void *own, hd_region *all)
     hive_words *w = o->words;
     const hd_region room[] = {
         { w->tally, sizeof w->tally, "tally" },
-        { &w->stashed, sizeof w->stashed, "stash count" },
+        { w->stashed, sizeof w->stashed, "stash count" },
         { &w->crowded, sizeof w->crowded, "crowded" },
         { o->listed, HIVE_LIST_WORDS * sizeof *o->listed, "listed" },
         { o->stage_flag, WINDOW, "stage_flag" },
@@ -226,7 +229,7 @@ static int planes(const void *own, void *staged, bool values, hd_plane *all)
 {
     const hive_own *o = (const hive_own *)own;
     hive_view *here = hive_view_of(staged);
-    const hd_plane count = { "stash count", &o->words->stashed, &here->stashed, sizeof here->stashed };
+    const hd_plane count = { "stash count", stashed_of(o), &here->stashed, sizeof here->stashed };
     (void)values; /* they are in the words */
     all[0] = count;
     int n = 1 + add_planes(&o->v, all + 1, &o->v.stash, &here->stash, o->v.stash_buckets);
@@ -289,7 +292,8 @@ static hd_status split_up_to(hive_own *o, const hd_gpu_machine *m, hive_args *a,
     return status;
 }
 
-/* The next stash becomes the stash, with what was in the old one as far as that is not in buckets now; that is the next one then, of *buckets. */
+/* The next stash becomes the stash, with what was in the old one as far as that is not in buckets now; that is the next one then, of *buckets. Where it fails
+ * the old one is the stash, with all that it had, and its own count. */
 static hd_status change_stash(hive_own *o, const hd_gpu_machine *m, hive_args *a, uint64_t *buckets)
 {
     hive_segment was = o->v.stash;
@@ -299,16 +303,18 @@ static hd_status change_stash(hive_own *o, const hd_gpu_machine *m, hive_args *a
     a->v.stash_buckets = *buckets;
     a->first = hive_capacity(&a->v);
     a->last = hive_places(&a->v);
+    a->stashed = &o->words->stashed[!o->count];
     hd_status status = launch_range(m, HIVE_NUMBER_tile_clear, 1, a);
-    if (status) return status;
     a->was = was;
     a->first = 0;
     a->last = was_buckets * o->v.slots;
-    status = launch_range(m, HIVE_NUMBER_restash, 8, a);
+    if (!status) status = launch_range(m, HIVE_NUMBER_restash, 8, a);
+    if (status) return status;
     o->v = a->v;
     o->next = was;
+    o->count = !o->count;
     *buckets = was_buckets;
-    return status;
+    return HD_OK;
 }
 
 /* On the host machine the reference has what the table is made of. */
@@ -375,7 +381,7 @@ static hd_status resize_to(hive_own *o, void *entries, const hd_gpu_machine *m, 
     hive_args a = args_of(o, &b);
     if (!status) status = buckets > before ? split_up_to(o, m, &a, buckets) : merge_down_to(o, m, &a, buckets);
     if (!status) status = change_stash(o, m, &a, &stash);
-    if (!status) status = m->read(m->self, &stashed, &o->words->stashed, sizeof stashed);
+    if (!status) status = m->read(m->self, &stashed, stashed_of(o), sizeof stashed);
     give_segment(o, m, offsetof(hive_own, next), stash);
     for (uint32_t k = hive_segments_for(&o->v, hive_buckets(&o->v)); k < had || k < need; k++) give_segment(o, m, at_segment(k), hive_segment_buckets(&o->v, k));
     become(o, entries, stashed, info);

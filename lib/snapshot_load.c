@@ -332,8 +332,10 @@ static hd_status load_state(hd_table *t, const char *path, const verified *f, vo
     status = hd_stage(t->design, as_saved, true);
     if (!status) status = fill(t->design, as_saved, &t->seams, path, f, ahead);
     if (!status && same_shape(&shape, &t->info, t->design->resize != NULL) && !(status = hd_settle(t->design, as_saved, true))) {
-        *state = as_saved;
-        return t->design->resize ? t->design->resize(as_saved, &t->seams, shape.buckets, info) : HD_OK; /* which moves nothing */
+        if (t->design->resize) status = t->design->resize(as_saved, &t->seams, shape.buckets, info); /* which moves nothing */
+        if (status) t->design->close(as_saved, &t->seams);
+        else *state = as_saved;
+        return status;
     }
     void *into = NULL;
     if (!status) status = t->design->open(&t->info, &t->seams, &into);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * t_alloc.c - the world fails. Every piece of memory that any public call asks for is refused, once and for good;
- * every file call of save and load fails in every way. Each time: the documented status, nothing leaked,
+ * every file call of save and load fails in every way, for every design. Each time: the documented status, nothing leaked,
  * the table as it was, and the same call works when the world is well again.
  */
 #include <errno.h>
@@ -11,6 +11,7 @@
 
 #include "judge/rules.h"
 #include "judge/shelf.h"
+#include "lib/design.h"
 #include "lib/op.h"
 #include "policies/policy.h"
 #include "tests/testing.h"
@@ -22,6 +23,7 @@ typedef struct world {
     counting memory;
     judge_shelf shelf;
     hd_seams seams;
+    const struct kind *kind;
     hd_config config;
     hd_table *table, *second; /* second: what an act opened */
     uint64_t key[N], score[N], score_out[N], list_key[N], list_score[N], list_item[N], count;
@@ -30,25 +32,63 @@ typedef struct world {
     bool missing[3]; /* of the keys that were to be pinned: did not get in */
 } world;
 
-static const char *backend = "ref"; /* of the tables of the running test */
+/* Of the tables of the running test. */
+static const char *backend = "ref";
 
-static void world_open(world *w, const char *policy, bool dual)
+/* Tables of a cache that is full, with pins and, in dual mode, two tiers; and of a dictionary, most of whose keys are in, and some in the stash. */
+typedef struct kind {
+    const char *design;
+    const char *policy[2], *counted; /* single, dual; of batches: what counts        */
+    uint32_t slots, other_slots, value_bytes, pins;
+} kind;
+
+static const kind kinds[] = { { "hkv", { "lru", "custom" }, "lfu", SLOTS, 2 * SLOTS, VALUE_BYTES, 8 }, { "hive", { "none", "none" }, "none", 2 * SLOTS, 8 * SLOTS, 4, 0 } };
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static bool is_dictionary(const kind *q) { return strcmp(q->design, "hive") == 0; }
+
+/* The other mode of a dictionary has three candidates, and masks. */
+static hd_config config_of(const kind *q, const char *policy, bool dual)
+{
+    hd_config c = hd_config_of(q->design);
+    c.backend = backend;
+    c.policy = policy;
+    c.capacity = CAPACITY;
+    c.slots = q->slots;
+    c.value_bytes = q->value_bytes;
+    c.pins = q->pins;
+    c.fetch = HD_FETCH_SORTED;
+    if (!is_dictionary(q)) {
+        c.dual = dual;
+        c.near_bytes = dual ? CAPACITY * VALUE_BYTES / 2 : 0;
+    } else if (dual) {
+        c.hashes = 3;
+        c.layout = HD_LAYOUT_MASKS;
+    }
+    return c;
+}
+
+/* Whether tables of that kind have the operation. */
+static bool has_op(const kind *q, hd_op op)
+{
+    hd_info info;
+    hd_batch b = { .op = op };
+    const hd_kernel *k;
+    memset(&info, 0, sizeof info);
+    for (size_t i = 0; (k = hd_kernel_at(i)); i++)
+        if (hd_kernel_is_of(k, q->design, "ref")) return !k->unfit(&info, &b);
+    return false;
+}
+
+static void world_open(world *w, const kind *q, const char *policy, bool dual)
 {
     memset(w, 0, sizeof *w);
+    w->kind = q;
     counting_init(&w->memory);
     judge_shelf_open(&w->shelf);
     w->seams = w->shelf.seams;
     w->seams.memory = w->memory.seams.memory;
-    w->config = hd_config_default();
-    w->config.backend = backend;
-    w->config.policy = policy;
-    w->config.dual = dual;
-    w->config.capacity = CAPACITY;
-    w->config.slots = SLOTS;
-    w->config.value_bytes = VALUE_BYTES;
-    w->config.pins = 8;
-    w->config.near_bytes = dual ? CAPACITY * VALUE_BYTES / 2 : 0;
-    w->config.fetch = HD_FETCH_SORTED;
+    w->config = config_of(q, policy, dual);
     w->config.seams = &w->seams;
     uint64_t r = 1;
     for (int i = 0; i < N; i++) {
@@ -60,7 +100,8 @@ static void world_open(world *w, const char *policy, bool dual)
     must(hd_open(&w->config, &w->table));
     hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = N, .key = w->key, .value = w->value, .score = w->score };
     must(hd_run(w->table, &b));
-    must(hd_run(w->table, &(hd_batch){ .op = HD_OP_LOCK_KEYS, .n = 3, .key = w->key + N - 3, .holder = 1, .outcome = w->outcome }));
+    if (q->pins) must(hd_run(w->table, &(hd_batch){ .op = HD_OP_LOCK_KEYS, .n = 3, .key = w->key + N - 3, .holder = 1, .outcome = w->outcome }));
+    if (is_dictionary(q)) must(hd_grow(w->table, CAPACITY / q->slots + 3));
     for (int i = 0; i < 3; i++) w->missing[i] = w->outcome[i] == HD_MISS;
     must(hd_save(w->table, "old"));
     must(hd_save(w->table, "same"));
@@ -81,13 +122,6 @@ static void world_close(world *w)
     judge_shelf_close(&w->shelf);
 }
 
-static int add_entry(void *context, uint64_t key, uint64_t score, void *value)
-{
-    uint64_t pair[2] = { key, score };
-    *(uint64_t *)context += XXH3_64bits_withSeed(value, VALUE_BYTES, XXH3_64bits(pair, sizeof pair));
-    return 0;
-}
-
 /* What must not change when a call fails. */
 typedef struct photograph {
     uint64_t contents;
@@ -95,22 +129,39 @@ typedef struct photograph {
     hd_counters counters;
 } photograph;
 
+static int add_entry(void *context, uint64_t key, uint64_t score, void *value)
+{
+    uint64_t pair[2] = { key, score };
+    photograph *p = (photograph *)context;
+    p->contents += XXH3_64bits_withSeed(value, p->info.value_bytes, XXH3_64bits(pair, sizeof pair));
+    return 0;
+}
+
 static photograph take_photograph(world *w)
 {
     photograph p;
     memset(&p, 0, sizeof p);
     must(hd_check(w->table));
     must(hd_table_info(w->table, &p.info));
-    must(hd_for_each(w->table, add_entry, &p.contents));
+    must(hd_for_each(w->table, add_entry, &p));
     must(hd_counters_sync(w->table, &p.counters));
     return p;
 }
 
-static void same_photograph(world *w, const photograph *before)
+/* How large it is, apart. */
+static void forget_size(hd_info *info)
 {
-    photograph now = take_photograph(w);
+    info->buckets = info->capacity = info->places = info->stash_buckets = info->memory_bytes = 0;
+}
+
+/* resized: some of the way it may have come. */
+static void same_photograph(world *w, const photograph *then, bool resized)
+{
+    photograph now = take_photograph(w), was = *then, *before = &was;
+    if (resized) forget_size(&now.info), forget_size(&was.info);
     check(memcmp(&now, before, sizeof now) == 0, "the table has changed: contents %llx to %llx, clock %llu to %llu", (unsigned long long)before->contents,
           (unsigned long long)now.contents, (unsigned long long)before->info.now, (unsigned long long)now.info.now);
+    if (!w->kind->pins) return;
     /* the pins too: the holder, and nobody else, can lift them */
     uint8_t fate[2][3];
     for (uint64_t holder = 2; holder >= 1; holder--)
@@ -123,7 +174,7 @@ static void same_photograph(world *w, const photograph *before)
 
 static hd_batch batch_of(world *w, hd_op op)
 {
-    hd_batch b = { .op = op, .n = N, .elem = HD_U64, .key = w->key, .value = w->value, .score = w->score, .flag = w->flag, .holder = 2, .pred = "score_in",
+    hd_batch b = { .op = op, .n = N, .elem = is_dictionary(w->kind) ? HD_I32 : HD_U64, .key = w->key, .value = w->value, .score = w->score, .flag = w->flag, .holder = 2, .pred = "score_in",
                    .outcome = w->outcome, .value_out = w->value_out, .score_out = w->score_out, .ptr = w->ptr, .list_key = w->list_key,
                    .list_value = w->list_value, .list_score = w->list_score, .list_item = w->list_item, .count = &w->count };
     b.pred_arg[1] = 4;
@@ -136,7 +187,9 @@ typedef struct act {
     hd_status (*run)(world *w, const struct act *a);
     hd_op op;
     const char *file;
-    bool takes; /* memory: all others must do without */
+    bool takes;      /* memory: all others must do without */
+    bool dictionary; /* for tables that shrink and mix     */
+    bool resizes;    /* where launches come one by one it may fail between two of them */
 } act;
 
 static hd_status act_run(world *w, const act *a)
@@ -159,15 +212,18 @@ static hd_status act_open_bare(world *w, const act *a)
     hd_config c = w->config;
     (void)a;
     c.pins = 0;
-    c.value_bytes = 0;
-    c.slots = 2 * SLOTS; /* with lower bounds */
-    c.layout = HD_LAYOUT_PAIRS;
+    c.slots = w->kind->other_slots; /* of a cache: with lower bounds */
     c.lock = "none";
+    if (!is_dictionary(w->kind)) {
+        c.value_bytes = 0;
+        c.layout = HD_LAYOUT_PAIRS;
+    }
     return hd_open(&c, &w->second);
 }
 
-static hd_status act_grow(world *w, const act *a) { return (void)a, hd_grow(w->table, 3 * CAPACITY / SLOTS); }
+static hd_status act_grow(world *w, const act *a) { return (void)a, hd_grow(w->table, 3 * CAPACITY / w->kind->slots); }
 static hd_status act_reserve(world *w, const act *a) { return (void)a, hd_reserve(w->table, 5 * CAPACITY + 1); }
+static hd_status act_shrink(world *w, const act *a) { return (void)a, hd_shrink(w->table, w->config.capacity / w->kind->slots); }
 static hd_status act_save(world *w, const act *a) { return hd_save(w->table, a->file); }
 
 static hd_status act_load(world *w, const act *a)
@@ -187,6 +243,15 @@ static hd_status act_open_snapshot(world *w, const act *a)
 }
 
 static hd_status act_size(world *w, const act *a) { uint64_t n; return (void)a, hd_size_sync(w->table, &n); }
+static hd_status act_mixed(world *w, const act *a)
+{
+    hd_batch b = batch_of(w, a->op);
+    uint8_t each[N];
+    for (int i = 0; i < N; i++) each[i] = (uint8_t)(i % 3 == 0 ? HD_OP_INSERT_OR_ASSIGN : i % 3 == 1 ? HD_OP_FIND : HD_OP_ERASE);
+    b.each = each;
+    return hd_run(w->table, &b);
+}
+
 static hd_status act_load_factor(world *w, const act *a) { double x; return (void)a, hd_load_factor_sync(w->table, &x); }
 static hd_status act_counters(world *w, const act *a) { hd_counters c; return (void)a, hd_counters_sync(w->table, &c); }
 static hd_status act_info(world *w, const act *a) { hd_info i; return (void)a, hd_table_info(w->table, &i); }
@@ -195,24 +260,28 @@ static hd_status act_check(world *w, const act *a) { return (void)a, hd_check(w-
 static hd_status act_clear(world *w, const act *a) { return (void)a, hd_clear(w->table); }
 
 static const act acts[] = {
-    { "open", act_open, HD_OP_FIND, NULL, true },
-    { "open without values and pins", act_open_bare, HD_OP_FIND, NULL, true },
-    { "grow", act_grow, HD_OP_FIND, NULL, true },
-    { "reserve", act_reserve, HD_OP_FIND, NULL, true },
-    { "save", act_save, HD_OP_FIND, "old", true },
-    { "save anew", act_save, HD_OP_FIND, "new", true },
-    { "load", act_load, HD_OP_FIND, "same", true },
-    { "load another shape", act_load, HD_OP_FIND, "other", true },
-    { "open_snapshot", act_open_snapshot, HD_OP_FIND, "other", true },
-    { "size", act_size, HD_OP_FIND, NULL, false },
-    { "load factor", act_load_factor, HD_OP_FIND, NULL, false },
-    { "counters", act_counters, HD_OP_FIND, NULL, false },
-    { "info", act_info, HD_OP_FIND, NULL, false },
-    { "epoch", act_epoch, HD_OP_FIND, NULL, false },
-    { "check", act_check, HD_OP_FIND, NULL, false },
-    { "clear", act_clear, HD_OP_FIND, NULL, false },
+    { "open", act_open, HD_OP_FIND, NULL, true, false, false },
+    { "open without values and pins", act_open_bare, HD_OP_FIND, NULL, true, false, false },
+    { "grow", act_grow, HD_OP_FIND, NULL, true, false, true },
+    { "reserve", act_reserve, HD_OP_FIND, NULL, true, false, true },
+    { "save", act_save, HD_OP_FIND, "old", true, false, false },
+    { "save anew", act_save, HD_OP_FIND, "new", true, false, false },
+    { "load", act_load, HD_OP_FIND, "same", true, false, false },
+    { "load another shape", act_load, HD_OP_FIND, "other", true, false, false },
+    { "open_snapshot", act_open_snapshot, HD_OP_FIND, "other", true, false, false },
+    { "size", act_size, HD_OP_FIND, NULL, false, false, false },
+    { "load factor", act_load_factor, HD_OP_FIND, NULL, false, false, false },
+    { "counters", act_counters, HD_OP_FIND, NULL, false, false, false },
+    { "info", act_info, HD_OP_FIND, NULL, false, false, false },
+    { "epoch", act_epoch, HD_OP_FIND, NULL, false, false, false },
+    { "check", act_check, HD_OP_FIND, NULL, false, false, false },
+    { "clear", act_clear, HD_OP_FIND, NULL, false, false, false },
+    { "shrink", act_shrink, HD_OP_FIND, NULL, true, true, true },
+    { "mixed", act_mixed, HD_OP_INSERT_OR_ASSIGN, NULL, false, true, false },
 };
 enum { ACTS = sizeof acts / sizeof *acts };
+
+static bool can(const kind *q, const act *a) { return is_dictionary(q) || !a->dictionary; }
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------- */
 
@@ -230,12 +299,12 @@ static void close_second(world *w)
 }
 
 /* Returns how many takes the act makes. */
-static uint64_t refuse_each(const act *a, const char *policy, bool dual, bool for_good)
+static uint64_t refuse_each(const kind *q, const act *a, const char *policy, bool dual, bool for_good)
 {
     for (uint64_t k = 1;; k++) {
         world w;
-        world_open(&w, policy, dual);
-        test_case("%s, %s%s, take %llu refused%s", a->name, policy, dual ? ", dual" : "", (unsigned long long)k, for_good ? " and all after it" : "");
+        world_open(&w, q, policy, dual);
+        test_case("%s, %s, %s%s, take %llu refused%s", q->design, a->name, policy, dual ? ", dual" : "", (unsigned long long)k, for_good ? " and all after it" : "");
         photograph before = take_photograph(&w);
         uint64_t live = w.memory.live_bytes, files = judge_shelf_files(&w.shelf), takes = w.memory.takes;
         refuse(&w, k, for_good);
@@ -255,7 +324,7 @@ static uint64_t refuse_each(const act *a, const char *policy, bool dual, bool fo
         bool keeps = strcmp(backend, "host") == 0; /* the machine keeps its lanes from batch to batch, until the table is closed */
         check(keeps || w.memory.live_bytes == live, "%lld bytes more are held", (long long)(w.memory.live_bytes - live));
         check(judge_shelf_files(&w.shelf) == files, "a file was left behind");
-        same_photograph(&w, &before);
+        same_photograph(&w, &before, keeps && is_dictionary(q) && a->resizes);
         must(a->run(&w, a));
         must(hd_check(w.table));
         close_second(&w);
@@ -268,10 +337,10 @@ static void memory_is_refused(void **state)
     uint64_t refused = 0;
     (void)state;
     backend = "ref";
-    for (size_t k = 0; k < ACTS; k++)
-        for (int dual = 0; dual < 2; dual++)
-            for (int for_good = 0; for_good < 2; for_good++) {
-                uint64_t takes = refuse_each(&acts[k], dual ? "custom" : "lru", dual, for_good);
+    for (const kind *q = kinds; q < kinds + KINDS; q++)
+        for (size_t k = 0; k < ACTS; k++)
+            for (int way = 0; way < 4 && can(q, &acts[k]); way++) {
+                uint64_t takes = refuse_each(q, &acts[k], q->policy[way / 2], way / 2, way % 2);
                 check((takes > 0) == acts[k].takes, "it takes memory %llu times", (unsigned long long)takes);
                 refused += takes;
             }
@@ -284,13 +353,15 @@ static void memory_is_refused_to_the_host_machine(void **state)
     uint64_t refused = 0;
     (void)state;
     backend = "host";
-    for (size_t k = 0; k < ACTS; k++)
-        for (int for_good = 0; for_good < 2; for_good++) refused += refuse_each(&acts[k], "lru", k % 2, for_good);
-    for (int op = 0; op < HD_OP_COUNT_; op++)
-        for (int for_good = 0; for_good < 2; for_good++) {
-            act a = { hd_op_name((hd_op)op), act_run, (hd_op)op, NULL, true };
-            refused += refuse_each(&a, "lfu", op % 2, for_good);
-        }
+    for (const kind *q = kinds; q < kinds + KINDS; q++) {
+        for (size_t k = 0; k < ACTS; k++)
+            for (int for_good = 0; for_good < 2 && can(q, &acts[k]); for_good++) refused += refuse_each(q, &acts[k], q->policy[0], k % 2, for_good);
+        for (int op = 0; op < HD_OP_COUNT_; op++)
+            for (int for_good = 0; for_good < 2 && has_op(q, (hd_op)op); for_good++) {
+                act a = { hd_op_name((hd_op)op), act_run, (hd_op)op, NULL, true, false, false };
+                refused += refuse_each(q, &a, q->counted, op % 2, for_good);
+            }
+    }
     test_tried("memory", refused, "refused to tables on the host machine");
 }
 
@@ -299,18 +370,21 @@ static void batches_take_none(void **state)
 {
     (void)state;
     backend = "ref";
-    for (int op = 0; op < HD_OP_COUNT_; op++)
-        for (int dual = 0; dual < 2; dual++) {
-            act a = { hd_op_name((hd_op)op), act_run, (hd_op)op, NULL, false };
-            check(refuse_each(&a, dual ? "lfu" : "lru", dual, true) == 0, "%s takes memory", a.name);
-            a.run = act_distinct;
-            uint64_t takes = refuse_each(&a, dual ? "lfu" : "lru", dual, true);
+    for (int way = 0; way < 2 * KINDS * HD_OP_COUNT_; way++) {
+        const kind *q = &kinds[way / (2 * HD_OP_COUNT_)];
+        hd_op op = (hd_op)(way / 2 % HD_OP_COUNT_);
+        bool dual = way % 2;
+        if (!has_op(q, op)) continue;
+        act a = { hd_op_name(op), act_run, op, NULL, false, false, false };
+        check(refuse_each(q, &a, dual ? q->counted : q->policy[0], dual, true) == 0, "%s takes memory", a.name);
+        a.run = act_distinct;
+        uint64_t takes = refuse_each(q, &a, dual ? q->counted : q->policy[0], dual, true);
 #ifdef HD_VERIFY
-            check(takes <= 1, "%s takes memory %llu times", a.name, (unsigned long long)takes);
+        check(takes <= 1, "%s takes memory %llu times", a.name, (unsigned long long)takes);
 #else
-            check(takes == 0, "%s takes memory", a.name);
+        check(takes == 0, "%s takes memory", a.name);
 #endif
-        }
+    }
 }
 
 /* ---- Files ---------------------------------------------------------------------------------------------------------- */
@@ -340,14 +414,21 @@ static uint64_t hash_of_file(world *w, const char *name)
     return f ? XXH3_64bits(f->bytes, f->size) : 0;
 }
 
+/* The table is no longer what `old` holds. */
+static void world_changed(world *w, const kind *q)
+{
+    world_open(w, q, q->counted, false);
+    w->score[0] = 100;
+    w->value[0][0] ^= 1;
+    hd_batch b = batch_of(w, HD_OP_INSERT_OR_ASSIGN);
+    must(hd_run(w->table, &b));
+}
+
 /* Returns how many file calls the act makes. */
-static uint64_t fail_each(const act *a, const fault *f)
+static uint64_t fail_each(const kind *q, const act *a, const fault *f)
 {
     world well;
-    world_open(&well, "lfu", false);
-    well.score[0] = 100; /* the table is no longer what `old` holds */
-    hd_batch b = batch_of(&well, HD_OP_INSERT_OR_ASSIGN);
-    must(hd_run(well.table, &b));
+    world_changed(&well, q);
     must(a->run(&well, a));
     uint64_t new_file = hash_of_file(&well, a->file);
     close_second(&well);
@@ -355,11 +436,8 @@ static uint64_t fail_each(const act *a, const fault *f)
 
     for (uint64_t k = 1;; k++) {
         world w;
-        test_case("%s, file call %llu, %s", a->name, (unsigned long long)k, f->name);
-        world_open(&w, "lfu", false);
-        w.score[0] = 100;
-        b = batch_of(&w, HD_OP_INSERT_OR_ASSIGN);
-        must(hd_run(w.table, &b));
+        test_case("%s, %s, file call %llu, %s", q->design, a->name, (unsigned long long)k, f->name);
+        world_changed(&w, q);
         uint64_t live = w.memory.live_bytes, files = judge_shelf_files(&w.shelf), old_file = hash_of_file(&w, a->file);
         photograph before = take_photograph(&w);
         w.shelf.calls = 0, w.shelf.fail_at = k, w.shelf.fail_with = f->with, w.shelf.fail_after = f->for_good;
@@ -376,7 +454,7 @@ static uint64_t fail_each(const act *a, const fault *f)
             check(strstr(hd_why(), a->file), "the file is not named: %s", hd_why());
             check(w.second == NULL, "a table came of it");
             check(w.memory.live_bytes == live, "%lld bytes more are held", (long long)(w.memory.live_bytes - live));
-            same_photograph(&w, &before);
+            same_photograph(&w, &before, false);
             remove_parts(&w);
             must(a->run(&w, a));
         }
@@ -392,12 +470,13 @@ static void files_fail(void **state)
     uint64_t failures = 0;
     (void)state;
     backend = "ref";
-    for (size_t k = 0; k < ACTS; k++)
-        for (size_t i = 0; acts[k].file && i < sizeof faults / sizeof *faults; i++) {
-            uint64_t calls = fail_each(&acts[k], &faults[i]);
-            check(calls >= 4, "it makes %llu file calls only", (unsigned long long)calls);
-            failures += calls;
-        }
+    for (const kind *q = kinds; q < kinds + KINDS; q++)
+        for (size_t k = 0; k < ACTS; k++)
+            for (size_t i = 0; acts[k].file && i < sizeof faults / sizeof *faults; i++) {
+                uint64_t calls = fail_each(q, &acts[k], &faults[i]);
+                check(calls >= 4, "it makes %llu file calls only", (unsigned long long)calls);
+                failures += calls;
+            }
     test_tried("files", failures, "file calls of snapshots that failed, once and for good");
 }
 
@@ -438,6 +517,7 @@ static uint64_t under_clock(broken_clock clock, const char *policy, bool dual)
     hd_table *t;
     world w;
     memset(&w, 0, sizeof w);
+    w.kind = &kinds[0];
     seams.time.now_ns = broken_now;
     seams.time.self = &clock;
     c.backend = backend;
@@ -521,7 +601,7 @@ static void refused_under_a_clock(void **state)
     hd_info before, after;
     (void)state;
     backend = "host";
-    world_open(&w, "lfu", false);
+    world_open(&w, &kinds[0], "lfu", false); /* the other keeps no times */
     hd_config c = w.config;
     c.clock = HD_CLOCK_DEVICE;
     hd_close(w.table);
@@ -543,23 +623,25 @@ static void refused_under_a_clock(void **state)
 static void all_is_given_back(void **state)
 {
     static const char *const backends[] = { "ref", "host" };
-    static const hd_layout layouts[] = { HD_LAYOUT_PLANES, HD_LAYOUT_PAIRS };
+    static const hd_layout layouts[][2] = { { HD_LAYOUT_PLANES, HD_LAYOUT_PAIRS }, { HD_LAYOUT_WORDS, HD_LAYOUT_MASKS } };
     (void)state;
-    for (int k = 0; k < 8; k++) {
+    for (int k = 0; k < 12; k++) {
         counting memory;
-        hd_config c = hd_config_default();
+        bool dictionary = k >= 8;
+        hd_config c = hd_config_of(dictionary ? "hive" : "hkv");
         hd_table *t;
         counting_init(&memory);
         c.backend = backends[k & 1];
-        c.layout = layouts[k >> 1 & 1];
-        c.near_bytes = k >> 2 ? 100 : 0;
+        c.layout = layouts[dictionary][k >> 1 & 1];
+        c.near_bytes = k >> 2 == 1 ? 100 : 0;
         c.capacity = 512;
         c.slots = 16;
-        c.pins = 5;
+        c.pins = dictionary ? 0 : 5;
         c.seams = &memory.seams;
-        test_case("backend %s, layout %d, near_bytes %d", c.backend, (int)c.layout, (int)c.near_bytes);
+        test_case("%s, backend %s, layout %d, near_bytes %d", c.design, c.backend, (int)c.layout, (int)c.near_bytes);
         must(hd_open(&c, &t));
-        must(hd_grow(t, 64));
+        must(hd_grow(t, dictionary ? 150 : 64));
+        if (dictionary) must(hd_shrink(t, 40)); /* three segments more, and one of them is given back */
         hd_close(t);
         check(memory.takes == memory.gives && memory.live_bytes == 0, "%llu pieces taken, %llu given back, %llu bytes left", (unsigned long long)memory.takes,
               (unsigned long long)memory.gives, (unsigned long long)memory.live_bytes);
