@@ -188,6 +188,9 @@ typedef enum hd_clock {
     HD_CLOCK_DEVICE   /* nanoseconds of the machine's clock, as HKV has it: runs do not repeat     */
 } hd_clock;
 
+/* hd_config.spare: an eighth of the slots. */
+#define HD_SPARE_USUAL UINT32_MAX
+
 typedef struct hd_seams hd_seams; /* how the library reaches the outside: lib/seam.h */
 
 /* Start from hd_config_default() and change what matters. Strings are copied or resolved by
@@ -202,6 +205,8 @@ typedef struct hd_config {
     uint32_t value_bytes;    /* 0 (a set) to 65,536. hive: 4, or 2 beside keys of 16 bits    */
     bool dual;               /* two candidate buckets per key (section 3.4); needs 2 buckets */
     uint32_t hashes;         /* hive: candidate buckets per key, 2 or 3                      */
+    uint32_t spare;          /* hive: slots that a bucket keeps back while a key's others have more; below slots / 2. With
+                                more of them fewer keys are displaced, and more lookups read a second bucket */
     hd_admit admit;
     hd_layout layout;
     hd_tiers tiers;          /* where near_bytes is not 0                                    */
@@ -221,7 +226,7 @@ typedef struct hd_config {
 HD_API hd_config hd_config_default(void);
 
 /* The same, but for what is usual in another design: "hive" has policy none, 32-slot buckets, 4-byte values, 2 candidate buckets per
- * key. An unknown name, which hd_open refuses: the default. `design` is kept. */
+ * key, the usual spare slots. An unknown name, which hd_open refuses: the default. `design` is kept. */
 HD_API hd_config hd_config_of(const char *design);
 
 /* ---- Tables ------------------------------------------------------------------------------ */
@@ -241,7 +246,7 @@ typedef struct hd_info {
     uint64_t stash_buckets; /* hive: behind the others, for what finds no place among them           */
     uint64_t places;      /* slots there are, a stash's with the others: what export goes over */
     uint64_t keys;        /* keys below this can be held */
-    uint32_t hashes;
+    uint32_t hashes, spare;
     uint32_t slots, value_bytes;
     bool dual;
     hd_admit admit;

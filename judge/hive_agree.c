@@ -21,12 +21,12 @@ static hive_item item_of(const scene *s, uint32_t k, uint64_t i)
 }
 
 /* Who claims a slot, and gives it back, leaves it vacant where it was fresh; and while it is claimed its bucket may be full to others. So a
- * bucket that others worked at may have had no fresh slot, though the reference's still has: from now on that has none either. Whether a key is
- * ever behind a fresh slot of the kernels' own table, is for the watch. */
-static void spoil_way(hive_view *v, uint64_t key, uint64_t to)
+ * bucket that others worked at may not have been open, though the reference's still is: from now on that is not either. Whether a key is
+ * ever behind an open bucket of the kernels' own table, is for the watch. */
+static void shut_way(hive_view *v, uint64_t key, uint64_t to)
 {
     uint64_t h = hive_hash(v, key), step = 0, b = 0;
-    while (hive_scene_way(v, h, &step, &b) && b != to) hive_spoil(v, b);
+    while (hive_scene_way(v, h, &step, &b) && b != to) hive_shut(v, b);
 }
 
 /* Items beside the one that is judged. */
@@ -51,7 +51,7 @@ const char *hive_scene_accept(const scene *s, void *model, uint32_t k, uint64_t 
     l->listed = !b->each && it.op == HD_OP_FIND_MISSED && seen.outcome == HD_MISS;
     l->key = it.key;
     if (judge_delivers(it.op, seen.outcome) && b->score_out[i] != 0) return "delivered a score, and there are none";
-    if (seen.entry != HIVE_NOWHERE && others(s) && hive_find(v, it.key) == HIVE_NOWHERE) spoil_way(v, it.key, seen.entry / v->slots);
+    if (seen.entry != HIVE_NOWHERE && others(s) && hive_find(v, it.key) == HIVE_NOWHERE) shut_way(v, it.key, seen.entry / v->slots);
     return hive_accept(v, &it, &seen, 2 * others(s)); /* the slot that one has, and the one that it needs */
 }
 
@@ -60,7 +60,7 @@ const char *hive_scene_move(void *model, uint64_t from, uint64_t to)
     hive_view *v = model_of(model);
     uint64_t places = hive_places(v);
     if (from < places && to < places && hive_is_key(v, hive_read(v, from)) && hive_is_free(v, hive_read(v, to)))
-        spoil_way(v, hive_key_of(v, hive_read(v, from)), to / v->slots);
+        shut_way(v, hive_key_of(v, hive_read(v, from)), to / v->slots);
     return hive_accept_move(v, from, to);
 }
 
@@ -78,7 +78,7 @@ const char *hive_scene_check(const void *table, char why[JUDGE_SENTENCE])
 typedef struct tracks {
     uint64_t shown, claimed, leaving; /* slots */
     uint64_t last;                    /* a slot of those that show it */
-    bool behind_fresh;                /* one of them is behind a fresh slot */
+    bool behind_open;                 /* one of them is behind an open bucket */
     bool beside;                      /* a slot is what its word says of the key, in a bucket that the key never comes to */
 } tracks;
 
@@ -86,9 +86,9 @@ static tracks tracks_of(const hive_view *v, uint64_t key)
 {
     tracks k = { 0, 0, 0, HIVE_NOWHERE, false, false };
     uint64_t h = hive_hash(v, key), step = 0, b = 0, passed[HIVE_HASHES_MOST], n = 0, claimed = hive_sign(v, HIVE_CLAIMED, key), leaving = hive_sign(v, HIVE_LEAVING, key);
-    bool fresh = false;
+    bool open = false;
     while (hive_scene_way(v, h, &step, &b)) {
-        bool again = false, has_fresh = false;
+        bool again = false;
         for (uint64_t i = 0; i < n; i++) again = again || passed[i] == b;
         if (step <= v->hashes) passed[n++] = b;
         if (again) continue; /* two candidates are one bucket */
@@ -99,10 +99,9 @@ static tracks tracks_of(const hive_view *v, uint64_t key)
             k.claimed += word == claimed;
             k.leaving += word == leaving;
             if (here) k.last = e;
-            k.behind_fresh = k.behind_fresh || (here && fresh);
-            has_fresh = has_fresh || word == hive_fresh(v);
+            k.behind_open = k.behind_open || (here && open);
         }
-        fresh = fresh || has_fresh;
+        open = open || hive_is_open(v, b);
     }
     return k;
 }
@@ -129,7 +128,7 @@ static const char *slot_wrong(const hive_view *v, uint64_t e)
     if (!on_way(v, key, e / v->slots)) return "HIVE-2 in flight: a key is in none of its buckets";
     if (!hive_is_key(v, word)) return NULL;
     tracks k = tracks_of(v, key);
-    return k.shown > 1 ? "HIVE-1 in flight: a key shows in two slots" : k.behind_fresh ? "HIVE-4 in flight: a key is behind a bucket that has a fresh slot" : NULL;
+    return k.shown > 1 ? "HIVE-1 in flight: a key shows in two slots" : k.behind_open ? "HIVE-4 in flight: a key is behind a bucket that is open" : NULL;
 }
 
 /* Its bits are taken before a slot is, and given back after: where one says free, it is. */

@@ -89,6 +89,7 @@ static const char *unfit(uint32_t row, const hd_case *c)
     info.slots = c->slots;
     info.value_bytes = c->value_bytes;
     info.hashes = c->hashes;
+    info.spare = hive_spare_for(c->slots, c->spare);
     info.layout = c->layout == HD_LAYOUT_MASKS ? HD_LAYOUT_MASKS : HD_LAYOUT_WORDS;
     return hive_rows[row].fits(&info);
 }
@@ -101,6 +102,7 @@ static void bend(hd_case *c)
     c->slots = c->slots >= 32 ? 32 : c->slots >= 16 ? 16 : 8;
     if (c->value_bytes != 2) c->value_bytes = 4;
     c->hashes = c->seed % 3 == 0 || c->hashes == 3 ? 3 : 2;
+    c->spare = c->seed % 4 ? (uint32_t)(c->seed / 4 % (c->slots / 2)) : HD_SPARE_USUAL;
     c->layout = c->layout == HD_LAYOUT_PLANES || c->layout == HD_LAYOUT_MASKS ? HD_LAYOUT_MASKS : HD_LAYOUT_WORDS;
     c->dual = false;
     c->pins = 0;

@@ -26,6 +26,8 @@ hd_status hive_scene_shape(scene *s, const hd_case *c)
     info.slots = c->slots;
     info.value_bytes = c->value_bytes;
     info.hashes = c->hashes;
+    info.spare = hive_spare_for(c->slots, c->spare);
+    if (info.spare >= c->slots / 2) return hd_fail(HD_EINVAL, "spare: fewer than half of a bucket's %" PRIu32 " slots, not %" PRIu32, c->slots, c->spare);
     info.seed = c->table_seed;
     info.layout = c->layout == HD_LAYOUT_MASKS ? HD_LAYOUT_MASKS : HD_LAYOUT_WORDS;
     if (info.buckets == 0 || info.buckets > ENTRIES_MOST / info.slots) return hd_fail(HD_EINVAL, "case: a scene has 1 to %d entries", ENTRIES_MOST);
@@ -169,8 +171,8 @@ bool hive_scene_fill(scene *s, hd_rng *g)
     if (!r.bucket) return false;
     bool full = hd_rng_below(g, 3) == 0; /* every bucket: then keys go on, or into the stash */
     for (uint64_t b = 0; b < buckets; b++) {
-        uint64_t kind = full ? 0 : hd_rng_below(g, 8);
-        r.bucket[b] = kind < 4 ? v->slots : kind < 6 ? v->slots - 1 : kind < 7 ? v->slots / 2 : 0;
+        uint64_t kind = full ? 0 : hd_rng_below(g, 10); /* 5, 6: it has its spare slots left, and one more: then it is open, and will not be for long */
+        r.bucket[b] = kind < 4 ? v->slots : kind < 5 ? v->slots - 1 : kind < 7 ? v->slots - v->spare - (uint32_t)(kind - 5) : kind < 9 ? v->slots / 2 : 0;
         r.left += r.bucket[b];
     }
     for (uint32_t k = 0; k < s->parts; k++)
@@ -178,7 +180,7 @@ bool hive_scene_fill(scene *s, hd_rng *g)
             if (hd_rng_below(g, 2)) bring_in(v, g, &r, s->part[k].batch.key[i]);
     for (uint64_t tries = 64 * (r.left + r.stash) + 64; tries && r.left + r.stash; tries--) bring_in(v, g, &r, hd_rng_below(g, hive_keys(v)));
     for (uint64_t b = 0; b < buckets; b++)
-        if (hd_rng_below(g, 4) == 0) hive_spoil(v, b);
+        if (hd_rng_below(g, 4) == 0) hive_shut(v, b);
     free(r.bucket);
     note(t);
     return true;

@@ -40,6 +40,7 @@ static const field fields[] = {
     { "value", WHOLE32, AT(value_bytes), 0, HD_VALUE_BYTES_MAX, -1, NULL },
     { "dual", YES_NO, AT(dual), 0, 1, -1, NULL },
     { "hashes", WHOLE32, AT(hashes), 0, 64, -1, NULL },
+    { "spare", WHOLE32, AT(spare), 0, UINT32_MAX, -1, NULL },
     { "admit", NAMED, AT(admit), 0, 0, -1, admits },
     { "layout", NAMED, AT(layout), 0, 0, -1, layouts },
     { "tiers", NAMED, AT(tiers), 0, 0, -1, tiers },
@@ -91,6 +92,7 @@ hd_case hd_case_of(const char *design)
     c.slots = f.slots;
     c.value_bytes = f.value_bytes;
     c.hashes = f.hashes;
+    c.spare = f.spare;
     c.pins = f.pins;
     return c;
 }
@@ -117,6 +119,7 @@ hd_config hd_case_config(const hd_case *c)
     f.value_bytes = c->value_bytes;
     f.dual = c->dual;
     f.hashes = c->hashes;
+    f.spare = c->spare;
     f.admit = c->admit;
     f.layout = c->layout;
     f.tiers = c->tiers;

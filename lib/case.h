@@ -20,7 +20,7 @@ typedef struct hd_case {
     char policy[16], lock[16], keys[256];  /* "lru" "ordered" "zipf:0.99,4Mi"                 */
     uint64_t buckets;                      /* 0: from capacity                          */
     uint64_t capacity;
-    uint32_t slots, value_bytes, hashes;
+    uint32_t slots, value_bytes, hashes, spare;
     bool dual, distinct;
     hd_admit admit;
     hd_layout layout;

@@ -291,13 +291,15 @@ static hd_status file_shape(const hd_design *design, const char *path, const hd_
     info->capacity = c.capacity = h->buckets * h->slots;
     info->dual = c.dual = h->flags & HD_SNAPSHOT_DUAL;
     info->seed = h->seed;
-    bool grows = h->base_buckets || h->stash_buckets || h->hashes;
+    bool grows = h->base_buckets || h->stash_buckets || h->hashes || h->spare;
     if (!design->resize) return grows ? hd_fail(HD_ECORRUPT, "%s: the header's base_buckets makes no sense for design %s", path, design->name) : HD_OK;
     info->value_bytes = c.value_bytes = h->value_bytes;
     c.hashes = h->hashes;
+    c.spare = h->spare;
     c.layout = info->layout;
     if (h->flags & HD_SNAPSHOT_DEVICE_CLOCK) c.clock = HD_CLOCK_DEVICE;
     if (design->shape(&c, info)) return hd_fail(HD_ECORRUPT, "%s: no table of design %s has such a shape: %s", path, design->name, hd_why());
+    if (info->spare != h->spare) return hd_fail(HD_ECORRUPT, "%s: the header's spare makes no sense", path);
     if (h->base_buckets == 0 || h->stash_buckets == 0) return hd_fail(HD_ECORRUPT, "%s: the header's base_buckets or stash_buckets is 0", path);
     info->base_buckets = h->base_buckets;
     info->stash_buckets = h->stash_buckets;
@@ -308,7 +310,7 @@ static hd_status file_shape(const hd_design *design, const char *path, const hd_
 /* resizes: the number of buckets is no part of its shape. */
 static bool same_shape(const hd_info *a, const hd_info *b, bool resizes)
 {
-    return (resizes || a->buckets == b->buckets) && a->slots == b->slots && a->dual == b->dual && a->seed == b->seed && a->hashes == b->hashes;
+    return (resizes || a->buckets == b->buckets) && a->slots == b->slots && a->dual == b->dual && a->seed == b->seed && a->hashes == b->hashes && a->spare == b->spare;
 }
 
 /* A table that grows in place has the number of buckets that its entries want: it takes the file's, or room for them. */
@@ -397,6 +399,7 @@ hd_status hd_open_snapshot(const char *path, const hd_config *config, hd_table *
     c.design = f.h.design;
     c.policy = f.h.policy;
     c.hashes = f.h.hashes;
+    c.spare = f.h.spare;
     c.capacity = f.h.buckets * f.h.slots;
     c.slots = f.h.slots;
     c.value_bytes = f.h.value_bytes;

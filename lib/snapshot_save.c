@@ -82,6 +82,7 @@ static hd_snapshot_header header_of(hd_table *t)
     h.base_buckets = t->info.base_buckets;
     h.stash_buckets = t->info.stash_buckets;
     h.hashes = t->info.hashes;
+    h.spare = t->info.spare;
     h.clock = atomic_load(&t->clock);
     h.epoch = atomic_load(&t->epoch);
     h.flags = (t->info.dual ? HD_SNAPSHOT_DUAL : 0u) | (t->info.admit == HD_ADMIT_ALWAYS ? HD_SNAPSHOT_ADMIT_ALWAYS : 0u) |

@@ -49,23 +49,30 @@ static uint64_t slot_like(const hive_view *v, uint64_t b, uint64_t mask, uint64_
     return s < v->slots ? b * v->slots + s : HIVE_NOWHERE;
 }
 
-static uint64_t key_mask(const hive_view *v) { return hive_field(v) << v->half; }
-static uint64_t slot_with(const hive_view *v, uint64_t b, uint64_t word) { return slot_like(v, b, key_mask(v) | hive_field(v), word); }
-static uint64_t slot_of(const hive_view *v, uint64_t b, uint64_t key) { return slot_like(v, b, key_mask(v), key << v->half); }
-static uint64_t free_slot(const hive_view *v, uint64_t b) { return slot_of(v, b, hive_field(v)); }
-
-static uint64_t free_slots(const hive_view *v, uint64_t b)
+/* How many do. */
+static uint64_t slots_like(const hive_view *v, uint64_t b, uint64_t mask, uint64_t bits)
 {
+    const void *bucket = hive_bucket(v, b);
     uint64_t n = 0;
-    for (uint64_t e = b * v->slots; e < (b + 1) * v->slots; e++) n += hive_is_free(v, hive_read(v, e));
+    if (v->half == 32)
+        for (uint32_t s = 0; s < v->slots; s++) n += (((const uint64_t *)bucket)[s] & mask) == bits;
+    else
+        for (uint32_t s = 0; s < v->slots; s++) n += (((const uint32_t *)bucket)[s] & mask) == bits;
     return n;
 }
 
-bool hive_has_fresh(const hive_view *v, uint64_t b) { return slot_with(v, b, hive_fresh(v)) != HIVE_NOWHERE; }
+static uint64_t key_mask(const hive_view *v) { return hive_field(v) << v->half; }
+static uint64_t whole_mask(const hive_view *v) { return key_mask(v) | hive_field(v); }
+static uint64_t slot_of(const hive_view *v, uint64_t b, uint64_t key) { return slot_like(v, b, key_mask(v), key << v->half); }
+static uint64_t free_slot(const hive_view *v, uint64_t b) { return slot_of(v, b, hive_field(v)); }
 
-void hive_spoil(hive_view *v, uint64_t b)
+static uint64_t free_slots(const hive_view *v, uint64_t b) { return slots_like(v, b, key_mask(v), hive_field(v) << v->half); }
+
+bool hive_is_open(const hive_view *v, uint64_t b) { return slots_like(v, b, whole_mask(v), hive_fresh(v)) > hive_spare(v, b); }
+
+void hive_shut(hive_view *v, uint64_t b)
 {
-    for (uint64_t e; (e = slot_with(v, b, hive_fresh(v))) != HIVE_NOWHERE;) hive_write(v, e, hive_vacant(v));
+    while (hive_is_open(v, b)) hive_write(v, slot_like(v, b, whole_mask(v), hive_fresh(v)), hive_vacant(v));
 }
 
 /* ---- The way of a key: its candidates in order, then the ring of the stash ------------------------------- */
@@ -99,7 +106,7 @@ uint64_t hive_find(const hive_view *v, uint64_t key)
         if (w.step == v->hashes && v->stashed == 0) break;
         uint64_t e = slot_of(v, w.bucket, key);
         if (e != HIVE_NOWHERE) return e;
-        if (hive_has_fresh(v, w.bucket)) break; /* HIVE-4: it is nowhere beyond */
+        if (hive_is_open(v, w.bucket)) break; /* HIVE-4: it is nowhere beyond */
     }
     return HIVE_NOWHERE;
 }
@@ -109,7 +116,7 @@ static const char *way_barred(const hive_view *v, uint64_t key, uint64_t b)
 {
     for (way w = way_of(v, key); way_goes_on(v, &w); way_next(v, &w)) {
         if (w.bucket == b) return NULL;
-        if (hive_has_fresh(v, w.bucket)) return "it passed a bucket that has a fresh slot (HIVE-4)";
+        if (hive_is_open(v, w.bucket)) return "it passed a bucket that is open (HIVE-4)";
     }
     return "that bucket is no candidate of its";
 }
@@ -124,7 +131,7 @@ bool hive_put(hive_view *v, uint64_t e, uint64_t key, uint64_t value)
     if (e >= hive_places(v) || !hive_is_free(v, hive_read(v, e)) || stash_shut(v, e)) return false;
     while (way_goes_on(v, &w) && w.bucket != b) way_next(v, &w);
     if (!way_goes_on(v, &w)) return false;
-    for (w = way_of(v, key); w.bucket != b; way_next(v, &w)) hive_spoil(v, w.bucket);
+    for (w = way_of(v, key); w.bucket != b; way_next(v, &w)) hive_shut(v, w.bucket);
     v->stashed += e >= hive_capacity(v);
     hive_write(v, e, hive_pack(v, key, value));
     return true;
@@ -178,18 +185,18 @@ const char *hive_accept_move(hive_view *v, uint64_t from, uint64_t to)
     uint64_t places = hive_places(v);
     if (from >= places || to >= places) return "a key moved from or to a slot that is none";
     uint64_t word = hive_read(v, from), b = from / v->slots;
-    bool behind = false, fresh = false;
+    bool behind = false, open = false;
     if (!hive_is_key(v, word)) return "a slot without a key was moved";
     if (!hive_is_free(v, hive_read(v, to))) return "a key moved to a slot that was not free";
     if (b < hive_buckets(v) && stash_shut(v, to)) return "a key moved to the stash, which was full";
     for (way w = way_of(v, hive_key_of(v, word)); way_goes_on(v, &w); way_next(v, &w)) {
         if (behind && w.bucket != b && w.bucket == to / v->slots) {
-            if (fresh) return "a key was displaced from, or past, a bucket that has a fresh slot (HIVE-4)";
+            if (open) return "a key was displaced from, or past, a bucket that is open (HIVE-4)";
             move(v, from, to);
             return NULL;
         }
         behind = behind || w.bucket == b;
-        fresh = fresh || (behind && hive_has_fresh(v, w.bucket));
+        open = open || (behind && hive_is_open(v, w.bucket));
     }
     return "a key moved to a bucket that is no later candidate of its";
 }
@@ -225,14 +232,25 @@ static uint64_t displace(hive_view *v, uint64_t b)
 
 /* ---- Steps 2 to 4 --------------------------------------------------------------------------------------------- */
 
+/* A free slot of the first candidate that has more than `spare`, else of the one that has the most. */
+static uint64_t choose(const hive_view *v, uint64_t key)
+{
+    uint64_t best = HIVE_NOWHERE, most = 0;
+    for (way w = way_of(v, key); w.step < v->hashes && most <= v->spare; way_next(v, &w)) {
+        uint64_t n = free_slots(v, w.bucket);
+        if (n > most) best = free_slot(v, w.bucket), most = n;
+    }
+    return best;
+}
+
 uint64_t hive_place(hive_view *v, uint64_t key, uint64_t value)
 {
-    uint64_t e = HIVE_NOWHERE;
+    uint64_t e = choose(v, key);
     way w = way_of(v, key);
-    for (; e == HIVE_NOWHERE && w.step < v->hashes; way_next(v, &w)) e = free_slot(v, w.bucket);
     for (uint32_t i = 0; e == HIVE_NOWHERE && i < v->hashes; i++) e = displace(v, hive_candidate(v, w.h, i));
     bool room = v->stashed < hive_stash_limit(v);
-    for (; room && e == HIVE_NOWHERE && way_goes_on(v, &w); way_next(v, &w)) e = free_slot(v, w.bucket);
+    for (; room && e == HIVE_NOWHERE && way_goes_on(v, &w); way_next(v, &w))
+        if (w.step >= v->hashes) e = free_slot(v, w.bucket);
     if (e == HIVE_NOWHERE) return e;
     v->stashed += e >= hive_capacity(v);
     hive_write(v, e, hive_pack(v, key, value));

@@ -54,7 +54,7 @@ void *hive_value_at(const hive_view *v, uint64_t e);
 /* Takes the key in slot e away. */
 void hive_remove(hive_view *v, uint64_t e);
 
-/* Puts a key that is not there into exactly that slot, which is free; false: it cannot be there. The buckets that it passes are not fresh from now on. */
+/* Puts a key that is not there into exactly that slot, which is free; false: it cannot be there. The buckets that it passes are not open from now on. */
 bool hive_put(hive_view *v, uint64_t e, uint64_t key, uint64_t value);
 
 /* Puts a key that is not there wherever it belongs; HIVE_NOWHERE: there is no room. */
@@ -63,9 +63,9 @@ uint64_t hive_place(hive_view *v, uint64_t key, uint64_t value);
 /* Moves the key in slot e to the next bucket on its way that has room and is not `except`; false: there is none. */
 bool hive_move_on(hive_view *v, uint64_t e, uint64_t except);
 
-/* Whether a slot of bucket b is fresh; and that none is from now on. */
-bool hive_has_fresh(const hive_view *v, uint64_t b);
-void hive_spoil(hive_view *v, uint64_t b);
+/* Whether bucket b is open; and that it is not from now on: fresh slots become vacant as far as that takes. */
+bool hive_is_open(const hive_view *v, uint64_t b);
+void hive_shut(hive_view *v, uint64_t b);
 
 /* ---- Whole batches and tables ---------------------------------------------------------------- */
 
@@ -94,6 +94,8 @@ hive_view hive_view_for(const hd_info *info);
 /* What a table of that shape says of itself; how many buckets a stash has for so many, and how many segments they need. */
 void hive_tell(const hive_view *v, hd_info *info);
 uint64_t hive_stash_for(uint64_t buckets);
+/* What is meant by `spare` of hd_config where buckets have so many slots. */
+uint32_t hive_spare_for(uint32_t slots, uint32_t spare);
 uint32_t hive_segments_for(const hive_view *v, uint64_t buckets);
 /* HD_EINVAL where the table cannot become one of so many buckets. */
 hd_status hive_may_have(const hive_view *v, uint64_t buckets);

@@ -19,7 +19,7 @@ static const char *slot_wrong(const hive_view *v, uint64_t e)
     for (uint32_t i = 0; i < v->hashes && !candidate; i++) candidate = hive_candidate(v, h, i) == b;
     if (!candidate) return "HIVE-2: the key is in none of its buckets";
     uint64_t found = hive_find(v, key);
-    if (found == HIVE_NOWHERE) return "HIVE-4: the key is behind a bucket that has a fresh slot";
+    if (found == HIVE_NOWHERE) return "HIVE-4: the key is behind a bucket that is open";
     return found == e ? NULL : "HIVE-1: the key is in two slots";
 }
 

@@ -15,6 +15,7 @@ hive_view *hive_view_of(void *state) { return (hive_view *)state; }
 /* ---- Shape --------------------------------------------------------------------------------------------------- */
 
 uint64_t hive_stash_for(uint64_t buckets) { return buckets / HIVE_STASH_SHARE + 1; }
+uint32_t hive_spare_for(uint32_t slots, uint32_t spare) { return spare == HD_SPARE_USUAL ? slots / 8 : spare; }
 
 /* What a bucket takes: its slots, and where there are masks two words. */
 static uint64_t bucket_bytes(const hive_view *v) { return v->slots * hive_word_bytes(v) + (v->masks ? 2 * sizeof(uint32_t) : 0); }
@@ -41,6 +42,7 @@ hive_view hive_view_for(const hd_info *info)
     v.slots = info->slots;
     v.half = info->value_bytes * 8;
     v.hashes = info->hashes;
+    v.spare = info->spare;
     v.stash_buckets = info->stash_buckets ? info->stash_buckets : hive_stash_for(info->buckets);
     v.seed = info->seed;
     v.masks = info->layout == HD_LAYOUT_MASKS;
@@ -68,12 +70,15 @@ static hd_status hive_shape(const hd_config *c, hd_info *info)
     if (c->near_bytes) return hd_fail(HD_EINVAL, "near_bytes: hive has no tiers");
     if (c->clock != HD_CLOCK_LOGICAL) return hd_fail(HD_EINVAL, "clock: hive keeps no times");
     if (c->hashes != 2 && c->hashes != 3) return hd_fail(HD_EINVAL, "hashes: a key of hive has 2 or 3 candidate buckets, not %" PRIu32, c->hashes);
+    if (hive_spare_for(c->slots, c->spare) >= c->slots / 2)
+        return hd_fail(HD_EINVAL, "spare: fewer than half of a bucket's %" PRIu32 " slots, not %" PRIu32, c->slots, c->spare);
     if (info->layout == HD_LAYOUT_USUAL) info->layout = HD_LAYOUT_WORDS;
     if (info->layout != HD_LAYOUT_WORDS && info->layout != HD_LAYOUT_MASKS) return hd_fail(HD_EINVAL, "layout: hive has words, or words and masks");
     info->buckets = c->capacity / c->slots + (c->capacity % c->slots != 0);
     if (info->buckets > buckets_most)
         return hd_fail(HD_EINVAL, "capacity: %" PRIu64 " entries are more than %" PRIu64 " buckets of %" PRIu32, c->capacity, buckets_most, c->slots);
     info->hashes = c->hashes;
+    info->spare = hive_spare_for(c->slots, c->spare);
     info->base_buckets = info->buckets;
     info->stash_buckets = 0;
     info->pins = 0;
@@ -88,6 +93,7 @@ static void hive_usual(hd_config *c)
     c->slots = 32;
     c->value_bytes = 4;
     c->hashes = 2;
+    c->spare = HD_SPARE_USUAL;
     c->pins = 0;
 }
 

@@ -10,15 +10,19 @@
  * Slot s of bucket b is entry e = b * slots + s. With 32 slots a bucket is two lines of 128 bytes, or one of 32-bit words; with 16 slots it
  * is one, or half of one. The three greatest keys of the field are no keys but say what is in a slot; the value field tells more:
  *
- *   EMPTY, value all ones   fresh: the bucket has never been full since it was made, and nothing of it lies elsewhere
- *   EMPTY, value 0          vacant: free, but the bucket may have been full before
+ *   EMPTY, value all ones   fresh: free, and nobody has had it since the bucket was made
+ *   EMPTY, value 0          vacant: free, but somebody may have had it, or the bucket was not open
  *   CLAIMED, value k        somebody is about to put key k here
  *   LEAVING, value k        key k was here, and is on its way to a slot that is CLAIMED for it
  *
  * A key has `hashes` candidate buckets, in order, and after them the stash: a ring of further buckets, numbered behind the others, which
- * it enters at a place of its own and goes along to one that has room. It takes an eighth less than it has slots, so that ways stay short. It lies in the first of these that had room when it came, or, displaced by others,
- * in a later one: never in an earlier one. So who looks for it goes along the same way, cannot miss one that moves, and may stop where a slot
- * is fresh.
+ * it enters at a place of its own and goes along to one that has room. It takes an eighth less than it has slots, so that ways stay short.
+ *
+ * A bucket is open while more than `spare` of its slots are fresh; one of the stash, while any is. Fresh slots are taken and never come back, so a bucket
+ * that is not open will never be open. Nobody goes past an open bucket: a newcomer takes the first candidate with more than `spare` free slots, fresh or vacant, else the
+ * one with the most of them, the first of equals; else a slot that is made by displacing others; else one of the stash. Displaced, a key goes on to
+ * a later candidate that has room: never back. So who looks for a key goes along the same way, cannot miss one that moves, and may stop at a bucket that
+ * is open. Spare slots cost lookups a second bucket now and then, and make displacement rare: without any, keys fill the first bucket to its last slot.
  *
  * Buckets are numbered by linear hashing (section IV-C; Litwin 1980): there are base x 2^level + split of them. A hash gives a first part, of base, and as
  * many low bits as there are levels, one more where the bucket that they name has been split:
@@ -33,13 +37,14 @@
  * others out of it. In layout "words" there is neither.
  *
  * Differs: the paper's displaced key is in nobody's bucket while its warp looks for another, so that a lookup can miss it; its stash is a queue in
- * which nothing can be found; and its lookups read all candidates. Here keys only move forward, the stash is searched like a bucket, and fresh slots end a search.
+ * which nothing can be found; its lookups read all candidates, and its newcomers fill the first. Here keys only move forward, the stash is searched like a bucket, and open
+ * buckets end a search.
  *
  * Invariants, by number (ref/hive_check.c). "At rest" means that no batch is running.
  *   HIVE-1  a key is below the limit, and in one slot of the table
  *   HIVE-2  a key is in one of its candidate buckets, or in the stash
  *   HIVE-3  at rest no slot is CLAIMED or LEAVING, and no lock is held
- *   HIVE-4  no bucket before the one that a key is in, on its way, has a fresh slot
+ *   HIVE-4  no bucket before the one that a key is in, on its way, is open
  *   HIVE-5  in layout "masks": at rest bit s of a bucket's mask is 1 exactly where slot s is free
  *   HIVE-6  at rest the count of the stash is that of its entries, and no more than it takes
  */
@@ -75,6 +80,7 @@ typedef struct hive_view {
     uint32_t slots;                      /* per bucket: 8, 16 or 32                        */
     uint32_t half;                       /* bits of a key, and of a value: 32 or 16        */
     uint32_t hashes;                     /* candidate buckets per key: 2 or 3              */
+    uint32_t spare;                      /* a bucket is open while more slots are fresh    */
     uint64_t stash_buckets;
     uint64_t stashed;                    /* entries in the stash                           */
     uint64_t seed;
@@ -106,6 +112,9 @@ HD_FN uint64_t hive_buckets(const hive_view *v) { return (v->base << v->level) +
 /* Entries there can be, the stash's with the others; and those of the table alone. */
 HD_FN uint64_t hive_places(const hive_view *v) { return (hive_buckets(v) + v->stash_buckets) * v->slots; }
 HD_FN uint64_t hive_capacity(const hive_view *v) { return hive_buckets(v) * v->slots; }
+
+/* Bucket b is open while more of its slots than this are fresh. */
+HD_FN uint32_t hive_spare(const hive_view *v, uint64_t b) { return b < hive_buckets(v) ? v->spare : 0; }
 
 /* The segment that bucket b is in, the stash among them; *at: which of its buckets. */
 HD_FN const hive_segment *hive_segment_of(const hive_view *v, uint64_t b, uint64_t *at)

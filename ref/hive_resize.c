@@ -20,7 +20,7 @@ static uint64_t earlier(const hive_view *v, uint64_t key, uint64_t a, uint64_t b
 void hive_split(hive_view *v)
 {
     uint64_t round = v->base << v->level, from = v->split, to = hive_buckets(v), slots = v->slots;
-    bool fresh = hive_has_fresh(v, from);
+    bool open = hive_is_open(v, from);
     if (++v->split == round) {
         v->level++;
         v->split = 0;
@@ -28,12 +28,10 @@ void hive_split(hive_view *v)
     for (uint64_t s = 0; s < slots; s++) {
         uint64_t word = hive_read(v, from * slots + s);
         bool moves = hive_is_key(v, word) && earlier(v, hive_key_of(v, word), from, to) == to;
-        hive_write(v, to * slots + s, moves ? word : fresh ? hive_fresh(v) : hive_vacant(v));
-        if (moves) hive_write(v, from * slots + s, hive_vacant(v));
+        hive_write(v, to * slots + s, moves ? word : open ? hive_fresh(v) : hive_vacant(v));
+        bool leaves = moves || hive_is_free(v, word); /* who has left lies on its own way: nobody was ever turned away from an open bucket */
+        if (leaves) hive_write(v, from * slots + s, open ? hive_fresh(v) : hive_vacant(v));
     }
-    if (!fresh) return;
-    for (uint64_t s = 0; s < slots; s++) /* what has left lies on its own way: nobody was ever turned away here */
-        if (hive_is_free(v, hive_read(v, from * slots + s))) hive_write(v, from * slots + s, hive_fresh(v));
 }
 
 /* ---- Contraction (IV-C2) ----------------------------------------------------------------------------------- */
@@ -57,10 +55,10 @@ bool hive_merge(hive_view *v)
     if (v->level == 0 && v->split == 0) return false;
     uint64_t high = hive_buckets(v) - 1, low = v->split ? v->split - 1 : (v->base << v->level) / 2 - 1, slots = v->slots;
     uint64_t keys = keys_in(v, low) + keys_in(v, high), surplus = keys > slots ? keys - slots : 0, moving[HIVE_SLOTS_MOST], n = 0;
-    bool fresh = hive_has_fresh(v, low) && hive_has_fresh(v, high) && surplus == 0;
-    if (!fresh) {
-        hive_spoil(v, low);
-        hive_spoil(v, high);
+    bool open = hive_is_open(v, low) && hive_is_open(v, high) && surplus == 0;
+    if (!open) { /* somebody was turned away from one of them, or is now */
+        hive_shut(v, low);
+        hive_shut(v, high);
     }
     thin_out(v, high, low, &surplus);
     thin_out(v, low, high, &surplus);

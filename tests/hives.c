@@ -12,7 +12,8 @@
 hive_shape hive_shape_at(uint64_t i, uint64_t buckets)
 {
     static const uint32_t slots[] = { 8, 16, 32 };
-    hive_shape s = { buckets, slots[i % 3], i / 3 % 2 ? 2 : 4, 2 + (uint32_t)(i / 6 % 2), i / 12 % 2 ? HD_LAYOUT_MASKS : HD_LAYOUT_WORDS, i * i };
+    uint32_t n = slots[i % 3], spare[] = { HD_SPARE_USUAL, 0, n / 2 - 1 };
+    hive_shape s = { buckets, n, i / 3 % 2 ? 2 : 4, 2 + (uint32_t)(i / 6 % 2), i / 12 % 2 ? HD_LAYOUT_MASKS : HD_LAYOUT_WORDS, i * i, spare[i / 3 % 3] };
     return s;
 }
 
@@ -25,6 +26,7 @@ hd_config hive_config(const hive_shape *s)
     c.hashes = s->hashes;
     c.layout = s->layout;
     c.seed = s->seed;
+    c.spare = s->spare;
     return c;
 }
 
@@ -33,9 +35,9 @@ hd_table *hive_table(const hive_shape *s, const hd_seams *seams)
     hd_config c = hive_config(s);
     hd_table *t;
     c.seams = seams;
-    test_case("hive buckets=%llu slots=%u value=%u hashes=%u layout=%s seed=%llu", (ull)s->buckets, s->slots, s->value_bytes, s->hashes,
-              s->layout == HD_LAYOUT_MASKS ? "masks" : "words", (ull)s->seed);
     must(hd_open(&c, &t));
+    test_case("hive buckets=%llu slots=%u value=%u hashes=%u spare=%u layout=%s seed=%llu", (ull)s->buckets, s->slots, s->value_bytes, s->hashes, hive_view_in(t)->spare,
+              s->layout == HD_LAYOUT_MASKS ? "masks" : "words", (ull)s->seed);
     return t;
 }
 

@@ -17,9 +17,11 @@ typedef struct hive_shape {
     uint32_t slots, value_bytes, hashes;
     hd_layout layout;
     uint64_t seed;
+    uint32_t spare;
 } hive_shape;
 
-/* Shape i of all that differ in slots, bytes, hashes and layout: 24; with so many buckets. */
+/* Shape i of all that differ in slots, bytes, hashes and layout: 24; with so many buckets. Spare slots there are none, the usual, or as many as there may be: each of
+ * these with each number of slots. */
 hive_shape hive_shape_at(uint64_t i, uint64_t buckets);
 enum { HIVE_SHAPES = 24 };
 hd_config hive_config(const hive_shape *s);

@@ -25,13 +25,35 @@ static hive_item draw(const hive_view *v, uint64_t keys, uint64_t share_inserts,
     return it;
 }
 
+/* Of bucket b: slots that are free, or those of them that are fresh. */
+static uint32_t slots_that_are(const hive_view *v, uint64_t b, bool fresh)
+{
+    uint32_t n = 0;
+    for (uint64_t e = b * v->slots; e < (b + 1) * v->slots; e++) n += fresh ? hive_read(v, e) == hive_fresh(v) : hive_is_free(v, hive_read(v, e));
+    return n;
+}
+
 /* Whether a slot in one of the key's buckets is free, or the stash takes one more. */
 static bool has_place(const hive_view *v, uint64_t key)
 {
     bool place = v->stashed < hive_stash_limit(v);
-    for (uint32_t i = 0; i < v->hashes; i++)
-        for (uint64_t s = 0, b = hive_candidate(v, hive_hash(v, key), i); s < v->slots; s++) place = place || hive_is_free(v, hive_read(v, b * v->slots + s));
+    for (uint32_t i = 0; i < v->hashes; i++) place = place || slots_that_are(v, hive_candidate(v, hive_hash(v, key), i), false);
     return place;
+}
+
+/* The bucket that a newcomer comes to, where a slot of one is free; else HIVE_NOWHERE. */
+static uint64_t bucket_chosen(const hive_view *v, uint64_t key)
+{
+    uint64_t b[HIVE_HASHES_MOST], best = HIVE_NOWHERE;
+    uint32_t left[HIVE_HASHES_MOST], most = 0;
+    for (uint32_t i = 0; i < v->hashes; i++) {
+        b[i] = hive_candidate(v, hive_hash(v, key), i);
+        left[i] = slots_that_are(v, b[i], false);
+        most = left[i] > most ? left[i] : most;
+    }
+    for (uint32_t i = v->hashes; i-- > 0;)
+        if (most && (left[i] > v->spare || (most <= v->spare && left[i] == most))) best = b[i];
+    return best;
 }
 
 /* ... or a key of theirs could go on by one step. */
@@ -69,6 +91,7 @@ static void against_map(const hive_shape *s, uint64_t items, uint64_t *pending, 
         hive_seen seen;
         uint64_t want_value = 0;
         bool room = it.key >= hive_keys(v) || has_room(v, it.key);
+        uint64_t chosen = bucket_chosen(v, it.key);
         hive_apply(v, &it, &seen);
         hd_outcome want = hive_map_apply(&map, &it, s->value_bytes, seen.outcome, &want_value);
         check(seen.outcome == want, "item %llu: %s of key %llu: %s instead of %s", (ull)i, hd_op_name(it.op), (ull)it.key, hd_outcome_name(seen.outcome), hd_outcome_name(want));
@@ -76,6 +99,7 @@ static void against_map(const hive_shape *s, uint64_t items, uint64_t *pending, 
         check(want != HD_PENDING || !room, "item %llu: key %llu is pending, and there was room", (ull)i, (ull)it.key);
         check((seen.entry == HIVE_NOWHERE) == (want == HD_RESERVED || want == HD_MISS || want == HD_PENDING || want == HD_ERASED), "item %llu: entry %llu", (ull)i, (ull)seen.entry);
         check(seen.entry == HIVE_NOWHERE || hive_find(v, it.key) == seen.entry, "item %llu: it is elsewhere", (ull)i);
+        check(want != HD_INSERTED || chosen == HIVE_NOWHERE || seen.entry / v->slots == chosen, "item %llu: key %llu is in slot %llu, and not in bucket %llu", (ull)i, (ull)it.key, (ull)seen.entry, (ull)chosen);
         *pending += want == HD_PENDING;
         if (v->stashed > *stashed) *stashed = v->stashed;
         if (i % 97 == 0) hive_map_compare(&map, t);
@@ -139,14 +163,14 @@ static void tell_lies(telling *l, const hive_seen *truth)
     }
     for (uint64_t e = 0; truth->outcome == HD_INSERTED && e <= hive_places(v); e++) {
         hive_seen seen = *truth;
-        bool candidate = e >= hive_capacity(v) && e < hive_places(v), passed_fresh = false;
+        bool candidate = e >= hive_capacity(v) && e < hive_places(v), passed_open = false;
         seen.entry = e;
         for (uint32_t i = 0; i < v->hashes && !candidate; i++) {
             uint64_t b = hive_candidate(v, hive_hash(v, key), i);
             candidate = b == e / v->slots;
-            if (!candidate) passed_fresh = passed_fresh || hive_has_fresh(v, b);
+            if (!candidate) passed_open = passed_open || slots_that_are(v, b, true) > v->spare;
         }
-        if (e == hive_places(v) || !candidate || passed_fresh) lie(l, &seen, "the key cannot be there");
+        if (e == hive_places(v) || !candidate || passed_open) lie(l, &seen, "the key cannot be there");
         else if (!hive_is_free(v, hive_read(v, e))) lie(l, &seen, "the slot was taken");
     }
 }
@@ -215,10 +239,18 @@ static uint64_t fill(hive_view *v, uint64_t b, const uint64_t *candidates, uint6
     return first;
 }
 
-static hd_table *four(uint32_t hashes, hd_layout layout)
+static hd_table *four_with(uint32_t hashes, hd_layout layout, uint32_t spare)
 {
-    hive_shape s = { 4, 8, 4, hashes, layout, 5 };
+    hive_shape s = { 4, 8, 4, hashes, layout, 5, spare };
     return hive_table(&s, NULL);
+}
+static hd_table *four(uint32_t hashes, hd_layout layout) { return four_with(hashes, layout, 0); }
+
+/* No slot of it is fresh. */
+static void spoil(hive_view *v, uint64_t b)
+{
+    for (uint64_t e = b * v->slots; e < (b + 1) * v->slots; e++)
+        if (hive_is_free(v, hive_read(v, e))) hive_write(v, e, hive_vacant(v));
 }
 
 static void moves_by(hive_view *v, uint64_t from, uint64_t to, const char *word)
@@ -243,20 +275,20 @@ static void test_moves(void **state)
     moves_by(v, 0, places, "slot that is none");
     moves_by(v, HIVE_NOWHERE, 8, "slot that is none");
     moves_by(v, 1, 8, "slot without a key");
-    moves_by(v, 0, 8, "fresh slot");
+    moves_by(v, 0, 8, "is open");
     fill(v, 0, way, 0);
     hive_write(v, 8, hive_pack(v, key_with(v, 0, back), 1));
     moves_by(v, 0, 8, "not free");
-    moves_by(v, 0, 16, "past, a bucket that has a fresh slot");
-    moves_by(v, 0, stash, "past, a bucket that has a fresh slot");
+    moves_by(v, 0, 16, "past, a bucket that is open");
+    moves_by(v, 0, stash, "past, a bucket that is open");
     moves_by(v, 0, 9, NULL);
-    check(hive_is_free(v, hive_read(v, 0)) && !hive_has_fresh(v, 0) && hive_value_of(v, hive_read(v, 9)) == 1, "it has not moved");
-    hive_spoil(v, 1);
+    check(hive_is_free(v, hive_read(v, 0)) && !hive_is_open(v, 0) && hive_value_of(v, hive_read(v, 9)) == 1, "it has not moved");
+    spoil(v, 1);
     moves_by(v, 9, 0, "no later candidate"); /* back */
     moves_by(v, 9, 16, NULL);
     moves_by(v, 16, 24, "no later candidate"); /* bucket 3 is none of its */
-    moves_by(v, 16, stash, "fresh slot");
-    hive_spoil(v, 2);
+    moves_by(v, 16, stash, "is open");
+    spoil(v, 2);
     moves_by(v, 16, stash, NULL);
     check(v->stashed == 1, "%llu in the stash", (ull)v->stashed);
     moves_by(v, stash, 16, "no later candidate");
@@ -306,12 +338,12 @@ static void test_each_lie(void **state)
     told(v, HD_OP_INSERT_OR_ASSIGN, key, SEEN(HD_INSERTED, 0, 0, false), 0, "not free");
     told(v, HD_OP_INSERT_OR_ASSIGN, key, SEEN(HD_INSERTED, 16, 0, false), 0, "HIVE-4"); /* on the way to where it cannot be */
     told(v, HD_OP_INSERT_OR_ASSIGN, key, SEEN(HD_INSERTED, 8, 0, false), 0, "HIVE-4");
-    hive_spoil(v, 0);
+    spoil(v, 0);
     told(v, HD_OP_INSERT_OR_ASSIGN, key, SEEN(HD_INSERTED, stash, 0, false), 0, "HIVE-4");
-    hive_spoil(v, 1);
+    spoil(v, 1);
     told(v, HD_OP_INSERT_OR_ASSIGN, key, SEEN(HD_INSERTED, stash, 0, false), 0, NULL); /* vacant slots before it: allowed, if unusual */
     check(v->stashed == 1 && hive_find(v, key) == stash, "not where it was said to be");
-    hive_spoil(v, hive_buckets(v));
+    spoil(v, hive_buckets(v));
     hive_remove(v, stash);
     told(v, HD_OP_INSERT_OR_ASSIGN, key, SEEN(HD_INSERTED, 16, 0, false), 0, "no candidate");
     fill(v, 0, way, 1000000);
@@ -337,14 +369,82 @@ static void test_put(void **state)
     hive_view *v = hive_view_in(t);
     uint64_t key = key_with(v, 0, way), other = key_with(v, key + 1, way), stash = hive_capacity(v);
     check(!hive_put(v, hive_places(v), key, 1) && !hive_put(v, 8, key, 1), "put where it cannot be");
-    check(hive_has_fresh(v, 2) && hive_has_fresh(v, 1), "and buckets are spoiled");
-    check(hive_put(v, 5, key, 1) && !hive_has_fresh(v, 2) && hive_has_fresh(v, 0), "its second bucket");
+    check(hive_is_open(v, 2) && hive_is_open(v, 1), "and buckets are spoiled");
+    check(hive_put(v, 5, key, 1) && !hive_is_open(v, 2) && hive_is_open(v, 0), "its second bucket");
     check(!hive_put(v, 5, other, 1), "put on top of another");
     v->stashed = hive_stash_limit(v);
     check(!hive_put(v, stash, other, 1), "put into a full stash");
     v->stashed = 0;
-    check(hive_put(v, stash, other, 1) && v->stashed == 1 && !hive_has_fresh(v, 0), "the stash");
+    check(hive_put(v, stash, other, 1) && v->stashed == 1 && !hive_is_open(v, 0), "the stash");
     must(hd_check(t));
+    hd_close(t);
+}
+
+/* ---- Spare slots --------------------------------------------------------------------------------------------------------- */
+
+/* Keys with the same two buckets: the first fills up to its spare slots, then the second; then each the other's, the first of equals first; then the stash. */
+static void test_spare(void **state)
+{
+    static const uint64_t way[] = { 1, 3 };
+    (void)state;
+    for (uint32_t spare = 0; spare < 4; spare++) {
+        hd_table *t = four_with(2, HD_LAYOUT_MASKS, spare);
+        hive_view *v = hive_view_in(t);
+        uint64_t key = 0, n = 0, absent = key_with(v, 5000000, way);
+        for (; n < 20; n++) {
+            uint64_t first = 8 - spare, want = n < first ? 1 : n < 2 * first ? 3 : n >= 16 ? HIVE_NOWHERE : n % 2 ? 3 : 1;
+            check(hive_is_open(v, 1) == (n < first) && hive_is_open(v, 3) == (n < 2 * first), "%llu keys: open, or not", (ull)n);
+            key = key_with(v, key + 1, way);
+            hive_item it = { HD_OP_INSERT_OR_ASSIGN, HD_I32, HD_EITHER, key, n };
+            hive_seen seen;
+            hive_apply(v, &it, &seen);
+            check(seen.outcome == HD_INSERTED && (want == HIVE_NOWHERE ? seen.entry >= hive_capacity(v) : seen.entry / 8 == want), "spare %u, key %llu is in slot %llu", spare, (ull)n, (ull)seen.entry);
+            must(hd_check(t));
+            check(hive_find(v, absent) == HIVE_NOWHERE, "a key that is not there");
+        }
+        hive_remove(v, 8); /* a vacant slot of its first bucket is taken before the stash's */
+        check(!hive_is_open(v, 1) && hive_place(v, absent, 1) == 8, "it does not come to where one has left");
+        hd_close(t);
+    }
+}
+
+/* As many fresh slots as are spare may lie before a key, and no more; as many may be left behind by one that moves on. */
+static void test_open(void **state)
+{
+    static const uint64_t way[] = { 0, 1, 2 };
+    (void)state;
+    hd_table *t = four_with(3, HD_LAYOUT_WORDS, 2);
+    hive_view *v = hive_view_in(t);
+    uint64_t key = key_with(v, 0, way);
+    hive_write(v, 8, hive_pack(v, key, 1));
+    for (uint64_t fresh = 8; fresh-- > 0;) {
+        hive_write(v, fresh, hive_vacant(v));
+        check(hive_is_open(v, 0) == (fresh > 2) && hive_find(v, key) == (fresh > 2 ? HIVE_NOWHERE : 8), "%llu slots are fresh", (ull)fresh);
+        if (fresh > 2) must_fail(hd_check(t), HD_ECORRUPT, "HIVE-4");
+        else must(hd_check(t));
+    }
+    for (uint64_t e = 9; e < 16; e++) {
+        uint64_t fresh = 15 - e + 1; /* of its bucket; it wants to go on */
+        if (fresh > 2) moves_by(v, 8, 16, "past, a bucket that is open");
+        hive_write(v, e, hive_vacant(v));
+    }
+    hive_write(v, 14, hive_fresh(v));
+    hive_write(v, 15, hive_fresh(v));
+    moves_by(v, 8, 16, NULL);
+    must(hd_check(t));
+    hive_write(v, 0, hive_fresh(v));
+    hive_write(v, 1, hive_fresh(v));
+    must(hd_check(t));
+    hive_shut(v, 0);
+    check(slots_that_are(v, 0, true) == 2, "it was not open, and was shut");
+    for (uint64_t e = 24; e < 32; e++) check(hive_read(v, e) == hive_fresh(v), "bucket 3 is nobody's");
+    hive_shut(v, 3);
+    check(slots_that_are(v, 3, true) == 2 && slots_that_are(v, 3, false) == 8, "%u slots are fresh of a bucket that was shut", slots_that_are(v, 3, true));
+    uint64_t stash = hive_capacity(v); /* one fresh slot there is enough to be open */
+    for (uint64_t e = stash; e < stash + 7; e++) hive_write(v, e, hive_vacant(v));
+    check(hive_is_open(v, hive_buckets(v)), "the stash is not open");
+    hive_write(v, stash + 7, hive_vacant(v));
+    check(!hive_is_open(v, hive_buckets(v)), "the stash is open");
     hd_close(t);
 }
 
@@ -429,8 +529,8 @@ static void counted_less(hive_view *v, uint64_t key, uint64_t other, uint64_t st
     (void)key, (void)other, (void)stashed;
     v->stashed--;
     hive_write(v, hive_capacity(v) + 7, hive_pack(v, stashed + 1, 1)); /* any key may be in the stash; this one passes fresh slots */
-    hive_spoil(v, hive_candidate(v, hive_hash(v, stashed + 1), 0));
-    hive_spoil(v, hive_candidate(v, hive_hash(v, stashed + 1), 1));
+    spoil(v, hive_candidate(v, hive_hash(v, stashed + 1), 0));
+    spoil(v, hive_candidate(v, hive_hash(v, stashed + 1), 1));
     v->stashed = 3;
 }
 static void counted_more(hive_view *v, uint64_t key, uint64_t other, uint64_t stashed)
@@ -441,7 +541,7 @@ static void counted_more(hive_view *v, uint64_t key, uint64_t other, uint64_t st
 static void overfull(hive_view *v, uint64_t key, uint64_t other, uint64_t stashed)
 {
     (void)key, (void)other;
-    for (uint64_t b = 0; b < hive_buckets(v); b++) hive_spoil(v, b);
+    for (uint64_t b = 0; b < hive_buckets(v); b++) spoil(v, b);
     for (uint64_t e = hive_capacity(v), k = stashed + 1; e < hive_places(v); e++, k++)
         if (!hive_is_key(v, hive_read(v, e))) hive_write(v, e, hive_pack(v, k, 1));
     v->stashed = v->slots;
@@ -475,15 +575,18 @@ static void test_invariants(void **state)
 
 /* ---- How full a table gets ------------------------------------------------------------------------------------------------ */
 
-/* Load factor, of all places, at the first PENDING, of a table that does not grow. */
-static double full_at(uint32_t slots, uint32_t hashes)
+/* Load factor, of all places, at the first PENDING, of a table that does not grow; *crowded: how many of the entries up to a load factor of 0.9 found all
+ * of their buckets full. */
+static double full_at(uint32_t slots, uint32_t hashes, uint32_t spare, uint64_t *crowded)
 {
-    hive_shape s = { 65536 / slots, slots, 4, hashes, HD_LAYOUT_WORDS, 11 };
+    hive_shape s = { 65536 / slots, slots, 4, hashes, HD_LAYOUT_WORDS, 11, spare };
     hd_table *t = hive_table(&s, NULL);
     hive_view *v = hive_view_in(t);
     uint64_t r = slots * 4 + hashes, n = 0;
+    *crowded = 0;
     for (hive_seen seen = { HD_MISS, 0, 0, false }; seen.outcome != HD_PENDING; n += seen.outcome == HD_INSERTED) {
         hive_item it = { HD_OP_INSERT_OR_ASSIGN, HD_I32, HD_EITHER, test_below(&r, hive_keys(v)), 1 };
+        if (n * 10 < hive_capacity(v) * 9) *crowded += hive_find(v, it.key) == HIVE_NOWHERE && bucket_chosen(v, it.key) == HIVE_NOWHERE;
         hive_apply(v, &it, &seen);
     }
     must(hd_check(t));
@@ -497,16 +600,22 @@ static void test_load_factor(void **state)
     (void)state;
     for (uint32_t i = 0; i < 3; i++)
         for (uint32_t hashes = 2; hashes <= 3; hashes++) {
-            double at = full_at(8u << i, hashes);
-            test_note("the first item is pending, %u slots, %u hashes, 64 Ki entries: load factor %.4f", 8u << i, hashes, at);
-            /* the table full to its last slots, and seven eighths of a stash of a sixty-fourth: 0.9980 at most */
-            check(at >= 0.99 && at < 0.9985, "%u slots, %u hashes: load factor %.4f", 8u << i, hashes, at);
+            uint32_t slots = 8u << i;
+            uint64_t crowded[2];
+            double at[] = { full_at(slots, hashes, 0, &crowded[0]), full_at(slots, hashes, HD_SPARE_USUAL, &crowded[1]) };
+            for (int k = 0; k < 2; k++) {
+                test_note("%u slots, %u hashes, 64 Ki entries, %s spare: the first item is pending at load factor %.4f; before 0.9 %llu found their buckets full", slots, hashes,
+                          k ? "the usual" : "none", at[k], (ull)crowded[k]);
+                /* the table full to its last slots, and seven eighths of a stash of a sixty-fourth: 0.9980 at most */
+                check(at[k] >= 0.99 && at[k] < 0.9985, "%u slots, %u hashes: load factor %.4f", slots, hashes, at[k]);
+            }
+            check(3 * crowded[1] < 2 * crowded[0], "%llu found their buckets full, and %llu where some slots are spare", (ull)crowded[0], (ull)crowded[1]);
         }
 }
 
 int main(void)
 {
     const struct CMUnitTest hive[] = { cmocka_unit_test(test_map),  cmocka_unit_test(test_faces), cmocka_unit_test(test_each_lie), cmocka_unit_test(test_moves),
-                                       cmocka_unit_test(test_put), cmocka_unit_test(test_invariants), cmocka_unit_test(test_load_factor) };
+                                       cmocka_unit_test(test_put), cmocka_unit_test(test_spare), cmocka_unit_test(test_open), cmocka_unit_test(test_invariants), cmocka_unit_test(test_load_factor) };
     return test_run(hive);
 }

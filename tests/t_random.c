@@ -160,6 +160,7 @@ static hd_case draw_hive_case(uint64_t number)
     c.slots = (uint32_t)ONE_OF(&r, 8, 16, 32);
     c.value_bytes = (uint32_t)ONE_OF(&r, 4, 4, 2);
     c.hashes = (uint32_t)ONE_OF(&r, 2, 3);
+    c.spare = (uint32_t)ONE_OF(&r, HD_SPARE_USUAL, HD_SPARE_USUAL, 0, 1, 2, 3);
     c.layout = test_below(&r, 2) ? HD_LAYOUT_WORDS : HD_LAYOUT_MASKS;
     capacity = c.buckets * c.slots;
     c.batch = 1 + test_below(&r, ONE_OF(&r, 4, 30, 200));

@@ -5,10 +5,12 @@
  * Words (ref/hive_layout.h) are read by single relaxed loads and changed by compare-and-swap; who holds a CLAIMED or LEAVING one, and nobody
  * else, may store to it. A key has a way, its candidates in order and then the ring of the stash, and moves forward on it only.
  *
- *   search    bucket after bucket along the way. (K, v): there. LEAVING(K): it is on its way, from the beginning again. A FRESH slot ends it:
- *             whoever went past this bucket saw no slot free, and none becomes FRESH. Before the ring: no entry is stashed, and that ends it.
+ *   search    bucket after bucket along the way. (K, v): there. LEAVING(K): it is on its way, from the beginning again. A bucket that is open, of which more
+ *             than `spare` slots say FRESH, ends it: nobody goes past such a one, and none becomes FRESH. Before the ring: no entry is stashed, and
+ *             that ends it.
  *   change    (K, v) -> (K, new), or -> VACANT, by compare-and-swap.
- *   insert    a free slot of the first candidate that has one. Where the batch is `distinct` it becomes (K, v) at once. Else
+ *   insert    a free slot of the first candidate that has more than `spare`, else of that which has most, as the search saw them: it saw none open before.
+ *             Where the batch is `distinct` it becomes (K, v) at once. Else
  *             CLAIMED(K), and after a fence K is searched again: both of two that bring K claim before they search, so one of them sees the
  *             other. If K is elsewhere, or claimed earlier on the way, the claim is given back; while one is later on the way its owner is waited
  *             for. If there is nothing the claim becomes (K, v).

@@ -62,14 +62,14 @@ SIMT_FN void hive_merge_pair(simt_tile t, const hive_args *a, uint64_t b, uint64
     uint64_t w[HIVE_LANE_WORDS], ours[HIVE_LANE_WORDS];
     uint32_t all = (uint32_t)((1ull << v->slots) - 1), n = hive_share(t, v), fresh, their_fresh, first = t.rank * n;
     uint32_t keys = hive_key_bits(t, a, b, ours, &fresh), coming = hive_key_bits(t, a, high, w, &their_fresh), room = ~keys & all, taken = 0;
-    bool spoils = !fresh || !their_fresh; /* one of them has been full */
+    bool shut = simt_popc(fresh) <= v->spare || simt_popc(their_fresh) <= v->spare; /* somebody may have been turned away from one of them */
     for (uint32_t k = 0, left = simt_popc(coming); k < left; k++) taken |= 1u << hive_bit_at(room, k);
     SIMT_UNROLL
     for (uint32_t k = 0; k < HIVE_LANE_WORDS; k++) {
         if (k >= n) break;
         uint32_t s = first + k, bit = 1u << s;
         if (coming & bit) hive_set(v, b * v->slots + hive_bit_at(room, simt_popc(coming & (bit - 1))), w[k]);
-        if (spoils && (fresh & ~taken & bit)) hive_set(v, b * v->slots + s, hive_vacant(v));
+        if (shut && (fresh & ~taken & bit)) hive_set(v, b * v->slots + s, hive_vacant(v));
     }
     simt_join();
     if (v->masks && t.rank == 0) simt_strlx_u32(hive_mask(v, b), room & ~taken);

@@ -29,13 +29,12 @@ SIMT_FN void hive_split_bucket(simt_tile t, const hive_args *a, uint64_t from, u
 {
     const hive_view *v = &a->v;
     uint64_t w[HIVE_LANE_WORDS];
-    uint32_t n = hive_share(t, v), stays = 0, goes = 0;
-    bool fresh = false;
+    uint32_t n = hive_share(t, v), stays = 0, goes = 0, fresh = 0;
     hive_load_share(t, v, from, w);
     SIMT_UNROLL
-    for (uint32_t k = 0; k < HIVE_LANE_WORDS; k++) fresh = fresh || (k < n && w[k] == hive_fresh(v));
-    fresh = simt_any(t, fresh);
-    uint64_t nobody = fresh ? hive_fresh(v) : hive_vacant(v); /* who has left lies on its own way: nobody was ever turned away here */
+    for (uint32_t k = 0; k < HIVE_LANE_WORDS; k++) fresh += k < n && w[k] == hive_fresh(v);
+    bool open = simt_reduce_add_u32(t, fresh) > v->spare;
+    uint64_t nobody = open ? hive_fresh(v) : hive_vacant(v); /* who has left lies on its own way: nobody was ever turned away from an open bucket */
     SIMT_UNROLL
     for (uint32_t k = 0; k < HIVE_LANE_WORDS; k++) {
         if (k >= n) break;

@@ -4,6 +4,14 @@
  *
  * Where keys move while others look, the loads of one bucket come before those of the next: a key that has left the first one is in the second
  * already. The fence pairs with the release of hive_put.
+ *
+ * A search ends in a bucket that is open. The loads of its words are not one moment, but a slot that says FRESH has said so before: those that are seen so were
+ * all fresh when the first was loaded, so the bucket was open then, and nobody had gone past it. Where no more than `spare` are seen fresh, no more
+ * ever will be: going past is right for good. In layout "masks" a slot that has been won says FRESH until it is written; it counts as its word says, for
+ * everybody.
+ *
+ * Nor is a claim behind an open bucket. Whoever claims has seen all buckets before the claim's not to be open, then claims, then has a fence; so who
+ * claims the same key, and whose fence is later, sees them so, too, and its search comes to the claim. (It looks at all words of a bucket before it ends there.)
  */
 #ifndef HIVE_SEARCH_H
 #define HIVE_SEARCH_H
@@ -16,7 +24,8 @@ typedef enum hive_sight { HIVE_ABSENT, HIVE_THERE, HIVE_MOVING } hive_sight;
 typedef struct hive_found {
     hive_sight what;
     uint64_t entry, word;     /* THERE: where, and what it said                                */
-    uint64_t room, room_word; /* the first slot of a candidate that was free; HIVE_NOWHERE     */
+    uint64_t room, room_word; /* a free slot, where a newcomer goes (ref/hive_layout.h); HIVE_NOWHERE */
+    uint32_t room_free;       /* so many had that candidate                                    */
     bool before, after;       /* others claim the key: before the item's own claim, or after it */
 } hive_found;
 
@@ -44,8 +53,8 @@ SIMT_FN bool hive_search_bucket(simt_tile t, const hive_args *a, const hive_one 
 {
     const hive_view *v = &a->v;
     uint64_t w[HIVE_LANE_WORDS], first = hive_share_at(t, v, b), mine = 0;
-    uint32_t n = hive_share(t, v), key = n, empty = n;
-    bool fresh = false, leaving = false, before = false, after = false;
+    uint32_t n = hive_share(t, v), key = n, empty = n, spare = step < v->hashes ? v->spare : 0, free_slots = 0, fresh_slots = 0;
+    bool leaving = false, before = false, after = false;
     hive_load_share(t, v, b, w);
     SIMT_UNROLL
     for (uint32_t k = 0; k < HIVE_LANE_WORDS; k++) {
@@ -56,7 +65,8 @@ SIMT_FN bool hive_search_bucket(simt_tile t, const hive_args *a, const hive_one 
         if (head == o->key) key = k;
         if (hive_is_free(v, w[k])) {
             if (empty == n) empty = k;
-            fresh = fresh || w[k] == hive_fresh(v);
+            free_slots++;
+            fresh_slots += w[k] == hive_fresh(v);
         }
         if (theirs) {
             leaving = leaving || w[k] == hive_sign(v, HIVE_LEAVING, o->key);
@@ -82,15 +92,17 @@ SIMT_FN bool hive_search_bucket(simt_tile t, const hive_args *a, const hive_one 
         f->before = simt_any(t, before) || f->before;
         f->after = simt_any(t, after) || f->after;
     }
-    who = simt_ballot(t, empty < n);
-    if (who && f->room == HIVE_NOWHERE && step < v->hashes) {
+    uint32_t both = simt_reduce_add_u32(t, free_slots << 16 | fresh_slots);
+    if (step < v->hashes && f->room_free <= spare && both >> 16 > f->room_free) {
+        who = simt_ballot(t, empty < n);
         SIMT_UNROLL
         for (uint32_t k = 0; k < HIVE_LANE_WORDS; k++)
             if (k == empty) mine = w[k];
         f->room = simt_shfl_u64(t, first + empty, simt_ffs(who) - 1);
         f->room_word = simt_shfl_u64(t, mine, simt_ffs(who) - 1);
+        f->room_free = both >> 16;
     }
-    return who && simt_any(t, fresh);
+    return (both & 0xffff) > spare;
 }
 
 /* Loads before it come before loads after it, for all lanes of the tile. */
@@ -116,6 +128,7 @@ SIMT_FN hive_found hive_search(simt_tile t, const hive_args *a, const hive_one *
     f.what = HIVE_ABSENT;
     f.entry = f.room = HIVE_NOWHERE;
     f.word = f.room_word = 0;
+    f.room_free = 0;
     f.before = f.after = false;
     SIMT_ROLLED
     for (uint32_t i = 0; i < v->hashes; i++) {
