@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_api.c - every keyed operation does what its line in heddle.h says, in single and in dual mode. Read as
- * examples of use.
+ * t_api.c - every keyed operation does what its line in heddle.h says, in single and in dual mode, and in a dictionary as far as that has it. Read
+ * as examples of use.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +12,16 @@ typedef unsigned long long ull;
 
 enum { N = 8, UNTOUCHED = 0x5a };
 
+typedef enum mode { SINGLE, DUAL, DICTIONARY } mode;
+
 /* One table and one batch's worth of arrays, all outputs filled with UNTOUCHED before each run. */
 static struct {
     hd_table *table;
     uint64_t value_out[N], score_out[N], list_key[N], list_value[N], list_score[N], list_item[N], count;
     void *ptr[N];
     uint8_t fate[N];
+    int mode;
+    uint32_t value_bytes, narrow[N], narrow_out[N]; /* narrow: values as a dictionary has them */
 } x;
 
 static uint64_t untouched(void)
@@ -27,16 +31,39 @@ static uint64_t untouched(void)
     return v;
 }
 
-static void open_table(const char *policy, bool dual, uint64_t buckets, uint32_t slots)
+/* A dictionary knows no policy. */
+static void open_table(const char *policy, int m, uint64_t buckets, uint32_t slots)
 {
-    hd_config c = test_config();
-    c.policy = policy;
-    c.dual = dual;
+    hd_config c = hd_config_of(m == DICTIONARY ? "hive" : "hkv");
+    c.backend = test_backend("ref");
+    if (m != DICTIONARY) {
+        c.policy = policy;
+        c.dual = m == DUAL;
+        c.pins = 4;
+    }
     c.capacity = buckets * slots;
     c.slots = slots;
-    c.pins = 4;
-    test_case("policy=%s buckets=%llu slots=%u%s", policy, (ull)buckets, slots, dual ? " dual" : "");
+    x.mode = m;
+    x.value_bytes = c.value_bytes;
+    test_case("%s policy=%s buckets=%llu slots=%u%s", c.design, c.policy, (ull)buckets, slots, c.dual ? " dual" : "");
     must(hd_open(&c, &x.table));
+}
+
+/* What a score is told to be. */
+static uint64_t scored(uint64_t score) { return x.mode == DICTIONARY ? 0 : score; }
+
+static void narrow(hd_batch *b)
+{
+    memset(x.narrow_out, UNTOUCHED, sizeof x.narrow_out);
+    for (uint64_t i = 0; b->value && i < b->n; i++) x.narrow[i] = (uint32_t)((const uint64_t *)b->value)[i];
+    if (b->value) b->value = x.narrow;
+    b->value_out = x.narrow_out;
+}
+
+static void widen(void)
+{
+    for (int i = 0; i < N; i++)
+        if (x.narrow_out[i] != (uint32_t)untouched()) x.value_out[i] = x.narrow_out[i];
 }
 
 /* Runs b with every output there is. */
@@ -60,15 +87,17 @@ static void run(hd_batch b)
     b.list_score = x.list_score;
     b.list_item = x.list_item;
     b.count = &x.count;
+    if (x.mode == DICTIONARY) narrow(&b);
     must(test_in_order(x.table, &b));
-    check(b.ran && strstr(b.ran, hd_op_name(b.op)), "ran %s", b.ran ? b.ran : "NULL");
+    if (x.mode == DICTIONARY) widen();
+    check(b.ran && strstr(b.ran, b.each ? "mixed" : hd_op_name(b.op)), "ran %s", b.ran ? b.ran : "NULL");
 }
 
-/* The outcomes of the last run, one letter each: Miss Hit Inserted Updated Evicted reFused reServed eRased Pinned. */
+/* The outcomes of the last run, one letter each: Miss Hit Inserted Updated Evicted reFused reServed eRased Pinned peNding. */
 static const char *fates(uint64_t n)
 {
     static char text[N + 1];
-    for (uint64_t i = 0; i < n; i++) text[i] = x.fate[i] < HD_OUTCOME_COUNT ? "MHIUEFSRP"[x.fate[i]] : '?';
+    for (uint64_t i = 0; i < n; i++) text[i] = x.fate[i] < HD_OUTCOME_COUNT ? "MHIUEFSRPN"[x.fate[i]] : '?';
     text[n] = 0;
     return text;
 }
@@ -124,19 +153,19 @@ static const uint64_t asked[] = { 2, 9, HD_KEY_EMPTY, HD_KEY_LOCKED, HD_KEY_RESE
 
 /* ---- Readers ---------------------------------------------------------------------------------------- */
 
-static void find(bool dual)
+static void find(mode m)
 {
-    open_table("custom", dual, 4, 8);
+    open_table("custom", m, 4, 8);
     put(k123, 3, v123, s123);
     expect("III");
     run((hd_batch){ .op = HD_OP_FIND, .n = 7, .key = asked });
     expect("HMSSSHH");
     check(x.value_out[0] == 102 && x.value_out[5] == 102 && x.value_out[6] == 103, "values");
-    check(x.score_out[0] == 12 && x.score_out[5] == 12 && x.score_out[6] == 13, "scores");
+    check(x.score_out[0] == scored(12) && x.score_out[5] == scored(12) && x.score_out[6] == scored(13), "scores");
     for (int i = 1; i < 5; i++) check(x.value_out[i] == untouched() && x.score_out[i] == untouched(), "item %d found nothing, and wrote", i);
     check(x.count == untouched() && x.list_key[0] == untouched(), "find has no list");
     for (int i = 0; i < 7; i++) check((uintptr_t)x.ptr[i] == untouched(), "find has no pointers");
-    check(score_of(2) == 12, "find touched a score");
+    check(score_of(2) == scored(12), "find touched a score");
 
     run((hd_batch){ .op = HD_OP_CONTAINS, .n = 7, .key = asked });
     expect("HMSSSHH");
@@ -144,9 +173,9 @@ static void find(bool dual)
     done();
 }
 
-static void find_with_few_outputs(bool dual)
+static void find_with_few_outputs(mode m)
 {
-    open_table("lru", dual, 4, 8);
+    open_table("lru", m, 4, 8);
     put(k123, 3, v123, NULL);
     uint64_t value = 0, score = 0;
     uint8_t fate = 9;
@@ -169,28 +198,28 @@ static void find_with_few_outputs(bool dual)
     done();
 }
 
-static void find_ptr(bool dual)
+static void find_ptr(mode m)
 {
-    open_table("custom", dual, 4, 8);
+    open_table("custom", m, 4, 8);
     put(k123, 3, v123, s123);
     run((hd_batch){ .op = HD_OP_FIND_PTR, .n = 7, .key = asked });
     expect("HMSSSHH");
     for (int i = 1; i < 5; i++) check((uintptr_t)x.ptr[i] == untouched(), "item %d found nothing, and wrote", i);
     check(x.ptr[0] == x.ptr[5] && x.ptr[0] != x.ptr[6], "one pointer per entry");
-    check(x.score_out[6] == 13 && x.value_out[0] == untouched(), "score, and no value");
-    uint64_t value;
-    test_peek(&value, x.ptr[0], 8);
+    check(x.score_out[6] == scored(13) && x.value_out[0] == untouched(), "score, and no value");
+    uint64_t value = 0;
+    test_peek(&value, x.ptr[0], x.value_bytes);
     check(value == 102, "it points to %llu", (ull)value);
     value = 777;
-    test_poke(x.ptr[0], &value, 8);
+    test_poke(x.ptr[0], &value, x.value_bytes);
     check(value_of(2) == 777, "what is written through it is found");
     done();
 }
 
-static void find_missed(bool dual)
+static void find_missed(mode m)
 {
     const uint64_t keys[] = { 50, 1, 51, HD_KEY_EMPTY, 2, 50, 52 };
-    open_table("custom", dual, 4, 8);
+    open_table("custom", m, 4, 8);
     put(k123, 3, v123, s123);
     run((hd_batch){ .op = HD_OP_FIND_MISSED, .n = 7, .key = keys });
     expect("MHMSHMM");
@@ -198,7 +227,7 @@ static void find_missed(bool dual)
     const uint64_t missed[] = { 50, 51, 50, 52 }, item[] = { 0, 2, 5, 6 };
     check(!memcmp(x.list_key, missed, sizeof missed) && !memcmp(x.list_item, item, sizeof item), "missed keys and items, in item order");
     check(x.list_key[4] == untouched() && x.list_value[0] == untouched(), "nothing beyond the list, and keys only");
-    check(x.value_out[1] == 101 && x.score_out[4] == 12 && x.value_out[0] == untouched(), "the others are found");
+    check(x.value_out[1] == 101 && x.score_out[4] == scored(12) && x.value_out[0] == untouched(), "the others are found");
     check(size() == 3, "and nothing is inserted");
     run((hd_batch){ .op = HD_OP_FIND_MISSED, .n = 3, .key = k123 });
     check(x.count == 0, "none missed");
@@ -234,20 +263,24 @@ static void touch(bool dual)
     done();
 }
 
-static void assign(bool dual)
+static void assign(mode m)
 {
     const uint64_t keys[] = { 2, 9, HD_KEY_RESERVED, 3 }, values[] = { 202, 209, 1, 203 }, scores[] = { 1, 2, 3, 4 };
-    open_table("custom", dual, 4, 8);
+    open_table("custom", m, 4, 8);
     put(k123, 3, v123, s123);
     run((hd_batch){ .op = HD_OP_ASSIGN, .n = 4, .key = keys, .value = values, .score = scores });
     expect("UMSU");
-    check(value_of(2) == 202 && score_of(2) == 1 && value_of(3) == 203 && score_of(3) == 4, "value and score");
-    check(value_of(1) == 101 && score_of(1) == 11 && size() == 3, "and nothing else");
+    check(value_of(2) == 202 && score_of(2) == scored(1) && value_of(3) == 203 && score_of(3) == scored(4), "value and score");
+    check(value_of(1) == 101 && score_of(1) == scored(11) && size() == 3, "and nothing else");
 
     const uint64_t others[] = { 302, 309, 1, 303 }, falls[] = { 0, 0, 0, 0 };
     run((hd_batch){ .op = HD_OP_ASSIGN_VALUES, .n = 4, .key = keys, .value = others });
     expect("UMSU");
-    check(value_of(2) == 302 && score_of(2) == 1 && value_of(3) == 303 && score_of(3) == 4, "the value alone");
+    check(value_of(2) == 302 && score_of(2) == scored(1) && value_of(3) == 303 && score_of(3) == scored(4), "the value alone");
+    if (m == DICTIONARY) {
+        done();
+        return;
+    }
     run((hd_batch){ .op = HD_OP_ASSIGN_SCORES, .n = 4, .key = keys, .score = falls });
     expect("UMSU");
     check(value_of(2) == 302 && score_of(2) == 0 && value_of(3) == 303 && score_of(3) == 0 && size() == 3, "the score alone");
@@ -256,14 +289,14 @@ static void assign(bool dual)
 
 /* ---- Inserters ---------------------------------------------------------------------------------------- */
 
-static void insert_or_assign(bool dual)
+static void insert_or_assign(mode m)
 {
     const uint64_t keys[] = { 5, 6, 5, HD_KEY_LOCKED, 6, 5 }, values[] = { 1, 2, 3, 4, 5, 6 };
-    open_table("lru", dual, 4, 8);
+    open_table("lru", m, 4, 8);
     put(keys, 6, values, NULL);
     expect("IIUSUU");
     check(size() == 2 && value_of(5) == 6 && value_of(6) == 5, "the last of a key wins");
-    check(score_of(5) == 5 && score_of(6) == 4, "at its own time");
+    check(score_of(5) == scored(5) && score_of(6) == scored(4), "at its own time");
     check(x.list_key[0] == untouched() && x.count == untouched(), "there is no list");
     done();
 }
@@ -331,19 +364,21 @@ static void admit_always(bool dual)
     done();
 }
 
-static void find_or_insert(bool dual)
+static void find_or_insert(mode m)
 {
     const uint64_t keys[] = { 2, 9, HD_KEY_EMPTY, 9 }, values[] = { 202, 209, 1, 219 };
-    open_table("lfu", dual, 4, 8);
+    open_table("lfu", m, 4, 8);
     put(k123, 3, v123, s123);
     run((hd_batch){ .op = HD_OP_FIND_OR_INSERT, .n = 4, .key = keys, .value = values });
     expect("HISH");
-    check(x.value_out[0] == 102 && x.score_out[0] == 13, "present: the value that was there, and its new score");
+    check(x.value_out[0] == 102 && x.score_out[0] == scored(13), "present: the value that was there, and its new score");
     check(x.value_out[1] == untouched() && x.score_out[1] == untouched(), "absent: nothing was found");
-    check(x.value_out[3] == 209 && x.score_out[3] == 2, "and then it is present");
+    check(x.value_out[3] == 209 && x.score_out[3] == scored(2), "and then it is present");
     check(value_of(2) == 102 && value_of(9) == 209, "values in the table");
     done();
+    if (m == DICTIONARY) return;
 
+    bool dual = m == DUAL;
     uint64_t key[4], low = 0, value = 7, newcomer = 5;
     open_table("custom", dual, dual ? 2 : 1, dual ? 2 : 4);
     fill(key, 4);
@@ -484,16 +519,78 @@ static void no_place_for_a_pin(bool dual)
 
 /* ---- erase ---------------------------------------------------------------------------------------------------- */
 
-static void erase(bool dual)
+static void erase(mode m)
 {
     const uint64_t keys[] = { 2, 9, HD_KEY_EMPTY, 2, 1 };
-    open_table("lru", dual, 4, 8);
+    open_table("lru", m, 4, 8);
     put(k123, 3, v123, NULL);
     run((hd_batch){ .op = HD_OP_ERASE, .n = 5, .key = keys });
     expect("RMSMR");
     check(size() == 1 && !is_there(1) && !is_there(2) && is_there(3), "2 and 1 are gone");
     put(k123, 3, v123, NULL);
     expect("IIU");
+    done();
+}
+
+/* ---- A dictionary -------------------------------------------------------------------------------------------------- */
+
+static void sums(void **state)
+{
+    const uint64_t keys[] = { 1, 9, 1, 8, 9, HD_KEY_EMPTY }, values[] = { 5, 6, 7, 1, UINT32_MAX, 2 };
+    const uint8_t flag[] = { HD_ADD, HD_ASSIGN_NEW, HD_EITHER, HD_ADD, HD_ADD, HD_EITHER };
+    (void)state;
+    open_table("none", DICTIONARY, 4, 8);
+    put(k123, 3, v123, NULL);
+    run((hd_batch){ .op = HD_OP_ACCUM_OR_ASSIGN, .elem = HD_I32, .n = 6, .key = keys, .value = values, .flag = flag });
+    expect("UIUMUS");
+    check(value_of(1) == 113 && value_of(9) == 5 && !is_there(8), "added; brought in; a sum of 32 bits wraps; absent, and not to come");
+    run((hd_batch){ .op = HD_OP_ACCUM_OR_ASSIGN, .elem = HD_I32, .n = 1, .key = keys, .value = values, .flag = flag + 1 });
+    expect("H");
+    check(value_of(1) == 113, "there already, and left as it was");
+    done();
+}
+
+/* Each item has an operation of its own. */
+static void mixture(void **state)
+{
+    const uint64_t keys[] = { 1, 1, 1, 1, 2, 2, 2, 9 }, values[] = { 101, 0, 0, 0, 7, 3, 0, 1 };
+    const uint8_t each[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND, HD_OP_ERASE, HD_OP_CONTAINS, HD_OP_FIND_OR_INSERT, HD_OP_ACCUM_OR_ASSIGN, HD_OP_FIND, HD_OP_ASSIGN };
+    (void)state;
+    open_table("none", DICTIONARY, 4, 8);
+    run((hd_batch){ .each = each, .elem = HD_I32, .n = 8, .key = keys, .value = values });
+    expect("IHRMIUHM");
+    check(x.value_out[1] == 101 && x.value_out[6] == 10, "values of those that look");
+    for (int i = 0; i < N; i++) check(i == 1 || i == 6 || x.value_out[i] == untouched(), "item %d wrote a value", i);
+    check(size() == 1, "one is left");
+    done();
+}
+
+/* Nobody leaves: who finds no place is told so, and comes again when the table has grown. */
+static void no_place(void **state)
+{
+    enum { KEYS = 20, FIT = 8 + 7 /* the bucket, and the stash but for an eighth */ };
+    uint64_t in = 0;
+    hd_info info;
+    (void)state;
+    open_table("none", DICTIONARY, 1, 8);
+    for (uint64_t key = 0; key < KEYS; key++) {
+        put(&key, 1, &key, NULL);
+        expect(key < FIT ? "I" : "N");
+        check(is_there(key) == (key < FIT), "key %llu", (ull)key);
+    }
+    check(size() == FIT, "%llu entries", (ull)size());
+    must(hd_grow(x.table, 5));
+    for (uint64_t key = FIT; key < KEYS; key++) {
+        put(&key, 1, &key, NULL);
+        expect("I");
+    }
+    for (uint64_t key = 0; key < KEYS; key++) in += value_of(key) == key;
+    check(in == KEYS && size() == KEYS, "%llu of all are there", (ull)in);
+    run((hd_batch){ .op = HD_OP_ERASE, .n = N, .key = (const uint64_t[]){ 0, 1, 2, 3, 4, 5, 6, 7 } });
+    expect("RRRRRRRR");
+    must(hd_shrink(x.table, 1));
+    must(hd_table_info(x.table, &info));
+    check(size() == KEYS - N && info.buckets < 5, "%llu entries, in %llu buckets", (ull)size(), (ull)info.buckets);
     done();
 }
 
@@ -578,48 +675,53 @@ static void info_is_what_is_there(void **state)
     }
 }
 
-/* ---- Both modes ----------------------------------------------------------------------------------------------------- */
+/* ---- Modes ----------------------------------------------------------------------------------------------------------- */
 
+#define IN_ALL_MODES(name) \
+    static void name##_in_all_modes(void **state) { (void)state; for (int m = SINGLE; m <= DICTIONARY; m++) name((mode)m); }
 #define IN_BOTH_MODES(name) \
     static void name##_in_both_modes(void **state) { (void)state; name(false); name(true); }
-IN_BOTH_MODES(find)
-IN_BOTH_MODES(find_with_few_outputs)
-IN_BOTH_MODES(find_ptr)
-IN_BOTH_MODES(find_missed)
+IN_ALL_MODES(find)
+IN_ALL_MODES(find_with_few_outputs)
+IN_ALL_MODES(find_ptr)
+IN_ALL_MODES(find_missed)
 IN_BOTH_MODES(touch)
-IN_BOTH_MODES(assign)
-IN_BOTH_MODES(insert_or_assign)
+IN_ALL_MODES(assign)
+IN_ALL_MODES(insert_or_assign)
 IN_BOTH_MODES(full_table)
 IN_BOTH_MODES(admit_always)
-IN_BOTH_MODES(find_or_insert)
+IN_ALL_MODES(find_or_insert)
 IN_BOTH_MODES(find_or_insert_ptr)
 IN_BOTH_MODES(pins)
 IN_BOTH_MODES(pins_in_a_full_table)
 IN_BOTH_MODES(no_place_for_a_pin)
-IN_BOTH_MODES(erase)
+IN_ALL_MODES(erase)
 IN_BOTH_MODES(lfu_saturates)
 IN_BOTH_MODES(values_of_any_size)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(find_in_both_modes),
-        cmocka_unit_test(find_with_few_outputs_in_both_modes),
-        cmocka_unit_test(find_ptr_in_both_modes),
-        cmocka_unit_test(find_missed_in_both_modes),
+        cmocka_unit_test(find_in_all_modes),
+        cmocka_unit_test(find_with_few_outputs_in_all_modes),
+        cmocka_unit_test(find_ptr_in_all_modes),
+        cmocka_unit_test(find_missed_in_all_modes),
         cmocka_unit_test(touch_in_both_modes),
-        cmocka_unit_test(assign_in_both_modes),
-        cmocka_unit_test(insert_or_assign_in_both_modes),
+        cmocka_unit_test(assign_in_all_modes),
+        cmocka_unit_test(insert_or_assign_in_all_modes),
         cmocka_unit_test(full_table_in_both_modes),
         cmocka_unit_test(admit_always_in_both_modes),
-        cmocka_unit_test(find_or_insert_in_both_modes),
+        cmocka_unit_test(find_or_insert_in_all_modes),
         cmocka_unit_test(find_or_insert_ptr_in_both_modes),
         cmocka_unit_test(pins_in_both_modes),
         cmocka_unit_test(pins_in_a_full_table_in_both_modes),
         cmocka_unit_test(no_place_for_a_pin_in_both_modes),
-        cmocka_unit_test(erase_in_both_modes),
+        cmocka_unit_test(erase_in_all_modes),
         cmocka_unit_test(lfu_saturates_in_both_modes),
         cmocka_unit_test(values_of_any_size_in_both_modes),
+        cmocka_unit_test(sums),
+        cmocka_unit_test(mixture),
+        cmocka_unit_test(no_place),
         cmocka_unit_test(info_is_what_is_there),
     };
     return test_run(tests);

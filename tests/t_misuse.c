@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "judge/rules.h"
+#include "lib/design.h"
 #include "lib/op.h"
 #include "tests/testing.h"
 
@@ -28,16 +29,29 @@ static struct {
     void *ptr[N];
 } x;
 
-static void open_table(const char *policy, bool dual)
+static hd_info shape; /* of it */
+
+/* A cache of scores that are told, or with one candidate; a dictionary. */
+typedef struct kind {
+    const char *design, *policy;
+    bool dual;
+} kind;
+
+static const kind one_bucket = { "hkv", "lru", false }, two_buckets = { "hkv", "custom", true }, counts = { "hkv", "lfu", false }, dictionary = { "hive", "none", false };
+
+static void open_table(const kind *q)
 {
-    hd_config c = test_config();
-    c.policy = policy;
-    c.dual = dual;
+    hd_config c = hd_config_of(q->design);
+    bool cache = strcmp(q->design, "hkv") == 0;
+    c.backend = test_backend("ref");
+    c.policy = q->policy;
+    c.dual = q->dual;
     c.capacity = 32;
     c.slots = 8;
-    c.value_bytes = VALUE_BYTES;
-    c.pins = 4;
+    c.value_bytes = cache ? VALUE_BYTES : VALUE_BYTES / 2;
+    c.pins = cache ? 4 : 0;
     must(hd_open(&c, &x.table));
+    must(hd_table_info(x.table, &shape));
     for (int i = 0; i < N; i++) x.key[i] = (uint64_t)i, x.value[i] = x.score[i] = 10 + (uint64_t)i, x.flag[i] = HD_EITHER;
     hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = N, .key = x.key, .value = x.value, .score = x.score };
     must(hd_run(x.table, &b));
@@ -45,7 +59,7 @@ static void open_table(const char *policy, bool dual)
 
 static hd_batch good(hd_op op)
 {
-    hd_batch b = { .op = op, .elem = HD_U64, .n = N, .key = x.key, .value = x.value, .score = x.score, .flag = x.flag, .holder = 1, .pred = "all",
+    hd_batch b = { .op = op, .elem = shape.value_bytes < VALUE_BYTES ? HD_I32 : HD_U64, .n = N, .key = x.key, .value = x.value, .score = x.score, .flag = x.flag, .holder = 1, .pred = "all",
                    .outcome = x.outcome, .value_out = x.value_out, .score_out = x.score_out, .ptr = x.ptr, .list_key = x.list_key,
                    .list_value = x.list_value, .list_score = x.list_score, .list_item = x.list_item, .count = &x.count };
     return b;
@@ -57,8 +71,8 @@ typedef struct seen {
 
 static int add_entry(void *context, uint64_t key, uint64_t score, void *value)
 {
-    uint64_t v, *sum = (uint64_t *)context;
-    memcpy(&v, value, sizeof v);
+    uint64_t v = 0, *sum = (uint64_t *)context;
+    memcpy(&v, value, shape.value_bytes);
     *sum = *sum * 31 + key * 7 + score * 3 + v;
     return 0;
 }
@@ -127,20 +141,55 @@ static void sizes_and_names(hd_op op)
     if (!strcmp(test_backend("ref"), "ref")) b.kernel = "tlpv2", refused(b, "does not run on backend ref; there are ref", "another backend's kernel");
     b = good(op);
     if (!(hd_op_row_of(op)->needs & HD_RANGE)) return;
-    b.start = 33, refused(b, "start", "start beyond the capacity");
+    uint64_t all = shape.places;
+    b.start = all + 1, refused(b, "start", "start beyond the capacity");
     b.start = UINT64_MAX, refused(b, "start", "start beyond everything");
-    b.start = 32, b.n = 1, refused(b, "n", "one slot beyond the capacity");
-    b.start = 1, b.n = 32, refused(b, "n", "one slot beyond the capacity");
-    b.start = 0, b.n = 33, refused(b, "n", "one slot beyond the capacity");
+    b.start = all, b.n = 1, refused(b, "n", "one slot beyond the capacity");
+    b.start = 1, b.n = all, refused(b, "n", "one slot beyond the capacity");
+    b.start = 0, b.n = all + 1, refused(b, "n", "one slot beyond the capacity");
 }
 
-static void batches(const char *policy, bool dual)
+/* Whether tables of this design have the operation; each: whether they mix. */
+static bool has_op(hd_op op, const uint8_t *each)
 {
-    open_table(policy, dual);
-    for (int op = 0; op < HD_OP_COUNT_; op++) {
-        missing_fields((hd_op)op, strcmp(policy, "custom") == 0);
-        sizes_and_names((hd_op)op);
+    hd_batch b = { .op = op, .each = each };
+    const hd_kernel *k;
+    for (size_t i = 0; (k = hd_kernel_at(i)); i++)
+        if (hd_kernel_is_of(k, shape.design, shape.backend) && !k->unfit(&shape, &b)) return true;
+    return false;
+}
+
+/* Operations of their own for the items. */
+static void mixtures(void)
+{
+    static const int none[] = { HD_OP_FIND_MISSED, HD_OP_INSERT_AND_EVICT, HD_OP_LOCK_KEYS, HD_OP_SIZE, HD_OP_CLEAR, HD_OP_COUNT_, 255 };
+    uint8_t each[N];
+    memset(each, HD_OP_FIND, sizeof each);
+    hd_batch b = good(HD_OP_FIND);
+    b.each = each;
+    if (!has_op(HD_OP_FIND, each)) {
+        refused(b, "it runs one operation at a time", "a mixed batch");
+        return;
     }
+    for (size_t k = 0; k < sizeof none / sizeof *none && !test_far(); k++) {
+        each[k % N] = (uint8_t)none[k];
+        refused(b, "each", "an operation that cannot be mixed");
+        each[k % N] = HD_OP_FIND;
+    }
+    each[N - 1] = HD_OP_ACCUM_OR_ASSIGN;
+    if (!test_far()) b.elem = HD_ELEM_COUNT, refused(b, "elem", "an element type that is none, in a mixed batch");
+    b = good(HD_OP_FIND), b.each = each, b.key = NULL, refused(b, "key", "no keys, in a mixed batch");
+}
+
+static void batches(const kind *q)
+{
+    open_table(q);
+    for (int op = 0; op < HD_OP_COUNT_; op++) {
+        missing_fields((hd_op)op, strcmp(q->policy, "custom") == 0);
+        sizes_and_names((hd_op)op);
+        if (!has_op((hd_op)op, NULL)) refused(good((hd_op)op), "none cannot run this batch", "an operation that the design does not have");
+    }
+    mixtures();
     hd_batch b = good(HD_OP_ACCUM_OR_ASSIGN);
     for (int k = 0; k < N && !test_far(); k++) { /* arrays of a device are not looked into */
         x.flag[k] = (uint8_t)(HD_EITHER + 1 + 40 * k);
@@ -161,23 +210,26 @@ static void batches(const char *policy, bool dual)
     hd_close(x.table);
 }
 
-static void batches_lru(void **state) { (void)state, batches("lru", false); }
-static void batches_custom_dual(void **state) { (void)state, batches("custom", true); }
+static void batches_lru(void **state) { (void)state, batches(&one_bucket); }
+static void batches_custom_dual(void **state) { (void)state, batches(&two_buckets); }
+static void batches_dictionary(void **state) { (void)state, batches(&dictionary); }
 
 /* Element types that do not divide the value. */
 static void odd_values(void **state)
 {
     (void)state;
-    for (uint32_t bytes = 0; bytes <= 17; bytes++)
+    for (uint32_t bytes = 0; bytes <= 19; bytes++)
         for (int e = 0; e < HD_ELEM_COUNT; e++) {
-            hd_config c = test_config();
+            bool packed = bytes > 17; /* two sizes that a dictionary has */
+            hd_config c = packed ? hd_config_of("hive") : test_config();
             hd_table *t;
             uint64_t key = 1, value[4] = { 0 };
-            c.capacity = 4, c.slots = 2, c.value_bytes = bytes;
+            c.backend = test_backend("ref");
+            c.capacity = 4, c.slots = packed ? 8 : 2, c.value_bytes = packed ? 2u << (bytes - 18) : bytes;
             must(hd_open(&c, &t));
             hd_batch b = { .op = HD_OP_ACCUM_OR_ASSIGN, .elem = (hd_elem)e, .n = 1, .key = &key, .value = value };
-            test_case("%u bytes of %s", bytes, hd_elem_name((hd_elem)e));
-            if (bytes % judge_elem_bytes((hd_elem)e)) must_fail(hd_run(t, &b), HD_EINVAL, "elem");
+            test_case("%s, %u bytes of %s", c.design, c.value_bytes, hd_elem_name((hd_elem)e));
+            if (c.value_bytes % judge_elem_bytes((hd_elem)e)) must_fail(hd_run(t, &b), HD_EINVAL, "elem");
             else must(hd_run(t, &b));
             hd_close(t);
             tried++;
@@ -185,12 +237,11 @@ static void odd_values(void **state)
 }
 
 /* Nothing is not too little: no items, no keys needed; and outputs nobody asked for. */
-static void nothing_is_fine(void **state)
+static void nothing_is_fine_for(const kind *q)
 {
-    (void)state;
-    open_table("lru", false);
+    open_table(q);
     for (int op = 0; op < HD_OP_COUNT_; op++) {
-        if (op == HD_OP_CLEAR || op == HD_OP_ERASE_IF) continue;
+        if (op == HD_OP_CLEAR || op == HD_OP_ERASE_IF || !has_op((hd_op)op, NULL)) continue;
         seen then = look();
         hd_batch b = { .op = (hd_op)op, .n = 0, .holder = 1, .pred = "all", .count = &x.count };
         test_case("%s of nothing", hd_op_name((hd_op)op));
@@ -207,33 +258,36 @@ static void nothing_is_fine(void **state)
     hd_close(x.table);
 }
 
+static void nothing_is_fine(void **state) { (void)state, nothing_is_fine_for(&one_bucket), nothing_is_fine_for(&dictionary); }
+
 /* ---- Reserved keys: never an error, never found, nothing done ----------------------------------------------------------------- */
 
-static void reserved_keys(void **state)
+static void reserved_keys_of(const kind *q)
 {
-    (void)state;
-    open_table("custom", true);
+    open_table(q);
     for (int op = 0; op < HD_OP_COUNT_; op++) {
-        if (!hd_op_is_keyed(hd_op_row_of((hd_op)op))) continue;
-        uint64_t key[3] = { HD_KEY_EMPTY, HD_KEY_LOCKED, HD_KEY_RESERVED };
+        if (!hd_op_is_keyed(hd_op_row_of((hd_op)op)) || !has_op((hd_op)op, NULL)) continue;
+        uint64_t key[4] = { HD_KEY_EMPTY, HD_KEY_LOCKED, HD_KEY_RESERVED, shape.keys };
         seen then = look();
         hd_batch b = good((hd_op)op);
         b.key = key;
-        b.n = 3;
+        b.n = 4;
         memset(x.outcome, 0x5a, sizeof x.outcome);
         memset(x.value_out, 0x5a, sizeof x.value_out);
         memset(x.ptr, 0x5a, sizeof x.ptr);
         test_case("%s of reserved keys", hd_op_name((hd_op)op));
         must(hd_run(x.table, &b));
-        for (int i = 0; i < 3; i++) {
-            check(x.outcome[i] == HD_RESERVED, "key ~0-%d is %s", i, hd_outcome_name((hd_outcome)x.outcome[i]));
+        for (int i = 0; i < 4; i++) {
+            check(x.outcome[i] == HD_RESERVED, "key %llx is %s", (unsigned long long)key[i], hd_outcome_name((hd_outcome)x.outcome[i]));
             check(x.value_out[i] == 0x5a5a5a5a5a5a5a5aull && x.ptr[i] == (void *)0x5a5a5a5a5a5a5a5aull, "an output was written");
         }
         check(look().sum == then.sum, "the contents have changed");
-        tried += 3;
+        tried += 4;
     }
     hd_close(x.table);
 }
+
+static void reserved_keys(void **state) { (void)state, reserved_keys_of(&two_buckets), reserved_keys_of(&dictionary); }
 
 /* ---- Configurations -------------------------------------------------------------------------------------------------------------- */
 
@@ -246,9 +300,39 @@ static void config_refused(hd_config c, hd_status status, const char *word)
     tried++;
 }
 
+static void *take_up_to_a_gibibyte(void *self, size_t bytes, size_t align)
+{
+    return bytes >> 30 ? NULL : hd_seams_os.memory.take(self, bytes, align);
+}
+
 static void *take_up_to_a_terabyte(void *self, size_t bytes, size_t align)
 {
     return bytes >> 40 ? NULL : hd_seams_os.memory.take(self, bytes, align);
+}
+
+static void dictionaries(void **state)
+{
+    static const uint32_t slots[] = { 0, 1, 2, 4, 7, 9, 15, 24, 33, 64, 128, 1u << 31, UINT32_MAX }, bytes[] = { 0, 1, 3, 5, 8, 12, 65536, UINT32_MAX }, hashes[] = { 0, 1, 4, UINT32_MAX };
+    static const char *const policies[] = { NULL, "", "lru", "custom", "nonee" };
+    hd_config usual = hd_config_of("hive"), c;
+    (void)state;
+    usual.backend = test_backend("ref");
+    for (size_t k = 0; k < sizeof slots / sizeof *slots; k++) c = usual, c.slots = slots[k], config_refused(c, HD_EINVAL, "slots");
+    for (size_t k = 0; k < sizeof bytes / sizeof *bytes; k++) c = usual, c.value_bytes = bytes[k], config_refused(c, HD_EINVAL, "value_bytes");
+    for (size_t k = 0; k < sizeof hashes / sizeof *hashes; k++) c = usual, c.hashes = hashes[k], config_refused(c, HD_EINVAL, "hashes");
+    for (size_t k = 0; k < sizeof policies / sizeof *policies; k++) c = usual, c.policy = policies[k], config_refused(c, HD_EINVAL, "policy");
+    c = usual, c.dual = true, config_refused(c, HD_EINVAL, "dual");
+    c = usual, c.near_bytes = 1, config_refused(c, HD_EINVAL, "near_bytes");
+    c = usual, c.clock = HD_CLOCK_DEVICE, config_refused(c, HD_EINVAL, "clock");
+    c = usual, c.layout = HD_LAYOUT_PLANES, config_refused(c, HD_EINVAL, "layout");
+    c = usual, c.layout = HD_LAYOUT_PAIRS, config_refused(c, HD_EINVAL, "layout");
+    c = usual, c.layout = (hd_layout)-1, config_refused(c, HD_EINVAL, "layout");
+    c = usual, c.capacity = 0, config_refused(c, HD_EINVAL, "capacity");
+    for (int k = 0; k < HUGES; k++) c = usual, c.capacity = huge[k], config_refused(c, HD_EINVAL, "capacity");
+    c = usual, c.capacity = ((uint64_t)1 << 36) + 1, config_refused(c, HD_EINVAL, "capacity"); /* 2^31 buckets of 32, and one */
+    hd_seams small = hd_seams_os;
+    small.memory.take = take_up_to_a_gibibyte;
+    c = usual, c.seams = &small, c.capacity = (uint64_t)1 << 35, config_refused(c, HD_ENOMEM, "capacity");
 }
 
 static void configurations(void **state)
@@ -316,7 +400,7 @@ static void other_calls(void **state)
     double load;
     hd_table *t = NULL;
     hd_config usual = test_config();
-    open_table("lfu", false);
+    open_table(&counts);
     seen then = look();
     must_fail(hd_table_info(NULL, &info), HD_EINVAL, "table");
     must_fail(hd_table_info(x.table, NULL), HD_EINVAL, "info");
@@ -333,6 +417,8 @@ static void other_calls(void **state)
     must_fail(hd_check(NULL), HD_EINVAL, "table");
     must_fail(hd_grow(NULL, 8), HD_EINVAL, "table");
     must_fail(hd_reserve(NULL, 8), HD_EINVAL, "table");
+    must_fail(hd_shrink(NULL, 1), HD_EINVAL, "table");
+    must_fail(hd_shrink(x.table, 1), HD_EINVAL, "does not shrink");
     must_fail(hd_save(NULL, "x"), HD_EINVAL, "table");
     must_fail(hd_save(x.table, NULL), HD_EINVAL, "path");
     must_fail(hd_load(NULL, "x", NULL), HD_EINVAL, "table");
@@ -341,7 +427,7 @@ static void other_calls(void **state)
     must_fail(hd_open_snapshot("x", &usual, NULL), HD_EINVAL, "table");
     must_fail(hd_snapshot_inspect(NULL, &shot), HD_EINVAL, "path");
     must_fail(hd_snapshot_inspect("x", NULL), HD_EINVAL, "info");
-    tried += 23;
+    tried += 25;
     static const uint64_t buckets[] = { 0, 1, 2, 3, 5, 6, 7, 9, 1025, ((uint64_t)1 << 32) + 1, UINT64_MAX, UINT64_MAX - 3, (uint64_t)1 << 63, (uint64_t)1 << 60 };
     for (size_t k = 0; k < sizeof buckets / sizeof *buckets; k++) {
         test_case("grow to %llu buckets", (unsigned long long)buckets[k]);
@@ -367,6 +453,38 @@ static void other_calls(void **state)
     check(memcmp(&then, &now, sizeof now) == 0, "the table has changed");
     hd_close(x.table);
     hd_close(NULL);
+}
+
+/* Numbers of buckets that a dictionary cannot grow or shrink to; it has 7, and began with 4. */
+static void sizes_of_a_dictionary(void **state)
+{
+    static const uint64_t grown[] = { 0, 1, 3, 4, 6, ((uint64_t)1 << 31) + 1, ((uint64_t)1 << 32) + 7, (uint64_t)1 << 60, (uint64_t)1 << 63, UINT64_MAX };
+    static const uint64_t shrunk[] = { 0, 1, 3, 8, (uint64_t)1 << 32, ((uint64_t)1 << 32) + 4, UINT64_MAX };
+    (void)state;
+    open_table(&dictionary);
+    must(hd_grow(x.table, 7));
+    seen then = look();
+    for (size_t k = 0; k < sizeof grown / sizeof *grown; k++, tried++) {
+        test_case("grow to %llu buckets", (unsigned long long)grown[k]);
+        must_fail(hd_grow(x.table, grown[k]), HD_EINVAL, "buckets");
+    }
+    for (size_t k = 0; k < sizeof shrunk / sizeof *shrunk; k++, tried++) {
+        test_case("shrink to %llu buckets", (unsigned long long)shrunk[k]);
+        must_fail(hd_shrink(x.table, shrunk[k]), HD_EINVAL, "buckets");
+    }
+    for (int k = 0; k < HUGES; k++, tried++) {
+        test_case("reserve %llu", (unsigned long long)huge[k]);
+        must_fail(hd_reserve(x.table, huge[k]), HD_EINVAL, NULL);
+    }
+    hd_batch b = good(HD_OP_FIND);
+    must_fail(hd_run_growing(NULL, &b, 0.5), HD_EINVAL, "table");
+    must_fail(hd_run_growing(x.table, NULL, 0.5), HD_EINVAL, "batch");
+    must_fail(hd_run_growing(x.table, &b, -0.5), HD_EINVAL, "target");
+    must_fail(hd_run_growing(x.table, &b, 1.5), HD_EINVAL, "target");
+    tried += 4;
+    seen now = look();
+    check(memcmp(&then, &now, sizeof now) == 0, "the table has changed");
+    hd_close(x.table);
 }
 
 /* Numbers that are no enumerator have the name "?"; lists end. */
@@ -409,12 +527,12 @@ static const char *wrong_field(const hd_batch *b, bool scores_needed)
     if ((needs & HD_NEEDS_COUNT) && !b->count) return "count";
     if ((needs & HD_NEEDS_HOLDER) && !b->holder) return "holder";
     if ((needs & HD_NEEDS_PRED) && !known) return "pred";
-    if ((needs & HD_RANGE) && b->start > 32) return "start";
-    if ((needs & HD_RANGE) && b->n > 32 - b->start) return "n";
-    if (b->op == HD_OP_ACCUM_OR_ASSIGN && ((int)b->elem < 0 || b->elem >= HD_ELEM_COUNT)) return "elem";
+    if ((needs & HD_RANGE) && b->start > shape.places) return "start";
+    if ((needs & HD_RANGE) && b->n > shape.places - b->start) return "n";
+    if (b->op == HD_OP_ACCUM_OR_ASSIGN && ((int)b->elem < 0 || b->elem >= HD_ELEM_COUNT || shape.value_bytes % judge_elem_bytes(b->elem))) return "elem";
     for (uint64_t i = 0; b->op == HD_OP_ACCUM_OR_ASSIGN && b->flag && i < b->n; i++)
         if (b->flag[i] > HD_EITHER) return "flag";
-    return b->kernel ? "kernel" : NULL; /* one that is none */
+    return b->kernel || !has_op(b->op, NULL) ? "kernel" : NULL; /* one that is none; or none has the operation */
 }
 
 /* Every size that a careless cast makes another one of. */
@@ -457,12 +575,14 @@ static void drawn(void **state)
     static const uint64_t keys[] = { 0, 1, 1, 2, HD_KEY_RESERVED - 1, HD_KEY_RESERVED, HD_KEY_LOCKED, HD_KEY_EMPTY, (uint64_t)1 << 32, (uint64_t)1 << 63 };
     uint64_t random = 3, before = tried, wrongs = 0;
     (void)state;
-    for (int custom = 0; custom < 2; custom++) {
-        open_table(custom ? "custom" : "lfu", custom);
+    static const kind *const all[] = { &counts, &two_buckets, &dictionary };
+    for (int k = 0; k < 3; k++) {
+        bool custom = k == 1;
+        open_table(all[k]);
         for (uint64_t i = 0; i < test_times(2000); i++) {
             hd_batch b = good((hd_op)test_below(&random, HD_OP_COUNT_));
             uint8_t as_it_was[sizeof x];
-            for (int k = 0; k < N; k++) x.key[k] = keys[test_below(&random, 10)], x.flag[k] = (uint8_t)test_below(&random, 3);
+            for (int item = 0; item < N; item++) x.key[item] = keys[test_below(&random, 10)], x.flag[item] = (uint8_t)test_below(&random, 3);
             for (uint64_t times = 1 + test_below(&random, 3); times; times--) spoil(&b, &random);
             const char *wrong = wrong_field(&b, custom);
             if (lies(&b, wrong) || (wrong && !strcmp(wrong, "flag") && test_far())) continue;
@@ -488,6 +608,25 @@ static void drawn(void **state)
     check(wrongs > (tried - before) / 4, "only %llu were wrong", (unsigned long long)wrongs);
 }
 
+/* Half of what was drawn is something that a dictionary could be. */
+static void pack(hd_config *c, uint64_t *random)
+{
+    static const uint32_t hashes[] = { 0, 1, 2, 3, 3, 4, 0xffffffff };
+    if (test_below(random, 4)) c->slots = 8u << test_below(random, 3);
+    if (test_below(random, 4)) c->value_bytes = 2u << test_below(random, 2);
+    if (test_below(random, 4)) c->dual = false, c->near_bytes = 0, c->tiers = HD_TIERS_BUCKET;
+    if (test_below(random, 2)) c->layout = test_below(random, 2) ? HD_LAYOUT_MASKS : HD_LAYOUT_WORDS;
+    c->hashes = hashes[test_below(random, 7)];
+}
+
+/* What its page says, in words of their own. */
+static bool wrong_dictionary(const hd_config *c)
+{
+    bool shaped = (c->slots == 8 || c->slots == 16 || c->slots == 32) && (c->value_bytes == 2 || c->value_bytes == 4) && (c->hashes == 2 || c->hashes == 3);
+    bool laid = c->layout == HD_LAYOUT_USUAL || c->layout == HD_LAYOUT_WORDS || c->layout == HD_LAYOUT_MASKS;
+    return !shaped || !laid || c->dual || c->near_bytes || c->capacity == 0 || c->threads > 1024 || c->capacity / c->slots > (uint64_t)1 << 31;
+}
+
 static void *take_up_to_64_mib(void *self, size_t bytes, size_t align) { return bytes >> 26 ? NULL : hd_seams_os.memory.take(self, bytes, align); }
 
 /* Tables of every such size and shape, where there are 64 MiB for each array: opened and in order, or refused in words. */
@@ -500,8 +639,10 @@ static void drawn_tables(void **state)
     small.memory.take = take_up_to_64_mib;
     (void)state;
     for (uint64_t i = 0; i < all; i++) {
-        hd_config c = test_config();
+        bool packed = i % 4 == 3; /* a dictionary */
+        hd_config c = packed ? hd_config_of("hive") : test_config();
         hd_table *t = NULL;
+        c.backend = test_backend("ref");
         c.seams = &small;
         c.capacity = sizes[test_below(&random, SIZES)] + test_below(&random, 2);
         if (test_below(&random, 3) == 0) c.slots = slots[test_below(&random, 10)];
@@ -512,13 +653,14 @@ static void drawn_tables(void **state)
         c.dual = test_below(&random, 2);
         c.layout = (hd_layout)test_below(&random, 4);
         c.tiers = (hd_tiers)test_below(&random, 3);
-        test_case("capacity=%llu slots=%u value_bytes=%u pins=%u near_bytes=%llu dual=%d layout=%d", (unsigned long long)c.capacity, c.slots, c.value_bytes, c.pins,
+        if (packed) pack(&c, &random);
+        test_case("%s capacity=%llu slots=%u value_bytes=%u pins=%u near_bytes=%llu dual=%d layout=%d", c.design, (unsigned long long)c.capacity, c.slots, c.value_bytes, c.pins,
                   (unsigned long long)c.near_bytes, c.dual, (int)c.layout);
         hd_status s = hd_open(&c, &t);
         check((s == HD_OK) == (t != NULL), "a table and %s", hd_status_name(s));
         check(s == HD_OK || s == HD_EINVAL || s == HD_ENOMEM, "%s: %s", hd_status_name(s), hd_why());
         check(s == HD_OK || strlen(hd_why()) > 10, "no reason is given");
-        bool wrong = c.slots < 2 || c.slots > 1024 || c.value_bytes > 65536 || c.capacity == 0 || c.threads > 1024 || c.layout > HD_LAYOUT_PAIRS || c.tiers > HD_TIERS_POSITION;
+        bool wrong = packed ? wrong_dictionary(&c) : c.slots < 2 || c.slots > 1024 || c.value_bytes > 65536 || c.capacity == 0 || c.threads > 1024 || c.layout > HD_LAYOUT_PAIRS || c.tiers > HD_TIERS_POSITION;
         check(!wrong || s == HD_EINVAL, "%s: %s", hd_status_name(s), s ? hd_why() : "");
         if (!s) {
             uint64_t buckets = sizes[test_below(&random, SIZES)];
@@ -544,8 +686,8 @@ static void how_many(void **state)
 int main(void)
 {
     const struct CMUnitTest misuse[] = {
-        cmocka_unit_test(batches_lru), cmocka_unit_test(batches_custom_dual), cmocka_unit_test(odd_values), cmocka_unit_test(nothing_is_fine),
-        cmocka_unit_test(reserved_keys), cmocka_unit_test(configurations), cmocka_unit_test(other_calls), cmocka_unit_test(names), cmocka_unit_test(drawn),
+        cmocka_unit_test(batches_lru), cmocka_unit_test(batches_custom_dual), cmocka_unit_test(batches_dictionary), cmocka_unit_test(odd_values), cmocka_unit_test(nothing_is_fine),
+        cmocka_unit_test(reserved_keys), cmocka_unit_test(configurations), cmocka_unit_test(dictionaries), cmocka_unit_test(other_calls), cmocka_unit_test(sizes_of_a_dictionary), cmocka_unit_test(names), cmocka_unit_test(drawn),
         cmocka_unit_test(drawn_tables), cmocka_unit_test(how_many),
     };
     return test_run(misuse);

@@ -194,6 +194,7 @@ hd_status test_in_order(hd_table *t, hd_batch *b)
         one.value = element(b->value, i, info.value_bytes);
         one.score = (const uint64_t *)element(b->score, i, 8);
         one.flag = (const uint8_t *)element(b->flag, i, 1);
+        one.each = (const uint8_t *)element(b->each, i, 1);
         one.outcome = (uint8_t *)element(b->outcome, i, 1);
         one.value_out = element(b->value_out, i, info.value_bytes);
         one.score_out = (uint64_t *)element(b->score_out, i, 8);
