@@ -77,15 +77,15 @@ static simt_config way(uint64_t n)
     return w;
 }
 
-/* Small tables: two and three candidates, one bucket that is all of them, both words, keys that come twice, many for few slots. */
+/* Small tables: two and three candidates, one bucket that is all of them, both words, spare slots and none, keys that come twice, many for few slots. */
 static const char *const shapes[] = {
     "buckets=2 slots=8 batch=10x1 keys=uniform:14 duplicate=200000 reserved=50000",
-    "buckets=1 slots=8 batch=6x1 keys=uniform:60 hashes=3",
-    "buckets=3 slots=8 batch=16x1 keys=uniform:40 value=2 duplicate=100000 reserved=50000",
-    "buckets=3 slots=8 batch=16x1 keys=uniform:200 hashes=3 distinct=1",
+    "buckets=1 slots=8 batch=6x1 keys=uniform:60 hashes=3 spare=0",
+    "buckets=3 slots=8 batch=16x1 keys=uniform:40 value=2 duplicate=100000 reserved=50000 spare=3",
+    "buckets=3 slots=8 batch=16x1 keys=uniform:200 hashes=3 distinct=1 spare=2",
     "buckets=4 slots=16 batch=24x1 keys=uniform:90 duplicate=200000",
     "buckets=2 slots=32 batch=5x1 keys=uniform:300 value=2 hashes=3",
-    "buckets=3 slots=8 batch=4x1 keys=uniform:6 duplicate=400000",
+    "buckets=3 slots=8 batch=4x1 keys=uniform:6 duplicate=400000 spare=3",
     "buckets=2 slots=32 batch=6x1 keys=uniform:70 duplicate=300000",
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
