@@ -7,7 +7,7 @@
 #   bench.sh run FOLDER OUT [PART ...]   there: each part is a table, OUT/PART.txt as it comes, OUT/PART.tsv and OUT/PART.json; 77: no GPU
 #   bench.sh keep OUT GPU COMMIT         here: what came back as results/GPU*.tsv, each with the commit in its head, and the page made anew
 #
-# Parts: table (what goals.h has; of itself alone without words), variants (the same by every variant), batches (1 Ki to 16 Mi items), skewed
+# Parts: table (what goals_hkv.c has; of itself alone without words), variants (the same by every variant), batches (1 Ki to 16 Mi items), skewed
 # (Zipf 0.99, with duplicates), capacities (16 Mi to 512 Mi), counters and skewed_counters (one call of each point of the table, and of each
 # skewed one, under ncu: 77 where that is missing). SECONDS_MOST limits each (150; counters 240); REPEAT is its --repeat; WORDS are more
 # words for every part.

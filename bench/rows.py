@@ -49,6 +49,13 @@ def tried_lines(path):
     return lines
 
 
+def is_of(when, row):
+    """Whether a line of tried.txt is of that row; those of other designs begin with the design's name."""
+    design = row.get("design", "hkv")
+    name = row["operation"] if design in ("hkv", "") else f"{design}.{row['operation']}"
+    return all(w in ("-", cell) for w, cell in zip(when, (name, row["hits"], row["buckets"], row["load"])))
+
+
 def is_short(row):
     return bool(row["goal"]) and float(row["rate"]) < float(row["goal"])
 
@@ -91,7 +98,7 @@ def rows_text(results, tried):
         for hits, buckets, load in dict.fromkeys((r["hits"], r["buckets"], r["load"]) for r in of):
             line = {r["dim"]: r for r in rows if (r["operation"], r["hits"], r["buckets"], r["load"]) == (operation, hits, buckets, load)}
             text += f"| {100 * float(hits):.0f}%, {buckets}, {load} | " + " | ".join(cell_of(line.get(d), bounds) for d in ("8", "32", "64")) + " |\n"
-        said = [what for when, what in tried if any(all(w in ("-", r[k]) for w, k in zip(when, ("operation", "hits", "buckets", "load"))) for r in of)]
+        said = [what for when, what in tried if any(is_of(when, r) for r in of)]
         text += "".join(f"\n- tried: {what}" for what in said) + ("\n" if said else "\n- nothing was tried yet\n")
     return text
 

@@ -3,6 +3,7 @@
  * t_points.c - points (bench/device): drawings are what they say, a value tells whether it is right, floors and goals make sense, every
  * operation is proved and timed on this machine at every load factor, and what lies is not timed.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include "bench/device/places.h"
 #include "bench/device/point.h"
 #include "lib/table.h"
+#include "ref/hive.h"
 #include "ref/hkv.h"
 #include "tests/testing.h"
 
@@ -133,20 +135,24 @@ static void a_value_tells_whether_it_is_right(void **state)
 
 /* ---- Floors and goals ------------------------------------------------------------------------------------------ */
 
-static double floor_of(hd_op op, double hits, double load, uint32_t words, bool dual, hd_layout layout)
+static double floor_in(const bench_shape *shape, hd_op op, double hits, double load)
 {
     bench_limits one;
-    bench_shape shape = { .design = "hkv", .layout = layout, .dual = dual, .slots = 128, .words = words };
     for (int i = 0; i < BENCH_LIMIT_COUNT; i++) one.per_s[i] = bench_limit_rows[i].in_bytes ? 128 : 1; /* a place costs 1, a line that streams too */
-    bench_places p = bench_places_of(&shape, op, hits, load);
-    return bench_floor_s(&p, words * 4, &one);
+    bench_places p = bench_places_of(shape, op, hits, load);
+    return bench_floor_s(&p, shape->words * 4, &one);
+}
+
+static double floor_of(hd_op op, double hits, double load, uint32_t words, bool dual, hd_layout layout)
+{
+    return floor_in(&(bench_shape){ .design = "hkv", .layout = layout, .dual = dual, .slots = 128, .words = words }, op, hits, load);
 }
 
 static void floors_make_sense(void **state)
 {
     (void)state;
-    for (const bench_goal *g = bench_goals; g->op != HD_OP_COUNT_; g++) {
-        hd_op op = g->op;
+    for (int i = 0; i < bench_goals_hkv.rows; i++) {
+        hd_op op = bench_goals_hkv.row[i].op;
         test_case("%s", hd_op_name(op));
         double at_half = floor_of(op, 0.6, 0.5, 8, false, HD_LAYOUT_PAIRS), full = floor_of(op, 0.6, 1, 8, false, HD_LAYOUT_PAIRS);
         double found = floor_of(op, 1, 0.5, 8, false, HD_LAYOUT_PAIRS), absent = floor_of(op, 0, 0.5, 8, false, HD_LAYOUT_PAIRS);
@@ -163,27 +169,62 @@ static void floors_make_sense(void **state)
     check(pairs + 6 < planes, "an eviction reads 2 lines of bounds and scores in pairs (%g), and 8 of scores in planes (%g)", pairs, planes);
 }
 
+/* Of 16 slots a bucket is a line, whose price is 1 here, and of 32 two; what changes is one place, which is read with it. */
+static void floors_of_words_make_sense(void **state)
+{
+    (void)state;
+    bench_shape shape = { .design = "hive", .layout = HD_LAYOUT_WORDS, .slots = 16, .words = 1 };
+    const double key = 8.0 / 128, value = 4.0 / 128, fate = 1.0 / 128, tiny = 1e-9;
+    check(fabs(floor_in(&shape, HD_OP_FIND, 1, 0.9) - (1 + key + value + fate)) < tiny, "a hit: %g", floor_in(&shape, HD_OP_FIND, 1, 0.9));
+    check(fabs(floor_in(&shape, HD_OP_FIND, 0, 0.9) - (1 + key + fate)) < tiny, "a miss: %g", floor_in(&shape, HD_OP_FIND, 0, 0.9));
+    check(fabs(floor_in(&shape, HD_OP_INSERT_OR_ASSIGN, 0, 0.9) - (1 + key + value)) < tiny, "a new key: %g", floor_in(&shape, HD_OP_INSERT_OR_ASSIGN, 0, 0.9));
+    check(fabs(floor_in(&shape, HD_OP_ERASE, 1, 0.9) - (1 + key)) < tiny, "a key that goes: %g", floor_in(&shape, HD_OP_ERASE, 1, 0.9));
+    double mixed = floor_in(&shape, BENCH_MIXED, 0.5, 0.9), of_all = 1 + key + 0.5 * value + 0.15 * value + 2 * fate;
+    check(fabs(mixed - of_all) < tiny, "a mixed batch: %g, not %g", mixed, of_all);
+    double words = floor_in(&shape, HD_OP_INSERT_OR_ASSIGN, 0, 0.9), small = floor_in(&shape, HD_OP_FIND, 1, 0.9);
+    shape.layout = HD_LAYOUT_MASKS;
+    check(floor_in(&shape, HD_OP_INSERT_OR_ASSIGN, 0, 0.9) > words + 0.9, "a mask is another place");
+    check(fabs(floor_in(&shape, HD_OP_ASSIGN, 1, 0.9) - words) < tiny, "which a new value leaves alone");
+    shape.slots = 64;
+    check(floor_in(&shape, HD_OP_FIND, 1, 0.9) > small + 0.9, "a bucket of four lines costs more than one");
+}
+
+/* What a design runs, and no more, is in its table; figures are found by the shape that they were set for. */
 static void every_operation_has_a_row(void **state)
 {
     (void)state;
-    const uint64_t large = goal_capacity(8), n = 1 << 20;
-    for (int op = 0; op < HD_OP_COUNT_; op++) {
-        const bench_goal *g = bench_goals;
-        while (g->op != HD_OP_COUNT_ && g->op != (hd_op)op) g++;
-        check((g->op != HD_OP_COUNT_) == (tray_row_of((hd_op)op) != NULL), "%s: a goal without a measure, or the reverse", hd_op_name((hd_op)op));
+    static const bench_goals *const tables[] = { &bench_goals_hkv, &bench_goals_hive };
+    for (int k = 0; k < 2; k++) {
+        const bench_goals *g = tables[k];
+        int with = 0;
+        check(goals_of(g->design) == g, "%s", g->design);
+        for (int op = 0; op < BENCH_OPS; op++) {
+            int i = 0;
+            while (i < g->rows && g->row[i].op != (hd_op)op) i++;
+            bool runs = op == BENCH_MIXED ? k == 1 : k == 0 || !hive_unfit((hd_op)op);
+            check((i < g->rows) == (tray_row_of((hd_op)op) != NULL && runs), "%s: a row without a measure, or the reverse", tray_name((hd_op)op));
+        }
+        for (int i = 0; i < g->rows; i++)
+            for (int d = 0; d < goals_dims(g); d++)
+                for (int l = 0; l < goals_loads(g); l++) {
+                    const bench_goal *row = &g->row[i];
+                    bench_shape shape = { .design = g->design, .dual = row->dual, .capacity = goal_capacity(g, g->dim[d], g->load[l]), .words = g->dim[d] };
+                    bench_point point = { .op = row->op, .hits = row->hits, .load = g->load[l], .n = row->n ? row->n : g->n, .bulk = g->bulk && !row->n };
+                    bench_peers p = goal_of("NVIDIA H200", &shape, &point);
+                    test_case("%s, %s, hits %g, dim %u, load %g", g->design, tray_name(row->op), row->hits, (unsigned)g->dim[d], g->load[l]);
+                    check(p.goal == row->goal[d][l] && p.peer == row->peer[d][l], "found were %g and %g", p.goal, p.peer);
+                    check(p.goal == 0 || p.goal > p.peer, "a goal of %g, %g is there", p.goal, p.peer);
+                    check(goal_of("NVIDIA A100", &shape, &point).peer == 0, "another device");
+                    point.n /= 2;
+                    check(goal_of("NVIDIA H200", &shape, &point).peer == 0, "other calls");
+                    point.n *= 2, shape.capacity /= 2;
+                    check(goal_of("NVIDIA H200", &shape, &point).peer == 0, "another capacity");
+                    shape.capacity *= 2, shape.design = "no design";
+                    check(goal_of("NVIDIA H200", &shape, &point).peer == 0, "another design");
+                    with += p.peer > 0;
+                }
+        check(with > 0, "no figure was found");
     }
-    for (const bench_goal *g = bench_goals; g->op != HD_OP_COUNT_; g++)
-        for (int d = 0; d < GOAL_DIMS; d++)
-            for (int l = 0; l < GOAL_LOADS; l++) {
-                bench_peers p = goal_of("hkv", "NVIDIA H200", g->op, g->hits, g->dual, goal_dims[d], goal_loads[l], goal_capacity(goal_dims[d]), n);
-                check(p.hkv == g->hkv[d][l] && p.goal == g->goal[d][l], "%s, dim %u", hd_op_name(g->op), (unsigned)goal_dims[d]);
-                check(p.hkv > 0 && (p.goal == 0 || p.goal > p.hkv), "%s, dim %u: a goal of %g, %g is there", hd_op_name(g->op), (unsigned)goal_dims[d], p.goal, p.hkv);
-            }
-    check(goal_of("hkv", "NVIDIA H200", HD_OP_FIND, 1, false, 8, 0.5, large, n).goal > 0, "the figures' own shape");
-    check(goal_of("hkv", "NVIDIA A100", HD_OP_FIND, 1, false, 8, 0.5, large, n).hkv == 0, "another device");
-    check(goal_of("hkv", "NVIDIA H200", HD_OP_FIND, 1, false, 8, 0.5, large / 2, n).hkv == 0, "another capacity");
-    check(goal_of("hkv", "NVIDIA H200", HD_OP_FIND, 1, false, 8, 0.5, large, n / 2).hkv == 0, "another batch");
-    check(goal_of("no design", "NVIDIA H200", HD_OP_FIND, 1, false, 8, 0.5, large, n).hkv == 0, "another design");
 }
 
 /* ---- Points ------------------------------------------------------------------------------------------------------ */
@@ -206,12 +247,12 @@ static void every_point_is_proved_and_timed(void **state)
     uint64_t round = 0;
     for (int shape = 0; shape < 4; shape++) {
         bench_stand s;
-        must(stand_open(&s, &bench_here, &(bench_shape){ "hkv", "ref", shape & 1 ? HD_LAYOUT_PAIRS : HD_LAYOUT_PLANES, shape & 2, CAPACITY, 128, 3, shape & 2 ? HD_TIERS_POSITION : HD_TIERS_BUCKET, shape ? 0.3 : 0, HD_FETCH_USUAL }));
-        for (int l = 0; l < GOAL_LOADS; l++)
+        must(stand_open(&s, &bench_here, &(bench_shape){ "hkv", "ref", shape & 1 ? HD_LAYOUT_PAIRS : HD_LAYOUT_PLANES, shape & 2, CAPACITY, 128, 3, 0, shape & 2 ? HD_TIERS_POSITION : HD_TIERS_BUCKET, shape ? 0.3 : 0, HD_FETCH_USUAL }));
+        for (int l = 0; l < goals_loads(&bench_goals_hkv); l++)
             for (int op = 0; op < HD_OP_COUNT_; op++)
                 for (int skewed = 0; skewed < (op == HD_OP_EXPORT ? 1 : 2) && tray_row_of((hd_op)op); skewed++)
                     for (int h = 0; h < 3; h++) {
-                        bench_point p = { .op = (hd_op)op, .hits = shares[h], .load = goal_loads[l], .n = 50, .zipf = skewed ? 0.99 : 0 };
+                        bench_point p = { .op = (hd_op)op, .hits = shares[h], .load = bench_goals_hkv.load[l], .n = 50, .zipf = skewed ? 0.99 : 0 };
                         bench_measure m;
                         if ((p.op == HD_OP_ERASE && h == 0) || !test_takes(round++)) continue;
                         test_case("%s, hits %g, load %g, %s, shape %d", hd_op_name(p.op), p.hits, p.load, skewed ? "skewed" : "distinct", shape);
@@ -227,6 +268,80 @@ static void every_point_is_proved_and_timed(void **state)
     }
 }
 
+/* A design that evicts nobody: its load factor is where it should be before, or after, and nobody is pending. */
+static void points_that_evict_nobody(void **state)
+{
+    (void)state;
+    enum { CAPACITY = 1 << 12 };
+    uint64_t round = 0;
+    for (int shape = 0; shape < 4; shape++)
+        for (int bulk = 0; bulk < 2; bulk++) {
+            bench_stand s;
+            must(stand_open(&s, &bench_here, &(bench_shape){ .design = "hive", .backend = "ref", .layout = shape & 1 ? HD_LAYOUT_MASKS : HD_LAYOUT_WORDS, .capacity = CAPACITY, .slots = shape & 2 ? 32 : 16, .words = 1, .hashes = shape & 2 ? 3 : 2 }));
+            for (int i = 0; i < bench_goals_hive.rows; i++)
+                for (int l = 0; l < goals_loads(&bench_goals_hive); l++) {
+                    const bench_goal *row = &bench_goals_hive.row[i];
+                    double load = bench_goals_hive.load[l], at = 0;
+                    bench_point p = { .op = row->op, .hits = row->hits, .load = load, .n = bulk ? (uint64_t)(load * CAPACITY) : 64, .bulk = bulk };
+                    bench_measure m;
+                    if (!test_takes(round++)) continue;
+                    test_case("%s, hits %g, load %g, %s, shape %d", tray_name(p.op), p.hits, load, bulk ? "bulk" : "queue", shape);
+                    measure(&s, &p, &m);
+                    check(*m.wrong == 0, "%s", m.wrong);
+                    check(m.times == effort.repeat && m.queue_s[0] > 0 && (m.wall_s > 0) == !bulk, "%zu times", m.times);
+                    check(m.fate[HD_PENDING] == 0, "%llu are pending", (ull)m.fate[HD_PENDING]);
+                    at = load;
+                    if (bulk && tray_inserts(p.op)) at = load * p.hits;
+                    if (bulk && p.op == BENCH_MIXED) at = load * 0.6; /* half of so many come, a tenth goes */
+                    check(fabs(m.load - at) < (bulk ? 0.005 : 0.03), "it began at %g, not %g", m.load, at);
+                    if (p.op == BENCH_MIXED) check(fabs(m.hits - 0.25) < 0.011, "%g found their keys", m.hits);
+                }
+            stand_close(&s);
+        }
+}
+
+/* A table with too little room: who is pending is counted, and no reason to time nothing. */
+static void the_pending_are_counted(void **state)
+{
+    (void)state;
+    bench_stand s;
+    bench_measure m;
+    bench_point p = { .op = HD_OP_INSERT_OR_ASSIGN, .load = 1, .n = 1 << 10, .bulk = true };
+    must(stand_open(&s, &bench_here, &(bench_shape){ .design = "hive", .backend = "ref", .capacity = 1 << 10, .slots = 8, .words = 1 }));
+    p.n = s.info.places + 32;
+    measure(&s, &p, &m);
+    uint64_t rounds = effort.repeat + 1;
+    check(*m.wrong == 0, "%s", m.wrong);
+    check(m.fate[HD_PENDING] >= 32 * rounds && m.fate[HD_INSERTED] + m.fate[HD_PENDING] == p.n * rounds, "%llu came, %llu are pending", (ull)m.fate[HD_INSERTED], (ull)m.fate[HD_PENDING]);
+    stand_close(&s);
+}
+
+static void a_mixed_batch_is_what_it_says(void **state)
+{
+    (void)state;
+    enum { N = 1000, HITS = 250 };
+    static uint64_t present[PRESENT], key[N];
+    static uint8_t each[N];
+    uint64_t count[HD_OP_COUNT_] = { 0 }, fates[HD_OUTCOME_COUNT] = { 0 };
+    bench_stand s = { .present = present, .presents = PRESENT, .fresh = PRESENT };
+    list_of_numbers(present);
+    bench_draw d = stand_draw(&s, N, HITS, 0);
+    bench_mix m = bench_mix_of(&d);
+    must(bench_here.keys(&d, key));
+    must(bench_here.ops(&m, each));
+    qsort(present, PRESENT, sizeof *present, by_size);
+    for (uint64_t i = 0; i < N; i++) {
+        uint8_t fate;
+        bool there = bsearch(&key[i], present, PRESENT, sizeof *present, by_size) != NULL;
+        check(bench_mixed_op(&m, i, &fate) == each[i], "item %llu", (ull)i);
+        check(there == (fate == HD_HIT || fate == HD_ERASED), "item %llu becomes %s, its key is %s", (ull)i, hd_outcome_name((hd_outcome)fate), there ? "there" : "new");
+        count[each[i]]++;
+        fates[fate]++;
+    }
+    check(count[HD_OP_INSERT_OR_ASSIGN] == 500 && count[HD_OP_FIND] == 300 && count[HD_OP_ERASE] == 200, "%llu insert, %llu look", (ull)count[HD_OP_INSERT_OR_ASSIGN], (ull)count[HD_OP_FIND]);
+    check(fates[HD_HIT] == 150 && fates[HD_ERASED] == 100 && fates[HD_INSERTED] == 500, "%llu hit, %llu go", (ull)fates[HD_HIT], (ull)fates[HD_ERASED]);
+}
+
 /* Where a design holds few keys, none comes twice until half of them were there; then the table is emptied, and they come again. */
 static void few_keys_come_again(void **state)
 {
@@ -234,7 +349,7 @@ static void few_keys_come_again(void **state)
     enum { CAPACITY = 1 << 10, N = 256 };
     uint64_t key[N], size;
     bench_stand s;
-    must(stand_open(&s, &bench_here, &(bench_shape){ "hive", "ref", HD_LAYOUT_USUAL, false, CAPACITY, 0, 1, HD_TIERS_BUCKET, 0, HD_FETCH_USUAL }));
+    must(stand_open(&s, &bench_here, &(bench_shape){ "hive", "ref", HD_LAYOUT_USUAL, false, CAPACITY, 0, 1, 0, HD_TIERS_BUCKET, 0, HD_FETCH_USUAL }));
     check(s.shape.slots == 32 && s.info.keys < 1ull << 32, "%u slots, %llu keys", s.shape.slots, (unsigned long long)s.info.keys);
     bench_draw d = stand_draw(&s, N, 0, 0);
     for (uint64_t i = 0; i < N; i++) {
@@ -260,7 +375,7 @@ static void the_wanted_are_near(void **state)
     bench_point p = { .op = HD_OP_FIND, .hits = 1, .load = 1, .n = 50, .zipf = 0.99 };
     uint64_t moved = 1, near = 0, key[ASKED];
     void *ptr[ASKED];
-    must(stand_open(&s, &bench_here, &(bench_shape){ "hkv", "ref", HD_LAYOUT_PAIRS, false, CAPACITY, 128, 3, HD_TIERS_BUCKET, 0.1, HD_FETCH_USUAL }));
+    must(stand_open(&s, &bench_here, &(bench_shape){ "hkv", "ref", HD_LAYOUT_PAIRS, false, CAPACITY, 128, 3, 0, HD_TIERS_BUCKET, 0.1, HD_FETCH_USUAL }));
     measure(&s, &p, &m);
     check(*m.wrong == 0, "%s", m.wrong);
     must(hd_run(s.table, &(hd_batch){ .op = HD_OP_PROMOTE, .n = CAPACITY, .count = &moved }));
@@ -298,7 +413,9 @@ static hd_status lying_keys(const bench_draw *d, uint64_t *key)
 static hd_status forgetful_answers(const bench_answers *a, bench_told *told)
 {
     hd_status e = bench_here.answers(a, told);
-    uint64_t gone = a->key[a->n / 2];
+    uint64_t i = a->n / 2;
+    while (a->outcome && i + 1 < a->n && a->outcome[i] != HD_INSERTED && a->outcome[i] != HD_UPDATED) i++;
+    uint64_t gone = a->key[i];
     hd_batch b = { .op = HD_OP_ERASE, .n = 1, .key = &gone };
     return !e && victim ? hd_run(victim, &b) : e;
 }
@@ -310,19 +427,32 @@ static hd_status swapping_answers(const bench_answers *a, bench_told *told)
     return bench_here.answers(a, told);
 }
 
-static void lies(hd_op op, double hits, const char *expected)
+/* An operation is another one. */
+static hd_status lying_ops(const bench_mix *m, uint8_t *each)
+{
+    hd_status e = bench_here.ops(m, each);
+    uint64_t i = 0;
+    while (each[i] != HD_OP_ERASE) i++;
+    each[i] = HD_OP_FIND;
+    return e;
+}
+
+static void lies_on(const char *design, hd_op op, double hits, const char *expected)
 {
     bench_stand s;
     bench_measure m;
-    bench_point p = { .op = op, .hits = hits, .load = 1, .n = 200 };
-    test_case("%s, hits %g: %s", hd_op_name(op), hits, expected);
-    must(stand_open(&s, &liar, &(bench_shape){ "hkv", "ref", HD_LAYOUT_USUAL, false, 1 << 14, 128, 3, HD_TIERS_BUCKET, 0, HD_FETCH_USUAL }));
+    bool evicts = strcmp(design, "hkv") == 0;
+    bench_point p = { .op = op, .hits = hits, .load = evicts ? 1 : 0.9, .n = 200 };
+    test_case("%s, %s, hits %g: %s", design, tray_name(op), hits, expected);
+    must(stand_open(&s, &liar, &(bench_shape){ .design = design, .backend = "ref", .capacity = 1 << 14, .slots = evicts ? 128 : 16, .words = evicts ? 3 : 1 }));
     victim = s.table;
     measure(&s, &p, &m);
     check(strstr(m.wrong, expected), "said was '%s'", m.wrong);
     check(m.times == 0 && m.wall_s == 0, "it was timed");
     stand_close(&s);
 }
+
+static void lies(hd_op op, double hits, const char *expected) { lies_on("hkv", op, hits, expected); }
 
 static void what_lies_is_not_timed(void **state)
 {
@@ -340,9 +470,16 @@ static void what_lies_is_not_timed(void **state)
     liar = bench_here;
     liar.answers = forgetful_answers;
     lies(HD_OP_INSERT_OR_ASSIGN, 0.6, "of the keys are there, not 200");
+    lies_on("hive", BENCH_MIXED, 1, "of the keys are there, not");
     liar = bench_here;
     liar.answers = swapping_answers;
     lies(HD_OP_INSERT_AND_EVICT, 0, "not their key's, or not whole");
+    liar = bench_here;
+    liar.values = lying_values;
+    lies_on("hive", BENCH_MIXED, 0.5, "not their key's, or not whole");
+    liar = bench_here;
+    liar.ops = lying_ops;
+    lies_on("hive", BENCH_MIXED, 0.5, "have another outcome");
 }
 
 /* ---- Limits -------------------------------------------------------------------------------------------------------- */
@@ -360,8 +497,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_order_has_everyone_once),        cmocka_unit_test(a_drawing_is_what_it_says),
         cmocka_unit_test(a_skewed_drawing_favours_few),      cmocka_unit_test(a_value_tells_whether_it_is_right),
-        cmocka_unit_test(floors_make_sense),                 cmocka_unit_test(every_operation_has_a_row),
-        cmocka_unit_test(every_point_is_proved_and_timed),
+        cmocka_unit_test(floors_make_sense),                 cmocka_unit_test(floors_of_words_make_sense),
+        cmocka_unit_test(every_operation_has_a_row),         cmocka_unit_test(a_mixed_batch_is_what_it_says),
+        cmocka_unit_test(every_point_is_proved_and_timed),   cmocka_unit_test(points_that_evict_nobody),
+        cmocka_unit_test(the_pending_are_counted),
         cmocka_unit_test(few_keys_come_again), cmocka_unit_test(the_wanted_are_near),   cmocka_unit_test(what_lies_is_not_timed),
         cmocka_unit_test(limits_are_measured),
     };

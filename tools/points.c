@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/device/goals.h"
-#include "lib/design.h"
 #include "lib/error.h"
 #include "tools/points_report.h"
 
@@ -40,8 +38,8 @@ static bool is_gpu(const points *q) { return q->device != &bench_here; }
 
 static void say_of(points *q, const bench_point *p, int code, const char *why)
 {
-    int said = tool_say(code, "%s, hits %g, %s, dim %u, load %g, batch %llu, %s: %s", hd_op_name(p->op), p->hits, q->stand.shape.dual ? "dual" : "single",
-                        (unsigned)q->stand.shape.words, p->load, (unsigned long long)p->n, p->variant ? p->variant : "the chosen variant", why);
+    int said = tool_say(code, "%s, hits %g, %s, dim %u, load %g, %s %llu, %s: %s", tray_name(p->op), p->hits, q->stand.shape.dual ? "dual" : "single",
+                        (unsigned)q->stand.shape.words, p->load, p->bulk ? "bulk" : "batch", (unsigned long long)p->n, p->variant ? p->variant : "the chosen variant", why);
     if (said > q->code) q->code = said;
 }
 
@@ -70,8 +68,7 @@ static void by_variants(points *q, bench_point p)
         else measure(q, &p);
     }
     for (size_t i = 0; q->w->all_variants && (k = hd_kernel_at(i)) && !over(q); i++) {
-        hd_batch b = { .op = p.op, .n = 0 };
-        if (!hd_kernel_is_of(k, q->w->design, q->w->backend) || k->unfit(&q->stand.info, &b)) continue;
+        if (!hd_kernel_is_of(k, q->w->design, q->w->backend) || point_unfit_row(&p, &q->stand, k)) continue;
         p.variant = k->name;
         measure(q, &p);
     }
@@ -87,9 +84,9 @@ static bool has_op(const points_wish *w, hd_op op)
 }
 
 /* The first row of its operation, when shares of hits are given: those of the others are not asked for. */
-static bool is_first(const bench_goal *row)
+static bool is_first(const bench_goals *of, const bench_goal *row)
 {
-    const bench_goal *g = bench_goals;
+    const bench_goal *g = of->row;
     while (g->op != row->op) g++;
     return g == row;
 }
@@ -103,7 +100,7 @@ static void by_hits(points *q, const bench_goal *row, bench_point p)
         by_variants(q, p);
         return;
     }
-    for (int i = 0; i < w->hit_shares && !over(q) && is_first(row); i++) {
+    for (int i = 0; i < w->hit_shares && !over(q) && is_first(w->goals, row); i++) {
         p.hits = w->hits[i];
         if (row->op != HD_OP_ERASE || p.hits > 0) by_variants(q, p);
     }
@@ -112,17 +109,33 @@ static void by_hits(points *q, const bench_goal *row, bench_point p)
 /* Whether a row is of this run: dual rows are few, unless both modes were asked for by name. */
 static bool of_mode(const points_wish *w, const bench_goal *row, bool dual) { return w->duals ? !row->dual : row->dual == dual; }
 
-static void by_rows(points *q, double load, uint64_t n)
+/* Of rows that differ in their calls alone, the first, when calls were asked for. */
+static bool is_again(const bench_goals *of, const bench_goal *row) { return row > of->row && row[-1].op == row->op && row[-1].hits == row->hits && row[-1].dual == row->dual; }
+
+static void by_rows(points *q, double load, uint64_t n, bool bulk)
 {
     const points_wish *w = q->w;
-    for (const bench_goal *row = bench_goals; row->op != HD_OP_COUNT_ && !over(q); row++)
-        for (int z = 0; z < w->zipfs && !over(q) && has_op(w, row->op) && of_mode(w, row, q->stand.shape.dual); z++)
-            if (w->zipf[z] <= 0 || row->op != HD_OP_EXPORT) by_hits(q, row, (bench_point){ .load = load, .n = n, .zipf = w->zipf[z] });
+    for (const bench_goal *row = w->goals->row; row < w->goals->row + w->goals->rows && !over(q); row++) {
+        if (!has_op(w, row->op) || !of_mode(w, row, q->stand.shape.dual) || (!w->as_goals && is_again(w->goals, row))) continue;
+        bench_point p = { .load = load, .n = n, .bulk = bulk };
+        if (w->as_goals && row->n) p.n = row->n, p.bulk = false;
+        for (int z = 0; z < w->zipfs && !over(q); z++) {
+            p.zipf = w->zipf[z];
+            if (p.zipf <= 0 || (row->op != HD_OP_EXPORT && row->op != BENCH_MIXED)) by_hits(q, row, p);
+        }
+    }
 }
 
-static void on_stand(points *q, const bench_shape *shape)
+/* What is measured on one table: at load factors, calls of n; bulk: in bulk. */
+typedef struct sizes {
+    const double *load;
+    const uint64_t *n;
+    int loads, ns;
+    bool bulk;
+} sizes;
+
+static void on_stand(points *q, const bench_shape *shape, const sizes *z)
 {
-    const points_wish *w = q->w;
     hd_status e = stand_open(&q->stand, q->device, shape);
     if (e == HD_ENOMEM) {
         tool_say(TOOL_OK, "dim %u, capacity %llu: %s", (unsigned)shape->words, (unsigned long long)shape->capacity, hd_why());
@@ -132,13 +145,34 @@ static void on_stand(points *q, const bench_shape *shape)
         q->code = tool_fail(e);
         return;
     }
-    for (int l = 0; l < w->loads; l++)
-        for (int b = 0; b < w->batches && !over(q); b++) by_rows(q, w->load[l], w->batch[b]);
+    for (int l = 0; l < z->loads; l++)
+        for (int b = 0; b < z->ns && !over(q); b++) by_rows(q, z->load[l], z->n[b], z->bulk);
     tray_drop(&q->tray, q->device);
     stand_close(&q->stand);
     for (int i = 0; i < q->o->saves && q->report.json.rows; i++) { /* what is there is not lost when the rest is */
         int saved = points_report_save(&q->report, q->o->save[i]);
         if (saved) q->code = saved;
+    }
+}
+
+/* One shape: batches at every load factor; and in bulk, for which a table has room for just so many keys. */
+static void by_sizes(points *q, bench_shape shape)
+{
+    const points_wish *w = q->w;
+    const sizes all = { w->load, w->batch, w->loads, w->batches, false };
+    uint64_t capacity = shape.capacity;
+    bool by_load = capacity == 0 && w->goals->bulk; /* the goals' own is another for each */
+    if (capacity == 0) shape.capacity = goal_capacity(w->goals, shape.words, 1);
+    if (w->batches && !by_load) on_stand(q, &shape, &all);
+    for (int l = 0; l < w->loads && !over(q); l++) {
+        const sizes here = { &w->load[l], w->batch, 1, w->batches, false };
+        shape.capacity = goal_capacity(w->goals, shape.words, w->load[l]);
+        if (w->batches && by_load) on_stand(q, &shape, &here);
+        for (int b = 0; b < w->bulks && !over(q); b++) {
+            const sizes bulk = { &w->load[l], &w->bulk[b], 1, 1, true };
+            shape.capacity = point_room(w->bulk[b], w->load[l]);
+            on_stand(q, &shape, &bulk);
+        }
     }
 }
 
@@ -152,8 +186,19 @@ static void by_tiers(points *q, bench_shape shape)
                 shape.near = w->near[n];
                 shape.tiers = w->tiers[t];
                 shape.fetch = w->fetch[f];
-                if (shape.near > 0 || (t == 0 && f == 0)) on_stand(q, &shape);
+                if (shape.near > 0 || (t == 0 && f == 0)) by_sizes(q, shape);
             }
+}
+
+static void by_buckets(points *q, bench_shape shape)
+{
+    const points_wish *w = q->w;
+    for (int h = 0; h < w->hash_numbers; h++)
+        for (int s = 0; s < w->slot_numbers && !over(q); s++) {
+            shape.hashes = (uint32_t)w->hashes[h];
+            shape.slots = (uint32_t)w->slots[s];
+            by_tiers(q, shape);
+        }
 }
 
 static void by_shapes(points *q)
@@ -165,18 +210,15 @@ static void by_shapes(points *q)
     for (int mode = 0; mode < modes; mode++)
         for (int y = 0; y < w->layouts; y++)
             for (int c = 0; c < w->capacities; c++)
-                for (int d = 0; d < w->dims && !over(q); d++) {
-                    bench_shape shape = { w->design, w->backend, w->layout[y], dual[mode] != 0, w->capacity[c], 0, (uint32_t)w->dim[d], HD_TIERS_BUCKET, 0, HD_FETCH_USUAL };
-                    if (shape.capacity == 0) shape.capacity = goal_capacity(shape.words);
-                    by_tiers(q, shape);
-                }
+                for (int d = 0; d < w->dims; d++)
+                    by_buckets(q, (bench_shape){ .design = w->design, .backend = w->backend, .layout = w->layout[y], .dual = dual[mode] != 0, .capacity = w->capacity[c], .words = (uint32_t)w->dim[d] });
 }
 
 /* ---- The run --------------------------------------------------------------------------------------------------------- */
 
 static hd_status measure_limits(points *q)
 {
-    uint64_t capacity = q->w->capacity[0] ? q->w->capacity[0] : goal_capacity(8);
+    uint64_t capacity = q->w->capacity[0] ? q->w->capacity[0] : goal_capacity(q->w->goals, 8, 1);
     return bench_limits_measure(q->device, is_gpu(q) ? 16ull << 30 : 64ull << 20, capacity, q->effort.watch, &q->report.limits);
 }
 

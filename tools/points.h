@@ -5,7 +5,7 @@
 #ifndef HD_POINTS_H
 #define HD_POINTS_H
 
-#include "bench/device/point.h"
+#include "bench/device/goals.h"
 #include "tools/tool.h"
 
 enum { POINTS_LIST = 16 };
@@ -18,18 +18,20 @@ typedef struct points_options {
     const char *command;        /* as it can be typed again */
 } points_options;
 
-/* What the words ask for. An empty list stands for what the table of goals has. */
+/* What the words ask for. An empty list stands for what the design's table of goals has. */
 typedef struct points_wish {
     const char *design, *backend;
+    const bench_goals *goals;
     hd_op op[POINTS_LIST];
     double hits[POINTS_LIST], load[POINTS_LIST], zipf[POINTS_LIST]; /* zipf 0: distinct keys */
-    uint64_t dim[POINTS_LIST], capacity[POINTS_LIST], batch[POINTS_LIST], dual[POINTS_LIST];
+    uint64_t dim[POINTS_LIST], capacity[POINTS_LIST], batch[POINTS_LIST], bulk[POINTS_LIST], slots[POINTS_LIST], hashes[POINTS_LIST], dual[POINTS_LIST];
     hd_layout layout[POINTS_LIST];
     hd_tiers tiers[POINTS_LIST];
     hd_fetch fetch[POINTS_LIST];
     double near[POINTS_LIST];
     const char *variant[POINTS_LIST]; /* NULL: the table's choice */
-    int ops, hit_shares, loads, zipfs, dims, capacities, batches, duals, layouts, tierings, fetches, nears, variants;
+    int ops, hit_shares, loads, zipfs, dims, capacities, batches, bulks, slot_numbers, hash_numbers, duals, layouts, tierings, fetches, nears, variants;
+    bool as_goals;      /* neither batch nor bulk was asked for: rows have the calls of their goals */
     bool all_variants, limits_only;
     bench_effort effort;
     char text[4096]; /* what variant[] points into */

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/device/goals.h"
 #include "bench/device/places.h"
 #include "tools/output.h"
 #include "tools/save.h"
@@ -20,8 +19,8 @@ static const struct {
 } column[POINTS_COLUMNS] = {
     { "operation", -18 }, { "hits", 5 },    { "buckets", 7 },      { "dim", 3 },       { "load", 5 },      { "keys", -8 },  { "batch", 8 },
     { "capacity", 0 },    { "layout", -6 }, { "variant", -10 },    { "rate", 8 },      { "spread", 6 },    { "wall", 8 },   { "goal", 6 },
-    { "hkv", 6 },         { "floor", 8 },   { "of_floor", 8 },     { "of_goal", 7 },   { "calls", 0 },         { "near", 5 },   { "tiers", -8 },
-    { "fetch", -6 },      { "design", -6 },
+    { "peer", 6 },         { "floor", 8 },   { "of_floor", 8 },     { "of_goal", 7 },   { "calls", 0 },         { "near", 5 },   { "tiers", -8 },
+    { "fetch", -6 },      { "design", -6 },  { "slots", 5 },       { "form", -5 },     { "pending", 7 },
 };
 
 static void __attribute__((format(printf, 3, 4))) put(points_row *r, int at, const char *format, ...)
@@ -49,16 +48,16 @@ static void put_rate(points_row *r, int at, const char *format, double rate)
 
 static void row_fill(points_row *r, const points_report *report, const bench_row *times, const bench_point *p, const bench_stand *s, const bench_measure *m)
 {
-    bench_peers peers = goal_of(s->info.design, report->device, p->op, p->hits, s->shape.dual, s->shape.words, p->load, s->shape.capacity, p->n);
+    bench_peers peers = goal_of(report->device, &s->shape, p);
     bench_shape shape = s->shape;
     shape.layout = s->info.layout;
     bench_places places = bench_places_of(&shape, p->op, p->hits, p->load);
     double floor_s = bench_floor_s(&places, s->info.value_bytes, &report->limits), floor = floor_s > 0 ? 1e-9 / floor_s : 0, rate = m->times ? 1e-9 / times->median_s : 0;
     const char *ran = m->ran ? strrchr(m->ran, '.') : NULL;
-    if (p->op == HD_OP_EXPORT && peers.hkv > 0) peers.goal = 0.9 * floor; /* of what copying would take */
-    put(r, POINTS_OPERATION, "%s", hd_op_name(p->op));
+    if (p->op == HD_OP_EXPORT && peers.peer > 0) peers.goal = 0.9 * floor; /* of what copying would take */
+    put(r, POINTS_OPERATION, "%s", tray_name(p->op));
     put(r, POINTS_HITS, "%g", p->hits);
-    put(r, POINTS_BUCKETS, "%d", shape.dual ? 2 : 1);
+    put(r, POINTS_BUCKETS, "%u", s->evicts ? (shape.dual ? 2u : 1u) : (unsigned)s->info.hashes);
     put(r, POINTS_DIM, "%u", (unsigned)shape.words);
     put(r, POINTS_LOAD, "%g", p->load);
     if (p->zipf > 0) put(r, POINTS_KEYS, "zipf:%g", p->zipf);
@@ -71,7 +70,7 @@ static void row_fill(points_row *r, const points_report *report, const bench_row
     if (m->times) put(r, POINTS_SPREAD, "%.1f%%", 100 * (times->most_s - times->least_s) / times->median_s);
     put_rate(r, POINTS_WALL, "%.4g", m->wall_s > 0 ? 1e-9 / m->wall_s : 0);
     put_rate(r, POINTS_GOAL, "%.3g", peers.goal);
-    put_rate(r, POINTS_HKV, "%.3g", peers.hkv);
+    put_rate(r, POINTS_PEER, "%.3g", peers.peer);
     put_rate(r, POINTS_FLOOR, "%.4g", floor);
     if (floor > 0) put_rate(r, POINTS_OF_FLOOR, "%.3g%%", 100 * rate / floor);
     if (peers.goal > 0) put_rate(r, POINTS_OF_GOAL, "%.3g%%", 100 * rate / peers.goal);
@@ -80,6 +79,9 @@ static void row_fill(points_row *r, const points_report *report, const bench_row
     if (s->info.far_value_bytes) put(r, POINTS_TIERS, "%s", s->info.tiers == HD_TIERS_BUCKET ? "bucket" : "position");
     if (s->info.far_value_bytes) put(r, POINTS_FETCH, "%s", points_fetch_names[s->info.fetch]);
     put(r, POINTS_DESIGN, "%.24s", s->info.design);
+    put(r, POINTS_SLOTS, "%u", (unsigned)s->info.slots);
+    put(r, POINTS_FORM, "%s", p->bulk ? "bulk" : "queue");
+    if (!s->evicts) put(r, POINTS_PENDING, "%llu", (unsigned long long)m->fate[HD_PENDING]);
 }
 
 static void extra(bench_row *row, const char *key, double value)
@@ -95,11 +97,11 @@ static void json_fill(bench_row *row, const points_row *r)
     if (*r->cell[POINTS_TIERS] && used > 0 && (size_t)used < sizeof row->name)
         snprintf(row->name + used, sizeof row->name - (size_t)used, "/near=%s/tiers=%s/fetch=%s", r->cell[POINTS_NEAR], r->cell[POINTS_TIERS], r->cell[POINTS_FETCH]);
     used = (int)strlen(row->name);
-    if (strcmp(r->cell[POINTS_DESIGN], hd_config_default().design) != 0) snprintf(row->name + used, sizeof row->name - (size_t)used, "/design=%s", r->cell[POINTS_DESIGN]);
+    if (strcmp(r->cell[POINTS_DESIGN], hd_config_default().design) != 0) snprintf(row->name + used, sizeof row->name - (size_t)used, "/design=%s/slots=%s/%s", r->cell[POINTS_DESIGN], r->cell[POINTS_SLOTS], r->cell[POINTS_FORM]);
     extra(row, "floor_items_per_second", atof(r->cell[POINTS_FLOOR]) * 1e9);
     extra(row, "wall_items_per_second", atof(r->cell[POINTS_WALL]) * 1e9);
     extra(row, "goal_items_per_second", atof(r->cell[POINTS_GOAL]) * 1e9);
-    extra(row, "hkv_items_per_second", atof(r->cell[POINTS_HKV]) * 1e9);
+    extra(row, "peer_items_per_second", atof(r->cell[POINTS_PEER]) * 1e9);
 }
 
 static bool times_of(bench_row *row, const bench_point *p, const bench_stand *s, const bench_measure *m)

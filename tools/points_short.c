@@ -11,10 +11,13 @@
 #include "lib/error.h"
 #include "tools/points_report.h"
 
+/* Files of before there were others do not say the design. */
+static const char *design_of(const points_row *r) { return strcmp(r->cell[POINTS_DESIGN], hd_config_default().design) == 0 ? "" : r->cell[POINTS_DESIGN]; }
+
 static bench_row_key key_of(const points_row *r)
 {
     return (bench_row_key){ r->cell[POINTS_OPERATION], r->cell[POINTS_HITS], r->cell[POINTS_BUCKETS], r->cell[POINTS_DIM],
-                            r->cell[POINTS_LOAD],      r->cell[POINTS_KEYS], r->cell[POINTS_BATCH],   r->cell[POINTS_CAPACITY] };
+                            r->cell[POINTS_LOAD],      r->cell[POINTS_KEYS], r->cell[POINTS_BATCH],   r->cell[POINTS_CAPACITY], design_of(r) };
 }
 
 static double figure(const points_row *r, points_column c) { return atof(r->cell[c]); }
@@ -26,13 +29,13 @@ static void print_short(const points_report *r, const points_row *p, FILE *f)
     char bound[192];
     bench_row_key key = key_of(p);
     double rate = figure(p, POINTS_RATE), floor = figure(p, POINTS_FLOOR), goal = figure(p, POINTS_GOAL);
-    fprintf(f, "%s, hits %s, %s, dim %s, load %s: %s of %s, %.1f%% short, %.0f%% of the floor", key.operation, key.hits, *key.buckets == '2' ? "two buckets" : "one bucket", key.dim,
+    fprintf(f, "%s, hits %s, %s, dim %s, load %s: %s of %s, %.1f%% short, %.0f%% of the floor", key.operation, key.hits, strcmp(key.buckets, "1") == 0 ? "one bucket" : *key.buckets == '2' ? "two buckets" : "three buckets", key.dim,
             key.load, p->cell[POINTS_RATE], p->cell[POINTS_GOAL], 100 * (1 - rate / goal), 100 * rate / floor);
     if (goal > floor) fprintf(f, " of %s, which the goal is beyond", p->cell[POINTS_FLOOR]);
     fprintf(f, "; bound by %s\n", notes_counted(r->device, &key, bound, sizeof bound) ? bound : "what was not counted yet");
 }
 
-static bool is_short_of(const points_row *r, hd_op op) { return is_short(r) && strcmp(r->cell[POINTS_OPERATION], hd_op_name(op)) == 0; }
+static bool is_short_of(const points_row *r, hd_op op) { return is_short(r) && strcmp(r->cell[POINTS_OPERATION], tray_name(op)) == 0; }
 
 /* What was tried for the rows of an operation that are short, each line once. */
 static void print_tried(const points_report *r, hd_op op, FILE *f)
@@ -58,7 +61,7 @@ void points_short_print(const points_report *r, FILE *f)
     size_t shorts = 0, goals = 0, rows = r->json.rows;
     for (size_t i = 0; i < rows; i++) goals += *r->point[i].cell[POINTS_GOAL] != 0, shorts += is_short(&r->point[i]);
     if (goals) fprintf(f, "\n%zu of %zu goals are met\n", goals - shorts, goals);
-    for (int op = 0; op < HD_OP_COUNT_; op++) {
+    for (int op = 0; op < BENCH_OPS; op++) {
         size_t told = 0;
         for (size_t i = 0; i < rows; i++) {
             if (!is_short_of(&r->point[i], (hd_op)op)) continue;

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/device/goals.h"
 #include "lib/error.h"
 #include "lib/parse.h"
 #include "tools/points.h"
@@ -98,8 +97,8 @@ static hd_status take_design(points_wish *w, const char *text)
     return hd_fail_name("design", text, HD_DESIGNS);
 }
 
-typedef enum axis { DIM, LOAD, HITS, CAPACITY, BATCH, VARIANT, KEYS, LAYOUT, DUAL, NEAR, TIERS, FETCH, MODE, CALLS, DESIGN, AXES } axis;
-static const char *const axes[AXES + 1] = { "dim", "load", "hits", "capacity", "batch", "variant", "keys", "layout", "dual", "near", "tiers", "fetch", "mode",
+typedef enum axis { DIM, LOAD, HITS, CAPACITY, BATCH, BULK, SLOTS, HASHES, VARIANT, KEYS, LAYOUT, DUAL, NEAR, TIERS, FETCH, MODE, CALLS, DESIGN, AXES } axis;
+static const char *const axes[AXES + 1] = { "dim", "load", "hits", "capacity", "batch", "bulk", "slots", "hashes", "variant", "keys", "layout", "dual", "near", "tiers", "fetch", "mode",
                                             "calls", "design", NULL };
 
 static hd_status add(points_wish *w, axis which, const char *value)
@@ -111,6 +110,9 @@ static hd_status add(points_wish *w, axis which, const char *value)
     case HITS: return add_share("hits", value, 0, 1, w->hits, &w->hit_shares);
     case CAPACITY: return add_count("capacity", value, 256, most, w->capacity, &w->capacities);
     case BATCH: return add_count("batch", value, 1, most, w->batch, &w->batches);
+    case BULK: return add_count("bulk", value, 1, most, w->bulk, &w->bulks);
+    case SLOTS: return add_count("slots", value, 2, 1024, w->slots, &w->slot_numbers);
+    case HASHES: return add_count("hashes", value, 2, 3, w->hashes, &w->hash_numbers);
     case VARIANT: return add_variant(w, value);
     case KEYS: return add_keys(w, value);
     case LAYOUT: return add_layout(w, value);
@@ -141,13 +143,13 @@ static int add_list(points_wish *w, const char *word, char *values)
 
 static int add_op(points_wish *w, const char *word)
 {
-    const char *name[HD_OP_COUNT_ + 2] = { NULL };
+    const char *name[BENCH_OPS + 2] = { NULL };
     int names = 0;
     if (strcmp(word, "limits") == 0) return w->limits_only = true, TOOL_OK;
-    for (int i = 0; i < HD_OP_COUNT_; i++) {
+    for (int i = 0; i < BENCH_OPS; i++) {
         if (!tray_row_of((hd_op)i)) continue;
-        name[names++] = hd_op_name((hd_op)i);
-        if (strcmp(word, hd_op_name((hd_op)i)) != 0) continue;
+        name[names++] = tray_name((hd_op)i);
+        if (strcmp(word, tray_name((hd_op)i)) != 0) continue;
         if (w->ops == POINTS_LIST) return tool_say(TOOL_USAGE, "more than %d operations", POINTS_LIST);
         return w->op[w->ops++] = (hd_op)i, TOOL_OK;
     }
@@ -158,12 +160,14 @@ static int add_op(points_wish *w, const char *word)
 /* A GPU gets the shapes of the table of goals; what is not a GPU would take hours for them. */
 static void complete(points_wish *w)
 {
-    bool gpu = strcmp(w->backend, "cuda") == 0, slow = strcmp(w->backend, "host") == 0;
-    if (!w->dims && strcmp(w->design, hd_config_default().design) != 0) w->dim[w->dims++] = hd_config_of(w->design).value_bytes / 4; /* goals are of the usual design */
-    for (int i = 0; i < GOAL_DIMS && !w->dims; i++) w->dim[i] = goal_dims[i];
-    for (int i = 0; i < GOAL_LOADS && !w->loads; i++) w->load[i] = goal_loads[i];
-    if (!w->dims) w->dims = GOAL_DIMS;
-    if (!w->loads) w->loads = GOAL_LOADS;
+    bool gpu = strcmp(w->backend, "cuda") == 0, slow = strcmp(w->backend, "host") == 0, sized = w->capacities;
+    const bench_goals *g = w->goals;
+    if (!w->dims)
+        for (int all = goals_dims(g); w->dims < all; w->dims++) w->dim[w->dims] = g->dim[w->dims];
+    if (!w->loads)
+        for (int all = goals_loads(g); w->loads < all; w->loads++) w->load[w->loads] = g->load[w->loads];
+    if (!w->hash_numbers) w->hashes[w->hash_numbers++] = 0;
+    if (!w->slot_numbers) w->slots[w->slot_numbers++] = g->slots;
     if (!w->effort.calls && !gpu) w->effort.calls = 20;
     if (!w->zipfs) w->zipf[w->zipfs++] = 0;
     if (!w->layouts) w->layout[w->layouts++] = HD_LAYOUT_USUAL;
@@ -171,8 +175,21 @@ static void complete(points_wish *w)
     if (!w->fetches) w->fetch[w->fetches++] = HD_FETCH_USUAL;
     if (!w->nears) w->near[w->nears++] = 0;
     if (!w->variants && !w->all_variants) w->variant[w->variants++] = NULL;
-    if (!w->batches) w->batch[w->batches++] = gpu ? 1 << 20 : slow ? 64 : 1024;
+    w->as_goals = gpu && !w->batches && !w->bulks && !sized;
+    if (w->as_goals && g->bulk) w->bulk[w->bulks++] = g->n;
+    if (!w->batches && !w->bulks) w->batch[w->batches++] = gpu ? 1 << 20 : slow ? 64 : 1024;
     if (!w->capacities) w->capacity[w->capacities++] = gpu ? 0 : slow ? 1 << 11 : 1 << 16; /* 0: as dim has it */
+}
+
+/* Not every design runs every operation. */
+static int check_ops(const points_wish *w)
+{
+    for (int i = 0; i < w->ops; i++) {
+        int r = 0;
+        while (r < w->goals->rows && w->goals->row[r].op != w->op[i]) r++;
+        if (r == w->goals->rows) return tool_say(TOOL_USAGE, "%s is not measured on the design %s", tray_name(w->op[i]), w->design);
+    }
+    return TOOL_OK;
 }
 
 int points_wish_read(points_wish *w, const char *backend, char **word, int words)
@@ -195,6 +212,8 @@ int points_wish_read(points_wish *w, const char *backend, char **word, int words
         used += n;
         code = add_list(w, word[i], values);
     }
+    w->goals = goals_of(w->design);
+    if (!code) code = check_ops(w);
     if (!code) complete(w);
     return code;
 }

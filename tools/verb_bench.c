@@ -40,8 +40,8 @@ static const char doc[] =
     "Cases whose trace is absent are skipped; if that is all of them, the exit code is 77.\n\n"
     "With --backend, points: operations at shares of hits and load factors, in queues of large batches on a large table, with goals and "
     "the share of what the memory allows, measured in the same run (bench/README.md). Words are operations, `limits` (only those), "
-    "and lists NAME=VALUE,...: dim (floats in a value), load, hits, capacity, batch, keys (uniform, zipf:S), variant (chosen, all, or "
-    "names), layout (planes, pairs), dual (0, 1), near (share of the values that lie in the GPU's memory), tiers (bucket, position), fetch (of far values: usual, sorted, direct), mode (queue, wall, both; watch: one call alone, for a profiler), calls (in a queue). Without words, the table of goals. The word `locks` instead times threads that find, assign and insert on one table, "
+    "and lists NAME=VALUE,...: design, dim (floats in a value), load, hits, capacity, batch, bulk (calls of all keys of a table), slots, hashes, keys (uniform, zipf:S), variant (chosen, all, or "
+    "names), layout (planes, pairs; words, masks), dual (0, 1), near (share of the values that lie in the GPU's memory), tiers (bucket, position), fetch (of far values: usual, sorted, direct), mode (queue, wall, both; watch: one call alone, for a profiler), calls (in a queue). Without words, the table of goals. The word `locks` instead times threads that find, assign and insert on one table, "
     "under every batch lock (capacity=, batch=, batches=, dim=, load=). "
     "Without a GPU, --backend cuda ends with the exit code 77.\n\n"
     "EXAMPLES\n"
@@ -49,6 +49,7 @@ static const char doc[] =
     "  heddle bench 'hkv.find.ref capacity=64Ki batch=4096' --repeat 3 --min-time 0.01\n"
     "  heddle bench 'probe=miss hkv.find.ref capacity=64Ki' --repeat 3 --min-time 0.01 -o bench.json\n"
     "  heddle bench --backend ref find erase capacity=16Ki batch=512 dim=8 load=0.5 --repeat 2\n"
+    "  heddle bench --backend ref design=hive mixed insert_or_assign bulk=4Ki load=0.9 --repeat 2\n"
     "  heddle bench --backend ref limits\n"
     "  heddle bench --backend ref locks capacity=4Ki batch=64 batches=2 --repeat 1\n";
 

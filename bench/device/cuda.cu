@@ -50,6 +50,12 @@ __global__ void keys_kernel(bench_draw d, uint64_t *key)
     FOR_ITEMS(i, d.n) key[i] = bench_key(&d, i);
 }
 
+__global__ void ops_kernel(bench_mix m, uint8_t *each)
+{
+    uint8_t fate;
+    FOR_ITEMS(i, m.n) each[i] = bench_mixed_op(&m, i, &fate);
+}
+
 /* A thread per word, so that a row is written together. */
 __global__ void values_kernel(const uint64_t *key, uint64_t n, uint32_t words, uint32_t generation, uint32_t *value)
 {
@@ -63,7 +69,7 @@ __global__ void answers_kernel(bench_answers a, unsigned long long *count)
     __syncthreads();
     FOR_ITEMS(i, a.n)
     {
-        uint32_t word[3];
+        uint32_t word[4];
         for (uint32_t words = bench_answer(&a, i, word); words > 0;) atomicAdd(&seen[word[--words]], 1u);
     }
     __syncthreads();
@@ -174,6 +180,12 @@ static hd_status cuda_keys(const bench_draw *d, uint64_t *key)
     return bench_cuda_told(cudaGetLastError(), "keys");
 }
 
+static hd_status cuda_ops(const bench_mix *m, uint8_t *each)
+{
+    if (m->n) ops_kernel<<<blocks_for(m->n), THREADS, 0, bench_cuda_stream>>>(*m, each);
+    return bench_cuda_told(cudaGetLastError(), "operations");
+}
+
 static hd_status cuda_values(const uint64_t *key, uint64_t n, uint32_t words, uint32_t generation, void *value)
 {
     if (n > 0 && words > 0) values_kernel<<<blocks_for(n * words), THREADS, 0, bench_cuda_stream>>>(key, n, words, generation, (uint32_t *)value);
@@ -224,6 +236,6 @@ static hd_status cuda_unwatch(void)
 
 const bench_device bench_cuda = {
     cuda_open, cuda_close, cuda_stream, cuda_more, cuda_fewer, cuda_wait_for, cuda_take, cuda_give,  cuda_fill, cuda_read,
-    cuda_wait, cuda_keys,  cuda_values, cuda_answers, cuda_keep, cuda_begin, cuda_end, bench_cuda_limit,
+    cuda_wait, cuda_keys, cuda_ops, cuda_values, cuda_answers, cuda_keep, cuda_begin, cuda_end, bench_cuda_limit,
     cuda_watch, cuda_unwatch,
 };

@@ -44,6 +44,8 @@ typedef struct bench_device {
     hd_status (*wait)(void);
 
     hd_status (*keys)(const bench_draw *d, uint64_t *key);
+    /* Of a mixed batch: each[i] is item i's operation. */
+    hd_status (*ops)(const bench_mix *m, uint8_t *each);
     hd_status (*values)(const uint64_t *key, uint64_t n, uint32_t words, uint32_t generation, void *value);
     hd_status (*answers)(const bench_answers *a, bench_told *told); /* waits */
     /* Moves the keys whose score is at least `least` to kept[], in any order; waits. */

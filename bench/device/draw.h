@@ -86,6 +86,34 @@ HD_FN uint64_t bench_key(const bench_draw *d, uint64_t i)
     return d->present[bench_ordered(&d->list, (d->at + r) % d->presents)];
 }
 
+/* ---- Mixed batches ------------------------------------------------------------------------------------------ */
+
+/* Half of its items insert keys that are not there; three tenths look, two tenths erase, and of those as many find their keys as are drawn
+ * from the list, in the same proportion. */
+typedef struct bench_mix {
+    uint64_t n, hits;  /* n 0: none is mixed */
+    bench_order items; /* as the drawing has it */
+} bench_mix;
+
+HD_FN uint64_t bench_mixed_inserts(uint64_t n) { return n - n / 2; }
+HD_FN uint64_t bench_mixed_erases(uint64_t others) { return others * 2 / 5; }
+
+HD_FN bench_mix bench_mix_of(const bench_draw *d)
+{
+    bench_mix m = { d->n, d->hits, d->items };
+    return m;
+}
+
+/* Item i: hd_op, and what becomes of it in a table that has room (hd_outcome). */
+HD_FN uint8_t bench_mixed_op(const bench_mix *m, uint64_t i, uint8_t *fate)
+{
+    uint64_t r = bench_ordered(&m->items, i), others = m->n - bench_mixed_inserts(m->n);
+    bool there = r < m->hits, erases = there ? r < bench_mixed_erases(m->hits) : r - m->hits < bench_mixed_erases(others) - bench_mixed_erases(m->hits);
+    if (r >= others) return *fate = HD_INSERTED, (uint8_t)HD_OP_INSERT_OR_ASSIGN;
+    *fate = (uint8_t)(!there ? HD_MISS : erases ? HD_ERASED : HD_HIT);
+    return (uint8_t)(erases ? HD_OP_ERASE : HD_OP_FIND);
+}
+
 /* ---- Values -------------------------------------------------------------------------------------------------- */
 
 enum { BENCH_ANY = 0x100 /* generation */ };
@@ -128,22 +156,29 @@ typedef struct bench_answers {
     uint64_t score_least;
     uint32_t words, generation; /* BENCH_ANY */
     uint32_t of;
+    bench_mix mix;          /* of a mixed batch: what its outcomes should be */
 } bench_answers;
 
-enum { BENCH_TOLD_VALUES = HD_OUTCOME_COUNT, BENCH_TOLD_OLD = BENCH_TOLD_VALUES + 3, BENCH_TOLD };
+enum { BENCH_TOLD_VALUES = HD_OUTCOME_COUNT, BENCH_TOLD_OLD = BENCH_TOLD_VALUES + 3, BENCH_TOLD_ODD, BENCH_TOLD };
 
-/* What was counted: items by outcome; values looked at, by bench_value_is; scores below score_least. */
+/* What was counted: items by outcome; values looked at, by bench_value_is; scores below score_least; items of a mixed batch whose outcome is
+ * another one than it should be, but for those that are PENDING. */
 typedef struct bench_told {
     uint64_t count[BENCH_TOLD];
 } bench_told;
 
-/* What item i adds 1 to: up to three numbers of count[], told in word[]; returns how many. */
-HD_FN uint32_t bench_answer(const bench_answers *a, uint64_t i, uint32_t word[3])
+/* What item i adds 1 to: up to four numbers of count[], told in word[]; returns how many. */
+HD_FN uint32_t bench_answer(const bench_answers *a, uint64_t i, uint32_t word[4])
 {
     uint32_t words = 0, outcome = HD_HIT;
     if (a->outcome) {
         outcome = a->outcome[i] < HD_OUTCOME_COUNT ? a->outcome[i] : 0u + HD_OUTCOME_COUNT - 1;
         word[words++] = outcome;
+        if (a->mix.n) {
+            uint8_t fate;
+            bench_mixed_op(&a->mix, i, &fate);
+            if (outcome != fate && !(fate == HD_INSERTED && outcome == HD_PENDING)) word[words++] = BENCH_TOLD_ODD;
+        }
         if (!(a->of >> outcome & 1)) return words;
     }
     const uint32_t *value = (const uint32_t *)a->value;

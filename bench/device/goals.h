@@ -1,37 +1,51 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * goals.h - the rows of the table that `heddle bench` prints for a GPU: which operation at which share of hits, how fast it is to be,
- * and how fast HierarchicalKV is. Figures hold on one kind of GPU, for the shapes that they were set for.
+ * goals.h - the rows of the table that `heddle bench` prints for a GPU, a table for each design: which operation at which share of hits, how
+ * fast it is to be, and how fast the best peer is. Figures hold on one kind of GPU, for the shapes that they were set for.
  */
 #ifndef HD_BENCH_GOALS_H
 #define HD_BENCH_GOALS_H
 
-#include "heddle.h"
+#include "bench/device/point.h"
 
 enum { GOAL_DIMS = 3, GOAL_LOADS = 3 };
 
-/* Values of 8, 32 and 64 floats; load factors 0.5, 0.75 and 1. */
-extern const uint32_t goal_dims[GOAL_DIMS];
-extern const double goal_loads[GOAL_LOADS];
-
-/* 1e9 items per second, batches of 1 Mi distinct keys in a queue; 0: none. */
+/* 1e9 items per second; 0: none. */
 typedef struct bench_goal {
     hd_op op;
     double hits;
     bool dual;
+    uint64_t n; /* items of a call; 0: as many as the table has */
     double goal[GOAL_DIMS][GOAL_LOADS];
-    double hkv[GOAL_DIMS][GOAL_LOADS];
+    double peer[GOAL_DIMS][GOAL_LOADS];
 } bench_goal;
 
-extern const bench_goal bench_goals[]; /* in the order of a run; ends with op HD_OP_COUNT_ */
+/* Of distinct keys: calls of n in a queue, or, `bulk`, all of a table in one call. */
+typedef struct bench_goals {
+    const char *design, *device;
+    uint32_t dim[GOAL_DIMS];  /* floats in a value; 0: no more */
+    double load[GOAL_LOADS];  /* 0: no more                    */
+    uint32_t slots;           /* 0: as usual                   */
+    uint64_t n;
+    bool bulk;
+    const bench_goal *row;    /* (rows) in the order of a run  */
+    int rows;
+} bench_goals;
 
-/* The capacity that belongs to a value of so many floats. */
-uint64_t goal_capacity(uint32_t dim);
+extern const bench_goals bench_goals_hkv, bench_goals_hive;
 
-/* The figures for a point of a design, where there are any: on a device of that name, batches of n. */
+/* A design's table; one without figures has the usual design's rows, and none of its figures. */
+const bench_goals *goals_of(const char *design);
+int goals_dims(const bench_goals *g);
+int goals_loads(const bench_goals *g);
+
+/* The capacity that belongs to a value of so many floats, and a load factor. */
+uint64_t goal_capacity(const bench_goals *g, uint32_t dim, double load);
+
+/* What a point is held against: on a device of that name. 0: there is none. */
 typedef struct bench_peers {
-    double goal, hkv;
+    double goal, peer;
 } bench_peers;
-bench_peers goal_of(const char *design, const char *device, hd_op op, double hits, bool dual, uint32_t dim, double load, uint64_t capacity, uint64_t n);
+bench_peers goal_of(const char *device, const bench_shape *shape, const bench_point *p);
 
 #endif

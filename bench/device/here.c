@@ -57,6 +57,13 @@ static hd_status here_keys(const bench_draw *d, uint64_t *key)
     return HD_OK;
 }
 
+static hd_status here_ops(const bench_mix *m, uint8_t *each)
+{
+    uint8_t fate;
+    for (uint64_t i = 0; i < m->n; i++) each[i] = bench_mixed_op(m, i, &fate);
+    return HD_OK;
+}
+
 static hd_status here_values(const uint64_t *key, uint64_t n, uint32_t words, uint32_t generation, void *value)
 {
     for (uint64_t i = 0; i < n; i++) bench_value(key[i], generation, words, (uint32_t *)value + i * words);
@@ -65,7 +72,7 @@ static hd_status here_values(const uint64_t *key, uint64_t n, uint32_t words, ui
 
 static hd_status here_answers(const bench_answers *a, bench_told *told)
 {
-    uint32_t word[3];
+    uint32_t word[4];
     memset(told, 0, sizeof *told);
     for (uint64_t i = 0; i < a->n; i++)
         for (uint32_t words = bench_answer(a, i, word); words > 0;) told->count[word[--words]]++;
@@ -152,6 +159,6 @@ static hd_status here_unwatch(void) { return HD_OK; }
 
 const bench_device bench_here = {
     here_open, here_close, here_stream, here_more, here_fewer, here_wait_for, here_take, here_give,  here_fill, here_read,
-    here_wait, here_keys,  here_values, here_answers, here_keep, here_begin, here_end, here_limit,
+    here_wait, here_keys, here_ops, here_values, here_answers, here_keep, here_begin, here_end, here_limit,
     here_watch, here_unwatch,
 };

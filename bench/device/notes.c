@@ -34,11 +34,19 @@ static const char *field_next(const char **p, const char *ends, size_t *bytes)
     return field;
 }
 
+/* What a row is called in the file. */
+static const char *name_of(const bench_row_key *row, char *text, size_t bytes)
+{
+    snprintf(text, bytes, "%s%s%s", row->design, *row->design ? "." : "", row->operation);
+    return text;
+}
+
 static bool is(const char *field, size_t bytes, const char *wanted) { return strlen(wanted) == bytes && memcmp(field, wanted, bytes) == 0; }
 
 const char *notes_tried(const bench_row_key *row, size_t *at, size_t *bytes)
 {
-    const char *const wanted[] = { row->operation, row->hits, row->buckets, row->load };
+    char name[64];
+    const char *const wanted[] = { name_of(row, name, sizeof name), row->hits, row->buckets, row->load };
     const char *line;
     while ((line = line_next(files[TRIED].text, at, bytes))) {
         const char *p = line;

@@ -12,6 +12,7 @@
 /* As the columns of a table of points have it. */
 typedef struct bench_row_key {
     const char *operation, *hits, *buckets, *dim, *load, *keys, *batch, *capacity;
+    const char *design; /* "": the usual one; lines of others begin with its name and a point: "hive.find" */
 } bench_row_key;
 
 /* The next line of what was tried for such a row, from *at on, which begins as 0 and moves: its text, `bytes` long. NULL: no more. */

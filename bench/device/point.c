@@ -12,32 +12,45 @@
 
 #include "bench/machine.h"
 #include "bench/median.h"
-#include "lib/design.h"
 #include "lib/error.h"
 
 /* ---- What a point asks of the table ---------------------------------------------------------------------------- */
 
 uint64_t point_hits(const bench_point *p)
 {
-    uint64_t hits = (uint64_t)(p->hits * (double)p->n + 0.5);
-    return hits < p->n ? hits : p->n;
+    uint64_t of = p->op == BENCH_MIXED ? p->n - bench_mixed_inserts(p->n) : p->n, hits = (uint64_t)(p->hits * (double)of + 0.5);
+    return hits < of ? hits : of;
+}
+
+uint64_t point_room(uint64_t n, double load)
+{
+    uint64_t capacity = (uint64_t)((double)n / load);
+    while ((uint64_t)(load * (double)capacity) < n) capacity++;
+    return capacity;
 }
 
 uint64_t point_changes(const bench_point *p)
 {
     if (p->op == HD_OP_ERASE) return point_hits(p);
+    if (p->op == BENCH_MIXED) return bench_mixed_inserts(p->n) - bench_mixed_erases(point_hits(p));
     return tray_inserts(p->op) ? p->n - point_hits(p) : 0;
+}
+
+const char *point_unfit_row(const bench_point *p, const bench_stand *s, const hd_kernel *row)
+{
+    static const uint8_t any = HD_OP_FIND;
+    hd_batch b = { .op = p->op, .each = p->op == BENCH_MIXED ? &any : NULL };
+    return row->unfit(&s->info, &b);
 }
 
 const char *point_unfit(const bench_point *p, const bench_stand *s)
 {
     const char *why = "there is no such variant on this backend";
-    hd_batch b = { .op = p->op, .n = 0 };
     const hd_kernel *k;
     if (!p->variant) return NULL;
     for (size_t i = 0; (k = hd_kernel_at(i)); i++) {
         if (!hd_kernel_is_of(k, s->info.design, s->info.backend) || strcmp(k->name, p->variant) != 0) continue;
-        why = k->unfit(&s->info, &b);
+        why = point_unfit_row(p, s, k);
         if (!why) return NULL;
     }
     return why;
@@ -49,25 +62,39 @@ typedef struct course {
     double left_out;              /* of the list that hits come from   */
 } course;
 
+/* Entries come, in the balance. */
+static bool brings(const bench_point *p) { return tray_inserts(p->op) || p->op == BENCH_MIXED; }
+
+/* One call, after which the table is at its load factor, or before it. */
+static course bulk_course(const bench_point *p)
+{
+    course c = { 1, 1, p->n, 0 };
+    if (brings(p)) c.level = p->n - point_changes(p);
+    return c;
+}
+
 static course course_of(const bench_point *p, const bench_effort *effort, const bench_stand *s)
 {
-    enum { LEAST = 20, MOST = 256, ITEMS = 4 << 20 };
+    enum { LEAST = 20, MOST = 256, ITEMS = 4 << 20, PARTS = 5, DRIFT = 40 };
     course c = { effort->calls, 1, 0, 0 };
-    bool full = p->load >= 1, inserts = tray_inserts(p->op);
+    bool full = p->load >= 1, inserts = brings(p);
+    if (p->bulk) return bulk_course(p);
     uint64_t capacity = s->info.capacity, changes = point_changes(p), fits = tray_calls(&s->shape, tray_row_of(p->op), p->n, effort->memory_most);
     if (c.calls == 0) c.calls = ITEMS / p->n < LEAST ? LEAST : ITEMS / p->n > MOST ? MOST : ITEMS / p->n;
     uint64_t all = c.calls;
     if (changes) { /* a part of the capacity per part: less where what is to be found would leave, or a full table would not be full */
-        uint64_t most = capacity / (full && p->hits > 0 ? 8 : 3) / changes;
+        uint64_t most = capacity / (!s->evicts ? DRIFT : full && p->hits > 0 ? 8 : 3) / changes;
         if (c.calls > most) c.calls = most ? most : 1;
     }
     if (c.calls > fits) c.calls = fits;
     c.parts = (all + c.calls - 1) / c.calls;
+    if (!s->evicts && changes && c.parts > PARTS) c.parts = PARTS; /* each on a new table */
     c.level = full ? capacity : (uint64_t)(p->load * (double)capacity);
     uint64_t half = c.calls * changes / 2;
     if (!full && inserts) c.level -= half < c.level ? half : c.level;
     if (!full && p->op == HD_OP_ERASE) c.level = c.level + half < capacity ? c.level + half : capacity - 1;
     /* the oldest leave first: what is to be found is not among them */
+    if (!s->evicts) return c;
     if (inserts && full) c.left_out = 0.1 + 1.5 * (double)(c.calls * changes) / (double)capacity;
     else if (inserts && p->load > 0.6) c.left_out = 0.25;
     return c;
@@ -75,13 +102,16 @@ static course course_of(const bench_point *p, const bench_effort *effort, const 
 
 /* ---- Drawing and restoring ------------------------------------------------------------------------------------------ */
 
-hd_status point_draw(const bench_point *p, bench_stand *s, const bench_tray *t, uint64_t c, uint32_t generation)
+hd_status point_draw(const bench_point *p, bench_stand *s, const bench_tray *t, uint64_t c, uint32_t generation, bench_mix *mix)
 {
     hd_batch b = tray_batch(t, s, c);
     if (p->op == HD_OP_EXPORT) return HD_OK;
     bench_draw d = stand_draw(s, p->n, point_hits(p), p->zipf);
+    bench_mix m = bench_mix_of(&d);
+    if (mix) *mix = m;
     hd_status e = s->device->keys(&d, (uint64_t *)(uintptr_t)b.key); /* the tray's */
     if (!e && b.value) e = s->device->values(b.key, p->n, s->shape.words, generation, (void *)(uintptr_t)b.value);
+    if (!e && b.each) e = s->device->ops(&m, (uint8_t *)(uintptr_t)b.each);
     return e;
 }
 
@@ -91,6 +121,7 @@ static hd_status restore(const bench_point *p, bench_stand *s, const bench_tray 
     hd_status e = HD_OK;
     if (point_changes(p) == 0) return HD_OK;
     stand_changed(s);
+    if (!s->evicts) s->blank = true;
     if (p->zipf > 0 && (p->load < 1 || p->op == HD_OP_ERASE)) s->blank = true; /* which ranks came is not known */
     if (s->blank) return HD_OK;
     if (p->op != HD_OP_ERASE) return p->load < 1 ? stand_put_numbers(s, fresh, s->fresh - fresh, true) : HD_OK;
@@ -131,6 +162,7 @@ static hd_status prove_small(const bench_point *p, const bench_stand *large, ben
     if (shape.capacity > (uint64_t)BUCKETS * shape.slots) shape.capacity = (uint64_t)BUCKETS * shape.slots;
     if (small.n > shape.capacity / CALL_OF) small.n = shape.capacity / CALL_OF + 1;
     if (p->op == HD_OP_EXPORT) small.n = shape.capacity;
+    if (p->bulk) small.n = (uint64_t)(p->load * (double)shape.capacity);
     memset(&t, 0, sizeof t);
     hd_status e = stand_open(&s, large->device, &shape);
     if (e) return e;
@@ -198,7 +230,7 @@ static hd_status fill_in(const bench_point *p, const course *c, bench_stand *s, 
     hd_status e = set_up(p, c, s, fresh);
     if (!e && first) e = stand_size(s, &size);
     if (first) m->load = (double)size / (double)s->info.capacity;
-    for (uint64_t i = 0; i < c->calls && !e; i++) e = point_draw(p, s, t, i, (uint32_t)(s->drawn & 0x7f) + 1);
+    for (uint64_t i = 0; i < c->calls && !e; i++) e = point_draw(p, s, t, i, (uint32_t)(s->drawn & 0x7f) + 1, NULL);
     if (!e) e = counted(s, m->fate, -1);
     return e ? e : s->device->wait();
 }
@@ -271,19 +303,20 @@ static hd_status time_queue(const bench_point *p, const bench_effort *effort, co
 /* ---- Checking the counters ------------------------------------------------------------------------------------------------------ */
 
 /* Hits are as many as were drawn, but for those that left a full table, or were brought by an earlier call. */
-static void check_fates(const bench_point *p, uint64_t calls, bench_measure *m)
+static void check_fates(const bench_point *p, const bench_stand *s, uint64_t calls, bench_measure *m)
 {
-    const double by_chance = p->zipf > 0 ? 2 / sqrt((double)(calls * p->n)) : 0, slack = by_chance + (tray_inserts(p->op) || p->zipf > 0 ? 0.01 : 0);
+    const double by_chance = p->zipf > 0 ? 2 / sqrt((double)(calls * p->n)) : 0, slack = by_chance + (brings(p) || p->zipf > 0 ? 0.01 : 0);
     hd_outcome found = tray_row_of(p->op)->found;
-    uint64_t items = 0, never = m->fate[HD_REFUSED] + m->fate[HD_RESERVED] + m->fate[HD_PINNED];
+    uint64_t items = 0, never = m->fate[HD_REFUSED] + m->fate[HD_RESERVED] + m->fate[HD_PINNED] + (s->evicts ? m->fate[HD_PENDING] : 0);
     m->hits = p->hits;
     if (p->op == HD_OP_EXPORT) return;
     for (int o = 0; o < HD_OUTCOME_COUNT; o++) items += m->fate[o];
-    m->hits = items ? (double)m->fate[found] / (double)items : 0;
+    uint64_t hits = m->fate[found] + (p->op == BENCH_MIXED ? m->fate[HD_ERASED] : 0);
+    m->hits = items ? (double)hits / (double)items : 0;
     double expected = (double)point_hits(p) / (double)p->n;
     bool more_is_fine = p->zipf > 0 && tray_inserts(p->op), less_is_fine = p->zipf > 0 && p->op == HD_OP_ERASE;
     if (items != calls * p->n) snprintf(m->wrong, sizeof m->wrong, "%" PRIu64 " items were timed, the counters say %" PRIu64, calls * p->n, items);
-    else if (never) snprintf(m->wrong, sizeof m->wrong, "%" PRIu64 " items were refused, reserved or pinned", never);
+    else if (never) snprintf(m->wrong, sizeof m->wrong, "%" PRIu64 " items were refused, reserved, pinned or pending", never);
     else if ((m->hits < expected - slack && !less_is_fine) || (m->hits > expected + slack && !more_is_fine))
         snprintf(m->wrong, sizeof m->wrong, "%.4f of the timed items were %s, not %.4f", m->hits, hd_outcome_name(found), expected);
 }
@@ -291,7 +324,7 @@ static void check_fates(const bench_point *p, uint64_t calls, bench_measure *m)
 /* In a full table, used entries have made lower bounds looser: the point after would pay for tightening them. */
 static bool leaves_bounds(const bench_point *p)
 {
-    bool rescores = tray_inserts(p->op) || p->op == HD_OP_ASSIGN || p->op == HD_OP_ASSIGN_SCORES || p->op == HD_OP_TOUCH;
+    bool rescores = brings(p) || p->op == HD_OP_ASSIGN || p->op == HD_OP_ASSIGN_SCORES || p->op == HD_OP_TOUCH;
     return p->load >= 1 && rescores && point_hits(p) > 0;
 }
 
@@ -310,8 +343,8 @@ hd_status point_measure(const bench_point *p, const bench_effort *effort, bench_
     if (!e && !*m->wrong) e = prove_here(p, &c, s, t, m);
     if (!e && !*m->wrong && effort->watch) e = watch(p, effort, &c, s, t, m);
     if (!e && !*m->wrong && effort->queue) e = time_queue(p, effort, &c, s, t, m);
-    if (!e && !*m->wrong && effort->wall) e = time_wall(p, &c, s, t, m);
+    if (!e && !*m->wrong && effort->wall && !p->bulk) e = time_wall(p, &c, s, t, m);
     if (p->op == HD_OP_FIND_OR_INSERT_PTR || leaves_bounds(p)) s->blank = true;
-    if (!e && !*m->wrong) check_fates(p, c.calls * c.parts * ((effort->queue ? effort->repeat + 1 : 0) + effort->wall + effort->watch), m);
+    if (!e && !*m->wrong) check_fates(p, s, c.calls * c.parts * ((effort->queue ? effort->repeat + 1 : 0) + (effort->wall && !p->bulk) + effort->watch), m);
     return e;
 }

@@ -12,19 +12,28 @@
  *
  * A queue that inserts begins as far below the load factor as it ends above, and what it put is taken away again; a queue that
  * erases the other way round. A full table stays full. Where a queue would change too much of the table it is cut into parts.
+ *
+ * A point in bulk is one call of as many keys as the table has at its load factor: into an empty one, of all that are there, of as many that are
+ * not; and of a mixed batch as many operations, after which it is there. A table that evicts nobody is made anew after what changed it: its slots
+ * know whether they were used.
  */
 #ifndef HD_BENCH_POINT_H
 #define HD_BENCH_POINT_H
 
 #include "bench/device/tray.h"
+#include "lib/design.h"
 
 typedef struct bench_point {
-    hd_op op;
-    double hits, load;
+    hd_op op;            /* or BENCH_MIXED                     */
+    double hits, load;   /* hits: of a mixed batch, the share of lookups and erases that find their keys */
     uint64_t n;          /* items of a call; for export, slots */
     double zipf;         /* 0: distinct keys, all alike        */
+    bool bulk;
     const char *variant; /* NULL: the table chooses            */
 } bench_point;
+
+/* The least capacity at which so many keys are no more than that load factor. */
+uint64_t point_room(uint64_t n, double load);
 
 enum { POINT_REPEAT_MOST = 64 };
 
@@ -49,15 +58,16 @@ typedef struct bench_measure {
 /* HD_OK also for what is wrong. The tray is kept from point to point. */
 hd_status point_measure(const bench_point *p, const bench_effort *effort, bench_stand *s, bench_tray *t, bench_measure *m);
 
-/* NULL, or why the variant cannot run such a point. */
+/* NULL, or why the variant, or a row of it, cannot run such a point. */
 const char *point_unfit(const bench_point *p, const bench_stand *s);
+const char *point_unfit_row(const bench_point *p, const bench_stand *s, const hd_kernel *row);
 
 /* ---- For prove.c ---------------------------------------------------------------------------------------------- */
 
 /* Call c as a batch, and its keys and values, from a new drawing. */
 hd_batch point_batch(const bench_point *p, const bench_stand *s, const bench_tray *t, uint64_t c);
-hd_status point_draw(const bench_point *p, bench_stand *s, const bench_tray *t, uint64_t c, uint32_t generation);
-/* What a call changes: entries that come or go. */
+hd_status point_draw(const bench_point *p, bench_stand *s, const bench_tray *t, uint64_t c, uint32_t generation, bench_mix *mix); /* mix NULL: it is not asked for */
+/* By how much a call changes the number of entries. */
 uint64_t point_changes(const bench_point *p);
 uint64_t point_hits(const bench_point *p);
 

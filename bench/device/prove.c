@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "bench/device/point.h"
-#include "lib/design.h"
 #include "lib/error.h"
 
 enum { GENERATION = 0xf0 /* of the values of the call; the queues' are at most 0x80 */ };
@@ -19,6 +18,7 @@ typedef struct trial {
     bench_stand *s;
     const bench_tray *t;
     bench_measure *m;
+    bench_mix mix;       /* n 0: it is not mixed */
     hd_batch b;          /* the call */
     uint64_t n, hits, now; /* now: the clock before */
 } trial;
@@ -52,12 +52,18 @@ static hd_status answers_of(trial *q, const bench_answers *a, bench_told *told)
     return e;
 }
 
+/* Each item of a mixed batch has an outcome of its own. */
+static void check_mixed(const trial *q, const bench_told *told)
+{
+    if (told->count[BENCH_TOLD_ODD]) wrong(q, "%" PRIu64 " of %" PRIu64 " items of a mixed batch have another outcome than they should", told->count[BENCH_TOLD_ODD], q->n);
+}
+
 /* Outcomes of a distinct batch are known; of a skewed one, what a key that comes again may change is not. */
 static void check_outcomes(const trial *q, const uint64_t *fate)
 {
     const hd_outcome found = q->t->row->found;
     bool inserts = tray_inserts(q->p->op);
-    uint64_t others = inserts ? fate[HD_INSERTED] + fate[HD_EVICTED] : fate[HD_MISS], slack = slack_of(q);
+    uint64_t others = inserts ? fate[HD_INSERTED] + fate[HD_EVICTED] + (q->s->evicts ? 0 : fate[HD_PENDING]) : fate[HD_MISS], slack = slack_of(q);
     bool may_be_more = q->p->zipf > 0 && inserts, may_be_less = q->p->zipf > 0 && q->p->op == HD_OP_ERASE; /* a key that comes again */
     if (fate[found] + others != q->n) wrong(q, "%" PRIu64 " of %" PRIu64 " items are %s, %" PRIu64 " %s", fate[found], q->n, hd_outcome_name(found), others, inserts ? "new" : "missed");
     if ((fate[found] + slack < q->hits && !may_be_less) || (fate[found] > q->hits + slack && !may_be_more))
@@ -71,10 +77,12 @@ static hd_status check_call(trial *q, uint64_t *fate)
     a.ptr = q->b.ptr;
     a.of = 1u << q->t->row->found;
     a.generation = BENCH_ANY;
+    a.mix = q->mix;
     hd_status e = answers_of(q, &a, &told);
     if (e) return e;
     memcpy(fate, told.count, HD_OUTCOME_COUNT * sizeof *fate);
-    check_outcomes(q, fate);
+    if (q->mix.n) check_mixed(q, &told);
+    else check_outcomes(q, fate);
     uint64_t right = told.count[BENCH_TOLD_VALUES + BENCH_RIGHT], zero = told.count[BENCH_TOLD_VALUES + BENCH_ZERO];
     bool zeroed = q->p->op == HD_OP_FIND_OR_INSERT_PTR && q->p->zipf > 0; /* found: a value that the batch itself made */
     if ((q->b.value_out || q->b.ptr) && right + (zeroed ? zero : 0) != fate[q->t->row->found])
@@ -92,9 +100,8 @@ static hd_status check_call(trial *q, uint64_t *fate)
 static hd_status check_after(trial *q, const uint64_t *fate)
 {
     hd_op op = q->p->op;
-    bool scores = !hd_design_on(q->s->info.design, q->s->info.backend)->policy;
-    bool rescored = scores && (tray_inserts(op) || op == HD_OP_ASSIGN || op == HD_OP_ASSIGN_SCORES), wrote = q->b.value && op != HD_OP_FIND_OR_INSERT;
-    uint64_t expected = tray_inserts(op) ? q->n : op == HD_OP_ERASE ? 0 : fate[q->t->row->found];
+    bool rescored = q->s->evicts && (tray_inserts(op) || op == HD_OP_ASSIGN || op == HD_OP_ASSIGN_SCORES), wrote = q->b.value && op != HD_OP_FIND_OR_INSERT && !q->mix.n;
+    uint64_t expected = tray_inserts(op) ? q->n - fate[HD_PENDING] : op == HD_OP_ERASE ? 0 : fate[q->t->row->found] + fate[HD_INSERTED];
     hd_batch find = { .op = HD_OP_FIND, .n = q->n, .key = q->b.key, .outcome = q->t->outcome, .value_out = q->t->value_out, .score_out = q->t->score_out };
     bench_answers a = { .n = q->n, .key = q->b.key, .outcome = q->t->outcome, .value = q->t->value_out, .words = q->s->shape.words };
     bench_told told;
@@ -155,7 +162,7 @@ static hd_status prove_keyed(trial *q)
 {
     uint64_t before = 0, after = 0, fate[HD_OUTCOME_COUNT] = { 0 };
     hd_op op = q->p->op;
-    hd_status e = point_draw(q->p, q->s, q->t, 0, GENERATION);
+    hd_status e = point_draw(q->p, q->s, q->t, 0, GENERATION, op == BENCH_MIXED ? &q->mix : NULL);
     if (!e) e = stand_size(q->s, &before);
     q->b.outcome = q->t->outcome;
     if (!e) e = hd_run(q->s->table, &q->b);

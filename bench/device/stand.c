@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/design.h"
 #include "lib/error.h"
 
 enum { AT_ONCE = 1 << 20, NOT_FULL = 10000 /* of so many entries, one may be missing in a full table */ };
@@ -27,6 +28,7 @@ hd_status stand_open_with(bench_stand *s, const bench_device *device, const benc
     c.dual = shape->dual;
     c.capacity = shape->capacity;
     if (shape->slots) c.slots = shape->slots;
+    if (shape->hashes) c.hashes = shape->hashes;
     c.tiers = shape->tiers;
     c.fetch = shape->fetch;
     if (shape->near > 0) c.near_bytes = (uint64_t)(shape->near * (double)shape->capacity) * shape->words * 4 + 1; /* 0 would be all */
@@ -36,6 +38,7 @@ hd_status stand_open_with(bench_stand *s, const bench_device *device, const benc
     if (e) return e;
     uint64_t capacity = s->info.capacity, places = s->info.places;
     s->shape.slots = s->info.slots;
+    s->evicts = !hd_design_on(s->info.design, s->info.backend)->policy;
     s->at_once = capacity < AT_ONCE ? capacity : AT_ONCE;
     const struct {
         void **p;

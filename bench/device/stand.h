@@ -14,6 +14,7 @@ typedef struct bench_shape {
     bool dual;
     uint64_t capacity;
     uint32_t slots, words; /* slots 0: as usual; words of 32 bits, in a value */
+    uint32_t hashes;       /* 0: as usual */
     hd_tiers tiers;
     double near;           /* share of the values that are; 0: no tiers */
     hd_fetch fetch;
@@ -26,7 +27,8 @@ typedef struct bench_stand {
     hd_info info;
     uint64_t fresh;   /* keys of this number and above were never in the table */
     uint64_t drawn;   /* batches so far: each has an order of its own         */
-    bool blank;       /* some values may be zero: find_or_insert_ptr was here */
+    bool evicts;      /* the design does, and keeps scores; one that does not may leave items pending */
+    bool blank;       /* to be made anew: some values may be zero, or slots say that they were used */
     uint64_t at_once; /* entries that are inserted, or listed, at a time      */
     uint64_t *key;    /* (at_once)        */
     void *value;      /* (at_once, words) */

@@ -16,6 +16,7 @@ static const tray_row rows[] = {
     { HD_OP_FIND_OR_INSERT_PTR, TRAY_PTR | TRAY_OUTCOME, HD_HIT },
     { HD_OP_ERASE, 0, HD_ERASED },
     { HD_OP_EXPORT, TRAY_LIST, HD_HIT },
+    { BENCH_MIXED, TRAY_EACH | TRAY_VALUE | TRAY_OUT | TRAY_OUTCOME, HD_HIT },
 };
 
 const tray_row *tray_row_of(hd_op op)
@@ -24,6 +25,8 @@ const tray_row *tray_row_of(hd_op op)
         if (rows[i].op == op) return &rows[i];
     return NULL;
 }
+
+const char *tray_name(hd_op op) { return op == BENCH_MIXED ? "mixed" : hd_op_name(op); }
 
 /* The next piece; NULL where it is not wanted, which takes nothing. */
 static uint8_t *cut(uint8_t *memory, uint64_t *at, bool wanted, uint64_t bytes)
@@ -41,6 +44,7 @@ static uint64_t lay_out(const tray_row *row, uint64_t n, uint32_t words, uint8_t
     uint64_t at = 0, value_bytes = n * words * 4;
     bool lists = row->arrays & TRAY_LIST;
     b->key = (const uint64_t *)(void *)cut(memory, &at, row->op != HD_OP_EXPORT, n * 8);
+    b->each = cut(memory, &at, row->arrays & TRAY_EACH, n);
     b->value = cut(memory, &at, row->arrays & TRAY_VALUE, value_bytes);
     b->value_out = cut(memory, &at, row->arrays & TRAY_OUT, value_bytes);
     b->ptr = (void **)(void *)cut(memory, &at, row->arrays & TRAY_PTR, n * 8);
@@ -101,7 +105,7 @@ void tray_drop(bench_tray *t, const bench_device *device)
 
 hd_batch tray_batch(const bench_tray *t, const bench_stand *s, uint64_t c)
 {
-    hd_batch b = { .op = t->row->op, .distinct = true, .n = t->n };
+    hd_batch b = { .op = t->row->op == BENCH_MIXED ? HD_OP_INSERT_OR_ASSIGN : t->row->op, .distinct = true, .n = t->n }; /* of a mixed batch it is not read */
     lay_out(t->row, t->n, s->shape.words, t->memory + c * t->call_bytes, &b);
     b.stream = s->device->stream();
     if (b.op == HD_OP_EXPORT) b.start = c % (s->info.capacity / t->n) * t->n;

@@ -14,8 +14,13 @@ enum {
     TRAY_OUT = 2,     /* values out                       */
     TRAY_PTR = 4,
     TRAY_OUTCOME = 8, /* where it is an answer, not a log */
-    TRAY_LIST = 16    /* keys, values, scores, count      */
+    TRAY_LIST = 16,   /* keys, values, scores, count      */
+    TRAY_EACH = 32    /* of a mixed batch: every item's operation */
 };
+
+/* A mixed batch (draw.h), where an operation is asked for. */
+#define BENCH_MIXED HD_OP_COUNT_
+enum { BENCH_OPS = HD_OP_COUNT_ + 1 };
 
 typedef struct tray_row {
     hd_op op;
@@ -25,7 +30,10 @@ typedef struct tray_row {
 
 /* NULL: no operation that is measured here. */
 const tray_row *tray_row_of(hd_op op);
+/* hd_op_name, and "mixed". */
+const char *tray_name(hd_op op);
 
+/* All items whose keys are not there insert them. */
 static inline bool tray_inserts(hd_op op) { return op >= HD_OP_INSERT_OR_ASSIGN && op <= HD_OP_FIND_OR_INSERT_PTR; }
 
 typedef struct bench_tray {

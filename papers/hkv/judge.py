@@ -106,7 +106,7 @@ def rates_table(results):
             pair = [next((r for r in rows if (r["operation"], r["hits"], r["buckets"], r["dim"], r["load"]) == (operation, hits, "1", dim, l)), {})
                     for l in ("0.5", "1")]
             rate = " / ".join(f"{float(r['rate']):.1f}" if r.get("rate") else "-" for r in pair)
-            peer = " / ".join(f"{float(r['hkv']):.1f}" if r.get("hkv") else "-" for r in pair)
+            peer = " / ".join(f"{float(r['peer']):.1f}" if r.get("peer") else "-" for r in pair)
             cells.append(rate + (f" ({peer})" if peer != "- / -" else ""))
         text += f"| {operation}, {100 * float(hits):.0f}% | " + " | ".join(cells) + " |\n"
     return text
