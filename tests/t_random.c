@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gpu/hive/rows.h"
 #include "gpu/hkv/rows.h"
 #include "judge/run.h"
 #include "lib/design.h"
@@ -176,15 +177,24 @@ static hd_case draw_hive_case(uint64_t number)
     return c;
 }
 
-/* Case k by kernel `kernel`; what became of its items is added to *all. */
-static void run_hive_case(uint64_t k, const char *kernel, uint64_t items, hd_run_report *all)
+static bool hive_row_fits(uint32_t row, const hd_case *c)
+{
+    hd_info shape = { .slots = c->slots, .value_bytes = c->value_bytes, .hashes = c->hashes, .layout = c->layout };
+    return row == HIVE_ROWS || !hive_rows[row].fits(&shape);
+}
+
+/* Case k, or the next one of a shape that the row has; HIVE_ROWS: by the reference. What became of its items is added to *all. On a device items come one at
+ * a time, as HKV's do. */
+static void run_hive_case(uint64_t k, const char *backend, uint32_t row, uint64_t items, hd_run_report *all)
 {
     char text[1024];
     hd_run_report report;
     hd_case c = draw_hive_case(k);
-    snprintf(c.kernel, sizeof c.kernel, "%s", kernel);
-    if (strcmp(kernel, "wabc") == 0) c.layout = HD_LAYOUT_MASKS, c.slots = 32; /* the paper's shape */
+    while (!hive_row_fits(row, &c)) c = draw_hive_case(k += 100003);
+    snprintf(c.backend, sizeof c.backend, "%s", backend);
+    snprintf(c.kernel, sizeof c.kernel, "%s", row == HIVE_ROWS ? "ref" : hive_rows[row].variant);
     if (c.batches > 1 + items / (c.batch + 20)) c.batches = 1 + items / (c.batch + 20);
+    if (strcmp(backend, "cuda") == 0) c.batches = 100 + c.batch * c.batches / 16, c.batch = 1;
     hd_case_print(&c, text, sizeof text);
     test_case("%s", text);
     must(hd_case_run(&c, NULL, NULL, &report));
@@ -207,21 +217,22 @@ static void hive_is_truthful(void **state)
 {
     hd_run_report all = { 0 };
     (void)state;
-    for (uint64_t k = 0; k < test_times(HIVE_CASES); k++) run_hive_case(k, "ref", 8000, &all);
+    for (uint64_t k = 0; k < test_times(HIVE_CASES); k++) run_hive_case(k, "ref", HIVE_ROWS, 8000, &all);
     all_was_met(&all, test_times(HIVE_CASES / 3));
     test_tried("differential", all.judged, "items of a dictionary executed and judged, of %llu random cases", (unsigned long long)test_times(HIVE_CASES));
 }
 
-/* Its kernels on the host machine, in the order of their tickets; between batches the table grows and shrinks, by kernels too. */
+/* Its kernels, on the host machine in the order of their tickets; between batches the table grows and shrinks, by kernels too. */
 static void hive_kernels_are_truthful(void **state)
 {
-    static const char *const kernels[] = { "tile", "wabc" };
+    const char *backend = strcmp(test_backend("host"), "cuda") == 0 ? "cuda" : "host";
     (void)state;
-    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+    for (uint32_t row = 0; row < HIVE_ROWS; row++) {
         hd_run_report all = { 0 };
-        for (uint64_t k = 0; k < test_times(HIVE_KERNEL_CASES); k++) run_hive_case(1000 + k, kernels[i], 700, &all);
+        if (hive_rows[row].family != HIVE_FAMILY_items) continue;
+        for (uint64_t k = 0; k < test_times(HIVE_KERNEL_CASES); k++) run_hive_case(1000 + k, backend, row, 700, &all);
         all_was_met(&all, test_times(HIVE_KERNEL_CASES / 10));
-        test_tried("differential", all.judged, "items of a dictionary by the kernels %s, judged", kernels[i]);
+        test_tried("differential", all.judged, "items of a dictionary by the kernels %s, judged", hive_rows[row].variant);
     }
 }
 
