@@ -12,11 +12,14 @@
 #                                     the real runtime, random batches judged on the device (gpu/soak), also two tables at once
 #   device.sh reach FOLDER OUT [S]    there, likewise: so many of these batches that every variant has had 10^10 operations under every policy, or as
 #                                     many as S seconds (540) are enough for
+#   device.sh hive FOLDER OUT [S]     there, likewise: Hive's random batches in every shape that a variant fits, growing and shrinking, for a quarter of
+#                                     S seconds (200); then 10^10 of them by every variant in every layout at a load factor of 0.95, or as many as
+#                                     there is time for
 #
 # What comes back is one archive, OUT/PART.tgz. Exit code 77: there is no GPU. SECONDS_MOST (80 for a suite, 95 for a table),
 # SECONDS_ALL (220 for the suites) and SECONDS_COUNTERS (195) keep each call within ten minutes.
 # Then, here: bench/bench.sh keep; papers/hkv/results/GPU.check.tsv, .sanitizers.txt, .threads.txt, .huge.tsv, .random.tsv and .reach.tsv are check/*.tsv, soak.txt,
-# many/*.tsv and reach/reach.tsv, with the commit.
+# many/*.tsv and reach/reach.tsv, with the commit; papers/hive/results/GPU.agree.tsv and .reach.tsv are hive/hive.*.tsv.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 locks='ordered group3 rw'
@@ -104,7 +107,8 @@ many_now() {
 sums() {
   local key=$1
   shift
-  awk -F '\t' '$1 == "ok" || $1 == "WRONG" { k = '"$key"'; n[k]++; wrong[k] += $1 == "WRONG"; items[k] += $12; batches[k] += $13 }
+  awk -F '\t' '$1 == "verdict" { for (c = 1; c <= NF; c++) at[$c] = c }
+    $1 == "ok" || $1 == "WRONG" { k = '"$key"'; n[k]++; wrong[k] += $1 == "WRONG"; items[k] += $at["by_variant"]; batches[k] += $at["batches"] }
     END { for (k in n) printf "%s: %d tables, %d wrong, %.4g operations by the variant, %d batches\n", k, n[k], wrong[k], items[k], batches[k] }' "$@" | sort
 }
 
@@ -117,14 +121,23 @@ reach() {
   return $code
 }
 
+hive() {
+  local code
+  SECONDS_AGREE=$((${1:-200} / 4)) SECONDS_REACH=$((${1:-200} * 3 / 4)) aside hive bash "$at/kernels/run_device.sh" run "$at/kernels" "$at/out/hive" hive.agree hive.reach
+  code=$?
+  # shellcheck disable=SC2016 # words of awk
+  sums 'FILENAME " " $2 " " $3' "$at"/out/hive/hive.*.tsv | sed 's|.*/||'
+  return $code
+}
+
 part=${1:-}
 case $part in
 pack) pack "${2:?build}" "${3:?folder}" ;;
 many_now) many_now "$2" "$3" ;;
-check | measure | soak | many | reach)
+check | measure | soak | many | reach | hive)
   out=${3:?"device.sh $part FOLDER OUT"}
   open_pack "${2:?folder}" || { echo "device.sh: $2 cannot be opened" >&2; exit 4; }
   "$part" "${@:4}"
   ;;
-*) sed -n '4,21s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
+*) sed -n '4,24s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
 esac

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# t_soak_judge.sh - what judges kernels on a device (gpu/soak) is tried out on this machine: it agrees with the reference, and with the kernels on
-# the host machine, and bugs of the museum do not get past it.
+# t_soak_judge.sh - what judges kernels on a device (gpu/soak) is tried out on this machine: it agrees with the references, and with the kernels on
+# the host machine, and neither lies nor bugs of the museum get past it.
 # shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
 of() { sed -n "s/^$1 = //p" "$top_builddir/Makefile"; }
@@ -14,7 +14,8 @@ echo 'int main() {}' | "${cc[@]}" -x c++ -std=c++17 -o "$work/empty" - -lstdc++ 
 build() {
   "${cc[@]}" -x c++ -std=c++17 -O1 -Wall -Wextra -Wconversion -Werror "${flags[@]}" -c -o "$work/soak.o" "$top_srcdir/gpu/soak/soak.cu" &&
     "${cc[@]}" "${flags[@]}" -c -o "$work/bug.o" "$top_srcdir/tests/soak_bug.c" &&
-    "${cc[@]}" -o "$work/soak" "$work/soak.o" "$work/bug.o" -Wl,--whole-archive "$archives/libheddle_museum.a" -Wl,--no-whole-archive \
+    "${cc[@]}" "${flags[@]}" -c -o "$work/lies.o" "$top_srcdir/tests/soak_lies.c" &&
+    "${cc[@]}" -o "$work/soak" "$work/soak.o" "$work/bug.o" "$work/lies.o" -Wl,--wrap=hd_run -Wl,--whole-archive "$archives/libheddle_museum.a" -Wl,--no-whole-archive \
       "$archives/libheddle_work.a" "$archives/libheddle_all.a" "${libs[@]}"
 }
 try "it is built as C++, without a warning" build
@@ -22,7 +23,7 @@ try "it is built as C++, without a warning" build
 
 export SEED=7
 words=$work/words
-# clean NAME LINES WORDS...: so many rows at least, none of them wrong.
+# clean NAME LINES BACKEND WORDS...: so many rows at least, none of them wrong.
 clean() {
   local name=$1 lines=$2 backend=$3 code
   shift 3
@@ -36,24 +37,79 @@ clean "and with every variant on the host machine" 8 host random 10
 operations=$((operations + $(awk -F '\t' '$1 == "ok" { n += $11 } END { print n + 0 }' "$words")))
 clean "two tables at once" 2 host two 2 tlpv1 warp
 clean "a table that is known by its numbers" 19 host huge gather
+refused() { BACKEND=ref timeout 10 "$work/soak" random 1 nobody >"$words" 2>&1; [ $? = 2 ] && grep -q nobody "$words"; }
+try "there is no such variant" refused
 clean "so many operations by every variant under every policy" 26 host reach 10000 100
 if ! grep -q '^# short' "$words"; then pass "and none is short"; else fail "but some are short" ""; fi
 operations=$((operations + $(awk -F '\t' '$1 == "ok" { n += $11 } END { print n + 0 }' "$words")))
 clean "who is short is told of" 1 host reach 1e15 1 warp
 if [ "$(grep -c '^# short: warp under .* of 1e+15' "$words")" = 5 ]; then pass "each by its name"; else fail "not each by its name" ""; fi
-tried device-judge "$operations" "items in random batches, judged as on a device"
 
-# found BUG WORDS...: with the bug it says WRONG.
+# found BUG BACKEND WORDS...: with the bug it says WRONG.
 found() {
-  local bug=$1 code
-  shift
-  MUSEUM_BUG=$bug BACKEND=host timeout 60 "$work/soak" "$@" >"$words" 2>&1
+  local bug=$1 backend=$2 code
+  shift 2
+  MUSEUM_BUG=$bug BACKEND=$backend timeout 60 "$work/soak" "$@" >"$words" 2>&1
   code=$?
   if [ $code = 1 ] && grep -q '^WRONG' "$words"; then pass "$bug is found"; else fail "$bug is not found" "exit $code"; fi
 }
-found evicted_score random 4 tlpv1
-found hole_unseen random 4 tlpv1
-found export_before random 4 tlpv1
-found epoch_of_thread random 4 tlpv1
-found counters_shared random 2 tlpv1
+found evicted_score host random 4 tlpv1
+found hole_unseen host random 4 tlpv1
+found export_before host random 4 tlpv1
+found epoch_of_thread host random 4 tlpv1
+found counters_shared host random 2 tlpv1
+
+export DESIGN=hive
+# column NAME: of the last clean run's rows, the sum of a column
+column() { awk -F '\t' -v name="$1" '$1 == "verdict" { for (c = 1; c <= NF; c++) if ($c == name) at = c } $1 == "ok" { n += $at } END { print n + 0 }' "$words"; }
+clean "Hive's random batches: it agrees with the reference" 50 ref random 6
+operations=$((operations + $(column operations)))
+for what in mixed distinct resizes pending checks; do
+  if [ "$(column $what)" -gt 0 ]; then pass "$what: some of them"; else fail "no $what" ""; fi
+done
+clean "and with every variant on the host machine" 50 host random 8
+operations=$((operations + $(column by_variant)))
+clean "two of them at once" 2 ref two 2 tile
+clean "so many operations by every variant in every layout, at a load factor of 0.95" 3 host reach 20000 200
+operations=$((operations + $(column by_variant)))
+awk -F '\t' '$1 == "ok" && ($11 < 0.9 || $12 > 1 || $14 < 20000)' "$words" | none "and that is where they were"
+tried device-judge "$operations" "items in random batches, judged as on a device"
+found hive_slot_reused host random 20
+found hive_stash_brims host random 20
+found hive_split_partner ref random 20
+
+# says LIE SENTENCE: what it says of a table that lies.
+says() {
+  LIE=$1 BACKEND=ref timeout 60 "$work/soak" random 20 >"$words" 2>&1
+  local code=$?
+  if [ $code = 1 ] && grep -q '^WRONG' "$words" && grep -q "^$2: [0-9]* times" "$words"; then pass "$1: $2"; else fail "$1 is not found" "exit $code"; fi
+}
+says hit_missed "a key that was there is not found"
+says miss_found "an answer for a key that was gone"
+says new_updated "an answer for a key that was gone"
+says old_inserted "a key that was there is not found"
+says new_pending "an outcome that cannot be"
+says pending_new "a key that was there is not found"
+says erased_missed "a key that was there is not found"
+says miss_erased "an answer for a key that was gone"
+says reserved_missed "an outcome that cannot be"
+says miss_reserved "an outcome that cannot be"
+says other_value "a wrong value"
+says other_score "a wrong score"
+says value_of_miss "an output that was to be left alone"
+says list_short "a wrong list"
+says list_twice "a wrong list"
+says list_other "a wrong list"
+says export_short "a key that was there is not found"
+says export_twice "came and went do not add up"
+says export_other "a wrong list"
+says export_value "a wrong value"
+says size_more "a wrong size"
+says size_if_more "a wrong size"
+says erase_if_more "a wrong size"
+says forgets "a key that was there is not found"
+says remembers "an answer for a key that was gone"
+says pending_stays "an answer for a key that was gone"
+says writes_another "a wrong value"
+says adds_twice "a wrong value"
 finish

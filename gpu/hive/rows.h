@@ -116,7 +116,7 @@ static inline hd_status hive_launch_one(const hive_launcher *l, uint32_t kernel,
 static inline hd_status hive_launch_list(const hive_launcher *l, uint32_t kernel, hive_args *a)
 {
     enum { THREADS = 128 };
-    uint64_t parts = (a->last - a->first) / HIVE_LIST_LEAST + 1, blocks = ((parts < HIVE_LISTS ? parts : HIVE_LISTS) * 32 + THREADS - 1) / THREADS;
+    uint64_t parts = (a->last - a->first) / HIVE_LIST_LEAST + 1, blocks = ((parts < HIVE_LISTS ? parts : (uint64_t)HIVE_LISTS) * 32 + THREADS - 1) / THREADS;
     if (blocks > l->blocks_most) blocks = l->blocks_most;
     a->pass = HIVE_COUNTS;
     hd_status s = l->launch(l->self, kernel, a, sizeof *a, blocks, THREADS);

@@ -5,7 +5,8 @@
 #                              linked in, so that they can be carried to a machine that has a GPU and no libraries.
 # run_device.sh run FOLDER OUT [PART ...] - there: check, sanitizers at a reduced size when they are there, soak and time, or those named; OUT/*.tsv.
 #                              Fits into eight minutes. Each part has its own limit, and what a part finds does not keep the next from running.
-#                              Only when named: huge, random, two and reach (gpu/soak); the last three SECONDS_RANDOM, SECONDS_TWO, SECONDS_REACH long.
+#                              Only when named: huge, random, two and reach (gpu/soak); the last three SECONDS_RANDOM, SECONDS_TWO, SECONDS_REACH long;
+#                              and of Hive hive.agree, random batches in every shape, and hive.reach, SECONDS_AGREE and SECONDS_REACH long.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 folder=${2:?"run_device.sh build FOLDER, or run FOLDER OUT"}
@@ -20,10 +21,10 @@ build() {
     gcc -std=c11 -O2 -D_GNU_SOURCE -DHD_CUDA -I"$top" -I"$top/include" -c -o "$o" "$f" || return
     objects+=("$o")
   done
-  for f in lib/device_cuda gpu/hkv/hkv_cuda gpu/hkv/run_device gpu/soak/soak; do
+  for f in lib/device_cuda gpu/hive/hive_cuda gpu/hkv/hkv_cuda gpu/hkv/run_device gpu/soak/soak; do
     o=$folder/$(basename "$f").o
     "$nvcc" -std=c++17 -O3 -lineinfo --extended-lambda -arch=sm_90 -I"$top" -I"$top/include" -c -o "$o" "$top/$f.cu" || return
-    case $f in lib/* | */hkv_cuda) objects+=("$o") ;; esac
+    case $f in lib/* | */hive_cuda | */hkv_cuda) objects+=("$o") ;; esac
   done
   for f in run_device soak; do
     "$nvcc" -arch=sm_90 -cudart static -Xcompiler -static-libstdc++,-static-libgcc -o "$folder/$f" "$folder/$f.o" "${objects[@]}" -l:libxxhash.a -lpthread || return
@@ -63,6 +64,10 @@ run)
     [[ $parts != *" ${timed%:*} "* ]] || part "${timed%:*}" $((${timed#*:} + 60)) "$folder/soak" "${timed%:*}" "${timed#*:}"
   done
   [[ $parts != *" reach "* ]] || part reach $((${SECONDS_REACH:-500} + 60)) "$folder/soak" reach "${REACH:-1e10}" "${SECONDS_REACH:-500}"
+  export DESIGN=hive
+  [[ $parts != *" hive.agree "* ]] || part hive.agree $((${SECONDS_AGREE:-60} + 30)) "$folder/soak" random "${SECONDS_AGREE:-60}"
+  [[ $parts != *" hive.reach "* ]] || part hive.reach $((${SECONDS_REACH:-500} + 60)) "$folder/soak" reach "${REACH:-1e10}" "${SECONDS_REACH:-500}"
+  unset DESIGN
   ! wanted time || { part time 120 "$program" time; cat "$out/time.tsv"; }
   [ $failed = 1 ] || ! grep -qs '^# skipped' "$out/check.tsv" || exit 77
   exit $failed

@@ -7,6 +7,7 @@
 #ifndef SOAK_HUGE_H
 #define SOAK_HUGE_H
 
+#include "gpu/soak/hkv_draw.h"
 #include "gpu/soak/judged.h"
 
 struct huge {

@@ -1,32 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * judged.h - a table under random batches of all operations, judged by the oracle: a turn of a soak.
+ * judged.h - a table under random batches of all operations, judged by its design's oracle: a turn of a soak.
+ *
+ * A design is a struct (hkv_soak.h, hive_soak.h) of what is its own:
+ *
+ *   shape, oracle        what its tables are like, and who judges them (answers.h)
+ *   MOST_FIRST           items of its first batches, at most: they grow while they are fast
+ *   config, has          how a shape is opened; whether there is an operation
+ *   draw_op              the next batch's operation, MIXED among them, and how many items it has at most
+ *   fill_up              batches that come first: until a large table has in it what it is to have
+ *   besides              what happens to the table between batches
+ *   rested               how many entries there are is known
  */
 #ifndef SOAK_JUDGED_H
 #define SOAK_JUDGED_H
 
 #include <chrono>
 
-#include "gpu/soak/draw.h"
+#include "gpu/soak/answers.h"
 
 static inline double seconds_now()
 {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-struct judged {
+enum { MIXED = HD_OP_COUNT_ }; /* as an operation: each item has its own */
+
+template <class design> struct judged {
+    typedef typename design::oracle oracle;
+    typedef typename design::shape shape;
     const place &at;
     dice &d;
     shape s;
     oracle o;
+    design its;
     hd_table *t = nullptr;
     hd_batch arrays;   /* all of them, for s.items items */
+    uint8_t *each;     /* (items): operations of a mixed batch */
     uint64_t *there;   /* (2): oracle.on_key */
-    const char *kernel[HD_OP_COUNT_];
+    const char *kernel[MIXED + 1];
     uint64_t items = 0, own = 0, batches = 0; /* own: by the variant itself */
-    uint64_t most = 4096; /* items of a batch: where many wait for few locks, a batch of all sizes would take minutes */
+    uint64_t mixed = 0, distinct = 0, checks = 0; /* of the items: in such batches; hd_check */
+    double checked = 0, check_took = 0;           /* when, and seconds: it has a small part of the time */
+    uint64_t most = design::MOST_FIRST; /* items of a batch: where many wait for few locks, a batch of all sizes would take minutes */
 
-    judged(const place &at_, dice &d_, const shape &s_, const char *variant) : at(at_), d(d_), s(s_), o(naming(s_.keys, s_.factor, s_.value_bytes))
+    judged(const place &at_, dice &d_, const shape &s_, const char *variant) : at(at_), d(d_), s(s_), o(naming(s_.keys, s_.factor, s_.value_bytes, design::key_limit(s_)))
     {
         open_table(variant);
         open_oracle();
@@ -38,9 +56,9 @@ struct judged {
     {
         at.wait();
         hd_close(t);
-        void *const all[] = { o.key_is, o.key_now, o.fate, o.fates, o.evicted_at, o.wrong, o.first, there, (void *)arrays.key, (void *)arrays.value, (void *)arrays.score,
-                              (void *)arrays.flag, arrays.outcome, arrays.value_out, arrays.score_out, arrays.ptr, arrays.list_key, arrays.list_value, arrays.list_score,
-                              arrays.list_item, arrays.count };
+        o.shut(at);
+        void *const all[] = { there, each, (void *)arrays.key, (void *)arrays.value, (void *)arrays.score, (void *)arrays.flag, arrays.outcome, arrays.value_out, arrays.score_out,
+                              arrays.ptr, arrays.list_key, arrays.list_value, arrays.list_score, arrays.list_item, arrays.count };
         for (void *p : all) at.give(p);
     }
 
@@ -48,23 +66,21 @@ struct judged {
 
     void open_table(const char *variant)
     {
-        hd_config c = hd_config_default();
+        hd_config c = hd_config_of(design::name());
         c.backend = at.backend;
-        c.policy = s.policy;
-        c.dual = s.dual;
         c.slots = s.slots;
         c.capacity = s.buckets * s.slots;
         c.value_bytes = s.value_bytes;
         c.seed = s.seed;
-        c.admit = s.admit;
         c.layout = s.layout;
-        c.epoch = 3;
+        design::config(s, &c);
         MUST(hd_open(&c, &t));
-        for (int op = 0; op < HD_OP_COUNT_; op++) kernel[op] = runs((hd_op)op, variant) ? variant : nullptr;
+        for (int op = 0; op < MIXED; op++) kernel[op] = runs((hd_op)op, variant) ? variant : nullptr;
+        kernel[MIXED] = kernel[HD_OP_INSERT_OR_ASSIGN];
     }
     bool runs(hd_op op, const char *variant)
     {
-        if (op == HD_OP_CLEAR || op == HD_OP_PROMOTE || op == HD_OP_LOCK_KEYS || op == HD_OP_UNLOCK_KEYS) return false;
+        if (!design::has(op)) return false;
         uint64_t *count = at.take<uint64_t>(1);
         hd_batch b;
         memset(&b, 0, sizeof b);
@@ -86,26 +102,14 @@ struct judged {
     {
         hd_info info;
         MUST(hd_table_info(t, &info));
-        while (strcmp(hd_policy_rows[o.policy].name, s.policy) != 0) o.policy++;
-        o.policy_flags = hd_policy_rows[o.policy].flags;
-        o.slots = info.slots;
-        o.buckets = info.buckets;
-        o.seed = info.seed;
-        o.dual = info.dual;
-        o.admit_always = info.admit == HD_ADMIT_ALWAYS;
-        o.key_is = at.take<known>(s.keys);
-        o.key_now = at.take<busy>(s.keys);
-        o.fate = at.take<uint64_t>(HD_OUTCOME_COUNT);
-        o.fates = at.take<uint64_t>(HD_OUTCOME_COUNT);
-        o.evicted_at = at.take<uint32_t>(1);
-        o.wrong = at.take<uint64_t>(WRONG_KINDS);
-        o.first = at.take<complaint>(WRONG_KINDS);
+        o.open(at, s, info);
         there = at.take<uint64_t>(2);
     }
     void open_arrays()
     {
         uint64_t n = s.items, bytes = s.value_bytes;
         memset(&arrays, 0, sizeof arrays);
+        each = at.take<uint8_t>(n);
         arrays.key = at.take<uint64_t>(n);
         arrays.value = at.take<uint8_t>(n * bytes);
         arrays.score = at.take<uint64_t>(n);
@@ -125,81 +129,62 @@ struct judged {
 
     /* ---- A batch ------------------------------------------------------------------------------------------------------------------ */
 
-    void put(hd_op op, uint64_t n, const keys_of &k, score_kind scores)
+    /* op: or MIXED. */
+    void put(int op, uint64_t n, const keys_of &k)
     {
         hd_info info;
-        hd_batch b = arrays;
-        b.op = op;
-        b.n = n;
-        b.kernel = kernel[op];
-        b.distinct = k.kind == SERIES && d.one_in(2);
-        if (scores == NO_SCORES) b.score = nullptr;
-        if (d.one_in(64)) MUST(hd_epoch_set(t, (uint32_t)d.below(10)));
+        its.besides(*this);
         MUST(hd_table_info(t, &info));
-        o.b = b;
         o.number++;
-        o.clock = info.now;
-        o.epoch = info.epoch;
-        o.accum = (uint32_t)d.below(3);
-        o.inserts = op >= HD_OP_ACCUM_OR_ASSIGN && op <= HD_OP_FIND_OR_INSERT_PTR;
-        if (o.accum == HD_EITHER && d.one_in(2)) b.flag = nullptr;
-        fill(k, scores);
-        const oracle w = o;
-        at.each(n, [=] BOTH(uint64_t i) { w.count_key(i); });
+        o.b = arrays;
+        o.b.op = op == MIXED ? HD_OP_INSERT_OR_ASSIGN : (hd_op)op;
+        o.b.each = op == MIXED ? each : nullptr;
+        o.b.n = n;
+        o.b.kernel = kernel[op];
+        o.b.distinct = k.kind == SERIES && d.one_in(2);
+        o.begin(d, info, k);
+        fill(k);
+        o.before(at);
+        hd_batch b = o.b;
         if (tells) at.wait(), say(b, k, 0);
         double begins = seconds_now();
         MUST(hd_run(t, &b));
         if (tells) at.wait(), say(b, k, seconds_now() - begins);
-        judge();
+        o.judge(at);
         batches++;
         items += n;
         if (b.kernel) own += n;
+        if (b.each) mixed += n;
+        if (k.kind == SERIES) distinct += n;
     }
     /* Batch by batch, for who wants to see which one takes long: TELL in the environment. */
     const bool tells = getenv("TELL") != nullptr;
     void say(const hd_batch &b, const keys_of &k, double seconds) const
     {
         static const char *const kinds[] = { "everywhere", "again and again", "skewed", "a series" };
-        fprintf(stderr, "%s %s %s: batch %u, %s of %llu, keys %s of %llu in %llu%s, %.6f s\n", b.kernel ? b.kernel : "-", s.policy, s.dual ? "dual" : "single", o.number, hd_op_name(b.op),
+        fprintf(stderr, "%s: batch %u, %s of %llu, keys %s of %llu in %llu%s, %.6f s\n", b.kernel ? b.kernel : "-", o.number, b.each ? "mixed" : hd_op_name(b.op),
                 (unsigned long long)b.n, kinds[k.kind], (unsigned long long)k.range, (unsigned long long)s.keys, b.distinct ? ", distinct" : "", seconds);
     }
-    void fill(const keys_of &k, score_kind scores) const
+    void fill(const keys_of &k) const
     {
         const oracle w = o;
-        const uint64_t salt = k.salt;
         const keys_of keys = k;
         at.each(w.b.n, [=] BOTH(uint64_t i) {
             uint64_t key = keys.key(i, w.names);
             ((uint64_t *)w.b.key)[i] = key;
-            if (w.b.score) ((uint64_t *)w.b.score)[i] = score_of(scores, i, salt);
-            ((uint8_t *)w.b.flag)[i] = (uint8_t)w.accum;
-            w.names.write((uint8_t *)w.b.value + i * w.names.bytes, key, w.word_of(w.number, i));
+            w.fill(i, key);
         });
         at.fill(w.b.outcome, LEFT_ALONE, w.b.n + BEHIND);
         at.fill(w.b.value_out, LEFT_ALONE, w.b.n * s.value_bytes + BEHIND);
         at.fill(w.b.score_out, LEFT_ALONE, w.b.n * 8 + BEHIND);
         at.fill(w.b.ptr, LEFT_ALONE, w.b.n * 8);
     }
-    void judge() const
-    {
-        enum : uint64_t { TURNS = 32768 };
-        const oracle w = o;
-        bool lists = w.b.op == HD_OP_INSERT_AND_EVICT || w.b.op == HD_OP_FIND_MISSED;
-        at.each(TURNS, [=] BOTH(uint64_t c) { w.tally(c, TURNS); });
-        if (lists) at.each(w.b.n, [=] BOTH(uint64_t j) { w.judge_list(j); });
-        at.each(w.b.n, [=] BOTH(uint64_t i) { w.judge_item(i); });
-        at.each(w.b.n, [=] BOTH(uint64_t i) { w.judge_together(i); });
-        if (lists) at.each(w.b.n, [=] BOTH(uint64_t j) { w.forget_list(j); });
-        at.each(1, [=] BOTH(uint64_t i) { w.finish(i); });
-    }
     void put_any()
     {
-        uint64_t n = d.log_between(1, most < s.items ? most : s.items);
-        hd_op op = draw_op(d, o.names.grain);
-        bool needed = o.policy_flags & HD_SCORES_NEEDED;
-        score_kind scores = (score_kind)d.below(needed ? 3 : 4);
+        uint64_t room = most < s.items ? most : s.items, n = d.log_between(s.least < room ? s.least : room, room);
+        int op = its.draw_op(*this, &n);
         double begins = seconds_now();
-        put(op, n, draw_keys(d, n, s.keys), scores);
+        put(op, n, draw_keys(d, n, s.keys));
         if (n < most / 8) return;
         at.wait(); /* so long a batch takes; and those that were on their way before it */
         double seconds = seconds_now() - begins;
@@ -252,13 +237,13 @@ struct judged {
     void rest()
     {
         enum : uint64_t { TURNS = 1 << 16 };
-        uint64_t capacity = s.buckets * s.slots, listed = 0, some = 0, is[2];
+        uint64_t places = places_now(), listed = 0, some = 0, is[2];
         unsigned bit = (unsigned)d.below(4);
-        const uint64_t mask = 3ull << (s.factor == 1 || s.factor == UINT64_MAX ? bit : 61 - bit), bits = mask & d.draw();
+        const uint64_t mask = 3ull << (s.factor == 1 || s.factor == UINT64_MAX ? bit : o.names.key_bits() - 3 - bit), bits = mask & d.draw();
         o.number++;
-        for (uint64_t start = 0; start < capacity;) { /* windows of any length, the last one short */
+        for (uint64_t start = 0; start < places;) { /* windows of any length, the last one short */
             uint64_t n = d.log_between(s.items / 8 + 1, s.items);
-            if (n > capacity - start) n = capacity - start;
+            if (n > places - start) n = places - start;
             listed += list_of(HD_OP_EXPORT, start, n, 0, 0);
             const oracle w = o;
             at.each(n, [=] BOTH(uint64_t j) { w.on_export(j); });
@@ -274,9 +259,31 @@ struct judged {
         compare(count_of(HD_OP_SIZE, 0, 0), is[0], "size");
         compare(count_of(HD_OP_SIZE_IF, mask, bits), is[1], "size_if");
         compare(some, 0, "export_if: what does not fit its predicate");
+        its.rested(*this, is[0]);
+        if (seconds_now() - checked > 20 * check_took) check();
+        if (s.stays) return;
         if (d.one_in(4)) erase_some(mask, bits, is);
         if (d.one_in(16)) clear();
-        if (capacity <= s.items) find_all();
+        if (places <= s.items) find_all();
+    }
+    uint64_t places_now() const
+    {
+        hd_info info;
+        MUST(hd_table_info(t, &info));
+        return info.places;
+    }
+    /* Every invariant, by the reference, of a copy on this machine: no large tables but those that a soak stays with. */
+    void check()
+    {
+        double begins = seconds_now();
+        if (!s.stays && places_now() > 1u << 22) return;
+        if (hd_check(t) != HD_OK) {
+            fprintf(stderr, "%s\n", hd_why());
+            compare(1, 0, "hd_check");
+        }
+        checks++;
+        checked = seconds_now();
+        check_took = checked - begins;
     }
     /* How many entries of the list, which may be of less than the table, the mask holds for. */
     uint64_t count_listed(uint64_t mask, uint64_t bits)
@@ -296,6 +303,7 @@ struct judged {
         compare(count_of(HD_OP_ERASE_IF, mask, bits), is[1], "erase_if");
         at.each(s.keys, [=] BOTH(uint64_t k) { w.on_erased(k, mask, bits); });
         compare(count_of(HD_OP_SIZE, 0, 0), is[0] - is[1], "size after erase_if");
+        its.rested(*this, is[0] - is[1]);
     }
     void clear()
     {
@@ -303,13 +311,14 @@ struct judged {
         MUST(hd_clear(t));
         at.each(s.keys, [=] BOTH(uint64_t k) { w.on_erased(k, 0, 0); });
         compare(count_of(HD_OP_SIZE, 0, 0), 0, "size after clear");
+        its.rested(*this, 0);
     }
     /* Whatever a walk sees, lookups find, and nothing else: digests are right. */
     void find_all()
     {
         for (uint64_t from = 0; from < s.keys; from += s.items) {
             keys_of k = { SERIES, 0, 0, from, 1, false };
-            put(HD_OP_FIND, s.keys - from < s.items ? s.keys - from : s.items, k, SMALL);
+            put(HD_OP_FIND, s.keys - from < s.items ? s.keys - from : s.items, k);
         }
     }
 
@@ -330,26 +339,13 @@ struct judged {
         MUST(hd_counters_sync(t, &c));
         for (int k = 0; k < HD_OUTCOME_COUNT; k++) compare(c.outcome[k], fates[k], hd_outcome_name((hd_outcome)k));
         compare(c.items, items, "items");
-        if (s.buckets * s.slots > 1ull << 22 || hd_check(t) == HD_OK) return;
-        fprintf(stderr, "%s\n", hd_why());
-        compare(1, 0, "hd_check");
     }
-    /* Until most of a table is in use that batches of all kinds would not get to in time. */
-    void fill_up(double end)
-    {
-        keys_of k = { EVERYWHERE, 0, 0, 0, 1, false };
-        while (items < 2 * s.buckets * s.slots && seconds_now() < end) {
-            k.salt = d.draw();
-            put(HD_OP_INSERT_OR_ASSIGN, s.items, k, SMALL);
-            at.wait();
-        }
-    }
-    /* For so many seconds, or until something is wrong. */
-    uint64_t go(double seconds)
+    /* For so many seconds, or until so many operations were the variant's, or something is wrong. */
+    uint64_t go(double seconds, double wanted)
     {
         double end = seconds_now() + seconds;
-        if (s.buckets * s.slots > s.items) fill_up(end - seconds / 2);
-        for (uint64_t stretch = 0, since = 0; seconds_now() < end;) {
+        if (s.buckets * s.slots > s.items) its.fill_up(*this, end - seconds / 2);
+        for (uint64_t stretch = 0, since = 0; seconds_now() < end && (double)own < wanted;) {
             put_any();
             since += o.b.n;
             if (++stretch % 8 == 0) at.wait(); /* no more on its way than is over soon */
@@ -360,6 +356,7 @@ struct judged {
         }
         rest();
         compare_counters();
+        check();
         return wrong_so_far();
     }
     void tell() const

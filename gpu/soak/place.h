@@ -28,7 +28,7 @@ static inline void need(bool good, const char *what)
 }
 #define MUST(call) need((call) == HD_OK, #call)
 
-/* Adds, and returns what was there: turns of a loop meet in sums alone. */
+/* Adds, and returns what was there: turns of a loop meet in sums, and in bits that are put, alone. */
 static BOTH inline uint32_t add(uint32_t *p, uint32_t v)
 {
 #ifdef __CUDA_ARCH__
@@ -43,6 +43,15 @@ static BOTH inline uint64_t add(uint64_t *p, uint64_t v)
     return atomicAdd((unsigned long long *)p, (unsigned long long)v);
 #else
     return (*p += v) - v;
+#endif
+}
+
+static BOTH inline void put_bits(uint32_t *p, uint32_t bits)
+{
+#ifdef __CUDA_ARCH__
+    atomicOr(p, bits);
+#else
+    *p |= bits;
 #endif
 }
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * soak.cu - tables under random batches, judged on the device at the pace of the device (oracle.h), through the public interface alone.
+ * soak.cu - tables under random batches, judged on the device at the pace of the device (answers.h), through the public interface alone.
  *
- *   soak random SECONDS [VARIANT ...]   every variant, policy and mode, three sizes of table each, and one of hundreds of millions of slots
- *   soak two SECONDS                    likewise, two tables of different shape and policy at a time, each by a thread and on a stream of its own
- *   soak reach N SECONDS [VARIANT ...]  N operations by every variant under every policy, or as many as there is time for; says who is short
+ *   soak random SECONDS [VARIANT ...]   every variant, in every kind of table that it has, three sizes of each, and the largest
+ *   soak two SECONDS [VARIANT ...]      likewise, two tables of different kinds at a time, each by a thread and on a stream of its own
+ *   soak reach N SECONDS [VARIANT ...]  N operations by every variant towards every goal, or as many as there is time for; says who is short
  *   soak huge [VARIANT ...]             a table of more than 2^31 slots (huge.h)
  *
- * Prints rows of tab-separated values; 0: all is well, 1: not, 77: there is no device. SEED in the environment repeats a run (in time, not in
- * how far it gets). BACKEND=host or ref: on this machine, at a ten-thousandth of the size, to try the judge out.
+ * Prints rows of tab-separated values; 0: all is well, 1: not, 2: it is asked for what there is not, 77: there is no device. DESIGN=hive in the environment: Hive's tables (hive_soak.h), whose goals
+ * are its layouts, at a load factor of 0.95; else HKV's (hkv_soak.h), whose goals are policies. SEED repeats a run (in time, not in how far it gets).
+ * BACKEND=host or ref: on this machine, at a ten-thousandth of the size, to try the judge out.
  */
 #include <ctime>
 #include <mutex>
@@ -16,105 +17,104 @@
 #include <thread>
 #include <vector>
 
-#include "gpu/hkv/rows.h"
+#include "gpu/soak/hive_soak.h"
+#include "gpu/soak/hkv_soak.h"
 #include "gpu/soak/huge.h"
-#include "gpu/soak/judged.h"
 
 enum { WRONG_MOST = 8 };
 
 static const char *backend = "cuda";
 static std::mutex saying;
 static std::vector<const char *> variants;
-static const char *const policies[] = { "lru", "lfu", "epoch_lru", "epoch_lfu", "custom" };
-
 static limits limits_of(uint64_t share)
 {
     limits device = { 16u << 20, (272u << 20) / share, (5ull << 30) / share, UINT32_MAX }, here = { 3000, 6000, 1u << 20, UINT32_MAX };
     return strcmp(backend, "cuda") == 0 ? device : here;
 }
 
-/* One table for so many seconds; its row. *own: so many operations more were the variant's. */
-static bool turn(const place &at, dice &d, const char *variant, const char *policy, bool dual, int size, const limits &most, double seconds, double *own = nullptr)
+/* One table for so many seconds, or so many operations; its row. *own: so many were the variant's. */
+template <class design> static bool turn(const place &at, dice &d, const char *variant, const typename design::shape &s, double seconds, double wanted = 1e30, double *own = nullptr)
 {
     double start = seconds_now();
-    shape s = draw_shape(d, variant, policy, dual, size, most);
-    judged j(at, d, s, variant);
-    uint64_t wrong = j.go(seconds);
+    judged<design> j(at, d, s, variant);
+    uint64_t wrong = j.go(seconds, wanted);
     std::lock_guard<std::mutex> one(saying);
     if (wrong) j.tell();
-    printf("%s\t%s\t%s\t%s\t%llu\t%u\t%u\t%s\t%s\t%llu\t%llu\t%llu\t%llu\t%llu\t%.1f\n", wrong ? "WRONG" : "ok", variant, policy, dual ? "dual" : "single",
-           (unsigned long long)s.buckets, s.slots, s.value_bytes, s.layout == HD_LAYOUT_PAIRS ? "pairs" : "planes", s.admit == HD_ADMIT_ALWAYS ? "always" : "score",
-           (unsigned long long)s.keys, (unsigned long long)j.items, (unsigned long long)j.own, (unsigned long long)j.batches, (unsigned long long)wrong, seconds_now() - start);
+    j.its.row(j, wrong ? "WRONG" : "ok", variant, wrong, seconds_now() - start);
     fflush(stdout);
     if (own) *own += (double)j.own;
     return wrong == 0;
 }
 
-static void heading() { printf("verdict\tvariant\tpolicy\tmode\tbuckets\tslots\tvalue_bytes\tlayout\tadmit\tkeys\toperations\tby_variant\tbatches\twrong\tseconds\n"); }
-
 /* Sizes outermost: a run that is cut short has had all variants. Each turn has its part of the time that is left. What is wrong again and again
  * needs no more turns to be seen. */
-static bool random_turns(const place &at, uint64_t seed, uint64_t first, uint64_t step, const limits &most, double seconds, bool largest)
+template <class design> static bool random_turns(const place &at, uint64_t seed, uint64_t first, uint64_t step, const limits &most, double seconds, bool largest)
 {
-    std::vector<int> sizes = { 1, 2, 0 };
+    const int sizes[] = { 1, 2, 0 };
     double end = seconds_now() + seconds;
-    uint64_t each = variants.size() * 10, all = sizes.size() * each + (largest ? variants.size() : 0);
+    uint64_t each = variants.size() * design::KINDS, all = 3 * each + (largest ? variants.size() : 0);
     int wrong = 0;
     for (uint64_t k = first; k < all && seconds_now() < end && wrong < WRONG_MOST; k += step) {
-        bool large = k >= sizes.size() * each;
-        uint64_t in = k % each, policy = large ? k % 5 : in % 5;
+        bool large = k >= 3 * each;
+        uint64_t kind = k % design::KINDS;
+        const char *variant = variants[large ? k - 3 * each : k % each / design::KINDS];
         dice d = { seed + k * 1000003 };
-        wrong += !turn(at, d, variants[large ? k - sizes.size() * each : in / 10], policies[policy], large ? k & 1 : in / 5 % 2, large ? 3 : sizes[k / each], most,
-                     (end - seconds_now()) / (double)((all - k + step - 1) / step));
+        if (!design::fits(variant, kind)) continue;
+        typename design::shape s = design::draw(d, variant, kind, large ? 3 : sizes[k / each], most);
+        wrong += !turn<design>(at, d, variant, s, (end - seconds_now()) / (double)((all - k + step - 1) / step));
     }
     return wrong == 0;
 }
 
-static bool random_soak(uint64_t seed, double seconds)
+template <class design> static bool random_soak(uint64_t seed, double seconds)
 {
     place at(backend);
-    heading();
-    return random_turns(at, seed, 0, 1, limits_of(1), seconds, true);
+    design::heading();
+    return random_turns<design>(at, seed, 0, 1, limits_of(1), seconds, true);
 }
 
-static bool two_soak(uint64_t seed, double seconds)
+template <class design> static bool two_soak(uint64_t seed, double seconds)
 {
     bool good[2];
     std::thread thread[2];
-    heading();
+    design::heading();
     for (uint64_t k = 0; k < 2; k++)
         thread[k] = std::thread([=, &good] {
             place at(backend);
-            good[k] = random_turns(at, seed + 77 * k, k, 2, limits_of(4), seconds, false); /* every second one: never the same policy and mode */
+            good[k] = random_turns<design>(at, seed + 77 * k, k, 2, limits_of(4), seconds, false); /* every second one: never the same kind */
         });
     for (std::thread &t : thread) t.join();
     return good[0] && good[1];
 }
 
-/* Round after round, a table for each that is not there yet: first of a bucket or two, then a small one, then large ones of narrow values, which are
- * fast, but for every fourth. Modes alternate. */
-static bool reach_soak(uint64_t seed, double wanted, double seconds)
+/* Round after round, a table for each that is not there yet; those share the time that is left. */
+template <class design> static bool reach_soak(uint64_t seed, double wanted, double seconds)
 {
     place at(backend);
-    limits any = limits_of(1), narrow = any;
-    std::vector<double> has(variants.size() * 5, 0);
-    double end = seconds_now() + seconds, part = seconds / (10 * (double)has.size()); /* ten rounds, if all need them */
+    std::vector<double> has(variants.size() * design::GOALS, 0);
+    uint64_t left = 0;
+    for (uint64_t k = 0; k < has.size(); k++) {
+        if (!design::fits_goal(variants[k / design::GOALS], k % design::GOALS)) has[k] = wanted;
+        else left++;
+    }
+    double end = seconds_now() + seconds;
     int wrong = 0;
-    narrow.value_bytes = 24;
-    heading();
-    for (uint64_t round = 0, left = has.size(); left && seconds_now() < end && wrong < WRONG_MOST; round++) {
-        left = 0;
+    design::heading();
+    for (uint64_t round = 0; left && seconds_now() < end && wrong < WRONG_MOST; round++) {
+        uint64_t rounds = round < design::ROUNDS ? design::ROUNDS - round : 1, turns = left; /* that are to come; in this one */
         for (uint64_t k = 0; k < has.size() && wrong < WRONG_MOST; k++) {
             if (has[k] >= wanted) continue;
-            left++;
             dice d = { seed + (round * has.size() + k) * 1000003 };
-            double takes = round < 2 ? part / 4 : part;
-            if (seconds_now() + takes > end) continue;
-            wrong += !turn(at, d, variants[k / 5], policies[k % 5], (round + k) & 1, round < 2 ? (int)round : round % 8 == 7 ? 3 : 2, round % 4 == 3 ? any : narrow, takes, &has[k]);
+            double takes = (end - seconds_now()) / (double)(rounds * turns--);
+            if (design::ROUNDS > 1 && round < 2) takes /= 4; /* small ones */
+            const char *variant = variants[k / design::GOALS];
+            typename design::shape s = design::draw_for(d, variant, k % design::GOALS, round, (round + k) & 1, limits_of(1));
+            wrong += !turn<design>(at, d, variant, s, takes, wanted - has[k], &has[k]);
+            left -= has[k] >= wanted;
         }
     }
     for (uint64_t k = 0; k < has.size(); k++)
-        if (has[k] < wanted) printf("# short: %s under %s: %.4g of %.4g operations\n", variants[k / 5], policies[k % 5], has[k], wanted);
+        if (has[k] < wanted) printf("# short: %s under %s: %.4g of %.4g operations\n", variants[k / design::GOALS], design::goal_name(k % design::GOALS).c_str(), has[k], wanted);
     return wrong == 0;
 }
 
@@ -130,12 +130,30 @@ static bool huge_soak(uint64_t seed)
     return good;
 }
 
+/* The exit code. */
+template <class design> static int soak(const std::string &verb, uint64_t seed, double wanted, double seconds)
+{
+    std::vector<const char *> all = design::variants();
+    for (const char *variant : variants) {
+        bool known = false;
+        for (const char *other : all) known |= strcmp(variant, other) == 0;
+        if (known) continue;
+        fprintf(stderr, "%s has no variant %s\n", design::name(), variant);
+        return 2;
+    }
+    if (variants.empty()) variants = all;
+    if (verb == "random") return !random_soak<design>(seed, seconds);
+    if (verb == "two") return !two_soak<design>(seed, seconds);
+    return !(verb == "reach" ? reach_soak<design>(seed, wanted, seconds) : huge_soak(seed));
+}
+
 int main(int argc, char **argv)
 {
     std::string verb = argc > 1 ? argv[1] : "";
     int words = verb == "random" || verb == "two" ? 3 : verb == "reach" ? 4 : 2; /* before the variants */
-    const char *given = getenv("SEED");
-    if ((words == 2 && verb != "huge") || argc < words) {
+    const char *given = getenv("SEED"), *design = getenv("DESIGN");
+    bool hive = design && strcmp(design, "hive") == 0;
+    if ((words == 2 && (verb != "huge" || hive)) || argc < words) {
         fprintf(stderr, "usage: soak random SECONDS [VARIANT ...] | two SECONDS [VARIANT ...] | reach OPERATIONS SECONDS [VARIANT ...] | huge [VARIANT ...]\n");
         return 2;
     }
@@ -151,10 +169,6 @@ int main(int argc, char **argv)
     uint64_t seed = given ? strtoull(given, nullptr, 10) : (uint64_t)time(nullptr);
     printf("# SEED=%llu\n", (unsigned long long)seed);
     for (int i = words; i < argc; i++) variants.push_back(argv[i]);
-    for (uint32_t row = 0; row < HKV_ROWS && variants.empty(); row++)
-        for (uint32_t other = 0; other < HKV_ROWS && row == 0; other++)
-            if (hkv_is_first(other)) variants.push_back(hkv_rows[other].variant);
-    double seconds = words > 2 ? atof(argv[words - 1]) : 0;
-    bool good = verb == "random" ? random_soak(seed, seconds) : verb == "two" ? two_soak(seed, seconds) : verb == "reach" ? reach_soak(seed, atof(argv[2]), seconds) : huge_soak(seed);
-    return good ? 0 : 1;
+    double seconds = words > 2 ? atof(argv[words - 1]) : 0, wanted = words > 3 ? atof(argv[2]) : 0;
+    return hive ? soak<hive_soak>(verb, seed, wanted, seconds) : soak<hkv_soak>(verb, seed, wanted, seconds);
 }

@@ -2,8 +2,8 @@
  *
  * values.h - keys that are known by a number, and values that are known by their key and one word, whatever their size.
  *
- *   key      number x an odd word, modulo 2^64: a key that nobody ever gave has no number below the number of keys. The factor 1 makes keys
- *            0, 1, 2, ..., the factor -1 the greatest there are, the reserved three among them
+ *   key      number x an odd word, modulo 2^64, or 2^32 or 2^16 where a table's keys are so long: a key that nobody ever gave has no number below
+ *            the number of keys. The factor 1 makes keys 0, 1, 2, ..., the factor -1 the greatest there are, the reserved three among them
  *   value    of word w: in elements of 8 bytes, or of 4, or else of 1, as its size has it. Those of 8 and 4 are w x an odd word of the key and the
  *            element's place: values of one key add up as their words do, which is what accum_or_assign wants; and the word can be got back from
  *            any element. 0 is all zeros
@@ -25,20 +25,22 @@ static BOTH inline uint64_t inverse_of(uint64_t x)
 }
 
 struct naming {
-    uint64_t keys; /* a power of two */
+    uint64_t keys;   /* a power of two */
     uint64_t factor, inverse;
+    uint64_t limit;  /* keys below it can be held; it and the two after it are reserved */
     uint32_t bytes, grain; /* of a value, of an element */
 
-    naming(uint64_t keys_, uint64_t factor_, uint32_t bytes_)
-        : keys(keys_), factor(factor_ | 1), inverse(inverse_of(factor_ | 1)), bytes(bytes_), grain(bytes_ % 8 == 0 ? 8 : bytes_ % 4 == 0 ? 4 : 1)
+    naming(uint64_t keys_, uint64_t factor_, uint32_t bytes_, uint64_t limit_ = HD_KEY_RESERVED)
+        : keys(keys_), factor(factor_ | 1), inverse(inverse_of(factor_ | 1)), limit(limit_), bytes(bytes_), grain(bytes_ % 8 == 0 ? 8 : bytes_ % 4 == 0 ? 4 : 1)
     {
     }
-    BOTH uint64_t key_of(uint64_t number) const { return number * factor; }
+    unsigned key_bits() const { return limit > UINT32_MAX ? 64 : limit > UINT16_MAX ? 32 : 16; }
+    BOTH uint64_t key_of(uint64_t number) const { return number * factor & (limit + 2); }
     /* NO_NUMBER: reserved, or nobody's. */
     BOTH uint64_t number_of(uint64_t key) const
     {
-        uint64_t number = key * inverse;
-        return key < HD_KEY_RESERVED && number < keys ? number : NO_NUMBER;
+        uint64_t number = key * inverse & (limit + 2);
+        return key < limit && number < keys ? number : NO_NUMBER;
     }
     BOTH uint64_t unit(uint64_t key, uint64_t e) const { return hd_mix64(key + (e + 1) * GOLDEN) | 1; }
     BOTH uint64_t element(uint64_t key, uint64_t word, uint64_t e) const

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * oracle.h - judges batches where they ran, at the pace at which they run: what must be in the table is known key by key, and every item's
- * answer is held against it.
+ * hkv_oracle.h - judges batches of HKV where they ran, at the pace at which they run: what must be in the table is known key by key, and every
+ * item's answer is held against it.
  *
  * Of every key (known): whether it is there, its value, its score. Where only one item of a batch has a key, all three follow exactly, by
  * doc/contract.md. Where several have it, the value is one of theirs (values of a batch differ in four ways), sums of accum are the sums of all,
@@ -12,41 +12,30 @@
  * judge_together, forget_list, finish. At rest, on_export for every entry of the table, then on_key for every key: nothing twice, nothing lost,
  * nothing that nobody put, everything in one of its buckets.
  */
-#ifndef SOAK_ORACLE_H
-#define SOAK_ORACLE_H
+#ifndef SOAK_HKV_ORACLE_H
+#define SOAK_HKV_ORACLE_H
 
-#include "gpu/soak/values.h"
+#include "gpu/soak/hkv_draw.h"
 #include "policies/policy.h"
-
-enum wrong_kind { IMPOSSIBLE_OUTCOME, WAS_GONE, WAS_THERE, WRONG_VALUE, WRONG_SCORE, NOT_ITS_TO_WRITE, WRONG_LIST, NOT_CONSERVED, WRONG_PLACE, WRONG_SIZE, WRONG_KINDS };
-static const char *const wrong_names[] = {
-    "an outcome that cannot be", "an answer for a key that was gone", "a key that was there is not found", "a wrong value", "a wrong score",
-    "an output that was to be left alone", "a wrong list", "came and went do not add up", "a key outside its buckets", "a wrong size",
-};
 
 enum { GONE, THERE };                 /* known.presence */
 enum { EXACT, ONE_OF_FOUR, UNKNOWN }; /* known.value; known.scored: the first or the last */
 
-typedef struct known {
+typedef struct hkv_known {
     uint64_t word, score; /* word: of the value; ONE_OF_FOUR: the batch */
     uint32_t seen;        /* the batch that last told of it: is it still there? it is when no later one can have evicted it */
     uint8_t presence, value, scored;
-} known;
+} hkv_known;
 
 /* Of a key, while a batch is judged. */
-typedef struct busy {
+typedef struct hkv_busy {
     uint64_t sum, leader;
     uint32_t items, came, left, went, same; /* same: found, and still there */
-} busy;
+} hkv_busy;
 
-struct complaint {
-    uint64_t batch, op, item, key;
-};
-
-enum { LEFT_ALONE = 0xa5, BEHIND = 64 /* bytes behind an output's end that are looked at */ };
-
-struct oracle {
-    naming names;
+struct hkv_oracle : answers {
+    typedef hkv_known known;
+    typedef hkv_busy busy;
     /* The table. */
     uint32_t policy = 0, policy_flags = 0, slots = 0;
     uint64_t buckets = 0, seed = 0;
@@ -54,27 +43,76 @@ struct oracle {
     /* What is known, and what was found. */
     known *key_is;                /* (names.keys) */
     busy *key_now;                /* (names.keys) */
-    uint64_t *fate, *fates;       /* (HD_OUTCOME_COUNT): of this batch; of all */
     uint32_t *evicted_at;         /* the last batch that evicted without a list */
-    uint64_t *wrong;              /* (WRONG_KINDS) */
-    complaint *first;             /* (WRONG_KINDS) */
     /* The batch. */
-    hd_batch b;                   /* its arrays are in reach */
-    uint32_t number = 0, epoch = 0, accum = 0; /* number: from 1; accum: hd_accum of every item */
+    uint32_t epoch = 0;
     uint64_t clock = 0;
     bool inserts = false;
 
-    explicit oracle(naming n) : names(n) {}
+    score_kind scores = SMALL;
+    uint64_t salt = 0; /* of scores */
 
-    BOTH void complain(wrong_kind kind, uint64_t item, uint64_t key) const
+    explicit hkv_oracle(naming n) : answers(n) {}
+    void open(const place &at, const hkv_shape &s, const hd_info &info)
     {
-        complaint c = { number, (uint64_t)b.op, item, key };
-        if (add(&wrong[kind], 1) == 0) first[kind] = c;
+        take(at);
+        while (strcmp(hd_policy_rows[policy].name, s.policy) != 0) policy++;
+        policy_flags = hd_policy_rows[policy].flags;
+        slots = info.slots;
+        buckets = info.buckets;
+        seed = info.seed;
+        dual = info.dual;
+        admit_always = info.admit == HD_ADMIT_ALWAYS;
+        key_is = at.take<known>(names.keys);
+        key_now = at.take<busy>(names.keys);
+        evicted_at = at.take<uint32_t>(1);
+    }
+    void shut(const place &at) const
+    {
+        void *const all[] = { key_is, key_now, evicted_at };
+        for (void *p : all) at.give(p);
+        give(at);
+    }
+
+    /* ---- A batch -------------------------------------------------------------------------------------------------------- */
+
+    /* What its items bring, and their clock. */
+    void begin(dice &d, const hd_info &info, const keys_of &)
+    {
+        scores = (score_kind)d.below(policy_flags & HD_SCORES_NEEDED ? 3 : 4);
+        salt = d.draw();
+        clock = info.now;
+        epoch = info.epoch;
+        accum = (uint32_t)d.below(3);
+        inserts = b.op >= HD_OP_ACCUM_OR_ASSIGN && b.op <= HD_OP_FIND_OR_INSERT_PTR;
+        if (scores == NO_SCORES) b.score = nullptr;
+        if (accum == HD_EITHER && d.one_in(2)) b.flag = nullptr;
+    }
+    BOTH void fill(uint64_t i, uint64_t key) const
+    {
+        if (b.score) ((uint64_t *)b.score)[i] = score_of(scores, i, salt);
+        if (b.flag) ((uint8_t *)b.flag)[i] = (uint8_t)accum;
+        names.write((uint8_t *)b.value + i * names.bytes, key, word_of(number, i));
+    }
+    void before(const place &at) const
+    {
+        const hkv_oracle w = *this;
+        at.each(b.n, [=] BOTH(uint64_t i) { w.count_key(i); });
+    }
+    void judge(const place &at) const
+    {
+        const hkv_oracle w = *this;
+        bool lists = b.op == HD_OP_INSERT_AND_EVICT || b.op == HD_OP_FIND_MISSED;
+        at.each(TURNS, [=] BOTH(uint64_t c) { w.tally(c, TURNS); });
+        if (lists) at.each(b.n, [=] BOTH(uint64_t j) { w.judge_list(j); });
+        at.each(b.n, [=] BOTH(uint64_t i) { w.judge_item(i); });
+        at.each(b.n, [=] BOTH(uint64_t i) { w.judge_together(i); });
+        if (lists) at.each(b.n, [=] BOTH(uint64_t j) { w.forget_list(j); });
+        at.each(1, [=] BOTH(uint64_t i) { w.finish(i); });
     }
 
     /* ---- What is known ------------------------------------------------------------------------------------------------- */
 
-    BOTH uint64_t word_of(uint64_t batch, uint64_t i) const { return hd_mix64(batch * 4 + (i & 3) + GOLDEN) | 1; }
     BOTH bool surely(const known &k) const { return k.presence == THERE && k.seen > *evicted_at; }
     BOTH bool evicts() const { return fate[HD_EVICTED] > 0; }
     BOTH hd_score_in score_in(uint64_t i) const
@@ -111,16 +149,6 @@ struct oracle {
         if (at != NO_NUMBER && add(&key_now[at].items, 1) == 0) key_now[at].leader = i;
     }
 
-    /* Turn c of `turns`: few meet at the sums. */
-    BOTH void tally(uint64_t c, uint64_t turns) const
-    {
-        uint64_t of[HD_OUTCOME_COUNT] = { 0 };
-        for (uint64_t i = c; i < b.n; i += turns)
-            if (b.outcome[i] < HD_OUTCOME_COUNT) of[b.outcome[i]]++;
-        for (int o = 0; o < HD_OUTCOME_COUNT; o++)
-            if (of[o]) add(&fate[o], of[o]);
-    }
-
     BOTH bool can_answer(hd_outcome o) const
     {
         bool placed = o == HD_INSERTED || o == HD_EVICTED, absent = placed || o == HD_REFUSED;
@@ -148,13 +176,6 @@ struct oracle {
         k.scored = follows ? EXACT : UNKNOWN;
     }
 
-    BOTH bool left_alone(const uint8_t *p, uint64_t bytes) const
-    {
-        for (uint64_t at = 0; at < bytes; at++)
-            if (p[at] != LEFT_ALONE) return false;
-        return true;
-    }
-
     /* A value that an item gave: the key's, or one that this batch brought if several items have the key. */
     BOTH void judge_value(uint64_t i, const known &k, const uint8_t *p, bool many, uint64_t *word) const
     {
@@ -178,13 +199,13 @@ struct oracle {
         if (b.ptr) {
             const uint8_t *p = (const uint8_t *)b.ptr[i];
             if (with_ptr && (o == HD_HIT || placed) && !evicts()) judge_value(i, placed ? none : k, p, many, word), told = true;
-            else if (!(with_ptr && (o == HD_HIT || placed)) && !left_alone((const uint8_t *)&b.ptr[i], 8)) complain(NOT_ITS_TO_WRITE, i, b.key[i]);
+            else if (!(with_ptr && (o == HD_HIT || placed)) && !left_alone(&b.ptr[i], 8)) complain(NOT_ITS_TO_WRITE, i, b.key[i]);
         }
         if (b.score_out) {
             known then = k;
             if (rescores(o)) rescore(then, i);
             if (with_score && o == HD_HIT && !(many && inserts) && !(many && rescores(o)) && !score_can_be(then, b.score_out[i])) complain(WRONG_SCORE, i, b.key[i]);
-            if (!(with_score && o == HD_HIT) && !left_alone((const uint8_t *)&b.score_out[i], 8)) complain(NOT_ITS_TO_WRITE, i, b.key[i]);
+            if (!(with_score && o == HD_HIT) && !left_alone(&b.score_out[i], 8)) complain(NOT_ITS_TO_WRITE, i, b.key[i]);
         }
         return told;
     }
@@ -288,8 +309,6 @@ struct oracle {
 
     /* ---- Lists ------------------------------------------------------------------------------------------------------------------- */
 
-    BOTH uint64_t listed() const { return *b.count < b.n ? *b.count : b.n; }
-
     BOTH bool shares_bucket(uint64_t one, uint64_t other) const
     {
         uint64_t h = hd_hash(one, seed), g = hd_hash(other, seed), a[2] = { hd_first_bucket(h, buckets), 0 }, c[2] = { hd_first_bucket(g, buckets), 0 };
@@ -302,8 +321,8 @@ struct oracle {
     {
         if (j >= listed()) return;
         uint64_t item = b.list_item[j], key = b.list_key[j], at = names.number_of(key), word;
-        hd_outcome o = item < b.n ? (hd_outcome)b.outcome[item] : HD_OUTCOME_COUNT;
-        if (o == HD_OUTCOME_COUNT || (j && b.list_item[j - 1] >= item)) return complain(WRONG_LIST, j, key);
+        hd_outcome o;
+        if (!in_order(j, &o)) return complain(WRONG_LIST, j, key);
         bool own = b.op == HD_OP_FIND_MISSED ? o == HD_MISS : o == HD_REFUSED;
         if ((!own && o != HD_EVICTED) || (own && key != b.key[item]) || at == NO_NUMBER) return complain(WRONG_LIST, j, key);
         if (b.op == HD_OP_FIND_MISSED) return;
@@ -335,19 +354,8 @@ struct oracle {
 
     BOTH void finish(uint64_t) const
     {
-        bool lists = b.op == HD_OP_INSERT_AND_EVICT || b.op == HD_OP_FIND_MISSED;
-        uint64_t all = 0, to_list = b.op == HD_OP_FIND_MISSED ? fate[HD_MISS] : fate[HD_EVICTED] + fate[HD_REFUSED];
-        if (lists && *b.count != to_list) complain(WRONG_LIST, 0, *b.count);
-        if (b.value_out && !left_alone((const uint8_t *)b.value_out + b.n * names.bytes, BEHIND)) complain(NOT_ITS_TO_WRITE, b.n, 0);
-        if (b.score_out && !left_alone((const uint8_t *)(b.score_out + b.n), BEHIND)) complain(NOT_ITS_TO_WRITE, b.n, 0);
-        if (!left_alone(b.outcome + b.n, BEHIND)) complain(NOT_ITS_TO_WRITE, b.n, 0);
         if (evicts() && b.op != HD_OP_INSERT_AND_EVICT) *evicted_at = number;
-        for (int o = 0; o < HD_OUTCOME_COUNT; o++) {
-            all += fate[o];
-            fates[o] += fate[o];
-            fate[o] = 0;
-        }
-        if (all != b.n) complain(IMPOSSIBLE_OUTCOME, all, 0);
+        close(b.op == HD_OP_INSERT_AND_EVICT || b.op == HD_OP_FIND_MISSED, b.op == HD_OP_FIND_MISSED ? fate[HD_MISS] : fate[HD_EVICTED] + fate[HD_REFUSED]);
     }
 
     /* ---- At rest -------------------------------------------------------------------------------------------------------------------------- */
