@@ -177,6 +177,13 @@ else fail 'locks: every one that keeps apart' "exit $code, $locks locks"
 fi
 bench --backend ref locks capacity=1Ki batch=32 batches=1 --repeat 1 --csv -o locks.tsv >out
 if [ "$(tr '\t' ',' <locks.tsv)" = "$(cat out)" ]; then pass 'locks in a TSV'; else fail 'locks in a TSV' "$(head -n 2 locks.tsv)"; fi
+bench --backend ref growth capacity=4Ki to=16Ki batch=500,2000 split=0,32 --repeat 1 --csv -o growth.csv >out
+code=$?
+# what, arrays, batch, from, to, items, resizes: two ways of each batch beside what is steady, two splits and their merging
+if [ $code = 0 ] && cmp -s out growth.csv && [ "$(sed 1d growth.csv | cut -d, -f1 | sort | uniq -c | tr -s ' \n' ' ')" = ' 2 grow 4 growing 2 shrink 4 steady ' ] &&
+  awk -F, 'NR == 1 { next } !($9 > 0) || ($1 == "growing") != ($11 > 0) || ($1 == "steady") != ($7 == 0) || ($1 == "growing" && !($5 > $4)) { print; bad = 1 } END { exit bad }' growth.csv; then pass 'a table that grows, beside one that has the room'
+else fail 'a table that grows, beside one that has the room' "exit $code, $(sed 1d growth.csv | wc -l) rows"
+fi
 bench --backend ref find dim=8 load=0.5 batch=64 capacity=64Gi calls=1 --repeat 1 >out
 code=$?
 if [ $code = 4 ] && grep -q 'memory' err; then pass 'nothing that could be measured: exit 4'; else fail 'nothing that could be measured: exit 4' "exit $code"; fi
@@ -269,6 +276,9 @@ bad() {
   code=$?
   if [ $code = 2 ] && [ "$(wc -l <err)" = 1 ] && grep -q -- "$pattern" err && ! [ -s out ]; then pass "$name: exit 2"; else fail "$name: exit 2" "exit $code"; fi
 }
+bad 'growth of another word' 'nearest: batch' --backend ref growth batchs=3
+bad 'growth of a cache' 'hive alone' --backend ref growth design=hkv
+bad 'growth to less' 'begins with as many' --backend ref growth capacity=4Ki to=1Ki
 bad 'locks of another word' 'nearest: batch' --backend ref locks batchs=3
 bad 'a batch of more keys than the table has' 'different keys' --backend ref locks capacity=1Ki batch=2Ki batches=1 --repeat 1
 bad 'a list of nothing'         'dim=: it is empty' --backend ref find dim=

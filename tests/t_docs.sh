@@ -151,6 +151,7 @@ if [ -n "$python" ]; then
     described bench --backend ref find capacity=4Ki batch=64 dim=2 load=0.5 --repeat 1
     described bench --backend ref limits
     described bench --backend ref locks capacity=4Ki batch=64 batches=2 --repeat 1
+    described bench --backend ref growth capacity=4Ki to=8Ki batch=1Ki --repeat 1
     described inspect "$work/t.heddle"
     described check "$work/t.heddle"
     described fuzz case --runs 20 --seed 2

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "bench/device/goals.h"
+#include "bench/device/growth.h"
 #include "bench/device/places.h"
 #include "bench/device/point.h"
 #include "lib/table.h"
@@ -390,6 +391,36 @@ static void the_wanted_are_near(void **state)
     stand_close(&s);
 }
 
+/* ---- Growth ------------------------------------------------------------------------------------------------------ */
+
+/* A table that grows under its batches ends with all of them, as one does that had the room. */
+static void what_grows_is_measured(void **state)
+{
+    (void)state;
+    enum { FROM = 1 << 10, TO = 1 << 13 };
+    static const bench_growth_way ways[] = { GROWTH_NONE, GROWTH_CALLER, GROWTH_CALL };
+    bench_growth g = { .shape = { .design = "hive", .backend = "ref", .capacity = FROM, .slots = 16, .words = 1 }, .load = 0.8, .to = TO, .n = 300, .invariants = true };
+    bench_growth_measure m, down;
+    for (int w = 0; w < 3; w++)
+        for (int here = 0; here < 2; here++) {
+            test_case("way %d, %s", w, here ? "arrays of this machine" : "arrays of the device");
+            must(growth_fill(&bench_here, &g, ways[w], here, &m));
+            check(*m.wrong == 0, "%s", m.wrong);
+            check(m.items == TO - (uint64_t)(0.8 * FROM) && m.seconds > 0, "%llu items", (ull)m.items);
+            check((m.resizes == 0) == (ways[w] == GROWTH_NONE) && (m.capacity == m.from) == (ways[w] == GROWTH_NONE), "%llu growths, %llu to %llu slots", (ull)m.resizes, (ull)m.from, (ull)m.capacity);
+            check(m.capacity >= TO, "%llu slots", (ull)m.capacity);
+        }
+    for (uint64_t split = 0; split < 24; split += 23) {
+        test_case("%llu buckets are split", (ull)split);
+        g.split = split;
+        must(growth_resize(&bench_here, &g, &m, &down));
+        check(*m.wrong == 0 && *down.wrong == 0, "%s%s", m.wrong, down.wrong);
+        check(m.from == FROM && m.capacity == FROM + (split ? split * 16 : FROM), "%llu to %llu slots", (ull)m.from, (ull)m.capacity);
+        check(m.items == (uint64_t)((double)(uint64_t)(0.8 * FROM) * (split ? (double)split / 64 : 1)), "%llu entries took part", (ull)m.items);
+        check(down.from == m.capacity && down.capacity == FROM, "%llu to %llu slots", (ull)down.from, (ull)down.capacity);
+    }
+}
+
 /* ---- Lies -------------------------------------------------------------------------------------------------------- */
 
 static bench_device liar;
@@ -401,6 +432,9 @@ static hd_status lying_values(const uint64_t *key, uint64_t n, uint32_t words, u
     for (uint64_t i = 0; i < n; i++) ((uint32_t *)value)[i * words + words - 1] ^= 1;
     return e;
 }
+
+/* As if another batch had written them. */
+static hd_status later_values(const uint64_t *key, uint64_t n, uint32_t words, uint32_t generation, void *value) { return bench_here.values(key, n, words, generation + 1, value); }
 
 static hd_status lying_keys(const bench_draw *d, uint64_t *key)
 {
@@ -480,6 +514,12 @@ static void what_lies_is_not_timed(void **state)
     liar = bench_here;
     liar.ops = lying_ops;
     lies_on("hive", BENCH_MIXED, 0.5, "have another outcome");
+    bench_growth g = { .shape = { .design = "hive", .backend = "ref", .capacity = 1 << 10, .slots = 16, .words = 1 }, .load = 0.8, .to = 1 << 12, .n = 300 };
+    bench_growth_measure m;
+    liar = bench_here;
+    liar.values = later_values;
+    must(growth_fill(&liar, &g, GROWTH_CALLER, false, &m));
+    check(strstr(m.wrong, "with their values"), "said was '%s'", m.wrong);
 }
 
 /* ---- Limits -------------------------------------------------------------------------------------------------------- */
@@ -500,7 +540,7 @@ int main(void)
         cmocka_unit_test(floors_make_sense),                 cmocka_unit_test(floors_of_words_make_sense),
         cmocka_unit_test(every_operation_has_a_row),         cmocka_unit_test(a_mixed_batch_is_what_it_says),
         cmocka_unit_test(every_point_is_proved_and_timed),   cmocka_unit_test(points_that_evict_nobody),
-        cmocka_unit_test(the_pending_are_counted),
+        cmocka_unit_test(the_pending_are_counted),           cmocka_unit_test(what_grows_is_measured),
         cmocka_unit_test(few_keys_come_again), cmocka_unit_test(the_wanted_are_near),   cmocka_unit_test(what_lies_is_not_timed),
         cmocka_unit_test(limits_are_measured),
     };

@@ -38,20 +38,13 @@ static const out_column column[] = {
     { "most_per_s", "most", OUT_RATE },     { "against_rw", "against rw", OUT_FIXED },
 };
 
-bool crowds_wanted(const tool_line *line)
-{
-    for (int i = 0; i < line->words; i++)
-        if (strcmp(line->word[i], "locks") == 0) return true;
-    return false;
-}
-
 static int read_words(crowds *q, const tool_line *line)
 {
-    static const char *const names[] = { "locks", "capacity=", "batch=", "batches=", "dim=", "load=", NULL };
+    static const char *const names[] = { CROWDS_WORD, "capacity=", "batch=", "batches=", "dim=", "load=", NULL };
     for (int i = 0; i < line->words; i++) {
         const char *word = line->word[i], *value = strchr(word, '=');
         hd_status e = HD_OK;
-        if (strcmp(word, "locks") == 0) continue;
+        if (strcmp(word, CROWDS_WORD) == 0) continue;
         if (value && strncmp(word, "capacity=", 9) == 0) e = hd_parse_u64("capacity", value + 1, 1024, 1ull << 36, &q->capacity);
         else if (value && strncmp(word, "batch=", 6) == 0) e = hd_parse_u64("batch", value + 1, 1, 1ull << 28, &q->batch);
         else if (value && strncmp(word, "batches=", 8) == 0) e = hd_parse_u64("batches", value + 1, 1, 1000000, &q->batches);

@@ -7,8 +7,8 @@
 
 #include "tools/points.h"
 
-/* Whether the words ask for it: `locks`, and perhaps lists NAME=VALUE,... */
-bool crowds_wanted(const tool_line *line);
+/* The word that asks for it; NAME=VALUE may follow. */
+#define CROWDS_WORD "locks"
 int crowds_run(tool_line *line, const points_options *o);
 
 #endif

@@ -12,6 +12,7 @@
 #include "lib/parse.h"
 #include "tools/bench_report.h"
 #include "tools/crowds.h"
+#include "tools/growths.h"
 #include "tools/output.h"
 #include "tools/points_report.h"
 #include "tools/progress.h"
@@ -42,7 +43,7 @@ static const char doc[] =
     "the share of what the memory allows, measured in the same run (bench/README.md). Words are operations, `limits` (only those), "
     "and lists NAME=VALUE,...: design, dim (floats in a value), load, hits, capacity, batch, bulk (calls of all keys of a table), slots, hashes, keys (uniform, zipf:S), variant (chosen, all, or "
     "names), layout (planes, pairs; words, masks), dual (0, 1), near (share of the values that lie in the GPU's memory), tiers (bucket, position), fetch (of far values: usual, sorted, direct), mode (queue, wall, both; watch: one call alone, for a profiler), calls (in a queue). Without words, the table of goals. The word `locks` instead times threads that find, assign and insert on one table, "
-    "under every batch lock (capacity=, batch=, batches=, dim=, load=). "
+    "under every batch lock (capacity=, batch=, batches=, dim=, load=). The word `growth` times a table that grows in place, and shrinks (capacity=, to=, batch=, split=, load=, slots=, layout=). "
     "Without a GPU, --backend cuda ends with the exit code 77.\n\n"
     "EXAMPLES\n"
     "  heddle bench --list\n"
@@ -50,6 +51,7 @@ static const char doc[] =
     "  heddle bench 'probe=miss hkv.find.ref capacity=64Ki' --repeat 3 --min-time 0.01 -o bench.json\n"
     "  heddle bench --backend ref find erase capacity=16Ki batch=512 dim=8 load=0.5 --repeat 2\n"
     "  heddle bench --backend ref design=hive mixed insert_or_assign bulk=4Ki load=0.9 --repeat 2\n"
+    "  heddle bench --backend ref growth capacity=4Ki to=32Ki batch=1Ki --repeat 1\n"
     "  heddle bench --backend ref limits\n"
     "  heddle bench --backend ref locks capacity=4Ki batch=64 batches=2 --repeat 1\n";
 
@@ -243,6 +245,20 @@ static int report_all(const tool_line *line, const bench_options *o, const bench
     return printed ? printed : code;
 }
 
+/* What stands instead of points, and runs with the words that follow. */
+static const struct {
+    const char *word;
+    int (*run)(tool_line *line, const points_options *o);
+} others[] = { { CROWDS_WORD, crowds_run }, { GROWTHS_WORD, growths_run } };
+
+static int points_or_others(tool_line *line, const points_options *p)
+{
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++)
+        for (int i = 0; i < line->words; i++)
+            if (strcmp(line->word[i], others[k].word) == 0) return others[k].run(line, p);
+    return points_run(line, p);
+}
+
 static int points(tool_line *line, const bench_options *o)
 {
     static const char *const backends[] = { "cuda", "ref", "host", NULL };
@@ -253,7 +269,7 @@ static int points(tool_line *line, const bench_options *o)
     if (o->repeat > POINT_REPEAT_MOST) return tool_say(TOOL_USAGE, "--repeat: points are repeated %d times at most", POINT_REPEAT_MOST);
     char *command = command_of(line, o);
     points_options p = { o->backend, o->save, o->saves, o->repeat, command };
-    int code = !command ? tool_say(TOOL_SYSTEM, "memory was refused") : crowds_wanted(line) ? crowds_run(line, &p) : points_run(line, &p);
+    int code = !command ? tool_say(TOOL_SYSTEM, "memory was refused") : points_or_others(line, &p);
     free(command);
     return code;
 }
