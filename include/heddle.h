@@ -191,6 +191,10 @@ typedef enum hd_clock {
 /* hd_config.spare: an eighth of the slots. */
 #define HD_SPARE_USUAL UINT32_MAX
 
+/* hd_config.hash: MurmurHash3's 64-bit finaliser; and how many characters there may be, with the NUL. */
+#define HD_HASH_USUAL "mix64"
+#define HD_HASH_NAMES_MOST 32u
+
 typedef struct hd_seams hd_seams; /* how the library reaches the outside: lib/seam.h */
 
 /* Start from hd_config_default() and change what matters. Strings are copied or resolved by
@@ -207,6 +211,8 @@ typedef struct hd_config {
     uint32_t hashes;         /* hive: candidate buckets per key, 2 or 3                      */
     uint32_t spare;          /* hive: slots that a bucket keeps back while a key's others have more; below slots / 2. With
                                 more of them fewer keys are displaced, and more lookups read a second bucket */
+    const char *hash;        /* "mix64". hive also: a function for each candidate bucket, of `heddle list hashes`:
+                                "bithash1,bithash2", its paper's choice                      */
     hd_admit admit;
     hd_layout layout;
     hd_tiers tiers;          /* where near_bytes is not 0                                    */
@@ -247,6 +253,7 @@ typedef struct hd_info {
     uint64_t places;      /* slots there are, a stash's with the others: what export goes over */
     uint64_t keys;        /* keys below this can be held */
     uint32_t hashes, spare;
+    char hash[HD_HASH_NAMES_MOST];
     uint32_t slots, value_bytes;
     bool dual;
     hd_admit admit;

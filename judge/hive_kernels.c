@@ -3,6 +3,7 @@
  * hive_kernels.c - launches of the real kernels on a scene's machine, what lib/backend_host.c does for a table; and Hive as a design for
  * the judge of kernels.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "gpu/hive/rows.h"
@@ -85,13 +86,7 @@ static bool runs(uint32_t row, hd_op op)
 static const char *unfit(uint32_t row, const hd_case *c)
 {
     hd_info info;
-    memset(&info, 0, sizeof info);
-    info.slots = c->slots;
-    info.value_bytes = c->value_bytes;
-    info.hashes = c->hashes;
-    info.spare = hive_spare_for(c->slots, c->spare);
-    info.layout = c->layout == HD_LAYOUT_MASKS ? HD_LAYOUT_MASKS : HD_LAYOUT_WORDS;
-    return hive_rows[row].fits(&info);
+    return hive_scene_info(c, &info) ? NULL : hive_rows[row].fits(&info);
 }
 
 static scene_kernel kernel(uint32_t row) { return scene_kernel_of_row(&rows[row], queue, &hive_rows[row]); }
@@ -103,6 +98,7 @@ static void bend(hd_case *c)
     if (c->value_bytes != 2) c->value_bytes = 4;
     c->hashes = c->seed % 3 == 0 || c->hashes == 3 ? 3 : 2;
     c->spare = c->seed % 4 ? (uint32_t)(c->seed / 4 % (c->slots / 2)) : HD_SPARE_USUAL;
+    snprintf(c->hash, sizeof c->hash, "%s", c->seed % 5 ? HD_HASH_USUAL : c->hashes == 2 ? "crc32,bithash1" : "bithash1,bithash2,city64");
     c->layout = c->layout == HD_LAYOUT_PLANES || c->layout == HD_LAYOUT_MASKS ? HD_LAYOUT_MASKS : HD_LAYOUT_WORDS;
     c->dual = false;
     c->pins = 0;

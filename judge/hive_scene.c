@@ -9,28 +9,32 @@
 #include <string.h>
 
 #include "judge/rules.h"
+#include "lib/design.h"
 #include "lib/error.h"
+
+extern const hd_design hd_design_hive;
 
 enum { ENTRIES_MOST = 1 << 20 };
 
 /* ---- Its shape --------------------------------------------------------------------------------------------------- */
 
+hd_status hive_scene_info(const hd_case *c, hd_info *info)
+{
+    hd_config f = hd_case_config(c);
+    memset(info, 0, sizeof *info);
+    info->slots = f.slots;
+    info->value_bytes = f.value_bytes;
+    info->layout = f.layout;
+    info->seed = f.seed;
+    return hd_design_hive.shape(&f, info);
+}
+
 hd_status hive_scene_shape(scene *s, const hd_case *c)
 {
     hd_info info;
-    memset(&info, 0, sizeof info);
-    if (c->slots != 8 && c->slots != 16 && c->slots != 32) return hd_fail(HD_EINVAL, "slots: hive has buckets of 8, 16 or 32, not of %" PRIu32, c->slots);
-    if (c->value_bytes != 4 && c->value_bytes != 2) return hd_fail(HD_EINVAL, "value_bytes: hive packs 4 or 2 beside a key, not %" PRIu32, c->value_bytes);
-    if (c->hashes != 2 && c->hashes != 3) return hd_fail(HD_EINVAL, "hashes: a key of hive has 2 or 3 candidate buckets, not %" PRIu32, c->hashes);
-    info.buckets = c->buckets ? c->buckets : (c->capacity + c->slots - 1) / c->slots;
-    info.slots = c->slots;
-    info.value_bytes = c->value_bytes;
-    info.hashes = c->hashes;
-    info.spare = hive_spare_for(c->slots, c->spare);
-    if (info.spare >= c->slots / 2) return hd_fail(HD_EINVAL, "spare: fewer than half of a bucket's %" PRIu32 " slots, not %" PRIu32, c->slots, c->spare);
-    info.seed = c->table_seed;
-    info.layout = c->layout == HD_LAYOUT_MASKS ? HD_LAYOUT_MASKS : HD_LAYOUT_WORDS;
-    if (info.buckets == 0 || info.buckets > ENTRIES_MOST / info.slots) return hd_fail(HD_EINVAL, "case: a scene has 1 to %d entries", ENTRIES_MOST);
+    hd_status status = hive_scene_info(c, &info);
+    if (status) return status;
+    if (info.buckets > ENTRIES_MOST / info.slots) return hd_fail(HD_EINVAL, "case: a scene has 1 to %d entries", ENTRIES_MOST);
     hive_view *v = hive_scene_view(s);
     *v = hive_view_for(&info);
     s->keys = hive_keys(v);

@@ -25,7 +25,8 @@ typedef struct hive_scene_table {
 static inline hive_scene_table *hive_scene_table_of(const scene *s) { return (hive_scene_table *)s->table; }
 static inline hive_view *hive_scene_view(const scene *s) { return &hive_scene_table_of(s)->v; }
 
-/* hive_scene.c */
+/* hive_scene.c; the shape alone, or HD_EINVAL */
+hd_status hive_scene_info(const hd_case *c, hd_info *info);
 hd_status hive_scene_shape(scene *s, const hd_case *c);
 void hive_scene_lay_table(scene *s);
 void hive_scene_clear(scene *s);

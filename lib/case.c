@@ -40,6 +40,7 @@ static const field fields[] = {
     { "value", WHOLE32, AT(value_bytes), 0, HD_VALUE_BYTES_MAX, -1, NULL },
     { "dual", YES_NO, AT(dual), 0, 1, -1, NULL },
     { "hashes", WHOLE32, AT(hashes), 0, 64, -1, NULL },
+    { "hash", TEXT, AT(hash), 0, 0, -1, NULL },
     { "spare", WHOLE32, AT(spare), 0, UINT32_MAX, -1, NULL },
     { "admit", NAMED, AT(admit), 0, 0, -1, admits },
     { "layout", NAMED, AT(layout), 0, 0, -1, layouts },
@@ -72,6 +73,7 @@ hd_case hd_case_default(void)
     strcpy(c.kernel, "ref");
     strcpy(c.policy, "lru");
     strcpy(c.lock, "ordered");
+    strcpy(c.hash, HD_HASH_USUAL);
     strcpy(c.keys, "zipf:0.99,1Mi");
     c.capacity = 1 << 16;
     c.slots = 128;
@@ -93,6 +95,7 @@ hd_case hd_case_of(const char *design)
     c.value_bytes = f.value_bytes;
     c.hashes = f.hashes;
     c.spare = f.spare;
+    snprintf(c.hash, sizeof c.hash, "%s", f.hash);
     c.pins = f.pins;
     return c;
 }
@@ -120,6 +123,7 @@ hd_config hd_case_config(const hd_case *c)
     f.dual = c->dual;
     f.hashes = c->hashes;
     f.spare = c->spare;
+    f.hash = c->hash;
     f.admit = c->admit;
     f.layout = c->layout;
     f.tiers = c->tiers;

@@ -21,6 +21,7 @@ typedef struct hd_case {
     uint64_t buckets;                      /* 0: from capacity                          */
     uint64_t capacity;
     uint32_t slots, value_bytes, hashes, spare;
+    char hash[HD_HASH_NAMES_MOST];         /* "mix64", or "bithash1,bithash2"           */
     bool dual, distinct;
     hd_admit admit;
     hd_layout layout;

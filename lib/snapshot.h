@@ -44,11 +44,12 @@ typedef struct hd_snapshot_header {
     uint32_t flags;
     uint64_t size;         /* entries */
     uint64_t file_bytes;
-    uint64_t base_buckets; /* of a design that grows bucket by bucket; else 0, as the next three */
+    uint64_t base_buckets; /* of a design that grows bucket by bucket; else 0, as the next four */
     uint64_t stash_buckets;
     uint32_t hashes;
     uint32_t spare;
-    uint8_t zero[112];     /* must be zero in version 1 */
+    char hash[32];         /* padded with zeros; nothing else: mix64 */
+    uint8_t zero[80];      /* must be zero in version 1 */
     uint8_t sum[16];       /* XXH3-128 of the 240 bytes before it, canonical byte order */
 } hd_snapshot_header;
 

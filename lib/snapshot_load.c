@@ -83,6 +83,7 @@ static const char *header_fault(const hd_snapshot_header *h)
     if (h->stash_buckets >> 32) return "stash_buckets";
     if (h->size > hd_snapshot_places(h)) return "size";
     if (h->flags & ~(uint32_t)HD_SNAPSHOT_FLAGS) return "flags";
+    if (h->hash[0] ? !ends_in_zeros(h->hash, sizeof h->hash) : !all_zero((const uint8_t *)h->hash, sizeof h->hash)) return "hash";
     if (!all_zero(h->zero, sizeof h->zero)) return "zero";
     return h->file_bytes == hd_snapshot_bytes(h) ? "" : "file_bytes";
 }
@@ -282,6 +283,8 @@ static hd_status reinsert(const hd_design *design, void *from, void *to, const h
     return HD_OK;
 }
 
+static const char *hash_of(const hd_snapshot_header *h) { return h->hash[0] ? h->hash : HD_HASH_USUAL; }
+
 /* Of the file's table; *info has all else. A design whose tables grow in place says itself whether such a one can be. */
 static hd_status file_shape(const hd_design *design, const char *path, const hd_snapshot_header *h, hd_info *info)
 {
@@ -291,11 +294,12 @@ static hd_status file_shape(const hd_design *design, const char *path, const hd_
     info->capacity = c.capacity = h->buckets * h->slots;
     info->dual = c.dual = h->flags & HD_SNAPSHOT_DUAL;
     info->seed = h->seed;
-    bool grows = h->base_buckets || h->stash_buckets || h->hashes || h->spare;
+    bool grows = h->base_buckets || h->stash_buckets || h->hashes || h->spare || h->hash[0];
     if (!design->resize) return grows ? hd_fail(HD_ECORRUPT, "%s: the header's base_buckets makes no sense for design %s", path, design->name) : HD_OK;
     info->value_bytes = c.value_bytes = h->value_bytes;
     c.hashes = h->hashes;
     c.spare = h->spare;
+    c.hash = hash_of(h);
     c.layout = info->layout;
     if (h->flags & HD_SNAPSHOT_DEVICE_CLOCK) c.clock = HD_CLOCK_DEVICE;
     if (design->shape(&c, info)) return hd_fail(HD_ECORRUPT, "%s: no table of design %s has such a shape: %s", path, design->name, hd_why());
@@ -310,7 +314,8 @@ static hd_status file_shape(const hd_design *design, const char *path, const hd_
 /* resizes: the number of buckets is no part of its shape. */
 static bool same_shape(const hd_info *a, const hd_info *b, bool resizes)
 {
-    return (resizes || a->buckets == b->buckets) && a->slots == b->slots && a->dual == b->dual && a->seed == b->seed && a->hashes == b->hashes && a->spare == b->spare;
+    return (resizes || a->buckets == b->buckets) && a->slots == b->slots && a->dual == b->dual && a->seed == b->seed && a->hashes == b->hashes && a->spare == b->spare &&
+           strcmp(a->hash, b->hash) == 0;
 }
 
 /* A table that grows in place has the number of buckets that its entries want: it takes the file's, or room for them. */
@@ -400,6 +405,7 @@ hd_status hd_open_snapshot(const char *path, const hd_config *config, hd_table *
     c.policy = f.h.policy;
     c.hashes = f.h.hashes;
     c.spare = f.h.spare;
+    c.hash = hash_of(&f.h);
     c.capacity = f.h.buckets * f.h.slots;
     c.slots = f.h.slots;
     c.value_bytes = f.h.value_bytes;

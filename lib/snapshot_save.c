@@ -83,6 +83,7 @@ static hd_snapshot_header header_of(hd_table *t)
     h.stash_buckets = t->info.stash_buckets;
     h.hashes = t->info.hashes;
     h.spare = t->info.spare;
+    if (strcmp(t->info.hash, HD_HASH_USUAL) != 0) memcpy(h.hash, t->info.hash, sizeof h.hash);
     h.clock = atomic_load(&t->clock);
     h.epoch = atomic_load(&t->epoch);
     h.flags = (t->info.dual ? HD_SNAPSHOT_DUAL : 0u) | (t->info.admit == HD_ADMIT_ALWAYS ? HD_SNAPSHOT_ADMIT_ALWAYS : 0u) |

@@ -111,6 +111,7 @@ hd_config hd_config_default(void)
     c.capacity = 1u << 20;
     c.slots = 128;
     c.value_bytes = 8;
+    c.hash = HD_HASH_USUAL;
     c.pins = 1024;
     return c;
 }
@@ -157,6 +158,8 @@ static hd_status describe(const hd_config *c, hd_info *info, const hd_design **d
     *design = hd_design_on(info->design, info->backend);
     if (!*design) return hd_fail(HD_EINVAL, "backend: design %s does not run on %s", info->design, info->backend);
     if ((status = resolve_policy(*design, c, info, policy))) return status;
+    if (!c->hash) return hd_fail(HD_EINVAL, "hash: NULL");
+    if (strlen(c->hash) >= sizeof info->hash) return hd_fail(HD_EINVAL, "hash: '%.40s...' is longer than %zu characters", c->hash, sizeof info->hash - 1);
     if ((unsigned)c->admit > HD_ADMIT_ALWAYS) return hd_fail(HD_EINVAL, "admit: %d is no hd_admit", (int)c->admit);
     if ((unsigned)c->layout > HD_LAYOUT_MASKS) return hd_fail(HD_EINVAL, "layout: %d is no hd_layout", (int)c->layout);
     if ((unsigned)c->tiers > HD_TIERS_POSITION) return hd_fail(HD_EINVAL, "tiers: %d is no hd_tiers", (int)c->tiers);
@@ -167,6 +170,7 @@ static hd_status describe(const hd_config *c, hd_info *info, const hd_design **d
     info->value_bytes = c->value_bytes;
     info->dual = c->dual;
     info->hashes = c->hashes;
+    memcpy(info->hash, c->hash, strlen(c->hash));
     info->admit = c->admit;
     info->layout = c->layout;
     info->tiers = c->tiers;

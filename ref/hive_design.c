@@ -3,6 +3,7 @@
  * hive_design.c - Hive as the spine sees it: shape, memory, growth, and the sequential kernel "ref".
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/design.h"
@@ -16,6 +17,25 @@ hive_view *hive_view_of(void *state) { return (hive_view *)state; }
 
 uint64_t hive_stash_for(uint64_t buckets) { return buckets / HIVE_STASH_SHARE + 1; }
 uint32_t hive_spare_for(uint32_t slots, uint32_t spare) { return spare == HD_SPARE_USUAL ? slots / 8 : spare; }
+
+hd_status hive_functions_of(const char *names, uint32_t hashes, uint32_t *functions)
+{
+    char text[HD_HASH_NAMES_MOST];
+    uint32_t n = 0;
+    *functions = 0;
+    if (strcmp(names, HD_HASH_USUAL) == 0) return HD_OK;
+    snprintf(text, sizeof text, "%s", names);
+    for (char *name = text, *comma; name; name = comma, n++) {
+        uint32_t function = 0;
+        if ((comma = strchr(name, ','))) *comma++ = 0;
+        while (function < HD_HASH_COUNT && strcmp(hd_hash_rows[function].name, name) != 0) function++;
+        if (function == HD_HASH_COUNT) return hd_fail_name("hash", name, HD_HASHES);
+        for (uint32_t i = 0; i < n && i < hashes; i++)
+            if ((*functions >> HIVE_FUNCTION_BITS * i & HIVE_FUNCTION) == function + 1) return hd_fail(HD_EINVAL, "hash: '%s' twice names one bucket twice", name);
+        if (n < hashes) *functions |= (function + 1) << HIVE_FUNCTION_BITS * n;
+    }
+    return n == hashes ? HD_OK : hd_fail(HD_EINVAL, "hash: '%s': functions for %" PRIu32 " candidate buckets, and keys have %" PRIu32 "; or %s alone", names, n, hashes, HD_HASH_USUAL);
+}
 
 /* What a bucket takes: its slots, and where there are masks two words. */
 static uint64_t bucket_bytes(const hive_view *v) { return v->slots * hive_word_bytes(v) + (v->masks ? 2 * sizeof(uint32_t) : 0); }
@@ -45,6 +65,7 @@ hive_view hive_view_for(const hd_info *info)
     v.spare = info->spare;
     v.stash_buckets = info->stash_buckets ? info->stash_buckets : hive_stash_for(info->buckets);
     v.seed = info->seed;
+    if (hive_functions_of(info->hash, v.hashes, &v.functions)) v.functions = 0; /* its shape was found good */
     v.masks = info->layout == HD_LAYOUT_MASKS;
     return v;
 }
@@ -63,6 +84,7 @@ void hive_tell(const hive_view *v, hd_info *info)
 static hd_status hive_shape(const hd_config *c, hd_info *info)
 {
     const uint64_t buckets_most = 1ull << 31;
+    uint32_t functions;
     if (c->slots != 8 && c->slots != 16 && c->slots != 32) return hd_fail(HD_EINVAL, "slots: hive has buckets of 8, 16 or 32, not of %" PRIu32, c->slots);
     if (c->value_bytes != 4 && c->value_bytes != 2) return hd_fail(HD_EINVAL, "value_bytes: hive packs 4 or 2 beside a key, not %" PRIu32, c->value_bytes);
     if (c->capacity == 0) return hd_fail(HD_EINVAL, "capacity: 0 entries is no table");
@@ -72,12 +94,15 @@ static hd_status hive_shape(const hd_config *c, hd_info *info)
     if (c->hashes != 2 && c->hashes != 3) return hd_fail(HD_EINVAL, "hashes: a key of hive has 2 or 3 candidate buckets, not %" PRIu32, c->hashes);
     if (hive_spare_for(c->slots, c->spare) >= c->slots / 2)
         return hd_fail(HD_EINVAL, "spare: fewer than half of a bucket's %" PRIu32 " slots, not %" PRIu32, c->slots, c->spare);
+    hd_status status = hive_functions_of(c->hash, c->hashes, &functions);
+    if (status) return status;
     if (info->layout == HD_LAYOUT_USUAL) info->layout = HD_LAYOUT_WORDS;
     if (info->layout != HD_LAYOUT_WORDS && info->layout != HD_LAYOUT_MASKS) return hd_fail(HD_EINVAL, "layout: hive has words, or words and masks");
     info->buckets = c->capacity / c->slots + (c->capacity % c->slots != 0);
     if (info->buckets > buckets_most)
         return hd_fail(HD_EINVAL, "capacity: %" PRIu64 " entries are more than %" PRIu64 " buckets of %" PRIu32, c->capacity, buckets_most, c->slots);
     info->hashes = c->hashes;
+    snprintf(info->hash, sizeof info->hash, "%s", c->hash);
     info->spare = hive_spare_for(c->slots, c->spare);
     info->base_buckets = info->buckets;
     info->stash_buckets = 0;

@@ -51,6 +51,7 @@
 #ifndef HD_HIVE_LAYOUT_H
 #define HD_HIVE_LAYOUT_H
 
+#include "hashes/hashes.h"
 #include "heddle.h"
 #include "ref/hash.h"
 
@@ -58,6 +59,8 @@ enum {
     HIVE_SEGMENTS = 32,
     HIVE_HASHES_MOST = 3,
     HIVE_SLOTS_MOST = 32,
+    HIVE_FUNCTION_BITS = 8, /* of hive_view.functions, for each */
+    HIVE_FUNCTION = (1 << HIVE_FUNCTION_BITS) - 1,
     HIVE_ROUNDS = 8, /* how many keys are displaced for one newcomer at most (the bound of section IV-A, step 3) */
     HIVE_STASH_SHARE = 64 /* a stash has one bucket for so many of the table's: 1.6% */
 };
@@ -84,6 +87,7 @@ typedef struct hive_view {
     uint64_t stash_buckets;
     uint64_t stashed;                    /* entries in the stash                           */
     uint64_t seed;
+    uint32_t functions;                  /* 0: both halves of one hash; else byte i is one more than candidate i's row of hashes/registry.inc */
     bool masks;
 } hive_view;
 
@@ -143,7 +147,8 @@ HD_FN uint64_t hive_segment_buckets(const hive_view *v, uint32_t k) { return k ?
 
 /* ---- Candidates --------------------------------------------------------------------------------------- */
 
-HD_FN uint64_t hive_hash(const hive_view *v, uint64_t key) { return hd_hash(key, v->seed); }
+/* What the parts below are made of: the key's hash, or, where a table has functions by name, the key itself. */
+HD_FN uint64_t hive_hash(const hive_view *v, uint64_t key) { return v->functions ? key : hd_hash(key, v->seed); }
 
 /* 32 bits of hash h for candidate i; HIVE_HASHES_MOST: for the place in the stash. */
 HD_FN uint32_t hive_hash_part(uint64_t h, uint32_t i)
@@ -151,6 +156,19 @@ HD_FN uint32_t hive_hash_part(uint64_t h, uint32_t i)
     if (i == 0) return (uint32_t)(h >> 32);
     if (i == 1) return (uint32_t)h;
     return (uint32_t)(hd_mix64(h + i) >> 32);
+}
+
+/* The same of a key by functions (section III-C): candidate i has its own, of which one of 64 bits is folded. The stash's place is as ever. */
+HD_FN_APART uint32_t hive_named_part(uint32_t functions, uint64_t key, uint64_t seed, uint32_t i)
+{
+    if (i == HIVE_HASHES_MOST) return hive_hash_part(hd_hash(key, seed), i);
+    uint64_t h = hd_hash_of32((functions >> HIVE_FUNCTION_BITS * i & HIVE_FUNCTION) - 1, (uint32_t)key, seed);
+    return (uint32_t)(h >> 32 ^ h);
+}
+
+HD_FN uint32_t hive_part(const hive_view *v, uint64_t h, uint32_t i)
+{
+    return v->functions ? hive_named_part(v->functions, h, v->seed, i) : hive_hash_part(h, i);
 }
 
 /* The bucket that such a part names (section IV-C: index mask and split pointer). */
@@ -161,7 +179,7 @@ HD_FN uint64_t hive_address(const hive_view *v, uint32_t part)
     return b < v->split ? a + v->base * (part & (2 * low + 1)) : b;
 }
 
-HD_FN uint64_t hive_candidate(const hive_view *v, uint64_t h, uint32_t i) { return hive_address(v, hive_hash_part(h, i)); }
+HD_FN uint64_t hive_candidate(const hive_view *v, uint64_t h, uint32_t i) { return hive_address(v, hive_part(v, h, i)); }
 
 /* Entries that the stash takes: when it is full, what finds no place is PENDING (section IV-A, step 4). */
 HD_FN uint64_t hive_stash_limit(const hive_view *v) { return v->stash_buckets * v->slots / 8 * 7; }
@@ -169,7 +187,7 @@ HD_FN uint64_t hive_stash_limit(const hive_view *v) { return v->stash_buckets * 
 /* The bucket of the stash where a key enters the ring, and the one after bucket b of it. */
 HD_FN uint64_t hive_ring(const hive_view *v, uint64_t h)
 {
-    return hive_buckets(v) + ((uint64_t)hive_hash_part(h, HIVE_HASHES_MOST) * v->stash_buckets >> 32);
+    return hive_buckets(v) + ((uint64_t)hive_part(v, h, HIVE_HASHES_MOST) * v->stash_buckets >> 32);
 }
 HD_FN uint64_t hive_ring_next(const hive_view *v, uint64_t b)
 {

@@ -42,6 +42,7 @@ static hd_status hkv_shape(const hd_config *c, hd_info *info)
     if (c->value_bytes > HD_VALUE_BYTES_MAX)
         return hd_fail(HD_EINVAL, "value_bytes: %" PRIu32 " is above the limit of %u", c->value_bytes, HD_VALUE_BYTES_MAX);
     if (c->capacity == 0) return hd_fail(HD_EINVAL, "capacity: 0 entries is no table");
+    if (strcmp(c->hash, HD_HASH_USUAL) != 0) return hd_fail(HD_EINVAL, "hash: hkv has %s, not '%s'", HD_HASH_USUAL, c->hash);
     if (c->spare) return hd_fail(HD_EINVAL, "spare: buckets of hkv are filled to their last slot");
     if (c->pins > 1u << 30) return hd_fail(HD_EINVAL, "pins: %" PRIu32 " is above the limit of %u", c->pins, 1u << 30);
     info->buckets = c->capacity / c->slots + (c->capacity % c->slots != 0);

@@ -13,7 +13,10 @@ hive_shape hive_shape_at(uint64_t i, uint64_t buckets)
 {
     static const uint32_t slots[] = { 8, 16, 32 };
     uint32_t n = slots[i % 3], spare[] = { HD_SPARE_USUAL, 0, n / 2 - 1 };
-    hive_shape s = { buckets, n, i / 3 % 2 ? 2 : 4, 2 + (uint32_t)(i / 6 % 2), i / 12 % 2 ? HD_LAYOUT_MASKS : HD_LAYOUT_WORDS, i * i, spare[i / 3 % 3] };
+    static const char *const named[2][2] = { { "bithash1,bithash2", "bithash1,bithash2,city32" }, { "crc32,murmur3", "city64,crc32c,crc64" } };
+    uint64_t hashes = 2 + i / 6 % 2, by_name = i % 7;
+    hive_shape s = { buckets, n, i / 3 % 2 ? 2 : 4, (uint32_t)hashes, i / 12 % 2 ? HD_LAYOUT_MASKS : HD_LAYOUT_WORDS, i * i, spare[i / 3 % 3],
+                     by_name == 3 || by_name == 4 ? named[by_name - 3][hashes - 2] : NULL };
     return s;
 }
 
@@ -27,6 +30,7 @@ hd_config hive_config(const hive_shape *s)
     c.layout = s->layout;
     c.seed = s->seed;
     c.spare = s->spare;
+    if (s->hash) c.hash = s->hash;
     return c;
 }
 
@@ -36,8 +40,8 @@ hd_table *hive_table(const hive_shape *s, const hd_seams *seams)
     hd_table *t;
     c.seams = seams;
     must(hd_open(&c, &t));
-    test_case("hive buckets=%llu slots=%u value=%u hashes=%u spare=%u layout=%s seed=%llu", (ull)s->buckets, s->slots, s->value_bytes, s->hashes, hive_view_in(t)->spare,
-              s->layout == HD_LAYOUT_MASKS ? "masks" : "words", (ull)s->seed);
+    test_case("hive buckets=%llu slots=%u value=%u hashes=%u spare=%u hash=%s layout=%s seed=%llu", (ull)s->buckets, s->slots, s->value_bytes, s->hashes, hive_view_in(t)->spare,
+              s->hash ? s->hash : HD_HASH_USUAL, s->layout == HD_LAYOUT_MASKS ? "masks" : "words", (ull)s->seed);
     return t;
 }
 

@@ -18,10 +18,11 @@ typedef struct hive_shape {
     hd_layout layout;
     uint64_t seed;
     uint32_t spare;
+    const char *hash; /* NULL: mix64 */
 } hive_shape;
 
 /* Shape i of all that differ in slots, bytes, hashes and layout: 24; with so many buckets. Spare slots there are none, the usual, or as many as there may be: each of
- * these with each number of slots. */
+ * these with each number of slots. Some have hash functions by name. */
 hive_shape hive_shape_at(uint64_t i, uint64_t buckets);
 enum { HIVE_SHAPES = 24 };
 hd_config hive_config(const hive_shape *s);

@@ -13,7 +13,7 @@ static bool same(const hd_case *a, const hd_case *b)
 {
     return !strcmp(a->design, b->design) && !strcmp(a->op, b->op) && !strcmp(a->kernel, b->kernel) && !strcmp(a->policy, b->policy) &&
            !strcmp(a->lock, b->lock) && !strcmp(a->keys, b->keys) && a->buckets == b->buckets && a->capacity == b->capacity &&
-           a->slots == b->slots && a->value_bytes == b->value_bytes && a->hashes == b->hashes && a->spare == b->spare && a->dual == b->dual && a->distinct == b->distinct &&
+           a->slots == b->slots && a->value_bytes == b->value_bytes && a->hashes == b->hashes && a->spare == b->spare && !strcmp(a->hash, b->hash) && a->dual == b->dual && a->distinct == b->distinct &&
            a->admit == b->admit && a->tiers == b->tiers && a->near_bytes == b->near_bytes && a->fetch == b->fetch && a->table_seed == b->table_seed && a->epoch_every == b->epoch_every && a->pins == b->pins &&
            a->threads == b->threads && a->batch == b->batch && a->batches == b->batches && a->seed == b->seed &&
            a->reserved_ppm == b->reserved_ppm && a->duplicate_ppm == b->duplicate_ppm && a->extreme_ppm == b->extreme_ppm && a->judge == b->judge;
@@ -53,6 +53,7 @@ static hd_case any_case(uint64_t *r)
     if (test_below(r, 2)) c.slots = (uint32_t)any(r, 2, 1024);
     if (test_below(r, 2)) c.value_bytes = (uint32_t)any(r, 0, 65536);
     if (test_below(r, 2)) c.hashes = (uint32_t)any(r, 0, 64);
+    if (test_below(r, 2)) strcpy(c.hash, "crc64,city32");
     if (test_below(r, 2)) c.spare = (uint32_t)any(r, 0, UINT32_MAX);
     c.dual = test_below(r, 2), c.distinct = test_below(r, 2), c.judge = test_below(r, 2);
     c.admit = test_below(r, 2) ? HD_ADMIT_ALWAYS : HD_ADMIT_SCORE;
@@ -146,13 +147,14 @@ static void configures(void **state)
     assert_int_equal(info.seed, 9);
     assert_int_equal(info.pins, 3);
     assert_int_equal(info.threads, 2);
-    must(hd_case_parse("hive.mixed.ref buckets=3 slots=16 hashes=3 spare=5 layout=masks", &c));
+    must(hd_case_parse("hive.mixed.ref buckets=3 slots=16 hashes=3 hash=crc64,city32,mix64 spare=5 layout=masks", &c));
     f = hd_case_config(&c);
     must(hd_open(&f, &t));
     must(hd_table_info(t, &info));
     hd_close(t);
     assert_int_equal(info.hashes, 3);
     assert_int_equal(info.spare, 5);
+    assert_string_equal(info.hash, "crc64,city32,mix64");
     assert_int_equal(info.layout, HD_LAYOUT_MASKS);
 }
 

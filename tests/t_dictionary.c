@@ -26,7 +26,7 @@ typedef struct trial {
 /* Two buckets of 8 and a stash that takes 7. */
 static void trial_open(trial *t, uint64_t seed)
 {
-    hive_shape s = { 2, 8, 4, 2 + (uint32_t)(seed % 2), seed / 2 % 2 ? HD_LAYOUT_MASKS : HD_LAYOUT_WORDS, seed, seed % 3 ? HD_SPARE_USUAL : 0 };
+    hive_shape s = { 2, 8, 4, 2 + (uint32_t)(seed % 2), seed / 2 % 2 ? HD_LAYOUT_MASKS : HD_LAYOUT_WORDS, seed, seed % 3 ? HD_SPARE_USUAL : 0, NULL };
     memset(t, 0, sizeof *t);
     t->r = seed;
     t->config = hive_config(&s);

@@ -241,7 +241,7 @@ static uint64_t fill(hive_view *v, uint64_t b, const uint64_t *candidates, uint6
 
 static hd_table *four_with(uint32_t hashes, hd_layout layout, uint32_t spare)
 {
-    hive_shape s = { 4, 8, 4, hashes, layout, 5, spare };
+    hive_shape s = { 4, 8, 4, hashes, layout, 5, spare, NULL };
     return hive_table(&s, NULL);
 }
 static hd_table *four(uint32_t hashes, hd_layout layout) { return four_with(hashes, layout, 0); }
@@ -573,13 +573,59 @@ static void test_invariants(void **state)
     }
 }
 
+/* ---- Hash functions by name --------------------------------------------------------------------------------------------------- */
+
+/* The bucket that `part` of a hash names: its last bits of as many as there are doublings begun, or where there is no such bucket yet, one fewer. */
+static uint64_t bucket_named(const hive_view *v, uint32_t part)
+{
+    uint64_t first = (uint64_t)part * v->base >> 32, doublings = 1, b;
+    while (v->base << doublings < hive_buckets(v)) doublings++;
+    b = first + v->base * (part % (1ull << doublings));
+    return b < hive_buckets(v) ? b : first + v->base * (part % (1ull << (doublings - 1)));
+}
+
+/* Every function in every place: each key's candidates are what its row says, and none of another's; and what is put in is found as the table grows. */
+static void test_functions(void **state)
+{
+    enum { KEYS = 400 };
+    (void)state;
+    uint64_t tried = 0;
+    for (uint32_t f = 0; f < HD_HASH_COUNT; f++)
+        for (uint32_t hashes = 2; hashes <= 3; hashes++) {
+            uint32_t row[3] = { f, (f + 1) % HD_HASH_COUNT, (f + 5) % HD_HASH_COUNT };
+            char names[HD_HASH_NAMES_MOST];
+            snprintf(names, sizeof names, "%s,%s%s%s", hd_hash_rows[row[0]].name, hd_hash_rows[row[1]].name, hashes == 3 ? "," : "", hashes == 3 ? hd_hash_rows[row[2]].name : "");
+            hive_shape s = { 5, 16, f % 2 ? 2 : 4, hashes, HD_LAYOUT_WORDS, f * 77ull, HD_SPARE_USUAL, names };
+            hd_table *t = hive_table(&s, NULL);
+            hive_view *v = hive_view_in(t);
+            hive_map map;
+            hive_map_open(&map, 1 << 16);
+            for (uint64_t buckets = 5; buckets < 60; must(hd_grow(t, buckets += 6)))
+                for (uint64_t k = 0; k < KEYS / 10; k++, tried++) {
+                    uint64_t key = map.n * 64 + k, value;
+                    for (uint32_t i = 0; i < hashes; i++) {
+                        uint64_t h = hd_hash_of32(row[i], (uint32_t)key, s.seed), b = bucket_named(v, (uint32_t)(h >> 32) ^ (uint32_t)h);
+                        check(hive_candidate(v, hive_hash(v, key), i) == b, "key %llu, candidate %u: bucket %llu, not %llu", (ull)key, i, (ull)hive_candidate(v, hive_hash(v, key), i), (ull)b);
+                    }
+                    hive_item it = { HD_OP_INSERT_OR_ASSIGN, HD_I32, HD_EITHER, key, k };
+                    hive_seen seen;
+                    hive_apply(v, &it, &seen);
+                    check(hive_map_apply(&map, &it, s.value_bytes, seen.outcome, &value) == seen.outcome, "key %llu is %s", (ull)key, hd_outcome_name(seen.outcome));
+                }
+            hive_map_compare(&map, t);
+            hive_map_close(&map);
+            hd_close(t);
+        }
+    test_tried("differential", tried, "keys in the buckets that hash functions by name give them");
+}
+
 /* ---- How full a table gets ------------------------------------------------------------------------------------------------ */
 
 /* Load factor, of all places, at the first PENDING, of a table that does not grow; *crowded: how many of the entries up to a load factor of 0.9 found all
  * of their buckets full. */
 static double full_at(uint32_t slots, uint32_t hashes, uint32_t spare, uint64_t *crowded)
 {
-    hive_shape s = { 65536 / slots, slots, 4, hashes, HD_LAYOUT_WORDS, 11, spare };
+    hive_shape s = { 65536 / slots, slots, 4, hashes, HD_LAYOUT_WORDS, 11, spare, NULL };
     hd_table *t = hive_table(&s, NULL);
     hive_view *v = hive_view_in(t);
     uint64_t r = slots * 4 + hashes, n = 0;
@@ -616,6 +662,6 @@ static void test_load_factor(void **state)
 int main(void)
 {
     const struct CMUnitTest hive[] = { cmocka_unit_test(test_map),  cmocka_unit_test(test_faces), cmocka_unit_test(test_each_lie), cmocka_unit_test(test_moves),
-                                       cmocka_unit_test(test_put), cmocka_unit_test(test_spare), cmocka_unit_test(test_open), cmocka_unit_test(test_invariants), cmocka_unit_test(test_load_factor) };
+                                       cmocka_unit_test(test_put), cmocka_unit_test(test_spare), cmocka_unit_test(test_open), cmocka_unit_test(test_invariants), cmocka_unit_test(test_functions), cmocka_unit_test(test_load_factor) };
     return test_run(hive);
 }

@@ -55,7 +55,7 @@ static void all_of_it_back(void **state)
         c.layout = s.layout;
         must(hd_open_snapshot(path, &c, &u));
         must(hd_table_info(u, &b));
-        check(a.buckets == b.buckets && a.base_buckets == b.base_buckets && a.stash_buckets == b.stash_buckets && a.places == b.places && a.keys == b.keys && a.hashes == b.hashes && a.spare == b.spare &&
+        check(a.buckets == b.buckets && a.base_buckets == b.base_buckets && a.stash_buckets == b.stash_buckets && a.places == b.places && a.keys == b.keys && a.hashes == b.hashes && a.spare == b.spare && !strcmp(a.hash, b.hash) &&
                   a.slots == b.slots && a.layout == b.layout && a.seed == b.seed && a.memory_bytes == b.memory_bytes,
               "the loaded table is another");
         hive_map_compare(&map, u);
@@ -106,8 +106,8 @@ static void headers_that_lie(void **state)
     static const struct {
         const char *name;
         int at, bytes;
-    } field[] = { { "base_buckets", 104, 8 }, { "stash_buckets", 112, 8 }, { "hashes", 120, 4 }, { "spare", 124, 4 }, { "buckets", 48, 8 }, { "slots", 56, 4 }, { "value_bytes", 60, 4 },
-                  { "seed", 64, 8 }, { "flags", 84, 4 }, { "size", 88, 8 }, { "zero", 128, 4 } };
+    } field[] = { { "base_buckets", 104, 8 }, { "stash_buckets", 112, 8 }, { "hashes", 120, 4 }, { "spare", 124, 4 }, { "hash", 128, 8 }, { "buckets", 48, 8 }, { "slots", 56, 4 }, { "value_bytes", 60, 4 },
+                  { "seed", 64, 8 }, { "flags", 84, 4 }, { "size", 88, 8 }, { "zero", 160, 4 } };
     static const uint64_t numbers[] = { 0, 1, 2, 3, 4, 5, 7, 8, 13, 16, 19, 20, 21, 31, 32, 33, 64, 255, 1 << 16, 0x7fffffff, 0x80000000, 0xffffffff, 1ull << 32, (1ull << 32) + 3,
                                         1ull << 58, 1ull << 61, INT64_MAX, 1ull << 63, UINT64_MAX };
     (void)state;
@@ -138,8 +138,8 @@ static void headers_that_lie(void **state)
                 hd_status status = hd_load(victim, path, &dropped);
                 /* its value_bytes may be those of another table; how it admits says nothing of a dictionary; where keys have two buckets they may have a third; any few slots may
                  * be spare, and what lies in the table is no worse for it */
-                bool sane = (f == 8 && (uint32_t)numbers[x] == 2) || (f == 2 && (uint32_t)numbers[x] == 3) || (f == 3 && (uint32_t)numbers[x] < s.slots / 2);
-                check(status == HD_ECORRUPT || (f == 6 && status == HD_EINVAL) || (sane && status == HD_OK), "%s: %s", hd_status_name(status), hd_why());
+                bool sane = (f == 9 && (uint32_t)numbers[x] == 2) || (f == 2 && (uint32_t)numbers[x] == 3 && !s.hash) || (f == 3 && (uint32_t)numbers[x] < s.slots / 2);
+                check(status == HD_ECORRUPT || (f == 7 && status == HD_EINVAL) || (sane && status == HD_OK), "%s: %s", hd_status_name(status), hd_why());
                 refused += status != HD_OK;
                 if (status) check(memory.live_bytes == live && memory.peak_bytes - live <= 128 * bytes + 4096 && hive_image_is(&before, hive_view_in(victim)), "the table has noticed, or %llu bytes were taken", (ull)(memory.peak_bytes - live));
                 if (!status) {
@@ -167,7 +167,7 @@ static void headers_that_lie(void **state)
 static void damage(void **state)
 {
     (void)state;
-    hive_shape s = { 3, 8, 4, 3, HD_LAYOUT_MASKS, 9, HD_SPARE_USUAL };
+    hive_shape s = { 3, 8, 4, 3, HD_LAYOUT_MASKS, 9, HD_SPARE_USUAL, NULL };
     hive_map map;
     hd_table *t = grown(&s, 7, &map, NULL), *victim = hive_table(&s, NULL), *none = NULL;
     size_t bytes;
@@ -282,7 +282,7 @@ static void mixed_are_counted(void **state)
     uint64_t key[N], items[HD_OP_COUNT_] = { 0 }, fates[HD_OUTCOME_COUNT] = { 0 }, r = 8;
     uint32_t value[N];
     hd_counters c;
-    hive_shape s = { 2, 8, 4, 2, HD_LAYOUT_WORDS, 1, HD_SPARE_USUAL };
+    hive_shape s = { 2, 8, 4, 2, HD_LAYOUT_WORDS, 1, HD_SPARE_USUAL, NULL };
     (void)state;
     hd_table *t = hive_table(&s, NULL);
     for (int round = 0; round < 200; round++) {
@@ -309,7 +309,7 @@ static void mixed_are_refused(void **state)
     uint8_t each[N], outcome[N], flag[N];
     uint64_t key[N], untouched = 0;
     uint32_t value[N];
-    hive_shape s = { 2, 8, 4, 2, HD_LAYOUT_MASKS, 1, HD_SPARE_USUAL };
+    hive_shape s = { 2, 8, 4, 2, HD_LAYOUT_MASKS, 1, HD_SPARE_USUAL, NULL };
     (void)state;
     hd_table *t = hive_table(&s, NULL), *cache;
     for (int i = 0; i < N; i++) key[i] = (uint64_t)i, value[i] = 1, each[i] = HD_OP_INSERT_OR_ASSIGN, flag[i] = HD_EITHER;
@@ -363,7 +363,7 @@ static void mixed_are_refused(void **state)
 static bool same_config(const hd_config *a, const hd_config *b)
 {
     return !strcmp(a->design, b->design) && !strcmp(a->policy, b->policy) && !strcmp(a->backend, b->backend) && !strcmp(a->lock, b->lock) && a->capacity == b->capacity &&
-           a->slots == b->slots && a->value_bytes == b->value_bytes && a->hashes == b->hashes && a->spare == b->spare && a->pins == b->pins && a->layout == b->layout;
+           a->slots == b->slots && a->value_bytes == b->value_bytes && a->hashes == b->hashes && a->spare == b->spare && !strcmp(a->hash, b->hash) && a->pins == b->pins && a->layout == b->layout;
 }
 
 static void configurations(void **state)
@@ -372,7 +372,7 @@ static void configurations(void **state)
     hd_config a = hd_config_default(), b = hd_config_of("hkv"), c = hd_config_of(NULL), h = hd_config_of("hive"), x = hd_config_of("beehive");
     hd_table *t = NULL;
     check(same_config(&a, &b) && same_config(&a, &c), "hkv is not the default");
-    check(!strcmp(h.design, "hive") && !strcmp(h.policy, "none") && h.slots == 32 && h.value_bytes == 4 && h.hashes == 2 && h.spare == HD_SPARE_USUAL && h.pins == 0, "what is usual for hive");
+    check(!strcmp(h.design, "hive") && !strcmp(h.policy, "none") && h.slots == 32 && h.value_bytes == 4 && h.hashes == 2 && h.spare == HD_SPARE_USUAL && !strcmp(h.hash, "mix64") && h.pins == 0, "what is usual for hive");
     check(!strcmp(x.design, "beehive") && x.slots == a.slots, "an unknown design");
     must_fail(hd_open(&x, &t), HD_EINVAL, "design");
 #define WRONG(change, word)                                     \
@@ -387,6 +387,15 @@ static void configurations(void **state)
     for (size_t k = 0; k < sizeof no_slots / sizeof *no_slots; k++) WRONG(w.slots = no_slots[k], "slots");
     for (size_t k = 0; k < sizeof no_bytes / sizeof *no_bytes; k++) WRONG(w.value_bytes = no_bytes[k], "value_bytes");
     for (size_t k = 0; k < sizeof no_hashes / sizeof *no_hashes; k++) WRONG(w.hashes = no_hashes[k], "hashes");
+    WRONG(w.hash = NULL, "hash: NULL");
+    WRONG(w.hash = "", "hash: there is no ''");
+    WRONG(w.hash = "bithash1,bithash3", "nearest: bithash1");
+    WRONG(w.hash = "bithash1,", "hash: there is no ''");
+    WRONG(w.hash = "bithash1", "functions for 1 candidate buckets");
+    WRONG(w.hash = "bithash1,bithash2,city32", "functions for 3 candidate buckets");
+    WRONG(w.hash = "bithash1,bithash2,bithash1,bithash2", "longer than 31");
+    WRONG((w.hashes = 3, w.hash = "bithash1,bithash2"), "functions for 2 candidate buckets");
+    WRONG((w.hashes = 3, w.hash = "crc32,city32,crc32"), "'crc32' twice");
     WRONG(w.spare = 16, "spare");
     WRONG((w.slots = 8, w.spare = 4), "spare");
     WRONG(w.spare = UINT32_MAX - 1, "spare");
@@ -410,6 +419,9 @@ static void configurations(void **state)
     a = hd_config_default();
     a.spare = 1;
     must_fail(hd_open(&a, &t), HD_EINVAL, "spare");
+    a = hd_config_default();
+    a.hash = "city64";
+    must_fail(hd_open(&a, &t), HD_EINVAL, "hash");
     for (uint32_t slots = 8; slots <= 32; slots *= 2)
         for (uint32_t spare = 0; spare <= slots / 2; spare++) {
             hd_info info;

@@ -150,6 +150,23 @@ static void kernels_are_truthful(void **state)
     run_cases("host", KERNEL_CASES);
 }
 
+/* So many hash functions, none twice; now and then. */
+static void draw_hash(uint64_t *r, uint32_t hashes, char *text, size_t bytes)
+{
+    uint64_t n = 0, taken = 0, length = 0;
+    hd_row row;
+    if (test_below(r, 3)) return;
+    while (hd_list(HD_HASHES, n, &row)) n++;
+    for (uint32_t i = 0; i < hashes; i++) {
+        uint64_t k;
+        do k = test_below(r, n);
+        while (taken >> k & 1);
+        taken |= 1ull << k;
+        hd_list(HD_HASHES, k, &row);
+        length += (uint64_t)snprintf(text + length, bytes - length, "%s%s", i ? "," : "", row.name);
+    }
+}
+
 /* A design that evicts nobody, by its reference: one operation, all of them, or mixed batches; growth, shrinking and snapshots in between. */
 static hd_case draw_hive_case(uint64_t number)
 {
@@ -171,6 +188,7 @@ static hd_case draw_hive_case(uint64_t number)
     c.distinct = test_below(&r, 8) == 0;
     c.duplicate_ppm = (uint32_t)ONE_OF(&r, 0, 100000, 700000);
     c.table_seed = test_below(&r, 2) ? test_random(&r) : 0;
+    draw_hash(&r, c.hashes, c.hash, sizeof c.hash);
     c.seed = number;
     c.judge = true;
     if (c.value_bytes == 2 && strcmp(c.op, "accum_or_assign") == 0) strcpy(c.op, "mixed");
