@@ -17,6 +17,8 @@
 #include "fuzz/world.h"
 #include "judge/arrays.h"
 #include "judge/rules.h"
+#include "lib/design.h"
+#include "policies/policy.h"
 #include "predicates/predicate.h"
 
 enum { MOST = 1024, STEPS = 48, TABLES = 2, ITEMS = 16, SLOTS_SHOWN = 40, KEYS = 21, MEMORY_MOST = 16 << 20 };
@@ -41,6 +43,7 @@ typedef struct session {
     feed f;
     fuzz_text *text;  /* NULL: nobody listens    */
     bool troubled;    /* this step                */
+    bool resizes;     /* ... is to resize a dictionary */
 } session;
 
 #define TELL(s, ...) ((s)->text ? fuzz_put((s)->text, __VA_ARGS__) : (void)0)
@@ -84,6 +87,9 @@ static void begin(session *s)
     }
 }
 
+/* What a table that grows in place may have become, where memory for the next step of that was refused. */
+static void forget_size(hd_info *info) { info->buckets = info->capacity = info->places = info->stash_buckets = info->memory_bytes = 0; }
+
 /* The call has come back with status `got`, where `wanted` was promised; HD_STATUS_COUNT: OK, or no memory. `reads`: nothing may have changed. */
 static const char *end(session *s, const char *call, hd_status got, hd_status wanted, bool reads)
 {
@@ -99,6 +105,7 @@ static const char *end(session *s, const char *call, hd_status got, hd_status wa
     seen now;
     look(s->x, &now);
     const seen *was = &s->x->before;
+    if (s->resizes) forget_size(&now.info), forget_size(&s->x->before.info);
     if (got && memcmp(&now, was, sizeof now) != 0) return fuzz_say("%s: refused, and the table is another", call);
     if (reads && (now.sum != was->sum || now.entries != was->entries)) return fuzz_say("%s: it reads, and the table is another", call);
     return NULL;
@@ -106,20 +113,48 @@ static const char *end(session *s, const char *call, hd_status got, hd_status wa
 
 /* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
+static bool is_dictionary(const hd_config *c) { return c->design && strcmp(c->design, "hive") == 0; }
+
+/* Whether tables like this have the operation, and mixed batches. */
+static bool has_op(const one *x, hd_op op, const uint8_t *each)
+{
+    hd_batch b = { .op = op, .each = each };
+    const hd_kernel *k;
+    for (size_t i = 0; (k = hd_kernel_at(i)); i++)
+        if (hd_kernel_is_of(k, x->before.info.design, x->before.info.backend) && !k->unfit(&x->before.info, &b)) return true;
+    return false;
+}
+
+static void dictionary(hd_config *c, uint8_t shape, uint8_t more)
+{
+    *c = hd_config_of("hive");
+    c->slots = 8u << shape % 3;
+    c->capacity = c->slots * (1 + (uint64_t)(shape / 6 % 4));
+    c->hashes = 2 + (shape >> 7);
+    c->spare = more & 64 ? (uint32_t)(shape / 3 % (c->slots / 2)) : HD_SPARE_USUAL;
+    c->value_bytes = more & 8 ? 2 : 4;
+    c->layout = more & 16 ? HD_LAYOUT_MASKS : HD_LAYOUT_WORDS;
+}
+
 static hd_config some_config(session *s)
 {
+    hd_case named;
     hd_config c = hd_config_default();
     uint8_t shape = feed_byte(&s->f), more = feed_byte(&s->f);
-    c.policy = fuzz_policy(&s->f);
+    const judge_design *d = fuzz_design(&s->f, &named);
+    bool packs = strcmp(d->name, "hive") == 0;
+    if (packs) dictionary(&c, shape, more);
+    else c.policy = hd_policy_rows[hd_policy_named(named.policy)].name;
     c.lock = ((const char *[]){ "ordered", "rw", "exclusive", "none" })[more % 4];
     c.backend = more >> 5 == 7 ? "host" : "ref";
+    c.threads = 1;
+    c.seams = &s->w.seams;
+    if (packs) return c;
     c.slots = ((const uint32_t[]){ 4, 2, 3, 8, 16, 1024 })[shape % 6];
     c.capacity = c.slots * (1 + (uint64_t)(shape / 6 % 4));
     c.dual = shape & 128 && c.capacity > c.slots;
     c.value_bytes = ((const uint32_t[]){ 8, 0, 1, 4, 24, 100 })[more / 4 % 6];
     c.pins = shape / 24 % 4;
-    c.threads = 1;
-    c.seams = &s->w.seams;
     return c;
 }
 
@@ -138,7 +173,7 @@ static hd_status spoil_config(hd_config *c, uint8_t how)
     case 3: return c->policy = name[v % 4], HD_EINVAL;
     case 4: return c->lock = name[v % 4], HD_EINVAL;
     case 5: return c->admit = (hd_admit)(v ? -1 : 2), HD_EINVAL;
-    case 6: return c->layout = (hd_layout)(v ? INT_MIN : 3), HD_EINVAL;
+    case 6: return c->layout = v ? (hd_layout)INT_MIN : is_dictionary(c) ? HD_LAYOUT_PAIRS : HD_LAYOUT_WORDS, HD_EINVAL;
     case 7: return c->tiers = (hd_tiers)(v ? INT_MAX : 2), HD_EINVAL;
     case 8: return c->fetch = (hd_fetch)(v ? -1 : 3), HD_EINVAL;
     case 9: return c->clock = (hd_clock)(v ? -1 : 2), HD_EINVAL;
@@ -147,9 +182,9 @@ static hd_status spoil_config(hd_config *c, uint8_t how)
     case 12: return c->value_bytes = bytes[v % 3], HD_EINVAL;
     case 13: return c->capacity = 0, HD_EINVAL;
     case 14: return c->capacity = huge[v % HUGES], HD_EINVAL;
-    case 15: return c->pins = v ? UINT32_MAX : (1u << 30) + 1, HD_EINVAL;
+    case 15: return c->pins = v ? UINT32_MAX : (1u << 30) + 1, is_dictionary(c) ? HD_OK : HD_EINVAL; /* which has none */
     case 16: return c->dual = true, c->capacity = c->slots, HD_EINVAL;
-    case 17: return c->capacity = 1ull << 40, HD_ENOMEM;
+    case 17: return c->capacity = 1ull << 40, is_dictionary(c) ? HD_EINVAL : HD_ENOMEM;
     default: return HD_OK;
     }
 }
@@ -181,7 +216,7 @@ static const char *call_open(session *s)
     uint8_t how = feed_byte(&s->f);
     hd_config c = s->x->c;
     hd_status wanted = spoil_config(&c, how);
-    TELL(s, "open %s %s slots=%" PRIu32 " capacity=%" PRIu64 " value_bytes=%" PRIu32 "%s", c.policy ? c.policy : "NULL", c.backend ? c.backend : "NULL", c.slots, c.capacity, c.value_bytes, wanted ? " (wrong)" : "");
+    TELL(s, "open %s %s %s slots=%" PRIu32 " capacity=%" PRIu64 " value_bytes=%" PRIu32 "%s", c.design ? c.design : "NULL", c.policy ? c.policy : "NULL", c.backend ? c.backend : "NULL", c.slots, c.capacity, c.value_bytes, wanted ? " (wrong)" : "");
     begin(s);
     hd_status got = how % 20 == 18 ? hd_open(NULL, &t) : how % 20 == 19 ? hd_open(&c, NULL) : hd_open(&c, &t);
     return opened(s, t, "hd_open", got, how % 20 >= 18 ? HD_EINVAL : wanted);
@@ -192,6 +227,16 @@ static const char *call_open(session *s)
 static bool needs_value(hd_op op) { return op == HD_OP_ASSIGN || op == HD_OP_ASSIGN_VALUES || (op >= HD_OP_ACCUM_OR_ASSIGN && op <= HD_OP_FIND_OR_INSERT); }
 static bool needs_ptr(hd_op op) { return op == HD_OP_FIND_PTR || op == HD_OP_FIND_OR_INSERT_PTR; }
 
+/* An operation for each item. */
+static void mix(one *x, hd_batch *b, uint8_t from)
+{
+    static const hd_op some[] = { HD_OP_FIND, HD_OP_INSERT_OR_ASSIGN, HD_OP_ERASE, HD_OP_FIND_OR_INSERT, HD_OP_CONTAINS, HD_OP_ASSIGN_VALUES, HD_OP_ACCUM_OR_ASSIGN };
+    enum { SOME = sizeof some / sizeof *some };
+    uint8_t *each = (uint8_t *)judge_arrays_at(&x->arrays, JUDGE_EACH);
+    for (uint64_t i = 0; i < b->n; i++) each[i] = (uint8_t)some[(from / HD_OP_COUNT_ + b->key[i] + i) % SOME];
+    b->each = each;
+}
+
 /* A batch as it should be, its inputs filled in. */
 static void some_batch(session *s, hd_batch *b)
 {
@@ -201,7 +246,7 @@ static void some_batch(session *s, hd_batch *b)
     memset(b, 0, sizeof *b);
     b->op = (hd_op)(ops % HD_OP_COUNT_);
     const judge_op *rule = &judge_ops[b->op];
-    uint64_t capacity = x->before.info.capacity;
+    uint64_t capacity = x->before.info.places;
     if (rule->keyed) b->n = 1 + more % ITEMS;
     if (rule->range) {
         b->start = feed_number(f) % (capacity + 1);
@@ -225,6 +270,7 @@ static void some_batch(session *s, hd_batch *b)
     b->pred = hd_predicate_rows[more % HD_PREDICATE_COUNT].name;
     if (rule->predicate) b->pred_arg[0] = feed_number(f), b->pred_arg[1] = feed_number(f);
     if (more & 128) b->value_out = NULL, b->list_value = NULL, b->score_out = NULL;
+    if (is_dictionary(&x->c) && b->op == HD_OP_INSERT_OR_ASSIGN && more & 32) mix(x, b, ops);
 }
 
 /* One thing that is wrong with it, if this kind of wrong applies to the operation. HD_OK: it does not. */
@@ -243,11 +289,12 @@ static hd_status spoil_batch(session *s, hd_batch *b, uint8_t how)
     case 7: return rule->rescores && strcmp(s->x->c.policy, "custom") == 0 ? b->score = NULL, HD_EINVAL : HD_OK;
     case 8: return b->n = huge[v % HUGES], HD_EINVAL;
     case 9: return b->kernel = v % 2 ? "" : "tlpv9", HD_EINVAL;
-    case 10: return b->op = (hd_op)(v % 2 ? HD_OP_COUNT_ + v : -1 - v), HD_EINVAL;
+    case 10: return b->op = (hd_op)(v % 2 ? HD_OP_COUNT_ + v : -1 - v), b->each ? HD_OK : HD_EINVAL; /* of a mixed batch nobody asks */
     case 11: return sums ? b->elem = (hd_elem)(v % 2 ? HD_ELEM_COUNT + v : -1), HD_EINVAL : HD_OK;
+    case 0: return b->each && v ? ((uint8_t *)judge_arrays_at(&s->x->arrays, JUDGE_EACH))[v % b->n] = HD_OP_FIND_MISSED, HD_EINVAL : HD_OK;
     case 12: return sums && b->flag ? ((uint8_t *)judge_arrays_at(&s->x->arrays, JUDGE_FLAG))[v % b->n] = (uint8_t)(3 + v), HD_EINVAL : HD_OK;
-    case 13: return rule->range ? b->start = s->x->before.info.capacity + 1 + v, HD_EINVAL : HD_OK;
-    case 14: return rule->range ? b->n = s->x->before.info.capacity - b->start + 1, HD_EINVAL : HD_OK;
+    case 13: return rule->range ? b->start = s->x->before.info.places + 1 + v, HD_EINVAL : HD_OK;
+    case 14: return rule->range ? b->n = s->x->before.info.places - b->start + 1, HD_EINVAL : HD_OK;
     default: return HD_OK;
     }
 }
@@ -255,7 +302,7 @@ static hd_status spoil_batch(session *s, hd_batch *b, uint8_t how)
 /* Nothing at all was written: as after an operation that delivers nothing. */
 static const char *all_poison(const session *s, hd_batch whole)
 {
-    whole.op = HD_OP_CLEAR;
+    whole.op = HD_OP_CLEAR, whole.each = NULL;
     const char *why = judge_arrays_check(&s->x->arrays, &whole);
     return why ? fuzz_say("a batch that was refused: %s", why) : NULL;
 }
@@ -269,9 +316,9 @@ static const char *call_run(session *s)
     uint8_t how = feed_byte(&s->f);
     hd_status wanted = spoil_batch(s, &b, how);
     bool none_divides = whole.op == HD_OP_ACCUM_OR_ASSIGN && s->x->c.value_bytes % judge_elem_bytes(whole.elem);
-    if (none_divides) wanted = HD_EINVAL;
+    if (none_divides || !has_op(s->x, whole.op, whole.each)) wanted = HD_EINVAL;
     judge_arrays_arm(&s->x->arrays);
-    TELL(s, "%s of %" PRIu64 "%s", hd_op_name(whole.op), whole.n, wanted ? " (wrong)" : "");
+    TELL(s, "%s of %" PRIu64 "%s", judge_batch_name(&whole), whole.n, wanted ? " (wrong)" : "");
     begin(s);
     hd_status got = how % 16 == 15 ? hd_run(how & 16 ? s->x->t : NULL, how & 16 ? NULL : &b) : hd_run(s->x->t, &b);
     const char *why = end(s, hd_op_name(whole.op), got, how % 16 == 15 ? HD_EINVAL : wanted, whole.op <= HD_OP_FIND_MISSED || (whole.op >= HD_OP_EXPORT && whole.op <= HD_OP_SIZE_IF));
@@ -290,11 +337,12 @@ static const char *call_run(session *s)
 static const char *call_grow(session *s)
 {
     uint64_t now = s->x->before.info.buckets, how = feed_byte(&s->f), buckets = how < 64 ? now * (how % 4) : how < 128 ? now * 2 + 1 : feed_number(&s->f);
-    bool multiple = buckets && now && buckets % now == 0, small = buckets < 1ull << 36;
+    bool packs = is_dictionary(&s->x->c), multiple = packs ? buckets >= now : buckets && now && buckets % now == 0, small = buckets < 1ull << (packs ? 31 : 36);
     TELL(s, "grow from %" PRIu64 " to %" PRIu64, now, buckets);
     begin(s);
+    s->resizes = packs;
     hd_status got = hd_grow(s->x->t, buckets), wanted = !multiple ? HD_EINVAL : small ? HD_STATUS_COUNT : got == HD_EINVAL ? HD_EINVAL : HD_ENOMEM;
-    return end(s, "hd_grow", got, multiple && now == 1 && buckets == 1 ? HD_OK : wanted, true);
+    return end(s, "hd_grow", got, multiple && buckets == now ? HD_OK : wanted, true);
 }
 
 static const char *call_reserve(session *s)
@@ -302,9 +350,43 @@ static const char *call_reserve(session *s)
     uint64_t capacity = feed_number(&s->f);
     TELL(s, "reserve %" PRIu64, capacity);
     begin(s);
+    s->resizes = is_dictionary(&s->x->c);
     hd_status got = hd_reserve(s->x->t, capacity);
-    bool fits = capacity <= s->x->before.info.capacity, absurd = capacity > 1ull << 36;
+    bool fits = capacity <= s->x->before.info.capacity, absurd = capacity > 1ull << (is_dictionary(&s->x->c) ? 34 : 36);
     return end(s, "hd_reserve", got, fits ? HD_OK : absurd && got == HD_EINVAL ? HD_EINVAL : HD_STATUS_COUNT, true);
+}
+
+/* Fewer buckets: those that there are, or a number beside that. */
+static const char *call_shrink(session *s)
+{
+    const hd_info *was = &s->x->before.info;
+    uint64_t now = was->buckets, base = was->base_buckets, buckets = feed_below(&s->f, now + 2);
+    bool packs = is_dictionary(&s->x->c);
+    TELL(s, "shrink from %" PRIu64 " to %" PRIu64, now, buckets);
+    begin(s);
+    s->resizes = packs;
+    hd_status wanted = packs && buckets >= base && buckets <= now ? buckets < now ? HD_STATUS_COUNT : HD_OK : HD_EINVAL;
+    return end(s, "hd_shrink", hd_shrink(s->x->t, buckets), wanted, true);
+}
+
+/* Until nothing is pending: where memory is refused some of it has been done. */
+static const char *call_run_growing(session *s)
+{
+    hd_batch b;
+    some_batch(s, &b);
+    double target = feed_byte(&s->f) / 255.0;
+    judge_arrays_arm(&s->x->arrays);
+    TELL(s, "%s of %" PRIu64 ", growing", judge_batch_name(&b), b.n);
+    begin(s);
+    hd_status got = hd_run_growing(s->x->t, &b, target);
+    bool runs = has_op(s->x, b.op, b.each) && !(b.op == HD_OP_ACCUM_OR_ASSIGN && s->x->c.value_bytes % judge_elem_bytes(b.elem));
+    if (got != HD_ENOMEM) {
+        s->resizes = true;
+        return end(s, "hd_run_growing", got, runs ? HD_OK : HD_EINVAL, false);
+    }
+    s->w.refuse_at = s->w.shelf.fail_at = 0;
+    if (!runs && !s->w.refused) return fuzz_say("hd_run_growing: no memory for what cannot be run");
+    return hd_check(s->x->t) ? fuzz_say("hd_run_growing: %s", hd_why()) : NULL;
 }
 
 static const char *call_small(session *s)
@@ -357,7 +439,7 @@ static hd_status of_file(const session *s, const char *path, const one *to)
     if (!file) return HD_EIO;
     const uint8_t *p = file->bytes;
     uint32_t value_bytes = (uint32_t)p[60] | (uint32_t)p[61] << 8; /* doc/snapshot.md */
-    return !to || (strncmp((const char *)p + 32, to->c.policy, 16) == 0 && value_bytes == to->c.value_bytes) ? HD_STATUS_COUNT : HD_EINVAL;
+    return !to || (strncmp((const char *)p + 16, to->c.design, 16) == 0 && strncmp((const char *)p + 32, to->c.policy, 16) == 0 && value_bytes == to->c.value_bytes) ? HD_STATUS_COUNT : HD_EINVAL;
 }
 
 static const char *call_load(session *s)
@@ -377,11 +459,13 @@ static const char *call_open_snapshot(session *s)
     close_table(s->x);
     const char *path = path_of(s);
     hd_config c = some_config(s);
+    c.layout = HD_LAYOUT_USUAL; /* of whichever design is in the file */
     hd_status wanted = of_file(s, path, NULL);
     TELL(s, "open_snapshot %.10s", path ? path : "NULL");
     begin(s);
     hd_status got = hd_open_snapshot(path, &c, &t);
     if (!got && !hd_table_info(t, &info)) {
+        c.design = info.design;
         c.policy = info.policy;
         c.value_bytes = info.value_bytes;
     }
@@ -391,11 +475,14 @@ static const char *call_open_snapshot(session *s)
 
 static const char *step(session *s)
 {
+    enum { RESIZES = 208 }; /* from this byte on what would run a batch resizes */
     uint8_t what = feed_byte(&s->f);
     s->x = &s->table[what & 1];
+    s->resizes = false;
     TELL(s, "\n  %d: ", what & 1);
     if (!s->x->t) return what / 2 % 16 == 15 ? call_open_snapshot(s) : call_open(s);
     look(s->x, &s->x->before);
+    if (what >= RESIZES && what / 2 % 16 < 9) return what & 2 ? call_shrink(s) : call_run_growing(s);
     switch (what / 2 % 16) {
     case 9: return call_grow(s);
     case 10: return call_reserve(s);

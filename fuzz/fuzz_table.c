@@ -4,7 +4,7 @@
  * until they end. Every operation, policy and admission, one and two candidate buckets, few keys that come again and again, reserved ones,
  * scores at the edges, pins, epochs, growth, snapshots; after every batch the whole table is compared with a map that knows no buckets.
  *
- *   byte 0   policy                            byte 3   epochs, pins
+ *   byte 0   design, policy                    byte 3   epochs, pins
  *   byte 1   slots, buckets                    byte 4   keys, items of a batch
  *   byte 2   value bytes, dual, admission      byte 5   layout, tiers, distinct keys
  */
@@ -14,6 +14,7 @@
 
 #include "fuzz/fuzz.h"
 #include "fuzz/stage.h"
+#include "judge/rules.h"
 #include "judge/run.h"
 
 enum { MOST = 1024 };
@@ -23,7 +24,8 @@ static hd_case case_of(feed *f)
 {
     hd_case c = hd_case_default();
     snprintf(c.op, sizeof c.op, "mix");
-    snprintf(c.policy, sizeof c.policy, "%s", fuzz_policy(f));
+    const judge_design *d = fuzz_design(f, &c);
+    bool bent = d->bend != NULL;
     uint8_t shape = feed_byte(f), value = feed_byte(f), pins = feed_byte(f), load = feed_byte(f), place = feed_byte(f);
     c.slots = ((const uint32_t[]){ 4, 2, 3, 8, 5, 16, 32, 7 })[shape % 8];
     c.buckets = ((const uint64_t[]){ 2, 1, 3, 4, 5, 8 })[shape / 8 % 6];
@@ -33,15 +35,17 @@ static hd_case case_of(feed *f)
     c.table_seed = value >> 5;
     c.epoch_every = ((const uint32_t[]){ 0, 1, 2, 5 })[pins % 4];
     c.pins = ((const uint32_t[]){ 2, 0, 1, 3, 16 })[pins / 4 % 5];
+    if (bent) c.seed = load; /* which chooses what is left of such a shape */
+    c.layout = !(place & 1) ? HD_LAYOUT_USUAL : bent ? HD_LAYOUT_MASKS : HD_LAYOUT_PAIRS;
+    fuzz_bend(d, &c);
     uint64_t capacity = c.buckets * c.slots, keys = capacity * (1 + load % 8) / 2 + 1;
     snprintf(c.keys, sizeof c.keys, "uniform:%" PRIu64, keys < 250 ? keys : 250); /* a key is a byte */
     c.batch = ((const uint64_t[]){ 8, 1, 2, 4, 16, 40 })[load / 8 % 6];
     c.batches = 1 << 20;
     c.threads = 1;
     c.judge = true;
-    c.layout = place & 1 ? HD_LAYOUT_PAIRS : HD_LAYOUT_USUAL;
     c.tiers = place & 2 ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
-    c.near_bytes = place & 4 ? capacity * c.value_bytes / (1 + (place >> 5)) : 0;
+    c.near_bytes = place & 4 && !bent ? capacity * c.value_bytes / (1 + (place >> 5)) : 0;
     c.distinct = (place & 24) == 24;
     return c;
 }
@@ -73,12 +77,13 @@ static void tell_batch(void *self, const hd_batch *b)
 {
     enum { SHOWN = 12 };
     fuzz_text *t = &((telling *)self)->text;
-    fuzz_put(t, "\n  %s", hd_op_name(b->op));
+    fuzz_put(t, "\n  %s", judge_batch_name(b));
     if (b->op == HD_OP_LOCK_KEYS || b->op == HD_OP_UNLOCK_KEYS) fuzz_put(t, " holder=%" PRIu64, b->holder);
     if (b->pred) fuzz_put(t, " %s(%" PRIu64 ", %" PRIu64 ")", b->pred, b->pred_arg[0], b->pred_arg[1]);
-    bool keyed = b->op < HD_OP_ERASE_IF;
+    bool keyed = judge_keyed_batch(b);
     if (!keyed && b->n) fuzz_put(t, " slots %" PRIu64 " to %" PRIu64, b->start, b->start + b->n - 1);
     for (uint64_t i = 0; keyed && i < b->n && i < SHOWN; i++) {
+        if (b->each) fuzz_put(t, " %s", hd_op_name(judge_item_op(b, i)));
         if (b->key[i] >= HD_KEY_RESERVED) fuzz_put(t, " ~0-%" PRIu64, UINT64_MAX - b->key[i]);
         else fuzz_put(t, " %" PRIu64, b->key[i]);
         if (b->score) fuzz_put(t, "(%" PRIu64 ")", b->score[i]);

@@ -47,8 +47,6 @@ scene_kernel fuzz_kernel(const judge_design *d, uint32_t row, hd_op op, uint32_t
 
 static const char *policy_of(uint64_t byte) { return hd_policy_rows[byte % HD_POLICY_COUNT].name; }
 
-const char *fuzz_policy(feed *f) { return policy_of(feed_byte(f)); }
-
 const judge_design *fuzz_design(feed *f, hd_case *c)
 {
     enum { OTHERS = 192 }; /* from this byte on */

@@ -23,9 +23,6 @@ void fuzz_stand_in(const scene_kernel *k, const judge_design *d, uint32_t row); 
 const judge_design *fuzz_design(feed *f, hd_case *c);
 void fuzz_bend(const judge_design *d, hd_case *c);
 
-/* A row of policies/registry.inc, whichever there are. */
-const char *fuzz_policy(feed *f);
-
 /* How lanes are scheduled, all but by whom. */
 simt_config fuzz_way(feed *f);
 

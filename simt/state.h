@@ -30,7 +30,7 @@ enum {
     COPIES = 64,
     NESTING = 24,
     SHARED_ARRAYS = 16,
-    REGIONS = 64,
+    REGIONS = 160, /* of a table that has grown many times, and a batch's arrays */
     PAGE = 4096, PAGES = 64,
     WARP_LANES = 32,
     CLOCKS_FRESH = 1024, /* lanes in one run that still have a clock each; more share them, and races may be missed */

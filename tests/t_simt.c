@@ -481,7 +481,7 @@ static void test_limits(void **unused)
     uint32_t regions = 2; /* reset has made two */
     for (; !status && regions < 1000; regions++) status = simt_machine_region(machine, memory.in + regions, 4, "word");
     must_fail(status, HD_EINVAL, "region");
-    check(regions == 65, "region %u was refused", regions);
+    check(regions == 161, "region %u was refused", regions);
     check(strcmp(simt_fault_name(SIMT_FAULT_COUNT), "?") == 0 && strcmp(simt_site_name("alone"), "alone") == 0, "names");
 }
 
