@@ -7,6 +7,8 @@
  *     from   who had it
  *     look   sched [WORDS] CASE [+ CASE]   schedules of kernels on the host machine (look_sched.c)
  *            run CASE                       batches through the public interface (look_run.c)
+ *            grow CASE                      a dictionary that grows and shrinks on the host machine (look_grow.c)
+ *            chase CASE                     a key that is displaced while somebody looks for it (look_chase.c)
  *            call NAME                      something that is no batch (look_call.c)
  *     by     the judges that may find it
  *     needs  judges without whom it survives, if there are any
@@ -89,6 +91,8 @@ typedef struct museum_sight {
 /* NULL, or why the look could not be tried. museum_now is set. */
 const char *museum_look_sched(const museum_search *s, museum_sight *sight);
 const char *museum_look_run(const museum_search *s, museum_sight *sight);
+const char *museum_look_grow(const museum_search *s, museum_sight *sight);
+const char *museum_look_chase(const museum_search *s, museum_sight *sight);
 const char *museum_look_call(const museum_search *s, museum_sight *sight);
 
 /* Whether a judge is heard; if so what it says is noted. */
