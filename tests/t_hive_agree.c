@@ -101,7 +101,7 @@ static hd_case case_of(const char *shape, const char *op, const char *variant, b
 
 /* ---- Every kernel ------------------------------------------------------------------------------------------------- */
 
-static void run_scene(const hd_case *c, uint32_t row, uint64_t n, ull schedules, totals *t)
+static void run_scene(const hd_case *c, uint32_t row, uint64_t n, simt_config w, ull schedules, totals *t)
 {
     scene_kernel kernel = scene_kernel_at(&judge_design_hive, row, 32u << n % 2, 1 + (uint32_t)(n / 2 % 3));
     const scene_kernel *kernels[] = { &kernel };
@@ -109,7 +109,7 @@ static void run_scene(const hd_case *c, uint32_t row, uint64_t n, ull schedules,
     agree *a;
     must(scene_open(c, kernels, 1, &s));
     must(agree_open(s, &a));
-    explore(a, s, c, way(n), schedules, t);
+    explore(a, s, c, w, schedules, t);
     agree_close(a);
 }
 
@@ -127,7 +127,7 @@ static void test_agrees(void **unused)
                 bool masks = n % 2;
                 hd_case c = case_of(shapes[k % SHAPES], scene_op_name((hd_op)op), judge_design_hive.row[row].variant, masks, n + 1);
                 if (judge_design_hive.unfit(row, &c)) c = case_of(shapes[SHAPES - 1], scene_op_name((hd_op)op), judge_design_hive.row[row].variant, true, n + 1);
-                run_scene(&c, row, n, whole ? 2 : 6, &t);
+                run_scene(&c, row, n, way(n), whole ? 2 : 6, &t);
             }
         }
     test_tried("schedules", t.schedules, "of %llu scenes of hive, %llu distinct", t.scenes, t.distinct);
@@ -135,6 +135,23 @@ static void test_agrees(void **unused)
               t.outcome[HD_PENDING], t.moves, t.outcome[HD_UPDATED], t.outcome[HD_HIT], t.outcome[HD_ERASED], t.outcome[HD_MISS]);
     check(t.outcome[HD_INSERTED] && t.stashed && t.outcome[HD_PENDING] && t.moves && t.outcome[HD_UPDATED] && t.outcome[HD_HIT] && t.outcome[HD_ERASED] && t.outcome[HD_MISS],
           "something never happened: see above");
+}
+
+/* Many items look for room in a few full buckets. In layout "masks" one of them lets others wait only while it moves keys: they end soon. */
+static void test_crowds(void **unused)
+{
+    (void)unused;
+    totals t;
+    memset(&t, 0, sizeof t);
+    for (uint64_t k = 0; k < test_times(12); k++)
+        for (uint32_t row = 0; row < HIVE_ROWS; row++) {
+            hd_case c = case_of("buckets=2 slots=32 batch=16x1 keys=uniform:300 value=2 hashes=3", "insert_or_assign", judge_design_hive.row[row].variant, true, 48 + k);
+            simt_config w = simt_config_default();
+            w.step_limit = 2000000;
+            if (judge_design_hive.runs(row, HD_OP_INSERT_OR_ASSIGN) && !judge_design_hive.unfit(row, &c)) run_scene(&c, row, 2 * k, w, 8, &t);
+        }
+    check(t.outcome[HD_PENDING], "every item found a place");
+    test_tried("schedules", t.schedules, "of %llu scenes of hive in which many items want few slots, %llu distinct", t.scenes, t.distinct);
 }
 
 /* ---- All schedules of small scenes ---------------------------------------------------------------------------------------- */
@@ -220,7 +237,7 @@ static void test_exhaustive(void **unused)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = { cmocka_unit_test(test_agrees), cmocka_unit_test(test_exhaustive) };
+    static const struct CMUnitTest tests[] = { cmocka_unit_test(test_agrees), cmocka_unit_test(test_crowds), cmocka_unit_test(test_exhaustive) };
     if (simt_machine_open(NULL, &machine)) return 1;
     int failed = test_run(tests);
     simt_machine_close(machine);

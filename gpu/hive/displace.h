@@ -115,9 +115,26 @@ SIMT_FN hive_onward hive_look_out(simt_tile t, const hive_args *a, uint64_t b, b
     return g;
 }
 
+/* In layout "masks" who displaces from one bucket does it alone, as in the paper. Who only looks for a way needs no lock: where there is none, or a long one to look
+ * for, others would wait for nothing. */
+SIMT_FN bool hive_enter(simt_tile t, const hive_view *v, uint64_t b)
+{
+    uint32_t held = 0;
+    if (v->masks && t.rank == 0) held = simt_cas_u32(hive_lock(v, b), 0, 1, SIMT_ACQUIRE);
+    simt_join();
+    return !simt_shfl_u32(t, held, 0);
+}
+
+SIMT_FN void hive_exit(simt_tile t, const hive_view *v, uint64_t b)
+{
+    if (v->masks && t.rank == 0) simt_strel_u32(hive_lock(v, b), 0);
+    simt_join();
+}
+
 /* A slot of bucket b, which was seen full. */
 SIMT_FN hive_made hive_make_room(simt_tile t, const hive_args *a, hive_one *o, uint64_t b, uint64_t *hole)
 {
+    const uint64_t full = b;
     hive_onward mine;
     mine.entry = mine.bucket = mine.room = HIVE_NOWHERE;
     mine.word = mine.room_word = 0;
@@ -135,14 +152,18 @@ SIMT_FN hive_made hive_make_room(simt_tile t, const hive_args *a, hive_one *o, u
             mine.entry = entry;
             mine.word = word;
         }
-        if (ends) return hive_move_chain(t, a, &mine, n, simt_shfl_u64(t, g.room, chosen), simt_shfl_u64(t, g.room_word, chosen), hole);
+        if (ends) {
+            if (!hive_enter(t, &a->v, full)) return HIVE_AGAIN;
+            hive_made made = hive_move_chain(t, a, &mine, n, simt_shfl_u64(t, g.room, chosen), simt_shfl_u64(t, g.room_word, chosen), hole);
+            hive_exit(t, &a->v, full);
+            return made;
+        }
         b = simt_shfl_u64(t, g.bucket, chosen);
     }
     return HIVE_NO_WAY;
 }
 
-/* A slot of any of the item's candidates, which were seen full. In layout "masks" under the bucket's lock, as in the paper: who displaces from one bucket
- * does it alone. */
+/* A slot of any of the item's candidates, which were seen full. */
 SIMT_FN hive_made hive_displace(simt_tile t, const hive_args *a, hive_one *o, uint64_t *hole)
 {
     const hive_view *v = &a->v;
@@ -150,14 +171,7 @@ SIMT_FN hive_made hive_displace(simt_tile t, const hive_args *a, hive_one *o, ui
     SIMT_ROLLED
     for (uint32_t i = 0; i < v->hashes && made == HIVE_NO_WAY; i++) {
         uint64_t b = hive_candidate(v, o->h, i);
-        if (!hive_is_new_candidate(a, o->h, i)) continue;
-        uint32_t held = 0;
-        if (v->masks && t.rank == 0) held = simt_cas_u32(hive_lock(v, b), 0, 1, SIMT_ACQUIRE);
-        simt_join();
-        if (simt_shfl_u32(t, held, 0)) return HIVE_AGAIN;
-        made = hive_make_room(t, a, o, b, hole);
-        if (v->masks && t.rank == 0) simt_strel_u32(hive_lock(v, b), 0);
-        simt_join();
+        if (hive_is_new_candidate(a, o->h, i)) made = hive_make_room(t, a, o, b, hole);
     }
     return made;
 }
