@@ -72,7 +72,7 @@ operations=$((operations + $(column by_variant)))
 clean "two of them at once" 2 ref two 2 tile
 clean "so many operations by every variant in every layout, at a load factor of 0.95" 3 host reach 20000 200
 operations=$((operations + $(column by_variant)))
-awk -F '\t' '$1 == "ok" && ($11 < 0.9 || $12 > 1 || $14 < 20000)' "$words" | none "and that is where they were"
+awk -F '\t' '$1 == "ok" && ($12 < 0.9 || $13 > 1 || $15 < 20000)' "$words" | none "and that is where they were"
 tried device-judge "$operations" "items in random batches, judged as on a device"
 found hive_slot_reused host random 20
 found hive_stash_brims host random 20

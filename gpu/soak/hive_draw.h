@@ -10,13 +10,14 @@
 struct hive_shape {
     uint32_t slots, value_bytes, hashes, spare;
     hd_layout layout;
+    const char *hash;
     uint64_t buckets, keys, factor, seed, least, items; /* buckets: to begin with. least, items: of a batch */
     bool stays; /* at a load factor of LOAD, as long as it lasts; else it grows and shrinks, and is full or empty as it comes */
 };
 
 static const double LOAD = 0.95;
 
-/* Kind 0 to 23: each size of bucket, number of hashes, word and layout; an eighth of the slots are spare, as usual. */
+/* Kind 0 to 23: each size of bucket, number of hashes, word and layout; an eighth of the slots are spare, as usual, and so is the hash. */
 enum : uint64_t { HIVE_SHAPES = 3 * 2 * 2 * 2 };
 static inline hive_shape hive_shape_of(uint64_t kind)
 {
@@ -24,6 +25,7 @@ static inline hive_shape hive_shape_of(uint64_t kind)
     memset(&s, 0, sizeof s);
     s.slots = 8u << kind % 3;
     s.spare = s.slots / 8;
+    s.hash = HD_HASH_USUAL;
     s.hashes = 2 + kind / 3 % 2;
     s.value_bytes = kind / 6 % 2 ? 2 : 4;
     s.layout = kind / 12 % 2 ? HD_LAYOUT_MASKS : HD_LAYOUT_WORDS;
@@ -44,6 +46,7 @@ static inline void hive_draw_names(dice &d, hive_shape *s, uint64_t keys_most)
  * times as many. */
 static inline hive_shape hive_draw_shape(dice &d, uint64_t kind, int size, const limits &most)
 {
+    static const char *const two[] = { "bithash1,bithash2", "crc32,city32" }, *const three[] = { "bithash1,bithash2,murmur3", "city64,crc64,mix64" };
     hive_shape s = hive_shape_of(kind);
     uint64_t buckets = most.slots / s.slots / 16, small = buckets < 1024 ? buckets : 1024;
     s.buckets = size == 0 ? 1 + d.below(2) : size == 1 ? d.log_between(1, small) : d.log_between(small, buckets);
@@ -52,6 +55,7 @@ static inline hive_shape hive_draw_shape(dice &d, uint64_t kind, int size, const
     for (s.keys = 16; s.keys < keys;) s.keys *= 2;
     hive_draw_names(d, &s, UINT64_MAX);
     if (d.one_in(2)) s.spare = (uint32_t)d.below(s.slots / 2);
+    if (d.one_in(4)) s.hash = d.of(s.hashes == 2 ? two : three);
     s.least = 1;
     s.items = most.items < 16 * capacity + 4096 ? most.items : 16 * capacity + 4096; /* many of few keys stand in each other's way */
     return s;

@@ -19,6 +19,8 @@
 #include "gpu/soak/hive_draw.h"
 #include "ref/hive_layout.h"
 
+extern "C" hd_status hive_functions_of(const char *names, uint32_t hashes, uint32_t *functions); /* ref/hive.h */
+
 /* What a value can have begun as: bits 0 to 3: word_of(batch, 0 to 3); SUM: an addition to nothing; KNOWN: hive_known.word itself. */
 enum { FOUR = 15, SUM = 16, KNOWN = 32 };
 
@@ -54,6 +56,7 @@ struct hive_oracle : answers {
         v.seed = s.seed;
         v.hashes = info.hashes;
         v.slots = info.slots;
+        MUST(hive_functions_of(info.hash, info.hashes, &v.functions));
         look(info);
         step = (uint32_t)hd_mix64(s.seed + s.factor) | 1;
         key_is = at.take<known>(names.keys);

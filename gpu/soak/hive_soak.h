@@ -26,6 +26,7 @@ struct hive_soak {
     {
         c->hashes = s.hashes;
         c->spare = s.spare;
+        c->hash = s.hash;
     }
     static bool has(hd_op op)
     {
@@ -55,6 +56,7 @@ struct hive_soak {
         info.spare = s.spare;
         info.value_bytes = s.value_bytes;
         info.layout = s.layout;
+        snprintf(info.hash, sizeof info.hash, "%s", s.hash);
         for (uint32_t row = 0; row < HIVE_ROWS; row++)
             if (hive_rows[row].family == HIVE_FAMILY_items && strcmp(hive_rows[row].variant, variant) == 0) return !hive_rows[row].fits(&info);
         return true;
@@ -62,9 +64,11 @@ struct hive_soak {
     enum : uint64_t { MOST_FIRST = 64 }; /* of a table that is more than full most items are PENDING, and each has asked all of its buckets */
     enum : uint64_t { KINDS = HIVE_SHAPES, GOALS = 2, ROUNDS = 1 };
     static bool fits(const char *variant, uint64_t kind) { return runs(variant, hive_shape_of(kind)); }
-    static shape draw(dice &d, const char *, uint64_t kind, int size, const limits &most)
+    static shape draw(dice &d, const char *variant, uint64_t kind, int size, const limits &most)
     {
-        return size == 3 ? hive_draw_full(d, hive_shape_of(kind), most) : hive_draw_shape(d, kind, size, most);
+        shape s = size == 3 ? hive_draw_full(d, hive_shape_of(kind), most) : hive_draw_shape(d, kind, size, most);
+        if (!runs(variant, s)) s.hash = HD_HASH_USUAL, s.spare = hive_shape_of(kind).spare;
+        return s;
     }
     /* Goals are the layouts, with words of 64 bits and two hashes. Buckets are the usual ones, or the smallest that the variant has. */
     static shape goal_shape(const char *variant, uint64_t goal)
@@ -155,7 +159,7 @@ struct hive_soak {
 
     static void heading()
     {
-        printf("verdict\tvariant\tlayout\tslots\thashes\tspare\tvalue_bytes\tbuckets\tbuckets_then\tkeys\tload_least\tload_most\toperations\tby_variant\tmixed\tdistinct\tresizes\tpending\tchecks\tbatches\t"
+        printf("verdict\tvariant\tlayout\tslots\thashes\tspare\thash\tvalue_bytes\tbuckets\tbuckets_then\tkeys\tload_least\tload_most\toperations\tby_variant\tmixed\tdistinct\tresizes\tpending\tchecks\tbatches\t"
                "wrong\tseconds\n");
     }
     void row(const soak &j, const char *verdict, const char *variant, unsigned long long wrong, double seconds) const
@@ -166,7 +170,7 @@ struct hive_soak {
         MUST(hd_table_info(j.t, &info));
         j.at.read(fates, j.o.fates, sizeof fates);
         const uint64_t counts[] = { j.items, j.own, j.mixed, j.distinct, resizes, fates[HD_PENDING], j.checks, j.batches };
-        printf("%s\t%s\t%s\t%u\t%u\t%u\t%u\t%llu\t%llu\t%llu\t%.4f\t%.4f", verdict, variant, s.layout == HD_LAYOUT_MASKS ? "masks" : "words", s.slots, s.hashes, s.spare, s.value_bytes,
+        printf("%s\t%s\t%s\t%u\t%u\t%u\t%s\t%u\t%llu\t%llu\t%llu\t%.4f\t%.4f", verdict, variant, s.layout == HD_LAYOUT_MASKS ? "masks" : "words", s.slots, s.hashes, s.spare, s.hash, s.value_bytes,
                (unsigned long long)s.buckets, (unsigned long long)info.buckets, (unsigned long long)s.keys, least, most);
         for (uint64_t n : counts) printf("\t%llu", (unsigned long long)n);
         printf("\t%llu\t%.1f\n", wrong, seconds);
