@@ -147,9 +147,6 @@ HD_FN uint64_t hive_segment_buckets(const hive_view *v, uint32_t k) { return k ?
 
 /* ---- Candidates --------------------------------------------------------------------------------------- */
 
-/* What the parts below are made of: the key's hash, or, where a table has functions by name, the key itself. */
-HD_FN uint64_t hive_hash(const hive_view *v, uint64_t key) { return v->functions ? key : hd_hash(key, v->seed); }
-
 /* 32 bits of hash h for candidate i; HIVE_HASHES_MOST: for the place in the stash. */
 HD_FN uint32_t hive_hash_part(uint64_t h, uint32_t i)
 {
@@ -158,6 +155,8 @@ HD_FN uint32_t hive_hash_part(uint64_t h, uint32_t i)
     return (uint32_t)(hd_mix64(h + i) >> 32);
 }
 
+/* Where HIVE_MIX64 is defined there are no tables with functions by name: kernels have them compiled apart (gpu/hive/hive_named_cuda.cu). */
+#ifndef HIVE_MIX64
 /* The same of a key by functions (section III-C): candidate i has its own, of which one of 64 bits is folded. The stash's place is as ever. */
 HD_FN_APART uint32_t hive_named_part(uint32_t functions, uint64_t key, uint64_t seed, uint32_t i)
 {
@@ -166,10 +165,16 @@ HD_FN_APART uint32_t hive_named_part(uint32_t functions, uint64_t key, uint64_t 
     return (uint32_t)(h >> 32 ^ h);
 }
 
+/* What parts are made of: the key's hash, or, where a table has functions by name, the key itself. */
+HD_FN uint64_t hive_hash(const hive_view *v, uint64_t key) { return v->functions ? key : hd_hash(key, v->seed); }
 HD_FN uint32_t hive_part(const hive_view *v, uint64_t h, uint32_t i)
 {
     return v->functions ? hive_named_part(v->functions, h, v->seed, i) : hive_hash_part(h, i);
 }
+#else
+HD_FN uint64_t hive_hash(const hive_view *v, uint64_t key) { return hd_hash(key, v->seed); }
+HD_FN uint32_t hive_part(const hive_view *, uint64_t h, uint32_t i) { return hive_hash_part(h, i); }
+#endif
 
 /* The bucket that such a part names (section IV-C: index mask and split pointer). */
 HD_FN uint64_t hive_address(const hive_view *v, uint32_t part)
