@@ -9,11 +9,15 @@
 #
 # Parts: table (what goals_hkv.c has; of itself alone without words), variants (the same by every variant), batches (1 Ki to 16 Mi items), skewed
 # (Zipf 0.99, with duplicates), capacities (16 Mi to 512 Mi), counters and skewed_counters (one call of each point of the table, and of each
-# skewed one, under ncu: 77 where that is missing). SECONDS_MOST limits each (150; counters 240); REPEAT is its --repeat; WORDS are more
+# skewed one, under ncu: 77 where that is missing). Of Hive: hive (its goals), hive_growth, hive_resize; for papers/hive sizes, loads, hashes, hashes3, and the same
+# of the paper's own mapping, paper_sizes, paper_loads, paper_resize. SECONDS_MOST limits each (150; counters 240); REPEAT is its --repeat; WORDS are more
 # words for every part.
 set -u
 
+paper='design=hive slots=32 layout=masks spare=0 variant=wabc'
 skewed='find contains assign insert_or_assign find_or_insert dim=8,64 load=0.5,1'
+sizes='find insert_or_assign mixed bulk=256Ki,1Mi,4Mi,16Mi,32Mi load=0.95'
+loads='find insert_or_assign hits=0 batch=256Ki capacity=32Mi load=0.5,0.55,0.65,0.75,0.85,0.9,0.95,0.97 mode=queue'
 words() {
   case $1 in
   table) ;;
@@ -23,6 +27,16 @@ words() {
   capacities) echo find find_ptr insert_or_assign dim=8 load=0.5,1 capacity=16Mi,64Mi,128Mi,512Mi ;;
   counters) echo mode=watch ;;
   skewed_counters) echo "$skewed" keys=zipf:0.99 mode=watch ;;
+  hive) echo design=hive ;;
+  hive_growth) echo growth batch=1Mi,4Mi ;;
+  hive_resize) echo growth capacity=64Mi split=0,32Ki ;;
+  sizes) echo design=hive "$sizes" ;;
+  loads) echo design=hive "$loads" ;;
+  hashes) echo design=hive insert_or_assign hits=0 bulk=1Mi,4Mi,32Mi load=0.9 hashes=2 hash=mix64,bithash1+bithash2,crc32+crc64,city32+murmur3 ;;
+  hashes3) echo design=hive insert_or_assign hits=0 bulk=1Mi,4Mi,32Mi load=0.9 hashes=3 hash=mix64,bithash1+bithash2+city32,crc32+crc64+murmur3 ;;
+  paper_sizes) echo "$paper" "$sizes" ;;
+  paper_loads) echo "$paper" "$loads" ;;
+  paper_resize) echo growth slots=32 layout=masks capacity=1Mi split=0 ;;
   *) return 1 ;;
   esac
 }
@@ -71,9 +85,13 @@ keep() {
   local out=$1 gpu=$2 commit=$3 part to here
   local -a counted=()
   here=$(cd "$(dirname "$0")" && pwd)
-  for part in table batches skewed capacities; do
+  for part in table batches skewed capacities hive hive_growth hive_resize; do
     to=$here/results/$gpu.$part.tsv
     [ "$part" != table ] || to=$here/results/$gpu.tsv
+    [ ! -s "$out/$part.tsv" ] || { echo "# commit $commit; bench/bench.sh run FOLDER OUT $part" && cat "$out/$part.tsv"; } >"$to" || return
+  done
+  for part in sizes loads hashes hashes3 paper_sizes paper_loads paper_resize; do
+    to=$here/../papers/hive/results/$gpu.$part.tsv
     [ ! -s "$out/$part.tsv" ] || { echo "# commit $commit; bench/bench.sh run FOLDER OUT $part" && cat "$out/$part.tsv"; } >"$to" || return
   done
   for part in counters skewed_counters; do

@@ -182,6 +182,57 @@ def lines_text(results):
     return text
 
 
+# ---- Hive ------------------------------------------------------------------------------------------------------------------------
+
+
+def hive_cell(row):
+    """Rate, goal and peer of one row."""
+    if row is None:
+        return "-"
+    rate = float(row["rate"])
+    text = f"{rate:.3g}"
+    if row["goal"]:
+        goal = float(row["goal"])
+        text = f"{rate:.3g} of {goal:.3g}, met" if rate >= goal else f"**{rate:.3g}** of {goal:.3g}, -{100 * (1 - rate / goal):.1f}%"
+        text += f" (peer {float(row['peer']):.3g})"
+    if row["floor"]:
+        text += f"; {100 * rate / float(row['floor']):.0f}% of the floor"
+    return text + (f"; {row['pending']} pending" if int(row["pending"] or 0) else "")
+
+
+def hive_text(results):
+    """Hive's goals, then what growth costs."""
+    try:
+        rows = results.rows("hive")
+    except Missing as missing:
+        return f"Not measured yet: there is no {missing}.\n"
+    loads = list(dict.fromkeys(r["load"] for r in rows))
+    goals = [r for r in rows if r["goal"]]
+    text = f"{len(goals) - sum(is_short(r) for r in goals)} of {len(goals)} goals are met.\n\n| operation, share of hits, items of a call | variant | " + " | ".join(f"load factor {l}" for l in loads) + " |\n"
+    text += "|---|---|" + "---|" * len(loads) + "\n"
+    for key in dict.fromkeys((r["operation"], r["hits"], r["batch"], r["form"]) for r in rows):
+        line = {r["load"]: r for r in rows if (r["operation"], r["hits"], r["batch"], r["form"]) == key}
+        variants = "/".join(dict.fromkeys(r["variant"] for r in line.values()))
+        text += f"| {key[0]}, {100 * float(key[1]):.0f}%, {int(key[2]) >> 20} Mi{' in bulk' if key[3] == 'bulk' else ''} | {variants} | " + " | ".join(hive_cell(line.get(l)) for l in loads) + " |\n"
+    return text + growth_text(results)
+
+
+def growth_text(results):
+    text = ""
+    for part in ("hive_resize", "hive_growth"):
+        try:
+            rows = results.rows(part)
+        except Missing:
+            continue
+        text += "\n| " + ("what | slots" if part == "hive_resize" else "batches | arrays, slots") + " | items | resizes | 1e9 items/s | of steady |\n|---|---|---|---|---|---|\n"
+        for r in rows:
+            what = r["what"] + (f", {int(r['batch']) >> 20} Mi" if r["batch"] else "")
+            place = (f"{r['arrays']}, " if r["batch"] else "") + f"{int(r['from']):,} to {int(r['to']):,}"
+            share = f"{100 * float(r['of_steady']):.0f}%" if r["of_steady"] else ""
+            text += f"| {what} | {place} | {int(r['items']):,} | {r['resizes']} | {float(r['items_per_s']) * 1e-9:.3g} | {share} |\n"
+    return text
+
+
 # ---- The page --------------------------------------------------------------------------------------------------------------------
 
 
@@ -197,6 +248,7 @@ def main():
     page = was = path.read_text()
     page = replaced(page, "rows", rows_text(results, tried_lines(HERE / "device" / "tried.txt")))
     page = replaced(page, "lines", lines_text(results))
+    page = replaced(page, "hive", hive_text(results))
     if o.check:
         if page != was:
             print(f"{path.name} is not what the results say: run bench/rows.py")

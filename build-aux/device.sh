@@ -6,6 +6,7 @@
 #   device.sh pack BUILD FOLDER       from a build with CUDA (configure --with-cuda-arch=90; make; make check TESTS=): one archive, and this
 #   device.sh check FOLDER OUT        there: the suites on the device, every kernel against the reference, compute-sanitizer. 5 to 9 minutes
 #   device.sh measure FOLDER OUT      there: the bench's table, capacities, skewed, batches, counters. 6 to 9 minutes
+#   device.sh hive_bench FOLDER OUT   there: Hive's goals, its growth, and what papers/hive asks of a GPU. 2 minutes
 #   device.sh soak FOLDER OUT [S]     there: sixteen threads and streams under every lock, S seconds (630). It runs in a session of its own: the
 #                                     call ends after WAIT seconds (570) at the latest, and the same call again waits for the rest
 #   device.sh many FOLDER OUT [S]     there, likewise in a session of its own, about S seconds (840): a table of more than 2^31 slots, faults in front of
@@ -65,6 +66,15 @@ measure() {
   code=$?
   SECONDS_MOST=${SECONDS_COUNTERS:-195} "$at/bench/bench.sh" run "$at/bench" "$at/out/measure" counters skewed_counters || code=$?
   bring measure
+  return $code
+}
+
+hive_bench() {
+  local code
+  REPEAT=${REPEAT:-3} SECONDS_MOST=${SECONDS_MOST:-60} "$at/bench/bench.sh" run "$at/bench" "$at/out/hive_bench" \
+    hive hive_growth hive_resize sizes loads hashes hashes3 paper_sizes paper_loads paper_resize
+  code=$?
+  bring hive_bench
   return $code
 }
 
@@ -134,10 +144,10 @@ part=${1:-}
 case $part in
 pack) pack "${2:?build}" "${3:?folder}" ;;
 many_now) many_now "$2" "$3" ;;
-check | measure | soak | many | reach | hive)
+check | measure | hive_bench | soak | many | reach | hive)
   out=${3:?"device.sh $part FOLDER OUT"}
   open_pack "${2:?folder}" || { echo "device.sh: $2 cannot be opened" >&2; exit 4; }
   "$part" "${@:4}"
   ;;
-*) sed -n '4,24s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
+*) sed -n '4,25s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
 esac

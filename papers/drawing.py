@@ -45,13 +45,13 @@ def verdicts(rows):
     sections = list(dict.fromkeys(row["section"] for row in rows))[::-1]
     figure, axes = plt.subplots(figsize=(8, 4.2))
     left = [0] * len(sections)
-    for answer, colour in zip(ANSWERS, ["#009E73", "#56B4E9", "#D55E00", "#BBBBBB", "#E4E4E4"]):
+    for answer, colour in zip(ANSWERS, ["#009E73", "#56B4E9", "#D55E00", "#BBBBBB", "#E4E4E4", "#CC79A7"]):
         n = [sum(row["section"] == s and row["verdict"] == answer for row in rows) for s in sections]
         axes.barh(sections, n, left=left, color=colour, label=answer, height=0.7)
         left = [a + b for a, b in zip(left, n)]
     axes.grid(axis="y", visible=False)
     axes.set_xlabel("claims")
-    axes.legend(frameon=False, ncol=5, loc="lower left", bbox_to_anchor=(-0.55, 1.0), fontsize=9)
+    axes.legend(frameon=False, ncol=6, loc="lower left", bbox_to_anchor=(-0.55, 1.0), fontsize=9)
     heading(figure, "The paper's claims", "")
     figure.subplots_adjust(left=0.38, top=0.84)
     return figure

@@ -15,6 +15,7 @@
 #   holds     when the claim holds: m is what was measured, e what was expected
 #   shape     when its shape does: direction, order of magnitude
 #   because   why it cannot be tested here (then there is nothing measured), or what explains the answer
+#   hardware  what was measured on, where the figure is another machine's: both are shown, and not judged (then it has no holds and no shape)
 #   later     what will measure it (then there is nothing measured yet)
 #   show      how figures are printed: % for shares, pp for changes of shares, x for ratios, else as they are
 import argparse
@@ -23,7 +24,7 @@ import sys
 
 from kept import Missing, replaced
 
-ANSWERS = ["holds", "holds in shape", "does not hold", "not measured yet", "not testable here"]
+ANSWERS = ["holds", "holds in shape", "does not hold", "not measured yet", "not testable here", "other hardware"]
 
 
 def claims_of(path):
@@ -63,6 +64,8 @@ def judged(claim, results):
     except Missing as missing:
         return None, ANSWERS[3], f"there is no {missing}"
     names |= {"m": m, "e": float(claim["expected"])}
+    if "hardware" in claim:
+        return m, ANSWERS[5], claim["hardware"]
     verdict = ANSWERS[0] if eval(claim["holds"], names) else ANSWERS[1] if eval(claim["shape"], names) else ANSWERS[2]
     return m, verdict, claim.get("because", "")
 

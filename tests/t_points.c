@@ -248,7 +248,7 @@ static void every_point_is_proved_and_timed(void **state)
     uint64_t round = 0;
     for (int shape = 0; shape < 4; shape++) {
         bench_stand s;
-        must(stand_open(&s, &bench_here, &(bench_shape){ "hkv", "ref", shape & 1 ? HD_LAYOUT_PAIRS : HD_LAYOUT_PLANES, shape & 2, CAPACITY, 128, 3, 0, shape & 2 ? HD_TIERS_POSITION : HD_TIERS_BUCKET, shape ? 0.3 : 0, HD_FETCH_USUAL }));
+        must(stand_open(&s, &bench_here, &(bench_shape){ "hkv", "ref", shape & 1 ? HD_LAYOUT_PAIRS : HD_LAYOUT_PLANES, shape & 2, CAPACITY, 128, 3, 0, NULL, 0, shape & 2 ? HD_TIERS_POSITION : HD_TIERS_BUCKET, shape ? 0.3 : 0, HD_FETCH_USUAL }));
         for (int l = 0; l < goals_loads(&bench_goals_hkv); l++)
             for (int op = 0; op < HD_OP_COUNT_; op++)
                 for (int skewed = 0; skewed < (op == HD_OP_EXPORT ? 1 : 2) && tray_row_of((hd_op)op); skewed++)
@@ -350,7 +350,7 @@ static void few_keys_come_again(void **state)
     enum { CAPACITY = 1 << 10, N = 256 };
     uint64_t key[N], size;
     bench_stand s;
-    must(stand_open(&s, &bench_here, &(bench_shape){ "hive", "ref", HD_LAYOUT_USUAL, false, CAPACITY, 0, 1, 0, HD_TIERS_BUCKET, 0, HD_FETCH_USUAL }));
+    must(stand_open(&s, &bench_here, &(bench_shape){ "hive", "ref", HD_LAYOUT_USUAL, false, CAPACITY, 0, 1, 0, NULL, 0, HD_TIERS_BUCKET, 0, HD_FETCH_USUAL }));
     check(s.shape.slots == 32 && s.info.keys < 1ull << 32, "%u slots, %llu keys", s.shape.slots, (unsigned long long)s.info.keys);
     bench_draw d = stand_draw(&s, N, 0, 0);
     for (uint64_t i = 0; i < N; i++) {
@@ -376,7 +376,7 @@ static void the_wanted_are_near(void **state)
     bench_point p = { .op = HD_OP_FIND, .hits = 1, .load = 1, .n = 50, .zipf = 0.99 };
     uint64_t moved = 1, near = 0, key[ASKED];
     void *ptr[ASKED];
-    must(stand_open(&s, &bench_here, &(bench_shape){ "hkv", "ref", HD_LAYOUT_PAIRS, false, CAPACITY, 128, 3, 0, HD_TIERS_BUCKET, 0.1, HD_FETCH_USUAL }));
+    must(stand_open(&s, &bench_here, &(bench_shape){ "hkv", "ref", HD_LAYOUT_PAIRS, false, CAPACITY, 128, 3, 0, NULL, 0, HD_TIERS_BUCKET, 0.1, HD_FETCH_USUAL }));
     measure(&s, &p, &m);
     check(*m.wrong == 0, "%s", m.wrong);
     must(hd_run(s.table, &(hd_batch){ .op = HD_OP_PROMOTE, .n = CAPACITY, .count = &moved }));
@@ -398,10 +398,10 @@ static void what_grows_is_measured(void **state)
 {
     (void)state;
     enum { FROM = 1 << 10, TO = 1 << 13 };
-    static const bench_growth_way ways[] = { GROWTH_NONE, GROWTH_CALLER, GROWTH_CALL };
+    static const bench_growth_way ways[] = { GROWTH_NONE, GROWTH_CALLER, GROWTH_DOUBLE, GROWTH_CALL };
     bench_growth g = { .shape = { .design = "hive", .backend = "ref", .capacity = FROM, .slots = 16, .words = 1 }, .load = 0.8, .to = TO, .n = 300, .invariants = true };
     bench_growth_measure m, down;
-    for (int w = 0; w < 3; w++)
+    for (int w = 0; w < 4; w++)
         for (int here = 0; here < 2; here++) {
             test_case("way %d, %s", w, here ? "arrays of this machine" : "arrays of the device");
             must(growth_fill(&bench_here, &g, ways[w], here, &m));

@@ -80,7 +80,7 @@ static hd_status measure(crowds *q, bench_stand *s, const char *lock, int mix, b
 static hd_status by_mixes(crowds *q, const char *lock)
 {
     bench_stand s;
-    bench_shape shape = { hd_config_default().design, q->o->backend, HD_LAYOUT_USUAL, false, q->capacity, 128, (uint32_t)q->dim, 0, HD_TIERS_BUCKET, 0, HD_FETCH_USUAL };
+    bench_shape shape = { hd_config_default().design, q->o->backend, HD_LAYOUT_USUAL, false, q->capacity, 128, (uint32_t)q->dim, 0, NULL, 0, HD_TIERS_BUCKET, 0, HD_FETCH_USUAL };
     hd_status e = stand_open_with(&s, q->device, &shape, lock);
     if (e) return e;
     e = stand_level(&s, (uint64_t)((double)s.info.capacity * q->load));

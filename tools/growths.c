@@ -12,7 +12,7 @@
 #include "lib/parse.h"
 #include "tools/output.h"
 
-enum { LIST = 8, PROOF_CAPACITY = 1 << 11, PROOF_TO = 1 << 13, PROOF_BATCH = 300 };
+enum { BATCHES = 1, SPLITS = 2, LIST = 8, PROOF_CAPACITY = 1 << 11, PROOF_TO = 1 << 13, PROOF_BATCH = 300 };
 
 typedef struct growths {
     const points_options *o;
@@ -21,6 +21,7 @@ typedef struct growths {
     bench_growth g;
     uint64_t batch[LIST], split[LIST], slots;
     int batches, splits;
+    unsigned only; /* of BATCHES and SPLITS, what was asked for; 0: both */
     out *report;
     uint64_t rows;
     int code;
@@ -67,8 +68,8 @@ static int read_word(growths *q, char *word)
     case 1: e = hd_parse_u64("capacity", value + 1, 256, 1ull << 36, &q->g.shape.capacity); break;
     case 2: e = hd_parse_u64("to", value + 1, 256, 1ull << 36, &q->g.to); break;
     case 3: e = hd_parse_double("load", value + 1, 0.01, 0.98, &q->g.load); break;
-    case 4: e = add_list("batch", value + 1, 1ull << 28, q->batch, &q->batches); break;
-    case 5: e = add_list("split", value + 1, 1ull << 31, q->split, &q->splits); break;
+    case 4: q->only |= BATCHES, e = add_list("batch", value + 1, 1ull << 28, q->batch, &q->batches); break;
+    case 5: q->only |= SPLITS, e = add_list("split", value + 1, 1ull << 31, q->split, &q->splits); break;
     case 6: e = hd_parse_u64("slots", value + 1, 8, 32, &q->slots); break;
     case 7: e = take_layout(q, value + 1); break;
     case 8: return strcmp(value + 1, q->g.shape.design) == 0 ? TOOL_OK : tool_say(TOOL_USAGE, "design: tables of %s alone grow in place", q->g.shape.design);
@@ -84,7 +85,9 @@ static int read_words(growths *q, const tool_line *line)
     for (int i = 0; i < q->batches && !code; i++)
         if (q->batch[i] == 0) code = tool_say(TOOL_USAGE, "batch: 0 keys");
     q->g.shape.slots = (uint32_t)q->slots;
-    if (!code && q->g.to <= (uint64_t)(q->g.load * (double)q->g.shape.capacity)) code = tool_say(TOOL_USAGE, "to: the table begins with as many");
+    if (q->only == BATCHES) q->splits = 0;
+    if (q->only == SPLITS) q->batches = 0;
+    if (!code && q->batches && q->g.to <= (uint64_t)(q->g.load * (double)q->g.shape.capacity)) code = tool_say(TOOL_USAGE, "to: the table begins with as many");
     return code;
 }
 
@@ -152,7 +155,7 @@ static hd_status all(growths *q)
         const char *what;
         bench_growth_way way;
         bool here;
-    } rows[] = { { "steady", GROWTH_NONE, false }, { "growing", GROWTH_CALLER, false }, { "steady", GROWTH_NONE, true }, { "growing", GROWTH_CALL, true } };
+    } rows[] = { { "steady", GROWTH_NONE, false }, { "growing", GROWTH_CALLER, false }, { "doubling", GROWTH_DOUBLE, false }, { "steady", GROWTH_NONE, true }, { "growing", GROWTH_CALL, true } };
     hd_status e = HD_OK;
     for (int i = 0; i < q->splits && !e && !over(q); i++) {
         q->g.split = q->split[i];
@@ -173,7 +176,7 @@ static hd_status all(growths *q)
 
 static hd_status prove(growths *q)
 {
-    static const bench_growth_way ways[] = { GROWTH_NONE, GROWTH_CALLER, GROWTH_CALL };
+    static const bench_growth_way ways[] = { GROWTH_NONE, GROWTH_CALLER, GROWTH_DOUBLE, GROWTH_CALL };
     bench_growth small = q->g;
     bench_growth_measure m, other;
     hd_status e = HD_OK;
@@ -181,7 +184,7 @@ static hd_status prove(growths *q)
     small.to = PROOF_TO;
     small.n = PROOF_BATCH;
     small.invariants = true;
-    for (int i = 0; i < 3 && !e && !q->code; i++) {
+    for (int i = 0; i < 4 && !e && !q->code; i++) {
         e = growth_fill(q->device, &small, ways[i], ways[i] == GROWTH_CALL, &m);
         if (!e && *m.wrong) e = wrong(q, "growing", &m);
     }
@@ -232,7 +235,7 @@ int growths_run(tool_line *line, const points_options *o)
         code = out_save(q.report, o->save[i]);
         if (code) q.code = code;
     }
-    out_note(q.report, "steady: batches on a table that has the room; growing: on one that grows under them, by its caller (hd_grow) or by hd_run_growing, whose arrays are this machine's.\n");
+    out_note(q.report, "steady: batches on a table that has the room; growing: on one that grows under them, an eighth at a time by its caller (hd_grow), or by hd_run_growing, whose arrays are this machine's; doubling: by its caller, to twice the buckets.\n");
     q.device->close();
     if (q.rows) return out_close(q.report, tool_stopped() ? TOOL_STOPPED : q.code);
     out_drop(q.report);

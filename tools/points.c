@@ -194,11 +194,16 @@ static void by_buckets(points *q, bench_shape shape)
 {
     const points_wish *w = q->w;
     for (int h = 0; h < w->hash_numbers; h++)
-        for (int s = 0; s < w->slot_numbers && !over(q); s++) {
-            shape.hashes = (uint32_t)w->hashes[h];
-            shape.slots = (uint32_t)w->slots[s];
-            by_tiers(q, shape);
-        }
+        for (int s = 0; s < w->slot_numbers; s++)
+            for (int k = 0; k < w->spare_numbers; k++) {
+                shape.hashes = (uint32_t)w->hashes[h];
+                shape.slots = (uint32_t)w->slots[s];
+                shape.spares = (uint32_t)w->spares[k];
+                for (int f = 0; f < w->hash_names && !over(q); f++) {
+                    shape.hash = w->hash[f];
+                    by_tiers(q, shape);
+                }
+            }
 }
 
 static void by_shapes(points *q)

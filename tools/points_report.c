@@ -20,7 +20,7 @@ static const struct {
     { "operation", -18 }, { "hits", 5 },    { "buckets", 7 },      { "dim", 3 },       { "load", 5 },      { "keys", -8 },  { "batch", 8 },
     { "capacity", 0 },    { "layout", -6 }, { "variant", -10 },    { "rate", 8 },      { "spread", 6 },    { "wall", 8 },   { "goal", 6 },
     { "peer", 6 },         { "floor", 8 },   { "of_floor", 8 },     { "of_goal", 7 },   { "calls", 0 },         { "near", 5 },   { "tiers", -8 },
-    { "fetch", -6 },      { "design", -6 },  { "slots", 5 },       { "form", -5 },     { "pending", 7 },
+    { "fetch", -6 },      { "design", -6 },  { "slots", 5 },       { "form", -5 },     { "pending", 7 },  { "spare", 5 },      { "hash", -6 },
 };
 
 static void __attribute__((format(printf, 3, 4))) put(points_row *r, int at, const char *format, ...)
@@ -80,8 +80,11 @@ static void row_fill(points_row *r, const points_report *report, const bench_row
     if (s->info.far_value_bytes) put(r, POINTS_FETCH, "%s", points_fetch_names[s->info.fetch]);
     put(r, POINTS_DESIGN, "%.24s", s->info.design);
     put(r, POINTS_SLOTS, "%u", (unsigned)s->info.slots);
+    put(r, POINTS_HASH, "%.31s", s->info.hash);
+    for (char *comma = r->cell[POINTS_HASH]; (comma = strchr(comma, ','));) *comma = '+'; /* as it is asked for; and in CSV it is one cell */
     put(r, POINTS_FORM, "%s", p->bulk ? "bulk" : "queue");
     if (!s->evicts) put(r, POINTS_PENDING, "%llu", (unsigned long long)m->fate[HD_PENDING]);
+    if (!s->evicts) put(r, POINTS_SPARE, "%u", (unsigned)s->info.spare);
 }
 
 static void extra(bench_row *row, const char *key, double value)
@@ -97,7 +100,8 @@ static void json_fill(bench_row *row, const points_row *r)
     if (*r->cell[POINTS_TIERS] && used > 0 && (size_t)used < sizeof row->name)
         snprintf(row->name + used, sizeof row->name - (size_t)used, "/near=%s/tiers=%s/fetch=%s", r->cell[POINTS_NEAR], r->cell[POINTS_TIERS], r->cell[POINTS_FETCH]);
     used = (int)strlen(row->name);
-    if (strcmp(r->cell[POINTS_DESIGN], hd_config_default().design) != 0) snprintf(row->name + used, sizeof row->name - (size_t)used, "/design=%s/slots=%s/%s", r->cell[POINTS_DESIGN], r->cell[POINTS_SLOTS], r->cell[POINTS_FORM]);
+    if (strcmp(r->cell[POINTS_DESIGN], hd_config_default().design) != 0) snprintf(row->name + used, sizeof row->name - (size_t)used, "/design=%s/slots=%s/spare=%s/hash=%s/%s", r->cell[POINTS_DESIGN], r->cell[POINTS_SLOTS], r->cell[POINTS_SPARE],
+                                                                                    r->cell[POINTS_HASH], r->cell[POINTS_FORM]);
     extra(row, "floor_items_per_second", atof(r->cell[POINTS_FLOOR]) * 1e9);
     extra(row, "wall_items_per_second", atof(r->cell[POINTS_WALL]) * 1e9);
     extra(row, "goal_items_per_second", atof(r->cell[POINTS_GOAL]) * 1e9);

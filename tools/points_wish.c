@@ -23,6 +23,24 @@ static hd_status add_share(const char *name, const char *text, double least, dou
     return hd_parse_double(name, text, least, most, &list[(*n)++]);
 }
 
+/* A function for each candidate bucket, with + between them: commas are between values. */
+static hd_status add_hash(points_wish *w, char *text)
+{
+    if (w->hash_names == POINTS_LIST) return full("hash");
+    for (char *plus = text; (plus = strchr(plus, '+')); plus++) *plus = ',';
+    w->hash[w->hash_names++] = text;
+    return HD_OK;
+}
+
+static hd_status add_spare(points_wish *w, const char *text)
+{
+    uint64_t kept;
+    if (w->spare_numbers == POINTS_LIST) return full("spare");
+    hd_status e = hd_parse_u64("spare", text, 0, 1024, &kept);
+    if (!e) w->spares[w->spare_numbers++] = kept + 1;
+    return e;
+}
+
 static hd_status add_variant(points_wish *w, const char *text)
 {
     if (strcmp(text, "all") == 0) return w->all_variants = true, HD_OK;
@@ -97,11 +115,11 @@ static hd_status take_design(points_wish *w, const char *text)
     return hd_fail_name("design", text, HD_DESIGNS);
 }
 
-typedef enum axis { DIM, LOAD, HITS, CAPACITY, BATCH, BULK, SLOTS, HASHES, VARIANT, KEYS, LAYOUT, DUAL, NEAR, TIERS, FETCH, MODE, CALLS, DESIGN, AXES } axis;
-static const char *const axes[AXES + 1] = { "dim", "load", "hits", "capacity", "batch", "bulk", "slots", "hashes", "variant", "keys", "layout", "dual", "near", "tiers", "fetch", "mode",
+typedef enum axis { DIM, LOAD, HITS, CAPACITY, BATCH, BULK, SLOTS, HASHES, SPARE, HASH, VARIANT, KEYS, LAYOUT, DUAL, NEAR, TIERS, FETCH, MODE, CALLS, DESIGN, AXES } axis;
+static const char *const axes[AXES + 1] = { "dim", "load", "hits", "capacity", "batch", "bulk", "slots", "hashes", "spare", "hash", "variant", "keys", "layout", "dual", "near", "tiers", "fetch", "mode",
                                             "calls", "design", NULL };
 
-static hd_status add(points_wish *w, axis which, const char *value)
+static hd_status add(points_wish *w, axis which, char *value)
 {
     const uint64_t most = 1ull << 40;
     switch (which) {
@@ -113,6 +131,8 @@ static hd_status add(points_wish *w, axis which, const char *value)
     case BULK: return add_count("bulk", value, 1, most, w->bulk, &w->bulks);
     case SLOTS: return add_count("slots", value, 2, 1024, w->slots, &w->slot_numbers);
     case HASHES: return add_count("hashes", value, 2, 3, w->hashes, &w->hash_numbers);
+    case SPARE: return add_spare(w, value);
+    case HASH: return add_hash(w, value);
     case VARIANT: return add_variant(w, value);
     case KEYS: return add_keys(w, value);
     case LAYOUT: return add_layout(w, value);
@@ -130,8 +150,9 @@ static int add_list(points_wish *w, const char *word, char *values)
 {
     char *rest = NULL;
     int which = 0;
-    while (which < AXES && strncmp(axes[which], word, strcspn(word, "=")) != 0) which++;
-    if (which == AXES || strlen(axes[which]) != strcspn(word, "="))
+    size_t n = strcspn(word, "=");
+    while (which < AXES && (strlen(axes[which]) != n || strncmp(axes[which], word, n) != 0)) which++;
+    if (which == AXES)
         return tool_say(TOOL_USAGE, "there is no '%.40s'; nearest: %s", word, tool_nearest(word, axes));
     if (*values == 0) return tool_say(TOOL_USAGE, "%.40s=: it is empty", axes[which]);
     for (char *value = strtok_r(values, ",", &rest); value; value = strtok_r(NULL, ",", &rest)) {
@@ -166,6 +187,8 @@ static void complete(points_wish *w)
         for (int all = goals_dims(g); w->dims < all; w->dims++) w->dim[w->dims] = g->dim[w->dims];
     if (!w->loads)
         for (int all = goals_loads(g); w->loads < all; w->loads++) w->load[w->loads] = g->load[w->loads];
+    if (!w->hash_names) w->hash[w->hash_names++] = NULL;
+    if (!w->spare_numbers) w->spares[w->spare_numbers++] = 0;
     if (!w->hash_numbers) w->hashes[w->hash_numbers++] = 0;
     if (!w->slot_numbers) w->slots[w->slot_numbers++] = g->slots;
     if (!w->effort.calls && !gpu) w->effort.calls = 20;

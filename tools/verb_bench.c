@@ -41,7 +41,7 @@ static const char doc[] =
     "Cases whose trace is absent are skipped; if that is all of them, the exit code is 77.\n\n"
     "With --backend, points: operations at shares of hits and load factors, in queues of large batches on a large table, with goals and "
     "the share of what the memory allows, measured in the same run (bench/README.md). Words are operations, `limits` (only those), "
-    "and lists NAME=VALUE,...: design, dim (floats in a value), load, hits, capacity, batch, bulk (calls of all keys of a table), slots, hashes, keys (uniform, zipf:S), variant (chosen, all, or "
+    "and lists NAME=VALUE,...: design, dim (floats in a value), load, hits, capacity, batch, bulk (calls of all keys of a table), slots, hashes, spare, hash (NAME+NAME: a function for each candidate), keys (uniform, zipf:S), variant (chosen, all, or "
     "names), layout (planes, pairs; words, masks), dual (0, 1), near (share of the values that lie in the GPU's memory), tiers (bucket, position), fetch (of far values: usual, sorted, direct), mode (queue, wall, both; watch: one call alone, for a profiler), calls (in a queue). Without words, the table of goals. The word `locks` instead times threads that find, assign and insert on one table, "
     "under every batch lock (capacity=, batch=, batches=, dim=, load=). The word `growth` times a table that grows in place, and shrinks (capacity=, to=, batch=, split=, load=, slots=, layout=). "
     "Without a GPU, --backend cuda ends with the exit code 77.\n\n"

@@ -132,12 +132,12 @@ static hd_status capacity_of(const growing *q, uint64_t *capacity)
 /* ---- Batches ------------------------------------------------------------------------------------------------------------ */
 
 /* Grown where so many more would be too many. */
-static hd_status make_room(growing *q, uint64_t n)
+static hd_status make_room(growing *q, bench_growth_way way, uint64_t n)
 {
     hd_info info;
     hd_status e = hd_table_info(q->s.table, &info);
     if (e || q->entries + n <= (uint64_t)(q->g->load * (double)info.capacity)) return e;
-    uint64_t buckets = point_room(q->entries + n, q->g->load) / info.slots + 1, least = info.buckets + info.buckets / 8 + 1;
+    uint64_t buckets = point_room(q->entries + n, q->g->load) / info.slots + 1, least = way == GROWTH_DOUBLE ? 2 * info.buckets : info.buckets + info.buckets / 8 + 1;
     q->m->resizes++;
     return hd_grow(q->s.table, buckets > least ? buckets : least);
 }
@@ -147,7 +147,7 @@ static hd_status put(growing *q, bench_growth_way way, uint64_t n)
 {
     uint64_t before = 0, after = 0;
     hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .distinct = true, .n = n, .key = q->key, .value = q->value, .outcome = q->outcome, .stream = q->s.device->stream() };
-    hd_status e = way == GROWTH_CALLER ? make_room(q, n) : HD_OK;
+    hd_status e = way == GROWTH_CALLER || way == GROWTH_DOUBLE ? make_room(q, way, n) : HD_OK;
     if (way != GROWTH_CALL) return e ? e : hd_run(q->s.table, &b);
     b.stream = NULL;
     e = capacity_of(q, &before);

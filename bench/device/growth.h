@@ -26,8 +26,9 @@ typedef struct bench_growth_measure {
 
 typedef enum bench_growth_way {
     GROWTH_NONE,   /* the table has room for all from the beginning: what the others are held against */
-    GROWTH_CALLER, /* arrays of the device; hd_grow before a batch that would pass the load factor, an eighth more at least */
-    GROWTH_CALL    /* arrays of this machine; hd_run_growing; of GROWTH_NONE with `here` hd_run on the same */
+    GROWTH_CALLER, /* hd_grow before a batch that would pass the load factor, an eighth more at least */
+    GROWTH_DOUBLE, /* likewise, to twice the buckets                                                  */
+    GROWTH_CALL    /* hd_run_growing: arrays of this machine                                          */
 } bench_growth_way;
 
 /* Batches of n new keys, from a table of shape.capacity at its load factor until `to` are there. `here`: arrays of this machine. */

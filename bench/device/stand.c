@@ -29,6 +29,8 @@ hd_status stand_open_with(bench_stand *s, const bench_device *device, const benc
     c.capacity = shape->capacity;
     if (shape->slots) c.slots = shape->slots;
     if (shape->hashes) c.hashes = shape->hashes;
+    if (shape->hash) c.hash = shape->hash;
+    if (shape->spares) c.spare = shape->spares - 1;
     c.tiers = shape->tiers;
     c.fetch = shape->fetch;
     if (shape->near > 0) c.near_bytes = (uint64_t)(shape->near * (double)shape->capacity) * shape->words * 4 + 1; /* 0 would be all */

@@ -15,6 +15,8 @@ typedef struct bench_shape {
     uint64_t capacity;
     uint32_t slots, words; /* slots 0: as usual; words of 32 bits, in a value */
     uint32_t hashes;       /* 0: as usual */
+    const char *hash;      /* NULL: as usual */
+    uint32_t spares;       /* one more than the slots that a bucket keeps back; 0: as usual */
     hd_tiers tiers;
     double near;           /* share of the values that are; 0: no tiers */
     hd_fetch fetch;

@@ -16,6 +16,8 @@ from verdicts import judge
 
 COUNTED = ("sequential", "odd", "strided")
 KINDS = COUNTED + ("random",)
+LOADS = (0.55, 0.65, 0.75, 0.85, 0.9, 0.95, 0.97)
+SIZES = tuple(k << 20 for k in (1, 4, 16, 32))
 
 
 class Results(Kept):
@@ -71,12 +73,58 @@ class Results(Kept):
         count = lambda row: sum(int(n) for n in re.findall(r"LDC\.\d+x(\d+)", row["uses"]))
         return count(self._kernel(name, bits)) - count(self._kernel("none", bits))
 
+    def _row(self, name, **want):
+        """The row with these cells; numbers are compared as numbers."""
+        def same(cell, value):
+            return cell == value if isinstance(value, str) else cell != "" and float(cell) == value
+        for row in self.table(name):
+            if all(same(row[k], v) for k, v in want.items()):
+                return row
+        raise Missing(f"{name}: " + " ".join(f"{k}={v}" for k, v in want.items()))
+
+    def touched(self, layout, operation, load, column, there=None, value=4, small=0):
+        """Per operation, of the larger table, or of the smaller one."""
+        there = {"insert": 0}.get(operation, 1) if there is None else there
+        rows = [r for r in self.table("touched.tsv") if (r["layout"], r["operation"]) == (layout, operation)
+                and (float(r["load"]), int(r["there"]), int(r["value"])) == (load, there, value)]
+        if not rows:
+            raise Missing(f"touched.tsv: layout={layout} operation={operation} load={load}")
+        return float((min if small else max)(rows, key=lambda r: int(r["capacity"]))[column])
+
+    def step(self, layout, load, column, whole=0):
+        """Of inserts at a load factor, or from empty up to it; of the paper's mapping none of whose slots are spare."""
+        more = {"spare": 0} if layout == "masks" else {}
+        return float(self._row("steps.tsv", layout=layout, load=load, whole=whole, **more)[column])
+
+    def full(self, slots, spare, column):
+        """Of a table that is filled until an insert is pending; two functions."""
+        return float(self._row("full.tsv", slots=slots, spare=spare, hashes=2)[column])
+
+    def lost(self):
+        return max(abs(float(r["lost"])) for r in self.table("full.tsv"))
+
+    def grown(self, column):
+        return max(float(r[column]) for r in self.table("grow.tsv"))
+
+    def bugs(self):
+        return sum(int(r["bugs"]) for r in self.table("schedules.tsv"))
+
+    def rate(self, part, **want):
+        """Of a point of bench/bench.sh PART, 1e9 operations a second."""
+        return float(self._row(f"{self.gpu_name}.{part}.tsv", **want)["rate"])
+
+    def resized(self, part, what):
+        return float(self._row(f"{self.gpu_name}.{part}.tsv", what=what)["items_per_s"]) * 1e-9
+
+    def peer(self, peer, operation, load):
+        return float(self._row(f"{self.gpu_name}.peers.tsv", peer=peer, operation=operation, load=load)["rate"])
+
     def hashes(self):
         return list(dict.fromkeys(r["hash"] for r in self.table("spread.tsv") if r["hash"] != "chance"))
 
     def names(self):
         return {n: getattr(self, n) for n in dir(self) if not n.startswith("_")} | {
-            "counted": COUNTED, "kinds": KINDS, "max": max, "min": min, "abs": abs}
+            "counted": COUNTED, "kinds": KINDS, "factors": LOADS, "sizes": SIZES, "max": max, "min": min, "abs": abs}
 
 
 def shown(cell):
@@ -106,5 +154,15 @@ def pairs(results):
     return text
 
 
+def steps(results):
+    """Figure 9, counted: by load factor, for each mapping."""
+    names = ("first", "later", "displaced", "stashed")
+    text = "| load factor | " + " | ".join(f"{who}: {n}" for who in ("paper", "usual") for n in names) + " | lock taken |\n|---|" + "---|" * (2 * len(names) + 1) + "\n"
+    for load in LOADS:
+        cells = [shown(lambda: f"{100 * results.step(layout, load, n):.1f}% ({100 * results.step(layout, load, n + '_lines'):.0f})") for layout in ("masks", "words") for n in names]
+        text += f"| {load} | " + " | ".join(cells) + " | " + shown(lambda: f"{100 * results.step('masks', load, 'locked'):.1f}%") + " |\n"
+    return text
+
+
 if __name__ == "__main__":
-    told(lambda: judge(HERE, Results, {"evenness": evenness, "pairs": pairs}))
+    told(lambda: judge(HERE, Results, {"evenness": evenness, "pairs": pairs, "steps": steps}))

@@ -3,19 +3,22 @@
 #
 # run.sh - the claims of the Hive paper, tested. `judge` holds what was measured, or what is kept of it, against claims.txt.
 #
-#   run.sh [--quick] [--out FOLDER] [--build FOLDER] [PART ...]        spread, code and judge, or those named
+#   run.sh [--quick] [--out FOLDER] [--build FOLDER] [PART ...]        spread, counts, code and judge, or those named
 #
 #   spread  results/spread.tsv: how every hash function of `heddle list hashes` shares out four kinds of keys; pairs.tsv: how every two of them do;
 #           a minute; --quick: seconds, with few keys
+#   counts  results/touched.tsv, steps.tsv, full.tsv, grow.tsv, schedules.tsv: what Hive's operations do, on the host machine and in the reference; half a minute
 #   code    results/sm_90.hashes.tsv: how many instructions each has on a GPU; wants nvcc (NVCC=...), no GPU
 #   judge   verdicts.tsv, the tables of README.md, plots/*.svg
 #
-# --build is where heddle and papers/hive/spread were built (./build). --out is where results and pages go (here). Exit code 77: nothing could run.
+# What wants a GPU comes from build-aux/device.sh hive_bench, one call; bench/bench.sh keep puts it into results/.
+#
+# --build is where heddle, papers/hive/spread and counts were built (./build). --out is where results and pages go (here). Exit code 77: nothing could run.
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 top=$(cd "$here/../.." && pwd)
-most=32Mi most_pairs=4Mi out=$here build=build GPU=${GPU:-nvidia-h200} parts=()
-buckets=(4Ki 32Ki 1Mi) kinds=(sequential odd strided random)
+most=32Mi most_pairs=4Mi most_full=256Ki runs=300 keys=500 out=$here build=build GPU=${GPU:-nvidia-h200} parts=()
+buckets=(4Ki 32Ki 1Mi) kinds=(sequential odd strided random) capacities=(4Ki 16Ki)
 say() { echo "run.sh: $*" >&2; }
 
 spread() {
@@ -53,6 +56,56 @@ pairs() {
   mv "$file.part" "$file"
 }
 
+# table MODE: a file of one mode of counts, a line for each line of words on standard input.
+table() {
+  local file=$out/results/$1.tsv words
+  {
+    echo "# papers/hive/run.sh counts; $("$build/heddle" --version | head -n 1)"
+    "$build/papers/hive/counts" head "$1"
+    # shellcheck disable=SC2086 # words
+    while read -r words; do "$build/papers/hive/counts" "$1" $words || return 1; done
+  } >"$file.part" || { say "counts $1 failed"; return 1; }
+  mv "$file.part" "$file"
+}
+
+# The paper's mapping, with none of what is added here; and the usual one.
+paper='kernel=wabc slots=32 layout=masks spare=0' usual='kernel=tile slots=16 layout=words'
+
+counts() {
+  local capacity load way
+  mkdir -p "$out/results"
+  for way in "$paper" "$usual"; do
+    for load in 0.5 0.9; do
+      for capacity in "${capacities[@]}"; do echo "$way load=$load capacity=$capacity keys=$keys"; done
+    done
+    echo "$way value=2 load=0.5 capacity=${capacities[0]} keys=$keys"
+  done | table touched || return 1
+  for way in "$paper" "$usual"; do
+    for load in 0.55 0.65 0.75 0.85 0.9 0.95 0.97; do echo "$way load=$load capacity=${capacities[1]} keys=$keys"; done
+  done | { cat; for way in "$paper" "${paper% *}" "$usual"; do echo "$way whole=1 load=0.95 capacity=${capacities[0]}"; done; } | table steps || return 1
+  for way in 'slots=32 layout=masks spare=0' 'slots=32 layout=masks' 'slots=16 layout=words' 'slots=8 layout=words' 'slots=32 layout=masks hashes=3'; do
+    echo "$way capacity=$most_full"
+  done | table full || return 1
+  for way in "$paper" "$usual"; do echo "$way capacity=${capacities[0]}"; done | table grow || return 1
+  schedules
+}
+
+# Cases under random schedules, each judged item by item; also where the memory is weak.
+schedules() {
+  local file=$out/results/schedules.tsv case said
+  {
+    echo "# papers/hive/run.sh counts; $("$build/heddle" --version | head -n 1)"
+    printf 'case\tschedules\tdistinct\tbugs\n'
+    for case in 'hive.insert_or_assign.wabc buckets=4 slots=32 layout=masks batch=6x1 keys=uniform:30' 'hive.mixed.wabc buckets=4 slots=32 layout=masks batch=6x1 keys=uniform:60' \
+      'hive.insert_or_assign.tile buckets=2 slots=8 batch=8x1 keys=uniform:30' 'hive.mixed.tile buckets=2 slots=8 batch=8x1 keys=uniform:40'; do
+      said=$("$build/heddle" sched "$case" --schedules "$runs" --json) || { say "sched $case failed"; return 1; }
+      printf '%s\t%s\t%s\t%s\n' "$case" "$(fact schedules "$said")" "$(fact distinct "$said")" "$(fact bugs "$said")"
+    done
+  } >"$file.part" || return 1
+  mv "$file.part" "$file"
+}
+fact() { sed -n 's/^ *"'"$1"'": \([0-9]*\),*$/\1/p' <<<"$2"; }
+
 code() {
   local nvcc=${NVCC:-nvcc} work file=$out/results/sm_90.hashes.tsv
   command -v "$nvcc" >/dev/null || nvcc=/usr/local/cuda/bin/nvcc
@@ -69,18 +122,18 @@ code() {
 
 while [ $# -gt 0 ]; do
   case $1 in
-  --quick) most=32Ki most_pairs=64Ki ;;
+  --quick) most=32Ki most_pairs=64Ki most_full=4Ki runs=10 keys=100 capacities=(1Ki 2Ki) ;;
   --out) out=${2:?folder}; shift ;;
   --build) build=${2:?folder}; shift ;;
-  spread | code | judge) parts+=("$1") ;;
-  *) sed -n '3,15s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
+  spread | counts | code | judge) parts+=("$1") ;;
+  *) sed -n '3,18s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
   esac
   shift
 done
-[ ${#parts[@]} -gt 0 ] || parts=(spread code judge)
+[ ${#parts[@]} -gt 0 ] || parts=(spread counts code judge)
 for part in "${parts[@]}"; do
   case $part in
-  spread) build=$(cd "$build" && pwd) && spread || exit 1 ;;
+  spread | counts) build=$(cd "$build" && pwd) && "$part" || exit 1 ;;
   code)
     code
     failed=$?
