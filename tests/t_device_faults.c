@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "lib/op.h"
+#include "ref/hash.h"
+#include "ref/hive.h"
 #include "tests/failing.h"
 #include "tests/fake_device.h"
 #include "tests/far.h"
@@ -36,7 +38,8 @@ typedef struct world {
 } world;
 
 /* Of the tables of the running test. */
-static const char *policy = "lfu", *kernel = NULL;
+static const char *design = "hkv", *policy = "lfu", *kernel = NULL;
+static uint32_t value_bytes = VALUE;
 static uint64_t times = 1;  /* how often each key comes in a batch */
 static bool in_steps = false; /* several launches change the table: one of them that fails leaves what those before it did */
 
@@ -56,7 +59,7 @@ static hd_batch batch_over(arrays *a, hd_op op)
     hd_batch b;
     memset(&b, 0, sizeof b);
     b.op = op;
-    b.elem = HD_U64;
+    b.elem = value_bytes % 8 ? HD_I32 : HD_U64;
     b.kernel = kernel;
     b.n = hd_op_row_of(op)->needs & HD_RANGE ? CAPACITY : N;
     b.holder = 2, b.pred = "key_in";
@@ -65,10 +68,20 @@ static hd_batch batch_over(arrays *a, hd_op op)
     return b;
 }
 
-/* Two thirds full, with a pin, values near and far. */
+static bool is_dictionary(void) { return strcmp(design, "hive") == 0; }
+
+static void as_a_cache(hd_config *c)
+{
+    c->policy = policy;
+    c->pins = 4;
+    c->near_bytes = CAPACITY * VALUE / 2;
+    c->fetch = HD_FETCH_SORTED;
+}
+
+/* Two thirds full, with a pin, values near and far; a dictionary has grown by a bucket. */
 static void world_open(world *w, const char *lock)
 {
-    hd_config c = hd_config_default();
+    hd_config c = hd_config_of(design);
     arrays a;
     hd_batch b = batch_over(&a, HD_OP_INSERT_OR_ASSIGN);
     memset(w, 0, sizeof *w);
@@ -79,13 +92,10 @@ static void world_open(world *w, const char *lock)
     w->memory.seams.device = &w->device.seam;
     c.backend = "cuda";
     c.lock = lock;
-    c.policy = policy;
+    if (!is_dictionary()) as_a_cache(&c);
     c.capacity = CAPACITY;
     c.slots = SLOTS;
-    c.value_bytes = VALUE;
-    c.pins = 4;
-    c.near_bytes = CAPACITY * VALUE / 2;
-    c.fetch = HD_FETCH_SORTED;
+    c.value_bytes = value_bytes;
     c.seams = &w->memory.seams;
     must(hd_open(&c, &w->table));
     for (uint64_t from = 0; from < MANY; from += N) {
@@ -95,7 +105,7 @@ static void world_open(world *w, const char *lock)
     b = batch_over(&a, HD_OP_LOCK_KEYS);
     b.kernel = NULL;
     b.n = 1;
-    must(hd_run(w->table, &b));
+    must(is_dictionary() ? hd_grow(w->table, CAPACITY / SLOTS + 1) : hd_run(w->table, &b));
     fill(&w->a, 3, 3); /* keys that are there, and keys that are not */
 }
 
@@ -110,9 +120,11 @@ static void world_close(world *w)
 
 static int add_entry(void *context, uint64_t key, uint64_t score, void *value)
 {
-    uint64_t v[VALUE / 8], *sum = (uint64_t *)context;
-    memcpy(v, value, VALUE);
-    *sum = (*sum + key) * 0x9e3779b97f4a7c15u + (score ^ v[0] ^ v[1] << 1 ^ v[2] << 2);
+    uint64_t v[VALUE / 8] = { 0 }, *sum = (uint64_t *)context;
+    memcpy(v, value, value_bytes);
+    uint64_t all = score ^ v[0] ^ v[1] << 1 ^ v[2] << 2;
+    if (is_dictionary()) *sum += hd_mix64(key + all * 0x9e3779b97f4a7c15u); /* wherever it is */
+    else *sum = (*sum + key) * 0x9e3779b97f4a7c15u + all;
     return 0;
 }
 
@@ -176,7 +188,8 @@ static hd_status ask_check(world *w, const act *a) { return (void)a, hd_check(w-
 static hd_status clear(world *w, const act *a) { return (void)a, hd_clear(w->table); }
 static hd_status walk(world *w, const act *a) { uint64_t sum = 0; return (void)a, hd_for_each(w->table, add_entry, &sum); }
 static hd_status grow(world *w, const act *a) { return (void)a, hd_grow(w->table, 3 * CAPACITY / SLOTS); }
-static hd_status reserve(world *w, const act *a) { return (void)a, hd_reserve(w->table, CAPACITY + 1); }
+static hd_status shrink(world *w, const act *a) { return (void)a, hd_shrink(w->table, CAPACITY / SLOTS); }
+static hd_status reserve(world *w, const act *a) { return (void)a, hd_reserve(w->table, 2 * CAPACITY + 1); }
 static hd_status save(world *w, const act *a) { return (void)a, hd_save(w->table, test_path("saved")); }
 static hd_status load(world *w, const act *a) { return (void)a, hd_load(w->table, test_path("kept"), NULL); }
 static hd_status load_another(world *w, const act *a) { return (void)a, hd_load(w->table, test_path("another"), NULL); }
@@ -215,7 +228,8 @@ static void all_is_lost(world *w)
 {
     for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
         hd_status s = others[k].run(w, &others[k]);
-        check(s == HD_ECUDA || (s == HD_OK && others[k].run == ask_info), "%s of a lost device: %s", others[k].name, hd_status_name(s));
+        bool asks_nothing = others[k].run == ask_info || (is_dictionary() && others[k].changes_shape); /* it may be as large already */
+        check(s == HD_ECUDA || (s == HD_OK && asks_nothing), "%s of a lost device: %s", others[k].name, hd_status_name(s));
     }
     hd_batch b = batch_over(&w->a, HD_OP_FIND);
     must_fail(hd_run(w->table, &b), HD_ECUDA, NULL);
@@ -247,7 +261,8 @@ static bool fail_one(const act *a, const char *lock, const way *how, uint64_t k,
         uint64_t now = contents(&w);
         if (s) check(now == before || now == after || in_steps, "the table is neither what it was nor what it was to be");
         else check(now == after, "it says that it is done, and is not");
-        check(w.device.pieces <= there + 1 || !s, "%lld pieces more are held over there", (long long)(w.device.pieces - there)); /* one: where arrays are brought */
+        bool part_of_the_way = is_dictionary() && a->changes_shape;
+        check(w.device.pieces <= there + 1 || !s || part_of_the_way, "%lld pieces more are held over there", (long long)(w.device.pieces - there)); /* one: where arrays are brought */
         if (s) check(w.memory.live_bytes == live, "%lld bytes more are held", (long long)(w.memory.live_bytes - live));
         must(a->run(&w, a));
         must(hd_check(w.table));
@@ -437,8 +452,28 @@ static void twice_in_a_row(void **state)
     test_tried("device-faults", failures, "in two batches, one after the other");
 }
 
+/* A dictionary: its operations, and what else is done to it; growth may stop between two launches, and nobody is lost. */
+static void every_call_of_a_dictionary(void **state)
+{
+    static const act smaller = { "shrink", shrink, HD_OP_COUNT_, true };
+    static hd_status (*const run[])(world *, const act *) = { with_own_arrays, with_its_arrays, recorded };
+    (void)state;
+    failures = 0;
+    design = "hive", value_bytes = 4;
+    keep_a_snapshot();
+    for (int op = 0; op < HD_OP_COUNT_; op++)
+        for (int r = 0; r < 3 && !hive_unfit((hd_op)op); r++) {
+            act a = { hd_op_name((hd_op)op), run[r], (hd_op)op, false };
+            fail_each(&a, "ordered");
+        }
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++) fail_each(&others[k], "ordered");
+    fail_each(&smaller, "ordered");
+    design = "hkv", value_bytes = VALUE;
+    test_tried("device-faults", failures, "under every call of a dictionary");
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(every_operation), cmocka_unit_test(every_other_call), cmocka_unit_test(every_piece_of_this_machine_s), cmocka_unit_test(every_lock), cmocka_unit_test(every_pass), cmocka_unit_test(twice_in_a_row) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(every_operation), cmocka_unit_test(every_other_call), cmocka_unit_test(every_piece_of_this_machine_s), cmocka_unit_test(every_lock), cmocka_unit_test(every_pass), cmocka_unit_test(twice_in_a_row), cmocka_unit_test(every_call_of_a_dictionary) };
     return test_run(tests);
 }
