@@ -200,7 +200,12 @@ def hive_cell(row):
     return text + (f"; {row['pending']} pending" if int(row["pending"] or 0) else "")
 
 
-def hive_text(results):
+def tried_text(short, tried):
+    said = [(when[0].split(".")[-1], what) for when, what in tried if any(is_of(when, r) for r in short)]
+    return "".join(f"\n- tried, {operation}: {what}" for operation, what in said) + ("\n" if said else "")
+
+
+def hive_text(results, tried):
     """Hive's goals, then what growth costs."""
     try:
         rows = results.rows("hive")
@@ -214,7 +219,7 @@ def hive_text(results):
         line = {r["load"]: r for r in rows if (r["operation"], r["hits"], r["batch"], r["form"]) == key}
         variants = "/".join(dict.fromkeys(r["variant"] for r in line.values()))
         text += f"| {key[0]}, {100 * float(key[1]):.0f}%, {int(key[2]) >> 20} Mi{' in bulk' if key[3] == 'bulk' else ''} | {variants} | " + " | ".join(hive_cell(line.get(l)) for l in loads) + " |\n"
-    return text + growth_text(results)
+    return text + tried_text([r for r in goals if is_short(r)], tried) + growth_text(results)
 
 
 def growth_text(results):
@@ -248,7 +253,7 @@ def main():
     page = was = path.read_text()
     page = replaced(page, "rows", rows_text(results, tried_lines(HERE / "device" / "tried.txt")))
     page = replaced(page, "lines", lines_text(results))
-    page = replaced(page, "hive", hive_text(results))
+    page = replaced(page, "hive", hive_text(results, tried_lines(HERE / "device" / "tried.txt")))
     if o.check:
         if page != was:
             print(f"{path.name} is not what the results say: run bench/rows.py")
