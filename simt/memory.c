@@ -60,7 +60,8 @@ void simt_host_load(const char *site, uint32_t kind, const void *p, uint32_t byt
     if (m->config.race) race_access(m, site, p, bytes, false, kind != SIMT_LD);
     if (m->finding.fault) lane_hang(m->now);
     if (!m->config.weak || !weak_load(m, p, bytes, kind, v)) copy(v, p, bytes);
-    if (m->config.race && kind != SIMT_LD) race_read(m, p, kind == SIMT_LDACQ);
+    if (m->config.race && kind != SIMT_LD)
+        for (uint32_t i = 0; i < bytes; i += bytes == 16 ? 4 : bytes) race_read(m, (const uint8_t *)p + i, kind == SIMT_LDACQ); /* each element's release */
     if (m->config.trace) event_note(m, site, kind_name(kind), p, bytes, word_at(v, bytes), 0);
 }
 

@@ -84,15 +84,19 @@ SIMT_FN void simt_strlx_u8(uint8_t *p, uint8_t v)
     asm volatile("st.relaxed.gpu.global.u8 [%0], %1;" : : "l"(simt_global(p)), "r"((uint32_t)v) : "memory");
 }
 
-SIMT_FN simt_v4 simt_ldrlx_v4(const simt_v4 *p)
-{
-    simt_v4 v;
-    asm volatile("ld.relaxed.gpu.global.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-                 : "l"(simt_global(p))
-                 : "memory");
-    return v;
-}
+#define SIMT_LOAD_V4(name, order)                                                 \
+    SIMT_FN simt_v4 simt_##name##_v4(const simt_v4 *p)                            \
+    {                                                                             \
+        simt_v4 v;                                                                \
+        asm volatile("ld." order ".gpu.global.v4.u32 {%0, %1, %2, %3}, [%4];"     \
+                     : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)                 \
+                     : "l"(simt_global(p))                                        \
+                     : "memory");                                                 \
+        return v;                                                                 \
+    }
+SIMT_LOAD_V4(ldrlx, "relaxed")
+SIMT_LOAD_V4(ldacq, "acquire")
+#undef SIMT_LOAD_V4
 
 SIMT_FN void simt_strlx_v4(simt_v4 *p, simt_v4 v)
 {
@@ -102,13 +106,17 @@ SIMT_FN void simt_strlx_v4(simt_v4 *p, simt_v4 v)
                  : "memory");
 }
 
-SIMT_FN void simt_ldrlx_2u64(const uint64_t *p, uint64_t *a, uint64_t *b)
-{
-    uint64_t x, y;
-    asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(x), "=l"(y) : "l"(simt_global(p)) : "memory");
-    *a = x;
-    *b = y;
-}
+#define SIMT_LOAD_2U64(name, order)                                                                                                \
+    SIMT_FN void simt_##name##_2u64(const uint64_t *p, uint64_t *a, uint64_t *b)                                                   \
+    {                                                                                                                              \
+        uint64_t x, y;                                                                                                             \
+        asm volatile("ld." order ".gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(x), "=l"(y) : "l"(simt_global(p)) : "memory");        \
+        *a = x;                                                                                                                    \
+        *b = y;                                                                                                                    \
+    }
+SIMT_LOAD_2U64(ldrlx, "relaxed")
+SIMT_LOAD_2U64(ldacq, "acquire")
+#undef SIMT_LOAD_2U64
 
 SIMT_FN void simt_strel_2u64(uint64_t *p, uint64_t a, uint64_t b)
 {
@@ -286,6 +294,12 @@ SIMT_FN void simt_backoff(uint32_t ns) { __nanosleep(ns); }
 
 #define simt_started(item) ((void)sizeof(item))
 #define simt_join() ((void)0)
+
+#ifdef HD_TICKETS
+#define simt_tells() true
+#else
+#define simt_tells() false
+#endif
 
 #ifndef HD_TICKETS
 

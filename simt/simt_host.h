@@ -131,6 +131,7 @@ SIMT_ACCESSES(simt_v4, v4)
 #define simt_ldrlx_v4(p) simt_load_v4(SIMT_SITE, SIMT_LDRLX, (p))
 #define simt_ldacq_u32(p) simt_load_u32(SIMT_SITE, SIMT_LDACQ, (p))
 #define simt_ldacq_u64(p) simt_load_u64(SIMT_SITE, SIMT_LDACQ, (p))
+#define simt_ldacq_v4(p) simt_load_v4(SIMT_SITE, SIMT_LDACQ, (p))
 #define simt_st_u8(p, v) simt_store_u8(SIMT_SITE, SIMT_ST, (p), (v))
 #define simt_st_u32(p, v) simt_store_u32(SIMT_SITE, SIMT_ST, (p), (v))
 #define simt_st_u64(p, v) simt_store_u64(SIMT_SITE, SIMT_ST, (p), (v))
@@ -143,19 +144,20 @@ SIMT_ACCESSES(simt_v4, v4)
 #define simt_strel_u32(p, v) simt_store_u32(SIMT_SITE, SIMT_STREL, (p), (v))
 #define simt_strel_u64(p, v) simt_store_u64(SIMT_SITE, SIMT_STREL, (p), (v))
 
-SIMT_FN void simt_load_2u64(const char *site, const uint64_t *p, uint64_t *a, uint64_t *b)
+SIMT_FN void simt_load_2u64(const char *site, uint32_t kind, const uint64_t *p, uint64_t *a, uint64_t *b)
 {
-    if (!SIMT_WANTED(SIMT_LDRLX)) {
+    if (!SIMT_WANTED(kind)) {
         *a = p[0];
         *b = p[1];
         return;
     }
     uint64_t v[2];
-    simt_host_load(site, SIMT_LDRLX, p, 16, v);
+    simt_host_load(site, kind, p, 16, v);
     *a = v[0];
     *b = v[1];
 }
-#define simt_ldrlx_2u64(p, a, b) simt_load_2u64(SIMT_SITE, (p), (a), (b))
+#define simt_ldrlx_2u64(p, a, b) simt_load_2u64(SIMT_SITE, SIMT_LDRLX, (p), (a), (b))
+#define simt_ldacq_2u64(p, a, b) simt_load_2u64(SIMT_SITE, SIMT_LDACQ, (p), (a), (b))
 
 SIMT_FN void simt_store_2u64(const char *site, uint64_t *p, uint64_t a, uint64_t b)
 {
@@ -237,6 +239,7 @@ SIMT_FN uint32_t simt_eq4(uint32_t a, uint32_t b)
 #define simt_ticket_store(item, what, a, b) simt_host_ticket(SIMT_SITE, (item), (what), (a), (b), true)
 #define simt_ticket_before(item, what, a, b, other) simt_host_ticket_before(SIMT_SITE, (item), (what), (a), (b), (other))
 #define simt_started(item) simt_host_started(item)
+#define simt_tells() true
 #define simt_join() simt_host_join(SIMT_SITE)
 
 #endif

@@ -2,9 +2,9 @@
  *
  * displace.h - cuckoo eviction (section IV-A, step 3): a slot of a full bucket is made free, because a key of it goes on to a later candidate of its own.
  *
- * Each lane asks for the keys in its slots whether there is room. Where no lane finds any, the way goes on through the bucket of one of them,
- * HIVE_ROUNDS deep; lane n remembers step n. Then a hole travels back along it, from room to the full bucket; each step is whole by
- * itself, so that a chain that breaks has left nothing undone.
+ * The tile asks for four keys of the bucket at a time whether a later candidate has room: the four buckets are on their way together. Where none has any, the way goes
+ * on through the bucket of one of them, HIVE_ROUNDS deep; lane n remembers step n. Then a hole travels back along it, from room to the full bucket; each
+ * step is whole by itself, so that a chain that breaks has left nothing undone.
  *
  * Differs: the paper takes a key out and carries it on, so that for a while it is nowhere.
  */
@@ -15,52 +15,27 @@
 
 typedef enum hive_made { HIVE_AGAIN, HIVE_MADE, HIVE_NO_WAY } hive_made;
 
-/* Where a key may go. */
+/* Where a key may go; the same for all lanes. */
 typedef struct hive_onward {
-    uint64_t entry, word;     /* it is in that slot; HIVE_NOWHERE: there is none        */
-    uint64_t bucket;          /* its first later candidate                              */
-    uint64_t room, room_word; /* the first free slot of any of them; HIVE_NOWHERE       */
+    uint64_t entry, word;     /* it is in that slot; HIVE_NOWHERE: there is none */
+    uint64_t bucket;          /* a later candidate of its                        */
+    uint64_t room, room_word; /* a free slot there; HIVE_NOWHERE                 */
 } hive_onward;
 
-SIMT_FN uint64_t hive_free_slot(const hive_view *v, uint64_t b, uint64_t *word)
-{
-    SIMT_ROLLED
-    for (uint64_t e = b * v->slots; e < (b + 1) * v->slots; e++) {
-        *word = hive_load(v, e);
-        if (hive_is_free(v, *word)) return e;
-    }
-    return HIVE_NOWHERE;
-}
+enum { HIVE_LOOKS = 4 /* buckets at a time */ };
 
-/* Of the key `word` in entry e of bucket b. A bucket that was on its way before is not gone back to. */
-SIMT_FN void hive_look_onward(const hive_args *a, uint64_t e, uint64_t word, hive_onward *g)
+/* The `nth` of the buckets that come after b on the key's way, of its candidates; HIVE_NOWHERE. What was on its way before is not gone back to. */
+SIMT_FN uint64_t hive_later_candidate(const hive_args *a, uint64_t key, uint64_t b, uint32_t nth)
 {
     const hive_view *v = &a->v;
-    uint64_t h = hive_hash(v, hive_key_of(v, word)), b = e / v->slots;
+    uint64_t h = hive_hash(v, key), found = HIVE_NOWHERE;
     bool behind = false;
-    for (uint32_t i = 0; i < v->hashes && g->room == HIVE_NOWHERE; i++) {
+    for (uint32_t i = 0; i < v->hashes; i++) {
         uint64_t c = hive_candidate(v, h, i);
-        if (behind && hive_is_new_candidate(a, h, i)) {
-            uint64_t free_word = 0, room = hive_free_slot(v, c, &free_word);
-            if (g->entry == HIVE_NOWHERE || room != HIVE_NOWHERE) {
-                g->bucket = c;
-                g->entry = e;
-                g->word = word;
-            }
-            if (room != HIVE_NOWHERE) {
-                g->room = room;
-                g->room_word = free_word;
-            }
-        }
+        if (behind && hive_is_new_candidate(a, h, i) && nth-- == 0) found = c;
         behind = behind || c == b;
     }
-}
-
-/* One of the lanes in `who`, another one from turn to turn. */
-SIMT_FN uint32_t hive_elect(simt_tile t, uint32_t who, uint64_t turn)
-{
-    uint32_t from = (uint32_t)hd_mix64(turn) & (t.size - 1), above = who >> from << from;
-    return simt_ffs(above ? above : who) - 1;
+    return found;
 }
 
 /* By rank 0: the key `word` in entry `from` goes to `to`, which was seen free, or is the item's own hole. False: `to` is given back. */
@@ -95,23 +70,69 @@ SIMT_FN hive_made hive_move_chain(simt_tile t, const hive_args *a, const hive_on
     return HIVE_MADE;
 }
 
-/* What this lane's keys of bucket b say; *room: it has a free slot by now. */
-SIMT_FN hive_onward hive_look_out(simt_tile t, const hive_args *a, uint64_t b, bool *room)
+/* The first free one of a lane's words; as many as it has: none. */
+SIMT_FN uint32_t hive_free_word(const hive_view *v, const uint64_t w[HIVE_LANE_WORDS], uint32_t n)
+{
+    uint32_t at = n;
+    SIMT_UNROLL
+    for (uint32_t k = HIVE_LANE_WORDS; k-- > 0;)
+        if (k < n && hive_is_free(v, w[k])) at = k;
+    return at;
+}
+
+SIMT_FN uint64_t hive_pick(const uint64_t w[HIVE_LANE_WORDS], uint32_t j)
+{
+    uint64_t x = w[0];
+    SIMT_UNROLL
+    for (uint32_t m = 1; m < HIVE_LANE_WORDS; m++)
+        if (m == j) x = w[m];
+    return x;
+}
+
+/* Whether the keys in slots `from` and the next ones of bucket b, whose words are w, have room in the nth bucket after it. */
+SIMT_FN void hive_look_onward(simt_tile t, const hive_args *a, uint64_t b, const uint64_t w[HIVE_LANE_WORDS], uint32_t from, uint32_t nth, hive_onward *g)
 {
     const hive_view *v = &a->v;
-    uint64_t w[HIVE_LANE_WORDS], first = hive_share_at(t, v, b);
+    uint32_t n = hive_share(t, v);
+    uint64_t word[HIVE_LOOKS], onto[HIVE_LOOKS], there[HIVE_LOOKS][HIVE_LANE_WORDS];
+    SIMT_UNROLL
+    for (uint32_t q = 0; q < HIVE_LOOKS; q++) {
+        uint32_t slot = (from + q) & (v->slots - 1);
+        word[q] = simt_shfl_u64(t, hive_pick(w, slot % n), slot / n);
+        onto[q] = hive_is_key(v, word[q]) ? hive_later_candidate(a, hive_key_of(v, word[q]), b, nth) : HIVE_NOWHERE;
+        hive_load_share(t, v, onto[q] == HIVE_NOWHERE ? b : onto[q], there[q]);
+    }
+    SIMT_UNROLL
+    for (uint32_t q = 0; q < HIVE_LOOKS; q++) {
+        uint32_t free = hive_free_word(v, there[q], n), who = simt_ballot(t, free < n && onto[q] != HIVE_NOWHERE), lane = who ? simt_ffs(who) - 1 : 0;
+        uint64_t room = simt_shfl_u64(t, hive_share_at(t, v, onto[q]) + free, lane), room_word = simt_shfl_u64(t, hive_pick(there[q], free), lane);
+        if (onto[q] == HIVE_NOWHERE || g->room != HIVE_NOWHERE || (!who && g->entry != HIVE_NOWHERE)) continue;
+        g->entry = b * v->slots + ((from + q) & (v->slots - 1));
+        g->word = word[q];
+        g->bucket = onto[q];
+        if (who) {
+            g->room = room;
+            g->room_word = room_word;
+        }
+    }
+}
+
+/* Who of bucket b may go on, and where to; *room: it has a free slot by now. Another one begins from turn to turn. */
+SIMT_FN hive_onward hive_look_out(simt_tile t, const hive_args *a, uint64_t b, uint64_t turn, bool *room)
+{
+    const hive_view *v = &a->v;
+    uint64_t w[HIVE_LANE_WORDS];
+    uint32_t from = (uint32_t)hd_mix64(turn) & (v->slots - 1);
     hive_onward g;
     g.entry = g.bucket = g.room = HIVE_NOWHERE;
     g.word = g.room_word = 0;
     hive_load_share(t, v, b, w);
-    *room = false;
+    *room = simt_any(t, hive_free_word(v, w, hive_share(t, v)) < hive_share(t, v));
     SIMT_ROLLED
-    for (uint32_t k = 0; k < HIVE_LANE_WORDS; k++) {
-        if (k >= hive_share(t, v) || g.room != HIVE_NOWHERE) break;
-        if (hive_is_free(v, w[k])) *room = true;
-        else if (hive_is_key(v, w[k])) hive_look_onward(a, first + k, w[k], &g);
+    for (uint32_t nth = 0; nth + 1 < v->hashes && !*room; nth++) {
+        SIMT_ROLLED
+        for (uint32_t x = 0; x < v->slots && g.room == HIVE_NOWHERE; x += HIVE_LOOKS) hive_look_onward(t, a, b, w, from + x, nth, &g);
     }
-    simt_join();
     return g;
 }
 
@@ -141,24 +162,17 @@ SIMT_FN hive_made hive_make_room(simt_tile t, const hive_args *a, hive_one *o, u
     SIMT_ROLLED
     for (uint32_t n = 0; n < HIVE_ROUNDS; n++) {
         bool room = false;
-        hive_onward g = hive_look_out(t, a, b, &room);
-        if (simt_any(t, room)) return HIVE_AGAIN;
-        uint32_t who = simt_ballot(t, g.room != HIVE_NOWHERE), ends = who;
-        if (!who) who = simt_ballot(t, g.entry != HIVE_NOWHERE);
-        if (!who) return HIVE_NO_WAY;
-        uint32_t chosen = hive_elect(t, who, o->h + o->rounds + n);
-        uint64_t entry = simt_shfl_u64(t, g.entry, chosen), word = simt_shfl_u64(t, g.word, chosen);
-        if (t.rank == n) {
-            mine.entry = entry;
-            mine.word = word;
-        }
-        if (ends) {
+        hive_onward g = hive_look_out(t, a, b, o->h + o->rounds + n, &room);
+        if (room) return HIVE_AGAIN;
+        if (g.entry == HIVE_NOWHERE) return HIVE_NO_WAY;
+        if (t.rank == n) mine = g;
+        if (g.room != HIVE_NOWHERE) {
             if (!hive_enter(t, &a->v, full)) return HIVE_AGAIN;
-            hive_made made = hive_move_chain(t, a, &mine, n, simt_shfl_u64(t, g.room, chosen), simt_shfl_u64(t, g.room_word, chosen), hole);
+            hive_made made = hive_move_chain(t, a, &mine, n, g.room, g.room_word, hole);
             hive_exit(t, &a->v, full);
             return made;
         }
-        b = simt_shfl_u64(t, g.bucket, chosen);
+        b = g.bucket;
     }
     return HIVE_NO_WAY;
 }

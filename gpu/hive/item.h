@@ -80,14 +80,14 @@ SIMT_FN hive_one hive_item_of(const hive_args *a, uint64_t i, uint32_t op, uint6
     return o;
 }
 
-/* Item i of the batch. */
-SIMT_FN hive_one hive_begin(simt_tile t, const hive_args *a, uint64_t i)
+/* Item i of the batch, which is of `op`, or mixed. */
+SIMT_FN hive_one hive_begin_as(simt_tile t, const hive_args *a, uint64_t i, uint32_t op, bool mixed)
 {
-    uint32_t bytes = a->v.half / 8, op = a->op, flag = HD_EITHER;
+    uint32_t bytes = a->v.half / 8, flag = HD_EITHER;
     uint64_t in = 0;
     simt_started(i);
     uint64_t key = simt_ld_u64(a->key + i);
-    if (a->each) op = simt_ld_u8(a->each + i);
+    if (mixed) op = simt_ld_u8(a->each + i);
     if (a->flag && op == HD_OP_ACCUM_OR_ASSIGN) flag = simt_ld_u8(a->flag + i);
     if (a->value && t.rank == 0) in = gpu_elem_load(a->value + i * bytes, bytes);
     simt_join();
@@ -99,17 +99,30 @@ SIMT_FN hive_one hive_begin(simt_tile t, const hive_args *a, uint64_t i)
     simt_join();
     return o;
 }
+SIMT_FN hive_one hive_begin(simt_tile t, const hive_args *a, uint64_t i) { return hive_begin_as(t, a, i, a->op, a->each != (const uint8_t *)0); }
 
-/* By rank 0. */
-SIMT_FN void hive_deliver(const hive_args *a, const hive_one *o)
+/* A value of a batch; aligned: its place is known to be a multiple of its size. */
+SIMT_FN uint32_t hive_value_in(const uint8_t *p, uint32_t bytes, bool aligned)
+{
+    if (aligned && bytes == 4) return simt_ld_u32((const uint32_t *)(const void *)p);
+    return (uint32_t)gpu_elem_load(p, bytes);
+}
+SIMT_FN void hive_value_out(uint8_t *p, uint32_t bytes, uint32_t value, bool aligned)
+{
+    if (aligned && bytes == 4) simt_st_u32((uint32_t *)(void *)p, value);
+    else gpu_elem_store(p, bytes, value);
+}
+
+/* By one lane: what the caller is told of item i. slot: of a HIT, where a pointer to it is wanted. */
+SIMT_FN void hive_deliver(const hive_args *a, uint64_t i, uint32_t op, uint32_t outcome, uint64_t value, const uint8_t *slot, bool aligned)
 {
     uint32_t bytes = a->v.half / 8;
-    bool hit = o->outcome == HD_HIT;
-    if (a->outcome) simt_st_u8(a->outcome + o->i, (uint8_t)o->outcome);
-    if (hit && a->value_out && hive_delivers_value(o->op)) gpu_elem_store(a->value_out + o->i * bytes, bytes, o->value);
-    if (hit && a->score_out && (hive_delivers_value(o->op) || o->op == HD_OP_FIND_PTR)) simt_st_u64(a->score_out + o->i, 0);
-    if (hit && a->ptr && o->op == HD_OP_FIND_PTR) simt_st_u64(a->ptr + o->i, (uint64_t)(uintptr_t)hive_at(&a->v, o->entry));
-    if (a->stage_flag) simt_st_u8(a->stage_flag + (o->i - a->first), o->outcome == HD_MISS);
+    bool hit = outcome == HD_HIT;
+    if (a->outcome) simt_st_u8(a->outcome + i, (uint8_t)outcome);
+    if (hit && a->value_out && hive_delivers_value(op)) hive_value_out(a->value_out + i * bytes, bytes, (uint32_t)value, aligned);
+    if (hit && a->score_out && (hive_delivers_value(op) || op == HD_OP_FIND_PTR)) simt_st_u64(a->score_out + i, 0);
+    if (hit && a->ptr && op == HD_OP_FIND_PTR) simt_st_u64(a->ptr + i, (uint64_t)(uintptr_t)slot);
+    if (a->stage_flag) simt_st_u8(a->stage_flag + (i - a->first), outcome == HD_MISS);
 }
 
 #endif

@@ -8,6 +8,17 @@
 
 #include "gpu/hive/resize.h"
 
+/* The first free slot of bucket b, and what it says; HIVE_NOWHERE. */
+SIMT_FN uint64_t hive_free_slot(const hive_view *v, uint64_t b, uint64_t *word)
+{
+    SIMT_ROLLED
+    for (uint64_t e = b * v->slots; e < (b + 1) * v->slots; e++) {
+        *word = hive_load(v, e);
+        if (hive_is_free(v, *word)) return e;
+    }
+    return HIVE_NOWHERE;
+}
+
 /* ---- Which pairs are too many ------------------------------------------------------------------------------------ */
 
 /* Of the bucket's slots, a bit for each that holds a key; and for each that is fresh. */

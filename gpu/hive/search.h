@@ -3,7 +3,7 @@
  * search.h - a tile looks for a key along its way: a bucket is one load of all its lanes, ballots say who has what (the paper's WCME).
  *
  * Where keys move while others look, the loads of one bucket come before those of the next: a key that has left the first one is in the second
- * already. The fence pairs with the release of hive_put.
+ * already. That they are acquired pairs with the release of hive_put.
  *
  * A search ends in a bucket that is open. The loads of its words are not one moment, but a slot that says FRESH has said so before: those that are seen so were
  * all fresh when the first was loaded, so the bucket was open then, and nobody had gone past it. Where no more than `spare` are seen fresh, no more
@@ -55,7 +55,8 @@ SIMT_FN bool hive_search_bucket(simt_tile t, const hive_args *a, const hive_one 
     uint64_t w[HIVE_LANE_WORDS], first = hive_share_at(t, v, b), mine = 0;
     uint32_t n = hive_share(t, v), key = n, empty = n, spare = step < v->hashes ? v->spare : 0, free_slots = 0, fresh_slots = 0;
     bool leaving = false, before = false, after = false;
-    hive_load_share(t, v, b, w);
+    if (a->moves) hive_acquire_words(v, hive_share_of(t, v, b), n, w);
+    else hive_load_share(t, v, b, w);
     SIMT_UNROLL
     for (uint32_t k = 0; k < HIVE_LANE_WORDS; k++) {
         if (k >= n) break;
@@ -108,9 +109,7 @@ SIMT_FN bool hive_search_bucket(simt_tile t, const hive_args *a, const hive_one 
 /* Loads before it come before loads after it, for all lanes of the tile. */
 SIMT_FN void hive_in_order(simt_tile t, const hive_args *a)
 {
-    if (!a->moves) return;
-    simt_fence();
-    simt_sync_tile(t);
+    if (a->moves) simt_sync_tile(t); /* what one acquired, all have */
 }
 
 SIMT_FN uint64_t hive_count_stashed(simt_tile t, const hive_args *a)

@@ -108,7 +108,7 @@ SIMT_FN void hive_items(const hive_args *a, simt_tile t)
     for (uint64_t i = a->first + hive_thread() / t.size; i < a->last; i += hive_threads() / t.size) {
         hive_one o = hive_begin(t, a, i);
         while (!hive_try(t, a, &o)) simt_backoff(64);
-        if (t.rank == 0) hive_deliver(a, &o);
+        if (t.rank == 0) hive_deliver(a, o.i, o.op, o.outcome, o.value, o.outcome == HD_HIT ? hive_at(&a->v, o.entry) : (const uint8_t *)0, false);
         simt_join();
         low += o.outcome == t.rank;
         high += o.outcome == t.size + t.rank;

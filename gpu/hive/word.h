@@ -47,11 +47,29 @@ SIMT_FN uint64_t hive_load(const hive_view *v, uint64_t e)
 SIMT_FN uint32_t hive_share(simt_tile t, const hive_view *v) { return v->slots / t.size; }
 SIMT_FN uint64_t hive_share_at(simt_tile t, const hive_view *v, uint64_t b) { return b * v->slots + t.rank * hive_share(t, v); }
 
-/* This lane's words of bucket b; those that it does not have are 0. */
-SIMT_FN void hive_load_share(simt_tile t, const hive_view *v, uint64_t b, uint64_t w[HIVE_LANE_WORDS])
+/* n neighbouring words, 1, 2 or 4, acquired; those further on are 0. */
+SIMT_FN void hive_acquire_words(const hive_view *v, uint8_t *p, uint32_t n, uint64_t w[HIVE_LANE_WORDS])
 {
-    uint32_t n = hive_share(t, v);
-    uint8_t *p = (uint8_t *)hive_bucket(v, b) + t.rank * n * hive_word_bytes(v);
+    w[0] = w[1] = w[2] = w[3] = 0;
+    if (v->half == 32) {
+        if (n == 1) w[0] = simt_ldacq_u64(hive_wide(p));
+        if (n >= 2) simt_ldacq_2u64(hive_wide(p), &w[0], &w[1]);
+        if (n == 4) simt_ldacq_2u64(hive_wide(p) + 2, &w[2], &w[3]);
+    } else if (n == 4) {
+        simt_v4 four = simt_ldacq_v4((const simt_v4 *)(const void *)p);
+        w[0] = four.x;
+        w[1] = four.y;
+        w[2] = four.z;
+        w[3] = four.w;
+    } else {
+        w[0] = simt_ldacq_u32(hive_narrow(p));
+        if (n == 2) w[1] = simt_ldacq_u32(hive_narrow(p) + 1);
+    }
+}
+
+/* The same, relaxed. */
+SIMT_FN void hive_load_words(const hive_view *v, uint8_t *p, uint32_t n, uint64_t w[HIVE_LANE_WORDS])
+{
     w[0] = w[1] = w[2] = w[3] = 0;
     if (v->half == 32) {
         if (n == 1) w[0] = simt_ldrlx_u64(hive_wide(p));
@@ -69,15 +87,14 @@ SIMT_FN void hive_load_share(simt_tile t, const hive_view *v, uint64_t b, uint64
     }
 }
 
-/* ---- Changes, by one lane ------------------------------------------------------------------------------------- */
-
-/* Both ways: what others did before it is seen by whoever goes on from it. */
-SIMT_FN bool hive_cas(const hive_view *v, uint64_t e, uint64_t from, uint64_t to)
+/* This lane's words of bucket b; those that it does not have are 0. */
+SIMT_FN uint8_t *hive_share_of(simt_tile t, const hive_view *v, uint64_t b) { return (uint8_t *)hive_bucket(v, b) + t.rank * hive_share(t, v) * hive_word_bytes(v); }
+SIMT_FN void hive_load_share(simt_tile t, const hive_view *v, uint64_t b, uint64_t w[HIVE_LANE_WORDS])
 {
-    uint8_t *p = hive_at(v, e);
-    if (v->half == 32) return simt_cas_u64(hive_wide(p), from, to, SIMT_ACQ_REL) == from;
-    return simt_cas_u32(hive_narrow(p), (uint32_t)from, (uint32_t)to, SIMT_ACQ_REL) == (uint32_t)from;
+    hive_load_words(v, hive_share_of(t, v, b), hive_share(t, v), w);
 }
+
+/* ---- Changes, by one lane ------------------------------------------------------------------------------------- */
 
 /* By its owner. Released: a slot shows that its key has left after it shows where the key is. */
 SIMT_FN void hive_put(const hive_view *v, uint64_t e, uint64_t word)
@@ -87,13 +104,21 @@ SIMT_FN void hive_put(const hive_view *v, uint64_t e, uint64_t word)
     else simt_strel_u32(hive_narrow(p), (uint32_t)word);
 }
 
-/* Where nobody else is. */
-SIMT_FN void hive_set(const hive_view *v, uint64_t e, uint64_t word)
+/* Where nobody else is, or what only the word itself says. */
+SIMT_FN void hive_set_at(const hive_view *v, uint8_t *p, uint64_t word)
 {
-    uint8_t *p = hive_at(v, e);
     if (v->half == 32) simt_strlx_u64(hive_wide(p), word);
     else simt_strlx_u32(hive_narrow(p), (uint32_t)word);
 }
+SIMT_FN void hive_set(const hive_view *v, uint64_t e, uint64_t word) { hive_set_at(v, hive_at(v, e), word); }
+
+/* Of a word that says all there is to say: nothing else is to be seen with it. */
+SIMT_FN bool hive_cas_at(const hive_view *v, uint8_t *p, uint64_t from, uint64_t to)
+{
+    if (v->half == 32) return simt_cas_u64(hive_wide(p), from, to, SIMT_RELAXED) == from;
+    return simt_cas_u32(hive_narrow(p), (uint32_t)from, (uint32_t)to, SIMT_RELAXED) == (uint32_t)from;
+}
+SIMT_FN bool hive_cas(const hive_view *v, uint64_t e, uint64_t from, uint64_t to) { return hive_cas_at(v, hive_at(v, e), from, to); }
 
 /* Entry e says VACANT already, or says it now: others may have it. Pairs with the acquire of hive_take. */
 SIMT_FN void hive_open(const hive_args *a, uint64_t e)
