@@ -134,13 +134,14 @@ SIMT_FN bool hive_volley_verify(simt_tile t, const hive_args *a, const hive_kind
     SIMT_UNROLL
     for (uint32_t q = 0; q < HIVE_VOLLEY; q++) {
         uint32_t key = hive_of_u32(t, s->key, q), own = hive_of_u32(t, in ? 256 | slot : slot, q), but = own % 256 / n == t.rank ? own % 256 % n : HIVE_LANE_WORDS;
-        hive_share_seen seen = hive_look_at_share(k, w[q], key, own < 256 || first == second ? but : HIVE_LANE_WORDS);
+        bool same = hive_of_u32(t, first == second, q) != 0;
+        hive_share_seen seen = hive_look_at_share(k, w[q], key, own < 256 || same ? but : HIVE_LANE_WORDS);
         uint32_t sums = hive_sum_of(t, seen.sums + ((uint32_t)(seen.key < n) << 16));
         bool asked = (claims >> q & 1) != 0, alone = sums >> 16 == 0, ends = (sums & 0xff) > v->spare || last;
         bool goes_on = asked && alone && (sums & 0xff) <= v->spare;
         if (simt_any(warp, goes_on)) {
             hive_load_words(u, (uint8_t *)(uintptr_t)hive_of_u64(t, (uintptr_t)at_second, q) + t.rank * n * hive_word_bytes(u), n, w[q]);
-            seen = hive_look_at_share(k, w[q], key, own >= 256 || first == second ? but : HIVE_LANE_WORDS);
+            seen = hive_look_at_share(k, w[q], key, own >= 256 || same ? but : HIVE_LANE_WORDS);
             sums = hive_sum_of(t, seen.sums + ((uint32_t)(seen.key < n) << 16));
             if (goes_on) {
                 alone = sums >> 16 == 0;
@@ -222,6 +223,7 @@ SIMT_FN void hive_volley(simt_tile t, const hive_args *a, const hive_kind *k, bo
         uint32_t spot = 0; /* the first free slot, if there is one */
         if (hive_inserts(k)) spot = hive_of_u32(t, (t.rank * n + seen.free) << HIVE_ROOM_SLOT | (hive_pick(w[q], seen.free) == hive_fresh(u) ? 0 : (uint32_t)HIVE_ROOM_VACANT), free ? simt_ffs(free) - 1 : 0);
         if (!step) room = free && absent ? spot | slots : 0;
+        if (!step && here && !there && !absent) room = HIVE_ROOM_AGAIN; /* somebody has hold of the key: that the bucket is not open, it does not say */
         if (t.rank == q) {
             s->value = old;
             s->room = room;

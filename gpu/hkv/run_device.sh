@@ -21,10 +21,10 @@ build() {
     gcc -std=c11 -O2 -D_GNU_SOURCE -DHD_CUDA -I"$top" -I"$top/include" -c -o "$o" "$f" || return
     objects+=("$o")
   done
-  for f in lib/device_cuda gpu/hive/hive_cuda gpu/hkv/hkv_cuda gpu/hkv/run_device gpu/soak/soak; do
+  for f in lib/device_cuda gpu/hive/hive_cuda gpu/hive/hive_named_cuda gpu/hkv/hkv_cuda gpu/hkv/run_device gpu/soak/soak; do
     o=$folder/$(basename "$f").o
     "$nvcc" -std=c++17 -O3 -lineinfo --extended-lambda -arch=sm_90 -I"$top" -I"$top/include" -c -o "$o" "$top/$f.cu" || return
-    case $f in lib/* | */hive_cuda | */hkv_cuda) objects+=("$o") ;; esac
+    case $f in lib/* | */h*_cuda) objects+=("$o") ;; esac
   done
   for f in run_device soak; do
     "$nvcc" -arch=sm_90 -cudart static -Xcompiler -static-libstdc++,-static-libgcc -o "$folder/$f" "$folder/$f.o" "${objects[@]}" -l:libxxhash.a -lpthread || return
