@@ -255,6 +255,27 @@ static void hive_kernels_are_truthful(void **state)
     }
 }
 
+/* Mixed batches of few keys by several blocks: items of all blocks meet at each key. */
+static void hive_blocks_are_truthful(void **state)
+{
+    (void)state;
+    for (uint32_t row = 0; row < HIVE_ROWS; row++)
+        for (uint64_t seed = 1; seed <= test_times(8); seed++) {
+            char text[256];
+            hd_case c;
+            hd_run_report report;
+            uint32_t slots = hive_rows[row].lanes == 32 ? 32 : 8;
+            snprintf(text, sizeof text, "hive.mixed.%s backend=host buckets=%u slots=%u layout=%s spare=0 batch=800x6 keys=uniform:256 seed=%llu judge=1", hive_rows[row].variant, 368 / slots, slots,
+                     slots == 32 ? "masks" : "words", (unsigned long long)seed);
+            if (hive_rows[row].family != HIVE_FAMILY_items) continue;
+            test_case("%s", text);
+            must(hd_case_parse(text, &c));
+            check(hive_row_fits(row, &c), "the case is none for the row");
+            must(hd_case_run(&c, NULL, NULL, &report));
+            check(!report.wrong[0], "%s", report.wrong);
+        }
+}
+
 /* Lists that are made in several segments, and in several windows of a batch. */
 static void long_lists_are_truthful(void **state)
 {
@@ -314,6 +335,6 @@ static void judging_changes_nothing(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest random[] = { cmocka_unit_test(cases_are_truthful), cmocka_unit_test(kernels_are_truthful), cmocka_unit_test(hive_is_truthful), cmocka_unit_test(hive_kernels_are_truthful), cmocka_unit_test(long_lists_are_truthful), cmocka_unit_test(cases_repeat), cmocka_unit_test(judging_changes_nothing) };
+    const struct CMUnitTest random[] = { cmocka_unit_test(cases_are_truthful), cmocka_unit_test(kernels_are_truthful), cmocka_unit_test(hive_is_truthful), cmocka_unit_test(hive_kernels_are_truthful), cmocka_unit_test(hive_blocks_are_truthful), cmocka_unit_test(long_lists_are_truthful), cmocka_unit_test(cases_repeat), cmocka_unit_test(judging_changes_nothing) };
     return test_run(random);
 }
