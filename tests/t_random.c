@@ -195,10 +195,20 @@ static hd_case draw_hive_case(uint64_t number)
     return c;
 }
 
+/* Whether the variant of a row runs the case's operation, by this row or by another of its. */
+static bool hive_row_runs(uint32_t row, const hd_case *c)
+{
+    uint32_t op = 0;
+    while (op < HD_OP_COUNT_ && strcmp(hd_op_name((hd_op)op), c->op) != 0) op++;
+    for (uint32_t r = 0; r < HIVE_ROWS && op < HD_OP_COUNT_; r++)
+        if (strcmp(hive_rows[r].variant, hive_rows[row].variant) == 0 && hive_rows[r].family == hive_family_of(op)) return true;
+    return op == HD_OP_COUNT_; /* mixed, or all in turn */
+}
+
 static bool hive_row_fits(uint32_t row, const hd_case *c)
 {
     hd_info shape = { .slots = c->slots, .value_bytes = c->value_bytes, .hashes = c->hashes, .layout = c->layout };
-    return row == HIVE_ROWS || !hive_rows[row].fits(&shape);
+    return row == HIVE_ROWS || (!hive_rows[row].fits(&shape) && hive_row_runs(row, c));
 }
 
 /* Case k, or the next one of a shape that the row has; HIVE_ROWS: by the reference. What became of its items is added to *all. On a device items come one at
