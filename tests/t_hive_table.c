@@ -372,7 +372,7 @@ static void configurations(void **state)
     hd_config a = hd_config_default(), b = hd_config_of("hkv"), c = hd_config_of(NULL), h = hd_config_of("hive"), x = hd_config_of("beehive");
     hd_table *t = NULL;
     check(same_config(&a, &b) && same_config(&a, &c), "hkv is not the default");
-    check(!strcmp(h.design, "hive") && !strcmp(h.policy, "none") && h.slots == 32 && h.value_bytes == 4 && h.hashes == 2 && h.spare == HD_SPARE_USUAL && !strcmp(h.hash, "mix64") && h.pins == 0, "what is usual for hive");
+    check(!strcmp(h.design, "hive") && !strcmp(h.policy, "none") && h.slots == 16 && h.value_bytes == 4 && h.hashes == 2 && h.spare == HD_SPARE_USUAL && !strcmp(h.hash, "mix64") && h.pins == 0, "what is usual for hive");
     check(!strcmp(x.design, "beehive") && x.slots == a.slots, "an unknown design");
     must_fail(hd_open(&x, &t), HD_EINVAL, "design");
 #define WRONG(change, word)                                     \
@@ -428,7 +428,7 @@ static void configurations(void **state)
             h.slots = slots, h.capacity = 100, h.spare = spare < slots / 2 ? spare : HD_SPARE_USUAL;
             must(hd_open(&h, &t));
             must(hd_table_info(t, &info));
-            check(info.spare == (spare < slots / 2 ? spare : slots / 8), "%u slots, and %u are spare", slots, info.spare);
+            check(info.spare == (spare < slots / 2 ? spare : slots == 16 ? 4 : slots / 8), "%u slots, and %u are spare", slots, info.spare);
             hd_close(t);
         }
 }

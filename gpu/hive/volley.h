@@ -16,7 +16,7 @@
  * before the next's by a fence.
  */
 #ifdef HIVE_KERNEL_TEXT
-enum { HIVE_VOLLEY = 4 /* lanes of a tile, and keys that it has in flight */, HIVE_VOLLEY_THREADS = 256, HIVE_VOLLEY_STRETCH = 1024, HIVE_VOLLEY_REST = 1280 };
+enum { HIVE_VOLLEY = 4 /* lanes of a tile, and keys that it has in flight */, HIVE_VOLLEY_THREADS = 256, HIVE_VOLLEY_STRETCH = 1024, HIVE_VOLLEY_REST = HIVE_VOLLEY_STRETCH + 64 };
 enum { HIVE_NO_ITEM = HIVE_UNDECIDED + 1 };
 
 /* What is known of a batch and its table when a kernel is compiled, or else read in its arguments. */
@@ -392,8 +392,8 @@ SIMT_FN void hive_volley_second(simt_tile t, const hive_args *a, const hive_kind
 SIMT_FN void hive_volley_rest(const hive_args *a, const hive_kind *k, const hive_later *from, hive_counts *c)
 {
     simt_tile t = simt_tile_of(8);
-    uint32_t count = simt_ld_u32(from->count);
-    for (uint32_t x = simt_thread() / t.size; x < count; x += simt_threads() / t.size) {
+    uint32_t count = simt_ld_u32(from->count), warps = simt_threads() / 32, own = simt_thread() / 32 + simt_lane() / t.size * warps;
+    for (uint32_t x = own; x < count; x += simt_threads() / t.size) { /* tiles of one warp hinder one another: as few of each as there are items */
         uint64_t low = simt_ld_u32(from->a + x), high = simt_ld_u32(from->b + x);
         hive_one o = hive_begin_as(t, a, high << 32 | low, k->op, k->mixed);
         while (!hive_try(t, a, &o)) simt_backoff(64);
@@ -412,6 +412,7 @@ SIMT_FN void hive_volleys(const hive_args *a, const hive_kind *k)
     simt_tile t = simt_tile_of(HIVE_VOLLEY);
     hive_counts c;
     uint32_t stretches = 0;
+    uint64_t share = (a->last - a->first + simt_blocks() - 1) / simt_blocks(), stretch = share < HIVE_VOLLEY_STRETCH ? (share + 31) / 32 * 32 : HIVE_VOLLEY_STRETCH;
     hive_later second, rest;
     second.count = counts;
     second.a = room;
@@ -423,11 +424,11 @@ SIMT_FN void hive_volleys(const hive_args *a, const hive_kind *k)
     if (simt_thread() < 2) simt_st_u32(counts + simt_thread(), 0);
     simt_join();
     bool more = true;
-    for (uint64_t first = a->first + (uint64_t)simt_block() * HIVE_VOLLEY_STRETCH; more; first += (uint64_t)simt_blocks() * HIVE_VOLLEY_STRETCH) {
+    for (uint64_t first = a->first + simt_block() * stretch; more; first += simt_blocks() * stretch) {
         more = first < a->last;
         simt_sync_block();
         if (more) {
-            hive_volley_first(t, a, k, first, a->last - first < HIVE_VOLLEY_STRETCH ? a->last : first + HIVE_VOLLEY_STRETCH, &second, &c);
+            hive_volley_first(t, a, k, first, a->last - first < stretch ? a->last : first + stretch, &second, &c);
             if (k->moves) simt_fence();
             simt_sync_block();
             hive_volley_second(t, a, k, first, &second, &rest, &c);
