@@ -43,8 +43,9 @@ rows() { grep -vc '^#' "$fresh/$1.tsv"; }
 awk -F'\t' 'NR < 3 { next } { lines = $3 * 2 * $5 / 128; if (lines < 1) lines = 1 }
   ($10 < lines || $11 < $10 || $13 < 1) || ($7 == 0.5 && $8 == "find" && $9 == 1 && ($13 != 1 || $10 > 1.2 * lines)) || ($7 == 0.5 && $8 == "insert" && $15 > 1) ||
   ($8 == "find" && $15 != 0) || ($8 != "insert" && $18 != 0) || ($2 == "words" && $16 + $17 + $18 > 0) { print }' "$fresh/touched.tsv" | none "places are those that the layout has"
+# At half a load nearly all newcomers stay in their first bucket; fewer, where it shuts early.
 awk -F'\t' 'NR < 3 { next } { ends = $9 + $10 + $11 + $12 + $13; touched = $14 + $15 + $16 + $17 + $18 }
-  ends < 0.99 || ends > 1.01 || touched < 0.99 || touched > 1.01 || $20 > 8 || $22 != 0 || ($1 != "wabc" && $21 != 0) || ($6 <= 0.55 && $9 < 0.9) { print; bad = 1 }' "$fresh/steps.tsv" | none "every insert ends in one step"
+  ends < 0.99 || ends > 1.01 || touched < 0.99 || touched > 1.01 || $20 > 8 || $22 != 0 || ($1 != "wabc" && $21 != 0) || ($6 <= 0.55 && $9 < ($5 * 8 > $3 ? 0.8 : 0.9)) { print; bad = 1 }' "$fresh/steps.tsv" | none "every insert ends in one step"
 awk -F'\t' 'NR > 2 && ($6 < 0.9 || $7 > $8 || $9 == 0 || $10 != 0)' "$fresh/full.tsv" | none "a table is full when its stash is, and loses nothing"
 awk -F'\t' 'NR > 2 && ($8 < 0.3 || $8 > 0.7 || $9 != 0 || $12 < $11 || $12 > $10 || $13 != 0)' "$fresh/grow.tsv" | none "half of a bucket that is split moves, nothing else, and nothing is lost"
 awk -F'\t' 'NR > 2 && ($2 != 10 || $4 != 0)' "$fresh/schedules.tsv" | none "no schedule goes wrong"
