@@ -345,11 +345,11 @@ static void count_kmers(const char *file, uint64_t counted, uint64_t distinct, d
             must(hd_run(t, &b));
             check(fate == HD_HIT && got == times, "k-mer %llu: %s, %u instead of %llu", (ull)kmer[i], hd_outcome_name((hd_outcome)fate), got, (ull)times);
         }
-        if (round == 0) must(hd_shrink(t, 32)); /* as few buckets as there is room for: all still there */
+        if (round == 0) must(hd_shrink(t, info.base_buckets)); /* as few buckets as there is room for: all still there */
     }
     must(hd_check(t));
     must(hd_table_info(t, &info));
-    test_note("%s: %llu of %llu, %llu buckets of 32, %llu after shrinking", file, (ull)distinct, (ull)counted, (ull)first_buckets, (ull)info.buckets);
+    test_note("%s: %llu of %llu, %llu buckets of %u, %llu after shrinking", file, (ull)distinct, (ull)counted, (ull)first_buckets, info.slots, (ull)info.buckets);
     check(runs == 2 * distinct && info.buckets < first_buckets && info.capacity * 4 / 5 < distinct, "it shrank to %llu buckets", (ull)info.buckets);
     hd_close(t);
     free(kmer);
