@@ -9,7 +9,7 @@
 #
 # Parts: table (what goals_hkv.c has; of itself alone without words), variants (the same by every variant), batches (1 Ki to 16 Mi items), skewed
 # (Zipf 0.99, with duplicates), capacities (16 Mi to 512 Mi), counters and skewed_counters (one call of each point of the table, and of each
-# skewed one, under ncu: 77 where that is missing). Of Hive: hive (its goals), hive_growth, hive_resize; for papers/hive sizes, loads, hashes, hashes3, and the same
+# skewed one, under ncu: 77 where that is missing). Of Hive: hive (its goals), hive_counters, hive_growth, hive_resize; for papers/hive sizes, loads, hashes, hashes3, and the same
 # of the paper's own mapping, paper_sizes, paper_loads, paper_resize. SECONDS_MOST limits each (150; counters 240); REPEAT is its --repeat; WORDS are more
 # words for every part.
 set -u
@@ -28,6 +28,7 @@ words() {
   counters) echo mode=watch ;;
   skewed_counters) echo "$skewed" keys=zipf:0.99 mode=watch ;;
   hive) echo design=hive ;;
+  hive_counters) echo design=hive insert_or_assign mixed hits=0,0.5 mode=watch ;;
   hive_growth) echo growth batch=1Mi,4Mi ;;
   hive_resize) echo growth capacity=64Mi split=0,32Ki ;;
   sizes) echo design=hive "$sizes" ;;
@@ -99,6 +100,9 @@ keep() {
   done
   [ ${#counted[@]} = 0 ] ||
     "$here/counters.py" --head "commit $commit; bench/bench.sh run FOLDER OUT counters skewed_counters" "${counted[@]}" >"$here/results/$gpu.counters.tsv" || return
+  part=hive_counters
+  [ ! -s "$out/$part.ncu.csv" ] ||
+    "$here/counters.py" --head "commit $commit; bench/bench.sh run FOLDER OUT $part" "$out/$part.tsv" "$out/$part.ncu.csv" >"$here/results/$gpu.$part.tsv" || return
   "$here/rows.py" --gpu "$gpu"
 }
 

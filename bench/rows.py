@@ -70,18 +70,25 @@ def cell_of(row, bounds):
     text = f"**{rate:.3g}** of {goal:.3g}, -{100 * (1 - rate / goal):.1f}%; {100 * rate / floor:.0f}% of the floor"
     if goal > floor:
         text += f", {floor:.3g}, which the goal is beyond"
+    return text + bound_text(row, bounds)
+
+
+def bound_text(row, bounds):
     bound = bounds.get(tuple(row[k] for k in KEY))
     if bound is None:
-        return text + "; not counted yet"
-    return text + f"; {bound['bound']} (" + ", ".join(f"{name} {100 * float(bound[name]):.0f}" for name in ("l2", "dram", "issue", "occupancy")) + f", lanes {float(bound['lanes']):.0f})"
+        return "; not counted yet"
+    return f"; {bound['bound']} (" + ", ".join(f"{name} {100 * float(bound[name]):.0f}" for name in ("l2", "dram", "issue", "occupancy")) + f", lanes {float(bound['lanes']):.0f})"
 
 
 def bounds_of(results):
     """What was counted, by the keys of a row."""
-    try:
-        return {tuple(r[k] for k in KEY): r for r in results.rows("counters")}
-    except Missing:
-        return {}
+    bounds = {}
+    for part in ("counters", "hive_counters"):
+        try:
+            bounds.update({tuple(r[k] for k in KEY): r for r in results.rows(part)})
+        except Missing:
+            pass
+    return bounds
 
 
 def rows_text(results, tried):
@@ -185,8 +192,8 @@ def lines_text(results):
 # ---- Hive ------------------------------------------------------------------------------------------------------------------------
 
 
-def hive_cell(row):
-    """Rate, goal and peer of one row."""
+def hive_cell(row, bounds):
+    """Rate, goal and peer of one row, and what bounds it."""
     if row is None:
         return "-"
     rate = float(row["rate"])
@@ -197,6 +204,8 @@ def hive_cell(row):
         text += f" (peer {float(row['peer']):.3g})"
     if row["floor"]:
         text += f"; {100 * rate / float(row['floor']):.0f}% of the floor"
+    if is_short(row):
+        text += bound_text(row, bounds)
     return text + (f"; {row['pending']} pending" if int(row["pending"] or 0) else "")
 
 
@@ -218,7 +227,7 @@ def hive_text(results, tried):
     for key in dict.fromkeys((r["operation"], r["hits"], r["batch"], r["form"]) for r in rows):
         line = {r["load"]: r for r in rows if (r["operation"], r["hits"], r["batch"], r["form"]) == key}
         variants = "/".join(dict.fromkeys(r["variant"] for r in line.values()))
-        text += f"| {key[0]}, {100 * float(key[1]):.0f}%, {int(key[2]) >> 20} Mi{' in bulk' if key[3] == 'bulk' else ''} | {variants} | " + " | ".join(hive_cell(line.get(l)) for l in loads) + " |\n"
+        text += f"| {key[0]}, {100 * float(key[1]):.0f}%, {int(key[2]) >> 20} Mi{' in bulk' if key[3] == 'bulk' else ''} | {variants} | " + " | ".join(hive_cell(line.get(l), bounds_of(results)) for l in loads) + " |\n"
     return text + tried_text([r for r in goals if is_short(r)], tried) + growth_text(results)
 
 

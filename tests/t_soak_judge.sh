@@ -67,7 +67,7 @@ operations=$((operations + $(column operations)))
 for what in mixed distinct resizes pending checks; do
   if [ "$(column $what)" -gt 0 ]; then pass "$what: some of them"; else fail "no $what" ""; fi
 done
-clean "and with every variant on the host machine" 50 host random 8
+clean "and with every variant on the host machine" 12 host random 12
 operations=$((operations + $(column by_variant)))
 clean "two of them at once" 2 ref two 2 tile
 clean "so many operations by every variant in every layout, at a load factor of 0.95" 3 host reach 20000 200
