@@ -220,14 +220,14 @@ def hive_text(results, tried):
         rows = results.rows("hive")
     except Missing as missing:
         return f"Not measured yet: there is no {missing}.\n"
-    loads = list(dict.fromkeys(r["load"] for r in rows))
+    loads, bounds = list(dict.fromkeys(r["load"] for r in rows)), bounds_of(results)
     goals = [r for r in rows if r["goal"]]
     text = f"{len(goals) - sum(is_short(r) for r in goals)} of {len(goals)} goals are met.\n\n| operation, share of hits, items of a call | variant | " + " | ".join(f"load factor {l}" for l in loads) + " |\n"
     text += "|---|---|" + "---|" * len(loads) + "\n"
     for key in dict.fromkeys((r["operation"], r["hits"], r["batch"], r["form"]) for r in rows):
         line = {r["load"]: r for r in rows if (r["operation"], r["hits"], r["batch"], r["form"]) == key}
         variants = "/".join(dict.fromkeys(r["variant"] for r in line.values()))
-        text += f"| {key[0]}, {100 * float(key[1]):.0f}%, {int(key[2]) >> 20} Mi{' in bulk' if key[3] == 'bulk' else ''} | {variants} | " + " | ".join(hive_cell(line.get(l), bounds_of(results)) for l in loads) + " |\n"
+        text += f"| {key[0]}, {100 * float(key[1]):.0f}%, {int(key[2]) >> 20} Mi{' in bulk' if key[3] == 'bulk' else ''} | {variants} | " + " | ".join(hive_cell(line.get(l), bounds) for l in loads) + " |\n"
     return text + tried_text([r for r in goals if is_short(r)], tried) + growth_text(results)
 
 

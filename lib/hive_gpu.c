@@ -108,11 +108,6 @@ static uint64_t *stashed_of(const hive_own *o) { return &o->words->stashed[o->co
 
 /* ---- A batch -------------------------------------------------------------------------------------------------------- */
 
-static bool inserts(const hd_batch *b)
-{
-    return b->each || b->op == HD_OP_ACCUM_OR_ASSIGN || b->op == HD_OP_INSERT_OR_ASSIGN || b->op == HD_OP_FIND_OR_INSERT;
-}
-
 /* All but first, last, window and pass, which hive_launch sets. */
 static hive_args args_of(const hive_own *o, const hd_batch *b)
 {
@@ -122,7 +117,7 @@ static hive_args args_of(const hive_own *o, const hd_batch *b)
     a.stashed = stashed_of(o);
     hive_args_of_batch(&a, b);
     a.predicate = hd_predicate_of(b);
-    a.moves = inserts(b);
+    a.moves = b->each || hive_op_inserts(b->op);
     a.tally = o->words->tally;
     a.stage_flag = o->stage_flag;
     a.listed = o->listed;

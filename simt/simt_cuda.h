@@ -295,13 +295,9 @@ SIMT_FN void simt_backoff(uint32_t ns) { __nanosleep(ns); }
 #define simt_started(item) ((void)sizeof(item))
 #define simt_join() ((void)0)
 
-#ifdef HD_TICKETS
-#define simt_tells() true
-#else
-#define simt_tells() false
-#endif
-
 #ifndef HD_TICKETS
+
+#define simt_tells() false
 
 /* Neither called nor evaluated. */
 SIMT_FN void simt_no_ticket(uint64_t, uint32_t, uint64_t, uint64_t) {}
@@ -310,6 +306,8 @@ SIMT_FN void simt_no_ticket(uint64_t, uint32_t, uint64_t, uint64_t) {}
 #define simt_ticket_before(item, what, a, b, other) (false ? simt_no_ticket((item), (what), (a), (b) + (other)) : (void)0)
 
 #else
+
+#define simt_tells() true
 
 /* A book of tickets in device memory: row k is who drew ticket k. The order of draws under one lock is the order of
  * what happened under it; between locks it is one of the possible orders, up to the time from step to draw. */

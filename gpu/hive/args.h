@@ -44,6 +44,9 @@ enum {
 /* What hive_args.pass says, of a list: how many each part of the range lists; or write them. */
 enum { HIVE_COUNTS, HIVE_WRITES };
 
+/* Whether such a batch, which is not mixed, may bring keys in. */
+HD_FN bool hive_op_inserts(uint32_t op) { return op == HD_OP_ACCUM_OR_ASSIGN || op == HD_OP_INSERT_OR_ASSIGN || op == HD_OP_FIND_OR_INSERT; }
+
 typedef struct hive_args {
     hive_view v;        /* but for v.stashed, which is the host's opinion and not looked at */
     uint64_t *stashed;  /* (1): entries in the stash, or about to be     */

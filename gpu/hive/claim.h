@@ -8,16 +8,10 @@
 
 #include "gpu/hive/search.h"
 
-/* What a slot says first that the item takes: that its key is to come; or the key, where nobody else brings it. */
-SIMT_FN uint64_t hive_first_word(const hive_args *a, const hive_one *o)
-{
-    return a->distinct ? hive_pack(&a->v, o->key, o->in) : hive_sign(&a->v, HIVE_CLAIMED, o->key);
-}
-
 /* The item has slot e, by rank 0. In a mask's layout it was won before it was written, and shows when the store does. */
 SIMT_FN bool hive_take_first(const hive_args *a, const hive_one *o, uint64_t e, uint64_t from)
 {
-    if (!hive_take(a, e, from, hive_first_word(a, o))) return false;
+    if (!hive_take(a, e, from, hive_first_word(&a->v, a->distinct, o->key, o->in))) return false;
     if (a->distinct && a->v.masks) simt_ticket_store(o->i, HD_INSERTED, 0, e);
     if (a->distinct && !a->v.masks) simt_ticket(o->i, HD_INSERTED, 0, e);
     return true;

@@ -70,25 +70,6 @@ SIMT_FN hive_made hive_move_chain(simt_tile t, const hive_args *a, const hive_on
     return HIVE_MADE;
 }
 
-/* The first free one of a lane's words; as many as it has: none. */
-SIMT_FN uint32_t hive_free_word(const hive_view *v, const uint64_t w[HIVE_LANE_WORDS], uint32_t n)
-{
-    uint32_t at = n;
-    SIMT_UNROLL
-    for (uint32_t k = HIVE_LANE_WORDS; k-- > 0;)
-        if (k < n && hive_is_free(v, w[k])) at = k;
-    return at;
-}
-
-SIMT_FN uint64_t hive_pick(const uint64_t w[HIVE_LANE_WORDS], uint32_t j)
-{
-    uint64_t x = w[0];
-    SIMT_UNROLL
-    for (uint32_t m = 1; m < HIVE_LANE_WORDS; m++)
-        if (m == j) x = w[m];
-    return x;
-}
-
 /* Whether the keys in slots `from` and the next ones of bucket b, whose words are w, have room in the nth bucket after it. */
 SIMT_FN void hive_look_onward(simt_tile t, const hive_args *a, uint64_t b, const uint64_t w[HIVE_LANE_WORDS], uint32_t from, uint32_t nth, hive_onward *g)
 {

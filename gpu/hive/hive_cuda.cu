@@ -61,7 +61,7 @@ static_assert((int)HIVE_KERNELS + (int)SPECIALS <= (int)HIVE_NAMED, "every entry
 /* Whether keys come in, so that it matters whether they are distinct. */
 static bool comes_in(const special *s)
 {
-    return s->mixed || s->op == HD_OP_ACCUM_OR_ASSIGN || s->op == HD_OP_INSERT_OR_ASSIGN || s->op == HD_OP_FIND_OR_INSERT;
+    return s->mixed || hive_op_inserts(s->op);
 }
 
 static bool is_for(const special *s, uint32_t kernel, const hive_args *a)

@@ -62,6 +62,19 @@ SIMT_FN uint64_t hive_sum(const hive_args *a, uint64_t value, uint64_t in)
     return sum;
 }
 
+/* What the word of a key that is there becomes; v: how words are made. */
+SIMT_FN uint64_t hive_changed(const hive_args *a, const hive_view *v, uint32_t change, uint64_t key, uint64_t word, uint64_t in)
+{
+    if (change == HIVE_REMOVE) return hive_vacant(v);
+    return hive_pack(v, key, change == HIVE_ADD ? hive_sum(a, hive_value_of(v, word), in) : in);
+}
+
+/* What a slot says first that is taken for a key: that it is to come; or the key, where nobody else brings it. */
+SIMT_FN uint64_t hive_first_word(const hive_view *v, bool distinct, uint64_t key, uint64_t in)
+{
+    return distinct ? hive_pack(v, key, in) : hive_sign(v, HIVE_CLAIMED, key);
+}
+
 /* ---- Beginning and end ---------------------------------------------------------------------------------------------- */
 
 SIMT_FN hive_one hive_item_of(const hive_args *a, uint64_t i, uint32_t op, uint64_t key, uint64_t in, uint32_t flag)
@@ -123,6 +136,10 @@ SIMT_FN void hive_deliver(const hive_args *a, uint64_t i, uint32_t op, uint32_t 
     if (hit && a->score_out && (hive_delivers_value(op) || op == HD_OP_FIND_PTR)) simt_st_u64(a->score_out + i, 0);
     if (hit && a->ptr && op == HD_OP_FIND_PTR) simt_st_u64(a->ptr + i, (uint64_t)(uintptr_t)slot);
     if (a->stage_flag) simt_st_u8(a->stage_flag + (i - a->first), outcome == HD_MISS);
+}
+SIMT_FN void hive_deliver_one(const hive_args *a, const hive_one *o)
+{
+    hive_deliver(a, o->i, o->op, o->outcome, o->value, o->outcome == HD_HIT ? hive_at(&a->v, o->entry) : (const uint8_t *)0, false);
 }
 
 #endif

@@ -52,11 +52,10 @@ SIMT_FN bool hive_is_new_candidate(const hive_args *a, uint64_t h, uint32_t i)
 SIMT_FN bool hive_search_bucket(simt_tile t, const hive_args *a, const hive_one *o, uint64_t b, uint64_t step, hive_found *f)
 {
     const hive_view *v = &a->v;
-    uint64_t w[HIVE_LANE_WORDS], first = hive_share_at(t, v, b), mine = 0;
+    uint64_t w[HIVE_LANE_WORDS], first = hive_share_at(t, v, b);
     uint32_t n = hive_share(t, v), key = n, empty = n, spare = step < v->hashes ? v->spare : 0, free_slots = 0, fresh_slots = 0;
     bool leaving = false, before = false, after = false;
-    if (a->moves) hive_acquire_words(v, hive_share_of(t, v, b), n, w);
-    else hive_load_share(t, v, b, w);
+    hive_load_share_as(t, v, b, a->moves, w);
     SIMT_UNROLL
     for (uint32_t k = 0; k < HIVE_LANE_WORDS; k++) {
         if (k >= n) break;
@@ -75,14 +74,11 @@ SIMT_FN bool hive_search_bucket(simt_tile t, const hive_args *a, const hive_one 
             after = after || !earlier;
         }
     }
-    SIMT_UNROLL
-    for (uint32_t k = 0; k < HIVE_LANE_WORDS; k++)
-        if (k == key) mine = w[k];
     uint32_t who = simt_ballot(t, key < n);
     if (who) {
         f->what = HIVE_THERE;
         f->entry = simt_shfl_u64(t, first + key, simt_ffs(who) - 1);
-        f->word = simt_shfl_u64(t, mine, simt_ffs(who) - 1);
+        f->word = simt_shfl_u64(t, hive_pick(w, key), simt_ffs(who) - 1);
         return true;
     }
     if (simt_any(t, before || after)) {
@@ -96,11 +92,8 @@ SIMT_FN bool hive_search_bucket(simt_tile t, const hive_args *a, const hive_one 
     uint32_t both = simt_reduce_add_u32(t, free_slots << 16 | fresh_slots);
     if (step < v->hashes && f->room_free <= spare && both >> 16 > f->room_free) {
         who = simt_ballot(t, empty < n);
-        SIMT_UNROLL
-        for (uint32_t k = 0; k < HIVE_LANE_WORDS; k++)
-            if (k == empty) mine = w[k];
         f->room = simt_shfl_u64(t, first + empty, simt_ffs(who) - 1);
-        f->room_word = simt_shfl_u64(t, mine, simt_ffs(who) - 1);
+        f->room_word = simt_shfl_u64(t, hive_pick(w, empty), simt_ffs(who) - 1);
         f->room_free = both >> 16;
     }
     return (both & 0xffff) > spare;

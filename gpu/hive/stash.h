@@ -32,18 +32,12 @@ SIMT_FN hive_made hive_to_stash(simt_tile t, const hive_args *a, hive_one *o)
     if (!hive_count_in(t, a)) return HIVE_NO_WAY;
     SIMT_ROLLED
     for (uint64_t k = 0; k < v->stash_buckets; k++, b = hive_ring_next(v, b)) {
-        uint64_t w[HIVE_LANE_WORDS], free_word = 0, e = HIVE_NOWHERE;
+        uint64_t w[HIVE_LANE_WORDS];
         hive_load_share(t, v, b, w);
-        SIMT_UNROLL
-        for (uint32_t n = 0; n < HIVE_LANE_WORDS; n++) {
-            if (n >= hive_share(t, v) || e != HIVE_NOWHERE || !hive_is_free(v, w[n])) continue;
-            e = hive_share_at(t, v, b) + n;
-            free_word = w[n];
-        }
-        uint32_t who = simt_ballot(t, e != HIVE_NOWHERE);
+        uint32_t n = hive_share(t, v), free = hive_free_word(v, w, n), who = simt_ballot(t, free < n);
         if (!who) continue;
-        e = simt_shfl_u64(t, e, simt_ffs(who) - 1);
-        free_word = simt_shfl_u64(t, free_word, simt_ffs(who) - 1);
+        uint64_t e = simt_shfl_u64(t, hive_share_at(t, v, b) + free, simt_ffs(who) - 1);
+        uint64_t free_word = simt_shfl_u64(t, hive_pick(w, free), simt_ffs(who) - 1);
         if (hive_try_slot(t, a, o, e, free_word)) return HIVE_MADE;
         break;
     }

@@ -15,18 +15,12 @@
 
 #include "gpu/hive/stash.h"
 
-SIMT_FN uint64_t hive_changed(const hive_args *a, const hive_one *o, uint64_t word)
-{
-    if (o->change == HIVE_REMOVE) return hive_vacant(&a->v);
-    return hive_pack(&a->v, o->key, o->change == HIVE_ADD ? hive_sum(a, hive_value_of(&a->v, word), o->in) : o->in);
-}
-
 /* The key is there, and is kept, replaced, added to or removed. False: it said something else by then. */
 SIMT_FN bool hive_change(simt_tile t, const hive_args *a, hive_one *o, const hive_found *f)
 {
     bool done = true;
     if (t.rank == 0) {
-        if (o->change != HIVE_KEEP) done = hive_cas(&a->v, f->entry, f->word, hive_changed(a, o, f->word));
+        if (o->change != HIVE_KEEP) done = hive_cas(&a->v, f->entry, f->word, hive_changed(a, &a->v, o->change, o->key, f->word, o->in));
         if (done) simt_ticket(o->i, o->found, 0, f->entry);
         if (done && o->change == HIVE_REMOVE) hive_open(a, f->entry);
     }
@@ -55,7 +49,7 @@ SIMT_FN hive_made hive_make(simt_tile t, const hive_args *a, hive_one *o)
     if (made == HIVE_NO_WAY) return hive_to_stash(t, a, o);
     if (made != HIVE_MADE) return made;
     if (t.rank == 0) {
-        hive_put(&a->v, hole, hive_first_word(a, o));
+        hive_put(&a->v, hole, hive_first_word(&a->v, a->distinct, o->key, o->in));
         if (a->distinct) simt_ticket_store(o->i, HD_INSERTED, 0, hole);
     }
     simt_join();
@@ -108,7 +102,7 @@ SIMT_FN void hive_items(const hive_args *a, simt_tile t)
     for (uint64_t i = a->first + hive_thread() / t.size; i < a->last; i += hive_threads() / t.size) {
         hive_one o = hive_begin(t, a, i);
         while (!hive_try(t, a, &o)) simt_backoff(64);
-        if (t.rank == 0) hive_deliver(a, o.i, o.op, o.outcome, o.value, o.outcome == HD_HIT ? hive_at(&a->v, o.entry) : (const uint8_t *)0, false);
+        if (t.rank == 0) hive_deliver_one(a, &o);
         simt_join();
         low += o.outcome == t.rank;
         high += o.outcome == t.size + t.rank;

@@ -5,12 +5,12 @@
  *
  *   first    a volley at each key's first bucket. It settles who is there, and where the bucket is open who is not: a change, and a claim of a slot, is one
  *            compare-and-swap
- *   second   the same at its second bucket, or at the first once more, if another item changed what it was to change. A newcomer that finds neither open takes a
- *            slot of the emptier
+ *   second   the same at its second bucket, or at the first once more, if another item changed what it was to change, or claims the key there. A newcomer that
+ *            finds neither open takes a slot of the first with more than `spare` free ones, else of the emptier
  *   rest     the tile's way (steps.h), a key at a time: third buckets, the stash, keys on the move, displacement, and items that met another of their key
  *
  * Nobody waits in a volley, nor holds a claim when it ends: a claim whose key turns out to be elsewhere, or not yet sure to be nowhere, is given back, and the
- * item goes to the rest.
+ * item goes to the next round.
  *
  * Its compare-and-swaps are relaxed: a word says all there is to say, and what has an order to it, moves, is done by the rest. A round's loads come
  * before the next's by a fence.
@@ -65,10 +65,7 @@ typedef struct hive_share_seen {
     uint32_t sums;      /* fresh slots, free ones << 8, words that speak of the key << 16           */
 } hive_share_seen;
 
-SIMT_FN bool hive_inserts(const hive_kind *k)
-{
-    return k->mixed || k->op == HD_OP_ACCUM_OR_ASSIGN || k->op == HD_OP_INSERT_OR_ASSIGN || k->op == HD_OP_FIND_OR_INSERT;
-}
+SIMT_FN bool hive_inserts(const hive_kind *k) { return k->mixed || hive_op_inserts(k->op); }
 /* Whether a key that is there may stay what it is. */
 SIMT_FN bool hive_keeps(const hive_kind *k)
 {
@@ -130,7 +127,7 @@ SIMT_FN bool hive_volley_verify(simt_tile t, const hive_args *a, const hive_kind
     simt_fence(); /* of two that claim, the one whose fence is later sees the other's claim */
     bool last = u->hashes == 2 && hive_count_stashed(warp, a) == 0;
     SIMT_UNROLL
-    for (uint32_t q = 0; q < HIVE_VOLLEY; q++) hive_load_words(u, (uint8_t *)(uintptr_t)hive_of_u64(t, (uintptr_t)at_first, q) + t.rank * n * hive_word_bytes(u), n, w[q]);
+    for (uint32_t q = 0; q < HIVE_VOLLEY; q++) hive_load_words(u, (uint8_t *)(uintptr_t)hive_of_u64(t, (uintptr_t)at_first, q) + t.rank * n * hive_word_bytes(u), n, false, w[q]);
     SIMT_UNROLL
     for (uint32_t q = 0; q < HIVE_VOLLEY; q++) {
         uint32_t key = hive_of_u32(t, s->key, q), own = hive_of_u32(t, in ? 256 | slot : slot, q), but = own % 256 / n == t.rank ? own % 256 % n : HIVE_LANE_WORDS;
@@ -140,7 +137,7 @@ SIMT_FN bool hive_volley_verify(simt_tile t, const hive_args *a, const hive_kind
         bool asked = (claims >> q & 1) != 0, alone = sums >> 16 == 0, ends = (sums & 0xff) > v->spare || last;
         bool goes_on = asked && alone && (sums & 0xff) <= v->spare;
         if (simt_any(warp, goes_on)) {
-            hive_load_words(u, (uint8_t *)(uintptr_t)hive_of_u64(t, (uintptr_t)at_second, q) + t.rank * n * hive_word_bytes(u), n, w[q]);
+            hive_load_words(u, (uint8_t *)(uintptr_t)hive_of_u64(t, (uintptr_t)at_second, q) + t.rank * n * hive_word_bytes(u), n, false, w[q]);
             seen = hive_look_at_share(k, w[q], key, own >= 256 || same ? but : HIVE_LANE_WORDS);
             sums = hive_sum_of(t, seen.sums + ((uint32_t)(seen.key < n) << 16));
             if (goes_on) {
@@ -160,14 +157,6 @@ SIMT_FN bool hive_volley_verify(simt_tile t, const hive_args *a, const hive_kind
 
 /* ---- A volley -------------------------------------------------------------------------------------------------------------- */
 
-/* What becomes of an item whose key is there. */
-SIMT_FN uint64_t hive_volley_changed(const hive_args *a, const hive_kind *k, uint32_t change, uint32_t key, uint64_t word, uint32_t in)
-{
-    const hive_view *u = &k->shape;
-    if (change == HIVE_REMOVE) return hive_vacant(u);
-    return hive_pack(u, key, change == HIVE_ADD ? hive_sum(a, hive_value_of(u, word), in) : in);
-}
-
 /* The tile's four items, a lane's own each, look in their first candidate, or, as their rule says, in their second; first: all in their first. The second is the last
  * before the stash, and nobody is there: `last`. */
 SIMT_FN void hive_volley(simt_tile t, const hive_args *a, const hive_kind *k, bool first, bool last, hive_shot *s)
@@ -176,13 +165,13 @@ SIMT_FN void hive_volley(simt_tile t, const hive_args *a, const hive_kind *k, bo
     uint32_t n = u->slots / HIVE_VOLLEY, live = hive_votes(t, s->outcome == HIVE_UNDECIDED);
     uint64_t bucket = hive_candidate(v, s->h, !first && s->rule & HIVE_RULE_SECOND ? 1 : 0), w[HIVE_VOLLEY][HIVE_LANE_WORDS];
     uint8_t *home = (uint8_t *)hive_bucket(v, bucket), *at[HIVE_VOLLEY];
-    uint32_t done = 0, slot = 0; /* bits of items: this lane has made their change; where the own item's is, if a newcomer */
-    uint32_t then = HIVE_UNDECIDED;           /* what becomes of the lane's own item if its change was made */
-    bool asks = false, elsewhere = false;     /* whether it needs one; and in its first bucket              */
+    uint32_t done = 0, slot = 0;          /* bits of items: this lane has made their change; where the own item's is, if a newcomer */
+    uint32_t then = HIVE_UNDECIDED;       /* what becomes of the lane's own item if its change was made */
+    bool asks = false, elsewhere = false; /* whether it needs one; and in its first bucket              */
     SIMT_UNROLL
     for (uint32_t q = 0; q < HIVE_VOLLEY; q++) {
         at[q] = (uint8_t *)(uintptr_t)hive_of_u64(t, (uintptr_t)home, q) + t.rank * n * hive_word_bytes(u);
-        hive_load_words(u, at[q], n, w[q]); /* of no item, too: what it says is not asked */
+        hive_load_words(u, at[q], n, false, w[q]); /* of no item, too: what it says is not asked */
     }
     SIMT_UNROLL
     for (uint32_t q = 0; q < HIVE_VOLLEY; q++) {
@@ -197,16 +186,16 @@ SIMT_FN void hive_volley(simt_tile t, const hive_args *a, const hive_kind *k, bo
         uint32_t sums = hive_sum_of(t, seen.sums), who = hive_votes(t, seen.key < n), free = 0;
         uint32_t change = rule & HIVE_RULE_CHANGE, found = rule >> HIVE_RULE_FOUND, actor = t.size, slots = sums >> 8 & 0xff;
         if (hive_inserts(k)) free = hive_votes(t, seen.free < n);
-        bool here = (live >> q & 1) != 0, there = here && who, absent = here && !there && sums >> 16 == 0, open = (sums & 0xff) > v->spare, takes = false;
+        bool here = (live >> q & 1) != 0, there = here && who, absent = here && !there && (!k->moves || sums >> 16 == 0), open = (sums & 0xff) > v->spare, takes = false;
         uint64_t word = hive_pick(w[q], there ? seen.key : seen.free), to = 0;
         if (there) {
             actor = simt_ffs(who) - 1;
-            to = hive_volley_changed(a, k, change, key, word, in);
+            to = hive_changed(a, u, change, key, word, in);
         } else if (absent && rule & HIVE_RULE_INSERT && (!step || last)) {
             uint32_t before = room & HIVE_ROOM_FREE; /* the first bucket with more than is spared, else the one with more */
             takes = open || (step && before <= v->spare && slots > before);
             if (takes) actor = simt_ffs(free) - 1;
-            to = k->distinct ? hive_pack(u, key, in) : hive_sign(u, HIVE_CLAIMED, key);
+            to = hive_first_word(u, k->distinct, key, in);
         }
         bool keeps = there && change == HIVE_KEEP, acts = takes || (there && change != HIVE_KEEP);
         uint32_t j = there ? seen.key : seen.free;
@@ -223,7 +212,7 @@ SIMT_FN void hive_volley(simt_tile t, const hive_args *a, const hive_kind *k, bo
         uint32_t spot = 0; /* the first free slot, if there is one */
         if (hive_inserts(k)) spot = hive_of_u32(t, (t.rank * n + seen.free) << HIVE_ROOM_SLOT | (hive_pick(w[q], seen.free) == hive_fresh(u) ? 0 : (uint32_t)HIVE_ROOM_VACANT), free ? simt_ffs(free) - 1 : 0);
         if (!step) room = free && absent ? spot | slots : 0;
-        if (!step && here && !there && !absent) room = HIVE_ROOM_AGAIN; /* somebody has hold of the key: that the bucket is not open, it does not say */
+        if (k->moves && !step && here && !there && !absent) room = HIVE_ROOM_AGAIN; /* somebody has hold of the key: that the bucket is not open, it does not say */
         if (t.rank == q) {
             s->value = old;
             s->room = room;
@@ -239,7 +228,7 @@ SIMT_FN void hive_volley(simt_tile t, const hive_args *a, const hive_kind *k, bo
     if (elsewhere) { /* the item's own lane: a slot of its first bucket, as that was seen */
         uint64_t b = hive_candidate(v, s->h, 0);
         slot = s->room >> HIVE_ROOM_SLOT & 0xff;
-        uint64_t was = s->room & HIVE_ROOM_VACANT ? hive_vacant(u) : hive_fresh(u), to = k->distinct ? hive_pack(u, s->key, s->in) : hive_sign(u, HIVE_CLAIMED, s->key);
+        uint64_t was = s->room & HIVE_ROOM_VACANT ? hive_vacant(u) : hive_fresh(u), to = hive_first_word(u, k->distinct, s->key, s->in);
         elsewhere = hive_cas_at(u, (uint8_t *)hive_bucket(v, b) + slot * hive_word_bytes(u), was, to);
         if (elsewhere && k->distinct) simt_ticket(s->i, HD_INSERTED, 0, b * u->slots + slot);
         then = HD_INSERTED;
@@ -399,7 +388,7 @@ SIMT_FN void hive_volley_rest(const hive_args *a, const hive_kind *k, const hive
         while (!hive_try(t, a, &o)) simt_backoff(64);
         if (t.rank == 0) {
             hive_count_outcome(c, o.outcome);
-            hive_deliver(a, o.i, o.op, o.outcome, o.value, o.outcome == HD_HIT ? hive_at(&a->v, o.entry) : (const uint8_t *)0, false);
+            hive_deliver_one(a, &o);
         }
         simt_join();
     }

@@ -47,51 +47,61 @@ SIMT_FN uint64_t hive_load(const hive_view *v, uint64_t e)
 SIMT_FN uint32_t hive_share(simt_tile t, const hive_view *v) { return v->slots / t.size; }
 SIMT_FN uint64_t hive_share_at(simt_tile t, const hive_view *v, uint64_t b) { return b * v->slots + t.rank * hive_share(t, v); }
 
-/* n neighbouring words, 1, 2 or 4, acquired; those further on are 0. */
-SIMT_FN void hive_acquire_words(const hive_view *v, uint8_t *p, uint32_t n, uint64_t w[HIVE_LANE_WORDS])
+/* Two words, or four narrow ones: by one load each. */
+SIMT_FN void hive_load_two(uint8_t *p, bool acquires, uint64_t *x, uint64_t *y)
 {
-    w[0] = w[1] = w[2] = w[3] = 0;
-    if (v->half == 32) {
-        if (n == 1) w[0] = simt_ldacq_u64(hive_wide(p));
-        if (n >= 2) simt_ldacq_2u64(hive_wide(p), &w[0], &w[1]);
-        if (n == 4) simt_ldacq_2u64(hive_wide(p) + 2, &w[2], &w[3]);
-    } else if (n == 4) {
-        simt_v4 four = simt_ldacq_v4((const simt_v4 *)(const void *)p);
-        w[0] = four.x;
-        w[1] = four.y;
-        w[2] = four.z;
-        w[3] = four.w;
-    } else {
-        w[0] = simt_ldacq_u32(hive_narrow(p));
-        if (n == 2) w[1] = simt_ldacq_u32(hive_narrow(p) + 1);
-    }
+    if (acquires) simt_ldacq_2u64(hive_wide(p), x, y);
+    else simt_ldrlx_2u64(hive_wide(p), x, y);
 }
+SIMT_FN uint64_t hive_load_narrow(uint8_t *p, bool acquires) { return acquires ? simt_ldacq_u32(hive_narrow(p)) : simt_ldrlx_u32(hive_narrow(p)); }
 
-/* The same, relaxed. */
-SIMT_FN void hive_load_words(const hive_view *v, uint8_t *p, uint32_t n, uint64_t w[HIVE_LANE_WORDS])
+/* n neighbouring words, 1, 2 or 4, relaxed, or acquired; those further on are 0. */
+SIMT_FN void hive_load_words(const hive_view *v, uint8_t *p, uint32_t n, bool acquires, uint64_t w[HIVE_LANE_WORDS])
 {
     w[0] = w[1] = w[2] = w[3] = 0;
     if (v->half == 32) {
-        if (n == 1) w[0] = simt_ldrlx_u64(hive_wide(p));
-        if (n >= 2) simt_ldrlx_2u64(hive_wide(p), &w[0], &w[1]);
-        if (n == 4) simt_ldrlx_2u64(hive_wide(p) + 2, &w[2], &w[3]);
+        if (n == 1) w[0] = acquires ? simt_ldacq_u64(hive_wide(p)) : simt_ldrlx_u64(hive_wide(p));
+        if (n >= 2) hive_load_two(p, acquires, &w[0], &w[1]);
+        if (n == 4) hive_load_two(p + 16, acquires, &w[2], &w[3]);
     } else if (n == 4) {
-        simt_v4 four = simt_ldrlx_v4((const simt_v4 *)(const void *)p);
+        const simt_v4 *all = (const simt_v4 *)(const void *)p;
+        simt_v4 four = acquires ? simt_ldacq_v4(all) : simt_ldrlx_v4(all);
         w[0] = four.x;
         w[1] = four.y;
         w[2] = four.z;
         w[3] = four.w;
     } else {
-        w[0] = simt_ldrlx_u32(hive_narrow(p));
-        if (n == 2) w[1] = simt_ldrlx_u32(hive_narrow(p) + 1);
+        w[0] = hive_load_narrow(p, acquires);
+        if (n == 2) w[1] = hive_load_narrow(p + 4, acquires);
     }
 }
 
 /* This lane's words of bucket b; those that it does not have are 0. */
-SIMT_FN uint8_t *hive_share_of(simt_tile t, const hive_view *v, uint64_t b) { return (uint8_t *)hive_bucket(v, b) + t.rank * hive_share(t, v) * hive_word_bytes(v); }
-SIMT_FN void hive_load_share(simt_tile t, const hive_view *v, uint64_t b, uint64_t w[HIVE_LANE_WORDS])
+SIMT_FN void hive_load_share_as(simt_tile t, const hive_view *v, uint64_t b, bool acquires, uint64_t w[HIVE_LANE_WORDS])
 {
-    hive_load_words(v, hive_share_of(t, v, b), hive_share(t, v), w);
+    uint32_t n = hive_share(t, v);
+    hive_load_words(v, (uint8_t *)hive_bucket(v, b) + t.rank * n * hive_word_bytes(v), n, acquires, w);
+}
+SIMT_FN void hive_load_share(simt_tile t, const hive_view *v, uint64_t b, uint64_t w[HIVE_LANE_WORDS]) { hive_load_share_as(t, v, b, false, w); }
+
+/* The first free one of a lane's n words; n: there is none. */
+SIMT_FN uint32_t hive_free_word(const hive_view *v, const uint64_t w[HIVE_LANE_WORDS], uint32_t n)
+{
+    uint32_t at = n;
+    SIMT_UNROLL
+    for (uint32_t k = HIVE_LANE_WORDS; k-- > 0;)
+        if (k < n && hive_is_free(v, w[k])) at = k;
+    return at;
+}
+
+/* Word j of them; of none, any. */
+SIMT_FN uint64_t hive_pick(const uint64_t w[HIVE_LANE_WORDS], uint32_t j)
+{
+    uint64_t x = w[0];
+    SIMT_UNROLL
+    for (uint32_t m = 1; m < HIVE_LANE_WORDS; m++)
+        if (m == j) x = w[m];
+    return x;
 }
 
 /* ---- Changes, by one lane ------------------------------------------------------------------------------------- */
