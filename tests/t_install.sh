@@ -67,6 +67,15 @@ else
   skip "a C++ program builds against it" "$cxx is missing"
 fi
 
+all_pages() { # of doc/, beside one another
+  local page missing=0
+  for page in "$top_srcdir"/doc/*.md; do
+    [ -n "$(find "$root" -path "*/doc/heddle/doc/${page##*/}")" ] || { echo "doc/${page##*/} is not installed"; missing=1; }
+  done
+  return $missing
+}
+try "every page of doc/ is installed" all_pages
+
 try "make uninstall" "${MAKE:-make}" -C "$top_builddir" uninstall DESTDIR="$root"
 nothing_left() { local left; left=$(find "$root" ! -type d); echo "$left"; [ -z "$left" ]; }
 try "and nothing is left" nothing_left
