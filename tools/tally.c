@@ -88,7 +88,9 @@ hd_status tally_add(tally *t, const uint64_t *key, size_t n, uint8_t *outcome)
         if (key[i] - t->keys >= sizeof t->reserved / sizeof *t->reserved)
             return hd_fail(HD_EINVAL, "key %" PRIu64 " is more than the design can hold, which is below %" PRIu64, key[i], t->keys);
         uint64_t *times = &t->reserved[key[i] - t->keys];
-        if ((*times)++ == 0) outcome[i] = HD_INSERTED;
+        if ((*times)++ != 0) continue;
+        outcome[i] = HD_INSERTED;
+        t->entries++;
     }
     t->counted += n;
     return HD_OK;
@@ -103,6 +105,13 @@ hd_status tally_exact(const tally *t, bool *exact, uint64_t *lost)
     *lost = c.outcome[HD_EVICTED] + c.outcome[HD_REFUSED] + (t->grows ? 0 : c.outcome[HD_PENDING]); /* while it grows they come again */
     *exact = *lost == 0 && !runs_over;
     return HD_OK;
+}
+
+uint64_t tally_beside(const tally *t)
+{
+    uint64_t keys = 0;
+    for (size_t i = 0; i < sizeof t->reserved / sizeof *t->reserved; i++) keys += t->reserved[i] != 0;
+    return keys;
 }
 
 typedef struct widened {

@@ -17,7 +17,7 @@ enum { TALLY_BATCH = 8192 };
 typedef struct tally {
     hd_table *table;
     bool grows;
-    uint64_t capacity, entries;  /* of the table; how many are used */
+    uint64_t capacity, entries;  /* of the table; different keys so far, reserved ones among them */
     uint64_t counted;            /* keys given to tally_add         */
     uint64_t growths;            /* how often it grew; hkv: doubled */
     uint64_t reserved[3];        /* how often each reserved key came: a table cannot hold them */
@@ -39,6 +39,9 @@ hd_status tally_add(tally *t, const uint64_t *key, size_t n, uint8_t *outcome);
 /* Whether every count is right: nothing was evicted, refused or left out, by the table's own counters, and no count can have run over. *lost: how
  * many entries left or did not get in. */
 hd_status tally_exact(const tally *t, bool *exact, uint64_t *lost);
+
+/* How many of the different keys are reserved ones: they are counted beside the table, and so in no snapshot of it. */
+uint64_t tally_beside(const tally *t);
 
 typedef struct tally_entry {
     uint64_t key, times;

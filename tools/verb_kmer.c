@@ -159,7 +159,7 @@ static int report(const tool_line *line, const kmer_count *c, const kmer_options
     out_fact(r, "k", "k", OUT_PLAIN, out_count(k));
     out_fact(r, "canonical", "canonical", OUT_FLAG, out_flag(!o->forward));
     out_fact(r, "counted", "counted", OUT_COUNT, out_count(c->counts.counted));
-    /* entries: keys that took an empty slot; when some left, how many there were is not known */
+    /* when some left, how many there were is not known */
     out_fact(r, "distinct", "distinct", OUT_COUNT, exact ? out_count(c->counts.entries) : out_none());
     out_fact(r, "exact", "exact", OUT_FLAG, out_flag(exact));
     out_fact(r, "lost", "evicted or refused", OUT_COUNT, out_count(lost));
@@ -175,7 +175,10 @@ static int report(const tool_line *line, const kmer_count *c, const kmer_options
         return tool_fail(e);
     }
     int code = out_close(r, TOOL_OK);
-    if (code || exact) return code;
+    if (code) return code;
+    if (exact && o->save && tally_beside(&c->counts))
+        return tool_say(TOOL_DIFFERS, "--output: %s lacks %" PRIu64 " k-mers that no table of %s can hold; they are counted, but not kept", o->save, tally_beside(&c->counts), info.design);
+    if (exact) return code;
     return tool_say(TOOL_DIFFERS, "the counts are not exact: %" PRIu64 " entries did not fit into a table of %" PRIu64
                     "; leave --capacity out, and the table grows as it must, or give it more", lost, info.capacity);
 }
