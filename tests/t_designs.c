@@ -329,17 +329,19 @@ static void scenes_are_their_cases(void **state)
 /* Batches on a table that grows and shrinks between them; the places that tickets name reach as far as the table does. */
 static void tables_are_resized_between_batches(void **state)
 {
+    enum { BATCHES = 200 };
     (void)state;
     const judge_design *d = judge_design_named("line");
     scene_kernel k = scene_kernel_at(d, 0, 32, 2);
     hd_case c = case_of("insert_or_assign", "sound", "buckets=1 slots=6 batch=12x1 keys=uniform:40", 3);
+    bool fewer = test_times(BATCHES) < BATCHES; /* in which not everything need happen */
     uint64_t random = 5, seen[HD_OP_COUNT_] = { 0 }, pending = 0, most = 0;
     scene *s;
     agree *a;
     must(scene_open_empty(&c, &s));
     must(agree_open(s, &a));
     must_fail(scene_resize(s, 5), HD_EINVAL, "1 to 4 parts");
-    for (uint64_t n = 0; n < test_times(200); n++) {
+    for (uint64_t n = 0; n < test_times(BATCHES); n++) {
         uint64_t key[12];
         const char *why;
         for (int i = 0; i < 12; i++) key[i] = test_below(&random, 40);
@@ -358,8 +360,8 @@ static void tables_are_resized_between_batches(void **state)
         else must_fail(scene_resize(s, parts), HD_EINVAL, "do not fit");
         if (entries > most) most = entries;
     }
-    for (int op = 0; op < HD_OP_COUNT_; op++) check((seen[op] > 20) == (judge_design_named("line")->mix[op] != 0), "%s was drawn %llu times", hd_op_name((hd_op)op), (ull)seen[op]);
-    check(pending > 10 && most > 12, "%llu were pending, %llu entries at most", (ull)pending, (ull)most);
+    for (int op = 0; op < HD_OP_COUNT_; op++) check(d->mix[op] ? seen[op] > 20 || fewer : seen[op] == 0, "%s was drawn %llu times", hd_op_name((hd_op)op), (ull)seen[op]);
+    check((pending > 10 && most > 12) || fewer, "%llu were pending, %llu entries at most", (ull)pending, (ull)most);
     agree_close(a);
     must(hd_case_parse("hkv.find.tlpv1 buckets=2 slots=4 batch=4x1 keys=uniform:9", &c));
     must(scene_open_empty(&c, &s));
