@@ -145,6 +145,7 @@ if [ -n "$python" ]; then
     described sweep "$work/t.csv" csv --sizes 50%
     described sweep --load-factors 0.5 --capacity 4Ki
     described kmer "$work/tiny.fa" 3 --lenient
+    described kmer "$work/tiny.fa" 3 --design hive -o "$work/hive.heddle"
     described kmer "$work/tiny.fa" 3 --histogram --lenient
     described bench --list
     described bench 'hkv.find.ref capacity=4Ki batch=256 threads=1' --repeat 1 --min-time 0.001
@@ -153,6 +154,7 @@ if [ -n "$python" ]; then
     described bench --backend ref locks capacity=4Ki batch=64 batches=2 --repeat 1
     described bench --backend ref growth capacity=4Ki to=8Ki batch=1Ki --repeat 1
     described inspect "$work/t.heddle"
+    described inspect "$work/hive.heddle"
     described check "$work/t.heddle"
     described fuzz case --runs 20 --seed 2
   } | none "doc/output.md describes every key of every verb"

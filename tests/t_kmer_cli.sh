@@ -101,6 +101,22 @@ distinct=$(fact distinct)
 if [ $code = 0 ] && "$HEDDLE" inspect made.hd --json >out 2>err && [ "$(fact size)" = "$distinct" ]; then pass "the saved table has $distinct entries"
 else fail 'the saved table has all entries' "size $(fact size), not $distinct"
 fi
+# where FILE: every section is where inspect says that it is, and the last one ends where the file does.
+where() {
+  local section offset bytes what end=0 wrong=
+  while IFS=, read -r section offset bytes what; do
+    [ "$(tail -c +$((offset + 1)) "$1" | head -c 4)" = "$section" ] || wrong="$wrong $section at $offset"
+    end=$((offset + 16 + bytes + 16))
+  done < <("$HEDDLE" inspect "$1" --csv 2>err | awk 'NR > 1')
+  [ -z "$wrong" ] && [ $end = "$(wc -c <"$1")" ] || { echo "not there:$wrong; the end at $end of $(wc -c <"$1")"; return 1; }
+}
+try 'inspect says where its sections are' where made.hd
+kmer made.fa 11 --design hive -o hive.hd
+try 'and where those of a table of Hive are' where hive.hd
+if "$HEDDLE" inspect hive.hd --json >out 2>err && [ "$(fact size)" = "$distinct" ] && [ "$(fact base_buckets) $(fact hashes) $(fact score_least)" = '64 2 ' ]; then
+  pass 'it says how keys find their buckets, and of no scores'
+else fail 'it says how keys find their buckets, and of no scores' "$(fact size), $(fact base_buckets), $(fact hashes), $(fact score_least)"
+fi
 printf '>short\nACGT\n' >short.fa
 counts 'no window is long enough' 0 0 short.fa 5
 

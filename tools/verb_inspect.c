@@ -52,7 +52,9 @@ static histogram histogram_doubling(uint64_t least, uint64_t most)
 
 typedef struct contents {
     hd_snapshot_info info;
-    uint32_t *in_bucket; /* (buckets) entries */
+    hd_info table;       /* that was opened from it */
+    uint32_t *in_bucket; /* (buckets, the stash's behind them) entries */
+    uint64_t stashed;    /* entries of the stash    */
     uint64_t score_least, score_most;
     histogram occupancy, score;
 } contents;
@@ -77,9 +79,9 @@ static hd_status entries_visit(hd_table *t, contents *c, entry_visitor *visit)
 {
     static uint64_t key[CHUNK], score[CHUNK], slot[CHUNK];
     hd_status s = HD_OK;
-    for (uint64_t from = 0, count = 0; !s && from < c->info.capacity; from += CHUNK) {
+    for (uint64_t from = 0, count = 0, places = c->table.places; !s && from < places; from += CHUNK) {
         hd_batch b = { .op = HD_OP_EXPORT, .start = from, .list_key = key, .list_score = score, .list_item = slot, .count = &count };
-        b.n = c->info.capacity - from < CHUNK ? c->info.capacity - from : CHUNK;
+        b.n = places - from < CHUNK ? places - from : CHUNK;
         s = hd_run(t, &b);
         for (uint64_t i = 0; !s && i < count; i++) visit(c, slot[i], score[i]);
     }
@@ -98,6 +100,7 @@ static hd_status contents_read(hd_table *t, contents *c)
     }
     c->occupancy = histogram_equal(0, c->info.slots);
     for (uint64_t b = 0; b < c->info.buckets; b++) c->occupancy.count[step_of(&c->occupancy, c->in_bucket[b])]++;
+    for (uint64_t b = c->info.buckets; b < c->info.buckets + c->table.stash_buckets; b++) c->stashed += c->in_bucket[b];
     return s;
 }
 
@@ -119,15 +122,43 @@ static void draw(out *o, const char *head, const char *of, const histogram *h)
                  out_format(count, OUT_COUNT, out_count(h->count[i])));
 }
 
-static void sections(out *o, const hd_snapshot_info *f)
+static void sections(out *o, const contents *c)
 {
+    const hd_snapshot_info *f = &c->info;
     static const char *const what[HD_SECTION_COUNT] = { "which slots have an entry", "keys", "scores", "values" };
-    const uint64_t bytes[HD_SECTION_COUNT] = { (f->capacity + 7) / 8, f->size * 8, f->size * 8, f->size * f->value_bytes };
+    const uint64_t bytes[HD_SECTION_COUNT] = { (c->table.places + 7) / 8, f->size * 8, f->size * 8, f->size * f->value_bytes };
     uint64_t at = sizeof(hd_snapshot_header);
     for (int i = 0; i < HD_SECTION_COUNT; i++) {
         out_row(o, (const out_value[]){ out_text(hd_section_tag[i]), out_count(at), out_count(bytes[i]), out_text(what[i]) });
         at += sizeof(hd_section_head) + bytes[i] + HD_SUM_BYTES;
     }
+}
+
+/* A design without scores has nothing that they are made of, nor admits anybody by them. */
+static bool has_scores(const contents *c) { return strcmp(c->info.policy, "none") != 0; }
+
+static void facts_of_cache(out *o, const contents *c)
+{
+    const hd_snapshot_info *f = &c->info;
+    out_fact(o, "dual", "dual buckets", OUT_FLAG, out_flag(f->dual));
+    out_fact(o, "admit", "admission", OUT_TEXT, out_text(f->admit == HD_ADMIT_ALWAYS ? "always" : "score"));
+    out_fact(o, "seed", "seed", OUT_HEX, out_count(f->seed));
+    out_fact(o, "clock", "clock", OUT_COUNT, out_count(f->clock));
+    out_fact(o, "epoch", "epoch", OUT_COUNT, out_count(f->epoch));
+    out_fact(o, "score_least", "least score", OUT_PLAIN, f->size ? out_count(c->score_least) : out_none());
+    out_fact(o, "score_most", "greatest score", OUT_PLAIN, f->size ? out_count(c->score_most) : out_none());
+}
+
+static void facts_of_dictionary(out *o, const contents *c)
+{
+    const hd_info *t = &c->table;
+    out_fact(o, "hashes", "buckets of a key", OUT_COUNT, out_count(t->hashes));
+    out_fact(o, "hash", "hash", OUT_TEXT, out_text(t->hash));
+    out_fact(o, "seed", "seed", OUT_HEX, out_count(t->seed));
+    out_fact(o, "spare", "spare slots", OUT_COUNT, out_count(t->spare));
+    out_fact(o, "base_buckets", "buckets at first", OUT_COUNT, out_count(t->base_buckets));
+    out_fact(o, "stash_buckets", "buckets of the stash", OUT_COUNT, out_count(t->stash_buckets));
+    out_fact(o, "stashed", "entries in the stash", OUT_COUNT, out_count(c->stashed));
 }
 
 static void facts(out *o, const char *path, const contents *c)
@@ -142,15 +173,10 @@ static void facts(out *o, const char *path, const contents *c)
     out_fact(o, "slots", "slots per bucket", OUT_COUNT, out_count(f->slots));
     out_fact(o, "capacity", "capacity", OUT_COUNT, out_count(f->capacity));
     out_fact(o, "size", "entries", OUT_COUNT, out_count(f->size));
-    out_fact(o, "load_factor", "load factor", OUT_RATIO, out_real((double)f->size / (double)f->capacity));
+    out_fact(o, "load_factor", "load factor", OUT_RATIO, out_real((double)f->size / (double)c->table.places));
     out_fact(o, "value_bytes", "bytes per value", OUT_COUNT, out_count(f->value_bytes));
-    out_fact(o, "dual", "dual buckets", OUT_FLAG, out_flag(f->dual));
-    out_fact(o, "admit", "admission", OUT_TEXT, out_text(f->admit == HD_ADMIT_ALWAYS ? "always" : "score"));
-    out_fact(o, "seed", "seed", OUT_HEX, out_count(f->seed));
-    out_fact(o, "clock", "clock", OUT_COUNT, out_count(f->clock));
-    out_fact(o, "epoch", "epoch", OUT_COUNT, out_count(f->epoch));
-    out_fact(o, "score_least", "least score", OUT_PLAIN, f->size ? out_count(c->score_least) : out_none());
-    out_fact(o, "score_most", "greatest score", OUT_PLAIN, f->size ? out_count(c->score_most) : out_none());
+    if (has_scores(c)) facts_of_cache(o, c);
+    else facts_of_dictionary(o, c);
 }
 
 static int run(tool_line *line, int argc, char **argv)
@@ -173,15 +199,16 @@ static int run(tool_line *line, int argc, char **argv)
     hd_status s = hd_snapshot_inspect(path, &c.info);
     if (!s && tool_fits(path, c.info.capacity, c.info.value_bytes)) return TOOL_SYSTEM;
     if (!s) s = hd_open_snapshot(path, NULL, &t);
-    if (!s) c.in_bucket = (uint32_t *)calloc(c.info.buckets, sizeof *c.in_bucket);
+    if (!s) s = hd_table_info(t, &c.table);
+    if (!s) c.in_bucket = (uint32_t *)calloc(c.table.places / c.table.slots, sizeof *c.in_bucket);
     if (!s && c.in_bucket) s = contents_read(t, &c);
     if (s || !c.in_bucket) code = s ? tool_fail(s) : tool_say(TOOL_SYSTEM, "memory was refused");
     else {
         out *o = out_open(line->form, "heddle.inspect/1", column, 4);
         facts(o, path, &c);
-        sections(o, &c.info);
+        sections(o, &c);
         draw(o, "How full the buckets are", "entries: buckets", &c.occupancy);
-        if (c.info.size) draw(o, "Scores", "score: entries", &c.score);
+        if (c.info.size && has_scores(&c)) draw(o, "Scores", "score: entries", &c.score);
         code = out_close(o, TOOL_OK);
     }
     free(c.in_bucket);
@@ -191,7 +218,7 @@ static int run(tool_line *line, int argc, char **argv)
 
 static const char doc[] =
     "Verifies the file, then prints what its header says, where its sections are, how many entries the buckets have, and how the "
-    "scores are spread. doc/snapshot.md draws the format.\n"
+    "scores are spread, if it has any. doc/snapshot.md draws the format.\n"
     "\n"
     "EXAMPLES\n"
     "  heddle gen zipf:0.99,10000 --requests 100000 -o zipf.oracleGeneral.zst\n"
