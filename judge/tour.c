@@ -201,6 +201,7 @@ static hd_status plan(guide *g, int duals)
                 tour_row *r = &t->row[t->rows++];
                 r->op = (hd_op)op;
                 r->dual = dual == 1;
+                r->buckets = g->c.hashes ? g->c.hashes : 1 + (uint32_t)dual;
                 r->kernel = &g->d->row[k];
                 const char *unfit = g->d->unfit(k, &g->c);
                 if (unfit) snprintf(r->unfit, sizeof r->unfit, "%s", unfit);

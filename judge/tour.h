@@ -21,6 +21,7 @@ typedef struct tour_row {
     hd_op op;              /* or JUDGE_MIXED */
     const judge_row *kernel;
     bool dual;
+    uint32_t buckets;      /* in which a key may be */
     char unfit[96];        /* "", or why it cannot run such a table: then there is no more            */
     uint64_t items;        /* that ran and were judged; of operations on the whole table, the slots   */
     uint64_t hits, ref_hits; /* of the first run's keys, and the reference's on the same              */

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# t_cli.sh - the command as people meet it: every example of every help page and of the README works, every mistake has its
+# t_cli.sh - the command as people meet it: every example of every help page, of the README and of the page of Hive works, every mistake has its
 # exit code and one line that names what was meant, and what is printed arrives or is said not to have.
 #
-# What is run: in the section EXAMPLES of `heddle VERB --help`, each line whose first word is heddle or printf; in README.md, each
+# What is run: in the section EXAMPLES of `heddle VERB --help`, each line whose first word is heddle or printf; in README.md and doc/hive.md, each
 # such line, and each that begins with ./, of a block fenced as ```sh. They run in order in one empty folder, so that a line may
 # use what an earlier one made. A ./ line is only parsed: it would build again what is being tested. A line that says $HEDDLE_DATA is
 # skipped where that is not set.
@@ -35,17 +35,33 @@ for verb in '' $verbs; do
   for line in "${lines[@]}"; do example "heddle${verb:+ $verb} --help" "$line"; done
 done
 
-if [ -f "$top_srcdir/README.md" ]; then
-  mapfile -t lines < <(sed -n '/^```sh$/,/^```$/p' "$top_srcdir/README.md" | sed 's/^\$ //' | grep -E '^(heddle|printf|\./)')
+for page in README.md doc/hive.md; do
+  [ -f "$top_srcdir/$page" ] || continue
+  mapfile -t lines < <(sed -n '/^```sh$/,/^```$/p' "$top_srcdir/$page" | sed 's/^\$ //' | grep -E '^(heddle|printf|\./)')
+  if [ ${#lines[@]} = 0 ]; then fail "$page has examples" "none was found"; fi
   for line in "${lines[@]}"; do
-    if [[ $line != ./* ]]; then example README.md "$line"; continue; fi
+    if [[ $line != ./* ]]; then example "$page" "$line"; continue; fi
     script=${line%% *}
-    if [ -f "$top_srcdir/$script" ] && bash -n "$top_srcdir/$script" 2>"$work/err"; then pass "README.md: $line is there"
-    elif [ "$script" = ./configure ] || [ "$script" = ./heddle ]; then pass "README.md: $line is made by the build"
-    else fail "README.md: $line" "there is no such script, or bash cannot read it"
+    if [ -f "$top_srcdir/$script" ] && bash -n "$top_srcdir/$script" 2>"$work/err"; then pass "$page: $line is there"
+    elif [ "$script" = ./configure ] || [ "$script" = ./heddle ]; then pass "$page: $line is made by the build"
+    else fail "$page: $line" "there is no such script, or bash cannot read it"
     fi
   done
-fi
+done
+
+# What run says to try next can be tried, and is of use for such a table: a design with one policy has no other, nor anything to sweep.
+for case in 'hkv.serve.ref buckets=4 slots=16 batch=64x20 keys=uniform:200' 'hive.mixed.ref buckets=4 slots=8 batch=64x4 keys=uniform:60' \
+            'hive.find.tile buckets=4 slots=8 batch=16x4 keys=uniform:60'; do
+  read -r -a word <<<"$case"
+  heddle run "${word[@]}" >"$work/next" 2>"$work/err"
+  mapfile -t lines < <(sed -n '/^Try next$/,$s/^    \(heddle .*\)/\1/p' "$work/next")
+  if [ ${#lines[@]} = 0 ]; then fail "run ${word[0]} says what to try next" "nothing"; fi
+  for line in "${lines[@]}"; do example "heddle run ${word[0]}" "$line"; done
+  grep -E 'policy|sweep' "$work/next" | { if [[ $case == hive* ]]; then none "${word[0]}: no policy to change"; else grep -q sweep && pass "${word[0]}: sizes to try"; fi; }
+done
+
+heddle run --kernels hive.find.tile buckets=4 slots=8 hashes=3 batch=16x4 keys=uniform:60 --csv 2>"$work/err" | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "buckets") at = i } END { if ($at != 3) print $at }' |
+  none "a key of a dictionary may be in as many buckets as it has hashes"
 
 # ---- Mistakes ------------------------------------------------------------------------------------------------------------
 

@@ -42,7 +42,7 @@ static void row(out *o, const tour *t, const tour_row *r)
     bool ran = r->metered != 0, keyed = r->op == JUDGE_MIXED || judge_ops[r->op].keyed;
     out_value none = out_none();
     out_row(o, (const out_value[]){
-        out_text(scene_op_name(r->op)), out_text(r->kernel->variant), out_count(r->dual ? 2 : 1), out_count(r->kernel->lanes),
+        out_text(scene_op_name(r->op)), out_text(r->kernel->variant), out_count(r->buckets), out_count(r->kernel->lanes),
         ran ? out_count(r->items) : none,
         ran && keyed ? out_real(per_item(r->hits, r)) : none, ran && keyed ? out_real(per_item(r->ref_hits, r)) : none,
         ran ? out_real(per_item(r->sectors, r)) : none,

@@ -176,7 +176,8 @@ static void hints(out *o, const hd_case *c)
     out_note(o, "\nTry next\n");
     if (policy_named(c->policy)) out_note(o, "  the same requests, another policy:\n    heddle run %s\n", other);
     if (!c->judge) out_note(o, "  does an independent map agree with every answer?\n    heddle run --judge %s\n", fewer);
-    out_note(o, "  how much would a larger table help?\n    heddle sweep %s --table\n", c->keys);
+    if (policy_named(c->policy)) out_note(o, "  how much would a larger table help?\n    heddle sweep %s --table\n", c->keys);
+    else out_note(o, "  what do the GPU's kernels make of these requests?\n    heddle run --kernels %s\n", fewer);
 }
 
 static out *report(const tool_line *line, const hd_case *c, const char *text, const hd_run_report *r)
