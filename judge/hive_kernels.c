@@ -55,13 +55,15 @@ static hd_status launch(void *self, uint32_t kernel, const void *args, size_t ar
     return scene_launch((const scene_target *)self, hd_host_kernel(hd_gpu_number(hive_gpu.place, kernel)), args, args_bytes, blocks * threads, threads);
 }
 
-static hd_status queue(const scene_kernel *k, simt_machine *m, const void *args, uint32_t stream)
+hd_status hive_scene_queue(const scene_kernel *k, simt_machine *m, const void *args, uint32_t stream, uint64_t window)
 {
     const hive_row *row = (const hive_row *)k->row;
     scene_target t = scene_target_of(k, m, stream, row->threads);
-    hive_launcher l = { launch, scene_zero, &t, UINT64_MAX, UINT64_MAX };
+    hive_launcher l = { launch, scene_zero, &t, UINT64_MAX, window };
     return hive_launch(&l, (uint32_t)(row - hive_rows), *(const hive_args *)args);
 }
+
+static hd_status queue(const scene_kernel *k, simt_machine *m, const void *args, uint32_t stream) { return hive_scene_queue(k, m, args, stream, UINT64_MAX); }
 
 /* ---- Rows ------------------------------------------------------------------------------------------------------ */
 

@@ -53,6 +53,9 @@ const char *hive_scene_move(void *model, uint64_t from, uint64_t to);
 const char *hive_scene_check(const void *table, char why[JUDGE_SENTENCE]);
 const char *hive_scene_watch(const scene *s, bool weak, char why[JUDGE_SENTENCE]);
 
+/* hive_kernels.c: a batch on a scene's machine, whose list is made of so many items at a time. */
+hd_status hive_scene_queue(const scene_kernel *k, simt_machine *m, const void *args, uint32_t stream, uint64_t window);
+
 /* The buckets on a key's way, in its order; true: there is one more, in *b. step: 0 for the first, counted on. */
 bool hive_scene_way(const hive_view *v, uint64_t h, uint64_t *step, uint64_t *b);
 

@@ -109,16 +109,20 @@ static bool fit(uint32_t row, hd_case *c)
     return judge_design_hive.unfit(row, c) == NULL;
 }
 
-static void run_scene(const hd_case *c, uint32_t row, uint64_t n, simt_config w, ull schedules, totals *t)
+static void run_kernel(const hd_case *c, const scene_kernel *kernel, simt_config w, ull schedules, totals *t)
 {
-    scene_kernel kernel = scene_kernel_at(&judge_design_hive, row, 32u << n % 2, 1 + (uint32_t)(n / 2 % 3));
-    const scene_kernel *kernels[] = { &kernel };
     scene *s;
     agree *a;
-    must(scene_open(c, kernels, 1, &s));
+    must(scene_open(c, &kernel, 1, &s));
     must(agree_open(s, &a));
     explore(a, s, c, w, schedules, t);
     agree_close(a);
+}
+
+static void run_scene(const hd_case *c, uint32_t row, uint64_t n, simt_config w, ull schedules, totals *t)
+{
+    scene_kernel kernel = scene_kernel_at(&judge_design_hive, row, 32u << n % 2, 1 + (uint32_t)(n / 2 % 3));
+    run_kernel(c, &kernel, w, schedules, t);
 }
 
 static void test_agrees(void **unused)
@@ -162,6 +166,35 @@ static void test_crowds(void **unused)
         }
     check(t.outcome[HD_PENDING] || test_times(SCENES) < SCENES, "every item found a place"); /* of fewer, all may */
     test_tried("schedules", t.schedules, "of %llu scenes of hive in which many items want few slots, %llu distinct", t.scenes, t.distinct);
+}
+
+/* ---- Lists in windows ------------------------------------------------------------------------------------------------------- */
+
+static uint64_t window_items;
+
+static hd_status queue_in_windows(const scene_kernel *k, simt_machine *m, const void *args, uint32_t stream) { return hive_scene_queue(k, m, args, stream, window_items); }
+
+/* A table's room for lists holds a million items; here it holds few, and a list goes on in the next window where it was in the last. */
+static void test_windows(void **unused)
+{
+    enum { SCENES = 24 /* of a row */ };
+    (void)unused;
+    totals t;
+    uint64_t n = 0;
+    memset(&t, 0, sizeof t);
+    for (uint32_t row = 0; row < HIVE_ROWS; row++)
+        for (uint64_t k = 0; judge_design_hive.runs(row, HD_OP_FIND_MISSED) && k < test_times(SCENES); k++, n++) {
+            const char *narrow = "buckets=6 slots=16 batch=70x1 keys=uniform:400 reserved=100000", *wide = "buckets=3 slots=32 batch=33x1 keys=uniform:200";
+            hd_case c = case_of(k % 2 ? narrow : wide, "find_missed", judge_design_hive.row[row].variant, true, n + 1);
+            if (!fit(row, &c)) c = case_of(k % 2 ? wide : narrow, "find_missed", judge_design_hive.row[row].variant, true, n + 1);
+            check(fit(row, &c), "a row that fits neither");
+            scene_kernel kernel = scene_kernel_at(&judge_design_hive, row, 32u << n % 2, 1 + (uint32_t)(n / 2 % 3));
+            kernel.queue = queue_in_windows;
+            window_items = 1 + n * 5 % 34;
+            run_kernel(&c, &kernel, way(n), 2, &t);
+        }
+    check(t.outcome[HD_MISS], "nothing was listed");
+    test_tried("schedules", t.schedules, "of %llu scenes of hive whose lists are made in windows of few items, %llu distinct", t.scenes, t.distinct);
 }
 
 /* ---- All schedules of small scenes ---------------------------------------------------------------------------------------- */
@@ -251,7 +284,7 @@ static void test_exhaustive(void **unused)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = { cmocka_unit_test(test_agrees), cmocka_unit_test(test_crowds), cmocka_unit_test(test_exhaustive) };
+    static const struct CMUnitTest tests[] = { cmocka_unit_test(test_agrees), cmocka_unit_test(test_crowds), cmocka_unit_test(test_windows), cmocka_unit_test(test_exhaustive) };
     if (simt_machine_open(NULL, &machine)) return 1;
     int failed = test_run(tests);
     simt_machine_close(machine);
