@@ -197,6 +197,78 @@ static void test_windows(void **unused)
     test_tried("schedules", t.schedules, "of %llu scenes of hive whose lists are made in windows of few items, %llu distinct", t.scenes, t.distinct);
 }
 
+/* ---- Rings of several buckets ------------------------------------------------------------------------------------------------ */
+
+/* Keys that the last run brought into a bucket of the stash that is not where they enter its ring. */
+static ull gone_on(const scene *s)
+{
+    const hive_view *v = hive_scene_view(s);
+    const simt_ticket_record *ticket;
+    size_t n;
+    ull far = 0;
+    ticket = simt_machine_tickets(machine, &n);
+    for (size_t i = 0; i < n; i++) {
+        if (ticket[i].item == JUDGE_MOVE || ticket[i].what != HD_INSERTED || ticket[i].b < hive_capacity(v)) continue;
+        far += ticket[i].b / v->slots != hive_ring(v, hive_hash(v, s->part[0].batch.key[ticket[i].item]));
+    }
+    return far;
+}
+
+/* A key that is not there and enters the ring in bucket b goes into slot e. */
+static uint64_t bring_to_ring(hive_view *v, uint64_t e, uint64_t b, uint64_t key)
+{
+    while (hive_ring(v, hive_hash(v, key)) != b || hive_find(v, key) != HIVE_NOWHERE) key++;
+    check(hive_put(v, e, key, key), "key %llu", (ull)key);
+    return key;
+}
+
+/* No slot of the ring is fresh; its first bucket is full, and the first item's key beyond it, if the stash takes so many. */
+static void fill_ring(scene *s)
+{
+    hive_scene_table *t = hive_scene_table_of(s);
+    hive_view *v = &t->v;
+    uint64_t first = hive_buckets(v), e = first * v->slots, end = e + v->slots, key = 100000;
+    check(v->stash_buckets == 2, "%llu buckets of the stash", (ull)v->stash_buckets);
+    for (; e < end && v->stashed + 3 < hive_stash_limit(v); e++)
+        if (hive_is_free(v, hive_read(v, e))) key = bring_to_ring(v, e, first, key);
+    while (e < end + v->slots && !hive_is_free(v, hive_read(v, e))) e++;
+    if (e >= end && v->stashed < hive_stash_limit(v)) scene_item(s, 0, 0, bring_to_ring(v, e, first, key), 0);
+    hive_shut(v, first);
+    hive_shut(v, first + 1);
+    *t->stashed = v->stashed;
+    scene_begin(s, s->memory, s->clock);
+}
+
+/* The stash has two buckets here, and no slot of it is fresh: who looks for a key that is not in the first goes on, who brings one goes on where that is full. */
+static void test_rings(void **unused)
+{
+    enum { SCENES = 16 /* of a row */ };
+    static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, JUDGE_MIXED, HD_OP_FIND_OR_INSERT, HD_OP_FIND };
+    (void)unused;
+    totals t;
+    ull far = 0;
+    memset(&t, 0, sizeof t);
+    for (uint32_t row = 0; row < HIVE_ROWS; row++)
+        for (uint64_t k = 0; judge_design_hive.runs(row, JUDGE_MIXED) && k < test_times(SCENES); k++) {
+            const char *op = scene_op_name(ops[k % 4]), *variant = judge_design_hive.row[row].variant;
+            hd_case c = case_of("buckets=64 slots=8 batch=12x1 keys=uniform:2000", op, variant, k / 4 % 2, 300 + k);
+            if (!fit(row, &c)) c = case_of("buckets=64 slots=32 batch=12x1 keys=uniform:2000", op, variant, true, 300 + k);
+            scene_kernel kernel = scene_kernel_at(&judge_design_hive, row, 32, 2);
+            const scene_kernel *kernels[] = { &kernel };
+            scene *s;
+            agree *a;
+            must(scene_open(&c, kernels, 1, &s));
+            fill_ring(s);
+            must(agree_open(s, &a));
+            explore(a, s, &c, way(4 * k), 2, &t);
+            far += gone_on(s);
+            agree_close(a);
+        }
+    test_tried("schedules", t.schedules, "of %llu scenes of hive with a ring of two buckets, %llu distinct", t.scenes, t.distinct);
+    test_note("last runs: %llu into the stash, %llu of them beyond where they enter it, %llu misses", t.stashed, far, t.outcome[HD_MISS]);
+    check((far && t.outcome[HD_MISS]) || test_times(SCENES) < SCENES, "nobody went on in the stash");
+}
+
 /* ---- All schedules of small scenes ---------------------------------------------------------------------------------------- */
 
 /* What an item's key is to the table. */
@@ -284,7 +356,7 @@ static void test_exhaustive(void **unused)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = { cmocka_unit_test(test_agrees), cmocka_unit_test(test_crowds), cmocka_unit_test(test_windows), cmocka_unit_test(test_exhaustive) };
+    static const struct CMUnitTest tests[] = { cmocka_unit_test(test_agrees), cmocka_unit_test(test_crowds), cmocka_unit_test(test_windows), cmocka_unit_test(test_rings), cmocka_unit_test(test_exhaustive) };
     if (simt_machine_open(NULL, &machine)) return 1;
     int failed = test_run(tests);
     simt_machine_close(machine);
