@@ -234,6 +234,50 @@ static void stash_fills_and_drains(void **state)
     }
 }
 
+/* ---- As far by kernels ------------------------------------------------------------------------------------------------- */
+
+/* Whether a table on that backend, grown from 4 buckets to 16, comes back to 4 that are three quarters full. */
+static bool comes_back(const hive_shape *s, const char *backend)
+{
+    uint64_t key[4 * HIVE_SLOTS_MOST], n = 3ull * s->slots;
+    uint32_t value[4 * HIVE_SLOTS_MOST] = { 0 };
+    uint8_t outcome[4 * HIVE_SLOTS_MOST];
+    hd_config c = hive_config(s);
+    hd_info info;
+    hd_table *t;
+    c.backend = backend;
+    must(hd_open(&c, &t));
+    must(hd_grow(t, 16));
+    for (uint64_t i = 0; i < n; i++) key[i] = i;
+    hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = n, .key = key, .value = value, .outcome = outcome, .distinct = true };
+    must(hd_run(t, &b));
+    must(hd_shrink(t, 4));
+    must(hd_check(t));
+    b.op = HD_OP_CONTAINS, b.value = NULL;
+    must(hd_run(t, &b));
+    for (uint64_t i = 0; i < n; i++) check(outcome[i] == HD_HIT, "key %llu is lost by %s", (ull)i, backend);
+    must(hd_table_info(t, &info));
+    hd_close(t);
+    return info.buckets == 4;
+}
+
+/* Pairs with more keys than a bucket holds are thinned out, and tried again, by the kernels as by the reference. */
+static void as_far_by_kernels(void **state)
+{
+    uint64_t tables = 0, reference = 0, kernels = 0;
+    (void)state;
+    for (uint64_t i = 0; i < HIVE_SHAPES; i++)
+        for (uint64_t k = 0; k < test_times(4); k++, tables++) {
+            hive_shape s = hive_shape_at(i, 4);
+            s.seed += k;
+            test_case("hive slots=%u value=%u hashes=%u seed=%llu, from 16 buckets to 4", s.slots, s.value_bytes, s.hashes, (ull)s.seed);
+            reference += comes_back(&s, "ref");
+            kernels += comes_back(&s, "host");
+        }
+    check(10 * reference > 9 * tables && 10 * kernels > 9 * tables, "of %llu tables %llu shrink by the reference, %llu by kernels", (ull)tables, (ull)reference, (ull)kernels);
+    test_note("of %llu tables %llu shrink by the reference, %llu by kernels", (ull)tables, (ull)reference, (ull)kernels);
+}
+
 /* ---- hd_run_growing --------------------------------------------------------------------------------------------------- */
 
 /* The items that were not pending at first, in item order, then the others: what hd_run_growing says it does. The map tells which could not. */
@@ -283,6 +327,7 @@ static void growing_mixed(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest resize[] = { cmocka_unit_test(every_bucket), cmocka_unit_test(between_batches), cmocka_unit_test(stash_fills_and_drains), cmocka_unit_test(growing_mixed) };
+    const struct CMUnitTest resize[] = { cmocka_unit_test(every_bucket), cmocka_unit_test(between_batches), cmocka_unit_test(stash_fills_and_drains), cmocka_unit_test(as_far_by_kernels),
+                                         cmocka_unit_test(growing_mixed) };
     return test_run(resize);
 }
