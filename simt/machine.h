@@ -44,6 +44,9 @@ typedef struct simt_config {
     uint64_t seed;
     uint32_t pct_depth, pct_length;   /* 0: 3, 1,000 */
     uint32_t bound;
+    bool local_first;                 /* SIMT_SEARCH, by warp: a group that has just met in a collective, or begins, goes on at once, to where it may be
+                                         preempted: nobody can tell that from later. To leave a group that can go on is a preemption, and so is to
+                                         leave a warp; which of a warp's other groups is next is not */
     const simt_decision *schedule;    /* SIMT_REPLAY: (schedule_n), by `at` ... */
     size_t schedule_n;
     simt_strategy replayed;           /* ... and the strategy that made it: it says what there is to decide */

@@ -233,36 +233,37 @@ static void run(simt_machine *m)
     if (m->config.watch) watch(m);
 }
 
-/* Of `bits` the first lane of each group that stands at one place: what there is to choose from. */
+/* The lanes of w that may be chosen; a group that spins makes way for the one it waits for. */
+static uint32_t going(const warp *w) { return w->candidates & ~w->yielding ? w->candidates & ~w->yielding : w->candidates; }
+
+/* Whether a lane stands at a place, and so in one group with the others of its warp that do. */
+static bool stands_at(const lane *l, const char *site, uint32_t kind) { return l->site == site && l->stop_kind == kind; }
+
+/* Of `bits` the first lane of each group: what there is to choose from. */
 static uint32_t leaders_of(const warp *w, uint32_t bits)
 {
     uint32_t leaders = 0;
     for (uint32_t left = bits; left; left &= left - 1) {
         const lane *l = w->member[lowest(left)];
         bool first = true;
-        for (uint32_t others = leaders; others && first; others &= others - 1) {
-            const lane *o = w->member[lowest(others)];
-            first = o->site != l->site || o->stop_kind != l->stop_kind;
-        }
+        for (uint32_t others = leaders; others && first; others &= others - 1) first = !stands_at(w->member[lowest(others)], l->site, l->stop_kind);
         if (first) leaders |= 1u << l->ids.lane;
     }
     return leaders;
 }
 
-/* Lock step: the lanes of w that stand where a chosen one stands, in order. */
-static void run_group(simt_machine *m, warp *w)
+/* The lanes that stand where l does, and may be chosen. */
+static uint32_t group_of(const lane *l)
 {
-    uint32_t bits = w->candidates;
-    if (bits & ~w->yielding) bits &= ~w->yielding; /* a group that spins makes way for the one it waits for */
-    uint32_t leader = leaders_of(w, bits), k = schedule_choose(m, simt_popc(leader));
-    while (k--) leader &= leader - 1;
-    const lane *first = w->member[lowest(leader)];
-    const char *site = first->site;
-    uint32_t kind = first->stop_kind;
-    for (uint32_t left = bits; left && m->finding.fault == SIMT_NO_FAULT; left &= left - 1) {
-        lane *l = w->member[lowest(left)];
-        if (l->site == site && l->stop_kind == kind) make_current(m, l), run(m);
-    }
+    uint32_t group = 0;
+    for (uint32_t left = going(l->warp); left; left &= left - 1) group |= (uint32_t)stands_at(l->warp->member[lowest(left)], l->site, l->stop_kind) << lowest(left);
+    return group;
+}
+
+/* Lock step: lanes of w, in order. */
+static void run_group(simt_machine *m, const warp *w, uint32_t lanes)
+{
+    for (; lanes && m->finding.fault == SIMT_NO_FAULT; lanes &= lanes - 1) make_current(m, w->member[lowest(lanes)]), run(m);
 }
 
 static void forget_yields(simt_machine *m)
@@ -298,8 +299,53 @@ static bool next_group(simt_machine *m)
     uint32_t n = candidates(m, false);
     if (!n) return false;
     bool may_stay = m->last_warp && m->last_warp->candidates;
-    m->last_warp = warp_from(m, m->last_warp, pick(m, n, may_stay));
-    run_group(m, m->last_warp);
+    warp *w = m->last_warp = warp_from(m, m->last_warp, pick(m, n, may_stay));
+    uint32_t leader = leaders_of(w, going(w)), k = schedule_choose(m, simt_popc(leader));
+    while (k--) leader &= leader - 1;
+    run_group(m, w, group_of(w->member[lowest(leader)]));
+    return true;
+}
+
+enum { NEAR = 3 };
+
+/* How far a group is from the one that ran last: has lanes of it, is of its warp, is of another. */
+static uint32_t distance(const simt_machine *m, const lane *l) { return l->warp != m->last_warp ? 2 : group_of(l) & m->last_lanes ? 0 : 1; }
+
+/* By its leader: group k of all, nearer ones first; NULL: there are no more. n: how many of each distance were passed. */
+static const lane *group_at(const simt_machine *m, uint32_t k, uint32_t n[NEAR])
+{
+    for (uint32_t d = 0; d < NEAR; d++) {
+        n[d] = 0;
+        for (uint32_t i = 0; i < m->warps_n; i++)
+            for (uint32_t leaders = leaders_of(&m->warps[i], going(&m->warps[i])); leaders; leaders &= leaders - 1) {
+                const lane *l = m->warps[i].member[lowest(leaders)];
+                if (distance(m, l) != d) continue;
+                if (k-- == 0) return l;
+                n[d]++;
+            }
+    }
+    return NULL;
+}
+
+/* config.local_first: a group that has no access to make, else one that is chosen. */
+static bool next_access(simt_machine *m)
+{
+    if (!candidates(m, false)) return false;
+    uint32_t n[NEAR], k = 0;
+    const lane *l;
+    while ((l = group_at(m, k, n)) && l->stop_kind) k++;
+    bool local = l != NULL;
+    if (!local) {
+        uint32_t free = n[0] ? n[0] : n[1] ? n[1] : n[2];
+        k = schedule_choose(m, m->preemptions < m->config.bound ? n[0] + n[1] + n[2] : free);
+        m->preemptions += k >= free;
+        l = group_at(m, k, n);
+    }
+    uint32_t lanes = group_of(l);
+    bool its_turn = !local || distance(m, l) == 0;
+    if (its_turn) m->last_lanes = local ? m->last_lanes | lanes : lanes;
+    if (its_turn) m->last_warp = l->warp;
+    run_group(m, l->warp, lanes);
     return true;
 }
 
@@ -315,7 +361,7 @@ void schedule_run(simt_machine *m)
 {
     bool lanes = m->config.unit == SIMT_BY_LANE;
     while (m->finding.fault == SIMT_NO_FAULT)
-        if (!(lanes ? next_lane(m) : next_group(m)) || m->now->warp->block->alive == 0) return;
+        if (!(lanes ? next_lane(m) : m->config.local_first ? next_access(m) : next_group(m)) || m->now->warp->block->alive == 0) return;
 }
 
 void schedule_backoff(simt_machine *m, lane *l)

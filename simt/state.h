@@ -185,6 +185,7 @@ struct simt_machine {
     bool patient;            /* lanes that back off make way, where chance would not see to it, until everybody has */
     uint32_t lanes_open, warps_open; /* how many candidates, and warps with some */
     lane *last_lane; warp *last_warp;
+    uint32_t last_lanes;     /* of the last warp: the group that ran */
     int64_t low_priority;
     vec change_points;       /* uint64_t */
 

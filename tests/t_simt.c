@@ -200,9 +200,8 @@ SIMT_KERNEL(k_two_steps, buffers, a)
     simt_strlx_u32(a.out + 100 + simt_block(), 1u);
 }
 
-static uint64_t search(void (*kernel)(const void *), uint32_t blocks, uint32_t threads, uint32_t bound, uint32_t *outcomes)
+static uint64_t search_as(simt_config c, void (*kernel)(const void *), uint32_t blocks, uint32_t threads, uint32_t bound, uint32_t *outcomes)
 {
-    simt_config c = simt_config_default();
     c.strategy = SIMT_SEARCH;
     c.bound = bound;
     c.resident = blocks;
@@ -216,6 +215,11 @@ static uint64_t search(void (*kernel)(const void *), uint32_t blocks, uint32_t t
     return n;
 }
 
+static uint64_t search(void (*kernel)(const void *), uint32_t blocks, uint32_t threads, uint32_t bound, uint32_t *outcomes)
+{
+    return search_as(simt_config_default(), kernel, blocks, threads, bound, outcomes);
+}
+
 static void test_search(void **unused)
 {
     (void)unused;
@@ -226,6 +230,59 @@ static void test_search(void **unused)
     uint64_t none = search(k_two_steps, 3, 1, 0, NULL), one = search(k_two_steps, 3, 1, 1, NULL);
     check(none == 6 && one > none && one < three, "%llu without preemption, %llu with one", (ull)none, (ull)one);
     test_note("2 lanes %llu schedules; 3 lanes %llu, %llu with at most one preemption, %llu with none", (ull)two, (ull)three, (ull)one, (ull)none);
+}
+
+/* A warp says that it is there, looks whether the other is, and says what it saw; it meets in ballots all the while. */
+SIMT_KERNEL(k_warps_meet, buffers, a)
+{
+    simt_tile w = simt_tile_of(32);
+    uint32_t me = simt_block(), seen = 0;
+    for (int i = 0; i < 3; i++) (void)simt_ballot(w, true);
+    if (w.rank == 0) simt_strlx_u32(a.out + me, 1u);
+    simt_join();
+    for (int i = 0; i < 3; i++) (void)simt_ballot(w, true);
+    if (w.rank == 0) seen = simt_ldrlx_u32(a.out + 1 - me);
+    simt_join();
+    (void)simt_ballot(w, true);
+    if (w.rank == 0) simt_strlx_u32(a.out + 16 + me, 1u + seen);
+    simt_join();
+    (void)simt_ballot(w, true);
+}
+
+/* The halves of a warp go their own ways, two stores each. */
+SIMT_KERNEL(k_halves_part, buffers, a)
+{
+    simt_tile h = simt_tile_of(16);
+    (void)simt_ballot(h, true);
+    if (simt_lane() == 0) simt_strlx_u32(a.out, 1u);
+    if (simt_lane() == 16) simt_strlx_u32(a.out + 1, 1u);
+    simt_join();
+    (void)simt_ballot(h, true);
+    if (simt_lane() == 0) simt_strlx_u32(a.out + 2, 1u);
+    if (simt_lane() == 16) simt_strlx_u32(a.out + 3, 1u);
+}
+
+/* What is left out of a search that does first what nobody can see: nothing that could come of it, with any number of preemptions. */
+static void test_search_local_first(void **unused)
+{
+    (void)unused;
+    simt_config all = simt_config_default(), less;
+    uint64_t n[2] = { 0, 0 };
+    all.unit = SIMT_BY_WARP;
+    less = all;
+    less.local_first = true;
+    for (uint32_t bound = 0; bound < 4; bound++) {
+        uint32_t outcomes[2][16];
+        memset(outcomes, 0, sizeof outcomes);
+        n[0] = search_as(all, k_warps_meet, 2, 32, bound, outcomes[0]);
+        n[1] = search_as(less, k_warps_meet, 2, 32, bound, outcomes[1]);
+        for (int o = 0; o < 16; o++) check(!outcomes[0][o] == !outcomes[1][o], "with %u preemptions %u of %llu schedules of all had outcome %d, and %u of %llu", bound, outcomes[0][o], (ull)n[0], o, outcomes[1][o], (ull)n[1]);
+        check(n[1] < n[0] || bound == 0, "with %u preemptions %llu schedules for %llu", bound, (ull)n[1], (ull)n[0]);
+    }
+    test_note("2 warps of 3 accesses and 8 ballots, 3 preemptions: %llu schedules, %llu with what is local first", (ull)n[0], (ull)n[1]);
+    /* Two sequences of three accesses are merged in 20 ways, of two in 6, also where they are halves of a warp, of which either may begin. */
+    uint64_t warps = search_as(less, k_warps_meet, 2, 32, 100, NULL), halves = search_as(less, k_halves_part, 1, 32, 100, NULL), quiet = search_as(less, k_halves_part, 1, 32, 0, NULL);
+    check(warps == 20 && halves == 6 && quiet == 2, "%llu, %llu and %llu schedules", (ull)warps, (ull)halves, (ull)quiet);
 }
 
 /* What each litmus test can show, under interleaving alone and with weak memory. */
@@ -567,7 +624,7 @@ static void test_memory(void **unused)
 int main(void)
 {
     const struct CMUnitTest simt[] = {
-        cmocka_unit_test(test_correct), cmocka_unit_test(test_faults),  cmocka_unit_test(test_replay), cmocka_unit_test(test_same_seed), cmocka_unit_test(test_search),
+        cmocka_unit_test(test_correct), cmocka_unit_test(test_faults),  cmocka_unit_test(test_replay), cmocka_unit_test(test_same_seed), cmocka_unit_test(test_search), cmocka_unit_test(test_search_local_first),
         cmocka_unit_test(test_weak),    cmocka_unit_test(test_streams), cmocka_unit_test(test_meter),  cmocka_unit_test(test_memory),
         cmocka_unit_test(test_explore), cmocka_unit_test(test_watch),   cmocka_unit_test(test_story),  cmocka_unit_test(test_limits),    cmocka_unit_test(test_explore_memory),
     };
