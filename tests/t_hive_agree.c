@@ -272,21 +272,35 @@ static void test_rings(void **unused)
 /* ---- All schedules of small scenes ---------------------------------------------------------------------------------------- */
 
 /* What an item's key is to the table. */
-enum { IN_FIRST, IN_SECOND, STASHED, ABSENT, KINDS };
-static const char *const kind_names[KINDS] = { "in its first bucket", "in a later one", "in the stash", "absent" };
+enum { IN_FIRST, IN_SECOND, STASHED, ABSENT, CROWDED, KINDS };
+static const char *const kind_names[KINDS] = { "in its first bucket", "in a later one", "in the stash", "absent", "absent, its buckets full and others not" };
 
-/* A key of a kind; where the table has none, or a second one is wanted, one that is absent. */
-static uint64_t key_of_kind(const hive_view *v, int kind, uint64_t except)
+static bool has_room(const hive_view *v, uint64_t b)
 {
-    for (uint64_t e = 0; e < hive_places(v); e++) {
-        uint64_t word = hive_read(v, e), key = hive_key_of(v, word);
-        if (!hive_is_key(v, word) || key == except) continue;
-        int is = e >= hive_capacity(v) ? STASHED : hive_candidate(v, hive_hash(v, key), 0) == e / v->slots ? IN_FIRST : IN_SECOND;
-        if (is == kind) return key;
+    bool room = false;
+    for (uint64_t e = b * v->slots; e < (b + 1) * v->slots; e++) room = room || hive_is_free(v, hive_read(v, e));
+    return room;
+}
+
+static int kind_of(const hive_view *v, uint64_t key)
+{
+    uint64_t e = hive_find(v, key), h = hive_hash(v, key);
+    bool here = false, anywhere = false;
+    if (e != HIVE_NOWHERE) return e >= hive_capacity(v) ? STASHED : hive_candidate(v, h, 0) == e / v->slots ? IN_FIRST : IN_SECOND;
+    for (uint32_t i = 0; i < v->hashes; i++) here = here || has_room(v, hive_candidate(v, h, i));
+    for (uint64_t b = 0; b < hive_buckets(v); b++) anywhere = anywhere || has_room(v, b);
+    return anywhere && !here ? CROWDED : ABSENT;
+}
+
+/* A key of a kind, and none of `except`; HIVE_NOWHERE: there is none. */
+static uint64_t key_of_kind(const hive_view *v, int kind, const uint64_t except[2])
+{
+    bool there = kind < ABSENT;
+    for (uint64_t k = 0; k < (there ? hive_places(v) : 400); k++) {
+        uint64_t word = there ? hive_read(v, k) : 0, key = there ? hive_key_of(v, word) : 1000 + k;
+        if ((!there || hive_is_key(v, word)) && key != except[0] && key != except[1] && kind_of(v, key) == kind) return key;
     }
-    uint64_t key = 1000;
-    while (key == except || hive_find(v, key) != HIVE_NOWHERE) key++;
-    return key;
+    return HIVE_NOWHERE;
 }
 
 static void set_item(scene *s, uint64_t i, hd_op op, uint64_t key)
@@ -295,63 +309,123 @@ static void set_item(scene *s, uint64_t i, hd_op op, uint64_t key)
     scene_item(s, 0, i, key, 0);
 }
 
-/* Two items of a mixed batch, each in a warp of its own: where a warp has several, those between them are reserved keys, which are done at once. same: the key
- * of the second is that of the first. */
-static void exhaust(uint32_t row, const hd_op op[2], const int kind[2], bool same, uint32_t bound, uint64_t seed, totals *t)
+/* A key that has to do with bucket `step` of another's way: it is there, or it is absent and that is its first. HIVE_NOWHERE: there is none. */
+static uint64_t neighbour(const hive_view *v, uint64_t of, uint32_t step, bool there)
 {
-    const judge_row *r = &judge_design_hive.row[row];
-    uint64_t last = 32 / r->lanes;
-    char shape[96];
-    snprintf(shape, sizeof shape, "buckets=2 slots=%d batch=%llux1 keys=uniform:9", r->lanes == 32 ? 32 : 8, (ull)last + 1);
-    hd_case c = case_of(shape, "mixed", r->variant, seed / 2 % 2 || r->lanes == 32, seed);
-    if (!fit(row, &c)) check(false, "%s cannot run it", r->variant);
-    scene_kernel kernel = scene_kernel_at(&judge_design_hive, row, 32, 2);
+    uint64_t b = hive_candidate(v, hive_hash(v, of), step), e = b * v->slots;
+    for (uint64_t k = 0; k < (there ? v->slots : 400); k++) {
+        uint64_t key = there ? hive_key_of(v, hive_read(v, e + k)) : 2000 + k;
+        if (there ? key < hive_keys(v) && key != of : hive_find(v, key) == HIVE_NOWHERE && hive_candidate(v, hive_hash(v, key), 0) == b) return key;
+    }
+    return HIVE_NOWHERE;
+}
+
+/* Where the items are. */
+enum { APART, BESIDE, BLOCK, THREE, PLACES };
+static const char *const place_names[PLACES] = { "two items, a block each", "three items, two of them in one warp", "two items, a warp each of one block", "three items, a block each, two of one key" };
+
+typedef struct meeting {
+    uint32_t row;
+    int place, kind, other; /* other: of all items but the first; SAME: they have its key. THREE: of the third, to the bucket of the first's way where such a key would be */
+    hd_op op[3];
+    uint32_t bound;
+} meeting;
+enum { SAME = -1 };
+
+static uint64_t items_per_warp(uint32_t row) { return 32 / judge_design_hive.row[row].lanes; }
+
+/* The keys of the items; the first one's is there. Where there is none of a kind, one that is absent. */
+static void keys_of(const meeting *x, const hive_view *v, uint64_t key[3])
+{
+    bool near = x->other != SAME && x->other != STASHED;
+    for (int i = 1; i < 3; i++) {
+        bool same = x->other == SAME || (x->place == THREE && i == 1);
+        if (same) key[i] = key[0];
+        else if (x->place == THREE && near) key[i] = neighbour(v, key[0], x->other == IN_SECOND || x->other == CROWDED, x->other < ABSENT);
+        else key[i] = key_of_kind(v, x->other, key);
+        if (key[i] == HIVE_NOWHERE) key[i] = key_of_kind(v, ABSENT, key);
+    }
+}
+
+/* A scene whose first item is of the kind that is wanted. Between the items that meet are reserved keys, which are done at once. */
+static scene *meet(const meeting *x, uint64_t seed, hd_case *c)
+{
+    static const char *const tails[] = { "buckets=2", "buckets=3 hashes=3", "buckets=3 spare=0", "buckets=4" };
+    const judge_row *r = &judge_design_hive.row[x->row];
+    uint64_t per = items_per_warp(x->row), at[3] = { 0, x->place == BESIDE ? 1 : per, x->place == BESIDE ? per : 2 * per };
+    uint32_t n = x->place == BESIDE || x->place == THREE ? 3 : 2;
+    scene_kernel kernel = scene_kernel_at(&judge_design_hive, x->row, x->place == BLOCK ? 64 : 32, x->place == BLOCK ? 1 : x->place == THREE ? 3 : 2);
     const scene_kernel *kernels[] = { &kernel };
-    scene *s;
+    for (uint64_t tries = 0; tries < 200; tries++) {
+        uint64_t key[3] = { HIVE_NOWHERE, HIVE_NOWHERE, HIVE_NOWHERE };
+        char shape[128];
+        scene *s;
+        snprintf(shape, sizeof shape, "%s slots=%d batch=%llux1 keys=uniform:9", tails[(seed + tries) % 4], r->lanes == 32 ? 32 : 8, (ull)at[n - 1] + 1);
+        *c = case_of(shape, "mixed", r->variant, seed / 2 % 2, seed + 1000 * tries);
+        if (!fit(x->row, c)) c->layout = HD_LAYOUT_MASKS;
+        must(scene_open(c, kernels, 1, &s));
+        const hive_view *v = hive_scene_view(s);
+        key[0] = key_of_kind(v, x->kind, key);
+        if (key[0] == HIVE_NOWHERE) {
+            scene_close(s);
+            continue;
+        }
+        keys_of(x, v, key);
+        for (uint64_t i = 0; i < at[n - 1]; i++) set_item(s, i, HD_OP_FIND, s->keys);
+        for (uint32_t i = 0; i < n; i++) set_item(s, at[i], x->op[i], key[i]);
+        return s;
+    }
+    check(false, "no scene of %s has a key that is %s", r->variant, kind_names[x->kind]);
+    return NULL;
+}
+
+static void exhaust(const meeting *x, uint64_t seed, totals *t)
+{
+    hd_case c;
     agree *a;
-    must(scene_open(&c, kernels, 1, &s));
-    const hive_view *v = hive_scene_view(s);
-    uint64_t first = key_of_kind(v, kind[0], UINT64_MAX);
-    for (uint64_t i = 1; i < last; i++) set_item(s, i, HD_OP_FIND, s->keys);
-    set_item(s, 0, op[0], first);
-    set_item(s, last, op[1], same ? first : key_of_kind(v, kind[1], first));
+    scene *s = meet(x, seed, &c);
     must(agree_open(s, &a));
     simt_config w = simt_config_default();
     w.strategy = SIMT_SEARCH;
-    w.bound = bound;
+    w.bound = x->bound;
+    w.local_first = true;
     w.unit = SIMT_BY_WARP;
     w.preempt = SIMT_AT_ATOMIC;
     explore(a, s, &c, w, 2000000, t);
     agree_close(a);
 }
 
-/* One preemption, or two of pairs that meet in one key: at scale 1 two of every so many, and of those that meet nowhere only every so many. */
+/* With two preemptions, and with one where a key may look for room: at scale 1 one in so many of all meetings, other ones for each row and place; at a larger
+ * one more of them, and with two always. */
 static void test_exhaustive(void **unused)
 {
     (void)unused;
     static const hd_op ops[] = { HD_OP_FIND, HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND_OR_INSERT, HD_OP_ACCUM_OR_ASSIGN, HD_OP_ASSIGN, HD_OP_ERASE };
-    enum { OPS = sizeof ops / sizeof *ops, EVERY = 60 };
-    uint64_t grid = 0;
-    for (int kind = 0; kind < KINDS; kind++) {
+    enum { OPS = sizeof ops / sizeof *ops, ALL = OPS * OPS * KINDS * (KINDS + 1) };
+    ull moves = 0;
+    for (uint32_t at = 0; at < HIVE_ROWS * PLACES; at++) {
+        uint32_t row = at / PLACES;
+        int place = (int)(at % PLACES);
         totals t[2];
         memset(t, 0, sizeof t);
-        for (uint32_t row = 0; row < HIVE_ROWS; row++) {
-            if (judge_design_hive.row[row].lanes == 1) continue; /* a warp has 32 items in flight: more steps than can be gone through */
-            if (judge_design_hive.row[row].lanes == 32 && kind == ABSENT && test_scale() == 1) continue; /* many, where a warp finds no way out of full buckets */
-            for (int p = 0; p < OPS; p++)
-                for (int q = 0; q < OPS; q++)
-                    for (int other = -1; other < KINDS; other++) { /* -1: the same key */
-                        if (!judge_design_hive.runs(row, JUDGE_MIXED) || !test_takes(grid++) || (test_scale() == 1 && grid % (other < 0 ? EVERY / 4 : EVERY) > 1)) continue;
-                        uint32_t bound = other < 0 && (test_scale() > 1 || (grid % EVERY == 1 && kind != ABSENT)) ? 2 : 1; /* two that insert have most steps */
-                        hd_op op[] = { ops[p], ops[q] };
-                        int kinds[] = { kind, other };
-                        exhaust(row, op, kinds, other < 0, bound, grid, &t[bound - 1]);
-                    }
+        if (!judge_design_hive.runs(row, JUDGE_MIXED) || (place == BESIDE && items_per_warp(row) == 1)) continue;
+        if (place == BLOCK && judge_design_hive.row[row].lanes > 1) continue; /* as APART: its warps share nothing */
+        uint64_t every = place == THREE ? 211 : 101, stride = test_scale() < every ? every / test_scale() : 1; /* neither shares a factor with ALL */
+        for (uint64_t n = at * 11 % stride; n < ALL; n += stride) {
+            int kind = (int)(n / OPS / OPS % KINDS), other = (int)(n / OPS / OPS / KINDS) - 1;
+            bool seeks = kind >= ABSENT || other >= ABSENT || place == THREE || items_per_warp(row) == 1; /* or nearly as many steps */
+            meeting x = { row, place, kind, other, { ops[n % OPS], ops[n / OPS % OPS], ops[n / 7 % OPS] }, seeks && test_scale() == 1 ? 1 : 2 };
+            if (test_takes(n / stride)) exhaust(&x, n, &t[x.bound - 1]);
         }
-        for (int bound = 1; bound <= 2; bound++)
-            test_tried("schedules", t[bound - 1].schedules, "all with at most %d preemption%s at atomics and collectives, of %llu scenes of 2 items of hive, the first's key %s, %llu distinct", bound,
-                       bound > 1 ? "s" : "", t[bound - 1].scenes, kind_names[kind], t[bound - 1].distinct);
+        for (int bound = 1; bound <= 2; bound++) {
+            const totals *of = &t[bound - 1];
+            moves += of->moves;
+            if (of->scenes)
+                test_tried("schedules", of->schedules, "all with at most %d preemption%s, at atomics, of %llu scenes of %s, %s; %llu distinct", bound, bound > 1 ? "s" : "", of->scenes,
+                           judge_design_hive.row[row].variant, place_names[place], of->distinct);
+        }
     }
+    check(moves, "no key was displaced");
 }
 
 int main(void)
