@@ -272,6 +272,59 @@ static void walks(void **state)
     }
 }
 
+/* ---- Where newcomers go -------------------------------------------------------------------------------------------------- */
+
+enum { FILLED = 1100 };
+
+/* The share of FILLED keys, brought in by batches, that are in their first bucket. kernel: NULL, by the reference. */
+static double in_first(hd_config c, const char *kernel, bool distinct)
+{
+    static uint64_t key[FILLED], slot[2 * FILLED], listed[2 * FILLED];
+    static uint32_t value[FILLED];
+    static uint8_t outcome[FILLED];
+    hd_info info;
+    hd_table *t;
+    uint64_t count, n = 0;
+    c.backend = kernel ? "host" : "ref";
+    test_case("%s%s, slots=%u spare=%u", kernel ? kernel : "ref", distinct ? ", distinct keys" : "", c.slots, c.spare);
+    must(hd_open(&c, &t));
+    must(hd_table_info(t, &info));
+    hive_view v = hive_view_for(&info);
+    for (uint64_t i = 0; i < FILLED; i++) key[i] = i * 2654435761u % 4294967291u;
+    for (uint64_t i = 0; i < FILLED; i += FILLED / 10) {
+        hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = FILLED / 10, .key = key + i, .value = value, .outcome = outcome, .distinct = distinct, .kernel = kernel };
+        must(hd_run(t, &b));
+        for (uint64_t k = 0; k < b.n; k++) check(outcome[k] == HD_INSERTED, "item %llu: %s", (ull)k, hd_outcome_name((hd_outcome)outcome[k]));
+    }
+    hd_batch all = { .op = HD_OP_EXPORT, .n = info.places, .list_key = listed, .list_item = slot, .count = &count };
+    must(hd_run(t, &all));
+    check(count == FILLED, "%llu entries", (ull)count);
+    for (uint64_t i = 0; i < count; i++) n += slot[i] / info.slots == hive_candidate(&v, hive_hash(&v, listed[i]), 0);
+    hd_close(t);
+    return (double)n / FILLED;
+}
+
+/* Kernels choose between a key's buckets as the reference does, but for those that fill while a batch looks at them. */
+static void newcomers_go_where_they_do(void **state)
+{
+    static const struct {
+        const char *kernel;
+        uint32_t slots, spare;
+        hd_layout layout;
+    } rows[] = { { "volley", 8, 0, HD_LAYOUT_WORDS },  { "volley", 8, 1, HD_LAYOUT_WORDS }, { "volley", 16, 4, HD_LAYOUT_WORDS }, { "tile", 16, 4, HD_LAYOUT_WORDS },
+                 { "tile", 8, 1, HD_LAYOUT_MASKS },    { "wabc", 32, 4, HD_LAYOUT_MASKS },  { "wabc", 32, 15, HD_LAYOUT_MASKS } };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int distinct = 0; distinct < 2; distinct++) {
+            hd_config c = hd_config_of("hive");
+            c.slots = rows[i].slots, c.spare = rows[i].spare, c.layout = rows[i].layout;
+            c.capacity = 1200;
+            double want = in_first(c, NULL, distinct), got = in_first(c, rows[i].kernel, distinct);
+            test_note("%s of %u slots, %u spare%s: %.3f of the keys in their first bucket, %.3f by the reference", rows[i].kernel, c.slots, c.spare, distinct ? ", distinct" : "", got, want);
+            check(got > want - 0.015 && got < want + 0.015, "%.3f of the keys are in their first bucket, and %.3f by the reference", got, want);
+        }
+}
+
 /* ---- Mixed batches ---------------------------------------------------------------------------------------------------------- */
 
 enum { N = 40 };
@@ -435,7 +488,7 @@ static void configurations(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest table[] = { cmocka_unit_test(all_of_it_back),    cmocka_unit_test(headers_that_lie),  cmocka_unit_test(damage),        cmocka_unit_test(walks),
+    const struct CMUnitTest table[] = { cmocka_unit_test(all_of_it_back),    cmocka_unit_test(headers_that_lie),  cmocka_unit_test(damage),        cmocka_unit_test(walks),         cmocka_unit_test(newcomers_go_where_they_do),
                                         cmocka_unit_test(mixed_are_counted), cmocka_unit_test(mixed_are_refused), cmocka_unit_test(configurations) };
     return test_run(table);
 }
