@@ -20,7 +20,7 @@ static struct {
     uint64_t value_out[N], score_out[N], list_key[N], list_value[N], list_score[N], list_item[N], count;
     void *ptr[N];
     uint8_t fate[N];
-    int mode;
+    mode kind;
     uint32_t value_bytes, narrow[N], narrow_out[N]; /* narrow: values as a dictionary has them */
 } x;
 
@@ -32,7 +32,7 @@ static uint64_t untouched(void)
 }
 
 /* A dictionary knows no policy. */
-static void open_table(const char *policy, int m, uint64_t buckets, uint32_t slots)
+static void open_table(const char *policy, mode m, uint64_t buckets, uint32_t slots)
 {
     hd_config c = hd_config_of(m == DICTIONARY ? "hive" : "hkv");
     c.backend = test_backend("ref");
@@ -43,14 +43,14 @@ static void open_table(const char *policy, int m, uint64_t buckets, uint32_t slo
     }
     c.capacity = buckets * slots;
     c.slots = slots;
-    x.mode = m;
+    x.kind = m;
     x.value_bytes = c.value_bytes;
     test_case("%s policy=%s buckets=%llu slots=%u%s", c.design, c.policy, (ull)buckets, slots, c.dual ? " dual" : "");
     must(hd_open(&c, &x.table));
 }
 
 /* What a score is told to be. */
-static uint64_t scored(uint64_t score) { return x.mode == DICTIONARY ? 0 : score; }
+static uint64_t scored(uint64_t score) { return x.kind == DICTIONARY ? 0 : score; }
 
 static void narrow(hd_batch *b)
 {
@@ -87,9 +87,9 @@ static void run(hd_batch b)
     b.list_score = x.list_score;
     b.list_item = x.list_item;
     b.count = &x.count;
-    if (x.mode == DICTIONARY) narrow(&b);
+    if (x.kind == DICTIONARY) narrow(&b);
     must(test_in_order(x.table, &b));
-    if (x.mode == DICTIONARY) widen();
+    if (x.kind == DICTIONARY) widen();
     check(b.ran && strstr(b.ran, b.each ? "mixed" : hd_op_name(b.op)), "ran %s", b.ran ? b.ran : "NULL");
 }
 
@@ -244,7 +244,7 @@ static void find_missed(mode m)
 
 static void touch(bool dual)
 {
-    open_table("lfu", dual, 4, 8);
+    open_table("lfu", dual ? DUAL : SINGLE, 4, 8);
     put(k123, 3, v123, s123);
     const uint64_t more[] = { 5, 6, 7, 8, 9, UINT64_MAX, 0 };
     run((hd_batch){ .op = HD_OP_TOUCH, .n = 7, .key = asked, .score = more });
@@ -256,7 +256,7 @@ static void touch(bool dual)
     check(x.score_out[0] == 12 && x.score_out[1] == UINT64_MAX && x.score_out[2] == 14, "without scores: by 1");
     done();
 
-    open_table("lru", dual, 4, 8);
+    open_table("lru", dual ? DUAL : SINGLE, 4, 8);
     put(k123, 3, v123, NULL);
     run((hd_batch){ .op = HD_OP_TOUCH, .n = 3, .key = (const uint64_t[]){ 3, 1, 3 } });
     check(x.score_out[0] == 3 && x.score_out[1] == 4 && x.score_out[2] == 5, "the time of the touch");
@@ -314,7 +314,7 @@ static void fill(uint64_t *key, uint64_t n)
 static void full_table(bool dual)
 {
     uint64_t key[4], value[] = { 7, 8 };
-    open_table("custom", dual, dual ? 2 : 1, dual ? 2 : 4);
+    open_table("custom", dual ? DUAL : SINGLE, dual ? 2 : 1, dual ? 2 : 4);
     fill(key, 4);
     expect("I");
     check(size() == 4, "full");
@@ -380,7 +380,7 @@ static void find_or_insert(mode m)
 
     bool dual = m == DUAL;
     uint64_t key[4], low = 0, value = 7, newcomer = 5;
-    open_table("custom", dual, dual ? 2 : 1, dual ? 2 : 4);
+    open_table("custom", dual ? DUAL : SINGLE, dual ? 2 : 1, dual ? 2 : 4);
     fill(key, 4);
     run((hd_batch){ .op = HD_OP_FIND_OR_INSERT, .n = 1, .key = &newcomer, .value = &value, .score = &low });
     expect("F");
@@ -391,7 +391,7 @@ static void find_or_insert(mode m)
 static void find_or_insert_ptr(bool dual)
 {
     const uint64_t keys[] = { 2, 9, HD_KEY_EMPTY, 9 };
-    open_table("lfu", dual, 4, 8);
+    open_table("lfu", dual ? DUAL : SINGLE, 4, 8);
     put(k123, 3, v123, s123);
     run((hd_batch){ .op = HD_OP_FIND_OR_INSERT_PTR, .n = 4, .key = keys });
     expect("HISH");
@@ -411,7 +411,7 @@ static void find_or_insert_ptr(bool dual)
     done();
 
     uint64_t key[4], newcomer = 5, score = 1000;
-    open_table("custom", dual, dual ? 2 : 1, dual ? 2 : 4);
+    open_table("custom", dual ? DUAL : SINGLE, dual ? 2 : 1, dual ? 2 : 4);
     fill(key, 4);
     run((hd_batch){ .op = HD_OP_FIND_OR_INSERT_PTR, .n = 1, .key = &newcomer, .score = &score });
     expect("E");
@@ -426,7 +426,7 @@ static void unlock(const uint64_t *key, uint64_t n, uint64_t holder) { run((hd_b
 
 static void pins(bool dual)
 {
-    open_table("lfu", dual, 4, 8);
+    open_table("lfu", dual ? DUAL : SINGLE, 4, 8);
     put(k123, 3, v123, s123);
     lock(asked, 7, 55);
     expect("HMSSSPH"); /* the second time it is pinned already */
@@ -478,7 +478,7 @@ static void pins(bool dual)
 static void pins_in_a_full_table(bool dual)
 {
     uint64_t key[4], newcomer = 5, value = 1, high = UINT64_MAX;
-    open_table("custom", dual, dual ? 2 : 1, dual ? 2 : 4);
+    open_table("custom", dual ? DUAL : SINGLE, dual ? 2 : 1, dual ? 2 : 4);
     fill(key, 4);
     lock(key, 3, 1);
     expect("HHH");
@@ -503,7 +503,7 @@ static void pins_in_a_full_table(bool dual)
 static void no_place_for_a_pin(bool dual)
 {
     const uint64_t keys[] = { 1, 2, 3, 4, 5, 6 };
-    open_table("lru", dual, 4, 8); /* has 4 places */
+    open_table("lru", dual ? DUAL : SINGLE, 4, 8); /* has 4 places */
     put(keys, 6, keys, NULL);
     lock(keys, 6, 9);
     expect("HHHHFF");
@@ -601,7 +601,7 @@ static void lfu_saturates(bool dual)
     const uint64_t key = 1, value = 2;
     const uint64_t given[] = { UINT64_MAX - 2, 1, 1, 1, 5, UINT64_MAX };
     const uint64_t want[] = { UINT64_MAX - 2, UINT64_MAX - 1, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX };
-    open_table("lfu", dual, 4, 8);
+    open_table("lfu", dual ? DUAL : SINGLE, 4, 8);
     for (int i = 0; i < 6; i++) {
         put(&key, 1, &value, &given[i]);
         check(score_of(1) == want[i], "after %d: %llu", i, (ull)score_of(1));
