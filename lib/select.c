@@ -22,7 +22,10 @@ typedef enum select_kind {
 /* Measured on an H200 (bench/results, papers/hkv/results). hkv: gather is ahead of the others at every size and load factor; it wants
  * buckets of 16 to 128 slots, and to insert a table of pairs. Of those that run any table a thread copies what is small, eight
  * threads what is larger. The paper has pipeline from 512 bytes on, and when a table is nearly full (on an H100 NVL); ours is
- * behind tlpv2 there. A design's last row of a kind is for all that is left. */
+ * behind tlpv2 there. A design's last row of a kind is for all that is left.
+ *
+ * hive has none: its values have one size, and no load factor is known at which another of its variants is ahead. The first of its registry that fits
+ * is taken: volley, ahead of tile at every operation and load factor, or tile, which runs all. */
 typedef struct row {
     const char *design;
     select_kind kind;

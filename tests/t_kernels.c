@@ -11,6 +11,7 @@
 
 #include "judge/run.h"
 #include "lib/backend_host.h"
+#include "lib/op.h"
 #include "lib/select.h"
 #include "lib/table.h"
 #include "policies/policy.h"
@@ -530,6 +531,34 @@ static void select_is_pure(void **unused)
         for (uint64_t bytes = 0; bytes <= UINT32_MAX; bytes = 3 * bytes + 1) check(hd_select("hkv", (hd_op)op, (uint32_t)bytes, 2, 0), "%s has none", hd_op_name((hd_op)op));
 }
 
+/* Of a dictionary the selector knows nothing: whatever the operation and the load factor, the first row that fits runs it. */
+static void dictionaries_take_the_first(void **unused)
+{
+    static const struct {
+        uint32_t slots;
+        hd_layout layout;
+        const char *variant;
+    } tables[] = { { 8, HD_LAYOUT_WORDS, "volley" }, { 16, HD_LAYOUT_WORDS, "volley" }, { 32, HD_LAYOUT_WORDS, "tile" }, { 16, HD_LAYOUT_MASKS, "tile" }, { 32, HD_LAYOUT_MASKS, "tile" } };
+    (void)unused;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        hd_config c = hd_config_of("hive");
+        hd_table *t;
+        hd_info info;
+        c.slots = tables[i].slots, c.layout = tables[i].layout, c.backend = "host";
+        must(hd_open(&c, &t));
+        must(hd_table_info(t, &info));
+        for (int op = 0; op < HD_OP_COUNT_; op++) {
+            const hd_kernel *k;
+            hd_batch b = { .op = (hd_op)op };
+            assert_null(hd_select("hive", b.op, info.value_bytes, 0, 0));
+            if (hd_kernel_pick(&info, &b, op % 2, &k)) continue; /* not of this design */
+            const char *want = hd_op_is_keyed(hd_op_row_of(b.op)) ? tables[i].variant : "tile"; /* volley leaves whole tables to it */
+            check(strcmp(k->name, want) == 0, "%s of %u slots is run by %s, not by %s", hd_op_name(b.op), c.slots, k->name, want);
+        }
+        hd_close(t);
+    }
+}
+
 /* What was chosen is reported; what does not fit is refused by its name, and not chosen without. */
 static void choice_is_told(void **unused)
 {
@@ -860,7 +889,8 @@ int main(void)
         cmocka_unit_test(sectors), cmocka_unit_test(clear_leaves_nothing), cmocka_unit_test(erase_lowers_bounds), cmocka_unit_test(long_lists_in_any_order),
         cmocka_unit_test(speed),
     };
-    static const struct CMUnitTest of_all[] = { cmocka_unit_test(select_is_pure), cmocka_unit_test(choice_is_told), cmocka_unit_test(miss_is_one_line), cmocka_unit_test(settings_are_checked), cmocka_unit_test(rows_have_the_lanes_they_say),
+    static const struct CMUnitTest of_all[] = { cmocka_unit_test(select_is_pure), cmocka_unit_test(dictionaries_take_the_first), cmocka_unit_test(choice_is_told), cmocka_unit_test(miss_is_one_line),
+                                                cmocka_unit_test(settings_are_checked), cmocka_unit_test(rows_have_the_lanes_they_say),
                                                  cmocka_unit_test(who_was_left_was_left_now), cmocka_unit_test(victims_are_used_meanwhile),
                                                  cmocka_unit_test(entries_are_counted) };
     return variants_run(of_each, sizeof of_each / sizeof *of_each, of_all, sizeof of_all / sizeof *of_all);

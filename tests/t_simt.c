@@ -624,7 +624,8 @@ static void test_memory(void **unused)
 int main(void)
 {
     const struct CMUnitTest simt[] = {
-        cmocka_unit_test(test_correct), cmocka_unit_test(test_faults),  cmocka_unit_test(test_replay), cmocka_unit_test(test_same_seed), cmocka_unit_test(test_search), cmocka_unit_test(test_search_local_first),
+        cmocka_unit_test(test_correct), cmocka_unit_test(test_faults),  cmocka_unit_test(test_replay), cmocka_unit_test(test_same_seed), cmocka_unit_test(test_search),
+        cmocka_unit_test(test_search_local_first),
         cmocka_unit_test(test_weak),    cmocka_unit_test(test_streams), cmocka_unit_test(test_meter),  cmocka_unit_test(test_memory),
         cmocka_unit_test(test_explore), cmocka_unit_test(test_watch),   cmocka_unit_test(test_story),  cmocka_unit_test(test_limits),    cmocka_unit_test(test_explore_memory),
     };
