@@ -14,6 +14,12 @@ CORE = [
     "policies/epoch_lru.h", "policies/lfu.h", "policies/lru.h", "policies/policy.h", "predicates/all.h", "predicates/key_in.h",
     "predicates/key_masked.h", "predicates/predicate.h", "predicates/score_below.h", "predicates/score_in.h", "predicates/value_zero.h",
 ]
+HIVE = [
+    "ref/hive.c", "ref/hive_batch.c", "ref/hive_check.c", "ref/hive_design.c", "ref/hive_layout.h", "ref/hive_resize.c", "gpu/hive/claim.h",
+    "gpu/hive/displace.h", "gpu/hive/item.h", "gpu/hive/merge.h", "gpu/hive/resize.h", "gpu/hive/rows.h", "gpu/hive/search.h", "gpu/hive/stash.h",
+    "gpu/hive/steps.h", "gpu/hive/volley.h", "gpu/hive/whole.h", "gpu/hive/word.h", "lib/hive_gpu.c",
+]
+CORES = {"core": CORE, "hive": HIVE}
 
 
 def mask(text):
@@ -28,7 +34,7 @@ EXCHANGES = [  # (kind, what is looked for, what it becomes)
     ("comparison", r"==", "!="), ("comparison", r"!=", "=="),
     ("connective", r"&&", "||"), ("connective", r"\|\|", "&&"),
     ("order", r"\bSIMT_(?:ACQUIRE|RELEASE|ACQ_REL)\b", "SIMT_RELAXED"), ("order", r"\bsimt_strel_", "simt_strlx_"), ("order", r"\bsimt_ldacq_", "simt_ldrlx_"),
-    ("fence", r"\bHKV_SYNC\(\w+\);", ";"), ("fence", r"\bsimt_sync_\w+\([^()]*\);", ";"), ("fence", r"\bsimt_copy_wait\(\d\);", ";"),
+    ("fence", r"\bHKV_SYNC\(\w+\);", ";"), ("fence", r"\bsimt_fence\(\);", ";"), ("fence", r"\bsimt_sync_\w+\([^()]*\);", ";"), ("fence", r"\bsimt_copy_wait\(\d\);", ";"),
     ("one off", r" \+ 1\b(?![\w.])", ""), ("one off", r" - 1\b(?![\w.])", ""), ("one off", r"\+\+(?=[;)])", "+= 2"), ("one off", r"(?<=\[)(\w+)(?=\])", r"\1 + 1"),
     ("arithmetic", r"(?<=[\w)\]]) \+ (?=[\w(])", " - "), ("arithmetic", r"(?<=[\w)\]]) - (?=[\w(])", " + "), ("arithmetic", r"(?<=[\w)\]]) \* (?=[\w(])", " + "),
     ("arithmetic", r"(?<=[\w)\]]) / (?=[\w(])", " * "), ("arithmetic", r"(?<=[\w)\]]) % (?=[\w(])", " / "), ("arithmetic", r" << ", " >> "), ("arithmetic", r" >> ", " << "),
@@ -36,7 +42,7 @@ EXCHANGES = [  # (kind, what is looked for, what it becomes)
     ("constant", r"\btrue\b", "false"), ("constant", r"\bfalse\b", "true"), ("constant", r"(?<![\w.])0(?![\w.])", "1"), ("constant", r"(?<![\w.])1(?![\w.])", "2"),
     ("constant", r"(?<![\w.])(\d{1,5})(?![\w.])", None), ("constant", r"\bUINT64_MAX\b", "(UINT64_MAX - 1)"),
     ("branches", r"\bif \((?=[^\n]*\))", None), ("branches", r"\bwhile \((?=[^\n]*\) )", None), ("branches", r" \? ([\w>.+*-]+) : ([\w>.+*-]+)(?=[;,)])", r" ? \2 : \1"),
-    ("statement", r"^[ \t]+(?!return|const |static |enum |case |default|break|typedef|struct |uint|int |bool |hkv_\w+ \w|simt_tile |size_t |hd_\w+ \w|double |void )[\w*(][^\n{}]*;(?=[ \t]*$)", ";"),
+    ("statement", r"^[ \t]+(?!return|const |static |enum |case |default|break|typedef|struct |uint|int |bool |h(?:kv|ive)_\w+ \w|simt_tile |size_t |hd_\w+ \w|double |void )[\w*(][^\n{}]*;(?=[ \t]*$)", ";"),
     ("statement", r"\b(?:break|continue);", ";"),
 ]
 

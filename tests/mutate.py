@@ -5,6 +5,7 @@
 # one fails. What no test notices is listed with its place.
 #
 #     tests/mutate.py SCRATCH --table tests/mutation.tsv [--count 200] [--seed 1] [--jobs N] [--minutes M]
+#     tests/mutate.py SCRATCH --table tests/mutation_hive.tsv --of hive --count 60
 #
 # SCRATCH/1 to SCRATCH/N get a copy of the tree and a build of it each; they are used again. The same seed chooses the same mutants of the same text,
 # whatever the number of jobs: shared out over the files by their length, and in such an order that a run that ends early has tried all files evenly.
@@ -36,9 +37,17 @@ OF_REFERENCE = ["t_accept", "t_small", "t_api", "t_walk", "t_grow", "t_tiers", "
                 "t_snapshot", "t_reshape", "t_damage", "t_random", "t_locks", "t_lock_word", "t_lock_streams", "t_alloc"]
 OF_KERNELS = ["t_kernels", "t_calls", "t_tiers", "t_agree", "t_backend", "t_random", "t_replay"]
 STRONGER = ["t_agree", "t_random"]
+# Hive's files are asked of those that know it.
+OF_HIVE = ["t_hive", "t_hive_resize", "t_dictionary", "t_growing", "t_hive_table"]
+OF_HIVE_KERNELS = ["t_hive_growth", "t_hive_agree", "t_growing", "t_random"]
+OF_HIVE_BACKENDS = ["t_alloc", "t_device_faults"]
 
 
 def tests_for(path, thorough):
+    if "hive" in path:
+        order = OF_HIVE_KERNELS if path.startswith("gpu/") else OF_HIVE + [t for t in OF_HIVE_KERNELS if t not in OF_HIVE]
+        order = order + (OF_HIVE_BACKENDS if path.startswith("lib/") else [])
+        return [(t, SHORT) for t in order] + [(t, LONG) for t in ("t_hive_agree", "t_random") if thorough]
     of_file = OF_KERNELS if path.startswith("gpu/") else OF_REFERENCE + [t for t in OF_KERNELS if t not in OF_REFERENCE]
     first = [t for t in OF_REFERENCE if t.startswith("t_lock")] if path.startswith("concurrency/") else []
     return [(t, SHORT) for t in first + [t for t in of_file if t not in first]] + [(t, LONG) for t in STRONGER if thorough]
@@ -66,7 +75,7 @@ class Bench:
     """A copy of the tree, its build, and the sound test programs of it."""
 
     def __init__(self, folder, a):
-        self.folder, self.cflags, self.jobs, self.usual = folder, a.cflags, a.jobs, {}
+        self.folder, self.cflags, self.jobs, self.usual, self.files = folder, a.cflags, a.jobs, {}, mutants.CORES[a.of]
         self.src, self.build, self.sound = (os.path.join(folder, name) for name in ("src", "build", "sound"))
         self.env = dict(os.environ, CMOCKA_MESSAGE_OUTPUT="TAP", LC_ALL="C.UTF-8", top_srcdir=self.src, top_builddir=self.build, HEDDLE=os.path.join(self.build, "heddle"))
         if a.jobs > 1:
@@ -118,7 +127,7 @@ class Bench:
 
     def prepare(self, thorough):
         """Builds the sound text and measures how long its tests take."""
-        tests = {(name, env["HEDDLE_TEST_SCALE"]): env for path in ("ref/", "gpu/") for name, env in tests_for(path, thorough)}
+        tests = {(name, env["HEDDLE_TEST_SCALE"]): env for path in self.files for name, env in tests_for(path, thorough)}
         self.copy_tree()
         self.configure()
         self.must(["make", "-s", f"-j{CORES}", "libheddle_all.la", "libheddle_work.la", *sorted({"tests/" + name for name, _ in tests})], self.build)
@@ -210,7 +219,7 @@ def write_table(path, rows, a):
     real = n["killed"] + n["survived"]
     with open(path + ".part", "w") as f:
         f.write("# SPDX-License-Identifier: Apache-2.0\n")
-        f.write(f"# tests/mutate.py --count {a.count} --seed {a.seed}\n")
+        f.write("# tests/mutate.py " + ("" if a.of == "core" else f"--of {a.of} ") + f"--count {a.count} --seed {a.seed}\n")
         f.write(f"# {len(rows)} of {max(a.count, len(rows))} were tried: {n['killed']} killed, {n['survived']} survived; {n['same code']} compile to the same code, "
                 f"{n['equivalent']} change nothing that can be seen (the note says why): {100 * n['killed'] / max(real, 1):.1f} % killed\n")
         f.write("\t".join(COLUMNS) + "\n")
@@ -233,7 +242,7 @@ class Plan:
 
     def __init__(self, a):
         self.a, self.lock, self.start = a, threading.Lock(), time.time()
-        self.texts = {f: open(os.path.join(HERE, f)).read() for f in mutants.CORE}
+        self.texts = {f: open(os.path.join(HERE, f)).read() for f in mutants.CORES[a.of]}
         self.order = {f: mutants.drawn(t, f, a.seed) for f, t in self.texts.items()}
         self.rank = {f: {c: i for i, c in enumerate(order)} for f, order in self.order.items()}
         self.known, self.again = read_table(a.table), []
@@ -305,6 +314,7 @@ def main():
     p = argparse.ArgumentParser(description="Mechanical mutants of the core: which does the suite notice?")
     p.add_argument("scratch")
     p.add_argument("--table", required=True)
+    p.add_argument("--of", choices=sorted(mutants.CORES), default="core", help="what is changed: the core, or the second design")
     p.add_argument("--count", type=int, default=200)
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--jobs", type=int, default=1, help="so many at a time, each with a tree and a build of its own")
