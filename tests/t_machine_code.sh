@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # t_machine_code.sh - the dialect costs nothing on a GPU: kernels written in it have, for sm_90, the machine code of the same kernels
-# written in CUDA (machine_code.cu); and the library's own kernels use no local memory, call nothing, read sixteen bytes at a time
-# where that is meant, and stay within their budget of registers (machine_code.budget).
+# written in CUDA (machine_code.cu); and the library's own kernels use no local memory and call nothing but where that is meant, read
+# sixteen bytes at a time where that is, and stay within their budget of registers (machine_code.budget).
 # shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
 nvcc=$(sed -n 's/^NVCC = //p' "$top_builddir/Makefile")
@@ -19,6 +19,10 @@ printf '* 255\n' >"$work/any"
 seen() { sass budget "$pairs" "$work/any" | grep "^$1: .*$2"; }
 try "and a local array" seen one_LDL 'LDL.*bytes of stack'
 try "and a call" seen one_CALL CALL
+printf 'one_LDL* 255 stack<=65536\none_CALL* 255 CALL<=1\n* 255\n' >"$work/some"
+allowed() { sass budget "$pairs" "$work/some" >"$work/told"; grep -q '^one_STL: ' "$work/told" && ! grep "^$1: " "$work/told"; }
+try "local memory that a row allows is none of its offences" allowed one_LDL
+try "nor are calls" allowed one_CALL
 differs() { ! sass same "$pairs" cuda_find_by_thread cuda_find_by_warp; }
 try "and what differs" differs
 for pair in $(sed -n 's/^SIMT_KERNEL(dialect_\([a-z_]*\),.*/\1/p' "$top_srcdir/tests/machine_code.cu"); do
@@ -28,6 +32,10 @@ done
 kernels=$work/kernels.cubin
 try "the kernels compile without a warning" compile "$kernels" "$top_srcdir/gpu/hkv/hkv_cuda.cu"
 try "no local memory, no calls, wide loads, registers within the budget" sass budget "$kernels" "$top_srcdir/tests/machine_code.budget"
+
+hive=$work/hive.cubin
+try "Hive's kernels compile without a warning" compile "$hive" "$top_srcdir/gpu/hive/hive_cuda.cu"
+try "local memory, calls and registers within their budget" sass budget "$hive" "$top_srcdir/tests/machine_code.budget"
 
 hashes=$work/hashes.cubin
 try "the hash functions compile without a warning" compile "$hashes" "$top_srcdir/tests/machine_code_hashes.cu"

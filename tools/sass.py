@@ -8,7 +8,8 @@
     sass.py budget CUBIN ROWS            every kernel against the first row of the file ROWS that its name matches
 
 A row of ROWS is: a pattern (* and ?), the most registers, and what must be there ("LDG.128"). No kernel may use local memory or
-call a function; one that no row matches is an offence too. An instruction of sm_70 to sm_90 has 16 bytes; its operation is in
+call a function, but for what its row allows: "stack<=96" bytes of local memory, "CALL<=3" places of a call; one that no row matches is
+an offence too. An instruction of sm_70 to sm_90 has 16 bytes; its operation is in
 the lowest nine bits, and how wide it reaches in bits 73 to 75.
 """
 import collections
@@ -151,9 +152,12 @@ def budget(path, rows_path):
         else:
             if k.registers > int(row[1]):
                 offences.append(f"{k.registers} registers, the budget is {row[1]}")
-            offences += [f"no {op}" for op in row[2:] if op not in used]
-        offences += [f"{n} x {op}" for op, n in used.items() if op.split(".")[0] in ("LDL", "STL", "CALL")]
-        if k.stack:
+            offences += [f"no {op}" for op in row[2:] if "<=" not in op and op not in used]
+        allowed = {"stack": 0, "CALL": 0, **{op: int(n) for op, _, n in (word.partition("<=") for word in (row or [])[2:]) if n}}
+        offences += [f"{n} x {op}" for op, n in used.items() if op.split(".")[0] in ("LDL", "STL") and not allowed["stack"]]
+        if used["CALL"] > allowed["CALL"]:
+            offences.append(f"{used['CALL']} x CALL")
+        if k.stack > allowed["stack"]:
             offences.append(f"{k.stack} bytes of stack")
         if offences:
             print(f"{name}: {'; '.join(offences)}")
