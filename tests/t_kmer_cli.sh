@@ -103,8 +103,8 @@ else fail 'the saved table has all entries' "size $(fact size), not $distinct"
 fi
 # where FILE: every section is where inspect says that it is, and the last one ends where the file does.
 where() {
-  local section offset bytes what end=0 wrong=
-  while IFS=, read -r section offset bytes what; do
+  local section offset bytes end=0 wrong=
+  while IFS=, read -r section offset bytes _; do
     [ "$(tail -c +$((offset + 1)) "$1" | head -c 4)" = "$section" ] || wrong="$wrong $section at $offset"
     end=$((offset + 16 + bytes + 16))
   done < <("$HEDDLE" inspect "$1" --csv 2>err | awk 'NR > 1')
