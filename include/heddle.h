@@ -353,7 +353,8 @@ typedef int hd_visitor(void *context, uint64_t key, uint64_t score, void *value)
 HD_API hd_status hd_for_each(hd_table *table, hd_visitor *visit, void *context);
 
 /* Grows to `buckets`, a multiple of the present number; hive: any greater one, in place. No entry is lost. With twice the buckets an
- * entry of bucket b moves to 2b or 2b+1 (hive: some stay, and some move to a new bucket). Pins stay; value pointers do not. Where it fails all is
+ * entry of bucket b moves to 2b or 2b+1 (hive: some stay, and some move to a new bucket; buckets are even, and the table fast, at whole doublings of
+ * hd_info.base_buckets). Pins stay; value pointers do not. Where it fails all is
  * as it was; hive may have come part of the way, which hd_table_info says, as when it shrinks. */
 HD_API hd_status hd_grow(hd_table *table, uint64_t buckets);
 /* Grows to the least multiple that holds `capacity` entries; nothing when it already does. */
@@ -364,7 +365,9 @@ HD_API hd_status hd_reserve(hd_table *table, uint64_t capacity);
 HD_API hd_status hd_shrink(hd_table *table, uint64_t buckets);
 
 /* Runs a batch, and grows the table until none of its items is PENDING: those are run again, alone. Waits. The outcomes are those of the last
- * time. `target`: grow, too, when more than this share of the slots holds an entry afterwards (0: only when an item is pending; at most 1). */
+ * time. `target`: grow, too, when more than this share of the slots holds an entry afterwards (0: only when an item is pending; at most 1); with one,
+ * a batch that may fill the table is run in parts, one after another, so that it grows before it is full. A table that grows in place has a whole number of
+ * doublings then (hd_info.base_buckets). Arrays of the device need `outcome`, and no stream that is being captured. */
 HD_API hd_status hd_run_growing(hd_table *table, hd_batch *batch, double target);
 
 /* Verifies every invariant of the design (HKV-1, HKV-2, ... in ref/hkv_layout.h; HIVE-1, ... in ref/hive_layout.h). HD_ECORRUPT names

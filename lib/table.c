@@ -47,9 +47,12 @@ static void add_outcomes(hd_table *t, const uint64_t *outcomes)
 static void learn_entries(hd_table *t, const hd_batch *b)
 {
     bool told = b->count && !t->design->far;
-    if (b->op == HD_OP_CLEAR) atomic_store(&t->entries, 0);
     if (b->op == HD_OP_SIZE && told) atomic_store(&t->entries, *b->count);
     if (b->op == HD_OP_ERASE_IF && told) atomic_fetch_sub(&t->entries, *b->count);
+    if (b->op == HD_OP_CLEAR) atomic_store(&t->entries, 0);
+    if (b->op == HD_OP_ERASE_IF ? told : b->op != HD_OP_CLEAR || !t->design->far) return;
+    atomic_store(&t->untold, true);
+    if (t->design->far && b->stream) atomic_store(&t->replayed, true);
 }
 
 /* Readers may count it at the same time as it changes: it is near enough. */
@@ -76,25 +79,56 @@ hd_status hd_late_tally(hd_table *t)
     return status;
 }
 
+/* Under the lock, in the operation's role. */
+static hd_status run(hd_table *t, hd_batch *b, const hd_op_row *row)
+{
+    uint64_t outcomes[HD_OUTCOME_COUNT] = { 0 };
+    const hd_kernel *kernel = NULL;
+    hd_status status = hd_batch_check(t, b, row);
+    if (!status) status = hd_kernel_pick(&t->info, b, load_factor_of(t), &kernel);
+    if (status) return status;
+    hd_when when = tick(t, b, row);
+    b->ran = b->each ? kernel->ran_mixed : kernel->ran[b->op];
+    status = kernel->launch(t->state, b, when, outcomes);
+    tick_back(t, b, row, when, status);
+    if (!status) tally(t, b, row, outcomes);
+    else atomic_store(&t->untold, true);
+    return status;
+}
+
 hd_status hd_run(hd_table *t, hd_batch *b)
 {
     if (!t || !b) return hd_fail(HD_EINVAL, "%s: NULL", t ? "batch" : "table");
     const hd_op_row *row = hd_row_of_batch(b);
     if (!row) return hd_fail(HD_EINVAL, "op: %d is no operation", (int)b->op);
-
-    uint64_t outcomes[HD_OUTCOME_COUNT] = { 0 };
-    const hd_kernel *kernel = NULL;
     t->lock->enter(t->lock_state, row->role);
-    hd_status status = hd_batch_check(t, b, row);
-    if (!status) status = hd_kernel_pick(&t->info, b, load_factor_of(t), &kernel);
-    if (!status) {
-        hd_when when = tick(t, b, row);
-        b->ran = b->each ? kernel->ran_mixed : kernel->ran[b->op];
-        status = kernel->launch(t->state, b, when, outcomes);
-        tick_back(t, b, row, when, status);
-    }
-    if (!status) tally(t, b, row, outcomes);
+    hd_status status = run(t, b, row);
     t->lock->leave(t->lock_state, row->role);
+    return status;
+}
+
+static hd_status look_at_every_slot(hd_table *t)
+{
+    uint64_t entries = 0;
+    hd_batch b;
+    memset(&b, 0, sizeof b);
+    b.op = HD_OP_SIZE;
+    b.count = &entries;
+    hd_status status = run(t, &b, hd_op_row_of(b.op));
+    if (status) return status;
+    atomic_store(&t->entries, entries);
+    atomic_store(&t->untold, false);
+    return HD_OK;
+}
+
+hd_status hd_entries_sync(hd_table *t, uint64_t *entries)
+{
+    t->lock->enter(t->lock_state, HD_INSERTER); /* no batch is between its items and its tally */
+    hd_status status = hd_late_tally(t);
+    if (!status && entries && (atomic_load(&t->untold) || atomic_load(&t->replayed))) status = look_at_every_slot(t);
+    if (!status && entries) *entries = atomic_load(&t->entries);
+    if (!status) atomic_store(&t->told, atomic_load(&t->batches));
+    t->lock->leave(t->lock_state, HD_INSERTER);
     return status;
 }
 

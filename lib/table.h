@@ -18,7 +18,10 @@ struct hd_table {
     void *state;   /* the design's; likewise                       */
     uint32_t policy_flags;
     bool scores_ahead; /* of the logical clock, some of a loaded file's; likewise */
-    _Atomic uint64_t entries; /* about: what the counters tell; for kernel_pick */
+    _Atomic uint64_t entries; /* what the outcomes told so far: hd_entries_sync. For kernel_pick that is near enough */
+    _Atomic uint64_t told;    /* so many batches had run when outcomes were last asked for */
+    _Atomic bool untold;      /* some have come or gone of which no outcome told */
+    _Atomic bool replayed;    /* and may do so again at any time: their stream may have been recorded */
     _Atomic uint64_t clock, batches, outcome[HD_OUTCOME_COUNT], op[HD_OP_COUNT_];
     _Atomic uint32_t epoch;
     _Alignas(16) unsigned char lock_state[HD_LOCK_BYTES];
@@ -29,6 +32,10 @@ hd_status hd_batch_check(const hd_table *t, const hd_batch *b, const hd_op_row *
 
 /* Outcomes that the state knows and the table does not yet: before a state is closed, and before totals are read. */
 hd_status hd_late_tally(hd_table *t);
+
+/* How many entries there are when all batches so far have run, and the counters with them: by what the outcomes told, and where they did not tell
+ * all, by a look at every slot. entries NULL: the counters alone. */
+hd_status hd_entries_sync(hd_table *t, uint64_t *entries);
 
 /* The row that b->kernel names; without a name the one that hd_select names, or the first that can run b on a table like
  * this. A pure function. */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * t_growing.c - hd_run_growing, hd_grow and hd_shrink as a caller meets them, on a dictionary that grows in place and on a cache that
- * doubles: each item counts once, whatever memory is refused on the way, and what cannot be is refused with its reason. The k-mers of
- * two genomes are counted in tables that begin with 1,024 slots.
+ * doubles: each item counts once, whatever memory is refused on the way, also where the arrays are a device's or a batch is run in parts, and what
+ * cannot be is refused with its reason. The k-mers of two genomes are counted in tables that begin with 1,024 slots.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/far.h"
 #include "tests/hives.h"
 
 enum { N = 5000, KEYS = 3000 };
@@ -130,6 +131,147 @@ static void target_is_kept(void **state)
         must(hd_run_growing(t, &b, 0));
         hd_close(t);
     }
+}
+
+/* ---- Parts ------------------------------------------------------------------------------------------------------------- */
+
+/* A batch many times as large as the table is run so that nobody meets a full one, and keys that come often count often. */
+static void in_parts(void **state)
+{
+    enum { MANY = 300000, EACH = 3 };
+    static uint64_t many[MANY];
+    static uint32_t add[MANY];
+    static uint8_t fate[MANY];
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        bool distinct = k % 2, mixed = k / 2;
+        static uint8_t each[MANY];
+        uint64_t n[HD_OUTCOME_COUNT] = { 0 }, keys = distinct ? MANY : MANY / EACH, wrong = 0;
+        hd_table *t = open_small("hive", NULL);
+        hd_counters count;
+        hd_info info;
+        double load;
+        test_case("distinct=%d mixed=%d", distinct, mixed);
+        for (uint64_t i = 0; i < MANY; i++) many[i] = i % keys, add[i] = 1, each[i] = HD_OP_ACCUM_OR_ASSIGN;
+        memset(fate, 0xee, sizeof fate);
+        hd_batch b = { .op = HD_OP_ACCUM_OR_ASSIGN, .n = MANY, .key = many, .value = add, .elem = HD_I32, .outcome = fate, .distinct = distinct, .each = mixed ? each : NULL };
+        must(hd_run_growing(t, &b, 0.6));
+        for (uint64_t i = 0; i < MANY; i++) fate[i] < HD_OUTCOME_COUNT ? n[fate[i]]++ : wrong++;
+        check(!wrong && n[HD_INSERTED] == keys && n[HD_UPDATED] == MANY - keys, "%llu inserted, %llu updated", (ull)n[HD_INSERTED], (ull)n[HD_UPDATED]);
+        must(hd_counters_sync(t, &count));
+        must(hd_load_factor_sync(t, &load));
+        must(hd_table_info(t, &info));
+        check(count.items == MANY + count.outcome[HD_PENDING] && count.batches >= 3, "%llu items in %llu batches", (ull)count.items, (ull)count.batches);
+        check(count.outcome[HD_PENDING] < 1 << 16, "%llu met a full table", (ull)count.outcome[HD_PENDING]); /* those of the first part, while it was as small as that */
+        check(load <= 0.6 && load > 0.25, "load factor %.3f", load);
+        uint64_t whole = info.base_buckets;
+        while (whole < info.buckets) whole *= 2;
+        check(whole == info.buckets, "%llu buckets of %llu", (ull)info.buckets, (ull)info.base_buckets);
+        must(hd_check(t));
+        b = (hd_batch){ .op = HD_OP_FIND, .n = keys, .key = many, .value_out = add, .outcome = fate };
+        must(hd_run(t, &b));
+        for (uint64_t i = 0; i < keys; i++) wrong += fate[i] != HD_HIT || add[i] != (distinct ? 1 : EACH);
+        check(!wrong, "%llu keys were not added as often as they came", (ull)wrong);
+        hd_close(t);
+    }
+}
+
+/* Who was erased of whom no outcome told takes no room. */
+static void erased_untold(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        uint64_t r = 2, size;
+        hd_info before, after;
+        hd_table *t = open_small(k % 2 ? "hive" : "hkv", NULL);
+        hd_batch b = draw(HD_OP_INSERT_OR_ASSIGN, true, &r), all = { .op = k / 2 ? HD_OP_CLEAR : HD_OP_ERASE_IF, .pred = "all" };
+        test_case("%s, %s", k % 2 ? "hive" : "hkv", k / 2 ? "clear" : "erase_if");
+        if (k % 2 == 0) must(hd_grow(t, 2048)); /* it evicts where there is no room */
+        must(hd_run_growing(t, &b, 0.5));
+        must(hd_run(t, &all));
+        must(hd_table_info(t, &before));
+        b.n = N / 2;
+        must(hd_run_growing(t, &b, 0.5));
+        must(hd_table_info(t, &after));
+        must(hd_size_sync(t, &size));
+        check(before.buckets == after.buckets && size <= N / 2 && size > N / 4, "%llu entries, and it grew from %llu to %llu buckets", (ull)size, (ull)before.buckets, (ull)after.buckets);
+        hd_close(t);
+    }
+}
+
+/* ---- Arrays of a device -------------------------------------------------------------------------------------------------- */
+
+/* Which ends as it does with arrays of this machine; also where some are pending. */
+static void arrays_of_a_device(void **state)
+{
+    enum { FEW = 600 };
+    static const hd_op ops[] = { HD_OP_ACCUM_OR_ASSIGN, HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND_OR_INSERT };
+    (void)state;
+    uint64_t pending = 0;
+    for (int k = 0; k < 12; k++) {
+        static tallies c;
+        bool distinct = k % 2, with_target = k / 2 % 2;
+        uint64_t r = (uint64_t)k + 50, seen[HD_OUTCOME_COUNT] = { 0 }, wrong = 0;
+        double load;
+        hd_counters count;
+        far_device *f = far_open();
+        hd_config config = hd_config_of("hive");
+        hd_table *t;
+        config.backend = "cuda", config.capacity = 64, config.slots = 8, config.value_bytes = 4, config.seams = far_seams(f);
+        test_case("%s, distinct=%d target=%d", hd_op_name(ops[k / 4]), distinct, with_target);
+        must(hd_open(&config, &t));
+        hd_batch b = draw(ops[k / 4], distinct, &r), there;
+        for (int i = 0; i < FEW && !distinct; i++) key[i] %= FEW / 2;
+        b.n = FEW;
+        memset(out, 0x5a, sizeof out);
+        there = b;
+        there.key = (uint64_t *)far_array(f, key, FEW * sizeof *key);
+        there.value = far_array(f, value, FEW * sizeof *value);
+        there.value_out = far_array(f, out, FEW * sizeof *out);
+        there.outcome = (uint8_t *)far_array(f, outcome, FEW);
+        there.stream = far_stream(f);
+        if (with_target) { /* some are there, and the table learns of it */
+            there.n = FEW / 4;
+            must(hd_run_growing(t, &there, 0.5));
+            there.n = FEW;
+        }
+        must(hd_run_growing(t, &there, with_target ? 0.5 : 0));
+        far_read(f, outcome, there.outcome, FEW);
+        far_read(f, out, there.value_out, FEW * sizeof *out);
+        memset(&c, 0, sizeof c);
+        for (int i = 0; i < FEW + (with_target ? FEW / 4 : 0); i++) c.times[key[i % FEW]] = ops[k / 4] == HD_OP_ACCUM_OR_ASSIGN ? c.times[key[i % FEW]] + 1 : 1;
+        tallies_compare(&c, t);
+        for (int i = 0; i < FEW; i++) {
+            check(outcome[i] < HD_OUTCOME_COUNT, "item %d has no outcome", i);
+            seen[outcome[i]]++;
+            wrong += out[i] != (outcome[i] == HD_HIT ? 1 : 0x5a5a5a5a);
+        }
+        check(!wrong, "%llu values were delivered that should not, or not those that should", (ull)wrong);
+        check(seen[HD_PENDING] == 0 && seen[HD_INSERTED] + seen[ops[k / 4] == HD_OP_FIND_OR_INSERT ? HD_HIT : HD_UPDATED] == FEW, "%llu inserted", (ull)seen[HD_INSERTED]);
+        must(hd_counters_sync(t, &count));
+        check(count.outcome[HD_INSERTED] == c.entries, "the counters say that %llu came", (ull)count.outcome[HD_INSERTED]);
+        check(count.items == FEW + (with_target ? FEW / 4u : 0u) + count.outcome[HD_PENDING], "%llu items", (ull)count.items);
+        pending += count.outcome[HD_PENDING];
+        must(hd_load_factor_sync(t, &load));
+        check(!with_target || load <= 0.5, "load factor %.3f", load);
+        uint8_t *told = there.outcome;
+        there.outcome = NULL;
+        must_fail(hd_run_growing(t, &there, 0.5), HD_EINVAL, "outcome");
+        there.outcome = told;
+        far_record(f, there.stream);
+        must_fail(hd_run_growing(t, &there, 0.5), HD_EINVAL, "captured");
+        far_forget(f, far_recorded(f, there.stream));
+        tallies_compare(&c, t);
+        far_unstream(f, there.stream);
+        far_drop(f, (void *)(uintptr_t)there.key);
+        far_drop(f, (void *)(uintptr_t)there.value);
+        far_drop(f, there.value_out);
+        far_drop(f, there.outcome);
+        hd_close(t);
+        far_close(f);
+    }
+    check(pending > 0, "nothing was ever pending");
+    test_note("%llu items of a device's arrays were pending at first", (ull)pending);
 }
 
 /* ---- Memory that is refused --------------------------------------------------------------------------------------- */
@@ -370,7 +512,8 @@ static void kmers_of_reads(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest growing[] = { cmocka_unit_test(counted_once), cmocka_unit_test(target_is_kept), cmocka_unit_test(memory_is_refused), cmocka_unit_test(misuse),
+    const struct CMUnitTest growing[] = { cmocka_unit_test(counted_once), cmocka_unit_test(target_is_kept), cmocka_unit_test(in_parts), cmocka_unit_test(erased_untold),
+                                          cmocka_unit_test(arrays_of_a_device), cmocka_unit_test(memory_is_refused), cmocka_unit_test(misuse),
                                           cmocka_unit_test(reserves),     cmocka_unit_test(kmers_of_a_genome), cmocka_unit_test(kmers_of_reads) };
     return test_run(growing);
 }

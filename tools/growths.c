@@ -155,7 +155,8 @@ static hd_status all(growths *q)
         const char *what;
         bench_growth_way way;
         bool here;
-    } rows[] = { { "steady", GROWTH_NONE, false }, { "growing", GROWTH_CALLER, false }, { "doubling", GROWTH_DOUBLE, false }, { "steady", GROWTH_NONE, true }, { "growing", GROWTH_CALL, true } };
+    } rows[] = { { "steady", GROWTH_NONE, false }, { "growing", GROWTH_CALLER, false }, { "doubling", GROWTH_DOUBLE, false }, { "run_growing", GROWTH_CALL, false },
+                 { "steady", GROWTH_NONE, true },    { "run_growing", GROWTH_CALL, true } };
     hd_status e = HD_OK;
     for (int i = 0; i < q->splits && !e && !over(q); i++) {
         q->g.split = q->split[i];
@@ -185,9 +186,11 @@ static hd_status prove(growths *q)
     small.n = PROOF_BATCH;
     small.invariants = true;
     for (int i = 0; i < 4 && !e && !q->code; i++) {
-        e = growth_fill(q->device, &small, ways[i], ways[i] == GROWTH_CALL, &m);
+        e = growth_fill(q->device, &small, ways[i], false, &m);
         if (!e && *m.wrong) e = wrong(q, "growing", &m);
     }
+    if (!e && !q->code) e = growth_fill(q->device, &small, GROWTH_CALL, true, &m);
+    if (!e && !q->code && *m.wrong) e = wrong(q, "growing, this machine's arrays", &m);
     for (int part = 0; part < 2 && !e && !q->code; part++) {
         small.split = part ? PROOF_CAPACITY / 3 / 32 : 0;
         e = growth_resize(q->device, &small, &m, &other);
@@ -235,7 +238,7 @@ int growths_run(tool_line *line, const points_options *o)
         code = out_save(q.report, o->save[i]);
         if (code) q.code = code;
     }
-    out_note(q.report, "steady: batches on a table that has the room; growing: on one that grows under them, an eighth at a time by its caller (hd_grow), or by hd_run_growing, whose arrays are this machine's; doubling: by its caller, to twice the buckets.\n");
+    out_note(q.report, "steady: batches on a table that has the room; growing: on one that grows under them, an eighth at a time by its caller (hd_grow); doubling: by its caller, to the end of a doubling; run_growing: by hd_run_growing.\n");
     q.device->close();
     if (q.rows) return out_close(q.report, tool_stopped() ? TOOL_STOPPED : q.code);
     out_drop(q.report);

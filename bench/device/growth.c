@@ -137,9 +137,11 @@ static hd_status make_room(growing *q, bench_growth_way way, uint64_t n)
     hd_info info;
     hd_status e = hd_table_info(q->s.table, &info);
     if (e || q->entries + n <= (uint64_t)(q->g->load * (double)info.capacity)) return e;
-    uint64_t buckets = point_room(q->entries + n, q->g->load) / info.slots + 1, least = way == GROWTH_DOUBLE ? 2 * info.buckets : info.buckets + info.buckets / 8 + 1;
+    uint64_t buckets = point_room(q->entries + n, q->g->load) / info.slots + 1, least = info.buckets + info.buckets / 8 + 1, whole = info.base_buckets;
+    if (buckets < least) buckets = least;
+    while (whole < buckets) whole *= 2;
     q->m->resizes++;
-    return hd_grow(q->s.table, buckets > least ? buckets : least);
+    return hd_grow(q->s.table, way == GROWTH_DOUBLE ? whole : buckets);
 }
 
 /* One batch, by a way. The library's growths show in the table. */

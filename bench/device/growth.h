@@ -27,8 +27,8 @@ typedef struct bench_growth_measure {
 typedef enum bench_growth_way {
     GROWTH_NONE,   /* the table has room for all from the beginning: what the others are held against */
     GROWTH_CALLER, /* hd_grow before a batch that would pass the load factor, an eighth more at least */
-    GROWTH_DOUBLE, /* likewise, to twice the buckets                                                  */
-    GROWTH_CALL    /* hd_run_growing: arrays of this machine                                          */
+    GROWTH_DOUBLE, /* likewise, to the end of a doubling                                              */
+    GROWTH_CALL    /* hd_run_growing                                                                  */
 } bench_growth_way;
 
 /* Batches of n new keys, from a table of shape.capacity at its load factor until `to` are there. `here`: arrays of this machine. */

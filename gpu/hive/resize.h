@@ -25,22 +25,52 @@ SIMT_FN bool hive_goes_over(const hive_view *v, uint64_t key, uint64_t from, uin
 /* Bits of the bucket's slots, from each lane's share of n. */
 SIMT_FN uint32_t hive_gather_bits(simt_tile t, uint32_t mine, uint32_t n) { return simt_reduce_add_u32(t, mine << n * t.rank); }
 
-SIMT_FN void hive_split_bucket(simt_tile t, const hive_args *a, uint64_t from, uint64_t to)
+/* How many words of a tile's bucket say so, by what this lane's say; all tiles of the warp count at once. */
+SIMT_FN uint32_t hive_count_words(simt_tile t, const bool says[HIVE_LANE_WORDS])
+{
+    uint32_t n = 0;
+    SIMT_UNROLL
+    for (uint32_t k = 0; k < HIVE_LANE_WORDS; k++) n += simt_popc(simt_ballot(simt_tile_of(32), says[k]) >> t.base & ((1u << t.size) - 1));
+    return n;
+}
+
+/* Several buckets for each tile at a time: their loads are out before the first of them is looked at. Tiles of a warp are together all the way. */
+enum { HIVE_BUCKETS_AT_ONCE = 2 };
+
+typedef struct hive_buckets_seen {
+    uint64_t b[HIVE_BUCKETS_AT_ONCE];
+    bool is[HIVE_BUCKETS_AT_ONCE]; /* there is such a one */
+    uint64_t w[HIVE_BUCKETS_AT_ONCE][HIVE_LANE_WORDS];
+} hive_buckets_seen;
+
+/* Those from x on, which is the same for all of a warp: bucket x and one a stride further for its first tile. */
+SIMT_FN void hive_see_buckets(simt_tile t, const hive_args *a, uint64_t x, hive_buckets_seen *s)
+{
+    SIMT_UNROLL
+    for (uint32_t m = 0; m < HIVE_BUCKETS_AT_ONCE; m++) {
+        s->b[m] = x + t.base / t.size + m * (hive_threads() / t.size);
+        s->is[m] = s->b[m] < a->last;
+        if (s->is[m]) hive_load_share(t, &a->v, s->b[m], s->w[m]);
+    }
+    simt_join();
+}
+SIMT_FN uint64_t hive_first_buckets(simt_tile t, const hive_args *a) { return a->first + hive_thread() / 32 * (32 / t.size); }
+SIMT_FN uint64_t hive_buckets_stride(simt_tile t) { return HIVE_BUCKETS_AT_ONCE * (hive_threads() / t.size); }
+
+/* ---- Splitting ---------------------------------------------------------------------------------------------------- */
+
+SIMT_FN void hive_split_bucket(simt_tile t, const hive_args *a, uint64_t from, uint64_t to, const uint64_t w[HIVE_LANE_WORDS], bool open)
 {
     const hive_view *v = &a->v;
-    uint64_t w[HIVE_LANE_WORDS];
-    uint32_t n = hive_share(t, v), stays = 0, goes = 0, fresh = 0;
-    hive_load_share(t, v, from, w);
-    SIMT_UNROLL
-    for (uint32_t k = 0; k < HIVE_LANE_WORDS; k++) fresh += k < n && w[k] == hive_fresh(v);
-    bool open = simt_reduce_add_u32(t, fresh) > v->spare;
+    uint32_t n = hive_share(t, v), bytes = hive_word_bytes(v), stays = 0, goes = 0;
+    uint8_t *here = hive_share_in(t, v, from), *there = hive_share_in(t, v, to);
     uint64_t nobody = open ? hive_fresh(v) : hive_vacant(v); /* who has left lies on its own way: nobody was ever turned away from an open bucket */
     SIMT_UNROLL
     for (uint32_t k = 0; k < HIVE_LANE_WORDS; k++) {
         if (k >= n) break;
         bool key = hive_is_key(v, w[k]), over = key && hive_goes_over(v, hive_key_of(v, w[k]), from, to);
-        hive_set(v, hive_share_at(t, v, to) + k, over ? w[k] : nobody);
-        if (!key || over) hive_set(v, hive_share_at(t, v, from) + k, nobody);
+        hive_set_at(v, there + k * bytes, over ? w[k] : nobody);
+        if (!key || over) hive_set_at(v, here + k * bytes, nobody);
         stays |= (uint32_t)(key && !over) << k;
         goes |= (uint32_t)over << k;
     }
@@ -59,9 +89,25 @@ SIMT_FN void hive_split_bucket(simt_tile t, const hive_args *a, uint64_t from, u
 
 SIMT_FN void hive_split_buckets(const hive_args *a)
 {
+    const hive_view *v = &a->v;
     simt_tile t = simt_tile_of(8);
-    for (uint64_t b = a->first + hive_thread() / t.size; b < a->last; b += hive_threads() / t.size) hive_split_bucket(t, a, b, a->round + b);
+    uint32_t n = hive_share(t, v);
+    for (uint64_t x = hive_first_buckets(t, a); x < a->last; x += hive_buckets_stride(t)) {
+        hive_buckets_seen s;
+        hive_see_buckets(t, a, x, &s);
+        SIMT_UNROLL
+        for (uint32_t m = 0; m < HIVE_BUCKETS_AT_ONCE; m++) {
+            bool fresh[HIVE_LANE_WORDS];
+            SIMT_UNROLL
+            for (uint32_t k = 0; k < HIVE_LANE_WORDS; k++) fresh[k] = s.is[m] && k < n && s.w[m][k] == hive_fresh(v);
+            bool open = hive_count_words(t, fresh) > v->spare;
+            if (s.is[m]) hive_split_bucket(t, a, s.b[m], a->round + s.b[m], s.w[m], open);
+            simt_join();
+        }
+    }
 }
+
+/* ---- The stash -------------------------------------------------------------------------------------------------------- */
 
 /* Slot e of the stash that was. */
 SIMT_FN uint64_t hive_load_was(const hive_args *a, uint64_t e)

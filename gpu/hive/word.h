@@ -76,11 +76,11 @@ SIMT_FN void hive_load_words(const hive_view *v, uint8_t *p, uint32_t n, bool ac
     }
 }
 
-/* This lane's words of bucket b; those that it does not have are 0. */
+/* Where this lane's words of bucket b are; and they; those that it does not have are 0. */
+SIMT_FN uint8_t *hive_share_in(simt_tile t, const hive_view *v, uint64_t b) { return (uint8_t *)hive_bucket(v, b) + t.rank * hive_share(t, v) * hive_word_bytes(v); }
 SIMT_FN void hive_load_share_as(simt_tile t, const hive_view *v, uint64_t b, bool acquires, uint64_t w[HIVE_LANE_WORDS])
 {
-    uint32_t n = hive_share(t, v);
-    hive_load_words(v, (uint8_t *)hive_bucket(v, b) + t.rank * n * hive_word_bytes(v), n, acquires, w);
+    hive_load_words(v, hive_share_in(t, v, b), hive_share(t, v), acquires, w);
 }
 SIMT_FN void hive_load_share(simt_tile t, const hive_view *v, uint64_t b, uint64_t w[HIVE_LANE_WORDS]) { hive_load_share_as(t, v, b, false, w); }
 
