@@ -417,6 +417,10 @@ static void test_exhaustive(void **unused)
             meeting x = { row, place, kind, other, { ops[n % OPS], ops[n / OPS % OPS], ops[n / 7 % OPS] }, seeks && test_scale() == 1 ? 1 : 2 };
             if (test_takes(n / stride)) exhaust(&x, n, &t[x.bound - 1]);
         }
+        for (uint64_t n = 0; place == THREE && items_per_warp(row) == 32 && n < 8; n++) { /* two bring a key while a slot of its becomes free: what claims are verified for */
+            meeting x = { row, place, n % 3 ? ABSENT : CROWDED, n % 2 ? IN_FIRST : IN_SECOND, { HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_OR_ASSIGN, HD_OP_ERASE }, 1 };
+            exhaust(&x, n, &t[0]);
+        }
         for (int bound = 1; bound <= 2; bound++) {
             const totals *of = &t[bound - 1];
             moves += of->moves;
