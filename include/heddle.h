@@ -188,7 +188,7 @@ typedef enum hd_clock {
     HD_CLOCK_DEVICE   /* nanoseconds of the machine's clock, as HKV has it: runs do not repeat     */
 } hd_clock;
 
-/* hd_config.spare: an eighth of the slots; 4 of 16, with which a GPU fills tables fastest. */
+/* hd_config.spare: an eighth of the slots; 3 of 16, with which a GPU fills tables fastest. */
 #define HD_SPARE_USUAL UINT32_MAX
 
 /* hd_config.hash: MurmurHash3's 64-bit finaliser; and how many characters there may be, with the NUL. */

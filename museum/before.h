@@ -5,6 +5,7 @@
 #include "museum/now.h"
 
 #define SIMT_FN static inline __attribute__((unused))
+#define SIMT_FN_APART static __attribute__((unused))
 #if defined __GNUC__ && !defined __clang__
 #pragma GCC optimize("O1")
 #endif

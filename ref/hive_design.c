@@ -16,7 +16,7 @@ hive_view *hive_view_of(void *state) { return (hive_view *)state; }
 /* ---- Shape --------------------------------------------------------------------------------------------------- */
 
 uint64_t hive_stash_for(uint64_t buckets) { return buckets / HIVE_STASH_SHARE + 1; }
-uint32_t hive_spare_for(uint32_t slots, uint32_t spare) { return spare != HD_SPARE_USUAL ? spare : slots == 16 ? 4 : slots / 8; }
+uint32_t hive_spare_for(uint32_t slots, uint32_t spare) { return spare != HD_SPARE_USUAL ? spare : slots == 16 ? 3 : slots / 8; }
 
 hd_status hive_functions_of(const char *names, uint32_t hashes, uint32_t *functions)
 {

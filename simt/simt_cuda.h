@@ -11,6 +11,7 @@
 #define HD_SIMT_CUDA_H
 
 #define SIMT_FN static __device__ __forceinline__
+#define SIMT_FN_APART static __device__ __noinline__
 #define SIMT_UNROLL _Pragma("unroll")
 #define SIMT_UNROLL_BY(n) SIMT_PRAGMA(unroll n)
 #define SIMT_ROLLED SIMT_UNROLL_BY(1)

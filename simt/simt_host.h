@@ -8,6 +8,7 @@
 
 #ifndef SIMT_FN /* whoever compiles kernels once more, and does not mind how fast they run, may do without */
 #define SIMT_FN static inline __attribute__((always_inline, unused))
+#define SIMT_FN_APART static __attribute__((unused))
 #endif
 #define SIMT_UNROLL
 #define SIMT_UNROLL_BY(n)

@@ -38,20 +38,25 @@ SIMT_FN uint64_t hive_later_candidate(const hive_args *a, uint64_t key, uint64_t
     return found;
 }
 
-/* By rank 0: the key `word` in entry `from` goes to `to`, which was seen free, or is the item's own hole. False: `to` is given back. */
+/* The key `word` in entry `from` goes to entry `to`, which was claimed for it; by one lane. False: it said something else by then. */
+SIMT_FN bool hive_move_on(const hive_view *u, uint64_t from, uint8_t *at_from, uint64_t word, uint64_t to, uint8_t *at_to)
+{
+    if (!hive_cas_at(u, at_from, word, hive_sign(u, HIVE_LEAVING, hive_key_of(u, word)))) return false;
+    simt_ticket(HIVE_MOVE, 0, from, to);
+    hive_put_at(u, at_to, word);
+    return true;
+}
+
+/* By rank 0: the same to `to`, which was seen free, or is the item's own hole. False: `to` is given back. */
 SIMT_FN bool hive_move(const hive_args *a, uint64_t from, uint64_t word, uint64_t to, uint64_t to_word, bool own)
 {
     const hive_view *v = &a->v;
     uint64_t claim = hive_sign(v, HIVE_CLAIMED, hive_key_of(v, word));
     if (own) hive_put(v, to, claim);
     else if (!hive_take(a, to, to_word, claim)) return false;
-    if (!hive_cas(v, from, word, hive_sign(v, HIVE_LEAVING, hive_key_of(v, word)))) {
-        hive_give_back(a, to);
-        return false;
-    }
-    simt_ticket(HIVE_MOVE, 0, from, to);
-    hive_put(v, to, word);
-    return true;
+    if (hive_move_on(v, from, hive_at(v, from), word, to, hive_at(v, to))) return true;
+    hive_give_back(a, to);
+    return false;
 }
 
 /* Steps last to 0 of the chain that the lanes remember, into the room of the last one. HIVE_MADE: *hole is the item's, and still says LEAVING. */

@@ -107,12 +107,12 @@ SIMT_FN uint64_t hive_pick(const uint64_t w[HIVE_LANE_WORDS], uint32_t j)
 /* ---- Changes, by one lane ------------------------------------------------------------------------------------- */
 
 /* By its owner. Released: a slot shows that its key has left after it shows where the key is. */
-SIMT_FN void hive_put(const hive_view *v, uint64_t e, uint64_t word)
+SIMT_FN void hive_put_at(const hive_view *v, uint8_t *p, uint64_t word)
 {
-    uint8_t *p = hive_at(v, e);
     if (v->half == 32) simt_strel_u64(hive_wide(p), word);
     else simt_strel_u32(hive_narrow(p), (uint32_t)word);
 }
+SIMT_FN void hive_put(const hive_view *v, uint64_t e, uint64_t word) { hive_put_at(v, hive_at(v, e), word); }
 
 /* Where nobody else is, or what only the word itself says. */
 SIMT_FN void hive_set_at(const hive_view *v, uint8_t *p, uint64_t word)
