@@ -109,6 +109,7 @@ SIMT_FN uint32_t hive_make_slot(simt_tile t, const hive_args *a, const hive_kind
             through = hive_of_u64(t, onto, mover & (HIVE_VOLLEY - 1));
             if (!can) through = from;
             hive_load_bucket(t, u, (uint8_t *)hive_bucket(v, through), false, x);
+            if (hive_votes(t, hive_free_word(u, x, u->slots / HIVE_VOLLEY) < u->slots / HIVE_VOLLEY)) can = 0; /* it was not full, or is no more: nobody goes past an open one */
         }
         uint32_t hole = hive_push_on(t, a, k, wants && (!far || can), through, x, turn);
         if (far) {
