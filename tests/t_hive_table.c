@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/backend_host.h"
 #include "lib/op.h"
 #include "tests/hives.h"
 #include "tests/snapshots.h"
@@ -357,6 +358,35 @@ static void mixed_are_counted(void **state)
     hd_close(t);
 }
 
+/* Large batches by few lanes, all of whose items end alike: a lane counts what becomes of thousands before the table's counters have it. */
+static void large_batches_are_counted(void **state)
+{
+    enum { LARGE = 20000 };
+    static const char *const variants[] = { "volley", "tile" };
+    static uint64_t key[LARGE];
+    static uint32_t value[LARGE];
+    static uint8_t outcome[LARGE];
+    (void)state;
+    for (uint64_t i = 0; i < LARGE; i++) key[i] = i;
+    for (int k = 0; k < 4; k++) {
+        hd_config c = hd_config_of("hive");
+        hd_counters told;
+        hd_table *t;
+        uint64_t fates[HD_OUTCOME_COUNT] = { 0 };
+        c.backend = "host", c.capacity = c.slots = 8;
+        hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = LARGE, .key = key, .value = value, .outcome = outcome, .distinct = k > 1, .kernel = variants[k % 2] };
+        test_case("%u keys for a bucket of hive by %s, %s", (unsigned)LARGE, b.kernel, b.distinct ? "distinct" : "which might repeat");
+        must(hd_open(&c, &t));
+        must(hd_host_lanes(t, 1, 32));
+        must(hd_run(t, &b));
+        for (uint64_t i = 0; i < LARGE; i++) fates[outcome[i]]++;
+        must(hd_counters_sync(t, &told));
+        for (int o = 0; o < HD_OUTCOME_COUNT; o++) check(told.outcome[o] == fates[o], "%s: %llu counted of %llu", hd_outcome_name((hd_outcome)o), (ull)told.outcome[o], (ull)fates[o]);
+        check(fates[HD_PENDING] > LARGE - 100, "%llu pending", (ull)fates[HD_PENDING]);
+        hd_close(t);
+    }
+}
+
 static void mixed_are_refused(void **state)
 {
     uint8_t each[N], outcome[N], flag[N];
@@ -481,7 +511,7 @@ static void configurations(void **state)
             h.slots = slots, h.capacity = 100, h.spare = spare < slots / 2 ? spare : HD_SPARE_USUAL;
             must(hd_open(&h, &t));
             must(hd_table_info(t, &info));
-            check(info.spare == (spare < slots / 2 ? spare : slots == 16 ? 4 : slots / 8), "%u slots, and %u are spare", slots, info.spare);
+            check(info.spare == (spare < slots / 2 ? spare : slots == 16 ? 3 : slots / 8), "%u slots, and %u are spare", slots, info.spare);
             hd_close(t);
         }
 }
@@ -489,6 +519,6 @@ static void configurations(void **state)
 int main(void)
 {
     const struct CMUnitTest table[] = { cmocka_unit_test(all_of_it_back),    cmocka_unit_test(headers_that_lie),  cmocka_unit_test(damage),        cmocka_unit_test(walks),         cmocka_unit_test(newcomers_go_where_they_do),
-                                        cmocka_unit_test(mixed_are_counted), cmocka_unit_test(mixed_are_refused), cmocka_unit_test(configurations) };
+                                        cmocka_unit_test(mixed_are_counted), cmocka_unit_test(large_batches_are_counted), cmocka_unit_test(mixed_are_refused), cmocka_unit_test(configurations) };
     return test_run(table);
 }
