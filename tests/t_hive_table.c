@@ -326,6 +326,56 @@ static void newcomers_go_where_they_do(void **state)
         }
 }
 
+/* The next key from *from on whose buckets are these. */
+static uint64_t key_of(const hive_view *v, uint64_t *from, uint64_t first, uint64_t second)
+{
+    for (uint64_t k = *from;; k += 2) {
+        uint64_t h = hive_hash(v, k);
+        if (hive_candidate(v, h, 0) != first || hive_candidate(v, h, 1) != second) continue;
+        *from = k + 2;
+        return k;
+    }
+}
+
+/* Two newcomers find buckets 0 and 1 full, and one key that may leave them, to bucket 2. Whoever is late may not have another go from there to bucket 3: bucket 2 is open,
+ * and nobody would find it. */
+static void nobody_goes_past_an_open_bucket(void **state)
+{
+    enum { SLOTS = 8, KEYS = 3 * SLOTS - 2 };
+    hive_shape s = { 4, SLOTS, 4, 2, HD_LAYOUT_WORDS, 1, 0, NULL };
+    (void)state;
+    for (int distinct = 0; distinct < 2; distinct++) {
+        hd_table *t = hive_table(&s, NULL), *gpu;
+        hive_view *v = hive_view_in(t);
+        uint64_t from = 0, key[KEYS + 2], dropped;
+        uint32_t value[KEYS + 2] = { 0 };
+        uint8_t outcome[KEYS + 2];
+        for (uint64_t e = 0; e < KEYS; e++) {
+            key[e] = e == 0 ? key_of(v, &from, 0, 2) : e < SLOTS ? key_of(v, &from, 1, 0) : e < 2 * SLOTS ? key_of(v, &from, 0, 1) : key_of(v, &from, 2, 3);
+            hive_write(v, e, hive_pack(v, key[e], 0));
+        }
+        key[KEYS] = key_of(v, &from, 0, 1);
+        key[KEYS + 1] = key_of(v, &from, 0, 1);
+        must(hd_check(t));
+        const char *path = test_path("crowded");
+        must(hd_save(t, path));
+        hd_close(t);
+        hd_config c = hive_config(&s);
+        c.backend = "host";
+        must(hd_open(&c, &gpu));
+        must(hd_load(gpu, path, &dropped));
+        test_case("two newcomers, %s", distinct ? "distinct" : "that might be one");
+        hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = 2, .key = key + KEYS, .value = value, .outcome = outcome, .distinct = distinct, .kernel = "volley" };
+        must(hd_run(gpu, &b));
+        check(outcome[0] == HD_INSERTED && outcome[1] == HD_INSERTED, "%s, %s", hd_outcome_name((hd_outcome)outcome[0]), hd_outcome_name((hd_outcome)outcome[1]));
+        must(hd_check(gpu));
+        hd_batch all = { .op = HD_OP_CONTAINS, .n = KEYS + 2, .key = key, .outcome = outcome };
+        must(hd_run(gpu, &all));
+        for (uint64_t i = 0; i < KEYS + 2; i++) check(outcome[i] == HD_HIT, "key %llu: %s", (ull)i, hd_outcome_name((hd_outcome)outcome[i]));
+        hd_close(gpu);
+    }
+}
+
 /* ---- Mixed batches ---------------------------------------------------------------------------------------------------------- */
 
 enum { N = 40 };
@@ -518,7 +568,7 @@ static void configurations(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest table[] = { cmocka_unit_test(all_of_it_back),    cmocka_unit_test(headers_that_lie),  cmocka_unit_test(damage),        cmocka_unit_test(walks),         cmocka_unit_test(newcomers_go_where_they_do),
+    const struct CMUnitTest table[] = { cmocka_unit_test(all_of_it_back),    cmocka_unit_test(headers_that_lie),  cmocka_unit_test(damage),        cmocka_unit_test(walks),         cmocka_unit_test(newcomers_go_where_they_do), cmocka_unit_test(nobody_goes_past_an_open_bucket),
                                         cmocka_unit_test(mixed_are_counted), cmocka_unit_test(large_batches_are_counted), cmocka_unit_test(mixed_are_refused), cmocka_unit_test(configurations) };
     return test_run(table);
 }

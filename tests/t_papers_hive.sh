@@ -75,7 +75,7 @@ mkdir -p "$work/other"
 awk -F'\t' 'BEGIN { OFS = FS } $1 == "crc64" && $2 == "random" { next } $1 == "murmur3" && $2 == "odd" && $4 == 1048576 { $9 = $10 = 900 } $1 == "crc32" && $2 == "random" && $4 == 65536 { $9 = 7 } 1' \
   "$folder/results/spread.tsv" >"$work/other/spread.tsv"
 awk -F'\t' 'BEGIN { OFS = FS } $1 == "wabc" && $7 == 1 && $5 == 0 { $21 = 0.2 } $3 == 32 && $6 == 0.97 { $20 = 12 } 1' "$folder/results/steps.tsv" >"$work/other/steps.tsv"
-awk -F'\t' 'BEGIN { OFS = FS } $2 == 16 && $4 == 2 { $6 = 0.93; $10 = 3 } 1' "$folder/results/full.tsv" >"$work/other/full.tsv"
+awk -F'\t' 'BEGIN { OFS = FS } $2 == 16 && $4 == 3 { $6 = 0.93; $10 = 3 } 1' "$folder/results/full.tsv" >"$work/other/full.tsv"
 { printf 'what\titems_per_s\n'; printf 'grow\t99e9\nshrink\t9e9\n'; } >"$work/other/nvidia-h200.paper_resize.tsv"
 sed 's/^\(hash_crc32_32\t.*LDC.32x\)[0-9]*/\130/' "$folder/results/sm_90.hashes.tsv" >"$work/other/sm_90.hashes.tsv"
 judged "$work/other"

@@ -4,7 +4,8 @@
  * (static_map), WarpCore, BGHT (bcht), DyCuckoo and SlabHash on the device that is named, by the same bulk calls; for mixed batches SlabHash, in
  * one kernel. Rows without figures are measured, too.
  *
- * Mixed batches are smaller than a table, so that its load factor stays where it is.
+ * Mixed batches are measured twice: of 2^26 items, of which a table ends at that load factor, as the peer's were, and the goal is; and smaller than a table, so that its
+ * load factor stays where it is.
  */
 #include "bench/device/goals.h"
 
@@ -24,8 +25,8 @@ static const bench_goal rows[] = {
     { HD_OP_INSERT_OR_ASSIGN, 0, false, 0, AT(10, 9.5), AT(9.3, 8.6) },
     { HD_OP_FIND_OR_INSERT, 0, false, 0, NO, NO },
     { HD_OP_ERASE, 1, false, 0, AT(11, 10), AT(9.8, 8.9) },
-    { BENCH_MIXED, 0.5, false, MIXED, AT(10, 0), AT(5.4, 0) },
-    { BENCH_MIXED, 0.5, false, 0, NO, NO },
+    { BENCH_MIXED, 0.5, false, MIXED, NO, NO },
+    { BENCH_MIXED, 0.5, false, 0, AT(10, 0), AT(5.4, 0) },
 };
 
 const bench_goals bench_goals_hive = {
