@@ -16,7 +16,7 @@ CORE = [
 ]
 HIVE = [
     "ref/hive.c", "ref/hive_batch.c", "ref/hive_check.c", "ref/hive_design.c", "ref/hive_layout.h", "ref/hive_resize.c", "gpu/hive/claim.h",
-    "gpu/hive/displace.h", "gpu/hive/item.h", "gpu/hive/merge.h", "gpu/hive/resize.h", "gpu/hive/rows.h", "gpu/hive/search.h", "gpu/hive/stash.h",
+    "gpu/hive/crowd.h", "gpu/hive/displace.h", "gpu/hive/item.h", "gpu/hive/merge.h", "gpu/hive/resize.h", "gpu/hive/rows.h", "gpu/hive/search.h", "gpu/hive/shot.h", "gpu/hive/stash.h",
     "gpu/hive/steps.h", "gpu/hive/volley.h", "gpu/hive/whole.h", "gpu/hive/word.h", "lib/hive_gpu.c",
 ]
 CORES = {"core": CORE, "hive": HIVE}

@@ -50,6 +50,14 @@ SIMT_FN uint64_t hive_second_of(const hive_view *v, const hive_view *u, uint64_t
     return hive_is_key(u, word) && hive_candidate(v, h, 0) == b && onto != b ? onto : HIVE_NOWHERE;
 }
 
+/* hive_move_on; where it fails the place is given back. */
+SIMT_FN bool hive_move_or_leave(const hive_view *u, uint64_t from, uint8_t *at_from, uint64_t word, uint64_t to, uint8_t *at_to)
+{
+    if (hive_move_on(u, from, at_from, word, to, at_to)) return true;
+    hive_put_at(u, at_to, hive_vacant(u));
+    return false;
+}
+
 /* A slot of bucket b, whose words are w, is made free for the tile's item, if it wants one: a key of the bucket goes on to its second candidate. Lanes ask for one of theirs at
  * a time. The slot, which still says LEAVING; u->slots: nobody could go. */
 SIMT_FN uint32_t hive_push_on(simt_tile t, const hive_args *a, const hive_kind *k, bool wants, uint64_t b, const uint64_t w[HIVE_LANE_WORDS], uint32_t turn)
@@ -64,7 +72,7 @@ SIMT_FN uint32_t hive_push_on(simt_tile t, const hive_args *a, const hive_kind *
         bool may = wants && onto != HIVE_NOWHERE, moved = false;
         uint8_t *home = may ? (uint8_t *)hive_bucket(v, onto) : here;
         SIMT_UNROLL
-        for (uint32_t q = 0; q < HIVE_VOLLEY; q++) hive_load_bucket(t, u, hive_of_ptr(t, home, q), false, there[q]);
+        for (uint32_t q = 0; q < HIVE_VOLLEY; q++) hive_load_share_of(t, u, hive_of_ptr(t, home, q), false, there[q]);
         SIMT_UNROLL
         for (uint32_t q = 0; q < HIVE_VOLLEY; q++) {
             uint32_t free = hive_free_word(u, there[q], n), who = hive_votes(t, free < n), lane = who ? simt_ffs(who) - 1 : 0, at = hive_of_u32(t, hive_slot_of(t, u, free), lane);
@@ -76,8 +84,7 @@ SIMT_FN uint32_t hive_push_on(simt_tile t, const hive_args *a, const hive_kind *
         uint32_t can = hive_votes(t, may && spot < u->slots);
         if (can && t.rank == simt_ffs(can) - 1 && hive_cas_at(u, home + spot * bytes, free_word, hive_sign(u, HIVE_CLAIMED, hive_key_of(u, word)))) {
             uint32_t own = hive_slot_of(t, u, j);
-            moved = hive_move_on(u, b * u->slots + own, here + own * bytes, word, onto * u->slots + spot, home + spot * bytes);
-            if (!moved) hive_put_at(u, home + spot * bytes, hive_vacant(u));
+            moved = hive_move_or_leave(u, b * u->slots + own, here + own * bytes, word, onto * u->slots + spot, home + spot * bytes);
         }
         simt_join();
         uint32_t who = hive_votes(t, moved), slot = hive_of_u32(t, hive_slot_of(t, u, j), who ? simt_ffs(who) - 1 : 0);
@@ -87,8 +94,8 @@ SIMT_FN uint32_t hive_push_on(simt_tile t, const hive_args *a, const hive_kind *
     return hole;
 }
 
-/* A slot of one of the item's buckets b, both full, whose words are w: a key of the first goes on, or of the second; or, where none of them has room, one of the first, or the second, through a bucket out of which
- * another goes on before. Its number, and *in says of which; u->slots: none. Longer ways are for the tile's way (displace.h). */
+/* A slot of one of the item's buckets b, both full, whose words are w: a key of the first goes on, or of the second; or, where none of them has room, one of the first,
+ * or the second, through a bucket out of which another goes on before. Its number, and *in says of which; u->slots: none. Longer ways are for the tile's way (displace.h). */
 SIMT_FN uint32_t hive_make_slot(simt_tile t, const hive_args *a, const hive_kind *k, bool wants, const uint64_t b[2], const uint64_t w[2][HIVE_LANE_WORDS], uint32_t turn, bool *in)
 {
     const hive_view *u = &k->shape, *v = &a->v;
@@ -108,7 +115,7 @@ SIMT_FN uint32_t hive_make_slot(simt_tile t, const hive_args *a, const hive_kind
             mover = can ? simt_ffs(can) - 1 : t.size;
             through = hive_of_u64(t, onto, mover & (HIVE_VOLLEY - 1));
             if (!can) through = from;
-            hive_load_bucket(t, u, (uint8_t *)hive_bucket(v, through), false, x);
+            hive_load_share_of(t, u, (uint8_t *)hive_bucket(v, through), false, x);
             if (hive_votes(t, hive_free_word(u, x, u->slots / HIVE_VOLLEY) < u->slots / HIVE_VOLLEY)) can = 0; /* it was not full, or is no more: nobody goes past an open one */
         }
         uint32_t hole = hive_push_on(t, a, k, wants && (!far || can), through, x, turn);
@@ -117,8 +124,7 @@ SIMT_FN uint32_t hive_make_slot(simt_tile t, const hive_args *a, const hive_kind
             if (t.rank == mover && hole < u->slots) {
                 uint8_t *to = (uint8_t *)hive_bucket(v, through) + hole * hive_word_bytes(u);
                 hive_put_at(u, to, hive_sign(u, HIVE_CLAIMED, hive_key_of(u, word)));
-                moved = hive_move_on(u, from * u->slots + slot, (uint8_t *)hive_bucket(v, from) + slot * hive_word_bytes(u), word, through * u->slots + hole, to);
-                if (!moved) hive_put_at(u, to, hive_vacant(u));
+                moved = hive_move_or_leave(u, from * u->slots + slot, (uint8_t *)hive_bucket(v, from) + slot * hive_word_bytes(u), word, through * u->slots + hole, to);
             }
             simt_join();
             can = hive_votes(t, moved);
@@ -144,12 +150,12 @@ SIMT_FN void hive_crowd(simt_tile t, const hive_args *a, const hive_kind *k, hiv
     uint64_t stashed = hive_ask_stashed(a, k);
     b[0] = hive_candidate(v, s->h, 0);
     b[1] = hive_candidate(v, s->h, 1);
-    hive_load_bucket(t, u, (uint8_t *)hive_bucket(v, b[0]), false, w[0]);
+    hive_load_share_of(t, u, (uint8_t *)hive_bucket(v, b[0]), false, w[0]);
     if (simt_any(simt_tile_of(32), live && !(s->room & HIVE_ROOM_ABSENT))) { /* one after the other: who has left the first is in the second already */
         simt_fence();
         simt_sync_tile(simt_tile_of(32));
     }
-    hive_load_bucket(t, u, (uint8_t *)hive_bucket(v, b[1]), false, w[1]);
+    hive_load_share_of(t, u, (uint8_t *)hive_bucket(v, b[1]), false, w[1]);
     bool ends = hive_of_u32(t, hive_ends_there(t, a, k, s, stashed), 0) != 0; /* by one of them: each has looked at its own time */
     SIMT_UNROLL
     for (uint32_t c = 0; c < 2; c++) {

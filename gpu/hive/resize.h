@@ -30,7 +30,7 @@ SIMT_FN uint32_t hive_count_words(simt_tile t, const bool says[HIVE_LANE_WORDS])
 {
     uint32_t n = 0;
     SIMT_UNROLL
-    for (uint32_t k = 0; k < HIVE_LANE_WORDS; k++) n += simt_popc(simt_ballot(simt_tile_of(32), says[k]) >> t.base & ((1u << t.size) - 1));
+    for (uint32_t k = 0; k < HIVE_LANE_WORDS; k++) n += simt_popc(hive_votes(t, says[k]));
     return n;
 }
 

@@ -42,26 +42,27 @@ typedef struct hive_shot {
     uint32_t outcome, value; /* value: what was there, of a HIT            */
     uint32_t room;           /* what its first bucket had for it: HIVE_ROOM_ */
     const uint8_t *slot;     /* of a HIT: where, if that is asked          */
-    bool beaten;             /* what it wanted to change was not what it had seen any more: all over again */
 } hive_shot;
 
 /* A rule, and a room, as numbers. */
 enum { HIVE_RULE_CHANGE = 3, HIVE_RULE_INSERT = 4, HIVE_RULE_SECOND = 8 /* it looks in its second bucket */, HIVE_RULE_FOUND = 4 /* shift */ };
-enum { HIVE_ROOM_FREE = 0xff /* how many slots are free */, HIVE_ROOM_SLOT = 8 /* shift: the first of them */, HIVE_ROOM_VACANT = 1 << 16 /* which is not fresh */, HIVE_ROOM_AGAIN = 1 << 17 /* it was beaten there */, HIVE_ROOM_ABSENT = 1 << 18 /* and in the other bucket the key was not, either */, HIVE_ITEM_BITS = 13 /* of a number of 32 bits with a room, what the room leaves */ };
+enum {
+    HIVE_ROOM_FREE = 0xff,      /* how many slots are free                                   */
+    HIVE_ROOM_SLOT = 8,         /* shift: the first of them                                  */
+    HIVE_ROOM_VACANT = 1 << 16, /* which is not fresh                                        */
+    HIVE_ROOM_AGAIN = 1 << 17,  /* it was beaten there, or somebody has hold of its key      */
+    HIVE_ROOM_ABSENT = 1 << 18, /* and in the other bucket the key was not, either           */
+    HIVE_ITEM_BITS = 13         /* of a number of 32 bits with a room, what the room leaves  */
+};
 
 /* ---- The buckets of a volley ------------------------------------------------------------------------------------------- */
 
 /* The slot of a lane's word j; and, the other way round, which of this lane's words slot `slot` is, HIVE_LANE_WORDS: of another. */
-SIMT_FN uint32_t hive_slot_of(simt_tile t, const hive_view *u, uint32_t j) { return t.rank * (u->slots / HIVE_VOLLEY) + j; }
+SIMT_FN uint32_t hive_slot_of(simt_tile t, const hive_view *u, uint32_t j) { return t.rank * hive_share(t, u) + j; }
 SIMT_FN uint32_t hive_own_word(simt_tile t, const hive_view *u, uint32_t slot)
 {
-    uint32_t n = u->slots / HIVE_VOLLEY;
+    uint32_t n = hive_share(t, u);
     return slot / n == t.rank ? slot % n : (uint32_t)HIVE_LANE_WORDS;
-}
-SIMT_FN void hive_load_bucket(simt_tile t, const hive_view *u, uint8_t *home, bool acquires, uint64_t w[HIVE_LANE_WORDS])
-{
-    uint32_t n = u->slots / HIVE_VOLLEY;
-    hive_load_words(u, home + t.rank * n * hive_word_bytes(u), n, acquires, w);
 }
 
 /* What this lane has of a bucket, for a key. */
@@ -109,7 +110,6 @@ SIMT_FN hive_share_seen hive_look_at_share(const hive_kind *k, const uint64_t w[
 SIMT_FN uint32_t hive_of_u32(simt_tile t, uint32_t x, uint32_t rank) { return simt_shfl_u32(simt_tile_of(32), x, t.base + rank); }
 SIMT_FN uint64_t hive_of_u64(simt_tile t, uint64_t x, uint32_t rank) { return simt_shfl_u64(simt_tile_of(32), x, t.base + rank); }
 SIMT_FN uint8_t *hive_of_ptr(simt_tile t, uint8_t *p, uint32_t rank) { return (uint8_t *)(uintptr_t)hive_of_u64(t, (uintptr_t)p, rank); }
-SIMT_FN uint32_t hive_votes(simt_tile t, bool p) { return simt_ballot(simt_tile_of(32), p) >> t.base & ((1u << HIVE_VOLLEY) - 1); }
 SIMT_FN uint32_t hive_sum_of(simt_tile t, uint32_t x)
 {
     SIMT_UNROLL
@@ -137,7 +137,7 @@ SIMT_FN hive_bucket_seen hive_look(simt_tile t, const hive_kind *k, uint8_t *hom
     mine.key = false;
     mine.fresh = mine.free = mine.signs = mine.spot = mine.old = 0;
     SIMT_UNROLL
-    for (uint32_t q = 0; q < HIVE_VOLLEY; q++) hive_load_bucket(t, u, hive_of_ptr(t, home, q), false, w[q]); /* of no item, too: what it says is not asked */
+    for (uint32_t q = 0; q < HIVE_VOLLEY; q++) hive_load_share_of(t, u, hive_of_ptr(t, home, q), false, w[q]); /* of no item, too: what it says is not asked */
     SIMT_UNROLL
     for (uint32_t q = 0; q < HIVE_VOLLEY; q++) {
         uint32_t not_this = briefly ? hive_own_word(t, u, hive_of_u32(t, but, q)) : (uint32_t)HIVE_LANE_WORDS, spot = 0, old = 0;

@@ -23,7 +23,8 @@ enum { HIVE_VOLLEY_THREADS = 256 };
 
 /* ---- A volley -------------------------------------------------------------------------------------------------------------- */
 
-/* The tile's four items, a lane's own each, look in their first candidate, or, as their rule says, in their second; first: all in their first. What is to be changed each lane changes for its own item: the compare-and-swaps, too, are on their way together. */
+/* The tile's four items, a lane's own each, look in their first candidate, or, as their rule says, in their second; first: all in their first. What is to be changed
+ * each lane changes for its own item: the compare-and-swaps, too, are on their way together. */
 SIMT_FN void hive_volley(simt_tile t, const hive_args *a, const hive_kind *k, bool first, hive_shot *s)
 {
     const hive_view *u = &k->shape, *v = &a->v;
@@ -52,7 +53,7 @@ SIMT_FN void hive_volley(simt_tile t, const hive_args *a, const hive_kind *k, bo
     }
     simt_join();
     uint32_t slot = spot >> HIVE_ROOM_SLOT & 0xff;
-    bool inserts = hive_inserts(k) && then == HD_INSERTED, good = false;
+    bool good = false;
     if (hive_changes(k) && (asks || elsewhere)) {
         uint64_t was = there ? hive_pack(u, s->key, b.old) : spot & HIVE_ROOM_VACANT ? hive_vacant(u) : hive_fresh(u);
         uint64_t to = there ? hive_changed(a, u, change, s->key, was, s->in) : hive_first_word(u, k->distinct, s->key, s->in);
@@ -62,7 +63,7 @@ SIMT_FN void hive_volley(simt_tile t, const hive_args *a, const hive_kind *k, bo
     if (there && change == HIVE_KEEP) simt_ticket(s->i, HD_HIT, 0, bucket * u->slots + slot);
     simt_join();
     if (hive_inserts(k) && !k->distinct) {
-        bool claimed = inserts && good, sure = !claimed;
+        bool claimed = then == HD_INSERTED && good, sure = !claimed;
         if (simt_any(simt_tile_of(32), claimed)) sure = hive_verify_claims(t, a, k, s, claimed, step && !elsewhere, slot) || sure;
         good = good && sure;
     }
@@ -70,10 +71,10 @@ SIMT_FN void hive_volley(simt_tile t, const hive_args *a, const hive_kind *k, bo
     s->value = b.old;
     if (k->op == HD_OP_FIND_PTR && a->ptr) s->slot = home + slot * hive_word_bytes(u);
     if (!step) s->room = absent && b.free ? spot | b.free : 0;
-    if (!step && held && !there) s->room = HIVE_ROOM_AGAIN; /* somebody has hold of the key: that the bucket is not open, it does not say */
+    bool beaten = (asks || elsewhere) && !good;
+    if (!step && (beaten || (held && !there))) s->room = HIVE_ROOM_AGAIN; /* that the bucket is not open, it does not say then */
     if (step && last && absent) s->room = HIVE_ROOM_ABSENT;
-    s->beaten = (asks || elsewhere) && !good;
-    if (!s->beaten) s->outcome = then;
+    if (!beaten) s->outcome = then;
     if (s->outcome == HD_MISS) simt_ticket(s->i, HD_MISS, 0, HIVE_NOWHERE);
 }
 
@@ -86,7 +87,7 @@ typedef struct hive_queue {
     uint32_t n;           /* that wait              */
 } hive_queue;
 enum {
-    HIVE_QUEUE_SECOND = 31 + 32, /* that wait for the second round at most: less than a warp, and a warp's; and an odd one */
+    HIVE_QUEUE_SECOND = 31 + 32, /* that wait for the second round at most: less than a warp, and a warp's */
     HIVE_QUEUE_THIRD = 7 + 32,   /* likewise tiles, or for the rest, where there is no third */
     HIVE_QUEUE_REST = 8,         /* and what a third leaves                                  */
     HIVE_QUEUES = HIVE_QUEUE_SECOND + HIVE_QUEUE_THIRD + HIVE_QUEUE_REST
@@ -168,7 +169,6 @@ SIMT_FN hive_shot hive_load_shot(const hive_args *a, const hive_kind *k, uint64_
     s.i = i;
     s.in = s.value = s.room = 0;
     s.slot = (const uint8_t *)0;
-    s.beaten = false;
     s.op = k->op;
     s.outcome = HIVE_NO_ITEM;
     if (is) {
@@ -200,7 +200,7 @@ SIMT_FN hive_shot hive_call_up(const hive_args *a, const hive_kind *k, const hiv
     return s;
 }
 
-/* Items x and the next ones; those from `end` on are none. */
+/* Items x and the next ones; those from a->last on are none. */
 SIMT_FN void hive_volley_first(simt_tile t, const hive_args *a, const hive_kind *k, uint64_t x, hive_queue *second, hive_counts *c)
 {
     uint64_t i = x + simt_lane();
@@ -211,7 +211,6 @@ SIMT_FN void hive_volley_first(simt_tile t, const hive_args *a, const hive_kind 
     hive_volley(t, a, k, true, &s);
     simt_join();
     hive_volley_deliver(a, k, c, &s);
-    if (s.beaten) s.room = HIVE_ROOM_AGAIN;
     hive_put_off(second, s.outcome == HIVE_UNDECIDED, &s);
 }
 

@@ -76,13 +76,21 @@ SIMT_FN void hive_load_words(const hive_view *v, uint8_t *p, uint32_t n, bool ac
     }
 }
 
-/* Where this lane's words of bucket b are; and they; those that it does not have are 0. */
-SIMT_FN uint8_t *hive_share_in(simt_tile t, const hive_view *v, uint64_t b) { return (uint8_t *)hive_bucket(v, b) + t.rank * hive_share(t, v) * hive_word_bytes(v); }
+/* This lane's words of a bucket that begins at `bucket`, or of bucket b; those that it does not have are 0. */
+SIMT_FN uint8_t *hive_share_of(simt_tile t, const hive_view *v, uint8_t *bucket) { return bucket + t.rank * hive_share(t, v) * hive_word_bytes(v); }
+SIMT_FN uint8_t *hive_share_in(simt_tile t, const hive_view *v, uint64_t b) { return hive_share_of(t, v, (uint8_t *)hive_bucket(v, b)); }
+SIMT_FN void hive_load_share_of(simt_tile t, const hive_view *v, uint8_t *bucket, bool acquires, uint64_t w[HIVE_LANE_WORDS])
+{
+    hive_load_words(v, hive_share_of(t, v, bucket), hive_share(t, v), acquires, w);
+}
 SIMT_FN void hive_load_share_as(simt_tile t, const hive_view *v, uint64_t b, bool acquires, uint64_t w[HIVE_LANE_WORDS])
 {
-    hive_load_words(v, hive_share_in(t, v, b), hive_share(t, v), acquires, w);
+    hive_load_share_of(t, v, (uint8_t *)hive_bucket(v, b), acquires, w);
 }
 SIMT_FN void hive_load_share(simt_tile t, const hive_view *v, uint64_t b, uint64_t w[HIVE_LANE_WORDS]) { hive_load_share_as(t, v, b, false, w); }
+
+/* Which lanes of a tile of less than a warp say so, by a ballot of the whole warp, whose lanes are all together. */
+SIMT_FN uint32_t hive_votes(simt_tile t, bool p) { return simt_ballot(simt_tile_of(32), p) >> t.base & ((1u << t.size) - 1); }
 
 /* The first free one of a lane's n words; n: there is none. */
 SIMT_FN uint32_t hive_free_word(const hive_view *v, const uint64_t w[HIVE_LANE_WORDS], uint32_t n)
