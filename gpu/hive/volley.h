@@ -309,6 +309,7 @@ SIMT_FN void hive_volley_items(const hive_args *a)
 HIVE_KERNEL(volley, items, 1, 256, hive_fits_volley, ORDER, "four lanes per key, four keys of each in flight, in rounds by bucket; what remains goes the tile's way")
 #ifdef HIVE_SPECIAL
 HIVE_SPECIAL(volley, items, FIND, false, false, 4)
+HIVE_SPECIAL(volley, items, FIND_PTR, false, false, 4)
 HIVE_SPECIAL(volley, items, CONTAINS, false, false, 4)
 HIVE_SPECIAL(volley, items, ASSIGN, false, false, 3)
 HIVE_SPECIAL(volley, items, ASSIGN_VALUES, false, false, 3)
