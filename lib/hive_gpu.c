@@ -220,6 +220,13 @@ static int add_planes(const hive_view *v, hd_plane *all, const hive_segment *the
     return sizeof segment / sizeof *segment;
 }
 
+/* How many buckets of segment k the table has: of its last it may have come to the middle, and what follows there nobody has written. */
+static uint64_t buckets_of_segment(const hive_view *v, uint32_t k)
+{
+    uint64_t all = hive_segment_buckets(v, k), has = hive_buckets(v) - (k ? all : 0); /* before it come as many as it has */
+    return has < all ? has : all;
+}
+
 static int planes(const void *own, void *staged, bool values, hd_plane *all)
 {
     const hive_own *o = (const hive_own *)own;
@@ -229,7 +236,7 @@ static int planes(const void *own, void *staged, bool values, hd_plane *all)
     all[0] = count;
     int n = 1 + add_planes(&o->v, all + 1, &o->v.stash, &here->stash, o->v.stash_buckets);
     for (uint32_t k = 0; k < hive_segments_for(&o->v, hive_buckets(&o->v)); k++)
-        n += add_planes(&o->v, all + n, &o->v.segment[k], &here->segment[k], hive_segment_buckets(&o->v, k));
+        n += add_planes(&o->v, all + n, &o->v.segment[k], &here->segment[k], buckets_of_segment(&o->v, k));
     return n;
 }
 

@@ -6,7 +6,8 @@
 # run_device.sh run FOLDER OUT [PART ...] - there: check, sanitizers at a reduced size when they are there, soak and time, or those named; OUT/*.tsv.
 #                              Fits into eight minutes. Each part has its own limit, and what a part finds does not keep the next from running.
 #                              Only when named: huge, random, two and reach (gpu/soak); the last three SECONDS_RANDOM, SECONDS_TWO, SECONDS_REACH long;
-#                              and of Hive hive.agree, random batches in every shape, and hive.reach, SECONDS_AGREE and SECONDS_REACH long.
+#                              and of Hive hive.agree, random batches in every shape, and hive.reach, SECONDS_AGREE and SECONDS_REACH long; and
+#                              hive.sanitizers, small tables of all shapes under each sanitizer, SECONDS_SANITIZER long (20).
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 folder=${2:?"run_device.sh build FOLDER, or run FOLDER OUT"}
@@ -65,6 +66,11 @@ run)
   done
   [[ $parts != *" reach "* ]] || part reach $((${SECONDS_REACH:-500} + 60)) "$folder/soak" reach "${REACH:-1e10}" "${SECONDS_REACH:-500}"
   export DESIGN=hive
+  if [[ $parts = *" hive.sanitizers "* ]]; then
+    for tool in memcheck racecheck initcheck synccheck; do
+      SMALL=1 part hive.$tool $((${SECONDS_SANITIZER:-20} + 60)) compute-sanitizer --tool $tool --error-exitcode 9 "$folder/soak" random "${SECONDS_SANITIZER:-20}"
+    done
+  fi
   [[ $parts != *" hive.agree "* ]] || part hive.agree $((${SECONDS_AGREE:-60} + 30)) "$folder/soak" random "${SECONDS_AGREE:-60}"
   [[ $parts != *" hive.reach "* ]] || part hive.reach $((${SECONDS_REACH:-500} + 60)) "$folder/soak" reach "${REACH:-1e10}" "${SECONDS_REACH:-500}"
   unset DESIGN
@@ -72,5 +78,5 @@ run)
   [ $failed = 1 ] || ! grep -qs '^# skipped' "$out/check.tsv" || exit 77
   exit $failed
   ;;
-*) sed -n '4,10s/^# //p' "$0"; exit 2 ;;
+*) sed -n '4,11s/^# //p' "$0"; exit 2 ;;
 esac

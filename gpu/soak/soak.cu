@@ -9,7 +9,7 @@
  *
  * Prints rows of tab-separated values; 0: all is well, 1: not, 2: it is asked for what there is not, 77: there is no device. DESIGN=hive in the environment: Hive's tables (hive_soak.h), whose goals
  * are its layouts, at a load factor of 0.95; else HKV's (hkv_soak.h), whose goals are policies. SEED repeats a run (in time, not in how far it gets).
- * BACKEND=host or ref: on this machine, at a ten-thousandth of the size, to try the judge out.
+ * BACKEND=host or ref: on this machine, at a ten-thousandth of the size, to try the judge out. SMALL=1: of that size on the device, too, for sanitizers.
  */
 #include <ctime>
 #include <mutex>
@@ -29,7 +29,7 @@ static std::vector<const char *> variants;
 static limits limits_of(uint64_t share)
 {
     limits device = { 16u << 20, (272u << 20) / share, (5ull << 30) / share, UINT32_MAX }, here = { 3000, 6000, 1u << 20, UINT32_MAX };
-    return strcmp(backend, "cuda") == 0 ? device : here;
+    return strcmp(backend, "cuda") == 0 && !getenv("SMALL") ? device : here;
 }
 
 /* One table for so many seconds, or so many operations; its row. *own: so many were the variant's. */
