@@ -11,30 +11,58 @@
 
 #define HIVE_KERNEL(variant, family, lanes, threads, fits, strictness, what)
 
-/* For 16 slots of 64 bits, two hash functions, words, and one operation, or mixed batches: constants, so that the rest of the text falls out. */
-#define HIVE_SPECIAL(variant, family, OP, is_mixed, is_distinct, blocks)                                                          \
-    static __global__ void __launch_bounds__(HIVE_VOLLEY_THREADS, blocks) hive_special_##variant##_##OP##_##is_mixed##_##is_distinct(const __grid_constant__ hive_args a) \
-    {                                                                                                                           \
-        hive_kind k = hive_kind_of(&a, 16, 32, 2, false);                                                                       \
-        k.op = HD_OP_##OP;                                                                                                      \
-        k.mixed = is_mixed;                                                                                                     \
-        k.distinct = is_distinct;                                                                                               \
-        k.moves = hive_inserts(&k);                                                                                             \
-        k.aligned = true;                                                                                                       \
-        hive_volleys(&a, &k);                                                                                                   \
+/* What a special entry is compiled for: a variant's usual table, with two hash functions and slots of 64 bits, and one operation, or mixed batches. All that is constant then, so that
+ * the rest of the text falls out, and registers with it. */
+typedef struct usual {
+    uint32_t slots;
+    bool masks;
+} usual;
+static constexpr usual usual_volley = { 16, false }, usual_wabc = { 32, true }; /* the paper's bucket, with its mask */
+
+static __device__ __forceinline__ void items_volley(const hive_args *a, uint32_t op, bool is_mixed, bool is_distinct)
+{
+    hive_kind k = hive_kind_of(a, usual_volley.slots, 32, 2, usual_volley.masks);
+    k.op = op;
+    k.mixed = is_mixed;
+    k.distinct = is_distinct;
+    k.moves = hive_inserts(&k);
+    k.aligned = true;
+    hive_volleys(a, &k);
+}
+
+/* Its text has no constants to be told: what is_for asks is promised to the compiler. */
+static __device__ __forceinline__ void items_wabc(const hive_args *a, uint32_t op, bool is_mixed, bool is_distinct)
+{
+    bool in = is_mixed || hive_op_inserts(op);
+    __builtin_assume(a->v.slots == usual_wabc.slots);
+    __builtin_assume(a->v.half == 32);
+    __builtin_assume(a->v.hashes == 2);
+    __builtin_assume(a->v.masks == usual_wabc.masks);
+    __builtin_assume((a->each != nullptr) == is_mixed);
+    __builtin_assume(is_mixed || a->op == op);
+    __builtin_assume(a->moves == in);
+    __builtin_assume(!in || a->distinct == is_distinct);
+    hive_wabc_items(a);
+}
+
+#define HIVE_SPECIAL(variant, family, OP, is_mixed, is_distinct, threads, blocks)                                                                                            \
+    static __global__ void __launch_bounds__(threads, blocks) hive_special_##variant##_##OP##_##is_mixed##_##is_distinct(const __grid_constant__ hive_args a) \
+    {                                                                                                                                                     \
+        items_##variant(&a, HD_OP_##OP, is_mixed, is_distinct);                                                                                         \
     }
 #include "gpu/hive/registry.inc"
 #undef HIVE_SPECIAL
 
 typedef struct special {
+    usual shape;
     uint32_t kernel, op;
     bool mixed, distinct;
     const void *entry;
 } special;
 
 static const special specials[] = {
-#define HIVE_SPECIAL(variant, family, OP, is_mixed, is_distinct, blocks) \
-    { HIVE_NUMBER_##variant##_##family, HD_OP_##OP, is_mixed, is_distinct, (const void *)hive_special_##variant##_##OP##_##is_mixed##_##is_distinct },
+#define HIVE_SPECIAL(variant, family, OP, is_mixed, is_distinct, threads, blocks) \
+    { usual_##variant, HIVE_NUMBER_##variant##_##family, HD_OP_##OP, is_mixed, is_distinct, (const void *)hive_special_##variant##_##OP##_##is_mixed##_##is_distinct },
 #include "gpu/hive/registry.inc"
 #undef HIVE_SPECIAL
 };
@@ -67,8 +95,8 @@ static bool comes_in(const special *s)
 static bool is_for(const special *s, uint32_t kernel, const hive_args *a)
 {
     bool in = comes_in(s), aligned = ((uintptr_t)a->value | (uintptr_t)a->value_out) % 4 == 0;
-    bool usual = aligned && a->v.slots == 16 && a->v.half == 32 && a->v.hashes == 2 && !a->v.masks;
-    return usual && s->kernel == kernel && s->mixed == (a->each != nullptr) && (s->mixed || s->op == a->op) && a->moves == in && (!in || s->distinct == a->distinct);
+    bool is_usual = aligned && a->v.slots == s->shape.slots && a->v.half == 32 && a->v.hashes == 2 && a->v.masks == s->shape.masks;
+    return is_usual && s->kernel == kernel && s->mixed == (a->each != nullptr) && (s->mixed || s->op == a->op) && a->moves == in && (!in || s->distinct == a->distinct);
 }
 
 const void *hive_cuda_entry(uint32_t kernel, const void *args, uint32_t *number)

@@ -7,7 +7,7 @@
  *
  * Where it pays on a GPU, it may ask to be compiled for single operations besides, between #ifdef HIVE_SPECIAL and #endif:
  *
- *     HIVE_SPECIAL(variant, family, OPERATION, mixed, distinct, blocks per multiprocessor)
+ *     HIVE_SPECIAL(variant, family, OPERATION, mixed, distinct, threads, blocks per multiprocessor)
  *
  * From this come hive_kernel_VARIANT_FAMILY, a kernel of whichever machine compiles it, and hive_rows[] (rows.h).
  */

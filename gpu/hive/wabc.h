@@ -14,3 +14,11 @@ HIVE_KERNEL(wabc, items, 32, 128, hive_fits_wabc, ORDER, "a warp per key, a lane
 HIVE_KERNEL(wabc, sweep, 1, 128, hive_fits_wabc, EXACT, "a thread per slot")
 HIVE_KERNEL(wabc, export, 1, 128, hive_fits_wabc, EXACT, "a warp per part of the range counts, and then writes")
 HIVE_KERNEL(wabc, clear, 1, 128, hive_fits_wabc, EXACT, "a thread per slot")
+#ifdef HIVE_SPECIAL
+HIVE_SPECIAL(wabc, items, FIND, false, false, 128, 8)
+HIVE_SPECIAL(wabc, items, INSERT_OR_ASSIGN, false, false, 128, 6)
+HIVE_SPECIAL(wabc, items, INSERT_OR_ASSIGN, false, true, 128, 6)
+HIVE_SPECIAL(wabc, items, ERASE, false, false, 128, 8)
+HIVE_SPECIAL(wabc, items, FIND, true, false, 128, 6)
+HIVE_SPECIAL(wabc, items, FIND, true, true, 128, 6)
+#endif
