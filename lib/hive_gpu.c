@@ -17,7 +17,7 @@ extern const hd_design hd_design_hive;
 
 /* Words that kernels count in. */
 typedef struct hive_words {
-    uint64_t tally[HD_OUTCOME_COUNT], stashed[2], crowded; /* stashed: of the stash that is, and of one that is to be */
+    uint64_t tally[HD_OUTCOME_COUNT], stashed[2], crowded[2]; /* stashed: of the stash that is, and of one that is to be */
     hd_word word; /* of the batch lock group3 */
 } hive_words;
 
@@ -121,7 +121,7 @@ static hive_args args_of(const hive_own *o, const hd_batch *b)
     a.tally = o->words->tally;
     a.stage_flag = o->stage_flag;
     a.listed = o->listed;
-    a.crowded = &o->words->crowded;
+    a.crowded = o->words->crowded;
     return a;
 }
 
@@ -181,7 +181,7 @@ static int regions(const void *own, hd_region *all)
     const hd_region room[] = {
         { w->tally, sizeof w->tally, "tally" },
         { w->stashed, sizeof w->stashed, "stash count" },
-        { &w->crowded, sizeof w->crowded, "crowded" },
+        { w->crowded, sizeof w->crowded, "crowded" },
         { o->listed, HIVE_LIST_WORDS * sizeof *o->listed, "listed" },
         { o->stage_flag, WINDOW, "stage_flag" },
     };
@@ -337,33 +337,43 @@ static hive_view whole_round(hive_view v)
     return v;
 }
 
-/* Buckets are merged from the last one on, a doubling a launch, down to `buckets`, or to a pair that cannot be made to fit. */
+/* Of one doubling pairs from a->first on are merged, from the last one on, all at once behind the last that is too many for one bucket; then some are thinned out,
+ * those next to come, an eighth of the doubling: where that comes to nothing the others are to keep what they have. *stuck: nobody of these has anywhere to go. */
+static hd_status merge_round(hive_own *o, const hd_gpu_machine *m, hive_args *a, bool *stuck)
+{
+    const uint64_t first = a->first, part = a->round / 8 > 1024 ? a->round / 8 : 1024;
+    uint64_t seen[2] = { 0, 0 }; /* a->crowded */
+    bool thins = false;
+    hd_status status;
+    do {
+        a->last = a->v.split;
+        status = m->on.zero(m->on.self, a->crowded, sizeof seen);
+        a->first = a->last - first > part ? a->last - part : first;
+        if (!status && thins) status = launch_range(m, HIVE_NUMBER_thin, 8, a);
+        a->first = first;
+        if (!status) status = launch_range(m, HIVE_NUMBER_measure, 8, a);
+        if (!status) status = m->read(m->self, seen, a->crowded, sizeof seen);
+        a->first = seen[0] ? seen[0] : first;
+        if (!status && a->first < a->last) status = launch_range(m, HIVE_NUMBER_merge, 8, a);
+        if (status) return status;
+        a->v.split = a->first;
+        o->v = a->v;
+        *stuck = seen[0] && thins && !seen[1];
+        thins = true;
+    } while (seen[0] && !*stuck);
+    return HD_OK;
+}
+
+/* A doubling after the other, down to `buckets`, or to a pair that cannot be made to fit. */
 static hd_status merge_down_to(hive_own *o, const hd_gpu_machine *m, hive_args *a, uint64_t buckets)
 {
-    uint64_t crowded = 0, tried = 0;
     hd_status status = HD_OK;
-    while (!status && hive_buckets(&o->v) > buckets) {
-        hive_view then = whole_round(o->v);
-        a->v = then;
-        a->round = then.base << then.level;
+    bool stuck = false;
+    while (!status && !stuck && hive_buckets(&o->v) > buckets) {
+        a->v = whole_round(o->v);
+        a->round = a->v.base << a->v.level;
         a->first = buckets > a->round ? buckets - a->round : 0;
-        a->last = then.split;
-        status = m->on.zero(m->on.self, a->crowded, sizeof crowded);
-        if (!status) status = launch_range(m, HIVE_NUMBER_measure, 8, a);
-        if (!status) status = m->read(m->self, &crowded, a->crowded, sizeof crowded);
-        if (status) break;
-        if (crowded) a->first = crowded;
-        status = launch_range(m, HIVE_NUMBER_merge, 8, a);
-        if (status) break;
-        then.split = a->first;
-        o->v = then;
-        if (!crowded) continue;
-        if (tried == a->round + crowded) break; /* it was thinned out, as far as others have room */
-        tried = a->round + crowded;
-        a->v = then;
-        a->first = crowded - 1;
-        a->last = crowded;
-        status = launch_range(m, HIVE_NUMBER_thin, 1, a);
+        status = merge_round(o, m, a, &stuck);
     }
     return status;
 }

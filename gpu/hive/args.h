@@ -80,7 +80,7 @@ typedef struct hive_args {
 
     uint64_t round;       /* growth: bucket b of [first, last) is split into itself and bucket round + b; shrinking: is joined by it */
     hive_segment was;     /* the stash that was: [first, last) are its slots */
-    uint64_t *crowded;    /* (1): one more than the last bucket that cannot take its partner's keys; 0: all can */
+    uint64_t *crowded;    /* (2): one more than the last bucket that cannot take its partner's keys; 0: all can. And how many keys went on so that it can */
 } hive_args;
 
 #endif

@@ -37,7 +37,7 @@ SIMT_KERNEL(hive_kernel_split, hive_args, a) { hive_split_buckets(&a); }
 SIMT_KERNEL(hive_kernel_restash, hive_args, a) { hive_restash_slots(&a); }
 SIMT_KERNEL(hive_kernel_measure, hive_args, a) { hive_measure_pairs(&a); }
 SIMT_KERNEL(hive_kernel_merge, hive_args, a) { hive_merge_pairs(&a); }
-SIMT_KERNEL(hive_kernel_thin, hive_args, a) { hive_thin_pair(&a); }
+SIMT_KERNEL(hive_kernel_thin, hive_args, a) { hive_thin_pairs(&a); }
 
 /* Before and after a batch under the batch lock group3. */
 SIMT_KERNEL(hive_kernel_word_enter, hd_word_args, a) { hd_word_enter(&a); }

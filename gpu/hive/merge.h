@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * merge.h - a table that shrinks (section IV-C2): bucket round + b goes back into bucket b, a tile for each pair. Which pairs have more keys than one bucket
- * holds is found out before; the last of them is thinned out, by one lane, and asked again. These are alone on the table.
+ * holds is found out before; these are thinned out, a lane each, and asked again. These kernels are alone on the table.
  */
 #ifndef HIVE_MERGE_H
 #define HIVE_MERGE_H
@@ -93,55 +93,66 @@ SIMT_FN void hive_merge_pairs(const hive_args *a)
     for (uint64_t b = a->first + hive_thread() / t.size; b < a->last; b += hive_threads() / t.size) hive_merge_pair(t, a, b, a->round + b);
 }
 
-/* ---- A pair that does not ------------------------------------------------------------------------------------------ */
+/* ---- Pairs that do not --------------------------------------------------------------------------------------------- */
+
+/* The key `word`, of entry e, has a copy in bucket b, if that has room. Others bring keys there, too: a slot may be gone by the time. */
+SIMT_FN bool hive_copy_to(const hive_args *a, uint64_t b, uint64_t word)
+{
+    uint64_t seen, e;
+    while ((e = hive_free_slot(&a->v, b, &seen)) != HIVE_NOWHERE) {
+        if (hive_take(a, e, seen, word)) return true;
+        simt_backoff(32);
+    }
+    return false;
+}
 
 /* The key in entry e goes on to the first bucket of its way but `except` that has room; false: there is none. */
 SIMT_FN bool hive_goes_on(const hive_args *a, uint64_t e, uint64_t word, uint64_t except)
 {
     const hive_view *v = &a->v;
-    uint64_t h = hive_hash(v, hive_key_of(v, word)), here = e / v->slots, b = 0, to = HIVE_NOWHERE, unused;
-    bool behind = false;
-    for (uint64_t i = 0; i < v->hashes + v->stash_buckets && to == HIVE_NOWHERE; i++) {
+    uint64_t h = hive_hash(v, hive_key_of(v, word)), here = e / v->slots, b = 0;
+    bool behind = false, there = false;
+    SIMT_ROLLED
+    for (uint64_t i = 0; i < v->hashes + v->stash_buckets && !there; i++) {
         b = i < v->hashes ? hive_candidate(v, h, (uint32_t)i) : i == v->hashes ? hive_ring(v, h) : hive_ring_next(v, b);
-        if (i == v->hashes && simt_ldrlx_u64(a->stashed) >= hive_stash_limit(v)) return false;
-        if (behind && b != here && b != except) to = hive_free_slot(v, b, &unused);
+        if (i < v->hashes && !hive_is_new_candidate(a, h, (uint32_t)i)) continue; /* what was on its way before is not gone back to: two pairs would never be done with it */
+        if (i == v->hashes && !hive_count_in(simt_tile_of(1), a)) return false;
+        if (behind && b != here && b != except) there = hive_copy_to(a, b, word);
         behind = behind || b == here;
     }
-    if (to == HIVE_NOWHERE) return false;
-    hive_set(v, to, word);
-    hive_set(v, e, hive_vacant(v));
-    if (v->masks) simt_and_u32(hive_mask(v, to / v->slots), ~(1u << to % v->slots), SIMT_RELAXED);
-    if (v->masks) simt_or_u32(hive_mask(v, here), 1u << e % v->slots, SIMT_RELAXED);
-    if (to >= hive_capacity(v)) simt_add_u64(a->stashed, 1, SIMT_RELAXED);
-    return true;
+    if (there) hive_give_back(a, e);
+    else hive_count_out(simt_tile_of(1), a);
+    return there;
 }
 
-SIMT_FN uint64_t hive_count_keys(const hive_args *a, uint64_t b)
-{
-    uint64_t n = 0;
-    for (uint64_t e = b * a->v.slots; e < (b + 1) * a->v.slots; e++) n += hive_is_key(&a->v, hive_load(&a->v, e));
-    return n;
-}
-
-/* Nothing of it is fresh any more, and keys go on while there are too many. */
-SIMT_FN void hive_thin_out(const hive_args *a, uint64_t b, uint64_t except, uint64_t *surplus)
+/* Nothing of it is fresh any more, and keys go on while there are too many. How many have. */
+SIMT_FN uint32_t hive_thin_out(const hive_args *a, uint64_t b, uint64_t except, uint32_t surplus)
 {
     const hive_view *v = &a->v;
+    uint32_t gone = 0;
+    SIMT_ROLLED
     for (uint64_t e = b * v->slots; e < (b + 1) * v->slots; e++) {
         uint64_t word = hive_load(v, e);
-        if (hive_is_free(v, word)) hive_set(v, e, hive_vacant(v));
-        if (*surplus && hive_is_key(v, word)) *surplus -= hive_goes_on(a, e, word, except);
+        if (word == hive_fresh(v)) hive_cas(v, e, word, hive_vacant(v)); /* where that fails somebody's key has come */
+        if (gone < surplus && hive_is_key(v, word)) gone += hive_goes_on(a, e, word, except);
     }
+    return gone;
 }
 
-/* Pair `first`, by one lane. */
-SIMT_FN void hive_thin_pair(const hive_args *a)
+/* Of [first, last) those with too many keys, by a lane for each. Keys come to them meanwhile, from others, which is seen when they are measured again. */
+SIMT_FN void hive_thin_pairs(const hive_args *a)
 {
-    uint64_t low = a->first, high = a->round + low;
-    if (hive_thread() != 0) return;
-    uint64_t surplus = hive_count_keys(a, low) + hive_count_keys(a, high) - a->v.slots;
-    hive_thin_out(a, high, low, &surplus);
-    hive_thin_out(a, low, high, &surplus);
+    simt_tile t = simt_tile_of(8);
+    for (uint64_t b = a->first + hive_thread() / t.size; b < a->last; b += hive_threads() / t.size) {
+        uint64_t high = a->round + b, w[HIVE_LANE_WORDS];
+        uint32_t fresh, keys = simt_popc(hive_key_bits(t, a, b, w, &fresh)) + simt_popc(hive_key_bits(t, a, high, w, &fresh)), gone = 0;
+        if (keys > a->v.slots && t.rank == 0) {
+            gone = hive_thin_out(a, high, b, keys - a->v.slots);
+            gone += hive_thin_out(a, b, high, keys - a->v.slots - gone);
+            if (gone) simt_add_u64(a->crowded + 1, gone, SIMT_RELAXED);
+        }
+        simt_join();
+    }
 }
 
 #endif
