@@ -63,7 +63,7 @@ SIMT_FN bool hive_move_or_leave(const hive_view *u, uint64_t from, uint8_t *at_f
 SIMT_FN uint32_t hive_push_on(simt_tile t, const hive_args *a, const hive_kind *k, bool wants, uint64_t b, const uint64_t w[HIVE_LANE_WORDS], uint32_t turn)
 {
     const hive_view *u = &k->shape, *v = &a->v;
-    uint32_t n = u->slots / HIVE_VOLLEY, bytes = hive_word_bytes(u), hole = u->slots;
+    uint32_t n = hive_share(t, u), bytes = hive_word_bytes(u), hole = u->slots;
     uint8_t *here = (uint8_t *)hive_bucket(v, b);
     SIMT_ROLLED
     for (uint32_t x = 0; x < n && simt_any(simt_tile_of(32), wants); x++) {
@@ -99,7 +99,7 @@ SIMT_FN uint32_t hive_push_on(simt_tile t, const hive_args *a, const hive_kind *
 SIMT_FN uint32_t hive_make_slot(simt_tile t, const hive_args *a, const hive_kind *k, bool wants, const uint64_t b[2], const uint64_t w[2][HIVE_LANE_WORDS], uint32_t turn, bool *in)
 {
     const hive_view *u = &k->shape, *v = &a->v;
-    uint32_t j = turn & (u->slots / HIVE_VOLLEY - 1), found = u->slots;
+    uint32_t j = turn & (hive_share(t, u) - 1), found = u->slots;
     *in = false;
     SIMT_ROLLED
     for (uint32_t way = 0; way < 4 && simt_any(simt_tile_of(32), wants); way++) {
@@ -116,7 +116,7 @@ SIMT_FN uint32_t hive_make_slot(simt_tile t, const hive_args *a, const hive_kind
             through = hive_of_u64(t, onto, mover & (HIVE_VOLLEY - 1));
             if (!can) through = from;
             hive_load_share_of(t, u, (uint8_t *)hive_bucket(v, through), false, x);
-            if (hive_votes(t, hive_free_word(u, x, u->slots / HIVE_VOLLEY) < u->slots / HIVE_VOLLEY)) can = 0; /* it was not full, or is no more: nobody goes past an open one */
+            if (hive_votes(t, hive_free_word(u, x, hive_share(t, u)) < hive_share(t, u))) can = 0; /* it was not full, or is no more: nobody goes past an open one */
         }
         uint32_t hole = hive_push_on(t, a, k, wants && (!far || can), through, x, turn);
         if (far) {
@@ -143,7 +143,7 @@ SIMT_FN uint32_t hive_make_slot(simt_tile t, const hive_args *a, const hive_kind
 SIMT_FN void hive_crowd(simt_tile t, const hive_args *a, const hive_kind *k, hive_shot *s)
 {
     const hive_view *u = &k->shape, *v = &a->v;
-    uint32_t n = u->slots / HIVE_VOLLEY, bytes = hive_word_bytes(u), fresh[2], free[2], who[2], signs = 0, hole = u->slots;
+    uint32_t n = hive_share(t, u), bytes = hive_word_bytes(u), fresh[2], free[2], who[2], signs = 0, hole = u->slots;
     uint64_t b[2], w[2][HIVE_LANE_WORDS];
     bool live = s->outcome == HIVE_UNDECIDED, done = false;
     hive_share_seen seen[2];

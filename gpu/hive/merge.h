@@ -37,14 +37,20 @@ SIMT_FN uint32_t hive_key_bits(simt_tile t, const hive_args *a, uint64_t b, uint
     return hive_gather_bits(t, keys, n);
 }
 
+/* How many keys bucket b and its partner have. */
+SIMT_FN uint32_t hive_keys_of_pair(simt_tile t, const hive_args *a, uint64_t b)
+{
+    uint64_t w[HIVE_LANE_WORDS];
+    uint32_t fresh, low = hive_key_bits(t, a, b, w, &fresh), high = hive_key_bits(t, a, a->round + b, w, &fresh);
+    return simt_popc(low) + simt_popc(high);
+}
+
 /* One more than the last of [first, last) whose pair has too many keys; 0: none. */
 SIMT_FN void hive_measure_pairs(const hive_args *a)
 {
     simt_tile t = simt_tile_of(8);
     for (uint64_t b = a->first + hive_thread() / t.size; b < a->last; b += hive_threads() / t.size) {
-        uint64_t w[HIVE_LANE_WORDS];
-        uint32_t fresh, low = hive_key_bits(t, a, b, w, &fresh), high = hive_key_bits(t, a, a->round + b, w, &fresh);
-        bool crowded = simt_popc(low) + simt_popc(high) > a->v.slots;
+        bool crowded = hive_keys_of_pair(t, a, b) > a->v.slots;
         if (crowded && t.rank == 0) {
             uint64_t last = simt_ldrlx_u64(a->crowded);
             while (last < b + 1) {
@@ -110,16 +116,14 @@ SIMT_FN bool hive_copy_to(const hive_args *a, uint64_t b, uint64_t word)
 SIMT_FN bool hive_goes_on(const hive_args *a, uint64_t e, uint64_t word, uint64_t except)
 {
     const hive_view *v = &a->v;
-    uint64_t h = hive_hash(v, hive_key_of(v, word)), here = e / v->slots, b = 0;
-    bool behind = false, there = false;
+    uint64_t key = hive_key_of(v, word), b;
+    bool there = false;
     SIMT_ROLLED
-    for (uint64_t i = 0; i < v->hashes + v->stash_buckets && !there; i++) {
-        b = i < v->hashes ? hive_candidate(v, h, (uint32_t)i) : i == v->hashes ? hive_ring(v, h) : hive_ring_next(v, b);
-        if (i < v->hashes && !hive_is_new_candidate(a, h, (uint32_t)i)) continue; /* what was on its way before is not gone back to: two pairs would never be done with it */
-        if (i == v->hashes && !hive_count_in(simt_tile_of(1), a)) return false;
-        if (behind && b != here && b != except) there = hive_copy_to(a, b, word);
-        behind = behind || b == here;
-    }
+    for (uint32_t nth = 0; !there && (b = hive_later_candidate(a, key, e / v->slots, nth)) != HIVE_NOWHERE; nth++) there = b != except && hive_copy_to(a, b, word);
+    if (!there && !hive_count_in(simt_tile_of(1), a)) return false;
+    b = hive_ring(v, hive_hash(v, key));
+    SIMT_ROLLED
+    for (uint64_t k = 0; k < v->stash_buckets && !there; k++, b = hive_ring_next(v, b)) there = hive_copy_to(a, b, word);
     if (there) hive_give_back(a, e);
     else hive_count_out(simt_tile_of(1), a);
     return there;
@@ -144,8 +148,8 @@ SIMT_FN void hive_thin_pairs(const hive_args *a)
 {
     simt_tile t = simt_tile_of(8);
     for (uint64_t b = a->first + hive_thread() / t.size; b < a->last; b += hive_threads() / t.size) {
-        uint64_t high = a->round + b, w[HIVE_LANE_WORDS];
-        uint32_t fresh, keys = simt_popc(hive_key_bits(t, a, b, w, &fresh)) + simt_popc(hive_key_bits(t, a, high, w, &fresh)), gone = 0;
+        uint64_t high = a->round + b;
+        uint32_t keys = hive_keys_of_pair(t, a, b), gone = 0;
         if (keys > a->v.slots && t.rank == 0) {
             gone = hive_thin_out(a, high, b, keys - a->v.slots);
             gone += hive_thin_out(a, b, high, keys - a->v.slots - gone);

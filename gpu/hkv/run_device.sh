@@ -44,6 +44,13 @@ part() {
   grep -h WRONG "$out/$name.tsv" | head -n 10
 }
 
+# sanitize PREFIX SECONDS COMMAND...: a part for each sanitizer.
+sanitize() {
+  local prefix=$1 seconds=$2 tool
+  shift 2
+  for tool in memcheck racecheck initcheck synccheck; do part "$prefix$tool" "$seconds" compute-sanitizer --tool $tool --error-exitcode 9 "$@"; done
+}
+
 case ${1:-} in
 build) build ;;
 run)
@@ -54,11 +61,7 @@ run)
   parts=" ${*:4} "
   wanted() { [ "$parts" = "  " ] || [[ $parts = *" $1 "* ]]; }
   ! wanted check || part check 120 "$program" check 2
-  if wanted sanitizers && command -v compute-sanitizer >/dev/null; then
-    for tool in memcheck racecheck initcheck synccheck; do
-      part "$tool" 60 compute-sanitizer --tool $tool --error-exitcode 9 "$program" sanitize
-    done
-  fi
+  ! wanted sanitizers || ! command -v compute-sanitizer >/dev/null || sanitize "" 60 "$program" sanitize
   ! wanted soak || part soak 100 "$program" soak "${OPERATIONS:-100000000}"
   [[ $parts != *" huge "* ]] || part huge "${SECONDS_HUGE:-200}" "$folder/soak" huge gather tlpv1
   for timed in random:${SECONDS_RANDOM:-300} two:${SECONDS_TWO:-100}; do
@@ -66,11 +69,7 @@ run)
   done
   [[ $parts != *" reach "* ]] || part reach $((${SECONDS_REACH:-500} + 60)) "$folder/soak" reach "${REACH:-1e10}" "${SECONDS_REACH:-500}"
   export DESIGN=hive
-  if [[ $parts = *" hive.sanitizers "* ]]; then
-    for tool in memcheck racecheck initcheck synccheck; do
-      SMALL=1 part hive.$tool $((${SECONDS_SANITIZER:-20} + 60)) compute-sanitizer --tool $tool --error-exitcode 9 "$folder/soak" random "${SECONDS_SANITIZER:-20}"
-    done
-  fi
+  [[ $parts != *" hive.sanitizers "* ]] || SMALL=1 sanitize hive. $((${SECONDS_SANITIZER:-20} + 60)) "$folder/soak" random "${SECONDS_SANITIZER:-20}"
   [[ $parts != *" hive.agree "* ]] || part hive.agree $((${SECONDS_AGREE:-60} + 30)) "$folder/soak" random "${SECONDS_AGREE:-60}"
   [[ $parts != *" hive.reach "* ]] || part hive.reach $((${SECONDS_REACH:-500} + 60)) "$folder/soak" reach "${REACH:-1e10}" "${SECONDS_REACH:-500}"
   unset DESIGN
@@ -78,5 +77,5 @@ run)
   [ $failed = 1 ] || ! grep -qs '^# skipped' "$out/check.tsv" || exit 77
   exit $failed
   ;;
-*) sed -n '4,11s/^# //p' "$0"; exit 2 ;;
+*) sed -n '4,10s/^# //p' "$0"; exit 2 ;;
 esac
