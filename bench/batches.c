@@ -11,7 +11,7 @@
 #include "bench/timed.h"
 #include "lib/error.h"
 
-/* ---- What is timed ---------------------------------------------------------------------------------- */
+/* ---- What is timed --------------------------------------------------------------------------- */
 
 /* Operations that cannot be repeated at once are undone, or prepared, by another, which is not timed. */
 static hd_op op_before(hd_op op) { return op == HD_OP_UNLOCK_KEYS ? HD_OP_LOCK_KEYS : HD_OP_COUNT_; }
@@ -24,10 +24,10 @@ static hd_op op_after(hd_op op)
 typedef struct act {
     const bench_line *line;
     bench_stage *stage;
-    hd_source *source;       /* probe=keys */
-    hd_request *request;     /* (n)        */
+    hd_source *source;   /* probe=keys */
+    hd_request *request; /* (n)        */
     hd_batch batch;
-    uint64_t n, items;       /* items: what a batch counts for (table-wide: slots) */
+    uint64_t n, items;               /* items: what a batch counts for (table-wide: slots) */
     uint64_t fate[HD_OUTCOME_COUNT]; /* of timed items */
     uint64_t count;
     void *memory[12];
@@ -109,7 +109,8 @@ static hd_status act_keys(act *a)
     if (a->line->probe != BENCH_KEYS) return stage_keys(a->stage, a->line->probe, key, a->n);
     size_t got;
     hd_status e = hd_source_next(a->source, a->request, (size_t)a->n, &got);
-    if (!e && got < a->n) return hd_fail(HD_EINVAL, "keys: '%s' has an end; the bench wants requests without one", a->line->c.keys);
+    if (!e && got < a->n)
+        return hd_fail(HD_EINVAL, "keys: '%s' has an end; the bench wants requests without one", a->line->c.keys);
     for (uint64_t i = 0; i < a->n && !e; i++) key[i] = a->request[i].key;
     return e;
 }
@@ -140,17 +141,28 @@ static hd_status act_once(act *a, bench_time *t)
     return e ? e : act_aside(a, op_after(b->op));
 }
 
-/* ---- Check -------------------------------------------------------------------------------------------- */
+/* ---- Check ----------------------------------------------------------------------------------- */
 
 /* The outcomes that an item may have had, one bit each. */
 static unsigned fates_allowed(const bench_line *l)
 {
     static const uint8_t found[HD_OP_ERASE_IF] = {
-        [HD_OP_FIND] = HD_HIT, [HD_OP_CONTAINS] = HD_HIT, [HD_OP_FIND_PTR] = HD_HIT, [HD_OP_FIND_MISSED] = HD_HIT,
-        [HD_OP_TOUCH] = HD_HIT, [HD_OP_ASSIGN] = HD_UPDATED, [HD_OP_ASSIGN_VALUES] = HD_UPDATED,
-        [HD_OP_ASSIGN_SCORES] = HD_UPDATED, [HD_OP_ACCUM_OR_ASSIGN] = HD_UPDATED, [HD_OP_INSERT_OR_ASSIGN] = HD_UPDATED,
-        [HD_OP_INSERT_AND_EVICT] = HD_UPDATED, [HD_OP_FIND_OR_INSERT] = HD_HIT, [HD_OP_FIND_OR_INSERT_PTR] = HD_HIT,
-        [HD_OP_LOCK_KEYS] = HD_HIT, [HD_OP_UNLOCK_KEYS] = HD_HIT, [HD_OP_ERASE] = HD_ERASED,
+        [HD_OP_FIND] = HD_HIT,
+        [HD_OP_CONTAINS] = HD_HIT,
+        [HD_OP_FIND_PTR] = HD_HIT,
+        [HD_OP_FIND_MISSED] = HD_HIT,
+        [HD_OP_TOUCH] = HD_HIT,
+        [HD_OP_ASSIGN] = HD_UPDATED,
+        [HD_OP_ASSIGN_VALUES] = HD_UPDATED,
+        [HD_OP_ASSIGN_SCORES] = HD_UPDATED,
+        [HD_OP_ACCUM_OR_ASSIGN] = HD_UPDATED,
+        [HD_OP_INSERT_OR_ASSIGN] = HD_UPDATED,
+        [HD_OP_INSERT_AND_EVICT] = HD_UPDATED,
+        [HD_OP_FIND_OR_INSERT] = HD_HIT,
+        [HD_OP_FIND_OR_INSERT_PTR] = HD_HIT,
+        [HD_OP_LOCK_KEYS] = HD_HIT,
+        [HD_OP_UNLOCK_KEYS] = HD_HIT,
+        [HD_OP_ERASE] = HD_ERASED,
     };
     if (l->op >= HD_OP_ERASE_IF) return ~0u; /* table-wide: its items have no outcomes */
     switch (l->probe) {
@@ -169,16 +181,17 @@ static hd_status check_fates(const act *a, bench_result *r)
     unsigned allowed = fates_allowed(a->line);
     for (int o = 0; o < HD_OUTCOME_COUNT; o++)
         if (a->fate[o] && !(allowed >> o & 1))
-            snprintf(r->wrong, sizeof r->wrong, "%" PRIu64 " items had the outcome %s, which this probe cannot have", a->fate[o],
-                     hd_outcome_name((hd_outcome)o));
+            snprintf(r->wrong, sizeof r->wrong, "%" PRIu64 " items had the outcome %s, which this probe cannot have",
+                     a->fate[o], hd_outcome_name((hd_outcome)o));
     hd_counters c;
     hd_status e = hd_counters_sync(a->stage->table, &c);
     if (!e && c.items != a->stage->submitted)
-        snprintf(r->wrong, sizeof r->wrong, "%" PRIu64 " items went in, the counters say %" PRIu64, a->stage->submitted, c.items);
+        snprintf(r->wrong, sizeof r->wrong, "%" PRIu64 " items went in, the counters say %" PRIu64, a->stage->submitted,
+                 c.items);
     return e;
 }
 
-/* ---- Warm up, repeat -------------------------------------------------------------------------------------- */
+/* ---- Warm up, repeat ------------------------------------------------------------------------- */
 
 /* At least one batch, then until enough time has been measured. */
 static hd_status repetition(act *a, double min_time_s, bench_stop *stop, void *context, bench_time *t)

@@ -12,7 +12,7 @@
 #include "judge/run.h"
 #include "lib/error.h"
 
-/* ---- Judge ---------------------------------------------------------------------------------------------- */
+/* ---- Judge ----------------------------------------------------------------------------------- */
 
 static hd_status judge_case(const hd_case *c, bench_stop *stop, void *context, bench_result *r)
 {
@@ -25,8 +25,8 @@ static hd_status judge_case(const hd_case *c, bench_stop *stop, void *context, b
     return HD_OK;
 }
 
-/* Eight buckets and 16 Ki items: seconds become milliseconds, and full buckets stay full. keys: of a trace. GPU kernels take the
- * items of a batch in an order that this judge does not know: they get 2 Ki batches of one. */
+/* Eight buckets and 16 Ki items: seconds become milliseconds, and full buckets stay full. keys: of a trace. GPU kernels
+ * take the items of a batch in an order that this judge does not know: they get 2 Ki batches of one. */
 static hd_status judge_line(const bench_line *l, const char *keys, bench_stop *stop, void *context, bench_result *r)
 {
     enum { BUCKETS = 8, BATCH = 512, BATCHES = 32, ALONE = 2048 };
@@ -49,10 +49,10 @@ static hd_status judge_line(const bench_line *l, const char *keys, bench_stop *s
     return e ? e : judge_case(&c, stop, context, r);
 }
 
-/* ---- One line --------------------------------------------------------------------------------------------------- */
+/* ---- One line -------------------------------------------------------------------------------- */
 
-hd_status bench_line_run(const bench_line *l, const bench_plan *plan, bench_stage *stage, bench_stop *stop, void *context,
-                         bench_result *r)
+hd_status bench_line_run(const bench_line *l, const bench_plan *plan, bench_stage *stage, bench_stop *stop,
+                         void *context, bench_result *r)
 {
     char keys[4096 + 256] = "";
     bool trace = l->probe == BENCH_TRACE;
@@ -60,7 +60,8 @@ hd_status bench_line_run(const bench_line *l, const bench_plan *plan, bench_stag
     hd_status e = trace ? replays_keys(l, plan->data, keys, sizeof keys) : HD_OK;
     if (e) return e;
     if (trace && !*keys) {
-        snprintf(r->skipped, sizeof r->skipped, "the file of %s is not there: give its folder by --data or HEDDLE_DATA", l->c.keys);
+        snprintf(r->skipped, sizeof r->skipped, "the file of %s is not there: give its folder by --data or HEDDLE_DATA",
+                 l->c.keys);
         return HD_OK;
     }
     r->time = (bench_time *)calloc(plan->repeat, sizeof *r->time);

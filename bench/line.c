@@ -52,9 +52,12 @@ static hd_status op_find(const char *name, hd_op *op)
 static hd_status line_check(const bench_line *l)
 {
     bool keyed = l->op < HD_OP_ERASE_IF;
-    if (l->probe == BENCH_MISS && inserts(l->op)) return hd_fail(HD_EINVAL, "probe: %s inserts what is missing; say new", l->c.op);
-    if (l->probe == BENCH_NEW && !inserts(l->op)) return hd_fail(HD_EINVAL, "probe: %s does not insert; say miss", l->c.op);
-    if (l->probe == BENCH_HIT && keyed && l->fill <= 0) return hd_fail(HD_EINVAL, "fill: nothing can be found in an empty table");
+    if (l->probe == BENCH_MISS && inserts(l->op))
+        return hd_fail(HD_EINVAL, "probe: %s inserts what is missing; say new", l->c.op);
+    if (l->probe == BENCH_NEW && !inserts(l->op))
+        return hd_fail(HD_EINVAL, "probe: %s does not insert; say miss", l->c.op);
+    if (l->probe == BENCH_HIT && keyed && l->fill <= 0)
+        return hd_fail(HD_EINVAL, "fill: nothing can be found in an empty table");
     if (l->probe >= BENCH_KEYS && !keyed) return hd_fail(HD_EINVAL, "probe: %s takes no keys", l->c.op);
     if (l->c.epoch_every || l->c.reserved_ppm || l->c.duplicate_ppm || l->c.extreme_ppm)
         return hd_fail(HD_EINVAL, "case: epoch_every=, reserved=, duplicate= and extreme= are not timed");

@@ -43,8 +43,10 @@ static void slug_of(const char *text, char *slug, size_t bytes)
 {
     size_t n = 0;
     for (; *text && n + 1 < bytes; text++) {
-        if (isalnum((unsigned char)*text)) slug[n++] = (char)tolower((unsigned char)*text);
-        else if (n && slug[n - 1] != '-') slug[n++] = '-';
+        if (isalnum((unsigned char)*text))
+            slug[n++] = (char)tolower((unsigned char)*text);
+        else if (n && slug[n - 1] != '-')
+            slug[n++] = '-';
     }
     while (n && slug[n - 1] == '-') n--;
     slug[n] = 0;

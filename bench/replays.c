@@ -20,7 +20,8 @@ typedef struct replay_arrays {
 } replay_arrays;
 
 /* One replay, from opening to closing. */
-static hd_status replay_once(const bench_line *l, const char *keys, replay_arrays *u, const void *value, hd_counters *fate, hd_info *info)
+static hd_status replay_once(const bench_line *l, const char *keys, replay_arrays *u, const void *value,
+                             hd_counters *fate, hd_info *info)
 {
     hd_config f = hd_case_config(&l->c);
     hd_table *t = NULL;
@@ -41,8 +42,8 @@ static hd_status replay_once(const bench_line *l, const char *keys, replay_array
 }
 
 /* Replays until enough time has passed. Each must come to the same outcomes as the first one. */
-static hd_status replay_repetition(const bench_line *l, const char *keys, replay_arrays *u, const void *value, double min_time_s,
-                                   hd_counters *first, bench_time *t, bench_result *r)
+static hd_status replay_repetition(const bench_line *l, const char *keys, replay_arrays *u, const void *value,
+                                   double min_time_s, hd_counters *first, bench_time *t, bench_result *r)
 {
     memset(t, 0, sizeof *t);
     hd_info info;
@@ -56,7 +57,8 @@ static hd_status replay_repetition(const bench_line *l, const char *keys, replay
         if (e) break;
         t->items += fate.items;
         if (!first->items) *first = fate;
-        if (!fate.items) snprintf(r->wrong, sizeof r->wrong, "the trace has no requests");
+        if (!fate.items)
+            snprintf(r->wrong, sizeof r->wrong, "the trace has no requests");
         else if (memcmp(first->outcome, fate.outcome, sizeof fate.outcome) != 0)
             snprintf(r->wrong, sizeof r->wrong, "two replays of one trace came to different outcomes");
         r->capacity = info.capacity;
@@ -66,7 +68,8 @@ static hd_status replay_repetition(const bench_line *l, const char *keys, replay
     return e;
 }
 
-hd_status replays_time(const bench_line *l, const char *keys, const bench_plan *plan, bench_stop *stop, void *context, bench_result *r)
+hd_status replays_time(const bench_line *l, const char *keys, const bench_plan *plan, bench_stop *stop, void *context,
+                       bench_result *r)
 {
     replay_arrays *u = (replay_arrays *)malloc(sizeof *u);
     void *value = calloc(REPLAY_BATCH, l->c.value_bytes + 1u);
@@ -84,7 +87,7 @@ hd_status replays_time(const bench_line *l, const char *keys, const bench_plan *
     return e;
 }
 
-/* ---- Where the trace is ------------------------------------------------------------------------------------- */
+/* ---- Where the trace is ---------------------------------------------------------------------- */
 
 /* The case's keys= with the path where the file really is; "" when it is nowhere. */
 hd_status replays_keys(const bench_line *l, const char *data, char *keys, size_t bytes)
@@ -96,7 +99,6 @@ hd_status replays_keys(const bench_line *l, const char *data, char *keys, size_t
     snprintf(file, sizeof file, "%.*s", (int)n, colon + 1);
     hd_status e = trace_locate(file, data, path, sizeof path);
     keys[0] = 0;
-    if (!e && *path)
-        snprintf(keys, bytes, "%.*s%s%s", (int)(colon + 1 - l->c.keys), l->c.keys, path, colon + 1 + n);
+    if (!e && *path) snprintf(keys, bytes, "%.*s%s%s", (int)(colon + 1 - l->c.keys), l->c.keys, path, colon + 1 + n);
     return e;
 }

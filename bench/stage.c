@@ -41,7 +41,7 @@ double stage_load(bench_stage *s)
     return s->table && hd_load_factor_sync(s->table, &load) == HD_OK ? load : 0;
 }
 
-/* ---- Filling ----------------------------------------------------------------------------------------- */
+/* ---- Filling --------------------------------------------------------------------------------- */
 
 static void keys_fresh(bench_stage *s, uint64_t *key, uint64_t n)
 {
@@ -53,7 +53,8 @@ static void keys_fresh(bench_stage *s, uint64_t *key, uint64_t n)
  * already take most of the keys. Each batch brings about as many keys as are missing. */
 static hd_status fill_with(bench_stage *s, uint64_t *key, const void *value)
 {
-    uint64_t wanted = (uint64_t)(s->fill * (double)s->info.capacity), enough = wanted - wanted / 200, size = 0, before = 0;
+    uint64_t wanted = (uint64_t)(s->fill * (double)s->info.capacity), enough = wanted - wanted / 200, size = 0,
+             before = 0;
     hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .key = key, .value = value };
     hd_counters c;
     hd_status e = hd_counters_sync(s->table, &c);
@@ -61,7 +62,8 @@ static hd_status fill_with(bench_stage *s, uint64_t *key, const void *value)
     while (!e && size < wanted && (size < enough || s->fill < 1)) {
         b.n = wanted - size < AT_ONCE ? wanted - size : AT_ONCE;
         if (s->fill >= 1 && b.n < AT_ONCE / 16) b.n = AT_ONCE / 16;
-        if (s->fresh > 64 * s->info.capacity + AT_ONCE) return hd_fail(HD_EINVAL, "fill: %g of the table does not fill up", s->fill);
+        if (s->fresh > 64 * s->info.capacity + AT_ONCE)
+            return hd_fail(HD_EINVAL, "fill: %g of the table does not fill up", s->fill);
         keys_fresh(s, key, b.n);
         e = stage_run(s, &b);
         if (!e) e = hd_counters_sync(s->table, &c);
@@ -83,10 +85,11 @@ static hd_status fill(bench_stage *s)
 /* The fields that make a table what it is. */
 static bool shape_equal(const hd_case *a, const hd_case *b)
 {
-    return strcmp(a->design, b->design) == 0 && strcmp(a->kernel, b->kernel) == 0 && strcmp(a->policy, b->policy) == 0 &&
-           strcmp(a->lock, b->lock) == 0 && a->buckets == b->buckets && a->capacity == b->capacity && a->slots == b->slots &&
-           a->value_bytes == b->value_bytes && a->dual == b->dual && a->admit == b->admit && a->table_seed == b->table_seed &&
-           a->pins == b->pins && a->threads == b->threads;
+    return strcmp(a->design, b->design) == 0 && strcmp(a->kernel, b->kernel) == 0 &&
+           strcmp(a->policy, b->policy) == 0 && strcmp(a->lock, b->lock) == 0 && a->buckets == b->buckets &&
+           a->capacity == b->capacity && a->slots == b->slots && a->value_bytes == b->value_bytes &&
+           a->dual == b->dual && a->admit == b->admit && a->table_seed == b->table_seed && a->pins == b->pins &&
+           a->threads == b->threads;
 }
 
 hd_status stage_set(bench_stage *s, const hd_case *c, double fill_to)
@@ -105,7 +108,7 @@ hd_status stage_set(bench_stage *s, const hd_case *c, double fill_to)
     return e;
 }
 
-/* ---- What is in it ------------------------------------------------------------------------------------- */
+/* ---- What is in it --------------------------------------------------------------------------- */
 
 /* Exports the table and keeps each key with the probability that leaves about PRESENT_MOST of them: keys from all
  * over the table, so that going through them visits all of it. */
@@ -140,10 +143,13 @@ static hd_status present_learn(bench_stage *s)
     uint64_t *window = (uint64_t *)malloc(AT_ONCE * sizeof *window);
     s->present = (uint64_t *)malloc(most * sizeof *s->present);
     hd_rng chance = hd_rng_from(1);
-    hd_status e = window && s->present ? present_gather(s, window, &chance) : hd_fail(HD_ENOMEM, "probe: memory was refused");
+    hd_status e =
+        window && s->present ? present_gather(s, window, &chance) : hd_fail(HD_ENOMEM, "probe: memory was refused");
     free(window);
-    if (e) stage_changed(s);
-    else shuffle(s->present, s->presents, &chance);
+    if (e)
+        stage_changed(s);
+    else
+        shuffle(s->present, s->presents, &chance);
     s->at = 0;
     return e;
 }

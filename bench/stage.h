@@ -10,7 +10,7 @@
 #include "workload/workload.h"
 
 typedef struct bench_stage {
-    hd_case c;              /* the shape; table NULL: none yet    */
+    hd_case c; /* the shape; table NULL: none yet    */
     double fill;
     hd_table *table;
     hd_info info;

@@ -38,7 +38,10 @@ void hd_gate_close(void *self)
     pthread_mutex_destroy(&g->guard);
 }
 
-static bool admits(const gate *g, hd_role role) { return g->inside == 0 || (g->role == role && (g->together >> role & 1)); }
+static bool admits(const gate *g, hd_role role)
+{
+    return g->inside == 0 || (g->role == role && (g->together >> role & 1));
+}
 
 /* The next in turn may have a reason to go on. */
 static void tell(gate *g)

@@ -11,9 +11,13 @@
 #define ASK(s, what, call, ...) HD_ASK((s)->seam, what, call, __VA_ARGS__)
 
 /* What follows on the stream waits for the mark, when there is one. */
-static hd_status follow(const hd_streams *s, void *mark, void *stream) { return mark ? ASK(s, "lock: batches before", after, mark, stream) : HD_OK; }
+static hd_status follow(const hd_streams *s, void *mark, void *stream)
+{
+    return mark ? ASK(s, "lock: batches before", after, mark, stream) : HD_OK;
+}
 
-hd_status hd_streams_open(hd_streams *s, const hd_device_seam *seam, const hd_lock_row *row, hd_word *word, uint32_t enter, uint32_t leave)
+hd_status hd_streams_open(hd_streams *s, const hd_device_seam *seam, const hd_lock_row *row, hd_word *word,
+                          uint32_t enter, uint32_t leave)
 {
     memset(s, 0, sizeof *s);
     s->seam = seam;
@@ -22,7 +26,8 @@ hd_status hd_streams_open(hd_streams *s, const hd_device_seam *seam, const hd_lo
     s->word = word;
     s->enter = enter;
     s->leave = leave;
-    return ASK(s, "lock: an empty table", mark, &s->last, NULL); /* a replay may wait for it before anybody else leaves it */
+    /* a replay may wait for it before anybody else leaves it */
+    return ASK(s, "lock: an empty table", mark, &s->last, NULL);
 }
 
 void hd_streams_close(hd_streams *s)
@@ -48,7 +53,7 @@ static hd_lane *lane_of(hd_streams *s, void *stream)
     return oldest;
 }
 
-/* ---- By marks -------------------------------------------------------------------------------------------------- */
+/* ---- By marks -------------------------------------------------------------------------------- */
 
 /* The batch is the first of a phase: after all that were in the one before. */
 static hd_status begin_phase(hd_streams *s, const hd_visit *v)
@@ -69,13 +74,16 @@ static hd_status enter_by_marks(hd_streams *s, const hd_visit *v)
 {
     bool joins = !s->recording && s->phase && s->role == v->role && (s->together >> v->role & 1);
     hd_status status = follow(s, v->lane->mark, v->stream);
-    if (!status && !joins) status = begin_phase(s, v);
-    else if (!status && v->lane->joined != s->phase) status = follow(s, s->begun, v->stream);
+    if (!status && !joins)
+        status = begin_phase(s, v);
+    else if (!status && v->lane->joined != s->phase)
+        status = follow(s, s->begun, v->stream);
     if (!status) v->lane->joined = s->phase;
     return status;
 }
 
-/* After whatever is there when it is replayed: streams as they were when it was recorded, and the last batch of those since. */
+/* After whatever is there when it is replayed: streams as they were when it was recorded, and the last batch of those
+ * since. */
 static hd_status record_by_marks(hd_streams *s, const hd_visit *v)
 {
     hd_status status = HD_OK;
@@ -90,11 +98,12 @@ static hd_status record_by_marks(hd_streams *s, const hd_visit *v)
 
 hd_status hd_streams_may_record(const hd_streams *s, const hd_visit *v)
 {
-    if (s->apart != HD_APART_BY_MARKS || !v->recording || v->recording != s->recording || v->stream == s->recorded) return HD_OK;
+    if (s->apart != HD_APART_BY_MARKS || !v->recording || v->recording != s->recording || v->stream == s->recorded)
+        return HD_OK;
     return hd_fail(HD_EINVAL, "stream: this capture has a batch of the table on another stream");
 }
 
-/* ---- By the word ---------------------------------------------------------------------------------------------------- */
+/* ---- By the word ----------------------------------------------------------------------------- */
 
 static hd_status step(const hd_streams *s, uint32_t kernel, hd_role role, void *stream)
 {
@@ -105,7 +114,8 @@ static hd_status step(const hd_streams *s, uint32_t kernel, hd_role role, void *
 
 static hd_status enter_by_word(const hd_streams *s, hd_role role, void *stream)
 {
-    if (s->stuck) return hd_fail(HD_ECUDA, "lock: an earlier batch could not give its word back: the table can only be closed");
+    if (s->stuck)
+        return hd_fail(HD_ECUDA, "lock: an earlier batch could not give its word back: the table can only be closed");
     return step(s, s->enter, role, stream);
 }
 
@@ -116,7 +126,7 @@ static hd_status leave_by_word(hd_streams *s, hd_role role, void *stream)
     return status;
 }
 
-/* ---- A batch ------------------------------------------------------------------------------------------------------------ */
+/* ---- A batch --------------------------------------------------------------------------------- */
 
 /* Replays of a batch that lists are alone: nobody can order them by a mark. */
 static hd_role role_by_word(const hd_visit *v) { return v->recording && v->lists ? HD_INSERTER : v->role; }
@@ -125,10 +135,13 @@ hd_status hd_streams_enter(hd_streams *s, hd_visit *v)
 {
     hd_status status = HD_OK;
     v->lane = v->recording ? NULL : lane_of(s, v->stream);
-    /* Not while the word is held: who lists may have to wait for others to get it. And first: a phase that has begun needs a batch. */
+    /* Not while the word is held: who lists may have to wait for others to get it. And first: a phase that has begun
+     * needs a batch. */
     if (v->lists && !(v->recording && s->apart == HD_APART_BY_MARKS)) status = follow(s, s->listed, v->stream);
-    if (!status && s->apart == HD_APART_BY_MARKS) status = v->recording ? record_by_marks(s, v) : enter_by_marks(s, v);
-    else if (!status && v->recording) s->recording = v->recording;
+    if (!status && s->apart == HD_APART_BY_MARKS)
+        status = v->recording ? record_by_marks(s, v) : enter_by_marks(s, v);
+    else if (!status && v->recording)
+        s->recording = v->recording;
     if (!status && s->apart == HD_APART_BY_WORD) status = enter_by_word(s, role_by_word(v), v->stream);
     return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cache.c - the example of README.md: a cache with room for four keys meets six requests. The README shows this file from
- * the first #include on, and what it prints; tests/t_docs.sh compares both. Built with the installed library:
+ * cache.c - the example of README.md: a cache with room for four keys meets six requests. The README shows this file
+ * from the first #include on, and what it prints; tests/t_docs.sh compares both. Built with the installed library:
  *
  *     cc cache.c $(pkg-config --cflags --libs heddle) -o cache
  */
@@ -17,7 +17,9 @@ int main(void)
 
     uint64_t key[6] = { 1, 2, 3, 4, 1, 5 }, value[6] = { 10, 20, 30, 40, 11, 50 }, left[6], n;
     uint8_t fate[6];
-    hd_batch b = { .op = HD_OP_INSERT_AND_EVICT, .n = 6, .key = key, .value = value, .outcome = fate, .list_key = left, .count = &n };
+    hd_batch b = {
+        .op = HD_OP_INSERT_AND_EVICT, .n = 6, .key = key, .value = value, .outcome = fate, .list_key = left, .count = &n
+    };
     if (hd_run(t, &b)) return puts(hd_why()), 1;
 
     for (int i = 0; i < 6; i++) printf("key %d: %s\n", (int)key[i], hd_outcome_name((hd_outcome)fate[i]));

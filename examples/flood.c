@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * flood.c - what somebody who chooses keys can do to a table, measured (doc/security.md). The hash is a bijection that everybody knows: who
- * knows the seed, too, makes as many keys as he likes for one bucket. Here he does, with seed 0, and with one that he does not know.
+ * flood.c - what somebody who chooses keys can do to a table, measured (doc/security.md). The hash is a bijection that
+ * everybody knows: who knows the seed, too, makes as many keys as he likes for one bucket. Here he does, with seed 0,
+ * and with one that he does not know.
  *
  *     cc -O2 flood.c $(pkg-config --cflags --libs heddle) && ./a.out
  */
@@ -13,7 +14,15 @@
 
 #include "heddle.h"
 
-enum { SLOTS = 128, BUCKETS = 4096, CAPACITY = SLOTS * BUCKETS, VICTIMS = CAPACITY / 2, FLOOD = 1 << 18, BATCH = 4096, ENOUGH = 1 << 15 };
+enum {
+    SLOTS = 128,
+    BUCKETS = 4096,
+    CAPACITY = SLOTS * BUCKETS,
+    VICTIMS = CAPACITY / 2,
+    FLOOD = 1 << 18,
+    BATCH = 4096,
+    ENOUGH = 1 << 15
+};
 
 static uint64_t key[FLOOD], value[FLOOD], victim[VICTIMS];
 static uint8_t outcome[FLOOD];
@@ -26,7 +35,7 @@ static uint64_t random_word(uint64_t *state) /* SplitMix64 */
     return z ^ (z >> 31);
 }
 
-/* ---- The attacker: from a hash back to the key ----------------------------------------------------------------- */
+/* ---- The attacker: from a hash back to the key ----------------------------------------------- */
 
 static uint64_t key_of_hash(uint64_t h)
 {
@@ -46,12 +55,13 @@ static void make_keys(attack a, uint64_t at, uint64_t seed)
     for (uint64_t i = 0; i < FLOOD; i++) {
         uint64_t h = random_word(&state);
         if (a != NONE_KNOWN) h = at * (UINT64_MAX / BUCKETS + 1) + h % (UINT64_MAX / BUCKETS + 1);
-        if (a == ONE_BUCKET_AND_DIGEST) h = (h & ~(uint64_t)0xffff) | (h >> 32 & 0xffff); /* it is made of their difference */
+        /* it is made of their difference */
+        if (a == ONE_BUCKET_AND_DIGEST) h = (h & ~(uint64_t)0xffff) | (h >> 32 & 0xffff);
         key[i] = key_of_hash(h) ^ seed;
     }
 }
 
-/* ---- The table ---------------------------------------------------------------------------------------------------- */
+/* ---- The table ------------------------------------------------------------------------------- */
 
 static void stop_on(hd_status s)
 {
@@ -71,7 +81,8 @@ static hd_table *table_with_victims(uint64_t seed)
     c.threads = 1;
     stop_on(hd_open(&c, &t));
     for (uint64_t i = 0; i < VICTIMS; i++) victim[i] = random_word(&state);
-    for (uint64_t i = 0; i < VICTIMS; i += BATCH) stop_on(hd_run(t, &(hd_batch) { .op = HD_OP_INSERT_OR_ASSIGN, .n = BATCH, .key = victim + i, .value = value }));
+    for (uint64_t i = 0; i < VICTIMS; i += BATCH)
+        stop_on(hd_run(t, &(hd_batch){ .op = HD_OP_INSERT_OR_ASSIGN, .n = BATCH, .key = victim + i, .value = value }));
     return t;
 }
 
@@ -80,7 +91,7 @@ static uint64_t hits(hd_table *t, const uint64_t *keys, uint64_t n)
     uint64_t found = 0;
     for (uint64_t i = 0; i < n; i += BATCH) {
         uint64_t m = n - i < BATCH ? n - i : BATCH;
-        stop_on(hd_run(t, &(hd_batch) { .op = HD_OP_CONTAINS, .n = m, .key = keys + i, .outcome = outcome }));
+        stop_on(hd_run(t, &(hd_batch){ .op = HD_OP_CONTAINS, .n = m, .key = keys + i, .outcome = outcome }));
         for (uint64_t k = 0; k < m; k++) found += outcome[k] == HD_HIT;
     }
     return found;
@@ -97,7 +108,8 @@ static double now(void)
 static double bring_in(hd_table *t)
 {
     double start = now();
-    for (uint64_t i = 0; i < FLOOD; i += BATCH) stop_on(hd_run(t, &(hd_batch) { .op = HD_OP_INSERT_OR_ASSIGN, .n = BATCH, .key = key + i, .value = value }));
+    for (uint64_t i = 0; i < FLOOD; i += BATCH)
+        stop_on(hd_run(t, &(hd_batch){ .op = HD_OP_INSERT_OR_ASSIGN, .n = BATCH, .key = key + i, .value = value }));
     return (now() - start) * 1e9 / FLOOD;
 }
 
@@ -111,15 +123,15 @@ static double look_up(hd_table *t)
 /* How many of the attacker's keys it takes until a key that was just used is gone; 0: more than ENOUGH. */
 static uint64_t keys_to_evict(hd_table *t, uint64_t target)
 {
-    stop_on(hd_run(t, &(hd_batch) { .op = HD_OP_TOUCH, .n = 1, .key = &target }));
+    stop_on(hd_run(t, &(hd_batch){ .op = HD_OP_TOUCH, .n = 1, .key = &target }));
     for (uint64_t i = 0; i < ENOUGH; i++) {
-        stop_on(hd_run(t, &(hd_batch) { .op = HD_OP_INSERT_OR_ASSIGN, .n = 1, .key = key + i, .value = value }));
+        stop_on(hd_run(t, &(hd_batch){ .op = HD_OP_INSERT_OR_ASSIGN, .n = 1, .key = key + i, .value = value }));
         if (!hits(t, &target, 1)) return i + 1;
     }
     return 0;
 }
 
-/* ---- Figures ---------------------------------------------------------------------------------------------------------- */
+/* ---- Figures --------------------------------------------------------------------------------- */
 
 static uint64_t bucket_of(uint64_t k, uint64_t seed)
 {
@@ -144,7 +156,8 @@ static int row(const char *what, attack a, uint64_t seed, uint64_t believed)
     stop_on(hd_check(t));
     hd_close(t);
     bool known = a != NONE_KNOWN && seed == believed;
-    return known ? needed == 0 || needed > SLOTS || lost > SLOTS : needed && needed <= SLOTS; /* as doc/security.md has it */
+    /* as doc/security.md has it */
+    return known ? needed == 0 || needed > SLOTS || lost > SLOTS : needed && needed <= SLOTS;
 }
 
 int main(void)

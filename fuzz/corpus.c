@@ -46,7 +46,10 @@ hd_status fuzz_corpus_add(fuzz_corpus *c, const char *path)
     return s;
 }
 
-static int by_name(const void *a, const void *b) { return strcmp(((const fuzz_input *)a)->name, ((const fuzz_input *)b)->name); }
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const fuzz_input *)a)->name, ((const fuzz_input *)b)->name);
+}
 
 hd_status fuzz_corpus_add_folder(fuzz_corpus *c, const char *folder)
 {
@@ -62,8 +65,10 @@ hd_status fuzz_corpus_add_folder(fuzz_corpus *c, const char *folder)
         if (stat(path, &is) == 0 && S_ISREG(is.st_mode)) s = fuzz_corpus_add(c, path);
     }
     closedir(d);
-    if (s) fuzz_corpus_close(c);
-    else if (c->n > first) qsort(c->input + first, c->n - first, sizeof *c->input, by_name);
+    if (s)
+        fuzz_corpus_close(c);
+    else if (c->n > first)
+        qsort(c->input + first, c->n - first, sizeof *c->input, by_name);
     return s;
 }
 

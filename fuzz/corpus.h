@@ -18,7 +18,8 @@ typedef struct fuzz_corpus {
     size_t n;
 } fuzz_corpus;
 
-/* Every plain file of the folder, those whose names begin with a dot aside. HD_EIO when it, or one of them, cannot be read. */
+/* Every plain file of the folder, those whose names begin with a dot aside. HD_EIO when it, or one of them, cannot be
+ * read. */
 hd_status fuzz_corpus_open(const char *folder, fuzz_corpus *c);
 /* A folder, or a file, more. When it fails, a folder leaves nothing. */
 hd_status fuzz_corpus_add_folder(fuzz_corpus *c, const char *folder);

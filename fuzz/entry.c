@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * entry.c - a target as a program of its own, by -DFUZZ_ONE=NAME: for libFuzzer, for AFL++'s driver, and, with -DFUZZ_MAIN, for neither:
- * then the files of the command line, or standard input, are run once, or what afl-fuzz feeds; --words prints the target's dictionary, --most
- * the bytes of its longest input. What is wrong ends the process by abort, as fuzzers want it.
+ * entry.c - a target as a program of its own, by -DFUZZ_ONE=NAME: for libFuzzer, for AFL++'s driver, and, with
+ * -DFUZZ_MAIN, for neither: then the files of the command line, or standard input, are run once, or what afl-fuzz
+ * feeds; --words prints the target's dictionary, --most the bytes of its longest input. What is wrong ends the process
+ * by abort, as fuzzers want it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 #include "fuzz/fuzz.h"
 
 #define ROW_(name) fuzz_##name
-#define ROW(name) ROW_(name)
+#define ROW(name)  ROW_(name)
 
 extern const fuzz_target ROW(FUZZ_ONE);
 

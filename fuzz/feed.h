@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * feed.h - bytes to decisions. Any bytes are decisions, and a feed that has ended decides 0 for ever: so to cut an input off is to
- * make it simpler, and 0 should be the quiet choice. A choice among up to 256 costs one byte, so that a change of one byte
- * changes one decision.
+ * feed.h - bytes to decisions. Any bytes are decisions, and a feed that has ended decides 0 for ever: so to cut an
+ * input off is to make it simpler, and 0 should be the quiet choice. A choice among up to 256 costs one byte, so that a
+ * change of one byte changes one decision.
  */
 #ifndef HD_FUZZ_FEED_H
 #define HD_FUZZ_FEED_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * fuzz.h - what can be fuzzed. A target is one file, fuzz/fuzz_NAME.c, that ends in its row, one line in fuzz/targets.inc, one in
- * Makefile.am, and seeds in fuzz/corpus/NAME/: that gives it `heddle fuzz`, the test that replays its corpus, and programs for libFuzzer
- * and AFL++ (README.md).
+ * fuzz.h - what can be fuzzed. A target is one file, fuzz/fuzz_NAME.c, that ends in its row, one line in
+ * fuzz/targets.inc, one in Makefile.am, and seeds in fuzz/corpus/NAME/: that gives it `heddle fuzz`, the test that
+ * replays its corpus, and programs for libFuzzer and AFL++ (README.md).
  */
 #ifndef HD_FUZZ_H
 #define HD_FUZZ_H
@@ -14,16 +14,16 @@ typedef struct fuzz_target {
     const char *what; /* is fed, and what must hold; a sentence                            */
     size_t most;      /* bytes of an input; what is beyond is not looked at                */
     uint32_t cost;    /* about how many microseconds of a core an input takes, to share out time */
-    /* One input, any bytes. NULL, or a sentence that says what is wrong; valid until the thread's next call. Keeps nothing of
-     * one input for the next. *steps grows by the operations, records or reads that were judged. */
+    /* One input, any bytes. NULL, or a sentence that says what is wrong; valid until the thread's next call. Keeps
+     * nothing of one input for the next. *steps grows by the operations, records or reads that were judged. */
     const char *(*run)(const uint8_t *bytes, size_t n, uint64_t *steps);
     /* What the bytes mean, for people, a line or more; as snprintf. */
     size_t (*tell)(const uint8_t *bytes, size_t n, char *text, size_t room);
     const char *const *word; /* what mutations may put in, ending in NULL; NULL: nothing in particular */
 } fuzz_target;
 
-const fuzz_target *fuzz_target_at(size_t i);            /* NULL past the end  */
-const fuzz_target *fuzz_target_find(const char *name);  /* NULL: there is none */
+const fuzz_target *fuzz_target_at(size_t i);           /* NULL past the end  */
+const fuzz_target *fuzz_target_find(const char *name); /* NULL: there is none */
 
 /* The sentence of a run that went wrong; returns it. */
 const char *fuzz_say(const char *format, ...) __attribute__((format(printf, 1, 2)));

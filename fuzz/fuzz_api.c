@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * fuzz_api.c - any sequence of calls of the library, on two tables at once: right ones and wrong ones, with memory refused and files failing now
- * and then. Every call has the status that the header promises; one that is refused gives a reason, writes nothing and leaves its table as it
- * was; after one that is not, every invariant holds; reading changes nothing; at the end nothing is left.
+ * fuzz_api.c - any sequence of calls of the library, on two tables at once: right ones and wrong ones, with memory
+ * refused and files failing now and then. Every call has the status that the header promises; one that is refused gives
+ * a reason, writes nothing and leaves its table as it was; after one that is not, every invariant holds; reading
+ * changes nothing; at the end nothing is left.
  *
  *   a step   which table and call, trouble, and then what the call takes
  */
@@ -30,7 +31,7 @@ typedef struct seen {
 } seen;
 
 typedef struct one {
-    hd_table *t;      /* NULL: not open */
+    hd_table *t; /* NULL: not open */
     hd_config c;
     judge_arrays arrays;
     seen before;
@@ -39,16 +40,16 @@ typedef struct one {
 typedef struct session {
     fuzz_world w;
     one table[TABLES];
-    one *x;           /* whom this step is about */
+    one *x; /* whom this step is about */
     feed f;
-    fuzz_text *text;  /* NULL: nobody listens    */
-    bool troubled;    /* this step                */
-    bool resizes;     /* ... is to resize a dictionary */
+    fuzz_text *text; /* NULL: nobody listens    */
+    bool troubled;   /* this step                */
+    bool resizes;    /* ... is to resize a dictionary */
 } session;
 
 #define TELL(s, ...) ((s)->text ? fuzz_put((s)->text, __VA_ARGS__) : (void)0)
 
-/* ---- Before and after a call ---------------------------------------------------------------------------------- */
+/* ---- Before and after a call ----------------------------------------------------------------- */
 
 static int add(void *context, uint64_t key, uint64_t score, void *value)
 {
@@ -88,9 +89,13 @@ static void begin(session *s)
 }
 
 /* What a table that grows in place may have become, where memory for the next step of that was refused. */
-static void forget_size(hd_info *info) { info->buckets = info->capacity = info->places = info->stash_buckets = info->memory_bytes = 0; }
+static void forget_size(hd_info *info)
+{
+    info->buckets = info->capacity = info->places = info->stash_buckets = info->memory_bytes = 0;
+}
 
-/* The call has come back with status `got`, where `wanted` was promised; HD_STATUS_COUNT: OK, or no memory. `reads`: nothing may have changed. */
+/* The call has come back with status `got`, where `wanted` was promised; HD_STATUS_COUNT: OK, or no memory. `reads`:
+ * nothing may have changed. */
 static const char *end(session *s, const char *call, hd_status got, hd_status wanted, bool reads)
 {
     bool refused = s->w.refused > 0, failed = s->w.shelf.fail_at && s->w.shelf.calls >= s->w.shelf.fail_at;
@@ -98,7 +103,9 @@ static const char *end(session *s, const char *call, hd_status got, hd_status wa
     TELL(s, " -> %s", hd_status_name(got));
     bool either = wanted == HD_STATUS_COUNT && (got == HD_OK || got == HD_ENOMEM);
     bool by_trouble = (refused && got == HD_ENOMEM) || (failed && got == HD_EIO);
-    if (got != wanted && !either && !by_trouble) return fuzz_say("%s: %s (%s), and not %s", call, hd_status_name(got), hd_why(), hd_status_name(wanted == HD_STATUS_COUNT ? HD_OK : wanted));
+    if (got != wanted && !either && !by_trouble)
+        return fuzz_say("%s: %s (%s), and not %s", call, hd_status_name(got), hd_why(),
+                        hd_status_name(wanted == HD_STATUS_COUNT ? HD_OK : wanted));
     if (got && !hd_why()[0]) return fuzz_say("%s: %s without a reason", call, hd_status_name(got));
     if (!s->x->t) return NULL;
     if (hd_check(s->x->t)) return fuzz_say("%s: %s", call, hd_why());
@@ -107,11 +114,12 @@ static const char *end(session *s, const char *call, hd_status got, hd_status wa
     const seen *was = &s->x->before;
     if (s->resizes) forget_size(&now.info), forget_size(&s->x->before.info);
     if (got && memcmp(&now, was, sizeof now) != 0) return fuzz_say("%s: refused, and the table is another", call);
-    if (reads && (now.sum != was->sum || now.entries != was->entries)) return fuzz_say("%s: it reads, and the table is another", call);
+    if (reads && (now.sum != was->sum || now.entries != was->entries))
+        return fuzz_say("%s: it reads, and the table is another", call);
     return NULL;
 }
 
-/* ---- Opening ----------------------------------------------------------------------------------------------------- */
+/* ---- Opening --------------------------------------------------------------------------------- */
 
 static bool is_dictionary(const hd_config *c) { return c->design && strcmp(c->design, "hive") == 0; }
 
@@ -121,7 +129,8 @@ static bool has_op(const one *x, hd_op op, const uint8_t *each)
     hd_batch b = { .op = op, .each = each };
     const hd_kernel *k;
     for (size_t i = 0; (k = hd_kernel_at(i)); i++)
-        if (hd_kernel_is_of(k, x->before.info.design, x->before.info.backend) && !k->unfit(&x->before.info, &b)) return true;
+        if (hd_kernel_is_of(k, x->before.info.design, x->before.info.backend) && !k->unfit(&x->before.info, &b))
+            return true;
     return false;
 }
 
@@ -143,8 +152,10 @@ static hd_config some_config(session *s)
     uint8_t shape = feed_byte(&s->f), more = feed_byte(&s->f);
     const judge_design *d = fuzz_design(&s->f, &named);
     bool packs = strcmp(d->name, "hive") == 0;
-    if (packs) dictionary(&c, shape, more);
-    else c.policy = hd_policy_rows[hd_policy_named(named.policy)].name;
+    if (packs)
+        dictionary(&c, shape, more);
+    else
+        c.policy = hd_policy_rows[hd_policy_named(named.policy)].name;
     c.lock = ((const char *[]){ "ordered", "rw", "exclusive", "none" })[more % 4];
     c.backend = more >> 5 == 7 ? "host" : "ref";
     c.threads = 1;
@@ -158,13 +169,17 @@ static hd_config some_config(session *s)
     return c;
 }
 
-static const uint64_t huge[] = { 1ull << 61, (1ull << 62) + 1, 1ull << 63, (1ull << 63) + 1, UINT64_MAX - 1, UINT64_MAX };
+static const uint64_t huge[] = {
+    1ull << 61, (1ull << 62) + 1, 1ull << 63, (1ull << 63) + 1, UINT64_MAX - 1, UINT64_MAX
+};
 enum { HUGES = sizeof huge / sizeof *huge };
 
 /* One field that cannot be. HD_OK: none. */
 static hd_status spoil_config(hd_config *c, uint8_t how)
 {
-    static const char *const name[] = { NULL, "", "lruu", "a name that is longer than any name of a row has ever been, and then some more of it" };
+    static const char *const name[] = {
+        NULL, "", "lruu", "a name that is longer than any name of a row has ever been, and then some more of it"
+    };
     static const uint32_t slots[] = { 0, 1, 1025, UINT32_MAX }, bytes[] = { 65537, 1u << 31, UINT32_MAX };
     uint8_t v = how / 20;
     switch (how % 20) {
@@ -182,7 +197,8 @@ static hd_status spoil_config(hd_config *c, uint8_t how)
     case 12: return c->value_bytes = bytes[v % 3], HD_EINVAL;
     case 13: return c->capacity = 0, HD_EINVAL;
     case 14: return c->capacity = huge[v % HUGES], HD_EINVAL;
-    case 15: return c->pins = v ? UINT32_MAX : (1u << 30) + 1, is_dictionary(c) ? HD_OK : HD_EINVAL; /* which has none */
+    /* which has none */
+    case 15: return c->pins = v ? UINT32_MAX : (1u << 30) + 1, is_dictionary(c) ? HD_OK : HD_EINVAL;
     case 16: return c->dual = true, c->capacity = c->slots, HD_EINVAL;
     case 17: return c->capacity = 1ull << 40, is_dictionary(c) ? HD_EINVAL : HD_ENOMEM;
     default: return HD_OK;
@@ -216,21 +232,28 @@ static const char *call_open(session *s)
     uint8_t how = feed_byte(&s->f);
     hd_config c = s->x->c;
     hd_status wanted = spoil_config(&c, how);
-    TELL(s, "open %s %s %s slots=%" PRIu32 " capacity=%" PRIu64 " value_bytes=%" PRIu32 "%s", c.design ? c.design : "NULL", c.policy ? c.policy : "NULL", c.backend ? c.backend : "NULL", c.slots, c.capacity, c.value_bytes, wanted ? " (wrong)" : "");
+    TELL(s, "open %s %s %s slots=%" PRIu32 " capacity=%" PRIu64 " value_bytes=%" PRIu32 "%s",
+         c.design ? c.design : "NULL", c.policy ? c.policy : "NULL", c.backend ? c.backend : "NULL", c.slots,
+         c.capacity, c.value_bytes, wanted ? " (wrong)" : "");
     begin(s);
     hd_status got = how % 20 == 18 ? hd_open(NULL, &t) : how % 20 == 19 ? hd_open(&c, NULL) : hd_open(&c, &t);
     return opened(s, t, "hd_open", got, how % 20 >= 18 ? HD_EINVAL : wanted);
 }
 
-/* ---- Batches -------------------------------------------------------------------------------------------------------- */
+/* ---- Batches --------------------------------------------------------------------------------- */
 
-static bool needs_value(hd_op op) { return op == HD_OP_ASSIGN || op == HD_OP_ASSIGN_VALUES || (op >= HD_OP_ACCUM_OR_ASSIGN && op <= HD_OP_FIND_OR_INSERT); }
+static bool needs_value(hd_op op)
+{
+    return op == HD_OP_ASSIGN || op == HD_OP_ASSIGN_VALUES ||
+           (op >= HD_OP_ACCUM_OR_ASSIGN && op <= HD_OP_FIND_OR_INSERT);
+}
 static bool needs_ptr(hd_op op) { return op == HD_OP_FIND_PTR || op == HD_OP_FIND_OR_INSERT_PTR; }
 
 /* An operation for each item. */
 static void mix(one *x, hd_batch *b, uint8_t from)
 {
-    static const hd_op some[] = { HD_OP_FIND, HD_OP_INSERT_OR_ASSIGN, HD_OP_ERASE, HD_OP_FIND_OR_INSERT, HD_OP_CONTAINS, HD_OP_ASSIGN_VALUES, HD_OP_ACCUM_OR_ASSIGN };
+    static const hd_op some[] = { HD_OP_FIND,     HD_OP_INSERT_OR_ASSIGN, HD_OP_ERASE,          HD_OP_FIND_OR_INSERT,
+                                  HD_OP_CONTAINS, HD_OP_ASSIGN_VALUES,    HD_OP_ACCUM_OR_ASSIGN };
     enum { SOME = sizeof some / sizeof *some };
     uint8_t *each = (uint8_t *)judge_arrays_at(&x->arrays, JUDGE_EACH);
     for (uint64_t i = 0; i < b->n; i++) each[i] = (uint8_t)some[(from / HD_OP_COUNT_ + b->key[i] + i) % SOME];
@@ -253,8 +276,10 @@ static void some_batch(session *s, hd_batch *b)
         b->n = capacity - b->start < SLOTS_SHOWN ? capacity - b->start : SLOTS_SHOWN;
     }
     judge_arrays_lend(&x->arrays, b);
-    uint64_t *key = (uint64_t *)judge_arrays_at(&x->arrays, JUDGE_KEY), *score = (uint64_t *)judge_arrays_at(&x->arrays, JUDGE_SCORE);
-    uint8_t *value = (uint8_t *)judge_arrays_at(&x->arrays, JUDGE_VALUE), *flag = (uint8_t *)judge_arrays_at(&x->arrays, JUDGE_FLAG);
+    uint64_t *key = (uint64_t *)judge_arrays_at(&x->arrays, JUDGE_KEY),
+             *score = (uint64_t *)judge_arrays_at(&x->arrays, JUDGE_SCORE);
+    uint8_t *value = (uint8_t *)judge_arrays_at(&x->arrays, JUDGE_VALUE),
+            *flag = (uint8_t *)judge_arrays_at(&x->arrays, JUDGE_FLAG);
     memset(score, 0, (size_t)b->n * sizeof *score);
     for (uint64_t i = 0; rule->keyed && i < b->n; i++) {
         uint64_t k = feed_below(f, KEYS + 3);
@@ -265,7 +290,8 @@ static void some_batch(session *s, hd_batch *b)
     }
     if (!(more & 64) && strcmp(x->c.policy, "custom") != 0) b->score = NULL;
     b->elem = (hd_elem)(more / 16 % 6);
-    for (int tries = 0; tries < HD_ELEM_COUNT && x->c.value_bytes % judge_elem_bytes(b->elem); tries++) b->elem = (hd_elem)((b->elem + 1) % HD_ELEM_COUNT);
+    for (int tries = 0; tries < HD_ELEM_COUNT && x->c.value_bytes % judge_elem_bytes(b->elem); tries++)
+        b->elem = (hd_elem)((b->elem + 1) % HD_ELEM_COUNT);
     b->holder = 1 + ops / 64;
     b->pred = hd_predicate_rows[more % HD_PREDICATE_COUNT].name;
     if (rule->predicate) b->pred_arg[0] = feed_number(f), b->pred_arg[1] = feed_number(f);
@@ -289,10 +315,15 @@ static hd_status spoil_batch(session *s, hd_batch *b, uint8_t how)
     case 7: return rule->rescores && strcmp(s->x->c.policy, "custom") == 0 ? b->score = NULL, HD_EINVAL : HD_OK;
     case 8: return b->n = huge[v % HUGES], HD_EINVAL;
     case 9: return b->kernel = v % 2 ? "" : "tlpv9", HD_EINVAL;
-    case 10: return b->op = (hd_op)(v % 2 ? HD_OP_COUNT_ + v : -1 - v), b->each ? HD_OK : HD_EINVAL; /* of a mixed batch nobody asks */
+    /* of a mixed batch nobody asks */
+    case 10: return b->op = (hd_op)(v % 2 ? HD_OP_COUNT_ + v : -1 - v), b->each ? HD_OK : HD_EINVAL;
     case 11: return sums ? b->elem = (hd_elem)(v % 2 ? HD_ELEM_COUNT + v : -1), HD_EINVAL : HD_OK;
-    case 0: return b->each && v ? ((uint8_t *)judge_arrays_at(&s->x->arrays, JUDGE_EACH))[v % b->n] = HD_OP_FIND_MISSED, HD_EINVAL : HD_OK;
-    case 12: return sums && b->flag ? ((uint8_t *)judge_arrays_at(&s->x->arrays, JUDGE_FLAG))[v % b->n] = (uint8_t)(3 + v), HD_EINVAL : HD_OK;
+    case 0:
+        return b->each && v ? ((uint8_t *)judge_arrays_at(&s->x->arrays, JUDGE_EACH))[v % b->n] = HD_OP_FIND_MISSED,
+                                                                                          HD_EINVAL : HD_OK;
+    case 12:
+        return sums && b->flag ? ((uint8_t *)judge_arrays_at(&s->x->arrays, JUDGE_FLAG))[v % b->n] = (uint8_t)(3 + v),
+                                                                                             HD_EINVAL : HD_OK;
     case 13: return rule->range ? b->start = s->x->before.info.places + 1 + v, HD_EINVAL : HD_OK;
     case 14: return rule->range ? b->n = s->x->before.info.places - b->start + 1, HD_EINVAL : HD_OK;
     default: return HD_OK;
@@ -321,27 +352,36 @@ static const char *call_run(session *s)
     TELL(s, "%s of %" PRIu64 "%s", judge_batch_name(&whole), whole.n, wanted ? " (wrong)" : "");
     begin(s);
     hd_status got = how % 16 == 15 ? hd_run(how & 16 ? s->x->t : NULL, how & 16 ? NULL : &b) : hd_run(s->x->t, &b);
-    const char *why = end(s, hd_op_name(whole.op), got, how % 16 == 15 ? HD_EINVAL : wanted, whole.op <= HD_OP_FIND_MISSED || (whole.op >= HD_OP_EXPORT && whole.op <= HD_OP_SIZE_IF));
+    const char *why = end(s, hd_op_name(whole.op), got, how % 16 == 15 ? HD_EINVAL : wanted,
+                          whole.op <= HD_OP_FIND_MISSED || (whole.op >= HD_OP_EXPORT && whole.op <= HD_OP_SIZE_IF));
     if (why) return why;
     if (got == HD_EINVAL) return all_poison(s, whole);
     if (got) return NULL; /* what was lent for the answers may have been used */
     why = judge_arrays_check(&s->x->arrays, &whole);
     uint64_t ticks = judge_ops[whole.op].keyed ? whole.n : 0;
     hd_info info;
-    if (!why && (hd_table_info(s->x->t, &info) || info.now != s->x->before.info.now + ticks)) why = "the clock went wrong";
+    if (!why && (hd_table_info(s->x->t, &info) || info.now != s->x->before.info.now + ticks))
+        why = "the clock went wrong";
     return why ? fuzz_say("%s: %s", hd_op_name(whole.op), why) : NULL;
 }
 
-/* ---- The other calls -------------------------------------------------------------------------------------------------- */
+/* ---- The other calls ------------------------------------------------------------------------- */
 
 static const char *call_grow(session *s)
 {
-    uint64_t now = s->x->before.info.buckets, how = feed_byte(&s->f), buckets = how < 64 ? now * (how % 4) : how < 128 ? now * 2 + 1 : feed_number(&s->f);
-    bool packs = is_dictionary(&s->x->c), multiple = packs ? buckets >= now : buckets && now && buckets % now == 0, small = buckets < 1ull << (packs ? 31 : 36);
+    uint64_t now = s->x->before.info.buckets, how = feed_byte(&s->f),
+             buckets = how < 64    ? now * (how % 4)
+                       : how < 128 ? now * 2 + 1
+                                   : feed_number(&s->f);
+    bool packs = is_dictionary(&s->x->c), multiple = packs ? buckets >= now : buckets && now && buckets % now == 0,
+         small = buckets < 1ull << (packs ? 31 : 36);
     TELL(s, "grow from %" PRIu64 " to %" PRIu64, now, buckets);
     begin(s);
     s->resizes = packs;
-    hd_status got = hd_grow(s->x->t, buckets), wanted = !multiple ? HD_EINVAL : small ? HD_STATUS_COUNT : got == HD_EINVAL ? HD_EINVAL : HD_ENOMEM;
+    hd_status got = hd_grow(s->x->t, buckets), wanted = !multiple          ? HD_EINVAL
+                                                        : small            ? HD_STATUS_COUNT
+                                                        : got == HD_EINVAL ? HD_EINVAL
+                                                                           : HD_ENOMEM;
     return end(s, "hd_grow", got, multiple && buckets == now ? HD_OK : wanted, true);
 }
 
@@ -379,7 +419,8 @@ static const char *call_run_growing(session *s)
     TELL(s, "%s of %" PRIu64 ", growing", judge_batch_name(&b), b.n);
     begin(s);
     hd_status got = hd_run_growing(s->x->t, &b, target);
-    bool runs = has_op(s->x, b.op, b.each) && !(b.op == HD_OP_ACCUM_OR_ASSIGN && s->x->c.value_bytes % judge_elem_bytes(b.elem));
+    bool runs = has_op(s->x, b.op, b.each) &&
+                !(b.op == HD_OP_ACCUM_OR_ASSIGN && s->x->c.value_bytes % judge_elem_bytes(b.elem));
     if (got != HD_ENOMEM) {
         s->resizes = true;
         return end(s, "hd_run_growing", got, runs ? HD_OK : HD_EINVAL, false);
@@ -407,7 +448,8 @@ static const char *call_small(session *s)
     default: got = hd_check(t); break;
     }
     bool takes_pointer = which % 6 < 2 || which % 6 == 4;
-    if (got == HD_OK && which % 6 == 0 && size != s->x->before.entries) return fuzz_say("hd_size_sync: %" PRIu64 " of %" PRIu64, size, s->x->before.entries);
+    if (got == HD_OK && which % 6 == 0 && size != s->x->before.entries)
+        return fuzz_say("hd_size_sync: %" PRIu64 " of %" PRIu64, size, s->x->before.entries);
     return end(s, "a small call", got, none || (takes_pointer && which & 64) ? HD_EINVAL : HD_OK, which % 6 != 2);
 }
 
@@ -428,7 +470,12 @@ static const char *call_save(session *s)
     TELL(s, "save %.10s", path ? path : "NULL");
     begin(s);
     hd_status got = hd_save(s->x->t, path);
-    return end(s, "hd_save", got, short_path(path) ? HD_OK : !path ? HD_EINVAL : got == HD_EIO ? HD_EIO : HD_EINVAL, true);
+    return end(s, "hd_save", got,
+               short_path(path) ? HD_OK
+               : !path          ? HD_EINVAL
+               : got == HD_EIO  ? HD_EIO
+                                : HD_EINVAL,
+               true);
 }
 
 /* What a load of that file must say; the file is sound, since only hd_save wrote it. */
@@ -439,7 +486,10 @@ static hd_status of_file(const session *s, const char *path, const one *to)
     if (!file) return HD_EIO;
     const uint8_t *p = file->bytes;
     uint32_t value_bytes = (uint32_t)p[60] | (uint32_t)p[61] << 8; /* doc/snapshot.md */
-    return !to || (strncmp((const char *)p + 16, to->c.design, 16) == 0 && strncmp((const char *)p + 32, to->c.policy, 16) == 0 && value_bytes == to->c.value_bytes) ? HD_STATUS_COUNT : HD_EINVAL;
+    return !to || (strncmp((const char *)p + 16, to->c.design, 16) == 0 &&
+                   strncmp((const char *)p + 32, to->c.policy, 16) == 0 && value_bytes == to->c.value_bytes)
+               ? HD_STATUS_COUNT
+               : HD_EINVAL;
 }
 
 static const char *call_load(session *s)
@@ -525,4 +575,11 @@ static size_t tell(const uint8_t *bytes, size_t n, char *text, size_t room)
     return t.used;
 }
 
-const fuzz_target fuzz_api = { "api", "calls of the library, right and wrong, with memory refused and files failing: the documented status, nothing changed when refused", MOST, 70, run, tell, NULL };
+const fuzz_target fuzz_api = { "api",
+                               "calls of the library, right and wrong, with memory refused and files failing: the "
+                               "documented status, nothing changed when refused",
+                               MOST,
+                               70,
+                               run,
+                               tell,
+                               NULL };

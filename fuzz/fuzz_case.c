@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * fuzz_case.c - any text as a case: it is refused with a reason, and nothing is changed; or it means something, and what is printed of that
- * means the same. The text is put to the parsers of key sources and of schedules, too.
+ * fuzz_case.c - any text as a case: it is refused with a reason, and nothing is changed; or it means something, and
+ * what is printed of that means the same. The text is put to the parsers of key sources and of schedules, too.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,12 +15,39 @@ enum { MOST = 1200, PRINTED = 2048, DECISIONS = 64 };
 
 static const char *differs(const hd_case *a, const hd_case *b)
 {
-#define TEXT(field) if (strcmp(a->field, b->field) != 0) return #field
-#define SAME(field) if (a->field != b->field) return #field
-    TEXT(design); TEXT(op); TEXT(kernel); TEXT(backend); TEXT(policy); TEXT(lock); TEXT(keys);
-    SAME(buckets); SAME(capacity); SAME(slots); SAME(value_bytes); SAME(dual); SAME(distinct); SAME(admit); SAME(layout); SAME(tiers);
-    SAME(near_bytes); SAME(fetch); SAME(table_seed); SAME(epoch_every); SAME(pins); SAME(threads); SAME(batch); SAME(batches); SAME(seed);
-    SAME(reserved_ppm); SAME(duplicate_ppm); SAME(extreme_ppm); SAME(judge);
+#define TEXT(field) \
+    if (strcmp(a->field, b->field) != 0) return #field
+#define SAME(field) \
+    if (a->field != b->field) return #field
+    TEXT(design);
+    TEXT(op);
+    TEXT(kernel);
+    TEXT(backend);
+    TEXT(policy);
+    TEXT(lock);
+    TEXT(keys);
+    SAME(buckets);
+    SAME(capacity);
+    SAME(slots);
+    SAME(value_bytes);
+    SAME(dual);
+    SAME(distinct);
+    SAME(admit);
+    SAME(layout);
+    SAME(tiers);
+    SAME(near_bytes);
+    SAME(fetch);
+    SAME(table_seed);
+    SAME(epoch_every);
+    SAME(pins);
+    SAME(threads);
+    SAME(batch);
+    SAME(batches);
+    SAME(seed);
+    SAME(reserved_ppm);
+    SAME(duplicate_ppm);
+    SAME(extreme_ppm);
+    SAME(judge);
 #undef TEXT
 #undef SAME
     return NULL;
@@ -43,14 +70,17 @@ static const char *case_round(const char *text)
     if (s && memcmp(&c, &untouched, sizeof c) != 0) return fuzz_say("case: refused, and changed all the same");
     if (s) return refused("case", s);
     size_t n = hd_case_print(&c, printed, sizeof printed);
-    if (n >= sizeof printed || strlen(printed) != n) return fuzz_say("case: printed in %zu bytes, which are said to be %zu", strlen(printed), n);
+    if (n >= sizeof printed || strlen(printed) != n)
+        return fuzz_say("case: printed in %zu bytes, which are said to be %zu", strlen(printed), n);
     if (hd_case_parse(printed, &back)) return fuzz_say("case: what was printed is refused (%s): %s", hd_why(), printed);
     const char *field = differs(&c, &back);
     if (field) return fuzz_say("case: what was printed has another %s: %s", field, printed);
-    if (hd_case_print(&back, again, sizeof again) != n || strcmp(printed, again) != 0) return fuzz_say("case: printed twice, it is %s and %s", printed, again);
+    if (hd_case_print(&back, again, sizeof again) != n || strcmp(printed, again) != 0)
+        return fuzz_say("case: printed twice, it is %s and %s", printed, again);
     size_t room = n / 2;
     memset(again, '#', sizeof again);
-    if (hd_case_print(&c, again, room) != n || again[room] != '#') return fuzz_say("case: %zu bytes of room are not respected", room);
+    if (hd_case_print(&c, again, room) != n || again[room] != '#')
+        return fuzz_say("case: %zu bytes of room are not respected", room);
     return NULL;
 }
 
@@ -62,7 +92,9 @@ static const char *source_round(const char *text)
     hd_status s = hd_source_parse(text, store, sizeof store, &a);
     if (s) return refused("source", s);
     if (!hd_source_row_find(a.name)) return fuzz_say("source: %s was taken, and there is none", a.name);
-    return a.args > HD_SOURCE_ARGS || a.options > HD_SOURCE_ARGS ? fuzz_say("source: %zu arguments, %zu options", a.args, a.options) : NULL;
+    return a.args > HD_SOURCE_ARGS || a.options > HD_SOURCE_ARGS
+               ? fuzz_say("source: %zu arguments, %zu options", a.args, a.options)
+               : NULL;
 }
 
 static const char *schedule_round(const char *text)
@@ -72,10 +104,13 @@ static const char *schedule_round(const char *text)
     size_t n = DECISIONS, again = DECISIONS;
     hd_status s = simt_schedule_parse(text, d, &n);
     if (s) return refused("schedule", s);
-    if (strspn(text, "0123456789:,") != strlen(text)) return fuzz_say("schedule: taken, and it has more than digits, colons and commas");
+    if (strspn(text, "0123456789:,") != strlen(text))
+        return fuzz_say("schedule: taken, and it has more than digits, colons and commas");
     if (n > DECISIONS) return fuzz_say("schedule: %zu decisions in room for %d", n, DECISIONS);
-    if (simt_schedule_print(d, n, printed, sizeof printed) >= sizeof printed) return fuzz_say("schedule: %zu decisions need more than %zu bytes", n, sizeof printed);
-    if (simt_schedule_parse(printed, back, &again)) return fuzz_say("schedule: what was printed is refused (%s): %s", hd_why(), printed);
+    if (simt_schedule_print(d, n, printed, sizeof printed) >= sizeof printed)
+        return fuzz_say("schedule: %zu decisions need more than %zu bytes", n, sizeof printed);
+    if (simt_schedule_parse(printed, back, &again))
+        return fuzz_say("schedule: what was printed is refused (%s): %s", hd_why(), printed);
     bool same = n == again;
     for (size_t i = 0; i < n && same; i++) same = d[i].at == back[i].at && d[i].choice == back[i].choice;
     return same ? NULL : fuzz_say("schedule: printed and parsed, it is another: %s", printed);
@@ -105,10 +140,67 @@ static size_t tell(const uint8_t *bytes, size_t n, char *text, size_t room)
 }
 
 static const char *const words[] = {
-    "hkv.", "serve", "mix", "find", "insert_or_assign", ".ref", ".gather", "policy=", "lru", "epoch_lfu", "custom", "backend=", "host", "lock=", "ordered", "buckets=", "capacity=",
-    "slots=", "value=", "dual=", "admit=", "always", "layout=", "pairs", "tiers=", "position", "near=", "fetch=", "sorted", "table_seed=", "pins=", "threads=", "batch=", "keys=",
-    "distinct=", "epoch_every=", "reserved=", "duplicate=", "extreme=", "seed=", "judge=", "uniform:", "zipf:0.99,", "ycsb:a,", "csv:x,key=1", "18446744073709551615", "0x", "1Mi", "Ki",
-    "64x4", " ", "=", ".", ",", ":", "12:1", "\t", "\n", NULL,
+    "hkv.",
+    "serve",
+    "mix",
+    "find",
+    "insert_or_assign",
+    ".ref",
+    ".gather",
+    "policy=",
+    "lru",
+    "epoch_lfu",
+    "custom",
+    "backend=",
+    "host",
+    "lock=",
+    "ordered",
+    "buckets=",
+    "capacity=",
+    "slots=",
+    "value=",
+    "dual=",
+    "admit=",
+    "always",
+    "layout=",
+    "pairs",
+    "tiers=",
+    "position",
+    "near=",
+    "fetch=",
+    "sorted",
+    "table_seed=",
+    "pins=",
+    "threads=",
+    "batch=",
+    "keys=",
+    "distinct=",
+    "epoch_every=",
+    "reserved=",
+    "duplicate=",
+    "extreme=",
+    "seed=",
+    "judge=",
+    "uniform:",
+    "zipf:0.99,",
+    "ycsb:a,",
+    "csv:x,key=1",
+    "18446744073709551615",
+    "0x",
+    "1Mi",
+    "Ki",
+    "64x4",
+    " ",
+    "=",
+    ".",
+    ",",
+    ":",
+    "12:1",
+    "\t",
+    "\n",
+    NULL,
 };
 
-const fuzz_target fuzz_case = { "case", "text as a case, a source or a schedule: parse, print and parse agree", MOST, 8, run, tell, words };
+const fuzz_target fuzz_case = {
+    "case", "text as a case, a source or a schedule: parse, print and parse agree", MOST, 8, run, tell, words
+};

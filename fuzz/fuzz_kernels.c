@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * fuzz_kernels.c - GPU kernels on the host machine against the reference: the first bytes say what table it is and how lanes are scheduled, the
- * rest are batches, one after another on a table that began empty, each by any variant that runs its operation. Every item is judged in
- * the order of the tickets, the table slot by slot after each batch, and invariants between steps.
+ * fuzz_kernels.c - GPU kernels on the host machine against the reference: the first bytes say what table it is and how
+ * lanes are scheduled, the rest are batches, one after another on a table that began empty, each by any variant that
+ * runs its operation. Every item is judged in the order of the tickets, the table slot by slot after each batch, and
+ * invariants between steps.
  *
  *   byte 0   design, policy        byte 3   schedule: where, units, weak memory
  *   byte 1   slots, buckets, dual         byte 4   strategy, watching, threads and blocks
@@ -145,12 +146,14 @@ static const char *run_told(const uint8_t *bytes, size_t n, uint64_t *steps, fuz
     char printed[1024];
     if (t) {
         hd_case_print(&x.c, printed, sizeof printed);
-        fuzz_put(t, "%s, %s by %s%s, blocks of %u threads, %u of them; batches:", printed, x.config.strategy == SIMT_PCT ? "pct" : "random",
-                 x.config.unit == SIMT_BY_WARP ? "warp" : "lane", x.config.weak ? ", weak memory" : "", x.threads, x.blocks);
+        fuzz_put(t, "%s, %s by %s%s, blocks of %u threads, %u of them; batches:", printed,
+                 x.config.strategy == SIMT_PCT ? "pct" : "random", x.config.unit == SIMT_BY_WARP ? "warp" : "lane",
+                 x.config.weak ? ", weak memory" : "", x.threads, x.blocks);
     }
     hd_status status = scene_open_empty(&x.c, &s);
     if (!status) status = agree_open(s, &a);
-    const char *why = status ? fuzz_say("%s: %s", hd_status_name(status), hd_why()) : go_through(&x, a, s, &f, steps, t);
+    const char *why =
+        status ? fuzz_say("%s: %s", hd_status_name(status), hd_why()) : go_through(&x, a, s, &f, steps, t);
     agree_close(a);
     return why;
 }
@@ -165,4 +168,9 @@ static size_t tell(const uint8_t *bytes, size_t n, char *text, size_t room)
     return t.used;
 }
 
-const fuzz_target fuzz_kernels = { "kernels", "batches by any GPU kernel on the host machine, against the reference in the order of their tickets", MOST, 1050, run, tell, NULL };
+const fuzz_target fuzz_kernels = {
+    "kernels", "batches by any GPU kernel on the host machine, against the reference in the order of their tickets",
+    MOST,      1050,
+    run,       tell,
+    NULL
+};

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * fuzz_schedule.c - the input is the schedule. The first bytes say which small situation a kernel is in; the rest say who runs next, two bytes
- * a decision: how many decisions are passed over, at which the first choice is taken, and which choice is taken then. What is cut off is
- * quiet: a lane goes on as far as it can. So the smallest input that goes wrong is the simplest story.
+ * fuzz_schedule.c - the input is the schedule. The first bytes say which small situation a kernel is in; the rest say
+ * who runs next, two bytes a decision: how many decisions are passed over, at which the first choice is taken, and
+ * which choice is taken then. What is cut off is quiet: a lane goes on as far as it can. So the smallest input that
+ * goes wrong is the simplest story.
  *
  *   byte 0   operation         byte 3   slots, buckets, dual        byte 6   the scene's seed
  *   byte 1   variant           byte 4   items, keys, pins           then     decisions
@@ -71,7 +72,8 @@ static void play_of(play *x, feed *f)
         x->schedule[x->n++].choice = 1u + choice;
     }
     x->config.strategy = SIMT_REPLAY;
-    x->config.replayed = SIMT_SEARCH; /* it lets no lane spin while others can go on: the quiet rest of a schedule ends */
+    /* it lets no lane spin while others can go on: the quiet rest of a schedule ends */
+    x->config.replayed = SIMT_SEARCH;
     x->config.bound = BOUND;
     x->config.schedule = x->schedule;
     x->config.schedule_n = x->n;
@@ -105,7 +107,12 @@ static const char *run(const uint8_t *bytes, size_t n, uint64_t *steps)
 
 static size_t tell(const uint8_t *bytes, size_t n, char *text, size_t room)
 {
-    static const struct { uint32_t at; const char *name; } place[] = { { SIMT_AT_ALL, "all" }, { SIMT_AT_ATOMIC, "atomic" }, { SIMT_AT_SYNC, "sync" }, { SIMT_AT_NONE, "none" } };
+    static const struct {
+        uint32_t at;
+        const char *name;
+    } place[] = {
+        { SIMT_AT_ALL, "all" }, { SIMT_AT_ATOMIC, "atomic" }, { SIMT_AT_SYNC, "sync" }, { SIMT_AT_NONE, "none" }
+    };
     play x;
     feed f = feed_of(bytes, n);
     fuzz_text t = fuzz_text_in(text, room);
@@ -115,9 +122,17 @@ static size_t tell(const uint8_t *bytes, size_t n, char *text, size_t room)
     hd_case_print(&x.c, printed, sizeof printed);
     simt_schedule_print(x.schedule, x.n, schedule, sizeof schedule);
     while (place[where].at != x.config.preempt) where++;
-    fuzz_put(&t, "heddle sched '%s' --unit %s --preempt %s%s --threads %d --blocks %d --strategy search --bound %d --replay '%s'", printed, x.config.unit == SIMT_BY_WARP ? "warp" : "lane", place[where].name,
+    fuzz_put(&t,
+             "heddle sched '%s' --unit %s --preempt %s%s --threads %d --blocks %d --strategy search --bound %d "
+             "--replay '%s'",
+             printed, x.config.unit == SIMT_BY_WARP ? "warp" : "lane", place[where].name,
              x.config.weak ? " --weak" : "", THREADS, BLOCKS, BOUND, schedule);
     return t.used;
 }
 
-const fuzz_target fuzz_schedule = { "schedule", "who runs next, in a small situation of a kernel: no order of its lanes goes wrong", MOST, 330, run, tell, NULL };
+const fuzz_target fuzz_schedule = {
+    "schedule", "who runs next, in a small situation of a kernel: no order of its lanes goes wrong",
+    MOST,       330,
+    run,        tell,
+    NULL
+};

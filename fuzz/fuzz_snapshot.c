@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * fuzz_snapshot.c - any bytes as a snapshot, and good ones with changes. A file is refused with a reason, before more than four times its
- * size was allocated, and the table is as it was; or it is loaded, and every invariant holds. Inspection agrees with loading.
+ * fuzz_snapshot.c - any bytes as a snapshot, and good ones with changes. A file is refused with a reason, before more
+ * than four times its size was allocated, and the table is as it was; or it is loaded, and every invariant holds.
+ * Inspection agrees with loading.
  *
- *   byte 0   0: the rest is the file; else a good file is made, of a table whose shape and entries bytes 1 to 8 say, and changed by
- *            what follows, three bytes a change: where (2), what (1)
+ *   byte 0   0: the rest is the file; else a good file is made, of a table whose shape and entries bytes 1 to 8 say,
+ *            and changed by what follows, three bytes a change: where (2), what (1)
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,12 +21,13 @@
 
 enum { MOST = 4096, FILE_MOST = 1 << 16, ENTRIES = 40 };
 
-/* What may be asked of a good file: nothing more, sums made good again behind a change, its end cut off or drawn out. */
+/* What may be asked of a good file: nothing more, sums made good again behind a change, its end cut off or drawn
+ * out. */
 enum { RAW, AS_CHANGED, HEADER_SEALED, ALL_SEALED, KINDS };
 
 static const char *const files[] = { "x", "good", NULL };
 
-/* ---- A table, and how it is ---------------------------------------------------------------------------------- */
+/* ---- A table, and how it is ------------------------------------------------------------------ */
 
 static hd_config shape(feed *f, const fuzz_world *w)
 {
@@ -94,7 +96,7 @@ static seen look(hd_table *t)
     return s;
 }
 
-/* ---- The file ----------------------------------------------------------------------------------------------------- */
+/* ---- The file -------------------------------------------------------------------------------- */
 
 static void seal(uint8_t *sum, const uint8_t *p, size_t bytes)
 {
@@ -138,7 +140,8 @@ static bool sealed(const uint8_t *file, size_t bytes)
     return good && at == bytes;
 }
 
-/* The shelf's file "x": raw bytes, or a good snapshot that is changed. *good: it was not changed at all. NULL, or what is wrong. */
+/* The shelf's file "x": raw bytes, or a good snapshot that is changed. *good: it was not changed at all. NULL, or what
+ * is wrong. */
 static const char *make_file(fuzz_world *w, feed *f, uint32_t kind, bool *good)
 {
     *good = false;
@@ -167,7 +170,7 @@ static const char *make_file(fuzz_world *w, feed *f, uint32_t kind, bool *good)
     return NULL;
 }
 
-/* ---- Held against it ------------------------------------------------------------------------------------------------ */
+/* ---- Held against it ------------------------------------------------------------------------- */
 
 /* hd_snapshot_inspect reads through the operating system: a file without a name. */
 static const char *inspect(const judge_shelf_file *x, hd_status *s, hd_snapshot_info *info)
@@ -187,8 +190,10 @@ static const char *refusal(const char *call, hd_status s, uint64_t bytes, uint64
 {
     if (s == HD_ENOMEM && sums_good) return NULL; /* a sound file of a table that is too large for this world */
     if (s != HD_ECORRUPT && s != HD_EINVAL) return fuzz_say("%s: %s: %s", call, hd_status_name(s), hd_why());
-    if (s == HD_ECORRUPT && !sums_good && strncmp(hd_why(), "x:", 2) != 0) return fuzz_say("%s: the file is not named first: %s", call, hd_why());
-    if (!sums_good && taken > 4 * bytes + 128) return fuzz_say("%s: %" PRIu64 " bytes were taken for a file of %" PRIu64, call, taken, bytes);
+    if (s == HD_ECORRUPT && !sums_good && strncmp(hd_why(), "x:", 2) != 0)
+        return fuzz_say("%s: the file is not named first: %s", call, hd_why());
+    if (!sums_good && taken > 4 * bytes + 128)
+        return fuzz_say("%s: %" PRIu64 " bytes were taken for a file of %" PRIu64, call, taken, bytes);
     return NULL;
 }
 
@@ -201,11 +206,15 @@ static const char *load(fuzz_world *w, hd_table *t, uint64_t bytes, const hd_sna
     after = look(t);
     if (hd_check(t)) return fuzz_say("load: %s", hd_why());
     if (s && memcmp(&before, &after, sizeof after) != 0) return fuzz_say("load: refused, and the table is another");
-    if (s && w->live != live) return fuzz_say("load: refused, and %" PRId64 " bytes more are taken", (int64_t)(w->live - live));
+    if (s && w->live != live)
+        return fuzz_say("load: refused, and %" PRId64 " bytes more are taken", (int64_t)(w->live - live));
     if (s) return refusal("load", s, bytes, w->peak - live, sums_good);
     if (!info) return fuzz_say("load: a file was taken whose header is refused");
-    if (after.entries + dropped != info->size) return fuzz_say("load: %" PRIu64 " entries and %" PRIu64 " dropped, of %" PRIu64, after.entries, dropped, info->size);
-    return after.now == info->clock && after.epoch == info->epoch ? NULL : fuzz_say("load: clock or epoch is not the file's");
+    if (after.entries + dropped != info->size)
+        return fuzz_say("load: %" PRIu64 " entries and %" PRIu64 " dropped, of %" PRIu64, after.entries, dropped,
+                        info->size);
+    return after.now == info->clock && after.epoch == info->epoch ? NULL
+                                                                  : fuzz_say("load: clock or epoch is not the file's");
 }
 
 static const char *open_it(fuzz_world *w, uint64_t bytes, const hd_snapshot_info *info, bool sums_good, bool good)
@@ -219,10 +228,13 @@ static const char *open_it(fuzz_world *w, uint64_t bytes, const hd_snapshot_info
     w->peak = live;
     hd_status s = hd_open_snapshot("x", &c, &t);
     if (s && good) return fuzz_say("open: what was saved is refused: %s", hd_why());
-    if (s) return t ? fuzz_say("open: refused, and there is a table") : refusal("open", s, bytes, w->peak - live, sums_good);
+    if (s)
+        return t ? fuzz_say("open: refused, and there is a table")
+                 : refusal("open", s, bytes, w->peak - live, sums_good);
     seen all = look(t);
     const char *why = hd_check(t) ? fuzz_say("open: %s", hd_why()) : NULL;
-    if (!why && (!info || all.entries != info->size)) why = fuzz_say("open: %" PRIu64 " entries, and the header says otherwise", all.entries);
+    if (!why && (!info || all.entries != info->size))
+        why = fuzz_say("open: %" PRIu64 " entries, and the header says otherwise", all.entries);
     hd_close(t);
     return why;
 }
@@ -250,13 +262,15 @@ static const char *run(const uint8_t *bytes, size_t n, uint64_t *steps)
 {
     fuzz_world w;
     static const uint8_t filling[] = { 20, 3, 7 };
-    feed f = feed_of(bytes, n), same = feed_of(bytes + (n > 3), n > 3 ? 3 : 0), fills = feed_of(filling, sizeof filling);
+    feed f = feed_of(bytes, n), same = feed_of(bytes + (n > 3), n > 3 ? 3 : 0),
+         fills = feed_of(filling, sizeof filling);
     fuzz_world_open(&w);
     hd_table *t = NULL;
     uint32_t kind = (uint32_t)feed_below(&f, KINDS);
     hd_config c = shape(&same, &w);
     c.seed += c.seed & 1; /* half of the time the file's shape; else its policy and values in other buckets */
-    const char *why = hd_open(&c, &t) || fill(t, c.value_bytes, &fills) ? fuzz_say("a small table is refused: %s", hd_why()) : NULL;
+    const char *why =
+        hd_open(&c, &t) || fill(t, c.value_bytes, &fills) ? fuzz_say("a small table is refused: %s", hd_why()) : NULL;
     if (!why) why = judge(&w, t, &f, kind);
     hd_close(t);
     *steps += 3;
@@ -266,7 +280,9 @@ static const char *run(const uint8_t *bytes, size_t n, uint64_t *steps)
 
 static size_t tell(const uint8_t *bytes, size_t n, char *text, size_t room)
 {
-    static const char *const name[KINDS] = { "these bytes", "a good file, changed", "a good file, changed, the header's sum made good", "a good file, changed, all sums made good" };
+    static const char *const name[KINDS] = { "these bytes", "a good file, changed",
+                                             "a good file, changed, the header's sum made good",
+                                             "a good file, changed, all sums made good" };
     fuzz_text t = fuzz_text_in(text, room);
     feed f = feed_of(bytes, n);
     uint64_t kind = feed_below(&f, KINDS);
@@ -276,6 +292,13 @@ static size_t tell(const uint8_t *bytes, size_t n, char *text, size_t room)
     return t.used;
 }
 
-static const char *const words[] = { HD_SNAPSHOT_MAGIC, "SLOT", "KEYS", "SCOR", "VALS", "hkv", "lru", "custom", "\377\377\377\377\377\377\377\377", NULL };
+static const char *const words[] = {
+    HD_SNAPSHOT_MAGIC, "SLOT", "KEYS", "SCOR", "VALS", "hkv", "lru", "custom", "\377\377\377\377\377\377\377\377", NULL
+};
 
-const fuzz_target fuzz_snapshot = { "snapshot", "a file as a snapshot, raw or a good one changed: loaded whole, or refused with nothing changed", MOST, 40, run, tell, words };
+const fuzz_target fuzz_snapshot = {
+    "snapshot", "a file as a snapshot, raw or a good one changed: loaded whole, or refused with nothing changed",
+    MOST,       40,
+    run,        tell,
+    words
+};

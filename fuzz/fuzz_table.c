@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * fuzz_table.c - the reference against the judge: the first bytes say what table it is, the rest what happens to it, batch after batch,
- * until they end. Every operation, policy and admission, one and two candidate buckets, few keys that come again and again, reserved ones,
- * scores at the edges, pins, epochs, growth, snapshots; after every batch the whole table is compared with a map that knows no buckets.
+ * fuzz_table.c - the reference against the judge: the first bytes say what table it is, the rest what happens to it,
+ * batch after batch, until they end. Every operation, policy and admission, one and two candidate buckets, few keys
+ * that come again and again, reserved ones, scores at the edges, pins, epochs, growth, snapshots; after every batch the
+ * whole table is compared with a map that knows no buckets.
  *
  *   byte 0   design, policy                    byte 3   epochs, pins
  *   byte 1   slots, buckets                    byte 4   keys, items of a batch
@@ -66,10 +67,10 @@ static const char *run(const uint8_t *bytes, size_t n, uint64_t *steps)
     return report.wrong[0] ? fuzz_say("%s", report.wrong) : NULL;
 }
 
-/* ---- For people -------------------------------------------------------------------------------------------- */
+/* ---- For people ------------------------------------------------------------------------------ */
 
 typedef struct telling {
-    feed f;           /* first: the choices' self is it */
+    feed f; /* first: the choices' self is it */
     fuzz_text text;
 } telling;
 
@@ -84,8 +85,10 @@ static void tell_batch(void *self, const hd_batch *b)
     if (!keyed && b->n) fuzz_put(t, " slots %" PRIu64 " to %" PRIu64, b->start, b->start + b->n - 1);
     for (uint64_t i = 0; keyed && i < b->n && i < SHOWN; i++) {
         if (b->each) fuzz_put(t, " %s", hd_op_name(judge_item_op(b, i)));
-        if (b->key[i] >= HD_KEY_RESERVED) fuzz_put(t, " ~0-%" PRIu64, UINT64_MAX - b->key[i]);
-        else fuzz_put(t, " %" PRIu64, b->key[i]);
+        if (b->key[i] >= HD_KEY_RESERVED)
+            fuzz_put(t, " ~0-%" PRIu64, UINT64_MAX - b->key[i]);
+        else
+            fuzz_put(t, " %" PRIu64, b->key[i]);
         if (b->score) fuzz_put(t, "(%" PRIu64 ")", b->score[i]);
     }
     if (keyed && b->n > SHOWN) fuzz_put(t, " ... (%" PRIu64 " items)", b->n);
@@ -104,4 +107,9 @@ static size_t tell(const uint8_t *bytes, size_t n, char *text, size_t room)
     return t.text.used;
 }
 
-const fuzz_target fuzz_table = { "table", "what happens to a table, against a judge that knows no buckets: all operations, policies and shapes", MOST, 45, run, tell, NULL };
+const fuzz_target fuzz_table = {
+    "table", "what happens to a table, against a judge that knows no buckets: all operations, policies and shapes",
+    MOST,    45,
+    run,     tell,
+    NULL
+};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * fuzz_trace.c - any bytes as a file of requests, of each format, plain or compressed. A reader delivers requests, or refuses with the
- * place; in blocks of another size and by reads of another length it does exactly the same; its memory stays under 64 MiB whatever the
- * file says, and nothing of it remains.
+ * fuzz_trace.c - any bytes as a file of requests, of each format, plain or compressed. A reader delivers requests, or
+ * refuses with the place; in blocks of another size and by reads of another length it does exactly the same; its memory
+ * stays under 64 MiB whatever the file says, and nothing of it remains.
  *
  *   byte 0   the format and its options        byte 2   requests at a time, of the second reading
  *   byte 1   1: lenient                         then     the file
@@ -18,8 +18,19 @@
 enum { MOST = 4096, HEAD = 3, REQUESTS = 4096 /* generators, and bombs, do not end */ };
 
 static const char *const specs[] = {
-    "oracleGeneral:x", "vscsi:x", "vscsi:x,unit=s", "txt:x", "txt:x,hash=1", "csv:x", "csv:x,key=1,header=0", "csv:x,key=2,time=1,size=3,verb=4,header=1",
-    "csv:x,key=1,delim=;,hash=1", "kmer:x,3", "kmer:x,21", "pop:x", "pop:x,onehits=0,scramble=0",
+    "oracleGeneral:x",
+    "vscsi:x",
+    "vscsi:x,unit=s",
+    "txt:x",
+    "txt:x,hash=1",
+    "csv:x",
+    "csv:x,key=1,header=0",
+    "csv:x,key=2,time=1,size=3,verb=4,header=1",
+    "csv:x,key=1,delim=;,hash=1",
+    "kmer:x,3",
+    "kmer:x,21",
+    "pop:x",
+    "pop:x,onehits=0,scramble=0",
 };
 enum { SPECS = sizeof specs / sizeof *specs };
 
@@ -55,7 +66,8 @@ static hd_status go_through(hd_source *s, size_t at_once, reading *r)
     return status;
 }
 
-static const char *read_file(const uint8_t *file, size_t n, const char *spec, bool lenient, size_t at_once, uint64_t read_most, reading *r)
+static const char *read_file(const uint8_t *file, size_t n, const char *spec, bool lenient, size_t at_once,
+                             uint64_t read_most, reading *r)
 {
     fuzz_world w;
     char store[64];
@@ -83,9 +95,13 @@ static const char *read_file(const uint8_t *file, size_t n, const char *spec, bo
 /* What a refusal must say: the file first, and a place in it. A histogram's fields are its places. */
 static const char *refusal(const reading *r, const char *spec)
 {
-    static const char *const place[] = { "byte ", "line ", "popularity", "oneHits", "weights for", "buckets; at most", "too long", NULL };
-    if (r->status == HD_EINVAL && strstr(r->why, "header")) return NULL; /* a csv that could be either wants to be told */
-    if (r->status != HD_ECORRUPT) return fuzz_say("%s: %s: %s, of a file that can only be damaged", spec, hd_status_name(r->status), r->why);
+    static const char *const place[] = { "byte ",    "line ",       "popularity",
+                                         "oneHits",  "weights for", "buckets; at most",
+                                         "too long", NULL };
+    /* a csv that could be either wants to be told */
+    if (r->status == HD_EINVAL && strstr(r->why, "header")) return NULL;
+    if (r->status != HD_ECORRUPT)
+        return fuzz_say("%s: %s: %s, of a file that can only be damaged", spec, hd_status_name(r->status), r->why);
     if (strncmp(r->why, "x:", 2) != 0) return fuzz_say("%s: the file is not named first: %s", spec, r->why);
     for (int i = 0; place[i]; i++)
         if (strstr(r->why, place[i])) return NULL;
@@ -103,9 +119,11 @@ static const char *run(const uint8_t *bytes, size_t n, uint64_t *steps)
     if (!why) why = read_file(f.next, feed_left(&f), spec, lenient, at_once ? at_once : 1, 1 + at_once % 7, &b);
     if (why) return fuzz_say("%s: %s", spec, why);
     *steps += a.requests + b.requests;
-    if (a.status != b.status || strcmp(a.why, b.why) != 0) return fuzz_say("%s: read in pieces it ends otherwise: '%s' and '%s'", spec, a.why, b.why);
+    if (a.status != b.status || strcmp(a.why, b.why) != 0)
+        return fuzz_say("%s: read in pieces it ends otherwise: '%s' and '%s'", spec, a.why, b.why);
     bool ended = a.status == HD_OK; /* before a damage, blocks may end at other requests */
-    if (ended && (a.hash != b.hash || a.requests != b.requests || a.skipped != b.skipped)) return fuzz_say("%s: read in pieces it is another trace", spec);
+    if (ended && (a.hash != b.hash || a.requests != b.requests || a.skipped != b.skipped))
+        return fuzz_say("%s: read in pieces it is another trace", spec);
     if (!lenient && a.skipped) return fuzz_say("%s: %" PRIu64 " records were skipped without leave", spec, a.skipped);
     return ended ? NULL : refusal(&a, spec);
 }
@@ -124,9 +142,48 @@ static size_t tell(const uint8_t *bytes, size_t n, char *text, size_t room)
 }
 
 static const char *const words[] = {
-    "time,key,size,verb\n", "7,1,512,read\n", "1\n", "\n", "\r\n", ",", ";", "\"", "\"\"", "#", "18446744073709551615", "18446744073709551616", "4294967296", "1.5", "key", "-1",
-    "\377\377\377\377\377\377\377\377", "tttt" "objectid" "size" "\377\377\377\377\377\377\377\377", "\357\273\277", ">read\nGATTACANNacgt\n", "@r\nACGT\n+\nIIII\n", "+", "@", ">",
-    "{\"popularityWeights\": [3, 1], \"popularityBuckets\": [2, 5], \"oneHits\": 0.5}", "[", "]", "{", "}", "1e308", "\"oneHits\": ", "\050\265\057\375", "\037\213\010", NULL,
+    "time,key,size,verb\n",
+    "7,1,512,read\n",
+    "1\n",
+    "\n",
+    "\r\n",
+    ",",
+    ";",
+    "\"",
+    "\"\"",
+    "#",
+    "18446744073709551615",
+    "18446744073709551616",
+    "4294967296",
+    "1.5",
+    "key",
+    "-1",
+    "\377\377\377\377\377\377\377\377",
+    "tttt"
+    "objectid"
+    "size"
+    "\377\377\377\377\377\377\377\377",
+    "\357\273\277",
+    ">read\nGATTACANNacgt\n",
+    "@r\nACGT\n+\nIIII\n",
+    "+",
+    "@",
+    ">",
+    "{\"popularityWeights\": [3, 1], \"popularityBuckets\": [2, 5], \"oneHits\": 0.5}",
+    "[",
+    "]",
+    "{",
+    "}",
+    "1e308",
+    "\"oneHits\": ",
+    "\050\265\057\375",
+    "\037\213\010",
+    NULL,
 };
 
-const fuzz_target fuzz_trace = { "trace", "a file as a trace, of every format: the same in pieces, refused with the place, in bounded memory", MOST, 16, run, tell, words };
+const fuzz_target fuzz_trace = {
+    "trace", "a file as a trace, of every format: the same in pieces, refused with the place, in bounded memory",
+    MOST,    16,
+    run,     tell,
+    words
+};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hunt.c - see hunt.h. A child runs input after input and notes in shared memory which one it is at; when it ends before it is done, the
- * one that it was at is made again and looked at alone.
+ * hunt.c - see hunt.h. A child runs input after input and notes in shared memory which one it is at; when it ends
+ * before it is done, the one that it was at is made again and looked at alone.
  */
 #include "fuzz/hunt.h"
 
@@ -25,15 +25,15 @@ enum { CHILD_RUNS = 20000, CHILD_NS = 500 * 1000 * 1000, TRIES = 4000, INPUT_SEC
 
 /* What a child tells, page-wise shared. */
 typedef struct board {
-    uint64_t at, steps;    /* the input that is run; what was judged so far */
-    bool done, wrong;      /* it came to its end; the target objected       */
+    uint64_t at, steps; /* the input that is run; what was judged so far */
+    bool done, wrong;   /* it came to its end; the target objected       */
     char why[FUZZ_WHY];
 } board;
 
 typedef struct hunter {
     fuzz_hunt *h;
-    board *b;              /* shared                        */
-    uint8_t *bytes;        /* (target->most + 1)            */
+    board *b;       /* shared                        */
+    uint8_t *bytes; /* (target->most + 1)            */
     uint64_t start_ns;
 } hunter;
 
@@ -52,7 +52,7 @@ static size_t input(const hunter *x, uint64_t k)
     return n;
 }
 
-/* ---- In the child -------------------------------------------------------------------------------------------- */
+/* ---- In the child ---------------------------------------------------------------------------- */
 
 static void quiet(void)
 {
@@ -88,13 +88,16 @@ static void go_on(const hunter *x, uint64_t from, uint64_t to)
     x->b->done = true;
 }
 
-/* ---- Around it ------------------------------------------------------------------------------------------------- */
+/* ---- Around it ------------------------------------------------------------------------------- */
 
 static const char *ending(int status, char *text, size_t room)
 {
-    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) snprintf(text, room, "it did not end");
-    else if (WIFSIGNALED(status)) snprintf(text, room, "the process died: %s", strsignal(WTERMSIG(status)));
-    else snprintf(text, room, "the process ended with code %d, as under a sanitizer's report", WEXITSTATUS(status));
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+        snprintf(text, room, "it did not end");
+    else if (WIFSIGNALED(status))
+        snprintf(text, room, "the process died: %s", strsignal(WTERMSIG(status)));
+    else
+        snprintf(text, room, "the process ended with code %d, as under a sanitizer's report", WEXITSTATUS(status));
     return text;
 }
 
@@ -110,7 +113,8 @@ static bool child(const hunter *x, uint64_t from, uint64_t to, const uint8_t *by
         signal(SIGALRM, SIG_DFL);
         signal(SIGINT, SIG_IGN);
         if (!loud) quiet();
-        if (to) go_on(x, from, to);
+        if (to)
+            go_on(x, from, to);
         else {
             x->b->wrong = !judge(x, bytes, n);
             x->b->done = true;
@@ -134,7 +138,7 @@ static bool same(hunter *x, const uint8_t *bytes, size_t n)
     return x->b->done && x->b->wrong;
 }
 
-/* ---- Smaller ------------------------------------------------------------------------------------------------------- */
+/* ---- Smaller --------------------------------------------------------------------------------- */
 
 static bool may_try(const hunter *x) { return x->h->found.tries < (x->h->tries ? x->h->tries : TRIES); }
 
@@ -184,7 +188,8 @@ static void shrink(hunter *x)
     fuzz_find *f = &x->h->found;
     for (bool any = true; any && may_try(x);) {
         any = false;
-        for (size_t piece = f->n; piece && may_try(x); piece -= 1 + (piece > 12 ? piece / 3 : 0)) any = without(x, piece < f->n ? piece : f->n ? f->n : 1) || any;
+        for (size_t piece = f->n; piece && may_try(x); piece -= 1 + (piece > 12 ? piece / 3 : 0))
+            any = without(x, piece < f->n ? piece : f->n ? f->n : 1) || any;
         any = lower(x) || any;
     }
 }
@@ -198,8 +203,10 @@ static bool catch_it(hunter *x, int status)
     f->crashed = !x->b->done;
     f->run = x->b->at;
     f->name = f->run < given(h) ? h->corpus->input[f->run].name : NULL;
-    if (f->crashed) ending(status, f->why, sizeof f->why);
-    else snprintf(f->why, sizeof f->why, "%s", x->b->why);
+    if (f->crashed)
+        ending(status, f->why, sizeof f->why);
+    else
+        snprintf(f->why, sizeof f->why, "%s", x->b->why);
     f->n = f->n_before = input(x, f->run);
     f->bytes = (uint8_t *)malloc(f->n ? f->n : 1);
     if (!f->bytes) return false;
@@ -215,7 +222,7 @@ static bool catch_it(hunter *x, int status)
     return true;
 }
 
-/* ---- The hunt ------------------------------------------------------------------------------------------------------- */
+/* ---- The hunt -------------------------------------------------------------------------------- */
 
 static bool time_is_up(const hunter *x) { return x->h->time_ns && now_ns() - x->start_ns >= x->h->time_ns; }
 
@@ -227,7 +234,8 @@ static hd_status hunt(hunter *x)
         uint64_t to = all - k < CHILD_RUNS ? all : k + CHILD_RUNS;
         int status = 0;
         if (h->progress && h->progress(h->context, k, all)) break;
-        if (!child(x, k, to, NULL, 0, h->loud, &status)) return hd_fail(HD_EIO, "no process could be had: %s", strerror(errno));
+        if (!child(x, k, to, NULL, 0, h->loud, &status))
+            return hd_fail(HD_EIO, "no process could be had: %s", strerror(errno));
         bool ended_well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
         if (!x->b->done && ended_well) return hd_fail(HD_ENOMEM, "no memory for an input");
         h->executions += x->b->at - k + (x->b->wrong || !x->b->done);

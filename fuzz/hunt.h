@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hunt.h - a target run on many inputs, in processes of their own, so that a crash is a result and no end; what is found is made small.
- * Equal seeds, corpora and numbers of runs find the same.
+ * hunt.h - a target run on many inputs, in processes of their own, so that a crash is a result and no end; what is
+ * found is made small. Equal seeds, corpora and numbers of runs find the same.
  */
 #ifndef HD_FUZZ_HUNT_H
 #define HD_FUZZ_HUNT_H
@@ -25,18 +25,18 @@ typedef struct fuzz_find {
 typedef struct fuzz_hunt {
     /* in */
     const fuzz_target *target;
-    const fuzz_corpus *corpus;  /* run first, then changed; NULL: none         */
+    const fuzz_corpus *corpus; /* run first, then changed; NULL: none         */
     uint64_t seed;
-    uint64_t runs;              /* made inputs at most                         */
-    uint64_t time_ns;           /* and about so long; 0: no limit              */
-    uint64_t input_s;           /* seconds after which an input hangs; 0: 60   */
-    uint64_t tries;             /* runs at most to make it small; 0: 4,000     */
-    bool loud;                  /* what a process that crashes says is heard   */
+    uint64_t runs;                                                 /* made inputs at most                         */
+    uint64_t time_ns;                                              /* and about so long; 0: no limit              */
+    uint64_t input_s;                                              /* seconds after which an input hangs; 0: 60   */
+    uint64_t tries;                                                /* runs at most to make it small; 0: 4,000     */
+    bool loud;                                                     /* what a process that crashes says is heard   */
     int (*progress)(void *context, uint64_t done, uint64_t total); /* nonzero: stop; may be NULL */
     void *context;
     /* out */
-    uint64_t executions;        /* inputs that were run, without the tries     */
-    uint64_t steps;             /* what was judged in them                     */
+    uint64_t executions; /* inputs that were run, without the tries     */
+    uint64_t steps;      /* what was judged in them                     */
     double seconds;
     fuzz_find found;
 } fuzz_hunt;
@@ -45,7 +45,8 @@ typedef struct fuzz_hunt {
 hd_status fuzz_hunt_run(fuzz_hunt *h);
 void fuzz_hunt_close(fuzz_hunt *h);
 
-/* What t says of these bytes; in a process of its own, since it may have to run them. As much as was said before an end. */
+/* What t says of these bytes; in a process of its own, since it may have to run them. As much as was said before an
+ * end. */
 void fuzz_tell(const fuzz_target *t, const uint8_t *bytes, size_t n, char *text, size_t room);
 
 #endif

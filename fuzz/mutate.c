@@ -68,7 +68,33 @@ static void noise(work *w)
 /* A number that programs stumble over, in 1, 2, 4 or 8 bytes. */
 static void number(work *w)
 {
-    static const uint64_t odd[] = { 0, 1, 2, 3, 7, 15, 16, 31, 32, 63, 64, 127, 128, 255, 256, 32767, 65535, 65536, 0x7fffffff, 0x80000000, 0xffffffff, 1ull << 32, 1ull << 62, 1ull << 63, UINT64_MAX - 2, UINT64_MAX - 1, UINT64_MAX };
+    static const uint64_t odd[] = { 0,
+                                    1,
+                                    2,
+                                    3,
+                                    7,
+                                    15,
+                                    16,
+                                    31,
+                                    32,
+                                    63,
+                                    64,
+                                    127,
+                                    128,
+                                    255,
+                                    256,
+                                    32767,
+                                    65535,
+                                    65536,
+                                    0x7fffffff,
+                                    0x80000000,
+                                    0xffffffff,
+                                    1ull << 32,
+                                    1ull << 62,
+                                    1ull << 63,
+                                    UINT64_MAX - 2,
+                                    UINT64_MAX - 1,
+                                    UINT64_MAX };
     uint64_t v = odd[below(w, sizeof odd / sizeof *odd)];
     uint8_t bytes[8];
     memcpy(bytes, &v, sizeof bytes);
@@ -104,7 +130,14 @@ static void change(work *w, const fuzz_target *t, const fuzz_corpus *c)
     case 4: copy_some(w); return;
     case 5: number(w); return;
     case 6: w->n = below(w, w->n); return;
-    case 7: case 8: if (c && c->n) { splice(w, c); return; } noise(w); return;
+    case 7:
+    case 8:
+        if (c && c->n) {
+            splice(w, c);
+            return;
+        }
+        noise(w);
+        return;
     case 9: noise(w); return;
     default: word(w, t->word); return;
     }

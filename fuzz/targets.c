@@ -61,10 +61,14 @@ void fuzz_put_bytes(fuzz_text *t, const uint8_t *bytes, size_t n)
 {
     enum { SHOWN = 400 };
     for (size_t i = 0; i < n && i < SHOWN; i++) {
-        if (bytes[i] == '\n') fuzz_put(t, "\\n");
-        else if (bytes[i] == '\\' || bytes[i] == '"') fuzz_put(t, "\\%c", bytes[i]);
-        else if (bytes[i] >= ' ' && bytes[i] < 127) fuzz_put(t, "%c", bytes[i]);
-        else fuzz_put(t, "\\%03o", bytes[i]);
+        if (bytes[i] == '\n')
+            fuzz_put(t, "\\n");
+        else if (bytes[i] == '\\' || bytes[i] == '"')
+            fuzz_put(t, "\\%c", bytes[i]);
+        else if (bytes[i] >= ' ' && bytes[i] < 127)
+            fuzz_put(t, "%c", bytes[i]);
+        else
+            fuzz_put(t, "\\%03o", bytes[i]);
     }
     if (n > SHOWN) fuzz_put(t, "... (%zu bytes)", n);
 }

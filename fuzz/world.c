@@ -59,10 +59,13 @@ static bool among(const char *name, const char *const *names)
 const char *fuzz_world_close(fuzz_world *w, const char *const *files)
 {
     const char *why = NULL;
-    if (w->live) why = fuzz_say("%" PRIu64 " bytes were not given back", w->live);
-    else if (judge_shelf_descriptors(&w->shelf)) why = fuzz_say("%" PRIu64 " files are still open", judge_shelf_descriptors(&w->shelf));
+    if (w->live)
+        why = fuzz_say("%" PRIu64 " bytes were not given back", w->live);
+    else if (judge_shelf_descriptors(&w->shelf))
+        why = fuzz_say("%" PRIu64 " files are still open", judge_shelf_descriptors(&w->shelf));
     for (int i = 0; i < SHELF_FILES && !why; i++)
-        if (w->shelf.file[i].there && !among(w->shelf.file[i].name, files)) why = fuzz_say("the file %s was left behind", w->shelf.file[i].name);
+        if (w->shelf.file[i].there && !among(w->shelf.file[i].name, files))
+            why = fuzz_say("the file %s was left behind", w->shelf.file[i].name);
     judge_shelf_close(&w->shelf);
     return why;
 }

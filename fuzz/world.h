@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * world.h - what a target's library calls reach instead of the machine: files in memory, memory that is counted and may be refused.
- * One input, one world; at its end nothing may be left in it.
+ * world.h - what a target's library calls reach instead of the machine: files in memory, memory that is counted and may
+ * be refused. One input, one world; at its end nothing may be left in it.
  */
 #ifndef HD_FUZZ_WORLD_H
 #define HD_FUZZ_WORLD_H
@@ -10,18 +10,19 @@
 
 typedef struct fuzz_world {
     judge_shelf shelf;
-    hd_seams seams;           /* what the library is given                                */
-    uint64_t live, peak;      /* bytes                                                    */
-    uint64_t takes;           /* calls so far ...                                         */
-    uint64_t refuse_at;       /* ... of which this one is refused, from 1; 0: none        */
-    uint64_t live_most;       /* a take beyond this many bytes is refused; 0: no limit    */
-    uint64_t refused;         /* how many were                                            */
-    uint64_t read_most;       /* a read gives at most so many bytes; 0: no limit          */
+    hd_seams seams;      /* what the library is given                                */
+    uint64_t live, peak; /* bytes                                                    */
+    uint64_t takes;      /* calls so far ...                                         */
+    uint64_t refuse_at;  /* ... of which this one is refused, from 1; 0: none        */
+    uint64_t live_most;  /* a take beyond this many bytes is refused; 0: no limit    */
+    uint64_t refused;    /* how many were                                            */
+    uint64_t read_most;  /* a read gives at most so many bytes; 0: no limit          */
 } fuzz_world;
 
 /* It must stay where it is while its seams are in use. */
 void fuzz_world_open(fuzz_world *w);
-/* NULL, or what was left: memory, an open file, a file beside those that the target put there or has the right to make. */
+/* NULL, or what was left: memory, an open file, a file beside those that the target put there or has the right to
+ * make. */
 const char *fuzz_world_close(fuzz_world *w, const char *const *files);
 
 /* A file of these bytes, in the place of one of that name. False: no memory, or no room on the shelf. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * add.h - accum_or_assign's arithmetic, element by element, on values in device memory. f16 and bf16 are widened, added as
- * f32 and rounded to nearest even; integers wrap. Written apart from ref/accum.c, which judges it.
+ * add.h - accum_or_assign's arithmetic, element by element, on values in device memory. f16 and bf16 are widened, added
+ * as f32 and rounded to nearest even; integers wrap. Written apart from ref/accum.c, which judges it.
  */
 #ifndef GPU_ADD_H
 #define GPU_ADD_H
@@ -63,7 +63,10 @@ SIMT_FN uint32_t gpu_bf16_round(float f)
     return (x + 0x7fffu + (x >> 16 & 1u)) >> 16;
 }
 
-SIMT_FN uint32_t gpu_elem_bytes(uint32_t elem) { return elem == HD_F16 || elem == HD_BF16 ? 2 : elem == HD_F32 || elem == HD_I32 ? 4 : 8; }
+SIMT_FN uint32_t gpu_elem_bytes(uint32_t elem)
+{
+    return elem == HD_F16 || elem == HD_BF16 ? 2 : elem == HD_F32 || elem == HD_I32 ? 4 : 8;
+}
 
 SIMT_FN uint64_t gpu_sum(uint32_t elem, uint64_t a, uint64_t b)
 {
@@ -87,7 +90,8 @@ SIMT_FN uint64_t gpu_elem_load(const uint8_t *p, uint32_t n)
 
 SIMT_FN void gpu_elem_store(uint8_t *p, uint32_t n, uint64_t x)
 {
-    if (n == 8 && (uintptr_t)p % 8 == 0) { /* GCOVR_EXCL_BR_LINE: here and below, a table's values lie on multiples of their elements */
+    if (n == 8 && (uintptr_t)p % 8 ==
+                      0) { /* GCOVR_EXCL_BR_LINE: here and below, a table's values lie on multiples of their elements */
         simt_st_u64((uint64_t *)(void *)p, x);
     } else if (n == 4 && (uintptr_t)p % 4 == 0) { /* GCOVR_EXCL_BR_LINE */
         simt_st_u32((uint32_t *)(void *)p, (uint32_t)x);

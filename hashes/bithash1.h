@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * bithash1 - the first of Hive's two mixers of shifts, XORs and additions (Hive, section III-C). Differs: the paper gives no constants.
- * Of 32-bit keys it is Bob Jenkins' integer hash in six shifts (burtleburtle.net/bob/hash/integer.html); of 64-bit keys, which that page
- * has not, his lookup2 of their eight bytes (Dr. Dobb's Journal, September 1997), whose seed is `initval`.
+ * bithash1 - the first of Hive's two mixers of shifts, XORs and additions (Hive, section III-C). Differs: the paper
+ * gives no constants. Of 32-bit keys it is Bob Jenkins' integer hash in six shifts
+ * (burtleburtle.net/bob/hash/integer.html); of 64-bit keys, which that page has not, his lookup2 of their eight bytes
+ * (Dr. Dobb's Journal, September 1997), whose seed is `initval`.
  */
 #ifdef HD_HASH_TEXT
 HD_FN uint32_t bithash1_of32(uint32_t key, uint64_t seed)
@@ -21,7 +22,8 @@ HD_FN uint32_t bithash1_of32(uint32_t key, uint64_t seed)
 
 HD_FN uint32_t bithash1_of64(uint64_t key, uint64_t seed)
 {
-    uint32_t a = 0x9e3779b9u + (uint32_t)key, b = 0x9e3779b9u + (uint32_t)(key >> 32), c = (uint32_t)seed + 8; /* 8 bytes */
+    /* 8 bytes */
+    uint32_t a = 0x9e3779b9u + (uint32_t)key, b = 0x9e3779b9u + (uint32_t)(key >> 32), c = (uint32_t)seed + 8;
     BITHASH1_STEP(a, b, c, c >> 13);
     BITHASH1_STEP(b, c, a, a << 8);
     BITHASH1_STEP(c, a, b, b >> 13);

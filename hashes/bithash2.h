@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * bithash2 - the second of Hive's two mixers of shifts, XORs and additions (Hive, section III-C). Differs: the paper gives no constants.
- * It is Thomas Wang's hash32shift, of 64-bit keys his hash6432shift (Integer Hash Function, version 3.1, 2007). A product by 2057 or 21 is
- * two additions of shifts.
+ * bithash2 - the second of Hive's two mixers of shifts, XORs and additions (Hive, section III-C). Differs: the paper
+ * gives no constants. It is Thomas Wang's hash32shift, of 64-bit keys his hash6432shift (Integer Hash Function, version
+ * 3.1, 2007). A product by 2057 or 21 is two additions of shifts.
  */
 #ifdef HD_HASH_TEXT
 HD_FN uint32_t bithash2_of32(uint32_t key, uint64_t seed)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * city32 - CityHash32 (Pike and Alakuijala, Google, version 1.1) of a key's four or eight bytes. It has no seed of its own: key ^ seed.
+ * city32 - CityHash32 (Pike and Alakuijala, Google, version 1.1) of a key's four or eight bytes. It has no seed of its
+ * own: key ^ seed.
  */
 #ifdef HD_HASH_TEXT
 HD_FN uint32_t city32_of32(uint32_t key, uint64_t seed)

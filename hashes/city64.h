@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * city64 - CityHash64 (Pike and Alakuijala, Google, version 1.1) of a key's four or eight bytes. The seed is key ^ seed, the low half
- * with four: its own, CityHash64WithSeed, is three more products of the finished hash, and leaves equal hashes equal.
+ * city64 - CityHash64 (Pike and Alakuijala, Google, version 1.1) of a key's four or eight bytes. The seed is key ^
+ * seed, the low half with four: its own, CityHash64WithSeed, is three more products of the finished hash, and leaves
+ * equal hashes equal.
  */
 #ifdef HD_HASH_TEXT
 HD_FN uint64_t city64_rotr(uint64_t x, int by) { return x >> by | x << (64 - by); }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * crc.h - cyclic redundancy checks of keys, a byte at a time by a table (Sarwate: Computation of Cyclic Redundancy Checks via Table
- * Look-Up, CACM 31(8), 1988), in the reflected form: registers of all ones at the beginning, inverted at the end.
+ * crc.h - cyclic redundancy checks of keys, a byte at a time by a table (Sarwate: Computation of Cyclic Redundancy
+ * Checks via Table Look-Up, CACM 31(8), 1988), in the reflected form: registers of all ones at the beginning, inverted
+ * at the end.
  *
- * Entry i of the table is the remainder of byte i, and remainders are linear: it is the XOR of the remainders of i's bits. So eight numbers,
- * the entries 1, 2, 4 ... 128, say all 256, and the compiler multiplies them out.
+ * Entry i of the table is the remainder of byte i, and remainders are linear: it is the XOR of the remainders of i's
+ * bits. So eight numbers, the entries 1, 2, 4 ... 128, say all 256, and the compiler multiplies them out.
  */
 #ifndef HD_CRC_H
 #define HD_CRC_H
@@ -12,17 +13,17 @@
 #include "simt/fn.h"
 
 /* The entries x ^ (those of the low 1, 2, ... 8 bits), in order; P##b is the remainder of bit b. */
-#define HD_CRC_2(x, P) (x), (x) ^ P##0
-#define HD_CRC_4(x, P) HD_CRC_2(x, P), HD_CRC_2((x) ^ P##1, P)
-#define HD_CRC_8(x, P) HD_CRC_4(x, P), HD_CRC_4((x) ^ P##2, P)
-#define HD_CRC_16(x, P) HD_CRC_8(x, P), HD_CRC_8((x) ^ P##3, P)
-#define HD_CRC_32(x, P) HD_CRC_16(x, P), HD_CRC_16((x) ^ P##4, P)
-#define HD_CRC_64(x, P) HD_CRC_32(x, P), HD_CRC_32((x) ^ P##5, P)
+#define HD_CRC_2(x, P)   (x), (x) ^ P##0
+#define HD_CRC_4(x, P)   HD_CRC_2(x, P), HD_CRC_2((x) ^ P##1, P)
+#define HD_CRC_8(x, P)   HD_CRC_4(x, P), HD_CRC_4((x) ^ P##2, P)
+#define HD_CRC_16(x, P)  HD_CRC_8(x, P), HD_CRC_8((x) ^ P##3, P)
+#define HD_CRC_32(x, P)  HD_CRC_16(x, P), HD_CRC_16((x) ^ P##4, P)
+#define HD_CRC_64(x, P)  HD_CRC_32(x, P), HD_CRC_32((x) ^ P##5, P)
 #define HD_CRC_128(x, P) HD_CRC_64(x, P), HD_CRC_64((x) ^ P##6, P)
 #define HD_CRC_256(x, P) HD_CRC_128(x, P), HD_CRC_128((x) ^ P##7, P)
 
-/* name_of32 and name_of64 by the remainders P##0 to P##7, in registers of type T. The seed is the check so far, as if the key were more of
- * the same message: name_of32(b, name_of32(a, 0)) is the check of a's bytes and then b's. */
+/* name_of32 and name_of64 by the remainders P##0 to P##7, in registers of type T. The seed is the check so far, as if
+ * the key were more of the same message: name_of32(b, name_of32(a, 0)) is the check of a's bytes and then b's. */
 #define HD_CRC(name, T, P)                                                                        \
     HD_TABLE(T, name##_table, 256, HD_CRC_256((T)0, P))                                           \
     HD_FN T name##_steps(T r, int bytes)                                                          \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * crc32c - CRC-32C (Castagnoli, Bräuer, Herrmann: Optimization of Cyclic Redundancy-Check Codes with 24 and 32 Parity Bits, IEEE
- * Transactions on Communications 41(6), 1993), that of iSCSI: polynomial 1edc6f41, reflected 82f63b78.
+ * crc32c - CRC-32C (Castagnoli, Bräuer, Herrmann: Optimization of Cyclic Redundancy-Check Codes with 24 and 32 Parity
+ * Bits, IEEE Transactions on Communications 41(6), 1993), that of iSCSI: polynomial 1edc6f41, reflected 82f63b78.
  */
 #ifdef HD_HASH_TEXT
 #define crc32c_bit_0 0xf26b8303u

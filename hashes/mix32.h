@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * mix32.h - what MurmurHash3_x86_32 and CityHash32 have in common: a block joins the hash so far, and the finaliser (Appleby).
+ * mix32.h - what MurmurHash3_x86_32 and CityHash32 have in common: a block joins the hash so far, and the finaliser
+ * (Appleby).
  */
 #ifndef HD_MIX32_H
 #define HD_MIX32_H

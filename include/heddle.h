@@ -44,10 +44,10 @@ extern "C" {
 /* "0.1.0": the library's own version, which may differ from the header's. */
 HD_API const char *hd_version(void);
 
-/* ---- Errors ------------------------------------------------------------------------------ */
+/* ---- Errors ---------------------------------------------------------------------------------- */
 
-/* The fate of a whole call. Anything but HD_OK: the table is as it was before; but a batch that a device failed (HD_ECUDA) may have
- * been done in part. */
+/* The fate of a whole call. Anything but HD_OK: the table is as it was before; but a batch that a device failed
+ * (HD_ECUDA) may have been done in part. */
 typedef enum hd_status {
     HD_OK = 0,
     HD_EINVAL,   /* the caller's mistake; hd_why() names the field                             */
@@ -65,17 +65,17 @@ HD_API const char *hd_status_name(hd_status s);
  * thread's next failing call. */
 HD_API const char *hd_why(void);
 
-/* ---- Keys, operations, outcomes ---------------------------------------------------------- */
+/* ---- Keys, operations, outcomes -------------------------------------------------------------- */
 
-/* The three greatest keys are reserved, and so are those from hd_info.keys on, which a design cannot hold. In any operation such an
- * item has the outcome HD_RESERVED, touches nothing, and is never found. */
+/* The three greatest keys are reserved, and so are those from hd_info.keys on, which a design cannot hold. In any
+ * operation such an item has the outcome HD_RESERVED, touches nothing, and is never found. */
 #define HD_KEY_EMPTY    UINT64_MAX
 #define HD_KEY_LOCKED   (UINT64_MAX - 1)
 #define HD_KEY_RESERVED (UINT64_MAX - 2) /* the least reserved key */
 
 #define HD_VALUE_BYTES_MAX 65536u
-#define HD_SLOTS_MIN 2u
-#define HD_SLOTS_MAX 1024u
+#define HD_SLOTS_MIN       2u
+#define HD_SLOTS_MAX       1024u
 
 /* Roles are the paper's three groups (section 3.5): R reads, U changes the values and scores of
  * existing entries, I changes the structure. Fields in capitals are required, the others may be
@@ -151,7 +151,7 @@ typedef enum hd_accum {
     HD_EITHER = 2      /* whichever of the two applies */
 } hd_accum;
 
-/* ---- Configuration ----------------------------------------------------------------------- */
+/* ---- Configuration --------------------------------------------------------------------------- */
 
 typedef enum hd_admit {
     HD_ADMIT_SCORE, /* refuse a newcomer whose admission score is below the bucket's least score */
@@ -160,27 +160,31 @@ typedef enum hd_admit {
 
 /* Where the keys and the scores of a table are (ref/hkv_layout.h, ref/hive_layout.h). */
 typedef enum hd_layout {
-    HD_LAYOUT_USUAL,  /* what suits design and backend: hkv's planes on "ref", pairs on "host" and "cuda"; hive's words */
+    /* what suits design and backend: hkv's planes on "ref", pairs on "host" and "cuda"; hive's words */
+    HD_LAYOUT_USUAL,
     HD_LAYOUT_PLANES, /* a plane of keys and one of scores, as in the paper: 17 bytes per entry          */
     HD_LAYOUT_PAIRS,  /* each score beside its key, and lower bounds of scores: a use dirties one place; 18 */
     HD_LAYOUT_WORDS,  /* hive: key and value in a word, and nothing else                                   */
     HD_LAYOUT_MASKS   /* hive: and for each bucket a mask of what is free, and a lock, as in its paper     */
 } hd_layout;
 
-/* Which values are near, in the device's memory, where there is no room for all of them (section 3.6). The others are far: in
- * this machine's memory, which the device reaches over its bus. Keys, digests and scores are always near, and where a value
- * lies follows from the entry's place in the table, so that find_ptr and contains are what they were. */
+/* Which values are near, in the device's memory, where there is no room for all of them (section 3.6). The others are
+ * far: in this machine's memory, which the device reaches over its bus. Keys, digests and scores are always near, and
+ * where a value lies follows from the entry's place in the table, so that find_ptr and contains are what they were. */
 typedef enum hd_tiers {
     HD_TIERS_BUCKET,  /* those of the first slots of every bucket; HD_OP_PROMOTE brings the best there */
     HD_TIERS_POSITION /* those of the table's first entries, whatever they are worth, as in the paper   */
 } hd_tiers;
 
-/* How find reads values that are far: by the launch that finds them, in the order in which their keys come, or by launches after it,
- * in the order of their addresses. The device waits less for what lies side by side: see doc/contract.md, 11. */
+/* How find reads values that are far: by the launch that finds them, in the order in which their keys come, or by
+ * launches after it, in the order of their addresses. The device waits less for what lies side by side: see
+ * doc/contract.md, 11. */
 typedef enum hd_fetch {
-    HD_FETCH_USUAL,  /* sorted where that was faster: many items, and more far memory than a device's translations reach */
-    HD_FETCH_SORTED, /* whatever the batch. 16 bytes of the device's memory for every item of a window of 1 Mi besides   */
-    HD_FETCH_DIRECT  /* word by word, as in the paper: nothing besides                                                   */
+    /* sorted where that was faster: many items, and more far memory than a device's translations reach */
+    HD_FETCH_USUAL,
+    /* whatever the batch. 16 bytes of the device's memory for every item of a window of 1 Mi besides   */
+    HD_FETCH_SORTED,
+    HD_FETCH_DIRECT /* word by word, as in the paper: nothing besides */
 } hd_fetch;
 
 typedef enum hd_clock {
@@ -192,7 +196,7 @@ typedef enum hd_clock {
 #define HD_SPARE_USUAL UINT32_MAX
 
 /* hd_config.hash: MurmurHash3's 64-bit finaliser; and how many characters there may be, with the NUL. */
-#define HD_HASH_USUAL "mix64"
+#define HD_HASH_USUAL      "mix64"
 #define HD_HASH_NAMES_MOST 32u
 
 typedef struct hd_seams hd_seams; /* how the library reaches the outside: lib/seam.h */
@@ -200,42 +204,43 @@ typedef struct hd_seams hd_seams; /* how the library reaches the outside: lib/se
 /* Start from hd_config_default() and change what matters. Strings are copied or resolved by
  * hd_open; none is kept. */
 typedef struct hd_config {
-    const char *design;      /* "hkv" or "hive"                                              */
-    const char *backend;     /* "ref", "host" or "cuda": where the table is and who runs it  */
-    const char *policy;      /* "lru": a row of policies/registry.inc; hive: "none"          */
-    const char *lock;        /* "ordered": who runs beside whom; concurrency/registry.inc    */
-    uint64_t capacity;       /* entries, >= 1; rounded up to whole buckets                   */
-    uint32_t slots;          /* per bucket, 2 to 1024; 128: the digests are one cache line. hive: 8, 16 or 32 */
-    uint32_t value_bytes;    /* 0 (a set) to 65,536. hive: 4, or 2 beside keys of 16 bits    */
-    bool dual;               /* two candidate buckets per key (section 3.4); needs 2 buckets */
-    uint32_t hashes;         /* hive: candidate buckets per key, 2 or 3                      */
-    uint32_t spare;          /* hive: slots that a bucket keeps back while a key's others have more; below slots / 2. With
-                                more of them fewer keys are displaced, and more lookups read a second bucket */
-    const char *hash;        /* "mix64". hive also: a function for each candidate bucket, of `heddle list hashes`:
+    const char *design;   /* "hkv" or "hive"                                              */
+    const char *backend;  /* "ref", "host" or "cuda": where the table is and who runs it  */
+    const char *policy;   /* "lru": a row of policies/registry.inc; hive: "none"          */
+    const char *lock;     /* "ordered": who runs beside whom; concurrency/registry.inc    */
+    uint64_t capacity;    /* entries, >= 1; rounded up to whole buckets                   */
+    uint32_t slots;       /* per bucket, 2 to 1024; 128: the digests are one cache line. hive: 8, 16 or 32 */
+    uint32_t value_bytes; /* 0 (a set) to 65,536. hive: 4, or 2 beside keys of 16 bits    */
+    bool dual;            /* two candidate buckets per key (section 3.4); needs 2 buckets */
+    uint32_t hashes;      /* hive: candidate buckets per key, 2 or 3                      */
+    uint32_t spare;       /* hive: slots that a bucket keeps back while a key's others have more; below slots / 2.
+                                With more of them fewer keys are displaced, and more lookups read a second bucket */
+    const char *hash;     /* "mix64". hive also: a function for each candidate bucket, of `heddle list hashes`:
                                 "bithash1,bithash2", its paper's choice                      */
     hd_admit admit;
     hd_layout layout;
-    hd_tiers tiers;          /* where near_bytes is not 0                                    */
-    uint64_t near_bytes;     /* of values in the device's memory, at most; 0: all are there. The rest is
+    hd_tiers tiers;      /* where near_bytes is not 0                                    */
+    uint64_t near_bytes; /* of values in the device's memory, at most; 0: all are there. The rest is
                                 pinned in this machine's. On "ref" and "host": two regions of this machine's */
-    hd_fetch fetch;          /* likewise                                                     */
+    hd_fetch fetch;      /* likewise                                                     */
     hd_clock clock;
-    uint64_t seed;           /* of the hash; set it against chosen keys                      */
-    uint32_t epoch;          /* see hd_epoch_set                                             */
-    uint32_t pins;           /* places for pinned keys (lock_keys): at most this many at once */
-    uint32_t threads;        /* of the ref backend, 0 to 1,024; 0: OpenMP's default          */
-    const hd_seams *seams;   /* NULL: the operating system's                                 */
+    uint64_t seed;         /* of the hash; set it against chosen keys                      */
+    uint32_t epoch;        /* see hd_epoch_set                                             */
+    uint32_t pins;         /* places for pinned keys (lock_keys): at most this many at once */
+    uint32_t threads;      /* of the ref backend, 0 to 1,024; 0: OpenMP's default          */
+    const hd_seams *seams; /* NULL: the operating system's                                 */
 } hd_config;
 
 /* hkv, ref, lru, ordered; 1 Mi entries in 128-slot buckets, 8-byte values, all near, single bucket, admission by
  * score, logical clock, seed 0, epoch 0, 1,024 pins, OpenMP's threads. */
 HD_API hd_config hd_config_default(void);
 
-/* The same, but for what is usual in another design: "hive" has policy none, 16-slot buckets, 4-byte values, 2 candidate buckets per
- * key, the usual spare slots. An unknown name, which hd_open refuses: the default. `design` is kept. */
+/* The same, but for what is usual in another design: "hive" has policy none, 16-slot buckets, 4-byte values, 2
+ * candidate buckets per key, the usual spare slots. An unknown name, which hd_open refuses: the default. `design` is
+ * kept. */
 HD_API hd_config hd_config_of(const char *design);
 
-/* ---- Tables ------------------------------------------------------------------------------ */
+/* ---- Tables ---------------------------------------------------------------------------------- */
 
 typedef struct hd_table hd_table;
 
@@ -246,28 +251,28 @@ HD_API void hd_close(hd_table *table); /* NULL is fine */
 
 typedef struct hd_info {
     const char *design, *backend, *policy, *lock; /* static storage */
-    uint64_t capacity;    /* buckets x slots */
+    uint64_t capacity;                            /* buckets x slots */
     uint64_t buckets;
     uint64_t base_buckets;  /* hive: those that it began with; growth doubles them bucket by bucket */
     uint64_t stash_buckets; /* hive: behind the others, for what finds no place among them           */
-    uint64_t places;      /* slots there are, a stash's with the others: what export goes over */
-    uint64_t keys;        /* keys below this can be held */
+    uint64_t places;        /* slots there are, a stash's with the others: what export goes over */
+    uint64_t keys;          /* keys below this can be held */
     uint32_t hashes, spare;
     char hash[HD_HASH_NAMES_MOST];
     uint32_t slots, value_bytes;
     bool dual;
     hd_admit admit;
-    hd_layout layout;     /* planes or pairs */
+    hd_layout layout; /* planes or pairs */
     hd_tiers tiers;
-    uint64_t near_bytes;  /* the budget, as configured; 0: none */
-    hd_fetch fetch;       /* as configured */
+    uint64_t near_bytes;                        /* the budget, as configured; 0: none */
+    hd_fetch fetch;                             /* as configured */
     uint64_t near_value_bytes, far_value_bytes; /* of values: so much in the device's memory, and in this machine's */
     hd_clock clock;
     uint64_t seed;
-    uint64_t now;         /* the logical clock: ticks taken so far */
+    uint64_t now; /* the logical clock: ticks taken so far */
     uint32_t epoch;
-    uint32_t pins;        /* places for pins  */
-    uint32_t threads;     /* 0: OpenMP's default */
+    uint32_t pins;         /* places for pins  */
+    uint32_t threads;      /* 0: OpenMP's default */
     uint64_t memory_bytes; /* all that the table holds */
 } hd_info;
 
@@ -286,7 +291,7 @@ typedef struct hd_counters {
 
 HD_API hd_status hd_counters_sync(const hd_table *table, hd_counters *counters);
 
-/* ---- Batches ----------------------------------------------------------------------------- */
+/* ---- Batches --------------------------------------------------------------------------------- */
 
 /* n items of one operation, structure of arrays. Start from zero. Which fields an operation reads
  * and writes stands beside it in hd_op. The items are concurrent: what is observed is what some
@@ -297,54 +302,55 @@ HD_API hd_status hd_counters_sync(const hd_table *table, hd_counters *counters);
  *
  * On backend "cuda" the arrays are all in the GPU's memory, or all in this machine's. The GPU's: the batch is
  * put on `stream` and nothing is waited for; those on different streams may run together, or else take effect in
- * the order of the calls, as the lock has it (doc/concurrency.md); a failure of the device may be told by a later call. This machine's: they are copied
- * there and back, and the call waits. Pointers (ptr) are the GPU's in either case.
+ * the order of the calls, as the lock has it (doc/concurrency.md); a failure of the device may be told by a later call.
+ * This machine's: they are copied there and back, and the call waits. Pointers (ptr) are the GPU's in either case.
  *
- * A stream may be in capture: every operation, with the GPU's arrays, is launches alone. Each launch of the graph runs the batch
- * again, in order with the table's other batches, and from the first capture on no two of them run together (but under
- * lock group3, which needs no order); clock and epoch stay those of the capture. Within one capture a table's batches are on one stream. Calls that wait (_sync, hd_check, hd_save, ...) are not for captures, nor is growth or a load between
- * a capture and its launches. */
+ * A stream may be in capture: every operation, with the GPU's arrays, is launches alone. Each launch of the graph runs
+ * the batch again, in order with the table's other batches, and from the first capture on no two of them run together
+ * (but under lock group3, which needs no order); clock and epoch stay those of the capture. Within one capture a
+ * table's batches are on one stream. Calls that wait (_sync, hd_check, hd_save, ...) are not for captures, nor is
+ * growth or a load between a capture and its launches. */
 typedef struct hd_batch {
     hd_op op;
-    bool distinct;          /* promise: no key twice. --enable-verify builds check it (HD_EINVAL)  */
-    hd_elem elem;           /* accum_or_assign: the type of the value's elements                   */
-    uint64_t n;             /* items; for export, slots                                            */
+    bool distinct; /* promise: no key twice. --enable-verify builds check it (HD_EINVAL)  */
+    hd_elem elem;  /* accum_or_assign: the type of the value's elements                   */
+    uint64_t n;    /* items; for export, slots                                            */
 
-    const uint8_t *each;    /* (n)              in, hd_op: a mixed batch, each item its own keyed operation;
+    const uint8_t *each;   /* (n)              in, hd_op: a mixed batch, each item its own keyed operation;
                                NULL: op is everybody's. op is not read then; an inserter's batch    */
-    const uint64_t *key;    /* (n)              in                                                 */
-    const void *value;      /* (n, value_bytes) in                                                 */
-    const uint64_t *score;  /* (n)              in; NULL: the policy's default                     */
-    const uint8_t *flag;    /* (n)              in, hd_accum; NULL: HD_EITHER                      */
-    uint64_t holder;        /* lock_keys, unlock_keys: who; not 0                                  */
-    uint64_t start;         /* export, promote: first slot, 0 to capacity                          */
-    const char *pred;       /* a row of predicates/registry.inc                                    */
-    uint64_t pred_arg[2];   /* its arguments                                                       */
+    const uint64_t *key;   /* (n)              in                                                 */
+    const void *value;     /* (n, value_bytes) in                                                 */
+    const uint64_t *score; /* (n)              in; NULL: the policy's default                     */
+    const uint8_t *flag;   /* (n)              in, hd_accum; NULL: HD_EITHER                      */
+    uint64_t holder;       /* lock_keys, unlock_keys: who; not 0                                  */
+    uint64_t start;        /* export, promote: first slot, 0 to capacity                          */
+    const char *pred;      /* a row of predicates/registry.inc                                    */
+    uint64_t pred_arg[2];  /* its arguments                                                       */
 
-    uint8_t *outcome;       /* (n)              out, hd_outcome                                    */
-    void *value_out;        /* (n, value_bytes) out                                                */
-    uint64_t *score_out;    /* (n)              out                                                */
-    void **ptr;             /* (n)              out: into the table, value_bytes each              */
+    uint8_t *outcome;    /* (n)              out, hd_outcome                                    */
+    void *value_out;     /* (n, value_bytes) out                                                */
+    uint64_t *score_out; /* (n)              out                                                */
+    void **ptr;          /* (n)              out: into the table, value_bytes each              */
 
-    uint64_t *list_key;     /* (<= n)              out: a compacted list in item (export: slot)    */
-    void *list_value;       /* (<= n, value_bytes) out  order: insert_and_evict's evicted and      */
-    uint64_t *list_score;   /* (<= n)              out  refused, find_missed's missed (keys only), */
-    uint64_t *list_item;    /* (<= n)              out  export's entries. Item or slot of each     */
-    uint64_t *count;        /* (1)              out: the list's length, or size, or how many erased */
+    uint64_t *list_key;   /* (<= n)              out: a compacted list in item (export: slot)    */
+    void *list_value;     /* (<= n, value_bytes) out  order: insert_and_evict's evicted and      */
+    uint64_t *list_score; /* (<= n)              out  refused, find_missed's missed (keys only), */
+    uint64_t *list_item;  /* (<= n)              out  export's entries. Item or slot of each     */
+    uint64_t *count;      /* (1)              out: the list's length, or size, or how many erased */
 
-    void *stream;           /* device backends: the stream; ref takes effect before returning      */
-    const char *kernel;     /* in: the variant to use, "tlpv1"; NULL: the table chooses            */
-    const char *ran;        /* out: what ran, "hkv.insert_or_assign.ref"; static storage           */
+    void *stream;       /* device backends: the stream; ref takes effect before returning      */
+    const char *kernel; /* in: the variant to use, "tlpv1"; NULL: the table chooses            */
+    const char *ran;    /* out: what ran, "hkv.insert_or_assign.ref"; static storage           */
 } hd_batch;
 
 /* Runs one batch. HD_EINVAL, with the field's name in hd_why(), when a required field is missing,
  * a name is unknown, n is out of range or a promise is seen to be broken. */
 HD_API hd_status hd_run(hd_table *table, hd_batch *batch);
 
-/* ---- Whole-table calls (host value returned: they wait) ------------------------------------ */
+/* ---- Whole-table calls (host value returned: they wait) -------------------------------------- */
 
-HD_API hd_status hd_size_sync(hd_table *table, uint64_t *size);                /* entries       */
-HD_API hd_status hd_load_factor_sync(hd_table *table, double *load_factor);    /* size/places   */
+HD_API hd_status hd_size_sync(hd_table *table, uint64_t *size);             /* entries       */
+HD_API hd_status hd_load_factor_sync(hd_table *table, double *load_factor); /* size/places   */
 HD_API hd_status hd_clear(hd_table *table);
 
 /* Calls visit(context, key, score, value) once per entry in slot order, on the calling thread. The
@@ -352,32 +358,33 @@ HD_API hd_status hd_clear(hd_table *table);
 typedef int hd_visitor(void *context, uint64_t key, uint64_t score, void *value);
 HD_API hd_status hd_for_each(hd_table *table, hd_visitor *visit, void *context);
 
-/* Grows to `buckets`, a multiple of the present number; hive: any greater one, in place. No entry is lost. With twice the buckets an
- * entry of bucket b moves to 2b or 2b+1 (hive: some stay, and some move to a new bucket; buckets are even, and the table fast, at whole doublings of
- * hd_info.base_buckets). Pins stay; value pointers do not. Where it fails all is
- * as it was; hive may have come part of the way, which hd_table_info says, as when it shrinks. */
+/* Grows to `buckets`, a multiple of the present number; hive: any greater one, in place. No entry is lost. With twice
+ * the buckets an entry of bucket b moves to 2b or 2b+1 (hive: some stay, and some move to a new bucket; buckets are
+ * even, and the table fast, at whole doublings of hd_info.base_buckets). Pins stay; value pointers do not. Where it
+ * fails all is as it was; hive may have come part of the way, which hd_table_info says, as when it shrinks. */
 HD_API hd_status hd_grow(hd_table *table, uint64_t buckets);
 /* Grows to the least multiple that holds `capacity` entries; nothing when it already does. */
 HD_API hd_status hd_reserve(hd_table *table, uint64_t capacity);
 
-/* Shrinks to `buckets`, not below those that the table began with, or to as few as its entries leave room for: hd_table_info says how many
- * there are. No entry is lost. HD_EINVAL for a design that cannot (hkv). */
+/* Shrinks to `buckets`, not below those that the table began with, or to as few as its entries leave room for:
+ * hd_table_info says how many there are. No entry is lost. HD_EINVAL for a design that cannot (hkv). */
 HD_API hd_status hd_shrink(hd_table *table, uint64_t buckets);
 
-/* Runs a batch, and grows the table until none of its items is PENDING: those are run again, alone. Waits. The outcomes are those of the last
- * time. `target`: grow, too, when more than this share of the slots holds an entry afterwards (0: only when an item is pending; at most 1); with one,
- * a batch that may fill the table is run in parts, one after another, so that it grows before it is full. A table that grows in place has a whole number of
- * doublings then (hd_info.base_buckets). Arrays of the device need `outcome`, and no stream that is being captured. */
+/* Runs a batch, and grows the table until none of its items is PENDING: those are run again, alone. Waits. The outcomes
+ * are those of the last time. `target`: grow, too, when more than this share of the slots holds an entry afterwards (0:
+ * only when an item is pending; at most 1); with one, a batch that may fill the table is run in parts, one after
+ * another, so that it grows before it is full. A table that grows in place has a whole number of doublings then
+ * (hd_info.base_buckets). Arrays of the device need `outcome`, and no stream that is being captured. */
 HD_API hd_status hd_run_growing(hd_table *table, hd_batch *batch, double target);
 
-/* Verifies every invariant of the design (HKV-1, HKV-2, ... in ref/hkv_layout.h; HIVE-1, ... in ref/hive_layout.h). HD_ECORRUPT names
- * the first that fails, with its bucket and slot. */
+/* Verifies every invariant of the design (HKV-1, HKV-2, ... in ref/hkv_layout.h; HIVE-1, ... in ref/hive_layout.h).
+ * HD_ECORRUPT names the first that fails, with its bucket and slot. */
 HD_API hd_status hd_check(hd_table *table);
 
-/* ---- Snapshots (doc/snapshot.md) ----------------------------------------------------------- */
+/* ---- Snapshots (doc/snapshot.md) ------------------------------------------------------------- */
 
-/* Writes beside `path`, fsyncs, renames: after a crash `path` is the old file or the new one. A device or a pipe is written to as it is;
- * a symbolic link is replaced, and not what it leads to. */
+/* Writes beside `path`, fsyncs, renames: after a crash `path` is the old file or the new one. A device or a pipe is
+ * written to as it is; a symbolic link is replaced, and not what it leads to. */
 HD_API hd_status hd_save(hd_table *table, const char *path);
 
 /* Verifies the whole file, then replaces the table's entries, clock and epoch by the file's. value_bytes

@@ -15,17 +15,19 @@
 
 struct agree {
     scene *s;
-    const judge_design *d;  /* s's */
-    bool weak;              /* runs have store buffers */
-    void *model, *then, *now; /* (d->table_size) the reference's table; the kernels' before the run, and as they left it */
-    uint8_t *model_memory;  /* (table_bytes) */
-    uint8_t *seen;          /* (table_bytes) the table when it was last watched, and nothing was wrong with it ... */
-    bool has_seen;          /* ... if it was */
-    uint64_t *occupant;     /* (places) who lies where, by the tickets: HD_KEY_EMPTY for nobody */
-    bool *drawn[SCENE_PARTS];        /* (n) has a ticket */
-    bool *settled[SCENE_PARTS];      /* (n) of items that change nothing (any_moment): what they say was true at some moment so far */
-    judge_listing *list[SCENE_PARTS];/* (n) */
-    uint8_t *list_value[SCENE_PARTS];/* (n, value_bytes) */
+    const judge_design *d; /* s's */
+    bool weak;             /* runs have store buffers */
+    /* (d->table_size) the reference's table; the kernels' before the run, and as they left it */
+    void *model, *then, *now;
+    uint8_t *model_memory;    /* (table_bytes) */
+    uint8_t *seen;            /* (table_bytes) the table when it was last watched, and nothing was wrong with it ... */
+    bool has_seen;            /* ... if it was */
+    uint64_t *occupant;       /* (places) who lies where, by the tickets: HD_KEY_EMPTY for nobody */
+    bool *drawn[SCENE_PARTS]; /* (n) has a ticket */
+    /* (n) of items that change nothing (any_moment): what they say was true at some moment so far */
+    bool *settled[SCENE_PARTS];
+    judge_listing *list[SCENE_PARTS];   /* (n) */
+    uint8_t *list_value[SCENE_PARTS];   /* (n, value_bytes) */
     judge_arrays expected[SCENE_PARTS]; /* of the reference in item order */
     uint32_t deaf, objector;
     char why[JUDGE_SENTENCE];
@@ -35,7 +37,8 @@ static const char *part_name(const agree *a, uint32_t k)
 {
     static _Thread_local char name[64];
     const scene_part *p = &a->s->part[k];
-    snprintf(name, sizeof name, "%s%s.%s", a->s->parts > 1 ? (k ? "second: " : "first: ") : "", judge_batch_name(&p->batch), p->kernel->name);
+    snprintf(name, sizeof name, "%s%s.%s", a->s->parts > 1 ? (k ? "second: " : "first: ") : "",
+             judge_batch_name(&p->batch), p->kernel->name);
     return name;
 }
 
@@ -44,7 +47,7 @@ static bool keyed(const scene_part *p) { return judge_keyed_batch(&p->batch); }
 static bool reads(const scene_part *p) { return !p->batch.each && is_reader(p->batch.op); }
 static bool ordered(const scene_part *p) { return keyed(p) && p->kernel->strictness <= SCENE_CHOICE; }
 
-/* ---- One item --------------------------------------------------------------------------------------------- */
+/* ---- One item -------------------------------------------------------------------------------- */
 
 /* Where item i's ticket says its entry is: what has to be there, and what is there from now on. */
 static const char *move_in(agree *a, const simt_ticket_record *t, uint64_t key, hd_outcome o)
@@ -52,23 +55,32 @@ static const char *move_in(agree *a, const simt_ticket_record *t, uint64_t key, 
     bool stays = o == HD_HIT || o == HD_UPDATED || o == HD_PINNED, comes = o == HD_INSERTED || o == HD_EVICTED;
     if (!stays && !comes && o != HD_ERASED) return NULL;
     if (t->b >= scene_places(a->d, a->s->table)) return "its ticket names no entry of the table";
-    uint64_t *there = &a->occupant[t->b], before = stays || o == HD_ERASED ? key : o == HD_EVICTED ? t->a : HD_KEY_EMPTY;
-    if (*there != before) return o == HD_INSERTED ? "it took a slot that was not empty" : "its ticket names an entry that held another key";
+    uint64_t *there = &a->occupant[t->b], before = stays || o == HD_ERASED ? key
+                                                   : o == HD_EVICTED       ? t->a
+                                                                           : HD_KEY_EMPTY;
+    if (*there != before)
+        return o == HD_INSERTED ? "it took a slot that was not empty"
+                                : "its ticket names an entry that held another key";
     if (comes) *there = key;
     if (o == HD_ERASED) *there = HD_KEY_EMPTY;
     return NULL;
 }
 
 /* Whether a part has items of whom nobody knows when they took effect. */
-static bool any_moments(const agree *a, uint32_t k) { return keyed(&a->s->part[k]) && (a->s->part[k].batch.each || a->d->move); }
+static bool any_moments(const agree *a, uint32_t k)
+{
+    return keyed(&a->s->part[k]) && (a->s->part[k].batch.each || a->d->move);
+}
 
-/* Whether an item's ticket says nothing of when: it changed nothing, while others came, went or moved. Then any moment will do. */
+/* Whether an item's ticket says nothing of when: it changed nothing, while others came, went or moved. Then any moment
+ * will do. */
 static bool any_moment(const agree *a, uint32_t k, uint64_t i)
 {
     const hd_batch *b = &a->s->part[k].batch;
     if (!any_moments(a, k)) return false;
     bool rescored = !is_reader(judge_item_op(b, i)) && a->d->scores(a->s) != JUDGE_NO_SCORES;
-    return b->outcome[i] == HD_MISS || (b->outcome[i] == HD_HIT && !rescored) || b->outcome[i] == HD_PENDING || b->outcome[i] == HD_RESERVED;
+    return b->outcome[i] == HD_MISS || (b->outcome[i] == HD_HIT && !rescored) || b->outcome[i] == HD_PENDING ||
+           b->outcome[i] == HD_RESERVED;
 }
 
 /* Where key is, by the tickets; scene_places: nowhere. */
@@ -79,11 +91,13 @@ static uint64_t place_of(const agree *a, uint64_t key)
     return e;
 }
 
-/* Whether an item delivered a pointer, and not to its entry: of readers without a ticket nobody knows where that was. */
+/* Whether an item delivered a pointer, and not to its entry: of readers without a ticket nobody knows where that
+ * was. */
 static bool points_elsewhere(const agree *a, uint32_t k, uint64_t i, const simt_ticket_record *t)
 {
     const hd_batch *b = &a->s->part[k].batch;
-    if (!judge_delivers_ptr(judge_item_op(b, i), (hd_outcome)b->outcome[i]) || (!t && !any_moment(a, k, i))) return false;
+    if (!judge_delivers_ptr(judge_item_op(b, i), (hd_outcome)b->outcome[i]) || (!t && !any_moment(a, k, i)))
+        return false;
     uint64_t e = t ? t->b : place_of(a, b->key[i]);
     return e == scene_places(a->d, a->s->table) || b->ptr[i] != (void *)a->d->value_at(a->s->table, e);
 }
@@ -99,18 +113,23 @@ static const char *accept_item(agree *a, uint32_t k, uint64_t i, const simt_tick
     return why;
 }
 
-/* ---- All items, in the order of their tickets ------------------------------------------------------------------- */
+/* ---- All items, in the order of their tickets ------------------------------------------------ */
 
 /* An entry that is nobody's item went from one place to another. */
 static const char *take_move(agree *a, const simt_ticket_record *t)
 {
     uint64_t places = scene_places(a->d, a->s->table);
-    if (t->a >= places || t->b >= places) return scene_say(a->why, "a ticket for a move from place %" PRIu64 " to %" PRIu64 " of %" PRIu64, t->a, t->b, places);
+    if (t->a >= places || t->b >= places)
+        return scene_say(a->why, "a ticket for a move from place %" PRIu64 " to %" PRIu64 " of %" PRIu64, t->a, t->b,
+                         places);
     uint64_t key = a->occupant[t->a];
-    const char *why = key == HD_KEY_EMPTY ? "nobody was there" : a->occupant[t->b] != HD_KEY_EMPTY ? "its new place was not empty" : a->d->move(a->model, t->a, t->b);
+    const char *why = key == HD_KEY_EMPTY                 ? "nobody was there"
+                      : a->occupant[t->b] != HD_KEY_EMPTY ? "its new place was not empty"
+                                                          : a->d->move(a->model, t->a, t->b);
     if (why) {
         char from[64], to[64];
-        return scene_say(a->why, "a move from %s to %s: %s", scene_place(a->d, a->s->table, t->a, from, sizeof from), scene_place(a->d, a->s->table, t->b, to, sizeof to), why);
+        return scene_say(a->why, "a move from %s to %s: %s", scene_place(a->d, a->s->table, t->a, from, sizeof from),
+                         scene_place(a->d, a->s->table, t->b, to, sizeof to), why);
     }
     a->occupant[t->b] = key;
     a->occupant[t->a] = HD_KEY_EMPTY;
@@ -123,14 +142,20 @@ static const char *take_ticket(agree *a, const simt_ticket_record *t)
     if (k >= a->s->parts) return scene_say(a->why, "a ticket of stream %" PRIu32 ", where nothing runs", k);
     const scene_part *p = &a->s->part[k];
     if (t->item == JUDGE_MOVE && a->d->move) return take_move(a, t);
-    if (t->item >= p->batch.n) return scene_say(a->why, "%s: a ticket for item %" PRIu64 " of %" PRIu64, part_name(a, k), t->item, p->batch.n);
-    if (a->drawn[k][t->item]) return scene_say(a->why, "%s: item %" PRIu64 " (key %" PRIx64 ") took effect twice", part_name(a, k), t->item, p->batch.key[t->item]);
+    if (t->item >= p->batch.n)
+        return scene_say(a->why, "%s: a ticket for item %" PRIu64 " of %" PRIu64, part_name(a, k), t->item, p->batch.n);
+    if (a->drawn[k][t->item])
+        return scene_say(a->why, "%s: item %" PRIu64 " (key %" PRIx64 ") took effect twice", part_name(a, k), t->item,
+                         p->batch.key[t->item]);
     a->drawn[k][t->item] = true;
     if (t->what != p->batch.outcome[t->item])
-        return scene_say(a->why, "%s: item %" PRIu64 " (key %" PRIx64 ") was %s, but %s was delivered", part_name(a, k), t->item, p->batch.key[t->item],
-                   hd_outcome_name((hd_outcome)t->what), hd_outcome_name((hd_outcome)p->batch.outcome[t->item]));
+        return scene_say(a->why, "%s: item %" PRIu64 " (key %" PRIx64 ") was %s, but %s was delivered", part_name(a, k),
+                         t->item, p->batch.key[t->item], hd_outcome_name((hd_outcome)t->what),
+                         hd_outcome_name((hd_outcome)p->batch.outcome[t->item]));
     const char *why = any_moment(a, k, t->item) ? NULL : accept_item(a, k, t->item, t);
-    return why ? scene_say(a->why, "%s: item %" PRIu64 " (key %" PRIx64 ", %s): %s", part_name(a, k), t->item, p->batch.key[t->item], hd_outcome_name((hd_outcome)t->what), why) : NULL;
+    return why ? scene_say(a->why, "%s: item %" PRIu64 " (key %" PRIx64 ", %s): %s", part_name(a, k), t->item,
+                           p->batch.key[t->item], hd_outcome_name((hd_outcome)t->what), why)
+               : NULL;
 }
 
 /* Now is a moment: whoever says what is true of its key now is settled. key: NULL, for all of them. */
@@ -139,7 +164,8 @@ static void settle(agree *a, const uint64_t *key)
     for (uint32_t k = 0; k < a->s->parts; k++) {
         const hd_batch *b = &a->s->part[k].batch;
         for (uint64_t i = 0; i < b->n && any_moments(a, k); i++) {
-            bool now = !key || b->key[i] == *key || b->outcome[i] == HD_PENDING; /* for which there may have been no room only now */
+            /* for which there may have been no room only now */
+            bool now = !key || b->key[i] == *key || b->outcome[i] == HD_PENDING;
             if (!a->settled[k][i] && now && any_moment(a, k, i)) a->settled[k][i] = !accept_item(a, k, i, NULL);
         }
     }
@@ -148,8 +174,10 @@ static void settle(agree *a, const uint64_t *key)
 /* After a ticket. */
 static void settle_after(agree *a, const simt_ticket_record *t)
 {
-    if (t->item == JUDGE_MOVE) settle(a, NULL);
-    else settle(a, &a->s->part[t->stream].batch.key[t->item]);
+    if (t->item == JUDGE_MOVE)
+        settle(a, NULL);
+    else
+        settle(a, &a->s->part[t->stream].batch.key[t->item]);
 }
 
 /* Those who drew no ticket: fine for who reads, and for reserved keys; nobody's turn matters to them. */
@@ -160,9 +188,15 @@ static const char *take_others(agree *a, uint32_t k)
         if (a->settled[k][i] || (a->drawn[k][i] && !any_moment(a, k, i))) continue;
         bool never = any_moment(a, k, i), idle = reads(p) || never || p->batch.outcome[i] == HD_RESERVED;
         const char *why = idle ? accept_item(a, k, i, NULL) : "it never took effect";
-        if (why && never) return scene_say(a->why, "%s: item %" PRIu64 " (key %" PRIx64 ", %s %s): true at no moment of the batch; at its end: %s", part_name(a, k), i, p->batch.key[i],
-                                           hd_op_name(judge_item_op(&p->batch, i)), hd_outcome_name((hd_outcome)p->batch.outcome[i]), why);
-        if (why) return scene_say(a->why, "%s: item %" PRIu64 " (key %" PRIx64 ", %s): %s", part_name(a, k), i, p->batch.key[i], hd_outcome_name((hd_outcome)p->batch.outcome[i]), why);
+        if (why && never)
+            return scene_say(a->why,
+                             "%s: item %" PRIu64 " (key %" PRIx64
+                             ", %s %s): true at no moment of the batch; at its end: %s",
+                             part_name(a, k), i, p->batch.key[i], hd_op_name(judge_item_op(&p->batch, i)),
+                             hd_outcome_name((hd_outcome)p->batch.outcome[i]), why);
+        if (why)
+            return scene_say(a->why, "%s: item %" PRIu64 " (key %" PRIx64 ", %s): %s", part_name(a, k), i,
+                             p->batch.key[i], hd_outcome_name((hd_outcome)p->batch.outcome[i]), why);
     }
     return NULL;
 }
@@ -187,7 +221,7 @@ static const char *replay(agree *a, const simt_machine *m)
     return why;
 }
 
-/* ---- Lists and counts of keyed batches ----------------------------------------------------------------------------- */
+/* ---- Lists and counts of keyed batches ------------------------------------------------------- */
 
 static const char *check_list(agree *a, uint32_t k)
 {
@@ -199,15 +233,24 @@ static const char *check_list(agree *a, uint32_t k)
     for (uint64_t i = 0; i < b->n; i++) {
         const judge_listing *l = &a->list[k][i];
         if (!l->listed) continue;
-        const char *why = at >= *b->count ? "is missing from the list" : b->list_item[at] != i ? "is not the next of the list" : b->list_key[at] != l->key ? "listed another key" : NULL;
+        const char *why = at >= *b->count             ? "is missing from the list"
+                          : b->list_item[at] != i     ? "is not the next of the list"
+                          : b->list_key[at] != l->key ? "listed another key"
+                                                      : NULL;
         if (!why && b->op == HD_OP_INSERT_AND_EVICT) {
-            if (b->list_score[at] != l->score) why = "listed a wrong score";
-            else if (bytes && memcmp((const uint8_t *)b->list_value + at * bytes, l->value, bytes) != 0) why = "listed a wrong value";
+            if (b->list_score[at] != l->score)
+                why = "listed a wrong score";
+            else if (bytes && memcmp((const uint8_t *)b->list_value + at * bytes, l->value, bytes) != 0)
+                why = "listed a wrong value";
         }
-        if (why) return scene_say(a->why, "%s: item %" PRIu64 " (key %" PRIx64 ", %s) %s", part_name(a, k), i, b->key[i], hd_outcome_name((hd_outcome)b->outcome[i]), why);
+        if (why)
+            return scene_say(a->why, "%s: item %" PRIu64 " (key %" PRIx64 ", %s) %s", part_name(a, k), i, b->key[i],
+                             hd_outcome_name((hd_outcome)b->outcome[i]), why);
         at++;
     }
-    return *b->count == at ? NULL : scene_say(a->why, "%s: the list has %" PRIu64 " entries, and should have %" PRIu64, part_name(a, k), *b->count, at);
+    return *b->count == at ? NULL
+                           : scene_say(a->why, "%s: the list has %" PRIu64 " entries, and should have %" PRIu64,
+                                       part_name(a, k), *b->count, at);
 }
 
 static const char *check_tally(agree *a, uint32_t k)
@@ -217,11 +260,12 @@ static const char *check_tally(agree *a, uint32_t k)
     for (uint64_t i = 0; keyed(p) && i < p->batch.n; i++) outcome[p->batch.outcome[i]]++;
     for (int o = 0; o < HD_OUTCOME_COUNT; o++)
         if (outcome[o] != p->tally[o])
-            return scene_say(a->why, "%s: %" PRIu64 " items were %s, but %" PRIu64 " were counted", part_name(a, k), outcome[o], hd_outcome_name((hd_outcome)o), p->tally[o]);
+            return scene_say(a->why, "%s: %" PRIu64 " items were %s, but %" PRIu64 " were counted", part_name(a, k),
+                             outcome[o], hd_outcome_name((hd_outcome)o), p->tally[o]);
     return NULL;
 }
 
-/* ---- Against the reference in item order ------------------------------------------------------------------------------ */
+/* ---- Against the reference in item order ----------------------------------------------------- */
 
 static void run_reference(agree *a, uint32_t k)
 {
@@ -238,23 +282,27 @@ static void run_reference(agree *a, uint32_t k)
     b.value = value;
     a->d->apply(a->s, a->model, k, &b);
     for (uint64_t i = 0; keyed(p) && i < b.n; i++)
-        if (judge_delivers_ptr(judge_item_op(&b, i), (hd_outcome)b.outcome[i])) b.ptr[i] = a->s->memory + ((uint8_t *)b.ptr[i] - a->model_memory);
+        if (judge_delivers_ptr(judge_item_op(&b, i), (hd_outcome)b.outcome[i]))
+            b.ptr[i] = a->s->memory + ((uint8_t *)b.ptr[i] - a->model_memory);
 }
 
 static const char *check_exact(agree *a, uint32_t k)
 {
-    static const char *const names[JUDGE_ARRAYS] = { "keys",  "values",    "scores",      "flags",       "outcome",   "value_out", "score_out",
-                                                     "ptr",  "list_key", "list_value", "list_score", "list_item", "count", "each" };
+    static const char *const names[JUDGE_ARRAYS] = { "keys",       "values",    "scores", "flags",    "outcome",
+                                                     "value_out",  "score_out", "ptr",    "list_key", "list_value",
+                                                     "list_score", "list_item", "count",  "each" };
     const judge_arrays *got = &a->s->part[k].arrays, *want = &a->expected[k];
     for (int x = JUDGE_OUTCOME; x <= JUDGE_COUNT; x++) {
-        const uint8_t *g = (const uint8_t *)judge_arrays_at(got, (judge_array)x), *w = (const uint8_t *)judge_arrays_at(want, (judge_array)x);
+        const uint8_t *g = (const uint8_t *)judge_arrays_at(got, (judge_array)x),
+                      *w = (const uint8_t *)judge_arrays_at(want, (judge_array)x);
         for (size_t i = 0; i < got->used[x]; i++)
-            if (g[i] != w[i]) return scene_say(a->why, "%s: byte %zu of %s is not the reference's", part_name(a, k), i, names[x]);
+            if (g[i] != w[i])
+                return scene_say(a->why, "%s: byte %zu of %s is not the reference's", part_name(a, k), i, names[x]);
     }
     return NULL;
 }
 
-/* ---- Contents ---------------------------------------------------------------------------------------------------------- */
+/* ---- Contents -------------------------------------------------------------------------------- */
 
 static const char *check_contents(agree *a)
 {
@@ -266,14 +314,20 @@ static const char *check_contents(agree *a)
         for (uint64_t e = d->first(v, b); e < d->first(v, b + 1); e++) {
             if (d->key_at(v, e) >= HD_KEY_RESERVED) continue;
             const char *why = d->differs(v, a->model, e);
-            if (why) return scene_say(a->why, "%s: key %" PRIx64 " %s the reference's", scene_place(d, v, e, name, sizeof name), d->key_at(v, e), why);
+            if (why)
+                return scene_say(a->why, "%s: key %" PRIx64 " %s the reference's",
+                                 scene_place(d, v, e, name, sizeof name), d->key_at(v, e), why);
         }
         uint64_t here = scene_entries(d, v, b), there = scene_entries(d, a->model, b);
-        if (here != there && !d->roams) return scene_say(a->why, "%s has %" PRIu64 " entries, and should have %" PRIu64, scene_bucket(d, v, b, name, sizeof name), here, there);
+        if (here != there && !d->roams)
+            return scene_say(a->why, "%s has %" PRIu64 " entries, and should have %" PRIu64,
+                             scene_bucket(d, v, b, name, sizeof name), here, there);
         all[0] += here;
         all[1] += there;
     }
-    return all[0] == all[1] ? NULL : scene_say(a->why, "the table has %" PRIu64 " entries, and should have %" PRIu64, all[0], all[1]);
+    return all[0] == all[1]
+               ? NULL
+               : scene_say(a->why, "the table has %" PRIu64 " entries, and should have %" PRIu64, all[0], all[1]);
 }
 
 static const char *check_slots(agree *a)
@@ -282,12 +336,16 @@ static const char *check_slots(agree *a)
     char name[64];
     for (uint64_t e = 0; e < scene_places(a->d, v); e++)
         if (a->d->key_at(v, e) != a->occupant[e])
-            return scene_say(a->why, "%s: key %" PRIx64 " where the tickets put %" PRIx64, scene_place(a->d, v, e, name, sizeof name), a->d->key_at(v, e), a->occupant[e]);
+            return scene_say(a->why, "%s: key %" PRIx64 " where the tickets put %" PRIx64,
+                             scene_place(a->d, v, e, name, sizeof name), a->d->key_at(v, e), a->occupant[e]);
     return NULL;
 }
 
 static const char *check_beside(agree *a) { return a->d->beside ? a->d->beside(a->s, a->model, a->now, a->why) : NULL; }
-static const char *check_promised(agree *a, uint32_t k) { return a->d->promised ? a->d->promised(a->s, a->model, k, a->why) : NULL; }
+static const char *check_promised(agree *a, uint32_t k)
+{
+    return a->d->promised ? a->d->promised(a->s, a->model, k, a->why) : NULL;
+}
 
 /* Old and inserted are new and erased: what an eviction or a refusal changes is counted by its own outcome. */
 static const char *check_conservation(agree *a)
@@ -303,7 +361,11 @@ static const char *check_conservation(agree *a)
             erased += p->batch.outcome[i] == HD_ERASED;
         }
     }
-    return before + inserted == after + erased ? NULL : scene_say(a->why, "%" PRIu64 " entries, %" PRIu64 " more inserted, %" PRIu64 " erased, and now %" PRIu64, before, inserted, erased, after);
+    return before + inserted == after + erased
+               ? NULL
+               : scene_say(a->why,
+                           "%" PRIu64 " entries, %" PRIu64 " more inserted, %" PRIu64 " erased, and now %" PRIu64,
+                           before, inserted, erased, after);
 }
 
 static const char *check_rest(agree *a)
@@ -313,7 +375,7 @@ static const char *check_rest(agree *a)
     return why ? why : a->d->check(a->now, a->why);
 }
 
-/* ---- The judgement ----------------------------------------------------------------------------------------------------- */
+/* ---- The judgement --------------------------------------------------------------------------- */
 
 static void begin_again(agree *a)
 {
@@ -330,7 +392,10 @@ static const char *check_parts(agree *a, const char *(*check)(agree *, uint32_t)
     return why;
 }
 
-static const char *arrays_clean(agree *a, uint32_t k) { return judge_arrays_check(&a->s->part[k].arrays, &a->s->part[k].batch); }
+static const char *arrays_clean(agree *a, uint32_t k)
+{
+    return judge_arrays_check(&a->s->part[k].arrays, &a->s->part[k].batch);
+}
 
 void agree_deafen(agree *a, uint32_t parts) { a->deaf = parts; }
 uint32_t agree_objector(const agree *a) { return a->objector; }
@@ -380,7 +445,7 @@ const char *agree_judge(void *context, simt_machine *m)
     return why ? why : heard(a, AGREE_REST, check_rest(a));
 }
 
-/* ---- In flight ---------------------------------------------------------------------------------------------------------- */
+/* ---- In flight ------------------------------------------------------------------------------- */
 
 const char *agree_watch(void *context)
 {
@@ -406,7 +471,7 @@ void agree_watch_with(agree *a, simt_config *c, uint32_t n)
     c->watch_every = n;
 }
 
-/* ---- Open and close ------------------------------------------------------------------------------------------------------ */
+/* ---- Open and close -------------------------------------------------------------------------- */
 
 static hd_status prepare(void *context, simt_machine *m) { return scene_prepare(((agree *)context)->s, m); }
 
@@ -443,7 +508,8 @@ static bool furnish(agree *a)
         a->settled[k] = (bool *)calloc(n, sizeof *a->settled[k]);
         a->list[k] = (judge_listing *)calloc(n, sizeof *a->list[k]);
         a->list_value[k] = (uint8_t *)calloc(n, s->value_bytes + 1u);
-        there = a->drawn[k] && a->settled[k] && a->list[k] && a->list_value[k] && judge_arrays_open(&a->expected[k], n, s->value_bytes);
+        there = a->drawn[k] && a->settled[k] && a->list[k] && a->list_value[k] &&
+                judge_arrays_open(&a->expected[k], n, s->value_bytes);
         a->expected[k].skew = s->part[k].arrays.skew; /* poison, which is compared too, is by the place */
         for (uint64_t i = 0; i < n && there; i++) a->list[k][i].value = a->list_value[k] + i * s->value_bytes;
     }
@@ -458,8 +524,10 @@ hd_status agree_open(scene *s, agree **out)
         a->d = s->design;
     }
     if (!a || !furnish(a)) {
-        if (a) agree_close(a);
-        else scene_close(s);
+        if (a)
+            agree_close(a);
+        else
+            scene_close(s);
         return hd_fail(HD_ENOMEM, "case: no memory for its judge");
     }
     begin_again(a);
@@ -487,4 +555,7 @@ void agree_close(agree *a)
     free(a);
 }
 
-size_t agree_draw(const agree *a, char *text, size_t bytes) { return scene_draw(a->d, a->s->table, "the kernel's table", a->model, "the reference's", text, bytes); }
+size_t agree_draw(const agree *a, char *text, size_t bytes)
+{
+    return scene_draw(a->d, a->s->table, "the kernel's table", a->model, "the reference's", text, bytes);
+}

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * agree.h - does what kernels did to a scene agree with the reference? Not: is it the same. A run is judged in the order in which
- * its items took effect, which is that of their tickets: each is put to the reference, on a table that began as the kernels' did. What
- * that leaves must be what the kernels left:
+ * agree.h - does what kernels did to a scene agree with the reference? Not: is it the same. A run is judged in the
+ * order in which its items took effect, which is that of their tickets: each is put to the reference, on a table that
+ * began as the kernels' did. What that leaves must be what the kernels left:
  *
- *   every item drew one ticket, with the outcome that was delivered; values, scores, pointers, lists and counts delivered are what
- *   the reference had at that moment; each entry lies where its item's ticket says, slot by slot; all that tables hold is equal;
- *   every invariant holds; no lock is held; what was none of the kernels' business is untouched.
+ *   every item drew one ticket, with the outcome that was delivered; values, scores, pointers, lists and counts
+ *   delivered are what the reference had at that moment; each entry lies where its item's ticket says, slot by slot;
+ *   all that tables hold is equal; every invariant holds; no lock is held; what was none of the kernels' business is
+ *   untouched.
  *
- * And between steps (agree_watch), whatever the lanes are doing, what the design says: that a key which shows is in one slot of the
- * table, for one thing, in a bucket where it may be.
+ * And between steps (agree_watch), whatever the lanes are doing, what the design says: that a key which shows is in one
+ * slot of the table, for one thing, in a bucket where it may be.
  */
 #ifndef HD_JUDGE_AGREE_H
 #define HD_JUDGE_AGREE_H
@@ -30,15 +31,19 @@ const char *agree_judge(void *a, simt_machine *m);
 const char *agree_watch(void *a);
 /* Prepares, runs as c says, judges. *why: NULL, or what is wrong. */
 hd_status agree_run(agree *a, simt_machine *m, const simt_config *c, const char **why);
-/* What the judge of a run goes through. Whoever wants to know what one of these is worth can make the judge deaf to its objections: they are then
- * passed over, with those that cannot be told without it. */
+/* What the judge of a run goes through. Whoever wants to know what one of these is worth can make the judge deaf to its
+ * objections: they are then passed over, with those that cannot be told without it. */
 enum {
-    AGREE_ARRAYS = 1 << 0,   /* outputs within their bounds, and where nothing was delivered as they were                  */
-    AGREE_TICKETS = 1 << 1,  /* each item as the reference allows at its turn, in its slot                                 */
-    AGREE_CONTENTS = 1 << 2, /* at the end all values, scores and pins; where there are no tickets, as the reference's own */
+    /* outputs within their bounds, and where nothing was delivered as they were                  */
+    AGREE_ARRAYS = 1 << 0,
+    /* each item as the reference allows at its turn, in its slot                                 */
+    AGREE_TICKETS = 1 << 1,
+    /* at the end all values, scores and pins; where there are no tickets, as the reference's own */
+    AGREE_CONTENTS = 1 << 2,
     AGREE_LISTS = 1 << 3,
-    AGREE_COUNTS = 1 << 4,   /* as many came and went as is said                                                           */
-    AGREE_REST = 1 << 5      /* locks, guards, invariants                                                                  */
+    /* as many came and went as is said                                                           */
+    AGREE_COUNTS = 1 << 4,
+    AGREE_REST = 1 << 5 /* locks, guards, invariants                                                                  */
 };
 void agree_deafen(agree *a, uint32_t parts);
 /* Of the last objection that was heard. */
@@ -47,7 +52,8 @@ uint32_t agree_objector(const agree *a);
 /* Watches every n-th step of the runs that c configures; 0: none. */
 void agree_watch_with(agree *a, simt_config *c, uint32_t n);
 
-/* The buckets that differ between the kernels' table and the reference's after a judged run, side by side; text as snprintf. */
+/* The buckets that differ between the kernels' table and the reference's after a judged run, side by side; text as
+ * snprintf. */
 size_t agree_draw(const agree *a, char *text, size_t bytes);
 
 #endif

@@ -14,16 +14,22 @@
 
 #include "judge/rules.h"
 
-enum { SKEW_MOST = 16, GUARD = 128 }; /* and what arrays are aligned to: what is counted of memory does not depend on where they lie */
+/* and what arrays are aligned to: what is counted of memory does not depend on where they lie */
+enum { SKEW_MOST = 16, GUARD = 128 };
 
-static const char *const names[JUDGE_ARRAYS] = { "key",  "value",    "score",      "flag",       "outcome",   "value_out", "score_out",
-                                                 "ptr",  "list_key", "list_value", "list_score", "list_item", "count", "each" };
+static const char *const names[JUDGE_ARRAYS] = { "key",        "value",     "score", "flag",     "outcome",
+                                                 "value_out",  "score_out", "ptr",   "list_key", "list_value",
+                                                 "list_score", "list_item", "count", "each" };
 
 static size_t item_bytes(const judge_arrays *a, judge_array which)
 {
     switch (which) {
-    case JUDGE_VALUE: case JUDGE_VALUE_OUT: case JUDGE_LIST_VALUE: return a->value_bytes;
-    case JUDGE_FLAG: case JUDGE_OUTCOME: case JUDGE_EACH: return 1;
+    case JUDGE_VALUE:
+    case JUDGE_VALUE_OUT:
+    case JUDGE_LIST_VALUE: return a->value_bytes;
+    case JUDGE_FLAG:
+    case JUDGE_OUTCOME:
+    case JUDGE_EACH: return 1;
     case JUDGE_PTR: return sizeof(void *);
     default: return sizeof(uint64_t);
     }
@@ -117,7 +123,7 @@ void judge_arrays_arm(judge_arrays *a)
     a->inputs = hash_inputs(a);
 }
 
-/* ---- Afterwards ------------------------------------------------------------------------------------- */
+/* ---- Afterwards ------------------------------------------------------------------------------ */
 
 /* Bytes [from, to) of an array, the guards included at negative and greater offsets, are poison. */
 static bool untouched(const judge_arrays *a, int which, size_t from, size_t to)
@@ -150,7 +156,8 @@ static bool lists(const hd_batch *b) { return !b->each && judge_ops[b->op].list;
 static bool counts(const hd_batch *b)
 {
     hd_op op = b->op;
-    return lists(b) || (!b->each && (op == HD_OP_ERASE_IF || op == HD_OP_SIZE || op == HD_OP_SIZE_IF || op == HD_OP_PROMOTE));
+    return lists(b) ||
+           (!b->each && (op == HD_OP_ERASE_IF || op == HD_OP_SIZE || op == HD_OP_SIZE_IF || op == HD_OP_PROMOTE));
 }
 
 /* How much of a list's array was to be written: `count` places, or none. */
@@ -175,18 +182,22 @@ static const char *touched(const char *format, ...)
 const char *judge_arrays_check(const judge_arrays *a, const hd_batch *b)
 {
     for (int k = 0; k < JUDGE_ARRAYS; k++)
-        if (!guards_stand(a, k)) return touched("%s: bytes beside the array %s were written", judge_batch_name(b), names[k]);
+        if (!guards_stand(a, k))
+            return touched("%s: bytes beside the array %s were written", judge_batch_name(b), names[k]);
     if (hash_inputs(a) != a->inputs) return touched("%s: an input array was changed", judge_batch_name(b));
     for (uint64_t i = 0; judge_keyed_batch(b) && i < b->n; i++)
-        if (b->outcome[i] >= HD_OUTCOME_COUNT) return touched("%s: item %" PRIu64 " has no outcome", judge_batch_name(b), i);
+        if (b->outcome[i] >= HD_OUTCOME_COUNT)
+            return touched("%s: item %" PRIu64 " has no outcome", judge_batch_name(b), i);
     for (int k = JUDGE_OUTCOME; k <= JUDGE_PTR; k++) {
         size_t bytes = item_bytes(a, (judge_array)k);
         for (uint64_t i = 0; i < b->n; i++)
             if (!item_written(b, (judge_array)k, i) && !untouched(a, k, (size_t)i * bytes, (size_t)(i + 1) * bytes))
                 return touched("%s: item %" PRIu64 ": %s was written", judge_batch_name(b), i, names[k]);
     }
-    if (!counts(b) && !untouched(a, JUDGE_COUNT, 0, a->used[JUDGE_COUNT])) return touched("%s: count was written", judge_batch_name(b));
-    if (lists(b) && *b->count > b->n) return touched("%s: a list of %" PRIu64 " of %" PRIu64, judge_batch_name(b), *b->count, b->n);
+    if (!counts(b) && !untouched(a, JUDGE_COUNT, 0, a->used[JUDGE_COUNT]))
+        return touched("%s: count was written", judge_batch_name(b));
+    if (lists(b) && *b->count > b->n)
+        return touched("%s: a list of %" PRIu64 " of %" PRIu64, judge_batch_name(b), *b->count, b->n);
     for (int k = JUDGE_LIST_KEY; k <= JUDGE_LIST_ITEM; k++)
         if (!untouched(a, k, (size_t)list_written(b, (judge_array)k) * item_bytes(a, (judge_array)k), a->used[k]))
             return touched("%s: %s was written beyond the list", judge_batch_name(b), names[k]);

@@ -10,9 +10,19 @@
 #include "heddle.h"
 
 typedef enum judge_array {
-    /* inputs */  JUDGE_KEY, JUDGE_VALUE, JUDGE_SCORE, JUDGE_FLAG,
-    /* outputs */ JUDGE_OUTCOME, JUDGE_VALUE_OUT, JUDGE_SCORE_OUT, JUDGE_PTR,
-    /* lists */   JUDGE_LIST_KEY, JUDGE_LIST_VALUE, JUDGE_LIST_SCORE, JUDGE_LIST_ITEM, JUDGE_COUNT,
+    /* inputs */ JUDGE_KEY,
+    JUDGE_VALUE,
+    JUDGE_SCORE,
+    JUDGE_FLAG,
+    /* outputs */ JUDGE_OUTCOME,
+    JUDGE_VALUE_OUT,
+    JUDGE_SCORE_OUT,
+    JUDGE_PTR,
+    /* lists */ JUDGE_LIST_KEY,
+    JUDGE_LIST_VALUE,
+    JUDGE_LIST_SCORE,
+    JUDGE_LIST_ITEM,
+    JUDGE_COUNT,
     /* an input  */ JUDGE_EACH,
     JUDGE_ARRAYS
 } judge_array;
@@ -22,8 +32,8 @@ typedef struct judge_arrays {
     size_t used[JUDGE_ARRAYS];    /* bytes of the array in this batch           */
     uint64_t most;                /* items at most                              */
     uint32_t value_bytes;
-    uint32_t skew;                /* values begin so many bytes later, at most 16: callers' arrays lie anywhere */
-    uint64_t inputs;              /* a hash of the inputs: nobody may change them */
+    uint32_t skew;   /* values begin so many bytes later, at most 16: callers' arrays lie anywhere */
+    uint64_t inputs; /* a hash of the inputs: nobody may change them */
 } judge_arrays;
 
 bool judge_arrays_open(judge_arrays *a, uint64_t most, uint32_t value_bytes); /* false: no memory */

@@ -23,6 +23,7 @@ uint64_t judge_borrow_hit(uint32_t row, uint64_t old, judge_score_in in);
 uint64_t judge_borrow_admission(uint32_t row, judge_score_in in);
 
 /* 1 or 0; -1: no predicate of that name. */
-int judge_borrow_holds(const char *pred, const uint64_t arg[2], uint64_t key, uint64_t score, const uint8_t *value, uint32_t bytes);
+int judge_borrow_holds(const char *pred, const uint64_t arg[2], uint64_t key, uint64_t score, const uint8_t *value,
+                       uint32_t bytes);
 
 #endif

@@ -38,7 +38,8 @@ static const char *compare_entry(hd_oracle *o, uint64_t key, uint64_t score, con
     if (!e) return judge_say(o, "the table holds key %" PRIu64 ", which is not in it", key);
     if (e->mark == o->mark) return judge_say(o, "the table holds key %" PRIu64 " twice", key);
     if (e->score != score)
-        return judge_say(o, "the table holds key %" PRIu64 " with score %" PRIu64 " instead of %" PRIu64, key, score, e->score);
+        return judge_say(o, "the table holds key %" PRIu64 " with score %" PRIu64 " instead of %" PRIu64, key, score,
+                         e->score);
     if (o->value_bytes && memcmp(e->value, value, o->value_bytes) != 0)
         return judge_say(o, "the table holds key %" PRIu64 " with another value", key);
     e->mark = o->mark;
@@ -54,11 +55,19 @@ const char *judge_walk(hd_oracle *o, hd_table *table, hd_info *info, uint64_t *n
     if (!wrong && hd_table_info(table, info)) wrong = judge_say(o, "hd_table_info: %s", hd_why());
     for (uint64_t start = 0; !wrong && start < info->places; start += p.slots) {
         uint64_t count = 0, left = info->places - start;
-        hd_batch b = { .op = HD_OP_EXPORT, .start = start, .n = left < p.slots ? left : p.slots,
-                       .list_key = p.key, .list_value = p.value, .list_score = p.score, .count = &count };
-        if (hd_run(table, &b)) wrong = judge_say(o, "export: %s", hd_why());
-        else if (count > b.n) wrong = judge_say(o, "export of %" PRIu64 " slots gave %" PRIu64 " entries", b.n, count);
-        for (uint64_t i = 0; i < count && !wrong; i++) wrong = compare_entry(o, p.key[i], p.score[i], p.value + i * o->value_bytes);
+        hd_batch b = { .op = HD_OP_EXPORT,
+                       .start = start,
+                       .n = left < p.slots ? left : p.slots,
+                       .list_key = p.key,
+                       .list_value = p.value,
+                       .list_score = p.score,
+                       .count = &count };
+        if (hd_run(table, &b))
+            wrong = judge_say(o, "export: %s", hd_why());
+        else if (count > b.n)
+            wrong = judge_say(o, "export of %" PRIu64 " slots gave %" PRIu64 " entries", b.n, count);
+        for (uint64_t i = 0; i < count && !wrong; i++)
+            wrong = compare_entry(o, p.key[i], p.score[i], p.value + i * o->value_bytes);
         *n += count;
     }
     page_close(&p);
@@ -92,8 +101,11 @@ static const char *unduly_dropped(hd_oracle *o, const hd_info *info)
     for (uint64_t p = 0; (e = judge_map_next(&o->map, &p));) {
         uint64_t above = 0;
         if (e->mark == o->mark) continue;
-        for (uint64_t q = 0; above < need && (f = judge_map_next(&o->map, &q));) above += f->mark == o->mark && f->score >= e->score;
-        if (above < need) return judge_say(o, "key %" PRIu64 ", score %" PRIu64 ", was dropped, but lower scores were kept", e->key, e->score);
+        for (uint64_t q = 0; above < need && (f = judge_map_next(&o->map, &q));)
+            above += f->mark == o->mark && f->score >= e->score;
+        if (above < need)
+            return judge_say(o, "key %" PRIu64 ", score %" PRIu64 ", was dropped, but lower scores were kept", e->key,
+                             e->score);
     }
     return NULL;
 }
@@ -105,6 +117,7 @@ const char *hd_oracle_compare_part(hd_oracle *o, hd_table *table, uint64_t dropp
     const char *wrong = judge_walk(o, table, &info, &n);
     if (wrong) return wrong;
     if (n + dropped != o->map.n)
-        return judge_say(o, "%" PRIu64 " entries are there and %" PRIu64 " were said to be dropped, of %" PRIu64, n, dropped, o->map.n);
+        return judge_say(o, "%" PRIu64 " entries are there and %" PRIu64 " were said to be dropped, of %" PRIu64, n,
+                         dropped, o->map.n);
     return dropped ? unduly_dropped(o, &info) : NULL;
 }

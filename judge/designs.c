@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * designs.c - the designs of judge/designs.inc as an array. JUDGE_MORE is a file of more of its lines, which only one program has.
+ * designs.c - the designs of judge/designs.inc as an array. JUDGE_MORE is a file of more of its lines, which only one
+ * program has.
  */
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * draw.c - two tables of one shape: where they differ, and a drawing of that. What an entry is, and whether another table has it where it
- * should, is the design's to say.
+ * draw.c - two tables of one shape: where they differ, and a drawing of that. What an entry is, and whether another
+ * table has it where it should, is the design's to say.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -41,11 +41,12 @@ bool scene_bucket_differs(const judge_design *d, const void *v, const void *w, u
 uint64_t scene_buckets_differ(const scene *s, const scene *t)
 {
     uint64_t n = 0;
-    for (uint64_t b = 0; b < s->design->buckets(s->table); b++) n += scene_bucket_differs(s->design, s->table, t->table, b);
+    for (uint64_t b = 0; b < s->design->buckets(s->table); b++)
+        n += scene_bucket_differs(s->design, s->table, t->table, b);
     return n;
 }
 
-/* ---- In words ---------------------------------------------------------------------------------------------------- */
+/* ---- In words -------------------------------------------------------------------------------- */
 
 const char *scene_bucket(const judge_design *d, const void *v, uint64_t b, char *text, size_t bytes)
 {
@@ -63,7 +64,7 @@ const char *scene_place(const judge_design *d, const void *v, uint64_t e, char *
     return text;
 }
 
-/* ---- Side by side ------------------------------------------------------------------------------------------------- */
+/* ---- Side by side ---------------------------------------------------------------------------- */
 
 typedef struct page {
     char *text;
@@ -88,7 +89,8 @@ static const char *describe(const judge_design *d, const void *v, uint64_t e, ch
     return line;
 }
 
-size_t scene_draw(const judge_design *d, const void *v, const char *v_name, const void *w, const char *w_name, char *text, size_t bytes)
+size_t scene_draw(const judge_design *d, const void *v, const char *v_name, const void *w, const char *w_name,
+                  char *text, size_t bytes)
 {
     page p = { text, 0, bytes };
     char left[96], right[96], name[48];
@@ -97,7 +99,8 @@ size_t scene_draw(const judge_design *d, const void *v, const char *v_name, cons
         if (!scene_bucket_differs(d, v, w, b)) continue;
         put(&p, "%s\n  %4s  %-60s %s\n", scene_bucket(d, v, b, name, sizeof name), "slot", v_name, w_name);
         for (uint64_t e = d->first(v, b); e < d->first(v, b + 1); e++)
-            put(&p, "%c %4" PRIu64 "  %-60s %s\n", place_differs(d, v, w, e) ? '>' : ' ', e - d->first(v, b), describe(d, v, e, left, sizeof left), describe(d, w, e, right, sizeof right));
+            put(&p, "%c %4" PRIu64 "  %-60s %s\n", place_differs(d, v, w, e) ? '>' : ' ', e - d->first(v, b),
+                describe(d, v, e, left, sizeof left), describe(d, w, e, right, sizeof right));
     }
     return p.used;
 }

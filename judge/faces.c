@@ -20,7 +20,7 @@ static const char *say(char *why, const char *format, ...)
     return why;
 }
 
-/* ---- Tables ------------------------------------------------------------------------------------------------------- */
+/* ---- Tables ---------------------------------------------------------------------------------- */
 
 static void attach(faces_table *t)
 {
@@ -73,19 +73,24 @@ static bool same(const faces_table *a, const faces_table *b)
 static bool identical(const faces_table *a, const faces_table *b)
 {
     uint64_t n = hkv_capacity(&a->view);
-    return a->view.pins == b->view.pins && !memcmp(a->digest, b->digest, n) && !memcmp(a->key, b->key, 8 * n) && !memcmp(a->score, b->score, 8 * n) &&
-           !memcmp(a->value, b->value, 8 * n) && !memcmp(a->pin, b->pin, sizeof a->pin);
+    return a->view.pins == b->view.pins && !memcmp(a->digest, b->digest, n) && !memcmp(a->key, b->key, 8 * n) &&
+           !memcmp(a->score, b->score, 8 * n) && !memcmp(a->value, b->value, 8 * n) &&
+           !memcmp(a->pin, b->pin, sizeof a->pin);
 }
 
-/* ---- Lies --------------------------------------------------------------------------------------------------------- */
+/* ---- Lies ------------------------------------------------------------------------------------ */
 
-const char *faces_lie(const faces_table *before, const hkv_item *it, const hkv_seen *seen, hkv_strictness strictness, const char *which, char *why)
+const char *faces_lie(const faces_table *before, const hkv_item *it, const hkv_seen *seen, hkv_strictness strictness,
+                      const char *which, char *why)
 {
     faces_table t;
     faces_copy(&t, before);
     const char *no = hkv_accept(&t.view, it, seen, strictness);
-    if (!no) return say(why, "%s of key %" PRIu64 ": accepted although %s (outcome %s)", hd_op_name(it->op), it->key, which, hd_outcome_name(seen->outcome));
-    return identical(&t, before) ? NULL : say(why, "%s: refused, and still changed the table (%s)", hd_op_name(it->op), no);
+    if (!no)
+        return say(why, "%s of key %" PRIu64 ": accepted although %s (outcome %s)", hd_op_name(it->op), it->key, which,
+                   hd_outcome_name(seen->outcome));
+    return identical(&t, before) ? NULL
+                                 : say(why, "%s: refused, and still changed the table (%s)", hd_op_name(it->op), no);
 }
 
 /* An item that happened, and what is told of it. */
@@ -148,7 +153,7 @@ static const char *other_deliveries(telling *l)
     return wrong || l->truth->outcome != HD_HIT ? wrong : lie(l, &seen, "the value was another");
 }
 
-/* ---- The search ------------------------------------------------------------------------------------------------------ */
+/* ---- The search ------------------------------------------------------------------------------ */
 
 static hkv_item draw(hd_rng *g, uint64_t now, uint64_t *value)
 {
@@ -184,8 +189,11 @@ static const char *judge_item(faces_table *t, const hkv_item *it, bool lies, fac
     truth.value = seen.outcome == HD_HIT ? &delivered : NULL;
     faces_copy(&judged, &before);
     const char *no = hkv_accept(&judged.view, it, &truth, HKV_EXACT_CHOICE);
-    if (no) return say(why, "%s of key %" PRIu64 ": %s was refused: %s", hd_op_name(it->op), it->key, hd_outcome_name(seen.outcome), no);
-    if (!same(t, &judged) || !same(&judged, t)) return say(why, "%s of key %" PRIu64 ": accepted, and the states differ", hd_op_name(it->op), it->key);
+    if (no)
+        return say(why, "%s of key %" PRIu64 ": %s was refused: %s", hd_op_name(it->op), it->key,
+                   hd_outcome_name(seen.outcome), no);
+    if (!same(t, &judged) || !same(&judged, t))
+        return say(why, "%s of key %" PRIu64 ": accepted, and the states differ", hd_op_name(it->op), it->key);
 
     telling l = { &before, it, &seen, delivered, 0, why };
     const char *wrong = lies ? other_outcomes(&l) : NULL;
@@ -213,6 +221,8 @@ void faces_search(uint64_t tables, uint64_t items, faces_counts *n, char *why)
             wrong = judge_item(&t, &it, now % 4 == 0, n, sentence);
         }
         if (wrong)
-            say(why, "table %" PRIu64 ", policy %s, %" PRIu64 " x %u, %s: %.300s", n->tables, hd_policy_rows[t.view.policy].name, t.view.buckets, t.view.slots, t.view.dual ? "dual" : "single", wrong);
+            say(why, "table %" PRIu64 ", policy %s, %" PRIu64 " x %u, %s: %.300s", n->tables,
+                hd_policy_rows[t.view.policy].name, t.view.buckets, t.view.slots, t.view.dual ? "dual" : "single",
+                wrong);
     }
 }

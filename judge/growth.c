@@ -31,14 +31,14 @@ typedef struct walk {
     hd_info info;
     hd_rng rng;
     pairs before, after;
-    uint64_t *key;      /* (batch)              */
-    uint8_t *value;     /* (batch, value_bytes) */
+    uint64_t *key;  /* (batch)              */
+    uint8_t *value; /* (batch, value_bytes) */
     uint64_t batch;
     uint32_t deaf;
     judge_growth *g;
 } walk;
 
-/* ---- Contents --------------------------------------------------------------------------------------------------- */
+/* ---- Contents -------------------------------------------------------------------------------- */
 
 static int note(void *context, uint64_t key, uint64_t score, void *value)
 {
@@ -77,16 +77,22 @@ static void compare(walk *w, const char *what)
     const pairs *was = &w->before, *is = &w->after;
     char text[128];
     uint64_t i = 0;
-    while (i < was->n && i < is->n && is->n <= is->most && was->of[i].key == is->of[i].key && was->of[i].value == is->of[i].value) i++;
+    while (i < was->n && i < is->n && is->n <= is->most && was->of[i].key == is->of[i].key &&
+           was->of[i].value == is->of[i].value)
+        i++;
     if (i == was->n && i == is->n) return;
-    if (is->n > is->most) snprintf(text, sizeof text, "more entries than places");
-    else if (i == is->n || (i < was->n && was->of[i].key < is->of[i].key)) snprintf(text, sizeof text, "key %" PRIx64 " is lost", was->of[i].key);
-    else if (i < was->n && was->of[i].key == is->of[i].key) snprintf(text, sizeof text, "key %" PRIx64 " has another value", is->of[i].key);
-    else snprintf(text, sizeof text, "key %" PRIx64 " is there, or there once more", is->of[i].key);
+    if (is->n > is->most)
+        snprintf(text, sizeof text, "more entries than places");
+    else if (i == is->n || (i < was->n && was->of[i].key < is->of[i].key))
+        snprintf(text, sizeof text, "key %" PRIx64 " is lost", was->of[i].key);
+    else if (i < was->n && was->of[i].key == is->of[i].key)
+        snprintf(text, sizeof text, "key %" PRIx64 " has another value", is->of[i].key);
+    else
+        snprintf(text, sizeof text, "key %" PRIx64 " is there, or there once more", is->of[i].key);
     object(w, JUDGE_GROWTH_CONTENTS, what, text);
 }
 
-/* ---- Between two times --------------------------------------------------------------------------------------------- */
+/* ---- Between two times ----------------------------------------------------------------------- */
 
 static hd_status run(walk *w, hd_op op, uint64_t n)
 {
@@ -111,7 +117,7 @@ static hd_status churn(walk *w, uint64_t erased, uint64_t inserted)
     return status ? status : run(w, HD_OP_INSERT_OR_ASSIGN, inserted);
 }
 
-/* ---- One time ------------------------------------------------------------------------------------------------------- */
+/* ---- One time -------------------------------------------------------------------------------- */
 
 static hd_status count(walk *w)
 {
@@ -140,7 +146,8 @@ static hd_status resize(walk *w, const simt_config *way, uint64_t to)
     if (!status) status = count(w);
     if (!status) status = hd_host_configure(w->t, way);
     if (status) return status;
-    snprintf(what, sizeof what, "%s from %" PRIu64 " to %" PRIu64 " buckets, seed %" PRIu64, grows ? "growth" : "shrinking", w->info.buckets, to, way->seed);
+    snprintf(what, sizeof what, "%s from %" PRIu64 " to %" PRIu64 " buckets, seed %" PRIu64,
+             grows ? "growth" : "shrinking", w->info.buckets, to, way->seed);
     status = grows ? hd_grow(w->t, to) : hd_shrink(w->t, to);
     if (status == HD_ECUDA) {
         object(w, JUDGE_GROWTH_MACHINE, what, hd_why());
@@ -173,7 +180,8 @@ static hd_status walk_on(walk *w, const simt_config *way, uint64_t times)
         simt_config c = *way;
         c.seed += i;
         status = resize(w, &c, another_size(w, i % 2 == 0));
-        if (!status && !w->g->wrong[0]) status = churn(w, hd_rng_below(&w->rng, w->batch / 4), hd_rng_below(&w->rng, w->info.places));
+        if (!status && !w->g->wrong[0])
+            status = churn(w, hd_rng_below(&w->rng, w->batch / 4), hd_rng_below(&w->rng, w->info.places));
     }
     return w->g->wrong[0] ? HD_OK : status;
 }

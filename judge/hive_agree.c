@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hive_agree.c - what may have become of an item of a Hive table, by hive_accept, and what must hold of the table between steps and at rest.
+ * hive_agree.c - what may have become of an item of a Hive table, by hive_accept, and what must hold of the table
+ * between steps and at rest.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -10,19 +11,20 @@
 
 static hive_view *model_of(void *table) { return &((hive_scene_table *)table)->v; }
 
-/* ---- One item --------------------------------------------------------------------------------------------- */
+/* ---- One item -------------------------------------------------------------------------------- */
 
 static hive_item item_of(const scene *s, uint32_t k, uint64_t i)
 {
     const hd_batch *b = &s->part[k].batch;
     hive_item it = { judge_item_op(b, i), b->elem, b->flag ? b->flag[i] : HD_EITHER, b->key[i], 0 };
-    memcpy(&it.value, (const uint8_t *)b->value + i * s->value_bytes, s->value_bytes); /* little-endian, as the table's words are */
+    /* little-endian, as the table's words are */
+    memcpy(&it.value, (const uint8_t *)b->value + i * s->value_bytes, s->value_bytes);
     return it;
 }
 
-/* Who claims a slot, and gives it back, leaves it vacant where it was fresh; and while it is claimed its bucket may be full to others. So a
- * bucket that others worked at may not have been open, though the reference's still is: from now on that is not either. Whether a key is
- * ever behind an open bucket of the kernels' own table, is for the watch. */
+/* Who claims a slot, and gives it back, leaves it vacant where it was fresh; and while it is claimed its bucket may be
+ * full to others. So a bucket that others worked at may not have been open, though the reference's still is: from now
+ * on that is not either. Whether a key is ever behind an open bucket of the kernels' own table, is for the watch. */
 static void shut_way(hive_view *v, uint64_t key, uint64_t to)
 {
     uint64_t h = hive_hash(v, key), step = 0, b = 0;
@@ -37,7 +39,8 @@ static uint64_t others(const scene *s)
     return n - 1;
 }
 
-const char *hive_scene_accept(const scene *s, void *model, uint32_t k, uint64_t i, const simt_ticket_record *t, judge_listing *l)
+const char *hive_scene_accept(const scene *s, void *model, uint32_t k, uint64_t i, const simt_ticket_record *t,
+                              judge_listing *l)
 {
     const hd_batch *b = &s->part[k].batch;
     hive_view *v = model_of(model);
@@ -51,7 +54,8 @@ const char *hive_scene_accept(const scene *s, void *model, uint32_t k, uint64_t 
     l->listed = !b->each && it.op == HD_OP_FIND_MISSED && seen.outcome == HD_MISS;
     l->key = it.key;
     if (judge_delivers(it.op, seen.outcome) && b->score_out[i] != 0) return "delivered a score, and there are none";
-    if (seen.entry != HIVE_NOWHERE && others(s) && hive_find(v, it.key) == HIVE_NOWHERE) shut_way(v, it.key, seen.entry / v->slots);
+    if (seen.entry != HIVE_NOWHERE && others(s) && hive_find(v, it.key) == HIVE_NOWHERE)
+        shut_way(v, it.key, seen.entry / v->slots);
     return hive_accept(v, &it, &seen, 2 * others(s)); /* the slot that one has, and the one that it needs */
 }
 
@@ -64,7 +68,7 @@ const char *hive_scene_move(void *model, uint64_t from, uint64_t to)
     return hive_accept_move(v, from, to);
 }
 
-/* ---- At rest ------------------------------------------------------------------------------------------------- */
+/* ---- At rest --------------------------------------------------------------------------------- */
 
 const char *hive_scene_check(const void *table, char why[JUDGE_SENTENCE])
 {
@@ -72,20 +76,22 @@ const char *hive_scene_check(const void *table, char why[JUDGE_SENTENCE])
     return why[0] ? why : NULL;
 }
 
-/* ---- In flight ---------------------------------------------------------------------------------------------------------- */
+/* ---- In flight ------------------------------------------------------------------------------- */
 
 /* What of a key is on its way through the table. */
 typedef struct tracks {
     uint64_t shown, claimed, leaving; /* slots */
     uint64_t last;                    /* a slot of those that show it */
     bool behind_open;                 /* one of them is behind an open bucket */
-    bool beside;                      /* a slot is what its word says of the key, in a bucket that the key never comes to */
+    /* a slot is what its word says of the key, in a bucket that the key never comes to */
+    bool beside;
 } tracks;
 
 static tracks tracks_of(const hive_view *v, uint64_t key)
 {
     tracks k = { 0, 0, 0, HIVE_NOWHERE, false, false };
-    uint64_t h = hive_hash(v, key), step = 0, b = 0, passed[HIVE_HASHES_MOST], n = 0, claimed = hive_sign(v, HIVE_CLAIMED, key), leaving = hive_sign(v, HIVE_LEAVING, key);
+    uint64_t h = hive_hash(v, key), step = 0, b = 0, passed[HIVE_HASHES_MOST], n = 0,
+             claimed = hive_sign(v, HIVE_CLAIMED, key), leaving = hive_sign(v, HIVE_LEAVING, key);
     bool open = false;
     while (hive_scene_way(v, h, &step, &b)) {
         bool again = false;
@@ -123,12 +129,17 @@ static uint64_t whose(const hive_view *v, uint64_t word)
 static const char *slot_wrong(const hive_view *v, uint64_t e)
 {
     uint64_t word = hive_read(v, e), key = whose(v, word);
-    if (key == HIVE_NOWHERE) return word == hive_fresh(v) || word == hive_vacant(v) ? NULL : "HIVE-3 in flight: a free slot says neither fresh nor vacant";
+    if (key == HIVE_NOWHERE)
+        return word == hive_fresh(v) || word == hive_vacant(v)
+                   ? NULL
+                   : "HIVE-3 in flight: a free slot says neither fresh nor vacant";
     if (key >= hive_keys(v)) return "HIVE-1 in flight: a key that is none";
     if (!on_way(v, key, e / v->slots)) return "HIVE-2 in flight: a key is in none of its buckets";
     if (!hive_is_key(v, word)) return NULL;
     tracks k = tracks_of(v, key);
-    return k.shown > 1 ? "HIVE-1 in flight: a key shows in two slots" : k.behind_open ? "HIVE-4 in flight: a key is behind a bucket that is open" : NULL;
+    return k.shown > 1     ? "HIVE-1 in flight: a key shows in two slots"
+           : k.behind_open ? "HIVE-4 in flight: a key is behind a bucket that is open"
+                           : NULL;
 }
 
 /* Its bits are taken before a slot is, and given back after: where one says free, it is. */
@@ -138,7 +149,8 @@ static const char *mask_wrong(const hive_view *v, uint64_t b)
     const hive_segment *g = hive_segment_of(v, b, &at);
     if (!g->mask) return NULL;
     for (uint32_t i = 0; i < v->slots; i++)
-        if (g->mask[at] >> i & 1 && !hive_is_free(v, hive_read(v, b * v->slots + i))) return "HIVE-5 in flight: the mask gives a slot away that is taken";
+        if (g->mask[at] >> i & 1 && !hive_is_free(v, hive_read(v, b * v->slots + i)))
+            return "HIVE-5 in flight: the mask gives a slot away that is taken";
     return NULL;
 }
 
@@ -160,7 +172,9 @@ static const char *lost(const scene *s, const hive_view *v, const hive_view *the
     if (!hive_is_key(then, word) || hive_key_of(v, hive_read(v, e)) == key) return NULL;
     tracks k = tracks_of(v, key);
     if (k.shown || (k.leaving && k.claimed) || erases(s, key)) return NULL;
-    return scene_say(why, "key %" PRIx64 " was in bucket %" PRIu64 ", slot %" PRIu64 ", nobody erases it, and it is nowhere", key, e / v->slots, e % v->slots);
+    return scene_say(why,
+                     "key %" PRIx64 " was in bucket %" PRIu64 ", slot %" PRIu64 ", nobody erases it, and it is nowhere",
+                     key, e / v->slots, e % v->slots);
 }
 
 /* weak: what has been stored shows later, but in its order. */
@@ -177,11 +191,14 @@ const char *hive_scene_watch(const scene *s, bool weak, char why[JUDGE_SENTENCE]
         if (!wrong && e % v->slots == 0) wrong = mask_wrong(v, e / v->slots);
         if (wrong) {
             char name[48];
-            return scene_say(why, "%s (%s, slot %" PRIu64 ")", wrong, hive_scene_bucket_name(v, e / v->slots, name, sizeof name), e % v->slots);
+            return scene_say(why, "%s (%s, slot %" PRIu64 ")", wrong,
+                             hive_scene_bucket_name(v, e / v->slots, name, sizeof name), e % v->slots);
         }
         stashed += e >= hive_capacity(v) && hive_is_key(v, hive_read(v, e));
     }
-    if (stashed > *t->stashed) return scene_say(why, "HIVE-6 in flight: the stash has %" PRIu64 " entries, and counts %" PRIu64, stashed, *t->stashed);
+    if (stashed > *t->stashed)
+        return scene_say(why, "HIVE-6 in flight: the stash has %" PRIu64 " entries, and counts %" PRIu64, stashed,
+                         *t->stashed);
     const char *gone = NULL;
     for (uint64_t e = 0; e < hive_places(&then.v) && !gone; e++) gone = lost(s, v, &then.v, e, why);
     return gone;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hive_entries.c - the entries of a Hive table, one by one and in words. In which of its buckets a key is, is nobody's business but the
- * table's own; the stash's buckets are numbered behind the others.
+ * hive_entries.c - the entries of a Hive table, one by one and in words. In which of its buckets a key is, is nobody's
+ * business but the table's own; the stash's buckets are numbered behind the others.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -41,12 +41,18 @@ void hive_scene_describe(const void *table, uint64_t e, char *line, size_t bytes
 {
     const hive_view *v = view_of(table);
     uint64_t word = hive_read(v, e), key = hive_key_of(v, word), value = hive_value_of(v, word);
-    if (word == hive_fresh(v)) snprintf(line, bytes, "fresh");
-    else if (word == hive_vacant(v)) snprintf(line, bytes, "vacant");
-    else if (hive_is_key(v, word)) snprintf(line, bytes, "%" PRIx64 " value %" PRIx64, key, value);
-    else if (word == hive_sign(v, HIVE_CLAIMED, value)) snprintf(line, bytes, "claimed by %" PRIx64, value);
-    else if (word == hive_sign(v, HIVE_LEAVING, value)) snprintf(line, bytes, "leaving %" PRIx64, value);
-    else snprintf(line, bytes, "no word of a table: %" PRIx64, word);
+    if (word == hive_fresh(v))
+        snprintf(line, bytes, "fresh");
+    else if (word == hive_vacant(v))
+        snprintf(line, bytes, "vacant");
+    else if (hive_is_key(v, word))
+        snprintf(line, bytes, "%" PRIx64 " value %" PRIx64, key, value);
+    else if (word == hive_sign(v, HIVE_CLAIMED, value))
+        snprintf(line, bytes, "claimed by %" PRIx64, value);
+    else if (word == hive_sign(v, HIVE_LEAVING, value))
+        snprintf(line, bytes, "leaving %" PRIx64, value);
+    else
+        snprintf(line, bytes, "no word of a table: %" PRIx64, word);
 }
 
 const char *hive_scene_bucket_name(const void *table, uint64_t b, char *text, size_t bytes)
@@ -66,7 +72,8 @@ bool hive_scene_names(const scene *s, const char *region, uint64_t at, char *tex
     uint64_t first = k ? v->base << (k - 1) : 0;
     if (strncmp(kind, "word", 4) == 0) {
         uint64_t slot = at / hive_word_bytes(v);
-        snprintf(text, bytes, "%sbucket %" PRIu64 ", slot %" PRIu64, stash ? "stash " : "", first + slot / v->slots, slot % v->slots);
+        snprintf(text, bytes, "%sbucket %" PRIu64 ", slot %" PRIu64, stash ? "stash " : "", first + slot / v->slots,
+                 slot % v->slots);
         return true;
     }
     if (strncmp(kind, "mask", 4) != 0 && strncmp(kind, "lock", 4) != 0) return false;

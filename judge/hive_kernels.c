@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hive_kernels.c - launches of the real kernels on a scene's machine, what lib/backend_host.c does for a table; and Hive as a design for
- * the judge of kernels.
+ * hive_kernels.c - launches of the real kernels on a scene's machine, what lib/backend_host.c does for a table; and
+ * Hive as a design for the judge of kernels.
  */
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +20,7 @@ typedef struct hive_scene_args {
     uint8_t *stage_flag; /* (n), device memory */
 } hive_scene_args;
 
-/* ---- Batches ------------------------------------------------------------------------------------------------------ */
+/* ---- Batches --------------------------------------------------------------------------------- */
 
 static void lay_part(scene *s, uint32_t k)
 {
@@ -41,18 +41,22 @@ static void make_args(scene *s, uint32_t k)
     hive_args_of_batch(a, b);
     a->v = t->v;
     a->stashed = t->stashed;
-    a->predicate = !b->each && judge_ops[b->op].predicate ? hd_predicate_named(b->pred) : (uint32_t)HD_PREDICATE_all; /* a row: scene.c draws no other */
+    /* a row: scene.c draws no other */
+    a->predicate = !b->each && judge_ops[b->op].predicate ? hd_predicate_named(b->pred) : (uint32_t)HD_PREDICATE_all;
     a->moves = false;
-    for (uint32_t part = 0; part < s->parts; part++) a->moves = a->moves || s->part[part].batch.each || judge_ops[s->part[part].batch.op].enters;
+    for (uint32_t part = 0; part < s->parts; part++)
+        a->moves = a->moves || s->part[part].batch.each || judge_ops[s->part[part].batch.op].enters;
     a->stage_flag = ((hive_scene_args *)p->args)->stage_flag;
     a->window = 0;
 }
 
-/* ---- Launches ----------------------------------------------------------------------------------------------------- */
+/* ---- Launches -------------------------------------------------------------------------------- */
 
-static hd_status launch(void *self, uint32_t kernel, const void *args, size_t args_bytes, uint64_t blocks, uint32_t threads)
+static hd_status launch(void *self, uint32_t kernel, const void *args, size_t args_bytes, uint64_t blocks,
+                        uint32_t threads)
 {
-    return scene_launch((const scene_target *)self, hd_host_kernel(hd_gpu_number(hive_gpu.place, kernel)), args, args_bytes, blocks * threads, threads);
+    return scene_launch((const scene_target *)self, hd_host_kernel(hd_gpu_number(hive_gpu.place, kernel)), args,
+                        args_bytes, blocks * threads, threads);
 }
 
 hd_status hive_scene_queue(const scene_kernel *k, simt_machine *m, const void *args, uint32_t stream, uint64_t window)
@@ -63,20 +67,24 @@ hd_status hive_scene_queue(const scene_kernel *k, simt_machine *m, const void *a
     return hive_launch(&l, (uint32_t)(row - hive_rows), *(const hive_args *)args);
 }
 
-static hd_status queue(const scene_kernel *k, simt_machine *m, const void *args, uint32_t stream) { return hive_scene_queue(k, m, args, stream, UINT64_MAX); }
+static hd_status queue(const scene_kernel *k, simt_machine *m, const void *args, uint32_t stream)
+{
+    return hive_scene_queue(k, m, args, stream, UINT64_MAX);
+}
 
-/* ---- Rows ------------------------------------------------------------------------------------------------------ */
+/* ---- Rows ------------------------------------------------------------------------------------ */
 
 static const judge_row rows[] = {
-#define HIVE_KERNEL(variant, family, lanes, threads, fits, strictness, what) { #variant, lanes, threads, SCENE_##strictness },
+#define HIVE_KERNEL(variant, family, lanes, threads, fits, strictness, what) \
+    { #variant, lanes, threads, SCENE_##strictness },
 #include "gpu/hive/registry.inc"
 #undef HIVE_KERNEL
 };
 
 /* Half of the items bring keys in, as in the paper's mixtures (section V-C2). */
 static const uint8_t mixture[HD_OP_COUNT_] = {
-    [HD_OP_INSERT_OR_ASSIGN] = 3, [HD_OP_FIND_OR_INSERT] = 1, [HD_OP_ACCUM_OR_ASSIGN] = 1, [HD_OP_FIND] = 2, [HD_OP_CONTAINS] = 1,
-    [HD_OP_ASSIGN] = 1,           [HD_OP_ASSIGN_VALUES] = 1,  [HD_OP_ERASE] = 2,
+    [HD_OP_INSERT_OR_ASSIGN] = 3, [HD_OP_FIND_OR_INSERT] = 1, [HD_OP_ACCUM_OR_ASSIGN] = 1, [HD_OP_FIND] = 2,
+    [HD_OP_CONTAINS] = 1,         [HD_OP_ASSIGN] = 1,         [HD_OP_ASSIGN_VALUES] = 1,   [HD_OP_ERASE] = 2,
 };
 
 static bool runs(uint32_t row, hd_op op)
@@ -100,7 +108,10 @@ static void bend(hd_case *c)
     if (c->value_bytes != 2) c->value_bytes = 4;
     c->hashes = c->seed % 3 == 0 || c->hashes == 3 ? 3 : 2;
     c->spare = c->seed % 4 ? (uint32_t)(c->seed / 4 % (c->slots / 2)) : HD_SPARE_USUAL;
-    snprintf(c->hash, sizeof c->hash, "%s", c->seed % 5 ? HD_HASH_USUAL : c->hashes == 2 ? "crc32,bithash1" : "bithash1,bithash2,city64");
+    snprintf(c->hash, sizeof c->hash, "%s",
+             c->seed % 5      ? HD_HASH_USUAL
+             : c->hashes == 2 ? "crc32,bithash1"
+                              : "bithash1,bithash2,city64");
     c->layout = c->layout == HD_LAYOUT_PLANES || c->layout == HD_LAYOUT_MASKS ? HD_LAYOUT_MASKS : HD_LAYOUT_WORDS;
     c->dual = false;
     c->pins = 0;

@@ -16,7 +16,7 @@ extern const hd_design hd_design_hive;
 
 enum { ENTRIES_MOST = 1 << 20 };
 
-/* ---- Its shape --------------------------------------------------------------------------------------------------- */
+/* ---- Its shape ------------------------------------------------------------------------------- */
 
 hd_status hive_scene_info(const hd_case *c, hd_info *info)
 {
@@ -34,7 +34,8 @@ hd_status hive_scene_shape(scene *s, const hd_case *c)
     hd_info info;
     hd_status status = hive_scene_info(c, &info);
     if (status) return status;
-    if (info.buckets > ENTRIES_MOST / info.slots) return hd_fail(HD_EINVAL, "case: a scene has 1 to %d entries", ENTRIES_MOST);
+    if (info.buckets > ENTRIES_MOST / info.slots)
+        return hd_fail(HD_EINVAL, "case: a scene has 1 to %d entries", ENTRIES_MOST);
     hive_view *v = hive_scene_view(s);
     *v = hive_view_for(&info);
     s->keys = hive_keys(v);
@@ -43,7 +44,7 @@ hd_status hive_scene_shape(scene *s, const hd_case *c)
 
 judge_scores hive_scene_scores(const scene *s) { return (void)s, JUDGE_NO_SCORES; }
 
-/* ---- Its memory --------------------------------------------------------------------------------------------------- */
+/* ---- Its memory ------------------------------------------------------------------------------ */
 
 static void lay_segment(scene *s, hive_segment *g, const char *const name[3], uint64_t buckets)
 {
@@ -56,10 +57,13 @@ static void lay_segment(scene *s, hive_segment *g, const char *const name[3], ui
 /* What growth would bring into use is there from the beginning. */
 void hive_scene_lay_table(scene *s)
 {
-    static const char *const names[HIVE_SCENE_SEGMENTS][3] = { { "word", "mask", "lock" }, { "word 1", "mask 1", "lock 1" }, { "word 2", "mask 2", "lock 2" } };
+    static const char *const names[HIVE_SCENE_SEGMENTS][3] = { { "word", "mask", "lock" },
+                                                               { "word 1", "mask 1", "lock 1" },
+                                                               { "word 2", "mask 2", "lock 2" } };
     static const char *const stash[3] = { "stash word", "stash mask", "stash lock" };
     hive_scene_table *t = hive_scene_table_of(s);
-    for (uint32_t k = 0; k < HIVE_SCENE_SEGMENTS; k++) lay_segment(s, &t->v.segment[k], names[k], hive_segment_buckets(&t->v, k));
+    for (uint32_t k = 0; k < HIVE_SCENE_SEGMENTS; k++)
+        lay_segment(s, &t->v.segment[k], names[k], hive_segment_buckets(&t->v, k));
     lay_segment(s, &t->v.stash, stash, t->v.stash_buckets);
     t->stashed = (uint64_t *)scene_room(s, "stashed", sizeof *t->stashed);
     t->grown = (uint64_t *)scene_room(s, "grown", 2 * sizeof *t->grown);
@@ -85,14 +89,18 @@ static void note(const hive_scene_table *t)
 void hive_scene_clear(scene *s)
 {
     hive_scene_table *t = hive_scene_table_of(s);
-    for (uint32_t k = 0; k < HIVE_SCENE_SEGMENTS; k++) clear_segment(&t->v, &t->v.segment[k], hive_segment_buckets(&t->v, k));
+    for (uint32_t k = 0; k < HIVE_SCENE_SEGMENTS; k++)
+        clear_segment(&t->v, &t->v.segment[k], hive_segment_buckets(&t->v, k));
     clear_segment(&t->v, &t->v.stash, t->v.stash_buckets);
     t->v.stashed = 0;
     note(t);
 }
 
 /* What lies at p in s->memory, in another. */
-static void *over(const scene *s, uint8_t *memory, const void *p) { return p ? memory + ((const uint8_t *)p - s->memory) : NULL; }
+static void *over(const scene *s, uint8_t *memory, const void *p)
+{
+    return p ? memory + ((const uint8_t *)p - s->memory) : NULL;
+}
 
 static void segment_over(const scene *s, uint8_t *memory, hive_segment *g)
 {
@@ -114,19 +122,21 @@ void hive_scene_view_over(const scene *s, uint8_t *memory, void *table)
     memcpy(table, &t, sizeof t);
 }
 
-/* ---- What is in it -------------------------------------------------------------------------------------------------- */
+/* ---- What is in it --------------------------------------------------------------------------- */
 
 bool hive_scene_way(const hive_view *v, uint64_t h, uint64_t *step, uint64_t *b)
 {
     uint64_t k = (*step)++;
-    if (k < v->hashes) *b = hive_candidate(v, h, (uint32_t)k);
-    else *b = k == v->hashes ? hive_ring(v, h) : hive_ring_next(v, *b);
+    if (k < v->hashes)
+        *b = hive_candidate(v, h, (uint32_t)k);
+    else
+        *b = k == v->hashes ? hive_ring(v, h) : hive_ring_next(v, *b);
     return k < v->hashes + v->stash_buckets;
 }
 
 /* How many keys more each bucket is to have, and the stash. */
 typedef struct room {
-    uint32_t *bucket; /* (buckets) */
+    uint32_t *bucket;     /* (buckets) */
     uint64_t stash, left; /* left: of all buckets */
 } room;
 
@@ -145,7 +155,8 @@ static void bring_in(hive_view *v, hd_rng *g, room *r, uint64_t key)
     uint64_t h = hive_hash(v, key), lot = hd_rng_below(g, 8), b;
     if (key >= hive_keys(v) || hive_find(v, key) != HIVE_NOWHERE) return;
     if (lot == 0 && r->stash) {
-        b = hive_ring(v, h); /* it has room: the last eighth of the stash's slots is nobody's, but one bucket of it may be full */
+        /* it has room: the last eighth of the stash's slots is nobody's, but one bucket of it may be full */
+        b = hive_ring(v, h);
         for (uint64_t n = 0; n < v->stash_buckets; n++, b = hive_ring_next(v, b)) {
             uint64_t used = 0;
             for (uint64_t e = b * v->slots; e < (b + 1) * v->slots; e++) used += hive_is_key(v, hive_read(v, e));
@@ -165,24 +176,36 @@ static void bring_in(hive_view *v, hd_rng *g, room *r, uint64_t key)
     }
 }
 
-/* Most buckets are full, or have one slot left; the batch's keys come first. Where there is room some is fresh, some only vacant. */
+/* Most buckets are full, or have one slot left; the batch's keys come first. Where there is room some is fresh, some
+ * only vacant. */
 bool hive_scene_fill(scene *s, hd_rng *g)
 {
     hive_scene_table *t = hive_scene_table_of(s);
     hive_view *v = &t->v;
     uint64_t buckets = hive_buckets(v), limit = hive_stash_limit(v), lot = hd_rng_below(g, 4);
-    room r = { (uint32_t *)malloc(buckets * sizeof(uint32_t)), lot == 0 ? 0 : lot == 1 ? limit : lot == 2 ? limit - 1 : hd_rng_below(g, limit + 1), 0 };
+    room r = { (uint32_t *)malloc(buckets * sizeof(uint32_t)),
+               lot == 0   ? 0
+               : lot == 1 ? limit
+               : lot == 2 ? limit - 1
+                          : hd_rng_below(g, limit + 1),
+               0 };
     if (!r.bucket) return false;
     bool full = hd_rng_below(g, 3) == 0; /* every bucket: then keys go on, or into the stash */
     for (uint64_t b = 0; b < buckets; b++) {
-        uint64_t kind = full ? 0 : hd_rng_below(g, 10); /* 5, 6: it has its spare slots left, and one more: then it is open, and will not be for long */
-        r.bucket[b] = kind < 4 ? v->slots : kind < 5 ? v->slots - 1 : kind < 7 ? v->slots - v->spare - (uint32_t)(kind - 5) : kind < 9 ? v->slots / 2 : 0;
+        /* 5, 6: it has its spare slots left, and one more: then it is open, and will not be for long */
+        uint64_t kind = full ? 0 : hd_rng_below(g, 10);
+        r.bucket[b] = kind < 4   ? v->slots
+                      : kind < 5 ? v->slots - 1
+                      : kind < 7 ? v->slots - v->spare - (uint32_t)(kind - 5)
+                      : kind < 9 ? v->slots / 2
+                                 : 0;
         r.left += r.bucket[b];
     }
     for (uint32_t k = 0; k < s->parts; k++)
         for (uint64_t i = 0; judge_keyed_batch(&s->part[k].batch) && i < s->part[k].batch.n; i++)
             if (hd_rng_below(g, 2)) bring_in(v, g, &r, s->part[k].batch.key[i]);
-    for (uint64_t tries = 64 * (r.left + r.stash) + 64; tries && r.left + r.stash; tries--) bring_in(v, g, &r, hd_rng_below(g, hive_keys(v)));
+    for (uint64_t tries = 64 * (r.left + r.stash) + 64; tries && r.left + r.stash; tries--)
+        bring_in(v, g, &r, hd_rng_below(g, hive_keys(v)));
     for (uint64_t b = 0; b < buckets; b++)
         if (hd_rng_below(g, 4) == 0) hive_shut(v, b);
     free(r.bucket);
@@ -190,7 +213,7 @@ bool hive_scene_fill(scene *s, hd_rng *g)
     return true;
 }
 
-/* ---- Batches ---------------------------------------------------------------------------------------------------------- */
+/* ---- Batches --------------------------------------------------------------------------------- */
 
 void hive_scene_apply(const scene *s, void *table, uint32_t k, const hd_batch *b)
 {
@@ -221,9 +244,11 @@ hd_status hive_scene_resize(scene *s, void *table, uint64_t buckets)
     hive_view *v = &t->v;
     (void)s;
     if (buckets < v->base || buckets > v->base << (HIVE_SCENE_SEGMENTS - 1))
-        return hd_fail(HD_EINVAL, "buckets: this table has %" PRIu64 " to %" PRIu64, v->base, v->base << (HIVE_SCENE_SEGMENTS - 1));
+        return hd_fail(HD_EINVAL, "buckets: this table has %" PRIu64 " to %" PRIu64, v->base,
+                       v->base << (HIVE_SCENE_SEGMENTS - 1));
     while (hive_buckets(v) < buckets) hive_split(v);
-    while (hive_buckets(v) > buckets && hive_merge(v)) {}
+    while (hive_buckets(v) > buckets && hive_merge(v)) {
+    }
     if (!restash(v)) return hd_fail(HD_ENOMEM, "buckets: no memory for a stash");
     note(t);
     return HD_OK;

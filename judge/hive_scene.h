@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hive_scene.h - Hive as the judge of kernels knows it (judge/design.h): what stands behind scene.table and scene_part.args of such scenes.
+ * hive_scene.h - Hive as the judge of kernels knows it (judge/design.h): what stands behind scene.table and
+ * scene_part.args of such scenes.
  *
  *     hive_scene.c    a table from a case, and what is in it
  *     hive_entries.c  its entries, in words
@@ -48,7 +49,8 @@ const char *hive_scene_bucket_name(const void *table, uint64_t b, char *text, si
 bool hive_scene_names(const scene *s, const char *region, uint64_t at, char *text, size_t bytes);
 
 /* hive_agree.c */
-const char *hive_scene_accept(const scene *s, void *model, uint32_t k, uint64_t i, const simt_ticket_record *t, judge_listing *l);
+const char *hive_scene_accept(const scene *s, void *model, uint32_t k, uint64_t i, const simt_ticket_record *t,
+                              judge_listing *l);
 const char *hive_scene_move(void *model, uint64_t from, uint64_t to);
 const char *hive_scene_check(const void *table, char why[JUDGE_SENTENCE]);
 const char *hive_scene_watch(const scene *s, bool weak, char why[JUDGE_SENTENCE]);

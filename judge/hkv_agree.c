@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hkv_agree.c - what may have become of an item of an HKV table, by hkv_accept, and what must hold of the table between steps and at rest.
+ * hkv_agree.c - what may have become of an item of an HKV table, by hkv_accept, and what must hold of the table between
+ * steps and at rest.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 #include "policies/policy.h"
 #include "ref/hkv.h"
 
-/* ---- One item --------------------------------------------------------------------------------------------- */
+/* ---- One item -------------------------------------------------------------------------------- */
 
 static hkv_item item_of(const scene *s, uint32_t k, uint64_t i)
 {
@@ -46,7 +47,8 @@ static void note_listed(const hkv_view *model, judge_listing *l, const hkv_item 
     if (bytes && gone != HKV_NOWHERE) memcpy(l->value, hkv_value(model, gone), bytes);
 }
 
-const char *hkv_scene_accept(const scene *s, void *table, uint32_t k, uint64_t i, const simt_ticket_record *t, judge_listing *l)
+const char *hkv_scene_accept(const scene *s, void *table, uint32_t k, uint64_t i, const simt_ticket_record *t,
+                             judge_listing *l)
 {
     const scene_part *p = &s->part[k];
     const hd_batch *b = &p->batch;
@@ -70,7 +72,7 @@ const char *hkv_scene_accept(const scene *s, void *table, uint32_t k, uint64_t i
     return hkv_accept(model, &it, &seen, p->kernel->strictness == SCENE_CHOICE ? HKV_ANY_CHOICE : HKV_EXACT_CHOICE);
 }
 
-/* ---- At rest ------------------------------------------------------------------------------------------------- */
+/* ---- At rest --------------------------------------------------------------------------------- */
 
 static const hkv_view *view_of(const void *table) { return &((const hkv_scene_table *)table)->v; }
 
@@ -81,12 +83,17 @@ const char *hkv_scene_beside(const scene *s, const void *table, const void *afte
     for (uint32_t i = 0; i < now->pin_places; i++) {
         if (now->pin[i].key == HD_KEY_EMPTY) continue;
         const hkv_pin *p = hkv_pin_find(model, now->pin[i].key);
-        if (!p || p->holder != now->pin[i].holder) return scene_say(why, "key %" PRIx64 " is pinned by %" PRIu64 ", which the reference does not say", now->pin[i].key, now->pin[i].holder);
+        if (!p || p->holder != now->pin[i].holder)
+            return scene_say(why, "key %" PRIx64 " is pinned by %" PRIu64 ", which the reference does not say",
+                             now->pin[i].key, now->pin[i].holder);
     }
-    return now->pins == model->pins ? NULL : scene_say(why, "%" PRIu32 " keys are pinned, and should be %" PRIu32, now->pins, model->pins);
+    return now->pins == model->pins
+               ? NULL
+               : scene_say(why, "%" PRIu32 " keys are pinned, and should be %" PRIu32, now->pins, model->pins);
 }
 
-/* What promote left of bucket b, where it was asked to look: nobody far is worth more than somebody near, but who is pinned. */
+/* What promote left of bucket b, where it was asked to look: nobody far is worth more than somebody near, but who is
+ * pinned. */
 static const char *bucket_promoted(const hkv_view *v, const hkv_view *model, uint64_t b, char *why)
 {
     bool room = false;
@@ -98,7 +105,10 @@ static const char *bucket_promoted(const hkv_view *v, const hkv_view *model, uin
             room = room || key == HD_KEY_EMPTY;
             if (!fixed && key != HD_KEY_EMPTY && score < least) least = score;
         } else if (key != HD_KEY_EMPTY && !fixed && (room || score > least)) {
-            return scene_say(why, "promote: bucket %" PRIu64 ", slot %" PRIu32 ": key %" PRIx64 " is far, and worth more than one that is near", b, s, key);
+            return scene_say(why,
+                             "promote: bucket %" PRIu64 ", slot %" PRIu32 ": key %" PRIx64
+                             " is far, and worth more than one that is near",
+                             b, s, key);
         }
     }
     return NULL;
@@ -118,8 +128,11 @@ const char *hkv_scene_promised(const scene *s, const void *table, uint32_t k, ch
         if (wrong) return wrong;
         for (uint64_t e = hkv_entry(v, b, 0); e < hkv_entry(v, b + 1, 0); e++) {
             uint64_t key = *hkv_key_at(&then.v, e);
-            if (asked && (key == HD_KEY_EMPTY || !hkv_pin_find(model, key))) continue; /* empty places for pins say EMPTY, too */
-            if (*hkv_key_at(v, e) != key) return scene_say(why, "promote: bucket %" PRIu64 ", slot %" PRIu64 ": key %" PRIx64 " was to stay", b, e % v->slots, key);
+            /* empty places for pins say EMPTY, too */
+            if (asked && (key == HD_KEY_EMPTY || !hkv_pin_find(model, key))) continue;
+            if (*hkv_key_at(v, e) != key)
+                return scene_say(why, "promote: bucket %" PRIu64 ", slot %" PRIu64 ": key %" PRIx64 " was to stay", b,
+                                 e % v->slots, key);
         }
     }
     return NULL;
@@ -133,11 +146,13 @@ const char *hkv_scene_idle(const scene *s, char why[JUDGE_SENTENCE])
     for (uint32_t k = 0; k < s->parts; k++) {
         const hkv_args *a = hkv_scene_args_of(&s->part[k]);
         for (uint32_t b = 0; ((const hkv_scene_args *)s->part[k].args)->fetch_entry && b < HKV_FETCH_BINS; b++)
-            if (a->fetch_count[b]) return scene_say(why, "bin %" PRIu32 " of the far values still counts %" PRIu32, b, a->fetch_count[b]);
+            if (a->fetch_count[b])
+                return scene_say(why, "bin %" PRIu32 " of the far values still counts %" PRIu32, b, a->fetch_count[b]);
     }
     for (uint32_t k = 0; k < s->parts; k++) {
         const hkv_args *a = hkv_scene_args_of(&s->part[k]);
-        if (a->left_count[0]) return scene_say(why, "%" PRIu32 " items are still left to the next pass", a->left_count[0]);
+        if (a->left_count[0])
+            return scene_say(why, "%" PRIu32 " items are still left to the next pass", a->left_count[0]);
     }
     return *t->pin_lock ? scene_say(why, "the lock of the pins is still held") : NULL;
 }
@@ -148,7 +163,7 @@ const char *hkv_scene_check(const void *table, char why[JUDGE_SENTENCE])
     return why[0] ? why : NULL;
 }
 
-/* ---- In flight ---------------------------------------------------------------------------------------------------------- */
+/* ---- In flight ------------------------------------------------------------------------------- */
 
 /* weak: a bucket whose lock is held is not looked at. */
 const char *hkv_scene_watch(const scene *s, bool weak, char why[JUDGE_SENTENCE])
@@ -160,15 +175,29 @@ const char *hkv_scene_watch(const scene *s, bool weak, char why[JUDGE_SENTENCE])
         uint64_t key = *hkv_key_at(v, e), b = e / v->slots;
         if (key == HD_KEY_LOCKED || key == HKV_KEY_REPLACED || (weak && t->lock[b])) continue;
         if (key == HD_KEY_EMPTY) {
-            if (v->digest[e] != HKV_NO_DIGEST) return scene_say(why, "HKV-1 in flight: an empty slot has a digest (bucket %" PRIu64 ", slot %" PRIu64 ")", b, e % v->slots);
+            if (v->digest[e] != HKV_NO_DIGEST)
+                return scene_say(why,
+                                 "HKV-1 in flight: an empty slot has a digest (bucket %" PRIu64 ", slot %" PRIu64 ")",
+                                 b, e % v->slots);
             continue;
         }
         uint64_t h = hd_hash(key, v->seed);
-        if (v->digest[e] != hd_digest(h)) return scene_say(why, "HKV-2 in flight: key %" PRIx64 " shows, and its digest does not (bucket %" PRIu64 ", slot %" PRIu64 ")", key, b, e % v->slots);
+        if (v->digest[e] != hd_digest(h))
+            return scene_say(why,
+                             "HKV-2 in flight: key %" PRIx64 " shows, and its digest does not (bucket %" PRIu64
+                             ", slot %" PRIu64 ")",
+                             key, b, e % v->slots);
         if (b != hd_first_bucket(h, v->buckets) && (!v->dual || b != hd_second_bucket(h, v->buckets)))
-            return scene_say(why, "HKV-3 in flight: key %" PRIx64 " is in none of its buckets (bucket %" PRIu64 ", slot %" PRIu64 ")", key, b, e % v->slots);
+            return scene_say(why,
+                             "HKV-3 in flight: key %" PRIx64 " is in none of its buckets (bucket %" PRIu64
+                             ", slot %" PRIu64 ")",
+                             key, b, e % v->slots);
         for (uint64_t other = e + 1; other < entries && (v->dual || other / v->slots == b); other++)
-            if (*hkv_key_at(v, other) == key) return scene_say(why, "HKV-4 in flight: key %" PRIx64 " is in two slots (bucket %" PRIu64 ", slot %" PRIu64 ")", key, b, e % v->slots);
+            if (*hkv_key_at(v, other) == key)
+                return scene_say(why,
+                                 "HKV-4 in flight: key %" PRIx64 " is in two slots (bucket %" PRIu64 ", slot %" PRIu64
+                                 ")",
+                                 key, b, e % v->slots);
     }
     return NULL;
 }

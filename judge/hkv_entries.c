@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hkv_entries.c - the entries of an HKV table, one by one and in words. Buckets are sets: which slot an entry lies in is nobody's
- * business but the table's own.
+ * hkv_entries.c - the entries of an HKV table, one by one and in words. Buckets are sets: which slot an entry lies in
+ * is nobody's business but the table's own.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,7 +23,9 @@ const char *hkv_scene_differs(const void *one, const void *other, uint64_t e)
     uint64_t there = hkv_find(w, *hkv_key_at(v, e));
     if (there == HKV_NOWHERE || there / w->slots != e / v->slots) return "is not in this bucket of";
     if (*hkv_score_at(w, there) != *hkv_score_at(v, e)) return "has another score than in";
-    return v->value_bytes && memcmp(hkv_value(v, e), hkv_value(w, there), v->value_bytes) != 0 ? "has another value than in" : NULL;
+    return v->value_bytes && memcmp(hkv_value(v, e), hkv_value(w, there), v->value_bytes) != 0
+               ? "has another value than in"
+               : NULL;
 }
 
 void hkv_scene_describe(const void *table, uint64_t e, char *line, size_t bytes)
@@ -31,9 +33,12 @@ void hkv_scene_describe(const void *table, uint64_t e, char *line, size_t bytes)
     const hkv_view *v = view_of(table);
     uint64_t key = *hkv_key_at(v, e), value = 0;
     if (v->value_bytes) memcpy(&value, hkv_value(v, e), v->value_bytes < 8 ? v->value_bytes : 8);
-    if (key == HD_KEY_EMPTY) snprintf(line, bytes, "-");
-    else if (key == HD_KEY_LOCKED || key == HKV_KEY_REPLACED) snprintf(line, bytes, "locked");
-    else snprintf(line, bytes, "%" PRIx64 " score %" PRIu64 " value %" PRIx64, key, *hkv_score_at(v, e), value);
+    if (key == HD_KEY_EMPTY)
+        snprintf(line, bytes, "-");
+    else if (key == HD_KEY_LOCKED || key == HKV_KEY_REPLACED)
+        snprintf(line, bytes, "locked");
+    else
+        snprintf(line, bytes, "%" PRIx64 " score %" PRIu64 " value %" PRIx64, key, *hkv_score_at(v, e), value);
 }
 
 /* How many bytes of a region belong together, and to what. A pair is a key and its score. */
@@ -45,9 +50,17 @@ typedef struct known {
 } known;
 
 static const known regions[] = {
-    { "pair", "key", 8, OF_HALF_SLOT },        { "bound", "least score", 8, OF_SLOTS },   { "digest", "digest", 1, OF_SLOT },           { "key", "key", 8, OF_SLOT },
-    { "score", "score", 8, OF_SLOT },          { "value", "value", 0, OF_SLOT },          { "lock", "lock", 4, OF_BUCKET },
-    { "stage_flag", "list flag", 1, OF_ITEM }, { "stage_key", "listed key", 8, OF_ITEM }, { "stage_score", "listed score", 8, OF_ITEM }, { "stage_value", "listed value", 0, OF_ITEM },
+    { "pair", "key", 8, OF_HALF_SLOT },
+    { "bound", "least score", 8, OF_SLOTS },
+    { "digest", "digest", 1, OF_SLOT },
+    { "key", "key", 8, OF_SLOT },
+    { "score", "score", 8, OF_SLOT },
+    { "value", "value", 0, OF_SLOT },
+    { "lock", "lock", 4, OF_BUCKET },
+    { "stage_flag", "list flag", 1, OF_ITEM },
+    { "stage_key", "listed key", 8, OF_ITEM },
+    { "stage_score", "listed score", 8, OF_ITEM },
+    { "stage_value", "listed value", 0, OF_ITEM },
 };
 
 bool hkv_scene_names(const scene *s, const char *region, uint64_t at, char *text, size_t bytes)
@@ -59,8 +72,13 @@ bool hkv_scene_names(const scene *s, const char *region, uint64_t at, char *text
         uint64_t slot = r->of == OF_HALF_SLOT ? k / 2 : r->of == OF_SLOTS ? k * HKV_BOUNDED : k;
         switch (r->of) {
         case OF_SLOT:
-        case OF_HALF_SLOT: snprintf(text, bytes, "%s in bucket %" PRIu64 ", slot %" PRIu64, r->of == OF_HALF_SLOT && k % 2 ? "score" : r->name, slot / slots, slot % slots); break;
-        case OF_SLOTS: snprintf(text, bytes, "%s in bucket %" PRIu64 ", from slot %" PRIu64, r->name, slot / slots, slot % slots); break;
+        case OF_HALF_SLOT:
+            snprintf(text, bytes, "%s in bucket %" PRIu64 ", slot %" PRIu64,
+                     r->of == OF_HALF_SLOT && k % 2 ? "score" : r->name, slot / slots, slot % slots);
+            break;
+        case OF_SLOTS:
+            snprintf(text, bytes, "%s in bucket %" PRIu64 ", from slot %" PRIu64, r->name, slot / slots, slot % slots);
+            break;
         default: snprintf(text, bytes, "%s of %s %" PRIu64, r->name, r->of == OF_ITEM ? "item" : "bucket", k);
         }
         return true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hkv_kernels.c - launches of the real kernels on a scene's machine, what lib/backend_host.c does for a table; and HKV as a design for
- * the judge of kernels.
+ * hkv_kernels.c - launches of the real kernels on a scene's machine, what lib/backend_host.c does for a table; and HKV
+ * as a design for the judge of kernels.
  */
 #include <string.h>
 
@@ -11,7 +11,8 @@
 #include "lib/backend_host.h"
 
 /* No more lanes than there is work for. */
-static hd_status launch(void *self, uint32_t kernel, const void *args, size_t args_bytes, uint64_t blocks, uint32_t threads)
+static hd_status launch(void *self, uint32_t kernel, const void *args, size_t args_bytes, uint64_t blocks,
+                        uint32_t threads)
 {
     const hkv_args *a = (const hkv_args *)args;
     uint64_t lanes = (a->last - a->first) * (kernel < HKV_ROWS ? hkv_rows[kernel].lanes : 1);
@@ -31,13 +32,15 @@ hd_status hkv_scene_queue_text(const scene_kernel *k, simt_machine *m, const voi
 {
     const hkv_args *a = (const hkv_args *)args;
     uint64_t lanes = (a->last - a->first) * k->lanes;
-    return simt_machine_launch(m, k->text, a, sizeof *a, (uint32_t)((lanes + k->threads - 1) / k->threads), k->threads, stream);
+    return simt_machine_launch(m, k->text, a, sizeof *a, (uint32_t)((lanes + k->threads - 1) / k->threads), k->threads,
+                               stream);
 }
 
-/* ---- Rows ------------------------------------------------------------------------------------------------------ */
+/* ---- Rows ------------------------------------------------------------------------------------ */
 
 static const judge_row rows[] = {
-#define HKV_KERNEL(variant, family, lanes, threads, fits, strictness, what) { #variant, lanes, threads, SCENE_##strictness },
+#define HKV_KERNEL(variant, family, lanes, threads, fits, strictness, what) \
+    { #variant, lanes, threads, SCENE_##strictness },
 #include "gpu/hkv/registry.inc"
 #undef HKV_KERNEL
 };

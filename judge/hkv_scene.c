@@ -16,7 +16,7 @@
 
 enum { PINS_MOST = 64, ENTRIES_MOST = 1 << 20, MEMORY_MOST = 1 << 28 };
 
-/* ---- Its shape --------------------------------------------------------------------------------------------------- */
+/* ---- Its shape ------------------------------------------------------------------------------- */
 
 static uint32_t policy_named(const char *name)
 {
@@ -37,21 +37,24 @@ hd_status hkv_scene_shape(scene *s, const hd_case *c)
     v->policy = policy_named(c->policy);
     v->admit_always = c->admit == HD_ADMIT_ALWAYS;
     v->pin_limit = c->pins < PINS_MOST ? c->pins : PINS_MOST;
-    for (v->pin_places = v->pin_limit ? 2 : 0; v->pin_places && v->pin_places * 3 / 4 <= v->pin_limit;) v->pin_places *= 2;
+    for (v->pin_places = v->pin_limit ? 2 : 0; v->pin_places && v->pin_places * 3 / 4 <= v->pin_limit;)
+        v->pin_places *= 2;
     if (v->policy == HD_POLICY_COUNT) return hd_fail_name("policy", c->policy, HD_POLICIES);
     if (c->dual && v->buckets < 2) return hd_fail(HD_EINVAL, "case: dual needs 2 buckets");
     if (v->buckets > ENTRIES_MOST / v->slots || hkv_capacity(v) * (18u + v->value_bytes) > MEMORY_MOST)
-        return hd_fail(HD_EINVAL, "case: a scene has at most %d entries and %d MiB; this is a large one", ENTRIES_MOST, MEMORY_MOST >> 20);
+        return hd_fail(HD_EINVAL, "case: a scene has at most %d entries and %d MiB; this is a large one", ENTRIES_MOST,
+                       MEMORY_MOST >> 20);
     hkv_split(v, c->tiers, c->near_bytes);
     return HD_OK;
 }
 
 judge_scores hkv_scene_scores(const scene *s)
 {
-    return hd_policy_rows[hkv_scene_view(s)->policy].flags & HD_SCORES_NEEDED ? JUDGE_SCORES_NEEDED : JUDGE_SCORES_GIVEN_OR_NOT;
+    return hd_policy_rows[hkv_scene_view(s)->policy].flags & HD_SCORES_NEEDED ? JUDGE_SCORES_NEEDED
+                                                                              : JUDGE_SCORES_GIVEN_OR_NOT;
 }
 
-/* ---- Its memory --------------------------------------------------------------------------------------------------- */
+/* ---- Its memory ------------------------------------------------------------------------------ */
 
 static uint64_t *words(scene *s, const char *name, uint64_t n) { return (uint64_t *)scene_room(s, name, n * 8); }
 static uint32_t *halves(scene *s, const char *name, uint64_t n) { return (uint32_t *)scene_room(s, name, n * 4); }
@@ -113,7 +116,10 @@ void hkv_scene_clear(scene *s)
 }
 
 /* What lies at p in s->memory, in another. */
-static void *over(const scene *s, uint8_t *memory, const void *p) { return p ? memory + ((const uint8_t *)p - s->memory) : NULL; }
+static void *over(const scene *s, uint8_t *memory, const void *p)
+{
+    return p ? memory + ((const uint8_t *)p - s->memory) : NULL;
+}
 
 void hkv_scene_view_over(const scene *s, uint8_t *memory, void *table)
 {
@@ -132,7 +138,7 @@ void hkv_scene_view_over(const scene *s, uint8_t *memory, void *table)
     memcpy(table, &t, sizeof t);
 }
 
-/* ---- What is in it -------------------------------------------------------------------------------------------------- */
+/* ---- What is in it --------------------------------------------------------------------------- */
 
 /* Puts key into bucket b, a free slot of it drawn by lot. */
 static void place(scene *s, hd_rng *g, uint64_t key, uint64_t b, uint64_t score, uint64_t mask)
@@ -156,11 +162,13 @@ static void bring_in(scene *s, hd_rng *g, uint32_t *room, uint64_t key, uint64_t
     if (v->dual && (room[b] == 0 || hd_rng_below(g, 2))) b = hd_second_bucket(h, v->buckets);
     if (room[b] == 0) return;
     room[b]--;
-    hd_score_in in = { scene_draw_score(s, g, score_below), hd_rng_below(g, score_below), (uint32_t)hd_rng_below(g, s->epoch + 1) };
+    hd_score_in in = { scene_draw_score(s, g, score_below), hd_rng_below(g, score_below),
+                       (uint32_t)hd_rng_below(g, s->epoch + 1) };
     place(s, g, key, b, hd_on_insert(v->policy, in), mask);
 }
 
-/* Most buckets are full or nearly so; the batch's keys come first, and in half of the scenes they have the least scores. */
+/* Most buckets are full or nearly so; the batch's keys come first, and in half of the scenes they have the least
+ * scores. */
 static bool fill_buckets(scene *s, hd_rng *g)
 {
     const hkv_view *v = hkv_scene_view(s);
@@ -194,7 +202,9 @@ static void pin_some(scene *s, hd_rng *g)
     hkv_view *v = hkv_scene_view(s);
     for (uint64_t e = 0; e < hkv_capacity(v); e++) {
         if (!v->digest[e] || hd_rng_below(g, matter ? 2 : 4)) continue;
-        hkv_item it = { HD_OP_LOCK_KEYS, HD_U64, HD_EITHER, *hkv_key_at(v, e), NULL, { 1, 0, 0 }, 1 + hd_rng_below(g, 2) };
+        hkv_item it = {
+            HD_OP_LOCK_KEYS, HD_U64, HD_EITHER, *hkv_key_at(v, e), NULL, { 1, 0, 0 }, 1 + hd_rng_below(g, 2)
+        };
         hkv_seen seen;
         hkv_apply(v, &it, &seen, NULL);
     }
@@ -209,11 +219,12 @@ bool hkv_scene_fill(scene *s, hd_rng *g)
     return true;
 }
 
-/* ---- Batches ---------------------------------------------------------------------------------------------------------- */
+/* ---- Batches --------------------------------------------------------------------------------- */
 
 static uint32_t predicate_of(const hd_batch *b)
 {
-    return judge_ops[b->op].predicate ? hd_predicate_named(b->pred) : (uint32_t)HD_PREDICATE_all; /* a row: scene.c draws no other */
+    /* a row: scene.c draws no other */
+    return judge_ops[b->op].predicate ? hd_predicate_named(b->pred) : (uint32_t)HD_PREDICATE_all;
 }
 
 /* Whether no score that is there could be taken for one of this batch. */
@@ -221,7 +232,8 @@ static bool times_tell(const scene *s, const hkv_args *a)
 {
     bool tell = a->policy_flags & HD_SCORE_IS_TIME;
     const hkv_view *v = hkv_scene_view(s);
-    for (uint64_t e = 0; e < hkv_capacity(v) && tell; e++) tell = !v->digest[e] || *hkv_score_at(v, e) - a->clock >= a->n;
+    for (uint64_t e = 0; e < hkv_capacity(v) && tell; e++)
+        tell = !v->digest[e] || *hkv_score_at(v, e) - a->clock >= a->n;
     return tell;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hkv_scene.h - HKV as the judge of kernels knows it (judge/design.h): what stands behind scene.table and scene_part.args of such scenes.
+ * hkv_scene.h - HKV as the judge of kernels knows it (judge/design.h): what stands behind scene.table and
+ * scene_part.args of such scenes.
  *
  *     hkv_scene.c    a table from a case, and what is in it
  *     hkv_entries.c  its entries, in words
@@ -51,7 +52,8 @@ void hkv_scene_describe(const void *table, uint64_t e, char *line, size_t bytes)
 bool hkv_scene_names(const scene *s, const char *region, uint64_t at, char *text, size_t bytes);
 
 /* hkv_agree.c */
-const char *hkv_scene_accept(const scene *s, void *model, uint32_t k, uint64_t i, const simt_ticket_record *t, judge_listing *l);
+const char *hkv_scene_accept(const scene *s, void *model, uint32_t k, uint64_t i, const simt_ticket_record *t,
+                             judge_listing *l);
 const char *hkv_scene_beside(const scene *s, const void *model, const void *now, char why[JUDGE_SENTENCE]);
 const char *hkv_scene_promised(const scene *s, const void *model, uint32_t k, char why[JUDGE_SENTENCE]);
 const char *hkv_scene_idle(const scene *s, char why[JUDGE_SENTENCE]);
@@ -59,8 +61,8 @@ const char *hkv_scene_check(const void *table, char why[JUDGE_SENTENCE]);
 const char *hkv_scene_watch(const scene *s, bool weak, char why[JUDGE_SENTENCE]);
 
 /* hkv_kernels.c */
-/* Row `row` of gpu/hkv/rows.h; blocks of at most `threads` (0: the row's own), at most `blocks` of them (0: 8): with fewer, each goes over
- * more items. */
+/* Row `row` of gpu/hkv/rows.h; blocks of at most `threads` (0: the row's own), at most `blocks` of them (0: 8): with
+ * fewer, each goes over more items. */
 scene_kernel hkv_scene_kernel_at(uint32_t row, uint32_t threads, uint32_t blocks);
 /* A kernel's queue: one launch of k->text, k->lanes to an item, blocks of k->threads. */
 hd_status hkv_scene_queue_text(const scene_kernel *k, simt_machine *m, const void *args, uint32_t stream);

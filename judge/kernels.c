@@ -17,9 +17,15 @@ scene_kernel scene_kernel_at(const judge_design *d, uint32_t row, uint32_t threa
     return k;
 }
 
-bool scene_kernel_is_first(const judge_design *d, uint32_t row) { return row == 0 || strcmp(d->row[row].variant, d->row[row - 1].variant) != 0; }
+bool scene_kernel_is_first(const judge_design *d, uint32_t row)
+{
+    return row == 0 || strcmp(d->row[row].variant, d->row[row - 1].variant) != 0;
+}
 
-scene_kernel scene_kernel_of_row(const judge_row *row, hd_status (*queue)(const scene_kernel *k, simt_machine *m, const void *args, uint32_t stream), const void *own)
+scene_kernel scene_kernel_of_row(const judge_row *row,
+                                 hd_status (*queue)(const scene_kernel *k, simt_machine *m, const void *args,
+                                                    uint32_t stream),
+                                 const void *own)
 {
     scene_kernel k;
     memset(&k, 0, sizeof k);
@@ -38,7 +44,8 @@ scene_target scene_target_of(const scene_kernel *k, simt_machine *m, uint32_t st
     return t;
 }
 
-hd_status scene_launch(const scene_target *t, void (*text)(const void *args), const void *args, size_t args_bytes, uint64_t lanes, uint32_t threads)
+hd_status scene_launch(const scene_target *t, void (*text)(const void *args), const void *args, size_t args_bytes,
+                       uint64_t lanes, uint32_t threads)
 {
     if (threads > t->threads_most) threads = t->threads_most;
     uint64_t blocks = (lanes + threads - 1) / threads;

@@ -7,8 +7,8 @@
 
 #include "judge/design.h"
 
-/* Row number `row`; blocks of at most `threads` (0: the row's own), at most `blocks` of them (0: 8): with fewer, each goes over
- * more items. */
+/* Row number `row`; blocks of at most `threads` (0: the row's own), at most `blocks` of them (0: 8): with fewer, each
+ * goes over more items. */
 scene_kernel scene_kernel_at(const judge_design *d, uint32_t row, uint32_t threads, uint32_t blocks);
 
 /* The row of c's kernel for c's operation, if it can run such a table; HD_EINVAL says why not. */
@@ -17,9 +17,12 @@ hd_status scene_kernel_row(const hd_case *c, uint32_t *row);
 /* Whether a row is its variant's first: whoever goes over these goes over the variants. */
 bool scene_kernel_is_first(const judge_design *d, uint32_t row);
 
-/* ---- For designs: their rows, and how they launch ------------------------------------------------------------------ */
+/* ---- For designs: their rows, and how they launch -------------------------------------------- */
 
-scene_kernel scene_kernel_of_row(const judge_row *row, hd_status (*queue)(const scene_kernel *k, simt_machine *m, const void *args, uint32_t stream), const void *own);
+scene_kernel scene_kernel_of_row(const judge_row *row,
+                                 hd_status (*queue)(const scene_kernel *k, simt_machine *m, const void *args,
+                                                    uint32_t stream),
+                                 const void *own);
 
 /* Where the launches of one batch go. */
 typedef struct scene_target {
@@ -31,7 +34,8 @@ typedef struct scene_target {
 scene_target scene_target_of(const scene_kernel *k, simt_machine *m, uint32_t stream, uint32_t threads);
 
 /* So many lanes, in blocks of `threads`, or in smaller ones, so that there are several. */
-hd_status scene_launch(const scene_target *t, void (*text)(const void *args), const void *args, size_t args_bytes, uint64_t lanes, uint32_t threads);
+hd_status scene_launch(const scene_target *t, void (*text)(const void *args), const void *args, size_t args_bytes,
+                       uint64_t lanes, uint32_t threads);
 
 /* All launches are queued before the first runs: zero now is zero in time. */
 hd_status scene_zero(void *self, void *p, size_t bytes);

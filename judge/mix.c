@@ -10,6 +10,7 @@
 #include "lib/error.h"
 
 /* How often, relative to each other. Inserting ones more often, so that buckets are full. */
+/* clang-format off */
 static const uint8_t weight[HD_OP_COUNT_] = {
     [HD_OP_FIND] = 12, [HD_OP_CONTAINS] = 4, [HD_OP_FIND_PTR] = 6, [HD_OP_FIND_MISSED] = 8,
     [HD_OP_TOUCH] = 12, [HD_OP_ASSIGN] = 8, [HD_OP_ASSIGN_VALUES] = 8, [HD_OP_ASSIGN_SCORES] = 8,
@@ -19,6 +20,7 @@ static const uint8_t weight[HD_OP_COUNT_] = {
     [HD_OP_EXPORT] = 3, [HD_OP_EXPORT_IF] = 3, [HD_OP_SIZE] = 2, [HD_OP_SIZE_IF] = 3, [HD_OP_CLEAR] = 1,
     [HD_OP_PROMOTE] = 4,
 };
+/* clang-format on */
 
 static uint64_t below(runner *r, uint64_t n) { return runner_below(r, n); }
 
@@ -63,7 +65,8 @@ static void draw_predicate(runner *r, hd_batch *b, const hd_info *info)
         b->pred_arg[0] = runner_number(r);
         b->pred_arg[1] = b->pred_arg[0] + (runner_number(r) >> 1);
     }
-    if (b->op == HD_OP_ERASE_IF && strcmp(b->pred, "all") == 0 && below(r, 4)) b->pred = "key_masked", b->pred_arg[0] = 3, b->pred_arg[1] = below(r, 4);
+    if (b->op == HD_OP_ERASE_IF && strcmp(b->pred, "all") == 0 && below(r, 4))
+        b->pred = "key_masked", b->pred_arg[0] = 3, b->pred_arg[1] = below(r, 4);
 }
 
 static hd_status run_op(runner *r, hd_op op)
@@ -92,12 +95,13 @@ static hd_status run_op(runner *r, hd_op op)
     return runner_run(r, &b);
 }
 
-/* ---- Besides batches --------------------------------------------------------------------------------------- */
+/* ---- Besides batches ------------------------------------------------------------------------- */
 
 static void judge_all(runner *r, const char *what)
 {
     if (hd_check(r->table) && runner_wrong(r, HD_RUN_INVARIANTS, what, hd_why())) return;
-    if (r->oracle && (r->judges & HD_RUN_ORACLE)) runner_wrong(r, HD_RUN_ORACLE, what, hd_oracle_compare(r->oracle, r->table));
+    if (r->oracle && (r->judges & HD_RUN_ORACLE))
+        runner_wrong(r, HD_RUN_ORACLE, what, hd_oracle_compare(r->oracle, r->table));
 }
 
 /* A design that grows in place: some buckets more, or fewer. */
@@ -108,8 +112,10 @@ static hd_status resize(runner *r)
     uint64_t some = 1 + below(r, info.buckets), most = r->start_buckets * 8;
     if (s) return s;
     bool shrinks = info.buckets >= most || below(r, 2);
-    if (shrinks) s = hd_shrink(r->table, info.buckets > info.base_buckets + some ? info.buckets - some : info.base_buckets);
-    else s = hd_grow(r->table, info.buckets + some);
+    if (shrinks)
+        s = hd_shrink(r->table, info.buckets > info.base_buckets + some ? info.buckets - some : info.base_buckets);
+    else
+        s = hd_grow(r->table, info.buckets + some);
     if (!s) judge_all(r, shrinks ? "shrink" : "grow");
     return s;
 }
@@ -157,7 +163,8 @@ static hd_status load_elsewhere(runner *r)
     if (s) return s;
     s = hd_load(t, snapshot, &dropped);
     bool broken = !s && hd_check(t) && runner_wrong(r, HD_RUN_INVARIANTS, "load into another shape", hd_why());
-    if (!s && !broken && r->oracle && (r->judges & HD_RUN_ORACLE)) runner_wrong(r, HD_RUN_ORACLE, "load into another shape", hd_oracle_compare_part(r->oracle, t, dropped));
+    if (!s && !broken && r->oracle && (r->judges & HD_RUN_ORACLE))
+        runner_wrong(r, HD_RUN_ORACLE, "load into another shape", hd_oracle_compare_part(r->oracle, t, dropped));
     hd_close(t);
     return s;
 }
@@ -188,7 +195,8 @@ static hd_status save_and_load(runner *r)
     uint64_t kind = below(r, 3);
     s = kind == 0 ? load_back(r) : kind == 1 ? load_elsewhere(r) : reopen(r);
     if (!s) s = hd_table_info(r->table, &after);
-    if (!s && (after.now != before.now || after.epoch != before.epoch)) runner_wrong(r, HD_RUN_ORACLE, "load", "the clock or the epoch is another");
+    if (!s && (after.now != before.now || after.epoch != before.epoch))
+        runner_wrong(r, HD_RUN_ORACLE, "load", "the clock or the epoch is another");
     return s;
 }
 
@@ -196,9 +204,12 @@ hd_status mix_step(runner *r)
 {
     hd_status s = HD_OK;
     uint64_t besides = runner_rarely(r, 256);
-    if (r->resizes && besides < 16) s = resize(r);
-    else if (besides == 0) s = grow(r);
-    else if (besides < (r->resizes ? 20 : 3)) s = save_and_load(r);
+    if (r->resizes && besides < 16)
+        s = resize(r);
+    else if (besides == 0)
+        s = grow(r);
+    else if (besides < (r->resizes ? 20 : 3))
+        s = save_and_load(r);
     if (s) return hd_fail(s, "batch %" PRIu64 ": %s", r->batch, hd_why());
     return r->report->wrong[0] ? HD_OK : run_op(r, draw_op(r));
 }

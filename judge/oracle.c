@@ -46,7 +46,7 @@ const char *judge_say(hd_oracle *o, const char *format, ...)
     return o->sentence;
 }
 
-/* ---- Life ----------------------------------------------------------------------------------------- */
+/* ---- Life ------------------------------------------------------------------------------------ */
 
 bool hd_oracle_restates(const char *policy)
 {
@@ -57,7 +57,8 @@ bool hd_oracle_restates(const char *policy)
 hd_status hd_oracle_open(const hd_config *c, hd_oracle **out)
 {
     judge_policy policy;
-    if (!judge_policy_find(c->policy ? c->policy : "lru", &policy)) return hd_fail_name("policy", c->policy, HD_POLICIES);
+    if (!judge_policy_find(c->policy ? c->policy : "lru", &policy))
+        return hd_fail_name("policy", c->policy, HD_POLICIES);
     if (c->clock != HD_CLOCK_LOGICAL) return hd_fail(HD_EINVAL, "clock: only the logical one can be judged");
     hd_oracle *o = (hd_oracle *)calloc(1, sizeof *o);
     if (!o || !judge_map_open(&o->map, c->value_bytes)) {
@@ -111,7 +112,7 @@ void hd_oracle_unpin(hd_oracle *o)
     o->pins = 0;
 }
 
-/* ---- One batch on trial ----------------------------------------------------------------------------- */
+/* ---- One batch on trial ---------------------------------------------------------------------- */
 
 typedef struct judging {
     hd_oracle *o;
@@ -182,14 +183,16 @@ static const char *greatest_victim(hd_oracle *o, uint64_t *score)
             o->rank[l++] = o->rank[r];
             o->rank[r--] = x;
         }
-        if (k <= r) high = r;
-        else low = r + 1;
+        if (k <= r)
+            high = r;
+        else
+            low = r + 1;
     }
     *score = o->rank[k];
     return NULL;
 }
 
-/* ---- The list ----------------------------------------------------------------------------------------- */
+/* ---- The list -------------------------------------------------------------------------------- */
 
 /* Where the item's entry is: the next one, in item order; else found by its item. */
 static uint64_t own_entry(const judging *j)
@@ -199,8 +202,10 @@ static uint64_t own_entry(const judging *j)
     uint64_t low = 0, high = *b->count; /* judge_order_of_list has seen to it that there is one */
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
-        if (b->list_item[middle] < j->i) low = middle + 1;
-        else high = middle;
+        if (b->list_item[middle] < j->i)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low;
 }
@@ -212,11 +217,15 @@ static const char *next_listed(judging *j, uint64_t key, const uint8_t *value, u
     uint64_t l = own_entry(j);
     j->listed++;
     uint32_t bytes = j->o->value_bytes;
-    if (b->count && l >= *b->count) return lie(j, "the list ends after %" PRIu64 " entries, without its own", *b->count);
-    if (b->list_item && b->list_item[l] != j->i) return lie(j, "entry %" PRIu64 " of the list should be its own, but is item %" PRIu64 "'s", l, b->list_item[l]);
-    if (b->list_key && b->list_key[l] != key) return lie(j, "the list has key %" PRIu64 " instead of %" PRIu64, b->list_key[l], key);
+    if (b->count && l >= *b->count)
+        return lie(j, "the list ends after %" PRIu64 " entries, without its own", *b->count);
+    if (b->list_item && b->list_item[l] != j->i)
+        return lie(j, "entry %" PRIu64 " of the list should be its own, but is item %" PRIu64 "'s", l, b->list_item[l]);
+    if (b->list_key && b->list_key[l] != key)
+        return lie(j, "the list has key %" PRIu64 " instead of %" PRIu64, b->list_key[l], key);
     if (keys_only) return NULL;
-    if (b->list_score && b->list_score[l] != score) return lie(j, "the list has score %" PRIu64 " instead of %" PRIu64, b->list_score[l], score);
+    if (b->list_score && b->list_score[l] != score)
+        return lie(j, "the list has score %" PRIu64 " instead of %" PRIu64, b->list_score[l], score);
     if (bytes && b->list_value && memcmp((const uint8_t *)b->list_value + l * bytes, value, bytes) != 0)
         return lie(j, "the list has another value for key %" PRIu64, key);
     return NULL;
@@ -234,13 +243,16 @@ static const char *listed_victim(judging *j, uint64_t most)
     const char *wrong = next_listed(j, gone, e->value, e->score, false);
     if (wrong) return wrong;
     if (e->holder) return lie(j, "its victim, key %" PRIu64 ", was pinned", gone);
-    if (e->score > most) return lie(j, "its victim, key %" PRIu64 ", had score %" PRIu64 ", above its own %" PRIu64, gone, e->score, most);
-    if (!enough_above(o, need(o), e->score)) return lie(j, "its victim, key %" PRIu64 ", cannot have been the least of a full bucket", gone);
+    if (e->score > most)
+        return lie(j, "its victim, key %" PRIu64 ", had score %" PRIu64 ", above its own %" PRIu64, gone, e->score,
+                   most);
+    if (!enough_above(o, need(o), e->score))
+        return lie(j, "its victim, key %" PRIu64 ", cannot have been the least of a full bucket", gone);
     judge_map_drop(&o->map, gone);
     return NULL;
 }
 
-/* ---- A key that is absent -------------------------------------------------------------------------------- */
+/* ---- A key that is absent -------------------------------------------------------------------- */
 
 static const char *put(judging *j, uint64_t score)
 {
@@ -278,7 +290,8 @@ static const char *evicted(judging *j, uint64_t score, uint64_t admission)
     return wrong ? wrong : put(j, score);
 }
 
-/* There is no place for it in any bucket that it may be in, of which there may be one, nor in the stash; a batch's other items may hold one each for a moment. */
+/* There is no place for it in any bucket that it may be in, of which there may be one, nor in the stash; a batch's
+ * other items may hold one each for a moment. */
 static const char *pending(judging *j)
 {
     hd_oracle *o = j->o;
@@ -315,7 +328,7 @@ static const char *judge_absent(judging *j)
     return lie(j, "the key is absent: inserted, %s expected", o->dictionary ? "or pending," : "evicted or refused");
 }
 
-/* ---- A key that is present -------------------------------------------------------------------------------- */
+/* ---- A key that is present ------------------------------------------------------------------- */
 
 static hd_outcome outcome_present(const judging *j, const judge_entry *e)
 {
@@ -344,14 +357,16 @@ static void change(judging *j, judge_entry *e)
     }
 }
 
-/* After the change: an operation that delivers a value keeps it, and the score, which all that deliver show, is the new one. */
+/* After the change: an operation that delivers a value keeps it, and the score, which all that deliver show, is the new
+ * one. */
 static const char *judge_delivery(judging *j, const judge_entry *e)
 {
     const hd_batch *b = j->b;
     uint32_t bytes = j->o->value_bytes;
     if (b->score_out && b->score_out[j->i] != e->score)
         return lie(j, "delivered score %" PRIu64 " instead of %" PRIu64, b->score_out[j->i], e->score);
-    if (j->rule->value_out && b->value_out && bytes && memcmp((const uint8_t *)b->value_out + j->i * bytes, e->value, bytes) != 0)
+    if (j->rule->value_out && b->value_out && bytes &&
+        memcmp((const uint8_t *)b->value_out + j->i * bytes, e->value, bytes) != 0)
         return lie(j, "delivered another value");
     return NULL;
 }
@@ -367,9 +382,12 @@ static const char *judge_present(judging *j, judge_entry *e)
     return delivers ? judge_delivery(j, e) : NULL;
 }
 
-/* ---- Items -------------------------------------------------------------------------------------------------- */
+/* ---- Items ----------------------------------------------------------------------------------- */
 
-static bool found_absent(hd_outcome o) { return o == HD_MISS || o == HD_INSERTED || o == HD_EVICTED || o == HD_REFUSED; }
+static bool found_absent(hd_outcome o)
+{
+    return o == HD_MISS || o == HD_INSERTED || o == HD_EVICTED || o == HD_REFUSED;
+}
 
 static uint64_t item_at(const judging *j, uint64_t p) { return j->order ? j->order[p] : p; }
 
@@ -415,7 +433,8 @@ static void judge_before(judging *j, uint64_t p)
 {
     uint64_t key = j->b->key[item_at(j, p)];
     for (uint64_t q = p + 1; q < j->b->n; q++)
-        if (j->o->since[q] <= p && j->b->key[item_at(j, q)] == key && changes_nothing(j, q) && !judge_item(j, q)) j->o->since[q] = JUDGED;
+        if (j->o->since[q] <= p && j->b->key[item_at(j, q)] == key && changes_nothing(j, q) && !judge_item(j, q))
+            j->o->since[q] = JUDGED;
 }
 
 /* The p-th item's turn: nothing after it was known to it. */
@@ -457,8 +476,8 @@ static const char *judge_victims_hidden(judging *j, hd_table *table)
     if (!wrong) return NULL;
     char where[32] = "";
     if (moment) snprintf(where, sizeof where, "item %" PRIu64 ": ", item_at(j, moment - j->o->moment - 1));
-    return judge_say(j->o, "%s: %s%s (%" PRIu64 " evictions, %" PRIu64 " departures)", judge_batch_name(j->b), where, wrong,
-                     v->evictions, v->departures);
+    return judge_say(j->o, "%s: %s%s (%" PRIu64 " evictions, %" PRIu64 " departures)", judge_batch_name(j->b), where,
+                     wrong, v->evictions, v->departures);
 }
 
 /* Where the key has not left since, a pointer must still show its value. */
@@ -471,7 +490,8 @@ static const char *judge_pointers(judging *j)
         const judge_entry *e = judge_map_find(&o->map, j->b->key[i]);
         if (!judge_delivers_ptr(j->b->op, outcome) || !e || e->born > o->moment + 1 + p) continue;
         if (!j->b->ptr[i] || memcmp(j->b->ptr[i], e->value, o->value_bytes) != 0)
-            return judge_say(o, "item %" PRIu64 " (%s, key %" PRIu64 "): the pointer does not show its value", i, judge_batch_name(j->b), e->key);
+            return judge_say(o, "item %" PRIu64 " (%s, key %" PRIu64 "): the pointer does not show its value", i,
+                             judge_batch_name(j->b), e->key);
     }
     return NULL;
 }
@@ -483,10 +503,14 @@ static const char *judge_order_of_list(judging *j)
 {
     const hd_batch *b = j->b;
     if (!j->order || !lists(j)) return NULL;
-    if (!b->list_item || !b->count) return judge_say(j->o, "%s: the judge needs list_item and count", judge_batch_name(b));
+    if (!b->list_item || !b->count)
+        return judge_say(j->o, "%s: the judge needs list_item and count", judge_batch_name(b));
     for (uint64_t l = 1; l < *b->count; l++)
         if (b->list_item[l] <= b->list_item[l - 1])
-            return judge_say(j->o, "%s: entry %" PRIu64 " of the list is item %" PRIu64 "'s, and comes after item %" PRIu64 "'s", judge_batch_name(b), l, b->list_item[l], b->list_item[l - 1]);
+            return judge_say(j->o,
+                             "%s: entry %" PRIu64 " of the list is item %" PRIu64 "'s, and comes after item %" PRIu64
+                             "'s",
+                             judge_batch_name(b), l, b->list_item[l], b->list_item[l - 1]);
     return NULL;
 }
 
@@ -498,23 +522,26 @@ static const char *judge_keyed(judging *j, hd_table *table)
     j->o->since = NULL;
     if (!wrong && j->hidden) wrong = judge_victims_hidden(j, table);
     if (!wrong && lists(j) && b->count && *b->count != j->listed)
-        wrong = judge_say(j->o, "%s: the list has %" PRIu64 " entries instead of %" PRIu64, judge_batch_name(b), *b->count, j->listed);
+        wrong = judge_say(j->o, "%s: the list has %" PRIu64 " entries instead of %" PRIu64, judge_batch_name(b),
+                          *b->count, j->listed);
     if (!wrong) wrong = judge_pointers(j);
     j->o->moment += b->n + 1;
     return wrong;
 }
 
-/* ---- Operations on the whole table ------------------------------------------------------------------------------ */
+/* ---- Operations on the whole table ----------------------------------------------------------- */
 
 static bool holds(const judging *j, const judge_entry *e)
 {
-    return !j->rule->predicate || judge_holds(j->b->pred, j->b->pred_arg, e->key, e->score, e->value, j->o->value_bytes) == 1;
+    return !j->rule->predicate ||
+           judge_holds(j->b->pred, j->b->pred_arg, e->key, e->score, e->value, j->o->value_bytes) == 1;
 }
 
 static const char *judge_count(judging *j, uint64_t expected)
 {
     if (!j->b->count || *j->b->count == expected) return NULL;
-    return judge_say(j->o, "%s: the count is %" PRIu64 " instead of %" PRIu64, hd_op_name(j->b->op), *j->b->count, expected);
+    return judge_say(j->o, "%s: the count is %" PRIu64 " instead of %" PRIu64, hd_op_name(j->b->op), *j->b->count,
+                     expected);
 }
 
 static const char *judge_erase_if(judging *j)
@@ -547,20 +574,30 @@ static const char *judge_export(judging *j)
     hd_oracle *o = j->o;
     const hd_batch *b = j->b;
     uint32_t bytes = o->value_bytes;
-    if (!b->count || !b->list_key || *b->count > b->n) return judge_say(o, "%s: no list, or one that is too long", hd_op_name(b->op));
+    if (!b->count || !b->list_key || *b->count > b->n)
+        return judge_say(o, "%s: no list, or one that is too long", hd_op_name(b->op));
     o->mark++;
     for (uint64_t l = 0; l < *b->count; l++) {
         judge_entry *e = judge_map_find(&o->map, b->list_key[l]);
         const uint8_t *value = b->list_value ? (const uint8_t *)b->list_value + l * bytes : NULL;
         const char *wrong = NULL;
-        if (!e) wrong = "is not in the table";
-        else if (e->mark == o->mark) wrong = "is in the list twice";
-        else if (!holds(j, e)) wrong = "does not satisfy the predicate";
-        else if (b->list_score && b->list_score[l] != e->score) wrong = "has another score";
-        else if (b->list_value && bytes && memcmp(value, e->value, bytes) != 0) wrong = "has another value";
-        else if (b->list_item && b->list_item[l] - b->start >= b->n /* and so what is before the start */) wrong = "is outside the window";
-        else if (b->list_item && l && b->list_item[l] <= b->list_item[l - 1]) wrong = "is out of order";
-        if (wrong) return judge_say(o, "%s: entry %" PRIu64 " of the list, key %" PRIu64 ", %s", hd_op_name(b->op), l, b->list_key[l], wrong);
+        if (!e)
+            wrong = "is not in the table";
+        else if (e->mark == o->mark)
+            wrong = "is in the list twice";
+        else if (!holds(j, e))
+            wrong = "does not satisfy the predicate";
+        else if (b->list_score && b->list_score[l] != e->score)
+            wrong = "has another score";
+        else if (b->list_value && bytes && memcmp(value, e->value, bytes) != 0)
+            wrong = "has another value";
+        else if (b->list_item && b->list_item[l] - b->start >= b->n /* and so what is before the start */)
+            wrong = "is outside the window";
+        else if (b->list_item && l && b->list_item[l] <= b->list_item[l - 1])
+            wrong = "is out of order";
+        if (wrong)
+            return judge_say(o, "%s: entry %" PRIu64 " of the list, key %" PRIu64 ", %s", hd_op_name(b->op), l,
+                             b->list_key[l], wrong);
         e->mark = o->mark;
     }
     return b->start == 0 && b->n >= o->capacity ? judge_size(j) : NULL;
@@ -576,30 +613,39 @@ static const char *judge_clear(judging *j)
 /* It knows no slots: contents are what they were, and no more moved than there are places. */
 static const char *judge_promote(judging *j)
 {
-    return j->b->count && *j->b->count > j->o->capacity ? judge_say(j->o, "promote: %" PRIu64 " entries came near", *j->b->count) : NULL;
+    return j->b->count && *j->b->count > j->o->capacity
+               ? judge_say(j->o, "promote: %" PRIu64 " entries came near", *j->b->count)
+               : NULL;
 }
 
 static const char *judge_whole(judging *j)
 {
     if (j->rule->predicate && (!j->b->pred || judge_holds(j->b->pred, j->b->pred_arg, 0, 0, NULL, 0) < 0))
-        return judge_say(j->o, "%s: the judge knows no predicate '%s'", hd_op_name(j->b->op), j->b->pred ? j->b->pred : "(null)");
+        return judge_say(j->o, "%s: the judge knows no predicate '%s'", hd_op_name(j->b->op),
+                         j->b->pred ? j->b->pred : "(null)");
     switch (j->b->op) {
     case HD_OP_ERASE_IF: return judge_erase_if(j);
-    case HD_OP_EXPORT: case HD_OP_EXPORT_IF: return judge_export(j);
-    case HD_OP_SIZE: case HD_OP_SIZE_IF: return judge_size(j);
+    case HD_OP_EXPORT:
+    case HD_OP_EXPORT_IF: return judge_export(j);
+    case HD_OP_SIZE:
+    case HD_OP_SIZE_IF: return judge_size(j);
     case HD_OP_PROMOTE: return judge_promote(j);
     default: return judge_clear(j);
     }
 }
 
-/* ---- The door ------------------------------------------------------------------------------------------------------ */
+/* ---- The door -------------------------------------------------------------------------------- */
 
-const char *hd_oracle_batch(hd_oracle *o, hd_table *table, const hd_batch *b, const uint64_t *order, uint64_t clock, uint32_t epoch)
+const char *hd_oracle_batch(hd_oracle *o, hd_table *table, const hd_batch *b, const uint64_t *order, uint64_t clock,
+                            uint32_t epoch)
 {
     hd_info info;
     for (uint64_t i = 0; i < (b->each ? b->n : 1); i++)
-        if ((unsigned)judge_item_op(b, i) >= HD_OP_COUNT_) return judge_say(o, "there is no operation %d", (int)judge_item_op(b, i));
-    judging j = { .o = o, .b = b, .rule = b->each ? NULL : &judge_ops[b->op], .order = order, .clock = clock, .epoch = epoch };
+        if ((unsigned)judge_item_op(b, i) >= HD_OP_COUNT_)
+            return judge_say(o, "there is no operation %d", (int)judge_item_op(b, i));
+    judging j = {
+        .o = o, .b = b, .rule = b->each ? NULL : &judge_ops[b->op], .order = order, .clock = clock, .epoch = epoch
+    };
     bool keyed = judge_keyed_batch(b);
     if (keyed && b->n && !b->outcome) return judge_say(o, "%s: the judge needs outcomes", judge_batch_name(b));
     if (hd_table_info(table, &info)) return judge_say(o, "hd_table_info: %s", hd_why());

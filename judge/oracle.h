@@ -32,11 +32,12 @@ void hd_oracle_close(hd_oracle *o); /* NULL is fine */
  * For operations that evict without a list (insert_or_assign, ...) the victims are learned from `table`
  * by an export after the batch.
  * After a sentence the oracle is of no further use: it does not know what to believe. */
-const char *hd_oracle_batch(hd_oracle *o, hd_table *table, const hd_batch *b, const uint64_t *order, uint64_t clock, uint32_t epoch);
+const char *hd_oracle_batch(hd_oracle *o, hd_table *table, const hd_batch *b, const uint64_t *order, uint64_t clock,
+                            uint32_t epoch);
 
-/* For the next batch, which comes with an order, on a table that evicts nobody: the item that is p-th in the order looked at the table from the time on that
- * as many items as since[p] had taken effect. One that changes nothing is truthful if it was at some moment from then on. (b->n); it is
- * written to. */
+/* For the next batch, which comes with an order, on a table that evicts nobody: the item that is p-th in the order
+ * looked at the table from the time on that as many items as since[p] had taken effect. One that changes nothing is
+ * truthful if it was at some moment from then on. (b->n); it is written to. */
 void hd_oracle_since(hd_oracle *o, uint64_t *since);
 
 /* Exports the whole table and compares it with the map: same keys, values, scores, size. */

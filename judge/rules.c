@@ -9,20 +9,27 @@
 
 #include "judge/borrow.h"
 
+/* clang-format off */
 const judge_op judge_ops[HD_OP_COUNT_] = {
     [HD_OP_FIND] = { .keyed = true, .value_out = true, .score_out = true, .present = HD_HIT },
     [HD_OP_CONTAINS] = { .keyed = true, .present = HD_HIT },
     [HD_OP_FIND_PTR] = { .keyed = true, .score_out = true, .ptr_out = true, .present = HD_HIT },
     [HD_OP_FIND_MISSED] = { .keyed = true, .value_out = true, .score_out = true, .list = true, .present = HD_HIT },
-    [HD_OP_TOUCH] = { .keyed = true, .changes = true, .rescores = true, .value_out = true, .score_out = true, .present = HD_HIT },
+    [HD_OP_TOUCH] = { .keyed = true, .changes = true, .rescores = true, .value_out = true, .score_out = true,
+      .present = HD_HIT },
     [HD_OP_ASSIGN] = { .keyed = true, .changes = true, .rescores = true, .value_in = true, .present = HD_UPDATED },
     [HD_OP_ASSIGN_VALUES] = { .keyed = true, .changes = true, .value_in = true, .present = HD_UPDATED },
     [HD_OP_ASSIGN_SCORES] = { .keyed = true, .changes = true, .rescores = true, .present = HD_UPDATED },
-    [HD_OP_ACCUM_OR_ASSIGN] = { .keyed = true, .enters = true, .changes = true, .rescores = true, .present = HD_UPDATED },
-    [HD_OP_INSERT_OR_ASSIGN] = { .keyed = true, .enters = true, .changes = true, .rescores = true, .value_in = true, .present = HD_UPDATED },
-    [HD_OP_INSERT_AND_EVICT] = { .keyed = true, .enters = true, .changes = true, .rescores = true, .value_in = true, .list = true, .present = HD_UPDATED },
-    [HD_OP_FIND_OR_INSERT] = { .keyed = true, .enters = true, .changes = true, .rescores = true, .value_out = true, .score_out = true, .present = HD_HIT },
-    [HD_OP_FIND_OR_INSERT_PTR] = { .keyed = true, .enters = true, .changes = true, .rescores = true, .ptr_out = true, .present = HD_HIT },
+    [HD_OP_ACCUM_OR_ASSIGN] = { .keyed = true, .enters = true, .changes = true, .rescores = true,
+      .present = HD_UPDATED },
+    [HD_OP_INSERT_OR_ASSIGN] = { .keyed = true, .enters = true, .changes = true, .rescores = true, .value_in = true,
+      .present = HD_UPDATED },
+    [HD_OP_INSERT_AND_EVICT] = { .keyed = true, .enters = true, .changes = true, .rescores = true, .value_in = true,
+      .list = true, .present = HD_UPDATED },
+    [HD_OP_FIND_OR_INSERT] = { .keyed = true, .enters = true, .changes = true, .rescores = true, .value_out = true,
+      .score_out = true, .present = HD_HIT },
+    [HD_OP_FIND_OR_INSERT_PTR] = { .keyed = true, .enters = true, .changes = true, .rescores = true, .ptr_out = true,
+      .present = HD_HIT },
     [HD_OP_LOCK_KEYS] = { .keyed = true, .ptr_out = true, .present = HD_HIT },
     [HD_OP_UNLOCK_KEYS] = { .keyed = true, .present = HD_HIT },
     [HD_OP_ERASE] = { .keyed = true, .changes = true, .present = HD_ERASED },
@@ -33,6 +40,7 @@ const judge_op judge_ops[HD_OP_COUNT_] = {
     [HD_OP_CLEAR] = { .changes = true },
     [HD_OP_PROMOTE] = { .changes = true, .range = true },
 };
+/* clang-format on */
 
 hd_op judge_op_named(const char *name)
 {
@@ -129,7 +137,8 @@ uint64_t judge_admission(judge_policy p, uint64_t given, uint64_t now, uint32_t 
 
 /* ---- Predicates ------------------------------------------------------------------------------ */
 
-int judge_holds(const char *pred, const uint64_t arg[2], uint64_t key, uint64_t score, const uint8_t *value, uint32_t bytes)
+int judge_holds(const char *pred, const uint64_t arg[2], uint64_t key, uint64_t score, const uint8_t *value,
+                uint32_t bytes)
 {
     if (strcmp(pred, "all") == 0) return 1;
     if (strcmp(pred, "score_below") == 0) return score < arg[0];
@@ -149,8 +158,10 @@ int judge_holds(const char *pred, const uint64_t arg[2], uint64_t key, uint64_t 
 uint32_t judge_elem_bytes(hd_elem e)
 {
     switch (e) {
-    case HD_F16: case HD_BF16: return 2;
-    case HD_F32: case HD_I32: return 4;
+    case HD_F16:
+    case HD_BF16: return 2;
+    case HD_F32:
+    case HD_I32: return 4;
     default: return 8;
     }
 }

@@ -11,13 +11,13 @@
 #include "heddle.h"
 
 typedef struct judge_op {
-    bool keyed;      /* one outcome per item, one tick per item           */
-    bool enters;     /* an absent key is inserted, when it is admitted    */
-    bool changes;    /* a pinned entry makes the outcome PINNED           */
-    bool rescores;   /* by the policy, when the key is present            */
-    bool value_in;   /* replaces the value, when the key is present       */
+    bool keyed;    /* one outcome per item, one tick per item           */
+    bool enters;   /* an absent key is inserted, when it is admitted    */
+    bool changes;  /* a pinned entry makes the outcome PINNED           */
+    bool rescores; /* by the policy, when the key is present            */
+    bool value_in; /* replaces the value, when the key is present       */
     bool value_out, score_out, ptr_out;
-    bool list;       /* fills the list                                    */
+    bool list; /* fills the list                                    */
     bool predicate;
     bool range;         /* of slots                                       */
     hd_outcome present; /* the outcome when the key is present, not pinned */
@@ -27,7 +27,8 @@ extern const judge_op judge_ops[HD_OP_COUNT_];
 
 hd_op judge_op_named(const char *name); /* HD_OP_COUNT_: none */
 
-/* The least key that a table of that configuration answers RESERVED to, and whether its design is a dictionary: no scores, nobody leaves unasked. */
+/* The least key that a table of that configuration answers RESERVED to, and whether its design is a dictionary: no
+ * scores, nobody leaves unasked. */
 uint64_t judge_keys(const hd_config *c);
 bool judge_dictionary(const char *design);
 
@@ -37,12 +38,19 @@ bool judge_keyed_batch(const hd_batch *b);
 /* "find"; "mixed" */
 const char *judge_batch_name(const hd_batch *b);
 
-
 /* Whether an item with this outcome writes value_out and score_out; whether it writes ptr. */
 bool judge_delivers(hd_op op, hd_outcome o);
 bool judge_delivers_ptr(hd_op op, hd_outcome o);
 
-typedef enum judge_policy { JUDGE_LRU, JUDGE_LFU, JUDGE_EPOCH_LRU, JUDGE_EPOCH_LFU, JUDGE_CUSTOM, JUDGE_NONE, JUDGE_POLICIES } judge_policy;
+typedef enum judge_policy {
+    JUDGE_LRU,
+    JUDGE_LFU,
+    JUDGE_EPOCH_LRU,
+    JUDGE_EPOCH_LFU,
+    JUDGE_CUSTOM,
+    JUDGE_NONE,
+    JUDGE_POLICIES
+} judge_policy;
 
 /* A borrowed policy is JUDGE_POLICIES + its row. */
 bool judge_policy_find(const char *name, judge_policy *p);
@@ -53,7 +61,8 @@ uint64_t judge_score_hit(judge_policy p, uint64_t old, uint64_t given, uint64_t 
 uint64_t judge_admission(judge_policy p, uint64_t given, uint64_t now, uint32_t epoch);
 
 /* 1 or 0; -1: no such predicate. */
-int judge_holds(const char *pred, const uint64_t arg[2], uint64_t key, uint64_t score, const uint8_t *value, uint32_t bytes);
+int judge_holds(const char *pred, const uint64_t arg[2], uint64_t key, uint64_t score, const uint8_t *value,
+                uint32_t bytes);
 
 uint32_t judge_elem_bytes(hd_elem e);
 void judge_add(hd_elem e, uint8_t *sum, const uint8_t *add, uint32_t bytes);

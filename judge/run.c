@@ -21,15 +21,19 @@ bool runner_wrong(runner *r, uint32_t by, const char *what, const char *sentence
 {
     if (!sentence || !(r->judges & by)) return false;
     r->report->by = by;
-    snprintf(r->report->wrong, sizeof r->report->wrong, "batch %" PRIu64 ": %s%s%s", r->batch, what, *what ? ": " : "", sentence);
+    snprintf(r->report->wrong, sizeof r->report->wrong, "batch %" PRIu64 ": %s%s%s", r->batch, what, *what ? ": " : "",
+             sentence);
     return true;
 }
 
 static bool failed(const runner *r) { return r->report->wrong[0] != 0; }
 
-/* ---- Decisions ------------------------------------------------------------------------------------------ */
+/* ---- Decisions ------------------------------------------------------------------------------- */
 
-uint64_t runner_below(runner *r, uint64_t n) { return r->choices ? r->choices->below(r->choices->self, n) : hd_rng_below(&r->rng, n); }
+uint64_t runner_below(runner *r, uint64_t n)
+{
+    return r->choices ? r->choices->below(r->choices->self, n) : hd_rng_below(&r->rng, n);
+}
 
 uint64_t runner_rarely(runner *r, uint64_t n)
 {
@@ -39,12 +43,15 @@ uint64_t runner_rarely(runner *r, uint64_t n)
 
 uint64_t runner_number(runner *r) { return r->choices ? r->choices->number(r->choices->self) : hd_rng_next(&r->rng); }
 
-/* ---- Inputs --------------------------------------------------------------------------------------------- */
+/* ---- Inputs ---------------------------------------------------------------------------------- */
 
 static bool by_chance(runner *r, uint32_t ppm) { return ppm && hd_rng_below(&r->rng, 1000000) < ppm; }
 
 /* A key of the source's, among those that the table can hold. */
-static uint64_t holdable(const runner *r, uint64_t key) { return r->shape.keys < HD_KEY_RESERVED ? key % r->shape.keys : key; }
+static uint64_t holdable(const runner *r, uint64_t key)
+{
+    return r->shape.keys < HD_KEY_RESERVED ? key % r->shape.keys : key;
+}
 
 /* Of the source's keys, or one of the reserved three: those of small numbers come again by themselves. */
 static uint64_t choose_key(runner *r)
@@ -153,8 +160,10 @@ void runner_fill(runner *r, hd_batch *b, hd_op op, const uint64_t *pick, uint64_
     b->kernel = kernel_for(r, b);
     b->n = n;
     judge_arrays_lend(&r->arrays, b);
-    uint64_t *key = (uint64_t *)judge_arrays_at(&r->arrays, JUDGE_KEY), *score = (uint64_t *)judge_arrays_at(&r->arrays, JUDGE_SCORE);
-    uint8_t *value = (uint8_t *)judge_arrays_at(&r->arrays, JUDGE_VALUE), *flag = (uint8_t *)judge_arrays_at(&r->arrays, JUDGE_FLAG);
+    uint64_t *key = (uint64_t *)judge_arrays_at(&r->arrays, JUDGE_KEY),
+             *score = (uint64_t *)judge_arrays_at(&r->arrays, JUDGE_SCORE);
+    uint8_t *value = (uint8_t *)judge_arrays_at(&r->arrays, JUDGE_VALUE),
+            *flag = (uint8_t *)judge_arrays_at(&r->arrays, JUDGE_FLAG);
     for (uint64_t i = 0; i < n; i++) key[i] = draw_key(r, b, i, r->request[pick ? pick[i] : i].key);
     if (r->c->distinct) {
         b->distinct = true;
@@ -163,7 +172,8 @@ void runner_fill(runner *r, hd_batch *b, hd_op op, const uint64_t *pick, uint64_
     }
     if (!rule->rescores || !scores_given(r)) b->score = NULL;
     for (uint64_t i = 0; b->score && i < b->n; i++) score[i] = draw_score(r);
-    for (uint64_t i = 0; i < b->n && (rule->value_in || rule->enters); i++) draw_value(r, value + i * r->c->value_bytes);
+    for (uint64_t i = 0; i < b->n && (rule->value_in || rule->enters); i++)
+        draw_value(r, value + i * r->c->value_bytes);
     b->elem = r->elem;
     if (op != HD_OP_ACCUM_OR_ASSIGN) b->flag = NULL;
     for (uint64_t i = 0; b->flag && i < b->n; i++) flag[i] = HD_EITHER;
@@ -174,7 +184,8 @@ static hd_status take_requests(runner *r)
 {
     size_t got = 0;
     hd_status s = HD_OK;
-    if (r->choices) return r->requests = r->choices->more(r->choices->self) ? r->c->batch : 0, HD_OK; /* their keys are chosen one by one */
+    /* their keys are chosen one by one */
+    if (r->choices) return r->requests = r->choices->more(r->choices->self) ? r->c->batch : 0, HD_OK;
     for (r->requests = 0; r->requests < r->c->batch && !s; r->requests += got) {
         s = hd_source_next(r->source, r->request + r->requests, (size_t)(r->c->batch - r->requests), &got);
         if (!s && got == 0) break;
@@ -182,7 +193,7 @@ static hd_status take_requests(runner *r)
     return s;
 }
 
-/* ---- One batch --------------------------------------------------------------------------------------------- */
+/* ---- One batch ------------------------------------------------------------------------------- */
 
 /* The whole table is compared after every batch while that is cheap, then now and again. */
 static bool compare_now(const runner *r, const hd_info *info)
@@ -197,13 +208,16 @@ static uint64_t count_below(const uint64_t *number, uint64_t n, uint64_t x)
     uint64_t low = 0;
     while (low < n) {
         uint64_t middle = (low + n) / 2;
-        if (number[middle] < x) low = middle + 1;
-        else n = middle;
+        if (number[middle] < x)
+            low = middle + 1;
+        else
+            n = middle;
     }
     return low;
 }
 
-/* Kernels on the host machine take the items of a batch as their lanes come; the tickets say how. Entries that move on have tickets, too, and are no items. */
+/* Kernels on the host machine take the items of a batch as their lanes come; the tickets say how. Entries that move on
+ * have tickets, too, and are no items. */
 static bool order_learned(runner *r, const hd_batch *b)
 {
     size_t n;
@@ -229,9 +243,13 @@ static void judge_batch(runner *r, const hd_batch *b, const hd_info *before)
     bool keyed = judge_keyed_batch(b), asked = r->judges & HD_RUN_ORACLE;
     if (runner_wrong(r, HD_RUN_ARRAYS, "", judge_arrays_check(&r->arrays, b))) return;
     if (asked && r->order && keyed && !order_learned(r, b)) return;
-    if (asked && runner_wrong(r, HD_RUN_ORACLE, "", hd_oracle_batch(r->oracle, r->table, b, keyed ? r->order : NULL, before->now, before->epoch))) return;
+    if (asked &&
+        runner_wrong(r, HD_RUN_ORACLE, "",
+                     hd_oracle_batch(r->oracle, r->table, b, keyed ? r->order : NULL, before->now, before->epoch)))
+        return;
     if (hd_table_info(r->table, &after)) return (void)runner_wrong(r, HD_RUN_ORACLE, "hd_table_info", hd_why());
-    if (asked && after.now != before->now + (keyed ? b->n : 0)) return (void)runner_wrong(r, HD_RUN_ORACLE, judge_batch_name(b), "the clock went wrong");
+    if (asked && after.now != before->now + (keyed ? b->n : 0))
+        return (void)runner_wrong(r, HD_RUN_ORACLE, judge_batch_name(b), "the clock went wrong");
     for (uint64_t i = 0; keyed && i < b->n; i++) r->outcome[b->outcome[i]]++;
     r->report->judged += keyed ? b->n : 0;
     if (!compare_now(r, &after)) return;
@@ -260,13 +278,15 @@ static void window_count(runner *r, const hd_batch *b)
     hd_run_window *w = &r->report->window[r->batch * HD_RUN_WINDOWS / r->c->batches];
     w->items += b->n;
     for (uint64_t i = 0; i < b->n; i++)
-        w->hits += b->outcome[i] == HD_HIT || b->outcome[i] == HD_UPDATED || b->outcome[i] == HD_PINNED || b->outcome[i] == HD_ERASED;
+        w->hits += b->outcome[i] == HD_HIT || b->outcome[i] == HD_UPDATED || b->outcome[i] == HD_PINNED ||
+                   b->outcome[i] == HD_ERASED;
 }
 
 hd_status runner_run(runner *r, hd_batch *b)
 {
     hd_info before;
-    hd_status s = r->starved ? hd_fail(HD_ENOMEM, "batch %" PRIu64 ": no memory to tell its keys apart", r->batch) : hd_table_info(r->table, &before);
+    hd_status s = r->starved ? hd_fail(HD_ENOMEM, "batch %" PRIu64 ": no memory to tell its keys apart", r->batch)
+                             : hd_table_info(r->table, &before);
     if (s) return s;
     if (r->choices && r->choices->batch) r->choices->batch(r->choices->self, b);
     if (r->oracle) judge_arrays_arm(&r->arrays);
@@ -323,11 +343,13 @@ static hd_status op_step(runner *r, hd_op op)
     return runner_run(r, &b);
 }
 
-/* Reads, inserts and erases, each item its own: half of them bring keys in, as in the paper's mixtures (Hive section V-C2). */
+/* Reads, inserts and erases, each item its own: half of them bring keys in, as in the paper's mixtures (Hive section
+ * V-C2). */
 void runner_mix(runner *r, hd_batch *b)
 {
-    static const hd_op some[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND, HD_OP_ERASE, HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND_OR_INSERT, HD_OP_CONTAINS,
-                                  HD_OP_ASSIGN, HD_OP_ASSIGN_VALUES, HD_OP_INSERT_OR_ASSIGN, HD_OP_ACCUM_OR_ASSIGN };
+    static const hd_op some[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND,           HD_OP_ERASE,  HD_OP_INSERT_OR_ASSIGN,
+                                  HD_OP_FIND_OR_INSERT,   HD_OP_CONTAINS,       HD_OP_ASSIGN, HD_OP_ASSIGN_VALUES,
+                                  HD_OP_INSERT_OR_ASSIGN, HD_OP_ACCUM_OR_ASSIGN };
     enum { SOME = sizeof some / sizeof *some };
     uint8_t *each = (uint8_t *)judge_arrays_at(&r->arrays, JUDGE_EACH);
     for (uint64_t i = 0; i < b->n; i++) each[i] = (uint8_t)some[runner_below(r, r->sums ? SOME : SOME - 1)];
@@ -343,7 +365,7 @@ static hd_status mixed_step(runner *r)
     return runner_run(r, &b);
 }
 
-/* ---- The whole run ------------------------------------------------------------------------------------------- */
+/* ---- The whole run --------------------------------------------------------------------------- */
 
 typedef struct contents {
     uint32_t value_bytes;
@@ -369,7 +391,8 @@ hd_status runner_retire(runner *r)
     for (int o = 0; o < HD_OP_COUNT_; o++) all->op[o] += c.op[o];
     for (int o = 0; o < HD_OUTCOME_COUNT; o++) {
         all->outcome[o] += c.outcome[o];
-        if (r->oracle && !failed(r) && c.outcome[o] != r->outcome[o]) runner_wrong(r, HD_RUN_COUNTERS, hd_outcome_name((hd_outcome)o), "the counter differs from the outcomes");
+        if (r->oracle && !failed(r) && c.outcome[o] != r->outcome[o])
+            runner_wrong(r, HD_RUN_COUNTERS, hd_outcome_name((hd_outcome)o), "the counter differs from the outcomes");
         r->outcome[o] = 0;
     }
     hd_close(r->table);
@@ -399,7 +422,8 @@ static void choose_elem(runner *r)
     }
 }
 
-static hd_status runner_open(runner *r, const hd_case *c, const hd_choices *choices, uint32_t judges, hd_run_report *report)
+static hd_status runner_open(runner *r, const hd_case *c, const hd_choices *choices, uint32_t judges,
+                             hd_run_report *report)
 {
     hd_info info;
     memset(r, 0, sizeof *r);
@@ -412,14 +436,18 @@ static hd_status runner_open(runner *r, const hd_case *c, const hd_choices *choi
     judge_shelf_open(&r->shelf);
     r->config = hd_case_config(c);
     r->config.seams = &r->shelf.seams;
-    if (c->batch > SIZE_MAX / 64 / (c->value_bytes + 64u)) return hd_fail(HD_ENOMEM, "batch: %" PRIu64 " items are more than memory holds", c->batch);
+    if (c->batch > SIZE_MAX / 64 / (c->value_bytes + 64u))
+        return hd_fail(HD_ENOMEM, "batch: %" PRIu64 " items are more than memory holds", c->batch);
     hd_status s = hd_open(&r->config, &r->table);
     if (!s && c->judge) s = hd_oracle_open(&r->config, &r->oracle);
     if (!s) s = hd_source_open_spec(c->keys, c->seed, &r->source);
     if (!s) s = hd_table_info(r->table, &info);
     if (s) return s;
     if (c->judge && c->batch > 1 && strcmp(info.backend, "cuda") == 0)
-        return hd_fail(HD_EINVAL, "judge: the order in which a GPU takes the items of a batch is not known: batch=1x%" PRIu64 ", or backend host", c->batches * c->batch);
+        return hd_fail(HD_EINVAL,
+                       "judge: the order in which a GPU takes the items of a batch is not known: batch=1x%" PRIu64
+                       ", or backend host",
+                       c->batches * c->batch);
     r->start_buckets = info.buckets;
     r->shape = info;
     r->mixes = runs_mixed(r);
@@ -427,7 +455,8 @@ static hd_status runner_open(runner *r, const hd_case *c, const hd_choices *choi
     r->request = (hd_request *)malloc((size_t)c->batch * sizeof *r->request);
     bool ordered = c->judge && strcmp(info.backend, "host") == 0;
     if (ordered) r->order = (uint64_t *)malloc(3 * (size_t)c->batch * sizeof *r->order);
-    if (!r->request || (ordered && !r->order) || !judge_arrays_open(&r->arrays, c->batch, c->value_bytes) || !judge_map_open(&r->seen, 0))
+    if (!r->request || (ordered && !r->order) || !judge_arrays_open(&r->arrays, c->batch, c->value_bytes) ||
+        !judge_map_open(&r->seen, 0))
         return hd_fail(HD_ENOMEM, "batch: no memory for the arrays of %" PRIu64 " items", c->batch);
     return HD_OK;
 }
@@ -451,7 +480,8 @@ static hd_status run_all(runner *r, hd_progress *progress, void *context)
         s = take_requests(r);
         if (s || r->requests == 0) break;
         s = advance_epoch(r);
-        if (!s) s = mix ? mix_step(r) : mixed ? mixed_step(r) : op < HD_OP_COUNT_ ? op_step(r, op) : serve_step(r, pick);
+        if (!s)
+            s = mix ? mix_step(r) : mixed ? mixed_step(r) : op < HD_OP_COUNT_ ? op_step(r, op) : serve_step(r, pick);
     }
     free(pick);
     return s;
@@ -467,7 +497,8 @@ static hd_status report_table(runner *r)
     return s ? s : runner_retire(r);
 }
 
-static hd_status case_run(const hd_case *c, const hd_choices *choices, uint32_t judges, hd_progress *progress, void *context, hd_run_report *report)
+static hd_status case_run(const hd_case *c, const hd_choices *choices, uint32_t judges, hd_progress *progress,
+                          void *context, hd_run_report *report)
 {
     runner r;
     memset(report, 0, sizeof *report);
@@ -484,9 +515,13 @@ hd_status hd_case_run(const hd_case *c, hd_progress *progress, void *context, hd
     return case_run(c, NULL, HD_RUN_ALL, progress, context, report);
 }
 
-hd_status hd_case_run_by(const hd_case *c, const hd_choices *choices, hd_run_report *report) { return case_run(c, choices, HD_RUN_ALL, NULL, NULL, report); }
+hd_status hd_case_run_by(const hd_case *c, const hd_choices *choices, hd_run_report *report)
+{
+    return case_run(c, choices, HD_RUN_ALL, NULL, NULL, report);
+}
 
-hd_status hd_case_run_judged(const hd_case *c, uint32_t judges, hd_progress *progress, void *context, hd_run_report *report)
+hd_status hd_case_run_judged(const hd_case *c, uint32_t judges, hd_progress *progress, void *context,
+                             hd_run_report *report)
 {
     return case_run(c, NULL, judges, progress, context, report);
 }

@@ -18,14 +18,14 @@ typedef struct hd_run_report {
     hd_counters counters;
     hd_info info;
     uint64_t size;
-    uint64_t requests, distinct_batches; /* items of keyed batches; batches that promised distinct keys */
-    double seconds;        /* inside hd_run only                                      */
-    const char *ran;       /* by the last batch                                       */
+    uint64_t requests, distinct_batches;  /* items of keyed batches; batches that promised distinct keys */
+    double seconds;                       /* inside hd_run only                                      */
+    const char *ran;                      /* by the last batch                                       */
     hd_run_window window[HD_RUN_WINDOWS]; /* equal parts of the batches                   */
-    uint64_t contents_hash; /* XXH3 of the contents, order-free: for determinism      */
-    uint64_t judged;       /* items the oracle approved                               */
-    char wrong[512];       /* "" or what the oracle said, with batch and item         */
-    uint32_t by;           /* HD_RUN_...: who said it                                 */
+    uint64_t contents_hash;               /* XXH3 of the contents, order-free: for determinism      */
+    uint64_t judged;                      /* items the oracle approved                               */
+    char wrong[512];                      /* "" or what the oracle said, with batch and item         */
+    uint32_t by;                          /* HD_RUN_...: who said it                                 */
 } hd_run_report;
 
 /* progress(context, done, total) is called between batches; may be NULL; nonzero stops the run. */
@@ -38,12 +38,13 @@ typedef int hd_progress(void *context, uint64_t done, uint64_t total);
  * something to find. mix: every operation, and now and then growth, a snapshot, a new holder. */
 hd_status hd_case_run(const hd_case *c, hd_progress *progress, void *context, hd_run_report *report);
 
-/* Where the decisions of a run come from, in the place of the case's seed: which operation, how many items, which keys (of as many as the
- * case's source has, and the reserved ones), scores, what happens besides. Values are still the seed's. 0 is the quiet answer. */
+/* Where the decisions of a run come from, in the place of the case's seed: which operation, how many items, which keys
+ * (of as many as the case's source has, and the reserved ones), scores, what happens besides. Values are still the
+ * seed's. 0 is the quiet answer. */
 typedef struct hd_choices {
-    uint64_t (*below)(void *self, uint64_t n); /* 0 to n - 1, n > 0                   */
-    uint64_t (*number)(void *self);            /* any                                 */
-    bool (*more)(void *self);                  /* false: no more batches              */
+    uint64_t (*below)(void *self, uint64_t n);    /* 0 to n - 1, n > 0                   */
+    uint64_t (*number)(void *self);               /* any                                 */
+    bool (*more)(void *self);                     /* false: no more batches              */
     void (*batch)(void *self, const hd_batch *b); /* told of each before it is run; NULL: not */
     void *self;
 } hd_choices;
@@ -59,6 +60,7 @@ enum {
     HD_RUN_ALL = (1 << 4) - 1
 };
 /* report->by: who objected. */
-hd_status hd_case_run_judged(const hd_case *c, uint32_t judges, hd_progress *progress, void *context, hd_run_report *report);
+hd_status hd_case_run_judged(const hd_case *c, uint32_t judges, hd_progress *progress, void *context,
+                             hd_run_report *report);
 
 #endif

@@ -19,25 +19,27 @@ typedef struct runner {
     hd_config config;
     hd_run_report *report;
     hd_table *table;
-    hd_oracle *oracle;     /* NULL: not judged                                   */
-    uint32_t judges;       /* HD_RUN_...: who is heard if it is                  */
+    hd_oracle *oracle; /* NULL: not judged                                   */
+    uint32_t judges;   /* HD_RUN_...: who is heard if it is                  */
     hd_source *source;
-    hd_request *request;   /* (c->batch) the batch's share of the source         */
-    uint64_t requests;     /* how many there are; fewer than c->batch at the end */
+    hd_request *request; /* (c->batch) the batch's share of the source         */
+    uint64_t requests;   /* how many there are; fewer than c->batch at the end */
     judge_arrays arrays;
-    judge_map seen;        /* keys of a batch that promises distinct ones ...    */
-    bool starved;          /* ... and had no memory for them all                 */
-    uint64_t *order;       /* (3, c->batch) items of a batch as they took effect, their tickets, since when they had looked; NULL: in item order */
-    judge_shelf shelf;     /* where mix keeps its snapshots                      */
+    judge_map seen; /* keys of a batch that promises distinct ones ...    */
+    bool starved;   /* ... and had no memory for them all                 */
+    /* (3, c->batch) items of a batch as they took effect, their tickets, since when they had looked; NULL: in item
+     * order */
+    uint64_t *order;
+    judge_shelf shelf; /* where mix keeps its snapshots                      */
     hd_rng rng;
     const hd_choices *choices; /* NULL: rng decides                              */
-    hd_elem elem;          /* of accum_or_assign: one per case, so that no sum is a NaN */
-    bool sums;             /* the value is a whole number of elements            */
-    bool mixes;            /* the design has mixed batches                       */
-    bool resizes;          /* it grows and shrinks where it is                   */
-    uint64_t batch;        /* number of the batch, from 0                        */
+    hd_elem elem;              /* of accum_or_assign: one per case, so that no sum is a NaN */
+    bool sums;                 /* the value is a whole number of elements            */
+    bool mixes;                /* the design has mixed batches                       */
+    bool resizes;              /* it grows and shrinks where it is                   */
+    uint64_t batch;            /* number of the batch, from 0                        */
     uint64_t start_buckets;
-    hd_info shape;         /* of the table as it was opened                      */
+    hd_info shape;                      /* of the table as it was opened                      */
     uint64_t outcome[HD_OUTCOME_COUNT]; /* judged: what the table's counters must say   */
 } runner;
 

@@ -16,9 +16,12 @@
 #include "workload/workload.h"
 
 enum { GUARD = 128, ALIGN = 128, ITEMS_MOST = 1 << 16 };
-enum { CLOCK_THEN = SCENE_SCORES / 2, CLOCK_PAST = SCENE_SCORES /* so that newcomers are admitted and refused; in every other scene all scores are past */ };
+enum {
+    CLOCK_THEN = SCENE_SCORES / 2,
+    CLOCK_PAST = SCENE_SCORES /* so that newcomers are admitted and refused; in every other scene all scores are past */
+};
 
-/* ---- Memory ------------------------------------------------------------------------------------------------ */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
 /* Everything begins at a multiple of ALIGN with a guard before it; so does what lies after the last region. */
 static size_t after_guard(size_t bytes) { return (bytes + GUARD + ALIGN - 1) / ALIGN * ALIGN; }
@@ -55,7 +58,8 @@ bool scene_make_memory(scene *s)
     s->memory = (uint8_t *)aligned_alloc(ALIGN, s->bytes);
     s->initial = (uint8_t *)malloc(s->bytes);
     if (!s->memory || !s->initial) return false;
-    for (size_t i = 0; i < s->bytes; i++) s->memory[i] = (uint8_t)(0xa7 + 29 * i); /* guards, and what nobody wrote yet */
+    /* guards, and what nobody wrote yet */
+    for (size_t i = 0; i < s->bytes; i++) s->memory[i] = (uint8_t)(0xa7 + 29 * i);
     lay(s);
     s->design->clear(s);
     return true;
@@ -66,13 +70,14 @@ const char *scene_guards(const scene *s)
     size_t from = 0;
     for (uint32_t i = 0; i <= s->regions; i++) {
         size_t to = i < s->regions ? s->region[i].at : s->bytes;
-        if (memcmp(s->memory + from, s->initial + from, to - from) != 0) return s->region[i < s->regions ? i : i - 1].name;
+        if (memcmp(s->memory + from, s->initial + from, to - from) != 0)
+            return s->region[i < s->regions ? i : i - 1].name;
         if (i < s->regions) from = to + s->region[i].bytes;
     }
     return NULL;
 }
 
-/* ---- What is drawn ----------------------------------------------------------------------------------------- */
+/* ---- What is drawn --------------------------------------------------------------------------- */
 
 static bool by_chance(hd_rng *g, uint32_t ppm) { return ppm && hd_rng_below(g, 1000000) < ppm; }
 
@@ -84,7 +89,10 @@ void scene_draw_bytes(hd_rng *g, uint8_t *p, uint64_t bytes, uint64_t mask)
     }
 }
 
-uint64_t scene_value_mask(hd_elem e) { return e == HD_F32 || e == HD_F16 || e == HD_BF16 ? 0x3fff3fff3fff3fffu : UINT64_MAX; }
+uint64_t scene_value_mask(hd_elem e)
+{
+    return e == HD_F32 || e == HD_F16 || e == HD_BF16 ? 0x3fff3fff3fff3fffu : UINT64_MAX;
+}
 
 uint64_t scene_draw_score(const scene *s, hd_rng *g, uint64_t below)
 {
@@ -92,13 +100,15 @@ uint64_t scene_draw_score(const scene *s, hd_rng *g, uint64_t below)
     return hd_rng_below(g, below);
 }
 
-/* ---- What is in the batches -------------------------------------------------------------------------------------- */
+/* ---- What is in the batches ------------------------------------------------------------------ */
 
 void scene_mix_keys(const scene *s, const hd_case *c, hd_batch *b, uint64_t *key, hd_rng *g)
 {
     for (uint64_t i = 0; i < b->n; i++) {
-        if (by_chance(g, c->reserved_ppm)) key[i] = s->keys + hd_rng_below(g, 3);
-        else if (i && by_chance(g, c->duplicate_ppm)) key[i] = key[hd_rng_below(g, i)];
+        if (by_chance(g, c->reserved_ppm))
+            key[i] = s->keys + hd_rng_below(g, 3);
+        else if (i && by_chance(g, c->duplicate_ppm))
+            key[i] = key[hd_rng_below(g, i)];
     }
     b->distinct = c->distinct;
     if (!c->distinct) return;
@@ -120,7 +130,8 @@ static hd_status draw_keys(const scene *s, const hd_case *c, hd_batch *b, uint64
         hd_request r;
         size_t got = 0;
         status = hd_source_next(source, &r, 1, &got);
-        if (!status && got == 0) status = hd_fail(HD_EINVAL, "keys: %s ends after %" PRIu64 " of %" PRIu64, c->keys, i, b->n);
+        if (!status && got == 0)
+            status = hd_fail(HD_EINVAL, "keys: %s ends after %" PRIu64 " of %" PRIu64, c->keys, i, b->n);
         key[i] = scene_holdable(s->design, r.key);
     }
     hd_source_close(source);
@@ -138,7 +149,8 @@ void scene_draw_predicate(hd_batch *b, hd_rng *g)
 bool scene_draw_elem(const scene *s, hd_batch *b, hd_rng *g)
 {
     b->elem = (hd_elem)hd_rng_below(g, HD_ELEM_COUNT);
-    for (int tries = 0; tries < HD_ELEM_COUNT && s->value_bytes % judge_elem_bytes(b->elem); tries++) b->elem = (hd_elem)((b->elem + 1) % HD_ELEM_COUNT);
+    for (int tries = 0; tries < HD_ELEM_COUNT && s->value_bytes % judge_elem_bytes(b->elem); tries++)
+        b->elem = (hd_elem)((b->elem + 1) % HD_ELEM_COUNT);
     return b->op != HD_OP_ACCUM_OR_ASSIGN || s->value_bytes % judge_elem_bytes(b->elem) == 0;
 }
 
@@ -154,7 +166,8 @@ void scene_mix_ops(const scene *s, hd_batch *b, uint8_t *each, hd_rng *g)
 {
     bool sums = s->value_bytes % judge_elem_bytes(b->elem) == 0;
     uint64_t weight[HD_OP_COUNT_], all = 0;
-    for (int op = 0; op < HD_OP_COUNT_; op++) all += weight[op] = op == HD_OP_ACCUM_OR_ASSIGN && !sums ? 0 : s->design->mix[op];
+    for (int op = 0; op < HD_OP_COUNT_; op++)
+        all += weight[op] = op == HD_OP_ACCUM_OR_ASSIGN && !sums ? 0 : s->design->mix[op];
     for (uint64_t i = 0; i < b->n; i++) {
         uint64_t at = hd_rng_below(g, all);
         for (each[i] = 0; at >= weight[each[i]]; each[i]++) at -= weight[each[i]];
@@ -169,29 +182,35 @@ static hd_status draw_part(scene *s, uint32_t k)
     scene_part *p = &s->part[k];
     hd_batch *b = &p->batch;
     hd_rng g = hd_rng_from(c->seed * 2 + k + 0x7363656e65u);
-    if (!scene_op_named(c->op, &b->op)) return hd_fail(HD_EINVAL, "case: a scene is of one operation, not of '%s'", c->op);
+    if (!scene_op_named(c->op, &b->op))
+        return hd_fail(HD_EINVAL, "case: a scene is of one operation, not of '%s'", c->op);
     bool mixed = b->op == JUDGE_MIXED;
-    if (mixed && !s->design->mix) return hd_fail(HD_EINVAL, "case: a batch of design %s is of one operation", s->design->name);
+    if (mixed && !s->design->mix)
+        return hd_fail(HD_EINVAL, "case: a batch of design %s is of one operation", s->design->name);
     if (mixed) b->op = HD_OP_INSERT_OR_ASSIGN; /* which nobody reads, but as one that has keys */
     const judge_op *rule = &judge_ops[b->op];
     bool range = rule->range;
     b->n = rule->keyed ? c->batch : range ? scene_places(s->design, s->table) : 0;
     if (!scene_draw_elem(s, b, &g))
         return hd_fail(HD_EINVAL, "case: value=%" PRIu32 " is no whole number of any element", s->value_bytes);
-    if (!judge_arrays_open(&p->arrays, b->n, s->value_bytes)) return hd_fail(HD_ENOMEM, "case: no memory for a batch of %" PRIu64, b->n);
+    if (!judge_arrays_open(&p->arrays, b->n, s->value_bytes))
+        return hd_fail(HD_ENOMEM, "case: no memory for a batch of %" PRIu64, b->n);
     p->arrays.skew = c->seed % 9 == 6 ? 4 : 0; /* a number that shapes do not come round with */
     if (range) {
         b->start = hd_rng_below(&g, b->n / 2 + 1);
         b->n -= b->start + hd_rng_below(&g, b->n / 2 + 1);
     }
     judge_arrays_lend(&p->arrays, b);
-    uint64_t *key = (uint64_t *)judge_arrays_at(&p->arrays, JUDGE_KEY), *score = (uint64_t *)judge_arrays_at(&p->arrays, JUDGE_SCORE);
-    uint8_t *value = (uint8_t *)judge_arrays_at(&p->arrays, JUDGE_VALUE), *flag = (uint8_t *)judge_arrays_at(&p->arrays, JUDGE_FLAG);
+    uint64_t *key = (uint64_t *)judge_arrays_at(&p->arrays, JUDGE_KEY),
+             *score = (uint64_t *)judge_arrays_at(&p->arrays, JUDGE_SCORE);
+    uint8_t *value = (uint8_t *)judge_arrays_at(&p->arrays, JUDGE_VALUE),
+            *flag = (uint8_t *)judge_arrays_at(&p->arrays, JUDGE_FLAG);
     hd_status status = rule->keyed ? draw_keys(s, c, b, key, &g) : HD_OK;
     if (status) return status;
     judge_arrays_lend(&p->arrays, b); /* n may be less by now */
     judge_scores scores = s->design->scores(s);
-    bool given = rule->keyed && scores != JUDGE_NO_SCORES && (scores == JUDGE_SCORES_NEEDED || hd_rng_below(&g, 4) != 0);
+    bool given =
+        rule->keyed && scores != JUDGE_NO_SCORES && (scores == JUDGE_SCORES_NEEDED || hd_rng_below(&g, 4) != 0);
     if (!given) b->score = NULL;
     for (uint64_t i = 0; rule->keyed && i < b->n; i++) {
         score[i] = scene_draw_score(s, &g, SCENE_SCORES);
@@ -205,7 +224,7 @@ static hd_status draw_part(scene *s, uint32_t k)
     return HD_OK;
 }
 
-/* ---- The scene ---------------------------------------------------------------------------------------------------- */
+/* ---- The scene ------------------------------------------------------------------------------- */
 
 /* The struct of one table more or of one batch more; zeros. */
 static hd_status give(void **p, size_t bytes)
@@ -232,8 +251,11 @@ hd_status scene_new(const hd_case *c, uint32_t parts, scene **scene_out)
     for (uint32_t k = 0; k < parts && !status; k++) status = give(&s->part[k].args, d->args_size);
     if (!status) status = d->shape(s, c);
     for (uint32_t k = 0; k < parts && !status; k++) {
-        if (strcmp(c[k].design, c->design) != 0) status = hd_fail(HD_EINVAL, "case: one table, and kernels of design %s beside those of %s", c[k].design, c->design);
-        else if (c[k].batch > ITEMS_MOST) status = hd_fail(HD_EINVAL, "case: a scene has at most %d items", ITEMS_MOST);
+        if (strcmp(c[k].design, c->design) != 0)
+            status = hd_fail(HD_EINVAL, "case: one table, and kernels of design %s beside those of %s", c[k].design,
+                             c->design);
+        else if (c[k].batch > ITEMS_MOST)
+            status = hd_fail(HD_EINVAL, "case: a scene has at most %d items", ITEMS_MOST);
     }
     return status;
 }
@@ -247,7 +269,8 @@ hd_status scene_open(const hd_case *c, const scene_kernel *const *kernel, uint32
         status = draw_part(s, k);
     }
     hd_rng g = hd_rng_from(c->seed ^ 0x7461626c65u);
-    if (!status && (!scene_make_memory(s) || !s->design->fill(s, &g))) status = hd_fail(HD_ENOMEM, "case: no memory for a scene");
+    if (!status && (!scene_make_memory(s) || !s->design->fill(s, &g)))
+        status = hd_fail(HD_ENOMEM, "case: no memory for a scene");
     if (status) {
         scene_close(s);
         return status;
@@ -280,14 +303,16 @@ void scene_item(scene *s, uint32_t part, uint64_t i, uint64_t key, uint64_t scor
     ((uint64_t *)judge_arrays_at(&p->arrays, JUDGE_SCORE))[i] = score;
 }
 
-/* ---- Before every run ---------------------------------------------------------------------------------------------- */
+/* ---- Before every run ------------------------------------------------------------------------ */
 
 static hd_status lend(simt_machine *m, const judge_arrays *a)
 {
-    static const char *const names[JUDGE_ARRAYS] = { "keys",  "values",    "scores",      "flags",       "outcome",   "value_out", "score_out",
-                                                     "ptr",  "list_key", "list_value", "list_score", "list_item", "count", "each" };
+    static const char *const names[JUDGE_ARRAYS] = { "keys",       "values",    "scores", "flags",    "outcome",
+                                                     "value_out",  "score_out", "ptr",    "list_key", "list_value",
+                                                     "list_score", "list_item", "count",  "each" };
     hd_status status = HD_OK;
-    for (int k = 0; k < JUDGE_ARRAYS && !status; k++) status = simt_machine_region(m, judge_arrays_at(a, (judge_array)k), a->used[k], names[k]);
+    for (int k = 0; k < JUDGE_ARRAYS && !status; k++)
+        status = simt_machine_region(m, judge_arrays_at(a, (judge_array)k), a->used[k], names[k]);
     return status;
 }
 
@@ -301,6 +326,7 @@ hd_status scene_prepare(scene *s, simt_machine *m)
         judge_arrays_arm(&s->part[k].arrays);
         status = lend(m, &s->part[k].arrays);
     }
-    for (uint32_t k = 0; k < s->parts && !status; k++) status = s->part[k].kernel->queue(s->part[k].kernel, m, s->part[k].args, k);
+    for (uint32_t k = 0; k < s->parts && !status; k++)
+        status = s->part[k].kernel->queue(s->part[k].kernel, m, s->part[k].args, k);
     return status;
 }

@@ -187,7 +187,9 @@ void judge_shelf_open(judge_shelf *s)
 {
     memset(s, 0, sizeof *s);
     s->seams = hd_seams_os;
-    s->seams.file = (hd_file_seam){ shelf_open, shelf_read, shelf_write, shelf_size, shelf_sync, shelf_close, shelf_rename, shelf_unlink, shelf_sync_folder, shelf_special, s };
+    s->seams.file =
+        (hd_file_seam){ shelf_open,   shelf_read,   shelf_write,       shelf_size,    shelf_sync, shelf_close,
+                        shelf_rename, shelf_unlink, shelf_sync_folder, shelf_special, s };
 }
 
 void judge_shelf_close(judge_shelf *s)

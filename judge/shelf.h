@@ -14,8 +14,8 @@ typedef struct judge_shelf_file {
     char name[SHELF_NAME];
     uint8_t *bytes; /* (room) */
     size_t size, room;
-    bool there;     /* it has a name; without one it lives until it is closed */
-    int open;       /* descriptors */
+    bool there; /* it has a name; without one it lives until it is closed */
+    int open;   /* descriptors */
 } judge_shelf_file;
 
 typedef struct judge_shelf {
@@ -24,7 +24,7 @@ typedef struct judge_shelf {
         judge_shelf_file *file; /* NULL: free */
         size_t at;              /* where the next read or write goes */
     } descriptor[SHELF_DESCRIPTORS];
-    hd_seams seams;          /* memory and time: the operating system's; files: this shelf's */
+    hd_seams seams; /* memory and time: the operating system's; files: this shelf's */
 
     /* Faults. Calls are counted from 1; call number `fail_at` (0: none) fails with errno `fail_with`, and
      * with `fail_after` every later one too. SHELF_SHORT: a read or write moves one byte only. */
@@ -38,8 +38,8 @@ enum { SHELF_SHORT = -1 };
 /* The shelf must stay where it is while its seams are in use. */
 void judge_shelf_open(judge_shelf *s);
 void judge_shelf_close(judge_shelf *s);
-uint64_t judge_shelf_files(const judge_shelf *s);       /* files that have a name */
-uint64_t judge_shelf_descriptors(const judge_shelf *s); /* that are open          */
+uint64_t judge_shelf_files(const judge_shelf *s);                     /* files that have a name */
+uint64_t judge_shelf_descriptors(const judge_shelf *s);               /* that are open          */
 judge_shelf_file *judge_shelf_find(judge_shelf *s, const char *name); /* NULL: none */
 
 #endif

@@ -12,18 +12,18 @@
 struct hd_oracle {
     judge_map map;
     judge_policy policy;
-    bool dictionary;     /* it evicts nobody, and may say PENDING                                 */
-    bool always, dual;   /* admit = always; two candidate buckets                                 */
+    bool dictionary;             /* it evicts nobody, and may say PENDING                                 */
+    bool always, dual;           /* admit = always; two candidate buckets                                 */
     uint64_t keys, stash_places; /* keys below can be held; entries that the stash takes             */
     uint32_t slots, value_bytes, pin_limit;
-    uint64_t pins;       /* entries that are pinned                                               */
-    uint64_t live;       /* entries the table has; the map has more while victims are not known   */
+    uint64_t pins; /* entries that are pinned                                               */
+    uint64_t live; /* entries the table has; the map has more while victims are not known   */
     uint64_t capacity;
-    uint64_t moment;     /* grows by one per item, and by one per batch: orders births and sights */
-    uint64_t mark;       /* one per walk through the table                                        */
-    uint64_t *rank;      /* (rank_room) room for oracle.c's selection                             */
+    uint64_t moment; /* grows by one per item, and by one per batch: orders births and sights */
+    uint64_t mark;   /* one per walk through the table                                        */
+    uint64_t *rank;  /* (rank_room) room for oracle.c's selection                             */
     uint64_t rank_room;
-    uint64_t *since;     /* of the next batch: hd_oracle_since                                     */
+    uint64_t *since; /* of the next batch: hd_oracle_since                                     */
     char sentence[512];
 };
 

@@ -29,20 +29,21 @@ typedef struct guide {
     const judge_design *d;
     tour *t;
     simt_machine *m;
-    uint64_t *key;        /* (n) of the case's requests */
-    uint64_t n, fill;     /* the first `fill` are for the reference, the rest for the kernels */
-    bool reads, writes;   /* what requests there are */
+    uint64_t *key;      /* (n) of the case's requests */
+    uint64_t n, fill;   /* the first `fill` are for the reference, the rest for the kernels */
+    bool reads, writes; /* what requests there are */
     hd_progress *progress;
     void *context;
-    bool ended;           /* progress wanted no more */
+    bool ended; /* progress wanted no more */
 } guide;
 
-/* ---- Requests ------------------------------------------------------------------------------------------------- */
+/* ---- Requests -------------------------------------------------------------------------------- */
 
 static hd_status read_requests(guide *g, hd_source *source)
 {
     hd_request r[1024];
-    uint64_t most = TOUR_FILL / g->c.batch < g->c.batches ? TOUR_FILL / g->c.batch * g->c.batch : g->c.batches * g->c.batch;
+    uint64_t most =
+        TOUR_FILL / g->c.batch < g->c.batches ? TOUR_FILL / g->c.batch * g->c.batch : g->c.batches * g->c.batch;
     g->key = (uint64_t *)malloc(most * sizeof *g->key);
     if (!g->key) return hd_fail(HD_ENOMEM, "keys: no memory for %llu", (unsigned long long)most);
     for (size_t got = 1; got && g->n < most;) {
@@ -78,13 +79,14 @@ static hd_status fill(guide *g, stop *x)
     return HD_OK;
 }
 
-/* ---- One kernel --------------------------------------------------------------------------------------------------- */
+/* ---- One kernel ------------------------------------------------------------------------------ */
 
 static uint64_t hits(const hd_batch *b)
 {
     uint64_t n = 0;
     for (uint64_t i = 0; judge_ops[b->op].keyed && i < b->n; i++)
-        n += b->outcome[i] == HD_HIT || b->outcome[i] == HD_UPDATED || b->outcome[i] == HD_PINNED || b->outcome[i] == HD_ERASED;
+        n += b->outcome[i] == HD_HIT || b->outcome[i] == HD_UPDATED || b->outcome[i] == HD_PINNED ||
+             b->outcome[i] == HD_ERASED;
     return n;
 }
 
@@ -179,12 +181,13 @@ static hd_status run_row(guide *g, stop *x, tour_row *r)
     return status;
 }
 
-/* ---- All of them -------------------------------------------------------------------------------------------------- */
+/* ---- All of them ----------------------------------------------------------------------------- */
 
 static bool named(const guide *g, hd_op op)
 {
     if (strcmp(g->c.op, "mix") == 0) return true;
-    if (strcmp(g->c.op, "serve") == 0) return (op == HD_OP_FIND_OR_INSERT && g->reads) || (op == HD_OP_INSERT_OR_ASSIGN && g->writes);
+    if (strcmp(g->c.op, "serve") == 0)
+        return (op == HD_OP_FIND_OR_INSERT && g->reads) || (op == HD_OP_INSERT_OR_ASSIGN && g->writes);
     return strcmp(g->c.op, scene_op_name(op)) == 0;
 }
 
@@ -207,7 +210,9 @@ static hd_status plan(guide *g, int duals)
                 if (unfit) snprintf(r->unfit, sizeof r->unfit, "%s", unfit);
             }
     }
-    return t->rows ? HD_OK : hd_fail(HD_EINVAL, "kernel: %s runs nothing of %s; heddle list kernels has all", g->c.kernel, g->c.op);
+    return t->rows
+               ? HD_OK
+               : hd_fail(HD_EINVAL, "kernel: %s runs nothing of %s; heddle list kernels has all", g->c.kernel, g->c.op);
 }
 
 /* All rows with one candidate bucket, or with two. */
@@ -250,7 +255,8 @@ hd_status tour_run(const hd_case *c, hd_progress *progress, void *context, tour 
         g.c.batches = g.c.batches * g.c.batch / TOUR_BATCH;
         g.c.batch = TOUR_BATCH;
     }
-    uint64_t start = time->now_ns(time->self), buckets = c->buckets ? c->buckets : (c->capacity + c->slots - 1) / c->slots;
+    uint64_t start = time->now_ns(time->self),
+             buckets = c->buckets ? c->buckets : (c->capacity + c->slots - 1) / c->slots;
     int duals = buckets < 2 || !g.d->dual ? 1 : 2;
     hd_status status = hd_source_open_spec(c->keys, c->seed, &source);
     if (!status) status = read_requests(&g, source);

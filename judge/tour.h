@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * tour.h - one workload through every kernel on the host machine. The reference fills a table with the case's requests; then each
- * kernel of each operation that the case names takes over from that same table and runs the requests that come next, twice:
+ * tour.h - one workload through every kernel on the host machine. The reference fills a table with the case's requests;
+ * then each kernel of each operation that the case names takes over from that same table and runs the requests that
+ * come next, twice:
  *
  *   in turn    warp after warp, counting what a GPU's memory would be asked for;
  *   at random  a quarter of the requests, any lane at any of its atomics, under the race detector.
  *
- * Both are judged item by item in the order in which they took effect (judge/agree.h). All of it once with one candidate bucket per key,
- * once with two. The operation of the case is one of them, serve (find_or_insert and insert_or_assign, whichever comes), or mix (all).
+ * Both are judged item by item in the order in which they took effect (judge/agree.h). All of it once with one
+ * candidate bucket per key, once with two. The operation of the case is one of them, serve (find_or_insert and
+ * insert_or_assign, whichever comes), or mix (all).
  */
 #ifndef HD_JUDGE_TOUR_H
 #define HD_JUDGE_TOUR_H
@@ -18,18 +20,18 @@
 enum { TOUR_BATCH = 4096, TOUR_FILL = 1 << 22 }; /* requests at most: run by a kernel, and by the reference before */
 
 typedef struct tour_row {
-    hd_op op;              /* or JUDGE_MIXED */
+    hd_op op; /* or JUDGE_MIXED */
     const judge_row *kernel;
     bool dual;
-    uint32_t buckets;      /* in which a key may be */
-    char unfit[96];        /* "", or why it cannot run such a table: then there is no more            */
-    uint64_t items;        /* that ran and were judged; of operations on the whole table, the slots   */
+    uint32_t buckets;        /* in which a key may be */
+    char unfit[96];          /* "", or why it cannot run such a table: then there is no more            */
+    uint64_t items;          /* that ran and were judged; of operations on the whole table, the slots   */
     uint64_t hits, ref_hits; /* of the first run's keys, and the reference's on the same              */
-    uint64_t metered;      /* items of the first run, to which belong:                                */
+    uint64_t metered;        /* items of the first run, to which belong:                                */
     uint64_t steps, sectors, lines, atomics;
-    char wrong[512];       /* "" or what the judge said                                               */
-    bool at_random;        /* wrong: in random order only                                             */
-    char again[512];       /* wrong: the case that shows it again, for a tour                         */
+    char wrong[512]; /* "" or what the judge said                                               */
+    bool at_random;  /* wrong: in random order only                                             */
+    char again[512]; /* wrong: the case that shows it again, for a tour                         */
 } tour_row;
 
 typedef struct tour {
@@ -41,7 +43,8 @@ typedef struct tour {
     double seconds;
 } tour;
 
-/* HD_OK also when a kernel went wrong. The case's kernel is ref for all, or the name of one. progress counts rows. A failure leaves nothing to close. */
+/* HD_OK also when a kernel went wrong. The case's kernel is ref for all, or the name of one. progress counts rows. A
+ * failure leaves nothing to close. */
 hd_status tour_run(const hd_case *c, hd_progress *progress, void *context, tour *t);
 void tour_close(tour *t);
 

@@ -15,7 +15,8 @@ hd_status scene_open_empty(const hd_case *c, scene **scene_out)
     if (!status) {
         s->part[0].batch.n = c->batch;
         if (!judge_arrays_open(&s->part[0].arrays, c->batch, s->value_bytes) || !scene_make_memory(s))
-            status = hd_fail(HD_ENOMEM, "case: no memory for a table and batches of %llu", (unsigned long long)c->batch);
+            status =
+                hd_fail(HD_ENOMEM, "case: no memory for a table and batches of %llu", (unsigned long long)c->batch);
     }
     if (status) {
         scene_close(s);
@@ -48,16 +49,20 @@ hd_status scene_batch(scene *s, const scene_kernel *k, hd_op op, const uint64_t 
     b->op = op;
     b->holder = 1;
     b->n = rule->keyed ? n : rule->range ? (capacity < most ? capacity : most) : 0;
-    if (b->n > most) return hd_fail(HD_EINVAL, "batch: %llu items, and room for %llu", (unsigned long long)b->n, (unsigned long long)most);
+    if (b->n > most)
+        return hd_fail(HD_EINVAL, "batch: %llu items, and room for %llu", (unsigned long long)b->n,
+                       (unsigned long long)most);
     if (!scene_draw_elem(s, b, &g)) return hd_fail(HD_EINVAL, "its values are no whole number of any element");
     scene_draw_predicate(b, &g);
     judge_arrays_lend(&p->arrays, b);
     if (rule->keyed) {
-        uint64_t *to = (uint64_t *)judge_arrays_at(&p->arrays, JUDGE_KEY), *score = (uint64_t *)judge_arrays_at(&p->arrays, JUDGE_SCORE);
+        uint64_t *to = (uint64_t *)judge_arrays_at(&p->arrays, JUDGE_KEY),
+                 *score = (uint64_t *)judge_arrays_at(&p->arrays, JUDGE_SCORE);
         memcpy(to, key, n * sizeof *to);
         scene_mix_keys(s, &s->c[0], b, to, &g);
         judge_arrays_lend(&p->arrays, b); /* n may be less by now */
-        scene_draw_bytes(&g, (uint8_t *)judge_arrays_at(&p->arrays, JUDGE_VALUE), b->n * s->value_bytes, scene_value_mask(b->elem));
+        scene_draw_bytes(&g, (uint8_t *)judge_arrays_at(&p->arrays, JUDGE_VALUE), b->n * s->value_bytes,
+                         scene_value_mask(b->elem));
         for (uint64_t i = 0; given && i < b->n; i++) score[i] = scene_draw_score(s, &g, SCENE_SCORES);
     }
     if (!given) b->score = NULL;

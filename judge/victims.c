@@ -50,9 +50,12 @@ void judge_victims_close(judge_victims *v)
     *v = (judge_victims){ 0 };
 }
 
-static bool within(const judge_eviction *e, const judge_departure *d) { return d->after < e->item && e->item < d->before; }
+static bool within(const judge_eviction *e, const judge_departure *d)
+{
+    return d->after < e->item && e->item < d->before;
+}
 
-/* ---- Exactly -------------------------------------------------------------------------------------- */
+/* ---- Exactly --------------------------------------------------------------------------------- */
 
 typedef struct matching {
     const judge_victims *v;
@@ -65,7 +68,8 @@ static bool give_reason(matching *m, uint64_t e)
 {
     const judge_victims *v = m->v;
     for (uint64_t d = 0; d < v->departures; d++) {
-        if (m->tried[d] || !within(&v->eviction[e], &v->departure[d]) || v->departure[d].score > v->eviction[e].most) continue;
+        if (m->tried[d] || !within(&v->eviction[e], &v->departure[d]) || v->departure[d].score > v->eviction[e].most)
+            continue;
         m->tried[d] = true;
         if (m->reason[d] && !give_reason(m, m->reason[d] - 1)) continue;
         m->reason[d] = e + 1;
@@ -86,7 +90,7 @@ static const char *match_exactly(const judge_victims *v, uint64_t *item)
     return NULL;
 }
 
-/* ---- By moments only -------------------------------------------------------------------------------- */
+/* ---- By moments only ------------------------------------------------------------------------- */
 
 static int earlier_start(const void *a, const void *b)
 {

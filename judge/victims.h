@@ -19,8 +19,10 @@ typedef struct judge_departure {
 } judge_departure;
 
 typedef struct judge_victims {
-    judge_eviction *eviction;   uint64_t evictions, evictions_room;
-    judge_departure *departure; uint64_t departures, departures_room;
+    judge_eviction *eviction;
+    uint64_t evictions, evictions_room;
+    judge_departure *departure;
+    uint64_t departures, departures_room;
 } judge_victims;
 
 bool judge_evicted(judge_victims *v, judge_eviction e);   /* false: no memory */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * backend.h - a design whose batches are run by kernels (hd_gpu), and the two backends that run them: the host SIMT machine
- * (backend_host.c) and a device (backend_cuda.c). A backend knows memory, streams, a batch's arrays and who may run when; the design
- * knows its entries, its kernels and their argument. hkv_gpu.c is an example of one.
+ * backend.h - a design whose batches are run by kernels (hd_gpu), and the two backends that run them: the host SIMT
+ * machine (backend_host.c) and a device (backend_cuda.c). A backend knows memory, streams, a batch's arrays and who may
+ * run when; the design knows its entries, its kernels and their argument. hkv_gpu.c is an example of one.
  */
 #ifndef HD_BACKEND_H
 #define HD_BACKEND_H
@@ -12,12 +12,12 @@
 #include "concurrency/word.h"
 #include "lib/design.h"
 
-/* ---- What a design says of itself --------------------------------------------------------------------------- */
+/* ---- What a design says of itself ------------------------------------------------------------ */
 
 enum {
-    HD_AS_IT_COMES = -1, /* memory that is filled with nothing */
+    HD_AS_IT_COMES = -1,  /* memory that is filled with nothing */
     HD_PIECES_MOST = 128, /* of memory, planes or regions that a design has */
-    HD_GPU_KERNELS = 256 /* that a design has */
+    HD_GPU_KERNELS = 256  /* that a design has */
 };
 
 typedef enum hd_gpu_place {
@@ -28,19 +28,26 @@ typedef enum hd_gpu_place {
 } hd_gpu_place;
 
 /* Kernel `kernel` of a design among a device's. */
-static inline uint32_t hd_gpu_number(hd_gpu_place place, uint32_t kernel) { return (uint32_t)place * HD_GPU_KERNELS + kernel; }
+static inline uint32_t hd_gpu_number(hd_gpu_place place, uint32_t kernel)
+{
+    return (uint32_t)place * HD_GPU_KERNELS + kernel;
+}
 
 /* What a design's own part of a table's state begins with. */
 typedef struct hd_gpu_own {
     hd_info info;
-    bool device;     /* on a device, or on the host machine */
+    bool device; /* on a device, or on the host machine */
     /* In the machine's memory, by the design's `taken`. */
     uint64_t *tally; /* (HD_OUTCOME_COUNT): kernels add outcomes */
     hd_word *word;   /* of the batch lock group3                 */
 } hd_gpu_own;
 
 /* Where a piece is on a device; the host machine takes each by itself. */
-typedef enum hd_put { HD_TOGETHER, /* all of these are one allocation */ HD_APART, HD_FAR /* this machine's memory, pinned */ } hd_put;
+typedef enum hd_put {
+    HD_TOGETHER,
+    /* all of these are one allocation */ HD_APART,
+    HD_FAR /* this machine's memory, pinned */
+} hd_put;
 
 /* Memory that kernels need. */
 typedef struct hd_piece {
@@ -67,7 +74,8 @@ typedef struct hd_plane {
 
 /* How a batch's launches are put on a machine: in order; both return a status that ends the batch. */
 typedef struct hd_launcher {
-    hd_status (*launch)(void *self, uint32_t kernel, const void *args, size_t args_bytes, uint64_t blocks, uint32_t threads);
+    hd_status (*launch)(void *self, uint32_t kernel, const void *args, size_t args_bytes, uint64_t blocks,
+                        uint32_t threads);
     hd_status (*zero)(void *self, void *p, size_t bytes);
     void *self;
     uint64_t blocks_most; /* kernels go over their items in strides: no more blocks than this */
@@ -76,15 +84,16 @@ typedef struct hd_launcher {
 
 /* What a design grows in place with. Failures end what was asked. */
 typedef struct hd_gpu_machine {
-    hd_launcher on;                                        /* runs in its order */
-    hd_status (*take)(void *self, const hd_piece *piece);  /* HD_APART; filled, and its address is in the own part */
-    void (*give)(void *self, const hd_piece *piece);       /* and that is NULL again */
+    hd_launcher on;                                       /* runs in its order */
+    hd_status (*take)(void *self, const hd_piece *piece); /* HD_APART; filled, and its address is in the own part */
+    void (*give)(void *self, const hd_piece *piece);      /* and that is NULL again */
     hd_status (*read)(void *self, void *here, const void *there, size_t bytes); /* when all that was launched has run */
     void *self;
 } hd_gpu_machine;
 
 typedef struct hd_gpu {
-    /* The reference of the same tables: it checks and completes shapes, walks, moves. On the host machine entries are in its state. */
+    /* The reference of the same tables: it checks and completes shapes, walks, moves. On the host machine entries are
+     * in its state. */
     const hd_design *ref;
     hd_gpu_place place;
     uint32_t word_enter, word_leave; /* kernels: hd_word_enter, hd_word_leave */
@@ -117,20 +126,21 @@ typedef struct hd_gpu {
 
     /* Runs the batch by kernel row `row`; its arrays are where kernels reach them. */
     hd_status (*launch)(void *own, const hd_launcher *l, uint32_t row, const hd_batch *b, hd_when when);
-    /* Grows or shrinks the table where it is. info becomes what the table is then, and `pieces` tells of what was taken and no more of
-     * what was given; where it fails before anything was moved, all is as it was. entries: on the host machine the reference's state,
-     * whose memory is taken and given like the rest; on a device NULL. resize itself NULL: such tables are made anew. */
+    /* Grows or shrinks the table where it is. info becomes what the table is then, and `pieces` tells of what was taken
+     * and no more of what was given; where it fails before anything was moved, all is as it was. entries: on the host
+     * machine the reference's state, whose memory is taken and given like the rest; on a device NULL. resize itself
+     * NULL: such tables are made anew. */
     hd_status (*resize)(void *own, void *entries, const hd_gpu_machine *m, uint64_t buckets, hd_info *info);
 } hd_gpu;
 
-/* ---- A batch's arrays -------------------------------------------------------------------------------------------- */
+/* ---- A batch's arrays ------------------------------------------------------------------------ */
 
 typedef struct hd_array {
     const char *name;
-    size_t field;   /* its offset in hd_batch */
+    size_t field; /* its offset in hd_batch */
     void *p;
     uint64_t bytes;
-    bool out;       /* outputs: what no item writes stays what it was */
+    bool out; /* outputs: what no item writes stays what it was */
 } hd_array;
 
 enum { HD_ARRAYS_MOST = 16 };
@@ -147,7 +157,7 @@ static inline void *hd_field(const void *of, size_t field)
     return p;
 }
 
-/* ---- The backends -------------------------------------------------------------------------------------------------- */
+/* ---- The backends ---------------------------------------------------------------------------- */
 
 /* Their part of a design's rows: a design gives its shape and open, which know which hd_gpu it is. */
 hd_status hd_host_shape(const hd_gpu *gpu, const hd_config *c, hd_info *info);
@@ -177,12 +187,12 @@ hd_status hd_cuda_resize(void *state, const hd_seams *s, uint64_t buckets, hd_in
 hd_status hd_cuda_launch(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally);
 
 /* The rest of such a row. */
-#define HD_ON_HOST                                                                                                       \
-    .backend = "host", .close = hd_host_close, .check = hd_host_check, .next = hd_host_next, .put_at = hd_host_put_at,     \
+#define HD_ON_HOST                                                                                                     \
+    .backend = "host", .close = hd_host_close, .check = hd_host_check, .next = hd_host_next, .put_at = hd_host_put_at, \
     .put = hd_host_put, .move_all = hd_host_move_all
-#define HD_ON_CUDA                                                                                                       \
-    .backend = "cuda", .close = hd_cuda_close, .stage = hd_cuda_stage, .settle = hd_cuda_settle, .check = hd_cuda_check,   \
-    .next = hd_cuda_next, .put_at = hd_cuda_put_at, .put = hd_cuda_put, .move_all = hd_cuda_move_all,                      \
-    .tally = hd_cuda_tally, .far = true
+#define HD_ON_CUDA                                                                               \
+    .backend = "cuda", .close = hd_cuda_close, .stage = hd_cuda_stage, .settle = hd_cuda_settle, \
+    .check = hd_cuda_check, .next = hd_cuda_next, .put_at = hd_cuda_put_at, .put = hd_cuda_put,  \
+    .move_all = hd_cuda_move_all, .tally = hd_cuda_tally, .far = true
 
 #endif

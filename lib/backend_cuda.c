@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * backend_cuda.c - tables in a device's memory, whose batches are run by a design's kernels. All of it is over the device seam, so that
- * a test can put a machine without a GPU, or one that fails, in its place.
+ * backend_cuda.c - tables in a device's memory, whose batches are run by a design's kernels. All of it is over the
+ * device seam, so that a test can put a machine without a GPU, or one that fails, in its place.
  *
- * A batch's arrays are either all the device's or all this machine's; the first one tells. The device's: the batch is put on
- * its stream, and nothing is waited for. This machine's: they are brought over and back, and the batch is done when the call
- * returns (for tools and tests; a copy costs more than most batches).
+ * A batch's arrays are either all the device's or all this machine's; the first one tells. The device's: the batch is
+ * put on its stream, and nothing is waited for. This machine's: they are brought over and back, and the batch is done
+ * when the call returns (for tools and tests; a copy costs more than most batches).
  *
- * What batches on different streams may do at the same time is the lock's to say (concurrency/streams.h). What a launch writes beside
- * the table, besides sums, only those write that list; the lock keeps them apart, too.
+ * What batches on different streams may do at the same time is the lock's to say (concurrency/streams.h). What a launch
+ * writes beside the table, besides sums, only those write that list; the lock keeps them apart, too.
  *
- * Walks, checks, growth and snapshots are the reference's, on a copy of its planes on this machine: see hd_design.stage.
+ * Walks, checks, growth and snapshots are the reference's, on a copy of its planes on this machine: see
+ * hd_design.stage.
  */
 #include "lib/backend.h"
 
@@ -33,20 +34,21 @@ typedef struct cuda {
     const hd_seams *seams;
     const hd_device_seam *seam;
     hd_device device;
-    void *together;   /* the pieces that are one allocation */
-    void *staged;     /* a state of gpu->ref between stage and settle */
+    void *together; /* the pieces that are one allocation */
+    void *staged;   /* a state of gpu->ref between stage and settle */
     bool staged_values;
     hd_streams streams;
     uint8_t *brought; /* arrays of this machine, over there */
     uint64_t brought_bytes;
     pthread_mutex_t bringing; /* whose arrays are brought; before busy */
     pthread_mutex_t busy;     /* who puts a batch on a stream          */
-    _Alignas(max_align_t) unsigned char own[]; /* (gpu->own_bytes): a hd_gpu_own and the design's; its pointers are the device's */
+    /* (gpu->own_bytes): a hd_gpu_own and the design's; its pointers are the device's */
+    _Alignas(max_align_t) unsigned char own[];
 } cuda;
 
 static hd_gpu_own *own_of(cuda *c) { return (hd_gpu_own *)(void *)c->own; }
 
-/* ---- Asking the device -------------------------------------------------------------------------------------- */
+/* ---- Asking the device ----------------------------------------------------------------------- */
 
 #define ASK(c, what, call, ...) HD_ASK((c)->seam, what, call, __VA_ARGS__)
 
@@ -66,7 +68,8 @@ static hd_status take(const cuda *c, const char *what, uint64_t bytes, void **p)
 {
     *p = NULL;
     int code = c->seam->take(c->seam->self, p, (size_t)bytes);
-    if (code == HD_DEVICE_NO_MEMORY) return hd_fail(HD_ENOMEM, "%s: %s has no memory for %" PRIu64 " bytes", what, c->device.name, bytes);
+    if (code == HD_DEVICE_NO_MEMORY)
+        return hd_fail(HD_ENOMEM, "%s: %s has no memory for %" PRIu64 " bytes", what, c->device.name, bytes);
     return HD_TOLD(c->seam, code, "take", what);
 }
 
@@ -77,7 +80,7 @@ static void give(const cuda *c, void *p)
 
 static uint64_t bytes_of(const hd_piece *piece) { return piece->count * piece->size; }
 
-/* ---- Launching ------------------------------------------------------------------------------------------------------------ */
+/* ---- Launching ------------------------------------------------------------------------------- */
 
 typedef struct on_stream {
     cuda *c;
@@ -85,7 +88,8 @@ typedef struct on_stream {
     const char *what; /* as messages call what is run */
 } on_stream;
 
-static hd_status put_launch(void *self, uint32_t kernel, const void *args, size_t args_bytes, uint64_t blocks, uint32_t threads)
+static hd_status put_launch(void *self, uint32_t kernel, const void *args, size_t args_bytes, uint64_t blocks,
+                            uint32_t threads)
 {
     const on_stream *o = (const on_stream *)self;
     hd_launch l = { hd_gpu_number(o->c->gpu->place, kernel), threads, blocks, args, args_bytes };
@@ -105,7 +109,7 @@ static hd_launcher launcher_on(on_stream *o)
     return l;
 }
 
-/* ---- Open and close -------------------------------------------------------------------------------------------- */
+/* ---- Open and close -------------------------------------------------------------------------- */
 
 hd_status hd_cuda_shape(const hd_gpu *gpu, const hd_config *config, hd_info *info)
 {
@@ -126,7 +130,8 @@ void hd_cuda_close(void *state, const hd_seams *s)
         if (all[i].put == HD_APART) give(c, hd_field(c->own, all[i].field));
     give(c, c->brought);
     for (int i = 0; i < n; i++)
-        if (all[i].put == HD_FAR && hd_field(c->own, all[i].field)) c->seam->give_far(c->seam->self, hd_field(c->own, all[i].field), (size_t)bytes_of(&all[i]));
+        if (all[i].put == HD_FAR && hd_field(c->own, all[i].field))
+            c->seam->give_far(c->seam->self, hd_field(c->own, all[i].field), (size_t)bytes_of(&all[i]));
     hd_streams_close(&c->streams);
     leave(c, before, HD_OK);
     if (c->staged) c->gpu->ref->close(c->staged, s);
@@ -141,7 +146,9 @@ static uint64_t placed(uint64_t bytes) { return (bytes + PLACE - 1) / PLACE * PL
 static hd_status place(const char *what, uint64_t count, uint64_t size, uint64_t *bytes)
 {
     uint64_t most = (uint64_t)PTRDIFF_MAX / PLACE * PLACE - *bytes;
-    if (count > most / size) return hd_fail(HD_ENOMEM, "%s: %" PRIu64 " x %" PRIu64 " bytes more are more than can be addressed", what, count, size);
+    if (count > most / size)
+        return hd_fail(HD_ENOMEM, "%s: %" PRIu64 " x %" PRIu64 " bytes more are more than can be addressed", what,
+                       count, size);
     *bytes += placed(count * size);
     return HD_OK;
 }
@@ -189,7 +196,9 @@ static hd_status take_far(cuda *c, const hd_piece *piece)
     void *p = NULL;
     if (bytes_of(piece) == 0) return HD_OK;
     int code = c->seam->take_far(c->seam->self, &p, (size_t)bytes_of(piece));
-    if (code == HD_DEVICE_NO_MEMORY) return hd_fail(HD_ENOMEM, "%s: %" PRIu64 " bytes of this machine's memory cannot be pinned", piece->what, bytes_of(piece));
+    if (code == HD_DEVICE_NO_MEMORY)
+        return hd_fail(HD_ENOMEM, "%s: %" PRIu64 " bytes of this machine's memory cannot be pinned", piece->what,
+                       bytes_of(piece));
     hd_field_set(c->own, piece->field, p);
     return HD_TOLD(c->seam, code, "take_far", piece->what);
 }
@@ -239,14 +248,17 @@ hd_status hd_cuda_open(const hd_gpu *gpu, const hd_info *info, const hd_seams *s
     pthread_mutex_init(&c->busy, NULL);
     status = take_all(c);
     if (!status)
-        status = hd_streams_open(&c->streams, c->seam, hd_lock_named(info->lock), own_of(c)->word, hd_gpu_number(gpu->place, gpu->word_enter),
-                                 hd_gpu_number(gpu->place, gpu->word_leave));
-    if (status) hd_cuda_close(c, s);
-    else *state = c;
+        status =
+            hd_streams_open(&c->streams, c->seam, hd_lock_named(info->lock), own_of(c)->word,
+                            hd_gpu_number(gpu->place, gpu->word_enter), hd_gpu_number(gpu->place, gpu->word_leave));
+    if (status)
+        hd_cuda_close(c, s);
+    else
+        *state = c;
     return status;
 }
 
-/* ---- On this machine for a while ----------------------------------------------------------------------------------- */
+/* ---- On this machine for a while ------------------------------------------------------------- */
 
 /* After a failure, too: nothing that is on its way may arrive when its memory is somebody else's. */
 static hd_status wait_anyway(const cuda *c, const char *what, hd_status status, void *stream)
@@ -263,8 +275,10 @@ static hd_status copy_planes(cuda *c, hd_way way)
     hd_status status = hd_streams_join(&c->streams), joined = status;
     for (int i = 0; i < n && !status; i++) {
         if (all[i].bytes == 0) continue;
-        if (way == HD_TO_DEVICE) status = ASK(c, all[i].what, copy, all[i].there, all[i].here, (size_t)all[i].bytes, way, NULL);
-        else status = ASK(c, all[i].what, copy, all[i].here, all[i].there, (size_t)all[i].bytes, way, NULL);
+        if (way == HD_TO_DEVICE)
+            status = ASK(c, all[i].what, copy, all[i].there, all[i].here, (size_t)all[i].bytes, way, NULL);
+        else
+            status = ASK(c, all[i].what, copy, all[i].here, all[i].there, (size_t)all[i].bytes, way, NULL);
     }
     if (!joined) status = hd_streams_part(&c->streams, status);
     return wait_anyway(c, "planes", status, NULL);
@@ -307,9 +321,15 @@ hd_status hd_cuda_settle(void *state, bool changed)
 
 hd_status hd_cuda_check(void *state) { return ((cuda *)state)->gpu->ref->check(((cuda *)state)->staged); }
 bool hd_cuda_next(void *state, hd_entry *e) { return ((cuda *)state)->gpu->ref->next(((cuda *)state)->staged, e); }
-bool hd_cuda_put_at(void *state, const hd_entry *e) { return ((cuda *)state)->gpu->ref->put_at(((cuda *)state)->staged, e); }
+bool hd_cuda_put_at(void *state, const hd_entry *e)
+{
+    return ((cuda *)state)->gpu->ref->put_at(((cuda *)state)->staged, e);
+}
 bool hd_cuda_put(void *state, const hd_entry *e) { return ((cuda *)state)->gpu->ref->put(((cuda *)state)->staged, e); }
-void hd_cuda_move_all(void *from, void *to) { ((cuda *)from)->gpu->ref->move_all(((cuda *)from)->staged, ((cuda *)to)->staged); }
+void hd_cuda_move_all(void *from, void *to)
+{
+    ((cuda *)from)->gpu->ref->move_all(((cuda *)from)->staged, ((cuda *)to)->staged);
+}
 
 static hd_status tally_here(cuda *c, uint64_t *outcome)
 {
@@ -332,7 +352,7 @@ hd_status hd_cuda_tally(void *state, uint64_t *outcome)
     return leave(c, before, status);
 }
 
-/* ---- Growth in place ---------------------------------------------------------------------------------------------------- */
+/* ---- Growth in place ------------------------------------------------------------------------- */
 
 static hd_status take_more(void *self, const hd_piece *piece)
 {
@@ -377,7 +397,7 @@ hd_status hd_cuda_resize(void *state, const hd_seams *s, uint64_t buckets, hd_in
     return leave(c, before, status);
 }
 
-/* ---- Arrays of this machine -------------------------------------------------------------------------------------------- */
+/* ---- Arrays of this machine ------------------------------------------------------------------ */
 
 /* Room for them over there: kept from batch to batch, taken anew when more is needed. */
 static hd_status room_for(cuda *c, const hd_array *all, int used)
@@ -402,7 +422,8 @@ static hd_status bring(cuda *c, hd_batch *there, const hd_array *all, int used)
     uint8_t *at = c->brought;
     for (int i = 0; i < used && !status; i++) {
         hd_field_set(there, all[i].field, at);
-        status = ASK(c, "batch: an array to the device", copy, at, all[i].p, (size_t)all[i].bytes, HD_TO_DEVICE, there->stream);
+        status = ASK(c, "batch: an array to the device", copy, at, all[i].p, (size_t)all[i].bytes, HD_TO_DEVICE,
+                     there->stream);
         at += placed(all[i].bytes);
     }
     return status;
@@ -413,11 +434,12 @@ static hd_status bring_back(cuda *c, const hd_batch *there, const hd_array *all,
     hd_status status = HD_OK;
     for (int i = 0; i < used && !status; i++)
         if (all[i].out)
-            status = ASK(c, "batch: an array from the device", copy, all[i].p, hd_field(there, all[i].field), (size_t)all[i].bytes, HD_FROM_DEVICE, there->stream);
+            status = ASK(c, "batch: an array from the device", copy, all[i].p, hd_field(there, all[i].field),
+                         (size_t)all[i].bytes, HD_FROM_DEVICE, there->stream);
     return status;
 }
 
-/* ---- A batch ----------------------------------------------------------------------------------------------------------- */
+/* ---- A batch --------------------------------------------------------------------------------- */
 
 /* A batch that is about to be run: by which row, when, and as the lock sees it. */
 typedef struct visit {
@@ -443,7 +465,9 @@ static hd_status put_batch(cuda *c, const hd_batch *b, visit *v)
 static hd_status put_with_arrays(cuda *c, const hd_batch *b, visit *v, const hd_array *all, int used)
 {
     hd_batch there = *b;
-    if (v->lock.recording) return hd_fail(HD_EINVAL, "%s: stream: it is being captured, and the arrays are this machine's", hd_row_of_batch(b)->name);
+    if (v->lock.recording)
+        return hd_fail(HD_EINVAL, "%s: stream: it is being captured, and the arrays are this machine's",
+                       hd_row_of_batch(b)->name);
     pthread_mutex_lock(&c->bringing);
     hd_status status = bring(c, &there, all, used);
     if (!status) status = put_batch(c, &there, v);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * backend_host.c - tables whose batches are run by a design's GPU kernels on the host machine. Entries are in a state of the design's
- * reference, so that growing, walking and snapshots are its own; beside them lies the room that kernels need. Everything that a
- * batch may touch is made known to the machine, and nothing else.
+ * backend_host.c - tables whose batches are run by a design's GPU kernels on the host machine. Entries are in a state
+ * of the design's reference, so that growing, walking and snapshots are its own; beside them lies the room that kernels
+ * need. Everything that a batch may touch is made known to the machine, and nothing else.
  */
 #include "lib/backend_host.h"
 
@@ -21,12 +21,12 @@ enum {
 };
 
 typedef struct host {
-    void *entries;            /* a state of gpu->ref */
+    void *entries; /* a state of gpu->ref */
     const hd_gpu *gpu;
     uint32_t blocks, threads; /* 0: the kernel's own */
     simt_machine *machine;
     simt_config config;
-    pthread_mutex_t busy;   /* readers come together; the machine runs for one */
+    pthread_mutex_t busy;                      /* readers come together; the machine runs for one */
     _Alignas(max_align_t) unsigned char own[]; /* (gpu->own_bytes): a hd_gpu_own and the design's */
 } host;
 
@@ -40,7 +40,7 @@ typedef struct usual {
 } usual;
 static _Thread_local usual usually;
 
-/* ---- Open and close ----------------------------------------------------------------------------------- */
+/* ---- Open and close -------------------------------------------------------------------------- */
 
 hd_status hd_host_shape(const hd_gpu *gpu, const hd_config *c, hd_info *info)
 {
@@ -113,7 +113,10 @@ hd_status hd_host_open(const hd_gpu *gpu, const hd_info *info, const hd_seams *s
 
 hd_status hd_host_check(void *state) { return ((host *)state)->gpu->ref->check(((host *)state)->entries); }
 bool hd_host_next(void *state, hd_entry *e) { return ((host *)state)->gpu->ref->next(((host *)state)->entries, e); }
-bool hd_host_put_at(void *state, const hd_entry *e) { return ((host *)state)->gpu->ref->put_at(((host *)state)->entries, e); }
+bool hd_host_put_at(void *state, const hd_entry *e)
+{
+    return ((host *)state)->gpu->ref->put_at(((host *)state)->entries, e);
+}
 bool hd_host_put(void *state, const hd_entry *e) { return ((host *)state)->gpu->ref->put(((host *)state)->entries, e); }
 
 void hd_host_move_all(void *from, void *to)
@@ -125,7 +128,7 @@ void hd_host_move_all(void *from, void *to)
     b->threads = a->threads;
 }
 
-/* ---- A batch ---------------------------------------------------------------------------------------------- */
+/* ---- A batch --------------------------------------------------------------------------------- */
 
 static hd_status add_region(host *h, const void *p, uint64_t bytes, const char *name)
 {
@@ -154,10 +157,12 @@ static hd_status make_arrays_known(host *h, const hd_batch *b)
     return status;
 }
 
-static hd_status queue(void *self, uint32_t kernel, const void *args, size_t args_bytes, uint64_t blocks, uint32_t threads)
+static hd_status queue(void *self, uint32_t kernel, const void *args, size_t args_bytes, uint64_t blocks,
+                       uint32_t threads)
 {
     const host *h = (const host *)self;
-    return simt_machine_launch(h->machine, hd_host_kernel(hd_gpu_number(h->gpu->place, kernel)), args, args_bytes, (uint32_t)blocks, h->threads ? h->threads : threads, 0);
+    return simt_machine_launch(h->machine, hd_host_kernel(hd_gpu_number(h->gpu->place, kernel)), args, args_bytes,
+                               (uint32_t)blocks, h->threads ? h->threads : threads, 0);
 }
 
 /* Nothing has run yet when launches are queued, and nothing looks at these before: zero at once is zero in order. */
@@ -182,7 +187,8 @@ static hd_status run_queued(host *h, const char *what)
     if (!c.shared_bytes) c.shared_bytes = SHARED_BYTES;
     if (simt_machine_run(h->machine, &c)) return HD_OK;
     const simt_finding *found = simt_machine_finding(h->machine);
-    return hd_fail(found->fault == SIMT_RESOURCE ? HD_ENOMEM : HD_ECUDA, "%s: host machine: %s: %s", what, simt_fault_name(found->fault), found->story);
+    return hd_fail(found->fault == SIMT_RESOURCE ? HD_ENOMEM : HD_ECUDA, "%s: host machine: %s: %s", what,
+                   simt_fault_name(found->fault), found->story);
 }
 
 static hd_status run_batch(host *h, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally)
@@ -213,7 +219,7 @@ hd_status hd_host_launch(void *state, uint32_t row, const hd_batch *b, hd_when w
     return status;
 }
 
-/* ---- Growth in place -------------------------------------------------------------------------------------- */
+/* ---- Growth in place ------------------------------------------------------------------------- */
 
 typedef struct growth {
     host *h;
@@ -221,7 +227,8 @@ typedef struct growth {
 } growth;
 
 /* At once: a launch that cannot be has not run, and those before it have, as on a device. */
-static hd_status run_more(void *self, uint32_t kernel, const void *args, size_t args_bytes, uint64_t blocks, uint32_t threads)
+static hd_status run_more(void *self, uint32_t kernel, const void *args, size_t args_bytes, uint64_t blocks,
+                          uint32_t threads)
 {
     host *h = ((growth *)self)->h;
     hd_status status = queue(h, kernel, args, args_bytes, blocks, threads);
@@ -232,7 +239,8 @@ static hd_status take_more(void *self, const hd_piece *piece)
 {
     growth *g = (growth *)self;
     hd_status status = take_piece(g->h, g->seams, piece);
-    return status ? status : add_region(g->h, hd_field(g->h->own, piece->field), piece->count * piece->size, piece->what);
+    return status ? status
+                  : add_region(g->h, hd_field(g->h->own, piece->field), piece->count * piece->size, piece->what);
 }
 
 static void give_back(void *self, const hd_piece *piece)
@@ -266,7 +274,7 @@ hd_status hd_host_resize(void *state, const hd_seams *s, uint64_t buckets, hd_in
     return status;
 }
 
-/* ---- For tests and tools -------------------------------------------------------------------------------------- */
+/* ---- For tests and tools --------------------------------------------------------------------- */
 
 static host *host_of(hd_table *t) { return t && t->design->close == hd_host_close ? (host *)t->state : NULL; }
 
@@ -290,7 +298,8 @@ hd_status hd_host_lanes(hd_table *t, uint32_t blocks, uint32_t threads)
 {
     host *h = host_of(t);
     if (!h) return hd_fail(HD_EINVAL, "table: it does not run on the host machine");
-    if (threads % 32 || threads > 1024) return hd_fail(HD_EINVAL, "threads: %u are no whole warps of one block", threads);
+    if (threads % 32 || threads > 1024)
+        return hd_fail(HD_EINVAL, "threads: %u are no whole warps of one block", threads);
     h->blocks = blocks;
     h->threads = threads;
     return HD_OK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * backend_host.h - backend "host": the GPU's kernels on the host SIMT machine. For tests and tools, which choose how the
- * machine runs and read what it found; applications see only hd_config.backend = "host".
+ * backend_host.h - backend "host": the GPU's kernels on the host SIMT machine. For tests and tools, which choose how
+ * the machine runs and read what it found; applications see only hd_config.backend = "host".
  */
 #ifndef HD_BACKEND_HOST_H
 #define HD_BACKEND_HOST_H
@@ -9,23 +9,24 @@
 #include "heddle.h"
 #include "simt/machine.h"
 
-/* How the table's kernels run from now on. As opened: every lane as far as it goes, nothing checked but bounds where it is free,
- * no tickets. HD_EINVAL when the table's backend is another. A table that grows keeps it, one that loads begins anew. */
+/* How the table's kernels run from now on. As opened: every lane as far as it goes, nothing checked but bounds where it
+ * is free, no tickets. HD_EINVAL when the table's backend is another. A table that grows keeps it, one that loads
+ * begins anew. */
 hd_status hd_host_configure(hd_table *t, const simt_config *c);
 
 /* From now on a batch's items draw tickets: when each took effect. HD_EINVAL as above. */
 hd_status hd_host_draw_tickets(hd_table *t);
 
-/* The machine that ran the last batch, with its findings, tickets, totals and schedule; NULL when the table's backend is
- * another. It is the table's, until the next batch or a call that grows or loads. */
+/* The machine that ran the last batch, with its findings, tickets, totals and schedule; NULL when the table's backend
+ * is another. It is the table's, until the next batch or a call that grows or loads. */
 simt_machine *hd_host_machine(hd_table *t);
 
 /* Kernel `number` of gpu/hkv/rows.h, for a machine of one's own; NULL: there is none. */
 typedef void hd_host_text(const void *args);
 hd_host_text *hd_host_kernel(uint32_t number);
 
-/* How many lanes there are: kernels go over their items in strides, and fewer lanes have more items each. 0: as opened, 8 blocks
- * of as many threads as the kernel's row says. One block of 32 threads, in turn and by warp, runs the
+/* How many lanes there are: kernels go over their items in strides, and fewer lanes have more items each. 0: as opened,
+ * 8 blocks of as many threads as the kernel's row says. One block of 32 threads, in turn and by warp, runs the
  * items of tlpv1, pipeline and warp in order. */
 hd_status hd_host_lanes(hd_table *t, uint32_t blocks, uint32_t threads);
 

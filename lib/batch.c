@@ -27,17 +27,22 @@ static hd_status check_arrays(const hd_table *t, const hd_batch *b, const hd_op_
     if ((row->needs & HD_NEEDS_VALUE) && !b->value && t->info.value_bytes) return missing(row, "value", required);
     if ((row->needs & HD_NEEDS_PTR) && !b->ptr) return missing(row, "ptr", required);
     if ((row->needs & HD_SCORES) && !b->score && (t->policy_flags & HD_SCORES_NEEDED))
-        return hd_fail(HD_EINVAL, "%s: score: NULL, but policy %s needs a score for every item", row->name, t->info.policy);
+        return hd_fail(HD_EINVAL, "%s: score: NULL, but policy %s needs a score for every item", row->name,
+                       t->info.policy);
     return HD_OK;
 }
 
 static hd_status check_accum(const hd_table *t, const hd_batch *b)
 {
-    if ((unsigned)b->elem >= HD_ELEM_COUNT) return hd_fail(HD_EINVAL, "accum_or_assign: elem: %d is no element type", (int)b->elem);
+    if ((unsigned)b->elem >= HD_ELEM_COUNT)
+        return hd_fail(HD_EINVAL, "accum_or_assign: elem: %d is no element type", (int)b->elem);
     if (t->info.value_bytes % hd_elem_bytes(b->elem))
-        return hd_fail(HD_EINVAL, "accum_or_assign: elem: %" PRIu32 " value bytes are no whole number of %s", t->info.value_bytes, hd_elem_name(b->elem));
+        return hd_fail(HD_EINVAL, "accum_or_assign: elem: %" PRIu32 " value bytes are no whole number of %s",
+                       t->info.value_bytes, hd_elem_name(b->elem));
     for (uint64_t i = 0; b->flag && !t->design->far && i < b->n; i++)
-        if (b->flag[i] > HD_EITHER) return hd_fail(HD_EINVAL, "accum_or_assign: flag: item %" PRIu64 " has %d, which is no hd_accum", i, b->flag[i]);
+        if (b->flag[i] > HD_EITHER)
+            return hd_fail(HD_EINVAL, "accum_or_assign: flag: item %" PRIu64 " has %d, which is no hd_accum", i,
+                           b->flag[i]);
     return HD_OK;
 }
 
@@ -46,7 +51,9 @@ static hd_status check_each(const hd_table *t, const hd_batch *b)
 {
     bool adds = false;
     for (uint64_t i = 0; !t->design->far && i < b->n; i++) {
-        if (!hd_op_mixes((hd_op)b->each[i])) return hd_fail(HD_EINVAL, "mixed: each: item %" PRIu64 " is %s (%d), which cannot be mixed", i, hd_op_name((hd_op)b->each[i]), b->each[i]);
+        if (!hd_op_mixes((hd_op)b->each[i]))
+            return hd_fail(HD_EINVAL, "mixed: each: item %" PRIu64 " is %s (%d), which cannot be mixed", i,
+                           hd_op_name((hd_op)b->each[i]), b->each[i]);
         adds = adds || b->each[i] == HD_OP_ACCUM_OR_ASSIGN;
     }
     return adds ? check_accum(t, b) : HD_OK;
@@ -55,9 +62,12 @@ static hd_status check_each(const hd_table *t, const hd_batch *b)
 static hd_status check_range(const hd_table *t, const hd_batch *b, const hd_op_row *row)
 {
     uint64_t capacity = t->info.places;
-    if (b->start > capacity) return hd_fail(HD_EINVAL, "%s: start: %" PRIu64 " is beyond the capacity of %" PRIu64, row->name, b->start, capacity);
+    if (b->start > capacity)
+        return hd_fail(HD_EINVAL, "%s: start: %" PRIu64 " is beyond the capacity of %" PRIu64, row->name, b->start,
+                       capacity);
     if (b->n > capacity - b->start)
-        return hd_fail(HD_EINVAL, "%s: n: %" PRIu64 " slots from %" PRIu64 " are beyond the capacity of %" PRIu64, row->name, b->n, b->start, capacity);
+        return hd_fail(HD_EINVAL, "%s: n: %" PRIu64 " slots from %" PRIu64 " are beyond the capacity of %" PRIu64,
+                       row->name, b->n, b->start, capacity);
     return HD_OK;
 }
 
@@ -76,26 +86,32 @@ static hd_status check_distinct(const hd_table *t, const hd_batch *b, const hd_o
         uint64_t at = hd_mix64(b->key[i]) & (places - 1);
         while (place[at] != UINT64_MAX && b->key[place[at]] != b->key[i]) at = (at + 1) & (places - 1);
         if (place[at] != UINT64_MAX && b->key[i] < HD_KEY_RESERVED)
-            status = hd_fail(HD_EINVAL, "%s: distinct: items %" PRIu64 " and %" PRIu64 " have the same key %" PRIu64, row->name, place[at], i, b->key[i]);
+            status = hd_fail(HD_EINVAL, "%s: distinct: items %" PRIu64 " and %" PRIu64 " have the same key %" PRIu64,
+                             row->name, place[at], i, b->key[i]);
         place[at] = i;
     }
     hd_give(&t->seams, place, places, 8);
     return status;
 }
 #else
-static hd_status check_distinct(const hd_table *t, const hd_batch *b, const hd_op_row *row) { return (void)t, (void)b, (void)row, HD_OK; }
+static hd_status check_distinct(const hd_table *t, const hd_batch *b, const hd_op_row *row)
+{
+    return (void)t, (void)b, (void)row, HD_OK;
+}
 #endif
 
 hd_status hd_batch_check(const hd_table *t, const hd_batch *b, const hd_op_row *row)
 {
     uint64_t item_bytes = t->info.value_bytes > 8 ? t->info.value_bytes : 8;
-    if (b->n > (uint64_t)PTRDIFF_MAX / item_bytes) return hd_fail(HD_EINVAL, "%s: n: %" PRIu64 " items are more than can be addressed", row->name, b->n);
+    if (b->n > (uint64_t)PTRDIFF_MAX / item_bytes)
+        return hd_fail(HD_EINVAL, "%s: n: %" PRIu64 " items are more than can be addressed", row->name, b->n);
     hd_status status = check_arrays(t, b, row);
     if (status) return status;
     if ((row->needs & HD_NEEDS_COUNT) && !b->count) return missing(row, "count", "NULL, but the operation needs it");
     if ((row->needs & HD_NEEDS_HOLDER) && b->holder == 0) return missing(row, "holder", "0, which is nobody");
     if ((row->needs & HD_NEEDS_PRED) && !b->pred) return missing(row, "pred", "NULL, but the operation needs it");
-    if ((row->needs & HD_NEEDS_PRED) && hd_predicate_named(b->pred) == HD_PREDICATE_COUNT) return hd_fail_name("pred", b->pred, HD_PREDICATES);
+    if ((row->needs & HD_NEEDS_PRED) && hd_predicate_named(b->pred) == HD_PREDICATE_COUNT)
+        return hd_fail_name("pred", b->pred, HD_PREDICATES);
     if (row->needs & HD_RANGE) return check_range(t, b, row);
     if (b->each && (status = check_each(t, b))) return status;
     if (!b->each && b->op == HD_OP_ACCUM_OR_ASSIGN && (status = check_accum(t, b))) return status;
@@ -124,7 +140,8 @@ static hd_status fail_kernel(const hd_info *info, const char *name)
     char here[256] = "";
     for (size_t i = 0; (k = hd_kernel_at(i)); i++) {
         elsewhere = elsewhere || strcmp(k->name, name) == 0;
-        if (strcmp(k->name, before) == 0 || !hd_kernel_is_of(k, info->design, info->backend)) continue; /* rows of one name and backend follow one another */
+        /* rows of one name and backend follow one another */
+        if (strcmp(k->name, before) == 0 || !hd_kernel_is_of(k, info->design, info->backend)) continue;
         before = k->name;
         hd_name_add(here, sizeof here, k->name);
     }
@@ -136,7 +153,9 @@ hd_status hd_kernel_pick(const hd_info *info, const hd_batch *b, double load_fac
 {
     const char *unfit = NULL, *name = b->kernel;
     *k = name ? kernel_named(info, b, name, &unfit) : NULL;
-    for (uint32_t choice = 0; !*k && !b->kernel && !b->each && (name = hd_select(info->design, b->op, info->value_bytes, load_factor, choice)); choice++)
+    for (uint32_t choice = 0; !*k && !b->kernel && !b->each &&
+                              (name = hd_select(info->design, b->op, info->value_bytes, load_factor, choice));
+         choice++)
         *k = kernel_named(info, b, name, &unfit);
     if (!*k && !b->kernel) *k = kernel_named(info, b, NULL, &unfit);
     if (*k) return HD_OK;

@@ -17,18 +17,18 @@ typedef enum field_form { TEXT, WHOLE32, WHOLE64, YES_NO, NAMED } field_form;
 typedef struct field {
     const char *name;
     field_form form;
-    size_t at, bytes;     /* in hd_case            */
-    uint64_t least, most; /* of a number           */
-    int names;            /* hd_kind, of a TEXT that is a registry's; else -1 */
+    size_t at, bytes;      /* in hd_case            */
+    uint64_t least, most;  /* of a number           */
+    int names;             /* hd_kind, of a TEXT that is a registry's; else -1 */
     const char *const *of; /* of a NAMED: its names, by number, and NULL */
 } field;
 
-static const char *const admits[] = { "score", "always", NULL };            /* hd_admit  */
-static const char *const tiers[] = { "bucket", "position", NULL };          /* hd_tiers  */
-static const char *const fetches[] = { "usual", "sorted", "direct", NULL }; /* hd_fetch  */
-static const char *const layouts[] = { "usual", "planes", "pairs", "words", "masks", NULL };  /* hd_layout */
+static const char *const admits[] = { "score", "always", NULL };                             /* hd_admit  */
+static const char *const tiers[] = { "bucket", "position", NULL };                           /* hd_tiers  */
+static const char *const fetches[] = { "usual", "sorted", "direct", NULL };                  /* hd_fetch  */
+static const char *const layouts[] = { "usual", "planes", "pairs", "words", "masks", NULL }; /* hd_layout */
 
-#define AT(member) offsetof(hd_case, member), sizeof ((hd_case *)0)->member
+#define AT(member) offsetof(hd_case, member), sizeof((hd_case *)0)->member
 
 static const field fields[] = {
     { "policy", TEXT, AT(policy), 0, 0, HD_POLICIES, NULL },
@@ -135,7 +135,7 @@ hd_config hd_case_config(const hd_case *c)
     return f;
 }
 
-/* ---- Reading ------------------------------------------------------------------------------------------ */
+/* ---- Reading --------------------------------------------------------------------------------- */
 
 /* The name nearest to `wrong`, kept over a walk through names. */
 typedef struct nearest {
@@ -194,7 +194,8 @@ static hd_status take_batch(const char *text, hd_case *c)
     char n[64];
     const char *x = strchr(text, 'x');
     size_t length = x ? (size_t)(x - text) : strlen(text);
-    if (x && x == text + 1 && text[0] == '0') return hd_fail(HD_EINVAL, "batch: '%.40s' is not NxM with decimal N", text);
+    if (x && x == text + 1 && text[0] == '0')
+        return hd_fail(HD_EINVAL, "batch: '%.40s' is not NxM with decimal N", text);
     if (length >= sizeof n) return hd_fail(HD_EINVAL, "batch: '%.40s...' is not NxM", text);
     memcpy(n, text, length);
     n[length] = 0;
@@ -298,7 +299,7 @@ hd_status hd_case_parse(const char *text, hd_case *c)
     return s;
 }
 
-/* ---- Writing ------------------------------------------------------------------------------------------- */
+/* ---- Writing --------------------------------------------------------------------------------- */
 
 typedef struct printing {
     char *text;
@@ -308,7 +309,8 @@ typedef struct printing {
 static void put(printing *p, const char *name, const char *value)
 {
     size_t room = p->used < p->bytes ? p->bytes - p->used : 0;
-    int n = snprintf(room ? p->text + p->used : NULL, room, "%s%s%s%s", p->used ? " " : "", name, *name ? "=" : "", value);
+    int n =
+        snprintf(room ? p->text + p->used : NULL, room, "%s%s%s%s", p->used ? " " : "", name, *name ? "=" : "", value);
     p->used += n > 0 ? (size_t)n : 0;
 }
 

@@ -5,9 +5,9 @@
  *     hkv.insert_or_assign.ref policy=lfu buckets=4 slots=32 batch=64x4 keys=uniform:400 seed=2
  *
  * DESIGN.OP.KERNEL, then name=value in any order; what is not said has its default. OP is an
- * operation, `mix` (every operation, drawn from the seed), `mixed` (batches in which each item has its own) or `serve` (reads are find_or_insert,
- * writes insert_or_assign, as the source's verbs say). Printing leaves out the defaults, so a
- * printed case is the shortest that means the same, and parsing what was printed gives it back.
+ * operation, `mix` (every operation, drawn from the seed), `mixed` (batches in which each item has its own) or `serve`
+ * (reads are find_or_insert, writes insert_or_assign, as the source's verbs say). Printing leaves out the defaults, so
+ * a printed case is the shortest that means the same, and parsing what was printed gives it back.
  */
 #ifndef HD_CASE_H
 #define HD_CASE_H
@@ -15,28 +15,28 @@
 #include "heddle.h"
 
 typedef struct hd_case {
-    char design[16], op[32], kernel[32];   /* "hkv" "serve" "ref"                       */
-    char backend[16];                      /* "": the first that has a kernel of that name */
-    char policy[16], lock[16], keys[256];  /* "lru" "ordered" "zipf:0.99,4Mi"                 */
-    uint64_t buckets;                      /* 0: from capacity                          */
+    char design[16], op[32], kernel[32];  /* "hkv" "serve" "ref"                       */
+    char backend[16];                     /* "": the first that has a kernel of that name */
+    char policy[16], lock[16], keys[256]; /* "lru" "ordered" "zipf:0.99,4Mi"                 */
+    uint64_t buckets;                     /* 0: from capacity                          */
     uint64_t capacity;
     uint32_t slots, value_bytes, hashes, spare;
-    char hash[HD_HASH_NAMES_MOST];         /* "mix64", or "bithash1,bithash2"           */
+    char hash[HD_HASH_NAMES_MOST]; /* "mix64", or "bithash1,bithash2"           */
     bool dual, distinct;
     hd_admit admit;
     hd_layout layout;
     hd_tiers tiers;
-    uint64_t near_bytes;                   /* 0: all values are near                    */
+    uint64_t near_bytes; /* 0: all values are near                    */
     hd_fetch fetch;
-    uint64_t table_seed;                   /* of the hash                               */
-    uint32_t epoch_every;                  /* batches per epoch; 0: the epoch stays 0   */
+    uint64_t table_seed;  /* of the hash                               */
+    uint32_t epoch_every; /* batches per epoch; 0: the epoch stays 0   */
     uint32_t pins, threads;
-    uint64_t batch, batches;               /* items per batch, how many                 */
-    uint64_t seed;                         /* of keys, values, scores, choices          */
+    uint64_t batch, batches;                           /* items per batch, how many                 */
+    uint64_t seed;                                     /* of keys, values, scores, choices          */
     uint32_t reserved_ppm, duplicate_ppm, extreme_ppm; /* share of items, in millionths, with a
                                               reserved key, a repeat of an earlier key of the batch,
                                               a score of 0 or 2^64-1                    */
-    bool judge;                            /* compare with the oracle after every batch  */
+    bool judge;                                        /* compare with the oracle after every batch  */
 } hd_case;
 
 hd_case hd_case_default(void);

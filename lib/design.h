@@ -26,7 +26,7 @@ typedef struct hd_when {
     uint64_t clock;    /* item i happens at clock + i x per_item */
     uint64_t per_item; /* 1: logical clock; 0: the device's      */
     uint32_t epoch;
-    bool own;          /* nobody else's times, and no score so far, are among its items' */
+    bool own; /* nobody else's times, and no score so far, are among its items' */
 } hd_when;
 
 typedef struct hd_design {
@@ -54,10 +54,11 @@ typedef struct hd_design {
     bool (*put)(void *state, const hd_entry *e);
     /* Moves all entries and pins into an empty state with a multiple of the buckets. Cannot fail. */
     void (*move_all)(void *from, void *to);
-    /* Gives the state so many buckets, in place, or, where they are fewer, as few as there is room for. `info` becomes what it is then,
-     * also where that fails. NULL: move_all is how it grows, and it does not shrink. */
+    /* Gives the state so many buckets, in place, or, where they are fewer, as few as there is room for. `info` becomes
+     * what it is then, also where that fails. NULL: move_all is how it grows, and it does not shrink. */
     hd_status (*resize)(void *state, const hd_seams *s, uint64_t buckets, hd_info *info);
-    /* Adds the outcomes (HD_OUTCOME_COUNT) that launch could not yet tell, and forgets them; waits. NULL: there are none. */
+    /* Adds the outcomes (HD_OUTCOME_COUNT) that launch could not yet tell, and forgets them; waits. NULL: there are
+     * none. */
     hd_status (*tally)(void *state, uint64_t *outcome);
     /* Batches may bring arrays that only a device can read: the spine does not look into them. */
     bool far;
@@ -66,15 +67,21 @@ typedef struct hd_design {
 } hd_design;
 
 /* A state as this machine sees it, and the end of that; HD_OK where design has no such functions. */
-static inline hd_status hd_stage(const hd_design *d, void *state, bool values) { return d->stage ? d->stage(state, values) : HD_OK; }
-static inline hd_status hd_settle(const hd_design *d, void *state, bool changed) { return d->settle ? d->settle(state, changed) : HD_OK; }
+static inline hd_status hd_stage(const hd_design *d, void *state, bool values)
+{
+    return d->stage ? d->stage(state, values) : HD_OK;
+}
+static inline hd_status hd_settle(const hd_design *d, void *state, bool changed)
+{
+    return d->settle ? d->settle(state, changed) : HD_OK;
+}
 
 const hd_design *hd_design_on(const char *name, const char *backend); /* NULL: there is none    */
 const hd_design *hd_design_at(size_t i);                              /* NULL past the end      */
 
 /* What a kernel row says of an operation that is another row's, and of a mixed batch where its design has none. */
 #define HD_OTHER_OPERATION "it does not run this operation"
-#define HD_NOT_MIXED "it runs one operation at a time"
+#define HD_NOT_MIXED       "it runs one operation at a time"
 
 /* Which code runs a batch: one row per design, variant and backend. */
 typedef struct hd_kernel {

@@ -30,7 +30,8 @@ static int cuda_find(void *, hd_device *device)
     if (e == cudaSuccess && devices == 0) e = cudaErrorNoDevice;
     if (e == cudaSuccess) e = cudaGetDevice(&device->number);
     if (e == cudaSuccess) e = cudaGetDeviceProperties(&is, device->number);
-    if (e == cudaSuccess && is.major < 8) e = cudaErrorNoKernelImageForDevice; /* redux.sync and cp.async came with sm_80 */
+    /* redux.sync and cp.async came with sm_80 */
+    if (e == cudaSuccess && is.major < 8) e = cudaErrorNoKernelImageForDevice;
     if (e != cudaSuccess) return told(e);
     device->processors = (uint32_t)is.multiProcessorCount;
     snprintf(device->name, sizeof device->name, "%.120s", is.name);
@@ -54,8 +55,10 @@ static int cuda_take_far(void *, void **p, size_t bytes)
     void *there = nullptr, *seen = nullptr;
     if (posix_memalign(&there, HUGE, (bytes + HUGE - 1) / HUGE * HUGE)) return (int)cudaErrorMemoryAllocation;
     (void)madvise(there, bytes, MADV_HUGEPAGE); /* advice: small pages will do */
-    cudaError_t registered = cudaHostRegister(there, bytes, cudaHostRegisterMapped | cudaHostRegisterPortable), e = registered;
-    if (e == cudaSuccess && (e = cudaHostGetDevicePointer(&seen, there, 0)) == cudaSuccess && seen != there) e = cudaErrorNotSupported;
+    cudaError_t registered = cudaHostRegister(there, bytes, cudaHostRegisterMapped | cudaHostRegisterPortable),
+                e = registered;
+    if (e == cudaSuccess && (e = cudaHostGetDevicePointer(&seen, there, 0)) == cudaSuccess && seen != there)
+        e = cudaErrorNotSupported;
     if (e == cudaSuccess) return *p = there, 0;
     if (registered == cudaSuccess) (void)cudaHostUnregister(there);
     free(there);
@@ -144,7 +147,9 @@ static int cuda_mark(void *self, void **mark, void *stream)
     cudaError_t e = (cudaError_t)cuda_records(self, stream, &recording);
     if (e == cudaSuccess && !event) e = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
     if (e == cudaSuccess) *mark = event;
-    if (e == cudaSuccess) e = cudaEventRecordWithFlags(event, (cudaStream_t)stream, recording ? cudaEventRecordExternal : cudaEventRecordDefault);
+    if (e == cudaSuccess)
+        e = cudaEventRecordWithFlags(event, (cudaStream_t)stream,
+                                     recording ? cudaEventRecordExternal : cudaEventRecordDefault);
     return told(e);
 }
 
@@ -152,7 +157,9 @@ static int cuda_after(void *self, void *mark, void *stream)
 {
     uint64_t recording = 0;
     cudaError_t e = (cudaError_t)cuda_records(self, stream, &recording);
-    if (e == cudaSuccess) e = cudaStreamWaitEvent((cudaStream_t)stream, (cudaEvent_t)mark, recording ? cudaEventWaitExternal : cudaEventWaitDefault);
+    if (e == cudaSuccess)
+        e = cudaStreamWaitEvent((cudaStream_t)stream, (cudaEvent_t)mark,
+                                recording ? cudaEventWaitExternal : cudaEventWaitDefault);
     return told(e);
 }
 
@@ -176,6 +183,6 @@ static const char *cuda_error(void *, int code)
 }
 
 extern const hd_device_seam hd_device_os = {
-    cuda_find,   cuda_use,  cuda_take, cuda_give,  cuda_take_far, cuda_give_far, cuda_copy, cuda_fill,
-    cuda_launch, cuda_wait, cuda_mark, cuda_after, cuda_unmark,   cuda_records,  cuda_owns, cuda_error, nullptr,
+    cuda_find, cuda_use,  cuda_take,  cuda_give,   cuda_take_far, cuda_give_far, cuda_copy,  cuda_fill, cuda_launch,
+    cuda_wait, cuda_mark, cuda_after, cuda_unmark, cuda_records,  cuda_owns,     cuda_error, nullptr,
 };

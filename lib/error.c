@@ -73,7 +73,10 @@ void hd_fail_because_name(const char *field, const char *name, hd_kind kind)
     char all[256] = "";
     for (size_t i = 0; hd_list(kind, i, &row); i++) {
         unsigned d = hd_edit_distance(name, row.name);
-        if (d < least) { least = d; near = row; }
+        if (d < least) {
+            least = d;
+            near = row;
+        }
         if (!is_listed_before(kind, i, row.name)) hd_name_add(all, sizeof all, row.name);
     }
     hd_fail_because("%s: there is no '%.60s'; nearest: %s; all: %s", field, name, near.name, all);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * growing.c - hd_run_growing: a batch that is run until nothing of it is pending, in a table that is grown before it is too full.
+ * growing.c - hd_run_growing: a batch that is run until nothing of it is pending, in a table that is grown before it is
+ * too full.
  *
- * A batch that may bring in more than there is room for at the load factor that is wanted is run in parts, and looked after between them: keys that crowd
- * into a full table cost many times what they cost a while earlier. How many came the outcomes' counters tell, so that no slot is looked at, nor an
- * outcome as long as none is PENDING. Arrays of a device are brought here only when one is.
+ * A batch that may bring in more than there is room for at the load factor that is wanted is run in parts, and looked
+ * after between them: keys that crowd into a full table cost many times what they cost a while earlier. How many came
+ * the outcomes' counters tell, so that no slot is looked at, nor an outcome as long as none is PENDING. Arrays of a
+ * device are brought here only when one is.
  */
 #include <inttypes.h>
 #include <stddef.h>
@@ -78,8 +80,11 @@ static void gather(rest *r, const hd_batch *from, const uint8_t *outcome, uint32
         if (from->score) r->score[n] = from->score[i];
         if (from->flag) r->flag[n] = from->flag[i];
         if (from->each) r->each[n] = from->each[i];
-        if (from->value) memmove(r->value + n * value_bytes, (const uint8_t *)from->value + i * value_bytes, value_bytes);
-        if (from->value_out) memmove(r->value_out + n * value_bytes, (const uint8_t *)from->value_out + i * value_bytes, value_bytes); /* not every hit delivers */
+        if (from->value)
+            memmove(r->value + n * value_bytes, (const uint8_t *)from->value + i * value_bytes, value_bytes);
+        /* not every hit delivers */
+        if (from->value_out)
+            memmove(r->value_out + n * value_bytes, (const uint8_t *)from->value_out + i * value_bytes, value_bytes);
         if (from->score_out) r->score_out[n] = from->score_out[i];
         n++;
     }
@@ -102,29 +107,32 @@ static void scatter(const rest *r, hd_batch *to, uint8_t *outcome, uint32_t valu
         uint64_t i = r->item[k];
         outcome[i] = r->outcome[k];
         if (r->outcome[k] != HD_HIT) continue;
-        if (to->value_out) memcpy((uint8_t *)to->value_out + i * value_bytes, r->value_out + k * value_bytes, value_bytes);
+        if (to->value_out)
+            memcpy((uint8_t *)to->value_out + i * value_bytes, r->value_out + k * value_bytes, value_bytes);
         if (to->score_out) to->score_out[i] = r->score_out[k];
     }
     to->ran = r->batch.ran;
 }
 
-/* ---- Growing ----------------------------------------------------------------------------------------------------- */
+/* ---- Growing --------------------------------------------------------------------------------- */
 
-/* So many buckets that `size` entries take a share of `target` of them, and an eighth more at least, so that it ends. A table that grows in place grows to the end
- * of a doubling: buckets that are split by then have half of what the others have, and it would be crowded long before it is full. The memory of a doubling is taken
- * when it begins. */
+/* So many buckets that `size` entries take a share of `target` of them, and an eighth more at least, so that it ends. A
+ * table that grows in place grows to the end of a doubling: buckets that are split by then have half of what the others
+ * have, and it would be crowded long before it is full. The memory of a doubling is taken when it begins. */
 static hd_status grow_for(hd_table *t, uint64_t size, double target)
 {
     hd_info info;
     hd_status status = hd_table_info(t, &info);
     if (status) return status;
     double wanted = (double)size / (double)info.slots / target + 1;
-    uint64_t least = info.buckets + info.buckets / 8 + 1, buckets = wanted < 1e18 ? (uint64_t)wanted : UINT64_MAX, whole = info.base_buckets;
+    uint64_t least = info.buckets + info.buckets / 8 + 1, buckets = wanted < 1e18 ? (uint64_t)wanted : UINT64_MAX,
+             whole = info.base_buckets;
     if (buckets < least) buckets = least;
     if (t->design->resize) {
         while (whole && whole < buckets && whole <= UINT64_MAX / 2) whole *= 2;
         if (whole > buckets) status = hd_grow(t, whole);
-        return whole > buckets && status != HD_EINVAL ? status : hd_grow(t, buckets); /* it may have them, and not twice as many as it has */
+        /* it may have them, and not twice as many as it has */
+        return whole > buckets && status != HD_EINVAL ? status : hd_grow(t, buckets);
     }
     uint64_t times = buckets / info.buckets + (buckets % info.buckets != 0), most = UINT64_MAX / info.buckets;
     return hd_grow(t, (times < most ? times : most) * info.buckets);
@@ -149,11 +157,12 @@ static hd_status run_rest(hd_table *t, hd_batch *b, uint8_t *outcome, uint64_t p
     return status;
 }
 
-/* ---- Arrays of a device ------------------------------------------------------------------------------------------- */
+/* ---- Arrays of a device ---------------------------------------------------------------------- */
 
 static const hd_device_seam *seam_of(const hd_table *t) { return t->seams.device ? t->seams.device : &hd_device_os; }
 
-/* All of them, one way or the other, in their order in `block`; outputs alone, where they go back. `here` has them in this machine's memory. */
+/* All of them, one way or the other, in their order in `block`; outputs alone, where they go back. `here` has them in
+ * this machine's memory. */
 static hd_status copy_arrays(const hd_table *t, const hd_batch *there, hd_batch *here, uint8_t *block, hd_way way)
 {
     const hd_device_seam *d = seam_of(t);
@@ -163,8 +172,10 @@ static hd_status copy_arrays(const hd_table *t, const hd_batch *there, hd_batch 
     for (int i = 0; i < used && !status; i++) {
         uint8_t *p = cut(&block, all[i].bytes);
         hd_field_set(here, all[i].field, p);
-        if (way == HD_FROM_DEVICE) status = HD_ASK(d, "growing: an array", copy, p, all[i].p, (size_t)all[i].bytes, way, NULL);
-        else if (all[i].out) status = HD_ASK(d, "growing: an array", copy, all[i].p, p, (size_t)all[i].bytes, way, NULL);
+        if (way == HD_FROM_DEVICE)
+            status = HD_ASK(d, "growing: an array", copy, p, all[i].p, (size_t)all[i].bytes, way, NULL);
+        else if (all[i].out)
+            status = HD_ASK(d, "growing: an array", copy, all[i].p, p, (size_t)all[i].bytes, way, NULL);
     }
     int code = d->wait(d->self, NULL); /* after a failure, too: nothing may arrive when the block is somebody else's */
     return status ? status : HD_TOLD(d, code, "wait", "growing: arrays");
@@ -208,20 +219,25 @@ static hd_status ask_whose(const hd_table *t, const hd_batch *b, const hd_op_row
     return b->outcome ? HD_OK : hd_fail(HD_EINVAL, "outcome: hd_run_growing needs it where arrays are the device's");
 }
 
-/* ---- Parts of a batch ------------------------------------------------------------------------------------------------ */
+/* ---- Parts of a batch ------------------------------------------------------------------------ */
 
-/* Where a table may be full before the batch is through: parts are no smaller than this, nor than so large a share of the places. */
+/* Where a table may be full before the batch is through: parts are no smaller than this, nor than so large a share of
+ * the places. */
 enum { PART_LEAST = 1 << 16, PART_SHARE = 64 };
 
-/* Items from `first` on that keep it below `target` even if each brings a key in; or a part of the least size, when there is no such room. */
-static hd_status take_part(hd_table *t, const hd_batch *b, const hd_op_row *row, uint64_t first, double target, uint64_t *part)
+/* Items from `first` on that keep it below `target` even if each brings a key in; or a part of the least size, when
+ * there is no such room. */
+static hd_status take_part(hd_table *t, const hd_batch *b, const hd_op_row *row, uint64_t first, double target,
+                           uint64_t *part)
 {
     hd_info info;
     uint64_t left = *part = b->n - first, entries = atomic_load(&t->entries), least = PART_LEAST;
-    bool lists = b->list_key || b->list_value || b->list_score || b->list_item || b->count, may_fill = row->role == HD_INSERTER && t->design->resize && !lists;
+    bool lists = b->list_key || b->list_value || b->list_score || b->list_item || b->count,
+         may_fill = row->role == HD_INSERTER && t->design->resize && !lists;
     if (target == 0 || !may_fill || left <= least) return HD_OK;
     hd_status status = hd_table_info(t, &info);
-    if (!status && atomic_load(&t->told) != atomic_load(&t->batches)) status = hd_entries_sync(t, &entries); /* others have run since */
+    /* others have run since */
+    if (!status && atomic_load(&t->told) != atomic_load(&t->batches)) status = hd_entries_sync(t, &entries);
     if (status) return status;
     uint64_t most = (uint64_t)(target * (double)info.places), room = entries < most ? most - entries : 0;
     if (least < info.places / PART_SHARE) least = info.places / PART_SHARE;
@@ -250,9 +266,11 @@ static hd_status run_part(hd_table *t, hd_batch *b, bool keyed, bool theirs, dou
     hd_info info;
     hd_status status = hd_run(t, b);
     if (!status && (keyed || target > 0)) status = hd_entries_sync(t, target > 0 ? &size : NULL);
-    bool some = !status && keyed && b->n && atomic_load(&t->outcome[HD_PENDING]) != before; /* of others' batches, maybe */
+    /* of others' batches, maybe */
+    bool some = !status && keyed && b->n && atomic_load(&t->outcome[HD_PENDING]) != before;
     if (some && theirs) status = run_rest_of_device(t, b, to);
-    if (some && !theirs && (pending = count_pending(b->outcome, b->n))) status = run_rest(t, b, b->outcome, pending, to);
+    if (some && !theirs && (pending = count_pending(b->outcome, b->n)))
+        status = run_rest(t, b, b->outcome, pending, to);
     if (status || target == 0) return status;
     if (some) status = hd_entries_sync(t, &size);
     if (!status) status = hd_table_info(t, &info);
@@ -268,7 +286,8 @@ hd_status hd_run_growing(hd_table *t, hd_batch *b, double target)
     hd_status status = ask_whose(t, b, row, &theirs);
     void *mine = NULL;
     hd_batch all = *b;
-    if (!status && keyed) status = hd_batch_check(t, b, row); /* all of it, before a part runs or memory is taken for so many */
+    /* all of it, before a part runs or memory is taken for so many */
+    if (!status && keyed) status = hd_batch_check(t, b, row);
     if (!status && keyed && !b->outcome) status = hd_take(&t->seams, "growing: outcomes", b->n, 1, &mine);
     if (mine) all.outcome = (uint8_t *)mine;
     uint64_t done = 0, n = b->n;

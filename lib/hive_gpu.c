@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hive_gpu.c - what the backends are to know of Hive: what its tables are made of on a device and beside the reference's words, the
- * argument of its kernels, and its batches as launches.
+ * hive_gpu.c - what the backends are to know of Hive: what its tables are made of on a device and beside the
+ * reference's words, the argument of its kernels, and its batches as launches.
  */
 #include "lib/hive_gpu.h"
 
@@ -17,15 +17,16 @@ extern const hd_design hd_design_hive;
 
 /* Words that kernels count in. */
 typedef struct hive_words {
-    uint64_t tally[HD_OUTCOME_COUNT], stashed[2], crowded[2]; /* stashed: of the stash that is, and of one that is to be */
+    /* stashed: of the stash that is, and of one that is to be */
+    uint64_t tally[HD_OUTCOME_COUNT], stashed[2], crowded[2];
     hd_word word; /* of the batch lock group3 */
 } hive_words;
 
 /* Hive's part of a table's state. Pointers are the machine's. */
 typedef struct hive_own {
     hd_gpu_own gpu;
-    hive_view v;         /* on the host machine the reference's, as a batch finds it */
-    hive_segment next;   /* a stash that is to be, while the table grows, and then the one that was */
+    hive_view v;       /* on the host machine the reference's, as a batch finds it */
+    hive_segment next; /* a stash that is to be, while the table grows, and then the one that was */
     hive_words *words;
     uint32_t count;      /* which of words->stashed is the stash's */
     uint64_t *listed;    /* (HIVE_LIST_WORDS) */
@@ -34,7 +35,7 @@ typedef struct hive_own {
 
 enum { WINDOW = 1 << 20 /* items that list their misses at a time */ };
 
-/* ---- Memory --------------------------------------------------------------------------------------------------------- */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
 static void usual(hd_info *info) { (void)info; }
 
@@ -49,7 +50,9 @@ static int add_segment(const hive_view *v, hd_piece *all, size_t at, uint64_t bu
 {
     uint64_t masks = v->masks ? buckets : 0;
     const hd_piece segment[] = {
-        { "capacity: buckets", at + offsetof(hive_segment, word), buckets * v->slots, hive_word_bytes(v), HD_AS_IT_COMES, put }, /* empty */
+        /* empty */
+        { "capacity: buckets", at + offsetof(hive_segment, word), buckets * v->slots, hive_word_bytes(v),
+          HD_AS_IT_COMES, put },
         { "capacity: masks", at + offsetof(hive_segment, mask), masks, sizeof(uint32_t), HD_AS_IT_COMES, put },
         { "capacity: locks", at + offsetof(hive_segment, lock), masks, sizeof(uint32_t), HD_AS_IT_COMES, put },
     };
@@ -106,7 +109,7 @@ static void taken(void *own)
 
 static uint64_t *stashed_of(const hive_own *o) { return &o->words->stashed[o->count]; }
 
-/* ---- A batch -------------------------------------------------------------------------------------------------------- */
+/* ---- A batch --------------------------------------------------------------------------------- */
 
 /* All but first, last, window and pass, which hive_launch sets. */
 static hive_args args_of(const hive_own *o, const hd_batch *b)
@@ -146,7 +149,7 @@ const char *hive_unfit_row(uint32_t row, const hd_info *info, const hd_batch *b)
     return hive_rows[row].family != family ? HD_OTHER_OPERATION : hive_rows[row].fits(info);
 }
 
-/* ---- On the host machine ---------------------------------------------------------------------------------------------- */
+/* ---- On the host machine --------------------------------------------------------------------- */
 
 static void before(void *own, void *entries)
 {
@@ -179,20 +182,19 @@ static int regions(const void *own, hd_region *all)
     const hive_view *v = &o->v;
     hive_words *w = o->words;
     const hd_region room[] = {
-        { w->tally, sizeof w->tally, "tally" },
-        { w->stashed, sizeof w->stashed, "stash count" },
-        { w->crowded, sizeof w->crowded, "crowded" },
-        { o->listed, HIVE_LIST_WORDS * sizeof *o->listed, "listed" },
+        { w->tally, sizeof w->tally, "tally" },       { w->stashed, sizeof w->stashed, "stash count" },
+        { w->crowded, sizeof w->crowded, "crowded" }, { o->listed, HIVE_LIST_WORDS * sizeof *o->listed, "listed" },
         { o->stage_flag, WINDOW, "stage_flag" },
     };
     int n = sizeof room / sizeof *room;
     memcpy(all, room, sizeof room);
     n += add_regions(v, all + n, &v->stash, v->stash_buckets);
-    for (uint32_t k = 0; k < HIVE_SEGMENTS && v->segment[k].word; k++) n += add_regions(v, all + n, &v->segment[k], hive_segment_buckets(v, k));
+    for (uint32_t k = 0; k < HIVE_SEGMENTS && v->segment[k].word; k++)
+        n += add_regions(v, all + n, &v->segment[k], hive_segment_buckets(v, k));
     return n;
 }
 
-/* ---- On a device --------------------------------------------------------------------------------------------------------- */
+/* ---- On a device ----------------------------------------------------------------------------- */
 
 static hd_status empty(void *own, const hd_launcher *l)
 {
@@ -208,7 +210,8 @@ static hd_status open_here(const void *own, const hd_seams *s, void **staged)
     return hd_design_hive.open(&((const hive_own *)own)->gpu.info, s, staged);
 }
 
-static int add_planes(const hive_view *v, hd_plane *all, const hive_segment *there, const hive_segment *here, uint64_t buckets)
+static int add_planes(const hive_view *v, hd_plane *all, const hive_segment *there, const hive_segment *here,
+                      uint64_t buckets)
 {
     uint64_t masks = v->masks ? buckets * sizeof(uint32_t) : 0;
     const hd_plane segment[] = {
@@ -220,10 +223,12 @@ static int add_planes(const hive_view *v, hd_plane *all, const hive_segment *the
     return sizeof segment / sizeof *segment;
 }
 
-/* How many buckets of segment k the table has: of its last it may have come to the middle, and what follows there nobody has written. */
+/* How many buckets of segment k the table has: of its last it may have come to the middle, and what follows there
+ * nobody has written. */
 static uint64_t buckets_of_segment(const hive_view *v, uint32_t k)
 {
-    uint64_t all = hive_segment_buckets(v, k), has = hive_buckets(v) - (k ? all : 0); /* before it come as many as it has */
+    /* before it come as many as it has */
+    uint64_t all = hive_segment_buckets(v, k), has = hive_buckets(v) - (k ? all : 0);
     return has < all ? has : all;
 }
 
@@ -246,7 +251,7 @@ static bool lists(const void *own, const hd_batch *b)
     return !b->each && (b->op == HD_OP_FIND_MISSED || b->op == HD_OP_EXPORT || b->op == HD_OP_EXPORT_IF);
 }
 
-/* ---- Growth (section IV-C1) ------------------------------------------------------------------------------------------------ */
+/* ---- Growth (section IV-C1) ------------------------------------------------------------------ */
 
 static hd_status take_segment(const hive_own *o, const hd_gpu_machine *m, size_t at, uint64_t buckets)
 {
@@ -294,8 +299,8 @@ static hd_status split_up_to(hive_own *o, const hd_gpu_machine *m, hive_args *a,
     return status;
 }
 
-/* The next stash becomes the stash, with what was in the old one as far as that is not in buckets now; that is the next one then, of *buckets. Where it fails
- * the old one is the stash, with all that it had, and its own count. */
+/* The next stash becomes the stash, with what was in the old one as far as that is not in buckets now; that is the next
+ * one then, of *buckets. Where it fails the old one is the stash, with all that it had, and its own count. */
 static hd_status change_stash(hive_own *o, const hd_gpu_machine *m, hive_args *a, uint64_t *buckets)
 {
     hive_segment was = o->v.stash;
@@ -328,7 +333,8 @@ static void become(hive_own *o, void *entries, uint64_t stashed, hd_info *info)
     info->memory_bytes += room_bytes(info, o->gpu.device);
 }
 
-/* The table of one bucket fewer at the end of a doubling is written so that its last doubling is the one that is split. */
+/* The table of one bucket fewer at the end of a doubling is written so that its last doubling is the one that is
+ * split. */
 static hive_view whole_round(hive_view v)
 {
     if (v.split) return v;
@@ -337,8 +343,9 @@ static hive_view whole_round(hive_view v)
     return v;
 }
 
-/* Of one doubling pairs from a->first on are merged, from the last one on, all at once behind the last that is too many for one bucket; then some are thinned out,
- * those next to come, an eighth of the doubling: where that comes to nothing the others are to keep what they have. *stuck: nobody of these has anywhere to go. */
+/* Of one doubling pairs from a->first on are merged, from the last one on, all at once behind the last that is too many
+ * for one bucket; then some are thinned out, those next to come, an eighth of the doubling: where that comes to nothing
+ * the others are to keep what they have. *stuck: nobody of these has anywhere to go. */
 static hd_status merge_round(hive_own *o, const hd_gpu_machine *m, hive_args *a, bool *stuck)
 {
     const uint64_t first = a->first, part = a->round / 8 > 1024 ? a->round / 8 : 1024;
@@ -388,14 +395,16 @@ static hd_status resize_to(hive_own *o, void *entries, const hd_gpu_machine *m, 
     b.op = HD_OP_INSERT_OR_ASSIGN;
     b.distinct = true;
     if (stash < o->v.stash_buckets) stash = o->v.stash_buckets; /* merging may bring more there */
-    for (uint32_t k = had; k < need && !status; k++) status = take_segment(o, m, at_segment(k), hive_segment_buckets(&o->v, k));
+    for (uint32_t k = had; k < need && !status; k++)
+        status = take_segment(o, m, at_segment(k), hive_segment_buckets(&o->v, k));
     if (!status) status = take_segment(o, m, offsetof(hive_own, next), stash);
     hive_args a = args_of(o, &b);
     if (!status) status = buckets > before ? split_up_to(o, m, &a, buckets) : merge_down_to(o, m, &a, buckets);
     if (!status) status = change_stash(o, m, &a, &stash);
     if (!status) status = m->read(m->self, &stashed, stashed_of(o), sizeof stashed);
     give_segment(o, m, offsetof(hive_own, next), stash);
-    for (uint32_t k = hive_segments_for(&o->v, hive_buckets(&o->v)); k < had || k < need; k++) give_segment(o, m, at_segment(k), hive_segment_buckets(&o->v, k));
+    for (uint32_t k = hive_segments_for(&o->v, hive_buckets(&o->v)); k < had || k < need; k++)
+        give_segment(o, m, at_segment(k), hive_segment_buckets(&o->v, k));
     become(o, entries, stashed, info);
     return status;
 }
@@ -408,6 +417,23 @@ static hd_status resize(void *own, void *entries, const hd_gpu_machine *m, uint6
 }
 
 const hd_gpu hive_gpu = {
-    &hd_design_hive, HD_GPU_hive, HIVE_NUMBER_word_enter, HIVE_NUMBER_word_leave, sizeof(hive_own), usual, room_bytes, begin, pieces, taken,
-    before, after, regions, empty, open_here, planes, lists, launch, resize,
+    &hd_design_hive,
+    HD_GPU_hive,
+    HIVE_NUMBER_word_enter,
+    HIVE_NUMBER_word_leave,
+    sizeof(hive_own),
+    usual,
+    room_bytes,
+    begin,
+    pieces,
+    taken,
+    before,
+    after,
+    regions,
+    empty,
+    open_here,
+    planes,
+    lists,
+    launch,
+    resize,
 };

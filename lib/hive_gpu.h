@@ -16,18 +16,24 @@ const char *hive_unfit_row(uint32_t row, const hd_info *info, const hd_batch *b)
 
 /* hd_kernel_hive_BACKEND_VARIANT_FAMILY. */
 #define HIVE_RAN(number, name, role, needs, what, variant) "hive." #name "." variant,
-#define HIVE_ROW(on, variant, family, what)                                                                        \
-    static const char *unfit_##variant##_##family(const hd_info *info, const hd_batch *b)                         \
-    {                                                                                                             \
-        return hive_unfit_row(HIVE_NUMBER_##variant##_##family, info, b);                                         \
-    }                                                                                                             \
-    static hd_status launch_##variant##_##family(void *state, const hd_batch *b, hd_when when, uint64_t *tally)   \
-    {                                                                                                             \
-        return hd_##on##_launch(state, HIVE_NUMBER_##variant##_##family, b, when, tally);                         \
-    }                                                                                                             \
-    const hd_kernel hd_kernel_hive_##on##_##variant##_##family = {                                                \
-        "hive", #variant, #on, #on ", " #family ": " what, unfit_##variant##_##family, launch_##variant##_##family, \
-        "hive.mixed." #variant, { HD_OP_ROWS_WITH(HIVE_RAN, #variant) },                                          \
+#define HIVE_ROW(on, variant, family, what)                                                                     \
+    static const char *unfit_##variant##_##family(const hd_info *info, const hd_batch *b)                       \
+    {                                                                                                           \
+        return hive_unfit_row(HIVE_NUMBER_##variant##_##family, info, b);                                       \
+    }                                                                                                           \
+    static hd_status launch_##variant##_##family(void *state, const hd_batch *b, hd_when when, uint64_t *tally) \
+    {                                                                                                           \
+        return hd_##on##_launch(state, HIVE_NUMBER_##variant##_##family, b, when, tally);                       \
+    }                                                                                                           \
+    const hd_kernel hd_kernel_hive_##on##_##variant##_##family = {                                              \
+        "hive",                                                                                                 \
+        #variant,                                                                                               \
+        #on,                                                                                                    \
+        #on ", " #family ": " what,                                                                             \
+        unfit_##variant##_##family,                                                                             \
+        launch_##variant##_##family,                                                                            \
+        "hive.mixed." #variant,                                                                                 \
+        { HD_OP_ROWS_WITH(HIVE_RAN, #variant) },                                                                \
     };
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hkv_gpu.c - what the backends are to know of HKV: what its tables are made of on a device and beside the reference's planes, the
- * argument of its kernels, and its batches as launches.
+ * hkv_gpu.c - what the backends are to know of HKV: what its tables are made of on a device and beside the reference's
+ * planes, the argument of its kernels, and its batches as launches.
  */
 #include "lib/hkv_gpu.h"
 
@@ -25,22 +25,22 @@ typedef struct hkv_words {
 /* HKV's part of a table's state. Pointers are the machine's. */
 typedef struct hkv_own {
     hd_gpu_own gpu;
-    hkv_view v;            /* on the host machine the reference's, as a batch finds it */
+    hkv_view v; /* on the host machine the reference's, as a batch finds it */
     hkv_words *words;
-    uint32_t *lock;        /* (buckets)             */
-    uint64_t window;       /* that lists are made in: items */
-    uint8_t *stage_flag;   /* (window)              */
-    uint64_t *stage_key;   /* (window)              */
-    uint64_t *stage_score; /* (window)              */
-    uint8_t *stage_value;  /* (window, value_bytes) */
-    uint64_t *fetch_entry;                /* (window of fetches); NULL: far values are read as they come */
-    uint32_t *fetch_rank, *fetch_order;   /* likewise             */
-    uint32_t *fetch_count;                /* (HKV_FETCH_COUNTS)   */
-    uint32_t *left_item;                  /* (HKV_LEFT_LISTS, window of passes) */
-    bool unfinished;                      /* hkv_launcher */
+    uint32_t *lock;                     /* (buckets)             */
+    uint64_t window;                    /* that lists are made in: items */
+    uint8_t *stage_flag;                /* (window)              */
+    uint64_t *stage_key;                /* (window)              */
+    uint64_t *stage_score;              /* (window)              */
+    uint8_t *stage_value;               /* (window, value_bytes) */
+    uint64_t *fetch_entry;              /* (window of fetches); NULL: far values are read as they come */
+    uint32_t *fetch_rank, *fetch_order; /* likewise             */
+    uint32_t *fetch_count;              /* (HKV_FETCH_COUNTS)   */
+    uint32_t *left_item;                /* (HKV_LEFT_LISTS, window of passes) */
+    bool unfinished;                    /* hkv_launcher */
 } hkv_own;
 
-/* ---- How much room ------------------------------------------------------------------------------------------------ */
+/* ---- How much room --------------------------------------------------------------------------- */
 
 enum { LISTED_BYTES = 17 /* and the value: of an item in the window of lists */ };
 
@@ -48,8 +48,13 @@ enum { LISTED_BYTES = 17 /* and the value: of an item in the window of lists */ 
 static uint64_t list_window(const hd_info *info, bool device)
 {
     enum {
-        HOST_BYTES = 1 << 20, HOST_LEAST = 32, HOST_MOST = 1 << 14,
-        BYTES = 64 << 20, SHARE = 32 /* this, or a part of the table */, LEAST = 1 << 12, MOST = 1 << 20
+        HOST_BYTES = 1 << 20,
+        HOST_LEAST = 32,
+        HOST_MOST = 1 << 14,
+        BYTES = 64 << 20,
+        SHARE = 32 /* this, or a part of the table */,
+        LEAST = 1 << 12,
+        MOST = 1 << 20
     };
     uint64_t listed_bytes = LISTED_BYTES + (uint64_t)info->value_bytes, n = HOST_BYTES / listed_bytes;
     if (!device) return n < HOST_LEAST ? HOST_LEAST : n > HOST_MOST ? HOST_MOST : n & ~31ull;
@@ -59,7 +64,8 @@ static uint64_t list_window(const hd_info *info, bool device)
     return n < LEAST ? LEAST : n > MOST ? MOST : n;
 }
 
-/* How many items at a time put off far values: no more than there are entries, which is plenty for a small table. 0: none do. */
+/* How many items at a time put off far values: no more than there are entries, which is plenty for a small table. 0:
+ * none do. */
 static uint64_t fetch_window(const hd_info *info)
 {
     enum { MOST = 1 << 20 };
@@ -67,7 +73,8 @@ static uint64_t fetch_window(const hd_info *info)
     return info->capacity < MOST ? info->capacity : MOST;
 }
 
-/* How many items at a time go through passes: no fewer than a window that lists has. 0: none do, for only gather has passes. */
+/* How many items at a time go through passes: no fewer than a window that lists has. 0: none do, for only gather has
+ * passes. */
 static uint64_t left_window(const hd_info *info)
 {
     enum { LEAST = 1 << 14, MOST = 1 << 20 };
@@ -77,7 +84,7 @@ static uint64_t left_window(const hd_info *info)
 
 static uint64_t left_words(const hd_info *info) { return HKV_LEFT_LISTS * left_window(info); }
 
-/* ---- Memory --------------------------------------------------------------------------------------------------------- */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
 static void usual(hd_info *info)
 {
@@ -104,7 +111,8 @@ static int planes_to_take(const hkv_own *o, hd_piece *all)
     uint64_t entries = hkv_capacity(v);
     const hd_piece planes[] = {
         { "capacity: values", offsetof(hkv_own, v.value), hkv_near_bytes(v), 1, 0, HD_APART },
-        { "capacity: keys", offsetof(hkv_own, v.key), entries, 8 * (uint64_t)v->step, HD_AS_IT_COMES, HD_TOGETHER }, /* these four: empty */
+        /* these four: empty */
+        { "capacity: keys", offsetof(hkv_own, v.key), entries, 8 * (uint64_t)v->step, HD_AS_IT_COMES, HD_TOGETHER },
         { "capacity: digests", offsetof(hkv_own, v.digest), entries, 1, HD_AS_IT_COMES, HD_TOGETHER },
         { "capacity: scores", offsetof(hkv_own, v.score), v->step == 1 ? entries : 0, 8, HD_AS_IT_COMES, HD_TOGETHER },
         { "capacity: bounds", offsetof(hkv_own, v.bound), hkv_bounds_of(v), 8, HD_AS_IT_COMES, HD_TOGETHER },
@@ -122,14 +130,22 @@ static int room_to_take(const hkv_own *o, hd_piece *all)
         { "table: counters", offsetof(hkv_own, words), 1, sizeof *o->words, 0, HD_TOGETHER },
         { "capacity: bucket locks", offsetof(hkv_own, lock), info->buckets, sizeof *o->lock, 0, HD_TOGETHER },
         { "table: window of lists", offsetof(hkv_own, stage_flag), window, 1, HD_AS_IT_COMES, HD_TOGETHER },
-        { "table: window of lists", offsetof(hkv_own, stage_key), window, sizeof *o->stage_key, HD_AS_IT_COMES, HD_TOGETHER },
-        { "table: window of lists", offsetof(hkv_own, stage_score), window, sizeof *o->stage_score, HD_AS_IT_COMES, HD_TOGETHER },
-        { "table: window of lists", offsetof(hkv_own, stage_value), window, info->value_bytes, HD_AS_IT_COMES, HD_TOGETHER },
-        { "table: window of fetches", offsetof(hkv_own, fetch_entry), fetches, sizeof *o->fetch_entry, HD_AS_IT_COMES, HD_TOGETHER },
-        { "table: window of fetches", offsetof(hkv_own, fetch_rank), fetches, sizeof *o->fetch_rank, HD_AS_IT_COMES, HD_TOGETHER },
-        { "table: window of fetches", offsetof(hkv_own, fetch_order), fetches, sizeof *o->fetch_order, HD_AS_IT_COMES, HD_TOGETHER },
-        { "table: window of fetches", offsetof(hkv_own, fetch_count), fetches ? HKV_FETCH_COUNTS : 0, sizeof *o->fetch_count, 0, HD_TOGETHER },
-        { "table: window of passes", offsetof(hkv_own, left_item), left_words(info), sizeof *o->left_item, 0, HD_TOGETHER },
+        { "table: window of lists", offsetof(hkv_own, stage_key), window, sizeof *o->stage_key, HD_AS_IT_COMES,
+          HD_TOGETHER },
+        { "table: window of lists", offsetof(hkv_own, stage_score), window, sizeof *o->stage_score, HD_AS_IT_COMES,
+          HD_TOGETHER },
+        { "table: window of lists", offsetof(hkv_own, stage_value), window, info->value_bytes, HD_AS_IT_COMES,
+          HD_TOGETHER },
+        { "table: window of fetches", offsetof(hkv_own, fetch_entry), fetches, sizeof *o->fetch_entry, HD_AS_IT_COMES,
+          HD_TOGETHER },
+        { "table: window of fetches", offsetof(hkv_own, fetch_rank), fetches, sizeof *o->fetch_rank, HD_AS_IT_COMES,
+          HD_TOGETHER },
+        { "table: window of fetches", offsetof(hkv_own, fetch_order), fetches, sizeof *o->fetch_order, HD_AS_IT_COMES,
+          HD_TOGETHER },
+        { "table: window of fetches", offsetof(hkv_own, fetch_count), fetches ? HKV_FETCH_COUNTS : 0,
+          sizeof *o->fetch_count, 0, HD_TOGETHER },
+        { "table: window of passes", offsetof(hkv_own, left_item), left_words(info), sizeof *o->left_item, 0,
+          HD_TOGETHER },
     };
     return add(all, room, sizeof room);
 }
@@ -162,7 +178,7 @@ static void taken(void *own)
     o->gpu.word = &o->words->word;
 }
 
-/* ---- A batch -------------------------------------------------------------------------------------------------------- */
+/* ---- A batch --------------------------------------------------------------------------------- */
 
 /* All but first, last and window, which hkv_launch sets. */
 static hkv_args args_of(const hkv_own *o, const hd_batch *b, hd_when when)
@@ -201,7 +217,8 @@ static hkv_args args_of(const hkv_own *o, const hd_batch *b, hd_when when)
 static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd_batch *b, hd_when when)
 {
     hkv_own *o = (hkv_own *)own;
-    hkv_launcher l = { to->launch, to->zero, to->self, to->blocks_most, o->window, fetch_window(&o->gpu.info), to->blocks_few, &o->unfinished };
+    hkv_launcher l = { to->launch,     to->zero,      to->self, to->blocks_most, o->window, fetch_window(&o->gpu.info),
+                       to->blocks_few, &o->unfinished };
     return hkv_launch(&l, row, args_of(o, b, when));
 }
 
@@ -211,7 +228,7 @@ const char *hkv_unfit(uint32_t row, const hd_info *info, const hd_batch *b)
     return hkv_rows[row].family != hkv_family_of(b->op) ? HD_OTHER_OPERATION : hkv_rows[row].fits(info);
 }
 
-/* ---- On the host machine ---------------------------------------------------------------------------------------------- */
+/* ---- On the host machine --------------------------------------------------------------------- */
 
 static void before(void *own, void *entries)
 {
@@ -262,7 +279,7 @@ static int regions(const void *own, hd_region *all)
     return sizeof every / sizeof *every;
 }
 
-/* ---- On a device --------------------------------------------------------------------------------------------------------- */
+/* ---- On a device ----------------------------------------------------------------------------- */
 
 static hd_status empty(void *own, const hd_launcher *l)
 {
@@ -304,10 +321,28 @@ static bool lists(const void *own, const hd_batch *b)
 {
     hd_when when = { 0, 0, 0, false };
     hkv_args a = args_of((const hkv_own *)own, b, when);
-    return hkv_fetches(&a) || b->op == HD_OP_FIND_MISSED || b->op == HD_OP_INSERT_AND_EVICT || hkv_family_of(b->op) == HKV_FAMILY_export;
+    return hkv_fetches(&a) || b->op == HD_OP_FIND_MISSED || b->op == HD_OP_INSERT_AND_EVICT ||
+           hkv_family_of(b->op) == HKV_FAMILY_export;
 }
 
 const hd_gpu hkv_gpu = {
-    &hd_design_hkv, HD_GPU_hkv, HKV_NUMBER_word_enter, HKV_NUMBER_word_leave, sizeof(hkv_own), usual, room_bytes, begin, pieces, taken,
-    before, after, regions, empty, open_here, planes, lists, launch, NULL,
+    &hd_design_hkv,
+    HD_GPU_hkv,
+    HKV_NUMBER_word_enter,
+    HKV_NUMBER_word_leave,
+    sizeof(hkv_own),
+    usual,
+    room_bytes,
+    begin,
+    pieces,
+    taken,
+    before,
+    after,
+    regions,
+    empty,
+    open_here,
+    planes,
+    lists,
+    launch,
+    NULL,
 };

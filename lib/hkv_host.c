@@ -16,20 +16,24 @@ hd_host_text *hkv_host_entry(uint32_t kernel)
 #define HKV_KERNEL(variant, family, lanes, threads, fits, strictness, what) hkv_kernel_##variant##_##family,
 #include "gpu/hkv/registry.inc"
 #undef HKV_KERNEL
-        hkv_kernel_list,
-        hkv_kernel_fetch_sort,
-        hkv_kernel_fetch_values,
-        hkv_kernel_word_enter,
-        hkv_kernel_word_leave,
+        hkv_kernel_list, hkv_kernel_fetch_sort, hkv_kernel_fetch_values, hkv_kernel_word_enter, hkv_kernel_word_leave,
     };
     return kernel < HKV_KERNELS ? entry[kernel] : NULL;
 }
 
 static hd_status shape(const hd_config *c, hd_info *info) { return hd_host_shape(&hkv_gpu, c, info); }
-static hd_status open(const hd_info *info, const hd_seams *s, void **state) { return hd_host_open(&hkv_gpu, info, s, state); }
+static hd_status open(const hd_info *info, const hd_seams *s, void **state)
+{
+    return hd_host_open(&hkv_gpu, info, s, state);
+}
 
 const hd_design hd_design_hkv_host = {
-    .name = "hkv", .what = "a bucketed cache, its GPU kernels on the host machine", .shape = shape, .open = open, HD_ON_HOST, .owns = true,
+    .name = "hkv",
+    .what = "a bucketed cache, its GPU kernels on the host machine",
+    .shape = shape,
+    .open = open,
+    HD_ON_HOST,
+    .owns = true,
 };
 
 #define HKV_KERNEL(variant, family, lanes, threads, fits, strictness, what) HKV_ROW(host, variant, family, what)

@@ -35,7 +35,10 @@ bool hd_op_mixes(hd_op op)
 
 const hd_op_row *hd_op_row_of(hd_op op) { return (unsigned)op < HD_OP_COUNT_ ? &rows[op] : NULL; }
 
-uint32_t hd_predicate_of(const hd_batch *b) { return !b->each && rows[b->op].needs & HD_NEEDS_PRED ? hd_predicate_named(b->pred) : (uint32_t)HD_PREDICATE_all; }
+uint32_t hd_predicate_of(const hd_batch *b)
+{
+    return !b->each && rows[b->op].needs & HD_NEEDS_PRED ? hd_predicate_named(b->pred) : (uint32_t)HD_PREDICATE_all;
+}
 
 const char *hd_op_name(hd_op op) { return (unsigned)op < HD_OP_COUNT_ ? rows[op].name : "?"; }
 
@@ -52,7 +55,10 @@ const char *hd_elem_name(hd_elem e)
     return (unsigned)e < HD_ELEM_COUNT ? name[e] : "?";
 }
 
-#define HD_TEXT(x) HD_TEXT_(x)
+#define HD_TEXT(x)  HD_TEXT_(x)
 #define HD_TEXT_(x) #x
 
-const char *hd_version(void) { return HD_TEXT(HD_VERSION_MAJOR) "." HD_TEXT(HD_VERSION_MINOR) "." HD_TEXT(HD_VERSION_PATCH); }
+const char *hd_version(void)
+{
+    return HD_TEXT(HD_VERSION_MAJOR) "." HD_TEXT(HD_VERSION_MINOR) "." HD_TEXT(HD_VERSION_PATCH);
+}

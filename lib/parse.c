@@ -16,9 +16,17 @@
 /* The factor that a size's ending stands for; 0 for an ending that is none. */
 static uint64_t factor_of(const char *ending)
 {
-    static const struct { const char *ending; uint64_t factor; } row[] = {
-        { "", 1 },           { "k", 1000 },          { "M", 1000000 },        { "G", 1000000000 },
-        { "Ki", 1ull << 10 }, { "Mi", 1ull << 20 }, { "Gi", 1ull << 30 },
+    static const struct {
+        const char *ending;
+        uint64_t factor;
+    } row[] = {
+        { "", 1 },
+        { "k", 1000 },
+        { "M", 1000000 },
+        { "G", 1000000000 },
+        { "Ki", 1ull << 10 },
+        { "Mi", 1ull << 20 },
+        { "Gi", 1ull << 30 },
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
         if (strcmp(ending, row[i].ending) == 0) return row[i].factor;
@@ -44,8 +52,7 @@ hd_status hd_parse_double(const char *what, const char *text, double least, doub
 {
     char *end = NULL;
     double d = isspace((unsigned char)text[0]) ? 0 : strtod(text, &end);
-    if (!end || end == text || *end || !isfinite(d))
-        return hd_fail(HD_EINVAL, "%s: '%s' is not a number", what, text);
+    if (!end || end == text || *end || !isfinite(d)) return hd_fail(HD_EINVAL, "%s: '%s' is not a number", what, text);
     if (d < least || d > most) return hd_fail(HD_EINVAL, "%s: %s is outside %g to %g", what, text, least, most);
     *v = d;
     return HD_OK;

@@ -51,7 +51,7 @@ static const hd_row backends[] = {
     { "cuda", "the same kernels on a GPU, whose memory holds the table", "" },
 };
 
-#define COUNT(array) (sizeof(array) / sizeof (array)[0])
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 const hd_lock_row *hd_lock_at(size_t i) { return i < COUNT(locks) ? locks[i] : NULL; }
 const hd_lock_row *hd_lock_named(const char *name)
@@ -96,8 +96,9 @@ static const char *policy_flags(uint32_t flags)
 
 static const char *hash_flags(const hd_hash_row *hash)
 {
-#define HASH_FLAGS(bits) \
-    bits, bits ", one to one", bits ", linear", bits ", one to one, linear", bits ", avalanche", bits ", one to one, avalanche", bits ", linear, avalanche", bits ", one to one, linear, avalanche"
+#define HASH_FLAGS(bits)                                                                         \
+    bits, bits ", one to one", bits ", linear", bits ", one to one, linear", bits ", avalanche", \
+        bits ", one to one, avalanche", bits ", linear, avalanche", bits ", one to one, linear, avalanche"
     static const char *const text[16] = { HASH_FLAGS("32 bits"), HASH_FLAGS("64 bits") };
 #undef HASH_FLAGS
     return text[(hash->flags & 7) | (hash->bits == 64 ? 8 : 0)];

@@ -17,7 +17,7 @@
 
 #include "lib/error.h"
 
-/* ---- The operating system ------------------------------------------------------------------------- */
+/* ---- The operating system -------------------------------------------------------------------- */
 
 static void *os_take(void *self, size_t bytes, size_t align)
 {
@@ -36,7 +36,10 @@ static void os_give(void *self, void *p, size_t bytes)
     free(p);
 }
 
-static int os_open(void *self, const char *path, int flags, int mode) { return (void)self, open(path, flags | O_CLOEXEC, mode); }
+static int os_open(void *self, const char *path, int flags, int mode)
+{
+    return (void)self, open(path, flags | O_CLOEXEC, mode);
+}
 static ptrdiff_t os_read(void *self, int fd, void *p, size_t bytes) { return (void)self, read(fd, p, bytes); }
 static ptrdiff_t os_write(void *self, int fd, const void *p, size_t bytes) { return (void)self, write(fd, p, bytes); }
 static int os_sync(void *self, int fd) { return (void)self, fsync(fd); }
@@ -60,22 +63,28 @@ static int os_sync_folder(void *self, const char *path)
     (void)self;
     char folder[4096];
     const char *slash = strrchr(path, '/');
-    int n = slash ? snprintf(folder, sizeof folder, "%.*s/", (int)(slash - path), path) : snprintf(folder, sizeof folder, ".");
+    int n = slash ? snprintf(folder, sizeof folder, "%.*s/", (int)(slash - path), path)
+                  : snprintf(folder, sizeof folder, ".");
     if (n < 0 || (size_t)n >= sizeof folder) return errno = ENAMETOOLONG, -1;
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) return -1;
     int failed = fsync(fd), why = errno;
     close(fd);
-    if (failed && why != EINVAL) return errno = why, -1; /* EINVAL: this file system cannot, and need not. GCOVR_EXCL_BR_LINE: else it is a disk that fails */
+    if (failed && why != EINVAL)
+        return errno = why,
+               -1; /* EINVAL: this file system cannot, and need not. GCOVR_EXCL_BR_LINE: else it is a disk that fails */
     return 0;
 }
 
-/* A folder is none: a rename to it fails. A name for an open file is, wherever that leads: a rename would replace the name. */
+/* A folder is none: a rename to it fails. A name for an open file is, wherever that leads: a rename would replace the
+ * name. */
 static bool os_special(void *self, const char *path)
 {
     (void)self;
     struct stat st;
-    if (strncmp(path, "/dev/std", 8) == 0 || strncmp(path, "/dev/fd/", 8) == 0 || strncmp(path, "/proc/self/fd/", 14) == 0) return true;
+    if (strncmp(path, "/dev/std", 8) == 0 || strncmp(path, "/dev/fd/", 8) == 0 ||
+        strncmp(path, "/proc/self/fd/", 14) == 0)
+        return true;
     return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
 }
 
@@ -94,7 +103,7 @@ const hd_seams hd_seams_os = {
     &hd_device_os,
 };
 
-/* ---- Over any seams ---------------------------------------------------------------------------------- */
+/* ---- Over any seams -------------------------------------------------------------------------- */
 
 hd_status hd_file_read_at_most(const hd_seams *s, int fd, const char *path, void *p, size_t bytes, size_t *got)
 {
@@ -123,7 +132,9 @@ hd_status hd_take(const hd_seams *s, const char *what, uint64_t count, uint64_t 
 {
     *p = NULL;
     if (count == 0 || size == 0) return HD_OK;
-    if (count > (uint64_t)PTRDIFF_MAX / size) return hd_fail(HD_ENOMEM, "%s: %" PRIu64 " x %" PRIu64 " bytes is more than can be addressed", what, count, size);
+    if (count > (uint64_t)PTRDIFF_MAX / size)
+        return hd_fail(HD_ENOMEM, "%s: %" PRIu64 " x %" PRIu64 " bytes is more than can be addressed", what, count,
+                       size);
     *p = s->memory.take(s->memory.self, (size_t)(count * size), 128);
     return *p ? HD_OK : hd_fail(HD_ENOMEM, "%s: no memory for %" PRIu64 " bytes", what, count * size);
 }

@@ -73,7 +73,8 @@ typedef struct hd_device_seam {
     int (*mark)(void *self, void **mark, void *stream); /* a place in the stream; *mark is made when NULL */
     int (*after)(void *self, void *mark, void *stream); /* what follows in the stream waits for the mark  */
     int (*unmark)(void *self, void *mark);
-    /* What is put on a stream that is recorded, marks too, is done at each replay. 0: it is not; else which recording. */
+    /* What is put on a stream that is recorded, marks too, is done at each replay. 0: it is not; else which
+     * recording. */
     int (*records)(void *self, void *stream, uint64_t *recording);
     int (*owns)(void *self, const void *p, bool *owns); /* can kernels read p? */
     const char *(*error)(void *self, int code);         /* until the thread's next such call */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * select.c - the run-time selector (HKV section 4.3): the value's size says who copies it, the load factor whether evictions are what
- * there is to wait for. The first row that holds the batch is taken.
+ * select.c - the run-time selector (HKV section 4.3): the value's size says who copies it, the load factor whether
+ * evictions are what there is to wait for. The first row that holds the batch is taken.
  */
 #include "lib/select.h"
 
@@ -19,13 +19,14 @@ typedef enum select_kind {
     PROMOTES /* whole buckets are read */
 } select_kind;
 
-/* Measured on an H200 (bench/results, papers/hkv/results). hkv: gather is ahead of the others at every size and load factor; it wants
- * buckets of 16 to 128 slots, and to insert a table of pairs. Of those that run any table a thread copies what is small, eight
- * threads what is larger. The paper has pipeline from 512 bytes on, and when a table is nearly full (on an H100 NVL); ours is
- * behind tlpv2 there. A design's last row of a kind is for all that is left.
+/* Measured on an H200 (bench/results, papers/hkv/results). hkv: gather is ahead of the others at every size and load
+ * factor; it wants buckets of 16 to 128 slots, and to insert a table of pairs. Of those that run any table a thread
+ * copies what is small, eight threads what is larger. The paper has pipeline from 512 bytes on, and when a table is
+ * nearly full (on an H100 NVL); ours is behind tlpv2 there. A design's last row of a kind is for all that is left.
  *
- * hive has none: its values have one size, and no load factor is known at which another of its variants is ahead. The first of its registry that fits
- * is taken: volley, ahead of tile at every operation and load factor, or tile, which runs all. */
+ * hive has none: its values have one size, and no load factor is known at which another of its variants is ahead. The
+ * first of its registry that fits is taken: volley, ahead of tile at every operation and load factor, or tile, which
+ * runs all. */
 typedef struct row {
     const char *design;
     select_kind kind;
@@ -35,16 +36,14 @@ typedef struct row {
 } row;
 
 static const row rows[] = {
-    { "hkv", INSERTS, 32, 1, { "gather", "tlpv1" } },
-    { "hkv", INSERTS, UINT32_MAX, 1, { "gather", "tlpv2" } },
-    { "hkv", OTHERS, 16, 1, { "gather", "tlpv1" } },
-    { "hkv", OTHERS, UINT32_MAX, 1, { "gather", "tlpv2" } },
-    { "hkv", WHOLE, UINT32_MAX, 1, { "warp", "tlpv1" } },
-    { "hkv", PROMOTES, UINT32_MAX, 1, { "warp", NULL } },
+    { "hkv", INSERTS, 32, 1, { "gather", "tlpv1" } },     { "hkv", INSERTS, UINT32_MAX, 1, { "gather", "tlpv2" } },
+    { "hkv", OTHERS, 16, 1, { "gather", "tlpv1" } },      { "hkv", OTHERS, UINT32_MAX, 1, { "gather", "tlpv2" } },
+    { "hkv", WHOLE, UINT32_MAX, 1, { "warp", "tlpv1" } }, { "hkv", PROMOTES, UINT32_MAX, 1, { "warp", NULL } },
 };
 
-/* Measured on an H200: values within this much far memory come as fast as they come, while their keys are still looked for; beyond
- * it each waits for a translation, and to sort pays from a batch on whose far values are worth two launches more. */
+/* Measured on an H200: values within this much far memory come as fast as they come, while their keys are still looked
+ * for; beyond it each waits for a translation, and to sort pays from a batch on whose far values are worth two launches
+ * more. */
 enum { SORTED_ITEMS = 1 << 14 };
 static const uint64_t translated_bytes = 512u << 20;
 
@@ -68,7 +67,8 @@ const char *hd_select(const char *design, hd_op op, uint32_t value_bytes, double
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const row *r = &rows[i];
         bool fits = value_bytes <= r->value_bytes && (load_factor <= r->load_factor || r->load_factor == 1);
-        if (fits && r->kind == kind && strcmp(r->design, design) == 0) return choice < CHOICES ? r->variant[choice] : NULL;
+        if (fits && r->kind == kind && strcmp(r->design, design) == 0)
+            return choice < CHOICES ? r->variant[choice] : NULL;
     }
     return NULL;
 }

@@ -37,7 +37,8 @@ uint64_t hd_snapshot_section_bytes(const hd_snapshot_header *h, int section)
 uint64_t hd_snapshot_bytes(const hd_snapshot_header *h)
 {
     uint64_t n = sizeof *h;
-    for (int i = 0; i < HD_SECTION_COUNT; i++) n += sizeof(hd_section_head) + hd_snapshot_section_bytes(h, i) + HD_SUM_BYTES;
+    for (int i = 0; i < HD_SECTION_COUNT; i++)
+        n += sizeof(hd_section_head) + hd_snapshot_section_bytes(h, i) + HD_SUM_BYTES;
     return n;
 }
 

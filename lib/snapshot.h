@@ -42,15 +42,15 @@ typedef struct hd_snapshot_header {
     uint64_t clock;
     uint32_t epoch;
     uint32_t flags;
-    uint64_t size;         /* entries */
+    uint64_t size; /* entries */
     uint64_t file_bytes;
     uint64_t base_buckets; /* of a design that grows bucket by bucket; else 0, as the next four */
     uint64_t stash_buckets;
     uint32_t hashes;
     uint32_t spare;
-    char hash[32];         /* padded with zeros; nothing else: mix64 */
-    uint8_t zero[80];      /* must be zero in version 1 */
-    uint8_t sum[16];       /* XXH3-128 of the 240 bytes before it, canonical byte order */
+    char hash[32];    /* padded with zeros; nothing else: mix64 */
+    uint8_t zero[80]; /* must be zero in version 1 */
+    uint8_t sum[16];  /* XXH3-128 of the 240 bytes before it, canonical byte order */
 } hd_snapshot_header;
 
 _Static_assert(sizeof(hd_snapshot_header) == 256, "the header has no holes");

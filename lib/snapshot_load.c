@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * snapshot_load.c - reading a table. The file is read twice: once to verify every byte, with a buffer no larger than the file,
- * and once to fill a new state; the table's own is replaced only when the new one is complete and its invariants hold.
+ * snapshot_load.c - reading a table. The file is read twice: once to verify every byte, with a buffer no larger than
+ * the file, and once to fill a new state; the table's own is replaced only when the new one is complete and its
+ * invariants hold.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -78,12 +79,15 @@ static const char *header_fault(const hd_snapshot_header *h)
     if (!ends_in_zeros(h->policy, sizeof h->policy)) return "policy";
     if (h->slots < HD_SLOTS_MIN || h->slots > HD_SLOTS_MAX) return "slots";
     if (h->value_bytes > HD_VALUE_BYTES_MAX) return "value_bytes";
-    if (h->buckets == 0 || h->buckets > (uint64_t)PTRDIFF_MAX / h->slots / (HD_METADATA_MOST + (uint64_t)h->value_bytes)) return "buckets";
+    if (h->buckets == 0 ||
+        h->buckets > (uint64_t)PTRDIFF_MAX / h->slots / (HD_METADATA_MOST + (uint64_t)h->value_bytes))
+        return "buckets";
     if (h->base_buckets > h->buckets) return "base_buckets";
     if (h->stash_buckets >> 32) return "stash_buckets";
     if (h->size > hd_snapshot_places(h)) return "size";
     if (h->flags & ~(uint32_t)HD_SNAPSHOT_FLAGS) return "flags";
-    if (h->hash[0] ? !ends_in_zeros(h->hash, sizeof h->hash) : !all_zero((const uint8_t *)h->hash, sizeof h->hash)) return "hash";
+    if (h->hash[0] ? !ends_in_zeros(h->hash, sizeof h->hash) : !all_zero((const uint8_t *)h->hash, sizeof h->hash))
+        return "hash";
     if (!all_zero(h->zero, sizeof h->zero)) return "zero";
     return h->file_bytes == hd_snapshot_bytes(h) ? "" : "file_bytes";
 }
@@ -92,14 +96,18 @@ static hd_status get_header(reader *r, hd_snapshot_header *h)
 {
     size_t magic_bytes = sizeof h->magic;
     hd_status status = get(r, h, sizeof *h);
-    if (status == HD_ECORRUPT && r->offset >= magic_bytes && memcmp(h->magic, HD_SNAPSHOT_MAGIC, magic_bytes) == 0) return status;
+    if (status == HD_ECORRUPT && r->offset >= magic_bytes && memcmp(h->magic, HD_SNAPSHOT_MAGIC, magic_bytes) == 0)
+        return status;
     if (status && status != HD_ECORRUPT) return status;
-    if (status || memcmp(h->magic, HD_SNAPSHOT_MAGIC, magic_bytes) != 0) return hd_fail(HD_ECORRUPT, "%s: no Heddle snapshot (byte 0)", r->path);
+    if (status || memcmp(h->magic, HD_SNAPSHOT_MAGIC, magic_bytes) != 0)
+        return hd_fail(HD_ECORRUPT, "%s: no Heddle snapshot (byte 0)", r->path);
     uint8_t sum[HD_SUM_BYTES];
     hd_snapshot_header_sum(h, sum);
-    if (memcmp(sum, h->sum, sizeof sum) != 0) return hd_fail(HD_ECORRUPT, "%s: the header (bytes 0 to 255) is damaged", r->path);
+    if (memcmp(sum, h->sum, sizeof sum) != 0)
+        return hd_fail(HD_ECORRUPT, "%s: the header (bytes 0 to 255) is damaged", r->path);
     if (h->version != HD_SNAPSHOT_VERSION)
-        return hd_fail(HD_ECORRUPT, "%s: version %" PRIu32 " (byte 8); this library reads version %d", r->path, h->version, HD_SNAPSHOT_VERSION);
+        return hd_fail(HD_ECORRUPT, "%s: version %" PRIu32 " (byte 8); this library reads version %d", r->path,
+                       h->version, HD_SNAPSHOT_VERSION);
     const char *fault = header_fault(h);
     return *fault ? hd_fail(HD_ECORRUPT, "%s: the header's %s makes no sense", r->path, fault) : HD_OK;
 }
@@ -115,16 +123,19 @@ static hd_status open_reader(const hd_seams *s, const char *path, reader *r, hd_
     uint64_t bytes = 0;
     void *block = NULL;
     hd_status status = HD_OK;
-    if (s->file.size(s->file.self, r->fd, &bytes)) status = hd_fail(HD_EIO, "%s: cannot tell its size: %s", path, strerror(errno));
+    if (s->file.size(s->file.self, r->fd, &bytes))
+        status = hd_fail(HD_EIO, "%s: cannot tell its size: %s", path, strerror(errno));
     r->block_bytes = bytes == 0 ? 1 : bytes < HD_SNAPSHOT_BLOCK ? (size_t)bytes : HD_SNAPSHOT_BLOCK;
     if (!status) status = hd_take(s, "load: buffer", 1, r->block_bytes, &block);
     r->block = (uint8_t *)block;
     if (!status) status = get_header(r, h);
-    if (!status && bytes == 0) status = hd_fail(HD_EIO, "%s: no file, but a pipe or a device; snapshots are read more than once", path);
+    if (!status && bytes == 0)
+        status = hd_fail(HD_EIO, "%s: no file, but a pipe or a device; snapshots are read more than once", path);
     if (!status && bytes < h->file_bytes)
         status = hd_fail(HD_ECORRUPT, "%s: cut short at byte %" PRIu64 " of %" PRIu64, path, bytes, h->file_bytes);
     if (!status && bytes > h->file_bytes)
-        status = hd_fail(HD_ECORRUPT, "%s: %" PRIu64 " bytes too many, from byte %" PRIu64 " on", path, bytes - h->file_bytes, h->file_bytes);
+        status = hd_fail(HD_ECORRUPT, "%s: %" PRIu64 " bytes too many, from byte %" PRIu64 " on", path,
+                         bytes - h->file_bytes, h->file_bytes);
     return status;
 }
 
@@ -141,7 +152,9 @@ static hd_status enter_section(reader *r, const hd_snapshot_header *h, int secti
     XXH3_128bits_reset(&r->sum);
     hd_status status = get(r, &head, sizeof head);
     if (status) return status;
-    return memcmp(&head, &expected, sizeof head) ? hd_fail(HD_ECORRUPT, "%s: section %.4s expected at byte %" PRIu64, r->path, expected.tag, start) : HD_OK;
+    return memcmp(&head, &expected, sizeof head)
+               ? hd_fail(HD_ECORRUPT, "%s: section %.4s expected at byte %" PRIu64, r->path, expected.tag, start)
+               : HD_OK;
 }
 
 /* stored: its sum (HD_SUM_BYTES), as it stands in the file. */
@@ -152,8 +165,10 @@ static hd_status leave_section(reader *r, int section, uint8_t *stored)
     hd_snapshot_sum(&r->sum, sum);
     hd_status status = get(r, stored, HD_SUM_BYTES);
     if (status) return status;
-    return memcmp(sum, stored, sizeof sum) ? hd_fail(HD_ECORRUPT, "%s: section %.4s, which ends at byte %" PRIu64 ", is damaged", r->path, hd_section_tag[section], end)
-                                           : HD_OK;
+    return memcmp(sum, stored, sizeof sum)
+               ? hd_fail(HD_ECORRUPT, "%s: section %.4s, which ends at byte %" PRIu64 ", is damaged", r->path,
+                         hd_section_tag[section], end)
+               : HD_OK;
 }
 
 /* What the first reading has found to be whole. */
@@ -183,7 +198,7 @@ static hd_status verify_file(const hd_seams *s, const char *path, verified *f)
     return status;
 }
 
-/* ---- Filling a state ----------------------------------------------------------------------------------------- */
+/* ---- Filling a state ------------------------------------------------------------------------- */
 
 /* The file may have been replaced by another since. */
 static hd_status fail_changed(const char *path) { return hd_fail(HD_ECORRUPT, "%s: changed while it was read", path); }
@@ -209,7 +224,8 @@ static hd_status close_column(reader *r, int section, const verified *f)
 }
 
 /* ahead: whether a score is one that the clock has still to come to, as other clocks have left them. */
-static hd_status fill_from(const hd_design *design, void *state, const verified *f, reader *column, uint8_t *value, bool *ahead)
+static hd_status fill_from(const hd_design *design, void *state, const verified *f, reader *column, uint8_t *value,
+                           bool *ahead)
 {
     const hd_snapshot_header *h = &f->h;
     uint64_t capacity = hd_snapshot_places(h), entries = 0;
@@ -224,16 +240,19 @@ static hd_status fill_from(const hd_design *design, void *state, const verified 
         if ((status = get(&column[HD_SECTION_VALS], value, h->value_bytes))) return status;
         if (e.score >= h->clock) *ahead = true;
         if (!design->put_at(state, &e))
-            return hd_fail(HD_ECORRUPT, "%s: entry %" PRIu64 ", key %" PRIu64 ", cannot be in slot %" PRIu64, column[0].path, entries - 1, e.key, e.slot);
+            return hd_fail(HD_ECORRUPT, "%s: entry %" PRIu64 ", key %" PRIu64 ", cannot be in slot %" PRIu64,
+                           column[0].path, entries - 1, e.key, e.slot);
     }
     if (entries != h->size || (capacity % 8 && bits >> capacity % 8))
-        return hd_fail(HD_ECORRUPT, "%s: the slots that are marked are not %" PRIu64 " entries", column[0].path, h->size);
+        return hd_fail(HD_ECORRUPT, "%s: the slots that are marked are not %" PRIu64 " entries", column[0].path,
+                       h->size);
     for (int i = 0; i < HD_SECTION_COUNT && !status; i++) status = close_column(&column[i], i, f);
     return status ? status : design->check(state);
 }
 
 /* Fills an empty state of the file's own shape. */
-static hd_status fill(const hd_design *design, void *state, const hd_seams *s, const char *path, const verified *f, bool *ahead)
+static hd_status fill(const hd_design *design, void *state, const hd_seams *s, const char *path, const verified *f,
+                      bool *ahead)
 {
     reader column[HD_SECTION_COUNT];
     uint32_t value_bytes = f->h.value_bytes ? f->h.value_bytes : 1;
@@ -248,7 +267,7 @@ static hd_status fill(const hd_design *design, void *state, const hd_seams *s, c
     return status;
 }
 
-/* ---- Into a table of another shape ---------------------------------------------------------------------------- */
+/* ---- Into a table of another shape ----------------------------------------------------------- */
 
 typedef struct ranked {
     uint64_t score, slot;
@@ -262,7 +281,8 @@ static int best_first(const void *a, const void *b)
 }
 
 /* Best score first, so that whoever is refused is worth less than whoever is in. */
-static hd_status reinsert(const hd_design *design, void *from, void *to, const hd_seams *s, uint64_t size, uint64_t *dropped)
+static hd_status reinsert(const hd_design *design, void *from, void *to, const hd_seams *s, uint64_t size,
+                          uint64_t *dropped)
 {
     void *p;
     hd_status status = hd_take(s, "load: ranking", size, sizeof(ranked), &p);
@@ -285,7 +305,8 @@ static hd_status reinsert(const hd_design *design, void *from, void *to, const h
 
 static const char *hash_of(const hd_snapshot_header *h) { return h->hash[0] ? h->hash : HD_HASH_USUAL; }
 
-/* Of the file's table; *info has all else. A design whose tables grow in place says itself whether such a one can be. */
+/* Of the file's table; *info has all else. A design whose tables grow in place says itself whether such a one can
+ * be. */
 static hd_status file_shape(const hd_design *design, const char *path, const hd_snapshot_header *h, hd_info *info)
 {
     hd_config c = hd_config_of(design->name);
@@ -295,16 +316,21 @@ static hd_status file_shape(const hd_design *design, const char *path, const hd_
     info->dual = c.dual = h->flags & HD_SNAPSHOT_DUAL;
     info->seed = h->seed;
     bool grows = h->base_buckets || h->stash_buckets || h->hashes || h->spare || h->hash[0];
-    if (!design->resize) return grows ? hd_fail(HD_ECORRUPT, "%s: the header's base_buckets makes no sense for design %s", path, design->name) : HD_OK;
+    if (!design->resize)
+        return grows ? hd_fail(HD_ECORRUPT, "%s: the header's base_buckets makes no sense for design %s", path,
+                               design->name)
+                     : HD_OK;
     info->value_bytes = c.value_bytes = h->value_bytes;
     c.hashes = h->hashes;
     c.spare = h->spare;
     c.hash = hash_of(h);
     c.layout = info->layout;
     if (h->flags & HD_SNAPSHOT_DEVICE_CLOCK) c.clock = HD_CLOCK_DEVICE;
-    if (design->shape(&c, info)) return hd_fail(HD_ECORRUPT, "%s: no table of design %s has such a shape: %s", path, design->name, hd_why());
+    if (design->shape(&c, info))
+        return hd_fail(HD_ECORRUPT, "%s: no table of design %s has such a shape: %s", path, design->name, hd_why());
     if (info->spare != h->spare) return hd_fail(HD_ECORRUPT, "%s: the header's spare makes no sense", path);
-    if (h->base_buckets == 0 || h->stash_buckets == 0) return hd_fail(HD_ECORRUPT, "%s: the header's base_buckets or stash_buckets is 0", path);
+    if (h->base_buckets == 0 || h->stash_buckets == 0)
+        return hd_fail(HD_ECORRUPT, "%s: the header's base_buckets or stash_buckets is 0", path);
     info->base_buckets = h->base_buckets;
     info->stash_buckets = h->stash_buckets;
     info->places = hd_snapshot_places(h);
@@ -314,11 +340,12 @@ static hd_status file_shape(const hd_design *design, const char *path, const hd_
 /* resizes: the number of buckets is no part of its shape. */
 static bool same_shape(const hd_info *a, const hd_info *b, bool resizes)
 {
-    return (resizes || a->buckets == b->buckets) && a->slots == b->slots && a->dual == b->dual && a->seed == b->seed && a->hashes == b->hashes && a->spare == b->spare &&
-           strcmp(a->hash, b->hash) == 0;
+    return (resizes || a->buckets == b->buckets) && a->slots == b->slots && a->dual == b->dual && a->seed == b->seed &&
+           a->hashes == b->hashes && a->spare == b->spare && strcmp(a->hash, b->hash) == 0;
 }
 
-/* A table that grows in place has the number of buckets that its entries want: it takes the file's, or room for them. */
+/* A table that grows in place has the number of buckets that its entries want: it takes the file's, or room for
+ * them. */
 static hd_status make_room(hd_table *t, void *state, uint64_t size, hd_info *info)
 {
     enum { OF_FIVE = 4 }; /* slots that entries may take */
@@ -328,7 +355,8 @@ static hd_status make_room(hd_table *t, void *state, uint64_t size, hd_info *inf
 }
 
 /* A new state of the table's shape with the file's entries; *info: the table's from now on. */
-static hd_status load_state(hd_table *t, const char *path, const verified *f, void **state, hd_info *info, uint64_t *dropped, bool *ahead)
+static hd_status load_state(hd_table *t, const char *path, const verified *f, void **state, hd_info *info,
+                            uint64_t *dropped, bool *ahead)
 {
     hd_info shape;
     void *as_saved;
@@ -338,10 +366,14 @@ static hd_status load_state(hd_table *t, const char *path, const verified *f, vo
     if (status) return status;
     status = hd_stage(t->design, as_saved, true);
     if (!status) status = fill(t->design, as_saved, &t->seams, path, f, ahead);
-    if (!status && same_shape(&shape, &t->info, t->design->resize != NULL) && !(status = hd_settle(t->design, as_saved, true))) {
-        if (t->design->resize) status = t->design->resize(as_saved, &t->seams, shape.buckets, info); /* which moves nothing */
-        if (status) t->design->close(as_saved, &t->seams);
-        else *state = as_saved;
+    if (!status && same_shape(&shape, &t->info, t->design->resize != NULL) &&
+        !(status = hd_settle(t->design, as_saved, true))) {
+        /* which moves nothing */
+        if (t->design->resize) status = t->design->resize(as_saved, &t->seams, shape.buckets, info);
+        if (status)
+            t->design->close(as_saved, &t->seams);
+        else
+            *state = as_saved;
         return status;
     }
     void *into = NULL;
@@ -365,10 +397,13 @@ static hd_status load(hd_table *t, const char *path, uint64_t *dropped)
     bool ahead = false;
     hd_status status = verify_file(&t->seams, path, &f);
     if (status) return status;
-    if (strcmp(f.h.design, t->info.design) != 0) return hd_fail(HD_EINVAL, "design: %s has %s, the table %s", path, f.h.design, t->info.design);
-    if (strcmp(f.h.policy, t->info.policy) != 0) return hd_fail(HD_EINVAL, "policy: %s has %s, the table %s", path, f.h.policy, t->info.policy);
+    if (strcmp(f.h.design, t->info.design) != 0)
+        return hd_fail(HD_EINVAL, "design: %s has %s, the table %s", path, f.h.design, t->info.design);
+    if (strcmp(f.h.policy, t->info.policy) != 0)
+        return hd_fail(HD_EINVAL, "policy: %s has %s, the table %s", path, f.h.policy, t->info.policy);
     if (f.h.value_bytes != t->info.value_bytes)
-        return hd_fail(HD_EINVAL, "value_bytes: %s has %" PRIu32 ", the table %" PRIu32, path, f.h.value_bytes, t->info.value_bytes);
+        return hd_fail(HD_EINVAL, "value_bytes: %s has %" PRIu32 ", the table %" PRIu32, path, f.h.value_bytes,
+                       t->info.value_bytes);
     hd_info info;
     status = load_state(t, path, &f, &state, &info, dropped, &ahead);
     if (status) return status;
@@ -417,10 +452,13 @@ hd_status hd_open_snapshot(const char *path, const hd_config *config, hd_table *
     hd_info shape;
     memset(&shape, 0, sizeof shape);
     const hd_design *design = c.backend ? hd_design_on(c.design, c.backend) : NULL;
-    if (design && (status = file_shape(design, path, &f.h, &shape))) return status; /* the file's mistake, where hd_open would call it the caller's */
+    /* the file's mistake, where hd_open would call it the caller's */
+    if (design && (status = file_shape(design, path, &f.h, &shape))) return status;
     if ((status = hd_open(&c, &t))) return status;
-    if ((status = hd_load(t, path, NULL))) hd_close(t);
-    else *table = t;
+    if ((status = hd_load(t, path, NULL)))
+        hd_close(t);
+    else
+        *table = t;
     return status;
 }
 

@@ -44,7 +44,8 @@ static void put_slots(writer *w, hd_table *t)
     bool more = t->design->next(t->state, &e);
     for (uint64_t i = 0; i < bytes; i++) {
         uint8_t bits = 0;
-        for (; more && e.slot / 8 == i; e.slot++, more = t->design->next(t->state, &e)) bits |= (uint8_t)(1u << e.slot % 8);
+        for (; more && e.slot / 8 == i; e.slot++, more = t->design->next(t->state, &e))
+            bits |= (uint8_t)(1u << e.slot % 8);
         put(w, &bits, 1);
     }
 }
@@ -54,7 +55,8 @@ static void put_section(writer *w, hd_table *t, const hd_snapshot_header *h, int
     hd_section_head head = hd_snapshot_section(h, section);
     XXH3_128bits_reset(&w->sum);
     put(w, &head, sizeof head);
-    if (section == HD_SECTION_SLOT) put_slots(w, t);
+    if (section == HD_SECTION_SLOT)
+        put_slots(w, t);
     else
         for (hd_entry e = { 0, 0, 0, NULL }; !w->status && t->design->next(t->state, &e); e.slot++) {
             if (section == HD_SECTION_KEYS) put(w, &e.key, 8);
@@ -86,7 +88,8 @@ static hd_snapshot_header header_of(hd_table *t)
     if (strcmp(t->info.hash, HD_HASH_USUAL) != 0) memcpy(h.hash, t->info.hash, sizeof h.hash);
     h.clock = atomic_load(&t->clock);
     h.epoch = atomic_load(&t->epoch);
-    h.flags = (t->info.dual ? HD_SNAPSHOT_DUAL : 0u) | (t->info.admit == HD_ADMIT_ALWAYS ? HD_SNAPSHOT_ADMIT_ALWAYS : 0u) |
+    h.flags = (t->info.dual ? HD_SNAPSHOT_DUAL : 0u) |
+              (t->info.admit == HD_ADMIT_ALWAYS ? HD_SNAPSHOT_ADMIT_ALWAYS : 0u) |
               (t->info.clock == HD_CLOCK_DEVICE ? HD_SNAPSHOT_DEVICE_CLOCK : 0u);
     for (hd_entry e = { 0, 0, 0, NULL }; t->design->next(t->state, &e); e.slot++) h.size++;
     h.file_bytes = hd_snapshot_bytes(&h);

@@ -10,7 +10,7 @@
 #include "lib/error.h"
 #include "policies/policy.h"
 
-/* ---- The life of a batch ---------------------------------------------------------------------------- */
+/* ---- The life of a batch --------------------------------------------------------------------- */
 
 /* Takes the batch's ticks: n for a keyed batch, none for a table-wide one. */
 static hd_when tick(hd_table *t, const hd_batch *b, const hd_op_row *row)
@@ -27,8 +27,8 @@ static hd_when tick(hd_table *t, const hd_batch *b, const hd_op_row *row)
     return when;
 }
 
-/* A batch that was refused has not begun, and its ticks go back, unless a later one has drawn its own from behind them. One that a device
- * failed may have run. */
+/* A batch that was refused has not begun, and its ticks go back, unless a later one has drawn its own from behind them.
+ * One that a device failed may have run. */
 static void tick_back(hd_table *t, const hd_batch *b, const hd_op_row *row, hd_when when, hd_status status)
 {
     uint64_t ticks = hd_op_is_keyed(row) ? b->n : 0, then = when.clock + ticks;
@@ -40,7 +40,8 @@ static void add_outcomes(hd_table *t, const uint64_t *outcomes)
 {
     for (int o = 0; o < HD_OUTCOME_COUNT; o++)
         if (outcomes[o]) atomic_fetch_add(&t->outcome[o], outcomes[o]);
-    if (outcomes[HD_INSERTED] != outcomes[HD_ERASED]) atomic_fetch_add(&t->entries, outcomes[HD_INSERTED] - outcomes[HD_ERASED]);
+    if (outcomes[HD_INSERTED] != outcomes[HD_ERASED])
+        atomic_fetch_add(&t->entries, outcomes[HD_INSERTED] - outcomes[HD_ERASED]);
 }
 
 /* What the keyed outcomes do not tell of the number of entries. */
@@ -91,8 +92,10 @@ static hd_status run(hd_table *t, hd_batch *b, const hd_op_row *row)
     b->ran = b->each ? kernel->ran_mixed : kernel->ran[b->op];
     status = kernel->launch(t->state, b, when, outcomes);
     tick_back(t, b, row, when, status);
-    if (!status) tally(t, b, row, outcomes);
-    else atomic_store(&t->untold, true);
+    if (!status)
+        tally(t, b, row, outcomes);
+    else
+        atomic_store(&t->untold, true);
     return status;
 }
 
@@ -132,7 +135,7 @@ hd_status hd_entries_sync(hd_table *t, uint64_t *entries)
     return status;
 }
 
-/* ---- Open and close -------------------------------------------------------------------------------------- */
+/* ---- Open and close -------------------------------------------------------------------------- */
 
 hd_config hd_config_default(void)
 {
@@ -178,7 +181,8 @@ static hd_status resolve_policy(const hd_design *d, const hd_config *c, hd_info 
     if (!d->policy) return resolve("policy", c->policy, HD_POLICIES, &info->policy, row);
     info->policy = d->policy;
     if (c->policy && strcmp(c->policy, d->policy) == 0) return HD_OK;
-    return hd_fail(HD_EINVAL, "policy: %s has '%s' alone, for it keeps no scores; not '%.60s'", d->name, d->policy, c->policy ? c->policy : "NULL");
+    return hd_fail(HD_EINVAL, "policy: %s has '%s' alone, for it keeps no scores; not '%.60s'", d->name, d->policy,
+                   c->policy ? c->policy : "NULL");
 }
 
 static hd_status describe(const hd_config *c, hd_info *info, const hd_design **design, size_t *lock, size_t *policy)
@@ -193,13 +197,15 @@ static hd_status describe(const hd_config *c, hd_info *info, const hd_design **d
     if (!*design) return hd_fail(HD_EINVAL, "backend: design %s does not run on %s", info->design, info->backend);
     if ((status = resolve_policy(*design, c, info, policy))) return status;
     if (!c->hash) return hd_fail(HD_EINVAL, "hash: NULL");
-    if (strlen(c->hash) >= sizeof info->hash) return hd_fail(HD_EINVAL, "hash: '%.40s...' is longer than %zu characters", c->hash, sizeof info->hash - 1);
+    if (strlen(c->hash) >= sizeof info->hash)
+        return hd_fail(HD_EINVAL, "hash: '%.40s...' is longer than %zu characters", c->hash, sizeof info->hash - 1);
     if ((unsigned)c->admit > HD_ADMIT_ALWAYS) return hd_fail(HD_EINVAL, "admit: %d is no hd_admit", (int)c->admit);
     if ((unsigned)c->layout > HD_LAYOUT_MASKS) return hd_fail(HD_EINVAL, "layout: %d is no hd_layout", (int)c->layout);
     if ((unsigned)c->tiers > HD_TIERS_POSITION) return hd_fail(HD_EINVAL, "tiers: %d is no hd_tiers", (int)c->tiers);
     if ((unsigned)c->fetch > HD_FETCH_DIRECT) return hd_fail(HD_EINVAL, "fetch: %d is no hd_fetch", (int)c->fetch);
     if ((unsigned)c->clock > HD_CLOCK_DEVICE) return hd_fail(HD_EINVAL, "clock: %d is no hd_clock", (int)c->clock);
-    if (c->threads > HD_THREADS_MOST) return hd_fail(HD_EINVAL, "threads: %" PRIu32 " is above the limit of %d", c->threads, HD_THREADS_MOST);
+    if (c->threads > HD_THREADS_MOST)
+        return hd_fail(HD_EINVAL, "threads: %" PRIu32 " is above the limit of %d", c->threads, HD_THREADS_MOST);
     info->slots = c->slots;
     info->value_bytes = c->value_bytes;
     info->dual = c->dual;
@@ -227,7 +233,9 @@ static hd_status open_state(hd_table *t)
     hd_status status = t->design->open(&t->info, &t->seams, &t->state);
     if (status) return status;
     status = t->lock->open(t->lock_state, t->lock->together & (t->design->owns ? ~0u : ~(uint32_t)HD_UPDATERS));
-    if (status) t->design->close(t->state, &t->seams); /* GCOVR_EXCL_BR_LINE: only a mutex that cannot be made fails it (gate.c) */
+    if (status)
+        t->design->close(t->state,
+                         &t->seams); /* GCOVR_EXCL_BR_LINE: only a mutex that cannot be made fails it (gate.c) */
     return status;
 }
 
@@ -268,7 +276,7 @@ void hd_close(hd_table *t)
     hd_give(&seams, t, 1, sizeof *t);
 }
 
-/* ---- What a table says of itself ------------------------------------------------------------------------ */
+/* ---- What a table says of itself ------------------------------------------------------------- */
 
 hd_status hd_table_info(const hd_table *table, hd_info *info)
 {
@@ -333,7 +341,8 @@ hd_status hd_clear(hd_table *t)
     hd_status status = hd_run(t, &b);
     if (status) return status;
     t->lock->enter(t->lock_state, HD_INSERTER);
-    status = hd_late_tally(t); /* and so waits: where batches run as their streams get to them, a later call's could come before it */
+    /* and so waits: where batches run as their streams get to them, a later call's could come before it */
+    status = hd_late_tally(t);
     t->lock->leave(t->lock_state, HD_INSERTER);
     return status;
 }
@@ -367,14 +376,15 @@ hd_status hd_check(hd_table *t)
     return status;
 }
 
-/* ---- Growth ------------------------------------------------------------------------------------------------ */
+/* ---- Growth ---------------------------------------------------------------------------------- */
 
 /* Under the lock as inserter, in place. */
 static hd_status resize(hd_table *t, uint64_t buckets, bool grows)
 {
     hd_info info = t->info;
     if (grows ? buckets < info.buckets : buckets > info.buckets || buckets == 0)
-        return hd_fail(HD_EINVAL, "buckets: %" PRIu64 " are %s than the present %" PRIu64, buckets, grows ? "fewer" : "no fewer", info.buckets);
+        return hd_fail(HD_EINVAL, "buckets: %" PRIu64 " are %s than the present %" PRIu64, buckets,
+                       grows ? "fewer" : "no fewer", info.buckets);
     hd_status status = buckets == info.buckets ? HD_OK : t->design->resize(t->state, &t->seams, buckets, &info);
     t->info = info; /* also where a device failed behind it */
     return status;
@@ -445,7 +455,10 @@ hd_status hd_reserve(hd_table *t, uint64_t capacity)
     t->lock->enter(t->lock_state, HD_INSERTER);
     hd_status status = HD_OK;
     uint64_t times = capacity / t->info.capacity + (capacity % t->info.capacity != 0);
-    if (times > 1) status = grow(t, t->design->resize ? capacity / t->info.slots + (capacity % t->info.slots != 0) : times * t->info.buckets); /* no overflow: of the 2^64 entries that can be asked for, a bucket has two at least */
+    /* no overflow: of the 2^64 entries that can be asked for, a bucket has two at least */
+    if (times > 1)
+        status = grow(t, t->design->resize ? capacity / t->info.slots + (capacity % t->info.slots != 0)
+                                           : times * t->info.buckets);
     t->lock->leave(t->lock_state, HD_INSERTER);
     return status;
 }

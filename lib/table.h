@@ -14,10 +14,10 @@ struct hd_table {
     const hd_design *design;
     const hd_lock_row *lock;
     hd_seams seams;
-    hd_info info;  /* written only under the lock as inserter      */
-    void *state;   /* the design's; likewise                       */
+    hd_info info; /* written only under the lock as inserter      */
+    void *state;  /* the design's; likewise                       */
     uint32_t policy_flags;
-    bool scores_ahead; /* of the logical clock, some of a loaded file's; likewise */
+    bool scores_ahead;        /* of the logical clock, some of a loaded file's; likewise */
     _Atomic uint64_t entries; /* what the outcomes told so far: hd_entries_sync. For kernel_pick that is near enough */
     _Atomic uint64_t told;    /* so many batches had run when outcomes were last asked for */
     _Atomic bool untold;      /* some have come or gone of which no outcome told */
@@ -33,12 +33,12 @@ hd_status hd_batch_check(const hd_table *t, const hd_batch *b, const hd_op_row *
 /* Outcomes that the state knows and the table does not yet: before a state is closed, and before totals are read. */
 hd_status hd_late_tally(hd_table *t);
 
-/* How many entries there are when all batches so far have run, and the counters with them: by what the outcomes told, and where they did not tell
- * all, by a look at every slot. entries NULL: the counters alone. */
+/* How many entries there are when all batches so far have run, and the counters with them: by what the outcomes told,
+ * and where they did not tell all, by a look at every slot. entries NULL: the counters alone. */
 hd_status hd_entries_sync(hd_table *t, uint64_t *entries);
 
-/* The row that b->kernel names; without a name the one that hd_select names, or the first that can run b on a table like
- * this. A pure function. */
+/* The row that b->kernel names; without a name the one that hd_select names, or the first that can run b on a table
+ * like this. A pure function. */
 hd_status hd_kernel_pick(const hd_info *info, const hd_batch *b, double load_factor, const hd_kernel **k);
 
 #endif

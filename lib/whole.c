@@ -21,8 +21,10 @@ static hd_status open_beside(hd_whole *w)
     static _Atomic uint32_t number; /* two files for one path at the same time must not share a part */
     const hd_file_seam *file = &w->seams->file;
     for (int tries = 0; tries < TRIES; tries++) {
-        int n = snprintf(w->beside, sizeof w->beside, "%s.%ld-%" PRIu32 ".part", w->path, (long)getpid(), atomic_fetch_add(&number, 1));
-        if (n < 0 || (size_t)n >= sizeof w->beside) return hd_fail(HD_EINVAL, "path: longer than %zu bytes", sizeof w->beside - 40);
+        int n = snprintf(w->beside, sizeof w->beside, "%s.%ld-%" PRIu32 ".part", w->path, (long)getpid(),
+                         atomic_fetch_add(&number, 1));
+        if (n < 0 || (size_t)n >= sizeof w->beside)
+            return hd_fail(HD_EINVAL, "path: longer than %zu bytes", sizeof w->beside - 40);
         w->fd = file->open(file->self, w->beside, O_WRONLY | O_CREAT | O_EXCL, 0666);
         w->present = w->fd >= 0;
         if (w->present) return HD_OK;
@@ -50,18 +52,23 @@ static hd_status close_it(hd_whole *w)
 {
     int fd = w->fd;
     w->fd = -1; /* also after a close that fails */
-    return w->seams->file.close(w->seams->file.self, fd) ? hd_fail(HD_EIO, "%s: cannot be closed: %s", w->path, strerror(errno)) : HD_OK;
+    return w->seams->file.close(w->seams->file.self, fd)
+               ? hd_fail(HD_EIO, "%s: cannot be closed: %s", w->path, strerror(errno))
+               : HD_OK;
 }
 
 static hd_status put_in_place(hd_whole *w)
 {
     const hd_file_seam *file = &w->seams->file;
-    if (!w->direct && file->sync(file->self, w->fd)) return hd_fail(HD_EIO, "%s: cannot be synced: %s", w->path, strerror(errno));
+    if (!w->direct && file->sync(file->self, w->fd))
+        return hd_fail(HD_EIO, "%s: cannot be synced: %s", w->path, strerror(errno));
     hd_status status = close_it(w);
     if (status || w->direct) return status;
-    if (file->rename(file->self, w->beside, w->path)) return hd_fail(HD_EIO, "%s: cannot be renamed: %s", w->path, strerror(errno));
+    if (file->rename(file->self, w->beside, w->path))
+        return hd_fail(HD_EIO, "%s: cannot be renamed: %s", w->path, strerror(errno));
     w->present = false;
-    if (file->sync_folder(file->self, w->path)) return hd_fail(HD_EIO, "%s: written, but its folder cannot be synced: %s", w->path, strerror(errno));
+    if (file->sync_folder(file->self, w->path))
+        return hd_fail(HD_EIO, "%s: written, but its folder cannot be synced: %s", w->path, strerror(errno));
     return HD_OK;
 }
 

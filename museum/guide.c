@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * guide.c - heddle-museum, the program behind `heddle museum`: it has the altered library in it, shows one bug after another to the looks that
- * are to find it, each in a process of its own, and says what came of it, a line each, fields with tabs between:
+ * guide.c - heddle-museum, the program behind `heddle museum`: it has the altered library in it, shows one bug after
+ * another to the looks that are to find it, each in a process of its own, and says what came of it, a line each, fields
+ * with tabs between:
  *
- *     name  bug  from  look  found  judge  by  needs  seed  tries  decisions  decisions_before  hash  seconds  case  sentence
+ *     name  bug  from  look  found  judge  by  needs  seed  tries  decisions  decisions_before  hash  seconds  case
+ *           sentence
  *
  *     heddle-museum [list | judges] [sound] [without=JUDGE]... [scenes=N] [schedules=N] [NAME]...
  */
@@ -37,12 +39,16 @@ typedef struct verdict {
     char failed[512]; /* "", or why it could not be tried */
 } verdict;
 
-/* ---- One look --------------------------------------------------------------------------------------------------- */
+/* ---- One look -------------------------------------------------------------------------------- */
 
 static const struct {
     const char *kind;
     const char *(*look)(const museum_search *, museum_sight *);
-} looks[] = { { "sched ", museum_look_sched }, { "run ", museum_look_run }, { "grow ", museum_look_grow }, { "chase ", museum_look_chase }, { "call ", museum_look_call } };
+} looks[] = { { "sched ", museum_look_sched },
+              { "run ", museum_look_run },
+              { "grow ", museum_look_grow },
+              { "chase ", museum_look_chase },
+              { "call ", museum_look_call } };
 
 static void look(const plan *p, const museum_row *row, verdict *v)
 {
@@ -81,7 +87,10 @@ static void explain_silence(const plan *p, int status, verdict *v)
     bool endless = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
     memset(v, 0, sizeof *v);
     v->sight.tries = 1;
-    if (!endless) snprintf(sentence, sizeof sentence, "the process ended with %s %d", WIFSIGNALED(status) ? "signal" : "exit code", WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    if (!endless)
+        snprintf(sentence, sizeof sentence, "the process ended with %s %d",
+                 WIFSIGNALED(status) ? "signal" : "exit code",
+                 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     museum_heard(&s, &v->sight, endless ? MUSEUM_PATIENCE : MUSEUM_BOUNDS, sentence);
 }
 
@@ -114,14 +123,19 @@ static bool look_apart(const plan *p, const museum_row *row, verdict *v)
     return true;
 }
 
-/* ---- What is said ------------------------------------------------------------------------------------------------- */
+/* ---- What is said ---------------------------------------------------------------------------- */
 
 static void say(const museum_row *row, const verdict *v)
 {
     const museum_sight *s = &v->sight;
-    const char *found = v->failed[0] ? "failed" : s->found ? "yes" : "no", *sentence = v->failed[0] ? v->failed : s->sentence;
-    printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%016" PRIx64 "\t%.6f\t%s\t", row->name, row->bug, row->from, row->look, found,
-           s->found ? museum_judge_name[s->by] : "", row->by, row->needs, s->seed, s->tries, s->decisions, s->decisions_before, s->hash, s->seconds, s->at);
+    const char *found = v->failed[0] ? "failed"
+                        : s->found   ? "yes"
+                                     : "no",
+               *sentence = v->failed[0] ? v->failed : s->sentence;
+    printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%016" PRIx64
+           "\t%.6f\t%s\t",
+           row->name, row->bug, row->from, row->look, found, s->found ? museum_judge_name[s->by] : "", row->by,
+           row->needs, s->seed, s->tries, s->decisions, s->decisions_before, s->hash, s->seconds, s->at);
     for (const char *c = sentence; *c; c++) putchar(*c == '\t' || *c == '\n' ? ' ' : *c);
     putchar('\n');
 }
@@ -143,15 +157,20 @@ static int read_words(plan *p, int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
         const char *w = argv[i];
-        if (strcmp(w, "list") == 0) p->list = true;
-        else if (strcmp(w, "judges") == 0) p->judges = true;
-        else if (strcmp(w, "sound") == 0) p->sound = true;
+        if (strcmp(w, "list") == 0)
+            p->list = true;
+        else if (strcmp(w, "judges") == 0)
+            p->judges = true;
+        else if (strcmp(w, "sound") == 0)
+            p->sound = true;
         else if (strncmp(w, "without=", 8) == 0) {
             museum_judge j = museum_judge_named(w + 8, strlen(w + 8));
             if (j == MUSEUM_JUDGES) return no("there is no judge", w + 8);
             p->deaf |= 1u << j;
-        } else if (sscanf(w, "scenes=%" SCNu64, &p->scenes) == 1 || sscanf(w, "schedules=%" SCNu64, &p->schedules) == 1) continue;
-        else if (p->names < NAMES) p->name[p->names++] = w;
+        } else if (sscanf(w, "scenes=%" SCNu64, &p->scenes) == 1 || sscanf(w, "schedules=%" SCNu64, &p->schedules) == 1)
+            continue;
+        else if (p->names < NAMES)
+            p->name[p->names++] = w;
     }
     return 0;
 }

@@ -8,8 +8,8 @@
 #include "museum/museum.h"
 
 const char *const museum_judge_name[MUSEUM_JUDGES] = {
-    "arrays", "tickets", "contents", "lists", "counts", "rest", "watch", "races", "weak", "bounds", "collectives", "copies", "patience",
-    "oracle", "invariants", "counters", "faces", "order",
+    "arrays", "tickets",     "contents", "lists",    "counts", "rest",       "watch",    "races", "weak",
+    "bounds", "collectives", "copies",   "patience", "oracle", "invariants", "counters", "faces", "order",
 };
 
 const char *const museum_judge_what[MUSEUM_JUDGES] = {
@@ -36,7 +36,9 @@ const char *const museum_judge_what[MUSEUM_JUDGES] = {
 museum_judge museum_judge_named(const char *name, size_t letters)
 {
     int j = 0;
-    while (j < MUSEUM_JUDGES && (strlen(museum_judge_name[j]) != letters || strncmp(museum_judge_name[j], name, letters) != 0)) j++;
+    while (j < MUSEUM_JUDGES &&
+           (strlen(museum_judge_name[j]) != letters || strncmp(museum_judge_name[j], name, letters) != 0))
+        j++;
     return (museum_judge)j;
 }
 

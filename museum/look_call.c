@@ -18,7 +18,7 @@
 #include "lib/error.h"
 #include "museum/streams.h"
 
-/* ---- reserve -------------------------------------------------------------------------------------------------------- */
+/* ---- reserve --------------------------------------------------------------------------------- */
 
 enum { BLINK = 2 /* seconds: more than a call on a small table takes */ };
 
@@ -37,14 +37,16 @@ static const char *look_reserve(const museum_search *s, museum_sight *sight, con
         hd_status status = hd_reserve(t, 7 * wanted);
         if (!status) status = hd_table_info(t, &info);
         alarm(BLINK * 30);
-        if (status) museum_heard(s, sight, MUSEUM_ORACLE, hd_why());
-        else if (info.capacity < 7 * wanted) museum_heard(s, sight, MUSEUM_ORACLE, "there is less room than was reserved");
+        if (status)
+            museum_heard(s, sight, MUSEUM_ORACLE, hd_why());
+        else if (info.capacity < 7 * wanted)
+            museum_heard(s, sight, MUSEUM_ORACLE, "there is less room than was reserved");
         hd_close(t);
     }
     return NULL;
 }
 
-/* ---- threads -------------------------------------------------------------------------------------------------------- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 static void *set_epoch(void *t) { return hd_epoch_set((hd_table *)t, 7), NULL; }
 
@@ -81,7 +83,7 @@ static const char *look_threads(const museum_search *s, museum_sight *sight, con
     return NULL;
 }
 
-/* ---- tables --------------------------------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 /* Between two batches of the table that is judged. */
 static int run_beside(void *context, uint64_t done, uint64_t total)
@@ -108,12 +110,13 @@ static const char *look_tables(const museum_search *s, museum_sight *sight, cons
     uint32_t judges = s->deaf >> MUSEUM_COUNTERS & 1 ? HD_RUN_ALL & ~(uint32_t)HD_RUN_COUNTERS : HD_RUN_ALL;
     hd_status status = hd_case_run_judged(&c, judges, run_beside, beside, &report);
     sight->tries = 1;
-    if (!status && report.wrong[0]) museum_heard(s, sight, report.by == HD_RUN_COUNTERS ? MUSEUM_COUNTERS : MUSEUM_ORACLE, report.wrong);
+    if (!status && report.wrong[0])
+        museum_heard(s, sight, report.by == HD_RUN_COUNTERS ? MUSEUM_COUNTERS : MUSEUM_ORACLE, report.wrong);
     hd_close(beside);
     return status ? hd_why() : NULL;
 }
 
-/* ---- faces ---------------------------------------------------------------------------------------------------------- */
+/* ---- faces ----------------------------------------------------------------------------------- */
 
 static const char *look_faces(const museum_search *s, museum_sight *sight, const char *words)
 {
@@ -127,17 +130,22 @@ static const char *look_faces(const museum_search *s, museum_sight *sight, const
     return NULL;
 }
 
-/* ---- The table of calls ------------------------------------------------------------------------------------------------ */
+/* ---- The table of calls ---------------------------------------------------------------------- */
 
 static const struct {
     const char *name;
     const char *(*look)(const museum_search *, museum_sight *, const char *words);
-} calls[] = { { "reserve", look_reserve }, { "threads", look_threads }, { "tables", look_tables }, { "faces", look_faces }, { "streams", museum_look_streams } };
+} calls[] = { { "reserve", look_reserve },
+              { "threads", look_threads },
+              { "tables", look_tables },
+              { "faces", look_faces },
+              { "streams", museum_look_streams } };
 
 const char *museum_look_call(const museum_search *s, museum_sight *sight)
 {
     size_t n = strcspn(s->what, " ");
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
-        if (strlen(calls[i].name) == n && strncmp(calls[i].name, s->what, n) == 0) return calls[i].look(s, sight, s->what + n + (s->what[n] == ' '));
+        if (strlen(calls[i].name) == n && strncmp(calls[i].name, s->what, n) == 0)
+            return calls[i].look(s, sight, s->what + n + (s->what[n] == ' '));
     return "there is no such call";
 }

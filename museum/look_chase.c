@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * look_chase.c - looks for a bug where one item displaces a key and another one looks for it: in table after table it is seen which key the first displaces
- * when it is alone, and then every interleaving of the two is run that has at most one preemption, judged as judge/agree.h does.
+ * look_chase.c - looks for a bug where one item displaces a key and another one looks for it: in table after table it
+ * is seen which key the first displaces when it is alone, and then every interleaving of the two is run that has at
+ * most one preemption, judged as judge/agree.h does.
  *
  *     chase CASE       of a mixed batch by a kernel whose keys move
  */
@@ -17,7 +18,8 @@
 typedef struct chase {
     hd_case c;
     scene_kernel kernel;
-    uint64_t last; /* the item that looks: the first in a warp of its own; those between are reserved keys, done at once */
+    /* the item that looks: the first in a warp of its own; those between are reserved keys, done at once */
+    uint64_t last;
 } chase;
 
 static hd_status parse(chase *h, const char *what)
@@ -103,7 +105,9 @@ static hd_status look_at(const chase *h, const museum_search *m_s, simt_machine 
         sight->hash = sight->hash * 31 + e.hash;
         sight->seconds += (double)e.time_ns * 1e-9;
         while (e.wrong && !e.finding.fault && !(agree_objector(a) >> part & 1)) part++;
-        museum_judge by = e.finding.fault == SIMT_WATCHED ? MUSEUM_WATCH : e.finding.fault ? MUSEUM_PATIENCE : (museum_judge)part;
+        museum_judge by = e.finding.fault == SIMT_WATCHED ? MUSEUM_WATCH
+                          : e.finding.fault               ? MUSEUM_PATIENCE
+                                                          : (museum_judge)part;
         if (e.wrong && museum_heard(m_s, sight, by, e.finding.story)) {
             sight->seed = e.seed;
             sight->decisions = e.schedule_n;

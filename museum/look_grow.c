@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * look_grow.c - looks for a bug in a dictionary that grows and shrinks on the host machine: table after table, each resized by one schedule after another,
- * judged as judge/growth.h does.
+ * look_grow.c - looks for a bug in a dictionary that grows and shrinks on the host machine: table after table, each
+ * resized by one schedule after another, judged as judge/growth.h does.
  *
  *     grow CASE
  */
@@ -15,8 +15,10 @@ static museum_judge judge_of(const judge_growth *g)
 {
     if (g->by == JUDGE_GROWTH_CONTENTS) return MUSEUM_CONTENTS;
     if (g->by == JUDGE_GROWTH_INVARIANTS) return MUSEUM_INVARIANTS;
-    return strstr(g->wrong, simt_fault_name(SIMT_RACE)) ? MUSEUM_RACES : strstr(g->wrong, simt_fault_name(SIMT_BOUNDS)) ? MUSEUM_BOUNDS
-           : strstr(g->wrong, simt_fault_name(SIMT_ENDLESS)) ? MUSEUM_PATIENCE : MUSEUM_COLLECTIVES;
+    return strstr(g->wrong, simt_fault_name(SIMT_RACE))      ? MUSEUM_RACES
+           : strstr(g->wrong, simt_fault_name(SIMT_BOUNDS))  ? MUSEUM_BOUNDS
+           : strstr(g->wrong, simt_fault_name(SIMT_ENDLESS)) ? MUSEUM_PATIENCE
+                                                             : MUSEUM_COLLECTIVES;
 }
 
 /* By lane and by warp, at random and by priorities. */
@@ -38,7 +40,8 @@ const char *museum_look_grow(const museum_search *s, museum_sight *sight)
 {
     hd_case c;
     hd_status status = hd_case_parse(s->what, &c);
-    uint32_t deaf = (s->deaf >> MUSEUM_CONTENTS & 1 ? (uint32_t)JUDGE_GROWTH_CONTENTS : 0) | (s->deaf >> MUSEUM_INVARIANTS & 1 ? (uint32_t)JUDGE_GROWTH_INVARIANTS : 0);
+    uint32_t deaf = (s->deaf >> MUSEUM_CONTENTS & 1 ? (uint32_t)JUDGE_GROWTH_CONTENTS : 0) |
+                    (s->deaf >> MUSEUM_INVARIANTS & 1 ? (uint32_t)JUDGE_GROWTH_INVARIANTS : 0);
     for (c.seed = 1; c.seed <= s->scenes && !status && !sight->found; c.seed++) {
         judge_growth g;
         simt_config w = way(c.seed, s->deaf);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * look_run.c - looks for a bug among batches that go through the public interface: case after case, with seeds that follow each other, judged as
- * `heddle run` does.
+ * look_run.c - looks for a bug among batches that go through the public interface: case after case, with seeds that
+ * follow each other, judged as `heddle run` does.
  *
  *     run CASE
  */
@@ -20,8 +20,9 @@ static museum_judge judge_of_failure(const char *why)
         simt_fault fault;
         museum_judge by;
     } of[] = {
-        { SIMT_BOUNDS, MUSEUM_BOUNDS }, { SIMT_MISALIGNED, MUSEUM_BOUNDS }, { SIMT_DEADLOCK, MUSEUM_COLLECTIVES }, { SIMT_LEFT, MUSEUM_COLLECTIVES },
-        { SIMT_MISMATCH, MUSEUM_COLLECTIVES }, { SIMT_ENDLESS, MUSEUM_PATIENCE }, { SIMT_IN_FLIGHT, MUSEUM_COPIES }, { SIMT_UNINITIALISED, MUSEUM_COPIES },
+        { SIMT_BOUNDS, MUSEUM_BOUNDS },    { SIMT_MISALIGNED, MUSEUM_BOUNDS },    { SIMT_DEADLOCK, MUSEUM_COLLECTIVES },
+        { SIMT_LEFT, MUSEUM_COLLECTIVES }, { SIMT_MISMATCH, MUSEUM_COLLECTIVES }, { SIMT_ENDLESS, MUSEUM_PATIENCE },
+        { SIMT_IN_FLIGHT, MUSEUM_COPIES }, { SIMT_UNINITIALISED, MUSEUM_COPIES },
     };
     for (size_t i = 0; i < sizeof of / sizeof *of; i++)
         if (strstr(why, simt_fault_name(of[i].fault))) return of[i].by;
@@ -30,7 +31,10 @@ static museum_judge judge_of_failure(const char *why)
 
 static museum_judge judge_of(uint32_t by)
 {
-    return by == HD_RUN_ARRAYS ? MUSEUM_ARRAYS : by == HD_RUN_INVARIANTS ? MUSEUM_INVARIANTS : by == HD_RUN_COUNTERS ? MUSEUM_COUNTERS : MUSEUM_ORACLE;
+    return by == HD_RUN_ARRAYS       ? MUSEUM_ARRAYS
+           : by == HD_RUN_INVARIANTS ? MUSEUM_INVARIANTS
+           : by == HD_RUN_COUNTERS   ? MUSEUM_COUNTERS
+                                     : MUSEUM_ORACLE;
 }
 
 static uint32_t judges_left(uint32_t deaf)
@@ -52,8 +56,10 @@ const char *museum_look_run(const museum_search *s, museum_sight *sight)
         sight->tries++;
         status = hd_case_run_judged(&c, judges_left(s->deaf), NULL, NULL, &report);
         sight->hash = sight->hash * 31 + report.contents_hash;
-        if (status) museum_heard(s, sight, judge_of_failure(hd_why()), hd_why());
-        else if (report.wrong[0]) museum_heard(s, sight, judge_of(report.by), report.wrong);
+        if (status)
+            museum_heard(s, sight, judge_of_failure(hd_why()), hd_why());
+        else if (report.wrong[0])
+            museum_heard(s, sight, judge_of(report.by), report.wrong);
         if (!sight->found) continue;
         sight->seed = c.seed;
         hd_case_print(&c, sight->at, sizeof sight->at);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * look_sched.c - looks for a bug among the schedules of kernels: scene after scene, and of each some schedules, by lane and by warp, at random
- * and by priorities, judged as judge/agree.h does. What was found is made short, and must go wrong in the same way twice.
+ * look_sched.c - looks for a bug among the schedules of kernels: scene after scene, and of each some schedules, by lane
+ * and by warp, at random and by priorities, judged as judge/agree.h does. What was found is made short, and must go
+ * wrong in the same way twice.
  *
  *     sched [quiet] [weak] [unlawful] [threads=N] [blocks=N] CASE [+ CASE]
  *
- * quiet: races are not looked for, so that the fault is found by what it does. unlawful: the two cases may not run beside each other, and the bug
- * is to believe that they may; sound kernels would fail there, too.
+ * quiet: races are not looked for, so that the fault is found by what it does. unlawful: the two cases may not run
+ * beside each other, and the bug is to believe that they may; sound kernels would fail there, too.
  */
 #include <stdio.h>
 #include <string.h>
@@ -29,9 +30,10 @@ typedef struct look {
 static museum_judge judge_of(simt_fault f, const agree *a)
 {
     static const museum_judge of[SIMT_FAULT_COUNT] = {
-        [SIMT_MISMATCH] = MUSEUM_COLLECTIVES, [SIMT_LEFT] = MUSEUM_COLLECTIVES, [SIMT_OUTSIDE] = MUSEUM_COLLECTIVES, [SIMT_DEADLOCK] = MUSEUM_COLLECTIVES,
-        [SIMT_BOUNDS] = MUSEUM_BOUNDS,        [SIMT_MISALIGNED] = MUSEUM_BOUNDS, [SIMT_UNINITIALISED] = MUSEUM_COPIES, [SIMT_IN_FLIGHT] = MUSEUM_COPIES,
-        [SIMT_ENDLESS] = MUSEUM_PATIENCE,     [SIMT_RACE] = MUSEUM_RACES,       [SIMT_RAW] = MUSEUM_BOUNDS,           [SIMT_WATCHED] = MUSEUM_WATCH,
+        [SIMT_MISMATCH] = MUSEUM_COLLECTIVES, [SIMT_LEFT] = MUSEUM_COLLECTIVES, [SIMT_OUTSIDE] = MUSEUM_COLLECTIVES,
+        [SIMT_DEADLOCK] = MUSEUM_COLLECTIVES, [SIMT_BOUNDS] = MUSEUM_BOUNDS,    [SIMT_MISALIGNED] = MUSEUM_BOUNDS,
+        [SIMT_UNINITIALISED] = MUSEUM_COPIES, [SIMT_IN_FLIGHT] = MUSEUM_COPIES, [SIMT_ENDLESS] = MUSEUM_PATIENCE,
+        [SIMT_RACE] = MUSEUM_RACES,           [SIMT_RAW] = MUSEUM_BOUNDS,       [SIMT_WATCHED] = MUSEUM_WATCH,
         [SIMT_RESOURCE] = MUSEUM_BOUNDS,
     };
     int part = 0;
@@ -59,8 +61,10 @@ static hd_status parse(look *l, const char *what)
     l->threads = 32;
     l->blocks = 4;
     for (; sscanf(what, "%255s%n", word, &n) == 1; what += n) {
-        if (strcmp(word, "+") == 0 && l->parts + 1 < PARTS) l->parts++;
-        else if (text[l->parts][0] || !option(l, word)) snprintf(text[l->parts] + strlen(text[l->parts]), sizeof text[0] - strlen(text[l->parts]), "%s ", word);
+        if (strcmp(word, "+") == 0 && l->parts + 1 < PARTS)
+            l->parts++;
+        else if (text[l->parts][0] || !option(l, word))
+            snprintf(text[l->parts] + strlen(text[l->parts]), sizeof text[0] - strlen(text[l->parts]), "%s ", word);
     }
     l->parts++;
     for (uint32_t k = 0; k < l->parts && !s; k++) {
@@ -122,8 +126,10 @@ static hd_status shorten(simt_machine *m, agree *a, simt_config w, const simt_ex
     for (int twice = 0; twice < 2 && !s; twice++) {
         s = simt_explore(m, &trial, &c, 1, 0, 0, &again);
         if (s) break;
-        if (!again.wrong || again.finding.fault != e.finding.fault || (e.schedule_n && strcmp(again.finding.story, e.finding.story) != 0))
-            s = hd_fail(HD_ECORRUPT, "the shortest schedule went otherwise when it was replayed: %s", again.wrong ? again.finding.story : "nothing was found");
+        if (!again.wrong || again.finding.fault != e.finding.fault ||
+            (e.schedule_n && strcmp(again.finding.story, e.finding.story) != 0))
+            s = hd_fail(HD_ECORRUPT, "the shortest schedule went otherwise when it was replayed: %s",
+                        again.wrong ? again.finding.story : "nothing was found");
         simt_exploration_free(m, &again);
     }
     simt_exploration_free(m, &e);
@@ -131,7 +137,8 @@ static hd_status shorten(simt_machine *m, agree *a, simt_config w, const simt_ex
 }
 
 /* All schedules of a scene, until somebody who is heard objects. */
-static hd_status look_at(simt_machine *m, const museum_search *s, const look *l, uint64_t scene, agree *a, museum_sight *sight)
+static hd_status look_at(simt_machine *m, const museum_search *s, const look *l, uint64_t scene, agree *a,
+                         museum_sight *sight)
 {
     simt_config w = way(l, scene, s->deaf);
     simt_trial trial = agree_trial(a);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * look_streams.c - looks for a bug in what a batch lock puts on streams. The device here runs nothing: it only keeps account of which batches
- * come before each stream's next step. Whoever conflicts with an earlier batch must come after it.
+ * look_streams.c - looks for a bug in what a batch lock puts on streams. The device here runs nothing: it only keeps
+ * account of which batches come before each stream's next step. Whoever conflicts with an earlier batch must come after
+ * it.
  */
 #include <stdio.h>
 #include <string.h>
@@ -63,7 +64,9 @@ static const char *put_batches(const hd_lock_row *row, hd_rng *g, char why[128])
         for (int e = 0; e < b && !status && !wrong; e++) {
             bool together = role[e] == v.role && (row->together >> v.role & 1);
             if (together || *of(&a, v.stream) >> e & 1) continue;
-            snprintf(why, 128, "batch %d, on one stream, does not come after batch %d, on another, with which it conflicts", b, e);
+            snprintf(why, 128,
+                     "batch %d, on one stream, does not come after batch %d, on another, with which it conflicts", b,
+                     e);
             wrong = why;
         }
         *of(&a, v.stream) |= (done)1 << b;

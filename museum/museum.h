@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * museum.h - the bug museum: bugs that somebody had, each built into a copy of the text where it would live here, behind a number
- * (alter.awk), and the looks by which they are to be found. A bug is a file of museum/bugs:
+ * museum.h - the bug museum: bugs that somebody had, each built into a copy of the text where it would live here,
+ * behind a number (alter.awk), and the looks by which they are to be found. A bug is a file of museum/bugs:
  *
  *     bug    what it is, a sentence
  *     from   who had it
@@ -24,7 +24,7 @@
 
 #include "museum/now.h"
 
-/* ---- Judges ------------------------------------------------------------------------------------------------------ */
+/* ---- Judges ---------------------------------------------------------------------------------- */
 
 /* Each has a name and can be left out: what it alone would have said is then not heard, and the search goes on. */
 typedef enum museum_judge {
@@ -54,7 +54,7 @@ extern const char *const museum_judge_what[MUSEUM_JUDGES];
 /* MUSEUM_JUDGES: there is none of that name. */
 museum_judge museum_judge_named(const char *name, size_t letters);
 
-/* ---- Bugs ------------------------------------------------------------------------------------------------------------ */
+/* ---- Bugs ------------------------------------------------------------------------------------ */
 
 typedef struct museum_row {
     int number; /* for museum_now; rows of one bug have the same */
@@ -66,25 +66,25 @@ extern const museum_row museum_rows[];
 extern const size_t museum_row_count;
 int museum_number(const char *name); /* 0: there is no such bug, or its text is lost */
 
-/* ---- Looks ------------------------------------------------------------------------------------------------------------- */
+/* ---- Looks ----------------------------------------------------------------------------------- */
 
 typedef struct museum_search {
-    const char *what;  /* the words after its kind */
-    uint32_t deaf;     /* judges that are left out */
-    uint64_t scenes;   /* at most: situations of a search, cases of a run, tables of a call */
-    uint64_t schedules;/* of one scene */
+    const char *what;   /* the words after its kind */
+    uint32_t deaf;      /* judges that are left out */
+    uint64_t scenes;    /* at most: situations of a search, cases of a run, tables of a call */
+    uint64_t schedules; /* of one scene */
 } museum_search;
 
 typedef struct museum_sight {
     bool found;
     museum_judge by;
     char sentence[512];
-    char at[512];       /* the case that shows it again */
+    char at[512]; /* the case that shows it again */
     uint64_t seed;
     uint64_t tries;     /* schedules, cases or calls until then, or in all */
     uint64_t decisions; /* of the shortest schedule, and ...  */
     uint64_t decisions_before;
-    uint64_t hash;      /* of the interleavings: equal on every machine */
+    uint64_t hash; /* of the interleavings: equal on every machine */
     double seconds;
 } museum_sight;
 

@@ -7,7 +7,8 @@
 
 #include "museum/museum.h"
 
-/* words: the lock's row. Batches of random roles on random streams of a device that only keeps account of what comes after what. */
+/* words: the lock's row. Batches of random roles on random streams of a device that only keeps account of what comes
+ * after what. */
 const char *museum_look_streams(const museum_search *s, museum_sight *sight, const char *words);
 
 #endif

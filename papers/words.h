@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * words.h - the command line of the experiments: NAME=VALUE words; what goes wrong ends the program with exit code 2 and a sentence. Included once by
- * each program, which says its name as EXPERIMENT.
+ * words.h - the command line of the experiments: NAME=VALUE words; what goes wrong ends the program with exit code 2
+ * and a sentence. Included once by each program, which says its name as EXPERIMENT.
  */
 #ifndef PAPERS_WORDS_H
 #define PAPERS_WORDS_H

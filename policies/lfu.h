@@ -5,6 +5,11 @@
 #ifdef HD_POLICY_TEXT
 HD_FN uint64_t lfu_on_insert(hd_score_in in) { return in.given; }
 HD_FN uint64_t lfu_on_hit(uint64_t old, hd_score_in in) { return hd_saturating_add(old, in.given); }
-HD_FN uint64_t lfu_admission(hd_score_in in) { (void)in; return UINT64_MAX; }
+HD_FN uint64_t lfu_admission(hd_score_in in)
+{
+    (void)in;
+    return UINT64_MAX;
+}
 #endif
-HD_POLICY(lfu, "least frequently used: the score is the sum of the counts given (1 each by default)", HD_MONOTONE | HD_SCORES_USED)
+HD_POLICY(lfu, "least frequently used: the score is the sum of the counts given (1 each by default)",
+          HD_MONOTONE | HD_SCORES_USED)

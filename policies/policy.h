@@ -22,12 +22,14 @@
 
 /* Flags. Claimed ones are verified, unclaimed ones refuted, by tests/t_policies.c. */
 enum {
-    HD_MONOTONE = 1,     /* a hit never lowers a score, for inputs that a run can produce in order */
-    HD_ORDER_FREE = 2,   /* a hit does not read the old score                                      */
-    HD_SCORES_USED = 4,  /* reads the caller's scores, when there are any                          */
+    HD_MONOTONE = 1,      /* a hit never lowers a score, for inputs that a run can produce in order */
+    HD_ORDER_FREE = 2,    /* a hit does not read the old score                                      */
+    HD_SCORES_USED = 4,   /* reads the caller's scores, when there are any                          */
     HD_SCORES_NEEDED = 8, /* cannot do without them                                                */
-    HD_SCORE_ADMITS = 16, /* a newcomer's score is never below its admission: who is admitted by its score has one as high */
-    HD_SCORE_IS_TIME = 32 /* a newcomer's and a hit's score is the clock at the item, and so says by which item it was written */
+    /* a newcomer's score is never below its admission: who is admitted by its score has one as high */
+    HD_SCORE_ADMITS = 16,
+    HD_SCORE_IS_TIME =
+        32 /* a newcomer's and a hit's score is the clock at the item, and so says by which item it was written */
 };
 
 typedef struct hd_score_in {
@@ -59,7 +61,9 @@ typedef enum hd_policy {
 HD_FN uint64_t hd_on_insert(uint32_t policy, hd_score_in in)
 {
     switch (policy) { /* GCOVR_EXCL_BR_LINE: here and below, every number is a row's: hd_open */
-#define HD_POLICY(name, what, flags) case HD_POLICY_##name: return name##_on_insert(in);
+#define HD_POLICY(name, what, flags) \
+    case HD_POLICY_##name:           \
+        return name##_on_insert(in);
 #include "policies/registry.inc"
 #undef HD_POLICY
     default: return 0;
@@ -69,7 +73,9 @@ HD_FN uint64_t hd_on_insert(uint32_t policy, hd_score_in in)
 HD_FN uint64_t hd_on_hit(uint32_t policy, uint64_t old, hd_score_in in)
 {
     switch (policy) { /* GCOVR_EXCL_BR_LINE */
-#define HD_POLICY(name, what, flags) case HD_POLICY_##name: return name##_on_hit(old, in);
+#define HD_POLICY(name, what, flags) \
+    case HD_POLICY_##name:           \
+        return name##_on_hit(old, in);
 #include "policies/registry.inc"
 #undef HD_POLICY
     default: return 0;
@@ -79,7 +85,9 @@ HD_FN uint64_t hd_on_hit(uint32_t policy, uint64_t old, hd_score_in in)
 HD_FN uint64_t hd_admission(uint32_t policy, hd_score_in in)
 {
     switch (policy) { /* GCOVR_EXCL_BR_LINE */
-#define HD_POLICY(name, what, flags) case HD_POLICY_##name: return name##_admission(in);
+#define HD_POLICY(name, what, flags) \
+    case HD_POLICY_##name:           \
+        return name##_admission(in);
 #include "policies/registry.inc"
 #undef HD_POLICY
     default: return 0;

@@ -2,7 +2,8 @@
  *
  * key_in - a <= key <= b. */
 #ifdef HD_PREDICATE_TEXT
-HD_FN bool key_in_holds(uint64_t key, uint64_t score, const uint8_t *value, uint32_t value_bytes, uint64_t a, uint64_t b)
+HD_FN bool key_in_holds(uint64_t key, uint64_t score, const uint8_t *value, uint32_t value_bytes, uint64_t a,
+                        uint64_t b)
 {
     (void)key, (void)score, (void)value, (void)value_bytes, (void)a, (void)b;
     return a <= key && key <= b;

@@ -35,7 +35,9 @@ HD_FN bool hd_predicate_holds(uint32_t predicate, uint64_t key, uint64_t score, 
                               uint32_t value_bytes, uint64_t a, uint64_t b)
 {
     switch (predicate) { /* GCOVR_EXCL_BR_LINE: every number is a row's: hd_batch_check */
-#define HD_PREDICATE(name, what, args) case HD_PREDICATE_##name: return name##_holds(key, score, value, value_bytes, a, b);
+#define HD_PREDICATE(name, what, args) \
+    case HD_PREDICATE_##name:          \
+        return name##_holds(key, score, value, value_bytes, a, b);
 #include "predicates/registry.inc"
 #undef HD_PREDICATE
     default: return false;

@@ -42,7 +42,7 @@ uint16_t hd_f16_round(float f)
 {
     uint32_t x = bits_of(f), sign = x >> 16 & 0x8000, magnitude = x & 0x7fffffffu;
     if (magnitude > 0x7f800000u) return (uint16_t)(sign | 0x7e00 | (magnitude >> 13 & 0x3ff)); /* NaN, made quiet */
-    if (magnitude >= 0x477ff000u) return (uint16_t)(sign | 0x7c00);  /* 65,520 and above round to infinity */
+    if (magnitude >= 0x477ff000u) return (uint16_t)(sign | 0x7c00); /* 65,520 and above round to infinity */
     if (magnitude < 0x38800000u) {
         /* Below 2^-14: adding 2^-1 puts the unit of binary16's subnormals, 2^-24, at float's last bit, so
          * that the addition itself rounds to nearest even. */
@@ -57,7 +57,12 @@ uint32_t hd_elem_bytes(hd_elem e) { return e == HD_F16 || e == HD_BF16 ? 2 : e =
 
 static void add_one(hd_elem e, void *into, const void *from)
 {
-    union { float f; uint16_t h; uint32_t w; uint64_t d; } a, b;
+    union {
+        float f;
+        uint16_t h;
+        uint32_t w;
+        uint64_t d;
+    } a, b;
     uint32_t bytes = hd_elem_bytes(e);
     memcpy(&a, into, bytes);
     memcpy(&b, from, bytes);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hive.c - Hive one key at a time. This file is the specification; kernels must agree with it. Read it beside the paper: section IV-A's four steps
- * are replace (apply), claim-then-commit, cuckoo eviction and stash (hive_place); section IV-B is find and erase.
+ * hive.c - Hive one key at a time. This file is the specification; kernels must agree with it. Read it beside the
+ * paper: section IV-A's four steps are replace (apply), claim-then-commit, cuckoo eviction and stash (hive_place);
+ * section IV-B is find and erase.
  */
 #include "ref/hive.h"
 
@@ -10,7 +11,7 @@
 #include "ref/accum.h"
 #include "ref/rule.h"
 
-/* ---- Slots ---------------------------------------------------------------------------------------------- */
+/* ---- Slots ----------------------------------------------------------------------------------- */
 
 uint64_t hive_read(const hive_view *v, uint64_t e)
 {
@@ -24,12 +25,17 @@ void hive_write(hive_view *v, uint64_t e, uint64_t word)
     const hive_segment *g = hive_segment_of(v, b, &at);
     void *bucket = hive_bucket(v, b);
     uint32_t s = (uint32_t)(e % v->slots), bit = 1u << s;
-    if (v->half == 32) ((uint64_t *)bucket)[s] = word;
-    else ((uint32_t *)bucket)[s] = (uint32_t)word;
+    if (v->half == 32)
+        ((uint64_t *)bucket)[s] = word;
+    else
+        ((uint32_t *)bucket)[s] = (uint32_t)word;
     if (g->mask) g->mask[at] = hive_is_free(v, word) ? g->mask[at] | bit : g->mask[at] & ~bit;
 }
 
-void *hive_value_at(const hive_view *v, uint64_t e) { return (uint8_t *)hive_bucket(v, e / v->slots) + e % v->slots * hive_word_bytes(v); }
+void *hive_value_at(const hive_view *v, uint64_t e)
+{
+    return (uint8_t *)hive_bucket(v, e / v->slots) + e % v->slots * hive_word_bytes(v);
+}
 
 void hive_remove(hive_view *v, uint64_t e)
 {
@@ -63,19 +69,28 @@ static uint64_t slots_like(const hive_view *v, uint64_t b, uint64_t mask, uint64
 
 static uint64_t key_mask(const hive_view *v) { return hive_field(v) << v->half; }
 static uint64_t whole_mask(const hive_view *v) { return key_mask(v) | hive_field(v); }
-static uint64_t slot_of(const hive_view *v, uint64_t b, uint64_t key) { return slot_like(v, b, key_mask(v), key << v->half); }
+static uint64_t slot_of(const hive_view *v, uint64_t b, uint64_t key)
+{
+    return slot_like(v, b, key_mask(v), key << v->half);
+}
 static uint64_t free_slot(const hive_view *v, uint64_t b) { return slot_of(v, b, hive_field(v)); }
 
-static uint64_t free_slots(const hive_view *v, uint64_t b) { return slots_like(v, b, key_mask(v), hive_field(v) << v->half); }
+static uint64_t free_slots(const hive_view *v, uint64_t b)
+{
+    return slots_like(v, b, key_mask(v), hive_field(v) << v->half);
+}
 
-bool hive_is_open(const hive_view *v, uint64_t b) { return slots_like(v, b, whole_mask(v), hive_fresh(v)) > hive_spare(v, b); }
+bool hive_is_open(const hive_view *v, uint64_t b)
+{
+    return slots_like(v, b, whole_mask(v), hive_fresh(v)) > hive_spare(v, b);
+}
 
 void hive_shut(hive_view *v, uint64_t b)
 {
     while (hive_is_open(v, b)) hive_write(v, slot_like(v, b, whole_mask(v), hive_fresh(v)), hive_vacant(v));
 }
 
-/* ---- The way of a key: its candidates in order, then the ring of the stash ------------------------------- */
+/* ---- The way of a key: its candidates in order, then the ring of the stash ------------------- */
 
 typedef struct way {
     uint64_t h, bucket;
@@ -96,7 +111,9 @@ static bool way_goes_on(const hive_view *v, const way *w) { return w->step < way
 static void way_next(const hive_view *v, way *w)
 {
     w->step++;
-    w->bucket = w->step < v->hashes ? hive_candidate(v, w->h, (uint32_t)w->step) : w->step == v->hashes ? hive_ring(v, w->h) : hive_ring_next(v, w->bucket);
+    w->bucket = w->step < v->hashes    ? hive_candidate(v, w->h, (uint32_t)w->step)
+                : w->step == v->hashes ? hive_ring(v, w->h)
+                                       : hive_ring_next(v, w->bucket);
 }
 
 uint64_t hive_find(const hive_view *v, uint64_t key)
@@ -122,7 +139,10 @@ static const char *way_barred(const hive_view *v, uint64_t key, uint64_t b)
 }
 
 /* Whether slot e is one of the stash, and that takes no more. */
-static bool stash_shut(const hive_view *v, uint64_t e) { return e >= hive_capacity(v) && v->stashed >= hive_stash_limit(v); }
+static bool stash_shut(const hive_view *v, uint64_t e)
+{
+    return e >= hive_capacity(v) && v->stashed >= hive_stash_limit(v);
+}
 
 bool hive_put(hive_view *v, uint64_t e, uint64_t key, uint64_t value)
 {
@@ -137,7 +157,7 @@ bool hive_put(hive_view *v, uint64_t e, uint64_t key, uint64_t value)
     return true;
 }
 
-/* ---- Step 3: cuckoo eviction ------------------------------------------------------------------------------- */
+/* ---- Step 3: cuckoo eviction ----------------------------------------------------------------- */
 
 static void move(hive_view *v, uint64_t from, uint64_t to)
 {
@@ -146,8 +166,8 @@ static void move(hive_view *v, uint64_t from, uint64_t to)
     hive_write(v, from, hive_vacant(v));
 }
 
-/* The first candidate that the key in slot e has behind the bucket that it is in, and a free slot of it if there is one; HIVE_NOWHERE: it
- * has none, or there is no key. */
+/* The first candidate that the key in slot e has behind the bucket that it is in, and a free slot of it if there is
+ * one; HIVE_NOWHERE: it has none, or there is no key. */
 static uint64_t onward(const hive_view *v, uint64_t e, uint64_t *room)
 {
     uint64_t word = hive_read(v, e), b = e / v->slots, first = HIVE_NOWHERE;
@@ -207,14 +227,16 @@ static bool in_chain(const uint64_t *chain, uint32_t n, uint64_t e)
     return n > 0;
 }
 
-/* A slot of full bucket b is made free: keys move onward, the last of a chain first, so that none is ever nowhere. HIVE_NOWHERE: none could. */
+/* A slot of full bucket b is made free: keys move onward, the last of a chain first, so that none is ever nowhere.
+ * HIVE_NOWHERE: none could. */
 static uint64_t displace(hive_view *v, uint64_t b)
 {
     uint64_t chain[HIVE_ROUNDS], hole = HIVE_NOWHERE;
     for (uint32_t n = 0; n < HIVE_ROUNDS; n++) {
         uint64_t next = HIVE_NOWHERE, start = hd_mix64(b + n) % v->slots;
         for (uint32_t i = 0; i < v->slots && hole == HIVE_NOWHERE; i++) {
-            uint64_t e = b * v->slots + (start + i) % v->slots, goes = in_chain(chain, n, e) ? HIVE_NOWHERE : onward(v, e, &hole);
+            uint64_t e = b * v->slots + (start + i) % v->slots,
+                     goes = in_chain(chain, n, e) ? HIVE_NOWHERE : onward(v, e, &hole);
             if (goes == HIVE_NOWHERE || (next != HIVE_NOWHERE && hole == HIVE_NOWHERE)) continue;
             chain[n] = e;
             next = goes;
@@ -230,7 +252,7 @@ static uint64_t displace(hive_view *v, uint64_t b)
     return HIVE_NOWHERE;
 }
 
-/* ---- Steps 2 to 4 --------------------------------------------------------------------------------------------- */
+/* ---- Steps 2 to 4 ---------------------------------------------------------------------------- */
 
 /* A free slot of the first candidate that has more than `spare`, else of the one that has the most. */
 static uint64_t choose(const hive_view *v, uint64_t key)
@@ -257,7 +279,7 @@ uint64_t hive_place(hive_view *v, uint64_t key, uint64_t value)
     return e;
 }
 
-/* ---- One item ---------------------------------------------------------------------------------------------------- */
+/* ---- One item -------------------------------------------------------------------------------- */
 
 const char *hive_unfit(hd_op op)
 {
@@ -283,8 +305,10 @@ static uint64_t changed_value(const hive_view *v, const hive_item *it, const hd_
 /* What the rule says happens to the key in slot e. */
 static void change_found(hive_view *v, const hive_item *it, const hd_rule *r, uint64_t e)
 {
-    if (r->besides == HD_REMOVE) hive_remove(v, e);
-    else hive_write(v, e, hive_pack(v, it->key, changed_value(v, it, r, hive_value_of(v, hive_read(v, e)))));
+    if (r->besides == HD_REMOVE)
+        hive_remove(v, e);
+    else
+        hive_write(v, e, hive_pack(v, it->key, changed_value(v, it, r, hive_value_of(v, hive_read(v, e)))));
 }
 
 void hive_apply(hive_view *v, const hive_item *it, hive_seen *seen)
@@ -308,7 +332,7 @@ void hive_apply(hive_view *v, const hive_item *it, hive_seen *seen)
     seen->value = hive_value_of(v, hive_read(v, e));
 }
 
-/* ---- The other face ------------------------------------------------------------------------------------------------ */
+/* ---- The other face -------------------------------------------------------------------------- */
 
 static const char *accept_absent(hive_view *v, const hive_item *it, const hive_seen *seen, uint64_t busy)
 {
@@ -319,7 +343,8 @@ static const char *accept_absent(hive_view *v, const hive_item *it, const hive_s
         return room > busy ? "pending, but there was room" : NULL;
     }
     if (seen->outcome != HD_INSERTED) return "the key was absent, and the operation inserts";
-    if (seen->entry == HIVE_NOWHERE) return hive_place(v, it->key, it->value) == HIVE_NOWHERE ? "inserted, but there was no room" : NULL;
+    if (seen->entry == HIVE_NOWHERE)
+        return hive_place(v, it->key, it->value) == HIVE_NOWHERE ? "inserted, but there was no room" : NULL;
     if (seen->entry >= hive_places(v)) return "inserted into a slot that is none";
     if (!hive_is_free(v, hive_read(v, seen->entry))) return "inserted into a slot that was not free";
     if (stash_shut(v, seen->entry)) return "inserted into the stash, which was full";
@@ -333,7 +358,8 @@ static const char *accept_absent(hive_view *v, const hive_item *it, const hive_s
 const char *hive_accept(hive_view *v, const hive_item *it, const hive_seen *seen, uint64_t busy)
 {
     bool reserved = it->key >= hive_keys(v);
-    if (reserved != (seen->outcome == HD_RESERVED)) return reserved ? "a reserved key must be answered RESERVED" : "RESERVED, but the key is an ordinary one";
+    if (reserved != (seen->outcome == HD_RESERVED))
+        return reserved ? "a reserved key must be answered RESERVED" : "RESERVED, but the key is an ordinary one";
     if (reserved) return NULL;
     hd_rule r = hd_rule_of(it->op, it->flag);
     uint64_t e = hive_find(v, it->key);

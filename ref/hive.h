@@ -2,7 +2,8 @@
  *
  * hive.h - the Hive table, sequentially: the contract made executable for a dictionary that never evicts.
  *
- * It has two faces, as hkv.h has: `hive_apply` runs one item, `hive_accept` judges what somebody else says became of one.
+ * It has two faces, as hkv.h has: `hive_apply` runs one item, `hive_accept` judges what somebody else says became of
+ * one.
  */
 #ifndef HD_HIVE_H
 #define HD_HIVE_H
@@ -13,8 +14,8 @@
 /* One item of a keyed operation. */
 typedef struct hive_item {
     hd_op op;
-    hd_elem elem;   /* accum_or_assign                */
-    uint32_t flag;  /* accum_or_assign: hd_accum      */
+    hd_elem elem;  /* accum_or_assign                */
+    uint32_t flag; /* accum_or_assign: hd_accum      */
     uint64_t key;
     uint64_t value; /* in the low bits                */
 } hive_item;
@@ -22,7 +23,8 @@ typedef struct hive_item {
 /* What became of it. */
 typedef struct hive_seen {
     hd_outcome outcome;
-    uint64_t entry; /* where the key is now; HIVE_NOWHERE when it is not there. To hive_accept: the slot that was taken, or
+    uint64_t entry; /* where the key is now; HIVE_NOWHERE when it is not there. To hive_accept: the slot that was taken,
+                       or
                        HIVE_NOWHERE when that is not known                                          */
     uint64_t value; /* its value now. To hive_accept: what was delivered, when shown                 */
     bool shown;
@@ -34,8 +36,8 @@ const char *hive_unfit(hd_op op);
 /* Applies one item (section IV-A and IV-B). */
 void hive_apply(hive_view *v, const hive_item *it, hive_seen *seen);
 
-/* NULL: `seen` may have become of `it` now, and has now happened to v. Else why not, and v is unchanged. `busy`: how many others may
- * hold a slot for a moment while `it` looks for one. Static storage. */
+/* NULL: `seen` may have become of `it` now, and has now happened to v. Else why not, and v is unchanged. `busy`: how
+ * many others may hold a slot for a moment while `it` looks for one. Static storage. */
 const char *hive_accept(hive_view *v, const hive_item *it, const hive_seen *seen, uint64_t busy);
 
 /* The same for what an insert does to others: the key in slot `from` has been displaced to the free slot `to`. */
@@ -54,7 +56,8 @@ void *hive_value_at(const hive_view *v, uint64_t e);
 /* Takes the key in slot e away. */
 void hive_remove(hive_view *v, uint64_t e);
 
-/* Puts a key that is not there into exactly that slot, which is free; false: it cannot be there. The buckets that it passes are not open from now on. */
+/* Puts a key that is not there into exactly that slot, which is free; false: it cannot be there. The buckets that it
+ * passes are not open from now on. */
 bool hive_put(hive_view *v, uint64_t e, uint64_t key, uint64_t value);
 
 /* Puts a key that is not there wherever it belongs; HIVE_NOWHERE: there is no room. */
@@ -78,20 +81,21 @@ void hive_clear(hive_view *v);
 /* "" when every invariant holds, else a sentence that begins with the number of the first that does not. */
 void hive_check(const hive_view *v, char *why, size_t bytes);
 
-/* The next bucket is split (section IV-C1), the last one merged into its partner (IV-C2; false: there is no room, and it was not). The segment
- * that is needed is there; levels and split move. Neither looks into the stash. */
+/* The next bucket is split (section IV-C1), the last one merged into its partner (IV-C2; false: there is no room, and
+ * it was not). The segment that is needed is there; levels and split move. Neither looks into the stash. */
 void hive_split(hive_view *v);
 bool hive_merge(hive_view *v);
 
 /* Every entry of an old stash goes where it belongs in v, whose own stash is empty and has room for all of them. */
 void hive_restash(hive_view *v, const hive_segment *old, uint64_t buckets);
 
-/* ---- The state that hd_design_hive opens ------------------------------------------------------- */
+/* ---- The state that hd_design_hive opens ----------------------------------------------------- */
 
 hive_view *hive_view_of(void *state);
 /* A view of that shape whose segments are nowhere yet. */
 hive_view hive_view_for(const hd_info *info);
-/* What a table of that shape says of itself; how many buckets a stash has for so many, and how many segments they need. */
+/* What a table of that shape says of itself; how many buckets a stash has for so many, and how many segments they
+ * need. */
 void hive_tell(const hive_view *v, hd_info *info);
 uint64_t hive_stash_for(uint64_t buckets);
 /* What is meant by `spare` of hd_config where buckets have so many slots. */

@@ -8,7 +8,7 @@
 #include "predicates/predicate.h"
 #include "ref/hive.h"
 
-/* ---- Keyed batches ------------------------------------------------------------------------------------------ */
+/* ---- Keyed batches --------------------------------------------------------------------------- */
 
 static hive_item item_at(const hive_view *v, const hd_batch *b, uint64_t i)
 {
@@ -47,7 +47,7 @@ static void run_keyed(hive_view *v, const hd_batch *b, uint64_t *tally)
     if (lists && b->count) *b->count = missed;
 }
 
-/* ---- Table-wide operations --------------------------------------------------------------------------------- */
+/* ---- Table-wide operations ------------------------------------------------------------------- */
 
 static void list_put(const hive_view *v, const hd_batch *b, uint64_t at, uint64_t e)
 {
@@ -65,7 +65,9 @@ static void run_scan(hive_view *v, const hd_batch *b)
     for (uint64_t e = first; e < last; e++) {
         uint64_t word = hive_read(v, e);
         if (!hive_is_key(v, word)) continue;
-        if (!hd_predicate_holds(predicate, hive_key_of(v, word), 0, (const uint8_t *)hive_value_at(v, e), v->half / 8, b->pred_arg[0], b->pred_arg[1])) continue;
+        if (!hd_predicate_holds(predicate, hive_key_of(v, word), 0, (const uint8_t *)hive_value_at(v, e), v->half / 8,
+                                b->pred_arg[0], b->pred_arg[1]))
+            continue;
         if (exports) list_put(v, b, n, e);
         if (b->op == HD_OP_ERASE_IF) hive_remove(v, e);
         n++;
@@ -81,8 +83,12 @@ void hive_clear(hive_view *v)
 
 void hive_run_batch(hive_view *v, const hd_batch *b, uint64_t *tally)
 {
-    if (b->each) run_keyed(v, b, tally);
-    else if (b->op == HD_OP_CLEAR) hive_clear(v);
-    else if (b->op >= HD_OP_ERASE_IF) run_scan(v, b);
-    else run_keyed(v, b, tally);
+    if (b->each)
+        run_keyed(v, b, tally);
+    else if (b->op == HD_OP_CLEAR)
+        hive_clear(v);
+    else if (b->op >= HD_OP_ERASE_IF)
+        run_scan(v, b);
+    else
+        run_keyed(v, b, tally);
 }

@@ -44,10 +44,15 @@ void hive_check(const hive_view *v, char *why, size_t bytes)
         if (!wrong) wrong = slot_wrong(v, e);
         stashed += e >= hive_capacity(v) && hive_is_key(v, hive_read(v, e));
         if (!wrong) continue;
-        snprintf(why, bytes, "%s (%s %" PRIu64 ", slot %" PRIu64 ")", wrong, e < hive_capacity(v) ? "bucket" : "stash bucket",
+        snprintf(why, bytes, "%s (%s %" PRIu64 ", slot %" PRIu64 ")", wrong,
+                 e < hive_capacity(v) ? "bucket" : "stash bucket",
                  e < hive_capacity(v) ? e / slots : e / slots - hive_buckets(v), e % slots);
         return;
     }
-    if (stashed != v->stashed) snprintf(why, bytes, "HIVE-6: the stash has %" PRIu64 " entries, and %" PRIu64 " are counted", stashed, v->stashed);
-    else if (stashed > hive_stash_limit(v)) snprintf(why, bytes, "HIVE-6: the stash has %" PRIu64 " entries, and takes %" PRIu64, stashed, hive_stash_limit(v));
+    if (stashed != v->stashed)
+        snprintf(why, bytes, "HIVE-6: the stash has %" PRIu64 " entries, and %" PRIu64 " are counted", stashed,
+                 v->stashed);
+    else if (stashed > hive_stash_limit(v))
+        snprintf(why, bytes, "HIVE-6: the stash has %" PRIu64 " entries, and takes %" PRIu64, stashed,
+                 hive_stash_limit(v));
 }

@@ -13,10 +13,13 @@
 
 hive_view *hive_view_of(void *state) { return (hive_view *)state; }
 
-/* ---- Shape --------------------------------------------------------------------------------------------------- */
+/* ---- Shape ----------------------------------------------------------------------------------- */
 
 uint64_t hive_stash_for(uint64_t buckets) { return buckets / HIVE_STASH_SHARE + 1; }
-uint32_t hive_spare_for(uint32_t slots, uint32_t spare) { return spare != HD_SPARE_USUAL ? spare : slots == 16 ? 3 : slots / 8; }
+uint32_t hive_spare_for(uint32_t slots, uint32_t spare)
+{
+    return spare != HD_SPARE_USUAL ? spare : slots == 16 ? 3 : slots / 8;
+}
 
 hd_status hive_functions_of(const char *names, uint32_t hashes, uint32_t *functions)
 {
@@ -31,14 +34,22 @@ hd_status hive_functions_of(const char *names, uint32_t hashes, uint32_t *functi
         while (function < HD_HASH_COUNT && strcmp(hd_hash_rows[function].name, name) != 0) function++;
         if (function == HD_HASH_COUNT) return hd_fail_name("hash", name, HD_HASHES);
         for (uint32_t i = 0; i < n && i < hashes; i++)
-            if ((*functions >> HIVE_FUNCTION_BITS * i & HIVE_FUNCTION) == function + 1) return hd_fail(HD_EINVAL, "hash: '%s' twice names one bucket twice", name);
+            if ((*functions >> HIVE_FUNCTION_BITS * i & HIVE_FUNCTION) == function + 1)
+                return hd_fail(HD_EINVAL, "hash: '%s' twice names one bucket twice", name);
         if (n < hashes) *functions |= (function + 1) << HIVE_FUNCTION_BITS * n;
     }
-    return n == hashes ? HD_OK : hd_fail(HD_EINVAL, "hash: '%s': functions for %" PRIu32 " candidate buckets, and keys have %" PRIu32 "; or %s alone", names, n, hashes, HD_HASH_USUAL);
+    return n == hashes ? HD_OK
+                       : hd_fail(HD_EINVAL,
+                                 "hash: '%s': functions for %" PRIu32 " candidate buckets, and keys have %" PRIu32
+                                 "; or %s alone",
+                                 names, n, hashes, HD_HASH_USUAL);
 }
 
 /* What a bucket takes: its slots, and where there are masks two words. */
-static uint64_t bucket_bytes(const hive_view *v) { return v->slots * hive_word_bytes(v) + (v->masks ? 2 * sizeof(uint32_t) : 0); }
+static uint64_t bucket_bytes(const hive_view *v)
+{
+    return v->slots * hive_word_bytes(v) + (v->masks ? 2 * sizeof(uint32_t) : 0);
+}
 
 uint32_t hive_segments_for(const hive_view *v, uint64_t buckets)
 {
@@ -85,22 +96,28 @@ static hd_status hive_shape(const hd_config *c, hd_info *info)
 {
     const uint64_t buckets_most = 1ull << 31;
     uint32_t functions;
-    if (c->slots != 8 && c->slots != 16 && c->slots != 32) return hd_fail(HD_EINVAL, "slots: hive has buckets of 8, 16 or 32, not of %" PRIu32, c->slots);
-    if (c->value_bytes != 4 && c->value_bytes != 2) return hd_fail(HD_EINVAL, "value_bytes: hive packs 4 or 2 beside a key, not %" PRIu32, c->value_bytes);
+    if (c->slots != 8 && c->slots != 16 && c->slots != 32)
+        return hd_fail(HD_EINVAL, "slots: hive has buckets of 8, 16 or 32, not of %" PRIu32, c->slots);
+    if (c->value_bytes != 4 && c->value_bytes != 2)
+        return hd_fail(HD_EINVAL, "value_bytes: hive packs 4 or 2 beside a key, not %" PRIu32, c->value_bytes);
     if (c->capacity == 0) return hd_fail(HD_EINVAL, "capacity: 0 entries is no table");
     if (c->dual) return hd_fail(HD_EINVAL, "dual: hashes says how many candidate buckets a key of hive has");
     if (c->near_bytes) return hd_fail(HD_EINVAL, "near_bytes: hive has no tiers");
     if (c->clock != HD_CLOCK_LOGICAL) return hd_fail(HD_EINVAL, "clock: hive keeps no times");
-    if (c->hashes != 2 && c->hashes != 3) return hd_fail(HD_EINVAL, "hashes: a key of hive has 2 or 3 candidate buckets, not %" PRIu32, c->hashes);
+    if (c->hashes != 2 && c->hashes != 3)
+        return hd_fail(HD_EINVAL, "hashes: a key of hive has 2 or 3 candidate buckets, not %" PRIu32, c->hashes);
     if (hive_spare_for(c->slots, c->spare) >= c->slots / 2)
-        return hd_fail(HD_EINVAL, "spare: fewer than half of a bucket's %" PRIu32 " slots, not %" PRIu32, c->slots, c->spare);
+        return hd_fail(HD_EINVAL, "spare: fewer than half of a bucket's %" PRIu32 " slots, not %" PRIu32, c->slots,
+                       c->spare);
     hd_status status = hive_functions_of(c->hash, c->hashes, &functions);
     if (status) return status;
     if (info->layout == HD_LAYOUT_USUAL) info->layout = HD_LAYOUT_WORDS;
-    if (info->layout != HD_LAYOUT_WORDS && info->layout != HD_LAYOUT_MASKS) return hd_fail(HD_EINVAL, "layout: hive has words, or words and masks");
+    if (info->layout != HD_LAYOUT_WORDS && info->layout != HD_LAYOUT_MASKS)
+        return hd_fail(HD_EINVAL, "layout: hive has words, or words and masks");
     info->buckets = c->capacity / c->slots + (c->capacity % c->slots != 0);
     if (info->buckets > buckets_most)
-        return hd_fail(HD_EINVAL, "capacity: %" PRIu64 " entries are more than %" PRIu64 " buckets of %" PRIu32, c->capacity, buckets_most, c->slots);
+        return hd_fail(HD_EINVAL, "capacity: %" PRIu64 " entries are more than %" PRIu64 " buckets of %" PRIu32,
+                       c->capacity, buckets_most, c->slots);
     info->hashes = c->hashes;
     snprintf(info->hash, sizeof info->hash, "%s", c->hash);
     info->spare = hive_spare_for(c->slots, c->spare);
@@ -122,7 +139,7 @@ static void hive_usual(hd_config *c)
     c->pins = 0;
 }
 
-/* ---- Memory ----------------------------------------------------------------------------------------------------- */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
 static void give_segment(const hive_view *v, const hd_seams *s, hive_segment *g, uint64_t buckets)
 {
@@ -132,7 +149,8 @@ static void give_segment(const hive_view *v, const hd_seams *s, hive_segment *g,
     memset(g, 0, sizeof *g);
 }
 
-static hd_status take_segment(const hive_view *v, const hd_seams *s, const char *what, hive_segment *g, uint64_t buckets)
+static hd_status take_segment(const hive_view *v, const hd_seams *s, const char *what, hive_segment *g,
+                              uint64_t buckets)
 {
     void *word = NULL, *mask = NULL, *lock = NULL;
     hd_status status = hd_take(s, what, buckets * v->slots, hive_word_bytes(v), &word);
@@ -155,7 +173,8 @@ static void hive_close(void *state, const hd_seams *s)
 {
     hive_view *v = (hive_view *)state;
     if (!v) return;
-    for (uint32_t k = 0; k < HIVE_SEGMENTS && v->segment[k].word; k++) give_segment(v, s, &v->segment[k], hive_segment_buckets(v, k));
+    for (uint32_t k = 0; k < HIVE_SEGMENTS && v->segment[k].word; k++)
+        give_segment(v, s, &v->segment[k], hive_segment_buckets(v, k));
     give_segment(v, s, &v->stash, v->stash_buckets);
     hd_give(s, v, 1, sizeof *v);
 }
@@ -165,7 +184,8 @@ static hd_status take_segments(hive_view *v, const hd_seams *s, uint32_t from, u
 {
     hd_status status = HD_OK;
     uint32_t k = from;
-    for (; k < to && !status; k++) status = take_segment(v, s, "capacity: buckets", &v->segment[k], hive_segment_buckets(v, k));
+    for (; k < to && !status; k++)
+        status = take_segment(v, s, "capacity: buckets", &v->segment[k], hive_segment_buckets(v, k));
     for (; status && k > from; k--) give_segment(v, s, &v->segment[k - 1], hive_segment_buckets(v, k - 1));
     return status;
 }
@@ -179,12 +199,14 @@ static hd_status hive_open(const hd_info *info, const hd_seams *s, void **state)
     *v = hive_view_for(info);
     status = take_segments(v, s, 0, hive_segments_for(v, info->buckets));
     if (!status) status = take_segment(v, s, "capacity: stash", &v->stash, v->stash_buckets);
-    if (status) hive_close(v, s);
-    else *state = v;
+    if (status)
+        hive_close(v, s);
+    else
+        *state = v;
     return status;
 }
 
-/* ---- Growing and shrinking ------------------------------------------------------------------------------------------ */
+/* ---- Growing and shrinking ------------------------------------------------------------------- */
 
 /* A new stash, and what was in the old one where it belongs now. */
 static void restash(hive_view *v, const hd_seams *s, hive_segment fresh, uint64_t buckets)
@@ -200,8 +222,11 @@ static void restash(hive_view *v, const hd_seams *s, hive_segment fresh, uint64_
 
 hd_status hive_may_have(const hive_view *v, uint64_t buckets)
 {
-    if (buckets < v->base) return hd_fail(HD_EINVAL, "buckets: %" PRIu64 " are fewer than the %" PRIu64 " that the table began with", buckets, v->base);
-    if (buckets > v->base << (HIVE_SEGMENTS - 1) || buckets > 1ull << 31) return hd_fail(HD_EINVAL, "buckets: %" PRIu64 " are more than a table can have", buckets);
+    if (buckets < v->base)
+        return hd_fail(HD_EINVAL, "buckets: %" PRIu64 " are fewer than the %" PRIu64 " that the table began with",
+                       buckets, v->base);
+    if (buckets > v->base << (HIVE_SEGMENTS - 1) || buckets > 1ull << 31)
+        return hd_fail(HD_EINVAL, "buckets: %" PRIu64 " are more than a table can have", buckets);
     return HD_OK;
 }
 
@@ -220,14 +245,16 @@ static hd_status hive_resize(void *state, const hd_seams *s, uint64_t buckets, h
         for (uint32_t k = had; k < need; k++) give_segment(v, s, &v->segment[k], hive_segment_buckets(v, k));
     if (status) return status;
     while (hive_buckets(v) < buckets) hive_split(v);
-    while (hive_buckets(v) > buckets && hive_merge(v)) {}
+    while (hive_buckets(v) > buckets && hive_merge(v)) {
+    }
     restash(v, s, stash, stash_buckets);
-    for (uint32_t k = hive_segments_for(v, hive_buckets(v)); k < HIVE_SEGMENTS && v->segment[k].word; k++) give_segment(v, s, &v->segment[k], hive_segment_buckets(v, k));
+    for (uint32_t k = hive_segments_for(v, hive_buckets(v)); k < HIVE_SEGMENTS && v->segment[k].word; k++)
+        give_segment(v, s, &v->segment[k], hive_segment_buckets(v, k));
     hive_tell(v, info);
     return HD_OK;
 }
 
-/* ---- The rest of a design ----------------------------------------------------------------------------------------------- */
+/* ---- The rest of a design -------------------------------------------------------------------- */
 
 static hd_status hive_verify(void *state)
 {
@@ -282,7 +309,8 @@ static const char *hive_unfit_batch(const hd_info *info, const hd_batch *b)
 
 const hd_design hd_design_hive = {
     .name = "hive",
-    .what = "a dictionary of 32-bit keys and values in one word, two or three candidate buckets, that grows and shrinks bucket by bucket (Hive)",
+    .what = "a dictionary of 32-bit keys and values in one word, two or three candidate buckets, that grows and "
+            "shrinks bucket by bucket (Hive)",
     .backend = "ref",
     .policy = "none",
     .usual = hive_usual,
@@ -297,7 +325,13 @@ const hd_design hd_design_hive = {
 };
 
 const hd_kernel hd_kernel_hive_ref = {
-    "hive", "ref", "ref", "the sequential reference", hive_unfit_batch, hive_run, "hive.mixed.ref",
+    "hive",
+    "ref",
+    "ref",
+    "the sequential reference",
+    hive_unfit_batch,
+    hive_run,
+    "hive.mixed.ref",
     {
 #define HD_RAN(number, name, role, needs, what) "hive." #name ".ref",
         HD_OP_ROWS(HD_RAN)

@@ -7,38 +7,44 @@
  *   value_bytes 4   64 bits   key << 32 | value      keys below 2^32 - 3
  *   value_bytes 2   32 bits   key << 16 | value      keys below 2^16 - 3
  *
- * Slot s of bucket b is entry e = b * slots + s. With 32 slots a bucket is two lines of 128 bytes, or one of 32-bit words; with 16 slots it
- * is one, or half of one. The three greatest keys of the field are no keys but say what is in a slot; the value field tells more:
+ * Slot s of bucket b is entry e = b * slots + s. With 32 slots a bucket is two lines of 128 bytes, or one of 32-bit
+ * words; with 16 slots it is one, or half of one. The three greatest keys of the field are no keys but say what is in a
+ * slot; the value field tells more:
  *
  *   EMPTY, value all ones   fresh: free, and nobody has had it since the bucket was made
  *   EMPTY, value 0          vacant: free, but somebody may have had it, or the bucket was not open
  *   CLAIMED, value k        somebody is about to put key k here
  *   LEAVING, value k        key k was here, and is on its way to a slot that is CLAIMED for it
  *
- * A key has `hashes` candidate buckets, in order, and after them the stash: a ring of further buckets, numbered behind the others, which
- * it enters at a place of its own and goes along to one that has room. It takes an eighth less than it has slots, so that ways stay short.
+ * A key has `hashes` candidate buckets, in order, and after them the stash: a ring of further buckets, numbered behind
+ * the others, which it enters at a place of its own and goes along to one that has room. It takes an eighth less than
+ * it has slots, so that ways stay short.
  *
- * A bucket is open while more than `spare` of its slots are fresh; one of the stash, while any is. Fresh slots are taken and never come back, so a bucket
- * that is not open will never be open. Nobody goes past an open bucket: a newcomer takes the first candidate with more than `spare` free slots, fresh or vacant, else the
- * one with the most of them, the first of equals; else a slot that is made by displacing others; else one of the stash. Displaced, a key goes on to
- * a later candidate that has room: never back. So who looks for a key goes along the same way, cannot miss one that moves, and may stop at a bucket that
- * is open. Spare slots cost lookups a second bucket now and then, and make displacement rare: without any, keys fill the first bucket to its last slot.
+ * A bucket is open while more than `spare` of its slots are fresh; one of the stash, while any is. Fresh slots are
+ * taken and never come back, so a bucket that is not open will never be open. Nobody goes past an open bucket: a
+ * newcomer takes the first candidate with more than `spare` free slots, fresh or vacant, else the one with the most of
+ * them, the first of equals; else a slot that is made by displacing others; else one of the stash. Displaced, a key
+ * goes on to a later candidate that has room: never back. So who looks for a key goes along the same way, cannot miss
+ * one that moves, and may stop at a bucket that is open. Spare slots cost lookups a second bucket now and then, and
+ * make displacement rare: without any, keys fill the first bucket to its last slot.
  *
- * Buckets are numbered by linear hashing (section IV-C; Litwin 1980): there are base x 2^level + split of them. A hash gives a first part, of base, and as
- * many low bits as there are levels, one more where the bucket that they name has been split:
+ * Buckets are numbered by linear hashing (section IV-C; Litwin 1980): there are base x 2^level + split of them. A hash
+ * gives a first part, of base, and as many low bits as there are levels, one more where the bucket that they name has
+ * been split:
  *
  *   a        h * base / 2^32                   any number of buckets to begin with
  *   bucket   a + base * (h mod 2^level)        or, where that is below split, a + base * (h mod 2^(level + 1))
  *
- * Splitting bucket `split` makes bucket base x 2^level + split of what the next bit says. Segment 0 has the base buckets, segment k those that the k-th
- * doubling adds: nothing moves in memory when the table grows, and no address but the split bucket's changes.
+ * Splitting bucket `split` makes bucket base x 2^level + split of what the next bit says. Segment 0 has the base
+ * buckets, segment k those that the k-th doubling adds: nothing moves in memory when the table grows, and no address
+ * but the split bucket's changes.
  *
- * In layout "masks", the paper's, each bucket has a word that says which of its slots are free (bit s), and one that is locked by who displaces
- * others out of it. In layout "words" there is neither.
+ * In layout "masks", the paper's, each bucket has a word that says which of its slots are free (bit s), and one that is
+ * locked by who displaces others out of it. In layout "words" there is neither.
  *
- * Differs: the paper's displaced key is in nobody's bucket while its warp looks for another, so that a lookup can miss it; its stash is a queue in
- * which nothing can be found; its lookups read all candidates, and its newcomers fill the first. Here keys only move forward, the stash is searched like a bucket, and open
- * buckets end a search.
+ * Differs: the paper's displaced key is in nobody's bucket while its warp looks for another, so that a lookup can miss
+ * it; its stash is a queue in which nothing can be found; its lookups read all candidates, and its newcomers fill the
+ * first. Here keys only move forward, the stash is searched like a bucket, and open buckets end a search.
  *
  * Invariants, by number (ref/hive_check.c). "At rest" means that no batch is running.
  *   HIVE-1  a key is below the limit, and in one slot of the table
@@ -61,7 +67,7 @@ enum {
     HIVE_SLOTS_MOST = 32,
     HIVE_FUNCTION_BITS = 8, /* of hive_view.functions, for each */
     HIVE_FUNCTION = (1 << HIVE_FUNCTION_BITS) - 1,
-    HIVE_ROUNDS = 8, /* how many keys are displaced for one newcomer at most (the bound of section IV-A, step 3) */
+    HIVE_ROUNDS = 8,      /* how many keys are displaced for one newcomer at most (the bound of section IV-A, step 3) */
     HIVE_STASH_SHARE = 64 /* a stash has one bucket for so many of the table's: 1.6% */
 };
 #define HIVE_NOWHERE UINT64_MAX
@@ -80,18 +86,19 @@ typedef struct hive_view {
     hive_segment stash;                  /* (stash_buckets)                                */
     uint64_t base, split;                /* buckets: base x 2^level + split; split < base x 2^level */
     uint32_t level;
-    uint32_t slots;                      /* per bucket: 8, 16 or 32                        */
-    uint32_t half;                       /* bits of a key, and of a value: 32 or 16        */
-    uint32_t hashes;                     /* candidate buckets per key: 2 or 3              */
-    uint32_t spare;                      /* a bucket is open while more slots are fresh    */
+    uint32_t slots;  /* per bucket: 8, 16 or 32                        */
+    uint32_t half;   /* bits of a key, and of a value: 32 or 16        */
+    uint32_t hashes; /* candidate buckets per key: 2 or 3              */
+    uint32_t spare;  /* a bucket is open while more slots are fresh    */
     uint64_t stash_buckets;
-    uint64_t stashed;                    /* entries in the stash                           */
+    uint64_t stashed; /* entries in the stash                           */
     uint64_t seed;
-    uint32_t functions;                  /* 0: both halves of one hash; else byte i is one more than candidate i's row of hashes/registry.inc */
+    /* 0: both halves of one hash; else byte i is one more than candidate i's row of hashes/registry.inc */
+    uint32_t functions;
     bool masks;
 } hive_view;
 
-/* ---- Words ------------------------------------------------------------------------------------------ */
+/* ---- Words ----------------------------------------------------------------------------------- */
 
 HD_FN uint32_t hive_word_bytes(const hive_view *v) { return v->half / 4; }
 HD_FN uint64_t hive_field(const hive_view *v) { return (1ull << v->half) - 1; }
@@ -103,13 +110,16 @@ HD_FN uint64_t hive_key_of(const hive_view *v, uint64_t word) { return word >> v
 HD_FN uint64_t hive_value_of(const hive_view *v, uint64_t word) { return word & hive_field(v); }
 
 /* What a slot without a key holds. */
-HD_FN uint64_t hive_sign(const hive_view *v, uint32_t sign, uint64_t value) { return hive_pack(v, hive_field(v) + 1 - sign, value); }
+HD_FN uint64_t hive_sign(const hive_view *v, uint32_t sign, uint64_t value)
+{
+    return hive_pack(v, hive_field(v) + 1 - sign, value);
+}
 HD_FN uint64_t hive_fresh(const hive_view *v) { return hive_sign(v, HIVE_EMPTY, hive_field(v)); }
 HD_FN uint64_t hive_vacant(const hive_view *v) { return hive_sign(v, HIVE_EMPTY, 0); }
 HD_FN bool hive_is_key(const hive_view *v, uint64_t word) { return hive_key_of(v, word) < hive_keys(v); }
 HD_FN bool hive_is_free(const hive_view *v, uint64_t word) { return hive_key_of(v, word) == hive_field(v); }
 
-/* ---- Buckets ------------------------------------------------------------------------------------------ */
+/* ---- Buckets --------------------------------------------------------------------------------- */
 
 /* As many as are addressed. */
 HD_FN uint64_t hive_buckets(const hive_view *v) { return (v->base << v->level) + v->split; }
@@ -145,7 +155,7 @@ HD_FN void *hive_bucket(const hive_view *v, uint64_t b)
 /* How many buckets segment k has. */
 HD_FN uint64_t hive_segment_buckets(const hive_view *v, uint32_t k) { return k ? v->base << (k - 1) : v->base; }
 
-/* ---- Candidates --------------------------------------------------------------------------------------- */
+/* ---- Candidates ------------------------------------------------------------------------------ */
 
 /* 32 bits of hash h for candidate i; HIVE_HASHES_MOST: for the place in the stash. */
 HD_FN uint32_t hive_hash_part(uint64_t h, uint32_t i)
@@ -155,9 +165,11 @@ HD_FN uint32_t hive_hash_part(uint64_t h, uint32_t i)
     return (uint32_t)(hd_mix64(h + i) >> 32);
 }
 
-/* Where HIVE_MIX64 is defined there are no tables with functions by name: kernels have them compiled apart (gpu/hive/hive_named_cuda.cu). */
+/* Where HIVE_MIX64 is defined there are no tables with functions by name: kernels have them compiled apart
+ * (gpu/hive/hive_named_cuda.cu). */
 #ifndef HIVE_MIX64
-/* The same of a key by functions (section III-C): candidate i has its own, of which one of 64 bits is folded. The stash's place is as ever. */
+/* The same of a key by functions (section III-C): candidate i has its own, of which one of 64 bits is folded. The
+ * stash's place is as ever. */
 HD_FN_APART uint32_t hive_named_part(uint32_t functions, uint64_t key, uint64_t seed, uint32_t i)
 {
     if (i == HIVE_HASHES_MOST) return hive_hash_part(hd_hash(key, seed), i);
@@ -184,7 +196,10 @@ HD_FN uint64_t hive_address(const hive_view *v, uint32_t part)
     return b < v->split ? a + v->base * (part & (2 * low + 1)) : b;
 }
 
-HD_FN uint64_t hive_candidate(const hive_view *v, uint64_t h, uint32_t i) { return hive_address(v, hive_part(v, h, i)); }
+HD_FN uint64_t hive_candidate(const hive_view *v, uint64_t h, uint32_t i)
+{
+    return hive_address(v, hive_part(v, h, i));
+}
 
 /* Entries that the stash takes: when it is full, what finds no place is PENDING (section IV-A, step 4). */
 HD_FN uint64_t hive_stash_limit(const hive_view *v) { return v->stash_buckets * v->slots / 8 * 7; }

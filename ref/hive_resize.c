@@ -4,7 +4,7 @@
  */
 #include "ref/hive.h"
 
-/* ---- Expansion (IV-C1) ----------------------------------------------------------------------------------- */
+/* ---- Expansion (IV-C1) ----------------------------------------------------------------------- */
 
 /* Which of two buckets comes first on the key's way. */
 static uint64_t earlier(const hive_view *v, uint64_t key, uint64_t a, uint64_t b)
@@ -29,12 +29,13 @@ void hive_split(hive_view *v)
         uint64_t word = hive_read(v, from * slots + s);
         bool moves = hive_is_key(v, word) && earlier(v, hive_key_of(v, word), from, to) == to;
         hive_write(v, to * slots + s, moves ? word : open ? hive_fresh(v) : hive_vacant(v));
-        bool leaves = moves || hive_is_free(v, word); /* who has left lies on its own way: nobody was ever turned away from an open bucket */
+        /* who has left lies on its own way: nobody was ever turned away from an open bucket */
+        bool leaves = moves || hive_is_free(v, word);
         if (leaves) hive_write(v, from * slots + s, open ? hive_fresh(v) : hive_vacant(v));
     }
 }
 
-/* ---- Contraction (IV-C2) ----------------------------------------------------------------------------------- */
+/* ---- Contraction (IV-C2) --------------------------------------------------------------------- */
 
 static uint64_t keys_in(const hive_view *v, uint64_t b)
 {
@@ -53,8 +54,10 @@ static void thin_out(hive_view *v, uint64_t b, uint64_t except, uint64_t *surplu
 bool hive_merge(hive_view *v)
 {
     if (v->level == 0 && v->split == 0) return false;
-    uint64_t high = hive_buckets(v) - 1, low = v->split ? v->split - 1 : (v->base << v->level) / 2 - 1, slots = v->slots;
-    uint64_t keys = keys_in(v, low) + keys_in(v, high), surplus = keys > slots ? keys - slots : 0, moving[HIVE_SLOTS_MOST], n = 0;
+    uint64_t high = hive_buckets(v) - 1, low = v->split ? v->split - 1 : (v->base << v->level) / 2 - 1,
+             slots = v->slots;
+    uint64_t keys = keys_in(v, low) + keys_in(v, high), surplus = keys > slots ? keys - slots : 0,
+             moving[HIVE_SLOTS_MOST], n = 0;
     bool open = hive_is_open(v, low) && hive_is_open(v, high) && surplus == 0;
     if (!open) { /* somebody was turned away from one of them, or is now */
         hive_shut(v, low);
@@ -75,7 +78,7 @@ bool hive_merge(hive_view *v)
     return true;
 }
 
-/* ---- The stash ------------------------------------------------------------------------------------------------- */
+/* ---- The stash ------------------------------------------------------------------------------- */
 
 void hive_restash(hive_view *v, const hive_segment *old, uint64_t buckets)
 {

@@ -11,7 +11,7 @@
 #include "ref/accum.h"
 #include "ref/rule.h"
 
-/* ---- Algorithm 1: digest-accelerated find ------------------------------------------------------- */
+/* ---- Algorithm 1: digest-accelerated find ---------------------------------------------------- */
 
 /* The first of n bytes at p, from index i on, that equals `byte`; n when none does. Eight at a time: in
  * x = word ^ pattern the wanted bytes are zero, and the lowest set bit of `zero` marks the lowest zero
@@ -34,7 +34,8 @@ static uint64_t find_in_bucket(const hkv_view *v, uint64_t b, uint8_t digest, ui
 {
     const uint8_t *digests = v->digest + hkv_entry(v, b, 0);
     const uint64_t *keys = hkv_key_at(v, hkv_entry(v, b, 0));
-    for (uint32_t s = next_byte(digests, v->slots, digest, 0); s < v->slots; s = next_byte(digests, v->slots, digest, s + 1))
+    for (uint32_t s = next_byte(digests, v->slots, digest, 0); s < v->slots;
+         s = next_byte(digests, v->slots, digest, s + 1))
         if (keys[s * v->step] == key) return hkv_entry(v, b, s);
     return HKV_NOWHERE; /* definitive (Proposition 3.1) */
 }
@@ -70,7 +71,7 @@ uint64_t hkv_find(const hkv_view *v, uint64_t key)
     return key >= HD_KEY_RESERVED ? HKV_NOWHERE : find_at(v, &at, key);
 }
 
-/* ---- Pins: a small hash set beside the table ------------------------------------------------------ */
+/* ---- Pins: a small hash set beside the table ------------------------------------------------- */
 
 static uint32_t pin_next(const hkv_view *v, uint32_t i) { return (i + 1) & (v->pin_places - 1); }
 static uint32_t pin_home(const hkv_view *v, uint64_t key) { return (uint32_t)hd_mix64(key) & (v->pin_places - 1); }
@@ -115,7 +116,7 @@ void hkv_unpin_all(hkv_view *v)
     v->pins = 0;
 }
 
-/* ---- Where a newcomer goes -------------------------------------------------------------------------- */
+/* ---- Where a newcomer goes ------------------------------------------------------------------- */
 
 /* A slot to take. */
 typedef struct place {
@@ -124,8 +125,8 @@ typedef struct place {
     uint64_t least; /* ... whose score this is                     */
 } place;
 
-/* The first slot with the least of a bucket's scores. Sixteen at a time, and four least scores side by side, so that no comparison
- * waits for the one before it. step is a constant where this is called: 1 is worth it. */
+/* The first slot with the least of a bucket's scores. Sixteen at a time, and four least scores side by side, so that no
+ * comparison waits for the one before it. step is a constant where this is called: 1 is worth it. */
 static inline uint32_t least_of(const uint64_t *score, uint32_t slots, uint32_t step, uint64_t *least_score)
 {
     uint64_t least_all = UINT64_MAX;
@@ -249,13 +250,15 @@ static bool admitted(const hkv_view *v, const place *p, hd_score_in in)
     return p->empty || v->admit_always || hd_admission(v->policy, in) >= p->least;
 }
 
-/* ---- Writing an entry ------------------------------------------------------------------------------- */
+/* ---- Writing an entry ------------------------------------------------------------------------ */
 
 static void write_value(const hkv_view *v, uint64_t e, const void *value)
 {
     if (v->value_bytes == 0) return;
-    if (value) memcpy(hkv_value(v, e), value, v->value_bytes);
-    else memset(hkv_value(v, e), 0, v->value_bytes);
+    if (value)
+        memcpy(hkv_value(v, e), value, v->value_bytes);
+    else
+        memset(hkv_value(v, e), 0, v->value_bytes);
 }
 
 /* A bound falls where a score falls; what reads all scores of a bucket raises it. */
@@ -282,7 +285,7 @@ bool hkv_put(hkv_view *v, uint64_t key, const void *value, uint64_t score)
     return true;
 }
 
-/* ---- What an operation does (rule.h) ------------------------------------------------------------------- */
+/* ---- What an operation does (rule.h) --------------------------------------------------------- */
 
 /* The outcome of an item whose key is at entry e. Nothing is changed yet. */
 static hd_outcome outcome_found(const hkv_view *v, const hkv_item *it, const hd_rule *r)
@@ -347,9 +350,10 @@ void hkv_apply(hkv_view *v, const hkv_item *it, hkv_seen *seen, void *gone_value
     }
 }
 
-/* ---- The other face --------------------------------------------------------------------------------- */
+/* ---- The other face -------------------------------------------------------------------------- */
 
-static const char *accept_insert(hkv_view *v, const hkv_item *it, const home *at, const hkv_seen *seen, hkv_strictness strictness)
+static const char *accept_insert(hkv_view *v, const hkv_item *it, const home *at, const hkv_seen *seen,
+                                 hkv_strictness strictness)
 {
     place now = choose(v, at), taken = now;
     if (seen->outcome == HD_REFUSED) {
@@ -367,7 +371,8 @@ static const char *accept_insert(hkv_view *v, const hkv_item *it, const home *at
         if (now.entry == HKV_NOWHERE || !now.empty) return "inserted, but there was no room";
         if (seen->entry != HKV_NOWHERE && seen->entry / v->slots != bucket) {
             bucket = seen->entry / v->slots;
-            if (bucket != at->bucket[0] && (at->n == 1 || bucket != at->bucket[1])) return "inserted outside its candidate buckets";
+            if (bucket != at->bucket[0] && (at->n == 1 || bucket != at->bucket[1]))
+                return "inserted outside its candidate buckets";
             if (strictness == HKV_EXACT_CHOICE) return "inserted into the fuller bucket (D1)";
             taken = empty_in_bucket(v, bucket);
             if (taken.entry == HKV_NOWHERE) return "inserted into a full bucket";
@@ -379,11 +384,13 @@ static const char *accept_insert(hkv_view *v, const hkv_item *it, const home *at
         uint64_t gone = seen->gone_key >= HD_KEY_RESERVED ? HKV_NOWHERE : find_at(v, &gone_at, seen->gone_key);
         if (gone == HKV_NOWHERE) return "evicted a key that was absent";
         if (hkv_pin_find(v, seen->gone_key)) return "evicted a pinned entry";
-        if (gone / v->slots != at->bucket[0] && (at->n == 1 || gone / v->slots != at->bucket[1])) return "evicted from a bucket that is no candidate";
+        if (gone / v->slots != at->bucket[0] && (at->n == 1 || gone / v->slots != at->bucket[1]))
+            return "evicted from a bucket that is no candidate";
         if (*hkv_score_at(v, gone) != seen->gone_score) return "reported the evicted entry with a wrong score";
         taken = least_in_bucket(v, gone / v->slots);
         if (*hkv_score_at(v, gone) != taken.least) return "evicted an entry whose score was not the least";
-        if (strictness == HKV_EXACT_CHOICE && gone / v->slots != bucket) return "evicted from the bucket that was not to be chosen (D2)";
+        if (strictness == HKV_EXACT_CHOICE && gone / v->slots != bucket)
+            return "evicted from the bucket that was not to be chosen (D2)";
         if (!admitted(v, &taken, it->in)) return "evicted, but should have been refused";
         taken.entry = gone;
     } else {
@@ -397,7 +404,8 @@ static const char *accept_insert(hkv_view *v, const hkv_item *it, const home *at
 const char *hkv_accept(hkv_view *v, const hkv_item *it, const hkv_seen *seen, hkv_strictness strictness)
 {
     bool reserved = it->key >= HD_KEY_RESERVED;
-    if (reserved != (seen->outcome == HD_RESERVED)) return reserved ? "a reserved key must be answered RESERVED" : "RESERVED, but the key is an ordinary one";
+    if (reserved != (seen->outcome == HD_RESERVED))
+        return reserved ? "a reserved key must be answered RESERVED" : "RESERVED, but the key is an ordinary one";
     if (reserved) return NULL;
 
     hd_rule r = hd_rule_of(it->op, it->flag);
@@ -408,10 +416,12 @@ const char *hkv_accept(hkv_view *v, const hkv_item *it, const hkv_seen *seen, hk
         return seen->outcome == HD_MISS ? NULL : "not a miss, but the key was absent";
     }
     hd_outcome outcome = outcome_found(v, it, &r);
-    if (seen->outcome != outcome) return outcome == HD_PINNED ? "the entry was pinned" : "the key was present, and the outcome is another";
+    if (seen->outcome != outcome)
+        return outcome == HD_PINNED ? "the entry was pinned" : "the key was present, and the outcome is another";
     /* A reader's value and score are those before the change, which keeps the value it delivers. */
     if (seen->value && memcmp(seen->value, hkv_value(v, e), v->value_bytes) != 0) return "delivered a wrong value";
-    uint64_t score = r.rescore && outcome == r.found ? hd_on_hit(v->policy, *hkv_score_at(v, e), it->in) : *hkv_score_at(v, e);
+    uint64_t score =
+        r.rescore && outcome == r.found ? hd_on_hit(v->policy, *hkv_score_at(v, e), it->in) : *hkv_score_at(v, e);
     if (seen->score_shown && seen->score != score) return "delivered a wrong score";
     change_found(v, it, &r, outcome, e);
     return NULL;

@@ -20,20 +20,20 @@
 /* One item of a keyed operation. */
 typedef struct hkv_item {
     hd_op op;
-    hd_elem elem;      /* accum_or_assign                                     */
-    uint32_t flag;     /* accum_or_assign: hd_accum                           */
+    hd_elem elem;  /* accum_or_assign                                     */
+    uint32_t flag; /* accum_or_assign: hd_accum                           */
     uint64_t key;
     const void *value; /* (value_bytes); NULL for operations that take none   */
     hd_score_in in;
-    uint64_t holder;   /* lock_keys, unlock_keys                              */
+    uint64_t holder; /* lock_keys, unlock_keys                              */
 } hkv_item;
 
 /* What became of it. */
 typedef struct hkv_seen {
     hd_outcome outcome;
-    uint64_t entry;      /* where the key is now; HKV_NOWHERE when it is not there. To hkv_accept: the entry
+    uint64_t entry; /* where the key is now; HKV_NOWHERE when it is not there. To hkv_accept: the entry
                             that was taken, or HKV_NOWHERE when that is not known                */
-    uint64_t score;      /* the entry's score now; REFUSED: what it would have been. To hkv_accept: the score
+    uint64_t score; /* the entry's score now; REFUSED: what it would have been. To hkv_accept: the score
                             that was delivered, when score_shown                                 */
     bool score_shown;
     const void *value;   /* to hkv_accept: the value that was delivered, or NULL                 */
@@ -72,8 +72,8 @@ hkv_view *hkv_view_of(void *state);
 uint64_t hkv_bounds_of(const hkv_view *v);
 /* A view of that shape whose planes are nowhere yet. */
 hkv_view hkv_view_for(const hd_info *info);
-/* Gives the near tier as many whole values as the budget has room for, shared out evenly over the buckets or wherever they are; 0: all.
- * For a view that has its shape. */
+/* Gives the near tier as many whole values as the budget has room for, shared out evenly over the buckets or wherever
+ * they are; 0: all. For a view that has its shape. */
 void hkv_split(hkv_view *v, hd_tiers tiers, uint64_t near_bytes);
 /* The bytes of the two tiers of such a table: at least one is near, for hkv_value is never NULL. */
 uint64_t hkv_near_bytes(const hkv_view *v);
@@ -87,7 +87,7 @@ typedef struct hkv_when {
     uint64_t clock;    /* item i happens at clock + i ... */
     uint64_t per_item; /* ... times this: 1 for the logical clock, 0 for a frozen one */
     uint32_t epoch;
-    uint32_t threads;  /* at most this many; 1: no OpenMP */
+    uint32_t threads; /* at most this many; 1: no OpenMP */
 } hkv_when;
 
 /* Runs all items of a checked batch, item 0 first; tally[] (HD_OUTCOME_COUNT) gets the outcomes. The
@@ -97,7 +97,8 @@ void hkv_run_batch(hkv_view *v, const hd_batch *b, hkv_when when, uint64_t *tall
 /* Empties the table: digests, keys, scores, pins. Values keep their bytes, which nothing can read. */
 void hkv_clear(hkv_view *v, uint32_t threads);
 
-/* In the buckets that begin in slots [start, start + n): the best scores' values become the near ones (hkv_promote.c). How many did. */
+/* In the buckets that begin in slots [start, start + n): the best scores' values become the near ones (hkv_promote.c).
+ * How many did. */
 uint64_t hkv_promote(hkv_view *v, uint64_t start, uint64_t n, uint32_t threads);
 
 /* Moves everything of `from` into the empty `to`, whose buckets are a multiple of from's. Never fails:

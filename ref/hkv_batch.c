@@ -23,7 +23,7 @@
 
 enum { PARALLEL_ITEMS = 2048 }; /* fewer items are not worth waking threads for: a fork costs some 10 us */
 
-/* ---- One item in, one item out ----------------------------------------------------------------------- */
+/* ---- One item in, one item out --------------------------------------------------------------- */
 
 enum { OUT_VALUE = 1, OUT_SCORE = 2, OUT_PTR = 4 };
 
@@ -69,26 +69,34 @@ static void deliver(const hkv_view *v, const hd_batch *b, uint64_t i, const hkv_
     if ((out & OUT_PTR) && (found || placed) && b->ptr) b->ptr[i] = hkv_value(v, seen->entry);
 }
 
-/* ---- Lists: compacted in item order --------------------------------------------------------------------- */
+/* ---- Lists: compacted in item order ---------------------------------------------------------- */
 
-static bool list_wanted(const hd_batch *b) { return b->list_key || b->list_value || b->list_score || b->list_item || b->count; }
+static bool list_wanted(const hd_batch *b)
+{
+    return b->list_key || b->list_value || b->list_score || b->list_item || b->count;
+}
 
-static void list_put(const hkv_view *v, const hd_batch *b, uint64_t at, uint64_t key, const void *value, uint64_t score, uint64_t item)
+static void list_put(const hkv_view *v, const hd_batch *b, uint64_t at, uint64_t key, const void *value, uint64_t score,
+                     uint64_t item)
 {
     if (b->list_key) b->list_key[at] = key;
     if (b->list_score) b->list_score[at] = score;
     if (b->list_item) b->list_item[at] = item;
-    if (b->list_value && value && v->value_bytes) memcpy((char *)b->list_value + at * v->value_bytes, value, v->value_bytes);
+    if (b->list_value && value && v->value_bytes)
+        memcpy((char *)b->list_value + at * v->value_bytes, value, v->value_bytes);
 }
 
 /* insert_and_evict: who left, or did not get in, because of item i. The victim's value is in place already. */
-static void list_gone(const hkv_view *v, const hd_batch *b, uint64_t at, uint64_t i, const hkv_item *it, const hkv_seen *seen)
+static void list_gone(const hkv_view *v, const hd_batch *b, uint64_t at, uint64_t i, const hkv_item *it,
+                      const hkv_seen *seen)
 {
-    if (seen->outcome == HD_EVICTED) list_put(v, b, at, seen->gone_key, NULL, seen->gone_score, i);
-    else list_put(v, b, at, it->key, it->value, seen->score, i);
+    if (seen->outcome == HD_EVICTED)
+        list_put(v, b, at, seen->gone_key, NULL, seen->gone_score, i);
+    else
+        list_put(v, b, at, it->key, it->value, seen->score, i);
 }
 
-/* ---- Keyed batches ------------------------------------------------------------------------------------------ */
+/* ---- Keyed batches --------------------------------------------------------------------------- */
 
 /* Items first to last - 1 whose first bucket is in [low, high), in order. */
 typedef struct part {
@@ -128,7 +136,8 @@ static void run_part(hkv_view *v, const hd_batch *b, hkv_when when, part p, uint
         hkv_apply(v, &it, &seen, evicts && b->list_value ? (char *)b->list_value + gone * v->value_bytes : NULL);
         deliver(v, b, i, &seen);
         tally[seen.outcome]++;
-        if (evicts && (seen.outcome == HD_EVICTED || seen.outcome == HD_REFUSED)) list_gone(v, b, gone++, i, &it, &seen);
+        if (evicts && (seen.outcome == HD_EVICTED || seen.outcome == HD_REFUSED))
+            list_gone(v, b, gone++, i, &it, &seen);
     }
     if (evicts && b->count) *b->count = gone;
 }
@@ -156,8 +165,8 @@ static uint64_t share(uint64_t n, uint64_t t, uint64_t many) { return n / many *
 
 static uint32_t threads_for(const hkv_view *v, const hd_batch *b, hkv_when when)
 {
-    bool alone = (v->dual && !is_reader(b->op) && !is_updater(b->op)) || b->op == HD_OP_LOCK_KEYS || b->op == HD_OP_UNLOCK_KEYS ||
-                 (b->op == HD_OP_INSERT_AND_EVICT && list_wanted(b));
+    bool alone = (v->dual && !is_reader(b->op) && !is_updater(b->op)) || b->op == HD_OP_LOCK_KEYS ||
+                 b->op == HD_OP_UNLOCK_KEYS || (b->op == HD_OP_INSERT_AND_EVICT && list_wanted(b));
     return alone || b->n < PARALLEL_ITEMS ? 1 : when.threads;
 }
 
@@ -203,17 +212,19 @@ static void run_keyed(hkv_view *v, const hd_batch *b, hkv_when when, uint64_t *t
     if (b->op == HD_OP_FIND_MISSED && b->count) *b->count = missed_before;
 }
 
-/* ---- Table-wide operations --------------------------------------------------------------------------------- */
+/* ---- Table-wide operations ------------------------------------------------------------------- */
 
 static bool holds(const hkv_view *v, const hd_batch *b, uint32_t predicate, uint64_t e)
 {
     if (v->digest[e] == HKV_NO_DIGEST) return false;
-    return hd_predicate_holds(predicate, *hkv_key_at(v, e), *hkv_score_at(v, e), hkv_value(v, e), v->value_bytes, b->pred_arg[0], b->pred_arg[1]);
+    return hd_predicate_holds(predicate, *hkv_key_at(v, e), *hkv_score_at(v, e), hkv_value(v, e), v->value_bytes,
+                              b->pred_arg[0], b->pred_arg[1]);
 }
 
 /* Entries [first, last) that the predicate holds for: listed from place `at` on when `list`, erased when the
  * operation is erase_if, counted always. */
-static uint64_t scan(hkv_view *v, const hd_batch *b, uint32_t predicate, uint64_t first, uint64_t last, bool list, uint64_t at)
+static uint64_t scan(hkv_view *v, const hd_batch *b, uint32_t predicate, uint64_t first, uint64_t last, bool list,
+                     uint64_t at)
 {
     uint64_t n = 0;
     for (uint64_t e = first; e < last; e++) {
@@ -283,8 +294,12 @@ static void run_promote(hkv_view *v, const hd_batch *b, hkv_when when)
 
 void hkv_run_batch(hkv_view *v, const hd_batch *b, hkv_when when, uint64_t *tally)
 {
-    if (b->op == HD_OP_CLEAR) hkv_clear(v, when.threads);
-    else if (b->op == HD_OP_PROMOTE) run_promote(v, b, when);
-    else if (b->op >= HD_OP_ERASE_IF) run_scan(v, b, when);
-    else run_keyed(v, b, when, tally);
+    if (b->op == HD_OP_CLEAR)
+        hkv_clear(v, when.threads);
+    else if (b->op == HD_OP_PROMOTE)
+        run_promote(v, b, when);
+    else if (b->op >= HD_OP_ERASE_IF)
+        run_scan(v, b, when);
+    else
+        run_keyed(v, b, when, tally);
 }

@@ -24,7 +24,8 @@ static bool wrong(const finding *f, const char *sentence)
 static bool entry_wrong(const hkv_view *v, uint64_t e, const finding *f)
 {
     uint64_t key = *hkv_key_at(v, e);
-    if (v->bound && v->bound[e / HKV_BOUNDED] > *hkv_score_at(v, e)) return wrong(f, "HKV-8: a lower bound is above a score");
+    if (v->bound && v->bound[e / HKV_BOUNDED] > *hkv_score_at(v, e))
+        return wrong(f, "HKV-8: a lower bound is above a score");
     if (key == HD_KEY_EMPTY) {
         if (v->digest[e] != HKV_NO_DIGEST) return wrong(f, "HKV-1: an empty slot has a digest");
         if (*hkv_score_at(v, e) != 0) return wrong(f, "HKV-7: an empty slot has a score");
@@ -51,15 +52,16 @@ static void check_pins(const hkv_view *v, char *why, size_t bytes)
         if (p->key == HD_KEY_EMPTY) continue;
         seen++;
         const char *what = hkv_find(v, p->key) == HKV_NOWHERE ? "is absent"
-                           : hkv_pin_find(v, p->key) != p    ? "is pinned twice, or cannot be found among the pins"
-                           : p->holder == 0                  ? "has no holder"
-                                                             : NULL;
+                           : hkv_pin_find(v, p->key) != p     ? "is pinned twice, or cannot be found among the pins"
+                           : p->holder == 0                   ? "has no holder"
+                                                              : NULL;
         if (what) {
             snprintf(why, bytes, "HKV-6: pinned key %" PRIu64 " %s", p->key, what);
             return;
         }
     }
-    if (seen != v->pins) snprintf(why, bytes, "HKV-6: %" PRIu32 " keys are pinned, %" PRIu32 " are counted", seen, v->pins);
+    if (seen != v->pins)
+        snprintf(why, bytes, "HKV-6: %" PRIu32 " keys are pinned, %" PRIu32 " are counted", seen, v->pins);
 }
 
 void hkv_check(const hkv_view *v, char *why, size_t bytes)

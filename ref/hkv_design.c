@@ -33,26 +33,34 @@ static uint32_t pin_places_for(uint32_t pins)
     return (uint32_t)places;
 }
 
-static bool has_bounds(const hd_info *info) { return info->layout == HD_LAYOUT_PAIRS && info->slots % HKV_BOUNDED == 0; }
+static bool has_bounds(const hd_info *info)
+{
+    return info->layout == HD_LAYOUT_PAIRS && info->slots % HKV_BOUNDED == 0;
+}
 
 static hd_status hkv_shape(const hd_config *c, hd_info *info)
 {
     if (c->slots < HD_SLOTS_MIN || c->slots > HD_SLOTS_MAX)
         return hd_fail(HD_EINVAL, "slots: %" PRIu32 " is outside %u to %u", c->slots, HD_SLOTS_MIN, HD_SLOTS_MAX);
     if (c->value_bytes > HD_VALUE_BYTES_MAX)
-        return hd_fail(HD_EINVAL, "value_bytes: %" PRIu32 " is above the limit of %u", c->value_bytes, HD_VALUE_BYTES_MAX);
+        return hd_fail(HD_EINVAL, "value_bytes: %" PRIu32 " is above the limit of %u", c->value_bytes,
+                       HD_VALUE_BYTES_MAX);
     if (c->capacity == 0) return hd_fail(HD_EINVAL, "capacity: 0 entries is no table");
-    if (strcmp(c->hash, HD_HASH_USUAL) != 0) return hd_fail(HD_EINVAL, "hash: hkv has %s, not '%s'", HD_HASH_USUAL, c->hash);
+    if (strcmp(c->hash, HD_HASH_USUAL) != 0)
+        return hd_fail(HD_EINVAL, "hash: hkv has %s, not '%s'", HD_HASH_USUAL, c->hash);
     if (c->spare) return hd_fail(HD_EINVAL, "spare: buckets of hkv are filled to their last slot");
     if (c->pins > 1u << 30) return hd_fail(HD_EINVAL, "pins: %" PRIu32 " is above the limit of %u", c->pins, 1u << 30);
     info->buckets = c->capacity / c->slots + (c->capacity % c->slots != 0);
     if (c->dual && info->buckets < 2)
-        return hd_fail(HD_EINVAL, "dual: two candidate buckets need a capacity above %" PRIu32 ", the slots of one", c->slots);
+        return hd_fail(HD_EINVAL, "dual: two candidate buckets need a capacity above %" PRIu32 ", the slots of one",
+                       c->slots);
     if (info->layout == HD_LAYOUT_USUAL) info->layout = HD_LAYOUT_PLANES;
-    if (info->layout != HD_LAYOUT_PLANES && info->layout != HD_LAYOUT_PAIRS) return hd_fail(HD_EINVAL, "layout: hkv has planes, or pairs");
+    if (info->layout != HD_LAYOUT_PLANES && info->layout != HD_LAYOUT_PAIRS)
+        return hd_fail(HD_EINVAL, "layout: hkv has planes, or pairs");
     uint64_t entry_bytes = 17 + (uint64_t)c->value_bytes + (has_bounds(info) ? 1 : 0);
     if (info->buckets > (uint64_t)PTRDIFF_MAX / entry_bytes / c->slots)
-        return hd_fail(HD_EINVAL, "capacity: %" PRIu64 " entries of %" PRIu64 " bytes are more than can be addressed", c->capacity, entry_bytes);
+        return hd_fail(HD_EINVAL, "capacity: %" PRIu64 " entries of %" PRIu64 " bytes are more than can be addressed",
+                       c->capacity, entry_bytes);
     info->capacity = info->buckets * c->slots;
     hkv_view v = hkv_view_for(info);
     info->near_value_bytes = hkv_near_values(&v) * c->value_bytes;
@@ -89,7 +97,8 @@ static uint32_t threads_of(const hd_info *info)
 
 void hkv_split(hkv_view *v, hd_tiers tiers, uint64_t near_bytes)
 {
-    uint64_t rows = tiers == HD_TIERS_BUCKET ? v->buckets : 1, most = tiers == HD_TIERS_BUCKET ? v->slots : hkv_capacity(v);
+    uint64_t rows = tiers == HD_TIERS_BUCKET ? v->buckets : 1,
+             most = tiers == HD_TIERS_BUCKET ? v->slots : hkv_capacity(v);
     uint64_t values = near_bytes && v->value_bytes ? near_bytes / v->value_bytes : rows * most, near = values / rows;
     v->striped = tiers == HD_TIERS_BUCKET ? UINT64_MAX / v->slots + 1 : 0;
     v->near = near < most ? near : most;
@@ -114,7 +123,10 @@ hkv_view hkv_view_for(const hd_info *info)
     return v;
 }
 
-uint64_t hkv_bounds_of(const hkv_view *v) { return v->step == 2 && v->slots % HKV_BOUNDED == 0 ? hkv_capacity(v) / HKV_BOUNDED : 0; }
+uint64_t hkv_bounds_of(const hkv_view *v)
+{
+    return v->step == 2 && v->slots % HKV_BOUNDED == 0 ? hkv_capacity(v) / HKV_BOUNDED : 0;
+}
 
 uint64_t hkv_near_bytes(const hkv_view *v)
 {
@@ -165,7 +177,10 @@ hd_status hkv_open_over(const hd_info *info, const hd_seams *s, uint8_t *far, vo
     return HD_OK;
 }
 
-static hd_status hkv_open(const hd_info *info, const hd_seams *s, void **state) { return hkv_open_over(info, s, NULL, state); }
+static hd_status hkv_open(const hd_info *info, const hd_seams *s, void **state)
+{
+    return hkv_open_over(info, s, NULL, state);
+}
 
 static hd_status hkv_run(void *state, const hd_batch *b, hd_when when, uint64_t *tally)
 {
@@ -207,7 +222,10 @@ static bool hkv_put_at(void *state, const hd_entry *e)
     return true;
 }
 
-static bool hkv_put_anywhere(void *state, const hd_entry *e) { return hkv_put(&((hkv *)state)->view, e->key, e->value, e->score); }
+static bool hkv_put_anywhere(void *state, const hd_entry *e)
+{
+    return hkv_put(&((hkv *)state)->view, e->key, e->value, e->score);
+}
 
 static void hkv_move(void *from, void *to)
 {
@@ -221,7 +239,8 @@ static const char *unfit(const hd_info *info, const hd_batch *b) { return (void)
 
 const hd_design hd_design_hkv = {
     .name = "hkv",
-    .what = "a bucketed cache: one digest line settles a miss, the least score of a full bucket leaves (HierarchicalKV)",
+    .what =
+        "a bucketed cache: one digest line settles a miss, the least score of a full bucket leaves (HierarchicalKV)",
     .backend = "ref",
     .shape = hkv_shape,
     .open = hkv_open,
@@ -234,7 +253,13 @@ const hd_design hd_design_hkv = {
 };
 
 const hd_kernel hd_kernel_hkv_ref = {
-    "hkv", "ref", "ref", "the sequential reference; OpenMP splits it by bucket, with the same result", unfit, hkv_run, NULL,
+    "hkv",
+    "ref",
+    "ref",
+    "the sequential reference; OpenMP splits it by bucket, with the same result",
+    unfit,
+    hkv_run,
+    NULL,
     {
 #define HD_RAN(number, name, role, needs, what) "hkv." #name ".ref",
         HD_OP_ROWS(HD_RAN)

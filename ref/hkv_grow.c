@@ -51,7 +51,9 @@ void hkv_move_all(const hkv_view *from, hkv_view *to)
         for (uint64_t e = 0; e < hkv_capacity(from); e++) {
             if (from->digest[e] == HKV_NO_DIGEST) continue;
             uint64_t b = child(to, *hkv_key_at(from, e), e / from->slots, times);
-            if (b == HKV_NOWHERE) pass == 0 ? (void)strays++ : move_stray(from, e, to);
-            else if (pass == 0) move_into(from, e, to, b);
+            if (b == HKV_NOWHERE)
+                pass == 0 ? (void)strays++ : move_stray(from, e, to);
+            else if (pass == 0)
+                move_into(from, e, to, b);
         }
 }

@@ -14,8 +14,9 @@
  * 128-byte line, so one line settles a miss (Proposition 3.1). Values are found by position: no pointer is
  * stored (section 3.6). Planes are aligned to 128 bytes.
  *
- * In layout "pairs" a key and its score lie side by side, so that a use of an entry dirties one place of memory and not two,
- * and every eight slots have a lower bound, so that the least score of a bucket is found without reading all of them:
+ * In layout "pairs" a key and its score lie side by side, so that a use of an entry dirties one place of memory and not
+ * two, and every eight slots have a lower bound, so that the least score of a bucket is found without reading all of
+ * them:
  *
  *   key      16e .. 16e + 7
  *   score    16e + 8 .. 16e + 15
@@ -24,8 +25,9 @@
  *
  * 18 bytes of metadata per entry. Both layouts are reached through hkv_key_at and hkv_score_at.
  *
- * Values may lie in two tiers, near and far, each without gaps. The first of a stripe are near: a stripe is the whole table
- * (the paper's), or one bucket. Of the first `spare` stripes near + 1 are, of the others `near`; so many lie before stripe r:
+ * Values may lie in two tiers, near and far, each without gaps. The first of a stripe are near: a stripe is the whole
+ * table (the paper's), or one bucket. Of the first `spare` stripes near + 1 are, of the others `near`; so many lie
+ * before stripe r:
  *
  *   n(r)     r * near + min(r, spare)
  *   near     (n(r) + i) * value_bytes ..                  of entry i of stripe r, i < n(r + 1) - n(r)
@@ -62,17 +64,17 @@ typedef struct hkv_pin {
 
 /* Everything that an operation needs to know of a table. */
 typedef struct hkv_view {
-    uint8_t *digest;   /* (buckets, slots)              */
-    uint64_t *key;     /* of entry e at e * step        */
-    uint64_t *score;   /* of entry e at e * step        */
-    uint64_t *bound;   /* (buckets, slots / HKV_BOUNDED); NULL: none */
-    uint8_t *value;    /* (buckets, slots, value_bytes), or those that are near */
-    uint8_t *far;      /* the others; NULL: all are near */
-    uint64_t near;     /* entries of the table, or slots of every bucket, whose values are near */
-    uint64_t spare;    /* buckets, the first ones, of which one slot more is */
-    uint64_t striped;  /* 0: a stripe is the table; else a bucket, and this is 2^64 / slots, rounded up */
+    uint8_t *digest;  /* (buckets, slots)              */
+    uint64_t *key;    /* of entry e at e * step        */
+    uint64_t *score;  /* of entry e at e * step        */
+    uint64_t *bound;  /* (buckets, slots / HKV_BOUNDED); NULL: none */
+    uint8_t *value;   /* (buckets, slots, value_bytes), or those that are near */
+    uint8_t *far;     /* the others; NULL: all are near */
+    uint64_t near;    /* entries of the table, or slots of every bucket, whose values are near */
+    uint64_t spare;   /* buckets, the first ones, of which one slot more is */
+    uint64_t striped; /* 0: a stripe is the table; else a bucket, and this is 2^64 / slots, rounded up */
     uint64_t buckets;
-    uint32_t step;     /* 1: planes; 2: pairs           */
+    uint32_t step; /* 1: planes; 2: pairs           */
     uint32_t slots;
     uint32_t value_bytes;
     uint64_t seed;
@@ -97,7 +99,10 @@ HD_FN uint64_t hkv_stripe(const hkv_view *v, uint64_t e) { return hd_mulhi64(e, 
 
 /* How many slots of a stripe are near; of all stripes before it. */
 HD_FN uint64_t hkv_near_of(const hkv_view *v, uint64_t stripe) { return v->near + (stripe < v->spare); }
-HD_FN uint64_t hkv_near_before(const hkv_view *v, uint64_t stripe) { return stripe * v->near + (stripe < v->spare ? stripe : v->spare); }
+HD_FN uint64_t hkv_near_before(const hkv_view *v, uint64_t stripe)
+{
+    return stripe * v->near + (stripe < v->spare ? stripe : v->spare);
+}
 
 HD_FN bool hkv_is_near(const hkv_view *v, uint64_t e)
 {

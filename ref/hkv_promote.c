@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hkv_promote.c - in-bucket tiers: which entries of a bucket have their values near. Beyond the paper, whose tiers do not look at
- * what an entry is worth (section 3.6).
+ * hkv_promote.c - in-bucket tiers: which entries of a bucket have their values near. Beyond the paper, whose tiers do
+ * not look at what an entry is worth (section 3.6).
  *
- * The worst near entry and the best far one change places, until no far one is better. So an entry moves only if it has to, and
- * a second pass moves none. Empty slots are worse than any entry, and pinned entries stay where they are.
+ * The worst near entry and the best far one change places, until no far one is better. So an entry moves only if it has
+ * to, and a second pass moves none. Empty slots are worse than any entry, and pinned entries stay where they are.
  */
 #include <string.h>
 
@@ -45,8 +45,10 @@ static void exchange(void *x, void *y, size_t bytes)
 
 static void change_places(const hkv_view *v, uint64_t near, uint64_t far)
 {
-    if (is_empty(v, near)) memcpy(hkv_value(v, near), hkv_value(v, far), v->value_bytes); /* nobody's is left behind */
-    else exchange(hkv_value(v, near), hkv_value(v, far), v->value_bytes);
+    if (is_empty(v, near))
+        memcpy(hkv_value(v, near), hkv_value(v, far), v->value_bytes); /* nobody's is left behind */
+    else
+        exchange(hkv_value(v, near), hkv_value(v, far), v->value_bytes);
     exchange(hkv_key_at(v, near), hkv_key_at(v, far), 8);
     exchange(hkv_score_at(v, near), hkv_score_at(v, far), 8);
     exchange(v->digest + near, v->digest + far, 1);
@@ -66,7 +68,8 @@ static uint64_t promote_bucket(const hkv_view *v, uint64_t b)
 
 uint64_t hkv_promote(hkv_view *v, uint64_t start, uint64_t n, uint32_t threads)
 {
-    uint64_t first = start / v->slots + (start % v->slots != 0), last = (start + n) / v->slots + ((start + n) % v->slots != 0), moved = 0;
+    uint64_t first = start / v->slots + (start % v->slots != 0),
+             last = (start + n) / v->slots + ((start + n) % v->slots != 0), moved = 0;
     (void)threads;
     if (!v->far || !v->striped) return 0;
 #ifdef _OPENMP

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * rule.h - what each keyed operation does, whatever the design: to a key that is there, and whether it brings in one that is not.
+ * rule.h - what each keyed operation does, whatever the design: to a key that is there, and whether it brings in one
+ * that is not.
  */
 #ifndef HD_RULE_H
 #define HD_RULE_H

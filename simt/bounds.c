@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * bounds.c - where a kernel may read and write: named regions of device memory, and the arrays that its block has declared
- * shared. Gaps lie between shared arrays, and every byte remembers whether it was written.
+ * bounds.c - where a kernel may read and write: named regions of device memory, and the arrays that its block has
+ * declared shared. Gaps lie between shared arrays, and every byte remembers whether it was written.
  */
 #include <string.h>
 
@@ -15,7 +15,10 @@ block *block_of_shared(simt_machine *m, const void *p)
     return at < b->written ? b : NULL;
 }
 
-static bool inside(const region *r, const uint8_t *p, uint32_t bytes) { return p >= r->p && bytes <= r->bytes && p <= r->p + r->bytes - bytes; }
+static bool inside(const region *r, const uint8_t *p, uint32_t bytes)
+{
+    return p >= r->p && bytes <= r->bytes && p <= r->p + r->bytes - bytes;
+}
 
 /* Each of 64 sets of pages remembers the region that was last found there. */
 static const region *region_of(simt_machine *m, const uint8_t *p, uint32_t bytes)
@@ -32,7 +35,8 @@ static void at_site(simt_machine *m, const char *site)
     found_more(m, "block %u, thread %u at %s", m->now->ids.block, m->now->ids.thread, simt_site_name(site));
 }
 
-static void check_shared(simt_machine *m, const char *site, const block *b, const uint8_t *p, uint32_t bytes, bool write)
+static void check_shared(simt_machine *m, const char *site, const block *b, const uint8_t *p, uint32_t bytes,
+                         bool write)
 {
     size_t at = (size_t)(p - b->shared);
     if (b != m->now->warp->block) {
@@ -44,7 +48,8 @@ static void check_shared(simt_machine *m, const char *site, const block *b, cons
     for (uint32_t i = 0; i < b->arrays && !a; i++)
         if (at >= b->array[i].offset && at + bytes <= b->array[i].offset + b->array[i].bytes) a = &b->array[i];
     if (!a) {
-        found(m, SIMT_BOUNDS, "%u bytes of shared memory are %s that no array holds", bytes, write ? "written" : "read");
+        found(m, SIMT_BOUNDS, "%u bytes of shared memory are %s that no array holds", bytes,
+              write ? "written" : "read");
         at_site(m, site);
         return;
     }
@@ -55,7 +60,8 @@ static void check_shared(simt_machine *m, const char *site, const block *b, cons
     for (uint32_t i = 0; i < bytes; i++) {
         uint8_t state = b->written[at + i];
         if (state == BYTE_WRITTEN) continue;
-        found(m, state == BYTE_IN_FLIGHT ? SIMT_IN_FLIGHT : SIMT_UNINITIALISED, "shared %s[] is read at byte %zu %s", a->name, at + i - a->offset,
+        found(m, state == BYTE_IN_FLIGHT ? SIMT_IN_FLIGHT : SIMT_UNINITIALISED, "shared %s[] is read at byte %zu %s",
+              a->name, at + i - a->offset,
               state == BYTE_IN_FLIGHT ? "while an async copy to it is in flight" : "before anybody wrote it");
         at_site(m, site);
         return;
@@ -68,8 +74,11 @@ static void say_where(simt_machine *m, const char *site, const uint8_t *p, uint3
     enum { NEAR = 4096 };
     for (uint32_t i = 0; i < m->regions; i++)
         if (p + NEAR >= m->memory[i].p && p < m->memory[i].p + m->memory[i].bytes + NEAR) near = &m->memory[i];
-    if (near) found(m, SIMT_BOUNDS, "%u bytes are %s at byte %td of %s, which has %zu", bytes, write ? "written" : "read", p - near->p, near->name, near->bytes);
-    else found(m, SIMT_BOUNDS, "%u bytes are %s far from all device memory", bytes, write ? "written" : "read");
+    if (near)
+        found(m, SIMT_BOUNDS, "%u bytes are %s at byte %td of %s, which has %zu", bytes, write ? "written" : "read",
+              p - near->p, near->name, near->bytes);
+    else
+        found(m, SIMT_BOUNDS, "%u bytes are %s far from all device memory", bytes, write ? "written" : "read");
     at_site(m, site);
 }
 
@@ -83,8 +92,10 @@ void bounds_check(simt_machine *m, const char *site, const void *address, uint32
     }
     if (region_of(m, p, bytes)) return;
     const block *b = block_of_shared(m, p);
-    if (b) check_shared(m, site, b, p, bytes, write);
-    else say_where(m, site, p, bytes, write);
+    if (b)
+        check_shared(m, site, b, p, bytes, write);
+    else
+        say_where(m, site, p, bytes, write);
 }
 
 void *simt_host_shared(const char *site, const char *name, size_t bytes, size_t align)
@@ -95,7 +106,8 @@ void *simt_host_shared(const char *site, const char *name, size_t bytes, size_t 
         if (b->array[i].site == site && b->array[i].name == name) return b->shared + b->array[i].offset;
     size_t offset = (b->shared_used + align + align - 1) & ~(align - 1); /* a gap, then the array */
     if (b->arrays == SHARED_ARRAYS || offset + bytes > m->shared_bytes) {
-        found(m, SIMT_RESOURCE, "%s[] of %zu bytes finds no room in %zu bytes of shared memory", name, bytes, m->shared_bytes);
+        found(m, SIMT_RESOURCE, "%s[] of %zu bytes finds no room in %zu bytes of shared memory", name, bytes,
+              m->shared_bytes);
         at_site(m, site);
         lane_hang(m->now);
     }
@@ -115,7 +127,8 @@ const char *simt_machine_name(const simt_machine *machine, const void *address, 
     const block *b = block_of_shared(m, p);
     for (uint32_t i = 0; b && i < b->arrays; i++) {
         size_t at = (size_t)(p - b->shared);
-        if (at >= b->array[i].offset && at < b->array[i].offset + b->array[i].bytes) return *offset = at - b->array[i].offset, b->array[i].name;
+        if (at >= b->array[i].offset && at < b->array[i].offset + b->array[i].bytes)
+            return *offset = at - b->array[i].offset, b->array[i].name;
     }
     return "";
 }

@@ -16,32 +16,38 @@ static void check_arrival(simt_machine *m, const lane *l, const char *site, simt
     uint32_t bit = 1u << l->ids.lane, block = l->ids.block, gone = mask & ~w->alive;
     if (!(mask & bit)) {
         found(m, SIMT_OUTSIDE, "a lane takes part in a collective whose mask leaves it out");
-        found_more(m, "block %u, lane %u at %s: %s, mask 0x%08x", block, l->ids.lane, simt_site_name(site), collective_name(op), mask);
+        found_more(m, "block %u, lane %u at %s: %s, mask 0x%08x", block, l->ids.lane, simt_site_name(site),
+                   collective_name(op), mask);
         return;
     }
     if (gone) {
         found(m, SIMT_LEFT, "a mask names lanes that have left, or never were: 0x%08x", gone);
-        found_more(m, "block %u, lane %u at %s: %s, mask 0x%08x", block, l->ids.lane, simt_site_name(site), collective_name(op), mask);
+        found_more(m, "block %u, lane %u at %s: %s, mask 0x%08x", block, l->ids.lane, simt_site_name(site),
+                   collective_name(op), mask);
         return;
     }
     for (uint32_t i = 0; i < WARP_LANES; i++) {
         const lane *o = w->member[i];
-        if (w->waiting >> i & 1 && mask >> i & 1 && o->mask & bit && (o->mask != mask || o->op != op || !same_site(o->site, site))) {
+        if (w->waiting >> i & 1 && mask >> i & 1 && o->mask & bit &&
+            (o->mask != mask || o->op != op || !same_site(o->site, site))) {
             found(m, SIMT_MISMATCH, "lanes of one warp are at different collectives, or at one with different masks");
-            found_more(m, "block %u, lane %u at %s: %s, mask 0x%08x", block, l->ids.lane, simt_site_name(site), collective_name(op), mask);
-            found_more(m, "block %u, lane %u at %s: %s, mask 0x%08x", block, i, simt_site_name(o->site), collective_name(o->op), o->mask);
+            found_more(m, "block %u, lane %u at %s: %s, mask 0x%08x", block, l->ids.lane, simt_site_name(site),
+                       collective_name(op), mask);
+            found_more(m, "block %u, lane %u at %s: %s, mask 0x%08x", block, i, simt_site_name(o->site),
+                       collective_name(o->op), o->mask);
             return;
         }
         if (w->at_barrier >> i & 1 && mask >> i & 1) {
             found(m, SIMT_DEADLOCK, "a lane waits in a collective for one that waits at the block's barrier");
-            found_more(m, "block %u, lane %u at %s: %s, mask 0x%08x", block, l->ids.lane, simt_site_name(site), collective_name(op), mask);
+            found_more(m, "block %u, lane %u at %s: %s, mask 0x%08x", block, l->ids.lane, simt_site_name(site),
+                       collective_name(op), mask);
             found_more(m, "block %u, lane %u at %s: sync_block", block, i, simt_site_name(o->site));
             return;
         }
     }
 }
 
-/* ---- What each lane gets ---------------------------------------------------------------------------------- */
+/* ---- What each lane gets --------------------------------------------------------------------- */
 
 static uint64_t reduced(const warp *w, uint32_t mask, simt_collective_op op)
 {
@@ -64,7 +70,8 @@ static uint64_t shuffled_in(simt_machine *m, const warp *w, const lane *l)
     uint32_t from = l->op == SIMT_SHFL ? l->arg : l->ids.lane ^ l->arg;
     if (from < WARP_LANES && l->mask >> from & 1) return w->member[from]->given;
     found(m, SIMT_OUTSIDE, "a shuffle reads lane %u, which is not in its mask", from);
-    found_more(m, "block %u, lane %u at %s: %s, mask 0x%08x", l->ids.block, l->ids.lane, simt_site_name(l->site), collective_name(l->op), l->mask);
+    found_more(m, "block %u, lane %u at %s: %s, mask 0x%08x", l->ids.block, l->ids.lane, simt_site_name(l->site),
+               collective_name(l->op), l->mask);
     return 0;
 }
 
@@ -83,7 +90,10 @@ static void complete(simt_machine *m, warp *w, simt_collective_op op, uint32_t m
     uint64_t r = op == SIMT_SHFL || op == SIMT_SHFL_XOR || op == SIMT_SYNC ? 0 : reduced(w, mask, op);
     for (uint32_t bits = mask; bits; bits &= bits - 1) {
         lane *l = w->member[__builtin_ctz(bits)];
-        l->result = op == SIMT_ANY ? r != 0 : op == SIMT_ALL ? r == mask : op == SIMT_SHFL || op == SIMT_SHFL_XOR ? shuffled_in(m, w, l) : r;
+        l->result = op == SIMT_ANY                           ? r != 0
+                    : op == SIMT_ALL                         ? r == mask
+                    : op == SIMT_SHFL || op == SIMT_SHFL_XOR ? shuffled_in(m, w, l)
+                                                             : r;
     }
     if (op == SIMT_SYNC) order_memory(m, w, mask);
 }
@@ -91,12 +101,14 @@ static void complete(simt_machine *m, warp *w, simt_collective_op op, uint32_t m
 static void step(simt_machine *m, const char *site)
 {
     if (++m->totals.steps <= m->config.step_limit) return;
-    found(m, SIMT_ENDLESS, "%llu steps and no end: lanes spin, or the limit is too low", (unsigned long long)m->config.step_limit);
+    found(m, SIMT_ENDLESS, "%llu steps and no end: lanes spin, or the limit is too low",
+          (unsigned long long)m->config.step_limit);
     found_more(m, "block %u, thread %u at %s", m->now->ids.block, m->now->ids.thread, simt_site_name(site));
     lane_hang(m->now);
 }
 
-/* The lanes of `mask` that wait at this collective, and not at another one of theirs, which has another mask: check_arrival has seen to it. */
+/* The lanes of `mask` that wait at this collective, and not at another one of theirs, which has another mask:
+ * check_arrival has seen to it. */
 static uint32_t here(const warp *w, uint32_t mask, bool plain)
 {
     uint32_t n = w->waiting & mask;
@@ -145,7 +157,7 @@ uint64_t simt_host_collective(const char *site, simt_collective_op op, uint32_t 
     return l->result;
 }
 
-/* ---- The block's barrier ------------------------------------------------------------------------------------- */
+/* ---- The block's barrier --------------------------------------------------------------------- */
 
 static void barrier_release(simt_machine *m, block *b)
 {
@@ -179,7 +191,8 @@ void simt_host_sync_block(const char *site)
         found_more(m, "block %u, thread %u at %s: sync_block", l->ids.block, l->ids.thread, simt_site_name(site));
         found_more(m, "block %u, others at %s: sync_block", l->ids.block, simt_site_name(b->barrier));
     } else if (b->alive < b->of->threads) {
-        found(m, SIMT_LEFT, "a block's barrier is reached after %u of its threads have left", b->of->threads - b->alive);
+        found(m, SIMT_LEFT, "a block's barrier is reached after %u of its threads have left",
+              b->of->threads - b->alive);
         found_more(m, "block %u, thread %u at %s: sync_block", l->ids.block, l->ids.thread, simt_site_name(site));
     }
     for (uint32_t bits = w->waiting; bits && !m->finding.fault; bits &= bits - 1) {
@@ -187,7 +200,8 @@ void simt_host_sync_block(const char *site)
         if (!(o->mask & bit)) continue;
         found(m, SIMT_DEADLOCK, "a lane waits at the block's barrier, and another waits for it in a collective");
         found_more(m, "block %u, lane %u at %s: sync_block", l->ids.block, l->ids.lane, simt_site_name(site));
-        found_more(m, "block %u, lane %u at %s: %s, mask 0x%08x", l->ids.block, o->ids.lane, simt_site_name(o->site), collective_name(o->op), o->mask);
+        found_more(m, "block %u, lane %u at %s: %s, mask 0x%08x", l->ids.block, o->ids.lane, simt_site_name(o->site),
+                   collective_name(o->op), o->mask);
     }
     if (m->finding.fault) lane_hang(l);
     b->barrier = site;
@@ -196,15 +210,18 @@ void simt_host_sync_block(const char *site)
     l->state = LANE_BARRIER;
     w->at_barrier |= bit;
     schedule_ready(m, w, w->ready & ~bit);
-    if (++b->arrived < b->alive) lane_stop(l, site, 0);
-    else barrier_release(m, b);
+    if (++b->arrived < b->alive)
+        lane_stop(l, site, 0);
+    else
+        barrier_release(m, b);
 }
 
 void simt_host_backoff(const char *site)
 {
     simt_machine *m = simt_current;
     step(m, site);
-    if (m->now->stores_n && schedule_choose(m, 2) == 0) weak_drain(m, m->now); /* whoever waits is waited for: no store stays hidden for ever */
+    /* whoever waits is waited for: no store stays hidden for ever */
+    if (m->now->stores_n && schedule_choose(m, 2) == 0) weak_drain(m, m->now);
     schedule_backoff(m, m->now);
     lane_stop(m->now, site, 0);
 }

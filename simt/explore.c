@@ -9,7 +9,7 @@
 
 #include "lib/error.h"
 
-/* ---- Interleavings seen, as a set of hashes ---------------------------------------------------------------- */
+/* ---- Interleavings seen, as a set of hashes -------------------------------------------------- */
 
 typedef struct hash_set {
     uint64_t *place; /* (places), a power of two; 0: free */
@@ -44,7 +44,7 @@ static hd_status set_grow(const hd_seams *s, hash_set *set)
     return HD_OK;
 }
 
-/* ---- One run ---------------------------------------------------------------------------------------------------- */
+/* ---- One run --------------------------------------------------------------------------------- */
 
 typedef struct run_result {
     bool wrong;
@@ -69,7 +69,7 @@ static hd_status run_once(simt_machine *m, const simt_trial *trial, const simt_c
 
 static bool ended(const simt_trial *trial) { return trial->ended && trial->ended(); }
 
-/* ---- Making it short ------------------------------------------------------------------------------------------------ */
+/* ---- Making it short ------------------------------------------------------------------------- */
 
 static hd_status keep_schedule(simt_machine *m, const hd_seams *s, simt_exploration *e)
 {
@@ -84,9 +84,10 @@ static hd_status keep_schedule(simt_machine *m, const hd_seams *s, simt_explorat
     return HD_OK;
 }
 
-/* Leaves out ever smaller pieces, and keeps what still goes wrong with the same fault (Zeller and Hildebrandt's ddmin, without
- * its complements: decisions after the piece keep their numbers, so that what is left means the same). */
-static hd_status make_short(simt_machine *m, const hd_seams *s, const simt_trial *trial, const simt_config *c, uint64_t tries, simt_exploration *e)
+/* Leaves out ever smaller pieces, and keeps what still goes wrong with the same fault (Zeller and Hildebrandt's ddmin,
+ * without its complements: decisions after the piece keep their numbers, so that what is left means the same). */
+static hd_status make_short(simt_machine *m, const hd_seams *s, const simt_trial *trial, const simt_config *c,
+                            uint64_t tries, simt_exploration *e)
 {
     simt_config replay = *c;
     replay.strategy = SIMT_REPLAY;
@@ -118,10 +119,10 @@ static hd_status make_short(simt_machine *m, const hd_seams *s, const simt_trial
     return status;
 }
 
-/* ---- Exploring ---------------------------------------------------------------------------------------------------------- */
+/* ---- Exploring ------------------------------------------------------------------------------- */
 
-static hd_status explore(simt_machine *m, const hd_seams *s, hash_set *seen, const simt_trial *trial, const simt_config *config, uint64_t schedules,
-                         uint64_t time_ns, simt_exploration *e)
+static hd_status explore(simt_machine *m, const hd_seams *s, hash_set *seen, const simt_trial *trial,
+                         const simt_config *config, uint64_t schedules, uint64_t time_ns, simt_exploration *e)
 {
     simt_config c = *config;
     uint64_t start = s->time.now_ns(s->time.self);
@@ -152,8 +153,8 @@ static hd_status explore(simt_machine *m, const hd_seams *s, hash_set *seen, con
     return HD_OK;
 }
 
-hd_status simt_explore(simt_machine *m, const simt_trial *trial, const simt_config *c, uint64_t schedules, uint64_t time_ns, uint64_t tries,
-                       simt_exploration *e)
+hd_status simt_explore(simt_machine *m, const simt_trial *trial, const simt_config *c, uint64_t schedules,
+                       uint64_t time_ns, uint64_t tries, simt_exploration *e)
 {
     const hd_seams *s = simt_machine_seams(m);
     hash_set seen = { NULL, 0, 0 };
@@ -171,7 +172,7 @@ void simt_exploration_free(simt_machine *m, simt_exploration *e)
     e->schedule = NULL;
 }
 
-/* ---- The story ---------------------------------------------------------------------------------------------------------------- */
+/* ---- The story ------------------------------------------------------------------------------- */
 
 typedef struct page {
     char *text;
@@ -191,9 +192,14 @@ static void describe(const simt_machine *m, const simt_event *e, char *text, siz
     uint64_t offset;
     const char *name = simt_machine_name(m, e->p, &offset);
     bool changes = strcmp(e->what, "ld") != 0 && strncmp(e->what, "ldrlx", 5) != 0 && strcmp(e->what, "ldacq") != 0;
-    if (!e->p) snprintf(text, bytes, "%s", e->what);
-    else if (changes) snprintf(text, bytes, "%-5s %s+%llu  %llx -> %llx", e->what, name, (unsigned long long)offset, (unsigned long long)e->before, (unsigned long long)e->after);
-    else snprintf(text, bytes, "%-5s %s+%llu  = %llx", e->what, name, (unsigned long long)offset, (unsigned long long)e->before);
+    if (!e->p)
+        snprintf(text, bytes, "%s", e->what);
+    else if (changes)
+        snprintf(text, bytes, "%-5s %s+%llu  %llx -> %llx", e->what, name, (unsigned long long)offset,
+                 (unsigned long long)e->before, (unsigned long long)e->after);
+    else
+        snprintf(text, bytes, "%-5s %s+%llu  = %llx", e->what, name, (unsigned long long)offset,
+                 (unsigned long long)e->before);
 }
 
 /* The column of the thread of `of`, one of the events e: the place of its first among the first of all threads. */
@@ -224,7 +230,8 @@ size_t simt_story_print(const simt_machine *m, size_t rows, char *text, size_t b
     for (size_t i = 0; i < n; i++) {
         size_t column = column_of(e, &e[i]), indent = (column < COLUMNS ? column : COLUMNS - 1) * WIDTH;
         describe(m, &e[i], what, sizeof what);
-        int k = snprintf(line, sizeof line, "%8llu  %-18.200s %*sb%u t%-4u %s\n", (unsigned long long)e[i].step, simt_site_name(e[i].site), (int)indent, "", e[i].block, e[i].thread, what);
+        int k = snprintf(line, sizeof line, "%8llu  %-18.200s %*sb%u t%-4u %s\n", (unsigned long long)e[i].step,
+                         simt_site_name(e[i].site), (int)indent, "", e[i].block, e[i].thread, what);
         put(&p, line, (size_t)k);
     }
     return p.used;

@@ -19,27 +19,27 @@ typedef struct simt_trial {
 } simt_trial;
 
 typedef struct simt_exploration {
-    uint64_t schedules, distinct;   /* runs, and different interleavings among them */
-    uint64_t hash;                  /* of every run's interleaving, in order        */
-    bool exhausted;                 /* SIMT_SEARCH: all of them                     */
+    uint64_t schedules, distinct; /* runs, and different interleavings among them */
+    uint64_t hash;                /* of every run's interleaving, in order        */
+    bool exhausted;               /* SIMT_SEARCH: all of them                     */
     bool wrong;
-    uint64_t seed;                  /* of the wrong run                             */
-    simt_finding finding;           /* fault SIMT_NO_FAULT: the judge objected      */
-    simt_decision *schedule;        /* (schedule_n): the shortest that was found, on the machine's seams; */
+    uint64_t seed;                      /* of the wrong run                             */
+    simt_finding finding;               /* fault SIMT_NO_FAULT: the judge objected      */
+    simt_decision *schedule;            /* (schedule_n): the shortest that was found, on the machine's seams; */
     size_t schedule_n, schedule_before; /* and how many decisions it had at first   */
-    uint64_t tries;                 /* runs spent on making it short                */
-    uint64_t time_ns;               /* until it went wrong, or the end              */
+    uint64_t tries;                     /* runs spent on making it short                */
+    uint64_t time_ns;                   /* until it went wrong, or the end              */
 } simt_exploration;
 
 /* Runs the trial with seeds c->seed, c->seed + 1, ... (SIMT_SEARCH: all schedules), at most `schedules` times and about
- * `time_ns` (0: no limit), until something is wrong; that is then made short by leaving out decisions, in at most `tries`
- * more runs. hd_status: only when the situation could not be laid out, or memory ran out. */
-hd_status simt_explore(simt_machine *m, const simt_trial *trial, const simt_config *c, uint64_t schedules, uint64_t time_ns, uint64_t tries,
-                       simt_exploration *e);
+ * `time_ns` (0: no limit), until something is wrong; that is then made short by leaving out decisions, in at most
+ * `tries` more runs. hd_status: only when the situation could not be laid out, or memory ran out. */
+hd_status simt_explore(simt_machine *m, const simt_trial *trial, const simt_config *c, uint64_t schedules,
+                       uint64_t time_ns, uint64_t tries, simt_exploration *e);
 void simt_exploration_free(simt_machine *m, simt_exploration *e);
 
-/* The story of the last run (made with config.trace) as a table: one line a step, one column a thread, at most `rows` lines, the
- * last ones. Text, ends in NUL; returns the bytes it would need. */
+/* The story of the last run (made with config.trace) as a table: one line a step, one column a thread, at most `rows`
+ * lines, the last ones. Text, ends in NUL; returns the bytes it would need. */
 size_t simt_story_print(const simt_machine *m, size_t rows, char *text, size_t bytes);
 
 #endif

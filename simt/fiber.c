@@ -18,7 +18,7 @@
 #endif
 #endif
 #ifndef VALGRIND_STACK_REGISTER
-#define VALGRIND_STACK_REGISTER(from, to) 0u
+#define VALGRIND_STACK_REGISTER(from, to)   0u
 #define VALGRIND_STACK_DEREGISTER(known_as) ((void)0)
 #endif
 
@@ -31,7 +31,7 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
-/* ---- Per machine: switch_stacks and the first frame ---------------------------------------------------- */
+/* ---- Per machine: switch_stacks and the first frame ------------------------------------------ */
 
 #if defined(__x86_64__)
 
@@ -129,13 +129,14 @@ static void *first_stack(char *top, void (*run)(void *), void *arg)
     c->uc_stack.ss_size = 32768;
     c->uc_link = NULL;
     uintptr_t r = (uintptr_t)run, a = (uintptr_t)arg;
-    makecontext(c, (void (*)(void))start, 4, (unsigned)r, (unsigned)(r >> 16 >> 16), (unsigned)a, (unsigned)(a >> 16 >> 16));
+    makecontext(c, (void (*)(void))start, 4, (unsigned)r, (unsigned)(r >> 16 >> 16), (unsigned)a,
+                (unsigned)(a >> 16 >> 16));
     return c;
 }
 
 #endif
 
-/* ---- The same everywhere --------------------------------------------------------------------------------- */
+/* ---- The same everywhere --------------------------------------------------------------------- */
 
 void fiber_hub(hd_fiber *hub)
 {
@@ -200,7 +201,8 @@ void fiber_switch(hd_fiber *from, hd_fiber *to)
     __sanitizer_start_switch_fiber(&from->shadow, to->stack, to->stack_bytes);
 #endif
 #ifdef HD_TSAN
-    __tsan_switch_to_fiber(to->shadow_of_thread, 0); /* 0: a switch orders what is before and after, as one thread does */
+    /* 0: a switch orders what is before and after, as one thread does */
+    __tsan_switch_to_fiber(to->shadow_of_thread, 0);
 #endif
     switch_stacks(&from->sp, to->sp);
 #ifdef HD_ASAN

@@ -2,8 +2,8 @@
  *
  * fiber.h - one stack per lane, and the switch between them: 2 ns on x86-64 and aarch64, ucontext elsewhere.
  *
- * The thread's own stack is a fiber, too: the hub. AddressSanitizer and ThreadSanitizer are told of every switch, valgrind of every
- * stack.
+ * The thread's own stack is a fiber, too: the hub. AddressSanitizer and ThreadSanitizer are told of every switch,
+ * valgrind of every stack.
  */
 #ifndef HD_FIBER_H
 #define HD_FIBER_H
@@ -12,10 +12,10 @@
 #include <stdint.h>
 
 typedef struct hd_fiber {
-    void *sp;          /* where it stopped                                     */
-    char *stack;       /* lowest byte                                          */
+    void *sp;    /* where it stopped                                     */
+    char *stack; /* lowest byte                                          */
     size_t stack_bytes;
-    void *shadow;      /* AddressSanitizer's fake stack, while it is stopped   */
+    void *shadow;           /* AddressSanitizer's fake stack, while it is stopped   */
     void *shadow_of_thread; /* ThreadSanitizer's context                       */
     unsigned known_as;      /* valgrind's number for the stack                 */
     void (*run)(void *);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * machine.c - the host machine from open to close: launches are cut into blocks, a few blocks are resident at a time, and
- * every lane of a resident block is a fiber.
+ * machine.c - the host machine from open to close: launches are cut into blocks, a few blocks are resident at a time,
+ * and every lane of a resident block is a fiber.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -12,7 +12,7 @@
 _Thread_local simt_hot_state simt_hot;
 _Thread_local simt_machine *simt_current;
 
-/* ---- Memory ------------------------------------------------------------------------------------------ */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
 bool vec_push(simt_machine *m, vec *v, const void *element)
 {
@@ -29,8 +29,10 @@ bool vec_push(simt_machine *m, vec *v, const void *element)
         v->places = places;
     }
     char *to = (char *)v->p + v->n++ * v->size;
-    if (v->size == sizeof(simt_decision)) memcpy(to, element, sizeof(simt_decision)); /* one a stop */
-    else memcpy(to, element, v->size);
+    if (v->size == sizeof(simt_decision))
+        memcpy(to, element, sizeof(simt_decision)); /* one a stop */
+    else
+        memcpy(to, element, v->size);
     return true;
 }
 
@@ -100,7 +102,7 @@ uint64_t machine_random(uint64_t *state)
     return z ^ z >> 31;
 }
 
-/* ---- A lane's life ------------------------------------------------------------------------------------------- */
+/* ---- A lane's life --------------------------------------------------------------------------- */
 
 void lane_stop(lane *l, const char *site, uint32_t kind)
 {
@@ -121,7 +123,8 @@ static void lane_leaves(simt_machine *m, lane *l)
     warp *w = l->warp;
     block *b = w->block;
     uint32_t bit = 1u << l->ids.lane;
-    while (l->stores_n && schedule_choose(m, 2)) lane_stop(l, "the end of the kernel", 0); /* stores may outlive their lane */
+    /* stores may outlive their lane */
+    while (l->stores_n && schedule_choose(m, 2)) lane_stop(l, "the end of the kernel", 0);
     if (l->stores_n) weak_drain(m, l);
     l->state = LANE_GONE;
     w->alive &= ~bit;
@@ -132,14 +135,17 @@ static void lane_leaves(simt_machine *m, lane *l)
         const lane *o = w->member[i];
         if (!(w->waiting >> i & 1) || !(o->mask & bit)) continue;
         found(m, SIMT_LEFT, "a lane has left that others wait for");
-        found_more(m, "block %u, lane %u (thread %u) has returned from the kernel", l->ids.block, l->ids.lane, l->ids.thread);
-        found_more(m, "block %u, lane %u waits at %s: %s, mask 0x%08x", o->ids.block, o->ids.lane, simt_site_name(o->site), collective_name(o->op), o->mask);
+        found_more(m, "block %u, lane %u (thread %u) has returned from the kernel", l->ids.block, l->ids.lane,
+                   l->ids.thread);
+        found_more(m, "block %u, lane %u waits at %s: %s, mask 0x%08x", o->ids.block, o->ids.lane,
+                   simt_site_name(o->site), collective_name(o->op), o->mask);
         break;
     }
     if (!b->arrived) return;
     found(m, SIMT_LEFT, "a thread has left that others wait for at the block's barrier");
     found_more(m, "block %u, thread %u has returned from the kernel", b->number, l->ids.thread);
-    found_more(m, "block %u, %u of its threads wait at %s: sync_block", b->number, b->arrived, simt_site_name(b->barrier));
+    found_more(m, "block %u, %u of its threads wait at %s: sync_block", b->number, b->arrived,
+               simt_site_name(b->barrier));
 }
 
 static void lane_main(void *arg)
@@ -154,7 +160,7 @@ static void lane_main(void *arg)
     }
 }
 
-/* ---- Blocks ---------------------------------------------------------------------------------------------------- */
+/* ---- Blocks ---------------------------------------------------------------------------------- */
 
 static void lane_begins(simt_machine *m, lane *l, const block *b, uint32_t thread)
 {
@@ -231,7 +237,8 @@ static bool block_begins(simt_machine *m, block *b)
     for (uint32_t i = 0; i < m->warps_per_block; i++) {
         warp *w = &b->warps[i];
         w->alive = w->waiting = w->at_barrier = w->yielding = 0;
-        for (uint32_t k = 0; k < WARP_LANES && i * WARP_LANES + k < of->threads; k++) lane_begins(m, w->member[k], b, i * WARP_LANES + k);
+        for (uint32_t k = 0; k < WARP_LANES && i * WARP_LANES + k < of->threads; k++)
+            lane_begins(m, w->member[k], b, i * WARP_LANES + k);
         schedule_ready(m, w, w->alive);
     }
     m->running++;
@@ -255,7 +262,7 @@ static void block_ends(simt_machine *m, block *b)
     blocks_begin(m);
 }
 
-/* ---- Rooms for lanes ------------------------------------------------------------------------------------------- */
+/* ---- Rooms for lanes ------------------------------------------------------------------------- */
 
 static void rooms_free(simt_machine *m)
 {
@@ -305,7 +312,9 @@ static void rooms_link(simt_machine *m)
 static bool rooms_make(simt_machine *m, uint32_t blocks, uint32_t threads, size_t shared_bytes)
 {
     uint32_t warps_per_block = (threads + WARP_LANES - 1) / WARP_LANES;
-    if (m->lanes && m->blocks_n == blocks && m->warps_per_block == warps_per_block && m->shared_bytes == shared_bytes && m->finding.fault == SIMT_NO_FAULT) return true;
+    if (m->lanes && m->blocks_n == blocks && m->warps_per_block == warps_per_block && m->shared_bytes == shared_bytes &&
+        m->finding.fault == SIMT_NO_FAULT)
+        return true;
     rooms_free(m);
     uint32_t warps = blocks * warps_per_block, lanes = warps * WARP_LANES;
     size_t own = sizeof(pending_store) * STORE_BUFFER + sizeof(pending_copy) * COPIES;
@@ -315,13 +324,17 @@ static bool rooms_make(simt_machine *m, uint32_t blocks, uint32_t threads, size_
     refused = refused || hd_take(&m->seams, "simt: warps", warps, sizeof(warp), &w);
     if (!refused) m->warps = (warp *)memset(w, 0, warps * sizeof(warp)), m->warps_n = warps;
     refused = refused || hd_take(&m->seams, "simt: blocks", blocks, sizeof(block), &b);
-    if (!refused) m->blocks = (block *)memset(b, 0, blocks * sizeof(block)), m->blocks_n = blocks, m->shared_bytes = shared_bytes;
+    if (!refused)
+        m->blocks = (block *)memset(b, 0, blocks * sizeof(block)), m->blocks_n = blocks, m->shared_bytes = shared_bytes;
     refused = refused || hd_take(&m->seams, "simt: shared memory", blocks, 2 * shared_bytes, &s);
     if (!refused) m->shared = (uint8_t *)s;
     refused = refused || hd_take(&m->seams, "simt: buffers", lanes * own, 1, &o);
     if (!refused) m->lane_memory = (uint8_t *)o, m->lane_memory_bytes = lanes * own;
-    void *stacks = refused ? MAP_FAILED : mmap(NULL, (size_t)lanes * STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (stacks == MAP_FAILED) { /* by the seams, in tests: the system refuses no reservation of this size. GCOVR_EXCL_BR_LINE */
+    void *stacks = refused ? MAP_FAILED
+                           : mmap(NULL, (size_t)lanes * STACK_BYTES, PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (stacks ==
+        MAP_FAILED) { /* by the seams, in tests: the system refuses no reservation of this size. GCOVR_EXCL_BR_LINE */
         hd_give(&m->seams, m->lanes, lanes, sizeof(lane));
         m->lanes = NULL;
         rooms_free(m);
@@ -335,7 +348,7 @@ static bool rooms_make(simt_machine *m, uint32_t blocks, uint32_t threads, size_
     return true;
 }
 
-/* ---- The caller's side -------------------------------------------------------------------------------------------- */
+/* ---- The caller's side ----------------------------------------------------------------------- */
 
 simt_config simt_config_default(void)
 {
@@ -381,10 +394,12 @@ void simt_machine_close(simt_machine *m)
     if (!m) return;
     launches_drop(m);
     rooms_free(m);
-    vec *const lists[] = { &m->launches, &m->schedule, &m->tape, &m->change_points, &m->tickets, &m->events, &m->starts, &m->sites, &m->sync_clocks };
+    vec *const lists[] = { &m->launches, &m->schedule, &m->tape,  &m->change_points, &m->tickets,
+                           &m->events,   &m->starts,   &m->sites, &m->sync_clocks };
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) vec_free(m, lists[i]);
     table *const tables[] = { &m->shadow, &m->syncs, &m->pasts };
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) hd_give(&m->seams, tables[i]->p, tables[i]->places, tables[i]->size);
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
+        hd_give(&m->seams, tables[i]->p, tables[i]->places, tables[i]->size);
     hd_give(&m->seams, m->clock_memory, m->clock_memory_n, sizeof(uint32_t));
     hd_seams s = m->seams;
     hd_give(&s, m, 1, sizeof *m);
@@ -405,7 +420,8 @@ void simt_machine_forget(simt_machine *m)
     launches_drop(m);
 }
 
-hd_status simt_machine_launch(simt_machine *m, void (*kernel)(const void *), const void *args, size_t args_bytes, uint32_t blocks, uint32_t threads, uint32_t stream)
+hd_status simt_machine_launch(simt_machine *m, void (*kernel)(const void *), const void *args, size_t args_bytes,
+                              uint32_t blocks, uint32_t threads, uint32_t stream)
 {
     if (threads == 0 || threads > 1024) return hd_fail(HD_EINVAL, "threads: %u is outside 1 to 1024", threads);
     if (blocks == 0) return HD_OK;
@@ -458,7 +474,8 @@ static bool run_begin(simt_machine *m, const simt_config *c)
     m->tickets.n = m->events.n = m->starts.n = m->sites.n = 0;
     for (uint32_t i = 0; i < m->blocks_n; i++) m->blocks[i].of = NULL;
     for (uint32_t i = 0; i < m->lanes_n; i++) m->lanes[i].state = LANE_GONE, m->lanes[i].stores_n = 0;
-    for (uint32_t i = 0; i < m->warps_n; i++) m->warps[i].alive = m->warps[i].ready = m->warps[i].candidates = m->warps[i].candidates_n = 0;
+    for (uint32_t i = 0; i < m->warps_n; i++)
+        m->warps[i].alive = m->warps[i].ready = m->warps[i].candidates = m->warps[i].candidates_n = 0;
     schedule_begin(m);
     if (!whole) found(m, SIMT_RESOURCE, "no memory for %u resident blocks of %u threads", resident, most);
     return whole && (!m->config.race || race_begin(m, lanes));
@@ -467,7 +484,8 @@ static bool run_begin(simt_machine *m, const simt_config *c)
 bool simt_machine_run(simt_machine *m, const simt_config *c)
 {
     if (m->launches.n == 0) return true;
-    if (m->thread != &simt_current) rooms_free(m); /* a fiber goes on where it was begun: it may have kept that thread's variables */
+    /* a fiber goes on where it was begun: it may have kept that thread's variables */
+    if (m->thread != &simt_current) rooms_free(m);
     m->thread = &simt_current;
     simt_current = m;
     fiber_hub(&m->hub);
@@ -477,7 +495,8 @@ bool simt_machine_run(simt_machine *m, const simt_config *c)
         while (m->running && m->finding.fault == SIMT_NO_FAULT) {
             schedule_run(m);
             for (uint32_t i = 0; i < m->blocks_n; i++)
-                if (m->blocks[i].of && m->blocks[i].alive == 0 && m->finding.fault == SIMT_NO_FAULT) block_ends(m, &m->blocks[i]);
+                if (m->blocks[i].of && m->blocks[i].alive == 0 && m->finding.fault == SIMT_NO_FAULT)
+                    block_ends(m, &m->blocks[i]);
         }
     }
     simt_hot.hooks = 0;

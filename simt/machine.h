@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * machine.h - the host SIMT machine: runs kernels on one thread under a scheduler that is in the caller's hand, and objects
- * to what a GPU would leave undefined. doc/dialect.md teaches it; state.h shows its inside.
+ * machine.h - the host SIMT machine: runs kernels on one thread under a scheduler that is in the caller's hand, and
+ * objects to what a GPU would leave undefined. doc/dialect.md teaches it; state.h shows its inside.
  *
  *     simt_machine_open(NULL, &m);
  *     simt_machine_region(m, keys, bytes, "keys");         // device memory: everything else is out of bounds
@@ -17,7 +17,8 @@
 
 typedef struct simt_machine simt_machine;
 
-/* Who is scheduled: single lanes (independent thread scheduling), or groups of a warp's lanes that stand at one site. */
+/* Who is scheduled: single lanes (independent thread scheduling), or groups of a warp's lanes that stand at one
+ * site. */
 typedef enum simt_unit { SIMT_BY_LANE, SIMT_BY_WARP } simt_unit;
 
 typedef enum simt_strategy {
@@ -31,7 +32,8 @@ typedef enum simt_strategy {
 /* At which accesses a lane may be preempted (kinds of simt_host.h). */
 enum { SIMT_AT_NONE = 0, SIMT_AT_SYNC = 16 | 32 | 64, SIMT_AT_ATOMIC = SIMT_AT_SYNC | 4 | 8, SIMT_AT_ALL = 127 };
 
-/* A decision that was not the first choice: at decision number `at` the answer was `choice`. A schedule is a list of them. */
+/* A decision that was not the first choice: at decision number `at` the answer was `choice`. A schedule is a list of
+ * them. */
 typedef struct simt_decision {
     uint64_t at;
     uint32_t choice;
@@ -40,24 +42,25 @@ typedef struct simt_decision {
 typedef struct simt_config {
     simt_unit unit;
     simt_strategy strategy;
-    uint32_t preempt;                 /* SIMT_AT_... */
+    uint32_t preempt; /* SIMT_AT_... */
     uint64_t seed;
-    uint32_t pct_depth, pct_length;   /* 0: 3, 1,000 */
+    uint32_t pct_depth, pct_length; /* 0: 3, 1,000 */
     uint32_t bound;
-    bool local_first;                 /* SIMT_SEARCH, by warp: a group that has just met in a collective, or begins, goes on at once, to where it may be
-                                         preempted: nobody can tell that from later. To leave a group that can go on is a preemption, and so is to
-                                         leave a warp; which of a warp's other groups is next is not */
-    const simt_decision *schedule;    /* SIMT_REPLAY: (schedule_n), by `at` ... */
+    bool local_first;              /* SIMT_SEARCH, by warp: a group that has just met in a collective, or begins,
+                                         goes on at once, to where it may be preempted: nobody can tell that from later.
+                                         To leave a group that can go on is a preemption, and so is to leave a warp;
+                                          which of a warp's other groups is next is not */
+    const simt_decision *schedule; /* SIMT_REPLAY: (schedule_n), by `at` ... */
     size_t schedule_n;
-    simt_strategy replayed;           /* ... and the strategy that made it: it says what there is to decide */
-    bool race;                        /* happens-before                                                            */
-    bool weak;                        /* store buffers, and relaxed loads that return older values; implies race   */
-    bool meter;                       /* count sectors, lines, atomics                                             */
-    bool quiet;                       /* draw no tickets                                                           */
-    bool trace;                       /* keep who did what, for the story                                          */
-    uint64_t step_limit;              /* 0: 10 million                                                             */
-    uint32_t resident;                /* blocks at a time; 0: 4                                                    */
-    uint32_t shared_bytes;            /* per block; 0: 16 KiB                                                      */
+    simt_strategy replayed; /* ... and the strategy that made it: it says what there is to decide */
+    bool race;              /* happens-before                                                            */
+    bool weak;              /* store buffers, and relaxed loads that return older values; implies race   */
+    bool meter;             /* count sectors, lines, atomics                                             */
+    bool quiet;             /* draw no tickets                                                           */
+    bool trace;             /* keep who did what, for the story                                          */
+    uint64_t step_limit;    /* 0: 10 million                                                             */
+    uint32_t resident;      /* blocks at a time; 0: 4                                                    */
+    uint32_t shared_bytes;  /* per block; 0: 16 KiB                                                      */
     /* Called between steps, every watch_every-th (0: never); a sentence: stop, that is wrong. */
     const char *(*watch)(void *context);
     void *context;
@@ -77,24 +80,24 @@ void simt_machine_forget(simt_machine *m); /* all regions and launches */
 
 /* Queues a kernel: `blocks` of `threads`. Kernels of one stream run in order, those of different streams at the same
  * time. args are copied. The queue is emptied by run. */
-hd_status simt_machine_launch(simt_machine *m, void (*kernel)(const void *), const void *args, size_t args_bytes, uint32_t blocks,
-                              uint32_t threads, uint32_t stream);
+hd_status simt_machine_launch(simt_machine *m, void (*kernel)(const void *), const void *args, size_t args_bytes,
+                              uint32_t blocks, uint32_t threads, uint32_t stream);
 
 typedef enum simt_fault {
     SIMT_NO_FAULT,
-    SIMT_MISMATCH,    /* lanes of one mask at different collectives, or at one with different masks */
-    SIMT_LEFT,        /* a mask names a lane that has left, or a barrier misses one                 */
-    SIMT_OUTSIDE,     /* the caller is not in its mask, or a shuffle reads a lane that is not       */
-    SIMT_DEADLOCK,    /* lanes wait for each other                                                  */
+    SIMT_MISMATCH, /* lanes of one mask at different collectives, or at one with different masks */
+    SIMT_LEFT,     /* a mask names a lane that has left, or a barrier misses one                 */
+    SIMT_OUTSIDE,  /* the caller is not in its mask, or a shuffle reads a lane that is not       */
+    SIMT_DEADLOCK, /* lanes wait for each other                                                  */
     SIMT_BOUNDS,
     SIMT_MISALIGNED,
     SIMT_UNINITIALISED, /* shared memory nobody wrote */
     SIMT_IN_FLIGHT,     /* an async copy's target, read before its wait */
     SIMT_ENDLESS,
     SIMT_RACE,
-    SIMT_RAW,           /* device memory dereferenced outside of the dialect */
-    SIMT_WATCHED,       /* the watcher objected */
-    SIMT_RESOURCE,      /* shared memory or host memory ran out */
+    SIMT_RAW,      /* device memory dereferenced outside of the dialect */
+    SIMT_WATCHED,  /* the watcher objected */
+    SIMT_RESOURCE, /* shared memory or host memory ran out */
     SIMT_FAULT_COUNT
 } simt_fault;
 
@@ -136,7 +139,7 @@ typedef struct simt_event {
     const char *site, *what; /* static storage */
     uint32_t block, thread, bytes;
     const void *p;
-    uint64_t before, after;  /* the value read, or replaced and written */
+    uint64_t before, after; /* the value read, or replaced and written */
 } simt_event;
 const simt_event *simt_machine_events(const simt_machine *m, size_t *n);
 /* The region that holds p and the offset in it; "shared" for shared memory; "" when there is none. */
@@ -144,7 +147,7 @@ const char *simt_machine_name(const simt_machine *m, const void *p, uint64_t *of
 
 typedef struct simt_totals {
     uint64_t steps, switches, decisions;
-    uint64_t hash;        /* of the interleaving: equal hashes, equal schedules */
+    uint64_t hash;                                         /* of the interleaving: equal hashes, equal schedules */
     uint64_t instructions, sectors, lines, bytes, atomics; /* of warps on device memory, when config.meter */
 } simt_totals;
 simt_totals simt_machine_totals(const simt_machine *m);

@@ -10,14 +10,15 @@
 
 #include "simt/state.h"
 
-/* ---- Before an access -------------------------------------------------------------------------------------- */
+/* ---- Before an access ------------------------------------------------------------------------ */
 
 static void arrive(simt_machine *m, const char *site, uint32_t kind, const void *p, uint32_t bytes)
 {
     lane *l = m->now;
     l->site = site;
     if (++m->totals.steps > m->config.step_limit) {
-        found(m, SIMT_ENDLESS, "%llu steps and no end: lanes spin, or the limit is too low", (unsigned long long)m->config.step_limit);
+        found(m, SIMT_ENDLESS, "%llu steps and no end: lanes spin, or the limit is too low",
+              (unsigned long long)m->config.step_limit);
         found_more(m, "block %u, thread %u at %s", l->ids.block, l->ids.thread, simt_site_name(site));
         lane_hang(l);
     }
@@ -35,23 +36,30 @@ static void arrive(simt_machine *m, const char *site, uint32_t kind, const void 
 /* Lengths that the compiler knows: a call for each would cost more than the rest of an access. */
 static void copy(void *to, const void *from, uint32_t bytes)
 {
-    if (bytes == 8) memcpy(to, from, 8);
-    else if (bytes == 4) memcpy(to, from, 4);
-    else if (bytes == 16) memcpy(to, from, 16);
-    else memcpy(to, from, 1);
+    if (bytes == 8)
+        memcpy(to, from, 8);
+    else if (bytes == 4)
+        memcpy(to, from, 4);
+    else if (bytes == 16)
+        memcpy(to, from, 16);
+    else
+        memcpy(to, from, 1);
 }
 
 /* The first eight bytes at most. */
 static uint64_t word_at(const void *p, uint32_t bytes)
 {
     uint64_t v = 0;
-    if (bytes >= 8) memcpy(&v, p, 8);
-    else if (bytes == 4) memcpy(&v, p, 4);
-    else memcpy(&v, p, 1);
+    if (bytes >= 8)
+        memcpy(&v, p, 8);
+    else if (bytes == 4)
+        memcpy(&v, p, 4);
+    else
+        memcpy(&v, p, 1);
     return v;
 }
 
-/* ---- Loads and stores ----------------------------------------------------------------------------------------- */
+/* ---- Loads and stores ------------------------------------------------------------------------ */
 
 void simt_host_load(const char *site, uint32_t kind, const void *p, uint32_t bytes, void *v)
 {
@@ -60,8 +68,9 @@ void simt_host_load(const char *site, uint32_t kind, const void *p, uint32_t byt
     if (m->config.race) race_access(m, site, p, bytes, false, kind != SIMT_LD);
     if (m->finding.fault) lane_hang(m->now);
     if (!m->config.weak || !weak_load(m, p, bytes, kind, v)) copy(v, p, bytes);
-    if (m->config.race && kind != SIMT_LD)
-        for (uint32_t i = 0; i < bytes; i += bytes == 16 ? 4 : bytes) race_read(m, (const uint8_t *)p + i, kind == SIMT_LDACQ); /* each element's release */
+    if (m->config.race && kind != SIMT_LD) /* each element's release */
+        for (uint32_t i = 0; i < bytes; i += bytes == 16 ? 4 : bytes)
+            race_read(m, (const uint8_t *)p + i, kind == SIMT_LDACQ);
     if (m->config.trace) event_note(m, site, kind_name(kind), p, bytes, word_at(v, bytes), 0);
 }
 
@@ -73,8 +82,10 @@ void simt_host_store(const char *site, uint32_t kind, void *p, uint32_t bytes, c
     if (m->finding.fault) lane_hang(m->now);
     if (m->config.trace) event_note(m, site, kind_name(kind), p, bytes, word_at(p, bytes), word_at(v, bytes));
     if (m->config.weak && kind == SIMT_STREL) weak_drain(m, m->now);
-    if (m->config.weak && kind == SIMT_STREL && bytes == 16) /* what is released with the first word was there before it */
-        weak_wrote(m, m->now, (const uint8_t *)p + 8, 8, word_at((const uint8_t *)p + 8, 8), word_at((const uint8_t *)v + 8, 8));
+    if (m->config.weak && kind == SIMT_STREL &&
+        bytes == 16) /* what is released with the first word was there before it */
+        weak_wrote(m, m->now, (const uint8_t *)p + 8, 8, word_at((const uint8_t *)p + 8, 8),
+                   word_at((const uint8_t *)v + 8, 8));
     if (m->config.race && kind != SIMT_ST) race_write(m, p, kind == SIMT_STREL, false);
     if (m->config.weak && kind != SIMT_STREL) {
         weak_store(m, site, p, bytes, kind, v);
@@ -85,7 +96,7 @@ void simt_host_store(const char *site, uint32_t kind, void *p, uint32_t bytes, c
     if (m->config.weak) weak_wrote(m, m->now, p, bytes > 8 ? 8 : bytes, before, word_at(v, bytes));
 }
 
-/* ---- Read-modify-writes ------------------------------------------------------------------------------------------ */
+/* ---- Read-modify-writes ---------------------------------------------------------------------- */
 
 static uint64_t applied(simt_rmw_op op, uint64_t old, uint64_t expected, uint64_t a, uint32_t bytes)
 {
@@ -106,7 +117,8 @@ static const char *rmw_name(simt_rmw_op op)
     return name[op];
 }
 
-uint64_t simt_host_rmw(const char *site, simt_rmw_op op, void *p, uint32_t bytes, uint64_t expected, uint64_t a, int order)
+uint64_t simt_host_rmw(const char *site, simt_rmw_op op, void *p, uint32_t bytes, uint64_t expected, uint64_t a,
+                       int order)
 {
     simt_machine *m = simt_current;
     arrive(m, site, SIMT_RMW, p, bytes);
@@ -121,8 +133,10 @@ uint64_t simt_host_rmw(const char *site, simt_rmw_op op, void *p, uint32_t bytes
         if (wrote) race_write(m, p, order & SIMT_RELEASE, true);
     }
     if (m->config.trace) event_note(m, site, rmw_name(op), p, bytes, old, now);
-    if (bytes == 8) memcpy(p, &now, 8);
-    else memcpy(p, &now, 4);
+    if (bytes == 8)
+        memcpy(p, &now, 8);
+    else
+        memcpy(p, &now, 4);
     if (m->config.weak && wrote) weak_wrote(m, m->now, p, bytes, old, now);
     return old;
 }
@@ -135,9 +149,12 @@ void simt_host_fence(const char *site)
     if (m->config.trace) event_note(m, site, "fence", NULL, 0, 0, 0);
 }
 
-/* ---- Async copies: they may happen at once or at the wait, and until the wait nobody may look ---------------------- */
+/* ---- Async copies: they may happen at once or at the wait, and until the wait nobody may look ---- */
 
-static void mark(const block *b, const uint8_t *shared, uint8_t state) { memset(b->written + (shared - b->shared), state, 16); }
+static void mark(const block *b, const uint8_t *shared, uint8_t state)
+{
+    memset(b->written + (shared - b->shared), state, 16);
+}
 
 void simt_host_copy16(const char *site, uint32_t kind, void *shared, const void *global)
 {
@@ -150,7 +167,9 @@ void simt_host_copy16(const char *site, uint32_t kind, void *shared, const void 
         found(m, SIMT_BOUNDS, "an async copy goes elsewhere than to its block's shared memory");
         found_more(m, "block %u, thread %u at %s", l->ids.block, l->ids.thread, simt_site_name(site));
     }
-    if (l->copies_n == COPIES) found(m, SIMT_RESOURCE, "more than %d async copies of one lane are in flight, at %s", COPIES, simt_site_name(site));
+    if (l->copies_n == COPIES)
+        found(m, SIMT_RESOURCE, "more than %d async copies of one lane are in flight, at %s", COPIES,
+              simt_site_name(site));
     if (m->config.race && !m->finding.fault) {
         race_access(m, site, global, 16, false, kind != SIMT_LD);
         if (kind != SIMT_LD) race_read(m, global, false);
@@ -190,13 +209,13 @@ void simt_host_copy_wait(const char *site, uint32_t groups)
     if (m->finding.fault) lane_hang(l);
 }
 
-/* ---- Tickets --------------------------------------------------------------------------------------------------------- */
+/* ---- Tickets --------------------------------------------------------------------------------- */
 
 void simt_host_started(uint64_t item)
 {
     simt_machine *m = simt_current;
     if (m->config.quiet) return;
-    const uint64_t (*starts)[2] = (const uint64_t(*)[2])m->starts.p;
+    const uint64_t(*starts)[2] = (const uint64_t(*)[2])m->starts.p;
     uint64_t start[2] = { item, m->tickets.n };
     for (size_t i = m->starts.n; i && i + 64 > m->starts.n; i--)
         if (starts[i - 1][0] == item) return; /* another lane of the item was first */
@@ -205,13 +224,14 @@ void simt_host_started(uint64_t item)
 
 static uint64_t start_of(const simt_machine *m, uint64_t item)
 {
-    const uint64_t (*starts)[2] = (const uint64_t(*)[2])m->starts.p;
+    const uint64_t(*starts)[2] = (const uint64_t(*)[2])m->starts.p;
     for (size_t i = m->starts.n; i; i--)
         if (starts[i - 1][0] == item) return starts[i - 1][1];
     return 0;
 }
 
-static simt_ticket_record ticket_of(simt_machine *m, const char *site, uint64_t item, uint32_t what, uint64_t a, uint64_t b)
+static simt_ticket_record ticket_of(simt_machine *m, const char *site, uint64_t item, uint32_t what, uint64_t a,
+                                    uint64_t b)
 {
     simt_ticket_record t = { item, a, b, what, m->now->warp->block->of->stream, start_of(m, item) };
     if (m->config.trace) event_note(m, site, "takes effect", NULL, 0, item, what);

@@ -3,8 +3,9 @@
  * meter.c - what a GPU's memory would be asked for: warp instructions, 32-byte sectors, 128-byte lines.
  *
  * Lanes run one by one here, so their accesses have to be put together into the instructions that the warp would have
- * issued: those at one site, in the same turn of the same loops. Loops are told from line numbers alone: a line that comes
- * again, or one above, is another turn. simt_join() marks where branches meet again, since a loop's end has no access.
+ * issued: those at one site, in the same turn of the same loops. Loops are told from line numbers alone: a line that
+ * comes again, or one above, is another turn. simt_join() marks where branches meet again, since a loop's end has no
+ * access.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * race.c - data races by happens-before, with vector clocks (Lamport 1978; Djit+ and FastTrack are the method's names in
- * the literature). Two accesses race when they meet in a byte, one writes, not both are atomic, and neither happens before
- * the other. What orders lanes: an acquire that reads what a release wrote, fences around relaxed accesses, sync_tile,
- * sync_block, and one kernel after another in a stream. Ballots and shuffles order nothing, as on the device.
+ * race.c - data races by happens-before, with vector clocks (Lamport 1978; Djit+ and FastTrack are the method's names
+ * in the literature). Two accesses race when they meet in a byte, one writes, not both are atomic, and neither happens
+ * before the other. What orders lanes: an acquire that reads what a release wrote, fences around relaxed accesses,
+ * sync_tile, sync_block, and one kernel after another in a stream. Ballots and shuffles order nothing, as on the
+ * device.
  *
- * Eight bytes of memory have one shadow: the last few accesses to them. Four are kept; a fifth replaces one at random, so
- * that a race between accesses that are far apart may be missed in one schedule and found in another.
+ * Eight bytes of memory have one shadow: the last few accesses to them. Four are kept; a fifth replaces one at random,
+ * so that a race between accesses that are far apart may be missed in one schedule and found in another.
  */
 #include <string.h>
 
@@ -32,7 +33,7 @@ typedef struct sync_variable {
     size_t vector; /* 1 + place in sync_clocks of what its last release knew; 0: none yet */
 } sync_variable;
 
-/* ---- Clocks ------------------------------------------------------------------------------------------------- */
+/* ---- Clocks ---------------------------------------------------------------------------------- */
 
 /* Three vectors a lane, two a launch, and one for every variable that orders something. */
 bool race_begin(simt_machine *m, uint64_t lanes)
@@ -76,7 +77,10 @@ static void join(const simt_machine *m, uint32_t *into, const uint32_t *from)
         if (from[i] > into[i]) into[i] = from[i];
 }
 
-static void copy(const simt_machine *m, uint32_t *into, const uint32_t *from) { memcpy(into, from, m->width * sizeof *into); }
+static void copy(const simt_machine *m, uint32_t *into, const uint32_t *from)
+{
+    memcpy(into, from, m->width * sizeof *into);
+}
 
 /* A lane of a new block has a component of its own while there are fresh ones; else it takes over that of its room, as
  * if it went on where the lane before it ended. */
@@ -94,7 +98,7 @@ void race_lane_begins(simt_machine *m, lane *l, const launch *of)
 
 void race_lane_ends(simt_machine *m, const lane *l, launch *of) { join(m, of->known, l->known); }
 
-/* ---- Accesses -------------------------------------------------------------------------------------------------- */
+/* ---- Accesses -------------------------------------------------------------------------------- */
 
 static bool ordered(const lane *l, const access *a) { return a->clock == l->clock || a->time <= l->known[a->clock]; }
 
@@ -104,8 +108,10 @@ static void race_found(simt_machine *m, const char *site, const void *p, bool wr
     const char *name = simt_machine_name(m, p, &offset);
     const lane *l = m->now;
     found(m, SIMT_RACE, "a data race on %s, byte %llu: nothing orders these two", name, (unsigned long long)offset);
-    found_more(m, "block %u, thread %u at %s: %s %s", l->ids.block, l->ids.thread, simt_site_name(site), atomic ? "atomic" : "plain", write ? "write" : "read");
-    found_more(m, "block %u, thread %u at %s: %s %s, before", a->block, a->thread, simt_site_name(a->site), a->atomic ? "atomic" : "plain", a->write ? "write" : "read");
+    found_more(m, "block %u, thread %u at %s: %s %s", l->ids.block, l->ids.thread, simt_site_name(site),
+               atomic ? "atomic" : "plain", write ? "write" : "read");
+    found_more(m, "block %u, thread %u at %s: %s %s, before", a->block, a->thread, simt_site_name(a->site),
+               a->atomic ? "atomic" : "plain", a->write ? "write" : "read");
 }
 
 /* One granule: is there a race, and where to keep the access. */
@@ -159,9 +165,12 @@ void race_forget(simt_machine *m, const uint8_t *p, size_t bytes)
     }
 }
 
-/* ---- What orders lanes -------------------------------------------------------------------------------------------- */
+/* ---- What orders lanes ----------------------------------------------------------------------- */
 
-static uint32_t *vector_of(const simt_machine *m, const sync_variable *s) { return (uint32_t *)m->sync_clocks.p + (s->vector - 1) * m->width; }
+static uint32_t *vector_of(const simt_machine *m, const sync_variable *s)
+{
+    return (uint32_t *)m->sync_clocks.p + (s->vector - 1) * m->width;
+}
 
 void race_read(simt_machine *m, const void *p, bool acquire)
 {

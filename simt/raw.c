@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * raw.c - C accesses of kernel text to memory that belongs to the dialect. Such an access has no bounds, no order and no race
- * on the host machine, and no name in a story: the machine never saw it.
+ * raw.c - C accesses of kernel text to memory that belongs to the dialect. Such an access has no bounds, no order and
+ * no race on the host machine, and no name in a story: the machine never saw it.
  */
 #include "simt/raw.h"
 
 #include "simt/state.h"
 
-static bool meet(const uint8_t *a, size_t a_bytes, const uint8_t *b, size_t b_bytes) { return a < b + b_bytes && b < a + a_bytes; }
+static bool meet(const uint8_t *a, size_t a_bytes, const uint8_t *b, size_t b_bytes)
+{
+    return a < b + b_bytes && b < a + a_bytes;
+}
 
 /* The first of the bytes that belongs to the dialect; NULL: none does. */
 static const uint8_t *first_of_machine(simt_machine *m, const uint8_t *p, size_t bytes)
@@ -27,7 +30,8 @@ bool simt_raw_reaches(const void *address, size_t bytes)
     simt_machine *m = simt_current;
     const uint8_t *p = (const uint8_t *)address;
     if (!simt_hot.hooks || bytes == 0) return false;
-    if (meet(p, bytes, (const uint8_t *)m->stacks, m->stacks_bytes)) return false; /* a lane's own variables: most of what there is */
+    /* a lane's own variables: most of what there is */
+    if (meet(p, bytes, (const uint8_t *)m->stacks, m->stacks_bytes)) return false;
     return first_of_machine(m, p, bytes) != NULL;
 }
 
@@ -37,8 +41,10 @@ void simt_raw_found(const void *address, size_t bytes, bool write, const char *w
     const lane *l = m->now;
     uint64_t offset;
     const char *name = simt_machine_name(m, first_of_machine(m, (const uint8_t *)address, bytes), &offset);
-    found(m, SIMT_RAW, "%zu bytes are %s around the dialect, at byte %llu of %s", bytes, write ? "written" : "read", (unsigned long long)offset, *name ? name : "shared memory");
-    found_more(m, "block %u, lane %u (thread %u) of lanes 0x%08x in %s", l->ids.block, l->ids.lane, l->ids.thread, l->warp->alive, where);
+    found(m, SIMT_RAW, "%zu bytes are %s around the dialect, at byte %llu of %s", bytes, write ? "written" : "read",
+          (unsigned long long)offset, *name ? name : "shared memory");
+    found_more(m, "block %u, lane %u (thread %u) of lanes 0x%08x in %s", l->ids.block, l->ids.lane, l->ids.thread,
+               l->warp->alive, where);
     found_more(m, "its last operation of the dialect was at %s", simt_site_name(l->site));
     lane_hang(m->now);
 }

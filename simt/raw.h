@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * raw.h - for a build in which the compiler tells of every C access that kernel text makes (raw_hooks.c): is it one that
- * only the dialect may make?
+ * raw.h - for a build in which the compiler tells of every C access that kernel text makes (raw_hooks.c): is it one
+ * that only the dialect may make?
  */
 #ifndef HD_SIMT_RAW_H
 #define HD_SIMT_RAW_H
@@ -14,7 +14,7 @@ bool simt_raw_reaches(const void *p, size_t bytes);
 /* Makes it the run's finding, SIMT_RAW; the lane runs no more. where: the place in the text, as well as it is known. */
 _Noreturn void simt_raw_found(const void *p, size_t bytes, bool write, const char *where);
 
-/* ---- For whoever links raw_hooks.c -------------------------------------------------------------------------------- */
+/* ---- For whoever links raw_hooks.c ----------------------------------------------------------- */
 
 /* Theirs: told of every access of code that is compiled so, before it is made. pc: where the telling returns to. */
 void simt_raw_told(const void *p, size_t bytes, bool write, const void *pc);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * raw_hooks.c - what code compiled with -fsanitize=thread calls, in the place of the sanitizer's library: every C access is told to
- * simt_raw_told, which whoever links this brings. No part of the library; not compiled so itself.
+ * raw_hooks.c - what code compiled with -fsanitize=thread calls, in the place of the sanitizer's library: every C
+ * access is told to simt_raw_told, which whoever links this brings. No part of the library; not compiled so itself.
  */
 #include <dlfcn.h>
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 
 #include "simt/raw.h"
 
-/* ---- The place in the text ---------------------------------------------------------------------------------- */
+/* ---- The place in the text ------------------------------------------------------------------- */
 
 /* Where in its file the call before address pc is, as addr2line wants it. */
 static uintptr_t offset_of(const void *pc, const Dl_info *in)
@@ -26,7 +26,8 @@ static uintptr_t offset_of(const void *pc, const Dl_info *in)
 static bool ask_place(const void *pc, const Dl_info *in, char function[256], char line[256])
 {
     char command[400];
-    snprintf(command, sizeof command, "addr2line -fse '%s' %#" PRIxPTR " 2>/dev/null", in->dli_fname, offset_of(pc, in));
+    snprintf(command, sizeof command, "addr2line -fse '%s' %#" PRIxPTR " 2>/dev/null", in->dli_fname,
+             offset_of(pc, in));
     FILE *f = popen(command, "r");
     bool known = f && fgets(function, 256, f) && fgets(line, 256, f) && function[0] != '?';
     if (f) pclose(f);
@@ -42,8 +43,10 @@ const char *simt_raw_place(const void *pc)
     char function[256] = "", line[256] = "";
     Dl_info in;
     if (!dladdr(pc, &in)) return "code of no file";
-    if (ask_place(pc, &in, function, line)) snprintf(text, sizeof text, "%s at %s", function, line);
-    else snprintf(text, sizeof text, "code at %#" PRIxPTR " of %s", offset_of(pc, &in), in.dli_fname);
+    if (ask_place(pc, &in, function, line))
+        snprintf(text, sizeof text, "%s at %s", function, line);
+    else
+        snprintf(text, sizeof text, "code at %#" PRIxPTR " of %s", offset_of(pc, &in), in.dli_fname);
     return text;
 }
 
@@ -66,29 +69,29 @@ const char *simt_raw_line(const void *pc)
     return place[at].line;
 }
 
-/* ---- What is told ---------------------------------------------------------------------------------------------- */
+/* ---- What is told ---------------------------------------------------------------------------- */
 
 #define PC __builtin_return_address(0)
 
 void __tsan_init(void);
-void __tsan_init(void) { }
+void __tsan_init(void) {}
 void __tsan_func_entry(void *pc);
 void __tsan_func_entry(void *pc) { (void)pc; }
 void __tsan_func_exit(void);
-void __tsan_func_exit(void) { }
+void __tsan_func_exit(void) {}
 
 #define TOLD(name, bytes, write) \
     void __tsan_##name(void *p); \
     void __tsan_##name(void *p) { simt_raw_told(p, bytes, write, PC); }
-#define TOLD_OF(bytes)                            \
-    TOLD(read##bytes, bytes, false)               \
-    TOLD(write##bytes, bytes, true)               \
-    TOLD(read_write##bytes, bytes, true)          \
-    TOLD(volatile_read##bytes, bytes, false)      \
-    TOLD(volatile_write##bytes, bytes, true)      \
-    TOLD(unaligned_read##bytes, bytes, false)     \
-    TOLD(unaligned_write##bytes, bytes, true)     \
-    TOLD(unaligned_read_write##bytes, bytes, true) \
+#define TOLD_OF(bytes)                                 \
+    TOLD(read##bytes, bytes, false)                    \
+    TOLD(write##bytes, bytes, true)                    \
+    TOLD(read_write##bytes, bytes, true)               \
+    TOLD(volatile_read##bytes, bytes, false)           \
+    TOLD(volatile_write##bytes, bytes, true)           \
+    TOLD(unaligned_read##bytes, bytes, false)          \
+    TOLD(unaligned_write##bytes, bytes, true)          \
+    TOLD(unaligned_read_write##bytes, bytes, true)     \
     TOLD(unaligned_volatile_read##bytes, bytes, false) \
     TOLD(unaligned_volatile_write##bytes, bytes, true)
 TOLD_OF(1)
@@ -108,7 +111,7 @@ void __tsan_vptr_read(void **p) { simt_raw_told(p, sizeof *p, false, PC); }
 void __tsan_vptr_update(void **p, void *value);
 void __tsan_vptr_update(void **p, void *value) { (void)value, simt_raw_told(p, sizeof *p, true, PC); }
 
-/* ---- memcpy and its family (raw_memory.h) ---------------------------------------------------------------------- */
+/* ---- memcpy and its family (raw_memory.h) ---------------------------------------------------- */
 
 void *__tsan_memcpy(void *to, const void *from, size_t n);
 void *__tsan_memcpy(void *to, const void *from, size_t n)
@@ -133,55 +136,55 @@ void *__tsan_memset(void *to, int c, size_t n)
     return memset(to, c, n);
 }
 
-/* ---- Atomics: the compiler leaves these to the library; as strong as there is is strong enough ------------------- */
+/* ---- Atomics: the compiler leaves these to the library; as strong as there is is strong enough ---- */
 
-#define FETCHES(T, bits, name)                                                 \
-    T __tsan_atomic##bits##_##name(T *p, T v, int order);                      \
-    T __tsan_atomic##bits##_##name(T *p, T v, int order)                       \
-    {                                                                          \
-        (void)order, simt_raw_told(p, sizeof *p, true, PC);                             \
-        return __atomic_##name(p, v, __ATOMIC_SEQ_CST);                        \
+#define FETCHES(T, bits, name)                              \
+    T __tsan_atomic##bits##_##name(T *p, T v, int order);   \
+    T __tsan_atomic##bits##_##name(T *p, T v, int order)    \
+    {                                                       \
+        (void)order, simt_raw_told(p, sizeof *p, true, PC); \
+        return __atomic_##name(p, v, __ATOMIC_SEQ_CST);     \
     }
-#define EXCHANGES(T, bits, how)                                                                   \
-    int __tsan_atomic##bits##_compare_exchange_##how(T *p, T *expected, T v, int yes, int no);    \
-    int __tsan_atomic##bits##_compare_exchange_##how(T *p, T *expected, T v, int yes, int no)     \
-    {                                                                                             \
-        (void)yes, (void)no, simt_raw_told(p, sizeof *p, true, PC);                                        \
+#define EXCHANGES(T, bits, how)                                                                        \
+    int __tsan_atomic##bits##_compare_exchange_##how(T *p, T *expected, T v, int yes, int no);         \
+    int __tsan_atomic##bits##_compare_exchange_##how(T *p, T *expected, T v, int yes, int no)          \
+    {                                                                                                  \
+        (void)yes, (void)no, simt_raw_told(p, sizeof *p, true, PC);                                    \
         return __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
     }
-#define ATOMICS(T, bits)                                                       \
-    T __tsan_atomic##bits##_load(const T *p, int order);                       \
-    T __tsan_atomic##bits##_load(const T *p, int order)                        \
-    {                                                                          \
-        (void)order, simt_raw_told(p, sizeof *p, false, PC);                            \
-        return __atomic_load_n(p, __ATOMIC_SEQ_CST);                           \
-    }                                                                          \
-    void __tsan_atomic##bits##_store(T *p, T v, int order);                    \
-    void __tsan_atomic##bits##_store(T *p, T v, int order)                     \
-    {                                                                          \
-        (void)order, simt_raw_told(p, sizeof *p, true, PC);                             \
-        __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                              \
-    }                                                                          \
-    T __tsan_atomic##bits##_exchange(T *p, T v, int order);                    \
-    T __tsan_atomic##bits##_exchange(T *p, T v, int order)                     \
-    {                                                                          \
-        (void)order, simt_raw_told(p, sizeof *p, true, PC);                             \
-        return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);                    \
-    }                                                                          \
-    T __tsan_atomic##bits##_compare_exchange_val(T *p, T expected, T v, int yes, int no); \
-    T __tsan_atomic##bits##_compare_exchange_val(T *p, T expected, T v, int yes, int no)  \
-    {                                                                          \
-        (void)yes, (void)no, simt_raw_told(p, sizeof *p, true, PC);                     \
+#define ATOMICS(T, bits)                                                                         \
+    T __tsan_atomic##bits##_load(const T *p, int order);                                         \
+    T __tsan_atomic##bits##_load(const T *p, int order)                                          \
+    {                                                                                            \
+        (void)order, simt_raw_told(p, sizeof *p, false, PC);                                     \
+        return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                             \
+    }                                                                                            \
+    void __tsan_atomic##bits##_store(T *p, T v, int order);                                      \
+    void __tsan_atomic##bits##_store(T *p, T v, int order)                                       \
+    {                                                                                            \
+        (void)order, simt_raw_told(p, sizeof *p, true, PC);                                      \
+        __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                                \
+    }                                                                                            \
+    T __tsan_atomic##bits##_exchange(T *p, T v, int order);                                      \
+    T __tsan_atomic##bits##_exchange(T *p, T v, int order)                                       \
+    {                                                                                            \
+        (void)order, simt_raw_told(p, sizeof *p, true, PC);                                      \
+        return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);                                      \
+    }                                                                                            \
+    T __tsan_atomic##bits##_compare_exchange_val(T *p, T expected, T v, int yes, int no);        \
+    T __tsan_atomic##bits##_compare_exchange_val(T *p, T expected, T v, int yes, int no)         \
+    {                                                                                            \
+        (void)yes, (void)no, simt_raw_told(p, sizeof *p, true, PC);                              \
         __atomic_compare_exchange_n(p, &expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
-        return expected;                                                       \
-    }                                                                          \
-    EXCHANGES(T, bits, strong)                                                 \
-    EXCHANGES(T, bits, weak)                                                   \
-    FETCHES(T, bits, fetch_add)                                                \
-    FETCHES(T, bits, fetch_sub)                                                \
-    FETCHES(T, bits, fetch_and)                                                \
-    FETCHES(T, bits, fetch_or)                                                 \
-    FETCHES(T, bits, fetch_xor)                                                \
+        return expected;                                                                         \
+    }                                                                                            \
+    EXCHANGES(T, bits, strong)                                                                   \
+    EXCHANGES(T, bits, weak)                                                                     \
+    FETCHES(T, bits, fetch_add)                                                                  \
+    FETCHES(T, bits, fetch_sub)                                                                  \
+    FETCHES(T, bits, fetch_and)                                                                  \
+    FETCHES(T, bits, fetch_or)                                                                   \
+    FETCHES(T, bits, fetch_xor)                                                                  \
     FETCHES(T, bits, fetch_nand)
 ATOMICS(uint8_t, 8)
 ATOMICS(uint16_t, 16)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * sanitizer.h - HD_ASAN, HD_TSAN, HD_MSAN: this is compiled for the address, the thread or the memory sanitizer. clang and gcc say it differently.
- * HD_COVERAGE: what runs is counted.
+ * sanitizer.h - HD_ASAN, HD_TSAN, HD_MSAN: this is compiled for the address, the thread or the memory sanitizer. clang
+ * and gcc say it differently. HD_COVERAGE: what runs is counted.
  */
 #ifndef HD_SANITIZER_H
 #define HD_SANITIZER_H

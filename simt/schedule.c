@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * schedule.c - who runs next. Every decision that a run makes goes through schedule_choose, and 0 is always the quiet
- * answer: go on with the lane that ran, take blocks in order, let a store become visible at once. A schedule is the list of
- * decisions that were not 0; to make it shorter is to make the story simpler.
+ * answer: go on with the lane that ran, take blocks in order, let a store become visible at once. A schedule is the
+ * list of decisions that were not 0; to make it shorter is to make the story simpler.
  */
 #include <string.h>
 
@@ -13,9 +13,12 @@ typedef struct tape_entry {
     uint32_t choice, choices;
 } tape_entry;
 
-simt_strategy schedule_strategy(const simt_machine *m) { return m->config.strategy == SIMT_REPLAY ? m->config.replayed : m->config.strategy; }
+simt_strategy schedule_strategy(const simt_machine *m)
+{
+    return m->config.strategy == SIMT_REPLAY ? m->config.replayed : m->config.strategy;
+}
 
-/* ---- Decisions ------------------------------------------------------------------------------------------ */
+/* ---- Decisions ------------------------------------------------------------------------------- */
 
 static uint32_t replay(simt_machine *m, uint32_t n)
 {
@@ -97,7 +100,7 @@ void schedule_begin(simt_machine *m)
     }
 }
 
-/* ---- Candidates ---------------------------------------------------------------------------------------------- */
+/* ---- Candidates ------------------------------------------------------------------------------ */
 
 /* Counted as they come and go: there is a choice at every stop. */
 static void recount(simt_machine *m, warp *w)
@@ -125,8 +128,9 @@ static uint32_t lowest(uint32_t bits) { return (uint32_t)__builtin_ctz(bits); }
 
 static warp *next_warp(const simt_machine *m, warp *w) { return w + 1 == m->warps + m->warps_n ? m->warps : w + 1; }
 
-/* The place of the k-th set bit. Chance chose k, so a branch on it would be mispredicted every other time: sums of all bits up
- * to each byte find the byte, the first with more than k; its bits, one to a byte of a longer word, are then found in the same way. */
+/* The place of the k-th set bit. Chance chose k, so a branch on it would be mispredicted every other time: sums of all
+ * bits up to each byte find the byte, the first with more than k; its bits, one to a byte of a longer word, are then
+ * found in the same way. */
 static uint32_t nth(uint32_t bits, uint32_t k)
 {
     const uint64_t ones = 0x0101010101010101ull, tops = 0x8080808080808080ull;
@@ -191,7 +195,7 @@ static uint32_t pick(simt_machine *m, uint32_t n, bool may_stay)
     return k;
 }
 
-/* ---- Running ------------------------------------------------------------------------------------------------- */
+/* ---- Running --------------------------------------------------------------------------------- */
 
 static void deadlock(simt_machine *m)
 {
@@ -199,9 +203,12 @@ static void deadlock(simt_machine *m)
     for (uint32_t i = 0; i < m->lanes_n; i++) {
         const lane *l = &m->lanes[i];
         if (l->state == LANE_COLLECTIVE)
-            found_more(m, "block %u, lane %u of warp %u waits at %s: %s, mask 0x%08x, for lanes 0x%08x", l->ids.block, l->ids.lane, l->ids.thread / WARP_LANES,
-                       simt_site_name(l->site), collective_name(l->op), l->mask, l->mask & ~l->warp->waiting);
-        if (l->state == LANE_BARRIER) found_more(m, "block %u, thread %u waits at %s: sync_block", l->ids.block, l->ids.thread, simt_site_name(l->site));
+            found_more(m, "block %u, lane %u of warp %u waits at %s: %s, mask 0x%08x, for lanes 0x%08x", l->ids.block,
+                       l->ids.lane, l->ids.thread / WARP_LANES, simt_site_name(l->site), collective_name(l->op),
+                       l->mask, l->mask & ~l->warp->waiting);
+        if (l->state == LANE_BARRIER)
+            found_more(m, "block %u, thread %u waits at %s: sync_block", l->ids.block, l->ids.thread,
+                       simt_site_name(l->site));
     }
 }
 
@@ -218,15 +225,17 @@ static void make_current(simt_machine *m, lane *l)
 
 static void watch(simt_machine *m)
 {
-    if (!m->config.watch_every || m->totals.switches % m->config.watch_every || m->finding.fault != SIMT_NO_FAULT) return;
+    if (!m->config.watch_every || m->totals.switches % m->config.watch_every || m->finding.fault != SIMT_NO_FAULT)
+        return;
     const char *why = m->config.watch(m->config.context);
     if (!why) return;
     found(m, SIMT_WATCHED, "%s", why);
-    found_more(m, "after block %u, thread %u had come to %s", m->now->ids.block, m->now->ids.thread, simt_site_name(m->now->site));
+    found_more(m, "after block %u, thread %u had come to %s", m->now->ids.block, m->now->ids.thread,
+               simt_site_name(m->now->site));
 }
 
-/* From the hub, into the lane that is current; back when a lane leaves its kernel, when something is found, or, where lanes
- * do not pass on to each other, when it stops. */
+/* From the hub, into the lane that is current; back when a lane leaves its kernel, when something is found, or, where
+ * lanes do not pass on to each other, when it stops. */
 static void run(simt_machine *m)
 {
     fiber_switch(&m->hub, &m->now->fiber);
@@ -234,10 +243,16 @@ static void run(simt_machine *m)
 }
 
 /* The lanes of w that may be chosen; a group that spins makes way for the one it waits for. */
-static uint32_t going(const warp *w) { return w->candidates & ~w->yielding ? w->candidates & ~w->yielding : w->candidates; }
+static uint32_t going(const warp *w)
+{
+    return w->candidates & ~w->yielding ? w->candidates & ~w->yielding : w->candidates;
+}
 
 /* Whether a lane stands at a place, and so in one group with the others of its warp that do. */
-static bool stands_at(const lane *l, const char *site, uint32_t kind) { return l->site == site && l->stop_kind == kind; }
+static bool stands_at(const lane *l, const char *site, uint32_t kind)
+{
+    return l->site == site && l->stop_kind == kind;
+}
 
 /* Of `bits` the first lane of each group: what there is to choose from. */
 static uint32_t leaders_of(const warp *w, uint32_t bits)
@@ -246,7 +261,8 @@ static uint32_t leaders_of(const warp *w, uint32_t bits)
     for (uint32_t left = bits; left; left &= left - 1) {
         const lane *l = w->member[lowest(left)];
         bool first = true;
-        for (uint32_t others = leaders; others && first; others &= others - 1) first = !stands_at(w->member[lowest(others)], l->site, l->stop_kind);
+        for (uint32_t others = leaders; others && first; others &= others - 1)
+            first = !stands_at(w->member[lowest(others)], l->site, l->stop_kind);
         if (first) leaders |= 1u << l->ids.lane;
     }
     return leaders;
@@ -256,14 +272,16 @@ static uint32_t leaders_of(const warp *w, uint32_t bits)
 static uint32_t group_of(const lane *l)
 {
     uint32_t group = 0;
-    for (uint32_t left = going(l->warp); left; left &= left - 1) group |= (uint32_t)stands_at(l->warp->member[lowest(left)], l->site, l->stop_kind) << lowest(left);
+    for (uint32_t left = going(l->warp); left; left &= left - 1)
+        group |= (uint32_t)stands_at(l->warp->member[lowest(left)], l->site, l->stop_kind) << lowest(left);
     return group;
 }
 
 /* Lock step: lanes of w, in order. */
 static void run_group(simt_machine *m, const warp *w, uint32_t lanes)
 {
-    for (; lanes && m->finding.fault == SIMT_NO_FAULT; lanes &= lanes - 1) make_current(m, w->member[lowest(lanes)]), run(m);
+    for (; lanes && m->finding.fault == SIMT_NO_FAULT; lanes &= lanes - 1)
+        make_current(m, w->member[lowest(lanes)]), run(m);
 }
 
 static void forget_yields(simt_machine *m)
@@ -309,9 +327,13 @@ static bool next_group(simt_machine *m)
 enum { NEAR = 3 };
 
 /* How far a group is from the one that ran last: has lanes of it, is of its warp, is of another. */
-static uint32_t distance(const simt_machine *m, const lane *l) { return l->warp != m->last_warp ? 2 : group_of(l) & m->last_lanes ? 0 : 1; }
+static uint32_t distance(const simt_machine *m, const lane *l)
+{
+    return l->warp != m->last_warp ? 2 : group_of(l) & m->last_lanes ? 0 : 1;
+}
 
-/* By its leader: group k of all, nearer ones first; NULL: there are no more. n: how many of each distance were passed. */
+/* By its leader: group k of all, nearer ones first; NULL: there are no more. n: how many of each distance were
+ * passed. */
 static const lane *group_at(const simt_machine *m, uint32_t k, uint32_t n[NEAR])
 {
     for (uint32_t d = 0; d < NEAR; d++) {
@@ -361,7 +383,11 @@ void schedule_run(simt_machine *m)
 {
     bool lanes = m->config.unit == SIMT_BY_LANE;
     while (m->finding.fault == SIMT_NO_FAULT)
-        if (!(lanes ? next_lane(m) : m->config.local_first ? next_access(m) : next_group(m)) || m->now->warp->block->alive == 0) return;
+        if (!(lanes                   ? next_lane(m)
+              : m->config.local_first ? next_access(m)
+                                      : next_group(m)) ||
+            m->now->warp->block->alive == 0)
+            return;
 }
 
 void schedule_backoff(simt_machine *m, lane *l)

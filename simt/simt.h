@@ -2,11 +2,11 @@
  *
  * simt.h - the dialect: C11 that is also CUDA C++, with lanes.
  *
- * Kernel text uses this and the shared definitions (HD_FN, fn.h), and nothing else. nvcc makes lanes CUDA threads (simt_cuda.h: intrinsics and PTX, no cost); a C
- * compiler makes them fibers under a seeded scheduler (simt_host.h: every operation below is a place where the host
- * machine may switch, count or object). doc/dialect.md teaches it.
+ * Kernel text uses this and the shared definitions (HD_FN, fn.h), and nothing else. nvcc makes lanes CUDA threads
+ * (simt_cuda.h: intrinsics and PTX, no cost); a C compiler makes them fibers under a seeded scheduler (simt_host.h:
+ * every operation below is a place where the host machine may switch, count or object). doc/dialect.md teaches it.
  *
- * Names say the memory order: ld, st plain · ldrlx, strlx relaxed · ldacq acquire · strel release · ldcs, stcs plain
+ * Names say the memory order: ld, st plain; ldrlx, strlx relaxed; ldacq acquire; strel release; ldcs, stcs plain
  * and streaming (evict first). T is u8 u32 u64 v4 (16 bytes, four u32) unless said. Orders of read-modify-writes are
  * literals. Scope is the device. A plain access that meets another lane's without happens-before is an error, and so
  * is a relaxed one that meets a plain one.
@@ -19,27 +19,29 @@
  *                simt_reduce_min_u32/u64(t, v)   simt_reduce_max_u32(t, v)   simt_reduce_add_u32/u64(t, v)
  *                simt_sync_tile(t), simt_sync_block(): these two order memory; ballots and shuffles do not
  *   memory       simt_ld_T(p)  simt_st_T(p, v)  simt_ldrlx_T(p)  simt_strlx_T(p, v)  simt_ldacq_u32/u64/v4(p)
- *                simt_strel_u32/u64(p, v)  simt_ldcs_v4(p)  simt_stcs_v4(p, v); simt_ldrlx_2u64, simt_ldacq_2u64(p, &a, &b), simt_strel_2u64(p, a, b):
- *                v4 and 2u64 are atomic per element only
+ *                simt_strel_u32/u64(p, v)  simt_ldcs_v4(p)  simt_stcs_v4(p, v); simt_ldrlx_2u64, simt_ldacq_2u64(p, &a,
+ *                &b), simt_strel_2u64(p, a, b): v4 and 2u64 are atomic per element only
  *                simt_cas_u32/u64(p, expected, desired, ORDER)  simt_exch_u32/u64(p, v, ORDER)
  *                simt_add_u32/u64(p, v, ORDER)  simt_min_u32/u64(p, v, ORDER)
  *                simt_and_u32(p, v, ORDER)  simt_or_u32(p, v, ORDER): the old value
  *                simt_fence()
  *   shared       SIMT_SHARED(T, name, n) declares; plain ld and st reach it; simt_shared_add_u32(p, v) and
  *                simt_shared_cas_u32(p, e, d) are its atomics (relaxed)
- *   async        simt_copy16_async(shared, global)  simt_copy16_rlx_async(...): of what others may change meanwhile, relaxed
+ *   async        simt_copy16_async(shared, global)  simt_copy16_rlx_async(...): of what others may change meanwhile,
+ *                relaxed
  *                by element of eight bytes or fewer; simt_copy_commit()  simt_copy_wait(LITERAL): as cp.async groups;
  *                what was copied is the copying lane's after the wait, others' after a sync besides
  *   pure         simt_ffs(x): 1 + lowest set bit, 0 for 0   simt_popc(x)   simt_eq4(a, b): 0xff in each equal byte
  *   progress     simt_backoff(ns): every unbounded loop calls it
  *   host only    simt_ticket(item, what, a, b): the item takes effect here; simt_ticket_store(...): ... when the lane's
- *                last store becomes visible; simt_ticket_before(item, what, a, b, other): ... just before item `other` of the
- *                same stream did, or will; simt_started(item); simt_join(): control flow joins here. On CUDA they are
- *                nothing, unless HD_TICKETS is defined, which gives tickets a global counter. simt_tells(): a constant, whether they are
- *                something: for what only a ticket has to know
+ *                last store becomes visible; simt_ticket_before(item, what, a, b, other): ... just before item `other`
+ *                of the same stream did, or will; simt_started(item); simt_join(): control flow joins here. On CUDA
+ *                they are nothing, unless HD_TICKETS is defined, which gives tickets a global counter. simt_tells(): a
+ *                constant, whether they are something: for what only a ticket has to know
  *   loops        SIMT_UNROLL, SIMT_UNROLL_BY(n), SIMT_ROLLED before a loop: what becomes of it on CUDA
- *   kernels      SIMT_KERNEL(name, args_type, a) { ... }   a by value; SIMT_FN marks functions of kernel text; SIMT_FN_APART such
- *                as a device calls, where others would have them in the midst of their text: long ones that are seldom needed
+ *   kernels      SIMT_KERNEL(name, args_type, a) { ... }   a by value; SIMT_FN marks functions of kernel text;
+ *                SIMT_FN_APART such as a device calls, where others would have them in the midst of their text: long
+ *                ones that are seldom needed
  *
  * Not in the dialect: raw dereference of device memory, designated initialisers, compound literals, variable-length
  * arrays, implicit conversion from void *, bare `restrict`, recursion, static locals, two memory operations of one kind
@@ -50,7 +52,7 @@
 
 #include "simt/fn.h"
 
-/* ---- What is the same on every machine; how it is done is the machine's ------------------------------------- */
+/* ---- What is the same on every machine; how it is done is the machine's ---------------------- */
 
 enum { SIMT_RELAXED = 0, SIMT_ACQUIRE = 1, SIMT_RELEASE = 2, SIMT_ACQ_REL = 3 };
 

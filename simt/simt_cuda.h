@@ -10,20 +10,20 @@
 #ifndef HD_SIMT_CUDA_H
 #define HD_SIMT_CUDA_H
 
-#define SIMT_FN static __device__ __forceinline__
-#define SIMT_FN_APART static __device__ __noinline__
-#define SIMT_UNROLL _Pragma("unroll")
-#define SIMT_UNROLL_BY(n) SIMT_PRAGMA(unroll n)
-#define SIMT_ROLLED SIMT_UNROLL_BY(1)
+#define SIMT_FN            static __device__ __forceinline__
+#define SIMT_FN_APART      static __device__ __noinline__
+#define SIMT_UNROLL        _Pragma("unroll")
+#define SIMT_UNROLL_BY(n)  SIMT_PRAGMA(unroll n)
+#define SIMT_ROLLED        SIMT_UNROLL_BY(1)
 #define SIMT_PRAGMA(words) _Pragma(#words)
 
-/* An argument by value that is never copied: its address may be taken (__grid_constant__). The kernel's name is C++'s, for a
- * library may have the host machine's kernel of the same name, which is C's. */
+/* An argument by value that is never copied: its address may be taken (__grid_constant__). The kernel's name is C++'s,
+ * for a library may have the host machine's kernel of the same name, which is C's. */
 #define SIMT_KERNEL(name, args_type, a) __global__ void name(const __grid_constant__ args_type a)
 
 typedef uint4 simt_v4; /* as the host's: x y z w, aligned to 16 */
 
-/* ---- Who --------------------------------------------------------------------------------------------------- */
+/* ---- Who ------------------------------------------------------------------------------------- */
 
 SIMT_FN uint32_t simt_lane(void) { return threadIdx.x & 31; }
 SIMT_FN uint32_t simt_thread(void) { return threadIdx.x; }
@@ -31,12 +31,12 @@ SIMT_FN uint32_t simt_threads(void) { return blockDim.x; }
 SIMT_FN uint32_t simt_block(void) { return blockIdx.x; }
 SIMT_FN uint32_t simt_blocks(void) { return gridDim.x; }
 
-/* ---- Memory: loads and stores ---------------------------------------------------------------------------- */
+/* ---- Memory: loads and stores ---------------------------------------------------------------- */
 
 SIMT_FN size_t simt_global(const void *p) { return __cvta_generic_to_global(p); }
 SIMT_FN uint32_t simt_shared(const void *p) { return (uint32_t)__cvta_generic_to_shared(p); }
 
-#define SIMT_PLAIN(t, T)                            \
+#define SIMT_PLAIN(t, T)                             \
     SIMT_FN T simt_ld_##t(const T *p) { return *p; } \
     SIMT_FN void simt_st_##t(T *p, T v) { *p = v; }
 SIMT_PLAIN(u8, uint8_t)
@@ -49,12 +49,12 @@ SIMT_FN simt_v4 simt_ldcs_v4(const simt_v4 *p) { return __ldcs(p); }
 SIMT_FN void simt_stcs_v4(simt_v4 *p, simt_v4 v) { __stcs(p, v); }
 
 /* simt_NAME_t: `ld.` or `st.` with an order. reg is the register's letter. */
-#define SIMT_LOAD(name, order, t, T, type, reg)                                                                \
-    SIMT_FN T simt_##name##_##t(const T *p)                                                                    \
-    {                                                                                                          \
-        T v;                                                                                                   \
+#define SIMT_LOAD(name, order, t, T, type, reg)                                                                   \
+    SIMT_FN T simt_##name##_##t(const T *p)                                                                       \
+    {                                                                                                             \
+        T v;                                                                                                      \
         asm volatile("ld." order ".gpu.global." type " %0, [%1];" : "=" reg(v) : "l"(simt_global(p)) : "memory"); \
-        return v;                                                                                              \
+        return v;                                                                                                 \
     }
 #define SIMT_STORE(name, order, t, T, type, reg)                                                               \
     SIMT_FN void simt_##name##_##t(T *p, T v)                                                                  \
@@ -85,15 +85,15 @@ SIMT_FN void simt_strlx_u8(uint8_t *p, uint8_t v)
     asm volatile("st.relaxed.gpu.global.u8 [%0], %1;" : : "l"(simt_global(p)), "r"((uint32_t)v) : "memory");
 }
 
-#define SIMT_LOAD_V4(name, order)                                                 \
-    SIMT_FN simt_v4 simt_##name##_v4(const simt_v4 *p)                            \
-    {                                                                             \
-        simt_v4 v;                                                                \
-        asm volatile("ld." order ".gpu.global.v4.u32 {%0, %1, %2, %3}, [%4];"     \
-                     : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)                 \
-                     : "l"(simt_global(p))                                        \
-                     : "memory");                                                 \
-        return v;                                                                 \
+#define SIMT_LOAD_V4(name, order)                                             \
+    SIMT_FN simt_v4 simt_##name##_v4(const simt_v4 *p)                        \
+    {                                                                         \
+        simt_v4 v;                                                            \
+        asm volatile("ld." order ".gpu.global.v4.u32 {%0, %1, %2, %3}, [%4];" \
+                     : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)             \
+                     : "l"(simt_global(p))                                    \
+                     : "memory");                                             \
+        return v;                                                             \
     }
 SIMT_LOAD_V4(ldrlx, "relaxed")
 SIMT_LOAD_V4(ldacq, "acquire")
@@ -107,13 +107,16 @@ SIMT_FN void simt_strlx_v4(simt_v4 *p, simt_v4 v)
                  : "memory");
 }
 
-#define SIMT_LOAD_2U64(name, order)                                                                                                \
-    SIMT_FN void simt_##name##_2u64(const uint64_t *p, uint64_t *a, uint64_t *b)                                                   \
-    {                                                                                                                              \
-        uint64_t x, y;                                                                                                             \
-        asm volatile("ld." order ".gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(x), "=l"(y) : "l"(simt_global(p)) : "memory");        \
-        *a = x;                                                                                                                    \
-        *b = y;                                                                                                                    \
+#define SIMT_LOAD_2U64(name, order)                                              \
+    SIMT_FN void simt_##name##_2u64(const uint64_t *p, uint64_t *a, uint64_t *b) \
+    {                                                                            \
+        uint64_t x, y;                                                           \
+        asm volatile("ld." order ".gpu.global.v2.u64 {%0, %1}, [%2];"            \
+                     : "=l"(x), "=l"(y)                                          \
+                     : "l"(simt_global(p))                                       \
+                     : "memory");                                                \
+        *a = x;                                                                  \
+        *b = y;                                                                  \
     }
 SIMT_LOAD_2U64(ldrlx, "relaxed")
 SIMT_LOAD_2U64(ldacq, "acquire")
@@ -124,25 +127,25 @@ SIMT_FN void simt_strel_2u64(uint64_t *p, uint64_t a, uint64_t b)
     asm volatile("st.release.gpu.global.v2.u64 [%0], {%1, %2};" : : "l"(simt_global(p)), "l"(a), "l"(b) : "memory");
 }
 
-/* ---- Memory: read-modify-writes ---------------------------------------------------------------------------- */
+/* ---- Memory: read-modify-writes -------------------------------------------------------------- */
 
 /* `order` is a literal, so one of the four remains. The old value. */
-#define SIMT_RMW(name, t, T, op, reg)                                         \
-    SIMT_FN T simt_##name##_##t(T *p, T v, int order)                         \
-    {                                                                         \
-        T old;                                                                \
-        switch (order) {                                                      \
-        case SIMT_RELAXED: SIMT_ATOM("relaxed", op, reg); break;              \
-        case SIMT_ACQUIRE: SIMT_ATOM("acquire", op, reg); break;              \
-        case SIMT_RELEASE: SIMT_ATOM("release", op, reg); break;              \
-        default: SIMT_ATOM("acq_rel", op, reg); break;                        \
-        }                                                                     \
-        return old;                                                           \
+#define SIMT_RMW(name, t, T, op, reg)                            \
+    SIMT_FN T simt_##name##_##t(T *p, T v, int order)            \
+    {                                                            \
+        T old;                                                   \
+        switch (order) {                                         \
+        case SIMT_RELAXED: SIMT_ATOM("relaxed", op, reg); break; \
+        case SIMT_ACQUIRE: SIMT_ATOM("acquire", op, reg); break; \
+        case SIMT_RELEASE: SIMT_ATOM("release", op, reg); break; \
+        default: SIMT_ATOM("acq_rel", op, reg); break;           \
+        }                                                        \
+        return old;                                              \
     }
-#define SIMT_ATOM(order, op, reg)                              \
+#define SIMT_ATOM(order, op, reg)                                 \
     asm volatile("atom." order ".gpu.global." op " %0, [%1], %2;" \
-                 : "=" reg(old)                                \
-                 : "l"(simt_global(p)), reg(v)                 \
+                 : "=" reg(old)                                   \
+                 : "l"(simt_global(p)), reg(v)                    \
                  : "memory")
 SIMT_RMW(exch, u32, uint32_t, "exch.b32", "r")
 SIMT_RMW(exch, u64, uint64_t, "exch.b64", "l")
@@ -155,17 +158,17 @@ SIMT_RMW(or, u32, uint32_t, "or.b32", "r")
 #undef SIMT_RMW
 #undef SIMT_ATOM
 
-#define SIMT_COMPARE_AND_SWAP(t, T, type, reg)                                 \
-    SIMT_FN T simt_cas_##t(T *p, T expected, T desired, int order)            \
-    {                                                                         \
-        T old;                                                                \
-        switch (order) {                                                      \
-        case SIMT_RELAXED: SIMT_CAS("relaxed", type, reg); break;             \
-        case SIMT_ACQUIRE: SIMT_CAS("acquire", type, reg); break;             \
-        case SIMT_RELEASE: SIMT_CAS("release", type, reg); break;             \
-        default: SIMT_CAS("acq_rel", type, reg); break;                       \
-        }                                                                     \
-        return old;                                                           \
+#define SIMT_COMPARE_AND_SWAP(t, T, type, reg)                     \
+    SIMT_FN T simt_cas_##t(T *p, T expected, T desired, int order) \
+    {                                                              \
+        T old;                                                     \
+        switch (order) {                                           \
+        case SIMT_RELAXED: SIMT_CAS("relaxed", type, reg); break;  \
+        case SIMT_ACQUIRE: SIMT_CAS("acquire", type, reg); break;  \
+        case SIMT_RELEASE: SIMT_CAS("release", type, reg); break;  \
+        default: SIMT_CAS("acq_rel", type, reg); break;            \
+        }                                                          \
+        return old;                                                \
     }
 #define SIMT_CAS(order, type, reg)                                          \
     asm volatile("atom." order ".gpu.global.cas." type " %0, [%1], %2, %3;" \
@@ -179,7 +182,7 @@ SIMT_COMPARE_AND_SWAP(u64, uint64_t, "b64", "l")
 
 SIMT_FN void simt_fence(void) { __threadfence(); }
 
-/* ---- Shared memory and copies into it --------------------------------------------------------------------- */
+/* ---- Shared memory and copies into it -------------------------------------------------------- */
 
 /* A pointer, as on the host. */
 #define SIMT_SHARED(T, name, n)                 \
@@ -206,7 +209,10 @@ SIMT_FN uint32_t simt_shared_cas_u32(uint32_t *p, uint32_t expected, uint32_t de
 /* Past the first-level cache (.cg): what is copied once is not read again there. */
 SIMT_FN void simt_copy16_async(void *shared, const void *global)
 {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(simt_shared(shared)), "l"(simt_global(global)) : "memory");
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
+                 :
+                 : "r"(simt_shared(shared)), "l"(simt_global(global))
+                 : "memory");
 }
 
 /* The hardware copies sixteen bytes of one sector at a time; as little as a relaxed load it keeps what it read. */
@@ -216,7 +222,7 @@ SIMT_FN void simt_copy_commit(void) { asm volatile("cp.async.commit_group;" : : 
 
 #define simt_copy_wait(n) asm volatile("cp.async.wait_group %0;" : : "n"(n) : "memory")
 
-/* ---- Tiles and collectives -------------------------------------------------------------------------------- */
+/* ---- Tiles and collectives ------------------------------------------------------------------- */
 
 /* A tile of one lane needs no collective: where the size is a constant, nothing remains. */
 SIMT_FN uint32_t simt_ballot(simt_tile t, bool p) { return t.size == 1 ? p : __ballot_sync(t.mask, p) >> t.base; }
@@ -228,29 +234,29 @@ SIMT_FN void simt_sync_tile(simt_tile t)
 }
 SIMT_FN void simt_sync_block(void) { __syncthreads(); }
 
-#define SIMT_SHUFFLES(t, T, wide)                                                                   \
-    SIMT_FN T simt_shfl_##t(simt_tile tile, T v, uint32_t rank)                                     \
-    {                                                                                               \
-        return tile.size == 1 ? v : (T)__shfl_sync(tile.mask, (wide)v, (int)rank, (int)tile.size);  \
-    }                                                                                               \
-    SIMT_FN T simt_shfl_xor_##t(simt_tile tile, T v, uint32_t bits)                                 \
-    {                                                                                               \
-        return tile.size == 1 ? v : (T)__shfl_xor_sync(tile.mask, (wide)v, (int)bits);              \
+#define SIMT_SHUFFLES(t, T, wide)                                                                  \
+    SIMT_FN T simt_shfl_##t(simt_tile tile, T v, uint32_t rank)                                    \
+    {                                                                                              \
+        return tile.size == 1 ? v : (T)__shfl_sync(tile.mask, (wide)v, (int)rank, (int)tile.size); \
+    }                                                                                              \
+    SIMT_FN T simt_shfl_xor_##t(simt_tile tile, T v, uint32_t bits)                                \
+    {                                                                                              \
+        return tile.size == 1 ? v : (T)__shfl_xor_sync(tile.mask, (wide)v, (int)bits);             \
     }
 SIMT_SHUFFLES(u32, uint32_t, unsigned)
 SIMT_SHUFFLES(u64, uint64_t, unsigned long long)
 #undef SIMT_SHUFFLES
 
 /* A butterfly: log2(size) exchanges give the result to every lane of the tile. */
-#define SIMT_BUTTERFLY(name, t, T, JOIN)                                  \
-    SIMT_FN T simt_butterfly_##name##_##t(simt_tile tile, T v)            \
-    {                                                                     \
-        SIMT_UNROLL                                                       \
-        for (uint32_t bit = tile.size / 2; bit > 0; bit /= 2) {           \
-            T other = simt_shfl_xor_##t(tile, v, bit);                    \
-            v = JOIN;                                                     \
-        }                                                                 \
-        return v;                                                         \
+#define SIMT_BUTTERFLY(name, t, T, JOIN)                        \
+    SIMT_FN T simt_butterfly_##name##_##t(simt_tile tile, T v)  \
+    {                                                           \
+        SIMT_UNROLL                                             \
+        for (uint32_t bit = tile.size / 2; bit > 0; bit /= 2) { \
+            T other = simt_shfl_xor_##t(tile, v, bit);          \
+            v = JOIN;                                           \
+        }                                                       \
+        return v;                                               \
     }
 SIMT_BUTTERFLY(min, u32, uint32_t, other < v ? other : v)
 SIMT_BUTTERFLY(max, u32, uint32_t, other > v ? other : v)
@@ -286,7 +292,7 @@ SIMT_FN uint64_t simt_reduce_min_u64(simt_tile t, uint64_t v)
 
 SIMT_FN uint64_t simt_reduce_add_u64(simt_tile t, uint64_t v) { return simt_butterfly_add_u64(t, v); }
 
-/* ---- The rest ------------------------------------------------------------------------------------------------ */
+/* ---- The rest -------------------------------------------------------------------------------- */
 
 SIMT_FN uint32_t simt_ffs(uint32_t x) { return (uint32_t)__ffs((int)x); }
 SIMT_FN uint32_t simt_popc(uint32_t x) { return (uint32_t)__popc(x); }
@@ -294,7 +300,7 @@ SIMT_FN uint32_t simt_eq4(uint32_t a, uint32_t b) { return __vcmpeq4(a, b); }
 SIMT_FN void simt_backoff(uint32_t ns) { __nanosleep(ns); }
 
 #define simt_started(item) ((void)sizeof(item))
-#define simt_join() ((void)0)
+#define simt_join()        ((void)0)
 
 #ifndef HD_TICKETS
 
@@ -302,13 +308,14 @@ SIMT_FN void simt_backoff(uint32_t ns) { __nanosleep(ns); }
 
 /* Neither called nor evaluated. */
 SIMT_FN void simt_no_ticket(uint64_t, uint32_t, uint64_t, uint64_t) {}
-#define simt_ticket(item, what, a, b) (false ? simt_no_ticket((item), (what), (a), (b)) : (void)0)
+#define simt_ticket(item, what, a, b)       (false ? simt_no_ticket((item), (what), (a), (b)) : (void)0)
 #define simt_ticket_store(item, what, a, b) simt_ticket((item), (what), (a), (b))
-#define simt_ticket_before(item, what, a, b, other) (false ? simt_no_ticket((item), (what), (a), (b) + (other)) : (void)0)
+#define simt_ticket_before(item, what, a, b, other) \
+    (false ? simt_no_ticket((item), (what), (a), (b) + (other)) : (void)0)
 
 #else
 
-#define simt_tells() true
+#define simt_tells()                        true
 
 /* A book of tickets in device memory: row k is who drew ticket k. The order of draws under one lock is the order of
  * what happened under it; between locks it is one of the possible orders, up to the time from step to draw. */
@@ -333,7 +340,7 @@ SIMT_FN void simt_ticket_before(uint64_t item, uint32_t what, uint64_t a, uint64
     simt_ticket_row r = { item, what, a, b, before };
     simt_book.row[k] = r;
 }
-#define simt_ticket(item, what, a, b) simt_ticket_before((item), (what), (a), (b), UINT64_MAX)
+#define simt_ticket(item, what, a, b)       simt_ticket_before((item), (what), (a), (b), UINT64_MAX)
 #define simt_ticket_store(item, what, a, b) simt_ticket((item), (what), (a), (b))
 
 #endif

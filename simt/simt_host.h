@@ -7,21 +7,21 @@
 #define HD_SIMT_HOST_H
 
 #ifndef SIMT_FN /* whoever compiles kernels once more, and does not mind how fast they run, may do without */
-#define SIMT_FN static inline __attribute__((always_inline, unused))
+#define SIMT_FN       static inline __attribute__((always_inline, unused))
 #define SIMT_FN_APART static __attribute__((unused))
 #endif
 #define SIMT_UNROLL
 #define SIMT_UNROLL_BY(n)
 #define SIMT_ROLLED
 #define SIMT_TEXT_(x) #x
-#define SIMT_TEXT(x) SIMT_TEXT_(x)
-#define SIMT_SITE __FILE__ ":" SIMT_TEXT(__LINE__)
+#define SIMT_TEXT(x)  SIMT_TEXT_(x)
+#define SIMT_SITE     __FILE__ ":" SIMT_TEXT(__LINE__)
 
 /* NAME becomes a function that the machine launches with a pointer to the arguments. */
 #define SIMT_KERNEL(name, args_type, a) SIMT_KERNEL_(name, args_type, a)
-#define SIMT_KERNEL_(name, args_type, a)                              \
-    static void name##_text(const args_type a);                       \
-    void name(const void *args);                                      \
+#define SIMT_KERNEL_(name, args_type, a)                                   \
+    static void name##_text(const args_type a);                            \
+    void name(const void *args);                                           \
     void name(const void *args) { name##_text(*(const args_type *)args); } \
     static void name##_text(const args_type a)
 
@@ -29,7 +29,7 @@ typedef struct __attribute__((aligned(16))) simt_v4 {
     uint32_t x, y, z, w;
 } simt_v4;
 
-/* ---- What the machine is told of ---------------------------------------------------------------------- */
+/* ---- What the machine is told of ------------------------------------------------------------- */
 
 /* Kinds of access, as bits. */
 enum {
@@ -72,7 +72,8 @@ extern _Thread_local simt_hot_state simt_hot;
 void simt_host_load(const char *site, uint32_t kind, const void *p, uint32_t bytes, void *v);
 void simt_host_store(const char *site, uint32_t kind, void *p, uint32_t bytes, const void *v);
 /* The old value. a: the new value, or what is added; expected: for SIMT_CAS. */
-uint64_t simt_host_rmw(const char *site, simt_rmw_op op, void *p, uint32_t bytes, uint64_t expected, uint64_t a, int order);
+uint64_t simt_host_rmw(const char *site, simt_rmw_op op, void *p, uint32_t bytes, uint64_t expected, uint64_t a,
+                       int order);
 uint64_t simt_host_collective(const char *site, simt_collective_op op, uint32_t mask, uint64_t v, uint32_t arg);
 void simt_host_sync_block(const char *site);
 void simt_host_fence(const char *site);
@@ -86,7 +87,7 @@ void simt_host_ticket_before(const char *site, uint64_t item, uint32_t what, uin
 void simt_host_started(uint64_t item);
 void simt_host_join(const char *site);
 
-/* ---- Who --------------------------------------------------------------------------------------------------- */
+/* ---- Who ------------------------------------------------------------------------------------- */
 
 SIMT_FN uint32_t simt_lane(void) { return simt_hot.ids->lane; }
 SIMT_FN uint32_t simt_thread(void) { return simt_hot.ids->thread; }
@@ -94,7 +95,7 @@ SIMT_FN uint32_t simt_threads(void) { return simt_hot.ids->threads; }
 SIMT_FN uint32_t simt_block(void) { return simt_hot.ids->block; }
 SIMT_FN uint32_t simt_blocks(void) { return simt_hot.ids->blocks; }
 
-/* ---- Memory ------------------------------------------------------------------------------------------------- */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
 /* Where C accesses of kernel text are told of (simt/raw.h), none of them may be an operation's. */
 #ifdef HD_RAW
@@ -103,45 +104,47 @@ SIMT_FN uint32_t simt_blocks(void) { return simt_hot.ids->blocks; }
 #define SIMT_WANTED(kind) __builtin_expect((simt_hot.hooks & (kind)) != 0, 0)
 #endif
 
-#define SIMT_ACCESSES(T, t)                                                              \
-    SIMT_FN T simt_load_##t(const char *site, uint32_t kind, const T *p)                 \
-    {                                                                                    \
-        T v;                                                                             \
-        if (!SIMT_WANTED(kind)) return *p;                                               \
-        simt_host_load(site, kind, p, (uint32_t)sizeof v, &v);                           \
-        return v;                                                                        \
-    }                                                                                    \
-    SIMT_FN void simt_store_##t(const char *site, uint32_t kind, T *p, T v)              \
-    {                                                                                    \
-        if (!SIMT_WANTED(kind)) *p = v;                                                  \
-        else simt_host_store(site, kind, p, (uint32_t)sizeof v, &v);                     \
+#define SIMT_ACCESSES(T, t)                                                 \
+    SIMT_FN T simt_load_##t(const char *site, uint32_t kind, const T *p)    \
+    {                                                                       \
+        T v;                                                                \
+        if (!SIMT_WANTED(kind)) return *p;                                  \
+        simt_host_load(site, kind, p, (uint32_t)sizeof v, &v);              \
+        return v;                                                           \
+    }                                                                       \
+    SIMT_FN void simt_store_##t(const char *site, uint32_t kind, T *p, T v) \
+    {                                                                       \
+        if (!SIMT_WANTED(kind))                                             \
+            *p = v;                                                         \
+        else                                                                \
+            simt_host_store(site, kind, p, (uint32_t)sizeof v, &v);         \
     }
 SIMT_ACCESSES(uint8_t, u8)
 SIMT_ACCESSES(uint32_t, u32)
 SIMT_ACCESSES(uint64_t, u64)
 SIMT_ACCESSES(simt_v4, v4)
 
-#define simt_ld_u8(p) simt_load_u8(SIMT_SITE, SIMT_LD, (p))
-#define simt_ld_u32(p) simt_load_u32(SIMT_SITE, SIMT_LD, (p))
-#define simt_ld_u64(p) simt_load_u64(SIMT_SITE, SIMT_LD, (p))
-#define simt_ld_v4(p) simt_load_v4(SIMT_SITE, SIMT_LD, (p))
-#define simt_ldcs_v4(p) simt_load_v4(SIMT_SITE, SIMT_LD, (p))
-#define simt_ldrlx_u8(p) simt_load_u8(SIMT_SITE, SIMT_LDRLX, (p))
-#define simt_ldrlx_u32(p) simt_load_u32(SIMT_SITE, SIMT_LDRLX, (p))
-#define simt_ldrlx_u64(p) simt_load_u64(SIMT_SITE, SIMT_LDRLX, (p))
-#define simt_ldrlx_v4(p) simt_load_v4(SIMT_SITE, SIMT_LDRLX, (p))
-#define simt_ldacq_u32(p) simt_load_u32(SIMT_SITE, SIMT_LDACQ, (p))
-#define simt_ldacq_u64(p) simt_load_u64(SIMT_SITE, SIMT_LDACQ, (p))
-#define simt_ldacq_v4(p) simt_load_v4(SIMT_SITE, SIMT_LDACQ, (p))
-#define simt_st_u8(p, v) simt_store_u8(SIMT_SITE, SIMT_ST, (p), (v))
-#define simt_st_u32(p, v) simt_store_u32(SIMT_SITE, SIMT_ST, (p), (v))
-#define simt_st_u64(p, v) simt_store_u64(SIMT_SITE, SIMT_ST, (p), (v))
-#define simt_st_v4(p, v) simt_store_v4(SIMT_SITE, SIMT_ST, (p), (v))
-#define simt_stcs_v4(p, v) simt_store_v4(SIMT_SITE, SIMT_ST, (p), (v))
-#define simt_strlx_u8(p, v) simt_store_u8(SIMT_SITE, SIMT_STRLX, (p), (v))
+#define simt_ld_u8(p)        simt_load_u8(SIMT_SITE, SIMT_LD, (p))
+#define simt_ld_u32(p)       simt_load_u32(SIMT_SITE, SIMT_LD, (p))
+#define simt_ld_u64(p)       simt_load_u64(SIMT_SITE, SIMT_LD, (p))
+#define simt_ld_v4(p)        simt_load_v4(SIMT_SITE, SIMT_LD, (p))
+#define simt_ldcs_v4(p)      simt_load_v4(SIMT_SITE, SIMT_LD, (p))
+#define simt_ldrlx_u8(p)     simt_load_u8(SIMT_SITE, SIMT_LDRLX, (p))
+#define simt_ldrlx_u32(p)    simt_load_u32(SIMT_SITE, SIMT_LDRLX, (p))
+#define simt_ldrlx_u64(p)    simt_load_u64(SIMT_SITE, SIMT_LDRLX, (p))
+#define simt_ldrlx_v4(p)     simt_load_v4(SIMT_SITE, SIMT_LDRLX, (p))
+#define simt_ldacq_u32(p)    simt_load_u32(SIMT_SITE, SIMT_LDACQ, (p))
+#define simt_ldacq_u64(p)    simt_load_u64(SIMT_SITE, SIMT_LDACQ, (p))
+#define simt_ldacq_v4(p)     simt_load_v4(SIMT_SITE, SIMT_LDACQ, (p))
+#define simt_st_u8(p, v)     simt_store_u8(SIMT_SITE, SIMT_ST, (p), (v))
+#define simt_st_u32(p, v)    simt_store_u32(SIMT_SITE, SIMT_ST, (p), (v))
+#define simt_st_u64(p, v)    simt_store_u64(SIMT_SITE, SIMT_ST, (p), (v))
+#define simt_st_v4(p, v)     simt_store_v4(SIMT_SITE, SIMT_ST, (p), (v))
+#define simt_stcs_v4(p, v)   simt_store_v4(SIMT_SITE, SIMT_ST, (p), (v))
+#define simt_strlx_u8(p, v)  simt_store_u8(SIMT_SITE, SIMT_STRLX, (p), (v))
 #define simt_strlx_u32(p, v) simt_store_u32(SIMT_SITE, SIMT_STRLX, (p), (v))
 #define simt_strlx_u64(p, v) simt_store_u64(SIMT_SITE, SIMT_STRLX, (p), (v))
-#define simt_strlx_v4(p, v) simt_store_v4(SIMT_SITE, SIMT_STRLX, (p), (v))
+#define simt_strlx_v4(p, v)  simt_store_v4(SIMT_SITE, SIMT_STRLX, (p), (v))
 #define simt_strel_u32(p, v) simt_store_u32(SIMT_SITE, SIMT_STREL, (p), (v))
 #define simt_strel_u64(p, v) simt_store_u64(SIMT_SITE, SIMT_STREL, (p), (v))
 
@@ -179,44 +182,44 @@ SIMT_FN uint32_t simt_rmw_u32(const char *site, simt_rmw_op op, uint32_t *p, uin
 
 #define simt_cas_u32(p, e, d, order) simt_rmw_u32(SIMT_SITE, SIMT_CAS, (p), (e), (d), (order))
 #define simt_cas_u64(p, e, d, order) simt_host_rmw(SIMT_SITE, SIMT_CAS, (p), 8, (e), (d), (order))
-#define simt_exch_u32(p, v, order) simt_rmw_u32(SIMT_SITE, SIMT_EXCH, (p), 0, (v), (order))
-#define simt_exch_u64(p, v, order) simt_host_rmw(SIMT_SITE, SIMT_EXCH, (p), 8, 0, (v), (order))
-#define simt_add_u32(p, v, order) simt_rmw_u32(SIMT_SITE, SIMT_ADD, (p), 0, (v), (order))
-#define simt_add_u64(p, v, order) simt_host_rmw(SIMT_SITE, SIMT_ADD, (p), 8, 0, (v), (order))
-#define simt_min_u32(p, v, order) simt_rmw_u32(SIMT_SITE, SIMT_MIN, (p), 0, (v), (order))
-#define simt_min_u64(p, v, order) simt_host_rmw(SIMT_SITE, SIMT_MIN, (p), 8, 0, (v), (order))
-#define simt_and_u32(p, v, order) simt_rmw_u32(SIMT_SITE, SIMT_AND, (p), 0, (v), (order))
-#define simt_or_u32(p, v, order) simt_rmw_u32(SIMT_SITE, SIMT_OR, (p), 0, (v), (order))
-#define simt_fence() simt_host_fence(SIMT_SITE)
+#define simt_exch_u32(p, v, order)   simt_rmw_u32(SIMT_SITE, SIMT_EXCH, (p), 0, (v), (order))
+#define simt_exch_u64(p, v, order)   simt_host_rmw(SIMT_SITE, SIMT_EXCH, (p), 8, 0, (v), (order))
+#define simt_add_u32(p, v, order)    simt_rmw_u32(SIMT_SITE, SIMT_ADD, (p), 0, (v), (order))
+#define simt_add_u64(p, v, order)    simt_host_rmw(SIMT_SITE, SIMT_ADD, (p), 8, 0, (v), (order))
+#define simt_min_u32(p, v, order)    simt_rmw_u32(SIMT_SITE, SIMT_MIN, (p), 0, (v), (order))
+#define simt_min_u64(p, v, order)    simt_host_rmw(SIMT_SITE, SIMT_MIN, (p), 8, 0, (v), (order))
+#define simt_and_u32(p, v, order)    simt_rmw_u32(SIMT_SITE, SIMT_AND, (p), 0, (v), (order))
+#define simt_or_u32(p, v, order)     simt_rmw_u32(SIMT_SITE, SIMT_OR, (p), 0, (v), (order))
+#define simt_fence()                 simt_host_fence(SIMT_SITE)
 
-#define SIMT_SHARED(T, name, n) T *const name = (T *)simt_host_shared(SIMT_SITE, #name, sizeof(T) * (size_t)(n), 16)
-#define simt_shared_add_u32(p, v) simt_add_u32((p), (v), SIMT_RELAXED)
+#define SIMT_SHARED(T, name, n)      T *const name = (T *)simt_host_shared(SIMT_SITE, #name, sizeof(T) * (n), 16)
+#define simt_shared_add_u32(p, v)    simt_add_u32((p), (v), SIMT_RELAXED)
 #define simt_shared_cas_u32(p, e, d) simt_cas_u32((p), (e), (d), SIMT_RELAXED)
 
-#define simt_copy16_async(shared, global) simt_host_copy16(SIMT_SITE, SIMT_LD, (shared), (global))
+#define simt_copy16_async(shared, global)     simt_host_copy16(SIMT_SITE, SIMT_LD, (shared), (global))
 #define simt_copy16_rlx_async(shared, global) simt_host_copy16(SIMT_SITE, SIMT_LDRLX, (shared), (global))
-#define simt_copy_commit() simt_host_copy_commit(SIMT_SITE)
-#define simt_copy_wait(n) simt_host_copy_wait(SIMT_SITE, (n))
+#define simt_copy_commit()                    simt_host_copy_commit(SIMT_SITE)
+#define simt_copy_wait(n)                     simt_host_copy_wait(SIMT_SITE, (n))
 
-/* ---- Tiles and collectives -------------------------------------------------------------------------------- */
+/* ---- Tiles and collectives ------------------------------------------------------------------- */
 
 #define SIMT_COLLECTIVE(t, op, v, arg) simt_host_collective(SIMT_SITE, (op), (t).mask, (v), (arg))
-#define simt_ballot(t, p) ((uint32_t)SIMT_COLLECTIVE(t, SIMT_BALLOT, (p) ? 1u : 0u, 0) >> (t).base)
-#define simt_any(t, p) ((bool)SIMT_COLLECTIVE(t, SIMT_ANY, (p) ? 1u : 0u, 0))
-#define simt_all(t, p) ((bool)SIMT_COLLECTIVE(t, SIMT_ALL, (p) ? 1u : 0u, 0))
-#define simt_shfl_u32(t, v, r) ((uint32_t)SIMT_COLLECTIVE(t, SIMT_SHFL, (uint32_t)(v), (t).base + (uint32_t)(r)))
-#define simt_shfl_u64(t, v, r) SIMT_COLLECTIVE(t, SIMT_SHFL, (uint64_t)(v), (t).base + (uint32_t)(r))
-#define simt_shfl_xor_u32(t, v, x) ((uint32_t)SIMT_COLLECTIVE(t, SIMT_SHFL_XOR, (uint32_t)(v), (uint32_t)(x)))
-#define simt_shfl_xor_u64(t, v, x) SIMT_COLLECTIVE(t, SIMT_SHFL_XOR, (uint64_t)(v), (uint32_t)(x))
-#define simt_reduce_min_u32(t, v) ((uint32_t)SIMT_COLLECTIVE(t, SIMT_REDUCE_MIN, (uint32_t)(v), 0))
-#define simt_reduce_min_u64(t, v) SIMT_COLLECTIVE(t, SIMT_REDUCE_MIN, (uint64_t)(v), 0)
-#define simt_reduce_max_u32(t, v) ((uint32_t)SIMT_COLLECTIVE(t, SIMT_REDUCE_MAX, (uint32_t)(v), 0))
-#define simt_reduce_add_u32(t, v) ((uint32_t)SIMT_COLLECTIVE(t, SIMT_REDUCE_ADD, (uint32_t)(v), 0))
-#define simt_reduce_add_u64(t, v) SIMT_COLLECTIVE(t, SIMT_REDUCE_ADD, (uint64_t)(v), 0)
-#define simt_sync_tile(t) ((void)SIMT_COLLECTIVE(t, SIMT_SYNC, 0, 0))
-#define simt_sync_block() simt_host_sync_block(SIMT_SITE)
+#define simt_ballot(t, p)              ((uint32_t)SIMT_COLLECTIVE(t, SIMT_BALLOT, (p) ? 1u : 0u, 0) >> (t).base)
+#define simt_any(t, p)                 ((bool)SIMT_COLLECTIVE(t, SIMT_ANY, (p) ? 1u : 0u, 0))
+#define simt_all(t, p)                 ((bool)SIMT_COLLECTIVE(t, SIMT_ALL, (p) ? 1u : 0u, 0))
+#define simt_shfl_u32(t, v, r)         ((uint32_t)simt_shfl_u64(t, (uint32_t)(v), r))
+#define simt_shfl_u64(t, v, r)         SIMT_COLLECTIVE(t, SIMT_SHFL, (uint64_t)(v), (t).base + (uint32_t)(r))
+#define simt_shfl_xor_u32(t, v, x)     ((uint32_t)SIMT_COLLECTIVE(t, SIMT_SHFL_XOR, (uint32_t)(v), (uint32_t)(x)))
+#define simt_shfl_xor_u64(t, v, x)     SIMT_COLLECTIVE(t, SIMT_SHFL_XOR, (uint64_t)(v), (uint32_t)(x))
+#define simt_reduce_min_u32(t, v)      ((uint32_t)SIMT_COLLECTIVE(t, SIMT_REDUCE_MIN, (uint32_t)(v), 0))
+#define simt_reduce_min_u64(t, v)      SIMT_COLLECTIVE(t, SIMT_REDUCE_MIN, (uint64_t)(v), 0)
+#define simt_reduce_max_u32(t, v)      ((uint32_t)SIMT_COLLECTIVE(t, SIMT_REDUCE_MAX, (uint32_t)(v), 0))
+#define simt_reduce_add_u32(t, v)      ((uint32_t)SIMT_COLLECTIVE(t, SIMT_REDUCE_ADD, (uint32_t)(v), 0))
+#define simt_reduce_add_u64(t, v)      SIMT_COLLECTIVE(t, SIMT_REDUCE_ADD, (uint64_t)(v), 0)
+#define simt_sync_tile(t)              ((void)SIMT_COLLECTIVE(t, SIMT_SYNC, 0, 0))
+#define simt_sync_block()              simt_host_sync_block(SIMT_SITE)
 
-/* ---- The rest ------------------------------------------------------------------------------------------------ */
+/* ---- The rest -------------------------------------------------------------------------------- */
 
 SIMT_FN uint32_t simt_ffs(uint32_t x) { return (uint32_t)__builtin_ffs((int)x); }
 
@@ -235,12 +238,13 @@ SIMT_FN uint32_t simt_eq4(uint32_t a, uint32_t b)
     return (~(differs | low) >> 7) * 0xffu;
 }
 
-#define simt_backoff(ns) ((void)(ns), simt_host_backoff(SIMT_SITE))
-#define simt_ticket(item, what, a, b) simt_host_ticket(SIMT_SITE, (item), (what), (a), (b), false)
+#define simt_backoff(ns)                    ((void)(ns), simt_host_backoff(SIMT_SITE))
+#define simt_ticket(item, what, a, b)       simt_host_ticket(SIMT_SITE, (item), (what), (a), (b), false)
 #define simt_ticket_store(item, what, a, b) simt_host_ticket(SIMT_SITE, (item), (what), (a), (b), true)
-#define simt_ticket_before(item, what, a, b, other) simt_host_ticket_before(SIMT_SITE, (item), (what), (a), (b), (other))
+#define simt_ticket_before(item, what, a, b, other) \
+    simt_host_ticket_before(SIMT_SITE, (item), (what), (a), (b), (other))
 #define simt_started(item) simt_host_started(item)
-#define simt_tells() true
-#define simt_join() simt_host_join(SIMT_SITE)
+#define simt_tells()       true
+#define simt_join()        simt_host_join(SIMT_SITE)
 
 #endif

@@ -14,8 +14,8 @@
  *   story.c       what a failure says
  *
  * A lane runs until it *stops*: at an access that may be preempted, a collective that is not complete, a barrier, a
- * backoff, its end. Then it is decided who runs next: by the lane that stops, where a switch is all there is to do, else by
- * the hub, on the thread's own stack.
+ * backoff, its end. Then it is decided who runs next: by the lane that stops, where a switch is all there is to do,
+ * else by the hub, on the thread's own stack.
  */
 #ifndef HD_SIMT_STATE_H
 #define HD_SIMT_STATE_H
@@ -31,7 +31,8 @@ enum {
     NESTING = 24,
     SHARED_ARRAYS = 16,
     REGIONS = 160, /* of a table that has grown many times, and a batch's arrays */
-    PAGE = 4096, PAGES = 64,
+    PAGE = 4096,
+    PAGES = 64,
     WARP_LANES = 32,
     CLOCKS_FRESH = 1024, /* lanes in one run that still have a clock each; more share them, and races may be missed */
     SPINS_FAIR = 512     /* accesses in a row without a stop, after which a lane lets others run */
@@ -74,13 +75,13 @@ struct block;
 /* What a switch needs is in its first 64 bytes: lanes run in any order, and each is a miss of the first cache. */
 typedef struct lane {
     _Alignas(64) simt_ids ids;
-    uint32_t number;  /* in the machine: slot order */
+    uint32_t number; /* in the machine: slot order */
     lane_state state;
     uint32_t stop_kind;
     const char *site; /* of its last operation: where it stopped */
     struct warp *warp;
     uint32_t spins;
-    uint32_t clock;   /* index of its own component */
+    uint32_t clock; /* index of its own component */
     hd_fiber fiber;
     /* collectives */
     simt_collective_op op;
@@ -89,11 +90,13 @@ typedef struct lane {
     /* scheduling */
     int64_t priority;
     /* memory order */
-    uint32_t *known;      /* (width): its vector clock */
-    uint32_t *acquired;   /* (width): what relaxed loads saw, for a fence to come */
-    uint32_t *fenced;     /* (width): known at its last fence, for relaxed stores to come */
-    pending_store *stores; uint32_t stores_n;
-    pending_copy *copies; uint32_t copies_n, copy_group;
+    uint32_t *known;    /* (width): its vector clock */
+    uint32_t *acquired; /* (width): what relaxed loads saw, for a fence to come */
+    uint32_t *fenced;   /* (width): known at its last fence, for relaxed stores to come */
+    pending_store *stores;
+    uint32_t stores_n;
+    pending_copy *copies;
+    uint32_t copies_n, copy_group;
     /* meter */
     turn turns[NESTING];
     uint32_t turns_n, joins;
@@ -106,7 +109,7 @@ typedef struct warp {
     uint32_t candidates, candidates_n; /* whom the scheduler may choose: of ready and yielding, by schedule_ready */
     int64_t priority;
     uint32_t number;
-    vec open;             /* instruction: warp instructions that lanes may still join */
+    vec open; /* instruction: warp instructions that lanes may still join */
 } warp;
 
 typedef struct shared_array {
@@ -123,7 +126,9 @@ typedef struct launch {
     size_t args_bytes;
     uint32_t blocks, threads, stream;
     uint32_t started, ended; /* blocks */
-    uint32_t *begun, *known; /* (width): what its lanes know when they begin, and what they knew at their end: the next of the stream begins with it */
+    /* (width): what its lanes know when they begin, and what they knew at their end: the next of the stream begins with
+     * it */
+    uint32_t *begun, *known;
 } launch;
 
 typedef struct block {
@@ -166,35 +171,42 @@ struct simt_machine {
     region memory[REGIONS];
     uint32_t regions;
     const region *last_region[PAGES]; /* by page */
-    vec launches; /* launch */
+    vec launches;                     /* launch */
 
-    lane *lanes; warp *warps; block *blocks;
+    lane *lanes;
+    warp *warps;
+    block *blocks;
     uint32_t lanes_n, warps_n, blocks_n, warps_per_block;
-    char *stacks; size_t stacks_bytes;
-    uint8_t *shared; size_t shared_bytes;
-    uint8_t *lane_memory; size_t lane_memory_bytes;
-    uint32_t running;  /* blocks that are resident */
+    char *stacks;
+    size_t stacks_bytes;
+    uint8_t *shared;
+    size_t shared_bytes;
+    uint8_t *lane_memory;
+    size_t lane_memory_bytes;
+    uint32_t running; /* blocks that are resident */
 
     uint64_t random, shadow_random; /* decisions draw on the one, the race detector on the other: a replay draws none */
-    uint64_t decision;       /* number of the next one */
-    vec schedule;            /* simt_decision: those that were not 0 */
+    uint64_t decision;              /* number of the next one */
+    vec schedule;                   /* simt_decision: those that were not 0 */
     size_t replayed;
-    vec tape;                /* search: choice and number of choices per decision */
+    vec tape; /* search: choice and number of choices per decision */
     uint32_t preemptions;
-    bool direct;             /* a lane that stops chooses the next itself, and switches to it */
-    bool patient;            /* lanes that back off make way, where chance would not see to it, until everybody has */
+    bool direct;  /* a lane that stops chooses the next itself, and switches to it */
+    bool patient; /* lanes that back off make way, where chance would not see to it, until everybody has */
     uint32_t lanes_open, warps_open; /* how many candidates, and warps with some */
-    lane *last_lane; warp *last_warp;
-    uint32_t last_lanes;     /* of the last warp: the group that ran */
+    lane *last_lane;
+    warp *last_warp;
+    uint32_t last_lanes; /* of the last warp: the group that ran */
     int64_t low_priority;
-    vec change_points;       /* uint64_t */
+    vec change_points; /* uint64_t */
 
     uint64_t generation;
-    uint32_t width, clocks;  /* components of a vector clock; handed out */
-    uint32_t *clock_memory; size_t clock_memory_n;
-    uint32_t buffered;       /* stores in all buffers */
+    uint32_t width, clocks; /* components of a vector clock; handed out */
+    uint32_t *clock_memory;
+    size_t clock_memory_n;
+    uint32_t buffered; /* stores in all buffers */
     table shadow, syncs, pasts;
-    vec sync_clocks;         /* (width) uint32_t */
+    vec sync_clocks; /* (width) uint32_t */
 
     vec tickets, events, starts, sites;
 };
@@ -203,7 +215,7 @@ extern _Thread_local simt_machine *simt_current;
 
 /* machine.c */
 bool vec_push(simt_machine *m, vec *v, const void *element);
-void vec_of(simt_machine *m, vec *v, size_t size); /* empties it, for elements of that size */
+void vec_of(simt_machine *m, vec *v, size_t size);                    /* empties it, for elements of that size */
 void *table_at(simt_machine *m, table *t, uint64_t key, bool create); /* NULL: absent, or no memory (a finding) */
 void lane_stop(lane *l, const char *site, uint32_t kind); /* to the hub; returns when it is scheduled again */
 _Noreturn void lane_hang(lane *l);                        /* after a finding: never scheduled again */
@@ -212,11 +224,12 @@ uint64_t machine_random(uint64_t *state);
 /* schedule.c */
 simt_strategy schedule_strategy(const simt_machine *m); /* the one that made the schedule, when it is replayed */
 void schedule_begin(simt_machine *m);
-uint32_t schedule_choose(simt_machine *m, uint32_t n);    /* 0 <= answer < n, 0 the quiet one */
+uint32_t schedule_choose(simt_machine *m, uint32_t n); /* 0 <= answer < n, 0 the quiet one */
 void schedule_run(simt_machine *m);
-lane *schedule_next(simt_machine *m);                     /* by lane: whose turn it is; NULL: the hub's */
+lane *schedule_next(simt_machine *m); /* by lane: whose turn it is; NULL: the hub's */
 void schedule_backoff(simt_machine *m, lane *l);
-void schedule_ready(simt_machine *m, warp *w, uint32_t lanes); /* these lanes of w are ready from now on, and no others */
+/* these lanes of w are ready from now on, and no others */
+void schedule_ready(simt_machine *m, warp *w, uint32_t lanes);
 
 /* collective.c */
 
@@ -253,6 +266,7 @@ void found(simt_machine *m, simt_fault fault, const char *format, ...) __attribu
 void found_more(simt_machine *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
 const char *collective_name(simt_collective_op op);
 const char *kind_name(uint32_t kind);
-void event_note(simt_machine *m, const char *site, const char *what, const void *p, uint32_t bytes, uint64_t before, uint64_t after);
+void event_note(simt_machine *m, const char *site, const char *what, const void *p, uint32_t bytes, uint64_t before,
+                uint64_t after);
 
 #endif

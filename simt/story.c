@@ -15,15 +15,21 @@
 const char *simt_fault_name(simt_fault f)
 {
     static const char *const name[SIMT_FAULT_COUNT] = {
-        "none",          "mismatched collectives", "lane left",   "outside the mask", "deadlock",     "out of bounds", "misaligned",
-        "uninitialised", "copy in flight",         "endless",     "data race",        "raw access",   "invariant",     "resource",
+        "none",           "mismatched collectives",
+        "lane left",      "outside the mask",
+        "deadlock",       "out of bounds",
+        "misaligned",     "uninitialised",
+        "copy in flight", "endless",
+        "data race",      "raw access",
+        "invariant",      "resource",
     };
     return (unsigned)f < SIMT_FAULT_COUNT ? name[f] : "?";
 }
 
 const char *collective_name(simt_collective_op op)
 {
-    static const char *const name[] = { "ballot", "any", "all", "shfl", "shfl_xor", "reduce_min", "reduce_max", "reduce_add", "sync_tile" };
+    static const char *const name[] = { "ballot",     "any",        "all",        "shfl",     "shfl_xor",
+                                        "reduce_min", "reduce_max", "reduce_add", "sync_tile" };
     return name[op];
 }
 
@@ -69,14 +75,15 @@ void found_more(simt_machine *m, const char *format, ...)
     va_end(ap);
 }
 
-void event_note(simt_machine *m, const char *site, const char *what, const void *p, uint32_t bytes, uint64_t before, uint64_t after)
+void event_note(simt_machine *m, const char *site, const char *what, const void *p, uint32_t bytes, uint64_t before,
+                uint64_t after)
 {
     const lane *l = m->now;
     simt_event e = { m->totals.steps, site, what, l->ids.block, l->ids.thread, bytes, p, before, after };
     vec_push(m, &m->events, &e);
 }
 
-/* ---- Schedules as text ------------------------------------------------------------------------------------- */
+/* ---- Schedules as text ----------------------------------------------------------------------- */
 
 size_t simt_schedule_print(const simt_decision *s, size_t n, char *text, size_t bytes)
 {
@@ -109,9 +116,11 @@ hd_status simt_schedule_parse(const char *text, simt_decision *s, size_t *n)
     for (*n = 0; *text; ++*n) {
         const char *word = text;
         uint64_t at, choice;
-        bool fine = take_number(&text, UINT64_MAX, &at) && *text++ == ':' && take_number(&text, UINT32_MAX, &choice) && (!*text || *text == ',');
+        bool fine = take_number(&text, UINT64_MAX, &at) && *text++ == ':' && take_number(&text, UINT32_MAX, &choice) &&
+                    (!*text || *text == ',');
         if (!fine) return hd_fail(HD_EINVAL, "schedule: '%.20s' is no decision (number:choice)", word);
-        if (*n && at <= last) return hd_fail(HD_EINVAL, "schedule: decision %" PRIu64 " comes after %" PRIu64, at, last);
+        if (*n && at <= last)
+            return hd_fail(HD_EINVAL, "schedule: decision %" PRIu64 " comes after %" PRIu64, at, last);
         if (*n == places) return hd_fail(HD_EINVAL, "schedule: more than %zu decisions", places);
         last = at;
         s[*n].at = at;

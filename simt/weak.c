@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * weak.c - memory that is weaker than an interleaving. Two things that a GPU does, and that no schedule of atomic steps shows:
+ * weak.c - memory that is weaker than an interleaving. Two things that a GPU does, and that no schedule of atomic steps
+ * shows:
  *
- *   Plain and relaxed stores wait in a buffer of their lane, 16 deep, and become visible later, in any order but that of
- *   one address. A release, a fence and a barrier empty the buffer first. A lane sees its own.
+ *   Plain and relaxed stores wait in a buffer of their lane, 16 deep, and become visible later, in any order but that
+ *   of one address. A release, a fence and a barrier empty the buffer first. A lane sees its own.
  *
  *   A relaxed load may return a value that has been overwritten, as long as the lane cannot know of the newer one by
  *   happens-before and has not read a newer one itself. (The modification order of relacy's model, kept four deep.)
@@ -25,14 +26,18 @@ typedef struct value_then {
 typedef struct past {
     slot_head head;
     uint32_t bytes, n;
-    uint64_t newest;            /* number of the newest value */
-    value_then value[PAST];     /* number i is at i % PAST    */
-    uint64_t seen[WARP_LANES];  /* newest number that lanes have read, by lane number modulo 32: coarser than per lane, never older */
+    uint64_t newest;        /* number of the newest value */
+    value_then value[PAST]; /* number i is at i % PAST    */
+    /* newest number that lanes have read, by lane number modulo 32: coarser than per lane, never older */
+    uint64_t seen[WARP_LANES];
 } past;
 
-/* ---- Store buffers --------------------------------------------------------------------------------------------- */
+/* ---- Store buffers --------------------------------------------------------------------------- */
 
-static bool overlap(const uint8_t *a, uint32_t a_bytes, const uint8_t *b, uint32_t b_bytes) { return a < b + b_bytes && b < a + a_bytes; }
+static bool overlap(const uint8_t *a, uint32_t a_bytes, const uint8_t *b, uint32_t b_bytes)
+{
+    return a < b + b_bytes && b < a + a_bytes;
+}
 
 static void make_visible(simt_machine *m, lane *l, uint32_t i)
 {
@@ -87,13 +92,15 @@ void weak_before(simt_machine *m, const void *p, uint32_t bytes, bool release)
 {
     lane *l = m->now;
     bool own = release;
-    for (uint32_t i = 0; i < l->stores_n && !own; i++) own = overlap(l->stores[i].p, l->stores[i].bytes, (const uint8_t *)p, bytes);
+    for (uint32_t i = 0; i < l->stores_n && !own; i++)
+        own = overlap(l->stores[i].p, l->stores[i].bytes, (const uint8_t *)p, bytes);
     if (own) weak_drain(m, l);
 }
 
-/* ---- Older values ------------------------------------------------------------------------------------------------ */
+/* ---- Older values ---------------------------------------------------------------------------- */
 
-/* What is written in pieces, or over pieces, is in memory alone: other pasts of these bytes have no newest value any more. */
+/* What is written in pieces, or over pieces, is in memory alone: other pasts of these bytes have no newest value any
+ * more. */
 static void forget_others(simt_machine *m, uintptr_t p, uint32_t bytes)
 {
     for (uintptr_t q = p & ~(uintptr_t)7; q < p + bytes; q += 4) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * between.h - tests that stand between two parts of the library: with -Wl,--wrap=CALL the linker brings whoever calls CALL to __wrap_CALL, and what
- * was called is __real_CALL.
+ * between.h - tests that stand between two parts of the library: with -Wl,--wrap=CALL the linker brings whoever calls
+ * CALL to __wrap_CALL, and what was called is __real_CALL.
  */
 #ifndef TESTS_BETWEEN_H
 #define TESTS_BETWEEN_H
@@ -16,7 +16,7 @@
 typedef struct between_failing {
     hd_status how;
     uint64_t n, fail_at; /* how many asked; the one, from 1, that fails; 0: none */
-    const char *failed;      /* its name */
+    const char *failed;  /* its name */
 } between_failing;
 
 /* HD_OK, or how this call fails. */

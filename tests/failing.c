@@ -14,30 +14,31 @@ static int asked(failing_device *f, const char *call)
 }
 
 /* `done`: what a call that the device carried out leaves in the ledger. */
-#define FAILS(name, parameters, arguments, done)                     \
-    static int fail_##name parameters                                \
-    {                                                                \
-        failing_device *f = (failing_device *)self;                  \
-        int code = asked(f, #name);                                  \
-        if (!code && !(code = f->inner->name arguments)) done;       \
-        return code;                                                 \
+#define FAILS(name, parameters, arguments, done)               \
+    static int fail_##name parameters                          \
+    {                                                          \
+        failing_device *f = (failing_device *)self;            \
+        int code = asked(f, #name);                            \
+        if (!code && !(code = f->inner->name arguments)) done; \
+        return code;                                           \
     }
 /* Done, whatever is said of it. */
-#define FAILS_AFTER(name, parameters, arguments, done)               \
-    static int fail_##name parameters                                \
-    {                                                                \
-        failing_device *f = (failing_device *)self;                  \
+#define FAILS_AFTER(name, parameters, arguments, done)                \
+    static int fail_##name parameters                                 \
+    {                                                                 \
+        failing_device *f = (failing_device *)self;                   \
         int code = asked(f, #name), inner = f->inner->name arguments; \
-        done;                                                        \
-        return code ? code : inner;                                  \
+        done;                                                         \
+        return code ? code : inner;                                   \
     }
-#define I f->inner->self
+#define I       f->inner->self
 #define NOTHING (void)0
 FAILS(find, (void *self, hd_device *device), (I, device), NOTHING)
 FAILS(use, (void *self, int device, int *before), (I, device, before), NOTHING)
 FAILS(take, (void *self, void **p, size_t bytes), (I, p, bytes), f->pieces++)
 FAILS(take_far, (void *self, void **p, size_t bytes), (I, p, bytes), f->far_bytes += bytes)
-FAILS(copy, (void *self, void *to, const void *from, size_t bytes, hd_way way, void *stream), (I, to, from, bytes, way, stream), NOTHING)
+FAILS(copy, (void *self, void *to, const void *from, size_t bytes, hd_way way, void *stream),
+      (I, to, from, bytes, way, stream), NOTHING)
 FAILS(fill, (void *self, void *to, int byte, size_t bytes, void *stream), (I, to, byte, bytes, stream), NOTHING)
 FAILS(launch, (void *self, const hd_launch *l, void *stream), (I, l, stream), NOTHING)
 FAILS(after, (void *self, void *mark, void *stream), (I, mark, stream), NOTHING)
@@ -68,8 +69,9 @@ static const char *fail_error(void *self, int code)
 void failing_init(failing_device *f, const hd_device_seam *inner)
 {
     memset(f, 0, sizeof *f);
-    hd_device_seam seam = { fail_find,   fail_use,  fail_take, fail_give,  fail_take_far, fail_give_far, fail_copy, fail_fill,
-                            fail_launch, fail_wait, fail_mark, fail_after, fail_unmark,   fail_records,  fail_owns, fail_error, f };
+    hd_device_seam seam = { fail_find, fail_use,    fail_take, fail_give, fail_take_far, fail_give_far, fail_copy,
+                            fail_fill, fail_launch, fail_wait, fail_mark, fail_after,    fail_unmark,   fail_records,
+                            fail_owns, fail_error,  f };
     f->seam = seam;
     f->inner = inner;
 }

@@ -13,7 +13,7 @@
 #include "gpu/hkv/args.h"
 #include "lib/backend_host.h"
 
-/* ---- Memory: out of reach but while the device works --------------------------------------------------------- */
+/* ---- Memory: out of reach but while the device works ----------------------------------------- */
 
 static void reach(fake_device *f, int how)
 {
@@ -23,11 +23,13 @@ static void reach(fake_device *f, int how)
 static bool is_theirs(const fake_device *f, const void *p)
 {
     for (size_t i = 0; i < f->pieces; i++)
-        if ((const char *)p >= (const char *)f->piece[i].p && (const char *)p < (const char *)f->piece[i].p + f->piece[i].bytes) return true;
+        if ((const char *)p >= (const char *)f->piece[i].p &&
+            (const char *)p < (const char *)f->piece[i].p + f->piece[i].bytes)
+            return true;
     return false;
 }
 
-/* ---- Work ------------------------------------------------------------------------------------------------------ */
+/* ---- Work ------------------------------------------------------------------------------------ */
 
 static void run_kernel(fake_device *f, const fake_work *w)
 {
@@ -38,14 +40,17 @@ static void run_kernel(fake_device *f, const fake_work *w)
     c.step_limit = 1ull << 40;
     c.shared_bytes = 48 << 10;
     simt_machine_forget(f->machine);
-    for (size_t i = 0; i < f->pieces; i++) must(simt_machine_region(f->machine, f->piece[i].p, f->piece[i].bytes, "device memory"));
-    for (size_t i = 0; i < f->fars; i++) must(simt_machine_region(f->machine, f->far[i].p, f->far[i].bytes, "far memory"));
-    must(simt_machine_launch(f->machine, hd_host_kernel(w->launch.kernel), w->kept, w->bytes, (uint32_t)w->launch.blocks, w->launch.threads, 0));
+    for (size_t i = 0; i < f->pieces; i++)
+        must(simt_machine_region(f->machine, f->piece[i].p, f->piece[i].bytes, "device memory"));
+    for (size_t i = 0; i < f->fars; i++)
+        must(simt_machine_region(f->machine, f->far[i].p, f->far[i].bytes, "far memory"));
+    must(simt_machine_launch(f->machine, hd_host_kernel(w->launch.kernel), w->kept, w->bytes,
+                             (uint32_t)w->launch.blocks, w->launch.threads, 0));
     check(simt_machine_run(f->machine, &c), "%s", simt_machine_finding(f->machine)->story);
 }
 
-/* The work of a stream before number `end`, in order; what it waits for on other streams comes first. Numbers are never given twice:
- * work before f->before is done and forgotten. */
+/* The work of a stream before number `end`, in order; what it waits for on other streams comes first. Numbers are never
+ * given twice: work before f->before is done and forgotten. */
 static void run_works(fake_device *f, void *stream, size_t end)
 {
     for (size_t i = 0; f->before + i < end && i < f->works; i++) {
@@ -108,7 +113,7 @@ static fake_work *put(fake_device *f, void *stream)
     return w;
 }
 
-/* ---- The seam -------------------------------------------------------------------------------------------------- */
+/* ---- The seam -------------------------------------------------------------------------------- */
 
 /* A device that is lost does nothing any more, not even what was put on it before. */
 static void lose_work(fake_device *f)
@@ -217,7 +222,8 @@ static int fake_copy(void *self, void *to, const void *from, size_t bytes, hd_wa
     fake_device *f = (fake_device *)self;
     int code = asked(f, "copy");
     if (code) return code;
-    check(is_theirs(f, to) == (way != HD_FROM_DEVICE) && is_theirs(f, from) == (way != HD_TO_DEVICE), "a copy goes another way than it says");
+    check(is_theirs(f, to) == (way != HD_FROM_DEVICE) && is_theirs(f, from) == (way != HD_TO_DEVICE),
+          "a copy goes another way than it says");
     fake_work *w = put(f, stream);
     w->kind = FAKE_COPY;
     w->to = to;
@@ -308,7 +314,8 @@ static int fake_after(void *self, void *mark, void *stream)
     fake_device *f = (fake_device *)self;
     int code = asked(f, "after");
     if (code) return code;
-    if (f->skip_after && --f->skip_after == 0) return f->skipped = ((const fake_mark *)mark)->stream == stream ? 1 : 2, 0;
+    if (f->skip_after && --f->skip_after == 0)
+        return f->skipped = ((const fake_mark *)mark)->stream == stream ? 1 : 2, 0;
     put_after(f, mark, stream);
     return 0;
 }
@@ -338,16 +345,20 @@ static int fake_owns(void *self, const void *p, bool *owns)
 static const char *fake_error(void *self, int code)
 {
     (void)self;
-    return code == HD_DEVICE_NO_MEMORY ? "out of memory" : code == FAKE_INVALID ? "invalid argument" : "unspecified launch failure";
+    return code == HD_DEVICE_NO_MEMORY ? "out of memory"
+           : code == FAKE_INVALID      ? "invalid argument"
+                                       : "unspecified launch failure";
 }
 
-/* ---- For tests --------------------------------------------------------------------------------------------------- */
+/* ---- For tests ------------------------------------------------------------------------------- */
 
 void fake_init(fake_device *f)
 {
     memset(f, 0, sizeof *f);
-    hd_device_seam seam = { fake_find,   fake_use,  fake_take,     fake_give,  fake_take_far, fake_give_far, fake_copy, fake_fill,
-                            fake_launch, fake_wait, fake_set_mark, fake_after, fake_unmark,   fake_records,  fake_owns, fake_error, f };
+    hd_device_seam seam = { fake_find,     fake_use,   fake_take,   fake_give,    fake_take_far,
+                            fake_give_far, fake_copy,  fake_fill,   fake_launch,  fake_wait,
+                            fake_set_mark, fake_after, fake_unmark, fake_records, fake_owns,
+                            fake_error,    f };
     f->seam = seam;
     f->poison = 0xa5;
     f->work = (fake_work *)test_alloc(FAKE_WORK, sizeof *f->work);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * fake_device.h - a device without a GPU: memory that nobody but its kernels and copies can touch, streams whose work is put off
- * until somebody waits for it, recordings of streams, kernels that the host machine runs, and calls that fail when told to.
+ * fake_device.h - a device without a GPU: memory that nobody but its kernels and copies can touch, streams whose work
+ * is put off until somebody waits for it, recordings of streams, kernels that the host machine runs, and calls that
+ * fail when told to.
  */
 #ifndef FAKE_DEVICE_H
 #define FAKE_DEVICE_H
@@ -9,7 +10,14 @@
 #include "simt/machine.h"
 #include "tests/testing.h"
 
-enum { FAKE_PIECES = 256, FAKE_FAR = 8, FAKE_WORK = 65536, FAKE_RECORDED = 256, FAKE_INVALID = 1, FAKE_LAUNCH_FAILED = 719 };
+enum {
+    FAKE_PIECES = 256,
+    FAKE_FAR = 8,
+    FAKE_WORK = 65536,
+    FAKE_RECORDED = 256,
+    FAKE_INVALID = 1,
+    FAKE_LAUNCH_FAILED = 719
+};
 
 typedef enum fake_kind { FAKE_COPY, FAKE_FILL, FAKE_LAUNCH, FAKE_AFTER, FAKE_MARK } fake_kind;
 
@@ -37,7 +45,7 @@ typedef struct fake_piece {
 typedef struct fake_recording {
     uint64_t number;
     void *stream, *branch; /* branch: NULL, or a stream that follows the first into the recording */
-    fake_work *work; /* (FAKE_RECORDED) */
+    fake_work *work;       /* (FAKE_RECORDED) */
     size_t works;
 } fake_recording;
 
@@ -47,17 +55,17 @@ typedef struct fake_device {
     fake_piece piece[FAKE_PIECES], far[FAKE_FAR]; /* far: this machine's, that kernels reach */
     fake_work *work;
     size_t pieces, fars, works, marks, before; /* before: so much work was done and forgotten */
-    uint64_t live_bytes, most_bytes; /* most_bytes: what there is of memory, 0: any */
-    uint64_t poison;                 /* what is in new memory: test_poison; 0xa5 at first */
-    uint64_t most_far_bytes;         /* what may be pinned, 0: any */
-    fake_recording *recording;       /* NULL: none at this time */
+    uint64_t live_bytes, most_bytes;           /* most_bytes: what there is of memory, 0: any */
+    uint64_t poison;                           /* what is in new memory: test_poison; 0xa5 at first */
+    uint64_t most_far_bytes;                   /* what may be pinned, 0: any */
+    fake_recording *recording;                 /* NULL: none at this time */
     uint64_t recordings;
-    int device;                      /* that the thread uses */
+    int device; /* that the thread uses */
     /* The chosen call, from 1, fails with `code`; with `sticky` all later ones do, too. */
     uint64_t calls, fail_at;
     int code;
     bool sticky;
-    const char *failed; /* its name */
+    const char *failed;  /* its name */
     uint64_t skip_after; /* the wait for a mark, from 1, that is not put on its stream */
     int skipped;         /* 1: it was; 2: it was for another stream's mark */
 } fake_device;

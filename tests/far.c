@@ -11,7 +11,8 @@
 #ifdef HD_CUDA
 extern const far_calls far_cuda;
 #else
-static const far_calls far_cuda = { NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }; /* without CUDA no device is found: nobody asks */
+/* without CUDA no device is found: nobody asks */
+static const far_calls far_cuda = { NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL };
 #endif
 
 struct far_device {
@@ -20,7 +21,7 @@ struct far_device {
     counting memory;
 };
 
-#define DEVICE (&hd_device_os)
+#define DEVICE    (&hd_device_os)
 #define ASK(call) check((call) == 0, "%s", #call)
 
 far_device *far_open(void)
@@ -36,15 +37,17 @@ far_device *far_open(void)
 
 void far_close(far_device *f)
 {
-    if (f->real) ASK(far_cuda.settle());
-    else fake_settled(&f->fake);
+    if (f->real)
+        ASK(far_cuda.settle());
+    else
+        fake_settled(&f->fake);
     check(f->memory.live_bytes == 0, "%llu bytes were not given back", (unsigned long long)f->memory.live_bytes);
     free(f);
 }
 
 const hd_seams *far_seams(const far_device *f) { return &f->memory.seams; }
 
-/* ---- Arrays ------------------------------------------------------------------------------------------------------- */
+/* ---- Arrays ---------------------------------------------------------------------------------- */
 
 static void copy(void *to, const void *from, size_t bytes, hd_way way)
 {
@@ -64,23 +67,29 @@ void *far_array(far_device *f, const void *from, size_t bytes)
 
 void far_write(far_device *f, void *to, const void *from, size_t bytes)
 {
-    if (f->real) copy(to, from, bytes, HD_TO_DEVICE);
-    else fake_write(&f->fake, to, from, bytes);
+    if (f->real)
+        copy(to, from, bytes, HD_TO_DEVICE);
+    else
+        fake_write(&f->fake, to, from, bytes);
 }
 
 void far_read(far_device *f, void *to, const void *from, size_t bytes)
 {
-    if (f->real) copy(to, from, bytes, HD_FROM_DEVICE);
-    else fake_read(&f->fake, to, from, bytes);
+    if (f->real)
+        copy(to, from, bytes, HD_FROM_DEVICE);
+    else
+        fake_read(&f->fake, to, from, bytes);
 }
 
 void far_drop(far_device *f, void *array)
 {
-    if (f->real) ASK(DEVICE->give(DEVICE->self, array));
-    else fake_drop(&f->fake, array);
+    if (f->real)
+        ASK(DEVICE->give(DEVICE->self, array));
+    else
+        fake_drop(&f->fake, array);
 }
 
-/* ---- Streams -------------------------------------------------------------------------------------------------------- */
+/* ---- Streams --------------------------------------------------------------------------------- */
 
 void *far_stream_of_its_own(void)
 {
@@ -96,20 +105,26 @@ void *far_stream(far_device *f) { return f->real ? far_stream_of_its_own() : tes
 
 void far_unstream(far_device *f, void *stream)
 {
-    if (f->real) ASK(far_cuda.unstream(stream));
-    else free(stream);
+    if (f->real)
+        ASK(far_cuda.unstream(stream));
+    else
+        free(stream);
 }
 
 void far_record(far_device *f, void *stream)
 {
-    if (f->real) ASK(far_cuda.record(stream));
-    else fake_record(&f->fake, stream);
+    if (f->real)
+        ASK(far_cuda.record(stream));
+    else
+        fake_record(&f->fake, stream);
 }
 
 void far_branch(far_device *f, void *stream, void *to)
 {
-    if (f->real) ASK(far_cuda.follow(to, stream));
-    else fake_branch(&f->fake, to);
+    if (f->real)
+        ASK(far_cuda.follow(to, stream));
+    else
+        fake_branch(&f->fake, to);
 }
 
 void far_merge(far_device *f, void *stream, void *from)
@@ -127,12 +142,16 @@ void *far_recorded(far_device *f, void *stream)
 
 void far_replay(far_device *f, void *recording, void *stream)
 {
-    if (f->real) ASK(far_cuda.replay(recording, stream));
-    else fake_replay(&f->fake, (const fake_recording *)recording, stream);
+    if (f->real)
+        ASK(far_cuda.replay(recording, stream));
+    else
+        fake_replay(&f->fake, (const fake_recording *)recording, stream);
 }
 
 void far_forget(far_device *f, void *recording)
 {
-    if (f->real) ASK(far_cuda.forget(recording));
-    else fake_forget((fake_recording *)recording);
+    if (f->real)
+        ASK(far_cuda.forget(recording));
+    else
+        fake_forget((fake_recording *)recording);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * far.h - a device for tests of what is on one: arrays, streams, recordings. It is the fake one (fake_device.h); or, where
- * HEDDLE_TEST_BACKEND is cuda, a real one, through CUDA's own calls. What fails ends the test.
+ * far.h - a device for tests of what is on one: arrays, streams, recordings. It is the fake one (fake_device.h); or,
+ * where HEDDLE_TEST_BACKEND is cuda, a real one, through CUDA's own calls. What fails ends the test.
  */
 #ifndef FAR_H
 #define FAR_H
@@ -32,7 +32,7 @@ void far_stream_of_its_own_ends(void *stream);
 
 /* What is put on the stream from far_record on is kept, and is done at each replay, on any stream. */
 void far_record(far_device *f, void *stream);
-void far_branch(far_device *f, void *stream, void *to); /* `to` follows the stream, into its recording */
+void far_branch(far_device *f, void *stream, void *to);  /* `to` follows the stream, into its recording */
 void far_merge(far_device *f, void *stream, void *from); /* and ends there */
 void *far_recorded(far_device *f, void *stream);
 void far_replay(far_device *f, void *recording, void *stream);

@@ -33,7 +33,10 @@ static int recorded(void *s, void **recording)
     return (int)e;
 }
 
-static int replay(void *recording, void *s) { return (int)cudaGraphLaunch((cudaGraphExec_t)recording, (cudaStream_t)s); }
+static int replay(void *recording, void *s)
+{
+    return (int)cudaGraphLaunch((cudaGraphExec_t)recording, (cudaStream_t)s);
+}
 static int forget(void *recording) { return (int)cudaGraphExecDestroy((cudaGraphExec_t)recording); }
 
 extern "C" {

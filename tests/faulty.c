@@ -87,10 +87,20 @@ static int faulty_close(void *self, int fd)
     return fails(f, "close") ? -1 : closed;
 }
 
-static int faulty_rename(void *self, const char *from, const char *to) { return fails((faulty *)self, "rename") ? -1 : OS.rename(OS.self, from, to); }
-static int faulty_sync_folder(void *self, const char *path) { return fails((faulty *)self, "sync_folder") ? -1 : OS.sync_folder(OS.self, path); }
-static bool faulty_special(void *self, const char *path) { return (void)self, OS.special(OS.self, path); } /* it cannot fail */
-static int faulty_unlink(void *self, const char *path) { return fails((faulty *)self, "unlink") ? -1 : OS.unlink(OS.self, path); }
+static int faulty_rename(void *self, const char *from, const char *to)
+{
+    return fails((faulty *)self, "rename") ? -1 : OS.rename(OS.self, from, to);
+}
+static int faulty_sync_folder(void *self, const char *path)
+{
+    return fails((faulty *)self, "sync_folder") ? -1 : OS.sync_folder(OS.self, path);
+}
+/* it cannot fail */
+static bool faulty_special(void *self, const char *path) { return (void)self, OS.special(OS.self, path); }
+static int faulty_unlink(void *self, const char *path)
+{
+    return fails((faulty *)self, "unlink") ? -1 : OS.unlink(OS.self, path);
+}
 
 void faulty_init(faulty *f, fault_kind kind, uint64_t at)
 {
@@ -99,8 +109,17 @@ void faulty_init(faulty *f, fault_kind kind, uint64_t at)
     f->kind = kind;
     f->at = at;
     f->memory.seams.file = (hd_file_seam){
-        .open = faulty_open, .read = faulty_read, .write = faulty_write, .size = faulty_size, .sync = faulty_sync, .close = faulty_close,
-        .rename = faulty_rename, .unlink = faulty_unlink, .sync_folder = faulty_sync_folder, .special = faulty_special, .self = f,
+        .open = faulty_open,
+        .read = faulty_read,
+        .write = faulty_write,
+        .size = faulty_size,
+        .sync = faulty_sync,
+        .close = faulty_close,
+        .rename = faulty_rename,
+        .unlink = faulty_unlink,
+        .sync_folder = faulty_sync_folder,
+        .special = faulty_special,
+        .self = f,
     };
 }
 
@@ -110,7 +129,7 @@ void faulty_settled(const faulty *f)
     check(f->open == 0, "%d descriptors are open", f->open);
 }
 
-/* ---- Files of the test's folder ------------------------------------------------------------------------ */
+/* ---- Files of the test's folder -------------------------------------------------------------- */
 
 const char *test_path(const char *name)
 {

@@ -12,14 +12,14 @@
 typedef enum fault_kind { NO_FAULT, FAULT_EIO, FAULT_ENOSPC, FAULT_INTERRUPTED, FAULT_SHORT } fault_kind;
 
 typedef struct faulty {
-    counting memory;         /* its .seams is what the code under test gets */
+    counting memory; /* its .seams is what the code under test gets */
     fault_kind kind;
-    uint64_t at;             /* the file call, from 1                       */
-    uint64_t calls;          /* file calls so far; closing and removing are counted, and fail, too */
-    const char *failed;      /* the call that was made to fail              */
-    int open;                /* descriptors open now                        */
+    uint64_t at;        /* the file call, from 1                       */
+    uint64_t calls;     /* file calls so far; closing and removing are counted, and fail, too */
+    const char *failed; /* the call that was made to fail              */
+    int open;           /* descriptors open now                        */
     uint64_t random;
-    const void *bytes;       /* not NULL: every file that is opened is these bytes, and none is written */
+    const void *bytes; /* not NULL: every file that is opened is these bytes, and none is written */
     size_t n, position;
 } faulty;
 

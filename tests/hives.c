@@ -7,15 +7,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Tables --------------------------------------------------------------------------------------------------- */
+/* ---- Tables ---------------------------------------------------------------------------------- */
 
 hive_shape hive_shape_at(uint64_t i, uint64_t buckets)
 {
     static const uint32_t slots[] = { 8, 16, 32 };
     uint32_t n = slots[i % 3], spare[] = { HD_SPARE_USUAL, 0, n / 2 - 1 };
-    static const char *const named[2][2] = { { "bithash1,bithash2", "bithash1,bithash2,city32" }, { "crc32,murmur3", "city64,crc32c,crc64" } };
+    static const char *const named[2][2] = { { "bithash1,bithash2", "bithash1,bithash2,city32" },
+                                             { "crc32,murmur3", "city64,crc32c,crc64" } };
     uint64_t hashes = 2 + i / 6 % 2, by_name = i % 7;
-    hive_shape s = { buckets, n, i / 3 % 2 ? 2 : 4, (uint32_t)hashes, i / 12 % 2 ? HD_LAYOUT_MASKS : HD_LAYOUT_WORDS, i * i, spare[i / 3 % 3],
+    hive_shape s = { buckets,
+                     n,
+                     i / 3 % 2 ? 2 : 4,
+                     (uint32_t)hashes,
+                     i / 12 % 2 ? HD_LAYOUT_MASKS : HD_LAYOUT_WORDS,
+                     i * i,
+                     spare[i / 3 % 3],
                      by_name == 3 || by_name == 4 ? named[by_name - 3][hashes - 2] : NULL };
     return s;
 }
@@ -40,14 +47,15 @@ hd_table *hive_table(const hive_shape *s, const hd_seams *seams)
     hd_table *t;
     c.seams = seams;
     must(hd_open(&c, &t));
-    test_case("hive buckets=%llu slots=%u value=%u hashes=%u spare=%u hash=%s layout=%s seed=%llu", (ull)s->buckets, s->slots, s->value_bytes, s->hashes, hive_view_in(t)->spare,
-              s->hash ? s->hash : HD_HASH_USUAL, s->layout == HD_LAYOUT_MASKS ? "masks" : "words", (ull)s->seed);
+    test_case("hive buckets=%llu slots=%u value=%u hashes=%u spare=%u hash=%s layout=%s seed=%llu", (ull)s->buckets,
+              s->slots, s->value_bytes, s->hashes, hive_view_in(t)->spare, s->hash ? s->hash : HD_HASH_USUAL,
+              s->layout == HD_LAYOUT_MASKS ? "masks" : "words", (ull)s->seed);
     return t;
 }
 
 hive_view *hive_view_in(hd_table *t) { return hive_view_of(t->state); }
 
-/* ---- Images --------------------------------------------------------------------------------------------------- */
+/* ---- Images ---------------------------------------------------------------------------------- */
 
 static uint32_t *word_of(const hive_view *v, uint64_t b, bool lock)
 {
@@ -82,7 +90,8 @@ bool hive_image_is(const hive_image *m, const hive_view *v)
 {
     bool same = m->places == hive_places(v) && m->stashed == v->stashed;
     for (uint64_t e = 0; same && e < m->places; e++) same = m->word[e] == hive_read(v, e);
-    for (uint64_t b = 0; same && b < m->buckets && v->masks; b++) same = m->mask[b] == *word_of(v, b, false) && m->lock[b] == *word_of(v, b, true);
+    for (uint64_t b = 0; same && b < m->buckets && v->masks; b++)
+        same = m->mask[b] == *word_of(v, b, false) && m->lock[b] == *word_of(v, b, true);
     return same;
 }
 
@@ -96,7 +105,7 @@ void hive_image_back(const hive_image *m, hive_view *v)
     v->stashed = m->stashed;
 }
 
-/* ---- The map -------------------------------------------------------------------------------------------------- */
+/* ---- The map --------------------------------------------------------------------------------- */
 
 void hive_map_open(hive_map *m, uint64_t keys)
 {
@@ -115,7 +124,8 @@ void hive_map_close(hive_map *m)
 hd_outcome hive_map_apply(hive_map *m, const hive_item *it, uint32_t value_bytes, hd_outcome said, uint64_t *value)
 {
     uint64_t k = it->key, whole = value_bytes == 4 ? 0xffffffff : 0xffff;
-    bool adds = it->op == HD_OP_ACCUM_OR_ASSIGN, inserts = adds ? it->flag != HD_ADD : it->op == HD_OP_INSERT_OR_ASSIGN || it->op == HD_OP_FIND_OR_INSERT;
+    bool adds = it->op == HD_OP_ACCUM_OR_ASSIGN,
+         inserts = adds ? it->flag != HD_ADD : it->op == HD_OP_INSERT_OR_ASSIGN || it->op == HD_OP_FIND_OR_INSERT;
     if (k >= whole + 1 - 3) return HD_RESERVED;
     check(k < m->keys, "the map has no place for key %llu", (ull)k);
     if (!m->there[k]) {
@@ -151,7 +161,8 @@ static int compare_entry(void *context, uint64_t key, uint64_t score, void *valu
     uint64_t got = 0;
     memcpy(&got, value, c->value_bytes);
     check(key < c->m->keys && c->m->there[key], "key %llu is in the table and not in the map", (ull)key);
-    check(got == c->m->value[key], "key %llu has value %llu instead of %llu", (ull)key, (ull)got, (ull)c->m->value[key]);
+    check(got == c->m->value[key], "key %llu has value %llu instead of %llu", (ull)key, (ull)got,
+          (ull)c->m->value[key]);
     check(score == 0, "key %llu has a score", (ull)key);
     c->n++;
     return 0;
@@ -166,5 +177,6 @@ void hive_map_compare(const hive_map *m, hd_table *t)
     must(hd_size_sync(t, &size));
     comparing c = { m, 0, 0, info.value_bytes };
     must(hd_for_each(t, compare_entry, &c)); /* no key twice: HIVE-1 */
-    check(c.n == m->n && size == m->n, "the table has %llu entries and says %llu, the map %llu", (ull)c.n, (ull)size, (ull)m->n);
+    check(c.n == m->n && size == m->n, "the table has %llu entries and says %llu, the map %llu", (ull)c.n, (ull)size,
+          (ull)m->n);
 }

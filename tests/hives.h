@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hives.h - what tests of Hive share: tables of some shape, what is in all their slots, and a map so plain that it can be
- * believed: an array with a place for every key there may be.
+ * hives.h - what tests of Hive share: tables of some shape, what is in all their slots, and a map so plain that it can
+ * be believed: an array with a place for every key there may be.
  */
 #ifndef HIVES_H
 #define HIVES_H
@@ -21,8 +21,8 @@ typedef struct hive_shape {
     const char *hash; /* NULL: mix64 */
 } hive_shape;
 
-/* Shape i of all that differ in slots, bytes, hashes and layout: 24; with so many buckets. Spare slots there are none, the usual, or as many as there may be: each of
- * these with each number of slots. Some have hash functions by name. */
+/* Shape i of all that differ in slots, bytes, hashes and layout: 24; with so many buckets. Spare slots there are none,
+ * the usual, or as many as there may be: each of these with each number of slots. Some have hash functions by name. */
 hive_shape hive_shape_at(uint64_t i, uint64_t buckets);
 enum { HIVE_SHAPES = 24 };
 hd_config hive_config(const hive_shape *s);
@@ -48,8 +48,8 @@ typedef struct hive_map {
 void hive_map_open(hive_map *m, uint64_t keys);
 void hive_map_close(hive_map *m);
 
-/* What must become of an item, values being whole numbers of that many bytes; now it has. *value: what it delivers on HD_HIT. A key that is absent
- * and wants in is INSERTED unless it was said to be PENDING. */
+/* What must become of an item, values being whole numbers of that many bytes; now it has. *value: what it delivers on
+ * HD_HIT. A key that is absent and wants in is INSERTED unless it was said to be PENDING. */
 hd_outcome hive_map_apply(hive_map *m, const hive_item *it, uint32_t value_bytes, hd_outcome said, uint64_t *value);
 
 /* The table holds the map's entries and no others, and its invariants hold. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * judged.h - what the files of t_judge_kernels share: a run of kernels that something is made of, and the lies that are told of it.
+ * judged.h - what the files of t_judge_kernels share: a run of kernels that something is made of, and the lies that are
+ * told of it.
  *
  *     t_judge_kernels.c  what is said of each; moments; runs that end otherwise
  *     judged_lies.c      lies, and how they are told
@@ -16,7 +17,7 @@
 
 typedef unsigned long long ull;
 
-/* ---- A run ---------------------------------------------------------------------------------------------------------- */
+/* ---- A run ----------------------------------------------------------------------------------- */
 
 typedef struct trial {
     scene_kernel kernel[SCENE_PARTS];
@@ -31,8 +32,8 @@ extern simt_machine *machine;
 
 /* In turn, so that items come in their order where a kernel has an order. */
 simt_config in_turn(void);
-/* Opens the scene of "CASE" or "CASE + CASE" with that seed, and runs it: nothing may be said. held: 1 + the strictness that kernels are held to; 0:
- * their rows'. From then on the judge is told of `ticket`. */
+/* Opens the scene of "CASE" or "CASE + CASE" with that seed, and runs it: nothing may be said. held: 1 + the strictness
+ * that kernels are held to; 0: their rows'. From then on the judge is told of `ticket`. */
 void trial_run(trial *t, const char *text, uint64_t seed, int held);
 void trial_close(trial *t);
 /* The entry of rank `nth` of those that are there, or of those that are not; HKV_NOWHERE: there are fewer. */
@@ -41,33 +42,34 @@ uint64_t entry_at(const trial *t, bool there, uint64_t nth);
 enum { TICKETS = 256 };
 extern simt_ticket_record ticket[TICKETS]; /* (tickets) of the last run */
 extern size_t tickets;
-extern bool altered;                       /* the judge is told of them; else of the machine's own */
-extern uint64_t regions, refuse_at;        /* regions of memory so far; the one, from 1, that the machine has no memory for; 0: none */
+extern bool altered; /* the judge is told of them; else of the machine's own */
+/* regions of memory so far; the one, from 1, that the machine has no memory for; 0: none */
+extern uint64_t regions, refuse_at;
 
-/* ---- Scenes ---------------------------------------------------------------------------------------------------------- */
+/* ---- Scenes ---------------------------------------------------------------------------------- */
 
-#define TABLE " buckets=2 slots=8 value=8 batch=24x1 keys=uniform:40 pins=4"
-#define FULL " buckets=2 slots=8 value=8 batch=24x1 keys=uniform:400 pins=4 policy=lru"
-#define TIERS " buckets=4 slots=8 value=16 keys=uniform:400 pins=4 near=200"
-#define TOUCH "hkv.touch.tlpv1" TABLE
-#define TOUCH_WARP "hkv.touch.warp" TABLE /* takes items in their order */
-#define FIND "hkv.find.tlpv1" TABLE
-#define UPSERT "hkv.insert_or_assign.tlpv1" FULL
-#define EVICT "hkv.insert_and_evict.tlpv1" FULL
-#define LOCK "hkv.lock_keys.tlpv1" TABLE
-#define POINTERS "hkv.find_or_insert_ptr.tlpv1" TABLE
-#define PROMOTE "hkv.promote.tlpv1" TIERS
+#define TABLE            " buckets=2 slots=8 value=8 batch=24x1 keys=uniform:40 pins=4"
+#define FULL             " buckets=2 slots=8 value=8 batch=24x1 keys=uniform:400 pins=4 policy=lru"
+#define TIERS            " buckets=4 slots=8 value=16 keys=uniform:400 pins=4 near=200"
+#define TOUCH            "hkv.touch.tlpv1" TABLE
+#define TOUCH_WARP       "hkv.touch.warp" TABLE /* takes items in their order */
+#define FIND             "hkv.find.tlpv1" TABLE
+#define UPSERT           "hkv.insert_or_assign.tlpv1" FULL
+#define EVICT            "hkv.insert_and_evict.tlpv1" FULL
+#define LOCK             "hkv.lock_keys.tlpv1" TABLE
+#define POINTERS         "hkv.find_or_insert_ptr.tlpv1" TABLE
+#define PROMOTE          "hkv.promote.tlpv1" TIERS
 #define HELD(strictness) (1 + (int)(strictness))
 
-/* ---- Lies ------------------------------------------------------------------------------------------------------------- */
+/* ---- Lies ------------------------------------------------------------------------------------ */
 
 /* The scene is the case with the first seed that gives occasion to it. */
 typedef struct lie {
-    const char *sentence;        /* what is to be said; NULL: nobody can know, and nothing may be said */
-    const char *text;            /* of trial_run                                                        */
-    bool (*tell)(trial *t);      /* false: this run gives no occasion                                   */
-    uint32_t by, deaf;           /* AGREE_...: who is to say it; to whom the judge is deaf              */
-    int held;                    /* of trial_run                                                        */
+    const char *sentence;   /* what is to be said; NULL: nobody can know, and nothing may be said */
+    const char *text;       /* of trial_run                                                        */
+    bool (*tell)(trial *t); /* false: this run gives no occasion                                   */
+    uint32_t by, deaf;      /* AGREE_...: who is to say it; to whom the judge is deaf              */
+    int held;               /* of trial_run                                                        */
 } lie;
 
 extern const lie lies[];

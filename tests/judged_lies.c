@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * judged_lies.c - one thing of what a sound run of kernels left is made another: a ticket, an output, a word of the table. Every sentence of
- * judge/agree.c is the answer to one of them.
+ * judged_lies.c - one thing of what a sound run of kernels left is made another: a ticket, an output, a word of the
+ * table. Every sentence of judge/agree.c is the answer to one of them.
  */
 #include "tests/judged.h"
 
@@ -9,7 +9,7 @@
 
 #include "ref/hkv.h"
 
-/* ---- Tickets ---------------------------------------------------------------------------------------------------- */
+/* ---- Tickets --------------------------------------------------------------------------------- */
 
 /* The ticket of the first item of that outcome; NULL: there is none. */
 static simt_ticket_record *ticket_of(hd_outcome o)
@@ -133,7 +133,7 @@ static bool other_pointer(trial *t)
     return true;
 }
 
-/* ---- The table ---------------------------------------------------------------------------------------------------- */
+/* ---- The table ------------------------------------------------------------------------------- */
 
 static void swap_u64(uint64_t *a, uint64_t *b)
 {
@@ -203,7 +203,7 @@ static bool empty_has_score(trial *t)
     return e != HKV_NOWHERE && (*hkv_score_at(t->v, e) = 5);
 }
 
-/* ---- Pins ------------------------------------------------------------------------------------------------------------ */
+/* ---- Pins ------------------------------------------------------------------------------------ */
 
 static hkv_pin *some_pin(trial *t)
 {
@@ -226,7 +226,7 @@ static bool other_pinned(trial *t)
 
 static bool pins_miscounted(trial *t) { return some_pin(t) && ++*hkv_scene_table_of(t->s)->pins; }
 
-/* ---- Lists ----------------------------------------------------------------------------------------------------------- */
+/* ---- Lists ----------------------------------------------------------------------------------- */
 
 static bool list_short(trial *t) { return *t->b->count && (*t->b->count)--; }
 
@@ -258,7 +258,7 @@ static bool list_other_value(trial *t)
     return true;
 }
 
-/* ---- Counts and the rest --------------------------------------------------------------------------------------------- */
+/* ---- Counts and the rest --------------------------------------------------------------------- */
 
 static bool counted_twice(trial *t) { return ++t->p->tally[HD_MISS]; }
 static bool counted_more(trial *t) { return ++*t->b->count; }
@@ -266,7 +266,10 @@ static bool output_beside(trial *t) { return t->b->outcome[-1] ^= 1, true; }
 static bool lock_held(trial *t) { return hkv_scene_table_of(t->s)->lock[1] = 1, true; }
 static bool pins_locked(trial *t) { return *hkv_scene_table_of(t->s)->pin_lock = 1, true; }
 static bool left_behind(trial *t) { return hkv_scene_args_of(t->p)->left_count[0] = 3, true; }
-static bool bin_not_empty(trial *t) { return hkv_scene_args_of(t->p)->fetch_count && (hkv_scene_args_of(t->p)->fetch_count[5] = 2); }
+static bool bin_not_empty(trial *t)
+{
+    return hkv_scene_args_of(t->p)->fetch_count && (hkv_scene_args_of(t->p)->fetch_count[5] = 2);
+}
 static bool beside_keys(trial *t) { return ((uint8_t *)t->v->key)[-1] ^= 1, true; }
 
 static bool second_delivered(trial *t)
@@ -289,7 +292,9 @@ static bool far_and_better(trial *t)
     for (uint32_t s = 0; s < v->slots; s++)
         for (uint32_t far = s + 1; far < v->slots; far++) {
             uint64_t e = hkv_entry(v, b, s), f = hkv_entry(v, b, far);
-            if (!hkv_is_near(v, e) || hkv_is_near(v, f) || !v->digest[e] || !v->digest[f] || hkv_pin_find(v, *hkv_key_at(v, e)) || hkv_pin_find(v, *hkv_key_at(v, f))) continue;
+            if (!hkv_is_near(v, e) || hkv_is_near(v, f) || !v->digest[e] || !v->digest[f] ||
+                hkv_pin_find(v, *hkv_key_at(v, e)) || hkv_pin_find(v, *hkv_key_at(v, f)))
+                continue;
             if (*hkv_score_at(v, e) <= *hkv_score_at(v, f)) continue;
             swap_entries(v, e, f);
             return true;
@@ -314,14 +319,16 @@ static bool pinned_moved(trial *t)
     const hkv_view *v = t->v;
     for (uint64_t e = t->b->start; e < t->b->start + t->b->n; e++) {
         uint64_t f = e ^ 1, bucket = hkv_entry(v, e / v->slots, 0);
-        if (bucket < t->b->start || !v->digest[e] || !hkv_pin_find(v, *hkv_key_at(v, e)) || !hkv_is_near(v, e) || !hkv_is_near(v, f)) continue;
+        if (bucket < t->b->start || !v->digest[e] || !hkv_pin_find(v, *hkv_key_at(v, e)) || !hkv_is_near(v, e) ||
+            !hkv_is_near(v, f))
+            continue;
         swap_entries(v, e, f);
         return true;
     }
     return false;
 }
 
-/* ---- Each sentence, once -------------------------------------------------------------------------------------------- */
+/* ---- Each sentence, once --------------------------------------------------------------------- */
 
 const lie lies[] = {
     { "bytes beside the array outcome", TOUCH, output_beside, AGREE_ARRAYS, 0, 0 },
@@ -350,8 +357,10 @@ const lie lies[] = {
     { "has another value than in the reference's", TOUCH, entry_spoilt, AGREE_CONTENTS, 0, 0 },
     { "is not in this bucket of the reference's", TOUCH, entry_replaced, AGREE_CONTENTS, 0, HELD(SCENE_SET) },
     { "entries, and should have", TOUCH, entry_lost, AGREE_CONTENTS, 0, HELD(SCENE_SET) },
-    { "of outcome is not the reference's", TOUCH_WARP, other_delivered, AGREE_CONTENTS, AGREE_TICKETS, HELD(SCENE_EXACT) },
-    { "of ptr is not the reference's", "hkv.find_or_insert_ptr.warp" TABLE, other_pointer, AGREE_CONTENTS, AGREE_TICKETS, HELD(SCENE_EXACT) },
+    { "of outcome is not the reference's", TOUCH_WARP, other_delivered, AGREE_CONTENTS, AGREE_TICKETS,
+      HELD(SCENE_EXACT) },
+    { "of ptr is not the reference's", "hkv.find_or_insert_ptr.warp" TABLE, other_pointer, AGREE_CONTENTS,
+      AGREE_TICKETS, HELD(SCENE_EXACT) },
     { "byte 0 of count is not the reference's", "hkv.size.tlpv1" TABLE, counted_more, AGREE_CONTENTS, 0, 0 },
     { "which the reference does not say", LOCK, other_holder, AGREE_CONTENTS, 0, 0 },
     { "which the reference does not say", LOCK, other_pinned, AGREE_CONTENTS, 0, 0 },
@@ -378,7 +387,8 @@ const lie lies[] = {
     { "bytes beside the plane 'pair' were written", TOUCH, beside_keys, AGREE_REST, 0, 0 },
     { "HKV-7", TOUCH, empty_has_score, AGREE_REST, 0, 0 },
 
-    /* A reserved key has no effect, and so no turn. Who is held to no order is not accused of what only an order could tell. */
+    /* A reserved key has no effect, and so no turn. Who is held to no order is not accused of what only an order could
+     * tell. */
     { NULL, TOUCH " reserved=400000", without_ticket_of_reserved, 0, 0, 0 },
     { NULL, TOUCH_WARP, entry_spoilt, 0, 0, HELD(SCENE_SHAPE) },
     { NULL, TOUCH_WARP, entry_rescored, 0, 0, HELD(SCENE_SHAPE) },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * judged_run.c - a truthful run of kernels. The machine is who keeps the tickets, and the memory: the linker puts this file between it and
- * the judge.
+ * judged_run.c - a truthful run of kernels. The machine is who keeps the tickets, and the memory: the linker puts this
+ * file between it and the judge.
  */
 #include "tests/between.h"
 #include "tests/judged.h"
@@ -13,7 +13,7 @@
 
 simt_machine *machine;
 
-/* ---- What is put in between ---------------------------------------------------------------------------------- */
+/* ---- What is put in between ------------------------------------------------------------------ */
 
 BETWEEN(const simt_ticket_record *, simt_machine_tickets, (const simt_machine *m, size_t *n));
 
@@ -28,16 +28,17 @@ const simt_ticket_record *__wrap_simt_machine_tickets(const simt_machine *m, siz
     return ticket;
 }
 
-BETWEEN(hd_status, simt_machine_region, (simt_machine *m, void *p, size_t bytes, const char *name));
+BETWEEN(hd_status, simt_machine_region, (simt_machine * m, void *p, size_t bytes, const char *name));
 
 uint64_t regions, refuse_at;
 
 hd_status __wrap_simt_machine_region(simt_machine *m, void *p, size_t bytes, const char *name)
 {
-    return ++regions == refuse_at ? hd_fail(HD_ENOMEM, "region: no memory") : __real_simt_machine_region(m, p, bytes, name);
+    return ++regions == refuse_at ? hd_fail(HD_ENOMEM, "region: no memory")
+                                  : __real_simt_machine_region(m, p, bytes, name);
 }
 
-/* ---- The run ------------------------------------------------------------------------------------------------------------- */
+/* ---- The run --------------------------------------------------------------------------------- */
 
 simt_config in_turn(void)
 {

@@ -27,7 +27,7 @@ static uint64_t where(const line_table *t, uint64_t key)
     return e;
 }
 
-/* ---- Kernels ------------------------------------------------------------------------------------------------------ */
+/* ---- Kernels --------------------------------------------------------------------------------- */
 
 LINE_VARIANTS(LINE_KERNEL)
 
@@ -61,7 +61,8 @@ static hd_status queue(const scene_kernel *k, simt_machine *m, const void *args,
     for (int second = 0; second < 2 && !s; second++) {
         a.first = second ? half : 0;
         a.last = second ? n : half;
-        if (a.first < a.last) s = simt_machine_launch(m, k->text, &a, sizeof a, 2, k->threads ? k->threads : 64, stream);
+        if (a.first < a.last)
+            s = simt_machine_launch(m, k->text, &a, sizeof a, 2, k->threads ? k->threads : 64, stream);
     }
     return s;
 }
@@ -82,12 +83,13 @@ static void bend(hd_case *c)
     if (c->buckets == 0 || c->buckets > LINE_PARTS) c->buckets = LINE_PARTS;
 }
 
-/* ---- A scene's table ------------------------------------------------------------------------------------------------ */
+/* ---- A scene's table ------------------------------------------------------------------------- */
 
 static hd_status shape(scene *s, const hd_case *c)
 {
     if (c->value_bytes != 4) return hd_fail(HD_EINVAL, "case: a line has values of 4 bytes");
-    if (c->buckets == 0 || c->buckets > LINE_PARTS) return hd_fail(HD_EINVAL, "case: a line has 1 to %d parts", LINE_PARTS);
+    if (c->buckets == 0 || c->buckets > LINE_PARTS)
+        return hd_fail(HD_EINVAL, "case: a line has 1 to %d parts", LINE_PARTS);
     of_scene(s)->slots = c->slots;
     return HD_OK;
 }
@@ -127,7 +129,8 @@ static bool fill(scene *s, hd_rng *g)
     uint64_t room = hd_rng_below(g, 3), limit = places_of(t) - (room < places_of(t) ? room : 0);
     for (uint32_t k = 0; k < s->parts; k++)
         for (uint64_t i = 0; i < s->part[k].batch.n; i++)
-            if (s->part[k].batch.key[i] < LINE_KEYS && *t->n < limit && hd_rng_below(g, 2)) put(t, s->part[k].batch.key[i], (uint32_t)hd_rng_next(g));
+            if (s->part[k].batch.key[i] < LINE_KEYS && *t->n < limit && hd_rng_below(g, 2))
+                put(t, s->part[k].batch.key[i], (uint32_t)hd_rng_next(g));
     while (*t->n < limit) put(t, hd_rng_below(g, LINE_KEYS), (uint32_t)hd_rng_next(g));
     return true;
 }
@@ -199,13 +202,14 @@ static hd_status resize(scene *s, void *table, uint64_t buckets)
 {
     const line_table *t = of(table);
     (void)s;
-    if (buckets == 0 || buckets > LINE_PARTS) return hd_fail(HD_EINVAL, "buckets: a line has 1 to %d parts", LINE_PARTS);
+    if (buckets == 0 || buckets > LINE_PARTS)
+        return hd_fail(HD_EINVAL, "buckets: a line has 1 to %d parts", LINE_PARTS);
     if (*t->n > buckets * t->slots) return hd_fail(HD_EINVAL, "buckets: %" PRIu32 " entries do not fit", *t->n);
     *t->parts = (uint32_t)buckets;
     return HD_OK;
 }
 
-/* ---- Entries ------------------------------------------------------------------------------------------------------------ */
+/* ---- Entries --------------------------------------------------------------------------------- */
 
 static uint64_t buckets(const void *table) { return *of(table)->parts; }
 static uint64_t first(const void *table, uint64_t b) { return b * of(table)->slots; }
@@ -227,8 +231,10 @@ static const char *differs(const void *v, const void *w, uint64_t e)
 static void describe(const void *table, uint64_t e, char *line, size_t bytes)
 {
     uint64_t word = *line_at(of(table), e);
-    if (word == LINE_NOBODY) snprintf(line, bytes, "-");
-    else snprintf(line, bytes, "%" PRIx32 " value %" PRIx32, key_of(word), (uint32_t)word);
+    if (word == LINE_NOBODY)
+        snprintf(line, bytes, "-");
+    else
+        snprintf(line, bytes, "%" PRIx32 " value %" PRIx32, key_of(word), (uint32_t)word);
 }
 
 static const char *bucket_name(const void *table, uint64_t b, char *text, size_t bytes)
@@ -246,9 +252,10 @@ static bool names(const scene *s, const char *region, uint64_t at, char *text, s
     return true;
 }
 
-/* ---- The judgement -------------------------------------------------------------------------------------------------------- */
+/* ---- The judgement --------------------------------------------------------------------------- */
 
-static const char *accept(const scene *s, void *model, uint32_t k, uint64_t i, const simt_ticket_record *t, judge_listing *l)
+static const char *accept(const scene *s, void *model, uint32_t k, uint64_t i, const simt_ticket_record *t,
+                          judge_listing *l)
 {
     const hd_batch *b = &s->part[k].batch;
     const line_table *table = of(model);
@@ -262,7 +269,9 @@ static const char *accept(const scene *s, void *model, uint32_t k, uint64_t i, c
     case HD_RESERVED: return NULL;
     case HD_HIT:
         if (op != HD_OP_FIND || !there) return "the key is absent";
-        return memcmp((const uint8_t *)b->value_out + i * 4, line_at(table, e), 4) == 0 ? NULL : "delivered a wrong value"; /* words are little-endian here: a test's */
+        /* words are little-endian here: a test's */
+        return memcmp((const uint8_t *)b->value_out + i * 4, line_at(table, e), 4) == 0 ? NULL
+                                                                                        : "delivered a wrong value";
     case HD_MISS: return there || op == HD_OP_INSERT_OR_ASSIGN ? "the key is present" : NULL;
     case HD_ERASED:
         if (op != HD_OP_ERASE || !there) return "the key is absent";
@@ -272,7 +281,8 @@ static const char *accept(const scene *s, void *model, uint32_t k, uint64_t i, c
     case HD_PENDING: return there ? "the key is present" : *table->n < places_of(table) ? "there is room" : NULL;
     default: break;
     }
-    if (op != HD_OP_INSERT_OR_ASSIGN || (b->outcome[i] != HD_UPDATED && b->outcome[i] != HD_INSERTED)) return "the operation knows no such outcome";
+    if (op != HD_OP_INSERT_OR_ASSIGN || (b->outcome[i] != HD_UPDATED && b->outcome[i] != HD_INSERTED))
+        return "the operation knows no such outcome";
     if (there != (b->outcome[i] == HD_UPDATED)) return there ? "the key is present" : "the key is absent";
     if (!there && (!t || t->b != *table->n || t->b >= places_of(table))) return "it did not go behind the last one";
     memcpy(&value, (const uint8_t *)b->value + i * 4, 4);
@@ -290,15 +300,21 @@ static const char *move(void *model, uint64_t from, uint64_t to)
     return NULL;
 }
 
-static const char *idle(const scene *s, char why[JUDGE_SENTENCE]) { return *of_scene(s)->lock ? scene_say(why, "the lock is still held") : NULL; }
+static const char *idle(const scene *s, char why[JUDGE_SENTENCE])
+{
+    return *of_scene(s)->lock ? scene_say(why, "the lock is still held") : NULL;
+}
 
 static const char *check_line(const void *table, char why[JUDGE_SENTENCE])
 {
     const line_table *t = of(table);
     for (uint64_t e = 0; e < places_of(t); e++) {
         uint64_t word = *line_at(t, e);
-        if ((word != LINE_NOBODY) != (e < *t->n)) return scene_say(why, "LINE-1: %" PRIu32 " entries, and place %" PRIu64 " is %s", *t->n, e, word == LINE_NOBODY ? "empty" : "taken");
-        if (word != LINE_NOBODY && where(t, key_of(word)) != e) return scene_say(why, "LINE-2: key %" PRIx32 " is there twice", key_of(word));
+        if ((word != LINE_NOBODY) != (e < *t->n))
+            return scene_say(why, "LINE-1: %" PRIu32 " entries, and place %" PRIu64 " is %s", *t->n, e,
+                             word == LINE_NOBODY ? "empty" : "taken");
+        if (word != LINE_NOBODY && where(t, key_of(word)) != e)
+            return scene_say(why, "LINE-2: key %" PRIx32 " is there twice", key_of(word));
     }
     return NULL;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * line.h - a table as small as one can be, which is no HKV: entries in a line without gaps, each a word of a key and a value, found by
- * going along it, under one lock. Only t_designs knows it: it shows what a design has to bring to the judge of kernels (judge/design.h).
+ * line.h - a table as small as one can be, which is no HKV: entries in a line without gaps, each a word of a key and a
+ * value, found by going along it, under one lock. Only t_designs knows it: it shows what a design has to bring to the
+ * judge of kernels (judge/design.h).
  *
- *     word e     key << 32 | value; LINE_NOBODY beyond the last entry. Words lie in parts of `slots`, which are anywhere in memory; growth
- *                brings more parts into use
+ *     word e     key << 32 | value; LINE_NOBODY beyond the last entry. Words lie in parts of `slots`, which are
+ *                anywhere in memory; growth brings more parts into use
  *     find       looks
  *     insert     overwrites, or goes behind the last one
  *     erase      the last one moves into the gap
@@ -21,7 +22,7 @@
 #include "simt/simt.h"
 
 #define LINE_NOBODY UINT64_MAX
-#define LINE_KEYS 0xfffffffdu /* it can hold those below this */
+#define LINE_KEYS   0xfffffffdu /* it can hold those below this */
 
 enum { LINE_PARTS = 4 /* at most */ };
 
@@ -35,8 +36,8 @@ typedef struct line_table {
 
 typedef struct line_args {
     line_table t;
-    uint32_t op;         /* hd_op ... */
-    const uint8_t *each; /* ... or each item's; NULL: op is everybody's */
+    uint32_t op;          /* hd_op ... */
+    const uint8_t *each;  /* ... or each item's; NULL: op is everybody's */
     uint64_t first, last; /* items of this launch */
     const uint64_t *key;
     const uint32_t *value;
@@ -45,9 +46,22 @@ typedef struct line_args {
     uint64_t *tally;
 } line_args;
 
-/* The faults. A ticket is late where nobody can know when it is due: of a find, or where there is no room; that is none. A find that peeks does not
- * wait for the lock. */
-enum { LINE_SOUND, LINE_LATE_TICKET, LINE_PEEK, LINE_NO_LOCK, LINE_NO_LOOK, LINE_SILENT_MOVE, LINE_MOVE_BACK, LINE_MOVE_FAR, LINE_WRONG_PLACE, LINE_OLD_VALUE, LINE_NEVER_LETS_GO, LINE_BESIDE };
+/* The faults. A ticket is late where nobody can know when it is due: of a find, or where there is no room; that is
+ * none. A find that peeks does not wait for the lock. */
+enum {
+    LINE_SOUND,
+    LINE_LATE_TICKET,
+    LINE_PEEK,
+    LINE_NO_LOCK,
+    LINE_NO_LOOK,
+    LINE_SILENT_MOVE,
+    LINE_MOVE_BACK,
+    LINE_MOVE_FAR,
+    LINE_WRONG_PLACE,
+    LINE_OLD_VALUE,
+    LINE_NEVER_LETS_GO,
+    LINE_BESIDE
+};
 
 SIMT_FN uint64_t *line_at(const line_table *t, uint64_t e) { return t->part[e / t->slots] + e % t->slots; }
 SIMT_FN uint64_t line_word(uint64_t key, uint32_t value) { return key << 32 | value; }
@@ -103,7 +117,8 @@ SIMT_FN bool line_try(const line_args *a, uint64_t i, int fault)
             uint64_t e = line_find(t, key, n);
             o = e < n ? HD_HIT : HD_MISS;
             if (fault != LINE_LATE_TICKET) simt_ticket(i, o, 0, e);
-            if (o == HD_HIT) simt_st_u32(a->value_out + i, (uint32_t)simt_ldrlx_u64(line_at(t, e)) + (fault == LINE_OLD_VALUE));
+            if (o == HD_HIT)
+                simt_st_u32(a->value_out + i, (uint32_t)simt_ldrlx_u64(line_at(t, e)) + (fault == LINE_OLD_VALUE));
         }
         if (op == HD_OP_INSERT_OR_ASSIGN) o = line_insert(t, i, key, simt_ld_u32(a->value + i), n, fault);
         if (op == HD_OP_ERASE) o = line_erase(t, i, key, n, fault);
@@ -119,18 +134,23 @@ SIMT_FN bool line_try(const line_args *a, uint64_t i, int fault)
     return true;
 }
 
-#define LINE_KERNEL(name, fault)                                                                              \
-    SIMT_KERNEL(line_kernel_##name, line_args, a)                                                             \
-    {                                                                                                         \
-        uint64_t step = (uint64_t)simt_blocks() * simt_threads();                                             \
+#define LINE_KERNEL(name, fault)                                                                                    \
+    SIMT_KERNEL(line_kernel_##name, line_args, a)                                                                   \
+    {                                                                                                               \
+        uint64_t step = (uint64_t)simt_blocks() * simt_threads();                                                   \
         for (uint64_t i = a.first + (uint64_t)simt_block() * simt_threads() + simt_thread(); i < a.last; i += step) \
-            while (!line_try(&a, i, fault)) simt_backoff(64);                                                 \
+            while (!line_try(&a, i, fault)) simt_backoff(64);                                                       \
     }
 
 /* X(name, fault): the sound one first. */
-#define LINE_VARIANTS(X)                                                                                      \
-    X(sound, LINE_SOUND) X(late_ticket, LINE_LATE_TICKET) X(peek, LINE_PEEK) X(no_lock, LINE_NO_LOCK) X(no_look, LINE_NO_LOOK) X(silent_move, LINE_SILENT_MOVE)   \
-    X(move_back, LINE_MOVE_BACK) X(move_far, LINE_MOVE_FAR)                                                   \
-    X(wrong_place, LINE_WRONG_PLACE) X(old_value, LINE_OLD_VALUE) X(never_lets_go, LINE_NEVER_LETS_GO) X(beside, LINE_BESIDE)
+#define LINE_VARIANTS(X)                                                                                   \
+    X(sound, LINE_SOUND)                                                                                   \
+    X(late_ticket, LINE_LATE_TICKET)                                                                       \
+    X(peek, LINE_PEEK)                                                                                     \
+    X(no_lock, LINE_NO_LOCK)                                                                               \
+    X(no_look, LINE_NO_LOOK)                                                                               \
+    X(silent_move, LINE_SILENT_MOVE) X(move_back, LINE_MOVE_BACK) X(move_far, LINE_MOVE_FAR)               \
+        X(wrong_place, LINE_WRONG_PLACE) X(old_value, LINE_OLD_VALUE) X(never_lets_go, LINE_NEVER_LETS_GO) \
+            X(beside, LINE_BESIDE)
 
 #endif

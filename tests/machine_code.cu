@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * machine_code.cu - kernels written twice: dialect_X in the dialect, cuda_X in the CUDA that one would write without it.
- * tests/t_machine_code.sh compares their machine code, instruction by instruction. one_X, at the end, calibrate the reader:
- * each has one instruction X besides what any kernel has.
+ * machine_code.cu - kernels written twice: dialect_X in the dialect, cuda_X in the CUDA that one would write without
+ * it. tests/t_machine_code.sh compares their machine code, instruction by instruction. one_X, at the end, calibrate the
+ * reader: each has one instruction X besides what any kernel has.
  *
  * The table of the pairs: 128 slots a bucket, a power of two of buckets, values of 64 bytes.
  */
@@ -23,7 +23,7 @@ typedef struct table_args {
     uint32_t n;
 } table_args;
 
-/* ---- A thread per key: sixteen digests a load, streaming stores ------------------------------------------------ */
+/* ---- A thread per key: sixteen digests a load, streaming stores ------------------------------ */
 
 SIMT_KERNEL(dialect_find_by_thread, table_args, a)
 {
@@ -82,7 +82,7 @@ extern "C" __global__ void cuda_find_by_thread(const __grid_constant__ table_arg
     }
 }
 
-/* ---- A warp per key: a word of digests a lane, ballots, the value shared out --------------------------------------- */
+/* ---- A warp per key: a word of digests a lane, ballots, the value shared out ----------------- */
 
 SIMT_KERNEL(dialect_find_by_warp, table_args, a)
 {
@@ -101,7 +101,9 @@ SIMT_KERNEL(dialect_find_by_warp, table_args, a)
     if (t.rank == 0) simt_st_u8(a.found + i, who != 0);
     if (!who) return;
     uint32_t at = simt_shfl_u32(t, mine, simt_ffs(who) - 1);
-    if (t.rank < VALUE_WORDS) simt_stcs_v4(a.value_out + (size_t)i * VALUE_WORDS + t.rank, simt_ldrlx_v4(a.value + (first + at) * VALUE_WORDS + t.rank));
+    if (t.rank < VALUE_WORDS)
+        simt_stcs_v4(a.value_out + (size_t)i * VALUE_WORDS + t.rank,
+                     simt_ldrlx_v4(a.value + (first + at) * VALUE_WORDS + t.rank));
 }
 
 static __device__ uint32_t load_u32(const uint32_t *p)
@@ -144,10 +146,11 @@ extern "C" __global__ void cuda_find_by_warp(const __grid_constant__ table_args 
     if (lane == 0) a.found[i] = who != 0;
     if (!who) return;
     uint32_t at = __shfl_sync(0xffffffffu, mine, __ffs((int)who) - 1);
-    if (lane < VALUE_WORDS) __stcs(a.value_out + (size_t)i * VALUE_WORDS + lane, load_uint4(a.value + (first + at) * VALUE_WORDS + lane));
+    if (lane < VALUE_WORDS)
+        __stcs(a.value_out + (size_t)i * VALUE_WORDS + lane, load_uint4(a.value + (first + at) * VALUE_WORDS + lane));
 }
 
-/* ---- A bucket's lock, an update under it --------------------------------------------------------------------------- */
+/* ---- A bucket's lock, an update under it ----------------------------------------------------- */
 
 SIMT_KERNEL(dialect_update_under_lock, table_args, a)
 {
@@ -174,7 +177,10 @@ extern "C" __global__ void cuda_update_under_lock(const __grid_constant__ table_
     uint64_t key = a.wanted[i], b = key & a.last_bucket;
     for (bool done = false; !done;) {
         uint32_t old;
-        asm volatile("atom.acquire.gpu.global.cas.b32 %0, [%1], 0, 1;" : "=r"(old) : "l"(__cvta_generic_to_global(a.lock + b)) : "memory");
+        asm volatile("atom.acquire.gpu.global.cas.b32 %0, [%1], 0, 1;"
+                     : "=r"(old)
+                     : "l"(__cvta_generic_to_global(a.lock + b))
+                     : "memory");
         if (old == 0) {
             a.score[b * SLOTS] += key;
             asm volatile("st.release.gpu.global.u32 [%0], 0;" : : "l"(__cvta_generic_to_global(a.lock + b)) : "memory");
@@ -185,7 +191,7 @@ extern "C" __global__ void cuda_update_under_lock(const __grid_constant__ table_
     }
 }
 
-/* ---- Reductions: the least score of a bucket by a warp, its sum by tiles of eight ------------------------------------ */
+/* ---- Reductions: the least score of a bucket by a warp, its sum by tiles of eight ------------ */
 
 SIMT_KERNEL(dialect_reduce, table_args, a)
 {
@@ -212,7 +218,7 @@ extern "C" __global__ void cuda_reduce(const __grid_constant__ table_args a)
     }
 }
 
-/* ---- Values through shared memory by asynchronous copies, two buffers a warp ------------------------------------------- */
+/* ---- Values through shared memory by asynchronous copies, two buffers a warp ----------------- */
 
 SIMT_KERNEL(dialect_copy_async, table_args, a)
 {
@@ -233,7 +239,9 @@ extern "C" __global__ void cuda_copy_async(const __grid_constant__ table_args a)
     __shared__ __align__(16) uint4 buffer[2 * WARP];
     uint32_t lane = threadIdx.x;
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
-                 : : "r"((uint32_t)__cvta_generic_to_shared(buffer + lane)), "l"(__cvta_generic_to_global(a.value + lane)) : "memory");
+                 :
+                 : "r"((uint32_t)__cvta_generic_to_shared(buffer + lane)), "l"(__cvta_generic_to_global(a.value + lane))
+                 : "memory");
     asm volatile("cp.async.commit_group;" : : : "memory");
     for (uint32_t i = 1; i <= a.n; i++) {
         if (i < a.n)
@@ -248,7 +256,7 @@ extern "C" __global__ void cuda_copy_async(const __grid_constant__ table_args a)
     }
 }
 
-/* ---- Calibration: the reader of machine code must see exactly this ------------------------------------------------------ */
+/* ---- Calibration: the reader of machine code must see exactly this --------------------------- */
 
 typedef struct one_args {
     uint64_t *p;

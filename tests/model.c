@@ -49,7 +49,7 @@ void model_close(model *m)
     free(m->value);
 }
 
-/* ---- Where ---------------------------------------------------------------------------------- */
+/* ---- Where ----------------------------------------------------------------------------------- */
 
 static uint64_t scaled(uint64_t h, uint64_t n)
 {
@@ -110,7 +110,7 @@ uint64_t model_size(const model *m)
     return n;
 }
 
-/* ---- How much ---------------------------------------------------------------------------------- */
+/* ---- How much -------------------------------------------------------------------------------- */
 
 static uint64_t plus(uint64_t a, uint64_t b, uint64_t most) { return b > most || a > most - b ? most : a + b; }
 
@@ -118,7 +118,8 @@ static bool policy_is(const model *m, const char *name) { return !strcmp(m->poli
 
 bool model_restates(const model *m)
 {
-    return policy_is(m, "lru") || policy_is(m, "lfu") || policy_is(m, "epoch_lru") || policy_is(m, "epoch_lfu") || policy_is(m, "custom");
+    return policy_is(m, "lru") || policy_is(m, "lfu") || policy_is(m, "epoch_lru") || policy_is(m, "epoch_lfu") ||
+           policy_is(m, "custom");
 }
 
 uint64_t model_on_insert(const model *m, uint64_t given)
@@ -144,7 +145,7 @@ static uint64_t admission(const model *m, uint64_t given)
     return m->always || policy_is(m, "lfu") ? UINT64_MAX : model_on_insert(m, given);
 }
 
-/* ---- Upsert ---------------------------------------------------------------------------------------- */
+/* ---- Upsert ---------------------------------------------------------------------------------- */
 
 static uint64_t least_of(const model *m, uint64_t b)
 {
@@ -169,7 +170,8 @@ static bool same_value(const model *m, uint64_t p, const void *value)
 static const char *must_be(hd_outcome want, hd_outcome said, uint64_t key, uint64_t b)
 {
     if (said == want) return NULL;
-    return objection("key %llu, bucket %llu: must be %s, was %s", (ull)key, (ull)b, hd_outcome_name(want), hd_outcome_name(said));
+    return objection("key %llu, bucket %llu: must be %s, was %s", (ull)key, (ull)b, hd_outcome_name(want),
+                     hd_outcome_name(said));
 }
 
 const char *model_upsert(model *m, uint64_t key, const void *value, uint64_t given, hd_outcome said,
@@ -208,13 +210,17 @@ const char *model_upsert(model *m, uint64_t key, const void *value, uint64_t giv
     }
     if ((no = must_be(HD_EVICTED, said, key, to))) return no;
     int64_t victim = find_in(m, to, left->key);
-    if (victim == MODEL_NONE) return objection("key %llu evicted %llu, which is not in bucket %llu", (ull)key, (ull)left->key, (ull)to);
+    if (victim == MODEL_NONE)
+        return objection("key %llu evicted %llu, which is not in bucket %llu", (ull)key, (ull)left->key, (ull)to);
     uint64_t p = (uint64_t)victim;
     if (m->score[p] != least)
         return objection("key %llu evicted %llu with score %llu; the least is %llu", (ull)key, (ull)left->key,
                          (ull)m->score[p], (ull)least);
-    if (left->score != least) return objection("evicted key %llu had score %llu, listed as %llu", (ull)left->key, (ull)least, (ull)left->score);
-    if (!same_value(m, p, left->value)) return objection("evicted key %llu was listed with another value", (ull)left->key);
+    if (left->score != least)
+        return objection("evicted key %llu had score %llu, listed as %llu", (ull)left->key, (ull)least,
+                         (ull)left->score);
+    if (!same_value(m, p, left->value))
+        return objection("evicted key %llu was listed with another value", (ull)left->key);
     put(m, p, key, value, score);
     return NULL;
 }
@@ -237,7 +243,7 @@ void model_erase(model *m, int64_t place)
     put(m, p, m->key[last], m->value + last * m->value_bytes, m->score[last]);
 }
 
-/* ---- Contents -------------------------------------------------------------------------------------- */
+/* ---- Contents -------------------------------------------------------------------------------- */
 
 typedef struct line {
     uint64_t key, score, slot, at;
@@ -258,8 +264,13 @@ void contents_take(model_contents *c, hd_table *table)
     uint64_t *score = (uint64_t *)test_alloc(info.capacity, sizeof *score);
     uint64_t *slot = (uint64_t *)test_alloc(info.capacity, sizeof *slot);
     uint8_t *value = (uint8_t *)test_alloc(info.capacity, info.value_bytes);
-    hd_batch b = { .op = HD_OP_EXPORT, .n = info.capacity, .list_key = key, .list_value = info.value_bytes ? value : NULL,
-                   .list_score = score, .list_item = slot, .count = &n };
+    hd_batch b = { .op = HD_OP_EXPORT,
+                   .n = info.capacity,
+                   .list_key = key,
+                   .list_value = info.value_bytes ? value : NULL,
+                   .list_score = score,
+                   .list_item = slot,
+                   .count = &n };
     must(hd_run(table, &b));
 
     line *l = (line *)test_alloc(n, sizeof *l);
@@ -278,7 +289,8 @@ void contents_take(model_contents *c, hd_table *table)
         key[i] = l[i].key;
         score[i] = l[i].score;
         slot[i] = l[i].slot;
-        if (info.value_bytes) memcpy(c->value + i * info.value_bytes, value + l[i].at * info.value_bytes, info.value_bytes);
+        if (info.value_bytes)
+            memcpy(c->value + i * info.value_bytes, value + l[i].at * info.value_bytes, info.value_bytes);
     }
     free(l);
     free(value);
@@ -299,8 +311,8 @@ bool contents_equal(const model_contents *a, const model_contents *b, bool whole
     if (a->n != b->n || a->value_bytes != b->value_bytes) return false;
     if (whole && (a->now != b->now || a->epoch != b->epoch)) return false;
     if (!a->n) return true;
-    return !memcmp(a->key, b->key, words) && !memcmp(a->score, b->score, words)
-           && !memcmp(a->value, b->value, (size_t)a->n * a->value_bytes) && (!whole || !memcmp(a->slot, b->slot, words));
+    return !memcmp(a->key, b->key, words) && !memcmp(a->score, b->score, words) &&
+           !memcmp(a->value, b->value, (size_t)a->n * a->value_bytes) && (!whole || !memcmp(a->slot, b->slot, words));
 }
 
 const char *model_compare(const model *m, hd_table *table)
@@ -308,7 +320,8 @@ const char *model_compare(const model *m, hd_table *table)
     model_contents c;
     const char *no = NULL;
     contents_take(&c, table);
-    if (c.n != model_size(m)) no = objection("the table has %llu entries, the model %llu", (ull)c.n, (ull)model_size(m));
+    if (c.n != model_size(m))
+        no = objection("the table has %llu entries, the model %llu", (ull)c.n, (ull)model_size(m));
     if (c.now != m->now) no = objection("the table's clock is %llu, the model's %llu", (ull)c.now, (ull)m->now);
     if (c.epoch != m->epoch) no = objection("the table's epoch is %u, the model's %u", c.epoch, m->epoch);
     for (uint64_t i = 0; i < c.n && !no; i++) {
@@ -318,10 +331,11 @@ const char *model_compare(const model *m, hd_table *table)
         else if (i && c.key[i] == c.key[i - 1])
             no = objection("key %llu is in the table twice", (ull)c.key[i]);
         else if (c.slot[i] / m->slots != (uint64_t)p / m->slots)
-            no = objection("key %llu is in bucket %llu, the model has it in %llu", (ull)c.key[i], (ull)(c.slot[i] / m->slots),
-                           (ull)p / m->slots);
+            no = objection("key %llu is in bucket %llu, the model has it in %llu", (ull)c.key[i],
+                           (ull)(c.slot[i] / m->slots), (ull)p / m->slots);
         else if (c.score[i] != m->score[p])
-            no = objection("key %llu has score %llu, in the model %llu", (ull)c.key[i], (ull)c.score[i], (ull)m->score[p]);
+            no = objection("key %llu has score %llu, in the model %llu", (ull)c.key[i], (ull)c.score[i],
+                           (ull)m->score[p]);
         else if (!same_value(m, (uint64_t)p, c.value + i * m->value_bytes))
             no = objection("key %llu has another value than in the model", (ull)c.key[i]);
     }

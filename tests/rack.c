@@ -19,7 +19,7 @@ typedef struct rack_view {
 
 enum { BOARD_BYTES = RACK_PLACES * 2 * 8 };
 
-/* ---- The reference ---------------------------------------------------------------------------------------------- */
+/* ---- The reference --------------------------------------------------------------------------- */
 
 typedef struct rack {
     rack_view v;
@@ -31,7 +31,8 @@ static hd_status rack_shape(const hd_config *c, hd_info *info)
     info->buckets = c->capacity / RACK_PLACES;
     info->capacity = c->capacity;
     info->memory_bytes = info->buckets * BOARD_BYTES;
-    if (info->buckets == 0 || info->buckets > RACK_BOARDS) return hd_fail(HD_EINVAL, "capacity: no rack has %" PRIu64 " places", c->capacity);
+    if (info->buckets == 0 || info->buckets > RACK_BOARDS)
+        return hd_fail(HD_EINVAL, "capacity: no rack has %" PRIu64 " places", c->capacity);
     return HD_OK;
 }
 
@@ -66,8 +67,10 @@ static hd_status rack_open(const hd_info *info, const hd_seams *s, void **state)
     t->seams = s;
     t->v.boards = (uint32_t)info->buckets;
     for (uint32_t b = 0; b < t->v.boards && !status; b++) status = board_take(t, b);
-    if (status) rack_close(t, s);
-    else *state = t;
+    if (status)
+        rack_close(t, s);
+    else
+        *state = t;
     return status;
 }
 
@@ -90,7 +93,9 @@ static hd_status rack_check(void *state)
     const rack_view *v = &((rack *)state)->v;
     hd_entry e = { 0, 0, 0, NULL };
     for (; rack_next(state, &e); e.slot++)
-        if (e.key % v->boards != e.slot / RACK_PLACES) return hd_fail(HD_ECORRUPT, "key %" PRIu64 " is on board %" PRIu64 " of %u", e.key, e.slot / RACK_PLACES, v->boards);
+        if (e.key % v->boards != e.slot / RACK_PLACES)
+            return hd_fail(HD_ECORRUPT, "key %" PRIu64 " is on board %" PRIu64 " of %u", e.key, e.slot / RACK_PLACES,
+                           v->boards);
     return HD_OK;
 }
 
@@ -119,10 +124,19 @@ static void rack_move_all(void *from, void *to)
     for (; rack_next(from, &e); e.slot++) rack_put(to, &e);
 }
 
-static const hd_design rack_ref = { .name = "rack", .what = "boards of places", .backend = "ref", .shape = rack_shape, .open = rack_open, .close = rack_close,
-                                     .check = rack_check, .next = rack_next, .put_at = rack_put_at, .put = rack_put, .move_all = rack_move_all };
+static const hd_design rack_ref = { .name = "rack",
+                                    .what = "boards of places",
+                                    .backend = "ref",
+                                    .shape = rack_shape,
+                                    .open = rack_open,
+                                    .close = rack_close,
+                                    .check = rack_check,
+                                    .next = rack_next,
+                                    .put_at = rack_put_at,
+                                    .put = rack_put,
+                                    .move_all = rack_move_all };
 
-/* ---- Kernels: one lane ---------------------------------------------------------------------------------------------- */
+/* ---- Kernels: one lane ----------------------------------------------------------------------- */
 
 typedef struct rack_args {
     rack_view v;
@@ -188,8 +202,10 @@ SIMT_KERNEL(rack_kernel_mixed, rack_args, a)
         bool finds = simt_ld_u8(a.each + i) == HD_OP_FIND;
         if (finds && there) simt_st_u64(a.value_out + i, simt_ld_u64(a.v.board[key % a.v.boards] + 2 * p + 1));
         if (!finds && p < RACK_PLACES) write(&a, key, p, simt_ld_u64(a.value + i));
-        if (finds) tell(&a, i, there ? HD_HIT : HD_MISS);
-        else tell(&a, i, there ? HD_UPDATED : p < RACK_PLACES ? HD_INSERTED : HD_REFUSED);
+        if (finds)
+            tell(&a, i, there ? HD_HIT : HD_MISS);
+        else
+            tell(&a, i, there ? HD_UPDATED : p < RACK_PLACES ? HD_INSERTED : HD_REFUSED);
     }
 }
 
@@ -258,12 +274,13 @@ enum { FIND, MIXED, ASSIGN, BRING, SPREAD, COUNT, ASTRAY, WORD_ENTER, WORD_LEAVE
 
 hd_host_text *rack_kernel(uint32_t kernel)
 {
-    static hd_host_text *const entry[KERNELS] = { rack_kernel_find,  rack_kernel_mixed,  rack_kernel_assign,     rack_kernel_bring,     rack_kernel_spread,
-                                                  rack_kernel_count, rack_kernel_astray, rack_kernel_word_enter, rack_kernel_word_leave };
+    static hd_host_text *const entry[KERNELS] = { rack_kernel_find,   rack_kernel_mixed,      rack_kernel_assign,
+                                                  rack_kernel_bring,  rack_kernel_spread,     rack_kernel_count,
+                                                  rack_kernel_astray, rack_kernel_word_enter, rack_kernel_word_leave };
     return kernel < KERNELS ? entry[kernel] : NULL;
 }
 
-/* ---- What backends are told ----------------------------------------------------------------------------------------- */
+/* ---- What backends are told ------------------------------------------------------------------ */
 
 typedef struct rack_words {
     uint64_t tally[HD_OUTCOME_COUNT], crowded;
@@ -293,13 +310,19 @@ static void begin(void *own)
 
 static hd_piece board_piece(uint32_t b)
 {
-    hd_piece p = { "rack: a board", offsetof(rack_own, v.board) + b * sizeof(uint64_t *), RACK_PLACES, 16, 0xff, HD_APART };
+    hd_piece p = { "rack: a board", offsetof(rack_own, v.board) + b * sizeof(uint64_t *), RACK_PLACES, 16, 0xff,
+                   HD_APART };
     return p;
 }
 
 static hd_piece writes_piece(uint32_t b)
 {
-    hd_piece p = { "rack: its writes", offsetof(rack_own, writes) + b * sizeof(uint32_t *), RACK_PLACES, sizeof(uint32_t), 0, HD_APART };
+    hd_piece p = { "rack: its writes",
+                   offsetof(rack_own, writes) + b * sizeof(uint32_t *),
+                   RACK_PLACES,
+                   sizeof(uint32_t),
+                   0,
+                   HD_APART };
     return p;
 }
 
@@ -340,13 +363,17 @@ static int regions(const void *own, hd_region *all)
 
 static hd_status empty(void *own, const hd_launcher *l) { return (void)own, (void)l, HD_OK; }
 
-static hd_status open_here(const void *own, const hd_seams *s, void **staged) { return rack_open(&((const rack_own *)own)->gpu.info, s, staged); }
+static hd_status open_here(const void *own, const hd_seams *s, void **staged)
+{
+    return rack_open(&((const rack_own *)own)->gpu.info, s, staged);
+}
 
 static int planes(const void *own, void *staged, bool values, hd_plane *all)
 {
     const rack_own *o = (const rack_own *)own;
     (void)values;
-    for (uint32_t b = 0; b < o->v.boards; b++) all[b] = (hd_plane){ "boards", o->v.board[b], ((rack *)staged)->v.board[b], BOARD_BYTES };
+    for (uint32_t b = 0; b < o->v.boards; b++)
+        all[b] = (hd_plane){ "boards", o->v.board[b], ((rack *)staged)->v.board[b], BOARD_BYTES };
     return (int)o->v.boards;
 }
 
@@ -363,7 +390,10 @@ static rack_args args_of(const rack_own *o)
     return a;
 }
 
-static hd_status launch_one(const hd_launcher *l, uint32_t kernel, const rack_args *a) { return l->launch(l->self, kernel, a, sizeof *a, 1, 32); }
+static hd_status launch_one(const hd_launcher *l, uint32_t kernel, const rack_args *a)
+{
+    return l->launch(l->self, kernel, a, sizeof *a, 1, 32);
+}
 
 static hd_status launch(void *own, const hd_launcher *l, uint32_t row, const hd_batch *b, hd_when when)
 {
@@ -382,7 +412,7 @@ static hd_status launch(void *own, const hd_launcher *l, uint32_t row, const hd_
     return status ? status : launch_one(l, BRING, &a);
 }
 
-/* ---- Growth in place ---------------------------------------------------------------------------------------------- */
+/* ---- Growth in place ------------------------------------------------------------------------- */
 
 /* On the host machine a board is the reference's from then on. */
 static hd_status more_take(rack_own *o, rack *entries, const hd_gpu_machine *m, uint32_t b)
@@ -434,7 +464,8 @@ static hd_status shrink(rack_own *o, rack *entries, const hd_gpu_machine *m, hd_
     hd_status status = m->on.zero(m->on.self, a.crowded, sizeof *a.crowded);
     if (!status) status = launch_one(&m->on, COUNT, &a);
     if (!status) status = m->read(m->self, &crowded, a.crowded, sizeof crowded);
-    if (!status && crowded) status = hd_fail(HD_EINVAL, "buckets: %" PRIu64 " of %u boards would have too many entries", crowded, boards);
+    if (!status && crowded)
+        status = hd_fail(HD_EINVAL, "buckets: %" PRIu64 " of %u boards would have too many entries", crowded, boards);
     if (!status) status = launch_one(&m->on, SPREAD, &a);
     if (status) return status;
     become(o, entries, info, boards);
@@ -446,19 +477,53 @@ static hd_status shrink(rack_own *o, rack *entries, const hd_gpu_machine *m, hd_
 static hd_status resize(void *own, void *entries, const hd_gpu_machine *m, uint64_t buckets, hd_info *info)
 {
     rack_own *o = (rack_own *)own;
-    if (buckets == 0 || buckets > RACK_BOARDS) return hd_fail(HD_EINVAL, "buckets: no rack has %" PRIu64 " boards", buckets);
+    if (buckets == 0 || buckets > RACK_BOARDS)
+        return hd_fail(HD_EINVAL, "buckets: no rack has %" PRIu64 " boards", buckets);
     return (buckets > o->v.boards ? grow : shrink)(o, (rack *)entries, m, info, (uint32_t)buckets);
 }
 
 const hd_gpu rack_gpu = {
-    &rack_ref, (hd_gpu_place)RACK_PLACE, WORD_ENTER, WORD_LEAVE, sizeof(rack_own), usual, room_bytes, begin, pieces, taken,
-    before, after, regions, empty, open_here, planes, lists, launch, resize,
+    &rack_ref,
+    (hd_gpu_place)RACK_PLACE,
+    WORD_ENTER,
+    WORD_LEAVE,
+    sizeof(rack_own),
+    usual,
+    room_bytes,
+    begin,
+    pieces,
+    taken,
+    before,
+    after,
+    regions,
+    empty,
+    open_here,
+    planes,
+    lists,
+    launch,
+    resize,
 };
 
 static hd_status host_shape(const hd_config *c, hd_info *info) { return hd_host_shape(&rack_gpu, c, info); }
-static hd_status host_open(const hd_info *info, const hd_seams *s, void **state) { return hd_host_open(&rack_gpu, info, s, state); }
+static hd_status host_open(const hd_info *info, const hd_seams *s, void **state)
+{
+    return hd_host_open(&rack_gpu, info, s, state);
+}
 static hd_status cuda_shape(const hd_config *c, hd_info *info) { return hd_cuda_shape(&rack_gpu, c, info); }
-static hd_status cuda_open(const hd_info *info, const hd_seams *s, void **state) { return hd_cuda_open(&rack_gpu, info, s, state); }
+static hd_status cuda_open(const hd_info *info, const hd_seams *s, void **state)
+{
+    return hd_cuda_open(&rack_gpu, info, s, state);
+}
 
-const hd_design rack_host = { .name = "rack", .what = "a rack on the host machine", .shape = host_shape, .open = host_open, .resize = hd_host_resize, HD_ON_HOST };
-const hd_design rack_cuda = { .name = "rack", .what = "a rack in a device's memory", .shape = cuda_shape, .open = cuda_open, .resize = hd_cuda_resize, HD_ON_CUDA };
+const hd_design rack_host = { .name = "rack",
+                              .what = "a rack on the host machine",
+                              .shape = host_shape,
+                              .open = host_open,
+                              .resize = hd_host_resize,
+                              HD_ON_HOST };
+const hd_design rack_cuda = { .name = "rack",
+                              .what = "a rack in a device's memory",
+                              .shape = cuda_shape,
+                              .open = cuda_open,
+                              .resize = hd_cuda_resize,
+                              HD_ON_CUDA };

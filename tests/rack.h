@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * rack.h - a second design, as small as one can be, to try what the backends promise to any: boards of places, a key's board is key modulo
- * boards, its place the first that is free. It keeps what it was given, has no scores, and grows where it is, a board at a time
- * allocated; an insertion is two launches.
+ * rack.h - a second design, as small as one can be, to try what the backends promise to any: boards of places, a key's
+ * board is key modulo boards, its place the first that is free. It keeps what it was given, has no scores, and grows
+ * where it is, a board at a time allocated; an insertion is two launches.
  */
 #ifndef TESTS_RACK_H
 #define TESTS_RACK_H

@@ -40,7 +40,7 @@ RAW(k_read_1, v += *(const volatile uint8_t *)from(a);)
 RAW(k_read_2, v += *(const volatile uint16_t *)from(a);)
 RAW(k_read_4, v += *(const volatile uint32_t *)from(a);)
 RAW(k_read_8, v += (uint32_t)record_of(a)->b;)
-RAW(k_read_16, v += (uint32_t)*(const volatile sixteen *)(const void *)(a.in + 16);)
+RAW(k_read_16, v += (uint32_t) * (const volatile sixteen *)(const void *)(a.in + 16);)
 RAW(k_read_vector, v += ((const simt_v4 *)(const void *)(a.in + 16))->y;)
 RAW(k_write_1, *(volatile uint8_t *)to(a) = 1;)
 RAW(k_write_2, *(volatile uint16_t *)to(a) = 1;)
@@ -56,7 +56,8 @@ RAW(k_memmove, wide w = { { v } }; memmove(to(a), &w, simt_threads());)
 RAW(k_memset, memset(to(a), 1, simt_threads());)
 RAW(k_memset_over, memset(a.out - 1, 1, simt_threads());)
 RAW(k_atomic, v += __atomic_fetch_add((uint32_t *)to(a), 1, __ATOMIC_RELAXED);)
-RAW(k_compare, uint32_t e = 0; __atomic_compare_exchange_n((uint32_t *)to(a), &e, 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);)
+RAW(k_compare, uint32_t e = 0;
+    __atomic_compare_exchange_n((uint32_t *)to(a), &e, 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);)
 
 SIMT_KERNEL(k_shared, raw_args, a)
 {

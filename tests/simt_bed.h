@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * simt_bed.h - what tests of the host machine share: a machine, two arrays of device memory, and the ways of running a kernel.
+ * simt_bed.h - what tests of the host machine share: a machine, two arrays of device memory, and the ways of running a
+ * kernel.
  */
 #ifndef SIMT_BED_H
 #define SIMT_BED_H

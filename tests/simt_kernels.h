@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * simt_kernels.h - small kernels for the host machine: some correct, most with one fault each, which the comment names. All
- * work on 64 threads a block, unless said.
+ * simt_kernels.h - small kernels for the host machine: some correct, most with one fault each, which the comment names.
+ * All work on 64 threads a block, unless said.
  */
 #ifndef SIMT_KERNELS_H
 #define SIMT_KERNELS_H
@@ -14,7 +14,7 @@ typedef struct buffers {
     uint32_t *in, *out; /* (WORDS) */
 } buffers;
 
-/* ---- Correct -------------------------------------------------------------------------------------------------- */
+/* ---- Correct --------------------------------------------------------------------------------- */
 
 /* Sums a block: shuffles within a warp, shared memory across. */
 SIMT_KERNEL(k_sum, buffers, a)
@@ -37,8 +37,10 @@ SIMT_KERNEL(k_tiles, buffers, a)
 {
     simt_tile t = simt_tile_of(8);
     uint32_t r;
-    if (simt_lane() >> 3 & 1) r = simt_ballot(t, t.rank < 3);
-    else r = simt_shfl_u32(t, simt_lane() * 10, 5);
+    if (simt_lane() >> 3 & 1)
+        r = simt_ballot(t, t.rank < 3);
+    else
+        r = simt_shfl_u32(t, simt_lane() * 10, 5);
     simt_st_u32(a.out + simt_block() * simt_threads() + simt_thread(), r);
 }
 
@@ -143,7 +145,8 @@ SIMT_KERNEL(k_pieces, buffers, a)
     simt_strlx_u32(own + 1, 7u);
     simt_strlx_u8((uint8_t *)own + 1, 1);
     uint64_t both = simt_ldrlx_u64(whole);
-    simt_st_u64((uint64_t *)(void *)(a.in + 2 * i), low == 5 && both == (7ull << 32 | 0x105) && simt_ldrlx_u8((const uint8_t *)own + 1) == 1);
+    simt_st_u64((uint64_t *)(void *)(a.in + 2 * i),
+                low == 5 && both == (7ull << 32 | 0x105) && simt_ldrlx_u8((const uint8_t *)own + 1) == 1);
 }
 
 /* Two kernels of one stream: the second reads what the first wrote. */
@@ -154,14 +157,16 @@ SIMT_KERNEL(k_read, buffers, a)
     simt_st_u32(a.in + i, simt_ld_u32(a.out + (i ^ 1)));
 }
 
-/* ---- With a fault --------------------------------------------------------------------------------------------------- */
+/* ---- With a fault ---------------------------------------------------------------------------- */
 
 SIMT_KERNEL(k_two_collectives, buffers, a) /* one mask, two collectives */
 {
     simt_tile t = simt_tile_of(32);
     uint32_t r;
-    if (t.rank < 16) r = simt_ballot(t, true);
-    else r = simt_any(t, true);
+    if (t.rank < 16)
+        r = simt_ballot(t, true);
+    else
+        r = simt_any(t, true);
     simt_st_u32(a.out + simt_thread(), r);
 }
 
@@ -169,8 +174,10 @@ SIMT_KERNEL(k_two_places, buffers, a) /* one collective at two places of the tex
 {
     simt_tile t = simt_tile_of(32);
     uint32_t r;
-    if (t.rank < 16) r = simt_ballot(t, true);
-    else r = simt_ballot(t, false);
+    if (t.rank < 16)
+        r = simt_ballot(t, true);
+    else
+        r = simt_ballot(t, false);
     simt_st_u32(a.out + simt_thread(), r);
 }
 
@@ -229,7 +236,8 @@ SIMT_KERNEL(k_cycle, buffers, a) /* lane 0 waits for 1, 1 for 2, 2 for 0 */
 
 SIMT_KERNEL(k_two_barriers, buffers, a) /* two barriers for one */
 {
-    if (simt_thread() < 32) simt_sync_block();
+    if (simt_thread() < 32)
+        simt_sync_block();
     else
         simt_sync_block();
     simt_st_u32(a.out + simt_thread(), 1u);
@@ -253,9 +261,11 @@ SIMT_KERNEL(k_beyond_shared, buffers, a) /* one word beyond a shared array */
     simt_st_u32(a.out + i, simt_ld_u32(word + i));
 }
 
-SIMT_KERNEL(k_beyond_global, buffers, a) { simt_st_u32(a.out + WORDS - 63 + simt_thread(), 1u); } /* one word beyond device memory */
+/* one word beyond device memory */
+SIMT_KERNEL(k_beyond_global, buffers, a) { simt_st_u32(a.out + WORDS - 63 + simt_thread(), 1u); }
 
-SIMT_KERNEL(k_before_global, buffers, a) { simt_st_u32(a.out + simt_thread(), simt_ld_u32(a.in - 1)); } /* one word before it */
+/* one word before it */
+SIMT_KERNEL(k_before_global, buffers, a) { simt_st_u32(a.out + simt_thread(), simt_ld_u32(a.in - 1)); }
 
 SIMT_KERNEL(k_nowhere, buffers, a) /* a null pointer, nearly */
 {
@@ -289,7 +299,8 @@ SIMT_KERNEL(k_copy_elsewhere, buffers, a) /* an async copy to device memory */
 SIMT_KERNEL(k_copies, buffers, a) /* more of them than the machine keeps */
 {
     SIMT_SHARED(simt_v4, buffer, 64);
-    for (uint32_t k = 0; k < 100; k++) simt_copy16_async(buffer + simt_thread(), (const simt_v4 *)(const void *)a.in + k);
+    for (uint32_t k = 0; k < 100; k++)
+        simt_copy16_async(buffer + simt_thread(), (const simt_v4 *)(const void *)a.in + k);
     simt_copy_commit();
     simt_copy_wait(0);
 }
@@ -347,7 +358,8 @@ SIMT_KERNEL(k_endless, buffers, a) /* waits for a flag that nobody sets */
 
 SIMT_KERNEL(k_endless_no_backoff, buffers, a) /* the same without a backoff */
 {
-    while (simt_ldacq_u32(a.out + 9) == 0) { }
+    while (simt_ldacq_u32(a.out + 9) == 0) {
+    }
 }
 
 SIMT_KERNEL(k_message_relaxed, buffers, a) /* the flag orders nothing */
@@ -372,7 +384,7 @@ SIMT_KERNEL(k_message_no_acquire, buffers, a) /* released, but not acquired */
     }
 }
 
-/* ---- For the weak-memory mode: all accesses relaxed, so none is a race; out[16] + out[17] tells what was seen ------- */
+/* ---- For the weak-memory mode: all accesses relaxed, so none is a race; out[16] + out[17] tells what was seen ---- */
 
 SIMT_KERNEL(k_store_buffering, buffers, a) /* both may read 0 */
 {
@@ -385,7 +397,8 @@ SIMT_KERNEL(k_store_buffering, buffers, a) /* both may read 0 */
     }
 }
 
-SIMT_KERNEL(k_message_all_relaxed, buffers, a) /* the message may be missed: out[16] = 1 + flag, out[17] = 1 + message */
+SIMT_KERNEL(k_message_all_relaxed, buffers,
+            a) /* the message may be missed: out[16] = 1 + flag, out[17] = 1 + message */
 {
     if (simt_thread() == 0) {
         simt_strlx_u32(a.out + 8, 1u);

@@ -30,8 +30,8 @@ hd_table *shape_open(const snapshot_shape *s)
 {
     hd_config c = shape_config(s);
     hd_table *t;
-    test_case("snapshot policy=%s buckets=%llu slots=%u value_bytes=%u%s admit=%d", s->policy, (ull)s->buckets, s->slots, s->value_bytes,
-              s->dual ? " dual" : "", s->admit);
+    test_case("snapshot policy=%s buckets=%llu slots=%u value_bytes=%u%s admit=%d", s->policy, (ull)s->buckets,
+              s->slots, s->value_bytes, s->dual ? " dual" : "", s->admit);
     must(hd_open(&c, &t));
     return t;
 }
@@ -62,7 +62,8 @@ void same_table(hd_table *a, hd_table *b)
     model_contents x, y;
     contents_take(&x, a);
     contents_take(&y, b);
-    check(contents_equal(&x, &y, true), "%llu entries at clock %llu; loaded %llu at clock %llu", (ull)x.n, (ull)x.now, (ull)y.n, (ull)y.now);
+    check(contents_equal(&x, &y, true), "%llu entries at clock %llu; loaded %llu at clock %llu", (ull)x.n, (ull)x.now,
+          (ull)y.n, (ull)y.now);
     contents_give(&x);
     contents_give(&y);
     must(hd_check(b));

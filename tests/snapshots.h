@@ -23,8 +23,9 @@ typedef struct snapshot_shape {
 hd_config shape_config(const snapshot_shape *s);
 hd_table *shape_open(const snapshot_shape *s);
 
-/* n upserts of random keys below 2 x n, with random scores: a batch; or in order, for tables that are then compared slot by slot. Scores
- * differ: of several least ones any may leave, and which does may hang on lower bounds, which a snapshot does not have. */
+/* n upserts of random keys below 2 x n, with random scores: a batch; or in order, for tables that are then compared
+ * slot by slot. Scores differ: of several least ones any may leave, and which does may hang on lower bounds, which a
+ * snapshot does not have. */
 void feed(hd_table *t, uint64_t n, uint64_t seed);
 void feed_in_order(hd_table *t, uint64_t n, uint64_t seed);
 
@@ -32,7 +33,7 @@ void feed_in_order(hd_table *t, uint64_t n, uint64_t seed);
 void same_table(hd_table *a, hd_table *b);
 
 uint64_t snapshot_number(const uint8_t *p, int bytes);
-void snapshot_sum(uint8_t *sum, const uint8_t *p, size_t bytes);        /* sum: 16 bytes */
+void snapshot_sum(uint8_t *sum, const uint8_t *p, size_t bytes); /* sum: 16 bytes */
 bool snapshot_sum_is(const uint8_t *sum, const uint8_t *p, size_t bytes);
 /* Where the four sections begin, and the end. */
 void snapshot_sections(const uint8_t *p, size_t bytes, size_t at[5]);

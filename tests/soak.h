@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * soak.h - what the files of t_soak share: sixteen threads with a stream each on one table, and what is known of it while they are at it.
+ * soak.h - what the files of t_soak share: sixteen threads with a stream each on one table, and what is known of it
+ * while they are at it.
  *
  *     t_soak.c       threads, rests, legs
  *     soak_own.c     keys that one thread uses: what it did to them is their history
@@ -8,10 +9,11 @@
  *     soak_whole.c   clear, growth, saving and loading by one thread, beside the others
  *     soak_place.c   where tables are
  *
- * **Resets.** Clear and load replace all entries at a moment that only the thread knows that asked for it. They are numbered, one at a time, and what the
- * table holds after each is written down before it begins. A batch notes how many resets were done before it was submitted (`done`) and how many
- * had begun when its answers were there (`begun`): it ran before reset begun + 1 and after reset `done`. What it said of a key is the key's state
- * until a reset that may have come since; then the state is one of few: the last known, or what one of the resets left.
+ * **Resets.** Clear and load replace all entries at a moment that only the thread knows that asked for it. They are
+ * numbered, one at a time, and what the table holds after each is written down before it begins. A batch notes how many
+ * resets were done before it was submitted (`done`) and how many had begun when its answers were there (`begun`): it
+ * ran before reset begun + 1 and after reset `done`. What it said of a key is the key's state until a reset that may
+ * have come since; then the state is one of few: the last known, or what one of the resets left.
  */
 #ifndef SOAK_H
 #define SOAK_H
@@ -24,7 +26,15 @@
 
 typedef unsigned long long ull;
 
-enum { THREADS = 16, DEPTH = 3, MOST = 512, KEYS_MOST = 4096, SHARED = 64, WORDS = 2, RESETS = 8 /* that are remembered */ };
+enum {
+    THREADS = 16,
+    DEPTH = 3,
+    MOST = 512,
+    KEYS_MOST = 4096,
+    SHARED = 64,
+    WORDS = 2,
+    RESETS = 8 /* that are remembered */
+};
 
 /* Where tables are: on this machine (seam NULL) or on a device. */
 typedef struct place {
@@ -57,8 +67,9 @@ typedef struct arrays {
 typedef struct flight {
     arrays *here, *there; /* there: the same without a device */
     hd_batch b;
-    uint64_t done, begun;            /* resets: before it was submitted, when its answers were there */
-    uint64_t over[SHARED][THREADS];  /* of shared key k: what each writer had finished, the thread itself had put there */
+    uint64_t done, begun; /* resets: before it was submitted, when its answers were there */
+    /* of shared key k: what each writer had finished, the thread itself had put there */
+    uint64_t over[SHARED][THREADS];
     uint64_t floor[SHARED][THREADS]; /* the oldest that may be read */
 } flight;
 
@@ -74,23 +85,25 @@ typedef struct soak {
     hd_table *t;
     hd_config c;
     soak_leg leg;
-    uint64_t keys, batch, stretch, one_in; /* of a thread; items at most; rounds between rests, and until one of whole_table */
+    /* of a thread; items at most; rounds between rests, and until one of whole_table */
+    uint64_t keys, batch, stretch, one_in;
     bool exact_scores;
     double seconds;
     uint64_t start_ns, end_ns;
     pthread_barrier_t rest;
-    _Atomic uint64_t outcome[HD_OUTCOME_COUNT], ops[HD_OP_COUNT_], items, noticed, added, left; /* left: sums that were listed as they left */
+    /* left: sums that were listed as they left */
+    _Atomic uint64_t outcome[HD_OUTCOME_COUNT], ops[HD_OP_COUNT_], items, noticed, added, left;
     _Atomic uint64_t finished[THREADS][SHARED], issued[THREADS], fresh[THREADS], cleared[THREADS][SHARED];
-    _Atomic uint64_t done, begun;        /* resets */
-    _Atomic uint64_t capacity, growing;  /* growing: to what, before it begins */
-    content after[RESETS], saved;        /* after reset r: r % RESETS; saved: what the file holds */
+    _Atomic uint64_t done, begun;       /* resets */
+    _Atomic uint64_t capacity, growing; /* growing: to what, before it begins */
+    content after[RESETS], saved;       /* after reset r: r % RESETS; saved: what the file holds */
     bool has_saved;
-    uint64_t saved_capacity, wholes[4];  /* clears, growths, saves, loads */
+    uint64_t saved_capacity, wholes[4]; /* clears, growths, saves, loads */
     _Atomic bool wrong;
     char why[512];
     pthread_mutex_t say;
     struct worker *worker;
-    uint64_t rests, settled;             /* settled: resets that were done at the last rest */
+    uint64_t rests, settled; /* settled: resets that were done at the last rest */
     uint64_t entries, gone, evicted, inserted, erased, sum, sum_left, sum_added; /* at the last rest */
 } soak;
 
@@ -100,22 +113,25 @@ typedef struct worker {
     void *stream;
     known *key;                                    /* (keys) */
     uint64_t seen[SHARED][THREADS], wrote[SHARED]; /* of shared keys: what was read; what was put on the stream */
-    _Atomic uint64_t oldest;                       /* resets that were done when the oldest batch on its way was submitted */
+    /* resets that were done when the oldest batch on its way was submitted */
+    _Atomic uint64_t oldest;
     flight slot[DEPTH];
 } worker;
 
 /* The first complaint ends the soak. */
 void complain(worker *w, const flight *a, uint64_t i, const char *what);
 
-/* ---- Own keys ------------------------------------------------------------------------------------------------------------- */
+/* ---- Own keys -------------------------------------------------------------------------------- */
 
 void own_draw(worker *w, flight *a);
-bool own_draw_doubtful(worker *w, flight *a); /* at rest: takes the pins away that a reset may have dropped; false: there are none */
+/* at rest: takes the pins away that a reset may have dropped; false: there are none */
+bool own_draw_doubtful(worker *w, flight *a);
 void own_judge(worker *w, flight *a, uint64_t i);
 void own_judge_list(worker *w, flight *a);  /* of insert_and_evict */
 void own_judge_range(worker *w, flight *a); /* operations without keys */
 
-/* An entry of w's key n that was seen at rest, or in a file, or that was seen to be missing there; no reset is on its way. */
+/* An entry of w's key n that was seen at rest, or in a file, or that was seen to be missing there; no reset is on its
+ * way. */
 void own_saw(worker *w, uint64_t n, const uint64_t *value, uint64_t score);
 void own_missed(worker *w, uint64_t n);
 
@@ -128,18 +144,19 @@ static inline bool own_place(const soak *s, uint64_t key, uint64_t *thread, uint
 }
 static inline uint64_t tag_of(uint64_t key) { return key * 0x9e3779b97f4a7c15u; }
 
-/* ---- Shared keys ---------------------------------------------------------------------------------------------------------- */
+/* ---- Shared keys ----------------------------------------------------------------------------- */
 
 void shared_fill(soak *s);
 void shared_draw(worker *w, flight *a);
 void shared_judge(worker *w, flight *a, uint64_t i);
 void shared_judge_list(worker *w, flight *a);
 
-/* What a file, or the table at rest, has of a key, as if w had looked it up with those floors. Sums are added to *sum. */
+/* What a file, or the table at rest, has of a key, as if w had looked it up with those floors. Sums are added to
+ * *sum. */
 void shared_saw(worker *w, const flight *a, uint64_t key, const uint64_t *value, uint64_t *sum);
 void shared_floors(worker *w, flight *a);
 
-/* ---- The whole table -------------------------------------------------------------------------------------------------------- */
+/* ---- The whole table ------------------------------------------------------------------------- */
 
 /* Now and then one of them, by a thread that has nothing on its way. */
 void whole_table(worker *w);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * soak_lies.c - stands between a soak and the table (ld --wrap=hd_run) and lies, as LIE in the environment says: about items of batches, or by doing
- * to a key what nobody asked for. The arrays are this machine's. t_soak_judge.sh has what is to be said of each.
+ * soak_lies.c - stands between a soak and the table (ld --wrap=hd_run) and lies, as LIE in the environment says: about
+ * items of batches, or by doing to a key what nobody asked for. The arrays are this machine's. t_soak_judge.sh has what
+ * is to be said of each.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -17,7 +18,8 @@ enum { ITEMS_MOST = 3 /* of a batch, that are lied about */ };
 
 typedef enum deed { SAYS, VALUE, SCORE, WRITES, LIST_SHORT, LIST_TWICE, LIST_OTHER, COUNTS, DOES } deed;
 
-/* Where an item came out as `from`, it is said to have come out as `to`; or something is done to its output, or to the table. */
+/* Where an item came out as `from`, it is said to have come out as `to`; or something is done to its output, or to the
+ * table. */
 typedef struct lie {
     const char *name;
     deed what;
@@ -91,7 +93,8 @@ static bool suits(const lie *l, const hd_batch *b, uint64_t i)
 {
     hd_op op = b->each ? (hd_op)b->each[i] : b->op;
     if (b->outcome[i] != l->from) return false;
-    if (l->what == VALUE || l->what == SCORE) return op == HD_OP_FIND || op == HD_OP_FIND_MISSED || op == HD_OP_FIND_OR_INSERT;
+    if (l->what == VALUE || l->what == SCORE)
+        return op == HD_OP_FIND || op == HD_OP_FIND_MISSED || op == HD_OP_FIND_OR_INSERT;
     return l->op != HD_OP_ACCUM_OR_ASSIGN || op == l->op;
 }
 

@@ -1,25 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * soak_own.c - keys that one thread uses. A value that comes back is the last that was written; a key that was gone stays gone; a pinned one is there;
- * and all evictions that were told are keys that are missing. A reset may take a key, or bring it back as it was: soak.h says when that can be.
+ * soak_own.c - keys that one thread uses. A value that comes back is the last that was written; a key that was gone
+ * stays gone; a pinned one is there; and all evictions that were told are keys that are missing. A reset may take a
+ * key, or bring it back as it was: soak.h says when that can be.
  */
 #include <string.h>
 
 #include "lib/op.h"
 #include "tests/soak.h"
 
-/* ---- What a key can be ---------------------------------------------------------------------------------------------------- */
+/* ---- What a key can be ----------------------------------------------------------------------- */
 
 /* What is not said (NULL) does not differ. */
 static bool same(const soak *s, const known *k, const uint64_t *value, const uint64_t *score)
 {
-    return (!value || memcmp(k->value, value, sizeof k->value) == 0) && (!score || !s->exact_scores || k->score == *score);
+    return (!value || memcmp(k->value, value, sizeof k->value) == 0) &&
+           (!score || !s->exact_scores || k->score == *score);
 }
 
 /* Whether a reset may have come between what is known of the key and the batch. */
 static bool maybe_reset(const flight *a, const known *k) { return a->begun > k->done; }
 
-static const known *after_reset(const worker *w, uint64_t r, const known *k) { return &w->s->after[r % RESETS].key[w->number][k - w->key]; }
+static const known *after_reset(const worker *w, uint64_t r, const known *k)
+{
+    return &w->s->after[r % RESETS].key[w->number][k - w->key];
+}
 
 static void now_known(const flight *a, known *k, bool present)
 {
@@ -33,7 +38,8 @@ static void there(worker *w, const flight *a, uint64_t i, known *k, const uint64
 {
     const known was = *k;
     const known *can = NULL;
-    bool was_there = was.present && a->done <= was.begun, fits = was_there && (was.vague || same(w->s, &was, value, score));
+    bool was_there = was.present && a->done <= was.begun,
+         fits = was_there && (was.vague || same(w->s, &was, value, score));
     int cans = fits;
     for (uint64_t r = a->done > was.done ? a->done : was.done + 1; r <= a->begun; r++) {
         const known *c = after_reset(w, r, k);
@@ -43,7 +49,10 @@ static void there(worker *w, const flight *a, uint64_t i, known *k, const uint64
         can = c;
         cans++;
     }
-    if (cans == 0) return complain(w, a, i, was_there ? "a value that is not the last one written" : "a key is there that had been erased or evicted, or was cleared");
+    if (cans == 0)
+        return complain(w, a, i,
+                        was_there ? "a value that is not the last one written"
+                                  : "a key is there that had been erased or evicted, or was cleared");
     if (!fits) {
         memcpy(k->value, can->value, sizeof k->value);
         k->score = can->score;
@@ -73,7 +82,7 @@ static void comes(worker *w, const flight *a, uint64_t i, known *k, const uint64
     now_known(a, k, true);
 }
 
-/* ---- Answers ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Answers --------------------------------------------------------------------------------- */
 
 static void unlocked(worker *w, flight *a, uint64_t i, known *k, hd_outcome o)
 {
@@ -91,7 +100,8 @@ static void updated(worker *w, flight *a, uint64_t i, known *k)
     hd_op op = a->b.op;
     if (pin_holds(a, k)) complain(w, a, i, "a pinned key was changed");
     k->pinned = false;
-    if (op == HD_OP_ASSIGN || op == HD_OP_ASSIGN_VALUES || op == HD_OP_INSERT_OR_ASSIGN || op == HD_OP_INSERT_AND_EVICT) memcpy(k->value, x->value[i], sizeof k->value);
+    if (op == HD_OP_ASSIGN || op == HD_OP_ASSIGN_VALUES || op == HD_OP_INSERT_OR_ASSIGN || op == HD_OP_INSERT_AND_EVICT)
+        memcpy(k->value, x->value[i], sizeof k->value);
     if (op == HD_OP_ASSIGN || op == HD_OP_INSERT_OR_ASSIGN || op == HD_OP_INSERT_AND_EVICT) k->vague = false;
     if (op == HD_OP_ACCUM_OR_ASSIGN)
         for (int n = 0; n < WORDS; n++) k->value[n] += x->value[i][n];
@@ -103,13 +113,17 @@ static void judge_present(worker *w, flight *a, uint64_t i, known *k, hd_outcome
     const arrays *x = a->here;
     hd_op op = a->b.op;
     bool says = op == HD_OP_FIND || op == HD_OP_FIND_MISSED, before = op == HD_OP_TOUCH || op == HD_OP_FIND_OR_INSERT;
-    bool accum = op == HD_OP_ACCUM_OR_ASSIGN, rescores = hd_op_row_of(op)->role != HD_READER && op != HD_OP_ASSIGN_VALUES && !(accum && x->flag[i] == HD_ASSIGN_NEW);
-    if (before && o != HD_PINNED && !k->vague && !maybe_reset(a, k)) k->score = x->score[i]; /* what comes out is the new one */
+    bool accum = op == HD_OP_ACCUM_OR_ASSIGN, rescores = hd_op_row_of(op)->role != HD_READER &&
+                                                         op != HD_OP_ASSIGN_VALUES &&
+                                                         !(accum && x->flag[i] == HD_ASSIGN_NEW);
+    /* what comes out is the new one */
+    if (before && o != HD_PINNED && !k->vague && !maybe_reset(a, k)) k->score = x->score[i];
     if (before && o != HD_PINNED && (k->vague || maybe_reset(a, k))) {
         k->vague = true;
         there(w, a, i, k, NULL, NULL);
         memcpy(k->value, x->value_out[i], sizeof k->value);
-        if (x->value_out[i][0] != tag_of(x->key[i]) && x->value_out[i][0] != 0) complain(w, a, i, "a value of another key");
+        if (x->value_out[i][0] != tag_of(x->key[i]) && x->value_out[i][0] != 0)
+            complain(w, a, i, "a value of another key");
         k->score = x->score[i];
         k->vague = false;
         return;
@@ -131,7 +145,8 @@ void own_judge(worker *w, flight *a, uint64_t i)
     if (op == HD_OP_UNLOCK_KEYS) return unlocked(w, a, i, k, o);
     if (op == HD_OP_LOCK_KEYS && o == HD_REFUSED) return; /* no place for a pin */
     if (o == HD_MISS || o == HD_REFUSED) return gone(w, a, i, k);
-    if (o == HD_INSERTED || o == HD_EVICTED) return comes(w, a, i, k, op == HD_OP_FIND_OR_INSERT_PTR ? zero : x->value[i]);
+    if (o == HD_INSERTED || o == HD_EVICTED)
+        return comes(w, a, i, k, op == HD_OP_FIND_OR_INSERT_PTR ? zero : x->value[i]);
     if (o == HD_PINNED && !k->pinned) complain(w, a, i, "pinned by nobody");
     judge_present(w, a, i, k, o);
     if (op == HD_OP_ERASE && o == HD_ERASED) now_known(a, k, false), k->pinned = false;
@@ -146,11 +161,12 @@ void own_judge_list(worker *w, flight *a)
     if (x->count != told) complain(w, a, 0, "the list is longer or shorter than the outcomes say");
     for (uint64_t i = 0; i < x->count && i < KEYS_MOST; i++) {
         if (!own_place(w->s, x->list_key[i], &thread, &n)) complain(w, a, i, "a listed key that nobody has");
-        if (x->list_value[i][0] != tag_of(x->list_key[i]) && x->list_value[i][0] != 0) complain(w, a, i, "a listed value of another key");
+        if (x->list_value[i][0] != tag_of(x->list_key[i]) && x->list_value[i][0] != 0)
+            complain(w, a, i, "a listed value of another key");
     }
 }
 
-/* ---- Ranges ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Ranges ---------------------------------------------------------------------------------- */
 
 static void judge_listed(worker *w, flight *a)
 {
@@ -188,18 +204,20 @@ void own_judge_range(worker *w, flight *a)
     soak *s = w->s;
     uint64_t present = 0, pinned = 0, count = a->here->count;
     bool reset = a->begun > s->settled;
-    for (uint64_t n = 0; n < s->keys; n++) present += w->key[n].present, pinned += w->key[n].present && w->key[n].pinned;
+    for (uint64_t n = 0; n < s->keys; n++)
+        present += w->key[n].present, pinned += w->key[n].present && w->key[n].pinned;
     if (a->b.op == HD_OP_SIZE) {
         if (count > atomic_load(&s->growing)) complain(w, a, 0, "more entries than places");
         return;
     }
-    if (!reset && a->b.op != HD_OP_EXPORT_IF && (count > present || (a->b.op != HD_OP_ERASE_IF && count < pinned))) complain(w, a, 0, "more or fewer than there can be");
+    if (!reset && a->b.op != HD_OP_EXPORT_IF && (count > present || (a->b.op != HD_OP_ERASE_IF && count < pinned)))
+        complain(w, a, 0, "more or fewer than there can be");
     if (count > s->keys) complain(w, a, 0, "more than there are keys");
     if (a->b.op == HD_OP_ERASE_IF) judge_erased(w, a, present, pinned, reset);
     if (a->b.op == HD_OP_EXPORT_IF) judge_listed(w, a);
 }
 
-/* ---- At rest, and in files ------------------------------------------------------------------------------------------------------ */
+/* ---- At rest, and in files ------------------------------------------------------------------- */
 
 static flight at_rest(const soak *s)
 {
@@ -222,17 +240,32 @@ void own_missed(worker *w, uint64_t n)
     gone(w, &a, n, &w->key[n]);
 }
 
-/* ---- Drawing ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- Drawing --------------------------------------------------------------------------------- */
 
 void own_draw(worker *w, flight *a)
 {
-    static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_AND_EVICT, HD_OP_FIND_OR_INSERT, HD_OP_FIND_OR_INSERT_PTR,
-                                 HD_OP_ACCUM_OR_ASSIGN, HD_OP_FIND, HD_OP_FIND, HD_OP_CONTAINS, HD_OP_FIND_PTR, HD_OP_FIND_MISSED, HD_OP_TOUCH, HD_OP_ASSIGN, HD_OP_ASSIGN_VALUES,
-                                 HD_OP_ASSIGN_SCORES, HD_OP_ERASE };
-    static const hd_op rare[] = { HD_OP_LOCK_KEYS, HD_OP_UNLOCK_KEYS, HD_OP_UNLOCK_KEYS, HD_OP_ERASE_IF, HD_OP_EXPORT_IF, HD_OP_SIZE, HD_OP_SIZE_IF };
+    static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN,
+                                 HD_OP_INSERT_OR_ASSIGN,
+                                 HD_OP_INSERT_AND_EVICT,
+                                 HD_OP_FIND_OR_INSERT,
+                                 HD_OP_FIND_OR_INSERT_PTR,
+                                 HD_OP_ACCUM_OR_ASSIGN,
+                                 HD_OP_FIND,
+                                 HD_OP_FIND,
+                                 HD_OP_CONTAINS,
+                                 HD_OP_FIND_PTR,
+                                 HD_OP_FIND_MISSED,
+                                 HD_OP_TOUCH,
+                                 HD_OP_ASSIGN,
+                                 HD_OP_ASSIGN_VALUES,
+                                 HD_OP_ASSIGN_SCORES,
+                                 HD_OP_ERASE };
+    static const hd_op rare[] = { HD_OP_LOCK_KEYS, HD_OP_UNLOCK_KEYS, HD_OP_UNLOCK_KEYS, HD_OP_ERASE_IF,
+                                  HD_OP_EXPORT_IF, HD_OP_SIZE,        HD_OP_SIZE_IF };
     arrays *x = a->here;
     uint64_t keys = w->s->keys, first = test_below(&w->random, keys), stride = 2 * test_below(&w->random, keys / 2) + 1;
-    a->b.op = test_below(&w->random, 12) ? ops[test_below(&w->random, sizeof ops / sizeof *ops)] : rare[test_below(&w->random, sizeof rare / sizeof *rare)];
+    a->b.op = test_below(&w->random, 12) ? ops[test_below(&w->random, sizeof ops / sizeof *ops)]
+                                         : rare[test_below(&w->random, sizeof rare / sizeof *rare)];
     a->b.n = 1 + test_below(&w->random, w->s->batch);
     if (a->b.op == HD_OP_LOCK_KEYS && a->b.n > 4) a->b.n = 4;
     if (a->b.op == HD_OP_UNLOCK_KEYS) a->b.n = w->s->batch;

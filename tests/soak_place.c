@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * soak_place.c - where the tables of a soak are: on this machine, on a fake device that many threads use, on a real one.
+ * soak_place.c - where the tables of a soak are: on this machine, on a fake device that many threads use, on a real
+ * one.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,13 +11,13 @@
 /* The fake one serves one thread at a time. */
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 static const hd_device_seam *inner;
-#define PASS(name, parameters, arguments)                                    \
-    static int pass_##name parameters                                        \
-    {                                                                        \
-        pthread_mutex_lock(&one_at_a_time);                                  \
-        int code = inner->name arguments;                                    \
-        pthread_mutex_unlock(&one_at_a_time);                                \
-        return code;                                                         \
+#define PASS(name, parameters, arguments)     \
+    static int pass_##name parameters         \
+    {                                         \
+        pthread_mutex_lock(&one_at_a_time);   \
+        int code = inner->name arguments;     \
+        pthread_mutex_unlock(&one_at_a_time); \
+        return code;                          \
     }
 PASS(find, (void *s, hd_device *d), (s, d))
 PASS(use, (void *s, int d, int *before), (s, d, before))
@@ -24,7 +25,8 @@ PASS(take, (void *s, void **p, size_t bytes), (s, p, bytes))
 PASS(give, (void *s, void *p), (s, p))
 PASS(take_far, (void *s, void **p, size_t bytes), (s, p, bytes))
 PASS(give_far, (void *s, void *p, size_t bytes), (s, p, bytes))
-PASS(copy, (void *s, void *to, const void *from, size_t bytes, hd_way way, void *stream), (s, to, from, bytes, way, stream))
+PASS(copy, (void *s, void *to, const void *from, size_t bytes, hd_way way, void *stream),
+     (s, to, from, bytes, way, stream))
 PASS(fill, (void *s, void *to, int byte, size_t bytes, void *stream), (s, to, byte, bytes, stream))
 PASS(launch, (void *s, const hd_launch *l, void *stream), (s, l, stream))
 PASS(wait, (void *s, void *stream), (s, stream))
@@ -45,8 +47,9 @@ void place_open(place *p, const char *backend)
     fake_init(&p->fake);
     inner = &p->fake.seam;
     hd_device_seam passing = {
-        pass_find, pass_use,  pass_take,  pass_give,   pass_take_far, pass_give_far, pass_copy,    pass_fill, pass_launch,
-        pass_wait, pass_mark, pass_after, pass_unmark, pass_records,  pass_owns,     inner->error, inner->self,
+        pass_find,   pass_use,     pass_take,   pass_give,    pass_take_far, pass_give_far,
+        pass_copy,   pass_fill,    pass_launch, pass_wait,    pass_mark,     pass_after,
+        pass_unmark, pass_records, pass_owns,   inner->error, inner->self,
     };
     p->passing = passing;
     p->seam = p->seams.device = &p->passing;
@@ -64,6 +67,8 @@ void *place_stream(const place *p)
 
 void place_stream_ends(const place *p, void *stream)
 {
-    if (p->seam == &hd_device_os) far_stream_of_its_own_ends(stream);
-    else free(stream);
+    if (p->seam == &hd_device_os)
+        far_stream_of_its_own_ends(stream);
+    else
+        free(stream);
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * soak_shared.c - keys that all threads use. Keys 1 to SHARED hold stamps: of a writer, counting up. What is read is whole, was written, and is not
- * older than what its writer had finished before the read began, or than what the reader has seen of that writer already; and where a key was seen
- * to be missing, what had been finished before never comes back. That holds whoever evicts, erases or clears.
+ * soak_shared.c - keys that all threads use. Keys 1 to SHARED hold stamps: of a writer, counting up. What is read is
+ * whole, was written, and is not older than what its writer had finished before the read began, or than what the reader
+ * has seen of that writer already; and where a key was seen to be missing, what had been finished before never comes
+ * back. That holds whoever evicts, erases or clears.
  *
- * Other keys hold sums, to which all threads add. In a table with room they are SHARED keys, which are never missing. In a full one each is put there
- * once, by insert_and_evict, as everything is there: so a sum that leaves is listed, and none is lost.
+ * Other keys hold sums, to which all threads add. In a table with room they are SHARED keys, which are never missing.
+ * In a full one each is put there once, by insert_and_evict, as everything is there: so a sum that leaves is listed,
+ * and none is lost.
  */
 #include <string.h>
 
@@ -16,9 +18,13 @@ static const uint64_t seq_mask = (1ull << SEQ_BITS) - 1;
 
 static uint64_t seal_of(uint64_t stamp) { return stamp * 0xbf58476d1ce4e5b9u ^ 0x5851f42d4c957f2du; }
 static bool is_stamp(uint64_t key) { return key >= 1 && key <= SHARED; }
-static bool writes(hd_op op) { return op == HD_OP_ASSIGN_VALUES || op == HD_OP_INSERT_OR_ASSIGN || op == HD_OP_ASSIGN || op == HD_OP_INSERT_AND_EVICT; }
+static bool writes(hd_op op)
+{
+    return op == HD_OP_ASSIGN_VALUES || op == HD_OP_INSERT_OR_ASSIGN || op == HD_OP_ASSIGN ||
+           op == HD_OP_INSERT_AND_EVICT;
+}
 
-/* ---- Stamps ------------------------------------------------------------------------------------------------------------------- */
+/* ---- Stamps ---------------------------------------------------------------------------------- */
 
 static uint64_t most(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
@@ -36,9 +42,12 @@ static void judge_stamp(worker *w, const flight *a, uint64_t i, uint64_t key, co
     uint64_t k = key - 1, writer = value[0] >> SEQ_BITS, seq = value[0] & seq_mask;
     if (value[1] != seal_of(value[0]) || writer >= THREADS) return complain(w, a, i, "a torn value");
     if (seq > atomic_load(&w->s->issued[writer])) return complain(w, a, i, "a value that nobody wrote");
-    if (seq < a->floor[k][writer]) return complain(w, a, i, "a value that its writer had already replaced, or that was cleared, when this began");
-    if (seq < w->seen[k][writer]) return complain(w, a, i, "a value older than one that was seen before, or of an entry that was gone");
-    if (!listed) w->seen[k][writer] = seq; /* of items that evict the same key one after the other, the later may be listed first */
+    if (seq < a->floor[k][writer])
+        return complain(w, a, i, "a value that its writer had already replaced, or that was cleared, when this began");
+    if (seq < w->seen[k][writer])
+        return complain(w, a, i, "a value older than one that was seen before, or of an entry that was gone");
+    /* of items that evict the same key one after the other, the later may be listed first */
+    if (!listed) w->seen[k][writer] = seq;
 }
 
 /* Nothing that was finished when the batch began is in the table any more. */
@@ -52,7 +61,8 @@ static void judge_key(worker *w, flight *a, uint64_t i)
     arrays *x = a->here;
     uint64_t k = x->key[i] - 1;
     hd_outcome o = (hd_outcome)x->outcome[i];
-    bool full = w->s->leg == SHARED_FULL, gone = o == HD_MISS || o == HD_REFUSED || o == HD_ERASED || o == HD_INSERTED || o == HD_EVICTED;
+    bool full = w->s->leg == SHARED_FULL,
+         gone = o == HD_MISS || o == HD_REFUSED || o == HD_ERASED || o == HD_INSERTED || o == HD_EVICTED;
     if (!full && gone) complain(w, a, i, "a key of a table with room is gone");
     if (gone) absent(w, a, x->key[i]);
     if (writes(a->b.op)) {
@@ -64,12 +74,13 @@ static void judge_key(worker *w, flight *a, uint64_t i)
     }
 }
 
-/* ---- Sums ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- Sums ------------------------------------------------------------------------------------ */
 
 static void judge_sum(worker *w, const flight *a, uint64_t i, uint64_t key, const uint64_t *value)
 {
     uint64_t owner = (key >> 32) - 1;
-    bool known = w->s->leg == SHARED_FULL ? owner < THREADS && (uint32_t)key < atomic_load(&w->s->fresh[owner]) : key <= 2 * SHARED;
+    bool known = w->s->leg == SHARED_FULL ? owner < THREADS && (uint32_t)key < atomic_load(&w->s->fresh[owner])
+                                          : key <= 2 * SHARED;
     if (!known) complain(w, a, i, "a key that nobody has");
     if (value[1] != 3 * value[0]) complain(w, a, i, "a torn sum");
 }
@@ -79,16 +90,20 @@ static void judge_addition(worker *w, flight *a, uint64_t i)
     hd_outcome o = (hd_outcome)a->here->outcome[i];
     bool full = w->s->leg == SHARED_FULL;
     if (a->b.op != HD_OP_ACCUM_OR_ASSIGN) return;
-    if (o == HD_UPDATED || (!full && o == HD_INSERTED)) atomic_fetch_add(&w->s->added, 1);
-    else if (!full) complain(w, a, i, "an addition to a table with room was refused");
+    if (o == HD_UPDATED || (!full && o == HD_INSERTED))
+        atomic_fetch_add(&w->s->added, 1);
+    else if (!full)
+        complain(w, a, i, "an addition to a table with room was refused");
 }
 
-/* ---- Answers ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- Answers --------------------------------------------------------------------------------- */
 
 void shared_judge(worker *w, flight *a, uint64_t i)
 {
-    if (is_stamp(a->here->key[i])) judge_key(w, a, i);
-    else judge_addition(w, a, i);
+    if (is_stamp(a->here->key[i]))
+        judge_key(w, a, i);
+    else
+        judge_addition(w, a, i);
 }
 
 static void saw(worker *w, const flight *a, uint64_t key, const uint64_t *value, uint64_t *sum, bool listed)
@@ -110,9 +125,12 @@ void shared_judge_list(worker *w, flight *a)
     atomic_fetch_add(&w->s->left, sum);
 }
 
-void shared_saw(worker *w, const flight *a, uint64_t key, const uint64_t *value, uint64_t *sum) { saw(w, a, key, value, sum, false); }
+void shared_saw(worker *w, const flight *a, uint64_t key, const uint64_t *value, uint64_t *sum)
+{
+    saw(w, a, key, value, sum, false);
+}
 
-/* ---- Drawing ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- Drawing --------------------------------------------------------------------------------- */
 
 void shared_fill(soak *s)
 {
@@ -139,7 +157,8 @@ static void stamp(worker *w, flight *a, uint64_t i, uint64_t k)
 static void add_one(worker *w, flight *a, uint64_t i)
 {
     arrays *x = a->here;
-    uint64_t t = test_below(&w->random, THREADS), newest = atomic_load(&w->s->fresh[t]), back = test_below(&w->random, RECENT);
+    uint64_t t = test_below(&w->random, THREADS), newest = atomic_load(&w->s->fresh[t]),
+             back = test_below(&w->random, RECENT);
     bool full = w->s->leg == SHARED_FULL;
     x->key[i] = full ? own_key(t, newest > back ? newest - back - 1 : 0) : SHARED + 1 + test_below(&w->random, SHARED);
     x->flag[i] = full ? HD_ADD : HD_EITHER;
@@ -156,8 +175,22 @@ static void put_fresh(worker *w, flight *a, uint64_t i)
 
 void shared_draw(worker *w, flight *a)
 {
-    static const hd_op room[] = { HD_OP_FIND, HD_OP_TOUCH, HD_OP_ASSIGN_VALUES, HD_OP_ASSIGN, HD_OP_FIND, HD_OP_INSERT_OR_ASSIGN, HD_OP_ACCUM_OR_ASSIGN, HD_OP_CONTAINS };
-    static const hd_op full[] = { HD_OP_FIND, HD_OP_TOUCH, HD_OP_ASSIGN_VALUES, HD_OP_ASSIGN, HD_OP_ERASE, HD_OP_INSERT_AND_EVICT, HD_OP_INSERT_AND_EVICT, HD_OP_ACCUM_OR_ASSIGN };
+    static const hd_op room[] = { HD_OP_FIND,
+                                  HD_OP_TOUCH,
+                                  HD_OP_ASSIGN_VALUES,
+                                  HD_OP_ASSIGN,
+                                  HD_OP_FIND,
+                                  HD_OP_INSERT_OR_ASSIGN,
+                                  HD_OP_ACCUM_OR_ASSIGN,
+                                  HD_OP_CONTAINS };
+    static const hd_op full[] = { HD_OP_FIND,
+                                  HD_OP_TOUCH,
+                                  HD_OP_ASSIGN_VALUES,
+                                  HD_OP_ASSIGN,
+                                  HD_OP_ERASE,
+                                  HD_OP_INSERT_AND_EVICT,
+                                  HD_OP_INSERT_AND_EVICT,
+                                  HD_OP_ACCUM_OR_ASSIGN };
     arrays *x = a->here;
     uint64_t first = test_below(&w->random, SHARED);
     a->b.op = (w->s->leg == SHARED_FULL ? full : room)[test_below(&w->random, 8)];
@@ -166,8 +199,11 @@ void shared_draw(worker *w, flight *a)
     if (writes(a->b.op)) atomic_store(&w->s->issued[w->number], ++w->stamp);
     for (uint64_t i = 0; i < a->b.n; i++) {
         x->score[i] = test_below(&w->random, 1000);
-        if (a->b.op == HD_OP_ACCUM_OR_ASSIGN) add_one(w, a, i);
-        else if (a->b.op == HD_OP_INSERT_AND_EVICT && i > 0 && test_below(&w->random, 2)) put_fresh(w, a, i);
-        else stamp(w, a, i, (first + 3 * i) % SHARED);
+        if (a->b.op == HD_OP_ACCUM_OR_ASSIGN)
+            add_one(w, a, i);
+        else if (a->b.op == HD_OP_INSERT_AND_EVICT && i > 0 && test_below(&w->random, 2))
+            put_fresh(w, a, i);
+        else
+            stamp(w, a, i, (first + 3 * i) % SHARED);
     }
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * soak_whole.c - what is done to the whole table while fifteen threads use it: clear, growth, saving, loading. The thread that does it has nothing on
- * its way, and only one thread does it between two rests, so resets come one at a time (soak.h).
+ * soak_whole.c - what is done to the whole table while fifteen threads use it: clear, growth, saving, loading. The
+ * thread that does it has nothing on its way, and only one thread does it between two rests, so resets come one at a
+ * time (soak.h).
  *
- * A file is read as a lookup of all keys would be: in a table of its own, beside the soak. Of the saving thread's keys it says what that thread knows.
+ * A file is read as a lookup of all keys would be: in a table of its own, beside the soak. Of the saving thread's keys
+ * it says what that thread knows.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +32,10 @@ void whole_close(soak *s)
     free(s->saved.key);
 }
 
-static void path_of(const soak *s, char *path, size_t bytes) { snprintf(path, bytes, "%s/soak%d.heddle", test_folder(), (int)s->leg); }
+static void path_of(const soak *s, char *path, size_t bytes)
+{
+    snprintf(path, bytes, "%s/soak%d.heddle", test_folder(), (int)s->leg);
+}
 
 static void failed(worker *w, const char *what)
 {
@@ -39,7 +44,7 @@ static void failed(worker *w, const char *what)
     complain(w, NULL, 0, why);
 }
 
-/* ---- Files ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- Files ----------------------------------------------------------------------------------- */
 
 typedef struct reading {
     worker *w;
@@ -104,13 +109,15 @@ static void save(worker *w)
     r->w = w;
     shared_floors(w, &r->floors);
     s->saved_capacity = atomic_load(&s->capacity);
-    if (hd_save(s->t, path)) failed(w, "save");
-    else read_file(w, path, r);
+    if (hd_save(s->t, path))
+        failed(w, "save");
+    else
+        read_file(w, path, r);
     s->has_saved = true;
     free(r);
 }
 
-/* ---- Resets ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- Resets ---------------------------------------------------------------------------------- */
 
 /* Whether what was left by the reset before the last RESETS - 1 is no longer asked for. */
 static bool may_reset(const soak *s)
@@ -133,7 +140,8 @@ static void clear(worker *w)
     uint64_t before[THREADS][SHARED];
     if (s->leg == OWN) memset(reset_begins(s)->key, 0, THREADS * sizeof *s->saved.key);
     for (int t = 0; t < THREADS; t++)
-        for (int k = 0; k < SHARED; k++) before[t][k] = t == (int)w->number ? w->wrote[k] : atomic_load(&s->finished[t][k]);
+        for (int k = 0; k < SHARED; k++)
+            before[t][k] = t == (int)w->number ? w->wrote[k] : atomic_load(&s->finished[t][k]);
     atomic_fetch_add(&s->begun, 1);
     if (hd_clear(s->t)) failed(w, "clear");
     for (int t = 0; t < THREADS; t++)
@@ -150,7 +158,8 @@ static void load(worker *w)
     memcpy(reset_begins(s)->key, s->saved.key, THREADS * sizeof *s->saved.key);
     atomic_fetch_add(&s->begun, 1);
     if (hd_load(s->t, path, &dropped)) failed(w, "load");
-    if (dropped && s->saved_capacity == atomic_load(&s->capacity)) complain(w, NULL, 0, "a load found no room for what had been in a table like this");
+    if (dropped && s->saved_capacity == atomic_load(&s->capacity))
+        complain(w, NULL, 0, "a load found no room for what had been in a table like this");
     atomic_fetch_add(&s->done, 1);
 }
 
@@ -163,21 +172,27 @@ static void grow(worker *w)
     atomic_store(&s->capacity, capacity);
 }
 
-/* ---- Which ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- Which ----------------------------------------------------------------------------------- */
 
-/* Every other stretch between rests has no resets, so that evictions can be accounted for to the last one; the table grows when a
- * third of the time is over, and when two are. */
+/* Every other stretch between rests has no resets, so that evictions can be accounted for to the last one; the table
+ * grows when a third of the time is over, and when two are. */
 void whole_table(worker *w)
 {
     soak *s = w->s;
     if (s->rests % THREADS != w->number || test_below(&w->random, s->one_in) > 0) return;
-    bool grows = s->wholes[GROW] < 2 && hd_seams_os.time.now_ns(NULL) > s->start_ns + (s->end_ns - s->start_ns) / 3 * (s->wholes[GROW] + 1);
+    bool grows = s->wholes[GROW] < 2 &&
+                 hd_seams_os.time.now_ns(NULL) > s->start_ns + (s->end_ns - s->start_ns) / 3 * (s->wholes[GROW] + 1);
     bool resets = s->rests % 2 == 1 && s->leg != SHARED_ROOM && may_reset(s);
     uint64_t what = test_below(&w->random, 4);
-    if (what == CLEAR && resets) clear(w);
-    else if (what == LOAD && resets && s->leg == OWN && s->has_saved) load(w);
-    else if (what == GROW && grows) grow(w);
-    else if (what == SAVE) save(w);
-    else return;
+    if (what == CLEAR && resets)
+        clear(w);
+    else if (what == LOAD && resets && s->leg == OWN && s->has_saved)
+        load(w);
+    else if (what == GROW && grows)
+        grow(w);
+    else if (what == SAVE)
+        save(w);
+    else
+        return;
     s->wholes[what]++;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * steps_alone.h - the shortest kernel there is around the steps of gpu/hkv/steps.h, one item a lane, read once per kernel:
+ * steps_alone.h - the shortest kernel there is around the steps of gpu/hkv/steps.h, one item a lane, read once per
+ * kernel:
  *
  *     STEPS          the kernel's name
  *     STEPS_FAMILY   HKV_UPSERT, ...

@@ -48,15 +48,18 @@ static void test_old_choice(void **unused)
         faces_copy(&other, &t);
         hkv_seen here = { HD_MISS, HKV_NOWHERE, 0, false, NULL, 0, 0 };
         hkv_apply(&t.view, &it, &here, NULL);
-        uint64_t h = hd_hash(it.key, t.view.seed), first = hd_first_bucket(h, t.view.buckets), second = hd_second_bucket(h, t.view.buckets);
+        uint64_t h = hd_hash(it.key, t.view.seed), first = hd_first_bucket(h, t.view.buckets),
+                 second = hd_second_bucket(h, t.view.buckets);
         for (uint64_t e = 0; e < hkv_capacity(&other.view); e++) {
             hkv_seen elsewhere = here;
             bool taken = other.digest[e] != HKV_NO_DIGEST;
-            if (e / t.view.slots == first || e / t.view.slots == second || taken != (here.outcome == HD_EVICTED)) continue;
+            if (e / t.view.slots == first || e / t.view.slots == second || taken != (here.outcome == HD_EVICTED))
+                continue;
             elsewhere.entry = e;
             elsewhere.gone_key = taken ? other.key[e] : here.gone_key;
             elsewhere.gone_score = taken ? other.score[e] : here.gone_score;
-            check(!faces_lie(&other, &it, &elsewhere, HKV_ANY_CHOICE, "the bucket is no candidate", believed), "%s", believed);
+            check(!faces_lie(&other, &it, &elsewhere, HKV_ANY_CHOICE, "the bucket is no candidate", believed), "%s",
+                  believed);
             lies++;
         }
         uint64_t b = here.entry / t.view.slots == first ? second : first;
@@ -70,7 +73,8 @@ static void test_old_choice(void **unused)
         if (least == HKV_NOWHERE || (here.outcome == HD_EVICTED && other.score[least] == here.gone_score)) continue;
         there.gone_key = other.key[least];
         there.gone_score = other.score[least];
-        check(!faces_lie(&other, &it, &there, HKV_EXACT_CHOICE, "the other bucket was to be chosen", believed), "%s", believed);
+        check(!faces_lie(&other, &it, &there, HKV_EXACT_CHOICE, "the other bucket was to be chosen", believed), "%s",
+              believed);
         const char *why = hkv_accept(&other.view, &it, &there, HKV_ANY_CHOICE);
         check(!why, "the other bucket, %s: %s", hd_outcome_name(there.outcome), why);
         check(hkv_find(&other.view, it.key) / t.view.slots == b, "accepted, but not where it was said to be");
@@ -81,7 +85,7 @@ static void test_old_choice(void **unused)
     test_note("%llu choices of the other bucket, %llu of a third one", (ull)seen_other, (ull)lies);
 }
 
-/* ---- Each lie by its sentence ---- */
+/* ---- Each lie by its sentence ---------------------------------------------------------------- */
 
 /* Four buckets of two slots, empty; of one candidate each, or two. */
 static void make_small(faces_table *t, bool dual)
@@ -141,9 +145,9 @@ static void test_each_lie(void **unused)
         bool dual;
         uint64_t score[4], given; /* of buckets 0 and 1; of a newcomer */
         hd_outcome outcome;
-        int entry;                /* that it took, or who left */
+        int entry; /* that it took, or who left */
         hkv_strictness strictness;
-        const char *no;           /* NULL: that is how it may have been */
+        const char *no; /* NULL: that is how it may have been */
     } told[] = {
         { false, { 3, 5, 0, 0 }, 9, HD_REFUSED, UNKNOWN, HKV_EXACT_CHOICE, NULL }, /* both are pinned */
         { false, { 3, 5, 0, 0 }, 9, HD_INSERTED, 0, HKV_EXACT_CHOICE, "inserted, but there was no room" },
@@ -174,7 +178,13 @@ static void test_each_lie(void **unused)
         { true, { 4, 6, 3, 5 }, 7, HD_REFUSED, UNKNOWN, HKV_ANY_CHOICE, NULL }, /* the other one is pinned */
         { true, { 1, 3, 5, 7 }, 9, HD_REFUSED, UNKNOWN, HKV_EXACT_CHOICE, NULL },
         { true, { 1, 3, 5, 7 }, 9, HD_EVICTED, 0, HKV_ANY_CHOICE, "evicted, but every entry was pinned" },
-        { true, { 4, 6, 8, 10 }, 9, HD_EVICTED, 2, HKV_EXACT_CHOICE, "evicted from the bucket that was not to be chosen" },
+        { true,
+          { 4, 6, 8, 10 },
+          9,
+          HD_EVICTED,
+          2,
+          HKV_EXACT_CHOICE,
+          "evicted from the bucket that was not to be chosen" },
         { true, { 4, 6, 8, 10 }, 9, HD_EVICTED, 2, HKV_ANY_CHOICE, NULL },
         { true, { 4, 6, 8, 10 }, 9, HD_EVICTED, 0, HKV_EXACT_CHOICE, NULL },
     };
@@ -192,7 +202,8 @@ static void test_each_lie(void **unused)
         hkv_seen seen = { told[k].outcome, HKV_NOWHERE, 0, false, NULL, 0, 0 };
         bool evicts = told[k].outcome == HD_EVICTED;
         if (told[k].entry >= 0 && !evicts) seen.entry = (uint64_t)told[k].entry;
-        if (told[k].entry >= 0 && evicts) seen.gone_key = t.key[told[k].entry], seen.gone_score = t.score[told[k].entry];
+        if (told[k].entry >= 0 && evicts)
+            seen.gone_key = t.key[told[k].entry], seen.gone_score = t.score[told[k].entry];
         if (told[k].entry == ABSENT) seen.gone_key = key_of_first(&t, 9000);
         if (told[k].entry == RESERVED_KEY) seen.gone_key = HD_KEY_EMPTY;
         test_case("case %d: %s", (int)k, hd_outcome_name(told[k].outcome));
@@ -204,18 +215,20 @@ static void test_each_lie(void **unused)
         }
         const char *no = hkv_accept(&t.view, &it, &seen, told[k].strictness);
         check(!no, "%s", no);
-        check((hkv_find(&t.view, key) != HKV_NOWHERE) == (told[k].outcome != HD_REFUSED), "accepted, but it has not happened");
+        check((hkv_find(&t.view, key) != HKV_NOWHERE) == (told[k].outcome != HD_REFUSED),
+              "accepted, but it has not happened");
         check(!evicts || hkv_find(&t.view, seen.gone_key) == HKV_NOWHERE, "who left is still there");
     }
 }
 
-/* ---- Invariants ---- */
+/* ---- Invariants ------------------------------------------------------------------------------ */
 
 enum { HERE = 0, ELSEWHERE = 9, HOLDER = 3 }; /* a slot with an entry, a slot without, who pinned the entry */
 
 static uint64_t bound[2];
 
-/* Four buckets of four slots; two entries in the first one, of which the first is pinned. Seed and keys are such that slot 0 is the one's. */
+/* Four buckets of four slots; two entries in the first one, of which the first is pinned. Seed and keys are such that
+ * slot 0 is the one's. */
 static void make_sound(faces_table *t)
 {
     hd_rng g = hd_rng_from(3);
@@ -280,8 +293,10 @@ static void test_invariants(void **unused)
     static const struct {
         const char *number;
         void (*broken)(faces_table *);
-    } cases[] = { { "HKV-1", lose_digest }, { "HKV-1", leave_digest }, { "HKV-2", exchange_digest }, { "HKV-3", move_away }, { "HKV-4", copy_entry }, { "HKV-5", leave_locked },
-                  { "HKV-5", leave_replaced }, { "HKV-6", pin_absent }, { "HKV-6", pin_of_nobody }, { "HKV-6", pin_uncounted }, { "HKV-6", pin_misplaced }, { "HKV-7", leave_score },
+    } cases[] = { { "HKV-1", lose_digest },    { "HKV-1", leave_digest },  { "HKV-2", exchange_digest },
+                  { "HKV-3", move_away },      { "HKV-4", copy_entry },    { "HKV-5", leave_locked },
+                  { "HKV-5", leave_replaced }, { "HKV-6", pin_absent },    { "HKV-6", pin_of_nobody },
+                  { "HKV-6", pin_uncounted },  { "HKV-6", pin_misplaced }, { "HKV-7", leave_score },
                   { "HKV-8", raise_bound } };
     (void)unused;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -309,7 +324,9 @@ static void test_homes(void **unused)
         test_case("a key of buckets 0 and 1 in bucket %llu", (ull)b);
         hkv_check(&t.view, why, sizeof why);
         check(b < 2 ? !why[0] : strncmp(why, "HKV-3", 5) == 0, "told was: '%s'", why);
-        for (uint64_t key = HD_KEY_RESERVED; key; key++) check(hkv_find(&t.view, key) == HKV_NOWHERE, "a reserved key was found"); /* to the end of all keys */
+        /* to the end of all keys */
+        for (uint64_t key = HD_KEY_RESERVED; key; key++)
+            check(hkv_find(&t.view, key) == HKV_NOWHERE, "a reserved key was found");
     }
 }
 
@@ -338,20 +355,20 @@ static void test_told_by_the_table(void **unused)
     }
 }
 
-/* ---- Faces that are wrong ---- */
+/* ---- Faces that are wrong -------------------------------------------------------------------- */
 
 /* Between faces.c and the reference stand these: the reference's, but for what `between` says. */
 typedef struct untruth {
-    const char *sentence;             /* of the search */
-    bool refuses;                     /* hkv_accept refuses the truth                         */
+    const char *sentence;                   /* of the search */
+    bool refuses;                           /* hkv_accept refuses the truth                         */
     bool (*believes)(const hkv_seen *seen); /* ... approves this lie                               */
-    void (*spoils)(hkv_view *v);      /* ... leaves this behind when it approves the truth    */
-    void (*touches)(hkv_view *v);     /* ... leaves this behind when it refuses a lie         */
-    bool broken;                      /* hkv_check has a sentence                             */
+    void (*spoils)(hkv_view *v);            /* ... leaves this behind when it approves the truth    */
+    void (*touches)(hkv_view *v);           /* ... leaves this behind when it refuses a lie         */
+    bool broken;                            /* hkv_check has a sentence                             */
 } untruth;
 
 static const untruth *between;
-static bool told;        /* the truth of the item, to hkv_accept: */
+static bool told; /* the truth of the item, to hkv_accept: */
 static hd_outcome truth;
 static uint64_t victims; /* lies about who was evicted, so far    */
 
@@ -390,9 +407,13 @@ void __wrap_hkv_check(const hkv_view *v, char *why, size_t bytes)
 }
 
 static bool other_outcome(const hkv_seen *s) { return s->outcome == HD_REFUSED && !s->score_shown && !s->value; }
-static bool of_victim(const hkv_seen *s) { return truth == HD_EVICTED && s->outcome == HD_EVICTED && !s->score_shown && !s->value; }
+static bool of_victim(const hkv_seen *s)
+{
+    return truth == HD_EVICTED && s->outcome == HD_EVICTED && !s->score_shown && !s->value;
+}
 static bool other_victim(const hkv_seen *s) { return of_victim(s); }
-static bool victim_of_other_score(const hkv_seen *s) { return of_victim(s) && ++victims % 2 == 0; } /* each is told of twice */
+/* each is told of twice */
+static bool victim_of_other_score(const hkv_seen *s) { return of_victim(s) && ++victims % 2 == 0; }
 static bool other_score(const hkv_seen *s) { return s->score_shown; }
 static bool other_value(const hkv_seen *s) { return s->value != NULL; }
 
@@ -404,11 +425,11 @@ static uint64_t any_entry(const hkv_view *v)
 }
 
 /* What is done to the first entry, if there is one. */
-#define TO_ENTRY(name, act)                              \
-    static void name(hkv_view *v)                        \
-    {                                                    \
-        uint64_t e = any_entry(v);                       \
-        if (e < hkv_capacity(v)) act;                    \
+#define TO_ENTRY(name, act)           \
+    static void name(hkv_view *v)     \
+    {                                 \
+        uint64_t e = any_entry(v);    \
+        if (e < hkv_capacity(v)) act; \
     }
 TO_ENTRY(spoil_score, ++*hkv_score_at(v, e))
 TO_ENTRY(spoil_value, ++*hkv_value(v, e))
@@ -435,7 +456,8 @@ static void spoil_place(hkv_view *v)
 {
     uint64_t n = hkv_capacity(v);
     for (uint64_t e = 0; v->dual && e < n; e++) {
-        uint64_t key = *hkv_key_at(v, e), h = hd_hash(key, v->seed), first = hd_first_bucket(h, v->buckets), second = hd_second_bucket(h, v->buckets);
+        uint64_t key = *hkv_key_at(v, e), h = hd_hash(key, v->seed), first = hd_first_bucket(h, v->buckets),
+                 second = hd_second_bucket(h, v->buckets);
         if (key >= HD_KEY_RESERVED || hkv_pin_find(v, key)) continue;
         uint64_t b = e / v->slots == first ? second : first;
         for (uint64_t to = hkv_entry(v, b, 0); to < hkv_entry(v, b, 0) + v->slots; to++) {
@@ -483,9 +505,12 @@ static void test_wrong_faces(void **unused)
     static const untruth all[] = {
         { .sentence = NULL },
         { .sentence = "was refused: of a whim", .refuses = true },
-        { .sentence = "accepted although another outcome was the only one (outcome refused)", .believes = other_outcome },
-        { .sentence = "accepted although the victim was not the least of the bucket to choose (outcome evicted)", .believes = other_victim },
-        { .sentence = "accepted although the victim had another score (outcome evicted)", .believes = victim_of_other_score },
+        { .sentence = "accepted although another outcome was the only one (outcome refused)",
+          .believes = other_outcome },
+        { .sentence = "accepted although the victim was not the least of the bucket to choose (outcome evicted)",
+          .believes = other_victim },
+        { .sentence = "accepted although the victim had another score (outcome evicted)",
+          .believes = victim_of_other_score },
         { .sentence = "accepted although the score was another", .believes = other_score },
         { .sentence = "accepted although the value was another (outcome hit)", .believes = other_value },
         { .sentence = "accepted, and the states differ", .spoils = spoil_score },
@@ -514,12 +539,18 @@ static void test_wrong_faces(void **unused)
         faces_search(40, 300, &n, why);
         between = NULL;
         check(all[k].sentence ? strstr(why, all[k].sentence) != NULL : !why[0], "'%s'", why);
-        check(!all[k].sentence || (strncmp(why, "table ", 6) == 0 && strstr(why, ", policy ") && (strstr(why, "single: ") || strstr(why, "dual: "))), "%s", why);
+        check(!all[k].sentence || (strncmp(why, "table ", 6) == 0 && strstr(why, ", policy ") &&
+                                   (strstr(why, "single: ") || strstr(why, "dual: "))),
+              "%s", why);
     }
 }
 
 int main(void)
 {
-    const struct CMUnitTest accept[] = { cmocka_unit_test(test_faces), cmocka_unit_test(test_old_choice), cmocka_unit_test(test_each_lie), cmocka_unit_test(test_homes), cmocka_unit_test(test_told_by_the_table), cmocka_unit_test(test_invariants), cmocka_unit_test(test_wrong_faces) };
+    const struct CMUnitTest accept[] = {
+        cmocka_unit_test(test_faces),      cmocka_unit_test(test_old_choice),        cmocka_unit_test(test_each_lie),
+        cmocka_unit_test(test_homes),      cmocka_unit_test(test_told_by_the_table), cmocka_unit_test(test_invariants),
+        cmocka_unit_test(test_wrong_faces)
+    };
     return test_run(accept);
 }

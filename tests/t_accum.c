@@ -44,7 +44,7 @@ static hd_table *open_table(const char *policy, uint32_t value_bytes, bool dual)
     return t;
 }
 
-/* ---- Flags -------------------------------------------------------------------------------------------- */
+/* ---- Flags ----------------------------------------------------------------------------------- */
 
 static void flags(void **state)
 {
@@ -52,25 +52,36 @@ static void flags(void **state)
     for (int dual = 0; dual < 2; dual++) {
         hd_table *t = open_table("lfu", 8, dual);
         const uint64_t key[] = { 1, 1, 2, 2, 3, 3, 3, HD_KEY_EMPTY }, value[] = { 10, 5, 7, 8, 1, 2, 4, 9 };
-        const uint8_t flag[] = { HD_ASSIGN_NEW, HD_ASSIGN_NEW, HD_ADD, HD_ASSIGN_NEW, HD_EITHER, HD_EITHER, HD_ADD, HD_EITHER };
-        const uint8_t want[] = { HD_INSERTED, HD_HIT, HD_MISS, HD_INSERTED, HD_INSERTED, HD_UPDATED, HD_UPDATED, HD_RESERVED };
+        const uint8_t flag[] = { HD_ASSIGN_NEW, HD_ASSIGN_NEW, HD_ADD, HD_ASSIGN_NEW,
+                                 HD_EITHER,     HD_EITHER,     HD_ADD, HD_EITHER };
+        const uint8_t want[] = { HD_INSERTED, HD_HIT,     HD_MISS,    HD_INSERTED,
+                                 HD_INSERTED, HD_UPDATED, HD_UPDATED, HD_RESERVED };
         uint8_t fate[8];
-        hd_batch b = { .op = HD_OP_ACCUM_OR_ASSIGN, .n = 8, .key = key, .value = value, .flag = flag, .elem = HD_U64, .outcome = fate };
+        hd_batch b = { .op = HD_OP_ACCUM_OR_ASSIGN,
+                       .n = 8,
+                       .key = key,
+                       .value = value,
+                       .flag = flag,
+                       .elem = HD_U64,
+                       .outcome = fate };
         must(hd_run(t, &b));
         for (int i = 0; i < 8; i++)
-            check(fate[i] == want[i], "item %d: %s instead of %s", i, hd_outcome_name((hd_outcome)fate[i]), hd_outcome_name((hd_outcome)want[i]));
+            check(fate[i] == want[i], "item %d: %s instead of %s", i, hd_outcome_name((hd_outcome)fate[i]),
+                  hd_outcome_name((hd_outcome)want[i]));
 
         const uint64_t asked[] = { 1, 2, 3 }, values[] = { 10, 8, 7 }, scores[] = { 1, 1, 3 };
         uint64_t got[3], score[3];
         hd_batch f = { .op = HD_OP_FIND, .n = 3, .key = asked, .value_out = got, .score_out = score };
         must(hd_run(t, &f));
         for (int i = 0; i < 3; i++)
-            check(got[i] == values[i] && score[i] == scores[i], "key %d: value %llu, score %llu", i + 1, (ull)got[i], (ull)score[i]);
+            check(got[i] == values[i] && score[i] == scores[i], "key %d: value %llu, score %llu", i + 1, (ull)got[i],
+                  (ull)score[i]);
 
         b.flag = NULL; /* either, for all */
         b.n = 7;
         must(hd_run(t, &b));
-        for (int i = 0; i < 7; i++) check(fate[i] == HD_UPDATED, "item %d without flags: %s", i, hd_outcome_name((hd_outcome)fate[i]));
+        for (int i = 0; i < 7; i++)
+            check(fate[i] == HD_UPDATED, "item %d without flags: %s", i, hd_outcome_name((hd_outcome)fate[i]));
 
         const uint8_t bad = 3;
         b.flag = &bad;
@@ -89,7 +100,7 @@ static void flags(void **state)
     }
 }
 
-/* ---- Sums ----------------------------------------------------------------------------------------------- */
+/* ---- Sums ------------------------------------------------------------------------------------ */
 
 /* Inserts `a`, adds `b`, reads the sum: all (bytes). */
 static void add(hd_elem elem, uint32_t bytes, const void *a, const void *b, void *sum)
@@ -127,14 +138,17 @@ static void enumerate(small_float *s)
     s->infinity = ((1u << s->exponent_bits) - 1) * per_binade;
     for (unsigned code = 0; code <= s->infinity; code++) {
         unsigned exponent = code / per_binade, fraction = code % per_binade;
-        s->magnitude[code] = exponent ? ldexp(1.0 + (double)fraction / per_binade, (int)exponent - bias) : ldexp((double)fraction / per_binade, 1 - bias);
+        s->magnitude[code] = exponent ? ldexp(1.0 + (double)fraction / per_binade, (int)exponent - bias)
+                                      : ldexp((double)fraction / per_binade, 1 - bias);
     }
 }
 
 static double widen(const small_float *s, unsigned code)
 {
     unsigned magnitude = code & 0x7fff;
-    double v = magnitude > s->infinity ? (double)NAN : magnitude == s->infinity ? (double)INFINITY : s->magnitude[magnitude];
+    double v = magnitude > s->infinity    ? (double)NAN
+               : magnitude == s->infinity ? (double)INFINITY
+                                          : s->magnitude[magnitude];
     return code & 0x8000 ? -v : v;
 }
 
@@ -157,9 +171,24 @@ static void every_value_of(small_float *s)
     enum { HALF = 32768 };
     static uint16_t a[HALF], b[HALF], sum[HALF];
     enumerate(s);
-    for (unsigned code = 0; code < s->infinity; code++) check(narrow(s, s->magnitude[code]) == code, "the table of %s is out of order", s->name);
-    uint16_t others[64] = { 0, 0x8000, 1, 0x8001, (uint16_t)s->infinity, (uint16_t)(0x8000 | s->infinity), (uint16_t)(s->infinity - 1), (uint16_t)(0x7fff + s->infinity),
-                            (uint16_t)(s->infinity + 1), 0x7fff, (uint16_t)(1u << s->fraction_bits), (uint16_t)((1u << s->fraction_bits) - 1), 0x3c00, 0xbc00, 0x3f80, 0xbf80 };
+    for (unsigned code = 0; code < s->infinity; code++)
+        check(narrow(s, s->magnitude[code]) == code, "the table of %s is out of order", s->name);
+    uint16_t others[64] = { 0,
+                            0x8000,
+                            1,
+                            0x8001,
+                            (uint16_t)s->infinity,
+                            (uint16_t)(0x8000 | s->infinity),
+                            (uint16_t)(s->infinity - 1),
+                            (uint16_t)(0x7fff + s->infinity),
+                            (uint16_t)(s->infinity + 1),
+                            0x7fff,
+                            (uint16_t)(1u << s->fraction_bits),
+                            (uint16_t)((1u << s->fraction_bits) - 1),
+                            0x3c00,
+                            0xbc00,
+                            0x3f80,
+                            0xbf80 };
     uint64_t random = 1, adds = 0, nans = 0;
     for (int i = 16; i < 64; i++) others[i] = (uint16_t)test_random(&random);
     for (int o = 0; o < 64; o += backend == reference ? 1 : 9) /* the host machine takes its time */
@@ -175,7 +204,8 @@ static void every_value_of(small_float *s)
                     check((sum[i] & 0x7fff) > s->infinity, "%04x + %04x = %04x, which is a number", a[i], b[i], sum[i]);
                     nans++;
                 } else {
-                    check(sum[i] == narrow(s, exact), "%04x + %04x = %04x instead of %04x", a[i], b[i], sum[i], narrow(s, exact));
+                    check(sum[i] == narrow(s, exact), "%04x + %04x = %04x instead of %04x", a[i], b[i], sum[i],
+                          narrow(s, exact));
                 }
             }
         }
@@ -203,12 +233,14 @@ enum { MANY = 4096 };
 static void f32(void **state)
 {
     static float a[MANY], b[MANY], sum[MANY];
-    static const uint32_t edge[] = { 0, 0x80000000u, 1, 0x80000001u, 0x007fffffu, 0x00800000u, 0x7f7fffffu, 0xff7fffffu, 0x7f800000u, 0xff800000u, 0x7fc00000u, 0x7f800001u,
+    static const uint32_t edge[] = { 0,           0x80000000u, 1,           0x80000001u, 0x007fffffu, 0x00800000u,
+                                     0x7f7fffffu, 0xff7fffffu, 0x7f800000u, 0xff800000u, 0x7fc00000u, 0x7f800001u,
                                      0x3f800000u, 0xbf800000u, 0x4b800000u, 0x33800000u };
     (void)state;
     uint64_t random = 2;
     for (int i = 0; i < MANY; i++) {
-        uint32_t x = i < 256 ? edge[i / 16] : (uint32_t)test_random(&random), y = i < 256 ? edge[i % 16] : (uint32_t)test_random(&random);
+        uint32_t x = i < 256 ? edge[i / 16] : (uint32_t)test_random(&random),
+                 y = i < 256 ? edge[i % 16] : (uint32_t)test_random(&random);
         if (i >= 2048) y = x ^ (y & 0x81ffffffu); /* near in size: cancellation */
         memcpy(&a[i], &x, 4);
         memcpy(&b[i], &y, 4);
@@ -216,7 +248,8 @@ static void f32(void **state)
     add(HD_F32, sizeof a, a, b, sum);
     for (int i = 0; i < MANY; i++) {
         float want = (float)((double)a[i] + (double)b[i]); /* double rounding is innocuous: 53 >= 2 x 24 + 2 */
-        check(isnan(want) ? isnan(sum[i]) : !memcmp(&want, &sum[i], 4), "%a + %a = %a instead of %a", (double)a[i], (double)b[i], (double)sum[i], (double)want);
+        check(isnan(want) ? isnan(sum[i]) : !memcmp(&want, &sum[i], 4), "%a + %a = %a instead of %a", (double)a[i],
+              (double)b[i], (double)sum[i], (double)want);
     }
 }
 
@@ -228,7 +261,9 @@ static void wrapping(hd_elem elem, uint32_t elem_bytes)
     for (uint32_t i = 0; i < 8 * MANY; i++) {
         uint64_t kind = i / elem_bytes % 4; /* all ones, all zeros, sign bits, anything */
         a[i] = (uint8_t)(kind == 0 ? 0xff : kind == 1 ? 0 : test_random(&random));
-        b[i] = (uint8_t)(kind == 0 ? (uint64_t)(i % elem_bytes == 0) : kind == 2 && i % elem_bytes == elem_bytes - 1 ? (uint64_t)a[i] : test_random(&random));
+        b[i] = (uint8_t)(kind == 0                                       ? (uint64_t)(i % elem_bytes == 0)
+                         : kind == 2 && i % elem_bytes == elem_bytes - 1 ? (uint64_t)a[i]
+                                                                         : test_random(&random));
     }
     add(elem, sizeof a, a, b, sum);
     for (uint32_t i = 0, carry = 0; i < 8 * MANY; i++) {
@@ -269,7 +304,8 @@ static void duplicates_add_up(void **state)
             uint8_t fate;
             hd_batch f = { .op = HD_OP_FIND, .n = 1, .key = &k, .value_out = &got, .outcome = &fate };
             must(hd_run(t, &f));
-            if (fate == HD_HIT) check(got == want[k], "key %llu counted %llu instead of %llu", (ull)k, (ull)got, (ull)want[k]);
+            if (fate == HD_HIT)
+                check(got == want[k], "key %llu counted %llu instead of %llu", (ull)k, (ull)got, (ull)want[k]);
             total += fate == HD_HIT;
         }
         check(total >= KEYS - 8, "only %llu keys are there", (ull)total); /* 40 of 64 places: a bucket may overflow */
@@ -280,10 +316,16 @@ static void duplicates_add_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(flags), cmocka_unit_test(f32),      cmocka_unit_test(f16),
-        cmocka_unit_test(bf16),  cmocka_unit_test(integers), cmocka_unit_test(duplicates_add_up),
-        { "f32_by_kernels", f32, by_kernels, by_reference, NULL },   { "f16_by_kernels", f16, by_kernels, by_reference, NULL },
-        { "bf16_by_kernels", bf16, by_kernels, by_reference, NULL }, { "integers_by_kernels", integers, by_kernels, by_reference, NULL },
+        cmocka_unit_test(flags),
+        cmocka_unit_test(f32),
+        cmocka_unit_test(f16),
+        cmocka_unit_test(bf16),
+        cmocka_unit_test(integers),
+        cmocka_unit_test(duplicates_add_up),
+        { "f32_by_kernels", f32, by_kernels, by_reference, NULL },
+        { "f16_by_kernels", f16, by_kernels, by_reference, NULL },
+        { "bf16_by_kernels", bf16, by_kernels, by_reference, NULL },
+        { "integers_by_kernels", integers, by_kernels, by_reference, NULL },
     };
     return test_run(tests);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_agree.c - every kernel, every operation that it runs, every policy, one and two candidate buckets: scene after scene, schedule after
- * schedule, held against the reference (judge/agree.h). Then pairs of operations at the same time, and small scenes in which
- * every interleaving is tried. HEDDLE_TEST_SCALE makes the search longer, or shorter.
+ * t_agree.c - every kernel, every operation that it runs, every policy, one and two candidate buckets: scene after
+ * scene, schedule after schedule, held against the reference (judge/agree.h). Then pairs of operations at the same
+ * time, and small scenes in which every interleaving is tried. HEDDLE_TEST_SCALE makes the search longer, or shorter.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,16 +19,16 @@
 #include "gpu/hkv/steps.h"
 
 /* The steps with nothing around them, to be run by single lanes. */
-#define STEPS lanes_upsert
+#define STEPS        lanes_upsert
 #define STEPS_FAMILY HKV_UPSERT
 #include "tests/steps_alone.h"
-#define STEPS lanes_update
+#define STEPS        lanes_update
 #define STEPS_FAMILY HKV_UPDATE
 #include "tests/steps_alone.h"
-#define STEPS lanes_pin
+#define STEPS        lanes_pin
 #define STEPS_FAMILY HKV_PIN
 #include "tests/steps_alone.h"
-#define STEPS lanes_erase
+#define STEPS        lanes_erase
 #define STEPS_FAMILY HKV_ERASE
 #include "tests/steps_alone.h"
 
@@ -40,24 +40,29 @@ typedef struct totals {
     ull schedules, distinct, scenes;
 } totals;
 
-/* ---- One scene ------------------------------------------------------------------------------------------------ */
+/* ---- One scene ------------------------------------------------------------------------------- */
 
 /* Small tables: what fits, what does not, odd sizes, values of no, odd and many bytes. */
+/* clang-format off */
 static const char *const shapes[] = {
-    "buckets=2 slots=4 batch=12x1 keys=uniform:10 value=8 duplicate=200000 reserved=50000 extreme=100000 pins=3 near=20",
+    "buckets=2 slots=4 batch=12x1 keys=uniform:10 value=8 duplicate=200000 reserved=50000 extreme=100000 pins=3 "
+    "near=20",
     "buckets=3 slots=2 batch=10x1 keys=uniform:40 value=16 duplicate=100000 extreme=100000 pins=4",
-    "buckets=4 slots=8 batch=32x1 keys=uniform:24 value=64 duplicate=100000 reserved=20000 pins=2 near=1000 tiers=position fetch=direct",
+    "buckets=4 slots=8 batch=32x1 keys=uniform:24 value=64 duplicate=100000 reserved=20000 pins=2 near=1000 "
+    "tiers=position fetch=direct",
     "buckets=2 slots=13 batch=8x1 keys=uniform:40 value=0 duplicate=300000 reserved=100000 pins=0",
     "buckets=2 slots=3 batch=9x1 keys=uniform:64 value=24 extreme=200000 pins=5 near=100",
     "buckets=2 slots=4 batch=40x1 keys=uniform:8 value=12 duplicate=300000 extreme=50000 pins=1",
     "buckets=2 slots=6 batch=8x1 keys=uniform:64 value=4 extreme=400000 admit=always pins=2 near=1",
     "buckets=3 slots=4 batch=16x1 keys=uniform:30 value=128 distinct=1 pins=3",
 };
+/* clang-format on */
 /* For kernels that need 16 slots at a time: fewer keys find full buckets. */
 static const char *const wide_shapes[] = {
     "buckets=2 slots=16 batch=12x1 keys=uniform:10 value=16 duplicate=200000 reserved=50000 extreme=100000 pins=3",
     "buckets=2 slots=16 batch=10x1 keys=uniform:200 value=8 extreme=200000 pins=4 near=90",
-    "buckets=3 slots=32 batch=16x1 keys=uniform:400 value=64 duplicate=100000 admit=always pins=2 near=3000 tiers=position fetch=direct",
+    "buckets=3 slots=32 batch=16x1 keys=uniform:400 value=64 duplicate=100000 admit=always pins=2 near=3000 "
+    "tiers=position fetch=direct",
     "buckets=2 slots=16 batch=24x1 keys=uniform:40 value=4 duplicate=300000 reserved=50000 pins=0",
     "buckets=2 slots=16 batch=24x1 keys=uniform:400 value=32 distinct=1 pins=0 near=200",
     "buckets=2 slots=32 batch=40x1 keys=uniform:2000 value=8 distinct=1 reserved=30000 pins=0",
@@ -66,7 +71,8 @@ static const char *const wide_shapes[] = {
 enum { SHAPES = sizeof shapes / sizeof *shapes, WIDE_SHAPES = sizeof wide_shapes / sizeof *wide_shapes };
 
 /* Explores and judges; a failure says how to see it again. */
-static void explore(const hd_case *c, const scene_kernel *const *k, uint32_t parts, simt_config w, ull schedules, totals *t)
+static void explore(const hd_case *c, const scene_kernel *const *k, uint32_t parts, simt_config w, ull schedules,
+                    totals *t)
 {
     static const char *const strategies[] = { "in turn", "random", "pct", "search", "replay" };
     scene *s;
@@ -88,15 +94,19 @@ static void explore(const hd_case *c, const scene_kernel *const *k, uint32_t par
         char schedule[512], buckets[4096] = "";
         simt_schedule_print(e.schedule, e.schedule_n, schedule, sizeof schedule);
         if (!e.finding.fault) agree_draw(a, buckets, sizeof buckets);
-        check(false, "%s: %s\nunit %s, %s%s, preempted at %u, blocks of %u threads, %u of them; seed %llu; schedule %s\n%s", simt_fault_name(e.finding.fault), e.finding.story,
-              w.unit == SIMT_BY_LANE ? "lane" : "warp", strategies[w.strategy], w.weak ? ", weak" : "", w.preempt, k[0]->threads, k[0]->blocks, (ull)e.seed, schedule, buckets);
+        check(false,
+              "%s: %s\nunit %s, %s%s, preempted at %u, blocks of %u threads, %u of them; seed %llu; schedule %s\n%s",
+              simt_fault_name(e.finding.fault), e.finding.story, w.unit == SIMT_BY_LANE ? "lane" : "warp",
+              strategies[w.strategy], w.weak ? ", weak" : "", w.preempt, k[0]->threads, k[0]->blocks, (ull)e.seed,
+              schedule, buckets);
     }
     check(w.strategy != SIMT_SEARCH || e.exhausted, "not all schedules were run: %llu", (ull)e.schedules);
     simt_exploration_free(machine, &e);
     agree_close(a);
 }
 
-/* Way number `n` of going through a scene: units, strategies, where lanes may be preempted, and every fourth time weak memory. */
+/* Way number `n` of going through a scene: units, strategies, where lanes may be preempted, and every fourth time weak
+ * memory. */
 static simt_config way(uint64_t n, uint32_t lanes)
 {
     simt_config w = simt_config_default();
@@ -121,12 +131,13 @@ static const char *layout_for(uint32_t row, uint64_t n)
     return (row < HKV_ROWS && hkv_rows[row].fits(&info)) || n / 3 % 2 ? "pairs" : "planes";
 }
 
-static hd_case case_of(const char *shape, uint32_t row, hd_op op, const char *variant, const char *policy, bool dual, uint64_t seed)
+static hd_case case_of(const char *shape, uint32_t row, hd_op op, const char *variant, const char *policy, bool dual,
+                       uint64_t seed)
 {
     char text[512];
     hd_case c;
-    snprintf(text, sizeof text, "hkv.%s.%s %s policy=%s dual=%d layout=%s seed=%llu", hd_op_name(op), variant, shape, policy, dual,
-             layout_for(row, seed), (ull)seed);
+    snprintf(text, sizeof text, "hkv.%s.%s %s policy=%s dual=%d layout=%s seed=%llu", hd_op_name(op), variant, shape,
+             policy, dual, layout_for(row, seed), (ull)seed);
     must(hd_case_parse(text, &c));
     return c;
 }
@@ -139,12 +150,13 @@ static const char *shape_for(uint32_t row, uint64_t n)
     return hkv_rows[row].fits(&narrow) ? wide_shapes[n % WIDE_SHAPES] : shapes[n % SHAPES];
 }
 
-/* ---- Every kernel of a variant -------------------------------------------------------------------------------------- */
+/* ---- Every kernel of a variant --------------------------------------------------------------- */
 
 static void agrees(void **state)
 {
     const char *variant = VARIANT_OF(state);
-    bool warps = strcmp(variant, "tlpv1") != 0; /* lanes by themselves are ten times as fast, and make most of what is promised */
+    /* lanes by themselves are ten times as fast, and make most of what is promised */
+    bool warps = strcmp(variant, "tlpv1") != 0;
     totals t = { 0, 0, 0 };
     uint64_t n = 0;
     for (uint32_t row = 0; row < HKV_ROWS; row++) {
@@ -157,7 +169,8 @@ static void agrees(void **state)
                         bool whole = !hd_op_is_keyed(hd_op_row_of((hd_op)op)); /* lanes hardly meet in these */
                         scene_kernel kernel = hkv_scene_kernel_at(row, 32u << n % 2, 1 + (uint32_t)(n / 2 % 3));
                         const scene_kernel *kernels[] = { &kernel };
-                        hd_case c = case_of(shape_for(row, n), row, (hd_op)op, variant, hd_policy_rows[policy].name, dual, n + 1);
+                        hd_case c = case_of(shape_for(row, n), row, (hd_op)op, variant, hd_policy_rows[policy].name,
+                                            dual, n + 1);
                         explore(&c, kernels, 1, way(n, hkv_rows[row].lanes), whole ? 2 : warps ? 5 : 250, &t);
                     }
         }
@@ -165,12 +178,14 @@ static void agrees(void **state)
     test_tried("schedules", t.schedules, "of %llu scenes of %s, %llu distinct", t.scenes, variant, t.distinct);
 }
 
-/* ---- A crowd at one full bucket: hits on what is about to leave, and several that want it gone ------------------------- */
+/* ---- A crowd at one full bucket: hits on what is about to leave, and several that want it gone ---- */
 
 static void crowded(void **state)
 {
-    static const char *const crowds[] = { "policy=lru distinct=1 keys=uniform:80 batch=180x1", "policy=lfu keys=uniform:22 batch=96x1",
-                                          "policy=lru keys=uniform:22 batch=96x1", "policy=custom distinct=1 keys=uniform:80 batch=180x1",
+    static const char *const crowds[] = { "policy=lru distinct=1 keys=uniform:80 batch=180x1",
+                                          "policy=lfu keys=uniform:22 batch=96x1",
+                                          "policy=lru keys=uniform:22 batch=96x1",
+                                          "policy=custom distinct=1 keys=uniform:80 batch=180x1",
                                           "policy=lfu distinct=1 admit=always keys=uniform:60 batch=120x1" };
     const char *variant = VARIANT_OF(state);
     uint32_t row = hkv_row_of(variant, HKV_FAMILY_upsert);
@@ -180,7 +195,8 @@ static void crowded(void **state)
         for (uint32_t k = 0; k < 2; k++) {
             char text[512];
             hd_case c;
-            snprintf(text, sizeof text, "hkv.%s.%s buckets=1 slots=16 value=8 pins=0 seed=%u %s", k ? "find_or_insert" : "insert_or_assign", variant, 17 * i + k, crowds[i]);
+            snprintf(text, sizeof text, "hkv.%s.%s buckets=1 slots=16 value=8 pins=0 seed=%u %s",
+                     k ? "find_or_insert" : "insert_or_assign", variant, 17 * i + k, crowds[i]);
             must(hd_case_parse(text, &c));
             scene_kernel kernel = hkv_scene_kernel_at(row, 32, 3);
             const scene_kernel *kernels[] = { &kernel };
@@ -193,7 +209,7 @@ static void crowded(void **state)
     test_tried("schedules", t.schedules, "of a crowd at one bucket, %s, %llu distinct", variant, t.distinct);
 }
 
-/* ---- Two operations at once ------------------------------------------------------------------------------------------- */
+/* ---- Two operations at once ------------------------------------------------------------------ */
 
 /* The n-th row that runs the operation, around and around. */
 static uint32_t row_for(hd_op op, uint64_t n)
@@ -218,14 +234,15 @@ static void test_pairs(void **unused)
                 scene_kernel kernel[] = { hkv_scene_kernel_at(rows[0], 32, 2), hkv_scene_kernel_at(rows[1], 32, 2) };
                 const scene_kernel *kernels[] = { &kernel[0], &kernel[1] };
                 const char *shape = wide_shapes[n % WIDE_SHAPES], *policy = hd_policy_rows[n % HD_POLICY_COUNT].name;
-                hd_case c[] = { case_of(shape, rows[0], (hd_op)p, kernel[0].name, policy, n % 2, n + 1), case_of(shape, rows[1], (hd_op)q, kernel[1].name, policy, n % 2, n + 1) };
+                hd_case c[] = { case_of(shape, rows[0], (hd_op)p, kernel[0].name, policy, n % 2, n + 1),
+                                case_of(shape, rows[1], (hd_op)q, kernel[1].name, policy, n % 2, n + 1) };
                 explore(c, kernels, 2, way(n, 32), 6, &t);
             }
         }
     test_tried("schedules", t.schedules, "of %llu pairs of operations, %llu distinct", t.scenes, t.distinct);
 }
 
-/* ---- All schedules of small scenes ---------------------------------------------------------------------------------------- */
+/* ---- All schedules of small scenes ----------------------------------------------------------- */
 
 /* What an item is to its bucket. */
 enum { LEAST, NOT_LEAST, ABSENT_LOW, ABSENT_HIGH, KINDS };
@@ -255,10 +272,12 @@ static void exhaust(const hd_case *c, const scene_kernel *k, simt_unit unit, int
     char text[512];
     simt_exploration e;
     hd_case_print(c, text, sizeof text);
-    test_case("%s, kinds %d and %d%s, %s, %s", text, p, q, apart ? " apart" : "", k->name, unit == SIMT_BY_LANE ? "by lane" : "by warp");
+    test_case("%s, kinds %d and %d%s, %s, %s", text, p, q, apart ? " apart" : "", k->name,
+              unit == SIMT_BY_LANE ? "by lane" : "by warp");
     must(scene_open(c, &k, 1, &s));
     scene_item(s, 0, 0, key_of_kind(s, p, 0), p == ABSENT_LOW ? 0 : 9);
-    scene_item(s, 0, 1, p == q && p >= ABSENT_LOW && apart ? key_of_kind(s, q, 1) : key_of_kind(s, q, apart ? 1 : 0), q == ABSENT_LOW ? 0 : 9);
+    scene_item(s, 0, 1, p == q && p >= ABSENT_LOW && apart ? key_of_kind(s, q, 1) : key_of_kind(s, q, apart ? 1 : 0),
+               q == ABSENT_LOW ? 0 : 9);
     must(agree_open(s, &a));
     simt_config w = simt_config_default();
     w.strategy = SIMT_SEARCH;
@@ -284,9 +303,15 @@ static void test_exhaustive(void **unused)
         hd_op op;
         void (*lanes)(const void *);
     } ops[] = {
-        { HD_OP_INSERT_OR_ASSIGN, lanes_upsert }, { HD_OP_FIND_OR_INSERT, lanes_upsert }, { HD_OP_ACCUM_OR_ASSIGN, lanes_upsert },
-        { HD_OP_FIND_OR_INSERT_PTR, lanes_upsert }, { HD_OP_TOUCH, lanes_update }, { HD_OP_ASSIGN, lanes_update },
-        { HD_OP_LOCK_KEYS, lanes_pin }, { HD_OP_UNLOCK_KEYS, lanes_pin }, { HD_OP_ERASE, lanes_erase },
+        { HD_OP_INSERT_OR_ASSIGN, lanes_upsert },
+        { HD_OP_FIND_OR_INSERT, lanes_upsert },
+        { HD_OP_ACCUM_OR_ASSIGN, lanes_upsert },
+        { HD_OP_FIND_OR_INSERT_PTR, lanes_upsert },
+        { HD_OP_TOUCH, lanes_update },
+        { HD_OP_ASSIGN, lanes_update },
+        { HD_OP_LOCK_KEYS, lanes_pin },
+        { HD_OP_UNLOCK_KEYS, lanes_pin },
+        { HD_OP_ERASE, lanes_erase },
     };
     for (int warps = 0; warps < 2; warps++) {
         totals t = { 0, 0, 0 };
@@ -298,11 +323,16 @@ static void test_exhaustive(void **unused)
                         if (warps && test_scale() == 1 && (i % 4 || p > q)) continue; /* half a second each */
                         if (!test_takes(grid++)) continue;
                         char tail[96];
-                        snprintf(tail, sizeof tail, "buckets=2 slots=%d batch=2x1 keys=uniform:9 value=8 pins=2", shape % 2 ? 4 : 2);
-                        hd_case c = case_of(tail, HKV_ROWS, ops[i].op, warps ? "warp" : "lanes", "custom", shape / 2, 11 + (uint64_t)i);
-                        scene_kernel k = warps ? hkv_scene_kernel_at(row_for(ops[i].op, 0), 32, 2) : hkv_scene_kernel_at(0, 0, 0);
+                        snprintf(tail, sizeof tail, "buckets=2 slots=%d batch=2x1 keys=uniform:9 value=8 pins=2",
+                                 shape % 2 ? 4 : 2);
+                        hd_case c = case_of(tail, HKV_ROWS, ops[i].op, warps ? "warp" : "lanes", "custom", shape / 2,
+                                            11 + (uint64_t)i);
+                        scene_kernel k =
+                            warps ? hkv_scene_kernel_at(row_for(ops[i].op, 0), 32, 2) : hkv_scene_kernel_at(0, 0, 0);
                         for (uint32_t row = 0; warps && row < HKV_ROWS; row++)
-                            if (strcmp(hkv_rows[row].variant, "warp") == 0 && hkv_rows[row].family == hkv_family_of(ops[i].op)) k = hkv_scene_kernel_at(row, 32, 2);
+                            if (strcmp(hkv_rows[row].variant, "warp") == 0 &&
+                                hkv_rows[row].family == hkv_family_of(ops[i].op))
+                                k = hkv_scene_kernel_at(row, 32, 2);
                         if (!warps) {
                             k.name = "lanes";
                             k.strictness = SCENE_ORDER;
@@ -312,8 +342,9 @@ static void test_exhaustive(void **unused)
                         }
                         exhaust(&c, &k, warps ? SIMT_BY_WARP : SIMT_BY_LANE, p, q, shape / 2 && p != q, &t);
                     }
-        test_tried("schedules", t.schedules, "all with at most 2 preemptions at synchronising accesses%s, of %llu scenes of 2 %s, %llu distinct", warps ? " and collectives" : "",
-                   t.scenes, warps ? "warps" : "lanes", t.distinct);
+        test_tried("schedules", t.schedules,
+                   "all with at most 2 preemptions at synchronising accesses%s, of %llu scenes of 2 %s, %llu distinct",
+                   warps ? " and collectives" : "", t.scenes, warps ? "warps" : "lanes", t.distinct);
     }
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * t_alloc.c - the world fails. Every piece of memory that any public call asks for is refused, once and for good;
- * every file call of save and load fails in every way, for every design. Each time: the documented status, nothing leaked,
- * the table as it was, and the same call works when the world is well again.
+ * every file call of save and load fails in every way, for every design. Each time: the documented status, nothing
+ * leaked, the table as it was, and the same call works when the world is well again.
  */
 #include <errno.h>
 #include <string.h>
@@ -35,14 +35,16 @@ typedef struct world {
 /* Of the tables of the running test. */
 static const char *backend = "ref";
 
-/* Tables of a cache that is full, with pins and, in dual mode, two tiers; and of a dictionary, most of whose keys are in, and some in the stash. */
+/* Tables of a cache that is full, with pins and, in dual mode, two tiers; and of a dictionary, most of whose keys are
+ * in, and some in the stash. */
 typedef struct kind {
     const char *design;
     const char *policy[2], *counted; /* single, dual; of batches: what counts        */
     uint32_t slots, other_slots, value_bytes, pins;
 } kind;
 
-static const kind kinds[] = { { "hkv", { "lru", "custom" }, "lfu", SLOTS, 2 * SLOTS, VALUE_BYTES, 8 }, { "hive", { "none", "none" }, "none", 2 * SLOTS, 8 * SLOTS, 4, 0 } };
+static const kind kinds[] = { { "hkv", { "lru", "custom" }, "lfu", SLOTS, 2 * SLOTS, VALUE_BYTES, 8 },
+                              { "hive", { "none", "none" }, "none", 2 * SLOTS, 8 * SLOTS, 4, 0 } };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static bool is_dictionary(const kind *q) { return strcmp(q->design, "hive") == 0; }
@@ -100,7 +102,10 @@ static void world_open(world *w, const kind *q, const char *policy, bool dual)
     must(hd_open(&w->config, &w->table));
     hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = N, .key = w->key, .value = w->value, .score = w->score };
     must(hd_run(w->table, &b));
-    if (q->pins) must(hd_run(w->table, &(hd_batch){ .op = HD_OP_LOCK_KEYS, .n = 3, .key = w->key + N - 3, .holder = 1, .outcome = w->outcome }));
+    if (q->pins)
+        must(hd_run(w->table,
+                    &(hd_batch){
+                        .op = HD_OP_LOCK_KEYS, .n = 3, .key = w->key + N - 3, .holder = 1, .outcome = w->outcome }));
     if (is_dictionary(q)) must(hd_grow(w->table, CAPACITY / q->slots + 3));
     for (int i = 0; i < 3; i++) w->missing[i] = w->outcome[i] == HD_MISS;
     must(hd_save(w->table, "old"));
@@ -159,24 +164,46 @@ static void same_photograph(world *w, const photograph *then, bool resized)
 {
     photograph now = take_photograph(w), was = *then, *before = &was;
     if (resized) forget_size(&now.info), forget_size(&was.info);
-    check(memcmp(&now, before, sizeof now) == 0, "the table has changed: contents %llx to %llx, clock %llu to %llu", (unsigned long long)before->contents,
-          (unsigned long long)now.contents, (unsigned long long)before->info.now, (unsigned long long)now.info.now);
+    check(memcmp(&now, before, sizeof now) == 0, "the table has changed: contents %llx to %llx, clock %llu to %llu",
+          (unsigned long long)before->contents, (unsigned long long)now.contents, (unsigned long long)before->info.now,
+          (unsigned long long)now.info.now);
     if (!w->kind->pins) return;
     /* the pins too: the holder, and nobody else, can lift them */
     uint8_t fate[2][3];
     for (uint64_t holder = 2; holder >= 1; holder--)
-        must(hd_run(w->table, &(hd_batch){ .op = HD_OP_UNLOCK_KEYS, .n = 3, .key = w->key + N - 3, .holder = holder, .outcome = fate[holder - 1] }));
+        must(hd_run(w->table, &(hd_batch){ .op = HD_OP_UNLOCK_KEYS,
+                                           .n = 3,
+                                           .key = w->key + N - 3,
+                                           .holder = holder,
+                                           .outcome = fate[holder - 1] }));
     for (int i = 0; i < 3; i++)
-        check((fate[1][i] == HD_PINNED && fate[0][i] == HD_HIT) || (fate[1][i] == HD_MISS && fate[0][i] == HD_MISS && w->missing[i]), "pin %d is lost", i);
+        check((fate[1][i] == HD_PINNED && fate[0][i] == HD_HIT) ||
+                  (fate[1][i] == HD_MISS && fate[0][i] == HD_MISS && w->missing[i]),
+              "pin %d is lost", i);
 }
 
-/* ---- Acts: every public call that could need memory or files ------------------------------------------------------ */
+/* ---- Acts: every public call that could need memory or files --------------------------------- */
 
 static hd_batch batch_of(world *w, hd_op op)
 {
-    hd_batch b = { .op = op, .n = N, .elem = is_dictionary(w->kind) ? HD_I32 : HD_U64, .key = w->key, .value = w->value, .score = w->score, .flag = w->flag, .holder = 2, .pred = "score_in",
-                   .outcome = w->outcome, .value_out = w->value_out, .score_out = w->score_out, .ptr = w->ptr, .list_key = w->list_key,
-                   .list_value = w->list_value, .list_score = w->list_score, .list_item = w->list_item, .count = &w->count };
+    hd_batch b = { .op = op,
+                   .n = N,
+                   .elem = is_dictionary(w->kind) ? HD_I32 : HD_U64,
+                   .key = w->key,
+                   .value = w->value,
+                   .score = w->score,
+                   .flag = w->flag,
+                   .holder = 2,
+                   .pred = "score_in",
+                   .outcome = w->outcome,
+                   .value_out = w->value_out,
+                   .score_out = w->score_out,
+                   .ptr = w->ptr,
+                   .list_key = w->list_key,
+                   .list_value = w->list_value,
+                   .list_score = w->list_score,
+                   .list_item = w->list_item,
+                   .count = &w->count };
     b.pred_arg[1] = 4;
     if (op == HD_OP_EXPORT || op == HD_OP_EXPORT_IF || op == HD_OP_PROMOTE) b.n = CAPACITY;
     return b;
@@ -223,7 +250,10 @@ static hd_status act_open_bare(world *w, const act *a)
 
 static hd_status act_grow(world *w, const act *a) { return (void)a, hd_grow(w->table, 3 * CAPACITY / w->kind->slots); }
 static hd_status act_reserve(world *w, const act *a) { return (void)a, hd_reserve(w->table, 5 * CAPACITY + 1); }
-static hd_status act_shrink(world *w, const act *a) { return (void)a, hd_shrink(w->table, w->config.capacity / w->kind->slots); }
+static hd_status act_shrink(world *w, const act *a)
+{
+    return (void)a, hd_shrink(w->table, w->config.capacity / w->kind->slots);
+}
 static hd_status act_save(world *w, const act *a) { return hd_save(w->table, a->file); }
 
 static hd_status act_load(world *w, const act *a)
@@ -242,19 +272,36 @@ static hd_status act_open_snapshot(world *w, const act *a)
     return hd_open_snapshot(a->file, &c, &w->second);
 }
 
-static hd_status act_size(world *w, const act *a) { uint64_t n; return (void)a, hd_size_sync(w->table, &n); }
+static hd_status act_size(world *w, const act *a)
+{
+    uint64_t n;
+    return (void)a, hd_size_sync(w->table, &n);
+}
 static hd_status act_mixed(world *w, const act *a)
 {
     hd_batch b = batch_of(w, a->op);
     uint8_t each[N];
-    for (int i = 0; i < N; i++) each[i] = (uint8_t)(i % 3 == 0 ? HD_OP_INSERT_OR_ASSIGN : i % 3 == 1 ? HD_OP_FIND : HD_OP_ERASE);
+    for (int i = 0; i < N; i++)
+        each[i] = (uint8_t)(i % 3 == 0 ? HD_OP_INSERT_OR_ASSIGN : i % 3 == 1 ? HD_OP_FIND : HD_OP_ERASE);
     b.each = each;
     return hd_run(w->table, &b);
 }
 
-static hd_status act_load_factor(world *w, const act *a) { double x; return (void)a, hd_load_factor_sync(w->table, &x); }
-static hd_status act_counters(world *w, const act *a) { hd_counters c; return (void)a, hd_counters_sync(w->table, &c); }
-static hd_status act_info(world *w, const act *a) { hd_info i; return (void)a, hd_table_info(w->table, &i); }
+static hd_status act_load_factor(world *w, const act *a)
+{
+    double x;
+    return (void)a, hd_load_factor_sync(w->table, &x);
+}
+static hd_status act_counters(world *w, const act *a)
+{
+    hd_counters c;
+    return (void)a, hd_counters_sync(w->table, &c);
+}
+static hd_status act_info(world *w, const act *a)
+{
+    hd_info i;
+    return (void)a, hd_table_info(w->table, &i);
+}
 static hd_status act_epoch(world *w, const act *a) { return (void)a, hd_epoch_set(w->table, 3); }
 static hd_status act_check(world *w, const act *a) { return (void)a, hd_check(w->table); }
 static hd_status act_clear(world *w, const act *a) { return (void)a, hd_clear(w->table); }
@@ -283,7 +330,7 @@ enum { ACTS = sizeof acts / sizeof *acts };
 
 static bool can(const kind *q, const act *a) { return is_dictionary(q) || !a->dictionary; }
 
-/* ---- Memory ------------------------------------------------------------------------------------------------------- */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
 /* Refuses the k-th take from now on; k = 0: none. */
 static void refuse(world *w, uint64_t k, bool for_good)
@@ -304,7 +351,8 @@ static uint64_t refuse_each(const kind *q, const act *a, const char *policy, boo
     for (uint64_t k = 1;; k++) {
         world w;
         world_open(&w, q, policy, dual);
-        test_case("%s, %s, %s%s, take %llu refused%s", q->design, a->name, policy, dual ? ", dual" : "", (unsigned long long)k, for_good ? " and all after it" : "");
+        test_case("%s, %s, %s%s, take %llu refused%s", q->design, a->name, policy, dual ? ", dual" : "",
+                  (unsigned long long)k, for_good ? " and all after it" : "");
         photograph before = take_photograph(&w);
         uint64_t live = w.memory.live_bytes, files = judge_shelf_files(&w.shelf), takes = w.memory.takes;
         refuse(&w, k, for_good);
@@ -321,8 +369,10 @@ static uint64_t refuse_each(const kind *q, const act *a, const char *policy, boo
         check(s == HD_ENOMEM, "%s instead of HD_ENOMEM: %s", hd_status_name(s), hd_why());
         check(hd_why()[0], "no reason is given");
         check(w.second == NULL, "a table came of it");
-        bool keeps = strcmp(backend, "host") == 0; /* the machine keeps its lanes from batch to batch, until the table is closed */
-        check(keeps || w.memory.live_bytes == live, "%lld bytes more are held", (long long)(w.memory.live_bytes - live));
+        /* the machine keeps its lanes from batch to batch, until the table is closed */
+        bool keeps = strcmp(backend, "host") == 0;
+        check(keeps || w.memory.live_bytes == live, "%lld bytes more are held",
+              (long long)(w.memory.live_bytes - live));
         check(judge_shelf_files(&w.shelf) == files, "a file was left behind");
         same_photograph(&w, &before, keeps && is_dictionary(q) && a->resizes);
         must(a->run(&w, a));
@@ -355,7 +405,8 @@ static void memory_is_refused_to_the_host_machine(void **state)
     backend = "host";
     for (const kind *q = kinds; q < kinds + KINDS; q++) {
         for (size_t k = 0; k < ACTS; k++)
-            for (int for_good = 0; for_good < 2 && can(q, &acts[k]); for_good++) refused += refuse_each(q, &acts[k], q->policy[0], k % 2, for_good);
+            for (int for_good = 0; for_good < 2 && can(q, &acts[k]); for_good++)
+                refused += refuse_each(q, &acts[k], q->policy[0], k % 2, for_good);
         for (int op = 0; op < HD_OP_COUNT_; op++)
             for (int for_good = 0; for_good < 2 && has_op(q, (hd_op)op); for_good++) {
                 act a = { hd_op_name((hd_op)op), act_run, (hd_op)op, NULL, true, false, false };
@@ -387,7 +438,7 @@ static void batches_take_none(void **state)
     }
 }
 
-/* ---- Files ---------------------------------------------------------------------------------------------------------- */
+/* ---- Files ----------------------------------------------------------------------------------- */
 
 typedef struct fault {
     const char *name;
@@ -396,8 +447,13 @@ typedef struct fault {
 } fault;
 
 static const fault faults[] = {
-    { "EIO once", EIO, false },       { "EIO for good", EIO, true },  { "ENOSPC once", ENOSPC, false }, { "ENOSPC for good", ENOSPC, true },
-    { "EINTR once", EINTR, false },   { "short once", SHELF_SHORT, false }, { "short for good", SHELF_SHORT, true },
+    { "EIO once", EIO, false },
+    { "EIO for good", EIO, true },
+    { "ENOSPC once", ENOSPC, false },
+    { "ENOSPC for good", ENOSPC, true },
+    { "EINTR once", EINTR, false },
+    { "short once", SHELF_SHORT, false },
+    { "short for good", SHELF_SHORT, true },
 };
 
 static void remove_parts(world *w)
@@ -480,7 +536,7 @@ static void files_fail(void **state)
     test_tried("files", failures, "file calls of snapshots that failed, once and for good");
 }
 
-/* ---- Clocks --------------------------------------------------------------------------------------------------------- */
+/* ---- Clocks ---------------------------------------------------------------------------------- */
 
 /* A clock that is broken: reading number `at`, and with for_good all later ones, are wrong. */
 typedef struct clock_fault {
@@ -499,7 +555,9 @@ static uint64_t says_all(uint64_t reading) { return (void)reading, UINT64_MAX; }
 static uint64_t goes_back(uint64_t reading) { return 1000000 - 1000 * reading; }
 static uint64_t jumps(uint64_t reading) { return test_random(&reading); }
 
-static const clock_fault clock_faults[] = { { "0", says_nothing }, { "the end of time", says_all }, { "backwards", goes_back }, { "anything", jumps } };
+static const clock_fault clock_faults[] = {
+    { "0", says_nothing }, { "the end of time", says_all }, { "backwards", goes_back }, { "anything", jumps }
+};
 
 static uint64_t broken_now(void *self)
 {
@@ -509,7 +567,8 @@ static uint64_t broken_now(void *self)
     return broken ? c->fault->now(reading) : 1000 * reading;
 }
 
-/* All operations in turn on a table that goes by such a clock: it only scores badly. Returns how often the clock was read. */
+/* All operations in turn on a table that goes by such a clock: it only scores badly. Returns how often the clock was
+ * read. */
 static uint64_t under_clock(broken_clock clock, const char *policy, bool dual)
 {
     hd_seams seams = hd_seams_os;
@@ -539,10 +598,12 @@ static uint64_t under_clock(broken_clock clock, const char *policy, bool dual)
         memset(w.outcome, 0xee, sizeof w.outcome);
         must(hd_run(t, &b));
         must(hd_check(t));
-        for (int i = 0; i < N && hd_op_is_keyed(hd_op_row_of(op)); i++) check(w.outcome[i] < HD_OUTCOME_COUNT, "item %d has no outcome", i);
+        for (int i = 0; i < N && hd_op_is_keyed(hd_op_row_of(op)); i++)
+            check(w.outcome[i] < HD_OUTCOME_COUNT, "item %d has no outcome", i);
         must(hd_size_sync(t, &size));
         must(hd_counters_sync(t, &count));
-        check(size <= CAPACITY && count.outcome[HD_INSERTED] >= size, "%llu entries, and %llu came in", (unsigned long long)size, (unsigned long long)count.outcome[HD_INSERTED]);
+        check(size <= CAPACITY && count.outcome[HD_INSERTED] >= size, "%llu entries, and %llu came in",
+              (unsigned long long)size, (unsigned long long)count.outcome[HD_INSERTED]);
     }
     hd_close(t);
     return clock.readings;
@@ -561,7 +622,8 @@ static void clocks_break(void **state)
                     const char *policy = hd_policy_rows[p / 2].name;
                     uint64_t all = 1;
                     for (; clock.at <= all; clock.at += on ? 41 : 3, tried++) {
-                        test_case("%s on %s, reading %llu says %s%s", policy, backend, (unsigned long long)clock.at, clock.fault->name, for_good ? ", and all after it" : "");
+                        test_case("%s on %s, reading %llu says %s%s", policy, backend, (unsigned long long)clock.at,
+                                  clock.fault->name, for_good ? ", and all after it" : "");
                         all = under_clock(clock, policy, p % 2);
                         check(all >= 2 * HD_OP_COUNT_, "the clock was read %llu times", (unsigned long long)all);
                     }
@@ -576,7 +638,9 @@ static void sizes_are_checked(void **state)
 {
     static const struct {
         uint64_t count, size;
-    } none[] = { { 0, 8 }, { 8, 0 }, { 0, 0 } }, more[] = { { 1ull << 60, 8 }, { 8, 1ull << 60 }, { UINT64_MAX, 1 }, { 1, UINT64_MAX }, { UINT64_MAX, UINT64_MAX }, { 1ull << 32, 1ull << 32 } };
+    } none[] = { { 0, 8 }, { 8, 0 }, { 0, 0 } },
+      more[] = { { 1ull << 60, 8 }, { 8, 1ull << 60 },          { UINT64_MAX, 1 },
+                 { 1, UINT64_MAX }, { UINT64_MAX, UINT64_MAX }, { 1ull << 32, 1ull << 32 } };
     counting memory;
     (void)state;
     counting_init(&memory);
@@ -588,7 +652,8 @@ static void sizes_are_checked(void **state)
     for (size_t k = 0; k < sizeof more / sizeof *more; k++) {
         void *p = &memory;
         test_case("%llu x %llu bytes", (unsigned long long)more[k].count, (unsigned long long)more[k].size);
-        must_fail(hd_take(&memory.seams, "it", more[k].count, more[k].size, &p), HD_ENOMEM, "bytes is more than can be addressed");
+        must_fail(hd_take(&memory.seams, "it", more[k].count, more[k].size, &p), HD_ENOMEM,
+                  "bytes is more than can be addressed");
         check(!p, "something all the same");
     }
     check(memory.takes == 0, "memory was asked for");
@@ -623,7 +688,8 @@ static void refused_under_a_clock(void **state)
 static void all_is_given_back(void **state)
 {
     static const char *const backends[] = { "ref", "host" };
-    static const hd_layout layouts[][2] = { { HD_LAYOUT_PLANES, HD_LAYOUT_PAIRS }, { HD_LAYOUT_WORDS, HD_LAYOUT_MASKS } };
+    static const hd_layout layouts[][2] = { { HD_LAYOUT_PLANES, HD_LAYOUT_PAIRS },
+                                            { HD_LAYOUT_WORDS, HD_LAYOUT_MASKS } };
     (void)state;
     for (int k = 0; k < 12; k++) {
         counting memory;
@@ -643,16 +709,21 @@ static void all_is_given_back(void **state)
         must(hd_grow(t, dictionary ? 150 : 64));
         if (dictionary) must(hd_shrink(t, 40)); /* three segments more, and one of them is given back */
         hd_close(t);
-        check(memory.takes == memory.gives && memory.live_bytes == 0, "%llu pieces taken, %llu given back, %llu bytes left", (unsigned long long)memory.takes,
+        check(memory.takes == memory.gives && memory.live_bytes == 0,
+              "%llu pieces taken, %llu given back, %llu bytes left", (unsigned long long)memory.takes,
               (unsigned long long)memory.gives, (unsigned long long)memory.live_bytes);
     }
 }
 
 int main(void)
 {
-    const struct CMUnitTest alloc[] = { cmocka_unit_test(all_is_given_back), cmocka_unit_test(sizes_are_checked), cmocka_unit_test(refused_under_a_clock),
-                                        cmocka_unit_test(memory_is_refused), cmocka_unit_test(memory_is_refused_to_the_host_machine),
-                                        cmocka_unit_test(batches_take_none), cmocka_unit_test(files_fail),
+    const struct CMUnitTest alloc[] = { cmocka_unit_test(all_is_given_back),
+                                        cmocka_unit_test(sizes_are_checked),
+                                        cmocka_unit_test(refused_under_a_clock),
+                                        cmocka_unit_test(memory_is_refused),
+                                        cmocka_unit_test(memory_is_refused_to_the_host_machine),
+                                        cmocka_unit_test(batches_take_none),
+                                        cmocka_unit_test(files_fail),
                                         cmocka_unit_test(clocks_break) };
     return test_run(alloc);
 }

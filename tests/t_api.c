@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_api.c - every keyed operation does what its line in heddle.h says, in single and in dual mode, and in a dictionary as far as that has it. Read
- * as examples of use.
+ * t_api.c - every keyed operation does what its line in heddle.h says, in single and in dual mode, and in a dictionary
+ * as far as that has it. Read as examples of use.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -93,7 +93,8 @@ static void run(hd_batch b)
     check(b.ran && strstr(b.ran, b.each ? "mixed" : hd_op_name(b.op)), "ran %s", b.ran ? b.ran : "NULL");
 }
 
-/* The outcomes of the last run, one letter each: Miss Hit Inserted Updated Evicted reFused reServed eRased Pinned peNding. */
+/* The outcomes of the last run, one letter each: Miss Hit Inserted Updated Evicted reFused reServed eRased Pinned
+ * peNding. */
 static const char *fates(uint64_t n)
 {
     static char text[N + 1];
@@ -151,7 +152,7 @@ static const uint64_t k123[] = { 1, 2, 3 }, v123[] = { 101, 102, 103 }, s123[] =
 /* present, absent, three reserved, present again */
 static const uint64_t asked[] = { 2, 9, HD_KEY_EMPTY, HD_KEY_LOCKED, HD_KEY_RESERVED, 2, 3 };
 
-/* ---- Readers ---------------------------------------------------------------------------------------- */
+/* ---- Readers --------------------------------------------------------------------------------- */
 
 static void find(mode m)
 {
@@ -162,7 +163,8 @@ static void find(mode m)
     expect("HMSSSHH");
     check(x.value_out[0] == 102 && x.value_out[5] == 102 && x.value_out[6] == 103, "values");
     check(x.score_out[0] == scored(12) && x.score_out[5] == scored(12) && x.score_out[6] == scored(13), "scores");
-    for (int i = 1; i < 5; i++) check(x.value_out[i] == untouched() && x.score_out[i] == untouched(), "item %d found nothing, and wrote", i);
+    for (int i = 1; i < 5; i++)
+        check(x.value_out[i] == untouched() && x.score_out[i] == untouched(), "item %d found nothing, and wrote", i);
     check(x.count == untouched() && x.list_key[0] == untouched(), "find has no list");
     for (int i = 0; i < 7; i++) check((uintptr_t)x.ptr[i] == untouched(), "find has no pointers");
     check(score_of(2) == scored(12), "find touched a score");
@@ -225,22 +227,30 @@ static void find_missed(mode m)
     expect("MHMSHMM");
     check(x.count == 4, "%llu missed", (ull)x.count);
     const uint64_t missed[] = { 50, 51, 50, 52 }, item[] = { 0, 2, 5, 6 };
-    check(!memcmp(x.list_key, missed, sizeof missed) && !memcmp(x.list_item, item, sizeof item), "missed keys and items, in item order");
+    check(!memcmp(x.list_key, missed, sizeof missed) && !memcmp(x.list_item, item, sizeof item),
+          "missed keys and items, in item order");
     check(x.list_key[4] == untouched() && x.list_value[0] == untouched(), "nothing beyond the list, and keys only");
-    check(x.value_out[1] == 101 && x.score_out[4] == scored(12) && x.value_out[0] == untouched(), "the others are found");
+    check(x.value_out[1] == 101 && x.score_out[4] == scored(12) && x.value_out[0] == untouched(),
+          "the others are found");
     check(size() == 3, "and nothing is inserted");
     run((hd_batch){ .op = HD_OP_FIND_MISSED, .n = 3, .key = k123 });
     check(x.count == 0, "none missed");
 
     const uint64_t reserved[] = { HD_KEY_RESERVED, 50, HD_KEY_LOCKED, 1, HD_KEY_EMPTY };
-    hd_batch only = { .op = HD_OP_FIND_MISSED, .n = 5, .key = reserved, .list_key = x.list_key, .list_item = x.list_item, .count = &x.count };
+    hd_batch only = { .op = HD_OP_FIND_MISSED,
+                      .n = 5,
+                      .key = reserved,
+                      .list_key = x.list_key,
+                      .list_item = x.list_item,
+                      .count = &x.count };
     memset(x.list_key, UNTOUCHED, sizeof x.list_key);
     must(hd_run(x.table, &only));
-    check(x.count == 1 && x.list_key[0] == 50 && x.list_item[0] == 1 && x.list_key[1] == untouched(), "without outcomes: reserved keys are not missed");
+    check(x.count == 1 && x.list_key[0] == 50 && x.list_item[0] == 1 && x.list_key[1] == untouched(),
+          "without outcomes: reserved keys are not missed");
     done();
 }
 
-/* ---- Updaters ---------------------------------------------------------------------------------------- */
+/* ---- Updaters -------------------------------------------------------------------------------- */
 
 static void touch(bool dual)
 {
@@ -249,8 +259,10 @@ static void touch(bool dual)
     const uint64_t more[] = { 5, 6, 7, 8, 9, UINT64_MAX, 0 };
     run((hd_batch){ .op = HD_OP_TOUCH, .n = 7, .key = asked, .score = more });
     expect("HMSSSHH");
-    check(x.score_out[0] == 17 && x.score_out[5] == UINT64_MAX && x.score_out[6] == 13, "the new scores, which saturate");
-    check(x.value_out[0] == 102 && x.value_out[1] == untouched() && x.score_out[1] == untouched(), "values of hits alone");
+    check(x.score_out[0] == 17 && x.score_out[5] == UINT64_MAX && x.score_out[6] == 13,
+          "the new scores, which saturate");
+    check(x.value_out[0] == 102 && x.value_out[1] == untouched() && x.score_out[1] == untouched(),
+          "values of hits alone");
     check(score_of(2) == UINT64_MAX && size() == 3, "and they stay; nothing is inserted");
     run((hd_batch){ .op = HD_OP_TOUCH, .n = 3, .key = k123 });
     check(x.score_out[0] == 12 && x.score_out[1] == UINT64_MAX && x.score_out[2] == 14, "without scores: by 1");
@@ -270,24 +282,27 @@ static void assign(mode m)
     put(k123, 3, v123, s123);
     run((hd_batch){ .op = HD_OP_ASSIGN, .n = 4, .key = keys, .value = values, .score = scores });
     expect("UMSU");
-    check(value_of(2) == 202 && score_of(2) == scored(1) && value_of(3) == 203 && score_of(3) == scored(4), "value and score");
+    check(value_of(2) == 202 && score_of(2) == scored(1) && value_of(3) == 203 && score_of(3) == scored(4),
+          "value and score");
     check(value_of(1) == 101 && score_of(1) == scored(11) && size() == 3, "and nothing else");
 
     const uint64_t others[] = { 302, 309, 1, 303 }, falls[] = { 0, 0, 0, 0 };
     run((hd_batch){ .op = HD_OP_ASSIGN_VALUES, .n = 4, .key = keys, .value = others });
     expect("UMSU");
-    check(value_of(2) == 302 && score_of(2) == scored(1) && value_of(3) == 303 && score_of(3) == scored(4), "the value alone");
+    check(value_of(2) == 302 && score_of(2) == scored(1) && value_of(3) == 303 && score_of(3) == scored(4),
+          "the value alone");
     if (m == DICTIONARY) {
         done();
         return;
     }
     run((hd_batch){ .op = HD_OP_ASSIGN_SCORES, .n = 4, .key = keys, .score = falls });
     expect("UMSU");
-    check(value_of(2) == 302 && score_of(2) == 0 && value_of(3) == 303 && score_of(3) == 0 && size() == 3, "the score alone");
+    check(value_of(2) == 302 && score_of(2) == 0 && value_of(3) == 303 && score_of(3) == 0 && size() == 3,
+          "the score alone");
     done();
 }
 
-/* ---- Inserters ---------------------------------------------------------------------------------------- */
+/* ---- Inserters ------------------------------------------------------------------------------- */
 
 static void insert_or_assign(mode m)
 {
@@ -371,7 +386,8 @@ static void find_or_insert(mode m)
     put(k123, 3, v123, s123);
     run((hd_batch){ .op = HD_OP_FIND_OR_INSERT, .n = 4, .key = keys, .value = values });
     expect("HISH");
-    check(x.value_out[0] == 102 && x.score_out[0] == scored(13), "present: the value that was there, and its new score");
+    check(x.value_out[0] == 102 && x.score_out[0] == scored(13),
+          "present: the value that was there, and its new score");
     check(x.value_out[1] == untouched() && x.score_out[1] == untouched(), "absent: nothing was found");
     check(x.value_out[3] == 209 && x.score_out[3] == scored(2), "and then it is present");
     check(value_of(2) == 102 && value_of(9) == 209, "values in the table");
@@ -407,7 +423,8 @@ static void find_or_insert_ptr(bool dual)
     expect("RRR");
     run((hd_batch){ .op = HD_OP_FIND_OR_INSERT_PTR, .n = 3, .key = k123 });
     expect("III");
-    for (uint64_t key = 1; key <= 3; key++) check(value_of(key) == 0, "key %llu has %llu", (ull)key, (ull)value_of(key));
+    for (uint64_t key = 1; key <= 3; key++)
+        check(value_of(key) == 0, "key %llu has %llu", (ull)key, (ull)value_of(key));
     done();
 
     uint64_t key[4], newcomer = 5, score = 1000;
@@ -419,10 +436,16 @@ static void find_or_insert_ptr(bool dual)
     done();
 }
 
-/* ---- Pins ------------------------------------------------------------------------------------------------ */
+/* ---- Pins ------------------------------------------------------------------------------------ */
 
-static void lock(const uint64_t *key, uint64_t n, uint64_t holder) { run((hd_batch){ .op = HD_OP_LOCK_KEYS, .n = n, .key = key, .holder = holder }); }
-static void unlock(const uint64_t *key, uint64_t n, uint64_t holder) { run((hd_batch){ .op = HD_OP_UNLOCK_KEYS, .n = n, .key = key, .holder = holder }); }
+static void lock(const uint64_t *key, uint64_t n, uint64_t holder)
+{
+    run((hd_batch){ .op = HD_OP_LOCK_KEYS, .n = n, .key = key, .holder = holder });
+}
+static void unlock(const uint64_t *key, uint64_t n, uint64_t holder)
+{
+    run((hd_batch){ .op = HD_OP_UNLOCK_KEYS, .n = n, .key = key, .holder = holder });
+}
 
 static void pins(bool dual)
 {
@@ -517,7 +540,7 @@ static void no_place_for_a_pin(bool dual)
     done();
 }
 
-/* ---- erase ---------------------------------------------------------------------------------------------------- */
+/* ---- erase ----------------------------------------------------------------------------------- */
 
 static void erase(mode m)
 {
@@ -532,7 +555,7 @@ static void erase(mode m)
     done();
 }
 
-/* ---- A dictionary -------------------------------------------------------------------------------------------------- */
+/* ---- A dictionary ---------------------------------------------------------------------------- */
 
 static void sums(void **state)
 {
@@ -543,8 +566,10 @@ static void sums(void **state)
     put(k123, 3, v123, NULL);
     run((hd_batch){ .op = HD_OP_ACCUM_OR_ASSIGN, .elem = HD_I32, .n = 6, .key = keys, .value = values, .flag = flag });
     expect("UIUMUS");
-    check(value_of(1) == 113 && value_of(9) == 5 && !is_there(8), "added; brought in; a sum of 32 bits wraps; absent, and not to come");
-    run((hd_batch){ .op = HD_OP_ACCUM_OR_ASSIGN, .elem = HD_I32, .n = 1, .key = keys, .value = values, .flag = flag + 1 });
+    check(value_of(1) == 113 && value_of(9) == 5 && !is_there(8),
+          "added; brought in; a sum of 32 bits wraps; absent, and not to come");
+    run((hd_batch){
+        .op = HD_OP_ACCUM_OR_ASSIGN, .elem = HD_I32, .n = 1, .key = keys, .value = values, .flag = flag + 1 });
     expect("H");
     check(value_of(1) == 113, "there already, and left as it was");
     done();
@@ -554,7 +579,8 @@ static void sums(void **state)
 static void mixture(void **state)
 {
     const uint64_t keys[] = { 1, 1, 1, 1, 2, 2, 2, 9 }, values[] = { 101, 0, 0, 0, 7, 3, 0, 1 };
-    const uint8_t each[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND, HD_OP_ERASE, HD_OP_CONTAINS, HD_OP_FIND_OR_INSERT, HD_OP_ACCUM_OR_ASSIGN, HD_OP_FIND, HD_OP_ASSIGN };
+    const uint8_t each[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND, HD_OP_ERASE, HD_OP_CONTAINS, HD_OP_FIND_OR_INSERT,
+                             HD_OP_ACCUM_OR_ASSIGN,  HD_OP_FIND, HD_OP_ASSIGN };
     (void)state;
     open_table("none", DICTIONARY, 4, 8);
     run((hd_batch){ .each = each, .elem = HD_I32, .n = 8, .key = keys, .value = values });
@@ -594,7 +620,7 @@ static void no_place(void **state)
     done();
 }
 
-/* ---- lfu and values of any size --------------------------------------------------------------------------------- */
+/* ---- lfu and values of any size -------------------------------------------------------------- */
 
 static void lfu_saturates(bool dual)
 {
@@ -646,7 +672,8 @@ static void values_of_any_size(bool dual)
     }
 }
 
-/* What a table says of itself: where its keys and scores are, and its memory, but for a few words and what a machine works with. */
+/* What a table says of itself: where its keys and scores are, and its memory, but for a few words and what a machine
+ * works with. */
 static void info_is_what_is_there(void **state)
 {
     enum { CAPACITY = 1 << 16, BESIDES = CAPACITY / 2 };
@@ -668,19 +695,29 @@ static void info_is_what_is_there(void **state)
         test_case("backend=%s layout=%d slots=%u", c.backend, i % 3, c.slots);
         must(hd_open(&c, &t));
         must(hd_table_info(t, &info));
-        check(info.layout == (pairs ? HD_LAYOUT_PAIRS : HD_LAYOUT_PLANES), "the layout is said to be %d", (int)info.layout);
-        check(info.memory_bytes <= memory.live_bytes && memory.live_bytes < info.memory_bytes + BESIDES, "%llu bytes are said, and %llu were taken", (ull)info.memory_bytes,
-              (ull)memory.live_bytes);
+        check(info.layout == (pairs ? HD_LAYOUT_PAIRS : HD_LAYOUT_PLANES), "the layout is said to be %d",
+              (int)info.layout);
+        check(info.memory_bytes <= memory.live_bytes && memory.live_bytes < info.memory_bytes + BESIDES,
+              "%llu bytes are said, and %llu were taken", (ull)info.memory_bytes, (ull)memory.live_bytes);
         hd_close(t);
     }
 }
 
-/* ---- Modes ----------------------------------------------------------------------------------------------------------- */
+/* ---- Modes ----------------------------------------------------------------------------------- */
 
-#define IN_ALL_MODES(name) \
-    static void name##_in_all_modes(void **state) { (void)state; for (int m = SINGLE; m <= DICTIONARY; m++) name((mode)m); }
-#define IN_BOTH_MODES(name) \
-    static void name##_in_both_modes(void **state) { (void)state; name(false); name(true); }
+#define IN_ALL_MODES(name)                                        \
+    static void name##_in_all_modes(void **state)                 \
+    {                                                             \
+        (void)state;                                              \
+        for (int m = SINGLE; m <= DICTIONARY; m++) name((mode)m); \
+    }
+#define IN_BOTH_MODES(name)                        \
+    static void name##_in_both_modes(void **state) \
+    {                                              \
+        (void)state;                               \
+        name(false);                               \
+        name(true);                                \
+    }
 IN_ALL_MODES(find)
 IN_ALL_MODES(find_with_few_outputs)
 IN_ALL_MODES(find_ptr)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_backend.c - a backend of kernels held against the reference through the public interface alone: every operation, variant, policy,
- * mode and geometry. HEDDLE_TEST_BACKEND says which backend; host when unset.
+ * t_backend.c - a backend of kernels held against the reference through the public interface alone: every operation,
+ * variant, policy, mode and geometry. HEDDLE_TEST_BACKEND says which backend; host when unset.
  *
  *   item by item     batches of one item on full tables: every output, and every entry in its slot, to the byte
  *   with room        batches of distinct keys that all find room: every output, and the same entries
- *   without          batches of distinct keys into full tables, as many as leave the same entries in whatever order they come
+ *   without          batches of distinct keys into full tables, as many as leave the same entries in whatever order
+ *                    they come
  *   snapshots        what one backend saves, the other loads
  */
 #include <stdio.h>
@@ -27,7 +28,9 @@ typedef struct shape {
     uint32_t slots, value_bytes;
 } shape;
 
-static const shape shapes[] = { { 4, 128, 8 }, { 5, 33, 3 }, { 3, 16, 24 }, { 2, 256, 100 }, { 7, 48, 0 }, { 6, 5, 16 } };
+static const shape shapes[] = {
+    { 4, 128, 8 }, { 5, 33, 3 }, { 3, 16, 24 }, { 2, 256, 100 }, { 7, 48, 0 }, { 6, 5, 16 }
+};
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 static bool runs(const char *variant, hd_op op, const hd_info *info)
@@ -36,7 +39,7 @@ static bool runs(const char *variant, hd_op op, const hd_info *info)
     return row < HKV_ROWS && !hkv_rows[row].fits(info);
 }
 
-/* ---- Two tables alike ------------------------------------------------------------------------------------------ */
+/* ---- Two tables alike ------------------------------------------------------------------------ */
 
 typedef struct pair {
     hd_table *ref, *own;
@@ -80,7 +83,8 @@ static void pair_open(pair *p, hd_config c, uint64_t most, uint64_t keys)
     must(hd_open(&c, &p->ref));
     c.backend = test_backend("host");
     c.tiers = c.dual ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
-    if (c.slots % 16 != 0 || c.slots == 128) c.near_bytes = c.capacity * c.value_bytes * 2 / 5 + 1; /* of every other shape */
+    /* of every other shape */
+    if (c.slots % 16 != 0 || c.slots == 128) c.near_bytes = c.capacity * c.value_bytes * 2 / 5 + 1;
     if (c.slots % 2 && c.dual) c.layout = HD_LAYOUT_PLANES;
     c.fetch = HD_FETCH_SORTED;
     simt_config m = in_some_order(SIMT_RANDOM, keys);
@@ -141,11 +145,12 @@ static void same_counters(pair *p)
     must(hd_counters_sync(p->ref, &x));
     must(hd_counters_sync(p->own, &y));
     for (int o = 0; o < HD_OUTCOME_COUNT; o++)
-        check(x.outcome[o] == y.outcome[o], "%llu items were %s instead of %llu", (ull)y.outcome[o], hd_outcome_name((hd_outcome)o), (ull)x.outcome[o]);
+        check(x.outcome[o] == y.outcome[o], "%llu items were %s instead of %llu", (ull)y.outcome[o],
+              hd_outcome_name((hd_outcome)o), (ull)x.outcome[o]);
     check(memcmp(x.op, y.op, sizeof x.op) == 0 && x.items == y.items, "the operations are counted differently");
 }
 
-/* ---- Every cell of the grid ---------------------------------------------------------------------------------------- */
+/* ---- Every cell of the grid ------------------------------------------------------------------ */
 
 typedef struct cell {
     const shape *table;
@@ -158,11 +163,13 @@ typedef uint64_t cell_test(const cell *c, uint64_t number);
 
 static void say(const cell *c, const char *op, const char *what)
 {
-    test_case("hkv.%s.%s policy=%s buckets=%llu slots=%u value=%u dual=%d on %s, %s", op, c->variant, hd_policy_rows[c->policy].name, (ull)c->table->buckets,
-              c->table->slots, c->table->value_bytes, c->dual, test_backend("host"), what);
+    test_case("hkv.%s.%s policy=%s buckets=%llu slots=%u value=%u dual=%d on %s, %s", op, c->variant,
+              hd_policy_rows[c->policy].name, (ull)c->table->buckets, c->table->slots, c->table->value_bytes, c->dual,
+              test_backend("host"), what);
 }
 
-/* One in five where there is no device (the host machine is searched by t_agree): by chance, so that it is of every policy and mode. */
+/* One in five where there is no device (the host machine is searched by t_agree): by chance, so that it is of every
+ * policy and mode. */
 static bool takes(uint64_t number)
 {
     uint64_t random = number;
@@ -186,7 +193,7 @@ static void every_cell(cell_test *test, const shape *all, size_t n, const char *
     test_tried("differential", items, "items on %llu tables of kernels and of the reference: %s", (ull)cells, what);
 }
 
-/* ---- Item by item ----------------------------------------------------------------------------------------------- */
+/* ---- Item by item ---------------------------------------------------------------------------- */
 
 static uint64_t item_by_item(const cell *c, uint64_t number)
 {
@@ -196,7 +203,9 @@ static uint64_t item_by_item(const cell *c, uint64_t number)
     pair_open(&p, config_of(c->table, c->policy, c->dual), capacity + capacity / 4, capacity + capacity / 4);
     pair_fill(&p, &random);
     for (int op = 0; op < HD_OP_COUNT_; op++) {
-        if (!runs(c->variant, (hd_op)op, &p.info) || (op == HD_OP_ACCUM_OR_ASSIGN && !twin_adds(c->table->value_bytes, &elem))) continue;
+        if (!runs(c->variant, (hd_op)op, &p.info) ||
+            (op == HD_OP_ACCUM_OR_ASSIGN && !twin_adds(c->table->value_bytes, &elem)))
+            continue;
         bool keyed = hd_op_is_keyed(hd_op_row_of((hd_op)op));
         for (int k = 0; k < (keyed ? 8 : 2); k++, items++) {
             say(c, hd_op_name((hd_op)op), "item by item");
@@ -214,7 +223,7 @@ static void test_item_by_item(void **unused)
     every_cell(item_by_item, shapes, SHAPES, "item by item, slot by slot");
 }
 
-/* ---- With room ---------------------------------------------------------------------------------------------------- */
+/* ---- With room ------------------------------------------------------------------------------- */
 
 /* As many keys as no bucket can have too many of: as one has slots, or, of large tables, an eighth of the capacity. */
 static uint64_t with_room(const cell *c, uint64_t number)
@@ -253,12 +262,13 @@ static void test_with_room(void **unused)
     if (test_far()) every_cell(with_room, large, 2, "distinct keys, with room, large tables");
 }
 
-/* ---- Without room -------------------------------------------------------------------------------------------------- */
+/* ---- Without room ---------------------------------------------------------------------------- */
 
 /* No score twice, and all above those of the batches before. */
 static void raise_scores(pair *p, const hd_batch *b, uint64_t round)
 {
-    uint64_t *x = (uint64_t *)judge_arrays_at(&p->w.ref, JUDGE_SCORE), *y = (uint64_t *)judge_arrays_at(&p->w.own, JUDGE_SCORE);
+    uint64_t *x = (uint64_t *)judge_arrays_at(&p->w.ref, JUDGE_SCORE),
+             *y = (uint64_t *)judge_arrays_at(&p->w.own, JUDGE_SCORE);
     for (uint64_t i = 0; i < b->n; i++) x[i] = y[i] = (round << 20) + i * 7 % b->n * 3 + 1;
     judge_arrays_arm(&p->w.ref);
     judge_arrays_arm(&p->w.own);
@@ -267,19 +277,22 @@ static void raise_scores(pair *p, const hd_batch *b, uint64_t round)
 /* No key that was there before. */
 static void renew_keys(pair *p, const hd_batch *b, uint64_t round)
 {
-    uint64_t *x = (uint64_t *)judge_arrays_at(&p->w.ref, JUDGE_KEY), *y = (uint64_t *)judge_arrays_at(&p->w.own, JUDGE_KEY);
+    uint64_t *x = (uint64_t *)judge_arrays_at(&p->w.ref, JUDGE_KEY),
+             *y = (uint64_t *)judge_arrays_at(&p->w.own, JUDGE_KEY);
     for (uint64_t i = 0; i < b->n; i++) x[i] = y[i] = x[i] + (round << 24);
 }
 
-/* Every newcomer stands above all who were there, and no bucket gets more of them than it has slots: whoever comes first, the same ones
- * are there in the end. Buckets are single: in dual ones the order decides who goes where. New keys, too, where a score or a
- * value is the sum of what was there. */
+/* Every newcomer stands above all who were there, and no bucket gets more of them than it has slots: whoever comes
+ * first, the same ones are there in the end. Buckets are single: in dual ones the order decides who goes where. New
+ * keys, too, where a score or a value is the sum of what was there. */
 static uint64_t without_room(const cell *c, uint64_t number)
 {
-    static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_AND_EVICT, HD_OP_FIND_OR_INSERT, HD_OP_FIND_OR_INSERT_PTR, HD_OP_ACCUM_OR_ASSIGN };
+    static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_AND_EVICT, HD_OP_FIND_OR_INSERT,
+                                 HD_OP_FIND_OR_INSERT_PTR, HD_OP_ACCUM_OR_ASSIGN };
     pair p;
     uint64_t random = number, items = 0, capacity = c->table->buckets * c->table->slots, n = c->table->slots;
-    bool sums = strcmp(hd_policy_rows[c->policy].name, "lfu") == 0 || strcmp(hd_policy_rows[c->policy].name, "epoch_lfu") == 0;
+    bool sums =
+        strcmp(hd_policy_rows[c->policy].name, "lfu") == 0 || strcmp(hd_policy_rows[c->policy].name, "epoch_lfu") == 0;
     hd_elem elem;
     if (c->dual) return 0;
     pair_open(&p, config_of(c->table, c->policy, false), capacity + capacity / 4, capacity + capacity / 4);
@@ -291,7 +304,8 @@ static uint64_t without_room(const cell *c, uint64_t number)
         say(c, hd_op_name(op), "distinct keys, full buckets");
         if (!runs(c->variant, op, &p.info)) continue;
         twin_draw(&p.w, &x, &y, op, n, &p.info, p.clock++, &random);
-        if (sums || op == HD_OP_ACCUM_OR_ASSIGN || op == HD_OP_FIND_OR_INSERT || op == HD_OP_FIND_OR_INSERT_PTR) renew_keys(&p, &x, round);
+        if (sums || op == HD_OP_ACCUM_OR_ASSIGN || op == HD_OP_FIND_OR_INSERT || op == HD_OP_FIND_OR_INSERT_PTR)
+            renew_keys(&p, &x, round);
         raise_scores(&p, &x, round);
         x.flag = y.flag = NULL;
         y.kernel = c->variant;
@@ -301,7 +315,8 @@ static uint64_t without_room(const cell *c, uint64_t number)
         check(!no, "%s", no);
         pair_agree(&p, false);
         for (uint64_t i = 0; i < n; i++) listed += y.outcome[i] == HD_EVICTED || y.outcome[i] == HD_REFUSED;
-        check(op != HD_OP_INSERT_AND_EVICT || *y.count == listed, "%llu are listed, %llu left", (ull)*y.count, (ull)listed);
+        check(op != HD_OP_INSERT_AND_EVICT || *y.count == listed, "%llu are listed, %llu left", (ull)*y.count,
+              (ull)listed);
         items += n;
     }
     pair_close(&p);
@@ -314,8 +329,8 @@ static void test_without_room(void **unused)
     every_cell(without_room, shapes, SHAPES, "distinct keys, full buckets");
 }
 
-/* Given scores, no two the same: a bucket keeps the greatest of all that ever came, in whatever order. Many more come than there is
- * room for. */
+/* Given scores, no two the same: a bucket keeps the greatest of all that ever came, in whatever order. Many more come
+ * than there is room for. */
 static uint64_t the_greatest_stay(const cell *c, uint64_t number)
 {
     pair p;
@@ -328,8 +343,10 @@ static uint64_t the_greatest_stay(const cell *c, uint64_t number)
         if (!runs(c->variant, HD_OP_INSERT_OR_ASSIGN, &p.info)) continue;
         twin_draw(&p.w, &x, &y, HD_OP_INSERT_OR_ASSIGN, n, &p.info, p.clock++, &random);
         renew_keys(&p, &x, round);
-        uint64_t *score = (uint64_t *)judge_arrays_at(&p.w.ref, JUDGE_SCORE), *same = (uint64_t *)judge_arrays_at(&p.w.own, JUDGE_SCORE);
-        for (uint64_t i = 0; i < n; i++) score[i] = same[i] = (test_random(&random) >> 20) * 16 + round; /* distinct but for a chance of 10^-6 */
+        uint64_t *score = (uint64_t *)judge_arrays_at(&p.w.ref, JUDGE_SCORE),
+                 *same = (uint64_t *)judge_arrays_at(&p.w.own, JUDGE_SCORE);
+        /* distinct but for a chance of 10^-6 */
+        for (uint64_t i = 0; i < n; i++) score[i] = same[i] = (test_random(&random) >> 20) * 16 + round;
         judge_arrays_arm(&p.w.ref);
         judge_arrays_arm(&p.w.own);
         y.kernel = c->variant;
@@ -349,10 +366,13 @@ static void test_the_greatest_stay(void **unused)
     if (test_far()) every_cell(the_greatest_stay, large, 2, "the greatest stay, large tables");
 }
 
-/* ---- Few outputs ------------------------------------------------------------------------------------------------------ */
+/* ---- Few outputs ----------------------------------------------------------------------------- */
 
-enum { LISTS = 1u << JUDGE_LIST_KEY | 1u << JUDGE_LIST_VALUE | 1u << JUDGE_LIST_SCORE | 1u << JUDGE_LIST_ITEM,
-       OUTPUTS = 1u << JUDGE_OUTCOME | 1u << JUDGE_VALUE_OUT | 1u << JUDGE_SCORE_OUT | 1u << JUDGE_PTR | LISTS | 1u << JUDGE_COUNT };
+enum {
+    LISTS = 1u << JUDGE_LIST_KEY | 1u << JUDGE_LIST_VALUE | 1u << JUDGE_LIST_SCORE | 1u << JUDGE_LIST_ITEM,
+    OUTPUTS = 1u << JUDGE_OUTCOME | 1u << JUDGE_VALUE_OUT | 1u << JUDGE_SCORE_OUT | 1u << JUDGE_PTR | LISTS |
+              1u << JUDGE_COUNT
+};
 
 /* Only those outputs that are given are left in the batch. */
 static void give_few(hd_batch *b, unsigned given)
@@ -368,8 +388,10 @@ static void give_few(hd_batch *b, unsigned given)
     if (!(given >> JUDGE_COUNT & 1)) b->count = NULL;
 }
 
-/* The reference is given all of them, with `also` only those, too: each that is given is the same, and the others stay as they were. */
-static void run_with_few(pair *p, hd_op op, const char *variant, uint64_t n, unsigned given, bool also, uint64_t *random)
+/* The reference is given all of them, with `also` only those, too: each that is given is the same, and the others stay
+ * as they were. */
+static void run_with_few(pair *p, hd_op op, const char *variant, uint64_t n, unsigned given, bool also,
+                         uint64_t *random)
 {
     hd_batch x, y;
     uint8_t *before[JUDGE_ARRAYS];
@@ -385,28 +407,37 @@ static void run_with_few(pair *p, hd_op op, const char *variant, uint64_t n, uns
     must(hd_run(p->own, &y));
     for (int k = JUDGE_OUTCOME; k <= JUDGE_COUNT; k++) {
         bool is_given = given >> k & 1;
-        const uint8_t *own = (const uint8_t *)judge_arrays_at(&p->w.own, (judge_array)k), *ref = (const uint8_t *)judge_arrays_at(&p->w.ref, (judge_array)k);
-        if (!is_given) check(memcmp(own, before[k], p->w.own.used[k]) == 0, "array %d of %d was written", k, JUDGE_ARRAYS);
-        if (!is_given && also) check(memcmp(ref, before[k], p->w.own.used[k]) == 0, "array %d of %d was written by the reference", k, JUDGE_ARRAYS);
-        if (is_given && k != JUDGE_PTR) check(memcmp(own, ref, p->w.own.used[k]) == 0, "array %d of %d: another output", k, JUDGE_ARRAYS);
+        const uint8_t *own = (const uint8_t *)judge_arrays_at(&p->w.own, (judge_array)k),
+                      *ref = (const uint8_t *)judge_arrays_at(&p->w.ref, (judge_array)k);
+        if (!is_given)
+            check(memcmp(own, before[k], p->w.own.used[k]) == 0, "array %d of %d was written", k, JUDGE_ARRAYS);
+        if (!is_given && also)
+            check(memcmp(ref, before[k], p->w.own.used[k]) == 0, "array %d of %d was written by the reference", k,
+                  JUDGE_ARRAYS);
+        if (is_given && k != JUDGE_PTR)
+            check(memcmp(own, ref, p->w.own.used[k]) == 0, "array %d of %d: another output", k, JUDGE_ARRAYS);
         free(before[k]);
     }
 }
 
-/* An operation with every selection of those outputs that it has, on a full table: items that change it by one, readers and ranges all at once. */
+/* An operation with every selection of those outputs that it has, on a full table: items that change it by one, readers
+ * and ranges all at once. */
 static uint64_t with_few_outputs(const cell *c, hd_op op, uint64_t number)
 {
     pair p;
     const hd_op_row *row = hd_op_row_of(op);
     uint64_t random = number, tried = 0, capacity = c->table->buckets * c->table->slots;
-    unsigned vary = judge_ops[op].list ? LISTS | 1u << JUDGE_OUTCOME | 1u << JUDGE_COUNT : OUTPUTS & ~(unsigned)LISTS, given = vary;
+    unsigned vary = judge_ops[op].list ? LISTS | 1u << JUDGE_OUTCOME | 1u << JUDGE_COUNT : OUTPUTS & ~(unsigned)LISTS,
+             given = vary;
     uint64_t n = !hd_op_is_keyed(row) ? capacity : row->role == HD_READER ? capacity / 2 : 1;
     pair_open(&p, config_of(c->table, c->policy, c->dual), capacity + capacity / 4, capacity + capacity / 4);
     pair_fill(&p, &random);
     say(c, hd_op_name(op), "every selection of outputs");
     for (bool more = true; more; given = (given - 1) & vary, tried++) {
         more = given != 0;
-        if ((row->needs & HD_NEEDS_COUNT && !(given >> JUDGE_COUNT & 1)) || (row->needs & HD_NEEDS_PTR && !(given >> JUDGE_PTR & 1))) continue;
+        if ((row->needs & HD_NEEDS_COUNT && !(given >> JUDGE_COUNT & 1)) ||
+            (row->needs & HD_NEEDS_PTR && !(given >> JUDGE_PTR & 1)))
+            continue;
         p.w.own.skew = p.w.ref.skew = (uint32_t)(tried % 3 ? 0 : tried % 2 ? 1 : 4); /* values lie anywhere */
         run_with_few(&p, op, c->variant, n, given, tried % 2, &random);
         if (tried % 8 == 0 && judge_ops[op].list) run_with_few(&p, op, c->variant, 0, given, tried % 16 == 0, &random);
@@ -424,18 +455,23 @@ static void test_with_few_outputs(void **unused)
     for (uint32_t row = 0; row < HKV_ROWS; row++)
         for (int op = 0; op < HD_OP_COUNT_; op++)
             for (size_t s = 0; s < sizeof few / sizeof *few; s++, number++) {
-                cell c = { &few[s], number % 2 ? HD_POLICY_custom : HD_POLICY_lru, number / 2 % 2, hkv_rows[row].variant };
+                cell c = { &few[s], number % 2 ? HD_POLICY_custom : HD_POLICY_lru, number / 2 % 2,
+                           hkv_rows[row].variant };
                 hd_elem elem;
-                bool always = judge_ops[op].list || !hd_op_is_keyed(hd_op_row_of((hd_op)op)) || op == HD_OP_ACCUM_OR_ASSIGN; /* where most hangs on what is asked for */
-                if (hkv_rows[row].family != hkv_family_of((uint32_t)op) || op == HD_OP_CLEAR || !(always || test_takes(number))) continue;
+                /* where most hangs on what is asked for */
+                bool always =
+                    judge_ops[op].list || !hd_op_is_keyed(hd_op_row_of((hd_op)op)) || op == HD_OP_ACCUM_OR_ASSIGN;
+                if (hkv_rows[row].family != hkv_family_of((uint32_t)op) || op == HD_OP_CLEAR ||
+                    !(always || test_takes(number)))
+                    continue;
                 if (op == HD_OP_ACCUM_OR_ASSIGN && !twin_adds(few[s].value_bytes, &elem)) continue;
                 batches += with_few_outputs(&c, (hd_op)op, number);
             }
     test_tried("differential", batches, "batches of which not all outputs are asked for");
 }
 
-/* Of several segments, that several blocks put together at a time: who has the later one waits for what is said of the earlier. On the host machine by
- * priorities, so that some block is far behind the others. */
+/* Of several segments, that several blocks put together at a time: who has the later one waits for what is said of the
+ * earlier. On the host machine by priorities, so that some block is far behind the others. */
 static void test_long_lists(void **unused)
 {
     static const shape of_some = { 20, 128, 4 };
@@ -443,7 +479,9 @@ static void test_long_lists(void **unused)
     (void)unused;
     uint64_t capacity = of_some.buckets * of_some.slots, batches = 0;
     for (uint32_t row = 0; row < HKV_ROWS; row++)
-        for (uint64_t round = 0; round < test_times(1) && (hkv_rows[row].family == HKV_FAMILY_export || hkv_rows[row].family == HKV_FAMILY_lookup); round++) {
+        for (uint64_t round = 0; round < test_times(1) && (hkv_rows[row].family == HKV_FAMILY_export ||
+                                                           hkv_rows[row].family == HKV_FAMILY_lookup);
+             round++) {
             pair p;
             uint64_t random = row + 100 * round;
             cell c = { &of_some, HD_POLICY_custom, round % 2, hkv_rows[row].variant };
@@ -455,7 +493,9 @@ static void test_long_lists(void **unused)
             if (hd_host_machine(p.own)) must(hd_host_configure(p.own, &m));
             for (int k = 0; k < 4; k++, batches++) {
                 hd_batch x, y;
-                hd_op op = hkv_rows[row].family == HKV_FAMILY_lookup ? HD_OP_FIND_MISSED : k % 2 ? HD_OP_EXPORT_IF : HD_OP_EXPORT;
+                hd_op op = hkv_rows[row].family == HKV_FAMILY_lookup ? HD_OP_FIND_MISSED
+                           : k % 2                                   ? HD_OP_EXPORT_IF
+                                                                     : HD_OP_EXPORT;
                 say(&c, hd_op_name(op), "a list of several segments");
                 twin_draw(&p.w, &x, &y, op, capacity, &p.info, p.clock++, &random);
                 x.pred = y.pred = pred[round % 2];
@@ -470,15 +510,18 @@ static void test_long_lists(void **unused)
     test_tried("differential", batches, "lists of several segments");
 }
 
-/* ---- Pins -------------------------------------------------------------------------------------------------------------- */
+/* ---- Pins ------------------------------------------------------------------------------------ */
 
-/* In full tables of which most entries, or all, are pinned, what comes in by one and one: who finds no bucket with an entry that may leave is refused. */
+/* In full tables of which most entries, or all, are pinned, what comes in by one and one: who finds no bucket with an
+ * entry that may leave is refused. */
 static uint64_t beside_pins(const cell *c, uint64_t number)
 {
-    static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_AND_EVICT, HD_OP_FIND_OR_INSERT, HD_OP_ASSIGN, HD_OP_TOUCH };
+    static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_AND_EVICT, HD_OP_FIND_OR_INSERT, HD_OP_ASSIGN,
+                                 HD_OP_TOUCH };
     pair p;
     hd_batch x, y;
-    uint64_t random = number, capacity = c->table->buckets * c->table->slots, keys = capacity + capacity / 2, items = 0, refused = 0;
+    uint64_t random = number, capacity = c->table->buckets * c->table->slots, keys = capacity + capacity / 2, items = 0,
+             refused = 0;
     pair_open(&p, config_of(c->table, c->policy, c->dual), keys, keys);
     pair_fill(&p, &random);
     for (int part = 0; part < 2; part++) {
@@ -511,7 +554,7 @@ static void test_beside_pins(void **unused)
     every_cell(beside_pins, small, 3, "beside pinned entries");
 }
 
-/* ---- Snapshots ------------------------------------------------------------------------------------------------------ */
+/* ---- Snapshots ------------------------------------------------------------------------------- */
 
 /* Saved by one, loaded by the other, and back: the same file, the same entries in the same slots. */
 static uint64_t crosses(const cell *c, uint64_t number)
@@ -551,7 +594,7 @@ static void test_crosses(void **unused)
     every_cell(crosses, shapes, SHAPES, "saved by one backend, loaded by another");
 }
 
-/* ---- What there is no memory for -------------------------------------------------------------------------------------- */
+/* ---- What there is no memory for ------------------------------------------------------------- */
 
 /* More than can be addressed, and more than a device has: said so, with nothing held, and the next table opens. */
 static void test_too_large(void **unused)
@@ -578,8 +621,11 @@ static void test_too_large(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_item_by_item),      cmocka_unit_test(test_with_room), cmocka_unit_test(test_without_room),
-        cmocka_unit_test(test_the_greatest_stay), cmocka_unit_test(test_with_few_outputs), cmocka_unit_test(test_long_lists), cmocka_unit_test(test_beside_pins), cmocka_unit_test(test_crosses), cmocka_unit_test(test_too_large),
+        cmocka_unit_test(test_item_by_item),     cmocka_unit_test(test_with_room),
+        cmocka_unit_test(test_without_room),     cmocka_unit_test(test_the_greatest_stay),
+        cmocka_unit_test(test_with_few_outputs), cmocka_unit_test(test_long_lists),
+        cmocka_unit_test(test_beside_pins),      cmocka_unit_test(test_crosses),
+        cmocka_unit_test(test_too_large),
     };
     return test_run(tests);
 }

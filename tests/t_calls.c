@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_calls.c - what a table asks of its device, call by call: a handful of allocations when it is opened; for a batch of the device's
- * arrays its launches and a few words beside them, but no allocation, no copy and no wait, whatever the operation, variant, list
- * or predicate; and nothing of this machine's memory either.
+ * t_calls.c - what a table asks of its device, call by call: a handful of allocations when it is opened; for a batch of
+ * the device's arrays its launches and a few words beside them, but no allocation, no copy and no wait, whatever the
+ * operation, variant, list or predicate; and nothing of this machine's memory either.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 enum { N = 200, CAPACITY = 4 * 128, VALUE = 32, TAKES_MOST = 4, BESIDES_MOST = 10, PASSES = 4 };
 
-/* ---- A device that counts ------------------------------------------------------------------------------------------ */
+/* ---- A device that counts -------------------------------------------------------------------- */
 
 typedef enum call { TAKE, GIVE, COPY, WAIT, FILL, LAUNCH, MARK, AFTER, CALLS } call;
 static const char *const call_names[] = { "take", "give", "copy", "wait", "fill", "launch", "mark", "after" };
@@ -34,13 +34,28 @@ static counted *count(void *self, call k)
 
 static int count_take(void *self, void **p, size_t bytes) { return count(self, TAKE)->real.take(self, p, bytes); }
 static int count_give(void *self, void *p) { return count(self, GIVE)->real.give(self, p); }
-static int count_copy(void *self, void *to, const void *from, size_t bytes, hd_way way, void *stream) { return count(self, COPY)->real.copy(self, to, from, bytes, way, stream); }
+static int count_copy(void *self, void *to, const void *from, size_t bytes, hd_way way, void *stream)
+{
+    return count(self, COPY)->real.copy(self, to, from, bytes, way, stream);
+}
 static int count_wait(void *self, void *stream) { return count(self, WAIT)->real.wait(self, stream); }
-static int count_fill(void *self, void *to, int byte, size_t bytes, void *stream) { return count(self, FILL)->real.fill(self, to, byte, bytes, stream); }
-static int count_launch(void *self, const hd_launch *l, void *stream) { return count(self, LAUNCH)->real.launch(self, l, stream); }
-static int count_mark(void *self, void **mark, void *stream) { return count(self, MARK)->real.mark(self, mark, stream); }
+static int count_fill(void *self, void *to, int byte, size_t bytes, void *stream)
+{
+    return count(self, FILL)->real.fill(self, to, byte, bytes, stream);
+}
+static int count_launch(void *self, const hd_launch *l, void *stream)
+{
+    return count(self, LAUNCH)->real.launch(self, l, stream);
+}
+static int count_mark(void *self, void **mark, void *stream)
+{
+    return count(self, MARK)->real.mark(self, mark, stream);
+}
 
-static int count_after(void *self, void *mark, void *stream) { return count(self, AFTER)->real.after(self, mark, stream); }
+static int count_after(void *self, void *mark, void *stream)
+{
+    return count(self, AFTER)->real.after(self, mark, stream);
+}
 
 static void counted_init(counted *c)
 {
@@ -57,7 +72,7 @@ static void counted_init(counted *c)
     c->fake.seam.after = count_after;
 }
 
-/* ---- A table, and a batch that wants all it can get ------------------------------------------------------------------ */
+/* ---- A table, and a batch that wants all it can get ------------------------------------------ */
 
 typedef struct arrays {
     uint64_t key[N], score[N], score_out[N], list_key[N], list_score[N], list_item[N], count;
@@ -95,7 +110,10 @@ static void bed_open_as(bed *d, const char *policy, hd_layout layout, uint64_t n
     d->there = (arrays *)fake_array(&d->c.fake, NULL, sizeof d->here);
 }
 
-static void bed_open(bed *d, hd_layout layout, uint64_t near_bytes, hd_fetch fetch) { bed_open_as(d, "lru", layout, near_bytes, fetch); }
+static void bed_open(bed *d, hd_layout layout, uint64_t near_bytes, hd_fetch fetch)
+{
+    bed_open_as(d, "lru", layout, near_bytes, fetch);
+}
 
 static void bed_close(bed *d)
 {
@@ -139,14 +157,15 @@ static void send_keys(bed *d, uint64_t *random)
     fake_write(&d->c.fake, d->there, &d->here, sizeof d->here);
 }
 
-/* ---- Tests ----------------------------------------------------------------------------------------------------------- */
+/* ---- Tests ----------------------------------------------------------------------------------- */
 
 static void open_takes_a_handful(void **unused)
 {
     bed *d = (bed *)test_alloc(1, sizeof *d);
     (void)unused;
     bed_open(d, HD_LAYOUT_PAIRS, CAPACITY * VALUE / 4, HD_FETCH_SORTED);
-    check(d->c.n[TAKE] > 0 && d->c.n[TAKE] <= TAKES_MOST, "a table is %llu allocations", (unsigned long long)d->c.n[TAKE]);
+    check(d->c.n[TAKE] > 0 && d->c.n[TAKE] <= TAKES_MOST, "a table is %llu allocations",
+          (unsigned long long)d->c.n[TAKE]);
     test_note("a table is %llu allocations", (unsigned long long)d->c.n[TAKE]);
     bed_close(d);
     check(d->c.n[GIVE] == d->c.n[TAKE], "%llu were given back", (unsigned long long)d->c.n[GIVE]);
@@ -157,10 +176,14 @@ static bool lists(hd_op op) { return op == HD_OP_FIND_MISSED || op == HD_OP_INSE
 /* Keys may repeat. */
 static bool passes(const bed *d, hd_op op, const char *ran)
 {
-    return hkv_family_of((uint32_t)op) == HKV_FAMILY_upsert && op != HD_OP_ACCUM_OR_ASSIGN && strstr(ran, ".gather") && !d->adds;
+    return hkv_family_of((uint32_t)op) == HKV_FAMILY_upsert && op != HD_OP_ACCUM_OR_ASSIGN && strstr(ran, ".gather") &&
+           !d->adds;
 }
 
-static bool counts(hd_op op) { return op == HD_OP_ERASE_IF || op == HD_OP_SIZE || op == HD_OP_SIZE_IF || op == HD_OP_PROMOTE; }
+static bool counts(hd_op op)
+{
+    return op == HD_OP_ERASE_IF || op == HD_OP_SIZE || op == HD_OP_SIZE_IF || op == HD_OP_PROMOTE;
+}
 
 /* On the same stream as the batch before, and on another. */
 static void one(bed *d, hd_op op, const char *kernel, void *stream)
@@ -170,9 +193,15 @@ static void one(bed *d, hd_op op, const char *kernel, void *stream)
     uint64_t calls = d->c.fake.calls, takes = d->memory.takes;
     memset(d->c.n, 0, sizeof d->c.n);
     must(hd_run(d->t, &b));
-    for (int k = TAKE; k <= WAIT; k++) check(d->c.n[k] == 0, "the batch had the device %s %llu times", call_names[k], (unsigned long long)d->c.n[k]);
-    check(d->memory.takes == takes, "the batch took %llu pieces of this machine's memory", (unsigned long long)(d->memory.takes - takes));
-    uint64_t launches = (passes(d, op, b.ran) ? (uint64_t)PASSES : op == HD_OP_FIND && d->sorts ? 3 : 1) + (lists(op) ? 1 : 0), fills = counts(op) ? 1 : 0;
+    for (int k = TAKE; k <= WAIT; k++)
+        check(d->c.n[k] == 0, "the batch had the device %s %llu times", call_names[k], (unsigned long long)d->c.n[k]);
+    check(d->memory.takes == takes, "the batch took %llu pieces of this machine's memory",
+          (unsigned long long)(d->memory.takes - takes));
+    uint64_t launches = (passes(d, op, b.ran)           ? (uint64_t)PASSES
+                         : op == HD_OP_FIND && d->sorts ? 3
+                                                        : 1) +
+                        (lists(op) ? 1 : 0),
+             fills = counts(op) ? 1 : 0;
     check(d->c.n[LAUNCH] == launches, "%llu launches", (unsigned long long)d->c.n[LAUNCH]);
     check(d->c.n[FILL] == fills, "%llu fills", (unsigned long long)d->c.n[FILL]);
     uint64_t besides = d->c.fake.calls - calls - launches - fills;
@@ -186,8 +215,11 @@ static void batches_launch_and_no_more(void **unused)
         hd_layout layout;
         uint64_t near_bytes;
         hd_fetch fetch;
-    } tables[] = { { "lru", HD_LAYOUT_PAIRS, 0, HD_FETCH_USUAL }, { "lru", HD_LAYOUT_PLANES, 0, HD_FETCH_SORTED }, { "lru", HD_LAYOUT_PAIRS, CAPACITY * VALUE / 4, HD_FETCH_SORTED },
-                   { "lru", HD_LAYOUT_PAIRS, CAPACITY * VALUE / 4, HD_FETCH_DIRECT }, { "lfu", HD_LAYOUT_PAIRS, 0, HD_FETCH_USUAL } };
+    } tables[] = { { "lru", HD_LAYOUT_PAIRS, 0, HD_FETCH_USUAL },
+                   { "lru", HD_LAYOUT_PLANES, 0, HD_FETCH_SORTED },
+                   { "lru", HD_LAYOUT_PAIRS, CAPACITY * VALUE / 4, HD_FETCH_SORTED },
+                   { "lru", HD_LAYOUT_PAIRS, CAPACITY * VALUE / 4, HD_FETCH_DIRECT },
+                   { "lfu", HD_LAYOUT_PAIRS, 0, HD_FETCH_USUAL } };
     uint64_t random = 1, batches = 0;
     (void)unused;
     for (size_t l = 0; l < sizeof tables / sizeof *tables; l++) {
@@ -212,7 +244,8 @@ static void batches_launch_and_no_more(void **unused)
     test_note("%llu batches", (unsigned long long)batches);
 }
 
-/* Batches do not; calls of the whole table say that they do, and where the streams' order is not the calls' it matters. */
+/* Batches do not; calls of the whole table say that they do, and where the streams' order is not the calls' it
+ * matters. */
 static void clear_waits(void **unused)
 {
     bed *d = (bed *)test_alloc(1, sizeof *d);
@@ -225,7 +258,8 @@ static void clear_waits(void **unused)
     free(d);
 }
 
-/* Finds on two streams run side by side; but what they put off is written down in one room, and there they follow each other. */
+/* Finds on two streams run side by side; but what they put off is written down in one room, and there they follow each
+ * other. */
 static void what_is_put_off_keeps_finds_apart(void **unused)
 {
     uint64_t after[2];
@@ -245,7 +279,8 @@ static void what_is_put_off_keeps_finds_apart(void **unused)
         free(d);
     }
     test_case("three finds in turn on two streams");
-    check(after[1] == after[0] + 1, "the third waits for %llu marks, and for %llu where values are put off", (unsigned long long)after[0], (unsigned long long)after[1]);
+    check(after[1] == after[0] + 1, "the third waits for %llu marks, and for %llu where values are put off",
+          (unsigned long long)after[0], (unsigned long long)after[1]);
 }
 
 /* Arrays of this machine are copied and waited for: what is counted above is there to be seen. */
@@ -257,7 +292,8 @@ static void copies_and_waits_are_seen(void **unused)
     hd_batch b = batch_at(&d->here, HD_OP_INSERT_AND_EVICT, NULL, NULL);
     memset(d->c.n, 0, sizeof d->c.n);
     must(hd_run(d->t, &b));
-    check(d->c.n[TAKE] == 1 && d->c.n[COPY] > 0 && d->c.n[WAIT] == 1, "%llu, %llu, %llu", (unsigned long long)d->c.n[TAKE], (unsigned long long)d->c.n[COPY], (unsigned long long)d->c.n[WAIT]);
+    check(d->c.n[TAKE] == 1 && d->c.n[COPY] > 0 && d->c.n[WAIT] == 1, "%llu, %llu, %llu",
+          (unsigned long long)d->c.n[TAKE], (unsigned long long)d->c.n[COPY], (unsigned long long)d->c.n[WAIT]);
     bed_close(d);
     free(d);
 }

@@ -11,12 +11,16 @@
 
 static bool same(const hd_case *a, const hd_case *b)
 {
-    return !strcmp(a->design, b->design) && !strcmp(a->op, b->op) && !strcmp(a->kernel, b->kernel) && !strcmp(a->policy, b->policy) &&
-           !strcmp(a->lock, b->lock) && !strcmp(a->keys, b->keys) && a->buckets == b->buckets && a->capacity == b->capacity &&
-           a->slots == b->slots && a->value_bytes == b->value_bytes && a->hashes == b->hashes && a->spare == b->spare && !strcmp(a->hash, b->hash) && a->dual == b->dual && a->distinct == b->distinct &&
-           a->admit == b->admit && a->tiers == b->tiers && a->near_bytes == b->near_bytes && a->fetch == b->fetch && a->table_seed == b->table_seed && a->epoch_every == b->epoch_every && a->pins == b->pins &&
+    return !strcmp(a->design, b->design) && !strcmp(a->op, b->op) && !strcmp(a->kernel, b->kernel) &&
+           !strcmp(a->policy, b->policy) && !strcmp(a->lock, b->lock) && !strcmp(a->keys, b->keys) &&
+           a->buckets == b->buckets && a->capacity == b->capacity && a->slots == b->slots &&
+           a->value_bytes == b->value_bytes && a->hashes == b->hashes && a->spare == b->spare &&
+           !strcmp(a->hash, b->hash) && a->dual == b->dual && a->distinct == b->distinct && a->admit == b->admit &&
+           a->tiers == b->tiers && a->near_bytes == b->near_bytes && a->fetch == b->fetch &&
+           a->table_seed == b->table_seed && a->epoch_every == b->epoch_every && a->pins == b->pins &&
            a->threads == b->threads && a->batch == b->batch && a->batches == b->batches && a->seed == b->seed &&
-           a->reserved_ppm == b->reserved_ppm && a->duplicate_ppm == b->duplicate_ppm && a->extreme_ppm == b->extreme_ppm && a->judge == b->judge;
+           a->reserved_ppm == b->reserved_ppm && a->duplicate_ppm == b->duplicate_ppm &&
+           a->extreme_ppm == b->extreme_ppm && a->judge == b->judge;
 }
 
 static void usual_is_short(void **state)
@@ -41,8 +45,10 @@ static uint64_t any(uint64_t *r, uint64_t least, uint64_t most)
 
 static hd_case any_case(uint64_t *r)
 {
-    static const char *const ops[] = { "mix", "serve", "find", "insert_and_evict" }, *const policies[] = { "lru", "lfu", "custom", "epoch_lru" },
-                             *const locks[] = { "rw", "none", "exclusive" }, *const keys[] = { "zipf:0.99,1Mi", "uniform:400", "txt:a=b.txt" };
+    static const char *const ops[] = { "mix", "serve", "find", "insert_and_evict" },
+                             *const policies[] = { "lru", "lfu", "custom", "epoch_lru" },
+                             *const locks[] = { "rw", "none", "exclusive" },
+                             *const keys[] = { "zipf:0.99,1Mi", "uniform:400", "txt:a=b.txt" };
     hd_case c = hd_case_default();
     strcpy(c.op, ops[test_below(r, 4)]);
     strcpy(c.policy, policies[test_below(r, 4)]);
@@ -103,7 +109,8 @@ static void short_room(void **state)
         check(hd_case_print(&c, text, room) == n, "another length for room %zu", room);
         check(text[room] == '#', "written beyond room %zu", room);
         if (room == 0) continue;
-        check(strlen(text) == (room <= n ? room - 1 : n) && strncmp(text, whole, strlen(text)) == 0, "room %zu: %s", room, text);
+        check(strlen(text) == (room <= n ? room - 1 : n) && strncmp(text, whole, strlen(text)) == 0, "room %zu: %s",
+              room, text);
     }
 }
 
@@ -127,7 +134,9 @@ static void configures(void **state)
     hd_case c;
     hd_table *t;
     hd_info info;
-    must(hd_case_parse("policy=custom lock=exclusive buckets=5 slots=7 value=24 dual=1 admit=always tiers=position near=100 fetch=sorted table_seed=9 pins=3 threads=2", &c));
+    must(hd_case_parse("policy=custom lock=exclusive buckets=5 slots=7 value=24 dual=1 admit=always tiers=position "
+                       "near=100 fetch=sorted table_seed=9 pins=3 threads=2",
+                       &c));
     hd_config f = hd_case_config(&c);
     must(hd_open(&f, &t));
     must(hd_table_info(t, &info));
@@ -161,18 +170,41 @@ static void configures(void **state)
 static void refusals(void **state)
 {
     (void)state;
-    static const struct { const char *text, *word; } bad[] = {
-        { "polcy=lru", "policy=" },           { "policy=lruu", "lru" },              { "lock=rv", "rw" },
-        { "admit=allways", "always" },        { "insert_or_asign", "insert_or_assign" }, { "hkv.fnd.ref", "find" },
-        { "hkv.find", "DESIGN.OP.KERNEL" },   { "hkv.find.ref.more", "DESIGN.OP.KERNEL" }, { "find find", "NAME=VALUE" },
-        { "slots=1", "slots" },               { "slots=1025", "slots" },             { "slots=", "slots" },
-        { "slots=many", "slots" },            { "slots=-4", "slots" },               { "value=65537", "value" },
-        { "dual=2", "dual" },                 { "dual=yes", "dual" },                { "capacity=0", "capacity" },
-        { "buckets=99999999999999", "buckets" }, { "batch=0x4", "batch" },           { "batch=4x", "batch" },
-        { "batch=x4", "batch" },              { "batch=4x4x4", "batch" },            { "reserved=1000001", "reserved" },
-        { "seed=18446744073709551616", "seed" }, { "threads=5000", "threads" },      { "keys=", "keys" },
-        { "=3", "case" },                     { "..", "design" },                    { "hkv..ref", "op" },
-        { "hkv.find.", "kernel" },            { "averyveryverylongdesign.find.ref", "design" },
+    static const struct {
+        const char *text, *word;
+    } bad[] = {
+        { "polcy=lru", "policy=" },
+        { "policy=lruu", "lru" },
+        { "lock=rv", "rw" },
+        { "admit=allways", "always" },
+        { "insert_or_asign", "insert_or_assign" },
+        { "hkv.fnd.ref", "find" },
+        { "hkv.find", "DESIGN.OP.KERNEL" },
+        { "hkv.find.ref.more", "DESIGN.OP.KERNEL" },
+        { "find find", "NAME=VALUE" },
+        { "slots=1", "slots" },
+        { "slots=1025", "slots" },
+        { "slots=", "slots" },
+        { "slots=many", "slots" },
+        { "slots=-4", "slots" },
+        { "value=65537", "value" },
+        { "dual=2", "dual" },
+        { "dual=yes", "dual" },
+        { "capacity=0", "capacity" },
+        { "buckets=99999999999999", "buckets" },
+        { "batch=0x4", "batch" },
+        { "batch=4x", "batch" },
+        { "batch=x4", "batch" },
+        { "batch=4x4x4", "batch" },
+        { "reserved=1000001", "reserved" },
+        { "seed=18446744073709551616", "seed" },
+        { "threads=5000", "threads" },
+        { "keys=", "keys" },
+        { "=3", "case" },
+        { "..", "design" },
+        { "hkv..ref", "op" },
+        { "hkv.find.", "kernel" },
+        { "averyveryverylongdesign.find.ref", "design" },
         { "batch=0000000000000000000000000000000000000000000000000000000000000064x4", "is not NxM" },
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -185,7 +217,8 @@ static void refusals(void **state)
     }
 }
 
-/* A kernel that nobody has, or not for that design, is for the table or the batch to refuse: the backend is then the usual one. */
+/* A kernel that nobody has, or not for that design, is for the table or the batch to refuse: the backend is then the
+ * usual one. */
 static void unknown_kernels(void **state)
 {
     static const char *const cases[] = { "hkv.find.nobodys", "other.find.warp" };
@@ -211,37 +244,63 @@ static void numbers(void **state)
         const char *text, *word; /* NULL: it is one */
         uint64_t least, most, is;
     } whole[] = {
-        { "0", NULL, 0, 9, 0 },                        { "18446744073709551615", NULL, 0, UINT64_MAX, UINT64_MAX }, { "0x1F", NULL, 0, 99, 31 },
-        { "0X1f", NULL, 0, 99, 31 },                   { "3k", NULL, 0, 9999, 3000 },                              { "16Gi", NULL, 0, UINT64_MAX, 1ull << 34 },
-        { "", none, 0, 9, 0 },                   { " 1", none, 0, 9, 0 },                              { "-1", none, 0, 9, 0 },
-        { "+1", none, 0, 9, 0 },                 { "1 ", none, 0, 9, 0 },                              { "0x", none, 0, 9, 0 },
-        { "1K", none, 0, 9999, 0 },              { "1.5", none, 0, 9, 0 },                             { "4", "outside 5 to 9", 5, 9, 0 },
-        { "10", "outside 5 to 9", 5, 9, 0 },           { "18446744073709551616", "outside", 0, UINT64_MAX, 0 },    { "17179869184Gi", "outside", 0, UINT64_MAX, 0 },
+        { "0", NULL, 0, 9, 0 },
+        { "18446744073709551615", NULL, 0, UINT64_MAX, UINT64_MAX },
+        { "0x1F", NULL, 0, 99, 31 },
+        { "0X1f", NULL, 0, 99, 31 },
+        { "3k", NULL, 0, 9999, 3000 },
+        { "16Gi", NULL, 0, UINT64_MAX, 1ull << 34 },
+        { "", none, 0, 9, 0 },
+        { " 1", none, 0, 9, 0 },
+        { "-1", none, 0, 9, 0 },
+        { "+1", none, 0, 9, 0 },
+        { "1 ", none, 0, 9, 0 },
+        { "0x", none, 0, 9, 0 },
+        { "1K", none, 0, 9999, 0 },
+        { "1.5", none, 0, 9, 0 },
+        { "4", "outside 5 to 9", 5, 9, 0 },
+        { "10", "outside 5 to 9", 5, 9, 0 },
+        { "18446744073709551616", "outside", 0, UINT64_MAX, 0 },
+        { "17179869184Gi", "outside", 0, UINT64_MAX, 0 },
         { "18446744073709551616k", "outside", 0, UINT64_MAX, 0 },
     };
     static const struct {
         const char *text, *word;
         double is;
     } any[] = {
-        { "0.5", NULL, 0.5 },        { "-2", NULL, -2 },           { "1e0", NULL, 1 },           { "", none_at_all, 0 },     { " 1", none_at_all, 0 },
-        { "1 ", none_at_all, 0 },    { "1x", none_at_all, 0 },     { "x", none_at_all, 0 },      { "inf", none_at_all, 0 },  { "nan", none_at_all, 0 },
-        { "1e999", none_at_all, 0 }, { "3.5", "outside -2 to 3", 0 }, { "-2.5", "outside -2 to 3", 0 },
+        { "0.5", NULL, 0.5 },
+        { "-2", NULL, -2 },
+        { "1e0", NULL, 1 },
+        { "", none_at_all, 0 },
+        { " 1", none_at_all, 0 },
+        { "1 ", none_at_all, 0 },
+        { "1x", none_at_all, 0 },
+        { "x", none_at_all, 0 },
+        { "inf", none_at_all, 0 },
+        { "nan", none_at_all, 0 },
+        { "1e999", none_at_all, 0 },
+        { "3.5", "outside -2 to 3", 0 },
+        { "-2.5", "outside -2 to 3", 0 },
     };
     (void)state;
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) {
         uint64_t v = 12345;
         test_case("whole number '%s'", whole[i].text);
         hd_status s = hd_parse_u64("it", whole[i].text, whole[i].least, whole[i].most, &v);
-        if (whole[i].word) must_fail(s, HD_EINVAL, whole[i].word);
-        else must(s);
+        if (whole[i].word)
+            must_fail(s, HD_EINVAL, whole[i].word);
+        else
+            must(s);
         check(v == (whole[i].word ? 12345 : whole[i].is), "it is %llu", (unsigned long long)v);
     }
     for (size_t i = 0; i < sizeof any / sizeof *any; i++) {
         double v = 12345;
         test_case("number '%s'", any[i].text);
         hd_status s = hd_parse_double("it", any[i].text, -2, 3, &v);
-        if (any[i].word) must_fail(s, HD_EINVAL, any[i].word);
-        else must(s);
+        if (any[i].word)
+            must_fail(s, HD_EINVAL, any[i].word);
+        else
+            must(s);
         check(v == (any[i].word ? 12345 : any[i].is), "it is %g", v);
     }
 }
@@ -262,9 +321,9 @@ static void long_words(void **state)
 int main(void)
 {
     const struct CMUnitTest cases[] = {
-        cmocka_unit_test(usual_is_short), cmocka_unit_test(printed_parses_back), cmocka_unit_test(short_room), cmocka_unit_test(any_order),
-        cmocka_unit_test(configures),     cmocka_unit_test(refusals),            cmocka_unit_test(long_words),
-        cmocka_unit_test(unknown_kernels), cmocka_unit_test(numbers),
+        cmocka_unit_test(usual_is_short), cmocka_unit_test(printed_parses_back), cmocka_unit_test(short_room),
+        cmocka_unit_test(any_order),      cmocka_unit_test(configures),          cmocka_unit_test(refusals),
+        cmocka_unit_test(long_words),     cmocka_unit_test(unknown_kernels),     cmocka_unit_test(numbers),
     };
     return test_run(cases);
 }

@@ -20,7 +20,8 @@ typedef struct victim {
     size_t bytes;
 } victim;
 
-static const snapshot_shape victim_shape = { "lfu", 11, 15, 16, true, HD_ADMIT_SCORE, 12 }; /* 165 slots: no whole number of bytes of bits */
+/* 165 slots: no whole number of bytes of bits */
+static const snapshot_shape victim_shape = { "lfu", 11, 15, 16, true, HD_ADMIT_SCORE, 12 };
 
 static void victim_open(victim *v)
 {
@@ -66,7 +67,8 @@ static void refused(victim *v, size_t bytes)
     hd_table *none = NULL;
     v->memory.peak_bytes = live;
     must_fail(hd_load(v->table, v->path, &dropped), HD_ECORRUPT, v->path);
-    check(v->memory.peak_bytes - live <= 4 * (uint64_t)bytes + 64, "%llu bytes were allocated for a file of %zu", (ull)(v->memory.peak_bytes - live), bytes);
+    check(v->memory.peak_bytes - live <= 4 * (uint64_t)bytes + 64, "%llu bytes were allocated for a file of %zu",
+          (ull)(v->memory.peak_bytes - live), bytes);
     check(v->memory.live_bytes == live && dropped == 12345, "memory was kept, or *dropped written");
     hd_config c = test_config();
     c.seams = &v->memory.seams;
@@ -139,8 +141,22 @@ static void nonsense_with_good_sums(void **state)
 {
     static const struct {
         int at, bytes;
-    } field[] = { { 0, 8 }, { 8, 4 }, { 12, 4 }, { 16, 1 }, { 31, 1 }, { 32, 1 }, { 47, 1 }, { 48, 8 }, { 56, 4 }, { 60, 4 }, { 84, 4 }, { 88, 8 }, { 96, 8 }, { 104, 8 }, { 239, 1 } };
-    static const uint64_t extreme[] = { 0, 1, 3, 8, 255, 1025, 65537, 0x7fffffffu, 0x80000000u, 0xffffffffu, (uint64_t)1 << 40, INT64_MAX, (uint64_t)1 << 63, UINT64_MAX };
+    } field[] = { { 0, 8 },  { 8, 4 },  { 12, 4 }, { 16, 1 }, { 31, 1 }, { 32, 1 },  { 47, 1 }, { 48, 8 },
+                  { 56, 4 }, { 60, 4 }, { 84, 4 }, { 88, 8 }, { 96, 8 }, { 104, 8 }, { 239, 1 } };
+    static const uint64_t extreme[] = { 0,
+                                        1,
+                                        3,
+                                        8,
+                                        255,
+                                        1025,
+                                        65537,
+                                        0x7fffffffu,
+                                        0x80000000u,
+                                        0xffffffffu,
+                                        (uint64_t)1 << 40,
+                                        INT64_MAX,
+                                        (uint64_t)1 << 63,
+                                        UINT64_MAX };
     (void)state;
     victim v;
     victim_open(&v);
@@ -161,7 +177,8 @@ static void nonsense_with_good_sums(void **state)
             bool sane = field[f].at == 16 || field[f].at == 32 || (field[f].at == 84 && extreme[x] < 8);
             check(s == HD_ECORRUPT || (sane && (s == HD_EINVAL || s == HD_OK)), "%s: %s", hd_status_name(s), hd_why());
             if (s == HD_ECORRUPT)
-                check(v.memory.peak_bytes - live <= 4 * (uint64_t)v.bytes + 64 || field[f].at == 84, "%llu bytes were allocated", (ull)(v.memory.peak_bytes - live));
+                check(v.memory.peak_bytes - live <= 4 * (uint64_t)v.bytes + 64 || field[f].at == 84,
+                      "%llu bytes were allocated", (ull)(v.memory.peak_bytes - live));
             if (s == HD_OK) { /* put back what was there */
                 check(field[f].at == 84, "loaded");
                 hd_close(v.table);
@@ -229,10 +246,10 @@ static void impossible_entries(void **state)
         case 0:
         case 1:
         case 2: memcpy(keys + 8 * (entries / 2), &reserved, 8); break;
-        case 3: memcpy(keys + 8, keys, 8); break;                             /* twice, side by side   */
-        case 4: memcpy(keys, keys + 8 * (entries - 1), 8); break;             /* first and last bucket */
+        case 3: memcpy(keys + 8, keys, 8); break;                 /* twice, side by side   */
+        case 4: memcpy(keys, keys + 8 * (entries - 1), 8); break; /* first and last bucket */
         case 5: slots[first_clear / 8] |= (uint8_t)(1u << first_clear % 8); break;
-        case 6: slots[first_set / 8] &= (uint8_t)~(1u << first_set % 8); break;
+        case 6: slots[first_set / 8] &= (uint8_t) ~(1u << first_set % 8); break;
         default: slots[at[1] - at[0] - 33] |= 0x80; break;
         }
         reseal(p, at);
@@ -246,12 +263,12 @@ static void impossible_entries(void **state)
     victim_close(&v);
 }
 
-/* ---- Files that change while they are read ------------------------------------------------------------------------------ */
+/* ---- Files that change while they are read --------------------------------------------------- */
 
 enum { VERIFIES = 1, COLUMNS = 4 }; /* load opens the file so often: once to verify it, and once for each section */
 
-/* The system's files, but that opening number `at`, and with `later` those after it, show something else: another file, or the same with what is from
- * byte `byte` on cut off, or with one bit of that byte flipped. */
+/* The system's files, but that opening number `at`, and with `later` those after it, show something else: another file,
+ * or the same with what is from byte `byte` on cut off, or with one bit of that byte flipped. */
 typedef struct changing {
     int opened, at;
     bool later;
@@ -298,7 +315,8 @@ static hd_table *small_table(uint64_t seed, hd_config c)
         value[i] = (uint32_t)score[i];
     }
     must(hd_open(&c, &t));
-    must(hd_run(t, &(hd_batch){ .op = HD_OP_INSERT_OR_ASSIGN, .n = ENTRIES, .key = key, .value = value, .score = score }));
+    must(hd_run(t,
+                &(hd_batch){ .op = HD_OP_INSERT_OR_ASSIGN, .n = ENTRIES, .key = key, .value = value, .score = score }));
     return t;
 }
 
@@ -345,8 +363,8 @@ static void holds(rewritten *r, const model_contents *want)
     must(hd_check(r->table));
 }
 
-/* Each reading of the file in turn finds it shorter, or with a bit flipped, at each byte: where it looks at that byte, the load is refused, and else
- * it makes no difference. */
+/* Each reading of the file in turn finds it shorter, or with a bit flipped, at each byte: where it looks at that byte,
+ * the load is refused, and else it makes no difference. */
 static void changed_under_the_reader(void **state)
 {
     (void)state;
@@ -360,7 +378,8 @@ static void changed_under_the_reader(void **state)
         for (int cuts = 0; cuts < 2; cuts++)
             for (size_t byte = 0; byte < bytes; byte++, tried++) {
                 bool looks = at == VERIFIES || byte < end[at - VERIFIES];
-                test_case("snapshot of %zu bytes, %s byte %zu when it is opened for the %dth time", bytes, cuts ? "cut short at" : "with another", byte, at);
+                test_case("snapshot of %zu bytes, %s byte %zu when it is opened for the %dth time", bytes,
+                          cuts ? "cut short at" : "with another", byte, at);
                 r.file = (changing){ 0, at, false, NULL, cuts, byte, -1, 0 };
                 if (!looks) {
                     must(hd_load(r.table, r.path, NULL));
@@ -377,12 +396,14 @@ static void changed_under_the_reader(void **state)
             }
     holds(&r, &r.before);
     check(refusals > tried / 2, "only %llu of %llu were refused", (ull)refusals, (ull)tried);
-    test_tried("snapshots", tried, "changes to a file between its readings, %llu of them where it was read again", (ull)refusals);
+    test_tried("snapshots", tried, "changes to a file between its readings, %llu of them where it was read again",
+               (ull)refusals);
     free(file);
     rewritten_close(&r);
 }
 
-/* Another snapshot, as good, and alike to the last byte of its header, takes the file's place between two readings: no table is made of both. */
+/* Another snapshot, as good, and alike to the last byte of its header, takes the file's place between two readings: no
+ * table is made of both. */
 static void replaced_under_the_reader(void **state)
 {
     (void)state;
@@ -394,12 +415,14 @@ static void replaced_under_the_reader(void **state)
     must(hd_save(t, other));
     size_t bytes, same;
     uint8_t *a = test_read(r.path, &bytes), *b = test_read(other, &same);
-    check(bytes == same && memcmp(a, b, 256) == 0 && memcmp(a + 256, b + 256, bytes - 256) != 0, "headers that differ, or files that do not");
+    check(bytes == same && memcmp(a, b, 256) == 0 && memcmp(a + 256, b + 256, bytes - 256) != 0,
+          "headers that differ, or files that do not");
     for (int later = 0; later < 2; later++)
         for (int at = 1; at <= VERIFIES + COLUMNS + 1; at++) {
             test_case("another file when it is opened for the %dth time%s", at, later ? ", and from then on" : "");
             r.file = (changing){ 0, at, later, other, false, 0, -1, 0 };
-            bool one = at > VERIFIES + COLUMNS || (at == 1 && later) || (at == 2 && !later); /* their entries are in the same slots */
+            /* their entries are in the same slots */
+            bool one = at > VERIFIES + COLUMNS || (at == 1 && later) || (at == 2 && !later);
             if (!one) {
                 must_fail(hd_load(r.table, r.path, NULL), HD_ECORRUPT, r.path);
                 holds(&r, &r.before);
@@ -433,14 +456,10 @@ static void replaced_under_the_reader(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_bit_flip),
-        cmocka_unit_test(every_truncation),
-        cmocka_unit_test(bytes_too_many),
-        cmocka_unit_test(nonsense_with_good_sums),
-        cmocka_unit_test(sections_with_good_sums),
-        cmocka_unit_test(impossible_entries),
-        cmocka_unit_test(changed_under_the_reader),
-        cmocka_unit_test(replaced_under_the_reader),
+        cmocka_unit_test(every_bit_flip),           cmocka_unit_test(every_truncation),
+        cmocka_unit_test(bytes_too_many),           cmocka_unit_test(nonsense_with_good_sums),
+        cmocka_unit_test(sections_with_good_sums),  cmocka_unit_test(impossible_entries),
+        cmocka_unit_test(changed_under_the_reader), cmocka_unit_test(replaced_under_the_reader),
     };
     return test_run(tests);
 }

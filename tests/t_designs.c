@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_designs.c - the judge of kernels knows no design: one that only this program has (line.h), which shares nothing with HKV, is drawn, run,
- * watched, judged, toured, drawn in words and resized by the same text. A sound kernel agrees; each fault is said in a sentence.
+ * t_designs.c - the judge of kernels knows no design: one that only this program has (line.h), which shares nothing
+ * with HKV, is drawn, run, watched, judged, toured, drawn in words and resized by the same text. A sound kernel agrees;
+ * each fault is said in a sentence.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -86,7 +87,7 @@ static const char *explored(const hd_case *c, uint32_t parts, simt_config w, uin
     return wrong ? story : NULL;
 }
 
-/* ---- Kernels ---------------------------------------------------------------------------------------------------- */
+/* ---- Kernels --------------------------------------------------------------------------------- */
 
 static const char *const shapes[] = {
     "buckets=2 slots=4 batch=8x1 keys=uniform:12 duplicate=200000 reserved=100000",
@@ -111,7 +112,8 @@ static void a_sound_kernel_agrees(void **state)
         check(!why, "%s", why);
     }
     for (uint64_t n = 0; n < test_times(10); n++) { /* readers beside readers */
-        hd_case c[2] = { case_of("find", "sound", shapes[n % SHAPES], n + 1), case_of("find", "sound", shapes[n % SHAPES], n + 2) };
+        hd_case c[2] = { case_of("find", "sound", shapes[n % SHAPES], n + 1),
+                         case_of("find", "sound", shapes[n % SHAPES], n + 2) };
         const char *why = explored(c, 2, way(n), 10, &ran);
         check(!why, "%s", why);
     }
@@ -172,7 +174,8 @@ static size_t turn_of(uint64_t i)
 }
 
 /* A table that holds `first`, and a mixed batch of 8. */
-static void open_mixed(const hd_case *c, const scene_kernel *k, const uint64_t *first, uint64_t n, const uint64_t *key, const uint8_t *each, scene **s, agree **a)
+static void open_mixed(const hd_case *c, const scene_kernel *k, const uint64_t *first, uint64_t n, const uint64_t *key,
+                       const uint8_t *each, scene **s, agree **a)
 {
     must(scene_open_empty(c, s));
     must(agree_open(*s, a));
@@ -184,15 +187,17 @@ static void open_mixed(const hd_case *c, const scene_kernel *k, const uint64_t *
     scene_changed(*s, 0);
 }
 
-/* A find and an insert, or an erase, of one key: the find that looked first and drew its ticket last is right, for before the first ticket it was. A
- * lie about it was never true. */
+/* A find and an insert, or an erase, of one key: the find that looked first and drew its ticket last is right, for
+ * before the first ticket it was. A lie about it was never true. */
 static void every_moment_counts(void **state)
 {
     (void)state;
     scene_kernel k = scene_kernel_at(judge_design_named("line"), LINE_LATE_TICKET, 32, 1);
     hd_case c = case_of("mixed", "late_ticket", "buckets=1 slots=4 batch=8x1 keys=uniform:9", 1);
     uint64_t key[8] = { 5, 5, 6, 6, 7, 7, 7, 7 }, first[2] = { 6, 6 }, late[2] = { 0, 0 };
-    const uint8_t each[8] = { HD_OP_FIND, HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND, HD_OP_ERASE, HD_OP_FIND, HD_OP_FIND, HD_OP_FIND, HD_OP_FIND };
+    const uint8_t each[8] = {
+        HD_OP_FIND, HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND, HD_OP_ERASE, HD_OP_FIND, HD_OP_FIND, HD_OP_FIND, HD_OP_FIND
+    };
     const char *why;
     scene *s;
     agree *a;
@@ -208,20 +213,31 @@ static void every_moment_counts(void **state)
         if (!hit) continue;
         ((uint32_t *)s->part[0].batch.value_out)[2] ^= 1;
         why = agree_judge(a, machine);
-        check(why && strstr(why, "mixed.late_ticket: item 2 (key 6, find hit): true at no moment of the batch; at its end: the key is absent"), "%s", why ? why : "it passed");
+        check(why && strstr(why, "mixed.late_ticket: item 2 (key 6, find hit): true at no moment of the batch; at its "
+                                 "end: the key is absent"),
+              "%s", why ? why : "it passed");
     }
-    check(late[0] > 5 && late[1] > 5, "%llu misses and %llu hits drew their tickets too late", (ull)late[0], (ull)late[1]);
+    check(late[0] > 5 && late[1] > 5, "%llu misses and %llu hits drew their tickets too late", (ull)late[0],
+          (ull)late[1]);
     agree_close(a);
 }
 
-/* There was room, somebody took it, another found none, a third made room: whose ticket comes after that is right all the same. */
+/* There was room, somebody took it, another found none, a third made room: whose ticket comes after that is right all
+ * the same. */
 static void there_was_a_moment_without_room(void **state)
 {
     (void)state;
     scene_kernel k = scene_kernel_at(judge_design_named("line"), LINE_LATE_TICKET, 32, 1);
     hd_case c = case_of("mixed", "late_ticket", "buckets=1 slots=4 batch=8x1 keys=uniform:9", 1);
     uint64_t key[8] = { 4, 5, 1, 1, 8, 8, 8, 8 }, first[3] = { 1, 2, 3 }, late = 0;
-    const uint8_t each[8] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_OR_ASSIGN, HD_OP_ERASE, HD_OP_FIND, HD_OP_FIND, HD_OP_FIND, HD_OP_FIND, HD_OP_FIND };
+    const uint8_t each[8] = { HD_OP_INSERT_OR_ASSIGN,
+                              HD_OP_INSERT_OR_ASSIGN,
+                              HD_OP_ERASE,
+                              HD_OP_FIND,
+                              HD_OP_FIND,
+                              HD_OP_FIND,
+                              HD_OP_FIND,
+                              HD_OP_FIND };
     const char *why;
     scene *s;
     agree *a;
@@ -231,13 +247,15 @@ static void there_was_a_moment_without_room(void **state)
         must(agree_run(a, machine, &w, &why));
         check(!why, "%s", why);
         const uint8_t *o = s->part[0].batch.outcome;
-        for (int i = 0; i < 2; i++) late += o[i] == HD_PENDING && turn_of((uint64_t)i) > turn_of(2) && turn_of(2) > turn_of(1 - (uint64_t)i);
+        for (int i = 0; i < 2; i++)
+            late += o[i] == HD_PENDING && turn_of((uint64_t)i) > turn_of(2) && turn_of(2) > turn_of(1 - (uint64_t)i);
     }
     check(late > 5, "%llu drew their tickets when there was room again", (ull)late);
     agree_close(a);
 }
 
-/* Of two that erase one key, the one that missed drew its ticket first: it looked later, and that entries move makes it right. A wrong place is not. */
+/* Of two that erase one key, the one that missed drew its ticket first: it looked later, and that entries move makes it
+ * right. A wrong place is not. */
 static void who_misses_may_be_early(void **state)
 {
     (void)state;
@@ -256,7 +274,8 @@ static void who_misses_may_be_early(void **state)
     simt_config w = way(1);
     must(agree_run(a, machine, &w, &why));
     check(!why, "%s", why);
-    check(s->part[0].batch.outcome[0] == HD_ERASED && s->part[0].batch.outcome[1] == HD_MISS, "the second of two launches came first");
+    check(s->part[0].batch.outcome[0] == HD_ERASED && s->part[0].batch.outcome[1] == HD_MISS,
+          "the second of two launches came first");
     swapped = true;
     why = agree_judge(a, machine);
     swapped = false;
@@ -283,10 +302,12 @@ static void rows_are_found(void **state)
     must_fail(scene_kernel_row(&c, &row), HD_EINVAL, "it would go along it for too long");
     snprintf(c.design, sizeof c.design, "cube");
     must_fail(scene_kernel_row(&c, &row), HD_EINVAL, "no kernels of design cube");
-    check(strcmp(judge_design_at(0)->name, "hkv") == 0 && strcmp(judge_design_at(1)->name, "hive") == 0 && strcmp(judge_design_at(2)->name, "line") == 0 && !judge_design_at(3), "the designs");
+    check(strcmp(judge_design_at(0)->name, "hkv") == 0 && strcmp(judge_design_at(1)->name, "hive") == 0 &&
+              strcmp(judge_design_at(2)->name, "line") == 0 && !judge_design_at(3),
+          "the designs");
 }
 
-/* ---- Scenes --------------------------------------------------------------------------------------------------------- */
+/* ---- Scenes ---------------------------------------------------------------------------------- */
 
 static void no_scene_is_made_of_these(void **state)
 {
@@ -304,13 +325,15 @@ static void no_scene_is_made_of_these(void **state)
     check(!s, "a scene is left");
 }
 
-/* A case is its scene: twice the same words, twice the same memory; keys that it cannot hold are among those that are drawn. */
+/* A case is its scene: twice the same words, twice the same memory; keys that it cannot hold are among those that are
+ * drawn. */
 static void scenes_are_their_cases(void **state)
 {
     (void)state;
     scene_kernel k = judge_design_named("line")->kernel(0);
     const scene_kernel *kernels[] = { &k };
-    hd_case c = case_of("insert_or_assign", "sound", "buckets=2 slots=4 batch=200x1 keys=uniform:12 reserved=300000", 7);
+    hd_case c =
+        case_of("insert_or_assign", "sound", "buckets=2 slots=4 batch=200x1 keys=uniform:12 reserved=300000", 7);
     scene *s, *t;
     uint64_t reserved = 0;
     must(scene_open(&c, kernels, 1, &s));
@@ -324,9 +347,10 @@ static void scenes_are_their_cases(void **state)
     scene_close(t);
 }
 
-/* ---- Batch after batch ------------------------------------------------------------------------------------------------- */
+/* ---- Batch after batch ----------------------------------------------------------------------- */
 
-/* Batches on a table that grows and shrinks between them; the places that tickets name reach as far as the table does. */
+/* Batches on a table that grows and shrinks between them; the places that tickets name reach as far as the table
+ * does. */
 static void tables_are_resized_between_batches(void **state)
 {
     enum { BATCHES = 200 };
@@ -345,7 +369,12 @@ static void tables_are_resized_between_batches(void **state)
         uint64_t key[12];
         const char *why;
         for (int i = 0; i < 12; i++) key[i] = test_below(&random, 40);
-        must(scene_batch(s, &k, n % 5 == 2 ? HD_OP_FIND : n % 5 == 3 ? HD_OP_ERASE : n % 5 == 4 ? JUDGE_MIXED : HD_OP_INSERT_OR_ASSIGN, key, 12));
+        must(scene_batch(s, &k,
+                         n % 5 == 2   ? HD_OP_FIND
+                         : n % 5 == 3 ? HD_OP_ERASE
+                         : n % 5 == 4 ? JUDGE_MIXED
+                                      : HD_OP_INSERT_OR_ASSIGN,
+                         key, 12));
         simt_config w = way(n);
         const hd_batch *b = &s->part[0].batch;
         check((n % 5 == 4) == (b->each != NULL), "batch %llu is mixed, or is not", (ull)n);
@@ -356,11 +385,15 @@ static void tables_are_resized_between_batches(void **state)
         scene_begin(s, s->memory, s->clock + 12);
         uint64_t entries = 0, parts = 1 + test_below(&random, LINE_PARTS);
         for (uint64_t b = 0; b < d->buckets(s->table); b++) entries += scene_entries(d, s->table, b);
-        if (entries <= parts * 6) must(scene_resize(s, parts));
-        else must_fail(scene_resize(s, parts), HD_EINVAL, "do not fit");
+        if (entries <= parts * 6)
+            must(scene_resize(s, parts));
+        else
+            must_fail(scene_resize(s, parts), HD_EINVAL, "do not fit");
         if (entries > most) most = entries;
     }
-    for (int op = 0; op < HD_OP_COUNT_; op++) check(d->mix[op] ? seen[op] > 20 || fewer : seen[op] == 0, "%s was drawn %llu times", hd_op_name((hd_op)op), (ull)seen[op]);
+    for (int op = 0; op < HD_OP_COUNT_; op++)
+        check(d->mix[op] ? seen[op] > 20 || fewer : seen[op] == 0, "%s was drawn %llu times", hd_op_name((hd_op)op),
+              (ull)seen[op]);
     check((pending > 10 && most > 12) || fewer, "%llu were pending, %llu entries at most", (ull)pending, (ull)most);
     agree_close(a);
     must(hd_case_parse("hkv.find.tlpv1 buckets=2 slots=4 batch=4x1 keys=uniform:9", &c));
@@ -375,19 +408,24 @@ static void tours_visit(void **state)
     tour t;
     hd_case c = case_of("mix", "sound", "buckets=4 slots=16 batch=50x6 keys=uniform:60", 2);
     must(tour_run(&c, NULL, NULL, &t));
-    check(t.rows == OPS && !t.wrong && strcmp(t.design->name, "line") == 0, "%zu rows, %llu wrong", t.rows, (ull)t.wrong);
+    check(t.rows == OPS && !t.wrong && strcmp(t.design->name, "line") == 0, "%zu rows, %llu wrong", t.rows,
+          (ull)t.wrong);
     for (size_t i = 0; i < t.rows; i++) {
         const tour_row *r = &t.row[i];
-        check(!r->dual && !r->unfit[0] && !r->wrong[0] && r->metered == 50 && r->hits == r->ref_hits && r->hits > 10 && r->sectors, "%s: %s", scene_op_name(r->op), r->wrong);
+        check(!r->dual && !r->unfit[0] && !r->wrong[0] && r->metered == 50 && r->hits == r->ref_hits && r->hits > 10 &&
+                  r->sectors,
+              "%s: %s", scene_op_name(r->op), r->wrong);
     }
     tour_close(&t);
     c = case_of("find", "old_value", "buckets=4 slots=16 batch=50x6 keys=uniform:60", 2);
     must(tour_run(&c, NULL, NULL, &t));
-    check(t.rows == 1 && strstr(t.row[0].wrong, "delivered a wrong value") && strncmp(t.row[0].again, "line.find.old_value ", 20) == 0, "%s; %s", t.row[0].wrong, t.row[0].again);
+    check(t.rows == 1 && strstr(t.row[0].wrong, "delivered a wrong value") &&
+              strncmp(t.row[0].again, "line.find.old_value ", 20) == 0,
+          "%s; %s", t.row[0].wrong, t.row[0].again);
     tour_close(&t);
 }
 
-/* ---- In words ------------------------------------------------------------------------------------------------------------ */
+/* ---- In words -------------------------------------------------------------------------------- */
 
 static void places_have_names(void **state)
 {
@@ -409,7 +447,9 @@ static void places_have_names(void **state)
     check(strncmp(text, "part 0\n", 7) == 0 && strstr(text, ">    0  a value") && !strstr(text, "part 1"), "%s", text);
     uint64_t back[4] = { 13, 12, 11, 10 }; /* the same entries in another order, values and all, are the same */
     must(scene_batch(t, NULL, HD_OP_INSERT_OR_ASSIGN, back, 4));
-    for (int i = 0; i < 4; i++) memcpy((uint8_t *)judge_arrays_at(&t->part[0].arrays, JUDGE_VALUE) + 4 * i, (const uint8_t *)judge_arrays_at(&s->part[0].arrays, JUDGE_VALUE) + 4 * (3 - i), 4);
+    for (int i = 0; i < 4; i++)
+        memcpy((uint8_t *)judge_arrays_at(&t->part[0].arrays, JUDGE_VALUE) + 4 * i,
+               (const uint8_t *)judge_arrays_at(&s->part[0].arrays, JUDGE_VALUE) + 4 * (3 - i), 4);
     scene_reference(t);
     check(scene_buckets_differ(s, t) == 0, "where entries lie is nobody's business");
     const line_table *one = (const line_table *)s->table, *other = (const line_table *)t->table;
@@ -417,7 +457,8 @@ static void places_have_names(void **state)
     *line_at(other, 3) = LINE_NOBODY;
     check(scene_buckets_differ(s, t) == 0, "nor is in which part");
     *line_at(one, 0) = LINE_NOBODY; /* key 10, which the other has in part 1 now */
-    check(scene_buckets_differ(s, t) == 1 && scene_bucket_differs(d, s->table, t->table, 1), "%llu parts differ where the other has an entry more", (ull)scene_buckets_differ(s, t));
+    check(scene_buckets_differ(s, t) == 1 && scene_bucket_differs(d, s->table, t->table, 1),
+          "%llu parts differ where the other has an entry more", (ull)scene_buckets_differ(s, t));
     scene_close(s);
     scene_close(t);
 }
@@ -425,12 +466,17 @@ static void places_have_names(void **state)
 int main(void)
 {
     const struct CMUnitTest designs[] = {
-        cmocka_unit_test(a_sound_kernel_agrees),    cmocka_unit_test(faults_are_said),
-        cmocka_unit_test(every_moment_counts),      cmocka_unit_test(who_misses_may_be_early),
+        cmocka_unit_test(a_sound_kernel_agrees),
+        cmocka_unit_test(faults_are_said),
+        cmocka_unit_test(every_moment_counts),
+        cmocka_unit_test(who_misses_may_be_early),
         cmocka_unit_test(there_was_a_moment_without_room),
-        cmocka_unit_test(rows_are_found),           cmocka_unit_test(no_scene_is_made_of_these),
-        cmocka_unit_test(scenes_are_their_cases),   cmocka_unit_test(tables_are_resized_between_batches),
-        cmocka_unit_test(tours_visit),              cmocka_unit_test(places_have_names),
+        cmocka_unit_test(rows_are_found),
+        cmocka_unit_test(no_scene_is_made_of_these),
+        cmocka_unit_test(scenes_are_their_cases),
+        cmocka_unit_test(tables_are_resized_between_batches),
+        cmocka_unit_test(tours_visit),
+        cmocka_unit_test(places_have_names),
     };
     if (simt_machine_open(NULL, &machine)) return 1;
     int failed = test_run(designs);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_device.c - tables in a device's memory, on a fake device: they do what tables on the host machine do, whichever arrays and
- * streams a batch brings; and when the device fails, at any call, they say so and lose nothing but themselves.
+ * t_device.c - tables in a device's memory, on a fake device: they do what tables on the host machine do, whichever
+ * arrays and streams a batch brings; and when the device fails, at any call, they say so and lose nothing but
+ * themselves.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,11 +15,12 @@
 
 enum { MOST = 96, VALUE_MOST = 64 };
 
-/* ---- A batch with room for all that any operation wants -------------------------------------------------------- */
+/* ---- A batch with room for all that any operation wants -------------------------------------- */
 
 typedef struct arrays {
     uint64_t key[MOST], score[MOST], score_out[MOST], list_key[MOST], list_score[MOST], list_item[MOST], count;
-    uint8_t value[MOST * VALUE_MOST], value_out[MOST * VALUE_MOST], list_value[MOST * VALUE_MOST], flag[MOST], outcome[MOST];
+    uint8_t value[MOST * VALUE_MOST], value_out[MOST * VALUE_MOST], list_value[MOST * VALUE_MOST], flag[MOST],
+        outcome[MOST];
     void *ptr[MOST];
 } arrays;
 
@@ -38,7 +40,8 @@ static hd_batch any_batch(uint64_t *random, const hd_info *info, arrays *a)
     b.op = test_below(random, 2) ? HD_OP_INSERT_OR_ASSIGN : (hd_op)test_below(random, HD_OP_COUNT_);
     if (b.op == HD_OP_CLEAR && test_below(random, 4)) b.op = HD_OP_FIND;
     b.elem = HD_U64;
-    b.kernel = test_below(random, 2) ? "tlpv1" : "warp"; /* left to itself a table looks at its load factor, which a device tells late */
+    /* left to itself a table looks at its load factor, which a device tells late */
+    b.kernel = test_below(random, 2) ? "tlpv1" : "warp";
     b.n = test_below(random, MOST + 1);
     b.holder = 7;
     b.pred = pred[test_below(random, 4)];
@@ -75,7 +78,7 @@ static hd_config shape(uint64_t *random)
     return c;
 }
 
-/* ---- Contents ------------------------------------------------------------------------------------------------------ */
+/* ---- Contents -------------------------------------------------------------------------------- */
 
 typedef struct content {
     uint64_t n, sum;
@@ -111,10 +114,11 @@ static content content_of(hd_table *t)
 static void same_content(hd_table *a, hd_table *b)
 {
     content x = content_of(a), y = content_of(b);
-    check(x.n == y.n && x.sum == y.sum, "%llu and %llu entries, or others", (unsigned long long)x.n, (unsigned long long)y.n);
+    check(x.n == y.n && x.sum == y.sum, "%llu and %llu entries, or others", (unsigned long long)x.n,
+          (unsigned long long)y.n);
 }
 
-/* ---- Like the host machine ------------------------------------------------------------------------------------------- */
+/* ---- Like the host machine ------------------------------------------------------------------- */
 
 /* A fake device and the seams that have it. */
 typedef struct bench {
@@ -185,7 +189,8 @@ static void counters_agree(hd_table *a, hd_table *b)
     must(hd_counters_sync(b, &y));
     check(x.batches == y.batches, "%d and %d batches were counted", (int)x.batches, (int)y.batches);
     for (int o = 0; o < HD_OUTCOME_COUNT; o++)
-        check(x.outcome[o] == y.outcome[o], "%d and %d items were %s", (int)x.outcome[o], (int)y.outcome[o], hd_outcome_name((hd_outcome)o));
+        check(x.outcome[o] == y.outcome[o], "%d and %d items were %s", (int)x.outcome[o], (int)y.outcome[o],
+              hd_outcome_name((hd_outcome)o));
     check(memcmp(x.op, y.op, sizeof x.op) == 0, "the operations are counted differently");
 }
 
@@ -211,8 +216,9 @@ static void agrees_with_the_host_machine(void **unused)
             arrays a, b;
             hd_batch batch = any_batch(&random, &info, &a);
             bool theirs = test_below(&random, 2);
-            test_case("round %d, batch %d: %s of %d, slots=%u value=%u dual=%d %s arrays", (int)round, i, hd_op_name(batch.op), (int)batch.n, info.slots,
-                      info.value_bytes, info.dual, theirs ? "device" : "host");
+            test_case("round %d, batch %d: %s of %d, slots=%u value=%u dual=%d %s arrays", (int)round, i,
+                      hd_op_name(batch.op), (int)batch.n, info.slots, info.value_bytes, info.dual,
+                      theirs ? "device" : "host");
             memcpy(&b, &a, sizeof a);
             must(hd_run(here, &batch));
             point(&batch, &b);
@@ -271,7 +277,9 @@ static void batches_keep_their_order_across_streams(void **unused)
     for (int k = 9; k >= 0; k--) { /* the last stream first */
         must(on.fake.seam.wait(&on.fake, &stream[k]) ? HD_ECUDA : HD_OK);
         fake_read(&on.fake, &a, there[k], sizeof a);
-        for (int i = 0; i < MOST; i++) check(a.outcome[i] == (k % 2 ? HD_ERASED : HD_INSERTED), "batch %d, item %d: %s", k, i, hd_outcome_name((hd_outcome)a.outcome[i]));
+        for (int i = 0; i < MOST; i++)
+            check(a.outcome[i] == (k % 2 ? HD_ERASED : HD_INSERTED), "batch %d, item %d: %s", k, i,
+                  hd_outcome_name((hd_outcome)a.outcome[i]));
         fake_drop(&on.fake, there[k]);
     }
     hd_close(t);
@@ -309,11 +317,12 @@ static void a_table_keeps_its_device(void **unused)
     bench_close(&on);
 }
 
-/* ---- When the device fails --------------------------------------------------------------------------------------------- */
+/* ---- When the device fails ------------------------------------------------------------------- */
 
 /* What is done to a table, from open to its counters; each step with whether it failed. */
 enum { OPEN, RUN, RUN_FAR, RECORD, LIST, SIZE, WALK, CHECK, GROW, SAVE, LOAD, COUNTERS, STEPS };
-static const char *const step_name[STEPS] = { "open", "run", "run far", "record", "list", "size", "walk", "check", "grow", "save", "load", "counters" };
+static const char *const step_name[STEPS] = { "open", "run",   "run far", "record", "list", "size",
+                                              "walk", "check", "grow",    "save",   "load", "counters" };
 
 static int nothing(void *context, uint64_t key, uint64_t score, void *value)
 {
@@ -370,17 +379,19 @@ static uint64_t with_fault(const char *lock, uint64_t at_call, int code, bool st
         bool before = on.fake.failed != NULL;
         hd_status status = step == OPEN ? hd_open(&c, &t) : take_step(step, &on.fake, t, &a);
         bool during = !before && on.fake.failed;
-        test_case("lock %s, call %d (%s) fails with %d%s during %s", lock, (int)at_call, on.fake.failed ? on.fake.failed : "none", code, sticky ? " and all after it" : "",
-                  step_name[step]);
+        test_case("lock %s, call %d (%s) fails with %d%s during %s", lock, (int)at_call,
+                  on.fake.failed ? on.fake.failed : "none", code, sticky ? " and all after it" : "", step_name[step]);
         if (status) {
             bool memory = code == HD_DEVICE_NO_MEMORY && status == HD_ENOMEM;
-            check(status == HD_ECUDA || memory || (step == LOAD && !clean && status == HD_EIO), "%s: %s", hd_status_name(status), hd_why());
+            check(status == HD_ECUDA || memory || (step == LOAD && !clean && status == HD_EIO), "%s: %s",
+                  hd_status_name(status), hd_why());
             check(during || before, "failed without a fault: %s", hd_why());
             check(status == HD_EIO || strlen(hd_why()) > 10, "no reason is given");
             clean = false;
         } else {
             /* The old state, closed when the new one stands, has nobody to tell. */
-            bool closing = strncmp(during ? on.fake.failed : "", "give", 4) == 0 || strcmp(during ? on.fake.failed : "", "unmark") == 0;
+            bool closing = strncmp(during ? on.fake.failed : "", "give", 4) == 0 ||
+                           strcmp(during ? on.fake.failed : "", "unmark") == 0;
             bool old = (step == GROW || step == LOAD) && during && strcmp(on.fake.failed, "use") == 0;
             check(!during || closing || old, "the fault passed without a word");
         }
@@ -402,8 +413,11 @@ static void every_call_may_fail(void **unused)
     check(calls > 100 && by_word > calls, "only %d and %d calls", (int)calls, (int)by_word);
     for (uint64_t i = 1; i <= calls; i++)
         for (int k = 0; k < 4; k++) with_fault("ordered", i, code[k % 3], k == 3);
-    for (uint64_t i = 1; i <= by_word; i++) with_fault("group3", i, code[i % 3], i % 4 == 0); /* a word that is not given back stops all others */
-    test_tried("device-faults", 4 * calls + by_word, "calls of the device in the life of a table that failed: %d, in 4 ways, and %d under group3", (int)calls, (int)by_word);
+    /* a word that is not given back stops all others */
+    for (uint64_t i = 1; i <= by_word; i++) with_fault("group3", i, code[i % 3], i % 4 == 0);
+    test_tried("device-faults", 4 * calls + by_word,
+               "calls of the device in the life of a table that failed: %d, in 4 ways, and %d under group3", (int)calls,
+               (int)by_word);
 }
 
 /* What could not be done is as it was before, when the device can still be asked. */
@@ -480,8 +494,8 @@ static void too_little_memory_is_said(void **unused)
     bench_close(&on);
 }
 
-/* Entries that can just be addressed, and with their locks cannot; arrays of which each can be, and all together cannot: not asked for, and not taken
- * for fewer. */
+/* Entries that can just be addressed, and with their locks cannot; arrays of which each can be, and all together
+ * cannot: not asked for, and not taken for fewer. */
 static void what_cannot_be_addressed_is_said(void **unused)
 {
     (void)unused;
@@ -492,7 +506,8 @@ static void what_cannot_be_addressed_is_said(void **unused)
     c.slots = 2;
     c.value_bytes = 0;
     c.capacity = (uint64_t)PTRDIFF_MAX / 17 / 2 * 2 - (1 << 20); /* 17: digest, key, score */
-    must_fail(hd_open(&c, &t), HD_ENOMEM, "capacity: bucket locks: 271275648142263235 x 4 bytes more are more than can be addressed");
+    must_fail(hd_open(&c, &t), HD_ENOMEM,
+              "capacity: bucket locks: 271275648142263235 x 4 bytes more are more than can be addressed");
     check(!t && on.fake.pieces == 0, "there is a table");
     c.capacity = 64;
     c.value_bytes = 8;
@@ -516,14 +531,10 @@ static void what_cannot_be_addressed_is_said(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees_with_the_host_machine),
-        cmocka_unit_test(batches_keep_their_order_across_streams),
-        cmocka_unit_test(a_table_keeps_its_device),
-        cmocka_unit_test(every_call_may_fail),
-        cmocka_unit_test(a_failed_growth_changes_nothing),
-        cmocka_unit_test(no_device_is_a_clear_answer),
-        cmocka_unit_test(too_little_memory_is_said),
-        cmocka_unit_test(what_cannot_be_addressed_is_said),
+        cmocka_unit_test(agrees_with_the_host_machine),    cmocka_unit_test(batches_keep_their_order_across_streams),
+        cmocka_unit_test(a_table_keeps_its_device),        cmocka_unit_test(every_call_may_fail),
+        cmocka_unit_test(a_failed_growth_changes_nothing), cmocka_unit_test(no_device_is_a_clear_answer),
+        cmocka_unit_test(too_little_memory_is_said),       cmocka_unit_test(what_cannot_be_addressed_is_said),
     };
     return test_run(tests);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_device_faults.c - the device fails under every operation and every other call of a table, at each call that this makes of the
- * device, in four ways: no memory, a wrong argument, a failed launch, and a launch that takes the device with it. Where the device goes on,
- * the table is in order, and as it was before or as it would have been after, and the same call works when it is made again. Where it is
- * lost, every call says so. Nothing leaks in either case. (t_device has the same for a life from open to close.) The device behind the calls
- * that fail is the fake one, or, where HEDDLE_TEST_BACKEND is cuda, a real one and its runtime.
+ * t_device_faults.c - the device fails under every operation and every other call of a table, at each call that this
+ * makes of the device, in four ways: no memory, a wrong argument, a failed launch, and a launch that takes the device
+ * with it. Where the device goes on, the table is in order, and as it was before or as it would have been after, and
+ * the same call works when it is made again. Where it is lost, every call says so. Nothing leaks in either case.
+ * (t_device has the same for a life from open to close.) The device behind the calls that fail is the fake one, or,
+ * where HEDDLE_TEST_BACKEND is cuda, a real one and its runtime.
  */
 #include <string.h>
 
@@ -20,7 +21,7 @@ typedef unsigned long long ull;
 
 enum { N = 12, VALUE = 24, SLOTS = 16, CAPACITY = 32, MANY = 24 };
 
-/* ---- A table on a device that can fail -------------------------------------------------------------------------- */
+/* ---- A table on a device that can fail ------------------------------------------------------- */
 
 typedef struct arrays {
     uint64_t key[N], score[N], score_out[N], list_key[CAPACITY], list_score[CAPACITY], list_item[CAPACITY], count;
@@ -40,8 +41,9 @@ typedef struct world {
 /* Of the tables of the running test. */
 static const char *design = "hkv", *policy = "lfu", *kernel = NULL;
 static uint32_t value_bytes = VALUE;
-static uint64_t times = 1;  /* how often each key comes in a batch */
-static bool in_steps = false; /* several launches change the table: one of them that fails leaves what those before it did */
+static uint64_t times = 1; /* how often each key comes in a batch */
+/* several launches change the table: one of them that fails leaves what those before it did */
+static bool in_steps = false;
 
 static void fill(arrays *a, uint64_t from, uint64_t step)
 {
@@ -123,8 +125,10 @@ static int add_entry(void *context, uint64_t key, uint64_t score, void *value)
     uint64_t v[VALUE / 8] = { 0 }, *sum = (uint64_t *)context;
     memcpy(v, value, value_bytes);
     uint64_t all = score ^ v[0] ^ v[1] << 1 ^ v[2] << 2;
-    if (is_dictionary()) *sum += hd_mix64(key + all * 0x9e3779b97f4a7c15u); /* wherever it is */
-    else *sum = (*sum + key) * 0x9e3779b97f4a7c15u + all;
+    if (is_dictionary())
+        *sum += hd_mix64(key + all * 0x9e3779b97f4a7c15u); /* wherever it is */
+    else
+        *sum = (*sum + key) * 0x9e3779b97f4a7c15u + all;
     return 0;
 }
 
@@ -136,7 +140,7 @@ static uint64_t contents(world *w)
     return sum;
 }
 
-/* ---- What is done to it --------------------------------------------------------------------------------------------- */
+/* ---- What is done to it ---------------------------------------------------------------------- */
 
 typedef struct act {
     const char *name;
@@ -180,13 +184,33 @@ static hd_status recorded(world *w, const act *a)
     return status;
 }
 
-static hd_status ask_info(world *w, const act *a) { hd_info i; return (void)a, hd_table_info(w->table, &i); }
-static hd_status ask_size(world *w, const act *a) { uint64_t n; return (void)a, hd_size_sync(w->table, &n); }
-static hd_status ask_load(world *w, const act *a) { double x; return (void)a, hd_load_factor_sync(w->table, &x); }
-static hd_status ask_counters(world *w, const act *a) { hd_counters c; return (void)a, hd_counters_sync(w->table, &c); }
+static hd_status ask_info(world *w, const act *a)
+{
+    hd_info i;
+    return (void)a, hd_table_info(w->table, &i);
+}
+static hd_status ask_size(world *w, const act *a)
+{
+    uint64_t n;
+    return (void)a, hd_size_sync(w->table, &n);
+}
+static hd_status ask_load(world *w, const act *a)
+{
+    double x;
+    return (void)a, hd_load_factor_sync(w->table, &x);
+}
+static hd_status ask_counters(world *w, const act *a)
+{
+    hd_counters c;
+    return (void)a, hd_counters_sync(w->table, &c);
+}
 static hd_status ask_check(world *w, const act *a) { return (void)a, hd_check(w->table); }
 static hd_status clear(world *w, const act *a) { return (void)a, hd_clear(w->table); }
-static hd_status walk(world *w, const act *a) { uint64_t sum = 0; return (void)a, hd_for_each(w->table, add_entry, &sum); }
+static hd_status walk(world *w, const act *a)
+{
+    uint64_t sum = 0;
+    return (void)a, hd_for_each(w->table, add_entry, &sum);
+}
 static hd_status grow(world *w, const act *a) { return (void)a, hd_grow(w->table, 3 * CAPACITY / SLOTS); }
 static hd_status shrink(world *w, const act *a) { return (void)a, hd_shrink(w->table, CAPACITY / SLOTS); }
 static hd_status reserve(world *w, const act *a) { return (void)a, hd_reserve(w->table, 2 * CAPACITY + 1); }
@@ -207,20 +231,33 @@ static hd_status grow_by_itself(world *w, const act *a)
     (void)a;
     for (uint64_t i = 0; i < KEYS; i++) here.key[i] = 1000 + i, here.value[i] = 7;
     there = (batch *)far_array(w->far, &here, sizeof here);
-    hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = KEYS, .key = there->key, .value = there->value, .outcome = there->outcome, .stream = w->stream };
+    hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN,
+                   .n = KEYS,
+                   .key = there->key,
+                   .value = there->value,
+                   .outcome = there->outcome,
+                   .stream = w->stream };
     hd_status status = hd_run_growing(w->table, &b, 0);
     far_drop(w->far, there);
     return status;
 }
 
 static const act others[] = {
-    { "info", ask_info, HD_OP_COUNT_, false },   { "size_sync", ask_size, HD_OP_COUNT_, false }, { "load_factor_sync", ask_load, HD_OP_COUNT_, false },
-    { "counters_sync", ask_counters, HD_OP_COUNT_, false }, { "check", ask_check, HD_OP_COUNT_, false }, { "clear", clear, HD_OP_COUNT_, false },
-    { "for_each", walk, HD_OP_COUNT_, false },   { "grow", grow, HD_OP_COUNT_, true }, { "reserve", reserve, HD_OP_COUNT_, true },
-    { "save", save, HD_OP_COUNT_, false },       { "load", load, HD_OP_COUNT_, false }, { "load another shape", load_another, HD_OP_COUNT_, false },
+    { "info", ask_info, HD_OP_COUNT_, false },
+    { "size_sync", ask_size, HD_OP_COUNT_, false },
+    { "load_factor_sync", ask_load, HD_OP_COUNT_, false },
+    { "counters_sync", ask_counters, HD_OP_COUNT_, false },
+    { "check", ask_check, HD_OP_COUNT_, false },
+    { "clear", clear, HD_OP_COUNT_, false },
+    { "for_each", walk, HD_OP_COUNT_, false },
+    { "grow", grow, HD_OP_COUNT_, true },
+    { "reserve", reserve, HD_OP_COUNT_, true },
+    { "save", save, HD_OP_COUNT_, false },
+    { "load", load, HD_OP_COUNT_, false },
+    { "load another shape", load_another, HD_OP_COUNT_, false },
 };
 
-/* ---- Each call of the device, in each way -------------------------------------------------------------------------- */
+/* ---- Each call of the device, in each way ---------------------------------------------------- */
 
 typedef struct way {
     const char *name;
@@ -229,8 +266,10 @@ typedef struct way {
 } way;
 
 static const way ways[] = {
-    { "no memory", HD_DEVICE_NO_MEMORY, false }, { "a wrong argument", FAKE_INVALID, false },
-    { "a failed launch", FAKE_LAUNCH_FAILED, false }, { "the device is lost", FAKE_LAUNCH_FAILED, true },
+    { "no memory", HD_DEVICE_NO_MEMORY, false },
+    { "a wrong argument", FAKE_INVALID, false },
+    { "a failed launch", FAKE_LAUNCH_FAILED, false },
+    { "the device is lost", FAKE_LAUNCH_FAILED, true },
 };
 enum { WAYS = sizeof ways / sizeof *ways };
 
@@ -239,7 +278,8 @@ static uint64_t failures;
 /* What may fail without a word: what is given back when all is done; the old state of a growth or a load. */
 static bool may_be_silent(const act *a, const char *call)
 {
-    return strncmp(call, "give", 4) == 0 || strcmp(call, "unmark") == 0 || ((a->changes_shape || a->run == load || a->run == load_another) && strcmp(call, "use") == 0);
+    return strncmp(call, "give", 4) == 0 || strcmp(call, "unmark") == 0 ||
+           ((a->changes_shape || a->run == load || a->run == load_another) && strcmp(call, "use") == 0);
 }
 
 /* After a device that is lost, nothing works, and everything says so. */
@@ -247,8 +287,10 @@ static void all_is_lost(world *w)
 {
     for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
         hd_status s = others[k].run(w, &others[k]);
-        bool asks_nothing = others[k].run == ask_info || (is_dictionary() && others[k].changes_shape); /* it may be as large already, or larger */
-        check(s == HD_ECUDA || ((s == HD_OK || s == HD_EINVAL) && asks_nothing), "%s of a lost device: %s", others[k].name, hd_status_name(s));
+        /* it may be as large already, or larger */
+        bool asks_nothing = others[k].run == ask_info || (is_dictionary() && others[k].changes_shape);
+        check(s == HD_ECUDA || ((s == HD_OK || s == HD_EINVAL) && asks_nothing), "%s of a lost device: %s",
+              others[k].name, hd_status_name(s));
     }
     hd_batch b = batch_over(&w->a, HD_OP_FIND);
     must_fail(hd_run(w->table, &b), HD_ECUDA, NULL);
@@ -271,17 +313,23 @@ static bool fail_one(const act *a, const char *lock, const way *how, uint64_t k,
         world_close(&w);
         return false;
     }
-    check(s == HD_ECUDA || (s == HD_ENOMEM && how->code == HD_DEVICE_NO_MEMORY) || (s == HD_OK && may_be_silent(a, failed)), "%s: %s", hd_status_name(s), hd_why());
+    check(s == HD_ECUDA || (s == HD_ENOMEM && how->code == HD_DEVICE_NO_MEMORY) ||
+              (s == HD_OK && may_be_silent(a, failed)),
+          "%s: %s", hd_status_name(s), hd_why());
     if (s) check(strlen(hd_why()) > 10, "no reason is given");
     if (how->sticky) {
         if (s) all_is_lost(&w);
     } else {
         w.device.fail_at = 0;
         uint64_t now = contents(&w);
-        if (s) check(now == before || now == after || in_steps, "the table is neither what it was nor what it was to be");
-        else check(now == after, "it says that it is done, and is not");
+        if (s)
+            check(now == before || now == after || in_steps, "the table is neither what it was nor what it was to be");
+        else
+            check(now == after, "it says that it is done, and is not");
         bool part_of_the_way = is_dictionary() && a->changes_shape;
-        check(w.device.pieces <= there + 1 || !s || part_of_the_way, "%lld pieces more are held over there", (long long)(w.device.pieces - there)); /* one: where arrays are brought */
+        /* one: where arrays are brought */
+        check(w.device.pieces <= there + 1 || !s || part_of_the_way, "%lld pieces more are held over there",
+              (long long)(w.device.pieces - there));
         if (s) check(w.memory.live_bytes == live, "%lld bytes more are held", (long long)(w.memory.live_bytes - live));
         must(a->run(&w, a));
         must(hd_check(w.table));
@@ -357,7 +405,8 @@ static void every_piece_of_this_machine_s(void **state)
                 world w;
                 world_open(&w, "ordered");
                 uint64_t before = contents(&w), live = w.memory.live_bytes, pieces = w.device.pieces;
-                test_case("%s, piece of memory %llu refused%s", others[k].name, (ull)take, for_good ? ", and all after it" : "");
+                test_case("%s, piece of memory %llu refused%s", others[k].name, (ull)take,
+                          for_good ? ", and all after it" : "");
                 uint64_t takes = w.memory.takes;
                 w.memory.refuse_at = takes + take;
                 w.memory.refuse_after = for_good;
@@ -428,8 +477,8 @@ static void every_pass(void **state)
     test_tried("device-faults", failures, "in each pass over keys that repeat");
 }
 
-/* A batch that counts in the table's room fails in the middle, and the next one at each of its calls, clearing what was left there among them: the one
- * after that is as it should be. */
+/* A batch that counts in the table's room fails in the middle, and the next one at each of its calls, clearing what was
+ * left there among them: the one after that is as it should be. */
 static void twice_in_a_row(void **state)
 {
     static const hd_op ops[] = { HD_OP_FIND, HD_OP_INSERT_OR_ASSIGN };
@@ -461,7 +510,10 @@ static void twice_in_a_row(void **state)
                 w.device.fail_at = 0;
                 fill(&w.a, 3, 3);
                 must(a.run(&w, &a));
-                if (ops[k] == HD_OP_FIND) check(memcmp(w.a.value_out, wanted.value_out, sizeof wanted.value_out) == 0 && memcmp(w.a.outcome, wanted.outcome, N) == 0, "it finds something else");
+                if (ops[k] == HD_OP_FIND)
+                    check(memcmp(w.a.value_out, wanted.value_out, sizeof wanted.value_out) == 0 &&
+                              memcmp(w.a.outcome, wanted.outcome, N) == 0,
+                          "it finds something else");
                 must(hd_check(w.table));
                 world_close(&w);
             }
@@ -471,10 +523,12 @@ static void twice_in_a_row(void **state)
     test_tried("device-faults", failures, "in two batches, one after the other");
 }
 
-/* A dictionary: its operations, and what else is done to it; growth may stop between two launches, and nobody is lost. */
+/* A dictionary: its operations, and what else is done to it; growth may stop between two launches, and nobody is
+ * lost. */
 static void every_call_of_a_dictionary(void **state)
 {
-    static const act smaller = { "shrink", shrink, HD_OP_COUNT_, true }, larger = { "run_growing", grow_by_itself, HD_OP_COUNT_, true };
+    static const act smaller = { "shrink", shrink, HD_OP_COUNT_, true },
+                     larger = { "run_growing", grow_by_itself, HD_OP_COUNT_, true };
     static hd_status (*const run[])(world *, const act *) = { with_own_arrays, with_its_arrays, recorded };
     (void)state;
     failures = 0;
@@ -496,6 +550,12 @@ static void every_call_of_a_dictionary(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(every_operation), cmocka_unit_test(every_other_call), cmocka_unit_test(every_piece_of_this_machine_s), cmocka_unit_test(every_lock), cmocka_unit_test(every_pass), cmocka_unit_test(twice_in_a_row), cmocka_unit_test(every_call_of_a_dictionary) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(every_operation),
+                                        cmocka_unit_test(every_other_call),
+                                        cmocka_unit_test(every_piece_of_this_machine_s),
+                                        cmocka_unit_test(every_lock),
+                                        cmocka_unit_test(every_pass),
+                                        cmocka_unit_test(twice_in_a_row),
+                                        cmocka_unit_test(every_call_of_a_dictionary) };
     return test_run(tests);
 }

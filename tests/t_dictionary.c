@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_dictionary.c - the judge of tables is judged where nobody may leave: a Hive table runs mixed batches truthfully, and one copy of the
- * oracle agrees; then the account of the batch is doctored, or the table behind the oracle's back, and another copy objects.
+ * t_dictionary.c - the judge of tables is judged where nobody may leave: a Hive table runs mixed batches truthfully,
+ * and one copy of the oracle agrees; then the account of the batch is doctored, or the table behind the oracle's back,
+ * and another copy objects.
  */
 #include <string.h>
 
@@ -26,7 +27,14 @@ typedef struct trial {
 /* Two buckets of 8 and a stash that takes 7. */
 static void trial_open(trial *t, uint64_t seed)
 {
-    hive_shape s = { 2, 8, 4, 2 + (uint32_t)(seed % 2), seed / 2 % 2 ? HD_LAYOUT_MASKS : HD_LAYOUT_WORDS, seed, seed % 3 ? HD_SPARE_USUAL : 0, NULL };
+    hive_shape s = { 2,
+                     8,
+                     4,
+                     2 + (uint32_t)(seed % 2),
+                     seed / 2 % 2 ? HD_LAYOUT_MASKS : HD_LAYOUT_WORDS,
+                     seed,
+                     seed % 3 ? HD_SPARE_USUAL : 0,
+                     NULL };
     memset(t, 0, sizeof *t);
     t->r = seed;
     t->config = hive_config(&s);
@@ -50,7 +58,14 @@ static void trial_run(trial *t, uint64_t n, uint64_t inserts_of_8)
         t->value[i] = (uint32_t)test_random(&t->r);
         t->flag[i] = (uint8_t)test_below(&t->r, 3);
     }
-    hd_batch b = { .n = n, .each = t->each, .key = t->key, .value = t->value, .flag = t->flag, .elem = HD_I32, .outcome = t->outcome, .value_out = t->value_out };
+    hd_batch b = { .n = n,
+                   .each = t->each,
+                   .key = t->key,
+                   .value = t->value,
+                   .flag = t->flag,
+                   .elem = HD_I32,
+                   .outcome = t->outcome,
+                   .value_out = t->value_out };
     t->b = b;
     must(hd_table_info(t->table, &t->before));
     must(hd_run(t->table, &t->b));
@@ -62,10 +77,10 @@ static const char *trial_judge(trial *t, hd_oracle *o)
     return wrong ? wrong : hd_oracle_compare(o, t->table);
 }
 
-/* ---- Lies --------------------------------------------------------------------------------------------------------- */
+/* ---- Lies ------------------------------------------------------------------------------------ */
 
 typedef struct lie {
-    const char *name, *word; /* of the sentence */
+    const char *name, *word;                       /* of the sentence */
     bool (*doctor)(trial *t, const struct lie *l); /* false: no occasion */
     hd_outcome from, to;
 } lie;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_fuzz.c - every target of fuzz/: its corpus, each file of which was a bug, or leads somewhere; then inputs made of it, always the same ones. The
- * time is shared out among the targets. HEDDLE_TEST_SCALE makes it longer, or shorter.
+ * t_fuzz.c - every target of fuzz/: its corpus, each file of which was a bug, or leads somewhere; then inputs made of
+ * it, always the same ones. The time is shared out among the targets. HEDDLE_TEST_SCALE makes it longer, or shorter.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,7 +62,8 @@ static void beginnings(void **state)
                 const char *why = t->run(exact, n, &steps);
                 check(!why, "%s", why);
                 size_t needed = t->tell(exact, n, text, sizeof text);
-                check(strlen(text) == (needed < sizeof text ? needed : sizeof text - 1), "told in %zu bytes, said to be %zu", strlen(text), needed);
+                check(strlen(text) == (needed < sizeof text ? needed : sizeof text - 1),
+                      "told in %zu bytes, said to be %zu", strlen(text), needed);
                 free(exact);
             }
         fuzz_corpus_close(&c);
@@ -74,12 +75,19 @@ static uint64_t executions, judged;
 /* tests/areas.txt: what the inputs of a target are counted as, besides. */
 static void count_for_areas(const fuzz_hunt *h)
 {
-    static const struct { const char *target, *area; bool steps; const char *what; } area[] = {
-        { "table", "differential", true, "items executed and judged" }, { "schedule", "schedules", false, "schedules that were inputs" },
-        { "trace", "traces", false, "files made of a corpus" },         { "snapshot", "snapshots", false, "files, good ones changed and others" },
+    static const struct {
+        const char *target, *area;
+        bool steps;
+        const char *what;
+    } area[] = {
+        { "table", "differential", true, "items executed and judged" },
+        { "schedule", "schedules", false, "schedules that were inputs" },
+        { "trace", "traces", false, "files made of a corpus" },
+        { "snapshot", "snapshots", false, "files, good ones changed and others" },
     };
     for (size_t i = 0; i < sizeof area / sizeof *area; i++)
-        if (strcmp(h->target->name, area[i].target) == 0) test_tried(area[i].area, area[i].steps ? h->steps : h->executions, "%s", area[i].what);
+        if (strcmp(h->target->name, area[i].target) == 0)
+            test_tried(area[i].area, area[i].steps ? h->steps : h->executions, "%s", area[i].what);
 }
 
 static void made_inputs(void **state)
@@ -95,7 +103,8 @@ static void made_inputs(void **state)
         h.target = t;
         h.corpus = &c;
         h.seed = 1;
-        uint64_t shares = strcmp(t->name, "table") == 0 ? 4 : 1; /* the one that is held against another implementation */
+        /* the one that is held against another implementation */
+        uint64_t shares = strcmp(t->name, "table") == 0 ? 4 : 1;
         h.runs = test_times(shares * BUDGET_MS * 1000 / t->cost);
         h.loud = true;
         test_case("heddle fuzz %s --seed 1 --runs %llu", t->name, (ull)h.runs);
@@ -104,7 +113,8 @@ static void made_inputs(void **state)
         if (h.found.wrong) t->tell(h.found.bytes, h.found.n, text, sizeof text);
         check(!h.found.wrong, "input %llu: %s\n%s", (ull)h.found.run, h.found.why, text);
         check(h.executions == h.runs + c.n, "%llu of %llu inputs were run", (ull)h.executions, (ull)(h.runs + c.n));
-        test_note("%-9s %9llu inputs, %10llu steps judged, %.1f s, %.0f inputs/s", t->name, (ull)h.executions, (ull)h.steps, h.seconds, (double)h.executions / h.seconds);
+        test_note("%-9s %9llu inputs, %10llu steps judged, %.1f s, %.0f inputs/s", t->name, (ull)h.executions,
+                  (ull)h.steps, h.seconds, (double)h.executions / h.seconds);
         count_for_areas(&h);
         executions += h.executions;
         judged += h.steps;
@@ -114,7 +124,7 @@ static void made_inputs(void **state)
     test_tried("fuzz", executions, "inputs in all, %llu steps judged", (ull)judged);
 }
 
-/* ---- The hunt itself ------------------------------------------------------------------------------------------- */
+/* ---- The hunt itself ------------------------------------------------------------------------- */
 
 /* Objects to a 7 that comes somewhere after a 42, dies of an 8 and hangs at a 9 there. */
 static const char *traps(const uint8_t *bytes, size_t n, uint64_t *steps)
@@ -173,9 +183,11 @@ static void finds_are_made_small(void **state)
         must(fuzz_hunt_run(&b));
         fuzz_find *f = &a.found;
         check(f->wrong, "nothing was found");
-        check(f->n == 2 && f->bytes[0] == 42 && f->bytes[1] == (f->crashed ? 8 : 7), "%zu bytes are left of %zu: %d %d", f->n, f->n_before, f->n ? f->bytes[0] : -1, f->n > 1 ? f->bytes[1] : -1);
+        check(f->n == 2 && f->bytes[0] == 42 && f->bytes[1] == (f->crashed ? 8 : 7), "%zu bytes are left of %zu: %d %d",
+              f->n, f->n_before, f->n ? f->bytes[0] : -1, f->n > 1 ? f->bytes[1] : -1);
         check(strstr(f->why, f->crashed ? "died" : "a 7 at 1"), "it says: %s", f->why);
-        check(b.found.run == f->run && b.found.tries == f->tries && b.executions == a.executions && b.found.n == f->n, "another hunt by the same seed went otherwise");
+        check(b.found.run == f->run && b.found.tries == f->tries && b.executions == a.executions && b.found.n == f->n,
+              "another hunt by the same seed went otherwise");
         crashes += f->crashed;
         objections += !f->crashed;
         fuzz_hunt_close(&a);
@@ -231,8 +243,9 @@ static void hunts_stop(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(corpus_replays), cmocka_unit_test(beginnings), cmocka_unit_test(made_inputs), cmocka_unit_test(finds_are_made_small),
-        cmocka_unit_test(hangs_end),      cmocka_unit_test(inputs_leave_nothing), cmocka_unit_test(hunts_stop),
+        cmocka_unit_test(corpus_replays),       cmocka_unit_test(beginnings), cmocka_unit_test(made_inputs),
+        cmocka_unit_test(finds_are_made_small), cmocka_unit_test(hangs_end),  cmocka_unit_test(inputs_leave_nothing),
+        cmocka_unit_test(hunts_stop),
     };
     return test_run(tests);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_fuzz_museum.c - are the fuzzers of kernels awake? Bugs of museum/bugs are put into tlpv1 while it runs every operation of its family; the
- * target must find each by inputs made by chance, and make what found it small. Without a bug the same inputs find nothing.
+ * t_fuzz_museum.c - are the fuzzers of kernels awake? Bugs of museum/bugs are put into tlpv1 while it runs every
+ * operation of its family; the target must find each by inputs made by chance, and make what found it small. Without a
+ * bug the same inputs find nothing.
  */
 #include <string.h>
 
@@ -65,7 +66,8 @@ static void faults_are_found(void **state)
         fuzz_find *f = &h.found;
         check(f->wrong && !f->crashed, "not found in %llu inputs", (ull)h.executions);
         check(f->n <= f->n_before && f->n < 60, "%zu bytes of %zu are left", f->n, f->n_before);
-        test_note("%-18s by %-8s input %4llu, %3zu bytes made %2zu: %.90s", g->bug, g->target, (ull)f->run, f->n_before, f->n, f->why);
+        test_note("%-18s by %-8s input %4llu, %3zu bytes made %2zu: %.90s", g->bug, g->target, (ull)f->run, f->n_before,
+                  f->n, f->why);
         fuzz_hunt_close(&h);
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_graph.c - batches that nobody waits for: recorded and replayed (as CUDA graphs), on many streams, from several threads; on a fake
- * device, or on a real one (far.h). The reference says what must come out.
+ * t_graph.c - batches that nobody waits for: recorded and replayed (as CUDA graphs), on many streams, from several
+ * threads; on a fake device, or on a real one (far.h). The reference says what must come out.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ typedef unsigned long long ull;
 
 enum { KEYS = 96, VALUE = 24 };
 
-/* ---- A batch's arrays on the device ----------------------------------------------------------------------------- */
+/* ---- A batch's arrays on the device ---------------------------------------------------------- */
 
 /* A copy of own arrays over there, guards and poison and all: one block after another. */
 typedef struct mirror {
@@ -30,7 +30,10 @@ typedef struct mirror {
 } mirror;
 
 /* Guard, array, guard. */
-static size_t guard_of(const judge_arrays *a, int k) { return (size_t)((uint8_t *)judge_arrays_at(a, (judge_array)k) - a->block[k]); }
+static size_t guard_of(const judge_arrays *a, int k)
+{
+    return (size_t)((uint8_t *)judge_arrays_at(a, (judge_array)k) - a->block[k]);
+}
 static size_t bytes_of(const judge_arrays *a, int k) { return a->used[k] + 2 * guard_of(a, k); }
 
 static void mirror_send(const mirror *m)
@@ -78,7 +81,7 @@ static void mirror_close(mirror *m)
     free(m->staged);
 }
 
-/* ---- Two tables, one of them there -------------------------------------------------------------------------------- */
+/* ---- Two tables, one of them there ----------------------------------------------------------- */
 
 typedef struct scene {
     far_device *f;
@@ -117,7 +120,10 @@ static void scene_close(scene *s)
     far_close(s->f);
 }
 
-static void draw(scene *s, twin *w, hd_batch *x, hd_batch *y, hd_op op, uint64_t n) { twin_draw(w, x, y, op, n, &s->info, s->time++, &s->random); }
+static void draw(scene *s, twin *w, hd_batch *x, hd_batch *y, hd_op op, uint64_t n)
+{
+    twin_draw(w, x, y, op, n, &s->info, s->time++, &s->random);
+}
 
 static void same_entries(scene *s)
 {
@@ -149,10 +155,10 @@ static void half_full(scene *s)
     must(hd_run(s->far, &y));
 }
 
-/* ---- Replays -------------------------------------------------------------------------------------------------------- */
+/* ---- Replays --------------------------------------------------------------------------------- */
 
-/* Recorded once, replayed on other inputs. Recording runs nothing; the clock is the recording's, so what a policy makes of the clock is
- * compared once. */
+/* Recorded once, replayed on other inputs. Recording runs nothing; the clock is the recording's, so what a policy makes
+ * of the clock is compared once. */
 static void replay(const char *variant, hd_op op, const char *policy, bool dual, bool clocked)
 {
     scene s;
@@ -203,8 +209,8 @@ static void every_operation_is_recorded(void **unused)
     test_note("%llu recordings", (ull)n);
 }
 
-/* Each replay happens at the times of the first one: what was there before it is not taken for an item of its own. The values of a batch
- * whose keys come often are those of the last replay. */
+/* Each replay happens at the times of the first one: what was there before it is not taken for an item of its own. The
+ * values of a batch whose keys come often are those of the last replay. */
 static void a_replay_is_no_item_of_itself(void **unused)
 {
     enum { OFTEN = 8, ITEMS = 256, REPLAYS = 3 };
@@ -243,7 +249,8 @@ static void a_replay_is_no_item_of_itself(void **unused)
         find.value_out = found;
         must(hd_run(t, &find));
         test_case("replay %llu of %s", (ull)k, b.ran);
-        for (uint64_t i = 0; i < OFTEN; i++) check(found[i] == k * OFTEN + i, "key %llu has the value of replay %llu", (ull)i, (ull)(found[i] / OFTEN));
+        for (uint64_t i = 0; i < OFTEN; i++)
+            check(found[i] == k * OFTEN + i, "key %llu has the value of replay %llu", (ull)i, (ull)(found[i] / OFTEN));
     }
     far_forget(f, recording);
     hd_close(t);
@@ -253,13 +260,14 @@ static void a_replay_is_no_item_of_itself(void **unused)
     far_close(f);
 }
 
-/* Several batches in one recording, then replays and plain batches of one table on several streams: each inserts what the one before has
- * erased, or the other way around. */
+/* Several batches in one recording, then replays and plain batches of one table on several streams: each inserts what
+ * the one before has erased, or the other way around. */
 static void replays_keep_the_order(void **unused)
 {
     enum { N = 20000, FEW = 64, STREAMS = 3, STEPS = 40 };
     (void)unused;
-    uint64_t n = test_far() ? N : FEW, random = 5, inserted = 0, erased = 0, *key = (uint64_t *)test_alloc(n, sizeof *key);
+    uint64_t n = test_far() ? N : FEW, random = 5, inserted = 0, erased = 0,
+             *key = (uint64_t *)test_alloc(n, sizeof *key);
     far_device *f = far_open();
     void *stream[STREAMS], *recording[3];
     hd_config c = hd_config_default();
@@ -289,16 +297,19 @@ static void replays_keep_the_order(void **unused)
         bool there = inserted > erased, plain = test_below(&random, 2);
         b.stream = stream[test_below(&random, STREAMS)];
         b.op = there ? HD_OP_ERASE : HD_OP_INSERT_OR_ASSIGN;
-        if (plain) must(hd_run(t, &b));
-        else far_replay(f, recording[there ? 1 : 2 * (i % 3 == 0)], b.stream);
+        if (plain)
+            must(hd_run(t, &b));
+        else
+            far_replay(f, recording[there ? 1 : 2 * (i % 3 == 0)], b.stream);
         inserted += there ? 0 : !plain && i % 3 == 0 ? 2 : 1;
         erased += there ? 1 : !plain && i % 3 == 0 ? 1 : 0;
     }
     must(hd_counters_sync(t, &counted));
     test_case("%d plain batches and replays on %d streams, %llu items each", STEPS, STREAMS, (ull)n);
-    check(counted.outcome[HD_INSERTED] == inserted * n && counted.outcome[HD_ERASED] == erased * n && counted.items == (inserted + erased) * n,
-          "%llu of %llu items were inserted, %llu of %llu erased, of %llu", (ull)counted.outcome[HD_INSERTED], (ull)(inserted * n), (ull)counted.outcome[HD_ERASED],
-          (ull)(erased * n), (ull)counted.items);
+    check(counted.outcome[HD_INSERTED] == inserted * n && counted.outcome[HD_ERASED] == erased * n &&
+              counted.items == (inserted + erased) * n,
+          "%llu of %llu items were inserted, %llu of %llu erased, of %llu", (ull)counted.outcome[HD_INSERTED],
+          (ull)(inserted * n), (ull)counted.outcome[HD_ERASED], (ull)(erased * n), (ull)counted.items);
     for (int i = 0; i < 3; i++) far_forget(f, recording[i]);
     for (int i = 0; i < STREAMS; i++) far_unstream(f, stream[i]);
     hd_close(t);
@@ -339,13 +350,16 @@ static void what_cannot_be_recorded_is_refused(void **unused)
     scene_close(&s);
 }
 
-/* ---- Streams --------------------------------------------------------------------------------------------------------- */
+/* ---- Streams --------------------------------------------------------------------------------- */
 
-/* Batches of one table on two streams, none waited for, each with arrays of its own: as the reference has them, in the order of the calls. */
+/* Batches of one table on two streams, none waited for, each with arrays of its own: as the reference has them, in the
+ * order of the calls. */
 static void two_streams_of_one_table(void **unused)
 {
     enum { BATCHES = 12 };
-    static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND, HD_OP_ERASE, HD_OP_ACCUM_OR_ASSIGN, HD_OP_FIND_OR_INSERT, HD_OP_INSERT_AND_EVICT, HD_OP_FIND_MISSED };
+    static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND,           HD_OP_ERASE,
+                                 HD_OP_ACCUM_OR_ASSIGN,  HD_OP_FIND_OR_INSERT, HD_OP_INSERT_AND_EVICT,
+                                 HD_OP_FIND_MISSED };
     (void)unused;
     for (uint64_t round = 0; round < test_times(6); round++) {
         scene s;
@@ -375,7 +389,7 @@ static void two_streams_of_one_table(void **unused)
     }
 }
 
-/* ---- Threads ---------------------------------------------------------------------------------------------------------- */
+/* ---- Threads --------------------------------------------------------------------------------- */
 
 typedef struct judged {
     char text[512], why[512];
@@ -393,8 +407,8 @@ static void *run_case(void *p)
     return NULL;
 }
 
-/* Each of two threads has a table; the oracle approves every item of both. Batches of one item on full tables, and of distinct keys on roomy
- * ones; of one everywhere on a device, which draws no tickets. */
+/* Each of two threads has a table; the oracle approves every item of both. Batches of one item on full tables, and of
+ * distinct keys on roomy ones; of one everywhere on a device, which draws no tickets. */
 static void two_tables_of_two_threads(void **unused)
 {
     (void)unused;
@@ -403,10 +417,14 @@ static void two_tables_of_two_threads(void **unused)
         judged j[2];
         pthread_t thread[2];
         memset(j, 0, sizeof j);
-        snprintf(j[0].text, sizeof j[0].text, "hkv.mix.tlpv1 backend=%s policy=lfu buckets=4 slots=16 value=16 dual=%d pins=8 batch=1x400 keys=uniform:90 seed=%llu judge=1", backend,
-                 (int)(i % 2), (ull)i + 1);
-        snprintf(j[1].text, sizeof j[1].text, "hkv.mix.warp backend=%s policy=lru buckets=8 slots=64 value=24 dual=%d batch=%s keys=uniform:64 distinct=1 seed=%llu judge=1", backend,
-                 (int)(i / 2 % 2), test_far() ? "1x400" : "60x40", (ull)i + 1);
+        snprintf(j[0].text, sizeof j[0].text,
+                 "hkv.mix.tlpv1 backend=%s policy=lfu buckets=4 slots=16 value=16 dual=%d pins=8 batch=1x400 "
+                 "keys=uniform:90 seed=%llu judge=1",
+                 backend, (int)(i % 2), (ull)i + 1);
+        snprintf(j[1].text, sizeof j[1].text,
+                 "hkv.mix.warp backend=%s policy=lru buckets=8 slots=64 value=24 dual=%d batch=%s keys=uniform:64 "
+                 "distinct=1 seed=%llu judge=1",
+                 backend, (int)(i / 2 % 2), test_far() ? "1x400" : "60x40", (ull)i + 1);
         for (int k = 0; k < 2; k++) check(pthread_create(&thread[k], NULL, run_case, &j[k]) == 0, "no thread");
         for (int k = 0; k < 2; k++) pthread_join(thread[k], NULL);
         for (int k = 0; k < 2; k++) {
@@ -468,7 +486,8 @@ static void one_table_of_two_threads(void **unused)
     check(all.n == 2 * SHARE, "%llu entries instead of %d", (ull)all.n, 2 * SHARE);
     for (uint64_t i = 0; i < all.n; i++) {
         uint64_t key = i < SHARE ? i : 100000 + i - SHARE;
-        check(all.key[i] == key && all.score[i] == key && memcmp(all.value + 8 * i, &key, 8) == 0, "key %llu is not there, or another's value", (ull)key);
+        check(all.key[i] == key && all.score[i] == key && memcmp(all.value + 8 * i, &key, 8) == 0,
+              "key %llu is not there, or another's value", (ull)key);
     }
     contents_give(&all);
     hd_close(t);
@@ -477,9 +496,10 @@ static void one_table_of_two_threads(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_operation_is_recorded), cmocka_unit_test(replays_keep_the_order), cmocka_unit_test(what_cannot_be_recorded_is_refused),
-        cmocka_unit_test(a_replay_is_no_item_of_itself),
-        cmocka_unit_test(two_streams_of_one_table),    cmocka_unit_test(two_tables_of_two_threads), cmocka_unit_test(one_table_of_two_threads),
+        cmocka_unit_test(every_operation_is_recorded),        cmocka_unit_test(replays_keep_the_order),
+        cmocka_unit_test(what_cannot_be_recorded_is_refused), cmocka_unit_test(a_replay_is_no_item_of_itself),
+        cmocka_unit_test(two_streams_of_one_table),           cmocka_unit_test(two_tables_of_two_threads),
+        cmocka_unit_test(one_table_of_two_threads),
     };
     return test_run(tests);
 }

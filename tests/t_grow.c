@@ -10,7 +10,8 @@
 
 typedef unsigned long long ull;
 
-static hd_table *open_table(const char *policy, uint64_t buckets, uint32_t slots, uint32_t value_bytes, bool dual, uint64_t seed)
+static hd_table *open_table(const char *policy, uint64_t buckets, uint32_t slots, uint32_t value_bytes, bool dual,
+                            uint64_t seed)
 {
     hd_config c = test_config();
     c.policy = policy;
@@ -80,9 +81,12 @@ static void grow_by(hd_table *t, uint64_t times)
     contents_take(&after, t);
     must(hd_counters_sync(t, &counts));
     is = info_of(t);
-    check(is.buckets == was.buckets * times && is.capacity == is.buckets * is.slots, "%llu buckets, capacity %llu", (ull)is.buckets, (ull)is.capacity);
-    check(is.now == was.now && is.epoch == was.epoch && is.pins == was.pins && is.seed == was.seed, "the clock, the epoch, the places for pins or the seed moved");
-    check(contents_equal(&before, &after, false), "%llu entries before, %llu after, or another value or score", (ull)before.n, (ull)after.n);
+    check(is.buckets == was.buckets * times && is.capacity == is.buckets * is.slots, "%llu buckets, capacity %llu",
+          (ull)is.buckets, (ull)is.capacity);
+    check(is.now == was.now && is.epoch == was.epoch && is.pins == was.pins && is.seed == was.seed,
+          "the clock, the epoch, the places for pins or the seed moved");
+    check(contents_equal(&before, &after, false), "%llu entries before, %llu after, or another value or score",
+          (ull)before.n, (ull)after.n);
     check(!memcmp(counted.outcome, counts.outcome, sizeof counts.outcome), "growing counted outcomes");
     must(hd_check(t));
 
@@ -92,10 +96,14 @@ static void grow_by(hd_table *t, uint64_t times)
         uint64_t b[2], now = after.slot[i] / is.slots, then = before.slot[i] / was.slots;
         unsigned n = model_buckets(&m, after.key[i], b);
         check(now == b[0] || (n == 2 && now == b[1]), "key %llu is in bucket %llu", (ull)after.key[i], (ull)now);
-        if (!is.dual) check(now / times == then, "key %llu went from bucket %llu to %llu", (ull)after.key[i], (ull)then, (ull)now);
+        if (!is.dual)
+            check(now / times == then, "key %llu went from bucket %llu to %llu", (ull)after.key[i], (ull)then,
+                  (ull)now);
     }
     uint8_t *fate = (uint8_t *)test_alloc(after.n, 1), *value = (uint8_t *)test_alloc(after.n, is.value_bytes);
-    hd_batch find = { .op = HD_OP_FIND, .n = after.n, .key = after.key, .value_out = is.value_bytes ? value : NULL, .outcome = fate };
+    hd_batch find = {
+        .op = HD_OP_FIND, .n = after.n, .key = after.key, .value_out = is.value_bytes ? value : NULL, .outcome = fate
+    };
     must(hd_run(t, &find));
     for (uint64_t i = 0; i < after.n; i++) check(fate[i] == HD_HIT, "key %llu cannot be found", (ull)after.key[i]);
     check(!memcmp(value, after.value, after.n * is.value_bytes), "find and export differ");
@@ -119,8 +127,15 @@ static void goes_on(hd_table *t, uint64_t seed)
         key[i] = some_key(&random, 20, m.seed);
         value_make(value + i * m.value_bytes, m.value_bytes, key[i], i);
     }
-    hd_batch b = { .op = HD_OP_INSERT_AND_EVICT, .n = AT_ONCE, .key = key, .value = value, .outcome = fate, .list_key = gone,
-                   .list_score = score, .list_value = gone_value, .count = &count };
+    hd_batch b = { .op = HD_OP_INSERT_AND_EVICT,
+                   .n = AT_ONCE,
+                   .key = key,
+                   .value = value,
+                   .outcome = fate,
+                   .list_key = gone,
+                   .list_score = score,
+                   .list_value = gone_value,
+                   .count = &count };
     must(test_in_order(t, &b));
     for (uint64_t i = 0; i < AT_ONCE; i++, m.now++) {
         bool left = fate[i] == HD_EVICTED || fate[i] == HD_REFUSED;
@@ -145,9 +160,10 @@ static void grow_all(bool dual)
     for (size_t s = 0; s < sizeof shape / sizeof shape[0]; s++)
         for (size_t k = 0; k < sizeof times / sizeof times[0]; k++)
             for (unsigned twins = 0; twins <= 100; twins += 50) {
-                test_case("grow x%llu buckets=%llu slots=%u value_bytes=%u%s twins=%u%%", (ull)times[k], (ull)shape[s].buckets, shape[s].slots,
-                          shape[s].value_bytes, dual ? " dual" : "", twins);
-                hd_table *t = open_table(twins ? "lfu" : "lru", shape[s].buckets, shape[s].slots, shape[s].value_bytes, dual, s);
+                test_case("grow x%llu buckets=%llu slots=%u value_bytes=%u%s twins=%u%%", (ull)times[k],
+                          (ull)shape[s].buckets, shape[s].slots, shape[s].value_bytes, dual ? " dual" : "", twins);
+                hd_table *t =
+                    open_table(twins ? "lfu" : "lru", shape[s].buckets, shape[s].slots, shape[s].value_bytes, dual, s);
                 fill(t, 100 * s + k, twins);
                 full += size_of(t) == info_of(t).capacity;
                 grow_by(t, times[k]);
@@ -161,8 +177,16 @@ static void grow_all(bool dual)
     check(full, "no table was full");
 }
 
-static void single(void **state) { (void)state; grow_all(false); }
-static void dual(void **state) { (void)state; grow_all(true); }
+static void single(void **state)
+{
+    (void)state;
+    grow_all(false);
+}
+static void dual(void **state)
+{
+    (void)state;
+    grow_all(true);
+}
 
 /* The smallest dual tables, full of every mixture of keys: where there is least room to move. */
 static void tiny_and_full(void **state)
@@ -203,7 +227,8 @@ static void pins_survive(void **state)
         hd_batch erase = { .op = HD_OP_ERASE, .n = c.n, .key = c.key, .outcome = fate };
         must(hd_run(t, &erase));
         for (uint64_t i = 0; i < c.n; i++)
-            check(fate[i] == (i < n ? HD_PINNED : HD_ERASED), "key %llu, pinned %d: %s", (ull)c.key[i], i < n, hd_outcome_name((hd_outcome)fate[i]));
+            check(fate[i] == (i < n ? HD_PINNED : HD_ERASED), "key %llu, pinned %d: %s", (ull)c.key[i], i < n,
+                  hd_outcome_name((hd_outcome)fate[i]));
         hd_batch unlock = { .op = HD_OP_UNLOCK_KEYS, .n = n, .key = c.key, .holder = 77, .outcome = fate };
         must(hd_run(t, &unlock));
         for (uint64_t i = 0; i < n; i++) check(fate[i] == HD_HIT, "key %llu was not unpinned", (ull)c.key[i]);
@@ -281,8 +306,9 @@ static void what_cannot_be(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(single),       cmocka_unit_test(dual),    cmocka_unit_test(tiny_and_full),
-        cmocka_unit_test(pins_survive), cmocka_unit_test(reserve), cmocka_unit_test(bare),    cmocka_unit_test(what_cannot_be),
+        cmocka_unit_test(single),         cmocka_unit_test(dual),    cmocka_unit_test(tiny_and_full),
+        cmocka_unit_test(pins_survive),   cmocka_unit_test(reserve), cmocka_unit_test(bare),
+        cmocka_unit_test(what_cannot_be),
     };
     return test_run(tests);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_growing.c - hd_run_growing, hd_grow and hd_shrink as a caller meets them, on a dictionary that grows in place and on a cache that
- * doubles: each item counts once, whatever memory is refused on the way, also where the arrays are a device's or a batch is run in parts, and what
- * cannot be is refused with its reason. The k-mers of two genomes are counted in tables that begin with 1,024 slots.
+ * t_growing.c - hd_run_growing, hd_grow and hd_shrink as a caller meets them, on a dictionary that grows in place and
+ * on a cache that doubles: each item counts once, whatever memory is refused on the way, also where the arrays are a
+ * device's or a batch is run in parts, and what cannot be is refused with its reason. The k-mers of two genomes are
+ * counted in tables that begin with 1,024 slots.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -34,7 +35,14 @@ static hd_batch draw(hd_op op, bool distinct, uint64_t *r)
 {
     for (uint64_t i = 0; i < N; i++) key[i] = distinct ? i : test_below(r, KEYS), value[i] = 1;
     memset(outcome, 0xee, sizeof outcome);
-    hd_batch b = { .op = op, .n = N, .key = key, .value = value, .value_out = out, .elem = HD_I32, .outcome = outcome, .distinct = distinct };
+    hd_batch b = { .op = op,
+                   .n = N,
+                   .key = key,
+                   .value = value,
+                   .value_out = out,
+                   .elem = HD_I32,
+                   .outcome = outcome,
+                   .distinct = distinct };
     return b;
 }
 
@@ -49,7 +57,8 @@ static int tally_entry(void *context, uint64_t k, uint64_t score, void *v)
     uint32_t got;
     (void)score;
     memcpy(&got, v, sizeof got);
-    check(k < N && c->times[k] == got, "key %llu was added %u times instead of %llu", (ull)k, got, k < N ? (ull)c->times[k] : 0);
+    check(k < N && c->times[k] == got, "key %llu was added %u times instead of %llu", (ull)k, got,
+          k < N ? (ull)c->times[k] : 0);
     c->n++;
     return 0;
 }
@@ -66,7 +75,7 @@ static void tallies_compare(tallies *c, hd_table *t)
     check(c->n == c->entries && size == c->entries, "%llu entries instead of %llu", (ull)size, (ull)c->entries);
 }
 
-/* ---- Each item once -------------------------------------------------------------------------------------------- */
+/* ---- Each item once -------------------------------------------------------------------------- */
 
 static void counted_once(void **state)
 {
@@ -85,7 +94,9 @@ static void counted_once(void **state)
         hd_batch b = draw(op, distinct, &r);
         if (silent) b.outcome = NULL;
         must(hd_run_growing(t, &b, 0));
-        check(b.outcome == (silent ? NULL : outcome) && b.n == N && b.key == key && b.value == value && b.value_out == out, "the batch is another");
+        check(b.outcome == (silent ? NULL : outcome) && b.n == N && b.key == key && b.value == value &&
+                  b.value_out == out,
+              "the batch is another");
         check(strstr(b.ran, designs[k % 2]) == b.ran, "it was run by %s", b.ran);
         memset(&c, 0, sizeof c);
         for (int i = 0; i < N; i++) c.times[key[i]] = op == HD_OP_ACCUM_OR_ASSIGN ? c.times[key[i]] + 1 : 1;
@@ -95,11 +106,14 @@ static void counted_once(void **state)
             seen[outcome[i]]++;
         }
         check(silent || seen[HD_INSERTED] == c.entries, "%llu were inserted", (ull)seen[HD_INSERTED]);
-        check(silent || seen[op == HD_OP_FIND_OR_INSERT ? HD_HIT : HD_UPDATED] == N - c.entries, "and others not updated");
+        check(silent || seen[op == HD_OP_FIND_OR_INSERT ? HD_HIT : HD_UPDATED] == N - c.entries,
+              "and others not updated");
         must(hd_counters_sync(t, &count));
-        check(count.outcome[HD_INSERTED] == c.entries && (count.outcome[HD_PENDING] > 0) == hive, "the counters say %llu inserted, %llu pending",
-              (ull)count.outcome[HD_INSERTED], (ull)count.outcome[HD_PENDING]);
-        check(count.items == N + count.outcome[HD_PENDING] && count.op[op] == count.items, "%llu items", (ull)count.items);
+        check(count.outcome[HD_INSERTED] == c.entries && (count.outcome[HD_PENDING] > 0) == hive,
+              "the counters say %llu inserted, %llu pending", (ull)count.outcome[HD_INSERTED],
+              (ull)count.outcome[HD_PENDING]);
+        check(count.items == N + count.outcome[HD_PENDING] && count.op[op] == count.items, "%llu items",
+              (ull)count.items);
         hd_close(t);
     }
 }
@@ -133,9 +147,10 @@ static void target_is_kept(void **state)
     }
 }
 
-/* ---- Parts ------------------------------------------------------------------------------------------------------------- */
+/* ---- Parts ----------------------------------------------------------------------------------- */
 
-/* A batch many times as large as the table is run so that nobody meets a full one, and keys that come often count often. */
+/* A batch many times as large as the table is run so that nobody meets a full one, and keys that come often count
+ * often. */
 static void in_parts(void **state)
 {
     enum { MANY = 300000, EACH = 3 };
@@ -154,15 +169,25 @@ static void in_parts(void **state)
         test_case("distinct=%d mixed=%d", distinct, mixed);
         for (uint64_t i = 0; i < MANY; i++) many[i] = i % keys, add[i] = 1, each[i] = HD_OP_ACCUM_OR_ASSIGN;
         memset(fate, 0xee, sizeof fate);
-        hd_batch b = { .op = HD_OP_ACCUM_OR_ASSIGN, .n = MANY, .key = many, .value = add, .elem = HD_I32, .outcome = fate, .distinct = distinct, .each = mixed ? each : NULL };
+        hd_batch b = { .op = HD_OP_ACCUM_OR_ASSIGN,
+                       .n = MANY,
+                       .key = many,
+                       .value = add,
+                       .elem = HD_I32,
+                       .outcome = fate,
+                       .distinct = distinct,
+                       .each = mixed ? each : NULL };
         must(hd_run_growing(t, &b, 0.6));
         for (uint64_t i = 0; i < MANY; i++) fate[i] < HD_OUTCOME_COUNT ? n[fate[i]]++ : wrong++;
-        check(!wrong && n[HD_INSERTED] == keys && n[HD_UPDATED] == MANY - keys, "%llu inserted, %llu updated", (ull)n[HD_INSERTED], (ull)n[HD_UPDATED]);
+        check(!wrong && n[HD_INSERTED] == keys && n[HD_UPDATED] == MANY - keys, "%llu inserted, %llu updated",
+              (ull)n[HD_INSERTED], (ull)n[HD_UPDATED]);
         must(hd_counters_sync(t, &count));
         must(hd_load_factor_sync(t, &load));
         must(hd_table_info(t, &info));
-        check(count.items == MANY + count.outcome[HD_PENDING] && count.batches >= 3, "%llu items in %llu batches", (ull)count.items, (ull)count.batches);
-        check(count.outcome[HD_PENDING] < 1 << 16, "%llu met a full table", (ull)count.outcome[HD_PENDING]); /* those of the first part, while it was as small as that */
+        check(count.items == MANY + count.outcome[HD_PENDING] && count.batches >= 3, "%llu items in %llu batches",
+              (ull)count.items, (ull)count.batches);
+        /* those of the first part, while it was as small as that */
+        check(count.outcome[HD_PENDING] < 1 << 16, "%llu met a full table", (ull)count.outcome[HD_PENDING]);
         check(load <= 0.6 && load > 0.25, "load factor %.3f", load);
         uint64_t whole = info.base_buckets;
         while (whole < info.buckets) whole *= 2;
@@ -184,7 +209,8 @@ static void erased_untold(void **state)
         uint64_t r = 2, size;
         hd_info before, after;
         hd_table *t = open_small(k % 2 ? "hive" : "hkv", NULL);
-        hd_batch b = draw(HD_OP_INSERT_OR_ASSIGN, true, &r), all = { .op = k / 2 ? HD_OP_CLEAR : HD_OP_ERASE_IF, .pred = "all" };
+        hd_batch b = draw(HD_OP_INSERT_OR_ASSIGN, true, &r),
+                 all = { .op = k / 2 ? HD_OP_CLEAR : HD_OP_ERASE_IF, .pred = "all" };
         test_case("%s, %s", k % 2 ? "hive" : "hkv", k / 2 ? "clear" : "erase_if");
         if (k % 2 == 0) must(hd_grow(t, 2048)); /* it evicts where there is no room */
         must(hd_run_growing(t, &b, 0.5));
@@ -194,12 +220,14 @@ static void erased_untold(void **state)
         must(hd_run_growing(t, &b, 0.5));
         must(hd_table_info(t, &after));
         must(hd_size_sync(t, &size));
-        check(before.buckets == after.buckets && size <= N / 2 && size > N / 4, "%llu entries, and it grew from %llu to %llu buckets", (ull)size, (ull)before.buckets, (ull)after.buckets);
+        check(before.buckets == after.buckets && size <= N / 2 && size > N / 4,
+              "%llu entries, and it grew from %llu to %llu buckets", (ull)size, (ull)before.buckets,
+              (ull)after.buckets);
         hd_close(t);
     }
 }
 
-/* ---- Arrays of a device -------------------------------------------------------------------------------------------------- */
+/* ---- Arrays of a device ---------------------------------------------------------------------- */
 
 /* Which ends as it does with arrays of this machine; also where some are pending. */
 static void arrays_of_a_device(void **state)
@@ -217,7 +245,8 @@ static void arrays_of_a_device(void **state)
         far_device *f = far_open();
         hd_config config = hd_config_of("hive");
         hd_table *t;
-        config.backend = "cuda", config.capacity = 64, config.slots = 8, config.value_bytes = 4, config.seams = far_seams(f);
+        config.backend = "cuda", config.capacity = 64, config.slots = 8, config.value_bytes = 4,
+        config.seams = far_seams(f);
         test_case("%s, distinct=%d target=%d", hd_op_name(ops[k / 4]), distinct, with_target);
         must(hd_open(&config, &t));
         hd_batch b = draw(ops[k / 4], distinct, &r), there;
@@ -239,7 +268,8 @@ static void arrays_of_a_device(void **state)
         far_read(f, outcome, there.outcome, FEW);
         far_read(f, out, there.value_out, FEW * sizeof *out);
         memset(&c, 0, sizeof c);
-        for (int i = 0; i < FEW + (with_target ? FEW / 4 : 0); i++) c.times[key[i % FEW]] = ops[k / 4] == HD_OP_ACCUM_OR_ASSIGN ? c.times[key[i % FEW]] + 1 : 1;
+        for (int i = 0; i < FEW + (with_target ? FEW / 4 : 0); i++)
+            c.times[key[i % FEW]] = ops[k / 4] == HD_OP_ACCUM_OR_ASSIGN ? c.times[key[i % FEW]] + 1 : 1;
         tallies_compare(&c, t);
         for (int i = 0; i < FEW; i++) {
             check(outcome[i] < HD_OUTCOME_COUNT, "item %d has no outcome", i);
@@ -247,10 +277,14 @@ static void arrays_of_a_device(void **state)
             wrong += out[i] != (outcome[i] == HD_HIT ? 1 : 0x5a5a5a5a);
         }
         check(!wrong, "%llu values were delivered that should not, or not those that should", (ull)wrong);
-        check(seen[HD_PENDING] == 0 && seen[HD_INSERTED] + seen[ops[k / 4] == HD_OP_FIND_OR_INSERT ? HD_HIT : HD_UPDATED] == FEW, "%llu inserted", (ull)seen[HD_INSERTED]);
+        check(seen[HD_PENDING] == 0 &&
+                  seen[HD_INSERTED] + seen[ops[k / 4] == HD_OP_FIND_OR_INSERT ? HD_HIT : HD_UPDATED] == FEW,
+              "%llu inserted", (ull)seen[HD_INSERTED]);
         must(hd_counters_sync(t, &count));
-        check(count.outcome[HD_INSERTED] == c.entries, "the counters say that %llu came", (ull)count.outcome[HD_INSERTED]);
-        check(count.items == FEW + (with_target ? FEW / 4u : 0u) + count.outcome[HD_PENDING], "%llu items", (ull)count.items);
+        check(count.outcome[HD_INSERTED] == c.entries, "the counters say that %llu came",
+              (ull)count.outcome[HD_INSERTED]);
+        check(count.items == FEW + (with_target ? FEW / 4u : 0u) + count.outcome[HD_PENDING], "%llu items",
+              (ull)count.items);
         pending += count.outcome[HD_PENDING];
         must(hd_load_factor_sync(t, &load));
         check(!with_target || load <= 0.5, "load factor %.3f", load);
@@ -274,7 +308,7 @@ static void arrays_of_a_device(void **state)
     test_note("%llu items of a device's arrays were pending at first", (ull)pending);
 }
 
-/* ---- Memory that is refused --------------------------------------------------------------------------------------- */
+/* ---- Memory that is refused ------------------------------------------------------------------ */
 
 /* In the middle of a batch: some items are done, the others say that they are pending, and are run again later. */
 static uint64_t refused_growing(bool silent, bool for_good)
@@ -287,7 +321,8 @@ static uint64_t refused_growing(bool silent, bool for_good)
         hd_table *t = open_small("hive", &memory.seams);
         r = 9;
         hd_batch b = draw(HD_OP_ACCUM_OR_ASSIGN, false, &r);
-        test_case("accum_or_assign, growing, allocation %llu refused%s", (ull)k, for_good ? ", and all later ones" : "");
+        test_case("accum_or_assign, growing, allocation %llu refused%s", (ull)k,
+                  for_good ? ", and all later ones" : "");
         if (silent) b.outcome = NULL;
         memory.refuse_at = memory.takes + k;
         memory.refuse_after = for_good;
@@ -340,14 +375,18 @@ static uint64_t refused_resize(const hive_shape *s, uint64_t from, uint64_t to)
         hd_status status = to > from ? hd_grow(t, to) : hd_shrink(t, to);
         bool reached = memory.takes >= memory.refuse_at;
         memory.refuse_at = 0;
-        check(status == (reached ? HD_ENOMEM : HD_OK), "%llu to %llu buckets, allocation %llu: %s", (ull)from, (ull)to, (ull)k, hd_status_name(status));
+        check(status == (reached ? HD_ENOMEM : HD_OK), "%llu to %llu buckets, allocation %llu: %s", (ull)from, (ull)to,
+              (ull)k, hd_status_name(status));
         must(hd_table_info(t, &after));
         must(hd_check(t));
         if (reached) {
             check(hive_image_is(&image, v), "refused, and the table changed");
-            check(memory.live_bytes == live && before.buckets == after.buckets && before.places == after.places && before.memory_bytes == after.memory_bytes, "%llu bytes held instead of %llu", (ull)memory.live_bytes, (ull)live);
+            check(memory.live_bytes == live && before.buckets == after.buckets && before.places == after.places &&
+                      before.memory_bytes == after.memory_bytes,
+                  "%llu bytes held instead of %llu", (ull)memory.live_bytes, (ull)live);
         } else {
-            check(memory.live_bytes >= after.memory_bytes && memory.live_bytes <= after.memory_bytes + 4096, "it says %llu bytes, and holds %llu", (ull)after.memory_bytes, (ull)memory.live_bytes);
+            check(memory.live_bytes >= after.memory_bytes && memory.live_bytes <= after.memory_bytes + 4096,
+                  "it says %llu bytes, and holds %llu", (ull)after.memory_bytes, (ull)memory.live_bytes);
         }
         hive_image_give(&image);
         hd_close(t);
@@ -370,7 +409,7 @@ static void memory_is_refused(void **state)
     test_tried("memory", refused, "allocations of growth and shrinking refused");
 }
 
-/* ---- What cannot be ------------------------------------------------------------------------------------------------- */
+/* ---- What cannot be -------------------------------------------------------------------------- */
 
 static void misuse(void **state)
 {
@@ -394,14 +433,16 @@ static void misuse(void **state)
     must_fail(hd_shrink(t, UINT64_MAX), HD_EINVAL, "buckets");
     must_fail(hd_grow(t, 8), HD_EINVAL, "fewer than the present 9");
     must_fail(hd_grow(t, 0), HD_EINVAL, "buckets");
-    for (size_t k = 0; k < sizeof too_many / sizeof *too_many; k++) must_fail(hd_grow(t, too_many[k]), HD_EINVAL, "more than a table can have");
+    for (size_t k = 0; k < sizeof too_many / sizeof *too_many; k++)
+        must_fail(hd_grow(t, too_many[k]), HD_EINVAL, "more than a table can have");
     must_fail(hd_reserve(t, UINT64_MAX), HD_EINVAL, "buckets");
     must(hd_shrink(t, 9)); /* as many as there are: nothing */
     must(hd_grow(t, 9));
     must(hd_reserve(t, 72));
     must_fail(hd_run_growing(NULL, &b, 0), HD_EINVAL, "table");
     must_fail(hd_run_growing(t, NULL, 0), HD_EINVAL, "batch");
-    for (size_t k = 0; k < sizeof no_share / sizeof *no_share; k++) must_fail(hd_run_growing(t, &b, no_share[k]), HD_EINVAL, "target");
+    for (size_t k = 0; k < sizeof no_share / sizeof *no_share; k++)
+        must_fail(hd_run_growing(t, &b, no_share[k]), HD_EINVAL, "target");
     b.op = HD_OP_TOUCH;
     must_fail(hd_run_growing(t, &b, 0), HD_EINVAL, "scores");
     b.op = HD_OP_COUNT_;
@@ -444,7 +485,7 @@ static void reserves(void **state)
     hd_close(t);
 }
 
-/* ---- k-mers ---------------------------------------------------------------------------------------------------------------- */
+/* ---- k-mers ---------------------------------------------------------------------------------- */
 
 static int compare_u64(const void *a, const void *b)
 {
@@ -469,7 +510,11 @@ static void count_kmers(const char *file, uint64_t counted, uint64_t distinct, d
     must(hd_open(&c, &t));
     for (int i = 0; i < BATCH; i++) ones[i] = 1;
     for (uint64_t at = 0; at < n; at += BATCH) {
-        hd_batch b = { .op = HD_OP_ACCUM_OR_ASSIGN, .elem = HD_I32, .n = n - at < BATCH ? n - at : BATCH, .key = kmer + at, .value = ones };
+        hd_batch b = { .op = HD_OP_ACCUM_OR_ASSIGN,
+                       .elem = HD_I32,
+                       .n = n - at < BATCH ? n - at : BATCH,
+                       .key = kmer + at,
+                       .value = ones };
         must(hd_run_growing(t, &b, target));
     }
     must(hd_check(t));
@@ -485,14 +530,18 @@ static void count_kmers(const char *file, uint64_t counted, uint64_t distinct, d
             for (times = 1; i + times < n && kmer[i + times] == kmer[i];) times++;
             hd_batch b = { .op = HD_OP_FIND, .n = 1, .key = &kmer[i], .value_out = &got, .outcome = &fate };
             must(hd_run(t, &b));
-            check(fate == HD_HIT && got == times, "k-mer %llu: %s, %u instead of %llu", (ull)kmer[i], hd_outcome_name((hd_outcome)fate), got, (ull)times);
+            check(fate == HD_HIT && got == times, "k-mer %llu: %s, %u instead of %llu", (ull)kmer[i],
+                  hd_outcome_name((hd_outcome)fate), got, (ull)times);
         }
-        if (round == 0) must(hd_shrink(t, info.base_buckets)); /* as few buckets as there is room for: all still there */
+        /* as few buckets as there is room for: all still there */
+        if (round == 0) must(hd_shrink(t, info.base_buckets));
     }
     must(hd_check(t));
     must(hd_table_info(t, &info));
-    test_note("%s: %llu of %llu, %llu buckets of %u, %llu after shrinking", file, (ull)distinct, (ull)counted, (ull)first_buckets, info.slots, (ull)info.buckets);
-    check(runs == 2 * distinct && info.buckets < first_buckets && info.capacity * 4 / 5 < distinct, "it shrank to %llu buckets", (ull)info.buckets);
+    test_note("%s: %llu of %llu, %llu buckets of %u, %llu after shrinking", file, (ull)distinct, (ull)counted,
+              (ull)first_buckets, info.slots, (ull)info.buckets);
+    check(runs == 2 * distinct && info.buckets < first_buckets && info.capacity * 4 / 5 < distinct,
+          "it shrank to %llu buckets", (ull)info.buckets);
     hd_close(t);
     free(kmer);
 }
@@ -512,8 +561,11 @@ static void kmers_of_reads(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest growing[] = { cmocka_unit_test(counted_once), cmocka_unit_test(target_is_kept), cmocka_unit_test(in_parts), cmocka_unit_test(erased_untold),
-                                          cmocka_unit_test(arrays_of_a_device), cmocka_unit_test(memory_is_refused), cmocka_unit_test(misuse),
-                                          cmocka_unit_test(reserves),     cmocka_unit_test(kmers_of_a_genome), cmocka_unit_test(kmers_of_reads) };
+    const struct CMUnitTest growing[] = {
+        cmocka_unit_test(counted_once),  cmocka_unit_test(target_is_kept),     cmocka_unit_test(in_parts),
+        cmocka_unit_test(erased_untold), cmocka_unit_test(arrays_of_a_device), cmocka_unit_test(memory_is_refused),
+        cmocka_unit_test(misuse),        cmocka_unit_test(reserves),           cmocka_unit_test(kmers_of_a_genome),
+        cmocka_unit_test(kmers_of_reads)
+    };
     return test_run(growing);
 }

@@ -39,7 +39,8 @@ static void mix64_vectors(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof vector / sizeof vector[0]; i++)
-        check(hd_mix64(vector[i][0]) == vector[i][1], "mix64(%llx) = %llx", (ull)vector[i][0], (ull)hd_mix64(vector[i][0]));
+        check(hd_mix64(vector[i][0]) == vector[i][1], "mix64(%llx) = %llx", (ull)vector[i][0],
+              (ull)hd_mix64(vector[i][0]));
 }
 
 static void place_vectors(void **state)
@@ -69,22 +70,27 @@ static void place_vectors(void **state)
         uint64_t h = hd_hash(vector[i].key, vector[i].seed), b[2];
         model m = { .buckets = vector[i].buckets, .seed = vector[i].seed, .dual = true };
         test_case("key=%llu seed=%llu buckets=%llu", (ull)vector[i].key, (ull)vector[i].seed, (ull)vector[i].buckets);
-        check(hd_first_bucket(h, vector[i].buckets) == vector[i].first, "first %llu", (ull)hd_first_bucket(h, vector[i].buckets));
-        check(hd_second_bucket(h, vector[i].buckets) == vector[i].second, "second %llu", (ull)hd_second_bucket(h, vector[i].buckets));
+        check(hd_first_bucket(h, vector[i].buckets) == vector[i].first, "first %llu",
+              (ull)hd_first_bucket(h, vector[i].buckets));
+        check(hd_second_bucket(h, vector[i].buckets) == vector[i].second, "second %llu",
+              (ull)hd_second_bucket(h, vector[i].buckets));
         check(hd_digest(h) == vector[i].digest, "digest %d", hd_digest(h));
-        check(model_buckets(&m, vector[i].key, b) == 2 && b[0] == vector[i].first && b[1] == vector[i].second, "the model says %llu, %llu",
-              (ull)b[0], (ull)b[1]);
+        check(model_buckets(&m, vector[i].key, b) == 2 && b[0] == vector[i].first && b[1] == vector[i].second,
+              "the model says %llu, %llu", (ull)b[0], (ull)b[1]);
     }
 }
 
-/* ---- Algebra ---------------------------------------------------------------------------------------- */
+/* ---- Algebra --------------------------------------------------------------------------------- */
 
 static void mix64_is_a_bijection(void **state)
 {
     (void)state;
     uint64_t random = 1;
     for (uint64_t i = 0; i < 1000000; i++) {
-        uint64_t x = i < 1000 ? i : i < 2000 ? UINT64_MAX - i : i < 2064 ? (uint64_t)1 << (i - 2000) : test_random(&random);
+        uint64_t x = i < 1000   ? i
+                     : i < 2000 ? UINT64_MAX - i
+                     : i < 2064 ? (uint64_t)1 << (i - 2000)
+                                : test_random(&random);
         check(model_unhash(hd_mix64(x), 0) == x && hd_mix64(model_unhash(x, 0)) == x, "x = %llx", (ull)x);
     }
 }
@@ -111,7 +117,8 @@ static void bucket_is_the_high_half(void **state)
     uint64_t random = 2;
     for (int i = 0; i < 1000000; i++) {
         uint64_t h = some_hash(&random), n = some_buckets(&random, UINT64_MAX - 1), b = hd_first_bucket(h, n);
-        uint64_t low = (h & 0xffffffffu) * (n & 0xffffffffu), a = (h >> 32) * (n & 0xffffffffu), c = (h & 0xffffffffu) * (n >> 32);
+        uint64_t low = (h & 0xffffffffu) * (n & 0xffffffffu), a = (h >> 32) * (n & 0xffffffffu),
+                 c = (h & 0xffffffffu) * (n >> 32);
         uint64_t carry = ((low >> 32) + (a & 0xffffffffu) + (c & 0xffffffffu)) >> 32;
         uint64_t want = (h >> 32) * (n >> 32) + (a >> 32) + (c >> 32) + carry;
         check(b == want && b < n, "h = %llx, %llu buckets: %llu", (ull)h, (ull)n, (ull)b);
@@ -124,9 +131,11 @@ static void growth_splits_buckets(void **state)
     (void)state;
     uint64_t random = 3;
     for (int i = 0; i < 1000000; i++) {
-        uint64_t h = some_hash(&random), n = some_buckets(&random, (uint64_t)1 << 56), k = i % 2 ? 2 : 1 + test_below(&random, 64);
+        uint64_t h = some_hash(&random), n = some_buckets(&random, (uint64_t)1 << 56),
+                 k = i % 2 ? 2 : 1 + test_below(&random, 64);
         uint64_t before = hd_first_bucket(h, n), after = hd_first_bucket(h, n * k);
-        check(after / k == before, "h = %llx, %llu x %llu buckets: %llu, then %llu", (ull)h, (ull)n, (ull)k, (ull)before, (ull)after);
+        check(after / k == before, "h = %llx, %llu x %llu buckets: %llu, then %llu", (ull)h, (ull)n, (ull)k,
+              (ull)before, (ull)after);
     }
 }
 
@@ -136,7 +145,8 @@ static void candidates_differ(void **state)
     for (uint64_t n = 2; n <= 1000; n++) {
         uint64_t random = n;
         for (int i = 0; i < 1000; i++) {
-            uint64_t h = i < 500 ? test_random(&random) : test_below(&random, 0x100000000u) * 0x100000001u; /* equal halves */
+            /* equal halves */
+            uint64_t h = i < 500 ? test_random(&random) : test_below(&random, 0x100000000u) * 0x100000001u;
             uint64_t a = hd_first_bucket(h, n), b = hd_second_bucket(h, n);
             check(a != b && a < n && b < n, "h = %llx, %llu buckets: %llu and %llu", (ull)h, (ull)n, (ull)a, (ull)b);
         }
@@ -153,14 +163,15 @@ static void digest_is_never_empty(void **state)
     for (int d = 1; d < 256; d++) check(seen[d], "no key has digest %d", d);
 }
 
-/* ---- Evenness: chi-squared ---------------------------------------------------------------------------- */
+/* ---- Evenness: chi-squared ------------------------------------------------------------------- */
 
 /* Of `classes` counts with the same expectation; must be within six standard deviations of its mean (on
  * both sides: too even is not random either, for random keys). */
 static void even(const char *what, const uint64_t *count, uint64_t classes, uint64_t n, bool both_sides)
 {
     double chi = chi_of_even(count, classes, n), freedom = (double)classes - 1, width = 6 * sqrt(2 * freedom) + 6;
-    check(chi < freedom + width && (!both_sides || chi > freedom - width), "%s: chi-squared %.1f for %.0f degrees of freedom", what, chi, freedom);
+    check(chi < freedom + width && (!both_sides || chi > freedom - width),
+          "%s: chi-squared %.1f for %.0f degrees of freedom", what, chi, freedom);
 }
 
 /* Keys as people have them: counted, strided, bit fields, pointers, random. */
@@ -180,7 +191,8 @@ static void buckets_and_digests_are_even(void **state)
 {
     static const uint64_t buckets[] = { 2, 3, 7, 100, 128, 1000, 4096, 10007 };
     (void)state;
-    uint64_t n = 1u << 20, *first = (uint64_t *)test_alloc(10007, 8), *second = (uint64_t *)test_alloc(10007, 8), digest[256];
+    uint64_t n = 1u << 20, *first = (uint64_t *)test_alloc(10007, 8), *second = (uint64_t *)test_alloc(10007, 8),
+             digest[256];
     for (int kind = 0; kind <= 5; kind++)
         for (size_t k = 0; k < sizeof buckets / sizeof buckets[0]; k++) {
             uint64_t random = 5, most = buckets[k];
@@ -210,13 +222,15 @@ static void digests_are_even_within_a_bucket(void **state)
     (void)state;
     for (int bits = 1; bits <= 32; bits++)
         for (int choice = 0; choice < 2; choice++) {
-            uint64_t random = 6, digest[256] = { 0 }, n = 200000, counted = 0, b = test_below(&random, (uint64_t)1 << bits);
+            uint64_t random = 6, digest[256] = { 0 }, n = 200000, counted = 0,
+                     b = test_below(&random, (uint64_t)1 << bits);
             test_case("2^%d buckets, bucket %llu, %s choice", bits, (ull)b, choice ? "second" : "first");
             for (uint64_t i = 0; i < n; i++) {
                 uint64_t h = test_random(&random) >> bits | b << (64 - bits);
                 if (choice) h = h << 32 | h >> 32;
                 if (choice && hd_first_bucket(h, (uint64_t)1 << bits) == b) continue; /* would go next door */
-                uint64_t is = choice ? hd_second_bucket(h, (uint64_t)1 << bits) : hd_first_bucket(h, (uint64_t)1 << bits);
+                uint64_t is =
+                    choice ? hd_second_bucket(h, (uint64_t)1 << bits) : hd_first_bucket(h, (uint64_t)1 << bits);
                 check(is == b, "bucket %llu", (ull)is);
                 digest[hd_digest(h) - 1]++;
                 counted++;

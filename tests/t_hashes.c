@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_hashes.c - the hash functions that tables choose by name (hashes/): vectors, what a seed does, what their rows claim, and evenness.
+ * t_hashes.c - the hash functions that tables choose by name (hashes/): vectors, what a seed does, what their rows
+ * claim, and evenness.
  *
- * CRC, CityHash and MurmurHash3 are held against Python packages (crcmod, cityhash, mmh3), the mixers against whole numbers in Python,
- * where nothing wraps by itself.
+ * CRC, CityHash and MurmurHash3 are held against Python packages (crcmod, cityhash, mmh3), the mixers against whole
+ * numbers in Python, where nothing wraps by itself.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 
 typedef unsigned long long ull;
 
-#define COUNT(array) (sizeof(array) / sizeof (array)[0])
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 static const hd_hash_row *row_of(uint32_t f)
 {
@@ -22,7 +23,7 @@ static const hd_hash_row *row_of(uint32_t f)
     return &hd_hash_rows[f];
 }
 
-/* ---- Vectors ------------------------------------------------------------------------------------------- */
+/* ---- Vectors --------------------------------------------------------------------------------- */
 
 /* Of the low half of the key as a 32-bit key, and of the key. */
 static void vectors(void **state)
@@ -108,26 +109,32 @@ static void vectors(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(vector); i++) {
         uint32_t f = vector[i].function;
-        uint64_t of32 = hd_hash_of32(f, (uint32_t)vector[i].key, vector[i].seed), of64 = hd_hash_of64(f, vector[i].key, vector[i].seed);
+        uint64_t of32 = hd_hash_of32(f, (uint32_t)vector[i].key, vector[i].seed),
+                 of64 = hd_hash_of64(f, vector[i].key, vector[i].seed);
         test_case("hash=%s key=%llx seed=%llx", hd_hash_rows[f].name, (ull)vector[i].key, (ull)vector[i].seed);
         check(of32 == vector[i].of32, "of the 32-bit key: %llx", (ull)of32);
         check(of64 == vector[i].of64, "of the 64-bit key: %llx", (ull)of64);
         tried[f]++;
     }
-    for (uint32_t f = 0; f < HD_HASH_COUNT; f++) check(tried[f] >= 8, "%s has %llu vectors", hd_hash_rows[f].name, (ull)tried[f]);
-    check(hd_hash_of32(HD_HASH_COUNT, 1, 0) == 0 && hd_hash_of64(HD_HASH_COUNT, 1, 0) == 0, "a function that there is not");
+    for (uint32_t f = 0; f < HD_HASH_COUNT; f++)
+        check(tried[f] >= 8, "%s has %llu vectors", hd_hash_rows[f].name, (ull)tried[f]);
+    check(hd_hash_of32(HD_HASH_COUNT, 1, 0) == 0 && hd_hash_of64(HD_HASH_COUNT, 1, 0) == 0,
+          "a function that there is not");
 }
 
-/* Numbers that stand in publications: of the check of a CRC, in catalogues of them; CityHash's own test (city-test.cc, version 1.1, rows 4 and 8
- * of its made-up data); MurmurHash3's of four bytes, as they are handed down with ports of it. */
+/* Numbers that stand in publications: of the check of a CRC, in catalogues of them; CityHash's own test (city-test.cc,
+ * version 1.1, rows 4 and 8 of its made-up data); MurmurHash3's of four bytes, as they are handed down with ports of
+ * it. */
 static void published(void **state)
 {
     static const struct {
         uint32_t function;
         uint32_t key, seed, hash;
     } four[] = {
-        { HD_HASH_murmur3, 0x00000000u, 0x00000000u, 0x2362f9deu }, { HD_HASH_murmur3, 0xffffffffu, 0x00000000u, 0x76293b50u },
-        { HD_HASH_murmur3, 0x87654321u, 0x00000000u, 0xf55b516bu }, { HD_HASH_murmur3, 0x87654321u, 0x5082edeeu, 0x2362f9deu },
+        { HD_HASH_murmur3, 0x00000000u, 0x00000000u, 0x2362f9deu },
+        { HD_HASH_murmur3, 0xffffffffu, 0x00000000u, 0x76293b50u },
+        { HD_HASH_murmur3, 0x87654321u, 0x00000000u, 0xf55b516bu },
+        { HD_HASH_murmur3, 0x87654321u, 0x5082edeeu, 0x2362f9deu },
         { HD_HASH_murmur3, 0x74736574u, 0x9747b28cu, 0x704b81dcu }, /* "test" */
         { HD_HASH_murmur3, 0x61616161u, 0x9747b28cu, 0x5a97808au }, /* "aaaa" */
         { HD_HASH_city32, 0x2ca7303bu, 0x00000000u, 0x26f2b463u },
@@ -150,7 +157,7 @@ static void published(void **state)
     check(~crc64_steps(~crc64_of64(eight, 0) ^ '9', 1) == 0x995dc9bbdf1939fau, "the check of CRC-64");
 }
 
-/* ---- CRCs, a bit at a time by the polynomial ---------------------------------------------------------------- */
+/* ---- CRCs, a bit at a time by the polynomial ------------------------------------------------- */
 
 static uint64_t crc_by_bits(uint64_t polynomial, uint32_t bits, uint64_t key, int bytes, uint64_t seed)
 {
@@ -167,22 +174,26 @@ static void crcs_are_their_polynomials(void **state)
     static const struct {
         uint32_t function;
         uint64_t polynomial;
-    } crc[] = { { HD_HASH_crc32, 0xedb88320u }, { HD_HASH_crc32c, 0x82f63b78u }, { HD_HASH_crc64, 0xc96c5795d7870f42u } };
+    } crc[] = { { HD_HASH_crc32, 0xedb88320u },
+                { HD_HASH_crc32c, 0x82f63b78u },
+                { HD_HASH_crc64, 0xc96c5795d7870f42u } };
     (void)state;
     for (size_t k = 0; k < COUNT(crc); k++) {
         const hd_hash_row *row = row_of(crc[k].function);
         for (uint64_t random = 1, i = 0; i < 100000; i++) {
             uint64_t key = i < 256 ? i << 8 * (i % 8) : test_random(&random), seed = i % 2 ? test_random(&random) : 0;
-            uint64_t of32 = crc_by_bits(crc[k].polynomial, row->bits, key & UINT32_MAX, 4, seed), of64 = crc_by_bits(crc[k].polynomial, row->bits, key, 8, seed);
-            check(hd_hash_of32(crc[k].function, (uint32_t)key, seed) == of32 && hd_hash_of64(crc[k].function, key, seed) == of64, "key %llx, seed %llx",
-                  (ull)key, (ull)seed);
+            uint64_t of32 = crc_by_bits(crc[k].polynomial, row->bits, key & UINT32_MAX, 4, seed),
+                     of64 = crc_by_bits(crc[k].polynomial, row->bits, key, 8, seed);
+            check(hd_hash_of32(crc[k].function, (uint32_t)key, seed) == of32 &&
+                      hd_hash_of64(crc[k].function, key, seed) == of64,
+                  "key %llx, seed %llx", (ull)key, (ull)seed);
             uint64_t low = hd_hash_of32(crc[k].function, (uint32_t)key, seed);
             check(hd_hash_of32(crc[k].function, (uint32_t)(key >> 32), low) == of64, "key %llx in two parts", (ull)key);
         }
     }
 }
 
-/* ---- On a device ---------------------------------------------------------------------------------------------- */
+/* ---- On a device ----------------------------------------------------------------------------- */
 
 #ifdef HD_CUDA
 int hashes_on_device(uint32_t function, int wide, uint64_t n, const uint64_t *key, uint64_t seed, uint64_t *out);
@@ -209,16 +220,18 @@ static void a_device_says_the_same(void **state)
             check(hashes_on_device(f, wide, n, key, seed, out) == 0, "the device fails");
             for (uint64_t i = 0; i < n; i++) {
                 uint64_t want = wide ? hd_hash_of64(f, key[i], seed) : hd_hash_of32(f, (uint32_t)key[i], seed);
-                check(out[i] == want, "%d bits, key %llx, seed %llx: %llx, not %llx", wide ? 64 : 32, (ull)key[i], (ull)seed, (ull)out[i], (ull)want);
+                check(out[i] == want, "%d bits, key %llx, seed %llx: %llx, not %llx", wide ? 64 : 32, (ull)key[i],
+                      (ull)seed, (ull)out[i], (ull)want);
             }
         }
     free(key);
     free(out);
 }
 
-/* ---- Seeds ---------------------------------------------------------------------------------------------------- */
+/* ---- Seeds ----------------------------------------------------------------------------------- */
 
-/* Those that have no seed of their own hash key ^ seed; 32-bit functions take its low half; every function takes some. */
+/* Those that have no seed of their own hash key ^ seed; 32-bit functions take its low half; every function takes
+ * some. */
 static void seeds_do_what_is_said(void **state)
 {
     (void)state;
@@ -230,10 +243,14 @@ static void seeds_do_what_is_said(void **state)
             uint64_t key = test_random(&random), seed = test_random(&random);
             uint32_t low = (uint32_t)key;
             uint64_t of32 = hd_hash_of32(f, low, seed), of64 = hd_hash_of64(f, key, seed);
-            if (!own32 && f != HD_HASH_mix64) check(of32 == hd_hash_of32(f, low ^ (uint32_t)seed, 0), "key %x, seed %llx", low, (ull)seed);
+            if (!own32 && f != HD_HASH_mix64)
+                check(of32 == hd_hash_of32(f, low ^ (uint32_t)seed, 0), "key %x, seed %llx", low, (ull)seed);
             if (!own64) check(of64 == hd_hash_of64(f, key ^ seed, 0), "key %llx, seed %llx", (ull)key, (ull)seed);
-            if (row->bits == 32) check(of32 == hd_hash_of32(f, low, (uint32_t)seed), "key %x, seed %llx", low, (ull)seed);
-            if (row->bits == 32) check(of32 <= UINT32_MAX && of64 <= UINT32_MAX, "a hash of 32 bits is %llx, %llx", (ull)of32, (ull)of64);
+            if (row->bits == 32)
+                check(of32 == hd_hash_of32(f, low, (uint32_t)seed), "key %x, seed %llx", low, (ull)seed);
+            if (row->bits == 32)
+                check(of32 <= UINT32_MAX && of64 <= UINT32_MAX, "a hash of 32 bits is %llx, %llx", (ull)of32,
+                      (ull)of64);
             if (of32 == hd_hash_of32(f, low, seed ^ 1)) same++;
             if (of64 == hd_hash_of64(f, key, seed ^ 1)) same++;
         }
@@ -241,7 +258,7 @@ static void seeds_do_what_is_said(void **state)
     }
 }
 
-/* ---- What rows claim ------------------------------------------------------------------------------------------ */
+/* ---- What rows claim ------------------------------------------------------------------------- */
 
 static void linear(void **state)
 {
@@ -250,12 +267,15 @@ static void linear(void **state)
         const hd_hash_row *row = row_of(f);
         uint64_t broken = 0;
         for (uint64_t random = 3, i = 0; i < 10000; i++) {
-            uint64_t a = test_random(&random), b = test_random(&random), c = test_random(&random), seed = test_random(&random);
-            broken += (hd_hash_of32(f, (uint32_t)(a ^ b ^ c), seed) ^ hd_hash_of32(f, (uint32_t)a, 0) ^ hd_hash_of32(f, (uint32_t)b, 0)
-                       ^ hd_hash_of32(f, (uint32_t)c, seed)) != 0;
-            broken += (hd_hash_of64(f, a ^ b ^ c, seed) ^ hd_hash_of64(f, a, 0) ^ hd_hash_of64(f, b, 0) ^ hd_hash_of64(f, c, seed)) != 0;
+            uint64_t a = test_random(&random), b = test_random(&random), c = test_random(&random),
+                     seed = test_random(&random);
+            broken += (hd_hash_of32(f, (uint32_t)(a ^ b ^ c), seed) ^ hd_hash_of32(f, (uint32_t)a, 0) ^
+                       hd_hash_of32(f, (uint32_t)b, 0) ^ hd_hash_of32(f, (uint32_t)c, seed)) != 0;
+            broken += (hd_hash_of64(f, a ^ b ^ c, seed) ^ hd_hash_of64(f, a, 0) ^ hd_hash_of64(f, b, 0) ^
+                       hd_hash_of64(f, c, seed)) != 0;
         }
-        check((broken == 0) == ((row->flags & HD_HASH_LINEAR) != 0), "%llu of 20,000 sums are not the sum's", (ull)broken);
+        check((broken == 0) == ((row->flags & HD_HASH_LINEAR) != 0), "%llu of 20,000 sums are not the sum's",
+              (ull)broken);
     }
 }
 
@@ -265,11 +285,13 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* How many of n keys, random ones or counted, have a hash that another has. n^2 / 2^33 are expected of a random function of 32 bits. */
+/* How many of n keys, random ones or counted, have a hash that another has. n^2 / 2^33 are expected of a random
+ * function of 32 bits. */
 static uint64_t shared(uint32_t f, uint64_t *hash, uint64_t n, bool random)
 {
     uint64_t same = 0;
-    for (uint64_t i = 0; i < n; i++) hash[i] = hd_hash_of32(f, random ? hd_mix32((uint32_t)i ^ 0x5bd1e995u) : (uint32_t)i, 0);
+    for (uint64_t i = 0; i < n; i++)
+        hash[i] = hd_hash_of32(f, random ? hd_mix32((uint32_t)i ^ 0x5bd1e995u) : (uint32_t)i, 0);
     qsort(hash, n, sizeof *hash, by_number);
     for (uint64_t i = 1; i < n; i++) same += hash[i] == hash[i - 1];
     return same;
@@ -285,8 +307,9 @@ static uint64_t times(uint64_t a, uint64_t b)
     return sum >= PRIME ? sum - PRIME : sum;
 }
 
-/* The product of x + h over the hashes h of all 2^32 keys, modulo a prime; with HD_HASH_COUNT, over all numbers of 32 bits. As a polynomial in x it is
- * that of all numbers only when every number is there once, and two different ones agree at fewer than 2^32 of 2^61 values of x (Schwartz, Zippel). */
+/* The product of x + h over the hashes h of all 2^32 keys, modulo a prime; with HD_HASH_COUNT, over all numbers of 32
+ * bits. As a polynomial in x it is that of all numbers only when every number is there once, and two different ones
+ * agree at fewer than 2^32 of 2^61 values of x (Schwartz, Zippel). */
 static uint64_t product_of_all(uint32_t f, uint64_t x)
 {
     uint64_t part[4] = { 1, 1, 1, 1 };
@@ -304,7 +327,8 @@ static void one_to_one(void **state)
         const hd_hash_row *row = row_of(f);
         bool claimed = (row->flags & HD_HASH_ONE_TO_ONE) != 0;
         uint64_t same = shared(f, hash, n, true) + shared(f, hash, n, false);
-        check(claimed || row->bits == 64 || same > 0, "no two of %llu keys share a hash, and the row does not say so", (ull)n);
+        check(claimed || row->bits == 64 || same > 0, "no two of %llu keys share a hash, and the row does not say so",
+              (ull)n);
         check(!claimed || same == 0, "%llu of %llu keys share a hash", (ull)same, (ull)n);
     }
     free(hash);
@@ -313,12 +337,13 @@ static void one_to_one(void **state)
     for (uint32_t f = 0; f < HD_HASH_COUNT; f++)
         if (row_of(f)->bits == 32) {
             bool every = product_of_all(f, x) == all;
-            check(every == ((hd_hash_rows[f].flags & HD_HASH_ONE_TO_ONE) != 0), "the hashes of all keys are %s numbers", every ? "all" : "not all");
+            check(every == ((hd_hash_rows[f].flags & HD_HASH_ONE_TO_ONE) != 0), "the hashes of all keys are %s numbers",
+                  every ? "all" : "not all");
         }
 }
 
-/* The greatest distance from a half of the share of keys whose hash flips in bit j when the key flips in bit i; *mean: the share of all. Of
- * n keys its standard deviation is 1 / (2 sqrt(n)): 0.002, so that 0.01 is five of them. */
+/* The greatest distance from a half of the share of keys whose hash flips in bit j when the key flips in bit i; *mean:
+ * the share of all. Of n keys its standard deviation is 1 / (2 sqrt(n)): 0.002, so that 0.01 is five of them. */
 static double unlikeness(uint32_t f, uint32_t bits, bool wide, double *mean)
 {
     uint64_t n = 1 << 16, random = 4, all = 0;
@@ -328,7 +353,8 @@ static double unlikeness(uint32_t f, uint32_t bits, bool wide, double *mean)
     for (uint64_t k = 0; k < n; k++) {
         uint64_t key = test_random(&random), h = wide ? hd_hash_of64(f, key, 0) : hd_hash_of32(f, (uint32_t)key, 0);
         for (int i = 0; i < width; i++) {
-            uint64_t other = key ^ (uint64_t)1 << i, d = h ^ (wide ? hd_hash_of64(f, other, 0) : hd_hash_of32(f, (uint32_t)other, 0));
+            uint64_t other = key ^ (uint64_t)1 << i,
+                     d = h ^ (wide ? hd_hash_of64(f, other, 0) : hd_hash_of32(f, (uint32_t)other, 0));
             for (uint32_t j = 0; j < bits; j++) flips[i][j] += d >> j & 1;
         }
     }
@@ -347,20 +373,23 @@ static void avalanche(void **state)
     (void)state;
     for (uint32_t f = 0; f < HD_HASH_COUNT; f++) {
         const hd_hash_row *row = row_of(f);
-        double mean32, mean64, of32 = unlikeness(f, row->bits, false, &mean32), of64 = unlikeness(f, row->bits, true, &mean64);
+        double mean32, mean64, of32 = unlikeness(f, row->bits, false, &mean32),
+                               of64 = unlikeness(f, row->bits, true, &mean64);
         bool claimed = (row->flags & HD_HASH_AVALANCHE) != 0;
-        test_note("%s: of its bits %.4f flip, of 64-bit keys %.4f; farthest from a half %.4f, %.4f", row->name, mean32, mean64, of32, of64);
+        test_note("%s: of its bits %.4f flip, of 64-bit keys %.4f; farthest from a half %.4f, %.4f", row->name, mean32,
+                  mean64, of32, of64);
         check((of32 <= 0.01) == claimed, "a bit flips with another in %.4f, or one less, of the keys", 0.5 + of32);
         if (row->flags & HD_HASH_LINEAR) {
             check(of32 == 0.5 && of64 == 0.5, "which bits flip depends on the key");
         } else {
-            check(fabs(mean32 - 0.5) < 0.01 && fabs(mean64 - 0.5) < 0.01, "%.4f and %.4f of the bits flip", mean32, mean64);
+            check(fabs(mean32 - 0.5) < 0.01 && fabs(mean64 - 0.5) < 0.01, "%.4f and %.4f of the bits flip", mean32,
+                  mean64);
             check(of64 <= 0.2, "of 64-bit keys a bit flips with another in %.4f, or one less, of them", 0.5 + of64);
         }
     }
 }
 
-/* ---- Evenness: chi-squared --------------------------------------------------------------------------------------- */
+/* ---- Evenness: chi-squared ------------------------------------------------------------------- */
 
 enum { SEQUENTIAL, STRIDED, ODD, RANDOM, KINDS };
 static const char *const kind_name[KINDS] = { "sequential", "strided", "odd", "random" };
@@ -375,12 +404,15 @@ static uint64_t key_of_kind(int kind, uint64_t i, bool wide, uint64_t *random)
     }
 }
 
-/* How many standard deviations the sum is above the mean of chance, of 2^bits buckets by the lowest or the highest bits. */
+/* How many standard deviations the sum is above the mean of chance, of 2^bits buckets by the lowest or the highest
+ * bits. */
 static double unevenness(uint32_t f, bool wide, int kind, bool high, uint32_t bits)
 {
-    uint64_t n = 1 << 20, random = 5, buckets = (uint64_t)1 << bits, *count = (uint64_t *)test_alloc(buckets, sizeof *count);
+    uint64_t n = 1 << 20, random = 5, buckets = (uint64_t)1 << bits,
+             *count = (uint64_t *)test_alloc(buckets, sizeof *count);
     for (uint64_t i = 0; i < n; i++) {
-        uint64_t key = key_of_kind(kind, i, wide, &random), h = wide ? hd_hash_of64(f, key, 0) : hd_hash_of32(f, (uint32_t)key, 0);
+        uint64_t key = key_of_kind(kind, i, wide, &random),
+                 h = wide ? hd_hash_of64(f, key, 0) : hd_hash_of32(f, (uint32_t)key, 0);
         count[high ? h >> (hd_hash_rows[f].bits - bits) : h & (buckets - 1)]++;
     }
     double freedom = (double)buckets - 1, z = (chi_of_even(count, buckets, n) - freedom) / sqrt(2 * freedom);
@@ -388,8 +420,8 @@ static double unevenness(uint32_t f, bool wide, int kind, bool high, uint32_t bi
     return z;
 }
 
-/* The lowest bits choose a bucket of Hive's tables. Both mixers are published with the advice to take those; what they do worse is here, so that
- * it is known, and no more than this. */
+/* The lowest bits choose a bucket of Hive's tables. Both mixers are published with the advice to take those; what they
+ * do worse is here, so that it is known, and no more than this. */
 static const struct uneven {
     uint32_t function;
     bool wide;
@@ -397,19 +429,21 @@ static const struct uneven {
     bool high;
 } uneven[] = {
     { HD_HASH_bithash1, false, STRIDED, false }, /* 4,096 buckets */
-    { HD_HASH_bithash1, false, ODD, true },        { HD_HASH_bithash2, false, SEQUENTIAL, true }, { HD_HASH_bithash2, false, STRIDED, true },
-    { HD_HASH_bithash2, false, ODD, true },        { HD_HASH_bithash2, true, SEQUENTIAL, true },  { HD_HASH_bithash2, true, ODD, true },
+    { HD_HASH_bithash1, false, ODD, true },       { HD_HASH_bithash2, false, SEQUENTIAL, true },
+    { HD_HASH_bithash2, false, STRIDED, true },   { HD_HASH_bithash2, false, ODD, true },
+    { HD_HASH_bithash2, true, SEQUENTIAL, true }, { HD_HASH_bithash2, true, ODD, true },
 };
 
 static bool known_to_be_uneven(uint32_t f, bool wide, int kind, bool high)
 {
     for (size_t i = 0; i < COUNT(uneven); i++)
-        if (uneven[i].function == f && uneven[i].wide == wide && uneven[i].kind == kind && uneven[i].high == high) return true;
+        if (uneven[i].function == f && uneven[i].wide == wide && uneven[i].kind == kind && uneven[i].high == high)
+            return true;
     return false;
 }
 
-/* Counted keys, and the same with a stride, fill buckets no worse than chance; random ones no better either. Linear functions share out counted
- * keys exactly. */
+/* Counted keys, and the same with a stride, fill buckets no worse than chance; random ones no better either. Linear
+ * functions share out counted keys exactly. */
 static void buckets_are_even(void **state)
 {
     (void)state;
@@ -419,11 +453,13 @@ static void buckets_are_even(void **state)
             int kind = round / 4;
             for (uint32_t bits = 7; bits <= 17; bits += 5) {
                 double z = unevenness(f, wide, kind, high, bits), freedom = (double)((1 << bits) - 1);
-                test_case("hash=%s keys=%d bits, %s; 2^%u buckets by the %s bits", hd_hash_rows[f].name, wide ? 64 : 32, kind_name[kind], bits, high ? "highest" : "lowest");
+                test_case("hash=%s keys=%d bits, %s; 2^%u buckets by the %s bits", hd_hash_rows[f].name, wide ? 64 : 32,
+                          kind_name[kind], bits, high ? "highest" : "lowest");
                 seen |= z > 6;
                 check(z < 6 || known_to_be_uneven(f, wide, kind, high), "%.1f standard deviations from chance", z);
                 if (kind == RANDOM) check(z > -6, "%.1f standard deviations from chance", z);
-                if (kind != RANDOM && linear_row) check(z == -freedom / sqrt(2 * freedom), "%.1f standard deviations from chance", z);
+                if (kind != RANDOM && linear_row)
+                    check(z == -freedom / sqrt(2 * freedom), "%.1f standard deviations from chance", z);
             }
             check(seen == known_to_be_uneven(f, wide, kind, high), "these are even");
         }

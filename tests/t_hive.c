@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_hive.c - Hive's reference one item at a time: hive_apply against a map by brute force, hive_accept against hive_apply, every lie
- * about an item by its sentence, every invariant broken by hand, and how full a table gets.
+ * t_hive.c - Hive's reference one item at a time: hive_apply against a map by brute force, hive_accept against
+ * hive_apply, every lie about an item by its sentence, every invariant broken by hand, and how full a table gets.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/hives.h"
 
-/* ---- Items --------------------------------------------------------------------------------------------------------- */
+/* ---- Items ----------------------------------------------------------------------------------- */
 
-static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND, HD_OP_ERASE, HD_OP_ACCUM_OR_ASSIGN, HD_OP_FIND_OR_INSERT, HD_OP_CONTAINS, HD_OP_ASSIGN, HD_OP_ASSIGN_VALUES };
+static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND,     HD_OP_ERASE,  HD_OP_ACCUM_OR_ASSIGN,
+                             HD_OP_FIND_OR_INSERT,   HD_OP_CONTAINS, HD_OP_ASSIGN, HD_OP_ASSIGN_VALUES };
 
 static hive_item draw(const hive_view *v, uint64_t keys, uint64_t share_inserts, uint64_t *r)
 {
@@ -20,7 +21,9 @@ static hive_item draw(const hive_view *v, uint64_t keys, uint64_t share_inserts,
     it.elem = v->half == 32 ? HD_I32 : HD_F16;
     if (v->half == 16 && it.op == HD_OP_ACCUM_OR_ASSIGN) it.op = HD_OP_ASSIGN; /* no whole number is of 2 bytes */
     it.flag = (uint32_t)test_below(r, 3);
-    it.key = test_below(r, 50) ? test_below(r, keys) : test_below(r, 2) ? hive_keys(v) + test_below(r, 3) : UINT64_MAX - test_below(r, 3);
+    it.key = test_below(r, 50)  ? test_below(r, keys)
+             : test_below(r, 2) ? hive_keys(v) + test_below(r, 3)
+                                : UINT64_MAX - test_below(r, 3);
     it.value = test_random(r) & hive_field(v);
     return it;
 }
@@ -29,7 +32,8 @@ static hive_item draw(const hive_view *v, uint64_t keys, uint64_t share_inserts,
 static uint32_t slots_that_are(const hive_view *v, uint64_t b, bool fresh)
 {
     uint32_t n = 0;
-    for (uint64_t e = b * v->slots; e < (b + 1) * v->slots; e++) n += fresh ? hive_read(v, e) == hive_fresh(v) : hive_is_free(v, hive_read(v, e));
+    for (uint64_t e = b * v->slots; e < (b + 1) * v->slots; e++)
+        n += fresh ? hive_read(v, e) == hive_fresh(v) : hive_is_free(v, hive_read(v, e));
     return n;
 }
 
@@ -37,7 +41,8 @@ static uint32_t slots_that_are(const hive_view *v, uint64_t b, bool fresh)
 static bool has_place(const hive_view *v, uint64_t key)
 {
     bool place = v->stashed < hive_stash_limit(v);
-    for (uint32_t i = 0; i < v->hashes; i++) place = place || slots_that_are(v, hive_candidate(v, hive_hash(v, key), i), false);
+    for (uint32_t i = 0; i < v->hashes; i++)
+        place = place || slots_that_are(v, hive_candidate(v, hive_hash(v, key), i), false);
     return place;
 }
 
@@ -76,7 +81,7 @@ static bool has_room(const hive_view *v, uint64_t key)
     return false;
 }
 
-/* ---- One face: against the map --------------------------------------------------------------------------------------- */
+/* ---- One face: against the map --------------------------------------------------------------- */
 
 /* Filled to the brim and emptied in turns, so that every way in is taken. */
 static void against_map(const hive_shape *s, uint64_t items, uint64_t *pending, uint64_t *stashed)
@@ -94,12 +99,18 @@ static void against_map(const hive_shape *s, uint64_t items, uint64_t *pending, 
         uint64_t chosen = bucket_chosen(v, it.key);
         hive_apply(v, &it, &seen);
         hd_outcome want = hive_map_apply(&map, &it, s->value_bytes, seen.outcome, &want_value);
-        check(seen.outcome == want, "item %llu: %s of key %llu: %s instead of %s", (ull)i, hd_op_name(it.op), (ull)it.key, hd_outcome_name(seen.outcome), hd_outcome_name(want));
-        check(want != HD_HIT || seen.value == want_value, "item %llu: value %llu instead of %llu", (ull)i, (ull)seen.value, (ull)want_value);
+        check(seen.outcome == want, "item %llu: %s of key %llu: %s instead of %s", (ull)i, hd_op_name(it.op),
+              (ull)it.key, hd_outcome_name(seen.outcome), hd_outcome_name(want));
+        check(want != HD_HIT || seen.value == want_value, "item %llu: value %llu instead of %llu", (ull)i,
+              (ull)seen.value, (ull)want_value);
         check(want != HD_PENDING || !room, "item %llu: key %llu is pending, and there was room", (ull)i, (ull)it.key);
-        check((seen.entry == HIVE_NOWHERE) == (want == HD_RESERVED || want == HD_MISS || want == HD_PENDING || want == HD_ERASED), "item %llu: entry %llu", (ull)i, (ull)seen.entry);
+        check((seen.entry == HIVE_NOWHERE) ==
+                  (want == HD_RESERVED || want == HD_MISS || want == HD_PENDING || want == HD_ERASED),
+              "item %llu: entry %llu", (ull)i, (ull)seen.entry);
         check(seen.entry == HIVE_NOWHERE || hive_find(v, it.key) == seen.entry, "item %llu: it is elsewhere", (ull)i);
-        check(want != HD_INSERTED || chosen == HIVE_NOWHERE || seen.entry / v->slots == chosen, "item %llu: key %llu is in slot %llu, and not in bucket %llu", (ull)i, (ull)it.key, (ull)seen.entry, (ull)chosen);
+        check(want != HD_INSERTED || chosen == HIVE_NOWHERE || seen.entry / v->slots == chosen,
+              "item %llu: key %llu is in slot %llu, and not in bucket %llu", (ull)i, (ull)it.key, (ull)seen.entry,
+              (ull)chosen);
         *pending += want == HD_PENDING;
         if (v->stashed > *stashed) *stashed = v->stashed;
         if (i % 97 == 0) hive_map_compare(&map, t);
@@ -120,10 +131,12 @@ static void test_map(void **state)
             against_map(&s, items, &pending, &stashed);
         }
     check(pending > 1000 && stashed >= 28, "%llu pending, %llu in a stash", (ull)pending, (ull)stashed);
-    test_tried("differential", tried, "items by Hive's reference, against a map by brute force; %llu pending, each with no room", (ull)pending);
+    test_tried("differential", tried,
+               "items by Hive's reference, against a map by brute force; %llu pending, each with no room",
+               (ull)pending);
 }
 
-/* ---- The other face --------------------------------------------------------------------------------------------------- */
+/* ---- The other face -------------------------------------------------------------------------- */
 
 typedef struct telling {
     hive_view *v; /* as it was before the item */
@@ -136,8 +149,10 @@ typedef struct telling {
 static void lie(telling *l, const hive_seen *seen, const char *which)
 {
     const char *no = hive_accept(l->v, l->it, seen, 0);
-    check(no, "%s of key %llu: believed although %s (outcome %s, entry %llu)", hd_op_name(l->it->op), (ull)l->it->key, which, hd_outcome_name(seen->outcome), (ull)seen->entry);
-    check(hive_image_is(l->before, l->v), "%s of key %llu: refused (%s), and still changed the table", hd_op_name(l->it->op), (ull)l->it->key, no);
+    check(no, "%s of key %llu: believed although %s (outcome %s, entry %llu)", hd_op_name(l->it->op), (ull)l->it->key,
+          which, hd_outcome_name(seen->outcome), (ull)seen->entry);
+    check(hive_image_is(l->before, l->v), "%s of key %llu: refused (%s), and still changed the table",
+          hd_op_name(l->it->op), (ull)l->it->key, no);
     l->lies++;
 }
 
@@ -148,7 +163,9 @@ static void tell_lies(telling *l, const hive_seen *truth)
     for (unsigned o = 0; o <= HD_OUTCOME_COUNT; o++) {
         hive_seen seen = *truth;
         seen.outcome = (hd_outcome)o;
-        if (seen.outcome == truth->outcome || (seen.outcome == HD_PENDING && truth->outcome == HD_INSERTED && !has_place(v, key))) continue;
+        if (seen.outcome == truth->outcome ||
+            (seen.outcome == HD_PENDING && truth->outcome == HD_INSERTED && !has_place(v, key)))
+            continue;
         if (truth->outcome == HD_PENDING && seen.outcome == HD_INSERTED) {
             for (seen.entry = 0; seen.entry <= hive_places(v); seen.entry++) lie(l, &seen, "there was no room");
             seen.entry = HIVE_NOWHERE;
@@ -170,8 +187,10 @@ static void tell_lies(telling *l, const hive_seen *truth)
             candidate = b == e / v->slots;
             if (!candidate) passed_open = passed_open || slots_that_are(v, b, true) > v->spare;
         }
-        if (e == hive_places(v) || !candidate || passed_open) lie(l, &seen, "the key cannot be there");
-        else if (!hive_is_free(v, hive_read(v, e))) lie(l, &seen, "the slot was taken");
+        if (e == hive_places(v) || !candidate || passed_open)
+            lie(l, &seen, "the key cannot be there");
+        else if (!hive_is_free(v, hive_read(v, e)))
+            lie(l, &seen, "the slot was taken");
     }
 }
 
@@ -199,11 +218,14 @@ static void test_faces(void **state)
             hive_seen told = truth;
             told.shown = truth.outcome == HD_HIT;
             uint64_t where = truth.outcome == HD_INSERTED ? before.word[truth.entry] : 0;
-            bool displaced = truth.outcome == HD_INSERTED && !hive_is_free(v, where); /* whoever was there had moved before */
+            /* whoever was there had moved before */
+            bool displaced = truth.outcome == HD_INSERTED && !hive_is_free(v, where);
             if (displaced || n % 2) told.entry = HIVE_NOWHERE;
             const char *no = hive_accept(v, &it, &told, 0);
-            check(!no, "item %llu: %s of key %llu, %s, was refused: %s", (ull)n, hd_op_name(it.op), (ull)it.key, hd_outcome_name(truth.outcome), no);
-            check(hive_image_is(&after, v), "item %llu: %s of key %llu, %s: accepted, and the states differ", (ull)n, hd_op_name(it.op), (ull)it.key, hd_outcome_name(truth.outcome));
+            check(!no, "item %llu: %s of key %llu, %s, was refused: %s", (ull)n, hd_op_name(it.op), (ull)it.key,
+                  hd_outcome_name(truth.outcome), no);
+            check(hive_image_is(&after, v), "item %llu: %s of key %llu, %s: accepted, and the states differ", (ull)n,
+                  hd_op_name(it.op), (ull)it.key, hd_outcome_name(truth.outcome));
             must(hd_check(t));
             hive_image_give(&before);
             hive_image_give(&after);
@@ -214,7 +236,7 @@ static void test_faces(void **state)
     test_tried("differential", items, "items by both faces of Hive's reference, %llu lies refused", (ull)lies);
 }
 
-/* ---- Scenes by hand --------------------------------------------------------------------------------------------------- */
+/* ---- Scenes by hand -------------------------------------------------------------------------- */
 
 /* The first key from `from` on with these candidates, in order; hashes of them. */
 static uint64_t key_with(const hive_view *v, uint64_t from, const uint64_t *b)
@@ -282,7 +304,8 @@ static void test_moves(void **state)
     moves_by(v, 0, 16, "past, a bucket that is open");
     moves_by(v, 0, stash, "past, a bucket that is open");
     moves_by(v, 0, 9, NULL);
-    check(hive_is_free(v, hive_read(v, 0)) && !hive_is_open(v, 0) && hive_value_of(v, hive_read(v, 9)) == 1, "it has not moved");
+    check(hive_is_free(v, hive_read(v, 0)) && !hive_is_open(v, 0) && hive_value_of(v, hive_read(v, 9)) == 1,
+          "it has not moved");
     spoil(v, 1);
     moves_by(v, 9, 0, "no later candidate"); /* back */
     moves_by(v, 9, 16, NULL);
@@ -308,7 +331,8 @@ static void told(hive_view *v, hd_op op, uint64_t key, hive_seen seen, uint64_t 
     hive_image before;
     hive_image_take(&before, v);
     const char *no = hive_accept(v, &it, &seen, busy);
-    check(word ? no && strstr(no, word) : !no, "%s of key %llu, %s: %s", hd_op_name(op), (ull)key, hd_outcome_name(seen.outcome), no ? no : "accepted");
+    check(word ? no && strstr(no, word) : !no, "%s of key %llu, %s: %s", hd_op_name(op), (ull)key,
+          hd_outcome_name(seen.outcome), no ? no : "accepted");
     check(!word || hive_image_is(&before, v), "refused, and still changed the table");
     hive_image_give(&before);
 }
@@ -336,12 +360,14 @@ static void test_each_lie(void **state)
     told(v, HD_OP_INSERT_OR_ASSIGN, key, SEEN(HD_PENDING, HIVE_NOWHERE, 0, false), 0, "there was room");
     told(v, HD_OP_INSERT_OR_ASSIGN, key, SEEN(HD_INSERTED, hive_places(v), 0, false), 0, "slot that is none");
     told(v, HD_OP_INSERT_OR_ASSIGN, key, SEEN(HD_INSERTED, 0, 0, false), 0, "not free");
-    told(v, HD_OP_INSERT_OR_ASSIGN, key, SEEN(HD_INSERTED, 16, 0, false), 0, "HIVE-4"); /* on the way to where it cannot be */
+    /* on the way to where it cannot be */
+    told(v, HD_OP_INSERT_OR_ASSIGN, key, SEEN(HD_INSERTED, 16, 0, false), 0, "HIVE-4");
     told(v, HD_OP_INSERT_OR_ASSIGN, key, SEEN(HD_INSERTED, 8, 0, false), 0, "HIVE-4");
     spoil(v, 0);
     told(v, HD_OP_INSERT_OR_ASSIGN, key, SEEN(HD_INSERTED, stash, 0, false), 0, "HIVE-4");
     spoil(v, 1);
-    told(v, HD_OP_INSERT_OR_ASSIGN, key, SEEN(HD_INSERTED, stash, 0, false), 0, NULL); /* vacant slots before it: allowed, if unusual */
+    /* vacant slots before it: allowed, if unusual */
+    told(v, HD_OP_INSERT_OR_ASSIGN, key, SEEN(HD_INSERTED, stash, 0, false), 0, NULL);
     check(v->stashed == 1 && hive_find(v, key) == stash, "not where it was said to be");
     spoil(v, hive_buckets(v));
     hive_remove(v, stash);
@@ -354,7 +380,8 @@ static void test_each_lie(void **state)
     told(v, HD_OP_INSERT_OR_ASSIGN, key, SEEN(HD_PENDING, HIVE_NOWHERE, 0, false), 0, NULL);
     hive_write(v, 3, hive_vacant(v));
     told(v, HD_OP_INSERT_OR_ASSIGN, key, SEEN(HD_PENDING, HIVE_NOWHERE, 0, false), 0, "there was room");
-    told(v, HD_OP_INSERT_OR_ASSIGN, key, SEEN(HD_PENDING, HIVE_NOWHERE, 0, false), 1, NULL); /* another one held that slot for a moment */
+    /* another one held that slot for a moment */
+    told(v, HD_OP_INSERT_OR_ASSIGN, key, SEEN(HD_PENDING, HIVE_NOWHERE, 0, false), 1, NULL);
 #undef SEEN
     v->stashed = 0;
     hd_close(t);
@@ -380,9 +407,10 @@ static void test_put(void **state)
     hd_close(t);
 }
 
-/* ---- Spare slots --------------------------------------------------------------------------------------------------------- */
+/* ---- Spare slots ----------------------------------------------------------------------------- */
 
-/* Keys with the same two buckets: the first fills up to its spare slots, then the second; then each the other's, the first of equals first; then the stash. */
+/* Keys with the same two buckets: the first fills up to its spare slots, then the second; then each the other's, the
+ * first of equals first; then the stash. */
 static void test_spare(void **state)
 {
     static const uint64_t way[] = { 1, 3 };
@@ -392,13 +420,20 @@ static void test_spare(void **state)
         hive_view *v = hive_view_in(t);
         uint64_t key = 0, n = 0, absent = key_with(v, 5000000, way);
         for (; n < 20; n++) {
-            uint64_t first = 8 - spare, want = n < first ? 1 : n < 2 * first ? 3 : n >= 16 ? HIVE_NOWHERE : n % 2 ? 3 : 1;
-            check(hive_is_open(v, 1) == (n < first) && hive_is_open(v, 3) == (n < 2 * first), "%llu keys: open, or not", (ull)n);
+            uint64_t first = 8 - spare, want = n < first       ? 1
+                                               : n < 2 * first ? 3
+                                               : n >= 16       ? HIVE_NOWHERE
+                                               : n % 2         ? 3
+                                                               : 1;
+            check(hive_is_open(v, 1) == (n < first) && hive_is_open(v, 3) == (n < 2 * first), "%llu keys: open, or not",
+                  (ull)n);
             key = key_with(v, key + 1, way);
             hive_item it = { HD_OP_INSERT_OR_ASSIGN, HD_I32, HD_EITHER, key, n };
             hive_seen seen;
             hive_apply(v, &it, &seen);
-            check(seen.outcome == HD_INSERTED && (want == HIVE_NOWHERE ? seen.entry >= hive_capacity(v) : seen.entry / 8 == want), "spare %u, key %llu is in slot %llu", spare, (ull)n, (ull)seen.entry);
+            check(seen.outcome == HD_INSERTED &&
+                      (want == HIVE_NOWHERE ? seen.entry >= hive_capacity(v) : seen.entry / 8 == want),
+                  "spare %u, key %llu is in slot %llu", spare, (ull)n, (ull)seen.entry);
             must(hd_check(t));
             check(hive_find(v, absent) == HIVE_NOWHERE, "a key that is not there");
         }
@@ -408,7 +443,8 @@ static void test_spare(void **state)
     }
 }
 
-/* As many fresh slots as are spare may lie before a key, and no more; as many may be left behind by one that moves on. */
+/* As many fresh slots as are spare may lie before a key, and no more; as many may be left behind by one that moves
+ * on. */
 static void test_open(void **state)
 {
     static const uint64_t way[] = { 0, 1, 2 };
@@ -419,9 +455,12 @@ static void test_open(void **state)
     hive_write(v, 8, hive_pack(v, key, 1));
     for (uint64_t fresh = 8; fresh-- > 0;) {
         hive_write(v, fresh, hive_vacant(v));
-        check(hive_is_open(v, 0) == (fresh > 2) && hive_find(v, key) == (fresh > 2 ? HIVE_NOWHERE : 8), "%llu slots are fresh", (ull)fresh);
-        if (fresh > 2) must_fail(hd_check(t), HD_ECORRUPT, "HIVE-4");
-        else must(hd_check(t));
+        check(hive_is_open(v, 0) == (fresh > 2) && hive_find(v, key) == (fresh > 2 ? HIVE_NOWHERE : 8),
+              "%llu slots are fresh", (ull)fresh);
+        if (fresh > 2)
+            must_fail(hd_check(t), HD_ECORRUPT, "HIVE-4");
+        else
+            must(hd_check(t));
     }
     for (uint64_t e = 9; e < 16; e++) {
         uint64_t fresh = 15 - e + 1; /* of its bucket; it wants to go on */
@@ -439,7 +478,8 @@ static void test_open(void **state)
     check(slots_that_are(v, 0, true) == 2, "it was not open, and was shut");
     for (uint64_t e = 24; e < 32; e++) check(hive_read(v, e) == hive_fresh(v), "bucket 3 is nobody's");
     hive_shut(v, 3);
-    check(slots_that_are(v, 3, true) == 2 && slots_that_are(v, 3, false) == 8, "%u slots are fresh of a bucket that was shut", slots_that_are(v, 3, true));
+    check(slots_that_are(v, 3, true) == 2 && slots_that_are(v, 3, false) == 8,
+          "%u slots are fresh of a bucket that was shut", slots_that_are(v, 3, true));
     uint64_t stash = hive_capacity(v); /* one fresh slot there is enough to be open */
     for (uint64_t e = stash; e < stash + 7; e++) hive_write(v, e, hive_vacant(v));
     check(hive_is_open(v, hive_buckets(v)), "the stash is not open");
@@ -448,7 +488,7 @@ static void test_open(void **state)
     hd_close(t);
 }
 
-/* ---- Invariants -------------------------------------------------------------------------------------------------------- */
+/* ---- Invariants ------------------------------------------------------------------------------ */
 
 /* A table with keys at rest in a first bucket, in a second and in the stash, and three ways to hurt it. */
 typedef struct hurt {
@@ -528,7 +568,8 @@ static void counted_less(hive_view *v, uint64_t key, uint64_t other, uint64_t st
 {
     (void)key, (void)other, (void)stashed;
     v->stashed--;
-    hive_write(v, hive_capacity(v) + 7, hive_pack(v, stashed + 1, 1)); /* any key may be in the stash; this one passes fresh slots */
+    /* any key may be in the stash; this one passes fresh slots */
+    hive_write(v, hive_capacity(v) + 7, hive_pack(v, stashed + 1, 1));
     spoil(v, hive_candidate(v, hive_hash(v, stashed + 1), 0));
     spoil(v, hive_candidate(v, hive_hash(v, stashed + 1), 1));
     v->stashed = 3;
@@ -548,12 +589,22 @@ static void overfull(hive_view *v, uint64_t key, uint64_t other, uint64_t stashe
 }
 
 static const hurt hurts[] = {
-    { "a key in two buckets", "HIVE-1", twice }, { "a key in a bucket twice", "HIVE-1", twice_in_a_bucket }, { "a key in none of its buckets", "HIVE-2", elsewhere },
-    { "claimed", "HIVE-3", claimed }, { "leaving", "HIVE-3", leaving }, { "free, and neither fresh nor vacant", "HIVE-3", neither },
-    { "a bucket locked", "HIVE-3", locked }, { "a bucket of the stash locked", "HIVE-3", stash_locked },
-    { "a fresh slot before a key", "HIVE-4", fresh_before }, { "a fresh slot before one in the stash", "HIVE-4", fresh_before_stash },
-    { "a mask that says free", "HIVE-5", mask_too_free }, { "a mask that says taken", "HIVE-5", mask_too_full }, { "a mask of nine slots", "HIVE-5", mask_too_long },
-    { "the stash counted less", "HIVE-6", counted_less }, { "the stash counted more", "HIVE-6", counted_more }, { "more in the stash than it takes", "HIVE-6", overfull },
+    { "a key in two buckets", "HIVE-1", twice },
+    { "a key in a bucket twice", "HIVE-1", twice_in_a_bucket },
+    { "a key in none of its buckets", "HIVE-2", elsewhere },
+    { "claimed", "HIVE-3", claimed },
+    { "leaving", "HIVE-3", leaving },
+    { "free, and neither fresh nor vacant", "HIVE-3", neither },
+    { "a bucket locked", "HIVE-3", locked },
+    { "a bucket of the stash locked", "HIVE-3", stash_locked },
+    { "a fresh slot before a key", "HIVE-4", fresh_before },
+    { "a fresh slot before one in the stash", "HIVE-4", fresh_before_stash },
+    { "a mask that says free", "HIVE-5", mask_too_free },
+    { "a mask that says taken", "HIVE-5", mask_too_full },
+    { "a mask of nine slots", "HIVE-5", mask_too_long },
+    { "the stash counted less", "HIVE-6", counted_less },
+    { "the stash counted more", "HIVE-6", counted_more },
+    { "more in the stash than it takes", "HIVE-6", overfull },
 };
 
 static void test_invariants(void **state)
@@ -564,7 +615,8 @@ static void test_invariants(void **state)
         hd_table *t = four(2, HD_LAYOUT_MASKS);
         hive_view *v = hive_view_in(t);
         uint64_t key = key_with(v, 0, way), other = key_with(v, key + 1, way), stashed = key_with(v, other + 1, way);
-        check(hive_put(v, 0, key, 1) && hive_put(v, 8, other, 2) && hive_put(v, hive_capacity(v), stashed, 3), "the scene");
+        check(hive_put(v, 0, key, 1) && hive_put(v, 8, other, 2) && hive_put(v, hive_capacity(v), stashed, 3),
+              "the scene");
         must(hd_check(t));
         test_case("%s", hurts[i].name);
         hurts[i].how(v, key, other, stashed);
@@ -573,9 +625,10 @@ static void test_invariants(void **state)
     }
 }
 
-/* ---- Hash functions by name --------------------------------------------------------------------------------------------------- */
+/* ---- Hash functions by name ------------------------------------------------------------------ */
 
-/* The bucket that `part` of a hash names: its last bits of as many as there are doublings begun, or where there is no such bucket yet, one fewer. */
+/* The bucket that `part` of a hash names: its last bits of as many as there are doublings begun, or where there is no
+ * such bucket yet, one fewer. */
 static uint64_t bucket_named(const hive_view *v, uint32_t part)
 {
     uint64_t first = (uint64_t)part * v->base >> 32, doublings = 1, b;
@@ -584,7 +637,8 @@ static uint64_t bucket_named(const hive_view *v, uint32_t part)
     return b < hive_buckets(v) ? b : first + v->base * (part % (1ull << (doublings - 1)));
 }
 
-/* Every function in every place: each key's candidates are what its row says, and none of another's; and what is put in is found as the table grows. */
+/* Every function in every place: each key's candidates are what its row says, and none of another's; and what is put in
+ * is found as the table grows. */
 static void test_functions(void **state)
 {
     enum { KEYS = 400 };
@@ -594,7 +648,8 @@ static void test_functions(void **state)
         for (uint32_t hashes = 2; hashes <= 3; hashes++) {
             uint32_t row[3] = { f, (f + 1) % HD_HASH_COUNT, (f + 5) % HD_HASH_COUNT };
             char names[HD_HASH_NAMES_MOST];
-            snprintf(names, sizeof names, "%s,%s%s%s", hd_hash_rows[row[0]].name, hd_hash_rows[row[1]].name, hashes == 3 ? "," : "", hashes == 3 ? hd_hash_rows[row[2]].name : "");
+            snprintf(names, sizeof names, "%s,%s%s%s", hd_hash_rows[row[0]].name, hd_hash_rows[row[1]].name,
+                     hashes == 3 ? "," : "", hashes == 3 ? hd_hash_rows[row[2]].name : "");
             hive_shape s = { 5, 16, f % 2 ? 2 : 4, hashes, HD_LAYOUT_WORDS, f * 77ull, HD_SPARE_USUAL, names };
             hd_table *t = hive_table(&s, NULL);
             hive_view *v = hive_view_in(t);
@@ -604,13 +659,17 @@ static void test_functions(void **state)
                 for (uint64_t k = 0; k < KEYS / 10; k++, tried++) {
                     uint64_t key = map.n * 64 + k, value;
                     for (uint32_t i = 0; i < hashes; i++) {
-                        uint64_t h = hd_hash_of32(row[i], (uint32_t)key, s.seed), b = bucket_named(v, (uint32_t)(h >> 32) ^ (uint32_t)h);
-                        check(hive_candidate(v, hive_hash(v, key), i) == b, "key %llu, candidate %u: bucket %llu, not %llu", (ull)key, i, (ull)hive_candidate(v, hive_hash(v, key), i), (ull)b);
+                        uint64_t h = hd_hash_of32(row[i], (uint32_t)key, s.seed),
+                                 b = bucket_named(v, (uint32_t)(h >> 32) ^ (uint32_t)h);
+                        check(hive_candidate(v, hive_hash(v, key), i) == b,
+                              "key %llu, candidate %u: bucket %llu, not %llu", (ull)key, i,
+                              (ull)hive_candidate(v, hive_hash(v, key), i), (ull)b);
                     }
                     hive_item it = { HD_OP_INSERT_OR_ASSIGN, HD_I32, HD_EITHER, key, k };
                     hive_seen seen;
                     hive_apply(v, &it, &seen);
-                    check(hive_map_apply(&map, &it, s.value_bytes, seen.outcome, &value) == seen.outcome, "key %llu is %s", (ull)key, hd_outcome_name(seen.outcome));
+                    check(hive_map_apply(&map, &it, s.value_bytes, seen.outcome, &value) == seen.outcome,
+                          "key %llu is %s", (ull)key, hd_outcome_name(seen.outcome));
                 }
             hive_map_compare(&map, t);
             hive_map_close(&map);
@@ -619,10 +678,10 @@ static void test_functions(void **state)
     test_tried("differential", tried, "keys in the buckets that hash functions by name give them");
 }
 
-/* ---- How full a table gets ------------------------------------------------------------------------------------------------ */
+/* ---- How full a table gets ------------------------------------------------------------------- */
 
-/* Load factor, of all places, at the first PENDING, of a table that does not grow; *crowded: how many of the entries up to a load factor of 0.9 found all
- * of their buckets full. */
+/* Load factor, of all places, at the first PENDING, of a table that does not grow; *crowded: how many of the entries up
+ * to a load factor of 0.9 found all of their buckets full. */
 static double full_at(uint32_t slots, uint32_t hashes, uint32_t spare, uint64_t *crowded)
 {
     hive_shape s = { 65536 / slots, slots, 4, hashes, HD_LAYOUT_WORDS, 11, spare, NULL };
@@ -632,7 +691,8 @@ static double full_at(uint32_t slots, uint32_t hashes, uint32_t spare, uint64_t 
     *crowded = 0;
     for (hive_seen seen = { HD_MISS, 0, 0, false }; seen.outcome != HD_PENDING; n += seen.outcome == HD_INSERTED) {
         hive_item it = { HD_OP_INSERT_OR_ASSIGN, HD_I32, HD_EITHER, test_below(&r, hive_keys(v)), 1 };
-        if (n * 10 < hive_capacity(v) * 9) *crowded += hive_find(v, it.key) == HIVE_NOWHERE && bucket_chosen(v, it.key) == HIVE_NOWHERE;
+        if (n * 10 < hive_capacity(v) * 9)
+            *crowded += hive_find(v, it.key) == HIVE_NOWHERE && bucket_chosen(v, it.key) == HIVE_NOWHERE;
         hive_apply(v, &it, &seen);
     }
     must(hd_check(t));
@@ -648,20 +708,26 @@ static void test_load_factor(void **state)
         for (uint32_t hashes = 2; hashes <= 3; hashes++) {
             uint32_t slots = 8u << i;
             uint64_t crowded[2];
-            double at[] = { full_at(slots, hashes, 0, &crowded[0]), full_at(slots, hashes, HD_SPARE_USUAL, &crowded[1]) };
+            double at[] = { full_at(slots, hashes, 0, &crowded[0]),
+                            full_at(slots, hashes, HD_SPARE_USUAL, &crowded[1]) };
             for (int k = 0; k < 2; k++) {
-                test_note("%u slots, %u hashes, 64 Ki entries, %s spare: the first item is pending at load factor %.4f; before 0.9 %llu found their buckets full", slots, hashes,
-                          k ? "the usual" : "none", at[k], (ull)crowded[k]);
+                test_note("%u slots, %u hashes, 64 Ki entries, %s spare: the first item is pending at load factor "
+                          "%.4f; before 0.9 %llu found their buckets full",
+                          slots, hashes, k ? "the usual" : "none", at[k], (ull)crowded[k]);
                 /* the table full to its last slots, and seven eighths of a stash of a sixty-fourth: 0.9980 at most */
                 check(at[k] >= 0.99 && at[k] < 0.9985, "%u slots, %u hashes: load factor %.4f", slots, hashes, at[k]);
             }
-            check(3 * crowded[1] < 2 * crowded[0], "%llu found their buckets full, and %llu where some slots are spare", (ull)crowded[0], (ull)crowded[1]);
+            check(3 * crowded[1] < 2 * crowded[0], "%llu found their buckets full, and %llu where some slots are spare",
+                  (ull)crowded[0], (ull)crowded[1]);
         }
 }
 
 int main(void)
 {
-    const struct CMUnitTest hive[] = { cmocka_unit_test(test_map),  cmocka_unit_test(test_faces), cmocka_unit_test(test_each_lie), cmocka_unit_test(test_moves),
-                                       cmocka_unit_test(test_put), cmocka_unit_test(test_spare), cmocka_unit_test(test_open), cmocka_unit_test(test_invariants), cmocka_unit_test(test_functions), cmocka_unit_test(test_load_factor) };
+    const struct CMUnitTest hive[] = { cmocka_unit_test(test_map),       cmocka_unit_test(test_faces),
+                                       cmocka_unit_test(test_each_lie),  cmocka_unit_test(test_moves),
+                                       cmocka_unit_test(test_put),       cmocka_unit_test(test_spare),
+                                       cmocka_unit_test(test_open),      cmocka_unit_test(test_invariants),
+                                       cmocka_unit_test(test_functions), cmocka_unit_test(test_load_factor) };
     return test_run(hive);
 }

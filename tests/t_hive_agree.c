@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_hive_agree.c - Hive's kernels: every variant, every operation that it runs and mixed batches, scene after scene, schedule after schedule, held against
- * the reference (judge/agree.h); then two items in tables where they meet, every interleaving with few preemptions. HEDDLE_TEST_SCALE makes
- * the search longer, or shorter.
+ * t_hive_agree.c - Hive's kernels: every variant, every operation that it runs and mixed batches, scene after scene,
+ * schedule after schedule, held against the reference (judge/agree.h); then two items in tables where they meet, every
+ * interleaving with few preemptions. HEDDLE_TEST_SCALE makes the search longer, or shorter.
  */
 #include <stdio.h>
 #include <string.h>
@@ -24,16 +24,19 @@ typedef struct totals {
     ull outcome[HD_OUTCOME_COUNT], moves, stashed; /* of each scene's last run; what came to be in the stash */
 } totals;
 
-/* ---- One scene ------------------------------------------------------------------------------------------------ */
+/* ---- One scene ------------------------------------------------------------------------------- */
 
 static void count(const scene *s, totals *t)
 {
     size_t n;
     const simt_ticket_record *ticket = simt_machine_tickets(machine, &n);
     for (size_t i = 0; i < n; i++) {
-        if (ticket[i].item == JUDGE_MOVE) t->moves++;
-        else t->outcome[ticket[i].what]++;
-        t->stashed += ticket[i].what == HD_INSERTED && ticket[i].item != JUDGE_MOVE && ticket[i].b >= hive_capacity(hive_scene_view(s));
+        if (ticket[i].item == JUDGE_MOVE)
+            t->moves++;
+        else
+            t->outcome[ticket[i].what]++;
+        t->stashed += ticket[i].what == HD_INSERTED && ticket[i].item != JUDGE_MOVE &&
+                      ticket[i].b >= hive_capacity(hive_scene_view(s));
     }
 }
 
@@ -55,7 +58,8 @@ static void explore(agree *a, const scene *s, const hd_case *c, simt_config w, u
     if (e.wrong) {
         simt_schedule_print(e.schedule, e.schedule_n, schedule, sizeof schedule);
         if (!e.finding.fault) agree_draw(a, buckets, sizeof buckets);
-        check(false, "%s: %s\nunit %s, %s%s, preempted at %u, seed %llu; schedule %s\n%s", simt_fault_name(e.finding.fault), e.finding.story, w.unit == SIMT_BY_LANE ? "lane" : "warp",
+        check(false, "%s: %s\nunit %s, %s%s, preempted at %u, seed %llu; schedule %s\n%s",
+              simt_fault_name(e.finding.fault), e.finding.story, w.unit == SIMT_BY_LANE ? "lane" : "warp",
               strategies[w.strategy], w.weak ? ", weak" : "", w.preempt, (ull)e.seed, schedule, buckets);
     }
     check(w.strategy != SIMT_SEARCH || e.exhausted, "not all schedules were run: %llu", (ull)e.schedules);
@@ -77,7 +81,8 @@ static simt_config way(uint64_t n)
     return w;
 }
 
-/* Small tables: two and three candidates, one bucket that is all of them, both words, spare slots and none, keys that come twice, many for few slots. */
+/* Small tables: two and three candidates, one bucket that is all of them, both words, spare slots and none, keys that
+ * come twice, many for few slots. */
 static const char *const shapes[] = {
     "buckets=2 slots=8 batch=10x1 keys=uniform:14 duplicate=200000 reserved=50000",
     "buckets=1 slots=8 batch=6x1 keys=uniform:60 hashes=3 spare=0",
@@ -95,12 +100,13 @@ static hd_case case_of(const char *shape, const char *op, const char *variant, b
 {
     char text[512];
     hd_case c;
-    snprintf(text, sizeof text, "hive.%s.%s %s%s seed=%llu", op, variant, shape, masks ? " layout=masks" : "", (ull)seed);
+    snprintf(text, sizeof text, "hive.%s.%s %s%s seed=%llu", op, variant, shape, masks ? " layout=masks" : "",
+             (ull)seed);
     must(hd_case_parse(text, &c));
     return c;
 }
 
-/* ---- Every kernel ------------------------------------------------------------------------------------------------- */
+/* ---- Every kernel ---------------------------------------------------------------------------- */
 
 /* The same in layout words, if the row cannot have the other; false: it cannot run it at all. */
 static bool fit(uint32_t row, hd_case *c)
@@ -137,20 +143,29 @@ static void test_agrees(void **unused)
             bool whole = op != JUDGE_MIXED && !hd_op_is_keyed(hd_op_row_of((hd_op)op)); /* lanes hardly meet in these */
             for (uint64_t k = 0; k < test_times(op == JUDGE_MIXED ? 64 : 24); k++, n++) {
                 bool masks = n / 4 % 2; /* as often with weak memory as without */
-                hd_case c = case_of(shapes[k % SHAPES], scene_op_name((hd_op)op), judge_design_hive.row[row].variant, masks, n + 1);
-                if (!fit(row, &c)) c = case_of(shapes[SHAPES - 1], scene_op_name((hd_op)op), judge_design_hive.row[row].variant, true, n + 1);
-                if (!fit(row, &c)) c = case_of(shapes[k % NARROW], scene_op_name((hd_op)op), judge_design_hive.row[row].variant, false, n + 1);
+                hd_case c = case_of(shapes[k % SHAPES], scene_op_name((hd_op)op), judge_design_hive.row[row].variant,
+                                    masks, n + 1);
+                if (!fit(row, &c))
+                    c = case_of(shapes[SHAPES - 1], scene_op_name((hd_op)op), judge_design_hive.row[row].variant, true,
+                                n + 1);
+                if (!fit(row, &c))
+                    c = case_of(shapes[k % NARROW], scene_op_name((hd_op)op), judge_design_hive.row[row].variant, false,
+                                n + 1);
                 run_scene(&c, row, n, way(n), whole ? 2 : 6, &t);
             }
         }
     test_tried("schedules", t.schedules, "of %llu scenes of hive, %llu distinct", t.scenes, t.distinct);
-    test_note("last runs: %llu inserted, %llu into the stash, %llu pending, %llu moves, %llu updated, %llu hits, %llu erased, %llu misses", t.outcome[HD_INSERTED], t.stashed,
-              t.outcome[HD_PENDING], t.moves, t.outcome[HD_UPDATED], t.outcome[HD_HIT], t.outcome[HD_ERASED], t.outcome[HD_MISS]);
-    check(t.outcome[HD_INSERTED] && t.stashed && t.outcome[HD_PENDING] && t.moves && t.outcome[HD_UPDATED] && t.outcome[HD_HIT] && t.outcome[HD_ERASED] && t.outcome[HD_MISS],
+    test_note("last runs: %llu inserted, %llu into the stash, %llu pending, %llu moves, %llu updated, %llu hits, %llu "
+              "erased, %llu misses",
+              t.outcome[HD_INSERTED], t.stashed, t.outcome[HD_PENDING], t.moves, t.outcome[HD_UPDATED],
+              t.outcome[HD_HIT], t.outcome[HD_ERASED], t.outcome[HD_MISS]);
+    check(t.outcome[HD_INSERTED] && t.stashed && t.outcome[HD_PENDING] && t.moves && t.outcome[HD_UPDATED] &&
+              t.outcome[HD_HIT] && t.outcome[HD_ERASED] && t.outcome[HD_MISS],
           "something never happened: see above");
 }
 
-/* Many items look for room in a few full buckets. In layout "masks" one of them lets others wait only while it moves keys: they end soon. */
+/* Many items look for room in a few full buckets. In layout "masks" one of them lets others wait only while it moves
+ * keys: they end soon. */
 static void test_crowds(void **unused)
 {
     enum { SCENES = 12 /* of a row */ };
@@ -159,22 +174,29 @@ static void test_crowds(void **unused)
     memset(&t, 0, sizeof t);
     for (uint64_t k = 0; k < test_times(SCENES); k++)
         for (uint32_t row = 0; row < HIVE_ROWS; row++) {
-            hd_case c = case_of("buckets=2 slots=32 batch=16x1 keys=uniform:300 value=2 hashes=3", "insert_or_assign", judge_design_hive.row[row].variant, true, 48 + k);
+            hd_case c = case_of("buckets=2 slots=32 batch=16x1 keys=uniform:300 value=2 hashes=3", "insert_or_assign",
+                                judge_design_hive.row[row].variant, true, 48 + k);
             simt_config w = simt_config_default();
             w.step_limit = 2000000;
-            if (judge_design_hive.runs(row, HD_OP_INSERT_OR_ASSIGN) && !judge_design_hive.unfit(row, &c)) run_scene(&c, row, 2 * k, w, 8, &t);
+            if (judge_design_hive.runs(row, HD_OP_INSERT_OR_ASSIGN) && !judge_design_hive.unfit(row, &c))
+                run_scene(&c, row, 2 * k, w, 8, &t);
         }
     check(t.outcome[HD_PENDING] || test_times(SCENES) < SCENES, "every item found a place"); /* of fewer, all may */
-    test_tried("schedules", t.schedules, "of %llu scenes of hive in which many items want few slots, %llu distinct", t.scenes, t.distinct);
+    test_tried("schedules", t.schedules, "of %llu scenes of hive in which many items want few slots, %llu distinct",
+               t.scenes, t.distinct);
 }
 
-/* ---- Lists in windows ------------------------------------------------------------------------------------------------------- */
+/* ---- Lists in windows ------------------------------------------------------------------------ */
 
 static uint64_t window_items;
 
-static hd_status queue_in_windows(const scene_kernel *k, simt_machine *m, const void *args, uint32_t stream) { return hive_scene_queue(k, m, args, stream, window_items); }
+static hd_status queue_in_windows(const scene_kernel *k, simt_machine *m, const void *args, uint32_t stream)
+{
+    return hive_scene_queue(k, m, args, stream, window_items);
+}
 
-/* A table's room for lists holds a million items; here it holds few, and a list goes on in the next window where it was in the last. */
+/* A table's room for lists holds a million items; here it holds few, and a list goes on in the next window where it was
+ * in the last. */
 static void test_windows(void **unused)
 {
     enum { SCENES = 24 /* of a row */ };
@@ -184,9 +206,11 @@ static void test_windows(void **unused)
     memset(&t, 0, sizeof t);
     for (uint32_t row = 0; row < HIVE_ROWS; row++)
         for (uint64_t k = 0; judge_design_hive.runs(row, HD_OP_FIND_MISSED) && k < test_times(SCENES); k++, n++) {
-            const char *narrow = "buckets=6 slots=16 batch=70x1 keys=uniform:400 reserved=100000", *wide = "buckets=3 slots=32 batch=33x1 keys=uniform:200";
+            const char *narrow = "buckets=6 slots=16 batch=70x1 keys=uniform:400 reserved=100000",
+                       *wide = "buckets=3 slots=32 batch=33x1 keys=uniform:200";
             hd_case c = case_of(k % 2 ? narrow : wide, "find_missed", judge_design_hive.row[row].variant, true, n + 1);
-            if (!fit(row, &c)) c = case_of(k % 2 ? wide : narrow, "find_missed", judge_design_hive.row[row].variant, true, n + 1);
+            if (!fit(row, &c))
+                c = case_of(k % 2 ? wide : narrow, "find_missed", judge_design_hive.row[row].variant, true, n + 1);
             check(fit(row, &c), "a row that fits neither");
             scene_kernel kernel = scene_kernel_at(&judge_design_hive, row, 32u << n % 2, 1 + (uint32_t)(n / 2 % 3));
             kernel.queue = queue_in_windows;
@@ -194,10 +218,12 @@ static void test_windows(void **unused)
             run_kernel(&c, &kernel, way(n), 2, &t);
         }
     check(t.outcome[HD_MISS], "nothing was listed");
-    test_tried("schedules", t.schedules, "of %llu scenes of hive whose lists are made in windows of few items, %llu distinct", t.scenes, t.distinct);
+    test_tried("schedules", t.schedules,
+               "of %llu scenes of hive whose lists are made in windows of few items, %llu distinct", t.scenes,
+               t.distinct);
 }
 
-/* ---- Rings of several buckets ------------------------------------------------------------------------------------------------ */
+/* ---- Rings of several buckets ---------------------------------------------------------------- */
 
 /* Keys that the last run brought into a bucket of the stash that is not where they enter its ring. */
 static ull gone_on(const scene *s)
@@ -222,7 +248,8 @@ static uint64_t bring_to_ring(hive_view *v, uint64_t e, uint64_t b, uint64_t key
     return key;
 }
 
-/* No slot of the ring is fresh; its first bucket is full, and the first item's key beyond it, if the stash takes so many. */
+/* No slot of the ring is fresh; its first bucket is full, and the first item's key beyond it, if the stash takes so
+ * many. */
 static void fill_ring(scene *s)
 {
     hive_scene_table *t = hive_scene_table_of(s);
@@ -239,7 +266,8 @@ static void fill_ring(scene *s)
     scene_begin(s, s->memory, s->clock);
 }
 
-/* The stash has two buckets here, and no slot of it is fresh: who looks for a key that is not in the first goes on, who brings one goes on where that is full. */
+/* The stash has two buckets here, and no slot of it is fresh: who looks for a key that is not in the first goes on, who
+ * brings one goes on where that is full. */
 static void test_rings(void **unused)
 {
     enum { SCENES = 16 /* of a row */ };
@@ -252,7 +280,8 @@ static void test_rings(void **unused)
         for (uint64_t k = 0; judge_design_hive.runs(row, JUDGE_MIXED) && k < test_times(SCENES); k++) {
             const char *op = scene_op_name(ops[k % 4]), *variant = judge_design_hive.row[row].variant;
             hd_case c = case_of("buckets=64 slots=8 batch=12x1 keys=uniform:2000", op, variant, k / 4 % 2, 300 + k);
-            if (!fit(row, &c)) c = case_of("buckets=64 slots=32 batch=12x1 keys=uniform:2000", op, variant, true, 300 + k);
+            if (!fit(row, &c))
+                c = case_of("buckets=64 slots=32 batch=12x1 keys=uniform:2000", op, variant, true, 300 + k);
             scene_kernel kernel = scene_kernel_at(&judge_design_hive, row, 32, 2);
             const scene_kernel *kernels[] = { &kernel };
             scene *s;
@@ -264,16 +293,19 @@ static void test_rings(void **unused)
             far += gone_on(s);
             agree_close(a);
         }
-    test_tried("schedules", t.schedules, "of %llu scenes of hive with a ring of two buckets, %llu distinct", t.scenes, t.distinct);
-    test_note("last runs: %llu into the stash, %llu of them beyond where they enter it, %llu misses", t.stashed, far, t.outcome[HD_MISS]);
+    test_tried("schedules", t.schedules, "of %llu scenes of hive with a ring of two buckets, %llu distinct", t.scenes,
+               t.distinct);
+    test_note("last runs: %llu into the stash, %llu of them beyond where they enter it, %llu misses", t.stashed, far,
+              t.outcome[HD_MISS]);
     check((far && t.outcome[HD_MISS]) || test_times(SCENES) < SCENES, "nobody went on in the stash");
 }
 
-/* ---- All schedules of small scenes ---------------------------------------------------------------------------------------- */
+/* ---- All schedules of small scenes ----------------------------------------------------------- */
 
 /* What an item's key is to the table. */
 enum { IN_FIRST, IN_SECOND, STASHED, ABSENT, CROWDED, KINDS };
-static const char *const kind_names[KINDS] = { "in its first bucket", "in a later one", "in the stash", "absent", "absent, its buckets full and others not" };
+static const char *const kind_names[KINDS] = { "in its first bucket", "in a later one", "in the stash", "absent",
+                                               "absent, its buckets full and others not" };
 
 static bool has_room(const hive_view *v, uint64_t b)
 {
@@ -286,7 +318,8 @@ static int kind_of(const hive_view *v, uint64_t key)
 {
     uint64_t e = hive_find(v, key), h = hive_hash(v, key);
     bool here = false, anywhere = false;
-    if (e != HIVE_NOWHERE) return e >= hive_capacity(v) ? STASHED : hive_candidate(v, h, 0) == e / v->slots ? IN_FIRST : IN_SECOND;
+    if (e != HIVE_NOWHERE)
+        return e >= hive_capacity(v) ? STASHED : hive_candidate(v, h, 0) == e / v->slots ? IN_FIRST : IN_SECOND;
     for (uint32_t i = 0; i < v->hashes; i++) here = here || has_room(v, hive_candidate(v, h, i));
     for (uint64_t b = 0; b < hive_buckets(v); b++) anywhere = anywhere || has_room(v, b);
     return anywhere && !here ? CROWDED : ABSENT;
@@ -298,7 +331,8 @@ static uint64_t key_of_kind(const hive_view *v, int kind, const uint64_t except[
     bool there = kind < ABSENT;
     for (uint64_t k = 0; k < (there ? hive_places(v) : 400); k++) {
         uint64_t word = there ? hive_read(v, k) : 0, key = there ? hive_key_of(v, word) : 1000 + k;
-        if ((!there || hive_is_key(v, word)) && key != except[0] && key != except[1] && kind_of(v, key) == kind) return key;
+        if ((!there || hive_is_key(v, word)) && key != except[0] && key != except[1] && kind_of(v, key) == kind)
+            return key;
     }
     return HIVE_NOWHERE;
 }
@@ -309,24 +343,31 @@ static void set_item(scene *s, uint64_t i, hd_op op, uint64_t key)
     scene_item(s, 0, i, key, 0);
 }
 
-/* A key that has to do with bucket `step` of another's way: it is there, or it is absent and that is its first. HIVE_NOWHERE: there is none. */
+/* A key that has to do with bucket `step` of another's way: it is there, or it is absent and that is its first.
+ * HIVE_NOWHERE: there is none. */
 static uint64_t neighbour(const hive_view *v, uint64_t of, uint32_t step, bool there)
 {
     uint64_t b = hive_candidate(v, hive_hash(v, of), step), e = b * v->slots;
     for (uint64_t k = 0; k < (there ? v->slots : 400); k++) {
         uint64_t key = there ? hive_key_of(v, hive_read(v, e + k)) : 2000 + k;
-        if (there ? key < hive_keys(v) && key != of : hive_find(v, key) == HIVE_NOWHERE && hive_candidate(v, hive_hash(v, key), 0) == b) return key;
+        if (there ? key < hive_keys(v) && key != of
+                  : hive_find(v, key) == HIVE_NOWHERE && hive_candidate(v, hive_hash(v, key), 0) == b)
+            return key;
     }
     return HIVE_NOWHERE;
 }
 
 /* Where the items are. */
 enum { APART, BESIDE, BLOCK, THREE, PLACES };
-static const char *const place_names[PLACES] = { "two items, a block each", "three items, two of them in one warp", "two items, a warp each of one block", "three items, a block each, two of one key" };
+static const char *const place_names[PLACES] = { "two items, a block each", "three items, two of them in one warp",
+                                                 "two items, a warp each of one block",
+                                                 "three items, a block each, two of one key" };
 
 typedef struct meeting {
     uint32_t row;
-    int place, kind, other; /* other: of all items but the first; SAME: they have its key. THREE: of the third, to the bucket of the first's way where such a key would be */
+    /* other: of all items but the first; SAME: they have its key. THREE: of the third, to the bucket of the first's way
+     * where such a key would be */
+    int place, kind, other;
     hd_op op[3];
     uint32_t bound;
 } meeting;
@@ -340,27 +381,36 @@ static void keys_of(const meeting *x, const hive_view *v, uint64_t key[3])
     bool near = x->other != SAME && x->other != STASHED;
     for (int i = 1; i < 3; i++) {
         bool same = x->other == SAME || (x->place == THREE && i == 1);
-        if (same) key[i] = key[0];
-        else if (x->place == THREE && near) key[i] = neighbour(v, key[0], x->other == IN_SECOND || x->other == CROWDED, x->other < ABSENT);
-        else key[i] = key_of_kind(v, x->other, key);
+        if (same)
+            key[i] = key[0];
+        else if (x->place == THREE && near)
+            key[i] = neighbour(v, key[0], x->other == IN_SECOND || x->other == CROWDED, x->other < ABSENT);
+        else
+            key[i] = key_of_kind(v, x->other, key);
         if (key[i] == HIVE_NOWHERE) key[i] = key_of_kind(v, ABSENT, key);
     }
 }
 
-/* A scene whose first item is of the kind that is wanted. Between the items that meet are reserved keys, which are done at once. */
+/* A scene whose first item is of the kind that is wanted. Between the items that meet are reserved keys, which are done
+ * at once. */
 static scene *meet(const meeting *x, uint64_t seed, hd_case *c)
 {
     static const char *const tails[] = { "buckets=2", "buckets=3 hashes=3", "buckets=3 spare=0", "buckets=4" };
     const judge_row *r = &judge_design_hive.row[x->row];
-    uint64_t per = items_per_warp(x->row), at[3] = { 0, x->place == BESIDE ? 1 : per, x->place == BESIDE ? per : 2 * per };
+    uint64_t per = items_per_warp(x->row),
+             at[3] = { 0, x->place == BESIDE ? 1 : per, x->place == BESIDE ? per : 2 * per };
     uint32_t n = x->place == BESIDE || x->place == THREE ? 3 : 2;
-    scene_kernel kernel = scene_kernel_at(&judge_design_hive, x->row, x->place == BLOCK ? 64 : 32, x->place == BLOCK ? 1 : x->place == THREE ? 3 : 2);
+    scene_kernel kernel = scene_kernel_at(&judge_design_hive, x->row, x->place == BLOCK ? 64 : 32,
+                                          x->place == BLOCK   ? 1
+                                          : x->place == THREE ? 3
+                                                              : 2);
     const scene_kernel *kernels[] = { &kernel };
     for (uint64_t tries = 0; tries < 200; tries++) {
         uint64_t key[3] = { HIVE_NOWHERE, HIVE_NOWHERE, HIVE_NOWHERE };
         char shape[128];
         scene *s;
-        snprintf(shape, sizeof shape, "%s slots=%d batch=%llux1 keys=uniform:9", tails[(seed + tries) % 4], r->lanes == 32 ? 32 : 8, (ull)at[n - 1] + 1);
+        snprintf(shape, sizeof shape, "%s slots=%d batch=%llux1 keys=uniform:9", tails[(seed + tries) % 4],
+                 r->lanes == 32 ? 32 : 8, (ull)at[n - 1] + 1);
         *c = case_of(shape, "mixed", r->variant, seed / 2 % 2, seed + 1000 * tries);
         if (!fit(x->row, c)) c->layout = HD_LAYOUT_MASKS;
         must(scene_open(c, kernels, 1, &s));
@@ -395,12 +445,14 @@ static void exhaust(const meeting *x, uint64_t seed, totals *t)
     agree_close(a);
 }
 
-/* With two preemptions, and with one where a key may look for room: at scale 1 one in so many of all meetings, other ones for each row and place; at a larger
- * one more of them, and with two always. */
+/* With two preemptions, and with one where a key may look for room: at scale 1 one in so many of all meetings, other
+ * ones for each row and place; at a larger one more of them, and with two always. */
 static void test_exhaustive(void **unused)
 {
     (void)unused;
-    static const hd_op ops[] = { HD_OP_FIND, HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND_OR_INSERT, HD_OP_ACCUM_OR_ASSIGN, HD_OP_ASSIGN, HD_OP_ERASE };
+    static const hd_op ops[] = { HD_OP_FIND,           HD_OP_INSERT_OR_ASSIGN,
+                                 HD_OP_FIND_OR_INSERT, HD_OP_ACCUM_OR_ASSIGN,
+                                 HD_OP_ASSIGN,         HD_OP_ERASE };
     enum { OPS = sizeof ops / sizeof *ops, ALL = OPS * OPS * KINDS * (KINDS + 1) };
     ull moves = 0;
     for (uint32_t at = 0; at < HIVE_ROWS * PLACES; at++) {
@@ -410,23 +462,38 @@ static void test_exhaustive(void **unused)
         memset(t, 0, sizeof t);
         if (!judge_design_hive.runs(row, JUDGE_MIXED) || (place == BESIDE && items_per_warp(row) == 1)) continue;
         if (place == BLOCK && judge_design_hive.row[row].lanes > 1) continue; /* as APART: its warps share nothing */
-        uint64_t every = place == THREE ? 211 : 101, stride = test_scale() < every ? every / test_scale() : 1; /* neither shares a factor with ALL */
+        /* neither shares a factor with ALL */
+        uint64_t every = place == THREE ? 211 : 101, stride = test_scale() < every ? every / test_scale() : 1;
         for (uint64_t n = at * 11 % stride; n < ALL; n += stride) {
             int kind = (int)(n / OPS / OPS % KINDS), other = (int)(n / OPS / OPS / KINDS) - 1;
-            bool seeks = kind >= ABSENT || other >= ABSENT || place == THREE || items_per_warp(row) == 1; /* or nearly as many steps */
-            meeting x = { row, place, kind, other, { ops[n % OPS], ops[n / OPS % OPS], ops[n / 7 % OPS] }, seeks && test_scale() == 1 ? 1 : 2 };
+            /* or nearly as many steps */
+            bool seeks = kind >= ABSENT || other >= ABSENT || place == THREE || items_per_warp(row) == 1;
+            meeting x = { row,
+                          place,
+                          kind,
+                          other,
+                          { ops[n % OPS], ops[n / OPS % OPS], ops[n / 7 % OPS] },
+                          seeks && test_scale() == 1 ? 1 : 2 };
             if (test_takes(n / stride)) exhaust(&x, n, &t[x.bound - 1]);
         }
-        for (uint64_t n = 0; place == THREE && items_per_warp(row) == 32 && n < 8; n++) { /* two bring a key while a slot of its becomes free: what claims are verified for */
-            meeting x = { row, place, n % 3 ? ABSENT : CROWDED, n % 2 ? IN_FIRST : IN_SECOND, { HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_OR_ASSIGN, HD_OP_ERASE }, 1 };
+        /* two bring a key while a slot of its becomes free: what claims are verified for */
+        for (uint64_t n = 0; place == THREE && items_per_warp(row) == 32 && n < 8; n++) {
+            meeting x = { row,
+                          place,
+                          n % 3 ? ABSENT : CROWDED,
+                          n % 2 ? IN_FIRST : IN_SECOND,
+                          { HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_OR_ASSIGN, HD_OP_ERASE },
+                          1 };
             exhaust(&x, n, &t[0]);
         }
         for (int bound = 1; bound <= 2; bound++) {
             const totals *of = &t[bound - 1];
             moves += of->moves;
             if (of->scenes)
-                test_tried("schedules", of->schedules, "all with at most %d preemption%s, at atomics, of %llu scenes of %s, %s; %llu distinct", bound, bound > 1 ? "s" : "", of->scenes,
-                           judge_design_hive.row[row].variant, place_names[place], of->distinct);
+                test_tried("schedules", of->schedules,
+                           "all with at most %d preemption%s, at atomics, of %llu scenes of %s, %s; %llu distinct",
+                           bound, bound > 1 ? "s" : "", of->scenes, judge_design_hive.row[row].variant,
+                           place_names[place], of->distinct);
         }
     }
     check(moves || test_times(16) < 16, "no key was displaced"); /* of fewer scenes, none may be */
@@ -434,7 +501,9 @@ static void test_exhaustive(void **unused)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = { cmocka_unit_test(test_agrees), cmocka_unit_test(test_crowds), cmocka_unit_test(test_windows), cmocka_unit_test(test_rings), cmocka_unit_test(test_exhaustive) };
+    static const struct CMUnitTest tests[] = { cmocka_unit_test(test_agrees), cmocka_unit_test(test_crowds),
+                                               cmocka_unit_test(test_windows), cmocka_unit_test(test_rings),
+                                               cmocka_unit_test(test_exhaustive) };
     if (simt_machine_open(NULL, &machine)) return 1;
     int failed = test_run(tests);
     simt_machine_close(machine);

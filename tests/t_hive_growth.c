@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_hive_growth.c - Hive's kernels of growth (split, measure, merge, thin, restash) on the host machine, by one schedule after another, watched for
- * races and with weak memory, in full tables of every shape. HEDDLE_TEST_SCALE makes the walks longer, or shorter.
+ * t_hive_growth.c - Hive's kernels of growth (split, measure, merge, thin, restash) on the host machine, by one
+ * schedule after another, watched for races and with weak memory, in full tables of every shape. HEDDLE_TEST_SCALE
+ * makes the walks longer, or shorter.
  */
 #include <string.h>
 
@@ -11,7 +12,11 @@
 typedef unsigned long long ull;
 
 static const char *const shapes[] = {
-    "buckets=1 slots=8", "buckets=2 slots=8 hashes=3 layout=masks", "buckets=3 slots=16 value=2", "buckets=2 slots=32 layout=masks", "buckets=5 slots=8 layout=masks value=2 spare=3",
+    "buckets=1 slots=8",
+    "buckets=2 slots=8 hashes=3 layout=masks",
+    "buckets=3 slots=16 value=2",
+    "buckets=2 slots=32 layout=masks",
+    "buckets=5 slots=8 layout=masks value=2 spare=3",
     "buckets=3 slots=8 hashes=3 spare=0",
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes, TIMES = 8 };
@@ -46,11 +51,12 @@ static void test_schedules(void **unused)
         test_case("%s, way %llu", text, (ull)(n / SHAPES + n));
         must(judge_growth_run(&c, &w, TIMES, 0, &g));
         check(!g.wrong[0], "%s", g.wrong);
-        all.grown += g.grown, all.shrunk += g.shrunk, all.short_of += g.short_of, all.stashed += g.stashed, all.entries += g.entries;
+        all.grown += g.grown, all.shrunk += g.shrunk, all.short_of += g.short_of, all.stashed += g.stashed,
+            all.entries += g.entries;
     }
     test_tried("schedules", all.grown + all.shrunk, "of growth and shrinking of hive, %llu entries", (ull)all.entries);
-    test_note("%llu grew, %llu shrank, %llu of them not as far as was asked; of %llu entries %llu were in the stash", (ull)all.grown, (ull)all.shrunk, (ull)all.short_of, (ull)all.entries,
-              (ull)all.stashed);
+    test_note("%llu grew, %llu shrank, %llu of them not as far as was asked; of %llu entries %llu were in the stash",
+              (ull)all.grown, (ull)all.shrunk, (ull)all.short_of, (ull)all.entries, (ull)all.stashed);
     check(all.grown && all.shrunk && all.short_of && all.stashed, "something never happened: see above");
 }
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_hive_resize.c - Hive grows and shrinks: bucket by bucket through five levels and back, between mixed batches, with a stash that fills and
- * drains, and by hd_run_growing, which counts every item once; refused memory leaves all of it as it was.
+ * t_hive_resize.c - Hive grows and shrinks: bucket by bucket through five levels and back, between mixed batches, with
+ * a stash that fills and drains, and by hd_run_growing, which counts every item once; refused memory leaves all of it
+ * as it was.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/hives.h"
 
-/* ---- Mixed batches against the map ----------------------------------------------------------------------------- */
+/* ---- Mixed batches against the map ----------------------------------------------------------- */
 
 enum { BATCH_MOST = 512 };
 
@@ -27,17 +28,27 @@ static uint64_t number_at(const uint8_t *p, uint64_t i, uint32_t bytes)
 
 static hd_batch mixed(arrays *a, const hive_shape *s, uint64_t n, uint64_t keys, uint64_t inserts_of_8, uint64_t *r)
 {
-    static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND, HD_OP_ERASE, HD_OP_ACCUM_OR_ASSIGN, HD_OP_FIND_OR_INSERT, HD_OP_CONTAINS, HD_OP_ASSIGN, HD_OP_ASSIGN_VALUES };
+    static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND,     HD_OP_ERASE,  HD_OP_ACCUM_OR_ASSIGN,
+                                 HD_OP_FIND_OR_INSERT,   HD_OP_CONTAINS, HD_OP_ASSIGN, HD_OP_ASSIGN_VALUES };
     for (uint64_t i = 0; i < n; i++) {
         hd_op op = test_below(r, 8) < inserts_of_8 ? HD_OP_INSERT_OR_ASSIGN : ops[test_below(r, 8)];
-        if (s->value_bytes == 2 && op == HD_OP_ACCUM_OR_ASSIGN) op = HD_OP_FIND_OR_INSERT; /* no whole number is of 2 bytes */
+        /* no whole number is of 2 bytes */
+        if (s->value_bytes == 2 && op == HD_OP_ACCUM_OR_ASSIGN) op = HD_OP_FIND_OR_INSERT;
         a->each[i] = (uint8_t)op;
         a->flag[i] = (uint8_t)test_below(r, 3);
         a->key[i] = i && test_below(r, 4) == 0 ? a->key[test_below(r, i)] : test_below(r, keys);
     }
-    for (uint64_t i = 0; i < n * s->value_bytes; i++) a->value[i] = (uint8_t)test_random(r), a->out[i] = a->out_before[i] = (uint8_t)test_random(r);
+    for (uint64_t i = 0; i < n * s->value_bytes; i++)
+        a->value[i] = (uint8_t)test_random(r), a->out[i] = a->out_before[i] = (uint8_t)test_random(r);
     memset(a->outcome, 0xee, sizeof a->outcome);
-    hd_batch b = { .n = n, .each = a->each, .key = a->key, .value = a->value, .flag = a->flag, .elem = HD_I32, .outcome = a->outcome, .value_out = a->out };
+    hd_batch b = { .n = n,
+                   .each = a->each,
+                   .key = a->key,
+                   .value = a->value,
+                   .flag = a->flag,
+                   .elem = HD_I32,
+                   .outcome = a->outcome,
+                   .value_out = a->out };
     return b;
 }
 
@@ -49,10 +60,13 @@ static uint64_t follow(hive_map *m, const arrays *a, const hive_shape *s, const 
         uint64_t i = order ? order[p] : p, value = 0;
         hive_item it = { (hd_op)a->each[i], HD_I32, a->flag[i], a->key[i], number_at(a->value, i, s->value_bytes) };
         hd_outcome want = hive_map_apply(m, &it, s->value_bytes, (hd_outcome)a->outcome[i], &value);
-        check(a->outcome[i] == want, "item %llu, %s of key %llu: %s instead of %s", (ull)i, hd_op_name(it.op), (ull)it.key, hd_outcome_name((hd_outcome)a->outcome[i]), hd_outcome_name(want));
+        check(a->outcome[i] == want, "item %llu, %s of key %llu: %s instead of %s", (ull)i, hd_op_name(it.op),
+              (ull)it.key, hd_outcome_name((hd_outcome)a->outcome[i]), hd_outcome_name(want));
         bool delivers = want == HD_HIT && (it.op == HD_OP_FIND || it.op == HD_OP_FIND_OR_INSERT);
-        uint64_t expected = delivers ? value : number_at(a->out_before, i, s->value_bytes), got = number_at(a->out, i, s->value_bytes);
-        check(got == expected, "item %llu, %s, %s: value_out is %llx instead of %llx", (ull)i, hd_op_name(it.op), hd_outcome_name(want), (ull)got, (ull)expected);
+        uint64_t expected = delivers ? value : number_at(a->out_before, i, s->value_bytes),
+                 got = number_at(a->out, i, s->value_bytes);
+        check(got == expected, "item %llu, %s, %s: value_out is %llx instead of %llx", (ull)i, hd_op_name(it.op),
+              hd_outcome_name(want), (ull)got, (ull)expected);
         pending += want == HD_PENDING;
     }
     return pending;
@@ -62,12 +76,14 @@ static uint64_t buckets_of(hd_table *t)
 {
     hd_info info;
     must(hd_table_info(t, &info));
-    check(info.capacity == info.buckets * info.slots && info.places == info.capacity + info.stash_buckets * info.slots, "places");
-    check(hive_buckets(hive_view_in(t)) == info.buckets && info.stash_buckets > info.buckets / HIVE_STASH_SHARE, "buckets");
+    check(info.capacity == info.buckets * info.slots && info.places == info.capacity + info.stash_buckets * info.slots,
+          "places");
+    check(hive_buckets(hive_view_in(t)) == info.buckets && info.stash_buckets > info.buckets / HIVE_STASH_SHARE,
+          "buckets");
     return info.buckets;
 }
 
-/* ---- Every bucket -------------------------------------------------------------------------------------------------- */
+/* ---- Every bucket ---------------------------------------------------------------------------- */
 
 /* Inserts keys from *next on until so many slots are taken; all go in. */
 static void fill_to(hd_table *t, hive_map *m, const hive_shape *s, uint64_t *next, uint64_t entries)
@@ -79,7 +95,8 @@ static void fill_to(hd_table *t, hive_map *m, const hive_shape *s, uint64_t *nex
         hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = 1, .key = next, .value = &word, .outcome = &outcome };
         must(hd_run(t, &b));
         hive_item it = { b.op, HD_I32, HD_EITHER, *next, word };
-        check(hive_map_apply(m, &it, s->value_bytes, (hd_outcome)outcome, &value) == outcome && outcome == HD_INSERTED, "key %llu is %s", (ull)*next, hd_outcome_name((hd_outcome)outcome));
+        check(hive_map_apply(m, &it, s->value_bytes, (hd_outcome)outcome, &value) == outcome && outcome == HD_INSERTED,
+              "key %llu is %s", (ull)*next, hd_outcome_name((hd_outcome)outcome));
     }
 }
 
@@ -116,7 +133,8 @@ static uint64_t there_and_back(const hive_shape *s)
         refused = now == buckets ? refused + 1 : 0;
         check(refused < 2 * s->slots, "%llu buckets, %llu entries, and it does not shrink", (ull)buckets, (ull)map.n);
         if (now == buckets) {
-            check(map.n * 2 > buckets * s->slots, "no room for %llu entries in %llu buckets less one", (ull)map.n, (ull)buckets);
+            check(map.n * 2 > buckets * s->slots, "no room for %llu entries in %llu buckets less one", (ull)map.n,
+                  (ull)buckets);
             erase_some(t, &map, s->slots / 2);
         }
         buckets = now;
@@ -158,9 +176,12 @@ static void between_batches(void **state)
             must(hd_run(t, &b));
             check(strcmp(b.ran, "hive.mixed.ref") == 0, "it was run by %s", b.ran);
             pending += follow(&map, &a, &s, NULL, n);
-            if (to >= now) must(hd_grow(t, to));
-            else must(hd_shrink(t, to));
-            check(to >= now ? buckets_of(t) == to : buckets_of(t) >= to, "%llu buckets instead of %llu", (ull)buckets_of(t), (ull)to);
+            if (to >= now)
+                must(hd_grow(t, to));
+            else
+                must(hd_shrink(t, to));
+            check(to >= now ? buckets_of(t) == to : buckets_of(t) >= to, "%llu buckets instead of %llu",
+                  (ull)buckets_of(t), (ull)to);
             hive_map_compare(&map, t);
             items += n;
         }
@@ -168,12 +189,14 @@ static void between_batches(void **state)
         hd_close(t);
     }
     check(test_scale() > 1 || pending > 0, "nothing was ever pending");
-    test_tried("differential", items, "items of mixed batches between growth and shrinking, %llu pending", (ull)pending);
+    test_tried("differential", items, "items of mixed batches between growth and shrinking, %llu pending",
+               (ull)pending);
 }
 
-/* ---- The stash ------------------------------------------------------------------------------------------------------ */
+/* ---- The stash ------------------------------------------------------------------------------- */
 
-/* Keys that all have the same buckets: those fill up, then the stash; then they are pending; and growth lets them out. */
+/* Keys that all have the same buckets: those fill up, then the stash; then they are pending; and growth lets them
+ * out. */
 static void stash_fills_and_drains(void **state)
 {
     (void)state;
@@ -187,23 +210,29 @@ static void stash_fills_and_drains(void **state)
         hive_map_open(&map, keys);
         for (uint64_t k = 0; k < keys && v->stashed < limit; k++) {
             uint64_t h = hive_hash(v, k), b = hive_candidate(v, h, 0), c = hive_candidate(v, h, 1);
-            bool fits = (b < shared) && (c < shared) && (v->hashes < 3 || hive_candidate(v, h, 2) < shared); /* of buckets 0 and 1 */
+            /* of buckets 0 and 1 */
+            bool fits = (b < shared) && (c < shared) && (v->hashes < 3 || hive_candidate(v, h, 2) < shared);
             hive_item it = { HD_OP_INSERT_OR_ASSIGN, HD_I32, HD_EITHER, k, k % 1000 };
             hive_seen seen;
             uint64_t value;
             if (!fits) continue;
             hive_apply(v, &it, &seen);
-            check(hive_map_apply(&map, &it, s.value_bytes, seen.outcome, &value) == seen.outcome && seen.outcome == HD_INSERTED, "key %llu is %s", (ull)k, hd_outcome_name(seen.outcome));
+            check(hive_map_apply(&map, &it, s.value_bytes, seen.outcome, &value) == seen.outcome &&
+                      seen.outcome == HD_INSERTED,
+                  "key %llu is %s", (ull)k, hd_outcome_name(seen.outcome));
             if (entered++ == 0) first = k;
         }
         if (v->half == 16 && v->stashed < limit) { /* too few of such keys among 2^16 */
             check(entered < 400, "%llu keys, and the stash has %llu", (ull)entered, (ull)v->stashed);
             hive_map_compare(&map, t);
         } else {
-            check(entered == 2ull * s.slots + limit, "%llu entered, and the stash takes %llu", (ull)entered, (ull)limit);
+            check(entered == 2ull * s.slots + limit, "%llu entered, and the stash takes %llu", (ull)entered,
+                  (ull)limit);
             uint64_t k = first + 1, value = 0;
-            while (k < keys && (map.there[k] || hive_candidate(v, hive_hash(v, k), 0) >= shared || hive_candidate(v, hive_hash(v, k), 1) >= shared ||
-                                (v->hashes > 2 && hive_candidate(v, hive_hash(v, k), 2) >= shared))) k++;
+            while (k < keys && (map.there[k] || hive_candidate(v, hive_hash(v, k), 0) >= shared ||
+                                hive_candidate(v, hive_hash(v, k), 1) >= shared ||
+                                (v->hashes > 2 && hive_candidate(v, hive_hash(v, k), 2) >= shared)))
+                k++;
             while (k < keys && map.there[k]) k++;
             hive_map_compare(&map, t);
             if (k < keys) {
@@ -213,12 +242,17 @@ static void stash_fills_and_drains(void **state)
                 check(seen.outcome == HD_PENDING, "one more is %s", hd_outcome_name(seen.outcome));
                 it.op = HD_OP_ERASE; /* one leaves the stash: there is a place */
                 it.key = hive_key_of(v, hive_read(v, hive_capacity(v)));
-                for (uint64_t e = hive_capacity(v); !hive_is_key(v, hive_read(v, e));) it.key = hive_key_of(v, hive_read(v, ++e));
+                for (uint64_t e = hive_capacity(v); !hive_is_key(v, hive_read(v, e));)
+                    it.key = hive_key_of(v, hive_read(v, ++e));
                 hive_apply(v, &it, &seen);
-                check(hive_map_apply(&map, &it, s.value_bytes, seen.outcome, &value) == seen.outcome && v->stashed == limit - 1, "%llu in the stash", (ull)v->stashed);
+                check(hive_map_apply(&map, &it, s.value_bytes, seen.outcome, &value) == seen.outcome &&
+                          v->stashed == limit - 1,
+                      "%llu in the stash", (ull)v->stashed);
                 it = (hive_item){ HD_OP_INSERT_OR_ASSIGN, HD_I32, HD_EITHER, k, 5 };
                 hive_apply(v, &it, &seen);
-                check(hive_map_apply(&map, &it, s.value_bytes, seen.outcome, &value) == HD_INSERTED && seen.outcome == HD_INSERTED, "it is %s", hd_outcome_name(seen.outcome));
+                check(hive_map_apply(&map, &it, s.value_bytes, seen.outcome, &value) == HD_INSERTED &&
+                          seen.outcome == HD_INSERTED,
+                      "it is %s", hd_outcome_name(seen.outcome));
             }
         }
         uint64_t before = v->stashed;
@@ -226,7 +260,8 @@ static void stash_fills_and_drains(void **state)
             must(hd_grow(t, n));
             hive_map_compare(&map, t);
         }
-        check(v->stashed < before / 2 || before == 0, "%llu are still in the stash, of %llu", (ull)v->stashed, (ull)before);
+        check(v->stashed < before / 2 || before == 0, "%llu are still in the stash, of %llu", (ull)v->stashed,
+              (ull)before);
         must(hd_shrink(t, 80));
         hive_map_compare(&map, t);
         hive_map_close(&map);
@@ -234,7 +269,7 @@ static void stash_fills_and_drains(void **state)
     }
 }
 
-/* ---- As far by kernels ------------------------------------------------------------------------------------------------- */
+/* ---- As far by kernels ----------------------------------------------------------------------- */
 
 /* Whether a table on that backend, grown from 4 buckets to 16, comes back to 4 that are three quarters full. */
 static bool comes_back(const hive_shape *s, const char *backend)
@@ -249,7 +284,9 @@ static bool comes_back(const hive_shape *s, const char *backend)
     must(hd_open(&c, &t));
     must(hd_grow(t, 16));
     for (uint64_t i = 0; i < n; i++) key[i] = i;
-    hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = n, .key = key, .value = value, .outcome = outcome, .distinct = true };
+    hd_batch b = {
+        .op = HD_OP_INSERT_OR_ASSIGN, .n = n, .key = key, .value = value, .outcome = outcome, .distinct = true
+    };
     must(hd_run(t, &b));
     must(hd_shrink(t, 4));
     must(hd_check(t));
@@ -270,17 +307,21 @@ static void as_far_by_kernels(void **state)
         for (uint64_t k = 0; k < test_times(4); k++, tables++) {
             hive_shape s = hive_shape_at(i, 4);
             s.seed += k;
-            test_case("hive slots=%u value=%u hashes=%u seed=%llu, from 16 buckets to 4", s.slots, s.value_bytes, s.hashes, (ull)s.seed);
+            test_case("hive slots=%u value=%u hashes=%u seed=%llu, from 16 buckets to 4", s.slots, s.value_bytes,
+                      s.hashes, (ull)s.seed);
             reference += comes_back(&s, "ref");
             kernels += comes_back(&s, "host");
         }
-    check(10 * reference > 9 * tables && 10 * kernels > 9 * tables, "of %llu tables %llu shrink by the reference, %llu by kernels", (ull)tables, (ull)reference, (ull)kernels);
-    test_note("of %llu tables %llu shrink by the reference, %llu by kernels", (ull)tables, (ull)reference, (ull)kernels);
+    check(10 * reference > 9 * tables && 10 * kernels > 9 * tables,
+          "of %llu tables %llu shrink by the reference, %llu by kernels", (ull)tables, (ull)reference, (ull)kernels);
+    test_note("of %llu tables %llu shrink by the reference, %llu by kernels", (ull)tables, (ull)reference,
+              (ull)kernels);
 }
 
-/* ---- hd_run_growing --------------------------------------------------------------------------------------------------- */
+/* ---- hd_run_growing -------------------------------------------------------------------------- */
 
-/* The items that were not pending at first, in item order, then the others: what hd_run_growing says it does. The map tells which could not. */
+/* The items that were not pending at first, in item order, then the others: what hd_run_growing says it does. The map
+ * tells which could not. */
 static void growing_mixed(void **state)
 {
     static arrays a, first;
@@ -299,7 +340,8 @@ static void growing_mixed(void **state)
                 hd_batch b = mixed(&a, &s, n, keys, 3, &r);
                 first = a;
                 hd_batch c = b; /* the same without growing, on a table as it was: who is pending the first time */
-                c.each = first.each, c.key = first.key, c.value = first.value, c.flag = first.flag, c.outcome = first.outcome, c.value_out = first.out;
+                c.each = first.each, c.key = first.key, c.value = first.value, c.flag = first.flag,
+                c.outcome = first.outcome, c.value_out = first.out;
                 hive_image image;
                 hive_view *v = hive_view_in(t);
                 hive_image_take(&image, v);
@@ -327,7 +369,8 @@ static void growing_mixed(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest resize[] = { cmocka_unit_test(every_bucket), cmocka_unit_test(between_batches), cmocka_unit_test(stash_fills_and_drains), cmocka_unit_test(as_far_by_kernels),
+    const struct CMUnitTest resize[] = { cmocka_unit_test(every_bucket), cmocka_unit_test(between_batches),
+                                         cmocka_unit_test(stash_fills_and_drains), cmocka_unit_test(as_far_by_kernels),
                                          cmocka_unit_test(growing_mixed) };
     return test_run(resize);
 }

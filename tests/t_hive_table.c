@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_hive_table.c - Hive through heddle.h: snapshots of tables that have grown, of another shape, and of files that lie in their headers;
- * walks and exports that go over the stash; what is counted of mixed batches, and which of them are refused.
+ * t_hive_table.c - Hive through heddle.h: snapshots of tables that have grown, of another shape, and of files that lie
+ * in their headers; walks and exports that go over the stash; what is counted of mixed batches, and which of them are
+ * refused.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 #include "tests/hives.h"
 #include "tests/snapshots.h"
 
-/* ---- Tables with something everywhere ------------------------------------------------------------------------------ */
+/* ---- Tables with something everywhere -------------------------------------------------------- */
 
 /* Grown from its first buckets, so full that the stash has some; what is in it is in the map. */
 static hd_table *grown(const hive_shape *s, uint64_t buckets, hive_map *map, const hd_seams *seams)
@@ -24,7 +25,8 @@ static hd_table *grown(const hive_shape *s, uint64_t buckets, hive_map *map, con
     hive_map_open(map, buckets * s->slots * 3 + 100);
     if (buckets > s->buckets) must(hd_grow(t, buckets));
     for (uint64_t n = 0; v->stashed < 3 && n < 100 * map->keys; n++) {
-        hive_item it = { HD_OP_INSERT_OR_ASSIGN, HD_I32, HD_EITHER, test_below(&r, map->keys), test_random(&r) & hive_field(v) };
+        hive_item it = { HD_OP_INSERT_OR_ASSIGN, HD_I32, HD_EITHER, test_below(&r, map->keys),
+                         test_random(&r) & hive_field(v) };
         hive_seen seen;
         uint64_t value;
         hive_apply(v, &it, &seen);
@@ -34,7 +36,7 @@ static hd_table *grown(const hive_shape *s, uint64_t buckets, hive_map *map, con
     return t;
 }
 
-/* ---- Snapshots ---------------------------------------------------------------------------------------------------------- */
+/* ---- Snapshots ------------------------------------------------------------------------------- */
 
 static void all_of_it_back(void **state)
 {
@@ -50,20 +52,24 @@ static void all_of_it_back(void **state)
         must(hd_save(t, path));
         must(hd_snapshot_inspect(path, &said));
         must(hd_table_info(t, &a));
-        check(!strcmp(said.design, "hive") && !strcmp(said.policy, "none") && said.buckets == 20 + i && said.base_buckets == 3 && said.size == map.n && said.slots == s.slots,
+        check(!strcmp(said.design, "hive") && !strcmp(said.policy, "none") && said.buckets == 20 + i &&
+                  said.base_buckets == 3 && said.size == map.n && said.slots == s.slots,
               "the header says %llu buckets, %llu at first", (ull)said.buckets, (ull)said.base_buckets);
         hd_config c = hd_config_default();
         c.layout = s.layout;
         must(hd_open_snapshot(path, &c, &u));
         must(hd_table_info(u, &b));
-        check(a.buckets == b.buckets && a.base_buckets == b.base_buckets && a.stash_buckets == b.stash_buckets && a.places == b.places && a.keys == b.keys && a.hashes == b.hashes && a.spare == b.spare && !strcmp(a.hash, b.hash) &&
-                  a.slots == b.slots && a.layout == b.layout && a.seed == b.seed && a.memory_bytes == b.memory_bytes,
+        check(a.buckets == b.buckets && a.base_buckets == b.base_buckets && a.stash_buckets == b.stash_buckets &&
+                  a.places == b.places && a.keys == b.keys && a.hashes == b.hashes && a.spare == b.spare &&
+                  !strcmp(a.hash, b.hash) && a.slots == b.slots && a.layout == b.layout && a.seed == b.seed &&
+                  a.memory_bytes == b.memory_bytes,
               "the loaded table is another");
         hive_map_compare(&map, u);
         hive_image image;
         hive_image_take(&image, hive_view_in(t)); /* fresh slots may have become vacant, keys are where they were */
         for (uint64_t e = 0; e < image.places; e++)
-            check(!hive_is_key(hive_view_in(t), image.word[e]) || hive_read(hive_view_in(u), e) == image.word[e], "slot %llu", (ull)e);
+            check(!hive_is_key(hive_view_in(t), image.word[e]) || hive_read(hive_view_in(u), e) == image.word[e],
+                  "slot %llu", (ull)e);
         hive_image_give(&image);
         must(hd_grow(u, 50 + i)); /* and it goes on */
         hive_map_compare(&map, u);
@@ -74,7 +80,8 @@ static void all_of_it_back(void **state)
         hd_table *same = hive_table(&s, NULL); /* as few buckets as it began with: it takes the file's */
         must(hd_load(same, path, &dropped));
         must(hd_table_info(same, &b));
-        check(dropped == 0 && b.buckets == a.buckets && b.base_buckets == 3, "%llu dropped, %llu buckets", (ull)dropped, (ull)b.buckets);
+        check(dropped == 0 && b.buckets == a.buckets && b.base_buckets == 3, "%llu dropped, %llu buckets", (ull)dropped,
+              (ull)b.buckets);
         hive_map_compare(&map, same);
         hd_close(same);
 
@@ -107,10 +114,15 @@ static void headers_that_lie(void **state)
     static const struct {
         const char *name;
         int at, bytes;
-    } field[] = { { "base_buckets", 104, 8 }, { "stash_buckets", 112, 8 }, { "hashes", 120, 4 }, { "spare", 124, 4 }, { "hash", 128, 8 }, { "buckets", 48, 8 }, { "slots", 56, 4 }, { "value_bytes", 60, 4 },
-                  { "seed", 64, 8 }, { "flags", 84, 4 }, { "size", 88, 8 }, { "zero", 160, 4 } };
-    static const uint64_t numbers[] = { 0, 1, 2, 3, 4, 5, 7, 8, 13, 16, 19, 20, 21, 31, 32, 33, 64, 255, 1 << 16, 0x7fffffff, 0x80000000, 0xffffffff, 1ull << 32, (1ull << 32) + 3,
-                                        1ull << 58, 1ull << 61, INT64_MAX, 1ull << 63, UINT64_MAX };
+    } field[] = { { "base_buckets", 104, 8 }, { "stash_buckets", 112, 8 }, { "hashes", 120, 4 },
+                  { "spare", 124, 4 },        { "hash", 128, 8 },          { "buckets", 48, 8 },
+                  { "slots", 56, 4 },         { "value_bytes", 60, 4 },    { "seed", 64, 8 },
+                  { "flags", 84, 4 },         { "size", 88, 8 },           { "zero", 160, 4 } };
+    static const uint64_t numbers[] = { 0,          1,          2,          3,          4,          5,
+                                        7,          8,          13,         16,         19,         20,
+                                        21,         31,         32,         33,         64,         255,
+                                        1 << 16,    0x7fffffff, 0x80000000, 0xffffffff, 1ull << 32, (1ull << 32) + 3,
+                                        1ull << 58, 1ull << 61, INT64_MAX,  1ull << 63, UINT64_MAX };
     (void)state;
     uint64_t tried = 0, refused = 0;
     for (uint64_t i = 0; i < HIVE_SHAPES; i += 5) {
@@ -137,12 +149,18 @@ static void headers_that_lie(void **state)
                 test_case("hive snapshot, %s = %llu", field[f].name, (ull)numbers[x]);
                 memory.peak_bytes = live;
                 hd_status status = hd_load(victim, path, &dropped);
-                /* its value_bytes may be those of another table; how it admits says nothing of a dictionary; where keys have two buckets they may have a third; any few slots may
-                 * be spare, and what lies in the table is no worse for it */
-                bool sane = (f == 9 && (uint32_t)numbers[x] == 2) || (f == 2 && (uint32_t)numbers[x] == 3 && !s.hash) || (f == 3 && (uint32_t)numbers[x] < s.slots / 2);
-                check(status == HD_ECORRUPT || (f == 7 && status == HD_EINVAL) || (sane && status == HD_OK), "%s: %s", hd_status_name(status), hd_why());
+                /* its value_bytes may be those of another table; how it admits says nothing of a dictionary; where keys
+                 * have two buckets they may have a third; any few slots may be spare, and what lies in the table is no
+                 * worse for it */
+                bool sane = (f == 9 && (uint32_t)numbers[x] == 2) || (f == 2 && (uint32_t)numbers[x] == 3 && !s.hash) ||
+                            (f == 3 && (uint32_t)numbers[x] < s.slots / 2);
+                check(status == HD_ECORRUPT || (f == 7 && status == HD_EINVAL) || (sane && status == HD_OK), "%s: %s",
+                      hd_status_name(status), hd_why());
                 refused += status != HD_OK;
-                if (status) check(memory.live_bytes == live && memory.peak_bytes - live <= 128 * bytes + 4096 && hive_image_is(&before, hive_view_in(victim)), "the table has noticed, or %llu bytes were taken", (ull)(memory.peak_bytes - live));
+                if (status)
+                    check(memory.live_bytes == live && memory.peak_bytes - live <= 128 * bytes + 4096 &&
+                              hive_image_is(&before, hive_view_in(victim)),
+                          "the table has noticed, or %llu bytes were taken", (ull)(memory.peak_bytes - live));
                 if (!status) {
                     hive_map_compare(&map, victim);
                     hd_close(victim);
@@ -150,7 +168,8 @@ static void headers_that_lie(void **state)
                 }
                 none = NULL;
                 status = hd_open_snapshot(path, NULL, &none);
-                check(status == HD_ECORRUPT || (sane && status == HD_OK), "hd_open_snapshot: %s: %s", hd_status_name(status), status ? hd_why() : "");
+                check(status == HD_ECORRUPT || (sane && status == HD_OK), "hd_open_snapshot: %s: %s",
+                      hd_status_name(status), status ? hd_why() : "");
                 hd_close(none);
             }
         hive_image_give(&before);
@@ -200,7 +219,7 @@ static void damage(void **state)
     hd_close(t);
 }
 
-/* ---- Walks ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Walks ----------------------------------------------------------------------------------- */
 
 static int add_one(void *context, uint64_t key, uint64_t score, void *value)
 {
@@ -233,11 +252,18 @@ static void walks(void **state)
         must(hd_for_each(t, stop_at_third, &calls));
         check(calls == 3, "%llu calls", (ull)calls);
 
-        uint64_t *keys = (uint64_t *)test_alloc(places, 8), *slots = (uint64_t *)test_alloc(places, 8), *scores = (uint64_t *)test_alloc(places, 8);
+        uint64_t *keys = (uint64_t *)test_alloc(places, 8), *slots = (uint64_t *)test_alloc(places, 8),
+                 *scores = (uint64_t *)test_alloc(places, 8);
         uint8_t *values = (uint8_t *)test_alloc(places, 4);
         for (uint64_t start = 0; start < places; start += step) { /* in pieces, the stash among them */
-            hd_batch b = { .op = HD_OP_EXPORT, .start = start, .n = places - start < step ? places - start : step, .list_key = keys + n, .list_item = slots + n,
-                           .list_score = scores + n, .list_value = values + n * bytes, .count = &count };
+            hd_batch b = { .op = HD_OP_EXPORT,
+                           .start = start,
+                           .n = places - start < step ? places - start : step,
+                           .list_key = keys + n,
+                           .list_item = slots + n,
+                           .list_score = scores + n,
+                           .list_value = values + n * bytes,
+                           .count = &count };
             must(hd_run(t, &b));
             n += count;
         }
@@ -245,7 +271,9 @@ static void walks(void **state)
         for (uint64_t k = 0; k < n; k++) {
             uint64_t value = 0;
             memcpy(&value, values + k * bytes, bytes);
-            check(map.there[keys[k]] && map.value[keys[k]] == value && scores[k] == 0 && (k == 0 || slots[k] > slots[k - 1]), "entry %llu", (ull)k);
+            check(map.there[keys[k]] && map.value[keys[k]] == value && scores[k] == 0 &&
+                      (k == 0 || slots[k] > slots[k - 1]),
+                  "entry %llu", (ull)k);
             check(hive_find(v, keys[k]) == slots[k], "key %llu is not in slot %llu", (ull)keys[k], (ull)slots[k]);
             beyond += slots[k] >= hive_capacity(v);
         }
@@ -263,7 +291,8 @@ static void walks(void **state)
         memset(map.there, 0, map.keys * sizeof *map.there);
         map.n = 0;
         hive_map_compare(&map, t);
-        check(v->stashed == 0 && hive_read(v, 0) == hive_fresh(v) && hive_read(v, places - 1) == hive_fresh(v), "a clear table is not fresh");
+        check(v->stashed == 0 && hive_read(v, 0) == hive_fresh(v) && hive_read(v, places - 1) == hive_fresh(v),
+              "a clear table is not fresh");
         free(keys);
         free(slots);
         free(scores);
@@ -273,7 +302,7 @@ static void walks(void **state)
     }
 }
 
-/* ---- Where newcomers go -------------------------------------------------------------------------------------------------- */
+/* ---- Where newcomers go ---------------------------------------------------------------------- */
 
 enum { FILLED = 1100 };
 
@@ -293,9 +322,16 @@ static double in_first(hd_config c, const char *kernel, bool distinct)
     hive_view v = hive_view_for(&info);
     for (uint64_t i = 0; i < FILLED; i++) key[i] = i * 2654435761u % 4294967291u;
     for (uint64_t i = 0; i < FILLED; i += FILLED / 10) {
-        hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = FILLED / 10, .key = key + i, .value = value, .outcome = outcome, .distinct = distinct, .kernel = kernel };
+        hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN,
+                       .n = FILLED / 10,
+                       .key = key + i,
+                       .value = value,
+                       .outcome = outcome,
+                       .distinct = distinct,
+                       .kernel = kernel };
         must(hd_run(t, &b));
-        for (uint64_t k = 0; k < b.n; k++) check(outcome[k] == HD_INSERTED, "item %llu: %s", (ull)k, hd_outcome_name((hd_outcome)outcome[k]));
+        for (uint64_t k = 0; k < b.n; k++)
+            check(outcome[k] == HD_INSERTED, "item %llu: %s", (ull)k, hd_outcome_name((hd_outcome)outcome[k]));
     }
     hd_batch all = { .op = HD_OP_EXPORT, .n = info.places, .list_key = listed, .list_item = slot, .count = &count };
     must(hd_run(t, &all));
@@ -312,8 +348,10 @@ static void newcomers_go_where_they_do(void **state)
         const char *kernel;
         uint32_t slots, spare;
         hd_layout layout;
-    } rows[] = { { "volley", 8, 0, HD_LAYOUT_WORDS },  { "volley", 8, 1, HD_LAYOUT_WORDS }, { "volley", 16, 4, HD_LAYOUT_WORDS }, { "tile", 16, 4, HD_LAYOUT_WORDS },
-                 { "tile", 8, 1, HD_LAYOUT_MASKS },    { "wabc", 32, 4, HD_LAYOUT_MASKS },  { "wabc", 32, 15, HD_LAYOUT_MASKS } };
+    } rows[] = { { "volley", 8, 0, HD_LAYOUT_WORDS },  { "volley", 8, 1, HD_LAYOUT_WORDS },
+                 { "volley", 16, 4, HD_LAYOUT_WORDS }, { "tile", 16, 4, HD_LAYOUT_WORDS },
+                 { "tile", 8, 1, HD_LAYOUT_MASKS },    { "wabc", 32, 4, HD_LAYOUT_MASKS },
+                 { "wabc", 32, 15, HD_LAYOUT_MASKS } };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (int distinct = 0; distinct < 2; distinct++) {
@@ -321,8 +359,10 @@ static void newcomers_go_where_they_do(void **state)
             c.slots = rows[i].slots, c.spare = rows[i].spare, c.layout = rows[i].layout;
             c.capacity = 1200;
             double want = in_first(c, NULL, distinct), got = in_first(c, rows[i].kernel, distinct);
-            test_note("%s of %u slots, %u spare%s: %.3f of the keys in their first bucket, %.3f by the reference", rows[i].kernel, c.slots, c.spare, distinct ? ", distinct" : "", got, want);
-            check(got > want - 0.015 && got < want + 0.015, "%.3f of the keys are in their first bucket, and %.3f by the reference", got, want);
+            test_note("%s of %u slots, %u spare%s: %.3f of the keys in their first bucket, %.3f by the reference",
+                      rows[i].kernel, c.slots, c.spare, distinct ? ", distinct" : "", got, want);
+            check(got > want - 0.015 && got < want + 0.015,
+                  "%.3f of the keys are in their first bucket, and %.3f by the reference", got, want);
         }
 }
 
@@ -337,8 +377,8 @@ static uint64_t key_of(const hive_view *v, uint64_t *from, uint64_t first, uint6
     }
 }
 
-/* Two newcomers find buckets 0 and 1 full, and one key that may leave them, to bucket 2. Whoever is late may not have another go from there to bucket 3: bucket 2 is open,
- * and nobody would find it. */
+/* Two newcomers find buckets 0 and 1 full, and one key that may leave them, to bucket 2. Whoever is late may not have
+ * another go from there to bucket 3: bucket 2 is open, and nobody would find it. */
 static void nobody_goes_past_an_open_bucket(void **state)
 {
     enum { SLOTS = 8, KEYS = 3 * SLOTS - 2 };
@@ -351,7 +391,10 @@ static void nobody_goes_past_an_open_bucket(void **state)
         uint32_t value[KEYS + 2] = { 0 };
         uint8_t outcome[KEYS + 2];
         for (uint64_t e = 0; e < KEYS; e++) {
-            key[e] = e == 0 ? key_of(v, &from, 0, 2) : e < SLOTS ? key_of(v, &from, 1, 0) : e < 2 * SLOTS ? key_of(v, &from, 0, 1) : key_of(v, &from, 2, 3);
+            key[e] = e == 0          ? key_of(v, &from, 0, 2)
+                     : e < SLOTS     ? key_of(v, &from, 1, 0)
+                     : e < 2 * SLOTS ? key_of(v, &from, 0, 1)
+                                     : key_of(v, &from, 2, 3);
             hive_write(v, e, hive_pack(v, key[e], 0));
         }
         key[KEYS] = key_of(v, &from, 0, 1);
@@ -365,18 +408,26 @@ static void nobody_goes_past_an_open_bucket(void **state)
         must(hd_open(&c, &gpu));
         must(hd_load(gpu, path, &dropped));
         test_case("two newcomers, %s", distinct ? "distinct" : "that might be one");
-        hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = 2, .key = key + KEYS, .value = value, .outcome = outcome, .distinct = distinct, .kernel = "volley" };
+        hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN,
+                       .n = 2,
+                       .key = key + KEYS,
+                       .value = value,
+                       .outcome = outcome,
+                       .distinct = distinct,
+                       .kernel = "volley" };
         must(hd_run(gpu, &b));
-        check(outcome[0] == HD_INSERTED && outcome[1] == HD_INSERTED, "%s, %s", hd_outcome_name((hd_outcome)outcome[0]), hd_outcome_name((hd_outcome)outcome[1]));
+        check(outcome[0] == HD_INSERTED && outcome[1] == HD_INSERTED, "%s, %s", hd_outcome_name((hd_outcome)outcome[0]),
+              hd_outcome_name((hd_outcome)outcome[1]));
         must(hd_check(gpu));
         hd_batch all = { .op = HD_OP_CONTAINS, .n = KEYS + 2, .key = key, .outcome = outcome };
         must(hd_run(gpu, &all));
-        for (uint64_t i = 0; i < KEYS + 2; i++) check(outcome[i] == HD_HIT, "key %llu: %s", (ull)i, hd_outcome_name((hd_outcome)outcome[i]));
+        for (uint64_t i = 0; i < KEYS + 2; i++)
+            check(outcome[i] == HD_HIT, "key %llu: %s", (ull)i, hd_outcome_name((hd_outcome)outcome[i]));
         hd_close(gpu);
     }
 }
 
-/* ---- Mixed batches ---------------------------------------------------------------------------------------------------------- */
+/* ---- Mixed batches --------------------------------------------------------------------------- */
 
 enum { N = 40 };
 
@@ -397,18 +448,26 @@ static void mixed_are_counted(void **state)
             value[i] = (uint32_t)test_random(&r);
             items[each[i]]++;
         }
-        hd_batch b = { .op = HD_OP_COUNT_, .n = N, .each = each, .key = key, .value = value, .elem = HD_I32, .outcome = outcome };
+        hd_batch b = {
+            .op = HD_OP_COUNT_, .n = N, .each = each, .key = key, .value = value, .elem = HD_I32, .outcome = outcome
+        };
         must(hd_run(t, &b)); /* op is not read */
         for (int i = 0; i < N; i++) fates[outcome[i]]++;
     }
     must(hd_counters_sync(t, &c));
-    for (int o = 0; o < HD_OP_COUNT_; o++) check(c.op[o] == items[o] && (items[o] > 0) == hd_op_mixes((hd_op)o), "%s: %llu counted of %llu", hd_op_name((hd_op)o), (ull)c.op[o], (ull)items[o]);
-    for (int o = 0; o < HD_OUTCOME_COUNT; o++) check(c.outcome[o] == fates[o], "%s: %llu counted of %llu", hd_outcome_name((hd_outcome)o), (ull)c.outcome[o], (ull)fates[o]);
-    check(c.items == 200 * N && c.batches == 200 && fates[HD_PENDING] > 0 && fates[HD_RESERVED] > 0, "%llu items", (ull)c.items);
+    for (int o = 0; o < HD_OP_COUNT_; o++)
+        check(c.op[o] == items[o] && (items[o] > 0) == hd_op_mixes((hd_op)o), "%s: %llu counted of %llu",
+              hd_op_name((hd_op)o), (ull)c.op[o], (ull)items[o]);
+    for (int o = 0; o < HD_OUTCOME_COUNT; o++)
+        check(c.outcome[o] == fates[o], "%s: %llu counted of %llu", hd_outcome_name((hd_outcome)o), (ull)c.outcome[o],
+              (ull)fates[o]);
+    check(c.items == 200 * N && c.batches == 200 && fates[HD_PENDING] > 0 && fates[HD_RESERVED] > 0, "%llu items",
+          (ull)c.items);
     hd_close(t);
 }
 
-/* Large batches by few lanes, all of whose items end alike: a lane counts what becomes of thousands before the table's counters have it. */
+/* Large batches by few lanes, all of whose items end alike: a lane counts what becomes of thousands before the table's
+ * counters have it. */
 static void large_batches_are_counted(void **state)
 {
     enum { LARGE = 20000 };
@@ -424,14 +483,23 @@ static void large_batches_are_counted(void **state)
         hd_table *t;
         uint64_t fates[HD_OUTCOME_COUNT] = { 0 };
         c.backend = "host", c.capacity = c.slots = 8;
-        hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = LARGE, .key = key, .value = value, .outcome = outcome, .distinct = k > 1, .kernel = variants[k % 2] };
-        test_case("%u keys for a bucket of hive by %s, %s", (unsigned)LARGE, b.kernel, b.distinct ? "distinct" : "which might repeat");
+        hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN,
+                       .n = LARGE,
+                       .key = key,
+                       .value = value,
+                       .outcome = outcome,
+                       .distinct = k > 1,
+                       .kernel = variants[k % 2] };
+        test_case("%u keys for a bucket of hive by %s, %s", (unsigned)LARGE, b.kernel,
+                  b.distinct ? "distinct" : "which might repeat");
         must(hd_open(&c, &t));
         must(hd_host_lanes(t, 1, 32));
         must(hd_run(t, &b));
         for (uint64_t i = 0; i < LARGE; i++) fates[outcome[i]]++;
         must(hd_counters_sync(t, &told));
-        for (int o = 0; o < HD_OUTCOME_COUNT; o++) check(told.outcome[o] == fates[o], "%s: %llu counted of %llu", hd_outcome_name((hd_outcome)o), (ull)told.outcome[o], (ull)fates[o]);
+        for (int o = 0; o < HD_OUTCOME_COUNT; o++)
+            check(told.outcome[o] == fates[o], "%s: %llu counted of %llu", hd_outcome_name((hd_outcome)o),
+                  (ull)told.outcome[o], (ull)fates[o]);
         check(fates[HD_PENDING] > LARGE - 100, "%llu pending", (ull)fates[HD_PENDING]);
         hd_close(t);
     }
@@ -445,9 +513,12 @@ static void mixed_are_refused(void **state)
     hive_shape s = { 2, 8, 4, 2, HD_LAYOUT_MASKS, 1, HD_SPARE_USUAL, NULL };
     (void)state;
     hd_table *t = hive_table(&s, NULL), *cache;
-    for (int i = 0; i < N; i++) key[i] = (uint64_t)i, value[i] = 1, each[i] = HD_OP_INSERT_OR_ASSIGN, flag[i] = HD_EITHER;
+    for (int i = 0; i < N; i++)
+        key[i] = (uint64_t)i, value[i] = 1, each[i] = HD_OP_INSERT_OR_ASSIGN, flag[i] = HD_EITHER;
     memset(outcome, 0xee, sizeof outcome);
-    hd_batch good = { .n = N, .each = each, .key = key, .value = value, .elem = HD_I32, .outcome = outcome, .flag = flag }, b;
+    hd_batch
+        good = { .n = N, .each = each, .key = key, .value = value, .elem = HD_I32, .outcome = outcome, .flag = flag },
+        b;
     for (unsigned o = 0; o < 256; o++) {
         if (hd_op_mixes((hd_op)o)) continue;
         each[N - 1] = (uint8_t)o;
@@ -479,11 +550,20 @@ static void mixed_are_refused(void **state)
     b = good;
     must_fail(hd_run(cache, &b), HD_EINVAL, "one operation at a time");
     hd_close(cache);
-    static const hd_op unfit[] = { HD_OP_TOUCH, HD_OP_ASSIGN_SCORES, HD_OP_INSERT_AND_EVICT, HD_OP_FIND_OR_INSERT_PTR, HD_OP_LOCK_KEYS, HD_OP_UNLOCK_KEYS, HD_OP_PROMOTE };
+    static const hd_op unfit[] = {
+        HD_OP_TOUCH,     HD_OP_ASSIGN_SCORES, HD_OP_INSERT_AND_EVICT, HD_OP_FIND_OR_INSERT_PTR,
+        HD_OP_LOCK_KEYS, HD_OP_UNLOCK_KEYS,   HD_OP_PROMOTE
+    };
     static void *ptr[N];
     for (size_t k = 0; k < sizeof unfit / sizeof *unfit; k++) {
         uint64_t count;
-        hd_batch plain = { .op = unfit[k], .n = unfit[k] == HD_OP_PROMOTE ? 8 : N, .key = key, .value = value, .ptr = ptr, .holder = 1, .count = &count };
+        hd_batch plain = { .op = unfit[k],
+                           .n = unfit[k] == HD_OP_PROMOTE ? 8 : N,
+                           .key = key,
+                           .value = value,
+                           .ptr = ptr,
+                           .holder = 1,
+                           .count = &count };
         test_case("%s", hd_op_name(unfit[k]));
         must_fail(hd_run(t, &plain), HD_EINVAL, "hive");
     }
@@ -491,32 +571,38 @@ static void mixed_are_refused(void **state)
     hd_close(t);
 }
 
-/* ---- Configurations ------------------------------------------------------------------------------------------------------------- */
+/* ---- Configurations -------------------------------------------------------------------------- */
 
 static bool same_config(const hd_config *a, const hd_config *b)
 {
-    return !strcmp(a->design, b->design) && !strcmp(a->policy, b->policy) && !strcmp(a->backend, b->backend) && !strcmp(a->lock, b->lock) && a->capacity == b->capacity &&
-           a->slots == b->slots && a->value_bytes == b->value_bytes && a->hashes == b->hashes && a->spare == b->spare && !strcmp(a->hash, b->hash) && a->pins == b->pins && a->layout == b->layout;
+    return !strcmp(a->design, b->design) && !strcmp(a->policy, b->policy) && !strcmp(a->backend, b->backend) &&
+           !strcmp(a->lock, b->lock) && a->capacity == b->capacity && a->slots == b->slots &&
+           a->value_bytes == b->value_bytes && a->hashes == b->hashes && a->spare == b->spare &&
+           !strcmp(a->hash, b->hash) && a->pins == b->pins && a->layout == b->layout;
 }
 
 static void configurations(void **state)
 {
     (void)state;
-    hd_config a = hd_config_default(), b = hd_config_of("hkv"), c = hd_config_of(NULL), h = hd_config_of("hive"), x = hd_config_of("beehive");
+    hd_config a = hd_config_default(), b = hd_config_of("hkv"), c = hd_config_of(NULL), h = hd_config_of("hive"),
+              x = hd_config_of("beehive");
     hd_table *t = NULL;
     check(same_config(&a, &b) && same_config(&a, &c), "hkv is not the default");
-    check(!strcmp(h.design, "hive") && !strcmp(h.policy, "none") && h.slots == 16 && h.value_bytes == 4 && h.hashes == 2 && h.spare == HD_SPARE_USUAL && !strcmp(h.hash, "mix64") && h.pins == 0, "what is usual for hive");
+    check(!strcmp(h.design, "hive") && !strcmp(h.policy, "none") && h.slots == 16 && h.value_bytes == 4 &&
+              h.hashes == 2 && h.spare == HD_SPARE_USUAL && !strcmp(h.hash, "mix64") && h.pins == 0,
+          "what is usual for hive");
     check(!strcmp(x.design, "beehive") && x.slots == a.slots, "an unknown design");
     must_fail(hd_open(&x, &t), HD_EINVAL, "design");
-#define WRONG(change, word)                                     \
-    do {                                                        \
-        hd_config w = h;                                        \
-        change;                                                 \
-        test_case("%s", #change);                               \
-        must_fail(hd_open(&w, &t), HD_EINVAL, word);            \
-        check(!t, "a table came of it");                        \
+#define WRONG(change, word)                          \
+    do {                                             \
+        hd_config w = h;                             \
+        change;                                      \
+        test_case("%s", #change);                    \
+        must_fail(hd_open(&w, &t), HD_EINVAL, word); \
+        check(!t, "a table came of it");             \
     } while (0)
-    static const uint32_t no_slots[] = { 0, 1, 4, 7, 9, 24, 33, 64, 128, UINT32_MAX }, no_bytes[] = { 0, 1, 3, 8, 16, UINT32_MAX }, no_hashes[] = { 0, 1, 4, UINT32_MAX };
+    static const uint32_t no_slots[] = { 0, 1, 4, 7, 9, 24, 33, 64, 128, UINT32_MAX },
+                          no_bytes[] = { 0, 1, 3, 8, 16, UINT32_MAX }, no_hashes[] = { 0, 1, 4, UINT32_MAX };
     for (size_t k = 0; k < sizeof no_slots / sizeof *no_slots; k++) WRONG(w.slots = no_slots[k], "slots");
     for (size_t k = 0; k < sizeof no_bytes / sizeof *no_bytes; k++) WRONG(w.value_bytes = no_bytes[k], "value_bytes");
     for (size_t k = 0; k < sizeof no_hashes / sizeof *no_hashes; k++) WRONG(w.hashes = no_hashes[k], "hashes");
@@ -561,14 +647,25 @@ static void configurations(void **state)
             h.slots = slots, h.capacity = 100, h.spare = spare < slots / 2 ? spare : HD_SPARE_USUAL;
             must(hd_open(&h, &t));
             must(hd_table_info(t, &info));
-            check(info.spare == (spare < slots / 2 ? spare : slots == 16 ? 3 : slots / 8), "%u slots, and %u are spare", slots, info.spare);
+            check(info.spare == (spare < slots / 2 ? spare
+                                 : slots == 16     ? 3
+                                                   : slots / 8),
+                  "%u slots, and %u are spare", slots, info.spare);
             hd_close(t);
         }
 }
 
 int main(void)
 {
-    const struct CMUnitTest table[] = { cmocka_unit_test(all_of_it_back),    cmocka_unit_test(headers_that_lie),  cmocka_unit_test(damage),        cmocka_unit_test(walks),         cmocka_unit_test(newcomers_go_where_they_do), cmocka_unit_test(nobody_goes_past_an_open_bucket),
-                                        cmocka_unit_test(mixed_are_counted), cmocka_unit_test(large_batches_are_counted), cmocka_unit_test(mixed_are_refused), cmocka_unit_test(configurations) };
+    const struct CMUnitTest table[] = { cmocka_unit_test(all_of_it_back),
+                                        cmocka_unit_test(headers_that_lie),
+                                        cmocka_unit_test(damage),
+                                        cmocka_unit_test(walks),
+                                        cmocka_unit_test(newcomers_go_where_they_do),
+                                        cmocka_unit_test(nobody_goes_past_an_open_bucket),
+                                        cmocka_unit_test(mixed_are_counted),
+                                        cmocka_unit_test(large_batches_are_counted),
+                                        cmocka_unit_test(mixed_are_refused),
+                                        cmocka_unit_test(configurations) };
     return test_run(table);
 }

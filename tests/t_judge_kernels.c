@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_judge_kernels.c - who judges kernels is judged (judge/agree.h). Kernels run truthfully, and nothing is said against them; lies are told of
- * what they did, and each is answered by the sentence for it; moments of the table are shown that may not be; runs end before their time.
+ * t_judge_kernels.c - who judges kernels is judged (judge/agree.h). Kernels run truthfully, and nothing is said against
+ * them; lies are told of what they did, and each is answered by the sentence for it; moments of the table are shown
+ * that may not be; runs end before their time.
  */
 #include <string.h>
 
@@ -26,8 +27,11 @@ static void every_sentence_is_said(void **state)
             told = l->tell(&t);
             agree_deafen(t.a, l->deaf);
             const char *why = agree_judge(t.a, machine);
-            if (told && l->sentence) check(why && strstr(why, l->sentence) && agree_objector(t.a) == l->by, "by %u: %s", agree_objector(t.a), why ? why : "it passed");
-            else check(!why, "%s, and the answer is: %s", told ? "nobody can know" : "nothing was altered", why);
+            if (told && l->sentence)
+                check(why && strstr(why, l->sentence) && agree_objector(t.a) == l->by, "by %u: %s", agree_objector(t.a),
+                      why ? why : "it passed");
+            else
+                check(!why, "%s, and the answer is: %s", told ? "nobody can know" : "nothing was altered", why);
             agree_deafen(t.a, 63);
             check(!agree_judge(t.a, machine), "somebody was heard, but all are deaf");
             trial_close(&t);
@@ -90,14 +94,20 @@ static void guards_are_watched(void **state)
     }
     trial_close(&t);
 }
-/* ---- In flight ---------------------------------------------------------------------------------------------------------- */
+/* ---- In flight ------------------------------------------------------------------------------- */
 
 /* An entry as it may be for a moment, or not. */
 static bool no_key_yet(trial *t) { return *hkv_key_at(t->v, entry_at(t, true, 0)) = HD_KEY_EMPTY, true; }
 static bool other_digest(trial *t) { return t->v->digest[entry_at(t, true, 0)] ^= 0x55; }
 static bool owned(trial *t) { return other_digest(t) && (*hkv_key_at(t->v, entry_at(t, true, 0)) = HD_KEY_LOCKED); }
-static bool replaced(trial *t) { return other_digest(t) && (*hkv_key_at(t->v, entry_at(t, true, 0)) = HKV_KEY_REPLACED); }
-static bool locked_and_weak(trial *t) { return other_digest(t) && (hkv_scene_table_of(t->s)->lock[entry_at(t, true, 0) / t->v->slots] = 1); }
+static bool replaced(trial *t)
+{
+    return other_digest(t) && (*hkv_key_at(t->v, entry_at(t, true, 0)) = HKV_KEY_REPLACED);
+}
+static bool locked_and_weak(trial *t)
+{
+    return other_digest(t) && (hkv_scene_table_of(t->s)->lock[entry_at(t, true, 0) / t->v->slots] = 1);
+}
 
 static bool entry_copied(trial *t, bool same_bucket)
 {
@@ -136,10 +146,18 @@ static void every_moment_is_watched(void **state)
         bool (*tell)(trial *t);
         bool dual, weak;
     } moments[] = {
-        { "HKV-1 in flight", no_key_yet, false, false },     { "HKV-2 in flight", other_digest, false, false },   { "HKV-2 in flight", other_digest, false, true },
-        { "HKV-2 in flight", locked_and_weak, false, false }, { NULL, locked_and_weak, false, true },              { NULL, owned, false, false },
-        { NULL, replaced, false, false },                     { "HKV-3 in flight", entry_strayed, false, false },  { "HKV-3 in flight", entry_strayed, true, false },
-        { "HKV-4 in flight", entry_twice, false, false },     { "HKV-4 in flight", entry_twice, true, false },     { "HKV-4 in flight", entry_elsewhere, true, false },
+        { "HKV-1 in flight", no_key_yet, false, false },
+        { "HKV-2 in flight", other_digest, false, false },
+        { "HKV-2 in flight", other_digest, false, true },
+        { "HKV-2 in flight", locked_and_weak, false, false },
+        { NULL, locked_and_weak, false, true },
+        { NULL, owned, false, false },
+        { NULL, replaced, false, false },
+        { "HKV-3 in flight", entry_strayed, false, false },
+        { "HKV-3 in flight", entry_strayed, true, false },
+        { "HKV-4 in flight", entry_twice, false, false },
+        { "HKV-4 in flight", entry_twice, true, false },
+        { "HKV-4 in flight", entry_elsewhere, true, false },
         { "HKV-3 in flight", entry_elsewhere, false, false },
     };
     for (size_t i = 0; i < sizeof moments / sizeof *moments; i++) {
@@ -148,14 +166,19 @@ static void every_moment_is_watched(void **state)
             trial t;
             simt_config c = in_turn();
             test_case("moment %zu: %s, seed %llu", i, moments[i].sentence, (ull)seed);
-            trial_run(&t, moments[i].dual ? "hkv.find.tlpv1 dual=1 buckets=5 slots=8 value=8 batch=24x1 keys=uniform:40" : "hkv.find.tlpv1 buckets=5 slots=8 value=8 batch=24x1 keys=uniform:40", seed, 0);
+            trial_run(&t,
+                      moments[i].dual ? "hkv.find.tlpv1 dual=1 buckets=5 slots=8 value=8 batch=24x1 keys=uniform:40"
+                                      : "hkv.find.tlpv1 buckets=5 slots=8 value=8 batch=24x1 keys=uniform:40",
+                      seed, 0);
             c.weak = moments[i].weak;
             agree_watch_with(t.a, &c, 3);
             check(c.watch == agree_watch && c.context == t.a && c.watch_every == 3, "the run is not watched");
             check(!agree_watch(t.a), "a sound table: %s", agree_watch(t.a));
             told = entry_at(&t, true, 0) != HKV_NOWHERE && moments[i].tell(&t);
             const char *why = agree_watch(t.a);
-            if (told) check(moments[i].sentence ? why && strstr(why, moments[i].sentence) : !why, "%s", why ? why : "it passed");
+            if (told)
+                check(moments[i].sentence ? why && strstr(why, moments[i].sentence) : !why, "%s",
+                      why ? why : "it passed");
             trial_close(&t);
         }
         check(told, "no seed gave occasion");
@@ -166,7 +189,8 @@ static void every_moment_is_watched(void **state)
 static void who_is_alone_is_not_watched(void **state)
 {
     (void)state;
-    static const char *const texts[] = { "hkv.clear.tlpv1" TABLE, "hkv.erase_if.tlpv1" TABLE, PROMOTE, "hkv.size.tlpv1" TABLE, TOUCH };
+    static const char *const texts[] = { "hkv.clear.tlpv1" TABLE, "hkv.erase_if.tlpv1" TABLE, PROMOTE,
+                                         "hkv.size.tlpv1" TABLE, TOUCH };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         trial t;
         simt_config c = in_turn();
@@ -178,7 +202,7 @@ static void who_is_alone_is_not_watched(void **state)
     }
 }
 
-/* ---- Runs that end otherwise ------------------------------------------------------------------------------------------ */
+/* ---- Runs that end otherwise ----------------------------------------------------------------- */
 
 SIMT_KERNEL(beyond_memory, hkv_args, args) { simt_st_u64(args.v.key + (1u << 30), 1); }
 
@@ -205,7 +229,8 @@ static void faults_are_told(void **state)
     altered = false;
     t.kernel[0].queue = queue_beyond;
     must(agree_run(t.a, machine, &w, &why));
-    check(why && simt_machine_finding(machine)->fault == SIMT_BOUNDS && why == simt_machine_finding(machine)->story, "%s", why ? why : "it passed");
+    check(why && simt_machine_finding(machine)->fault == SIMT_BOUNDS && why == simt_machine_finding(machine)->story,
+          "%s", why ? why : "it passed");
     t.kernel[0] = sound;
     must(agree_run(t.a, machine, &w, &why));
     check(!why, "a sound run after it: %s", why);
@@ -226,7 +251,8 @@ static void nothing_runs_and_nobody_is_judged(void **state)
         regions = 0;
         hd_status status = agree_run(t.a, machine, &w, &why);
         if (regions < at) break;
-        check(status == HD_ENOMEM && !why, "region %llu was refused: %s, and %s", (ull)at, hd_status_name(status), why ? why : "nobody was judged");
+        check(status == HD_ENOMEM && !why, "region %llu was refused: %s, and %s", (ull)at, hd_status_name(status),
+              why ? why : "nobody was judged");
     }
     check(regions > 40 && !why, "%llu regions: %s", (ull)regions, why);
     refuse_at = 0;
@@ -246,16 +272,23 @@ static void what_differs_is_drawn(void **state)
     check(agree_draw(t.a, text, sizeof text) < sizeof text && !strstr(text, "bucket"), "nothing differs: %s", text);
     ++*hkv_score_at(t.v, entry_at(&t, true, 0));
     check(agree_judge(t.a, machine), "it passed");
-    check(agree_draw(t.a, text, sizeof text) < sizeof text && strstr(text, "the kernel's table") && strstr(text, "the reference's"), "%s", text);
+    check(agree_draw(t.a, text, sizeof text) < sizeof text && strstr(text, "the kernel's table") &&
+              strstr(text, "the reference's"),
+          "%s", text);
     trial_close(&t);
 }
 
 int main(void)
 {
     const struct CMUnitTest judges[] = {
-        cmocka_unit_test(truth_is_not_accused),    cmocka_unit_test(every_sentence_is_said),      cmocka_unit_test(guards_are_watched),
-        cmocka_unit_test(every_moment_is_watched), cmocka_unit_test(who_is_alone_is_not_watched), cmocka_unit_test(faults_are_told),
-        cmocka_unit_test(nothing_runs_and_nobody_is_judged), cmocka_unit_test(what_differs_is_drawn),
+        cmocka_unit_test(truth_is_not_accused),
+        cmocka_unit_test(every_sentence_is_said),
+        cmocka_unit_test(guards_are_watched),
+        cmocka_unit_test(every_moment_is_watched),
+        cmocka_unit_test(who_is_alone_is_not_watched),
+        cmocka_unit_test(faults_are_told),
+        cmocka_unit_test(nothing_runs_and_nobody_is_judged),
+        cmocka_unit_test(what_differs_is_drawn),
     };
     if (simt_machine_open(NULL, &machine)) return 1;
     int failed = test_run(judges);

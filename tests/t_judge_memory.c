@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_judge_memory.c - judges whose memory is refused: nobody is called a liar for it, nothing goes on as if it had been judged, and what was taken
- * is given back (which the address sanitizer sees). Judges take from the C library; the linker puts these functions in between.
+ * t_judge_memory.c - judges whose memory is refused: nobody is called a liar for it, nothing goes on as if it had been
+ * judged, and what was taken is given back (which the address sanitizer sees). Judges take from the C library; the
+ * linker puts these functions in between.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -57,7 +58,8 @@ static void refuse_each(trial *run, const char *text)
             check(!status && !said, "nothing was refused: %s", status ? hd_why() : "");
             break;
         }
-        check(status == HD_ENOMEM || (!status && said), "%s: %s", hd_status_name(status), status ? hd_why() : "nobody said so");
+        check(status == HD_ENOMEM || (!status && said), "%s: %s", hd_status_name(status),
+              status ? hd_why() : "nobody said so");
     }
     test_tried("memory", tried, "refused to the judge of %s", text);
 }
@@ -77,10 +79,12 @@ static void batches(void **state)
     (void)state;
     static const char *const all[] = {
         "hkv.mix.ref policy=lfu buckets=4 slots=4 batch=24x12 keys=uniform:60 threads=1 judge=1",
-        "hkv.mix.ref policy=custom buckets=3 slots=8 dual=1 value=16 pins=4 batch=24x10 keys=uniform:90 threads=1 judge=1",
+        "hkv.mix.ref policy=custom buckets=3 slots=8 dual=1 value=16 pins=4 batch=24x10 keys=uniform:90 threads=1 "
+        "judge=1",
         "hkv.insert_or_assign.ref buckets=2 slots=4 batch=40x3 keys=uniform:90 threads=1 judge=1",
         "hkv.insert_and_evict.ref buckets=2 slots=4 value=0 batch=40x3 keys=uniform:90 threads=1 judge=1",
-        "hkv.mix.ref policy=lfu buckets=4 slots=4 batch=24x6 keys=uniform:60 duplicate=200000 distinct=1 threads=1 judge=1",
+        "hkv.mix.ref policy=lfu buckets=4 slots=4 batch=24x6 keys=uniform:60 duplicate=200000 distinct=1 threads=1 "
+        "judge=1",
         "hkv.serve.ref buckets=2 slots=4 batch=24x3 keys=ycsb:a,60 distinct=1 threads=1",
         "hkv.mix.gather buckets=2 slots=16 batch=24x4 keys=uniform:80 threads=1 judge=1",
     };
@@ -162,7 +166,8 @@ static void scenes(void **state)
     (void)state;
     refuse_at = 0;
     must(simt_machine_open(NULL, &machine));
-    refuse_each(judge_scene, "hkv.insert_and_evict.gather buckets=2 slots=16 batch=12x1 keys=uniform:40 value=8 pins=3 near=90");
+    refuse_each(judge_scene,
+                "hkv.insert_and_evict.gather buckets=2 slots=16 batch=12x1 keys=uniform:40 value=8 pins=3 near=90");
     refuse_each(judge_scene, "hkv.insert_or_assign.gather buckets=2 slots=16 batch=8x1 keys=uniform:40 value=0 dual=1");
     simt_machine_close(machine);
 }
@@ -174,7 +179,8 @@ static hd_status judge_tour(const hd_case *c, bool *said)
     if (status) return status;
     for (size_t i = 0; i < t.rows; i++) {
         *said = *said || strstr(t.row[i].wrong, "memory");
-        check(!t.row[i].wrong[0] || strstr(t.row[i].wrong, "memory"), "the kernel is said to be wrong: %s", t.row[i].wrong);
+        check(!t.row[i].wrong[0] || strstr(t.row[i].wrong, "memory"), "the kernel is said to be wrong: %s",
+              t.row[i].wrong);
     }
     tour_close(&t);
     return HD_OK;
@@ -236,6 +242,8 @@ static void notes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest judges[] = { cmocka_unit_test(batches), cmocka_unit_test(oracles), cmocka_unit_test(shelves), cmocka_unit_test(scenes), cmocka_unit_test(tours), cmocka_unit_test(notes) };
+    const struct CMUnitTest judges[] = { cmocka_unit_test(batches), cmocka_unit_test(oracles),
+                                         cmocka_unit_test(shelves), cmocka_unit_test(scenes),
+                                         cmocka_unit_test(tours),   cmocka_unit_test(notes) };
     return test_run(judges);
 }

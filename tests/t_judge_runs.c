@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_judge_runs.c - whole runs of a case (judge/run.h): what a judge of them objects to, and whether it is that judge; calls of the table that
- * fail; sources that end; what is no run, and why. The linker puts this file between the runs and the tables, which lie and fail here when
- * they are told to.
+ * t_judge_runs.c - whole runs of a case (judge/run.h): what a judge of them objects to, and whether it is that judge;
+ * calls of the table that fail; sources that end; what is no run, and why. The linker puts this file between the runs
+ * and the tables, which lie and fail here when they are told to.
  */
 #include <string.h>
 
@@ -18,7 +18,7 @@
 
 typedef unsigned long long ull;
 
-/* ---- What is put in between -------------------------------------------------------------------------------------------- */
+/* ---- What is put in between ------------------------------------------------------------------ */
 
 static between_failing calls = { .how = HD_EIO };
 
@@ -41,27 +41,28 @@ static void may_lie(place where, void *said)
     if (now.tell && now.where == where && now.tell(said)) now.told = true;
 }
 
-#define MAY_LIE(call, parameters, arguments, where, said)  \
-    BETWEEN(hd_status, call, parameters);                  \
-    hd_status __wrap_##call parameters                     \
-    {                                                      \
-        hd_status status = between_fails(&calls, #call);   \
-        if (!status) status = __real_##call arguments;     \
-        if (!status) may_lie(where, said);                 \
-        return status;                                     \
+#define MAY_LIE(call, parameters, arguments, where, said) \
+    BETWEEN(hd_status, call, parameters);                 \
+    hd_status __wrap_##call parameters                    \
+    {                                                     \
+        hd_status status = between_fails(&calls, #call);  \
+        if (!status) status = __real_##call arguments;    \
+        if (!status) may_lie(where, said);                \
+        return status;                                    \
     }
-MAY_LIE(hd_run, (hd_table *t, hd_batch *b), (t, b), IN_BATCH, b)
+MAY_LIE(hd_run, (hd_table * t, hd_batch *b), (t, b), IN_BATCH, b)
 MAY_LIE(hd_table_info, (const hd_table *t, hd_info *info), (t, info), IN_INFO, info)
 MAY_LIE(hd_counters_sync, (const hd_table *t, hd_counters *c), (t, c), IN_COUNTERS, c)
 #undef MAY_LIE
 
-BETWEEN_FAILING(&calls, hd_size_sync, (hd_table *t, uint64_t *size), (t, size), (void)0)
-BETWEEN_FAILING(&calls, hd_for_each, (hd_table *t, hd_visitor *visit, void *context), (t, visit, context), (void)0)
-BETWEEN_FAILING(&calls, hd_epoch_set, (hd_table *t, uint32_t epoch), (t, epoch), (void)0)
-BETWEEN_FAILING(&calls, hd_host_draw_tickets, (hd_table *t), (t), (void)0)
-BETWEEN_FAILING(&calls, hd_source_next, (hd_source *s, hd_request *r, size_t max, size_t *got), (s, r, max, got), (void)0)
+BETWEEN_FAILING(&calls, hd_size_sync, (hd_table * t, uint64_t *size), (t, size), (void)0)
+BETWEEN_FAILING(&calls, hd_for_each, (hd_table * t, hd_visitor *visit, void *context), (t, visit, context), (void)0)
+BETWEEN_FAILING(&calls, hd_epoch_set, (hd_table * t, uint32_t epoch), (t, epoch), (void)0)
+BETWEEN_FAILING(&calls, hd_host_draw_tickets, (hd_table * t), (t), (void)0)
+BETWEEN_FAILING(&calls, hd_source_next, (hd_source * s, hd_request *r, size_t max, size_t *got), (s, r, max, got),
+                (void)0)
 
-BETWEEN(hd_status, hd_check, (hd_table *t));
+BETWEEN(hd_status, hd_check, (hd_table * t));
 
 hd_status __wrap_hd_check(hd_table *t)
 {
@@ -109,9 +110,12 @@ hd_status __wrap_hd_open(const hd_config *c, hd_table **t)
 /* A policy that the judge does not restate: another name for one that it does. */
 bool __real_judge_borrow_policy(const char *name, uint32_t *row);
 bool __wrap_judge_borrow_policy(const char *name, uint32_t *row);
-bool __wrap_judge_borrow_policy(const char *name, uint32_t *row) { return __real_judge_borrow_policy(strcmp(name, "new_here") == 0 ? "epoch_lfu" : name, row); }
+bool __wrap_judge_borrow_policy(const char *name, uint32_t *row)
+{
+    return __real_judge_borrow_policy(strcmp(name, "new_here") == 0 ? "epoch_lfu" : name, row);
+}
 
-/* ---- A run ------------------------------------------------------------------------------------------------------------------ */
+/* ---- A run ----------------------------------------------------------------------------------- */
 
 static hd_case case_of(const char *text)
 {
@@ -128,10 +132,12 @@ static void keys_of(hd_case *c, const char *text)
     snprintf(path, sizeof path, "%s/keys.txt", test_folder());
     FILE *f = fopen(path, "w");
     check(f && fputs(text, f) >= 0 && fclose(f) == 0, "%s", path);
-    check(snprintf(c->keys, sizeof c->keys, strchr(text, ',') ? "csv:%s,key=2,header=0" : "txt:%s", path) < (int)sizeof c->keys, "%s is a long path", path);
+    check(snprintf(c->keys, sizeof c->keys, strchr(text, ',') ? "csv:%s,key=2,header=0" : "txt:%s", path) <
+              (int)sizeof c->keys,
+          "%s is a long path", path);
 }
 
-/* ---- Lies ------------------------------------------------------------------------------------------------------------------- */
+/* ---- Lies ------------------------------------------------------------------------------------ */
 
 static bool other_outcome(void *said)
 {
@@ -172,12 +178,17 @@ static const struct {
     bool (*tell)(void *said);
 } lies[] = {
     { "batch 1: item 0 (find, ", "hkv.find.ref" SHAPE, HD_RUN_ORACLE, IN_BATCH, other_outcome },
-    { "batch 1: find: bytes beside the array outcome were written", "hkv.find.ref" SHAPE, HD_RUN_ARRAYS, IN_BATCH, outcome_beyond },
-    { "insert_or_assign: the clock went wrong", "hkv.insert_or_assign.ref policy=custom" SHAPE, HD_RUN_ORACLE, IN_INFO, other_time_now_and_then },
-    { "batch 0: insert_or_assign: not every item drew one ticket", "hkv.insert_or_assign.warp backend=host" SHAPE, HD_RUN_ORACLE, IN_TICKETS, ticket_lost },
-    { "batch 0: insert_or_assign: not every item drew one ticket", "hkv.insert_or_assign.warp backend=host" SHAPE, HD_RUN_ORACLE, IN_TICKETS, ticket_of_nobody },
+    { "batch 1: find: bytes beside the array outcome were written", "hkv.find.ref" SHAPE, HD_RUN_ARRAYS, IN_BATCH,
+      outcome_beyond },
+    { "insert_or_assign: the clock went wrong", "hkv.insert_or_assign.ref policy=custom" SHAPE, HD_RUN_ORACLE, IN_INFO,
+      other_time_now_and_then },
+    { "batch 0: insert_or_assign: not every item drew one ticket", "hkv.insert_or_assign.warp backend=host" SHAPE,
+      HD_RUN_ORACLE, IN_TICKETS, ticket_lost },
+    { "batch 0: insert_or_assign: not every item drew one ticket", "hkv.insert_or_assign.warp backend=host" SHAPE,
+      HD_RUN_ORACLE, IN_TICKETS, ticket_of_nobody },
     { "hit: the counter differs from the outcomes", "hkv.find.ref" SHAPE, HD_RUN_COUNTERS, IN_COUNTERS, counted_twice },
-    { "batch 0: insert_or_assign: HKV-9: a lie", "hkv.insert_or_assign.ref" SHAPE, HD_RUN_INVARIANTS, IN_CHECK, unsound },
+    { "batch 0: insert_or_assign: HKV-9: a lie", "hkv.insert_or_assign.ref" SHAPE, HD_RUN_INVARIANTS, IN_CHECK,
+      unsound },
 };
 
 /* Each is found, and by one judge: without it, nobody says anything of that. */
@@ -194,8 +205,10 @@ static void every_judge_has_its_objection(void **state)
             must(hd_case_run_judged(&c, heard, NULL, NULL, &r));
             now.tell = NULL;
             check(now.told || !heard, "no occasion");
-            if (heard) check(strstr(r.wrong, lies[i].sentence) && r.by == lies[i].by, "by %x: %s", r.by, r.wrong);
-            else check(!r.wrong[0], "nobody was asked: %s", r.wrong);
+            if (heard)
+                check(strstr(r.wrong, lies[i].sentence) && r.by == lies[i].by, "by %x: %s", r.by, r.wrong);
+            else
+                check(!r.wrong[0], "nobody was asked: %s", r.wrong);
             must(hd_case_run(&c, NULL, NULL, &r));
             check(!r.wrong[0] && r.judged == 16 * 6, "the truth: %s, %llu items judged", r.wrong, (ull)r.judged);
         }
@@ -214,15 +227,18 @@ static void clocks_are_compared(void **state)
     check(now.told && !r.wrong[0], "%s", r.wrong);
 }
 
-/* ---- Calls that fail -------------------------------------------------------------------------------------------------------- */
+/* ---- Calls that fail ------------------------------------------------------------------------- */
 
 /* Whatever call of a run fails, and whenever: the run ends with that, or the judge names it. */
 static void calls_that_fail_end_a_run(void **state)
 {
     (void)state;
     static const char *const texts[] = {
-        "hkv.find.ref epoch_every=2" SHAPE, "hkv.export.ref" SHAPE, "hkv.serve.ref buckets=2 slots=8 batch=16x3 keys=ycsb:a,40 threads=1 judge=1",
-        "hkv.insert_or_assign.warp backend=host" SHAPE, "hkv.mix.ref policy=lfu pins=3 epoch_every=3" SHAPE,
+        "hkv.find.ref epoch_every=2" SHAPE,
+        "hkv.export.ref" SHAPE,
+        "hkv.serve.ref buckets=2 slots=8 batch=16x3 keys=ycsb:a,40 threads=1 judge=1",
+        "hkv.insert_or_assign.warp backend=host" SHAPE,
+        "hkv.mix.ref policy=lfu pins=3 epoch_every=3" SHAPE,
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         hd_case c = case_of(texts[i]);
@@ -233,14 +249,15 @@ static void calls_that_fail_end_a_run(void **state)
             test_case("%s, and call %llu fails, %s", texts[i], (ull)calls.fail_at, calls.failed);
             if (calls.n < calls.fail_at) break;
             const char *said = status ? hd_why() : r.wrong;
-            check((!status || status == HD_EIO) && strstr(said, calls.failed) && strstr(said, "not today"), "%s: %s", hd_status_name(status), said);
+            check((!status || status == HD_EIO) && strstr(said, calls.failed) && strstr(said, "not today"), "%s: %s",
+                  hd_status_name(status), said);
         }
         check(calls.n > 12 && !r.wrong[0], "%llu calls: %s", (ull)calls.n, r.wrong);
         calls.fail_at = 0;
     }
 }
 
-/* ---- Where a run ends --------------------------------------------------------------------------------------------------------- */
+/* ---- Where a run ends ------------------------------------------------------------------------ */
 
 static int stop_at(void *context, uint64_t done, uint64_t total)
 {
@@ -255,7 +272,8 @@ static void a_run_ends_where_it_is_told(void **state)
     hd_case c = case_of("hkv.find.ref" SHAPE);
     for (uint64_t stop = 0; stop <= 96; stop += 16) {
         must(hd_case_run(&c, stop_at, &stop, &r));
-        check(r.requests == stop && r.judged == stop && !r.wrong[0], "%llu requests of %llu: %s", (ull)r.requests, (ull)stop, r.wrong);
+        check(r.requests == stop && r.judged == stop && !r.wrong[0], "%llu requests of %llu: %s", (ull)r.requests,
+              (ull)stop, r.wrong);
     }
     c = case_of("hkv.insert_or_assign.ref buckets=2 slots=8 batch=4x9 threads=1 judge=1");
     keys_of(&c, "1\n2\n3\n4\n5\n6\n");
@@ -273,19 +291,25 @@ static void what_is_served(void **state)
     static const struct {
         const char *verbs;
         uint64_t reads, writes;
-    } served[] = { { "r,1\nr,2\nr,1\n", 3, 0 }, { "w,1\nw,2\nw,1\n", 0, 3 }, { "w,1\nrmw,2\nr,1\n", 2, 2 }, { "rmw,1\nrmw,2\nrmw,3\n", 3, 3 } };
+    } served[] = { { "r,1\nr,2\nr,1\n", 3, 0 },
+                   { "w,1\nw,2\nw,1\n", 0, 3 },
+                   { "w,1\nrmw,2\nr,1\n", 2, 2 },
+                   { "rmw,1\nrmw,2\nrmw,3\n", 3, 3 } };
     for (size_t i = 0; i < sizeof served / sizeof *served; i++) {
         hd_run_report r;
         hd_case c = case_of("hkv.serve.ref buckets=2 slots=8 batch=3x1 threads=1 judge=1");
         keys_of(&c, served[i].verbs);
         snprintf(c.keys + strlen(c.keys), sizeof c.keys - strlen(c.keys), ",verb=1");
         must(hd_case_run(&c, NULL, NULL, &r));
-        check(r.counters.op[HD_OP_FIND_OR_INSERT] == served[i].reads && r.counters.op[HD_OP_INSERT_OR_ASSIGN] == served[i].writes, "number %zu", i);
-        check(r.requests == served[i].reads + served[i].writes && !r.wrong[0], "%llu requests: %s", (ull)r.requests, r.wrong);
+        check(r.counters.op[HD_OP_FIND_OR_INSERT] == served[i].reads &&
+                  r.counters.op[HD_OP_INSERT_OR_ASSIGN] == served[i].writes,
+              "number %zu", i);
+        check(r.requests == served[i].reads + served[i].writes && !r.wrong[0], "%llu requests: %s", (ull)r.requests,
+              r.wrong);
     }
 }
 
-/* ---- What is no run -------------------------------------------------------------------------------------------------------------- */
+/* ---- What is no run -------------------------------------------------------------------------- */
 
 static void no_run_is_made_of_these(void **state)
 {
@@ -318,27 +342,32 @@ static void kernels_run_what_they_can_of_a_mix(void **state)
 {
     (void)state;
     hd_run_report r;
-    hd_case c = case_of("hkv.mix.pipeline backend=host buckets=2 slots=16 value=16 batch=16x40 keys=uniform:60 pins=3 judge=1");
+    hd_case c =
+        case_of("hkv.mix.pipeline backend=host buckets=2 slots=16 value=16 batch=16x40 keys=uniform:60 pins=3 judge=1");
     must(hd_case_run(&c, NULL, NULL, &r));
     check(!r.wrong[0] && r.counters.op[HD_OP_LOCK_KEYS] && r.counters.op[HD_OP_FIND], "%s", r.wrong);
 }
 
-/* ---- On a device ------------------------------------------------------------------------------------------------------------------ */
+/* ---- On a device ----------------------------------------------------------------------------- */
 
-/* Which item of a batch came first nobody knows there, so a judged run asks for one after another; pointers are the device's. */
+/* Which item of a batch came first nobody knows there, so a judged run asks for one after another; pointers are the
+ * device's. */
 static void on_a_device(void **state)
 {
     (void)state;
-    static const char *const texts[] = { "hkv.find_or_insert_ptr.tlpv1 backend=cuda buckets=2 slots=8 value=8 batch=1x60 keys=uniform:30 judge=1",
-                                         "hkv.insert_and_evict.tlpv1 backend=cuda buckets=2 slots=8 value=8 batch=1x60 keys=uniform:90 judge=1",
-                                         "hkv.find.tlpv1 backend=cuda buckets=2 slots=8 value=8 batch=16x4 keys=uniform:90" };
+    static const char *const texts[] = {
+        "hkv.find_or_insert_ptr.tlpv1 backend=cuda buckets=2 slots=8 value=8 batch=1x60 keys=uniform:30 judge=1",
+        "hkv.insert_and_evict.tlpv1 backend=cuda buckets=2 slots=8 value=8 batch=1x60 keys=uniform:90 judge=1",
+        "hkv.find.tlpv1 backend=cuda buckets=2 slots=8 value=8 batch=16x4 keys=uniform:90"
+    };
     hd_run_report r;
     fake_init(&device);
     on_device = true;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         hd_case c = case_of(texts[i]);
         must(hd_case_run(&c, NULL, NULL, &r));
-        check(!r.wrong[0] && r.judged == (c.judge ? 60 : 0) && strcmp(r.info.backend, "cuda") == 0, "%s, %llu judged: %s", r.info.backend, (ull)r.judged, r.wrong);
+        check(!r.wrong[0] && r.judged == (c.judge ? 60 : 0) && strcmp(r.info.backend, "cuda") == 0,
+              "%s, %llu judged: %s", r.info.backend, (ull)r.judged, r.wrong);
     }
     hd_case c = case_of("hkv.find.tlpv1 backend=cuda buckets=2 slots=8 batch=16x4 keys=uniform:90 judge=1");
     must_fail(hd_case_run(&c, NULL, NULL, &r), HD_EINVAL, "batch=1x64, or backend host");
@@ -346,7 +375,7 @@ static void on_a_device(void **state)
     fake_settled(&device);
 }
 
-/* ---- Rows that the judge does not restate ---------------------------------------------------------------------------------------- */
+/* ---- Rows that the judge does not restate ---------------------------------------------------- */
 
 static void new_policies_are_taken_at_their_word(void **state)
 {
@@ -356,17 +385,25 @@ static void new_policies_are_taken_at_their_word(void **state)
     check(!judge_policy_borrowed(own) && judge_policy_borrowed(other), "the first is restated, the other is not");
     for (uint64_t given = 0; given < 40; given++) {
         uint64_t old = judge_score_new(own, given, 7, 2);
-        check(judge_score_new(other, given, 7, 2) == old && judge_score_hit(other, old, given, 9, 3) == judge_score_hit(own, old, given, 9, 3) &&
-                  judge_admission(other, given, 9, 3) == judge_admission(own, given, 9, 3), "given %llu", (ull)given);
+        check(judge_score_new(other, given, 7, 2) == old &&
+                  judge_score_hit(other, old, given, 9, 3) == judge_score_hit(own, old, given, 9, 3) &&
+                  judge_admission(other, given, 9, 3) == judge_admission(own, given, 9, 3),
+              "given %llu", (ull)given);
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest runs[] = {
-        cmocka_unit_test(every_judge_has_its_objection), cmocka_unit_test(clocks_are_compared),                cmocka_unit_test(calls_that_fail_end_a_run),
-        cmocka_unit_test(a_run_ends_where_it_is_told),   cmocka_unit_test(what_is_served),                     cmocka_unit_test(no_run_is_made_of_these),
-        cmocka_unit_test(on_a_device),                   cmocka_unit_test(kernels_run_what_they_can_of_a_mix), cmocka_unit_test(new_policies_are_taken_at_their_word),
+        cmocka_unit_test(every_judge_has_its_objection),
+        cmocka_unit_test(clocks_are_compared),
+        cmocka_unit_test(calls_that_fail_end_a_run),
+        cmocka_unit_test(a_run_ends_where_it_is_told),
+        cmocka_unit_test(what_is_served),
+        cmocka_unit_test(no_run_is_made_of_these),
+        cmocka_unit_test(on_a_device),
+        cmocka_unit_test(kernels_run_what_they_can_of_a_mix),
+        cmocka_unit_test(new_policies_are_taken_at_their_word),
     };
     return test_run(runs);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_kernels.c - the GPU's kernels on the host machine. In item order, under eviction, they are judged by the oracle item by item;
- * under random preemption with the race detector on, where no order may matter, by the oracle too; and under eviction by
- * what must hold in any order: invariants, conservation, values that belong to their keys.
+ * t_kernels.c - the GPU's kernels on the host machine. In item order, under eviction, they are judged by the oracle
+ * item by item; under random preemption with the race detector on, where no order may matter, by the oracle too; and
+ * under eviction by what must hold in any order: invariants, conservation, values that belong to their keys.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,11 +24,15 @@ typedef struct shape {
 } shape;
 
 /* Multiples of 16 and of nothing, values of every alignment, buckets wider than a tile sees at once. */
-static const shape shapes[] = { { 4, 128, 16 }, { 5, 16, 8 }, { 7, 5, 3 }, { 3, 6, 20 }, { 4, 20, 100 }, { 2, 48, 0 }, { 3, 256, 48 }, { 2, 1024, 4 }, { 4, 2, 1040 } };
+static const shape shapes[] = { { 4, 128, 16 }, { 5, 16, 8 },   { 7, 5, 3 },    { 3, 6, 20 },  { 4, 20, 100 },
+                                { 2, 48, 0 },   { 3, 256, 48 }, { 2, 1024, 4 }, { 4, 2, 1040 } };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 /* Bytes of values near, of table number i: all, about a third, or not one. */
-static uint32_t near_of(const shape *s, uint64_t i) { return i % 3 == 0 ? 0 : i % 3 == 1 ? s->buckets * s->slots * s->value_bytes / 3 + 1 : 1; }
+static uint32_t near_of(const shape *s, uint64_t i)
+{
+    return i % 3 == 0 ? 0 : i % 3 == 1 ? s->buckets * s->slots * s->value_bytes / 3 + 1 : 1;
+}
 
 static bool fits(const char *variant, const shape *s)
 {
@@ -42,7 +46,10 @@ static bool fits(const char *variant, const shape *s)
 }
 
 /* The variant where it runs such operations; else NULL: the table chooses. */
-static const char *for_family(const char *variant, hkv_family f) { return hkv_row_of(variant, f) < HKV_ROWS ? variant : NULL; }
+static const char *for_family(const char *variant, hkv_family f)
+{
+    return hkv_row_of(variant, f) < HKV_ROWS ? variant : NULL;
+}
 
 /* Only the host machine can be told how to run, and what it did. */
 static bool on_host(void) { return strcmp(test_backend("host"), "host") == 0; }
@@ -118,8 +125,8 @@ static bool keeps_order(const char *variant, simt_config m)
     return ordered;
 }
 
-/* One warp in lock step runs the items of most variants one after another, or lane by lane: in item order. Full buckets, duplicates, pins,
- * growth, snapshots. */
+/* One warp in lock step runs the items of most variants one after another, or lane by lane: in item order. Full
+ * buckets, duplicates, pins, growth, snapshots. */
 static void in_order(void **state)
 {
     const char *variant = VARIANT_OF(state);
@@ -140,9 +147,14 @@ static void in_order(void **state)
         uint64_t seed = i * 7 + 1, keys = s->buckets * s->slots;
         keys += keys / 4 + 4;
         for (uint64_t k = 0; k < test_scale(); k++) {
-            snprintf(text, sizeof text, "hkv.mix.%s policy=%s buckets=%u slots=%u value=%u dual=%d pins=16 batch=%ux%u keys=uniform:%llu duplicate=100000 extreme=50000 reserved=10000 epoch_every=5 admit=%s near=%u tiers=%s seed=%llu judge=1",
-                     variant, hd_policy_rows[i / SHAPES % HD_POLICY_COUNT].name, s->buckets, s->slots, s->value_bytes, (int)(i / SHAPES / HD_POLICY_COUNT), s->slots > 200 ? 400u : 96u, s->slots > 200 ? 12u : 24u, (ull)keys,
-                     i % 2 ? "score" : "always", near_of(s, i), i / 2 % 2 ? "position" : "bucket", (ull)(seed + k * 1000));
+            snprintf(text, sizeof text,
+                     "hkv.mix.%s policy=%s buckets=%u slots=%u value=%u dual=%d pins=16 batch=%ux%u keys=uniform:%llu "
+                     "duplicate=100000 extreme=50000 reserved=10000 epoch_every=5 admit=%s near=%u tiers=%s seed=%llu "
+                     "judge=1",
+                     variant, hd_policy_rows[i / SHAPES % HD_POLICY_COUNT].name, s->buckets, s->slots, s->value_bytes,
+                     (int)(i / SHAPES / HD_POLICY_COUNT), s->slots > 200 ? 400u : 96u, s->slots > 200 ? 12u : 24u,
+                     (ull)keys, i % 2 ? "score" : "always", near_of(s, i), i / 2 % 2 ? "position" : "bucket",
+                     (ull)(seed + k * 1000));
             hd_host_usual(&c, 1, 32);
             judged(text);
             hd_host_usual(NULL, 0, 0);
@@ -163,9 +175,14 @@ static void in_any_order(void **state)
         if (!test_takes(i) || !fits(variant, s) || s->slots < 5) continue;
         char text[256];
         simt_config c = way(i);
-        uint32_t items = s->slots < 64 ? s->slots * 2 : 80, batches = 14, batch = on_host() ? items : 1; /* nobody knows a GPU's order within one */
-        snprintf(text, sizeof text, "hkv.mix.%s backend=%s policy=%s buckets=%u slots=%u value=%u dual=%d batch=%ux%u keys=uniform:%u distinct=1 reserved=10000 near=%u seed=%llu judge=1", variant, test_backend("host"), hd_policy_rows[i / SHAPES % HD_POLICY_COUNT].name,
-                 s->buckets, s->slots, s->value_bytes, dual, batch, batches * items / batch, s->slots < 64 ? s->slots : 64, near_of(s, i), (ull)(i + 1));
+        /* nobody knows a GPU's order within one */
+        uint32_t items = s->slots < 64 ? s->slots * 2 : 80, batches = 14, batch = on_host() ? items : 1;
+        snprintf(text, sizeof text,
+                 "hkv.mix.%s backend=%s policy=%s buckets=%u slots=%u value=%u dual=%d batch=%ux%u keys=uniform:%u "
+                 "distinct=1 reserved=10000 near=%u seed=%llu judge=1",
+                 variant, test_backend("host"), hd_policy_rows[i / SHAPES % HD_POLICY_COUNT].name, s->buckets, s->slots,
+                 s->value_bytes, dual, batch, batches * items / batch, s->slots < 64 ? s->slots : 64, near_of(s, i),
+                 (ull)(i + 1));
         hd_host_usual(&c, 3, i % 2 ? 32 : 64);
         judged(text);
         hd_host_usual(NULL, 0, 0);
@@ -174,7 +191,7 @@ static void in_any_order(void **state)
     test_note("%s: %llu cases in random order", variant, (ull)runs);
 }
 
-/* ---- Under eviction, in whatever order ---------------------------------------------------------------------- */
+/* ---- Under eviction, in whatever order ------------------------------------------------------- */
 
 enum { ITEMS = 70, KEYS = 60 };
 
@@ -187,7 +204,8 @@ static void set_value(uint8_t *value, uint64_t key, uint32_t bytes)
 
 static void value_must_be(const uint8_t *value, uint64_t key, uint32_t bytes, const char *where)
 {
-    for (uint32_t k = 0; k < bytes; k++) check(value[k] == value_byte(key, k), "%s: key %llu has another's value at byte %u", where, (ull)key, k);
+    for (uint32_t k = 0; k < bytes; k++)
+        check(value[k] == value_byte(key, k), "%s: key %llu has another's value at byte %u", where, (ull)key, k);
 }
 
 typedef struct census {
@@ -210,7 +228,8 @@ static void evict_once(hd_table *t, const char *variant, const shape *s, uint64_
 {
     uint32_t bytes = s->value_bytes;
     uint64_t key[ITEMS], list_key[ITEMS], list_score[ITEMS], list_item[ITEMS], count = 0;
-    uint8_t outcome[ITEMS], *value = (uint8_t *)test_alloc(ITEMS, bytes + 1), *list_value = (uint8_t *)test_alloc(ITEMS, bytes + 1);
+    uint8_t outcome[ITEMS], *value = (uint8_t *)test_alloc(ITEMS, bytes + 1),
+                            *list_value = (uint8_t *)test_alloc(ITEMS, bytes + 1);
     for (uint32_t i = 0; i < ITEMS; i++) {
         key[i] = 1 + test_below(state, KEYS);
         set_value(value + i * bytes, key[i], bytes);
@@ -237,19 +256,24 @@ static void evict_once(hd_table *t, const char *variant, const shape *s, uint64_
     int64_t left[KEYS + 1] = { 0 };
     uint64_t listed = 0;
     for (uint32_t i = 0; i < ITEMS; i++) {
-        if (outcome[i] == HD_INSERTED || outcome[i] == HD_EVICTED) left[key[i]]++;
-        else check(outcome[i] == HD_UPDATED || outcome[i] == HD_REFUSED, "item %u: outcome %d", i, outcome[i]);
+        if (outcome[i] == HD_INSERTED || outcome[i] == HD_EVICTED)
+            left[key[i]]++;
+        else
+            check(outcome[i] == HD_UPDATED || outcome[i] == HD_REFUSED, "item %u: outcome %d", i, outcome[i]);
         if (outcome[i] != HD_EVICTED && outcome[i] != HD_REFUSED) continue;
         check(listed < count && list_item[listed] == i, "entry %llu of the list should be item %u's", (ull)listed, i);
-        if (outcome[i] == HD_EVICTED) left[list_key[listed]]--;
-        else check(list_key[listed] == key[i], "item %u was refused, and the list has another key", i);
+        if (outcome[i] == HD_EVICTED)
+            left[list_key[listed]]--;
+        else
+            check(list_key[listed] == key[i], "item %u was refused, and the list has another key", i);
         check(list_score[listed] <= KEYS, "a score that nobody gave");
         value_must_be(list_value + listed * bytes, list_key[listed], bytes, "in the list");
         listed++;
     }
     check(listed == count, "the list has %llu entries instead of %llu", (ull)count, (ull)listed);
     for (uint32_t k = 0; k <= KEYS; k++)
-        check(before->there[k] + left[k] == after.there[k], "key %u: %d before, %+d, %d after", k, (int)before->there[k], (int)left[k], (int)after.there[k]);
+        check(before->there[k] + left[k] == after.there[k], "key %u: %d before, %+d, %d after", k,
+              (int)before->there[k], (int)left[k], (int)after.there[k]);
     *before = after;
     free(value);
     free(list_value);
@@ -277,7 +301,8 @@ static void conserves(void **state)
         memset(&before, 0, sizeof before);
         for (uint64_t k = 0; k < 3; k++) {
             simt_config m = way(i * 3 + k);
-            test_case("insert_and_evict by %s, %u x %u slots, value %u, dual %d, way %llu", variant, s->buckets, s->slots, s->value_bytes, dual, (ull)(i * 3 + k));
+            test_case("insert_and_evict by %s, %u x %u slots, value %u, dual %d, way %llu", variant, s->buckets,
+                      s->slots, s->value_bytes, dual, (ull)(i * 3 + k));
             run_as(t, &m);
             evict_once(t, variant, s, &random, &before);
             batches++;
@@ -289,7 +314,7 @@ static void conserves(void **state)
     check(schedules == batches, "the machine did not run");
 }
 
-/* ---- Duplicates, in whatever order ---------------------------------------------------------------------------- */
+/* ---- Duplicates, in whatever order ----------------------------------------------------------- */
 
 enum { FEW = 9 };
 
@@ -303,7 +328,8 @@ static int note_entry(void *context, uint64_t key, uint64_t score, void *value)
     sums *s = (sums *)context;
     check(key < FEW, "a key that nobody inserted: %llu", (ull)key);
     memcpy(&s->value[key], value, 8);
-    for (uint32_t k = 8; k < s->bytes; k += 8) check(memcmp((const char *)value + k, &s->value[key], 8) == 0, "key %llu: a torn value", (ull)key);
+    for (uint32_t k = 8; k < s->bytes; k += 8)
+        check(memcmp((const char *)value + k, &s->value[key], 8) == 0, "key %llu: a torn value", (ull)key);
     s->score[key] = score;
     s->n++;
     return 0;
@@ -324,8 +350,8 @@ static uint32_t outcomes_of(const hd_batch *b, uint64_t key, hd_outcome o)
     return n;
 }
 
-/* What many items do to few keys, where the order does not show: sums of values, sums of scores, one of several values and all of
- * it, one pin, one that erases. */
+/* What many items do to few keys, where the order does not show: sums of values, sums of scores, one of several values
+ * and all of it, one pin, one that erases. */
 static void duplicates(void **state)
 {
     enum { N = 96 };
@@ -369,7 +395,8 @@ static void duplicates(void **state)
         contents(t, &s, bytes);
         for (uint64_t k = 0; k < FEW; k++) {
             kinds += count[k] != 0;
-            check(s.value[k] == sum[k] && s.score[k] == count[k], "key %llu: sums of %llu items are wrong", (ull)k, (ull)count[k]);
+            check(s.value[k] == sum[k] && s.score[k] == count[k], "key %llu: sums of %llu items are wrong", (ull)k,
+                  (ull)count[k]);
             check(outcomes_of(&b, k, HD_INSERTED) == (count[k] != 0), "key %llu was not inserted once", (ull)k);
         }
         check(s.n == kinds, "%u entries of %u keys", s.n, kinds);
@@ -382,27 +409,33 @@ static void duplicates(void **state)
             contents(t, &s, bytes);
             for (uint64_t j = 0; j < FEW; j++) {
                 bool one = false;
-                for (uint64_t at = 0; at < N; at++) one = one || (key[at] == j && memcmp(value + at * bytes, &s.value[j], 8) == 0);
-                check(count[j] == 0 || (one && s.score[j] == (k + 2) * count[j]), "key %llu after %s", (ull)j, hd_op_name(b.op));
+                for (uint64_t at = 0; at < N; at++)
+                    one = one || (key[at] == j && memcmp(value + at * bytes, &s.value[j], 8) == 0);
+                check(count[j] == 0 || (one && s.score[j] == (k + 2) * count[j]), "key %llu after %s", (ull)j,
+                      hd_op_name(b.op));
             }
         }
         b.op = HD_OP_LOCK_KEYS;
         b.holder = 7;
         b.kernel = for_family(variant, HKV_FAMILY_pin);
         must(hd_run(t, &b));
-        for (uint64_t k = 0; k < FEW; k++) check(outcomes_of(&b, k, HD_HIT) == (count[k] != 0), "key %llu was not pinned once", (ull)k);
+        for (uint64_t k = 0; k < FEW; k++)
+            check(outcomes_of(&b, k, HD_HIT) == (count[k] != 0), "key %llu was not pinned once", (ull)k);
         b.op = HD_OP_ERASE;
         b.kernel = for_family(variant, HKV_FAMILY_erase);
         must(hd_run(t, &b));
-        for (uint64_t k = 0; k < FEW; k++) check(outcomes_of(&b, k, HD_PINNED) == count[k], "key %llu is pinned", (ull)k);
+        for (uint64_t k = 0; k < FEW; k++)
+            check(outcomes_of(&b, k, HD_PINNED) == count[k], "key %llu is pinned", (ull)k);
         b.op = HD_OP_UNLOCK_KEYS;
         b.kernel = for_family(variant, HKV_FAMILY_pin);
         must(hd_run(t, &b));
-        for (uint64_t k = 0; k < FEW; k++) check(outcomes_of(&b, k, HD_HIT) == (count[k] != 0), "key %llu was not unpinned once", (ull)k);
+        for (uint64_t k = 0; k < FEW; k++)
+            check(outcomes_of(&b, k, HD_HIT) == (count[k] != 0), "key %llu was not unpinned once", (ull)k);
         b.op = HD_OP_ERASE;
         b.kernel = for_family(variant, HKV_FAMILY_erase);
         must(hd_run(t, &b));
-        for (uint64_t k = 0; k < FEW; k++) check(outcomes_of(&b, k, HD_ERASED) == (count[k] != 0), "key %llu was not erased once", (ull)k);
+        for (uint64_t k = 0; k < FEW; k++)
+            check(outcomes_of(&b, k, HD_ERASED) == (count[k] != 0), "key %llu was not erased once", (ull)k);
         contents(t, &s, bytes);
         check(s.n == 0, "%u entries are left", s.n);
         hd_close(t);
@@ -411,7 +444,7 @@ static void duplicates(void **state)
     test_note("%s: %llu batches of duplicates", variant, (ull)batches);
 }
 
-/* ---- What a miss costs ----------------------------------------------------------------------------------- */
+/* ---- What a miss costs ----------------------------------------------------------------------- */
 
 /* Proposition 3.1, counted: the digests settle a miss, in one 128-byte line a bucket, however full. Only digests are
  * read sixteen bytes at a time. */
@@ -466,7 +499,8 @@ enum { SECTORS_N = 4096 };
 /* Sectors that the warps ask for, per item of a batch of SECTORS_N keys. */
 static double sectors_of(hd_table *t, const char *variant, hd_op op, uint64_t first_key)
 {
-    static __attribute__((aligned(128))) uint64_t key[SECTORS_N]; /* as device memory is; a compiler may begin in mid-sector */
+    /* as device memory is; a compiler may begin in mid-sector */
+    static __attribute__((aligned(128))) uint64_t key[SECTORS_N];
     static __attribute__((aligned(128))) uint8_t value[SECTORS_N * 64];
     hd_batch b;
     memset(&b, 0, sizeof b);
@@ -481,8 +515,8 @@ static double sectors_of(hd_table *t, const char *variant, hd_op op, uint64_t fi
     return (double)simt_machine_totals(hd_host_machine(t)).sectors / SECTORS_N;
 }
 
-/* What a variant asks of memory, in a full table with values of 64 bytes: how often a sector of 32 is asked for, caches left
- * aside. Compared with another's it says what the lanes side by side are worth. */
+/* What a variant asks of memory, in a full table with values of 64 bytes: how often a sector of 32 is asked for, caches
+ * left aside. Compared with another's it says what the lanes side by side are worth. */
 static void sectors(void **state)
 {
     enum { CAPACITY = 1 << 16, FILLS = 2 * CAPACITY / SECTORS_N };
@@ -502,16 +536,18 @@ static void sectors(void **state)
     for (uint64_t k = 0; k < FILLS; k++) sectors_of(t, "tlpv1", HD_OP_INSERT_OR_ASSIGN, k * SECTORS_N);
     must(hd_host_configure(t, &m));
     test_case("%s", variant);
-    double hit = sectors_of(t, variant, HD_OP_FIND, (FILLS - 1) * SECTORS_N), miss = sectors_of(t, variant, HD_OP_CONTAINS, 1 << 20);
+    double hit = sectors_of(t, variant, HD_OP_FIND, (FILLS - 1) * SECTORS_N),
+           miss = sectors_of(t, variant, HD_OP_CONTAINS, 1 << 20);
     double upsert = sectors_of(t, variant, HD_OP_INSERT_OR_ASSIGN, 1 << 20);
-    check(miss >= 4 && hit >= 1 + 2 + 2 && upsert >= 4 + 32 + 2 + 2, "fewer than are read: %.2f, %.2f, %.2f", miss, hit, upsert);
+    check(miss >= 4 && hit >= 1 + 2 + 2 && upsert >= 4 + 32 + 2 + 2, "fewer than are read: %.2f, %.2f, %.2f", miss, hit,
+          upsert);
     if (strcmp(variant, "gather") == 0) /* lanes share a value: its two sectors are read once, and written once */
         check(hit - miss < 2 + 2 + 3, "a hit takes %.2f sectors more than a miss", hit - miss);
     test_note("%s: sectors per key: %.1f for a miss, %.1f for a hit, %.1f for an eviction", variant, miss, hit, upsert);
     hd_close(t);
 }
 
-/* ---- Choice ------------------------------------------------------------------------------------------------------ */
+/* ---- Choice ---------------------------------------------------------------------------------- */
 
 static void select_is_pure(void **unused)
 {
@@ -527,18 +563,25 @@ static void select_is_pure(void **unused)
     assert_string_equal(hd_select("hkv", HD_OP_CLEAR, 0, 0, 0), "warp");
     assert_null(hd_select("hkv", HD_OP_FIND, 8, 1, 2));
     assert_null(hd_select("no design", HD_OP_FIND, 8, 1, 0));
-    for (int op = 0; op < HD_OP_COUNT_; op++) /* there is one for any batch: the last row holds what the others do not */
-        for (uint64_t bytes = 0; bytes <= UINT32_MAX; bytes = 3 * bytes + 1) check(hd_select("hkv", (hd_op)op, (uint32_t)bytes, 2, 0), "%s has none", hd_op_name((hd_op)op));
+    for (int op = 0; op < HD_OP_COUNT_;
+         op++) /* there is one for any batch: the last row holds what the others do not */
+        for (uint64_t bytes = 0; bytes <= UINT32_MAX; bytes = 3 * bytes + 1)
+            check(hd_select("hkv", (hd_op)op, (uint32_t)bytes, 2, 0), "%s has none", hd_op_name((hd_op)op));
 }
 
-/* Of a dictionary the selector knows nothing: whatever the operation and the load factor, the first row that fits runs it. */
+/* Of a dictionary the selector knows nothing: whatever the operation and the load factor, the first row that fits runs
+ * it. */
 static void dictionaries_take_the_first(void **unused)
 {
     static const struct {
         uint32_t slots;
         hd_layout layout;
         const char *variant;
-    } tables[] = { { 8, HD_LAYOUT_WORDS, "volley" }, { 16, HD_LAYOUT_WORDS, "volley" }, { 32, HD_LAYOUT_WORDS, "tile" }, { 16, HD_LAYOUT_MASKS, "tile" }, { 32, HD_LAYOUT_MASKS, "tile" } };
+    } tables[] = { { 8, HD_LAYOUT_WORDS, "volley" },
+                   { 16, HD_LAYOUT_WORDS, "volley" },
+                   { 32, HD_LAYOUT_WORDS, "tile" },
+                   { 16, HD_LAYOUT_MASKS, "tile" },
+                   { 32, HD_LAYOUT_MASKS, "tile" } };
     (void)unused;
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         hd_config c = hd_config_of("hive");
@@ -552,8 +595,10 @@ static void dictionaries_take_the_first(void **unused)
             hd_batch b = { .op = (hd_op)op };
             assert_null(hd_select("hive", b.op, info.value_bytes, 0, 0));
             if (hd_kernel_pick(&info, &b, op % 2, &k)) continue; /* not of this design */
-            const char *want = hd_op_is_keyed(hd_op_row_of(b.op)) ? tables[i].variant : "tile"; /* volley leaves whole tables to it */
-            check(strcmp(k->name, want) == 0, "%s of %u slots is run by %s, not by %s", hd_op_name(b.op), c.slots, k->name, want);
+            /* volley leaves whole tables to it */
+            const char *want = hd_op_is_keyed(hd_op_row_of(b.op)) ? tables[i].variant : "tile";
+            check(strcmp(k->name, want) == 0, "%s of %u slots is run by %s, not by %s", hd_op_name(b.op), c.slots,
+                  k->name, want);
         }
         hd_close(t);
     }
@@ -592,9 +637,11 @@ static void choice_is_told(void **unused)
     must(hd_run(t, &b));
     assert_string_equal(b.ran, "hkv.insert_or_assign.warp");
     b.kernel = "ref";
-    must_fail(hd_run(t, &b), HD_EINVAL, "kernel: ref does not run on backend host; there are tlpv1, tlpv2, pipeline, warp, gather");
+    must_fail(hd_run(t, &b), HD_EINVAL,
+              "kernel: ref does not run on backend host; there are tlpv1, tlpv2, pipeline, warp, gather");
     b.kernel = "wrap";
-    must_fail(hd_run(t, &b), HD_EINVAL, "kernel: there is no 'wrap'; nearest: warp; all: ref, tlpv1, tlpv2, pipeline, warp, gather");
+    must_fail(hd_run(t, &b), HD_EINVAL,
+              "kernel: there is no 'wrap'; nearest: warp; all: ref, tlpv1, tlpv2, pipeline, warp, gather");
     b.kernel = NULL; /* what the selector wants first does not fit buckets of ten */
     must(hd_run(t, &b));
     assert_string_equal(b.ran, "hkv.insert_or_assign.tlpv1");
@@ -606,7 +653,7 @@ static void choice_is_told(void **unused)
     hd_close(t);
 }
 
-/* ---- Speed: shown, not judged --------------------------------------------------------------------------------------- */
+/* ---- Speed: shown, not judged ---------------------------------------------------------------- */
 
 /* By the processor's time, which neighbours take no part of. */
 static double keys_per_second(hd_table *t, hd_batch *b)
@@ -655,7 +702,8 @@ static void speed(void **state)
                 if (now > best[o]) best[o] = now;
             }
         }
-        test_note("%s: upsert %.3f, find %.3f, contains %.3f million keys/s (64-byte values, %s)", variant, best[0] / 1e6, best[1] / 1e6, best[2] / 1e6,
+        test_note("%s: upsert %.3f, find %.3f, contains %.3f million keys/s (64-byte values, %s)", variant,
+                  best[0] / 1e6, best[1] / 1e6, best[2] / 1e6,
                   preempted ? "any lane at every access" : "no preemption");
     }
     hd_close(t);
@@ -664,9 +712,10 @@ static void speed(void **state)
     free(out);
 }
 
-/* ---- What is left behind ------------------------------------------------------------------------------------------- */
+/* ---- What is left behind --------------------------------------------------------------------- */
 
-static hd_table *open_host(const char *policy, uint32_t slots, uint64_t capacity, hd_layout layout, uint32_t value_bytes)
+static hd_table *open_host(const char *policy, uint32_t slots, uint64_t capacity, hd_layout layout,
+                           uint32_t value_bytes)
 {
     hd_config c = hd_config_default();
     hd_table *t;
@@ -686,7 +735,9 @@ static void put_keys(hd_table *t, const char *kernel, uint64_t n, uint64_t score
     uint64_t *key = (uint64_t *)test_alloc(n, 8), *scores = (uint64_t *)test_alloc(n, 8);
     uint8_t *value = (uint8_t *)test_alloc(n, 8);
     for (uint64_t i = 0; i < n; i++) key[i] = i, scores[i] = score;
-    hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = n, .key = key, .score = scores, .value = value, .kernel = kernel };
+    hd_batch b = {
+        .op = HD_OP_INSERT_OR_ASSIGN, .n = n, .key = key, .score = scores, .value = value, .kernel = kernel
+    };
     must(hd_run(t, &b));
     free(key);
     free(scores);
@@ -720,7 +771,8 @@ static void erase_lowers_bounds(void **state)
     enum { SLOTS = 16, CAPACITY = 4 * SLOTS };
     const char *variant = VARIANT_OF(state);
     hd_table *t = open_host("custom", SLOTS, CAPACITY, HD_LAYOUT_PAIRS, 8);
-    for (uint64_t score = 10; score < 15; score++) put_keys(t, "gather", 4 * CAPACITY, score); /* full: victims are looked for, and bounds found */
+    /* full: victims are looked for, and bounds found */
+    for (uint64_t score = 10; score < 15; score++) put_keys(t, "gather", 4 * CAPACITY, score);
     for (uint64_t key = 0; key < 4 * CAPACITY; key++) {
         test_case("hkv.erase.%s of key %llu", variant, (ull)key);
         hd_batch b = { .op = HD_OP_ERASE, .n = 1, .key = &key, .kernel = for_family(variant, HKV_FAMILY_erase) };
@@ -730,14 +782,16 @@ static void erase_lowers_bounds(void **state)
     hd_close(t);
 }
 
-/* Blocks that list ask those before them how much they have, more of them than a block has threads, and wait for an answer. */
+/* Blocks that list ask those before them how much they have, more of them than a block has threads, and wait for an
+ * answer. */
 static void long_lists_in_any_order(void **state)
 {
     enum { LANES = 32, CAPACITY = (LANES + 13) * HKV_SEGMENT_LEAST };
     const char *variant = VARIANT_OF(state), *kernel = for_family(variant, HKV_FAMILY_export);
     if (!kernel) test_skip("it lists nothing");
     hd_table *t = open_host("lru", 128, CAPACITY, HD_LAYOUT_PAIRS, 0);
-    uint64_t *key = (uint64_t *)test_alloc(CAPACITY, 8), *item = (uint64_t *)test_alloc(CAPACITY, 8), count = 0, size = 0;
+    uint64_t *key = (uint64_t *)test_alloc(CAPACITY, 8), *item = (uint64_t *)test_alloc(CAPACITY, 8), count = 0,
+             size = 0;
     put_keys(t, NULL, CAPACITY / 8, 0);
     must(hd_size_sync(t, &size));
     for (uint64_t seed = 0; seed < 2; seed++) {
@@ -748,10 +802,14 @@ static void long_lists_in_any_order(void **state)
         m.resident = 3;
         if (on_host()) must(hd_host_configure(t, &m));
         if (on_host()) must(hd_host_lanes(t, 3, LANES));
-        hd_batch b = { .op = HD_OP_EXPORT, .n = CAPACITY, .list_key = key, .list_item = item, .count = &count, .kernel = kernel };
+        hd_batch b = {
+            .op = HD_OP_EXPORT, .n = CAPACITY, .list_key = key, .list_item = item, .count = &count, .kernel = kernel
+        };
         must(hd_run(t, &b));
         check(count == size, "%llu of %llu entries are listed", (ull)count, (ull)size);
-        for (uint64_t j = 1; j < count; j++) check(item[j - 1] < item[j], "place %llu of the list comes after slot %llu, and has %llu", (ull)j, (ull)item[j - 1], (ull)item[j]);
+        for (uint64_t j = 1; j < count; j++)
+            check(item[j - 1] < item[j], "place %llu of the list comes after slot %llu, and has %llu", (ull)j,
+                  (ull)item[j - 1], (ull)item[j]);
     }
     hd_close(t);
     free(key);
@@ -771,16 +829,20 @@ static void who_was_left_was_left_now(void **unused)
     must(hd_host_lanes(t, 1, 32));
     hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = 4, .key = before, .value = value, .kernel = "gather" };
     must(hd_run(t, &b)); /* of keys 1 and 2 items 1 and 3 are left */
-    b = (hd_batch){ .op = HD_OP_INSERT_OR_ASSIGN, .n = N, .key = now, .value = value, .kernel = "gather", .outcome = fate };
+    b = (hd_batch){
+        .op = HD_OP_INSERT_OR_ASSIGN, .n = N, .key = now, .value = value, .kernel = "gather", .outcome = fate
+    };
     must(hd_run(t, &b)); /* of key 6 item 4: item 3 brought it in */
-    check(fate[3] == HD_INSERTED && fate[4] == HD_UPDATED, "items 3 and 4: %s and %s", hd_outcome_name((hd_outcome)fate[3]), hd_outcome_name((hd_outcome)fate[4]));
+    check(fate[3] == HD_INSERTED && fate[4] == HD_UPDATED, "items 3 and 4: %s and %s",
+          hd_outcome_name((hd_outcome)fate[3]), hd_outcome_name((hd_outcome)fate[4]));
     b = (hd_batch){ .op = HD_OP_FIND, .n = 1, .key = &key, .value_out = &read, .score_out = &score };
     must(hd_run(t, &b));
     check(read == 14 && score == 4 + 4, "who came second left value %llu and score %llu", (ull)read, (ull)score);
     hd_close(t);
 }
 
-/* An item that brings a key in chooses the least entry to leave, and another uses that entry before it is claimed: then it is not the least. */
+/* An item that brings a key in chooses the least entry to leave, and another uses that entry before it is claimed: then
+ * it is not the least. */
 static void victims_are_used_meanwhile(void **unused)
 {
     enum { SLOTS = 16, N = 33, SEEDS = 200 };
@@ -797,19 +859,31 @@ static void victims_are_used_meanwhile(void **unused)
         for (uint64_t i = 0; i < N; i++) key[i] = HD_KEY_RESERVED;
         key[0] = SLOTS;
         key[seed % 2 ? 1 : N - 1] = 0; /* in the same warp, or in another */
-        m.strategy = SIMT_PCT; /* who runs, runs on: one of the two is held up at some access, for long */
+        m.strategy = SIMT_PCT;         /* who runs, runs on: one of the two is held up at some access, for long */
         m.seed = seed;
         m.preempt = SIMT_AT_ALL;
         m.race = true;
         must(hd_host_configure(t, &m));
         must(hd_host_lanes(t, 1, 64));
-        hd_batch b = { .op = HD_OP_INSERT_AND_EVICT, .n = N, .distinct = true, .key = key, .value = value, .outcome = fate, .list_key = left, .list_value = left_value, .list_score = score,
-                       .list_item = item, .count = &count, .kernel = "gather" };
+        hd_batch b = { .op = HD_OP_INSERT_AND_EVICT,
+                       .n = N,
+                       .distinct = true,
+                       .key = key,
+                       .value = value,
+                       .outcome = fate,
+                       .list_key = left,
+                       .list_value = left_value,
+                       .list_score = score,
+                       .list_item = item,
+                       .count = &count,
+                       .kernel = "gather" };
         must(hd_run(t, &b));
         must(hd_check(t));
         hd_outcome used = (hd_outcome)fate[seed % 2 ? 1 : N - 1];
-        check(fate[0] == HD_EVICTED && (used == HD_UPDATED || used == HD_EVICTED), "outcomes %s and %s", hd_outcome_name((hd_outcome)fate[0]), hd_outcome_name(used));
-        check(count == (used == HD_UPDATED ? 1 : 2) && left[0] == (used == HD_UPDATED), "who was used has left: key %llu, of %llu that did", (ull)left[0], (ull)count);
+        check(fate[0] == HD_EVICTED && (used == HD_UPDATED || used == HD_EVICTED), "outcomes %s and %s",
+              hd_outcome_name((hd_outcome)fate[0]), hd_outcome_name(used));
+        check(count == (used == HD_UPDATED ? 1 : 2) && left[0] == (used == HD_UPDATED),
+              "who was used has left: key %llu, of %llu that did", (ull)left[0], (ull)count);
         spared += used == HD_UPDATED;
         gone += used == HD_EVICTED;
         hd_close(t);
@@ -838,8 +912,10 @@ static void entries_are_counted(void **unused)
         uint64_t told = atomic_load(&t->entries);
         must(hd_size_sync(t, &size));
         check(told == size && size > 0 && size < 64, "%llu entries, and %llu were counted", (ull)size, (ull)told);
-        must(hd_run(t, &(hd_batch){ .op = HD_OP_ERASE_IF, .pred = "key_in", .pred_arg = { 120, 150 }, .count = &erased }));
-        check(erased && atomic_load(&t->entries) == size - erased, "%llu fewer than %llu, and %llu were counted", (ull)erased, (ull)size, (ull)atomic_load(&t->entries));
+        must(hd_run(t,
+                    &(hd_batch){ .op = HD_OP_ERASE_IF, .pred = "key_in", .pred_arg = { 120, 150 }, .count = &erased }));
+        check(erased && atomic_load(&t->entries) == size - erased, "%llu fewer than %llu, and %llu were counted",
+              (ull)erased, (ull)size, (ull)atomic_load(&t->entries));
         must(hd_clear(t));
         check(atomic_load(&t->entries) == 0, "%llu entries were counted after a clear", (ull)atomic_load(&t->entries));
         hd_close(t);
@@ -851,9 +927,12 @@ static void rows_have_the_lanes_they_say(void **unused)
 {
     (void)unused;
     for (const hkv_row *r = hkv_rows; r < hkv_rows + HKV_ROWS; r++) {
-        check(r->threads && r->threads % 32 == 0 && r->threads <= 1024, "a block of %s has %u threads", r->variant, r->threads);
+        check(r->threads && r->threads % 32 == 0 && r->threads <= 1024, "a block of %s has %u threads", r->variant,
+              r->threads);
         bool thread = strncmp(r->what, "a thread per key", 16) == 0, warp = strncmp(r->what, "a warp per key", 14) == 0;
-        if (thread || warp) check(r->lanes == (warp ? 32u : 1u), "%s is '%s', and has %u lanes per item", r->variant, r->what, r->lanes);
+        if (thread || warp)
+            check(r->lanes == (warp ? 32u : 1u), "%s is '%s', and has %u lanes per item", r->variant, r->what,
+                  r->lanes);
     }
 }
 
@@ -877,7 +956,8 @@ static void settings_are_checked(void **state)
     must_fail(hd_host_lanes(host, 1, 1056), HD_EINVAL, "of one block");
     must(hd_host_lanes(host, 1, 1024));
     check(hd_host_machine(host) && !hd_host_machine(ref) && !hd_host_machine(NULL), "a machine where there is none");
-    check(hd_host_kernel(0) && hd_host_kernel(HKV_KERNELS - 1) && !hd_host_kernel(HKV_KERNELS), "a kernel beyond the last");
+    check(hd_host_kernel(0) && hd_host_kernel(HKV_KERNELS - 1) && !hd_host_kernel(HKV_KERNELS),
+          "a kernel beyond the last");
     hd_close(ref);
     hd_close(host);
 }
@@ -885,13 +965,24 @@ static void settings_are_checked(void **state)
 int main(void)
 {
     static const struct CMUnitTest of_each[] = {
-        cmocka_unit_test(in_order), cmocka_unit_test(in_any_order), cmocka_unit_test(conserves), cmocka_unit_test(duplicates),
-        cmocka_unit_test(sectors), cmocka_unit_test(clear_leaves_nothing), cmocka_unit_test(erase_lowers_bounds), cmocka_unit_test(long_lists_in_any_order),
+        cmocka_unit_test(in_order),
+        cmocka_unit_test(in_any_order),
+        cmocka_unit_test(conserves),
+        cmocka_unit_test(duplicates),
+        cmocka_unit_test(sectors),
+        cmocka_unit_test(clear_leaves_nothing),
+        cmocka_unit_test(erase_lowers_bounds),
+        cmocka_unit_test(long_lists_in_any_order),
         cmocka_unit_test(speed),
     };
-    static const struct CMUnitTest of_all[] = { cmocka_unit_test(select_is_pure), cmocka_unit_test(dictionaries_take_the_first), cmocka_unit_test(choice_is_told), cmocka_unit_test(miss_is_one_line),
-                                                cmocka_unit_test(settings_are_checked), cmocka_unit_test(rows_have_the_lanes_they_say),
-                                                 cmocka_unit_test(who_was_left_was_left_now), cmocka_unit_test(victims_are_used_meanwhile),
-                                                 cmocka_unit_test(entries_are_counted) };
+    static const struct CMUnitTest of_all[] = { cmocka_unit_test(select_is_pure),
+                                                cmocka_unit_test(dictionaries_take_the_first),
+                                                cmocka_unit_test(choice_is_told),
+                                                cmocka_unit_test(miss_is_one_line),
+                                                cmocka_unit_test(settings_are_checked),
+                                                cmocka_unit_test(rows_have_the_lanes_they_say),
+                                                cmocka_unit_test(who_was_left_was_left_now),
+                                                cmocka_unit_test(victims_are_used_meanwhile),
+                                                cmocka_unit_test(entries_are_counted) };
     return variants_run(of_each, sizeof of_each / sizeof *of_each, of_all, sizeof of_all / sizeof *of_all);
 }

@@ -14,9 +14,11 @@
 
 #include "tests/traces.h"
 
-/* ---- The naive counter ---------------------------------------------------------------------------- */
+/* ---- The naive counter ----------------------------------------------------------------------- */
 
-typedef struct keys { uint64_t *at, n, room; } keys;
+typedef struct keys {
+    uint64_t *at, n, room;
+} keys;
 
 static void keys_add(keys *k, uint64_t key)
 {
@@ -51,15 +53,20 @@ static void naive(keys *out, const char *sequence, unsigned k, bool canonical)
     }
 }
 
-/* ---- Reading ------------------------------------------------------------------------------------------ */
+/* ---- Reading --------------------------------------------------------------------------------- */
 
 /* All k-mers of the file, up to `piece` at a time; the status of the call that failed, or HD_OK. */
-static hd_status read_all(const char *path, unsigned k, bool canonical, bool lenient, size_t piece, keys *out, uint64_t *skipped)
+static hd_status read_all(const char *path, unsigned k, bool canonical, bool lenient, size_t piece, keys *out,
+                          uint64_t *skipped)
 {
     char number[12];
     snprintf(number, sizeof number, "%u", k);
-    hd_source_args a = { .name = "kmer", .arg = { path, number }, .args = 2, .option = { { "canonical", canonical ? "1" : "0" } },
-                         .options = 1, .lenient = lenient };
+    hd_source_args a = { .name = "kmer",
+                         .arg = { path, number },
+                         .args = 2,
+                         .option = { { "canonical", canonical ? "1" : "0" } },
+                         .options = 1,
+                         .lenient = lenient };
     hd_source *s = NULL;
     hd_request r[4096];
     hd_status e = hd_source_open(&a, &s);
@@ -85,11 +92,12 @@ static hd_status read_all(const char *path, unsigned k, bool canonical, bool len
 static void keys_equal(const keys *got, const keys *want)
 {
     for (uint64_t i = 0; i < got->n && i < want->n; i++)
-        check(got->at[i] == want->at[i], "k-mer %" PRIu64 ": %" PRIx64 " instead of %" PRIx64, i, got->at[i], want->at[i]);
+        check(got->at[i] == want->at[i], "k-mer %" PRIu64 ": %" PRIx64 " instead of %" PRIx64, i, got->at[i],
+              want->at[i]);
     check(got->n == want->n, "%" PRIu64 " k-mers instead of %" PRIu64, got->n, want->n);
 }
 
-/* ---- Writing -------------------------------------------------------------------------------------------- */
+/* ---- Writing --------------------------------------------------------------------------------- */
 
 enum packing { PLAIN, GZ, ZST, PACKINGS };
 
@@ -100,7 +108,8 @@ static const char *file_write(const char *text, size_t bytes, int packing)
     snprintf(path, sizeof path, "%s/reads%s", test_folder(), ending[packing]);
     if (packing == GZ) {
         gzFile f = gzopen(path, "wb1");
-        check(f && (!bytes || gzwrite(f, text, (unsigned)bytes) == (int)bytes) && gzclose(f) == Z_OK, "cannot write %s", path);
+        check(f && (!bytes || gzwrite(f, text, (unsigned)bytes) == (int)bytes) && gzclose(f) == Z_OK, "cannot write %s",
+              path);
         return path;
     }
     size_t room = ZSTD_compressBound(bytes);
@@ -112,7 +121,10 @@ static const char *file_write(const char *text, size_t bytes, int packing)
     return path;
 }
 
-typedef struct layout { bool fastq, crlf, last_newline, blank_lines; size_t width; } layout; /* width 0: one line */
+typedef struct layout {
+    bool fastq, crlf, last_newline, blank_lines;
+    size_t width;
+} layout; /* width 0: one line */
 
 static void put(char *text, size_t *n, const char *what, const layout *l)
 {
@@ -151,7 +163,7 @@ static size_t compose(char *text, char *const *sequence, size_t sequences, const
     return n;
 }
 
-/* ---- Every layout -------------------------------------------------------------------------------------------- */
+/* ---- Every layout ---------------------------------------------------------------------------- */
 
 static char *sequence_draw(size_t n, uint64_t *random)
 {
@@ -182,9 +194,11 @@ static void test_layouts(void **state)
             naive(&want, sequence[i], k, canonical);
         }
         size_t n = compose(text, sequence, sequences, &l, &random);
-        bool cut = l.fastq && !l.last_newline && !*sequence[sequences - 1]; /* then the last line is '+', and may stand alone */
-        test_case("round %u k=%u canonical=%d packing=%d fastq=%d crlf=%d last=%d blank=%d width=%zu\n%.*s", round, k, canonical,
-                  packing, l.fastq, l.crlf, l.last_newline, l.blank_lines, l.width, (int)(n < 300 ? n : 300), text);
+        /* then the last line is '+', and may stand alone */
+        bool cut = l.fastq && !l.last_newline && !*sequence[sequences - 1];
+        test_case("round %u k=%u canonical=%d packing=%d fastq=%d crlf=%d last=%d blank=%d width=%zu\n%.*s", round, k,
+                  canonical, packing, l.fastq, l.crlf, l.last_newline, l.blank_lines, l.width, (int)(n < 300 ? n : 300),
+                  text);
         hd_status e = read_all(file_write(text, n, packing), k, canonical, false, piece, &got, &skipped);
         check(e == HD_OK || cut, "%s", hd_why());
         check(skipped == 0, "skipped");
@@ -217,7 +231,7 @@ static void test_long(void **state)
     free(text);
 }
 
-/* ---- Real files ------------------------------------------------------------------------------------------------ */
+/* ---- Real files ------------------------------------------------------------------------------ */
 
 static int compare_u64(const void *a, const void *b)
 {
@@ -252,11 +266,18 @@ static void test_reads(void **state)
     judge_file("lambda_reads_1.fq.zst", 779967, 104580, 0x8f1182f20d8c0580);
 }
 
-/* ---- Damage ------------------------------------------------------------------------------------------------------ */
+/* ---- Damage ---------------------------------------------------------------------------------- */
 
 /* Strict: the byte and the word. Lenient: the k-mers of which sequences come, and how many records were bad. `good`
  * NULL: not even lenient reading goes on. */
-static const struct bad { const char *text; unsigned byte; const char *word; const char *good[4]; uint64_t skipped; } bad[] = {
+/* clang-format off */
+static const struct bad {
+    const char *text;
+    unsigned byte;
+    const char *word;
+    const char *good[4];
+    uint64_t skipped;
+} bad[] = {
     { "", 0, "the file ends", { NULL }, 0 },
     { "\n \r\n", 4, "the file ends", { NULL }, 0 },
     { "ACGT\n", 0, "neither; FASTA begins with", { NULL }, 0 },
@@ -286,6 +307,7 @@ static const struct bad { const char *text; unsigned byte; const char *word; con
     { ">r", 0, NULL, { "" }, 0 },
     { ">r\n>s\n\n>t\nACGT", 0, NULL, { "ACGT" }, 0 },
 };
+/* clang-format on */
 
 static void test_damage(void **state)
 {
@@ -301,7 +323,8 @@ static void test_damage(void **state)
             hd_status e = read_all(path, 3, true, false, 2, &got, NULL);
             check(e == (b->word ? HD_ECORRUPT : HD_OK), "%s: %s", hd_status_name(e), hd_why());
             snprintf(at, sizeof at, "byte %u: ", b->byte);
-            if (b->word) check(strstr(hd_why(), path) && strstr(hd_why(), at) && strstr(hd_why(), b->word), "%s", hd_why());
+            if (b->word)
+                check(strstr(hd_why(), path) && strstr(hd_why(), at) && strstr(hd_why(), b->word), "%s", hd_why());
 
             got.n = 0;
             e = read_all(path, 3, true, true, 2, &got, &skipped);
@@ -340,7 +363,7 @@ static void test_noise(void **state)
     }
 }
 
-/* ---- Memory that is refused ---------------------------------------------------------------------------------------- */
+/* ---- Memory that is refused ------------------------------------------------------------------ */
 
 static void test_refused_memory(void **state)
 {
@@ -358,8 +381,9 @@ static void test_refused_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layouts), cmocka_unit_test(test_long),   cmocka_unit_test(test_genome),         cmocka_unit_test(test_reads),
-        cmocka_unit_test(test_damage),  cmocka_unit_test(test_noise),  cmocka_unit_test(test_refused_memory),
+        cmocka_unit_test(test_layouts),        cmocka_unit_test(test_long),   cmocka_unit_test(test_genome),
+        cmocka_unit_test(test_reads),          cmocka_unit_test(test_damage), cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_refused_memory),
     };
     return test_run(tests);
 }

@@ -21,12 +21,13 @@ static hd_table *open_table(const char *policy, uint64_t capacity, bool dual)
     c.dual = dual;
     c.threads = 1; /* what is measured is not time */
     hd_table *t;
-    test_case("hkv.insert_or_assign policy=%s capacity=%llu slots=128 value_bytes=0%s keys=random", policy, (ull)capacity, dual ? " dual" : "");
+    test_case("hkv.insert_or_assign policy=%s capacity=%llu slots=128 value_bytes=0%s keys=random", policy,
+              (ull)capacity, dual ? " dual" : "");
     must(hd_open(&c, &t));
     return t;
 }
 
-/* ---- The first eviction --------------------------------------------------------------------------- */
+/* ---- The first eviction ---------------------------------------------------------------------- */
 
 static double first_eviction(bool dual)
 {
@@ -65,7 +66,7 @@ static void first_eviction_dual(void **state)
     check(at >= 0.97 && at <= 0.99, "load factor %.4f", at);
 }
 
-/* ---- What stays ------------------------------------------------------------------------------------ */
+/* ---- What stays ------------------------------------------------------------------------------ */
 
 /* The rank-th greatest of n SplitMix64 numbers, 16 bits at a time, without storing them. */
 static uint64_t rank_th(uint64_t seed, uint64_t n, uint64_t rank)
@@ -117,18 +118,31 @@ static double retained(bool dual)
     must(hd_for_each(t, count_best, &y));
     hd_close(t);
     double share = (double)y.kept / (double)capacity;
-    test_note("retained of the top %llu after %llu scores, %s: %.3f%%", (ull)capacity, (ull)n, dual ? "dual" : "single", 100 * share);
+    test_note("retained of the top %llu after %llu scores, %s: %.3f%%", (ull)capacity, (ull)n, dual ? "dual" : "single",
+              100 * share);
     return share;
 }
 
-static void retention_single(void **state) { (void)state; double r = retained(false); check(r >= 0.96, "%.4f", r); }
-static void retention_dual(void **state) { (void)state; double r = retained(true); check(r >= 0.994, "%.4f", r); }
+static void retention_single(void **state)
+{
+    (void)state;
+    double r = retained(false);
+    check(r >= 0.96, "%.4f", r);
+}
+static void retention_dual(void **state)
+{
+    (void)state;
+    double r = retained(true);
+    check(r >= 0.994, "%.4f", r);
+}
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(first_eviction_single), cmocka_unit_test(first_eviction_dual),
-        cmocka_unit_test(retention_single),      cmocka_unit_test(retention_dual),
+        cmocka_unit_test(first_eviction_single),
+        cmocka_unit_test(first_eviction_dual),
+        cmocka_unit_test(retention_single),
+        cmocka_unit_test(retention_dual),
     };
     return test_run(tests);
 }

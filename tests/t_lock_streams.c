@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * t_lock_streams.c - batch locks on the streams of a fake device: which batch comes after which, for every row of
- * concurrency/registry.inc: after all that it must, and after nobody else; with recordings, and when calls of the device fail.
+ * concurrency/registry.inc: after all that it must, and after nobody else; with recordings, and when calls of the
+ * device fail.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,12 +74,20 @@ static hd_status put_any(streams_scene *s, uint64_t *random, int streams)
         hd_op op;
         hd_role role;
         bool lists;
-    } ops[] = { { HD_OP_FIND, HD_READER, false },       { HD_OP_FIND_MISSED, HD_READER, true },  { HD_OP_EXPORT, HD_READER, true },
-                { HD_OP_SIZE, HD_READER, false },       { HD_OP_ASSIGN, HD_UPDATER, false },     { HD_OP_TOUCH, HD_UPDATER, false },
-                { HD_OP_INSERT_OR_ASSIGN, HD_INSERTER, false }, { HD_OP_INSERT_AND_EVICT, HD_INSERTER, true }, { HD_OP_ERASE, HD_INSERTER, false } };
+    } ops[] = { { HD_OP_FIND, HD_READER, false },
+                { HD_OP_FIND_MISSED, HD_READER, true },
+                { HD_OP_EXPORT, HD_READER, true },
+                { HD_OP_SIZE, HD_READER, false },
+                { HD_OP_ASSIGN, HD_UPDATER, false },
+                { HD_OP_TOUCH, HD_UPDATER, false },
+                { HD_OP_INSERT_OR_ASSIGN, HD_INSERTER, false },
+                { HD_OP_INSERT_AND_EVICT, HD_INSERTER, true },
+                { HD_OP_ERASE, HD_INSERTER, false } };
     size_t k = test_below(random, 3) ? test_below(random, 6) : test_below(random, 9);
     put_batch *p = &s->batch[s->batches++];
-    *p = (put_batch){ ops[k].op, ops[k].role, ops[k].lists, (int)test_below(random, (uint64_t)streams), s->fake.works, 0 };
+    *p = (put_batch){
+        ops[k].op, ops[k].role, ops[k].lists, (int)test_below(random, (uint64_t)streams), s->fake.works, 0
+    };
     hd_batch b;
     memset(&b, 0, sizeof b);
     b.op = p->op;
@@ -98,7 +107,8 @@ static void put_random(streams_scene *s, uint64_t *random, int streams) { must(p
 /* The batch's own: what its lock puts on the stream aside. */
 static bool is_effect(const fake_work *w)
 {
-    bool word = w->kind == FAKE_LAUNCH && (w->launch.kernel == HKV_NUMBER_word_enter || w->launch.kernel == HKV_NUMBER_word_leave);
+    bool word = w->kind == FAKE_LAUNCH &&
+                (w->launch.kernel == HKV_NUMBER_word_enter || w->launch.kernel == HKV_NUMBER_word_leave);
     return w->kind != FAKE_AFTER && !word;
 }
 
@@ -162,8 +172,10 @@ static const char *order_wrong(streams_scene *s, bool chained, bool exact)
         for (int x = 0; x < y; x++) {
             bool is = is_after(s, y, x);
             if (is == want[y][x] || (is && !exact)) continue;
-            snprintf(why, sizeof why, "batch %d (%s, stream %d) %s batch %d (%s, stream %d)", y, hd_op_name(s->batch[y].op), s->batch[y].stream,
-                     is ? "waits without need for" : "does not wait for", x, hd_op_name(s->batch[x].op), s->batch[x].stream);
+            snprintf(why, sizeof why, "batch %d (%s, stream %d) %s batch %d (%s, stream %d)", y,
+                     hd_op_name(s->batch[y].op), s->batch[y].stream,
+                     is ? "waits without need for" : "does not wait for", x, hd_op_name(s->batch[x].op),
+                     s->batch[x].stream);
             return why;
         }
     return NULL;
@@ -177,9 +189,11 @@ static const char *bracket_wrong(const streams_scene *s)
         size_t w = p->first;
         while (w < p->end && s->fake.work[w].kind == FAKE_AFTER) w++;
         const fake_work *enter = &s->fake.work[w], *leave = &s->fake.work[p->end - 1];
-        if (enter->kind != FAKE_LAUNCH || enter->launch.kernel != HKV_NUMBER_word_enter || ((const hd_word_args *)enter->kept)->role != (uint32_t)p->role)
+        if (enter->kind != FAKE_LAUNCH || enter->launch.kernel != HKV_NUMBER_word_enter ||
+            ((const hd_word_args *)enter->kept)->role != (uint32_t)p->role)
             return "a batch that does not begin with the word";
-        if (leave->kind != FAKE_LAUNCH || leave->launch.kernel != HKV_NUMBER_word_leave) return "a batch that does not end with the word";
+        if (leave->kind != FAKE_LAUNCH || leave->launch.kernel != HKV_NUMBER_word_leave)
+            return "a batch that does not end with the word";
         for (w++; w + 1 < p->end; w++)
             if (!is_effect(&s->fake.work[w])) return "a batch that waits while it holds the word";
     }
@@ -285,7 +299,8 @@ static void a_wait_that_is_left_out_is_found(void **unused)
         found += was_asked && wrong;
         scene_close(s);
     }
-    test_note("%llu of %llu waits between streams that were left out were found; others are implied", (ull)found, (ull)all);
+    test_note("%llu of %llu waits between streams that were left out were found; others are implied", (ull)found,
+              (ull)all);
     check(all > 40 && found * 2 >= all, "%llu of %llu", (ull)found, (ull)all);
 }
 
@@ -318,7 +333,8 @@ static void errors_in_between(void **unused)
             if (b.op == HD_OP_EXPORT) continue;
             b.key = s->key;
             b.value = s->key;
-            s->fake.fail_at = s->fake.calls + 4 + (uint64_t)(k / 8); /* `use`, `owns`, `records`, then the lock's or the batch's */
+            /* `use`, `owns`, `records`, then the lock's or the batch's */
+            s->fake.fail_at = s->fake.calls + 4 + (uint64_t)(k / 8);
             s->fake.code = FAKE_INVALID;
             must_fail(hd_run(s->t, &b), HD_ECUDA, NULL);
             s->fake.fail_at = 0;
@@ -330,8 +346,8 @@ static void errors_in_between(void **unused)
     }
 }
 
-/* What a lock asks of the device fails once, before anything of the batch is on its stream: the others are in order as if it had never
- * come. Returns whether it was so. */
+/* What a lock asks of the device fails once, before anything of the batch is on its stream: the others are in order as
+ * if it had never come. Returns whether it was so. */
 static bool order_without(const hd_lock_row *row, uint64_t round, uint64_t call)
 {
     uint64_t random = round + 1;
@@ -341,7 +357,8 @@ static bool order_without(const hd_lock_row *row, uint64_t round, uint64_t call)
     uint64_t ran = s->fake.before;
     s->fake.fail_at = s->fake.calls + call;
     s->fake.code = FAKE_INVALID;
-    bool counts = put_any(s, &random, STREAMS) == HD_ECUDA && s->fake.before == ran; /* what cannot be marked is waited for */
+    /* what cannot be marked is waited for */
+    bool counts = put_any(s, &random, STREAMS) == HD_ECUDA && s->fake.before == ran;
     s->fake.fail_at = 0;
     const put_batch *failed = &s->batch[--s->batches];
     for (size_t w = failed->first; w < failed->end; w++) counts = counts && !is_effect(&s->fake.work[w]);
@@ -365,11 +382,13 @@ static void errors_before_a_batch_leave_the_order(void **unused)
     check(all > 0, "none failed");
 }
 
-/* Of two readers on streams of their own and an inserter that comes after them, and of two that list, each call that the last one makes of the device
- * fails: nobody is let in who does not wait, and it is, when it comes again, as if it had not come before. */
+/* Of two readers on streams of their own and an inserter that comes after them, and of two that list, each call that
+ * the last one makes of the device fails: nobody is let in who does not wait, and it is, when it comes again, as if it
+ * had not come before. */
 static void what_a_batch_waits_for_may_fail(void **unused)
 {
-    static const hd_op ops[][3] = { { HD_OP_FIND, HD_OP_FIND, HD_OP_INSERT_OR_ASSIGN }, { HD_OP_FIND_MISSED, HD_OP_FIND, HD_OP_EXPORT } };
+    static const hd_op ops[][3] = { { HD_OP_FIND, HD_OP_FIND, HD_OP_INSERT_OR_ASSIGN },
+                                    { HD_OP_FIND_MISSED, HD_OP_FIND, HD_OP_EXPORT } };
     (void)unused;
     const hd_lock_row *row;
     uint64_t failures = 0;
@@ -385,12 +404,17 @@ static void what_a_batch_waits_for_may_fail(void **unused)
                     b.count = s->out + 1024;
                     b.stream = &stream_address[n < 3 ? n : 3];
                     if (n == 2) s->fake.fail_at = s->fake.calls + call, s->fake.code = FAKE_INVALID;
-                    s->batch[s->batches] = (put_batch){ op, hd_op_row_of(op)->role, hd_op_row_of(op)->role == HD_READER && op != HD_OP_FIND, n, s->fake.works, 0 };
+                    s->batch[s->batches] = (put_batch){
+                        op, hd_op_row_of(op)->role, hd_op_row_of(op)->role == HD_READER && op != HD_OP_FIND,
+                        n,  s->fake.works,          0
+                    };
                     hd_status status = hd_run(s->t, &b);
                     s->batch[s->batches].end = s->fake.works;
-                    test_case("lock %s, %s after %s: call %llu fails", row->name, hd_op_name(op), hd_op_name(ops[k][0]), (ull)call);
+                    test_case("lock %s, %s after %s: call %llu fails", row->name, hd_op_name(op), hd_op_name(ops[k][0]),
+                              (ull)call);
                     check(!status || (n == 2 && s->fake.failed), "%s: %s", hd_status_name(status), hd_why());
-                    bool gone = status != HD_OK; /* what is on its stream all the same is not looked at: it may be there, or not */
+                    /* what is on its stream all the same is not looked at: it may be there, or not */
+                    bool gone = status != HD_OK;
                     s->batches += !gone;
                     failures += gone;
                     if (n == 2) s->fake.fail_at = 0;
@@ -402,8 +426,9 @@ static void what_a_batch_waits_for_may_fail(void **unused)
     test_tried("device-faults", failures, "batches that failed at what they wait for, under every lock");
 }
 
-/* The word cannot be given back, at the second try neither: whoever came next would wait for ever. So nobody is let in any more, each is told so, and
- * the table can be closed. A failure before the word was taken, or one that a second try mends, is the batch's alone. */
+/* The word cannot be given back, at the second try neither: whoever came next would wait for ever. So nobody is let in
+ * any more, each is told so, and the table can be closed. A failure before the word was taken, or one that a second try
+ * mends, is the batch's alone. */
 static void a_word_that_stays_away_stops_the_table(void **unused)
 {
     (void)unused;
@@ -425,8 +450,10 @@ static void a_word_that_stays_away_stops_the_table(void **unused)
             bool stops = hd_run(s->t, &b) != HD_OK;
             check(!stops || for_good, "one failure stops the table: %s", hd_why());
             for (int k = 0; k < 3 && stops; k++) must_fail(hd_run(s->t, &b), HD_ECUDA, "could not give its word back");
-            if (stops) must_fail(hd_check(s->t), HD_ECUDA, "could not give its word back");
-            else must(hd_check(s->t)); /* and so all of it has run */
+            if (stops)
+                must_fail(hd_check(s->t), HD_ECUDA, "could not give its word back");
+            else
+                must(hd_check(s->t)); /* and so all of it has run */
             stopped += stops;
             went_on += !stops;
             hd_close(s->t);

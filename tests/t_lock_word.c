@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_lock_word.c - the word of group3, the lock's second layer (concurrency/word.h), as kernels on the host machine: who may not be inside
- * together is not, what one wrote the next one sees, and nobody waits for ever. Words with a fault are found.
+ * t_lock_word.c - the word of group3, the lock's second layer (concurrency/word.h), as kernels on the host machine: who
+ * may not be inside together is not, what one wrote the next one sees, and nobody waits for ever. Words with a fault
+ * are found.
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,9 +17,9 @@
 typedef unsigned long long ull;
 
 typedef struct word_body {
-    uint32_t *inside;  /* (HD_ROLES) */
-    uint32_t *wrong;   /* (1) */
-    uint32_t *data;    /* (2): who is alone writes, others read: a race when they are not apart */
+    uint32_t *inside; /* (HD_ROLES) */
+    uint32_t *wrong;  /* (1) */
+    uint32_t *data;   /* (2): who is alone writes, others read: a race when they are not apart */
     uint32_t role, together;
 } word_body;
 
@@ -67,7 +68,8 @@ SIMT_KERNEL(k_word_leave_never, hd_word_args, a) /* the one who is left waits fo
 
 typedef void kernel(const void *);
 
-/* Seven streams, two batches each, in a random order. The word's steps have so many blocks, of which one thread takes the step. What is wrong, or NULL. */
+/* Seven streams, two batches each, in a random order. The word's steps have so many blocks, of which one thread takes
+ * the step. What is wrong, or NULL. */
 static const char *word_wrong(kernel *enter, kernel *leave, uint32_t blocks, uint64_t seed, bool weak)
 {
     enum { QUEUES = 7, EACH = 2 };
@@ -99,7 +101,8 @@ static const char *word_wrong(kernel *enter, kernel *leave, uint32_t blocks, uin
     c.resident = 2 * QUEUES;
     c.step_limit = 400000;
     bool good = simt_machine_run(m, &c);
-    snprintf(why, sizeof why, "%.400s", good ? "some were inside that may not be inside together" : simt_machine_finding(m)->story);
+    snprintf(why, sizeof why, "%.400s",
+             good ? "some were inside that may not be inside together" : simt_machine_finding(m)->story);
     const char *wrong = !good || memory.wrong ? why : NULL;
     simt_machine_close(m);
     return wrong;

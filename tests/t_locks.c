@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_locks.c - one validator of batch locks, for every row of concurrency/registry.inc, on this machine's threads: who may be inside
- * together is, who may not is not, and nobody starves. Locks with a fault each say whether it would find one.
+ * t_locks.c - one validator of batch locks, for every row of concurrency/registry.inc, on this machine's threads: who
+ * may be inside together is, who may not is not, and nobody starves. Locks with a fault each say whether it would find
+ * one.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -50,7 +51,8 @@ static void visit(trial *t, hd_role role, long us)
     atomic_fetch_add(&t->entries, 1);
     for (int pass = 0; pass < 2; pass++) {
         for (int r = 0; r < HD_ROLES; r++)
-            if (atomic_load(&t->inside[r]) > (r == (int)role ? may(t->together, role, role) ? CROWD : 1u : 0u)) atomic_store(&t->wrong, true);
+            if (atomic_load(&t->inside[r]) > (r == (int)role ? may(t->together, role, role) ? CROWD : 1u : 0u))
+                atomic_store(&t->wrong, true);
         if (pass == 0 && us) sleep_us(us);
     }
     if (!may(t->together, role, role) && !atomic_load(&t->wrong)) t->written[0]++, t->written[1]++;
@@ -88,7 +90,8 @@ static const char *pair_wrong(trial *t, hd_role in, hd_role comes)
     atomic_store(&t->go_on, false);
     t->row->enter(t->self, in);
     check(pthread_create(&other, NULL, guest, t) == 0, "no thread");
-    if (arrives(t, both ? PATIENCE_MS : SHORT_MS) != both) wrong = both ? "may run together, and do not" : "run together, and may not";
+    if (arrives(t, both ? PATIENCE_MS : SHORT_MS) != both)
+        wrong = both ? "may run together, and do not" : "run together, and may not";
     t->row->leave(t->self, in);
     if (!wrong && !arrives(t, PATIENCE_MS)) wrong = "nobody is inside any more, and the other one still waits";
     atomic_store(&t->go_on, true);
@@ -100,7 +103,8 @@ static void *one_of_a_crowd(void *context)
 {
     trial *t = (trial *)context;
     uint64_t random = (uint64_t)(uintptr_t)&random;
-    for (uint64_t i = 0; i < test_times(400) && !atomic_load(&t->wrong); i++) visit(t, (hd_role)test_below(&random, HD_ROLES), test_below(&random, 8) ? 0 : 20);
+    for (uint64_t i = 0; i < test_times(400) && !atomic_load(&t->wrong); i++)
+        visit(t, (hd_role)test_below(&random, HD_ROLES), test_below(&random, 8) ? 0 : 20);
     return NULL;
 }
 
@@ -167,7 +171,8 @@ static const char *lock_wrong(const hd_lock_row *row, uint32_t together)
     must(row->open(t->self, together));
     for (int a = 0; a < HD_ROLES && !wrong; a++)
         for (int b = 0; b < HD_ROLES && !wrong; b++)
-            if ((wrong = pair_wrong(t, (hd_role)a, (hd_role)b))) snprintf(why, sizeof why, "%s inside, %s comes: %s", role_name[a], role_name[b], wrong);
+            if ((wrong = pair_wrong(t, (hd_role)a, (hd_role)b)))
+                snprintf(why, sizeof why, "%s inside, %s comes: %s", role_name[a], role_name[b], wrong);
     if (!wrong && (wrong = crowd_wrong(t))) snprintf(why, sizeof why, "%s", wrong);
     for (int a = 0; a < HD_ROLES && !wrong; a++)
         for (int b = 0; b < HD_ROLES && !wrong; b++)
@@ -193,7 +198,7 @@ static void every_row_keeps_threads_apart(void **unused)
     }
 }
 
-/* ---- What a table asks of its lock -------------------------------------------------------------------------------------- */
+/* ---- What a table asks of its lock ----------------------------------------------------------- */
 
 typedef struct an_update {
     hd_table *t;
@@ -241,7 +246,7 @@ static void updaters_run_together_where_they_own(void **unused)
     }
 }
 
-/* ---- Locks with a fault, which the validator must find ------------------------------------------------------------------ */
+/* ---- Locks with a fault, which the validator must find --------------------------------------- */
 
 /* Takes updaters for readers. */
 static void mistaken_enter(void *self, hd_role role) { hd_gate_enter(self, role == HD_UPDATER ? HD_READER : role); }
@@ -310,8 +315,10 @@ static void broken_locks_are_found(void **unused)
     enum { TRIALS = 20 }; /* who looks away once in a while may be lucky on a busy machine */
     (void)unused;
     static const hd_lock_row broken[] = {
-        { "mistaken", "updaters are readers to it", 0, HD_APART_BY_MARKS, hd_gate_open, hd_gate_close, mistaken_enter, mistaken_leave },
-        { "unfair", "who is like those inside comes first", 0, HD_APART_BY_MARKS, unfair_open, unfair_close, unfair_enter, unfair_leave },
+        { "mistaken", "updaters are readers to it", 0, HD_APART_BY_MARKS, hd_gate_open, hd_gate_close, mistaken_enter,
+          mistaken_leave },
+        { "unfair", "who is like those inside comes first", 0, HD_APART_BY_MARKS, unfair_open, unfair_close,
+          unfair_enter, unfair_leave },
         { "careless", "looks away", 0, HD_APART_BY_MARKS, hd_gate_open, hd_gate_close, careless_enter, careless_leave },
         { "strict", "nobody together", 0, HD_APART_BY_MARKS, strict_open, hd_gate_close, hd_gate_enter, hd_gate_leave },
     };

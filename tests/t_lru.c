@@ -8,7 +8,7 @@
 
 #include "tests/testing.h"
 
-/* ---- A plain LRU list: a chain from newest to oldest, and a hash map into it ------------------- */
+/* ---- A plain LRU list: a chain from newest to oldest, and a hash map into it ----------------- */
 
 enum { NIL = -1 };
 
@@ -18,8 +18,8 @@ typedef struct node {
 } node;
 
 typedef struct lru {
-    node *at;      /* (most) */
-    int *chain;    /* (chains) heads */
+    node *at;   /* (most) */
+    int *chain; /* (chains) heads */
     int most, used, newest, oldest, chains;
 } lru;
 
@@ -40,7 +40,10 @@ static void lru_close(lru *l)
     free(l->chain);
 }
 
-static int *chain_of(lru *l, uint64_t key) { return &l->chain[(key * 0x9e3779b97f4a7c15u >> 20) % (uint64_t)l->chains]; }
+static int *chain_of(lru *l, uint64_t key)
+{
+    return &l->chain[(key * 0x9e3779b97f4a7c15u >> 20) % (uint64_t)l->chains];
+}
 
 static void unlink_node(lru *l, int i)
 {
@@ -86,7 +89,7 @@ static hd_outcome lru_use(lru *l, uint64_t key, uint64_t *victim)
     return fate;
 }
 
-/* ---- Side by side ----------------------------------------------------------------------------------- */
+/* ---- Side by side ---------------------------------------------------------------------------- */
 
 enum { BATCH = 1000 };
 
@@ -107,8 +110,16 @@ static uint64_t compare(const char *what, const uint64_t *key, uint64_t n, uint3
     uint64_t gone[BATCH], gone_value[BATCH], gone_score[BATCH], gone_item[BATCH], count, misses = 0;
     for (uint64_t from = 0; from < n; from += BATCH) {
         uint64_t some = n - from < BATCH ? n - from : BATCH, listed = 0;
-        hd_batch b = { .op = HD_OP_INSERT_AND_EVICT, .n = some, .key = key + from, .value = key + from, .outcome = fate,
-                       .list_key = gone, .list_value = gone_value, .list_score = gone_score, .list_item = gone_item, .count = &count };
+        hd_batch b = { .op = HD_OP_INSERT_AND_EVICT,
+                       .n = some,
+                       .key = key + from,
+                       .value = key + from,
+                       .outcome = fate,
+                       .list_key = gone,
+                       .list_value = gone_value,
+                       .list_score = gone_score,
+                       .list_item = gone_item,
+                       .count = &count };
         must(test_in_order(t, &b));
         for (uint64_t i = 0; i < some; i++) {
             uint64_t victim = 0;
@@ -117,9 +128,11 @@ static uint64_t compare(const char *what, const uint64_t *key, uint64_t n, uint3
             check(fate[i] == want, "request %llu: the list says %s, the table %s", (unsigned long long)(from + i),
                   hd_outcome_name(want), hd_outcome_name((hd_outcome)fate[i]));
             if (want != HD_EVICTED) continue;
-            check(listed < count && gone_item[listed] == i, "request %llu: its victim is not in the list", (unsigned long long)(from + i));
-            check(gone[listed] == victim && gone_value[listed] == victim, "request %llu: the list puts out %llu, the table %llu",
-                  (unsigned long long)(from + i), (unsigned long long)victim, (unsigned long long)gone[listed]);
+            check(listed < count && gone_item[listed] == i, "request %llu: its victim is not in the list",
+                  (unsigned long long)(from + i));
+            check(gone[listed] == victim && gone_value[listed] == victim,
+                  "request %llu: the list puts out %llu, the table %llu", (unsigned long long)(from + i),
+                  (unsigned long long)victim, (unsigned long long)gone[listed]);
             listed++;
         }
         check(listed == count, "%llu victims listed, %llu left", (unsigned long long)count, (unsigned long long)listed);
@@ -134,7 +147,8 @@ static uint64_t compare(const char *what, const uint64_t *key, uint64_t n, uint3
         uint64_t score;
         hd_batch b = { .op = HD_OP_FIND, .n = 1, .key = &list.at[i].key, .score_out = &score, .outcome = fate };
         must(hd_run(t, &b));
-        check(fate[0] == HD_HIT && score < last, "key %llu is gone or out of order", (unsigned long long)list.at[i].key);
+        check(fate[0] == HD_HIT && score < last, "key %llu is gone or out of order",
+              (unsigned long long)list.at[i].key);
         last = score;
     }
     lru_close(&list);
@@ -187,10 +201,26 @@ static void generated(const char *spec, uint64_t seed)
     free(key);
 }
 
-static void zipf_steep(void **state) { (void)state; generated("zipf:1.2,100000", 1); }
-static void zipf_usual(void **state) { (void)state; generated("zipf:0.99,20000", 2); }
-static void zipf_flat(void **state) { (void)state; generated("zipf:0.4,1500", 3); }
-static void uniform_tight(void **state) { (void)state; generated("uniform:130", 4); }
+static void zipf_steep(void **state)
+{
+    (void)state;
+    generated("zipf:1.2,100000", 1);
+}
+static void zipf_usual(void **state)
+{
+    (void)state;
+    generated("zipf:0.99,20000", 2);
+}
+static void zipf_flat(void **state)
+{
+    (void)state;
+    generated("zipf:0.4,1500", 3);
+}
+static void uniform_tight(void **state)
+{
+    (void)state;
+    generated("uniform:130", 4);
+}
 
 int main(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_machine.c - the host machine where it ends: arrays, blocks, streams and stories as large as it takes them and one larger, what it must
- * forget between two blocks, what it says to the byte, and C accesses that it is asked about.
+ * t_machine.c - the host machine where it ends: arrays, blocks, streams and stories as large as it takes them and one
+ * larger, what it must forget between two blocks, what it says to the byte, and C accesses that it is asked about.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 static bool said(const char *words) { return strstr(simt_machine_finding(machine)->story, words) != NULL; }
 
-/* ---- What is refused, and how it is said ---------------------------------------------------------------------------- */
+/* ---- What is refused, and how it is said ----------------------------------------------------- */
 
 SIMT_KERNEL(k_before_shared, buffers, a) /* one word before a shared array */
 {
@@ -32,9 +32,18 @@ SIMT_KERNEL(k_written_nowhere, buffers, a) { simt_st_u32(a.out ? (uint32_t *)now
 SIMT_KERNEL(k_seventeen, buffers, a) /* one array more than a block may have */
 {
     (void)a;
-#define FOUR(x) \
-    { SIMT_SHARED(uint32_t, x##0, 1); SIMT_SHARED(uint32_t, x##1, 1); SIMT_SHARED(uint32_t, x##2, 1); SIMT_SHARED(uint32_t, x##3, 1); (void)x##0, (void)x##1, (void)x##2, (void)x##3; }
-    FOUR(a) FOUR(b) FOUR(c) FOUR(d)
+#define FOUR(x)                                         \
+    {                                                   \
+        SIMT_SHARED(uint32_t, x##0, 1);                 \
+        SIMT_SHARED(uint32_t, x##1, 1);                 \
+        SIMT_SHARED(uint32_t, x##2, 1);                 \
+        SIMT_SHARED(uint32_t, x##3, 1);                 \
+        (void)x##0, (void)x##1, (void)x##2, (void)x##3; \
+    }
+    FOUR(a)
+    FOUR(b)
+    FOUR(c)
+    FOUR(d)
 #undef FOUR
     SIMT_SHARED(uint32_t, last, 1);
     (void)last;
@@ -62,7 +71,8 @@ SIMT_KERNEL(k_last_leaves, buffers, a) /* all are at the barrier but the last, w
     simt_st_u32(a.out + simt_thread(), 1u);
 }
 
-SIMT_KERNEL(k_cycle_and_barrier, buffers, a) /* lane 0 waits for 1, 1 for 2, 2 for 0, and all others at the barrier for them */
+SIMT_KERNEL(k_cycle_and_barrier, buffers,
+            a) /* lane 0 waits for 1, 1 for 2, 2 for 0, and all others at the barrier for them */
 {
     simt_tile t = simt_tile_of(32);
     t.base = 0;
@@ -107,12 +117,20 @@ static void refused(void **unused)
         { k_before_shared, SIMT_BOUNDS, { "4 bytes of shared memory are read that no array holds", "t_machine.c:" } },
         { k_behind_shared, SIMT_BOUNDS, { "4 bytes are read far from all device memory", "t_machine.c:" } },
         { k_written_nowhere, SIMT_BOUNDS, { "4 bytes are written far from all device memory", "t_machine.c:" } },
-        { k_seventeen, SIMT_RESOURCE, { "last[] of 4 bytes finds no room in 16384 bytes of shared memory", "t_machine.c:" } },
+        { k_seventeen,
+          SIMT_RESOURCE,
+          { "last[] of 4 bytes finds no room in 16384 bytes of shared memory", "t_machine.c:" } },
         { k_two_masks, SIMT_MISMATCH, { "ballot, mask 0x00000003", "ballot, mask 0x00000007" } },
         { k_last_leaves, SIMT_LEFT, { "thread 63", "sync_block" } },
-        { k_cycle_and_barrier, SIMT_DEADLOCK, { "lane 1 of warp 0 waits at t_machine.c:", "thread 3 waits at t_machine.c:" } },
-        { k_copy_askew, SIMT_MISALIGNED, { "16 bytes are accessed at an address that is no multiple of it", "t_machine.c:" } },
-        { k_copy_overwritten, SIMT_RACE, { "block 0, thread 0 at t_machine.c:", "block 0, thread 32 at t_machine.c:" } },
+        { k_cycle_and_barrier,
+          SIMT_DEADLOCK,
+          { "lane 1 of warp 0 waits at t_machine.c:", "thread 3 waits at t_machine.c:" } },
+        { k_copy_askew,
+          SIMT_MISALIGNED,
+          { "16 bytes are accessed at an address that is no multiple of it", "t_machine.c:" } },
+        { k_copy_overwritten,
+          SIMT_RACE,
+          { "block 0, thread 0 at t_machine.c:", "block 0, thread 32 at t_machine.c:" } },
     };
     const simt_finding *f = simt_machine_finding(machine);
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
@@ -126,12 +144,15 @@ static void refused(void **unused)
         }
     simt_config c = simt_config_default();
     c.strategy = SIMT_ROUND_ROBIN;
-    check(!run(k_last_leaves, 1, 64, &c) && said("63 of its threads wait at t_machine.c:"), "the last lane left, and nobody minded: %s", f->story);
-    check(!run(k_none_waits, 1, 64, &c) && said("is reached after 1 of its threads have left"), "the first lane left, and nobody minded: %s", f->story);
-    check(!run(k_cycle_and_barrier, 1, 64, &c) && strlen(f->story) > sizeof f->story - 9, "a story of %zu bytes does not fill its room", strlen(f->story));
+    check(!run(k_last_leaves, 1, 64, &c) && said("63 of its threads wait at t_machine.c:"),
+          "the last lane left, and nobody minded: %s", f->story);
+    check(!run(k_none_waits, 1, 64, &c) && said("is reached after 1 of its threads have left"),
+          "the first lane left, and nobody minded: %s", f->story);
+    check(!run(k_cycle_and_barrier, 1, 64, &c) && strlen(f->story) > sizeof f->story - 9,
+          "a story of %zu bytes does not fill its room", strlen(f->story));
 }
 
-/* ---- Races: who did what ----------------------------------------------------------------------------------------------- */
+/* ---- Races: who did what --------------------------------------------------------------------- */
 
 typedef struct pair {
     uint32_t *word;
@@ -142,10 +163,14 @@ static const char *const access_name[] = { "plain read", "plain write", "atomic 
 
 SIMT_FN void touch(uint32_t *word, uint32_t access)
 {
-    if (access == 0) (void)simt_ld_u32(word);
-    else if (access == 1) simt_st_u32(word, 1u);
-    else if (access == 2) (void)simt_ldrlx_u32(word);
-    else simt_strlx_u32(word, 1u);
+    if (access == 0)
+        (void)simt_ld_u32(word);
+    else if (access == 1)
+        simt_st_u32(word, 1u);
+    else if (access == 2)
+        (void)simt_ldrlx_u32(word);
+    else
+        simt_strlx_u32(word, 1u);
 }
 
 /* Thread 0 first, thread 32 second, and nothing that orders them. */
@@ -176,7 +201,8 @@ static void races_are_told(void **unused)
             check(clean == (!writes || atomics), "%s", clean ? "no race" : simt_machine_finding(machine)->story);
             snprintf(before, sizeof before, ": %s, before", access_name[first]);
             snprintf(now, sizeof now, ": %s\n", access_name[second]);
-            check(clean || (said("on out, byte 32") && said(before) && said(now)), "%s", simt_machine_finding(machine)->story);
+            check(clean || (said("on out, byte 32") && said(before) && said(now)), "%s",
+                  simt_machine_finding(machine)->story);
         }
 }
 
@@ -187,14 +213,17 @@ static void weak_finds_races(void **unused)
     simt_config c = simt_config_default();
     c.race = false;
     check(run(k_message_relaxed, 1, 64, &c), "without a detector: %s", simt_machine_finding(machine)->story);
-    check(run(k_message_fences, 1, 64, &c) && memory.out[16] == 42, "fences without a detector: %s", simt_machine_finding(machine)->story);
+    check(run(k_message_fences, 1, 64, &c) && memory.out[16] == 42, "fences without a detector: %s",
+          simt_machine_finding(machine)->story);
     c.weak = true;
-    check(!run(k_message_relaxed, 1, 64, &c) && simt_machine_finding(machine)->fault == SIMT_RACE, "weak, and no race: %s", simt_machine_finding(machine)->story);
+    check(!run(k_message_relaxed, 1, 64, &c) && simt_machine_finding(machine)->fault == SIMT_RACE,
+          "weak, and no race: %s", simt_machine_finding(machine)->story);
 }
 
-/* ---- What a block leaves behind ------------------------------------------------------------------------------------------- */
+/* ---- What a block leaves behind -------------------------------------------------------------- */
 
-/* One thread a block. The second finds nothing of the first in the room that it takes over: not what the first released there. */
+/* One thread a block. The second finds nothing of the first in the room that it takes over: not what the first released
+ * there. */
 SIMT_KERNEL(k_room_order, buffers, a)
 {
     SIMT_SHARED(uint32_t, flag, 1);
@@ -234,15 +263,18 @@ static void rooms_are_new(void **unused)
         c.strategy = SIMT_ROUND_ROBIN; /* blocks in order */
         c.seed = seed;
         test_case("seed %u", seed);
-        check(!run(k_room_order, 2, 1, &c) && simt_machine_finding(machine)->fault == SIMT_RACE, "two blocks are ordered by shared memory that they do not share");
+        check(!run(k_room_order, 2, 1, &c) && simt_machine_finding(machine)->fault == SIMT_RACE,
+              "two blocks are ordered by shared memory that they do not share");
         c.weak = true;
-        check(run(k_room_values, 2, 1, &c) && memory.out[0] == 1, "%u was read, of another block: %s", memory.out[0] - 1, simt_machine_finding(machine)->story);
+        check(run(k_room_values, 2, 1, &c) && memory.out[0] == 1, "%u was read, of another block: %s",
+              memory.out[0] - 1, simt_machine_finding(machine)->story);
     }
 }
 
-/* ---- Weak memory, and values of several sizes ------------------------------------------------------------------------------- */
+/* ---- Weak memory, and values of several sizes ------------------------------------------------ */
 
-/* A thread that writes wide over narrow, narrow over wide, and bytes into words, reads what it wrote last; out[0], [1], ...: what it saw. */
+/* A thread that writes wide over narrow, narrow over wide, and bytes into words, reads what it wrote last; out[0], [1],
+ * ...: what it saw. */
 SIMT_KERNEL(k_over, buffers, a)
 {
     uint64_t *wide = (uint64_t *)(void *)(a.in + 64);
@@ -282,7 +314,10 @@ SIMT_KERNEL(k_many_stores, buffers, a)
 SIMT_KERNEL(k_one_line, buffers, a)
 {
     uint32_t i = simt_thread(), v = 0;
-    if (i % 2) v = simt_ld_u32(a.in + i); else simt_st_u32(a.out + 64 + i, i);
+    if (i % 2)
+        v = simt_ld_u32(a.in + i);
+    else
+        simt_st_u32(a.out + 64 + i, i);
     simt_st_u32(a.out + i, v);
 }
 
@@ -313,13 +348,16 @@ static void values_of_several_sizes(void **unused)
             check(o[3] == 0x100, "a byte within: %x", o[3]);
             check(o[4] == 6 && o[6] == 5 && o[7] == 6, "sixteen bytes over all: %u; %u, %u", o[4], o[6], o[7]);
             check(o[8] == 5 && o[9] == 6, "sixteen bytes over eight: %u, %u", o[8], o[9]);
-            check(run(k_many_stores, 1, 1, &c) && memory.out[0] == 31 && memory.out[9] == 40 && memory.out[14] == 30, "40 stores: %u, %u, %u", memory.out[0], memory.out[9], memory.out[14]);
-            check(run(k_one_line, 1, 64, &c) && memory.out[7] == 7 && memory.out[8] == 0 && memory.out[72] == 8, "%u, %u, %u", memory.out[7], memory.out[8], memory.out[72]);
-            check(run(k_copy_own, 1, 1, &c) && memory.out[0] == 13, "a copy missed its own thread's store: %u", memory.out[0]);
+            check(run(k_many_stores, 1, 1, &c) && memory.out[0] == 31 && memory.out[9] == 40 && memory.out[14] == 30,
+                  "40 stores: %u, %u, %u", memory.out[0], memory.out[9], memory.out[14]);
+            check(run(k_one_line, 1, 64, &c) && memory.out[7] == 7 && memory.out[8] == 0 && memory.out[72] == 8,
+                  "%u, %u, %u", memory.out[7], memory.out[8], memory.out[72]);
+            check(run(k_copy_own, 1, 1, &c) && memory.out[0] == 13, "a copy missed its own thread's store: %u",
+                  memory.out[0]);
         }
 }
 
-/* ---- Collectives that may be ------------------------------------------------------------------------------------------------- */
+/* ---- Collectives that may be ----------------------------------------------------------------- */
 
 /* Tiles that vote while others wait at the barrier already; two come to it late. */
 SIMT_KERNEL(k_tiles_and_barrier, buffers, a)
@@ -350,13 +388,14 @@ static void sound_collectives(void **unused)
             simt_config c = way(i, seed);
             test_case("way %u, seed %llu", i, (ull)seed);
             check(run(k_tiles_and_barrier, 1, 64, &c), "%s", simt_machine_finding(machine)->story);
-            for (uint32_t k = 0; k < 64; k++) check(memory.out[k] == (k % 32 < 8 ? 0 : 1 + 3 + 7), "thread %u: %u", k, memory.out[k]);
-            check(run(k_two_files, 1, 64, &c) && memory.out[5] == 32 && memory.out[63] == 64, "%u and %u: %s", memory.out[5], memory.out[63],
-                  simt_machine_finding(machine)->story);
+            for (uint32_t k = 0; k < 64; k++)
+                check(memory.out[k] == (k % 32 < 8 ? 0 : 1 + 3 + 7), "thread %u: %u", k, memory.out[k]);
+            check(run(k_two_files, 1, 64, &c) && memory.out[5] == 32 && memory.out[63] == 64, "%u and %u: %s",
+                  memory.out[5], memory.out[63], simt_machine_finding(machine)->story);
         }
 }
 
-/* ---- Launches ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Launches -------------------------------------------------------------------------------- */
 
 typedef struct numbered {
     uint32_t *out, n;
@@ -385,7 +424,8 @@ static void launches(void **unused)
         }
         c.seed = seed;
         check(simt_machine_run(machine, &c), "%s", simt_machine_finding(machine)->story);
-        for (uint32_t i = 0; i < STREAMS; i++) check(memory.out[i] == 2, "stream %u ran %u of 2 kernels", i, memory.out[i]);
+        for (uint32_t i = 0; i < STREAMS; i++)
+            check(memory.out[i] == 2, "stream %u ran %u of 2 kernels", i, memory.out[i]);
     }
     must(simt_machine_launch(machine, k_idle, NULL, 0, 1, 64, 0));
     check(simt_machine_run(machine, &c) && simt_machine_totals(machine).switches > 0, "a kernel without arguments");
@@ -393,7 +433,8 @@ static void launches(void **unused)
     reset(); /* as many blocks as there are numbers, twice: not none */
     must(simt_machine_launch(machine, k_written_nowhere, &memory, sizeof memory, 1u << 31, 64, 0));
     must(simt_machine_launch(machine, k_written_nowhere, &memory, sizeof memory, 1u << 31, 64, 1));
-    check(!simt_machine_run(machine, &c) && simt_machine_finding(machine)->fault == SIMT_BOUNDS, "2^32 blocks were none");
+    check(!simt_machine_run(machine, &c) && simt_machine_finding(machine)->fault == SIMT_BOUNDS,
+          "2^32 blocks were none");
 
     for (int i = 0; i < 3; i++) { /* rooms of another size, and back */
         c.shared_bytes = 0;
@@ -402,7 +443,8 @@ static void launches(void **unused)
         check(run(k_large, 1, 64, &c) && memory.out[0] == 3, "%s", simt_machine_finding(machine)->story);
     }
     c.shared_bytes = 0;
-    check(!run(k_large, 1, 64, &c) && said("word[] of 32768 bytes finds no room in 16384"), "%s", simt_machine_finding(machine)->story);
+    check(!run(k_large, 1, 64, &c) && said("word[] of 32768 bytes finds no room in 16384"), "%s",
+          simt_machine_finding(machine)->story);
 }
 
 /* A change of priorities that comes before anybody has run changes nothing; by lanes and by warps. */
@@ -417,11 +459,12 @@ static void changes_at_once(void **unused)
             c.pct_length = 1;
             c.pct_depth = (uint32_t)seed % 5; /* 0: the usual one */
             c.seed = seed;
-            check(run(k_lock, 2, 64, &c) && memory.out[1] == 2 * 64, "%u counted: %s", memory.out[1], simt_machine_finding(machine)->story);
+            check(run(k_lock, 2, 64, &c) && memory.out[1] == 2 * 64, "%u counted: %s", memory.out[1],
+                  simt_machine_finding(machine)->story);
         }
 }
 
-/* ---- Tickets and watchers --------------------------------------------------------------------------------------------------------- */
+/* ---- Tickets and watchers -------------------------------------------------------------------- */
 
 SIMT_KERNEL(k_tickets, buffers, a)
 {
@@ -438,7 +481,8 @@ static void tickets_without_a_start(void **unused)
     size_t n;
     check(run(k_tickets, 1, 1, &c), "%s", simt_machine_finding(machine)->story);
     const simt_ticket_record *t = simt_machine_tickets(machine, &n);
-    check(n == 2 && t[0].item == 7 && t[0].started == 0 && t[1].item == 8 && t[1].started == 1, "%zu tickets, started at %llu and %llu", n, (ull)t[0].started, (ull)t[1].started);
+    check(n == 2 && t[0].item == 7 && t[0].started == 0 && t[1].item == 8 && t[1].started == 1,
+          "%zu tickets, started at %llu and %llu", n, (ull)t[0].started, (ull)t[1].started);
 }
 
 SIMT_KERNEL(k_before_another, buffers, a)
@@ -477,7 +521,9 @@ static void tickets_in_front(void **unused)
         check(n == (quiet ? 0 : 6), "%zu tickets", n);
         simt_story_print(machine, 20, text, sizeof text);
         check((strstr(text, "takes effect") == NULL) == quiet, "the story tells of tickets:\n%s", text);
-        for (size_t i = 0; i < n; i++) check(t[i].item == order[i] && t[i].stream == (order[i] == 6), "ticket %zu is item %llu's of stream %u", i, (ull)t[i].item, t[i].stream);
+        for (size_t i = 0; i < n; i++)
+            check(t[i].item == order[i] && t[i].stream == (order[i] == 6), "ticket %zu is item %llu's of stream %u", i,
+                  (ull)t[i].item, t[i].stream);
     }
 }
 
@@ -500,11 +546,14 @@ static void tickets_without_memory(void **unused)
         counting_init(&count);
         count.refuse_at = refuse;
         if (simt_machine_open(&count.seams, &m)) continue;
-        bool clean = simt_machine_launch(m, k_many_tickets, &memory, sizeof memory, 1, 1, 0) == HD_OK && simt_machine_run(m, &c);
+        bool clean =
+            simt_machine_launch(m, k_many_tickets, &memory, sizeof memory, 1, 1, 0) == HD_OK && simt_machine_run(m, &c);
         bool refused = count.takes >= refuse;
         const simt_ticket_record *t = simt_machine_tickets(m, &n);
-        check(clean == !refused && (refused || (n == 65 && t[0].item == 64 && t[64].item == 63)), "take %llu: %zu tickets", (ull)refuse, n);
-        for (size_t i = 1; refused && i < n; i++) check(t[i].item > t[i - 1].item, "ticket %zu is item %llu's", i, (ull)t[i].item);
+        check(clean == !refused && (refused || (n == 65 && t[0].item == 64 && t[64].item == 63)),
+              "take %llu: %zu tickets", (ull)refuse, n);
+        for (size_t i = 1; refused && i < n; i++)
+            check(t[i].item > t[i - 1].item, "ticket %zu is item %llu's", i, (ull)t[i].item);
         simt_machine_close(m);
         check(count.live_bytes == 0, "%llu bytes are still held", (ull)count.live_bytes);
         if (!refused) break;
@@ -529,7 +578,9 @@ static void the_last_step_is_watched(void **unused)
     c.race = false;
     c.watch = when_written;
     c.watch_every = 1;
-    check(!run(k_last_word, 1, 64, &c) && simt_machine_finding(machine)->fault == SIMT_WATCHED && said("block 0, thread 63"), "%s", simt_machine_finding(machine)->story);
+    check(!run(k_last_word, 1, 64, &c) && simt_machine_finding(machine)->fault == SIMT_WATCHED &&
+              said("block 0, thread 63"),
+          "%s", simt_machine_finding(machine)->story);
 }
 
 static const char *never(void *context)
@@ -547,16 +598,19 @@ static void nobody_watches_afterwards(void **unused)
     c.watch = never;
     c.watch_every = 1;
     c.context = &looks;
-    check(!run(k_written_nowhere, 1, 1, &c) && simt_machine_finding(machine)->fault == SIMT_BOUNDS, "%s", simt_machine_finding(machine)->story);
-    check(looks <= simt_machine_totals(machine).switches - 1, "%llu looks at %llu switches", (ull)looks, (ull)simt_machine_totals(machine).switches);
+    check(!run(k_written_nowhere, 1, 1, &c) && simt_machine_finding(machine)->fault == SIMT_BOUNDS, "%s",
+          simt_machine_finding(machine)->story);
+    check(looks <= simt_machine_totals(machine).switches - 1, "%llu looks at %llu switches", (ull)looks,
+          (ull)simt_machine_totals(machine).switches);
 }
 
-/* ---- Names ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- Names ----------------------------------------------------------------------------------- */
 
 /* Two arrays that are declared in one line are two; where they are is told to who asks. */
 SIMT_KERNEL(k_two_arrays, buffers, a)
 {
-    SIMT_SHARED(uint32_t, first, 4); SIMT_SHARED(uint32_t, second, 4);
+    SIMT_SHARED(uint32_t, first, 4);
+    SIMT_SHARED(uint32_t, second, 4);
     simt_st_u32(first, 1u);
     simt_st_u32(second, 2u);
     simt_st_u32(a.out, simt_ld_u32(first));
@@ -568,7 +622,8 @@ static void named(const simt_machine *m, const void *p, const char *name, uint64
 {
     uint64_t at = 77;
     const char *is = simt_machine_name(m, p, &at);
-    check(strcmp(is, name) == 0 && at == offset, "'%s', byte %llu, and should be '%s', byte %llu", is, (ull)at, name, (ull)offset);
+    check(strcmp(is, name) == 0 && at == offset, "'%s', byte %llu, and should be '%s', byte %llu", is, (ull)at, name,
+          (ull)offset);
 }
 
 static void names(void **unused)
@@ -597,28 +652,37 @@ static void names(void **unused)
     named(machine, p + (1 << 20), "", 0);
 }
 
-/* ---- The meter ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- The meter ------------------------------------------------------------------------------- */
 
-/* A line below runs first; two accesses are in one line, a store that is the first to run besides; and one names no line at all. */
+/* A line below runs first; two accesses are in one line, a store that is the first to run besides; and one names no
+ * line at all. */
 SIMT_KERNEL(k_places, buffers, a)
 {
     uint32_t v = 0;
     for (int turn = 0; turn < 2; turn++) {
         if (turn == 1) v += simt_ld_u32(a.in);
-        if (turn == 0) { simt_st_u32(a.out + 64, v), v += simt_ld_u32(a.in + 1); }
+        if (turn == 0) {
+            simt_st_u32(a.out + 64, v), v += simt_ld_u32(a.in + 1);
+        }
     }
     simt_host_load("nowhere", SIMT_LD, a.in, 4, &v);
 }
 
-/* Accesses in 26 lines in a row, more than the meter keeps apart, and then a loop: its turns are put together, and nothing is lost but sectors. */
+/* Accesses in 26 lines in a row, more than the meter keeps apart, and then a loop: its turns are put together, and
+ * nothing is lost but sectors. */
 SIMT_KERNEL(k_many_lines, buffers, a)
 {
     uint32_t v = 0;
 #define LINE(n) simt_host_load("long.c:" #n, SIMT_LD, a.in, 4, &v);
-    LINE(10) LINE(11) LINE(12) LINE(13) LINE(14) LINE(15) LINE(16) LINE(17) LINE(18) LINE(19) LINE(20) LINE(21) LINE(22)
-    LINE(30) LINE(31) LINE(32) LINE(33) LINE(34) LINE(35) LINE(36) LINE(37) LINE(38) LINE(39) LINE(40) LINE(41) LINE(42)
+    LINE(10)
+    LINE(11)
+    LINE(12)
+    LINE(13)
+    LINE(14)
+    LINE(15) LINE(16) LINE(17) LINE(18) LINE(19) LINE(20) LINE(21) LINE(22) LINE(30) LINE(31) LINE(32) LINE(33) LINE(34)
+        LINE(35) LINE(36) LINE(37) LINE(38) LINE(39) LINE(40) LINE(41) LINE(42)
 #undef LINE
-    for (uint32_t i = 0; i < 100; i++) simt_host_load("long.c:50", SIMT_LD, a.in + 8 * i, 4, &v);
+            for (uint32_t i = 0; i < 100; i++) simt_host_load("long.c:50", SIMT_LD, a.in + 8 * i, 4, &v);
 }
 
 static void metered(void **unused)
@@ -637,24 +701,27 @@ static void metered(void **unused)
     ull instructions = simt_machine_totals(machine).instructions;
     c.race = false;
     c.preempt = SIMT_AT_NONE;
-    check(run(k_places, 1, 1, &c) && simt_machine_totals(machine).instructions == instructions && instructions == 4, "%llu instructions, %llu when nobody looks for races", instructions,
+    check(run(k_places, 1, 1, &c) && simt_machine_totals(machine).instructions == instructions && instructions == 4,
+          "%llu instructions, %llu when nobody looks for races", instructions,
           (ull)simt_machine_totals(machine).instructions);
     c = simt_config_default();
     c.meter = true;
     check(run(k_places, 1, 1, &c), "%s", simt_machine_finding(machine)->story);
     s = simt_machine_sites(machine, &n);
     check(strcmp(s[0].site, "nowhere") == 0 && s[0].instructions == 1, "'%s' is first", s[0].site);
-    check(s[1].kind == SIMT_LD && s[2].kind == SIMT_LD && s[3].kind == SIMT_ST, "kinds %u, %u, %u", s[1].kind, s[2].kind, s[3].kind);
+    check(s[1].kind == SIMT_LD && s[2].kind == SIMT_LD && s[3].kind == SIMT_ST, "kinds %u, %u, %u", s[1].kind,
+          s[2].kind, s[3].kind);
     check(strcmp(s[1].site, s[2].site) < 0 && s[2].site == s[3].site, "%s, %s, %s", s[1].site, s[2].site, s[3].site);
 
     check(run(k_many_lines, 1, 1, &c), "%s", simt_machine_finding(machine)->story);
     s = simt_machine_sites(machine, &n);
     check(n == 27 && strcmp(s[26].site, "long.c:50") == 0, "%zu places, '%s' at last", n, s[n - 1].site);
     check(s[26].bytes == 400 && s[26].lanes == 100, "%llu bytes by %llu lanes", (ull)s[26].bytes, (ull)s[26].lanes);
-    check(s[26].instructions == 1 && s[26].sectors == 64, "%llu instructions, %llu sectors", (ull)s[26].instructions, (ull)s[26].sectors);
+    check(s[26].instructions == 1 && s[26].sectors == 64, "%llu instructions, %llu sectors", (ull)s[26].instructions,
+          (ull)s[26].sectors);
 }
 
-/* ---- Exploring ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- Exploring ------------------------------------------------------------------------------- */
 
 typedef struct clocked {
     hd_seams seams;
@@ -698,11 +765,13 @@ static void exploring_ends(void **unused)
     clock.seams.time.self = &clock;
     must(simt_machine_open(&clock.seams, &m));
     must(simt_explore(m, &trial, &c, UINT64_MAX, 7000, 0, &e));
-    check(!e.wrong && !e.exhausted && e.schedules == 7 && e.time_ns == 7000, "%llu schedules in %llu ns", (ull)e.schedules, (ull)e.time_ns);
+    check(!e.wrong && !e.exhausted && e.schedules == 7 && e.time_ns == 7000, "%llu schedules in %llu ns",
+          (ull)e.schedules, (ull)e.time_ns);
     c.strategy = SIMT_SEARCH;
     c.bound = 100;
     must(simt_explore(m, &trial, &c, UINT64_MAX, 0, 0, &e));
-    check(!e.wrong && e.exhausted && e.schedules == 20 && e.distinct == 20, "%llu schedules, %llu distinct", (ull)e.schedules, (ull)e.distinct);
+    check(!e.wrong && e.exhausted && e.schedules == 20 && e.distinct == 20, "%llu schedules, %llu distinct",
+          (ull)e.schedules, (ull)e.distinct);
     must(simt_explore(m, &trial, &c, 19, 0, 0, &e));
     check(!e.exhausted && e.schedules == 19, "%llu schedules", (ull)e.schedules);
     kernel = k_written_nowhere; /* wrong at once, without a decision: there is nothing to make shorter */
@@ -710,8 +779,8 @@ static void exploring_ends(void **unused)
     c = simt_config_default();
     c.strategy = SIMT_ROUND_ROBIN;
     must(simt_explore(m, &trial, &c, 10, 0, 10, &e));
-    check(e.wrong && e.finding.fault == SIMT_BOUNDS && e.schedules == 1 && e.schedule_n == 0 && e.tries == 0, "%llu schedules, %zu decisions, %llu tries", (ull)e.schedules, e.schedule_n,
-          (ull)e.tries);
+    check(e.wrong && e.finding.fault == SIMT_BOUNDS && e.schedules == 1 && e.schedule_n == 0 && e.tries == 0,
+          "%llu schedules, %zu decisions, %llu tries", (ull)e.schedules, e.schedule_n, (ull)e.tries);
     simt_exploration_free(m, &e);
     simt_machine_close(m);
 }
@@ -742,11 +811,13 @@ static void rows_of_a_story(void **unused)
     simt_story_print(machine, 10, plain, sizeof plain);
     check(strcmp(text, plain) == 0, "another story without a detector:\n%s\n%s", text, plain);
     const char *end = strchr(text, '\n');
-    check(end && strlen(end + 1) > 1 && strchr(end + 1, '\n') && strstr(end, "t_machine.c:"), "not two rows:\n%s", text);
-    check(strstr(text, "xxx") < end && strstr(text, "ld    in+0  = 0") < end, "the first row does not say it:\n%s", text);
+    check(end && strlen(end + 1) > 1 && strchr(end + 1, '\n') && strstr(end, "t_machine.c:"), "not two rows:\n%s",
+          text);
+    check(strstr(text, "xxx") < end && strstr(text, "ld    in+0  = 0") < end, "the first row does not say it:\n%s",
+          text);
 }
 
-/* ---- Memory that is refused ------------------------------------------------------------------------------------------------------------ */
+/* ---- Memory that is refused ------------------------------------------------------------------ */
 
 /* The step for which a list of 64 is made longer is the last but one, and the last is an error. */
 SIMT_KERNEL(k_errs_later, buffers, a)
@@ -779,7 +850,8 @@ static void only_the_first_is_told(void **unused)
             const simt_finding *f = simt_machine_finding(m);
             check(!simt_machine_run(m, &c), "clean");
             bool refused = f->fault == SIMT_RESOURCE;
-            check(refused ? !strchr(f->story, '\n') : f->fault == SIMT_BOUNDS, "'%s': %s", simt_fault_name(f->fault), f->story);
+            check(refused ? !strchr(f->story, '\n') : f->fault == SIMT_BOUNDS, "'%s': %s", simt_fault_name(f->fault),
+                  f->story);
             told += refused;
             ends = count.takes < refuse ? ends + 1 : 0;
         }
@@ -790,7 +862,7 @@ static void only_the_first_is_told(void **unused)
     test_tried("memory", take - 2, "refused to a search of the host machine that errs besides");
 }
 
-/* ---- C accesses that the machine is asked about ---------------------------------------------------------------------------------------------- */
+/* ---- C accesses that the machine is asked about ---------------------------------------------- */
 
 typedef struct asking {
     uint8_t *low, *high; /* 16 bytes each, in a row */
@@ -801,10 +873,13 @@ typedef struct asking {
 SIMT_KERNEL(k_asks, asking, a)
 {
     SIMT_SHARED(uint32_t, word, 4);
-    uint8_t *room = (uint8_t *)word - 16; /* where the block's shared memory begins: the first array lies behind a gap */
+    /* where the block's shared memory begins: the first array lies behind a gap */
+    uint8_t *room = (uint8_t *)word - 16;
     if (simt_block() == 1) {
-        a.answer[0] = simt_raw_reaches(a.low - 4, 4) || simt_raw_reaches(a.high + 16, 4) || simt_raw_reaches(a.low + 4, 0);
-        a.answer[1] = simt_raw_reaches(a.low + 8, 16) && simt_raw_reaches(a.high + 15, 1) && simt_raw_reaches(a.low - 3, 4);
+        a.answer[0] =
+            simt_raw_reaches(a.low - 4, 4) || simt_raw_reaches(a.high + 16, 4) || simt_raw_reaches(a.low + 4, 0);
+        a.answer[1] =
+            simt_raw_reaches(a.low + 8, 16) && simt_raw_reaches(a.high + 15, 1) && simt_raw_reaches(a.low - 3, 4);
         a.answer[2] = simt_raw_reaches(room - 4, 8) && simt_raw_reaches(word, 4) && !simt_raw_reaches(room - 4, 4);
         a.answer[3] = simt_raw_reaches(&a, sizeof a);
         if (a.which == 1) simt_raw_found(a.low + 8, 16, false, "a test");
@@ -827,13 +902,16 @@ static void raw_accesses(void **unused)
         test_case("asking %u", i);
         memset(answer, 0xff, sizeof answer);
         simt_machine_forget(machine);
-        for (uint32_t k = 0; k < 2; k++) must(simt_machine_region(machine, (k ^ i) & 1 ? a.high : a.low, 16, (k ^ i) & 1 ? "high" : "low"));
+        for (uint32_t k = 0; k < 2; k++)
+            must(simt_machine_region(machine, (k ^ i) & 1 ? a.high : a.low, 16, (k ^ i) & 1 ? "high" : "low"));
         must(simt_machine_launch(machine, k_asks, &a, sizeof a, 2, 1, 0));
         bool clean = simt_machine_run(machine, &c);
-        check(answer[0] == 0 && answer[1] == 1 && answer[2] == 1 && answer[3] == 0, "%u %u %u %u", answer[0], answer[1], answer[2], answer[3]);
+        check(answer[0] == 0 && answer[1] == 1 && answer[2] == 1 && answer[3] == 0, "%u %u %u %u", answer[0], answer[1],
+              answer[2], answer[3]);
         check(clean == (a.which == 0), "%s", f->story);
         if (a.which == 1) check(said("16 bytes are read around the dialect, at byte 8 of low"), "%s", f->story);
-        if (a.which == 2) check(said("8 bytes are written around the dialect, at byte 0 of shared memory"), "%s", f->story);
+        if (a.which == 2)
+            check(said("8 bytes are written around the dialect, at byte 0 of shared memory"), "%s", f->story);
         check(clean || (f->fault == SIMT_RAW && said("in a test")), "%s", f->story);
     }
 }
@@ -841,10 +919,25 @@ static void raw_accesses(void **unused)
 int main(void)
 {
     const struct CMUnitTest machines[] = {
-        cmocka_unit_test(refused),   cmocka_unit_test(races_are_told),      cmocka_unit_test(weak_finds_races),        cmocka_unit_test(rooms_are_new),
-        cmocka_unit_test(values_of_several_sizes), cmocka_unit_test(sound_collectives), cmocka_unit_test(launches),   cmocka_unit_test(changes_at_once),
-        cmocka_unit_test(tickets_without_a_start), cmocka_unit_test(tickets_in_front), cmocka_unit_test(tickets_without_memory), cmocka_unit_test(the_last_step_is_watched), cmocka_unit_test(nobody_watches_afterwards), cmocka_unit_test(names), cmocka_unit_test(metered),
-        cmocka_unit_test(exploring_ends), cmocka_unit_test(rows_of_a_story), cmocka_unit_test(only_the_first_is_told), cmocka_unit_test(raw_accesses),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(races_are_told),
+        cmocka_unit_test(weak_finds_races),
+        cmocka_unit_test(rooms_are_new),
+        cmocka_unit_test(values_of_several_sizes),
+        cmocka_unit_test(sound_collectives),
+        cmocka_unit_test(launches),
+        cmocka_unit_test(changes_at_once),
+        cmocka_unit_test(tickets_without_a_start),
+        cmocka_unit_test(tickets_in_front),
+        cmocka_unit_test(tickets_without_memory),
+        cmocka_unit_test(the_last_step_is_watched),
+        cmocka_unit_test(nobody_watches_afterwards),
+        cmocka_unit_test(names),
+        cmocka_unit_test(metered),
+        cmocka_unit_test(exploring_ends),
+        cmocka_unit_test(rows_of_a_story),
+        cmocka_unit_test(only_the_first_is_told),
+        cmocka_unit_test(raw_accesses),
     };
     open_machine(NULL);
     int failed = test_run(machines);

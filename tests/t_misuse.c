@@ -17,14 +17,17 @@ enum { N = 6, VALUE_BYTES = 8 };
 
 static uint64_t tried;
 
-static const uint64_t huge[] = { (uint64_t)1 << 61, ((uint64_t)1 << 62) + 1, (uint64_t)1 << 63, ((uint64_t)1 << 63) + 1, UINT64_MAX - 1, UINT64_MAX, SIZE_MAX / 8 + 1 };
+static const uint64_t huge[] = { (uint64_t)1 << 61,       ((uint64_t)1 << 62) + 1, (uint64_t)1 << 63,
+                                 ((uint64_t)1 << 63) + 1, UINT64_MAX - 1,          UINT64_MAX,
+                                 SIZE_MAX / 8 + 1 };
 enum { HUGES = sizeof huge / sizeof *huge };
 
-/* ---- A table to be wronged ------------------------------------------------------------------------------------------ */
+/* ---- A table to be wronged ------------------------------------------------------------------- */
 
 static struct {
     hd_table *table;
-    uint64_t key[N], value[N], score[N], value_out[N], score_out[N], list_key[64], list_value[64], list_score[64], list_item[64], count;
+    uint64_t key[N], value[N], score[N], value_out[N], score_out[N], list_key[64], list_value[64], list_score[64],
+        list_item[64], count;
     uint8_t flag[N], outcome[N];
     void *ptr[N];
 } x;
@@ -37,7 +40,8 @@ typedef struct kind {
     bool dual;
 } kind;
 
-static const kind one_bucket = { "hkv", "lru", false }, two_buckets = { "hkv", "custom", true }, counts = { "hkv", "lfu", false }, dictionary = { "hive", "none", false };
+static const kind one_bucket = { "hkv", "lru", false }, two_buckets = { "hkv", "custom", true },
+                  counts = { "hkv", "lfu", false }, dictionary = { "hive", "none", false };
 
 static void open_table(const kind *q)
 {
@@ -52,16 +56,32 @@ static void open_table(const kind *q)
     c.pins = cache ? 4 : 0;
     must(hd_open(&c, &x.table));
     must(hd_table_info(x.table, &shape));
-    for (int i = 0; i < N; i++) x.key[i] = (uint64_t)i, x.value[i] = x.score[i] = 10 + (uint64_t)i, x.flag[i] = HD_EITHER;
+    for (int i = 0; i < N; i++)
+        x.key[i] = (uint64_t)i, x.value[i] = x.score[i] = 10 + (uint64_t)i, x.flag[i] = HD_EITHER;
     hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = N, .key = x.key, .value = x.value, .score = x.score };
     must(hd_run(x.table, &b));
 }
 
 static hd_batch good(hd_op op)
 {
-    hd_batch b = { .op = op, .elem = shape.value_bytes < VALUE_BYTES ? HD_I32 : HD_U64, .n = N, .key = x.key, .value = x.value, .score = x.score, .flag = x.flag, .holder = 1, .pred = "all",
-                   .outcome = x.outcome, .value_out = x.value_out, .score_out = x.score_out, .ptr = x.ptr, .list_key = x.list_key,
-                   .list_value = x.list_value, .list_score = x.list_score, .list_item = x.list_item, .count = &x.count };
+    hd_batch b = { .op = op,
+                   .elem = shape.value_bytes < VALUE_BYTES ? HD_I32 : HD_U64,
+                   .n = N,
+                   .key = x.key,
+                   .value = x.value,
+                   .score = x.score,
+                   .flag = x.flag,
+                   .holder = 1,
+                   .pred = "all",
+                   .outcome = x.outcome,
+                   .value_out = x.value_out,
+                   .score_out = x.score_out,
+                   .ptr = x.ptr,
+                   .list_key = x.list_key,
+                   .list_value = x.list_value,
+                   .list_score = x.list_score,
+                   .list_item = x.list_item,
+                   .count = &x.count };
     return b;
 }
 
@@ -108,7 +128,7 @@ static void refused(hd_batch b, const char *word, const char *what)
     tried++;
 }
 
-/* ---- Batches ------------------------------------------------------------------------------------------------------------ */
+/* ---- Batches --------------------------------------------------------------------------------- */
 
 static void missing_fields(hd_op op, bool scores_needed)
 {
@@ -138,7 +158,8 @@ static void sizes_and_names(hd_op op)
     b = good(op);
     b.kernel = "tlpv9", refused(b, "kernel", "unknown kernel");
     b.kernel = "", refused(b, "kernel", "empty kernel");
-    if (!strcmp(test_backend("ref"), "ref")) b.kernel = "tlpv2", refused(b, "does not run on backend ref; there are ref", "another backend's kernel");
+    if (!strcmp(test_backend("ref"), "ref"))
+        b.kernel = "tlpv2", refused(b, "does not run on backend ref; there are ref", "another backend's kernel");
     b = good(op);
     if (!(hd_op_row_of(op)->needs & HD_RANGE)) return;
     uint64_t all = shape.places;
@@ -162,7 +183,9 @@ static bool has_op(hd_op op, const uint8_t *each)
 /* Operations of their own for the items. */
 static void mixtures(void)
 {
-    static const int none[] = { HD_OP_FIND_MISSED, HD_OP_INSERT_AND_EVICT, HD_OP_LOCK_KEYS, HD_OP_SIZE, HD_OP_CLEAR, HD_OP_COUNT_, 255 };
+    static const int none[] = {
+        HD_OP_FIND_MISSED, HD_OP_INSERT_AND_EVICT, HD_OP_LOCK_KEYS, HD_OP_SIZE, HD_OP_CLEAR, HD_OP_COUNT_, 255
+    };
     uint8_t each[N];
     memset(each, HD_OP_FIND, sizeof each);
     hd_batch b = good(HD_OP_FIND);
@@ -187,7 +210,8 @@ static void batches(const kind *q)
     for (int op = 0; op < HD_OP_COUNT_; op++) {
         missing_fields((hd_op)op, strcmp(q->policy, "custom") == 0);
         sizes_and_names((hd_op)op);
-        if (!has_op((hd_op)op, NULL)) refused(good((hd_op)op), "none cannot run this batch", "an operation that the design does not have");
+        if (!has_op((hd_op)op, NULL))
+            refused(good((hd_op)op), "none cannot run this batch", "an operation that the design does not have");
     }
     mixtures();
     hd_batch b = good(HD_OP_ACCUM_OR_ASSIGN);
@@ -197,7 +221,8 @@ static void batches(const kind *q)
         x.flag[k] = HD_EITHER;
     }
     static const int none[] = { HD_ELEM_COUNT, HD_ELEM_COUNT + 1, 100, -1, INT_MIN, INT_MAX };
-    for (size_t k = 0; k < sizeof none / sizeof *none; k++) b.elem = (hd_elem)none[k], refused(b, "elem", "an element type that is none");
+    for (size_t k = 0; k < sizeof none / sizeof *none; k++)
+        b.elem = (hd_elem)none[k], refused(b, "elem", "an element type that is none");
     for (size_t k = 0; k < sizeof none / sizeof *none; k++) {
         b = good((hd_op)(none[k] < HD_OP_COUNT_ && none[k] >= 0 ? HD_OP_COUNT_ : none[k]));
         refused(b, "op", "an operation that is none");
@@ -229,8 +254,10 @@ static void odd_values(void **state)
             must(hd_open(&c, &t));
             hd_batch b = { .op = HD_OP_ACCUM_OR_ASSIGN, .elem = (hd_elem)e, .n = 1, .key = &key, .value = value };
             test_case("%s, %u bytes of %s", c.design, c.value_bytes, hd_elem_name((hd_elem)e));
-            if (c.value_bytes % judge_elem_bytes((hd_elem)e)) must_fail(hd_run(t, &b), HD_EINVAL, "elem");
-            else must(hd_run(t, &b));
+            if (c.value_bytes % judge_elem_bytes((hd_elem)e))
+                must_fail(hd_run(t, &b), HD_EINVAL, "elem");
+            else
+                must(hd_run(t, &b));
             hd_close(t);
             tried++;
         }
@@ -248,7 +275,8 @@ static void nothing_is_fine_for(const kind *q)
         must(hd_run(x.table, &b));
         if (hd_op_is_keyed(hd_op_row_of((hd_op)op))) {
             b = good((hd_op)op);
-            b.outcome = NULL, b.value_out = NULL, b.score_out = NULL, b.list_key = NULL, b.list_value = NULL, b.list_score = NULL, b.list_item = NULL, b.count = NULL;
+            b.outcome = NULL, b.value_out = NULL, b.score_out = NULL, b.list_key = NULL, b.list_value = NULL,
+            b.list_score = NULL, b.list_item = NULL, b.count = NULL;
             must(hd_run(x.table, &b));
         }
         seen now = look();
@@ -258,9 +286,12 @@ static void nothing_is_fine_for(const kind *q)
     hd_close(x.table);
 }
 
-static void nothing_is_fine(void **state) { (void)state, nothing_is_fine_for(&one_bucket), nothing_is_fine_for(&dictionary); }
+static void nothing_is_fine(void **state)
+{
+    (void)state, nothing_is_fine_for(&one_bucket), nothing_is_fine_for(&dictionary);
+}
 
-/* ---- Reserved keys: never an error, never found, nothing done ----------------------------------------------------------------- */
+/* ---- Reserved keys: never an error, never found, nothing done -------------------------------- */
 
 static void reserved_keys_of(const kind *q)
 {
@@ -278,8 +309,10 @@ static void reserved_keys_of(const kind *q)
         test_case("%s of reserved keys", hd_op_name((hd_op)op));
         must(hd_run(x.table, &b));
         for (int i = 0; i < 4; i++) {
-            check(x.outcome[i] == HD_RESERVED, "key %llx is %s", (unsigned long long)key[i], hd_outcome_name((hd_outcome)x.outcome[i]));
-            check(x.value_out[i] == 0x5a5a5a5a5a5a5a5aull && x.ptr[i] == (void *)0x5a5a5a5a5a5a5a5aull, "an output was written");
+            check(x.outcome[i] == HD_RESERVED, "key %llx is %s", (unsigned long long)key[i],
+                  hd_outcome_name((hd_outcome)x.outcome[i]));
+            check(x.value_out[i] == 0x5a5a5a5a5a5a5a5aull && x.ptr[i] == (void *)0x5a5a5a5a5a5a5a5aull,
+                  "an output was written");
         }
         check(look().sum == then.sum, "the contents have changed");
         tried += 4;
@@ -289,7 +322,7 @@ static void reserved_keys_of(const kind *q)
 
 static void reserved_keys(void **state) { (void)state, reserved_keys_of(&two_buckets), reserved_keys_of(&dictionary); }
 
-/* ---- Configurations -------------------------------------------------------------------------------------------------------------- */
+/* ---- Configurations -------------------------------------------------------------------------- */
 
 static void config_refused(hd_config c, hd_status status, const char *word)
 {
@@ -312,15 +345,20 @@ static void *take_up_to_a_terabyte(void *self, size_t bytes, size_t align)
 
 static void dictionaries(void **state)
 {
-    static const uint32_t slots[] = { 0, 1, 2, 4, 7, 9, 15, 24, 33, 64, 128, 1u << 31, UINT32_MAX }, bytes[] = { 0, 1, 3, 5, 8, 12, 65536, UINT32_MAX }, hashes[] = { 0, 1, 4, UINT32_MAX };
+    static const uint32_t slots[] = { 0, 1, 2, 4, 7, 9, 15, 24, 33, 64, 128, 1u << 31, UINT32_MAX },
+                          bytes[] = { 0, 1, 3, 5, 8, 12, 65536, UINT32_MAX }, hashes[] = { 0, 1, 4, UINT32_MAX };
     static const char *const policies[] = { NULL, "", "lru", "custom", "nonee" };
     hd_config usual = hd_config_of("hive"), c;
     (void)state;
     usual.backend = test_backend("ref");
-    for (size_t k = 0; k < sizeof slots / sizeof *slots; k++) c = usual, c.slots = slots[k], config_refused(c, HD_EINVAL, "slots");
-    for (size_t k = 0; k < sizeof bytes / sizeof *bytes; k++) c = usual, c.value_bytes = bytes[k], config_refused(c, HD_EINVAL, "value_bytes");
-    for (size_t k = 0; k < sizeof hashes / sizeof *hashes; k++) c = usual, c.hashes = hashes[k], config_refused(c, HD_EINVAL, "hashes");
-    for (size_t k = 0; k < sizeof policies / sizeof *policies; k++) c = usual, c.policy = policies[k], config_refused(c, HD_EINVAL, "policy");
+    for (size_t k = 0; k < sizeof slots / sizeof *slots; k++)
+        c = usual, c.slots = slots[k], config_refused(c, HD_EINVAL, "slots");
+    for (size_t k = 0; k < sizeof bytes / sizeof *bytes; k++)
+        c = usual, c.value_bytes = bytes[k], config_refused(c, HD_EINVAL, "value_bytes");
+    for (size_t k = 0; k < sizeof hashes / sizeof *hashes; k++)
+        c = usual, c.hashes = hashes[k], config_refused(c, HD_EINVAL, "hashes");
+    for (size_t k = 0; k < sizeof policies / sizeof *policies; k++)
+        c = usual, c.policy = policies[k], config_refused(c, HD_EINVAL, "policy");
     c = usual, c.dual = true, config_refused(c, HD_EINVAL, "dual");
     c = usual, c.near_bytes = 1, config_refused(c, HD_EINVAL, "near_bytes");
     c = usual, c.clock = HD_CLOCK_DEVICE, config_refused(c, HD_EINVAL, "clock");
@@ -329,7 +367,8 @@ static void dictionaries(void **state)
     c = usual, c.layout = (hd_layout)-1, config_refused(c, HD_EINVAL, "layout");
     c = usual, c.capacity = 0, config_refused(c, HD_EINVAL, "capacity");
     for (int k = 0; k < HUGES; k++) c = usual, c.capacity = huge[k], config_refused(c, HD_EINVAL, "capacity");
-    c = usual, c.capacity = ((uint64_t)1 << 36) + 1, config_refused(c, HD_EINVAL, "capacity"); /* 2^31 buckets of 32, and one */
+    /* 2^31 buckets of 32, and one */
+    c = usual, c.capacity = ((uint64_t)1 << 36) + 1, config_refused(c, HD_EINVAL, "capacity");
     hd_seams small = hd_seams_os;
     small.memory.take = take_up_to_a_gibibyte;
     c = usual, c.seams = &small, c.capacity = (uint64_t)1 << 35, config_refused(c, HD_ENOMEM, "capacity");
@@ -350,10 +389,14 @@ static void configurations(void **state)
         c = usual, c.policy = name, config_refused(c, HD_EINVAL, "policy");
         c = usual, c.lock = name, config_refused(c, HD_EINVAL, "lock");
     }
-    static const uint32_t slots[] = { 0, 1, 1025, 1u << 16, 1u << 31, UINT32_MAX }, bytes[] = { 65537, 1u << 31, UINT32_MAX }, threads[] = { 1025, UINT32_MAX };
-    for (size_t k = 0; k < sizeof slots / sizeof *slots; k++) c = usual, c.slots = slots[k], config_refused(c, HD_EINVAL, "slots");
-    for (size_t k = 0; k < sizeof bytes / sizeof *bytes; k++) c = usual, c.value_bytes = bytes[k], config_refused(c, HD_EINVAL, "value_bytes");
-    for (size_t k = 0; k < sizeof threads / sizeof *threads; k++) c = usual, c.threads = threads[k], config_refused(c, HD_EINVAL, "threads");
+    static const uint32_t slots[] = { 0, 1, 1025, 1u << 16, 1u << 31, UINT32_MAX },
+                          bytes[] = { 65537, 1u << 31, UINT32_MAX }, threads[] = { 1025, UINT32_MAX };
+    for (size_t k = 0; k < sizeof slots / sizeof *slots; k++)
+        c = usual, c.slots = slots[k], config_refused(c, HD_EINVAL, "slots");
+    for (size_t k = 0; k < sizeof bytes / sizeof *bytes; k++)
+        c = usual, c.value_bytes = bytes[k], config_refused(c, HD_EINVAL, "value_bytes");
+    for (size_t k = 0; k < sizeof threads / sizeof *threads; k++)
+        c = usual, c.threads = threads[k], config_refused(c, HD_EINVAL, "threads");
     c = usual, c.pins = UINT32_MAX, config_refused(c, HD_EINVAL, "pins");
     c = usual, c.admit = (hd_admit)2, config_refused(c, HD_EINVAL, "admit");
     c = usual, c.admit = (hd_admit)-1, config_refused(c, HD_EINVAL, "admit");
@@ -374,15 +417,17 @@ static void configurations(void **state)
     /* Addressable, but this machine has 2^40 bytes at most. */
     hd_seams small = hd_seams_os;
     small.memory.take = take_up_to_a_terabyte;
-    c = usual, c.seams = &small, c.capacity = (uint64_t)1 << 56, c.value_bytes = 0, config_refused(c, HD_ENOMEM, "capacity");
-    c = usual, c.seams = &small, c.capacity = (uint64_t)1 << 26, c.slots = 2, c.value_bytes = 65536, config_refused(c, HD_ENOMEM, "capacity: values");
+    c = usual, c.seams = &small, c.capacity = (uint64_t)1 << 56, c.value_bytes = 0,
+    config_refused(c, HD_ENOMEM, "capacity");
+    c = usual, c.seams = &small, c.capacity = (uint64_t)1 << 26, c.slots = 2, c.value_bytes = 65536,
+    config_refused(c, HD_ENOMEM, "capacity: values");
     hd_table *t = NULL;
     must_fail(hd_open(NULL, &t), HD_EINVAL, "config");
     must_fail(hd_open(&usual, NULL), HD_EINVAL, "table");
     tried += 2;
 }
 
-/* ---- The other calls ---------------------------------------------------------------------------------------------------------------- */
+/* ---- The other calls ------------------------------------------------------------------------- */
 
 static int never(void *context, uint64_t key, uint64_t score, void *value)
 {
@@ -428,7 +473,20 @@ static void other_calls(void **state)
     must_fail(hd_snapshot_inspect(NULL, &shot), HD_EINVAL, "path");
     must_fail(hd_snapshot_inspect("x", NULL), HD_EINVAL, "info");
     tried += 25;
-    static const uint64_t buckets[] = { 0, 1, 2, 3, 5, 6, 7, 9, 1025, ((uint64_t)1 << 32) + 1, UINT64_MAX, UINT64_MAX - 3, (uint64_t)1 << 63, (uint64_t)1 << 60 };
+    static const uint64_t buckets[] = { 0,
+                                        1,
+                                        2,
+                                        3,
+                                        5,
+                                        6,
+                                        7,
+                                        9,
+                                        1025,
+                                        ((uint64_t)1 << 32) + 1,
+                                        UINT64_MAX,
+                                        UINT64_MAX - 3,
+                                        (uint64_t)1 << 63,
+                                        (uint64_t)1 << 60 };
     for (size_t k = 0; k < sizeof buckets / sizeof *buckets; k++) {
         test_case("grow to %llu buckets", (unsigned long long)buckets[k]);
         must_fail(hd_grow(x.table, buckets[k]), HD_EINVAL, "buckets");
@@ -458,7 +516,10 @@ static void other_calls(void **state)
 /* Numbers of buckets that a dictionary cannot grow or shrink to; it has 7, and began with 4. */
 static void sizes_of_a_dictionary(void **state)
 {
-    static const uint64_t grown[] = { 0, 1, 3, 4, 6, ((uint64_t)1 << 31) + 1, ((uint64_t)1 << 32) + 7, (uint64_t)1 << 60, (uint64_t)1 << 63, UINT64_MAX };
+    static const uint64_t grown[] = {
+        0,         1, 3, 4, 6, ((uint64_t)1 << 31) + 1, ((uint64_t)1 << 32) + 7, (uint64_t)1 << 60, (uint64_t)1 << 63,
+        UINT64_MAX
+    };
     static const uint64_t shrunk[] = { 0, 1, 3, 8, (uint64_t)1 << 32, ((uint64_t)1 << 32) + 4, UINT64_MAX };
     (void)state;
     open_table(&dictionary);
@@ -511,7 +572,7 @@ static void names(void **state)
     }
 }
 
-/* ---- Drawn ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- Drawn ----------------------------------------------------------------------------------- */
 
 /* What the header says of a batch, in words of its own: the field that is wrong, or NULL. */
 static const char *wrong_field(const hd_batch *b, bool scores_needed)
@@ -529,14 +590,29 @@ static const char *wrong_field(const hd_batch *b, bool scores_needed)
     if ((needs & HD_NEEDS_PRED) && !known) return "pred";
     if ((needs & HD_RANGE) && b->start > shape.places) return "start";
     if ((needs & HD_RANGE) && b->n > shape.places - b->start) return "n";
-    if (b->op == HD_OP_ACCUM_OR_ASSIGN && ((int)b->elem < 0 || b->elem >= HD_ELEM_COUNT || shape.value_bytes % judge_elem_bytes(b->elem))) return "elem";
+    if (b->op == HD_OP_ACCUM_OR_ASSIGN &&
+        ((int)b->elem < 0 || b->elem >= HD_ELEM_COUNT || shape.value_bytes % judge_elem_bytes(b->elem)))
+        return "elem";
     for (uint64_t i = 0; b->op == HD_OP_ACCUM_OR_ASSIGN && b->flag && i < b->n; i++)
         if (b->flag[i] > HD_EITHER) return "flag";
     return b->kernel || !has_op(b->op, NULL) ? "kernel" : NULL; /* one that is none; or none has the operation */
 }
 
 /* Every size that a careless cast makes another one of. */
-static const uint64_t sizes[] = { 0, 1, N, 32, 33, 0x7fffffff, 0x80000000, 0x80000001, 0xffffffff, 0x100000000, 0x100000001, (uint64_t)1 << 63, SIZE_MAX / 8, SIZE_MAX };
+static const uint64_t sizes[] = { 0,
+                                  1,
+                                  N,
+                                  32,
+                                  33,
+                                  0x7fffffff,
+                                  0x80000000,
+                                  0x80000001,
+                                  0xffffffff,
+                                  0x100000000,
+                                  0x100000001,
+                                  (uint64_t)1 << 63,
+                                  SIZE_MAX / 8,
+                                  SIZE_MAX };
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
 /* One thing at a time is done to a batch that was good. */
@@ -559,7 +635,8 @@ static void spoil(hd_batch *b, uint64_t *random)
     case 12: b->kernel = test_below(random, 2) ? "" : "no_such_kernel"; break;
     case 13: x.flag[test_below(random, N)] = (uint8_t)test_random(random); break;
     case 14: b->n = sizes[test_below(random, SIZES)]; break;
-    default: b->value_out = x.list_value, b->score_out = x.list_score, b->list_item = x.list_key; break; /* overlapping outputs */
+    /* overlapping outputs */
+    default: b->value_out = x.list_value, b->score_out = x.list_score, b->list_item = x.list_key; break;
     }
 }
 
@@ -572,7 +649,16 @@ static bool lies(const hd_batch *b, const char *wrong)
 
 static void drawn(void **state)
 {
-    static const uint64_t keys[] = { 0, 1, 1, 2, HD_KEY_RESERVED - 1, HD_KEY_RESERVED, HD_KEY_LOCKED, HD_KEY_EMPTY, (uint64_t)1 << 32, (uint64_t)1 << 63 };
+    static const uint64_t keys[] = { 0,
+                                     1,
+                                     1,
+                                     2,
+                                     HD_KEY_RESERVED - 1,
+                                     HD_KEY_RESERVED,
+                                     HD_KEY_LOCKED,
+                                     HD_KEY_EMPTY,
+                                     (uint64_t)1 << 32,
+                                     (uint64_t)1 << 63 };
     uint64_t random = 3, before = tried, wrongs = 0;
     (void)state;
     static const kind *const all[] = { &counts, &two_buckets, &dictionary };
@@ -582,16 +668,19 @@ static void drawn(void **state)
         for (uint64_t i = 0; i < test_times(2000); i++) {
             hd_batch b = good((hd_op)test_below(&random, HD_OP_COUNT_));
             uint8_t as_it_was[sizeof x];
-            for (int item = 0; item < N; item++) x.key[item] = keys[test_below(&random, 10)], x.flag[item] = (uint8_t)test_below(&random, 3);
+            for (int item = 0; item < N; item++)
+                x.key[item] = keys[test_below(&random, 10)], x.flag[item] = (uint8_t)test_below(&random, 3);
             for (uint64_t times = 1 + test_below(&random, 3); times; times--) spoil(&b, &random);
             const char *wrong = wrong_field(&b, custom);
             if (lies(&b, wrong) || (wrong && !strcmp(wrong, "flag") && test_far())) continue;
-            test_case("drawn %d: %s of %llu from %llu, holder %llu, pred %s, elem %d, wrong is %s", (int)i, hd_op_name(b.op), (unsigned long long)b.n, (unsigned long long)b.start,
+            test_case("drawn %d: %s of %llu from %llu, holder %llu, pred %s, elem %d, wrong is %s", (int)i,
+                      hd_op_name(b.op), (unsigned long long)b.n, (unsigned long long)b.start,
                       (unsigned long long)b.holder, b.pred ? b.pred : "NULL", (int)b.elem, wrong ? wrong : "nothing");
             seen then = look();
             memcpy(as_it_was, &x, sizeof x);
             if (wrong) {
-                must_fail(hd_run(x.table, &b), HD_EINVAL, strcmp(wrong, "op") && strcmp(wrong, "kernel") ? wrong : NULL);
+                must_fail(hd_run(x.table, &b), HD_EINVAL,
+                          strcmp(wrong, "op") && strcmp(wrong, "kernel") ? wrong : NULL);
                 check(memcmp(as_it_was, &x, sizeof x) == 0, "an output was written");
                 seen now = look();
                 check(memcmp(&then, &now, sizeof now) == 0, "the table has changed");
@@ -622,14 +711,20 @@ static void pack(hd_config *c, uint64_t *random)
 /* What its page says, in words of their own. */
 static bool wrong_dictionary(const hd_config *c)
 {
-    bool shaped = (c->slots == 8 || c->slots == 16 || c->slots == 32) && (c->value_bytes == 2 || c->value_bytes == 4) && (c->hashes == 2 || c->hashes == 3);
+    bool shaped = (c->slots == 8 || c->slots == 16 || c->slots == 32) && (c->value_bytes == 2 || c->value_bytes == 4) &&
+                  (c->hashes == 2 || c->hashes == 3);
     bool laid = c->layout == HD_LAYOUT_USUAL || c->layout == HD_LAYOUT_WORDS || c->layout == HD_LAYOUT_MASKS;
-    return !shaped || !laid || c->dual || c->near_bytes || c->capacity == 0 || c->threads > 1024 || c->capacity / c->slots > (uint64_t)1 << 31;
+    return !shaped || !laid || c->dual || c->near_bytes || c->capacity == 0 || c->threads > 1024 ||
+           c->capacity / c->slots > (uint64_t)1 << 31;
 }
 
-static void *take_up_to_64_mib(void *self, size_t bytes, size_t align) { return bytes >> 26 ? NULL : hd_seams_os.memory.take(self, bytes, align); }
+static void *take_up_to_64_mib(void *self, size_t bytes, size_t align)
+{
+    return bytes >> 26 ? NULL : hd_seams_os.memory.take(self, bytes, align);
+}
 
-/* Tables of every such size and shape, where there are 64 MiB for each array: opened and in order, or refused in words. */
+/* Tables of every such size and shape, where there are 64 MiB for each array: opened and in order, or refused in
+ * words. */
 static void drawn_tables(void **state)
 {
     static const uint32_t slots[] = { 0, 1, 2, 7, 128, 1024, 1025, 0x7fffffff, 0x80000000, 0xffffffff };
@@ -654,20 +749,25 @@ static void drawn_tables(void **state)
         c.layout = (hd_layout)test_below(&random, 4);
         c.tiers = (hd_tiers)test_below(&random, 3);
         if (packed) pack(&c, &random);
-        test_case("%s capacity=%llu slots=%u value_bytes=%u pins=%u near_bytes=%llu dual=%d layout=%d", c.design, (unsigned long long)c.capacity, c.slots, c.value_bytes, c.pins,
-                  (unsigned long long)c.near_bytes, c.dual, (int)c.layout);
+        test_case("%s capacity=%llu slots=%u value_bytes=%u pins=%u near_bytes=%llu dual=%d layout=%d", c.design,
+                  (unsigned long long)c.capacity, c.slots, c.value_bytes, c.pins, (unsigned long long)c.near_bytes,
+                  c.dual, (int)c.layout);
         hd_status s = hd_open(&c, &t);
         check((s == HD_OK) == (t != NULL), "a table and %s", hd_status_name(s));
         check(s == HD_OK || s == HD_EINVAL || s == HD_ENOMEM, "%s: %s", hd_status_name(s), hd_why());
         check(s == HD_OK || strlen(hd_why()) > 10, "no reason is given");
-        bool wrong = packed ? wrong_dictionary(&c) : c.slots < 2 || c.slots > 1024 || c.value_bytes > 65536 || c.capacity == 0 || c.threads > 1024 || c.layout > HD_LAYOUT_PAIRS || c.tiers > HD_TIERS_POSITION;
+        bool wrong = packed ? wrong_dictionary(&c)
+                            : c.slots < 2 || c.slots > 1024 || c.value_bytes > 65536 || c.capacity == 0 ||
+                                  c.threads > 1024 || c.layout > HD_LAYOUT_PAIRS || c.tiers > HD_TIERS_POSITION;
         check(!wrong || s == HD_EINVAL, "%s: %s", hd_status_name(s), s ? hd_why() : "");
         if (!s) {
             uint64_t buckets = sizes[test_below(&random, SIZES)];
             hd_status grown = buckets > 1000 ? hd_grow(t, buckets) : HD_EINVAL;
-            check(grown == HD_EINVAL || grown == HD_ENOMEM, "growth to %llu buckets: %s", (unsigned long long)buckets, hd_status_name(grown));
+            check(grown == HD_EINVAL || grown == HD_ENOMEM, "growth to %llu buckets: %s", (unsigned long long)buckets,
+                  hd_status_name(grown));
             hd_status checked = hd_check(t); /* of a device's table it brings a copy over, into these 64 MiB */
-            check(checked == HD_OK || (checked == HD_ENOMEM && c.backend && strcmp(c.backend, "cuda") == 0), "%s: %s", hd_status_name(checked), hd_why());
+            check(checked == HD_OK || (checked == HD_ENOMEM && c.backend && strcmp(c.backend, "cuda") == 0), "%s: %s",
+                  hd_status_name(checked), hd_why());
             opened++;
         }
         hd_close(t);
@@ -686,9 +786,20 @@ static void how_many(void **state)
 int main(void)
 {
     const struct CMUnitTest misuse[] = {
-        cmocka_unit_test(batches_lru), cmocka_unit_test(batches_custom_dual), cmocka_unit_test(batches_dictionary), cmocka_unit_test(odd_values), cmocka_unit_test(nothing_is_fine),
-        cmocka_unit_test(reserved_keys), cmocka_unit_test(configurations), cmocka_unit_test(dictionaries), cmocka_unit_test(other_calls), cmocka_unit_test(sizes_of_a_dictionary), cmocka_unit_test(names), cmocka_unit_test(drawn),
-        cmocka_unit_test(drawn_tables), cmocka_unit_test(how_many),
+        cmocka_unit_test(batches_lru),
+        cmocka_unit_test(batches_custom_dual),
+        cmocka_unit_test(batches_dictionary),
+        cmocka_unit_test(odd_values),
+        cmocka_unit_test(nothing_is_fine),
+        cmocka_unit_test(reserved_keys),
+        cmocka_unit_test(configurations),
+        cmocka_unit_test(dictionaries),
+        cmocka_unit_test(other_calls),
+        cmocka_unit_test(sizes_of_a_dictionary),
+        cmocka_unit_test(names),
+        cmocka_unit_test(drawn),
+        cmocka_unit_test(drawn_tables),
+        cmocka_unit_test(how_many),
     };
     return test_run(misuse);
 }

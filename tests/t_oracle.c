@@ -66,7 +66,8 @@ static void trial_run(trial *t, hd_op op)
     b->pred_arg[0] = test_below(&t->r, 8);
     b->pred_arg[1] = UINT64_MAX;
     judge_arrays_lend(&t->arrays, b);
-    uint64_t *key = (uint64_t *)judge_arrays_at(&t->arrays, JUDGE_KEY), *score = (uint64_t *)judge_arrays_at(&t->arrays, JUDGE_SCORE);
+    uint64_t *key = (uint64_t *)judge_arrays_at(&t->arrays, JUDGE_KEY),
+             *score = (uint64_t *)judge_arrays_at(&t->arrays, JUDGE_SCORE);
     uint64_t *value = (uint64_t *)judge_arrays_at(&t->arrays, JUDGE_VALUE);
     uint8_t *flag = (uint8_t *)judge_arrays_at(&t->arrays, JUDGE_FLAG);
     for (uint64_t i = 0; i < b->n; i++) {
@@ -95,8 +96,15 @@ static void trial_truth(trial *t)
 
 static void trial_warm(trial *t)
 {
-    static const hd_op warm[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_AND_EVICT, HD_OP_LOCK_KEYS, HD_OP_FIND_OR_INSERT, HD_OP_ERASE,
-                                  HD_OP_ACCUM_OR_ASSIGN, HD_OP_TOUCH, HD_OP_UNLOCK_KEYS, HD_OP_INSERT_OR_ASSIGN };
+    static const hd_op warm[] = { HD_OP_INSERT_OR_ASSIGN,
+                                  HD_OP_INSERT_AND_EVICT,
+                                  HD_OP_LOCK_KEYS,
+                                  HD_OP_FIND_OR_INSERT,
+                                  HD_OP_ERASE,
+                                  HD_OP_ACCUM_OR_ASSIGN,
+                                  HD_OP_TOUCH,
+                                  HD_OP_UNLOCK_KEYS,
+                                  HD_OP_INSERT_OR_ASSIGN };
     uint64_t steps = 1 + test_below(&t->r, sizeof warm / sizeof *warm);
     for (uint64_t k = 0; k < steps; k++) {
         trial_run(t, warm[k]);
@@ -104,7 +112,7 @@ static void trial_warm(trial *t)
     }
 }
 
-/* ---- Lies ------------------------------------------------------------------------------------------------- */
+/* ---- Lies ------------------------------------------------------------------------------------ */
 
 typedef struct lie {
     const char *name;
@@ -262,7 +270,12 @@ static bool list_wrong_victim(trial *t, const lie *l)
     (void)l;
     uint64_t present[CAPACITY], score[CAPACITY], count;
     uint8_t value[CAPACITY][VALUE_BYTES];
-    hd_batch e = { .op = HD_OP_EXPORT, .n = CAPACITY, .list_key = present, .list_score = score, .list_value = value, .count = &count };
+    hd_batch e = { .op = HD_OP_EXPORT,
+                   .n = CAPACITY,
+                   .list_key = present,
+                   .list_score = score,
+                   .list_value = value,
+                   .count = &count };
     uint64_t i = item_with(t, HD_EVICTED), k = 0;
     if (i == ITEMS) return false;
     while (t->b.list_item[k] != i) k++;
@@ -277,7 +290,7 @@ static bool list_wrong_victim(trial *t, const lie *l)
 
 static bool other_count(trial *t, const lie *l) { return (void)l, ++*t->b.count != 0; }
 
-/* ---- Tampering: the account is true, the table does not keep to it --------------------------------------------- */
+/* ---- Tampering: the account is true, the table does not keep to it --------------------------- */
 
 static uint64_t any_present(trial *t)
 {
@@ -298,7 +311,10 @@ static bool tamper(trial *t, hd_op op, uint64_t key)
 
 static bool lose_entry(trial *t, const lie *l) { return (void)l, tamper(t, HD_OP_ERASE, any_present(t)); }
 static bool spoil_value(trial *t, const lie *l) { return (void)l, tamper(t, HD_OP_ASSIGN_VALUES, any_present(t)); }
-static bool smuggle_entry(trial *t, const lie *l) { return (void)l, tamper(t, HD_OP_INSERT_OR_ASSIGN, KEYS + test_below(&t->r, 50)); }
+static bool smuggle_entry(trial *t, const lie *l)
+{
+    return (void)l, tamper(t, HD_OP_INSERT_OR_ASSIGN, KEYS + test_below(&t->r, 50));
+}
 
 static const lie lies[] = {
     { "false hit", HD_OP_FIND, claim, HD_MISS, HD_HIT },
@@ -403,8 +419,8 @@ static const lie lies[] = {
 static bool has_alibi(const lie *l)
 {
     bool hidden = judge_ops[l->op].enters && !judge_ops[l->op].list;
-    return hidden && ((l->from == HD_EVICTED && l->to == HD_REFUSED) || (l->from == HD_REFUSED && l->to == HD_EVICTED) ||
-                      (l->from == HD_HIT && l->to == HD_REFUSED));
+    return hidden && ((l->from == HD_EVICTED && l->to == HD_REFUSED) ||
+                      (l->from == HD_REFUSED && l->to == HD_EVICTED) || (l->from == HD_HIT && l->to == HD_REFUSED));
 }
 
 /* A batch without hits, say, gives no occasion for a false miss; but some batch must give one, and every lie told
@@ -436,15 +452,16 @@ static void every_lie_is_caught(void **state)
             trial_close(&t);
         }
         check(occasions > 0, "'%s' had no occasion in %d trials", lies[k].name, TRIALS);
-        check(passed * 4 <= occasions, "'%s': %llu of %llu passed", lies[k].name, (unsigned long long)passed, (unsigned long long)occasions);
+        check(passed * 4 <= occasions, "'%s': %llu of %llu passed", lies[k].name, (unsigned long long)passed,
+              (unsigned long long)occasions);
         told += occasions;
         believed += passed;
     }
-    test_note("%zu kinds of lies, told %llu times; %llu had another story that is as true, the others were caught", sizeof lies / sizeof *lies,
-              (unsigned long long)told, (unsigned long long)believed);
+    test_note("%zu kinds of lies, told %llu times; %llu had another story that is as true, the others were caught",
+              sizeof lies / sizeof *lies, (unsigned long long)told, (unsigned long long)believed);
 }
 
-/* ---- Tables that keep other rules than they should -------------------------------------------------------------- */
+/* ---- Tables that keep other rules than they should ------------------------------------------- */
 
 typedef struct mistake {
     const char *name, *policy, *claimed_policy;
@@ -476,9 +493,11 @@ static void every_mistake_is_caught(void **state)
             trial_open(&t, 2); /* custom, so that scores are drawn */
             hd_close(t.table);
             hd_oracle_close(t.oracle);
-            t.config.policy = m->policy, t.config.dual = m->dual, t.config.admit = m->admit, t.config.slots = m->slots, t.config.epoch = m->epoch;
+            t.config.policy = m->policy, t.config.dual = m->dual, t.config.admit = m->admit, t.config.slots = m->slots,
+            t.config.epoch = m->epoch;
             must(hd_open(&t.config, &t.table));
-            t.config.policy = m->claimed_policy, t.config.dual = m->claimed_dual, t.config.admit = m->claimed_admit, t.config.slots = m->claimed_slots;
+            t.config.policy = m->claimed_policy, t.config.dual = m->claimed_dual, t.config.admit = m->claimed_admit,
+            t.config.slots = m->claimed_slots;
             must(hd_oracle_open(&t.config, &t.oracle));
             test_case("%s, %s", m->name, hd_op_name(ops[o]));
             for (int batch = 0; batch < 60 && !caught; batch++) {
@@ -506,7 +525,8 @@ static void pinned_victims_are_caught(void **state)
         trial_run(&t, HD_OP_LOCK_KEYS);
         trial_truth(&t);
         hd_batch unlock = t.b;
-        must(hd_run(t.table, &(hd_batch){ .op = HD_OP_UNLOCK_KEYS, .n = unlock.n, .key = unlock.key, .holder = unlock.holder }));
+        must(hd_run(t.table,
+                    &(hd_batch){ .op = HD_OP_UNLOCK_KEYS, .n = unlock.n, .key = unlock.key, .holder = unlock.holder }));
         uint64_t now;
         hd_info info;
         must(hd_table_info(t.table, &info));
@@ -520,7 +540,7 @@ static void pinned_victims_are_caught(void **state)
     }
 }
 
-/* ---- The matching ---------------------------------------------------------------------------------------------------- */
+/* ---- The matching ---------------------------------------------------------------------------- */
 
 /* Tries every way to pair them off. */
 static bool can_pair(const judge_victims *v, uint64_t e, unsigned taken)
@@ -528,7 +548,9 @@ static bool can_pair(const judge_victims *v, uint64_t e, unsigned taken)
     if (e == v->evictions) return true;
     for (uint64_t d = 0; d < v->departures; d++) {
         const judge_departure *p = &v->departure[d];
-        if (taken >> d & 1 || p->after >= v->eviction[e].item || p->before <= v->eviction[e].item || p->score > v->eviction[e].most) continue;
+        if (taken >> d & 1 || p->after >= v->eviction[e].item || p->before <= v->eviction[e].item ||
+            p->score > v->eviction[e].most)
+            continue;
         if (can_pair(v, e + 1, taken | 1u << d)) return true;
     }
     return false;
@@ -546,10 +568,12 @@ static void matching_is_exact(void **state)
         for (uint64_t i = 0; i < n; i++) {
             uint64_t from = test_below(&r, 8);
             assert_true(judge_evicted(&v, (judge_eviction){ at += 1 + test_below(&r, 3), 2 + test_below(&r, 6) }));
-            assert_true(judge_departed(&v, (judge_departure){ i, test_below(&r, 5), from, from + 2 + test_below(&r, 16) }));
+            assert_true(
+                judge_departed(&v, (judge_departure){ i, test_below(&r, 5), from, from + 2 + test_below(&r, 16) }));
         }
         bool possible = can_pair(&v, 0, 0);
-        check((judge_victims_match(&v, &item) == NULL) == possible, "instance %d: pairing is %spossible", k, possible ? "" : "im");
+        check((judge_victims_match(&v, &item) == NULL) == possible, "instance %d: pairing is %spossible", k,
+              possible ? "" : "im");
         yes += possible;
         judge_victims_close(&v);
     }
@@ -572,21 +596,26 @@ static void matching_by_moments(void **state)
         }
         const char *wrong = judge_victims_match(&v, &item);
         check(!wrong, "seed %llu: %s", (unsigned long long)seed, wrong);
-        for (uint64_t d = 0; d < N; d++)
-            if (v.departure[d].before > 10 * N / 2) v.departure[d].before = v.departure[d].after + 1; /* no item in between */
-        check(judge_victims_match(&v, &item), "seed %llu: departures without a reason passed", (unsigned long long)seed);
-        for (uint64_t d = 0; d < N; d++) v.departure[d].after = 10, v.departure[d].before = UINT64_MAX; /* at the first eviction, nobody has left yet */
+        for (uint64_t d = 0; d < N; d++) /* no item in between */
+            if (v.departure[d].before > 10 * N / 2) v.departure[d].before = v.departure[d].after + 1;
+        check(judge_victims_match(&v, &item), "seed %llu: departures without a reason passed",
+              (unsigned long long)seed);
+        /* at the first eviction, nobody has left yet */
+        for (uint64_t d = 0; d < N; d++) v.departure[d].after = 10, v.departure[d].before = UINT64_MAX;
         wrong = judge_victims_match(&v, &item);
-        check(wrong && strstr(wrong, "too few entries have left by then") && item == 10, "seed %llu: item %llu, %s", (unsigned long long)seed, (unsigned long long)item, wrong);
+        check(wrong && strstr(wrong, "too few entries have left by then") && item == 10, "seed %llu: item %llu, %s",
+              (unsigned long long)seed, (unsigned long long)item, wrong);
         judge_victims_close(&v);
     }
 }
 
-/* ---- Sums: two texts, one meaning ------------------------------------------------------------------------------------- */
+/* ---- Sums: two texts, one meaning ------------------------------------------------------------ */
 
 static bool is_nan(hd_elem e, uint64_t bits)
 {
-    return e == HD_F32 ? (bits & 0x7fffffff) > 0x7f800000 : e == HD_F16 ? (bits & 0x7fff) > 0x7c00 : e == HD_BF16 && (bits & 0x7fff) > 0x7f80;
+    return e == HD_F32   ? (bits & 0x7fffffff) > 0x7f800000
+           : e == HD_F16 ? (bits & 0x7fff) > 0x7c00
+                         : e == HD_BF16 && (bits & 0x7fff) > 0x7f80;
 }
 
 /* The reference adds by shuffling bits, the judge by arithmetic. A NaN's sign and payload are the processor's. */
@@ -603,13 +632,14 @@ static void sums_agree(void **state)
             b &= mask;
             judge_add((hd_elem)e, (uint8_t *)&judged, (const uint8_t *)&b, bytes);
             hd_accum_add((hd_elem)e, &done, &b, bytes);
-            check(judged == done || (is_nan((hd_elem)e, judged) && is_nan((hd_elem)e, done)), "%s: %#llx + %#llx is %#llx, but %#llx was made", hd_elem_name((hd_elem)e),
-                  (unsigned long long)a, (unsigned long long)b, (unsigned long long)judged, (unsigned long long)done);
+            check(judged == done || (is_nan((hd_elem)e, judged) && is_nan((hd_elem)e, done)),
+                  "%s: %#llx + %#llx is %#llx, but %#llx was made", hd_elem_name((hd_elem)e), (unsigned long long)a,
+                  (unsigned long long)b, (unsigned long long)judged, (unsigned long long)done);
         }
     }
 }
 
-/* ---- Callers' arrays ---------------------------------------------------------------------------------------------- */
+/* ---- Callers' arrays ------------------------------------------------------------------------- */
 
 static void objects(trial *t, const char *word)
 {
@@ -625,12 +655,13 @@ static void flip(trial *t, uint8_t *p, const char *word)
     *p ^= 1;
 }
 
-/* Whatever a batch has no business with is missed when it changes: around each array, inputs, outputs of items that delivered nothing, what lies
- * behind a list. */
+/* Whatever a batch has no business with is missed when it changes: around each array, inputs, outputs of items that
+ * delivered nothing, what lies behind a list. */
 static void arrays_are_watched(void **state)
 {
     (void)state;
-    static const hd_op ops[] = { HD_OP_FIND, HD_OP_FIND_PTR, HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_AND_EVICT, HD_OP_FIND_MISSED, HD_OP_EXPORT };
+    static const hd_op ops[] = { HD_OP_FIND,        HD_OP_FIND_PTR, HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_AND_EVICT,
+                                 HD_OP_FIND_MISSED, HD_OP_EXPORT };
     for (uint64_t seed = 0; seed < 60; seed++) {
         trial t;
         trial_open(&t, seed);
@@ -659,7 +690,8 @@ static void arrays_are_watched(void **state)
             t.b.outcome[i] = HD_OUTCOME_COUNT;
             objects(&t, "has no outcome");
             t.b.outcome[i] = fate;
-            if (!judge_delivers(op, (hd_outcome)fate)) flip(&t, (uint8_t *)t.b.value_out + i * VALUE_BYTES, "value_out was written");
+            if (!judge_delivers(op, (hd_outcome)fate))
+                flip(&t, (uint8_t *)t.b.value_out + i * VALUE_BYTES, "value_out was written");
             if (!judge_delivers_ptr(op, (hd_outcome)fate)) flip(&t, (uint8_t *)&t.b.ptr[i], "ptr was written");
         }
         wrong = judge_arrays_check(&t.arrays, &t.b);
@@ -668,9 +700,10 @@ static void arrays_are_watched(void **state)
     }
 }
 
-/* ---- Rows that are believed ---------------------------------------------------------------------------------------- */
+/* ---- Rows that are believed ------------------------------------------------------------------ */
 
-/* What the judge would believe of a row, if it did not restate it, is what it states: twice the same policies and predicates. */
+/* What the judge would believe of a row, if it did not restate it, is what it states: twice the same policies and
+ * predicates. */
 static void borrowed_rows_agree(void **state)
 {
     (void)state;
@@ -681,38 +714,48 @@ static void borrowed_rows_agree(void **state)
         check(judge_policy_find(policies[k], &own) && !judge_policy_borrowed(own), "%s is not restated", policies[k]);
         check(judge_borrow_policy(policies[k], &row), "there is no row %s", policies[k]);
         judge_policy other = (judge_policy)(JUDGE_POLICIES + row);
-        check(judge_policy_borrowed(other) && judge_policy_needs_scores(other) == judge_policy_needs_scores(own), "%s: needs scores", policies[k]);
+        check(judge_policy_borrowed(other) && judge_policy_needs_scores(other) == judge_policy_needs_scores(own),
+              "%s: needs scores", policies[k]);
         for (uint64_t i = 0; i < 20000; i++, tried++) {
             uint64_t given = test_random(&r) >> test_below(&r, 64), now = test_random(&r) >> test_below(&r, 64);
             uint32_t epoch = (uint32_t)(test_random(&r) >> 32);
             uint64_t old = judge_score_new(own, test_random(&r) >> test_below(&r, 64), now / 2, epoch / 2);
-            test_case("%s: given %llu, now %llu, epoch %u, old %llu", policies[k], (unsigned long long)given, (unsigned long long)now, epoch, (unsigned long long)old);
-            check(judge_score_new(own, given, now, epoch) == judge_score_new(other, given, now, epoch), "of a new entry");
-            check(judge_score_hit(own, old, given, now, epoch) == judge_score_hit(other, old, given, now, epoch), "of a hit");
-            check(judge_admission(own, given, now, epoch) == judge_admission(other, given, now, epoch), "to be admitted");
+            test_case("%s: given %llu, now %llu, epoch %u, old %llu", policies[k], (unsigned long long)given,
+                      (unsigned long long)now, epoch, (unsigned long long)old);
+            check(judge_score_new(own, given, now, epoch) == judge_score_new(other, given, now, epoch),
+                  "of a new entry");
+            check(judge_score_hit(own, old, given, now, epoch) == judge_score_hit(other, old, given, now, epoch),
+                  "of a hit");
+            check(judge_admission(own, given, now, epoch) == judge_admission(other, given, now, epoch),
+                  "to be admitted");
         }
     }
     static const char *const preds[] = { "all", "score_below", "score_in", "key_in", "key_masked", "value_zero" };
     for (size_t k = 0; k < sizeof preds / sizeof *preds; k++)
         for (uint64_t i = 0; i < 20000; i++, tried++) {
-            uint64_t arg[2] = { test_below(&r, 16), test_below(&r, 16) }, key = test_below(&r, 16), score = test_below(&r, 16);
+            uint64_t arg[2] = { test_below(&r, 16), test_below(&r, 16) }, key = test_below(&r, 16),
+                     score = test_below(&r, 16);
             uint8_t value[3] = { 0, 0, (uint8_t)test_below(&r, 2) };
-            test_case("%s(%llu, %llu): key %llu, score %llu", preds[k], (unsigned long long)arg[0], (unsigned long long)arg[1], (unsigned long long)key, (unsigned long long)score);
-            int own = judge_holds(preds[k], arg, key, score, value, 3), other = judge_borrow_holds(preds[k], arg, key, score, value, 3);
+            test_case("%s(%llu, %llu): key %llu, score %llu", preds[k], (unsigned long long)arg[0],
+                      (unsigned long long)arg[1], (unsigned long long)key, (unsigned long long)score);
+            int own = judge_holds(preds[k], arg, key, score, value, 3),
+                other = judge_borrow_holds(preds[k], arg, key, score, value, 3);
             check(own == other && own >= 0, "stated: %d, believed: %d", own, other);
         }
     judge_policy p;
     const uint64_t arg[2] = { 0, 0 };
-    check(!judge_policy_find("no_such", &p) && judge_holds("no_such", arg, 1, 1, NULL, 0) == -1, "rows that there are not");
+    check(!judge_policy_find("no_such", &p) && judge_holds("no_such", arg, 1, 1, NULL, 0) == -1,
+          "rows that there are not");
     test_note("%llu scores and predicates are what their rows say", (unsigned long long)tried);
 }
 
 int main(void)
 {
     const struct CMUnitTest oracle[] = {
-        cmocka_unit_test(every_lie_is_caught), cmocka_unit_test(every_mistake_is_caught), cmocka_unit_test(pinned_victims_are_caught),
-        cmocka_unit_test(matching_is_exact),   cmocka_unit_test(matching_by_moments),     cmocka_unit_test(sums_agree),
-        cmocka_unit_test(arrays_are_watched),  cmocka_unit_test(borrowed_rows_agree),
+        cmocka_unit_test(every_lie_is_caught),       cmocka_unit_test(every_mistake_is_caught),
+        cmocka_unit_test(pinned_victims_are_caught), cmocka_unit_test(matching_is_exact),
+        cmocka_unit_test(matching_by_moments),       cmocka_unit_test(sums_agree),
+        cmocka_unit_test(arrays_are_watched),        cmocka_unit_test(borrowed_rows_agree),
     };
     return test_run(oracle);
 }

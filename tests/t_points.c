@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_points.c - points (bench/device): drawings are what they say, a value tells whether it is right, floors and goals make sense, every
- * operation is proved and timed on this machine at every load factor, and what lies is not timed.
+ * t_points.c - points (bench/device): drawings are what they say, a value tells whether it is right, floors and goals
+ * make sense, every operation is proved and timed on this machine at every load factor, and what lies is not timed.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 
 typedef unsigned long long ull;
 
-/* ---- Drawings ------------------------------------------------------------------------------------------------ */
+/* ---- Drawings -------------------------------------------------------------------------------- */
 
 static void an_order_has_everyone_once(void **state)
 {
@@ -111,7 +111,7 @@ static void a_skewed_drawing_favours_few(void **state)
     check(longest > N / 16 && longest < N / 8, "the most frequent key came %llu times of %d", (ull)longest, N);
 }
 
-/* ---- Values ---------------------------------------------------------------------------------------------------- */
+/* ---- Values ---------------------------------------------------------------------------------- */
 
 static void a_value_tells_whether_it_is_right(void **state)
 {
@@ -134,19 +134,21 @@ static void a_value_tells_whether_it_is_right(void **state)
     check(bench_value_of(77, BENCH_ANY, WORDS, value) == BENCH_ZERO, "zero");
 }
 
-/* ---- Floors and goals ------------------------------------------------------------------------------------------ */
+/* ---- Floors and goals ------------------------------------------------------------------------ */
 
 static double floor_in(const bench_shape *shape, hd_op op, double hits, double load)
 {
     bench_limits one;
-    for (int i = 0; i < BENCH_LIMIT_COUNT; i++) one.per_s[i] = bench_limit_rows[i].in_bytes ? 128 : 1; /* a place costs 1, a line that streams too */
+    /* a place costs 1, a line that streams too */
+    for (int i = 0; i < BENCH_LIMIT_COUNT; i++) one.per_s[i] = bench_limit_rows[i].in_bytes ? 128 : 1;
     bench_places p = bench_places_of(shape, op, hits, load);
     return bench_floor_s(&p, shape->words * 4, &one);
 }
 
 static double floor_of(hd_op op, double hits, double load, uint32_t words, bool dual, hd_layout layout)
 {
-    return floor_in(&(bench_shape){ .design = "hkv", .layout = layout, .dual = dual, .slots = 128, .words = words }, op, hits, load);
+    return floor_in(&(bench_shape){ .design = "hkv", .layout = layout, .dual = dual, .slots = 128, .words = words }, op,
+                    hits, load);
 }
 
 static void floors_make_sense(void **state)
@@ -155,31 +157,43 @@ static void floors_make_sense(void **state)
     for (int i = 0; i < bench_goals_hkv.rows; i++) {
         hd_op op = bench_goals_hkv.row[i].op;
         test_case("%s", hd_op_name(op));
-        double at_half = floor_of(op, 0.6, 0.5, 8, false, HD_LAYOUT_PAIRS), full = floor_of(op, 0.6, 1, 8, false, HD_LAYOUT_PAIRS);
-        double found = floor_of(op, 1, 0.5, 8, false, HD_LAYOUT_PAIRS), absent = floor_of(op, 0, 0.5, 8, false, HD_LAYOUT_PAIRS);
+        double at_half = floor_of(op, 0.6, 0.5, 8, false, HD_LAYOUT_PAIRS),
+               full = floor_of(op, 0.6, 1, 8, false, HD_LAYOUT_PAIRS);
+        double found = floor_of(op, 1, 0.5, 8, false, HD_LAYOUT_PAIRS),
+               absent = floor_of(op, 0, 0.5, 8, false, HD_LAYOUT_PAIRS);
         check(at_half > 0, "%g", at_half);
         check(full > at_half, "full %g, half full %g", full, at_half);
         if (op == HD_OP_EXPORT) continue;
-        check(at_half > 0.599 * found + 0.399 * absent && at_half < 0.601 * found + 0.401 * absent, "a mix is %g of %g and %g", at_half, found, absent);
+        check(at_half > 0.599 * found + 0.399 * absent && at_half < 0.601 * found + 0.401 * absent,
+              "a mix is %g of %g and %g", at_half, found, absent);
         check(floor_of(op, 0.6, 0.5, 8, true, HD_LAYOUT_PAIRS) > at_half, "two buckets");
         check(floor_of(op, 0.6, 0.5, 64, false, HD_LAYOUT_PAIRS) >= at_half, "larger values");
     }
-    double find = floor_of(HD_OP_FIND, 1, 0.5, 8, false, HD_LAYOUT_PAIRS), pointer = floor_of(HD_OP_FIND_PTR, 1, 0.5, 8, false, HD_LAYOUT_PAIRS);
+    double find = floor_of(HD_OP_FIND, 1, 0.5, 8, false, HD_LAYOUT_PAIRS),
+           pointer = floor_of(HD_OP_FIND_PTR, 1, 0.5, 8, false, HD_LAYOUT_PAIRS);
     check(find > pointer + 1, "find %g copies a value that find_ptr %g does not", find, pointer);
-    double pairs = floor_of(HD_OP_INSERT_OR_ASSIGN, 0, 1, 8, false, HD_LAYOUT_PAIRS), planes = floor_of(HD_OP_INSERT_OR_ASSIGN, 0, 1, 8, false, HD_LAYOUT_PLANES);
-    check(pairs + 6 < planes, "an eviction reads 2 lines of bounds and scores in pairs (%g), and 8 of scores in planes (%g)", pairs, planes);
+    double pairs = floor_of(HD_OP_INSERT_OR_ASSIGN, 0, 1, 8, false, HD_LAYOUT_PAIRS),
+           planes = floor_of(HD_OP_INSERT_OR_ASSIGN, 0, 1, 8, false, HD_LAYOUT_PLANES);
+    check(pairs + 6 < planes,
+          "an eviction reads 2 lines of bounds and scores in pairs (%g), and 8 of scores in planes (%g)", pairs,
+          planes);
 }
 
-/* Of 16 slots a bucket is a line, whose price is 1 here, and of 32 two; what changes is one place, which is read with it. */
+/* Of 16 slots a bucket is a line, whose price is 1 here, and of 32 two; what changes is one place, which is read with
+ * it. */
 static void floors_of_words_make_sense(void **state)
 {
     (void)state;
     bench_shape shape = { .design = "hive", .layout = HD_LAYOUT_WORDS, .slots = 16, .words = 1 };
     const double key = 8.0 / 128, value = 4.0 / 128, fate = 1.0 / 128, tiny = 1e-9;
-    check(fabs(floor_in(&shape, HD_OP_FIND, 1, 0.9) - (1 + key + value + fate)) < tiny, "a hit: %g", floor_in(&shape, HD_OP_FIND, 1, 0.9));
-    check(fabs(floor_in(&shape, HD_OP_FIND, 0, 0.9) - (1 + key + fate)) < tiny, "a miss: %g", floor_in(&shape, HD_OP_FIND, 0, 0.9));
-    check(fabs(floor_in(&shape, HD_OP_INSERT_OR_ASSIGN, 0, 0.9) - (1 + key + value)) < tiny, "a new key: %g", floor_in(&shape, HD_OP_INSERT_OR_ASSIGN, 0, 0.9));
-    check(fabs(floor_in(&shape, HD_OP_ERASE, 1, 0.9) - (1 + key)) < tiny, "a key that goes: %g", floor_in(&shape, HD_OP_ERASE, 1, 0.9));
+    check(fabs(floor_in(&shape, HD_OP_FIND, 1, 0.9) - (1 + key + value + fate)) < tiny, "a hit: %g",
+          floor_in(&shape, HD_OP_FIND, 1, 0.9));
+    check(fabs(floor_in(&shape, HD_OP_FIND, 0, 0.9) - (1 + key + fate)) < tiny, "a miss: %g",
+          floor_in(&shape, HD_OP_FIND, 0, 0.9));
+    check(fabs(floor_in(&shape, HD_OP_INSERT_OR_ASSIGN, 0, 0.9) - (1 + key + value)) < tiny, "a new key: %g",
+          floor_in(&shape, HD_OP_INSERT_OR_ASSIGN, 0, 0.9));
+    check(fabs(floor_in(&shape, HD_OP_ERASE, 1, 0.9) - (1 + key)) < tiny, "a key that goes: %g",
+          floor_in(&shape, HD_OP_ERASE, 1, 0.9));
     double mixed = floor_in(&shape, BENCH_MIXED, 0.5, 0.9), of_all = 1 + key + 0.5 * value + 0.15 * value + 2 * fate;
     check(fabs(mixed - of_all) < tiny, "a mixed batch: %g, not %g", mixed, of_all);
     double words = floor_in(&shape, HD_OP_INSERT_OR_ASSIGN, 0, 0.9), small = floor_in(&shape, HD_OP_FIND, 1, 0.9);
@@ -203,17 +217,27 @@ static void every_operation_has_a_row(void **state)
             int i = 0;
             while (i < g->rows && g->row[i].op != (hd_op)op) i++;
             bool runs = op == BENCH_MIXED ? k == 1 : k == 0 || !hive_unfit((hd_op)op);
-            check((i < g->rows) == (tray_row_of((hd_op)op) != NULL && runs), "%s: a row without a measure, or the reverse", tray_name((hd_op)op));
+            check((i < g->rows) == (tray_row_of((hd_op)op) != NULL && runs),
+                  "%s: a row without a measure, or the reverse", tray_name((hd_op)op));
         }
         for (int i = 0; i < g->rows; i++)
             for (int d = 0; d < goals_dims(g); d++)
                 for (int l = 0; l < goals_loads(g); l++) {
                     const bench_goal *row = &g->row[i];
-                    bench_shape shape = { .design = g->design, .dual = row->dual, .capacity = goal_capacity(g, g->dim[d], g->load[l]), .words = g->dim[d] };
-                    bench_point point = { .op = row->op, .hits = row->hits, .load = g->load[l], .n = row->n ? row->n : g->n, .bulk = g->bulk && !row->n };
+                    bench_shape shape = { .design = g->design,
+                                          .dual = row->dual,
+                                          .capacity = goal_capacity(g, g->dim[d], g->load[l]),
+                                          .words = g->dim[d] };
+                    bench_point point = { .op = row->op,
+                                          .hits = row->hits,
+                                          .load = g->load[l],
+                                          .n = row->n ? row->n : g->n,
+                                          .bulk = g->bulk && !row->n };
                     bench_peers p = goal_of("NVIDIA H200", &shape, &point);
-                    test_case("%s, %s, hits %g, dim %u, load %g", g->design, tray_name(row->op), row->hits, (unsigned)g->dim[d], g->load[l]);
-                    check(p.goal == row->goal[d][l] && p.peer == row->peer[d][l], "found were %g and %g", p.goal, p.peer);
+                    test_case("%s, %s, hits %g, dim %u, load %g", g->design, tray_name(row->op), row->hits,
+                              (unsigned)g->dim[d], g->load[l]);
+                    check(p.goal == row->goal[d][l] && p.peer == row->peer[d][l], "found were %g and %g", p.goal,
+                          p.peer);
                     check(p.goal == 0 || p.goal > p.peer, "a goal of %g, %g is there", p.goal, p.peer);
                     check(goal_of("NVIDIA A100", &shape, &point).peer == 0, "another device");
                     point.n /= 2;
@@ -228,7 +252,7 @@ static void every_operation_has_a_row(void **state)
     }
 }
 
-/* ---- Points ------------------------------------------------------------------------------------------------------ */
+/* ---- Points ---------------------------------------------------------------------------------- */
 
 static const bench_effort effort = { 2, 3, true, true, false, 0, 1 << 24 };
 
@@ -248,22 +272,32 @@ static void every_point_is_proved_and_timed(void **state)
     uint64_t round = 0;
     for (int shape = 0; shape < 4; shape++) {
         bench_stand s;
-        must(stand_open(&s, &bench_here, &(bench_shape){ "hkv", "ref", shape & 1 ? HD_LAYOUT_PAIRS : HD_LAYOUT_PLANES, shape & 2, CAPACITY, 128, 3, 0, NULL, 0, shape & 2 ? HD_TIERS_POSITION : HD_TIERS_BUCKET, shape ? 0.3 : 0, HD_FETCH_USUAL }));
+        must(stand_open(&s, &bench_here,
+                        &(bench_shape){ "hkv", "ref", shape & 1 ? HD_LAYOUT_PAIRS : HD_LAYOUT_PLANES, shape & 2,
+                                        CAPACITY, 128, 3, 0, NULL, 0, shape & 2 ? HD_TIERS_POSITION : HD_TIERS_BUCKET,
+                                        shape ? 0.3 : 0, HD_FETCH_USUAL }));
         for (int l = 0; l < goals_loads(&bench_goals_hkv); l++)
             for (int op = 0; op < HD_OP_COUNT_; op++)
                 for (int skewed = 0; skewed < (op == HD_OP_EXPORT ? 1 : 2) && tray_row_of((hd_op)op); skewed++)
                     for (int h = 0; h < 3; h++) {
-                        bench_point p = { .op = (hd_op)op, .hits = shares[h], .load = bench_goals_hkv.load[l], .n = 50, .zipf = skewed ? 0.99 : 0 };
+                        bench_point p = { .op = (hd_op)op,
+                                          .hits = shares[h],
+                                          .load = bench_goals_hkv.load[l],
+                                          .n = 50,
+                                          .zipf = skewed ? 0.99 : 0 };
                         bench_measure m;
                         if ((p.op == HD_OP_ERASE && h == 0) || !test_takes(round++)) continue;
-                        test_case("%s, hits %g, load %g, %s, shape %d", hd_op_name(p.op), p.hits, p.load, skewed ? "skewed" : "distinct", shape);
+                        test_case("%s, hits %g, load %g, %s, shape %d", hd_op_name(p.op), p.hits, p.load,
+                                  skewed ? "skewed" : "distinct", shape);
                         measure(&s, &p, &m);
                         check(*m.wrong == 0, "%s", m.wrong);
-                        check(m.times == effort.repeat && m.queue_s[0] > 0 && m.queue_s[1] > 0 && m.wall_s > 0, "%zu times", m.times);
+                        check(m.times == effort.repeat && m.queue_s[0] > 0 && m.queue_s[1] > 0 && m.wall_s > 0,
+                              "%zu times", m.times);
                         check(m.calls * m.parts >= effort.calls, "%llu calls", (ull)(m.calls * m.parts));
                         double level = p.load - m.load; /* a queue begins on the side that it leaves */
                         check(level < 0.02 && level > -0.02, "it began at %g", m.load);
-                        if (!skewed && p.op != HD_OP_EXPORT) check(m.hits > p.hits - 0.011 && m.hits < p.hits + 0.011, "%g were found", m.hits);
+                        if (!skewed && p.op != HD_OP_EXPORT)
+                            check(m.hits > p.hits - 0.011 && m.hits < p.hits + 0.011, "%g were found", m.hits);
                     }
         stand_close(&s);
     }
@@ -278,18 +312,31 @@ static void points_that_evict_nobody(void **state)
     for (int shape = 0; shape < 4; shape++)
         for (int bulk = 0; bulk < 2; bulk++) {
             bench_stand s;
-            must(stand_open(&s, &bench_here, &(bench_shape){ .design = "hive", .backend = "ref", .layout = shape & 1 ? HD_LAYOUT_MASKS : HD_LAYOUT_WORDS, .capacity = CAPACITY, .slots = shape & 2 ? 32 : 16, .words = 1, .hashes = shape & 2 ? 3 : 2 }));
+            must(stand_open(&s, &bench_here,
+                            &(bench_shape){ .design = "hive",
+                                            .backend = "ref",
+                                            .layout = shape & 1 ? HD_LAYOUT_MASKS : HD_LAYOUT_WORDS,
+                                            .capacity = CAPACITY,
+                                            .slots = shape & 2 ? 32 : 16,
+                                            .words = 1,
+                                            .hashes = shape & 2 ? 3 : 2 }));
             for (int i = 0; i < bench_goals_hive.rows; i++)
                 for (int l = 0; l < goals_loads(&bench_goals_hive); l++) {
                     const bench_goal *row = &bench_goals_hive.row[i];
                     double load = bench_goals_hive.load[l], at = 0;
-                    bench_point p = { .op = row->op, .hits = row->hits, .load = load, .n = bulk ? (uint64_t)(load * CAPACITY) : 64, .bulk = bulk };
+                    bench_point p = { .op = row->op,
+                                      .hits = row->hits,
+                                      .load = load,
+                                      .n = bulk ? (uint64_t)(load * CAPACITY) : 64,
+                                      .bulk = bulk };
                     bench_measure m;
                     if (!test_takes(round++)) continue;
-                    test_case("%s, hits %g, load %g, %s, shape %d", tray_name(p.op), p.hits, load, bulk ? "bulk" : "queue", shape);
+                    test_case("%s, hits %g, load %g, %s, shape %d", tray_name(p.op), p.hits, load,
+                              bulk ? "bulk" : "queue", shape);
                     measure(&s, &p, &m);
                     check(*m.wrong == 0, "%s", m.wrong);
-                    check(m.times == effort.repeat && m.queue_s[0] > 0 && (m.wall_s > 0) == !bulk, "%zu times", m.times);
+                    check(m.times == effort.repeat && m.queue_s[0] > 0 && (m.wall_s > 0) == !bulk, "%zu times",
+                          m.times);
                     check(m.fate[HD_PENDING] == 0, "%llu are pending", (ull)m.fate[HD_PENDING]);
                     at = load;
                     if (bulk && tray_inserts(p.op)) at = load * p.hits;
@@ -308,12 +355,14 @@ static void the_pending_are_counted(void **state)
     bench_stand s;
     bench_measure m;
     bench_point p = { .op = HD_OP_INSERT_OR_ASSIGN, .load = 1, .n = 1 << 10, .bulk = true };
-    must(stand_open(&s, &bench_here, &(bench_shape){ .design = "hive", .backend = "ref", .capacity = 1 << 10, .slots = 8, .words = 1 }));
+    must(stand_open(&s, &bench_here,
+                    &(bench_shape){ .design = "hive", .backend = "ref", .capacity = 1 << 10, .slots = 8, .words = 1 }));
     p.n = s.info.places + 32;
     measure(&s, &p, &m);
     uint64_t rounds = effort.repeat + 1;
     check(*m.wrong == 0, "%s", m.wrong);
-    check(m.fate[HD_PENDING] >= 32 * rounds && m.fate[HD_INSERTED] + m.fate[HD_PENDING] == p.n * rounds, "%llu came, %llu are pending", (ull)m.fate[HD_INSERTED], (ull)m.fate[HD_PENDING]);
+    check(m.fate[HD_PENDING] >= 32 * rounds && m.fate[HD_INSERTED] + m.fate[HD_PENDING] == p.n * rounds,
+          "%llu came, %llu are pending", (ull)m.fate[HD_INSERTED], (ull)m.fate[HD_PENDING]);
     stand_close(&s);
 }
 
@@ -335,34 +384,43 @@ static void a_mixed_batch_is_what_it_says(void **state)
         uint8_t fate;
         bool there = bsearch(&key[i], present, PRESENT, sizeof *present, by_size) != NULL;
         check(bench_mixed_op(&m, i, &fate) == each[i], "item %llu", (ull)i);
-        check(there == (fate == HD_HIT || fate == HD_ERASED), "item %llu becomes %s, its key is %s", (ull)i, hd_outcome_name((hd_outcome)fate), there ? "there" : "new");
+        check(there == (fate == HD_HIT || fate == HD_ERASED), "item %llu becomes %s, its key is %s", (ull)i,
+              hd_outcome_name((hd_outcome)fate), there ? "there" : "new");
         count[each[i]]++;
         fates[fate]++;
     }
-    check(count[HD_OP_INSERT_OR_ASSIGN] == 500 && count[HD_OP_FIND] == 300 && count[HD_OP_ERASE] == 200, "%llu insert, %llu look", (ull)count[HD_OP_INSERT_OR_ASSIGN], (ull)count[HD_OP_FIND]);
-    check(fates[HD_HIT] == 150 && fates[HD_ERASED] == 100 && fates[HD_INSERTED] == 500, "%llu hit, %llu go", (ull)fates[HD_HIT], (ull)fates[HD_ERASED]);
+    check(count[HD_OP_INSERT_OR_ASSIGN] == 500 && count[HD_OP_FIND] == 300 && count[HD_OP_ERASE] == 200,
+          "%llu insert, %llu look", (ull)count[HD_OP_INSERT_OR_ASSIGN], (ull)count[HD_OP_FIND]);
+    check(fates[HD_HIT] == 150 && fates[HD_ERASED] == 100 && fates[HD_INSERTED] == 500, "%llu hit, %llu go",
+          (ull)fates[HD_HIT], (ull)fates[HD_ERASED]);
 }
 
-/* Where a design holds few keys, none comes twice until half of them were there; then the table is emptied, and they come again. */
+/* Where a design holds few keys, none comes twice until half of them were there; then the table is emptied, and they
+ * come again. */
 static void few_keys_come_again(void **state)
 {
     (void)state;
     enum { CAPACITY = 1 << 10, N = 256 };
     uint64_t key[N], size;
     bench_stand s;
-    must(stand_open(&s, &bench_here, &(bench_shape){ "hive", "ref", HD_LAYOUT_USUAL, false, CAPACITY, 0, 1, 0, NULL, 0, HD_TIERS_BUCKET, 0, HD_FETCH_USUAL }));
-    check(s.shape.slots == 16 && s.info.keys < 1ull << 32, "%u slots, %llu keys", s.shape.slots, (unsigned long long)s.info.keys);
+    must(stand_open(&s, &bench_here,
+                    &(bench_shape){ "hive", "ref", HD_LAYOUT_USUAL, false, CAPACITY, 0, 1, 0, NULL, 0, HD_TIERS_BUCKET,
+                                    0, HD_FETCH_USUAL }));
+    check(s.shape.slots == 16 && s.info.keys < 1ull << 32, "%u slots, %llu keys", s.shape.slots,
+          (unsigned long long)s.info.keys);
     bench_draw d = stand_draw(&s, N, 0, 0);
     for (uint64_t i = 0; i < N; i++) {
         key[i] = bench_key(&d, i);
         check(key[i] < s.info.keys, "key %llu", (unsigned long long)key[i]);
-        for (uint64_t k = 0; k < i; k++) check(key[k] != key[i], "items %llu and %llu are one key", (unsigned long long)k, (unsigned long long)i);
+        for (uint64_t k = 0; k < i; k++)
+            check(key[k] != key[i], "items %llu and %llu are one key", (unsigned long long)k, (unsigned long long)i);
     }
     must(stand_level(&s, CAPACITY / 2));
     s.fresh = s.info.keys / 2 + 1;
     must(stand_level(&s, CAPACITY / 4));
     must(stand_size(&s, &size));
-    check(size >= CAPACITY / 4 - 1 && size <= CAPACITY / 4 && s.fresh == size, "%llu entries, key number %llu is next", (unsigned long long)size, (unsigned long long)s.fresh);
+    check(size >= CAPACITY / 4 - 1 && size <= CAPACITY / 4 && s.fresh == size, "%llu entries, key number %llu is next",
+          (unsigned long long)size, (unsigned long long)s.fresh);
     stand_close(&s);
 }
 
@@ -376,7 +434,9 @@ static void the_wanted_are_near(void **state)
     bench_point p = { .op = HD_OP_FIND, .hits = 1, .load = 1, .n = 50, .zipf = 0.99 };
     uint64_t moved = 1, near = 0, key[ASKED];
     void *ptr[ASKED];
-    must(stand_open(&s, &bench_here, &(bench_shape){ "hkv", "ref", HD_LAYOUT_PAIRS, false, CAPACITY, 128, 3, 0, NULL, 0, HD_TIERS_BUCKET, 0.1, HD_FETCH_USUAL }));
+    must(stand_open(&s, &bench_here,
+                    &(bench_shape){ "hkv", "ref", HD_LAYOUT_PAIRS, false, CAPACITY, 128, 3, 0, NULL, 0, HD_TIERS_BUCKET,
+                                    0.1, HD_FETCH_USUAL }));
     measure(&s, &p, &m);
     check(*m.wrong == 0, "%s", m.wrong);
     must(hd_run(s.table, &(hd_batch){ .op = HD_OP_PROMOTE, .n = CAPACITY, .count = &moved }));
@@ -385,13 +445,14 @@ static void the_wanted_are_near(void **state)
     must(bench_here.keys(&d, key));
     must(hd_run(s.table, &(hd_batch){ .op = HD_OP_FIND_PTR, .n = ASKED, .key = key, .ptr = ptr }));
     const hkv_view *v = hkv_view_of(s.table->state);
-    for (int i = 0; i < ASKED; i++) near += (uint8_t *)ptr[i] >= v->value && (uint8_t *)ptr[i] < v->value + s.info.near_value_bytes;
+    for (int i = 0; i < ASKED; i++)
+        near += (uint8_t *)ptr[i] >= v->value && (uint8_t *)ptr[i] < v->value + s.info.near_value_bytes;
     test_note("%.3f of skewed lookups are near, with a share of 0.1", (double)near / ASKED);
     check(near > ASKED / 2, "%llu of %d", (ull)near, ASKED);
     stand_close(&s);
 }
 
-/* ---- Growth ------------------------------------------------------------------------------------------------------ */
+/* ---- Growth ---------------------------------------------------------------------------------- */
 
 /* A table that grows under its batches ends with all of them, as one does that had the room. */
 static void what_grows_is_measured(void **state)
@@ -399,7 +460,11 @@ static void what_grows_is_measured(void **state)
     (void)state;
     enum { FROM = 1 << 10, TO = 1 << 13 };
     static const bench_growth_way ways[] = { GROWTH_NONE, GROWTH_CALLER, GROWTH_DOUBLE, GROWTH_CALL };
-    bench_growth g = { .shape = { .design = "hive", .backend = "ref", .capacity = FROM, .slots = 16, .words = 1 }, .load = 0.8, .to = TO, .n = 300, .invariants = true };
+    bench_growth g = { .shape = { .design = "hive", .backend = "ref", .capacity = FROM, .slots = 16, .words = 1 },
+                       .load = 0.8,
+                       .to = TO,
+                       .n = 300,
+                       .invariants = true };
     bench_growth_measure m, down;
     for (int w = 0; w < 4; w++)
         for (int here = 0; here < 2; here++) {
@@ -407,7 +472,8 @@ static void what_grows_is_measured(void **state)
             must(growth_fill(&bench_here, &g, ways[w], here, &m));
             check(*m.wrong == 0, "%s", m.wrong);
             check(m.items == TO - (uint64_t)(0.8 * FROM) && m.seconds > 0, "%llu items", (ull)m.items);
-            check((m.resizes == 0) == (ways[w] == GROWTH_NONE) && (m.capacity == m.from) == (ways[w] == GROWTH_NONE), "%llu growths, %llu to %llu slots", (ull)m.resizes, (ull)m.from, (ull)m.capacity);
+            check((m.resizes == 0) == (ways[w] == GROWTH_NONE) && (m.capacity == m.from) == (ways[w] == GROWTH_NONE),
+                  "%llu growths, %llu to %llu slots", (ull)m.resizes, (ull)m.from, (ull)m.capacity);
             check(m.capacity >= TO, "%llu slots", (ull)m.capacity);
         }
     for (uint64_t split = 0; split < 24; split += 23) {
@@ -415,13 +481,16 @@ static void what_grows_is_measured(void **state)
         g.split = split;
         must(growth_resize(&bench_here, &g, &m, &down));
         check(*m.wrong == 0 && *down.wrong == 0, "%s%s", m.wrong, down.wrong);
-        check(m.from == FROM && m.capacity == FROM + (split ? split * 16 : FROM), "%llu to %llu slots", (ull)m.from, (ull)m.capacity);
-        check(m.items == (uint64_t)((double)(uint64_t)(0.8 * FROM) * (split ? (double)split / 64 : 1)), "%llu entries took part", (ull)m.items);
-        check(down.from == m.capacity && down.capacity == FROM, "%llu to %llu slots", (ull)down.from, (ull)down.capacity);
+        check(m.from == FROM && m.capacity == FROM + (split ? split * 16 : FROM), "%llu to %llu slots", (ull)m.from,
+              (ull)m.capacity);
+        check(m.items == (uint64_t)((double)(uint64_t)(0.8 * FROM) * (split ? (double)split / 64 : 1)),
+              "%llu entries took part", (ull)m.items);
+        check(down.from == m.capacity && down.capacity == FROM, "%llu to %llu slots", (ull)down.from,
+              (ull)down.capacity);
     }
 }
 
-/* ---- Lies -------------------------------------------------------------------------------------------------------- */
+/* ---- Lies ------------------------------------------------------------------------------------ */
 
 static bench_device liar;
 static hd_table *victim; /* whose entry goes behind everybody's back */
@@ -434,7 +503,10 @@ static hd_status lying_values(const uint64_t *key, uint64_t n, uint32_t words, u
 }
 
 /* As if another batch had written them. */
-static hd_status later_values(const uint64_t *key, uint64_t n, uint32_t words, uint32_t generation, void *value) { return bench_here.values(key, n, words, generation + 1, value); }
+static hd_status later_values(const uint64_t *key, uint64_t n, uint32_t words, uint32_t generation, void *value)
+{
+    return bench_here.values(key, n, words, generation + 1, value);
+}
 
 static hd_status lying_keys(const bench_draw *d, uint64_t *key)
 {
@@ -478,7 +550,12 @@ static void lies_on(const char *design, hd_op op, double hits, const char *expec
     bool evicts = strcmp(design, "hkv") == 0;
     bench_point p = { .op = op, .hits = hits, .load = evicts ? 1 : 0.9, .n = 200 };
     test_case("%s, %s, hits %g: %s", design, tray_name(op), hits, expected);
-    must(stand_open(&s, &liar, &(bench_shape){ .design = design, .backend = "ref", .capacity = 1 << 14, .slots = evicts ? 128 : 16, .words = evicts ? 3 : 1 }));
+    must(stand_open(&s, &liar,
+                    &(bench_shape){ .design = design,
+                                    .backend = "ref",
+                                    .capacity = 1 << 14,
+                                    .slots = evicts ? 128 : 16,
+                                    .words = evicts ? 3 : 1 }));
     victim = s.table;
     measure(&s, &p, &m);
     check(strstr(m.wrong, expected), "said was '%s'", m.wrong);
@@ -514,7 +591,10 @@ static void what_lies_is_not_timed(void **state)
     liar = bench_here;
     liar.ops = lying_ops;
     lies_on("hive", BENCH_MIXED, 0.5, "have another outcome");
-    bench_growth g = { .shape = { .design = "hive", .backend = "ref", .capacity = 1 << 10, .slots = 16, .words = 1 }, .load = 0.8, .to = 1 << 12, .n = 300 };
+    bench_growth g = { .shape = { .design = "hive", .backend = "ref", .capacity = 1 << 10, .slots = 16, .words = 1 },
+                       .load = 0.8,
+                       .to = 1 << 12,
+                       .n = 300 };
     bench_growth_measure m;
     liar = bench_here;
     liar.values = later_values;
@@ -522,7 +602,7 @@ static void what_lies_is_not_timed(void **state)
     check(strstr(m.wrong, "with their values"), "said was '%s'", m.wrong);
 }
 
-/* ---- Limits -------------------------------------------------------------------------------------------------------- */
+/* ---- Limits ---------------------------------------------------------------------------------- */
 
 static void limits_are_measured(void **state)
 {
@@ -535,13 +615,21 @@ static void limits_are_measured(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_order_has_everyone_once),        cmocka_unit_test(a_drawing_is_what_it_says),
-        cmocka_unit_test(a_skewed_drawing_favours_few),      cmocka_unit_test(a_value_tells_whether_it_is_right),
-        cmocka_unit_test(floors_make_sense),                 cmocka_unit_test(floors_of_words_make_sense),
-        cmocka_unit_test(every_operation_has_a_row),         cmocka_unit_test(a_mixed_batch_is_what_it_says),
-        cmocka_unit_test(every_point_is_proved_and_timed),   cmocka_unit_test(points_that_evict_nobody),
-        cmocka_unit_test(the_pending_are_counted),           cmocka_unit_test(what_grows_is_measured),
-        cmocka_unit_test(few_keys_come_again), cmocka_unit_test(the_wanted_are_near),   cmocka_unit_test(what_lies_is_not_timed),
+        cmocka_unit_test(an_order_has_everyone_once),
+        cmocka_unit_test(a_drawing_is_what_it_says),
+        cmocka_unit_test(a_skewed_drawing_favours_few),
+        cmocka_unit_test(a_value_tells_whether_it_is_right),
+        cmocka_unit_test(floors_make_sense),
+        cmocka_unit_test(floors_of_words_make_sense),
+        cmocka_unit_test(every_operation_has_a_row),
+        cmocka_unit_test(a_mixed_batch_is_what_it_says),
+        cmocka_unit_test(every_point_is_proved_and_timed),
+        cmocka_unit_test(points_that_evict_nobody),
+        cmocka_unit_test(the_pending_are_counted),
+        cmocka_unit_test(what_grows_is_measured),
+        cmocka_unit_test(few_keys_come_again),
+        cmocka_unit_test(the_wanted_are_near),
+        cmocka_unit_test(what_lies_is_not_timed),
         cmocka_unit_test(limits_are_measured),
     };
     return test_run(tests);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_poison.c - nothing that nobody wrote reaches a user. Three tables live the same life, batch for batch, and differ in what their
- * memory has in it when it is given to them: zeros, ones, noise. Outputs are poisoned before each batch, alike in all three. Every
- * byte of every output, every answer of a whole-table call and every snapshot is the same in all three: what came out of memory
- * that was not written would differ. On the reference, on the host machine, and on a fake device, whose memory is poisoned too.
+ * t_poison.c - nothing that nobody wrote reaches a user. Three tables live the same life, batch for batch, and differ
+ * in what their memory has in it when it is given to them: zeros, ones, noise. Outputs are poisoned before each batch,
+ * alike in all three. Every byte of every output, every answer of a whole-table call and every snapshot is the same in
+ * all three: what came out of memory that was not written would differ. On the reference, on the host machine, and on a
+ * fake device, whose memory is poisoned too.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -42,11 +43,12 @@ static uint64_t compared;
 static void alike(const void *p, const void *q, size_t bytes, const char *what)
 {
     const uint8_t *a = (const uint8_t *)p, *b = (const uint8_t *)q;
-    for (size_t i = 0; i < bytes; i++) check(a[i] == b[i], "%s: byte %zu is %02x in one life, %02x in another", what, i, a[i], b[i]);
+    for (size_t i = 0; i < bytes; i++)
+        check(a[i] == b[i], "%s: byte %zu is %02x in one life, %02x in another", what, i, a[i], b[i]);
     compared += bytes;
 }
 
-/* ---- Batches --------------------------------------------------------------------------------------------------- */
+/* ---- Batches --------------------------------------------------------------------------------- */
 
 static hd_config shape(uint64_t *random, const char *backend)
 {
@@ -91,13 +93,15 @@ static void draw(uint64_t *random, const hd_info *info, hd_batch *b, arrays *a)
     for (size_t i = 0; i < sizeof a->value; i++) a->value[i] = (uint8_t)test_random(random);
 }
 
-/* Pointers that two tables give for one entry differ, and what they point to may not: a value that is there is all written. */
+/* Pointers that two tables give for one entry differ, and what they point to may not: a value that is there is all
+ * written. */
 static void alike_behind(const life *x, const life *y, void *untouched, uint32_t value_bytes)
 {
     bool far = x->memory.seams.device == &x->fake.seam; /* out of this machine's reach */
     for (int i = 0; i < MOST; i++) {
         void *p = x->a.ptr[i], *q = y->a.ptr[i];
-        check((p == untouched) == (q == untouched) && (p == NULL) == (q == NULL), "pointer %d was given in one life, and not in another", i);
+        check((p == untouched) == (q == untouched) && (p == NULL) == (q == NULL),
+              "pointer %d was given in one life, and not in another", i);
         if (p != untouched && p && !far) alike(p, q, value_bytes, "a value by its pointer");
     }
 }
@@ -108,8 +112,8 @@ static void one_batch(uint64_t *random, const hd_info *info)
     arrays a;
     hd_status status[LIVES];
     draw(random, info, &b, &a);
-    test_case("%s of %d items on %s: slots=%d value=%d dual=%d policy=%s layout=%d", hd_op_name(b.op), (int)b.n, info->backend, (int)info->slots, (int)info->value_bytes,
-              info->dual, info->policy, info->layout);
+    test_case("%s of %d items on %s: slots=%d value=%d dual=%d policy=%s layout=%d", hd_op_name(b.op), (int)b.n,
+              info->backend, (int)info->slots, (int)info->value_bytes, info->dual, info->policy, info->layout);
     for (int k = 0; k < LIVES; k++) {
         memcpy(&lives[k].a, &a, sizeof a);
         test_point(&b, &lives[k].a);
@@ -123,7 +127,7 @@ static void one_batch(uint64_t *random, const hd_info *info)
     }
 }
 
-/* ---- Everything else that a table says ------------------------------------------------------------------------------- */
+/* ---- Everything else that a table says ------------------------------------------------------- */
 
 typedef struct sayings {
     hd_info info;
@@ -160,7 +164,7 @@ static void same_words(void)
     for (int k = 0; k < LIVES; k++) free(file[k]);
 }
 
-/* ---- Lives ------------------------------------------------------------------------------------------------------------- */
+/* ---- Lives ----------------------------------------------------------------------------------- */
 
 static void live(uint64_t seed, const char *backend, int batches)
 {
@@ -211,6 +215,7 @@ static void on_a_device(void **state) { (void)state, live_many("cuda", 12, 16); 
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(on_the_reference), cmocka_unit_test(on_the_host_machine), cmocka_unit_test(on_a_device) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(on_the_reference), cmocka_unit_test(on_the_host_machine),
+                                        cmocka_unit_test(on_a_device) };
     return test_run(tests);
 }

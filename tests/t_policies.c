@@ -12,15 +12,33 @@
 
 typedef unsigned long long ull;
 
-/* ---- Scores that a caller may give --------------------------------------------------------------- */
+/* ---- Scores that a caller may give ----------------------------------------------------------- */
 
-static uint64_t rising(uint64_t i, uint64_t *random) { (void)random; return 1000 + i; }
-static uint64_t falling(uint64_t i, uint64_t *random) { (void)random; return UINT64_MAX - 5 - i; }
-static uint64_t anything(uint64_t i, uint64_t *random) { (void)i; return test_random(random); }
-static uint64_t few(uint64_t i, uint64_t *random) { (void)i; return test_below(random, 4); }
+static uint64_t rising(uint64_t i, uint64_t *random)
+{
+    (void)random;
+    return 1000 + i;
+}
+static uint64_t falling(uint64_t i, uint64_t *random)
+{
+    (void)random;
+    return UINT64_MAX - 5 - i;
+}
+static uint64_t anything(uint64_t i, uint64_t *random)
+{
+    (void)i;
+    return test_random(random);
+}
+static uint64_t few(uint64_t i, uint64_t *random)
+{
+    (void)i;
+    return test_below(random, 4);
+}
 static uint64_t extreme(uint64_t i, uint64_t *random)
 {
-    static const uint64_t edge[] = { 0, 1, 0xfffffffeu, 0xffffffffu, 0x100000000u, INT64_MAX, UINT64_MAX - 1, UINT64_MAX };
+    static const uint64_t edge[] = {
+        0, 1, 0xfffffffeu, 0xffffffffu, 0x100000000u, INT64_MAX, UINT64_MAX - 1, UINT64_MAX
+    };
     (void)i;
     return edge[test_below(random, 8)];
 }
@@ -32,17 +50,25 @@ typedef struct scores {
 
 static const scores no_scores = { "none", NULL };
 static const scores given_rising = { "rising", rising }, given_falling = { "falling", falling };
-static const scores given_anything = { "random", anything }, given_few = { "0..3", few }, given_extreme = { "extreme", extreme };
+static const scores given_anything = { "random", anything }, given_few = { "0..3", few },
+                    given_extreme = { "extreme", extreme };
 
-/* ---- The epoch, by request ------------------------------------------------------------------------ */
+/* ---- The epoch, by request ------------------------------------------------------------------- */
 
 enum { EPOCH_REQUESTS = 10000 };
 
-static uint32_t still(uint64_t i) { (void)i; return 0; }
+static uint32_t still(uint64_t i)
+{
+    (void)i;
+    return 0;
+}
 static uint32_t forward(uint64_t i) { return (uint32_t)(i / EPOCH_REQUESTS); }
-static uint32_t to_and_fro(uint64_t i) { return (uint32_t)(i / EPOCH_REQUESTS) % 3 == 1 ? UINT32_MAX : (uint32_t)(i / EPOCH_REQUESTS) / 2; }
+static uint32_t to_and_fro(uint64_t i)
+{
+    return (uint32_t)(i / EPOCH_REQUESTS) % 3 == 1 ? UINT32_MAX : (uint32_t)(i / EPOCH_REQUESTS) / 2;
+}
 
-/* ---- One run ------------------------------------------------------------------------------------------ */
+/* ---- One run --------------------------------------------------------------------------------- */
 
 typedef struct plan {
     const char *policy;
@@ -83,64 +109,90 @@ typedef struct outputs {
     uint64_t score[MOST], gone[MOST], gone_score[MOST], gone_item[MOST], count;
 } outputs;
 
-static void upserts(hd_table *t, model *m, const uint64_t *key, uint64_t n, const plan *p, uint64_t from, uint64_t *random)
+static void upserts(hd_table *t, model *m, const uint64_t *key, uint64_t n, const plan *p, uint64_t from,
+                    uint64_t *random)
 {
     static outputs o;
     for (uint64_t i = 0; i < n; i++) {
         value_make(o.value + i * m->value_bytes, m->value_bytes, key[i], from + i);
         o.score[i] = p->given->give ? p->given->give(from + i, random) : 1;
     }
-    hd_batch b = { .op = HD_OP_INSERT_AND_EVICT, .n = n, .key = key, .value = o.value, .score = p->given->give ? o.score : NULL,
-                   .outcome = o.fate, .list_key = o.gone, .list_value = o.gone_value, .list_score = o.gone_score,
-                   .list_item = o.gone_item, .count = &o.count };
+    hd_batch b = { .op = HD_OP_INSERT_AND_EVICT,
+                   .n = n,
+                   .key = key,
+                   .value = o.value,
+                   .score = p->given->give ? o.score : NULL,
+                   .outcome = o.fate,
+                   .list_key = o.gone,
+                   .list_value = o.gone_value,
+                   .list_score = o.gone_score,
+                   .list_item = o.gone_item,
+                   .count = &o.count };
     must(test_in_order(t, &b));
     uint64_t g = 0;
     for (uint64_t i = 0; i < n; i++, m->now++) {
         model_entry left = { 0, 0, NULL };
         if (o.fate[i] == HD_EVICTED || o.fate[i] == HD_REFUSED) {
-            check(g < o.count && o.gone_item[g] == i, "request %llu is %s, the list does not say who left", (ull)(from + i),
-                  hd_outcome_name((hd_outcome)o.fate[i]));
+            check(g < o.count && o.gone_item[g] == i, "request %llu is %s, the list does not say who left",
+                  (ull)(from + i), hd_outcome_name((hd_outcome)o.fate[i]));
             left = (model_entry){ o.gone[g], o.gone_score[g], o.gone_value + g * m->value_bytes };
             g++;
         }
-        const char *no = model_upsert(m, key[i], o.value + i * m->value_bytes, o.score[i], (hd_outcome)o.fate[i], &left);
+        const char *no =
+            model_upsert(m, key[i], o.value + i * m->value_bytes, o.score[i], (hd_outcome)o.fate[i], &left);
         check(!no, "request %llu: %s", (ull)(from + i), no);
     }
     check(g == o.count, "%llu entries listed, %llu left", (ull)o.count, (ull)g);
 }
 
 /* Operations that neither insert nor evict, on the trace's own keys. */
-static void others(hd_table *t, model *m, const uint64_t *key, uint64_t n, const plan *p, uint64_t from, uint64_t *random)
+static void others(hd_table *t, model *m, const uint64_t *key, uint64_t n, const plan *p, uint64_t from,
+                   uint64_t *random)
 {
-    static const hd_op ops[] = { HD_OP_TOUCH, HD_OP_ASSIGN, HD_OP_ASSIGN_VALUES, HD_OP_ASSIGN_SCORES, HD_OP_ERASE, HD_OP_FIND };
+    static const hd_op ops[] = { HD_OP_TOUCH,         HD_OP_ASSIGN, HD_OP_ASSIGN_VALUES,
+                                 HD_OP_ASSIGN_SCORES, HD_OP_ERASE,  HD_OP_FIND };
     static outputs o;
     static uint8_t value_out[MOST * VALUE_MOST];
     static uint64_t score_out[MOST];
     hd_op op = ops[test_below(random, sizeof ops / sizeof ops[0])];
-    bool writes = op == HD_OP_ASSIGN || op == HD_OP_ASSIGN_VALUES, scores = op != HD_OP_ASSIGN_VALUES && op != HD_OP_ERASE && op != HD_OP_FIND;
+    bool writes = op == HD_OP_ASSIGN || op == HD_OP_ASSIGN_VALUES,
+         scores = op != HD_OP_ASSIGN_VALUES && op != HD_OP_ERASE && op != HD_OP_FIND;
     bool reads = op == HD_OP_TOUCH || op == HD_OP_FIND;
     for (uint64_t i = 0; i < n; i++) {
         value_make(o.value + i * m->value_bytes, m->value_bytes, key[i], ~(from + i));
         o.score[i] = p->given->give ? p->given->give(from + i, random) : 1;
     }
-    hd_batch b = { .op = op, .n = n, .key = key, .value = writes ? o.value : NULL, .score = scores && p->given->give ? o.score : NULL,
-                   .outcome = o.fate, .value_out = reads ? value_out : NULL, .score_out = reads ? score_out : NULL };
+    hd_batch b = { .op = op,
+                   .n = n,
+                   .key = key,
+                   .value = writes ? o.value : NULL,
+                   .score = scores && p->given->give ? o.score : NULL,
+                   .outcome = o.fate,
+                   .value_out = reads ? value_out : NULL,
+                   .score_out = reads ? score_out : NULL };
     must(test_in_order(t, &b));
     for (uint64_t i = 0; i < n; i++, m->now++) {
         int64_t at = model_find(m, key[i]);
-        hd_outcome found = reads ? HD_HIT : op == HD_OP_ERASE ? HD_ERASED : HD_UPDATED, want = at == MODEL_NONE ? HD_MISS : found;
-        check(o.fate[i] == want, "%s of key %llu: %s instead of %s", hd_op_name(op), (ull)key[i], hd_outcome_name((hd_outcome)o.fate[i]),
-              hd_outcome_name(want));
+        hd_outcome found = reads               ? HD_HIT
+                           : op == HD_OP_ERASE ? HD_ERASED
+                                               : HD_UPDATED,
+                   want = at == MODEL_NONE ? HD_MISS : found;
+        check(o.fate[i] == want, "%s of key %llu: %s instead of %s", hd_op_name(op), (ull)key[i],
+              hd_outcome_name((hd_outcome)o.fate[i]), hd_outcome_name(want));
         if (at == MODEL_NONE) continue;
         uint8_t *value = m->value + (uint64_t)at * m->value_bytes;
         if (op == HD_OP_ERASE) {
             model_erase(m, at);
             continue;
         }
-        if (reads) check(!memcmp(value, value_out + i * m->value_bytes, m->value_bytes), "%s of key %llu: wrong value", hd_op_name(op), (ull)key[i]);
+        if (reads)
+            check(!memcmp(value, value_out + i * m->value_bytes, m->value_bytes), "%s of key %llu: wrong value",
+                  hd_op_name(op), (ull)key[i]);
         if (writes) memcpy(value, o.value + i * m->value_bytes, m->value_bytes);
         if (scores) m->score[at] = model_on_hit(m, m->score[at], o.score[i]);
-        if (reads) check(score_out[i] == m->score[at], "%s of key %llu: score %llu instead of %llu", hd_op_name(op), (ull)key[i], (ull)score_out[i], (ull)m->score[at]);
+        if (reads)
+            check(score_out[i] == m->score[at], "%s of key %llu: score %llu instead of %llu", hd_op_name(op),
+                  (ull)key[i], (ull)score_out[i], (ull)m->score[at]);
     }
 }
 
@@ -155,8 +207,9 @@ static void run(const plan *p, const shape *s, bool dual, hd_admit admit, bool m
     c.admit = admit;
     c.seed = s->buckets == 7 ? 0x1234567890abcdefu : 0;
     c.threads = 1;
-    test_case("hkv.insert_and_evict policy=%s buckets=%llu slots=%u%s admit=%s keys=cloudPhysicsIO scores=%s mixed=%d", p->policy,
-              (ull)s->buckets, s->slots, dual ? " dual" : "", admit == HD_ADMIT_ALWAYS ? "always" : "score", p->given->name, mixed);
+    test_case("hkv.insert_and_evict policy=%s buckets=%llu slots=%u%s admit=%s keys=cloudPhysicsIO scores=%s mixed=%d",
+              p->policy, (ull)s->buckets, s->slots, dual ? " dual" : "", admit == HD_ADMIT_ALWAYS ? "always" : "score",
+              p->given->name, mixed);
     hd_table *t;
     model m;
     must(hd_open(&c, &t));
@@ -170,7 +223,8 @@ static void run(const plan *p, const shape *s, bool dual, hd_admit admit, bool m
         m.epoch = p->epoch(i);
         must(hd_epoch_set(t, m.epoch));
         upserts(t, &m, key + i, some, p, i, &random);
-        if (mixed) others(t, &m, key + test_below(&lengths, n - some + 1), 1 + test_below(&lengths, some), p, i, &random);
+        if (mixed)
+            others(t, &m, key + test_below(&lengths, n - some + 1), 1 + test_below(&lengths, some), p, i, &random);
     }
     const char *no = model_compare(&m, t);
     check(!no, "%s", no);
@@ -194,16 +248,33 @@ static void run_all(bool dual, bool mixed)
                 run(&plans[p], &shapes[s], dual, (hd_admit)admit, mixed, key, n);
                 runs++;
             }
-    test_tried("differential", runs * n, "requests of %llu runs of %s against the model", (ull)runs, test_has_data(trace) ? trace : spec);
+    test_tried("differential", runs * n, "requests of %llu runs of %s against the model", (ull)runs,
+               test_has_data(trace) ? trace : spec);
     free(key);
 }
 
-static void whole_trace_single(void **state) { (void)state; run_all(false, false); }
-static void whole_trace_dual(void **state) { (void)state; run_all(true, false); }
-static void mixed_single(void **state) { (void)state; run_all(false, true); }
-static void mixed_dual(void **state) { (void)state; run_all(true, true); }
+static void whole_trace_single(void **state)
+{
+    (void)state;
+    run_all(false, false);
+}
+static void whole_trace_dual(void **state)
+{
+    (void)state;
+    run_all(true, false);
+}
+static void mixed_single(void **state)
+{
+    (void)state;
+    run_all(false, true);
+}
+static void mixed_dual(void **state)
+{
+    (void)state;
+    run_all(true, true);
+}
 
-/* ---- Flags: what is claimed holds, what is not claimed does not ------------------------------------------- */
+/* ---- Flags: what is claimed holds, what is not claimed does not ------------------------------ */
 
 static uint64_t some_u64(uint64_t *random)
 {
@@ -240,8 +311,8 @@ static uint32_t refuted(uint32_t policy)
             if (score != hd_on_hit(policy, some_u64(&random), in)) gone |= HD_ORDER_FREE;
             if (score != in.now || hd_on_insert(policy, in) != in.now) gone |= HD_SCORE_IS_TIME;
             other.given = some_u64(&random);
-            if (score != hd_on_hit(policy, old, other) || hd_on_insert(policy, in) != hd_on_insert(policy, other)
-                || hd_admission(policy, in) != hd_admission(policy, other))
+            if (score != hd_on_hit(policy, old, other) || hd_on_insert(policy, in) != hd_on_insert(policy, other) ||
+                hd_admission(policy, in) != hd_admission(policy, other))
                 gone |= HD_SCORES_USED; /* found used: the one flag that a search proves */
             old = score;
         }
@@ -256,10 +327,14 @@ static void flags(void **state)
         const hd_policy_row *row = &hd_policy_rows[p];
         uint32_t gone = refuted(p);
         test_case("policy %s", row->name);
-        check(!(gone & HD_MONOTONE) == !!(row->flags & HD_MONOTONE), "MONOTONE is %s", gone & HD_MONOTONE ? "claimed, and refuted" : "not claimed, and holds");
-        check(!(gone & HD_ORDER_FREE) == !!(row->flags & HD_ORDER_FREE), "ORDER_FREE is %s", gone & HD_ORDER_FREE ? "claimed, and refuted" : "not claimed, and holds");
-        check(!(gone & HD_SCORE_ADMITS) == !!(row->flags & HD_SCORE_ADMITS), "SCORE_ADMITS is %s", gone & HD_SCORE_ADMITS ? "claimed, and refuted" : "not claimed, and holds");
-        check(!(gone & HD_SCORE_IS_TIME) == !!(row->flags & HD_SCORE_IS_TIME), "SCORE_IS_TIME is %s", gone & HD_SCORE_IS_TIME ? "claimed, and refuted" : "not claimed, and holds");
+        check(!(gone & HD_MONOTONE) == !!(row->flags & HD_MONOTONE), "MONOTONE is %s",
+              gone & HD_MONOTONE ? "claimed, and refuted" : "not claimed, and holds");
+        check(!(gone & HD_ORDER_FREE) == !!(row->flags & HD_ORDER_FREE), "ORDER_FREE is %s",
+              gone & HD_ORDER_FREE ? "claimed, and refuted" : "not claimed, and holds");
+        check(!(gone & HD_SCORE_ADMITS) == !!(row->flags & HD_SCORE_ADMITS), "SCORE_ADMITS is %s",
+              gone & HD_SCORE_ADMITS ? "claimed, and refuted" : "not claimed, and holds");
+        check(!(gone & HD_SCORE_IS_TIME) == !!(row->flags & HD_SCORE_IS_TIME), "SCORE_IS_TIME is %s",
+              gone & HD_SCORE_IS_TIME ? "claimed, and refuted" : "not claimed, and holds");
         check(!!(gone & HD_SCORES_USED) == !!(row->flags & HD_SCORES_USED), "SCORES_USED is wrong");
     }
 }
@@ -278,8 +353,10 @@ static void scores_needed(void **state)
         must(hd_open(&c, &t));
         uint64_t key = 1, value = 2, score = 3;
         hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = 1, .key = &key, .value = &value };
-        if (hd_policy_rows[p].flags & HD_SCORES_NEEDED) must_fail(hd_run(t, &b), HD_EINVAL, "score");
-        else must(hd_run(t, &b));
+        if (hd_policy_rows[p].flags & HD_SCORES_NEEDED)
+            must_fail(hd_run(t, &b), HD_EINVAL, "score");
+        else
+            must(hd_run(t, &b));
         b.score = &score;
         must(hd_run(t, &b));
         hd_close(t);
@@ -305,8 +382,10 @@ static void functions(void **state)
             uint64_t old = some_u64(&random);
             m.now = in.now;
             m.epoch = in.epoch;
-            check(hd_on_insert(p, in) == model_on_insert(&m, in.given), "on_insert given=%llu now=%llu epoch=%u", (ull)in.given, (ull)in.now, in.epoch);
-            check(hd_on_hit(p, old, in) == model_on_hit(&m, old, in.given), "on_hit old=%llu given=%llu now=%llu epoch=%u", (ull)old, (ull)in.given, (ull)in.now, in.epoch);
+            check(hd_on_insert(p, in) == model_on_insert(&m, in.given), "on_insert given=%llu now=%llu epoch=%u",
+                  (ull)in.given, (ull)in.now, in.epoch);
+            check(hd_on_hit(p, old, in) == model_on_hit(&m, old, in.given),
+                  "on_hit old=%llu given=%llu now=%llu epoch=%u", (ull)old, (ull)in.given, (ull)in.now, in.epoch);
         }
     }
 }
@@ -314,8 +393,9 @@ static void functions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(functions),          cmocka_unit_test(flags),        cmocka_unit_test(scores_needed),
-        cmocka_unit_test(whole_trace_single), cmocka_unit_test(whole_trace_dual), cmocka_unit_test(mixed_single),
+        cmocka_unit_test(functions),        cmocka_unit_test(flags),
+        cmocka_unit_test(scores_needed),    cmocka_unit_test(whole_trace_single),
+        cmocka_unit_test(whole_trace_dual), cmocka_unit_test(mixed_single),
         cmocka_unit_test(mixed_dual),
     };
     return test_run(tests);

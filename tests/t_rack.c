@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_rack.c - the backends run a design that is not HKV (rack.h): its batches, its arrays there and back, its walks, its growth in place, and
- * all of it where memory is refused or the device fails.
+ * t_rack.c - the backends run a design that is not HKV (rack.h): its batches, its arrays there and back, its walks, its
+ * growth in place, and all of it where memory is refused or the device fails.
  */
 #include <string.h>
 
@@ -21,7 +21,7 @@ hd_host_text *__wrap_hd_host_kernel(uint32_t number)
     return number / HD_GPU_KERNELS == RACK_PLACE ? rack_kernel(number % HD_GPU_KERNELS) : __real_hd_host_kernel(number);
 }
 
-/* ---- A table without a spine ------------------------------------------------------------------------------------------ */
+/* ---- A table without a spine ----------------------------------------------------------------- */
 
 typedef struct world {
     const hd_design *d;
@@ -68,7 +68,8 @@ static hd_status resize(world *w, uint64_t buckets)
 static hd_status run(world *w, uint32_t row, hd_batch *b)
 {
     static const hd_when when = { 0, 1, 0, false };
-    hd_status status = w->d == &rack_host ? hd_host_launch(w->state, row, b, when, w->tally) : hd_cuda_launch(w->state, row, b, when, w->tally);
+    hd_status status = w->d == &rack_host ? hd_host_launch(w->state, row, b, when, w->tally)
+                                          : hd_cuda_launch(w->state, row, b, when, w->tally);
     if (!status && w->d->tally) status = w->d->tally(w->state, w->tally);
     return status;
 }
@@ -105,7 +106,8 @@ static void holds(world *w, uint64_t n, const uint64_t *time)
     b.outcome = outcome;
     must(run(w, RACK_LOOKUP, &b));
     for (uint64_t i = 0; i < KEYS; i++) {
-        check(outcome[i] == (i < n ? HD_HIT : HD_MISS), "key %llu: %s", (ull)i, hd_outcome_name((hd_outcome)outcome[i]));
+        check(outcome[i] == (i < n ? HD_HIT : HD_MISS), "key %llu: %s", (ull)i,
+              hd_outcome_name((hd_outcome)outcome[i]));
         check(value[i] == (i < n ? value_of(i, time[i]) : 7), "key %llu has the value %llu", (ull)i, (ull)value[i]);
     }
     hd_entry e = { 0, 0, 0, NULL };
@@ -120,7 +122,7 @@ static void holds(world *w, uint64_t n, const uint64_t *time)
 static const hd_design *const designs[] = { &rack_host, &rack_cuda };
 enum { DESIGNS = sizeof designs / sizeof *designs };
 
-/* ---- Batches ------------------------------------------------------------------------------------------------------------ */
+/* ---- Batches --------------------------------------------------------------------------------- */
 
 static void batches_of_two_launches(void **unused)
 {
@@ -142,8 +144,10 @@ static void batches_of_two_launches(void **unused)
         must(insert(&w, 40, 1, 9, 4, outcome));
         for (int i = 40; i < 49; i++) time[i] = 4;
         holds(&w, 49, time);
-        check(w.tally[HD_INSERTED] == 49 && w.tally[HD_UPDATED] == 29 && w.tally[HD_HIT] == 49 && w.tally[HD_MISS] == KEYS - 49, "%llu, %llu, %llu, %llu",
-              (ull)w.tally[HD_INSERTED], (ull)w.tally[HD_UPDATED], (ull)w.tally[HD_HIT], (ull)w.tally[HD_MISS]);
+        check(w.tally[HD_INSERTED] == 49 && w.tally[HD_UPDATED] == 29 && w.tally[HD_HIT] == 49 &&
+                  w.tally[HD_MISS] == KEYS - 49,
+              "%llu, %llu, %llu, %llu", (ull)w.tally[HD_INSERTED], (ull)w.tally[HD_UPDATED], (ull)w.tally[HD_HIT],
+              (ull)w.tally[HD_MISS]);
         world_end(&w);
     }
 }
@@ -153,7 +157,8 @@ static void mixed_batches(void **unused)
 {
     (void)unused;
     for (int d = 0; d < DESIGNS; d++) {
-        static const uint8_t each[] = { HD_OP_FIND, HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND, HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND };
+        static const uint8_t each[] = { HD_OP_FIND, HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND, HD_OP_INSERT_OR_ASSIGN,
+                                        HD_OP_FIND };
         static const uint8_t fate[] = { HD_MISS, HD_INSERTED, HD_HIT, HD_UPDATED, HD_HIT };
         const uint64_t key[5] = { 9, 9, 9, 9, 9 }, value[5] = { 0, 10, 0, 11, 0 };
         uint64_t found[5] = { 7, 7, 7, 7, 7 };
@@ -172,8 +177,10 @@ static void mixed_batches(void **unused)
         b.value_out = found;
         b.outcome = outcome;
         must(run(&w, RACK_MIXED, &b));
-        for (int i = 0; i < 5; i++) check(outcome[i] == fate[i], "item %d: %s", i, hd_outcome_name((hd_outcome)outcome[i]));
-        check(found[0] == 7 && found[1] == 7 && found[2] == 10 && found[3] == 7 && found[4] == 11, "%llu, %llu, %llu", (ull)found[0], (ull)found[2], (ull)found[4]);
+        for (int i = 0; i < 5; i++)
+            check(outcome[i] == fate[i], "item %d: %s", i, hd_outcome_name((hd_outcome)outcome[i]));
+        check(found[0] == 7 && found[1] == 7 && found[2] == 10 && found[3] == 7 && found[4] == 11, "%llu, %llu, %llu",
+              (ull)found[0], (ull)found[2], (ull)found[4]);
         world_end(&w);
     }
 }
@@ -218,7 +225,7 @@ static void a_kernel_astray_is_told_of(void **unused)
     world_end(&w);
 }
 
-/* ---- Growth in place ------------------------------------------------------------------------------------------------------ */
+/* ---- Growth in place ------------------------------------------------------------------------- */
 
 static void growth_in_place(void **unused)
 {
@@ -236,9 +243,12 @@ static void growth_in_place(void **unused)
             uint64_t bytes = w.device.live_bytes, boards = w.info.buckets;
             test_case("%s, %llu boards, then %u", designs[d]->what, (ull)boards, (unsigned)steps[s]);
             must(resize(&w, steps[s]));
-            check(w.info.buckets == steps[s] && w.info.capacity == steps[s] * RACK_PLACES, "%llu boards", (ull)w.info.buckets);
-            uint64_t grown = w.device.live_bytes - bytes; /* a board's entries and writes; the host machine takes memory of its own, too */
-            check(w.d == &rack_host || grown == (steps[s] - boards) * RACK_PLACES * (16 + 4), "%llu bytes were taken, or given", (ull)grown);
+            check(w.info.buckets == steps[s] && w.info.capacity == steps[s] * RACK_PLACES, "%llu boards",
+                  (ull)w.info.buckets);
+            /* a board's entries and writes; the host machine takes memory of its own, too */
+            uint64_t grown = w.device.live_bytes - bytes;
+            check(w.d == &rack_host || grown == (steps[s] - boards) * RACK_PLACES * (16 + 4),
+                  "%llu bytes were taken, or given", (ull)grown);
             holds(&w, n, time);
             if (n + 10 <= KEYS && steps[s] >= 2) must(insert(&w, n, 1, 10, 1, outcome)), n += 10;
             holds(&w, n, time);
@@ -251,7 +261,7 @@ static void growth_in_place(void **unused)
     }
 }
 
-/* ---- Refused and failed -------------------------------------------------------------------------------------------------- */
+/* ---- Refused and failed ---------------------------------------------------------------------- */
 
 /* Whatever fails: what was there is there, once, on the boards that info tells of. */
 static void still_in_order(world *w, uint64_t n)
@@ -312,7 +322,8 @@ static void the_device_fails(void **unused)
                 hd_status status = resize(&w, down ? 2 : 4);
                 good = w.device.failed == NULL;
                 w.device.fail_at = 0;
-                test_case("%s, call %llu (%s) fails with %d", down ? "down" : "up", (ull)at, good ? "none" : w.device.failed, codes[code]);
+                test_case("%s, call %llu (%s) fails with %d", down ? "down" : "up", (ull)at,
+                          good ? "none" : w.device.failed, codes[code]);
                 failed += !good;
                 check(status == HD_OK || status == HD_ECUDA || status == HD_ENOMEM, "%s", hd_why());
                 check(!good || !status, "%s", hd_why());
@@ -345,9 +356,10 @@ static void opening_fails(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(batches_of_two_launches), cmocka_unit_test(mixed_batches),     cmocka_unit_test(entries_come_back), cmocka_unit_test(a_kernel_astray_is_told_of),
-        cmocka_unit_test(growth_in_place),         cmocka_unit_test(memory_is_refused), cmocka_unit_test(the_device_fails),
-        cmocka_unit_test(opening_fails),
+        cmocka_unit_test(batches_of_two_launches), cmocka_unit_test(mixed_batches),
+        cmocka_unit_test(entries_come_back),       cmocka_unit_test(a_kernel_astray_is_told_of),
+        cmocka_unit_test(growth_in_place),         cmocka_unit_test(memory_is_refused),
+        cmocka_unit_test(the_device_fails),        cmocka_unit_test(opening_fails),
     };
     return test_run(tests);
 }

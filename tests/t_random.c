@@ -17,7 +17,8 @@
 enum { CASES = 3000, KERNEL_CASES = 120, HIVE_CASES = 400, HIVE_KERNEL_CASES = 160 };
 
 static uint64_t one_of(uint64_t *r, const uint64_t *list, size_t n) { return list[test_below(r, n)]; }
-#define ONE_OF(r, ...) one_of((r), (const uint64_t[]){ __VA_ARGS__ }, sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
+#define ONE_OF(r, ...) \
+    one_of((r), (const uint64_t[]){ __VA_ARGS__ }, sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
 
 /* Values are as large as 2 MiB of table allow. */
 static void draw_shape(hd_case *c, uint64_t *r)
@@ -37,7 +38,8 @@ static void draw_load(hd_case *c, uint64_t *r)
     c->batch = large ? 1 + test_below(r, 8) : 1 + test_below(r, ONE_OF(r, 4, 30, 200));
     c->batches = large ? 20 : 1 + (4000 + test_below(r, 4000)) / (c->batch + 20);
     c->threads = 1;
-    if (parallel) c->batch = 2100 + test_below(r, 2000), c->batches = 8, c->threads = 2; /* above the reference's threshold */
+    /* above the reference's threshold */
+    if (parallel) c->batch = 2100 + test_below(r, 2000), c->batches = 8, c->threads = 2;
     snprintf(c->keys, sizeof c->keys, test_below(r, 3) ? "uniform:%llu" : "zipf:0.9,%llu", (unsigned long long)keys);
     c->reserved_ppm = (uint32_t)ONE_OF(r, 0, 0, 10000, 200000);
     c->distinct = test_below(r, 8) == 0;
@@ -68,8 +70,8 @@ static bool runs(const char *variant, const hd_case *c)
     return !unfit(variant, HKV_FAMILY_upsert, c) && (op == HD_OP_COUNT_ || !unfit(variant, hkv_family_of(op), c));
 }
 
-/* By any variant that can. On the host machine tickets say in which order the items of a batch took effect; a device does not say: there
- * they come one at a time. */
+/* By any variant that can. On the host machine tickets say in which order the items of a batch took effect; a device
+ * does not say: there they come one at a time. */
 static void draw_kernel(hd_case *c, uint64_t *r, const char *backend)
 {
     uint32_t row;
@@ -130,12 +132,17 @@ static void run_cases(const char *backend, uint64_t cases)
         for (int o = 0; o < HD_OUTCOME_COUNT; o++) all.counters.outcome[o] += report.counters.outcome[o];
         for (int o = 0; o < HD_OP_COUNT_; o++) all.counters.op[o] += report.counters.op[o];
     }
-    check(all.judged == all.requests, "%llu of %llu items were judged", (unsigned long long)all.judged, (unsigned long long)all.requests);
+    check(all.judged == all.requests, "%llu of %llu items were judged", (unsigned long long)all.judged,
+          (unsigned long long)all.requests);
     bool many = test_times(cases) >= cases; /* where tests are made shorter, some may not be drawn */
-    for (int o = 0; many && o < HD_PENDING; o++) check(all.counters.outcome[o] > test_times(cases / 3), "hardly any item was %s", hd_outcome_name((hd_outcome)o));
+    for (int o = 0; many && o < HD_PENDING; o++)
+        check(all.counters.outcome[o] > test_times(cases / 3), "hardly any item was %s",
+              hd_outcome_name((hd_outcome)o));
     check(all.counters.outcome[HD_PENDING] == 0, "a cache leaves nobody pending");
-    for (int o = 0; many && o < HD_OP_COUNT_; o++) check(all.counters.op[o] > test_some(test_times(cases / 8)), "hardly any %s was run", hd_op_name((hd_op)o));
-    test_tried("differential", all.judged, "items executed and judged, of %llu random cases", (unsigned long long)test_times(cases));
+    for (int o = 0; many && o < HD_OP_COUNT_; o++)
+        check(all.counters.op[o] > test_some(test_times(cases / 8)), "hardly any %s was run", hd_op_name((hd_op)o));
+    test_tried("differential", all.judged, "items executed and judged, of %llu random cases",
+               (unsigned long long)test_times(cases));
 }
 
 static void cases_are_truthful(void **state)
@@ -167,10 +174,13 @@ static void draw_hash(uint64_t *r, uint32_t hashes, char *text, size_t bytes)
     }
 }
 
-/* A design that evicts nobody, by its reference: one operation, all of them, or mixed batches; growth, shrinking and snapshots in between. */
+/* A design that evicts nobody, by its reference: one operation, all of them, or mixed batches; growth, shrinking and
+ * snapshots in between. */
 static hd_case draw_hive_case(uint64_t number)
 {
-    static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND, HD_OP_FIND_MISSED, HD_OP_ACCUM_OR_ASSIGN, HD_OP_FIND_OR_INSERT, HD_OP_ERASE, HD_OP_EXPORT, HD_OP_ERASE_IF, HD_OP_SIZE_IF };
+    static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND,           HD_OP_FIND_MISSED,
+                                 HD_OP_ACCUM_OR_ASSIGN,  HD_OP_FIND_OR_INSERT, HD_OP_ERASE,
+                                 HD_OP_EXPORT,           HD_OP_ERASE_IF,       HD_OP_SIZE_IF };
     uint64_t r = number ^ 0x68697665, op = test_below(&r, 20), capacity;
     hd_case c = hd_case_of("hive");
     snprintf(c.op, sizeof c.op, "%s", op < sizeof ops / sizeof *ops ? hd_op_name(ops[op]) : op < 14 ? "mixed" : "mix");
@@ -183,7 +193,8 @@ static hd_case draw_hive_case(uint64_t number)
     capacity = c.buckets * c.slots;
     c.batch = 1 + test_below(&r, ONE_OF(&r, 4, 30, 200));
     c.batches = 1 + (4000 + test_below(&r, 4000)) / (c.batch + 20);
-    snprintf(c.keys, sizeof c.keys, test_below(&r, 3) ? "uniform:%llu" : "zipf:0.9,%llu", (unsigned long long)(1 + capacity * ONE_OF(&r, 1, 2, 3, 8) / 2));
+    snprintf(c.keys, sizeof c.keys, test_below(&r, 3) ? "uniform:%llu" : "zipf:0.9,%llu",
+             (unsigned long long)(1 + capacity * ONE_OF(&r, 1, 2, 3, 8) / 2));
     c.reserved_ppm = (uint32_t)ONE_OF(&r, 0, 10000, 200000);
     c.distinct = test_below(&r, 8) == 0;
     c.duplicate_ppm = (uint32_t)ONE_OF(&r, 0, 100000, 700000);
@@ -201,7 +212,8 @@ static bool hive_row_runs(uint32_t row, const hd_case *c)
     uint32_t op = 0;
     while (op < HD_OP_COUNT_ && strcmp(hd_op_name((hd_op)op), c->op) != 0) op++;
     for (uint32_t r = 0; r < HIVE_ROWS && op < HD_OP_COUNT_; r++)
-        if (strcmp(hive_rows[r].variant, hive_rows[row].variant) == 0 && hive_rows[r].family == hive_family_of(op)) return true;
+        if (strcmp(hive_rows[r].variant, hive_rows[row].variant) == 0 && hive_rows[r].family == hive_family_of(op))
+            return true;
     return op == HD_OP_COUNT_; /* mixed, or all in turn */
 }
 
@@ -211,8 +223,8 @@ static bool hive_row_fits(uint32_t row, const hd_case *c)
     return row == HIVE_ROWS || (!hive_rows[row].fits(&shape) && hive_row_runs(row, c));
 }
 
-/* Case k, or the next one of a shape that the row has; HIVE_ROWS: by the reference. What became of its items is added to *all. On a device items come one at
- * a time, as HKV's do. */
+/* Case k, or the next one of a shape that the row has; HIVE_ROWS: by the reference. What became of its items is added
+ * to *all. On a device items come one at a time, as HKV's do. */
 static void run_hive_case(uint64_t k, const char *backend, uint32_t row, uint64_t items, hd_run_report *all)
 {
     char text[1024];
@@ -235,10 +247,12 @@ static void run_hive_case(uint64_t k, const char *backend, uint32_t row, uint64_
 /* Of so many cases; where tests are made shorter, some outcomes may not be drawn. */
 static void all_was_met(const hd_run_report *all, uint64_t cases, uint64_t least)
 {
-    check(all->judged == all->requests, "%llu of %llu items were judged", (unsigned long long)all->judged, (unsigned long long)all->requests);
+    check(all->judged == all->requests, "%llu of %llu items were judged", (unsigned long long)all->judged,
+          (unsigned long long)all->requests);
     for (int o = 0; o < HD_OUTCOME_COUNT; o++) {
         bool never = o == HD_EVICTED || o == HD_REFUSED || o == HD_PINNED;
-        check(never ? all->counters.outcome[o] == 0 : all->counters.outcome[o] > least || test_times(cases) < cases, "%llu items were %s", (unsigned long long)all->counters.outcome[o], hd_outcome_name((hd_outcome)o));
+        check(never ? all->counters.outcome[o] == 0 : all->counters.outcome[o] > least || test_times(cases) < cases,
+              "%llu items were %s", (unsigned long long)all->counters.outcome[o], hd_outcome_name((hd_outcome)o));
     }
 }
 
@@ -248,10 +262,12 @@ static void hive_is_truthful(void **state)
     (void)state;
     for (uint64_t k = 0; k < test_times(HIVE_CASES); k++) run_hive_case(k, "ref", HIVE_ROWS, 8000, &all);
     all_was_met(&all, HIVE_CASES, test_times(HIVE_CASES / 3));
-    test_tried("differential", all.judged, "items of a dictionary executed and judged, of %llu random cases", (unsigned long long)test_times(HIVE_CASES));
+    test_tried("differential", all.judged, "items of a dictionary executed and judged, of %llu random cases",
+               (unsigned long long)test_times(HIVE_CASES));
 }
 
-/* Its kernels, on the host machine in the order of their tickets; between batches the table grows and shrinks, by kernels too. */
+/* Its kernels, on the host machine in the order of their tickets; between batches the table grows and shrinks, by
+ * kernels too. */
 static void hive_kernels_are_truthful(void **state)
 {
     const char *backend = strcmp(test_backend("host"), "cuda") == 0 ? "cuda" : "host";
@@ -261,7 +277,8 @@ static void hive_kernels_are_truthful(void **state)
         if (hive_rows[row].family != HIVE_FAMILY_items) continue;
         for (uint64_t k = 0; k < test_times(HIVE_KERNEL_CASES); k++) run_hive_case(1000 + k, backend, row, 700, &all);
         all_was_met(&all, HIVE_KERNEL_CASES, test_times(HIVE_KERNEL_CASES / 10));
-        test_tried("differential", all.judged, "items of a dictionary by the kernels %s, judged", hive_rows[row].variant);
+        test_tried("differential", all.judged, "items of a dictionary by the kernels %s, judged",
+                   hive_rows[row].variant);
     }
 }
 
@@ -275,8 +292,11 @@ static void hive_blocks_are_truthful(void **state)
             hd_case c;
             hd_run_report report;
             uint32_t slots = hive_rows[row].lanes == 32 ? 32 : 8;
-            snprintf(text, sizeof text, "hive.mixed.%s backend=host buckets=%u slots=%u layout=%s spare=0 batch=800x6 keys=uniform:256 seed=%llu judge=1", hive_rows[row].variant, 368 / slots, slots,
-                     slots == 32 ? "masks" : "words", (unsigned long long)seed);
+            snprintf(text, sizeof text,
+                     "hive.mixed.%s backend=host buckets=%u slots=%u layout=%s spare=0 batch=800x6 keys=uniform:256 "
+                     "seed=%llu judge=1",
+                     hive_rows[row].variant, 368 / slots, slots, slots == 32 ? "masks" : "words",
+                     (unsigned long long)seed);
             if (hive_rows[row].family != HIVE_FAMILY_items) continue;
             test_case("%s", text);
             must(hd_case_parse(text, &c));
@@ -290,8 +310,10 @@ static void hive_blocks_are_truthful(void **state)
 static void long_lists_are_truthful(void **state)
 {
     static const char *const cases[] = {
-        "hkv.export.tlpv1 buckets=80 slots=128 batch=9000x4 keys=uniform:20000 value=8", "hkv.export.tlpv2 buckets=800 slots=13 batch=9000x4 keys=uniform:20000 value=16",
-        "hkv.export.warp buckets=80 slots=128 batch=10240x4 keys=uniform:20000 value=16", "hkv.find_missed.tlpv1 buckets=80 slots=128 batch=9000x4 keys=uniform:20000 value=8",
+        "hkv.export.tlpv1 buckets=80 slots=128 batch=9000x4 keys=uniform:20000 value=8",
+        "hkv.export.tlpv2 buckets=800 slots=13 batch=9000x4 keys=uniform:20000 value=16",
+        "hkv.export.warp buckets=80 slots=128 batch=10240x4 keys=uniform:20000 value=16",
+        "hkv.find_missed.tlpv1 buckets=80 slots=128 batch=9000x4 keys=uniform:20000 value=8",
         "hkv.insert_and_evict.tlpv1 buckets=40 slots=128 batch=20000x2 keys=uniform:40000 value=16",
     };
     (void)state;
@@ -323,7 +345,8 @@ static void cases_repeat(void **state)
         c.threads = 3;
         must(hd_case_run(&c, NULL, NULL, &b));
         check(!a.wrong[0] && !b.wrong[0], "%s%s", a.wrong, b.wrong);
-        check(a.contents_hash == b.contents_hash && a.size == b.size && a.info.now == b.info.now, "the contents differ");
+        check(a.contents_hash == b.contents_hash && a.size == b.size && a.info.now == b.info.now,
+              "the contents differ");
         check(memcmp(&a.counters, &b.counters, sizeof a.counters) == 0, "the counters differ");
     }
 }
@@ -339,12 +362,20 @@ static void judging_changes_nothing(void **state)
         must(hd_case_run(&c, NULL, NULL, &a));
         c.judge = false;
         must(hd_case_run(&c, NULL, NULL, &b));
-        check(a.contents_hash == b.contents_hash && a.requests == b.requests && b.judged == 0, "case %llu differs when judged", (unsigned long long)k);
+        check(a.contents_hash == b.contents_hash && a.requests == b.requests && b.judged == 0,
+              "case %llu differs when judged", (unsigned long long)k);
     }
 }
 
 int main(void)
 {
-    const struct CMUnitTest random[] = { cmocka_unit_test(cases_are_truthful), cmocka_unit_test(kernels_are_truthful), cmocka_unit_test(hive_is_truthful), cmocka_unit_test(hive_kernels_are_truthful), cmocka_unit_test(hive_blocks_are_truthful), cmocka_unit_test(long_lists_are_truthful), cmocka_unit_test(cases_repeat), cmocka_unit_test(judging_changes_nothing) };
+    const struct CMUnitTest random[] = { cmocka_unit_test(cases_are_truthful),
+                                         cmocka_unit_test(kernels_are_truthful),
+                                         cmocka_unit_test(hive_is_truthful),
+                                         cmocka_unit_test(hive_kernels_are_truthful),
+                                         cmocka_unit_test(hive_blocks_are_truthful),
+                                         cmocka_unit_test(long_lists_are_truthful),
+                                         cmocka_unit_test(cases_repeat),
+                                         cmocka_unit_test(judging_changes_nothing) };
     return test_run(random);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_raw.c - kernel text reaches device and shared memory through the dialect alone. Every kernel there is, compiled so that each
- * of its C accesses is told of (tests/raw.h), runs every operation it has, with one and two candidate buckets, and none is to
- * such memory; kernels that make one are caught.
+ * t_raw.c - kernel text reaches device and shared memory through the dialect alone. Every kernel there is, compiled so
+ * that each of its C accesses is told of (tests/raw.h), runs every operation it has, with one and two candidate
+ * buckets, and none is to such memory; kernels that make one are caught.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ enum { WORDS = 1024 };
 
 static simt_machine *machine;
 
-/* ---- Caught ------------------------------------------------------------------------------------------------ */
+/* ---- Caught ---------------------------------------------------------------------------------- */
 
 static void caught(const raw_kernel *k, raw_args *a, simt_config c)
 {
@@ -66,7 +66,7 @@ static void test_caught(void **unused)
     free(a.out);
 }
 
-/* ---- Clean --------------------------------------------------------------------------------------------------- */
+/* ---- Clean ----------------------------------------------------------------------------------- */
 
 static const char *const shapes[] = {
     "buckets=2 slots=16 batch=12x1 keys=uniform:10 value=16 duplicate=200000 reserved=50000 extreme=100000 pins=3",
@@ -85,7 +85,8 @@ static void clean(uint32_t row, hd_op op, bool dual, uint64_t n)
     agree *a;
     simt_exploration e;
     simt_config w = simt_config_default();
-    snprintf(text, sizeof text, "hkv.%s.%s %s policy=%s dual=%d seed=%llu", hd_op_name(op), hkv_rows[row].variant, shapes[n % SHAPES], hd_policy_rows[n % HD_POLICY_COUNT].name, dual, (ull)n + 1);
+    snprintf(text, sizeof text, "hkv.%s.%s %s policy=%s dual=%d seed=%llu", hd_op_name(op), hkv_rows[row].variant,
+             shapes[n % SHAPES], hd_policy_rows[n % HD_POLICY_COUNT].name, dual, (ull)n + 1);
     test_case("%s", text);
     must(hd_case_parse(text, &c));
     must(scene_open(&c, kernels, 1, &s));
@@ -109,9 +110,12 @@ static void test_clean(void **unused)
     for (uint32_t row = 0; row < HKV_ROWS; row++)
         for (int op = 0; op < HD_OP_COUNT_; op++)
             for (int dual = 0; dual < 2; dual++)
-                for (int k = 0; k < SHAPES && hkv_family_of((uint32_t)op) == hkv_rows[row].family; k++) clean(row, (hd_op)op, dual, n++);
-    check(raw_told() > before + n, "%llu C accesses were told of: the kernels are not compiled for it", (ull)(raw_told() - before));
-    test_tried("schedules", 2 * n, "of scenes whose C accesses are told of: %llu to what is the kernels' own, no other", (ull)(raw_told() - before));
+                for (int k = 0; k < SHAPES && hkv_family_of((uint32_t)op) == hkv_rows[row].family; k++)
+                    clean(row, (hd_op)op, dual, n++);
+    check(raw_told() > before + n, "%llu C accesses were told of: the kernels are not compiled for it",
+          (ull)(raw_told() - before));
+    test_tried("schedules", 2 * n, "of scenes whose C accesses are told of: %llu to what is the kernels' own, no other",
+               (ull)(raw_told() - before));
 }
 
 int main(void)
@@ -129,7 +133,8 @@ int main(void)
 static void test_raw(void **unused)
 {
     (void)unused;
-    test_skip("C accesses of kernels are told of in builds without sanitizers, by compilers that have -fsanitize=thread");
+    test_skip(
+        "C accesses of kernels are told of in builds without sanitizers, by compilers that have -fsanitize=thread");
 }
 
 int main(void)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_replay.c - a real trace through every kernel that brings keys in. One request a batch, one bucket: plain LRU, to the miss. In
- * batches, one after another on one table: every item is approved by the reference in the order in which it took effect, and
- * so is what the batch leaves; where one warp takes the items in order, to the outcome.
+ * t_replay.c - a real trace through every kernel that brings keys in. One request a batch, one bucket: plain LRU, to
+ * the miss. In batches, one after another on one table: every item is approved by the reference in the order in which
+ * it took effect, and so is what the batch leaves; where one warp takes the items in order, to the outcome.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +36,10 @@ typedef struct ending {
     bool ordered; /* items took effect one after another */
 } ending;
 
-static uint64_t misses(const uint64_t *outcome) { return outcome[HD_INSERTED] + outcome[HD_EVICTED] + outcome[HD_REFUSED]; }
+static uint64_t misses(const uint64_t *outcome)
+{
+    return outcome[HD_INSERTED] + outcome[HD_EVICTED] + outcome[HD_REFUSED];
+}
 
 /* Random: any lane at any of its atomics, under the race detector; else warp after warp. */
 static simt_config schedule(bool random, uint64_t seed)
@@ -58,7 +61,7 @@ static uint64_t share(void) { return test_times(REQUESTS) < REQUESTS ? test_time
 
 static bool right(uint64_t missed) { return share() < REQUESTS || missed == LRU_MISSES; }
 
-/* ---- A request a batch: through the table ------------------------------------------------------------------------ */
+/* ---- A request a batch: through the table ---------------------------------------------------- */
 
 static hd_run_report one_by_one(const char *op, const char *variant, const char *shape)
 {
@@ -66,7 +69,8 @@ static hd_run_report one_by_one(const char *op, const char *variant, const char 
     hd_run_report report;
     char text[512];
     simt_config warp = schedule(false, 1);
-    snprintf(text, sizeof text, "hkv.%s.%s %s batch=1x%llu keys=oracleGeneral:%s", op, variant, shape, (ull)share(), test_data(trace_name));
+    snprintf(text, sizeof text, "hkv.%s.%s %s batch=1x%llu keys=oracleGeneral:%s", op, variant, shape, (ull)share(),
+             test_data(trace_name));
     test_case("%s", text);
     must(hd_case_parse(text, &c));
     hd_host_usual(&warp, 1, 32);
@@ -78,33 +82,37 @@ static hd_run_report one_by_one(const char *op, const char *variant, const char 
 
 static void is_lru(void **state)
 {
-    static const char *const ops[] = { "insert_or_assign", "find_or_insert", "insert_and_evict", "accum_or_assign", "find_or_insert_ptr" };
+    static const char *const ops[] = { "insert_or_assign", "find_or_insert", "insert_and_evict", "accum_or_assign",
+                                       "find_or_insert_ptr" };
     enum { OPS = sizeof ops / sizeof *ops };
     uint64_t turn = turn_of(VARIANT_OF(state)), most = test_scale() > 1 ? OPS : 1;
     for (uint64_t i = 0; i < most; i++) {
         const char *op = ops[(turn + i) % OPS];
         hd_run_report r = one_by_one(op, VARIANT_OF(state), "buckets=1");
         check(right(misses(r.counters.outcome)), "%llu misses", (ull)misses(r.counters.outcome));
-        test_tried("differential", r.requests, "requests of a real trace one by one by %s, %llu misses", r.ran, (ull)misses(r.counters.outcome));
+        test_tried("differential", r.requests, "requests of a real trace one by one by %s, %llu misses", r.ran,
+                   (ull)misses(r.counters.outcome));
     }
 }
 
-/* With two buckets to choose from there is no list to compare with, but the reference's counts and contents. Under lru no two scores
- * are equal: of equal ones a kernel may take another than the reference. */
+/* With two buckets to choose from there is no list to compare with, but the reference's counts and contents. Under lru
+ * no two scores are equal: of equal ones a kernel may take another than the reference. */
 static void is_the_reference(void **state)
 {
     static const char shape[] = "buckets=4 slots=32 dual=1 policy=lru";
     turn_of(VARIANT_OF(state));
-    hd_run_report want = one_by_one("find_or_insert", "ref", shape), got = one_by_one("find_or_insert", VARIANT_OF(state), shape);
-    check(memcmp(got.counters.outcome, want.counters.outcome, sizeof want.counters.outcome) == 0, "%llu misses, and the reference has %llu", (ull)misses(got.counters.outcome),
+    hd_run_report want = one_by_one("find_or_insert", "ref", shape),
+                  got = one_by_one("find_or_insert", VARIANT_OF(state), shape);
+    check(memcmp(got.counters.outcome, want.counters.outcome, sizeof want.counters.outcome) == 0,
+          "%llu misses, and the reference has %llu", (ull)misses(got.counters.outcome),
           (ull)misses(want.counters.outcome));
     check(got.contents_hash == want.contents_hash, "other contents than the reference's");
 }
 
-/* ---- In batches: on a scene that goes on ----------------------------------------------------------------------------- */
+/* ---- In batches: on a scene that goes on ----------------------------------------------------- */
 
-/* Every random_every-th batch in random order (0: none), its lanes in several blocks; the others warp after warp; in_order: all of
- * it in one warp. */
+/* Every random_every-th batch in random order (0: none), its lanes in several blocks; the others warp after warp;
+ * in_order: all of it in one warp. */
 static ending replay(const char *text, const uint64_t *key, uint64_t n, uint64_t random_every, bool in_order)
 {
     ending e;
@@ -162,14 +170,16 @@ static void in_order(void **state)
     char text[256];
     uint64_t turn = turn_of(VARIANT_OF(state));
     uint64_t n, *key = requests(&n);
-    snprintf(text, sizeof text, "hkv.find_or_insert.%s buckets=1 batch=%ux1", VARIANT_OF(state), turn % 2 ? 4096u : 1024u);
+    snprintf(text, sizeof text, "hkv.find_or_insert.%s buckets=1 batch=%ux1", VARIANT_OF(state),
+             turn % 2 ? 4096u : 1024u);
     ending e = replay(text, key, n, 0, true);
     if (!e.ordered) {
         free(key);
         test_skip("it takes the items of a warp in another order");
     }
     check(right(misses(e.outcome)), "%llu misses", (ull)misses(e.outcome));
-    test_note("%s, in order: %llu requests in %llu batches, %llu misses", text, (ull)e.n, (ull)e.batches, (ull)misses(e.outcome));
+    test_note("%s, in order: %llu requests in %llu batches, %llu misses", text, (ull)e.n, (ull)e.batches,
+              (ull)misses(e.outcome));
     free(key);
 }
 
@@ -177,17 +187,20 @@ static void in_order(void **state)
 static void in_batches(void **state)
 {
     static const char *const ops[] = { "find_or_insert", "insert_or_assign" };
-    static const char *const shapes[] = { "buckets=1", "buckets=8", "buckets=8 dual=1", "buckets=6 slots=48 dual=1 value=32" };
+    static const char *const shapes[] = { "buckets=1", "buckets=8", "buckets=8 dual=1",
+                                          "buckets=6 slots=48 dual=1 value=32" };
     static const char *const policies[] = { "lru", "lfu" };
     static const unsigned batches[] = { 64, 1024, 4096 };
     uint64_t turn = turn_of(VARIANT_OF(state)), n, *key = requests(&n);
     for (uint64_t i = 0; i < 2 * test_scale(); i++) {
         uint64_t k = turn * 2 + i % 2 + i / 2 * 5;
         char text[256];
-        snprintf(text, sizeof text, "hkv.%s.%s %s policy=%s batch=%ux1", ops[i % 2], VARIANT_OF(state), shapes[k % 4], policies[(k + k / 4) % 2], batches[k % 3]);
+        snprintf(text, sizeof text, "hkv.%s.%s %s policy=%s batch=%ux1", ops[i % 2], VARIANT_OF(state), shapes[k % 4],
+                 policies[(k + k / 4) % 2], batches[k % 3]);
         ending e = replay(text, key, n, 8, false);
         check(e.n == n, "%llu of %llu requests", (ull)e.n, (ull)n);
-        test_note("%s: %llu requests approved, %llu of them in random order; %llu misses, %llu evicted, %llu refused", text, (ull)e.n, (ull)e.random, (ull)misses(e.outcome), (ull)e.outcome[HD_EVICTED],
+        test_note("%s: %llu requests approved, %llu of them in random order; %llu misses, %llu evicted, %llu refused",
+                  text, (ull)e.n, (ull)e.random, (ull)misses(e.outcome), (ull)e.outcome[HD_EVICTED],
                   (ull)e.outcome[HD_REFUSED]);
     }
     free(key);
@@ -195,6 +208,7 @@ static void in_batches(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest of_each[] = { cmocka_unit_test(is_lru), cmocka_unit_test(is_the_reference), cmocka_unit_test(in_order), cmocka_unit_test(in_batches) };
+    static const struct CMUnitTest of_each[] = { cmocka_unit_test(is_lru), cmocka_unit_test(is_the_reference),
+                                                 cmocka_unit_test(in_order), cmocka_unit_test(in_batches) };
     return variants_run(of_each, sizeof of_each / sizeof *of_each, NULL, 0);
 }

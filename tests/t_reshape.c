@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_reshape.c - a snapshot in a table of another shape: what stays is what the policy would keep; and what is no table for it says so.
+ * t_reshape.c - a snapshot in a table of another shape: what stays is what the policy would keep; and what is no table
+ * for it says so.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +46,8 @@ static void another_table(void **state)
     hd_close(w);
 }
 
-/* A table without entries, into one with some, of whatever shape: then it has none. And a file that is too short to have a header. */
+/* A table without entries, into one with some, of whatever shape: then it has none. And a file that is too short to
+ * have a header. */
 static void next_to_nothing(void **state)
 {
     static const snapshot_shape from = { "lru", 4, 8, 8, false, HD_ADMIT_SCORE, 0 };
@@ -71,7 +73,8 @@ static void next_to_nothing(void **state)
         must(hd_check(t));
         hd_close(t);
     }
-    static const char noise[] = "a text that is longer than the magic number of a snapshot, and shorter than its header";
+    static const char noise[] =
+        "a text that is longer than the magic number of a snapshot, and shorter than its header";
     t = shape_open(&from);
     for (size_t n = 1; n < sizeof noise; n++) {
         test_case("%zu bytes of text", n);
@@ -122,7 +125,8 @@ static void best_into_pairs(const model_contents *from, const model_contents *ke
         n++;
     }
     check(n == kept->n, "%llu entries kept instead of %llu", (ull)kept->n, (ull)n);
-    for (uint64_t i = 0; i < kept->n; i++) check(model_find(m, kept->key[i]) != MODEL_NONE, "key %llu was kept for a better one", (ull)kept->key[i]);
+    for (uint64_t i = 0; i < kept->n; i++)
+        check(model_find(m, kept->key[i]) != MODEL_NONE, "key %llu was kept for a better one", (ull)kept->key[i]);
     free(order);
 }
 
@@ -140,19 +144,24 @@ static void into(const snapshot_shape *from, const snapshot_shape *to, uint64_t 
     must(hd_check(u));
     contents_take(&a, t);
     contents_take(&b, u);
-    test_case("snapshot policy=%s buckets=%llu slots=%u%s into buckets=%llu slots=%u%s", from->policy, (ull)from->buckets, from->slots,
-              from->dual ? " dual" : "", (ull)to->buckets, to->slots, to->dual ? " dual" : "");
+    test_case("snapshot policy=%s buckets=%llu slots=%u%s into buckets=%llu slots=%u%s", from->policy,
+              (ull)from->buckets, from->slots, from->dual ? " dual" : "", (ull)to->buckets, to->slots,
+              to->dual ? " dual" : "");
     check(b.now == a.now && b.epoch == a.epoch, "clock %llu, epoch %u", (ull)b.now, b.epoch);
     check(dropped == a.n - b.n, "%llu dropped of %llu, %llu kept", (ull)dropped, (ull)a.n, (ull)b.n);
     for (uint64_t i = 0, k = 0; i < b.n; i++) {
         while (k < a.n && a.key[k] != b.key[i]) k++;
-        check(k < a.n && a.score[k] == b.score[i] && !memcmp(a.value + k * a.value_bytes, b.value + i * b.value_bytes, a.value_bytes),
+        check(k < a.n && a.score[k] == b.score[i] &&
+                  !memcmp(a.value + k * a.value_bytes, b.value + i * b.value_bytes, a.value_bytes),
               "key %llu was not saved so", (ull)b.key[i]);
     }
     model_open(&m, u);
-    if (from == to) check(dropped == 0, "%llu dropped by a table of the same shape", (ull)dropped);
-    else if (to->dual) best_into_pairs(&a, &b, &m);
-    else best_per_bucket(&a, &b, &m);
+    if (from == to)
+        check(dropped == 0, "%llu dropped by a table of the same shape", (ull)dropped);
+    else if (to->dual)
+        best_into_pairs(&a, &b, &m);
+    else
+        best_per_bucket(&a, &b, &m);
     model_close(&m);
     contents_give(&a);
     contents_give(&b);
@@ -180,7 +189,8 @@ static void another_shape(void **state)
 static void equal_scores(void **state)
 {
     (void)state;
-    snapshot_shape big = { "custom", 16, 16, 8, false, HD_ADMIT_SCORE, 0 }, small = { "custom", 3, 16, 8, false, HD_ADMIT_SCORE, 0 };
+    snapshot_shape big = { "custom", 16, 16, 8, false, HD_ADMIT_SCORE, 0 },
+                   small = { "custom", 3, 16, 8, false, HD_ADMIT_SCORE, 0 };
     for (int is_dual = 0; is_dual < 2; is_dual++) {
         small.dual = is_dual;
         hd_table *t = shape_open(&big), *u = shape_open(&small);
@@ -192,7 +202,8 @@ static void equal_scores(void **state)
         must(hd_load(u, test_path("equal"), &dropped));
         must(hd_size_sync(t, &before));
         must(hd_size_sync(u, &after));
-        check(after == 48 && dropped == before - after, "%llu of %llu kept, %llu dropped", (ull)after, (ull)before, (ull)dropped);
+        check(after == 48 && dropped == before - after, "%llu of %llu kept, %llu dropped", (ull)after, (ull)before,
+              (ull)dropped);
         hd_close(t);
         hd_close(u);
     }
@@ -200,7 +211,8 @@ static void equal_scores(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(another_table), cmocka_unit_test(next_to_nothing),
+        cmocka_unit_test(another_table),
+        cmocka_unit_test(next_to_nothing),
         cmocka_unit_test(another_shape),
         cmocka_unit_test(equal_scores),
     };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * t_simt.c - the host machine: correct kernels run clean under every way of scheduling and give the right answer; each
- * faulty one is caught, with the right name for its fault; schedules replay; a search is exhaustive; weak memory is weak.
+ * faulty one is caught, with the right name for its fault; schedules replay; a search is exhaustive; weak memory is
+ * weak.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +36,8 @@ static bool atomics_right(void)
 {
     uint64_t wide[2];
     memcpy(wide, memory.out + 16, sizeof wide);
-    return memory.out[0] == 256 && memory.out[1] == 0 && memory.out[2] == 77 && memory.out[3] == 0xffffffffu && memory.out[4] == 0 && wide[0] == 128ull << 40 && wide[1] == 0;
+    return memory.out[0] == 256 && memory.out[1] == 0 && memory.out[2] == 77 && memory.out[3] == 0xffffffffu &&
+           memory.out[4] == 0 && wide[0] == 128ull << 40 && wide[1] == 0;
 }
 static bool message_right(void) { return memory.out[16] == 42; }
 static bool pieces_right(void)
@@ -65,7 +67,8 @@ static void test_correct(void **unused)
             for (uint64_t seed = 1; seed <= test_times(3); seed++, runs++) {
                 simt_config c = way(i, seed);
                 test_case("%s, way %u, seed %llu", all[k].name, i, (ull)seed);
-                check(run(all[k].kernel, all[k].blocks, all[k].threads, &c), "%s", simt_machine_finding(machine)->story);
+                check(run(all[k].kernel, all[k].blocks, all[k].threads, &c), "%s",
+                      simt_machine_finding(machine)->story);
                 check(all[k].right(), "a wrong answer");
             }
     test_tried("schedules", runs, "of sound kernels on the host machine");
@@ -123,8 +126,10 @@ static void test_faults(void **unused)
             check(!clean, "not found");
             seen[finding->fault]++;
             /* What is read before its barrier is unwritten, in flight or a race, as the schedule has it. */
-            bool early = finding->fault == SIMT_RACE || finding->fault == SIMT_UNINITIALISED || finding->fault == SIMT_IN_FLIGHT;
-            check(f->fault == SIMT_NO_FAULT ? early : finding->fault == f->fault, "found as '%s': %s", simt_fault_name(finding->fault), finding->story);
+            bool early =
+                finding->fault == SIMT_RACE || finding->fault == SIMT_UNINITIALISED || finding->fault == SIMT_IN_FLIGHT;
+            check(f->fault == SIMT_NO_FAULT ? early : finding->fault == f->fault, "found as '%s': %s",
+                  simt_fault_name(finding->fault), finding->story);
             check(strstr(finding->story, "simt_kernels.h:"), "no site in: %s", finding->story);
         }
         check(f->fault != SIMT_NO_FAULT || seen[SIMT_RACE], "%s: never found as a race", f->name);
@@ -157,7 +162,8 @@ static void test_replay(void **unused)
             c.schedule_n = n;
             check(run(kernels[k], 1, 64, &c) == clean, "the replay ended otherwise");
             check(simt_machine_totals(machine).hash == t.hash, "the replay went another way");
-            check(strcmp(first.story, simt_machine_finding(machine)->story) == 0, "another story:\n%s\n%s", first.story, simt_machine_finding(machine)->story);
+            check(strcmp(first.story, simt_machine_finding(machine)->story) == 0, "another story:\n%s\n%s", first.story,
+                  simt_machine_finding(machine)->story);
             free(again);
             free(text);
         }
@@ -168,7 +174,8 @@ static void test_replay(void **unused)
     must_fail(simt_schedule_parse("2:1,1:1", s, &n), HD_EINVAL, "after");
     n = 1;
     must_fail(simt_schedule_parse("1:1,2:1", s, &n), HD_EINVAL, "more than");
-    static const char *const senseless[] = { "1", "1:", ":1", "1:2x", "1:4294967296", "99999999999999999999:1", "+1:2", "1:-2", "1: 2", "1:1,2" };
+    static const char *const senseless[] = { "1",    "1:",   ":1",   "1:2x", "1:4294967296", "99999999999999999999:1",
+                                             "+1:2", "1:-2", "1: 2", "1:1,2" };
     for (size_t k = 0; k < sizeof senseless / sizeof *senseless; k++) {
         n = 2;
         test_case("'%s'", senseless[k]);
@@ -188,7 +195,8 @@ static void test_same_seed(void **unused)
         run(k_sum, 3, 64, &c);
         check(run(k_lock, 2, 64, &c), "%s", simt_machine_finding(machine)->story);
         check(simt_machine_totals(machine).hash == hashes[seed], "seed %llu went two ways", (ull)seed);
-        for (uint64_t i = 0; i < seed; i++) check(hashes[i] != hashes[seed], "seeds %llu and %llu went one way", (ull)i, (ull)seed);
+        for (uint64_t i = 0; i < seed; i++)
+            check(hashes[i] != hashes[seed], "seeds %llu and %llu went one way", (ull)i, (ull)seed);
     }
     test_note("seed 0 has interleaving %016llx", (ull)hashes[0]);
 }
@@ -200,7 +208,8 @@ SIMT_KERNEL(k_two_steps, buffers, a)
     simt_strlx_u32(a.out + 100 + simt_block(), 1u);
 }
 
-static uint64_t search_as(simt_config c, void (*kernel)(const void *), uint32_t blocks, uint32_t threads, uint32_t bound, uint32_t *outcomes)
+static uint64_t search_as(simt_config c, void (*kernel)(const void *), uint32_t blocks, uint32_t threads,
+                          uint32_t bound, uint32_t *outcomes)
 {
     c.strategy = SIMT_SEARCH;
     c.bound = bound;
@@ -215,7 +224,8 @@ static uint64_t search_as(simt_config c, void (*kernel)(const void *), uint32_t 
     return n;
 }
 
-static uint64_t search(void (*kernel)(const void *), uint32_t blocks, uint32_t threads, uint32_t bound, uint32_t *outcomes)
+static uint64_t search(void (*kernel)(const void *), uint32_t blocks, uint32_t threads, uint32_t bound,
+                       uint32_t *outcomes)
 {
     return search_as(simt_config_default(), kernel, blocks, threads, bound, outcomes);
 }
@@ -229,7 +239,8 @@ static void test_search(void **unused)
     check(two == 20 && three == 1680, "%llu and %llu schedules", (ull)two, (ull)three);
     uint64_t none = search(k_two_steps, 3, 1, 0, NULL), one = search(k_two_steps, 3, 1, 1, NULL);
     check(none == 6 && one > none && one < three, "%llu without preemption, %llu with one", (ull)none, (ull)one);
-    test_note("2 lanes %llu schedules; 3 lanes %llu, %llu with at most one preemption, %llu with none", (ull)two, (ull)three, (ull)one, (ull)none);
+    test_note("2 lanes %llu schedules; 3 lanes %llu, %llu with at most one preemption, %llu with none", (ull)two,
+              (ull)three, (ull)one, (ull)none);
 }
 
 /* A warp says that it is there, looks whether the other is, and says what it saw; it meets in ballots all the while. */
@@ -262,7 +273,8 @@ SIMT_KERNEL(k_halves_part, buffers, a)
     if (simt_lane() == 16) simt_strlx_u32(a.out + 3, 1u);
 }
 
-/* What is left out of a search that does first what nobody can see: nothing that could come of it, with any number of preemptions. */
+/* What is left out of a search that does first what nobody can see: nothing that could come of it, with any number of
+ * preemptions. */
 static void test_search_local_first(void **unused)
 {
     (void)unused;
@@ -276,13 +288,21 @@ static void test_search_local_first(void **unused)
         memset(outcomes, 0, sizeof outcomes);
         n[0] = search_as(all, k_warps_meet, 2, 32, bound, outcomes[0]);
         n[1] = search_as(less, k_warps_meet, 2, 32, bound, outcomes[1]);
-        for (int o = 0; o < 16; o++) check(!outcomes[0][o] == !outcomes[1][o], "with %u preemptions %u of %llu schedules of all had outcome %d, and %u of %llu", bound, outcomes[0][o], (ull)n[0], o, outcomes[1][o], (ull)n[1]);
+        for (int o = 0; o < 16; o++)
+            check(!outcomes[0][o] == !outcomes[1][o],
+                  "with %u preemptions %u of %llu schedules of all had outcome %d, and %u of %llu", bound,
+                  outcomes[0][o], (ull)n[0], o, outcomes[1][o], (ull)n[1]);
         check(n[1] < n[0] || bound == 0, "with %u preemptions %llu schedules for %llu", bound, (ull)n[1], (ull)n[0]);
     }
-    test_note("2 warps of 3 accesses and 8 ballots, 3 preemptions: %llu schedules, %llu with what is local first", (ull)n[0], (ull)n[1]);
-    /* Two sequences of three accesses are merged in 20 ways, of two in 6, also where they are halves of a warp, of which either may begin. */
-    uint64_t warps = search_as(less, k_warps_meet, 2, 32, 100, NULL), halves = search_as(less, k_halves_part, 1, 32, 100, NULL), quiet = search_as(less, k_halves_part, 1, 32, 0, NULL);
-    check(warps == 20 && halves == 6 && quiet == 2, "%llu, %llu and %llu schedules", (ull)warps, (ull)halves, (ull)quiet);
+    test_note("2 warps of 3 accesses and 8 ballots, 3 preemptions: %llu schedules, %llu with what is local first",
+              (ull)n[0], (ull)n[1]);
+    /* Two sequences of three accesses are merged in 20 ways, of two in 6, also where they are halves of a warp, of
+     * which either may begin. */
+    uint64_t warps = search_as(less, k_warps_meet, 2, 32, 100, NULL),
+             halves = search_as(less, k_halves_part, 1, 32, 100, NULL),
+             quiet = search_as(less, k_halves_part, 1, 32, 0, NULL);
+    check(warps == 20 && halves == 6 && quiet == 2, "%llu, %llu and %llu schedules", (ull)warps, (ull)halves,
+          (ull)quiet);
 }
 
 /* What each litmus test can show, under interleaving alone and with weak memory. */
@@ -312,7 +332,8 @@ static void test_weak(void **unused)
     check(seen[2 * 4 + 1], "no lost message in %d weak runs", 4000);
     litmus(k_one_address, true, seen);
     for (uint32_t first = 0; first < 4; first++)
-        for (uint32_t second = 0; second < first; second++) check(seen[first * 4 + second] == 0, "one address went from %u back to %u", first, second);
+        for (uint32_t second = 0; second < first; second++)
+            check(seen[first * 4 + second] == 0, "one address went from %u back to %u", first, second);
     check(seen[0 * 4 + 3] && seen[1 * 4 + 2], "one address was always read the same");
 }
 
@@ -335,7 +356,8 @@ static void test_streams(void **unused)
         }
 }
 
-/* The meter, where the answer is known: 32 lanes x 4 bytes in a row are 4 sectors and 1 line; 16 lanes apart by 128 bytes 16 lines. */
+/* The meter, where the answer is known: 32 lanes x 4 bytes in a row are 4 sectors and 1 line; 16 lanes apart by 128
+ * bytes 16 lines. */
 SIMT_KERNEL(k_rows, buffers, a)
 {
     uint32_t v = simt_ld_u32(a.in + simt_thread());
@@ -356,10 +378,12 @@ static void test_meter(void **unused)
         size_t n;
         const simt_site *s = simt_machine_sites(machine, &n);
         check(n == 3, "%zu sites", n);
-        check(s[0].instructions == 4 && s[0].sectors == 16 && s[0].lines == 4 && s[0].lanes == 128, "row: %llu instructions, %llu sectors, %llu lines",
-              (ull)s[0].instructions, (ull)s[0].sectors, (ull)s[0].lines);
-        check(s[1].instructions == 12 && s[1].sectors == 12 * 16 && s[1].lines == 12 * 16, "apart: %llu instructions, %llu sectors, %llu lines",
-              (ull)s[1].instructions, (ull)s[1].sectors, (ull)s[1].lines);
+        check(s[0].instructions == 4 && s[0].sectors == 16 && s[0].lines == 4 && s[0].lanes == 128,
+              "row: %llu instructions, %llu sectors, %llu lines", (ull)s[0].instructions, (ull)s[0].sectors,
+              (ull)s[0].lines);
+        check(s[1].instructions == 12 && s[1].sectors == 12 * 16 && s[1].lines == 12 * 16,
+              "apart: %llu instructions, %llu sectors, %llu lines", (ull)s[1].instructions, (ull)s[1].sectors,
+              (ull)s[1].lines);
     }
 }
 
@@ -385,16 +409,18 @@ static void test_watch(void **unused)
         check(!run(k_lock, 3, 64, &c), "nobody objected");
         const simt_finding *f = simt_machine_finding(machine);
         check(f->fault == SIMT_WATCHED && memory.out[1] == 3, "%u were counted: %s", memory.out[1], f->story);
-        check(strstr(f->story, "it counts beyond two") && strstr(f->story, "had come to simt_kernels.h:"), "%s", f->story);
+        check(strstr(f->story, "it counts beyond two") && strstr(f->story, "had come to simt_kernels.h:"), "%s",
+              f->story);
         c.watch_every = 7;
         c.context = &seldom;
-        check(!run(k_lock, 3, 64, &c) && memory.out[1] >= 3 && seldom <= often, "%llu looks, %llu were enough", (ull)seldom, (ull)often);
+        check(!run(k_lock, 3, 64, &c) && memory.out[1] >= 3 && seldom <= often, "%llu looks, %llu were enough",
+              (ull)seldom, (ull)often);
         c.watch_every = 0;
         check(run(k_lock, 3, 64, &c) && lock_right(), "%s", f->story);
     }
 }
 
-/* ---- Stories ---- */
+/* ---- Stories --------------------------------------------------------------------------------- */
 
 static size_t lines_of(const char *text)
 {
@@ -403,7 +429,8 @@ static size_t lines_of(const char *text)
     return n;
 }
 
-/* Every kind of step is told of, with what it read or replaced; the last rows are asked for; what does not fit is left out by whole lines. */
+/* Every kind of step is told of, with what it read or replaced; the last rows are asked for; what does not fit is left
+ * out by whole lines. */
 static void test_story(void **unused)
 {
     (void)unused;
@@ -430,21 +457,24 @@ static void test_story(void **unused)
         check(run(all[k].kernel, 1, 64, &c), "%s", simt_machine_finding(machine)->story);
         size_t n, whole = simt_story_print(machine, SIZE_MAX, text, ALL);
         simt_machine_events(machine, &n);
-        check(whole < ALL && strlen(text) == whole && lines_of(text) == n, "%zu bytes, %zu lines of %zu steps", whole, lines_of(text), n);
-        for (size_t i = 0; i < 6 && all[k].words[i]; i++) check(strstr(text, all[k].words[i]), "no '%s' in:\n%.4000s", all[k].words[i], text);
+        check(whole < ALL && strlen(text) == whole && lines_of(text) == n, "%zu bytes, %zu lines of %zu steps", whole,
+              lines_of(text), n);
+        for (size_t i = 0; i < 6 && all[k].words[i]; i++)
+            check(strstr(text, all[k].words[i]), "no '%s' in:\n%.4000s", all[k].words[i], text);
         check(simt_story_print(machine, SIZE_MAX, NULL, 0) == whole, "another size without a place for it");
         size_t three = simt_story_print(machine, 3, part, ALL);
         check(strlen(part) == three && lines_of(part) == 3, "three rows are:\n%s", part);
         size_t fit = whole / 2;
         check(simt_story_print(machine, SIZE_MAX, part, fit) == whole, "another size where it does not fit");
-        check(strlen(part) < fit && strlen(part) > fit / 2 && part[strlen(part) - 1] == '\n', "%zu bytes of %zu were used", strlen(part), fit);
+        check(strlen(part) < fit && strlen(part) > fit / 2 && part[strlen(part) - 1] == '\n',
+              "%zu bytes of %zu were used", strlen(part), fit);
         check(memcmp(part, text, strlen(part)) == 0, "what fits is not the beginning");
     }
     free(text);
     free(part);
 }
 
-/* ---- Exploring ---- */
+/* ---- Exploring ------------------------------------------------------------------------------- */
 
 typedef struct situation {
     void (*kernel)(const void *);
@@ -489,10 +519,12 @@ static void test_explore(void **unused)
         if (i == 2) lost.blocks = 2, lost.threads = 1; /* few enough for all schedules */
         c.bound = 2;
         must(simt_explore(machine, &trial, &c, 100000, 0, 1000, &e));
-        check(e.wrong && e.finding.fault == SIMT_NO_FAULT && strcmp(e.finding.story, "a wrong answer") == 0, "no addition was lost: %s", e.finding.story);
-        /* One preemption is what it takes: away from a lane between its load and its store. Lanes that have not begun or
-         * have nothing to do cost decisions too, so the shortest is small, not 1. */
-        check(e.schedule_n <= 8 && e.schedule_n <= e.schedule_before, "%zu decisions of %zu are left", e.schedule_n, e.schedule_before);
+        check(e.wrong && e.finding.fault == SIMT_NO_FAULT && strcmp(e.finding.story, "a wrong answer") == 0,
+              "no addition was lost: %s", e.finding.story);
+        /* One preemption is what it takes: away from a lane between its load and its store. Lanes that have not begun
+         * or have nothing to do cost decisions too, so the shortest is small, not 1. */
+        check(e.schedule_n <= 8 && e.schedule_n <= e.schedule_before, "%zu decisions of %zu are left", e.schedule_n,
+              e.schedule_before);
         simt_config replay = c;
         replay.strategy = SIMT_REPLAY;
         replay.replayed = c.strategy;
@@ -504,14 +536,17 @@ static void test_explore(void **unused)
         check(simt_machine_run(machine, &replay) && !two_counted(), "the short schedule loses nothing");
         char story[4096];
         simt_story_print(machine, 20, story, sizeof story);
-        check(strstr(story, "ldrlx out+0  = 0") && strstr(story, "strlx out+0  1 -> 1"), "the story does not show it:\n%s", story);
-        test_note("lost addition: schedule %llu, %zu decisions, %zu after %llu tries", (ull)e.schedules, e.schedule_before, e.schedule_n, (ull)e.tries);
+        check(strstr(story, "ldrlx out+0  = 0") && strstr(story, "strlx out+0  1 -> 1"),
+              "the story does not show it:\n%s", story);
+        test_note("lost addition: schedule %llu, %zu decisions, %zu after %llu tries", (ull)e.schedules,
+                  e.schedule_before, e.schedule_n, (ull)e.tries);
         simt_exploration_free(machine, &e);
     }
     trial.context = &sound;
     simt_config c = simt_config_default();
     must(simt_explore(machine, &trial, &c, 1500, 0, 0, &e));
-    check(!e.wrong && e.schedules == 1500 && e.distinct > 1200, "%llu schedules, %llu distinct: %s", (ull)e.schedules, (ull)e.distinct, e.finding.story);
+    check(!e.wrong && e.schedules == 1500 && e.distinct > 1200, "%llu schedules, %llu distinct: %s", (ull)e.schedules,
+          (ull)e.distinct, e.finding.story);
     simt_exploration_free(machine, &e);
     trial.judge = NULL;
     must(simt_explore(machine, &trial, &c, UINT64_MAX, 1, 0, &e)); /* a nanosecond */
@@ -539,7 +574,8 @@ static void test_limits(void **unused)
     for (; !status && regions < 1000; regions++) status = simt_machine_region(machine, memory.in + regions, 4, "word");
     must_fail(status, HD_EINVAL, "region");
     check(regions == 161, "region %u was refused", regions);
-    check(strcmp(simt_fault_name(SIMT_FAULT_COUNT), "?") == 0 && strcmp(simt_site_name("alone"), "alone") == 0, "names");
+    check(strcmp(simt_fault_name(SIMT_FAULT_COUNT), "?") == 0 && strcmp(simt_site_name("alone"), "alone") == 0,
+          "names");
 }
 
 /* Every allocation of a search refused once. */
@@ -607,11 +643,14 @@ static void test_memory(void **unused)
         if (m) {
             simt_machine_region(m, memory.in, 4 * WORDS, "in");
             simt_machine_region(m, memory.out, 4 * WORDS, "out");
-            clean = simt_machine_launch(m, k_lock, &memory, sizeof memory, 2, 32, 0) == HD_OK && simt_machine_run(m, &c);
-            if (!clean && simt_machine_finding(m)->fault) check(simt_machine_finding(m)->fault == SIMT_RESOURCE, "%s", simt_machine_finding(m)->story);
+            clean =
+                simt_machine_launch(m, k_lock, &memory, sizeof memory, 2, 32, 0) == HD_OK && simt_machine_run(m, &c);
+            if (!clean && simt_machine_finding(m)->fault)
+                check(simt_machine_finding(m)->fault == SIMT_RESOURCE, "%s", simt_machine_finding(m)->story);
             simt_machine_close(m);
         }
-        check(count.live_bytes == 0, "%llu bytes are still held when take %llu is refused", (ull)count.live_bytes, (ull)refuse);
+        check(count.live_bytes == 0, "%llu bytes are still held when take %llu is refused", (ull)count.live_bytes,
+              (ull)refuse);
         if (count.takes < refuse) {
             check(clean, "not clean, and nothing was refused");
             test_tried("memory", refuse - 1, "refused to a run of the host machine");
@@ -624,10 +663,11 @@ static void test_memory(void **unused)
 int main(void)
 {
     const struct CMUnitTest simt[] = {
-        cmocka_unit_test(test_correct), cmocka_unit_test(test_faults),  cmocka_unit_test(test_replay), cmocka_unit_test(test_same_seed), cmocka_unit_test(test_search),
-        cmocka_unit_test(test_search_local_first),
-        cmocka_unit_test(test_weak),    cmocka_unit_test(test_streams), cmocka_unit_test(test_meter),  cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_explore), cmocka_unit_test(test_watch),   cmocka_unit_test(test_story),  cmocka_unit_test(test_limits),    cmocka_unit_test(test_explore_memory),
+        cmocka_unit_test(test_correct),   cmocka_unit_test(test_faults),  cmocka_unit_test(test_replay),
+        cmocka_unit_test(test_same_seed), cmocka_unit_test(test_search),  cmocka_unit_test(test_search_local_first),
+        cmocka_unit_test(test_weak),      cmocka_unit_test(test_streams), cmocka_unit_test(test_meter),
+        cmocka_unit_test(test_memory),    cmocka_unit_test(test_explore), cmocka_unit_test(test_watch),
+        cmocka_unit_test(test_story),     cmocka_unit_test(test_limits),  cmocka_unit_test(test_explore_memory),
     };
     open_machine(NULL);
     int failed = test_run(simt);

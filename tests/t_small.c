@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * t_small.c - a table of 2 buckets x 2 slots and three keys, small enough to try everything: every string of up
- * to five operations of an alphabet (six with HEDDLE_TEST_SCALE=2, seven with 10, four with 1/2), judged after every operation,
- * with every invariant checked in every state.
+ * to five operations of an alphabet (six with HEDDLE_TEST_SCALE=2, seven with 10, four with 1/2), judged after every
+ * operation, with every invariant checked in every state.
  *
  * The alphabet is every keyed operation as a batch of one item, on each of the three keys: with each accum flag;
  * where scores are the caller's, with a low and a high one; unlock by the holder and by another; and, without
@@ -35,7 +35,7 @@ enum { BUCKETS = 2, SLOTS = 2, ENTRIES = BUCKETS * SLOTS, KEYS = 3, PINS = 2, PI
 
 static int longest(void) { return test_scale() >= 10 ? 7 : test_scale() >= 2 ? 6 : test_times(2) < 2 ? 4 : 5; }
 
-/* ---- A state: all that the future can depend on ------------------------------------------------------------- */
+/* ---- A state: all that the future can depend on ---------------------------------------------- */
 
 typedef struct small {
     uint64_t key[ENTRIES], score[ENTRIES], value[ENTRIES];
@@ -129,7 +129,7 @@ static bool level_add(level *l, const small *s, const hd_oracle *o)
     return true;
 }
 
-/* ---- The alphabet ---------------------------------------------------------------------------------------------- */
+/* ---- The alphabet ---------------------------------------------------------------------------- */
 
 typedef struct letter {
     hd_op op;
@@ -171,7 +171,7 @@ static alphabet alphabet_of(judge_policy policy)
     return a;
 }
 
-/* ---- One setting ------------------------------------------------------------------------------------------------- */
+/* ---- One setting ----------------------------------------------------------------------------- */
 
 typedef struct setting {
     const char *name;
@@ -213,12 +213,28 @@ static void choose_keys(search *x)
 /* Runs a letter in the table's present state, judges it, and returns what the judge says. */
 static const char *run_letter(search *x, hd_oracle *o, const letter *l, uint64_t key, uint64_t time)
 {
-    uint64_t value = 1000 * (time + 1) + key % 1000, value_out, score_out, list_key[ENTRIES], list_value[ENTRIES], list_score[ENTRIES], list_item[ENTRIES], count;
+    uint64_t value = 1000 * (time + 1) + key % 1000, value_out, score_out, list_key[ENTRIES], list_value[ENTRIES],
+             list_score[ENTRIES], list_item[ENTRIES], count;
     uint8_t outcome;
     void *ptr;
-    hd_batch b = { .op = l->op, .elem = HD_U64, .n = judge_ops[l->op].keyed, .key = &key, .value = &value, .score = &l->score,
-                   .flag = &l->flag, .holder = l->holder, .pred = "score_in", .outcome = &outcome, .value_out = &value_out, .score_out = &score_out,
-                   .ptr = &ptr, .list_key = list_key, .list_value = list_value, .list_score = list_score, .list_item = list_item, .count = &count };
+    hd_batch b = { .op = l->op,
+                   .elem = HD_U64,
+                   .n = judge_ops[l->op].keyed,
+                   .key = &key,
+                   .value = &value,
+                   .score = &l->score,
+                   .flag = &l->flag,
+                   .holder = l->holder,
+                   .pred = "score_in",
+                   .outcome = &outcome,
+                   .value_out = &value_out,
+                   .score_out = &score_out,
+                   .ptr = &ptr,
+                   .list_key = list_key,
+                   .list_value = list_value,
+                   .list_score = list_score,
+                   .list_item = list_item,
+                   .count = &count };
     b.pred_arg[1] = 2;
     uint64_t clock = atomic_load(&x->table->clock);
     must(hd_run(x->table, &b));
@@ -248,12 +264,15 @@ static void step(search *x, const alphabet *a, level *from, level *to, int lengt
             state_put(x->table, s);
             must(hd_oracle_copy(from->oracle[i], &o));
             const char *wrong = run_letter(x, o, l, l->key < 0 ? HD_KEY_LOCKED : x->key[l->key], (uint64_t)length);
-            check(!wrong, "after a string of %d: %s on key %d, score %llu, flag %d: %s", length, hd_op_name(l->op), l->key, (unsigned long long)l->score, l->flag, wrong);
+            check(!wrong, "after a string of %d: %s on key %d, score %llu, flag %d: %s", length, hd_op_name(l->op),
+                  l->key, (unsigned long long)l->score, l->flag, wrong);
             state_take(x->table, &then);
             then.named = (uint8_t)(s->named | (l->key >= 0 ? 1 << l->key : 0));
             then.strings = s->strings;
             x->strings += s->strings;
-            if (length + 1 < longest() ? level_add(to, &then, o) : memcmp(then.key, s->key, offsetof(small, clock)) != 0) must(hd_check(x->table));
+            if (length + 1 < longest() ? level_add(to, &then, o)
+                                       : memcmp(then.key, s->key, offsetof(small, clock)) != 0)
+                must(hd_check(x->table));
             hd_oracle_close(o);
         }
     }
@@ -272,7 +291,8 @@ static void explore(const setting *how, const char *policy)
     c.threads = 1;
     choose_keys(&x);
     must(hd_open(&c, &x.table));
-    check(view_of(x.table)->pin_places == PIN_PLACES && view_of(x.table)->buckets == BUCKETS, "the table has another shape");
+    check(view_of(x.table)->pin_places == PIN_PLACES && view_of(x.table)->buckets == BUCKETS,
+          "the table has another shape");
 
     hd_oracle *o;
     judge_policy p = JUDGE_LRU;
@@ -280,7 +300,8 @@ static void explore(const setting *how, const char *policy)
     alphabet a = alphabet_of(p);
     must(hd_oracle_open(&c, &o));
     letter insert = { HD_OP_INSERT_OR_ASSIGN, -1, 1, 1, HD_EITHER };
-    for (int k = 0; k < how->strangers; k++) check(!run_letter(&x, o, &insert, x.stranger[k], 7), "a stranger was accused");
+    for (int k = 0; k < how->strangers; k++)
+        check(!run_letter(&x, o, &insert, x.stranger[k], 7), "a stranger was accused");
 
     level now = { 0 }, next = { 0 };
     small start;
@@ -299,8 +320,10 @@ static void explore(const setting *how, const char *policy)
     level_close(&now);
     hd_oracle_close(o);
     hd_close(x.table);
-    test_note("%s, %s: %llu strings of up to %d of %zu letters, %llu states", how->name, policy, (unsigned long long)x.strings, longest(), a.n, (unsigned long long)states);
-    test_tried("differential", x.executed, "executions of every operation after every other, %s, %s", how->name, policy);
+    test_note("%s, %s: %llu strings of up to %d of %zu letters, %llu states", how->name, policy,
+              (unsigned long long)x.strings, longest(), a.n, (unsigned long long)states);
+    test_tried("differential", x.executed, "executions of every operation after every other, %s, %s", how->name,
+               policy);
 }
 
 static void crowd_lru(void **state) { (void)state, explore(&settings[0], "lru"); }
@@ -316,8 +339,9 @@ static void dual_custom(void **state) { (void)state, explore(&settings[2], "cust
 int main(void)
 {
     const struct CMUnitTest small_tables[] = {
-        cmocka_unit_test(crowd_lru), cmocka_unit_test(crowd_lfu), cmocka_unit_test(crowd_custom), cmocka_unit_test(mixed_lru), cmocka_unit_test(mixed_lfu),
-        cmocka_unit_test(mixed_custom), cmocka_unit_test(dual_lru), cmocka_unit_test(dual_lfu), cmocka_unit_test(dual_custom),
+        cmocka_unit_test(crowd_lru), cmocka_unit_test(crowd_lfu), cmocka_unit_test(crowd_custom),
+        cmocka_unit_test(mixed_lru), cmocka_unit_test(mixed_lfu), cmocka_unit_test(mixed_custom),
+        cmocka_unit_test(dual_lru),  cmocka_unit_test(dual_lfu),  cmocka_unit_test(dual_custom),
     };
     return test_run(small_tables);
 }

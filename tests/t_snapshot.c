@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_snapshot.c - a snapshot gives back the table, is byte for byte what doc/snapshot.md says, and is there whole whenever the
- * process that saves dies.
+ * t_snapshot.c - a snapshot gives back the table, is byte for byte what doc/snapshot.md says, and is there whole
+ * whenever the process that saves dies.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 #include "tests/snapshots.h"
 
-/* ---- Back and forth ----------------------------------------------------------------------------------- */
+/* ---- Back and forth -------------------------------------------------------------------------- */
 
 static void round_trip(const snapshot_shape *s, uint64_t upserts)
 {
@@ -36,16 +36,19 @@ static void round_trip(const snapshot_shape *s, uint64_t upserts)
     must(hd_snapshot_inspect(path, &said));
     struct stat st;
     check(!stat(path, &st) && said.file_bytes == (uint64_t)st.st_size, "the file has %llu bytes", (ull)said.file_bytes);
-    check(said.version == 1 && !strcmp(said.design, "hkv") && !strcmp(said.policy, s->policy), "version, design or policy");
+    check(said.version == 1 && !strcmp(said.design, "hkv") && !strcmp(said.policy, s->policy),
+          "version, design or policy");
     check(said.buckets == s->buckets && said.slots == s->slots && said.capacity == s->buckets * s->slots, "the shape");
-    check(said.value_bytes == s->value_bytes && said.dual == s->dual && said.admit == s->admit && said.seed == s->seed, "value_bytes, dual, admit or seed");
+    check(said.value_bytes == s->value_bytes && said.dual == s->dual && said.admit == s->admit && said.seed == s->seed,
+          "value_bytes, dual, admit or seed");
     check(said.size == size && said.clock == upserts && said.epoch == 7, "size, clock or epoch");
 
     must(hd_open_snapshot(path, &c, &u)); /* a table of its own */
     must(hd_table_info(t, &a));
     must(hd_table_info(u, &b));
-    check(a.capacity == b.capacity && a.slots == b.slots && a.dual == b.dual && a.admit == b.admit && a.seed == b.seed
-              && a.policy == b.policy && b.pins == c.pins && b.clock == a.clock, "the loaded table has another shape");
+    check(a.capacity == b.capacity && a.slots == b.slots && a.dual == b.dual && a.admit == b.admit &&
+              a.seed == b.seed && a.policy == b.policy && b.pins == c.pins && b.clock == a.clock,
+          "the loaded table has another shape");
     same_table(t, u);
 
     feed(w, 50, 2); /* a table that had something else */
@@ -76,8 +79,10 @@ static void round_trips(void **state)
         for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++)
             for (unsigned mode = 0; mode < 4; mode++) {
                 if ((mode & 1) && shapes[s].buckets < 2) continue;
-                snapshot_shape is = { policies[p], shapes[s].buckets, shapes[s].slots, shapes[s].value_bytes, mode & 1, mode & 2 ? HD_ADMIT_ALWAYS : HD_ADMIT_SCORE,
-                             p * 1000 + s };
+                snapshot_shape is = { policies[p],     shapes[s].buckets,
+                                      shapes[s].slots, shapes[s].value_bytes,
+                                      mode & 1,        mode & 2 ? HD_ADMIT_ALWAYS : HD_ADMIT_SCORE,
+                                      p * 1000 + s };
                 round_trip(&is, 0);
                 round_trip(&is, 1);
                 round_trip(&is, is.buckets * is.slots * 2 / 3);
@@ -108,7 +113,7 @@ static void pins_are_dropped(void **state)
     check(fate == HD_ERASED, "%s", hd_outcome_name((hd_outcome)fate));
     hd_close(t);
 }
-/* ---- The bytes ------------------------------------------------------------------------------------------- */
+/* ---- The bytes ------------------------------------------------------------------------------- */
 
 static const snapshot_shape golden_shape = { "custom", 4, 9, 12, true, HD_ADMIT_ALWAYS, 0x0123456789abcdefu };
 
@@ -141,17 +146,24 @@ static void bytes_are_as_documented(void **state)
     size_t bytes, at[5];
     uint8_t *p = test_read(test_path("bytes"), &bytes);
     check(bytes == 384 + (36 + 7) / 8 + c.n * (16 + 12), "%zu bytes", bytes);
-    check(!memcmp(p, "HEDDLE\r\n", 8) && snapshot_number(p + 8, 4) == 1 && snapshot_number(p + 12, 4) == 256, "magic, version or header bytes");
-    check(!memcmp(p + 16, "hkv\0\0\0\0\0\0\0\0\0\0\0\0", 16) && !memcmp(p + 32, "custom\0\0\0\0\0\0\0\0\0", 16), "design or policy");
-    check(snapshot_number(p + 48, 8) == 4 && snapshot_number(p + 56, 4) == 9 && snapshot_number(p + 60, 4) == 12, "shape");
-    check(snapshot_number(p + 64, 8) == golden_shape.seed && snapshot_number(p + 72, 8) == 27 && snapshot_number(p + 80, 4) == 3 && snapshot_number(p + 84, 4) == 3, "seed, clock, epoch or flags");
+    check(!memcmp(p, "HEDDLE\r\n", 8) && snapshot_number(p + 8, 4) == 1 && snapshot_number(p + 12, 4) == 256,
+          "magic, version or header bytes");
+    check(!memcmp(p + 16, "hkv\0\0\0\0\0\0\0\0\0\0\0\0", 16) && !memcmp(p + 32, "custom\0\0\0\0\0\0\0\0\0", 16),
+          "design or policy");
+    check(snapshot_number(p + 48, 8) == 4 && snapshot_number(p + 56, 4) == 9 && snapshot_number(p + 60, 4) == 12,
+          "shape");
+    check(snapshot_number(p + 64, 8) == golden_shape.seed && snapshot_number(p + 72, 8) == 27 &&
+              snapshot_number(p + 80, 4) == 3 && snapshot_number(p + 84, 4) == 3,
+          "seed, clock, epoch or flags");
     check(snapshot_number(p + 88, 8) == c.n && snapshot_number(p + 96, 8) == bytes, "size or file bytes");
     for (int i = 104; i < 240; i++) check(p[i] == 0, "byte %d is %d", i, p[i]);
     check(snapshot_sum_is(p + 240, p, 240), "the header's sum");
 
     snapshot_sections(p, bytes, at);
     for (int i = 0; i < 4; i++) {
-        check(!memcmp(p + at[i], (const char *const[]){ "SLOT", "KEYS", "SCOR", "VALS" }[i], 4) && snapshot_number(p + at[i] + 4, 4) == 0, "the head of section %d", i);
+        check(!memcmp(p + at[i], (const char *const[]){ "SLOT", "KEYS", "SCOR", "VALS" }[i], 4) &&
+                  snapshot_number(p + at[i] + 4, 4) == 0,
+              "the head of section %d", i);
         check(snapshot_sum_is(p + at[i + 1] - 16, p + at[i], at[i + 1] - 16 - at[i]), "the sum of section %d", i);
     }
     uint64_t entry = 0;
@@ -160,7 +172,9 @@ static void bytes_are_as_documented(void **state)
         uint64_t i = 0;
         while (i < c.n && c.slot[i] != slot) i++;
         check(i < c.n, "slot %llu is marked, and empty", (ull)slot);
-        check(snapshot_number(p + at[1] + 16 + 8 * entry, 8) == c.key[i] && snapshot_number(p + at[2] + 16 + 8 * entry, 8) == c.score[i], "key or score of slot %llu", (ull)slot);
+        check(snapshot_number(p + at[1] + 16 + 8 * entry, 8) == c.key[i] &&
+                  snapshot_number(p + at[2] + 16 + 8 * entry, 8) == c.score[i],
+              "key or score of slot %llu", (ull)slot);
         check(!memcmp(p + at[3] + 16 + 12 * entry, c.value + 12 * i, 12), "value of slot %llu", (ull)slot);
         entry++;
     }
@@ -170,14 +184,16 @@ static void bytes_are_as_documented(void **state)
     hd_close(t);
 }
 
-/* Never to change, either: Hive's, grown from two buckets, with keys in the stash, and slots that are only vacant. hash: its functions. */
+/* Never to change, either: Hive's, grown from two buckets, with keys in the stash, and slots that are only vacant.
+ * hash: its functions. */
 static hd_table *golden_dictionary(const char *hash)
 {
     hd_config c = hd_config_of("hive");
     hd_table *t;
     uint64_t key[100], count;
     uint16_t value[100];
-    c.capacity = 16, c.slots = 8, c.value_bytes = 2, c.hashes = 3, c.spare = 2, c.hash = hash, c.seed = golden_shape.seed;
+    c.capacity = 16, c.slots = 8, c.value_bytes = 2, c.hashes = 3, c.spare = 2, c.hash = hash,
+    c.seed = golden_shape.seed;
     must(hd_open(&c, &t));
     for (uint64_t i = 0; i < 100; i++) {
         key[i] = i * i * 5 + i;
@@ -194,8 +210,8 @@ static hd_table *golden_dictionary(const char *hash)
     return t;
 }
 
-/* The file of that name under tests/golden/ is what such a table is saved as, and opens. HEDDLE_WRITE_GOLDEN=1 writes the files anew: for a new version of
- * the format, never for another reason. */
+/* The file of that name under tests/golden/ is what such a table is saved as, and opens. HEDDLE_WRITE_GOLDEN=1 writes
+ * the files anew: for a new version of the format, never for another reason. */
 static hd_table *same_bytes(hd_table *t, const char *name)
 {
     const char *top = getenv("top_srcdir");
@@ -211,7 +227,8 @@ static hd_table *same_bytes(hd_table *t, const char *name)
     size_t bytes, want_bytes;
     uint8_t *p = test_read(test_path("golden"), &bytes), *want = test_read(path, &want_bytes);
     check(bytes == want_bytes, "%s: %zu bytes, golden %zu", name, bytes, want_bytes);
-    for (size_t i = 0; i < bytes; i++) check(p[i] == want[i], "%s: byte %zu is %02x, golden %02x", name, i, p[i], want[i]);
+    for (size_t i = 0; i < bytes; i++)
+        check(p[i] == want[i], "%s: byte %zu is %02x, golden %02x", name, i, p[i], want[i]);
     must(hd_open_snapshot(path, NULL, &u));
     free(p);
     free(want);
@@ -220,7 +237,9 @@ static hd_table *same_bytes(hd_table *t, const char *name)
 
 static void golden(void **state)
 {
-    static const char *const hash[] = { HD_HASH_USUAL, "bithash1,crc64,city32" }, *const name[] = { "snapshot-1-hive", "snapshot-1-hive-named" };
+    static const char *const hash[] = { HD_HASH_USUAL, "bithash1,crc64,city32" }, *const name[] = {
+        "snapshot-1-hive", "snapshot-1-hive-named"
+    };
     (void)state;
     hd_table *t = golden_table(), *u = same_bytes(t, "snapshot-1");
     same_table(t, u);
@@ -249,11 +268,12 @@ static void without_standard_input(void **state)
     pid_t child = fork();
     check(child >= 0, "cannot fork");
     if (child == 0) _exit(close(0) || hd_save(t, path) ? 1 : hd_load(t, path, NULL) ? 2 : 0);
-    check(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child's %s", WEXITSTATUS(status) == 1 ? "save failed" : "load failed");
+    check(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child's %s",
+          WEXITSTATUS(status) == 1 ? "save failed" : "load failed");
     hd_close(t);
 }
 
-/* ---- A save that fails, and a process that dies -------------------------------------------------------------------- */
+/* ---- A save that fails, and a process that dies ---------------------------------------------- */
 
 /* 200 times, a child that saves two tables in turn is killed at some moment: one of the two is there, whole. */
 static void killed_while_saving(void **state)
@@ -300,7 +320,8 @@ static void killed_while_saving(void **state)
             }
         closedir(d);
     }
-    test_note("%llu kills: the one table %llu times, the other %llu, a part left behind %llu times", (ull)rounds, (ull)was_first, (ull)(rounds - was_first), (ull)parts);
+    test_note("%llu kills: the one table %llu times, the other %llu, a part left behind %llu times", (ull)rounds,
+              (ull)was_first, (ull)(rounds - was_first), (ull)parts);
     test_tried("snapshots", rounds, "kills of a process that saves: the old file or the new one, whole");
     contents_give(&first);
     contents_give(&second);
@@ -342,7 +363,8 @@ static void to_devices_and_pipes(void **state)
     uint8_t *want = test_read(file, &bytes), got[4096];
     int reader = open(pipe, O_RDONLY | O_NONBLOCK);
     must(hd_save(t, pipe));
-    check(reader >= 0 && read(reader, got, sizeof got) == (ssize_t)bytes && !memcmp(got, want, bytes), "the file's bytes did not come through the pipe");
+    check(reader >= 0 && read(reader, got, sizeof got) == (ssize_t)bytes && !memcmp(got, want, bytes),
+          "the file's bytes did not come through the pipe");
     check(!stat(pipe, &st) && S_ISFIFO(st.st_mode), "the pipe is none any more");
     /* there is no going back in a pipe: that is what is said, and not that the file in it is cut short */
     int writer = open(pipe, O_WRONLY | O_NONBLOCK);
@@ -364,11 +386,12 @@ static void to_devices_and_pipes(void **state)
     hd_close(t);
 }
 
-/* Files longer than what is read or written at a time: after a write that failed there is no other, and a read that fails is the load's failure, whichever
- * it is. */
+/* Files longer than what is read or written at a time: after a write that failed there is no other, and a read that
+ * fails is the load's failure, whichever it is. */
 static void long_files_fail(void **state)
 {
-    static const snapshot_shape s = { "lru", 2, 20, HD_VALUE_BYTES_MAX, false, HD_ADMIT_SCORE, 0 }, other = { "lru", 3, 16, HD_VALUE_BYTES_MAX, false, HD_ADMIT_SCORE, 0 };
+    static const snapshot_shape s = { "lru", 2, 20, HD_VALUE_BYTES_MAX, false, HD_ADMIT_SCORE, 0 },
+                                other = { "lru", 3, 16, HD_VALUE_BYTES_MAX, false, HD_ADMIT_SCORE, 0 };
     enum { WELL = 0 };
     (void)state;
     hd_table *t = shape_open(&s);
@@ -392,10 +415,13 @@ static void long_files_fail(void **state)
             hd_status status = act ? hd_load(t, kept, NULL) : hd_save(t, path);
             uint64_t calls = f.calls;
             more = f.failed != NULL;
-            check(status == (more && strcmp(f.failed, "close") != 0 ? HD_EIO : status), "%s although %s failed", hd_status_name(status), f.failed);
+            check(status == (more && strcmp(f.failed, "close") != 0 ? HD_EIO : status), "%s although %s failed",
+                  hd_status_name(status), f.failed);
             check(status == HD_OK || (status == HD_EIO && more), "%s: %s", hd_status_name(status), hd_why());
             if (!act) {
-                check(!more || strcmp(f.failed, "write") != 0 || calls <= call + 2, "%llu calls after a write that failed", (ull)(calls - call)); /* close, unlink */
+                /* close, unlink */
+                check(!more || strcmp(f.failed, "write") != 0 || calls <= call + 2,
+                      "%llu calls after a write that failed", (ull)(calls - call));
                 check(test_files() == files + (access(path, F_OK) == 0), "a part was left");
                 unlink(path);
             }
@@ -412,7 +438,10 @@ static void long_files_fail(void **state)
     test_tried("files", failures, "file calls of long snapshots that failed");
 }
 
-static ptrdiff_t writes_nothing(void *self, int fd, const void *p, size_t bytes) { return (void)self, (void)fd, (void)p, (void)bytes, 0; }
+static ptrdiff_t writes_nothing(void *self, int fd, const void *p, size_t bytes)
+{
+    return (void)self, (void)fd, (void)p, (void)bytes, 0;
+}
 
 /* What the seam of files says of the system, and makes of answers that no regular file gives. */
 static void the_systems_files(void **state)
@@ -434,16 +463,21 @@ static void the_systems_files(void **state)
 
     check(os->sync_folder(NULL, test_path("anything")) == 0, "a folder cannot be synced: %s", strerror(errno));
     check(os->sync_folder(NULL, "no folder at all") == 0, "the working folder cannot be synced: %s", strerror(errno));
-    check(os->sync_folder(NULL, "/proc/self/status") == 0, "a file system that cannot sync is no failure: %s", strerror(errno));
+    check(os->sync_folder(NULL, "/proc/self/status") == 0, "a file system that cannot sync is no failure: %s",
+          strerror(errno));
     check(os->sync_folder(NULL, "/no/such/folder") == -1 && errno == ENOENT, "a folder that is not there was synced");
     memset(longest, 'x', sizeof longest);
     longest[sizeof longest - 2] = '/';
     longest[sizeof longest - 1] = 0;
     check(os->sync_folder(NULL, longest) == -1 && errno == ENAMETOOLONG, "a name that is too long was cut");
 
-    static const char *const special[] = { "/dev/null", "/dev/stdout", "/dev/stdin", "/dev/fd/1", "/dev/fd/77777", "/proc/self/fd/0" }, *const usual[] = { "/proc/self", "/no/such/file", "", "/dev" };
-    for (size_t k = 0; k < sizeof special / sizeof *special; k++) check(os->special(NULL, special[k]), "'%s' would be replaced by a file", special[k]);
-    for (size_t k = 0; k < sizeof usual / sizeof *usual; k++) check(!os->special(NULL, usual[k]), "'%s' would be written to as it is", usual[k]);
+    static const char *const special[] = { "/dev/null", "/dev/stdout",   "/dev/stdin",
+                                           "/dev/fd/1", "/dev/fd/77777", "/proc/self/fd/0" },
+                             *const usual[] = { "/proc/self", "/no/such/file", "", "/dev" };
+    for (size_t k = 0; k < sizeof special / sizeof *special; k++)
+        check(os->special(NULL, special[k]), "'%s' would be replaced by a file", special[k]);
+    for (size_t k = 0; k < sizeof usual / sizeof *usual; k++)
+        check(!os->special(NULL, usual[k]), "'%s' would be written to as it is", usual[k]);
     check(!os->special(NULL, test_path("size")), "a file would be written to as it is");
 
     hd_seams stuck = hd_seams_os;
@@ -454,7 +488,8 @@ static void the_systems_files(void **state)
 
 static uint64_t five(void *self) { return (void)self, 5; }
 
-/* Scores that a clock of the device has left are not taken for those of the batch: all are 5 here, and so is the time of an item of the next one. */
+/* Scores that a clock of the device has left are not taken for those of the batch: all are 5 here, and so is the time
+ * of an item of the next one. */
 static void scores_of_another_clock(void **unused)
 {
     (void)unused;
@@ -489,13 +524,15 @@ static void scores_of_another_clock(void **unused)
         must(hd_run(u, &assign));
         hd_batch find = { .op = HD_OP_FIND, .n = N, .key = key, .value_out = got };
         must(hd_run(u, &find));
-        for (uint64_t i = 0; i < N; i++) check(got[i] == after[i / 2 * 2] || got[i] == after[i / 2 * 2 + 1], "key %llu has %llu", (ull)key[i], (ull)got[i]);
+        for (uint64_t i = 0; i < N; i++)
+            check(got[i] == after[i / 2 * 2] || got[i] == after[i / 2 * 2 + 1], "key %llu has %llu", (ull)key[i],
+                  (ull)got[i]);
         hd_close(u);
     }
     unlink(path);
 }
 
-/* ---- Names ------------------------------------------------------------------------------------------------ */
+/* ---- Names ----------------------------------------------------------------------------------- */
 
 typedef struct taken_names {
     const hd_file_seam *real;
@@ -551,7 +588,8 @@ static void longest_names(void **state)
     c.threads = 1;
     must(hd_open(&c, &t));
     hd_status status = HD_OK;
-    for (hd_status last = HD_EIO; bytes < sizeof longest; bytes += 8) { /* from what no file system takes to what nobody can write down */
+    /* from what no file system takes to what nobody can write down */
+    for (hd_status last = HD_EIO; bytes < sizeof longest; bytes += 8) {
         memset(longest, 'x', bytes);
         longest[bytes] = 0;
         status = hd_save(t, longest);

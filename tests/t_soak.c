@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_soak.c - sixteen threads with a stream each on one table, all operations, all judged, also while the table is cleared, grows, is saved and loaded.
- * Seconds in the suite; `t_soak --seconds 600 [LOCK ...]` for as long as you like, on the backend of HEDDLE_TEST_BACKEND.
+ * t_soak.c - sixteen threads with a stream each on one table, all operations, all judged, also while the table is
+ * cleared, grows, is saved and loaded. Seconds in the suite; `t_soak --seconds 600 [LOCK ...]` for as long as you like,
+ * on the backend of HEDDLE_TEST_BACKEND.
  *
- * Own keys: each key is used by one thread, so what that thread did to it is its history, in which nobody else takes part but by evicting
- * it (soak_own.c). And when all rest, all evictions that outcomes told of are keys that are missing, neither more nor fewer.
+ * Own keys: each key is used by one thread, so what that thread did to it is its history, in which nobody else takes
+ * part but by evicting it (soak_own.c). And when all rest, all evictions that outcomes told of are keys that are
+ * missing, neither more nor fewer.
  *
- * Shared keys, in a table with room and in one that evicts all the time: values are whole and never too old, sums lose nothing
- * (soak_shared.c).
+ * Shared keys, in a table with room and in one that evicts all the time: values are whole and never too old, sums lose
+ * nothing (soak_shared.c).
  */
 #include <signal.h>
 #include <stdio.h>
@@ -27,13 +29,15 @@ void complain(worker *w, const flight *a, uint64_t i, const char *what)
     bool batch = a && a->here, keyed = batch && hd_op_is_keyed(hd_op_row_of(a->b.op)) && i < a->b.n;
     pthread_mutex_lock(&s->say);
     if (!atomic_load(&s->wrong))
-        snprintf(s->why, sizeof s->why, "thread %d, %s by %s, item %d, key %llx, %s: %s", (int)w->number, batch ? hd_op_name(a->b.op) : "no batch", batch && a->b.ran ? a->b.ran : "-",
-                 (int)i, keyed ? (ull)a->here->key[i] : 0ull, keyed ? hd_outcome_name((hd_outcome)a->here->outcome[i]) : "-", what);
+        snprintf(s->why, sizeof s->why, "thread %d, %s by %s, item %d, key %llx, %s: %s", (int)w->number,
+                 batch ? hd_op_name(a->b.op) : "no batch", batch && a->b.ran ? a->b.ran : "-", (int)i,
+                 keyed ? (ull)a->here->key[i] : 0ull, keyed ? hd_outcome_name((hd_outcome)a->here->outcome[i]) : "-",
+                 what);
     atomic_store(&s->wrong, true);
     pthread_mutex_unlock(&s->say);
 }
 
-/* ---- Batches ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Batches --------------------------------------------------------------------------------- */
 
 static const char *any_variant(worker *w, hd_op op, const hd_info *info)
 {
@@ -52,7 +56,8 @@ static bool put(worker *w, flight *a, const hd_info *info)
     a->b.holder = w->number + 1;
     a->b.stream = w->stream;
     a->b.key = x->key, a->b.value = x->value, a->b.score = x->score, a->b.flag = x->flag;
-    a->b.outcome = x->outcome, a->b.value_out = x->value_out, a->b.score_out = x->score_out, a->b.ptr = (void **)(void *)x->ptr;
+    a->b.outcome = x->outcome, a->b.value_out = x->value_out, a->b.score_out = x->score_out,
+    a->b.ptr = (void **)(void *)x->ptr;
     a->b.list_key = x->list_key, a->b.list_value = x->list_value, a->b.count = &x->count;
     if (d && info) a->b.kernel = any_variant(w, a->b.op, info);
     if (d && d->copy(d->self, a->there, a->here, sizeof *a->here, HD_TO_DEVICE, w->stream)) return false;
@@ -63,8 +68,10 @@ static bool draw_and_put(worker *w, flight *a, const hd_info *info)
 {
     memset(&a->b, 0, sizeof a->b);
     a->done = atomic_load(&w->s->done);
-    if (w->s->leg == OWN) own_draw(w, a);
-    else shared_draw(w, a);
+    if (w->s->leg == OWN)
+        own_draw(w, a);
+    else
+        shared_draw(w, a);
     return put(w, a, info);
 }
 
@@ -78,14 +85,16 @@ static void judge(worker *w, flight *a)
     for (uint64_t i = 0; keyed && i < a->b.n; i++) {
         if (a->here->outcome[i] >= HD_OUTCOME_COUNT) return complain(w, a, i, "no outcome");
         atomic_fetch_add(&s->outcome[a->here->outcome[i]], 1);
-        if (own) own_judge(w, a, i);
-        else shared_judge(w, a, i);
+        if (own)
+            own_judge(w, a, i);
+        else
+            shared_judge(w, a, i);
     }
     if (a->b.op == HD_OP_INSERT_AND_EVICT && own) own_judge_list(w, a);
     if (!keyed) own_judge_range(w, a);
 }
 
-/* ---- At rest ------------------------------------------------------------------------------------------------------------------ */
+/* ---- At rest --------------------------------------------------------------------------------- */
 
 typedef struct walk {
     soak *s;
@@ -118,19 +127,25 @@ static void miss(soak *s, const walk *k)
 /* What came, went and stayed since the last rest; a reset in between takes along what it likes. */
 static void account(soak *s, const walk *k, const hd_counters *c, char *why, size_t bytes)
 {
-    uint64_t evicted = atomic_load(&s->outcome[HD_EVICTED]), gone = atomic_load(&s->noticed), inserted = atomic_load(&s->outcome[HD_INSERTED]);
-    uint64_t erased = atomic_load(&s->outcome[HD_ERASED]), added = atomic_load(&s->added), left = atomic_load(&s->left), shared = s->leg == OWN ? 0 : SHARED;
+    uint64_t evicted = atomic_load(&s->outcome[HD_EVICTED]), gone = atomic_load(&s->noticed),
+             inserted = atomic_load(&s->outcome[HD_INSERTED]);
+    uint64_t erased = atomic_load(&s->outcome[HD_ERASED]), added = atomic_load(&s->added), left = atomic_load(&s->left),
+             shared = s->leg == OWN ? 0 : SHARED;
     bool reset = atomic_load(&s->done) != s->settled;
     if (!reset && s->leg == OWN && evicted - s->evicted != gone - s->gone)
-        snprintf(why, bytes, "%llu entries were evicted, %llu are missing", (ull)(evicted - s->evicted), (ull)(gone - s->gone));
+        snprintf(why, bytes, "%llu entries were evicted, %llu are missing", (ull)(evicted - s->evicted),
+                 (ull)(gone - s->gone));
     else if (!reset && k->entries - s->entries != inserted - s->inserted - (erased - s->erased))
-        snprintf(why, bytes, "%llu entries, %llu before, %llu inserted and %llu erased", (ull)k->entries, (ull)s->entries, (ull)(inserted - s->inserted), (ull)(erased - s->erased));
+        snprintf(why, bytes, "%llu entries, %llu before, %llu inserted and %llu erased", (ull)k->entries,
+                 (ull)s->entries, (ull)(inserted - s->inserted), (ull)(erased - s->erased));
     else if (!reset && k->sum - s->sum + left - s->sum_left != added - s->sum_added)
-        snprintf(why, bytes, "sums of %llu, %llu before, and %llu that left, after %llu additions", (ull)k->sum, (ull)s->sum, (ull)(left - s->sum_left), (ull)(added - s->sum_added));
+        snprintf(why, bytes, "sums of %llu, %llu before, and %llu that left, after %llu additions", (ull)k->sum,
+                 (ull)s->sum, (ull)(left - s->sum_left), (ull)(added - s->sum_added));
     else if (c->outcome[HD_EVICTED] != evicted || c->outcome[HD_INSERTED] != inserted + shared)
-        snprintf(why, bytes, "the counters say %llu evicted, %llu inserted; outcomes said %llu and %llu", (ull)c->outcome[HD_EVICTED], (ull)c->outcome[HD_INSERTED], (ull)evicted,
-                 (ull)(inserted + shared));
-    s->entries = k->entries, s->evicted = evicted, s->gone = gone, s->inserted = inserted, s->erased = erased, s->sum = k->sum, s->sum_left = left, s->sum_added = added;
+        snprintf(why, bytes, "the counters say %llu evicted, %llu inserted; outcomes said %llu and %llu",
+                 (ull)c->outcome[HD_EVICTED], (ull)c->outcome[HD_INSERTED], (ull)evicted, (ull)(inserted + shared));
+    s->entries = k->entries, s->evicted = evicted, s->gone = gone, s->inserted = inserted, s->erased = erased,
+    s->sum = k->sum, s->sum_left = left, s->sum_added = added;
     s->settled = atomic_load(&s->done);
 }
 
@@ -156,7 +171,8 @@ static void rest(soak *s)
     k->s = s;
     shared_floors(&s->worker[0], &k->floors);
     s->rests++;
-    if (hd_check(s->t) || hd_for_each(s->t, see, k) || hd_counters_sync(s->t, &c)) snprintf(why, sizeof why, "%s", hd_why());
+    if (hd_check(s->t) || hd_for_each(s->t, see, k) || hd_counters_sync(s->t, &c))
+        snprintf(why, sizeof why, "%s", hd_why());
     else {
         miss(s, k);
         account(s, k, &c, why, sizeof why);
@@ -166,7 +182,7 @@ static void rest(soak *s)
     free(k);
 }
 
-/* ---- A thread ------------------------------------------------------------------------------------------------------------------- */
+/* ---- A thread -------------------------------------------------------------------------------- */
 
 /* A round: some batches on the stream, one after the other, a wait, and judgement. */
 static void round_of(worker *w, const hd_info *info)
@@ -177,7 +193,8 @@ static void round_of(worker *w, const hd_info *info)
     atomic_store(&w->oldest, atomic_load(&s->done));
     while (put_n < DEPTH && !atomic_load(&s->wrong) && draw_and_put(w, &w->slot[put_n], info)) put_n++;
     if (put_n < DEPTH && !atomic_load(&s->wrong)) complain(w, NULL, 0, hd_why());
-    for (int i = 0; i < put_n && d; i++) d->copy(d->self, w->slot[i].here, w->slot[i].there, sizeof(arrays), HD_FROM_DEVICE, w->stream);
+    for (int i = 0; i < put_n && d; i++)
+        d->copy(d->self, w->slot[i].here, w->slot[i].there, sizeof(arrays), HD_FROM_DEVICE, w->stream);
     if (d && d->wait(d->self, w->stream)) complain(w, NULL, 0, "the device failed");
     uint64_t begun = atomic_load(&s->begun);
     for (int i = 0; i < put_n && !atomic_load(&s->wrong); i++) {
@@ -195,8 +212,11 @@ static void *work(void *context)
     for (uint64_t round = 0; !over; round++) {
         round_of(w, &info);
         if (!atomic_load(&s->wrong)) whole_table(w);
-        if (w->number == 0 && round % 32 == 31 && hd_check(s->t)) complain(w, NULL, 0, hd_why()); /* beside the others */
-        if (round % s->stretch != s->stretch - 1 && hd_seams_os.time.now_ns(NULL) < s->end_ns && !atomic_load(&s->wrong)) continue;
+        /* beside the others */
+        if (w->number == 0 && round % 32 == 31 && hd_check(s->t)) complain(w, NULL, 0, hd_why());
+        if (round % s->stretch != s->stretch - 1 && hd_seams_os.time.now_ns(NULL) < s->end_ns &&
+            !atomic_load(&s->wrong))
+            continue;
         /* Who is late makes the others wait; who is done, too: all leave after the same rest. */
         pthread_barrier_wait(&s->rest);
         if (w->number == 0) {
@@ -209,7 +229,7 @@ static void *work(void *context)
     return NULL;
 }
 
-/* ---- A soak ------------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- A soak ---------------------------------------------------------------------------------- */
 
 static void worker_open(worker *w, soak *s, uint64_t number)
 {
@@ -293,9 +313,12 @@ static const char *soak_wrong(place *p, const char *lock, const turn *of, double
     uint64_t batches = 0;
     for (int o = 0; o < HD_OP_COUNT_; o++) batches += atomic_load(&s->ops[o]);
     snprintf(why, bytes, "%s", s->why);
-    test_tried("soak", atomic_load(&s->items), "backend=%s lock=%s policy=%s dual=%d %s: %llu batches, %llu evicted, %llu clears, %llu growths, %llu saves, %llu loads, %llu rests: %s", p->backend, lock,
-              of->policy, of->dual, legs[of->leg], (ull)batches, (ull)atomic_load(&s->outcome[HD_EVICTED]), (ull)s->wholes[0], (ull)s->wholes[1],
-              (ull)s->wholes[2], (ull)s->wholes[3], (ull)s->rests, wrong ? why : "clean");
+    test_tried("soak", atomic_load(&s->items),
+               "backend=%s lock=%s policy=%s dual=%d %s: %llu batches, %llu evicted, %llu clears, %llu growths, %llu "
+               "saves, %llu loads, %llu rests: %s",
+               p->backend, lock, of->policy, of->dual, legs[of->leg], (ull)batches,
+               (ull)atomic_load(&s->outcome[HD_EVICTED]), (ull)s->wholes[0], (ull)s->wholes[1], (ull)s->wholes[2],
+               (ull)s->wholes[3], (ull)s->rests, wrong ? why : "clean");
     for (int i = 0; i < THREADS; i++) worker_close(&s->worker[i]);
     whole_close(s);
     hd_close(s->t);
@@ -309,8 +332,10 @@ static const char *soak_wrong(place *p, const char *lock, const turn *of, double
 /* In turns that last at most a minute each. */
 static void soak_all(const char *backend, const char *const *locks, double seconds)
 {
-    static const turn turns[] = { { "lru", false, OWN },        { "custom", true, OWN },           { "lfu", false, SHARED_ROOM }, { "lru", false, SHARED_FULL },
-                                  { "custom", false, OWN },     { "epoch_lru", true, SHARED_ROOM }, { "lru", true, OWN },          { "lfu", true, SHARED_FULL } };
+    static const turn turns[] = { { "lru", false, OWN },         { "custom", true, OWN },
+                                  { "lfu", false, SHARED_ROOM }, { "lru", false, SHARED_FULL },
+                                  { "custom", false, OWN },      { "epoch_lru", true, SHARED_ROOM },
+                                  { "lru", true, OWN },          { "lfu", true, SHARED_FULL } };
     enum { TURNS = sizeof turns / sizeof *turns };
     size_t n = 0;
     while (locks[n]) n++;
@@ -320,7 +345,8 @@ static void soak_all(const char *backend, const char *const *locks, double secon
         char why[512];
         place p;
         place_open(&p, backend);
-        const char *wrong = soak_wrong(&p, locks[i / TURNS % n], &turns[i % TURNS], each / (double)times, why, sizeof why);
+        const char *wrong =
+            soak_wrong(&p, locks[i / TURNS % n], &turns[i % TURNS], each / (double)times, why, sizeof why);
         check(!wrong, "%s", wrong);
         place_close(&p);
     }
@@ -383,7 +409,8 @@ static void as_long_as_told(void **unused)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(on_this_machine), cmocka_unit_test(on_a_device), cmocka_unit_test(a_table_without_a_lock_is_found) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(on_this_machine), cmocka_unit_test(on_a_device),
+                                        cmocka_unit_test(a_table_without_a_lock_is_found) };
     const struct CMUnitTest told[] = { cmocka_unit_test(as_long_as_told) };
     if (argc < 3 || strcmp(argv[1], "--seconds") != 0) return test_run(tests);
     told_seconds = atof(argv[2]);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_specs.c - sources by their specs: the same requests for the same seed everywhere, specs that are wrong, memory that is refused.
+ * t_specs.c - sources by their specs: the same requests for the same seed everywhere, specs that are wrong, memory that
+ * is refused.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,9 +11,11 @@
 
 #include "tests/traces.h"
 
-/* ---- The same requests, everywhere ---------------------------------------------------------------------- */
+/* ---- The same requests, everywhere ----------------------------------------------------------- */
 
-typedef struct hashed { XXH3_state_t *xxh; } hashed;
+typedef struct hashed {
+    XXH3_state_t *xxh;
+} hashed;
 
 static void hash_request(void *context, const hd_request *r)
 {
@@ -31,6 +34,7 @@ static uint64_t stream_hash(const char *spec, uint64_t seed, size_t piece, uint6
     return hash;
 }
 
+/* clang-format off */
 static const struct { const char *spec; uint64_t hash; } pinned[] = {
     { "uniform:1000000", 0xbd8cd2fdd9150144 },
     { "uniform:1000000,first=77,scramble=1", 0xbb3bcbfffa0a2a59 },
@@ -43,6 +47,7 @@ static const struct { const char *spec; uint64_t hash; } pinned[] = {
     { "ycsb:D,1M", 0xe970af8fb041c858 },
     { "ycsb:F,1M,exponent=1.2", 0x69b1124a922f2407 },
 };
+/* clang-format on */
 
 /* The first million requests of seed 42, on a little-endian machine: key and verb. They are part of what a case
  * string means; a change of them is a change of every recorded result. */
@@ -59,7 +64,8 @@ static void test_repeats(void **state)
 {
     (void)state;
     char pop[4200];
-    snprintf(pop, sizeof pop, "pop:%s", text_file("repeat.pop.json", "{\"popularityWeights\":[5,7],\"popularityBuckets\":[2,9],\"oneHits\":0.1}"));
+    snprintf(pop, sizeof pop, "pop:%s",
+             text_file("repeat.pop.json", "{\"popularityWeights\":[5,7],\"popularityBuckets\":[2,9],\"oneHits\":0.1}"));
     const char *const spec[] = { "uniform:1000", "zipf:0.99,1000", "ycsb:a,1000", "ycsb:d,1000", pop };
     for (size_t i = 0; i < sizeof spec / sizeof *spec; i++) {
         uint64_t hash = stream_hash(spec[i], 5, DRAW_AT_ONCE, 50000);
@@ -69,12 +75,14 @@ static void test_repeats(void **state)
     }
 }
 
-/* ---- Specs ------------------------------------------------------------------------------------------------- */
+/* ---- Specs ----------------------------------------------------------------------------------- */
 
 static void test_bad_specs(void **state)
 {
     (void)state;
-    static const struct { const char *spec, *word; } row[] = {
+    static const struct {
+        const char *spec, *word;
+    } row[] = {
         { "", "there is no ''" },
         { "zipff:1,10", "nearest: zipf" },
         { "unifrom:10", "nearest: uniform" },
@@ -145,9 +153,11 @@ static void test_parse(void **state)
 /* Writes the form with values for its words, with or without what is in brackets. */
 static void form_fill(const char *form, bool options, const char *file, char *spec, size_t bytes)
 {
-    const struct { const char *word, *value; } row[] = {
-        { "EXPONENT", "0.99" }, { "WORKLOAD", "A" }, { "KEYS", "1000" }, { "FILE", file }, { "K", "16" },
-        { "N", "3" },           { "S", "0.9" },      { "0|1", "1" },
+    const struct {
+        const char *word, *value;
+    } row[] = {
+        { "EXPONENT", "0.99" }, { "WORKLOAD", "A" }, { "KEYS", "1000" }, { "FILE", file },
+        { "K", "16" },          { "N", "3" },        { "S", "0.9" },     { "0|1", "1" },
     };
     size_t used = 0;
     for (const char *p = form; *p; p++) {
@@ -174,11 +184,13 @@ static void test_forms(void **state)
     const hd_source_row *row;
     char fasta[4096], histogram_file[4096], spec[8400];
     snprintf(fasta, sizeof fasta, "%s", text_file("form.fa", ">x\nACGTACGTACGTACGTACGTACGTACGT\n"));
-    snprintf(histogram_file, sizeof histogram_file, "%s", text_file("form.json", "{\"popularityWeights\":[5,1],\"popularityBuckets\":[2,3]}"));
+    snprintf(histogram_file, sizeof histogram_file, "%s",
+             text_file("form.json", "{\"popularityWeights\":[5,1],\"popularityBuckets\":[2,3]}"));
     for (size_t i = 0; (row = hd_source_row_at(i)); i++) {
         hd_source *s = NULL;
         test_case("%s", row->form);
-        check(strncmp(row->form, row->name, strlen(row->name)) == 0 && row->form[strlen(row->name)] == ':', "another name");
+        check(strncmp(row->form, row->name, strlen(row->name)) == 0 && row->form[strlen(row->name)] == ':',
+              "another name");
         check(hd_source_row_find(row->name) == row, "not found by its name");
         check(row->what && *row->what, "no description");
         bool kmer = !strcmp(row->name, "kmer"), pop = !strcmp(row->name, "pop");
@@ -201,14 +213,15 @@ static void test_forms(void **state)
     hd_source_close(NULL);
 }
 
-/* ---- Memory that is refused -------------------------------------------------------------------------------- */
+/* ---- Memory that is refused ------------------------------------------------------------------ */
 
 static void test_refused_memory(void **state)
 {
     (void)state;
     char fasta[4200], pop[4200];
     snprintf(fasta, sizeof fasta, "kmer:%s,4", text_file("memory.fa", ">x\nACGTACGTACGTACGTACGTACGTACGT\n"));
-    snprintf(pop, sizeof pop, "pop:%s", text_file("memory.json", "{\"popularityWeights\":[5,1],\"popularityBuckets\":[2,3]}"));
+    snprintf(pop, sizeof pop, "pop:%s",
+             text_file("memory.json", "{\"popularityWeights\":[5,1],\"popularityBuckets\":[2,3]}"));
     const char *const spec[] = { "uniform:10", "zipf:1,10", "ycsb:d,10", pop, fasta };
     for (size_t i = 0; i < sizeof spec / sizeof *spec; i++) check(refuse_each_take(spec[i], 100) > 0, "no requests");
 }
@@ -216,12 +229,8 @@ static void test_refused_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pinned),
-        cmocka_unit_test(test_repeats),
-        cmocka_unit_test(test_bad_specs),
-        cmocka_unit_test(test_parse),
-        cmocka_unit_test(test_forms),
-        cmocka_unit_test(test_refused_memory),
+        cmocka_unit_test(test_pinned), cmocka_unit_test(test_repeats), cmocka_unit_test(test_bad_specs),
+        cmocka_unit_test(test_parse),  cmocka_unit_test(test_forms),   cmocka_unit_test(test_refused_memory),
     };
     return test_run(tests);
 }

@@ -29,7 +29,7 @@ static uint8_t *some_bytes(size_t n, uint64_t seed)
     uint8_t *p = (uint8_t *)test_alloc(n, 1);
     for (size_t i = 0; i < n; i++) {
         uint64_t r = test_random(&seed);
-        p[i] = r & 256 ? (uint8_t)r : (uint8_t)"streams of requests "[i % 20];
+        p[i] = r & 256 ? (uint8_t)r : (uint8_t) "streams of requests "[i % 20];
     }
     return p;
 }
@@ -54,7 +54,8 @@ static hd_status read_through(hd_stream *s, const uint8_t *all, size_t n, uint64
     }
 }
 
-static hd_status read_file(const hd_seams *seams, const char *path, const uint8_t *all, size_t n, uint64_t seed, uint64_t *got)
+static hd_status read_file(const hd_seams *seams, const char *path, const uint8_t *all, size_t n, uint64_t seed,
+                           uint64_t *got)
 {
     hd_stream *s;
     *got = 0;
@@ -81,7 +82,7 @@ static hd_status write_file(const hd_seams *seams, const char *path, const uint8
     return e ? e : closed;
 }
 
-/* ---- Round trips ------------------------------------------------------------------------------------------ */
+/* ---- Round trips ----------------------------------------------------------------------------- */
 
 static void t_round_trip(void **state)
 {
@@ -150,19 +151,21 @@ static void t_others(void **state)
     free(all);
 }
 
-/* ---- Damage ------------------------------------------------------------------------------------------------- */
+/* ---- Damage ---------------------------------------------------------------------------------- */
 
 /* The sentence names the file and both offsets, and they are possible ones. */
 static void check_sentence(const char *path, size_t file_bytes, size_t all_bytes)
 {
     unsigned long long at = ~0ull, read = ~0ull;
     const char *byte = strstr(hd_why(), "at byte ");
-    check(strncmp(hd_why(), path, strlen(path)) == 0 && byte && sscanf(byte, "at byte %llu of the file; %llu bytes could", &at, &read) == 2,
+    check(strncmp(hd_why(), path, strlen(path)) == 0 && byte &&
+              sscanf(byte, "at byte %llu of the file; %llu bytes could", &at, &read) == 2,
           "a poor sentence: %s", hd_why());
     check(at <= file_bytes && read <= all_bytes, "offsets beyond %zu and %zu: %s", file_bytes, all_bytes, hd_why());
 }
 
-static hd_status read_bytes(faulty *f, const void *p, size_t n, const uint8_t *all, size_t all_bytes, uint64_t seed, uint64_t *got)
+static hd_status read_bytes(faulty *f, const void *p, size_t n, const uint8_t *all, size_t all_bytes, uint64_t seed,
+                            uint64_t *got)
 {
     f->bytes = p;
     f->n = n;
@@ -196,8 +199,8 @@ static void t_truncated(void **state)
     free(all);
 }
 
-/* A flipped bit may hit what no checksum covers (a gzip header's time), the magic (then the file is plain), or the size of
- * what is to be read: other bytes must never come out of a file that is still compressed. */
+/* A flipped bit may hit what no checksum covers (a gzip header's time), the magic (then the file is plain), or the size
+ * of what is to be read: other bytes must never come out of a file that is still compressed. */
 static void t_flipped(void **state)
 {
     (void)state;
@@ -275,8 +278,8 @@ static void t_garbage_behind(void **state)
     free(all);
 }
 
-/* The form of zstd 0.7, whose decoder knows no bound on memory, is not read: not at the beginning, where it is just bytes,
- * and not behind a frame. */
+/* The form of zstd 0.7, whose decoder knows no bound on memory, is not read: not at the beginning, where it is just
+ * bytes, and not behind a frame. */
 static void t_old_form(void **state)
 {
     (void)state;
@@ -293,7 +296,7 @@ static void t_old_form(void **state)
     check_sentence("bytes", n, 5);
 }
 
-/* ---- Bombs ---------------------------------------------------------------------------------------------------- */
+/* ---- Bombs ----------------------------------------------------------------------------------- */
 
 /* A file of zeros, written with a window of 2^window_log. */
 static void write_zeros_zst(const char *path, uint64_t bytes, int window_log)
@@ -338,7 +341,8 @@ static void bomb(const char *path, uint64_t bytes)
     check(f.memory.peak_bytes < MEMORY_MOST, "%" PRIu64 " bytes of memory", f.memory.peak_bytes);
     faulty_settled(&f);
     check(stat(path, &st) == 0, "%s", strerror(errno));
-    test_note("%" PRIu64 " MiB out of %ld bytes in %.1f MiB of memory", bytes / MIB, (long)st.st_size, (double)f.memory.peak_bytes / MIB);
+    test_note("%" PRIu64 " MiB out of %ld bytes in %.1f MiB of memory", bytes / MIB, (long)st.st_size,
+              (double)f.memory.peak_bytes / MIB);
     unlink(path);
 }
 
@@ -364,16 +368,17 @@ static void t_window(void **state)
         write_zeros_zst(zst, 2 * MIB, log);
         faulty_init(&f, NO_FAULT, 0);
         must_fail(read_file(&f.memory.seams, zst, NULL, 0, 1, &got), HD_ECORRUPT, "window above 32 MiB");
-        check(f.memory.peak_bytes < 4 * MIB, "%" PRIu64 " bytes taken for a window that is refused", f.memory.peak_bytes);
+        check(f.memory.peak_bytes < 4 * MIB, "%" PRIu64 " bytes taken for a window that is refused",
+              f.memory.peak_bytes);
         faulty_settled(&f);
     }
     unlink(zst);
 }
 
-/* ---- Faults ----------------------------------------------------------------------------------------------------- */
+/* ---- Faults ---------------------------------------------------------------------------------- */
 
-/* Each file call of writing fails once. Before: the old file, whole; after: no other file, and the old one unless all but the
- * folder's sync was done. */
+/* Each file call of writing fails once. Before: the old file, whole; after: no other file, and the old one unless all
+ * but the folder's sync was done. */
 static void t_write_faults(void **state)
 {
     (void)state;
@@ -435,8 +440,10 @@ static void t_read_faults(void **state)
                 break;
             }
             failures++;
-            if (strcmp(f.failed, "close") == 0) must(e); /* of a file that was only read */
-            else check(e == HD_EIO && strstr(hd_why(), path), "after a failed %s: %s", f.failed, hd_why());
+            if (strcmp(f.failed, "close") == 0)
+                must(e); /* of a file that was only read */
+            else
+                check(e == HD_EIO && strstr(hd_why(), path), "after a failed %s: %s", f.failed, hd_why());
         }
         unlink(path);
     }
@@ -488,11 +495,14 @@ static void t_memory_faults(void **state)
                 f.memory.refuse_at = at;
                 f.memory.refuse_after = at % 2;
                 test_case("'%s', %s, allocation %" PRIu64, ending[j], reading ? "reading" : "writing", at);
-                hd_status e = reading ? read_file(&f.memory.seams, path, all, N, 1, &got) : write_file(&f.memory.seams, path, all, N, N);
+                hd_status e = reading ? read_file(&f.memory.seams, path, all, N, 1, &got)
+                                      : write_file(&f.memory.seams, path, all, N, N);
                 refused = f.memory.takes >= at;
                 faulty_settled(&f);
-                if (refused) check(e == HD_ENOMEM, "%s: %s", hd_status_name(e), hd_why());
-                else must(e);
+                if (refused)
+                    check(e == HD_ENOMEM, "%s: %s", hd_status_name(e), hd_why());
+                else
+                    must(e);
                 check(test_files() == (reading || !refused), "%u files", test_files());
             }
             check(at > (j ? 4 : 2), "only %" PRIu64 " allocations", at);
@@ -501,7 +511,7 @@ static void t_memory_faults(void **state)
     free(all);
 }
 
-/* ---- The rest ----------------------------------------------------------------------------------------------------- */
+/* ---- The rest -------------------------------------------------------------------------------- */
 
 static void t_given_up(void **state)
 {
@@ -542,8 +552,10 @@ static void t_shrinking(void **state)
         must(hd_stream_open(NULL, path, &s));
         check(truncate(path, left) == 0, "cannot shorten %s", path);
         hd_status e = read_through(s, NULL, 0, (uint64_t)left, &got);
-        if (left == BYTES) check(e == HD_OK && got == BYTES, "%s", hd_why());
-        else must_fail(e, HD_ECORRUPT, "became shorter while it was read");
+        if (left == BYTES)
+            check(e == HD_OK && got == BYTES, "%s", hd_why());
+        else
+            must_fail(e, HD_ECORRUPT, "became shorter while it was read");
         hd_stream_close(s);
     }
     unlink(path);
@@ -567,7 +579,8 @@ static void t_places(void **state)
     must(hd_sink_open(NULL, pipe, &k));
     must(hd_sink_write(k, "through", 7));
     must(hd_sink_close(k, true));
-    check(reader >= 0 && read(reader, got, sizeof got) == 7 && !memcmp(got, "through", 7), "it did not come through the pipe");
+    check(reader >= 0 && read(reader, got, sizeof got) == 7 && !memcmp(got, "through", 7),
+          "it did not come through the pipe");
     check(stat(pipe, &st) == 0 && S_ISFIFO(st.st_mode), "the pipe is none any more");
     close(reader);
     unlink(pipe);
@@ -585,12 +598,11 @@ static void t_places(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(t_round_trip),   cmocka_unit_test(t_others),      cmocka_unit_test(t_truncated),
-        cmocka_unit_test(t_flipped),      cmocka_unit_test(t_random),      cmocka_unit_test(t_garbage_behind),
-        cmocka_unit_test(t_old_form),
-        cmocka_unit_test(t_bomb),         cmocka_unit_test(t_window),      cmocka_unit_test(t_write_faults),
-        cmocka_unit_test(t_read_faults),  cmocka_unit_test(t_short),       cmocka_unit_test(t_memory_faults),
-        cmocka_unit_test(t_given_up),     cmocka_unit_test(t_places),
+        cmocka_unit_test(t_round_trip),    cmocka_unit_test(t_others),      cmocka_unit_test(t_truncated),
+        cmocka_unit_test(t_flipped),       cmocka_unit_test(t_random),      cmocka_unit_test(t_garbage_behind),
+        cmocka_unit_test(t_old_form),      cmocka_unit_test(t_bomb),        cmocka_unit_test(t_window),
+        cmocka_unit_test(t_write_faults),  cmocka_unit_test(t_read_faults), cmocka_unit_test(t_short),
+        cmocka_unit_test(t_memory_faults), cmocka_unit_test(t_given_up),    cmocka_unit_test(t_places),
         cmocka_unit_test(t_shrinking),
     };
     return test_run(tests);

@@ -11,7 +11,7 @@
 #include "judge/rules.h"
 #include "tests/testing.h"
 
-/* ---- Host threads on one table --------------------------------------------------------------------------------- */
+/* ---- Host threads on one table --------------------------------------------------------------- */
 
 enum { WORKERS = 4, ROUNDS = 300, BATCH = 64, HOT = 50, COLD = 3000 };
 
@@ -21,7 +21,10 @@ typedef struct sealed {
 } sealed;
 
 static sealed seal(uint64_t key, uint64_t stamp) { return (sealed){ key, stamp, key * 0x9e3779b97f4a7c15u ^ stamp }; }
-static bool intact(const sealed *v, uint64_t key) { return v->key == key && v->seal == (v->key * 0x9e3779b97f4a7c15u ^ v->stamp); }
+static bool intact(const sealed *v, uint64_t key)
+{
+    return v->key == key && v->seal == (v->key * 0x9e3779b97f4a7c15u ^ v->stamp);
+}
 
 typedef struct worker {
     hd_table *table;
@@ -38,14 +41,17 @@ static void tally(worker *w, const hd_batch *b)
 
 static void complain(worker *w, const char *what, uint64_t key)
 {
-    if (!w->wrong[0]) snprintf(w->wrong, sizeof w->wrong, "worker %d: %s, key %llu: %.100s", (int)w->number, what, (unsigned long long)key, hd_why());
+    if (!w->wrong[0])
+        snprintf(w->wrong, sizeof w->wrong, "worker %d: %s, key %llu: %.100s", (int)w->number, what,
+                 (unsigned long long)key, hd_why());
 }
 
 /* Readers, updaters, inserters and table-wide operations in turn, on keys that all workers share. */
 static void *work(void *context)
 {
-    static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND, HD_OP_INSERT_AND_EVICT, HD_OP_TOUCH, HD_OP_FIND_OR_INSERT, HD_OP_ASSIGN_SCORES,
-                                 HD_OP_FIND_MISSED, HD_OP_ERASE, HD_OP_CONTAINS, HD_OP_ASSIGN, HD_OP_ACCUM_OR_ASSIGN };
+    static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND,          HD_OP_INSERT_AND_EVICT, HD_OP_TOUCH,
+                                 HD_OP_FIND_OR_INSERT,   HD_OP_ASSIGN_SCORES, HD_OP_FIND_MISSED,      HD_OP_ERASE,
+                                 HD_OP_CONTAINS,         HD_OP_ASSIGN,        HD_OP_ACCUM_OR_ASSIGN };
     worker *w = (worker *)context;
     uint64_t r = w->number + 1, key[BATCH], score[BATCH], list_key[BATCH], list_item[BATCH], count, size;
     sealed value[BATCH], value_out[BATCH], list_value[BATCH];
@@ -58,16 +64,29 @@ static void *work(void *context)
             flag[i] = HD_ASSIGN_NEW; /* a sum would break the seal */
             score[i] = test_below(&r, 100);
         }
-        hd_batch b = { .op = ops[test_below(&r, sizeof ops / sizeof *ops)], .elem = HD_U64, .n = BATCH, .key = key, .value = value, .score = score,
-                       .flag = flag, .outcome = outcome, .value_out = value_out, .list_key = list_key, .list_value = list_value,
-                       .list_item = list_item, .count = &count };
+        hd_batch b = { .op = ops[test_below(&r, sizeof ops / sizeof *ops)],
+                       .elem = HD_U64,
+                       .n = BATCH,
+                       .key = key,
+                       .value = value,
+                       .score = score,
+                       .flag = flag,
+                       .outcome = outcome,
+                       .value_out = value_out,
+                       .list_key = list_key,
+                       .list_value = list_value,
+                       .list_item = list_item,
+                       .count = &count };
         if (hd_run(w->table, &b)) complain(w, "hd_run", 0);
         tally(w, &b);
         for (uint64_t i = 0; i < BATCH && judge_ops[b.op].value_out; i++)
-            if (judge_delivers(b.op, (hd_outcome)outcome[i]) && !intact(&value_out[i], key[i])) complain(w, "a torn or foreign value", key[i]);
+            if (judge_delivers(b.op, (hd_outcome)outcome[i]) && !intact(&value_out[i], key[i]))
+                complain(w, "a torn or foreign value", key[i]);
         for (uint64_t i = 0; b.op == HD_OP_INSERT_AND_EVICT && i < count; i++)
             if (!intact(&list_value[i], list_key[i])) complain(w, "a torn or foreign value in the list", list_key[i]);
-        if (round % 16 == 0 && (hd_size_sync(w->table, &size) || hd_table_info(w->table, &info) || size > info.capacity)) complain(w, "size", 0);
+        if (round % 16 == 0 &&
+            (hd_size_sync(w->table, &size) || hd_table_info(w->table, &info) || size > info.capacity))
+            complain(w, "size", 0);
         if (round % 64 == (int)w->number && hd_check(w->table)) complain(w, "hd_check", 0);
     }
     return NULL;
@@ -100,18 +119,21 @@ static void share_a_table(const char *lock, const char *policy, bool dual)
     }
     for (int k = 0; k < WORKERS; k++) check(!w[k].wrong[0], "%s", w[k].wrong);
     must(hd_counters_sync(t, &counters));
-    check(counters.items == sum.items, "%llu items counted, %llu run", (unsigned long long)counters.items, (unsigned long long)sum.items);
+    check(counters.items == sum.items, "%llu items counted, %llu run", (unsigned long long)counters.items,
+          (unsigned long long)sum.items);
     for (int o = 0; o < HD_OUTCOME_COUNT; o++)
-        check(counters.outcome[o] == sum.outcome[o], "%s: %llu counted, %llu seen", hd_outcome_name((hd_outcome)o), (unsigned long long)counters.outcome[o],
-              (unsigned long long)sum.outcome[o]);
+        check(counters.outcome[o] == sum.outcome[o], "%s: %llu counted, %llu seen", hd_outcome_name((hd_outcome)o),
+              (unsigned long long)counters.outcome[o], (unsigned long long)sum.outcome[o]);
     uint64_t size;
     hd_info info;
     must(hd_size_sync(t, &size));
     must(hd_table_info(t, &info));
     must(hd_check(t));
-    check(info.now == sum.items, "the clock is at %llu after %llu items", (unsigned long long)info.now, (unsigned long long)sum.items);
-    check(size == sum.outcome[HD_INSERTED] - sum.outcome[HD_ERASED], "%llu entries, but %llu inserted and %llu erased", (unsigned long long)size,
-          (unsigned long long)sum.outcome[HD_INSERTED], (unsigned long long)sum.outcome[HD_ERASED]);
+    check(info.now == sum.items, "the clock is at %llu after %llu items", (unsigned long long)info.now,
+          (unsigned long long)sum.items);
+    check(size == sum.outcome[HD_INSERTED] - sum.outcome[HD_ERASED], "%llu entries, but %llu inserted and %llu erased",
+          (unsigned long long)size, (unsigned long long)sum.outcome[HD_INSERTED],
+          (unsigned long long)sum.outcome[HD_ERASED]);
     hd_close(t);
 }
 
@@ -134,7 +156,9 @@ static void *add_ones(void *context)
     uint64_t key[BATCH], one[BATCH];
     for (int round = 0; round < ROUNDS; round++) {
         for (uint64_t i = 0; i < BATCH; i++) key[i] = i * 7 % 40, one[i] = 1;
-        if (hd_run(w->table, &(hd_batch){ .op = HD_OP_ACCUM_OR_ASSIGN, .elem = HD_U64, .n = BATCH, .key = key, .value = one })) complain(w, "accum", 0);
+        if (hd_run(w->table,
+                   &(hd_batch){ .op = HD_OP_ACCUM_OR_ASSIGN, .elem = HD_U64, .n = BATCH, .key = key, .value = one }))
+            complain(w, "accum", 0);
     }
     return NULL;
 }
@@ -178,7 +202,8 @@ static void *fail_often(void *context)
     uint64_t key = 1;
     for (int round = 0; round < 20000; round++) {
         hd_batch b = { .op = ops[w->number], .n = 1, .key = w->number ? &key : NULL };
-        if (hd_run(w->table, &b) != HD_EINVAL || !strstr(hd_why(), field[w->number])) complain(w, "another thread's reason", 0);
+        if (hd_run(w->table, &b) != HD_EINVAL || !strstr(hd_why(), field[w->number]))
+            complain(w, "another thread's reason", 0);
     }
     return NULL;
 }
@@ -201,16 +226,19 @@ static void reasons_are_private(void **state)
     hd_close(t);
 }
 
-/* ---- One batch on several threads -------------------------------------------------------------------------------------- */
+/* ---- One batch on several threads ------------------------------------------------------------ */
 
-enum { ITEMS = 6000, CAPACITY = 3000, SLOTS = 60, VALUE_BYTES = 16, MOST_LIST = ITEMS }; /* well above the reference's threshold */
+/* well above the reference's threshold */
+enum { ITEMS = 6000, CAPACITY = 3000, SLOTS = 60, VALUE_BYTES = 16, MOST_LIST = ITEMS };
 
 /* All that a run shows: every output array, every byte. */
 typedef struct shown {
     uint8_t outcome[ITEMS];
-    uint64_t value_out[ITEMS][2], score_out[ITEMS], list_key[MOST_LIST], list_value[MOST_LIST][2], list_score[MOST_LIST], list_item[MOST_LIST], count;
+    uint64_t value_out[ITEMS][2], score_out[ITEMS], list_key[MOST_LIST], list_value[MOST_LIST][2],
+        list_score[MOST_LIST], list_item[MOST_LIST], count;
     uint64_t ptr_value[ITEMS]; /* what the pointers show: addresses may differ */
-    uint64_t export_key[CAPACITY], export_value[CAPACITY][2], export_score[CAPACITY], export_slot[CAPACITY], export_count;
+    uint64_t export_key[CAPACITY], export_value[CAPACITY][2], export_score[CAPACITY], export_slot[CAPACITY],
+        export_count;
 } shown;
 
 static uint64_t key_of(uint64_t *r) { return test_below(r, 30) ? test_below(r, 2 * CAPACITY) : HD_KEY_EMPTY; }
@@ -226,7 +254,8 @@ static void run_with(shown *s, hd_op op, const char *policy, bool dual, uint32_t
     memset(s, 0x3c, sizeof *s);
     memset(s->ptr_value, 0, sizeof s->ptr_value);
     memset(ptr, 0, sizeof ptr);
-    c.policy = policy, c.dual = dual, c.capacity = CAPACITY, c.slots = SLOTS, c.value_bytes = VALUE_BYTES, c.threads = threads;
+    c.policy = policy, c.dual = dual, c.capacity = CAPACITY, c.slots = SLOTS, c.value_bytes = VALUE_BYTES,
+    c.threads = threads;
     must(hd_open(&c, &t));
     for (int step = 0; step < 3; step++) { /* fill, pin a few, then the operation itself */
         for (int i = 0; i < ITEMS; i++) {
@@ -235,9 +264,24 @@ static void run_with(shown *s, hd_op op, const char *policy, bool dual, uint32_t
             value[i][0] = test_random(&r), value[i][1] = test_random(&r);
             flag[i] = (uint8_t)test_below(&r, 3);
         }
-        hd_batch b = { .op = op, .elem = HD_U64, .n = ITEMS, .key = key, .value = value, .score = score, .flag = flag, .holder = 1, .pred = "score_in",
-                       .outcome = s->outcome, .value_out = s->value_out, .score_out = s->score_out, .ptr = ptr, .list_key = s->list_key,
-                       .list_value = s->list_value, .list_score = s->list_score, .list_item = s->list_item, .count = &s->count };
+        hd_batch b = { .op = op,
+                       .elem = HD_U64,
+                       .n = ITEMS,
+                       .key = key,
+                       .value = value,
+                       .score = score,
+                       .flag = flag,
+                       .holder = 1,
+                       .pred = "score_in",
+                       .outcome = s->outcome,
+                       .value_out = s->value_out,
+                       .score_out = s->score_out,
+                       .ptr = ptr,
+                       .list_key = s->list_key,
+                       .list_value = s->list_value,
+                       .list_score = s->list_score,
+                       .list_item = s->list_item,
+                       .count = &s->count };
         b.pred_arg[1] = 9;
         if (step == 0) b.op = HD_OP_INSERT_OR_ASSIGN;
         if (step == 1) b.op = HD_OP_LOCK_KEYS, b.n = 100;
@@ -251,8 +295,13 @@ static void run_with(shown *s, hd_op op, const char *policy, bool dual, uint32_t
     }
     for (int i = 0; i < ITEMS; i++)
         if (ptr[i]) memcpy(&s->ptr_value[i], ptr[i], 8);
-    hd_batch e = { .op = HD_OP_EXPORT, .n = CAPACITY, .list_key = s->export_key, .list_value = s->export_value, .list_score = s->export_score,
-                   .list_item = s->export_slot, .count = &s->export_count };
+    hd_batch e = { .op = HD_OP_EXPORT,
+                   .n = CAPACITY,
+                   .list_key = s->export_key,
+                   .list_value = s->export_value,
+                   .list_score = s->export_score,
+                   .list_item = s->export_slot,
+                   .count = &s->export_count };
     must(hd_run(t, &e));
     must(hd_check(t));
     hd_close(t);
@@ -267,10 +316,13 @@ static void openmp_does_not_show(void **state)
         for (int k = 0; k < 6; k++) {
             run_with(one, (hd_op)op, policies[k / 2], k % 2, 1);
             for (uint32_t threads = 2; threads <= 4; threads++) {
-                test_case("%s, %s, %s, %u threads", hd_op_name((hd_op)op), policies[k / 2], k % 2 ? "dual" : "single", threads);
+                test_case("%s, %s, %s, %u threads", hd_op_name((hd_op)op), policies[k / 2], k % 2 ? "dual" : "single",
+                          threads);
                 run_with(many, (hd_op)op, policies[k / 2], k % 2, threads);
                 check(memcmp(one->outcome, many->outcome, sizeof one->outcome) == 0, "outcomes differ");
-                check(one->export_count == many->export_count && memcmp(one->export_key, many->export_key, sizeof one->export_key) == 0, "keys or slots differ");
+                check(one->export_count == many->export_count &&
+                          memcmp(one->export_key, many->export_key, sizeof one->export_key) == 0,
+                      "keys or slots differ");
                 check(memcmp(one, many, sizeof *one) == 0, "outputs or contents differ");
             }
         }
@@ -280,7 +332,8 @@ static void openmp_does_not_show(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest threads[] = { cmocka_unit_test(host_threads), cmocka_unit_test(sums_are_exact), cmocka_unit_test(reasons_are_private),
+    const struct CMUnitTest threads[] = { cmocka_unit_test(host_threads), cmocka_unit_test(sums_are_exact),
+                                          cmocka_unit_test(reasons_are_private),
                                           cmocka_unit_test(openmp_does_not_show) };
     return test_run(threads);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_tiers.c - values in two tiers: where each lies, what fits the budget, which come near. That every operation gives the same with tiers and without
- * is for the tests of every operation, which turn them on.
+ * t_tiers.c - values in two tiers: where each lies, what fits the budget, which come near. That every operation gives
+ * the same with tiers and without is for the tests of every operation, which turn them on.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 
 typedef unsigned long long ull;
 
-/* ---- Where values lie --------------------------------------------------------------------------------------------- */
+/* ---- Where values lie ------------------------------------------------------------------------ */
 
 /* Value e lies at p in that tier, where no other value does. */
 static void mark(uint8_t *taken, const uint8_t *tier, uint64_t tier_bytes, const uint8_t *p, uint32_t bytes, uint64_t e)
@@ -34,7 +34,8 @@ static void addresses_of(const hd_config *c)
     hd_table *t;
     hd_info info;
     uint64_t all = 0, near = 0;
-    test_case("buckets=%llu slots=%u value=%u tiers=%d near=%llu", (ull)(c->capacity / c->slots), c->slots, c->value_bytes, c->tiers, (ull)c->near_bytes);
+    test_case("buckets=%llu slots=%u value=%u tiers=%d near=%llu", (ull)(c->capacity / c->slots), c->slots,
+              c->value_bytes, c->tiers, (ull)c->near_bytes);
     must(hd_open(c, &t));
     must(hd_table_info(t, &info));
     const hkv_view *v = hkv_view_of(t->state);
@@ -42,19 +43,25 @@ static void addresses_of(const hd_config *c)
     uint8_t *taken[2] = { (uint8_t *)test_alloc(1, all + 1), (uint8_t *)test_alloc(1, all + 1) };
     for (uint64_t e = 0; e < info.capacity; e++) {
         bool is_near = hkv_is_near(v, e);
-        mark(taken[is_near], is_near ? v->value : v->far, is_near ? info.near_value_bytes : info.far_value_bytes, hkv_value(v, e), info.value_bytes, e);
+        mark(taken[is_near], is_near ? v->value : v->far, is_near ? info.near_value_bytes : info.far_value_bytes,
+             hkv_value(v, e), info.value_bytes, e);
         near += is_near;
         if (e == 0) continue;
         bool same_stripe = c->tiers == HD_TIERS_POSITION || e % info.slots;
-        check(!is_near || !same_stripe || hkv_is_near(v, e - 1), "value %llu is near, and the one before it is not", (ull)e);
-        check(c->tiers == HD_TIERS_POSITION || e < info.slots || !is_near || hkv_is_near(v, e - info.slots), "bucket %llu has more than the one before it", (ull)(e / info.slots));
-        check(c->tiers == HD_TIERS_POSITION || e <= info.slots || e % info.slots == 0 || !hkv_is_near(v, e % info.slots) || hkv_is_near(v, e - 1),
+        check(!is_near || !same_stripe || hkv_is_near(v, e - 1), "value %llu is near, and the one before it is not",
+              (ull)e);
+        check(c->tiers == HD_TIERS_POSITION || e < info.slots || !is_near || hkv_is_near(v, e - info.slots),
+              "bucket %llu has more than the one before it", (ull)(e / info.slots));
+        check(c->tiers == HD_TIERS_POSITION || e <= info.slots || e % info.slots == 0 ||
+                  !hkv_is_near(v, e % info.slots) || hkv_is_near(v, e - 1),
               "bucket %llu lacks more than one of the first's", (ull)(e / info.slots));
     }
-    check(info.near_value_bytes == near * info.value_bytes && info.near_value_bytes + info.far_value_bytes == all, "%llu near, %llu far, of %llu",
-          (ull)info.near_value_bytes, (ull)info.far_value_bytes, (ull)all);
-    check(!c->near_bytes || info.near_value_bytes <= c->near_bytes, "%llu bytes are over the budget", (ull)info.near_value_bytes);
-    check(info.far_value_bytes == 0 || c->near_bytes - info.near_value_bytes < info.value_bytes, "the budget has room for more than %llu", (ull)info.near_value_bytes);
+    check(info.near_value_bytes == near * info.value_bytes && info.near_value_bytes + info.far_value_bytes == all,
+          "%llu near, %llu far, of %llu", (ull)info.near_value_bytes, (ull)info.far_value_bytes, (ull)all);
+    check(!c->near_bytes || info.near_value_bytes <= c->near_bytes, "%llu bytes are over the budget",
+          (ull)info.near_value_bytes);
+    check(info.far_value_bytes == 0 || c->near_bytes - info.near_value_bytes < info.value_bytes,
+          "the budget has room for more than %llu", (ull)info.near_value_bytes);
     check(c->near_bytes || info.far_value_bytes == 0, "there is a far tier, and no budget");
     free(taken[0]);
     free(taken[1]);
@@ -79,7 +86,7 @@ static void every_value_has_its_place(void **state)
     }
 }
 
-/* ---- Promotion ---------------------------------------------------------------------------------------------------- */
+/* ---- Promotion ------------------------------------------------------------------------------- */
 
 enum { KEYS = 900, WORDS = 6, VALUE = 8 * WORDS /* three pieces of 16 */ };
 
@@ -121,7 +128,10 @@ static void fill(hd_table *t, uint64_t seed)
 }
 
 /* The host's state begins with the reference's. */
-static const hkv_view *view_of(const hd_table *t, const hd_info *info) { return hkv_view_of(strcmp(info->backend, "ref") == 0 ? t->state : *(void **)t->state); }
+static const hkv_view *view_of(const hd_table *t, const hd_info *info)
+{
+    return hkv_view_of(strcmp(info->backend, "ref") == 0 ? t->state : *(void **)t->state);
+}
 
 /* Every key is found with its value. The sum of the scores that are near, plus one each. */
 static uint64_t near_scores(hd_table *t, const hd_info *info)
@@ -131,7 +141,9 @@ static uint64_t near_scores(hd_table *t, const hd_info *info)
     static void *ptr[3 * KEYS];
     uint64_t sum = 0, value[WORDS], size = 0, found = 0;
     for (uint64_t i = 0; i < 3 * KEYS; i++) key[i] = i;
-    hd_batch b = { .op = HD_OP_FIND_PTR, .n = 3 * KEYS, .key = key, .ptr = ptr, .score_out = score, .outcome = outcome };
+    hd_batch b = {
+        .op = HD_OP_FIND_PTR, .n = 3 * KEYS, .key = key, .ptr = ptr, .score_out = score, .outcome = outcome
+    };
     must(hd_run(t, &b));
     const hkv_view *v = view_of(t, info);
     for (uint64_t i = 0; i < 3 * KEYS; i++) {
@@ -165,18 +177,24 @@ static void the_best_come_near(void **state)
         c.tiers = i / 8 % 2 ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
         c.near_bytes = c.capacity * VALUE / (3 + i % 5);
         c.layout = HD_LAYOUT_PAIRS;
-        test_case("backend=%s policy=%s slots=%u dual=%d tiers=%d near=%llu", c.backend, c.policy, c.slots, c.dual, c.tiers, (ull)c.near_bytes);
+        test_case("backend=%s policy=%s slots=%u dual=%d tiers=%d near=%llu", c.backend, c.policy, c.slots, c.dual,
+                  c.tiers, (ull)c.near_bytes);
         for (int k = 0; k < 2; k++) {
             must(hd_open(&c, &t[k]));
             fill(t[k], i);
         }
         must(hd_table_info(t[0], &info));
-        uint64_t before = near_scores(t[0], &info), moved = promote_by(t[0], 0, info.capacity, i / 16 && i % 3 == 0 ? "tlpv1" : NULL), after = near_scores(t[0], &info), parts = 0;
+        uint64_t before = near_scores(t[0], &info),
+                 moved = promote_by(t[0], 0, info.capacity, i / 16 && i % 3 == 0 ? "tlpv1" : NULL),
+                 after = near_scores(t[0], &info), parts = 0;
         must(hd_check(t[0]));
-        check((moved > 0) == (c.tiers == HD_TIERS_BUCKET) && (after > before) == (moved > 0), "%llu moved, and from %llu it is %llu", (ull)moved, (ull)before, (ull)after);
+        check((moved > 0) == (c.tiers == HD_TIERS_BUCKET) && (after > before) == (moved > 0),
+              "%llu moved, and from %llu it is %llu", (ull)moved, (ull)before, (ull)after);
         check(promote(t[0], 0, info.capacity) == 0, "a second pass moved something");
-        for (uint64_t at = 0; at < info.capacity; at += 17) parts += promote(t[1], at, info.capacity - at < 17 ? info.capacity - at : 17);
-        check(parts == moved && near_scores(t[1], &info) == after, "in parts %llu moved, at once %llu", (ull)parts, (ull)moved);
+        for (uint64_t at = 0; at < info.capacity; at += 17)
+            parts += promote(t[1], at, info.capacity - at < 17 ? info.capacity - at : 17);
+        check(parts == moved && near_scores(t[1], &info) == after, "in parts %llu moved, at once %llu", (ull)parts,
+              (ull)moved);
         check(promote(t[0], info.capacity, 0) == 0, "beyond the end something moved");
         must(hd_check(t[1]));
         hd_close(t[0]);
@@ -184,8 +202,8 @@ static void the_best_come_near(void **state)
     }
 }
 
-/* Who is pinned stays: where all that are near are, and where all that are far are, nothing can change places; then it does, and where worse scores went the lower
- * bounds fall. */
+/* Who is pinned stays: where all that are near are, and where all that are far are, nothing can change places; then it
+ * does, and where worse scores went the lower bounds fall. */
 static void who_is_pinned_stays(void **state)
 {
     enum { SLOTS = 16, NEAR = 8 };
@@ -209,9 +227,13 @@ static void who_is_pinned_stays(void **state)
         must(hd_open(&c, &t));
         must(hd_table_info(t, &info));
         for (uint64_t k = 0; k <= SLOTS; k++) value_of(key[k] = k, value[k]), score[k] = k < NEAR ? 10 + k : 100 + k;
-        for (uint64_t k = 0; k <= SLOTS; k++) /* one after the other into the first empty slot; the last one evicts, and so all scores are read */
-            must(hd_run(t, &(hd_batch){ .op = HD_OP_INSERT_OR_ASSIGN, .n = 1, .key = key + k, .score = score + k, .value = value + k }));
-        hd_batch pin = { .op = HD_OP_LOCK_KEYS, .n = NEAR - 1, .key = key + 1, .holder = 1 }, go = { .op = HD_OP_PROMOTE, .n = SLOTS, .count = &moved, .kernel = variant };
+        for (uint64_t k = 0; k <= SLOTS;
+             k++) /* one after the other into the first empty slot; the last one evicts, and so all scores are read */
+            must(hd_run(
+                t, &(hd_batch){
+                       .op = HD_OP_INSERT_OR_ASSIGN, .n = 1, .key = key + k, .score = score + k, .value = value + k }));
+        hd_batch pin = { .op = HD_OP_LOCK_KEYS, .n = NEAR - 1, .key = key + 1, .holder = 1 },
+                 go = { .op = HD_OP_PROMOTE, .n = SLOTS, .count = &moved, .kernel = variant };
         /* key 0 has left, and key SLOTS is in its place */
         must(hd_run(t, &pin));
         hd_batch last = { .op = HD_OP_LOCK_KEYS, .n = 1, .key = key + SLOTS, .holder = 1 };
@@ -239,7 +261,8 @@ static void threads_promote_the_same(void **state)
 {
     enum { BUCKETS = 1 << 10, SLOTS = 128 };
     (void)state;
-    uint64_t n = BUCKETS * SLOTS / 2, random = 4, moved[2], *key = (uint64_t *)test_alloc(n, sizeof *key), *score = (uint64_t *)test_alloc(n, sizeof *score), *out[2];
+    uint64_t n = BUCKETS * SLOTS / 2, random = 4, moved[2], *key = (uint64_t *)test_alloc(n, sizeof *key),
+             *score = (uint64_t *)test_alloc(n, sizeof *score), *out[2];
     for (uint64_t i = 0; i < n; i++) key[i] = i, score[i] = test_random(&random);
     for (int k = 0; k < 2; k++) {
         hd_config c = hd_config_default();
@@ -261,7 +284,8 @@ static void threads_promote_the_same(void **state)
         check(count == n, "%llu entries of %llu", (ull)count, (ull)n);
         hd_close(t);
     }
-    check(moved[0] > BUCKETS && moved[0] == moved[1], "one thread moved %llu, three %llu", (ull)moved[0], (ull)moved[1]);
+    check(moved[0] > BUCKETS && moved[0] == moved[1], "one thread moved %llu, three %llu", (ull)moved[0],
+          (ull)moved[1]);
     check(memcmp(out[0], out[1], n * sizeof *out[0]) == 0, "and not the same ones");
     free(out[0]);
     free(out[1]);
@@ -309,7 +333,7 @@ static void any_entry_is_worth_more_than_none(void **state)
     }
 }
 
-/* ---- Fetches ------------------------------------------------------------------------------------------------------ */
+/* ---- Fetches --------------------------------------------------------------------------------- */
 
 typedef struct finds {
     hd_table *t;
@@ -352,34 +376,51 @@ static void finds_close(finds *f)
     free(f->value_out);
 }
 
-/* n items, their values from `shift` bytes on: what is there comes out, what is not is left alone. Returns how many were there. */
+/* n items, their values from `shift` bytes on: what is there comes out, what is not is left alone. Returns how many
+ * were there. */
 static uint64_t find_some(finds *f, const char *variant, uint64_t n, uint32_t shift, uint64_t *random)
 {
     uint8_t *out = f->value_out + GUARD + shift, *wanted = (uint8_t *)test_alloc(f->bytes, 1);
     uint64_t hits = 0;
     hd_info info;
     must(hd_table_info(f->t, &info));
-    for (uint64_t i = 0; i < n; i++) f->key[i] = test_below(random, 50) ? test_below(random, 2 * info.capacity) : i && test_below(random, 2) ? f->key[i / 2] : HD_KEY_RESERVED;
+    for (uint64_t i = 0; i < n; i++)
+        f->key[i] = test_below(random, 50)       ? test_below(random, 2 * info.capacity)
+                    : i && test_below(random, 2) ? f->key[i / 2]
+                                                 : HD_KEY_RESERVED;
     memset(f->value_out, POISON, f->most * f->bytes + 2 * GUARD);
-    hd_batch b = { .op = HD_OP_FIND, .n = n, .key = f->key, .value_out = n % 2 ? out : NULL, .outcome = f->outcome, .kernel = variant };
+    hd_batch b = { .op = HD_OP_FIND,
+                   .n = n,
+                   .key = f->key,
+                   .value_out = n % 2 ? out : NULL,
+                   .outcome = f->outcome,
+                   .kernel = variant };
     must(hd_run(f->t, &b)); /* what nobody wants is not waited for */
     memset(f->value_out, POISON, f->most * f->bytes + 2 * GUARD);
     b.value_out = out;
     must(hd_run(f->t, &b));
     for (uint64_t i = 0; i < n; i++) {
         bool hit = f->outcome[i] == HD_HIT;
-        check(hit || f->outcome[i] == (f->key[i] >= HD_KEY_RESERVED ? HD_RESERVED : HD_MISS), "item %llu is %s", (ull)i, hd_outcome_name((hd_outcome)f->outcome[i]));
-        if (hit) known_value(f->key[i], wanted, f->bytes);
-        else memset(wanted, POISON, f->bytes);
-        check(memcmp(out + i * f->bytes, wanted, f->bytes) == 0, "item %llu of %llu, key %llu, which is %s, has another value", (ull)i, (ull)n, (ull)f->key[i], hit ? "there" : "not there");
+        check(hit || f->outcome[i] == (f->key[i] >= HD_KEY_RESERVED ? HD_RESERVED : HD_MISS), "item %llu is %s", (ull)i,
+              hd_outcome_name((hd_outcome)f->outcome[i]));
+        if (hit)
+            known_value(f->key[i], wanted, f->bytes);
+        else
+            memset(wanted, POISON, f->bytes);
+        check(memcmp(out + i * f->bytes, wanted, f->bytes) == 0,
+              "item %llu of %llu, key %llu, which is %s, has another value", (ull)i, (ull)n, (ull)f->key[i],
+              hit ? "there" : "not there");
         hits += hit;
     }
-    for (uint64_t i = 0; i < GUARD / 2; i++) check(out[-1 - (ptrdiff_t)i] == POISON && out[n * f->bytes + i] == POISON, "something was written beside the values");
+    for (uint64_t i = 0; i < GUARD / 2; i++)
+        check(out[-1 - (ptrdiff_t)i] == POISON && out[n * f->bytes + i] == POISON,
+              "something was written beside the values");
     free(wanted);
     return hits;
 }
 
-/* By every variant, of every width, in batches of less than a window, of one, and of several; lanes go in random order. */
+/* By every variant, of every width, in batches of less than a window, of one, and of several; lanes go in random
+ * order. */
 static void what_is_far_is_fetched(void **state)
 {
     const char *variant = VARIANT_OF(state);
@@ -408,7 +449,8 @@ static void what_is_far_is_fetched(void **state)
         m.shared_bytes = 48 << 10;
         m.step_limit = 1ull << 40;
         m.seed = i;
-        test_case("hkv.find.%s slots=%u value=%u dual=%d tiers=%d near=%llu fetch=%d", variant, c.slots, c.value_bytes, c.dual, c.tiers, (ull)c.near_bytes, c.fetch);
+        test_case("hkv.find.%s slots=%u value=%u dual=%d tiers=%d near=%llu fetch=%d", variant, c.slots, c.value_bytes,
+                  c.dual, c.tiers, (ull)c.near_bytes, c.fetch);
         hd_host_usual(&m, 2, 64);
         finds_open(&f, c, 2 * c.capacity + 3);
         hd_host_usual(NULL, 0, 0);
@@ -429,7 +471,8 @@ static void bins_are_as_wide_as_they_must(void **unused)
 {
     (void)unused;
     uint64_t random = 9;
-    for (uint32_t bytes = 64; bytes <= 1024; bytes *= 4) { /* of 4,096 bins of 64 bytes: a quarter, all, four times as much */
+    /* of 4,096 bins of 64 bytes: a quarter, all, four times as much */
+    for (uint32_t bytes = 64; bytes <= 1024; bytes *= 4) {
         hd_config c = hd_config_default();
         finds f;
         c.backend = "host";
@@ -445,7 +488,8 @@ static void bins_are_as_wide_as_they_must(void **unused)
     }
 }
 
-/* The machine stops in the middle of a find, at one step and another of its three launches: the next find is told of nothing that the last one counted. */
+/* The machine stops in the middle of a find, at one step and another of its three launches: the next find is told of
+ * nothing that the last one counted. */
 static void a_find_that_was_stopped_leaves_nothing(void **unused)
 {
     (void)unused;
@@ -462,7 +506,12 @@ static void a_find_that_was_stopped_leaves_nothing(void **unused)
     find_some(&f, "tlpv1", 100, 0, &random);
     for (uint64_t limit = 1;; limit += 1 + limit / 8) {
         simt_config m = simt_config_default();
-        hd_batch b = { .op = HD_OP_FIND, .n = 100, .key = f.key, .value_out = f.value_out + GUARD, .outcome = f.outcome, .kernel = "tlpv1" };
+        hd_batch b = { .op = HD_OP_FIND,
+                       .n = 100,
+                       .key = f.key,
+                       .value_out = f.value_out + GUARD,
+                       .outcome = f.outcome,
+                       .kernel = "tlpv1" };
         m.race = false;
         m.step_limit = limit;
         must(hd_host_configure(f.t, &m));
@@ -522,8 +571,11 @@ static void room_for_fetches_is_told(void **unused)
             hd_close(t);
         }
     uint64_t direct = memory[HD_FETCH_DIRECT][1];
-    check(memory[HD_FETCH_SORTED][0] == direct && memory[HD_FETCH_DIRECT][0] == direct && memory[HD_FETCH_USUAL][0] == direct, "a table without far values is charged");
-    check(memory[HD_FETCH_SORTED][1] == direct + (16u << 12) + 4 * HKV_FETCH_COUNTS, "%llu bytes for 4,096 items at most", (ull)(memory[HD_FETCH_SORTED][1] - direct));
+    check(memory[HD_FETCH_SORTED][0] == direct && memory[HD_FETCH_DIRECT][0] == direct &&
+              memory[HD_FETCH_USUAL][0] == direct,
+          "a table without far values is charged");
+    check(memory[HD_FETCH_SORTED][1] == direct + (16u << 12) + 4 * HKV_FETCH_COUNTS,
+          "%llu bytes for 4,096 items at most", (ull)(memory[HD_FETCH_SORTED][1] - direct));
     check(memory[HD_FETCH_USUAL][1] == direct, "a table too small to be sorted by itself is charged");
 }
 
@@ -550,9 +602,16 @@ int main(void)
 {
     const struct CMUnitTest of_each[] = { cmocka_unit_test(what_is_far_is_fetched) };
     const struct CMUnitTest of_all[] = {
-        cmocka_unit_test(every_value_has_its_place), cmocka_unit_test(the_best_come_near), cmocka_unit_test(any_entry_is_worth_more_than_none), cmocka_unit_test(many_are_fetched),
-        cmocka_unit_test(a_find_that_was_stopped_leaves_nothing), cmocka_unit_test(bins_are_as_wide_as_they_must), cmocka_unit_test(threads_promote_the_same), cmocka_unit_test(who_is_pinned_stays),
-        cmocka_unit_test(room_for_fetches_is_told),  cmocka_unit_test(sorting_is_chosen),
+        cmocka_unit_test(every_value_has_its_place),
+        cmocka_unit_test(the_best_come_near),
+        cmocka_unit_test(any_entry_is_worth_more_than_none),
+        cmocka_unit_test(many_are_fetched),
+        cmocka_unit_test(a_find_that_was_stopped_leaves_nothing),
+        cmocka_unit_test(bins_are_as_wide_as_they_must),
+        cmocka_unit_test(threads_promote_the_same),
+        cmocka_unit_test(who_is_pinned_stays),
+        cmocka_unit_test(room_for_fetches_is_told),
+        cmocka_unit_test(sorting_is_chosen),
     };
     return variants_run(of_each, 1, of_all, sizeof of_all / sizeof *of_all);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_tour.c - workloads through every kernel (judge/tour.h), and the situations that kernels are put into (judge/scene.h): which rows a tour has and
- * what each is asked, who is called wrong and how that is seen again; what is no situation, and why. Some kernels here are wrong: the linker
- * puts them in the place of the library's.
+ * t_tour.c - workloads through every kernel (judge/tour.h), and the situations that kernels are put into
+ * (judge/scene.h): which rows a tour has and what each is asked, who is called wrong and how that is seen again; what
+ * is no situation, and why. Some kernels here are wrong: the linker puts them in the place of the library's.
  */
 #include <string.h>
 
@@ -20,19 +20,22 @@
 
 typedef unsigned long long ull;
 
-/* ---- Calls that fail ------------------------------------------------------------------------------------------------------- */
+/* ---- Calls that fail ------------------------------------------------------------------------- */
 
 static between_failing calls = { .how = HD_ENOMEM };
 
 /* What a tour calls. The scene of a judge that fails is closed, as agree_open says. */
-BETWEEN_FAILING(&calls, hd_source_next, (hd_source *s, hd_request *r, size_t max, size_t *got), (s, r, max, got), (void)0)
+BETWEEN_FAILING(&calls, hd_source_next, (hd_source * s, hd_request *r, size_t max, size_t *got), (s, r, max, got),
+                (void)0)
 BETWEEN_FAILING(&calls, simt_machine_open, (const hd_seams *seams, simt_machine **m), (seams, m), (void)0)
 BETWEEN_FAILING(&calls, scene_open_empty, (const hd_case *c, scene **s), (c, s), (void)0)
-BETWEEN_FAILING(&calls, agree_open, (scene *s, agree **a), (s, a), scene_close(s))
-BETWEEN_FAILING(&calls, scene_batch, (scene *s, const scene_kernel *k, hd_op op, const uint64_t *key, uint64_t n), (s, k, op, key, n), (void)0)
-BETWEEN_FAILING(&calls, agree_run, (agree *a, simt_machine *m, const simt_config *c, const char **why), (a, m, c, why), (void)0)
+BETWEEN_FAILING(&calls, agree_open, (scene * s, agree **a), (s, a), scene_close(s))
+BETWEEN_FAILING(&calls, scene_batch, (scene * s, const scene_kernel *k, hd_op op, const uint64_t *key, uint64_t n),
+                (s, k, op, key, n), (void)0)
+BETWEEN_FAILING(&calls, agree_run, (agree * a, simt_machine *m, const simt_config *c, const char **why), (a, m, c, why),
+                (void)0)
 
-/* ---- Kernels of ours ----------------------------------------------------------------------------------------------------- */
+/* ---- Kernels of ours ------------------------------------------------------------------------- */
 
 BETWEEN(hd_host_text *, hd_host_kernel, (uint32_t number));
 
@@ -49,7 +52,7 @@ static void races(const void *args)
     simt_st_u32(((const hkv_args *)args)->left_count + 1, 0);
 }
 
-/* ---- Tours ------------------------------------------------------------------------------------------------------------ */
+/* ---- Tours ----------------------------------------------------------------------------------- */
 
 static int stop_at, rows_seen;
 
@@ -67,7 +70,9 @@ static void keys_of(hd_case *c, const char *text)
     snprintf(path, sizeof path, "%s/keys.txt", test_folder());
     FILE *f = fopen(path, "w");
     check(f && fputs(text, f) >= 0 && fclose(f) == 0, "%s", path);
-    check(snprintf(c->keys, sizeof c->keys, strchr(text, ',') ? "csv:%s,key=2,verb=1,header=0" : "txt:%s", path) < (int)sizeof c->keys, "%s is a long path", path);
+    check(snprintf(c->keys, sizeof c->keys, strchr(text, ',') ? "csv:%s,key=2,verb=1,header=0" : "txt:%s", path) <
+              (int)sizeof c->keys,
+          "%s is a long path", path);
 }
 
 static void tour_of(const char *text, tour *t)
@@ -79,7 +84,8 @@ static void tour_of(const char *text, tour *t)
     must(tour_run(&c, count_rows, NULL, t));
 }
 
-/* A kernel that does nothing is found at once, one that races only where lanes go as they like; both are told with the case that shows it. */
+/* A kernel that does nothing is found at once, one that races only where lanes go as they like; both are told with the
+ * case that shows it. */
 static void tours_name_the_wrong(void **state)
 {
     (void)state;
@@ -88,7 +94,8 @@ static void tours_name_the_wrong(void **state)
         const char *sentence, *text;
         bool at_random;
     } wrongs[] = {
-        { does_nothing, "item 0 has no outcome", "hkv.touch.tlpv1 buckets=2 slots=8 batch=32x2 keys=uniform:60 threads=1", false },
+        { does_nothing, "item 0 has no outcome",
+          "hkv.touch.tlpv1 buckets=2 slots=8 batch=32x2 keys=uniform:60 threads=1", false },
         { races, "race", "hkv.find.tlpv1 buckets=2 slots=8 batch=256x2 keys=uniform:60 threads=1", true },
     };
     for (size_t i = 0; i < sizeof wrongs / sizeof *wrongs; i++) {
@@ -97,13 +104,18 @@ static void tours_name_the_wrong(void **state)
         ours = wrongs[i].kernel;
         tour_of(wrongs[i].text, &t);
         ours = NULL;
-        check(t.rows == 2 && t.ran == 2 && t.wrong == 2 && rows_seen == 2, "%zu rows, %llu ran, %llu wrong", t.rows, (ull)t.ran, (ull)t.wrong);
+        check(t.rows == 2 && t.ran == 2 && t.wrong == 2 && rows_seen == 2, "%zu rows, %llu ran, %llu wrong", t.rows,
+              (ull)t.ran, (ull)t.wrong);
         for (size_t k = 0; k < t.rows; k++) {
             hd_case again;
             const tour_row *r = &t.row[k];
-            check(strstr(r->wrong, wrongs[i].sentence) && r->at_random == wrongs[i].at_random && !strchr(r->wrong, '\n'), "%s%s", r->at_random ? "at random: " : "", r->wrong);
+            check(strstr(r->wrong, wrongs[i].sentence) && r->at_random == wrongs[i].at_random &&
+                      !strchr(r->wrong, '\n'),
+                  "%s%s", r->at_random ? "at random: " : "", r->wrong);
             must(hd_case_parse(r->again, &again));
-            check(again.dual == r->dual && strcmp(again.kernel, "tlpv1") == 0 && strcmp(again.op, hd_op_name(r->op)) == 0, "%s", r->again);
+            check(again.dual == r->dual && strcmp(again.kernel, "tlpv1") == 0 &&
+                      strcmp(again.op, hd_op_name(r->op)) == 0,
+                  "%s", r->again);
         }
         tour_close(&t);
         tour_of(wrongs[i].text, &t);
@@ -119,12 +131,14 @@ static void tours_end_early(void **state)
     tour t;
     stop_at = 3;
     tour_of("hkv.mix.ref buckets=2 slots=16 batch=16x2 keys=uniform:60 threads=1", &t);
-    check(t.rows > 50 && t.ran == 2 && t.wrong == 0 && rows_seen == 3, "%zu rows, %llu ran, %llu wrong", t.rows, (ull)t.ran, (ull)t.wrong);
+    check(t.rows > 50 && t.ran == 2 && t.wrong == 0 && rows_seen == 3, "%zu rows, %llu ran, %llu wrong", t.rows,
+          (ull)t.ran, (ull)t.wrong);
     tour_close(&t);
     stop_at = 0;
 }
 
-/* Which rows a tour has, and how much each is asked: what there is of requests, of kernels that fit, of buckets to choose from. */
+/* Which rows a tour has, and how much each is asked: what there is of requests, of kernels that fit, of buckets to
+ * choose from. */
 static void tours_go_where_they_can(void **state)
 {
     (void)state;
@@ -138,7 +152,8 @@ static void tours_go_where_they_can(void **state)
         { "hkv.find.tlpv1 slots=16 capacity=20 batch=24x3 keys=uniform:60 threads=1", 2, 2, 48, 24 },
         { "hkv.find.tlpv1 slots=16 capacity=16 batch=24x3 keys=uniform:60 threads=1", 1, 1, 48, 24 },
         { "hkv.find.pipeline buckets=2 slots=12 batch=24x3 keys=uniform:60 threads=1", 2, 0, 48, 24 },
-        { "hkv.insert_or_assign.gather buckets=2 slots=16 layout=planes batch=8x1 keys=uniform:60 threads=1", 2, 0, 0, 8 },
+        { "hkv.insert_or_assign.gather buckets=2 slots=16 layout=planes batch=8x1 keys=uniform:60 threads=1", 2, 0, 0,
+          8 },
         { "hkv.find.tlpv1 buckets=64 slots=16 batch=10000x1 keys=uniform:600 threads=1", 2, 2, 4096, 4096 },
         { "hkv.accum_or_assign.tlpv1 buckets=2 slots=16 value=5 batch=8x1 keys=uniform:60 threads=1", 2, 0, 0, 8 },
         { "hkv.unlock_keys.tlpv1 buckets=2 slots=16 pins=5 batch=8x1 keys=uniform:60 threads=1", 2, 2, 0, 8 },
@@ -153,9 +168,14 @@ static void tours_go_where_they_can(void **state)
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         tour t;
         tour_of(ways[i].text, &t);
-        check(t.rows == ways[i].rows && t.ran == ways[i].ran && t.wrong == 0, "%zu rows, %llu ran, %llu wrong: %s", t.rows, (ull)t.ran, (ull)t.wrong, t.row[0].wrong);
-        check(t.filled == ways[i].filled && t.asked == ways[i].asked, "%llu filled, %llu asked", (ull)t.filled, (ull)t.asked);
-        for (size_t k = 0; k < t.rows; k++) check((t.row[k].unfit[0] != 0) == (ways[i].ran == 0) && (t.row[k].items > 0) == (ways[i].ran > 0) && !t.row[k].at_random, "row %zu: %s", k, t.row[k].unfit);
+        check(t.rows == ways[i].rows && t.ran == ways[i].ran && t.wrong == 0, "%zu rows, %llu ran, %llu wrong: %s",
+              t.rows, (ull)t.ran, (ull)t.wrong, t.row[0].wrong);
+        check(t.filled == ways[i].filled && t.asked == ways[i].asked, "%llu filled, %llu asked", (ull)t.filled,
+              (ull)t.asked);
+        for (size_t k = 0; k < t.rows; k++)
+            check((t.row[k].unfit[0] != 0) == (ways[i].ran == 0) && (t.row[k].items > 0) == (ways[i].ran > 0) &&
+                      !t.row[k].at_random,
+                  "row %zu: %s", k, t.row[k].unfit);
         tour_close(&t);
     }
 }
@@ -168,7 +188,8 @@ static void all_kernels_tour(void **state)
     uint64_t unfit = 0;
     tour_of("hkv.mix.ref buckets=2 slots=16 pins=4 batch=24x3 keys=uniform:60 threads=1", &t);
     for (size_t i = 0; i < t.rows; i++) unfit += t.row[i].unfit[0] != 0;
-    check(t.ran + unfit == t.rows && t.ran > 100 && t.wrong == 0 && (size_t)rows_seen == t.rows, "%zu rows, %llu ran, %llu wrong", t.rows, (ull)t.ran, (ull)t.wrong);
+    check(t.ran + unfit == t.rows && t.ran > 100 && t.wrong == 0 && (size_t)rows_seen == t.rows,
+          "%zu rows, %llu ran, %llu wrong", t.rows, (ull)t.ran, (ull)t.wrong);
     tour_close(&t);
 }
 
@@ -183,7 +204,8 @@ static void no_tour_goes_there(void **state)
         { "hkv.find.tlpv1 buckets=2 slots=16 batch=8x1 keys=zebra:60", NULL, "zebra", HD_EINVAL },
         { "hkv.find.tlpv1 buckets=2 slots=16 batch=8x1", "# none\n", "has none", HD_EINVAL },
         { "hkv.find.tlpv1 buckets=2 slots=16 batch=8x1", "r,1\nr,2\n3\n", "line 3", HD_ECORRUPT },
-        { "hkv.lock_keys.pipeline buckets=2 slots=16 batch=8x1 keys=uniform:60", NULL, "pipeline runs nothing of lock_keys", HD_EINVAL },
+        { "hkv.lock_keys.pipeline buckets=2 slots=16 batch=8x1 keys=uniform:60", NULL,
+          "pipeline runs nothing of lock_keys", HD_EINVAL },
         { "hkv.find.weft buckets=2 slots=16 batch=8x1 keys=uniform:60", NULL, "weft runs nothing of find", HD_EINVAL },
         { "hkv.find.tlpv1 buckets=2Mi slots=16 batch=8x1 keys=uniform:60", NULL, "this is a large one", HD_EINVAL },
     };
@@ -207,12 +229,14 @@ static void a_tour_takes_what_there_is(void **state)
     must(hd_case_parse("hkv.find.tlpv1 buckets=1 slots=16 batch=4096x5000", &c));
     keys_of(&c, "1\n2\n3\n");
     must(tour_run(&c, NULL, NULL, &t));
-    check(t.rows == 1 && t.ran == 1 && t.wrong == 0 && t.filled == 0 && t.asked == 3 && t.row[0].metered == 3, "%llu filled, %llu asked", (ull)t.filled, (ull)t.asked);
+    check(t.rows == 1 && t.ran == 1 && t.wrong == 0 && t.filled == 0 && t.asked == 3 && t.row[0].metered == 3,
+          "%llu filled, %llu asked", (ull)t.filled, (ull)t.asked);
     tour_close(&t);
     must(hd_case_parse("hkv.serve.tlpv1 buckets=1 slots=16 batch=3x1", &c));
     keys_of(&c, "w,1\nw,2\nw,3\n");
     must(tour_run(&c, NULL, NULL, &t));
-    check(t.rows == 1 && t.ran == 1 && t.wrong == 0 && t.row[0].op == HD_OP_INSERT_OR_ASSIGN, "only writes: %zu rows", t.rows);
+    check(t.rows == 1 && t.ran == 1 && t.wrong == 0 && t.row[0].op == HD_OP_INSERT_OR_ASSIGN, "only writes: %zu rows",
+          t.rows);
     tour_close(&t);
 }
 
@@ -220,8 +244,10 @@ static void a_tour_takes_what_there_is(void **state)
 static void calls_that_fail_end_a_tour(void **state)
 {
     (void)state;
-    static const char *const texts[] = { "hkv.unlock_keys.tlpv1 buckets=2 slots=16 pins=5 batch=8x3 keys=uniform:60 threads=1",
-                                         "hkv.find.tlpv1 buckets=2 slots=16 batch=8x3 keys=uniform:60 threads=1" };
+    static const char *const texts[] = {
+        "hkv.unlock_keys.tlpv1 buckets=2 slots=16 pins=5 batch=8x3 keys=uniform:60 threads=1",
+        "hkv.find.tlpv1 buckets=2 slots=16 batch=8x3 keys=uniform:60 threads=1"
+    };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         hd_case c;
         tour t;
@@ -231,7 +257,8 @@ static void calls_that_fail_end_a_tour(void **state)
             hd_status status = tour_run(&c, NULL, NULL, &t);
             test_case("%s, and call %llu fails, %s", texts[i], (ull)calls.fail_at, calls.failed);
             if (calls.n < calls.fail_at) break;
-            check(status == HD_ENOMEM && strstr(hd_why(), calls.failed), "%s: %s", hd_status_name(status), status ? hd_why() : "nobody said so");
+            check(status == HD_ENOMEM && strstr(hd_why(), calls.failed), "%s: %s", hd_status_name(status),
+                  status ? hd_why() : "nobody said so");
             check(!t.row && !t.rows, "rows are left");
         }
         check(calls.n > 12 && t.ran == 2, "%llu calls", (ull)calls.n);
@@ -240,7 +267,7 @@ static void calls_that_fail_end_a_tour(void **state)
     }
 }
 
-/* ---- What is no situation ---------------------------------------------------------------------------------------------- */
+/* ---- What is no situation -------------------------------------------------------------------- */
 
 #define SMALL " buckets=2 slots=4 batch=4x1 keys=uniform:9"
 
@@ -299,7 +326,8 @@ static void no_batch_is_made_of_these(void **state)
     must(scene_batch(s, &k, HD_OP_EXPORT, NULL, 0));
     check(s->part[0].batch.n == 4, "a range of %llu slots, and room for 4", (ull)s->part[0].batch.n);
     scene_begin(s, s->initial, 0);
-    check(s->clock == 0 && scene_entries(s->design, s->table, 0) + scene_entries(s->design, s->table, 1) == 4, "the table that runs begin with");
+    check(s->clock == 0 && scene_entries(s->design, s->table, 0) + scene_entries(s->design, s->table, 1) == 4,
+          "the table that runs begin with");
     scene_close(s);
     snprintf(c.policy, sizeof c.policy, "nobody");
     must_fail(scene_open_empty(&c, &s), HD_EINVAL, "policy: there is no 'nobody'");
@@ -320,15 +348,18 @@ static void rows_are_found_by_name(void **state)
         { "hkv.find.pipeline slots=12", "pipeline cannot run this table", 0 },
         { "hkv.lock_keys.pipeline slots=16", "pipeline does not run lock_keys", 0 },
         { "hkv.serve.warp slots=16", "kernels run one operation, not 'serve'", 0 },
-        { "hkv.find.weft slots=16", "there is no 'weft' for the host machine; there are tlpv1, tlpv2, pipeline, warp, gather", 0 },
+        { "hkv.find.weft slots=16",
+          "there is no 'weft' for the host machine; there are tlpv1, tlpv2, pipeline, warp, gather", 0 },
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         hd_case c;
         uint32_t row = HKV_ROWS;
         test_case("%s", names[i].text);
         must(hd_case_parse(names[i].text, &c));
-        if (names[i].word) must_fail(scene_kernel_row(&c, &row), HD_EINVAL, names[i].word);
-        else must(scene_kernel_row(&c, &row));
+        if (names[i].word)
+            must_fail(scene_kernel_row(&c, &row), HD_EINVAL, names[i].word);
+        else
+            must(scene_kernel_row(&c, &row));
         check(names[i].word || row == names[i].row, "row %u", row);
     }
 }
@@ -336,10 +367,11 @@ static void rows_are_found_by_name(void **state)
 int main(void)
 {
     const struct CMUnitTest tours[] = {
-        cmocka_unit_test(tours_name_the_wrong),      cmocka_unit_test(tours_end_early),            cmocka_unit_test(tours_go_where_they_can),
-        cmocka_unit_test(all_kernels_tour),          cmocka_unit_test(no_tour_goes_there),         cmocka_unit_test(a_tour_takes_what_there_is),
-        cmocka_unit_test(calls_that_fail_end_a_tour),
-        cmocka_unit_test(no_scene_is_made_of_these), cmocka_unit_test(no_batch_is_made_of_these), cmocka_unit_test(rows_are_found_by_name),
+        cmocka_unit_test(tours_name_the_wrong),       cmocka_unit_test(tours_end_early),
+        cmocka_unit_test(tours_go_where_they_can),    cmocka_unit_test(all_kernels_tour),
+        cmocka_unit_test(no_tour_goes_there),         cmocka_unit_test(a_tour_takes_what_there_is),
+        cmocka_unit_test(calls_that_fail_end_a_tour), cmocka_unit_test(no_scene_is_made_of_these),
+        cmocka_unit_test(no_batch_is_made_of_these),  cmocka_unit_test(rows_are_found_by_name),
     };
     return test_run(tours);
 }

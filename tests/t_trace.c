@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_trace.c - traces back and forth: the real one, any request through any format that can hold it, next accesses, and conversions in
- * which something fails.
+ * t_trace.c - traces back and forth: the real one, any request through any format that can hold it, next accesses, and
+ * conversions in which something fails.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
 
 #include "tests/traces.h"
 
@@ -35,7 +34,7 @@ static uint64_t convert(const char *spec, const char *path, const char *format, 
     return written;
 }
 
-/* ---- The real trace ------------------------------------------------------------------------------------------ */
+/* ---- The real trace -------------------------------------------------------------------------- */
 
 static int by_key(const void *a, const void *b)
 {
@@ -57,8 +56,9 @@ static void t_real(void **state)
     taken_free(&t);
 }
 
-/* From oracleGeneral through every other format and codec and back: the same bytes. The other formats do not know next accesses, so
- * these are computed again. txt keeps keys only: times and sizes are lost, and the links must be right nevertheless. */
+/* From oracleGeneral through every other format and codec and back: the same bytes. The other formats do not know next
+ * accesses, so these are computed again. txt keeps keys only: times and sizes are lost, and the links must be right
+ * nevertheless. */
 static void t_real_round(void **state)
 {
     (void)state;
@@ -70,7 +70,11 @@ static void t_real_round(void **state)
     taken all = take_all(NULL, spec_of("oracleGeneral", plain, ""), false, 1000);
     must(all.status);
 
-    static const char *const format[][2] = { { "oracleGeneral", "oracleGeneral" }, { "csv", "csv" }, { "vscsi1", "vscsi" }, { "vscsi2", "vscsi" }, { "txt", "txt" } };
+    static const char *const format[][2] = { { "oracleGeneral", "oracleGeneral" },
+                                             { "csv", "csv" },
+                                             { "vscsi1", "vscsi" },
+                                             { "vscsi2", "vscsi" },
+                                             { "txt", "txt" } };
     for (size_t i = 0; i < sizeof format / sizeof *format; i++)
         for (size_t j = 0; j < ENDINGS; j++) {
             char name[64], there[4096], back[4096];
@@ -102,7 +106,7 @@ static void t_real_round(void **state)
     taken_free(&all);
 }
 
-/* ---- Any request comes back from a format that can hold it ------------------------------------------------------- */
+/* ---- Any request comes back from a format that can hold it ----------------------------------- */
 
 static void t_any(void **state)
 {
@@ -146,7 +150,7 @@ static void t_too_large(void **state)
     check(test_files() == 0, "%u files are left", test_files());
 }
 
-/* ---- Next accesses ------------------------------------------------------------------------------------------------- */
+/* ---- Next accesses --------------------------------------------------------------------------- */
 
 /* Walked forward, every request is where its key's request before said, and no promise stays open. */
 static void check_links(const hd_request *r, size_t n, uint64_t keys)
@@ -157,7 +161,8 @@ static void check_links(const hd_request *r, size_t n, uint64_t keys)
         check(*p == 0 || *p == (int64_t)i + 1, "request %zu comes, request %" PRId64 " was promised", i + 1, *p);
         *p = r[i].next;
     }
-    for (uint64_t k = 0; k < keys; k++) check(promised[k] <= 0, "key %" PRIu64 " is promised at %" PRId64 " and never comes", k, promised[k]);
+    for (uint64_t k = 0; k < keys; k++)
+        check(promised[k] <= 0, "key %" PRIu64 " is promised at %" PRId64 " and never comes", k, promised[k]);
     free(promised);
 }
 
@@ -180,7 +185,7 @@ static void t_link(void **state)
     }
 }
 
-/* ---- Faults -------------------------------------------------------------------------------------------------------------- */
+/* ---- Faults ---------------------------------------------------------------------------------- */
 
 static hd_status convert_with(const hd_seams *seams, const char *spec, const char *path, const char *format)
 {
@@ -210,13 +215,19 @@ static void conversion_faults(const char *spec, const char *format, const char *
         faulty_settled(&f);
         bool failed = memory ? f.memory.takes >= at : f.failed != NULL;
         const char *call = f.failed ? f.failed : "allocation";
-        if (memory && failed) check(e == HD_ENOMEM, "%s: %s", hd_status_name(e), hd_why());
-        else if (failed) check(e == HD_EIO || strcmp(call, "close") == 0 || strcmp(call, "unlink") == 0, "%s after a failed %s", hd_status_name(e), call);
-        else must(e);
+        if (memory && failed)
+            check(e == HD_ENOMEM, "%s: %s", hd_status_name(e), hd_why());
+        else if (failed)
+            check(e == HD_EIO || strcmp(call, "close") == 0 || strcmp(call, "unlink") == 0, "%s after a failed %s",
+                  hd_status_name(e), call);
+        else
+            must(e);
         if (!e) same_files(path, right);
         /* what cannot be unlinked stays; a folder that cannot be synced holds the new file */
         bool stays = !e || strcmp(call, "sync_folder") == 0;
-        if (strcmp(call, "unlink")) check(test_files() == files + stays, "%u files instead of %u after a failed %s", test_files(), files + stays, call);
+        if (strcmp(call, "unlink"))
+            check(test_files() == files + stays, "%u files instead of %u after a failed %s", test_files(),
+                  files + stays, call);
         unlink(path);
         if (strcmp(call, "unlink") == 0) {
             char left[4200];
@@ -239,9 +250,16 @@ static void t_faults(void **state)
 {
     (void)state;
     hd_request *r = some_requests(600000, 4, false); /* more than a run of the linker */
-    static const struct { const char *format, *name; const char *row; size_t n; } from[] = {
-        { "csv", "from.csv", "csv", 3000 },         { "csv", "from.csv.gz", "csv", 3000 },       { "txt", "from.txt.zst", "txt", 3000 },
-        { "vscsi2", "from.vscsi", "vscsi", 3000 }, { "vscsi1", "from.vscsi.zst", "vscsi", 600000 },
+    static const struct {
+        const char *format, *name;
+        const char *row;
+        size_t n;
+    } from[] = {
+        { "csv", "from.csv", "csv", 3000 },
+        { "csv", "from.csv.gz", "csv", 3000 },
+        { "txt", "from.txt.zst", "txt", 3000 },
+        { "vscsi2", "from.vscsi", "vscsi", 3000 },
+        { "vscsi1", "from.vscsi.zst", "vscsi", 600000 },
     };
     for (size_t i = 0; i < sizeof from / sizeof *from; i++) {
         char path[4096];
@@ -267,7 +285,8 @@ static void t_rest(void **state)
     test_write(path, BYTES("18446744073709551613\n18446744073709551614\n18446744073709551615\n"));
     taken t = take_all(NULL, spec_of("txt", path, ""), false, 2);
     must(t.status);
-    check(t.n == 3 && t.r[0].key == HD_KEY_RESERVED && t.r[1].key == HD_KEY_LOCKED && t.r[2].key == HD_KEY_EMPTY, "reserved keys are not passed on");
+    check(t.n == 3 && t.r[0].key == HD_KEY_RESERVED && t.r[1].key == HD_KEY_LOCKED && t.r[2].key == HD_KEY_EMPTY,
+          "reserved keys are not passed on");
     taken_free(&t);
     must(hd_source_open_spec(spec_of("txt", path, ""), 1, &s));
     check(s->bytes_total == 63, "%" PRIu64 " bytes in all", s->bytes_total);
@@ -296,12 +315,8 @@ static void t_rest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(t_real),
-        cmocka_unit_test(t_real_round),
-        cmocka_unit_test(t_any),
-        cmocka_unit_test(t_too_large),
-        cmocka_unit_test(t_link),
-        cmocka_unit_test(t_faults),
+        cmocka_unit_test(t_real),      cmocka_unit_test(t_real_round), cmocka_unit_test(t_any),
+        cmocka_unit_test(t_too_large), cmocka_unit_test(t_link),       cmocka_unit_test(t_faults),
         cmocka_unit_test(t_rest),
     };
     return test_run(tests);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_trace_bad.c - what is no trace, or only the beginning of one, is refused, or counted and passed over; noise is never taken for more than
- * it is.
+ * t_trace_bad.c - what is no trace, or only the beginning of one, is refused, or counted and passed over; noise is
+ * never taken for more than it is.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,37 +9,81 @@
 #include <string.h>
 #include <unistd.h>
 
-
 #include "tests/traces.h"
 
 /* A record with a next access of none, of 24 bytes; a vscsi record's `ver`, in place. */
 #define NONE "\377\377\377\377\377\377\377\377"
-#define ORACLE "tttt" "objectid" "size" NONE
-#define V1 "snnnlennsgggc\0" "\0\1" "lbnnnnnntsssssss"
-#define V2 "c\0" "\0\2" "snnnlennsggglbnnnnnntsssssssrttttttt"
+#define ORACLE \
+    "tttt"     \
+    "objectid" \
+    "size" NONE
+#define V1            \
+    "snnnlennsgggc\0" \
+    "\0\1"            \
+    "lbnnnnnntsssssss"
+#define V2 \
+    "c\0"  \
+    "\0\2" \
+    "snnnlennsggglbnnnnnntsssssssrttttttt"
 
 static void t_bad_binary(void **state)
 {
     (void)state;
-    static const struct { const char *row, *bytes; size_t n; size_t good; const char *lenient; const char *word; } bad[] = {
+    static const struct {
+        const char *row, *bytes;
+        size_t n;
+        size_t good;
+        const char *lenient;
+        const char *word;
+    } bad[] = {
         /* lenient: NULL when it is refused all the same, else what is counted */
         { "oracleGeneral", BYTES(""), 0, NULL, "byte 0" },
         { "vscsi", BYTES(""), 0, NULL, "byte 0" },
         { "csv", BYTES(""), 0, NULL, "byte 0" },
         { "txt", BYTES(""), 0, NULL, "byte 0" },
         { "oracleGeneral", BYTES("x"), 0, "cut", "byte 0: the last record is cut short: 1 bytes of 24" },
-        { "oracleGeneral", BYTES(ORACLE ORACLE "tttt"), 2, "cut", "byte 48: the last record is cut short: 4 bytes of 24" },
-        { "oracleGeneral", BYTES(ORACLE "tttt" "objectid" "size" "\1\0\0\0\0\0\0\0"), 1, NULL, "byte 24: not oracleGeneral: request 2 says its next access is 1" },
-        { "oracleGeneral", BYTES(ORACLE "tttt" "objectid" "size" "\2\0\0\0\0\0\0\0"), 1, NULL, "byte 24" },
-        { "oracleGeneral", BYTES("tttt" "objectid" "size" "\0\0\0\0\0\0\0\0"), 0, NULL, "byte 0" },
-        { "oracleGeneral", BYTES("tttt" "objectid" "size" "\376\377\377\377\377\377\377\377"), 0, NULL, "next access is -2" },
-        { "oracleGeneral", BYTES("tttt" "objectid" "size" "\1\0\0\0\0\0\1\0"), 0, NULL, "byte 0" },
+        { "oracleGeneral", BYTES(ORACLE ORACLE "tttt"), 2, "cut",
+          "byte 48: the last record is cut short: 4 bytes of 24" },
+        { "oracleGeneral",
+          BYTES(ORACLE "tttt"
+                       "objectid"
+                       "size"
+                       "\1\0\0\0\0\0\0\0"),
+          1, NULL, "byte 24: not oracleGeneral: request 2 says its next access is 1" },
+        { "oracleGeneral",
+          BYTES(ORACLE "tttt"
+                       "objectid"
+                       "size"
+                       "\2\0\0\0\0\0\0\0"),
+          1, NULL, "byte 24" },
+        { "oracleGeneral",
+          BYTES("tttt"
+                "objectid"
+                "size"
+                "\0\0\0\0\0\0\0\0"),
+          0, NULL, "byte 0" },
+        { "oracleGeneral",
+          BYTES("tttt"
+                "objectid"
+                "size"
+                "\376\377\377\377\377\377\377\377"),
+          0, NULL, "next access is -2" },
+        { "oracleGeneral",
+          BYTES("tttt"
+                "objectid"
+                "size"
+                "\1\0\0\0\0\0\1\0"),
+          0, NULL, "byte 0" },
         { "oracleGeneral", BYTES("5633898,42932745,512,read\n5633898,42932746,512,read\n"), 0, NULL, "byte 0" },
         { "oracleGeneral", BYTES(V2 V2 V2), 0, NULL, "byte 0" },
         { "oracleGeneral", BYTES(V1 V1 V1), 0, NULL, "byte 0" },
         { "vscsi", BYTES(V1 V1 "snnn"), 2, "cut", "byte 64: the last record is cut short: 4 bytes of 32" },
         { "vscsi", BYTES(V2 V2 "c"), 2, "cut", "byte 80: the last record is cut short: 1 bytes of 40" },
-        { "vscsi", BYTES(V1 V1 "snnnlennsgggc\0" "\0\2" "lbnnnnnntsssssss"), 2, NULL, "byte 64: not a record of vscsi version 1" },
+        { "vscsi",
+          BYTES(V1 V1 "snnnlennsgggc\0"
+                      "\0\2"
+                      "lbnnnnnntsssssss"),
+          2, NULL, "byte 64: not a record of vscsi version 1" },
         { "vscsi", BYTES(V1 V2), 0, NULL, "neither" },
         { "vscsi", BYTES("snnnlenn"), 0, NULL, "byte 0: neither" },
         { "vscsi", BYTES(ORACLE ORACLE ORACLE ORACLE), 0, NULL, "byte 0: neither" },
@@ -53,15 +97,21 @@ static void t_bad_binary(void **state)
             put_bytes(path, bad[i].bytes, bad[i].n, zst);
             test_case("bad file %zu, %s%s", i, bad[i].row, zst ? ", zstd" : "");
             taken t = take_all(NULL, spec_of(bad[i].row, path, ""), false, 64);
-            check(t.status == HD_ECORRUPT && strstr(t.why, bad[i].word), "%s: no '%s' in '%s'", hd_status_name(t.status), bad[i].word, t.why);
+            check(t.status == HD_ECORRUPT && strstr(t.why, bad[i].word), "%s: no '%s' in '%s'",
+                  hd_status_name(t.status), bad[i].word, t.why);
             check(strncmp(t.why, path, strlen(path)) == 0, "no path in '%s'", t.why);
             taken_free(&t);
 
             t = take_all(NULL, spec_of(bad[i].row, path, ""), true, 64);
-            if (bad[i].lenient) check(t.status == HD_OK && t.skipped == 1, "%s, %" PRIu64 " skipped: %s", hd_status_name(t.status), t.skipped, t.why);
-            else check(t.status == HD_ECORRUPT, "lenient: %s", hd_status_name(t.status));
-            if (bad[i].lenient) check(t.n >= bad[i].good, "lenient: %zu requests", t.n);
-            else check(t.n == bad[i].good, "lenient: %zu requests, not %zu", t.n, bad[i].good);
+            if (bad[i].lenient)
+                check(t.status == HD_OK && t.skipped == 1, "%s, %" PRIu64 " skipped: %s", hd_status_name(t.status),
+                      t.skipped, t.why);
+            else
+                check(t.status == HD_ECORRUPT, "lenient: %s", hd_status_name(t.status));
+            if (bad[i].lenient)
+                check(t.n >= bad[i].good, "lenient: %zu requests", t.n);
+            else
+                check(t.n == bad[i].good, "lenient: %zu requests, not %zu", t.n, bad[i].good);
             taken_free(&t);
             unlink(path);
         }
@@ -78,7 +128,11 @@ static uint64_t letters(const char *p, size_t n)
 static void t_layout(void **state)
 {
     (void)state;
-    static const struct { const char *row, *bytes; size_t n; const char *key, *size, *time; } record[] = {
+    static const struct {
+        const char *row, *bytes;
+        size_t n;
+        const char *key, *size, *time;
+    } record[] = {
         { "oracleGeneral", BYTES(ORACLE), "objectid", "size", "tttt" },
         { "vscsi", BYTES(V1), "lbnnnnnn", "lenn", "tsssssss" },
         { "vscsi", BYTES(V2), "lbnnnnnn", "lenn", "tsssssss" },
@@ -131,7 +185,8 @@ static void t_truncated(void **state)
         for (unsigned lenient = 0; lenient < 2; lenient++) {
             test_case("%zu of %zu bytes, %s", cut, n, lenient ? "lenient" : "strict");
             taken t = take_all(&f.memory.seams, "oracleGeneral:x", lenient, 100);
-            check(t.status == HD_ECORRUPT && strstr(t.why, "zstd") && t.n < N, "%s: %s", hd_status_name(t.status), t.why);
+            check(t.status == HD_ECORRUPT && strstr(t.why, "zstd") && t.n < N, "%s: %s", hd_status_name(t.status),
+                  t.why);
             taken_free(&t);
             faulty_settled(&f);
         }
@@ -141,35 +196,65 @@ static void t_truncated(void **state)
     free(r);
 }
 
-/* ---- Noise ------------------------------------------------------------------------------------------------------------------- */
+/* ---- Noise ----------------------------------------------------------------------------------- */
 
 /* A file that is nearly right: pieces of right ones, numbers, quotes and noise. */
 static size_t noise(uint64_t *seed, uint8_t *p, size_t most)
 {
-    static const struct { const char *p; size_t n; } piece[] = {
-        { BYTES(ORACLE) }, { BYTES(V1) }, { BYTES(V2) }, { BYTES("\n") }, { BYTES(",") }, { BYTES("\"") }, { BYTES("\"\"") }, { BYTES("\r\n") },
-        { BYTES("time,key,size,verb\n") }, { BYTES("7,1,512,read\n") }, { BYTES("18446744073709551615") }, { BYTES("key") }, { BYTES("#") },
-        { BYTES("\0") }, { BYTES("4294967296") }, { BYTES("1.5") }, { BYTES(" ") }, { BYTES("\357\273\277") }, { BYTES(NONE) },
+    static const struct {
+        const char *p;
+        size_t n;
+    } piece[] = {
+        { BYTES(ORACLE) },
+        { BYTES(V1) },
+        { BYTES(V2) },
+        { BYTES("\n") },
+        { BYTES(",") },
+        { BYTES("\"") },
+        { BYTES("\"\"") },
+        { BYTES("\r\n") },
+        { BYTES("time,key,size,verb\n") },
+        { BYTES("7,1,512,read\n") },
+        { BYTES("18446744073709551615") },
+        { BYTES("key") },
+        { BYTES("#") },
+        { BYTES("\0") },
+        { BYTES("4294967296") },
+        { BYTES("1.5") },
+        { BYTES(" ") },
+        { BYTES("\357\273\277") },
+        { BYTES(NONE) },
     };
     size_t n = 0, wanted = (size_t)test_below(seed, most);
     uint64_t style = test_below(seed, 3), first = test_below(seed, sizeof piece / sizeof *piece);
     while (n < wanted) {
         uint64_t i = style == 1 && test_below(seed, 8) ? first : test_below(seed, sizeof piece / sizeof *piece);
-        if (style == 2 || test_below(seed, 16) == 0) p[n++] = (uint8_t)test_random(seed);
-        else if (n + piece[i].n <= most) n = (size_t)((uint8_t *)memcpy(p + n, piece[i].p, piece[i].n) - p) + piece[i].n;
-        else break;
+        if (style == 2 || test_below(seed, 16) == 0)
+            p[n++] = (uint8_t)test_random(seed);
+        else if (n + piece[i].n <= most)
+            n = (size_t)((uint8_t *)memcpy(p + n, piece[i].p, piece[i].n) - p) + piece[i].n;
+        else
+            break;
     }
-    for (uint64_t flips = test_below(seed, 4); n && style == 1 && flips; flips--) p[test_below(seed, n)] ^= (uint8_t)(1 << test_below(seed, 8));
+    for (uint64_t flips = test_below(seed, 4); n && style == 1 && flips; flips--)
+        p[test_below(seed, n)] ^= (uint8_t)(1 << test_below(seed, 8));
     return n;
 }
 
-/* Any bytes, any reader: a status; the same requests and the same status in blocks of any size and reads of any length; and
- * nothing kept. */
+/* Any bytes, any reader: a status; the same requests and the same status in blocks of any size and reads of any length;
+ * and nothing kept. */
 static void t_noise(void **state)
 {
     (void)state;
     enum { MOST = 2000 };
-    static const char *const spec[] = { "oracleGeneral:x", "vscsi:x", "vscsi:x,unit=s", "txt:x", "txt:x,hash=1", "csv:x", "csv:x,key=1,header=0", "csv:x,key=2,time=1,size=3,verb=4,header=1",
+    static const char *const spec[] = { "oracleGeneral:x",
+                                        "vscsi:x",
+                                        "vscsi:x,unit=s",
+                                        "txt:x",
+                                        "txt:x,hash=1",
+                                        "csv:x",
+                                        "csv:x,key=1,header=0",
+                                        "csv:x,key=2,time=1,size=3,verb=4,header=1",
                                         "csv:x,key=1,delim=;,hash=1" };
     uint64_t seed = 12, most = test_times(1500), fine = 0, executions = 0;
     uint8_t *p = (uint8_t *)test_alloc(MOST + 64, 1);
@@ -184,9 +269,12 @@ static void t_noise(void **state)
             faulty_init(&g, FAULT_SHORT, 1);
             f.bytes = g.bytes = p;
             f.n = g.n = n;
-            taken a = take_all(&f.memory.seams, spec[i], lenient, 4096), b = take_all(&g.memory.seams, spec[i], lenient, 0);
-            check(a.status == HD_OK || a.status == HD_ECORRUPT || (a.status == HD_EINVAL && strstr(a.why, "header")), "%s", a.why);
-            check(a.status == b.status && strcmp(a.why, b.why) == 0 && a.skipped == b.skipped, "%s and %s", a.why, b.why);
+            taken a = take_all(&f.memory.seams, spec[i], lenient, 4096),
+                  b = take_all(&g.memory.seams, spec[i], lenient, 0);
+            check(a.status == HD_OK || a.status == HD_ECORRUPT || (a.status == HD_EINVAL && strstr(a.why, "header")),
+                  "%s", a.why);
+            check(a.status == b.status && strcmp(a.why, b.why) == 0 && a.skipped == b.skipped, "%s and %s", a.why,
+                  b.why);
             same_requests(a.r, a.n, b.r, b.n);
             check(lenient || a.skipped == 0, "%" PRIu64 " skipped without leave", a.skipped);
             fine += a.status == HD_OK;
@@ -198,17 +286,15 @@ static void t_noise(void **state)
         }
     free(p);
     test_tried("traces", executions, "noise read as a trace; %" PRIu64 " files could be taken for one", fine);
-    check(fine > executions / 100, "only %" PRIu64 " files were readable: the noise is too wild to test anything", fine);
+    check(fine > executions / 100, "only %" PRIu64 " files were readable: the noise is too wild to test anything",
+          fine);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(t_bad_binary),
-        cmocka_unit_test(t_layout),
-        cmocka_unit_test(t_early),
-        cmocka_unit_test(t_truncated),
-        cmocka_unit_test(t_noise),
+        cmocka_unit_test(t_bad_binary), cmocka_unit_test(t_layout), cmocka_unit_test(t_early),
+        cmocka_unit_test(t_truncated),  cmocka_unit_test(t_noise),
     };
     return test_run(tests);
 }

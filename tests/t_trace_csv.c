@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_trace_csv.c - CSV as a trace: quotes, delimiters, columns, headers, keys that are text, rows across the pieces a file is read in.
+ * t_trace_csv.c - CSV as a trace: quotes, delimiters, columns, headers, keys that are text, rows across the pieces a
+ * file is read in.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,12 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
-
 #include "tests/traces.h"
 
 /* What a file gives: "key/time/size/verb ..." in letters, or a word of what is wrong. The keys here are numbers; hashed
  * ones are asked about in t_hashed. */
-static void csv_gives(const char *bytes, size_t n, const char *options, bool lenient, hd_status status, const char *expected)
+static void csv_gives(const char *bytes, size_t n, const char *options, bool lenient, hd_status status,
+                      const char *expected)
 {
     char path[4096], got[1024] = "";
     snprintf(path, sizeof path, "%s", test_path("rows.csv"));
@@ -25,7 +26,8 @@ static void csv_gives(const char *bytes, size_t n, const char *options, bool len
         check(strstr(t.why, expected), "no '%s' in '%s'", expected, t.why);
     } else {
         for (size_t i = 0; i < t.n && strlen(got) < 900; i++)
-            snprintf(got + strlen(got), sizeof got - strlen(got), "%s%" PRIu64 "/%" PRIu64 "/%u/%c", i ? " " : "", t.r[i].key, t.r[i].time, t.r[i].size, "ruim"[t.r[i].verb]);
+            snprintf(got + strlen(got), sizeof got - strlen(got), "%s%" PRIu64 "/%" PRIu64 "/%u/%c", i ? " " : "",
+                     t.r[i].key, t.r[i].time, t.r[i].size, "ruim"[t.r[i].verb]);
         if (lenient) snprintf(got + strlen(got), sizeof got - strlen(got), " -%" PRIu64, t.skipped);
         check(strcmp(got, expected) == 0, "'%s' instead of '%s'", got, expected);
     }
@@ -36,7 +38,13 @@ static void csv_gives(const char *bytes, size_t n, const char *options, bool len
 static void t_csv(void **state)
 {
     (void)state;
-    static const struct { const char *bytes; size_t n; const char *options; hd_status status; const char *expected; } row[] = {
+    static const struct {
+        const char *bytes;
+        size_t n;
+        const char *options;
+        hd_status status;
+        const char *expected;
+    } row[] = {
         /* where the columns are */
         { BYTES("time,key,size,verb\n7,1,512,read\n8,2,64,update\n"), "", HD_OK, "1/7/512/r 2/8/64/u" },
         { BYTES("a,key,b\n7,1,512\n"), "", HD_OK, "1/0/1/r" },
@@ -83,29 +91,38 @@ static void t_csv(void **state)
         { BYTES("1,2\n\"a\"b,3\n"), ",key=2", HD_ECORRUPT, "line 2, column 1: text behind" },
         { BYTES("1,2\n3,\"4\n5,6\n"), ",key=2", HD_ECORRUPT, "line 2, column 2 (key): the quote is never closed" },
         { BYTES("\"a\n\nb\",2\n3,x,y\nz,\"\n"), ",key=2,time=1", HD_ECORRUPT, "line 1, column 1 (time): not a number" },
-        { BYTES("\"1\",2,\"\n\n\"\n3,4\nz,5\n"), ",key=2,time=1", HD_ECORRUPT, "line 5, column 1 (time): not a number: 'z'" },
+        { BYTES("\"1\",2,\"\n\n\"\n3,4\nz,5\n"), ",key=2,time=1", HD_ECORRUPT,
+          "line 5, column 1 (time): not a number: 'z'" },
         /* fields */
-        { BYTES("18446744073709551615,18446744073709551615,4294967295,rmw\n"), ",key=1,time=2,size=3,verb=4", HD_OK, "18446744073709551615/18446744073709551615/4294967295/m" },
+        { BYTES("18446744073709551615,18446744073709551615,4294967295,rmw\n"), ",key=1,time=2,size=3,verb=4", HD_OK,
+          "18446744073709551615/18446744073709551615/4294967295/m" },
         { BYTES("1,7.999\n2,8.\n"), ",key=1,time=2", HD_ECORRUPT, "line 2, column 2 (time): not a number: '8.'" },
         { BYTES("1,7.999\n"), ",key=1,time=2", HD_OK, "1/7/1/r" },
         { BYTES("1,x\n"), ",key=1,time=2", HD_ECORRUPT, "line 1, column 2 (time)" },
         { BYTES("1,-1\n"), ",key=1,time=2", HD_ECORRUPT, "line 1, column 2 (time)" },
         { BYTES("1,18446744073709551616\n"), ",key=1,time=2", HD_ECORRUPT, "line 1, column 2 (time)" },
-        { BYTES("1,4294967296\n"), ",key=1,size=2", HD_ECORRUPT, "line 1, column 2 (size): not a whole number below 2^32: '4294967296'" },
+        { BYTES("1,4294967296\n"), ",key=1,size=2", HD_ECORRUPT,
+          "line 1, column 2 (size): not a whole number below 2^32: '4294967296'" },
         { BYTES("1,go\n"), ",key=1,verb=2", HD_ECORRUPT, "line 1, column 2 (verb): not a verb: 'go'" },
         { BYTES("1,get\n2,SET\n"), ",key=1,verb=2", HD_ECORRUPT, "line 2, column 2 (verb)" },
         { BYTES("1,2\n3\n"), ",key=2", HD_ECORRUPT, "line 2, column 2 (key): missing" },
         { BYTES("1,2\n3,\n"), ",key=2", HD_ECORRUPT, "line 2, column 2 (key): empty" },
         { BYTES("1,2\n3,\001\n"), ",key=2", HD_ECORRUPT, "line 2, column 2 (key): not text: '?'" },
     };
-    for (size_t i = 0; i < sizeof row / sizeof *row; i++) csv_gives(row[i].bytes, row[i].n, row[i].options, false, row[i].status, row[i].expected);
-    static const struct { const char *bytes; size_t n; const char *options, *expected; } lenient[] = {
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+        csv_gives(row[i].bytes, row[i].n, row[i].options, false, row[i].status, row[i].expected);
+    static const struct {
+        const char *bytes;
+        size_t n;
+        const char *options, *expected;
+    } lenient[] = {
         { BYTES("1,2\n3\n5,6\n7,\n9,10\n"), ",key=2", "2/0/1/r 6/0/1/r 10/0/1/r -2" },
         { BYTES("1,2\n3,\"4\n5,6\n7,8\n"), ",key=2", "2/0/1/r 6/0/1/r 8/0/1/r -1" },
         { BYTES("x,2\ny,3\nz"), ",key=2,time=1", " -3" },
         { BYTES("1,2\n3,x\"y\n5,\"6\"z\n7,8\n"), ",key=2", "2/0/1/r 8/0/1/r -2" },
     };
-    for (size_t i = 0; i < sizeof lenient / sizeof *lenient; i++) csv_gives(lenient[i].bytes, lenient[i].n, lenient[i].options, true, HD_OK, lenient[i].expected);
+    for (size_t i = 0; i < sizeof lenient / sizeof *lenient; i++)
+        csv_gives(lenient[i].bytes, lenient[i].n, lenient[i].options, true, HD_OK, lenient[i].expected);
 }
 
 /* Text is hashed, to the same key everywhere and in both formats, and numbers only when asked. */
@@ -130,7 +147,8 @@ static void t_hashed(void **state)
     taken a = take_all(NULL, spec_of("txt", path, ""), false, 1);
     test_write(path, BYTES("x,\"alpha\"\n"));
     taken b = take_all(NULL, spec_of("csv", path, ",key=2,header=0"), false, 1);
-    check(a.status == HD_OK && b.status == HD_OK && b.n == 1 && a.r[0].key == b.r[0].key, "csv and txt hash differently");
+    check(a.status == HD_OK && b.status == HD_OK && b.n == 1 && a.r[0].key == b.r[0].key,
+          "csv and txt hash differently");
     taken_free(&a);
     taken_free(&b);
     unlink(path);
@@ -161,7 +179,8 @@ static void t_long(void **state)
                     f.n = n;
                     const char *spec = k ? "txt:x" : "csv:x,key=1,header=0";
                     bool fits = length[i] < 65536;
-                    test_case("%s: a line of %zu bytes behind %zu%s", row[k], length[i], 2 * lines, quoted ? ", quoted" : "");
+                    test_case("%s: a line of %zu bytes behind %zu%s", row[k], length[i], 2 * lines,
+                              quoted ? ", quoted" : "");
                     taken t = take_all(&f.memory.seams, spec, false, 4096);
                     check(t.status == (fits ? HD_OK : HD_ECORRUPT), "%s: %s", hd_status_name(t.status), t.why);
                     char word[64];
@@ -171,7 +190,8 @@ static void t_long(void **state)
                     taken_free(&t);
                     t = take_all(&f.memory.seams, spec, true, 4096);
                     must(t.status);
-                    check(t.n == lines + 1 + fits && t.skipped == !fits && t.r[t.n - 1].key == 8, "lenient: %zu requests, %" PRIu64 " skipped", t.n, t.skipped);
+                    check(t.n == lines + 1 + fits && t.skipped == !fits && t.r[t.n - 1].key == 8,
+                          "lenient: %zu requests, %" PRIu64 " skipped", t.n, t.skipped);
                     taken_free(&t);
                     faulty_settled(&f);
                     free(p);
@@ -188,7 +208,8 @@ static void t_spans(void **state)
     uint64_t seed = 13;
     for (unsigned i = 0; i < ROWS; i++) {
         n += (size_t)sprintf(p + n, "\"");
-        for (uint64_t k = test_below(&seed, 120); k; k--) n += (size_t)sprintf(p + n, "%s", k % 3 ? "\n" : k % 2 ? "," : "\"\"");
+        for (uint64_t k = test_below(&seed, 120); k; k--)
+            n += (size_t)sprintf(p + n, "%s", k % 3 ? "\n" : k % 2 ? "," : "\"\"");
         n += (size_t)sprintf(p + n, "\",%u%s\n", i, i % 5 ? "" : "\r");
     }
     for (unsigned end = 0; end < 2; end++) { /* with and without the last line end */

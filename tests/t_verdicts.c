@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_verdicts.c - each sentence of the oracle, of the mix of operations and of the drawing of two tables: from an answer, or a table, that is wrong in
- * just that. Between the judges and the library stand functions of the linker's, which fail or lie when told to. And the shelf that snapshots of a mix
- * lie on, call by call.
+ * t_verdicts.c - each sentence of the oracle, of the mix of operations and of the drawing of two tables: from an
+ * answer, or a table, that is wrong in just that. Between the judges and the library stand functions of the linker's,
+ * which fail or lie when told to. And the shelf that snapshots of a mix lie on, call by call.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,11 +23,25 @@
 
 typedef unsigned long long ull;
 
-/* ---- In between ------------------------------------------------------------------------------------------------------ */
+/* ---- In between ------------------------------------------------------------------------------ */
 
-typedef enum call { CALL_RUN, CALL_INFO, CALL_SIZE, CALL_CHECK, CALL_GROW, CALL_SAVE, CALL_LOAD, CALL_OPEN, CALL_OPEN_SNAPSHOT, CALL_COUNTERS, CALLS } call;
+typedef enum call {
+    CALL_RUN,
+    CALL_INFO,
+    CALL_SIZE,
+    CALL_CHECK,
+    CALL_GROW,
+    CALL_SAVE,
+    CALL_LOAD,
+    CALL_OPEN,
+    CALL_OPEN_SNAPSHOT,
+    CALL_COUNTERS,
+    CALLS
+} call;
 
-static const char *const call_name[CALLS] = { "hd_run", "hd_table_info", "hd_size_sync", "hd_check", "hd_grow", "hd_save", "hd_load", "hd_open", "hd_open_snapshot", "hd_counters_sync" };
+static const char *const call_name[CALLS] = { "hd_run",           "hd_table_info",   "hd_size_sync", "hd_check",
+                                              "hd_grow",          "hd_save",         "hd_load",      "hd_open",
+                                              "hd_open_snapshot", "hd_counters_sync" };
 
 typedef enum lie { NO_LIE, LATER, OTHER_EPOCH, DROPPED, FAR, TWICE, TOO_MANY, LARGER } lie;
 
@@ -41,13 +55,13 @@ static struct {
 static bool chosen(call c) { return plan.of == c && (++plan.seen == plan.at || plan.always); }
 static hd_status fails(void) { return hd_fail(HD_EIO, "as planned"); }
 
-BETWEEN(hd_status, hd_run, (hd_table *t, hd_batch *b));
+BETWEEN(hd_status, hd_run, (hd_table * t, hd_batch *b));
 BETWEEN(hd_status, hd_table_info, (const hd_table *t, hd_info *info));
-BETWEEN(hd_status, hd_size_sync, (hd_table *t, uint64_t *size));
-BETWEEN(hd_status, hd_check, (hd_table *t));
-BETWEEN(hd_status, hd_grow, (hd_table *t, uint64_t buckets));
-BETWEEN(hd_status, hd_save, (hd_table *t, const char *path));
-BETWEEN(hd_status, hd_load, (hd_table *t, const char *path, uint64_t *dropped));
+BETWEEN(hd_status, hd_size_sync, (hd_table * t, uint64_t *size));
+BETWEEN(hd_status, hd_check, (hd_table * t));
+BETWEEN(hd_status, hd_grow, (hd_table * t, uint64_t buckets));
+BETWEEN(hd_status, hd_save, (hd_table * t, const char *path));
+BETWEEN(hd_status, hd_load, (hd_table * t, const char *path, uint64_t *dropped));
 BETWEEN(hd_status, hd_open, (const hd_config *c, hd_table **t));
 BETWEEN(hd_status, hd_open_snapshot, (const char *path, const hd_config *c, hd_table **t));
 BETWEEN(hd_status, hd_counters_sync, (const hd_table *t, hd_counters *c));
@@ -91,11 +105,23 @@ hd_status __wrap_hd_load(hd_table *t, const char *path, uint64_t *dropped)
     return status;
 }
 
-hd_status __wrap_hd_counters_sync(const hd_table *t, hd_counters *c) { return chosen(CALL_COUNTERS) ? fails() : __real_hd_counters_sync(t, c); }
+hd_status __wrap_hd_counters_sync(const hd_table *t, hd_counters *c)
+{
+    return chosen(CALL_COUNTERS) ? fails() : __real_hd_counters_sync(t, c);
+}
 hd_status __wrap_hd_check(hd_table *t) { return chosen(CALL_CHECK) ? fails() : __real_hd_check(t); }
-hd_status __wrap_hd_grow(hd_table *t, uint64_t buckets) { return chosen(CALL_GROW) ? fails() : __real_hd_grow(t, buckets); }
-hd_status __wrap_hd_save(hd_table *t, const char *path) { return chosen(CALL_SAVE) ? fails() : __real_hd_save(t, path); }
-hd_status __wrap_hd_open(const hd_config *c, hd_table **t) { return chosen(CALL_OPEN) ? fails() : __real_hd_open(c, t); }
+hd_status __wrap_hd_grow(hd_table *t, uint64_t buckets)
+{
+    return chosen(CALL_GROW) ? fails() : __real_hd_grow(t, buckets);
+}
+hd_status __wrap_hd_save(hd_table *t, const char *path)
+{
+    return chosen(CALL_SAVE) ? fails() : __real_hd_save(t, path);
+}
+hd_status __wrap_hd_open(const hd_config *c, hd_table **t)
+{
+    return chosen(CALL_OPEN) ? fails() : __real_hd_open(c, t);
+}
 hd_status __wrap_hd_open_snapshot(const char *path, const hd_config *c, hd_table **t)
 {
     return chosen(CALL_OPEN_SNAPSHOT) ? fails() : __real_hd_open_snapshot(path, c, t);
@@ -103,7 +129,10 @@ hd_status __wrap_hd_open_snapshot(const char *path, const hd_config *c, hd_table
 
 /* A policy that rules.c does not state. */
 BETWEEN(bool, judge_borrow_policy, (const char *name, uint32_t *row));
-bool __wrap_judge_borrow_policy(const char *name, uint32_t *row) { return __real_judge_borrow_policy(strcmp(name, "new_here") == 0 ? "lfu" : name, row); }
+bool __wrap_judge_borrow_policy(const char *name, uint32_t *row)
+{
+    return __real_judge_borrow_policy(strcmp(name, "new_here") == 0 ? "lfu" : name, row);
+}
 
 static void plan_for(call of, uint64_t at, lie tells)
 {
@@ -113,7 +142,7 @@ static void plan_for(call of, uint64_t at, lie tells)
     plan.tells = tells;
 }
 
-/* ---- A table of one bucket ---------------------------------------------------------------------------------------------- */
+/* ---- A table of one bucket ------------------------------------------------------------------- */
 
 enum { SLOTS = 4, MOST = 8 };
 
@@ -123,7 +152,8 @@ typedef struct bed {
     hd_oracle *oracle;
     hd_info before;
     hd_batch b;
-    uint64_t key[MOST], value[MOST], score[MOST], value_out[MOST], score_out[MOST], list_key[MOST], list_value[MOST], list_score[MOST], list_item[MOST], count;
+    uint64_t key[MOST], value[MOST], score[MOST], value_out[MOST], score_out[MOST], list_key[MOST], list_value[MOST],
+        list_score[MOST], list_item[MOST], count;
     uint8_t flag[MOST], outcome[MOST];
     void *ptr[MOST];
 } bed;
@@ -161,12 +191,16 @@ static void bed_run(bed *d, hd_op op, uint64_t key, uint64_t n)
     b->pred = "score_below";
     b->pred_arg[0] = 13;
     test_point(b, d);
-    for (uint64_t i = 0; i < n; i++) d->key[i] = key + i, d->value[i] = 100 + d->key[i], d->score[i] = 10 + d->key[i], d->flag[i] = HD_EITHER;
+    for (uint64_t i = 0; i < n; i++)
+        d->key[i] = key + i, d->value[i] = 100 + d->key[i], d->score[i] = 10 + d->key[i], d->flag[i] = HD_EITHER;
     must(hd_table_info(d->table, &d->before));
     must(hd_run(d->table, b));
 }
 
-static const char *bed_judge(bed *d) { return hd_oracle_batch(d->oracle, d->table, &d->b, NULL, d->before.now, d->before.epoch); }
+static const char *bed_judge(bed *d)
+{
+    return hd_oracle_batch(d->oracle, d->table, &d->b, NULL, d->before.now, d->before.epoch);
+}
 
 static void bed_truth(bed *d, hd_op op, uint64_t key, uint64_t n)
 {
@@ -175,7 +209,7 @@ static void bed_truth(bed *d, hd_op op, uint64_t key, uint64_t n)
     check(!wrong, "a true account of %s: %s", hd_op_name(op), wrong);
 }
 
-/* ---- The oracle ------------------------------------------------------------------------------------------------------------- */
+/* ---- The oracle ------------------------------------------------------------------------------ */
 
 static void without_outcomes(bed *d) { d->b.outcome = NULL; }
 static void unknown_operation(bed *d) { d->b.op = HD_OP_COUNT_; }
@@ -233,7 +267,8 @@ static void accounts(void **state)
         { HD_OP_SIZE_IF, 0, 0, strange_predicate, "size_if: the judge knows no predicate 'no_such'" },
         { HD_OP_SIZE_IF, 0, 0, count_by_one, "size_if: the count is 3 instead of 2" },
         { HD_OP_PROMOTE, 0, 4, many_near, "promote: 5 entries came near" },
-        { HD_OP_INSERT_OR_ASSIGN, 2, 1, evicts_itself, "insert_or_assign: item 0: " }, /* it left before anything had made it leave */
+        /* it left before anything had made it leave */
+        { HD_OP_INSERT_OR_ASSIGN, 2, 1, evicts_itself, "insert_or_assign: item 0: " },
         { HD_OP_INSERT_OR_ASSIGN, 9, 1, lose_pinned, "key 1 was pinned, and is gone" },
         { HD_OP_INSERT_OR_ASSIGN, 9, 1, export_fails, "export: as planned" },
     };
@@ -273,7 +308,8 @@ static void arrays_left_out(void **state)
                 b->pred = "score_below";
                 b->pred_arg[0] = 13;
                 test_point(b, &d);
-                for (uint64_t i = 0; i < b->n; i++) d.key[i] = 3 + i, d.value[i] = i, d.score[i] = 1000, d.flag[i] = HD_EITHER;
+                for (uint64_t i = 0; i < b->n; i++)
+                    d.key[i] = 3 + i, d.value[i] = i, d.score[i] = 1000, d.flag[i] = HD_EITHER;
                 if (out & 1) b->score = NULL;
                 if (out & 2) b->flag = NULL;
                 if (out & 4) b->value_out = NULL;
@@ -287,7 +323,8 @@ static void arrays_left_out(void **state)
                 must(hd_table_info(d.table, &d.before));
                 test_case("%s, values of %u bytes, without %x", hd_op_name(b->op), bytes, out);
                 bool exports = op == HD_OP_EXPORT || op == HD_OP_EXPORT_IF;
-                if (!hd_run(d.table, b) && !(exports && (out & (16 | 256)))) { /* a list without its keys or its end says nothing */
+                /* a list without its keys or its end says nothing */
+                if (!hd_run(d.table, b) && !(exports && (out & (16 | 256)))) {
                     const char *wrong = bed_judge(&d);
                     if (!wrong) wrong = hd_oracle_compare(d.oracle, d.table);
                     check(!wrong, "%s", wrong);
@@ -313,7 +350,8 @@ static void lists_in_order(void **state)
         if (k == 2) d.b.count = NULL;
         if (k == 3) d.list_item[1] = 0;
         const char *wrong = hd_oracle_batch(d.oracle, d.table, &d.b, order, d.before.now, d.before.epoch);
-        const char *words = k == 3 ? "find_missed: entry 1 of the list is item 0's, and comes after item 0's" : "find_missed: the judge needs list_item and count";
+        const char *words = k == 3 ? "find_missed: entry 1 of the list is item 0's, and comes after item 0's"
+                                   : "find_missed: the judge needs list_item and count";
         test_case("list %d", k);
         check(k ? wrong && strstr(wrong, words) : !wrong, "%s", wrong ? wrong : "no objection");
         bed_close(&d);
@@ -333,7 +371,8 @@ static void far_pointers(void **state)
         for (int i = 0; i < 4; i++) d.ptr[i] = far ? (void *)(uintptr_t)16 : &elsewhere;
         if (far) plan_for(CALL_INFO, 1, FAR);
         const char *wrong = bed_judge(&d);
-        check(far ? !wrong : wrong && strstr(wrong, "the pointer does not show its value"), "%s", wrong ? wrong : "no objection");
+        check(far ? !wrong : wrong && strstr(wrong, "the pointer does not show its value"), "%s",
+              wrong ? wrong : "no objection");
         bed_close(&d);
     }
 }
@@ -358,7 +397,8 @@ static void oracles(void **state)
     c.policy = "lru";
     c.clock = HD_CLOCK_DEVICE;
     must_fail(hd_oracle_open(&c, &o), HD_EINVAL, "only the logical one");
-    check(hd_oracle_restates("epoch_lfu") && !hd_oracle_restates("no_such") && !hd_oracle_restates("new_here"), "what is stated twice");
+    check(hd_oracle_restates("epoch_lfu") && !hd_oracle_restates("no_such") && !hd_oracle_restates("new_here"),
+          "what is stated twice");
     hd_oracle_close(NULL);
 
     bed_run(&d, HD_OP_FIND, 1, 0);
@@ -378,7 +418,7 @@ static void oracles(void **state)
     bed_close(&d);
 }
 
-/* ---- The whole table ------------------------------------------------------------------------------------------------------------ */
+/* ---- The whole table ------------------------------------------------------------------------- */
 
 static void compared(void **state)
 {
@@ -402,7 +442,9 @@ static void compared(void **state)
             bed_open(&d, 8, "custom");
             bed_truth(&d, HD_OP_INSERT_OR_ASSIGN, 1, 4);
             plan_for(all[k].of, 1, all[k].tells);
-            const char *wrong = part ? hd_oracle_compare_part(d.oracle, d.table, 0) : hd_oracle_compare(d.oracle, d.table), *words = part ? all[k].part : all[k].whole;
+            const char *wrong =
+                           part ? hd_oracle_compare_part(d.oracle, d.table, 0) : hd_oracle_compare(d.oracle, d.table),
+                       *words = part ? all[k].part : all[k].whole;
             test_case("row %zu, %s", k, part ? "part" : "whole");
             check(words ? wrong && strstr(wrong, words) : !wrong, "%s", wrong ? wrong : "no objection");
             bed_close(&d);
@@ -419,7 +461,7 @@ static void parts(void **state)
         const char *sentence;
     } all[] = {
         { 0, 4, 0, false, NULL },
-        { 1, 4, 1, false, NULL },  /* below all of a full bucket */
+        { 1, 4, 1, false, NULL }, /* below all of a full bucket */
         { 1, 4, 0, false, "4 entries are there and 0 were said to be dropped, of 5" },
         { 1, 4, 2, false, "4 entries are there and 2 were said to be dropped, of 5" },
         { 3, 4, 1, false, "key 3, score 13, was dropped, but lower scores were kept" },
@@ -445,7 +487,10 @@ static void parts(void **state)
         must(hd_open(&c, &small));
         for (uint64_t key = 1; key <= all[k].others + (all[k].lost != 0); key++) {
             uint64_t value = 100 + key, score = 10 + key;
-            if (key != all[k].lost) must(hd_run(small, &(hd_batch){ .op = HD_OP_INSERT_OR_ASSIGN, .n = 1, .key = &key, .value = &value, .score = &score }));
+            if (key != all[k].lost)
+                must(hd_run(small,
+                            &(hd_batch){
+                                .op = HD_OP_INSERT_OR_ASSIGN, .n = 1, .key = &key, .value = &value, .score = &score }));
         }
         const char *wrong = hd_oracle_compare_part(d.oracle, small, all[k].dropped);
         test_case("row %zu", k);
@@ -455,7 +500,7 @@ static void parts(void **state)
     }
 }
 
-/* ---- The mix ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- The mix --------------------------------------------------------------------------------- */
 
 /* Says what happens besides batches, one thing a batch, and leaves the rest to chance. */
 typedef struct script {
@@ -491,12 +536,15 @@ static hd_status mix(const char *text, const char *besides, uint64_t seed, hd_ru
     return hd_case_run_by(&c, &choices, r);
 }
 
-/* Each call of each function fails once: the run ends with that, or a judge says it; nobody goes on as if nothing had been. */
+/* Each call of each function fails once: the run ends with that, or a judge says it; nobody goes on as if nothing had
+ * been. */
 static void mix_fails(void **state)
 {
     (void)state;
-    static const char *const cases[] = { "hkv.mix.ref policy=lfu buckets=4 slots=4 batch=6x8 keys=uniform:30 threads=1 judge=1",
-                                         "hkv.mix.ref policy=custom buckets=4 slots=4 dual=1 batch=6x8 keys=uniform:30 threads=1 judge=0" };
+    static const char *const cases[] = {
+        "hkv.mix.ref policy=lfu buckets=4 slots=4 batch=6x8 keys=uniform:30 threads=1 judge=1",
+        "hkv.mix.ref policy=custom buckets=4 slots=4 dual=1 batch=6x8 keys=uniform:30 threads=1 judge=0"
+    };
     uint64_t failed = 0;
     for (size_t k = 0; k < 2; k++)
         for (int c = 0; c < CALLS; c++)
@@ -511,7 +559,9 @@ static void mix_fails(void **state)
                     check(!status && !r.wrong[0] && at > 1, "%s", status ? hd_why() : r.wrong);
                     break;
                 }
-                check(status ? status == HD_EIO && strstr(hd_why(), "as planned") : strstr(r.wrong, "as planned") != NULL, "%s: %s; %s", hd_status_name(status), hd_why(), r.wrong);
+                check(status ? status == HD_EIO && strstr(hd_why(), "as planned")
+                             : strstr(r.wrong, "as planned") != NULL,
+                      "%s: %s; %s", hd_status_name(status), hd_why(), r.wrong);
             }
     check(failed > 100, "only %llu calls", (ull)failed);
     test_note("%llu calls of the library failed under a mix", (ull)failed);
@@ -560,7 +610,8 @@ static void mix_has_limits(void **state)
     hd_case c;
     hd_run_report r;
     for (uint32_t judges = 0; judges < 2; judges++) {
-        must(hd_case_parse("hkv.mix.ref policy=lru buckets=2 slots=4 batch=2x3000 keys=uniform:30 threads=1 judge=1", &c));
+        must(hd_case_parse("hkv.mix.ref policy=lru buckets=2 slots=4 batch=2x3000 keys=uniform:30 threads=1 judge=1",
+                           &c));
         plan_for(CALL_CHECK, 1, NO_LIE);
         plan.always = true;
         must(hd_case_run_judged(&c, judges ? HD_RUN_ALL - HD_RUN_INVARIANTS : HD_RUN_COUNTERS, NULL, NULL, &r));
@@ -569,17 +620,21 @@ static void mix_has_limits(void **state)
         check(r.by == HD_RUN_INVARIANTS && strstr(r.wrong, "as planned"), "%s", r.wrong);
         plan_for(CALLS, 0, NO_LIE);
     }
-    must(mix("hkv.mix.ref policy=lru buckets=2 slots=4 batch=2x30 keys=uniform:30 threads=1 judge=1", "gggggggggggggggggggggggggggggg", 7, &r));
-    check(!r.wrong[0] && r.info.buckets <= 2 * 64 && r.info.buckets > 2 * 64 / 3, "%llu buckets: %s", (ull)r.info.buckets, r.wrong);
-    must(mix("hkv.mix.ref policy=lru buckets=80 slots=8 value=65536 batch=2x2 keys=uniform:30 threads=1 judge=1", "gg", 7, &r));
+    must(mix("hkv.mix.ref policy=lru buckets=2 slots=4 batch=2x30 keys=uniform:30 threads=1 judge=1",
+             "gggggggggggggggggggggggggggggg", 7, &r));
+    check(!r.wrong[0] && r.info.buckets <= 2 * 64 && r.info.buckets > 2 * 64 / 3, "%llu buckets: %s",
+          (ull)r.info.buckets, r.wrong);
+    must(mix("hkv.mix.ref policy=lru buckets=80 slots=8 value=65536 batch=2x2 keys=uniform:30 threads=1 judge=1", "gg",
+             7, &r));
     check(!r.wrong[0] && r.info.buckets == 80, "%llu buckets of 5 MiB: %s", (ull)r.info.buckets, r.wrong);
     for (uint64_t seed = 0; seed < 20; seed++) {
-        must(mix("hkv.mix.ref policy=custom buckets=1 slots=2 batch=3x8 keys=uniform:4 threads=1 judge=1", "eeeeeeee", seed, &r));
+        must(mix("hkv.mix.ref policy=custom buckets=1 slots=2 batch=3x8 keys=uniform:4 threads=1 judge=1", "eeeeeeee",
+                 seed, &r));
         check(!r.wrong[0], "two slots, seed %llu: %s", (ull)seed, r.wrong);
     }
 }
 
-/* ---- Two tables, drawn --------------------------------------------------------------------------------------------------------------- */
+/* ---- Two tables, drawn ----------------------------------------------------------------------- */
 
 enum { DRAWN = 4 }; /* two buckets of two slots */
 
@@ -592,7 +647,14 @@ typedef struct drawn {
 static void drawn_make(drawn *t, uint32_t value_bytes)
 {
     memset(t, 0, sizeof *t);
-    t->v = (hkv_view){ .buckets = 2, .slots = 2, .step = 1, .value_bytes = value_bytes, .digest = t->digest, .key = t->key, .score = t->score, .value = (uint8_t *)t->value };
+    t->v = (hkv_view){ .buckets = 2,
+                       .slots = 2,
+                       .step = 1,
+                       .value_bytes = value_bytes,
+                       .digest = t->digest,
+                       .key = t->key,
+                       .score = t->score,
+                       .value = (uint8_t *)t->value };
     hkv_clear(&t->v, 1);
 }
 
@@ -628,8 +690,10 @@ static void differences(void **state)
         drawn_put(&b, 1, x, 5, 50); /* another slot of the bucket */
         drawn_put(&a, 2, z, 7, 70);
         drawn_put(&b, 2, z, 7, 70);
-        check(!scene_bucket_differs(hkv, &a.v, &b.v, 0) && !scene_bucket_differs(hkv, &a.v, &b.v, 1), "buckets are sets");
-        check(scene_draw(hkv, &a.v, "one", &b.v, "other", text, sizeof text) == 0 && !text[0], "nothing differs:\n%s", text);
+        check(!scene_bucket_differs(hkv, &a.v, &b.v, 0) && !scene_bucket_differs(hkv, &a.v, &b.v, 1),
+              "buckets are sets");
+        check(scene_draw(hkv, &a.v, "one", &b.v, "other", text, sizeof text) == 0 && !text[0], "nothing differs:\n%s",
+              text);
         b.score[1] = 6;
         check(strcmp(hkv->differs(&a.v, &b.v, 0), "has another score than in") == 0, "the score");
         b.score[1] = 5;
@@ -642,28 +706,35 @@ static void differences(void **state)
         check(strcmp(hkv->differs(&a.v, &b.v, 0), "is not in this bucket of") == 0, "another key");
         check(scene_bucket_differs(hkv, &a.v, &b.v, 0) && !scene_bucket_differs(hkv, &a.v, &b.v, 1), "bucket 0 alone");
         size_t n = scene_draw(hkv, &a.v, "one", &b.v, "other", text, sizeof text);
-        check(n == strlen(text) && strncmp(text, "bucket 0\n", 9) == 0 && strstr(text, "one") && strstr(text, "other") && !strstr(text, "bucket 1"), "%s", text);
+        check(n == strlen(text) && strncmp(text, "bucket 0\n", 9) == 0 && strstr(text, "one") &&
+                  strstr(text, "other") && !strstr(text, "bucket 1"),
+              "%s", text);
         snprintf(row, sizeof row, ">    0  %" PRIx64 " score 5 value %x", x, bytes ? 50 : 0);
         check(strstr(text, row), "no row '%s' in\n%s", row, text);
         check(strstr(text, "     1  -"), "an empty slot is\n%s", text);
         check(scene_draw(hkv, &a.v, "one", &b.v, "other", NULL, 0) == n, "another length without a place for it");
         char part[40];
-        check(scene_draw(hkv, &a.v, "one", &b.v, "other", part, sizeof part) == n && strncmp(part, text, sizeof part - 1) == 0 && strlen(part) == sizeof part - 1, "what fits is '%s'", part);
-        for (int owned = 0; owned < 2; owned++) { /* slots that somebody owns differ from everything, also from each other */
+        check(scene_draw(hkv, &a.v, "one", &b.v, "other", part, sizeof part) == n &&
+                  strncmp(part, text, sizeof part - 1) == 0 && strlen(part) == sizeof part - 1,
+              "what fits is '%s'", part);
+        /* slots that somebody owns differ from everything, also from each other */
+        for (int owned = 0; owned < 2; owned++) {
             drawn c, d;
             uint64_t key = owned ? HKV_KEY_REPLACED : HD_KEY_LOCKED, home = hd_first_bucket(hd_hash(key, a.v.seed), 2);
             drawn_make(&c, bytes);
             drawn_make(&d, bytes);
             drawn_put(&c, hkv_entry(&c.v, home, 1), key, 5, 50);
             drawn_put(&d, hkv_entry(&d.v, home, 1), key, 5, 50);
-            check(scene_bucket_differs(hkv, &c.v, &d.v, home) && !scene_bucket_differs(hkv, &c.v, &d.v, 1 - home), "an owned slot");
+            check(scene_bucket_differs(hkv, &c.v, &d.v, home) && !scene_bucket_differs(hkv, &c.v, &d.v, 1 - home),
+                  "an owned slot");
             scene_draw(hkv, &c.v, "one", &d.v, "other", text, sizeof text);
             check(strstr(text, ">    1  locked"), "an owned slot is\n%s", text);
         }
         drawn_put(&b, 1, x, 5, 50);
         drawn_put(&a, 1, y, 1, 1);
         check(scene_entries(hkv, &a.v, 0) == 2 && scene_entries(hkv, &b.v, 0) == 1, "one entry more");
-        check(scene_bucket_differs(hkv, &a.v, &b.v, 0) && scene_bucket_differs(hkv, &b.v, &a.v, 0), "one entry more, or less");
+        check(scene_bucket_differs(hkv, &a.v, &b.v, 0) && scene_bucket_differs(hkv, &b.v, &a.v, 0),
+              "one entry more, or less");
         scene_draw(hkv, &a.v, "one", &b.v, "other", text, sizeof text);
         snprintf(row, sizeof row, "     0  %" PRIx64 " score 5", x);
         check(strstr(text, row), "what is in both is marked:\n%s", text);
@@ -672,13 +743,17 @@ static void differences(void **state)
         drawn_make(&b, bytes);
         drawn_put(&b, 2, x, 5, 50); /* in the wrong bucket */
         check(strcmp(hkv->differs(&a.v, &b.v, 0), "is not in this bucket of") == 0, "another bucket");
-        check(strcmp(hkv->differs(&b.v, &a.v, 2), "is not in this bucket of") == 0, "another bucket, from the other side");
+        check(strcmp(hkv->differs(&b.v, &a.v, 2), "is not in this bucket of") == 0,
+              "another bucket, from the other side");
     }
 }
 
-/* ---- The shelf ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- The shelf ------------------------------------------------------------------------------- */
 
-static void refused(int made, int why) { check(made == -1 && errno == why, "%d, errno %d and should be %d", made, errno, why); }
+static void refused(int made, int why)
+{
+    check(made == -1 && errno == why, "%d, errno %d and should be %d", made, errno, why);
+}
 
 static void shelf(void **state)
 {
@@ -697,9 +772,13 @@ static void shelf(void **state)
     refused(f->open(f->self, "a", O_CREAT | O_EXCL | O_WRONLY, 0), EEXIST);
     check(f->write(f->self, a, "abcdef", 6) == 6 && f->write(f->self, a, "", 0) == 0, "six bytes, and none");
     int again = f->open(f->self, "a", O_CREAT | O_RDWR, 0);
-    check(again >= 0 && again != a && f->read(f->self, again, bytes, 3) == 3 && memcmp(bytes, "abc", 3) == 0, "its beginning");
-    check(f->write(f->self, again, "X", 1) == 1 && f->size(f->self, again, &size) == 0 && size == 6, "%llu bytes when one in the middle was written", (ull)size);
-    check(f->read(f->self, again, bytes, 8) == 2 && memcmp(bytes, "ef", 2) == 0 && f->read(f->self, again, bytes, 8) == 0, "its end");
+    check(again >= 0 && again != a && f->read(f->self, again, bytes, 3) == 3 && memcmp(bytes, "abc", 3) == 0,
+          "its beginning");
+    check(f->write(f->self, again, "X", 1) == 1 && f->size(f->self, again, &size) == 0 && size == 6,
+          "%llu bytes when one in the middle was written", (ull)size);
+    check(f->read(f->self, again, bytes, 8) == 2 && memcmp(bytes, "ef", 2) == 0 &&
+              f->read(f->self, again, bytes, 8) == 0,
+          "its end");
     refused(f->rename(f->self, "nobody", "b"), ENOENT);
     refused(f->rename(f->self, "a", long_name), ENAMETOOLONG);
     check(f->rename(f->self, "a", "a") == 0 && judge_shelf_find(&s, "a"), "to itself");
@@ -717,11 +796,16 @@ static void shelf(void **state)
         refused(f->close(f->self, none[k]), EBADF);
     }
     int anew = f->open(f->self, "a", O_WRONLY | O_TRUNC, 0);
-    check(anew >= 0 && f->size(f->self, again, &size) == 0 && size == 0 && f->write(f->self, anew, "xyz", 3) == 3 && f->close(f->self, anew) == 0, "%llu bytes begun anew", (ull)size);
+    check(anew >= 0 && f->size(f->self, again, &size) == 0 && size == 0 && f->write(f->self, anew, "xyz", 3) == 3 &&
+              f->close(f->self, anew) == 0,
+          "%llu bytes begun anew", (ull)size);
     check(f->read(f->self, again, bytes, 8) == 0, "something beyond the end");
-    check(f->unlink(f->self, "a") == 0 && judge_shelf_files(&s) == 0 && judge_shelf_descriptors(&s) == 1, "a file without a name, still open");
+    check(f->unlink(f->self, "a") == 0 && judge_shelf_files(&s) == 0 && judge_shelf_descriptors(&s) == 1,
+          "a file without a name, still open");
     int other = f->open(f->self, "other", O_CREAT | O_WRONLY, 0); /* somewhere else */
-    check(other >= 0 && f->write(f->self, other, "0123456789", 10) == 10 && f->close(f->self, other) == 0 && f->unlink(f->self, "other") == 0, "another file");
+    check(other >= 0 && f->write(f->self, other, "0123456789", 10) == 10 && f->close(f->self, other) == 0 &&
+              f->unlink(f->self, "other") == 0,
+          "another file");
     check(f->size(f->self, again, &size) == 0 && size == 3 && f->close(f->self, again) == 0, "and still there");
 
     int d[SHELF_DESCRIPTORS];
@@ -742,8 +826,10 @@ static void shelf(void **state)
 int main(void)
 {
     const struct CMUnitTest verdicts[] = {
-        cmocka_unit_test(accounts),  cmocka_unit_test(arrays_left_out), cmocka_unit_test(lists_in_order), cmocka_unit_test(far_pointers),  cmocka_unit_test(oracles), cmocka_unit_test(compared),
-        cmocka_unit_test(parts),     cmocka_unit_test(mix_fails),       cmocka_unit_test(mix_is_judged),  cmocka_unit_test(mix_has_limits), cmocka_unit_test(differences), cmocka_unit_test(shelf),
+        cmocka_unit_test(accounts),       cmocka_unit_test(arrays_left_out), cmocka_unit_test(lists_in_order),
+        cmocka_unit_test(far_pointers),   cmocka_unit_test(oracles),         cmocka_unit_test(compared),
+        cmocka_unit_test(parts),          cmocka_unit_test(mix_fails),       cmocka_unit_test(mix_is_judged),
+        cmocka_unit_test(mix_has_limits), cmocka_unit_test(differences),     cmocka_unit_test(shelf),
     };
     return test_run(verdicts);
 }

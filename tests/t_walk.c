@@ -24,11 +24,13 @@ static hd_table *some_table(const char *policy, bool dual, uint64_t entries)
     c.value_bytes = VALUE_BYTES;
     c.dual = dual;
     hd_table *t;
-    test_case("policy=%s buckets=%d slots=%d%s entries=%llu", policy, BUCKETS, SLOTS, dual ? " dual" : "", (ull)entries);
+    test_case("policy=%s buckets=%d slots=%d%s entries=%llu", policy, BUCKETS, SLOTS, dual ? " dual" : "",
+              (ull)entries);
     must(hd_open(&c, &t));
     uint64_t random = 17;
     for (uint64_t i = 0; i < entries; i++) {
-        uint64_t key = test_below(&random, 4) ? test_random(&random) >> 1 : i, score = test_below(&random, 3) ? test_below(&random, 1000) : test_random(&random);
+        uint64_t key = test_below(&random, 4) ? test_random(&random) >> 1 : i,
+                 score = test_below(&random, 3) ? test_below(&random, 1000) : test_random(&random);
         uint8_t value[VALUE_BYTES] = { 0 };
         if (i % 5) value_make(value, VALUE_BYTES, key, i);
         if (i % 5 == 1) memset(value, 0, VALUE_BYTES - 1); /* all but the last byte */
@@ -38,7 +40,7 @@ static hd_table *some_table(const char *policy, bool dual, uint64_t entries)
     return t;
 }
 
-/* ---- Export ------------------------------------------------------------------------------------------- */
+/* ---- Export ---------------------------------------------------------------------------------- */
 
 typedef struct list {
     uint64_t key[CAPACITY], score[CAPACITY], slot[CAPACITY], n;
@@ -48,20 +50,28 @@ typedef struct list {
 static void export_into(hd_table *t, uint64_t start, uint64_t n, const char *pred, const uint64_t *arg, list *to)
 {
     uint64_t count = UINT64_MAX;
-    hd_batch b = { .op = pred ? HD_OP_EXPORT_IF : HD_OP_EXPORT, .start = start, .n = n, .pred = pred, .list_key = to->key + to->n,
-                   .list_score = to->score + to->n, .list_item = to->slot + to->n, .list_value = to->value + to->n * VALUE_BYTES, .count = &count };
+    hd_batch b = { .op = pred ? HD_OP_EXPORT_IF : HD_OP_EXPORT,
+                   .start = start,
+                   .n = n,
+                   .pred = pred,
+                   .list_key = to->key + to->n,
+                   .list_score = to->score + to->n,
+                   .list_item = to->slot + to->n,
+                   .list_value = to->value + to->n * VALUE_BYTES,
+                   .count = &count };
     if (arg) memcpy(b.pred_arg, arg, sizeof b.pred_arg);
     must(hd_run(t, &b));
     check(count <= n && to->n + count <= CAPACITY, "%llu entries in %llu slots", (ull)count, (ull)n);
     for (uint64_t i = to->n; i < to->n + count; i++)
-        check(to->slot[i] >= start && to->slot[i] < start + n && (i == to->n || to->slot[i] > to->slot[i - 1]), "slot %llu is out of place", (ull)to->slot[i]);
+        check(to->slot[i] >= start && to->slot[i] < start + n && (i == to->n || to->slot[i] > to->slot[i - 1]),
+              "slot %llu is out of place", (ull)to->slot[i]);
     to->n += count;
 }
 
 static bool lists_equal(const list *a, const list *b)
 {
-    return a->n == b->n && !memcmp(a->key, b->key, a->n * 8) && !memcmp(a->score, b->score, a->n * 8) && !memcmp(a->slot, b->slot, a->n * 8)
-           && !memcmp(a->value, b->value, a->n * VALUE_BYTES);
+    return a->n == b->n && !memcmp(a->key, b->key, a->n * 8) && !memcmp(a->score, b->score, a->n * 8) &&
+           !memcmp(a->slot, b->slot, a->n * 8) && !memcmp(a->value, b->value, a->n * VALUE_BYTES);
 }
 
 static void export_in_pieces(void **state)
@@ -78,7 +88,8 @@ static void export_in_pieces(void **state)
             check(whole.n == size, "%llu exported, size %llu", (ull)whole.n, (ull)size);
             for (uint64_t piece = 1; piece <= CAPACITY; piece += piece < 40 ? 1 : 31) {
                 pieces.n = 0;
-                for (uint64_t at = 0; at < CAPACITY; at += piece) export_into(t, at, CAPACITY - at < piece ? CAPACITY - at : piece, NULL, NULL, &pieces);
+                for (uint64_t at = 0; at < CAPACITY; at += piece)
+                    export_into(t, at, CAPACITY - at < piece ? CAPACITY - at : piece, NULL, NULL, &pieces);
                 check(lists_equal(&whole, &pieces), "in pieces of %llu it is another table", (ull)piece);
             }
             pieces.n = 0;
@@ -91,9 +102,16 @@ static void export_in_pieces(void **state)
             for (uint64_t i = 0; i < whole.n; i++) { /* and what is listed is what is found */
                 uint64_t score;
                 uint8_t value[VALUE_BYTES], fate;
-                hd_batch f = { .op = HD_OP_FIND, .n = 1, .key = &whole.key[i], .value_out = value, .score_out = &score, .outcome = &fate };
+                hd_batch f = { .op = HD_OP_FIND,
+                               .n = 1,
+                               .key = &whole.key[i],
+                               .value_out = value,
+                               .score_out = &score,
+                               .outcome = &fate };
                 must(hd_run(t, &f));
-                check(fate == HD_HIT && score == whole.score[i] && !memcmp(value, whole.value + i * VALUE_BYTES, VALUE_BYTES), "key %llu", (ull)whole.key[i]);
+                check(fate == HD_HIT && score == whole.score[i] &&
+                          !memcmp(value, whole.value + i * VALUE_BYTES, VALUE_BYTES),
+                      "key %llu", (ull)whole.key[i]);
             }
             hd_close(t);
         }
@@ -138,7 +156,7 @@ static void export_at_the_edges(void **state)
     hd_close(t);
 }
 
-/* ---- Predicates: each row of the registry, restated ----------------------------------------------------- */
+/* ---- Predicates: each row of the registry, restated ------------------------------------------ */
 
 static bool holds(const char *pred, const uint64_t *arg, uint64_t key, uint64_t score, const uint8_t *value)
 {
@@ -165,9 +183,16 @@ static void every_predicate(void **state)
                 whole.n = some.n = rest.n = 0;
                 export_into(t, 0, CAPACITY, NULL, NULL, &whole);
                 uint64_t random = round, size = 0, erased = 0, want = 0, left;
-                const uint64_t pick = whole.key[test_below(&random, whole.n)], a = whole.score[test_below(&random, whole.n)], b = whole.score[test_below(&random, whole.n)];
+                const uint64_t pick = whole.key[test_below(&random, whole.n)],
+                               a = whole.score[test_below(&random, whole.n)],
+                               b = whole.score[test_below(&random, whole.n)];
                 uint64_t mask = round % 4 < 2 ? 7 : test_random(&random) & test_random(&random);
-                const uint64_t args[6][2] = { { a, UINT64_MAX }, { a < b ? a : b, a < b ? b : a }, { mask, pick & mask }, { pick, pick + (round % 2 ? 0 : UINT64_MAX / 4) }, { 0, 0 }, { UINT64_MAX, UINT64_MAX } };
+                const uint64_t args[6][2] = { { a, UINT64_MAX },
+                                              { a < b ? a : b, a < b ? b : a },
+                                              { mask, pick & mask },
+                                              { pick, pick + (round % 2 ? 0 : UINT64_MAX / 4) },
+                                              { 0, 0 },
+                                              { UINT64_MAX, UINT64_MAX } };
                 const uint64_t *arg = args[round < 8 ? round % 4 : round % 6];
                 test_case("predicate %s(%llu, %llu)%s", row.name, (ull)arg[0], (ull)arg[1], mode ? " dual" : "");
 
@@ -175,8 +200,10 @@ static void every_predicate(void **state)
                 export_into(t, 100, CAPACITY - 100, row.name, arg, &some);
                 for (uint64_t i = 0; i < whole.n; i++) {
                     if (!holds(row.name, arg, whole.key[i], whole.score[i], whole.value + i * VALUE_BYTES)) continue;
-                    check(want < some.n && some.slot[want] == whole.slot[i] && some.key[want] == whole.key[i] && some.score[want] == whole.score[i]
-                              && !memcmp(some.value + want * VALUE_BYTES, whole.value + i * VALUE_BYTES, VALUE_BYTES), "export_if left out key %llu", (ull)whole.key[i]);
+                    check(want < some.n && some.slot[want] == whole.slot[i] && some.key[want] == whole.key[i] &&
+                              some.score[want] == whole.score[i] &&
+                              !memcmp(some.value + want * VALUE_BYTES, whole.value + i * VALUE_BYTES, VALUE_BYTES),
+                          "export_if left out key %llu", (ull)whole.key[i]);
                     want++;
                 }
                 check(want == some.n, "export_if gave %llu entries instead of %llu", (ull)some.n, (ull)want);
@@ -184,15 +211,20 @@ static void every_predicate(void **state)
                 hd_batch s = { .op = HD_OP_SIZE_IF, .pred = row.name, .pred_arg = { arg[0], arg[1] }, .count = &size };
                 must(hd_run(t, &s));
                 check(size == want, "size_if gave %llu instead of %llu", (ull)size, (ull)want);
-                hd_batch e = { .op = HD_OP_ERASE_IF, .pred = row.name, .pred_arg = { arg[0], arg[1] }, .count = &erased };
+                hd_batch e = {
+                    .op = HD_OP_ERASE_IF, .pred = row.name, .pred_arg = { arg[0], arg[1] }, .count = &erased
+                };
                 must(hd_run(t, &e));
                 must(hd_size_sync(t, &left));
-                check(erased == want && left == whole.n - want, "erase_if took %llu instead of %llu, %llu of %llu are left", (ull)erased, (ull)want, (ull)left, (ull)whole.n);
+                check(erased == want && left == whole.n - want,
+                      "erase_if took %llu instead of %llu, %llu of %llu are left", (ull)erased, (ull)want, (ull)left,
+                      (ull)whole.n);
                 export_into(t, 0, CAPACITY, NULL, NULL, &rest);
                 for (uint64_t i = 0, k = 0; i < whole.n; i++) {
                     if (holds(row.name, arg, whole.key[i], whole.score[i], whole.value + i * VALUE_BYTES)) continue;
-                    check(k < rest.n && rest.key[k] == whole.key[i] && rest.score[k] == whole.score[i]
-                              && !memcmp(rest.value + k * VALUE_BYTES, whole.value + i * VALUE_BYTES, VALUE_BYTES), "erase_if took or changed key %llu", (ull)whole.key[i]);
+                    check(k < rest.n && rest.key[k] == whole.key[i] && rest.score[k] == whole.score[i] &&
+                              !memcmp(rest.value + k * VALUE_BYTES, whole.value + i * VALUE_BYTES, VALUE_BYTES),
+                          "erase_if took or changed key %llu", (ull)whole.key[i]);
                     k++;
                 }
                 must(hd_check(t));
@@ -228,7 +260,7 @@ static void predicates_misused(void **state)
     hd_close(t);
 }
 
-/* ---- for_each ------------------------------------------------------------------------------------------------ */
+/* ---- for_each -------------------------------------------------------------------------------- */
 
 typedef struct visit {
     const list *want;
@@ -238,8 +270,9 @@ typedef struct visit {
 static int visit_one(void *context, uint64_t key, uint64_t score, void *value)
 {
     visit *v = (visit *)context;
-    check(v->at < v->want->n && key == v->want->key[v->at] && score == v->want->score[v->at]
-              && !memcmp(value, v->want->value + v->at * VALUE_BYTES, VALUE_BYTES), "entry %llu is key %llu", (ull)v->at, (ull)key);
+    check(v->at < v->want->n && key == v->want->key[v->at] && score == v->want->score[v->at] &&
+              !memcmp(value, v->want->value + v->at * VALUE_BYTES, VALUE_BYTES),
+          "entry %llu is key %llu", (ull)v->at, (ull)key);
     memset(value, (int)(key & 0xff), VALUE_BYTES); /* in place */
     return ++v->at == v->stop;
 }
@@ -255,12 +288,14 @@ static void for_each(void **state)
         visit some = { &before, 0, 10 };
         must(hd_for_each(t, visit_one, &some));
         check(some.at == 10, "stopped after %llu", (ull)some.at);
-        for (uint64_t i = 0; i < 10; i++) memset(before.value + i * VALUE_BYTES, (int)(before.key[i] & 0xff), VALUE_BYTES);
+        for (uint64_t i = 0; i < 10; i++)
+            memset(before.value + i * VALUE_BYTES, (int)(before.key[i] & 0xff), VALUE_BYTES);
         visit all = { &before, 0, UINT64_MAX };
         must(hd_for_each(t, visit_one, &all));
         check(all.at == before.n, "%llu visits, %llu entries", (ull)all.at, (ull)before.n);
         export_into(t, 0, CAPACITY, NULL, NULL, &after);
-        for (uint64_t i = 0; i < after.n * VALUE_BYTES; i++) check(after.value[i] == (after.key[i / VALUE_BYTES] & 0xff), "a value was not changed in place");
+        for (uint64_t i = 0; i < after.n * VALUE_BYTES; i++)
+            check(after.value[i] == (after.key[i / VALUE_BYTES] & 0xff), "a value was not changed in place");
         must_fail(hd_for_each(t, NULL, NULL), HD_EINVAL, "visit");
         must_fail(hd_for_each(NULL, visit_one, NULL), HD_EINVAL, "table");
         must(hd_clear(t));
@@ -271,7 +306,7 @@ static void for_each(void **state)
     }
 }
 
-/* ---- Counters, clock, epoch ------------------------------------------------------------------------------------ */
+/* ---- Counters, clock, epoch ------------------------------------------------------------------ */
 
 static void counters_are_exact(void **state)
 {
@@ -291,11 +326,23 @@ static void counters_are_exact(void **state)
             bool keyed = op <= HD_OP_ERASE;
             uint64_t n = test_below(&random, N + 1), count = 0;
             for (uint64_t i = 0; i < n; i++) {
-                key[i] = test_below(&random, 20) ? test_below(&random, 2 * CAPACITY) : UINT64_MAX - test_below(&random, 4);
+                key[i] =
+                    test_below(&random, 20) ? test_below(&random, 2 * CAPACITY) : UINT64_MAX - test_below(&random, 4);
                 score[i] = test_below(&random, 3);
             }
-            hd_batch b = { .op = op, .n = n, .key = key, .value = value, .score = score, .ptr = ptr, .value_out = value_out, .outcome = fate,
-                           .elem = HD_F16, .holder = 1 + test_below(&random, 2), .pred = "value_zero", .count = &count, .list_item = scratch };
+            hd_batch b = { .op = op,
+                           .n = n,
+                           .key = key,
+                           .value = value,
+                           .score = score,
+                           .ptr = ptr,
+                           .value_out = value_out,
+                           .outcome = fate,
+                           .elem = HD_F16,
+                           .holder = 1 + test_below(&random, 2),
+                           .pred = "value_zero",
+                           .count = &count,
+                           .list_item = scratch };
             if (op == HD_OP_ERASE_IF) b.pred = "key_in", b.pred_arg[1] = 10;
             must(hd_run(t, &b));
             want.batches++;
@@ -304,15 +351,20 @@ static void counters_are_exact(void **state)
             want.items += keyed ? n : 0;
             ticks += keyed ? n : 0;
             must(hd_table_info(t, &info));
-            check(info.now == ticks, "%s of %llu: the clock is %llu instead of %llu", hd_op_name(op), (ull)n, (ull)info.now, (ull)ticks);
+            check(info.now == ticks, "%s of %llu: the clock is %llu instead of %llu", hd_op_name(op), (ull)n,
+                  (ull)info.now, (ull)ticks);
         }
         must(hd_counters_sync(t, &got));
         for (int o = 0; o < HD_OUTCOME_COUNT; o++) {
-            check(got.outcome[o] == want.outcome[o], "%s: %llu counted, %llu seen", hd_outcome_name((hd_outcome)o), (ull)got.outcome[o], (ull)want.outcome[o]);
+            check(got.outcome[o] == want.outcome[o], "%s: %llu counted, %llu seen", hd_outcome_name((hd_outcome)o),
+                  (ull)got.outcome[o], (ull)want.outcome[o]);
             check(want.outcome[o] || o == HD_PENDING, "nothing was ever %s", hd_outcome_name((hd_outcome)o));
         }
-        for (int o = 0; o < HD_OP_COUNT_; o++) check(got.op[o] == want.op[o], "%s: %llu counted, %llu run", hd_op_name((hd_op)o), (ull)got.op[o], (ull)want.op[o]);
-        check(got.items == want.items && got.batches == want.batches, "%llu items in %llu batches", (ull)got.items, (ull)got.batches);
+        for (int o = 0; o < HD_OP_COUNT_; o++)
+            check(got.op[o] == want.op[o], "%s: %llu counted, %llu run", hd_op_name((hd_op)o), (ull)got.op[o],
+                  (ull)want.op[o]);
+        check(got.items == want.items && got.batches == want.batches, "%llu items in %llu batches", (ull)got.items,
+              (ull)got.batches);
 
         hd_batch bad = { .op = HD_OP_FIND, .n = 5 }; /* no key: nothing is counted, no tick taken */
         must_fail(hd_run(t, &bad), HD_EINVAL, "key");
@@ -344,8 +396,11 @@ static void clear_keeps_time(void **state)
     must(hd_size_sync(t, &size));
     must(hd_load_factor_sync(t, &load));
     check(size == 0 && load == 0, "size %llu", (ull)size);
-    check(after.now == 40 && after.epoch == 12 && after.memory_bytes == before.memory_bytes, "clear moved the clock, the epoch or memory");
-    check(!memcmp(counts.outcome, counted.outcome, sizeof counts.outcome) && counts.op[HD_OP_CLEAR] == counted.op[HD_OP_CLEAR] + 1, "clear counted outcomes");
+    check(after.now == 40 && after.epoch == 12 && after.memory_bytes == before.memory_bytes,
+          "clear moved the clock, the epoch or memory");
+    check(!memcmp(counts.outcome, counted.outcome, sizeof counts.outcome) &&
+              counts.op[HD_OP_CLEAR] == counted.op[HD_OP_CLEAR] + 1,
+          "clear counted outcomes");
     hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = 1, .key = &key, .value = value };
     must(hd_run(t, &b));
     uint64_t score;
@@ -355,28 +410,42 @@ static void clear_keeps_time(void **state)
     hd_close(t);
 }
 
-/* ---- Names and lists ----------------------------------------------------------------------------------------------- */
+/* ---- Names and lists ------------------------------------------------------------------------- */
 
 static void names(void **state)
 {
     (void)state;
     for (int i = 0; i <= HD_OP_COUNT_; i++)
-        for (int k = 0; k < i; k++) check(strcmp(hd_op_name((hd_op)i), hd_op_name((hd_op)k)), "two operations are called %s", hd_op_name((hd_op)i));
+        for (int k = 0; k < i; k++)
+            check(strcmp(hd_op_name((hd_op)i), hd_op_name((hd_op)k)), "two operations are called %s",
+                  hd_op_name((hd_op)i));
     for (int i = 0; i <= HD_OUTCOME_COUNT; i++)
-        for (int k = 0; k < i; k++) check(strcmp(hd_outcome_name((hd_outcome)i), hd_outcome_name((hd_outcome)k)), "two outcomes are called %s", hd_outcome_name((hd_outcome)i));
+        for (int k = 0; k < i; k++)
+            check(strcmp(hd_outcome_name((hd_outcome)i), hd_outcome_name((hd_outcome)k)), "two outcomes are called %s",
+                  hd_outcome_name((hd_outcome)i));
     for (int i = 0; i <= HD_STATUS_COUNT; i++)
-        for (int k = 0; k < i; k++) check(strcmp(hd_status_name((hd_status)i), hd_status_name((hd_status)k)), "two statuses are called %s", hd_status_name((hd_status)i));
+        for (int k = 0; k < i; k++)
+            check(strcmp(hd_status_name((hd_status)i), hd_status_name((hd_status)k)), "two statuses are called %s",
+                  hd_status_name((hd_status)i));
     for (int i = 0; i <= HD_ELEM_COUNT; i++)
-        for (int k = 0; k < i; k++) check(strcmp(hd_elem_name((hd_elem)i), hd_elem_name((hd_elem)k)), "two element types are called %s", hd_elem_name((hd_elem)i));
-    check(!strcmp(hd_op_name(HD_OP_COUNT_), "?") && !strcmp(hd_outcome_name(HD_OUTCOME_COUNT), "?") && !strcmp(hd_status_name(HD_STATUS_COUNT), "?")
-              && !strcmp(hd_elem_name(HD_ELEM_COUNT), "?"), "what is no operation, outcome, status or type is called ?");
-    check(!strcmp(hd_op_name(HD_OP_FIND_OR_INSERT_PTR), "find_or_insert_ptr") && !strcmp(hd_outcome_name(HD_EVICTED), "evicted") && !strcmp(hd_status_name(HD_ECORRUPT), "HD_ECORRUPT"), "names are those of the header");
+        for (int k = 0; k < i; k++)
+            check(strcmp(hd_elem_name((hd_elem)i), hd_elem_name((hd_elem)k)), "two element types are called %s",
+                  hd_elem_name((hd_elem)i));
+    check(!strcmp(hd_op_name(HD_OP_COUNT_), "?") && !strcmp(hd_outcome_name(HD_OUTCOME_COUNT), "?") &&
+              !strcmp(hd_status_name(HD_STATUS_COUNT), "?") && !strcmp(hd_elem_name(HD_ELEM_COUNT), "?"),
+          "what is no operation, outcome, status or type is called ?");
+    check(!strcmp(hd_op_name(HD_OP_FIND_OR_INSERT_PTR), "find_or_insert_ptr") &&
+              !strcmp(hd_outcome_name(HD_EVICTED), "evicted") && !strcmp(hd_status_name(HD_ECORRUPT), "HD_ECORRUPT"),
+          "names are those of the header");
     check(!strcmp(hd_version(), "0.1.0"), "version %s", hd_version());
 }
 
 static void lists(void **state)
 {
-    static const char *const expected[] = { [HD_DESIGNS] = "hkv", [HD_BACKENDS] = "ref", [HD_POLICIES] = "epoch_lfu", [HD_LOCKS] = "rw", [HD_PREDICATES] = "all", [HD_KERNELS] = "ref", [HD_HASHES] = "crc32" };
+    static const char *const expected[] = {
+        [HD_DESIGNS] = "hkv",    [HD_BACKENDS] = "ref", [HD_POLICIES] = "epoch_lfu", [HD_LOCKS] = "rw",
+        [HD_PREDICATES] = "all", [HD_KERNELS] = "ref",  [HD_HASHES] = "crc32"
+    };
     (void)state;
     for (int kind = HD_DESIGNS; kind <= HD_HASHES; kind++) {
         hd_row row, other;
@@ -385,21 +454,30 @@ static void lists(void **state)
         for (; hd_list((hd_kind)kind, n, &row); n++) {
             check(row.name[0] && row.what[0] && row.more, "row %zu of list %d", n, kind);
             found |= !strcmp(row.name, expected[kind]);
-            for (size_t k = 0; k < n && kind != HD_KERNELS; k++) check(hd_list((hd_kind)kind, k, &other) && strcmp(row.name, other.name), "%s is listed twice", row.name);
+            for (size_t k = 0; k < n && kind != HD_KERNELS; k++)
+                check(hd_list((hd_kind)kind, k, &other) && strcmp(row.name, other.name), "%s is listed twice",
+                      row.name);
         }
         check(found, "%s is not listed", expected[kind]);
         check(!hd_list((hd_kind)kind, n + 1000, &row), "a row past the end");
     }
     check(hd_lock_named("rw") && !hd_lock_named("nobody's") && !hd_lock_named(""), "a lock by a name that is none's");
-    check(hd_design_on("hkv", "host") && !hd_design_on("hkv", "nowhere") && !hd_design_on("nothing", "host"), "a design by a name that is none's");
+    check(hd_design_on("hkv", "host") && !hd_design_on("hkv", "nowhere") && !hd_design_on("nothing", "host"),
+          "a design by a name that is none's");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(export_in_pieces),   cmocka_unit_test(export_at_the_edges), cmocka_unit_test(every_predicate),
-        cmocka_unit_test(predicates_misused), cmocka_unit_test(for_each),            cmocka_unit_test(counters_are_exact),
-        cmocka_unit_test(clear_keeps_time),   cmocka_unit_test(names),               cmocka_unit_test(lists),
+        cmocka_unit_test(export_in_pieces),
+        cmocka_unit_test(export_at_the_edges),
+        cmocka_unit_test(every_predicate),
+        cmocka_unit_test(predicates_misused),
+        cmocka_unit_test(for_each),
+        cmocka_unit_test(counters_are_exact),
+        cmocka_unit_test(clear_keeps_time),
+        cmocka_unit_test(names),
+        cmocka_unit_test(lists),
     };
     return test_run(tests);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_workload.c - generated requests: their distributions against exact ones. (t_kmer.c has the k-mers, t_specs.c all that is no matter
- * of chance.)
+ * t_workload.c - generated requests: their distributions against exact ones. (t_kmer.c has the k-mers, t_specs.c all
+ * that is no matter of chance.)
  */
 #include <inttypes.h>
 #include <jansson.h>
@@ -16,19 +16,22 @@
 
 enum { DRAWS = 400000 };
 
-/* ---- The judge itself --------------------------------------------------------------------------- */
+/* ---- The judge itself ------------------------------------------------------------------------ */
 
 static void test_chi_tail(void **state)
 {
     (void)state;
     /* the usual table: upper 5%, 1% and 0.1% points */
-    static const struct { double freedom, x, p; } row[] = {
-        { 1, 3.841459, 0.05 },  { 1, 6.634897, 0.01 },   { 2, 5.991465, 0.05 },     { 10, 18.307038, 0.05 },
+    static const struct {
+        double freedom, x, p;
+    } row[] = {
+        { 1, 3.841459, 0.05 },    { 1, 6.634897, 0.01 },     { 2, 5.991465, 0.05 },      { 10, 18.307038, 0.05 },
         { 10, 29.588298, 0.001 }, { 100, 124.342113, 0.05 }, { 100, 149.449253, 0.001 }, { 5, 1.145476, 0.95 },
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         double p = chi_tail(row[i].freedom, row[i].x);
-        check(fabs(p - row[i].p) < 1e-6 * (1 + 1 / row[i].p) * row[i].p, "freedom %g, x %g: %.9g", row[i].freedom, row[i].x, p);
+        check(fabs(p - row[i].p) < 1e-6 * (1 + 1 / row[i].p) * row[i].p, "freedom %g, x %g: %.9g", row[i].freedom,
+              row[i].x, p);
     }
 }
 
@@ -39,7 +42,8 @@ static void test_exp_and_log(void **state)
     uint64_t random = 1;
     for (int i = 0; i < 1000000; i++) {
         double unit = (double)(test_random(&random) >> 11) * 0x1p-53;
-        double x = 0.5 + 0.5 * exp(43 * unit), y = 200 * unit - 100, t = exp(-40 * unit) * (i % 2 ? 1 : -0.999), w = -1 + exp(-36 * unit);
+        double x = 0.5 + 0.5 * exp(43 * unit), y = 200 * unit - 100, t = exp(-40 * unit) * (i % 2 ? 1 : -0.999),
+               w = -1 + exp(-36 * unit);
         test_case("x=%a y=%a t=%a w=%a", x, y, t, w);
         check(fabs(hd_log(x) - log(x)) <= most * fabs(log(x)), "log");
         check(fabs(hd_exp(y) - exp(y)) <= most * exp(y), "exp");
@@ -49,15 +53,19 @@ static void test_exp_and_log(void **state)
     }
 }
 
-/* ---- Uniform, and scrambling ------------------------------------------------------------------------- */
+/* ---- Uniform, and scrambling ----------------------------------------------------------------- */
 
-typedef struct histogram { uint64_t seen[1000], first, outside; } histogram;
+typedef struct histogram {
+    uint64_t seen[1000], first, outside;
+} histogram;
 
 static void count_key(void *context, const hd_request *r)
 {
     histogram *h = (histogram *)context;
-    if (r->key - h->first < 1000) h->seen[r->key - h->first]++;
-    else h->outside++;
+    if (r->key - h->first < 1000)
+        h->seen[r->key - h->first]++;
+    else
+        h->outside++;
 }
 
 static void test_uniform(void **state)
@@ -133,7 +141,7 @@ static void test_scramble(void **state)
     for (size_t i = 1; i < N + 3; i++) check(key[i] != key[i - 1], "key %" PRIu64 " twice", key[i]);
 }
 
-/* ---- Zipf against the exact distribution -------------------------------------------------------------- */
+/* ---- Zipf against the exact distribution ----------------------------------------------------- */
 
 /* The sum of k^-s for a <= k < b: term by term, the far part by the Euler-Maclaurin formula. */
 static double power_sum(double s, double a, double b)
@@ -178,8 +186,10 @@ static void count_rank(void *context, const hd_request *r)
     size_t low = 0, high = x->bins;
     while (high - low > 1) {
         size_t middle = (low + high) / 2;
-        if (x->edge[middle] <= rank) low = middle;
-        else high = middle;
+        if (x->edge[middle] <= rank)
+            low = middle;
+        else
+            high = middle;
     }
     x->seen[low]++;
 }
@@ -270,7 +280,7 @@ static void test_zipf_speed(void **state)
     }
 }
 
-/* ---- YCSB ---------------------------------------------------------------------------------------------- */
+/* ---- YCSB ------------------------------------------------------------------------------------ */
 
 /* Verbs, and reads by rank; in workload D by age, over a number of records that grows, so that every read adds
  * its own expectation to the bins. */
@@ -280,8 +290,8 @@ enum { AGES = sizeof age / sizeof *age - 1 };
 typedef struct served {
     ranks by_rank;
     uint64_t verbs[4], records;
-    double sum;         /* of k^-0.99 over the records         */
-    double part[AGES];  /* of it, in the bins by age but the last */
+    double sum;        /* of k^-0.99 over the records         */
+    double part[AGES]; /* of it, in the bins by age but the last */
     bool latest;
 } served;
 
@@ -310,7 +320,10 @@ static void serve(void *context, const hd_request *r)
 static void test_ycsb(void **state)
 {
     (void)state;
-    static const struct { const char *letter; double percent[4]; } row[] = {
+    static const struct {
+        const char *letter;
+        double percent[4];
+    } row[] = {
         { "A", { 50, 50, 0, 0 } }, { "b", { 95, 5, 0, 0 } },  { "C", { 100, 0, 0, 0 } },
         { "D", { 95, 0, 5, 0 } },  { "F", { 50, 0, 0, 50 } },
     };
@@ -337,7 +350,7 @@ static void test_ycsb(void **state)
     }
 }
 
-/* ---- Histograms ------------------------------------------------------------------------------------------ */
+/* ---- Histograms ------------------------------------------------------------------------------ */
 
 typedef struct popular {
     uint64_t *first, *seen, seen_half[2]; /* keys from first[b] on are bucket b */
@@ -356,8 +369,10 @@ static void count_bucket(void *context, const hd_request *r)
     size_t low = 0, high = p->buckets;
     while (high - low > 1) {
         size_t middle = (low + high) / 2;
-        if (p->first[middle] <= r->key) low = middle;
-        else high = middle;
+        if (p->first[middle] <= r->key)
+            low = middle;
+        else
+            high = middle;
     }
     p->seen[low]++;
     if (low + 1 == p->buckets) p->seen_half[(r->key - p->first[low]) * 2 >= p->first[low + 1] - p->first[low]]++;
@@ -367,9 +382,11 @@ static void count_bucket(void *context, const hd_request *r)
 static void pop_judge(const char *path, bool one_hits)
 {
     json_t *root = json_load_file(path, 0, NULL);
-    const json_t *weights = json_object_get(root, "popularityWeights"), *buckets = json_object_get(root, "popularityBuckets");
+    const json_t *weights = json_object_get(root, "popularityWeights"),
+                 *buckets = json_object_get(root, "popularityBuckets");
     size_t n = json_array_size(weights);
-    double *expected = (double *)test_alloc(n, sizeof *expected), sum = 0, share = json_number_value(json_object_get(root, "oneHits"));
+    double *expected = (double *)test_alloc(n, sizeof *expected), sum = 0,
+           share = json_number_value(json_object_get(root, "oneHits"));
     popular p = { .first = (uint64_t *)test_alloc(n + 1, 8), .seen = (uint64_t *)test_alloc(n, 8), .buckets = n };
     char spec[4200];
     check(n, "no histogram in %s", path);
@@ -395,9 +412,21 @@ static void pop_judge(const char *path, bool one_hits)
     free(p.seen);
 }
 
-static void test_pop_follower(void **state) { (void)state; pop_judge(test_data("cachelib_graph_cache_follower_assocs.pop.json"), true); }
-static void test_pop_leader(void **state) { (void)state; pop_judge(test_data("cachelib_graph_cache_leader_fbobj.pop.json"), true); }
-static void test_pop_kvcache(void **state) { (void)state; pop_judge(test_data("cachelib_kvcache_reg.pop.json"), true); }
+static void test_pop_follower(void **state)
+{
+    (void)state;
+    pop_judge(test_data("cachelib_graph_cache_follower_assocs.pop.json"), true);
+}
+static void test_pop_leader(void **state)
+{
+    (void)state;
+    pop_judge(test_data("cachelib_graph_cache_leader_fbobj.pop.json"), true);
+}
+static void test_pop_kvcache(void **state)
+{
+    (void)state;
+    pop_judge(test_data("cachelib_kvcache_reg.pop.json"), true);
+}
 
 static void test_pop_small(void **state)
 {
@@ -407,7 +436,8 @@ static void test_pop_small(void **state)
         "{\"popularityWeights\":[1,0,3,2],\"popularityBuckets\":[1,1,2,500],\"oneHits\":0.5}",
         "{\"popularityWeights\":[0.5,0.25,1e-1,0.15],\"popularityBuckets\":[1,1,1,4]}",
         "{\"popularityWeights\":[9000000000000000000,9000000000000000000,9],\"popularityBuckets\":[1,2,4]}",
-        "{\"popularityWeights\":[1,2,3,4,5,6,7,8,9,10,100,3,3,3],\"popularityBuckets\":[1,1,1,1,1,1,1,1,1,1,1,1,1,2],\"oneHits\":0}",
+        "{\"popularityWeights\":[1,2,3,4,5,6,7,8,9,10,100,3,3,3],\"popularityBuckets\":[1,1,1,1,1,1,1,1,1,1,1,1,1,2],"
+        "\"oneHits\":0}",
         "{\"popularityWeights\":[100,10,9,8,7,6,5,4,3,2,1,1,1,1],\"popularityBuckets\":[1,1,1,1,1,1,1,1,1,1,1,1,1,2]}",
     };
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
@@ -417,7 +447,9 @@ static void test_pop_small(void **state)
 static void test_pop_bad(void **state)
 {
     (void)state;
-    static const struct { const char *text, *word; } row[] = {
+    static const struct {
+        const char *text, *word;
+    } row[] = {
         { "", "bad JSON" },
         { "{", "line 1" },
         { "{\"popularityWeights\":[1,", "bad JSON" },
@@ -453,22 +485,14 @@ static void test_pop_bad(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_chi_tail),
-        cmocka_unit_test(test_exp_and_log),
-        cmocka_unit_test(test_uniform),
-        cmocka_unit_test(test_below_is_even),
-        cmocka_unit_test(test_scramble),
-        cmocka_unit_test(test_zipf),
-        cmocka_unit_test(test_zipf_is_judged),
-        cmocka_unit_test(test_zipf_low_bits),
-        cmocka_unit_test(test_zipf_ends),
-        cmocka_unit_test(test_zipf_speed),
-        cmocka_unit_test(test_ycsb),
-        cmocka_unit_test(test_pop_follower),
-        cmocka_unit_test(test_pop_leader),
-        cmocka_unit_test(test_pop_kvcache),
-        cmocka_unit_test(test_pop_small),
-        cmocka_unit_test(test_pop_bad),
+        cmocka_unit_test(test_chi_tail),       cmocka_unit_test(test_exp_and_log),
+        cmocka_unit_test(test_uniform),        cmocka_unit_test(test_below_is_even),
+        cmocka_unit_test(test_scramble),       cmocka_unit_test(test_zipf),
+        cmocka_unit_test(test_zipf_is_judged), cmocka_unit_test(test_zipf_low_bits),
+        cmocka_unit_test(test_zipf_ends),      cmocka_unit_test(test_zipf_speed),
+        cmocka_unit_test(test_ycsb),           cmocka_unit_test(test_pop_follower),
+        cmocka_unit_test(test_pop_leader),     cmocka_unit_test(test_pop_kvcache),
+        cmocka_unit_test(test_pop_small),      cmocka_unit_test(test_pop_bad),
     };
     return test_run(tests);
 }

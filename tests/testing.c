@@ -176,7 +176,10 @@ static bool ordered(void) { return strcmp(test_backend("ref"), "ref") == 0; }
 uint64_t test_some(uint64_t n) { return ordered() ? n : (n + 31) / 32; }
 
 /* Element i of an array that may be NULL. */
-static void *element(const void *array, uint64_t i, uint64_t bytes) { return array ? (char *)(uintptr_t)array + i * bytes : NULL; }
+static void *element(const void *array, uint64_t i, uint64_t bytes)
+{
+    return array ? (char *)(uintptr_t)array + i * bytes : NULL;
+}
 
 hd_status test_in_order(hd_table *t, hd_batch *b)
 {
@@ -219,8 +222,10 @@ static void copy(void *to, const void *from, size_t bytes, hd_way way)
     const hd_device_seam *d = &hd_device_os;
     int code = 0;
     if (bytes == 0) return;
-    if (!test_far()) memcpy(to, from, bytes);
-    else if (!(code = d->copy(d->self, to, from, bytes, way, NULL))) code = d->wait(d->self, NULL);
+    if (!test_far())
+        memcpy(to, from, bytes);
+    else if (!(code = d->copy(d->self, to, from, bytes, way, NULL)))
+        code = d->wait(d->self, NULL);
     check(code == 0, "%s", d->error(d->self, code));
 }
 
@@ -234,12 +239,13 @@ void *test_alloc(uint64_t count, uint64_t size)
     return p;
 }
 
-/* Under AddressSanitizer, too, more memory than there is shall be refused, not be the end: tests ask for it. And where libraries keep
- * thread-local data, clang 14's guess at it from what glibc 2.36 has in front of it is wrong at times: its search for leaks then faults. */
+/* Under AddressSanitizer, too, more memory than there is shall be refused, not be the end: tests ask for it. And where
+ * libraries keep thread-local data, clang 14's guess at it from what glibc 2.36 has in front of it is wrong at times:
+ * its search for leaks then faults. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) { return "allocator_may_return_null=1:intercept_tls_get_addr=0"; }
 
-/* ---- A folder that goes away ---------------------------------------------------------------- */
+/* ---- A folder that goes away ----------------------------------------------------------------- */
 
 static char folder[4096];
 static pid_t folder_owner;
@@ -272,7 +278,7 @@ const char *test_folder(void)
     return folder;
 }
 
-/* ---- Random numbers --------------------------------------------------------------------------- */
+/* ---- Random numbers -------------------------------------------------------------------------- */
 
 uint64_t test_random(uint64_t *state)
 {
@@ -287,7 +293,7 @@ uint64_t test_below(uint64_t *state, uint64_t n)
     return (uint64_t)(((unsigned __int128)test_random(state) * n) >> 64);
 }
 
-/* ---- Seams that count -------------------------------------------------------------------------- */
+/* ---- Seams that count ------------------------------------------------------------------------ */
 
 void test_poison(void *p, size_t bytes, uint64_t poison)
 {
@@ -335,7 +341,7 @@ void counting_init(counting *c)
     c->seams.memory.self = c;
 }
 
-/* ---- Running ------------------------------------------------------------------------------------- */
+/* ---- Running --------------------------------------------------------------------------------- */
 
 /* Why tables cannot be where they should, or NULL. */
 static const char *no_device(void)

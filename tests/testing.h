@@ -21,9 +21,9 @@
 /* The call must return `status`, and hd_why() must contain `word` (NULL: any sentence). */
 #define must_fail(call, status, word) test_status((call), (status), (word), #call, __FILE__, __LINE__)
 /* check(x, "format", ...): fails with the sentence and the current case when x is false. */
-#define check(x, ...)                                                                              \
-    do {                                                                                           \
-        if (!(x)) test_fail(__FILE__, __LINE__, #x, __VA_ARGS__);                                  \
+#define check(x, ...)                                             \
+    do {                                                          \
+        if (!(x)) test_fail(__FILE__, __LINE__, #x, __VA_ARGS__); \
     } while (0)
 
 void test_status(hd_status got, hd_status want, const char *word, const char *call, const char *file, int line);
@@ -34,13 +34,14 @@ void test_fail(const char *file, int line, const char *what, const char *format,
 void test_case(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A measured figure, as a TAP diagnostic: "# ...". */
 void test_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* What the running test tried of an area of tests/areas.txt, for the table of ./check; it took the time since the test began, or since
- * its last such line. */
+/* What the running test tried of an area of tests/areas.txt, for the table of ./check; it took the time since the test
+ * began, or since its last such line. */
 void test_tried(const char *area, uint64_t count, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* Ends the running test as skipped, and says why. */
 void test_skip(const char *why) __attribute__((noreturn));
 
-/* A file in the folder HEDDLE_SAME, for what every build must say alike, byte for byte; NULL when that is unset. fclose() it. */
+/* A file in the folder HEDDLE_SAME, for what every build must say alike, byte for byte; NULL when that is unset.
+ * fclose() it. */
 FILE *test_same(const char *name);
 
 /* Path of a file of HEDDLE_DATA; skips the running test when it is absent. Static storage. */
@@ -48,19 +49,19 @@ const char *test_data(const char *name);
 bool test_has_data(const char *name);
 /* Keys of the first `most` requests of a source ("zipf:0.99,1000"); free() them. *n: how many. */
 uint64_t *test_keys(const char *spec, uint64_t seed, uint64_t most, uint64_t *n);
-/* HEDDLE_TEST_SCALE, a whole number from 1: how much longer than by default the suite may take; or 1/N: how much shorter,
- * for builds and checkers that are slow. Every test still runs, with fewer rounds. */
+/* HEDDLE_TEST_SCALE, a whole number from 1: how much longer than by default the suite may take; or 1/N: how much
+ * shorter, for builds and checkers that are slow. Every test still runs, with fewer rounds. */
 uint64_t test_scale(void);           /* 1 when shorter */
 uint64_t test_times(uint64_t usual); /* that many at scale 1; at least 1 */
 bool test_takes(uint64_t i);         /* whether round i of a grid is run: round 0, and one in N, when shorter */
-/* HEDDLE_TEST_BACKEND: where the tables of those tests are that can do without the reference's order of items; `usual` when unset.
- * Where it says cuda, programs without a device are skipped as a whole. */
+/* HEDDLE_TEST_BACKEND: where the tables of those tests are that can do without the reference's order of items; `usual`
+ * when unset. Where it says cuda, programs without a device are skipped as a whole. */
 const char *test_backend(const char *usual);
 bool test_far(void); /* it is cuda: pointers into tables are a device's */
 /* hd_config_default() on test_backend("ref"). */
 hd_config test_config(void);
-/* hd_run with the items in order, on every backend: where they are concurrent, each is a batch of its own. For arrays of this
- * machine. Slow there: test_some(n) is n, or a share of it. */
+/* hd_run with the items in order, on every backend: where they are concurrent, each is a batch of its own. For arrays
+ * of this machine. Slow there: test_some(n) is n, or a share of it. */
 hd_status test_in_order(hd_table *t, hd_batch *b);
 uint64_t test_some(uint64_t n);
 /* Copies out of, and into, a value that a batch gave the pointer of. */
@@ -81,12 +82,12 @@ void test_poison(void *p, size_t bytes, uint64_t poison);
 
 /* The operating system's seams with a ledger of memory, which is never empty when it is given out. */
 typedef struct counting {
-    hd_seams seams;                      /* hd_config.seams = &c.seams */
-    uint64_t takes, gives;               /* calls */
+    hd_seams seams;        /* hd_config.seams = &c.seams */
+    uint64_t takes, gives; /* calls */
     uint64_t live_bytes, peak_bytes, largest_bytes;
-    uint64_t refuse_at;                  /* the take, from 1, that is refused; 0: none */
-    bool refuse_after;                   /* ... and every later one                    */
-    uint64_t poison;                     /* of new memory: test_poison; 0xa5 at first  */
+    uint64_t refuse_at; /* the take, from 1, that is refused; 0: none */
+    bool refuse_after;  /* ... and every later one                    */
+    uint64_t poison;    /* of new memory: test_poison; 0xa5 at first  */
 } counting;
 void counting_init(counting *c);
 
@@ -94,12 +95,12 @@ void counting_init(counting *c);
 #define test_run(tests) test_run_named(#tests, tests, sizeof(tests) / sizeof(tests)[0])
 int test_run_named(const char *name, const struct CMUnitTest *tests, size_t n);
 
-/* Points batch *b at the arrays of a struct whose members have the batch's names: `count` is a number, the others are arrays. *a is not read, and may
- * be a device's. */
-#define test_point(b, a)                                                                                                      \
-    ((void)((b)->key = (a)->key, (b)->value = (a)->value, (b)->score = (a)->score, (b)->flag = (a)->flag,                       \
-            (b)->outcome = (a)->outcome, (b)->value_out = (a)->value_out, (b)->score_out = (a)->score_out, (b)->ptr = (a)->ptr, \
-            (b)->list_key = (a)->list_key, (b)->list_value = (a)->list_value, (b)->list_score = (a)->list_score,                \
-            (b)->list_item = (a)->list_item, (b)->count = &(a)->count))
+/* Points batch *b at the arrays of a struct whose members have the batch's names: `count` is a number, the others are
+ * arrays. *a is not read, and may be a device's. */
+#define test_point(b, a)                                                                                   \
+    ((void)((b)->key = (a)->key, (b)->value = (a)->value, (b)->score = (a)->score, (b)->flag = (a)->flag,  \
+            (b)->outcome = (a)->outcome, (b)->value_out = (a)->value_out, (b)->score_out = (a)->score_out, \
+            (b)->ptr = (a)->ptr, (b)->list_key = (a)->list_key, (b)->list_value = (a)->list_value,         \
+            (b)->list_score = (a)->list_score, (b)->list_item = (a)->list_item, (b)->count = &(a)->count))
 
 #endif

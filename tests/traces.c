@@ -58,8 +58,10 @@ void same_requests(const hd_request *a, size_t an, const hd_request *b, size_t b
     check(an == bn, "%zu requests against %zu", an, bn);
     for (size_t i = 0; i < an; i++)
         check(same_request(&a[i], &b[i]),
-              "request %zu: key %" PRIu64 "/%" PRIu64 " time %" PRIu64 "/%" PRIu64 " next %" PRId64 "/%" PRId64 " size %u/%u verb %u/%u", i + 1,
-              a[i].key, b[i].key, a[i].time, b[i].time, a[i].next, b[i].next, a[i].size, b[i].size, a[i].verb, b[i].verb);
+              "request %zu: key %" PRIu64 "/%" PRIu64 " time %" PRIu64 "/%" PRIu64 " next %" PRId64 "/%" PRId64
+              " size %u/%u verb %u/%u",
+              i + 1, a[i].key, b[i].key, a[i].time, b[i].time, a[i].next, b[i].next, a[i].size, b[i].size, a[i].verb,
+              b[i].verb);
 }
 
 const char *spec_of(const char *row, const char *path, const char *options)
@@ -73,7 +75,15 @@ const char *spec_of(const char *row, const char *path, const char *options)
 
 hd_request *some_requests(size_t n, uint64_t seed, bool extremes)
 {
-    static const uint64_t extreme[] = { 0, 1, UINT64_MAX, HD_KEY_LOCKED, HD_KEY_RESERVED, HD_KEY_RESERVED - 1, 9999999999999999999u, 10000000000000000000u, UINT32_MAX };
+    static const uint64_t extreme[] = { 0,
+                                        1,
+                                        UINT64_MAX,
+                                        HD_KEY_LOCKED,
+                                        HD_KEY_RESERVED,
+                                        HD_KEY_RESERVED - 1,
+                                        9999999999999999999u,
+                                        10000000000000000000u,
+                                        UINT32_MAX };
     hd_request *r = (hd_request *)test_alloc(n, sizeof *r);
     for (size_t i = 0; i < n; i++) {
         bool odd = extremes && test_below(&seed, 4) == 0;
@@ -147,7 +157,8 @@ uint64_t refuse_each_take(const char *spec, uint64_t most)
         hd_source_close(s);
         refused = c.takes >= at;
         check(e == (refused ? HD_ENOMEM : HD_OK), "%s: %s", hd_status_name(e), hd_why());
-        check(c.live_bytes == 0 && c.takes - (refused ? 1 : 0) == c.gives, "%" PRIu64 " bytes were not given back", c.live_bytes);
+        check(c.live_bytes == 0 && c.takes - (refused ? 1 : 0) == c.gives, "%" PRIu64 " bytes were not given back",
+              c.live_bytes);
         check(at > 1 || refused, "no memory was taken at all");
     }
     return n;

@@ -34,8 +34,8 @@ enum { DRAW_AT_ONCE = 4096 };
 typedef void visitor(void *context, const hd_request *r);
 void draw(const char *spec, uint64_t seed, size_t piece, uint64_t n, visitor *visit, void *context);
 
-/* Opens the source and takes at most `most` of its requests, each piece of memory refused once: HD_ENOMEM, and nothing is kept. How many
- * requests came when none was refused. */
+/* Opens the source and takes at most `most` of its requests, each piece of memory refused once: HD_ENOMEM, and nothing
+ * is kept. How many requests came when none was refused. */
 uint64_t refuse_each_take(const char *spec, uint64_t most);
 
 /* A file of test_folder(), as test_path has them. */

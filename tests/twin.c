@@ -14,7 +14,8 @@
 
 void twin_open(twin *w, uint64_t most, uint64_t keys, uint32_t value_bytes)
 {
-    check(judge_arrays_open(&w->ref, most, value_bytes) && judge_arrays_open(&w->own, most, value_bytes), "no memory for arrays");
+    check(judge_arrays_open(&w->ref, most, value_bytes) && judge_arrays_open(&w->own, most, value_bytes),
+          "no memory for arrays");
     w->keys = keys;
     w->deck = (uint64_t *)test_alloc(keys, sizeof *w->deck);
     for (uint64_t i = 0; i < keys; i++) w->deck[i] = i + 1;
@@ -35,8 +36,10 @@ bool twin_adds(uint32_t value_bytes, hd_elem *elem)
 
 static void draw_inputs(twin *w, hd_batch *b, uint64_t time, uint64_t *random)
 {
-    uint64_t *key = (uint64_t *)judge_arrays_at(&w->ref, JUDGE_KEY), *score = (uint64_t *)judge_arrays_at(&w->ref, JUDGE_SCORE);
-    uint8_t *value = (uint8_t *)judge_arrays_at(&w->ref, JUDGE_VALUE), *flag = (uint8_t *)judge_arrays_at(&w->ref, JUDGE_FLAG);
+    uint64_t *key = (uint64_t *)judge_arrays_at(&w->ref, JUDGE_KEY),
+             *score = (uint64_t *)judge_arrays_at(&w->ref, JUDGE_SCORE);
+    uint8_t *value = (uint8_t *)judge_arrays_at(&w->ref, JUDGE_VALUE),
+            *flag = (uint8_t *)judge_arrays_at(&w->ref, JUDGE_FLAG);
     for (uint64_t i = 0; i < b->n && i < w->keys; i++) { /* ranges of slots may be longer */
         uint64_t other = i + test_below(random, w->keys - i);
         key[i] = w->deck[other];
@@ -48,7 +51,8 @@ static void draw_inputs(twin *w, hd_batch *b, uint64_t time, uint64_t *random)
     }
 }
 
-void twin_draw(twin *w, hd_batch *ref, hd_batch *own, hd_op op, uint64_t n, const hd_info *info, uint64_t time, uint64_t *random)
+void twin_draw(twin *w, hd_batch *ref, hd_batch *own, hd_op op, uint64_t n, const hd_info *info, uint64_t time,
+               uint64_t *random)
 {
     static const char *const pred[] = { "all", "key_in", "score_below", "value_zero" };
     hd_batch b;
@@ -69,7 +73,8 @@ void twin_draw(twin *w, hd_batch *ref, hd_batch *own, hd_op op, uint64_t n, cons
     judge_arrays_lend(&w->ref, ref);
     judge_arrays_lend(&w->own, own);
     draw_inputs(w, ref, time, random);
-    for (int k = JUDGE_KEY; k <= JUDGE_FLAG; k++) memcpy(judge_arrays_at(&w->own, (judge_array)k), judge_arrays_at(&w->ref, (judge_array)k), w->ref.used[k]);
+    for (int k = JUDGE_KEY; k <= JUDGE_FLAG; k++)
+        memcpy(judge_arrays_at(&w->own, (judge_array)k), judge_arrays_at(&w->ref, (judge_array)k), w->ref.used[k]);
     judge_arrays_arm(&w->ref);
     judge_arrays_arm(&w->own);
 }
@@ -81,11 +86,13 @@ const char *twin_differs(const twin *w, const hd_batch *ref, const hd_batch *own
     const char *wrong = judge_arrays_check(&w->own, own);
     if (wrong) return wrong;
     for (int k = JUDGE_OUTCOME; k <= (lists ? JUDGE_COUNT : JUDGE_SCORE_OUT); k++) {
-        const uint8_t *x = (const uint8_t *)judge_arrays_at(&w->ref, (judge_array)k), *y = (const uint8_t *)judge_arrays_at(&w->own, (judge_array)k);
+        const uint8_t *x = (const uint8_t *)judge_arrays_at(&w->ref, (judge_array)k),
+                      *y = (const uint8_t *)judge_arrays_at(&w->own, (judge_array)k);
         size_t at = 0;
         while (at < w->ref.used[k] && x[at] == y[at]) at++;
         if (k == JUDGE_PTR || at == w->ref.used[k]) continue;
-        snprintf(sentence, sizeof sentence, "array %d of %d, byte %zu of %zu: %d instead of %d", k, JUDGE_ARRAYS, at, w->ref.used[k], y[at], x[at]);
+        snprintf(sentence, sizeof sentence, "array %d of %d, byte %zu of %zu: %d instead of %d", k, JUDGE_ARRAYS, at,
+                 w->ref.used[k], y[at], x[at]);
         return sentence;
     }
     return NULL;

@@ -14,7 +14,7 @@
 #include "tools/output.h"
 #include "tools/save.h"
 
-/* ---- Statistics ------------------------------------------------------------------------------------- */
+/* ---- Statistics ------------------------------------------------------------------------------ */
 
 void bench_row_summarise(bench_row *row)
 {
@@ -32,7 +32,7 @@ void bench_row_summarise(bench_row *row)
     row->mad_s = median_of(v, n);
 }
 
-/* ---- JSON: one entry per repetition, then the aggregates, as Google Benchmark writes them -------------- */
+/* ---- JSON: one entry per repetition, then the aggregates, as Google Benchmark writes them ---- */
 
 /* Figures per item: an iteration is one item. */
 static json_t *json_entry(const bench_row *row, const char *aggregate, double wall_s, double cpu_s)
@@ -63,8 +63,14 @@ static void json_row(json_t *all, const bench_row *row)
         json_object_set_new(e, "items_per_second", json_real((double)t->items / t->wall_s));
         json_array_append_new(all, e);
     }
-    const struct { const char *name; double s; } aggregate[] = {
-        { "median", row->median_s }, { "min", row->least_s }, { "max", row->most_s }, { "mad", row->mad_s },
+    const struct {
+        const char *name;
+        double s;
+    } aggregate[] = {
+        { "median", row->median_s },
+        { "min", row->least_s },
+        { "max", row->most_s },
+        { "mad", row->mad_s },
     };
     for (size_t i = 0; i < sizeof aggregate / sizeof *aggregate; i++) {
         json_t *e = json_entry(row, aggregate[i].name, aggregate[i].s, row->cpu_s);
@@ -74,8 +80,10 @@ static void json_row(json_t *all, const bench_row *row)
             json_object_set_new(e, "capacity", json_integer((json_int_t)r->capacity));
             json_object_set_new(e, "load_factor", json_real(r->load));
             json_object_set_new(e, "table_bytes_per_entry", json_real(r->table_bytes));
-            json_object_set_new(e, "resident_bytes_per_entry", r->resident_bytes > 0 ? json_real(r->resident_bytes) : json_null());
-            for (int x = 0; x < row->extras; x++) json_object_set_new(e, row->extra[x].key, json_real(row->extra[x].value));
+            json_object_set_new(e, "resident_bytes_per_entry",
+                                r->resident_bytes > 0 ? json_real(r->resident_bytes) : json_null());
+            for (int x = 0; x < row->extras; x++)
+                json_object_set_new(e, row->extra[x].key, json_real(row->extra[x].value));
         }
         json_array_append_new(all, e);
     }
@@ -105,37 +113,51 @@ bool bench_report_json(const bench_report *r, FILE *f)
     return whole;
 }
 
-/* ---- CSV and TSV ------------------------------------------------------------------------------------------ */
+/* ---- CSV and TSV ----------------------------------------------------------------------------- */
 
 static bool write_separated(const bench_report *r, FILE *f, char by)
 {
-    static const char *const head[] = { "name", "median_ns", "min_ns", "max_ns", "mad_ns", "cpu_ns", "items_per_s", "repetitions",
-                                        "capacity", "load_factor", "table_bytes_per_entry", "resident_bytes_per_entry" };
+    static const char *const head[] = { "name",
+                                        "median_ns",
+                                        "min_ns",
+                                        "max_ns",
+                                        "mad_ns",
+                                        "cpu_ns",
+                                        "items_per_s",
+                                        "repetitions",
+                                        "capacity",
+                                        "load_factor",
+                                        "table_bytes_per_entry",
+                                        "resident_bytes_per_entry" };
     if (by == '\t')
-        fprintf(f, "# %s\n# heddle %s, %s, %s; %s, %d cores, load average %.1f; times per item\n", r->command, hd_version(),
-                r->on.compiler, r->on.flags, r->on.cpu, r->on.cores, r->on.load);
-    for (size_t i = 0; i < sizeof head / sizeof *head; i++) fprintf(f, "%s%c", head[i], i + 1 < sizeof head / sizeof *head ? by : '\n');
+        fprintf(f, "# %s\n# heddle %s, %s, %s; %s, %d cores, load average %.1f; times per item\n", r->command,
+                hd_version(), r->on.compiler, r->on.flags, r->on.cpu, r->on.cores, r->on.load);
+    for (size_t i = 0; i < sizeof head / sizeof *head; i++)
+        fprintf(f, "%s%c", head[i], i + 1 < sizeof head / sizeof *head ? by : '\n');
     for (size_t i = 0; i < r->rows; i++) {
         const bench_row *w = &r->row[i];
-        const char *quote = by == ',' && strchr(w->name, ',') ? "\"" : ""; /* names hold no quotes: BENCH words and case strings */
-        fprintf(f, "%s%s%s%c%.4g%c%.4g%c%.4g%c%.3g%c%.4g%c%.0f%c%zu%c%llu%c%.4f%c%.2f%c", quote, w->name, quote, by, w->median_s * 1e9, by,
-                w->least_s * 1e9, by, w->most_s * 1e9, by, w->mad_s * 1e9, by, w->cpu_s * 1e9, by, 1 / w->median_s, by,
-                w->result.times, by, (unsigned long long)w->result.capacity, by, w->result.load, by, w->result.table_bytes, by);
+        /* names hold no quotes: BENCH words and case strings */
+        const char *quote = by == ',' && strchr(w->name, ',') ? "\"" : "";
+        fprintf(f, "%s%s%s%c%.4g%c%.4g%c%.4g%c%.3g%c%.4g%c%.0f%c%zu%c%llu%c%.4f%c%.2f%c", quote, w->name, quote, by,
+                w->median_s * 1e9, by, w->least_s * 1e9, by, w->most_s * 1e9, by, w->mad_s * 1e9, by, w->cpu_s * 1e9,
+                by, 1 / w->median_s, by, w->result.times, by, (unsigned long long)w->result.capacity, by,
+                w->result.load, by, w->result.table_bytes, by);
         if (w->result.resident_bytes > 0) fprintf(f, "%.2f", w->result.resident_bytes);
         fputc('\n', f);
     }
     return true;
 }
 
-/* ---- For people --------------------------------------------------------------------------------------------- */
+/* ---- For people ------------------------------------------------------------------------------ */
 
 static int print_text(const bench_report *r)
 {
     static const out_column column[] = {
-        { "name", "case", OUT_TEXT },           { "median_s", "per item", OUT_SECONDS }, { "min_s", "least", OUT_SECONDS },
-        { "max_s", "most", OUT_SECONDS },       { "mad_s", "+-", OUT_PERCENT },          { "cpu_s", "processor", OUT_SECONDS },
-        { "items_per_s", "rate", OUT_RATE },
-        { "load", "load factor", OUT_RATIO },   { "table", "B/entry", OUT_REAL },        { "resident", "resident", OUT_REAL },
+        { "name", "case", OUT_TEXT },        { "median_s", "per item", OUT_SECONDS },
+        { "min_s", "least", OUT_SECONDS },   { "max_s", "most", OUT_SECONDS },
+        { "mad_s", "+-", OUT_PERCENT },      { "cpu_s", "processor", OUT_SECONDS },
+        { "items_per_s", "rate", OUT_RATE }, { "load", "load factor", OUT_RATIO },
+        { "table", "B/entry", OUT_REAL },    { "resident", "resident", OUT_REAL },
     };
     enum { COLUMNS = sizeof column / sizeof *column };
     out *o = out_open(TOOL_TEXT, "heddle.bench/1", column, COLUMNS);
@@ -149,15 +171,16 @@ static int print_text(const bench_report *r)
     out_fact(o, "busy_s", "machine's load average", OUT_REAL, r->on.load < 0 ? out_none() : out_real(r->on.load));
     for (size_t i = 0; i < r->rows; i++) {
         const bench_row *w = &r->row[i];
-        out_row(o, (const out_value[]){ out_text(w->name), out_real(w->median_s), out_real(w->least_s), out_real(w->most_s),
-                                        out_real(w->mad_s / w->median_s), out_real(w->cpu_s), out_real(1 / w->median_s), out_real(w->result.load),
-                                        out_real(w->result.table_bytes),
-                                        w->result.resident_bytes > 0 ? out_real(w->result.resident_bytes) : out_none() });
+        out_row(o, (const out_value[]){
+                       out_text(w->name), out_real(w->median_s), out_real(w->least_s), out_real(w->most_s),
+                       out_real(w->mad_s / w->median_s), out_real(w->cpu_s), out_real(1 / w->median_s),
+                       out_real(w->result.load), out_real(w->result.table_bytes),
+                       w->result.resident_bytes > 0 ? out_real(w->result.resident_bytes) : out_none() });
     }
     return out_close(o, TOOL_OK);
 }
 
-/* ---- Where to ------------------------------------------------------------------------------------------------ */
+/* ---- Where to -------------------------------------------------------------------------------- */
 
 int bench_report_print(const bench_report *r, tool_form form)
 {

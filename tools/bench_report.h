@@ -23,12 +23,12 @@ enum { BENCH_EXTRAS = 8 };
 /* One case that was timed. Times are seconds per item. */
 typedef struct bench_row {
     char name[2 * BENCH_NAME];
-    uint32_t threads;                     /* of the table; 0: OpenMP's default   */
-    bench_result result;                  /* owns its times                      */
-    double median_s, least_s, most_s;     /* of the repetitions, on the wall     */
-    double mad_s;                         /* median absolute deviation from it   */
-    double cpu_s;                         /* median, of processor time           */
-    bench_extra extra[BENCH_EXTRAS];      /* (extras) of what is not a table of this machine */
+    uint32_t threads;                 /* of the table; 0: OpenMP's default   */
+    bench_result result;              /* owns its times                      */
+    double median_s, least_s, most_s; /* of the repetitions, on the wall     */
+    double mad_s;                     /* median absolute deviation from it   */
+    double cpu_s;                     /* median, of processor time           */
+    bench_extra extra[BENCH_EXTRAS];  /* (extras) of what is not a table of this machine */
     int extras;
 } bench_row;
 
@@ -41,8 +41,8 @@ typedef struct bench_report {
     const char *command; /* "heddle bench ops", as it can be run again */
     bench_row *row;      /* (rows) */
     size_t rows;
-    const char *schema;  /* NULL: heddle.bench/1               */
-    const char *device;  /* that was measured; NULL: this machine */
+    const char *schema;      /* NULL: heddle.bench/1               */
+    const char *device;      /* that was measured; NULL: this machine */
     const bench_extra *fact; /* (facts) about it */
     size_t facts;
 } bench_report;

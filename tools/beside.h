@@ -10,11 +10,12 @@
 
 enum { BESIDE_BYTES = 4096 };
 
-/* Where `name` is: beside the command in a build tree, else where `make install` put it: first relative to the command, so that a moved
- * installation still finds its own. False: nowhere; path is then where it should be. */
+/* Where `name` is: beside the command in a build tree, else where `make install` put it: first relative to the command,
+ * so that a moved installation still finds its own. False: nowhere; path is then where it should be. */
 bool beside_find(const char *name, char path[BESIDE_BYTES]);
 
-/* Starts argv (its program is looked for in PATH where it has no slash) with one end of a pipe as its descriptor `as`, and without the other end.
+/* Starts argv (its program is looked for in PATH where it has no slash) with one end of a pipe as its descriptor `as`,
+ * and without the other end.
  * 0, or an errno. */
 int beside_start(char *const *argv, int end, int as, int other, pid_t *pid);
 /* Ends the one that was started last and not waited for; a signal handler may call it. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * crowds.c - the ablation of the batch lock (HKV section 5.4, Exp 3e): updaters alone, one to ten of them, and the mixes of readers, updaters
- * and inserters, under every lock that keeps them apart, beside what the reader/writer lock makes of them.
+ * crowds.c - the ablation of the batch lock (HKV section 5.4, Exp 3e): updaters alone, one to ten of them, and the
+ * mixes of readers, updaters and inserters, under every lock that keeps them apart, beside what the reader/writer lock
+ * makes of them.
  */
 #include "tools/crowds.h"
 
@@ -17,7 +18,8 @@
 /* The paper's, and finders alone, who show what a lock costs that has nobody to keep apart. */
 static const struct {
     uint32_t finders, updaters, inserters;
-} mixes[] = { { 0, 1, 0 }, { 0, 2, 0 }, { 0, 4, 0 }, { 0, 8, 0 }, { 0, 10, 0 }, { 4, 5, 1 }, { 4, 2, 4 }, { 8, 1, 1 }, { 10, 0, 0 } };
+} mixes[] = { { 0, 1, 0 }, { 0, 2, 0 }, { 0, 4, 0 }, { 0, 8, 0 }, { 0, 10, 0 },
+              { 4, 5, 1 }, { 4, 2, 4 }, { 8, 1, 1 }, { 10, 0, 0 } };
 enum { MIXES = sizeof mixes / sizeof *mixes, LOCKS_MOST = 16 };
 
 typedef struct crowds {
@@ -32,11 +34,15 @@ typedef struct crowds {
     int code;
 } crowds;
 
+/* clang-format off */
 static const out_column column[] = {
-    { "lock", "lock", OUT_TEXT },           { "calls", "calls", OUT_TEXT },         { "finders", "finders", OUT_PLAIN }, { "updaters", "updaters", OUT_PLAIN },
-    { "inserters", "inserters", OUT_PLAIN }, { "batch", "batch", OUT_COUNT },        { "least_per_s", "least", OUT_RATE }, { "items_per_s", "median", OUT_RATE },
+    { "lock", "lock", OUT_TEXT },           { "calls", "calls", OUT_TEXT },         { "finders", "finders", OUT_PLAIN },
+      { "updaters", "updaters", OUT_PLAIN },
+    { "inserters", "inserters", OUT_PLAIN }, { "batch", "batch", OUT_COUNT },        { "least_per_s", "least",
+      OUT_RATE }, { "items_per_s", "median", OUT_RATE },
     { "most_per_s", "most", OUT_RATE },     { "against_rw", "against rw", OUT_FIXED },
 };
+/* clang-format on */
 
 static int read_words(crowds *q, const tool_line *line)
 {
@@ -45,12 +51,18 @@ static int read_words(crowds *q, const tool_line *line)
         const char *word = line->word[i], *value = strchr(word, '=');
         hd_status e = HD_OK;
         if (strcmp(word, CROWDS_WORD) == 0) continue;
-        if (value && strncmp(word, "capacity=", 9) == 0) e = hd_parse_u64("capacity", value + 1, 1024, 1ull << 36, &q->capacity);
-        else if (value && strncmp(word, "batch=", 6) == 0) e = hd_parse_u64("batch", value + 1, 1, 1ull << 28, &q->batch);
-        else if (value && strncmp(word, "batches=", 8) == 0) e = hd_parse_u64("batches", value + 1, 1, 1000000, &q->batches);
-        else if (value && strncmp(word, "dim=", 4) == 0) e = hd_parse_u64("dim", value + 1, 1, 16384, &q->dim);
-        else if (value && strncmp(word, "load=", 5) == 0) e = hd_parse_double("load", value + 1, 0.01, 1, &q->load);
-        else return tool_say(TOOL_USAGE, "%.40s: no word of `locks`; nearest: %s", word, tool_nearest(word, names));
+        if (value && strncmp(word, "capacity=", 9) == 0)
+            e = hd_parse_u64("capacity", value + 1, 1024, 1ull << 36, &q->capacity);
+        else if (value && strncmp(word, "batch=", 6) == 0)
+            e = hd_parse_u64("batch", value + 1, 1, 1ull << 28, &q->batch);
+        else if (value && strncmp(word, "batches=", 8) == 0)
+            e = hd_parse_u64("batches", value + 1, 1, 1000000, &q->batches);
+        else if (value && strncmp(word, "dim=", 4) == 0)
+            e = hd_parse_u64("dim", value + 1, 1, 16384, &q->dim);
+        else if (value && strncmp(word, "load=", 5) == 0)
+            e = hd_parse_double("load", value + 1, 0.01, 1, &q->load);
+        else
+            return tool_say(TOOL_USAGE, "%.40s: no word of `locks`; nearest: %s", word, tool_nearest(word, names));
         if (e) return tool_fail(e);
     }
     return TOOL_OK;
@@ -66,26 +78,45 @@ static hd_status measure(crowds *q, bench_stand *s, const char *lock, int mix, b
         hd_status e = stand_list(s, 0);
         if (!e) e = crowd_measure(s, &p, &m);
         if (e) return e;
-        if (*m.wrong) return q->code = tool_say(TOOL_DIFFERS, "lock %s, %u finders, %u updaters, %u inserters: %s", lock, p.finders, p.updaters, p.inserters, m.wrong), HD_OK;
+        if (*m.wrong)
+            return q->code = tool_say(TOOL_DIFFERS, "lock %s, %u finders, %u updaters, %u inserters: %s", lock,
+                                      p.finders, p.updaters, p.inserters, m.wrong),
+                   HD_OK;
         rate[i] = m.seconds > 0 ? (double)m.items / m.seconds : 0;
     }
     double median = median_of(rate, repeat), *base = &q->base[mix][waits];
     if (strcmp(lock, "rw") == 0) *base = median;
     q->rows++;
-    out_row(q->report, (const out_value[]){ out_text(lock), out_text(waits ? "waited for" : "queued"), out_count(p.finders), out_count(p.updaters), out_count(p.inserters),
-                                            out_count(p.n), out_real(rate[0]), out_real(median), out_real(rate[repeat - 1]), *base > 0 ? out_real(median / *base) : out_none() });
+    out_row(q->report,
+            (const out_value[]){ out_text(lock), out_text(waits ? "waited for" : "queued"), out_count(p.finders),
+                                 out_count(p.updaters), out_count(p.inserters), out_count(p.n), out_real(rate[0]),
+                                 out_real(median), out_real(rate[repeat - 1]),
+                                 *base > 0 ? out_real(median / *base) : out_none() });
     return HD_OK;
 }
 
 static hd_status by_mixes(crowds *q, const char *lock)
 {
     bench_stand s;
-    bench_shape shape = { hd_config_default().design, q->o->backend, HD_LAYOUT_USUAL, false, q->capacity, 128, (uint32_t)q->dim, 0, NULL, 0, HD_TIERS_BUCKET, 0, HD_FETCH_USUAL };
+    bench_shape shape = { hd_config_default().design,
+                          q->o->backend,
+                          HD_LAYOUT_USUAL,
+                          false,
+                          q->capacity,
+                          128,
+                          (uint32_t)q->dim,
+                          0,
+                          NULL,
+                          0,
+                          HD_TIERS_BUCKET,
+                          0,
+                          HD_FETCH_USUAL };
     hd_status e = stand_open_with(&s, q->device, &shape, lock);
     if (e) return e;
     e = stand_level(&s, (uint64_t)((double)s.info.capacity * q->load));
     for (int mix = 0; mix < MIXES; mix++)
-        for (int waits = 0; waits < 2 && !e && !q->code && !tool_stopped(); waits++) e = measure(q, &s, lock, mix, waits);
+        for (int waits = 0; waits < 2 && !e && !q->code && !tool_stopped(); waits++)
+            e = measure(q, &s, lock, mix, waits);
     hd_counters c;
     if (!e) e = hd_counters_sync(s.table, &c);
     if (!e) e = hd_check(s.table);
@@ -117,7 +148,9 @@ int crowds_run(tool_line *line, const points_options *o)
     q.load = 0.75;
     int code = read_words(&q, line);
     if (code) return code;
-    hd_status e = q.device ? q.device->open(q.name) : hd_fail(HD_ECUDA, "no CUDA device: this build has none (configure found no CUDA compiler)");
+    hd_status e = q.device
+                      ? q.device->open(q.name)
+                      : hd_fail(HD_ECUDA, "no CUDA device: this build has none (configure found no CUDA compiler)");
     if (e) return e == HD_ECUDA ? tool_say(TOOL_SKIPPED, "%s", hd_why()) : tool_fail(e);
     q.report = out_open(line->form, "heddle.bench.locks/1", column, sizeof column / sizeof *column);
     out_fact(q.report, "device", "device", OUT_TEXT, out_text(q.name));
@@ -131,7 +164,8 @@ int crowds_run(tool_line *line, const points_options *o)
         code = out_save(q.report, o->save[i]);
         if (code) q.code = code;
     }
-    out_note(q.report, "a thread and a stream each; finders find, updaters assign, inserters insert_or_assign, keys that are in the table.\n");
+    out_note(q.report, "a thread and a stream each; finders find, updaters assign, inserters insert_or_assign, keys "
+                       "that are in the table.\n");
     q.device->close();
     if (q.rows) return out_close(q.report, tool_stopped() ? TOOL_STOPPED : q.code);
     out_drop(q.report);

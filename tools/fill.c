@@ -34,7 +34,9 @@ static uint64_t score_of(uint64_t key)
 static hd_status offer(filling *f, uint64_t from, uint64_t to, progress *line, uint64_t last)
 {
     hd_status s = HD_OK;
-    hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .distinct = true, .key = f->key, .value = f->value, .outcome = f->outcome };
+    hd_batch b = {
+        .op = HD_OP_INSERT_OR_ASSIGN, .distinct = true, .key = f->key, .value = f->value, .outcome = f->outcome
+    };
     if (f->scored) b.score = f->score;
     for (uint64_t i = from; !s && i < to; i += b.n) {
         b.n = to - i < BATCH ? to - i : BATCH;
@@ -108,7 +110,9 @@ int fill_run(const replay_plan *p, const replay_list *policies, const double *pa
         uint64_t before = 0, last = (uint64_t)(part[parts - 1] * (double)c.capacity + 0.5);
         for (size_t k = 0; !s && !tool_stopped() && k < parts; k++) {
             fill_row *r = &row[i * parts + k];
-            *r = (fill_row){ .policy = c.policy, .asked = part[k], .offered = (uint64_t)(part[k] * (double)c.capacity + 0.5) };
+            *r = (fill_row){ .policy = c.policy,
+                             .asked = part[k],
+                             .offered = (uint64_t)(part[k] * (double)c.capacity + 0.5) };
             s = step_run(f, before, r, &line, last);
             before = r->offered;
         }

@@ -10,9 +10,9 @@
 
 typedef struct fill_row {
     const char *policy;
-    double asked;      /* keys offered so far, as a part of the capacity */
+    double asked; /* keys offered so far, as a part of the capacity */
     uint64_t offered, size, evicted, refused;
-    double kept;       /* of the offered keys, the part that is found (of a sample of at most 64 Ki) */
+    double kept; /* of the offered keys, the part that is found (of a sample of at most 64 Ki) */
     double inserts_per_s, finds_per_s;
 } fill_row;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * growths.c - rows of growth.h: splitting and merging alone, and batches on a table that grows under them beside the same on one that has the room.
+ * growths.c - rows of growth.h: splitting and merging alone, and batches on a table that grows under them beside the
+ * same on one that has the room.
  */
 #include "tools/growths.h"
 
@@ -27,13 +28,17 @@ typedef struct growths {
     int code;
 } growths;
 
+/* clang-format off */
 static const out_column column[] = {
-    { "what", "what", OUT_TEXT },           { "arrays", "arrays", OUT_TEXT },   { "batch", "batch", OUT_COUNT },        { "from", "from slots", OUT_COUNT },
-    { "to", "to slots", OUT_COUNT },        { "items", "items", OUT_COUNT },    { "resizes", "resizes", OUT_PLAIN },    { "least_per_s", "least", OUT_RATE },
+    { "what", "what", OUT_TEXT },           { "arrays", "arrays", OUT_TEXT },   { "batch", "batch", OUT_COUNT },
+             { "from", "from slots", OUT_COUNT },
+    { "to", "to slots", OUT_COUNT },        { "items", "items", OUT_COUNT },    { "resizes", "resizes", OUT_PLAIN },
+         { "least_per_s", "least", OUT_RATE },
     { "items_per_s", "median", OUT_RATE },  { "most_per_s", "most", OUT_RATE }, { "of_steady", "of steady", OUT_FIXED },
 };
+/* clang-format on */
 
-/* ---- Words ------------------------------------------------------------------------------------------------------- */
+/* ---- Words ----------------------------------------------------------------------------------- */
 
 static hd_status add_list(const char *name, char *text, uint64_t most, uint64_t *list, int *n)
 {
@@ -57,7 +62,8 @@ static hd_status take_layout(growths *q, const char *text)
 
 static int read_word(growths *q, char *word)
 {
-    static const char *const names[] = { GROWTHS_WORD, "capacity=", "to=", "load=", "batch=", "split=", "slots=", "layout=", "design=", NULL };
+    static const char *const names[] = { GROWTHS_WORD, "capacity=", "to=",     "load=",   "batch=",
+                                         "split=",     "slots=",    "layout=", "design=", NULL };
     char *value = strchr(word, '=');
     size_t n = value ? (size_t)(value - word) + 1 : strlen(word);
     int which = 0;
@@ -72,7 +78,10 @@ static int read_word(growths *q, char *word)
     case 5: q->only |= SPLITS, e = add_list("split", value + 1, 1ull << 31, q->split, &q->splits); break;
     case 6: e = hd_parse_u64("slots", value + 1, 8, 32, &q->slots); break;
     case 7: e = take_layout(q, value + 1); break;
-    case 8: return strcmp(value + 1, q->g.shape.design) == 0 ? TOOL_OK : tool_say(TOOL_USAGE, "design: tables of %s alone grow in place", q->g.shape.design);
+    case 8:
+        return strcmp(value + 1, q->g.shape.design) == 0
+                   ? TOOL_OK
+                   : tool_say(TOOL_USAGE, "design: tables of %s alone grow in place", q->g.shape.design);
     default: return tool_say(TOOL_USAGE, "%.40s: no word of `growth`; nearest: %s", word, tool_nearest(word, names));
     }
     return e ? tool_fail(e) : TOOL_OK;
@@ -87,29 +96,34 @@ static int read_words(growths *q, const tool_line *line)
     q->g.shape.slots = (uint32_t)q->slots;
     if (q->only == BATCHES) q->splits = 0;
     if (q->only == SPLITS) q->batches = 0;
-    if (!code && q->batches && q->g.to <= (uint64_t)(q->g.load * (double)q->g.shape.capacity)) code = tool_say(TOOL_USAGE, "to: the table begins with as many");
+    if (!code && q->batches && q->g.to <= (uint64_t)(q->g.load * (double)q->g.shape.capacity))
+        code = tool_say(TOOL_USAGE, "to: the table begins with as many");
     return code;
 }
 
-/* ---- Rows --------------------------------------------------------------------------------------------------------- */
+/* ---- Rows ------------------------------------------------------------------------------------ */
 
 static bool over(const growths *q) { return q->code || tool_stopped(); }
 static double rate_of(const bench_growth_measure *m) { return m->seconds > 0 ? (double)m->items / m->seconds : 0; }
 
 /* What was measured `repeat` times; steady: what it is held against, 0: nothing. Returns the median. */
-static double add_row(growths *q, const char *what, bool here, const bench_growth_measure *m, double *rate, uint64_t repeat, double steady)
+static double add_row(growths *q, const char *what, bool here, const bench_growth_measure *m, double *rate,
+                      uint64_t repeat, double steady)
 {
     double median = median_of(rate, repeat);
     q->rows++;
-    out_row(q->report, (const out_value[]){ out_text(what), out_text(here ? "this machine's" : "the device's"), q->g.n ? out_count(q->g.n) : out_none(), out_count(m->from),
-                                            out_count(m->capacity), out_count(m->items), out_count(m->resizes), out_real(rate[0]), out_real(median),
-                                            out_real(rate[repeat - 1]), steady > 0 ? out_real(median / steady) : out_none() });
+    out_row(q->report,
+            (const out_value[]){ out_text(what), out_text(here ? "this machine's" : "the device's"),
+                                 q->g.n ? out_count(q->g.n) : out_none(), out_count(m->from), out_count(m->capacity),
+                                 out_count(m->items), out_count(m->resizes), out_real(rate[0]), out_real(median),
+                                 out_real(rate[repeat - 1]), steady > 0 ? out_real(median / steady) : out_none() });
     return median;
 }
 
 static hd_status wrong(growths *q, const char *what, const bench_growth_measure *m)
 {
-    q->code = tool_say(TOOL_DIFFERS, "%s, %llu to %llu slots: %s", what, (unsigned long long)m->from, (unsigned long long)m->capacity, m->wrong);
+    q->code = tool_say(TOOL_DIFFERS, "%s, %llu to %llu slots: %s", what, (unsigned long long)m->from,
+                       (unsigned long long)m->capacity, m->wrong);
     return HD_OK;
 }
 
@@ -155,8 +169,9 @@ static hd_status all(growths *q)
         const char *what;
         bench_growth_way way;
         bool here;
-    } rows[] = { { "steady", GROWTH_NONE, false }, { "growing", GROWTH_CALLER, false }, { "doubling", GROWTH_DOUBLE, false }, { "run_growing", GROWTH_CALL, false },
-                 { "steady", GROWTH_NONE, true },    { "run_growing", GROWTH_CALL, true } };
+    } rows[] = { { "steady", GROWTH_NONE, false },     { "growing", GROWTH_CALLER, false },
+                 { "doubling", GROWTH_DOUBLE, false }, { "run_growing", GROWTH_CALL, false },
+                 { "steady", GROWTH_NONE, true },      { "run_growing", GROWTH_CALL, true } };
     hd_status e = HD_OK;
     for (int i = 0; i < q->splits && !e && !over(q); i++) {
         q->g.split = q->split[i];
@@ -173,7 +188,7 @@ static hd_status all(growths *q)
     return e;
 }
 
-/* ---- The proof: the same on a table that is small enough for its invariants to be looked at -------------------------- */
+/* ---- The proof: the same on a table that is small enough for its invariants to be looked at ---- */
 
 static hd_status prove(growths *q)
 {
@@ -200,12 +215,17 @@ static hd_status prove(growths *q)
     return e;
 }
 
-/* ---- The run ------------------------------------------------------------------------------------------------------------ */
+/* ---- The run --------------------------------------------------------------------------------- */
 
 static void usual(growths *q, bool gpu)
 {
     bool slow = strcmp(q->o->backend, "host") == 0;
-    q->g.shape = (bench_shape){ .design = "hive", .backend = q->o->backend, .capacity = gpu ? 1 << 20 : slow ? 1 << 11 : 1 << 16, .words = 1 };
+    q->g.shape = (bench_shape){ .design = "hive",
+                                .backend = q->o->backend,
+                                .capacity = gpu    ? 1 << 20
+                                            : slow ? 1 << 11
+                                                   : 1 << 16,
+                                .words = 1 };
     q->g.to = gpu ? 1 << 27 : slow ? 1 << 13 : 1 << 19;
     q->g.load = 0.85;
     q->slots = 16;
@@ -224,7 +244,9 @@ int growths_run(tool_line *line, const points_options *o)
     usual(&q, strcmp(o->backend, "cuda") == 0);
     int code = read_words(&q, line);
     if (code) return code;
-    hd_status e = q.device ? q.device->open(q.name) : hd_fail(HD_ECUDA, "no CUDA device: this build has none (configure found no CUDA compiler)");
+    hd_status e = q.device
+                      ? q.device->open(q.name)
+                      : hd_fail(HD_ECUDA, "no CUDA device: this build has none (configure found no CUDA compiler)");
     if (e) return e == HD_ECUDA ? tool_say(TOOL_SKIPPED, "%s", hd_why()) : tool_fail(e);
     q.report = out_open(line->form, "heddle.bench.growth/1", column, sizeof column / sizeof *column);
     out_fact(q.report, "device", "device", OUT_TEXT, out_text(q.name));
@@ -238,7 +260,10 @@ int growths_run(tool_line *line, const points_options *o)
         code = out_save(q.report, o->save[i]);
         if (code) q.code = code;
     }
-    out_note(q.report, "steady: batches on a table that has the room; growing: on one that grows under them, an eighth at a time by its caller (hd_grow); doubling: by its caller, to the end of a doubling; run_growing: by hd_run_growing.\n");
+    out_note(
+        q.report,
+        "steady: batches on a table that has the room; growing: on one that grows under them, an eighth at a time by "
+        "its caller (hd_grow); doubling: by its caller, to the end of a doubling; run_growing: by hd_run_growing.\n");
     q.device->close();
     if (q.rows) return out_close(q.report, tool_stopped() ? TOOL_STOPPED : q.code);
     out_drop(q.report);

@@ -20,7 +20,7 @@
 #include "tools/beside.h"
 #include "tools/output.h"
 
-/* ---- The verbs ------------------------------------------------------------------------------ */
+/* ---- The verbs ------------------------------------------------------------------------------- */
 
 #define VERB(name) extern const tool_verb verb_##name;
 #include "tools/verbs.inc"
@@ -33,10 +33,7 @@ static const tool_verb *const verbs[] = {
     NULL
 };
 
-const tool_verb *tool_verb_at(int i)
-{
-    return i >= 0 && (size_t)i < sizeof verbs / sizeof *verbs ? verbs[i] : NULL;
-}
+const tool_verb *tool_verb_at(int i) { return i >= 0 && (size_t)i < sizeof verbs / sizeof *verbs ? verbs[i] : NULL; }
 
 static const tool_verb *verb_find(const char *name)
 {
@@ -45,7 +42,7 @@ static const tool_verb *verb_find(const char *name)
     return NULL;
 }
 
-/* ---- Saying no ------------------------------------------------------------------------------ */
+/* ---- Saying no ------------------------------------------------------------------------------- */
 
 static const char *said_by = ""; /* " sim": who speaks on standard error */
 
@@ -73,8 +70,8 @@ int tool_say(int code, const char *format, ...)
 int tool_fail(hd_status s)
 {
     static const int code[HD_STATUS_COUNT] = {
-        [HD_OK] = TOOL_OK,          [HD_EINVAL] = TOOL_USAGE, [HD_ENOMEM] = TOOL_SYSTEM,
-        [HD_ECUDA] = TOOL_SYSTEM,   [HD_EIO] = TOOL_SYSTEM,   [HD_ECORRUPT] = TOOL_DATA,
+        [HD_OK] = TOOL_OK,        [HD_EINVAL] = TOOL_USAGE, [HD_ENOMEM] = TOOL_SYSTEM,
+        [HD_ECUDA] = TOOL_SYSTEM, [HD_EIO] = TOOL_SYSTEM,   [HD_ECORRUPT] = TOOL_DATA,
     };
     return tool_say((unsigned)s < HD_STATUS_COUNT ? code[s] : TOOL_SYSTEM, "%s", hd_why());
 }
@@ -109,7 +106,9 @@ int tool_file(const char *what, const char *path)
 int tool_apart(const char *what, const char *to, const char *from)
 {
     struct stat a, b;
-    if (!to || !from || stat(to, &a) || stat(from, &b) || !S_ISREG(a.st_mode) || a.st_dev != b.st_dev || a.st_ino != b.st_ino) return TOOL_OK;
+    if (!to || !from || stat(to, &a) || stat(from, &b) || !S_ISREG(a.st_mode) || a.st_dev != b.st_dev ||
+        a.st_ino != b.st_ino)
+        return TOOL_OK;
     return tool_say(TOOL_USAGE, "%s: '%s' is what is read; it would be replaced", what, to);
 }
 
@@ -139,7 +138,7 @@ const char *tool_nearest(const char *word, const char *const *names)
     return near;
 }
 
-/* ---- Ctrl-C --------------------------------------------------------------------------------- */
+/* ---- Ctrl-C ---------------------------------------------------------------------------------- */
 
 static volatile sig_atomic_t stopped;
 
@@ -148,7 +147,7 @@ bool tool_stopped(void) { return stopped != 0; }
 static void on_interrupt(int sig)
 {
     stopped = 1;
-    beside_stop(); /* where the signal came to us alone, who we wait for has not had it */
+    beside_stop();        /* where the signal came to us alone, who we wait for has not had it */
     signal(sig, SIG_DFL); /* the second one does not ask */
 }
 
@@ -253,7 +252,7 @@ int tool_parse(tool_line *line, int argc, char **argv, void *options)
     return e ? TOOL_USAGE : -1;
 }
 
-/* ---- The command itself ----------------------------------------------------------------------- */
+/* ---- The command itself ---------------------------------------------------------------------- */
 
 static void print_version(FILE *f, struct argp_state *state)
 {
@@ -267,7 +266,8 @@ static void print_help(FILE *f)
 {
     fputs("Usage: heddle VERB [ARGUMENT...]\n"
           "Hash tables with cache semantics: run them, judge them, measure them.\n\n"
-          "Verbs:\n", f);
+          "Verbs:\n",
+          f);
     for (int i = 0; verbs[i]; i++) fprintf(f, "  %-9s %s\n", verbs[i]->name, verbs[i]->what);
     fputs("\n  --help     print this; heddle VERB --help says all about a verb\n"
           "  --version  print the version\n\n"
@@ -279,7 +279,8 @@ static void print_help(FILE *f)
           "Results go to standard output, progress and errors to standard error. Every verb that\n"
           "reports takes --json and --csv. Exit codes: 0 all is well; 1 a check failed or two things\n"
           "differ; 2 the command line; 3 the data; 4 memory, device, input or output; 77 skipped;\n"
-          "130 interrupted.\n", f);
+          "130 interrupted.\n",
+          f);
 }
 
 /* What was printed must have arrived: a full disk or a closed pipe is a failure, not a success. */
@@ -291,13 +292,14 @@ static void close_stdout(void)
     _exit(TOOL_SYSTEM);
 }
 
-/* A stream that was closed stays so: what is opened in its place can only be used the other way. Else a file or a pipe of ours would
- * get its number, and what is printed. */
+/* A stream that was closed stays so: what is opened in its place can only be used the other way. Else a file or a pipe
+ * of ours would get its number, and what is printed. */
 static void keep_streams_apart(void)
 {
     static const int flags[3] = { O_WRONLY, O_RDONLY, O_RDONLY };
     for (int fd = 0; fd < 3; fd++)
-        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", flags[fd]) != fd) return; /* GCOVR_EXCL_BR_LINE: the least free number is fd */
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", flags[fd]) != fd)
+            return; /* GCOVR_EXCL_BR_LINE: the least free number is fd */
 }
 
 static int unknown(const char *word)
@@ -312,7 +314,8 @@ int main(int argc, char **argv)
 {
     setlocale(LC_CTYPE, ""); /* for the width of pictures; numbers stay as C has them */
     keep_streams_apart();
-    setenv("ARGP_HELP_FMT", "rmargin=100,opt-doc-col=30", 1); /* examples are not broken; argp prints for ever where somebody's margin is 0 */
+    /* examples are not broken; argp prints for ever where somebody's margin is 0 */
+    setenv("ARGP_HELP_FMT", "rmargin=100,opt-doc-col=30", 1);
     signal(SIGCHLD, SIG_DFL); /* where our parent ignores it, nobody could wait for who draws a plot */
     signal(SIGPIPE, SIG_IGN); /* a write that fails says so, and parts of files are removed */
     signal(SIGXFSZ, SIG_IGN);

@@ -26,21 +26,23 @@ struct out {
     const out_column *column;
     int columns;
     out_fact_row *fact; /* (facts)          */
-    out_value *cell;  /* (rows, columns)  */
-    char *note;       /* NUL-terminated   */
+    out_value *cell;    /* (rows, columns)  */
+    char *note;         /* NUL-terminated   */
     size_t facts, rows, note_bytes;
-    bool failed;      /* memory was refused */
+    bool failed; /* memory was refused */
 };
 
-/* ---- Building ------------------------------------------------------------------------------- */
+/* ---- Building -------------------------------------------------------------------------------- */
 
 /* Room for one element more: capacities are powers of two, so that `count` alone says when to grow. */
 static bool room(out *o, void **array, size_t count, size_t size)
 {
     if (count & (count - 1) || o->failed) return !o->failed; /* not 0, 1, 2, 4, ... */
     void *p = realloc(*array, (count ? 2 * count : 1) * size);
-    if (p) *array = p;
-    else o->failed = true;
+    if (p)
+        *array = p;
+    else
+        o->failed = true;
     return p != NULL;
 }
 
@@ -94,7 +96,7 @@ void out_note(out *o, const char *format, ...)
     if (n >= 0) free(line);
 }
 
-/* ---- Text ----------------------------------------------------------------------------------- */
+/* ---- Text ------------------------------------------------------------------------------------ */
 
 static void format_thousands(char text[OUT_CELL], uint64_t n)
 {
@@ -118,12 +120,18 @@ static void format_scaled(char text[OUT_CELL], double d, double step, const char
 
 static void format_seconds(char text[OUT_CELL], double s)
 {
-    if (s < 1e-7) snprintf(text, OUT_CELL, "%.1f ns", s * 1e9);
-    else if (s < 1e-6) snprintf(text, OUT_CELL, "%.0f ns", s * 1e9);
-    else if (s < 1e-3) snprintf(text, OUT_CELL, "%.1f us", s * 1e6);
-    else if (s < 1) snprintf(text, OUT_CELL, "%.1f ms", s * 1e3);
-    else if (s < 100) snprintf(text, OUT_CELL, "%.2f s", s);
-    else snprintf(text, OUT_CELL, "%.0f:%02d min", (double)(int64_t)(s / 60), (int)((int64_t)s % 60));
+    if (s < 1e-7)
+        snprintf(text, OUT_CELL, "%.1f ns", s * 1e9);
+    else if (s < 1e-6)
+        snprintf(text, OUT_CELL, "%.0f ns", s * 1e9);
+    else if (s < 1e-3)
+        snprintf(text, OUT_CELL, "%.1f us", s * 1e6);
+    else if (s < 1)
+        snprintf(text, OUT_CELL, "%.1f ms", s * 1e3);
+    else if (s < 100)
+        snprintf(text, OUT_CELL, "%.2f s", s);
+    else
+        snprintf(text, OUT_CELL, "%.0f:%02d min", (double)(int64_t)(s / 60), (int)((int64_t)s % 60));
 }
 
 const char *out_format(char text[OUT_CELL], out_kind kind, out_value v)
@@ -136,12 +144,16 @@ const char *out_format(char text[OUT_CELL], out_kind kind, out_value v)
     switch (kind) {
     case OUT_TEXT:
     case OUT_PLAIN:
-        if (v.is == OUT_IS_COUNT) snprintf(text, OUT_CELL, "%" PRIu64, v.count);
-        else snprintf(text, OUT_CELL, "%g", d);
+        if (v.is == OUT_IS_COUNT)
+            snprintf(text, OUT_CELL, "%" PRIu64, v.count);
+        else
+            snprintf(text, OUT_CELL, "%g", d);
         break;
     case OUT_COUNT:
-        if (v.is == OUT_IS_COUNT) format_thousands(text, v.count);
-        else snprintf(text, OUT_CELL, "%.1f", d);
+        if (v.is == OUT_IS_COUNT)
+            format_thousands(text, v.count);
+        else
+            snprintf(text, OUT_CELL, "%.1f", d);
         break;
     case OUT_HEX: snprintf(text, OUT_CELL, "0x%016" PRIx64, v.count); break;
     case OUT_RATIO: snprintf(text, OUT_CELL, "%.4f", d); break;
@@ -220,7 +232,7 @@ static bool print_text(const out *o, FILE *f)
     return true;
 }
 
-/* ---- JSON ----------------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 /* JSON is UTF-8 and a file's name need not be: then every byte beyond ASCII becomes '?'. */
 static json_t *json_of_text(const char *s)
@@ -262,15 +274,17 @@ static bool print_json(const out *o, FILE *f)
                                       json_of(o->column[c].kind, o->cell[r * (size_t)o->columns + (size_t)c]));
         bad = json_array_append_new(rows, row) || bad;
     }
-    if (o->columns) bad = json_object_set_new(all, "rows", rows) || bad;
-    else json_decref(rows);
+    if (o->columns)
+        bad = json_object_set_new(all, "rows", rows) || bad;
+    else
+        json_decref(rows);
     if (!bad) bad = json_dumpf(all, f, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) != 0 && !ferror(f);
     if (!bad) putc('\n', f);
     json_decref(all);
     return !bad;
 }
 
-/* ---- CSV (RFC 4180, line ends are \n), and the same with tabs --------------------------------------- */
+/* ---- CSV (RFC 4180, line ends are \n), and the same with tabs -------------------------------- */
 
 static void print_quoted(FILE *f, const char *s, char by)
 {
@@ -291,11 +305,16 @@ static void print_plain(FILE *f, out_kind kind, out_value v, char by)
 {
     char text[OUT_CELL];
     if (v.is == OUT_IS_NONE) return;
-    if (v.is == OUT_IS_TEXT) print_quoted(f, v.text, by);
-    else if (v.is == OUT_IS_REAL) fprintf(f, "%.12g", v.real);
-    else if (kind == OUT_HEX) fputs(out_format(text, OUT_HEX, v), f);
-    else if (kind == OUT_FLAG) fputs(v.count ? "true" : "false", f);
-    else fprintf(f, "%" PRIu64, v.count);
+    if (v.is == OUT_IS_TEXT)
+        print_quoted(f, v.text, by);
+    else if (v.is == OUT_IS_REAL)
+        fprintf(f, "%.12g", v.real);
+    else if (kind == OUT_HEX)
+        fputs(out_format(text, OUT_HEX, v), f);
+    else if (kind == OUT_FLAG)
+        fputs(v.count ? "true" : "false", f);
+    else
+        fprintf(f, "%" PRIu64, v.count);
 }
 
 static void print_separated(const out *o, FILE *f, char by)
@@ -316,7 +335,7 @@ static void print_separated(const out *o, FILE *f, char by)
         }
 }
 
-/* ---- The end -------------------------------------------------------------------------------- */
+/* ---- The end --------------------------------------------------------------------------------- */
 
 bool out_print(const out *o, tool_form form, FILE *f)
 {

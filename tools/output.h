@@ -50,10 +50,26 @@ typedef struct out_value {
     double real;
 } out_value;
 
-static inline out_value out_none(void) { out_value v = { OUT_IS_NONE, NULL, 0, 0 }; return v; }
-static inline out_value out_text(const char *s) { out_value v = { OUT_IS_TEXT, s, 0, 0 }; return v; }
-static inline out_value out_count(uint64_t n) { out_value v = { OUT_IS_COUNT, NULL, n, 0 }; return v; }
-static inline out_value out_real(double d) { out_value v = { OUT_IS_REAL, NULL, 0, d }; return v; }
+static inline out_value out_none(void)
+{
+    out_value v = { OUT_IS_NONE, NULL, 0, 0 };
+    return v;
+}
+static inline out_value out_text(const char *s)
+{
+    out_value v = { OUT_IS_TEXT, s, 0, 0 };
+    return v;
+}
+static inline out_value out_count(uint64_t n)
+{
+    out_value v = { OUT_IS_COUNT, NULL, n, 0 };
+    return v;
+}
+static inline out_value out_real(double d)
+{
+    out_value v = { OUT_IS_REAL, NULL, 0, d };
+    return v;
+}
 static inline out_value out_flag(bool b) { return out_count(b); }
 
 typedef struct out out;
@@ -63,7 +79,7 @@ typedef struct out out;
 out *out_open(tool_form form, const char *schema, const out_column *column, int columns);
 /* key and label must outlive the report; label NULL: not shown in text. */
 void out_fact(out *o, const char *key, const char *label, out_kind kind, out_value v);
-void out_row(out *o, const out_value *cell); /* (columns) */
+void out_row(out *o, const out_value *cell);                                          /* (columns) */
 void out_note(out *o, const char *format, ...) __attribute__((format(printf, 2, 3))); /* text only, after all */
 /* Prints to standard output, frees, and returns `code`, or TOOL_SYSTEM when there was no memory for
  * it. NULL is fine: it stands for a report that could not be opened. */

@@ -31,14 +31,17 @@ static int plot_call(const out *o, const char *script, const char *argument)
     char *argv[] = { strdup(python()), strdup(script), strdup(argument), NULL };
     int ends[2], e = argv[0] && argv[1] && argv[2] ? 0 : ENOMEM, code = -1;
     pid_t pid = 0;
-    if (!e && pipe(ends)) e = errno;
+    if (!e && pipe(ends))
+        e = errno;
     else if (!e) {
         e = beside_start(argv, ends[0], STDIN_FILENO, ends[1], &pid);
         close(ends[0]);
         FILE *f = e ? NULL : fdopen(ends[1], "w");
         if (f && o) out_print(o, TOOL_JSON, f); /* a reader that died says so in its exit code */
-        if (f) fclose(f);
-        else close(ends[1]);
+        if (f)
+            fclose(f);
+        else
+            close(ends[1]);
         if (!e) e = beside_wait(pid, &code);
     }
     for (int i = 0; i < 3; i++) free(argv[i]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * points.c - the table of points, in an order in which a table of gigabytes is opened once for all that have its shape, and filled
- * as seldom as may be: by load factor, and within one in the order of goals.h, lookups first.
+ * points.c - the table of points, in an order in which a table of gigabytes is opened once for all that have its shape,
+ * and filled as seldom as may be: by load factor, and within one in the order of goals.h, lookups first.
  */
 #include "tools/points.h"
 
@@ -34,12 +34,14 @@ const bench_device *bench_device_for(const char *backend)
 
 static bool is_gpu(const points *q) { return q->device != &bench_here; }
 
-/* ---- One point ---------------------------------------------------------------------------------------------------- */
+/* ---- One point ------------------------------------------------------------------------------- */
 
 static void say_of(points *q, const bench_point *p, int code, const char *why)
 {
-    int said = tool_say(code, "%s, hits %g, %s, dim %u, load %g, %s %llu, %s: %s", tray_name(p->op), p->hits, q->stand.shape.dual ? "dual" : "single",
-                        (unsigned)q->stand.shape.words, p->load, p->bulk ? "bulk" : "batch", (unsigned long long)p->n, p->variant ? p->variant : "the chosen variant", why);
+    int said = tool_say(code, "%s, hits %g, %s, dim %u, load %g, %s %llu, %s: %s", tray_name(p->op), p->hits,
+                        q->stand.shape.dual ? "dual" : "single", (unsigned)q->stand.shape.words, p->load,
+                        p->bulk ? "bulk" : "batch", (unsigned long long)p->n,
+                        p->variant ? p->variant : "the chosen variant", why);
     if (said > q->code) q->code = said;
 }
 
@@ -48,10 +50,15 @@ static void measure(points *q, const bench_point *p)
     bench_measure m;
     q->effort.number = (unsigned)q->report.json.rows + 1;
     hd_status e = point_measure(p, &q->effort, &q->stand, &q->tray, &m);
-    if (e == HD_ENOMEM || e == HD_EINVAL) say_of(q, p, TOOL_OK, hd_why()); /* this machine cannot; another point may be possible */
-    else if (e) say_of(q, p, TOOL_SYSTEM, hd_why());
-    else if (*m.wrong) say_of(q, p, TOOL_DIFFERS, m.wrong);
-    else if (points_report_add(&q->report, p, &q->stand, &m)) q->code = TOOL_SYSTEM;
+    /* this machine cannot; another point may be possible */
+    if (e == HD_ENOMEM || e == HD_EINVAL)
+        say_of(q, p, TOOL_OK, hd_why());
+    else if (e)
+        say_of(q, p, TOOL_SYSTEM, hd_why());
+    else if (*m.wrong)
+        say_of(q, p, TOOL_DIFFERS, m.wrong);
+    else if (points_report_add(&q->report, p, &q->stand, &m))
+        q->code = TOOL_SYSTEM;
     if (e || *m.wrong) q->stand.blank = true; /* it may be in any state */
 }
 
@@ -64,8 +71,10 @@ static void by_variants(points *q, bench_point p)
     for (int i = 0; i < q->w->variants && !over(q); i++) {
         p.variant = q->w->variant[i];
         const char *why = point_unfit(&p, &q->stand);
-        if (why) say_of(q, &p, TOOL_OK, why);
-        else measure(q, &p);
+        if (why)
+            say_of(q, &p, TOOL_OK, why);
+        else
+            measure(q, &p);
     }
     for (size_t i = 0; q->w->all_variants && (k = hd_kernel_at(i)) && !over(q); i++) {
         if (!hd_kernel_is_of(k, q->w->design, q->w->backend) || point_unfit_row(&p, &q->stand, k)) continue;
@@ -74,7 +83,7 @@ static void by_variants(points *q, bench_point p)
     }
 }
 
-/* ---- Rows and shapes ----------------------------------------------------------------------------------------------- */
+/* ---- Rows and shapes ------------------------------------------------------------------------- */
 
 static bool has_op(const points_wish *w, hd_op op)
 {
@@ -107,16 +116,23 @@ static void by_hits(points *q, const bench_goal *row, bench_point p)
 }
 
 /* Whether a row is of this run: dual rows are few, unless both modes were asked for by name. */
-static bool of_mode(const points_wish *w, const bench_goal *row, bool dual) { return w->duals ? !row->dual : row->dual == dual; }
+static bool of_mode(const points_wish *w, const bench_goal *row, bool dual)
+{
+    return w->duals ? !row->dual : row->dual == dual;
+}
 
 /* Of rows that differ in their calls alone, the first, when calls were asked for. */
-static bool is_again(const bench_goals *of, const bench_goal *row) { return row > of->row && row[-1].op == row->op && row[-1].hits == row->hits && row[-1].dual == row->dual; }
+static bool is_again(const bench_goals *of, const bench_goal *row)
+{
+    return row > of->row && row[-1].op == row->op && row[-1].hits == row->hits && row[-1].dual == row->dual;
+}
 
 static void by_rows(points *q, double load, uint64_t n, bool bulk)
 {
     const points_wish *w = q->w;
     for (const bench_goal *row = w->goals->row; row < w->goals->row + w->goals->rows && !over(q); row++) {
-        if (!has_op(w, row->op) || !of_mode(w, row, q->stand.shape.dual) || (!w->as_goals && is_again(w->goals, row))) continue;
+        if (!has_op(w, row->op) || !of_mode(w, row, q->stand.shape.dual) || (!w->as_goals && is_again(w->goals, row)))
+            continue;
         bench_point p = { .load = load, .n = n, .bulk = bulk };
         if (w->as_goals && row->n) p.n = row->n, p.bulk = false;
         for (int z = 0; z < w->zipfs && !over(q); z++) {
@@ -138,7 +154,8 @@ static void on_stand(points *q, const bench_shape *shape, const sizes *z)
 {
     hd_status e = stand_open(&q->stand, q->device, shape);
     if (e == HD_ENOMEM) {
-        tool_say(TOOL_OK, "dim %u, capacity %llu: %s", (unsigned)shape->words, (unsigned long long)shape->capacity, hd_why());
+        tool_say(TOOL_OK, "dim %u, capacity %llu: %s", (unsigned)shape->words, (unsigned long long)shape->capacity,
+                 hd_why());
         return;
     }
     if (e) {
@@ -211,27 +228,35 @@ static void by_shapes(points *q)
     const points_wish *w = q->w;
     static const uint64_t both[] = { 0, 1 };
     const uint64_t *dual = w->duals ? w->dual : both;
-    int modes = w->duals ? w->duals : strcmp(w->design, hd_config_default().design) == 0 ? 2 : 1; /* dual mode is the usual design's */
+    /* dual mode is the usual design's */
+    int modes = w->duals ? w->duals : strcmp(w->design, hd_config_default().design) == 0 ? 2 : 1;
     for (int mode = 0; mode < modes; mode++)
         for (int y = 0; y < w->layouts; y++)
             for (int c = 0; c < w->capacities; c++)
                 for (int d = 0; d < w->dims; d++)
-                    by_buckets(q, (bench_shape){ .design = w->design, .backend = w->backend, .layout = w->layout[y], .dual = dual[mode] != 0, .capacity = w->capacity[c], .words = (uint32_t)w->dim[d] });
+                    by_buckets(q, (bench_shape){ .design = w->design,
+                                                 .backend = w->backend,
+                                                 .layout = w->layout[y],
+                                                 .dual = dual[mode] != 0,
+                                                 .capacity = w->capacity[c],
+                                                 .words = (uint32_t)w->dim[d] });
 }
 
-/* ---- The run --------------------------------------------------------------------------------------------------------- */
+/* ---- The run --------------------------------------------------------------------------------- */
 
 static hd_status measure_limits(points *q)
 {
     uint64_t capacity = q->w->capacity[0] ? q->w->capacity[0] : goal_capacity(q->w->goals, 8, 1);
-    return bench_limits_measure(q->device, is_gpu(q) ? 16ull << 30 : 64ull << 20, capacity, q->effort.watch, &q->report.limits);
+    return bench_limits_measure(q->device, is_gpu(q) ? 16ull << 30 : 64ull << 20, capacity, q->effort.watch,
+                                &q->report.limits);
 }
 
 int points_run(tool_line *line, const points_options *o)
 {
     points q;
     points_wish *w = (points_wish *)malloc(sizeof *w);
-    int code = w ? points_wish_read(w, o->backend, line->word, line->words) : tool_say(TOOL_SYSTEM, "memory was refused");
+    int code =
+        w ? points_wish_read(w, o->backend, line->word, line->words) : tool_say(TOOL_SYSTEM, "memory was refused");
     if (code) return free(w), code;
     memset(&q, 0, sizeof q);
     q.w = w;
@@ -242,12 +267,16 @@ int points_run(tool_line *line, const points_options *o)
     q.report.form = line->form;
     q.report.json.command = o->command;
     machine_look(&q.report.json.on);
-    hd_status e = q.device ? q.device->open(q.report.device) : hd_fail(HD_ECUDA, "no CUDA device: this build has none (configure found no CUDA compiler)");
+    hd_status e = q.device
+                      ? q.device->open(q.report.device)
+                      : hd_fail(HD_ECUDA, "no CUDA device: this build has none (configure found no CUDA compiler)");
     if (e == HD_OK) {
         q.effort.memory_most = is_gpu(&q) ? 16ull << 30 : 256ull << 20;
         e = measure_limits(&q);
-        if (e) q.code = tool_fail(e);
-        else if (w->limits_only) q.code = points_limits_print(&q.report, o->save, o->saves);
+        if (e)
+            q.code = tool_fail(e);
+        else if (w->limits_only)
+            q.code = points_limits_print(&q.report, o->save, o->saves);
         else {
             points_report_begin(&q.report);
             by_shapes(&q);

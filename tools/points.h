@@ -12,10 +12,10 @@ enum { POINTS_LIST = 16 };
 
 typedef struct points_options {
     const char *backend;
-    const char *const *save;    /* (saves) files */
+    const char *const *save; /* (saves) files */
     int saves;
-    uint64_t repeat;            /* 0: the usual  */
-    const char *command;        /* as it can be typed again */
+    uint64_t repeat;     /* 0: the usual  */
+    const char *command; /* as it can be typed again */
 } points_options;
 
 /* What the words ask for. An empty list stands for what the design's table of goals has. */
@@ -24,15 +24,17 @@ typedef struct points_wish {
     const bench_goals *goals;
     hd_op op[POINTS_LIST];
     double hits[POINTS_LIST], load[POINTS_LIST], zipf[POINTS_LIST]; /* zipf 0: distinct keys */
-    uint64_t dim[POINTS_LIST], capacity[POINTS_LIST], batch[POINTS_LIST], bulk[POINTS_LIST], slots[POINTS_LIST], hashes[POINTS_LIST], spares[POINTS_LIST], dual[POINTS_LIST];
+    uint64_t dim[POINTS_LIST], capacity[POINTS_LIST], batch[POINTS_LIST], bulk[POINTS_LIST], slots[POINTS_LIST],
+        hashes[POINTS_LIST], spares[POINTS_LIST], dual[POINTS_LIST];
     hd_layout layout[POINTS_LIST];
     hd_tiers tiers[POINTS_LIST];
     hd_fetch fetch[POINTS_LIST];
     double near[POINTS_LIST];
     const char *variant[POINTS_LIST]; /* NULL: the table's choice */
     const char *hash[POINTS_LIST];    /* NULL: the usual          */
-    int ops, hit_shares, loads, zipfs, dims, capacities, batches, bulks, slot_numbers, hash_numbers, spare_numbers, hash_names, duals, layouts, tierings, fetches, nears, variants;
-    bool as_goals;      /* neither batch nor bulk was asked for: rows have the calls of their goals */
+    int ops, hit_shares, loads, zipfs, dims, capacities, batches, bulks, slot_numbers, hash_numbers, spare_numbers,
+        hash_names, duals, layouts, tierings, fetches, nears, variants;
+    bool as_goals; /* neither batch nor bulk was asked for: rows have the calls of their goals */
     bool all_variants, limits_only;
     bench_effort effort;
     char text[4096]; /* what variant[] points into */

@@ -17,10 +17,11 @@ static const struct {
     const char *name;
     int width; /* in text; 0: not shown there */
 } column[POINTS_COLUMNS] = {
-    { "operation", -18 }, { "hits", 5 },    { "buckets", 7 },      { "dim", 3 },       { "load", 5 },      { "keys", -8 },  { "batch", 8 },
-    { "capacity", 0 },    { "layout", -6 }, { "variant", -10 },    { "rate", 8 },      { "spread", 6 },    { "wall", 8 },   { "goal", 6 },
-    { "peer", 6 },         { "floor", 8 },   { "of_floor", 8 },     { "of_goal", 7 },   { "calls", 0 },         { "near", 5 },   { "tiers", -8 },
-    { "fetch", -6 },      { "design", -6 },  { "slots", 5 },       { "form", -5 },     { "pending", 7 },  { "spare", 5 },      { "hash", -6 },
+    { "operation", -18 }, { "hits", 5 },     { "buckets", 7 }, { "dim", 3 },       { "load", 5 },     { "keys", -8 },
+    { "batch", 8 },       { "capacity", 0 }, { "layout", -6 }, { "variant", -10 }, { "rate", 8 },     { "spread", 6 },
+    { "wall", 8 },        { "goal", 6 },     { "peer", 6 },    { "floor", 8 },     { "of_floor", 8 }, { "of_goal", 7 },
+    { "calls", 0 },       { "near", 5 },     { "tiers", -8 },  { "fetch", -6 },    { "design", -6 },  { "slots", 5 },
+    { "form", -5 },       { "pending", 7 },  { "spare", 5 },   { "hash", -6 },
 };
 
 static void __attribute__((format(printf, 3, 4))) put(points_row *r, int at, const char *format, ...)
@@ -44,15 +45,17 @@ static void put_rate(points_row *r, int at, const char *format, double rate)
     if (rate > 0) snprintf(r->cell[at], POINTS_CELL, format, rate);
 }
 
-/* ---- One row ------------------------------------------------------------------------------------------------------ */
+/* ---- One row --------------------------------------------------------------------------------- */
 
-static void row_fill(points_row *r, const points_report *report, const bench_row *times, const bench_point *p, const bench_stand *s, const bench_measure *m)
+static void row_fill(points_row *r, const points_report *report, const bench_row *times, const bench_point *p,
+                     const bench_stand *s, const bench_measure *m)
 {
     bench_peers peers = goal_of(report->device, &s->shape, p);
     bench_shape shape = s->shape;
     shape.layout = s->info.layout;
     bench_places places = bench_places_of(&shape, p->op, p->hits, p->load);
-    double floor_s = bench_floor_s(&places, s->info.value_bytes, &report->limits), floor = floor_s > 0 ? 1e-9 / floor_s : 0, rate = m->times ? 1e-9 / times->median_s : 0;
+    double floor_s = bench_floor_s(&places, s->info.value_bytes, &report->limits),
+           floor = floor_s > 0 ? 1e-9 / floor_s : 0, rate = m->times ? 1e-9 / times->median_s : 0;
     const char *ran = m->ran ? strrchr(m->ran, '.') : NULL;
     if (p->op == HD_OP_EXPORT && peers.peer > 0) peers.goal = 0.9 * floor; /* of what copying would take */
     put(r, POINTS_OPERATION, "%s", tray_name(p->op));
@@ -60,8 +63,10 @@ static void row_fill(points_row *r, const points_report *report, const bench_row
     put(r, POINTS_BUCKETS, "%u", s->evicts ? (shape.dual ? 2u : 1u) : (unsigned)s->info.hashes);
     put(r, POINTS_DIM, "%u", (unsigned)shape.words);
     put(r, POINTS_LOAD, "%g", p->load);
-    if (p->zipf > 0) put(r, POINTS_KEYS, "zipf:%g", p->zipf);
-    else put(r, POINTS_KEYS, "uniform");
+    if (p->zipf > 0)
+        put(r, POINTS_KEYS, "zipf:%g", p->zipf);
+    else
+        put(r, POINTS_KEYS, "uniform");
     put(r, POINTS_BATCH, "%llu", (unsigned long long)p->n);
     put(r, POINTS_CAPACITY, "%llu", (unsigned long long)s->info.capacity);
     put(r, POINTS_LAYOUT, "%s", points_layout_names[shape.layout]);
@@ -75,13 +80,16 @@ static void row_fill(points_row *r, const points_report *report, const bench_row
     if (floor > 0) put_rate(r, POINTS_OF_FLOOR, "%.3g%%", 100 * rate / floor);
     if (peers.goal > 0) put_rate(r, POINTS_OF_GOAL, "%.3g%%", 100 * rate / peers.goal);
     put(r, POINTS_CALLS, "%llu", (unsigned long long)(m->calls * m->parts));
-    put(r, POINTS_NEAR, "%.3g", s->info.far_value_bytes ? (double)s->info.near_value_bytes / (double)(s->info.capacity * s->info.value_bytes) : 1);
+    put(r, POINTS_NEAR, "%.3g",
+        s->info.far_value_bytes ? (double)s->info.near_value_bytes / (double)(s->info.capacity * s->info.value_bytes)
+                                : 1);
     if (s->info.far_value_bytes) put(r, POINTS_TIERS, "%s", s->info.tiers == HD_TIERS_BUCKET ? "bucket" : "position");
     if (s->info.far_value_bytes) put(r, POINTS_FETCH, "%s", points_fetch_names[s->info.fetch]);
     put(r, POINTS_DESIGN, "%.24s", s->info.design);
     put(r, POINTS_SLOTS, "%u", (unsigned)s->info.slots);
     put(r, POINTS_HASH, "%.31s", s->info.hash);
-    for (char *comma = r->cell[POINTS_HASH]; (comma = strchr(comma, ','));) *comma = '+'; /* as it is asked for; and in CSV it is one cell */
+    /* as it is asked for; and in CSV it is one cell */
+    for (char *comma = r->cell[POINTS_HASH]; (comma = strchr(comma, ','));) *comma = '+';
     put(r, POINTS_FORM, "%s", p->bulk ? "bulk" : "queue");
     if (!s->evicts) put(r, POINTS_PENDING, "%llu", (unsigned long long)m->fate[HD_PENDING]);
     if (!s->evicts) put(r, POINTS_SPARE, "%u", (unsigned)s->info.spare);
@@ -95,13 +103,18 @@ static void extra(bench_row *row, const char *key, double value)
 /* The same for JSON: the name says which point, figures are the cells'. */
 static void json_fill(bench_row *row, const points_row *r)
 {
-    int used = snprintf(row->name, sizeof row->name, "%s/hits=%s/buckets=%s/dim=%s/load=%s/%s/batch=%s/%s/%s", r->cell[POINTS_OPERATION], r->cell[POINTS_HITS],
-                        r->cell[POINTS_BUCKETS], r->cell[POINTS_DIM], r->cell[POINTS_LOAD], r->cell[POINTS_KEYS], r->cell[POINTS_BATCH], r->cell[POINTS_LAYOUT], r->cell[POINTS_VARIANT]);
+    int used = snprintf(row->name, sizeof row->name, "%s/hits=%s/buckets=%s/dim=%s/load=%s/%s/batch=%s/%s/%s",
+                        r->cell[POINTS_OPERATION], r->cell[POINTS_HITS], r->cell[POINTS_BUCKETS], r->cell[POINTS_DIM],
+                        r->cell[POINTS_LOAD], r->cell[POINTS_KEYS], r->cell[POINTS_BATCH], r->cell[POINTS_LAYOUT],
+                        r->cell[POINTS_VARIANT]);
     if (*r->cell[POINTS_TIERS] && used > 0 && (size_t)used < sizeof row->name)
-        snprintf(row->name + used, sizeof row->name - (size_t)used, "/near=%s/tiers=%s/fetch=%s", r->cell[POINTS_NEAR], r->cell[POINTS_TIERS], r->cell[POINTS_FETCH]);
+        snprintf(row->name + used, sizeof row->name - (size_t)used, "/near=%s/tiers=%s/fetch=%s", r->cell[POINTS_NEAR],
+                 r->cell[POINTS_TIERS], r->cell[POINTS_FETCH]);
     used = (int)strlen(row->name);
-    if (strcmp(r->cell[POINTS_DESIGN], hd_config_default().design) != 0) snprintf(row->name + used, sizeof row->name - (size_t)used, "/design=%s/slots=%s/spare=%s/hash=%s/%s", r->cell[POINTS_DESIGN], r->cell[POINTS_SLOTS], r->cell[POINTS_SPARE],
-                                                                                    r->cell[POINTS_HASH], r->cell[POINTS_FORM]);
+    if (strcmp(r->cell[POINTS_DESIGN], hd_config_default().design) != 0)
+        snprintf(row->name + used, sizeof row->name - (size_t)used, "/design=%s/slots=%s/spare=%s/hash=%s/%s",
+                 r->cell[POINTS_DESIGN], r->cell[POINTS_SLOTS], r->cell[POINTS_SPARE], r->cell[POINTS_HASH],
+                 r->cell[POINTS_FORM]);
     extra(row, "floor_items_per_second", atof(r->cell[POINTS_FLOOR]) * 1e9);
     extra(row, "wall_items_per_second", atof(r->cell[POINTS_WALL]) * 1e9);
     extra(row, "goal_items_per_second", atof(r->cell[POINTS_GOAL]) * 1e9);
@@ -128,7 +141,7 @@ static bool times_of(bench_row *row, const bench_point *p, const bench_stand *s,
     return true;
 }
 
-/* ---- Printing -------------------------------------------------------------------------------------------------------- */
+/* ---- Printing -------------------------------------------------------------------------------- */
 
 static void print_row(const char *const cell[POINTS_COLUMNS])
 {
@@ -171,8 +184,10 @@ static void write_cells(const points_row *p, FILE *f, char by)
 {
     for (int c = 0; c < POINTS_COLUMNS; c++) {
         double share = atof(p->cell[c]) / 100;
-        if (strchr(p->cell[c], '%')) fprintf(f, "%.3g", share);
-        else fputs(p->cell[c], f);
+        if (strchr(p->cell[c], '%'))
+            fprintf(f, "%.3g", share);
+        else
+            fputs(p->cell[c], f);
         fputc(c + 1 < POINTS_COLUMNS ? by : '\n', f);
     }
 }
@@ -181,7 +196,9 @@ static void write_separated(const points_report *r, FILE *f, char by)
 {
     if (by == '\t') {
         fprintf(f, "# %s\n# heddle %s; %s; rates are 1e9 items per second\n", r->json.command, hd_version(), r->device);
-        for (int i = 0; i < BENCH_LIMIT_COUNT; i++) fprintf(f, "# limit %s %.4g /s: %s\n", bench_limit_rows[i].name, r->limits.per_s[i], bench_limit_rows[i].what);
+        for (int i = 0; i < BENCH_LIMIT_COUNT; i++)
+            fprintf(f, "# limit %s %.4g /s: %s\n", bench_limit_rows[i].name, r->limits.per_s[i],
+                    bench_limit_rows[i].what);
     }
     for (int c = 0; c < POINTS_COLUMNS; c++) fprintf(f, "%s%c", column[c].name, c + 1 < POINTS_COLUMNS ? by : '\n');
     for (size_t i = 0; i < r->json.rows; i++) write_cells(&r->point[i], f, by);
@@ -224,19 +241,23 @@ void points_report_drop(points_report *r)
     free(r->point);
 }
 
-/* ---- Limits --------------------------------------------------------------------------------------------------------------- */
+/* ---- Limits ---------------------------------------------------------------------------------- */
 
 int points_limits_print(const points_report *r, const char *const *save, int saves)
 {
     static const out_column columns[] = {
-        { "name", "limit", OUT_TEXT }, { "per_s", "rate", OUT_RATE }, { "unit", "of", OUT_TEXT }, { "what", "what", OUT_TEXT },
+        { "name", "limit", OUT_TEXT },
+        { "per_s", "rate", OUT_RATE },
+        { "unit", "of", OUT_TEXT },
+        { "what", "what", OUT_TEXT },
     };
     out *o = out_open(r->form, "heddle.bench.limits/1", columns, 4);
     out_fact(o, "device", "device", OUT_TEXT, out_text(r->device));
     for (int i = 0; i < BENCH_LIMIT_COUNT; i++) {
         const bench_limit_row *row = &bench_limit_rows[i];
         const char *unit = row->in_bytes ? "bytes" : row->limit.kind == LIMIT_LAUNCH ? "launches" : "accesses";
-        out_row(o, (const out_value[]){ out_text(row->name), out_real(r->limits.per_s[i]), out_text(unit), out_text(row->what) });
+        out_row(o, (const out_value[]){ out_text(row->name), out_real(r->limits.per_s[i]), out_text(unit),
+                                        out_text(row->what) });
     }
     int code = TOOL_OK;
     for (int i = 0; i < saves && !code; i++) code = out_save(o, save[i]);

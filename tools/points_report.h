@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * points_report.h - the table of points: rows that are printed as they come, files of them (TSV, CSV), and the JSON that Google
- * Benchmark's compare.py reads.
+ * points_report.h - the table of points: rows that are printed as they come, files of them (TSV, CSV), and the JSON
+ * that Google Benchmark's compare.py reads.
  */
 #ifndef HD_POINTS_REPORT_H
 #define HD_POINTS_REPORT_H
@@ -14,9 +14,34 @@
 
 enum { POINTS_COLUMNS = 28, POINTS_CELL = 32 };
 typedef enum points_column {
-    POINTS_OPERATION, POINTS_HITS, POINTS_BUCKETS, POINTS_DIM, POINTS_LOAD, POINTS_KEYS, POINTS_BATCH, POINTS_CAPACITY, POINTS_LAYOUT,
-    POINTS_VARIANT, POINTS_RATE, POINTS_SPREAD, POINTS_WALL, POINTS_GOAL, POINTS_PEER, POINTS_FLOOR, POINTS_OF_FLOOR, POINTS_OF_GOAL,
-    POINTS_CALLS, POINTS_NEAR, POINTS_TIERS, POINTS_FETCH, POINTS_DESIGN, POINTS_SLOTS, POINTS_FORM, POINTS_PENDING, POINTS_SPARE, POINTS_HASH
+    POINTS_OPERATION,
+    POINTS_HITS,
+    POINTS_BUCKETS,
+    POINTS_DIM,
+    POINTS_LOAD,
+    POINTS_KEYS,
+    POINTS_BATCH,
+    POINTS_CAPACITY,
+    POINTS_LAYOUT,
+    POINTS_VARIANT,
+    POINTS_RATE,
+    POINTS_SPREAD,
+    POINTS_WALL,
+    POINTS_GOAL,
+    POINTS_PEER,
+    POINTS_FLOOR,
+    POINTS_OF_FLOOR,
+    POINTS_OF_GOAL,
+    POINTS_CALLS,
+    POINTS_NEAR,
+    POINTS_TIERS,
+    POINTS_FETCH,
+    POINTS_DESIGN,
+    POINTS_SLOTS,
+    POINTS_FORM,
+    POINTS_PENDING,
+    POINTS_SPARE,
+    POINTS_HASH
 } points_column;
 
 typedef struct points_row {
@@ -24,7 +49,7 @@ typedef struct points_row {
 } points_row;
 
 typedef struct points_report {
-    bench_report json;  /* rows and points are the same in number */
+    bench_report json; /* rows and points are the same in number */
     points_row *point;
     tool_form form;
     char device[128];

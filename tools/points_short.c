@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * points_short.c - what stands below the table of points: each row that is short of its goal, by how much, what bounds it as far as that was
- * counted, and what was tried.
+ * points_short.c - what stands below the table of points: each row that is short of its goal, by how much, what bounds
+ * it as far as that was counted, and what was tried.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,30 +12,44 @@
 #include "tools/points_report.h"
 
 /* Files of before there were others do not say the design. */
-static const char *design_of(const points_row *r) { return strcmp(r->cell[POINTS_DESIGN], hd_config_default().design) == 0 ? "" : r->cell[POINTS_DESIGN]; }
+static const char *design_of(const points_row *r)
+{
+    return strcmp(r->cell[POINTS_DESIGN], hd_config_default().design) == 0 ? "" : r->cell[POINTS_DESIGN];
+}
 
 static bench_row_key key_of(const points_row *r)
 {
-    return (bench_row_key){ r->cell[POINTS_OPERATION], r->cell[POINTS_HITS], r->cell[POINTS_BUCKETS], r->cell[POINTS_DIM],
-                            r->cell[POINTS_LOAD],      r->cell[POINTS_KEYS], r->cell[POINTS_BATCH],   r->cell[POINTS_CAPACITY], design_of(r) };
+    return (bench_row_key){ r->cell[POINTS_OPERATION], r->cell[POINTS_HITS],     r->cell[POINTS_BUCKETS],
+                            r->cell[POINTS_DIM],       r->cell[POINTS_LOAD],     r->cell[POINTS_KEYS],
+                            r->cell[POINTS_BATCH],     r->cell[POINTS_CAPACITY], design_of(r) };
 }
 
 static double figure(const points_row *r, points_column c) { return atof(r->cell[c]); }
 
-static bool is_short(const points_row *r) { return *r->cell[POINTS_GOAL] && *r->cell[POINTS_RATE] && figure(r, POINTS_RATE) < figure(r, POINTS_GOAL); }
+static bool is_short(const points_row *r)
+{
+    return *r->cell[POINTS_GOAL] && *r->cell[POINTS_RATE] && figure(r, POINTS_RATE) < figure(r, POINTS_GOAL);
+}
 
 static void print_short(const points_report *r, const points_row *p, FILE *f)
 {
     char bound[192];
     bench_row_key key = key_of(p);
     double rate = figure(p, POINTS_RATE), floor = figure(p, POINTS_FLOOR), goal = figure(p, POINTS_GOAL);
-    fprintf(f, "%s, hits %s, %s, dim %s, load %s: %s of %s, %.1f%% short, %.0f%% of the floor", key.operation, key.hits, strcmp(key.buckets, "1") == 0 ? "one bucket" : *key.buckets == '2' ? "two buckets" : "three buckets", key.dim,
-            key.load, p->cell[POINTS_RATE], p->cell[POINTS_GOAL], 100 * (1 - rate / goal), 100 * rate / floor);
+    fprintf(f, "%s, hits %s, %s, dim %s, load %s: %s of %s, %.1f%% short, %.0f%% of the floor", key.operation, key.hits,
+            strcmp(key.buckets, "1") == 0 ? "one bucket"
+            : *key.buckets == '2'         ? "two buckets"
+                                          : "three buckets",
+            key.dim, key.load, p->cell[POINTS_RATE], p->cell[POINTS_GOAL], 100 * (1 - rate / goal), 100 * rate / floor);
     if (goal > floor) fprintf(f, " of %s, which the goal is beyond", p->cell[POINTS_FLOOR]);
-    fprintf(f, "; bound by %s\n", notes_counted(r->device, &key, bound, sizeof bound) ? bound : "what was not counted yet");
+    fprintf(f, "; bound by %s\n",
+            notes_counted(r->device, &key, bound, sizeof bound) ? bound : "what was not counted yet");
 }
 
-static bool is_short_of(const points_row *r, hd_op op) { return is_short(r) && strcmp(r->cell[POINTS_OPERATION], tray_name(op)) == 0; }
+static bool is_short_of(const points_row *r, hd_op op)
+{
+    return is_short(r) && strcmp(r->cell[POINTS_OPERATION], tray_name(op)) == 0;
+}
 
 /* What was tried for the rows of an operation that are short, each line once. */
 static void print_tried(const points_report *r, hd_op op, FILE *f)
@@ -72,7 +86,7 @@ void points_short_print(const points_report *r, FILE *f)
     }
 }
 
-/* ---- Of a table that was saved -------------------------------------------------------------------------------------- */
+/* ---- Of a table that was saved --------------------------------------------------------------- */
 
 /* The cells of a line, cut in place; columns that the file has not stay empty. */
 static int row_read(points_report *r, char *line, const int *column, int columns)
@@ -93,7 +107,8 @@ static int row_read(points_report *r, char *line, const int *column, int columns
 static void device_read(points_report *r, const char *line)
 {
     const char *from = strchr(line, ';'), *to = from ? strchr(from + 1, ';') : NULL;
-    if (strncmp(line, "# heddle ", 9) == 0 && to) snprintf(r->device, sizeof r->device, "%.*s", (int)(to - from - 2), from + 2);
+    if (strncmp(line, "# heddle ", 9) == 0 && to)
+        snprintf(r->device, sizeof r->device, "%.*s", (int)(to - from - 2), from + 2);
 }
 
 /* 0: these are none of a table of points. */
@@ -116,10 +131,14 @@ static int table_read(points_report *r, char *text, const char *path)
     int column[2 * POINTS_COLUMNS], columns = 0, code = TOOL_OK;
     bool headed = false;
     for (char *line; !code && text && (line = strsep(&text, "\n"), *line || text);) {
-        if (*line == '#') device_read(r, line);
-        else if (columns == 0 && !(columns = columns_read(line, column))) break;
-        else if (!headed) headed = true;
-        else code = row_read(r, line, column, columns);
+        if (*line == '#')
+            device_read(r, line);
+        else if (columns == 0 && !(columns = columns_read(line, column)))
+            break;
+        else if (!headed)
+            headed = true;
+        else
+            code = row_read(r, line, column, columns);
     }
     if (!code && r->json.rows == 0) code = tool_say(TOOL_DATA, "%s: this is no table of points", path);
     return code;
@@ -135,7 +154,8 @@ static int text_read(char **text, FILE *f, const char *path)
     if (ferror(f)) return tool_say(TOOL_SYSTEM, "%s: %s", path, strerror(errno));
     if (n == MOST) return tool_say(TOOL_DATA, "%s: this is no table of points: it has 4 MiB or more", path);
     (*text)[n] = 0;
-    if (strlen(*text) < n) return tool_say(TOOL_DATA, "%s: this is no table of points: byte %zu of it is 0", path, strlen(*text));
+    if (strlen(*text) < n)
+        return tool_say(TOOL_DATA, "%s: this is no table of points: byte %zu of it is 0", path, strlen(*text));
     return TOOL_OK;
 }
 

@@ -50,10 +50,12 @@ static hd_status add_variant(points_wish *w, const char *text)
 }
 
 /* One of two names; *is_second: which. There is room for it after `n`. */
-static hd_status choose(const char *name, const char *text, const char *first, const char *second, int n, bool *is_second)
+static hd_status choose(const char *name, const char *text, const char *first, const char *second, int n,
+                        bool *is_second)
 {
     *is_second = strcmp(text, second) == 0;
-    if (!*is_second && strcmp(text, first) != 0) return hd_fail(HD_EINVAL, "%s: '%.40s' is neither %s nor %s", name, text, first, second);
+    if (!*is_second && strcmp(text, first) != 0)
+        return hd_fail(HD_EINVAL, "%s: '%.40s' is neither %s nor %s", name, text, first, second);
     return n == POINTS_LIST ? full(name) : HD_OK;
 }
 
@@ -63,7 +65,8 @@ static hd_status add_layout(points_wish *w, const char *text)
 {
     int y = HD_LAYOUT_PLANES;
     while (points_layout_names[y] && strcmp(text, points_layout_names[y]) != 0) y++;
-    if (!points_layout_names[y]) return hd_fail(HD_EINVAL, "layout: '%.40s' is none of planes, pairs, words, masks", text);
+    if (!points_layout_names[y])
+        return hd_fail(HD_EINVAL, "layout: '%.40s' is none of planes, pairs, words, masks", text);
     if (w->layouts == POINTS_LIST) return full("layout");
     w->layout[w->layouts++] = (hd_layout)y;
     return HD_OK;
@@ -83,7 +86,8 @@ static hd_status add_fetch(points_wish *w, const char *text)
 {
     int f = 0;
     while (points_fetch_names[f] && strcmp(text, points_fetch_names[f]) != 0) f++;
-    if (!points_fetch_names[f]) return hd_fail(HD_EINVAL, "fetch: '%.40s' is neither usual nor sorted nor direct", text);
+    if (!points_fetch_names[f])
+        return hd_fail(HD_EINVAL, "fetch: '%.40s' is neither usual nor sorted nor direct", text);
     if (w->fetches == POINTS_LIST) return full("fetch");
     w->fetch[w->fetches++] = (hd_fetch)f;
     return HD_OK;
@@ -115,9 +119,32 @@ static hd_status take_design(points_wish *w, const char *text)
     return hd_fail_name("design", text, HD_DESIGNS);
 }
 
-typedef enum axis { DIM, LOAD, HITS, CAPACITY, BATCH, BULK, SLOTS, HASHES, SPARE, HASH, VARIANT, KEYS, LAYOUT, DUAL, NEAR, TIERS, FETCH, MODE, CALLS, DESIGN, AXES } axis;
-static const char *const axes[AXES + 1] = { "dim", "load", "hits", "capacity", "batch", "bulk", "slots", "hashes", "spare", "hash", "variant", "keys", "layout", "dual", "near", "tiers", "fetch", "mode",
-                                            "calls", "design", NULL };
+typedef enum axis {
+    DIM,
+    LOAD,
+    HITS,
+    CAPACITY,
+    BATCH,
+    BULK,
+    SLOTS,
+    HASHES,
+    SPARE,
+    HASH,
+    VARIANT,
+    KEYS,
+    LAYOUT,
+    DUAL,
+    NEAR,
+    TIERS,
+    FETCH,
+    MODE,
+    CALLS,
+    DESIGN,
+    AXES
+} axis;
+static const char *const axes[AXES + 1] = { "dim",    "load",  "hits",  "capacity", "batch", "bulk",   "slots",
+                                            "hashes", "spare", "hash",  "variant",  "keys",  "layout", "dual",
+                                            "near",   "tiers", "fetch", "mode",     "calls", "design", NULL };
 
 static hd_status add(points_wish *w, axis which, char *value)
 {
@@ -152,8 +179,7 @@ static int add_list(points_wish *w, const char *word, char *values)
     int which = 0;
     size_t n = strcspn(word, "=");
     while (which < AXES && (strlen(axes[which]) != n || strncmp(axes[which], word, n) != 0)) which++;
-    if (which == AXES)
-        return tool_say(TOOL_USAGE, "there is no '%.40s'; nearest: %s", word, tool_nearest(word, axes));
+    if (which == AXES) return tool_say(TOOL_USAGE, "there is no '%.40s'; nearest: %s", word, tool_nearest(word, axes));
     if (*values == 0) return tool_say(TOOL_USAGE, "%.40s=: it is empty", axes[which]);
     for (char *value = strtok_r(values, ",", &rest); value; value = strtok_r(NULL, ",", &rest)) {
         hd_status e = add(w, (axis)which, value);
@@ -175,7 +201,8 @@ static int add_op(points_wish *w, const char *word)
         return w->op[w->ops++] = (hd_op)i, TOOL_OK;
     }
     name[names] = "limits";
-    return tool_say(TOOL_USAGE, "'%.60s' is not measured on a backend; nearest: %s; other words are NAME=VALUE,...", word, tool_nearest(word, name));
+    return tool_say(TOOL_USAGE, "'%.60s' is not measured on a backend; nearest: %s; other words are NAME=VALUE,...",
+                    word, tool_nearest(word, name));
 }
 
 /* A GPU gets the shapes of the table of goals; what is not a GPU would take hours for them. */
@@ -210,7 +237,8 @@ static int check_ops(const points_wish *w)
     for (int i = 0; i < w->ops; i++) {
         int r = 0;
         while (r < w->goals->rows && w->goals->row[r].op != w->op[i]) r++;
-        if (r == w->goals->rows) return tool_say(TOOL_USAGE, "%s is not measured on the design %s", tray_name(w->op[i]), w->design);
+        if (r == w->goals->rows)
+            return tool_say(TOOL_USAGE, "%s is not measured on the design %s", tray_name(w->op[i]), w->design);
     }
     return TOOL_OK;
 }
@@ -230,7 +258,8 @@ int points_wish_read(points_wish *w, const char *backend, char **word, int words
             continue;
         }
         size_t n = strlen(equals + 1) + 1;
-        if (used + n > sizeof w->text) return tool_say(TOOL_USAGE, "the words are longer than %zu characters", sizeof w->text);
+        if (used + n > sizeof w->text)
+            return tool_say(TOOL_USAGE, "the words are longer than %zu characters", sizeof w->text);
         char *values = (char *)memcpy(w->text + used, equals + 1, n);
         used += n;
         code = add_list(w, word[i], values);

@@ -17,7 +17,7 @@
 
 enum { BATCH = 4096 };
 
-/* ---- Options ------------------------------------------------------------------------------------------- */
+/* ---- Options --------------------------------------------------------------------------------- */
 
 static error_t choose_score(const char *arg, replay_score *score)
 {
@@ -56,7 +56,7 @@ error_t replay_option(int key, const char *arg, replay_plan *p)
     }
 }
 
-/* ---- The shape of a table -------------------------------------------------------------------------- */
+/* ---- The shape of a table -------------------------------------------------------------------- */
 
 /* |size - the nearest multiple of slots|, at least `least` buckets; *buckets is that multiple. */
 static uint64_t distance(uint64_t size, uint64_t slots, uint64_t least, uint64_t *buckets)
@@ -92,7 +92,7 @@ void replay_shape(const replay_plan *p, uint64_t size, uint32_t *slots, uint64_t
         }
 }
 
-/* ---- Lists of policies and sizes -------------------------------------------------------------------- */
+/* ---- Lists of policies and sizes ------------------------------------------------------------- */
 
 int replay_list_parse(replay_list *l, const char *what, const char *text)
 {
@@ -175,7 +175,7 @@ int replay_rows_take(const replay_plan *p, const replay_list *policies, const re
     return code;
 }
 
-/* ---- One row ---------------------------------------------------------------------------------------- */
+/* ---- One row --------------------------------------------------------------------------------- */
 
 /* One row's arrays, big enough to stay off the stack. */
 typedef struct replay_buffers {
@@ -190,8 +190,10 @@ static hd_status score_fill(replay_buffers *u, size_t n, replay_score score, uin
     for (size_t i = 0; i < n; i++) {
         const hd_request *r = &u->request[i];
         if (score == REPLAY_NEXT && r->next == 0)
-            return hd_fail(HD_EINVAL, "scores: request %" PRIu64 " does not say when its key comes next; "
-                           "heddle trace convert to oracleGeneral finds out", done + i + 1);
+            return hd_fail(HD_EINVAL,
+                           "scores: request %" PRIu64 " does not say when its key comes next; "
+                           "heddle trace convert to oracleGeneral finds out",
+                           done + i + 1);
         switch (score) {
         case REPLAY_NEXT: u->score[i] = r->next < 0 ? 0 : UINT64_MAX - (uint64_t)r->next; break;
         case REPLAY_SIZE: u->score[i] = UINT32_MAX - r->size; break;
@@ -233,12 +235,15 @@ typedef struct replay_pool {
     progress line;
 } replay_pool;
 
-static hd_status row_replay(replay_pool *pool, replay_row *r, replay_buffers *u, hd_table *t, hd_source *source, bool draws)
+static hd_status row_replay(replay_pool *pool, replay_row *r, replay_buffers *u, hd_table *t, hd_source *source,
+                            bool draws)
 {
     const replay_plan *p = pool->plan;
     replay_score score = p->score;
     if (score == REPLAY_DEFAULT && strcmp(r->policy, "custom") == 0) score = REPLAY_NEXT;
-    hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .key = u->key, .value = u->value,
+    hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN,
+                   .key = u->key,
+                   .value = u->value,
                    .score = score == REPLAY_DEFAULT ? NULL : u->score };
     hd_counters before, now;
     memset(&before, 0, sizeof before);
@@ -292,7 +297,7 @@ static hd_status row_run(replay_pool *pool, replay_row *r, replay_buffers *u, bo
     return s;
 }
 
-/* ---- All rows ----------------------------------------------------------------------------------------- */
+/* ---- All rows -------------------------------------------------------------------------------- */
 
 static void pool_fail(replay_pool *pool, replay_row *r, hd_status s)
 {
@@ -307,7 +312,8 @@ static void pool_work(replay_pool *pool, bool draws)
     replay_buffers *u = (replay_buffers *)malloc(sizeof *u);
     if (u) u->value = p->value_bytes ? (uint8_t *)calloc(BATCH, p->value_bytes) : NULL;
     bool ready = u && (u->value || !p->value_bytes);
-    for (size_t i; !atomic_load(&pool->failed) && !tool_stopped() && (i = atomic_fetch_add(&pool->next, 1)) < pool->rows;) {
+    for (size_t i;
+         !atomic_load(&pool->failed) && !tool_stopped() && (i = atomic_fetch_add(&pool->next, 1)) < pool->rows;) {
         hd_status s = ready ? row_run(pool, &pool->row[i], u, draws) : hd_fail(HD_ENOMEM, "batch: memory was refused");
         if (s) pool_fail(pool, &pool->row[i], s);
         atomic_fetch_add(&pool->over, 1);

@@ -25,29 +25,55 @@ typedef struct replay_plan {
     uint64_t seed;        /* of the hash                                     */
     uint32_t slots;       /* 0: about 128, so that the capacity is nearest   */
     uint32_t value_bytes;
-    uint32_t threads;     /* rows at once; what is left over goes into tables */
+    uint32_t threads; /* rows at once; what is left over goes into tables */
     bool dual;
     hd_admit admit;
     bool lenient;
     replay_score score;
-    const char *save;     /* NULL, or where the (only) row's table is saved  */
+    const char *save; /* NULL, or where the (only) row's table is saved  */
 } replay_plan;
 
 /* Rows of an option table, and the parser of their keys (ARGP_ERR_UNKNOWN: not one of them). */
-enum { REPLAY_DUAL = 0x200, REPLAY_ADMIT, REPLAY_SCORE, REPLAY_EPOCH, REPLAY_WARMUP, REPLAY_VALUES, REPLAY_SEED, REPLAY_LENIENT };
-#define REPLAY_OPTIONS \
-    { "slots", 's', "N", 0, "slots per bucket, 2 to 1024 (128, or near it when that gives a capacity nearer to the size; " \
-                            "one bucket when the size is smaller)", 0 }, \
-    { "dual", REPLAY_DUAL, NULL, 0, "two candidate buckets per key", 0 }, \
-    { "admit", REPLAY_ADMIT, "score|always", 0, "whether a full bucket may refuse a newcomer whose score is low (score)", 0 }, \
-    { "score", REPLAY_SCORE, "next|size|time", 0, "what policies that take scores are given: the sooner the next access (with " \
-                             "custom: Belady's choice), the smaller, or the later, the higher", 0 }, \
-    { "epoch", REPLAY_EPOCH, "N", 0, "a new epoch every N requests", 0 }, \
-    { "warmup", REPLAY_WARMUP, "N", 0, "do not count the first N requests", 0 }, \
-    { "values", REPLAY_VALUES, "BYTES", 0, "bytes per value, 0 to 65536 (0)", 0 }, \
-    { "seed", REPLAY_SEED, "N", 0, "of the table's hash (0)", 0 }, \
-    { "lenient", REPLAY_LENIENT, NULL, 0, "count bad records and go on where one can be skipped", 0 }, \
-    { "threads", 't', "N", 0, "rows at a time; those left over work inside the tables", 0 }
+enum {
+    REPLAY_DUAL = 0x200,
+    REPLAY_ADMIT,
+    REPLAY_SCORE,
+    REPLAY_EPOCH,
+    REPLAY_WARMUP,
+    REPLAY_VALUES,
+    REPLAY_SEED,
+    REPLAY_LENIENT
+};
+#define REPLAY_OPTIONS                                                                                     \
+    { "slots",                                                                                             \
+      's',                                                                                                 \
+      "N",                                                                                                 \
+      0,                                                                                                   \
+      "slots per bucket, 2 to 1024 (128, or near it when that gives a capacity nearer to the size; "       \
+      "one bucket when the size is smaller)",                                                              \
+      0 },                                                                                                 \
+        { "dual", REPLAY_DUAL, NULL, 0, "two candidate buckets per key", 0 },                              \
+        { "admit",                                                                                         \
+          REPLAY_ADMIT,                                                                                    \
+          "score|always",                                                                                  \
+          0,                                                                                               \
+          "whether a full bucket may refuse a newcomer whose score is low (score)",                        \
+          0 },                                                                                             \
+        { "score",                                                                                         \
+          REPLAY_SCORE,                                                                                    \
+          "next|size|time",                                                                                \
+          0,                                                                                               \
+          "what policies that take scores are given: the sooner the next access (with "                    \
+          "custom: Belady's choice), the smaller, or the later, the higher",                               \
+          0 },                                                                                             \
+        { "epoch", REPLAY_EPOCH, "N", 0, "a new epoch every N requests", 0 },                              \
+        { "warmup", REPLAY_WARMUP, "N", 0, "do not count the first N requests", 0 },                       \
+        { "values", REPLAY_VALUES, "BYTES", 0, "bytes per value, 0 to 65536 (0)", 0 },                     \
+        { "seed", REPLAY_SEED, "N", 0, "of the table's hash (0)", 0 },                                     \
+        { "lenient", REPLAY_LENIENT, NULL, 0, "count bad records and go on where one can be skipped", 0 }, \
+    {                                                                                                      \
+        "threads", 't', "N", 0, "rows at a time; those left over work inside the tables", 0                \
+    }
 error_t replay_option(int key, const char *arg, replay_plan *p);
 
 typedef struct replay_row {
@@ -56,8 +82,8 @@ typedef struct replay_row {
     uint64_t capacity;          /* the nearest that buckets can have   */
     uint32_t slots;
     uint64_t requests, misses, evicted, refused, reserved, skipped;
-    double seconds;             /* reading and replaying, warm-up included */
-    uint64_t replayed;          /* requests in those seconds           */
+    double seconds;    /* reading and replaying, warm-up included */
+    uint64_t replayed; /* requests in those seconds           */
     hd_status status;
     char why[512];
 } replay_row;

@@ -75,7 +75,7 @@ double request_share(const hd_source *s, uint64_t done, uint64_t limit)
     return by_count > by_bytes ? by_count : by_bytes;
 }
 
-/* ---- Counting different keys --------------------------------------------------------------------- */
+/* ---- Counting different keys ----------------------------------------------------------------- */
 
 static hd_status count_all(tally *t, const hd_source_args *a, uint64_t limit)
 {

@@ -14,8 +14,8 @@ enum { REQUEST_TEXT = 4096 };
 typedef struct request_source {
     char text[REQUEST_TEXT]; /* what args points into */
     hd_source_args args;
-    const char *title;       /* "cloudPhysicsIO.oracleGeneral.zst", "zipf:0.99,1Mi" */
-    bool endless;            /* a generator: it needs a limit */
+    const char *title; /* "cloudPhysicsIO.oracleGeneral.zst", "zipf:0.99,1Mi" */
+    bool endless;      /* a generator: it needs a limit */
 } request_source;
 
 /* TRACE is a file, FORMAT a source that reads files with options appended: "csv,key=2,time=1".

@@ -19,7 +19,8 @@ int save_file(const char *path, save_writer *write, const void *what)
     bool whole = f && write(what, f) && !ferror(f);
     if (f && fclose(f) != 0) whole = false;
     hd_sink *s = NULL;
-    hd_status e = whole ? hd_sink_open(&hd_seams_os, path, &s) : hd_fail(HD_ENOMEM, "memory was refused while reporting");
+    hd_status e =
+        whole ? hd_sink_open(&hd_seams_os, path, &s) : hd_fail(HD_ENOMEM, "memory was refused while reporting");
     if (!e) e = hd_sink_write(s, text, bytes);
     if (s) {
         hd_status closed = hd_sink_close(s, e == HD_OK);
@@ -32,5 +33,9 @@ int save_file(const char *path, save_writer *write, const void *what)
 int save_by_name(const char *path, const save_forms *forms, const void *what)
 {
     const char *dot = strrchr(path, '.'), *ending = dot ? dot : "";
-    return save_file(path, strcmp(ending, ".json") == 0 ? forms->json : strcmp(ending, ".csv") == 0 ? forms->csv : forms->tsv, what);
+    return save_file(path,
+                     strcmp(ending, ".json") == 0  ? forms->json
+                     : strcmp(ending, ".csv") == 0 ? forms->csv
+                                                   : forms->tsv,
+                     what);
 }

@@ -28,13 +28,14 @@ bool situation_wide(const judge_design *d, const char *kernel)
     small.slots = d->small.slots;
     small.layout = HD_LAYOUT_PAIRS;
     if (d->bend) d->bend(&small);
-    for (uint32_t row = 0; row < d->rows; row++) wide = wide || (strcmp(d->row[row].variant, kernel) == 0 && d->unfit(row, &small));
+    for (uint32_t row = 0; row < d->rows; row++)
+        wide = wide || (strcmp(d->row[row].variant, kernel) == 0 && d->unfit(row, &small));
     return wide;
 }
 
 const judge_design *situation_design(const char *text)
 {
-    char name[sizeof ((hd_case *)0)->design];
+    char name[sizeof((hd_case *)0)->design];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(text, ". "), text);
     return judge_design_named(name);
 }
@@ -54,8 +55,10 @@ static hd_status complete(const char *text, bool want_wide, unsigned batch, hd_c
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strstr(text, names[i]) || (i == 0 && strstr(text, " capacity="))) continue;
         const char *const usual[] = { "2", slots, small->keys, "0", NULL };
-        if (usual[i]) snprintf(field, sizeof field, "%s%s", names[i], usual[i]);
-        else snprintf(field, sizeof field, "%s%ux1", names[i], batch);
+        if (usual[i])
+            snprintf(field, sizeof field, "%s%s", names[i], usual[i]);
+        else
+            snprintf(field, sizeof field, "%s%ux1", names[i], batch);
         strncat(whole, field, sizeof whole - strlen(whole) - 1);
     }
     return hd_case_parse(whole, c);
@@ -133,13 +136,21 @@ void situation_close(situation *x)
 /* The arrays of a batch, as device memory: how many bytes are one, and of what. */
 typedef struct known {
     const char *region, *name;
-    uint32_t bytes; /* 0: a value's */
+    uint32_t bytes;  /* 0: a value's */
     bool of_outcome; /* else of an item */
 } known;
 
 static const known regions[] = {
-    { "keys", "key", 8, false },          { "values", "value", 0, false },        { "scores", "score", 8, false },        { "flags", "flag", 1, false }, { "each", "operation", 1, false },  { "outcome", "outcome", 1, false },
-    { "value_out", "value_out", 0, false }, { "score_out", "score_out", 8, false }, { "ptr", "ptr", 8, false },           { "tally", "count", 8, true },
+    { "keys", "key", 8, false },
+    { "values", "value", 0, false },
+    { "scores", "score", 8, false },
+    { "flags", "flag", 1, false },
+    { "each", "operation", 1, false },
+    { "outcome", "outcome", 1, false },
+    { "value_out", "value_out", 0, false },
+    { "score_out", "score_out", 8, false },
+    { "ptr", "ptr", 8, false },
+    { "tally", "count", 8, true },
 };
 
 const char *situation_place(const situation *x, const void *p, char *text, size_t bytes)
@@ -150,12 +161,16 @@ const char *situation_place(const situation *x, const void *p, char *text, size_
         const known *r = &regions[i];
         if (strcmp(r->region, name) != 0) continue;
         uint64_t k = at / (r->bytes ? r->bytes : x->s->value_bytes ? x->s->value_bytes : 1);
-        if (r->of_outcome) snprintf(text, bytes, "%s of %s", r->name, hd_outcome_name((hd_outcome)k));
-        else snprintf(text, bytes, "%s of item %" PRIu64, r->name, k);
+        if (r->of_outcome)
+            snprintf(text, bytes, "%s of %s", r->name, hd_outcome_name((hd_outcome)k));
+        else
+            snprintf(text, bytes, "%s of item %" PRIu64, r->name, k);
         return text;
     }
     if (x->s->design->names(x->s, name, at, text, bytes)) return text;
-    if (at) snprintf(text, bytes, "%s, byte %" PRIu64, name, at);
-    else snprintf(text, bytes, "%s", name);
+    if (at)
+        snprintf(text, bytes, "%s, byte %" PRIu64, name, at);
+    else
+        snprintf(text, bytes, "%s", name);
     return text;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * situation.h - what sched, diff and explain share: a case of their command line as a scene on a machine, and how to go through it.
+ * situation.h - what sched, diff and explain share: a case of their command line as a scene on a machine, and how to go
+ * through it.
  */
 #ifndef HD_TOOLS_SITUATION_H
 #define HD_TOOLS_SITUATION_H
@@ -17,7 +18,7 @@ typedef struct situation {
     uint32_t parts;
     char text[SITUATION_TEXT]; /* the case, complete */
     agree *a;
-    scene *s;                  /* a's */
+    scene *s; /* a's */
     simt_machine *m;
 } situation;
 
@@ -27,8 +28,8 @@ int situation_words(char *const *word, int words, char text[SITUATION_TEXT]);
 bool situation_wide(const judge_design *d, const char *kernel);
 /* The design of a text that begins with one, "hkv.find ..."; NULL: there are no kernels of that. */
 const judge_design *situation_design(const char *text);
-/* Opens `text`: one case, or two with a + between them. What it does not say is that of a small table with `batch` items. Blocks of
- * `threads`, `blocks` of them. -1, or the exit code after a sentence. */
+/* Opens `text`: one case, or two with a + between them. What it does not say is that of a small table with `batch`
+ * items. Blocks of `threads`, `blocks` of them. -1, or the exit code after a sentence. */
 int situation_open(situation *x, const char *text, unsigned batch, uint32_t threads, uint32_t blocks);
 void situation_close(situation *x);
 

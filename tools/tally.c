@@ -79,14 +79,20 @@ hd_status tally_add(tally *t, const uint64_t *key, size_t n, uint8_t *outcome)
 {
     hd_status e = t->grows && !t->dictionary ? make_room(t, n) : HD_OK;
     if (e) return e;
-    hd_batch b = { .op = HD_OP_ACCUM_OR_ASSIGN, .elem = t->value_bytes == sizeof(uint64_t) ? HD_U64 : HD_I32, .n = n, .key = key, .value = t->one, .outcome = outcome };
+    hd_batch b = { .op = HD_OP_ACCUM_OR_ASSIGN,
+                   .elem = t->value_bytes == sizeof(uint64_t) ? HD_U64 : HD_I32,
+                   .n = n,
+                   .key = key,
+                   .value = t->one,
+                   .outcome = outcome };
     e = t->grows && t->dictionary ? run_growing(t, &b) : hd_run(t->table, &b);
     if (e) return e;
     for (size_t i = 0; i < n; i++) {
         t->entries += outcome[i] == HD_INSERTED;
         if (outcome[i] != HD_RESERVED) continue;
         if (key[i] - t->keys >= sizeof t->reserved / sizeof *t->reserved)
-            return hd_fail(HD_EINVAL, "key %" PRIu64 " is more than the design can hold, which is below %" PRIu64, key[i], t->keys);
+            return hd_fail(HD_EINVAL, "key %" PRIu64 " is more than the design can hold, which is below %" PRIu64,
+                           key[i], t->keys);
         uint64_t *times = &t->reserved[key[i] - t->keys];
         if ((*times)++ != 0) continue;
         outcome[i] = HD_INSERTED;
@@ -102,7 +108,8 @@ hd_status tally_exact(const tally *t, bool *exact, uint64_t *lost)
     hd_status e = hd_counters_sync(t->table, &c);
     if (e) return e;
     bool runs_over = t->value_bytes < sizeof(uint64_t) && t->counted >> (8 * t->value_bytes) != 0;
-    *lost = c.outcome[HD_EVICTED] + c.outcome[HD_REFUSED] + (t->grows ? 0 : c.outcome[HD_PENDING]); /* while it grows they come again */
+    /* while it grows they come again */
+    *lost = c.outcome[HD_EVICTED] + c.outcome[HD_REFUSED] + (t->grows ? 0 : c.outcome[HD_PENDING]);
     *exact = *lost == 0 && !runs_over;
     return HD_OK;
 }
@@ -147,7 +154,7 @@ static uint64_t times_of(const void *value)
     return times;
 }
 
-/* ---- The most frequent: a heap whose root is the least of the best so far ------------------------ */
+/* ---- The most frequent: a heap whose root is the least of the best so far -------------------- */
 
 static bool is_before(tally_entry a, tally_entry b) { return a.times != b.times ? a.times > b.times : a.key < b.key; }
 
@@ -198,7 +205,7 @@ hd_status tally_top(const tally *t, size_t most, tally_entry *entry, size_t *got
     return e;
 }
 
-/* ---- How many keys occur how often ----------------------------------------------------------------- */
+/* ---- How many keys occur how often ----------------------------------------------------------- */
 
 /* Counts below FEW are tallied by index. The others are kept as a list, which is short: there are at most
  * counted / FEW of them. */
@@ -207,7 +214,7 @@ typedef struct spectrum {
     uint64_t few[FEW]; /* keys with this count */
     uint64_t *many;    /* (manys) counts       */
     size_t manys, room;
-    bool refused;      /* memory was */
+    bool refused; /* memory was */
 } spectrum;
 
 static int spectrum_visit(void *context, uint64_t key, uint64_t score, void *value)
@@ -252,8 +259,10 @@ hd_status tally_spectrum(const tally *t, tally_step **row, size_t *rows)
         if (s->few[times]) out[n++] = (tally_step){ times, s->few[times] };
     if (!e && s->manys) qsort(s->many, s->manys, sizeof *s->many, by_number);
     for (size_t i = 0; !e && i < s->manys; i++) {
-        if (n && out[n - 1].times == s->many[i]) out[n - 1].keys++;
-        else out[n++] = (tally_step){ s->many[i], 1 };
+        if (n && out[n - 1].times == s->many[i])
+            out[n - 1].keys++;
+        else
+            out[n++] = (tally_step){ s->many[i], 1 };
     }
     if (s) free(s->many);
     free(s);

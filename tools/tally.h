@@ -4,8 +4,8 @@
  * policy lfu and one u64 per key; a batch is one accum_or_assign of ones. A growing tally doubles its
  * table before a batch could bring it over half full: then a 128-slot bucket holds 64 entries give or
  * take 8, and a full one would be eight standard deviations away. Whether it ever happened is not
- * guessed but read from the table's counters: see tally_exact. A design that evicts nobody counts in what its values have room
- * for, starts with 1,024 entries and grows when it is nearly full (hd_run_growing).
+ * guessed but read from the table's counters: see tally_exact. A design that evicts nobody counts in what its values
+ * have room for, starts with 1,024 entries and grows when it is nearly full (hd_run_growing).
  */
 #ifndef HD_TALLY_H
 #define HD_TALLY_H
@@ -17,27 +17,27 @@ enum { TALLY_BATCH = 8192 };
 typedef struct tally {
     hd_table *table;
     bool grows;
-    uint64_t capacity, entries;  /* of the table; different keys so far, reserved ones among them */
-    uint64_t counted;            /* keys given to tally_add         */
-    uint64_t growths;            /* how often it grew; hkv: doubled */
-    uint64_t reserved[3];        /* how often each reserved key came: a table cannot hold them */
-    bool dictionary;             /* its design evicts nobody        */
-    uint64_t keys;               /* it can hold those below         */
+    uint64_t capacity, entries; /* of the table; different keys so far, reserved ones among them */
+    uint64_t counted;           /* keys given to tally_add         */
+    uint64_t growths;           /* how often it grew; hkv: doubled */
+    uint64_t reserved[3];       /* how often each reserved key came: a table cannot hold them */
+    bool dictionary;            /* its design evicts nobody        */
+    uint64_t keys;              /* it can hold those below         */
     uint32_t value_bytes;
     uint8_t one[TALLY_BATCH * sizeof(uint64_t)]; /* (TALLY_BATCH, value_bytes) what is added */
 } tally;
 
-/* design: "hkv", or another. capacity 0: starts with 64 Ki entries (see above) and grows. Otherwise a table of that many entries that never
- * grows, dual so that it takes nearly that many keys before it must evict. threads 0: OpenMP's default.
- * seed: of the hash; with another one, keys that crowded a bucket do not. */
+/* design: "hkv", or another. capacity 0: starts with 64 Ki entries (see above) and grows. Otherwise a table of that
+ * many entries that never grows, dual so that it takes nearly that many keys before it must evict. threads 0: OpenMP's
+ * default. seed: of the hash; with another one, keys that crowded a bucket do not. */
 hd_status tally_open(tally *t, const char *design, uint64_t capacity, uint32_t threads, uint64_t seed);
 void tally_close(tally *t);
 
 /* n <= TALLY_BATCH keys. outcome: (n); HD_INSERTED marks a key's first occurrence while the tally is exact. */
 hd_status tally_add(tally *t, const uint64_t *key, size_t n, uint8_t *outcome);
 
-/* Whether every count is right: nothing was evicted, refused or left out, by the table's own counters, and no count can have run over. *lost: how
- * many entries left or did not get in. */
+/* Whether every count is right: nothing was evicted, refused or left out, by the table's own counters, and no count can
+ * have run over. *lost: how many entries left or did not get in. */
 hd_status tally_exact(const tally *t, bool *exact, uint64_t *lost);
 
 /* How many of the different keys are reserved ones: they are counted beside the table, and so in no snapshot of it. */

@@ -42,10 +42,10 @@
 /* Exit codes: the contract's, and the shell's for an interrupted command. */
 enum {
     TOOL_OK = 0,
-    TOOL_DIFFERS = 1,  /* a check failed, or two things that should agree differ              */
-    TOOL_USAGE = 2,    /* the command line: unknown name, number out of range, no such file   */
-    TOOL_DATA = 3,     /* a file that exists holds what it should not                         */
-    TOOL_SYSTEM = 4,   /* memory, device, input or output refused                             */
+    TOOL_DIFFERS = 1, /* a check failed, or two things that should agree differ              */
+    TOOL_USAGE = 2,   /* the command line: unknown name, number out of range, no such file   */
+    TOOL_DATA = 3,    /* a file that exists holds what it should not                         */
+    TOOL_SYSTEM = 4,  /* memory, device, input or output refused                             */
     TOOL_SKIPPED = 77,
     TOOL_STOPPED = 130 /* Ctrl-C                                                              */
 };
@@ -57,8 +57,8 @@ typedef struct tool_verb tool_verb;
 /* One invocation. */
 typedef struct tool_line {
     const tool_verb *verb;
-    tool_form form;   /* --json, --csv                                    */
-    char **word;      /* (words) the arguments that are no options, in order */
+    tool_form form; /* --json, --csv                                    */
+    char **word;    /* (words) the arguments that are no options, in order */
     int words;
 } tool_line;
 
@@ -101,8 +101,8 @@ int tool_fail(hd_status s);
  * command line that names nothing is a mistake in the command line, not bad data. */
 int tool_file(const char *what, const char *path);
 
-/* TOOL_OK unless `to` is the file `from`, by whatever name: else says that `what` would replace what is read, and returns TOOL_USAGE.
- * Either may be NULL. */
+/* TOOL_OK unless `to` is the file `from`, by whatever name: else says that `what` would replace what is read, and
+ * returns TOOL_USAGE. Either may be NULL. */
 int tool_apart(const char *what, const char *to, const char *from);
 
 /* TOOL_OK when a table of `capacity` entries fits into this machine's memory; else says so, naming

@@ -42,14 +42,17 @@ static void row(out *o, const tour *t, const tour_row *r)
     bool ran = r->metered != 0, keyed = r->op == JUDGE_MIXED || judge_ops[r->op].keyed;
     out_value none = out_none();
     out_row(o, (const out_value[]){
-        out_text(scene_op_name(r->op)), out_text(r->kernel->variant), out_count(r->buckets), out_count(r->kernel->lanes),
-        ran ? out_count(r->items) : none,
-        ran && keyed ? out_real(per_item(r->hits, r)) : none, ran && keyed ? out_real(per_item(r->ref_hits, r)) : none,
-        ran ? out_real(per_item(r->sectors, r)) : none,
-        out_text(ran ? picture_bar(bar, most > 0 ? per_item(r->sectors, r) / most : 0, BAR, 1) : ""),
-        ran ? out_real(per_item(r->lines, r)) : none, ran ? out_real(per_item(r->atomics, r)) : none, ran ? out_real(per_item(r->steps, r)) : none,
-        ran ? out_flag(!r->wrong[0]) : none,
-        r->wrong[0] ? out_text(r->wrong) : r->unfit[0] ? out_text(r->unfit) : none });
+                   out_text(scene_op_name(r->op)), out_text(r->kernel->variant), out_count(r->buckets),
+                   out_count(r->kernel->lanes), ran ? out_count(r->items) : none,
+                   ran && keyed ? out_real(per_item(r->hits, r)) : none,
+                   ran && keyed ? out_real(per_item(r->ref_hits, r)) : none,
+                   ran ? out_real(per_item(r->sectors, r)) : none,
+                   out_text(ran ? picture_bar(bar, most > 0 ? per_item(r->sectors, r) / most : 0, BAR, 1) : ""),
+                   ran ? out_real(per_item(r->lines, r)) : none, ran ? out_real(per_item(r->atomics, r)) : none,
+                   ran ? out_real(per_item(r->steps, r)) : none, ran ? out_flag(!r->wrong[0]) : none,
+                   r->wrong[0]   ? out_text(r->wrong)
+                   : r->unfit[0] ? out_text(r->unfit)
+                                 : none });
 }
 
 /* Why some have no figures: once for each variant and reason. */
@@ -58,7 +61,8 @@ static void note_unfit(out *o, const tour *t)
     for (size_t i = 0; i < t->rows; i++) {
         const tour_row *r = &t->row[i];
         bool told = !r->unfit[0];
-        for (size_t k = 0; k < i && !told; k++) told = strcmp(t->row[k].kernel->variant, r->kernel->variant) == 0 && strcmp(t->row[k].unfit, r->unfit) == 0;
+        for (size_t k = 0; k < i && !told; k++)
+            told = strcmp(t->row[k].kernel->variant, r->kernel->variant) == 0 && strcmp(t->row[k].unfit, r->unfit) == 0;
         if (!told) out_note(o, "%s cannot run all of this: %s.\n", r->kernel->variant, r->unfit);
     }
 }
@@ -69,19 +73,33 @@ static void notes(out *o, const tour *t)
     out_format(kernels, OUT_COUNT, out_count(t->ran));
     out_format(items, OUT_COUNT, out_count(t->items));
     out_format(wrong, OUT_COUNT, out_count(t->wrong));
-    out_note(o, "\nbuckets: in which a key may be. lanes, sectors (32 bytes), lines (128), atomics, steps: per key, or per slot of a whole table.\n");
+    out_note(o, "\nbuckets: in which a key may be. lanes, sectors (32 bytes), lines (128), atomics, steps: per key, or "
+                "per slot of a whole table.\n");
     note_unfit(o, t);
-    if (t->wrong) out_note(o, "%s kernels, %s items: %s DISAGREE with the reference.\n", kernels, items, wrong);
-    else if (t->ran) out_note(o, "%s kernels, %s items: every one agrees with the reference, in turn and in random order.\n", kernels, items);
+    if (t->wrong)
+        out_note(o, "%s kernels, %s items: %s DISAGREE with the reference.\n", kernels, items, wrong);
+    else if (t->ran)
+        out_note(o, "%s kernels, %s items: every one agrees with the reference, in turn and in random order.\n",
+                 kernels, items);
 }
 
 out *tour_report(tool_form form, const char *text, const tour *t)
 {
     static const out_column column[] = {
-        { "operation", "operation", OUT_TEXT }, { "kernel", "kernel", OUT_TEXT },       { "buckets", "buckets", OUT_COUNT }, { "lanes", "lanes", OUT_COUNT },
-        { "items", "judged", OUT_COUNT },       { "hit_rate", "hit rate", OUT_PERCENT }, { "ref_hit_rate", "ref's", OUT_PERCENT },
-        { "sectors", "sectors", OUT_FIXED },    { "bar", "", OUT_TEXT },                  { "lines", "lines", OUT_FIXED },
-        { "atomics", "atomics", OUT_FIXED },    { "steps", "steps", OUT_FIXED },          { "agrees", "agrees", OUT_FLAG },    { "why", NULL, OUT_TEXT },
+        { "operation", "operation", OUT_TEXT },
+        { "kernel", "kernel", OUT_TEXT },
+        { "buckets", "buckets", OUT_COUNT },
+        { "lanes", "lanes", OUT_COUNT },
+        { "items", "judged", OUT_COUNT },
+        { "hit_rate", "hit rate", OUT_PERCENT },
+        { "ref_hit_rate", "ref's", OUT_PERCENT },
+        { "sectors", "sectors", OUT_FIXED },
+        { "bar", "", OUT_TEXT },
+        { "lines", "lines", OUT_FIXED },
+        { "atomics", "atomics", OUT_FIXED },
+        { "steps", "steps", OUT_FIXED },
+        { "agrees", "agrees", OUT_FLAG },
+        { "why", NULL, OUT_TEXT },
     };
     out *o = out_open(form, "heddle.kernels/1", column, sizeof column / sizeof *column);
     facts(o, text, t);
@@ -100,8 +118,12 @@ int tour_verdict(const tour *t)
         if (hd_case_parse(r->again, &c)) c = hd_case_default();
         /* on a small table: schedules, or what each of the two makes of it */
         char look[256];
-        if (r->at_random) snprintf(look, sizeof look, "heddle sched %s.%s.%s policy=%s dual=%d", t->design->name, scene_op_name(r->op), r->kernel->variant, c.policy, r->dual);
-        else snprintf(look, sizeof look, "heddle diff %s ref --case '%s.%s policy=%s dual=%d'", r->kernel->variant, t->design->name, scene_op_name(r->op), c.policy, r->dual);
+        if (r->at_random)
+            snprintf(look, sizeof look, "heddle sched %s.%s.%s policy=%s dual=%d", t->design->name,
+                     scene_op_name(r->op), r->kernel->variant, c.policy, r->dual);
+        else
+            snprintf(look, sizeof look, "heddle diff %s ref --case '%s.%s policy=%s dual=%d'", r->kernel->variant,
+                     t->design->name, scene_op_name(r->op), c.policy, r->dual);
         return tool_say(TOOL_DIFFERS, "%s; again: heddle run --kernels %s; in small: %s", r->wrong, r->again, look);
     }
     return TOOL_OK;

@@ -11,7 +11,8 @@
 /* For the caller to close, and to add notes to before. `text` is the case; NULL: the reader knows it. */
 out *tour_report(tool_form form, const char *text, const tour *t);
 
-/* TOOL_OK; TOOL_DIFFERS, and it is said which went wrong first and what shows it again; TOOL_USAGE, and why, when none could run. */
+/* TOOL_OK; TOOL_DIFFERS, and it is said which went wrong first and what shows it again; TOOL_USAGE, and why, when none
+ * could run. */
 int tour_verdict(const tour *t);
 
 #endif

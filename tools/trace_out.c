@@ -10,7 +10,7 @@
 #include "lib/error.h"
 #include "tools/request.h"
 
-/* ---- Formats to write ---------------------------------------------------------------------------------- */
+/* ---- Formats to write ------------------------------------------------------------------------ */
 
 static const char *writer_named(const char *format)
 {
@@ -45,12 +45,14 @@ const char *trace_writer_pick(const char *path, const char *format)
     for (size_t i = 0, used = 0; used < sizeof all && i < 15 && (name[i] = hd_trace_format_at(i)); i++)
         used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", name[i]);
     if (format)
-        tool_say(TOOL_USAGE, "format: nothing writes '%.60s'; nearest: %s; all: %s", format, tool_nearest(format, name), all);
-    else tool_say(TOOL_USAGE, "the ending of '%s' names no format; say which with --format: %s", path, all);
+        tool_say(TOOL_USAGE, "format: nothing writes '%.60s'; nearest: %s; all: %s", format, tool_nearest(format, name),
+                 all);
+    else
+        tool_say(TOOL_USAGE, "the ending of '%s' names no format; say which with --format: %s", path, all);
     return NULL;
 }
 
-/* ---- Watching a source ------------------------------------------------------------------------------- */
+/* ---- Watching a source ----------------------------------------------------------------------- */
 
 static hd_status watched_next(hd_source *s, hd_request *r, size_t max, size_t *got)
 {

@@ -32,18 +32,29 @@ enum { KEY_DATA = 0x100, KEY_LIST, KEY_BACKEND, KEY_SHORT };
 enum { REPEAT = 7 };
 
 static const char doc[] =
-    "NAME is a suite, or one or more of its cases: sim (replays of a real trace), ops (every operation), capacity (2^16 to "
+    "NAME is a suite, or one or more of its cases: sim (replays of a real trace), ops (every operation), capacity "
+    "(2^16 to "
     "2^26 entries), threads; ops.find is every find of ops. CASE is a case string, with words that say what is "
     "timed (bench/README.md). Without any, ops. A word ending in .txt is a file of such lines.\n\n"
-    "Each case is first run at a reduced size before the judge; what it refuses is not timed. Then it warms up, repeats, and "
-    "every outcome is checked. Reported are median, least and most of the repetitions, and the median absolute deviation; "
+    "Each case is first run at a reduced size before the judge; what it refuses is not timed. Then it warms up, "
+    "repeats, and "
+    "every outcome is checked. Reported are median, least and most of the repetitions, and the median absolute "
+    "deviation; "
     "times are per item. JSON is what Google Benchmark's compare.py reads; -o writes .json, .csv or else TSV. "
     "Cases whose trace is absent are skipped; if that is all of them, the exit code is 77.\n\n"
-    "With --backend, points: operations at shares of hits and load factors, in queues of large batches on a large table, with goals and "
-    "the share of what the memory allows, measured in the same run (bench/README.md). Words are operations, `limits` (only those), "
-    "and lists NAME=VALUE,...: design, dim (floats in a value), load, hits, capacity, batch, bulk (calls of all keys of a table), slots, hashes, spare, hash (NAME+NAME: a function for each candidate), keys (uniform, zipf:S), variant (chosen, all, or "
-    "names), layout (planes, pairs; words, masks), dual (0, 1), near (share of the values that lie in the GPU's memory), tiers (bucket, position), fetch (of far values: usual, sorted, direct), mode (queue, wall, both; watch: one call alone, for a profiler), calls (in a queue). Without words, the table of goals. The word `locks` instead times threads that find, assign and insert on one table, "
-    "under every batch lock (capacity=, batch=, batches=, dim=, load=). The word `growth` times a table that grows in place, and shrinks (capacity=, to=, batch=, split=, load=, slots=, layout=). "
+    "With --backend, points: operations at shares of hits and load factors, in queues of large batches on a large "
+    "table, with goals and "
+    "the share of what the memory allows, measured in the same run (bench/README.md). Words are operations, `limits` "
+    "(only those), "
+    "and lists NAME=VALUE,...: design, dim (floats in a value), load, hits, capacity, batch, bulk (calls of all keys "
+    "of a table), slots, hashes, spare, hash (NAME+NAME: a function for each candidate), keys (uniform, zipf:S), "
+    "variant (chosen, all, or "
+    "names), layout (planes, pairs; words, masks), dual (0, 1), near (share of the values that lie in the GPU's "
+    "memory), tiers (bucket, position), fetch (of far values: usual, sorted, direct), mode (queue, wall, both; watch: "
+    "one call alone, for a profiler), calls (in a queue). Without words, the table of goals. The word `locks` instead "
+    "times threads that find, assign and insert on one table, "
+    "under every batch lock (capacity=, batch=, batches=, dim=, load=). The word `growth` times a table that grows in "
+    "place, and shrinks (capacity=, to=, batch=, split=, load=, slots=, layout=). "
     "Without a GPU, --backend cuda ends with the exit code 77.\n\n"
     "EXAMPLES\n"
     "  heddle bench --list\n"
@@ -55,16 +66,20 @@ static const char doc[] =
     "  heddle bench --backend ref limits\n"
     "  heddle bench --backend ref locks capacity=4Ki batch=64 batches=2 --repeat 1\n";
 
+/* clang-format off */
 static const struct argp_option option[] = {
     { "repeat", 'r', "N", 0, "repetitions (7; of points 5)", 0 },
     { "min-time", 't', "S", 0, "seconds that each lasts at least (0.1)", 0 },
     { "output", 'o', "FILE", 0, "also write the results to FILE; more than once: to each", 0 },
     { "data", KEY_DATA, "DIR", 0, "where the traces are (the environment's HEDDLE_DATA)", 0 },
     { "backend", KEY_BACKEND, "NAME", 0, "time points on tables of this backend: cuda, ref, host", 0 },
-    { "short", KEY_SHORT, "FILE", 0, "of a table of points that -o wrote (TSV): rows that are short of their goals, what bounds them, what was tried", 0 },
+    { "short", KEY_SHORT, "FILE", 0,
+      "of a table of points that -o wrote (TSV): rows that are short of their goals, what bounds them, what was tried",
+        0 },
     { "list", KEY_LIST, NULL, 0, "print the cases, time nothing", 0 },
     { NULL, 0, NULL, 0, NULL, 0 },
 };
+/* clang-format on */
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -84,7 +99,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-/* ---- Which cases --------------------------------------------------------------------------------------- */
+/* ---- Which cases ----------------------------------------------------------------------------- */
 
 typedef struct bench_cases {
     bench_line *line; /* (lines); names are complete: "ops.find.hit" */
@@ -124,7 +139,8 @@ static int file_add(bench_cases *all, const char *path)
     FILE *f = fopen(path, "re");
     char *text = NULL;
     size_t bytes = 0, before = all->lines;
-    if (!f || getdelim(&text, &bytes, 0, f) < 0) code = tool_say(TOOL_SYSTEM, "%s: it cannot be read, or is empty", path);
+    if (!f || getdelim(&text, &bytes, 0, f) < 0)
+        code = tool_say(TOOL_SYSTEM, "%s: it cannot be read, or is empty", path);
     if (!code) code = text_add(all, text, "", "");
     if (!code && all->lines == before) code = tool_say(TOOL_DATA, "%s: there is no case in it", path);
     free(text);
@@ -148,13 +164,16 @@ static int word_add(bench_cases *all, const char *word)
     if (n > 4 && strcmp(word + n - 4, ".txt") == 0) return file_add(all, word);
     bool is_case = strpbrk(word, " =.") != NULL;
     if (is_case) return case_add(all, word, "", "");
-    return tool_say(TOOL_USAGE, "there is no suite '%.60s'; nearest: %s; a case is DESIGN.OP.KERNEL and NAME=VALUE words", word,
+    return tool_say(TOOL_USAGE,
+                    "there is no suite '%.60s'; nearest: %s; a case is DESIGN.OP.KERNEL and NAME=VALUE words", word,
                     tool_nearest(word, name));
 }
 
 static int list_print(const bench_cases *all, tool_form form)
 {
-    static const out_column column[] = { { "name", "case", OUT_TEXT }, { "fill", "fill", OUT_REAL }, { "case", "case string", OUT_TEXT } };
+    static const out_column column[] = { { "name", "case", OUT_TEXT },
+                                         { "fill", "fill", OUT_REAL },
+                                         { "case", "case string", OUT_TEXT } };
     out *o = out_open(form, "heddle.bench.list/1", column, 3);
     for (size_t i = 0; i < all->lines; i++) {
         char text[BENCH_LINE];
@@ -164,7 +183,7 @@ static int list_print(const bench_cases *all, tool_form form)
     return out_close(o, TOOL_OK);
 }
 
-/* ---- Running them ----------------------------------------------------------------------------------------- */
+/* ---- Running them ---------------------------------------------------------------------------- */
 
 typedef struct bench_run {
     progress line;
@@ -194,14 +213,18 @@ static int cases_run(const bench_cases *all, bench_report *report)
         hd_status e = bench_line_run(l, &report->plan, &stage, stop_asked, &b, &row->result);
         bool timed = !e && !*row->result.wrong && row->result.times > 0;
         if (!timed) progress_end(&b.line);
-        if (e) code = tool_say(tool_fail(e), "in %s", l->name);
-        else if (*row->result.wrong) code = tool_say(TOOL_DIFFERS, "%s is wrong, and was not timed: %s", l->name, row->result.wrong);
-        else if (*row->result.skipped) tool_say(TOOL_OK, "%s skipped: %s", l->name, row->result.skipped);
+        if (e)
+            code = tool_say(tool_fail(e), "in %s", l->name);
+        else if (*row->result.wrong)
+            code = tool_say(TOOL_DIFFERS, "%s is wrong, and was not timed: %s", l->name, row->result.wrong);
+        else if (*row->result.skipped)
+            tool_say(TOOL_OK, "%s skipped: %s", l->name, row->result.skipped);
         skipped += *row->result.skipped != 0;
         if (timed) {
             bench_row_summarise(row);
             report->rows++;
-        } else free(row->result.time);
+        } else
+            free(row->result.time);
     }
     progress_end(&b.line);
     stage_strike(&stage);
@@ -264,9 +287,12 @@ static int points(tool_line *line, const bench_options *o)
     static const char *const backends[] = { "cuda", "ref", "host", NULL };
     int known = 0;
     while (backends[known] && strcmp(backends[known], o->backend) != 0) known++;
-    if (!backends[known]) return tool_say(TOOL_USAGE, "--backend: there is no '%.40s'; nearest: %s", o->backend, tool_nearest(o->backend, backends));
+    if (!backends[known])
+        return tool_say(TOOL_USAGE, "--backend: there is no '%.40s'; nearest: %s", o->backend,
+                        tool_nearest(o->backend, backends));
     if (o->list) return tool_say(TOOL_USAGE, "--list has the cases, which --backend does not time");
-    if (o->repeat > POINT_REPEAT_MOST) return tool_say(TOOL_USAGE, "--repeat: points are repeated %d times at most", POINT_REPEAT_MOST);
+    if (o->repeat > POINT_REPEAT_MOST)
+        return tool_say(TOOL_USAGE, "--repeat: points are repeated %d times at most", POINT_REPEAT_MOST);
     char *command = command_of(line, o);
     points_options p = { o->backend, o->save, o->saves, o->repeat, command };
     int code = !command ? tool_say(TOOL_SYSTEM, "memory was refused") : points_or_others(line, &p);
@@ -292,4 +318,6 @@ static int run(tool_line *line, int argc, char **argv)
     return code;
 }
 
-const tool_verb verb_bench = { "bench", "[CASE|NAME ...]", "time operations, after judging them", doc, 0, 4096, option, parse, run };
+const tool_verb verb_bench = {
+    "bench", "[CASE|NAME ...]", "time operations, after judging them", doc, 0, 4096, option, parse, run
+};

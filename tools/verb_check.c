@@ -23,11 +23,8 @@ static hd_status check(const char *path, hd_snapshot_info *info, int *code)
 static int run(tool_line *line, int argc, char **argv)
 {
     static const out_column column[] = {
-        { "file", "file", OUT_TEXT },
-        { "ok", "whole", OUT_FLAG },
-        { "entries", "entries", OUT_COUNT },
-        { "file_bytes", "bytes", OUT_COUNT },
-        { "wrong", NULL, OUT_TEXT },
+        { "file", "file", OUT_TEXT },         { "ok", "whole", OUT_FLAG }, { "entries", "entries", OUT_COUNT },
+        { "file_bytes", "bytes", OUT_COUNT }, { "wrong", NULL, OUT_TEXT },
     };
     int code = tool_parse(line, argc, argv, NULL);
     for (int i = 0; code < 0 && i < line->words; i++)
@@ -41,20 +38,22 @@ static int run(tool_line *line, int argc, char **argv)
         hd_status s = check(line->word[i], &info, &code);
         if (s) tool_say(code, "%s", hd_why());
         if (code > worst) worst = code;
-        out_row(o, (const out_value[]){
-            out_text(line->word[i]), out_flag(!s), s ? out_none() : out_count(info.size),
-            s ? out_none() : out_count(info.file_bytes), s ? out_text(hd_why()) : out_none() });
+        out_row(o, (const out_value[]){ out_text(line->word[i]), out_flag(!s), s ? out_none() : out_count(info.size),
+                                        s ? out_none() : out_count(info.file_bytes),
+                                        s ? out_text(hd_why()) : out_none() });
     }
     return out_close(o, worst);
 }
 
-static const char doc[] =
-    "Verifies the checksums of each file and every invariant of the table in it. Exit code 0: all are whole; 1: a table breaks an "
-    "invariant; 3: a file is damaged, and the line on standard error says at which byte.\n"
-    "\n"
-    "EXAMPLES\n"
-    "  heddle gen zipf:0.99,10000 --requests 100000 -o zipf.oracleGeneral.zst\n"
-    "  heddle sim zipf.oracleGeneral.zst oracleGeneral lru 4Ki --save table.heddle\n"
-    "  heddle check table.heddle\n";
+static const char doc[] = "Verifies the checksums of each file and every invariant of the table in it. Exit code 0: "
+                          "all are whole; 1: a table breaks an "
+                          "invariant; 3: a file is damaged, and the line on standard error says at which byte.\n"
+                          "\n"
+                          "EXAMPLES\n"
+                          "  heddle gen zipf:0.99,10000 --requests 100000 -o zipf.oracleGeneral.zst\n"
+                          "  heddle sim zipf.oracleGeneral.zst oracleGeneral lru 4Ki --save table.heddle\n"
+                          "  heddle check table.heddle\n";
 
-const tool_verb verb_check = { "check", "SNAPSHOT...", "whether saved tables are whole", doc, 1, 1024, NULL, NULL, run };
+const tool_verb verb_check = {
+    "check", "SNAPSHOT...", "whether saved tables are whole", doc, 1, 1024, NULL, NULL, run
+};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * verb_diff.c - two kernels, or a kernel and the reference, on one case: the first item whose fate differs, and the buckets that do,
- * side by side; and the smallest batch of the case that still makes a difference.
+ * verb_diff.c - two kernels, or a kernel and the reference, on one case: the first item whose fate differs, and the
+ * buckets that do, side by side; and the smallest batch of the case that still makes a difference.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-/* ---- One side ------------------------------------------------------------------------------------------------ */
+/* ---- One side -------------------------------------------------------------------------------- */
 
 /* What ran the case, and what the judge says of it. */
 typedef struct side {
@@ -56,8 +56,10 @@ static void case_for(const diff_options *o, const char *kernel, uint64_t batch, 
 {
     const char *text = o->text, *blank = strchr(text, ' ');
     int head = blank ? (int)(blank - text) : (int)strlen(text);
-    size_t used = (size_t)snprintf(whole, bytes, "%.*s.%s%s", head, text, is_ref(kernel) ? o->design->row[0].variant : kernel, blank ? blank : "");
-    if (o->wide && !strstr(text, " slots=") && used < bytes) snprintf(whole + used, bytes - used, " slots=%" PRIu32, o->design->wide.slots);
+    size_t used = (size_t)snprintf(whole, bytes, "%.*s.%s%s", head, text,
+                                   is_ref(kernel) ? o->design->row[0].variant : kernel, blank ? blank : "");
+    if (o->wide && !strstr(text, " slots=") && used < bytes)
+        snprintf(whole + used, bytes - used, " slots=%" PRIu32, o->design->wide.slots);
     if (!batch) return;
     char *field = strstr(whole, " batch="), rest[SITUATION_TEXT] = "";
     if (field) {
@@ -93,7 +95,7 @@ static int side_run(side *d, const diff_options *o, const char *kernel, uint64_t
     return -1;
 }
 
-/* ---- What differs ------------------------------------------------------------------------------------------------ */
+/* ---- What differs ---------------------------------------------------------------------------- */
 
 static bool same_value(const scene *a, const scene *b, uint64_t i)
 {
@@ -108,7 +110,8 @@ static bool same_score(const scene *a, const scene *b, uint64_t i)
 {
     const hd_batch *p = &a->part[0].batch, *q = &b->part[0].batch;
     hd_op op = judge_item_op(p, i);
-    return !judge_ops[op].score_out || !judge_delivers(op, (hd_outcome)p->outcome[i]) || p->score_out[i] == q->score_out[i];
+    return !judge_ops[op].score_out || !judge_delivers(op, (hd_outcome)p->outcome[i]) ||
+           p->score_out[i] == q->score_out[i];
 }
 
 /* The first item whose fate differs; UINT64_MAX: none. */
@@ -116,7 +119,10 @@ static uint64_t first_item(const scene *a, const scene *b, const char **what)
 {
     const hd_batch *p = &a->part[0].batch, *q = &b->part[0].batch;
     for (uint64_t i = 0; judge_ops[p->op].keyed && i < p->n; i++) {
-        *what = p->outcome[i] != q->outcome[i] ? "outcome" : !same_value(a, b, i) ? "value" : !same_score(a, b, i) ? "score" : NULL;
+        *what = p->outcome[i] != q->outcome[i] ? "outcome"
+                : !same_value(a, b, i)         ? "value"
+                : !same_score(a, b, i)         ? "score"
+                                               : NULL;
         if (*what) return i;
     }
     *what = NULL;
@@ -177,10 +183,11 @@ static const judge_design *design_of_kernel(const char *name)
     return judge_design_at(0);
 }
 
-/* ---- The verb ------------------------------------------------------------------------------------------------------- */
+/* ---- The verb -------------------------------------------------------------------------------- */
 
 static const out_column column[] = {
-    { "item", "item", OUT_PLAIN }, { "key", "key", OUT_HEX }, { "a", "A", OUT_TEXT }, { "b", "B", OUT_TEXT }, { "differs", "differs in", OUT_TEXT },
+    { "item", "item", OUT_PLAIN },         { "key", "key", OUT_HEX }, { "a", "A", OUT_TEXT }, { "b", "B", OUT_TEXT },
+    { "differs", "differs in", OUT_TEXT },
 };
 
 static int report(tool_line *line, side *d)
@@ -196,16 +203,24 @@ static int report(tool_line *line, side *d)
     for (int k = 0; k < 2; k++) {
         out_fact(o, k ? "b" : "a", k ? "B" : "A", OUT_TEXT, out_text(d[k].name));
         out_fact(o, k ? "b_verdict" : "a_verdict", k ? "judge of B" : "judge of A", OUT_TEXT,
-                 out_text(is_ref(d[k].name) ? "it is the reference" : d[k].verdict[0] ? d[k].verdict : "some order of the items gives this"));
+                 out_text(is_ref(d[k].name) ? "it is the reference"
+                          : d[k].verdict[0] ? d[k].verdict
+                                            : "some order of the items gives this"));
     }
     out_fact(o, "same", "same", OUT_FLAG, out_flag(!different));
-    out_fact(o, "first_item", different ? "first item" : NULL, OUT_PLAIN, first == UINT64_MAX ? out_none() : out_count(first));
+    out_fact(o, "first_item", different ? "first item" : NULL, OUT_PLAIN,
+             first == UINT64_MAX ? out_none() : out_count(first));
     out_fact(o, "buckets", "buckets that differ", OUT_COUNT, out_count(scene_buckets_differ(a, b)));
     for (uint64_t i = 0; different && judge_ops[p->op].keyed && i < p->n; i++) {
-        bool item = p->outcome[i] != q->outcome[i], value = !item && !same_value(a, b, i), score = !item && !same_score(a, b, i);
-        out_row(o, (const out_value[]){ out_count(i), out_count(p->key[i]), out_text(hd_outcome_name((hd_outcome)p->outcome[i])),
+        bool item = p->outcome[i] != q->outcome[i], value = !item && !same_value(a, b, i),
+             score = !item && !same_score(a, b, i);
+        out_row(o, (const out_value[]){ out_count(i), out_count(p->key[i]),
+                                        out_text(hd_outcome_name((hd_outcome)p->outcome[i])),
                                         out_text(hd_outcome_name((hd_outcome)q->outcome[i])),
-                                        item ? out_text("outcome") : value ? out_text("value") : score ? out_text("score") : out_none() });
+                                        item    ? out_text("outcome")
+                                        : value ? out_text("value")
+                                        : score ? out_text("score")
+                                                : out_none() });
     }
     if (scene_buckets_differ(a, b)) {
         scene_draw(a->design, a->table, d[0].name, b->table, d[1].name, drawing, sizeof drawing);
@@ -239,8 +254,10 @@ static int run(tool_line *line, int argc, char **argv)
 }
 
 static const char doc[] =
-    "Runs one case by A and by B, each a kernel (heddle list kernels) or ref, on equal tables, and compares what became of every item and of "
-    "every bucket. Exit code 1: they differ; then the smallest batch of the case that does is shown. In turn, one warp of 32 lanes, most kernels "
+    "Runs one case by A and by B, each a kernel (heddle list kernels) or ref, on equal tables, and compares what "
+    "became of every item and of "
+    "every bucket. Exit code 1: they differ; then the smallest batch of the case that does is shown. In turn, one warp "
+    "of 32 lanes, most kernels "
     "take the items in order and must give what the reference gives; with --random another order is no fault, and the "
     "judge says whether some order explains it.\n"
     "\n"
@@ -249,4 +266,5 @@ static const char doc[] =
     "  heddle diff warp tlpv1 --case 'hkv.find_or_insert slots=8 dual=1 seed=4'\n"
     "  heddle diff pipeline tlpv2\n";
 
-const tool_verb verb_diff = { "diff", "A B", "what two kernels make of one case, side by side", doc, 2, 2, option, parse, run };
+const tool_verb verb_diff = { "diff", "A B", "what two kernels make of one case, side by side", doc, 2, 2, option,
+                              parse,  run };

@@ -84,7 +84,8 @@ static bool find_huge_pages(char say[SAY_BYTES])
     char text[SAY_BYTES];
     bool known = line_of("/sys/kernel/mm/transparent_hugepage/enabled", "", text);
     const char *chosen = known ? strchr(text, '[') : NULL;
-    snprintf(say, SAY_BYTES, "transparent: %.*s", chosen ? (int)strcspn(chosen + 1, "]") : 7, chosen ? chosen + 1 : "unknown");
+    snprintf(say, SAY_BYTES, "transparent: %.*s", chosen ? (int)strcspn(chosen + 1, "]") : 7,
+             chosen ? chosen + 1 : "unknown");
     return chosen && strncmp(chosen, "[never]", 7) != 0;
 }
 
@@ -159,8 +160,10 @@ static bool find_reference(char say[SAY_BYTES])
     if (!s) s = hd_check(t);
     if (!s) s = hd_size_sync(t, &size);
     hd_close(t);
-    if (s) snprintf(say, SAY_BYTES, "%s", hd_why());
-    else snprintf(say, SAY_BYTES, "%d upserts into %d places, %d kept, invariants hold", N * TIMES, N, (int)size);
+    if (s)
+        snprintf(say, SAY_BYTES, "%s", hd_why());
+    else
+        snprintf(say, SAY_BYTES, "%d upserts into %d places, %d kept, invariants hold", N * TIMES, N, (int)size);
     return s == HD_OK;
 }
 
@@ -187,10 +190,8 @@ static const struct thing {
 };
 
 static const out_column column[] = {
-    { "name", "what", OUT_TEXT },
-    { "ok", NULL, OUT_FLAG },
-    { "state", "", OUT_TEXT },
-    { "found", "found", OUT_TEXT },
+    { "name", "what", OUT_TEXT },        { "ok", NULL, OUT_FLAG },
+    { "state", "", OUT_TEXT },           { "found", "found", OUT_TEXT },
     { "purpose", "what for", OUT_TEXT },
 };
 
@@ -210,8 +211,9 @@ static int run(tool_line *line, int argc, char **argv)
         out_row(o, (const out_value[]){ out_text(things[i].name), out_flag(ok), out_text(state), out_text(say),
                                         out_text(things[i].purpose) });
     }
-    out_note(o, "\n%s\n", code ? "The reference table does not work here: please report what is printed above."
-                               : "Everything needed is here; what is missing only limits what stands beside it.");
+    out_note(o, "\n%s\n",
+             code ? "The reference table does not work here: please report what is printed above."
+                  : "Everything needed is here; what is missing only limits what stands beside it.");
     return out_close(o, code);
 }
 

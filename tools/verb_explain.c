@@ -34,7 +34,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-/* ---- Steps ------------------------------------------------------------------------------------------------ */
+/* ---- Steps ----------------------------------------------------------------------------------- */
 
 static bool starts(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
 
@@ -42,7 +42,10 @@ static bool starts(const char *text, const char *with) { return strncmp(text, wi
 static const char *meaning(const simt_event *e)
 {
     if (strcmp(e->what, "takes effect") == 0) return "takes effect";
-    if (!e->p) return strcmp(e->what, "sync") == 0 || starts(e->what, "sync") ? "meets its tile" : starts(e->what, "fence") ? "orders memory" : "votes";
+    if (!e->p)
+        return strcmp(e->what, "sync") == 0 || starts(e->what, "sync") ? "meets its tile"
+               : starts(e->what, "fence")                              ? "orders memory"
+                                                                       : "votes";
     if (starts(e->what, "ld")) return "reads";
     if (strcmp(e->what, "strel") == 0) return "publishes";
     if (starts(e->what, "st")) return "writes";
@@ -57,7 +60,8 @@ static void name_lanes(uint32_t lanes, char *text, size_t bytes)
         if (!(lanes >> i & 1)) continue;
         uint32_t last = i;
         while (last < 31 && lanes >> (last + 1) & 1) last++;
-        used += (size_t)(last > i ? snprintf(text + used, bytes - used, "%s%u-%u", used ? " " : "", i, last) : snprintf(text + used, bytes - used, "%s%u", used ? " " : "", i));
+        used += (size_t)(last > i ? snprintf(text + used, bytes - used, "%s%u-%u", used ? " " : "", i, last)
+                                  : snprintf(text + used, bytes - used, "%s%u", used ? " " : "", i));
         i = last;
     }
 }
@@ -66,7 +70,9 @@ static void name_lanes(uint32_t lanes, char *text, size_t bytes)
 static size_t group_end(const simt_event *e, size_t n, size_t i, bool all)
 {
     size_t end = i + 1;
-    while (!all && end < n && e[end].site == e[i].site && e[end].what == e[i].what && e[end].block == e[i].block && e[end].thread / 32 == e[i].thread / 32 && e[end].thread > e[end - 1].thread) end++;
+    while (!all && end < n && e[end].site == e[i].site && e[end].what == e[i].what && e[end].block == e[i].block &&
+           e[end].thread / 32 == e[i].thread / 32 && e[end].thread > e[end - 1].thread)
+        end++;
     return end;
 }
 
@@ -91,21 +97,26 @@ static void tell(out *o, const situation *x, bool all)
             if (!same_place) strncat(place, " and on", sizeof place - strlen(place) - 1);
         }
         bool effect = strcmp(e[i].what, "takes effect") == 0, reads = starts(e[i].what, "ld");
-        out_row(o, (const out_value[]){
-            out_count(e[i].step), out_count(e[i].block * 1000 + e[i].thread / 32), out_text(who), out_text(meaning(&e[i])),
-            effect ? out_text(hd_outcome_name((hd_outcome)e[i].after)) : e[i].p ? out_text(place) : out_none(), out_text(e[i].what),
-            effect || !same_before ? out_none() : out_count(e[i].before), effect || reads || !same_after ? out_none() : out_count(e[i].after),
-            out_text(simt_site_name(e[i].site)) });
+        out_row(o,
+                (const out_value[]){ out_count(e[i].step), out_count(e[i].block * 1000 + e[i].thread / 32),
+                                     out_text(who), out_text(meaning(&e[i])),
+                                     effect   ? out_text(hd_outcome_name((hd_outcome)e[i].after))
+                                     : e[i].p ? out_text(place)
+                                              : out_none(),
+                                     out_text(e[i].what), effect || !same_before ? out_none() : out_count(e[i].before),
+                                     effect || reads || !same_after ? out_none() : out_count(e[i].after),
+                                     out_text(simt_site_name(e[i].site)) });
     }
 }
 
-/* ---- The verb ----------------------------------------------------------------------------------------------- */
+/* ---- The verb -------------------------------------------------------------------------------- */
 
 static int run(tool_line *line, int argc, char **argv)
 {
     static const out_column column[] = {
-        { "step", "step", OUT_PLAIN },   { "warp", NULL, OUT_PLAIN },   { "lanes", "lanes", OUT_TEXT }, { "does", "what they do", OUT_TEXT }, { "place", "where", OUT_TEXT },
-        { "operation", "how", OUT_TEXT }, { "before", "was", OUT_HEX }, { "after", "is", OUT_HEX },     { "site", "in the text", OUT_TEXT },
+        { "step", "step", OUT_PLAIN },        { "warp", NULL, OUT_PLAIN },    { "lanes", "lanes", OUT_TEXT },
+        { "does", "what they do", OUT_TEXT }, { "place", "where", OUT_TEXT }, { "operation", "how", OUT_TEXT },
+        { "before", "was", OUT_HEX },         { "after", "is", OUT_HEX },     { "site", "in the text", OUT_TEXT },
     };
     explain_options o = { 32, 1, false };
     situation x;
@@ -137,11 +148,13 @@ static int run(tool_line *line, int argc, char **argv)
 }
 
 static const char doc[] =
-    "Runs a batch, of one item unless the case says otherwise, on the host machine, warps in turn and their lanes together, and shows every "
+    "Runs a batch, of one item unless the case says otherwise, on the host machine, warps in turn and their lanes "
+    "together, and shows every "
     "step: which lanes, what they read, how they vote, who claims and publishes what, and where in the kernel's text.\n"
     "\n"
     "EXAMPLES\n"
     "  heddle explain hkv.insert_or_assign.tlpv1 seed=3\n"
     "  heddle explain hkv.find.warp slots=16 seed=5\n";
 
-const tool_verb verb_explain = { "explain", "CASE", "one operation step by step, lane by lane", doc, 1, 64, option, parse, run };
+const tool_verb verb_explain = { "explain", "CASE", "one operation step by step, lane by lane", doc, 1, 64, option,
+                                 parse,     run };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * verb_fuzz.c - inputs made by chance, run through the targets of fuzz/; what goes wrong is made small, told, and kept in a file.
+ * verb_fuzz.c - inputs made by chance, run through the targets of fuzz/; what goes wrong is made small, told, and kept
+ * in a file.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -50,17 +51,18 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 typedef struct turn {
     fuzz_hunt h;
     fuzz_corpus corpus;
-    char path[PATH];     /* of what was found; "" when nothing was */
+    char path[PATH]; /* of what was found; "" when nothing was */
     char means[SHOWN];
 } turn;
 
-/* ---- What to run ---------------------------------------------------------------------------------------------- */
+/* ---- What to run ----------------------------------------------------------------------------- */
 
 static int unknown_target(const char *name)
 {
     const char *names[TARGETS_MOST + 1] = { NULL };
     for (size_t i = 0; i < TARGETS_MOST && fuzz_target_at(i); i++) names[i] = fuzz_target_at(i)->name;
-    return tool_say(TOOL_USAGE, "TARGET: there is no '%.60s'; nearest: %s; heddle list targets has all", name, tool_nearest(name, names));
+    return tool_say(TOOL_USAGE, "TARGET: there is no '%.60s'; nearest: %s; heddle list targets has all", name,
+                    tool_nearest(name, names));
 }
 
 /* The files of the command line, then those of the corpus's folder; a target without a folder of its own has none. */
@@ -100,15 +102,17 @@ static void plan(turn *x, const tool_line *line, const fuzz_options *o)
     if (o->timed || (!o->counted && !replay)) x->h.time_ns = (o->timed ? o->seconds : USUAL_SECONDS) * 1000000000u;
 }
 
-/* ---- What was found ------------------------------------------------------------------------------------------- */
+/* ---- What was found -------------------------------------------------------------------------- */
 
 static int keep(turn *x, const fuzz_options *o)
 {
     fuzz_find *f = &x->h.found;
     if (!f->wrong) return TOOL_OK;
     fuzz_tell(x->h.target, f->bytes, f->n, x->means, sizeof x->means);
-    if (o->output) snprintf(x->path, sizeof x->path, "%s", o->output);
-    else snprintf(x->path, sizeof x->path, "fuzz-%s-%08" PRIx32, x->h.target->name, XXH32(f->bytes, f->n, 0));
+    if (o->output)
+        snprintf(x->path, sizeof x->path, "%s", o->output);
+    else
+        snprintf(x->path, sizeof x->path, "fuzz-%s-%08" PRIx32, x->h.target->name, XXH32(f->bytes, f->n, 0));
     hd_status s = fuzz_file_write(x->path, f->bytes, f->n);
     return s ? tool_fail(s) : TOOL_DIFFERS;
 }
@@ -129,27 +133,33 @@ static int run_turn(turn *x, const tool_line *line, const fuzz_options *o, bool 
     return s ? tool_fail(s) : keep(x, o);
 }
 
-/* ---- The verb ------------------------------------------------------------------------------------------------------ */
+/* ---- The verb -------------------------------------------------------------------------------- */
 
 static const out_column column[] = {
-    { "target", "target", OUT_TEXT },       { "corpus", "corpus", OUT_COUNT },    { "inputs", "inputs", OUT_COUNT }, { "judged", "steps judged", OUT_COUNT },
-    { "time_s", "time", OUT_SECONDS },      { "inputs_per_s", "inputs/s", OUT_RATE }, { "found", "found", OUT_FLAG }, { "wrong", NULL, OUT_TEXT },
-    { "crashed", NULL, OUT_FLAG },          { "means", NULL, OUT_TEXT },          { "bytes", NULL, OUT_COUNT },      { "bytes_before", NULL, OUT_COUNT },
-    { "tries", NULL, OUT_COUNT },           { "file", NULL, OUT_TEXT },
+    { "target", "target", OUT_TEXT },  { "corpus", "corpus", OUT_COUNT },
+    { "inputs", "inputs", OUT_COUNT }, { "judged", "steps judged", OUT_COUNT },
+    { "time_s", "time", OUT_SECONDS }, { "inputs_per_s", "inputs/s", OUT_RATE },
+    { "found", "found", OUT_FLAG },    { "wrong", NULL, OUT_TEXT },
+    { "crashed", NULL, OUT_FLAG },     { "means", NULL, OUT_TEXT },
+    { "bytes", NULL, OUT_COUNT },      { "bytes_before", NULL, OUT_COUNT },
+    { "tries", NULL, OUT_COUNT },      { "file", NULL, OUT_TEXT },
 };
 
 static void report(out *r, const turn *x)
 {
     const fuzz_find *f = &x->h.found;
     bool w = f->wrong;
-    out_row(r, (const out_value[]){
-        out_text(x->h.target->name), out_count(x->corpus.n), out_count(x->h.executions), out_count(x->h.steps), out_real(x->h.seconds),
-        x->h.seconds > 0 ? out_real((double)x->h.executions / x->h.seconds) : out_none(), out_flag(w), w ? out_text(f->why) : out_none(),
-        w ? out_flag(f->crashed) : out_none(), w ? out_text(x->means) : out_none(), w ? out_count(f->n) : out_none(), w ? out_count(f->n_before) : out_none(),
-        w ? out_count(f->tries) : out_none(), w ? out_text(x->path) : out_none() });
+    out_row(r, (const out_value[]){ out_text(x->h.target->name), out_count(x->corpus.n), out_count(x->h.executions),
+                                    out_count(x->h.steps), out_real(x->h.seconds),
+                                    x->h.seconds > 0 ? out_real((double)x->h.executions / x->h.seconds) : out_none(),
+                                    out_flag(w), w ? out_text(f->why) : out_none(),
+                                    w ? out_flag(f->crashed) : out_none(), w ? out_text(x->means) : out_none(),
+                                    w ? out_count(f->n) : out_none(), w ? out_count(f->n_before) : out_none(),
+                                    w ? out_count(f->tries) : out_none(), w ? out_text(x->path) : out_none() });
     if (w)
-        out_note(r, "\n%s: %s\n%s\n%zu bytes of %zu are left after %" PRIu64 " tries, in %s; again: heddle fuzz %s %s\n", x->h.target->name, f->why, x->means, f->n, f->n_before, f->tries,
-                 x->path, x->h.target->name, x->path);
+        out_note(r,
+                 "\n%s: %s\n%s\n%zu bytes of %zu are left after %" PRIu64 " tries, in %s; again: heddle fuzz %s %s\n",
+                 x->h.target->name, f->why, x->means, f->n, f->n_before, f->tries, x->path, x->h.target->name, x->path);
 }
 
 static int run(tool_line *line, int argc, char **argv)
@@ -167,7 +177,11 @@ static int run(tool_line *line, int argc, char **argv)
     out *r = out_open(line->form, "heddle.fuzz/1", column, sizeof column / sizeof *column);
     out_fact(r, "seed", "seed", OUT_PLAIN, out_count(o.seed));
     const fuzz_target *t;
-    for (size_t i = 0; !tool_stopped() && worst <= TOOL_DIFFERS && (t = !only ? fuzz_target_at(i) : i ? NULL : only); i++) {
+    for (size_t i = 0; !tool_stopped() && worst <= TOOL_DIFFERS &&
+                       (t = !only ? fuzz_target_at(i)
+                            : i   ? NULL
+                                  : only);
+         i++) {
         memset(x, 0, sizeof *x);
         x->h.target = t;
         code = run_turn(x, line, &o, !only);
@@ -183,12 +197,16 @@ static int run(tool_line *line, int argc, char **argv)
 }
 
 static const char doc[] =
-    "Makes inputs by chance, runs each, and judges what comes of it: what happens to a table against a judge that knows no buckets, GPU "
-    "kernels on the host machine and their schedules against the reference, calls of the library against its header, parsers and readers "
-    "against themselves. TARGET is a row of `heddle list targets`; without it all take their turn. A FILE is an input: it is run first, "
+    "Makes inputs by chance, runs each, and judges what comes of it: what happens to a table against a judge that "
+    "knows no buckets, GPU "
+    "kernels on the host machine and their schedules against the reference, calls of the library against its header, "
+    "parsers and readers "
+    "against themselves. TARGET is a row of `heddle list targets`; without it all take their turn. A FILE is an input: "
+    "it is run first, "
     "and alone unless --time or --runs asks for more.\n"
     "\n"
-    "Each input is run in a process that may crash or hang. The first that goes wrong ends its target's turn: it is made as small as "
+    "Each input is run in a process that may crash or hang. The first that goes wrong ends its target's turn: it is "
+    "made as small as "
     "it goes, told in words, and kept in a file that TARGET FILE runs again. Exit code 1: something was found.\n"
     "\n"
     "Coverage guides libFuzzer and AFL++, which run the same targets: fuzz/README.md.\n"
@@ -199,4 +217,6 @@ static const char doc[] =
     "  printf 'policy=lruu' > text\n"
     "  heddle fuzz case text\n";
 
-const tool_verb verb_fuzz = { "fuzz", "[TARGET [FILE...]]", "look for inputs that go wrong, and make them small", doc, 0, 1024, option, parse, run };
+const tool_verb verb_fuzz = {
+    "fuzz", "[TARGET [FILE...]]", "look for inputs that go wrong, and make them small", doc, 0, 1024, option, parse, run
+};

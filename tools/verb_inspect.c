@@ -80,7 +80,9 @@ static hd_status entries_visit(hd_table *t, contents *c, entry_visitor *visit)
     static uint64_t key[CHUNK], score[CHUNK], slot[CHUNK];
     hd_status s = HD_OK;
     for (uint64_t from = 0, count = 0, places = c->table.places; !s && from < places; from += CHUNK) {
-        hd_batch b = { .op = HD_OP_EXPORT, .start = from, .list_key = key, .list_score = score, .list_item = slot, .count = &count };
+        hd_batch b = {
+            .op = HD_OP_EXPORT, .start = from, .list_key = key, .list_score = score, .list_item = slot, .count = &count
+        };
         b.n = places - from < CHUNK ? places - from : CHUNK;
         s = hd_run(t, &b);
         for (uint64_t i = 0; !s && i < count; i++) visit(c, slot[i], score[i]);
@@ -104,7 +106,7 @@ static hd_status contents_read(hd_table *t, contents *c)
     return s;
 }
 
-/* ---- Printing ----------------------------------------------------------------------------------------------- */
+/* ---- Printing -------------------------------------------------------------------------------- */
 
 static void draw(out *o, const char *head, const char *of, const histogram *h)
 {
@@ -126,10 +128,12 @@ static void sections(out *o, const contents *c)
 {
     const hd_snapshot_info *f = &c->info;
     static const char *const what[HD_SECTION_COUNT] = { "which slots have an entry", "keys", "scores", "values" };
-    const uint64_t bytes[HD_SECTION_COUNT] = { (c->table.places + 7) / 8, f->size * 8, f->size * 8, f->size * f->value_bytes };
+    const uint64_t bytes[HD_SECTION_COUNT] = { (c->table.places + 7) / 8, f->size * 8, f->size * 8,
+                                               f->size * f->value_bytes };
     uint64_t at = sizeof(hd_snapshot_header);
     for (int i = 0; i < HD_SECTION_COUNT; i++) {
-        out_row(o, (const out_value[]){ out_text(hd_section_tag[i]), out_count(at), out_count(bytes[i]), out_text(what[i]) });
+        out_row(o, (const out_value[]){ out_text(hd_section_tag[i]), out_count(at), out_count(bytes[i]),
+                                        out_text(what[i]) });
         at += sizeof(hd_section_head) + bytes[i] + HD_SUM_BYTES;
     }
 }
@@ -175,8 +179,10 @@ static void facts(out *o, const char *path, const contents *c)
     out_fact(o, "size", "entries", OUT_COUNT, out_count(f->size));
     out_fact(o, "load_factor", "load factor", OUT_RATIO, out_real((double)f->size / (double)c->table.places));
     out_fact(o, "value_bytes", "bytes per value", OUT_COUNT, out_count(f->value_bytes));
-    if (has_scores(c)) facts_of_cache(o, c);
-    else facts_of_dictionary(o, c);
+    if (has_scores(c))
+        facts_of_cache(o, c);
+    else
+        facts_of_dictionary(o, c);
 }
 
 static int run(tool_line *line, int argc, char **argv)
@@ -202,7 +208,8 @@ static int run(tool_line *line, int argc, char **argv)
     if (!s) s = hd_table_info(t, &c.table);
     if (!s) c.in_bucket = (uint32_t *)calloc(c.table.places / c.table.slots, sizeof *c.in_bucket);
     if (!s && c.in_bucket) s = contents_read(t, &c);
-    if (s || !c.in_bucket) code = s ? tool_fail(s) : tool_say(TOOL_SYSTEM, "memory was refused");
+    if (s || !c.in_bucket)
+        code = s ? tool_fail(s) : tool_say(TOOL_SYSTEM, "memory was refused");
     else {
         out *o = out_open(line->form, "heddle.inspect/1", column, 4);
         facts(o, path, &c);
@@ -216,14 +223,14 @@ static int run(tool_line *line, int argc, char **argv)
     return code;
 }
 
-static const char doc[] =
-    "Verifies the file, then prints what its header says, where its sections are, how many entries the buckets have, and how the "
-    "scores are spread, if it has any. doc/snapshot.md draws the format.\n"
-    "\n"
-    "EXAMPLES\n"
-    "  heddle gen zipf:0.99,10000 --requests 100000 -o zipf.oracleGeneral.zst\n"
-    "  heddle sim zipf.oracleGeneral.zst oracleGeneral lfu 4Ki --save table.heddle\n"
-    "  heddle inspect table.heddle\n"
-    "  heddle inspect table.heddle --json\n";
+static const char doc[] = "Verifies the file, then prints what its header says, where its sections are, how many "
+                          "entries the buckets have, and how the "
+                          "scores are spread, if it has any. doc/snapshot.md draws the format.\n"
+                          "\n"
+                          "EXAMPLES\n"
+                          "  heddle gen zipf:0.99,10000 --requests 100000 -o zipf.oracleGeneral.zst\n"
+                          "  heddle sim zipf.oracleGeneral.zst oracleGeneral lfu 4Ki --save table.heddle\n"
+                          "  heddle inspect table.heddle\n"
+                          "  heddle inspect table.heddle --json\n";
 
 const tool_verb verb_inspect = { "inspect", "SNAPSHOT", "what a saved table holds", doc, 1, 1, NULL, NULL, run };

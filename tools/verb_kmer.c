@@ -37,7 +37,8 @@ static const char doc[] =
 
 static const struct argp_option option[] = {
     { "capacity", 'c', "N", 0, "a table of N entries that does not grow (starts at 64 Ki and grows)", 0 },
-    { "design", 'd', "DESIGN", 0, "count in a table of this design (hkv); hive has 4-byte counts, holds K up to 16 and starts at 1 Ki", 0 },
+    { "design", 'd', "DESIGN", 0,
+      "count in a table of this design (hkv); hive has 4-byte counts, holds K up to 16 and starts at 1 Ki", 0 },
     { "canonical", KEY_CANONICAL, NULL, 0, "a k-mer and its reverse complement are one (the default)", 0 },
     { "forward", 'f', NULL, 0, "k-mers as they are read", 0 },
     { "top", 't', "N", 0, "print the N most frequent (10)", 0 },
@@ -74,7 +75,7 @@ static const char *letters(char text[LONGEST + 1], uint64_t key, unsigned k)
     return text;
 }
 
-/* ---- Counting ------------------------------------------------------------------------------------- */
+/* ---- Counting -------------------------------------------------------------------------------- */
 
 typedef struct kmer_count {
     tally counts;
@@ -103,13 +104,17 @@ static hd_status count_all(kmer_count *c, hd_source *source)
     return e;
 }
 
-/* ---- Reporting ------------------------------------------------------------------------------------ */
+/* ---- Reporting ------------------------------------------------------------------------------- */
 
 static const out_column top_column[] = {
-    { "kmer", "k-mer", OUT_TEXT }, { "count", "count", OUT_COUNT }, { "share", "share", OUT_PERCENT },
+    { "kmer", "k-mer", OUT_TEXT },
+    { "count", "count", OUT_COUNT },
+    { "share", "share", OUT_PERCENT },
 };
 static const out_column step_column[] = {
-    { "count", "occurs", OUT_COUNT }, { "kmers", "k-mers", OUT_COUNT }, { "share", "share of k-mers", OUT_PERCENT },
+    { "count", "occurs", OUT_COUNT },
+    { "kmers", "k-mers", OUT_COUNT },
+    { "share", "share of k-mers", OUT_PERCENT },
 };
 
 static hd_status rows_top(out *r, const kmer_count *c, const kmer_options *o, unsigned k)
@@ -121,7 +126,8 @@ static hd_status rows_top(out *r, const kmer_count *c, const kmer_options *o, un
     char text[LONGEST + 1];
     for (size_t i = 0; i < got && !e; i++) {
         double share = (double)entry[i].times / (double)c->counts.counted;
-        out_row(r, (const out_value[]){ out_text(letters(text, entry[i].key, k)), out_count(entry[i].times), out_real(share) });
+        out_row(r, (const out_value[]){ out_text(letters(text, entry[i].key, k)), out_count(entry[i].times),
+                                        out_real(share) });
     }
     free(entry);
     return e;
@@ -177,13 +183,19 @@ static int report(const tool_line *line, const kmer_count *c, const kmer_options
     int code = out_close(r, TOOL_OK);
     if (code) return code;
     if (exact && o->save && tally_beside(&c->counts))
-        return tool_say(TOOL_DIFFERS, "--output: %s lacks %" PRIu64 " k-mers that no table of %s can hold; they are counted, but not kept", o->save, tally_beside(&c->counts), info.design);
+        return tool_say(TOOL_DIFFERS,
+                        "--output: %s lacks %" PRIu64
+                        " k-mers that no table of %s can hold; they are counted, but not kept",
+                        o->save, tally_beside(&c->counts), info.design);
     if (exact) return code;
-    return tool_say(TOOL_DIFFERS, "the counts are not exact: %" PRIu64 " entries did not fit into a table of %" PRIu64
-                    "; leave --capacity out, and the table grows as it must, or give it more", lost, info.capacity);
+    return tool_say(TOOL_DIFFERS,
+                    "the counts are not exact: %" PRIu64 " entries did not fit into a table of %" PRIu64
+                    "; leave --capacity out, and the table grows as it must, or give it more",
+                    lost, info.capacity);
 }
 
-static int count_and_report(const tool_line *line, const kmer_options *o, kmer_count *c, const hd_source_args *args, unsigned k)
+static int count_and_report(const tool_line *line, const kmer_options *o, kmer_count *c, const hd_source_args *args,
+                            unsigned k)
 {
     hd_source *source = NULL;
     hd_status e = hd_source_open(args, &source);
@@ -220,4 +232,5 @@ static int run(tool_line *line, int argc, char **argv)
     return code;
 }
 
-const tool_verb verb_kmer = { "kmer", "FILE K", "count the k-mers of a genome or of reads", doc, 2, 2, option, parse, run };
+const tool_verb verb_kmer = { "kmer", "FILE K", "count the k-mers of a genome or of reads", doc, 2, 2, option,
+                              parse,  run };

@@ -12,7 +12,7 @@
 
 typedef bool list_row(size_t i, hd_row *row);
 
-/* ---- The registries of the library ------------------------------------------------------------ */
+/* ---- The registries of the library ----------------------------------------------------------- */
 
 static bool row_design(size_t i, hd_row *r) { return hd_list(HD_DESIGNS, i, r); }
 static bool row_backend(size_t i, hd_row *r) { return hd_list(HD_BACKENDS, i, r); }
@@ -22,7 +22,7 @@ static bool row_predicate(size_t i, hd_row *r) { return hd_list(HD_PREDICATES, i
 static bool row_kernel(size_t i, hd_row *r) { return hd_list(HD_KERNELS, i, r); }
 static bool row_hash(size_t i, hd_row *r) { return hd_list(HD_HASHES, i, r); }
 
-/* ---- What heddle.h enumerates ------------------------------------------------------------------ */
+/* ---- What heddle.h enumerates ---------------------------------------------------------------- */
 
 static const char *const op_what[HD_OP_COUNT_][2] = {
     [HD_OP_FIND] = { "copy value and score out; scores are not touched", "reader" },
@@ -107,7 +107,7 @@ static bool row_element(size_t i, hd_row *r)
     return true;
 }
 
-/* ---- Sources of requests and files of them -------------------------------------------------------- */
+/* ---- Sources of requests and files of them --------------------------------------------------- */
 
 static bool row_workload(size_t i, hd_row *r)
 {
@@ -155,7 +155,7 @@ static const struct list_kind {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-/* ---- The verb ------------------------------------------------------------------------------------- */
+/* ---- The verb -------------------------------------------------------------------------------- */
 
 static out_column column[] = {
     { "kind", "kind", OUT_TEXT },
@@ -193,15 +193,14 @@ static int run(tool_line *line, int argc, char **argv)
     return out_close(o, TOOL_OK);
 }
 
-static const char doc[] =
-    "What there is to choose from, one row each: designs, backends, policies, locks, predicates, "
-    "kernels, operations, outcomes, elements (that accum_or_assign adds), workloads, formats (of "
-    "files), targets (of heddle fuzz) and hashes. Without an argument: all of them.\n"
-    "\n"
-    "EXAMPLES\n"
-    "  heddle list\n"
-    "  heddle list policies\n"
-    "  heddle list workloads --json\n";
+static const char doc[] = "What there is to choose from, one row each: designs, backends, policies, locks, predicates, "
+                          "kernels, operations, outcomes, elements (that accum_or_assign adds), workloads, formats (of "
+                          "files), targets (of heddle fuzz) and hashes. Without an argument: all of them.\n"
+                          "\n"
+                          "EXAMPLES\n"
+                          "  heddle list\n"
+                          "  heddle list policies\n"
+                          "  heddle list workloads --json\n";
 
-const tool_verb verb_list = { "list", "[KIND]", "what there is: policies, workloads, operations, ...", doc, 0, 1,
-                              NULL, NULL, run };
+const tool_verb verb_list = { "list", "[KIND]", "what there is: policies, workloads, operations, ...", doc, 0, 1, NULL,
+                              NULL,   run };

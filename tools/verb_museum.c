@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * verb_museum.c - the bugs that somebody had, built into copies of the library: each shown to those who are to find it. The copies are in a program of
- * their own, heddle-museum (museum/guide.c), which says a line for each; this makes a report of them.
+ * verb_museum.c - the bugs that somebody had, built into copies of the library: each shown to those who are to find it.
+ * The copies are in a program of their own, heddle-museum (museum/guide.c), which says a line for each; this makes a
+ * report of them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +49,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-/* ---- What the other program says --------------------------------------------------------------------------------- */
+/* ---- What the other program says ------------------------------------------------------------- */
 
 /* Its lines, as fields; each line is one piece of memory that field 0 begins. */
 typedef struct said {
@@ -92,12 +93,14 @@ static void ask(char *const *argv, said *s, progress *p)
     while (f && getline(&line, &room, f) > 0 && said_line(s, line))
         if (p && progress_at(p, (uint64_t)s->lines, 0, -1)) break;
     free(line);
-    if (f) fclose(f);
-    else close(ends[0]);
+    if (f)
+        fclose(f);
+    else
+        close(ends[0]);
     s->code = e || beside_wait(pid, &code) ? -1 : code;
 }
 
-/* ---- The command line, checked against what there is ------------------------------------------------------------------ */
+/* ---- The command line, checked against what there is ----------------------------------------- */
 
 static int must_be_among(const char *what, const char *word, const said *s)
 {
@@ -117,19 +120,49 @@ static int check_words(const tool_line *line, const museum_options *o, const sai
     return code;
 }
 
-/* ---- The report ---------------------------------------------------------------------------------------------------------- */
+/* ---- The report ------------------------------------------------------------------------------ */
 
-enum { NAME, BUG, FROM, LOOK, FOUND, JUDGE, BY, NEEDS, SEED, TRIES, DECISIONS, DECISIONS_BEFORE, HASH, SECONDS, CASE, SENTENCE };
+enum {
+    NAME,
+    BUG,
+    FROM,
+    LOOK,
+    FOUND,
+    JUDGE,
+    BY,
+    NEEDS,
+    SEED,
+    TRIES,
+    DECISIONS,
+    DECISIONS_BEFORE,
+    HASH,
+    SECONDS,
+    CASE,
+    SENTENCE
+};
 
 static const out_column column[] = {
-    { "name", "name", OUT_TEXT },          { "found", "found", OUT_TEXT },        { "judge", "by", OUT_TEXT },           { "seed", "seed", OUT_PLAIN },
-    { "tries", "tries", OUT_COUNT },       { "time_s", "time", OUT_SECONDS },     { "wrong", "what was said", OUT_TEXT }, { "bug", "what it was", OUT_TEXT },
-    { "from", NULL, OUT_TEXT },            { "look", NULL, OUT_TEXT },            { "by", NULL, OUT_TEXT },              { "needs", NULL, OUT_TEXT },
-    { "decisions", NULL, OUT_COUNT },      { "decisions_before", NULL, OUT_COUNT }, { "tries_hash", NULL, OUT_TEXT },     { "case", NULL, OUT_TEXT },
+    { "name", "name", OUT_TEXT },
+    { "found", "found", OUT_TEXT },
+    { "judge", "by", OUT_TEXT },
+    { "seed", "seed", OUT_PLAIN },
+    { "tries", "tries", OUT_COUNT },
+    { "time_s", "time", OUT_SECONDS },
+    { "wrong", "what was said", OUT_TEXT },
+    { "bug", "what it was", OUT_TEXT },
+    { "from", NULL, OUT_TEXT },
+    { "look", NULL, OUT_TEXT },
+    { "by", NULL, OUT_TEXT },
+    { "needs", NULL, OUT_TEXT },
+    { "decisions", NULL, OUT_COUNT },
+    { "decisions_before", NULL, OUT_COUNT },
+    { "tries_hash", NULL, OUT_TEXT },
+    { "case", NULL, OUT_TEXT },
 };
 
 static const out_column list_column[] = {
-    { "name", "name", OUT_TEXT }, { "by", "to be found by", OUT_TEXT }, { "needs", "not without", OUT_TEXT }, { "bug", "what it is", OUT_TEXT }, { "from", "who had it", OUT_TEXT }, { "look", NULL, OUT_TEXT },
+    { "name", "name", OUT_TEXT },      { "by", "to be found by", OUT_TEXT }, { "needs", "not without", OUT_TEXT },
+    { "bug", "what it is", OUT_TEXT }, { "from", "who had it", OUT_TEXT },   { "look", NULL, OUT_TEXT },
 };
 
 static out_value text_or_none(const char *s) { return *s ? out_text(s) : out_none(); }
@@ -141,7 +174,8 @@ static int report_list(tool_line *line, const said *s)
     out_fact(r, "looks", "looks", OUT_COUNT, out_count((uint64_t)s->lines));
     for (int i = 0; i < s->lines; i++) {
         char *const *f = s->field[i];
-        out_row(r, (const out_value[]){ out_text(f[NAME]), out_text(f[BY]), text_or_none(f[NEEDS]), out_text(f[BUG]), out_text(f[FROM]), out_text(f[LOOK]) });
+        out_row(r, (const out_value[]){ out_text(f[NAME]), out_text(f[BY]), text_or_none(f[NEEDS]), out_text(f[BUG]),
+                                        out_text(f[FROM]), out_text(f[LOOK]) });
     }
     return out_close(r, TOOL_OK);
 }
@@ -149,9 +183,12 @@ static int report_list(tool_line *line, const said *s)
 static void report_row(out *r, char *const *f)
 {
     bool found = strcmp(f[FOUND], "yes") == 0;
-    out_row(r, (const out_value[]){ out_text(f[NAME]), out_text(f[FOUND]), text_or_none(f[JUDGE]), found ? number(f[SEED]) : out_none(), number(f[TRIES]),
-                                    out_real(strtod(f[SECONDS], NULL)), text_or_none(f[SENTENCE]), out_text(f[BUG]), out_text(f[FROM]), out_text(f[LOOK]), out_text(f[BY]),
-                                    text_or_none(f[NEEDS]), found ? number(f[DECISIONS]) : out_none(), found ? number(f[DECISIONS_BEFORE]) : out_none(), out_text(f[HASH]), text_or_none(f[CASE]) });
+    out_row(r, (const out_value[]){
+                   out_text(f[NAME]), out_text(f[FOUND]), text_or_none(f[JUDGE]), found ? number(f[SEED]) : out_none(),
+                   number(f[TRIES]), out_real(strtod(f[SECONDS], NULL)), text_or_none(f[SENTENCE]), out_text(f[BUG]),
+                   out_text(f[FROM]), out_text(f[LOOK]), out_text(f[BY]), text_or_none(f[NEEDS]),
+                   found ? number(f[DECISIONS]) : out_none(), found ? number(f[DECISIONS_BEFORE]) : out_none(),
+                   out_text(f[HASH]), text_or_none(f[CASE]) });
 }
 
 static int report(tool_line *line, const museum_options *o, const said *s)
@@ -160,7 +197,8 @@ static int report(tool_line *line, const museum_options *o, const said *s)
     char without[256] = "";
     uint64_t found = 0, failed = 0;
     double seconds = 0;
-    for (int i = 0; i < o->withouts; i++) snprintf(without + strlen(without), sizeof without - strlen(without), "%s%s", i ? " " : "", o->without[i]);
+    for (int i = 0; i < o->withouts; i++)
+        snprintf(without + strlen(without), sizeof without - strlen(without), "%s%s", i ? " " : "", o->without[i]);
     for (int i = 0; i < s->lines; i++) {
         found += strcmp(s->field[i][FOUND], "yes") == 0;
         failed += strcmp(s->field[i][FOUND], "failed") == 0;
@@ -179,7 +217,7 @@ static int report(tool_line *line, const museum_options *o, const said *s)
     return out_close(r, well ? TOOL_OK : TOOL_DIFFERS);
 }
 
-/* ---- The verb ------------------------------------------------------------------------------------------------------------ */
+/* ---- The verb -------------------------------------------------------------------------------- */
 
 static int look(tool_line *line, const museum_options *o, char *program)
 {
@@ -201,7 +239,9 @@ static int look(tool_line *line, const museum_options *o, char *program)
     progress_begin(&p, "museum", "looks");
     ask(argv, &s, &p);
     progress_end(&p);
-    int code = tool_stopped() ? TOOL_STOPPED : s.code ? tool_say(TOOL_SYSTEM, "%s ended with %d", program, s.code) : report(line, o, &s);
+    int code = tool_stopped() ? TOOL_STOPPED
+               : s.code       ? tool_say(TOOL_SYSTEM, "%s ended with %d", program, s.code)
+                              : report(line, o, &s);
     said_drop(&s);
     return code;
 }
@@ -209,16 +249,20 @@ static int look(tool_line *line, const museum_options *o, char *program)
 static int run(tool_line *line, int argc, char **argv)
 {
     museum_options o = { .scenes = 100, .schedules = 60 };
-    char program[BESIDE_BYTES], list[] = "list", judge[] = "judges", *list_words[] = { program, list, NULL }, *judge_words[] = { program, judge, NULL };
+    char program[BESIDE_BYTES], list[] = "list", judge[] = "judges", *list_words[] = { program, list, NULL },
+                                *judge_words[] = { program, judge, NULL };
     int code = tool_parse(line, argc, argv, &o);
     if (code >= 0) return code;
-    if (!beside_find("heddle-museum", program)) return tool_say(TOOL_SYSTEM, "heddle-museum is not at %s; make builds it", program);
+    if (!beside_find("heddle-museum", program))
+        return tool_say(TOOL_SYSTEM, "heddle-museum is not at %s; make builds it", program);
     said *bugs = (said *)calloc(2, sizeof *bugs), *judges = bugs + 1;
     if (!bugs) return tool_say(TOOL_SYSTEM, "no memory");
     ask(list_words, bugs, NULL);
     ask(judge_words, judges, NULL);
-    if (bugs->code || judges->code) code = tool_say(TOOL_SYSTEM, "%s could not be run", program);
-    else code = check_words(line, &o, bugs, judges);
+    if (bugs->code || judges->code)
+        code = tool_say(TOOL_SYSTEM, "%s could not be run", program);
+    else
+        code = check_words(line, &o, bugs, judges);
     if (!code) code = o.list ? report_list(line, bugs) : look(line, &o, program);
     said_drop(bugs);
     said_drop(judges);
@@ -227,8 +271,10 @@ static int run(tool_line *line, int argc, char **argv)
 }
 
 static const char doc[] =
-    "Shows that those who are to find bugs find them. The museum has bugs that a table like this one had, or could have, each built into a copy of the "
-    "library at the place where it would live; for each, schedules of kernels, batches or calls are tried until a judge objects. The exit code is 1 when a "
+    "Shows that those who are to find bugs find them. The museum has bugs that a table like this one had, or could "
+    "have, each built into a copy of the "
+    "library at the place where it would live; for each, schedules of kernels, batches or calls are tried until a "
+    "judge objects. The exit code is 1 when a "
     "bug survives, or, with --sound, when something is found where nothing is.\n"
     "Without a NAME: all of them, some seconds. --without leaves a judge out: what it alone would have seen survives.\n"
     "\n"
@@ -238,4 +284,5 @@ static const char doc[] =
     "  heddle museum --list\n"
     "  heddle museum --sound --scenes 2 no_release\n";
 
-const tool_verb verb_museum = { "museum", "[NAME...]", "show that built-in bugs are found", doc, 0, 100, option, parse, run };
+const tool_verb verb_museum = { "museum", "[NAME...]", "show that built-in bugs are found", doc, 0, 100, option,
+                                parse,    run };

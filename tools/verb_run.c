@@ -28,11 +28,14 @@ typedef struct run_options {
     bool judge, kernels;
 } run_options;
 
+/* clang-format off */
 static const struct argp_option option[] = {
     { "judge", 'j', NULL, 0, "compare every batch with an independent map that knows no buckets", 0 },
-    { "kernels", 'k', NULL, 0, "run the case by the GPU's kernels on the host SIMT machine, each held against the reference", 0 },
+    { "kernels", 'k', NULL, 0,
+      "run the case by the GPU's kernels on the host SIMT machine, each held against the reference", 0 },
     { NULL, 0, NULL, 0, NULL, 0 },
 };
+/* clang-format on */
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -57,7 +60,7 @@ static int words_join(const tool_line *line, char text[CASE_BYTES])
     return TOOL_OK;
 }
 
-/* ---- What happened -------------------------------------------------------------------------------------- */
+/* ---- What happened --------------------------------------------------------------------------- */
 
 static const char *outcome_means(hd_outcome o)
 {
@@ -89,9 +92,10 @@ static void facts(out *o, const char *text, const hd_run_report *r)
     char table[256], entries[OUT_CELL], slots[OUT_CELL], buckets[OUT_CELL], memory[OUT_CELL];
     const hd_info *t = &r->info;
     snprintf(table, sizeof table, "%s entries: %s bucket%s of %s slots; %s%s; %u-byte values; %s of memory",
-             out_format(entries, OUT_COUNT, out_count(t->capacity)), out_format(buckets, OUT_COUNT, out_count(t->buckets)), t->buckets == 1 ? "" : "s",
-             out_format(slots, OUT_COUNT, out_count(t->slots)), t->policy, t->dual ? ", dual buckets" : "", t->value_bytes,
-             out_format(memory, OUT_BYTES, out_count(t->memory_bytes)));
+             out_format(entries, OUT_COUNT, out_count(t->capacity)),
+             out_format(buckets, OUT_COUNT, out_count(t->buckets)), t->buckets == 1 ? "" : "s",
+             out_format(slots, OUT_COUNT, out_count(t->slots)), t->policy, t->dual ? ", dual buckets" : "",
+             t->value_bytes, out_format(memory, OUT_BYTES, out_count(t->memory_bytes)));
     out_fact(o, "case", "case", OUT_TEXT, out_text(text));
     out_fact(o, "table", "table", OUT_TEXT, out_text(table));
     out_fact(o, "capacity", NULL, OUT_COUNT, out_count(t->capacity));
@@ -103,7 +107,8 @@ static void facts(out *o, const char *text, const hd_run_report *r)
     out_fact(o, "load_factor", "load factor", OUT_PERCENT, out_real((double)r->size / (double)t->places));
     out_fact(o, "evicted", "evicted", OUT_COUNT, out_count(r->counters.outcome[HD_EVICTED]));
     out_fact(o, "refused", "refused", OUT_COUNT, out_count(r->counters.outcome[HD_REFUSED]));
-    out_fact(o, "requests_per_s", "throughput", OUT_RATE, r->seconds > 0 ? out_real((double)r->requests / r->seconds) : out_none());
+    out_fact(o, "requests_per_s", "throughput", OUT_RATE,
+             r->seconds > 0 ? out_real((double)r->requests / r->seconds) : out_none());
     out_fact(o, "time_s", NULL, OUT_SECONDS, out_real(r->seconds));
     out_fact(o, "ran", NULL, OUT_TEXT, r->ran ? out_text(r->ran) : out_none());
     out_fact(o, "contents_hash", "contents", OUT_HEX, out_count(r->contents_hash));
@@ -113,7 +118,8 @@ static void verdict(out *o, const hd_case *c, const hd_run_report *r)
 {
     char judged[OUT_CELL], text[OUT_CELL + 64];
     const char *say = "not asked for: add --judge";
-    if (c->judge && *r->wrong) say = "WRONG: see the last line";
+    if (c->judge && *r->wrong)
+        say = "WRONG: see the last line";
     else if (c->judge) {
         snprintf(text, sizeof text, "%s items, all truthful%s", out_format(judged, OUT_COUNT, out_count(r->judged)),
                  hd_oracle_restates(c->policy) ? "" : "; the policy's scores were taken at its word");
@@ -130,8 +136,9 @@ static void outcomes(out *o, tool_form form, const hd_counters *c)
     for (int i = 0; i < HD_OUTCOME_COUNT; i++) {
         double share = c->items ? (double)c->outcome[i] / (double)c->items : 0;
         if (!c->outcome[i] && form == TOOL_TEXT) continue;
-        out_row(o, (const out_value[]){ out_text(hd_outcome_name((hd_outcome)i)), out_count(c->outcome[i]), out_real(share),
-                                        out_text(picture_bar(bar, share, BAR, 1)), out_text(outcome_means((hd_outcome)i)) });
+        out_row(o, (const out_value[]){ out_text(hd_outcome_name((hd_outcome)i)), out_count(c->outcome[i]),
+                                        out_real(share), out_text(picture_bar(bar, share, BAR, 1)),
+                                        out_text(outcome_means((hd_outcome)i)) });
     }
 }
 
@@ -152,7 +159,7 @@ static void history(out *o, const hd_case *c, const hd_run_report *r)
              out_format(first, OUT_PERCENT, out_real(rate[0])), out_format(last, OUT_PERCENT, out_real(rate[n - 1])));
 }
 
-/* ---- What to try next ------------------------------------------------------------------------------------ */
+/* ---- What to try next ------------------------------------------------------------------------ */
 
 /* Whether it is one of those there are to choose from, and not a design's only one. */
 static bool policy_named(const char *name)
@@ -175,9 +182,12 @@ static void hints(out *o, const hd_case *c)
     hd_case_print(&next, fewer, sizeof fewer);
     out_note(o, "\nTry next\n");
     if (policy_named(c->policy)) out_note(o, "  the same requests, another policy:\n    heddle run %s\n", other);
-    if (!c->judge) out_note(o, "  does an independent map agree with every answer?\n    heddle run --judge %s\n", fewer);
-    if (policy_named(c->policy)) out_note(o, "  how much would a larger table help?\n    heddle sweep %s --table\n", c->keys);
-    else out_note(o, "  what do the GPU's kernels make of these requests?\n    heddle run --kernels %s\n", fewer);
+    if (!c->judge)
+        out_note(o, "  does an independent map agree with every answer?\n    heddle run --judge %s\n", fewer);
+    if (policy_named(c->policy))
+        out_note(o, "  how much would a larger table help?\n    heddle sweep %s --table\n", c->keys);
+    else
+        out_note(o, "  what do the GPU's kernels make of these requests?\n    heddle run --kernels %s\n", fewer);
 }
 
 static out *report(const tool_line *line, const hd_case *c, const char *text, const hd_run_report *r)
@@ -197,7 +207,7 @@ static out *report(const tool_line *line, const hd_case *c, const char *text, co
     return o;
 }
 
-/* ---- The kernels ----------------------------------------------------------------------------------------- */
+/* ---- The kernels ----------------------------------------------------------------------------- */
 
 static hd_status run_kernels(const hd_case *c, tour *t)
 {
@@ -229,7 +239,8 @@ static int kernels_too(const hd_case *c)
     int code = s ? tool_fail(s) : tool_stopped() ? TOOL_STOPPED : TOOL_OK;
     if (code == TOOL_OK) {
         char asked[OUT_CELL];
-        printf("\nThe last %s of them again, by the GPU's kernels on the host SIMT machine\n", out_format(asked, OUT_COUNT, out_count(t.asked)));
+        printf("\nThe last %s of them again, by the GPU's kernels on the host SIMT machine\n",
+               out_format(asked, OUT_COUNT, out_count(t.asked)));
         out *o = tour_report(TOOL_TEXT, NULL, &t);
         if (!t.wrong) hints(o, c);
         code = out_close(o, TOOL_OK);
@@ -275,13 +286,19 @@ static int run(tool_line *line, int argc, char **argv)
 }
 
 static const char doc[] =
-    "CASE is a line that names everything a run depends on: DESIGN.OPERATION.KERNEL, then name=value in any order; what is left out "
-    "has its default. Tests print such lines when they fail. The operation may be one of heddle list operations, serve (reads are "
-    "find_or_insert, writes insert_or_assign) or mix (all operations). Without a CASE a cache serves keys that follow Zipf's law.\n"
+    "CASE is a line that names everything a run depends on: DESIGN.OPERATION.KERNEL, then name=value in any order; "
+    "what is left out "
+    "has its default. Tests print such lines when they fail. The operation may be one of heddle list operations, serve "
+    "(reads are "
+    "find_or_insert, writes insert_or_assign) or mix (all operations). Without a CASE a cache serves keys that follow "
+    "Zipf's law.\n"
     "\n"
-    "With --kernels the reference fills the table with the case's requests, and each of the GPU's kernels then runs the last batch of them (at "
-    "most 4,096) from that same table: on the host SIMT machine, which counts what a GPU's memory would be asked for, warps in turn; then a quarter of it "
-    "again, lanes in random order under the race detector. Both are held against the reference item by item. mix stands for every "
+    "With --kernels the reference fills the table with the case's requests, and each of the GPU's kernels then runs "
+    "the last batch of them (at "
+    "most 4,096) from that same table: on the host SIMT machine, which counts what a GPU's memory would be asked for, "
+    "warps in turn; then a quarter of it "
+    "again, lanes in random order under the race detector. Both are held against the reference item by item. mix "
+    "stands for every "
     "operation, and so does no CASE at all.\n"
     "\n"
     "Exit code 1: the judge found an untruthful answer, or a kernel disagrees; the last line shows it again.\n"
@@ -294,5 +311,6 @@ static const char doc[] =
     "  heddle run --kernels hkv.find.ref capacity=8Ki keys=zipf:0.99,64Ki batch=512x64\n"
     "  heddle run --kernels\n";
 
-const tool_verb verb_run = { "run", "[CASE]", "run a case and say what happened; without one, a first tour", doc, 0, 64, option, parse,
-                             run };
+const tool_verb verb_run = { "run",  "[CASE]", "run a case and say what happened; without one, a first tour",
+                             doc,    0,        64,
+                             option, parse,    run };

@@ -20,7 +20,7 @@ typedef struct sched_options {
 } sched_options;
 
 static const char *const strategies[] = { "turn", "random", "pct", "search", NULL }; /* in the order of simt_strategy */
-static const char *const units[] = { "lane", "warp", NULL };                           /* ... of simt_unit */
+static const char *const units[] = { "lane", "warp", NULL };                         /* ... of simt_unit */
 static const char *const places[] = { "none", "sync", "atomic", "all", NULL };
 static const uint32_t place_kinds[] = { SIMT_AT_NONE, SIMT_AT_SYNC, SIMT_AT_ATOMIC, SIMT_AT_ALL };
 
@@ -87,7 +87,7 @@ static simt_config config_of(const sched_options *o, agree *a)
     return c;
 }
 
-/* ---- The story ---------------------------------------------------------------------------------------------- */
+/* ---- The story ------------------------------------------------------------------------------- */
 
 /* Votes are left out: they would drown what is done to memory. */
 static bool told(const simt_event *e) { return e->p || strcmp(e->what, "takes effect") == 0; }
@@ -101,10 +101,12 @@ static void tell(out *o, const situation *x, uint64_t rows)
         char place[96];
         bool writes = strncmp(e[i].what, "ld", 2) != 0, effect = e[i].p == NULL;
         if (!told(&e[i])) continue;
-        out_row(o, (const out_value[]){
-            out_count(e[i].step), out_text(simt_site_name(e[i].site)), out_count(e[i].block), out_count(e[i].thread), out_text(e[i].what),
-            effect ? out_text(hd_outcome_name((hd_outcome)e[i].after)) : out_text(situation_place(x, e[i].p, place, sizeof place)),
-            effect ? out_none() : out_count(e[i].before), writes && !effect ? out_count(e[i].after) : out_none() });
+        out_row(o, (const out_value[]){ out_count(e[i].step), out_text(simt_site_name(e[i].site)),
+                                        out_count(e[i].block), out_count(e[i].thread), out_text(e[i].what),
+                                        effect ? out_text(hd_outcome_name((hd_outcome)e[i].after))
+                                               : out_text(situation_place(x, e[i].p, place, sizeof place)),
+                                        effect ? out_none() : out_count(e[i].before),
+                                        writes && !effect ? out_count(e[i].after) : out_none() });
     }
 }
 
@@ -120,14 +122,17 @@ static hd_status once(situation *x, simt_config c, const simt_decision *s, size_
     return simt_explore(x->m, &trial, &c, 1, 0, 0, e);
 }
 
-/* ---- The verb -------------------------------------------------------------------------------------------------- */
+/* ---- The verb -------------------------------------------------------------------------------- */
 
 static const out_column column[] = {
-    { "step", "step", OUT_PLAIN },   { "site", "where in the text", OUT_TEXT }, { "block", "block", OUT_PLAIN }, { "thread", "thread", OUT_PLAIN },
-    { "what", "what", OUT_TEXT },    { "place", "of", OUT_TEXT },               { "before", "was", OUT_HEX },    { "after", "is", OUT_HEX },
+    { "step", "step", OUT_PLAIN },   { "site", "where in the text", OUT_TEXT },
+    { "block", "block", OUT_PLAIN }, { "thread", "thread", OUT_PLAIN },
+    { "what", "what", OUT_TEXT },    { "place", "of", OUT_TEXT },
+    { "before", "was", OUT_HEX },    { "after", "is", OUT_HEX },
 };
 
-static int report(tool_line *line, const sched_options *o, situation *x, const simt_exploration *e, const char *schedule, bool story)
+static int report(tool_line *line, const sched_options *o, situation *x, const simt_exploration *e,
+                  const char *schedule, bool story)
 {
     out *r = out_open(line->form, "heddle.sched/1", column, 8);
     char command[2 * SITUATION_TEXT];
@@ -141,17 +146,22 @@ static int report(tool_line *line, const sched_options *o, situation *x, const s
     out_fact(r, "schedules_hash", "interleavings", OUT_HEX, out_count(e->hash));
     out_fact(r, "exhausted", "all there are", OUT_FLAG, out_flag(e->exhausted));
     out_fact(r, "time_s", "time", OUT_SECONDS, out_real((double)e->time_ns * 1e-9));
-    out_fact(r, "schedules_per_s", "rate", OUT_RATE, e->time_ns ? out_real((double)e->schedules * 1e9 / (double)e->time_ns) : out_none());
+    out_fact(r, "schedules_per_s", "rate", OUT_RATE,
+             e->time_ns ? out_real((double)e->schedules * 1e9 / (double)e->time_ns) : out_none());
     out_fact(r, "bugs", "bugs", OUT_COUNT, out_count(e->wrong));
-    out_fact(r, "fault", e->wrong ? "found by" : NULL, OUT_TEXT, e->wrong ? out_text(e->finding.fault ? simt_fault_name(e->finding.fault) : "judge") : out_none());
+    out_fact(r, "fault", e->wrong ? "found by" : NULL, OUT_TEXT,
+             e->wrong ? out_text(e->finding.fault ? simt_fault_name(e->finding.fault) : "judge") : out_none());
     char sentence[512];
     snprintf(sentence, sizeof sentence, "%.*s", end ? (int)(end - e->finding.story) : 500, e->finding.story);
     out_fact(r, "wrong", e->wrong ? "wrong" : NULL, OUT_TEXT, e->wrong ? out_text(sentence) : out_none());
     out_fact(r, "seed", e->wrong ? "seed" : NULL, OUT_PLAIN, e->wrong ? out_count(e->seed) : out_none());
     out_fact(r, "schedule", e->wrong ? "schedule" : NULL, OUT_TEXT, schedule ? out_text(schedule) : out_none());
     if (e->wrong && schedule) {
-        snprintf(command, sizeof command, "heddle sched '%s' --strategy %s --unit %s --preempt %s%s --threads %" PRIu64 " --blocks %" PRIu64 " --seed %" PRIu64 " --replay '%s'", x->text,
-                 o->strategy, o->unit, o->preempt, o->weak ? " --weak" : "", o->threads, o->blocks, e->seed, schedule);
+        snprintf(command, sizeof command,
+                 "heddle sched '%s' --strategy %s --unit %s --preempt %s%s --threads %" PRIu64 " --blocks %" PRIu64
+                 " --seed %" PRIu64 " --replay '%s'",
+                 x->text, o->strategy, o->unit, o->preempt, o->weak ? " --weak" : "", o->threads, o->blocks, e->seed,
+                 schedule);
         out_fact(r, "replay", "again", OUT_TEXT, out_text(command));
     }
     if (story) tell(r, x, o->rows);
@@ -212,9 +222,12 @@ static int run(tool_line *line, int argc, char **argv)
 }
 
 static const char doc[] =
-    "Runs one batch of a GPU kernel on the host machine again and again, each time with another interleaving of its lanes, and "
-    "judges every run: races, collectives, bounds, invariants between any two steps, and whether the reference would have allowed it. What "
-    "goes wrong is made short, told as a table of who did what, and comes with the command that shows it again (exit code 1).\n"
+    "Runs one batch of a GPU kernel on the host machine again and again, each time with another interleaving of its "
+    "lanes, and "
+    "judges every run: races, collectives, bounds, invariants between any two steps, and whether the reference would "
+    "have allowed it. What "
+    "goes wrong is made short, told as a table of who did what, and comes with the command that shows it again (exit "
+    "code 1).\n"
     "Two cases with a + between them run at the same time, readers with readers and updaters with updaters.\n"
     "\n"
     "EXAMPLES\n"
@@ -223,4 +236,5 @@ static const char doc[] =
     "  heddle sched hkv.assign.tlpv1 + hkv.touch.tlpv2 --schedules 200\n"
     "  heddle sched hkv.erase.tlpv1 batch=2x1 --replay '3:1,9:2' --rows 12\n";
 
-const tool_verb verb_sched = { "sched", "CASE", "search the interleavings of a kernel's lanes", doc, 1, 64, option, parse, run };
+const tool_verb verb_sched = { "sched", "CASE", "search the interleavings of a kernel's lanes", doc, 1, 64, option,
+                               parse,   run };

@@ -31,12 +31,18 @@ static out *report(const tool_line *line, const request_source *source, const re
                    size_t rows, uint64_t distinct)
 {
     static out_column column[] = {
-        { "policy", "policy", OUT_TEXT },         { "asked", NULL, OUT_TEXT },
-        { "size", "size", OUT_COUNT },            { "capacity", "capacity", OUT_COUNT },
-        { "slots", "slots", OUT_COUNT },          { "requests", "requests", OUT_COUNT },
-        { "misses", "misses", OUT_COUNT },        { "miss_ratio", "miss ratio", OUT_RATIO },
-        { "evicted", "evicted", OUT_COUNT },      { "refused", "refused", OUT_COUNT },
-        { "reserved", NULL, OUT_COUNT },          { "time_s", NULL, OUT_SECONDS },
+        { "policy", "policy", OUT_TEXT },
+        { "asked", NULL, OUT_TEXT },
+        { "size", "size", OUT_COUNT },
+        { "capacity", "capacity", OUT_COUNT },
+        { "slots", "slots", OUT_COUNT },
+        { "requests", "requests", OUT_COUNT },
+        { "misses", "misses", OUT_COUNT },
+        { "miss_ratio", "miss ratio", OUT_RATIO },
+        { "evicted", "evicted", OUT_COUNT },
+        { "refused", "refused", OUT_COUNT },
+        { "reserved", NULL, OUT_COUNT },
+        { "time_s", NULL, OUT_SECONDS },
         { "requests_per_s", "requests/s", OUT_RATE },
     };
     uint64_t reserved = rows ? row[0].reserved : 0;
@@ -52,12 +58,12 @@ static out *report(const tool_line *line, const request_source *source, const re
     if (p->seed) out_fact(o, "seed", "seed", OUT_PLAIN, out_count(p->seed));
     for (size_t i = 0; i < rows; i++) {
         const replay_row *r = &row[i];
-        out_row(o, (const out_value[]){
-            out_text(r->policy), out_text(r->asked), out_count(r->size), out_count(r->capacity), out_count(r->slots),
-            out_count(r->requests), out_count(r->misses),
-            r->requests ? out_real((double)r->misses / (double)r->requests) : out_none(),
-            out_count(r->evicted), out_count(r->refused), out_count(r->reserved), out_real(r->seconds),
-            out_real((double)r->replayed / r->seconds) });
+        out_row(o, (const out_value[]){ out_text(r->policy), out_text(r->asked), out_count(r->size),
+                                        out_count(r->capacity), out_count(r->slots), out_count(r->requests),
+                                        out_count(r->misses),
+                                        r->requests ? out_real((double)r->misses / (double)r->requests) : out_none(),
+                                        out_count(r->evicted), out_count(r->refused), out_count(r->reserved),
+                                        out_real(r->seconds), out_real((double)r->replayed / r->seconds) });
     }
     if (reserved) out_note(o, "\nreserved: requests for the three keys that no table holds; they are no misses.\n");
     return o;
@@ -91,22 +97,27 @@ static int run(tool_line *line, int argc, char **argv)
     return code;
 }
 
-static const char doc[] =
-    "Every request is one insert_or_assign with one tick of the table's clock, in trace order; it is a miss when its key was not "
-    "there. POLICIES and SIZES are lists with commas; there is a row for each pair. A size is a number of entries (10240, 10Ki) or a "
-    "part of the trace's different keys (0.01, 1%), which are counted first. The table nearest to that size is built; its capacity "
-    "is in the row. requests/s includes reading.\n"
-    "\n"
-    "FORMAT is a row of `heddle list formats`, options appended: csv,key=2,time=1. Files may be compressed with zstd or gzip.\n"
-    "\n"
-    "The policy custom keeps what it is told to keep: it is given the next access of each key, which makes it Belady's optimum "
-    "within a bucket, when the trace knows it (oracleGeneral does).\n"
-    "\n"
-    "EXAMPLES\n"
-    "  heddle gen zipf:0.99,10000 --requests 100000 -o zipf.oracleGeneral.zst\n"
-    "  heddle sim zipf.oracleGeneral.zst oracleGeneral lru 128\n"
-    "  heddle sim zipf.oracleGeneral.zst oracleGeneral lru,lfu,custom 1%,10%\n"
-    "  heddle sim zipf.oracleGeneral.zst oracleGeneral lfu 1Ki --dual --admit always --json\n";
+static const char doc[] = "Every request is one insert_or_assign with one tick of the table's clock, in trace order; "
+                          "it is a miss when its key was not "
+                          "there. POLICIES and SIZES are lists with commas; there is a row for each pair. A size is a "
+                          "number of entries (10240, 10Ki) or a "
+                          "part of the trace's different keys (0.01, 1%), which are counted first. The table nearest "
+                          "to that size is built; its capacity "
+                          "is in the row. requests/s includes reading.\n"
+                          "\n"
+                          "FORMAT is a row of `heddle list formats`, options appended: csv,key=2,time=1. Files may be "
+                          "compressed with zstd or gzip.\n"
+                          "\n"
+                          "The policy custom keeps what it is told to keep: it is given the next access of each key, "
+                          "which makes it Belady's optimum "
+                          "within a bucket, when the trace knows it (oracleGeneral does).\n"
+                          "\n"
+                          "EXAMPLES\n"
+                          "  heddle gen zipf:0.99,10000 --requests 100000 -o zipf.oracleGeneral.zst\n"
+                          "  heddle sim zipf.oracleGeneral.zst oracleGeneral lru 128\n"
+                          "  heddle sim zipf.oracleGeneral.zst oracleGeneral lru,lfu,custom 1%,10%\n"
+                          "  heddle sim zipf.oracleGeneral.zst oracleGeneral lfu 1Ki --dual --admit always --json\n";
 
-const tool_verb verb_sim = { "sim", "TRACE FORMAT POLICIES SIZES", "replay a trace: misses by policy and size", doc, 4, 4,
-                             option, parse, run };
+const tool_verb verb_sim = {
+    "sim", "TRACE FORMAT POLICIES SIZES", "replay a trace: misses by policy and size", doc, 4, 4, option, parse, run
+};

@@ -43,9 +43,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_CAPACITY: o->capacity = arg; return 0;
     case KEY_TABLE: o->table = true; return 0;
     case KEY_REQUESTS: return tool_read(hd_parse_u64("--requests", arg, 1, UINT64_MAX, &o->plan.limit));
-    case KEY_PLOT:
-        o->plot = arg;
-        return plot_file("--plot", arg) ? EINVAL : 0;
+    case KEY_PLOT: o->plot = arg; return plot_file("--plot", arg) ? EINVAL : 0;
     default: return replay_option(key, arg, &o->plan);
     }
 }
@@ -56,16 +54,22 @@ static void table_facts(out *o, const replay_plan *p)
     out_fact(o, "admit", "admission", OUT_TEXT, out_text(p->admit == HD_ADMIT_ALWAYS ? "always" : "score"));
 }
 
-/* ---- Sizes ---------------------------------------------------------------------------------------------- */
+/* ---- Sizes ----------------------------------------------------------------------------------- */
 
-static int sweep_sizes(sweep_options *o, char **word, int words, tool_form form, const replay_list *policies, out **report)
+static int sweep_sizes(sweep_options *o, char **word, int words, tool_form form, const replay_list *policies,
+                       out **report)
 {
     static const out_column column[] = {
-        { "policy", "policy", OUT_TEXT },       { "asked", "asked", OUT_TEXT },
-        { "size", NULL, OUT_COUNT },            { "capacity", "capacity", OUT_COUNT },
-        { "slots", "slots", OUT_COUNT },        { "requests", "requests", OUT_COUNT },
-        { "misses", "misses", OUT_COUNT },      { "miss_ratio", "miss ratio", OUT_RATIO },
-        { "evicted", "evicted", OUT_COUNT },    { "refused", "refused", OUT_COUNT },
+        { "policy", "policy", OUT_TEXT },
+        { "asked", "asked", OUT_TEXT },
+        { "size", NULL, OUT_COUNT },
+        { "capacity", "capacity", OUT_COUNT },
+        { "slots", "slots", OUT_COUNT },
+        { "requests", "requests", OUT_COUNT },
+        { "misses", "misses", OUT_COUNT },
+        { "miss_ratio", "miss ratio", OUT_RATIO },
+        { "evicted", "evicted", OUT_COUNT },
+        { "refused", "refused", OUT_COUNT },
         { "requests_per_s", "requests/s", OUT_RATE },
     };
     request_source source;
@@ -81,7 +85,8 @@ static int sweep_sizes(sweep_options *o, char **word, int words, tool_form form,
     source.args.seed = p->seed;
     p->source = &source.args;
     if (!code && source.endless && !p->limit) p->limit = 1 << 20;
-    if (!code) code = replay_list_parse(&sizes, "--sizes", o->sizes ? o->sizes : "0.1%,0.2%,0.5%,1%,2%,5%,10%,20%,50%,100%");
+    if (!code)
+        code = replay_list_parse(&sizes, "--sizes", o->sizes ? o->sizes : "0.1%,0.2%,0.5%,1%,2%,5%,10%,20%,50%,100%");
     if (!code) code = replay_rows_take(p, policies, &sizes, &row, &rows, &distinct);
     if (code) return code;
     code = replay_run(p, row, rows);
@@ -94,25 +99,26 @@ static int sweep_sizes(sweep_options *o, char **word, int words, tool_form form,
     }
     for (size_t i = 0; !code && i < rows; i++) {
         const replay_row *r = &row[i];
-        out_row(*report, (const out_value[]){
-            out_text(r->policy), out_text(r->asked), out_count(r->size), out_count(r->capacity), out_count(r->slots),
-            out_count(r->requests), out_count(r->misses),
-            r->requests ? out_real((double)r->misses / (double)r->requests) : out_none(),
-            out_count(r->evicted), out_count(r->refused), out_real((double)r->replayed / r->seconds) });
+        out_row(*report,
+                (const out_value[]){
+                    out_text(r->policy), out_text(r->asked), out_count(r->size), out_count(r->capacity),
+                    out_count(r->slots), out_count(r->requests), out_count(r->misses),
+                    r->requests ? out_real((double)r->misses / (double)r->requests) : out_none(), out_count(r->evicted),
+                    out_count(r->refused), out_real((double)r->replayed / r->seconds) });
     }
     free(row);
     return code;
 }
 
-/* ---- Load factors --------------------------------------------------------------------------------------- */
+/* ---- Load factors ---------------------------------------------------------------------------- */
 
 static int sweep_parts(sweep_options *o, tool_form form, const replay_list *policies, out **report)
 {
     static const out_column column[] = {
-        { "policy", "policy", OUT_TEXT },          { "load_factor", "offered/capacity", OUT_REAL },
-        { "offered", "offered", OUT_COUNT },       { "size", "size", OUT_COUNT },
-        { "filled", "load factor", OUT_RATIO },    { "evicted", "evicted", OUT_COUNT },
-        { "refused", "refused", OUT_COUNT },       { "kept", "kept", OUT_PERCENT },
+        { "policy", "policy", OUT_TEXT },           { "load_factor", "offered/capacity", OUT_REAL },
+        { "offered", "offered", OUT_COUNT },        { "size", "size", OUT_COUNT },
+        { "filled", "load factor", OUT_RATIO },     { "evicted", "evicted", OUT_COUNT },
+        { "refused", "refused", OUT_COUNT },        { "kept", "kept", OUT_PERCENT },
         { "inserts_per_s", "inserts/s", OUT_RATE }, { "finds_per_s", "finds/s", OUT_RATE },
     };
     enum { LARGEST = 1000 };
@@ -124,8 +130,10 @@ static int sweep_parts(sweep_options *o, tool_form form, const replay_list *poli
     int code = s ? tool_fail(s) : replay_list_parse(&parts, "--load-factors", o->parts);
     for (size_t i = 0; !code && i < parts.items; i++) {
         s = hd_parse_double("--load-factors", parts.item[i], 0, LARGEST, &part[i]);
-        if (s) code = tool_fail(s);
-        else if (part[i] <= (i ? part[i - 1] : 0)) code = tool_say(TOOL_USAGE, "--load-factors: %s does not ascend", parts.item[i]);
+        if (s)
+            code = tool_fail(s);
+        else if (part[i] <= (i ? part[i - 1] : 0))
+            code = tool_say(TOOL_USAGE, "--load-factors: %s does not ascend", parts.item[i]);
     }
     if (code) return code;
     replay_shape(&o->plan, capacity, &slots, &capacity);
@@ -134,7 +142,8 @@ static int sweep_parts(sweep_options *o, tool_form form, const replay_list *poli
 
     size_t rows = policies->items * parts.items;
     fill_row *row = (fill_row *)calloc(rows, sizeof *row);
-    code = row ? fill_run(&o->plan, policies, part, parts.items, capacity, row) : tool_say(TOOL_SYSTEM, "memory was refused");
+    code = row ? fill_run(&o->plan, policies, part, parts.items, capacity, row)
+               : tool_say(TOOL_SYSTEM, "memory was refused");
     *report = code ? NULL : out_open(form, "heddle.fill/1", column, sizeof column / sizeof *column);
     if (!code) {
         out_fact(*report, "capacity", "capacity", OUT_COUNT, out_count(capacity));
@@ -143,16 +152,16 @@ static int sweep_parts(sweep_options *o, tool_form form, const replay_list *poli
     }
     for (size_t i = 0; !code && i < rows; i++) {
         const fill_row *r = &row[i];
-        out_row(*report, (const out_value[]){
-            out_text(r->policy), out_real(r->asked), out_count(r->offered), out_count(r->size),
-            out_real((double)r->size / (double)capacity), out_count(r->evicted), out_count(r->refused), out_real(r->kept),
-            out_real(r->inserts_per_s), out_real(r->finds_per_s) });
+        out_row(*report, (const out_value[]){ out_text(r->policy), out_real(r->asked), out_count(r->offered),
+                                              out_count(r->size), out_real((double)r->size / (double)capacity),
+                                              out_count(r->evicted), out_count(r->refused), out_real(r->kept),
+                                              out_real(r->inserts_per_s), out_real(r->finds_per_s) });
     }
     free(row);
     return code;
 }
 
-/* ---- The verb ---------------------------------------------------------------------------------------------- */
+/* ---- The verb -------------------------------------------------------------------------------- */
 
 static int run(tool_line *line, int argc, char **argv)
 {
@@ -164,7 +173,8 @@ static int run(tool_line *line, int argc, char **argv)
     long cores = o.parts ? 1 : sysconf(_SC_NPROCESSORS_ONLN);
     if (!o.plan.threads) o.plan.threads = cores > 0 ? (uint32_t)cores : 1;
 
-    if (o.parts && line->words) return tool_say(TOOL_USAGE, "--load-factors makes its own keys: leave out '%s'", line->word[0]);
+    if (o.parts && line->words)
+        return tool_say(TOOL_USAGE, "--load-factors makes its own keys: leave out '%s'", line->word[0]);
     if (o.parts && o.sizes) return tool_say(TOOL_USAGE, "--load-factors or --sizes, not both");
     if (!o.parts && !line->words) return tool_say(TOOL_USAGE, "it takes %s, or --load-factors", line->verb->args);
 
@@ -173,8 +183,9 @@ static int run(tool_line *line, int argc, char **argv)
     out *report = NULL;
     code = replay_list_parse(&policies, "--policies", o.policies ? o.policies : "lru,lfu");
     if (!code) code = replay_policies(&policies);
-    if (!code) code = o.parts ? sweep_parts(&o, form, &policies, &report)
-                              : sweep_sizes(&o, line->word, line->words, form, &policies, &report);
+    if (!code)
+        code = o.parts ? sweep_parts(&o, form, &policies, &report)
+                       : sweep_sizes(&o, line->word, line->words, form, &policies, &report);
     if (code) return code;
     if (o.plot) code = plot_draw(report, o.plot);
     if (!o.output) return out_close(report, code);
@@ -184,10 +195,12 @@ static int run(tool_line *line, int argc, char **argv)
 }
 
 static const char doc[] =
-    "Replays the requests through a table of each size with each policy, as heddle sim does, and prints CSV: one row per pair. "
+    "Replays the requests through a table of each size with each policy, as heddle sim does, and prints CSV: one row "
+    "per pair. "
     "Requests come from a trace (TRACE FORMAT) or from a source as heddle list workloads has them (SPEC).\n"
     "\n"
-    "With --load-factors a table is filled with different keys instead, and each row says what inserting and finding cost at that "
+    "With --load-factors a table is filled with different keys instead, and each row says what inserting and finding "
+    "cost at that "
     "point, and how many of the keys offered so far are kept.\n"
     "\n"
     "EXAMPLES\n"
@@ -198,5 +211,12 @@ static const char doc[] =
     "\n"
     "  With matplotlib installed, --plot curves.svg draws any of these.\n";
 
-const tool_verb verb_sweep = { "sweep", "TRACE FORMAT | SPEC", "miss ratio over sizes, or cost over load factors, with a plot", doc,
-                               0, 2, option, parse, run };
+const tool_verb verb_sweep = { "sweep",
+                               "TRACE FORMAT | SPEC",
+                               "miss ratio over sizes, or cost over load factors, with a plot",
+                               doc,
+                               0,
+                               2,
+                               option,
+                               parse,
+                               run };

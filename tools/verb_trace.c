@@ -66,7 +66,7 @@ static int source_open(const tool_line *line, const trace_options *o, request_so
     return e ? tool_fail(e) : TOOL_OK;
 }
 
-/* ---- stat ------------------------------------------------------------------------------------------- */
+/* ---- stat ------------------------------------------------------------------------------------ */
 
 typedef struct trace_stat {
     tally keys;
@@ -136,7 +136,10 @@ static void stat_popularity(out *r, const trace_stat *s, const tally_step *step,
     out_fact(r, "once", "keys requested once", OUT_COUNT, out_count(once));
     out_fact(r, "once_share", "share of the keys", OUT_PERCENT, any ? out_real((double)once / d) : out_none());
     out_fact(r, "most", "requests of the top key", OUT_COUNT, out_count(any ? step[steps - 1].times : 0));
-    static const struct { double share; const char *key, *label; } top[] = {
+    static const struct {
+        double share;
+        const char *key, *label;
+    } top[] = {
         { 0, "top_share", "share of the requests" },
         { 0.01, "top_1_percent_share", "top 1% of keys get" },
         { 0.1, "top_10_percent_share", "top 10% of keys get" },
@@ -150,7 +153,8 @@ static void stat_popularity(out *r, const trace_stat *s, const tally_step *step,
     out_fact(r, "zipf_keys", "fitted to the top keys", OUT_COUNT, fit.keys ? out_count(fit.keys) : out_none());
     out_fact(r, "zipf_gap", "greatest gap to the fit", OUT_PERCENT, fit.keys ? out_real(fit.gap) : out_none());
     if (fit.keys && fit.gap > 0.1) out_note(r, "the gap is wide: this trace follows no Zipf law\n");
-    if (!fit.keys) out_note(r, "no Zipf exponent: fewer than %d keys come %d times or more\n", ZIPF_FIT_KEYS, ZIPF_FIT_TIMES);
+    if (!fit.keys)
+        out_note(r, "no Zipf exponent: fewer than %d keys come %d times or more\n", ZIPF_FIT_KEYS, ZIPF_FIT_TIMES);
 }
 
 static int stat_report(const tool_line *line, const trace_stat *s, bool lenient)
@@ -170,14 +174,16 @@ static int stat_report(const tool_line *line, const trace_stat *s, bool lenient)
     if (lenient) out_fact(r, "skipped", "records skipped", OUT_COUNT, out_count(s->skipped));
     for (int i = 0; i < VERBS; i++)
         if (s->verb[i] != s->requests && s->verb[i])
-            out_fact(r, verb_name[i], i == HD_READ_MODIFY_WRITE ? "read-modify-writes" : verb_name[i], OUT_COUNT, out_count(s->verb[i]));
+            out_fact(r, verb_name[i], i == HD_READ_MODIFY_WRITE ? "read-modify-writes" : verb_name[i], OUT_COUNT,
+                     out_count(s->verb[i]));
     stat_popularity(r, s, step, steps);
     bool any = s->requests > 0;
     out_fact(r, "requested_bytes", "requested", OUT_BYTES, out_count(s->bytes));
     out_fact(r, "footprint_bytes", "footprint", OUT_BYTES, out_count(s->footprint));
     out_fact(r, "time_first", "least time", OUT_PLAIN, any ? out_count(s->time_least) : out_none());
     out_fact(r, "time_last", "greatest time", OUT_PLAIN, any ? out_count(s->time_most) : out_none());
-    out_fact(r, "time_span", "time span, trace's unit", OUT_COUNT, any ? out_count(s->time_most - s->time_least) : out_none());
+    out_fact(r, "time_span", "time span, trace's unit", OUT_COUNT,
+             any ? out_count(s->time_most - s->time_least) : out_none());
     out_fact(r, "exact", "exact", OUT_FLAG, out_flag(exact));
     free(step);
     int code = out_close(r, TOOL_OK);
@@ -204,7 +210,7 @@ static int verb_stat(const tool_line *line, const trace_options *o)
     return code;
 }
 
-/* ---- convert ---------------------------------------------------------------------------------------- */
+/* ---- convert --------------------------------------------------------------------------------- */
 
 static int verb_convert(const tool_line *line, const trace_options *o)
 {
@@ -212,7 +218,8 @@ static int verb_convert(const tool_line *line, const trace_options *o)
     if (!format) return TOOL_USAGE;
     request_source from;
     hd_source *source;
-    int code = o->limit ? tool_apart("--limit", to, line->word[1]) : TOOL_OK; /* all of a trace may take its own place, a part may not */
+    /* all of a trace may take its own place, a part may not */
+    int code = o->limit ? tool_apart("--limit", to, line->word[1]) : TOOL_OK;
     if (!code) code = source_open(line, o, &from, &source);
     if (code) return code;
     watched w;
@@ -234,7 +241,7 @@ static int verb_convert(const tool_line *line, const trace_options *o)
     return out_close(r, TOOL_OK);
 }
 
-/* ---- print ------------------------------------------------------------------------------------------ */
+/* ---- print ----------------------------------------------------------------------------------- */
 
 static const out_column print_column[] = {
     { "request", "request", OUT_COUNT }, { "time", "time", OUT_PLAIN }, { "key", "key", OUT_PLAIN },
@@ -254,7 +261,9 @@ static int verb_print(const tool_line *line, const trace_options *o)
     static hd_request request[AT_ONCE];
     uint64_t limit = o->limit ? o->limit : USUAL;
     if (limit > MOST)
-        return tool_say(TOOL_USAGE, "--limit: more than %d are not for reading; heddle trace convert FILE FORMAT - csv prints all", MOST);
+        return tool_say(TOOL_USAGE,
+                        "--limit: more than %d are not for reading; heddle trace convert FILE FORMAT - csv prints all",
+                        MOST);
     request_source from;
     hd_source *source;
     int code = source_open(line, o, &from, &source);
@@ -273,13 +282,16 @@ static int verb_print(const tool_line *line, const trace_options *o)
     return tool_fail(e);
 }
 
-/* ---- Which of the three ------------------------------------------------------------------------------ */
+/* ---- Which of the three ---------------------------------------------------------------------- */
 
-static const struct { const char *name; int words; int (*run)(const tool_line *, const trace_options *); const char *args; } part[] = {
+/* clang-format off */
+static const struct { const char *name; int words; int (*run)(const tool_line *,
+  const trace_options *); const char *args; } part[] = {
     { "stat", 3, verb_stat, "FILE FORMAT" },
     { "convert", 5, verb_convert, "FILE FORMAT OUT FORMAT" },
     { "print", 3, verb_print, "FILE FORMAT" },
 };
+/* clang-format on */
 enum { PARTS = sizeof part / sizeof *part };
 
 static int run(tool_line *line, int argc, char **argv)
@@ -299,5 +311,7 @@ static int run(tool_line *line, int argc, char **argv)
                     tool_nearest(line->word[0], name));
 }
 
-const tool_verb verb_trace = { "trace", "stat|convert|print FILE FORMAT [OUT FORMAT]", "look at a trace, or convert it", doc,
-                               1, 5, option, parse, run };
+const tool_verb verb_trace = {
+    "trace", "stat|convert|print FILE FORMAT [OUT FORMAT]", "look at a trace, or convert it", doc, 1, 5, option, parse,
+    run
+};

@@ -10,8 +10,8 @@
 
 #include <math.h>
 
-/* The sum of f(r) = r^-s (ln r)^p for r in first .. last, p 0 or 1: exactly up to HEAD, then by the integral and the ends
- * (Euler and Maclaurin; the next term is f'/12, below 1e-8 of the sum). */
+/* The sum of f(r) = r^-s (ln r)^p for r in first .. last, p 0 or 1: exactly up to HEAD, then by the integral and the
+ * ends (Euler and Maclaurin; the next term is f'/12, below 1e-8 of the sum). */
 enum { HEAD = 4096 };
 
 static double term(double r, double s, int p) { return pow(r, -s) * (p ? log(r) : 1); }
@@ -69,8 +69,10 @@ zipf_fit zipf_fit_steps(const tally_step *step, size_t steps)
     double mean = ln_ranks / (double)requests, low = 0, high = 4;
     for (int i = 0; i < 40; i++) {
         double s = (low + high) / 2;
-        if (sum(1, keys, s, 1) / sum(1, keys, s, 0) > mean) low = s;
-        else high = s;
+        if (sum(1, keys, s, 1) / sum(1, keys, s, 0) > mean)
+            low = s;
+        else
+            high = s;
     }
     fit.keys = keys;
     fit.exponent = (low + high) / 2;

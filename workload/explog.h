@@ -21,7 +21,7 @@
 
 /* ln 2 in two parts: the first has 32 significant bits, so that its product with an exponent is exact. */
 #define HD_LN2_HIGH 0x1.62e42feep-1
-#define HD_LN2_LOW 0x1.a39ef35793c76p-33
+#define HD_LN2_LOW  0x1.a39ef35793c76p-33
 
 /* log(1 + f) for f in [sqrt(1/2) - 1, sqrt(2) - 1], as 2 atanh(f / (2 + f)): the odd series, cut where
  * its terms fall below 2^-55. Relatively exact near 0. */

@@ -24,14 +24,14 @@
 
 /* A state ending in _LINE stands at the first byte of a line, the others inside one. */
 typedef enum state {
-    RECORD_LINE,  /* between records                                 */
-    HEADER,       /* > or @                                          */
+    RECORD_LINE, /* between records                                 */
+    HEADER,      /* > or @                                          */
     BASES_LINE,
     BASES,
-    PLUS,         /* FASTQ: between bases and qualities              */
+    PLUS, /* FASTQ: between bases and qualities              */
     QUALITY_LINE,
     QUALITY,
-    LOST_LINE,    /* lenient: looking for a line that begins a record */
+    LOST_LINE, /* lenient: looking for a line that begins a record */
     LOST
 } state;
 
@@ -40,7 +40,7 @@ typedef struct kmer {
     hd_stream *file;
     unsigned k;
     bool canonical, lenient;
-    uint8_t marker;            /* '>' FASTA, '@' FASTQ                              */
+    uint8_t marker; /* '>' FASTA, '@' FASTQ                              */
     state at;
     unsigned run;              /* good bases that end here, up to k: k is a window  */
     uint64_t forward, reverse; /* the last k bases; the complement of their reverse */
@@ -56,25 +56,34 @@ enum { OTHER_BASE = 4, BLANK, END_OF_LINE, NO_BASE };
 static unsigned byte_kind(uint8_t c)
 {
     switch (c) {
-    case 'A': case 'a': return 0;
-    case 'C': case 'c': return 1;
-    case 'G': case 'g': return 2;
-    case 'T': case 't': return 3;
+    case 'A':
+    case 'a': return 0;
+    case 'C':
+    case 'c': return 1;
+    case 'G':
+    case 'g': return 2;
+    case 'T':
+    case 't': return 3;
     case '\n': return END_OF_LINE;
-    case ' ': case '\t': case '\r': return BLANK;
-    case '-': case '*': case '.': return OTHER_BASE; /* gap, stop, unknown */
+    case ' ':
+    case '\t':
+    case '\r': return BLANK;
+    case '-':
+    case '*':
+    case '.': return OTHER_BASE; /* gap, stop, unknown */
     default: return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ? OTHER_BASE : NO_BASE;
     }
 }
 
-/* ---- Errors: the world's, or one more skipped record ------------------------------------------- */
+/* ---- Errors: the world's, or one more skipped record ----------------------------------------- */
 
 /* `ahead` bytes from where the stream stands something is wrong. Strict: a status, and nothing has moved, so
  * that the next call says the same. Lenient: counted once per record, and the caller finds a way on. */
 static hd_status wrong(kmer *m, size_t ahead, const char *what)
 {
     if (!m->lenient)
-        return hd_fail(HD_ECORRUPT, "%s: byte %" PRIu64 ": %s", hd_stream_path(m->file), hd_stream_offset(m->file) + ahead, what);
+        return hd_fail(HD_ECORRUPT, "%s: byte %" PRIu64 ": %s", hd_stream_path(m->file),
+                       hd_stream_offset(m->file) + ahead, what);
     m->source.skipped += !m->bad;
     m->bad = true;
     return HD_OK;
@@ -83,12 +92,12 @@ static hd_status wrong(kmer *m, size_t ahead, const char *what)
 static hd_status wrong_qualities(kmer *m, size_t ahead)
 {
     if (!m->lenient)
-        return hd_fail(HD_ECORRUPT, "%s: byte %" PRIu64 ": %" PRIu64 " qualities for %" PRIu64 " bases", hd_stream_path(m->file),
-                       hd_stream_offset(m->file) + ahead, m->qualities, m->bases);
+        return hd_fail(HD_ECORRUPT, "%s: byte %" PRIu64 ": %" PRIu64 " qualities for %" PRIu64 " bases",
+                       hd_stream_path(m->file), hd_stream_offset(m->file) + ahead, m->qualities, m->bases);
     return wrong(m, ahead, "");
 }
 
-/* ---- The machine: each function takes bytes that are there, and says how many -------------------- */
+/* ---- The machine: each function takes bytes that are there, and says how many ---------------- */
 
 static void record_begin(kmer *m)
 {
@@ -210,8 +219,10 @@ static hd_status quality_take(kmer *m, const uint8_t *p, size_t n, size_t *used)
             *used = e ? i : i + 1;
             return e;
         }
-        if (p[i] >= '!' && p[i] <= '~') m->qualities++;
-        else if (byte_kind(p[i]) != BLANK) e = wrong(m, i, "no quality: they are bytes 33 to 126");
+        if (p[i] >= '!' && p[i] <= '~')
+            m->qualities++;
+        else if (byte_kind(p[i]) != BLANK)
+            e = wrong(m, i, "no quality: they are bytes 33 to 126");
         if (e) return e;
     }
     *used = n;
@@ -235,7 +246,8 @@ static hd_status file_end(kmer *m)
     state at = m->at;
     if (m->marker == '>' || at == RECORD_LINE || at == LOST_LINE || at == LOST) return HD_OK;
     if ((at == QUALITY || at == QUALITY_LINE) && m->qualities == m->bases) return HD_OK;
-    hd_status e = at == QUALITY && m->qualities > m->bases ? wrong_qualities(m, 0) : wrong(m, 0, "the file ends inside a record");
+    hd_status e =
+        at == QUALITY && m->qualities > m->bases ? wrong_qualities(m, 0) : wrong(m, 0, "the file ends inside a record");
     if (!e) m->at = RECORD_LINE; /* counted, once */
     return e;
 }
@@ -271,7 +283,7 @@ static hd_status kmer_next(hd_source *s, hd_request *r, size_t max, size_t *got)
     return e;
 }
 
-/* ---- Opening and closing --------------------------------------------------------------------------- */
+/* ---- Opening and closing --------------------------------------------------------------------- */
 
 static void kmer_close(hd_source *s)
 {
@@ -289,8 +301,8 @@ static hd_status marker_find(kmer *m)
         hd_status e = hd_stream_peek(m->file, 1, &p, &n);
         if (e) return e;
         if (n == 0 || (byte_kind(*p) != BLANK && byte_kind(*p) != END_OF_LINE && *p != '>' && *p != '@'))
-            return hd_fail(HD_ECORRUPT, "%s: byte %" PRIu64 ": %s; FASTA begins with '>', FASTQ with '@'", hd_stream_path(m->file),
-                           hd_stream_offset(m->file), n ? "neither" : "the file ends");
+            return hd_fail(HD_ECORRUPT, "%s: byte %" PRIu64 ": %s; FASTA begins with '>', FASTQ with '@'",
+                           hd_stream_path(m->file), hd_stream_offset(m->file), n ? "neither" : "the file ends");
         if (*p == '>' || *p == '@') {
             m->marker = *p;
             return HD_OK;
@@ -313,7 +325,9 @@ static hd_status kmer_open(const hd_source_args *a, hd_source **s)
     if (e) return e;
     kmer *m = (kmer *)p;
     *m = (kmer){ .source = { .seams = a->seams, .next = kmer_next, .close = kmer_close },
-                 .k = (unsigned)k, .canonical = canonical, .lenient = a->lenient };
+                 .k = (unsigned)k,
+                 .canonical = canonical,
+                 .lenient = a->lenient };
     e = hd_stream_open(a->seams, a->arg[0], &m->file);
     if (!e) e = marker_find(m);
     if (e) {

@@ -29,7 +29,7 @@
 /* 4 MiB of text holds at most 2^20 buckets: n W stays below 2^64. */
 enum { FILE_BYTES_MAX = 4 << 20, BUCKETS_MAX = 1 << 20 };
 #define WEIGHT_MAX (1ull << 43)
-#define KEYS_MAX (1ull << 62)
+#define KEYS_MAX   (1ull << 62)
 
 typedef struct column {
     uint64_t mark;         /* of W: below it this bucket, from it on the other one */
@@ -73,7 +73,7 @@ static void pop_close(hd_source *s)
     hd_give(s->seams, p, 1, sizeof(pop));
 }
 
-/* ---- Columns from weights ----------------------------------------------------------------------- */
+/* ---- Columns from weights -------------------------------------------------------------------- */
 
 /* On entry mark[i] is the weight of bucket i; their sum is W. A column that its bucket does not fill takes
  * what it lacks from a bucket that has more than a column; both are found by one walk each. */
@@ -100,7 +100,7 @@ static void columns_fill(column *c, uint64_t n, uint64_t W)
     }
 }
 
-/* ---- Reading the file ------------------------------------------------------------------------------ */
+/* ---- Reading the file ------------------------------------------------------------------------ */
 
 typedef struct reader {
     hd_stream *file;
@@ -114,7 +114,8 @@ static size_t reader_give(void *to, size_t bytes, void *context)
     size_t n;
     in->status = hd_stream_peek(in->file, 1, &p, &n);
     if (!in->status && hd_stream_offset(in->file) + n > FILE_BYTES_MAX)
-        in->status = hd_fail(HD_ECORRUPT, "%s: more than %d bytes, too long for a histogram", hd_stream_path(in->file), FILE_BYTES_MAX);
+        in->status = hd_fail(HD_ECORRUPT, "%s: more than %d bytes, too long for a histogram", hd_stream_path(in->file),
+                             FILE_BYTES_MAX);
     if (in->status) return (size_t)-1;
     if (n > bytes) n = bytes;
     memcpy(to, p, n);
@@ -137,7 +138,8 @@ static hd_status json_read(const hd_seams *seams, const char *path, json_t **roo
         return in.status;
     }
     if (*root) return HD_OK;
-    if (json_error_code(&error) == json_error_out_of_memory) return hd_fail(HD_ENOMEM, "%s: no memory for its JSON", path);
+    if (json_error_code(&error) == json_error_out_of_memory)
+        return hd_fail(HD_ENOMEM, "%s: no memory for its JSON", path);
     return hd_fail(HD_ECORRUPT, "%s: byte %d, line %d: bad JSON: %s", path, error.position, error.line, error.text);
 }
 
@@ -163,7 +165,8 @@ static hd_status weights_read(pop *p, const json_t *weights, const char *path)
         whole &= json_is_integer(w);
         sum += v;
     }
-    if (!(sum > 0) || !isfinite(sum)) return hd_fail(HD_ECORRUPT, "%s: popularityWeights: no positive, finite sum", path);
+    if (!(sum > 0) || !isfinite(sum))
+        return hd_fail(HD_ECORRUPT, "%s: popularityWeights: no positive, finite sum", path);
     double scale = whole && sum <= (double)WEIGHT_MAX ? 1 : (double)WEIGHT_MAX / sum;
     for (size_t i = 0; i < p->n; i++) {
         double v = json_number_value(json_array_get(weights, i)) * scale;
@@ -234,7 +237,8 @@ static hd_status pop_open(const hd_source_args *a, hd_source **s)
     if (e) return e;
     pop *p = (pop *)memory;
     *p = (pop){ .source = { .seams = a->seams, .next = pop_next, .close = pop_close },
-                .rng = hd_rng_from(a->seed), .scramble = scramble };
+                .rng = hd_rng_from(a->seed),
+                .scramble = scramble };
     e = json_read(a->seams, a->arg[0], &root);
     if (!e) e = histogram_read(p, root, a->arg[0]);
     json_decref(root);

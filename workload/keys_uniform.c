@@ -43,13 +43,16 @@ static hd_status uniform_open(const hd_source_args *a, hd_source **s)
     if (!e) e = hd_parse_u64("first", hd_source_option(a, "first", "0"), 0, HD_KEY_RESERVED - 1, &first);
     if (!e) e = hd_source_flag(a, "scramble", false, &scramble);
     if (!e && keys > HD_KEY_RESERVED - first)
-        e = hd_fail(HD_EINVAL, "first: %" PRIu64 " and %" PRIu64 " keys from there reach the reserved keys", first, keys);
+        e = hd_fail(HD_EINVAL, "first: %" PRIu64 " and %" PRIu64 " keys from there reach the reserved keys", first,
+                    keys);
     void *p = NULL;
     if (!e) e = hd_take(a->seams, "uniform keys", 1, sizeof(uniform), &p);
     if (e) return e;
     uniform *u = (uniform *)p;
     *u = (uniform){ .source = { .seams = a->seams, .keys = keys, .next = uniform_next, .close = uniform_close },
-                    .rng = hd_rng_from(a->seed), .first = first, .scramble = scramble };
+                    .rng = hd_rng_from(a->seed),
+                    .first = first,
+                    .scramble = scramble };
     *s = &u->source;
     return HD_OK;
 }

@@ -68,7 +68,8 @@ static void ycsb_close(hd_source *s) { hd_give(s->seams, s, 1, sizeof(ycsb)); }
 static hd_status mix_find(const char *text, const mix **m)
 {
     char letter = (char)(text[0] & ~0x20); /* 'a' is 'A' */
-    if (letter == 'E' && !text[1]) return hd_fail(HD_EINVAL, "WORKLOAD: E scans ranges of keys, and hash tables do not scan");
+    if (letter == 'E' && !text[1])
+        return hd_fail(HD_EINVAL, "WORKLOAD: E scans ranges of keys, and hash tables do not scan");
     for (size_t i = 0; i < sizeof mixes / sizeof *mixes && letter && !text[1]; i++)
         if (mixes[i].letter == letter) {
             *m = &mixes[i];
@@ -95,7 +96,10 @@ static hd_status ycsb_open(const hd_source_args *a, hd_source **s)
     if (e) return e;
     ycsb *y = (ycsb *)p;
     *y = (ycsb){ .source = { .seams = a->seams, .keys = m->insert ? 0 : keys, .next = ycsb_next, .close = ycsb_close },
-                 .rng = hd_rng_from(a->seed), .ranks = hd_zipf_of(exponent, keys), .m = m, .scramble = scramble };
+                 .rng = hd_rng_from(a->seed),
+                 .ranks = hd_zipf_of(exponent, keys),
+                 .m = m,
+                 .scramble = scramble };
     *s = &y->source;
     return HD_OK;
 }

@@ -47,7 +47,9 @@ static hd_status zipf_open(const hd_source_args *a, hd_source **s)
     if (e) return e;
     zipf *z = (zipf *)p;
     *z = (zipf){ .source = { .seams = a->seams, .keys = keys, .next = zipf_next, .close = zipf_close },
-                 .rng = hd_rng_from(a->seed), .ranks = hd_zipf_of(exponent, keys), .scramble = scramble };
+                 .rng = hd_rng_from(a->seed),
+                 .ranks = hd_zipf_of(exponent, keys),
+                 .scramble = scramble };
     *s = &z->source;
     return HD_OK;
 }

@@ -15,8 +15,10 @@
 
 #include "lib/error.h"
 
-enum { RUN = 512 << 10, /* requests; 16 MiB */
-       NAME_MORE = 64 };
+enum {
+    RUN = 512 << 10, /* requests; 16 MiB */
+    NAME_MORE = 64
+};
 
 /* Position 0 is no position (they count from 1): an empty place. Any key may be a key. */
 typedef struct place {
@@ -25,18 +27,18 @@ typedef struct place {
 
 struct hd_link {
     const hd_seams *seams;
-    hd_request *run;       /* (RUN)                                  */
-    size_t used;           /* of it                                  */
-    uint32_t runs;         /* in files, numbered from 0              */
-    place *map;            /* (places)                               */
+    hd_request *run; /* (RUN)                                  */
+    size_t used;     /* of it                                  */
+    uint32_t runs;   /* in files, numbered from 0              */
+    place *map;      /* (places)                               */
     uint64_t places, keys;
-    size_t bytes;          /* of this struct with its names          */
-    unsigned serial;       /* tells this one's files from another's  */
-    char *name;            /* of the run file in use, (strlen(base) + NAME_MORE) */
+    size_t bytes;    /* of this struct with its names          */
+    unsigned serial; /* tells this one's files from another's  */
+    char *name;      /* of the run file in use, (strlen(base) + NAME_MORE) */
     char base[];
 };
 
-/* ---- The map ---------------------------------------------------------------------------------------- */
+/* ---- The map --------------------------------------------------------------------------------- */
 
 static place *place_of(place *map, uint64_t places, uint64_t key)
 {
@@ -78,7 +80,7 @@ static hd_status run_link(hd_link *l, uint64_t first)
     return HD_OK;
 }
 
-/* ---- Run files ---------------------------------------------------------------------------------------- */
+/* ---- Run files ------------------------------------------------------------------------------- */
 
 static const char *run_name(hd_link *l, uint32_t number)
 {
@@ -113,7 +115,8 @@ static hd_status run_write(hd_link *l, uint32_t number)
     hd_status e = number == l->runs ? run_create(l, &fd) : run_open(l, number, O_WRONLY | O_TRUNC, &fd);
     if (e) return e;
     e = hd_file_write_all(l->seams, fd, l->name, l->run, l->used * sizeof *l->run);
-    if (l->seams->file.close(l->seams->file.self, fd) && !e) e = hd_fail(HD_EIO, "%s: cannot be closed: %s", l->name, strerror(errno));
+    if (l->seams->file.close(l->seams->file.self, fd) && !e)
+        e = hd_fail(HD_EIO, "%s: cannot be closed: %s", l->name, strerror(errno));
     return e;
 }
 
@@ -125,12 +128,13 @@ static hd_status run_read(hd_link *l, uint32_t number)
     if (e) return e;
     e = hd_file_read_at_most(l->seams, fd, l->name, l->run, RUN * sizeof *l->run, &got);
     l->seams->file.close(l->seams->file.self, fd);
-    if (!e && number + 1 < l->runs && got != RUN * sizeof *l->run) e = hd_fail(HD_EIO, "%s: has become shorter", l->name);
+    if (!e && number + 1 < l->runs && got != RUN * sizeof *l->run)
+        e = hd_fail(HD_EIO, "%s: has become shorter", l->name);
     l->used = got / sizeof *l->run;
     return e;
 }
 
-/* ---- In, around and out ---------------------------------------------------------------------------------- */
+/* ---- In, around and out ---------------------------------------------------------------------- */
 
 hd_status hd_link_put(hd_link *l, const hd_request *r, size_t n)
 {

@@ -50,12 +50,12 @@ void hd_reader_progress(hd_reader *r)
     r->source.bytes_total = hd_stream_file_bytes(r->stream);
 }
 
-/* ---- Binary files: records of one length ------------------------------------------------------------ */
+/* ---- Binary files: records of one length ----------------------------------------------------- */
 
 static hd_status fail_cut(const hd_reader *r, uint64_t at, size_t has, size_t record_bytes)
 {
-    return hd_fail(HD_ECORRUPT, "%s: byte %" PRIu64 ": the last record is cut short: %zu bytes of %zu", hd_stream_path(r->stream), at,
-                   has, record_bytes);
+    return hd_fail(HD_ECORRUPT, "%s: byte %" PRIu64 ": the last record is cut short: %zu bytes of %zu",
+                   hd_stream_path(r->stream), at, has, record_bytes);
 }
 
 hd_status hd_reader_whole(const hd_reader *r, size_t record_bytes)
@@ -81,7 +81,7 @@ hd_status hd_reader_records(hd_reader *r, size_t record_bytes, size_t most, cons
     return HD_OK;
 }
 
-/* ---- Text files --------------------------------------------------------------------------------------- */
+/* ---- Text files ------------------------------------------------------------------------------ */
 
 hd_status hd_reader_mark(hd_reader *r)
 {

@@ -10,10 +10,10 @@
 #include "workload/workload.h"
 
 typedef struct hd_reader {
-    hd_source source;    /* first: a reader is a source                     */
+    hd_source source; /* first: a reader is a source                     */
     hd_stream *stream;
-    uint64_t number;     /* requests delivered so far                       */
-    size_t bytes;        /* of the format's whole struct, which this begins */
+    uint64_t number; /* requests delivered so far                       */
+    size_t bytes;    /* of the format's whole struct, which this begins */
     bool lenient;
 } hd_reader;
 
@@ -57,8 +57,20 @@ size_t hd_print_u64(char *to, uint64_t v);
 static inline uint16_t hd_load16(const uint8_t *p) { return (uint16_t)(p[0] | p[1] << 8); }
 static inline uint32_t hd_load32(const uint8_t *p) { return hd_load16(p) | (uint32_t)hd_load16(p + 2) << 16; }
 static inline uint64_t hd_load64(const uint8_t *p) { return hd_load32(p) | (uint64_t)hd_load32(p + 4) << 32; }
-static inline void hd_store16(uint8_t *p, uint16_t v) { p[0] = (uint8_t)v; p[1] = (uint8_t)(v >> 8); }
-static inline void hd_store32(uint8_t *p, uint32_t v) { hd_store16(p, (uint16_t)v); hd_store16(p + 2, (uint16_t)(v >> 16)); }
-static inline void hd_store64(uint8_t *p, uint64_t v) { hd_store32(p, (uint32_t)v); hd_store32(p + 4, (uint32_t)(v >> 32)); }
+static inline void hd_store16(uint8_t *p, uint16_t v)
+{
+    p[0] = (uint8_t)v;
+    p[1] = (uint8_t)(v >> 8);
+}
+static inline void hd_store32(uint8_t *p, uint32_t v)
+{
+    hd_store16(p, (uint16_t)v);
+    hd_store16(p + 2, (uint16_t)(v >> 16));
+}
+static inline void hd_store64(uint8_t *p, uint64_t v)
+{
+    hd_store32(p, (uint32_t)v);
+    hd_store32(p + 4, (uint32_t)(v >> 32));
+}
 
 #endif

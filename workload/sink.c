@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * sink.c - a file that is there whole or not at all (lib/whole.h). Bytes gather in a piece of 1 MiB, are compressed if the name
- * says so, and are written in pieces again. The first failure sticks: everything later fails with it, and close cleans up.
+ * sink.c - a file that is there whole or not at all (lib/whole.h). Bytes gather in a piece of 1 MiB, are compressed if
+ * the name says so, and are written in pieces again. The first failure sticks: everything later fails with it, and
+ * close cleans up.
  */
 #define ZSTD_STATIC_LINKING_ONLY /* ZSTD_createCCtx_advanced: memory through the seam */
 #include <stdio.h>
@@ -20,11 +21,11 @@ enum { PIECE = 1 << 20, ZSTD_LEVEL = 3, GZIP_LEVEL = 6, STANDARD_OUTPUT = 1 };
 struct hd_sink {
     const hd_seams *seams;
     hd_whole file;
-    bool standard;         /* it is standard output: nothing to close */
+    bool standard; /* it is standard output: nothing to close */
     hd_codec codec;
-    uint8_t *gathered;     /* (PIECE) as given                        */
+    uint8_t *gathered; /* (PIECE) as given                        */
     size_t used;
-    uint8_t *packed;       /* (PIECE) from the codec; NULL when plain */
+    uint8_t *packed; /* (PIECE) from the codec; NULL when plain */
     ZSTD_CCtx *zstd;
     z_stream gzip;
     hd_status failed;
@@ -46,7 +47,7 @@ static hd_status sink_fail(hd_sink *s, hd_status e)
     return e;
 }
 
-/* ---- Draining: what was gathered goes through the codec into the file ------------------------------- */
+/* ---- Draining: what was gathered goes through the codec into the file ------------------------ */
 
 static hd_status zstd_drain(hd_sink *s, bool last)
 {
@@ -104,7 +105,7 @@ hd_status hd_sink_write(hd_sink *s, const void *p, size_t bytes)
     return HD_OK;
 }
 
-/* ---- Opening and closing ------------------------------------------------------------------------------ */
+/* ---- Opening and closing --------------------------------------------------------------------- */
 
 static hd_status encoder_open(hd_sink *s, const char *path)
 {

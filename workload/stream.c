@@ -32,22 +32,22 @@ struct hd_stream {
     const hd_seams *seams;
     int fd;
     hd_codec codec;
-    uint8_t *window;       /* (MARGIN + PIECE)                                            */
-    const uint8_t *at;     /* the next byte, somewhere in the window                      */
-    size_t left;           /* bytes from there                                            */
-    uint64_t offset;       /* of that byte, uncompressed                                  */
-    bool ended;            /* nothing comes after what is left                            */
+    uint8_t *window;   /* (MARGIN + PIECE)                                            */
+    const uint8_t *at; /* the next byte, somewhere in the window                      */
+    size_t left;       /* bytes from there                                            */
+    uint64_t offset;   /* of that byte, uncompressed                                  */
+    bool ended;        /* nothing comes after what is left                            */
 
-    uint8_t *packed;       /* (PIECE): compressed bytes; NULL when plain                  */
+    uint8_t *packed; /* (PIECE): compressed bytes; NULL when plain                  */
     size_t packed_at, packed_left;
-    bool packed_ended;     /* the file has no more of them                                */
-    bool in_frame;         /* inside a zstd frame or gzip member: the file may not end here */
-    uint64_t file_read;    /* compressed bytes that the decoder has consumed              */
+    bool packed_ended;  /* the file has no more of them                                */
+    bool in_frame;      /* inside a zstd frame or gzip member: the file may not end here */
+    uint64_t file_read; /* compressed bytes that the decoder has consumed              */
     uint64_t file_bytes;
     ZSTD_DCtx *zstd;
     z_stream gzip;
 
-    hd_status failed;      /* for good: said again by every later peek                    */
+    hd_status failed; /* for good: said again by every later peek                    */
     char why[512];
     char path[];
 };
@@ -61,18 +61,20 @@ static uint32_t load32(const uint8_t *p)
  * their memory and are not read. */
 static bool is_zstd(const uint8_t *p, size_t n)
 {
-    return n >= MAGIC && (load32(p) == ZSTD_MAGICNUMBER || (load32(p) & ZSTD_MAGIC_SKIPPABLE_MASK) == ZSTD_MAGIC_SKIPPABLE_START);
+    return n >= MAGIC &&
+           (load32(p) == ZSTD_MAGICNUMBER || (load32(p) & ZSTD_MAGIC_SKIPPABLE_MASK) == ZSTD_MAGIC_SKIPPABLE_START);
 }
 
 /* RFC 1952, 2.3.1; 8 is deflate, the only method there is. */
 static bool is_gzip(const uint8_t *p, size_t n) { return n >= 3 && p[0] == 0x1f && p[1] == 0x8b && p[2] == 8; }
 
-/* ---- Decoding: fill the piece, or end, or fail --------------------------------------------------- */
+/* ---- Decoding: fill the piece, or end, or fail ----------------------------------------------- */
 
 /* Both offsets: where the file is damaged, and how far it could be read. */
 static hd_status damaged(const hd_stream *s, size_t got, const char *how)
 {
-    return hd_fail(HD_ECORRUPT, "%s: %s data: %s at byte %" PRIu64 " of the file; %" PRIu64 " bytes could be read from it", s->path,
+    return hd_fail(HD_ECORRUPT,
+                   "%s: %s data: %s at byte %" PRIu64 " of the file; %" PRIu64 " bytes could be read from it", s->path,
                    s->codec == HD_ZSTD ? "zstd" : "gzip", how, s->file_read, s->offset + s->left + got);
 }
 
@@ -103,7 +105,10 @@ static hd_status zstd_fill(hd_stream *s, uint8_t *to, size_t *got)
     while (out.pos < out.size) {
         hd_status e = packed_fill(s, s->in_frame ? 1 : MAGIC);
         if (e) return e;
-        if (!s->in_frame && s->packed_left == 0) { s->ended = true; break; }
+        if (!s->in_frame && s->packed_left == 0) {
+            s->ended = true;
+            break;
+        }
         if (!s->in_frame && !is_zstd(s->packed + s->packed_at, s->packed_left))
             return damaged(s, out.pos, s->packed_left < MAGIC ? "it ends too early" : "no frame begins");
         ZSTD_inBuffer in = { s->packed + s->packed_at, s->packed_left, 0 };
@@ -112,7 +117,8 @@ static hd_status zstd_fill(hd_stream *s, uint8_t *to, size_t *got)
         packed_take(s, in.pos);
         if (ZSTD_isError(code)) {
             ZSTD_ErrorCode error = ZSTD_getErrorCode(code);
-            if (error == ZSTD_error_memory_allocation) return hd_fail(HD_ENOMEM, "%s: no memory for the zstd window", s->path);
+            if (error == ZSTD_error_memory_allocation)
+                return hd_fail(HD_ENOMEM, "%s: no memory for the zstd window", s->path);
             if (error == ZSTD_error_frameParameter_windowTooLarge)
                 return damaged(s, out.pos, "a window above 32 MiB (written with --long or --ultra -22?)");
             return damaged(s, out.pos, ZSTD_getErrorName(code));
@@ -132,7 +138,10 @@ static hd_status gzip_fill(hd_stream *s, uint8_t *to, size_t *got)
     while (z->avail_out) {
         hd_status e = packed_fill(s, 1);
         if (e) return e;
-        if (!s->in_frame && s->packed_left == 0) { s->ended = true; break; }
+        if (!s->in_frame && s->packed_left == 0) {
+            s->ended = true;
+            break;
+        }
         s->in_frame = true;
         z->next_in = s->packed + s->packed_at;
         z->avail_in = (uInt)s->packed_left;
@@ -163,11 +172,12 @@ static hd_status plain_fill(hd_stream *s, uint8_t *to, size_t *got)
     uint64_t bytes = s->offset + s->left + *got;
     /* half of a number is a number, too; of standard input somebody may have read before */
     if (s->ended && bytes < s->file_bytes && s->fd > 0)
-        return hd_fail(HD_ECORRUPT, "%s: became shorter while it was read: it ends at byte %" PRIu64 " of %" PRIu64, s->path, bytes, s->file_bytes);
+        return hd_fail(HD_ECORRUPT, "%s: became shorter while it was read: it ends at byte %" PRIu64 " of %" PRIu64,
+                       s->path, bytes, s->file_bytes);
     return HD_OK;
 }
 
-/* ---- The window ---------------------------------------------------------------------------------- */
+/* ---- The window ------------------------------------------------------------------------------ */
 
 static hd_status window_move(hd_stream *s)
 {
@@ -175,7 +185,9 @@ static hd_status window_move(hd_stream *s)
     memmove(piece - s->left, s->at, s->left);
     s->at = piece - s->left;
     size_t got = 0;
-    hd_status e = s->codec == HD_ZSTD ? zstd_fill(s, piece, &got) : s->codec == HD_GZIP ? gzip_fill(s, piece, &got) : plain_fill(s, piece, &got);
+    hd_status e = s->codec == HD_ZSTD   ? zstd_fill(s, piece, &got)
+                  : s->codec == HD_GZIP ? gzip_fill(s, piece, &got)
+                                        : plain_fill(s, piece, &got);
     s->left += got;
     if (e) {
         s->failed = e;
@@ -211,7 +223,7 @@ uint64_t hd_stream_file_bytes(const hd_stream *s) { return s->file_bytes; }
 bool hd_stream_plain(const hd_stream *s) { return s->codec == HD_PLAIN; }
 const char *hd_stream_path(const hd_stream *s) { return s->path; }
 
-/* ---- Opening and closing --------------------------------------------------------------------------- */
+/* ---- Opening and closing --------------------------------------------------------------------- */
 
 /* The first piece has been read as if plain; it is compressed: make the decoder and give it the piece. */
 static hd_status decoder_open(hd_stream *s)
@@ -234,7 +246,8 @@ static hd_status decoder_open(hd_stream *s)
     s->gzip.zalloc = codec_take_many;
     s->gzip.zfree = codec_give;
     s->gzip.opaque = (void *)s->seams;
-    if (inflateInit2(&s->gzip, MAX_WBITS + 16) != Z_OK) return hd_fail(HD_ENOMEM, "%s: no memory for a gzip decoder", s->path);
+    if (inflateInit2(&s->gzip, MAX_WBITS + 16) != Z_OK)
+        return hd_fail(HD_ENOMEM, "%s: no memory for a gzip decoder", s->path);
     return HD_OK;
 }
 
@@ -242,7 +255,8 @@ static hd_status contents_open(hd_stream *s)
 {
     s->fd = strcmp(s->path, "-") == 0 ? 0 : s->seams->file.open(s->seams->file.self, s->path, O_RDONLY | O_CLOEXEC, 0);
     if (s->fd < 0) return hd_fail(HD_EIO, "%s: cannot be opened: %s", s->path, strerror(errno));
-    if (s->seams->file.size(s->seams->file.self, s->fd, &s->file_bytes)) return hd_fail(HD_EIO, "%s: has no size: %s", s->path, strerror(errno));
+    if (s->seams->file.size(s->seams->file.self, s->fd, &s->file_bytes))
+        return hd_fail(HD_EIO, "%s: has no size: %s", s->path, strerror(errno));
     void *window = NULL;
     hd_status e = hd_take(s->seams, "a file's window", MARGIN + PIECE, 1, &window);
     if (e) return e;

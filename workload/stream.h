@@ -16,8 +16,8 @@ hd_status hd_stream_open(const hd_seams *seams, const char *path, hd_stream **s)
  * KiB); *bytes = 0 at the end. They stay valid until the next call. Nothing is taken: see hd_stream_skip.
  * A truncated or damaged compressed file is HD_ECORRUPT with path and both offsets. */
 hd_status hd_stream_peek(hd_stream *s, size_t want, const uint8_t **p, size_t *bytes);
-void hd_stream_skip(hd_stream *s, size_t bytes); /* take bytes that peek showed */
-uint64_t hd_stream_offset(const hd_stream *s);   /* of the next byte, uncompressed */
+void hd_stream_skip(hd_stream *s, size_t bytes);   /* take bytes that peek showed */
+uint64_t hd_stream_offset(const hd_stream *s);     /* of the next byte, uncompressed */
 uint64_t hd_stream_file_read(const hd_stream *s);  /* bytes of the file consumed so far */
 uint64_t hd_stream_file_bytes(const hd_stream *s); /* the file's size; 0 for a pipe */
 bool hd_stream_plain(const hd_stream *s);          /* not compressed: file_bytes is what it will give */

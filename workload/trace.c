@@ -10,8 +10,10 @@
 #include "workload/link.h"
 #include "workload/stream.h"
 
-enum { BLOCK = 4096,                            /* requests per step of a conversion */
-       GATHERED = 512 * HD_ENCODED_MOST };      /* bytes                             */
+enum {
+    BLOCK = 4096, /* requests per step of a conversion */
+    GATHERED = 512 * HD_ENCODED_MOST
+}; /* bytes                             */
 
 static const hd_trace_format *const formats[] = {
     &hd_trace_oracleGeneral, &hd_trace_csv, &hd_trace_txt, &hd_trace_vscsi1, &hd_trace_vscsi2,
@@ -22,7 +24,7 @@ struct hd_trace_writer {
     const hd_seams *seams;
     const hd_trace_format *format;
     hd_sink *sink;
-    uint64_t number;             /* requests written */
+    uint64_t number; /* requests written */
     size_t used;
     uint8_t gathered[GATHERED];
 };
@@ -35,13 +37,18 @@ static hd_status format_find(const char *name, const hd_trace_format **format)
     *format = formats[0];
     for (size_t i = 1; i < FORMATS; i++) {
         unsigned d = hd_edit_distance(name, formats[i]->name);
-        if (d < least) { least = d; *format = formats[i]; }
+        if (d < least) {
+            least = d;
+            *format = formats[i];
+        }
     }
     if (least == 0) return HD_OK;
-    return hd_fail(HD_EINVAL, "format: '%.40s' cannot be written; nearest: %s; all: oracleGeneral, csv, txt, vscsi1, vscsi2", name, (*format)->name);
+    return hd_fail(HD_EINVAL,
+                   "format: '%.40s' cannot be written; nearest: %s; all: oracleGeneral, csv, txt, vscsi1, vscsi2", name,
+                   (*format)->name);
 }
 
-/* ---- The writer ----------------------------------------------------------------------------------------- */
+/* ---- The writer ------------------------------------------------------------------------------ */
 
 hd_status hd_trace_create(const hd_seams *seams, const char *path, const char *format, hd_trace_writer **writer)
 {
@@ -92,9 +99,12 @@ hd_status hd_trace_close(hd_trace_writer *w, bool keep)
     return e ? e : closed;
 }
 
-/* ---- Converting ------------------------------------------------------------------------------------------- */
+/* ---- Converting ------------------------------------------------------------------------------ */
 
-static hd_status emit(void *writer, const hd_request *r, size_t n) { return hd_trace_put((hd_trace_writer *)writer, r, n); }
+static hd_status emit(void *writer, const hd_request *r, size_t n)
+{
+    return hd_trace_put((hd_trace_writer *)writer, r, n);
+}
 
 /* Through `block`, BLOCK requests at a time. */
 static hd_status convert(hd_source *from, uint64_t limit, hd_request *block, const char *path, hd_trace_writer *to)

@@ -25,8 +25,8 @@ hd_status hd_trace_convert(hd_source *from, uint64_t limit, const char *path, co
 /* A format that can be written: its row is at the bottom of the file of its reader. */
 typedef struct hd_trace_format {
     const char *name;
-    const char *head;    /* the file's first bytes; NULL: none               */
-    bool wants_next;     /* every request's next access                      */
+    const char *head; /* the file's first bytes; NULL: none               */
+    bool wants_next;  /* every request's next access                      */
     /* Writes one request, at most HD_ENCODED_MOST bytes; number: the request's, from 1. */
     hd_status (*encode)(const hd_request *r, uint64_t number, uint8_t *to, size_t *bytes);
 } hd_trace_format;

@@ -20,23 +20,25 @@
 #include "workload/reader.h"
 #include "workload/trace.h"
 
-enum { ROW_MOST = 64 << 10,       /* as much as a stream shows at once */
-       LOOK_MOST = 2 * ROW_MOST,  /* of the window per look: a quote is searched in all of it */
-       COLUMNS_MOST = 255 };
+enum {
+    ROW_MOST = 64 << 10,      /* as much as a stream shows at once */
+    LOOK_MOST = 2 * ROW_MOST, /* of the window per look: a quote is searched in all of it */
+    COLUMNS_MOST = 255
+};
 
 typedef enum role { KEY, TIME, SIZE, VERB, ROLES, NO_ROLE = ROLES } role;
 static const char *const role_name[ROLES] = { "key", "time", "size", "verb" };
 
 typedef struct csv {
     hd_reader reader;
-    uint64_t line;                   /* lines read so far                          */
+    uint64_t line;                     /* lines read so far                          */
     uint8_t role_of[COLUMNS_MOST + 1]; /* of a column                              */
-    unsigned column[ROLES];          /* of a role; 0: the trace has none           */
-    unsigned last;                   /* the greatest of them                       */
+    unsigned column[ROLES];            /* of a role; 0: the trace has none           */
+    unsigned last;                     /* the greatest of them                       */
     char delim;
     bool header, hash;
-    char tail[ROW_MOST + 1];         /* the file's last row, when no line end ends it */
-    char unquoted[LOOK_MOST];        /* a row's quoted fields, as they mean        */
+    char tail[ROW_MOST + 1];  /* the file's last row, when no line end ends it */
+    char unquoted[LOOK_MOST]; /* a row's quoted fields, as they mean        */
 } csv;
 
 /* What is wrong with a row: a column (0: the row as a whole), why, and the text that is so. */
@@ -55,7 +57,8 @@ static const char *row_plain(const csv *c, const char *p, hd_text *field)
     for (unsigned column = 1;; column++) {
         const char *from = p;
         while (*p != c->delim && *p != '\n') p++;
-        if (c->role_of[column] != NO_ROLE) field[c->role_of[column]] = hd_text_trim((hd_text){ from, (size_t)(p - from) });
+        if (c->role_of[column] != NO_ROLE)
+            field[c->role_of[column]] = hd_text_trim((hd_text){ from, (size_t)(p - from) });
         if (*p == '\n') return p + 1;
         if (column == c->last) return (const char *)rawmemchr(p, '\n') + 1;
         p++;
@@ -104,7 +107,7 @@ static const char *row_quoted(csv *c, const char *p, const char *end, hd_text *f
     }
 }
 
-/* ---- From fields to a request --------------------------------------------------------------------------- */
+/* ---- From fields to a request ---------------------------------------------------------------- */
 
 /* The whole part of a number of seconds. */
 static bool time_of(hd_text t, uint64_t *time)
@@ -119,10 +122,13 @@ static bool time_of(hd_text t, uint64_t *time)
 
 static bool verb_of(hd_text t, uint32_t *verb)
 {
-    static const struct { const char *name; hd_verb verb; } row[] = {
-        { "read", HD_READ },      { "update", HD_UPDATE }, { "insert", HD_INSERT }, { "rmw", HD_READ_MODIFY_WRITE },
-        { "get", HD_READ },       { "set", HD_UPDATE },    { "put", HD_UPDATE },    { "write", HD_UPDATE },
-        { "add", HD_INSERT },     { "R", HD_READ },        { "W", HD_UPDATE },      { "r", HD_READ },
+    static const struct {
+        const char *name;
+        hd_verb verb;
+    } row[] = {
+        { "read", HD_READ },  { "update", HD_UPDATE }, { "insert", HD_INSERT }, { "rmw", HD_READ_MODIFY_WRITE },
+        { "get", HD_READ },   { "set", HD_UPDATE },    { "put", HD_UPDATE },    { "write", HD_UPDATE },
+        { "add", HD_INSERT }, { "R", HD_READ },        { "W", HD_UPDATE },      { "r", HD_READ },
         { "w", HD_UPDATE },
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
@@ -136,7 +142,8 @@ static bool verb_of(hd_text t, uint32_t *verb)
 /* NULL p: the row has no such column. */
 static bool request_of(const csv *c, hd_text *field, hd_request *r, fault *f)
 {
-    static const char *const wrong[ROLES] = { "not text", "not a number", "not a whole number below 2^32", "not a verb" };
+    static const char *const wrong[ROLES] = { "not text", "not a number", "not a whole number below 2^32",
+                                              "not a verb" };
     uint64_t size = 1;
     r->time = 0;
     r->next = 0;
@@ -157,15 +164,15 @@ static bool request_of(const csv *c, hd_text *field, hd_request *r, fault *f)
     return true;
 }
 
-/* ---- Rows ------------------------------------------------------------------------------------------------- */
+/* ---- Rows ------------------------------------------------------------------------------------ */
 
 static hd_status fail_row(const csv *c, const fault *f)
 {
     char shown[48], role_shown[16] = "";
     for (unsigned i = 0; i < ROLES; i++)
         if (f->column && c->column[i] == f->column) snprintf(role_shown, sizeof role_shown, " (%s)", role_name[i]);
-    return hd_fail(HD_ECORRUPT, "%s: line %" PRIu64 ", column %u%s: %s: '%s'", hd_stream_path(c->reader.stream), c->line + 1, f->column,
-                   role_shown, f->why, hd_text_show(f->text, shown, sizeof shown));
+    return hd_fail(HD_ECORRUPT, "%s: line %" PRIu64 ", column %u%s: %s: '%s'", hd_stream_path(c->reader.stream),
+                   c->line + 1, f->column, role_shown, f->why, hd_text_show(f->text, shown, sizeof shown));
 }
 
 /* Rows to be taken now: whole lines. */
@@ -283,11 +290,14 @@ static hd_status csv_next(hd_source *s, hd_request *r, size_t max, size_t *got)
     return HD_OK;
 }
 
-/* ---- Opening: which column is what -------------------------------------------------------------------------- */
+/* ---- Opening: which column is what ----------------------------------------------------------- */
 
 static hd_status delim_of(const hd_source_args *a, char *delim)
 {
-    static const struct { const char *name; char delim; } row[] = {
+    static const struct {
+        const char *name;
+        char delim;
+    } row[] = {
         { "comma", ',' }, { "tab", '\t' }, { "semicolon", ';' }, { "space", ' ' }, { "pipe", '|' },
     };
     const char *text = hd_source_option(a, "delim", "comma");
@@ -297,7 +307,8 @@ static hd_status delim_of(const hd_source_args *a, char *delim)
             return HD_OK;
         }
     if (strlen(text) != 1 || strchr("\"\r\n", *text))
-        return hd_fail(HD_EINVAL, "delim: '%.20s' is neither comma, tab, semicolon, space, pipe nor one character", text);
+        return hd_fail(HD_EINVAL, "delim: '%.20s' is neither comma, tab, semicolon, space, pipe nor one character",
+                       text);
     *delim = *text;
     return HD_OK;
 }
@@ -350,8 +361,10 @@ static hd_status header_read(csv *c, const hd_source_args *a)
         const char *given = hd_source_option(a, role_name[i], NULL);
         char shown[80];
         if (c->column[i] || (!given && i != KEY)) continue;
-        return hd_fail(given ? HD_EINVAL : HD_ECORRUPT, "%s: line 1, column 1: no column is called '%.40s' in the header '%s'; %s=NUMBER says which",
-                       hd_stream_path(c->reader.stream), given ? given : role_name[i], hd_text_show(whole, shown, sizeof shown), role_name[i]);
+        return hd_fail(given ? HD_EINVAL : HD_ECORRUPT,
+                       "%s: line 1, column 1: no column is called '%.40s' in the header '%s'; %s=NUMBER says which",
+                       hd_stream_path(c->reader.stream), given ? given : role_name[i],
+                       hd_text_show(whole, shown, sizeof shown), role_name[i]);
     }
     rows_pass(c, &w, p);
     return HD_OK;
@@ -363,7 +376,8 @@ static hd_status roles_set(csv *c)
     for (unsigned i = 0; i < ROLES; i++) {
         if (!c->column[i]) continue;
         uint8_t *role = &c->role_of[c->column[i]];
-        if (*role != NO_ROLE) return hd_fail(HD_EINVAL, "%s and %s: both are column %u", role_name[*role], role_name[i], c->column[i]);
+        if (*role != NO_ROLE)
+            return hd_fail(HD_EINVAL, "%s and %s: both are column %u", role_name[*role], role_name[i], c->column[i]);
         *role = (uint8_t)i;
         if (c->column[i] > c->last) c->last = c->column[i];
     }
@@ -382,9 +396,11 @@ static hd_status header_suspect(csv *c)
     if (e || w.p == w.end || !(w.p = row_split(c, &w, first, &f)) || w.p == w.end) return e;
     if (w.quote < w.p) quote_look(&w);
     if (!row_split(c, &w, second, &f) || !first[KEY].p || !second[KEY].p) return HD_OK;
-    if (hd_text_number(first[KEY], UINT64_MAX, &number) || !hd_text_number(second[KEY], UINT64_MAX, &number)) return HD_OK;
+    if (hd_text_number(first[KEY], UINT64_MAX, &number) || !hd_text_number(second[KEY], UINT64_MAX, &number))
+        return HD_OK;
     char shown[48];
-    return hd_fail(HD_EINVAL, "header: '%s' in line 1 of %s looks like a column's name; say header=1, or header=0 if it is a key",
+    return hd_fail(HD_EINVAL,
+                   "header: '%s' in line 1 of %s looks like a column's name; say header=1, or header=0 if it is a key",
                    hd_text_show(first[KEY], shown, sizeof shown), hd_stream_path(c->reader.stream));
 }
 
@@ -401,18 +417,21 @@ static hd_status csv_open(const hd_source_args *a, hd_source **s)
     if (!e && c->header) e = header_read(c, a);
     if (!e) e = roles_set(c);
     if (!e && !hd_source_option(a, "header", NULL) && !c->header) e = header_suspect(c);
-    if (e) hd_reader_close(&r->source);
-    else *s = &r->source;
+    if (e)
+        hd_reader_close(&r->source);
+    else
+        *s = &r->source;
     return e;
 }
 
-/* ---- Writing ------------------------------------------------------------------------------------------ */
+/* ---- Writing --------------------------------------------------------------------------------- */
 
 static hd_status csv_encode(const hd_request *r, uint64_t number, uint8_t *to, size_t *bytes)
 {
     static const char *const verb[] = { ",read\n", ",update\n", ",insert\n", ",rmw\n" };
     char *at = (char *)to;
-    if (r->verb > HD_READ_MODIFY_WRITE) return hd_fail(HD_EINVAL, "request %" PRIu64 ": verb %u is none", number, r->verb);
+    if (r->verb > HD_READ_MODIFY_WRITE)
+        return hd_fail(HD_EINVAL, "request %" PRIu64 ": verb %u is none", number, r->verb);
     at += hd_print_u64(at, r->time);
     *at++ = ',';
     at += hd_print_u64(at, r->key);

@@ -36,8 +36,10 @@ static size_t decode(const uint8_t *p, size_t n, uint64_t number, hd_request *r)
 {
     for (size_t i = 0; i < n; i++, p += RECORD) {
         uint64_t next = hd_load64(p + 16);
-        if (next == UINT64_MAX || next == INT64_MAX) next = UINT64_MAX; /* some writers say none with the greatest */
-        else if (next <= number + i + 1 || next > NEXT_MOST) return i;
+        if (next == UINT64_MAX || next == INT64_MAX)
+            next = UINT64_MAX; /* some writers say none with the greatest */
+        else if (next <= number + i + 1 || next > NEXT_MOST)
+            return i;
         r[i].key = hd_load64(p + 4);
         r[i].time = hd_load32(p);
         r[i].next = (int64_t)next;
@@ -49,7 +51,8 @@ static size_t decode(const uint8_t *p, size_t n, uint64_t number, hd_request *r)
 
 static hd_status fail_record(const hd_reader *o, const uint8_t *p)
 {
-    return hd_fail(HD_ECORRUPT, "%s: byte %" PRIu64 ": not oracleGeneral: request %" PRIu64 " says its next access is %" PRId64,
+    return hd_fail(HD_ECORRUPT,
+                   "%s: byte %" PRIu64 ": not oracleGeneral: request %" PRIu64 " says its next access is %" PRId64,
                    hd_stream_path(o->stream), hd_stream_offset(o->stream), o->number + 1, (int64_t)hd_load64(p + 16));
 }
 
@@ -90,17 +93,21 @@ static hd_status oracle_open(const hd_source_args *a, hd_source **s)
     if (e) return e;
     o->source.next = oracle_next;
     e = oracle_start(o);
-    if (e) hd_reader_close(&o->source);
-    else *s = &o->source;
+    if (e)
+        hd_reader_close(&o->source);
+    else
+        *s = &o->source;
     return e;
 }
 
-/* ---- Writing ------------------------------------------------------------------------------------------ */
+/* ---- Writing --------------------------------------------------------------------------------- */
 
 static hd_status oracle_encode(const hd_request *r, uint64_t number, uint8_t *to, size_t *bytes)
 {
     if (r->time > UINT32_MAX)
-        return hd_fail(HD_EINVAL, "request %" PRIu64 ": time %" PRIu64 " does not fit oracleGeneral's 32 bits of seconds", number, r->time);
+        return hd_fail(HD_EINVAL,
+                       "request %" PRIu64 ": time %" PRIu64 " does not fit oracleGeneral's 32 bits of seconds", number,
+                       r->time);
     hd_store32(to, (uint32_t)r->time);
     hd_store64(to + 4, r->key);
     hd_store32(to + 12, r->size);

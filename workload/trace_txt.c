@@ -14,15 +14,16 @@ enum { LINE_MOST = 64 << 10 }; /* as much as a stream shows at once */
 
 typedef struct txt {
     hd_reader reader;
-    uint64_t line;   /* lines read so far */
+    uint64_t line; /* lines read so far */
     bool hash;
 } txt;
 
 static hd_status fail_line(const txt *t, const char *how, hd_text line)
 {
     char shown[48];
-    return hd_fail(HD_ECORRUPT, "%s: line %" PRIu64 ", column 1 (byte %" PRIu64 "): %s: '%s'", hd_stream_path(t->reader.stream), t->line + 1,
-                   hd_stream_offset(t->reader.stream), how, hd_text_show(line, shown, sizeof shown));
+    return hd_fail(HD_ECORRUPT, "%s: line %" PRIu64 ", column 1 (byte %" PRIu64 "): %s: '%s'",
+                   hd_stream_path(t->reader.stream), t->line + 1, hd_stream_offset(t->reader.stream), how,
+                   hd_text_show(line, shown, sizeof shown));
 }
 
 /* One line of n bytes without its end. A comment or an empty line adds no request. */
@@ -89,12 +90,14 @@ static hd_status txt_open(const hd_source_args *a, hd_source **s)
     r->source.next = txt_next;
     ((txt *)(void *)r)->hash = hash;
     e = hd_reader_mark(r);
-    if (e) hd_reader_close(&r->source);
-    else *s = &r->source;
+    if (e)
+        hd_reader_close(&r->source);
+    else
+        *s = &r->source;
     return e;
 }
 
-/* ---- Writing ------------------------------------------------------------------------------------------ */
+/* ---- Writing --------------------------------------------------------------------------------- */
 
 static hd_status txt_encode(const hd_request *r, uint64_t number, uint8_t *to, size_t *bytes)
 {

@@ -40,13 +40,16 @@ enum { VERSIONS = sizeof versions / sizeof *versions };
 typedef struct vscsi {
     hd_reader reader;
     const version *form;
-    uint64_t unit;   /* microseconds in one */
+    uint64_t unit; /* microseconds in one */
 } vscsi;
 
 static bool is_version(const uint8_t *record, const version *f) { return hd_load16(record + f->ver) >> 8 == f->number; }
 
 /* SCSI's WRITE of 6, 10, 12 and 16 bytes. Anything else is a read, or counts as one. */
-static hd_verb verb_of(uint16_t cmd) { return cmd == 0x0a || cmd == WRITE_10 || cmd == 0xaa || cmd == 0x8a ? HD_UPDATE : HD_READ; }
+static hd_verb verb_of(uint16_t cmd)
+{
+    return cmd == 0x0a || cmd == WRITE_10 || cmd == 0xaa || cmd == 0x8a ? HD_UPDATE : HD_READ;
+}
 
 static size_t decode(const vscsi *v, const uint8_t *p, size_t n, hd_request *r)
 {
@@ -75,8 +78,8 @@ static hd_status vscsi_next(hd_source *s, hd_request *r, size_t max, size_t *got
         v->reader.number += good;
         *got += good;
         if (good < n)
-            return hd_fail(HD_ECORRUPT, "%s: byte %" PRIu64 ": not a record of vscsi version %u", hd_stream_path(v->reader.stream),
-                           hd_stream_offset(v->reader.stream), v->form->number);
+            return hd_fail(HD_ECORRUPT, "%s: byte %" PRIu64 ": not a record of vscsi version %u",
+                           hd_stream_path(v->reader.stream), hd_stream_offset(v->reader.stream), v->form->number);
     }
     return HD_OK;
 }
@@ -101,8 +104,8 @@ static hd_status vscsi_start(vscsi *v)
     if (e) return e;
     v->form = version_of(p, n);
     if (!v->form)
-        return hd_fail(HD_ECORRUPT, "%s: byte 0: neither vscsi version 1 nor 2 (%zu bytes looked at)", hd_stream_path(v->reader.stream),
-                       n < 2 * versions[0].bytes ? n : 2 * versions[0].bytes);
+        return hd_fail(HD_ECORRUPT, "%s: byte 0: neither vscsi version 1 nor 2 (%zu bytes looked at)",
+                       hd_stream_path(v->reader.stream), n < 2 * versions[0].bytes ? n : 2 * versions[0].bytes);
     return hd_reader_whole(&v->reader, v->form->bytes);
 }
 
@@ -110,7 +113,8 @@ static hd_status vscsi_open(const hd_source_args *a, hd_source **s)
 {
     static const char *const known[] = { "unit", NULL };
     const char *unit = hd_source_option(a, "unit", "us");
-    if (strcmp(unit, "us") != 0 && strcmp(unit, "s") != 0) return hd_fail(HD_EINVAL, "unit: '%.40s' is neither us nor s", unit);
+    if (strcmp(unit, "us") != 0 && strcmp(unit, "s") != 0)
+        return hd_fail(HD_EINVAL, "unit: '%.40s' is neither us nor s", unit);
     hd_reader *r;
     hd_status e = hd_reader_open(a, known, sizeof(vscsi), &r);
     if (e) return e;
@@ -118,12 +122,14 @@ static hd_status vscsi_open(const hd_source_args *a, hd_source **s)
     r->source.next = vscsi_next;
     v->unit = strcmp(unit, "s") == 0 ? 1000000 : 1;
     e = vscsi_start(v);
-    if (e) hd_reader_close(&r->source);
-    else *s = &r->source;
+    if (e)
+        hd_reader_close(&r->source);
+    else
+        *s = &r->source;
     return e;
 }
 
-/* ---- Writing ------------------------------------------------------------------------------------------ */
+/* ---- Writing --------------------------------------------------------------------------------- */
 
 /* Serial numbers count from 1; scatter-gather parts and response times are 0: no request knows them. */
 static hd_status encode(const version *f, const hd_request *r, uint64_t number, uint8_t *to, size_t *bytes)
@@ -139,8 +145,14 @@ static hd_status encode(const version *f, const hd_request *r, uint64_t number, 
     return HD_OK;
 }
 
-static hd_status encode_1(const hd_request *r, uint64_t number, uint8_t *to, size_t *bytes) { return encode(&versions[1], r, number, to, bytes); }
-static hd_status encode_2(const hd_request *r, uint64_t number, uint8_t *to, size_t *bytes) { return encode(&versions[0], r, number, to, bytes); }
+static hd_status encode_1(const hd_request *r, uint64_t number, uint8_t *to, size_t *bytes)
+{
+    return encode(&versions[1], r, number, to, bytes);
+}
+static hd_status encode_2(const hd_request *r, uint64_t number, uint8_t *to, size_t *bytes)
+{
+    return encode(&versions[0], r, number, to, bytes);
+}
 
 const hd_trace_format hd_trace_vscsi1 = { .name = "vscsi1", .encode = encode_1 };
 const hd_trace_format hd_trace_vscsi2 = { .name = "vscsi2", .encode = encode_2 };

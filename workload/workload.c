@@ -10,7 +10,7 @@
 
 #include "lib/error.h"
 
-/* ---- The registry ------------------------------------------------------------------------ */
+/* ---- The registry ---------------------------------------------------------------------------- */
 
 #define HD_SOURCE(name) extern const hd_source_row hd_workload_##name;
 #include "workload/registry.inc"
@@ -46,7 +46,10 @@ static hd_status fail_row(const char *name)
     char all[256] = "";
     for (size_t i = 0; i < ROWS; i++) {
         unsigned d = hd_edit_distance(name, rows[i]->name);
-        if (d < least) { least = d; near = rows[i]; }
+        if (d < least) {
+            least = d;
+            near = rows[i];
+        }
         list_add(all, sizeof all, rows[i]->name);
     }
     return hd_fail(HD_EINVAL, "workload: there is no '%.60s'; nearest: %s; all: %s", name, near->name, all);
@@ -66,8 +69,7 @@ static hd_status part_add(hd_source_args *a, char *part)
 {
     char *equals = option_equals(part);
     if (!equals) {
-        if (a->args == HD_SOURCE_ARGS)
-            return hd_fail(HD_EINVAL, "%s: more than %d arguments", a->name, HD_SOURCE_ARGS);
+        if (a->args == HD_SOURCE_ARGS) return hd_fail(HD_EINVAL, "%s: more than %d arguments", a->name, HD_SOURCE_ARGS);
         a->arg[a->args++] = part;
         return HD_OK;
     }
@@ -100,7 +102,7 @@ hd_status hd_source_parse(const char *spec, char *store, size_t store_bytes, hd_
     return HD_OK;
 }
 
-/* ---- What a row's open asks about its arguments --------------------------------------------- */
+/* ---- What a row's open asks about its arguments ---------------------------------------------- */
 
 const char *hd_source_option(const hd_source_args *a, const char *name, const char *otherwise)
 {
@@ -117,11 +119,15 @@ hd_status hd_source_known(const hd_source_args *a, const char *const *known)
         char all[256] = "";
         for (const char *const *k = known; *k; k++) {
             unsigned d = hd_edit_distance(name, *k);
-            if (d < least) { least = d; near = *k; }
+            if (d < least) {
+                least = d;
+                near = *k;
+            }
             list_add(all, sizeof all, *k);
         }
         if (!near) return hd_fail(HD_EINVAL, "%s: takes no option, so no '%.60s'", a->name, name);
-        if (least) return hd_fail(HD_EINVAL, "%s: there is no option '%.60s'; nearest: %s; all: %s", a->name, name, near, all);
+        if (least)
+            return hd_fail(HD_EINVAL, "%s: there is no option '%.60s'; nearest: %s; all: %s", a->name, name, near, all);
     }
     return HD_OK;
 }
@@ -143,7 +149,7 @@ hd_status hd_source_flag(const hd_source_args *a, const char *name, bool otherwi
     return e;
 }
 
-/* ---- Use ------------------------------------------------------------------------------------ */
+/* ---- Use ------------------------------------------------------------------------------------- */
 
 hd_status hd_source_open(const hd_source_args *args, hd_source **s)
 {
@@ -151,7 +157,8 @@ hd_status hd_source_open(const hd_source_args *args, hd_source **s)
     const hd_source_row *row = hd_source_row_find(a.name);
     if (!row) return fail_row(a.name);
     if (!a.seams) a.seams = &hd_seams_os;
-    if (row->file && (a.args == 0 || !*a.arg[0])) return hd_fail(HD_EINVAL, "%s: no file; the form is %s", row->name, row->form);
+    if (row->file && (a.args == 0 || !*a.arg[0]))
+        return hd_fail(HD_EINVAL, "%s: no file; the form is %s", row->name, row->form);
     hd_source *opened = NULL;
     hd_status e = row->open(&a, &opened);
     if (e) return e;

@@ -19,10 +19,10 @@ typedef enum hd_verb { HD_READ, HD_UPDATE, HD_INSERT, HD_READ_MODIFY_WRITE } hd_
 
 typedef struct hd_request {
     uint64_t key;
-    uint64_t time;  /* the trace's own unit; 0 when it has none                     */
-    int64_t next;   /* request number of the key's next access, 1-based; -1 none, 0 not known */
-    uint32_t size;  /* bytes; 1 when the trace has none                             */
-    uint32_t verb;  /* hd_verb                                                      */
+    uint64_t time; /* the trace's own unit; 0 when it has none                     */
+    int64_t next;  /* request number of the key's next access, 1-based; -1 none, 0 not known */
+    uint32_t size; /* bytes; 1 when the trace has none                             */
+    uint32_t verb; /* hd_verb                                                      */
 } hd_request;
 
 /* A parsed spec: name:positional,positional,name=value. Built by hd_source_parse or by hand (file
@@ -30,11 +30,13 @@ typedef struct hd_request {
 enum { HD_SOURCE_ARGS = 8 };
 typedef struct hd_source_args {
     const char *name;
-    const char *arg[HD_SOURCE_ARGS];  size_t args;
-    const char *option[HD_SOURCE_ARGS][2]; size_t options;
+    const char *arg[HD_SOURCE_ARGS];
+    size_t args;
+    const char *option[HD_SOURCE_ARGS][2];
+    size_t options;
     uint64_t seed;
-    bool lenient;           /* count bad records and go on where one can be skipped */
-    const hd_seams *seams;  /* NULL: the operating system's */
+    bool lenient;          /* count bad records and go on where one can be skipped */
+    const hd_seams *seams; /* NULL: the operating system's */
 } hd_source_args;
 
 typedef struct hd_source hd_source;
@@ -42,9 +44,9 @@ typedef struct hd_source hd_source;
 /* A row: one file each, its row at the bottom of it. */
 typedef struct hd_source_row {
     const char *name;
-    const char *what;    /* one sentence */
-    const char *form;    /* "zipf:EXPONENT,KEYS" */
-    bool file;           /* reads a file: argument 0 */
+    const char *what; /* one sentence */
+    const char *form; /* "zipf:EXPONENT,KEYS" */
+    bool file;        /* reads a file: argument 0 */
     hd_status (*open)(const hd_source_args *a, hd_source **s);
 } hd_source_row;
 
@@ -52,15 +54,15 @@ typedef struct hd_source_row {
 struct hd_source {
     const hd_source_row *row;
     const hd_seams *seams;
-    uint64_t skipped;    /* bad records passed over (lenient) */
-    uint64_t keys;       /* how many different keys there can be; 0: not known */
+    uint64_t skipped;                 /* bad records passed over (lenient) */
+    uint64_t keys;                    /* how many different keys there can be; 0: not known */
     uint64_t bytes_read, bytes_total; /* of the (compressed) file; 0 for generators: for progress */
     /* Fills up to max requests; *got < max only at the end; generators never end. */
     hd_status (*next)(hd_source *s, hd_request *r, size_t max, size_t *got);
     void (*close)(hd_source *s);
 };
 
-const hd_source_row *hd_source_row_at(size_t i);          /* NULL past the end */
+const hd_source_row *hd_source_row_at(size_t i);           /* NULL past the end */
 const hd_source_row *hd_source_row_find(const char *name); /* NULL: no such row */
 
 /* Cuts `spec` (a private copy is made into `store`, store_bytes long) into args. HD_EINVAL with the

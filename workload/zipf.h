@@ -22,11 +22,11 @@
 #define HD_ZIPF_KEYS_MAX (1ull << 62)
 
 typedef struct hd_zipf {
-    double s;          /* the exponent */
+    double s;              /* the exponent */
     double slope, inverse; /* 1 - s; 1 / (1 - s), unused at s = 1 */
-    double low, step;  /* u = low + j step, j of 53 bits */
-    double near;       /* k - x up to this needs no test: it is enough at k = 2, and so everywhere */
-    double wide;       /* from this x on, a step of u spans at least WIDE ranks */
+    double low, step;      /* u = low + j step, j of 53 bits */
+    double near;           /* k - x up to this needs no test: it is enough at k = 2, and so everywhere */
+    double wide;           /* from this x on, a step of u spans at least WIDE ranks */
     uint64_t n;
 } hd_zipf;
 
@@ -56,8 +56,10 @@ HD_FN void hd_zipf_resize(hd_zipf *z, uint64_t n)
     z->step = (hd_zipf_H(z, (double)n + 0.5) - z->low) * 0x1p-53;
     /* x^s step = WIDE; never for an n that double can count */
     double ratio = HD_ZIPF_WIDE / z->step, most = 44 * z->s; /* e^44 > 2^63 */
-    if (ratio <= 1) z->wide = 0;
-    else z->wide = hd_log(ratio) > most ? 0x1p63 : hd_exp(hd_log(ratio) / z->s);
+    if (ratio <= 1)
+        z->wide = 0;
+    else
+        z->wide = hd_log(ratio) > most ? 0x1p63 : hd_exp(hd_log(ratio) / z->s);
 }
 
 /* 0 <= s <= 2 */

@@ -43,9 +43,16 @@ struct crowd {
 static hd_batch batch_of(const member *t, uint64_t i)
 {
     uint64_t n = t->of->p->n;
-    hd_batch b = { .op = t->op, .distinct = true, .n = n, .key = t->key + i % KEYSETS * n, .outcome = t->outcome, .stream = t->stream };
-    if (t->op == HD_OP_FIND) b.value_out = t->value;
-    else b.value = t->value;
+    hd_batch b = { .op = t->op,
+                   .distinct = true,
+                   .n = n,
+                   .key = t->key + i % KEYSETS * n,
+                   .outcome = t->outcome,
+                   .stream = t->stream };
+    if (t->op == HD_OP_FIND)
+        b.value_out = t->value;
+    else
+        b.value = t->value;
     return b;
 }
 
@@ -117,12 +124,22 @@ static hd_status look(crowd *c, uint64_t batches, bench_crowd_measure *m)
         member *t = &c->person[i];
         hd_batch b = batch_of(t, t->op == HD_OP_FIND ? batches - 1 : 0);
         hd_outcome good = t->op == HD_OP_FIND ? HD_HIT : HD_UPDATED;
-        bench_answers a = { .n = b.n, .key = b.key, .outcome = t->outcome, .value = t->value, .words = c->s->shape.words, .generation = BENCH_ANY, .of = 1u << good };
+        bench_answers a = { .n = b.n,
+                            .key = b.key,
+                            .outcome = t->outcome,
+                            .value = t->value,
+                            .words = c->s->shape.words,
+                            .generation = BENCH_ANY,
+                            .of = 1u << good };
         bench_told told;
         hd_status e = c->s->device->answers(&a, &told);
         if (e) return e;
-        if (told.count[good] != b.n) snprintf(m->wrong, sizeof m->wrong, "%s: %" PRIu64 " of %" PRIu64 " were %s", hd_op_name(t->op), told.count[good], b.n, hd_outcome_name(good));
-        else if (told.count[BENCH_TOLD_VALUES + BENCH_RIGHT] != b.n) snprintf(m->wrong, sizeof m->wrong, "%s: %" PRIu64 " values of %" PRIu64 " are right", hd_op_name(t->op), told.count[BENCH_TOLD_VALUES + BENCH_RIGHT], b.n);
+        if (told.count[good] != b.n)
+            snprintf(m->wrong, sizeof m->wrong, "%s: %" PRIu64 " of %" PRIu64 " were %s", hd_op_name(t->op),
+                     told.count[good], b.n, hd_outcome_name(good));
+        else if (told.count[BENCH_TOLD_VALUES + BENCH_RIGHT] != b.n)
+            snprintf(m->wrong, sizeof m->wrong, "%s: %" PRIu64 " values of %" PRIu64 " are right", hd_op_name(t->op),
+                     told.count[BENCH_TOLD_VALUES + BENCH_RIGHT], b.n);
     }
     return HD_OK;
 }
@@ -133,7 +150,8 @@ static hd_status run_all(crowd *c, bench_crowd_measure *m)
     uint32_t started = 0;
     pthread_mutex_init(&c->guard, NULL);
     pthread_cond_init(&c->decided, NULL);
-    while (started < c->persons && pthread_create(&thread[started], NULL, member_work, &c->person[started]) == 0) started++;
+    while (started < c->persons && pthread_create(&thread[started], NULL, member_work, &c->person[started]) == 0)
+        started++;
     pthread_mutex_lock(&c->guard);
     c->start = started == c->persons ? GO : GO_HOME;
     pthread_cond_broadcast(&c->decided);
@@ -141,7 +159,9 @@ static hd_status run_all(crowd *c, bench_crowd_measure *m)
     for (uint32_t i = 0; i < started; i++) pthread_join(thread[i], NULL);
     pthread_cond_destroy(&c->decided);
     pthread_mutex_destroy(&c->guard);
-    if (c->start == GO_HOME) return hd_fail(HD_ENOMEM, "bench: thread number %" PRIu32 " of %" PRIu32 " was refused", started + 1, c->persons);
+    if (c->start == GO_HOME)
+        return hd_fail(HD_ENOMEM, "bench: thread number %" PRIu32 " of %" PRIu32 " was refused", started + 1,
+                       c->persons);
     double from = c->person[0].from, to = c->person[0].to;
     for (uint32_t i = 1; i < c->persons; i++) {
         if (c->person[i].from < from) from = c->person[i].from;
@@ -162,15 +182,18 @@ hd_status crowd_measure(bench_stand *s, const bench_crowd *p, bench_crowd_measur
     } kinds[] = { { p->finders, HD_OP_FIND }, { p->updaters, HD_OP_ASSIGN }, { p->inserters, HD_OP_INSERT_OR_ASSIGN } };
     memset(&c, 0, sizeof c);
     memset(m, 0, sizeof *m);
-    if (p->finders + p->updaters + p->inserters > CROWD_MOST) return hd_fail(HD_EINVAL, "threads: %d at most", CROWD_MOST);
-    if (p->n > s->presents) return hd_fail(HD_EINVAL, "batch: %" PRIu64 " different keys, of %" PRIu64 " in the table", p->n, s->presents);
+    if (p->finders + p->updaters + p->inserters > CROWD_MOST)
+        return hd_fail(HD_EINVAL, "threads: %d at most", CROWD_MOST);
+    if (p->n > s->presents)
+        return hd_fail(HD_EINVAL, "batch: %" PRIu64 " different keys, of %" PRIu64 " in the table", p->n, s->presents);
     c.s = s;
     c.p = p;
     hd_status e = HD_OK;
     for (int k = 0; k < 3; k++)
         for (uint32_t i = 0; i < kinds[k].n && !e; i++) e = member_open(&c.person[c.persons++], &c, kinds[k].op);
     if (!e) e = s->device->wait();
-    for (uint32_t i = 0; i < c.persons && !e; i++) e = member_run(&c.person[i], WARM); /* and right before it is timed */
+    /* and right before it is timed */
+    for (uint32_t i = 0; i < c.persons && !e; i++) e = member_run(&c.person[i], WARM);
     if (!e) e = look(&c, WARM, m);
     if (!e && !*m->wrong) e = run_all(&c, m);
     if (!e && !*m->wrong) e = look(&c, p->batches, m);

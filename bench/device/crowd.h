@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * crowd.h - many threads on one table, each with a stream and a role of its own: what a batch lock costs, and what it lets happen at the
- * same time (HKV section 5.4, Exp 3e).
+ * crowd.h - many threads on one table, each with a stream and a role of its own: what a batch lock costs, and what it
+ * lets happen at the same time (HKV section 5.4, Exp 3e).
  */
 #ifndef HD_BENCH_CROWD_H
 #define HD_BENCH_CROWD_H
@@ -10,7 +10,8 @@
 
 enum { CROWD_MOST = 64 };
 
-/* Threads that find, that assign, and that insert_or_assign; keys that are in the table, so that its content stays what it is. */
+/* Threads that find, that assign, and that insert_or_assign; keys that are in the table, so that its content stays what
+ * it is. */
 typedef struct bench_crowd {
     uint32_t finders, updaters, inserters;
     uint64_t n, batches; /* items of a batch; batches of a thread */

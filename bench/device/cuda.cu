@@ -29,10 +29,11 @@ hd_status bench_cuda_told(cudaError_t e, const char *what)
 {
     if (e == cudaSuccess) return HD_OK;
     (void)cudaGetLastError(); /* it is told once */
-    return hd_fail(e == cudaErrorMemoryAllocation ? HD_ENOMEM : HD_ECUDA, "%s: %s, %s", what, cudaGetErrorName(e), cudaGetErrorString(e));
+    return hd_fail(e == cudaErrorMemoryAllocation ? HD_ENOMEM : HD_ECUDA, "%s: %s, %s", what, cudaGetErrorName(e),
+                   cudaGetErrorString(e));
 }
 
-/* ---- Kernels: a thread per item, in strides --------------------------------------------------------------------- */
+/* ---- Kernels: a thread per item, in strides -------------------------------------------------- */
 
 enum { THREADS = 256 };
 
@@ -42,13 +43,11 @@ static unsigned blocks_for(uint64_t items)
     return (unsigned)(blocks < most ? blocks : most);
 }
 
-#define FOR_ITEMS(i, n) \
-    for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x, step_ = (uint64_t)gridDim.x * blockDim.x; i < (n); i += step_)
+#define FOR_ITEMS(i, n)                                                                                          \
+    for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x, step_ = (uint64_t)gridDim.x * blockDim.x; \
+         i < (n); i += step_)
 
-__global__ void keys_kernel(bench_draw d, uint64_t *key)
-{
-    FOR_ITEMS(i, d.n) key[i] = bench_key(&d, i);
-}
+__global__ void keys_kernel(bench_draw d, uint64_t *key) { FOR_ITEMS(i, d.n) key[i] = bench_key(&d, i); }
 
 __global__ void ops_kernel(bench_mix m, uint8_t *each)
 {
@@ -73,11 +72,13 @@ __global__ void answers_kernel(bench_answers a, unsigned long long *count)
         for (uint32_t words = bench_answer(&a, i, word); words > 0;) atomicAdd(&seen[word[--words]], 1u);
     }
     __syncthreads();
-    if (threadIdx.x < BENCH_TOLD && seen[threadIdx.x]) atomicAdd(&count[threadIdx.x], (unsigned long long)seen[threadIdx.x]);
+    if (threadIdx.x < BENCH_TOLD && seen[threadIdx.x])
+        atomicAdd(&count[threadIdx.x], (unsigned long long)seen[threadIdx.x]);
 }
 
 /* A warp takes places for all that it keeps at once. */
-__global__ void keep_kernel(const uint64_t *key, const uint64_t *score, uint64_t n, uint64_t least, uint64_t *kept, unsigned long long *keeps)
+__global__ void keep_kernel(const uint64_t *key, const uint64_t *score, uint64_t n, uint64_t least, uint64_t *kept,
+                            unsigned long long *keeps)
 {
     uint64_t step = (uint64_t)gridDim.x * blockDim.x, lane = threadIdx.x % 32;
     for (uint64_t first = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x - lane; first < n; first += step) {
@@ -101,7 +102,7 @@ __global__ void warm_kernel(float *sink, int rounds)
 /* Its number of blocks is what it says. */
 __global__ void point_kernel(void) {}
 
-/* ---- The device --------------------------------------------------------------------------------------------------- */
+/* ---- The device ------------------------------------------------------------------------------ */
 
 /* A GPU that was idle takes some tenths of a second to reach its clocks. */
 static hd_status warm_up(void)
@@ -147,9 +148,15 @@ static void cuda_close(void)
 }
 
 static void *cuda_stream(void) { return bench_cuda_stream; }
-static hd_status cuda_more(void **stream) { return bench_cuda_told(cudaStreamCreateWithFlags((cudaStream_t *)stream, cudaStreamNonBlocking), "stream"); }
+static hd_status cuda_more(void **stream)
+{
+    return bench_cuda_told(cudaStreamCreateWithFlags((cudaStream_t *)stream, cudaStreamNonBlocking), "stream");
+}
 static void cuda_fewer(void *stream) { cudaStreamDestroy((cudaStream_t)stream); }
-static hd_status cuda_wait_for(void *stream) { return bench_cuda_told(cudaStreamSynchronize((cudaStream_t)stream), "wait"); }
+static hd_status cuda_wait_for(void *stream)
+{
+    return bench_cuda_told(cudaStreamSynchronize((cudaStream_t)stream), "wait");
+}
 
 static hd_status cuda_take(const char *what, uint64_t bytes, void **p)
 {
@@ -163,7 +170,10 @@ static hd_status cuda_take(const char *what, uint64_t bytes, void **p)
 
 static void cuda_give(void *p) { cudaFree(p); }
 
-static hd_status cuda_fill(void *p, int byte, uint64_t bytes) { return bench_cuda_told(cudaMemsetAsync(p, byte, bytes, bench_cuda_stream), "fill"); }
+static hd_status cuda_fill(void *p, int byte, uint64_t bytes)
+{
+    return bench_cuda_told(cudaMemsetAsync(p, byte, bytes, bench_cuda_stream), "fill");
+}
 static hd_status cuda_wait(void) { return bench_cuda_told(cudaStreamSynchronize(bench_cuda_stream), "wait"); }
 
 static hd_status cuda_read(void *here, const void *there, uint64_t bytes)
@@ -172,7 +182,7 @@ static hd_status cuda_read(void *here, const void *there, uint64_t bytes)
     return cuda_wait();
 }
 
-/* ---- Batches --------------------------------------------------------------------------------------------------------- */
+/* ---- Batches --------------------------------------------------------------------------------- */
 
 static hd_status cuda_keys(const bench_draw *d, uint64_t *key)
 {
@@ -188,7 +198,9 @@ static hd_status cuda_ops(const bench_mix *m, uint8_t *each)
 
 static hd_status cuda_values(const uint64_t *key, uint64_t n, uint32_t words, uint32_t generation, void *value)
 {
-    if (n > 0 && words > 0) values_kernel<<<blocks_for(n * words), THREADS, 0, bench_cuda_stream>>>(key, n, words, generation, (uint32_t *)value);
+    if (n > 0 && words > 0)
+        values_kernel<<<blocks_for(n * words), THREADS, 0, bench_cuda_stream>>>(key, n, words, generation,
+                                                                                (uint32_t *)value);
     return bench_cuda_told(cudaGetLastError(), "values");
 }
 
@@ -200,7 +212,8 @@ static hd_status cuda_answers(const bench_answers *a, bench_told *told)
     return cuda_read(told, counted, sizeof *told);
 }
 
-static hd_status cuda_keep(const uint64_t *key, const uint64_t *score, uint64_t n, uint64_t least, uint64_t *kept, uint64_t *keeps)
+static hd_status cuda_keep(const uint64_t *key, const uint64_t *score, uint64_t n, uint64_t least, uint64_t *kept,
+                           uint64_t *keeps)
 {
     MUST("keep", cudaMemsetAsync(counted, 0, sizeof *counted, bench_cuda_stream));
     if (n) keep_kernel<<<blocks_for(n), THREADS, 0, bench_cuda_stream>>>(key, score, n, least, kept, counted);
@@ -235,7 +248,7 @@ static hd_status cuda_unwatch(void)
 }
 
 const bench_device bench_cuda = {
-    cuda_open, cuda_close, cuda_stream, cuda_more, cuda_fewer, cuda_wait_for, cuda_take, cuda_give,  cuda_fill, cuda_read,
-    cuda_wait, cuda_keys, cuda_ops, cuda_values, cuda_answers, cuda_keep, cuda_begin, cuda_end, bench_cuda_limit,
-    cuda_watch, cuda_unwatch,
+    cuda_open,    cuda_close, cuda_stream, cuda_more, cuda_fewer,       cuda_wait_for, cuda_take,
+    cuda_give,    cuda_fill,  cuda_read,   cuda_wait, cuda_keys,        cuda_ops,      cuda_values,
+    cuda_answers, cuda_keep,  cuda_begin,  cuda_end,  bench_cuda_limit, cuda_watch,    cuda_unwatch,
 };

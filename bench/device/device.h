@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * device.h - where points are measured: a GPU (cuda.cu), or this machine (here.c), which runs the same points on tables of the
- * backends that it has. All functions but `give` return HD_OK or say why not through hd_why(); what they put on the stream
- * is in order with the batches there, and waited for only where that is said.
+ * device.h - where points are measured: a GPU (cuda.cu), or this machine (here.c), which runs the same points on tables
+ * of the backends that it has. All functions but `give` return HD_OK or say why not through hd_why(); what they put on
+ * the stream is in order with the batches there, and waited for only where that is said.
  */
 #ifndef HD_BENCH_DEVICE_H
 #define HD_BENCH_DEVICE_H
@@ -14,13 +14,13 @@ extern "C" {
 #endif
 
 typedef enum bench_limit_kind {
-    LIMIT_COPY,   /* sequential, bytes read and bytes written both count */
+    LIMIT_COPY, /* sequential, bytes read and bytes written both count */
     LIMIT_READ,
     LIMIT_WRITE,
-    LIMIT_RANDOM_READ,  /* each access is `bytes`, aligned, anywhere in `within` */
+    LIMIT_RANDOM_READ, /* each access is `bytes`, aligned, anywhere in `within` */
     LIMIT_RANDOM_WRITE,
-    LIMIT_ATOMIC,       /* compare and swap of 8 bytes */
-    LIMIT_LAUNCH        /* of an empty kernel, in a queue; on this machine a call of a function */
+    LIMIT_ATOMIC, /* compare and swap of 8 bytes */
+    LIMIT_LAUNCH  /* of an empty kernel, in a queue; on this machine a call of a function */
 } bench_limit_kind;
 
 typedef struct bench_limit {
@@ -33,7 +33,7 @@ typedef struct bench_device {
     /* Its name; HD_ECUDA: there is none. Brings its clocks up. */
     hd_status (*open)(char name[128]);
     void (*close)(void);
-    void *(*stream)(void); /* for hd_batch.stream */
+    void *(*stream)(void);            /* for hd_batch.stream */
     hd_status (*more)(void **stream); /* another one; on this machine there is none: NULL */
     void (*fewer)(void *stream);
     hd_status (*wait_for)(void *stream);
@@ -49,16 +49,18 @@ typedef struct bench_device {
     hd_status (*values)(const uint64_t *key, uint64_t n, uint32_t words, uint32_t generation, void *value);
     hd_status (*answers)(const bench_answers *a, bench_told *told); /* waits */
     /* Moves the keys whose score is at least `least` to kept[], in any order; waits. */
-    hd_status (*keep)(const uint64_t *key, const uint64_t *score, uint64_t n, uint64_t least, uint64_t *kept, uint64_t *keeps);
+    hd_status (*keep)(const uint64_t *key, const uint64_t *score, uint64_t n, uint64_t least, uint64_t *kept,
+                      uint64_t *keeps);
 
     /* The time of what is put on the stream in between, by the device's clock; end waits. */
     hd_status (*begin)(void);
     hd_status (*end)(double *seconds);
-    /* Accesses per second (bytes for the sequential ones, launches) in the memory p of limit.within bytes (twice that for LIMIT_COPY). */
+    /* Accesses per second (bytes for the sequential ones, launches) in the memory p of limit.within bytes (twice that
+     * for LIMIT_COPY). */
     hd_status (*limit)(const bench_limit *limit, void *p, double *per_s);
 
-    /* What is put on the stream in between is what a profiler that was told to wait for it sees; the first kernel that it sees has
-     * `number` blocks and does nothing. unwatch waits. */
+    /* What is put on the stream in between is what a profiler that was told to wait for it sees; the first kernel that
+     * it sees has `number` blocks and does nothing. unwatch waits. */
     hd_status (*watch)(unsigned number);
     hd_status (*unwatch)(void);
 } bench_device;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * draw.h - what the batches of a point hold, one item at a time: keys, values, and whether an answer is right. One text for a device's
- * kernels and for this machine's loops.
+ * draw.h - what the batches of a point hold, one item at a time: keys, values, and whether an answer is right. One text
+ * for a device's kernels and for this machine's loops.
  *
- * A key is a number, mixed: number after number gives keys that were never there; where a design holds few keys, until all were. Hits are keys of a list, in an order that looks like
- * chance and in which none comes twice: a batch is distinct without looking.
+ * A key is a number, mixed: number after number gives keys that were never there; where a design holds few keys, until
+ * all were. Hits are keys of a list, in an order that looks like chance and in which none comes twice: a batch is
+ * distinct without looking.
  *
- * A value is made of its key, word by word, and of a generation, its first byte: so a value says whether it is its key's, whether all
- * of it was written at once, and when.
+ * A value is made of its key, word by word, and of a generation, its first byte: so a value says whether it is its
+ * key's, whether all of it was written at once, and when.
  */
 #ifndef HD_BENCH_DRAW_H
 #define HD_BENCH_DRAW_H
@@ -16,10 +17,10 @@
 #include "ref/hash.h"
 #include "workload/zipf.h"
 
-/* ---- Order without repetition ------------------------------------------------------------------------------ */
+/* ---- Order without repetition ---------------------------------------------------------------- */
 
-/* A permutation of 0 to n - 1: four rounds of Feistel's over the next even power of two, and on along its cycle while the result
- * is n or more. */
+/* A permutation of 0 to n - 1: four rounds of Feistel's over the next even power of two, and on along its cycle while
+ * the result is n or more. */
 typedef struct bench_order {
     uint64_t n, seed;
     uint32_t half; /* bits of each half */
@@ -47,7 +48,7 @@ HD_FN uint64_t bench_ordered(const bench_order *o, uint64_t i)
     return i;
 }
 
-/* ---- Keys ---------------------------------------------------------------------------------------------------- */
+/* ---- Keys ------------------------------------------------------------------------------------ */
 
 /* Of all keys that a design holds, those below `keys`; of none where they do not run out: any of 64 bits. */
 HD_FN bench_order bench_names_of(uint64_t keys)
@@ -56,7 +57,10 @@ HD_FN bench_order bench_names_of(uint64_t keys)
     return keys >> 62 ? none : bench_order_of(keys, 1);
 }
 
-HD_FN uint64_t bench_name(const bench_order *names, uint64_t number) { return names->n ? bench_ordered(names, number % names->n) : hd_scramble(number); }
+HD_FN uint64_t bench_name(const bench_order *names, uint64_t number)
+{
+    return names->n ? bench_ordered(names, number % names->n) : hd_scramble(number);
+}
 
 typedef struct bench_draw {
     uint64_t n, hits;        /* items of the batch, and of them keys of the list       */
@@ -86,10 +90,10 @@ HD_FN uint64_t bench_key(const bench_draw *d, uint64_t i)
     return d->present[bench_ordered(&d->list, (d->at + r) % d->presents)];
 }
 
-/* ---- Mixed batches ------------------------------------------------------------------------------------------ */
+/* ---- Mixed batches --------------------------------------------------------------------------- */
 
-/* Half of its items insert keys that are not there; three tenths look, two tenths erase, and of those as many find their keys as are drawn
- * from the list, in the same proportion. */
+/* Half of its items insert keys that are not there; three tenths look, two tenths erase, and of those as many find
+ * their keys as are drawn from the list, in the same proportion. */
 typedef struct bench_mix {
     uint64_t n, hits;  /* n 0: none is mixed */
     bench_order items; /* as the drawing has it */
@@ -108,13 +112,14 @@ HD_FN bench_mix bench_mix_of(const bench_draw *d)
 HD_FN uint8_t bench_mixed_op(const bench_mix *m, uint64_t i, uint8_t *fate)
 {
     uint64_t r = bench_ordered(&m->items, i), others = m->n - bench_mixed_inserts(m->n);
-    bool there = r < m->hits, erases = there ? r < bench_mixed_erases(m->hits) : r - m->hits < bench_mixed_erases(others) - bench_mixed_erases(m->hits);
+    bool there = r < m->hits, erases = there ? r < bench_mixed_erases(m->hits)
+                                             : r - m->hits < bench_mixed_erases(others) - bench_mixed_erases(m->hits);
     if (r >= others) return *fate = HD_INSERTED, (uint8_t)HD_OP_INSERT_OR_ASSIGN;
     *fate = (uint8_t)(!there ? HD_MISS : erases ? HD_ERASED : HD_HIT);
     return (uint8_t)(erases ? HD_OP_ERASE : HD_OP_FIND);
 }
 
-/* ---- Values -------------------------------------------------------------------------------------------------- */
+/* ---- Values ---------------------------------------------------------------------------------- */
 
 enum { BENCH_ANY = 0x100 /* generation */ };
 
@@ -143,9 +148,10 @@ HD_FN bench_value_is bench_value_of(uint64_t key, uint32_t generation, uint32_t 
     return !differ ? BENCH_RIGHT : any ? BENCH_WRONG : BENCH_ZERO;
 }
 
-/* ---- Answers --------------------------------------------------------------------------------------------------- */
+/* ---- Answers --------------------------------------------------------------------------------- */
 
-/* Arrays of a batch that ran. Values are looked at where the outcome is one of `of`, a bit each; without outcomes at all. */
+/* Arrays of a batch that ran. Values are looked at where the outcome is one of `of`, a bit each; without outcomes at
+ * all. */
 typedef struct bench_answers {
     uint64_t n;
     const uint64_t *key;
@@ -156,13 +162,13 @@ typedef struct bench_answers {
     uint64_t score_least;
     uint32_t words, generation; /* BENCH_ANY */
     uint32_t of;
-    bench_mix mix;          /* of a mixed batch: what its outcomes should be */
+    bench_mix mix; /* of a mixed batch: what its outcomes should be */
 } bench_answers;
 
 enum { BENCH_TOLD_VALUES = HD_OUTCOME_COUNT, BENCH_TOLD_OLD = BENCH_TOLD_VALUES + 3, BENCH_TOLD_ODD, BENCH_TOLD };
 
-/* What was counted: items by outcome; values looked at, by bench_value_is; scores below score_least; items of a mixed batch whose outcome is
- * another one than it should be, but for those that are PENDING. */
+/* What was counted: items by outcome; values looked at, by bench_value_is; scores below score_least; items of a mixed
+ * batch whose outcome is another one than it should be, but for those that are PENDING. */
 typedef struct bench_told {
     uint64_t count[BENCH_TOLD];
 } bench_told;
@@ -184,8 +190,10 @@ HD_FN uint32_t bench_answer(const bench_answers *a, uint64_t i, uint32_t word[4]
     const uint32_t *value = (const uint32_t *)a->value;
     if (value) value += i * a->words;
     if (a->ptr) value = (const uint32_t *)a->ptr[i];
-    if (value) word[words++] = 0u + BENCH_TOLD_VALUES + bench_value_of(a->key[i], a->generation, a->words, value);
-    else if (a->ptr) word[words++] = 0u + BENCH_TOLD_VALUES + BENCH_WRONG;
+    if (value)
+        word[words++] = 0u + BENCH_TOLD_VALUES + bench_value_of(a->key[i], a->generation, a->words, value);
+    else if (a->ptr)
+        word[words++] = 0u + BENCH_TOLD_VALUES + BENCH_WRONG;
     if (a->score && a->score[i] < a->score_least) word[words++] = BENCH_TOLD_OLD;
     return words;
 }

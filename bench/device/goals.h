@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * goals.h - the rows of the table that `heddle bench` prints for a GPU, a table for each design: which operation at which share of hits, how
- * fast it is to be, and how fast the best peer is. Figures hold on one kind of GPU, for the shapes that they were set for.
+ * goals.h - the rows of the table that `heddle bench` prints for a GPU, a table for each design: which operation at
+ * which share of hits, how fast it is to be, and how fast the best peer is. Figures hold on one kind of GPU, for the
+ * shapes that they were set for.
  */
 #ifndef HD_BENCH_GOALS_H
 #define HD_BENCH_GOALS_H
@@ -23,12 +24,12 @@ typedef struct bench_goal {
 /* Of distinct keys: calls of n in a queue, or, `bulk`, all of a table in one call. */
 typedef struct bench_goals {
     const char *design, *device;
-    uint32_t dim[GOAL_DIMS];  /* floats in a value; 0: no more */
-    double load[GOAL_LOADS];  /* 0: no more                    */
-    uint32_t slots;           /* 0: as usual                   */
+    uint32_t dim[GOAL_DIMS]; /* floats in a value; 0: no more */
+    double load[GOAL_LOADS]; /* 0: no more                    */
+    uint32_t slots;          /* 0: as usual                   */
     uint64_t n;
     bool bulk;
-    const bench_goal *row;    /* (rows) in the order of a run  */
+    const bench_goal *row; /* (rows) in the order of a run  */
     int rows;
 } bench_goals;
 

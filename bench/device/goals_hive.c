@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * goals_hive.c - Hive's figures: 32-bit keys and values, 2^26 keys a call, at load factors 0.9 and 0.95. Peers are the best of cuCollections
- * (static_map), WarpCore, BGHT (bcht), DyCuckoo and SlabHash on the device that is named, by the same bulk calls; for mixed batches SlabHash, in
- * one kernel. Rows without figures are measured, too.
+ * goals_hive.c - Hive's figures: 32-bit keys and values, 2^26 keys a call, at load factors 0.9 and 0.95. Peers are the
+ * best of cuCollections (static_map), WarpCore, BGHT (bcht), DyCuckoo and SlabHash on the device that is named, by the
+ * same bulk calls; for mixed batches SlabHash, in one kernel. Rows without figures are measured, too.
  *
- * Mixed batches are measured twice: of 2^26 items, of which a table ends at that load factor, as the peer's were, and the goal is; and smaller than a table, so that its
- * load factor stays where it is.
+ * Mixed batches are measured twice: of 2^26 items, of which a table ends at that load factor, as the peer's were, and
+ * the goal is; and smaller than a table, so that its load factor stays where it is.
  */
 #include "bench/device/goals.h"
 
-#define AT(a, b) { { a, b, 0 } }
+#define AT(a, b)    \
+    {               \
+        {           \
+            a, b, 0 \
+        }           \
+    }
 #define NO AT(0, 0)
 
 enum { MIXED = 4 << 20 };
@@ -29,6 +34,12 @@ static const bench_goal rows[] = {
     { BENCH_MIXED, 0.5, false, 0, AT(10, 0), AT(5.4, 0) },
 };
 
-const bench_goals bench_goals_hive = {
-    .design = "hive", .device = "H200", .dim = { 1 }, .load = { 0.9, 0.95 }, .slots = 16, .n = 1 << 26, .bulk = true, .row = rows, .rows = sizeof rows / sizeof *rows
-};
+const bench_goals bench_goals_hive = { .design = "hive",
+                                       .device = "H200",
+                                       .dim = { 1 },
+                                       .load = { 0.9, 0.95 },
+                                       .slots = 16,
+                                       .n = 1 << 26,
+                                       .bulk = true,
+                                       .row = rows,
+                                       .rows = sizeof rows / sizeof *rows };

@@ -24,7 +24,7 @@ typedef struct growing {
     void *seen;       /* (at_once, words)                    */
 } growing;
 
-/* ---- Keys and values ---------------------------------------------------------------------------------------------- */
+/* ---- Keys and values ------------------------------------------------------------------------- */
 
 static hd_status name(const growing *q, uint64_t first, uint64_t n, uint64_t *key)
 {
@@ -59,8 +59,19 @@ static hd_status check(growing *q)
     hd_status e = stand_size(&q->s, &size);
     for (uint64_t done = 0, some; done < q->entries && !e; done += some) {
         some = q->entries - done < q->s.at_once ? q->entries - done : q->s.at_once;
-        hd_batch b = { .op = HD_OP_FIND, .distinct = true, .n = some, .key = q->s.key, .outcome = q->fate, .value_out = q->seen, .stream = q->s.device->stream() };
-        bench_answers a = { .n = some, .key = q->s.key, .outcome = q->fate, .value = q->seen, .words = q->s.shape.words, .of = 1u << HD_HIT };
+        hd_batch b = { .op = HD_OP_FIND,
+                       .distinct = true,
+                       .n = some,
+                       .key = q->s.key,
+                       .outcome = q->fate,
+                       .value_out = q->seen,
+                       .stream = q->s.device->stream() };
+        bench_answers a = { .n = some,
+                            .key = q->s.key,
+                            .outcome = q->fate,
+                            .value = q->seen,
+                            .words = q->s.shape.words,
+                            .of = 1u << HD_HIT };
         bench_told told;
         e = name(q, done, some, q->s.key);
         if (!e) e = hd_run(q->s.table, &b);
@@ -70,20 +81,24 @@ static hd_status check(growing *q)
         right += told.count[BENCH_TOLD_VALUES + BENCH_RIGHT];
     }
     if (!e && (size != q->entries || found != q->entries || right != q->entries))
-        snprintf(q->m->wrong, sizeof q->m->wrong, "%" PRIu64 " entries, of %" PRIu64 " keys %" PRIu64 " are there, %" PRIu64 " with their values", size, q->entries, found, right);
+        snprintf(q->m->wrong, sizeof q->m->wrong,
+                 "%" PRIu64 " entries, of %" PRIu64 " keys %" PRIu64 " are there, %" PRIu64 " with their values", size,
+                 q->entries, found, right);
     if (!e && q->g->invariants && hd_check(q->s.table)) snprintf(q->m->wrong, sizeof q->m->wrong, "%.150s", hd_why());
     return e;
 }
 
-/* ---- A table at its load factor -------------------------------------------------------------------------------------- */
+/* ---- A table at its load factor -------------------------------------------------------------- */
 
 static void end(growing *q, bool here)
 {
     const bench_device *d = q->s.device;
     void *const batch[] = { q->key, q->value, q->outcome }, *const checks[] = { q->fate, q->seen };
     for (size_t i = 0; i < sizeof batch / sizeof *batch; i++) {
-        if (here) free(batch[i]);
-        else if (batch[i]) d->give(batch[i]);
+        if (here)
+            free(batch[i]);
+        else if (batch[i])
+            d->give(batch[i]);
     }
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
         if (checks[i]) d->give(checks[i]);
@@ -98,7 +113,8 @@ static hd_status take(const growing *q, bool here, uint64_t bytes, void **p)
 }
 
 /* Opened with `capacity`, and has `entries`; n: items of a batch, 0: none. */
-static hd_status begin(growing *q, const bench_device *device, uint64_t capacity, uint64_t entries, uint64_t n, bool here)
+static hd_status begin(growing *q, const bench_device *device, uint64_t capacity, uint64_t entries, uint64_t n,
+                       bool here)
 {
     bench_shape shape = q->g->shape;
     void *outcome = NULL, *key = NULL, *fate = NULL;
@@ -129,7 +145,7 @@ static hd_status capacity_of(const growing *q, uint64_t *capacity)
     return e;
 }
 
-/* ---- Batches ------------------------------------------------------------------------------------------------------------ */
+/* ---- Batches --------------------------------------------------------------------------------- */
 
 /* Grown where so many more would be too many. */
 static hd_status make_room(growing *q, bench_growth_way way, uint64_t n)
@@ -137,7 +153,8 @@ static hd_status make_room(growing *q, bench_growth_way way, uint64_t n)
     hd_info info;
     hd_status e = hd_table_info(q->s.table, &info);
     if (e || q->entries + n <= (uint64_t)(q->g->load * (double)info.capacity)) return e;
-    uint64_t buckets = point_room(q->entries + n, q->g->load) / info.slots + 1, least = info.buckets + info.buckets / 8 + 1, whole = info.base_buckets;
+    uint64_t buckets = point_room(q->entries + n, q->g->load) / info.slots + 1,
+             least = info.buckets + info.buckets / 8 + 1, whole = info.base_buckets;
     if (buckets < least) buckets = least;
     while (whole < buckets) whole *= 2;
     q->m->resizes++;
@@ -148,7 +165,13 @@ static hd_status make_room(growing *q, bench_growth_way way, uint64_t n)
 static hd_status put(growing *q, bench_growth_way way, uint64_t n)
 {
     uint64_t before = 0, after = 0;
-    hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .distinct = true, .n = n, .key = q->key, .value = q->value, .outcome = q->outcome, .stream = q->s.device->stream() };
+    hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN,
+                   .distinct = true,
+                   .n = n,
+                   .key = q->key,
+                   .value = q->value,
+                   .outcome = q->outcome,
+                   .stream = q->s.device->stream() };
     hd_status e = way == GROWTH_CALLER || way == GROWTH_DOUBLE ? make_room(q, way, n) : HD_OK;
     if (way != GROWTH_CALL) return e ? e : hd_run(q->s.table, &b);
     b.stream = NULL;
@@ -176,7 +199,8 @@ static hd_status fill(growing *q, bench_growth_way way, bool here)
     return e;
 }
 
-hd_status growth_fill(const bench_device *device, const bench_growth *g, bench_growth_way way, bool here, bench_growth_measure *m)
+hd_status growth_fill(const bench_device *device, const bench_growth *g, bench_growth_way way, bool here,
+                      bench_growth_measure *m)
 {
     growing q = { .g = g, .m = m };
     uint64_t first = (uint64_t)(g->load * (double)g->shape.capacity), room = point_room(g->to, g->load);
@@ -189,7 +213,7 @@ hd_status growth_fill(const bench_device *device, const bench_growth *g, bench_g
     return e;
 }
 
-/* ---- Splitting and merging ---------------------------------------------------------------------------------------------- */
+/* ---- Splitting and merging ------------------------------------------------------------------- */
 
 /* To so many buckets; the entries that took part are those of as many as came or went, twice: of pairs. */
 static hd_status resize(growing *q, uint64_t buckets, bench_growth_measure *m)
@@ -203,15 +227,18 @@ static hd_status resize(growing *q, uint64_t buckets, bench_growth_measure *m)
     m->seconds = machine_wall_s() - from;
     if (!e) e = hd_table_info(q->s.table, &is);
     if (e) return e;
-    uint64_t more = is.buckets > was.buckets ? is.buckets : was.buckets, fewer = is.buckets > was.buckets ? was.buckets : is.buckets;
+    uint64_t more = is.buckets > was.buckets ? is.buckets : was.buckets,
+             fewer = is.buckets > was.buckets ? was.buckets : is.buckets;
     m->from = was.capacity;
     m->capacity = is.capacity;
     m->resizes = more != fewer;
-    m->items = (uint64_t)((double)q->entries * (double)(more - fewer) / (double)fewer); /* all, where each bucket was split or joined */
+    /* all, where each bucket was split or joined */
+    m->items = (uint64_t)((double)q->entries * (double)(more - fewer) / (double)fewer);
     return check(q);
 }
 
-hd_status growth_resize(const bench_device *device, const bench_growth *g, bench_growth_measure *up, bench_growth_measure *down)
+hd_status growth_resize(const bench_device *device, const bench_growth *g, bench_growth_measure *up,
+                        bench_growth_measure *down)
 {
     growing q = { .g = g, .m = up };
     *up = *down = (bench_growth_measure){ .seconds = 0 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * growth.h - what it costs that a table grows: buckets split and merged (Hive section IV-C, V-A), and batches that find the table too
- * small for them.
+ * growth.h - what it costs that a table grows: buckets split and merged (Hive section IV-C, V-A), and batches that find
+ * the table too small for them.
  */
 #ifndef HD_BENCH_GROWTH_H
 #define HD_BENCH_GROWTH_H
@@ -31,10 +31,14 @@ typedef enum bench_growth_way {
     GROWTH_CALL    /* hd_run_growing                                                                  */
 } bench_growth_way;
 
-/* Batches of n new keys, from a table of shape.capacity at its load factor until `to` are there. `here`: arrays of this machine. */
-hd_status growth_fill(const bench_device *device, const bench_growth *g, bench_growth_way way, bool here, bench_growth_measure *m);
+/* Batches of n new keys, from a table of shape.capacity at its load factor until `to` are there. `here`: arrays of this
+ * machine. */
+hd_status growth_fill(const bench_device *device, const bench_growth *g, bench_growth_way way, bool here,
+                      bench_growth_measure *m);
 
-/* A table at its load factor is split, and what was split is merged again; that may end early, where there is no room. */
-hd_status growth_resize(const bench_device *device, const bench_growth *g, bench_growth_measure *up, bench_growth_measure *down);
+/* A table at its load factor is split, and what was split is merged again; that may end early, where there is no
+ * room. */
+hd_status growth_resize(const bench_device *device, const bench_growth *g, bench_growth_measure *up,
+                        bench_growth_measure *down);
 
 #endif

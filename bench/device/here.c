@@ -49,7 +49,7 @@ static hd_status here_read(void *here, const void *there, uint64_t bytes)
 
 static hd_status here_wait(void) { return HD_OK; }
 
-/* ---- Batches --------------------------------------------------------------------------------------------------- */
+/* ---- Batches --------------------------------------------------------------------------------- */
 
 static hd_status here_keys(const bench_draw *d, uint64_t *key)
 {
@@ -79,7 +79,8 @@ static hd_status here_answers(const bench_answers *a, bench_told *told)
     return HD_OK;
 }
 
-static hd_status here_keep(const uint64_t *key, const uint64_t *score, uint64_t n, uint64_t least, uint64_t *kept, uint64_t *keeps)
+static hd_status here_keep(const uint64_t *key, const uint64_t *score, uint64_t n, uint64_t least, uint64_t *kept,
+                           uint64_t *keeps)
 {
     *keeps = 0;
     for (uint64_t i = 0; i < n; i++)
@@ -87,7 +88,7 @@ static hd_status here_keep(const uint64_t *key, const uint64_t *score, uint64_t 
     return HD_OK;
 }
 
-/* ---- Time --------------------------------------------------------------------------------------------------------- */
+/* ---- Time ------------------------------------------------------------------------------------ */
 
 static double began;
 
@@ -103,7 +104,7 @@ static hd_status here_end(double *seconds)
     return HD_OK;
 }
 
-/* ---- Limits --------------------------------------------------------------------------------------------------------- */
+/* ---- Limits ---------------------------------------------------------------------------------- */
 
 enum { ACCESSES = 1 << 18 };
 
@@ -113,8 +114,10 @@ static uint64_t touch_one(const bench_limit *l, uint8_t *p, uint64_t i)
 {
     uint8_t *at = p + hd_mulhi64(hd_mix64(i), l->within / l->bytes) * l->bytes;
     uint64_t sum = 0;
-    if (l->kind == LIMIT_RANDOM_WRITE) memset(at, (int)i, l->bytes);
-    else if (l->kind == LIMIT_ATOMIC) __atomic_compare_exchange_n((uint64_t *)(void *)at, &sum, i, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    if (l->kind == LIMIT_RANDOM_WRITE)
+        memset(at, (int)i, l->bytes);
+    else if (l->kind == LIMIT_ATOMIC)
+        __atomic_compare_exchange_n((uint64_t *)(void *)at, &sum, i, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
     else
         for (uint32_t w = 0; w < l->bytes; w += 8) sum += *(uint64_t *)(void *)(at + w);
     return sum;
@@ -158,7 +161,7 @@ static hd_status here_watch(unsigned number)
 static hd_status here_unwatch(void) { return HD_OK; }
 
 const bench_device bench_here = {
-    here_open, here_close, here_stream, here_more, here_fewer, here_wait_for, here_take, here_give,  here_fill, here_read,
-    here_wait, here_keys, here_ops, here_values, here_answers, here_keep, here_begin, here_end, here_limit,
-    here_watch, here_unwatch,
+    here_open,    here_close, here_stream, here_more, here_fewer, here_wait_for, here_take,
+    here_give,    here_fill,  here_read,   here_wait, here_keys,  here_ops,      here_values,
+    here_answers, here_keep,  here_begin,  here_end,  here_limit, here_watch,    here_unwatch,
 };

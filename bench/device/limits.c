@@ -7,7 +7,8 @@
 enum { FAR, NEAR, BYTES, ACCESSES };
 
 const bench_limit_row bench_limit_rows[BENCH_LIMIT_COUNT] = {
-#define BENCH_LIMIT_ROW(name, kind, bytes, memory, unit, what) { #name, what, { kind, bytes, 0 }, memory == NEAR, unit == BYTES },
+#define BENCH_LIMIT_ROW(name, kind, bytes, memory, unit, what) \
+    { #name, what, { kind, bytes, 0 }, memory == NEAR, unit == BYTES },
     BENCH_LIMITS(BENCH_LIMIT_ROW)
 #undef BENCH_LIMIT_ROW
 };
@@ -25,7 +26,8 @@ static hd_status take_most(const bench_device *device, uint64_t *bytes, void **p
 }
 
 /* One limit, in memory of p. */
-static hd_status measure(const bench_device *device, int i, void *p, uint64_t far_bytes, uint64_t near_bytes, double *per_s)
+static hd_status measure(const bench_device *device, int i, void *p, uint64_t far_bytes, uint64_t near_bytes,
+                         double *per_s)
 {
     bench_limit l = bench_limit_rows[i].limit;
     l.within = bench_limit_rows[i].near ? near_bytes : l.kind == LIMIT_COPY ? far_bytes / 2 : far_bytes;
@@ -43,7 +45,8 @@ static hd_status watch(const bench_device *device, int i, void *p, uint64_t far_
     return e ? e : ended;
 }
 
-hd_status bench_limits_measure(const bench_device *device, uint64_t far_bytes, uint64_t near_bytes, bool watched, bench_limits *limits)
+hd_status bench_limits_measure(const bench_device *device, uint64_t far_bytes, uint64_t near_bytes, bool watched,
+                               bench_limits *limits)
 {
     void *p;
     hd_status e = take_most(device, &far_bytes, &p);

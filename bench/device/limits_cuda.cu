@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * limits_cuda.cu - what the memory of a GPU can do: one kernel per kind of access, nothing else in it. A random access is made by as many
- * neighbouring threads as it has 16 bytes, with 8 of them on their way at a time; reads bypass L1, where they would find nothing
- * again. Where an access goes is a mixed number, so that no two runs of a kernel go to the same places.
+ * limits_cuda.cu - what the memory of a GPU can do: one kernel per kind of access, nothing else in it. A random access
+ * is made by as many neighbouring threads as it has 16 bytes, with 8 of them on their way at a time; reads bypass L1,
+ * where they would find nothing again. Where an access goes is a mixed number, so that no two runs of a kernel go to
+ * the same places.
  */
 #include "bench/device/cuda.h"
 
@@ -14,7 +15,9 @@ enum { RANDOM_PER_PROCESSOR = 4, SEQUENTIAL_PER_PROCESSOR = 8 };
 static __device__ __forceinline__ uint4 read16(const void *p)
 {
     uint4 v;
-    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
+    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "l"(p));
     return v;
 }
 
@@ -26,10 +29,13 @@ static __device__ __forceinline__ void sink(uint32_t x, void *p)
     if (x == 0x9e3779b9u) *(uint32_t *)p = x;
 }
 
-static __device__ __forceinline__ uint64_t thread_of_all(void) { return (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; }
+static __device__ __forceinline__ uint64_t thread_of_all(void)
+{
+    return (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+}
 static __device__ __forceinline__ uint64_t threads_of_all(void) { return (uint64_t)gridDim.x * blockDim.x; }
 
-/* ---- Sequential ------------------------------------------------------------------------------------------------ */
+/* ---- Sequential ------------------------------------------------------------------------------ */
 
 __global__ void __launch_bounds__(THREADS, SEQUENTIAL_PER_PROCESSOR) copy_kernel(const uint4 *a, uint4 *b, uint64_t n)
 {
@@ -63,11 +69,11 @@ __global__ void __launch_bounds__(THREADS, SEQUENTIAL_PER_PROCESSOR) write_kerne
     for (uint64_t i = thread_of_all(); i < n; i += threads_of_all()) __stcs(b + i, make_uint4(x, (uint32_t)i, x, x));
 }
 
-/* ---- Random ------------------------------------------------------------------------------------------------------ */
+/* ---- Random ---------------------------------------------------------------------------------- */
 
 typedef struct places {
     uint8_t *p;
-    uint64_t of;  /* so many of `bytes` each */
+    uint64_t of; /* so many of `bytes` each */
     uint32_t rounds;
     uint64_t seed;
 } places;
@@ -111,8 +117,10 @@ template <int BYTES> __global__ void __launch_bounds__(THREADS) random_write_ker
         for (int f = 0; f < FLIGHT; f++, k += groups) {
             uint8_t *at = place<BYTES>(&a, k) + lane * 16;
             uint32_t x = (uint32_t)k;
-            if (BYTES >= 16) *(uint4 *)at = make_uint4(x, x, x, x);
-            else *(uint2 *)at = make_uint2(x, x);
+            if (BYTES >= 16)
+                *(uint4 *)at = make_uint4(x, x, x, x);
+            else
+                *(uint2 *)at = make_uint2(x, x);
         }
 }
 
@@ -123,7 +131,8 @@ __global__ void __launch_bounds__(THREADS) atomic_kernel(places a)
     for (uint32_t round = 0; round < a.rounds; round++) {
         unsigned long long was[FLIGHT];
 #pragma unroll
-        for (int f = 0; f < FLIGHT; f++, k += threads_of_all()) was[f] = atomicCAS((unsigned long long *)place<8>(&a, k), 0ull, (unsigned long long)k);
+        for (int f = 0; f < FLIGHT; f++, k += threads_of_all())
+            was[f] = atomicCAS((unsigned long long *)place<8>(&a, k), 0ull, (unsigned long long)k);
 #pragma unroll
         for (int f = 0; f < FLIGHT; f++) x ^= was[f];
     }
@@ -132,17 +141,19 @@ __global__ void __launch_bounds__(THREADS) atomic_kernel(places a)
 
 __global__ void empty_kernel(void) {}
 
-/* ---- Timing ---------------------------------------------------------------------------------------------------------- */
+/* ---- Timing ---------------------------------------------------------------------------------- */
 
 static void put_random(const bench_limit *l, const places *a, unsigned blocks)
 {
     cudaStream_t s = bench_cuda_stream;
     if (l->kind == LIMIT_ATOMIC) return (void)(atomic_kernel<<<blocks, THREADS, 0, s>>>(*a));
     bool reads = l->kind == LIMIT_RANDOM_READ;
-#define PUT(BYTES)                                                                        \
-    case BYTES:                                                                           \
-        if (reads) random_read_kernel<BYTES><<<blocks, THREADS, 0, s>>>(*a);              \
-        else random_write_kernel<BYTES><<<blocks, THREADS, 0, s>>>(*a);                   \
+#define PUT(BYTES)                                                     \
+    case BYTES:                                                        \
+        if (reads)                                                     \
+            random_read_kernel<BYTES><<<blocks, THREADS, 0, s>>>(*a);  \
+        else                                                           \
+            random_write_kernel<BYTES><<<blocks, THREADS, 0, s>>>(*a); \
         break
     switch (l->bytes) {
         PUT(8);
@@ -160,10 +171,13 @@ static uint64_t put(const bench_limit *l, uint8_t *p, uint64_t seed)
 {
     enum { ACCESSES = 64 << 20, LAUNCHES = 2000 };
     cudaStream_t s = bench_cuda_stream;
-    unsigned blocks = (unsigned)(bench_cuda_processors * RANDOM_PER_PROCESSOR), more = (unsigned)(bench_cuda_processors * SEQUENTIAL_PER_PROCESSOR);
+    unsigned blocks = (unsigned)(bench_cuda_processors * RANDOM_PER_PROCESSOR),
+             more = (unsigned)(bench_cuda_processors * SEQUENTIAL_PER_PROCESSOR);
     uint64_t n = l->within / 16, lanes = l->bytes < 16 ? 1 : l->bytes / 16;
     switch (l->kind) {
-    case LIMIT_COPY: copy_kernel<<<more, THREADS, 0, s>>>((const uint4 *)p, (uint4 *)(p + l->within), n); return 2 * l->within;
+    case LIMIT_COPY:
+        copy_kernel<<<more, THREADS, 0, s>>>((const uint4 *)p, (uint4 *)(p + l->within), n);
+        return 2 * l->within;
     case LIMIT_READ: read_kernel<<<more, THREADS, 0, s>>>((const uint4 *)p, n, p); return l->within;
     case LIMIT_WRITE: write_kernel<<<more, THREADS, 0, s>>>((uint4 *)p, n, (uint32_t)seed); return l->within;
     case LIMIT_LAUNCH:

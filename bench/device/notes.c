@@ -41,7 +41,10 @@ static const char *name_of(const bench_row_key *row, char *text, size_t bytes)
     return text;
 }
 
-static bool is(const char *field, size_t bytes, const char *wanted) { return strlen(wanted) == bytes && memcmp(field, wanted, bytes) == 0; }
+static bool is(const char *field, size_t bytes, const char *wanted)
+{
+    return strlen(wanted) == bytes && memcmp(field, wanted, bytes) == 0;
+}
 
 const char *notes_tried(const bench_row_key *row, size_t *at, size_t *bytes)
 {
@@ -87,8 +90,10 @@ static bool row_is(const char *head, const char *line, const bench_row_key *row)
 {
     const struct {
         const char *column, *wanted;
-    } all[] = { { "operation", row->operation }, { "hits", row->hits }, { "buckets", row->buckets }, { "dim", row->dim },
-                { "load", row->load },           { "keys", row->keys }, { "batch", row->batch },     { "capacity", row->capacity } };
+    } all[] = { { "operation", row->operation }, { "hits", row->hits },
+                { "buckets", row->buckets },     { "dim", row->dim },
+                { "load", row->load },           { "keys", row->keys },
+                { "batch", row->batch },         { "capacity", row->capacity } };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         char text[32];
         cell(line, column_of(head, all[i].column), text, sizeof text);
@@ -102,8 +107,10 @@ static void tell(const char *head, const char *line, char *text, size_t bytes)
     static const char *const names[] = { "bound", "l2", "dram", "issue", "places", "occupancy", "waits" };
     char value[7][32];
     for (int i = 0; i < 7; i++) cell(line, column_of(head, names[i]), value[i], sizeof value[i]);
-    snprintf(text, bytes, "%s (l2 %s, dram %s, issue %s of their peaks, places %s of the floor; occupancy %s, waiting for memory %s)", value[0], value[1], value[2], value[3], value[4], value[5],
-             value[6]);
+    snprintf(
+        text, bytes,
+        "%s (l2 %s, dram %s, issue %s of their peaks, places %s of the floor; occupancy %s, waiting for memory %s)",
+        value[0], value[1], value[2], value[3], value[4], value[5], value[6]);
 }
 
 /* The lines above the head name the device: "; NVIDIA H200;". */
@@ -122,8 +129,10 @@ bool notes_counted(const char *device, const bench_row_key *row, char *text, siz
         if (f == TRIED || !is_of(files[f].text, device)) continue;
         while ((line = line_next(files[f].text, &at, &n))) {
             if (n == 0 || *line == '#') continue;
-            if (!head) head = line;
-            else if (row_is(head, line, row)) return tell(head, line, text, bytes), true;
+            if (!head)
+                head = line;
+            else if (row_is(head, line, row))
+                return tell(head, line, text, bytes), true;
         }
     }
     return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * notes.h - what is known of a row of the table of goals besides its rate: what was tried for it (tried.txt), and what a profiler counted of
- * it when results/GPU.counters.tsv was made. The program carries both.
+ * notes.h - what is known of a row of the table of goals besides its rate: what was tried for it (tried.txt), and what
+ * a profiler counted of it when results/GPU.counters.tsv was made. The program carries both.
  */
 #ifndef HD_BENCH_NOTES_H
 #define HD_BENCH_NOTES_H
@@ -15,7 +15,8 @@ typedef struct bench_row_key {
     const char *design; /* "": the usual one; lines of others begin with its name and a point: "hive.find" */
 } bench_row_key;
 
-/* The next line of what was tried for such a row, from *at on, which begins as 0 and moves: its text, `bytes` long. NULL: no more. */
+/* The next line of what was tried for such a row, from *at on, which begins as 0 and moves: its text, `bytes` long.
+ * NULL: no more. */
 const char *notes_tried(const bench_row_key *row, size_t *at, size_t *bytes);
 
 /* What was counted of it, for people: "latency (l2 0.52, ...)" ; false: nothing was, on a device of that name. */

@@ -2,7 +2,8 @@
  *
  * places.c - the table of places, and their prices.
  *
- * An operation's item either finds its key or does not. What it then does with an entry is in five words, which the layouts translate:
+ * An operation's item either finds its key or does not. What it then does with an entry is in five words, which the
+ * layouts translate:
  *
  *   uses      the key is compared, nothing changes      planes, pairs: 1 read
  *   rescores  the score changes                         planes: 1 read, 1 dirty        pairs: 1 dirty
@@ -10,18 +11,20 @@
  *   takes     a key leaves a slot                       planes: 2 dirty, digest        pairs: 1 dirty, digest, bound
  *   evicts    the least score of a bucket is found      planes: 8 bytes per slot       pairs: the bounds, and 8 slots
  *
- * Besides, every item reads a line of digests per bucket that it looks in, and a key for each digest that is equal by chance: slots x
- * load / 255 of them where the key is not there, half of that before it is found.
+ * Besides, every item reads a line of digests per bucket that it looks in, and a key for each digest that is equal by
+ * chance: slots x load / 255 of them where the key is not there, half of that before it is found.
  *
- * Hive's entries are words of key and value in the bucket that is looked in: using one costs nothing more, and one that changes is 1 dirty, the reading of
- * its bucket with it; in layout masks a mask is changed besides. Counted is one bucket: the first one on the key's way, which nobody is spared. Keys that
- * are further on, and searches that go there, are not forced by the layout but by how full it is, and by who came first.
+ * Hive's entries are words of key and value in the bucket that is looked in: using one costs nothing more, and one that
+ * changes is 1 dirty, the reading of its bucket with it; in layout masks a mask is changed besides. Counted is one
+ * bucket: the first one on the key's way, which nobody is spared. Keys that are further on, and searches that go there,
+ * are not forced by the layout but by how full it is, and by who came first.
  */
 #include "bench/device/places.h"
 
 #include <string.h>
 
-/* Per item: words of what is done, then values (random read, random write), then bytes that stream: so many, and so many values. */
+/* Per item: words of what is done, then values (random read, random write), then bytes that stream: so many, and so
+ * many values. */
 typedef struct place_row {
     hd_op op;
     double uses, rescores, puts, takes, value_read, value_written, bytes, values;
@@ -108,7 +111,8 @@ static bench_places mixed_places_of(const bench_shape *shape, double hits, doubl
         p.buckets += part[i].share * one.buckets;
         p.dirty += part[i].share * one.dirty;
         p.near_dirty += part[i].share * one.near_dirty;
-        p.bytes += part[i].share * (one.bytes + (part[i].told ? 0 : 1)) + part[i].share; /* each item's outcome and operation are a byte */
+        /* each item's outcome and operation are a byte */
+        p.bytes += part[i].share * (one.bytes + (part[i].told ? 0 : 1)) + part[i].share;
     }
     return p;
 }
@@ -131,7 +135,8 @@ bench_places bench_places_of(const bench_shape *shape, hd_op op, double hits, do
     double row_bytes = 8 + 8 + shape->words * 4.0, digest_lines = shape->slots < LINE ? 1 : (double)shape->slots / LINE;
     double chance = load * shape->slots / OTHER_DIGESTS, look = shape->dual ? 2 : 1, look_found = shape->dual ? 1.5 : 1;
     memset(&p, 0, sizeof p);
-    if (strcmp(shape->design, "hive") == 0) return op == BENCH_MIXED ? mixed_places_of(shape, hits, load) : hive_places_of(shape, op, hits, load);
+    if (strcmp(shape->design, "hive") == 0)
+        return op == BENCH_MIXED ? mixed_places_of(shape, hits, load) : hive_places_of(shape, op, hits, load);
     if (strcmp(shape->design, "hkv") != 0) return p;
     if (op == HD_OP_EXPORT) { /* per slot: planes are read and lists are written, in order */
         p.bytes = 1 + load * 2 * row_bytes;
@@ -148,7 +153,8 @@ bench_places bench_places_of(const bench_shape *shape, hd_op op, double hits, do
     return p;
 }
 
-/* The price of a place of so many bytes: of the next size that was measured; above the largest, that many times its price. */
+/* The price of a place of so many bytes: of the next size that was measured; above the largest, that many times its
+ * price. */
 static double price(const bench_limits *l, uint32_t bytes, const bench_limit_name *name, int names)
 {
     for (int i = 0; i < names; i++)
@@ -159,10 +165,14 @@ static double price(const bench_limits *l, uint32_t bytes, const bench_limit_nam
 double bench_floor_s(const bench_places *p, uint32_t value_bytes, const bench_limits *l)
 {
     static const bench_limit_name reads[] = { BENCH_read_32, BENCH_read_64, BENCH_read_128, BENCH_read_256 };
-    static const bench_limit_name writes[] = { BENCH_write_8, BENCH_write_32, BENCH_write_64, BENCH_write_128, BENCH_write_256 };
-    double s = p->lines / l->per_s[BENCH_near_line] + p->reads / l->per_s[BENCH_read_32] + p->scans / l->per_s[BENCH_read_128];
+    static const bench_limit_name writes[] = { BENCH_write_8, BENCH_write_32, BENCH_write_64, BENCH_write_128,
+                                               BENCH_write_256 };
+    double s =
+        p->lines / l->per_s[BENCH_near_line] + p->reads / l->per_s[BENCH_read_32] + p->scans / l->per_s[BENCH_read_128];
     if (p->buckets > 0) s += p->buckets * price(l, p->bucket_bytes, reads, 4);
-    s += p->near_dirty / l->per_s[BENCH_near_write] + p->dirty / l->per_s[BENCH_write_8] + p->bytes / l->per_s[BENCH_copy];
-    if (value_bytes > 0) s += p->values_read * price(l, value_bytes, reads, 4) + p->values_written * price(l, value_bytes, writes, 5);
+    s += p->near_dirty / l->per_s[BENCH_near_write] + p->dirty / l->per_s[BENCH_write_8] +
+         p->bytes / l->per_s[BENCH_copy];
+    if (value_bytes > 0)
+        s += p->values_read * price(l, value_bytes, reads, 4) + p->values_written * price(l, value_bytes, writes, 5);
     return s;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * places.h - the floor of an operation: what its memory accesses would take at the machine's own limits (limits.h), one after the
- * other, if the kernel did nothing else. Counted are the places that the layout (ref/hkv_layout.h) and the operation force: random places
- * read, dirtied in part, or overwritten whole; and bytes that stream. Locks, counters and instructions are not: they are the kernel's. The same for
- * Hive, by ref/hive_layout.h.
+ * places.h - the floor of an operation: what its memory accesses would take at the machine's own limits (limits.h), one
+ * after the other, if the kernel did nothing else. Counted are the places that the layout (ref/hkv_layout.h) and the
+ * operation force: random places read, dirtied in part, or overwritten whole; and bytes that stream. Locks, counters
+ * and instructions are not: they are the kernel's. The same for Hive, by ref/hive_layout.h.
  */
 #ifndef HD_BENCH_PLACES_H
 #define HD_BENCH_PLACES_H
@@ -13,18 +13,19 @@
 
 /* Places per item, on average. */
 typedef struct bench_places {
-    double lines;       /* digests or bounds read, of 128 bytes, near      */
-    double reads;       /* keys, or keys with scores, read: up to a sector */
-    double scans;       /* 128 bytes of scores read                        */
-    double buckets;     /* whole buckets of words read, of bucket_bytes     */
-    double near_dirty;  /* digests or bounds changed                       */
-    double dirty;       /* keys and scores changed, less than a sector     */
+    double lines;      /* digests or bounds read, of 128 bytes, near      */
+    double reads;      /* keys, or keys with scores, read: up to a sector */
+    double scans;      /* 128 bytes of scores read                        */
+    double buckets;    /* whole buckets of words read, of bucket_bytes     */
+    double near_dirty; /* digests or bounds changed                       */
+    double dirty;      /* keys and scores changed, less than a sector     */
     double values_read, values_written;
-    double bytes;       /* of arrays that stream, and of planes read in order */
+    double bytes; /* of arrays that stream, and of planes read in order */
     uint32_t bucket_bytes;
 } bench_places;
 
-/* hits: the share of items whose key is there; load: of the table. All are 0 for a design whose places are not counted. */
+/* hits: the share of items whose key is there; load: of the table. All are 0 for a design whose places are not
+ * counted. */
 bench_places bench_places_of(const bench_shape *shape, hd_op op, double hits, double load);
 
 /* Seconds per item; 0: not known. */

@@ -14,11 +14,12 @@
 #include "bench/median.h"
 #include "lib/error.h"
 
-/* ---- What a point asks of the table ---------------------------------------------------------------------------- */
+/* ---- What a point asks of the table ---------------------------------------------------------- */
 
 uint64_t point_hits(const bench_point *p)
 {
-    uint64_t of = p->op == BENCH_MIXED ? p->n - bench_mixed_inserts(p->n) : p->n, hits = (uint64_t)(p->hits * (double)of + 0.5);
+    uint64_t of = p->op == BENCH_MIXED ? p->n - bench_mixed_inserts(p->n) : p->n,
+             hits = (uint64_t)(p->hits * (double)of + 0.5);
     return hits < of ? hits : of;
 }
 
@@ -79,10 +80,12 @@ static course course_of(const bench_point *p, const bench_effort *effort, const 
     course c = { effort->calls, 1, 0, 0 };
     bool full = p->load >= 1, inserts = brings(p);
     if (p->bulk) return bulk_course(p);
-    uint64_t capacity = s->info.capacity, changes = point_changes(p), fits = tray_calls(&s->shape, tray_row_of(p->op), p->n, effort->memory_most);
+    uint64_t capacity = s->info.capacity, changes = point_changes(p),
+             fits = tray_calls(&s->shape, tray_row_of(p->op), p->n, effort->memory_most);
     if (c.calls == 0) c.calls = ITEMS / p->n < LEAST ? LEAST : ITEMS / p->n > MOST ? MOST : ITEMS / p->n;
     uint64_t all = c.calls;
-    if (changes) { /* a part of the capacity per part: less where what is to be found would leave, or a full table would not be full */
+    /* a part of the capacity per part: less where what is to be found would leave, or a full table would not be full */
+    if (changes) {
         uint64_t most = capacity / (!s->evicts ? DRIFT : full && p->hits > 0 ? 8 : 3) / changes;
         if (c.calls > most) c.calls = most ? most : 1;
     }
@@ -95,14 +98,17 @@ static course course_of(const bench_point *p, const bench_effort *effort, const 
     if (!full && p->op == HD_OP_ERASE) c.level = c.level + half < capacity ? c.level + half : capacity - 1;
     /* the oldest leave first: what is to be found is not among them */
     if (!s->evicts) return c;
-    if (inserts && full) c.left_out = 0.1 + 1.5 * (double)(c.calls * changes) / (double)capacity;
-    else if (inserts && p->load > 0.6) c.left_out = 0.25;
+    if (inserts && full)
+        c.left_out = 0.1 + 1.5 * (double)(c.calls * changes) / (double)capacity;
+    else if (inserts && p->load > 0.6)
+        c.left_out = 0.25;
     return c;
 }
 
-/* ---- Drawing and restoring ------------------------------------------------------------------------------------------ */
+/* ---- Drawing and restoring ------------------------------------------------------------------- */
 
-hd_status point_draw(const bench_point *p, bench_stand *s, const bench_tray *t, uint64_t c, uint32_t generation, bench_mix *mix)
+hd_status point_draw(const bench_point *p, bench_stand *s, const bench_tray *t, uint64_t c, uint32_t generation,
+                     bench_mix *mix)
 {
     hd_batch b = tray_batch(t, s, c);
     if (p->op == HD_OP_EXPORT) return HD_OK;
@@ -115,7 +121,8 @@ hd_status point_draw(const bench_point *p, bench_stand *s, const bench_tray *t, 
     return e;
 }
 
-/* What the calls since key number `fresh` did is undone, as far as it can be; what cannot is made anew by stand_level. */
+/* What the calls since key number `fresh` did is undone, as far as it can be; what cannot is made anew by
+ * stand_level. */
 static hd_status restore(const bench_point *p, bench_stand *s, const bench_tray *t, uint64_t calls, uint64_t fresh)
 {
     hd_status e = HD_OK;
@@ -129,7 +136,7 @@ static hd_status restore(const bench_point *p, bench_stand *s, const bench_tray 
     return e;
 }
 
-/* ---- Proving on a table that is small enough to be checked ---------------------------------------------------------------- */
+/* ---- Proving on a table that is small enough to be checked ----------------------------------- */
 
 static hd_status set_up(const bench_point *p, const course *c, bench_stand *s, uint64_t *fresh)
 {
@@ -139,7 +146,8 @@ static hd_status set_up(const bench_point *p, const course *c, bench_stand *s, u
     if (point_hits(p) || p->zipf > 0) e = stand_list(s, c->left_out);
     if (!e) e = stand_settle(s, p->zipf);
     if (!e && point_hits(p) > s->presents)
-        e = hd_fail(HD_EINVAL, "batch: %" PRIu64 " keys to be found, of %" PRIu64 " in the table", point_hits(p), s->presents);
+        e = hd_fail(HD_EINVAL, "batch: %" PRIu64 " keys to be found, of %" PRIu64 " in the table", point_hits(p),
+                    s->presents);
     return e;
 }
 
@@ -169,13 +177,14 @@ static hd_status prove_small(const bench_point *p, const bench_stand *large, ben
     course c = course_of(&small, &once, &s);
     e = tray_set(&t, s.device, &shape, tray_row_of(p->op), small.n, 1);
     if (!e) e = prove_here(&small, &c, &s, &t, m);
-    if (!e && !*m->wrong && hd_check(s.table)) snprintf(m->wrong, sizeof m->wrong, "on a table of %" PRIu64 " entries: %s", shape.capacity, hd_why());
+    if (!e && !*m->wrong && hd_check(s.table))
+        snprintf(m->wrong, sizeof m->wrong, "on a table of %" PRIu64 " entries: %s", shape.capacity, hd_why());
     tray_drop(&t, s.device);
     stand_close(&s);
     return e;
 }
 
-/* ---- Timing ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Timing ---------------------------------------------------------------------------------- */
 
 hd_batch point_batch(const bench_point *p, const bench_stand *s, const bench_tray *t, uint64_t c)
 {
@@ -185,7 +194,8 @@ hd_batch point_batch(const bench_point *p, const bench_stand *s, const bench_tra
     return b;
 }
 
-static hd_status queue_of(const bench_point *p, bench_stand *s, const bench_tray *t, uint64_t calls, double *seconds, bench_measure *m)
+static hd_status queue_of(const bench_point *p, bench_stand *s, const bench_tray *t, uint64_t calls, double *seconds,
+                          bench_measure *m)
 {
     hd_status e = s->device->begin();
     for (uint64_t c = 0; c < calls && !e; c++) {
@@ -200,7 +210,8 @@ static hd_status queue_of(const bench_point *p, bench_stand *s, const bench_tray
 }
 
 /* One call at a time; each takes its own place in all[]. */
-static hd_status walls_of(const bench_point *p, bench_stand *s, const bench_tray *t, uint64_t calls, double *all, bench_measure *m)
+static hd_status walls_of(const bench_point *p, bench_stand *s, const bench_tray *t, uint64_t calls, double *all,
+                          bench_measure *m)
 {
     hd_status e = HD_OK;
     for (uint64_t c = 0; c < calls && !e; c++) {
@@ -224,7 +235,8 @@ static hd_status counted(bench_stand *s, uint64_t *fate, int sign)
 }
 
 /* The table as a part of a course begins with it, and the batches of its calls. */
-static hd_status fill_in(const bench_point *p, const course *c, bench_stand *s, const bench_tray *t, bool first, uint64_t *fresh, bench_measure *m)
+static hd_status fill_in(const bench_point *p, const course *c, bench_stand *s, const bench_tray *t, bool first,
+                         uint64_t *fresh, bench_measure *m)
 {
     uint64_t size = 0;
     hd_status e = set_up(p, c, s, fresh);
@@ -236,15 +248,18 @@ static hd_status fill_in(const bench_point *p, const course *c, bench_stand *s, 
 }
 
 /* One repetition: *seconds of its queues, or walls (calls x parts) of its calls. */
-static hd_status repetition(const bench_point *p, const course *c, bench_stand *s, const bench_tray *t, double *seconds, double *walls, bench_measure *m)
+static hd_status repetition(const bench_point *p, const course *c, bench_stand *s, const bench_tray *t, double *seconds,
+                            double *walls, bench_measure *m)
 {
     hd_status e = HD_OK;
     for (uint64_t part = 0; part < c->parts && !e; part++) {
         uint64_t fresh;
         e = fill_in(p, c, s, t, part == 0, &fresh, m);
         if (e) return e;
-        if (walls) e = walls_of(p, s, t, c->calls, walls + part * c->calls, m);
-        else e = queue_of(p, s, t, c->calls, seconds, m);
+        if (walls)
+            e = walls_of(p, s, t, c->calls, walls + part * c->calls, m);
+        else
+            e = queue_of(p, s, t, c->calls, seconds, m);
         if (!e) e = counted(s, m->fate, 1);
         if (!e) e = restore(p, s, t, c->calls, fresh);
     }
@@ -263,7 +278,8 @@ static hd_status time_wall(const bench_point *p, const course *c, bench_stand *s
 }
 
 /* The call that is watched finds the caches as calls like itself leave them. */
-static hd_status watch_call(const bench_point *p, const bench_effort *effort, bench_stand *s, const bench_tray *t, bench_measure *m)
+static hd_status watch_call(const bench_point *p, const bench_effort *effort, bench_stand *s, const bench_tray *t,
+                            bench_measure *m)
 {
     uint64_t before = m->calls - 1;
     double seconds = 0;
@@ -279,7 +295,8 @@ static hd_status watch_call(const bench_point *p, const bench_effort *effort, be
     return e ? e : ended;
 }
 
-static hd_status watch(const bench_point *p, const bench_effort *effort, const course *c, bench_stand *s, const bench_tray *t, bench_measure *m)
+static hd_status watch(const bench_point *p, const bench_effort *effort, const course *c, bench_stand *s,
+                       const bench_tray *t, bench_measure *m)
 {
     uint64_t fresh;
     hd_status e = fill_in(p, c, s, t, true, &fresh, m);
@@ -288,7 +305,8 @@ static hd_status watch(const bench_point *p, const bench_effort *effort, const c
     return e ? e : restore(p, s, t, c->calls, fresh);
 }
 
-static hd_status time_queue(const bench_point *p, const bench_effort *effort, const course *c, bench_stand *s, const bench_tray *t, bench_measure *m)
+static hd_status time_queue(const bench_point *p, const bench_effort *effort, const course *c, bench_stand *s,
+                            const bench_tray *t, bench_measure *m)
 {
     uint64_t items = c->calls * c->parts * p->n;
     hd_status e = HD_OK;
@@ -300,14 +318,16 @@ static hd_status time_queue(const bench_point *p, const bench_effort *effort, co
     return e;
 }
 
-/* ---- Checking the counters ------------------------------------------------------------------------------------------------------ */
+/* ---- Checking the counters ------------------------------------------------------------------- */
 
 /* Hits are as many as were drawn, but for those that left a full table, or were brought by an earlier call. */
 static void check_fates(const bench_point *p, const bench_stand *s, uint64_t calls, bench_measure *m)
 {
-    const double by_chance = p->zipf > 0 ? 2 / sqrt((double)(calls * p->n)) : 0, slack = by_chance + (brings(p) || p->zipf > 0 ? 0.01 : 0);
+    const double by_chance = p->zipf > 0 ? 2 / sqrt((double)(calls * p->n)) : 0,
+                 slack = by_chance + (brings(p) || p->zipf > 0 ? 0.01 : 0);
     hd_outcome found = tray_row_of(p->op)->found;
-    uint64_t items = 0, never = m->fate[HD_REFUSED] + m->fate[HD_RESERVED] + m->fate[HD_PINNED] + (s->evicts ? m->fate[HD_PENDING] : 0);
+    uint64_t items = 0, never = m->fate[HD_REFUSED] + m->fate[HD_RESERVED] + m->fate[HD_PINNED] +
+                                (s->evicts ? m->fate[HD_PENDING] : 0);
     m->hits = p->hits;
     if (p->op == HD_OP_EXPORT) return;
     for (int o = 0; o < HD_OUTCOME_COUNT; o++) items += m->fate[o];
@@ -315,10 +335,14 @@ static void check_fates(const bench_point *p, const bench_stand *s, uint64_t cal
     m->hits = items ? (double)hits / (double)items : 0;
     double expected = (double)point_hits(p) / (double)p->n;
     bool more_is_fine = p->zipf > 0 && tray_inserts(p->op), less_is_fine = p->zipf > 0 && p->op == HD_OP_ERASE;
-    if (items != calls * p->n) snprintf(m->wrong, sizeof m->wrong, "%" PRIu64 " items were timed, the counters say %" PRIu64, calls * p->n, items);
-    else if (never) snprintf(m->wrong, sizeof m->wrong, "%" PRIu64 " items were refused, reserved, pinned or pending", never);
+    if (items != calls * p->n)
+        snprintf(m->wrong, sizeof m->wrong, "%" PRIu64 " items were timed, the counters say %" PRIu64, calls * p->n,
+                 items);
+    else if (never)
+        snprintf(m->wrong, sizeof m->wrong, "%" PRIu64 " items were refused, reserved, pinned or pending", never);
     else if ((m->hits < expected - slack && !less_is_fine) || (m->hits > expected + slack && !more_is_fine))
-        snprintf(m->wrong, sizeof m->wrong, "%.4f of the timed items were %s, not %.4f", m->hits, hd_outcome_name(found), expected);
+        snprintf(m->wrong, sizeof m->wrong, "%.4f of the timed items were %s, not %.4f", m->hits,
+                 hd_outcome_name(found), expected);
 }
 
 /* In a full table, used entries have made lower bounds looser: the point after would pay for tightening them. */
@@ -330,7 +354,8 @@ static bool leaves_bounds(const bench_point *p)
 
 enum { WATCHED_CALLS = 5 };
 
-hd_status point_measure(const bench_point *p, const bench_effort *effort, bench_stand *s, bench_tray *t, bench_measure *m)
+hd_status point_measure(const bench_point *p, const bench_effort *effort, bench_stand *s, bench_tray *t,
+                        bench_measure *m)
 {
     const bench_effort watching = { 1, WATCHED_CALLS, false, false, true, effort->number, effort->memory_most };
     course c = course_of(p, effort->watch ? &watching : effort, s);
@@ -345,6 +370,10 @@ hd_status point_measure(const bench_point *p, const bench_effort *effort, bench_
     if (!e && !*m->wrong && effort->queue) e = time_queue(p, effort, &c, s, t, m);
     if (!e && !*m->wrong && effort->wall && !p->bulk) e = time_wall(p, &c, s, t, m);
     if (p->op == HD_OP_FIND_OR_INSERT_PTR || leaves_bounds(p)) s->blank = true;
-    if (!e && !*m->wrong) check_fates(p, s, c.calls * c.parts * ((effort->queue ? effort->repeat + 1 : 0) + (effort->wall && !p->bulk) + effort->watch), m);
+    if (!e && !*m->wrong)
+        check_fates(p, s,
+                    c.calls * c.parts *
+                        ((effort->queue ? effort->repeat + 1 : 0) + (effort->wall && !p->bulk) + effort->watch),
+                    m);
     return e;
 }

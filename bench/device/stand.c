@@ -13,7 +13,10 @@
 
 enum { AT_ONCE = 1 << 20, NOT_FULL = 10000 /* of so many entries, one may be missing in a full table */ };
 
-hd_status stand_open(bench_stand *s, const bench_device *device, const bench_shape *shape) { return stand_open_with(s, device, shape, NULL); }
+hd_status stand_open(bench_stand *s, const bench_device *device, const bench_shape *shape)
+{
+    return stand_open_with(s, device, shape, NULL);
+}
 
 hd_status stand_open_with(bench_stand *s, const bench_device *device, const bench_shape *shape, const char *lock)
 {
@@ -33,7 +36,8 @@ hd_status stand_open_with(bench_stand *s, const bench_device *device, const benc
     if (shape->spares) c.spare = shape->spares - 1;
     c.tiers = shape->tiers;
     c.fetch = shape->fetch;
-    if (shape->near > 0) c.near_bytes = (uint64_t)(shape->near * (double)shape->capacity) * shape->words * 4 + 1; /* 0 would be all */
+    /* 0 would be all */
+    if (shape->near > 0) c.near_bytes = (uint64_t)(shape->near * (double)shape->capacity) * shape->words * 4 + 1;
     c.value_bytes = shape->words * 4;
     hd_status e = hd_open(&c, &s->table);
     if (!e) e = hd_table_info(s->table, &s->info);
@@ -46,11 +50,12 @@ hd_status stand_open_with(bench_stand *s, const bench_device *device, const benc
         void **p;
         uint64_t bytes;
     } all[] = {
-        { (void **)(void *)&s->key, s->at_once * 8 },     { &s->value, s->at_once * c.value_bytes },
-        { (void **)(void *)&s->listed, places * 8 },      { (void **)(void *)&s->score, places * 8 },
-        { (void **)(void *)&s->present, places * 8 },     { (void **)(void *)&s->count, 8 },
+        { (void **)(void *)&s->key, s->at_once * 8 }, { &s->value, s->at_once * c.value_bytes },
+        { (void **)(void *)&s->listed, places * 8 },  { (void **)(void *)&s->score, places * 8 },
+        { (void **)(void *)&s->present, places * 8 }, { (void **)(void *)&s->count, 8 },
     };
-    for (size_t i = 0; i < sizeof all / sizeof *all && !e; i++) e = device->take("bench: room to fill and to list a table", all[i].bytes, all[i].p);
+    for (size_t i = 0; i < sizeof all / sizeof *all && !e; i++)
+        e = device->take("bench: room to fill and to list a table", all[i].bytes, all[i].p);
     if (e) stand_close(s);
     return e;
 }
@@ -72,7 +77,7 @@ void stand_changed(bench_stand *s)
 
 hd_status stand_size(bench_stand *s, uint64_t *entries) { return hd_size_sync(s->table, entries); }
 
-/* ---- Drawing -------------------------------------------------------------------------------------------------------- */
+/* ---- Drawing --------------------------------------------------------------------------------- */
 
 bench_draw stand_draw(bench_stand *s, uint64_t n, uint64_t hits, double zipf)
 {
@@ -86,7 +91,8 @@ bench_draw stand_draw(bench_stand *s, uint64_t n, uint64_t hits, double zipf)
     d.presents = s->presents;
     d.seed = hd_mix64(++s->drawn);
     d.items = bench_order_of(n, d.seed);
-    d.list = bench_order_of(s->presents, 1); /* one order until the list is made anew: batches do not share hits, either */
+    /* one order until the list is made anew: batches do not share hits, either */
+    d.list = bench_order_of(s->presents, 1);
     d.at = s->presents ? s->drawn * hits % s->presents : 0;
     d.skewed = zipf > 0 && s->presents > 0;
     if (d.skewed) d.law = hd_zipf_of(zipf, s->presents);
@@ -94,14 +100,16 @@ bench_draw stand_draw(bench_stand *s, uint64_t n, uint64_t hits, double zipf)
     return d;
 }
 
-/* ---- Filling ---------------------------------------------------------------------------------------------------------- */
+/* ---- Filling --------------------------------------------------------------------------------- */
 
 hd_status stand_put(bench_stand *s, const uint64_t *key, uint64_t n)
 {
     hd_status e = HD_OK;
     for (uint64_t done = 0, some; done < n && !e; done += some) {
         some = n - done < s->at_once ? n - done : s->at_once;
-        hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .distinct = true, .n = some, .key = key + done, .value = s->value };
+        hd_batch b = {
+            .op = HD_OP_INSERT_OR_ASSIGN, .distinct = true, .n = some, .key = key + done, .value = s->value
+        };
         b.stream = s->device->stream();
         e = s->device->values(b.key, some, s->shape.words, 0, s->value);
         if (!e) e = hd_run(s->table, &b);
@@ -139,8 +147,8 @@ static hd_status insert_fresh(bench_stand *s, uint64_t n)
     return stand_put_numbers(s, first, n, false);
 }
 
-/* What one more round inserts into a table of `size` entries that is to have `entries`. The last bucket of a table that is to be full
- * fills when most have evicted for a while. */
+/* What one more round inserts into a table of `size` entries that is to have `entries`. The last bucket of a table that
+ * is to be full fills when most have evicted for a while. */
 static uint64_t round_of(const bench_stand *s, uint64_t size, uint64_t entries)
 {
     if (entries < s->info.capacity) return entries - size;
@@ -166,12 +174,15 @@ hd_status stand_level(bench_stand *s, uint64_t entries)
         e = insert_fresh(s, round_of(s, size, entries));
         if (!e) e = stand_size(s, &size);
     }
-    if (!e && size < enough) e = hd_fail(HD_EINVAL, "load: %" PRIu64 " of %" PRIu64 " entries is all that this table takes without evicting as many", size, capacity);
+    if (!e && size < enough)
+        e = hd_fail(HD_EINVAL,
+                    "load: %" PRIu64 " of %" PRIu64 " entries is all that this table takes without evicting as many",
+                    size, capacity);
     hd_counters c; /* what is inserted is known to the table only when it is asked: its choice of variant looks at it */
     return e ? e : hd_counters_sync(s->table, &c);
 }
 
-/* ---- Listing ---------------------------------------------------------------------------------------------------------- */
+/* ---- Listing --------------------------------------------------------------------------------- */
 
 static int by_size(const void *a, const void *b)
 {
@@ -202,7 +213,9 @@ hd_status stand_list(bench_stand *s, double left_out)
 {
     uint64_t n, least;
     if (s->left_out == left_out) return HD_OK;
-    hd_batch b = { .op = HD_OP_EXPORT, .n = s->info.places, .list_key = s->listed, .list_score = s->score, .count = s->count };
+    hd_batch b = {
+        .op = HD_OP_EXPORT, .n = s->info.places, .list_key = s->listed, .list_score = s->score, .count = s->count
+    };
     b.stream = s->device->stream();
     hd_status e = hd_run(s->table, &b);
     if (!e) e = s->device->read(&n, s->count, sizeof n);
@@ -212,10 +225,10 @@ hd_status stand_list(bench_stand *s, double left_out)
     return e;
 }
 
-/* ---- Tiers ------------------------------------------------------------------------------------------------------------ */
+/* ---- Tiers ----------------------------------------------------------------------------------- */
 
-/* From the rank that is wanted least to the first, some at a time: under lru the scores are then in the order of the ranks, as those of
- * lfu are in the long run. */
+/* From the rank that is wanted least to the first, some at a time: under lru the scores are then in the order of the
+ * ranks, as those of lfu are in the long run. */
 hd_status stand_settle(bench_stand *s, double zipf)
 {
     enum { STEPS = 64 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * stand.h - the table that points are measured on: brought to a load factor, with a list of the keys that are in it. One stand serves all
- * points of a shape, so that a table of gigabytes is opened once.
+ * stand.h - the table that points are measured on: brought to a load factor, with a list of the keys that are in it.
+ * One stand serves all points of a shape, so that a table of gigabytes is opened once.
  */
 #ifndef HD_BENCH_STAND_H
 #define HD_BENCH_STAND_H
@@ -18,7 +18,7 @@ typedef struct bench_shape {
     const char *hash;      /* NULL: as usual */
     uint32_t spares;       /* one more than the slots that a bucket keeps back; 0: as usual */
     hd_tiers tiers;
-    double near;           /* share of the values that are; 0: no tiers */
+    double near; /* share of the values that are; 0: no tiers */
     hd_fetch fetch;
 } bench_shape;
 
@@ -36,23 +36,25 @@ typedef struct bench_stand {
     void *value;      /* (at_once, words) */
     uint64_t *listed, *score, *present; /* (places) keys and scores as export lists them; those to draw from */
     uint64_t presents;
-    bool settled;     /* the keys that skewed batches want most are near */
-    double left_out;  /* the share that present leaves out, the oldest; below 0: present is not known */
-    uint64_t *count;  /* (1), the device's */
+    bool settled;    /* the keys that skewed batches want most are near */
+    double left_out; /* the share that present leaves out, the oldest; below 0: present is not known */
+    uint64_t *count; /* (1), the device's */
 } bench_stand;
 
 hd_status stand_open(bench_stand *s, const bench_device *device, const bench_shape *shape);
-hd_status stand_open_with(bench_stand *s, const bench_device *device, const bench_shape *shape, const char *lock); /* NULL: the usual one */
+/* NULL: the usual one */
+hd_status stand_open_with(bench_stand *s, const bench_device *device, const bench_shape *shape, const char *lock);
 void stand_close(bench_stand *s); /* a zeroed stand is fine */
 
-/* Brings the table to about so many entries, with keys that were never there; to the capacity: until it is full, and has
- * been for a while. */
+/* Brings the table to about so many entries, with keys that were never there; to the capacity: until it is full, and
+ * has been for a while. */
 hd_status stand_level(bench_stand *s, uint64_t entries);
 hd_status stand_size(bench_stand *s, uint64_t *entries);
 
 /* Makes present[] the keys that are in the table, without the oldest ones. */
 hd_status stand_list(bench_stand *s, double left_out);
-/* Where the table has in-bucket tiers and keys are skewed: what will be wanted most gets the best scores, and they come near. */
+/* Where the table has in-bucket tiers and keys are skewed: what will be wanted most gets the best scores, and they come
+ * near. */
 hd_status stand_settle(bench_stand *s, double zipf);
 /* Content changed: present[] holds no longer. */
 void stand_changed(bench_stand *s);

@@ -72,7 +72,8 @@ uint64_t tray_calls(const bench_shape *shape, const tray_row *row, uint64_t n, u
     return calls ? calls : 1;
 }
 
-hd_status tray_set(bench_tray *t, const bench_device *device, const bench_shape *shape, const tray_row *row, uint64_t n, uint64_t calls)
+hd_status tray_set(bench_tray *t, const bench_device *device, const bench_shape *shape, const tray_row *row, uint64_t n,
+                   uint64_t calls)
 {
     hd_batch b;
     uint64_t at, bytes;
@@ -105,7 +106,8 @@ void tray_drop(bench_tray *t, const bench_device *device)
 
 hd_batch tray_batch(const bench_tray *t, const bench_stand *s, uint64_t c)
 {
-    hd_batch b = { .op = t->row->op == BENCH_MIXED ? HD_OP_INSERT_OR_ASSIGN : t->row->op, .distinct = true, .n = t->n }; /* of a mixed batch it is not read */
+    /* of a mixed batch it is not read */
+    hd_batch b = { .op = t->row->op == BENCH_MIXED ? HD_OP_INSERT_OR_ASSIGN : t->row->op, .distinct = true, .n = t->n };
     lay_out(t->row, t->n, s->shape.words, t->memory + c * t->call_bytes, &b);
     b.stream = s->device->stream();
     if (b.op == HD_OP_EXPORT) b.start = c % (s->info.capacity / t->n) * t->n;

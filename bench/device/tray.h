@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * tray.h - the arrays of a queue of calls, all made before the first is timed. Each call has its own, in and out: what a call brings is
- * in no cache, and what it writes is not overwritten there.
+ * tray.h - the arrays of a queue of calls, all made before the first is timed. Each call has its own, in and out: what
+ * a call brings is in no cache, and what it writes is not overwritten there.
  */
 #ifndef HD_BENCH_TRAY_H
 #define HD_BENCH_TRAY_H
@@ -10,8 +10,8 @@
 
 /* What a batch of an operation brings along, besides keys: what one asks of it, and no more. */
 enum {
-    TRAY_VALUE = 1,   /* in                               */
-    TRAY_OUT = 2,     /* values out                       */
+    TRAY_VALUE = 1, /* in                               */
+    TRAY_OUT = 2,   /* values out                       */
     TRAY_PTR = 4,
     TRAY_OUTCOME = 8, /* where it is an answer, not a log */
     TRAY_LIST = 16,   /* keys, values, scores, count      */
@@ -52,7 +52,8 @@ typedef struct bench_tray {
 uint64_t tray_calls(const bench_shape *shape, const tray_row *row, uint64_t n, uint64_t most);
 
 /* Lays out arrays for so many calls; takes memory where it had less. A zeroed tray has none. */
-hd_status tray_set(bench_tray *t, const bench_device *device, const bench_shape *shape, const tray_row *row, uint64_t n, uint64_t calls);
+hd_status tray_set(bench_tray *t, const bench_device *device, const bench_shape *shape, const tray_row *row, uint64_t n,
+                   uint64_t calls);
 void tray_drop(bench_tray *t, const bench_device *device);
 
 /* Call number c as a batch: its arrays are there, what is in them is not. */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cuda_shim.c - see cuda_shim.h: accesses that the compiler tells of (simt/raw_hooks.c) become the machine's, before they are made.
+ * cuda_shim.c - see cuda_shim.h: accesses that the compiler tells of (simt/raw_hooks.c) become the machine's, before
+ * they are made.
  *
- * A block's __shared__ variables are C variables, one set for all blocks. What a block has in them lies in the machine's shared memory of the
- * block, and is brought into the variables when a lane of it goes on: every way into the machine begins by putting them back and ends by
- * bringing them in, and no lane stops anywhere else.
+ * A block's __shared__ variables are C variables, one set for all blocks. What a block has in them lies in the
+ * machine's shared memory of the block, and is brought into the variables when a lane of it goes on: every way into the
+ * machine begins by putting them back and ends by bringing them in, and no lane stops anywhere else.
  */
 #include "examples/foreign/cuda_shim.h"
 
@@ -42,14 +43,16 @@ static void *place_of(void *p) { return is_shared(p) ? of_block() + ((uint8_t *)
 void cuda_forget(void) { inside = NULL; }
 void cuda_leave(void) { put_back(); }
 
-/* ---- What the compiler tells ------------------------------------------------------------------------------------- */
+/* ---- What the compiler tells ----------------------------------------------------------------- */
 
 /* A store is told before it is made, and with the value that is there: the access itself follows. */
 static void access_one(const char *site, uint8_t *p, uint32_t bytes, bool write)
 {
     uint8_t unread[16];
-    if (write) simt_host_store(site, SIMT_ST, p, bytes, p);
-    else simt_host_load(site, SIMT_LD, p, bytes, unread);
+    if (write)
+        simt_host_store(site, SIMT_ST, p, bytes, p);
+    else
+        simt_host_load(site, SIMT_LD, p, bytes, unread);
 }
 
 void simt_raw_told(const void *address, size_t bytes, bool write, const void *pc)
@@ -70,7 +73,7 @@ void simt_raw_told(const void *address, size_t bytes, bool write, const void *pc
     bring_in();
 }
 
-/* ---- What the kernel says ------------------------------------------------------------------------------------------ */
+/* ---- What the kernel says -------------------------------------------------------------------- */
 
 uint64_t cuda_atomic(const char *site, simt_rmw_op op, void *p, uint32_t bytes, uint64_t expected, uint64_t a)
 {

@@ -2,8 +2,8 @@
  *
  * judge.c - runs somebody else's hash table on the host SIMT machine, schedule after schedule: README.md beside it.
  *
- *     judge [at_once] [blind]       2,000 schedules, or until one goes wrong; then that one, made short. at_once: the sound kernel.
- *                                   blind: races are not looked for, only what came of them
+ *     judge [at_once] [blind]       2,000 schedules, or until one goes wrong; then that one, made short. at_once: the
+ *                                   sound kernel. blind: races are not looked for, only what came of them
  *     judge again SEED SCHEDULE     that one, the last steps of it
  */
 #include <stdio.h>
@@ -49,7 +49,8 @@ static const char *right(void *context, simt_machine *m)
         for (unsigned e = 0; e < ENTRIES; e++)
             if (w->table[2 * e] == w->key[i]) there += w->table[2 * e + 1] == w->value[i] ? 1u : 2u;
         if (there != 1) return "an item got a value that is not its key's";
-        if (w->value[i] < 100 || w->value[i] >= 100 + ITEMS || (w->value[i] - 100) % KEYS != w->key[i] - 1) return "an item got another key's value";
+        if (w->value[i] < 100 || w->value[i] >= 100 + ITEMS || (w->value[i] - 100) % KEYS != w->key[i] - 1)
+            return "an item got another key's value";
     }
     return NULL;
 }
@@ -64,13 +65,15 @@ static int search(simt_machine *m, world *w, bool blind)
     c.race = !blind;
     if (simt_explore(m, &trial, &c, 2000, 0, 2000, &e)) return fail();
     if (!e.wrong) {
-        printf("%llu schedules, %llu of them different: nothing found, every answer right\n", (unsigned long long)e.schedules, (unsigned long long)e.distinct);
+        printf("%llu schedules, %llu of them different: nothing found, every answer right\n",
+               (unsigned long long)e.schedules, (unsigned long long)e.distinct);
     } else {
         size_t bytes = simt_schedule_print(e.schedule, e.schedule_n, NULL, 0) + 1;
         char *schedule = (char *)malloc(bytes);
         if (!schedule) return 4;
         simt_schedule_print(e.schedule, e.schedule_n, schedule, bytes);
-        printf("schedule %llu: %s%s", (unsigned long long)e.schedules, e.finding.story, strchr(e.finding.story, 0)[-1] == '\n' ? "" : "\n");
+        printf("schedule %llu: %s%s", (unsigned long long)e.schedules, e.finding.story,
+               strchr(e.finding.story, 0)[-1] == '\n' ? "" : "\n");
         printf("again: judge again %llu '%s'\n", (unsigned long long)e.seed, schedule);
         free(schedule);
     }

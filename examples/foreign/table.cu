@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * table.cu - a hash table as one finds them: open addressing, linear probing, a thread for each key. Plain CUDA C, for nvcc as it is. Nothing
- * here knows of Heddle.
+ * table.cu - a hash table as one finds them: open addressing, linear probing, a thread for each key. Plain CUDA C, for
+ * nvcc as it is. Nothing here knows of Heddle.
  */
 #define EMPTY 0xffffffffu
 
@@ -17,9 +17,10 @@ __device__ unsigned hash_of(unsigned key)
     return key;
 }
 
-/* Each key's value: the one that the table has, or else the one given, which then is the table's. placed: how many came in. The table has
- * mask + 1 entries, a power of two, and room for all. */
-__global__ void get_or_insert(entry *table, unsigned mask, const unsigned *key, unsigned *value, unsigned n, unsigned *placed)
+/* Each key's value: the one that the table has, or else the one given, which then is the table's. placed: how many came
+ * in. The table has mask + 1 entries, a power of two, and room for all. */
+__global__ void get_or_insert(entry *table, unsigned mask, const unsigned *key, unsigned *value, unsigned n,
+                              unsigned *placed)
 {
     __shared__ unsigned mine;
     unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -46,14 +47,16 @@ __global__ void get_or_insert(entry *table, unsigned mask, const unsigned *key, 
 }
 
 /* The same, with key and value put there at once: who sees the key sees its value. */
-__global__ void get_or_insert_at_once(entry *table, unsigned mask, const unsigned *key, unsigned *value, unsigned n, unsigned *placed)
+__global__ void get_or_insert_at_once(entry *table, unsigned mask, const unsigned *key, unsigned *value, unsigned n,
+                                      unsigned *placed)
 {
     __shared__ unsigned mine;
     unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
     if (threadIdx.x == 0) mine = 0;
     __syncthreads();
     if (i < n) {
-        unsigned long long both = (unsigned long long)value[i] << 32 | key[i], empty = (unsigned long long)EMPTY << 32 | EMPTY;
+        unsigned long long both = (unsigned long long)value[i] << 32 | key[i],
+                           empty = (unsigned long long)EMPTY << 32 | EMPTY;
         unsigned slot = hash_of(key[i]) & mask;
         for (;;) {
             unsigned long long was = atomicCAS((unsigned long long *)(void *)&table[slot], empty, both);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * claim.h - an absent key's slot: taken, verified, committed (section IV-A, step 2, and what the paper leaves out: that two items of a batch may bring
- * the same key).
+ * claim.h - an absent key's slot: taken, verified, committed (section IV-A, step 2, and what the paper leaves out: that
+ * two items of a batch may bring the same key).
  */
 #ifndef HIVE_CLAIM_H
 #define HIVE_CLAIM_H
 
 #include "gpu/hive/search.h"
 
-/* The item has slot e, by rank 0. In a mask's layout it was won before it was written, and shows when the store does. */
+/* The item has slot e, by rank 0. In a mask's layout it was won before it was written, and shows when the store
+ * does. */
 SIMT_FN bool hive_take_first(const hive_args *a, const hive_one *o, uint64_t e, uint64_t from)
 {
     if (!hive_take(a, e, from, hive_first_word(&a->v, a->distinct, o->key, o->in))) return false;

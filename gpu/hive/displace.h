@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * displace.h - cuckoo eviction (section IV-A, step 3): a slot of a full bucket is made free, because a key of it goes on to a later candidate of its own.
+ * displace.h - cuckoo eviction (section IV-A, step 3): a slot of a full bucket is made free, because a key of it goes
+ * on to a later candidate of its own.
  *
- * The tile asks for four keys of the bucket at a time whether a later candidate has room: the four buckets are on their way together. Where none has any, the way goes
- * on through the bucket of one of them, HIVE_ROUNDS deep; lane n remembers step n. Then a hole travels back along it, from room to the full bucket; each
- * step is whole by itself, so that a chain that breaks has left nothing undone.
+ * The tile asks for four keys of the bucket at a time whether a later candidate has room: the four buckets are on their
+ * way together. Where none has any, the way goes on through the bucket of one of them, HIVE_ROUNDS deep; lane n
+ * remembers step n. Then a hole travels back along it, from room to the full bucket; each step is whole by itself, so
+ * that a chain that breaks has left nothing undone.
  *
  * Differs: the paper takes a key out and carries it on, so that for a while it is nowhere.
  */
@@ -24,7 +26,8 @@ typedef struct hive_onward {
 
 enum { HIVE_LOOKS = 4 /* buckets at a time */ };
 
-/* The `nth` of the buckets that come after b on the key's way, of its candidates; HIVE_NOWHERE. What was on its way before is not gone back to. */
+/* The `nth` of the buckets that come after b on the key's way, of its candidates; HIVE_NOWHERE. What was on its way
+ * before is not gone back to. */
 SIMT_FN uint64_t hive_later_candidate(const hive_args *a, uint64_t key, uint64_t b, uint32_t nth)
 {
     const hive_view *v = &a->v;
@@ -38,8 +41,10 @@ SIMT_FN uint64_t hive_later_candidate(const hive_args *a, uint64_t key, uint64_t
     return found;
 }
 
-/* The key `word` in entry `from` goes to entry `to`, which was claimed for it; by one lane. False: it said something else by then. */
-SIMT_FN bool hive_move_on(const hive_view *u, uint64_t from, uint8_t *at_from, uint64_t word, uint64_t to, uint8_t *at_to)
+/* The key `word` in entry `from` goes to entry `to`, which was claimed for it; by one lane. False: it said something
+ * else by then. */
+SIMT_FN bool hive_move_on(const hive_view *u, uint64_t from, uint8_t *at_from, uint64_t word, uint64_t to,
+                          uint8_t *at_to)
 {
     if (!hive_cas_at(u, at_from, word, hive_sign(u, HIVE_LEAVING, hive_key_of(u, word)))) return false;
     simt_ticket(HIVE_MOVE, 0, from, to);
@@ -52,15 +57,19 @@ SIMT_FN bool hive_move(const hive_args *a, uint64_t from, uint64_t word, uint64_
 {
     const hive_view *v = &a->v;
     uint64_t claim = hive_sign(v, HIVE_CLAIMED, hive_key_of(v, word));
-    if (own) hive_put(v, to, claim);
-    else if (!hive_take(a, to, to_word, claim)) return false;
+    if (own)
+        hive_put(v, to, claim);
+    else if (!hive_take(a, to, to_word, claim))
+        return false;
     if (hive_move_on(v, from, hive_at(v, from), word, to, hive_at(v, to))) return true;
     hive_give_back(a, to);
     return false;
 }
 
-/* Steps last to 0 of the chain that the lanes remember, into the room of the last one. HIVE_MADE: *hole is the item's, and still says LEAVING. */
-SIMT_FN hive_made hive_move_chain(simt_tile t, const hive_args *a, const hive_onward *mine, uint32_t last, uint64_t room, uint64_t room_word, uint64_t *hole)
+/* Steps last to 0 of the chain that the lanes remember, into the room of the last one. HIVE_MADE: *hole is the item's,
+ * and still says LEAVING. */
+SIMT_FN hive_made hive_move_chain(simt_tile t, const hive_args *a, const hive_onward *mine, uint32_t last,
+                                  uint64_t room, uint64_t room_word, uint64_t *hole)
 {
     *hole = room;
     SIMT_ROLLED
@@ -75,8 +84,10 @@ SIMT_FN hive_made hive_move_chain(simt_tile t, const hive_args *a, const hive_on
     return HIVE_MADE;
 }
 
-/* Whether the keys in slots `from` and the next ones of bucket b, whose words are w, have room in the nth bucket after it. */
-SIMT_FN void hive_look_onward(simt_tile t, const hive_args *a, uint64_t b, const uint64_t w[HIVE_LANE_WORDS], uint32_t from, uint32_t nth, hive_onward *g)
+/* Whether the keys in slots `from` and the next ones of bucket b, whose words are w, have room in the nth bucket after
+ * it. */
+SIMT_FN void hive_look_onward(simt_tile t, const hive_args *a, uint64_t b, const uint64_t w[HIVE_LANE_WORDS],
+                              uint32_t from, uint32_t nth, hive_onward *g)
 {
     const hive_view *v = &a->v;
     uint32_t n = hive_share(t, v);
@@ -90,8 +101,10 @@ SIMT_FN void hive_look_onward(simt_tile t, const hive_args *a, uint64_t b, const
     }
     SIMT_UNROLL
     for (uint32_t q = 0; q < HIVE_LOOKS; q++) {
-        uint32_t free = hive_free_word(v, there[q], n), who = simt_ballot(t, free < n && onto[q] != HIVE_NOWHERE), lane = who ? simt_ffs(who) - 1 : 0;
-        uint64_t room = simt_shfl_u64(t, hive_share_at(t, v, onto[q]) + free, lane), room_word = simt_shfl_u64(t, hive_pick(there[q], free), lane);
+        uint32_t free = hive_free_word(v, there[q], n), who = simt_ballot(t, free < n && onto[q] != HIVE_NOWHERE),
+                 lane = who ? simt_ffs(who) - 1 : 0;
+        uint64_t room = simt_shfl_u64(t, hive_share_at(t, v, onto[q]) + free, lane),
+                 room_word = simt_shfl_u64(t, hive_pick(there[q], free), lane);
         if (onto[q] == HIVE_NOWHERE || g->room != HIVE_NOWHERE || (!who && g->entry != HIVE_NOWHERE)) continue;
         g->entry = b * v->slots + ((from + q) & (v->slots - 1));
         g->word = word[q];
@@ -117,13 +130,14 @@ SIMT_FN hive_onward hive_look_out(simt_tile t, const hive_args *a, uint64_t b, u
     SIMT_ROLLED
     for (uint32_t nth = 0; nth + 1 < v->hashes && !*room; nth++) {
         SIMT_ROLLED
-        for (uint32_t x = 0; x < v->slots && g.room == HIVE_NOWHERE; x += HIVE_LOOKS) hive_look_onward(t, a, b, w, from + x, nth, &g);
+        for (uint32_t x = 0; x < v->slots && g.room == HIVE_NOWHERE; x += HIVE_LOOKS)
+            hive_look_onward(t, a, b, w, from + x, nth, &g);
     }
     return g;
 }
 
-/* In layout "masks" who displaces from one bucket does it alone, as in the paper. Who only looks for a way needs no lock: where there is none, or a long one to look
- * for, others would wait for nothing. */
+/* In layout "masks" who displaces from one bucket does it alone, as in the paper. Who only looks for a way needs no
+ * lock: where there is none, or a long one to look for, others would wait for nothing. */
 SIMT_FN bool hive_enter(simt_tile t, const hive_view *v, uint64_t b)
 {
     uint32_t held = 0;

@@ -11,8 +11,9 @@
 
 #define HIVE_KERNEL(variant, family, lanes, threads, fits, strictness, what)
 
-/* What a special entry is compiled for: a variant's usual table, with two hash functions and slots of 64 bits, and one operation, or mixed batches. All that is constant then, so that
- * the rest of the text falls out, and registers with it. */
+/* What a special entry is compiled for: a variant's usual table, with two hash functions and slots of 64 bits, and one
+ * operation, or mixed batches. All that is constant then, so that the rest of the text falls out, and registers with
+ * it. */
 typedef struct usual {
     uint32_t slots;
     bool masks;
@@ -45,10 +46,11 @@ static __device__ __forceinline__ void items_wabc(const hive_args *a, uint32_t o
     hive_wabc_items(a);
 }
 
-#define HIVE_SPECIAL(variant, family, OP, is_mixed, is_distinct, threads, blocks)                                                                                            \
-    static __global__ void __launch_bounds__(threads, blocks) hive_special_##variant##_##OP##_##is_mixed##_##is_distinct(const __grid_constant__ hive_args a) \
-    {                                                                                                                                                     \
-        items_##variant(&a, HD_OP_##OP, is_mixed, is_distinct);                                                                                         \
+#define HIVE_SPECIAL(variant, family, OP, is_mixed, is_distinct, threads, blocks)                       \
+    static __global__ void __launch_bounds__(threads, blocks)                                           \
+        hive_special_##variant##_##OP##_##is_mixed##_##is_distinct(const __grid_constant__ hive_args a) \
+    {                                                                                                   \
+        items_##variant(&a, HD_OP_##OP, is_mixed, is_distinct);                                         \
     }
 #include "gpu/hive/registry.inc"
 #undef HIVE_SPECIAL
@@ -62,7 +64,9 @@ typedef struct special {
 
 static const special specials[] = {
 #define HIVE_SPECIAL(variant, family, OP, is_mixed, is_distinct, threads, blocks) \
-    { usual_##variant, HIVE_NUMBER_##variant##_##family, HD_OP_##OP, is_mixed, is_distinct, (const void *)hive_special_##variant##_##OP##_##is_mixed##_##is_distinct },
+    { usual_##variant, HIVE_NUMBER_##variant##_##family,                          \
+      HD_OP_##OP,      is_mixed,                                                  \
+      is_distinct,     (const void *)hive_special_##variant##_##OP##_##is_mixed##_##is_distinct },
 #include "gpu/hive/registry.inc"
 #undef HIVE_SPECIAL
 };
@@ -70,33 +74,28 @@ static const special specials[] = {
 
 /* In the order of hive_kernel. */
 static const void *const entries[] = {
-#define HIVE_KERNEL(variant, family, lanes, threads, fits, strictness, what) (const void *)hive_kernel_##variant##_##family,
+#define HIVE_KERNEL(variant, family, lanes, threads, fits, strictness, what) \
+    (const void *)hive_kernel_##variant##_##family,
 #include "gpu/hive/registry.inc"
 #undef HIVE_KERNEL
-    (const void *)hive_kernel_list,
-    (const void *)hive_kernel_split,
-    (const void *)hive_kernel_restash,
-    (const void *)hive_kernel_measure,
-    (const void *)hive_kernel_merge,
-    (const void *)hive_kernel_thin,
-    (const void *)hive_kernel_word_enter,
-    (const void *)hive_kernel_word_leave,
+    (const void *)hive_kernel_list,       (const void *)hive_kernel_split,      (const void *)hive_kernel_restash,
+    (const void *)hive_kernel_measure,    (const void *)hive_kernel_merge,      (const void *)hive_kernel_thin,
+    (const void *)hive_kernel_word_enter, (const void *)hive_kernel_word_leave,
 };
 enum { SPECIALS = sizeof specials / sizeof *specials };
 static_assert(sizeof entries / sizeof *entries == HIVE_KERNELS, "every kernel has its entry");
 static_assert((int)HIVE_KERNELS + (int)SPECIALS <= (int)HIVE_NAMED, "every entry has its number");
 
 /* Whether keys come in, so that it matters whether they are distinct. */
-static bool comes_in(const special *s)
-{
-    return s->mixed || hive_op_inserts(s->op);
-}
+static bool comes_in(const special *s) { return s->mixed || hive_op_inserts(s->op); }
 
 static bool is_for(const special *s, uint32_t kernel, const hive_args *a)
 {
     bool in = comes_in(s), aligned = ((uintptr_t)a->value | (uintptr_t)a->value_out) % 4 == 0;
-    bool is_usual = aligned && a->v.slots == s->shape.slots && a->v.half == 32 && a->v.hashes == 2 && a->v.masks == s->shape.masks;
-    return is_usual && s->kernel == kernel && s->mixed == (a->each != nullptr) && (s->mixed || s->op == a->op) && a->moves == in && (!in || s->distinct == a->distinct);
+    bool is_usual =
+        aligned && a->v.slots == s->shape.slots && a->v.half == 32 && a->v.hashes == 2 && a->v.masks == s->shape.masks;
+    return is_usual && s->kernel == kernel && s->mixed == (a->each != nullptr) && (s->mixed || s->op == a->op) &&
+           a->moves == in && (!in || s->distinct == a->distinct);
 }
 
 const void *hive_cuda_entry(uint32_t kernel, const void *args, uint32_t *number)

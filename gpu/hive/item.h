@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * item.h - one item on its way: what it is, what it holds between its steps, what its operation says, and what comes back of it.
+ * item.h - one item on its way: what it is, what it holds between its steps, what its operation says, and what comes
+ * back of it.
  */
 #ifndef HIVE_ITEM_H
 #define HIVE_ITEM_H
@@ -23,7 +24,7 @@ typedef struct hive_one {
     bool insert;            /* and of one that is not                      */
 } hive_one;
 
-/* ---- What its operation says ------------------------------------------------------------------------------------ */
+/* ---- What its operation says ----------------------------------------------------------------- */
 
 SIMT_FN void hive_rule(hive_one *o, uint32_t flag)
 {
@@ -51,19 +52,24 @@ SIMT_FN void hive_rule(hive_one *o, uint32_t flag)
     }
 }
 
-SIMT_FN bool hive_delivers_value(uint32_t op) { return op == HD_OP_FIND || op == HD_OP_FIND_MISSED || op == HD_OP_FIND_OR_INSERT; }
+SIMT_FN bool hive_delivers_value(uint32_t op)
+{
+    return op == HD_OP_FIND || op == HD_OP_FIND_MISSED || op == HD_OP_FIND_OR_INSERT;
+}
 
 /* What is there becomes, element by element. */
 SIMT_FN uint64_t hive_sum(const hive_args *a, uint64_t value, uint64_t in)
 {
     uint32_t bits = 8 * gpu_elem_bytes(a->elem);
     uint64_t mask = (1ull << bits) - 1, sum = 0;
-    for (uint32_t at = 0; at < a->v.half; at += bits) sum |= (gpu_sum(a->elem, value >> at & mask, in >> at & mask) & mask) << at;
+    for (uint32_t at = 0; at < a->v.half; at += bits)
+        sum |= (gpu_sum(a->elem, value >> at & mask, in >> at & mask) & mask) << at;
     return sum;
 }
 
 /* What the word of a key that is there becomes; v: how words are made. */
-SIMT_FN uint64_t hive_changed(const hive_args *a, const hive_view *v, uint32_t change, uint64_t key, uint64_t word, uint64_t in)
+SIMT_FN uint64_t hive_changed(const hive_args *a, const hive_view *v, uint32_t change, uint64_t key, uint64_t word,
+                              uint64_t in)
 {
     if (change == HIVE_REMOVE) return hive_vacant(v);
     return hive_pack(v, key, change == HIVE_ADD ? hive_sum(a, hive_value_of(v, word), in) : in);
@@ -75,7 +81,7 @@ SIMT_FN uint64_t hive_first_word(const hive_view *v, bool distinct, uint64_t key
     return distinct ? hive_pack(v, key, in) : hive_sign(v, HIVE_CLAIMED, key);
 }
 
-/* ---- Beginning and end ---------------------------------------------------------------------------------------------- */
+/* ---- Beginning and end ----------------------------------------------------------------------- */
 
 SIMT_FN hive_one hive_item_of(const hive_args *a, uint64_t i, uint32_t op, uint64_t key, uint64_t in, uint32_t flag)
 {
@@ -112,7 +118,10 @@ SIMT_FN hive_one hive_begin_as(simt_tile t, const hive_args *a, uint64_t i, uint
     simt_join();
     return o;
 }
-SIMT_FN hive_one hive_begin(simt_tile t, const hive_args *a, uint64_t i) { return hive_begin_as(t, a, i, a->op, a->each != (const uint8_t *)0); }
+SIMT_FN hive_one hive_begin(simt_tile t, const hive_args *a, uint64_t i)
+{
+    return hive_begin_as(t, a, i, a->op, a->each != (const uint8_t *)0);
+}
 
 /* A value of a batch; aligned: its place is known to be a multiple of its size. */
 SIMT_FN uint32_t hive_value_in(const uint8_t *p, uint32_t bytes, bool aligned)
@@ -122,24 +131,29 @@ SIMT_FN uint32_t hive_value_in(const uint8_t *p, uint32_t bytes, bool aligned)
 }
 SIMT_FN void hive_value_out(uint8_t *p, uint32_t bytes, uint32_t value, bool aligned)
 {
-    if (aligned && bytes == 4) simt_st_u32((uint32_t *)(void *)p, value);
-    else gpu_elem_store(p, bytes, value);
+    if (aligned && bytes == 4)
+        simt_st_u32((uint32_t *)(void *)p, value);
+    else
+        gpu_elem_store(p, bytes, value);
 }
 
 /* By one lane: what the caller is told of item i. slot: of a HIT, where a pointer to it is wanted. */
-SIMT_FN void hive_deliver(const hive_args *a, uint64_t i, uint32_t op, uint32_t outcome, uint64_t value, const uint8_t *slot, bool aligned)
+SIMT_FN void hive_deliver(const hive_args *a, uint64_t i, uint32_t op, uint32_t outcome, uint64_t value,
+                          const uint8_t *slot, bool aligned)
 {
     uint32_t bytes = a->v.half / 8;
     bool hit = outcome == HD_HIT;
     if (a->outcome) simt_st_u8(a->outcome + i, (uint8_t)outcome);
-    if (hit && a->value_out && hive_delivers_value(op)) hive_value_out(a->value_out + i * bytes, bytes, (uint32_t)value, aligned);
+    if (hit && a->value_out && hive_delivers_value(op))
+        hive_value_out(a->value_out + i * bytes, bytes, (uint32_t)value, aligned);
     if (hit && a->score_out && (hive_delivers_value(op) || op == HD_OP_FIND_PTR)) simt_st_u64(a->score_out + i, 0);
     if (hit && a->ptr && op == HD_OP_FIND_PTR) simt_st_u64(a->ptr + i, (uint64_t)(uintptr_t)slot);
     if (a->stage_flag) simt_st_u8(a->stage_flag + (i - a->first), outcome == HD_MISS);
 }
 SIMT_FN void hive_deliver_one(const hive_args *a, const hive_one *o)
 {
-    hive_deliver(a, o->i, o->op, o->outcome, o->value, o->outcome == HD_HIT ? hive_at(&a->v, o->entry) : (const uint8_t *)0, false);
+    hive_deliver(a, o->i, o->op, o->outcome, o->value,
+                 o->outcome == HD_HIT ? hive_at(&a->v, o->entry) : (const uint8_t *)0, false);
 }
 
 #endif

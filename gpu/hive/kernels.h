@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * kernels.h - the variants of registry.inc as kernels. A variant is one file: its text between #ifdef HIVE_KERNEL_TEXT and #endif, in
- * hive_VARIANT_FAMILY(const hive_args *), and a row for each family of operations that it runs,
+ * kernels.h - the variants of registry.inc as kernels. A variant is one file: its text between #ifdef HIVE_KERNEL_TEXT
+ * and #endif, in hive_VARIANT_FAMILY(const hive_args *), and a row for each family of operations that it runs,
  *
  *     HIVE_KERNEL(variant, family, lanes per item, threads per block, fits, strictness, "one sentence")
  *
- * Where it pays on a GPU, it may ask to be compiled for single operations besides, between #ifdef HIVE_SPECIAL and #endif:
+ * Where it pays on a GPU, it may ask to be compiled for single operations besides, between #ifdef HIVE_SPECIAL and
+ * #endif:
  *
  *     HIVE_SPECIAL(variant, family, OPERATION, mixed, distinct, threads, blocks per multiprocessor)
  *

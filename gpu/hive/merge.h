@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * merge.h - a table that shrinks (section IV-C2): bucket round + b goes back into bucket b, a tile for each pair. Which pairs have more keys than one bucket
- * holds is found out before; these are thinned out, a lane each, and asked again. These kernels are alone on the table.
+ * merge.h - a table that shrinks (section IV-C2): bucket round + b goes back into bucket b, a tile for each pair. Which
+ * pairs have more keys than one bucket holds is found out before; these are thinned out, a lane each, and asked again.
+ * These kernels are alone on the table.
  */
 #ifndef HIVE_MERGE_H
 #define HIVE_MERGE_H
@@ -19,10 +20,11 @@ SIMT_FN uint64_t hive_free_slot(const hive_view *v, uint64_t b, uint64_t *word)
     return HIVE_NOWHERE;
 }
 
-/* ---- Which pairs are too many ------------------------------------------------------------------------------------ */
+/* ---- Which pairs are too many ---------------------------------------------------------------- */
 
 /* Of the bucket's slots, a bit for each that holds a key; and for each that is fresh. */
-SIMT_FN uint32_t hive_key_bits(simt_tile t, const hive_args *a, uint64_t b, uint64_t w[HIVE_LANE_WORDS], uint32_t *fresh)
+SIMT_FN uint32_t hive_key_bits(simt_tile t, const hive_args *a, uint64_t b, uint64_t w[HIVE_LANE_WORDS],
+                               uint32_t *fresh)
 {
     const hive_view *v = &a->v;
     uint32_t n = hive_share(t, v), keys = 0, never = 0;
@@ -63,7 +65,7 @@ SIMT_FN void hive_measure_pairs(const hive_args *a)
     }
 }
 
-/* ---- Pairs that fit ------------------------------------------------------------------------------------------------ */
+/* ---- Pairs that fit -------------------------------------------------------------------------- */
 
 /* The n-th bit of those that are set, from 0. */
 SIMT_FN uint32_t hive_bit_at(uint32_t bits, uint32_t n)
@@ -78,8 +80,10 @@ SIMT_FN void hive_merge_pair(simt_tile t, const hive_args *a, uint64_t b, uint64
     const hive_view *v = &a->v;
     uint64_t w[HIVE_LANE_WORDS], ours[HIVE_LANE_WORDS];
     uint32_t all = (uint32_t)((1ull << v->slots) - 1), n = hive_share(t, v), fresh, their_fresh, first = t.rank * n;
-    uint32_t keys = hive_key_bits(t, a, b, ours, &fresh), coming = hive_key_bits(t, a, high, w, &their_fresh), room = ~keys & all, taken = 0;
-    bool shut = simt_popc(fresh) <= v->spare || simt_popc(their_fresh) <= v->spare; /* somebody may have been turned away from one of them */
+    uint32_t keys = hive_key_bits(t, a, b, ours, &fresh), coming = hive_key_bits(t, a, high, w, &their_fresh),
+             room = ~keys & all, taken = 0;
+    /* somebody may have been turned away from one of them */
+    bool shut = simt_popc(fresh) <= v->spare || simt_popc(their_fresh) <= v->spare;
     for (uint32_t k = 0, left = simt_popc(coming); k < left; k++) taken |= 1u << hive_bit_at(room, k);
     SIMT_UNROLL
     for (uint32_t k = 0; k < HIVE_LANE_WORDS; k++) {
@@ -96,12 +100,14 @@ SIMT_FN void hive_merge_pair(simt_tile t, const hive_args *a, uint64_t b, uint64
 SIMT_FN void hive_merge_pairs(const hive_args *a)
 {
     simt_tile t = simt_tile_of(8);
-    for (uint64_t b = a->first + hive_thread() / t.size; b < a->last; b += hive_threads() / t.size) hive_merge_pair(t, a, b, a->round + b);
+    for (uint64_t b = a->first + hive_thread() / t.size; b < a->last; b += hive_threads() / t.size)
+        hive_merge_pair(t, a, b, a->round + b);
 }
 
-/* ---- Pairs that do not --------------------------------------------------------------------------------------------- */
+/* ---- Pairs that do not ----------------------------------------------------------------------- */
 
-/* The key `word`, of entry e, has a copy in bucket b, if that has room. Others bring keys there, too: a slot may be gone by the time. */
+/* The key `word`, of entry e, has a copy in bucket b, if that has room. Others bring keys there, too: a slot may be
+ * gone by the time. */
 SIMT_FN bool hive_copy_to(const hive_args *a, uint64_t b, uint64_t word)
 {
     uint64_t seen, e;
@@ -119,13 +125,17 @@ SIMT_FN bool hive_goes_on(const hive_args *a, uint64_t e, uint64_t word, uint64_
     uint64_t key = hive_key_of(v, word), b;
     bool there = false;
     SIMT_ROLLED
-    for (uint32_t nth = 0; !there && (b = hive_later_candidate(a, key, e / v->slots, nth)) != HIVE_NOWHERE; nth++) there = b != except && hive_copy_to(a, b, word);
+    for (uint32_t nth = 0; !there && (b = hive_later_candidate(a, key, e / v->slots, nth)) != HIVE_NOWHERE; nth++)
+        there = b != except && hive_copy_to(a, b, word);
     if (!there && !hive_count_in(simt_tile_of(1), a)) return false;
     b = hive_ring(v, hive_hash(v, key));
     SIMT_ROLLED
-    for (uint64_t k = 0; k < v->stash_buckets && !there; k++, b = hive_ring_next(v, b)) there = hive_copy_to(a, b, word);
-    if (there) hive_give_back(a, e);
-    else hive_count_out(simt_tile_of(1), a);
+    for (uint64_t k = 0; k < v->stash_buckets && !there; k++, b = hive_ring_next(v, b))
+        there = hive_copy_to(a, b, word);
+    if (there)
+        hive_give_back(a, e);
+    else
+        hive_count_out(simt_tile_of(1), a);
     return there;
 }
 
@@ -143,7 +153,8 @@ SIMT_FN uint32_t hive_thin_out(const hive_args *a, uint64_t b, uint64_t except, 
     return gone;
 }
 
-/* Of [first, last) those with too many keys, by a lane for each. Keys come to them meanwhile, from others, which is seen when they are measured again. */
+/* Of [first, last) those with too many keys, by a lane for each. Keys come to them meanwhile, from others, which is
+ * seen when they are measured again. */
 SIMT_FN void hive_thin_pairs(const hive_args *a)
 {
     simt_tile t = simt_tile_of(8);

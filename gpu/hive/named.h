@@ -9,7 +9,8 @@
 
 enum { HIVE_NAMED = 128 /* kernel k has this number and k more */ };
 
-/* What runs kernel `kernel` with these arguments, if their table has such functions; NULL: what runs it for all tables. */
+/* What runs kernel `kernel` with these arguments, if their table has such functions; NULL: what runs it for all
+ * tables. */
 const void *hive_named_entry(uint32_t kernel, const void *args);
 
 #endif

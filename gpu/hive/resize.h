@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * resize.h - a table that grows (section IV-C1): buckets are split, a tile for each, and what was in the stash is brought in again. These are alone on the
- * table.
+ * resize.h - a table that grows (section IV-C1): buckets are split, a tile for each, and what was in the stash is
+ * brought in again. These are alone on the table.
  *
- * A key keeps its slot's number: it stays, or is in the same slot of the new bucket, so that no slot of either is written twice, nor any mask.
+ * A key keeps its slot's number: it stays, or is in the same slot of the new bucket, so that no slot of either is
+ * written twice, nor any mask.
  */
 #ifndef HIVE_RESIZE_H
 #define HIVE_RESIZE_H
@@ -23,7 +24,10 @@ SIMT_FN bool hive_goes_over(const hive_view *v, uint64_t key, uint64_t from, uin
 }
 
 /* Bits of the bucket's slots, from each lane's share of n. */
-SIMT_FN uint32_t hive_gather_bits(simt_tile t, uint32_t mine, uint32_t n) { return simt_reduce_add_u32(t, mine << n * t.rank); }
+SIMT_FN uint32_t hive_gather_bits(simt_tile t, uint32_t mine, uint32_t n)
+{
+    return simt_reduce_add_u32(t, mine << n * t.rank);
+}
 
 /* How many words of a tile's bucket say so, by what this lane's say; all tiles of the warp count at once. */
 SIMT_FN uint32_t hive_count_words(simt_tile t, const bool says[HIVE_LANE_WORDS])
@@ -34,7 +38,8 @@ SIMT_FN uint32_t hive_count_words(simt_tile t, const bool says[HIVE_LANE_WORDS])
     return n;
 }
 
-/* Several buckets for each tile at a time: their loads are out before the first of them is looked at. Tiles of a warp are together all the way. */
+/* Several buckets for each tile at a time: their loads are out before the first of them is looked at. Tiles of a warp
+ * are together all the way. */
 enum { HIVE_BUCKETS_AT_ONCE = 2 };
 
 typedef struct hive_buckets_seen {
@@ -54,17 +59,22 @@ SIMT_FN void hive_see_buckets(simt_tile t, const hive_args *a, uint64_t x, hive_
     }
     simt_join();
 }
-SIMT_FN uint64_t hive_first_buckets(simt_tile t, const hive_args *a) { return a->first + hive_thread() / 32 * (32 / t.size); }
+SIMT_FN uint64_t hive_first_buckets(simt_tile t, const hive_args *a)
+{
+    return a->first + hive_thread() / 32 * (32 / t.size);
+}
 SIMT_FN uint64_t hive_buckets_stride(simt_tile t) { return HIVE_BUCKETS_AT_ONCE * (hive_threads() / t.size); }
 
-/* ---- Splitting ---------------------------------------------------------------------------------------------------- */
+/* ---- Splitting ------------------------------------------------------------------------------- */
 
-SIMT_FN void hive_split_bucket(simt_tile t, const hive_args *a, uint64_t from, uint64_t to, const uint64_t w[HIVE_LANE_WORDS], bool open)
+SIMT_FN void hive_split_bucket(simt_tile t, const hive_args *a, uint64_t from, uint64_t to,
+                               const uint64_t w[HIVE_LANE_WORDS], bool open)
 {
     const hive_view *v = &a->v;
     uint32_t n = hive_share(t, v), bytes = hive_word_bytes(v), stays = 0, goes = 0;
     uint8_t *here = hive_share_in(t, v, from), *there = hive_share_in(t, v, to);
-    uint64_t nobody = open ? hive_fresh(v) : hive_vacant(v); /* who has left lies on its own way: nobody was ever turned away from an open bucket */
+    /* who has left lies on its own way: nobody was ever turned away from an open bucket */
+    uint64_t nobody = open ? hive_fresh(v) : hive_vacant(v);
     SIMT_UNROLL
     for (uint32_t k = 0; k < HIVE_LANE_WORDS; k++) {
         if (k >= n) break;
@@ -107,7 +117,7 @@ SIMT_FN void hive_split_buckets(const hive_args *a)
     }
 }
 
-/* ---- The stash -------------------------------------------------------------------------------------------------------- */
+/* ---- The stash ------------------------------------------------------------------------------- */
 
 /* Slot e of the stash that was. */
 SIMT_FN uint64_t hive_load_was(const hive_args *a, uint64_t e)
@@ -117,7 +127,8 @@ SIMT_FN uint64_t hive_load_was(const hive_args *a, uint64_t e)
     return simt_ldrlx_u32(hive_narrow(p));
 }
 
-/* Its keys are inserted as the items of a distinct batch are; there is a place for each, if nowhere else in the new stash. */
+/* Its keys are inserted as the items of a distinct batch are; there is a place for each, if nowhere else in the new
+ * stash. */
 SIMT_FN void hive_restash_slots(const hive_args *a)
 {
     simt_tile t = simt_tile_of(8);

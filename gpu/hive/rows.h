@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * rows.h - the variants of registry.inc as data, for whoever launches, lists or tests them, and what launches a batch is
- * made of: the same for the host machine and for CUDA.
+ * rows.h - the variants of registry.inc as data, for whoever launches, lists or tests them, and what launches a batch
+ * is made of: the same for the host machine and for CUDA.
  */
 #ifndef HIVE_ROWS_H
 #define HIVE_ROWS_H
@@ -23,7 +23,7 @@ static inline hive_family hive_family_of(uint32_t op)
     return op == HD_OP_CLEAR ? HIVE_FAMILY_clear : HIVE_FAMILY_sweep;
 }
 
-/* ---- Which shapes a row can run: NULL, or why not -------------------------------------------------------------- */
+/* ---- Which shapes a row can run: NULL, or why not -------------------------------------------- */
 
 static inline const char *hive_fits_all(const hd_info *info) { return (void)info, (const char *)NULL; }
 
@@ -39,7 +39,7 @@ static inline const char *hive_fits_wabc(const hd_info *info)
     return info->slots == 32 ? NULL : "wabc has a lane for each slot: buckets of 32";
 }
 
-/* ---- Rows --------------------------------------------------------------------------------------------------------- */
+/* ---- Rows ------------------------------------------------------------------------------------ */
 
 /* The numbers of kernels: the rows in their order, then those that batches share. */
 typedef enum hive_kernel {
@@ -70,14 +70,16 @@ typedef struct hive_row {
 } hive_row;
 
 static const hive_row hive_rows[] = {
-#define HIVE_KERNEL(variant, family, lanes, threads, fits, strictness, what) { #variant, HIVE_FAMILY_##family, lanes, threads, fits, HIVE_STRICT_##strictness, what },
+#define HIVE_KERNEL(variant, family, lanes, threads, fits, strictness, what) \
+    { #variant, HIVE_FAMILY_##family, lanes, threads, fits, HIVE_STRICT_##strictness, what },
 #include "gpu/hive/registry.inc"
 #undef HIVE_KERNEL
 };
 
-/* ---- A batch as launches ------------------------------------------------------------------------------------------- */
+/* ---- A batch as launches --------------------------------------------------------------------- */
 
-/* What the caller brings. The table, the predicate's number, who moves, the tally and the room are for whoever has them. */
+/* What the caller brings. The table, the predicate's number, who moves, the tally and the room are for whoever has
+ * them. */
 static inline void hive_args_of_batch(hive_args *a, const hd_batch *b)
 {
     a->op = b->op;
@@ -104,14 +106,16 @@ static inline void hive_args_of_batch(hive_args *a, const hd_batch *b)
 
 /* How the launches of a batch are put on a machine: both return a status that ends the batch. */
 typedef struct hive_launcher {
-    hd_status (*launch)(void *self, uint32_t kernel, const void *args, size_t args_bytes, uint64_t blocks, uint32_t threads);
+    hd_status (*launch)(void *self, uint32_t kernel, const void *args, size_t args_bytes, uint64_t blocks,
+                        uint32_t threads);
     hd_status (*zero)(void *self, void *p, size_t bytes); /* in order with the launches */
     void *self;
     uint64_t blocks_most; /* kernels go over their items in strides: no more blocks than this */
     uint64_t window;      /* items that the stage holds                                       */
 } hive_launcher;
 
-static inline hd_status hive_launch_one(const hive_launcher *l, uint32_t kernel, const hive_args *a, uint32_t lanes, uint32_t threads)
+static inline hd_status hive_launch_one(const hive_launcher *l, uint32_t kernel, const hive_args *a, uint32_t lanes,
+                                        uint32_t threads)
 {
     uint64_t all = (a->last - a->first) * lanes, blocks = all / threads + (all % threads != 0);
     if (blocks == 0) return HD_OK;
@@ -122,7 +126,8 @@ static inline hd_status hive_launch_one(const hive_launcher *l, uint32_t kernel,
 static inline hd_status hive_launch_list(const hive_launcher *l, uint32_t kernel, hive_args *a)
 {
     enum { THREADS = 128 };
-    uint64_t parts = (a->last - a->first) / HIVE_LIST_LEAST + 1, blocks = ((parts < HIVE_LISTS ? parts : (uint64_t)HIVE_LISTS) * 32 + THREADS - 1) / THREADS;
+    uint64_t parts = (a->last - a->first) / HIVE_LIST_LEAST + 1,
+             blocks = ((parts < HIVE_LISTS ? parts : (uint64_t)HIVE_LISTS) * 32 + THREADS - 1) / THREADS;
     if (blocks > l->blocks_most) blocks = l->blocks_most;
     a->pass = HIVE_COUNTS;
     hd_status s = l->launch(l->self, kernel, a, sizeof *a, blocks, THREADS);
@@ -144,7 +149,8 @@ static inline hd_status hive_launch_windows(const hive_launcher *l, uint32_t row
     return s;
 }
 
-/* Runs the batch that `a` describes (all but first, last, window and pass) by kernel `row`; a.first is where a range of slots begins. */
+/* Runs the batch that `a` describes (all but first, last, window and pass) by kernel `row`; a.first is where a range of
+ * slots begins. */
 static inline hd_status hive_launch(const hive_launcher *l, uint32_t row, hive_args a)
 {
     const hive_row *r = &hive_rows[row];

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * search.h - a tile looks for a key along its way: a bucket is one load of all its lanes, ballots say who has what (the paper's WCME).
+ * search.h - a tile looks for a key along its way: a bucket is one load of all its lanes, ballots say who has what (the
+ * paper's WCME).
  *
- * Where keys move while others look, the loads of one bucket come before those of the next: a key that has left the first one is in the second
- * already. That they are acquired pairs with the release of hive_put.
+ * Where keys move while others look, the loads of one bucket come before those of the next: a key that has left the
+ * first one is in the second already. That they are acquired pairs with the release of hive_put.
  *
- * A search ends in a bucket that is open. The loads of its words are not one moment, but a slot that says FRESH has said so before: those that are seen so were
- * all fresh when the first was loaded, so the bucket was open then, and nobody had gone past it. Where no more than `spare` are seen fresh, no more
- * ever will be: going past is right for good. In layout "masks" a slot that has been won says FRESH until it is written; it counts as its word says, for
+ * A search ends in a bucket that is open. The loads of its words are not one moment, but a slot that says FRESH has
+ * said so before: those that are seen so were all fresh when the first was loaded, so the bucket was open then, and
+ * nobody had gone past it. Where no more than `spare` are seen fresh, no more ever will be: going past is right for
+ * good. In layout "masks" a slot that has been won says FRESH until it is written; it counts as its word says, for
  * everybody.
  *
- * Nor is a claim behind an open bucket. Whoever claims has seen all buckets before the claim's not to be open, then claims, then has a fence; so who
- * claims the same key, and whose fence is later, sees them so, too, and its search comes to the claim. (It looks at all words of a bucket before it ends there.)
+ * Nor is a claim behind an open bucket. Whoever claims has seen all buckets before the claim's not to be open, then
+ * claims, then has a fence; so who claims the same key, and whose fence is later, sees them so, too, and its search
+ * comes to the claim. (It looks at all words of a bucket before it ends there.)
  */
 #ifndef HIVE_SEARCH_H
 #define HIVE_SEARCH_H
@@ -49,18 +52,21 @@ SIMT_FN bool hive_is_new_candidate(const hive_args *a, uint64_t h, uint32_t i)
 }
 
 /* True when the search ends in bucket b. */
-SIMT_FN bool hive_search_bucket(simt_tile t, const hive_args *a, const hive_one *o, uint64_t b, uint64_t step, hive_found *f)
+SIMT_FN bool hive_search_bucket(simt_tile t, const hive_args *a, const hive_one *o, uint64_t b, uint64_t step,
+                                hive_found *f)
 {
     const hive_view *v = &a->v;
     uint64_t w[HIVE_LANE_WORDS], first = hive_share_at(t, v, b);
-    uint32_t n = hive_share(t, v), key = n, empty = n, spare = step < v->hashes ? v->spare : 0, free_slots = 0, fresh_slots = 0;
+    uint32_t n = hive_share(t, v), key = n, empty = n, spare = step < v->hashes ? v->spare : 0, free_slots = 0,
+             fresh_slots = 0;
     bool leaving = false, before = false, after = false;
     hive_load_share_as(t, v, b, a->moves, w);
     SIMT_UNROLL
     for (uint32_t k = 0; k < HIVE_LANE_WORDS; k++) {
         if (k >= n) break;
         uint64_t head = hive_key_of(v, w[k]);
-        bool theirs = head >= hive_keys(v) && !hive_is_free(v, w[k]) && hive_value_of(v, w[k]) == o->key && first + k != o->claim;
+        bool theirs =
+            head >= hive_keys(v) && !hive_is_free(v, w[k]) && hive_value_of(v, w[k]) == o->key && first + k != o->claim;
         bool earlier = step < o->claim_step || (step == o->claim_step && first + k < o->claim);
         if (head == o->key) key = k;
         if (hive_is_free(v, w[k])) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * shot.h - what the rounds of volley (volley.h) have in common: what is known of a batch, a lane's own item, what four lanes see of a bucket, and what of all
- * buckets of a key.
+ * shot.h - what the rounds of volley (volley.h) have in common: what is known of a batch, a lane's own item, what four
+ * lanes see of a bucket, and what of all buckets of a key.
  */
 #ifndef HIVE_SHOT_H
 #define HIVE_SHOT_H
@@ -45,7 +45,12 @@ typedef struct hive_shot {
 } hive_shot;
 
 /* A rule, and a room, as numbers. */
-enum { HIVE_RULE_CHANGE = 3, HIVE_RULE_INSERT = 4, HIVE_RULE_SECOND = 8 /* it looks in its second bucket */, HIVE_RULE_FOUND = 4 /* shift */ };
+enum {
+    HIVE_RULE_CHANGE = 3,
+    HIVE_RULE_INSERT = 4,
+    HIVE_RULE_SECOND = 8 /* it looks in its second bucket */,
+    HIVE_RULE_FOUND = 4 /* shift */
+};
 enum {
     HIVE_ROOM_FREE = 0xff,      /* how many slots are free                                   */
     HIVE_ROOM_SLOT = 8,         /* shift: the first of them                                  */
@@ -55,9 +60,10 @@ enum {
     HIVE_ITEM_BITS = 13         /* of a number of 32 bits with a room, what the room leaves  */
 };
 
-/* ---- The buckets of a volley ------------------------------------------------------------------------------------------- */
+/* ---- The buckets of a volley ----------------------------------------------------------------- */
 
-/* The slot of a lane's word j; and, the other way round, which of this lane's words slot `slot` is, HIVE_LANE_WORDS: of another. */
+/* The slot of a lane's word j; and, the other way round, which of this lane's words slot `slot` is, HIVE_LANE_WORDS: of
+ * another. */
 SIMT_FN uint32_t hive_slot_of(simt_tile t, const hive_view *u, uint32_t j) { return t.rank * hive_share(t, u) + j; }
 SIMT_FN uint32_t hive_own_word(simt_tile t, const hive_view *u, uint32_t slot)
 {
@@ -78,10 +84,14 @@ SIMT_FN bool hive_keeps(const hive_kind *k)
     return k->mixed || k->op <= HD_OP_FIND_MISSED || k->op == HD_OP_ACCUM_OR_ASSIGN || k->op == HD_OP_FIND_OR_INSERT;
 }
 /* Whether a key that is there may become something else. */
-SIMT_FN bool hive_changes(const hive_kind *k) { return hive_inserts(k) || k->op == HD_OP_ASSIGN || k->op == HD_OP_ASSIGN_VALUES || k->op == HD_OP_ERASE; }
+SIMT_FN bool hive_changes(const hive_kind *k)
+{
+    return hive_inserts(k) || k->op == HD_OP_ASSIGN || k->op == HD_OP_ASSIGN_VALUES || k->op == HD_OP_ERASE;
+}
 
 /* but: a word that is not looked at. */
-SIMT_FN hive_share_seen hive_look_at_share(const hive_kind *k, const uint64_t w[HIVE_LANE_WORDS], uint32_t key, uint32_t but)
+SIMT_FN hive_share_seen hive_look_at_share(const hive_kind *k, const uint64_t w[HIVE_LANE_WORDS], uint32_t key,
+                                           uint32_t but)
 {
     const hive_view *u = &k->shape;
     uint32_t n = u->slots / HIVE_VOLLEY;
@@ -105,11 +115,20 @@ SIMT_FN hive_share_seen hive_look_at_share(const hive_kind *k, const uint64_t w[
     return s;
 }
 
-/* ---- Tiles of a warp whose lanes are all together: its own collectives are cheaper than those of tiles -------------------------- */
+/* ---- Tiles of a warp whose lanes are all together: its own collectives are cheaper than those of tiles ---- */
 
-SIMT_FN uint32_t hive_of_u32(simt_tile t, uint32_t x, uint32_t rank) { return simt_shfl_u32(simt_tile_of(32), x, t.base + rank); }
-SIMT_FN uint64_t hive_of_u64(simt_tile t, uint64_t x, uint32_t rank) { return simt_shfl_u64(simt_tile_of(32), x, t.base + rank); }
-SIMT_FN uint8_t *hive_of_ptr(simt_tile t, uint8_t *p, uint32_t rank) { return (uint8_t *)(uintptr_t)hive_of_u64(t, (uintptr_t)p, rank); }
+SIMT_FN uint32_t hive_of_u32(simt_tile t, uint32_t x, uint32_t rank)
+{
+    return simt_shfl_u32(simt_tile_of(32), x, t.base + rank);
+}
+SIMT_FN uint64_t hive_of_u64(simt_tile t, uint64_t x, uint32_t rank)
+{
+    return simt_shfl_u64(simt_tile_of(32), x, t.base + rank);
+}
+SIMT_FN uint8_t *hive_of_ptr(simt_tile t, uint8_t *p, uint32_t rank)
+{
+    return (uint8_t *)(uintptr_t)hive_of_u64(t, (uintptr_t)p, rank);
+}
 SIMT_FN uint32_t hive_sum_of(simt_tile t, uint32_t x)
 {
     SIMT_UNROLL
@@ -117,18 +136,24 @@ SIMT_FN uint32_t hive_sum_of(simt_tile t, uint32_t x)
     return x;
 }
 
-/* ---- A look at four buckets ------------------------------------------------------------------------------------------------- */
+/* ---- A look at four buckets ------------------------------------------------------------------ */
 
 /* What the tile saw of a bucket for one of its items, in the lane whose item it is. */
 typedef struct hive_bucket_seen {
-    bool key;                    /* it is there                                                                                        */
-    uint32_t fresh, free, signs; /* slots; and words that speak of the key                                                             */
-    uint32_t spot;               /* where, or the first free slot: a room (HIVE_ROOM_) without its number of slots; 0 as well: neither */
-    uint32_t old;                /* the key's value                                                                                    */
+    /* it is there                                                                                        */
+    bool key;
+    /* slots; and words that speak of the key                                                             */
+    uint32_t fresh, free, signs;
+    /* where, or the first free slot: a room (HIVE_ROOM_) without its number of slots; 0 as well: neither */
+    uint32_t spot;
+    /* the key's value                                                                                    */
+    uint32_t old;
 } hive_bucket_seen;
 
-/* The buckets of the tile's four items, each lane's own, for keys of their own. briefly: neither spot nor old are asked, and slot `but` of the bucket is not looked at. */
-SIMT_FN hive_bucket_seen hive_look(simt_tile t, const hive_kind *k, uint8_t *home, uint32_t own, bool briefly, uint32_t but)
+/* The buckets of the tile's four items, each lane's own, for keys of their own. briefly: neither spot nor old are
+ * asked, and slot `but` of the bucket is not looked at. */
+SIMT_FN hive_bucket_seen hive_look(simt_tile t, const hive_kind *k, uint8_t *home, uint32_t own, bool briefly,
+                                   uint32_t but)
 {
     const hive_view *u = &k->shape;
     uint32_t n = u->slots / HIVE_VOLLEY;
@@ -137,10 +162,12 @@ SIMT_FN hive_bucket_seen hive_look(simt_tile t, const hive_kind *k, uint8_t *hom
     mine.key = false;
     mine.fresh = mine.free = mine.signs = mine.spot = mine.old = 0;
     SIMT_UNROLL
-    for (uint32_t q = 0; q < HIVE_VOLLEY; q++) hive_load_share_of(t, u, hive_of_ptr(t, home, q), false, w[q]); /* of no item, too: what it says is not asked */
+    /* of no item, too: what it says is not asked */
+    for (uint32_t q = 0; q < HIVE_VOLLEY; q++) hive_load_share_of(t, u, hive_of_ptr(t, home, q), false, w[q]);
     SIMT_UNROLL
     for (uint32_t q = 0; q < HIVE_VOLLEY; q++) {
-        uint32_t not_this = briefly ? hive_own_word(t, u, hive_of_u32(t, but, q)) : (uint32_t)HIVE_LANE_WORDS, spot = 0, old = 0;
+        uint32_t not_this = briefly ? hive_own_word(t, u, hive_of_u32(t, but, q)) : (uint32_t)HIVE_LANE_WORDS, spot = 0,
+                 old = 0;
         hive_share_seen seen = hive_look_at_share(k, w[q], hive_of_u32(t, own, q), not_this);
         uint32_t sums = hive_sum_of(t, seen.sums), key = hive_votes(t, seen.key < n), who = key;
         if (!briefly) {
@@ -148,7 +175,10 @@ SIMT_FN hive_bucket_seen hive_look(simt_tile t, const hive_kind *k, uint8_t *hom
             if (key) who = key;
             uint32_t j = key ? seen.key : seen.free, lane = who ? simt_ffs(who) - 1 : 0;
             uint64_t word = hive_pick(w[q], j);
-            spot = hive_of_u32(t, hive_slot_of(t, u, j) << HIVE_ROOM_SLOT | (word == hive_fresh(u) ? 0 : (uint32_t)HIVE_ROOM_VACANT), lane);
+            spot = hive_of_u32(t,
+                               hive_slot_of(t, u, j) << HIVE_ROOM_SLOT |
+                                   (word == hive_fresh(u) ? 0 : (uint32_t)HIVE_ROOM_VACANT),
+                               lane);
             old = hive_of_u32(t, (uint32_t)hive_value_of(u, word), lane);
         }
         if (t.rank != q) continue;
@@ -163,15 +193,20 @@ SIMT_FN hive_bucket_seen hive_look(simt_tile t, const hive_kind *k, uint8_t *hom
 }
 
 /* How many entries the stash has; to be asked for early, for it is far. */
-SIMT_FN uint64_t hive_ask_stashed(const hive_args *a, const hive_kind *k) { return k->shape.hashes == 2 ? simt_ldrlx_u64(a->stashed) : 0; }
+SIMT_FN uint64_t hive_ask_stashed(const hive_args *a, const hive_kind *k)
+{
+    return k->shape.hashes == 2 ? simt_ldrlx_u64(a->stashed) : 0;
+}
 
-/* Whether a lane's own item, if it is in none of its two candidates, is nowhere: nothing is stashed, or the first bucket of the ring that is the key's is open, and does not speak of it. Of a
- * table with third candidates nobody says so. A key does not go from a candidate to the stash, so that it matters little which of them is looked at first. */
+/* Whether a lane's own item, if it is in none of its two candidates, is nowhere: nothing is stashed, or the first
+ * bucket of the ring that is the key's is open, and does not speak of it. Of a table with third candidates nobody says
+ * so. A key does not go from a candidate to the stash, so that it matters little which of them is looked at first. */
 SIMT_FN bool hive_ends_there(simt_tile t, const hive_args *a, const hive_kind *k, const hive_shot *s, uint64_t stashed)
 {
     if (k->shape.hashes != 2) return false;
     if (!simt_any(simt_tile_of(32), stashed != 0)) return true;
-    hive_bucket_seen b = hive_look(t, k, (uint8_t *)hive_bucket(&a->v, hive_ring(&a->v, s->h)), s->key, true, HIVE_NO_SLOT);
+    hive_bucket_seen b =
+        hive_look(t, k, (uint8_t *)hive_bucket(&a->v, hive_ring(&a->v, s->h)), s->key, true, HIVE_NO_SLOT);
     return !b.key && b.signs == 0 && b.fresh > 0;
 }
 

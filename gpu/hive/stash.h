@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * stash.h - the last resort (section IV-A, step 4): a slot of the ring behind all buckets, as long as fewer are taken than it may hold.
+ * stash.h - the last resort (section IV-A, step 4): a slot of the ring behind all buckets, as long as fewer are taken
+ * than it may hold.
  */
 #ifndef HIVE_STASH_H
 #define HIVE_STASH_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * steps.h - one turn of an item, whoever does it, and all items of a batch. A variant decides how many lanes an item has.
+ * steps.h - one turn of an item, whoever does it, and all items of a batch. A variant decides how many lanes an item
+ * has.
  *
  *     hive_begin    item.h       the item's operation, key, hash
  *     hive_try      search.h     is the key there, coming, moving (WCME)
@@ -20,7 +21,8 @@ SIMT_FN bool hive_change(simt_tile t, const hive_args *a, hive_one *o, const hiv
 {
     bool done = true;
     if (t.rank == 0) {
-        if (o->change != HIVE_KEEP) done = hive_cas(&a->v, f->entry, f->word, hive_changed(a, &a->v, o->change, o->key, f->word, o->in));
+        if (o->change != HIVE_KEEP)
+            done = hive_cas(&a->v, f->entry, f->word, hive_changed(a, &a->v, o->change, o->key, f->word, o->in));
         if (done) simt_ticket(o->i, o->found, 0, f->entry);
         if (done && o->change == HIVE_REMOVE) hive_open(a, f->entry);
     }
@@ -78,7 +80,7 @@ SIMT_FN bool hive_try(simt_tile t, const hive_args *a, hive_one *o)
     return a->distinct || hive_verify(t, a, o);
 }
 
-/* ---- All items ----------------------------------------------------------------------------------------------------- */
+/* ---- All items ------------------------------------------------------------------------------- */
 
 SIMT_FN uint64_t hive_thread(void) { return (uint64_t)simt_block() * simt_threads() + simt_thread(); }
 SIMT_FN uint64_t hive_threads(void) { return (uint64_t)simt_blocks() * simt_threads(); }

@@ -1,30 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * volley - four lanes per key, and four keys of each four lanes on their way at once: the loads of all four buckets are out before the first of them is looked
- * at, and so are the four compare-and-swaps. A warp takes its items in rounds, each by all its lanes together, and what a round does not settle waits in shared memory until
- * there is enough of it for the next:
+ * volley - four lanes per key, and four keys of each four lanes on their way at once: the loads of all four buckets are
+ * out before the first of them is looked at, and so are the four compare-and-swaps. A warp takes its items in rounds,
+ * each by all its lanes together, and what a round does not settle waits in shared memory until there is enough of it
+ * for the next:
  *
- *   first    32 items, at each key's first bucket. It settles who is there, and where the bucket is open who is not: a change, and a claim of a slot, is one
- *            compare-and-swap, by the lane whose item it is
- *   second   32 of the rest, at their second bucket, or at the first once more, if another item changed what it was to change, or claims the key there. A newcomer that
- *            finds neither open takes a slot of the first with more than `spare` free ones, else of the emptier
- *   third    eight of what is left of batches that bring keys in, a tile for each, with both buckets in sight (crowd.h): where both are full a key of them makes room
- *   rest     the tile's way (steps.h), a key at a time: third candidates, a crowded stash, keys on the move, long chains, and items that met another of their key
+ *   first    32 items, at each key's first bucket. It settles who is there, and where the bucket is open who is not: a
+ *            change, and a claim of a slot, is one compare-and-swap, by the lane whose item it is
+ *   second   32 of the rest, at their second bucket, or at the first once more, if another item changed what it was to
+ *            change, or claims the key there. A newcomer that finds neither open takes a slot of the first with more
+ *            than `spare` free ones, else of the emptier
+ *   third    eight of what is left of batches that bring keys in, a tile for each, with both buckets in sight
+ *            (crowd.h): where both are full a key of them makes room
+ *   rest     the tile's way (steps.h), a key at a time: third candidates, a crowded stash, keys on the move, long
+ *            chains, and items that met another of their key
  *
- * Nobody waits in the first three, nor holds a claim when they end: a claim whose key turns out to be elsewhere, or not yet sure to be nowhere, is given back, and the
- * item goes to the next round.
+ * Nobody waits in the first three, nor holds a claim when they end: a claim whose key turns out to be elsewhere, or not
+ * yet sure to be nowhere, is given back, and the item goes to the next round.
  *
- * Compare-and-swaps are relaxed: a word says all there is to say. Where keys move a round's loads come before the next's by a fence.
+ * Compare-and-swaps are relaxed: a word says all there is to say. Where keys move a round's loads come before the
+ * next's by a fence.
  */
 #ifdef HIVE_KERNEL_TEXT
 #include "gpu/hive/crowd.h"
 
 enum { HIVE_VOLLEY_THREADS = 256 };
 
-/* ---- A volley -------------------------------------------------------------------------------------------------------------- */
+/* ---- A volley -------------------------------------------------------------------------------- */
 
-/* The tile's four items, a lane's own each, look in their first candidate, or, as their rule says, in their second; first: all in their first. What is to be changed
- * each lane changes for its own item: the compare-and-swaps, too, are on their way together. */
+/* The tile's four items, a lane's own each, look in their first candidate, or, as their rule says, in their second;
+ * first: all in their first. What is to be changed each lane changes for its own item: the compare-and-swaps, too, are
+ * on their way together. */
 SIMT_FN void hive_volley(simt_tile t, const hive_args *a, const hive_kind *k, bool first, hive_shot *s)
 {
     const hive_view *u = &k->shape, *v = &a->v;
@@ -34,14 +40,17 @@ SIMT_FN void hive_volley(simt_tile t, const hive_args *a, const hive_kind *k, bo
     uint64_t stashed = first ? 0 : hive_ask_stashed(a, k);
     hive_bucket_seen b = hive_look(t, k, home, s->key, false, HIVE_NO_SLOT);
     bool last = !first && hive_ends_there(t, a, k, s, stashed);
-    uint32_t change = s->rule & HIVE_RULE_CHANGE, then = HIVE_UNDECIDED, before = s->room & HIVE_ROOM_FREE, spot = b.spot;
-    bool there = here && b.key, held = k->moves && b.signs != 0, absent = here && !there && !held, open = b.fresh > v->spare, asks = false, elsewhere = false;
+    uint32_t change = s->rule & HIVE_RULE_CHANGE, then = HIVE_UNDECIDED, before = s->room & HIVE_ROOM_FREE,
+             spot = b.spot;
+    bool there = here && b.key, held = k->moves && b.signs != 0, absent = here && !there && !held,
+         open = b.fresh > v->spare, asks = false, elsewhere = false;
     if (there) {
         then = s->rule >> HIVE_RULE_FOUND;
         asks = change != HIVE_KEEP;
     } else if (absent && !(s->rule & HIVE_RULE_INSERT)) {
         if (open || (step && last)) then = HD_MISS;
-    } else if (absent && (!step || last)) { /* the first bucket with more than is spared, else the one with more, as it was seen */
+        /* the first bucket with more than is spared, else the one with more, as it was seen */
+    } else if (absent && (!step || last)) {
         asks = open || (step && before <= v->spare && b.free > before);
         elsewhere = !asks && step && before != 0;
         if (asks || elsewhere) then = HD_INSERTED;
@@ -56,7 +65,8 @@ SIMT_FN void hive_volley(simt_tile t, const hive_args *a, const hive_kind *k, bo
     bool good = false;
     if (hive_changes(k) && (asks || elsewhere)) {
         uint64_t was = there ? hive_pack(u, s->key, b.old) : spot & HIVE_ROOM_VACANT ? hive_vacant(u) : hive_fresh(u);
-        uint64_t to = there ? hive_changed(a, u, change, s->key, was, s->in) : hive_first_word(u, k->distinct, s->key, s->in);
+        uint64_t to =
+            there ? hive_changed(a, u, change, s->key, was, s->in) : hive_first_word(u, k->distinct, s->key, s->in);
         good = hive_cas_at(u, home + slot * hive_word_bytes(u), was, to);
         if (good && (there || k->distinct)) simt_ticket(s->i, then, 0, bucket * u->slots + slot);
     }
@@ -64,7 +74,8 @@ SIMT_FN void hive_volley(simt_tile t, const hive_args *a, const hive_kind *k, bo
     simt_join();
     if (hive_inserts(k) && !k->distinct) {
         bool claimed = then == HD_INSERTED && good, sure = !claimed;
-        if (simt_any(simt_tile_of(32), claimed)) sure = hive_verify_claims(t, a, k, s, claimed, step && !elsewhere, slot) || sure;
+        if (simt_any(simt_tile_of(32), claimed))
+            sure = hive_verify_claims(t, a, k, s, claimed, step && !elsewhere, slot) || sure;
         good = good && sure;
     }
     if (!here) return;
@@ -72,16 +83,18 @@ SIMT_FN void hive_volley(simt_tile t, const hive_args *a, const hive_kind *k, bo
     if (k->op == HD_OP_FIND_PTR && a->ptr) s->slot = home + slot * hive_word_bytes(u);
     if (!step) s->room = absent && b.free ? spot | b.free : 0;
     bool beaten = (asks || elsewhere) && !good;
-    if (!step && (beaten || (held && !there))) s->room = HIVE_ROOM_AGAIN; /* that the bucket is not open, it does not say then */
+    /* that the bucket is not open, it does not say then */
+    if (!step && (beaten || (held && !there))) s->room = HIVE_ROOM_AGAIN;
     if (step && last && absent) s->room = HIVE_ROOM_ABSENT;
     if (!beaten) s->outcome = then;
     if (s->outcome == HD_MISS) simt_ticket(s->i, HD_MISS, 0, HIVE_NOWHERE);
 }
 
-/* ---- A warp's items, from round to round --------------------------------------------------------------------------------------- */
+/* ---- A warp's items, from round to round ----------------------------------------------------- */
 
-/* What a round leaves to a later one, in shared memory of the warp's own: items, in halves, and in the upper one's upper bits the room that their first bucket had. There is not much
- * of it, for loads that are on their way want the rest. */
+/* What a round leaves to a later one, in shared memory of the warp's own: items, in halves, and in the upper one's
+ * upper bits the room that their first bucket had. There is not much of it, for loads that are on their way want the
+ * rest. */
 typedef struct hive_queue {
     uint32_t *low, *high; /* (as many as may wait)  */
     uint32_t n;           /* that wait              */
@@ -127,7 +140,11 @@ SIMT_FN uint64_t hive_waiting(const hive_queue *l, uint32_t m, uint32_t *room)
 typedef struct hive_counts {
     uint64_t of[2];
 } hive_counts;
-enum { HIVE_COUNTS_BITS = 12, HIVE_COUNTS_WORD = 5, HIVE_COUNTS_PASSES = 256 /* of 32 items, of which one lane counts no more than ten */ };
+enum {
+    HIVE_COUNTS_BITS = 12,
+    HIVE_COUNTS_WORD = 5,
+    HIVE_COUNTS_PASSES = 256 /* of 32 items, of which one lane counts no more than ten */
+};
 
 SIMT_FN void hive_count_outcome(hive_counts *c, uint32_t outcome)
 {
@@ -143,7 +160,8 @@ SIMT_FN void hive_count_up(const hive_args *a, hive_counts *c)
     simt_tile w = simt_tile_of(32);
     SIMT_ROLLED
     for (uint32_t o = 0; o < HD_OUTCOME_COUNT; o++) {
-        uint32_t bits = HIVE_COUNTS_BITS * (o % HIVE_COUNTS_WORD), n = (uint32_t)((o < HIVE_COUNTS_WORD ? c->of[0] : c->of[1]) >> bits) & ((1 << HIVE_COUNTS_BITS) - 1);
+        uint32_t bits = HIVE_COUNTS_BITS * (o % HIVE_COUNTS_WORD),
+                 n = (uint32_t)((o < HIVE_COUNTS_WORD ? c->of[0] : c->of[1]) >> bits) & ((1 << HIVE_COUNTS_BITS) - 1);
         n = simt_reduce_add_u32(w, n);
         if (n && w.rank == 0) simt_add_u64(a->tally + o, n, SIMT_RELAXED);
         simt_join();
@@ -201,7 +219,8 @@ SIMT_FN hive_shot hive_call_up(const hive_args *a, const hive_kind *k, const hiv
 }
 
 /* Items x and the next ones; those from a->last on are none. */
-SIMT_FN void hive_volley_first(simt_tile t, const hive_args *a, const hive_kind *k, uint64_t x, hive_queue *second, hive_counts *c)
+SIMT_FN void hive_volley_first(simt_tile t, const hive_args *a, const hive_kind *k, uint64_t x, hive_queue *second,
+                               hive_counts *c)
 {
     uint64_t i = x + simt_lane();
     if (i < a->last) simt_started(i);
@@ -215,7 +234,8 @@ SIMT_FN void hive_volley_first(simt_tile t, const hive_args *a, const hive_kind 
 }
 
 /* Of 32 items that wait, or as many as do. */
-SIMT_FN void hive_volley_second(simt_tile t, const hive_args *a, const hive_kind *k, hive_queue *second, hive_queue *rest, hive_counts *c)
+SIMT_FN void hive_volley_second(simt_tile t, const hive_args *a, const hive_kind *k, hive_queue *second,
+                                hive_queue *rest, hive_counts *c)
 {
     uint32_t take = second->n < 32 ? second->n : 32;
     second->n -= take;
@@ -229,7 +249,8 @@ SIMT_FN void hive_volley_second(simt_tile t, const hive_args *a, const hive_kind
 }
 
 /* Of as many items that wait as there are tiles. */
-SIMT_FN void hive_volley_third(simt_tile t, const hive_args *a, const hive_kind *k, hive_queue *third, hive_queue *rest, hive_counts *c)
+SIMT_FN void hive_volley_third(simt_tile t, const hive_args *a, const hive_kind *k, hive_queue *third, hive_queue *rest,
+                               hive_counts *c)
 {
     uint32_t tiles = 32 / HIVE_VOLLEY, own = simt_lane() / HIVE_VOLLEY, take = third->n < tiles ? third->n : tiles;
     third->n -= take;
@@ -258,8 +279,9 @@ SIMT_FN_APART hive_counts hive_volley_rest(const hive_args *a, uint32_t op, bool
     return c;
 }
 
-/* Of a block's passes, 32 items each, the next one, for a warp that has done with its last: the first of its items. Warps come along at unlike speeds (with shares of
- * equal size, a quarter of the time of an insert up to 0.95 was between the first that had done and the last), and in the end few loads would be on their way. */
+/* Of a block's passes, 32 items each, the next one, for a warp that has done with its last: the first of its items.
+ * Warps come along at unlike speeds (with shares of equal size, a quarter of the time of an insert up to 0.95 was
+ * between the first that had done and the last), and in the end few loads would be on their way. */
 SIMT_FN uint64_t hive_next_pass(const hive_args *a, uint32_t *passes)
 {
     uint32_t n = 0, warps = simt_threads() / 32;
@@ -275,7 +297,8 @@ SIMT_FN void hive_volleys(const hive_args *a, const hive_kind *k)
     SIMT_SHARED(uint32_t, taken, 1);
     simt_tile t = simt_tile_of(HIVE_VOLLEY), warp = simt_tile_of(32);
     bool crowds = k->moves && k->shape.hashes == 2, more = true;
-    hive_queue second = hive_queue_of(room, 0), third = hive_queue_of(room, HIVE_QUEUE_SECOND), rest = hive_queue_of(room, crowds ? HIVE_QUEUE_SECOND + HIVE_QUEUE_THIRD : HIVE_QUEUE_SECOND);
+    hive_queue second = hive_queue_of(room, 0), third = hive_queue_of(room, HIVE_QUEUE_SECOND),
+               rest = hive_queue_of(room, crowds ? HIVE_QUEUE_SECOND + HIVE_QUEUE_THIRD : HIVE_QUEUE_SECOND);
     hive_counts c;
     uint32_t passes = 0, tiles = 32 / HIVE_VOLLEY;
     c.of[0] = c.of[1] = 0;
@@ -286,8 +309,10 @@ SIMT_FN void hive_volleys(const hive_args *a, const hive_kind *k)
         more = x < a->last;
         if (more) hive_volley_first(t, a, k, x, &second, &c);
         while (second.n >= (more ? 32 : 1) || third.n >= (more ? tiles : 1)) {
-            if (third.n < tiles && second.n >= (more ? 32 : 1)) hive_volley_second(t, a, k, &second, crowds ? &third : &rest, &c);
-            else hive_volley_third(t, a, k, &third, &rest, &c);
+            if (third.n < tiles && second.n >= (more ? 32 : 1))
+                hive_volley_second(t, a, k, &second, crowds ? &third : &rest, &c);
+            else
+                hive_volley_third(t, a, k, &third, &rest, &c);
             if (rest.n) {
                 c = hive_volley_rest(a, k->op, k->mixed, rest, c);
                 simt_sync_tile(warp);
@@ -306,7 +331,8 @@ SIMT_FN void hive_volley_items(const hive_args *a)
     hive_volleys(a, &k);
 }
 #endif
-HIVE_KERNEL(volley, items, 1, 256, hive_fits_volley, ORDER, "four lanes per key, four keys of each in flight, in rounds by bucket; what remains goes the tile's way")
+HIVE_KERNEL(volley, items, 1, 256, hive_fits_volley, ORDER,
+            "four lanes per key, four keys of each in flight, in rounds by bucket; what remains goes the tile's way")
 #ifdef HIVE_SPECIAL
 HIVE_SPECIAL(volley, items, FIND, false, false, HIVE_VOLLEY_THREADS, 4)
 HIVE_SPECIAL(volley, items, FIND_PTR, false, false, HIVE_VOLLEY_THREADS, 4)

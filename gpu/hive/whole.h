@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * whole.h - what goes over all slots, or lists: these are alone on the table, or only read it. Lists come out in order: a warp for each part of the range
- * counts what it lists, and in a second launch writes behind what the parts before it counted.
+ * whole.h - what goes over all slots, or lists: these are alone on the table, or only read it. Lists come out in order:
+ * a warp for each part of the range counts what it lists, and in a second launch writes behind what the parts before it
+ * counted.
  */
 #ifndef HIVE_WHOLE_H
 #define HIVE_WHOLE_H
 
-/* Predicates are also the host's functions, so that CUDA may not have them call its own; a plain load is what it would be. */
+/* Predicates are also the host's functions, so that CUDA may not have them call its own; a plain load is what it would
+ * be. */
 #ifndef __CUDACC__
 #define HD_VALUE_BYTE(p) simt_ld_u8(p)
 #endif
@@ -18,10 +20,11 @@ SIMT_FN bool hive_holds(const hive_args *a, uint64_t e, uint64_t word)
 {
     if (!hive_is_key(&a->v, word)) return false;
     if (a->predicate == HD_PREDICATE_all) return true;
-    return hd_predicate_holds(a->predicate, hive_key_of(&a->v, word), 0, hive_at(&a->v, e), a->v.half / 8, a->pred_arg[0], a->pred_arg[1]);
+    return hd_predicate_holds(a->predicate, hive_key_of(&a->v, word), 0, hive_at(&a->v, e), a->v.half / 8,
+                              a->pred_arg[0], a->pred_arg[1]);
 }
 
-/* ---- Counting and erasing -------------------------------------------------------------------------------------------- */
+/* ---- Counting and erasing -------------------------------------------------------------------- */
 
 SIMT_FN void hive_sweep(const hive_args *a)
 {
@@ -50,7 +53,7 @@ SIMT_FN void hive_clear_words(const hive_args *a)
     if (hive_thread() == 0) simt_strlx_u64(a->stashed, 0);
 }
 
-/* ---- Lists ------------------------------------------------------------------------------------------------------------- */
+/* ---- Lists ----------------------------------------------------------------------------------- */
 
 /* Whether item, or slot, x lists, and what. */
 SIMT_FN bool hive_lists(const hive_args *a, uint64_t x, uint64_t *word)

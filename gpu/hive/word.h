@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * word.h - a table's words in kernel text: loads of one, and of what a lane has of a bucket; the changes that args.h speaks of. A word has 64
- * bits, or 32 where keys and values have 16.
+ * word.h - a table's words in kernel text: loads of one, and of what a lane has of a bucket; the changes that args.h
+ * speaks of. A word has 64 bits, or 32 where keys and values have 16.
  */
 #ifndef HIVE_WORD_H
 #define HIVE_WORD_H
@@ -11,7 +11,7 @@
 
 enum { HIVE_LANE_WORDS = 4 /* of a bucket, at most, that a lane has */ };
 
-/* ---- Where -------------------------------------------------------------------------------------------------- */
+/* ---- Where ----------------------------------------------------------------------------------- */
 
 /* Entry e. */
 SIMT_FN uint8_t *hive_at(const hive_view *v, uint64_t e)
@@ -34,7 +34,7 @@ SIMT_FN uint32_t *hive_lock(const hive_view *v, uint64_t b)
     return g->lock + at;
 }
 
-/* ---- Loads -------------------------------------------------------------------------------------------------- */
+/* ---- Loads ----------------------------------------------------------------------------------- */
 
 SIMT_FN uint64_t hive_load(const hive_view *v, uint64_t e)
 {
@@ -45,15 +45,23 @@ SIMT_FN uint64_t hive_load(const hive_view *v, uint64_t e)
 
 /* How many words of a bucket a lane of the tile has, and which entry the first of them is. */
 SIMT_FN uint32_t hive_share(simt_tile t, const hive_view *v) { return v->slots / t.size; }
-SIMT_FN uint64_t hive_share_at(simt_tile t, const hive_view *v, uint64_t b) { return b * v->slots + t.rank * hive_share(t, v); }
+SIMT_FN uint64_t hive_share_at(simt_tile t, const hive_view *v, uint64_t b)
+{
+    return b * v->slots + t.rank * hive_share(t, v);
+}
 
 /* Two words, or four narrow ones: by one load each. */
 SIMT_FN void hive_load_two(uint8_t *p, bool acquires, uint64_t *x, uint64_t *y)
 {
-    if (acquires) simt_ldacq_2u64(hive_wide(p), x, y);
-    else simt_ldrlx_2u64(hive_wide(p), x, y);
+    if (acquires)
+        simt_ldacq_2u64(hive_wide(p), x, y);
+    else
+        simt_ldrlx_2u64(hive_wide(p), x, y);
 }
-SIMT_FN uint64_t hive_load_narrow(uint8_t *p, bool acquires) { return acquires ? simt_ldacq_u32(hive_narrow(p)) : simt_ldrlx_u32(hive_narrow(p)); }
+SIMT_FN uint64_t hive_load_narrow(uint8_t *p, bool acquires)
+{
+    return acquires ? simt_ldacq_u32(hive_narrow(p)) : simt_ldrlx_u32(hive_narrow(p));
+}
 
 /* n neighbouring words, 1, 2 or 4, relaxed, or acquired; those further on are 0. */
 SIMT_FN void hive_load_words(const hive_view *v, uint8_t *p, uint32_t n, bool acquires, uint64_t w[HIVE_LANE_WORDS])
@@ -77,9 +85,16 @@ SIMT_FN void hive_load_words(const hive_view *v, uint8_t *p, uint32_t n, bool ac
 }
 
 /* This lane's words of a bucket that begins at `bucket`, or of bucket b; those that it does not have are 0. */
-SIMT_FN uint8_t *hive_share_of(simt_tile t, const hive_view *v, uint8_t *bucket) { return bucket + t.rank * hive_share(t, v) * hive_word_bytes(v); }
-SIMT_FN uint8_t *hive_share_in(simt_tile t, const hive_view *v, uint64_t b) { return hive_share_of(t, v, (uint8_t *)hive_bucket(v, b)); }
-SIMT_FN void hive_load_share_of(simt_tile t, const hive_view *v, uint8_t *bucket, bool acquires, uint64_t w[HIVE_LANE_WORDS])
+SIMT_FN uint8_t *hive_share_of(simt_tile t, const hive_view *v, uint8_t *bucket)
+{
+    return bucket + t.rank * hive_share(t, v) * hive_word_bytes(v);
+}
+SIMT_FN uint8_t *hive_share_in(simt_tile t, const hive_view *v, uint64_t b)
+{
+    return hive_share_of(t, v, (uint8_t *)hive_bucket(v, b));
+}
+SIMT_FN void hive_load_share_of(simt_tile t, const hive_view *v, uint8_t *bucket, bool acquires,
+                                uint64_t w[HIVE_LANE_WORDS])
 {
     hive_load_words(v, hive_share_of(t, v, bucket), hive_share(t, v), acquires, w);
 }
@@ -87,10 +102,16 @@ SIMT_FN void hive_load_share_as(simt_tile t, const hive_view *v, uint64_t b, boo
 {
     hive_load_share_of(t, v, (uint8_t *)hive_bucket(v, b), acquires, w);
 }
-SIMT_FN void hive_load_share(simt_tile t, const hive_view *v, uint64_t b, uint64_t w[HIVE_LANE_WORDS]) { hive_load_share_as(t, v, b, false, w); }
+SIMT_FN void hive_load_share(simt_tile t, const hive_view *v, uint64_t b, uint64_t w[HIVE_LANE_WORDS])
+{
+    hive_load_share_as(t, v, b, false, w);
+}
 
 /* Which lanes of a tile of less than a warp say so, by a ballot of the whole warp, whose lanes are all together. */
-SIMT_FN uint32_t hive_votes(simt_tile t, bool p) { return simt_ballot(simt_tile_of(32), p) >> t.base & ((1u << t.size) - 1); }
+SIMT_FN uint32_t hive_votes(simt_tile t, bool p)
+{
+    return simt_ballot(simt_tile_of(32), p) >> t.base & ((1u << t.size) - 1);
+}
 
 /* The first free one of a lane's n words; n: there is none. */
 SIMT_FN uint32_t hive_free_word(const hive_view *v, const uint64_t w[HIVE_LANE_WORDS], uint32_t n)
@@ -112,21 +133,25 @@ SIMT_FN uint64_t hive_pick(const uint64_t w[HIVE_LANE_WORDS], uint32_t j)
     return x;
 }
 
-/* ---- Changes, by one lane ------------------------------------------------------------------------------------- */
+/* ---- Changes, by one lane -------------------------------------------------------------------- */
 
 /* By its owner. Released: a slot shows that its key has left after it shows where the key is. */
 SIMT_FN void hive_put_at(const hive_view *v, uint8_t *p, uint64_t word)
 {
-    if (v->half == 32) simt_strel_u64(hive_wide(p), word);
-    else simt_strel_u32(hive_narrow(p), (uint32_t)word);
+    if (v->half == 32)
+        simt_strel_u64(hive_wide(p), word);
+    else
+        simt_strel_u32(hive_narrow(p), (uint32_t)word);
 }
 SIMT_FN void hive_put(const hive_view *v, uint64_t e, uint64_t word) { hive_put_at(v, hive_at(v, e), word); }
 
 /* Where nobody else is, or what only the word itself says. */
 SIMT_FN void hive_set_at(const hive_view *v, uint8_t *p, uint64_t word)
 {
-    if (v->half == 32) simt_strlx_u64(hive_wide(p), word);
-    else simt_strlx_u32(hive_narrow(p), (uint32_t)word);
+    if (v->half == 32)
+        simt_strlx_u64(hive_wide(p), word);
+    else
+        simt_strlx_u32(hive_narrow(p), (uint32_t)word);
 }
 SIMT_FN void hive_set(const hive_view *v, uint64_t e, uint64_t word) { hive_set_at(v, hive_at(v, e), word); }
 
@@ -136,7 +161,10 @@ SIMT_FN bool hive_cas_at(const hive_view *v, uint8_t *p, uint64_t from, uint64_t
     if (v->half == 32) return simt_cas_u64(hive_wide(p), from, to, SIMT_RELAXED) == from;
     return simt_cas_u32(hive_narrow(p), (uint32_t)from, (uint32_t)to, SIMT_RELAXED) == (uint32_t)from;
 }
-SIMT_FN bool hive_cas(const hive_view *v, uint64_t e, uint64_t from, uint64_t to) { return hive_cas_at(v, hive_at(v, e), from, to); }
+SIMT_FN bool hive_cas(const hive_view *v, uint64_t e, uint64_t from, uint64_t to)
+{
+    return hive_cas_at(v, hive_at(v, e), from, to);
+}
 
 /* Entry e says VACANT already, or says it now: others may have it. Pairs with the acquire of hive_take. */
 SIMT_FN void hive_open(const hive_args *a, uint64_t e)

@@ -1,24 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * args.h - what every kernel of the HKV table is given, by value: the table, the batch, the moment, and the room that the table
- * keeps for kernels. All pointers are device memory.
+ * args.h - what every kernel of the HKV table is given, by value: the table, the batch, the moment, and the room that
+ * the table keeps for kernels. All pointers are device memory.
  *
- *   lock      a word per bucket, 0 free, 1 held. Who holds it owns the bucket's structure: keys, digests, scores, values.
- *             Inserters take the locks of all buckets that the key may be in, in ascending order. Readers take none, for the batch
- *             lock keeps inserters and updaters away; updaters own single entries, by exchanging the key for HD_KEY_LOCKED.
- *   pins      how many keys are pinned. v.pins is the host's opinion and is not looked at; pin_lock guards pins and v.pin.
- *   stage     lists come out in item order. A window of items is run at a time; what item i has to list is put at i - first,
- *             flagged, and then moved together by one more launch (list.h). Its flags are NULL when no list is wanted, its values
- *             when none of them are.
- *   segment   plus one, how many entries each part of a range lists, while a list is made; at rest 0, as is what is drawn.
- *   fetch     find puts off what is far, and it is fetched by two more launches, in the order of the addresses (fetch.h). A window of items at
- *             a time: what item i waits for is said at i - first. fetch_entry is NULL where far values are read as they come.
- *   left      a batch whose keys may repeat runs in passes (passes.h): which items of a window each leaves to the next, how many, and where
- *             those that are left over by the absent are among them; at rest the first count is 0. left_item is NULL where such a batch
- *             is one launch.
+ *   lock      a word per bucket, 0 free, 1 held. Who holds it owns the bucket's structure: keys, digests, scores,
+ *             values. Inserters take the locks of all buckets that the key may be in, in ascending order. Readers take
+ *             none, for the batch lock keeps inserters and updaters away; updaters own single entries, by exchanging
+ *             the key for HD_KEY_LOCKED.
+ *   pins      how many keys are pinned. v.pins is the host's opinion and is not looked at; pin_lock guards pins and
+ *             v.pin.
+ *   stage     lists come out in item order. A window of items is run at a time; what item i has to list is put at i -
+ *             first, flagged, and then moved together by one more launch (list.h). Its flags are NULL when no list is
+ *             wanted, its values when none of them are.
+ *   segment   plus one, how many entries each part of a range lists, while a list is made; at rest 0, as is what is
+ *             drawn.
+ *   fetch     find puts off what is far, and it is fetched by two more launches, in the order of the addresses
+ *             (fetch.h). A window of items at a time: what item i waits for is said at i - first. fetch_entry is NULL
+ *             where far values are read as they come.
+ *   left      a batch whose keys may repeat runs in passes (passes.h): which items of a window each leaves to the next,
+ *             how many, and where those that are left over by the absent are among them; at rest the first count is 0.
+ *             left_item is NULL where such a batch is one launch.
  *
- * In flight: in a bucket whose lock is free, HKV-1 to HKV-4 hold for every entry whose key is not HD_KEY_LOCKED. In one that
- * is held they hold for such entries too, except through store buffers: the key is taken away first and put in place last.
+ * In flight: in a bucket whose lock is free, HKV-1 to HKV-4 hold for every entry whose key is not HD_KEY_LOCKED. In one
+ * that is held they hold for such entries too, except through store buffers: the key is taken away first and put in
+ * place last.
  */
 #ifndef HKV_ARGS_H
 #define HKV_ARGS_H
@@ -29,9 +34,18 @@
 enum { HKV_SEGMENTS = 1024 /* at most */, HKV_SEGMENT_LEAST = 2048 /* items, or slots */ };
 
 /* Words of `cursor`. */
-enum { HKV_LENGTH /* two: the list's before a window, at its number modulo 2; after it, at the other */, HKV_DRAWN = 2, HKV_LEFT, HKV_CURSORS };
+enum {
+    HKV_LENGTH /* two: the list's before a window, at its number modulo 2; after it, at the other */,
+    HKV_DRAWN = 2,
+    HKV_LEFT,
+    HKV_CURSORS
+};
 
-enum { HKV_FETCH_BINS = 4096 /* at most */, HKV_FETCH_COUNTS = HKV_FETCH_BINS + 1, HKV_FETCH_BIN_LEAST = 6 /* log2 of bytes */ };
+enum {
+    HKV_FETCH_BINS = 4096 /* at most */,
+    HKV_FETCH_COUNTS = HKV_FETCH_BINS + 1,
+    HKV_FETCH_BIN_LEAST = 6 /* log2 of bytes */
+};
 
 /* What hkv_args.pass says: the batch at once, or which of its passes. */
 enum { HKV_WHOLE, HKV_PRESENT, HKV_ABSENT, HKV_PRESENT_AGAIN, HKV_REST, HKV_LEFT_COUNTS = 3, HKV_LEFT_LISTS = 3 };
@@ -52,7 +66,7 @@ typedef struct hkv_args {
     uint32_t predicate; /* hd_predicate; all: where the operation has none */
     uint32_t epoch;
     uint32_t policy_flags;
-    bool distinct;      /* no key twice */
+    bool distinct; /* no key twice */
     uint64_t n;
     uint64_t first, last; /* this launch runs items, or slots, [first, last) */
     const uint64_t *key;
@@ -62,8 +76,8 @@ typedef struct hkv_args {
     uint64_t holder, start;
     uint64_t pred_arg[2];
     uint64_t clock, per_item; /* item i happens at clock + i x per_item */
-    bool times_tell;          /* scores are times, per_item is 1, and a score of [clock, clock + n) is what an item of this batch, of this very
-                                 run of it, wrote */
+    bool times_tell;          /* scores are times, per_item is 1, and a score of [clock, clock + n) is what an item of
+                                 this batch, of this very run of it, wrote */
 
     uint8_t *outcome;
     uint8_t *value_out;
@@ -81,18 +95,20 @@ typedef struct hkv_args {
     uint64_t *cursor;      /* (HKV_CURSORS) */
     uint32_t window;       /* its number */
 
-    uint64_t *fetch_entry; /* (window of fetches): the entry of the far value that an item waits for; UINT64_MAX: none */
+    /* (window of fetches): the entry of the far value that an item waits for; UINT64_MAX: none */
+    uint64_t *fetch_entry;
     uint32_t *fetch_rank;  /* likewise: how many items of its bin were there before it              */
     uint32_t *fetch_order; /* likewise: the items that wait, less first, bin after bin              */
-    uint32_t *fetch_count; /* (HKV_FETCH_COUNTS): how many wait for each bin of the far tier; at rest 0; then, how many wait */
-    uint32_t fetch_bins;   /* so many are in use        */
-    uint32_t fetch_shift;  /* a bin is 2^this bytes     */
+    /* (HKV_FETCH_COUNTS): how many wait for each bin of the far tier; at rest 0; then, how many wait */
+    uint32_t *fetch_count;
+    uint32_t fetch_bins;  /* so many are in use        */
+    uint32_t fetch_shift; /* a bin is 2^this bytes     */
 
     uint32_t pass;
-    uint32_t *left_item;   /* (HKV_LEFT_LISTS, left_window): two lists of items, less first; and of each item where it is in what the absent left,
-                              if it is there; else anything */
-    uint32_t *left_count;  /* (HKV_LEFT_COUNTS): of the passes in their order */
-    uint64_t left_window;  /* items */
+    uint32_t *left_item;  /* (HKV_LEFT_LISTS, left_window): two lists of items, less first; and of each item where it
+                              is in what the absent left, if it is there; else anything */
+    uint32_t *left_count; /* (HKV_LEFT_COUNTS): of the passes in their order */
+    uint64_t left_window; /* items */
 } hkv_args;
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * decide.h - Algorithm 2: what becomes of an item, now that what it needs is held and its key was looked for. Everything is
- * written here but the value, and the new key, which hkv_end puts in place.
+ * decide.h - Algorithm 2: what becomes of an item, now that what it needs is held and its key was looked for.
+ * Everything is written here but the value, and the new key, which hkv_end puts in place.
  */
 #ifndef HKV_DECIDE_H
 #define HKV_DECIDE_H
@@ -73,8 +73,8 @@ SIMT_FN void hkv_rescore(const hkv_args *a, hkv_one *o)
     if (o->score < before) hkv_lower_bound(&a->v, o->entry, o->score);
 }
 
-/* The key is at o->entry, and what must not change is held: its outcome, and its new score, which rank 0 knows. True: that is
- * still to be written. known: o->score is the old one. */
+/* The key is at o->entry, and what must not change is held: its outcome, and its new score, which rank 0 knows. True:
+ * that is still to be written. known: o->score is the old one. */
 SIMT_FN bool hkv_rate_found(simt_tile t, const hkv_args *a, hkv_one *o, hkv_rule r, bool pinned, bool known)
 {
     bool rescored = !pinned && r.rescore;
@@ -90,7 +90,8 @@ SIMT_FN bool hkv_rate_found(simt_tile t, const hkv_args *a, hkv_one *o, hkv_rule
 
 SIMT_FN void hkv_decide_found(simt_tile t, const hkv_args *a, hkv_one *o, hkv_rule r, bool pinned)
 {
-    if (hkv_rate_found(t, a, o, r, pinned, false) && t.rank == 0) simt_strlx_u64(hkv_score_at(&a->v, o->entry), o->score);
+    if (hkv_rate_found(t, a, o, r, pinned, false) && t.rank == 0)
+        simt_strlx_u64(hkv_score_at(&a->v, o->entry), o->score);
 }
 
 /* The key is in neither bucket: whether it may take the place, and what becomes of it if so. */
@@ -144,15 +145,19 @@ SIMT_FN void hkv_undecide(hkv_one *o)
     o->looked = o->fresh = false;
 }
 
-SIMT_FN void hkv_decide_upsert(simt_tile t, const hkv_args *a, hkv_one *o, const uint64_t *first_copy, const uint64_t *second_copy)
+SIMT_FN void hkv_decide_upsert(simt_tile t, const hkv_args *a, hkv_one *o, const uint64_t *first_copy,
+                               const uint64_t *second_copy)
 {
     hkv_rule r = hkv_rule_of(a, o->i);
-    if (o->entry != HKV_NONE) hkv_decide_found(t, a, o, r, hkv_is_pinned(a, o->key));
-    else if (!r.insert) o->outcome = HD_MISS;
-    else hkv_decide_absent(t, a, o, hkv_choose(t, a, o, first_copy, second_copy));
+    if (o->entry != HKV_NONE)
+        hkv_decide_found(t, a, o, r, hkv_is_pinned(a, o->key));
+    else if (!r.insert)
+        o->outcome = HD_MISS;
+    else
+        hkv_decide_absent(t, a, o, hkv_choose(t, a, o, first_copy, second_copy));
 }
 
-/* ---- The other families ---------------------------------------------------------------------------------------------------- */
+/* ---- The other families ---------------------------------------------------------------------- */
 
 SIMT_FN void hkv_decide_lookup(simt_tile t, const hkv_args *a, hkv_one *o)
 {

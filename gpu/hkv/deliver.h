@@ -1,26 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * deliver.h - what comes back of an item: its outcome, score and address in the caller's arrays, what it has to list on the
- * stage, and its place in the tally.
+ * deliver.h - what comes back of an item: its outcome, score and address in the caller's arrays, what it has to list on
+ * the stage, and its place in the tally.
  */
 #ifndef HKV_DELIVER_H
 #define HKV_DELIVER_H
 
 #include "gpu/hkv/item.h"
 
-SIMT_FN bool hkv_delivers_value(uint32_t op) { return op == HD_OP_FIND || op == HD_OP_FIND_MISSED || op == HD_OP_TOUCH || op == HD_OP_FIND_OR_INSERT; }
+SIMT_FN bool hkv_delivers_value(uint32_t op)
+{
+    return op == HD_OP_FIND || op == HD_OP_FIND_MISSED || op == HD_OP_TOUCH || op == HD_OP_FIND_OR_INSERT;
+}
 SIMT_FN bool hkv_delivers_score(uint32_t op) { return hkv_delivers_value(op) || op == HD_OP_FIND_PTR; }
-SIMT_FN bool hkv_delivers_ptr(uint32_t op) { return op == HD_OP_FIND_PTR || op == HD_OP_FIND_OR_INSERT_PTR || op == HD_OP_LOCK_KEYS; }
+SIMT_FN bool hkv_delivers_ptr(uint32_t op)
+{
+    return op == HD_OP_FIND_PTR || op == HD_OP_FIND_OR_INSERT_PTR || op == HD_OP_LOCK_KEYS;
+}
 
 SIMT_FN bool hkv_was_found(uint32_t outcome) { return outcome == HD_HIT || outcome == HD_PINNED; }
 SIMT_FN bool hkv_was_placed(uint32_t outcome) { return outcome == HD_INSERTED || outcome == HD_EVICTED; }
 
-/* ---- Far values, put off (fetch.h) ---- */
+/* ---- Far values, put off (fetch.h) ----------------------------------------------------------- */
 
 /* Of find alone: nobody changes a value while a reader's batch lasts, so it is the same later. */
 SIMT_FN bool hkv_puts_off(const hkv_args *a) { return a->op == HD_OP_FIND && a->fetch_entry; }
 
-SIMT_FN uint32_t hkv_fetch_bin(const hkv_args *a, uint64_t e) { return (uint32_t)((uint64_t)(hkv_value(&a->v, e) - a->v.far) >> a->fetch_shift); }
+SIMT_FN uint32_t hkv_fetch_bin(const hkv_args *a, uint64_t e)
+{
+    return (uint32_t)((uint64_t)(hkv_value(&a->v, e) - a->v.far) >> a->fetch_shift);
+}
 
 /* What the item waits for, if it does, and its place among those that wait for the same bin. */
 SIMT_FN void hkv_put_off(const hkv_args *a, const hkv_one *o)
@@ -28,10 +37,11 @@ SIMT_FN void hkv_put_off(const hkv_args *a, const hkv_one *o)
     uint64_t at = o->i - a->first;
     bool waits = o->entry != HKV_NONE && !hkv_is_near(&a->v, o->entry);
     simt_st_u64(a->fetch_entry + at, waits ? o->entry : HKV_NONE);
-    if (waits) simt_st_u32(a->fetch_rank + at, simt_add_u32(a->fetch_count + hkv_fetch_bin(a, o->entry), 1, SIMT_RELAXED));
+    if (waits)
+        simt_st_u32(a->fetch_rank + at, simt_add_u32(a->fetch_count + hkv_fetch_bin(a, o->entry), 1, SIMT_RELAXED));
 }
 
-/* ---- An item's outputs ---- */
+/* ---- An item's outputs ----------------------------------------------------------------------- */
 
 SIMT_FN void hkv_value_goes_out(const hkv_args *a, hkv_one *o)
 {
@@ -45,14 +55,18 @@ SIMT_FN void hkv_deliver(const hkv_args *a, const hkv_one *o)
     bool found = hkv_was_found(o->outcome);
     if (a->outcome) simt_st_u8(a->outcome + o->i, (uint8_t)o->outcome);
     if (a->score_out && found && hkv_delivers_score(a->op)) simt_st_u64(a->score_out + o->i, o->score);
-    if (hkv_delivers_ptr(a->op) && a->ptr && (found || hkv_was_placed(o->outcome))) simt_st_u64(a->ptr + o->i, (uint64_t)(uintptr_t)hkv_value(&a->v, o->entry));
+    if (hkv_delivers_ptr(a->op) && a->ptr && (found || hkv_was_placed(o->outcome)))
+        simt_st_u64(a->ptr + o->i, (uint64_t)(uintptr_t)hkv_value(&a->v, o->entry));
     if (hkv_puts_off(a)) hkv_put_off(a, o);
     if (!a->stage_flag) return;
     uint64_t at = o->i - a->first;
     uint32_t listed = HKV_NOT_LISTED;
-    if (a->op == HD_OP_FIND_MISSED) listed = o->outcome == HD_MISS ? HKV_LISTED_INPUT : HKV_NOT_LISTED;
-    else if (o->outcome == HD_EVICTED) listed = HKV_LISTED;
-    else if (o->outcome == HD_REFUSED) listed = HKV_LISTED_INPUT;
+    if (a->op == HD_OP_FIND_MISSED)
+        listed = o->outcome == HD_MISS ? HKV_LISTED_INPUT : HKV_NOT_LISTED;
+    else if (o->outcome == HD_EVICTED)
+        listed = HKV_LISTED;
+    else if (o->outcome == HD_REFUSED)
+        listed = HKV_LISTED_INPUT;
     simt_st_u8(a->stage_flag + at, (uint8_t)listed);
     if (listed == HKV_LISTED) simt_st_u64(a->stage_key + at, o->gone_key);
     if (listed != HKV_NOT_LISTED) simt_st_u64(a->stage_score + at, listed == HKV_LISTED ? o->gone_score : o->score);

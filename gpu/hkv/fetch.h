@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * fetch.h - far values, fetched in the order of their addresses. A device reads this machine's memory page by page, and what it waits for
- * is less the bus than the translation of the next page: values that come as the keys do, each from a page of its own, come at a tenth
- * of the rate of values that lie side by side. So a find copies what is near, and of what is far it says which item waits for which
- * entry, and counts how many wait for each part, or bin, of the far tier (hkv_put_off, deliver.h). Then two launches:
+ * fetch.h - far values, fetched in the order of their addresses. A device reads this machine's memory page by page, and
+ * what it waits for is less the bus than the translation of the next page: values that come as the keys do, each from a
+ * page of its own, come at a tenth of the rate of values that lie side by side. So a find copies what is near, and of
+ * what is far it says which item waits for which entry, and counts how many wait for each part, or bin, of the far tier
+ * (hkv_put_off, deliver.h). Then two launches:
  *
  *     hkv_fetch_sort     items that wait, bin after bin: where a bin begins is what the bins before it counted
- *     hkv_fetch_values   in that order, few values at a time, so that those that are on their way are neighbours; and the counts are 0 again
+ *     hkv_fetch_values   in that order, few values at a time, so that those that are on their way are neighbours; and
+ *                        the counts are 0 again
  *
  * Bins are so narrow that the values on their way at a time span many of them: the order within one does not matter.
  *
@@ -27,7 +29,8 @@ SIMT_FN uint32_t hkv_fetch_begins(const hkv_args *a, uint32_t *begin, uint64_t *
     uint64_t before = 0;
     for (uint32_t k = from; k < to; k++) n += simt_ld_u32(a->fetch_count + k);
     simt_join();
-    uint32_t all = (uint32_t)hkv_block_sum(words, n, &before), at = (uint32_t)before + hkv_sum_before(simt_tile_of(32), n);
+    uint32_t all = (uint32_t)hkv_block_sum(words, n, &before),
+             at = (uint32_t)before + hkv_sum_before(simt_tile_of(32), n);
     for (uint32_t k = from; k < to; k++) {
         simt_st_u32(begin + k, at);
         at += simt_ld_u32(a->fetch_count + k);
@@ -40,7 +43,8 @@ SIMT_FN void hkv_fetch_sort(const hkv_args *a)
 {
     SIMT_SHARED(uint32_t, begin, HKV_FETCH_BINS);
     SIMT_SHARED(uint64_t, words, 32);
-    uint64_t thread = (uint64_t)simt_block() * simt_threads() + simt_thread(), threads = (uint64_t)simt_blocks() * simt_threads();
+    uint64_t thread = (uint64_t)simt_block() * simt_threads() + simt_thread(),
+             threads = (uint64_t)simt_blocks() * simt_threads();
     uint32_t all = hkv_fetch_begins(a, begin, words);
     if (thread == 0) simt_st_u32(a->fetch_count + HKV_FETCH_BINS, all);
     for (uint64_t i = thread; i < a->last - a->first; i += threads) {
@@ -51,7 +55,8 @@ SIMT_FN void hkv_fetch_sort(const hkv_args *a)
     }
 }
 
-/* Sixteen bytes after sixteen: piece p of all is part p % pieces of value p / pieces, and neighbours take neighbours. */
+/* Sixteen bytes after sixteen: piece p of all is part p % pieces of value p / pieces, and neighbours take
+ * neighbours. */
 SIMT_FN void hkv_fetch_pieces(const hkv_args *a, uint32_t thread, uint32_t threads, uint32_t waiting)
 {
     hkv_piece p = hkv_piece_first(thread, threads, a->v.value_bytes);
@@ -87,7 +92,8 @@ SIMT_FN void hkv_fetch_values(const hkv_args *a)
     }
     for (uint32_t k = thread; k < waiting; k += threads) {
         uint32_t i = simt_ld_u32(a->fetch_order + k);
-        hkv_copy(simt_tile_of(1), a->value_out + (a->first + i) * bytes, hkv_value(&a->v, simt_ld_u64(a->fetch_entry + i)), bytes, true);
+        hkv_copy(simt_tile_of(1), a->value_out + (a->first + i) * bytes,
+                 hkv_value(&a->v, simt_ld_u64(a->fetch_entry + i)), bytes, true);
     }
 }
 

@@ -1,26 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * gather - a thread per key decides, and a warp fetches for its 32 keys at once. What a key needs next of its bucket, the
- * digests, the lower bounds, a group of eight pairs, is up to 128 bytes; eight lanes fetch it into the key's row of shared memory,
- * so that 32 such lines are on their way where a thread alone would wait for one sector after another. Values move the same way.
+ * gather - a thread per key decides, and a warp fetches for its 32 keys at once. What a key needs next of its bucket,
+ * the digests, the lower bounds, a group of eight pairs, is up to 128 bytes; eight lanes fetch it into the key's row of
+ * shared memory, so that 32 such lines are on their way where a thread alone would wait for one sector after another.
+ * Values move the same way.
  *
- * A change claims its entry by exchanging the key for HD_KEY_LOCKED, in the place that it dirties anyway, and a bucket's lock
- * is only taken where that is not enough:
+ * A change claims its entry by exchanging the key for HD_KEY_LOCKED, in the place that it dirties anyway, and a
+ * bucket's lock is only taken where that is not enough:
  *
  *   present         the entry is claimed by its key
- *   absent, room    the first empty slot is claimed. Two items of one key cannot claim two slots: whoever sees a later one empty
- *                   first sees what lies in the earlier ones
- *   absent, full    the least score is found by the bounds (architecture.md), its entry claimed, and its score looked at again. Scores
- *                   only rise meanwhile, so what was the least, and is what it was, is the least. Where the new score may be
- *                   below it, or another item have the same key: under the bucket's lock, after looking once more
- *   else            all under the locks of the key's buckets: pins, accum_or_assign, and where scores may fall, by the policy, or because
- *                   two items of one key come in another order; and in dual mode, where two items of one key might each take a bucket
+ *   absent, room    the first empty slot is claimed. Two items of one key cannot claim two slots: whoever sees a later
+ *                   one empty first sees what lies in the earlier ones
+ *   absent, full    the least score is found by the bounds (architecture.md), its entry claimed, and its score looked
+ *                   at again. Scores only rise meanwhile, so what was the least, and is what it was, is the least.
+ *                   Where the new score may be below it, or another item have the same key: under the bucket's lock,
+ *                   after looking once more
+ *   else            all under the locks of the key's buckets: pins, accum_or_assign, and where scores may fall, by the
+ *                   policy, or because two items of one key come in another order; and in dual mode, where two items of
+ *                   one key might each take a bucket
  *
- * Where keys may repeat, an upsert runs in passes (passes.h), and "present" and "absent" are two of them. Where scores are times, the score
- * beside the key says whether an item of this batch has written already; whoever comes later takes effect just before that one, and writes nothing.
+ * Where keys may repeat, an upsert runs in passes (passes.h), and "present" and "absent" are two of them. Where scores
+ * are times, the score beside the key says whether an item of this batch has written already; whoever comes later takes
+ * effect just before that one, and writes nothing.
  *
- * An item takes effect when it claims. A lane that is done takes the warp's next item, so that one that has to wait keeps none
- * of its neighbours. slots.pml is this as a model.
+ * An item takes effect when it claims. A lane that is done takes the warp's next item, so that one that has to wait
+ * keeps none of its neighbours. slots.pml is this as a model.
  */
 #ifdef HKV_KERNEL_TEXT
 enum {
@@ -29,10 +33,11 @@ enum {
 };
 enum { HKV_LOCK_NEVER, HKV_LOCK_TO_EVICT, HKV_LOCK_TO_COME /* in, evicting or not */, HKV_LOCK_ALWAYS };
 
-/* ---- Rows ----------------------------------------------------------------------------------------------------- */
+/* ---- Rows ------------------------------------------------------------------------------------ */
 
 /* `bytes` (16, 32, 64 or 128) from where each lane that wants them says, into its row. */
-SIMT_FN void hkv_rows_fetch(simt_tile w, uint8_t *rows, const uint8_t *base, uint64_t number, bool wanted, uint32_t bytes)
+SIMT_FN void hkv_rows_fetch(simt_tile w, uint8_t *rows, const uint8_t *base, uint64_t number, bool wanted,
+                            uint32_t bytes)
 {
     uint32_t lanes = bytes / 16, row = w.rank / lanes, at = 16 * (w.rank % lanes), who = simt_ballot(w, wanted) >> row;
     uint8_t *to = rows + row * HKV_GATHER_ROW + at;
@@ -47,11 +52,12 @@ SIMT_FN void hkv_rows_fetch(simt_tile w, uint8_t *rows, const uint8_t *base, uin
     simt_sync_tile(w);
 }
 
-/* Values of up to 32 lanes, in pieces of sixteen bytes, four of a lane on their way at a time; from NULL: zeros. As many lanes
- * share a value as there are pieces, or the next power of two, and take all 32 values in rounds. */
+/* Values of up to 32 lanes, in pieces of sixteen bytes, four of a lane on their way at a time; from NULL: zeros. As
+ * many lanes share a value as there are pieces, or the next power of two, and take all 32 values in rounds. */
 SIMT_FN void hkv_rows_copy(simt_tile w, uint8_t *to, const uint8_t *from, bool wanted, uint32_t bytes)
 {
-    uint32_t low = (uint32_t)((uintptr_t)to | (uintptr_t)from | bytes), who = simt_ballot(w, wanted), pieces = bytes / 16, bits = 0;
+    uint32_t low = (uint32_t)((uintptr_t)to | (uintptr_t)from | bytes), who = simt_ballot(w, wanted),
+             pieces = bytes / 16, bits = 0;
     if (!who) return;
     if (!simt_all(w, !wanted || low % 16 == 0)) {
         if (wanted && from) hkv_copy(simt_tile_of(1), to, from, bytes, true);
@@ -66,7 +72,8 @@ SIMT_FN void hkv_rows_copy(simt_tile w, uint8_t *to, const uint8_t *from, bool w
         uint8_t *target[4];
         SIMT_UNROLL
         for (uint32_t k = 0; k < 4; k++) {
-            uint32_t round = first + k, p = (round >> bits << bits) + share, owner = ((round & (sharers - 1)) << (5 - bits)) + (w.rank >> bits);
+            uint32_t round = first + k, p = (round >> bits << bits) + share,
+                     owner = ((round & (sharers - 1)) << (5 - bits)) + (w.rank >> bits);
             target[k] = (uint8_t *)0;
             if (round >= rounds) continue;
             const uint8_t *source = (const uint8_t *)(uintptr_t)simt_shfl_u64(w, (uintptr_t)from, owner);
@@ -88,7 +95,8 @@ SIMT_FN void hkv_rows_move(simt_tile w, const hkv_args *a, const hkv_one *o, boo
 {
     uint32_t bytes = a->v.value_bytes;
     moves = moves && o->entry != HKV_NONE && bytes != 0;
-    bool out = moves && o->out, adds = moves && o->change == HKV_ADD, replace = moves && ((o->change == HKV_REPLACE && o->in) || o->change == HKV_ZERO);
+    bool out = moves && o->out, adds = moves && o->change == HKV_ADD,
+         replace = moves && ((o->change == HKV_REPLACE && o->in) || o->change == HKV_ZERO);
     uint8_t *value = moves ? hkv_value(&a->v, o->entry) : (uint8_t *)0;
     if (simt_any(w, out || replace)) {
         simt_sync_tile(w); /* what its owner may touch, the warp may */
@@ -101,9 +109,10 @@ SIMT_FN void hkv_rows_move(simt_tile w, const hkv_args *a, const hkv_one *o, boo
     simt_join();
 }
 
-/* ---- What a row says --------------------------------------------------------------------------------------------- */
+/* ---- What a row says ------------------------------------------------------------------------- */
 
-/* A bit for each slot of a row, 32 to a word: bit 8b + j is slot 4j + b, as it comes when four bytes are compared at a time. */
+/* A bit for each slot of a row, 32 to a word: bit 8b + j is slot 4j + b, as it comes when four bytes are compared at a
+ * time. */
 typedef struct hkv_row_bits {
     simt_v4 match, empty;
 } hkv_row_bits;
@@ -114,8 +123,8 @@ SIMT_FN uint32_t hkv_zeros4(uint32_t x) { return ~(((x & 0x7f7f7f7fu) + 0x7f7f7f
 /* Of the next four slots, above those so far. */
 SIMT_FN uint32_t hkv_bits_add(uint32_t bits, uint32_t x) { return (bits >> 1) | (hkv_zeros4(x) & 0x80808080u); }
 
-/* Which of a row's digests are `wanted`, and, if there may be room, which say that a slot is empty. Short code: where a kernel is longer
- * than the cache for instructions, its warps wait for those more than for memory. */
+/* Which of a row's digests are `wanted`, and, if there may be room, which say that a slot is empty. Short code: where a
+ * kernel is longer than the cache for instructions, its warps wait for those more than for memory. */
 SIMT_FN hkv_row_bits hkv_row_compare(const uint8_t *row, uint32_t slots, uint8_t wanted, bool room)
 {
     uint32_t pattern = wanted * 0x01010101u, counts = slots < 32 ? 0x0f0f0f0fu : 0xffffffffu;
@@ -128,7 +137,9 @@ SIMT_FN hkv_row_bits hkv_row_compare(const uint8_t *row, uint32_t slots, uint8_t
         SIMT_UNROLL
         for (uint32_t k = 0; k < 32; k += 16) {
             simt_v4 d = simt_ld_v4((const simt_v4 *)(const void *)(row + s + (slots < 32 ? 0 : k)));
-            match = hkv_bits_add(hkv_bits_add(hkv_bits_add(hkv_bits_add(match, d.x ^ pattern), d.y ^ pattern), d.z ^ pattern), d.w ^ pattern);
+            match = hkv_bits_add(hkv_bits_add(hkv_bits_add(hkv_bits_add(match, d.x ^ pattern), d.y ^ pattern),
+                                              d.z ^ pattern),
+                                 d.w ^ pattern);
             if (room) empty = hkv_bits_add(hkv_bits_add(hkv_bits_add(hkv_bits_add(empty, d.x), d.y), d.z), d.w);
         }
         match &= counts;
@@ -163,13 +174,16 @@ SIMT_FN uint32_t hkv_take_slot(simt_v4 *bits)
 /* The first slot of all whose bits are set. */
 SIMT_FN uint32_t hkv_first_slot(simt_v4 bits)
 {
-    uint32_t base, word = hkv_bits_word(bits, &base), either = word | word >> 16, four = simt_ffs((either | either >> 8) & 255) - 1;
+    uint32_t base, word = hkv_bits_word(bits, &base), either = word | word >> 16,
+                   four = simt_ffs((either | either >> 8) & 255) - 1;
     return base + 4 * four + (simt_ffs(word >> four & 0x01010101u) - 1) / 8;
 }
 
-/* hkv_look, by each lane that wants it, of its row of digests. In a table of pairs that others change meanwhile a key is read together
- * with its score. To claim in the act of comparing was slower: an exchange waits where a read does not, for memory that no cache holds. */
-SIMT_FN hkv_seen_bucket hkv_row_look(simt_tile w, const hkv_view *v, const uint8_t *row, uint64_t b, hkv_one *o, bool wanted, bool contended, bool room)
+/* hkv_look, by each lane that wants it, of its row of digests. In a table of pairs that others change meanwhile a key
+ * is read together with its score. To claim in the act of comparing was slower: an exchange waits where a read does
+ * not, for memory that no cache holds. */
+SIMT_FN hkv_seen_bucket hkv_row_look(simt_tile w, const hkv_view *v, const uint8_t *row, uint64_t b, hkv_one *o,
+                                     bool wanted, bool contended, bool room)
 {
     const uint64_t *keys = hkv_key_at(v, hkv_entry(v, b, 0));
     hkv_row_bits bits;
@@ -181,9 +195,12 @@ SIMT_FN hkv_seen_bucket hkv_row_look(simt_tile w, const hkv_view *v, const uint8
         bits = hkv_row_compare(row, v->slots, o->digest, room);
         for (uint32_t s = hkv_take_slot(&bits.match); s < 128; s = hkv_take_slot(&bits.match)) {
             uint64_t there;
-            if (contended && v->step == 2) simt_ldrlx_2u64(keys + s * 2, &there, &o->score);
-            else if (contended) there = simt_ldrlx_u64(keys + s);
-            else there = simt_ld_u64(keys + s * v->step);
+            if (contended && v->step == 2)
+                simt_ldrlx_2u64(keys + s * 2, &there, &o->score);
+            else if (contended)
+                there = simt_ldrlx_u64(keys + s);
+            else
+                there = simt_ld_u64(keys + s * v->step);
             if (there == o->key) {
                 r.slot = s;
                 break;
@@ -193,14 +210,16 @@ SIMT_FN hkv_seen_bucket hkv_row_look(simt_tile w, const hkv_view *v, const uint8
     }
     if (contended) simt_sync_tile(w); /* lanes that had more to compare than others do not stay behind them */
     if (wanted && room && r.slot == v->slots) {
-        r.empties = simt_popc(bits.empty.x) + simt_popc(bits.empty.y) + simt_popc(bits.empty.z) + simt_popc(bits.empty.w);
+        r.empties =
+            simt_popc(bits.empty.x) + simt_popc(bits.empty.y) + simt_popc(bits.empty.z) + simt_popc(bits.empty.w);
         if (r.empties) r.empty = hkv_first_slot(bits.empty);
     }
     return r;
 }
 
 /* hkv_search for all lanes that want it. */
-SIMT_FN void hkv_rows_search(simt_tile w, const hkv_args *a, uint8_t *rows, const uint8_t *row, hkv_one *o, bool wanted, bool contended, bool room)
+SIMT_FN void hkv_rows_search(simt_tile w, const hkv_args *a, uint8_t *rows, const uint8_t *row, hkv_one *o, bool wanted,
+                             bool contended, bool room)
 {
     const hkv_view *v = &a->v;
     if (wanted) o->entry = HKV_NONE;
@@ -222,7 +241,7 @@ SIMT_FN void hkv_rows_search(simt_tile w, const hkv_args *a, uint8_t *rows, cons
     }
 }
 
-/* ---- The least of a full bucket, by its bounds -------------------------------------------------------------------- */
+/* ---- The least of a full bucket, by its bounds ----------------------------------------------- */
 
 typedef struct hkv_low {
     uint64_t least, second; /* of some numbers: the least, and the least of the others */
@@ -258,9 +277,10 @@ typedef struct hkv_victim {
     uint64_t second; /* no score of its group but its own is below this */
 } hkv_victim;
 
-/* Of bucket b, for all lanes that want it: who has a lower score than *x, if anybody has. Whoever else changes the bucket meanwhile
- * only makes scores rise. */
-SIMT_FN void hkv_rows_victim(simt_tile w, const hkv_args *a, uint8_t *rows, const uint8_t *row, uint64_t b, bool wanted, hkv_victim *x)
+/* Of bucket b, for all lanes that want it: who has a lower score than *x, if anybody has. Whoever else changes the
+ * bucket meanwhile only makes scores rise. */
+SIMT_FN void hkv_rows_victim(simt_tile w, const hkv_args *a, uint8_t *rows, const uint8_t *row, uint64_t b, bool wanted,
+                             hkv_victim *x)
 {
     const hkv_view *v = &a->v;
     uint64_t *bounds = v->bound + hkv_entry(v, b, 0) / HKV_BOUNDED;
@@ -303,14 +323,17 @@ SIMT_FN hkv_victim hkv_unpinned_victim(const hkv_args *a, const hkv_one *o)
     return r;
 }
 
-/* ---- Claims ----------------------------------------------------------------------------------------------------------- */
+/* ---- Claims ---------------------------------------------------------------------------------- */
 
-/* In the pass over the absent nobody's score changes, and two items of one key can only meet where one evicts, or where each may take a
- * bucket of its own. */
-SIMT_FN uint32_t hkv_gather_absent(const hkv_args *a) { return a->v.dual || simt_ld_u32(a->pins) != 0 ? HKV_LOCK_TO_COME : HKV_LOCK_TO_EVICT; }
+/* In the pass over the absent nobody's score changes, and two items of one key can only meet where one evicts, or where
+ * each may take a bucket of its own. */
+SIMT_FN uint32_t hkv_gather_absent(const hkv_args *a)
+{
+    return a->v.dual || simt_ld_u32(a->pins) != 0 ? HKV_LOCK_TO_COME : HKV_LOCK_TO_EVICT;
+}
 
-/* Scores must only rise, in whatever order the items come: a policy that does not look at the old score lets an earlier item of
- * the same key lower it. */
+/* Scores must only rise, in whatever order the items come: a policy that does not look at the old score lets an earlier
+ * item of the same key lower it. */
 SIMT_FN uint32_t hkv_gather_locking(const hkv_args *a)
 {
     if (a->pass == HKV_ABSENT) return hkv_gather_absent(a);
@@ -329,7 +352,8 @@ SIMT_FN bool hkv_claim(const hkv_args *a, uint64_t e, uint64_t key)
 SIMT_FN bool hkv_rates_only(const hkv_args *a)
 {
     bool only = a->op == HD_OP_ASSIGN_SCORES || (a->op == HD_OP_TOUCH && !a->value_out);
-    if (hkv_passes_present(a)) only = a->op == HD_OP_FIND_OR_INSERT || a->op == HD_OP_FIND_OR_INSERT_PTR; /* and values stay what they are */
+    /* and values stay what they are */
+    if (hkv_passes_present(a)) only = a->op == HD_OP_FIND_OR_INSERT || a->op == HD_OP_FIND_OR_INSERT_PTR;
     return only && (a->policy_flags & HD_ORDER_FREE);
 }
 
@@ -349,9 +373,13 @@ SIMT_FN void hkv_gather_erase_claimed(const hkv_args *a, hkv_one *o)
     o->holds = HKV_HOLDS_NOTHING;
 }
 
-/* Whether the score that was read with the key is the one that the item finds: no other item of this batch changes it, and where another
- * batch, or another item of its pass, does, the new score does not depend on it, and bounds stand below both. */
-SIMT_FN bool hkv_has_score(const hkv_args *a) { return a->v.step == 2 && (a->distinct || a->pass) && (a->policy_flags & HD_ORDER_FREE); }
+/* Whether the score that was read with the key is the one that the item finds: no other item of this batch changes it,
+ * and where another batch, or another item of its pass, does, the new score does not depend on it, and bounds stand
+ * below both. */
+SIMT_FN bool hkv_has_score(const hkv_args *a)
+{
+    return a->v.step == 2 && (a->distinct || a->pass) && (a->policy_flags & HD_ORDER_FREE);
+}
 
 /* Whether nothing remains of what an entry had. */
 SIMT_FN bool hkv_replaces(const hkv_args *a)
@@ -359,8 +387,8 @@ SIMT_FN bool hkv_replaces(const hkv_args *a)
     return (a->op == HD_OP_ASSIGN || hkv_passes_present(a)) && (a->policy_flags & HD_ORDER_FREE);
 }
 
-/* Whether the score that was read says that another item of this launch has been here, o->score - a->clock. In the second pass over the
- * present it may also say who brought the key in: before that, nobody found it. */
+/* Whether the score that was read says that another item of this launch has been here, o->score - a->clock. In the
+ * second pass over the present it may also say who brought the key in: before that, nobody found it. */
 SIMT_FN bool hkv_gather_outdone(const hkv_args *a, const hkv_one *o)
 {
     uint64_t by = o->score - a->clock;
@@ -368,8 +396,8 @@ SIMT_FN bool hkv_gather_outdone(const hkv_args *a, const hkv_one *o)
     return a->pass != HKV_PRESENT_AGAIN || hkv_absent_left(a, by);
 }
 
-/* So nothing is written: this item took effect just before that one, and nothing is left of it. Who comes often is read, not claimed: reads
- * of one place go on side by side, writes one by one. */
+/* So nothing is written: this item took effect just before that one, and nothing is left of it. Who comes often is
+ * read, not claimed: reads of one place go on side by side, writes one by one. */
 SIMT_FN void hkv_gather_precede(const hkv_args *a, hkv_one *o, hkv_rule r)
 {
     simt_ticket_before(o->i, r.found, 0, o->entry, o->score - a->clock);
@@ -378,9 +406,9 @@ SIMT_FN void hkv_gather_precede(const hkv_args *a, hkv_one *o, hkv_rule r)
     hkv_value_goes_out(a, o);
 }
 
-/* Where nobody comes or goes, an entry that had the key a moment ago and is being replaced now is replaced by an item of the same key,
- * of this batch or of one beside it. That takes effect when it publishes: this one did so just before. However often a key comes, its
- * items do not queue up. */
+/* Where nobody comes or goes, an entry that had the key a moment ago and is being replaced now is replaced by an item
+ * of the same key, of this batch or of one beside it. That takes effect when it publishes: this one did so just before.
+ * However often a key comes, its items do not queue up. */
 SIMT_FN void hkv_gather_overwritten(hkv_one *o, hkv_rule r)
 {
     o->outcome = r.found;
@@ -392,7 +420,8 @@ SIMT_FN void hkv_gather_found(const hkv_args *a, uint32_t family, uint32_t locki
 {
     hkv_rule r = hkv_rule_of(a, o->i);
     bool pinned = hkv_is_pinned(a, o->key); /* then nobody changes it, and it need not be claimed */
-    bool rates = family == HKV_UPDATE && !pinned && hkv_rates_only(a), replaces = family == HKV_UPDATE && !pinned && hkv_replaces(a);
+    bool rates = family == HKV_UPDATE && !pinned && hkv_rates_only(a),
+         replaces = family == HKV_UPDATE && !pinned && hkv_replaces(a);
     if (rates || replaces) {
         if (a->v.step == 1) o->score = simt_ldrlx_u64(hkv_score_at(&a->v, o->entry));
         if (hkv_gather_outdone(a, o)) {
@@ -410,8 +439,10 @@ SIMT_FN void hkv_gather_found(const hkv_args *a, uint32_t family, uint32_t locki
     }
     if (locking == HKV_LOCK_TO_EVICT) hkv_let_go(simt_tile_of(1), a, o); /* the lock to evict */
     if (locking != HKV_LOCK_ALWAYS && !pinned) {
-        uint64_t lock = hkv_replaces(a) ? HKV_KEY_REPLACED : HD_KEY_LOCKED, there = simt_cas_u64(hkv_key_at(&a->v, o->entry), o->key, lock, SIMT_ACQUIRE);
-        if (there == HKV_KEY_REPLACED && (hkv_replaces(a) || a->op == HD_OP_ASSIGN_VALUES)) hkv_gather_overwritten(o, r);
+        uint64_t lock = hkv_replaces(a) ? HKV_KEY_REPLACED : HD_KEY_LOCKED,
+                 there = simt_cas_u64(hkv_key_at(&a->v, o->entry), o->key, lock, SIMT_ACQUIRE);
+        if (there == HKV_KEY_REPLACED && (hkv_replaces(a) || a->op == HD_OP_ASSIGN_VALUES))
+            hkv_gather_overwritten(o, r);
         if (there != o->key) return;
         o->holds = HKV_HOLDS_ENTRY;
     }
@@ -442,8 +473,10 @@ SIMT_FN void hkv_gather_insert(const hkv_args *a, uint32_t locking, hkv_one *o)
     if (!hkv_admit(a, o, p)) return; /* it always is: GCOVR_EXCL_BR_LINE */
     simt_ticket(o->i, o->outcome, 0, o->entry);
     o->rated = o->holds == HKV_HOLDS_ENTRY; /* until then the score is 0, and nobody's who might leave */
-    if (o->rated) simt_strlx_u8(a->v.digest + p.entry, o->digest);
-    else hkv_occupy(a, o, p, 0);
+    if (o->rated)
+        simt_strlx_u8(a->v.digest + p.entry, o->digest);
+    else
+        hkv_occupy(a, o, p, 0);
 }
 
 /* It is nowhere, its buckets are full, and this entry would have to leave. */
@@ -501,10 +534,10 @@ SIMT_FN bool hkv_gather_decide(const hkv_args *a, uint32_t family, uint32_t lock
     return !room;
 }
 
-/* ---- A run of items ------------------------------------------------------------------------------------------------------ */
+/* ---- A run of items -------------------------------------------------------------------------- */
 
-/* A warp's items: 32 that follow each other, then the next 32 that are no other warp's. The keys of the next 32 are fetched
- * before they are wanted. */
+/* A warp's items: 32 that follow each other, then the next 32 that are no other warp's. The keys of the next 32 are
+ * fetched before they are wanted. */
 typedef struct hkv_run {
     uint64_t key;    /* of number taken + lane   */
     uint32_t taken;  /* so many were begun       */
@@ -513,7 +546,8 @@ typedef struct hkv_run {
 
 SIMT_FN uint64_t hkv_run_item(const hkv_args *a, const hkv_run *r, uint32_t number)
 {
-    return hkv_pass_item(a, r->passed, ((uint64_t)(number >> 5) * hkv_warps() + hkv_warp_number()) * 32 + (number & 31));
+    return hkv_pass_item(a, r->passed,
+                         ((uint64_t)(number >> 5) * hkv_warps() + hkv_warp_number()) * 32 + (number & 31));
 }
 
 SIMT_FN hkv_run hkv_run_begin(simt_tile w, const hkv_args *a)
@@ -539,7 +573,10 @@ SIMT_FN void hkv_run_refill(simt_tile w, const hkv_args *a, hkv_run *run, hkv_on
 }
 
 /* A lane's outcomes so far lie behind its row, a field of seven bits each: good for 127 rounds. */
-SIMT_FN uint64_t *hkv_row_tally(uint8_t *rows) { return (uint64_t *)(void *)(rows + simt_lane() * HKV_GATHER_ROW + 128); }
+SIMT_FN uint64_t *hkv_row_tally(uint8_t *rows)
+{
+    return (uint64_t *)(void *)(rows + simt_lane() * HKV_GATHER_ROW + 128);
+}
 
 SIMT_FN void hkv_tally_add(uint64_t *mine, uint32_t outcome)
 {
@@ -559,13 +596,16 @@ SIMT_FN void hkv_tally_flush(simt_tile w, const hkv_args *a, uint64_t *mine)
     simt_join();
 }
 
-/* The key goes back, or in, with its score where that is new. An entry that was there takes effect here: nobody has seen it meanwhile. */
+/* The key goes back, or in, with its score where that is new. An entry that was there takes effect here: nobody has
+ * seen it meanwhile. */
 SIMT_FN void hkv_gather_publish(const hkv_args *a, hkv_one *o)
 {
     uint64_t *key = hkv_key_at(&a->v, o->entry);
     if (o->rated && a->v.step == 1) simt_strlx_u64(hkv_score_at(&a->v, o->entry), o->score);
-    if (o->rated && a->v.step == 2) simt_strel_2u64(key, o->key, o->score);
-    else simt_strel_u64(key, o->key);
+    if (o->rated && a->v.step == 2)
+        simt_strel_2u64(key, o->key, o->score);
+    else
+        simt_strel_u64(key, o->key);
     if (!o->fresh) simt_ticket_store(o->i, o->outcome, 0, o->entry);
     o->holds = HKV_HOLDS_NOTHING;
 }
@@ -574,8 +614,10 @@ SIMT_FN void hkv_gather_end(const hkv_args *a, hkv_one *o)
 {
     if (o->outcome == HD_RESERVED) simt_ticket(o->i, HD_RESERVED, 0, HKV_NONE);
     if (o->fresh && o->holds != HKV_HOLDS_ENTRY) simt_strel_u64(hkv_key_at(&a->v, o->entry), o->key);
-    if (o->holds == HKV_HOLDS_ENTRY) hkv_gather_publish(a, o);
-    else hkv_let_go(simt_tile_of(1), a, o);
+    if (o->holds == HKV_HOLDS_ENTRY)
+        hkv_gather_publish(a, o);
+    else
+        hkv_let_go(simt_tile_of(1), a, o);
     hkv_deliver(a, o);
     o->outcome = HKV_NO_ITEM;
 }
@@ -597,7 +639,8 @@ SIMT_FN void hkv_gather(const hkv_args *a, uint32_t family)
         hkv_run_refill(w, a, &run, &o);
         bool todo = o.outcome != HKV_NO_ITEM, tries = o.outcome == HKV_UNDECIDED;
         if (!simt_any(w, todo)) break;
-        if (locking == HKV_LOCK_ALWAYS && tries && o.holds == HKV_HOLDS_NOTHING) tries = hkv_try_buckets(simt_tile_of(1), a, &o);
+        if (locking == HKV_LOCK_ALWAYS && tries && o.holds == HKV_HOLDS_NOTHING)
+            tries = hkv_try_buckets(simt_tile_of(1), a, &o);
         simt_join();
         hkv_rows_search(w, a, rows, row, &o, tries, true, family == HKV_UPSERT);
         bool evicts = false;
@@ -611,7 +654,8 @@ SIMT_FN void hkv_gather(const hkv_args *a, uint32_t family)
                 if (evicts) x = hkv_unpinned_victim(a, &o);
             } else {
                 SIMT_ROLLED
-                for (uint32_t k = 0; k <= a->v.dual; k++) hkv_rows_victim(w, a, rows, row, k ? o.second : o.first, evicts, &x);
+                for (uint32_t k = 0; k <= a->v.dual; k++)
+                    hkv_rows_victim(w, a, rows, row, k ? o.second : o.first, evicts, &x);
             }
             if (evicts) hkv_gather_evict(a, locking, &o, x);
             simt_join();
@@ -666,13 +710,18 @@ static inline const char *hkv_fits_gather(const hd_info *info)
 }
 static inline const char *hkv_fits_gather_pairs(const hd_info *info)
 {
-    return info->layout == HD_LAYOUT_PAIRS ? hkv_fits_gather(info) : "it finds the least score by lower bounds, which layout=planes has not";
+    return info->layout == HD_LAYOUT_PAIRS ? hkv_fits_gather(info)
+                                           : "it finds the least score by lower bounds, which layout=planes has not";
 }
 #endif
-HKV_KERNEL(gather, lookup, 1, 128, hkv_fits_gather, ORDER, "a thread per key, a warp fetches the digest lines and values of its 32")
-HKV_KERNEL(gather, update, 1, 128, hkv_fits_gather, ORDER, "a thread per key claims the entry, a warp fetches for its 32")
-HKV_KERNEL(gather, upsert, 1, 128, hkv_fits_gather_pairs, CHOICE, "a thread per key claims by the key and evicts by bounds, a warp fetches for its 32")
-HKV_KERNEL(gather, erase, 1, 128, hkv_fits_gather, ORDER, "a thread per key claims the entry, a warp fetches for its 32")
+HKV_KERNEL(gather, lookup, 1, 128, hkv_fits_gather, ORDER,
+           "a thread per key, a warp fetches the digest lines and values of its 32")
+HKV_KERNEL(gather, update, 1, 128, hkv_fits_gather, ORDER,
+           "a thread per key claims the entry, a warp fetches for its 32")
+HKV_KERNEL(gather, upsert, 1, 128, hkv_fits_gather_pairs, CHOICE,
+           "a thread per key claims by the key and evicts by bounds, a warp fetches for its 32")
+HKV_KERNEL(gather, erase, 1, 128, hkv_fits_gather, ORDER,
+           "a thread per key claims the entry, a warp fetches for its 32")
 #ifdef HKV_SPECIAL
 /* The usual table, operation by operation: what each has no use for falls out, and registers with it. */
 HKV_SPECIAL(gather, lookup, FIND, WHOLE, 128, 7, 7)

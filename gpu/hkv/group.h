@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * group.h - from one thread per key to many threads per value: a group of lanes copies the values of its members one after
- * another, through shared memory, where one piece is on its way while the piece before it is written.
+ * group.h - from one thread per key to many threads per value: a group of lanes copies the values of its members one
+ * after another, through shared memory, where one piece is on its way while the piece before it is written.
  *
  * Each lane fetches and stores its own 16 bytes of every 128, so what comes out of a buffer went in by the same lane.
  */
@@ -26,7 +26,8 @@ SIMT_FN void hkv_piece_store(simt_tile g, const uint8_t *buffer, uint8_t *to, ui
 {
     for (uint32_t k = 0; k < HKV_PIECE / 16; k++) {
         uint32_t at = 16 * (k * g.size + g.rank);
-        if (at < bytes) simt_st_v4((simt_v4 *)(void *)(to + at), simt_ld_v4((const simt_v4 *)(const void *)(buffer + 16 * k)));
+        if (at < bytes)
+            simt_st_v4((simt_v4 *)(void *)(to + at), simt_ld_v4((const simt_v4 *)(const void *)(buffer + 16 * k)));
     }
 }
 
@@ -66,7 +67,8 @@ SIMT_FN void hkv_group_move(simt_tile g, const hkv_args *a, const hkv_one *o, bo
 {
     uint32_t bytes = a->v.value_bytes;
     bool moves = got && o->entry != HKV_NONE && bytes != 0;
-    bool out = moves && o->out, replace = moves && o->change == HKV_REPLACE && o->in, other = moves && (o->change == HKV_ADD || o->change == HKV_ZERO);
+    bool out = moves && o->out, replace = moves && o->change == HKV_REPLACE && o->in,
+         other = moves && (o->change == HKV_ADD || o->change == HKV_ZERO);
     uint8_t *value = moves ? hkv_value(&a->v, o->entry) : (uint8_t *)0;
     if (!simt_any(g, out || replace || other)) return;
     simt_sync_tile(g); /* what its owner may touch, the group may */

@@ -18,17 +18,17 @@ enum { HKV_KEEP, HKV_REPLACE, HKV_ADD, HKV_ZERO }; /* what becomes of the value 
 
 typedef struct hkv_one {
     uint64_t i, key;
-    uint64_t first, second;  /* its candidate buckets; the same one in single mode */
-    uint64_t entry;          /* where it is now; HKV_NONE */
-    uint64_t score;          /* its score now; REFUSED: what it would have been. Rank 0 knows it */
-    uint64_t gone_key, gone_score; /* EVICTED: who left. Rank 0 knows it */
-    uint8_t *out;            /* where the entry's old value goes before it is changed; NULL: nowhere */
-    const uint8_t *in;       /* what it is replaced by, or what is added */
+    uint64_t first, second;              /* its candidate buckets; the same one in single mode */
+    uint64_t entry;                      /* where it is now; HKV_NONE */
+    uint64_t score;                      /* its score now; REFUSED: what it would have been. Rank 0 knows it */
+    uint64_t gone_key, gone_score;       /* EVICTED: who left. Rank 0 knows it */
+    uint8_t *out;                        /* where the entry's old value goes before it is changed; NULL: nowhere */
+    const uint8_t *in;                   /* what it is replaced by, or what is added */
     hkv_seen_bucket at_first, at_second; /* when looked */
     uint32_t outcome, holds, change;
     uint8_t digest;
-    bool looked, fresh;      /* fresh: the entry is new, its key not yet in place */
-    bool rated;              /* its score goes into the table together with its key */
+    bool looked, fresh; /* fresh: the entry is new, its key not yet in place */
+    bool rated;         /* its score goes into the table together with its key */
 } hkv_one;
 
 /* The key of item i, which may be one too far. */
@@ -67,7 +67,8 @@ SIMT_FN hkv_one hkv_begin(const hkv_args *a, uint64_t i) { return hkv_begin_with
 SIMT_FN const uint8_t *hkv_digests_of(const hkv_args *a, uint64_t b) { return a->v.digest + hkv_entry(&a->v, b, 0); }
 
 /* Looks in both candidate buckets, in the second only when the key is not in the first. */
-SIMT_FN void hkv_search(simt_tile t, const hkv_args *a, uint32_t family, hkv_one *o, const uint8_t *first, const uint8_t *second)
+SIMT_FN void hkv_search(simt_tile t, const hkv_args *a, uint32_t family, hkv_one *o, const uint8_t *first,
+                        const uint8_t *second)
 {
     const hkv_view *v = &a->v;
     bool contended = family == HKV_UPDATE, room = family == HKV_UPSERT;

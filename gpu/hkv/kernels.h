@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * kernels.h - the variants of registry.inc as kernels and as rows. A variant is one file: the text of its kernels, between
- * #ifdef HKV_KERNEL_TEXT and #endif; a function that says which tables it cannot run on, if there are any, between #ifdef
- * HKV_FITS_TEXT and #endif; and a row for each family of operations that it runs,
+ * kernels.h - the variants of registry.inc as kernels and as rows. A variant is one file: the text of its kernels,
+ * between #ifdef HKV_KERNEL_TEXT and #endif; a function that says which tables it cannot run on, if there are any,
+ * between #ifdef HKV_FITS_TEXT and #endif; and a row for each family of operations that it runs,
  *
  *     HKV_KERNEL(variant, family, lanes per item, threads per block, fits, strictness, "one sentence")
  *
- * with the text in hkv_VARIANT_FAMILY(const hkv_args *). From this come hkv_kernel_VARIANT_FAMILY, a kernel of whichever
- * machine compiles it, and hkv_rows[].
+ * with the text in hkv_VARIANT_FAMILY(const hkv_args *). From this come hkv_kernel_VARIANT_FAMILY, a kernel of
+ * whichever machine compiles it, and hkv_rows[].
  *
- * Where it pays on a GPU, it may ask to be compiled for single operations besides, between #ifdef HKV_SPECIAL and #endif:
+ * Where it pays on a GPU, it may ask to be compiled for single operations besides, between #ifdef HKV_SPECIAL and
+ * #endif:
  *
  *     HKV_SPECIAL(variant, family, OPERATION, PASS, threads per block, blocks per multiprocessor, and of dual tables)
  *
- * How strictly a row can be judged: EXACT, the result is the reference's to the byte; ORDER, some order of the items, that of
- * the tickets, gives it; CHOICE, the same, but of two buckets with room, or of two full ones, it takes the one that was to be taken when
- * it looked.
+ * How strictly a row can be judged: EXACT, the result is the reference's to the byte; ORDER, some order of the items,
+ * that of the tickets, gives it; CHOICE, the same, but of two buckets with room, or of two full ones, it takes the one
+ * that was to be taken when it looked.
  */
 #ifndef HKV_KERNELS_H
 #define HKV_KERNELS_H

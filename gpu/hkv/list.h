@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * list.h - lists: what the items of a batch, or a range of slots, have to list is put together in its order by one launch.
+ * list.h - lists: what the items of a batch, or a range of slots, have to list is put together in its order by one
+ * launch.
  *
- * The range is cut into segments. A block draws the next one, counts what it lists, says so, and adds up what the segments before
- * it say; then it writes from there. It waits for segments that were drawn before its own and wait for still earlier ones
- * only, whenever blocks begin. The last block to leave makes all that was said 0 again, for the next launch.
+ * The range is cut into segments. A block draws the next one, counts what it lists, says so, and adds up what the
+ * segments before it say; then it writes from there. It waits for segments that were drawn before its own and wait for
+ * still earlier ones only, whenever blocks begin. The last block to leave makes all that was said 0 again, for the next
+ * launch.
  *
- * In a segment a warp takes a stretch of 512 at a time, sixteen flags or digests a lane. Who is listed is put in order in shared
- * memory, so that all lanes have an entry, or sixteen bytes of a value, to move, four at a time, and write where their
- * neighbours do.
+ * In a segment a warp takes a stretch of 512 at a time, sixteen flags or digests a lane. Who is listed is put in order
+ * in shared memory, so that all lanes have an entry, or sixteen bytes of a value, to move, four at a time, and write
+ * where their neighbours do.
  */
 #ifndef HKV_LIST_H
 #define HKV_LIST_H
@@ -25,7 +27,7 @@ typedef struct hkv_marks {
     uint32_t listed, own; /* own: it lists its own key and value */
 } hkv_marks;
 
-/* ---- Over a block ------------------------------------------------------------------------------------------- */
+/* ---- Over a block ---------------------------------------------------------------------------- */
 
 /* What the threads of a block bring, and what those of the warps before bring. words: (32), shared memory. */
 SIMT_FN uint64_t hkv_block_sum(uint64_t *words, uint64_t n, uint64_t *before)
@@ -62,7 +64,7 @@ SIMT_FN uint32_t hkv_sum_before(simt_tile w, uint32_t n)
     return sum - n;
 }
 
-/* ---- Segments ------------------------------------------------------------------------------------------------- */
+/* ---- Segments -------------------------------------------------------------------------------- */
 
 /* Digests are read sixteen at a time from multiples of sixteen. */
 SIMT_FN uint64_t hkv_list_origin(const hkv_args *a) { return a->stage_flag ? a->first : a->first & ~15ull; }
@@ -80,7 +82,8 @@ SIMT_FN uint64_t hkv_segment_draw(const hkv_args *a, uint64_t *words)
     return hkv_block_word(words, s);
 }
 
-/* How much of the list the segments before s have, and the windows before this one. What a segment has is said plus one. */
+/* How much of the list the segments before s have, and the windows before this one. What a segment has is said plus
+ * one. */
 SIMT_FN uint64_t hkv_segment_base(const hkv_args *a, uint64_t s, uint64_t *words)
 {
     uint64_t n = 0, unused, step = HKV_LIST_AT_ONCE * simt_threads();
@@ -89,7 +92,8 @@ SIMT_FN uint64_t hkv_segment_base(const hkv_args *a, uint64_t s, uint64_t *words
         for (;;) {
             bool waits = false;
             SIMT_UNROLL
-            for (uint32_t j = 0; j < HKV_LIST_AT_ONCE; j++) said[j] = k + j * simt_threads() < s ? simt_ldrlx_u64(a->segment + k + j * simt_threads()) : 1;
+            for (uint32_t j = 0; j < HKV_LIST_AT_ONCE; j++)
+                said[j] = k + j * simt_threads() < s ? simt_ldrlx_u64(a->segment + k + j * simt_threads()) : 1;
             SIMT_UNROLL
             for (uint32_t j = 0; j < HKV_LIST_AT_ONCE; j++) waits = waits || said[j] == 0;
             if (!waits) break;
@@ -119,7 +123,7 @@ SIMT_FN void hkv_segments_leave(const hkv_args *a)
     }
 }
 
-/* ---- What a stretch lists ---------------------------------------------------------------------------------------- */
+/* ---- What a stretch lists -------------------------------------------------------------------- */
 
 /* Of a batch's items. Flags are 1, or 2 for what is the item's own. */
 SIMT_FN hkv_marks hkv_marks_of_items(simt_tile w, const hkv_args *a, uint64_t x)
@@ -146,14 +150,16 @@ SIMT_FN hkv_marks hkv_marks_of(simt_tile w, const hkv_args *a, uint64_t x)
     hkv_marks m;
     m.listed = m.own = 0;
     if (x >= a->last) return m;
-    if (a->stage_flag) m = hkv_marks_of_items(w, a, x);
-    else m.listed = hkv_filled16(w, a, x);
+    if (a->stage_flag)
+        m = hkv_marks_of_items(w, a, x);
+    else
+        m.listed = hkv_filled16(w, a, x);
     simt_join();
     if (!a->stage_flag) m.listed = hkv_sweep16(w, a, x, m.listed);
     return m;
 }
 
-/* ---- Writing ------------------------------------------------------------------------------------------------------ */
+/* ---- Writing --------------------------------------------------------------------------------- */
 
 SIMT_FN void hkv_listed_head(const hkv_args *a, uint64_t x, bool own, uint64_t *key, uint64_t *score)
 {
@@ -191,11 +197,13 @@ SIMT_FN void hkv_list_heads(simt_tile w, const hkv_args *a, const uint32_t *orde
             if (scores) simt_st_u64(a->list_score + at + i + 32 * j, score[j]);
         }
     }
-    for (uint32_t i = w.rank; i < n && a->list_item; i += 32) simt_st_u64(a->list_item + at + i, x + simt_ld_u32(order + i) % HKV_STRETCH);
+    for (uint32_t i = w.rank; i < n && a->list_item; i += 32)
+        simt_st_u64(a->list_item + at + i, x + simt_ld_u32(order + i) % HKV_STRETCH);
     simt_join();
 }
 
-/* Values in pieces of sixteen bytes: piece p of the list is part p % pieces of entry p / pieces, so that lanes write side by side. */
+/* Values in pieces of sixteen bytes: piece p of the list is part p % pieces of entry p / pieces, so that lanes write
+ * side by side. */
 SIMT_FN void hkv_list_pieces(simt_tile w, const hkv_args *a, const uint32_t *order, uint32_t n, uint64_t x, uint64_t at)
 {
     hkv_piece mine = hkv_piece_first(w.rank, 32, a->v.value_bytes);
@@ -220,15 +228,18 @@ SIMT_FN void hkv_list_pieces(simt_tile w, const hkv_args *a, const uint32_t *ord
 }
 
 /* One value after another: a lane of its own, eight lanes of their own, or all of them. */
-SIMT_FN void hkv_list_values(simt_tile w, const hkv_args *a, const uint32_t *order, uint32_t n, uint64_t x, uint64_t at, uint32_t by, uint8_t *buffer)
+SIMT_FN void hkv_list_values(simt_tile w, const hkv_args *a, const uint32_t *order, uint32_t n, uint64_t x, uint64_t at,
+                             uint32_t by, uint8_t *buffer)
 {
     uint32_t bytes = a->v.value_bytes, together = by == HKV_BY_WARP ? 1 : 32;
     for (uint32_t first = 0; first < n; first += together) {
         uint32_t i = by == HKV_BY_WARP ? first : first + w.rank, o = i < n ? simt_ld_u32(order + i) : 0;
         const uint8_t *from = i < n ? hkv_listed_value(a, x + o % HKV_STRETCH, o & HKV_LIST_OWN) : (const uint8_t *)0;
         uint8_t *to = i < n ? a->list_value + (at + i) * bytes : (uint8_t *)0;
-        if (by == HKV_BY_GROUP) hkv_group_copy(simt_tile_of(HKV_GROUP), buffer, i < n, to, from, bytes);
-        else if (i < n) hkv_copy(by == HKV_BY_WARP ? w : simt_tile_of(1), to, from, bytes, true);
+        if (by == HKV_BY_GROUP)
+            hkv_group_copy(simt_tile_of(HKV_GROUP), buffer, i < n, to, from, bytes);
+        else if (i < n)
+            hkv_copy(by == HKV_BY_WARP ? w : simt_tile_of(1), to, from, bytes, true);
         simt_join();
     }
 }
@@ -236,12 +247,15 @@ SIMT_FN void hkv_list_values(simt_tile w, const hkv_args *a, const uint32_t *ord
 SIMT_FN bool hkv_lists_pieces(const hkv_args *a)
 {
     uintptr_t low = (uintptr_t)a->list_value | a->v.value_bytes;
-    low |= a->stage_flag ? (uintptr_t)a->stage_value | (uintptr_t)a->value : (uintptr_t)a->v.value | (uintptr_t)a->v.far;
+    low |=
+        a->stage_flag ? (uintptr_t)a->stage_value | (uintptr_t)a->value : (uintptr_t)a->v.value | (uintptr_t)a->v.far;
     return low % 16 == 0;
 }
 
-/* What lane by lane was marked in the stretch at x, from place `at` of the list on. order: (HKV_STRETCH), the warp's own. */
-SIMT_FN void hkv_list_stretch(const hkv_args *a, uint64_t x, hkv_marks m, uint64_t at, uint32_t by, uint32_t *order, uint8_t *buffer)
+/* What lane by lane was marked in the stretch at x, from place `at` of the list on. order: (HKV_STRETCH), the warp's
+ * own. */
+SIMT_FN void hkv_list_stretch(const hkv_args *a, uint64_t x, hkv_marks m, uint64_t at, uint32_t by, uint32_t *order,
+                              uint8_t *buffer)
 {
     simt_tile w = simt_tile_of(32);
     uint32_t mine = simt_popc(m.listed), place = hkv_sum_before(w, mine), n = simt_shfl_u32(w, place + mine, 31);
@@ -254,17 +268,22 @@ SIMT_FN void hkv_list_stretch(const hkv_args *a, uint64_t x, hkv_marks m, uint64
     simt_sync_tile(w);
     hkv_list_heads(w, a, order, n, x, at);
     if (!a->list_value || a->v.value_bytes == 0 || a->op == HD_OP_FIND_MISSED) return;
-    if (by == HKV_BY_WARP && hkv_lists_pieces(a)) hkv_list_pieces(w, a, order, n, x, at);
-    else hkv_list_values(w, a, order, n, x, at, by, buffer);
+    if (by == HKV_BY_WARP && hkv_lists_pieces(a))
+        hkv_list_pieces(w, a, order, n, x, at);
+    else
+        hkv_list_values(w, a, order, n, x, at, by, buffer);
 }
 
-/* ---- A segment -------------------------------------------------------------------------------------------------------- */
+/* ---- A segment ------------------------------------------------------------------------------- */
 
-SIMT_FN void hkv_list_segment(const hkv_args *a, uint64_t s, uint32_t by, uint64_t *words, uint32_t *order, uint8_t *buffer)
+SIMT_FN void hkv_list_segment(const hkv_args *a, uint64_t s, uint32_t by, uint64_t *words, uint32_t *order,
+                              uint8_t *buffer)
 {
     simt_tile w = simt_tile_of(32);
-    uint64_t at_once = HKV_STRETCH * (uint64_t)(simt_threads() / 32), length = hkv_segment_length(a), from = hkv_list_origin(a) + s * length;
-    uint64_t to = a->last - from < length ? a->last : from + length, mine = HKV_STRETCH * (uint64_t)(simt_thread() / 32), n = 0, before = 0;
+    uint64_t at_once = HKV_STRETCH * (uint64_t)(simt_threads() / 32), length = hkv_segment_length(a),
+             from = hkv_list_origin(a) + s * length;
+    uint64_t to = a->last - from < length ? a->last : from + length,
+             mine = HKV_STRETCH * (uint64_t)(simt_thread() / 32), n = 0, before = 0;
     hkv_marks m;
     m.listed = m.own = 0;
     for (uint64_t x = from + mine; x < to; x += at_once) {
@@ -297,7 +316,8 @@ SIMT_FN void hkv_list(const hkv_args *a, uint32_t by, uint8_t *buffer)
     do {
         s = hkv_segment_draw(a, words);
         if (s * length < range) hkv_list_segment(a, s, by, words, orders + simt_thread() / 32 * HKV_STRETCH, buffer);
-    } while (s * length < range && simt_blocks() * length < range); /* else there is none left for a block that had one */
+        /* else there is none left for a block that had one */
+    } while (s * length < range && simt_blocks() * length < range);
     hkv_segments_leave(a);
 }
 

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * passes.h - batches in which one key may come many times. Items that each want the entry of their key, or its bucket, for themselves
- * queue up, and where keys are drawn as they are in the world the queue of the commonest takes longer than the whole batch. So an upsert
- * that was not promised distinct keys is run in passes, each over the items that the pass before it left:
+ * passes.h - batches in which one key may come many times. Items that each want the entry of their key, or its bucket,
+ * for themselves queue up, and where keys are drawn as they are in the world the queue of the commonest takes longer
+ * than the whole batch. So an upsert that was not promised distinct keys is run in passes, each over the items that the
+ * pass before it left:
  *
- *     present   the items whose key is there. Nobody comes or goes, so that items of one key overwrite each other, or write
- *               their scores side by side, and nobody queues
+ *     present   the items whose key is there. Nobody comes or goes, so that items of one key overwrite each other, or
+ *               write their scores side by side, and nobody queues
  *     absent    the items whose key is not. Of those that want the same key one brings it in, the others are left
  *     again     those, as in the first pass
  *     rest      those whose key has been evicted by then: one by one, under the locks of their buckets
  *
- * For policies whose new score does not depend on the old: else no item may be left out. The items of a batch may take effect in any
- * order, so in this one (contract.md). A batch goes through all passes a window at a time.
+ * For policies whose new score does not depend on the old: else no item may be left out. The items of a batch may take
+ * effect in any order, so in this one (contract.md). A batch goes through all passes a window at a time.
  */
 #ifndef HKV_PASSES_H
 #define HKV_PASSES_H
@@ -24,7 +25,10 @@ SIMT_FN bool hkv_passes_present(const hkv_args *a) { return hkv_is_present(a->pa
 SIMT_FN bool hkv_passes_on(const hkv_args *a) { return a->pass > HKV_PRESENT; }
 
 /* How many. */
-SIMT_FN uint32_t hkv_passed(const hkv_args *a) { return hkv_passes_on(a) ? simt_ld_u32(a->left_count + a->pass - HKV_ABSENT) : 0; }
+SIMT_FN uint32_t hkv_passed(const hkv_args *a)
+{
+    return hkv_passes_on(a) ? simt_ld_u32(a->left_count + a->pass - HKV_ABSENT) : 0;
+}
 
 /* What pass p leaves lies in one of two halves, by turns. */
 SIMT_FN uint32_t *hkv_left_by(const hkv_args *a, uint32_t p) { return a->left_item + (p % 2) * a->left_window; }
@@ -39,7 +43,8 @@ SIMT_FN uint64_t hkv_pass_item(const hkv_args *a, uint32_t passed, uint64_t k)
     return k < passed ? a->first + simt_ld_u32(hkv_left_by(a, a->pass - 1) + k) : a->last;
 }
 
-/* Whether the absent left item i. Places that nobody wrote are anything: only one that leads back to its item counts. */
+/* Whether the absent left item i. Places that nobody wrote are anything: only one that leads back to its item
+ * counts. */
 SIMT_FN bool hkv_absent_left(const hkv_args *a, uint64_t i)
 {
     uint32_t n = (uint32_t)(i - a->first), place = simt_ld_u32(hkv_left_place(a, n));
@@ -61,7 +66,8 @@ SIMT_FN void hkv_pass_leave(simt_tile w, const hkv_args *a, hkv_one *o)
     simt_join();
 }
 
-/* Counts that no launch of this pass looks at are 0 again: the first pass clears those of the next two, the last that of the first. */
+/* Counts that no launch of this pass looks at are 0 again: the first pass clears those of the next two, the last that
+ * of the first. */
 SIMT_FN void hkv_pass_clear(const hkv_args *a)
 {
     if (simt_block() != 0 || simt_thread() != 0) return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * pipeline - a warp per key, and three keys of it on their way at once (HKV section 4.3). What one key needs is fetched into
- * shared memory while another is worked on:
+ * pipeline - a warp per key, and three keys of it on their way at once (HKV section 4.3). What one key needs is fetched
+ * into shared memory while another is worked on:
  *
  *     after   1  bucket lock tried, digests sent for
  *     next    2  digests compared, 16 a lane; bucket full and key absent: scores sent for
@@ -9,13 +9,19 @@
  *
  * Fetched digests and scores are only worth what the lock is that was held all the while; without the lock nothing is
  * fetched. A warp waits for a lock only when it holds none: if the key that is due has none, the later ones give theirs
- * back and lose what they fetched. Lookups and updates fetch digests without locks, for nobody changes digests meanwhile.
+ * back and lose what they fetched. Lookups and updates fetch digests without locks, for nobody changes digests
+ * meanwhile.
  *
- * Each lane compares what it fetched itself. Needs buckets of a multiple of 16 slots, at most 256: warp.h runs the others.
+ * Each lane compares what it fetched itself. Needs buckets of a multiple of 16 slots, at most 256: warp.h runs the
+ * others.
  */
 #ifdef HKV_KERNEL_TEXT
-enum { HKV_PIPELINE_THREADS = 64, HKV_PIPELINE_WARPS = HKV_PIPELINE_THREADS / 32, HKV_PIPELINE_SLOTS = 256,
-       HKV_PIPELINE_SCORES = 2 * 2 * HKV_PIPELINE_SLOTS /* words for two buckets of pairs */ };
+enum {
+    HKV_PIPELINE_THREADS = 64,
+    HKV_PIPELINE_WARPS = HKV_PIPELINE_THREADS / 32,
+    HKV_PIPELINE_SLOTS = 256,
+    HKV_PIPELINE_SCORES = 2 * 2 * HKV_PIPELINE_SLOTS /* words for two buckets of pairs */
+};
 
 typedef struct hkv_stage {
     hkv_one o;
@@ -35,7 +41,8 @@ SIMT_FN hkv_stage hkv_stage_begin(simt_tile t, const hkv_args *a, uint32_t famil
     s.digests = true;
     if (16 * t.rank < a->v.slots) {
         simt_copy16_async(digests + 16 * t.rank, hkv_digests_of(a, s.o.first) + 16 * t.rank);
-        if (a->v.dual) simt_copy16_async(digests + HKV_PIPELINE_SLOTS + 16 * t.rank, hkv_digests_of(a, s.o.second) + 16 * t.rank);
+        if (a->v.dual)
+            simt_copy16_async(digests + HKV_PIPELINE_SLOTS + 16 * t.rank, hkv_digests_of(a, s.o.second) + 16 * t.rank);
     }
     return s;
 }
@@ -47,7 +54,8 @@ SIMT_FN void hkv_scores_fetch(simt_tile t, const hkv_args *a, uint64_t b, uint64
 }
 
 /* Stage 2: what stage 1 sent for is here. */
-SIMT_FN void hkv_stage_look(simt_tile t, const hkv_args *a, uint32_t family, hkv_stage *s, const uint8_t *digests, uint64_t *scores)
+SIMT_FN void hkv_stage_look(simt_tile t, const hkv_args *a, uint32_t family, hkv_stage *s, const uint8_t *digests,
+                            uint64_t *scores)
 {
     if (!s->digests) return;
     hkv_search(t, a, family, &s->o, digests, digests + HKV_PIPELINE_SLOTS);
@@ -78,7 +86,8 @@ SIMT_FN void hkv_pipeline(const hkv_args *a, uint32_t family)
     now.o = hkv_begin(a, a->last); /* none */
     now.digests = now.scores = false;
     while (now.o.outcome != HKV_NO_ITEM || next.o.outcome != HKV_NO_ITEM) {
-        uint64_t *next_scores = scores + turn % 2 * HKV_PIPELINE_SCORES, *now_scores = scores + (turn + 1) % 2 * HKV_PIPELINE_SCORES + (a->v.step - 1);
+        uint64_t *next_scores = scores + turn % 2 * HKV_PIPELINE_SCORES,
+                 *now_scores = scores + (turn + 1) % 2 * HKV_PIPELINE_SCORES + (a->v.step - 1);
         simt_copy_wait(0);
         hkv_stage_look(t, a, family, &next, digests, next_scores);
         hkv_stage after = hkv_stage_begin(t, a, family, i += hkv_warps(), digests);
@@ -116,4 +125,5 @@ static inline const char *hkv_fits_pipeline(const hd_info *info)
 HKV_KERNEL(pipeline, lookup, 32, 64, hkv_fits_pipeline, ORDER, "a warp per key, digests of the next fetched meanwhile")
 HKV_KERNEL(pipeline, update, 32, 64, hkv_fits_pipeline, ORDER, "a warp per key, digests of the next fetched meanwhile")
 HKV_KERNEL(pipeline, upsert, 32, 64, hkv_fits_pipeline, ORDER, "a warp per key, four stages of three keys at a time")
-HKV_KERNEL(pipeline, erase, 32, 64, hkv_fits_pipeline, ORDER, "a warp per key, locks and digests of the next fetched meanwhile")
+HKV_KERNEL(pipeline, erase, 32, 64, hkv_fits_pipeline, ORDER,
+           "a warp per key, locks and digests of the next fetched meanwhile")

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * promote.h - in-bucket tiers: the entries of a bucket with the best scores change places with the ones of worse scores whose values are
- * near, until no far value is worth more than a near one. A tile per bucket, which it has for itself: promote runs alone, as
- * clear does. So no lock is taken, and no reader can miss an entry that is on its way from one slot to another.
+ * promote.h - in-bucket tiers: the entries of a bucket with the best scores change places with the ones of worse scores
+ * whose values are near, until no far value is worth more than a near one. A tile per bucket, which it has for itself:
+ * promote runs alone, as clear does. So no lock is taken, and no reader can miss an entry that is on its way from one
+ * slot to another.
  *
  * Pinned entries stay where they are: somebody may be writing through their pointers.
  */
@@ -17,7 +18,10 @@ typedef struct hkv_seat {
     uint32_t slot;
 } hkv_seat;
 
-SIMT_FN bool hkv_is_fixed(const hkv_args *a, uint64_t key, bool pins) { return key == HD_KEY_EMPTY || (pins && hkv_pin_at(a, key)); }
+SIMT_FN bool hkv_is_fixed(const hkv_args *a, uint64_t key, bool pins)
+{
+    return key == HD_KEY_EMPTY || (pins && hkv_pin_at(a, key));
+}
 
 /* The near seat to give up: the first that is empty, else the first with the least score. */
 SIMT_FN hkv_seat hkv_near_seat(simt_tile t, const hkv_args *a, uint64_t b, bool pins, bool *empty)
@@ -26,7 +30,8 @@ SIMT_FN hkv_seat hkv_near_seat(simt_tile t, const hkv_args *a, uint64_t b, bool 
     uint64_t least = UINT64_MAX;
     hkv_seat r;
     for (uint32_t s = t.rank; s < hkv_near_of(&a->v, b); s += t.size) {
-        uint64_t e = hkv_entry(&a->v, b, s), key = simt_ld_u64(hkv_key_at(&a->v, e)), score = simt_ld_u64(hkv_score_at(&a->v, e));
+        uint64_t e = hkv_entry(&a->v, b, s), key = simt_ld_u64(hkv_key_at(&a->v, e)),
+                 score = simt_ld_u64(hkv_score_at(&a->v, e));
         if (key == HD_KEY_EMPTY && free == slots) free = s;
         if (hkv_is_fixed(a, key, pins) || (at < slots && score >= least)) continue;
         least = score;
@@ -48,7 +53,8 @@ SIMT_FN hkv_seat hkv_far_seat(simt_tile t, const hkv_args *a, uint64_t b, bool p
     uint64_t lack = UINT64_MAX; /* what the greatest score is short of 2^64 - 1 */
     hkv_seat r;
     for (uint32_t s = (uint32_t)hkv_near_of(&a->v, b) + t.rank; s < slots; s += t.size) {
-        uint64_t e = hkv_entry(&a->v, b, s), key = simt_ld_u64(hkv_key_at(&a->v, e)), score = simt_ld_u64(hkv_score_at(&a->v, e));
+        uint64_t e = hkv_entry(&a->v, b, s), key = simt_ld_u64(hkv_key_at(&a->v, e)),
+                 score = simt_ld_u64(hkv_score_at(&a->v, e));
         if (hkv_is_fixed(a, key, pins) || (at < slots && ~score >= lack)) continue;
         lack = ~score;
         at = s;
@@ -66,8 +72,10 @@ SIMT_FN void hkv_change_seats(simt_tile t, const hkv_args *a, uint64_t x, uint64
     const hkv_view *v = &a->v;
     uint8_t *near = hkv_value(v, x), *far = hkv_value(v, y);
     HKV_SYNC(t); /* all have read what is now overwritten */
-    if (empty) hkv_copy(t, near, far, v->value_bytes, false);
-    else hkv_swap(t, near, far, v->value_bytes);
+    if (empty)
+        hkv_copy(t, near, far, v->value_bytes, false);
+    else
+        hkv_swap(t, near, far, v->value_bytes);
     if (t.rank == 0) {
         uint64_t key = simt_ld_u64(hkv_key_at(v, x)), score = simt_ld_u64(hkv_score_at(v, x));
         uint8_t digest = simt_ld_u8(v->digest + x);
@@ -96,8 +104,10 @@ SIMT_FN uint32_t hkv_promote_bucket(simt_tile t, const hkv_args *a, uint64_t b, 
 SIMT_FN void hkv_promote_slots(const hkv_args *a, simt_tile t)
 {
     bool pins = simt_ld_u32(a->pins) != 0;
-    uint64_t thread = (uint64_t)simt_block() * simt_threads() + simt_thread(), tiles = (uint64_t)simt_blocks() * simt_threads() / t.size;
-    uint64_t moved = 0, first = hkv_stripe(&a->v, a->first), b = thread / t.size + first + (first * a->v.slots < a->first);
+    uint64_t thread = (uint64_t)simt_block() * simt_threads() + simt_thread(),
+             tiles = (uint64_t)simt_blocks() * simt_threads() / t.size;
+    uint64_t moved = 0, first = hkv_stripe(&a->v, a->first),
+             b = thread / t.size + first + (first * a->v.slots < a->first);
     if (!a->v.far || !a->v.striped) return;
     for (; b * a->v.slots < a->last; b += tiles) moved += hkv_promote_bucket(t, a, b, pins);
     simt_join();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * rows.h - the variants of registry.inc as data, for whoever launches, lists or tests them, and what launches a batch is
- * made of: the same for the host machine and for CUDA.
+ * rows.h - the variants of registry.inc as data, for whoever launches, lists or tests them, and what launches a batch
+ * is made of: the same for the host machine and for CUDA.
  */
 #ifndef HKV_ROWS_H
 #define HKV_ROWS_H
@@ -39,7 +39,7 @@ static inline hkv_family hkv_family_of(uint32_t op)
 static inline bool hkv_is_keyed(hkv_family f) { return f <= HKV_FAMILY_erase; }
 static inline bool hkv_is_ranged(hkv_family f) { return f == HKV_FAMILY_export || f == HKV_FAMILY_promote; }
 
-/* ---- Which shapes a row can run: NULL, or why not -------------------------------------------------------------- */
+/* ---- Which shapes a row can run: NULL, or why not -------------------------------------------- */
 
 static inline const char *hkv_fits_all(const hd_info *info) { return (void)info, (const char *)NULL; }
 
@@ -50,7 +50,7 @@ static inline const char *hkv_fits_all(const hd_info *info) { return (void)info,
 #undef HKV_KERNEL
 #undef HKV_FITS_TEXT
 
-/* ---- Rows --------------------------------------------------------------------------------------------------------- */
+/* ---- Rows ------------------------------------------------------------------------------------ */
 
 /* The numbers of kernels: the rows in their order, then those that batches share. */
 typedef enum hkv_kernel {
@@ -66,7 +66,13 @@ typedef enum hkv_kernel {
     HKV_KERNELS
 } hkv_kernel;
 
-typedef enum hkv_strict { HKV_STRICT_EXACT, HKV_STRICT_ORDER, HKV_STRICT_CHOICE, HKV_STRICT_SET, HKV_STRICT_SHAPE } hkv_strict;
+typedef enum hkv_strict {
+    HKV_STRICT_EXACT,
+    HKV_STRICT_ORDER,
+    HKV_STRICT_CHOICE,
+    HKV_STRICT_SET,
+    HKV_STRICT_SHAPE
+} hkv_strict;
 
 typedef struct hkv_row {
     const char *variant;
@@ -78,7 +84,8 @@ typedef struct hkv_row {
 } hkv_row;
 
 static const hkv_row hkv_rows[] = {
-#define HKV_KERNEL(variant, family, lanes, threads, fits, strictness, what) { #variant, HKV_FAMILY_##family, lanes, threads, fits, HKV_STRICT_##strictness, what },
+#define HKV_KERNEL(variant, family, lanes, threads, fits, strictness, what) \
+    { #variant, HKV_FAMILY_##family, lanes, threads, fits, HKV_STRICT_##strictness, what },
 #include "gpu/hkv/registry.inc"
 #undef HKV_KERNEL
 };
@@ -99,9 +106,10 @@ static inline bool hkv_is_first(uint32_t row)
     return first == row;
 }
 
-/* ---- A batch as launches ------------------------------------------------------------------------------------------- */
+/* ---- A batch as launches --------------------------------------------------------------------- */
 
-/* What the caller brings. The table, the predicate's number, the moment, the tally and the room are for whoever has them. */
+/* What the caller brings. The table, the predicate's number, the moment, the tally and the room are for whoever has
+ * them. */
 static inline void hkv_args_of_batch(hkv_args *a, const hd_batch *b)
 {
     a->op = b->op;
@@ -129,14 +137,16 @@ static inline void hkv_args_of_batch(hkv_args *a, const hd_batch *b)
 
 /* How the launches of a batch are put on a machine: both return a status that ends the batch. */
 typedef struct hkv_launcher {
-    hd_status (*launch)(void *self, uint32_t kernel, const void *args, size_t args_bytes, uint64_t blocks, uint32_t threads);
+    hd_status (*launch)(void *self, uint32_t kernel, const void *args, size_t args_bytes, uint64_t blocks,
+                        uint32_t threads);
     hd_status (*zero)(void *self, void *p, size_t bytes); /* in order with the launches */
     void *self;
-    uint64_t blocks_most;   /* kernels go over their items in strides: no more blocks than this   */
-    uint64_t window;        /* items that the stage holds                                         */
-    uint64_t fetch_window;  /* items that the room for fetches holds                              */
-    uint64_t fetch_blocks;  /* that keep the bus busy, and no more: what is on its way stays near */
-    bool *unfinished;       /* the table's: a batch that failed may have left counts that are 0 at rest; NULL where none fails */
+    uint64_t blocks_most;  /* kernels go over their items in strides: no more blocks than this   */
+    uint64_t window;       /* items that the stage holds                                         */
+    uint64_t fetch_window; /* items that the room for fetches holds                              */
+    uint64_t fetch_blocks; /* that keep the bus busy, and no more: what is on its way stays near */
+    /* the table's: a batch that failed may have left counts that are 0 at rest; NULL where none fails */
+    bool *unfinished;
 } hkv_launcher;
 
 static inline uint64_t hkv_blocks_for(const hkv_launcher *l, uint64_t lanes, uint32_t threads)
@@ -145,7 +155,8 @@ static inline uint64_t hkv_blocks_for(const hkv_launcher *l, uint64_t lanes, uin
     return blocks < l->blocks_most ? blocks : l->blocks_most;
 }
 
-static inline hd_status hkv_launch_one(const hkv_launcher *l, uint32_t kernel, const hkv_args *a, uint32_t lanes, uint32_t threads)
+static inline hd_status hkv_launch_one(const hkv_launcher *l, uint32_t kernel, const hkv_args *a, uint32_t lanes,
+                                       uint32_t threads)
 {
     if (a->first == a->last) return HD_OK;
     return l->launch(l->self, kernel, a, sizeof *a, hkv_blocks_for(l, (a->last - a->first) * lanes, threads), threads);
@@ -173,8 +184,8 @@ static inline bool hkv_next_window(hkv_args *a, uint64_t window)
     return a->first < a->n;
 }
 
-/* Before and after launches that count in the table's room. The last of them leaves the counts at 0, as the first found them; where it was
- * never put there, the next batch that counts does it. */
+/* Before and after launches that count in the table's room. The last of them leaves the counts at 0, as the first found
+ * them; where it was never put there, the next batch that counts does it. */
 static inline hd_status hkv_counts_begin(const hkv_launcher *l, const hkv_args *a)
 {
     hd_status s = HD_OK;
@@ -194,7 +205,8 @@ static inline hd_status hkv_counts_end(const hkv_launcher *l, hd_status s)
 /* Whether `row` runs the batch in passes (passes.h). */
 static inline bool hkv_has_passes(uint32_t row, const hkv_args *a)
 {
-    return row == HKV_NUMBER_gather_upsert && a->op != HD_OP_ACCUM_OR_ASSIGN && a->left_item && !a->distinct && a->n > 1 && (a->policy_flags & HD_ORDER_FREE);
+    return row == HKV_NUMBER_gather_upsert && a->op != HD_OP_ACCUM_OR_ASSIGN && a->left_item && !a->distinct &&
+           a->n > 1 && (a->policy_flags & HD_ORDER_FREE);
 }
 
 /* Items [first, last), no more than a window of a->left_item where it has passes. */
@@ -232,9 +244,16 @@ static inline hd_status hkv_launch_windows(const hkv_launcher *l, uint32_t row, 
 }
 
 /* Whether far values are put off, and fetched in the order of their addresses. */
-static inline bool hkv_fetches(const hkv_args *a) { return a->op == HD_OP_FIND && a->value_out && a->v.far && a->fetch_entry; }
+static inline bool hkv_fetches(const hkv_args *a)
+{
+    return a->op == HD_OP_FIND && a->value_out && a->v.far && a->fetch_entry;
+}
 
-enum { HKV_SORT_THREADS = 256, HKV_SORT_ITEMS = 4 /* of a thread: every block begins with all bins */, HKV_FETCH_THREADS = 128 };
+enum {
+    HKV_SORT_THREADS = 256,
+    HKV_SORT_ITEMS = 4 /* of a thread: every block begins with all bins */,
+    HKV_FETCH_THREADS = 128
+};
 
 /* The far tier in bins: as many as can be, but none narrower than the least. */
 static inline void hkv_fetch_cut(hkv_args *a)
@@ -253,13 +272,16 @@ static inline hd_status hkv_launch_fetches(const hkv_launcher *l, uint32_t row, 
     for (a->last = 0; !s && hkv_next_window(a, l->fetch_window);) {
         uint64_t threads = (a->last - a->first + HKV_SORT_ITEMS - 1) / HKV_SORT_ITEMS;
         s = hkv_launch_one(l, row, a, hkv_rows[row].lanes, hkv_rows[row].threads);
-        if (!s) s = l->launch(l->self, HKV_NUMBER_fetch_sort, a, sizeof *a, hkv_blocks_for(l, threads, HKV_SORT_THREADS), HKV_SORT_THREADS);
+        if (!s)
+            s = l->launch(l->self, HKV_NUMBER_fetch_sort, a, sizeof *a, hkv_blocks_for(l, threads, HKV_SORT_THREADS),
+                          HKV_SORT_THREADS);
         if (!s) s = l->launch(l->self, HKV_NUMBER_fetch_values, a, sizeof *a, l->fetch_blocks, HKV_FETCH_THREADS);
     }
     return hkv_counts_end(l, s);
 }
 
-/* Runs the batch that `a` describes (all but first, last, window) by kernel `row`. Its stage is for batches that list. */
+/* Runs the batch that `a` describes (all but first, last, window) by kernel `row`. Its stage is for batches that
+ * list. */
 static inline hd_status hkv_launch(const hkv_launcher *l, uint32_t row, hkv_args a)
 {
     const hkv_row *r = &hkv_rows[row];

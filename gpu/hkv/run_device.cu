@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * run_device.cu - the kernels on a real device, through the public interface alone; only the variants' names come from the registry.
+ * run_device.cu - the kernels on a real device, through the public interface alone; only the variants' names come from
+ * the registry.
  *
- *   check [SCALE]    every operation, variant, policy and mode against the reference, on fresh random batches. Where the order of
- *                    items matters (full tables, duplicates), what holds in any order: invariants, conservation of
- *                    entries, values that are their key's
+ *   check [SCALE]    every operation, variant, policy and mode against the reference, on fresh random batches. Where
+ *                    the order of items matters (full tables, duplicates), what holds in any order: invariants,
+ *                    conservation of entries, values that are their key's
  *   sanitize         a little of it, for compute-sanitizer
- *   soak OPERATIONS [VARIANT]  so many upserts, each followed by a lookup, per variant, policy and mode, values verified on the device
+ *   soak OPERATIONS [VARIANT]  so many upserts, each followed by a lookup, per variant, policy and mode, values
+ *                              verified on the device
  *   time             keys/s: a row per operation, variant, mode and value size
  *
- * Prints rows of tab-separated values; 0: all is well, 1: not, 77: there is no device. SEED in the environment repeats a run;
- * BACKEND=host puts the host machine in the device's place, for check and sanitize.
+ * Prints rows of tab-separated values; 0: all is well, 1: not, 77: there is no device. SEED in the environment repeats
+ * a run; BACKEND=host puts the host machine in the device's place, for check and sanitize.
  */
 #include <algorithm>
 #include <cstdio>
@@ -57,7 +59,8 @@ static bool runs(hd_table *t, hd_batch b, const char *variant)
     return hd_run(t, &b) == HD_OK;
 }
 
-static hd_table *open_table(const char *backend, const char *policy, bool dual, uint32_t slots, uint64_t capacity, uint32_t value_bytes)
+static hd_table *open_table(const char *backend, const char *policy, bool dual, uint32_t slots, uint64_t capacity,
+                            uint32_t value_bytes)
 {
     hd_config c = hd_config_default();
     hd_table *t = NULL;
@@ -72,7 +75,7 @@ static hd_table *open_table(const char *backend, const char *policy, bool dual, 
     return t;
 }
 
-/* ---- check ----------------------------------------------------------------------------------------------------------- */
+/* ---- check ----------------------------------------------------------------------------------- */
 
 struct entry {
     uint64_t key, score, value;
@@ -104,8 +107,8 @@ struct arrays {
     std::vector<void *> ptr;
     uint64_t count = 0;
     arrays(size_t n, size_t bytes)
-        : key(n), score(n), score_out(n), list_key(n), list_score(n), list_item(n), value(n * bytes), value_out(n * bytes), list_value(n * bytes),
-          outcome(n, 255), flag(n, HD_EITHER), ptr(n)
+        : key(n), score(n), score_out(n), list_key(n), list_score(n), list_item(n), value(n * bytes),
+          value_out(n * bytes), list_value(n * bytes), outcome(n, 255), flag(n, HD_EITHER), ptr(n)
     {
     }
     hd_batch batch(hd_op op)
@@ -133,22 +136,28 @@ struct arrays {
     }
 };
 
-static void verdict(bool good, const char *what, const char *op, const char *variant, const char *policy, bool dual, uint32_t value_bytes, uint64_t items)
+static void verdict(bool good, const char *what, const char *op, const char *variant, const char *policy, bool dual,
+                    uint32_t value_bytes, uint64_t items)
 {
-    printf("%s\t%s\t%s\t%s\t%s\t%s\t%u\t%llu\n", good ? "ok" : "WRONG", what, op, variant, policy, dual ? "dual" : "single", value_bytes,
-           (unsigned long long)items);
+    printf("%s\t%s\t%s\t%s\t%s\t%s\t%u\t%llu\n", good ? "ok" : "WRONG", what, op, variant, policy,
+           dual ? "dual" : "single", value_bytes, (unsigned long long)items);
     fflush(stdout);
     wrong += !good;
 }
 
-static const hd_op keyed[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND,           HD_OP_CONTAINS,      HD_OP_FIND_MISSED,     HD_OP_TOUCH,
-                               HD_OP_ASSIGN,           HD_OP_ASSIGN_VALUES,  HD_OP_ASSIGN_SCORES, HD_OP_ACCUM_OR_ASSIGN, HD_OP_INSERT_AND_EVICT,
-                               HD_OP_FIND_OR_INSERT,   HD_OP_FIND_OR_INSERT_PTR, HD_OP_LOCK_KEYS, HD_OP_UNLOCK_KEYS,     HD_OP_ERASE };
+static const hd_op keyed[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND,           HD_OP_CONTAINS,
+                               HD_OP_FIND_MISSED,      HD_OP_TOUCH,          HD_OP_ASSIGN,
+                               HD_OP_ASSIGN_VALUES,    HD_OP_ASSIGN_SCORES,  HD_OP_ACCUM_OR_ASSIGN,
+                               HD_OP_INSERT_AND_EVICT, HD_OP_FIND_OR_INSERT, HD_OP_FIND_OR_INSERT_PTR,
+                               HD_OP_LOCK_KEYS,        HD_OP_UNLOCK_KEYS,    HD_OP_ERASE };
 
-/* Room for all, no key twice: the order of items cannot show, so outcomes, outputs, lists and contents are the reference's. */
-static void check_exact(const char *variant, const char *policy, bool dual, uint32_t slots, uint32_t value_bytes, uint64_t n, int times)
+/* Room for all, no key twice: the order of items cannot show, so outcomes, outputs, lists and contents are the
+ * reference's. */
+static void check_exact(const char *variant, const char *policy, bool dual, uint32_t slots, uint32_t value_bytes,
+                        uint64_t n, int times)
 {
-    hd_table *here = open_table("ref", policy, dual, slots, 16 * n, value_bytes), *there = open_table(device, policy, dual, slots, 16 * n, value_bytes);
+    hd_table *here = open_table("ref", policy, dual, slots, 16 * n, value_bytes),
+             *there = open_table(device, policy, dual, slots, 16 * n, value_bytes);
     for (hd_op op : keyed) {
         bool good = true;
         uint64_t items = 0;
@@ -172,7 +181,8 @@ static void check_exact(const char *variant, const char *policy, bool dual, uint
             MUST(hd_run(here, &x));
             MUST(hd_run(there, &y));
             good = good && a.outcome == b.outcome && a.value_out == b.value_out && a.score_out == b.score_out;
-            if (op == HD_OP_FIND_MISSED || op == HD_OP_INSERT_AND_EVICT) good = good && a.count == b.count && a.list_key == b.list_key && a.list_item == b.list_item;
+            if (op == HD_OP_FIND_MISSED || op == HD_OP_INSERT_AND_EVICT)
+                good = good && a.count == b.count && a.list_key == b.list_key && a.list_item == b.list_item;
             items += x.n;
         }
         good = good && content_of(here) == content_of(there);
@@ -209,7 +219,8 @@ static void check_full(const char *variant, const char *policy, bool dual, uint3
         for (uint64_t k = 0; k < a.count && good; k++) {
             uint64_t value;
             memcpy(&value, &a.list_value[8 * k], 8);
-            good = value == hd_mix64(a.list_key[k]) && a.list_item[k] < n && (k == 0 || a.list_item[k - 1] < a.list_item[k]);
+            good = value == hd_mix64(a.list_key[k]) && a.list_item[k] < n &&
+                   (k == 0 || a.list_item[k - 1] < a.list_item[k]);
             if (good && a.outcome[a.list_item[k]] == HD_REFUSED) good = a.list_key[k] == a.key[a.list_item[k]];
         }
         gone += a.count;
@@ -218,7 +229,8 @@ static void check_full(const char *variant, const char *policy, bool dual, uint3
         for (const entry &e : all) good = good && e.value == hd_mix64(e.key);
     }
     (void)gone;
-    verdict(good && fate[HD_EVICTED] > 0, "conserved", "insert_and_evict", variant, policy, dual, 8, n * (uint64_t)times);
+    verdict(good && fate[HD_EVICTED] > 0, "conserved", "insert_and_evict", variant, policy, dual, 8,
+            n * (uint64_t)times);
     hd_close(t);
 }
 
@@ -251,7 +263,7 @@ static int check(int scale)
     return wrong > 0;
 }
 
-/* ---- soak and time: everything stays on the device ------------------------------------------------------------------------ */
+/* ---- soak and time: everything stays on the device ------------------------------------------- */
 
 static __global__ void fill_keys(uint64_t *key, uint64_t n, uint64_t salt, uint64_t range)
 {
@@ -266,7 +278,8 @@ static __global__ void fill_values(uint8_t *value, const uint64_t *key, uint64_t
 }
 
 /* bad[0]: wrong values of keys that were found; bad[1]: how many were found. */
-static __global__ void verify(const uint8_t *value, const uint64_t *key, const uint8_t *outcome, uint64_t n, uint32_t bytes, unsigned long long *bad)
+static __global__ void verify(const uint8_t *value, const uint64_t *key, const uint8_t *outcome, uint64_t n,
+                              uint32_t bytes, unsigned long long *bad)
 {
     for (uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x; i < n; i += (uint64_t)gridDim.x * blockDim.x) {
         if (outcome[i] != HD_HIT) continue;
@@ -296,7 +309,9 @@ struct far_arrays {
     }
     ~far_arrays()
     {
-        for (void *p : { (void *)key, (void *)score, (void *)value, (void *)value_out, (void *)outcome, (void *)ptr, (void *)bad }) cudaFree(p);
+        for (void *p : { (void *)key, (void *)score, (void *)value, (void *)value_out, (void *)outcome, (void *)ptr,
+                         (void *)bad })
+            cudaFree(p);
     }
     void draw_keys(uint64_t salt, uint64_t range)
     {
@@ -350,15 +365,17 @@ static int soak(uint64_t operations, const char *only)
                 CUDA(cudaMemcpy(bad, a.bad, sizeof bad, cudaMemcpyDeviceToHost));
                 bool good = bad[0] == 0 && bad[1] > 0 && size == c.outcome[HD_INSERTED] && bad[1] == c.outcome[HD_HIT];
                 wrong += !good;
-                printf("%s\t%s\t%s\t%s\t%llu\t%llu\t%llu\t%.1f\n", good ? "ok" : "WRONG", variant, policy, dual ? "dual" : "single", (unsigned long long)c.items, bad[1],
-                       bad[0], (double)(clock() - start) / CLOCKS_PER_SEC);
+                printf("%s\t%s\t%s\t%s\t%llu\t%llu\t%llu\t%.1f\n", good ? "ok" : "WRONG", variant, policy,
+                       dual ? "dual" : "single", (unsigned long long)c.items, bad[1], bad[0],
+                       (double)(clock() - start) / CLOCKS_PER_SEC);
                 fflush(stdout);
                 hd_close(t);
             }
     return wrong > 0;
 }
 
-/* Keys/s: the median over `times` of so many calls between two events, each on other keys where the operation changes the table. */
+/* Keys/s: the median over `times` of so many calls between two events, each on other keys where the operation changes
+ * the table. */
 static double keys_per_s(hd_table *t, far_arrays &a, hd_batch b, const std::vector<uint64_t *> &keys)
 {
     enum { CALLS = 24, TIMES = 5 };
@@ -389,8 +406,10 @@ static int timing(void)
     enum { N = 1 << 20, SETS = 8 };
     static const uint64_t capacity = 1ull << 24;
     static const uint32_t sizes[] = { 8, 64, 256, 1024 };
-    static const hd_op ops[] = { HD_OP_FIND,           HD_OP_CONTAINS,       HD_OP_TOUCH,  HD_OP_ASSIGN, HD_OP_INSERT_OR_ASSIGN,
-                                 HD_OP_FIND_OR_INSERT, HD_OP_ACCUM_OR_ASSIGN, HD_OP_ERASE };
+    static const hd_op ops[] = {
+        HD_OP_FIND,           HD_OP_CONTAINS,        HD_OP_TOUCH, HD_OP_ASSIGN, HD_OP_INSERT_OR_ASSIGN,
+        HD_OP_FIND_OR_INSERT, HD_OP_ACCUM_OR_ASSIGN, HD_OP_ERASE
+    };
     printf("operation\tvariant\tmode\tvalue_bytes\tload_factor\tkeys_per_s\n");
     for (uint32_t bytes : sizes)
         for (int dual = 0; dual < 2; dual++)
@@ -416,8 +435,8 @@ static int timing(void)
                         hd_batch b = a.batch(op, variant);
                         if (!runs(t, b, variant)) continue;
                         bool inserts = full && (op == HD_OP_INSERT_OR_ASSIGN || op == HD_OP_FIND_OR_INSERT);
-                        printf("%s\t%s\t%s\t%u\t%.3f\t%.4g\n", hd_op_name(op), variant, dual ? "dual" : "single", bytes, (double)size / (double)capacity,
-                               keys_per_s(t, a, b, inserts ? new_keys : old_keys));
+                        printf("%s\t%s\t%s\t%u\t%.3f\t%.4g\n", hd_op_name(op), variant, dual ? "dual" : "single", bytes,
+                               (double)size / (double)capacity, keys_per_s(t, a, b, inserts ? new_keys : old_keys));
                         fflush(stdout);
                     }
                 for (uint64_t s = 0; s < SETS; s++) cudaFree(old_keys[s]), cudaFree(new_keys[s]);
@@ -442,7 +461,8 @@ int main(int argc, char **argv)
     printf("# SEED=%llu\n", (unsigned long long)seed);
     if (strcmp(verb, "check") == 0) return check(argc > 2 ? atoi(argv[2]) : 2);
     if (strcmp(verb, "sanitize") == 0) return sanitize();
-    if (strcmp(verb, "soak") == 0) return soak(argc > 2 ? strtoull(argv[2], NULL, 10) : 100000000, argc > 3 ? argv[3] : NULL);
+    if (strcmp(verb, "soak") == 0)
+        return soak(argc > 2 ? strtoull(argv[2], NULL, 10) : 100000000, argc > 3 ? argv[3] : NULL);
     if (strcmp(verb, "time") == 0) return timing();
     fprintf(stderr, "usage: run_device check [SCALE] | sanitize | soak OPERATIONS [VARIANT] | time\n");
     return 2;

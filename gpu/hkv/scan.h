@@ -2,13 +2,14 @@
  *
  * scan.h - what goes over all slots: counting, erasing by predicate, clearing.
  *
- * A warp takes a stretch of 512 slots at a time. Each lane reads sixteen digests of it, which is all that counting needs; what a
- * predicate asks of an entry is read 32 consecutive slots at a time, and of empty ones nothing is.
+ * A warp takes a stretch of 512 slots at a time. Each lane reads sixteen digests of it, which is all that counting
+ * needs; what a predicate asks of an entry is read 32 consecutive slots at a time, and of empty ones nothing is.
  */
 #ifndef HKV_SCAN_H
 #define HKV_SCAN_H
 
-/* Predicates are also the host's functions, so that CUDA may not have them call its own; a plain load is what it would be. */
+/* Predicates are also the host's functions, so that CUDA may not have them call its own; a plain load is what it would
+ * be. */
 #ifndef __CUDACC__
 #define HD_VALUE_BYTE(p) simt_ld_u8(p)
 #endif
@@ -21,7 +22,7 @@ enum { HKV_STRETCH = 512 /* slots, or items, of a warp: sixteen of a lane */ };
 SIMT_FN uint64_t hkv_warp_number(void) { return ((uint64_t)simt_block() * simt_threads() + simt_thread()) / 32; }
 SIMT_FN uint64_t hkv_warps(void) { return (uint64_t)simt_blocks() * simt_threads() / 32; }
 
-/* ---- What is asked of a slot ---------------------------------------------------------------------------- */
+/* ---- What is asked of a slot ----------------------------------------------------------------- */
 
 SIMT_FN void hkv_pair_at(const hkv_view *v, uint64_t e, uint64_t *key, uint64_t *score)
 {
@@ -41,7 +42,8 @@ SIMT_FN bool hkv_holds(const hkv_args *a, uint64_t e)
     uint64_t key, score;
     if (a->predicate == HD_PREDICATE_all) return true;
     hkv_pair_at(&a->v, e, &key, &score);
-    return hd_predicate_holds(a->predicate, key, score, hkv_value(&a->v, e), a->v.value_bytes, a->pred_arg[0], a->pred_arg[1]);
+    return hd_predicate_holds(a->predicate, key, score, hkv_value(&a->v, e), a->v.value_bytes, a->pred_arg[0],
+                              a->pred_arg[1]);
 }
 
 /* True when slot e, which is not empty, counts; erase_if: and is empty from now on. */
@@ -57,12 +59,14 @@ SIMT_FN bool hkv_sweep_slot(const hkv_args *a, uint64_t e)
     return true;
 }
 
-/* A bit for each of this lane's sixteen slots of the stretch at x, a multiple of sixteen, that is within [first, last) and not empty. */
+/* A bit for each of this lane's sixteen slots of the stretch at x, a multiple of sixteen, that is within [first, last)
+ * and not empty. */
 SIMT_FN uint32_t hkv_filled16(simt_tile w, const hkv_args *a, uint64_t x)
 {
     uint32_t filled = 0;
     x += 16 * w.rank;
-    if (x >= a->first && x < a->last && a->last - x >= 16) return ~hkv_bits16(simt_ldcs_v4((const simt_v4 *)(const void *)(a->v.digest + x)), HKV_NO_DIGEST) & 0xffff;
+    if (x >= a->first && x < a->last && a->last - x >= 16)
+        return ~hkv_bits16(simt_ldcs_v4((const simt_v4 *)(const void *)(a->v.digest + x)), HKV_NO_DIGEST) & 0xffff;
     for (uint64_t e = x < a->first ? a->first : x, end = x + 16 < a->last ? x + 16 : a->last; e < end; e++)
         if (simt_ld_u8(a->v.digest + e) != HKV_NO_DIGEST) filled |= 1u << (e - x);
     return filled;
@@ -110,7 +114,7 @@ SIMT_FN void hkv_sweep_stretches(const hkv_args *a)
     hkv_count_up(a, n);
 }
 
-/* ---- Clear ------------------------------------------------------------------------------------------------- */
+/* ---- Clear ----------------------------------------------------------------------------------- */
 
 SIMT_FN void hkv_clear_pins(const hkv_args *a, uint64_t thread, uint64_t threads)
 {
@@ -120,7 +124,8 @@ SIMT_FN void hkv_clear_pins(const hkv_args *a, uint64_t thread, uint64_t threads
 
 SIMT_FN void hkv_clear_slots(const hkv_args *a)
 {
-    uint64_t thread = (uint64_t)simt_block() * simt_threads() + simt_thread(), threads = (uint64_t)simt_blocks() * simt_threads();
+    uint64_t thread = (uint64_t)simt_block() * simt_threads() + simt_thread(),
+             threads = (uint64_t)simt_blocks() * simt_threads();
     for (uint64_t e = a->first + thread; e < a->last; e += threads) {
         simt_st_u64(hkv_key_at(&a->v, e), HD_KEY_EMPTY);
         simt_st_u64(hkv_score_at(&a->v, e), 0);
@@ -133,7 +138,8 @@ SIMT_FN void hkv_clear_slots(const hkv_args *a)
 /* Plane after plane in 16-byte stores; thread 0 sees to what is left of them at the end. */
 SIMT_FN void hkv_clear_planes(const hkv_args *a)
 {
-    uint64_t thread = (uint64_t)simt_block() * simt_threads() + simt_thread(), threads = (uint64_t)simt_blocks() * simt_threads(), n = a->last;
+    uint64_t thread = (uint64_t)simt_block() * simt_threads() + simt_thread(),
+             threads = (uint64_t)simt_blocks() * simt_threads(), n = a->last;
     simt_v4 none, empty, pair;
     none.x = none.y = none.z = none.w = pair.z = pair.w = 0;
     empty.x = empty.y = empty.z = empty.w = pair.x = pair.y = 0xffffffffu;

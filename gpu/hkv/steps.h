@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * steps.h - what has to be done for one item, whoever does it. A variant decides who: it runs these steps with tiles of its
- * own size, and chooses what overlaps. Each step is written once, in the file named beside it.
+ * steps.h - what has to be done for one item, whoever does it. A variant decides who: it runs these steps with tiles of
+ * its own size, and chooses what overlaps. Each step is written once, in the file named beside it.
  *
  *     hkv_begin    item.h      the item's key, its buckets, its digest
  *     hkv_try      hold.h      take hold of what must not change meanwhile; false: somebody else has, try again
@@ -20,7 +20,8 @@
 #include "gpu/hkv/value.h"
 
 /* Copies of the buckets' scores, fetched while they were held; NULL: none. */
-SIMT_FN bool hkv_try_with(simt_tile t, const hkv_args *a, uint32_t family, hkv_one *o, const uint64_t *first_copy, const uint64_t *second_copy)
+SIMT_FN bool hkv_try_with(simt_tile t, const hkv_args *a, uint32_t family, hkv_one *o, const uint64_t *first_copy,
+                          const uint64_t *second_copy)
 {
     if (o->outcome != HKV_UNDECIDED) return true; /* reserved, or no item */
     bool buckets = family == HKV_UPSERT || family == HKV_ERASE;
@@ -66,7 +67,8 @@ SIMT_FN void hkv_end(simt_tile t, const hkv_args *a, hkv_one *o)
     if (o->fresh) HKV_SYNC(t); /* the value is whole before the key says so */
     if (t.rank == 0) {
         if (o->fresh) simt_strlx_u64(hkv_key_at(&a->v, o->entry), o->key);
-        if (o->rated) simt_strlx_u64(hkv_score_at(&a->v, o->entry), o->score); /* others may rate it without owning it: it takes effect here */
+        /* others may rate it without owning it: it takes effect here */
+        if (o->rated) simt_strlx_u64(hkv_score_at(&a->v, o->entry), o->score);
         simt_ticket(o->i, o->outcome, o->gone_key, o->entry);
     }
     hkv_let_go(t, a, o);

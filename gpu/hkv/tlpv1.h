@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * tlpv1 - a thread per key (HKV section 4.3). A bucket's 128 digests are read in eight 16-byte loads and compared four at a
- * time; a key is read where its digest matches, so a miss costs the digest line and, once in two misses, one key. The thread
- * copies the value itself and stores it past the caches. As many keys are on their way as there are threads, which is what
- * small values want; a large one is copied by a single thread.
+ * tlpv1 - a thread per key (HKV section 4.3). A bucket's 128 digests are read in eight 16-byte loads and compared four
+ * at a time; a key is read where its digest matches, so a miss costs the digest line and, once in two misses, one key.
+ * The thread copies the value itself and stores it past the caches. As many keys are on their way as there are threads,
+ * which is what small values want; a large one is copied by a single thread.
  *
  * No buffers, no shape that it cannot run.
  */
@@ -12,7 +12,8 @@ SIMT_FN void hkv_tlpv1(const hkv_args *a, uint32_t family)
 {
     simt_tile t = simt_tile_of(1);
     uint64_t step = (uint64_t)simt_blocks() * simt_threads();
-    for (uint64_t w = a->first + (uint64_t)simt_block() * simt_threads() + (simt_thread() & ~31u); w < a->last; w += step) {
+    for (uint64_t w = a->first + (uint64_t)simt_block() * simt_threads() + (simt_thread() & ~31u); w < a->last;
+         w += step) {
         hkv_one o = hkv_begin(a, w + simt_lane());
         while (!hkv_try(t, a, family, &o)) simt_backoff(64);
         hkv_move(t, a, &o, true);
@@ -38,6 +39,8 @@ HKV_KERNEL(tlpv1, upsert, 1, 128, hkv_fits_all, ORDER, "a thread per key under i
 HKV_KERNEL(tlpv1, pin, 1, 128, hkv_fits_all, ORDER, "a thread per key finds the entry, one at a time pins it")
 HKV_KERNEL(tlpv1, erase, 1, 128, hkv_fits_all, ORDER, "a thread per key under its bucket's lock")
 HKV_KERNEL(tlpv1, sweep, 1, 128, hkv_fits_all, EXACT, "a thread per slot")
-HKV_KERNEL(tlpv1, export, 1, 128, hkv_fits_all, EXACT, "a warp puts 512 slots in order, each thread copies values of its own")
+HKV_KERNEL(tlpv1, export, 1, 128, hkv_fits_all, EXACT,
+           "a warp puts 512 slots in order, each thread copies values of its own")
 HKV_KERNEL(tlpv1, clear, 1, 128, hkv_fits_all, EXACT, "a thread per slot")
-HKV_KERNEL(tlpv1, promote, 1, 128, hkv_fits_all, EXACT, "a thread per bucket, the worst near entry and the best far one at a time")
+HKV_KERNEL(tlpv1, promote, 1, 128, hkv_fits_all, EXACT,
+           "a thread per bucket, the worst near entry and the best far one at a time")

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * tlpv2 - a thread per key to find, eight per value to copy (HKV section 4.3). Probing is tlpv1's. Then the group turns to one
- * member's value after another: eight lanes read 128 consecutive bytes where one lane would have read 16 bytes of eight
- * lines, through two buffers in shared memory, so that the next piece is fetched while this one is stored.
+ * tlpv2 - a thread per key to find, eight per value to copy (HKV section 4.3). Probing is tlpv1's. Then the group turns
+ * to one member's value after another: eight lanes read 128 consecutive bytes where one lane would have read 16 bytes
+ * of eight lines, through two buffers in shared memory, so that the next piece is fetched while this one is stored.
  *
- * A lane waits for its group while it holds a lock. So no lane of a group may wait for a lock: it tries once a round, and
- * whoever got through is served in that round and lets go at its end.
+ * A lane waits for its group while it holds a lock. So no lane of a group may wait for a lock: it tries once a round,
+ * and whoever got through is served in that round and lets go at its end.
  */
 #ifdef HKV_KERNEL_TEXT
 enum { HKV_TLPV2_THREADS = 128 };
@@ -16,7 +16,8 @@ SIMT_FN void hkv_tlpv2(const hkv_args *a, uint32_t family)
     uint8_t *buffer = buffers + simt_thread() * HKV_BUFFER;
     simt_tile alone = simt_tile_of(1), g = simt_tile_of(HKV_GROUP);
     uint64_t step = (uint64_t)simt_blocks() * simt_threads();
-    for (uint64_t w = a->first + (uint64_t)simt_block() * simt_threads() + (simt_thread() & ~31u); w < a->last; w += step) {
+    for (uint64_t w = a->first + (uint64_t)simt_block() * simt_threads() + (simt_thread() & ~31u); w < a->last;
+         w += step) {
         hkv_one o = hkv_begin(a, w + simt_lane());
         bool todo = o.outcome != HKV_NO_ITEM;
         while (simt_any(g, todo)) {
@@ -41,7 +42,9 @@ SIMT_FN void hkv_tlpv2_export(const hkv_args *a)
     hkv_list(a, HKV_BY_GROUP, buffers + simt_thread() * HKV_BUFFER);
 }
 #endif
-HKV_KERNEL(tlpv2, lookup, 1, 128, hkv_fits_all, ORDER, "a thread per key finds, eight copy the value through two buffers")
+HKV_KERNEL(tlpv2, lookup, 1, 128, hkv_fits_all, ORDER,
+           "a thread per key finds, eight copy the value through two buffers")
 HKV_KERNEL(tlpv2, update, 1, 128, hkv_fits_all, ORDER, "a thread per key owns the entry, eight copy the value")
-HKV_KERNEL(tlpv2, upsert, 1, 128, hkv_fits_all, ORDER, "a thread per key probes, eight copy each value through two buffers")
+HKV_KERNEL(tlpv2, upsert, 1, 128, hkv_fits_all, ORDER,
+           "a thread per key probes, eight copy each value through two buffers")
 HKV_KERNEL(tlpv2, export, 1, 128, hkv_fits_all, EXACT, "a warp puts 512 slots in order, eight threads copy each value")

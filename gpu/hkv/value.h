@@ -8,16 +8,18 @@
 #include "gpu/add.h"
 #include "gpu/hkv/item.h"
 
-/* bytes of a value, shared out over the tile, by the widest access that both ends allow. Streaming stores leave the caches to
- * digests and keys. */
+/* bytes of a value, shared out over the tile, by the widest access that both ends allow. Streaming stores leave the
+ * caches to digests and keys. */
 SIMT_FN void hkv_copy(simt_tile t, uint8_t *to, const uint8_t *from, uint32_t bytes, bool streaming)
 {
     uint32_t low = (uint32_t)((uintptr_t)to | (uintptr_t)from | bytes);
     if (low % 16 == 0) {
         for (uint32_t at = 16 * t.rank; at < bytes; at += 16 * t.size) {
             simt_v4 w = simt_ld_v4((const simt_v4 *)(const void *)(from + at));
-            if (streaming) simt_stcs_v4((simt_v4 *)(void *)(to + at), w);
-            else simt_st_v4((simt_v4 *)(void *)(to + at), w);
+            if (streaming)
+                simt_stcs_v4((simt_v4 *)(void *)(to + at), w);
+            else
+                simt_st_v4((simt_v4 *)(void *)(to + at), w);
         }
     } else if (low % 8 == 0) {
         for (uint32_t at = 8 * t.rank; at < bytes; at += 8 * t.size)
@@ -37,7 +39,8 @@ SIMT_FN void hkv_swap(simt_tile t, uint8_t *x, uint8_t *y, uint32_t bytes)
     uint32_t low = (uint32_t)((uintptr_t)x | (uintptr_t)y | bytes);
     if (low % 16 == 0) {
         for (uint32_t at = 16 * t.rank; at < bytes; at += 16 * t.size) {
-            simt_v4 p = simt_ld_v4((const simt_v4 *)(const void *)(x + at)), q = simt_ld_v4((const simt_v4 *)(const void *)(y + at));
+            simt_v4 p = simt_ld_v4((const simt_v4 *)(const void *)(x + at)),
+                    q = simt_ld_v4((const simt_v4 *)(const void *)(y + at));
             simt_st_v4((simt_v4 *)(void *)(x + at), q);
             simt_st_v4((simt_v4 *)(void *)(y + at), p);
         }
@@ -55,13 +58,16 @@ SIMT_FN void hkv_zero(simt_tile t, uint8_t *to, uint32_t bytes)
 {
     uint32_t unit = ((uint32_t)(uintptr_t)to | bytes) % 8 == 0 ? 8 : 1;
     for (uint32_t at = unit * t.rank; at < bytes; at += unit * t.size) {
-        if (unit == 8) simt_st_u64((uint64_t *)(void *)(to + at), 0);
-        else simt_st_u8(to + at, 0);
+        if (unit == 8)
+            simt_st_u64((uint64_t *)(void *)(to + at), 0);
+        else
+            simt_st_u8(to + at, 0);
     }
     simt_join();
 }
 
-/* Values in pieces of sixteen bytes, shared out over `lanes`: which piece of which value is a lane's, and then its next, without a division. */
+/* Values in pieces of sixteen bytes, shared out over `lanes`: which piece of which value is a lane's, and then its
+ * next, without a division. */
 typedef struct hkv_piece {
     uint32_t value, part; /* the piece that is this lane's now */
     uint32_t more, rest, pieces;
@@ -87,7 +93,8 @@ SIMT_FN void hkv_piece_next(hkv_piece *p)
 }
 
 /* Changes the value at `to` as `change` says. */
-SIMT_FN void hkv_change(simt_tile t, const hkv_args *a, uint32_t change, uint8_t *to, const uint8_t *from, bool streaming)
+SIMT_FN void hkv_change(simt_tile t, const hkv_args *a, uint32_t change, uint8_t *to, const uint8_t *from,
+                        bool streaming)
 {
     if (change == HKV_REPLACE && from) hkv_copy(t, to, from, a->v.value_bytes, streaming);
     if (change == HKV_ADD) gpu_add(t, to, from, a->v.value_bytes, a->elem);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * victim.h - Algorithm 2, line 11, and Algorithm 3: which slot a new key may take. An empty one, or that of the least score
- * which nobody has pinned.
+ * victim.h - Algorithm 2, line 11, and Algorithm 3: which slot a new key may take. An empty one, or that of the least
+ * score which nobody has pinned.
  */
 #ifndef HKV_VICTIM_H
 #define HKV_VICTIM_H
@@ -25,22 +25,24 @@ typedef struct hkv_place {
 } hkv_place;
 
 /* Whether the entry of slot s would be the better victim: lower than the least so far, and not pinned. */
-SIMT_FN bool hkv_is_lower(const hkv_args *a, uint64_t b, uint32_t s, uint64_t score, uint32_t at, uint64_t least, bool pins)
+SIMT_FN bool hkv_is_lower(const hkv_args *a, uint64_t b, uint32_t s, uint64_t score, uint32_t at, uint64_t least,
+                          bool pins)
 {
     if (at < a->v.slots && score >= least) return false;
     return !pins || !hkv_pin_at(a, simt_ld_u64(hkv_key_at(&a->v, hkv_entry(&a->v, b, s))));
 }
 
 /* A score that is compared with the least so far. */
-SIMT_FN void hkv_compare(const hkv_args *a, uint64_t b, uint32_t s, uint64_t score, uint32_t *at, uint64_t *least, bool pins)
+SIMT_FN void hkv_compare(const hkv_args *a, uint64_t b, uint32_t s, uint64_t score, uint32_t *at, uint64_t *least,
+                         bool pins)
 {
     if (!hkv_is_lower(a, b, s, score, *at, *least, pins)) return;
     *least = score;
     *at = s;
 }
 
-/* Algorithm 2, line 11: the least score of a full bucket. copy: of its scores, as far apart as in the table; NULL: there is
- * none. Sixteen bytes
+/* Algorithm 2, line 11: the least score of a full bucket. copy: of its scores, as far apart as in the table; NULL:
+ * there is none. Sixteen bytes
  * a load, where they are aligned: two scores, or a key and its score. */
 SIMT_FN hkv_place hkv_least(simt_tile t, const hkv_args *a, uint64_t b, const uint64_t *copy)
 {
@@ -79,9 +81,10 @@ SIMT_FN hkv_place hkv_free_place(const hkv_args *a, const hkv_one *o)
     return p;
 }
 
-/* Algorithm 3. D2: both full, the one with the lower least score gives it up. Ties go to the first. In single mode both are the
- * same. */
-SIMT_FN hkv_place hkv_choose(simt_tile t, const hkv_args *a, const hkv_one *o, const uint64_t *first_copy, const uint64_t *second_copy)
+/* Algorithm 3. D2: both full, the one with the lower least score gives it up. Ties go to the first. In single mode both
+ * are the same. */
+SIMT_FN hkv_place hkv_choose(simt_tile t, const hkv_args *a, const hkv_one *o, const uint64_t *first_copy,
+                             const uint64_t *second_copy)
 {
     const hkv_view *v = &a->v;
     hkv_place p, q;

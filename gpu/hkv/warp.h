@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * warp - a warp per key and one key after another: what `pipeline` is without its overlap. Any shape; sixteen digests a lane, so
- * a bucket of up to 512 slots is seen at once. Scans read digests sixteen at a time and nothing of what is empty.
+ * warp - a warp per key and one key after another: what `pipeline` is without its overlap. Any shape; sixteen digests a
+ * lane, so a bucket of up to 512 slots is seen at once. Scans read digests sixteen at a time and nothing of what is
+ * empty.
  */
 #ifdef HKV_KERNEL_TEXT
 SIMT_FN void hkv_warp(const hkv_args *a, uint32_t family)
@@ -34,9 +35,11 @@ HKV_KERNEL(warp, upsert, 32, 128, hkv_fits_all, ORDER, "a warp per key, one afte
 HKV_KERNEL(warp, pin, 32, 128, hkv_fits_all, ORDER, "a warp per key finds the entry, one at a time pins it")
 HKV_KERNEL(warp, erase, 32, 128, hkv_fits_all, ORDER, "a warp per key under its bucket's lock")
 HKV_KERNEL(warp, sweep, 1, 128, hkv_fits_all, EXACT, "a warp reads 512 digests at once, then asks 32 slots at a time")
-HKV_KERNEL(warp, export, 1, 128, hkv_fits_all, EXACT, "a warp puts 512 slots in order, and each lane moves sixteen bytes after sixteen")
+HKV_KERNEL(warp, export, 1, 128, hkv_fits_all, EXACT,
+           "a warp puts 512 slots in order, and each lane moves sixteen bytes after sixteen")
 HKV_KERNEL(warp, clear, 1, 128, hkv_fits_all, EXACT, "plane after plane in 16-byte stores")
-HKV_KERNEL(warp, promote, 1, 128, hkv_fits_all, EXACT, "a warp per bucket, the worst near entry and the best far one at a time")
+HKV_KERNEL(warp, promote, 1, 128, hkv_fits_all, EXACT,
+           "a warp per bucket, the worst near entry and the best far one at a time")
 #ifdef HKV_SPECIAL
 HKV_SPECIAL(warp, export, EXPORT, WHOLE, 128, 6, 6)
 #endif

@@ -1,20 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * answers.h - what every judge of batches that ran has to do with: the batch's arrays, outcomes as they are counted, and what is wrong with an item.
+ * answers.h - what every judge of batches that ran has to do with: the batch's arrays, outcomes as they are counted,
+ * and what is wrong with an item.
  *
- * A design's oracle (hkv_oracle.h, hive_oracle.h) is one of these. It knows of every key what must be in the table, and goes over the items of a batch
- * in a few passes, each of which is a loop of independent turns (place.h). Oracles are copied to where their passes run: members are numbers, and
- * pointers to what is there.
+ * A design's oracle (hkv_oracle.h, hive_oracle.h) is one of these. It knows of every key what must be in the table, and
+ * goes over the items of a batch in a few passes, each of which is a loop of independent turns (place.h). Oracles are
+ * copied to where their passes run: members are numbers, and pointers to what is there.
  */
 #ifndef SOAK_ANSWERS_H
 #define SOAK_ANSWERS_H
 
 #include "gpu/soak/draw.h"
 
-enum wrong_kind { IMPOSSIBLE_OUTCOME, WAS_GONE, WAS_THERE, WRONG_VALUE, WRONG_SCORE, NOT_ITS_TO_WRITE, WRONG_LIST, NOT_CONSERVED, WRONG_PLACE, WRONG_SIZE, WRONG_KINDS };
+enum wrong_kind {
+    IMPOSSIBLE_OUTCOME,
+    WAS_GONE,
+    WAS_THERE,
+    WRONG_VALUE,
+    WRONG_SCORE,
+    NOT_ITS_TO_WRITE,
+    WRONG_LIST,
+    NOT_CONSERVED,
+    WRONG_PLACE,
+    WRONG_SIZE,
+    WRONG_KINDS
+};
 static const char *const wrong_names[] = {
-    "an outcome that cannot be", "an answer for a key that was gone", "a key that was there is not found", "a wrong value", "a wrong score",
-    "an output that was to be left alone", "a wrong list", "came and went do not add up", "a key outside its buckets", "a wrong size",
+    "an outcome that cannot be",
+    "an answer for a key that was gone",
+    "a key that was there is not found",
+    "a wrong value",
+    "a wrong score",
+    "an output that was to be left alone",
+    "a wrong list",
+    "came and went do not add up",
+    "a key outside its buckets",
+    "a wrong size",
 };
 
 struct complaint {
@@ -86,7 +107,8 @@ struct answers {
     {
         uint64_t all = 0;
         if (lists && *b.count != to_list) complain(WRONG_LIST, 0, *b.count);
-        if (b.value_out && !left_alone((const uint8_t *)b.value_out + b.n * names.bytes, BEHIND)) complain(NOT_ITS_TO_WRITE, b.n, 0);
+        if (b.value_out && !left_alone((const uint8_t *)b.value_out + b.n * names.bytes, BEHIND))
+            complain(NOT_ITS_TO_WRITE, b.n, 0);
         if (b.score_out && !left_alone(b.score_out + b.n, BEHIND)) complain(NOT_ITS_TO_WRITE, b.n, 0);
         if (!left_alone(b.outcome + b.n, BEHIND)) complain(NOT_ITS_TO_WRITE, b.n, 0);
         for (int o = 0; o < HD_OUTCOME_COUNT; o++) {

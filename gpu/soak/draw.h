@@ -18,7 +18,8 @@ struct dice {
     uint64_t log_between(uint64_t least, uint64_t most) /* every order of magnitude as often as another */
     {
         if (most <= least) return least;
-        double at = exp(log((double)least) + (log((double)most + 1) - log((double)least)) * ((double)(draw() >> 11) * 0x1p-53));
+        double at =
+            exp(log((double)least) + (log((double)most + 1) - log((double)least)) * ((double)(draw() >> 11) * 0x1p-53));
         return at < (double)least ? least : at > (double)most ? most : (uint64_t)at;
     }
 };
@@ -29,7 +30,7 @@ struct limits {
     uint32_t value_bytes;
 };
 
-/* ---- Keys of a batch ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Keys of a batch ------------------------------------------------------------------------- */
 
 enum key_kind { EVERYWHERE, AGAIN_AND_AGAIN, SKEWED, SERIES };
 

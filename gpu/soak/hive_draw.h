@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hive_draw.h - what a soak of Hive draws: shapes of tables, which of their operations a batch has, and in a mixed one how many of each.
+ * hive_draw.h - what a soak of Hive draws: shapes of tables, which of their operations a batch has, and in a mixed one
+ * how many of each.
  */
 #ifndef SOAK_HIVE_DRAW_H
 #define SOAK_HIVE_DRAW_H
@@ -12,12 +13,14 @@ struct hive_shape {
     hd_layout layout;
     const char *hash;
     uint64_t buckets, keys, factor, seed, least, items; /* buckets: to begin with. least, items: of a batch */
-    bool stays; /* at a load factor of LOAD, as long as it lasts; else it grows and shrinks, and is full or empty as it comes */
+    /* at a load factor of LOAD, as long as it lasts; else it grows and shrinks, and is full or empty as it comes */
+    bool stays;
 };
 
 static const double LOAD = 0.95;
 
-/* Kind 0 to 23: each size of bucket, number of hashes, word and layout; an eighth of the slots are spare, as usual, and so is the hash. */
+/* Kind 0 to 23: each size of bucket, number of hashes, word and layout; an eighth of the slots are spare, as usual, and
+ * so is the hash. */
 enum : uint64_t { HIVE_SHAPES = 3 * 2 * 2 * 2 };
 static inline hive_shape hive_shape_of(uint64_t kind)
 {
@@ -42,11 +45,13 @@ static inline void hive_draw_names(dice &d, hive_shape *s, uint64_t keys_most)
     s->seed = d.one_in(2) ? 0 : d.draw();
 }
 
-/* size: 0 a bucket or two, 1 a small table, 2 up to a sixteenth of the largest, for it grows. There are half as many keys as slots, or up to four
- * times as many. */
+/* size: 0 a bucket or two, 1 a small table, 2 up to a sixteenth of the largest, for it grows. There are half as many
+ * keys as slots, or up to four times as many. */
 static inline hive_shape hive_draw_shape(dice &d, uint64_t kind, int size, const limits &most)
 {
-    static const char *const two[] = { "bithash1,bithash2", "crc32,city32" }, *const three[] = { "bithash1,bithash2,murmur3", "city64,crc64,mix64" };
+    static const char *const two[] = { "bithash1,bithash2", "crc32,city32" }, *const three[] = {
+        "bithash1,bithash2,murmur3", "city64,crc64,mix64"
+    };
     hive_shape s = hive_shape_of(kind);
     uint64_t buckets = most.slots / s.slots / 16, small = buckets < 1024 ? buckets : 1024;
     s.buckets = size == 0 ? 1 + d.below(2) : size == 1 ? d.log_between(1, small) : d.log_between(small, buckets);
@@ -57,7 +62,8 @@ static inline hive_shape hive_draw_shape(dice &d, uint64_t kind, int size, const
     if (d.one_in(2)) s.spare = (uint32_t)d.below(s.slots / 2);
     if (d.one_in(4)) s.hash = d.of(s.hashes == 2 ? two : three);
     s.least = 1;
-    s.items = most.items < 16 * capacity + 4096 ? most.items : 16 * capacity + 4096; /* many of few keys stand in each other's way */
+    /* many of few keys stand in each other's way */
+    s.items = most.items < 16 * capacity + 4096 ? most.items : 16 * capacity + 4096;
     return s;
 }
 
@@ -73,7 +79,7 @@ static inline hive_shape hive_draw_full(dice &d, hive_shape s, const limits &mos
     return s;
 }
 
-/* ---- Operations ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- Operations ------------------------------------------------------------------------------ */
 
 /* Shares of the operations of a mixed batch, up to 2^16 in all. */
 struct shares {
@@ -118,10 +124,12 @@ static inline shares shares_of(const double weight[shares::OPS])
     return m;
 }
 
-/* The share of erase that lets a batch bring in `net` entries for each of its items, when this share of its keys is there. */
+/* The share of erase that lets a batch bring in `net` entries for each of its items, when this share of its keys is
+ * there. */
 static inline double erases_for(const double weight[shares::OPS], bool sums_insert, double there, double net)
 {
-    double inserts = weight[0] + weight[1] + (sums_insert ? weight[2] : 0), others = inserts + weight[3] + weight[4] + weight[5] + weight[6];
+    double inserts = weight[0] + weight[1] + (sums_insert ? weight[2] : 0),
+           others = inserts + weight[3] + weight[4] + weight[5] + weight[6];
     if (!sums_insert) others += weight[2];
     double wanted = (inserts * (1 - there) - net * others) / (there + net);
     return wanted < 0 ? 0 : wanted > 4 * others ? 4 * others : wanted;

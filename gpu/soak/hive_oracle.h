@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hive_oracle.h - judges batches of Hive where they ran. A dictionary forgets nobody: whether a key is there is known after every batch, also where
- * many items of it, each with its own operation, had the key.
+ * hive_oracle.h - judges batches of Hive where they ran. A dictionary forgets nobody: whether a key is there is known
+ * after every batch, also where many items of it, each with its own operation, had the key.
  *
- * Presence. For every key was + came - went is 0 or 1, and what is; came and went are its items INSERTED and ERASED. Who says that the key is there
- * (HIT, UPDATED, ERASED) needs it to have been, or to have come; who says that it is not (MISS, PENDING, INSERTED) needs it not to have been, or to have
- * gone. Some order of the items gives all of these when the sums are right. PENDING changes nothing, and needs a stash that may have been full.
+ * Presence. For every key was + came - went is 0 or 1, and what is; came and went are its items INSERTED and ERASED.
+ * Who says that the key is there (HIT, UPDATED, ERASED) needs it to have been, or to have come; who says that it is not
+ * (MISS, PENDING, INSERTED) needs it not to have been, or to have gone. Some order of the items gives all of these when
+ * the sums are right. PENDING changes nothing, and needs a stash that may have been full.
  *
- * Values. Where one item has a key they follow exactly. Where several do, a value is what one of them wrote (values of a batch differ in four ways), and
- * so many additions: all items add the same, so that a value tells how many of them are in it. Sums alone follow exactly again.
+ * Values. Where one item has a key they follow exactly. Where several do, a value is what one of them wrote (values of
+ * a batch differ in four ways), and so many additions: all items add the same, so that a value tells how many of them
+ * are in it. Sums alone follow exactly again.
  *
- * Passes: count_key, then the batch, then tally, meet, judge_missed, judge_item, judge_together, finish. At rest on_export for every entry, then on_key for
- * every key. Batches in which no key comes twice need neither count_key nor meet.
+ * Passes: count_key, then the batch, then tally, meet, judge_missed, judge_item, judge_together, finish. At rest
+ * on_export for every entry, then on_key for every key. Batches in which no key comes twice need neither count_key nor
+ * meet.
  */
 #ifndef SOAK_HIVE_ORACLE_H
 #define SOAK_HIVE_ORACLE_H
@@ -21,7 +24,8 @@
 
 extern "C" hd_status hive_functions_of(const char *names, uint32_t hashes, uint32_t *functions); /* ref/hive.h */
 
-/* What a value can have begun as: bits 0 to 3: word_of(batch, 0 to 3); SUM: an addition to nothing; KNOWN: hive_known.word itself. */
+/* What a value can have begun as: bits 0 to 3: word_of(batch, 0 to 3); SUM: an addition to nothing; KNOWN:
+ * hive_known.word itself. */
 enum { FOUR = 15, SUM = 16, KNOWN = 32 };
 
 /* begun 0: the key is not there. Else its value is what it begun as and least to most additions more. */
@@ -45,8 +49,8 @@ struct hive_oracle : answers {
     uint64_t *entries = nullptr; /* (1): in the table, before the batch */
     shares mix;                  /* of a mixed batch */
     uint64_t salt = 0;
-    uint32_t step = 0;           /* what every item adds */
-    bool crowded = false;        /* keys may come twice in the batch */
+    uint32_t step = 0;    /* what every item adds */
+    bool crowded = false; /* keys may come twice in the batch */
 
     explicit hive_oracle(naming n) : answers(n) {}
     void open(const place &at, const hive_shape &s, const hd_info &info)
@@ -78,7 +82,7 @@ struct hive_oracle : answers {
         v.stash_buckets = info.stash_buckets;
     }
 
-    /* ---- A batch -------------------------------------------------------------------------------------------------------- */
+    /* ---- A batch ----------------------------------------------------------------------------- */
 
     void begin(dice &d, const hd_info &info, const keys_of &k)
     {
@@ -113,11 +117,12 @@ struct hive_oracle : answers {
     }
     BOTH bool lists() const { return !b.each && b.op == HD_OP_FIND_MISSED; }
 
-    /* ---- Values ---------------------------------------------------------------------------------------------------------- */
+    /* ---- Values ------------------------------------------------------------------------------ */
 
     BOTH uint32_t four(uint64_t batch, uint64_t i) const { return (uint32_t)word_of(batch, i); }
 
-    /* Whether the value at p began as one of these and had so many additions; *word: its own. Values of 2 bytes have no additions. */
+    /* Whether the value at p began as one of these and had so many additions; *word: its own. Values of 2 bytes have no
+     * additions. */
     BOTH bool one_of(const known &k, uint64_t key, const uint8_t *p, uint32_t *word) const
     {
         for (int j = 0; j < 6; j++) {
@@ -134,18 +139,23 @@ struct hive_oracle : answers {
     BOTH known just(uint32_t word) const { return known{ word, 0, 0, KNOWN }; }
     BOTH void add_to(known &k, uint32_t times) const
     {
-        if (k.begun == KNOWN) k.word += times * step;
-        else k.least += times, k.most += times;
+        if (k.begun == KNOWN)
+            k.word += times * step;
+        else
+            k.least += times, k.most += times;
     }
 
-    /* ---- Items ------------------------------------------------------------------------------------------------------------ */
+    /* ---- Items ------------------------------------------------------------------------------- */
 
     BOTH void count_key(uint64_t i) const
     {
         uint64_t at = names.number_of(b.key[i]);
         if (at != NO_NUMBER && add(&key_now[at].items, 1) == 0) key_now[at].leader = i;
     }
-    BOTH bool writes(uint64_t i, hd_outcome o) const { return o == HD_INSERTED || (o == HD_UPDATED && op_of(i) != HD_OP_ACCUM_OR_ASSIGN); }
+    BOTH bool writes(uint64_t i, hd_outcome o) const
+    {
+        return o == HD_INSERTED || (o == HD_UPDATED && op_of(i) != HD_OP_ACCUM_OR_ASSIGN);
+    }
     BOTH bool adds(uint64_t i) const { return op_of(i) == HD_OP_ACCUM_OR_ASSIGN; }
 
     /* What the items did together that have a key. */
@@ -165,9 +175,15 @@ struct hive_oracle : answers {
     {
         bool absent = o == HD_INSERTED || o == HD_PENDING;
         switch ((int)op) {
-        case HD_OP_FIND: case HD_OP_CONTAINS: case HD_OP_FIND_PTR: case HD_OP_FIND_MISSED: return o == HD_HIT || o == HD_MISS;
-        case HD_OP_ASSIGN: case HD_OP_ASSIGN_VALUES: return o == HD_UPDATED || o == HD_MISS;
-        case HD_OP_ACCUM_OR_ASSIGN: return accum == HD_ADD ? o == HD_UPDATED || o == HD_MISS : absent || o == (accum == HD_EITHER ? HD_UPDATED : HD_HIT);
+        case HD_OP_FIND:
+        case HD_OP_CONTAINS:
+        case HD_OP_FIND_PTR:
+        case HD_OP_FIND_MISSED: return o == HD_HIT || o == HD_MISS;
+        case HD_OP_ASSIGN:
+        case HD_OP_ASSIGN_VALUES: return o == HD_UPDATED || o == HD_MISS;
+        case HD_OP_ACCUM_OR_ASSIGN:
+            return accum == HD_ADD ? o == HD_UPDATED || o == HD_MISS
+                                   : absent || o == (accum == HD_EITHER ? HD_UPDATED : HD_HIT);
         case HD_OP_INSERT_OR_ASSIGN: return absent || o == HD_UPDATED;
         case HD_OP_FIND_OR_INSERT: return absent || o == HD_HIT;
         case HD_OP_ERASE: return o == HD_ERASED || o == HD_MISS;
@@ -187,13 +203,19 @@ struct hive_oracle : answers {
     BOTH bool judge_outputs(uint64_t i, hd_outcome o, const known &k, const busy &m, uint32_t *word) const
     {
         hd_op op = op_of(i);
-        bool with_value = o == HD_HIT && (op == HD_OP_FIND || op == HD_OP_FIND_MISSED || op == HD_OP_FIND_OR_INSERT), with_ptr = o == HD_HIT && op == HD_OP_FIND_PTR;
+        bool with_value = o == HD_HIT && (op == HD_OP_FIND || op == HD_OP_FIND_MISSED || op == HD_OP_FIND_OR_INSERT),
+             with_ptr = o == HD_HIT && op == HD_OP_FIND_PTR;
         const uint8_t *p = (const uint8_t *)b.value_out + i * names.bytes;
-        if (with_value) judge_value(i, k, m, p, word);
-        else if (!left_alone(p, names.bytes)) complain(NOT_ITS_TO_WRITE, i, b.key[i]);
-        if (with_ptr) judge_value(i, k, m, (const uint8_t *)b.ptr[i], word);
-        else if (!left_alone(&b.ptr[i], 8)) complain(NOT_ITS_TO_WRITE, i, b.key[i]);
-        if (with_value || with_ptr ? b.score_out[i] != 0 : !left_alone(&b.score_out[i], 8)) complain(WRONG_SCORE, i, b.key[i]);
+        if (with_value)
+            judge_value(i, k, m, p, word);
+        else if (!left_alone(p, names.bytes))
+            complain(NOT_ITS_TO_WRITE, i, b.key[i]);
+        if (with_ptr)
+            judge_value(i, k, m, (const uint8_t *)b.ptr[i], word);
+        else if (!left_alone(&b.ptr[i], 8))
+            complain(NOT_ITS_TO_WRITE, i, b.key[i]);
+        if (with_value || with_ptr ? b.score_out[i] != 0 : !left_alone(&b.score_out[i], 8))
+            complain(WRONG_SCORE, i, b.key[i]);
         return with_value || with_ptr;
     }
 
@@ -218,15 +240,19 @@ struct hive_oracle : answers {
         change(i, o, k, told ? &word : nullptr);
     }
 
-    /* ---- What becomes of a key ----------------------------------------------------------------------------------------------- */
+    /* ---- What becomes of a key --------------------------------------------------------------- */
 
     /* The only item that has it. */
     BOTH void change(uint64_t i, hd_outcome o, known &k, const uint32_t *told) const
     {
-        if (o == HD_HIT && told) k = just(*told);
-        else if (writes(i, o)) k = just(word(i));
-        else if (o == HD_UPDATED) add_to(k, 1);
-        else if (o != HD_HIT) k.begun = 0;
+        if (o == HD_HIT && told)
+            k = just(*told);
+        else if (writes(i, o))
+            k = just(word(i));
+        else if (o == HD_UPDATED)
+            add_to(k, 1);
+        else if (o != HD_HIT)
+            k.begun = 0;
     }
 
     /* Items that have the key of item i, of which it is the one that counted first. */
@@ -235,21 +261,27 @@ struct hive_oracle : answers {
         uint64_t at = names.number_of(b.key[i]);
         if (at == NO_NUMBER || key_now[at].items < 2 || key_now[at].leader != i) return;
         known &k = key_is[at];
-        const busy m = key_now[at], none = { NO_NUMBER, 0, 0, 0, 0, 0, 0 }; /* no item's number: others of the key are still asking whether they lead */
+        /* no item's number: others of the key are still asking whether they lead */
+        const busy m = key_now[at], none = { NO_NUMBER, 0, 0, 0, 0, 0, 0 };
         key_now[at] = none;
         uint64_t had = (k.begun != 0) + (uint64_t)m.came;
         if (had < m.went || had - m.went > 1) complain(NOT_CONSERVED, i, b.key[i]);
         if (had <= m.went) k.begun = 0;
-        else if (m.wrote == SUM && m.came == 1 && m.went == 0) k = just(step * (1 + m.adds)); /* all others came after it */
-        else if (m.wrote) k = known{ number, 0, m.adds, m.wrote };
-        else add_to(k, m.adds);
+        /* all others came after it */
+        else if (m.wrote == SUM && m.came == 1 && m.went == 0)
+            k = just(step * (1 + m.adds));
+        else if (m.wrote)
+            k = known{ number, 0, m.adds, m.wrote };
+        else
+            add_to(k, m.adds);
     }
 
     /* Entry j of the list of those that were not found. */
     BOTH void judge_missed(uint64_t j) const
     {
         hd_outcome o;
-        if (j < listed() && (!in_order(j, &o) || o != HD_MISS || b.list_key[j] != b.key[b.list_item[j]])) complain(WRONG_LIST, j, b.list_key[j]);
+        if (j < listed() && (!in_order(j, &o) || o != HD_MISS || b.list_key[j] != b.key[b.list_item[j]]))
+            complain(WRONG_LIST, j, b.list_key[j]);
     }
 
     BOTH void finish() const
@@ -260,7 +292,7 @@ struct hive_oracle : answers {
         close(lists(), fate[HD_MISS]);
     }
 
-    /* ---- At rest -------------------------------------------------------------------------------------------------------------------------- */
+    /* ---- At rest ----------------------------------------------------------------------------- */
 
     BOTH bool may_be_in(uint64_t key, uint64_t bucket) const
     {
@@ -275,11 +307,13 @@ struct hive_oracle : answers {
         if (j >= listed()) return;
         uint64_t slot = b.list_item[j], key = b.list_key[j], at = names.number_of(key);
         uint32_t word = 0;
-        if (slot - b.start >= b.n || (j && b.list_item[j - 1] >= slot) || at == NO_NUMBER) return complain(WRONG_LIST, j, key);
+        if (slot - b.start >= b.n || (j && b.list_item[j - 1] >= slot) || at == NO_NUMBER)
+            return complain(WRONG_LIST, j, key);
         if (add(&key_now[at].listed, 1)) return complain(NOT_CONSERVED, j, key);
         if (!key_is[at].begun) complain(WAS_GONE, j, key);
         if (!may_be_in(key, slot / v.slots)) complain(WRONG_PLACE, j, key);
-        if (!one_of(key_is[at], key, (const uint8_t *)b.list_value + j * names.bytes, &word)) complain(WRONG_VALUE, j, key);
+        if (!one_of(key_is[at], key, (const uint8_t *)b.list_value + j * names.bytes, &word))
+            complain(WRONG_VALUE, j, key);
         if (b.list_score[j]) complain(WRONG_SCORE, j, key);
         key_is[at] = just(word);
     }
@@ -289,8 +323,10 @@ struct hive_oracle : answers {
         uint64_t all = 0, some = 0;
         for (uint64_t at = c; at < names.keys; at += turns) {
             uint64_t key = names.key_of(at);
-            if (key_now[at].listed) all++, some += (key & mask) == bits;
-            else if (key_is[at].begun) complain(WAS_THERE, at, key), key_is[at].begun = 0;
+            if (key_now[at].listed)
+                all++, some += (key & mask) == bits;
+            else if (key_is[at].begun)
+                complain(WAS_THERE, at, key), key_is[at].begun = 0;
             key_now[at].listed = 0;
         }
         if (all) add(&there[0], all);

@@ -28,9 +28,12 @@ struct hkv_soak {
         c->admit = s.admit;
         c->epoch = 3;
     }
-    static bool has(hd_op op) { return op != HD_OP_CLEAR && op != HD_OP_PROMOTE && op != HD_OP_LOCK_KEYS && op != HD_OP_UNLOCK_KEYS; }
+    static bool has(hd_op op)
+    {
+        return op != HD_OP_CLEAR && op != HD_OP_PROMOTE && op != HD_OP_LOCK_KEYS && op != HD_OP_UNLOCK_KEYS;
+    }
 
-    /* ---- What a soak goes over ---------------------------------------------------------------------------------------------- */
+    /* ---- What a soak goes over --------------------------------------------------------------- */
 
     static std::vector<const char *> variants()
     {
@@ -40,19 +43,28 @@ struct hkv_soak {
         return all;
     }
     enum : uint64_t { MOST_FIRST = 4096 };
-    enum : uint64_t { KINDS = 10, GOALS = 5, ROUNDS = 10 }; /* of tables; what each variant is to have had so many operations under; rounds, if all need them */
+    /* of tables; what each variant is to have had so many operations under; rounds, if all need them */
+    enum : uint64_t { KINDS = 10, GOALS = 5, ROUNDS = 10 };
     static bool fits(const char *, uint64_t) { return true; }
-    static shape draw(dice &d, const char *variant, uint64_t kind, int size, const limits &most) { return hkv_draw_shape(d, variant, hkv_policies[kind % 5], kind / 5, size, most); }
+    static shape draw(dice &d, const char *variant, uint64_t kind, int size, const limits &most)
+    {
+        return hkv_draw_shape(d, variant, hkv_policies[kind % 5], kind / 5, size, most);
+    }
     static bool fits_goal(const char *, uint64_t) { return true; }
     static std::string goal_name(uint64_t goal) { return hkv_policies[goal]; }
-    /* First of a bucket or two, then a small one, then large ones of narrow values, which are fast, but for every fourth. Modes alternate. */
+    /* First of a bucket or two, then a small one, then large ones of narrow values, which are fast, but for every
+     * fourth. Modes alternate. */
     static shape draw_for(dice &d, const char *variant, uint64_t goal, uint64_t round, bool other, limits most)
     {
         if (round % 4 != 3) most.value_bytes = 24;
-        return hkv_draw_shape(d, variant, hkv_policies[goal], other, round < 2 ? (int)round : round % 8 == 7 ? 3 : 2, most);
+        return hkv_draw_shape(d, variant, hkv_policies[goal], other,
+                              round < 2        ? (int)round
+                              : round % 8 == 7 ? 3
+                                               : 2,
+                              most);
     }
 
-    /* ---- A table ------------------------------------------------------------------------------------------------------------ */
+    /* ---- A table ----------------------------------------------------------------------------- */
 
     int draw_op(soak &j, uint64_t *) { return hkv_draw_op(j.d, j.o.names.grain); }
     void besides(soak &j)
@@ -71,13 +83,19 @@ struct hkv_soak {
         }
     }
 
-    static void heading() { printf("verdict\tvariant\tpolicy\tmode\tbuckets\tslots\tvalue_bytes\tlayout\tadmit\tkeys\toperations\tby_variant\tbatches\twrong\tseconds\n"); }
+    static void heading()
+    {
+        printf("verdict\tvariant\tpolicy\tmode\tbuckets\tslots\tvalue_bytes\tlayout\tadmit\tkeys\toperations\tby_"
+               "variant\tbatches\twrong\tseconds\n");
+    }
     void row(const soak &j, const char *verdict, const char *variant, unsigned long long wrong, double seconds) const
     {
         const shape &s = j.s;
-        printf("%s\t%s\t%s\t%s\t%llu\t%u\t%u\t%s\t%s\t%llu\t%llu\t%llu\t%llu\t%llu\t%.1f\n", verdict, variant, s.policy, s.dual ? "dual" : "single", (unsigned long long)s.buckets, s.slots,
-               s.value_bytes, s.layout == HD_LAYOUT_PAIRS ? "pairs" : "planes", s.admit == HD_ADMIT_ALWAYS ? "always" : "score", (unsigned long long)s.keys, (unsigned long long)j.items,
-               (unsigned long long)j.own, (unsigned long long)j.batches, wrong, seconds);
+        printf("%s\t%s\t%s\t%s\t%llu\t%u\t%u\t%s\t%s\t%llu\t%llu\t%llu\t%llu\t%llu\t%.1f\n", verdict, variant, s.policy,
+               s.dual ? "dual" : "single", (unsigned long long)s.buckets, s.slots, s.value_bytes,
+               s.layout == HD_LAYOUT_PAIRS ? "pairs" : "planes", s.admit == HD_ADMIT_ALWAYS ? "always" : "score",
+               (unsigned long long)s.keys, (unsigned long long)j.items, (unsigned long long)j.own,
+               (unsigned long long)j.batches, wrong, seconds);
     }
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * huge.h - a table of more than 2^31 slots, filled past 2^31 entries, in batches of up to all of them: every slot number, byte offset and item
- * number beyond 2^31 and 2^32 is used. Nine slots in ten are in use and every key has two buckets, so that nobody has to leave: of each
- * number it is known whether it is there.
+ * huge.h - a table of more than 2^31 slots, filled past 2^31 entries, in batches of up to all of them: every slot
+ * number, byte offset and item number beyond 2^31 and 2^32 is used. Nine slots in ten are in use and every key has two
+ * buckets, so that nobody has to leave: of each number it is known whether it is there.
  */
 #ifndef SOAK_HUGE_H
 #define SOAK_HUGE_H
@@ -18,9 +18,9 @@ struct huge {
     naming names;
     uint64_t n, capacity, window, middle, mask, bits; /* n: entries; middle: 2^31, of a table that reaches it */
     hd_table *t = nullptr;
-    hd_batch all;      /* arrays of n items */
+    hd_batch all; /* arrays of n items */
     uint64_t *wrong, *sum;
-    uint8_t *seen;     /* (n) */
+    uint8_t *seen;        /* (n) */
     uint64_t version = 1; /* of values */
     bool good = true;
     double start = seconds_now();
@@ -60,7 +60,9 @@ struct huge {
     {
         at.wait();
         hd_close(t);
-        void *const taken[] = { (void *)all.key, (void *)all.score, all.value_out, all.outcome, all.count, wrong, sum, seen };
+        void *const taken[] = {
+            (void *)all.key, (void *)all.score, all.value_out, all.outcome, all.count, wrong, sum, seen
+        };
         for (void *p : taken) at.give(p);
     }
 
@@ -71,8 +73,8 @@ struct huge {
         at.read(&bad, wrong, sizeof bad);
         at.fill(wrong, 0, sizeof bad);
         good &= bad == 0;
-        printf("%s\t%s\t%s\t%llu\t%llu\t%llu\t%.1f\n", bad ? "WRONG" : "ok", variant, what, (unsigned long long)capacity, (unsigned long long)items, (unsigned long long)bad,
-               seconds_now() - start);
+        printf("%s\t%s\t%s\t%llu\t%llu\t%llu\t%.1f\n", bad ? "WRONG" : "ok", variant, what,
+               (unsigned long long)capacity, (unsigned long long)items, (unsigned long long)bad, seconds_now() - start);
         fflush(stdout);
         start = seconds_now();
     }
@@ -80,12 +82,14 @@ struct huge {
     void tell_number(const char *what, uint64_t got, uint64_t wanted)
     {
         uint64_t *const w = wrong;
-        if (got != wanted) fprintf(stderr, "%s: %llu, and it should be %llu\n", what, (unsigned long long)got, (unsigned long long)wanted);
+        if (got != wanted)
+            fprintf(stderr, "%s: %llu, and it should be %llu\n", what, (unsigned long long)got,
+                    (unsigned long long)wanted);
         if (got != wanted) at.each(1, [=] BOTH(uint64_t) { add(w, 1); });
         tell(what, got);
     }
 
-    /* ---- Batches of numbers -------------------------------------------------------------------------------------------------------- */
+    /* ---- Batches of numbers ------------------------------------------------------------------ */
 
     static BOTH uint64_t score_for(uint64_t number) { return score_of(EXTREME, number, 12345); }
 
@@ -101,16 +105,20 @@ struct huge {
         if (op == HD_OP_ERASE_IF || op == HD_OP_CLEAR || hd_run(t, &asked)) b.kernel = nullptr;
         MUST(hd_run(t, &b));
     }
-    /* Items for numbers from, from + step, ...; outcomes must be `there` of those for which `is` holds, and `gone` of the others. */
-    template <class holds> void items(hd_op op, uint64_t from, uint64_t step, uint64_t count, hd_outcome there, hd_outcome gone, holds is)
+    /* Items for numbers from, from + step, ...; outcomes must be `there` of those for which `is` holds, and `gone` of
+     * the others. */
+    template <class holds>
+    void items(hd_op op, uint64_t from, uint64_t step, uint64_t count, hd_outcome there, hd_outcome gone, holds is)
     {
         const naming k = names;
         hd_batch b = all;
         uint64_t *const w = wrong, word = version, reads = op == HD_OP_FIND, past = n;
         b.n = count;
         b.distinct = true;
-        if (reads) b.score_out = (uint64_t *)b.score, b.value = b.score = nullptr;
-        else b.value_out = nullptr;
+        if (reads)
+            b.score_out = (uint64_t *)b.score, b.value = b.score = nullptr;
+        else
+            b.value_out = nullptr;
         at.each(count, [=] BOTH(uint64_t i) {
             uint64_t number = from + i * step;
             ((uint64_t *)b.key)[i] = k.key_of(number);
@@ -125,13 +133,16 @@ struct huge {
             uint64_t number = from + i * step;
             bool here = number < past && is(number, k.key_of(number));
             bool good = b.outcome[i] == (here ? there : gone);
-            if (reads && here) good = good && k.is((const uint8_t *)b.value_out + 8 * i, k.key_of(number), word) && b.score_out[i] == score_for(number);
-            if (reads && !here) good = good && ((const uint64_t *)b.value_out)[i] == ~number && b.score_out[i] == ~number;
+            if (reads && here)
+                good = good && k.is((const uint8_t *)b.value_out + 8 * i, k.key_of(number), word) &&
+                       b.score_out[i] == score_for(number);
+            if (reads && !here)
+                good = good && ((const uint64_t *)b.value_out)[i] == ~number && b.score_out[i] == ~number;
             if (!good) add(w, 1);
         });
     }
 
-    /* ---- Exports ------------------------------------------------------------------------------------------------------------------------ */
+    /* ---- Exports ----------------------------------------------------------------------------- */
 
     /* The arrays of all are longer than a window: its list is put in their later parts. */
     uint64_t list(uint64_t start, uint64_t slots, bool mark)
@@ -170,12 +181,13 @@ struct huge {
         }
         tell_number("export, window after window", listed, n);
         uint64_t before = list(middle - window / 3, window / 3, false), after = list(middle, window / 2, false);
-        tell_number("export across the middle", list(middle - window / 3, window / 3 + window / 2, false), before + after);
+        tell_number("export across the middle", list(middle - window / 3, window / 3 + window / 2, false),
+                    before + after);
         before = list(middle - 1, 1, false), after = list(middle, 1, false);
         tell_number("export of two slots across the middle", list(middle - 1, 2, false), before + after);
     }
 
-    /* ---- Counts --------------------------------------------------------------------------------------------------------------------------- */
+    /* ---- Counts ------------------------------------------------------------------------------ */
 
     uint64_t ask(hd_op op, uint64_t slots)
     {

@@ -35,16 +35,18 @@ template <class design> struct judged {
     oracle o;
     design its;
     hd_table *t = nullptr;
-    hd_batch arrays;   /* all of them, for s.items items */
-    uint8_t *each;     /* (items): operations of a mixed batch */
-    uint64_t *there;   /* (2): oracle.on_key */
+    hd_batch arrays; /* all of them, for s.items items */
+    uint8_t *each;   /* (items): operations of a mixed batch */
+    uint64_t *there; /* (2): oracle.on_key */
     const char *kernel[MIXED + 1];
-    uint64_t items = 0, own = 0, batches = 0; /* own: by the variant itself */
+    uint64_t items = 0, own = 0, batches = 0;     /* own: by the variant itself */
     uint64_t mixed = 0, distinct = 0, checks = 0; /* of the items: in such batches; hd_check */
     double checked = 0, check_took = 0;           /* when, and seconds: it has a small part of the time */
-    uint64_t most = design::MOST_FIRST; /* items of a batch: where many wait for few locks, a batch of all sizes would take minutes */
+    /* items of a batch: where many wait for few locks, a batch of all sizes would take minutes */
+    uint64_t most = design::MOST_FIRST;
 
-    judged(const place &at_, dice &d_, const shape &s_, const char *variant) : at(at_), d(d_), s(s_), o(naming(s_.keys, s_.factor, s_.value_bytes, design::key_limit(s_)))
+    judged(const place &at_, dice &d_, const shape &s_, const char *variant)
+        : at(at_), d(d_), s(s_), o(naming(s_.keys, s_.factor, s_.value_bytes, design::key_limit(s_)))
     {
         open_table(variant);
         open_oracle();
@@ -57,12 +59,25 @@ template <class design> struct judged {
         at.wait();
         hd_close(t);
         o.shut(at);
-        void *const all[] = { there, each, (void *)arrays.key, (void *)arrays.value, (void *)arrays.score, (void *)arrays.flag, arrays.outcome, arrays.value_out, arrays.score_out,
-                              arrays.ptr, arrays.list_key, arrays.list_value, arrays.list_score, arrays.list_item, arrays.count };
+        void *const all[] = { there,
+                              each,
+                              (void *)arrays.key,
+                              (void *)arrays.value,
+                              (void *)arrays.score,
+                              (void *)arrays.flag,
+                              arrays.outcome,
+                              arrays.value_out,
+                              arrays.score_out,
+                              arrays.ptr,
+                              arrays.list_key,
+                              arrays.list_value,
+                              arrays.list_score,
+                              arrays.list_item,
+                              arrays.count };
         for (void *p : all) at.give(p);
     }
 
-    /* ---- Opening --------------------------------------------------------------------------------------------------------------- */
+    /* ---- Opening ----------------------------------------------------------------------------- */
 
     void open_table(const char *variant)
     {
@@ -127,7 +142,7 @@ template <class design> struct judged {
         arrays.stream = at.stream;
     }
 
-    /* ---- A batch ------------------------------------------------------------------------------------------------------------------ */
+    /* ---- A batch ----------------------------------------------------------------------------- */
 
     /* op: or MIXED. */
     void put(int op, uint64_t n, const keys_of &k)
@@ -162,8 +177,9 @@ template <class design> struct judged {
     void say(const hd_batch &b, const keys_of &k, double seconds) const
     {
         static const char *const kinds[] = { "everywhere", "again and again", "skewed", "a series" };
-        fprintf(stderr, "%s: batch %u, %s of %llu, keys %s of %llu in %llu%s, %.6f s\n", b.kernel ? b.kernel : "-", o.number, b.each ? "mixed" : hd_op_name(b.op),
-                (unsigned long long)b.n, kinds[k.kind], (unsigned long long)k.range, (unsigned long long)s.keys, b.distinct ? ", distinct" : "", seconds);
+        fprintf(stderr, "%s: batch %u, %s of %llu, keys %s of %llu in %llu%s, %.6f s\n", b.kernel ? b.kernel : "-",
+                o.number, b.each ? "mixed" : hd_op_name(b.op), (unsigned long long)b.n, kinds[k.kind],
+                (unsigned long long)k.range, (unsigned long long)s.keys, b.distinct ? ", distinct" : "", seconds);
     }
     void fill(const keys_of &k) const
     {
@@ -188,11 +204,13 @@ template <class design> struct judged {
         if (n < most / 8) return;
         at.wait(); /* so long a batch takes; and those that were on their way before it */
         double seconds = seconds_now() - begins;
-        if (seconds > 1) most = n / 8 + 64;
-        else if (seconds < 0.1 && most < s.items) most *= 8;
+        if (seconds > 1)
+            most = n / 8 + 64;
+        else if (seconds < 0.1 && most < s.items)
+            most *= 8;
     }
 
-    /* ---- At rest ------------------------------------------------------------------------------------------------------------------------ */
+    /* ---- At rest ----------------------------------------------------------------------------- */
 
     uint64_t count_of(hd_op op, uint64_t mask, uint64_t bits)
     {
@@ -239,7 +257,8 @@ template <class design> struct judged {
         enum : uint64_t { TURNS = 1 << 16 };
         uint64_t places = places_now(), listed = 0, some = 0, is[2];
         unsigned bit = (unsigned)d.below(4);
-        const uint64_t mask = 3ull << (s.factor == 1 || s.factor == UINT64_MAX ? bit : o.names.key_bits() - 3 - bit), bits = mask & d.draw();
+        const uint64_t mask = 3ull << (s.factor == 1 || s.factor == UINT64_MAX ? bit : o.names.key_bits() - 3 - bit),
+                       bits = mask & d.draw();
         o.number++;
         for (uint64_t start = 0; start < places;) { /* windows of any length, the last one short */
             uint64_t n = d.log_between(s.items / 8 + 1, s.items);
@@ -272,7 +291,8 @@ template <class design> struct judged {
         MUST(hd_table_info(t, &info));
         return info.places;
     }
-    /* Every invariant, by the reference, of a copy on this machine: no large tables but those that a soak stays with. */
+    /* Every invariant, by the reference, of a copy on this machine: no large tables but those that a soak stays
+     * with. */
     void check()
     {
         double begins = seconds_now();
@@ -322,7 +342,7 @@ template <class design> struct judged {
         }
     }
 
-    /* ---- The end --------------------------------------------------------------------------------------------------------------------------- */
+    /* ---- The end ----------------------------------------------------------------------------- */
 
     uint64_t wrong_so_far() const
     {
@@ -367,8 +387,10 @@ template <class design> struct judged {
         at.read(first, o.first, sizeof first);
         for (int k = 0; k < WRONG_KINDS; k++)
             if (wrong[k])
-                fprintf(stderr, "%s: %llu times, first in batch %llu, %s, item %llu, key %llx\n", wrong_names[k], (unsigned long long)wrong[k], (unsigned long long)first[k].batch,
-                        hd_op_name((hd_op)first[k].op), (unsigned long long)first[k].item, (unsigned long long)first[k].key);
+                fprintf(stderr, "%s: %llu times, first in batch %llu, %s, item %llu, key %llx\n", wrong_names[k],
+                        (unsigned long long)wrong[k], (unsigned long long)first[k].batch,
+                        hd_op_name((hd_op)first[k].op), (unsigned long long)first[k].item,
+                        (unsigned long long)first[k].key);
     }
 };
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * place.h - where tables and what judges them are: a device, or this machine, on which the judge itself can be tried without a GPU. Memory, and
- * loops of which all turns are independent. C++; with nvcc loops run on the device, other compilers know this machine alone.
+ * place.h - where tables and what judges them are: a device, or this machine, on which the judge itself can be tried
+ * without a GPU. Memory, and loops of which all turns are independent. C++; with nvcc loops run on the device, other
+ * compilers know this machine alone.
  */
 #ifndef SOAK_PLACE_H
 #define SOAK_PLACE_H
@@ -65,7 +66,8 @@ static BOTH inline void put_bits(uint32_t *p, uint32_t bits)
 
 template <class body> static __global__ void loop_on_device(uint64_t n, body turn)
 {
-    for (uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x; i < n; i += (uint64_t)gridDim.x * blockDim.x) turn(i);
+    for (uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x; i < n; i += (uint64_t)gridDim.x * blockDim.x)
+        turn(i);
 }
 #endif
 

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * counts.c - what Hive's operations do, counted on this machine: kernels run one item a batch on the host machine, which says what each
- * touched and what became of it; a filled, grown or shrunk table is looked at by what its interface says.
+ * counts.c - what Hive's operations do, counted on this machine: kernels run one item a batch on the host machine,
+ * which says what each touched and what became of it; a filled, grown or shrunk table is looked at by what its
+ * interface says.
  *
  *     counts head MODE                 the names of the columns
  *     counts touched [NAME=VALUE ...]  places in the table that an operation touches (sections III-A to III-F, IV-B)
- *     counts steps   [NAME=VALUE ...]  in which step of section IV-A inserts of new keys end, who takes the lock, how far others move (Figure 9)
+ *     counts steps   [NAME=VALUE ...]  in which step of section IV-A inserts of new keys end, who takes the lock, how
+ *                    far others move (Figure 9)
  *     counts full    [NAME=VALUE ...]  batches of the reference until one insert is pending, and what is there then
- *     counts grow    [NAME=VALUE ...]  buckets that are split, whose entries move (section IV-C1); and merged again until there is no room (IV-C2)
+ *     counts grow    [NAME=VALUE ...]  buckets that are split, whose entries move (section IV-C1); and merged again
+ *                    until there is no room (IV-C2)
  *
- *     kernel=tile|wabc|...   slots=32  layout=masks|words  hashes=2  spare=usual (number)  value=4|2 (bytes)  capacity=16Ki  load=0.9  keys=500
+ *     kernel=tile|wabc|...   slots=32  layout=masks|words  hashes=2  spare=usual (number)  value=4|2 (bytes)
+ *                            capacity=16Ki  load=0.9  keys=500
  *     whole=1                of steps: all inserts from an empty table on, and not some at the load factor
  *
  * Prints a line with tabs; touched a line per operation.
@@ -28,9 +32,10 @@ typedef struct words {
     double load;
 } words;
 
-/* ---- A table, and its keys ------------------------------------------------------------------------------------------ */
+/* ---- A table, and its keys ------------------------------------------------------------------- */
 
-/* Those of the first 2^25 numbers (of 16 bits: of the first 2^14) are all different, and none is one of the three that are no keys. */
+/* Those of the first 2^25 numbers (of 16 bits: of the first 2^14) are all different, and none is one of the three that
+ * are no keys. */
 static uint32_t key_mask; /* of as many bits as keys have */
 static uint64_t key_of(uint64_t number) { return (uint32_t)number * 2654435761u & key_mask; }
 
@@ -70,7 +75,8 @@ static uint64_t size_of(hd_table *t)
 
 enum { BATCH = 256 };
 
-/* Runs a batch of keys number first to first + n - 1 (n at most BATCH), by the kernel that is named; outcomes in fate[]. */
+/* Runs a batch of keys number first to first + n - 1 (n at most BATCH), by the kernel that is named; outcomes in
+ * fate[]. */
 static void run(hd_table *t, hd_op op, const char *kernel, uint64_t first, uint64_t n, uint8_t *fate)
 {
     uint64_t key[BATCH];
@@ -109,7 +115,7 @@ static void watch(hd_table *t, bool all)
     must(hd_host_configure(t, &c));
 }
 
-/* ---- What one item did ----------------------------------------------------------------------------------------------- */
+/* ---- What one item did ----------------------------------------------------------------------- */
 
 typedef struct set {
     uint64_t of[MOST];
@@ -125,9 +131,9 @@ static void add(set *s, uint64_t x)
 }
 
 typedef struct did {
-    uint64_t lines, words, bytes_read;            /* of buckets, the stash's among them; words: different ones */
+    uint64_t lines, words, bytes_read; /* of buckets, the stash's among them; words: different ones */
     uint64_t word_atomics, mask_atomics, lock_atomics, mask_reads;
-    uint64_t moves, entry;                        /* of other keys; where its own key came                     */
+    uint64_t moves, entry; /* of other keys; where its own key came                     */
     hd_outcome outcome;
 } did;
 
@@ -147,7 +153,8 @@ static did did_of(hd_table *t, uint8_t fate, uint32_t word_bytes)
         const char *name = e[i].p ? simt_machine_name(m, e[i].p, &at) : "";
         bool of_words = strcmp(name, "words") == 0, of_masks = strcmp(name, "masks") == 0;
         base = (uint64_t)(uintptr_t)e[i].p - at; /* the region's: there are several of a name */
-        for (uint64_t b = at; of_words && b < at + e[i].bytes; b += word_bytes) add(&words, base + b), add(&lines, base + b / LINE * LINE);
+        for (uint64_t b = at; of_words && b < at + e[i].bytes; b += word_bytes)
+            add(&words, base + b), add(&lines, base + b / LINE * LINE);
         if (of_words && is_read(e[i].what)) d.bytes_read += e[i].bytes;
         d.mask_reads += of_masks && is_read(e[i].what);
         d.word_atomics += of_words && is_atomic(e[i].what);
@@ -158,13 +165,15 @@ static did did_of(hd_table *t, uint8_t fate, uint32_t word_bytes)
     d.words = words.n;
     const simt_ticket_record *k = simt_machine_tickets(m, &n);
     for (size_t i = 0; i < n; i++) {
-        if (k[i].item == (uint64_t)MOVED) d.moves++;
-        else if (k[i].what == HD_INSERTED) d.entry = k[i].b;
+        if (k[i].item == (uint64_t)MOVED)
+            d.moves++;
+        else if (k[i].what == HD_INSERTED)
+            d.entry = k[i].b;
     }
     return d;
 }
 
-/* ---- touched --------------------------------------------------------------------------------------------------------- */
+/* ---- touched --------------------------------------------------------------------------------- */
 
 static void touched(const words *w)
 {
@@ -172,7 +181,11 @@ static void touched(const words *w)
         const char *name;
         hd_op op;
         bool there;
-    } rows[] = { { "find", HD_OP_FIND, true }, { "find", HD_OP_FIND, false }, { "assign", HD_OP_ASSIGN, true }, { "insert", HD_OP_INSERT_OR_ASSIGN, false }, { "erase", HD_OP_ERASE, true } };
+    } rows[] = { { "find", HD_OP_FIND, true },
+                 { "find", HD_OP_FIND, false },
+                 { "assign", HD_OP_ASSIGN, true },
+                 { "insert", HD_OP_INSERT_OR_ASSIGN, false },
+                 { "erase", HD_OP_ERASE, true } };
     uint64_t next = 0;
     hd_table *t = table_open(w, "host", w->capacity);
     watch(t, false);
@@ -186,30 +199,40 @@ static void touched(const words *w)
             uint8_t fate;
             run(t, rows[r].op, w->kernel, rows[r].there ? --there : next++, 1, &fate);
             did d = did_of(t, fate, 2 * (uint32_t)w->value);
-            if ((d.outcome != HD_MISS && d.outcome != HD_INSERTED) != rows[r].there) stop("outcome", hd_outcome_name(d.outcome));
+            if ((d.outcome != HD_MISS && d.outcome != HD_INSERTED) != rows[r].there)
+                stop("outcome", hd_outcome_name(d.outcome));
             uint64_t atomics = d.word_atomics + d.mask_atomics;
             sum.lines += d.lines, sum.words += d.words, sum.bytes_read += d.bytes_read;
-            sum.word_atomics += d.word_atomics, sum.mask_atomics += d.mask_atomics, sum.lock_atomics += d.lock_atomics, sum.mask_reads += d.mask_reads;
+            sum.word_atomics += d.word_atomics, sum.mask_atomics += d.mask_atomics, sum.lock_atomics += d.lock_atomics,
+                sum.mask_reads += d.mask_reads;
             lines_most = d.lines > lines_most ? d.lines : lines_most;
             atomics_most = atomics > atomics_most ? atomics : atomics_most;
-            if (d.outcome == HD_INSERTED && size_of(t) > (uint64_t)(w->load * (double)w->capacity)) run(t, HD_OP_ERASE, w->kernel, next - 1, 1, &fate);
+            if (d.outcome == HD_INSERTED && size_of(t) > (uint64_t)(w->load * (double)w->capacity))
+                run(t, HD_OP_ERASE, w->kernel, next - 1, 1, &fate);
         }
         double n = (double)w->keys;
-        printf("%s\t%s\t%llu\t%llu\t%llu\t%llu\t%g\t%s\t%d\t%.4g\t%llu\t%.4g\t%.4g\t%.4g\t%llu\t%.4g\t%.4g\t%.4g\n", w->kernel, w->layout, (unsigned long long)w->slots, (unsigned long long)w->hashes,
-               (unsigned long long)w->value, (unsigned long long)w->capacity, w->load, rows[r].name, rows[r].there, (double)sum.lines / n, (unsigned long long)lines_most, (double)sum.words / n,
-               (double)sum.bytes_read / (2 * (double)w->value) / (double)sum.words, (double)sum.word_atomics / n, (unsigned long long)atomics_most, (double)sum.mask_atomics / n, (double)sum.mask_reads / n,
+        printf("%s\t%s\t%llu\t%llu\t%llu\t%llu\t%g\t%s\t%d\t%.4g\t%llu\t%.4g\t%.4g\t%.4g\t%llu\t%.4g\t%.4g\t%.4g\n",
+               w->kernel, w->layout, (unsigned long long)w->slots, (unsigned long long)w->hashes,
+               (unsigned long long)w->value, (unsigned long long)w->capacity, w->load, rows[r].name, rows[r].there,
+               (double)sum.lines / n, (unsigned long long)lines_most, (double)sum.words / n,
+               (double)sum.bytes_read / (2 * (double)w->value) / (double)sum.words, (double)sum.word_atomics / n,
+               (unsigned long long)atomics_most, (double)sum.mask_atomics / n, (double)sum.mask_reads / n,
                (double)sum.lock_atomics / n);
     }
     hd_close(t);
 }
 
-/* ---- steps ----------------------------------------------------------------------------------------------------------- */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 enum { CLAIMED_FIRST, CLAIMED_LATER, DISPLACED, STASHED, PENDING, STEPS };
 
 static int step_of(const did *d, const hd_info *info, uint64_t key)
 {
-    hive_view v = { .base = info->base_buckets, .slots = info->slots, .half = 8 * info->value_bytes, .hashes = info->hashes, .seed = info->seed };
+    hive_view v = { .base = info->base_buckets,
+                    .slots = info->slots,
+                    .half = 8 * info->value_bytes,
+                    .hashes = info->hashes,
+                    .seed = info->seed };
     if (d->outcome == HD_PENDING) return PENDING;
     if (d->entry >= info->capacity) return STASHED;
     if (d->moves) return DISPLACED;
@@ -240,14 +263,16 @@ static void steps(const words *w)
     }
     double n = 0, all = 0;
     for (int s = 0; s < STEPS; s++) n += (double)ends[s], all += (double)lines[s];
-    printf("%s\t%s\t%llu\t%llu\t%u\t%g\t%llu\t%.0f", w->kernel, w->layout, (unsigned long long)w->slots, (unsigned long long)w->hashes, info.spare, w->load, (unsigned long long)w->whole, n);
+    printf("%s\t%s\t%llu\t%llu\t%u\t%g\t%llu\t%.0f", w->kernel, w->layout, (unsigned long long)w->slots,
+           (unsigned long long)w->hashes, info.spare, w->load, (unsigned long long)w->whole, n);
     for (int s = 0; s < STEPS; s++) printf("\t%.4g", (double)ends[s] / n);
     for (int s = 0; s < STEPS; s++) printf("\t%.4g", (double)lines[s] / all);
-    printf("\t%.4g\t%llu\t%.4g\t%llu\n", (double)moves / n, (unsigned long long)moves_most, (double)locked / n, (unsigned long long)early);
+    printf("\t%.4g\t%llu\t%.4g\t%llu\n", (double)moves / n, (unsigned long long)moves_most, (double)locked / n,
+           (unsigned long long)early);
     hd_close(t);
 }
 
-/* ---- full ------------------------------------------------------------------------------------------------------------ */
+/* ---- full ------------------------------------------------------------------------------------ */
 
 /* How many keys below number `end` are found. */
 static uint64_t found_of(hd_table *t, uint64_t end)
@@ -267,7 +292,8 @@ static uint64_t stashed_of(hd_table *t)
     hd_info info = info_of(t);
     uint64_t n = info.places - info.capacity, count = 0, *key = (uint64_t *)malloc((n + 1) * 8);
     if (!key) stop("memory", "refused");
-    must(hd_run(t, &(hd_batch){ .op = HD_OP_EXPORT, .start = info.capacity, .n = n, .list_key = key, .count = &count }));
+    must(
+        hd_run(t, &(hd_batch){ .op = HD_OP_EXPORT, .start = info.capacity, .n = n, .list_key = key, .count = &count }));
     free(key);
     return count;
 }
@@ -286,13 +312,15 @@ static void full(const words *w)
             inserted += fate[i] == HD_INSERTED;
         }
     }
-    printf("%s\t%llu\t%llu\t%u\t%llu\t%.5g\t%.5g\t%.5g\t%llu\t%lld\n", w->layout, (unsigned long long)w->slots, (unsigned long long)w->hashes, info.spare, (unsigned long long)info.capacity,
-           (double)at / (double)info.capacity, (double)stashed / (double)info.capacity, (double)(info.places - info.capacity) / (double)info.capacity, (unsigned long long)pending,
+    printf("%s\t%llu\t%llu\t%u\t%llu\t%.5g\t%.5g\t%.5g\t%llu\t%lld\n", w->layout, (unsigned long long)w->slots,
+           (unsigned long long)w->hashes, info.spare, (unsigned long long)info.capacity,
+           (double)at / (double)info.capacity, (double)stashed / (double)info.capacity,
+           (double)(info.places - info.capacity) / (double)info.capacity, (unsigned long long)pending,
            (long long)inserted - (long long)found_of(t, next));
     hd_close(t);
 }
 
-/* ---- grow ------------------------------------------------------------------------------------------------------------ */
+/* ---- grow ------------------------------------------------------------------------------------ */
 
 typedef struct placed {
     uint64_t key, slot;
@@ -341,33 +369,51 @@ static void grow(const words *w)
     free(before);
     free(now);
     uint64_t entries = n;
-    fill(t, w->kernel, (uint64_t)(0.97 * (double)info_of(t).capacity), &next); /* there is no room for all of them in fewer buckets */
+    /* there is no room for all of them in fewer buckets */
+    fill(t, w->kernel, (uint64_t)(0.97 * (double)info_of(t).capacity), &next);
     uint64_t had = size_of(t);
     must(hd_shrink(t, was.buckets));
     hd_info is = info_of(t);
     uint64_t lost = had - size_of(t), found = found_of(t, next);
     must(hd_check(t));
-    printf("%s\t%s\t%llu\t%llu\t%llu\t%g\t%llu\t%.4g\t%llu\t%llu\t%llu\t%llu\t%lld\n", w->kernel, w->layout, (unsigned long long)w->slots, (unsigned long long)was.buckets,
-           (unsigned long long)split, (double)entries / (double)was.capacity, (unsigned long long)of_split, (double)moved / (double)of_split, (unsigned long long)elsewhere,
-           (unsigned long long)(was.buckets + split), (unsigned long long)was.buckets, (unsigned long long)is.buckets, (long long)(lost + (had > found ? had - found : 0)));
+    printf("%s\t%s\t%llu\t%llu\t%llu\t%g\t%llu\t%.4g\t%llu\t%llu\t%llu\t%llu\t%lld\n", w->kernel, w->layout,
+           (unsigned long long)w->slots, (unsigned long long)was.buckets, (unsigned long long)split,
+           (double)entries / (double)was.capacity, (unsigned long long)of_split, (double)moved / (double)of_split,
+           (unsigned long long)elsewhere, (unsigned long long)(was.buckets + split), (unsigned long long)was.buckets,
+           (unsigned long long)is.buckets, (long long)(lost + (had > found ? had - found : 0)));
     hd_close(t);
 }
 
-/* ---- Words ----------------------------------------------------------------------------------------------------------- */
+/* ---- Words ----------------------------------------------------------------------------------- */
 
 static const struct {
     const char *name, *head;
     void (*run)(const words *w);
 } modes[] = {
-    { "touched", "kernel\tlayout\tslots\thashes\tvalue\tcapacity\tload\toperation\tthere\tlines\tlines_most\twords\treads_of_word\tword_atomics\tatomics_most\tmask_atomics\tmask_reads\tlock_atomics", touched },
-    { "steps", "kernel\tlayout\tslots\thashes\tspare\tload\twhole\tinserts\tfirst\tlater\tdisplaced\tstashed\tpending\tfirst_lines\tlater_lines\tdisplaced_lines\tstashed_lines\tpending_lines\tmoves\tmoves_most\tlocked\tlocked_early", steps },
+    { "touched",
+      "kernel\tlayout\tslots\thashes\tvalue\tcapacity\tload\toperation\tthere\tlines\tlines_most\twords\treads_of_"
+      "word\tword_atomics\tatomics_most\tmask_atomics\tmask_reads\tlock_atomics",
+      touched },
+    { "steps",
+      "kernel\tlayout\tslots\thashes\tspare\tload\twhole\tinserts\tfirst\tlater\tdisplaced\tstashed\tpending\tfirst_"
+      "lines\tlater_lines\tdisplaced_lines\tstashed_lines\tpending_lines\tmoves\tmoves_most\tlocked\tlocked_early",
+      steps },
     { "full", "layout\tslots\thashes\tspare\tcapacity\tload\tstashed\tstash\tpending\tlost", full },
-    { "grow", "kernel\tlayout\tslots\tbuckets\tsplit\tload\tentries\tmoved\telsewhere\tgrown\twanted\tgot\tlost", grow },
+    { "grow", "kernel\tlayout\tslots\tbuckets\tsplit\tload\tentries\tmoved\telsewhere\tgrown\twanted\tgot\tlost",
+      grow },
 };
 
 int main(int argc, char **argv)
 {
-    words w = { .kernel = "tile", .layout = "masks", .spare = "usual", .slots = 32, .hashes = 2, .value = 4, .capacity = 1 << 14, .keys = 500, .load = 0.9 };
+    words w = { .kernel = "tile",
+                .layout = "masks",
+                .spare = "usual",
+                .slots = 32,
+                .hashes = 2,
+                .value = 4,
+                .capacity = 1 << 14,
+                .keys = 500,
+                .load = 0.9 };
     bool head = argc > 2 && strcmp(argv[1], "head") == 0;
     size_t mode = 0, modes_n = sizeof modes / sizeof *modes;
     if (argc < 2) stop("usage", "counts [head] MODE [NAME=VALUE ...]");
@@ -375,11 +421,14 @@ int main(int argc, char **argv)
     if (mode == modes_n) stop("there is no such mode", argv[head ? 2 : 1]);
     if (head) return printf("%s\n", modes[mode].head) < 0;
     for (int i = 2; i < argc; i++)
-        if (!word_text(argv[i], "kernel=", w.kernel) && !word_text(argv[i], "layout=", w.layout) && !word_text(argv[i], "spare=", w.spare) &&
-            !word_real(argv[i], "load=", 1, &w.load) && !word_whole(argv[i], "capacity=", 1 << 24, &w.capacity) && !word_whole(argv[i], "slots=", 32, &w.slots) &&
-            !word_whole(argv[i], "hashes=", 3, &w.hashes) && !word_whole(argv[i], "value=", 4, &w.value) && !word_whole(argv[i], "whole=", 1, &w.whole) && !word_whole(argv[i], "keys=", 1 << 14, &w.keys))
+        if (!word_text(argv[i], "kernel=", w.kernel) && !word_text(argv[i], "layout=", w.layout) &&
+            !word_text(argv[i], "spare=", w.spare) && !word_real(argv[i], "load=", 1, &w.load) &&
+            !word_whole(argv[i], "capacity=", 1 << 24, &w.capacity) && !word_whole(argv[i], "slots=", 32, &w.slots) &&
+            !word_whole(argv[i], "hashes=", 3, &w.hashes) && !word_whole(argv[i], "value=", 4, &w.value) &&
+            !word_whole(argv[i], "whole=", 1, &w.whole) && !word_whole(argv[i], "keys=", 1 << 14, &w.keys))
             stop("there is no such word", argv[i]);
-    if (strcmp(w.layout, "masks") != 0 && strcmp(w.layout, "words") != 0) stop("layout", "it is neither masks nor words");
+    if (strcmp(w.layout, "masks") != 0 && strcmp(w.layout, "words") != 0)
+        stop("layout", "it is neither masks nor words");
     if (mode == 0 && 3.1 * (double)w.keys > w.load * (double)w.capacity) stop("keys", "each operation has others");
     if (w.keys == 0 || (double)w.keys > w.load * (double)w.capacity) stop("keys", "none, or more than there are");
     key_mask = w.value == 2 ? 0xffff : UINT32_MAX;

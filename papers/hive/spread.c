@@ -1,29 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * spread.c - how a hash function shares out keys among buckets, beside what chance does: Theorem 1 and Figure 3 of Hive.
+ * spread.c - how a hash function shares out keys among buckets, beside what chance does: Theorem 1 and Figure 3 of
+ * Hive.
  *
  *     spread head [pair]
  *     spread fill [hash=NAME] [keys=KIND] [buckets=NUMBER] [most=NUMBER]
  *     spread pair [hash=NAME] [other=NAME] [keys=KIND] [most=NUMBER]
  *     spread exact [buckets=NUMBER] [most=NUMBER]
  *
- * `fill` puts 32-bit keys into the buckets that the lowest bits of their hash say, and prints a row of tab-separated figures at 512, 1,024 ... `most`
- * keys. The paper's formulas are lost in the text that we have. So these are ours: of n keys that each fall in one of m buckets by chance
+ * `fill` puts 32-bit keys into the buckets that the lowest bits of their hash say, and prints a row of tab-separated
+ * figures at 512, 1,024 ... `most` keys. The paper's formulas are lost in the text that we have. So these are ours: of
+ * n keys that each fall in one of m buckets by chance
  *
  *     empty       E = m q,  q = (1 - 1/m)^n          V = m q (1 - q) + m (m - 1) ((1 - 2/m)^n - q^2)
- *     collisions  n - (m - empty): keys that came to a bucket where one was; their variance is that of the empty buckets
+ *     collisions  n - (m - empty): keys that came to a bucket where one was; their variance is that of the empty
+ *                 buckets
  *     loads       chi-squared = sum of (load - n/m)^2 / (n/m):  E = m - 1,  V = 2 (m - 1) (1 - 1/n)
  *
- * Columns: hash, keys, buckets, n; collisions, those expected, their standard deviation; the ratio of expected to seen (csr, the paper's name); by how
- * many deviations collisions are above what is expected; the same of the loads' chi-squared. `head` prints their names.
+ * Columns: hash, keys, buckets, n; collisions, those expected, their standard deviation; the ratio of expected to seen
+ * (csr, the paper's name); by how many deviations collisions are above what is expected; the same of the loads'
+ * chi-squared. `head` prints their names.
  *
- * `pair` shares out keys among 1 Mi cells, by the lowest ten bits of one hash and of another: two candidate buckets of a key, which cuckoo hashing wants
- * to be independent. Rows at 64 Ki, 256 Ki ... `most` keys: hash, other, keys, n, the sum of the loads' squares, chi-squared's deviations above chance. A function
- * with itself is given another seed. `head pair` prints the columns' names.
+ * `pair` shares out keys among 1 Mi cells, by the lowest ten bits of one hash and of another: two candidate buckets of
+ * a key, which cuckoo hashing wants to be independent. Rows at 64 Ki, 256 Ki ... `most` keys: hash, other, keys, n, the
+ * sum of the loads' squares, chi-squared's deviations above chance. A function with itself is given another seed. `head
+ * pair` prints the columns' names.
  *
- * `exact` prints mean and variance of the empty buckets, by these formulas and over all m^n ways in which few keys can fall.
+ * `exact` prints mean and variance of the empty buckets, by these formulas and over all m^n ways in which few keys can
+ * fall.
  *
- * Keys: sequential (0, 1, 2 ...), odd (1, 3, 5 ...), strided (multiples of 64), random (different ones). hash=chance draws the buckets.
+ * Keys: sequential (0, 1, 2 ...), odd (1, 3, 5 ...), strided (multiples of 64), random (different ones). hash=chance
+ * draws the buckets.
  */
 #define EXPERIMENT "spread"
 #include <math.h>
@@ -37,7 +44,7 @@ typedef struct words {
     uint64_t buckets, most;
 } words;
 
-/* ---- What chance does ------------------------------------------------------------------------------------------------ */
+/* ---- What chance does ------------------------------------------------------------------------ */
 
 typedef struct expectation {
     double mean, variance;
@@ -70,11 +77,12 @@ static expectation empty_over_all(uint64_t m, uint64_t n)
 
 static void exact(const words *w)
 {
-    expectation formula = empty_by_chance((double)w->buckets, (double)w->most), all = empty_over_all(w->buckets, w->most);
+    expectation formula = empty_by_chance((double)w->buckets, (double)w->most),
+                all = empty_over_all(w->buckets, w->most);
     printf("%.9f\t%.9f\t%.9f\t%.9f\n", formula.mean, all.mean, formula.variance, all.variance);
 }
 
-/* ---- Keys and where they fall -------------------------------------------------------------------------------------------- */
+/* ---- Keys and where they fall ---------------------------------------------------------------- */
 
 enum { SEQUENTIAL, ODD, STRIDED, RANDOM, KINDS };
 
@@ -122,7 +130,7 @@ static uint64_t bucket_of(uint32_t function, uint32_t key, uint64_t seed, hd_rng
     return function < HD_HASH_COUNT ? hd_hash_of32(function, key, seed) : hd_rng_next(rng);
 }
 
-/* ---- Filling ------------------------------------------------------------------------------------------------------------ */
+/* ---- Filling --------------------------------------------------------------------------------- */
 
 /* By how many deviations chi-squared is above its mean. */
 static double loads_above(double m, double n, double squares)
@@ -135,9 +143,10 @@ static void row(const words *w, uint64_t count, uint64_t taken, double squares)
 {
     double m = (double)w->buckets, n = (double)count;
     expectation empty = empty_by_chance(m, n);
-    double collisions = n - (double)taken, expected = n - m + empty.mean, deviation = sqrt(fmax(empty.variance, 1e-6)); /* all but certain */
-    printf("%s\t%s\t%.0f\t%.0f\t%.0f\t%.3f\t%.3f\t%.5f\t%.2f\t%.2f\n", w->hash, w->keys, m, n, collisions, expected, deviation, expected / collisions,
-           (collisions - expected) / deviation, loads_above(m, n, squares));
+    /* all but certain */
+    double collisions = n - (double)taken, expected = n - m + empty.mean, deviation = sqrt(fmax(empty.variance, 1e-6));
+    printf("%s\t%s\t%.0f\t%.0f\t%.0f\t%.3f\t%.3f\t%.5f\t%.2f\t%.2f\n", w->hash, w->keys, m, n, collisions, expected,
+           deviation, expected / collisions, (collisions - expected) / deviation, loads_above(m, n, squares));
 }
 
 /* The sum of the loads' squares grows by 2 load + 1 with each key. */
@@ -171,10 +180,12 @@ static void pair(const words *w)
     if (!load) stop("memory", "refused");
     for (uint64_t i = 0, next = 1 << 16; i < w->most;) {
         uint32_t key = key_of(kind, (uint32_t)i);
-        uint64_t a = bucket_of(one, key, 0, &rng) & ((1 << BITS) - 1), b = bucket_of(other, key, seed, &rng) & ((1 << BITS) - 1);
+        uint64_t a = bucket_of(one, key, 0, &rng) & ((1 << BITS) - 1),
+                 b = bucket_of(other, key, seed, &rng) & ((1 << BITS) - 1);
         squares += 2 * (uint64_t)load[a << BITS | b]++ + 1;
         if (++i == next) {
-            printf("%s\t%s\t%s\t%.0f\t%.0f\t%.2f\n", w->hash, w->other, w->keys, (double)i, (double)squares, loads_above(CELLS, (double)i, (double)squares));
+            printf("%s\t%s\t%s\t%.0f\t%.0f\t%.2f\n", w->hash, w->other, w->keys, (double)i, (double)squares,
+                   loads_above(CELLS, (double)i, (double)squares));
             next *= 4;
         }
     }
@@ -187,12 +198,14 @@ int main(int argc, char **argv)
     if (argc < 2) stop("spread", "head, fill, pair or exact");
     bool in_pairs = argc == 3 && strcmp(argv[1], "head") == 0 && strcmp(argv[2], "pair") == 0;
     for (int i = in_pairs ? 3 : 2; i < argc; i++)
-        if (!word_text(argv[i], "hash=", w.hash) && !word_text(argv[i], "other=", w.other) && !word_text(argv[i], "keys=", w.keys) && !word_whole(argv[i], "buckets=", 1 << 28, &w.buckets)
-            && !word_whole(argv[i], "most=", 1 << 26, &w.most))
+        if (!word_text(argv[i], "hash=", w.hash) && !word_text(argv[i], "other=", w.other) &&
+            !word_text(argv[i], "keys=", w.keys) && !word_whole(argv[i], "buckets=", 1 << 28, &w.buckets) &&
+            !word_whole(argv[i], "most=", 1 << 26, &w.most))
             stop("no such word", argv[i]);
     if (w.buckets == 0 || w.most == 0) stop("buckets, most", "at least 1");
     if (strcmp(argv[1], "head") == 0) {
-        puts(in_pairs ? "hash\tother\tkeys\tn\tsquares\tloads_above" : "hash\tkeys\tbuckets\tn\tcollisions\texpected\tdeviation\tcsr\tabove\tloads_above");
+        puts(in_pairs ? "hash\tother\tkeys\tn\tsquares\tloads_above"
+                      : "hash\tkeys\tbuckets\tn\tcollisions\texpected\tdeviation\tcsr\tabove\tloads_above");
     } else if (strcmp(argv[1], "exact") == 0) {
         exact(&w);
     } else if (strcmp(argv[1], "pair") == 0) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * nodigest - tlpv1's lookup without digests, for one experiment of HierarchicalKV (section 5.4, 3a): what are they worth? A thread per key reads the keys
- * of its bucket until it meets its own: 1,024 bytes for a miss in layout planes, where a line of digests is 128.
+ * nodigest - tlpv1's lookup without digests, for one experiment of HierarchicalKV (section 5.4, 3a): what are they
+ * worth? A thread per key reads the keys of its bucket until it meets its own: 1,024 bytes for a miss in layout planes,
+ * where a line of digests is 128.
  *
  * Not one of the table's variants: `./configure CPPFLAGS=-DHKV_MORE=papers/hkv/nodigest.h` makes a build that has it.
  */
@@ -24,7 +25,8 @@ SIMT_FN void hkv_nodigest_lookup(const hkv_args *a)
 {
     simt_tile t = simt_tile_of(1);
     uint64_t step = (uint64_t)simt_blocks() * simt_threads();
-    for (uint64_t w = a->first + (uint64_t)simt_block() * simt_threads() + (simt_thread() & ~31u); w < a->last; w += step) {
+    for (uint64_t w = a->first + (uint64_t)simt_block() * simt_threads() + (simt_thread() & ~31u); w < a->last;
+         w += step) {
         hkv_one o = hkv_begin(a, w + simt_lane());
         if (o.outcome == HKV_UNDECIDED) {
             o.looked = true;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * places.c - what an operation asks of memory (Propositions 3.1 and 3.2, Table 3, and the counts behind experiments 3a and 3b): each of
- * `keys` batches of one item is run by a kernel on the host machine, and the different places that it touched in the table are counted.
- * What lanes or instructions share is counted once: this is what has to come from memory, not how often it is asked for.
+ * places.c - what an operation asks of memory (Propositions 3.1 and 3.2, Table 3, and the counts behind experiments 3a
+ * and 3b): each of `keys` batches of one item is run by a kernel on the host machine, and the different places that it
+ * touched in the table are counted. What lanes or instructions share is counted once: this is what has to come from
+ * memory, not how often it is asked for.
  *
  *     places OPERATION [NAME=VALUE ...]        find, contains, insert_or_assign, ...
  *
@@ -11,9 +12,10 @@
  *     hits=0|1       keys that are there, or not
  *     keys=1000
  *
- * Prints a line per answer, its words, a tab, the number per key: digest_lines (of 128 bytes), keys (read), score_sectors and bound_sectors (of 32
- * bytes; in layout pairs scores are beside their keys, and key_sectors has both), table_sectors (of all of it), atomics (on the table and its
- * locks), agrees (the share of items whose outcome is the reference's).
+ * Prints a line per answer, its words, a tab, the number per key: digest_lines (of 128 bytes), keys (read),
+ * score_sectors and bound_sectors (of 32 bytes; in layout pairs scores are beside their keys, and key_sectors has
+ * both), table_sectors (of all of it), atomics (on the table and its locks), agrees (the share of items whose outcome
+ * is the reference's).
  */
 #define EXPERIMENT "places"
 #include "lib/backend_host.h"
@@ -35,10 +37,11 @@ typedef struct set {
 } set;
 
 typedef struct counts {
-    uint64_t digest_lines, digest_sectors, keys, key_sectors, score_sectors, bound_sectors, value_sectors, atomics, agree;
+    uint64_t digest_lines, digest_sectors, keys, key_sectors, score_sectors, bound_sectors, value_sectors, atomics,
+        agree;
 } counts;
 
-/* ---- The table, and another that knows what should come out --------------------------------------------------------- */
+/* ---- The table, and another that knows what should come out ---------------------------------- */
 
 static hd_table *table_open(const words *w, const char *backend)
 {
@@ -56,15 +59,22 @@ static hd_table *table_open(const words *w, const char *backend)
     return t;
 }
 
-static void batch_run(hd_table *t, hd_op op, const char *kernel, uint64_t n, const uint64_t *key, void *value, uint8_t *fate)
+static void batch_run(hd_table *t, hd_op op, const char *kernel, uint64_t n, const uint64_t *key, void *value,
+                      uint8_t *fate)
 {
     bool writes = op == HD_OP_INSERT_OR_ASSIGN || op == HD_OP_ASSIGN || op == HD_OP_FIND_OR_INSERT;
-    hd_batch b = { .op = op, .n = n, .key = key, .value = writes ? value : NULL, .value_out = op == HD_OP_FIND ? value : NULL,
-                   .outcome = fate, .kernel = kernel };
+    hd_batch b = { .op = op,
+                   .n = n,
+                   .key = key,
+                   .value = writes ? value : NULL,
+                   .value_out = op == HD_OP_FIND ? value : NULL,
+                   .outcome = fate,
+                   .kernel = kernel };
     must(hd_run(t, &b));
 }
 
-/* Fills by the kernel that is fastest here, in an order that the reference repeats: one key of a batch after another. How many came. */
+/* Fills by the kernel that is fastest here, in an order that the reference repeats: one key of a batch after another.
+ * How many came. */
 static uint64_t fill(const words *w, hd_table *t, hd_table *ref, void *value)
 {
     enum { N = 256 };
@@ -79,7 +89,7 @@ static uint64_t fill(const words *w, hd_table *t, hd_table *ref, void *value)
     return came;
 }
 
-/* ---- Counting ------------------------------------------------------------------------------------------------------- */
+/* ---- Counting -------------------------------------------------------------------------------- */
 
 static void set_add(set *s, uint64_t x)
 {
@@ -96,7 +106,8 @@ static void add_units(set *s, uint64_t at, uint32_t bytes, uint32_t unit)
 
 static bool is_atomic(const char *what)
 {
-    return strcmp(what, "cas") == 0 || strcmp(what, "exch") == 0 || strcmp(what, "add") == 0 || strcmp(what, "min") == 0;
+    return strcmp(what, "cas") == 0 || strcmp(what, "exch") == 0 || strcmp(what, "add") == 0 ||
+           strcmp(what, "min") == 0;
 }
 
 /* Adds what the machine's last run touched. */
@@ -109,7 +120,8 @@ static void count(const simt_machine *m, bool pairs, counts *c)
     for (size_t i = 0; i < n; i++) {
         uint64_t at = 0;
         const char *name = e[i].p ? simt_machine_name(m, e[i].p, &at) : "";
-        if (strcmp(name, "digests") == 0) add_units(&lines, at, e[i].bytes, LINE), add_units(&digests, at, e[i].bytes, SECTOR);
+        if (strcmp(name, "digests") == 0)
+            add_units(&lines, at, e[i].bytes, LINE), add_units(&digests, at, e[i].bytes, SECTOR);
         if (strcmp(name, "keys") == 0 || strcmp(name, "pairs") == 0) {
             if (strcmp(name, "keys") == 0 || at % 16 == 0) add_units(&keys, at, e[i].bytes, pairs ? 16 : 8);
             add_units(&key_sectors, at, e[i].bytes, SECTOR);
@@ -141,7 +153,8 @@ static counts measure(const words *w, hd_op op)
     m.race = false;
     m.quiet = m.trace = true;
     must(hd_host_configure(t, &m));
-    uint64_t settle = op == HD_OP_INSERT_OR_ASSIGN ? w->capacity / 16 : 0; /* not counted: lower bounds become what they are in use */
+    /* not counted: lower bounds become what they are in use */
+    uint64_t settle = op == HD_OP_INSERT_OR_ASSIGN ? w->capacity / 16 : 0;
     for (uint64_t i = 0; i < settle + w->keys; i++) {
         uint64_t key = hd_scramble((1ull << 40) + i);
         for (fate = HD_MISS; w->hits && fate != HD_HIT;) { /* the younger ones are there */
@@ -160,7 +173,7 @@ static counts measure(const words *w, hd_op op)
     return c;
 }
 
-/* ---- Words ---------------------------------------------------------------------------------------------------------- */
+/* ---- Words ----------------------------------------------------------------------------------- */
 
 static void say(int words_n, char **word, const char *what, uint64_t n, uint64_t keys)
 {
@@ -174,8 +187,9 @@ int main(int argc, char **argv)
     if (argc < 2) stop("usage", "places OPERATION [NAME=VALUE ...]");
     snprintf(w.op, sizeof w.op, "%s", argv[1]);
     for (int i = 2; i < argc; i++)
-        if (!word_text(argv[i], "kernel=", w.kernel) && !word_text(argv[i], "layout=", w.layout) && !word_text(argv[i], "policy=", w.policy) &&
-            !word_real(argv[i], "load=", 1, &w.load) && !word_whole(argv[i], "capacity=", 1 << 20, &w.capacity) &&
+        if (!word_text(argv[i], "kernel=", w.kernel) && !word_text(argv[i], "layout=", w.layout) &&
+            !word_text(argv[i], "policy=", w.policy) && !word_real(argv[i], "load=", 1, &w.load) &&
+            !word_whole(argv[i], "capacity=", 1 << 20, &w.capacity) &&
             !word_whole(argv[i], "values=", 4096, &w.values) && !word_whole(argv[i], "keys=", 1 << 16, &w.keys) &&
             !word_whole(argv[i], "dual=", 1, &w.dual) && !word_whole(argv[i], "hits=", 1, &w.hits))
             stop("there is no such word", argv[i]);
@@ -188,7 +202,8 @@ int main(int argc, char **argv)
     say(argc, argv, "key_sectors", c.key_sectors, w.keys);
     say(argc, argv, "score_sectors", c.score_sectors, w.keys);
     say(argc, argv, "bound_sectors", c.bound_sectors, w.keys);
-    say(argc, argv, "table_sectors", c.digest_sectors + c.key_sectors + c.score_sectors + c.bound_sectors + c.value_sectors, w.keys);
+    say(argc, argv, "table_sectors",
+        c.digest_sectors + c.key_sectors + c.score_sectors + c.bound_sectors + c.value_sectors, w.keys);
     say(argc, argv, "atomics", c.atomics, w.keys);
     say(argc, argv, "agrees", c.agree, w.keys);
     return 0;

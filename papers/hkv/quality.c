@@ -14,8 +14,8 @@
  *     bytes      per entry, values left aside (section 5.1)
  *     victims    mean score of who leaves a full bucket, scores even between 0 and 1 (Proposition 3.3)
  *
- * Prints a line of NAME=VALUE words that says what was run, a tab, the answer. The same words give the same line on every
- * machine. Buckets have 128 slots; batches are a 128th of the capacity, as the paper's are.
+ * Prints a line of NAME=VALUE words that says what was run, a tab, the answer. The same words give the same line on
+ * every machine. Buckets have 128 slots; batches are a 128th of the capacity, as the paper's are.
  */
 #define EXPERIMENT "quality"
 #include "papers/words.h"
@@ -23,9 +23,9 @@
 
 typedef struct words {
     char policy[16];
-    char scores[16];    /* what the caller gives with a key, see give() */
-    double alpha;       /* of Zipf's law; 0: every key is another */
-    double load;        /* of the table that a burst meets */
+    char scores[16]; /* what the caller gives with a key, see give() */
+    double alpha;    /* of Zipf's law; 0: every key is another */
+    double load;     /* of the table that a burst meets */
     uint64_t capacity;
     uint64_t universe;  /* different keys that there are, ... */
     uint64_t warm, ask; /* ... requests before lookups count, and that count: multiples of the capacity */
@@ -41,7 +41,7 @@ static void *take(uint64_t n, size_t each)
     return p;
 }
 
-/* ---- A table ------------------------------------------------------------------------------------------------------- */
+/* ---- A table --------------------------------------------------------------------------------- */
 
 static hd_table *table_open(const words *w, const char *policy, uint64_t capacity)
 {
@@ -79,7 +79,7 @@ static uint64_t found(hd_table *t, uint64_t n, const uint64_t *key, uint8_t *fat
     return hits;
 }
 
-/* ---- Requests: a batch of keys by Zipf's law, and what is given with each -------------------------------------------- */
+/* ---- Requests: a batch of keys by Zipf's law, and what is given with each -------------------- */
 
 typedef struct feed {
     const words *w;
@@ -88,7 +88,7 @@ typedef struct feed {
     uint64_t n, done; /* per batch; requests so far */
     uint64_t *rank, *key, *score;
     uint8_t *fate;
-    uint32_t *seen;   /* (universe x capacity): how often each rank came, or when last; NULL: nobody asks */
+    uint32_t *seen; /* (universe x capacity): how often each rank came, or when last; NULL: nobody asks */
 } feed;
 
 static feed feed_open(const words *w)
@@ -107,10 +107,7 @@ static feed feed_open(const words *w)
 
 static void feed_remember(feed *f) { f->seen = (uint32_t *)take(f->w->universe * f->w->capacity, sizeof *f->seen); }
 
-static void feed_close(feed *f)
-{
-    free(f->rank), free(f->key), free(f->score), free(f->fate), free(f->seen);
-}
+static void feed_close(feed *f) { free(f->rank), free(f->key), free(f->score), free(f->fate), free(f->seen); }
 
 static int by_rank(const void *a, const void *b)
 {
@@ -123,7 +120,8 @@ static int by_rank(const void *a, const void *b)
  *     none      nothing: lru and the epochs need nothing, lfu counts 1 for each request
  *     batch     each different key of the batch once, with the number of times that it came
  *     time      the number of the request
- *     lifetime  how often the key was asked for since the beginning: the caller counts, the table does not forget with the entry
+ *     lifetime  how often the key was asked for since the beginning: the caller counts, the table does not forget with
+ *               the entry
  *     known     the key's share of all requests, which nobody knows but who draws them
  *
  * Returns how many keys there are to give. */
@@ -135,8 +133,10 @@ static uint64_t give(feed *f)
         uint64_t k = 0;
         qsort(f->rank, n, sizeof *f->rank, by_rank);
         for (uint64_t i = 0; i < n; i++) {
-            if (k && f->rank[k - 1] == f->rank[i]) f->score[k - 1]++;
-            else f->rank[k] = f->rank[i], f->score[k++] = 1;
+            if (k && f->rank[k - 1] == f->rank[i])
+                f->score[k - 1]++;
+            else
+                f->rank[k] = f->rank[i], f->score[k++] = 1;
         }
         n = k;
         for (uint64_t i = 0; i < n; i++) f->key[i] = hd_scramble(f->rank[i]);
@@ -145,7 +145,8 @@ static uint64_t give(feed *f)
     } else if (strcmp(how, "lifetime") == 0) {
         for (uint64_t i = 0; i < n; i++) f->score[i] = ++f->seen[f->rank[i]];
     } else if (strcmp(how, "known") == 0) {
-        for (uint64_t i = 0; i < n; i++) f->score[i] = (uint64_t)(0x1p52 * hd_zipf_h(&f->zipf, (double)(f->rank[i] + 1)));
+        for (uint64_t i = 0; i < n; i++)
+            f->score[i] = (uint64_t)(0x1p52 * hd_zipf_h(&f->zipf, (double)(f->rank[i] + 1)));
     } else if (strcmp(how, "none") != 0) {
         stop("scores", how);
     }
@@ -160,7 +161,7 @@ static void draw(feed *f)
     }
 }
 
-/* ---- The experiments ----------------------------------------------------------------------------------------------- */
+/* ---- The experiments ------------------------------------------------------------------------- */
 
 /* Table 8. Each batch is looked up, then upserted; an epoch lasts a batch. */
 static double hits(const words *w)
@@ -201,7 +202,8 @@ static cells cells_of(const words *w)
     for (uint64_t k = 1; k <= last && c.n < MOST;) {
         uint64_t n = k <= ONE_BY_ONE ? 1 : 1 + k / 1000;
         if (n > last + 1 - k) n = last + 1 - k;
-        double all = n == 1 ? hd_zipf_h(&z, (double)k) : hd_zipf_H(&z, (double)(k + n) - 0.5) - hd_zipf_H(&z, (double)k - 0.5);
+        double all =
+            n == 1 ? hd_zipf_h(&z, (double)k) : hd_zipf_H(&z, (double)(k + n) - 0.5) - hd_zipf_H(&z, (double)k - 0.5);
         c.ranks[c.n] = (double)n;
         c.share[c.n++] = all / (double)n;
         sum += all;
@@ -238,8 +240,8 @@ static double younger(const cells *c, double age, bool requests)
     return sum;
 }
 
-/* LRU of the whole table (Che, Tung, Wang: Hierarchical Web Caching Systems, IEEE JSAC 20, 2002): the age at which as many keys are
- * younger as there is room for. */
+/* LRU of the whole table (Che, Tung, Wang: Hierarchical Web Caching Systems, IEEE JSAC 20, 2002): the age at which as
+ * many keys are younger as there is room for. */
 static double recent(const words *w)
 {
     cells c = cells_of(w);
@@ -290,8 +292,9 @@ static uint32_t rank_th(const uint32_t *x, uint64_t n, uint64_t rank)
     return known;
 }
 
-/* Table 11, line 2. What is best: of lru the keys that came last, of lfu those that came most often, of custom those of the greatest scores,
- * which are random, and every key another. Keys that are as good as the last of the best count until the best are complete. */
+/* Table 11, line 2. What is best: of lru the keys that came last, of lfu those that came most often, of custom those of
+ * the greatest scores, which are random, and every key another. Keys that are as good as the last of the best count
+ * until the best are complete. */
 static double retention(const words *w)
 {
     bool random = strcmp(w->policy, "custom") == 0, recent = strcmp(w->policy, "lru") == 0;
@@ -304,9 +307,12 @@ static double retention(const words *w)
         for (uint64_t i = 0; i < f.n; i++) {
             if (random) f.rank[i] = f.done + i, f.key[i] = hd_scramble(f.done + i);
             uint32_t *best = &f.seen[f.rank[i]];
-            if (random) f.score[i] = *best = (uint32_t)(hd_rng_next(&f.rng) >> 32);
-            else if (recent) *best = (uint32_t)(f.done + i + 1);
-            else ++*best;
+            if (random)
+                f.score[i] = *best = (uint32_t)(hd_rng_next(&f.rng) >> 32);
+            else if (recent)
+                *best = (uint32_t)(f.done + i + 1);
+            else
+                ++*best;
         }
         upsert(t, f.n, f.key, random ? f.score : NULL, NULL);
     }
@@ -330,8 +336,8 @@ static double retention(const words *w)
     return (double)kept / (double)best;
 }
 
-/* Table 9: a table of different keys, their scores between 2 and 2^20; then others, a 16th of the capacity `burst` times, with a score that is
- * below or above all of them. */
+/* Table 9: a table of different keys, their scores between 2 and 2^20; then others, a 16th of the capacity `burst`
+ * times, with a score that is below or above all of them. */
 typedef struct aftermath {
     uint64_t before, after; /* originals that are found */
     uint64_t came, entered; /* of the burst             */
@@ -393,8 +399,8 @@ static int least_leaves(void *context, uint64_t key, uint64_t score, void *value
     return 0;
 }
 
-/* Proposition 3.3: one bucket, or the two that a key may be in, filled with random scores; who leaves for a newcomer that is above
- * all of them. `capacity` is how often. */
+/* Proposition 3.3: one bucket, or the two that a key may be in, filled with random scores; who leaves for a newcomer
+ * that is above all of them. `capacity` is how often. */
 static double victims(const words *w)
 {
     enum { SLOTS = 128, MOST = 2 * SLOTS + 1 };
@@ -413,8 +419,13 @@ static double victims(const words *w)
         upsert(t, n, key, score, NULL);
         must(hd_for_each(t, least_leaves, &least));
         uint64_t new_key = hd_scramble(k * MOST + n), new_score = UINT64_MAX;
-        hd_batch b = { .op = HD_OP_INSERT_AND_EVICT, .n = 1, .key = &new_key, .score = &new_score,
-                       .list_key = list, .list_score = left, .count = &count };
+        hd_batch b = { .op = HD_OP_INSERT_AND_EVICT,
+                       .n = 1,
+                       .key = &new_key,
+                       .score = &new_score,
+                       .list_key = list,
+                       .list_score = left,
+                       .count = &count };
         must(hd_run(t, &b));
         if (count != 1 || left[0] != least) stop("victims", "who left was not the least");
         sum += (double)left[0] * 0x1p-63;
@@ -433,21 +444,34 @@ static double bytes(const words *w)
     return (double)info.memory_bytes / (double)info.capacity;
 }
 
-/* ---- Words --------------------------------------------------------------------------------------------------------- */
+/* ---- Words ----------------------------------------------------------------------------------- */
 
-static const struct { const char *name; double (*run)(const words *w); } experiment[] = {
-    { "hits", hits }, { "ideal", ideal }, { "recent", recent }, { "evictions", evictions }, { "retention", retention }, { "burst", burst }, { "admitted", admitted },
-    { "victims", victims }, { "bytes", bytes },
+static const struct {
+    const char *name;
+    double (*run)(const words *w);
+} experiment[] = {
+    { "hits", hits },           { "ideal", ideal },         { "recent", recent },
+    { "evictions", evictions }, { "retention", retention }, { "burst", burst },
+    { "admitted", admitted },   { "victims", victims },     { "bytes", bytes },
 };
 
 int main(int argc, char **argv)
 {
-    words w = { .policy = "lru", .scores = "none", .alpha = 0.99, .load = 0.96, .capacity = 1 << 20, .universe = 10, .warm = 2, .ask = 1,
-                .burst = 4, .seed = 1 };
+    words w = { .policy = "lru",
+                .scores = "none",
+                .alpha = 0.99,
+                .load = 0.96,
+                .capacity = 1 << 20,
+                .universe = 10,
+                .warm = 2,
+                .ask = 1,
+                .burst = 4,
+                .seed = 1 };
     uint64_t dual = 0;
     for (int i = 2; i < argc; i++)
-        if (!word_text(argv[i], "policy=", w.policy) && !word_text(argv[i], "scores=", w.scores) && !word_real(argv[i], "alpha=", 2, &w.alpha) &&
-            !word_real(argv[i], "load=", 2, &w.load) && !word_whole(argv[i], "capacity=", 1ull << 32, &w.capacity) &&
+        if (!word_text(argv[i], "policy=", w.policy) && !word_text(argv[i], "scores=", w.scores) &&
+            !word_real(argv[i], "alpha=", 2, &w.alpha) && !word_real(argv[i], "load=", 2, &w.load) &&
+            !word_whole(argv[i], "capacity=", 1ull << 32, &w.capacity) &&
             !word_whole(argv[i], "universe=", 1000, &w.universe) && !word_whole(argv[i], "warm=", 1000000, &w.warm) &&
             !word_whole(argv[i], "ask=", 1000000, &w.ask) && !word_whole(argv[i], "burst=", 1000, &w.burst) &&
             !word_whole(argv[i], "seed=", UINT64_MAX, &w.seed) && !word_whole(argv[i], "dual=", 1, &dual))
