@@ -9,7 +9,7 @@
 
 #include "bench/machine.h"
 #include "bench/timed.h"
-#include "lib/error.h"
+#include "base/error.h"
 
 /* ---- What is timed --------------------------------------------------------------------------- */
 

@@ -10,7 +10,7 @@
 
 #include "bench/timed.h"
 #include "judge/run.h"
-#include "lib/error.h"
+#include "base/error.h"
 
 /* ---- Judge ----------------------------------------------------------------------------------- */
 

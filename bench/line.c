@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/error.h"
-#include "lib/parse.h"
+#include "base/error.h"
+#include "base/parse.h"
 
 static const char *const probes[BENCH_PROBES] = { "hit", "miss", "new", "keys", "trace" };
 

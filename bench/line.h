@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * line.h - one line of a file of cases: a case string (lib/case.h), and besides it the words that say what
+ * line.h - one line of a file of cases: a case string (workload/case.h), and besides it the words that say what
  * is timed:
  *
  *     name=find.hit probe=hit fill=1 hkv.find.ref capacity=1Mi batch=65536 threads=1
@@ -19,7 +19,7 @@
 #ifndef HD_BENCH_LINE_H
 #define HD_BENCH_LINE_H
 
-#include "lib/case.h"
+#include "workload/case.h"
 
 typedef enum bench_probe { BENCH_HIT, BENCH_MISS, BENCH_NEW, BENCH_KEYS, BENCH_TRACE, BENCH_PROBES } bench_probe;
 

@@ -9,7 +9,7 @@
 #include "bench/machine.h"
 #include "bench/timed.h"
 #include "bench/unpack.h"
-#include "lib/error.h"
+#include "base/error.h"
 
 enum { REPLAY_BATCH = 4096 }; /* as heddle sim has it */
 

@@ -9,7 +9,7 @@
 
 #include "bench/device/draw.h"
 #include "bench/machine.h"
-#include "lib/error.h"
+#include "base/error.h"
 #include "workload/rng.h"
 
 enum { AT_ONCE = 1 << 16, PRESENT_MOST = 1 << 22 };

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/error.h"
+#include "base/error.h"
 #include "workload/stream.h"
 
 static char folder[4096], unpacked[4096 + 256]; /* "" while there are none */

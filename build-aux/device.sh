@@ -10,7 +10,7 @@
 #   device.sh soak FOLDER OUT [S]     there: sixteen threads and streams under every lock, S seconds (630). It runs in a session of its own: the
 #                                     call ends after WAIT seconds (570) at the latest, and the same call again waits for the rest
 #   device.sh many FOLDER OUT [S]     there, likewise in a session of its own, about S seconds (840): a table of more than 2^31 slots, faults in front of
-#                                     the real runtime, random batches judged on the device (gpu/soak), also two tables at once
+#                                     the real runtime, random batches judged on the device (judge/device), also two tables at once
 #   device.sh reach FOLDER OUT [S]    there, likewise: so many of these batches that every variant has had 10^10 operations under every policy, or as
 #                                     many as S seconds (540) are enough for
 #   device.sh hive FOLDER OUT [S]     there, likewise: Hive's random batches in every shape that a variant fits, growing and shrinking, for a quarter of
@@ -31,8 +31,8 @@ pack() {
   all=$(mktemp -d) || return
   "$here/../tests/cuda.sh" pack "$build" "$all/suites" >/dev/null &&
     "$here/../bench/bench.sh" pack "$build" "$all/bench" >/dev/null &&
-    "$here/../gpu/hkv/run_device.sh" build "$all/kernels" && rm -f "$all"/kernels/*.o && strip "$all"/kernels/{run_device,soak} &&
-    cp "$here/../gpu/hkv/run_device.sh" "$all/kernels/" && mkdir -p "$folder" && cp "${BASH_SOURCE[0]}" "$folder/" &&
+    "$here/../bench/device/hkv_run.sh" build "$all/kernels" && rm -f "$all"/kernels/*.o && strip "$all"/kernels/{hkv_run,soak} &&
+    cp "$here/../bench/device/hkv_run.sh" "$all/kernels/" && mkdir -p "$folder" && cp "${BASH_SOURCE[0]}" "$folder/" &&
     tar -C "$all" -c . | xz -9 -T1 --lzma2=preset=9,dict=128MiB >"$folder/all.tar.xz"
   local code=$?
   rm -rf "$all"
@@ -55,7 +55,7 @@ check() {
   local code
   SECONDS_ALL=${SECONDS_ALL:-220} "$at/suites/cuda.sh" run "$at/suites" "$at/out/check/suites"
   code=$?
-  "$at/kernels/run_device.sh" run "$at/kernels" "$at/out/check" check sanitizers || code=$?
+  "$at/kernels/hkv_run.sh" run "$at/kernels" "$at/out/check" check sanitizers || code=$?
   bring check
   return $code
 }
@@ -104,11 +104,11 @@ many() { cp "${BASH_SOURCE[0]}" "$at/device.sh" && aside many bash "$at/device.s
 
 many_now() {
   local at=$1 end=$((SECONDS + $2)) to=$1/out/many code=0 left
-  "$at/kernels/run_device.sh" run "$at/kernels" "$to" huge || code=$?
+  "$at/kernels/hkv_run.sh" run "$at/kernels" "$to" huge || code=$?
   (cd "$to" && HEDDLE_TEST_SCALE=${SCALE_FAULTS:-1/2} timeout -k 5 "${SECONDS_FAULTS:-180}" "$at/suites/t_device_faults" >faults.txt 2>&1) || code=$?
   grep -E '^(# tried|ok|not ok)' "$to/faults.txt"
   left=$((end - SECONDS > 80 ? end - SECONDS : 80))
-  SECONDS_RANDOM=$((left * 3 / 4)) SECONDS_TWO=$((left / 4)) "$at/kernels/run_device.sh" run "$at/kernels" "$to" random two || code=$?
+  SECONDS_RANDOM=$((left * 3 / 4)) SECONDS_TWO=$((left / 4)) "$at/kernels/hkv_run.sh" run "$at/kernels" "$to" random two || code=$?
   sums 'FILENAME' "$to/random.tsv" "$to/two.tsv" | sed 's|.*/||'
   return $code
 }
@@ -124,7 +124,7 @@ sums() {
 
 reach() {
   local code
-  SECONDS_REACH=${1:-540} aside reach bash "$at/kernels/run_device.sh" run "$at/kernels" "$at/out/reach" reach
+  SECONDS_REACH=${1:-540} aside reach bash "$at/kernels/hkv_run.sh" run "$at/kernels" "$at/out/reach" reach
   code=$?
   # shellcheck disable=SC2016 # words of awk
   sums '$2 " " $3' "$at/out/reach/reach.tsv"
@@ -133,7 +133,7 @@ reach() {
 
 hive() {
   local code
-  SECONDS_AGREE=$((${1:-200} / 4)) SECONDS_REACH=$((${1:-200} * 3 / 4)) aside hive bash "$at/kernels/run_device.sh" run "$at/kernels" "$at/out/hive" hive.agree hive.reach
+  SECONDS_AGREE=$((${1:-200} / 4)) SECONDS_REACH=$((${1:-200} * 3 / 4)) aside hive bash "$at/kernels/hkv_run.sh" run "$at/kernels" "$at/out/hive" hive.agree hive.reach
   code=$?
   # shellcheck disable=SC2016 # words of awk
   sums 'FILENAME " " $2 " " $3' "$at"/out/hive/hive.*.tsv | sed 's|.*/||'

@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-#include "lib/error.h"
+#include "base/error.h"
 
 typedef struct gate {
     pthread_mutex_t guard; /* of all that follows */

@@ -11,7 +11,7 @@
 #ifndef HD_LOCK_H
 #define HD_LOCK_H
 
-#include "lib/op.h"
+#include "base/op.h"
 
 enum { HD_LOCK_BYTES = 128 };
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "lib/ask.h"
+#include "base/ask.h"
 
 #define ASK(s, what, call, ...) HD_ASK((s)->seam, what, call, __VA_ARGS__)
 

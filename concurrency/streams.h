@@ -21,7 +21,7 @@
 
 #include "concurrency/lock.h"
 #include "concurrency/word.h"
-#include "lib/seam.h"
+#include "base/seam.h"
 
 enum { HD_LANES = 32 }; /* streams that are told apart; of more, some wait for others without need */
 

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "lib/error.h"
+#include "base/error.h"
 
 enum { INPUT_MOST = 1 << 20 };
 

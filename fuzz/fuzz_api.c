@@ -18,7 +18,7 @@
 #include "fuzz/world.h"
 #include "judge/arrays.h"
 #include "judge/rules.h"
-#include "lib/design.h"
+#include "base/design.h"
 #include "policies/policy.h"
 #include "predicates/predicate.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "fuzz/fuzz.h"
-#include "lib/case.h"
+#include "workload/case.h"
 #include "simt/machine.h"
 #include "workload/workload.h"
 

@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #include "fuzz/mutate.h"
-#include "lib/error.h"
-#include "lib/seam.h"
+#include "base/error.h"
+#include "base/seam.h"
 #include "simt/sanitizer.h"
 
 enum { CHILD_RUNS = 20000, CHILD_NS = 500 * 1000 * 1000, TRIES = 4000, INPUT_SECONDS = 60 };

@@ -19,7 +19,7 @@
 
 #include "hashes/crc.h"
 #include "hashes/mix32.h"
-#include "ref/hash.h"
+#include "hashes/hash.h"
 
 /* Flags. Claimed ones are verified, unclaimed ones refuted, by tests/t_hashes.c. */
 enum {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * mix64 - MurmurHash3's 64-bit finaliser of key ^ seed, the hash of HKV's tables (ref/hash.h); a 32-bit key is the low
+ * mix64 - MurmurHash3's 64-bit finaliser of key ^ seed, the hash of HKV's tables (hashes/hash.h); a 32-bit key is the low
  * half.
  */
 #ifdef HD_HASH_TEXT

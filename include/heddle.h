@@ -158,10 +158,9 @@ typedef enum hd_admit {
     HD_ADMIT_ALWAYS /* never refuse                                                             */
 } hd_admit;
 
-/* Where the keys and the scores of a table are (ref/hkv_layout.h, ref/hive_layout.h). */
+/* Where the keys and the scores of a table are (ref/hkv/layout.h, ref/hive/layout.h). */
 typedef enum hd_layout {
-    /* what suits design and backend: hkv's planes on "ref", pairs on "host" and "cuda"; hive's words */
-    HD_LAYOUT_USUAL,
+    HD_LAYOUT_USUAL,  /* hkv: planes on "ref", pairs on "host" and "cuda"; hive: words */
     HD_LAYOUT_PLANES, /* a plane of keys and one of scores, as in the paper: 17 bytes per entry          */
     HD_LAYOUT_PAIRS,  /* each score beside its key, and lower bounds of scores: a use dirties one place; 18 */
     HD_LAYOUT_WORDS,  /* hive: key and value in a word, and nothing else                                   */
@@ -180,11 +179,9 @@ typedef enum hd_tiers {
  * launches after it, in the order of their addresses. The device waits less for what lies side by side: see
  * doc/contract.md, 11. */
 typedef enum hd_fetch {
-    /* sorted where that was faster: many items, and more far memory than a device's translations reach */
-    HD_FETCH_USUAL,
-    /* whatever the batch. 16 bytes of the device's memory for every item of a window of 1 Mi besides   */
-    HD_FETCH_SORTED,
-    HD_FETCH_DIRECT /* word by word, as in the paper: nothing besides */
+    HD_FETCH_USUAL,  /* sorted where that was faster: many items, and more far memory than translations reach */
+    HD_FETCH_SORTED, /* in the order of addresses, at any size: 16 bytes of device memory per item of a window */
+    HD_FETCH_DIRECT  /* word by word, as in the paper: nothing besides */
 } hd_fetch;
 
 typedef enum hd_clock {
@@ -199,7 +196,7 @@ typedef enum hd_clock {
 #define HD_HASH_USUAL      "mix64"
 #define HD_HASH_NAMES_MOST 32u
 
-typedef struct hd_seams hd_seams; /* how the library reaches the outside: lib/seam.h */
+typedef struct hd_seams hd_seams; /* how the library reaches the outside: base/seam.h */
 
 /* Start from hd_config_default() and change what matters. Strings are copied or resolved by
  * hd_open; none is kept. */
@@ -377,7 +374,7 @@ HD_API hd_status hd_shrink(hd_table *table, uint64_t buckets);
  * (hd_info.base_buckets). Arrays of the device need `outcome`, and no stream that is being captured. */
 HD_API hd_status hd_run_growing(hd_table *table, hd_batch *batch, double target);
 
-/* Verifies every invariant of the design (HKV-1, HKV-2, ... in ref/hkv_layout.h; HIVE-1, ... in ref/hive_layout.h).
+/* Verifies every invariant of the design (HKV-1, HKV-2, ... in ref/hkv/layout.h; HIVE-1, ... in ref/hive/layout.h).
  * HD_ECORRUPT names the first that fails, with its bucket and slot. */
 HD_API hd_status hd_check(hd_table *table);
 

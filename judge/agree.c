@@ -11,7 +11,7 @@
 
 #include "judge/design.h"
 #include "judge/rules.h"
-#include "lib/error.h"
+#include "base/error.h"
 
 struct agree {
     scene *s;

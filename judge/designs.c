@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "judge/design.h"
-#include "lib/error.h"
+#include "base/error.h"
 
 #ifdef JUDGE_MORE
 #define JUDGE_DESIGN(name) extern const judge_design judge_design_##name;

@@ -7,7 +7,7 @@
 #ifndef HD_JUDGE_FACES_H
 #define HD_JUDGE_FACES_H
 
-#include "ref/hkv.h"
+#include "ref/hkv/hkv.h"
 #include "workload/rng.h"
 
 enum { FACES_ENTRIES = 64, FACES_PIN_PLACES = 8, FACES_VALUE_BYTES = 8, FACES_TEXT = 512 };

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "lib/backend_host.h"
-#include "lib/error.h"
+#include "base/error.h"
 #include "workload/rng.h"
 
 enum { TIMES_MOST = 4 /* as many buckets as it began with */ };

@@ -8,7 +8,7 @@
 #ifndef HD_JUDGE_GROWTH_H
 #define HD_JUDGE_GROWTH_H
 
-#include "lib/case.h"
+#include "workload/case.h"
 #include "simt/machine.h"
 
 /* Who objects. */

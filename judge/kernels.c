@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "judge/rules.h"
-#include "lib/error.h"
+#include "base/error.h"
 
 scene_kernel scene_kernel_at(const judge_design *d, uint32_t row, uint32_t threads, uint32_t blocks)
 {

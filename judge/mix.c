@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "judge/runner.h"
-#include "lib/error.h"
+#include "base/error.h"
 
 /* How often, relative to each other. Inserting ones more often, so that buckets are full. */
 /* clang-format off */

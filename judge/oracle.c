@@ -33,7 +33,7 @@
 
 #include "judge/state.h"
 #include "judge/victims.h"
-#include "lib/error.h"
+#include "base/error.h"
 
 const char judge_no_memory[] = "the judge ran out of memory";
 

@@ -14,8 +14,8 @@
 #include "judge/design.h"
 #include "judge/runner.h"
 #include "lib/backend_host.h"
-#include "lib/design.h"
-#include "lib/error.h"
+#include "base/design.h"
+#include "base/error.h"
 
 bool runner_wrong(runner *r, uint32_t by, const char *what, const char *sentence)
 {

@@ -6,7 +6,7 @@
 #ifndef HD_RUN_H
 #define HD_RUN_H
 
-#include "lib/case.h"
+#include "workload/case.h"
 
 /* Of the keyed batches in one part of a run: how the hit rate went. */
 enum { HD_RUN_WINDOWS = 48 };

@@ -17,7 +17,7 @@
 #define HD_JUDGE_SCENE_H
 
 #include "judge/arrays.h"
-#include "lib/case.h"
+#include "workload/case.h"
 #include "simt/machine.h"
 
 enum { SCENE_PARTS = 2, SCENE_REGIONS = 64 };

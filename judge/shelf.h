@@ -6,7 +6,7 @@
 #ifndef HD_JUDGE_SHELF_H
 #define HD_JUDGE_SHELF_H
 
-#include "lib/seam.h"
+#include "base/seam.h"
 
 enum { SHELF_FILES = 8, SHELF_DESCRIPTORS = 16, SHELF_NAME = 256 };
 

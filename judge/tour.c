@@ -11,7 +11,7 @@
 #include "judge/agree.h"
 #include "judge/kernels.h"
 #include "judge/rules.h"
-#include "lib/error.h"
+#include "base/error.h"
 #include "workload/workload.h"
 
 enum { OPS = JUDGE_MIXED + 1 };

@@ -6,7 +6,7 @@
 
 #include "judge/making.h"
 #include "judge/rules.h"
-#include "lib/error.h"
+#include "base/error.h"
 
 hd_status scene_open_empty(const hd_case *c, scene **scene_out)
 {

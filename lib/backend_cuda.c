@@ -13,7 +13,7 @@
  * Walks, checks, growth and snapshots are the reference's, on a copy of its planes on this machine: see
  * hd_design.stage.
  */
-#include "lib/backend.h"
+#include "base/backend.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -21,8 +21,8 @@
 #include <string.h>
 
 #include "concurrency/streams.h"
-#include "lib/ask.h"
-#include "lib/op.h"
+#include "base/ask.h"
+#include "base/op.h"
 
 enum {
     BLOCKS_PER_PROCESSOR = 16, /* of 128 threads: as many as run at a time */

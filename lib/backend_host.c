@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "lib/backend.h"
-#include "lib/error.h"
-#include "lib/op.h"
+#include "base/backend.h"
+#include "base/error.h"
+#include "base/op.h"
 #include "lib/table.h"
 
 enum {

@@ -7,6 +7,7 @@
 #define HD_BACKEND_HOST_H
 
 #include "heddle.h"
+#include "base/backend.h"
 #include "simt/machine.h"
 
 /* How the table's kernels run from now on. As opened: every lane as far as it goes, nothing checked but bounds where it
@@ -20,10 +21,6 @@ hd_status hd_host_draw_tickets(hd_table *t);
 /* The machine that ran the last batch, with its findings, tickets, totals and schedule; NULL when the table's backend
  * is another. It is the table's, until the next batch or a call that grows or loads. */
 simt_machine *hd_host_machine(hd_table *t);
-
-/* Kernel `number` of gpu/hkv/rows.h, for a machine of one's own; NULL: there is none. */
-typedef void hd_host_text(const void *args);
-hd_host_text *hd_host_kernel(uint32_t number);
 
 /* How many lanes there are: kernels go over their items in strides, and fewer lanes have more items each. 0: as opened,
  * 8 blocks of as many threads as the kernel's row says. One block of 32 threads, in turn and by warp, runs the

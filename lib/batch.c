@@ -6,13 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/error.h"
-#include "lib/select.h"
+#include "base/error.h"
 #include "lib/table.h"
 #include "policies/policy.h"
 #include "predicates/predicate.h"
 #include "ref/accum.h"
-#include "ref/hash.h"
+#include "hashes/hash.h"
 
 static hd_status missing(const hd_op_row *row, const char *field, const char *why)
 {
@@ -153,8 +152,9 @@ hd_status hd_kernel_pick(const hd_info *info, const hd_batch *b, double load_fac
 {
     const char *unfit = NULL, *name = b->kernel;
     *k = name ? kernel_named(info, b, name, &unfit) : NULL;
-    for (uint32_t choice = 0; !*k && !b->kernel && !b->each &&
-                              (name = hd_select(info->design, b->op, info->value_bytes, load_factor, choice));
+    const hd_design *d = hd_design_on(info->design, info->backend);
+    for (uint32_t choice = 0; !*k && !b->kernel && !b->each && d->select &&
+                              (name = d->select(b->op, info->value_bytes, load_factor, choice));
          choice++)
         *k = kernel_named(info, b, name, &unfit);
     if (!*k && !b->kernel) *k = kernel_named(info, b, NULL, &unfit);

@@ -10,8 +10,9 @@
 #include <sys/mman.h>
 
 #include "gpu/entry.h"
-#include "lib/backend.h"
-#include "lib/seam.h"
+#include "gpu/place.h"
+#include "base/backend.h"
+#include "base/seam.h"
 
 static_assert((int)HD_DEVICE_NO_MEMORY == (int)cudaErrorMemoryAllocation, "the seam has CUDA's number");
 

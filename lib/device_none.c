@@ -2,7 +2,7 @@
  *
  * device_none.c - the device of a build without CUDA: it is never found, and so nothing else is ever asked of it.
  */
-#include "lib/seam.h"
+#include "base/seam.h"
 
 static int none_find(void *self, hd_device *device)
 {

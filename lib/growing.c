@@ -12,10 +12,10 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "lib/ask.h"
-#include "lib/backend.h"
-#include "lib/error.h"
-#include "lib/op.h"
+#include "base/ask.h"
+#include "base/backend.h"
+#include "base/error.h"
+#include "base/op.h"
 #include "lib/table.h"
 
 /* What is pending of a batch, as a batch of its own. */

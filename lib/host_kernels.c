@@ -2,7 +2,8 @@
  *
  * host_kernels.c - the kernels of all designs as the host machine runs them, by the numbers that they have on a device.
  */
-#include "lib/backend.h"
+#include "base/backend.h"
+#include "gpu/place.h"
 #include "lib/backend_host.h"
 
 #define HD_GPU(design) hd_host_text *design##_host_entry(uint32_t kernel);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "hashes/hashes.h"
-#include "lib/error.h"
+#include "base/error.h"
 #include "lib/table.h"
 #include "policies/policy.h"
 #include "predicates/predicate.h"

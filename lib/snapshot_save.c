@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/error.h"
+#include "base/error.h"
 #include "lib/snapshot.h"
 #include "lib/table.h"
-#include "lib/whole.h"
+#include "base/whole.h"
 
 typedef struct writer {
     hd_whole file;

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "lib/error.h"
+#include "base/error.h"
 #include "policies/policy.h"
 
 /* ---- The life of a batch --------------------------------------------------------------------- */

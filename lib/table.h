@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 
 #include "concurrency/lock.h"
-#include "lib/design.h"
+#include "base/design.h"
 
 struct hd_table {
     const hd_design *design;
@@ -37,7 +37,7 @@ hd_status hd_late_tally(hd_table *t);
  * and where they did not tell all, by a look at every slot. entries NULL: the counters alone. */
 hd_status hd_entries_sync(hd_table *t, uint64_t *entries);
 
-/* The row that b->kernel names; without a name the one that hd_select names, or the first that can run b on a table
+/* The row that b->kernel names; without a name the one that the design selects, or the first that can run b on a table
  * like this. A pure function. */
 hd_status hd_kernel_pick(const hd_info *info, const hd_batch *b, double load_factor, const hd_kernel **k);
 

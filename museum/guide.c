@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/seam.h"
+#include "base/seam.h"
 #include "museum/museum.h"
 #include "simt/sanitizer.h"
 

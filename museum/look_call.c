@@ -15,7 +15,7 @@
 #include "judge/faces.h"
 #include "judge/oracle.h"
 #include "judge/run.h"
-#include "lib/error.h"
+#include "base/error.h"
 #include "museum/streams.h"
 
 /* ---- reserve --------------------------------------------------------------------------------- */

@@ -12,7 +12,7 @@
 #include "judge/design.h"
 #include "judge/kernels.h"
 #include "judge/rules.h"
-#include "lib/error.h"
+#include "base/error.h"
 #include "museum/museum.h"
 
 typedef struct chase {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "judge/growth.h"
-#include "lib/error.h"
+#include "base/error.h"
 #include "museum/museum.h"
 
 static museum_judge judge_of(const judge_growth *g)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "judge/run.h"
-#include "lib/error.h"
+#include "base/error.h"
 #include "museum/museum.h"
 #include "simt/machine.h"
 

@@ -14,7 +14,7 @@
 
 #include "judge/agree.h"
 #include "judge/kernels.h"
-#include "lib/error.h"
+#include "base/error.h"
 #include "museum/museum.h"
 
 enum { PARTS = 2, SHORTER = 300 };

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "concurrency/streams.h"
-#include "lib/error.h"
+#include "base/error.h"
 #include "museum/streams.h"
 #include "workload/rng.h"
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "heddle.h"
-#include "lib/parse.h"
+#include "base/parse.h"
 
 static inline void stop(const char *what, const char *why)
 {

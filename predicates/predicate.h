@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "base/op.h"
 #include "simt/fn.h"
 
 /* How a predicate reads byte p of a value: kernels, which may not dereference, say it their way. */
@@ -60,6 +61,12 @@ static inline uint32_t hd_predicate_named(const char *name)
     uint32_t p = 0;
     while (p < HD_PREDICATE_COUNT && strcmp(hd_predicate_rows[p].name, name) != 0) p++;
     return p;
+}
+
+/* The number of the predicate of a checked batch; HD_PREDICATE_all where its operation takes none. */
+static inline uint32_t hd_predicate_of(const hd_batch *b)
+{
+    return hd_row_of_batch(b)->needs & HD_NEEDS_PRED ? hd_predicate_named(b->pred) : (uint32_t)HD_PREDICATE_all;
 }
 
 #endif

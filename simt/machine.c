@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "lib/error.h"
+#include "base/error.h"
 #include "simt/state.h"
 
 _Thread_local simt_hot_state simt_hot;

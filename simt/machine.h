@@ -13,7 +13,7 @@
 #ifndef HD_MACHINE_H
 #define HD_MACHINE_H
 
-#include "lib/seam.h"
+#include "base/seam.h"
 
 typedef struct simt_machine simt_machine;
 

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "lib/error.h"
+#include "base/error.h"
 #include "simt/state.h"
 
 typedef struct tape_entry {

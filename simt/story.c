@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/error.h"
+#include "base/error.h"
 #include "simt/state.h"
 
 const char *simt_fault_name(simt_fault f)

@@ -5,7 +5,7 @@
 # reports". Exit code 0 when there are none, 1 when there are, 77 when the tool is missing. No report is suppressed; what an analyser is
 # not given, and why, stands here.
 #
-#   cppcheck     everything but lib/hkv_host.c and the CUDA sources: kernel text fills structs field by field, and which fields of
+#   cppcheck     everything but gpu/hkv/host.c and the CUDA sources: kernel text fills structs field by field, and which fields of
 #                a lane's item mean something hangs on others, which cppcheck takes for uninitialised (simt/ checks that by running)
 #   clang-tidy   the same sources; bugprone-*, clang-analyzer-* and misc-redundant-expression, without the checks named below
 #   fanalyzer    gcc -fanalyzer over the same
@@ -13,7 +13,7 @@
 set -u
 cd "$(dirname "$(readlink -f "$0")")/.." || exit 2
 name=${1:-}
-sources() { printf '%s\n' lib/*.c ref/*.c concurrency/*.c simt/*.c judge/*.c workload/*.c | grep -v '^lib/hkv_host\.c$'; }
+sources() { printf '%s\n' base/*.c lib/*.c ref/*.c ref/*/*.c gpu/*/*.c concurrency/*.c simt/*.c judge/*.c judge/*/*.c workload/*.c | grep -v '^gpu/hkv/host\.c$'; }
 flags=(-std=c11 -D_GNU_SOURCE -I. -Iinclude)
 
 # Style, and what C cannot do otherwise: parameters that could be swapped; reserved names (__tsan_*); chained comparisons of enums;

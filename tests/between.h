@@ -6,7 +6,7 @@
 #ifndef TESTS_BETWEEN_H
 #define TESTS_BETWEEN_H
 
-#include "lib/error.h"
+#include "base/error.h"
 
 #define BETWEEN(type, call, parameters) \
     type __real_##call parameters;      \

@@ -8,10 +8,10 @@ set -u
 build=$(cd "$1" && pwd) || exit 2
 cd "$(dirname "$(readlink -f "$0")")/.." || exit 2
 command -v gcovr >/dev/null || { echo "coverage.sh: gcovr is missing (Debian: gcovr)" >&2; exit 77; }
-core='(lib|ref|simt|concurrency|judge|hashes|policies|predicates|gpu/hkv|gpu/hive)'
+core='(base|lib|ref|simt|concurrency|judge|hashes|policies|predicates|gpu/hkv|gpu/hive)'
 # The core's own objects: not the museum's copies of them, nor what a test compiles of its headers once more. simt/raw_hooks.c is in no library: it
 # stands in for a sanitizer's.
-mapfile -t rooms < <(cd "$build" && find lib ref simt concurrency judge -maxdepth 0 -printf "$build/%p\n")
+mapfile -t rooms < <(cd "$build" && find base lib ref gpu simt concurrency judge -maxdepth 0 -printf "$build/%p\n")
 gcovr -r . --object-directory "$build" --filter "$core/" --exclude 'simt/raw_hooks.c' --exclude-unreachable-branches \
   --csv "$build/coverage.csv" --json "$build/coverage.json" "${rooms[@]}" || exit 2
 awk -F, 'NR > 1 {

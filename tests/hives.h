@@ -7,7 +7,7 @@
 #define HIVES_H
 
 #include "lib/table.h"
-#include "ref/hive.h"
+#include "ref/hive/hive.h"
 #include "tests/testing.h"
 
 typedef unsigned long long ull;

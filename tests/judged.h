@@ -11,7 +11,7 @@
 #define JUDGED_H
 
 #include "judge/agree.h"
-#include "judge/hkv_scene.h"
+#include "judge/hkv/scene.h"
 #include "judge/kernels.h"
 #include "tests/testing.h"
 

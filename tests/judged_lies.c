@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "ref/hkv.h"
+#include "ref/hkv/hkv.h"
 
 /* ---- Tickets --------------------------------------------------------------------------------- */
 

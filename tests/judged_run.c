@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-#include "lib/error.h"
-#include "ref/hkv.h"
+#include "base/error.h"
+#include "ref/hkv/hkv.h"
 
 simt_machine *machine;
 

@@ -10,7 +10,7 @@
 
 #include "judge/design.h"
 #include "judge/rules.h"
-#include "lib/error.h"
+#include "base/error.h"
 
 enum { SLOTS_MOST = 16 };
 

@@ -5,19 +5,19 @@ import random
 import re
 
 CORE = [
-    "ref/accum.c", "ref/hash.h", "ref/hkv.c", "ref/hkv_batch.c", "ref/hkv_check.c", "ref/hkv_design.c", "ref/hkv_grow.c", "ref/hkv_layout.h",
-    "ref/hkv_promote.c", "gpu/add.h", "gpu/hkv/decide.h", "gpu/hkv/deliver.h", "gpu/hkv/fetch.h", "gpu/hkv/gather.h", "gpu/hkv/group.h",
+    "ref/accum.c", "hashes/hash.h", "ref/hkv/hkv.c", "ref/hkv/batch.c", "ref/hkv/check.c", "ref/hkv/design.c", "ref/hkv/grow.c", "ref/hkv/layout.h",
+    "ref/hkv/promote.c", "gpu/add.h", "gpu/hkv/decide.h", "gpu/hkv/deliver.h", "gpu/hkv/fetch.h", "gpu/hkv/gather.h", "gpu/hkv/group.h",
     "gpu/hkv/hold.h", "gpu/hkv/item.h", "gpu/hkv/list.h", "gpu/hkv/locate.h", "gpu/hkv/passes.h", "gpu/hkv/pins.h", "gpu/hkv/pipeline.h",
     "gpu/hkv/promote.h", "gpu/hkv/rows.h", "gpu/hkv/scan.h", "gpu/hkv/steps.h", "gpu/hkv/tlpv1.h", "gpu/hkv/tlpv2.h", "gpu/hkv/value.h",
-    "gpu/hkv/victim.h", "gpu/hkv/warp.h", "lib/batch.c", "lib/select.c", "lib/snapshot.c", "lib/snapshot_load.c", "lib/snapshot_save.c",
-    "lib/table.c", "lib/whole.c", "concurrency/gate.c", "concurrency/streams.c", "concurrency/word.h", "policies/custom.h", "policies/epoch_lfu.h",
+    "gpu/hkv/victim.h", "gpu/hkv/warp.h", "lib/batch.c", "gpu/hkv/select.c", "lib/snapshot.c", "lib/snapshot_load.c", "lib/snapshot_save.c",
+    "lib/table.c", "base/whole.c", "concurrency/gate.c", "concurrency/streams.c", "concurrency/word.h", "policies/custom.h", "policies/epoch_lfu.h",
     "policies/epoch_lru.h", "policies/lfu.h", "policies/lru.h", "policies/policy.h", "predicates/all.h", "predicates/key_in.h",
     "predicates/key_masked.h", "predicates/predicate.h", "predicates/score_below.h", "predicates/score_in.h", "predicates/value_zero.h",
 ]
 HIVE = [
-    "ref/hive.c", "ref/hive_batch.c", "ref/hive_check.c", "ref/hive_design.c", "ref/hive_layout.h", "ref/hive_resize.c", "gpu/hive/claim.h",
+    "ref/hive/hive.c", "ref/hive/batch.c", "ref/hive/check.c", "ref/hive/design.c", "ref/hive/layout.h", "ref/hive/resize.c", "gpu/hive/claim.h",
     "gpu/hive/crowd.h", "gpu/hive/displace.h", "gpu/hive/item.h", "gpu/hive/merge.h", "gpu/hive/resize.h", "gpu/hive/rows.h", "gpu/hive/search.h", "gpu/hive/shot.h", "gpu/hive/stash.h",
-    "gpu/hive/steps.h", "gpu/hive/volley.h", "gpu/hive/whole.h", "gpu/hive/word.h", "lib/hive_gpu.c",
+    "gpu/hive/steps.h", "gpu/hive/volley.h", "gpu/hive/whole.h", "gpu/hive/word.h", "gpu/hive/launch.c",
 ]
 CORES = {"core": CORE, "hive": HIVE}
 

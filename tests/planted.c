@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * planted.c - the reference with a bug that the environment chooses, in the place of ref/hkv.c: what a fuzzer has to
+ * planted.c - the reference with a bug that the environment chooses, in the place of ref/hkv/hkv.c: what a fuzzer has to
  * find. PLANTED=score: a hit forgets how often the key was used before; PLANTED=crash: a hit on an entry of a high
  * score ends the process; else there is none.
  */
@@ -18,4 +18,4 @@ static uint64_t planted_hit(uint32_t policy, uint64_t old, hd_score_in in)
 }
 
 #define hd_on_hit planted_hit
-#include "ref/hkv.c"
+#include "ref/hkv/hkv.c"

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "lib/error.h"
+#include "base/error.h"
 #include "simt/simt.h"
 
 /* An entry is two words, key and value; an empty place has HD_KEY_EMPTY. */
@@ -483,25 +483,8 @@ static hd_status resize(void *own, void *entries, const hd_gpu_machine *m, uint6
 }
 
 const hd_gpu rack_gpu = {
-    &rack_ref,
-    (hd_gpu_place)RACK_PLACE,
-    WORD_ENTER,
-    WORD_LEAVE,
-    sizeof(rack_own),
-    usual,
-    room_bytes,
-    begin,
-    pieces,
-    taken,
-    before,
-    after,
-    regions,
-    empty,
-    open_here,
-    planes,
-    lists,
-    launch,
-    resize,
+    &rack_ref, RACK_PLACE, WORD_ENTER, WORD_LEAVE, sizeof(rack_own), usual,  room_bytes, begin,  pieces, taken,
+    before,    after,      regions,    empty,      open_here,        planes, lists,      launch, resize,
 };
 
 static hd_status host_shape(const hd_config *c, hd_info *info) { return hd_host_shape(&rack_gpu, c, info); }

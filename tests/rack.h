@@ -7,7 +7,9 @@
 #ifndef TESTS_RACK_H
 #define TESTS_RACK_H
 
-#include "lib/backend.h"
+#include "concurrency/word.h"
+#include "gpu/place.h"
+#include "base/backend.h"
 #include "lib/backend_host.h"
 
 enum { RACK_BOARDS = 4, RACK_PLACES = 32, RACK_PLACE = HD_GPU_COUNT /* behind the library's designs */ };

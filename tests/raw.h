@@ -2,7 +2,7 @@
  *
  * raw.h - kernel text in which every C access is told of. Files that are compiled with -fsanitize=thread call
  * __tsan_read4(p) and its family before each; simt/raw_hooks.c has these functions in the place of the sanitizer's, and
- * asks the host machine. Files that are compiled so: the real kernels (lib/hkv_host.c) and raw_kernels.c.
+ * asks the host machine. Files that are compiled so: the real kernels (gpu/hkv/host.c) and raw_kernels.c.
  */
 #ifndef HD_TESTS_RAW_H
 #define HD_TESTS_RAW_H

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "lib/op.h"
+#include "base/op.h"
 #include "tests/soak.h"
 
 /* ---- What a key can be ----------------------------------------------------------------------- */

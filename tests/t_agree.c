@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "judge/agree.h"
-#include "judge/hkv_scene.h"
+#include "judge/hkv/scene.h"
 #include "judge/kernels.h"
-#include "lib/error.h"
-#include "lib/op.h"
+#include "base/error.h"
+#include "base/op.h"
 #include "policies/policy.h"
 #include "tests/variants.h"
 

@@ -11,8 +11,8 @@
 
 #include "judge/rules.h"
 #include "judge/shelf.h"
-#include "lib/design.h"
-#include "lib/op.h"
+#include "base/design.h"
+#include "base/op.h"
 #include "policies/policy.h"
 #include "tests/testing.h"
 

@@ -16,7 +16,7 @@
 #include "gpu/hkv/rows.h"
 #include "judge/rules.h"
 #include "lib/backend_host.h"
-#include "lib/op.h"
+#include "base/op.h"
 #include "policies/policy.h"
 #include "tests/model.h"
 #include "tests/twin.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "gpu/hkv/rows.h"
-#include "lib/op.h"
+#include "base/op.h"
 #include "tests/fake_device.h"
 
 enum { N = 200, CAPACITY = 4 * 128, VALUE = 32, TAKES_MOST = 4, BESIDES_MOST = 10, PASSES = 4 };

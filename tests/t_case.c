@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "lib/case.h"
-#include "lib/parse.h"
+#include "workload/case.h"
+#include "base/parse.h"
 #include "tests/testing.h"
 
 static bool same(const hd_case *a, const hd_case *b)

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "lib/backend_host.h"
-#include "lib/error.h"
-#include "lib/op.h"
+#include "base/error.h"
+#include "base/op.h"
 #include "tests/fake_device.h"
 
 enum { MOST = 96, VALUE_MOST = 64 };

@@ -9,9 +9,9 @@
  */
 #include <string.h>
 
-#include "lib/op.h"
-#include "ref/hash.h"
-#include "ref/hive.h"
+#include "base/op.h"
+#include "hashes/hash.h"
+#include "ref/hive/hive.h"
 #include "tests/failing.h"
 #include "tests/fake_device.h"
 #include "tests/far.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "judge/oracle.h"
-#include "lib/op.h"
+#include "base/op.h"
 #include "tests/hives.h"
 
 enum { ITEMS = 40, KEYS = 60 };

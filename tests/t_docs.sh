@@ -23,7 +23,7 @@ done | none "every link leads to a file"
 
 # Words in backquotes that look like paths of the tree: a folder and a slash, or a file of a kind that we have.
 for page in "${pages[@]}"; do
-  grep -oE '`(include|lib|ref|hashes|policies|predicates|concurrency|workload|judge|tools|tests|doc|bench|fuzz|simt|examples|completion|build-aux)/[A-Za-z0-9_./-]*`' "$page" |
+  grep -oE '`(include|base|lib|ref|hashes|policies|predicates|concurrency|workload|judge|tools|tests|doc|bench|fuzz|simt|examples|completion|build-aux)/[A-Za-z0-9_./-]*`' "$page" |
     tr -d '`' | while read -r path; do [ -e "$path" ] || [[ $path == *NAME* ]] || echo "$page: $path is not there"; done
 done | none "every path that is named exists"
 
@@ -61,7 +61,7 @@ for f in tests/t_*.c tests/t_*.sh; do
   grep -qE "\`(${name%.c}|$name)\`" doc/testing.md || echo "$name"
 done | none "every test is in doc/testing.md"
 
-grep -oE '^HKV-[0-9]+|^ \*   HKV-[0-9]+' ref/hkv_layout.h | grep -oE 'HKV-[0-9]+' | tail -n 1 | while read -r last; do
+grep -oE '^HKV-[0-9]+|^ \*   HKV-[0-9]+' ref/hkv/layout.h | grep -oE 'HKV-[0-9]+' | tail -n 1 | while read -r last; do
   grep -q "HKV-1 to $last" doc/glossary.md || echo "the last invariant is $last"
 done | none "the invariants are counted right"
 operations=$(grep -c '^operations,' "$work/list")

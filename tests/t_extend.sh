@@ -27,7 +27,7 @@ block() {
 marks() { sed -n "s/^<!-- $1: \(.*\) -->\$/\1/p" "$page"; }
 
 mkdir "$tree"
-for room in include lib ref hashes policies predicates concurrency workload judge fuzz tools bench simt gpu papers tests; do
+for room in include base lib ref hashes policies predicates concurrency workload judge fuzz tools bench simt gpu papers tests; do
   cp -r "$top_srcdir/$room" "$tree/"
 done
 chmod -R u+w "$tree"
@@ -40,7 +40,7 @@ result $? "the page's blocks were applied: a file and a line each"
 # The C sources that the makefile lists, but those of single tests, examples, fuzzers and the museum, hardly optimised (or not at all, as the build is), for a machine without a device;
 # what make itself made is taken from where it is.
 mapfile -t sources < <(sed -e 's/#.*//' -e '/^tests_/d' -e '/^examples_/d' -e '/entry/d' -e '/soak_bug/d' "$top_srcdir/Makefile.am" |
-  grep -oE '(^|[[:space:]])(lib|ref|concurrency|workload|judge|fuzz|tools|bench|simt|gpu|tests)/[a-z_0-9/]+\.c([[:space:]]|$)' | tr -d ' \t' | grep -v '^tests/t_' | sort -u)
+  grep -oE '(^|[[:space:]])(base|lib|ref|concurrency|workload|judge|fuzz|tools|bench|simt|gpu|tests)/[a-z_0-9/]+\.c([[:space:]]|$)' | tr -d ' \t' | grep -v '^tests/t_' | sort -u)
 programs=(t_policies t_agree t_kernels)
 level=-O1
 [[ " ${CFLAGS:-} " != *" -O0 "* ]] || level=-O0
@@ -104,7 +104,7 @@ cp "$tree/gpu/hkv/pair.h" "$work/pair.h"
 for n in $(marks broken); do
   block broken "$n" >"$work/edit"
   (cd "$tree" && sed -f "$work/edit" "$work/pair.h" >gpu/hkv/pair.h && ! cmp -s "$work/pair.h" gpu/hkv/pair.h &&
-    again lib/hkv_host.c t_agree && ! of_pair 'pair_*' t_agree) >"$work/words" 2>&1 &&
+    again gpu/hkv/host.c t_agree && ! of_pair 'pair_*' t_agree) >"$work/words" 2>&1 &&
     numbers "$work/words" | grep -qF "$(block says "$n" | numbers)" && grep -qE '; seed [0-9]+;' "$work/words"
   result $? "spoiled in the page's way $n, it is found out: a sentence and a seed" "$work/words"
 done
@@ -131,7 +131,7 @@ shown_again() {
 }
 fact() { sed -n "s/^$1  *//p" "$work/$2" | grep .; }
 of_one() { grep -vE '^(schedules|distinct|interleavings|time|rate) ' "$work/$1"; }
-(cd "$tree" && compile -c lib/hkv_host.c -o lib_hkv_host.c.o && link_heddle spoiled && shown_again) >"$work/words" 2>&1
+(cd "$tree" && compile -c gpu/hkv/host.c -o gpu_hkv_host.c.o && link_heddle spoiled && shown_again) >"$work/words" 2>&1
 result $? "what heddle sched finds it shows again, from the seed and from the schedule" "$work/words"
 [ -z "${HEDDLE_SAME:-}" ] || grep -vE '^(time|rate) ' "$work/found" >"$HEDDLE_SAME/spoiled"
 

@@ -9,7 +9,7 @@
 #include "fuzz/hunt.h"
 #include "fuzz/stage.h"
 #include "gpu/hkv/rows.h"
-#include "judge/hkv_scene.h"
+#include "judge/hkv/scene.h"
 #include "museum/museum.h"
 #include "tests/testing.h"
 

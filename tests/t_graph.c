@@ -10,7 +10,7 @@
 
 #include "gpu/hkv/rows.h"
 #include "judge/run.h"
-#include "lib/op.h"
+#include "base/op.h"
 #include "tests/far.h"
 #include "tests/model.h"
 #include "tests/twin.h"

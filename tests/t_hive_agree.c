@@ -9,10 +9,10 @@
 
 #include "gpu/hive/rows.h"
 #include "judge/agree.h"
-#include "judge/hive_scene.h"
+#include "judge/hive/scene.h"
 #include "judge/kernels.h"
 #include "judge/rules.h"
-#include "lib/op.h"
+#include "base/op.h"
 #include "tests/testing.h"
 
 typedef unsigned long long ull;

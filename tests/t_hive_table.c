@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "lib/backend_host.h"
-#include "lib/op.h"
+#include "base/op.h"
 #include "tests/hives.h"
 #include "tests/snapshots.h"
 

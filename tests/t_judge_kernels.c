@@ -6,8 +6,8 @@
  */
 #include <string.h>
 
-#include "lib/error.h"
-#include "ref/hkv.h"
+#include "base/error.h"
+#include "ref/hkv/hkv.h"
 #include "simt/simt.h"
 #include "tests/judged.h"
 

@@ -11,7 +11,7 @@
 
 #include "gpu/hkv/rows.h"
 #include "judge/agree.h"
-#include "judge/hkv_scene.h"
+#include "judge/hkv/scene.h"
 #include "judge/oracle.h"
 #include "judge/shelf.h"
 #include "judge/map.h"

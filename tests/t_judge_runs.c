@@ -11,7 +11,7 @@
 #include "judge/rules.h"
 #include "judge/run.h"
 #include "lib/backend_host.h"
-#include "lib/error.h"
+#include "base/error.h"
 #include "tests/between.h"
 #include "tests/fake_device.h"
 #include "workload/workload.h"

@@ -11,8 +11,8 @@
 
 #include "judge/run.h"
 #include "lib/backend_host.h"
-#include "lib/op.h"
-#include "lib/select.h"
+#include "base/op.h"
+#include "gpu/hkv/select.h"
 #include "lib/table.h"
 #include "policies/policy.h"
 #include "tests/variants.h"
@@ -552,21 +552,20 @@ static void sectors(void **state)
 static void select_is_pure(void **unused)
 {
     (void)unused;
-    assert_string_equal(hd_select("hkv", HD_OP_INSERT_OR_ASSIGN, 32, 0.98, 0), "gather");
-    assert_string_equal(hd_select("hkv", HD_OP_INSERT_OR_ASSIGN, 32, 0.98, 1), "tlpv1");
-    assert_string_equal(hd_select("hkv", HD_OP_INSERT_OR_ASSIGN, 33, 0.95, 1), "tlpv2");
-    assert_string_equal(hd_select("hkv", HD_OP_INSERT_OR_ASSIGN, HD_VALUE_BYTES_MAX, 1, 0), "gather");
-    assert_string_equal(hd_select("hkv", HD_OP_INSERT_OR_ASSIGN, HD_VALUE_BYTES_MAX, 1, 1), "tlpv2");
-    assert_string_equal(hd_select("hkv", HD_OP_FIND, 16, 1, 1), "tlpv1");
-    assert_string_equal(hd_select("hkv", HD_OP_FIND, 17, 1, 1), "tlpv2");
-    assert_string_equal(hd_select("hkv", HD_OP_EXPORT, 17, 1, 0), "warp");
-    assert_string_equal(hd_select("hkv", HD_OP_CLEAR, 0, 0, 0), "warp");
-    assert_null(hd_select("hkv", HD_OP_FIND, 8, 1, 2));
-    assert_null(hd_select("no design", HD_OP_FIND, 8, 1, 0));
+    assert_string_equal(hkv_select(HD_OP_INSERT_OR_ASSIGN, 32, 0.98, 0), "gather");
+    assert_string_equal(hkv_select(HD_OP_INSERT_OR_ASSIGN, 32, 0.98, 1), "tlpv1");
+    assert_string_equal(hkv_select(HD_OP_INSERT_OR_ASSIGN, 33, 0.95, 1), "tlpv2");
+    assert_string_equal(hkv_select(HD_OP_INSERT_OR_ASSIGN, HD_VALUE_BYTES_MAX, 1, 0), "gather");
+    assert_string_equal(hkv_select(HD_OP_INSERT_OR_ASSIGN, HD_VALUE_BYTES_MAX, 1, 1), "tlpv2");
+    assert_string_equal(hkv_select(HD_OP_FIND, 16, 1, 1), "tlpv1");
+    assert_string_equal(hkv_select(HD_OP_FIND, 17, 1, 1), "tlpv2");
+    assert_string_equal(hkv_select(HD_OP_EXPORT, 17, 1, 0), "warp");
+    assert_string_equal(hkv_select(HD_OP_CLEAR, 0, 0, 0), "warp");
+    assert_null(hkv_select(HD_OP_FIND, 8, 1, 2));
     for (int op = 0; op < HD_OP_COUNT_;
          op++) /* there is one for any batch: the last row holds what the others do not */
         for (uint64_t bytes = 0; bytes <= UINT32_MAX; bytes = 3 * bytes + 1)
-            check(hd_select("hkv", (hd_op)op, (uint32_t)bytes, 2, 0), "%s has none", hd_op_name((hd_op)op));
+            check(hkv_select((hd_op)op, (uint32_t)bytes, 2, 0), "%s has none", hd_op_name((hd_op)op));
 }
 
 /* Of a dictionary the selector knows nothing: whatever the operation and the load factor, the first row that fits runs
@@ -593,7 +592,7 @@ static void dictionaries_take_the_first(void **unused)
         for (int op = 0; op < HD_OP_COUNT_; op++) {
             const hd_kernel *k;
             hd_batch b = { .op = (hd_op)op };
-            assert_null(hd_select("hive", b.op, info.value_bytes, 0, 0));
+            assert_null(hd_design_on("hive", "host")->select);
             if (hd_kernel_pick(&info, &b, op % 2, &k)) continue; /* not of this design */
             /* volley leaves whole tables to it */
             const char *want = hd_op_is_keyed(hd_op_row_of(b.op)) ? tables[i].variant : "tile";

@@ -30,11 +30,11 @@ for pair in $(sed -n 's/^SIMT_KERNEL(dialect_\([a-z_]*\),.*/\1/p' "$top_srcdir/t
 done
 
 kernels=$work/kernels.cubin
-try "the kernels compile without a warning" compile "$kernels" "$top_srcdir/gpu/hkv/hkv_cuda.cu"
+try "the kernels compile without a warning" compile "$kernels" "$top_srcdir/gpu/hkv/kernels.cu"
 try "no local memory, no calls, wide loads, registers within the budget" sass budget "$kernels" "$top_srcdir/tests/machine_code.budget"
 
 hive=$work/hive.cubin
-try "Hive's kernels compile without a warning" compile "$hive" "$top_srcdir/gpu/hive/hive_cuda.cu"
+try "Hive's kernels compile without a warning" compile "$hive" "$top_srcdir/gpu/hive/kernels.cu"
 try "local memory, calls and registers within their budget" sass budget "$hive" "$top_srcdir/tests/machine_code.budget"
 
 hashes=$work/hashes.cubin

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "judge/rules.h"
-#include "lib/design.h"
-#include "lib/op.h"
+#include "base/design.h"
+#include "base/op.h"
 #include "tests/testing.h"
 
 enum { N = 6, VALUE_BYTES = 8 };

@@ -12,8 +12,8 @@
 #include "bench/device/places.h"
 #include "bench/device/point.h"
 #include "lib/table.h"
-#include "ref/hive.h"
-#include "ref/hkv.h"
+#include "ref/hive/hive.h"
+#include "ref/hkv/hkv.h"
 #include "tests/testing.h"
 
 typedef unsigned long long ull;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/op.h"
+#include "base/op.h"
 #include "policies/policy.h"
 #include "tests/fake_device.h"
 #include "tests/faulty.h"

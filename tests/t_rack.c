@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "lib/error.h"
+#include "base/error.h"
 #include "tests/between.h"
 #include "tests/fake_device.h"
 #include "tests/rack.h"

@@ -11,7 +11,7 @@
 #include "gpu/hive/rows.h"
 #include "gpu/hkv/rows.h"
 #include "judge/run.h"
-#include "lib/design.h"
+#include "base/design.h"
 #include "tests/testing.h"
 
 enum { CASES = 3000, KERNEL_CASES = 120, HIVE_CASES = 400, HIVE_KERNEL_CASES = 160 };

@@ -10,9 +10,9 @@
 
 #include "gpu/hkv/rows.h"
 #include "judge/agree.h"
-#include "judge/hkv_scene.h"
+#include "judge/hkv/scene.h"
 #include "judge/kernels.h"
-#include "lib/op.h"
+#include "base/op.h"
 #include "policies/policy.h"
 #include "tests/raw.h"
 #include "tests/testing.h"

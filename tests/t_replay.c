@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "judge/agree.h"
-#include "judge/hkv_scene.h"
+#include "judge/hkv/scene.h"
 #include "judge/kernels.h"
 #include "judge/run.h"
 #include "lib/backend_host.h"

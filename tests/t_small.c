@@ -28,7 +28,7 @@
 #include "judge/oracle.h"
 #include "judge/rules.h"
 #include "lib/table.h"
-#include "ref/hkv.h"
+#include "ref/hkv/hkv.h"
 #include "tests/testing.h"
 
 enum { BUCKETS = 2, SLOTS = 2, ENTRIES = BUCKETS * SLOTS, KEYS = 3, PINS = 2, PIN_PLACES = 4 };

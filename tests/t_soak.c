@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "gpu/hkv/rows.h"
-#include "lib/op.h"
+#include "base/op.h"
 #include "simt/sanitizer.h"
 #include "tests/soak.h"
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# t_soak_judge.sh - what judges kernels on a device (gpu/soak) is tried out on this machine: it agrees with the references, and with the kernels on
+# t_soak_judge.sh - what judges kernels on a device (judge/device) is tried out on this machine: it agrees with the references, and with the kernels on
 # the host machine, and neither lies nor bugs of the museum get past it.
 # shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
@@ -12,7 +12,7 @@ flags=("-I$top_srcdir" "-I$top_srcdir/include")
 echo 'int main() {}' | "${cc[@]}" -x c++ -std=c++17 -o "$work/empty" - -lstdc++ 2>/dev/null || { echo "1..0 # SKIP no C++ compiler"; exit 77; }
 
 build() {
-  "${cc[@]}" -x c++ -std=c++17 -O1 -Wall -Wextra -Wconversion -Werror "${flags[@]}" -c -o "$work/soak.o" "$top_srcdir/gpu/soak/soak.cu" &&
+  "${cc[@]}" -x c++ -std=c++17 -O1 -Wall -Wextra -Wconversion -Werror "${flags[@]}" -c -o "$work/soak.o" "$top_srcdir/judge/device/soak.cu" &&
     "${cc[@]}" "${flags[@]}" -c -o "$work/bug.o" "$top_srcdir/tests/soak_bug.c" &&
     "${cc[@]}" "${flags[@]}" -c -o "$work/lies.o" "$top_srcdir/tests/soak_lies.c" &&
     "${cc[@]}" -o "$work/soak" "$work/soak.o" "$work/bug.o" "$work/lies.o" -Wl,--wrap=hd_run -Wl,--whole-archive "$archives/libheddle_museum.a" -Wl,--no-whole-archive \

@@ -9,9 +9,9 @@
 
 #include "gpu/hkv/args.h"
 #include "lib/backend_host.h"
-#include "lib/select.h"
+#include "gpu/hkv/select.h"
 #include "lib/table.h"
-#include "ref/hkv.h"
+#include "ref/hkv/hkv.h"
 #include "tests/testing.h"
 #include "tests/variants.h"
 
@@ -586,16 +586,16 @@ static void sorting_is_chosen(void **unused)
     (void)unused;
     memset(&info, 0, sizeof info);
     info.far_value_bytes = 8ull << 30;
-    check(hd_select_sorted(&info, 1 << 20) && !hd_select_sorted(&info, 100), "usual, 8 GiB far");
+    check(hkv_select_sorted(&info, 1 << 20) && !hkv_select_sorted(&info, 100), "usual, 8 GiB far");
     info.far_value_bytes = 400u << 20;
-    check(!hd_select_sorted(&info, 1 << 20), "usual, 400 MiB far");
+    check(!hkv_select_sorted(&info, 1 << 20), "usual, 400 MiB far");
     info.fetch = HD_FETCH_SORTED;
-    check(hd_select_sorted(&info, 1), "sorted");
+    check(hkv_select_sorted(&info, 1), "sorted");
     info.far_value_bytes = 0;
-    check(!hd_select_sorted(&info, 1 << 20), "sorted, none far");
+    check(!hkv_select_sorted(&info, 1 << 20), "sorted, none far");
     info.fetch = HD_FETCH_DIRECT;
     info.far_value_bytes = 8ull << 30;
-    check(!hd_select_sorted(&info, 1 << 20), "direct");
+    check(!hkv_select_sorted(&info, 1 << 20), "direct");
 }
 
 int main(void)

@@ -8,11 +8,11 @@
 
 #include "gpu/hkv/rows.h"
 #include "judge/agree.h"
-#include "judge/hkv_scene.h"
+#include "judge/hkv/scene.h"
 #include "judge/kernels.h"
 #include "judge/tour.h"
 #include "lib/backend_host.h"
-#include "lib/error.h"
+#include "base/error.h"
 #include "simt/simt.h"
 #include "tests/between.h"
 #include "tests/testing.h"

@@ -16,8 +16,8 @@
 #include "judge/rules.h"
 #include "judge/design.h"
 #include "judge/shelf.h"
-#include "lib/error.h"
-#include "ref/hkv.h"
+#include "base/error.h"
+#include "ref/hkv/hkv.h"
 #include "tests/between.h"
 #include "tests/testing.h"
 

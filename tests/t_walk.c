@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "concurrency/lock.h"
-#include "lib/design.h"
+#include "base/design.h"
 #include "tests/model.h"
 
 typedef unsigned long long ull;

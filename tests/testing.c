@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/op.h"
+#include "base/op.h"
 #include "workload/workload.h"
 
 static char current_case[1024];

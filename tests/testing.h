@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "heddle.h"
-#include "lib/seam.h"
+#include "base/seam.h"
 
 /* The call must return HD_OK; a failure shows hd_why(). */
 #define must(call) test_status((call), HD_OK, NULL, #call, __FILE__, __LINE__)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "judge/rules.h"
-#include "lib/op.h"
+#include "base/op.h"
 #include "tests/model.h"
 
 void twin_open(twin *w, uint64_t most, uint64_t keys, uint32_t value_bytes)

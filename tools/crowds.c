@@ -11,8 +11,8 @@
 #include "bench/device/crowd.h"
 #include "bench/median.h"
 #include "concurrency/lock.h"
-#include "lib/error.h"
-#include "lib/parse.h"
+#include "base/error.h"
+#include "base/parse.h"
 #include "tools/output.h"
 
 /* The paper's, and finders alone, who show what a lock costs that has nobody to keep apart. */

@@ -9,8 +9,8 @@
 
 #include "bench/device/growth.h"
 #include "bench/median.h"
-#include "lib/error.h"
-#include "lib/parse.h"
+#include "base/error.h"
+#include "base/parse.h"
 #include "tools/output.h"
 
 enum { BATCHES = 1, SPLITS = 2, LIST = 8, PROOF_CAPACITY = 1 << 11, PROOF_TO = 1 << 13, PROOF_BATCH = 300 };

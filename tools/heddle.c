@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/error.h"
+#include "base/error.h"
 #include "tools/beside.h"
 #include "tools/output.h"
 

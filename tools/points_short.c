@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "bench/device/notes.h"
-#include "lib/error.h"
+#include "base/error.h"
 #include "tools/points_report.h"
 
 /* Files of before there were others do not say the design. */

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/error.h"
-#include "lib/parse.h"
+#include "base/error.h"
+#include "base/parse.h"
 #include "tools/points.h"
 
 static hd_status full(const char *name) { return hd_fail(HD_EINVAL, "%s: more than %d values", name, POINTS_LIST); }

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/error.h"
+#include "base/error.h"
 #include "tools/progress.h"
 
 enum { BATCH = 4096 };

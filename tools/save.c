@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/error.h"
+#include "base/error.h"
 #include "tools/tool.h"
 #include "workload/stream.h"
 

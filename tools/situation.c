@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/error.h"
+#include "base/error.h"
 
 int situation_words(char *const *word, int words, char text[SITUATION_TEXT])
 {

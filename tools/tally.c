@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/error.h"
+#include "base/error.h"
 
 enum { FIRST_CAPACITY = 1 << 16, FIRST_OF_DICTIONARY = 1 << 10, SLOTS = 128 };
 

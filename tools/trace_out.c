@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/error.h"
+#include "base/error.h"
 #include "tools/request.h"
 
 /* ---- Formats to write ------------------------------------------------------------------------ */

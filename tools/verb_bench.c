@@ -8,8 +8,8 @@
 
 #include "bench/suites.h"
 #include "bench/unpack.h"
-#include "lib/error.h"
-#include "lib/parse.h"
+#include "base/error.h"
+#include "base/parse.h"
 #include "tools/bench_report.h"
 #include "tools/crowds.h"
 #include "tools/growths.h"

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "judge/rules.h"
-#include "lib/error.h"
-#include "lib/parse.h"
+#include "base/error.h"
+#include "base/parse.h"
 #include "tools/output.h"
 #include "tools/situation.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "judge/rules.h"
-#include "lib/parse.h"
+#include "base/parse.h"
 #include "tools/output.h"
 #include "tools/situation.h"
 

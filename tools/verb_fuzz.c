@@ -13,7 +13,7 @@
 #include <xxhash.h>
 
 #include "fuzz/hunt.h"
-#include "lib/parse.h"
+#include "base/parse.h"
 #include "tools/output.h"
 #include "tools/progress.h"
 

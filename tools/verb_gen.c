@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "lib/error.h"
+#include "base/error.h"
 #include "tools/output.h"
 #include "tools/request.h"
 #include "tools/trace_out.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/error.h"
+#include "base/error.h"
 #include "tools/output.h"
 #include "tools/progress.h"
 #include "tools/request.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "fuzz/fuzz.h"
-#include "lib/error.h"
+#include "base/error.h"
 #include "tools/output.h"
 #include "workload/trace.h"
 

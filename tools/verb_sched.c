@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/error.h"
-#include "lib/parse.h"
+#include "base/error.h"
+#include "base/parse.h"
 #include "simt/simt.h"
 #include "tools/output.h"
 #include "tools/situation.h"

@@ -6,7 +6,7 @@
 #ifndef HD_CODEC_H
 #define HD_CODEC_H
 
-#include "lib/seam.h"
+#include "base/seam.h"
 
 typedef enum hd_codec { HD_PLAIN, HD_GZIP, HD_ZSTD } hd_codec;
 

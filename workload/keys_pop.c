@@ -21,7 +21,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "lib/error.h"
+#include "base/error.h"
 #include "workload/rng.h"
 #include "workload/stream.h"
 #include "workload/workload.h"

@@ -8,7 +8,7 @@
  */
 #include <inttypes.h>
 
-#include "lib/error.h"
+#include "base/error.h"
 #include "workload/rng.h"
 #include "workload/workload.h"
 

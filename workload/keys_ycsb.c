@@ -9,7 +9,7 @@
  * records and reads the latest ones: the newest record is the most popular, and popularity moves with
  * it. The exponent is 0.99, YCSB's own. Workload E scans ranges of keys, which no hash table can.
  */
-#include "lib/error.h"
+#include "base/error.h"
 #include "workload/workload.h"
 #include "workload/zipf.h"
 

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/error.h"
+#include "base/error.h"
 
 enum {
     RUN = 512 << 10, /* requests; 16 MiB */

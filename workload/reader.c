@@ -8,7 +8,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "lib/error.h"
+#include "base/error.h"
 
 hd_status hd_reader_open(const hd_source_args *a, const char *const *known, size_t bytes, hd_reader **reader)
 {

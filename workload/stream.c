@@ -22,7 +22,7 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-#include "lib/error.h"
+#include "base/error.h"
 #include "simt/sanitizer.h"
 #include "workload/codec.h"
 

@@ -6,7 +6,7 @@
 #ifndef HD_STREAM_H
 #define HD_STREAM_H
 
-#include "lib/seam.h"
+#include "base/seam.h"
 
 typedef struct hd_stream hd_stream;
 

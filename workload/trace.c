@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "lib/error.h"
+#include "base/error.h"
 #include "workload/link.h"
 #include "workload/stream.h"
 

@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/error.h"
+#include "base/error.h"
 #include "workload/reader.h"
 #include "workload/trace.h"
 

@@ -18,7 +18,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "lib/error.h"
+#include "base/error.h"
 #include "workload/reader.h"
 #include "workload/trace.h"
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/error.h"
+#include "base/error.h"
 
 /* ---- The registry ---------------------------------------------------------------------------- */
 

@@ -12,8 +12,8 @@
 #ifndef HD_WORKLOAD_H
 #define HD_WORKLOAD_H
 
-#include "lib/parse.h"
-#include "lib/seam.h"
+#include "base/parse.h"
+#include "base/seam.h"
 
 typedef enum hd_verb { HD_READ, HD_UPDATE, HD_INSERT, HD_READ_MODIFY_WRITE } hd_verb;
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "bench/machine.h"
-#include "lib/error.h"
+#include "base/error.h"
 
 enum { KEYSETS = 8 /* batches that a thread has; then from the first again */, WARM = 2 };
 

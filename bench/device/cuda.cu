@@ -10,7 +10,7 @@
 #include <cuda_profiler_api.h>
 
 extern "C" {
-#include "lib/error.h"
+#include "base/error.h"
 }
 
 cudaStream_t bench_cuda_stream;

@@ -14,7 +14,7 @@
 #define HD_BENCH_DRAW_H
 
 #include "heddle.h"
-#include "ref/hash.h"
+#include "hashes/hash.h"
 #include "workload/zipf.h"
 
 /* ---- Order without repetition ---------------------------------------------------------------- */

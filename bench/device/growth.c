@@ -10,7 +10,7 @@
 
 #include "bench/device/point.h"
 #include "bench/machine.h"
-#include "lib/error.h"
+#include "base/error.h"
 
 typedef struct growing {
     bench_stand s;

@@ -9,7 +9,7 @@
 
 #include "bench/device/device.h"
 #include "bench/machine.h"
-#include "lib/error.h"
+#include "base/error.h"
 
 static hd_status here_open(char name[128])
 {

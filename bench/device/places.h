@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * places.h - the floor of an operation: what its memory accesses would take at the machine's own limits (limits.h), one
- * after the other, if the kernel did nothing else. Counted are the places that the layout (ref/hkv_layout.h) and the
+ * after the other, if the kernel did nothing else. Counted are the places that the layout (ref/hkv/layout.h) and the
  * operation force: random places read, dirtied in part, or overwritten whole; and bytes that stream. Locks, counters
- * and instructions are not: they are the kernel's. The same for Hive, by ref/hive_layout.h.
+ * and instructions are not: they are the kernel's. The same for Hive, by ref/hive/layout.h.
  */
 #ifndef HD_BENCH_PLACES_H
 #define HD_BENCH_PLACES_H

@@ -12,7 +12,7 @@
 
 #include "bench/machine.h"
 #include "bench/median.h"
-#include "lib/error.h"
+#include "base/error.h"
 
 /* ---- What a point asks of the table ---------------------------------------------------------- */
 

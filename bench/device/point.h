@@ -22,7 +22,7 @@
 #define HD_BENCH_POINT_H
 
 #include "bench/device/tray.h"
-#include "lib/design.h"
+#include "base/design.h"
 
 typedef struct bench_point {
     hd_op op;          /* or BENCH_MIXED                     */

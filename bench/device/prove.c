@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "bench/device/point.h"
-#include "lib/error.h"
+#include "base/error.h"
 
 enum { GENERATION = 0xf0 /* of the values of the call; the queues' are at most 0x80 */ };
 

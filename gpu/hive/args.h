@@ -3,7 +3,7 @@
  * args.h - what every kernel of the Hive table is given, by value, and how its kernels live together. All pointers are
  * device memory.
  *
- * Words (ref/hive_layout.h) are read by single relaxed loads and changed by compare-and-swap; who holds a CLAIMED or
+ * Words (ref/hive/layout.h) are read by single relaxed loads and changed by compare-and-swap; who holds a CLAIMED or
  * LEAVING one, and nobody else, may store to it. A key has a way, its candidates in order and then the ring of the
  * stash, and moves forward on it only.
  *
@@ -35,7 +35,7 @@
 #define HIVE_ARGS_H
 
 #include "heddle.h"
-#include "ref/hive_layout.h"
+#include "ref/hive/layout.h"
 
 #define HIVE_MOVE UINT64_MAX /* a ticket of nobody's item: the key in place a is in place b from now on */
 

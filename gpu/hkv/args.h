@@ -29,7 +29,7 @@
 #define HKV_ARGS_H
 
 #include "heddle.h"
-#include "ref/hkv_layout.h"
+#include "ref/hkv/layout.h"
 
 enum { HKV_SEGMENTS = 1024 /* at most */, HKV_SEGMENT_LEAST = 2048 /* items, or slots */ };
 

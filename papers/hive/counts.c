@@ -21,8 +21,8 @@
 #define EXPERIMENT "counts"
 #include "lib/backend_host.h"
 #include "papers/words.h"
-#include "ref/hash.h"
-#include "ref/hive_layout.h"
+#include "hashes/hash.h"
+#include "ref/hive/layout.h"
 
 enum { LINE = 128, MOST = 4096, MOVED = -1 /* UINT64_MAX: the item of a ticket that is nobody's */ };
 

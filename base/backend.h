@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * backend.h - a design whose batches are run by kernels (hd_gpu), and the two backends that run them: the host SIMT
+ * machine (backend_host.c) and a device (backend_cuda.c). A backend knows memory, streams, a batch's arrays and who may
+ * run when; the design knows its entries, its kernels and their argument. hkv_gpu.c is an example of one.
+ */
+#ifndef HD_BACKEND_H
+#define HD_BACKEND_H
+
+#include <string.h>
+
+#include "base/design.h"
+
+/* ---- What a design says of itself ------------------------------------------------------------ */
+
+enum {
+    HD_AS_IT_COMES = -1,  /* memory that is filled with nothing */
+    HD_PIECES_MOST = 128, /* of memory, planes or regions that a design has */
+    HD_GPU_KERNELS = 256  /* that a design has */
+};
+
+typedef struct hd_word hd_word; /* concurrency/word.h */
+
+/* Kernel `kernel` of a design among a device's. */
+static inline uint32_t hd_gpu_number(uint32_t place, uint32_t kernel) { return place * HD_GPU_KERNELS + kernel; }
+
+/* A kernel as the host machine runs it; the kernel of that number, or NULL. */
+typedef void hd_host_text(const void *args);
+hd_host_text *hd_host_kernel(uint32_t number);
+
+/* What a design's own part of a table's state begins with. */
+typedef struct hd_gpu_own {
+    hd_info info;
+    bool device; /* on a device, or on the host machine */
+    /* In the machine's memory, by the design's `taken`. */
+    uint64_t *tally; /* (HD_OUTCOME_COUNT): kernels add outcomes */
+    hd_word *word;   /* of the batch lock group3                 */
+} hd_gpu_own;
+
+/* Where a piece is on a device; the host machine takes each by itself. */
+typedef enum hd_put {
+    HD_TOGETHER,
+    /* all of these are one allocation */ HD_APART,
+    HD_FAR /* this machine's memory, pinned */
+} hd_put;
+
+/* Memory that kernels need. */
+typedef struct hd_piece {
+    const char *what;     /* as messages call it */
+    size_t field;         /* where in the own part its address goes */
+    uint64_t count, size; /* bytes of one; 0 of either: none, and its address is NULL */
+    int byte;             /* what it is filled with */
+    hd_put put;
+} hd_piece;
+
+/* Memory as the host machine is to know it. */
+typedef struct hd_region {
+    const void *p; /* NULL: there is none */
+    uint64_t bytes;
+    const char *name;
+} hd_region;
+
+/* Memory of a device, and the same of the reference's state. */
+typedef struct hd_plane {
+    const char *what;
+    void *there, *here;
+    uint64_t bytes;
+} hd_plane;
+
+/* How a batch's launches are put on a machine: in order; both return a status that ends the batch. */
+typedef struct hd_launcher {
+    hd_status (*launch)(void *self, uint32_t kernel, const void *args, size_t args_bytes, uint64_t blocks,
+                        uint32_t threads);
+    hd_status (*zero)(void *self, void *p, size_t bytes);
+    void *self;
+    uint64_t blocks_most; /* kernels go over their items in strides: no more blocks than this */
+    uint64_t blocks_few;  /* as many as keep a bus busy                                       */
+} hd_launcher;
+
+/* What a design grows in place with. Failures end what was asked. */
+typedef struct hd_gpu_machine {
+    hd_launcher on;                                       /* runs in its order */
+    hd_status (*take)(void *self, const hd_piece *piece); /* HD_APART; filled, and its address is in the own part */
+    void (*give)(void *self, const hd_piece *piece);      /* and that is NULL again */
+    hd_status (*read)(void *self, void *here, const void *there, size_t bytes); /* when all that was launched has run */
+    void *self;
+} hd_gpu_machine;
+
+typedef struct hd_gpu {
+    /* The reference of the same tables: it checks and completes shapes, walks, moves. On the host machine entries are
+     * in its state. */
+    const hd_design *ref;
+    uint32_t place;                  /* of gpu/place.h */
+    uint32_t word_enter, word_leave; /* kernels: hd_word_enter, hd_word_leave */
+    size_t own_bytes;                /* of a struct that begins with a hd_gpu_own */
+
+    /* What the configuration left open is what suits kernels. */
+    void (*usual)(hd_info *info);
+    /* Bytes beside the reference's. */
+    uint64_t (*room_bytes)(const hd_info *info, bool device);
+    /* own is zero but for its hd_gpu_own. */
+    void (*begin)(void *own);
+    /* All that is to be taken, at most HD_PIECES_MOST; how many. On the host machine: beside the reference's. */
+    int (*pieces)(const void *own, hd_piece *all);
+    /* All pieces have their addresses, and what they are filled with. */
+    void (*taken)(void *own);
+
+    /* On the host machine: before a batch's launches are queued and after they ran, well or not; what kernels may touch
+     * besides the batch's arrays (HD_PIECES_MOST). `entries` is the reference's state. */
+    void (*before)(void *own, void *entries);
+    void (*after)(void *own, void *entries, bool good);
+    int (*regions)(const void *own, hd_region *all);
+
+    /* On a device: makes the table an empty one, as far as filling its pieces did not. */
+    hd_status (*empty)(void *own, const hd_launcher *l);
+    /* A state of the reference that entries can be brought into, and what of it is where (HD_PIECES_MOST). */
+    hd_status (*open_here)(const void *own, const hd_seams *s, void **staged);
+    int (*planes)(const void *own, void *staged, bool values, hd_plane *all);
+    /* Whether the batch uses room of which the table has one: it runs apart from all such. */
+    bool (*lists)(const void *own, const hd_batch *b);
+
+    /* Runs the batch by kernel row `row`; its arrays are where kernels reach them. */
+    hd_status (*launch)(void *own, const hd_launcher *l, uint32_t row, const hd_batch *b, hd_when when);
+    /* Grows or shrinks the table where it is. info becomes what the table is then, and `pieces` tells of what was taken
+     * and no more of what was given; where it fails before anything was moved, all is as it was. entries: on the host
+     * machine the reference's state, whose memory is taken and given like the rest; on a device NULL. resize itself
+     * NULL: such tables are made anew. */
+    hd_status (*resize)(void *own, void *entries, const hd_gpu_machine *m, uint64_t buckets, hd_info *info);
+} hd_gpu;
+
+/* ---- A batch's arrays ------------------------------------------------------------------------ */
+
+typedef struct hd_array {
+    const char *name;
+    size_t field; /* its offset in hd_batch */
+    void *p;
+    uint64_t bytes;
+    bool out; /* outputs: what no item writes stays what it was */
+} hd_array;
+
+enum { HD_ARRAYS_MOST = 16 };
+
+/* Those that the batch has and that its kernels read or write; how many. */
+int hd_batch_arrays(const hd_batch *b, uint32_t value_bytes, hd_array *all);
+
+/* The address at `field` of a struct becomes p. */
+static inline void hd_field_set(void *of, size_t field, void *p) { memcpy((char *)of + field, &p, sizeof p); }
+static inline void *hd_field(const void *of, size_t field)
+{
+    void *p;
+    memcpy(&p, (const char *)of + field, sizeof p);
+    return p;
+}
+
+/* ---- The backends ---------------------------------------------------------------------------- */
+
+/* Their part of a design's rows: a design gives its shape and open, which know which hd_gpu it is. */
+hd_status hd_host_shape(const hd_gpu *gpu, const hd_config *c, hd_info *info);
+hd_status hd_host_open(const hd_gpu *gpu, const hd_info *info, const hd_seams *s, void **state);
+void hd_host_close(void *state, const hd_seams *s);
+hd_status hd_host_check(void *state);
+bool hd_host_next(void *state, hd_entry *e);
+bool hd_host_put_at(void *state, const hd_entry *e);
+bool hd_host_put(void *state, const hd_entry *e);
+void hd_host_move_all(void *from, void *to);
+/* Where gpu->resize is. info is what the table is afterwards, also where it fails. */
+hd_status hd_host_resize(void *state, const hd_seams *s, uint64_t buckets, hd_info *info);
+hd_status hd_host_launch(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally);
+
+hd_status hd_cuda_shape(const hd_gpu *gpu, const hd_config *c, hd_info *info);
+hd_status hd_cuda_open(const hd_gpu *gpu, const hd_info *info, const hd_seams *s, void **state);
+void hd_cuda_close(void *state, const hd_seams *s);
+hd_status hd_cuda_stage(void *state, bool values);
+hd_status hd_cuda_settle(void *state, bool changed);
+hd_status hd_cuda_check(void *state);
+bool hd_cuda_next(void *state, hd_entry *e);
+bool hd_cuda_put_at(void *state, const hd_entry *e);
+bool hd_cuda_put(void *state, const hd_entry *e);
+void hd_cuda_move_all(void *from, void *to);
+hd_status hd_cuda_tally(void *state, uint64_t *outcome);
+hd_status hd_cuda_resize(void *state, const hd_seams *s, uint64_t buckets, hd_info *info);
+hd_status hd_cuda_launch(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally);
+
+/* The rest of such a row. */
+#define HD_ON_HOST                                                                                                     \
+    .backend = "host", .close = hd_host_close, .check = hd_host_check, .next = hd_host_next, .put_at = hd_host_put_at, \
+    .put = hd_host_put, .move_all = hd_host_move_all
+#define HD_ON_CUDA                                                                               \
+    .backend = "cuda", .close = hd_cuda_close, .stage = hd_cuda_stage, .settle = hd_cuda_settle, \
+    .check = hd_cuda_check, .next = hd_cuda_next, .put_at = hd_cuda_put_at, .put = hd_cuda_put,  \
+    .move_all = hd_cuda_move_all, .tally = hd_cuda_tally, .far = true
+
+#endif

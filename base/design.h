@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * design.h - what a table design is to the spine: a few functions over a state of its own. Its row stands at the
+ * bottom of the file that describes it; lib/designs.inc lists the rows.
+ */
+#ifndef HD_DESIGN_H
+#define HD_DESIGN_H
+
+#include <string.h>
+
+#include "base/seam.h"
+
+enum {
+    HD_METADATA_MOST = 18, /* bytes per entry besides its value, in any layout */
+    HD_THREADS_MOST = 1024 /* of a table, whoever asks: OpenMP's runtime keeps something of each on a stack */
+};
+
+/* One entry, as for_each and snapshots see it. */
+typedef struct hd_entry {
+    uint64_t slot, key, score;
+    void *value; /* (value_bytes), in the table */
+} hd_entry;
+
+/* When a batch happens. */
+typedef struct hd_when {
+    uint64_t clock;    /* item i happens at clock + i x per_item */
+    uint64_t per_item; /* 1: logical clock; 0: the device's      */
+    uint32_t epoch;
+    bool own; /* nobody else's times, and no score so far, are among its items' */
+} hd_when;
+
+typedef struct hd_design {
+    const char *name, *what, *backend;
+    const char *policy; /* the only one: it keeps no scores. NULL: any row of policies/registry.inc */
+    /* Changes hd_config_default() to what is usual here. NULL: nothing. */
+    void (*usual)(hd_config *c);
+    /* Checks the configuration (HD_EINVAL names the field) and completes `info`: buckets, capacity, memory_bytes. */
+    hd_status (*shape)(const hd_config *c, hd_info *info);
+    /* An empty table of that shape; all memory is taken here. */
+    hd_status (*open)(const hd_info *info, const hd_seams *s, void **state);
+    void (*close)(void *state, const hd_seams *s);
+    /* Everything below up to move_all is between stage, which brings entries and pins to where this machine can
+     * read them (values only when asked for), and settle, which brings them back when they were changed. Both NULL:
+     * they are here. After a failed settle the state is only to be closed. */
+    hd_status (*stage)(void *state, bool values);
+    hd_status (*settle)(void *state, bool changed);
+    /* HD_ECORRUPT and the first invariant that fails. */
+    hd_status (*check)(void *state);
+    /* The first entry at or after e->slot; false when there is none. */
+    bool (*next)(void *state, hd_entry *e);
+    /* Puts an entry into exactly that empty slot (false: the key cannot be there) ... */
+    bool (*put_at)(void *state, const hd_entry *e);
+    /* ... or wherever it belongs (false: there is no room). */
+    bool (*put)(void *state, const hd_entry *e);
+    /* Moves all entries and pins into an empty state with a multiple of the buckets. Cannot fail. */
+    void (*move_all)(void *from, void *to);
+    /* Gives the state so many buckets, in place, or, where they are fewer, as few as there is room for. `info` becomes
+     * what it is then, also where that fails. NULL: move_all is how it grows, and it does not shrink. */
+    hd_status (*resize)(void *state, const hd_seams *s, uint64_t buckets, hd_info *info);
+    /* Adds the outcomes (HD_OUTCOME_COUNT) that launch could not yet tell, and forgets them; waits. NULL: there are
+     * none. */
+    hd_status (*tally)(void *state, uint64_t *outcome);
+    /* The name of the variant that suits the operation best on a table of this value size and load factor (choice 0),
+     * second best (1), and so on; NULL: there are no more. A pure function. The table takes the first that fits, and
+     * where none does, the first row of the design that fits. select itself NULL: always that. */
+    const char *(*select)(hd_op op, uint32_t value_bytes, double load_factor, uint32_t choice);
+    /* Batches may bring arrays that only a device can read: the spine does not look into them. */
+    bool far;
+    /* Updaters own what they change while they change it: several batches of them may run at a time. */
+    bool owns;
+} hd_design;
+
+/* A state as this machine sees it, and the end of that; HD_OK where design has no such functions. */
+static inline hd_status hd_stage(const hd_design *d, void *state, bool values)
+{
+    return d->stage ? d->stage(state, values) : HD_OK;
+}
+static inline hd_status hd_settle(const hd_design *d, void *state, bool changed)
+{
+    return d->settle ? d->settle(state, changed) : HD_OK;
+}
+
+const hd_design *hd_design_on(const char *name, const char *backend); /* NULL: there is none    */
+const hd_design *hd_design_at(size_t i);                              /* NULL past the end      */
+
+/* What a kernel row says of an operation that is another row's, and of a mixed batch where its design has none. */
+#define HD_OTHER_OPERATION "it does not run this operation"
+#define HD_NOT_MIXED       "it runs one operation at a time"
+
+/* Which code runs a batch: one row per design, variant and backend. */
+typedef struct hd_kernel {
+    const char *design, *name, *backend, *what;
+    /* NULL when the row can run the batch on such a table; else why not. */
+    const char *(*unfit)(const hd_info *info, const hd_batch *b);
+    /* Runs a checked batch. tally (HD_OUTCOME_COUNT) gets the outcomes of keyed items. Fails (HD_ECUDA, HD_ENOMEM)
+     * only where there is a device that can. */
+    hd_status (*launch)(void *state, const hd_batch *b, hd_when when, uint64_t *tally);
+    const char *ran_mixed;         /* "hive.mixed.ref"; NULL: unfit says that it runs none */
+    const char *ran[HD_OP_COUNT_]; /* "hkv.find.ref"   */
+} hd_kernel;
+
+const hd_kernel *hd_kernel_at(size_t i); /* NULL past the end */
+
+/* Whether the row is of that design's tables on that backend. */
+static inline bool hd_kernel_is_of(const hd_kernel *k, const char *design, const char *backend)
+{
+    return strcmp(k->design, design) == 0 && strcmp(k->backend, backend) == 0;
+}
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * seam.c - the operating system's side of the seams, and the loops that everything over them shares.
+ */
+#include "base/seam.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+/* ---- The operating system -------------------------------------------------------------------- */
+
+static void *os_take(void *self, size_t bytes, size_t align)
+{
+    (void)self;
+    enum { HUGE_PAGE = 2 << 20 };
+    bool large = bytes >= 8u * HUGE_PAGE;
+    void *p = NULL;
+    if (posix_memalign(&p, large ? HUGE_PAGE : align, bytes)) return NULL;
+    if (large) madvise(p, bytes, MADV_HUGEPAGE); /* a random access is a TLB miss else; advice may fail */
+    return p;
+}
+
+static void os_give(void *self, void *p, size_t bytes)
+{
+    (void)self, (void)bytes;
+    free(p);
+}
+
+static int os_open(void *self, const char *path, int flags, int mode)
+{
+    return (void)self, open(path, flags | O_CLOEXEC, mode);
+}
+static ptrdiff_t os_read(void *self, int fd, void *p, size_t bytes) { return (void)self, read(fd, p, bytes); }
+static ptrdiff_t os_write(void *self, int fd, const void *p, size_t bytes) { return (void)self, write(fd, p, bytes); }
+static int os_sync(void *self, int fd) { return (void)self, fsync(fd); }
+static int os_close(void *self, int fd) { return (void)self, close(fd); }
+static int os_rename(void *self, const char *from, const char *to) { return (void)self, rename(from, to); }
+static int os_unlink(void *self, const char *path) { return (void)self, unlink(path); }
+
+/* A pipe or a device has no size: 0. A folder cannot be read: EISDIR. */
+static int os_size(void *self, int fd, uint64_t *bytes)
+{
+    (void)self;
+    struct stat st;
+    if (fstat(fd, &st)) return -1;
+    if (S_ISDIR(st.st_mode)) return errno = EISDIR, -1;
+    *bytes = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+    return 0;
+}
+
+static int os_sync_folder(void *self, const char *path)
+{
+    (void)self;
+    char folder[4096];
+    const char *slash = strrchr(path, '/');
+    int n = slash ? snprintf(folder, sizeof folder, "%.*s/", (int)(slash - path), path)
+                  : snprintf(folder, sizeof folder, ".");
+    if (n < 0 || (size_t)n >= sizeof folder) return errno = ENAMETOOLONG, -1;
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return -1;
+    int failed = fsync(fd), why = errno;
+    close(fd);
+    if (failed && why != EINVAL)
+        return errno = why,
+               -1; /* EINVAL: this file system cannot, and need not. GCOVR_EXCL_BR_LINE: else it is a disk that fails */
+    return 0;
+}
+
+/* A folder is none: a rename to it fails. A name for an open file is, wherever that leads: a rename would replace the
+ * name. */
+static bool os_special(void *self, const char *path)
+{
+    (void)self;
+    struct stat st;
+    if (strncmp(path, "/dev/std", 8) == 0 || strncmp(path, "/dev/fd/", 8) == 0 ||
+        strncmp(path, "/proc/self/fd/", 14) == 0)
+        return true;
+    return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
+static uint64_t os_now_ns(void *self)
+{
+    (void)self;
+    struct timespec t = { 0, 0 }; /* what a clock says that is none */
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+const hd_seams hd_seams_os = {
+    { os_take, os_give, NULL },
+    { os_open, os_read, os_write, os_size, os_sync, os_close, os_rename, os_unlink, os_sync_folder, os_special, NULL },
+    { os_now_ns, NULL },
+    &hd_device_os,
+};
+
+/* ---- Over any seams -------------------------------------------------------------------------- */
+
+hd_status hd_file_read_at_most(const hd_seams *s, int fd, const char *path, void *p, size_t bytes, size_t *got)
+{
+    for (*got = 0; *got < bytes;) {
+        ptrdiff_t n = s->file.read(s->file.self, fd, (char *)p + *got, bytes - *got);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return hd_fail(HD_EIO, "%s: cannot read: %s", path, strerror(errno));
+        if (n == 0) break;
+        *got += (size_t)n;
+    }
+    return HD_OK;
+}
+
+hd_status hd_file_write_all(const hd_seams *s, int fd, const char *path, const void *p, size_t bytes)
+{
+    for (size_t done = 0; done < bytes;) {
+        ptrdiff_t n = s->file.write(s->file.self, fd, (const char *)p + done, bytes - done);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return hd_fail(HD_EIO, "%s: cannot write: %s", path, n < 0 ? strerror(errno) : "no progress");
+        done += (size_t)n;
+    }
+    return HD_OK;
+}
+
+hd_status hd_take(const hd_seams *s, const char *what, uint64_t count, uint64_t size, void **p)
+{
+    *p = NULL;
+    if (count == 0 || size == 0) return HD_OK;
+    if (count > (uint64_t)PTRDIFF_MAX / size)
+        return hd_fail(HD_ENOMEM, "%s: %" PRIu64 " x %" PRIu64 " bytes is more than can be addressed", what, count,
+                       size);
+    *p = s->memory.take(s->memory.self, (size_t)(count * size), 128);
+    return *p ? HD_OK : hd_fail(HD_ENOMEM, "%s: no memory for %" PRIu64 " bytes", what, count * size);
+}
+
+void hd_give(const hd_seams *s, void *p, uint64_t count, uint64_t size)
+{
+    if (p) s->memory.give(s->memory.self, p, (size_t)(count * size));
+}

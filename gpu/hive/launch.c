@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * hive_gpu.c - what the backends are to know of Hive: what its tables are made of on a device and beside the
+ * reference's words, the argument of its kernels, and its batches as launches.
+ */
+#include "gpu/hive/launch.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "predicates/predicate.h"
+#include "ref/hive/hive.h"
+
+extern const hd_design hd_design_hive;
+
+/* Words that kernels count in. */
+typedef struct hive_words {
+    /* stashed: of the stash that is, and of one that is to be */
+    uint64_t tally[HD_OUTCOME_COUNT], stashed[2], crowded[2];
+    hd_word word; /* of the batch lock group3 */
+} hive_words;
+
+/* Hive's part of a table's state. Pointers are the machine's. */
+typedef struct hive_own {
+    hd_gpu_own gpu;
+    hive_view v;       /* on the host machine the reference's, as a batch finds it */
+    hive_segment next; /* a stash that is to be, while the table grows, and then the one that was */
+    hive_words *words;
+    uint32_t count;      /* which of words->stashed is the stash's */
+    uint64_t *listed;    /* (HIVE_LIST_WORDS) */
+    uint8_t *stage_flag; /* (WINDOW)          */
+} hive_own;
+
+enum { WINDOW = 1 << 20 /* items that list their misses at a time */ };
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+static void usual(hd_info *info) { (void)info; }
+
+static void begin(void *own)
+{
+    hive_own *o = (hive_own *)own;
+    o->v = hive_view_for(&o->gpu.info);
+}
+
+/* The words, masks and locks of so many buckets. */
+static int add_segment(const hive_view *v, hd_piece *all, size_t at, uint64_t buckets, hd_put put)
+{
+    uint64_t masks = v->masks ? buckets : 0;
+    const hd_piece segment[] = {
+        /* empty */
+        { "capacity: buckets", at + offsetof(hive_segment, word), buckets * v->slots, hive_word_bytes(v),
+          HD_AS_IT_COMES, put },
+        { "capacity: masks", at + offsetof(hive_segment, mask), masks, sizeof(uint32_t), HD_AS_IT_COMES, put },
+        { "capacity: locks", at + offsetof(hive_segment, lock), masks, sizeof(uint32_t), HD_AS_IT_COMES, put },
+    };
+    memcpy(all, segment, sizeof segment);
+    return sizeof segment / sizeof *segment;
+}
+
+static size_t at_segment(uint32_t k) { return offsetof(hive_own, v.segment) + k * sizeof(hive_segment); }
+
+/* What growth brings, and what it replaces, the stash, are allocations of their own. */
+static int words_to_take(const hive_own *o, hd_piece *all)
+{
+    int n = 0;
+    for (uint32_t k = 0; k < hive_segments_for(&o->v, hive_buckets(&o->v)); k++)
+        n += add_segment(&o->v, all + n, at_segment(k), hive_segment_buckets(&o->v, k), k ? HD_APART : HD_TOGETHER);
+    return n + add_segment(&o->v, all + n, offsetof(hive_own, v.stash), o->v.stash_buckets, HD_APART);
+}
+
+static int room_to_take(hd_piece *all)
+{
+    const hd_piece room[] = {
+        { "table: counters", offsetof(hive_own, words), 1, sizeof(hive_words), 0, HD_TOGETHER },
+        { "table: lengths of lists", offsetof(hive_own, listed), HIVE_LIST_WORDS, sizeof(uint64_t), 0, HD_TOGETHER },
+        { "table: window of lists", offsetof(hive_own, stage_flag), WINDOW, 1, HD_AS_IT_COMES, HD_TOGETHER },
+    };
+    memcpy(all, room, sizeof room);
+    return sizeof room / sizeof *room;
+}
+
+static uint64_t room_bytes(const hd_info *info, bool device)
+{
+    hd_piece all[HD_PIECES_MOST];
+    uint64_t bytes = 0;
+    int n = room_to_take(all);
+    (void)info;
+    (void)device;
+    for (int i = 0; i < n; i++) bytes += all[i].count * all[i].size;
+    return bytes;
+}
+
+static int pieces(const void *own, hd_piece *all)
+{
+    const hive_own *o = (const hive_own *)own;
+    int n = o->gpu.device ? words_to_take(o, all) : 0;
+    return n + room_to_take(all + n);
+}
+
+static void taken(void *own)
+{
+    hive_own *o = (hive_own *)own;
+    o->gpu.tally = o->words->tally;
+    o->gpu.word = &o->words->word;
+}
+
+static uint64_t *stashed_of(const hive_own *o) { return &o->words->stashed[o->count]; }
+
+/* ---- A batch --------------------------------------------------------------------------------- */
+
+/* All but first, last, window and pass, which hive_launch sets. */
+static hive_args args_of(const hive_own *o, const hd_batch *b)
+{
+    hive_args a;
+    memset(&a, 0, sizeof a);
+    a.v = o->v;
+    a.stashed = stashed_of(o);
+    hive_args_of_batch(&a, b);
+    a.predicate = hd_predicate_of(b);
+    a.moves = b->each || hive_op_inserts(b->op);
+    a.tally = o->words->tally;
+    a.stage_flag = o->stage_flag;
+    a.listed = o->listed;
+    a.crowded = o->words->crowded;
+    return a;
+}
+
+static hive_launcher launcher_on(const hd_launcher *to)
+{
+    hive_launcher l = { to->launch, to->zero, to->self, to->blocks_most, WINDOW };
+    return l;
+}
+
+static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd_batch *b, hd_when when)
+{
+    hive_launcher l = launcher_on(to);
+    (void)when;
+    return hive_launch(&l, row, args_of((const hive_own *)own, b));
+}
+
+const char *hive_unfit_row(uint32_t row, const hd_info *info, const hd_batch *b)
+{
+    const char *unfit = b->each ? NULL : hive_unfit(b->op);
+    hive_family family = b->each ? HIVE_FAMILY_items : hive_family_of(b->op);
+    if (unfit) return unfit;
+    return hive_rows[row].family != family ? HD_OTHER_OPERATION : hive_rows[row].fits(info);
+}
+
+/* ---- On the host machine --------------------------------------------------------------------- */
+
+static void before(void *own, void *entries)
+{
+    hive_own *o = (hive_own *)own;
+    o->v = *hive_view_of(entries);
+    *stashed_of(o) = o->v.stashed;
+}
+
+static void after(void *own, void *entries, bool good)
+{
+    (void)good;
+    hive_view_of(entries)->stashed = *stashed_of((const hive_own *)own);
+}
+
+/* What kernels may touch of a segment of so many buckets. */
+static int add_regions(const hive_view *v, hd_region *all, const hive_segment *g, uint64_t buckets)
+{
+    const hd_region segment[] = {
+        { g->word, buckets * v->slots * hive_word_bytes(v), "words" },
+        { g->mask, buckets * sizeof *g->mask, "masks" },
+        { g->lock, buckets * sizeof *g->lock, "locks" },
+    };
+    memcpy(all, segment, sizeof segment);
+    return sizeof segment / sizeof *segment;
+}
+
+static int regions(const void *own, hd_region *all)
+{
+    const hive_own *o = (const hive_own *)own;
+    const hive_view *v = &o->v;
+    hive_words *w = o->words;
+    const hd_region room[] = {
+        { w->tally, sizeof w->tally, "tally" },       { w->stashed, sizeof w->stashed, "stash count" },
+        { w->crowded, sizeof w->crowded, "crowded" }, { o->listed, HIVE_LIST_WORDS * sizeof *o->listed, "listed" },
+        { o->stage_flag, WINDOW, "stage_flag" },
+    };
+    int n = sizeof room / sizeof *room;
+    memcpy(all, room, sizeof room);
+    n += add_regions(v, all + n, &v->stash, v->stash_buckets);
+    for (uint32_t k = 0; k < HIVE_SEGMENTS && v->segment[k].word; k++)
+        n += add_regions(v, all + n, &v->segment[k], hive_segment_buckets(v, k));
+    return n;
+}
+
+/* ---- On a device ----------------------------------------------------------------------------- */
+
+static hd_status empty(void *own, const hd_launcher *l)
+{
+    hd_batch b;
+    hd_when when = { 0, 0, 0, false };
+    memset(&b, 0, sizeof b);
+    b.op = HD_OP_CLEAR;
+    return launch(own, l, HIVE_NUMBER_tile_clear, &b, when);
+}
+
+static hd_status open_here(const void *own, const hd_seams *s, void **staged)
+{
+    return hd_design_hive.open(&((const hive_own *)own)->gpu.info, s, staged);
+}
+
+static int add_planes(const hive_view *v, hd_plane *all, const hive_segment *there, const hive_segment *here,
+                      uint64_t buckets)
+{
+    uint64_t masks = v->masks ? buckets * sizeof(uint32_t) : 0;
+    const hd_plane segment[] = {
+        { "buckets", there->word, here->word, buckets * v->slots * hive_word_bytes(v) },
+        { "masks", there->mask, here->mask, masks },
+        { "locks", there->lock, here->lock, masks },
+    };
+    memcpy(all, segment, sizeof segment);
+    return sizeof segment / sizeof *segment;
+}
+
+/* How many buckets of segment k the table has: of its last it may have come to the middle, and what follows there
+ * nobody has written. */
+static uint64_t buckets_of_segment(const hive_view *v, uint32_t k)
+{
+    /* before it come as many as it has */
+    uint64_t all = hive_segment_buckets(v, k), has = hive_buckets(v) - (k ? all : 0);
+    return has < all ? has : all;
+}
+
+static int planes(const void *own, void *staged, bool values, hd_plane *all)
+{
+    const hive_own *o = (const hive_own *)own;
+    hive_view *here = hive_view_of(staged);
+    const hd_plane count = { "stash count", stashed_of(o), &here->stashed, sizeof here->stashed };
+    (void)values; /* they are in the words */
+    all[0] = count;
+    int n = 1 + add_planes(&o->v, all + 1, &o->v.stash, &here->stash, o->v.stash_buckets);
+    for (uint32_t k = 0; k < hive_segments_for(&o->v, hive_buckets(&o->v)); k++)
+        n += add_planes(&o->v, all + n, &o->v.segment[k], &here->segment[k], buckets_of_segment(&o->v, k));
+    return n;
+}
+
+static bool lists(const void *own, const hd_batch *b)
+{
+    (void)own;
+    return !b->each && (b->op == HD_OP_FIND_MISSED || b->op == HD_OP_EXPORT || b->op == HD_OP_EXPORT_IF);
+}
+
+/* ---- Growth (section IV-C1) ------------------------------------------------------------------ */
+
+static hd_status take_segment(const hive_own *o, const hd_gpu_machine *m, size_t at, uint64_t buckets)
+{
+    hd_piece all[3];
+    hd_status status = HD_OK;
+    int n = add_segment(&o->v, all, at, buckets, HD_APART);
+    for (int i = 0; i < n && !status; i++)
+        if (all[i].count) status = m->take(m->self, &all[i]);
+    return status;
+}
+
+static void give_segment(const hive_own *o, const hd_gpu_machine *m, size_t at, uint64_t buckets)
+{
+    hd_piece all[3];
+    int n = add_segment(&o->v, all, at, buckets, HD_APART);
+    for (int i = 0; i < n; i++)
+        if (hd_field(o, all[i].field)) m->give(m->self, &all[i]);
+}
+
+static hd_status launch_range(const hd_gpu_machine *m, uint32_t kernel, uint32_t lanes, const hive_args *a)
+{
+    hive_launcher l = launcher_on(&m->on);
+    return hive_launch_one(&l, kernel, a, lanes, 128);
+}
+
+/* Buckets are split, a doubling a launch; *v is what the table is after each. */
+static hd_status split_up_to(hive_own *o, const hd_gpu_machine *m, hive_args *a, uint64_t buckets)
+{
+    hd_status status = HD_OK;
+    while (!status && hive_buckets(&o->v) < buckets) {
+        hive_view then = o->v;
+        uint64_t left = buckets - hive_buckets(&then);
+        a->round = then.base << then.level;
+        a->first = then.split;
+        then.split = left < a->round - then.split ? then.split + left : a->round;
+        a->last = then.split;
+        if (then.split == a->round) {
+            then.level++;
+            then.split = 0;
+        }
+        a->v = then;
+        status = launch_range(m, HIVE_NUMBER_split, 8, a);
+        if (!status) o->v = then;
+    }
+    return status;
+}
+
+/* The next stash becomes the stash, with what was in the old one as far as that is not in buckets now; that is the next
+ * one then, of *buckets. Where it fails the old one is the stash, with all that it had, and its own count. */
+static hd_status change_stash(hive_own *o, const hd_gpu_machine *m, hive_args *a, uint64_t *buckets)
+{
+    hive_segment was = o->v.stash;
+    uint64_t was_buckets = o->v.stash_buckets;
+    a->v = o->v;
+    a->v.stash = o->next;
+    a->v.stash_buckets = *buckets;
+    a->first = hive_capacity(&a->v);
+    a->last = hive_places(&a->v);
+    a->stashed = &o->words->stashed[!o->count];
+    hd_status status = launch_range(m, HIVE_NUMBER_tile_clear, 1, a);
+    a->was = was;
+    a->first = 0;
+    a->last = was_buckets * o->v.slots;
+    if (!status) status = launch_range(m, HIVE_NUMBER_restash, 8, a);
+    if (status) return status;
+    o->v = a->v;
+    o->next = was;
+    o->count = !o->count;
+    *buckets = was_buckets;
+    return HD_OK;
+}
+
+/* On the host machine the reference has what the table is made of. */
+static void become(hive_own *o, void *entries, uint64_t stashed, hd_info *info)
+{
+    o->v.stashed = stashed;
+    if (entries) *hive_view_of(entries) = o->v;
+    hive_tell(&o->v, info);
+    info->memory_bytes += room_bytes(info, o->gpu.device);
+}
+
+/* The table of one bucket fewer at the end of a doubling is written so that its last doubling is the one that is
+ * split. */
+static hive_view whole_round(hive_view v)
+{
+    if (v.split) return v;
+    v.level--;
+    v.split = v.base << v.level;
+    return v;
+}
+
+/* Of one doubling pairs from a->first on are merged, from the last one on, all at once behind the last that is too many
+ * for one bucket; then some are thinned out, those next to come, an eighth of the doubling: where that comes to nothing
+ * the others are to keep what they have. *stuck: nobody of these has anywhere to go. */
+static hd_status merge_round(hive_own *o, const hd_gpu_machine *m, hive_args *a, bool *stuck)
+{
+    const uint64_t first = a->first, part = a->round / 8 > 1024 ? a->round / 8 : 1024;
+    uint64_t seen[2] = { 0, 0 }; /* a->crowded */
+    bool thins = false;
+    hd_status status;
+    do {
+        a->last = a->v.split;
+        status = m->on.zero(m->on.self, a->crowded, sizeof seen);
+        a->first = a->last - first > part ? a->last - part : first;
+        if (!status && thins) status = launch_range(m, HIVE_NUMBER_thin, 8, a);
+        a->first = first;
+        if (!status) status = launch_range(m, HIVE_NUMBER_measure, 8, a);
+        if (!status) status = m->read(m->self, seen, a->crowded, sizeof seen);
+        a->first = seen[0] ? seen[0] : first;
+        if (!status && a->first < a->last) status = launch_range(m, HIVE_NUMBER_merge, 8, a);
+        if (status) return status;
+        a->v.split = a->first;
+        o->v = a->v;
+        *stuck = seen[0] && thins && !seen[1];
+        thins = true;
+    } while (seen[0] && !*stuck);
+    return HD_OK;
+}
+
+/* A doubling after the other, down to `buckets`, or to a pair that cannot be made to fit. */
+static hd_status merge_down_to(hive_own *o, const hd_gpu_machine *m, hive_args *a, uint64_t buckets)
+{
+    hd_status status = HD_OK;
+    bool stuck = false;
+    while (!status && !stuck && hive_buckets(&o->v) > buckets) {
+        a->v = whole_round(o->v);
+        a->round = a->v.base << a->v.level;
+        a->first = buckets > a->round ? buckets - a->round : 0;
+        status = merge_round(o, m, a, &stuck);
+    }
+    return status;
+}
+
+static hd_status resize_to(hive_own *o, void *entries, const hd_gpu_machine *m, uint64_t buckets, hd_info *info)
+{
+    uint32_t had = hive_segments_for(&o->v, hive_buckets(&o->v)), need = hive_segments_for(&o->v, buckets);
+    uint64_t stash = hive_stash_for(buckets), stashed = o->v.stashed, before = hive_buckets(&o->v);
+    hd_batch b;
+    hd_status status = HD_OK;
+    memset(&b, 0, sizeof b);
+    b.op = HD_OP_INSERT_OR_ASSIGN;
+    b.distinct = true;
+    if (stash < o->v.stash_buckets) stash = o->v.stash_buckets; /* merging may bring more there */
+    for (uint32_t k = had; k < need && !status; k++)
+        status = take_segment(o, m, at_segment(k), hive_segment_buckets(&o->v, k));
+    if (!status) status = take_segment(o, m, offsetof(hive_own, next), stash);
+    hive_args a = args_of(o, &b);
+    if (!status) status = buckets > before ? split_up_to(o, m, &a, buckets) : merge_down_to(o, m, &a, buckets);
+    if (!status) status = change_stash(o, m, &a, &stash);
+    if (!status) status = m->read(m->self, &stashed, stashed_of(o), sizeof stashed);
+    give_segment(o, m, offsetof(hive_own, next), stash);
+    for (uint32_t k = hive_segments_for(&o->v, hive_buckets(&o->v)); k < had || k < need; k++)
+        give_segment(o, m, at_segment(k), hive_segment_buckets(&o->v, k));
+    become(o, entries, stashed, info);
+    return status;
+}
+
+static hd_status resize(void *own, void *entries, const hd_gpu_machine *m, uint64_t buckets, hd_info *info)
+{
+    hive_own *o = (hive_own *)own;
+    hd_status status = hive_may_have(&o->v, buckets);
+    return status ? status : resize_to(o, entries, m, buckets, info);
+}
+
+const hd_gpu hive_gpu = {
+    &hd_design_hive,
+    HD_GPU_hive,
+    HIVE_NUMBER_word_enter,
+    HIVE_NUMBER_word_leave,
+    sizeof(hive_own),
+    usual,
+    room_bytes,
+    begin,
+    pieces,
+    taken,
+    before,
+    after,
+    regions,
+    empty,
+    open_here,
+    planes,
+    lists,
+    launch,
+    resize,
+};

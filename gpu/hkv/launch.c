@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * hkv_gpu.c - what the backends are to know of HKV: what its tables are made of on a device and beside the reference's
+ * planes, the argument of its kernels, and its batches as launches.
+ */
+#include "gpu/hkv/launch.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "gpu/hkv/select.h"
+#include "policies/policy.h"
+#include "predicates/predicate.h"
+#include "ref/hkv/hkv.h"
+
+extern const hd_design hd_design_hkv;
+
+/* Words that kernels count in. */
+typedef struct hkv_words {
+    uint64_t tally[HD_OUTCOME_COUNT], segment[HKV_SEGMENTS], cursor[HKV_CURSORS]; /* these two 0 at rest */
+    uint32_t pins, pin_lock, left[HKV_LEFT_COUNTS];
+    hd_word word; /* of the batch lock group3 */
+} hkv_words;
+
+/* HKV's part of a table's state. Pointers are the machine's. */
+typedef struct hkv_own {
+    hd_gpu_own gpu;
+    hkv_view v; /* on the host machine the reference's, as a batch finds it */
+    hkv_words *words;
+    uint32_t *lock;                     /* (buckets)             */
+    uint64_t window;                    /* that lists are made in: items */
+    uint8_t *stage_flag;                /* (window)              */
+    uint64_t *stage_key;                /* (window)              */
+    uint64_t *stage_score;              /* (window)              */
+    uint8_t *stage_value;               /* (window, value_bytes) */
+    uint64_t *fetch_entry;              /* (window of fetches); NULL: far values are read as they come */
+    uint32_t *fetch_rank, *fetch_order; /* likewise             */
+    uint32_t *fetch_count;              /* (HKV_FETCH_COUNTS)   */
+    uint32_t *left_item;                /* (HKV_LEFT_LISTS, window of passes) */
+    bool unfinished;                    /* hkv_launcher */
+} hkv_own;
+
+/* ---- How much room --------------------------------------------------------------------------- */
+
+enum { LISTED_BYTES = 17 /* and the value: of an item in the window of lists */ };
+
+/* About as many as fit into a stage of so many bytes, but on a device no more than a small table has a use for. */
+static uint64_t list_window(const hd_info *info, bool device)
+{
+    enum {
+        HOST_BYTES = 1 << 20,
+        HOST_LEAST = 32,
+        HOST_MOST = 1 << 14,
+        BYTES = 64 << 20,
+        SHARE = 32 /* this, or a part of the table */,
+        LEAST = 1 << 12,
+        MOST = 1 << 20
+    };
+    uint64_t listed_bytes = LISTED_BYTES + (uint64_t)info->value_bytes, n = HOST_BYTES / listed_bytes;
+    if (!device) return n < HOST_LEAST ? HOST_LEAST : n > HOST_MOST ? HOST_MOST : n & ~31ull;
+    uint64_t share = info->capacity * (HD_METADATA_MOST + (uint64_t)info->value_bytes) / SHARE;
+    n = (share > BYTES ? share : BYTES) / listed_bytes;
+    if (n > info->capacity) n = info->capacity;
+    return n < LEAST ? LEAST : n > MOST ? MOST : n;
+}
+
+/* How many items at a time put off far values: no more than there are entries, which is plenty for a small table. 0:
+ * none do. */
+static uint64_t fetch_window(const hd_info *info)
+{
+    enum { MOST = 1 << 20 };
+    if (!hkv_select_sorted(info, UINT64_MAX)) return 0;
+    return info->capacity < MOST ? info->capacity : MOST;
+}
+
+/* How many items at a time go through passes: no fewer than a window that lists has. 0: none do, for only gather has
+ * passes. */
+static uint64_t left_window(const hd_info *info)
+{
+    enum { LEAST = 1 << 14, MOST = 1 << 20 };
+    if (hkv_rows[HKV_NUMBER_gather_upsert].fits(info)) return 0;
+    return info->capacity < LEAST ? LEAST : info->capacity < MOST ? info->capacity : MOST;
+}
+
+static uint64_t left_words(const hd_info *info) { return HKV_LEFT_LISTS * left_window(info); }
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+static void usual(hd_info *info)
+{
+    if (info->layout == HD_LAYOUT_USUAL) info->layout = HD_LAYOUT_PAIRS;
+}
+
+static void begin(void *own)
+{
+    hkv_own *o = (hkv_own *)own;
+    o->v = hkv_view_for(&o->gpu.info);
+    o->window = list_window(&o->gpu.info, o->gpu.device);
+}
+
+static int add(hd_piece *all, const hd_piece *more, size_t bytes)
+{
+    memcpy(all, more, bytes);
+    return (int)(bytes / sizeof *more);
+}
+
+/* The reference's planes, over there. Keys give the allocation its name. */
+static int planes_to_take(const hkv_own *o, hd_piece *all)
+{
+    const hkv_view *v = &o->v;
+    uint64_t entries = hkv_capacity(v);
+    const hd_piece planes[] = {
+        { "capacity: values", offsetof(hkv_own, v.value), hkv_near_bytes(v), 1, 0, HD_APART },
+        /* these four: empty */
+        { "capacity: keys", offsetof(hkv_own, v.key), entries, 8 * (uint64_t)v->step, HD_AS_IT_COMES, HD_TOGETHER },
+        { "capacity: digests", offsetof(hkv_own, v.digest), entries, 1, HD_AS_IT_COMES, HD_TOGETHER },
+        { "capacity: scores", offsetof(hkv_own, v.score), v->step == 1 ? entries : 0, 8, HD_AS_IT_COMES, HD_TOGETHER },
+        { "capacity: bounds", offsetof(hkv_own, v.bound), hkv_bounds_of(v), 8, HD_AS_IT_COMES, HD_TOGETHER },
+        { "pins", offsetof(hkv_own, v.pin), v->pin_places, sizeof(hkv_pin), 0xff, HD_TOGETHER }, /* HD_KEY_EMPTY */
+        { "capacity: far values", offsetof(hkv_own, v.far), hkv_far_bytes(v), 1, HD_AS_IT_COMES, HD_FAR },
+    };
+    return add(all, planes, sizeof planes);
+}
+
+static int room_to_take(const hkv_own *o, hd_piece *all)
+{
+    const hd_info *info = &o->gpu.info;
+    uint64_t fetches = fetch_window(info), window = o->window;
+    const hd_piece room[] = {
+        { "table: counters", offsetof(hkv_own, words), 1, sizeof *o->words, 0, HD_TOGETHER },
+        { "capacity: bucket locks", offsetof(hkv_own, lock), info->buckets, sizeof *o->lock, 0, HD_TOGETHER },
+        { "table: window of lists", offsetof(hkv_own, stage_flag), window, 1, HD_AS_IT_COMES, HD_TOGETHER },
+        { "table: window of lists", offsetof(hkv_own, stage_key), window, sizeof *o->stage_key, HD_AS_IT_COMES,
+          HD_TOGETHER },
+        { "table: window of lists", offsetof(hkv_own, stage_score), window, sizeof *o->stage_score, HD_AS_IT_COMES,
+          HD_TOGETHER },
+        { "table: window of lists", offsetof(hkv_own, stage_value), window, info->value_bytes, HD_AS_IT_COMES,
+          HD_TOGETHER },
+        { "table: window of fetches", offsetof(hkv_own, fetch_entry), fetches, sizeof *o->fetch_entry, HD_AS_IT_COMES,
+          HD_TOGETHER },
+        { "table: window of fetches", offsetof(hkv_own, fetch_rank), fetches, sizeof *o->fetch_rank, HD_AS_IT_COMES,
+          HD_TOGETHER },
+        { "table: window of fetches", offsetof(hkv_own, fetch_order), fetches, sizeof *o->fetch_order, HD_AS_IT_COMES,
+          HD_TOGETHER },
+        { "table: window of fetches", offsetof(hkv_own, fetch_count), fetches ? HKV_FETCH_COUNTS : 0,
+          sizeof *o->fetch_count, 0, HD_TOGETHER },
+        { "table: window of passes", offsetof(hkv_own, left_item), left_words(info), sizeof *o->left_item, 0,
+          HD_TOGETHER },
+    };
+    return add(all, room, sizeof room);
+}
+
+static uint64_t room_bytes(const hd_info *info, bool device)
+{
+    hkv_own o;
+    hd_piece all[HD_PIECES_MOST];
+    uint64_t bytes = 0;
+    memset(&o, 0, sizeof o);
+    o.gpu.info = *info;
+    o.window = list_window(info, device);
+    int n = room_to_take(&o, all);
+    for (int i = 0; i < n; i++) bytes += all[i].count * all[i].size;
+    return bytes;
+}
+
+static int pieces(const void *own, hd_piece *all)
+{
+    const hkv_own *o = (const hkv_own *)own;
+    int n = o->gpu.device ? planes_to_take(o, all) : 0;
+    return n + room_to_take(o, all + n);
+}
+
+static void taken(void *own)
+{
+    hkv_own *o = (hkv_own *)own;
+    if (o->gpu.device && o->v.step == 2) o->v.score = o->v.key + 1;
+    o->gpu.tally = o->words->tally;
+    o->gpu.word = &o->words->word;
+}
+
+/* ---- A batch --------------------------------------------------------------------------------- */
+
+/* All but first, last and window, which hkv_launch sets. */
+static hkv_args args_of(const hkv_own *o, const hd_batch *b, hd_when when)
+{
+    const hd_info *info = &o->gpu.info;
+    hkv_args a;
+    memset(&a, 0, sizeof a);
+    a.v = o->v;
+    a.lock = o->lock;
+    a.pins = &o->words->pins;
+    a.pin_lock = &o->words->pin_lock;
+    hkv_args_of_batch(&a, b);
+    a.predicate = hd_predicate_of(b);
+    a.epoch = when.epoch;
+    a.policy_flags = hd_policy_rows[o->v.policy].flags;
+    a.clock = when.clock;
+    a.per_item = when.per_item;
+    a.times_tell = when.own && a.policy_flags & HD_SCORE_IS_TIME;
+    a.tally = o->words->tally;
+    a.segment = o->words->segment;
+    a.cursor = o->words->cursor;
+    a.stage_flag = o->stage_flag;
+    a.stage_key = o->stage_key;
+    a.stage_score = o->stage_score;
+    a.stage_value = o->stage_value;
+    a.fetch_entry = hkv_select_sorted(info, b->n) ? o->fetch_entry : NULL;
+    a.fetch_rank = o->fetch_rank;
+    a.fetch_order = o->fetch_order;
+    a.fetch_count = o->fetch_count;
+    a.left_item = o->left_item;
+    a.left_count = o->words->left;
+    a.left_window = left_window(info);
+    return a;
+}
+
+static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd_batch *b, hd_when when)
+{
+    hkv_own *o = (hkv_own *)own;
+    hkv_launcher l = { to->launch,     to->zero,      to->self, to->blocks_most, o->window, fetch_window(&o->gpu.info),
+                       to->blocks_few, &o->unfinished };
+    return hkv_launch(&l, row, args_of(o, b, when));
+}
+
+const char *hkv_unfit(uint32_t row, const hd_info *info, const hd_batch *b)
+{
+    if (b->each) return HD_NOT_MIXED;
+    return hkv_rows[row].family != hkv_family_of(b->op) ? HD_OTHER_OPERATION : hkv_rows[row].fits(info);
+}
+
+/* ---- On the host machine --------------------------------------------------------------------- */
+
+static void before(void *own, void *entries)
+{
+    hkv_own *o = (hkv_own *)own;
+    o->v = *hkv_view_of(entries);
+    o->words->pins = o->v.pins;
+}
+
+static void after(void *own, void *entries, bool good)
+{
+    hkv_own *o = (hkv_own *)own;
+    hkv_view_of(entries)->pins = o->words->pins;
+    if (!good) o->unfinished = true;
+}
+
+static int regions(const void *own, hd_region *all)
+{
+    const hkv_own *o = (const hkv_own *)own;
+    const hkv_view *v = &o->v;
+    hkv_words *w = o->words;
+    uint64_t entries = hkv_capacity(v), fetches = fetch_window(&o->gpu.info);
+    const hd_region every[] = {
+        { v->digest, entries, "digests" },
+        { v->key, entries * 8 * v->step, v->step == 1 ? "keys" : "pairs" },
+        { v->step == 1 ? v->score : NULL, entries * 8, "scores" },
+        { v->bound, hkv_bounds_of(v) * 8, "bounds" },
+        { v->value, hkv_near_values(v) * v->value_bytes, "values" },
+        { v->far, hkv_far_bytes(v), "far values" },
+        { v->pin, v->pin_places * sizeof *v->pin, "pins" },
+        { o->lock, v->buckets * sizeof *o->lock, "bucket locks" },
+        { w->tally, sizeof w->tally, "tally" },
+        { w->segment, sizeof w->segment, "segments" },
+        { w->cursor, sizeof w->cursor, "cursor" },
+        { &w->pins, sizeof w->pins, "pin count" },
+        { &w->pin_lock, sizeof w->pin_lock, "pin lock" },
+        { o->stage_flag, o->window, "stage_flag" },
+        { o->stage_key, o->window * 8, "stage_key" },
+        { o->stage_score, o->window * 8, "stage_score" },
+        { o->stage_value, o->window * v->value_bytes, "stage_value" },
+        { o->fetch_entry, fetches * 8, "fetch_entry" },
+        { o->fetch_rank, fetches * 4, "fetch_rank" },
+        { o->fetch_order, fetches * 4, "fetch_order" },
+        { o->fetch_count, HKV_FETCH_COUNTS * 4, "fetch_count" },
+        { o->left_item, left_words(&o->gpu.info) * sizeof *o->left_item, "left_item" },
+        { w->left, sizeof w->left, "left_count" },
+    };
+    memcpy(all, every, sizeof every);
+    return sizeof every / sizeof *every;
+}
+
+/* ---- On a device ----------------------------------------------------------------------------- */
+
+static hd_status empty(void *own, const hd_launcher *l)
+{
+    hd_batch b;
+    hd_when when = { 0, 0, 0, false };
+    memset(&b, 0, sizeof b);
+    b.op = HD_OP_CLEAR;
+    return launch(own, l, HKV_NUMBER_warp_clear, &b, when);
+}
+
+/* Far values are here as they are. */
+static hd_status open_here(const void *own, const hd_seams *s, void **staged)
+{
+    const hkv_own *o = (const hkv_own *)own;
+    return hkv_open_over(&o->gpu.info, s, o->v.far, staged);
+}
+
+static int planes(const void *own, void *staged, bool values, hd_plane *all)
+{
+    const hkv_own *o = (const hkv_own *)own;
+    const hkv_view *v = &o->v;
+    hkv_view *here = hkv_view_of(staged);
+    uint64_t entries = hkv_capacity(v);
+    const hd_plane every[] = {
+        { "digests", v->digest, here->digest, entries },
+        { "keys", v->key, here->key, entries * 8 * v->step },
+        { "scores", v->score, here->score, v->step == 1 ? entries * 8 : 0 },
+        { "bounds", v->bound, here->bound, hkv_bounds_of(v) * 8 },
+        { "values", v->value, here->value, values ? hkv_near_values(v) * v->value_bytes : 0 },
+        { "pins", v->pin, here->pin, v->pin_places * sizeof *here->pin },
+        { "pins", &o->words->pins, &here->pins, sizeof here->pins },
+    };
+    memcpy(all, every, sizeof every);
+    return sizeof every / sizeof *every;
+}
+
+/* Those that put together a list, or put off what they fetch. */
+static bool lists(const void *own, const hd_batch *b)
+{
+    hd_when when = { 0, 0, 0, false };
+    hkv_args a = args_of((const hkv_own *)own, b, when);
+    return hkv_fetches(&a) || b->op == HD_OP_FIND_MISSED || b->op == HD_OP_INSERT_AND_EVICT ||
+           hkv_family_of(b->op) == HKV_FAMILY_export;
+}
+
+const hd_gpu hkv_gpu = {
+    &hd_design_hkv,
+    HD_GPU_hkv,
+    HKV_NUMBER_word_enter,
+    HKV_NUMBER_word_leave,
+    sizeof(hkv_own),
+    usual,
+    room_bytes,
+    begin,
+    pieces,
+    taken,
+    before,
+    after,
+    regions,
+    empty,
+    open_here,
+    planes,
+    lists,
+    launch,
+    NULL,
+};

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * select.c - the run-time selector (HKV section 4.3): the value's size says who copies it, the load factor whether
+ * evictions are what there is to wait for. The first row that holds the batch is taken.
+ */
+#include "gpu/hkv/select.h"
+
+#include "base/op.h"
+
+enum { CHOICES = 2 };
+
+/* What operations are chosen for together. */
+typedef enum select_kind {
+    INSERTS,
+    OTHERS,  /* lookups and updates, which evict nothing: only the value counts */
+    WHOLE,   /* what goes over all slots: lanes that read and write side by side */
+    PROMOTES /* whole buckets are read */
+} select_kind;
+
+/* Measured on an H200 (bench/results, papers/hkv/results). gather is ahead of the others at every size and load factor;
+ * it wants buckets of 16 to 128 slots, and to insert a table of pairs. Of those that run any table a thread copies what
+ * is small, eight threads what is larger. The paper has pipeline from 512 bytes on, and when a table is nearly full (on
+ * an H100 NVL); ours is behind tlpv2 there. The last row of a kind is for all that is left. */
+typedef struct row {
+    select_kind kind;
+    uint32_t value_bytes; /* at most ... */
+    double load_factor;   /* ... and at most; 1: any */
+    const char *variant[CHOICES];
+} row;
+
+static const row rows[] = {
+    { INSERTS, 32, 1, { "gather", "tlpv1" } },     { INSERTS, UINT32_MAX, 1, { "gather", "tlpv2" } },
+    { OTHERS, 16, 1, { "gather", "tlpv1" } },      { OTHERS, UINT32_MAX, 1, { "gather", "tlpv2" } },
+    { WHOLE, UINT32_MAX, 1, { "warp", "tlpv1" } }, { PROMOTES, UINT32_MAX, 1, { "warp", NULL } },
+};
+
+/* Measured on an H200: values within this much far memory come as fast as they come, while their keys are still looked
+ * for; beyond it each waits for a translation, and to sort pays from a batch on whose far values are worth two launches
+ * more. */
+enum { SORTED_ITEMS = 1 << 14 };
+static const uint64_t translated_bytes = 512u << 20;
+
+bool hkv_select_sorted(const hd_info *info, uint64_t n)
+{
+    if (info->far_value_bytes == 0 || info->fetch == HD_FETCH_DIRECT) return false;
+    return info->fetch == HD_FETCH_SORTED || (info->far_value_bytes > translated_bytes && n >= SORTED_ITEMS);
+}
+
+static select_kind kind_of(hd_op op)
+{
+    const hd_op_row *o = hd_op_row_of(op);
+    if (op == HD_OP_PROMOTE) return PROMOTES;
+    if (!hd_op_is_keyed(o)) return WHOLE;
+    return o->role == HD_INSERTER ? INSERTS : OTHERS;
+}
+
+const char *hkv_select(hd_op op, uint32_t value_bytes, double load_factor, uint32_t choice)
+{
+    select_kind kind = kind_of(op);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const row *r = &rows[i];
+        bool fits = value_bytes <= r->value_bytes && (load_factor <= r->load_factor || r->load_factor == 1);
+        if (fits && r->kind == kind) return choice < CHOICES ? r->variant[choice] : NULL;
+    }
+    return NULL;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * answers.h - what every judge of batches that ran has to do with: the batch's arrays, outcomes as they are counted,
+ * and what is wrong with an item.
+ *
+ * A design's oracle (hkv_oracle.h, hive_oracle.h) is one of these. It knows of every key what must be in the table, and
+ * goes over the items of a batch in a few passes, each of which is a loop of independent turns (place.h). Oracles are
+ * copied to where their passes run: members are numbers, and pointers to what is there.
+ */
+#ifndef SOAK_ANSWERS_H
+#define SOAK_ANSWERS_H
+
+#include "judge/device/draw.h"
+
+enum wrong_kind {
+    IMPOSSIBLE_OUTCOME,
+    WAS_GONE,
+    WAS_THERE,
+    WRONG_VALUE,
+    WRONG_SCORE,
+    NOT_ITS_TO_WRITE,
+    WRONG_LIST,
+    NOT_CONSERVED,
+    WRONG_PLACE,
+    WRONG_SIZE,
+    WRONG_KINDS
+};
+static const char *const wrong_names[] = {
+    "an outcome that cannot be",
+    "an answer for a key that was gone",
+    "a key that was there is not found",
+    "a wrong value",
+    "a wrong score",
+    "an output that was to be left alone",
+    "a wrong list",
+    "came and went do not add up",
+    "a key outside its buckets",
+    "a wrong size",
+};
+
+struct complaint {
+    uint64_t batch, op, item, key;
+};
+
+enum { LEFT_ALONE = 0xa5, BEHIND = 64 /* bytes behind an output's end that are looked at */ };
+
+struct answers {
+    enum : uint64_t { TURNS = 32768 };
+    naming names;
+    uint64_t *fate = nullptr, *fates = nullptr; /* (HD_OUTCOME_COUNT): of this batch; of all */
+    uint64_t *wrong = nullptr;                  /* (WRONG_KINDS) */
+    complaint *first = nullptr;                 /* (WRONG_KINDS) */
+    hd_batch b;                                 /* its arrays are in reach */
+    uint32_t number = 0, accum = 0;             /* of the batch, from 1; hd_accum of every item */
+
+    explicit answers(naming n) : names(n) { memset(&b, 0, sizeof b); }
+    void take(const place &at)
+    {
+        fate = at.take<uint64_t>(HD_OUTCOME_COUNT);
+        fates = at.take<uint64_t>(HD_OUTCOME_COUNT);
+        wrong = at.take<uint64_t>(WRONG_KINDS);
+        first = at.take<complaint>(WRONG_KINDS);
+    }
+    void give(const place &at) const
+    {
+        void *const all[] = { fate, fates, wrong, first };
+        for (void *p : all) at.give(p);
+    }
+
+    BOTH hd_op op_of(uint64_t i) const { return b.each && i < b.n ? (hd_op)b.each[i] : b.op; }
+    BOTH void complain(wrong_kind kind, uint64_t item, uint64_t key) const
+    {
+        complaint c = { number, (uint64_t)op_of(item), item, key };
+        if (add(&wrong[kind], 1) == 0) first[kind] = c;
+    }
+
+    BOTH uint64_t word_of(uint64_t batch, uint64_t i) const { return hd_mix64(batch * 4 + (i & 3) + GOLDEN) | 1; }
+
+    /* Turn c of `turns`: few meet at the sums. */
+    BOTH void tally(uint64_t c, uint64_t turns) const
+    {
+        uint64_t of[HD_OUTCOME_COUNT] = { 0 };
+        for (uint64_t i = c; i < b.n; i += turns)
+            if (b.outcome[i] < HD_OUTCOME_COUNT) of[b.outcome[i]]++;
+        for (int o = 0; o < HD_OUTCOME_COUNT; o++)
+            if (of[o]) add(&fate[o], of[o]);
+    }
+
+    BOTH bool left_alone(const void *p, uint64_t bytes) const
+    {
+        for (uint64_t at = 0; at < bytes; at++)
+            if (((const uint8_t *)p)[at] != LEFT_ALONE) return false;
+        return true;
+    }
+
+    BOTH uint64_t listed() const { return *b.count < b.n ? *b.count : b.n; }
+    /* Entry j of a list in item order is of an item that is its to be; *o: that item's outcome. */
+    BOTH bool in_order(uint64_t j, hd_outcome *o) const
+    {
+        uint64_t item = b.list_item[j];
+        *o = item < b.n ? (hd_outcome)b.outcome[item] : HD_OUTCOME_COUNT;
+        return *o != HD_OUTCOME_COUNT && (j == 0 || b.list_item[j - 1] < item);
+    }
+
+    /* The end of a batch, of which so many items are to be in its list. */
+    BOTH void close(bool lists, uint64_t to_list) const
+    {
+        uint64_t all = 0;
+        if (lists && *b.count != to_list) complain(WRONG_LIST, 0, *b.count);
+        if (b.value_out && !left_alone((const uint8_t *)b.value_out + b.n * names.bytes, BEHIND))
+            complain(NOT_ITS_TO_WRITE, b.n, 0);
+        if (b.score_out && !left_alone(b.score_out + b.n, BEHIND)) complain(NOT_ITS_TO_WRITE, b.n, 0);
+        if (!left_alone(b.outcome + b.n, BEHIND)) complain(NOT_ITS_TO_WRITE, b.n, 0);
+        for (int o = 0; o < HD_OUTCOME_COUNT; o++) {
+            all += fate[o];
+            fates[o] += fate[o];
+            fate[o] = 0;
+        }
+        if (all != b.n) complain(IMPOSSIBLE_OUTCOME, all, 0);
+    }
+};
+
+#endif

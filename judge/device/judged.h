@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * judged.h - a table under random batches of all operations, judged by its design's oracle: a turn of a soak.
+ *
+ * A design is a struct (hkv_soak.h, hive_soak.h) of what is its own:
+ *
+ *   shape, oracle        what its tables are like, and who judges them (answers.h)
+ *   MOST_FIRST           items of its first batches, at most: they grow while they are fast
+ *   config, has          how a shape is opened; whether there is an operation
+ *   draw_op              the next batch's operation, MIXED among them, and how many items it has at most
+ *   fill_up              batches that come first: until a large table has in it what it is to have
+ *   besides              what happens to the table between batches
+ *   rested               how many entries there are is known
+ */
+#ifndef SOAK_JUDGED_H
+#define SOAK_JUDGED_H
+
+#include <chrono>
+
+#include "judge/device/answers.h"
+
+static inline double seconds_now()
+{
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+enum { MIXED = HD_OP_COUNT_ }; /* as an operation: each item has its own */
+
+template <class design> struct judged {
+    typedef typename design::oracle oracle;
+    typedef typename design::shape shape;
+    const place &at;
+    dice &d;
+    shape s;
+    oracle o;
+    design its;
+    hd_table *t = nullptr;
+    hd_batch arrays; /* all of them, for s.items items */
+    uint8_t *each;   /* (items): operations of a mixed batch */
+    uint64_t *there; /* (2): oracle.on_key */
+    const char *kernel[MIXED + 1];
+    uint64_t items = 0, own = 0, batches = 0;     /* own: by the variant itself */
+    uint64_t mixed = 0, distinct = 0, checks = 0; /* of the items: in such batches; hd_check */
+    double checked = 0, check_took = 0;           /* when, and seconds: it has a small part of the time */
+    /* items of a batch: where many wait for few locks, a batch of all sizes would take minutes */
+    uint64_t most = design::MOST_FIRST;
+
+    judged(const place &at_, dice &d_, const shape &s_, const char *variant)
+        : at(at_), d(d_), s(s_), o(naming(s_.keys, s_.factor, s_.value_bytes, design::key_limit(s_)))
+    {
+        open_table(variant);
+        open_oracle();
+        open_arrays();
+        at.wait();
+    }
+    judged(const judged &) = delete;
+    ~judged()
+    {
+        at.wait();
+        hd_close(t);
+        o.shut(at);
+        void *const all[] = { there,
+                              each,
+                              (void *)arrays.key,
+                              (void *)arrays.value,
+                              (void *)arrays.score,
+                              (void *)arrays.flag,
+                              arrays.outcome,
+                              arrays.value_out,
+                              arrays.score_out,
+                              arrays.ptr,
+                              arrays.list_key,
+                              arrays.list_value,
+                              arrays.list_score,
+                              arrays.list_item,
+                              arrays.count };
+        for (void *p : all) at.give(p);
+    }
+
+    /* ---- Opening ----------------------------------------------------------------------------- */
+
+    void open_table(const char *variant)
+    {
+        hd_config c = hd_config_of(design::name());
+        c.backend = at.backend;
+        c.slots = s.slots;
+        c.capacity = s.buckets * s.slots;
+        c.value_bytes = s.value_bytes;
+        c.seed = s.seed;
+        c.layout = s.layout;
+        design::config(s, &c);
+        MUST(hd_open(&c, &t));
+        for (int op = 0; op < MIXED; op++) kernel[op] = runs((hd_op)op, variant) ? variant : nullptr;
+        kernel[MIXED] = kernel[HD_OP_INSERT_OR_ASSIGN];
+    }
+    bool runs(hd_op op, const char *variant)
+    {
+        if (!design::has(op)) return false;
+        uint64_t *count = at.take<uint64_t>(1);
+        hd_batch b;
+        memset(&b, 0, sizeof b);
+        b.op = op;
+        b.kernel = variant;
+        b.pred = "all";
+        b.pred_arg[0] = 1;
+        b.elem = elem();
+        b.count = count;
+        b.stream = at.stream;
+        bool can = op == HD_OP_ERASE_IF ? runs(HD_OP_SIZE_IF, variant) : hd_run(t, &b) == HD_OK;
+        at.wait();
+        at.give(count);
+        return can;
+    }
+    hd_elem elem() const { return o.names.grain == 8 ? HD_U64 : HD_I32; }
+
+    void open_oracle()
+    {
+        hd_info info;
+        MUST(hd_table_info(t, &info));
+        o.open(at, s, info);
+        there = at.take<uint64_t>(2);
+    }
+    void open_arrays()
+    {
+        uint64_t n = s.items, bytes = s.value_bytes;
+        memset(&arrays, 0, sizeof arrays);
+        each = at.take<uint8_t>(n);
+        arrays.key = at.take<uint64_t>(n);
+        arrays.value = at.take<uint8_t>(n * bytes);
+        arrays.score = at.take<uint64_t>(n);
+        arrays.flag = at.take<uint8_t>(n);
+        arrays.outcome = at.take<uint8_t>(n);
+        arrays.value_out = at.take<uint8_t>(n * bytes);
+        arrays.score_out = at.take<uint64_t>(n);
+        arrays.ptr = at.take<void *>(n);
+        arrays.list_key = at.take<uint64_t>(n);
+        arrays.list_value = at.take<uint8_t>(n * bytes);
+        arrays.list_score = at.take<uint64_t>(n);
+        arrays.list_item = at.take<uint64_t>(n);
+        arrays.count = at.take<uint64_t>(1);
+        arrays.elem = elem();
+        arrays.stream = at.stream;
+    }
+
+    /* ---- A batch ----------------------------------------------------------------------------- */
+
+    /* op: or MIXED. */
+    void put(int op, uint64_t n, const keys_of &k)
+    {
+        hd_info info;
+        its.besides(*this);
+        MUST(hd_table_info(t, &info));
+        o.number++;
+        o.b = arrays;
+        o.b.op = op == MIXED ? HD_OP_INSERT_OR_ASSIGN : (hd_op)op;
+        o.b.each = op == MIXED ? each : nullptr;
+        o.b.n = n;
+        o.b.kernel = kernel[op];
+        o.b.distinct = k.kind == SERIES && d.one_in(2);
+        o.begin(d, info, k);
+        fill(k);
+        o.before(at);
+        hd_batch b = o.b;
+        if (tells) at.wait(), say(b, k, 0);
+        double begins = seconds_now();
+        MUST(hd_run(t, &b));
+        if (tells) at.wait(), say(b, k, seconds_now() - begins);
+        o.judge(at);
+        batches++;
+        items += n;
+        if (b.kernel) own += n;
+        if (b.each) mixed += n;
+        if (k.kind == SERIES) distinct += n;
+    }
+    /* Batch by batch, for who wants to see which one takes long: TELL in the environment. */
+    const bool tells = getenv("TELL") != nullptr;
+    void say(const hd_batch &b, const keys_of &k, double seconds) const
+    {
+        static const char *const kinds[] = { "everywhere", "again and again", "skewed", "a series" };
+        fprintf(stderr, "%s: batch %u, %s of %llu, keys %s of %llu in %llu%s, %.6f s\n", b.kernel ? b.kernel : "-",
+                o.number, b.each ? "mixed" : hd_op_name(b.op), (unsigned long long)b.n, kinds[k.kind],
+                (unsigned long long)k.range, (unsigned long long)s.keys, b.distinct ? ", distinct" : "", seconds);
+    }
+    void fill(const keys_of &k) const
+    {
+        const oracle w = o;
+        const keys_of keys = k;
+        at.each(w.b.n, [=] BOTH(uint64_t i) {
+            uint64_t key = keys.key(i, w.names);
+            ((uint64_t *)w.b.key)[i] = key;
+            w.fill(i, key);
+        });
+        at.fill(w.b.outcome, LEFT_ALONE, w.b.n + BEHIND);
+        at.fill(w.b.value_out, LEFT_ALONE, w.b.n * s.value_bytes + BEHIND);
+        at.fill(w.b.score_out, LEFT_ALONE, w.b.n * 8 + BEHIND);
+        at.fill(w.b.ptr, LEFT_ALONE, w.b.n * 8);
+    }
+    void put_any()
+    {
+        uint64_t room = most < s.items ? most : s.items, n = d.log_between(s.least < room ? s.least : room, room);
+        int op = its.draw_op(*this, &n);
+        double begins = seconds_now();
+        put(op, n, draw_keys(d, n, s.keys));
+        if (n < most / 8) return;
+        at.wait(); /* so long a batch takes; and those that were on their way before it */
+        double seconds = seconds_now() - begins;
+        if (seconds > 1)
+            most = n / 8 + 64;
+        else if (seconds < 0.1 && most < s.items)
+            most *= 8;
+    }
+
+    /* ---- At rest ----------------------------------------------------------------------------- */
+
+    uint64_t count_of(hd_op op, uint64_t mask, uint64_t bits)
+    {
+        uint64_t count = 0;
+        hd_batch b = arrays;
+        b.op = op;
+        b.n = 0;
+        b.kernel = kernel[op];
+        b.pred = "key_masked";
+        b.pred_arg[0] = mask;
+        b.pred_arg[1] = bits;
+        MUST(hd_run(t, &b));
+        at.read(&count, b.count, sizeof count);
+        return count;
+    }
+    /* Entries of slots [start, start + n) that the mask holds for, to the arrays; how many are in the list. */
+    uint64_t list_of(hd_op op, uint64_t start, uint64_t n, uint64_t mask, uint64_t bits)
+    {
+        uint64_t count = 0;
+        o.b = arrays;
+        o.b.op = op;
+        o.b.start = start;
+        o.b.n = n;
+        o.b.kernel = kernel[op];
+        o.b.pred = "key_masked";
+        o.b.pred_arg[0] = mask;
+        o.b.pred_arg[1] = bits;
+        MUST(hd_run(t, &o.b));
+        at.read(&count, o.b.count, sizeof count);
+        return count;
+    }
+    /* What the host finds to be wrong. */
+    void compare(uint64_t got, uint64_t wanted, const char *what)
+    {
+        if (got == wanted) return;
+        const oracle w = o;
+        const uint64_t n = got;
+        fprintf(stderr, "%s: %llu, and it should be %llu\n", what, (unsigned long long)got, (unsigned long long)wanted);
+        at.each(1, [=] BOTH(uint64_t) { w.complain(WRONG_SIZE, n, n); });
+    }
+
+    void rest()
+    {
+        enum : uint64_t { TURNS = 1 << 16 };
+        uint64_t places = places_now(), listed = 0, some = 0, is[2];
+        unsigned bit = (unsigned)d.below(4);
+        const uint64_t mask = 3ull << (s.factor == 1 || s.factor == UINT64_MAX ? bit : o.names.key_bits() - 3 - bit),
+                       bits = mask & d.draw();
+        o.number++;
+        for (uint64_t start = 0; start < places;) { /* windows of any length, the last one short */
+            uint64_t n = d.log_between(s.items / 8 + 1, s.items);
+            if (n > places - start) n = places - start;
+            listed += list_of(HD_OP_EXPORT, start, n, 0, 0);
+            const oracle w = o;
+            at.each(n, [=] BOTH(uint64_t j) { w.on_export(j); });
+            if (d.one_in(4)) some += list_of(HD_OP_EXPORT_IF, start, n, mask, bits), some -= count_listed(mask, bits);
+            start += n;
+        }
+        at.fill(there, 0, 16);
+        const oracle w = o;
+        uint64_t *const sums = there;
+        at.each(TURNS, [=] BOTH(uint64_t c) { w.on_key(c, TURNS, mask, bits, sums); });
+        at.read(is, there, sizeof is);
+        compare(listed, is[0], "entries exported");
+        compare(count_of(HD_OP_SIZE, 0, 0), is[0], "size");
+        compare(count_of(HD_OP_SIZE_IF, mask, bits), is[1], "size_if");
+        compare(some, 0, "export_if: what does not fit its predicate");
+        its.rested(*this, is[0]);
+        if (seconds_now() - checked > 20 * check_took) check();
+        if (s.stays) return;
+        if (d.one_in(4)) erase_some(mask, bits, is);
+        if (d.one_in(16)) clear();
+        if (places <= s.items) find_all();
+    }
+    uint64_t places_now() const
+    {
+        hd_info info;
+        MUST(hd_table_info(t, &info));
+        return info.places;
+    }
+    /* Every invariant, by the reference, of a copy on this machine: no large tables but those that a soak stays
+     * with. */
+    void check()
+    {
+        double begins = seconds_now();
+        if (!s.stays && places_now() > 1u << 22) return;
+        if (hd_check(t) != HD_OK) {
+            fprintf(stderr, "%s\n", hd_why());
+            compare(1, 0, "hd_check");
+        }
+        checks++;
+        checked = seconds_now();
+        check_took = checked - begins;
+    }
+    /* How many entries of the list, which may be of less than the table, the mask holds for. */
+    uint64_t count_listed(uint64_t mask, uint64_t bits)
+    {
+        const oracle w = o;
+        uint64_t n = 0, *const sum = there;
+        at.fill(there, 0, 8);
+        at.each(o.b.n, [=] BOTH(uint64_t j) {
+            if (j < w.listed() && (w.b.list_key[j] & mask) == bits) add(sum, 1);
+        });
+        at.read(&n, there, 8);
+        return n;
+    }
+    void erase_some(uint64_t mask, uint64_t bits, const uint64_t *is)
+    {
+        const oracle w = o;
+        compare(count_of(HD_OP_ERASE_IF, mask, bits), is[1], "erase_if");
+        at.each(s.keys, [=] BOTH(uint64_t k) { w.on_erased(k, mask, bits); });
+        compare(count_of(HD_OP_SIZE, 0, 0), is[0] - is[1], "size after erase_if");
+        its.rested(*this, is[0] - is[1]);
+    }
+    void clear()
+    {
+        const oracle w = o;
+        MUST(hd_clear(t));
+        at.each(s.keys, [=] BOTH(uint64_t k) { w.on_erased(k, 0, 0); });
+        compare(count_of(HD_OP_SIZE, 0, 0), 0, "size after clear");
+        its.rested(*this, 0);
+    }
+    /* Whatever a walk sees, lookups find, and nothing else: digests are right. */
+    void find_all()
+    {
+        for (uint64_t from = 0; from < s.keys; from += s.items) {
+            keys_of k = { SERIES, 0, 0, from, 1, false };
+            put(HD_OP_FIND, s.keys - from < s.items ? s.keys - from : s.items, k);
+        }
+    }
+
+    /* ---- The end ----------------------------------------------------------------------------- */
+
+    uint64_t wrong_so_far() const
+    {
+        uint64_t wrong[WRONG_KINDS], all = 0;
+        at.read(wrong, o.wrong, sizeof wrong);
+        for (uint64_t n : wrong) all += n;
+        return all;
+    }
+    void compare_counters()
+    {
+        uint64_t fates[HD_OUTCOME_COUNT];
+        hd_counters c;
+        at.read(fates, o.fates, sizeof fates);
+        MUST(hd_counters_sync(t, &c));
+        for (int k = 0; k < HD_OUTCOME_COUNT; k++) compare(c.outcome[k], fates[k], hd_outcome_name((hd_outcome)k));
+        compare(c.items, items, "items");
+    }
+    /* For so many seconds, or until so many operations were the variant's, or something is wrong. */
+    uint64_t go(double seconds, double wanted)
+    {
+        double end = seconds_now() + seconds;
+        if (s.buckets * s.slots > s.items) its.fill_up(*this, end - seconds / 2);
+        for (uint64_t stretch = 0, since = 0; seconds_now() < end && (double)own < wanted;) {
+            put_any();
+            since += o.b.n;
+            if (++stretch % 8 == 0) at.wait(); /* no more on its way than is over soon */
+            if ((stretch % 64 || s.keys > 1u << 22) && since < s.keys / 2 + 4 * s.items) continue;
+            rest();
+            since = 0;
+            if (wrong_so_far()) break;
+        }
+        rest();
+        compare_counters();
+        check();
+        return wrong_so_far();
+    }
+    void tell() const
+    {
+        uint64_t wrong[WRONG_KINDS];
+        complaint first[WRONG_KINDS];
+        at.read(wrong, o.wrong, sizeof wrong);
+        at.read(first, o.first, sizeof first);
+        for (int k = 0; k < WRONG_KINDS; k++)
+            if (wrong[k])
+                fprintf(stderr, "%s: %llu times, first in batch %llu, %s, item %llu, key %llx\n", wrong_names[k],
+                        (unsigned long long)wrong[k], (unsigned long long)first[k].batch,
+                        hd_op_name((hd_op)first[k].op), (unsigned long long)first[k].item,
+                        (unsigned long long)first[k].key);
+    }
+};
+
+#endif

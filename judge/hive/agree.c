@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * hive_agree.c - what may have become of an item of a Hive table, by hive_accept, and what must hold of the table
+ * between steps and at rest.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "judge/hive/scene.h"
+#include "judge/rules.h"
+
+static hive_view *model_of(void *table) { return &((hive_scene_table *)table)->v; }
+
+/* ---- One item -------------------------------------------------------------------------------- */
+
+static hive_item item_of(const scene *s, uint32_t k, uint64_t i)
+{
+    const hd_batch *b = &s->part[k].batch;
+    hive_item it = { judge_item_op(b, i), b->elem, b->flag ? b->flag[i] : HD_EITHER, b->key[i], 0 };
+    /* little-endian, as the table's words are */
+    memcpy(&it.value, (const uint8_t *)b->value + i * s->value_bytes, s->value_bytes);
+    return it;
+}
+
+/* Who claims a slot, and gives it back, leaves it vacant where it was fresh; and while it is claimed its bucket may be
+ * full to others. So a bucket that others worked at may not have been open, though the reference's still is: from now
+ * on that is not either. Whether a key is ever behind an open bucket of the kernels' own table, is for the watch. */
+static void shut_way(hive_view *v, uint64_t key, uint64_t to)
+{
+    uint64_t h = hive_hash(v, key), step = 0, b = 0;
+    while (hive_scene_way(v, h, &step, &b) && b != to) hive_shut(v, b);
+}
+
+/* Items beside the one that is judged. */
+static uint64_t others(const scene *s)
+{
+    uint64_t n = 0;
+    for (uint32_t k = 0; k < s->parts; k++) n += s->part[k].batch.n;
+    return n - 1;
+}
+
+const char *hive_scene_accept(const scene *s, void *model, uint32_t k, uint64_t i, const simt_ticket_record *t,
+                              judge_listing *l)
+{
+    const hd_batch *b = &s->part[k].batch;
+    hive_view *v = model_of(model);
+    hive_item it = item_of(s, k, i);
+    hive_seen seen;
+    memset(&seen, 0, sizeof seen);
+    seen.outcome = (hd_outcome)b->outcome[i];
+    seen.entry = t && seen.outcome == HD_INSERTED ? t->b : HIVE_NOWHERE;
+    seen.shown = judge_delivers(it.op, seen.outcome) && judge_ops[it.op].value_out;
+    if (seen.shown) memcpy(&seen.value, (const uint8_t *)b->value_out + i * s->value_bytes, s->value_bytes);
+    l->listed = !b->each && it.op == HD_OP_FIND_MISSED && seen.outcome == HD_MISS;
+    l->key = it.key;
+    if (judge_delivers(it.op, seen.outcome) && b->score_out[i] != 0) return "delivered a score, and there are none";
+    if (seen.entry != HIVE_NOWHERE && others(s) && hive_find(v, it.key) == HIVE_NOWHERE)
+        shut_way(v, it.key, seen.entry / v->slots);
+    return hive_accept(v, &it, &seen, 2 * others(s)); /* the slot that one has, and the one that it needs */
+}
+
+const char *hive_scene_move(void *model, uint64_t from, uint64_t to)
+{
+    hive_view *v = model_of(model);
+    uint64_t places = hive_places(v);
+    if (from < places && to < places && hive_is_key(v, hive_read(v, from)) && hive_is_free(v, hive_read(v, to)))
+        shut_way(v, hive_key_of(v, hive_read(v, from)), to / v->slots);
+    return hive_accept_move(v, from, to);
+}
+
+/* ---- At rest --------------------------------------------------------------------------------- */
+
+const char *hive_scene_check(const void *table, char why[JUDGE_SENTENCE])
+{
+    hive_check((const hive_view *)table, why, JUDGE_SENTENCE);
+    return why[0] ? why : NULL;
+}
+
+/* ---- In flight ------------------------------------------------------------------------------- */
+
+/* What of a key is on its way through the table. */
+typedef struct tracks {
+    uint64_t shown, claimed, leaving; /* slots */
+    uint64_t last;                    /* a slot of those that show it */
+    bool behind_open;                 /* one of them is behind an open bucket */
+    /* a slot is what its word says of the key, in a bucket that the key never comes to */
+    bool beside;
+} tracks;
+
+static tracks tracks_of(const hive_view *v, uint64_t key)
+{
+    tracks k = { 0, 0, 0, HIVE_NOWHERE, false, false };
+    uint64_t h = hive_hash(v, key), step = 0, b = 0, passed[HIVE_HASHES_MOST], n = 0,
+             claimed = hive_sign(v, HIVE_CLAIMED, key), leaving = hive_sign(v, HIVE_LEAVING, key);
+    bool open = false;
+    while (hive_scene_way(v, h, &step, &b)) {
+        bool again = false;
+        for (uint64_t i = 0; i < n; i++) again = again || passed[i] == b;
+        if (step <= v->hashes) passed[n++] = b;
+        if (again) continue; /* two candidates are one bucket */
+        for (uint64_t e = b * v->slots; e < (b + 1) * v->slots; e++) {
+            uint64_t word = hive_read(v, e);
+            bool here = hive_key_of(v, word) == key;
+            k.shown += here;
+            k.claimed += word == claimed;
+            k.leaving += word == leaving;
+            if (here) k.last = e;
+            k.behind_open = k.behind_open || (here && open);
+        }
+        open = open || hive_is_open(v, b);
+    }
+    return k;
+}
+
+static bool on_way(const hive_view *v, uint64_t key, uint64_t bucket)
+{
+    uint64_t h = hive_hash(v, key), step = 0, b = 0;
+    while (hive_scene_way(v, h, &step, &b))
+        if (b == bucket) return true;
+    return false;
+}
+
+/* Whose slot it is, or would be; HIVE_NOWHERE: it is free. */
+static uint64_t whose(const hive_view *v, uint64_t word)
+{
+    return hive_is_free(v, word) ? HIVE_NOWHERE : hive_is_key(v, word) ? hive_key_of(v, word) : hive_value_of(v, word);
+}
+
+static const char *slot_wrong(const hive_view *v, uint64_t e)
+{
+    uint64_t word = hive_read(v, e), key = whose(v, word);
+    if (key == HIVE_NOWHERE)
+        return word == hive_fresh(v) || word == hive_vacant(v)
+                   ? NULL
+                   : "HIVE-3 in flight: a free slot says neither fresh nor vacant";
+    if (key >= hive_keys(v)) return "HIVE-1 in flight: a key that is none";
+    if (!on_way(v, key, e / v->slots)) return "HIVE-2 in flight: a key is in none of its buckets";
+    if (!hive_is_key(v, word)) return NULL;
+    tracks k = tracks_of(v, key);
+    return k.shown > 1     ? "HIVE-1 in flight: a key shows in two slots"
+           : k.behind_open ? "HIVE-4 in flight: a key is behind a bucket that is open"
+                           : NULL;
+}
+
+/* Its bits are taken before a slot is, and given back after: where one says free, it is. */
+static const char *mask_wrong(const hive_view *v, uint64_t b)
+{
+    uint64_t at;
+    const hive_segment *g = hive_segment_of(v, b, &at);
+    if (!g->mask) return NULL;
+    for (uint32_t i = 0; i < v->slots; i++)
+        if (g->mask[at] >> i & 1 && !hive_is_free(v, hive_read(v, b * v->slots + i)))
+            return "HIVE-5 in flight: the mask gives a slot away that is taken";
+    return NULL;
+}
+
+static bool erases(const scene *s, uint64_t key)
+{
+    for (uint32_t k = 0; k < s->parts; k++) {
+        const hd_batch *b = &s->part[k].batch;
+        if (!judge_keyed_batch(b)) return true;
+        for (uint64_t i = 0; i < b->n; i++)
+            if (b->key[i] == key && judge_item_op(b, i) == HD_OP_ERASE) return true;
+    }
+    return false;
+}
+
+/* A key that was there, and that nobody erases, shows in a slot, or is announced where it goes while it leaves. */
+static const char *lost(const scene *s, const hive_view *v, const hive_view *then, uint64_t e, char *why)
+{
+    uint64_t word = hive_read(then, e), key = hive_key_of(then, word);
+    if (!hive_is_key(then, word) || hive_key_of(v, hive_read(v, e)) == key) return NULL;
+    tracks k = tracks_of(v, key);
+    if (k.shown || (k.leaving && k.claimed) || erases(s, key)) return NULL;
+    return scene_say(why,
+                     "key %" PRIx64 " was in bucket %" PRIu64 ", slot %" PRIu64 ", nobody erases it, and it is nowhere",
+                     key, e / v->slots, e % v->slots);
+}
+
+/* weak: what has been stored shows later, but in its order. */
+const char *hive_scene_watch(const scene *s, bool weak, char why[JUDGE_SENTENCE])
+{
+    const hive_scene_table *t = hive_scene_table_of(s);
+    const hive_view *v = &t->v;
+    hive_scene_table then;
+    uint64_t stashed = 0;
+    (void)weak;
+    hive_scene_view_over(s, s->initial, &then);
+    for (uint64_t e = 0; e < hive_places(v); e++) {
+        const char *wrong = slot_wrong(v, e);
+        if (!wrong && e % v->slots == 0) wrong = mask_wrong(v, e / v->slots);
+        if (wrong) {
+            char name[48];
+            return scene_say(why, "%s (%s, slot %" PRIu64 ")", wrong,
+                             hive_scene_bucket_name(v, e / v->slots, name, sizeof name), e % v->slots);
+        }
+        stashed += e >= hive_capacity(v) && hive_is_key(v, hive_read(v, e));
+    }
+    if (stashed > *t->stashed)
+        return scene_say(why, "HIVE-6 in flight: the stash has %" PRIu64 " entries, and counts %" PRIu64, stashed,
+                         *t->stashed);
+    const char *gone = NULL;
+    for (uint64_t e = 0; e < hive_places(&then.v) && !gone; e++) gone = lost(s, v, &then.v, e, why);
+    return gone;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * hive_draw.h - what a soak of Hive draws: shapes of tables, which of their operations a batch has, and in a mixed one
+ * how many of each.
+ */
+#ifndef SOAK_HIVE_DRAW_H
+#define SOAK_HIVE_DRAW_H
+
+#include "judge/device/answers.h"
+
+struct hive_shape {
+    uint32_t slots, value_bytes, hashes, spare;
+    hd_layout layout;
+    const char *hash;
+    uint64_t buckets, keys, factor, seed, least, items; /* buckets: to begin with. least, items: of a batch */
+    /* at a load factor of LOAD, as long as it lasts; else it grows and shrinks, and is full or empty as it comes */
+    bool stays;
+};
+
+static const double LOAD = 0.95;
+
+/* Kind 0 to 23: each size of bucket, number of hashes, word and layout; an eighth of the slots are spare, as usual, and
+ * so is the hash. */
+enum : uint64_t { HIVE_SHAPES = 3 * 2 * 2 * 2 };
+static inline hive_shape hive_shape_of(uint64_t kind)
+{
+    hive_shape s;
+    memset(&s, 0, sizeof s);
+    s.slots = 8u << kind % 3;
+    s.spare = s.slots / 8;
+    s.hash = HD_HASH_USUAL;
+    s.hashes = 2 + kind / 3 % 2;
+    s.value_bytes = kind / 6 % 2 ? 2 : 4;
+    s.layout = kind / 12 % 2 ? HD_LAYOUT_MASKS : HD_LAYOUT_WORDS;
+    return s;
+}
+
+static inline void hive_draw_names(dice &d, hive_shape *s, uint64_t keys_most)
+{
+    static const uint64_t factors[] = { 1, UINT64_MAX, 0 };
+    uint64_t limit = s->value_bytes == 2 ? 1u << 16 : 1ull << 32;
+    while (s->keys > keys_most || s->keys > limit) s->keys /= 2;
+    s->factor = d.of(factors);
+    if (s->factor == 0) s->factor = d.draw() | 1;
+    s->seed = d.one_in(2) ? 0 : d.draw();
+}
+
+/* size: 0 a bucket or two, 1 a small table, 2 up to a sixteenth of the largest, for it grows. There are half as many
+ * keys as slots, or up to four times as many. */
+static inline hive_shape hive_draw_shape(dice &d, uint64_t kind, int size, const limits &most)
+{
+    static const char *const two[] = { "bithash1,bithash2", "crc32,city32" }, *const three[] = {
+        "bithash1,bithash2,murmur3", "city64,crc64,mix64"
+    };
+    hive_shape s = hive_shape_of(kind);
+    uint64_t buckets = most.slots / s.slots / 16, small = buckets < 1024 ? buckets : 1024;
+    s.buckets = size == 0 ? 1 + d.below(2) : size == 1 ? d.log_between(1, small) : d.log_between(small, buckets);
+    if (s.value_bytes == 2 && s.buckets * s.slots > 1u << 16) s.buckets = (1u << 16) / s.slots;
+    uint64_t capacity = s.buckets * s.slots, keys = (capacity << d.below(4)) / 2;
+    for (s.keys = 16; s.keys < keys;) s.keys *= 2;
+    hive_draw_names(d, &s, UINT64_MAX);
+    if (d.one_in(2)) s.spare = (uint32_t)d.below(s.slots / 2);
+    if (d.one_in(4)) s.hash = d.of(s.hashes == 2 ? two : three);
+    s.least = 1;
+    /* many of few keys stand in each other's way */
+    s.items = most.items < 16 * capacity + 4096 ? most.items : 16 * capacity + 4096;
+    return s;
+}
+
+/* A table that stays as full as it is: three of four of its keys are there, LOAD of its slots are in use. */
+static inline hive_shape hive_draw_full(dice &d, hive_shape s, const limits &most)
+{
+    for (s.keys = 16; s.keys * 6 <= most.slots;) s.keys *= 2;
+    hive_draw_names(d, &s, most.slots);
+    s.buckets = (uint64_t)((double)s.keys * 0.75 / LOAD / s.slots) + 1;
+    s.items = most.items < s.keys / 4 ? most.items : s.keys / 4;
+    s.least = s.items / 16;
+    s.stays = true;
+    return s;
+}
+
+/* ---- Operations ------------------------------------------------------------------------------ */
+
+/* Shares of the operations of a mixed batch, up to 2^16 in all. */
+struct shares {
+    enum : uint32_t { OPS = 8, ALL = 1 << 16 };
+    uint32_t up_to[OPS];
+    static BOTH hd_op op_at(uint32_t n)
+    {
+        switch (n) {
+        case 0: return HD_OP_INSERT_OR_ASSIGN;
+        case 1: return HD_OP_FIND_OR_INSERT;
+        case 2: return HD_OP_ACCUM_OR_ASSIGN;
+        case 3: return HD_OP_FIND;
+        case 4: return HD_OP_CONTAINS;
+        case 5: return HD_OP_ASSIGN;
+        case 6: return HD_OP_ASSIGN_VALUES;
+        default: return HD_OP_ERASE;
+        }
+    }
+    BOTH hd_op op_of(uint64_t random) const
+    {
+        uint32_t n = 0, at = (uint32_t)(random % ALL);
+        while (n + 1 < OPS && at >= up_to[n]) n++;
+        return op_at(n);
+    }
+};
+
+/* Any shares; sums: values are of a size that is added. */
+static inline void draw_weights(dice &d, bool sums, double weight[shares::OPS])
+{
+    static const uint64_t often[shares::OPS] = { 16, 6, 4, 12, 4, 4, 4, 8 };
+    for (uint32_t n = 0; n < shares::OPS; n++) weight[n] = (double)d.below(1 + often[n] * often[d.below(shares::OPS)]);
+    weight[0] += 1;
+    if (!sums) weight[2] = 0;
+}
+
+static inline shares shares_of(const double weight[shares::OPS])
+{
+    shares m;
+    double all = 0, sum = 0;
+    for (uint32_t n = 0; n < shares::OPS; n++) all += weight[n];
+    for (uint32_t n = 0; n < shares::OPS; n++) m.up_to[n] = (uint32_t)((sum += weight[n]) / all * shares::ALL);
+    return m;
+}
+
+/* The share of erase that lets a batch bring in `net` entries for each of its items, when this share of its keys is
+ * there. */
+static inline double erases_for(const double weight[shares::OPS], bool sums_insert, double there, double net)
+{
+    double inserts = weight[0] + weight[1] + (sums_insert ? weight[2] : 0),
+           others = inserts + weight[3] + weight[4] + weight[5] + weight[6];
+    if (!sums_insert) others += weight[2];
+    double wanted = (inserts * (1 - there) - net * others) / (there + net);
+    return wanted < 0 ? 0 : wanted > 4 * others ? 4 * others : wanted;
+}
+
+#endif

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * hive_oracle.h - judges batches of Hive where they ran. A dictionary forgets nobody: whether a key is there is known
+ * after every batch, also where many items of it, each with its own operation, had the key.
+ *
+ * Presence. For every key was + came - went is 0 or 1, and what is; came and went are its items INSERTED and ERASED.
+ * Who says that the key is there (HIT, UPDATED, ERASED) needs it to have been, or to have come; who says that it is not
+ * (MISS, PENDING, INSERTED) needs it not to have been, or to have gone. Some order of the items gives all of these when
+ * the sums are right. PENDING changes nothing, and needs a stash that may have been full.
+ *
+ * Values. Where one item has a key they follow exactly. Where several do, a value is what one of them wrote (values of
+ * a batch differ in four ways), and so many additions: all items add the same, so that a value tells how many of them
+ * are in it. Sums alone follow exactly again.
+ *
+ * Passes: count_key, then the batch, then tally, meet, judge_missed, judge_item, judge_together, finish. At rest
+ * on_export for every entry, then on_key for every key. Batches in which no key comes twice need neither count_key nor
+ * meet.
+ */
+#ifndef SOAK_HIVE_ORACLE_H
+#define SOAK_HIVE_ORACLE_H
+
+#include "judge/hive/device_draw.h"
+#include "ref/hive/layout.h"
+
+extern "C" hd_status hive_functions_of(const char *names, uint32_t hashes, uint32_t *functions); /* ref/hive/hive.h */
+
+/* What a value can have begun as: bits 0 to 3: word_of(batch, 0 to 3); SUM: an addition to nothing; KNOWN:
+ * hive_known.word itself. */
+enum { FOUR = 15, SUM = 16, KNOWN = 32 };
+
+/* begun 0: the key is not there. Else its value is what it begun as and least to most additions more. */
+typedef struct hive_known {
+    uint32_t word; /* KNOWN: of the value; else the batch that wrote it */
+    uint32_t least, most, begun;
+} hive_known;
+
+/* Of a key, while a batch is judged. */
+typedef struct hive_busy {
+    uint64_t leader;
+    uint32_t items, came, went, adds, wrote, listed; /* wrote: bits of hive_known.begun; listed: by an export */
+} hive_busy;
+
+struct hive_oracle : answers {
+    typedef hive_known known;
+    typedef hive_busy busy;
+    hive_view v;                 /* the table's shape: nothing is read through it */
+    known *key_is = nullptr;     /* (names.keys) */
+    busy *key_now = nullptr;     /* (names.keys) */
+    uint64_t *entries = nullptr; /* (1): in the table, before the batch */
+    shares mix;                  /* of a mixed batch */
+    uint64_t salt = 0;
+    uint32_t step = 0;    /* what every item adds */
+    bool crowded = false; /* keys may come twice in the batch */
+
+    explicit hive_oracle(naming n) : answers(n) {}
+    void open(const place &at, const hive_shape &s, const hd_info &info)
+    {
+        take(at);
+        memset(&v, 0, sizeof v);
+        v.seed = s.seed;
+        v.hashes = info.hashes;
+        v.slots = info.slots;
+        MUST(hive_functions_of(info.hash, info.hashes, &v.functions));
+        look(info);
+        step = (uint32_t)hd_mix64(s.seed + s.factor) | 1;
+        key_is = at.take<known>(names.keys);
+        key_now = at.take<busy>(names.keys);
+        entries = at.take<uint64_t>(1);
+    }
+    void shut(const place &at) const
+    {
+        void *const all[] = { key_is, key_now, entries };
+        for (void *p : all) at.give(p);
+        give(at);
+    }
+    /* The table has so many buckets by now. */
+    void look(const hd_info &info)
+    {
+        v.base = info.base_buckets;
+        for (v.level = 0; v.base << (v.level + 1) <= info.buckets;) v.level++;
+        v.split = info.buckets - (v.base << v.level);
+        v.stash_buckets = info.stash_buckets;
+    }
+
+    /* ---- A batch ----------------------------------------------------------------------------- */
+
+    void begin(dice &d, const hd_info &info, const keys_of &k)
+    {
+        look(info);
+        salt = d.draw();
+        accum = (uint32_t)d.below(3);
+        crowded = k.kind != SERIES;
+        if (accum == HD_EITHER && d.one_in(2)) b.flag = nullptr;
+        b.score = nullptr;
+    }
+    BOTH uint32_t word(uint64_t i) const { return op_of(i) == HD_OP_ACCUM_OR_ASSIGN ? step : four(number, i); }
+    BOTH void fill(uint64_t i, uint64_t key) const
+    {
+        if (b.each) ((uint8_t *)b.each)[i] = (uint8_t)mix.op_of(hd_mix64(i * GOLDEN ^ salt));
+        if (b.flag) ((uint8_t *)b.flag)[i] = (uint8_t)accum;
+        names.write((uint8_t *)b.value + i * names.bytes, key, word(i));
+    }
+    void before(const place &at) const
+    {
+        const hive_oracle w = *this;
+        if (crowded) at.each(b.n, [=] BOTH(uint64_t i) { w.count_key(i); });
+    }
+    void judge(const place &at) const
+    {
+        const hive_oracle w = *this;
+        at.each(TURNS, [=] BOTH(uint64_t c) { w.tally(c, TURNS); });
+        if (crowded) at.each(b.n, [=] BOTH(uint64_t i) { w.meet(i); });
+        if (lists()) at.each(b.n, [=] BOTH(uint64_t j) { w.judge_missed(j); });
+        at.each(b.n, [=] BOTH(uint64_t i) { w.judge_item(i); });
+        if (crowded) at.each(b.n, [=] BOTH(uint64_t i) { w.judge_together(i); });
+        at.each(1, [=] BOTH(uint64_t) { w.finish(); });
+    }
+    BOTH bool lists() const { return !b.each && b.op == HD_OP_FIND_MISSED; }
+
+    /* ---- Values ------------------------------------------------------------------------------ */
+
+    BOTH uint32_t four(uint64_t batch, uint64_t i) const { return (uint32_t)word_of(batch, i); }
+
+    /* Whether the value at p began as one of these and had so many additions; *word: its own. Values of 2 bytes have no
+     * additions. */
+    BOTH bool one_of(const known &k, uint64_t key, const uint8_t *p, uint32_t *word) const
+    {
+        for (int j = 0; j < 6; j++) {
+            if (!(k.begun >> j & 1)) continue;
+            uint32_t first = j < 4 ? four(k.word, (uint64_t)j) : 1u << j == SUM ? step : k.word;
+            if (names.grain == 1 && names.is(p, key, *word = first)) return true;
+            if (names.grain == 1) continue;
+            *word = (uint32_t)names.word_of(p, key);
+            uint32_t times = (*word - first) * (uint32_t)inverse_of(step);
+            if (times >= k.least && times <= k.most) return true;
+        }
+        return false;
+    }
+    BOTH known just(uint32_t word) const { return known{ word, 0, 0, KNOWN }; }
+    BOTH void add_to(known &k, uint32_t times) const
+    {
+        if (k.begun == KNOWN)
+            k.word += times * step;
+        else
+            k.least += times, k.most += times;
+    }
+
+    /* ---- Items ------------------------------------------------------------------------------- */
+
+    BOTH void count_key(uint64_t i) const
+    {
+        uint64_t at = names.number_of(b.key[i]);
+        if (at != NO_NUMBER && add(&key_now[at].items, 1) == 0) key_now[at].leader = i;
+    }
+    BOTH bool writes(uint64_t i, hd_outcome o) const
+    {
+        return o == HD_INSERTED || (o == HD_UPDATED && op_of(i) != HD_OP_ACCUM_OR_ASSIGN);
+    }
+    BOTH bool adds(uint64_t i) const { return op_of(i) == HD_OP_ACCUM_OR_ASSIGN; }
+
+    /* What the items did together that have a key. */
+    BOTH void meet(uint64_t i) const
+    {
+        uint64_t at = names.number_of(b.key[i]);
+        hd_outcome o = (hd_outcome)b.outcome[i];
+        if (at == NO_NUMBER || key_now[at].items < 2) return;
+        busy &m = key_now[at];
+        if (o == HD_INSERTED) add(&m.came, 1);
+        if (o == HD_ERASED) add(&m.went, 1);
+        if (writes(i, o)) put_bits(&m.wrote, adds(i) ? (uint32_t)SUM : 1u << (i & 3));
+        if (o == HD_UPDATED && adds(i)) add(&m.adds, 1);
+    }
+
+    BOTH bool can_answer(hd_op op, hd_outcome o) const
+    {
+        bool absent = o == HD_INSERTED || o == HD_PENDING;
+        switch ((int)op) {
+        case HD_OP_FIND:
+        case HD_OP_CONTAINS:
+        case HD_OP_FIND_PTR:
+        case HD_OP_FIND_MISSED: return o == HD_HIT || o == HD_MISS;
+        case HD_OP_ASSIGN:
+        case HD_OP_ASSIGN_VALUES: return o == HD_UPDATED || o == HD_MISS;
+        case HD_OP_ACCUM_OR_ASSIGN:
+            return accum == HD_ADD ? o == HD_UPDATED || o == HD_MISS
+                                   : absent || o == (accum == HD_EITHER ? HD_UPDATED : HD_HIT);
+        case HD_OP_INSERT_OR_ASSIGN: return absent || o == HD_UPDATED;
+        case HD_OP_FIND_OR_INSERT: return absent || o == HD_HIT;
+        case HD_OP_ERASE: return o == HD_ERASED || o == HD_MISS;
+        default: return false;
+        }
+    }
+
+    /* A value that an item gave: the key's as it was, or one that this batch brought. */
+    BOTH void judge_value(uint64_t i, const known &k, const busy &m, const uint8_t *p, uint32_t *word) const
+    {
+        known was = k, brought = { number, 0, m.adds, m.wrote };
+        was.most += m.adds;
+        if (!one_of(was, b.key[i], p, word) && !one_of(brought, b.key[i], p, word)) complain(WRONG_VALUE, i, b.key[i]);
+    }
+
+    /* What came out of an item; *word: of the value that did. False: none did. */
+    BOTH bool judge_outputs(uint64_t i, hd_outcome o, const known &k, const busy &m, uint32_t *word) const
+    {
+        hd_op op = op_of(i);
+        bool with_value = o == HD_HIT && (op == HD_OP_FIND || op == HD_OP_FIND_MISSED || op == HD_OP_FIND_OR_INSERT),
+             with_ptr = o == HD_HIT && op == HD_OP_FIND_PTR;
+        const uint8_t *p = (const uint8_t *)b.value_out + i * names.bytes;
+        if (with_value)
+            judge_value(i, k, m, p, word);
+        else if (!left_alone(p, names.bytes))
+            complain(NOT_ITS_TO_WRITE, i, b.key[i]);
+        if (with_ptr)
+            judge_value(i, k, m, (const uint8_t *)b.ptr[i], word);
+        else if (!left_alone(&b.ptr[i], 8))
+            complain(NOT_ITS_TO_WRITE, i, b.key[i]);
+        if (with_value || with_ptr ? b.score_out[i] != 0 : !left_alone(&b.score_out[i], 8))
+            complain(WRONG_SCORE, i, b.key[i]);
+        return with_value || with_ptr;
+    }
+
+    BOTH void judge_item(uint64_t i) const
+    {
+        const known none = { 0, 0, 0, 0 };
+        const busy alone = { i, 1, 0, 0, 0, 0, 0 };
+        uint64_t key = b.key[i], at = names.number_of(key);
+        hd_outcome o = (hd_outcome)b.outcome[i];
+        uint32_t word = 0;
+        if ((key >= names.limit) != (o == HD_RESERVED)) return complain(IMPOSSIBLE_OUTCOME, i, key);
+        if (o == HD_RESERVED) return (void)judge_outputs(i, o, none, alone, &word);
+        known &k = key_is[at];
+        const busy m = crowded ? key_now[at] : alone;
+        bool there = o == HD_HIT || o == HD_UPDATED || o == HD_ERASED;
+        if (!can_answer(op_of(i), o)) complain(IMPOSSIBLE_OUTCOME, i, key);
+        if (there && !k.begun && !m.came) complain(WAS_GONE, i, key);
+        if (!there && k.begun && !m.went) complain(WAS_THERE, i, key);
+        bool told = judge_outputs(i, o, k, m, &word);
+        if (m.items > 1) return;
+        if (crowded) key_now[at].items = 0;
+        change(i, o, k, told ? &word : nullptr);
+    }
+
+    /* ---- What becomes of a key --------------------------------------------------------------- */
+
+    /* The only item that has it. */
+    BOTH void change(uint64_t i, hd_outcome o, known &k, const uint32_t *told) const
+    {
+        if (o == HD_HIT && told)
+            k = just(*told);
+        else if (writes(i, o))
+            k = just(word(i));
+        else if (o == HD_UPDATED)
+            add_to(k, 1);
+        else if (o != HD_HIT)
+            k.begun = 0;
+    }
+
+    /* Items that have the key of item i, of which it is the one that counted first. */
+    BOTH void judge_together(uint64_t i) const
+    {
+        uint64_t at = names.number_of(b.key[i]);
+        if (at == NO_NUMBER || key_now[at].items < 2 || key_now[at].leader != i) return;
+        known &k = key_is[at];
+        /* no item's number: others of the key are still asking whether they lead */
+        const busy m = key_now[at], none = { NO_NUMBER, 0, 0, 0, 0, 0, 0 };
+        key_now[at] = none;
+        uint64_t had = (k.begun != 0) + (uint64_t)m.came;
+        if (had < m.went || had - m.went > 1) complain(NOT_CONSERVED, i, b.key[i]);
+        if (had <= m.went) k.begun = 0;
+        /* all others came after it */
+        else if (m.wrote == SUM && m.came == 1 && m.went == 0)
+            k = just(step * (1 + m.adds));
+        else if (m.wrote)
+            k = known{ number, 0, m.adds, m.wrote };
+        else
+            add_to(k, m.adds);
+    }
+
+    /* Entry j of the list of those that were not found. */
+    BOTH void judge_missed(uint64_t j) const
+    {
+        hd_outcome o;
+        if (j < listed() && (!in_order(j, &o) || o != HD_MISS || b.list_key[j] != b.key[b.list_item[j]]))
+            complain(WRONG_LIST, j, b.list_key[j]);
+    }
+
+    BOTH void finish() const
+    {
+        uint64_t came = fate[HD_INSERTED], went = fate[HD_ERASED], needed = hive_stash_limit(&v) + v.slots;
+        if (fate[HD_PENDING] && *entries + b.n < needed) complain(IMPOSSIBLE_OUTCOME, b.n, *entries);
+        *entries += came - went;
+        close(lists(), fate[HD_MISS]);
+    }
+
+    /* ---- At rest ----------------------------------------------------------------------------- */
+
+    BOTH bool may_be_in(uint64_t key, uint64_t bucket) const
+    {
+        uint64_t h = hive_hash(&v, key), buckets = hive_buckets(&v);
+        for (uint32_t i = 0; i < v.hashes; i++)
+            if (hive_candidate(&v, h, i) == bucket) return true;
+        return bucket >= buckets && bucket < buckets + v.stash_buckets;
+    }
+    /* Entry j of an export. */
+    BOTH void on_export(uint64_t j) const
+    {
+        if (j >= listed()) return;
+        uint64_t slot = b.list_item[j], key = b.list_key[j], at = names.number_of(key);
+        uint32_t word = 0;
+        if (slot - b.start >= b.n || (j && b.list_item[j - 1] >= slot) || at == NO_NUMBER)
+            return complain(WRONG_LIST, j, key);
+        if (add(&key_now[at].listed, 1)) return complain(NOT_CONSERVED, j, key);
+        if (!key_is[at].begun) complain(WAS_GONE, j, key);
+        if (!may_be_in(key, slot / v.slots)) complain(WRONG_PLACE, j, key);
+        if (!one_of(key_is[at], key, (const uint8_t *)b.list_value + j * names.bytes, &word))
+            complain(WRONG_VALUE, j, key);
+        if (b.list_score[j]) complain(WRONG_SCORE, j, key);
+        key_is[at] = just(word);
+    }
+    /* Then, of every key; how many are there, and how many of them have the mask's bits. Turn c of `turns`. */
+    BOTH void on_key(uint64_t c, uint64_t turns, uint64_t mask, uint64_t bits, uint64_t *there) const
+    {
+        uint64_t all = 0, some = 0;
+        for (uint64_t at = c; at < names.keys; at += turns) {
+            uint64_t key = names.key_of(at);
+            if (key_now[at].listed)
+                all++, some += (key & mask) == bits;
+            else if (key_is[at].begun)
+                complain(WAS_THERE, at, key), key_is[at].begun = 0;
+            key_now[at].listed = 0;
+        }
+        if (all) add(&there[0], all);
+        if (some) add(&there[1], some);
+    }
+    /* After erase_if of those, or clear (mask 0, bits 0). */
+    BOTH void on_erased(uint64_t at, uint64_t mask, uint64_t bits) const
+    {
+        if ((names.key_of(at) & mask) == bits) key_is[at].begun = 0;
+    }
+};
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * hive_entries.c - the entries of a Hive table, one by one and in words. In which of its buckets a key is, is nobody's
+ * business but the table's own; the stash's buckets are numbered behind the others.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "judge/hive/scene.h"
+
+static const hive_view *view_of(const void *table) { return (const hive_view *)table; } /* its first field */
+
+uint64_t hive_scene_buckets(const void *table) { return hive_buckets(view_of(table)) + view_of(table)->stash_buckets; }
+uint64_t hive_scene_first(const void *table, uint64_t b) { return b * view_of(table)->slots; }
+
+uint64_t hive_scene_places(const scene *s)
+{
+    const hive_view *v = hive_scene_view(s);
+    return ((v->base << (HIVE_SCENE_SEGMENTS - 1)) + v->stash_buckets) * v->slots;
+}
+
+uint64_t hive_scene_key_at(const void *table, uint64_t e)
+{
+    const hive_view *v = view_of(table);
+    uint64_t word = hive_read(v, e);
+    return hive_is_free(v, word) ? HD_KEY_EMPTY : hive_is_key(v, word) ? hive_key_of(v, word) : HD_KEY_LOCKED;
+}
+
+uint8_t *hive_scene_value_at(const void *table, uint64_t e) { return (uint8_t *)hive_value_at(view_of(table), e); }
+
+const char *hive_scene_differs(const void *one, const void *other, uint64_t e)
+{
+    const hive_view *v = view_of(one), *w = view_of(other);
+    uint64_t word = hive_read(v, e), there = hive_find(w, hive_key_of(v, word));
+    if (there == HIVE_NOWHERE) return "is not in";
+    return hive_read(w, there) == word ? NULL : "has another value than in";
+}
+
+void hive_scene_describe(const void *table, uint64_t e, char *line, size_t bytes)
+{
+    const hive_view *v = view_of(table);
+    uint64_t word = hive_read(v, e), key = hive_key_of(v, word), value = hive_value_of(v, word);
+    if (word == hive_fresh(v))
+        snprintf(line, bytes, "fresh");
+    else if (word == hive_vacant(v))
+        snprintf(line, bytes, "vacant");
+    else if (hive_is_key(v, word))
+        snprintf(line, bytes, "%" PRIx64 " value %" PRIx64, key, value);
+    else if (word == hive_sign(v, HIVE_CLAIMED, value))
+        snprintf(line, bytes, "claimed by %" PRIx64, value);
+    else if (word == hive_sign(v, HIVE_LEAVING, value))
+        snprintf(line, bytes, "leaving %" PRIx64, value);
+    else
+        snprintf(line, bytes, "no word of a table: %" PRIx64, word);
+}
+
+const char *hive_scene_bucket_name(const void *table, uint64_t b, char *text, size_t bytes)
+{
+    uint64_t buckets = hive_buckets(view_of(table));
+    snprintf(text, bytes, "%sbucket %" PRIu64, b < buckets ? "" : "stash ", b < buckets ? b : b - buckets);
+    return text;
+}
+
+/* "word 1": of segment 1; the first bucket of segment k, as they are numbered. */
+bool hive_scene_names(const scene *s, const char *region, uint64_t at, char *text, size_t bytes)
+{
+    const hive_view *v = hive_scene_view(s);
+    bool stash = strncmp(region, "stash ", 6) == 0;
+    const char *kind = stash ? region + 6 : region;
+    uint32_t k = kind[0] && kind[1] && strlen(kind) == 6 ? (uint32_t)(kind[5] - '0') : 0;
+    uint64_t first = k ? v->base << (k - 1) : 0;
+    if (strncmp(kind, "word", 4) == 0) {
+        uint64_t slot = at / hive_word_bytes(v);
+        snprintf(text, bytes, "%sbucket %" PRIu64 ", slot %" PRIu64, stash ? "stash " : "", first + slot / v->slots,
+                 slot % v->slots);
+        return true;
+    }
+    if (strncmp(kind, "mask", 4) != 0 && strncmp(kind, "lock", 4) != 0) return false;
+    snprintf(text, bytes, "%.4s of %sbucket %" PRIu64, kind, stash ? "stash " : "", first + at / 4);
+    return true;
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * hive_scene.c - a Hive table from a case, its memory, and what is in it.
+ */
+#include "judge/hive/scene.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "judge/rules.h"
+#include "base/design.h"
+#include "base/error.h"
+
+extern const hd_design hd_design_hive;
+
+enum { ENTRIES_MOST = 1 << 20 };
+
+/* ---- Its shape ------------------------------------------------------------------------------- */
+
+hd_status hive_scene_info(const hd_case *c, hd_info *info)
+{
+    hd_config f = hd_case_config(c);
+    memset(info, 0, sizeof *info);
+    info->slots = f.slots;
+    info->value_bytes = f.value_bytes;
+    info->layout = f.layout;
+    info->seed = f.seed;
+    return hd_design_hive.shape(&f, info);
+}
+
+hd_status hive_scene_shape(scene *s, const hd_case *c)
+{
+    hd_info info;
+    hd_status status = hive_scene_info(c, &info);
+    if (status) return status;
+    if (info.buckets > ENTRIES_MOST / info.slots)
+        return hd_fail(HD_EINVAL, "case: a scene has 1 to %d entries", ENTRIES_MOST);
+    hive_view *v = hive_scene_view(s);
+    *v = hive_view_for(&info);
+    s->keys = hive_keys(v);
+    return HD_OK;
+}
+
+judge_scores hive_scene_scores(const scene *s) { return (void)s, JUDGE_NO_SCORES; }
+
+/* ---- Its memory ------------------------------------------------------------------------------ */
+
+static void lay_segment(scene *s, hive_segment *g, const char *const name[3], uint64_t buckets)
+{
+    const hive_view *v = hive_scene_view(s);
+    g->word = scene_room(s, name[0], buckets * v->slots * hive_word_bytes(v));
+    g->mask = v->masks ? (uint32_t *)scene_room(s, name[1], buckets * sizeof *g->mask) : NULL;
+    g->lock = v->masks ? (uint32_t *)scene_room(s, name[2], buckets * sizeof *g->lock) : NULL;
+}
+
+/* What growth would bring into use is there from the beginning. */
+void hive_scene_lay_table(scene *s)
+{
+    static const char *const names[HIVE_SCENE_SEGMENTS][3] = { { "word", "mask", "lock" },
+                                                               { "word 1", "mask 1", "lock 1" },
+                                                               { "word 2", "mask 2", "lock 2" } };
+    static const char *const stash[3] = { "stash word", "stash mask", "stash lock" };
+    hive_scene_table *t = hive_scene_table_of(s);
+    for (uint32_t k = 0; k < HIVE_SCENE_SEGMENTS; k++)
+        lay_segment(s, &t->v.segment[k], names[k], hive_segment_buckets(&t->v, k));
+    lay_segment(s, &t->v.stash, stash, t->v.stash_buckets);
+    t->stashed = (uint64_t *)scene_room(s, "stashed", sizeof *t->stashed);
+    t->grown = (uint64_t *)scene_room(s, "grown", 2 * sizeof *t->grown);
+}
+
+static void clear_segment(const hive_view *v, hive_segment *g, uint64_t buckets)
+{
+    memset(g->word, 0xff, buckets * v->slots * hive_word_bytes(v)); /* fresh */
+    for (uint64_t b = 0; b < buckets && v->masks; b++) {
+        g->mask[b] = (uint32_t)((1ull << v->slots) - 1);
+        g->lock[b] = 0;
+    }
+}
+
+/* What the view says of the table beside its entries, to where it lies. */
+static void note(const hive_scene_table *t)
+{
+    *t->stashed = t->v.stashed;
+    t->grown[0] = t->v.level;
+    t->grown[1] = t->v.split;
+}
+
+void hive_scene_clear(scene *s)
+{
+    hive_scene_table *t = hive_scene_table_of(s);
+    for (uint32_t k = 0; k < HIVE_SCENE_SEGMENTS; k++)
+        clear_segment(&t->v, &t->v.segment[k], hive_segment_buckets(&t->v, k));
+    clear_segment(&t->v, &t->v.stash, t->v.stash_buckets);
+    t->v.stashed = 0;
+    note(t);
+}
+
+/* What lies at p in s->memory, in another. */
+static void *over(const scene *s, uint8_t *memory, const void *p)
+{
+    return p ? memory + ((const uint8_t *)p - s->memory) : NULL;
+}
+
+static void segment_over(const scene *s, uint8_t *memory, hive_segment *g)
+{
+    g->word = over(s, memory, g->word);
+    g->mask = (uint32_t *)over(s, memory, g->mask);
+    g->lock = (uint32_t *)over(s, memory, g->lock);
+}
+
+void hive_scene_view_over(const scene *s, uint8_t *memory, void *table)
+{
+    hive_scene_table t = *hive_scene_table_of(s);
+    for (uint32_t k = 0; k < HIVE_SCENE_SEGMENTS; k++) segment_over(s, memory, &t.v.segment[k]);
+    segment_over(s, memory, &t.v.stash);
+    t.stashed = (uint64_t *)over(s, memory, t.stashed);
+    t.grown = (uint64_t *)over(s, memory, t.grown);
+    t.v.stashed = *t.stashed;
+    t.v.level = (uint32_t)t.grown[0];
+    t.v.split = t.grown[1];
+    memcpy(table, &t, sizeof t);
+}
+
+/* ---- What is in it --------------------------------------------------------------------------- */
+
+bool hive_scene_way(const hive_view *v, uint64_t h, uint64_t *step, uint64_t *b)
+{
+    uint64_t k = (*step)++;
+    if (k < v->hashes)
+        *b = hive_candidate(v, h, (uint32_t)k);
+    else
+        *b = k == v->hashes ? hive_ring(v, h) : hive_ring_next(v, *b);
+    return k < v->hashes + v->stash_buckets;
+}
+
+/* How many keys more each bucket is to have, and the stash. */
+typedef struct room {
+    uint32_t *bucket;     /* (buckets) */
+    uint64_t stash, left; /* left: of all buckets */
+} room;
+
+/* A free slot of bucket b, drawn by lot. There is one. */
+static uint64_t free_slot(const hive_view *v, hd_rng *g, uint64_t b)
+{
+    uint64_t e;
+    do e = b * v->slots + hd_rng_below(g, v->slots);
+    while (!hive_is_free(v, hive_read(v, e)));
+    return e;
+}
+
+/* One key more, in its first bucket or in a later one or in the stash, if that is to have more. */
+static void bring_in(hive_view *v, hd_rng *g, room *r, uint64_t key)
+{
+    uint64_t h = hive_hash(v, key), lot = hd_rng_below(g, 8), b;
+    if (key >= hive_keys(v) || hive_find(v, key) != HIVE_NOWHERE) return;
+    if (lot == 0 && r->stash) {
+        /* it has room: the last eighth of the stash's slots is nobody's, but one bucket of it may be full */
+        b = hive_ring(v, h);
+        for (uint64_t n = 0; n < v->stash_buckets; n++, b = hive_ring_next(v, b)) {
+            uint64_t used = 0;
+            for (uint64_t e = b * v->slots; e < (b + 1) * v->slots; e++) used += hive_is_key(v, hive_read(v, e));
+            if (used == v->slots) continue;
+            hive_put(v, free_slot(v, g, b), key, hd_rng_next(g) & hive_field(v));
+            r->stash--;
+            return;
+        }
+    }
+    for (uint32_t i = lot < 3 ? 1 : 0; i < v->hashes; i++) {
+        b = hive_candidate(v, h, i);
+        if (r->bucket[b] == 0) continue;
+        r->bucket[b]--;
+        r->left--;
+        hive_put(v, free_slot(v, g, b), key, hd_rng_next(g) & hive_field(v));
+        return;
+    }
+}
+
+/* Most buckets are full, or have one slot left; the batch's keys come first. Where there is room some is fresh, some
+ * only vacant. */
+bool hive_scene_fill(scene *s, hd_rng *g)
+{
+    hive_scene_table *t = hive_scene_table_of(s);
+    hive_view *v = &t->v;
+    uint64_t buckets = hive_buckets(v), limit = hive_stash_limit(v), lot = hd_rng_below(g, 4);
+    room r = { (uint32_t *)malloc(buckets * sizeof(uint32_t)),
+               lot == 0   ? 0
+               : lot == 1 ? limit
+               : lot == 2 ? limit - 1
+                          : hd_rng_below(g, limit + 1),
+               0 };
+    if (!r.bucket) return false;
+    bool full = hd_rng_below(g, 3) == 0; /* every bucket: then keys go on, or into the stash */
+    for (uint64_t b = 0; b < buckets; b++) {
+        /* 5, 6: it has its spare slots left, and one more: then it is open, and will not be for long */
+        uint64_t kind = full ? 0 : hd_rng_below(g, 10);
+        r.bucket[b] = kind < 4   ? v->slots
+                      : kind < 5 ? v->slots - 1
+                      : kind < 7 ? v->slots - v->spare - (uint32_t)(kind - 5)
+                      : kind < 9 ? v->slots / 2
+                                 : 0;
+        r.left += r.bucket[b];
+    }
+    for (uint32_t k = 0; k < s->parts; k++)
+        for (uint64_t i = 0; judge_keyed_batch(&s->part[k].batch) && i < s->part[k].batch.n; i++)
+            if (hd_rng_below(g, 2)) bring_in(v, g, &r, s->part[k].batch.key[i]);
+    for (uint64_t tries = 64 * (r.left + r.stash) + 64; tries && r.left + r.stash; tries--)
+        bring_in(v, g, &r, hd_rng_below(g, hive_keys(v)));
+    for (uint64_t b = 0; b < buckets; b++)
+        if (hd_rng_below(g, 4) == 0) hive_shut(v, b);
+    free(r.bucket);
+    note(t);
+    return true;
+}
+
+/* ---- Batches --------------------------------------------------------------------------------- */
+
+void hive_scene_apply(const scene *s, void *table, uint32_t k, const hd_batch *b)
+{
+    hive_scene_table *t = (hive_scene_table *)table;
+    uint64_t tally[HD_OUTCOME_COUNT] = { 0 };
+    (void)s, (void)k;
+    hive_run_batch(&t->v, b, tally);
+    note(t);
+}
+
+/* What was in the stash goes where it belongs now; the stash stays as large as it was. */
+static bool restash(hive_view *v)
+{
+    uint64_t words = v->stash_buckets * v->slots * hive_word_bytes(v);
+    hive_segment old = { malloc(words), NULL, NULL };
+    if (!old.word) return false;
+    memcpy(old.word, v->stash.word, words);
+    clear_segment(v, &v->stash, v->stash_buckets);
+    v->stashed = 0;
+    hive_restash(v, &old, v->stash_buckets);
+    free(old.word);
+    return true;
+}
+
+hd_status hive_scene_resize(scene *s, void *table, uint64_t buckets)
+{
+    hive_scene_table *t = (hive_scene_table *)table;
+    hive_view *v = &t->v;
+    (void)s;
+    if (buckets < v->base || buckets > v->base << (HIVE_SCENE_SEGMENTS - 1))
+        return hd_fail(HD_EINVAL, "buckets: this table has %" PRIu64 " to %" PRIu64, v->base,
+                       v->base << (HIVE_SCENE_SEGMENTS - 1));
+    while (hive_buckets(v) < buckets) hive_split(v);
+    while (hive_buckets(v) > buckets && hive_merge(v)) {
+    }
+    if (!restash(v)) return hd_fail(HD_ENOMEM, "buckets: no memory for a stash");
+    note(t);
+    return HD_OK;
+}

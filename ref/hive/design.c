@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * hive_design.c - Hive as the spine sees it: shape, memory, growth, and the sequential kernel "ref".
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/design.h"
+#include "base/error.h"
+#include "base/op.h"
+#include "ref/hive/hive.h"
+
+hive_view *hive_view_of(void *state) { return (hive_view *)state; }
+
+/* ---- Shape ----------------------------------------------------------------------------------- */
+
+uint64_t hive_stash_for(uint64_t buckets) { return buckets / HIVE_STASH_SHARE + 1; }
+uint32_t hive_spare_for(uint32_t slots, uint32_t spare)
+{
+    return spare != HD_SPARE_USUAL ? spare : slots == 16 ? 3 : slots / 8;
+}
+
+hd_status hive_functions_of(const char *names, uint32_t hashes, uint32_t *functions)
+{
+    char text[HD_HASH_NAMES_MOST];
+    uint32_t n = 0;
+    *functions = 0;
+    if (strcmp(names, HD_HASH_USUAL) == 0) return HD_OK;
+    snprintf(text, sizeof text, "%s", names);
+    for (char *name = text, *comma; name; name = comma, n++) {
+        uint32_t function = 0;
+        if ((comma = strchr(name, ','))) *comma++ = 0;
+        while (function < HD_HASH_COUNT && strcmp(hd_hash_rows[function].name, name) != 0) function++;
+        if (function == HD_HASH_COUNT) return hd_fail_name("hash", name, HD_HASHES);
+        for (uint32_t i = 0; i < n && i < hashes; i++)
+            if ((*functions >> HIVE_FUNCTION_BITS * i & HIVE_FUNCTION) == function + 1)
+                return hd_fail(HD_EINVAL, "hash: '%s' twice names one bucket twice", name);
+        if (n < hashes) *functions |= (function + 1) << HIVE_FUNCTION_BITS * n;
+    }
+    return n == hashes ? HD_OK
+                       : hd_fail(HD_EINVAL,
+                                 "hash: '%s': functions for %" PRIu32 " candidate buckets, and keys have %" PRIu32
+                                 "; or %s alone",
+                                 names, n, hashes, HD_HASH_USUAL);
+}
+
+/* What a bucket takes: its slots, and where there are masks two words. */
+static uint64_t bucket_bytes(const hive_view *v)
+{
+    return v->slots * hive_word_bytes(v) + (v->masks ? 2 * sizeof(uint32_t) : 0);
+}
+
+uint32_t hive_segments_for(const hive_view *v, uint64_t buckets)
+{
+    uint32_t k = 1;
+    for (uint64_t have = v->base; have < buckets; k++) have *= 2;
+    return k;
+}
+
+static uint64_t memory_of(const hive_view *v)
+{
+    return sizeof *v + ((v->base << (hive_segments_for(v, hive_buckets(v)) - 1)) + v->stash_buckets) * bucket_bytes(v);
+}
+
+hive_view hive_view_for(const hd_info *info)
+{
+    hive_view v;
+    memset(&v, 0, sizeof v);
+    v.base = info->base_buckets ? info->base_buckets : info->buckets;
+    while (v.base << (v.level + 1) <= info->buckets) v.level++;
+    v.split = info->buckets - (v.base << v.level);
+    v.slots = info->slots;
+    v.half = info->value_bytes * 8;
+    v.hashes = info->hashes;
+    v.spare = info->spare;
+    v.stash_buckets = info->stash_buckets ? info->stash_buckets : hive_stash_for(info->buckets);
+    v.seed = info->seed;
+    if (hive_functions_of(info->hash, v.hashes, &v.functions)) v.functions = 0; /* its shape was found good */
+    v.masks = info->layout == HD_LAYOUT_MASKS;
+    return v;
+}
+
+void hive_tell(const hive_view *v, hd_info *info)
+{
+    info->base_buckets = v->base;
+    info->buckets = hive_buckets(v);
+    info->stash_buckets = v->stash_buckets;
+    info->capacity = hive_capacity(v);
+    info->places = hive_places(v);
+    info->keys = hive_keys(v);
+    info->memory_bytes = memory_of(v);
+}
+
+static hd_status hive_shape(const hd_config *c, hd_info *info)
+{
+    const uint64_t buckets_most = 1ull << 31;
+    uint32_t functions;
+    if (c->slots != 8 && c->slots != 16 && c->slots != 32)
+        return hd_fail(HD_EINVAL, "slots: hive has buckets of 8, 16 or 32, not of %" PRIu32, c->slots);
+    if (c->value_bytes != 4 && c->value_bytes != 2)
+        return hd_fail(HD_EINVAL, "value_bytes: hive packs 4 or 2 beside a key, not %" PRIu32, c->value_bytes);
+    if (c->capacity == 0) return hd_fail(HD_EINVAL, "capacity: 0 entries is no table");
+    if (c->dual) return hd_fail(HD_EINVAL, "dual: hashes says how many candidate buckets a key of hive has");
+    if (c->near_bytes) return hd_fail(HD_EINVAL, "near_bytes: hive has no tiers");
+    if (c->clock != HD_CLOCK_LOGICAL) return hd_fail(HD_EINVAL, "clock: hive keeps no times");
+    if (c->hashes != 2 && c->hashes != 3)
+        return hd_fail(HD_EINVAL, "hashes: a key of hive has 2 or 3 candidate buckets, not %" PRIu32, c->hashes);
+    if (hive_spare_for(c->slots, c->spare) >= c->slots / 2)
+        return hd_fail(HD_EINVAL, "spare: fewer than half of a bucket's %" PRIu32 " slots, not %" PRIu32, c->slots,
+                       c->spare);
+    hd_status status = hive_functions_of(c->hash, c->hashes, &functions);
+    if (status) return status;
+    if (info->layout == HD_LAYOUT_USUAL) info->layout = HD_LAYOUT_WORDS;
+    if (info->layout != HD_LAYOUT_WORDS && info->layout != HD_LAYOUT_MASKS)
+        return hd_fail(HD_EINVAL, "layout: hive has words, or words and masks");
+    info->buckets = c->capacity / c->slots + (c->capacity % c->slots != 0);
+    if (info->buckets > buckets_most)
+        return hd_fail(HD_EINVAL, "capacity: %" PRIu64 " entries are more than %" PRIu64 " buckets of %" PRIu32,
+                       c->capacity, buckets_most, c->slots);
+    info->hashes = c->hashes;
+    snprintf(info->hash, sizeof info->hash, "%s", c->hash);
+    info->spare = hive_spare_for(c->slots, c->spare);
+    info->base_buckets = info->buckets;
+    info->stash_buckets = 0;
+    info->pins = 0;
+    hive_view v = hive_view_for(info);
+    hive_tell(&v, info);
+    return HD_OK;
+}
+
+static void hive_usual(hd_config *c)
+{
+    c->policy = "none";
+    c->slots = 16; /* a line of 128 bytes */
+    c->value_bytes = 4;
+    c->hashes = 2;
+    c->spare = HD_SPARE_USUAL;
+    c->pins = 0;
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+static void give_segment(const hive_view *v, const hd_seams *s, hive_segment *g, uint64_t buckets)
+{
+    hd_give(s, g->word, buckets * v->slots, hive_word_bytes(v));
+    hd_give(s, g->mask, buckets, sizeof *g->mask);
+    hd_give(s, g->lock, buckets, sizeof *g->lock);
+    memset(g, 0, sizeof *g);
+}
+
+static hd_status take_segment(const hive_view *v, const hd_seams *s, const char *what, hive_segment *g,
+                              uint64_t buckets)
+{
+    void *word = NULL, *mask = NULL, *lock = NULL;
+    hd_status status = hd_take(s, what, buckets * v->slots, hive_word_bytes(v), &word);
+    if (!status && v->masks) status = hd_take(s, what, buckets, sizeof *g->mask, &mask);
+    if (!status && v->masks) status = hd_take(s, what, buckets, sizeof *g->lock, &lock);
+    g->word = word;
+    g->mask = (uint32_t *)mask;
+    g->lock = (uint32_t *)lock;
+    if (status) give_segment(v, s, g, buckets);
+    if (status) return status;
+    memset(word, 0xff, buckets * v->slots * hive_word_bytes(v)); /* fresh */
+    for (uint64_t b = 0; b < buckets && v->masks; b++) {
+        g->mask[b] = (uint32_t)((1ull << v->slots) - 1);
+        g->lock[b] = 0;
+    }
+    return HD_OK;
+}
+
+static void hive_close(void *state, const hd_seams *s)
+{
+    hive_view *v = (hive_view *)state;
+    if (!v) return;
+    for (uint32_t k = 0; k < HIVE_SEGMENTS && v->segment[k].word; k++)
+        give_segment(v, s, &v->segment[k], hive_segment_buckets(v, k));
+    give_segment(v, s, &v->stash, v->stash_buckets);
+    hd_give(s, v, 1, sizeof *v);
+}
+
+/* Segments [from, to), or none of them. */
+static hd_status take_segments(hive_view *v, const hd_seams *s, uint32_t from, uint32_t to)
+{
+    hd_status status = HD_OK;
+    uint32_t k = from;
+    for (; k < to && !status; k++)
+        status = take_segment(v, s, "capacity: buckets", &v->segment[k], hive_segment_buckets(v, k));
+    for (; status && k > from; k--) give_segment(v, s, &v->segment[k - 1], hive_segment_buckets(v, k - 1));
+    return status;
+}
+
+static hd_status hive_open(const hd_info *info, const hd_seams *s, void **state)
+{
+    void *p;
+    hd_status status = hd_take(s, "table", 1, sizeof(hive_view), &p);
+    if (status) return status;
+    hive_view *v = (hive_view *)p;
+    *v = hive_view_for(info);
+    status = take_segments(v, s, 0, hive_segments_for(v, info->buckets));
+    if (!status) status = take_segment(v, s, "capacity: stash", &v->stash, v->stash_buckets);
+    if (status)
+        hive_close(v, s);
+    else
+        *state = v;
+    return status;
+}
+
+/* ---- Growing and shrinking ------------------------------------------------------------------- */
+
+/* A new stash, and what was in the old one where it belongs now. */
+static void restash(hive_view *v, const hd_seams *s, hive_segment fresh, uint64_t buckets)
+{
+    hive_segment old = v->stash;
+    uint64_t old_buckets = v->stash_buckets;
+    v->stash = fresh;
+    v->stash_buckets = buckets;
+    v->stashed = 0;
+    hive_restash(v, &old, old_buckets);
+    give_segment(v, s, &old, old_buckets);
+}
+
+hd_status hive_may_have(const hive_view *v, uint64_t buckets)
+{
+    if (buckets < v->base)
+        return hd_fail(HD_EINVAL, "buckets: %" PRIu64 " are fewer than the %" PRIu64 " that the table began with",
+                       buckets, v->base);
+    if (buckets > v->base << (HIVE_SEGMENTS - 1) || buckets > 1ull << 31)
+        return hd_fail(HD_EINVAL, "buckets: %" PRIu64 " are more than a table can have", buckets);
+    return HD_OK;
+}
+
+static hd_status hive_resize(void *state, const hd_seams *s, uint64_t buckets, hd_info *info)
+{
+    hive_view *v = (hive_view *)state;
+    if (buckets == hive_buckets(v)) return hive_tell(v, info), HD_OK;
+    hd_status status = hive_may_have(v, buckets);
+    if (status) return status;
+    uint32_t had = hive_segments_for(v, hive_buckets(v)), need = hive_segments_for(v, buckets);
+    status = take_segments(v, s, had, need);
+    hive_segment stash;
+    uint64_t stash_buckets = hive_stash_for(buckets);
+    if (stash_buckets < v->stash_buckets) stash_buckets = v->stash_buckets; /* merging may bring more there */
+    if (!status && (status = take_segment(v, s, "capacity: stash", &stash, stash_buckets)))
+        for (uint32_t k = had; k < need; k++) give_segment(v, s, &v->segment[k], hive_segment_buckets(v, k));
+    if (status) return status;
+    while (hive_buckets(v) < buckets) hive_split(v);
+    while (hive_buckets(v) > buckets && hive_merge(v)) {
+    }
+    restash(v, s, stash, stash_buckets);
+    for (uint32_t k = hive_segments_for(v, hive_buckets(v)); k < HIVE_SEGMENTS && v->segment[k].word; k++)
+        give_segment(v, s, &v->segment[k], hive_segment_buckets(v, k));
+    hive_tell(v, info);
+    return HD_OK;
+}
+
+/* ---- The rest of a design -------------------------------------------------------------------- */
+
+static hd_status hive_verify(void *state)
+{
+    char why[256];
+    hive_check((hive_view *)state, why, sizeof why);
+    return why[0] ? hd_fail(HD_ECORRUPT, "%s", why) : HD_OK;
+}
+
+static bool hive_next(void *state, hd_entry *e)
+{
+    const hive_view *v = (const hive_view *)state;
+    uint64_t places = hive_places(v);
+    while (e->slot < places && !hive_is_key(v, hive_read(v, e->slot))) e->slot++;
+    if (e->slot >= places) return false;
+    e->key = hive_key_of(v, hive_read(v, e->slot));
+    e->score = 0;
+    e->value = hive_value_at(v, e->slot);
+    return true;
+}
+
+static uint64_t value_of(const hive_view *v, const hd_entry *e)
+{
+    uint64_t value = 0;
+    memcpy(&value, e->value, v->half / 8);
+    return value;
+}
+
+static bool hive_put_at(void *state, const hd_entry *e)
+{
+    hive_view *v = (hive_view *)state;
+    return e->key < hive_keys(v) && e->score == 0 && hive_put(v, e->slot, e->key, value_of(v, e));
+}
+
+static bool hive_put_anywhere(void *state, const hd_entry *e)
+{
+    hive_view *v = (hive_view *)state;
+    return hive_place(v, e->key, value_of(v, e)) != HIVE_NOWHERE;
+}
+
+static hd_status hive_run(void *state, const hd_batch *b, hd_when when, uint64_t *tally)
+{
+    (void)when;
+    hive_run_batch((hive_view *)state, b, tally);
+    return HD_OK;
+}
+
+static const char *hive_unfit_batch(const hd_info *info, const hd_batch *b)
+{
+    (void)info;
+    return b->each ? NULL : hive_unfit(b->op);
+}
+
+const hd_design hd_design_hive = {
+    .name = "hive",
+    .what = "a dictionary of 32-bit keys and values in one word, two or three candidate buckets, that grows and "
+            "shrinks bucket by bucket (Hive)",
+    .backend = "ref",
+    .policy = "none",
+    .usual = hive_usual,
+    .shape = hive_shape,
+    .open = hive_open,
+    .close = hive_close,
+    .check = hive_verify,
+    .next = hive_next,
+    .put_at = hive_put_at,
+    .put = hive_put_anywhere,
+    .resize = hive_resize,
+};
+
+const hd_kernel hd_kernel_hive_ref = {
+    "hive",
+    "ref",
+    "ref",
+    "the sequential reference",
+    hive_unfit_batch,
+    hive_run,
+    "hive.mixed.ref",
+    {
+#define HD_RAN(number, name, role, needs, what) "hive." #name ".ref",
+        HD_OP_ROWS(HD_RAN)
+#undef HD_RAN
+    },
+};

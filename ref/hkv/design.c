@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * hkv_design.c - HKV as the spine sees it: shape, memory, and the sequential kernel "ref".
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "base/design.h"
+#include "base/error.h"
+#include "base/op.h"
+#include "ref/hkv/hkv.h"
+
+typedef struct hkv {
+    hkv_view view;
+    uint32_t threads;
+    bool far_lent; /* hkv_open_over */
+} hkv;
+
+hkv_view *hkv_view_of(void *state) { return &((hkv *)state)->view; }
+
+enum { PIN_BYTES = sizeof(hkv_pin) };
+
+/* Open addressing wants some room: the power of two that is at least 4/3 of the pins. 0 pins: none. */
+static uint32_t pin_places_for(uint32_t pins)
+{
+    if (pins == 0) return 0;
+    uint64_t places = 2;
+    while (places * 3 / 4 < pins) places *= 2;
+    return (uint32_t)places;
+}
+
+static bool has_bounds(const hd_info *info)
+{
+    return info->layout == HD_LAYOUT_PAIRS && info->slots % HKV_BOUNDED == 0;
+}
+
+static hd_status hkv_shape(const hd_config *c, hd_info *info)
+{
+    if (c->slots < HD_SLOTS_MIN || c->slots > HD_SLOTS_MAX)
+        return hd_fail(HD_EINVAL, "slots: %" PRIu32 " is outside %u to %u", c->slots, HD_SLOTS_MIN, HD_SLOTS_MAX);
+    if (c->value_bytes > HD_VALUE_BYTES_MAX)
+        return hd_fail(HD_EINVAL, "value_bytes: %" PRIu32 " is above the limit of %u", c->value_bytes,
+                       HD_VALUE_BYTES_MAX);
+    if (c->capacity == 0) return hd_fail(HD_EINVAL, "capacity: 0 entries is no table");
+    if (strcmp(c->hash, HD_HASH_USUAL) != 0)
+        return hd_fail(HD_EINVAL, "hash: hkv has %s, not '%s'", HD_HASH_USUAL, c->hash);
+    if (c->spare) return hd_fail(HD_EINVAL, "spare: buckets of hkv are filled to their last slot");
+    if (c->pins > 1u << 30) return hd_fail(HD_EINVAL, "pins: %" PRIu32 " is above the limit of %u", c->pins, 1u << 30);
+    info->buckets = c->capacity / c->slots + (c->capacity % c->slots != 0);
+    if (c->dual && info->buckets < 2)
+        return hd_fail(HD_EINVAL, "dual: two candidate buckets need a capacity above %" PRIu32 ", the slots of one",
+                       c->slots);
+    if (info->layout == HD_LAYOUT_USUAL) info->layout = HD_LAYOUT_PLANES;
+    if (info->layout != HD_LAYOUT_PLANES && info->layout != HD_LAYOUT_PAIRS)
+        return hd_fail(HD_EINVAL, "layout: hkv has planes, or pairs");
+    uint64_t entry_bytes = 17 + (uint64_t)c->value_bytes + (has_bounds(info) ? 1 : 0);
+    if (info->buckets > (uint64_t)PTRDIFF_MAX / entry_bytes / c->slots)
+        return hd_fail(HD_EINVAL, "capacity: %" PRIu64 " entries of %" PRIu64 " bytes are more than can be addressed",
+                       c->capacity, entry_bytes);
+    info->capacity = info->buckets * c->slots;
+    hkv_view v = hkv_view_for(info);
+    info->near_value_bytes = hkv_near_values(&v) * c->value_bytes;
+    info->far_value_bytes = hkv_far_bytes(&v);
+    info->memory_bytes = info->capacity * entry_bytes + (uint64_t)pin_places_for(c->pins) * PIN_BYTES;
+    return HD_OK;
+}
+
+static void hkv_close(void *state, const hd_seams *s)
+{
+    hkv *h = (hkv *)state;
+    if (!h) return;
+    uint64_t entries = hkv_capacity(&h->view);
+    hd_give(s, h->view.digest, entries, 1);
+    hd_give(s, h->view.key, entries, 8 * (uint64_t)h->view.step);
+    if (h->view.step == 1) hd_give(s, h->view.score, entries, 8);
+    hd_give(s, h->view.bound, entries / HKV_BOUNDED, 8);
+    hd_give(s, h->view.value, hkv_near_bytes(&h->view), 1);
+    if (!h->far_lent) hd_give(s, h->view.far, hkv_far_bytes(&h->view), 1);
+    hd_give(s, h->view.pin, h->view.pin_places, PIN_BYTES);
+    hd_give(s, h, 1, sizeof *h);
+}
+
+static uint32_t threads_of(const hd_info *info)
+{
+#ifdef _OPENMP
+    uint32_t most = (uint32_t)omp_get_max_threads();
+    return info->threads ? info->threads : most < HD_THREADS_MOST ? most : HD_THREADS_MOST;
+#else
+    (void)info;
+    return 1;
+#endif
+}
+
+void hkv_split(hkv_view *v, hd_tiers tiers, uint64_t near_bytes)
+{
+    uint64_t rows = tiers == HD_TIERS_BUCKET ? v->buckets : 1,
+             most = tiers == HD_TIERS_BUCKET ? v->slots : hkv_capacity(v);
+    uint64_t values = near_bytes && v->value_bytes ? near_bytes / v->value_bytes : rows * most, near = values / rows;
+    v->striped = tiers == HD_TIERS_BUCKET ? UINT64_MAX / v->slots + 1 : 0;
+    v->near = near < most ? near : most;
+    v->spare = near < most ? values % rows : 0;
+}
+
+hkv_view hkv_view_for(const hd_info *info)
+{
+    hkv_view v;
+    memset(&v, 0, sizeof v);
+    v.buckets = info->buckets;
+    v.slots = info->slots;
+    v.step = info->layout == HD_LAYOUT_PAIRS ? 2 : 1;
+    v.value_bytes = info->value_bytes;
+    v.seed = info->seed;
+    v.policy = hd_policy_named(info->policy);
+    v.admit_always = info->admit == HD_ADMIT_ALWAYS;
+    v.dual = info->dual;
+    hkv_split(&v, info->tiers, info->near_bytes);
+    v.pin_limit = info->pins;
+    v.pin_places = pin_places_for(info->pins);
+    return v;
+}
+
+uint64_t hkv_bounds_of(const hkv_view *v)
+{
+    return v->step == 2 && v->slots % HKV_BOUNDED == 0 ? hkv_capacity(v) / HKV_BOUNDED : 0;
+}
+
+uint64_t hkv_near_bytes(const hkv_view *v)
+{
+    uint64_t bytes = hkv_near_values(v) * v->value_bytes;
+    return bytes ? bytes : 1;
+}
+
+uint64_t hkv_far_bytes(const hkv_view *v) { return (hkv_capacity(v) - hkv_near_values(v)) * v->value_bytes; }
+
+static hd_status take_planes(hkv_view *v, const hd_seams *s, uint8_t *lent)
+{
+    uint64_t entries = hkv_capacity(v);
+    void *digest = NULL, *key = NULL, *score = NULL, *bound = NULL, *value = NULL, *far = lent, *pin = NULL;
+    hd_status status = hd_take(s, "capacity: digests", entries, 1, &digest);
+    if (!status) status = hd_take(s, "capacity: keys", entries, 8 * (uint64_t)v->step, &key);
+    if (!status && v->step == 1) status = hd_take(s, "capacity: scores", entries, 8, &score);
+    if (!status) status = hd_take(s, "capacity: bounds", hkv_bounds_of(v), 8, &bound);
+    if (!status) status = hd_take(s, "capacity: values", hkv_near_bytes(v), 1, &value);
+    if (!status && !lent) status = hd_take(s, "capacity: far values", hkv_far_bytes(v), 1, &far);
+    if (!status) status = hd_take(s, "pins", v->pin_places, PIN_BYTES, &pin);
+    v->digest = (uint8_t *)digest;
+    v->key = (uint64_t *)key;
+    v->score = v->step == 1 ? (uint64_t *)score : key ? (uint64_t *)key + 1 : NULL;
+    v->bound = (uint64_t *)bound;
+    v->value = (uint8_t *)value;
+    v->far = (uint8_t *)far;
+    v->pin = (hkv_pin *)pin;
+    return status;
+}
+
+hd_status hkv_open_over(const hd_info *info, const hd_seams *s, uint8_t *far, void **state)
+{
+    void *p;
+    hd_status status = hd_take(s, "table", 1, sizeof(hkv), &p);
+    if (status) return status;
+    hkv *h = (hkv *)p;
+    memset(h, 0, sizeof *h);
+    h->threads = threads_of(info);
+    h->far_lent = far != NULL;
+    h->view = hkv_view_for(info);
+    status = take_planes(&h->view, s, far);
+    if (status) {
+        hkv_close(h, s);
+        return status;
+    }
+    hkv_clear(&h->view, h->threads);
+    *state = h;
+    return HD_OK;
+}
+
+static hd_status hkv_open(const hd_info *info, const hd_seams *s, void **state)
+{
+    return hkv_open_over(info, s, NULL, state);
+}
+
+static hd_status hkv_run(void *state, const hd_batch *b, hd_when when, uint64_t *tally)
+{
+    hkv *h = (hkv *)state;
+    hkv_when w = { when.clock, when.per_item, when.epoch, h->threads };
+    hkv_run_batch(&h->view, b, w, tally);
+    return HD_OK;
+}
+
+static hd_status hkv_verify(void *state)
+{
+    char why[256];
+    hkv_check(&((hkv *)state)->view, why, sizeof why);
+    return why[0] ? hd_fail(HD_ECORRUPT, "%s", why) : HD_OK;
+}
+
+static bool hkv_next(void *state, hd_entry *e)
+{
+    const hkv_view *v = &((hkv *)state)->view;
+    uint64_t entries = hkv_capacity(v);
+    while (e->slot < entries && v->digest[e->slot] == HKV_NO_DIGEST) e->slot++;
+    if (e->slot >= entries) return false;
+    e->key = *hkv_key_at(v, e->slot);
+    e->score = *hkv_score_at(v, e->slot);
+    e->value = hkv_value(v, e->slot);
+    return true;
+}
+
+static bool hkv_put_at(void *state, const hd_entry *e)
+{
+    const hkv_view *v = &((hkv *)state)->view;
+    uint64_t h = hd_hash(e->key, v->seed), b = e->slot / v->slots;
+    bool home = b == hd_first_bucket(h, v->buckets) || (v->dual && b == hd_second_bucket(h, v->buckets));
+    if (e->key >= HD_KEY_RESERVED || !home) return false;
+    v->digest[e->slot] = hd_digest(h);
+    *hkv_key_at(v, e->slot) = e->key;
+    *hkv_score_at(v, e->slot) = e->score;
+    if (v->value_bytes) memcpy(hkv_value(v, e->slot), e->value, v->value_bytes);
+    return true;
+}
+
+static bool hkv_put_anywhere(void *state, const hd_entry *e)
+{
+    return hkv_put(&((hkv *)state)->view, e->key, e->value, e->score);
+}
+
+static void hkv_move(void *from, void *to)
+{
+    hkv_view *a = &((hkv *)from)->view, *b = &((hkv *)to)->view;
+    hkv_move_all(a, b);
+    if (a->pin_places) memcpy(b->pin, a->pin, a->pin_places * sizeof *a->pin); /* by key, not by place */
+    b->pins = a->pins;
+}
+
+static const char *unfit(const hd_info *info, const hd_batch *b) { return (void)info, b->each ? HD_NOT_MIXED : NULL; }
+
+const hd_design hd_design_hkv = {
+    .name = "hkv",
+    .what =
+        "a bucketed cache: one digest line settles a miss, the least score of a full bucket leaves (HierarchicalKV)",
+    .backend = "ref",
+    .shape = hkv_shape,
+    .open = hkv_open,
+    .close = hkv_close,
+    .check = hkv_verify,
+    .next = hkv_next,
+    .put_at = hkv_put_at,
+    .put = hkv_put_anywhere,
+    .move_all = hkv_move,
+};
+
+const hd_kernel hd_kernel_hkv_ref = {
+    "hkv",
+    "ref",
+    "ref",
+    "the sequential reference; OpenMP splits it by bucket, with the same result",
+    unfit,
+    hkv_run,
+    NULL,
+    {
+#define HD_RAN(number, name, role, needs, what) "hkv." #name ".ref",
+        HD_OP_ROWS(HD_RAN)
+#undef HD_RAN
+    },
+};

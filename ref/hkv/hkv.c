@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * hkv.c - HKV one key at a time, one slot at a time. This file is the specification; kernels must agree
+ * with it. Read it beside the paper: Algorithm 1 is find_in_bucket, Algorithm 2 is insert, Algorithm 3
+ * is choose_dual.
+ */
+#include "ref/hkv/hkv.h"
+
+#include <string.h>
+
+#include "ref/accum.h"
+#include "ref/rule.h"
+
+/* ---- Algorithm 1: digest-accelerated find ---------------------------------------------------- */
+
+/* The first of n bytes at p, from index i on, that equals `byte`; n when none does. Eight at a time: in
+ * x = word ^ pattern the wanted bytes are zero, and the lowest set bit of `zero` marks the lowest zero
+ * byte exactly (what it marks above that one may be wrong). Bytes are little-endian, as on every GPU. */
+static uint32_t next_byte(const uint8_t *p, uint32_t n, uint8_t byte, uint32_t i)
+{
+    const uint64_t ones = 0x0101010101010101u, tops = 0x8080808080808080u, pattern = ones * byte;
+    for (; i + 8 <= n; i += 8) {
+        uint64_t word;
+        memcpy(&word, p + i, 8);
+        uint64_t x = word ^ pattern, zero = (x - ones) & ~x & tops;
+        if (zero) return i + (uint32_t)__builtin_ctzll(zero) / 8;
+    }
+    while (i < n && p[i] != byte) i++;
+    return i;
+}
+
+/* Lines 3 to 12: the digests settle almost every slot; a key is read where its digest matches. */
+static uint64_t find_in_bucket(const hkv_view *v, uint64_t b, uint8_t digest, uint64_t key)
+{
+    const uint8_t *digests = v->digest + hkv_entry(v, b, 0);
+    const uint64_t *keys = hkv_key_at(v, hkv_entry(v, b, 0));
+    for (uint32_t s = next_byte(digests, v->slots, digest, 0); s < v->slots;
+         s = next_byte(digests, v->slots, digest, s + 1))
+        if (keys[s * v->step] == key) return hkv_entry(v, b, s);
+    return HKV_NOWHERE; /* definitive (Proposition 3.1) */
+}
+
+/* Lines 1 and 2: where a key can be. */
+typedef struct home {
+    uint64_t bucket[2];
+    uint32_t n; /* candidate buckets: 1 single, 2 dual */
+    uint8_t digest;
+} home;
+
+static home home_of(const hkv_view *v, uint64_t key)
+{
+    uint64_t h = hd_hash(key, v->seed);
+    home at = { { hd_first_bucket(h, v->buckets), HKV_NOWHERE }, 1, hd_digest(h) };
+    if (v->dual) {
+        at.bucket[1] = hd_second_bucket(h, v->buckets);
+        at.n = 2;
+    }
+    return at;
+}
+
+static uint64_t find_at(const hkv_view *v, const home *at, uint64_t key)
+{
+    uint64_t e = find_in_bucket(v, at->bucket[0], at->digest, key);
+    if (e == HKV_NOWHERE && at->n == 2) e = find_in_bucket(v, at->bucket[1], at->digest, key);
+    return e;
+}
+
+uint64_t hkv_find(const hkv_view *v, uint64_t key)
+{
+    home at = home_of(v, key);
+    return key >= HD_KEY_RESERVED ? HKV_NOWHERE : find_at(v, &at, key);
+}
+
+/* ---- Pins: a small hash set beside the table ------------------------------------------------- */
+
+static uint32_t pin_next(const hkv_view *v, uint32_t i) { return (i + 1) & (v->pin_places - 1); }
+static uint32_t pin_home(const hkv_view *v, uint64_t key) { return (uint32_t)hd_mix64(key) & (v->pin_places - 1); }
+
+hkv_pin *hkv_pin_find(const hkv_view *v, uint64_t key)
+{
+    if (v->pins == 0) return NULL;
+    uint32_t i = pin_home(v, key);
+    while (v->pin[i].key != HD_KEY_EMPTY && v->pin[i].key != key) i = pin_next(v, i); /* ends: never full */
+    return v->pin[i].key == key ? &v->pin[i] : NULL;
+}
+
+/* Below the limit: outcome_found has looked. */
+static void pin_add(hkv_view *v, uint64_t key, uint64_t holder)
+{
+    uint32_t i = pin_home(v, key);
+    while (v->pin[i].key != HD_KEY_EMPTY) i = pin_next(v, i);
+    v->pin[i].key = key;
+    v->pin[i].holder = holder;
+    v->pins++;
+}
+
+/* Linear probing without tombstones (Knuth, vol. 3, 6.4 Algorithm R): the hole moves to the end of its run,
+ * over every pin that may still be found from its own home after the move. */
+static void pin_drop(hkv_view *v, hkv_pin *p)
+{
+    uint32_t hole = (uint32_t)(p - v->pin), mask = v->pin_places - 1;
+    for (uint32_t i = pin_next(v, hole); v->pin[i].key != HD_KEY_EMPTY; i = pin_next(v, i)) {
+        uint32_t from_home = (i - pin_home(v, v->pin[i].key)) & mask, from_hole = (i - hole) & mask;
+        if (from_home >= from_hole) {
+            v->pin[hole] = v->pin[i];
+            hole = i;
+        }
+    }
+    v->pin[hole].key = HD_KEY_EMPTY;
+    v->pins--;
+}
+
+void hkv_unpin_all(hkv_view *v)
+{
+    for (uint32_t i = 0; i < v->pin_places; i++) v->pin[i].key = HD_KEY_EMPTY;
+    v->pins = 0;
+}
+
+/* ---- Where a newcomer goes ------------------------------------------------------------------- */
+
+/* A slot to take. */
+typedef struct place {
+    uint64_t entry; /* HKV_NOWHERE: full of pinned entries         */
+    bool empty;     /* else it holds the bucket's least entry ...  */
+    uint64_t least; /* ... whose score this is                     */
+} place;
+
+/* The first slot with the least of a bucket's scores. Sixteen at a time, and four least scores side by side, so that no
+ * comparison waits for the one before it. step is a constant where this is called: 1 is worth it. */
+static inline uint32_t least_of(const uint64_t *score, uint32_t slots, uint32_t step, uint64_t *least_score)
+{
+    uint64_t least_all = UINT64_MAX;
+    uint32_t run = 0, s = 0;
+    for (; s + 16 <= slots; s += 16) {
+        uint64_t least[4] = { UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX };
+        for (uint32_t i = 0; i < 16; i += 4)
+            for (uint32_t k = 0; k < 4; k++) {
+                uint64_t x = score[(s + i + k) * step];
+                least[k] = x < least[k] ? x : least[k];
+            }
+        uint64_t low = least[0] < least[1] ? least[0] : least[1], high = least[2] < least[3] ? least[2] : least[3];
+        low = low < high ? low : high;
+        if (low < least_all) {
+            least_all = low;
+            run = s;
+        }
+    }
+    for (; s < slots; s++)
+        if (score[s * step] < least_all) {
+            least_all = score[s * step];
+            run = s;
+        }
+    while (score[run * step] != least_all) run++;
+    *least_score = least_all;
+    return run;
+}
+
+/* The same where there are bounds, which are then what was read. */
+static uint32_t least_and_bounds(const hkv_view *v, uint64_t b, uint64_t *least_score)
+{
+    uint64_t first = hkv_entry(v, b, 0), least_all = UINT64_MAX;
+    uint32_t run = 0;
+    for (uint32_t s = 0; s < v->slots; s += HKV_BOUNDED) {
+        uint64_t least = UINT64_MAX;
+        for (uint32_t k = 0; k < HKV_BOUNDED; k++) {
+            uint64_t x = *hkv_score_at(v, first + s + k);
+            least = x < least ? x : least;
+        }
+        v->bound[(first + s) / HKV_BOUNDED] = least;
+        if (least < least_all) {
+            least_all = least;
+            run = s;
+        }
+    }
+    while (*hkv_score_at(v, first + run) != least_all) run++;
+    *least_score = least_all;
+    return run;
+}
+
+/* Algorithm 2, line 11: the bucket's least score, the first slot that has it. */
+static place least_in_bucket(const hkv_view *v, uint64_t b)
+{
+    place p = { HKV_NOWHERE, false, UINT64_MAX };
+    if (v->pins) { /* rare: pinned entries are no victims */
+        for (uint32_t s = 0; s < v->slots; s++) {
+            uint64_t e = hkv_entry(v, b, s);
+            uint64_t score = *hkv_score_at(v, e);
+            if ((p.entry == HKV_NOWHERE || score < p.least) && !hkv_pin_find(v, *hkv_key_at(v, e))) {
+                p.entry = e;
+                p.least = score;
+            }
+        }
+        return p;
+    }
+    const uint64_t *score = hkv_score_at(v, hkv_entry(v, b, 0));
+    uint32_t s = v->bound       ? least_and_bounds(v, b, &p.least)
+                 : v->step == 1 ? least_of(score, v->slots, 1, &p.least)
+                                : least_of(score, v->slots, 2, &p.least);
+    p.entry = hkv_entry(v, b, s);
+    return p;
+}
+
+static uint32_t first_empty(const hkv_view *v, uint64_t b)
+{
+    return next_byte(v->digest + hkv_entry(v, b, 0), v->slots, HKV_NO_DIGEST, 0);
+}
+
+static place empty_in_bucket(const hkv_view *v, uint64_t b)
+{
+    uint32_t s = first_empty(v, b);
+    place p = { s < v->slots ? hkv_entry(v, b, s) : HKV_NOWHERE, true, 0 };
+    return p;
+}
+
+static uint32_t occupancy(const hkv_view *v, uint64_t b)
+{
+    const uint8_t *digest = v->digest + hkv_entry(v, b, 0);
+    uint32_t n = 0;
+    for (uint32_t s = 0; s < v->slots; s++) n += digest[s] != HKV_NO_DIGEST;
+    return n;
+}
+
+/* Algorithm 2, lines 6 to 11. */
+static place choose_single(const hkv_view *v, uint64_t b)
+{
+    place p = empty_in_bucket(v, b);
+    return p.entry != HKV_NOWHERE ? p : least_in_bucket(v, b);
+}
+
+/* Algorithm 3. D1: room in either bucket, the emptier takes it. D2: both full, the bucket with the lower
+ * least score gives it up. Ties go to the first bucket. */
+static place choose_dual(const hkv_view *v, const uint64_t *bucket)
+{
+    uint32_t n0 = occupancy(v, bucket[0]), n1 = occupancy(v, bucket[1]);
+    if (n0 < v->slots || n1 < v->slots) return empty_in_bucket(v, bucket[n1 < n0]);
+    place p0 = least_in_bucket(v, bucket[0]), p1 = least_in_bucket(v, bucket[1]);
+    if (p0.entry == HKV_NOWHERE) return p1;
+    return p1.entry != HKV_NOWHERE && p1.least < p0.least ? p1 : p0;
+}
+
+static place choose(const hkv_view *v, const home *at)
+{
+    return at->n == 2 ? choose_dual(v, at->bucket) : choose_single(v, at->bucket[0]);
+}
+
+/* Differs: Algorithm 3, line 7 admits only s > least; Algorithm 2, line 12 refuses only s < least, and that
+ * is the rule here for both: equal scores admit. */
+static bool admitted(const hkv_view *v, const place *p, hd_score_in in)
+{
+    return p->empty || v->admit_always || hd_admission(v->policy, in) >= p->least;
+}
+
+/* ---- Writing an entry ------------------------------------------------------------------------ */
+
+static void write_value(const hkv_view *v, uint64_t e, const void *value)
+{
+    if (v->value_bytes == 0) return;
+    if (value)
+        memcpy(hkv_value(v, e), value, v->value_bytes);
+    else
+        memset(hkv_value(v, e), 0, v->value_bytes);
+}
+
+/* A bound falls where a score falls; what reads all scores of a bucket raises it. */
+static void set_score(const hkv_view *v, uint64_t e, uint64_t score)
+{
+    *hkv_score_at(v, e) = score;
+    if (v->bound && v->bound[e / HKV_BOUNDED] > score) v->bound[e / HKV_BOUNDED] = score;
+}
+
+static void write_entry(hkv_view *v, uint64_t e, uint8_t digest, uint64_t key, const void *value, uint64_t score)
+{
+    *hkv_key_at(v, e) = key;
+    set_score(v, e, score);
+    v->digest[e] = digest;
+    write_value(v, e, value);
+}
+
+bool hkv_put(hkv_view *v, uint64_t key, const void *value, uint64_t score)
+{
+    home at = home_of(v, key);
+    place p = choose(v, &at);
+    if (!p.empty) return false;
+    write_entry(v, p.entry, at.digest, key, value, score);
+    return true;
+}
+
+/* ---- What an operation does (rule.h) --------------------------------------------------------- */
+
+/* The outcome of an item whose key is at entry e. Nothing is changed yet. */
+static hd_outcome outcome_found(const hkv_view *v, const hkv_item *it, const hd_rule *r)
+{
+    const hkv_pin *pin = hkv_pin_find(v, it->key);
+    if (r->besides == HD_UNPIN) return !pin ? HD_MISS : pin->holder == it->holder ? HD_HIT : HD_PINNED;
+    if (pin && (r->value != HD_KEEP_VALUE || r->rescore || r->besides != HD_NOTHING)) return HD_PINNED;
+    if (r->besides == HD_PIN && v->pins == v->pin_limit) return HD_REFUSED;
+    return r->found;
+}
+
+/* Makes `outcome`, which outcome_found gave, happen to entry e. */
+static void change_found(hkv_view *v, const hkv_item *it, const hd_rule *r, hd_outcome outcome, uint64_t e)
+{
+    if (outcome != r->found) return;
+    if (r->value == HD_REPLACE_VALUE) write_value(v, e, it->value);
+    if (r->value == HD_ADD_VALUE) hd_accum_add(it->elem, hkv_value(v, e), it->value, v->value_bytes);
+    if (r->rescore) set_score(v, e, hd_on_hit(v->policy, *hkv_score_at(v, e), it->in));
+    if (r->besides == HD_PIN) pin_add(v, it->key, it->holder);
+    if (r->besides == HD_UNPIN) pin_drop(v, hkv_pin_find(v, it->key));
+    if (r->besides == HD_REMOVE) hkv_make_empty(v, e);
+}
+
+/* Algorithm 2 from line 6, once the key is known to be absent. */
+static void insert(hkv_view *v, const hkv_item *it, const home *at, hkv_seen *seen, void *gone_value)
+{
+    place p = choose(v, at);
+    seen->score = hd_on_insert(v->policy, it->in);
+    if (p.entry == HKV_NOWHERE || !admitted(v, &p, it->in)) {
+        seen->outcome = HD_REFUSED;
+        return;
+    }
+    seen->outcome = HD_INSERTED;
+    seen->entry = p.entry;
+    if (!p.empty) {
+        seen->outcome = HD_EVICTED;
+        seen->gone_key = *hkv_key_at(v, p.entry);
+        seen->gone_score = *hkv_score_at(v, p.entry);
+        if (gone_value && v->value_bytes) memcpy(gone_value, hkv_value(v, p.entry), v->value_bytes);
+    }
+    write_entry(v, p.entry, at->digest, it->key, it->value, seen->score);
+}
+
+void hkv_apply(hkv_view *v, const hkv_item *it, hkv_seen *seen, void *gone_value)
+{
+    seen->entry = HKV_NOWHERE;
+    seen->outcome = HD_RESERVED;
+    if (it->key >= HD_KEY_RESERVED) return;
+
+    hd_rule r = hd_rule_of(it->op, it->flag);
+    home at = home_of(v, it->key);
+    uint64_t e = find_at(v, &at, it->key);
+    if (e != HKV_NOWHERE) {
+        seen->outcome = outcome_found(v, it, &r);
+        change_found(v, it, &r, seen->outcome, e);
+        seen->entry = seen->outcome == HD_ERASED ? HKV_NOWHERE : e;
+        seen->score = *hkv_score_at(v, e);
+    } else if (r.insert) {
+        insert(v, it, &at, seen, gone_value);
+    } else {
+        seen->outcome = HD_MISS;
+    }
+}
+
+/* ---- The other face -------------------------------------------------------------------------- */
+
+static const char *accept_insert(hkv_view *v, const hkv_item *it, const home *at, const hkv_seen *seen,
+                                 hkv_strictness strictness)
+{
+    place now = choose(v, at), taken = now;
+    if (seen->outcome == HD_REFUSED) {
+        if (now.entry == HKV_NOWHERE) return NULL;
+        if (now.empty) return "refused, but there was room";
+        if (!admitted(v, &now, it->in)) return NULL;
+        for (uint32_t i = 0; strictness == HKV_ANY_CHOICE && i < at->n; i++) {
+            place p = least_in_bucket(v, at->bucket[i]);
+            if (p.entry == HKV_NOWHERE || !admitted(v, &p, it->in)) return NULL;
+        }
+        return "refused, but the least score was no greater";
+    }
+    uint64_t bucket = now.entry == HKV_NOWHERE ? HKV_NOWHERE : now.entry / v->slots;
+    if (seen->outcome == HD_INSERTED) {
+        if (now.entry == HKV_NOWHERE || !now.empty) return "inserted, but there was no room";
+        if (seen->entry != HKV_NOWHERE && seen->entry / v->slots != bucket) {
+            bucket = seen->entry / v->slots;
+            if (bucket != at->bucket[0] && (at->n == 1 || bucket != at->bucket[1]))
+                return "inserted outside its candidate buckets";
+            if (strictness == HKV_EXACT_CHOICE) return "inserted into the fuller bucket (D1)";
+            taken = empty_in_bucket(v, bucket);
+            if (taken.entry == HKV_NOWHERE) return "inserted into a full bucket";
+        }
+    } else if (seen->outcome == HD_EVICTED) {
+        if (now.entry == HKV_NOWHERE) return "evicted, but every entry was pinned";
+        if (now.empty) return "evicted, but there was room";
+        home gone_at = home_of(v, seen->gone_key);
+        uint64_t gone = seen->gone_key >= HD_KEY_RESERVED ? HKV_NOWHERE : find_at(v, &gone_at, seen->gone_key);
+        if (gone == HKV_NOWHERE) return "evicted a key that was absent";
+        if (hkv_pin_find(v, seen->gone_key)) return "evicted a pinned entry";
+        if (gone / v->slots != at->bucket[0] && (at->n == 1 || gone / v->slots != at->bucket[1]))
+            return "evicted from a bucket that is no candidate";
+        if (*hkv_score_at(v, gone) != seen->gone_score) return "reported the evicted entry with a wrong score";
+        taken = least_in_bucket(v, gone / v->slots);
+        if (*hkv_score_at(v, gone) != taken.least) return "evicted an entry whose score was not the least";
+        if (strictness == HKV_EXACT_CHOICE && gone / v->slots != bucket)
+            return "evicted from the bucket that was not to be chosen (D2)";
+        if (!admitted(v, &taken, it->in)) return "evicted, but should have been refused";
+        taken.entry = gone;
+    } else {
+        return "the key was absent, and the operation inserts";
+    }
+    if (seen->score_shown && seen->score != hd_on_insert(v->policy, it->in)) return "inserted with a wrong score";
+    write_entry(v, taken.entry, at->digest, it->key, it->value, hd_on_insert(v->policy, it->in));
+    return NULL;
+}
+
+const char *hkv_accept(hkv_view *v, const hkv_item *it, const hkv_seen *seen, hkv_strictness strictness)
+{
+    bool reserved = it->key >= HD_KEY_RESERVED;
+    if (reserved != (seen->outcome == HD_RESERVED))
+        return reserved ? "a reserved key must be answered RESERVED" : "RESERVED, but the key is an ordinary one";
+    if (reserved) return NULL;
+
+    hd_rule r = hd_rule_of(it->op, it->flag);
+    home at = home_of(v, it->key);
+    uint64_t e = find_at(v, &at, it->key);
+    if (e == HKV_NOWHERE) {
+        if (r.insert) return accept_insert(v, it, &at, seen, strictness);
+        return seen->outcome == HD_MISS ? NULL : "not a miss, but the key was absent";
+    }
+    hd_outcome outcome = outcome_found(v, it, &r);
+    if (seen->outcome != outcome)
+        return outcome == HD_PINNED ? "the entry was pinned" : "the key was present, and the outcome is another";
+    /* A reader's value and score are those before the change, which keeps the value it delivers. */
+    if (seen->value && memcmp(seen->value, hkv_value(v, e), v->value_bytes) != 0) return "delivered a wrong value";
+    uint64_t score =
+        r.rescore && outcome == r.found ? hd_on_hit(v->policy, *hkv_score_at(v, e), it->in) : *hkv_score_at(v, e);
+    if (seen->score_shown && seen->score != score) return "delivered a wrong score";
+    change_found(v, it, &r, outcome, e);
+    return NULL;
+}

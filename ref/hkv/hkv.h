@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * hkv.h - the HKV table, sequentially: the contract made executable.
+ *
+ * It has two faces. `hkv_apply` runs one item. `hkv_accept` judges: it says whether an outcome that somebody
+ * else observed was allowed now, and lets it happen. A parallel table may choose another victim among
+ * equals, and another order of the items; so it is judged, not predicted.
+ *
+ * A view is not locked here: the batch lock (concurrency/) is the caller's.
+ */
+#ifndef HD_HKV_H
+#define HD_HKV_H
+
+#include "heddle.h"
+#include "policies/policy.h"
+#include "ref/hkv/layout.h"
+
+#define HKV_NOWHERE UINT64_MAX
+
+/* One item of a keyed operation. */
+typedef struct hkv_item {
+    hd_op op;
+    hd_elem elem;  /* accum_or_assign                                     */
+    uint32_t flag; /* accum_or_assign: hd_accum                           */
+    uint64_t key;
+    const void *value; /* (value_bytes); NULL for operations that take none   */
+    hd_score_in in;
+    uint64_t holder; /* lock_keys, unlock_keys                              */
+} hkv_item;
+
+/* What became of it. */
+typedef struct hkv_seen {
+    hd_outcome outcome;
+    uint64_t entry; /* where the key is now; HKV_NOWHERE when it is not there. To hkv_accept: the entry
+                            that was taken, or HKV_NOWHERE when that is not known                */
+    uint64_t score; /* the entry's score now; REFUSED: what it would have been. To hkv_accept: the score
+                            that was delivered, when score_shown                                 */
+    bool score_shown;
+    const void *value;   /* to hkv_accept: the value that was delivered, or NULL                 */
+    uint64_t gone_key;   /* EVICTED: who left                                                    */
+    uint64_t gone_score; /*          and with what score                                         */
+} hkv_seen;
+
+/* Applies one item. The victim's value goes to gone_value (value_bytes; may be NULL) before it is
+ * overwritten. */
+void hkv_apply(hkv_view *v, const hkv_item *it, hkv_seen *seen, void *gone_value);
+
+/* How exactly `seen` is held to the dual-bucket choice (section 3.4). */
+typedef enum hkv_strictness {
+    HKV_EXACT_CHOICE, /* the bucket must be the one that D1 or D2 chooses now                     */
+    HKV_ANY_CHOICE    /* either candidate: the choice may have been made on a state slightly old */
+} hkv_strictness;
+
+/* NULL: `seen` may have become of `it` now, and has now happened to v. Else why not, and v is unchanged.
+ * Static storage. */
+const char *hkv_accept(hkv_view *v, const hkv_item *it, const hkv_seen *seen, hkv_strictness strictness);
+
+/* The entry that holds `key`, or HKV_NOWHERE (Algorithm 1). */
+uint64_t hkv_find(const hkv_view *v, uint64_t key);
+
+/* Places (key, value, score) as it is into an empty slot of a candidate bucket; false when there is none. The
+ * key must not be there. For load and growth. */
+bool hkv_put(hkv_view *v, uint64_t key, const void *value, uint64_t score);
+
+/* Pins (lock_keys). hkv_pin_find: NULL when the key is not pinned. */
+hkv_pin *hkv_pin_find(const hkv_view *v, uint64_t key);
+void hkv_unpin_all(hkv_view *v);
+
+/* The view inside of a state that hd_design_hkv opened: for backends that run other kernels on the same planes. */
+hkv_view *hkv_view_of(void *state);
+/* How many bounds such a table has. */
+uint64_t hkv_bounds_of(const hkv_view *v);
+/* A view of that shape whose planes are nowhere yet. */
+hkv_view hkv_view_for(const hd_info *info);
+/* Gives the near tier as many whole values as the budget has room for, shared out evenly over the buckets or wherever
+ * they are; 0: all. For a view that has its shape. */
+void hkv_split(hkv_view *v, hd_tiers tiers, uint64_t near_bytes);
+/* The bytes of the two tiers of such a table: at least one is near, for hkv_value is never NULL. */
+uint64_t hkv_near_bytes(const hkv_view *v);
+uint64_t hkv_far_bytes(const hkv_view *v);
+/* As hd_design_hkv's open, with far values where the caller has them; they stay the caller's. */
+hd_status hkv_open_over(const hd_info *info, const hd_seams *s, uint8_t *far, void **state);
+
+/* ---- Whole batches and tables ---------------------------------------------------------------- */
+
+typedef struct hkv_when {
+    uint64_t clock;    /* item i happens at clock + i ... */
+    uint64_t per_item; /* ... times this: 1 for the logical clock, 0 for a frozen one */
+    uint32_t epoch;
+    uint32_t threads; /* at most this many; 1: no OpenMP */
+} hkv_when;
+
+/* Runs all items of a checked batch, item 0 first; tally[] (HD_OUTCOME_COUNT) gets the outcomes. The
+ * result is the same for any number of threads. */
+void hkv_run_batch(hkv_view *v, const hd_batch *b, hkv_when when, uint64_t *tally);
+
+/* Empties the table: digests, keys, scores, pins. Values keep their bytes, which nothing can read. */
+void hkv_clear(hkv_view *v, uint32_t threads);
+
+/* In the buckets that begin in slots [start, start + n): the best scores' values become the near ones (hkv_promote.c).
+ * How many did. */
+uint64_t hkv_promote(hkv_view *v, uint64_t start, uint64_t n, uint32_t threads);
+
+/* Moves everything of `from` into the empty `to`, whose buckets are a multiple of from's. Never fails:
+ * see hkv_grow.c for why there is always room. */
+void hkv_move_all(const hkv_view *from, hkv_view *to);
+
+/* "" when every invariant holds, else a sentence that begins with the number of the first that
+ * does not: "HKV-2: bucket 5, slot 7: ...". */
+void hkv_check(const hkv_view *v, char *why, size_t bytes);
+
+#endif

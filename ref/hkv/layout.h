@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * hkv_layout.h - where the bytes of an HKV table are (HKV section 3.2, Figure 4).
+ *
+ * Slot s of bucket b is entry e = b * slots + s. In layout "planes" each field of an entry has a plane of its own:
+ *
+ *   plane    bytes at e                       meaning
+ *   digest   e                                0: empty; else 1 to 255, a filter and never an answer
+ *   key      8e .. 8e + 7                     HD_KEY_EMPTY, HD_KEY_LOCKED, HKV_KEY_REPLACED or the key
+ *   score    8e .. 8e + 7                     made by the policy; the least of a full bucket leaves first
+ *   value    e * value_bytes ..               opaque
+ *
+ * 17 bytes of metadata per entry for any number of slots. With 128 slots the digests of a bucket are one
+ * 128-byte line, so one line settles a miss (Proposition 3.1). Values are found by position: no pointer is
+ * stored (section 3.6). Planes are aligned to 128 bytes.
+ *
+ * In layout "pairs" a key and its score lie side by side, so that a use of an entry dirties one place of memory and not
+ * two, and every eight slots have a lower bound, so that the least score of a bucket is found without reading all of
+ * them:
+ *
+ *   key      16e .. 16e + 7
+ *   score    16e + 8 .. 16e + 15
+ *   bound    8g .. 8g + 7, g = e / 8          never above the scores of entries 8g to 8g + 7. None where slots is no
+ *                                             multiple of 8
+ *
+ * 18 bytes of metadata per entry. Both layouts are reached through hkv_key_at and hkv_score_at.
+ *
+ * Values may lie in two tiers, near and far, each without gaps. The first of a stripe are near: a stripe is the whole
+ * table (the paper's), or one bucket. Of the first `spare` stripes near + 1 are, of the others `near`; so many lie
+ * before stripe r:
+ *
+ *   n(r)     r * near + min(r, spare)
+ *   near     (n(r) + i) * value_bytes ..                  of entry i of stripe r, i < n(r + 1) - n(r)
+ *   far      (r * slots + i - n(r + 1)) * value_bytes ..  of the others
+ *
+ * Differs: HKV allocates buckets one by one and reaches them through a descriptor each, a random 32-byte
+ * load before every operation. Here an address is arithmetic.
+ *
+ * Invariants, by number (ref/hkv/check.c). "At rest" means no batch is running.
+ *   HKV-1  an entry's digest is 0 exactly when its key is HD_KEY_EMPTY
+ *   HKV-2  a key's digest is hd_digest of its hash
+ *   HKV-3  a key is in its first bucket; in dual mode in its first or second
+ *   HKV-4  a key is in at most one slot of the table
+ *   HKV-5  at rest no key is HD_KEY_LOCKED or HKV_KEY_REPLACED
+ *   HKV-6  at rest every pinned key is present, pinned once, and has a holder other than 0
+ *   HKV-7  an empty slot's score is 0: nothing of an old entry shows through export or a snapshot
+ *   HKV-8  at rest a bound is no greater than the score of any slot of its group, empty ones included
+ */
+#ifndef HD_HKV_LAYOUT_H
+#define HD_HKV_LAYOUT_H
+
+#include "heddle.h"
+#include "hashes/hash.h"
+
+#define HKV_KEY_REPLACED HD_KEY_RESERVED /* locked, by who replaces value and score whatever they were */
+
+enum { HKV_NO_DIGEST = 0, HKV_BOUNDED = 8 /* slots that share a bound */ };
+
+/* One pinned key. Kept beside the table, not in it: the planes have no bit to spare. */
+typedef struct hkv_pin {
+    uint64_t key;    /* HD_KEY_EMPTY: a free place */
+    uint64_t holder; /* not 0 */
+} hkv_pin;
+
+/* Everything that an operation needs to know of a table. */
+typedef struct hkv_view {
+    uint8_t *digest;  /* (buckets, slots)              */
+    uint64_t *key;    /* of entry e at e * step        */
+    uint64_t *score;  /* of entry e at e * step        */
+    uint64_t *bound;  /* (buckets, slots / HKV_BOUNDED); NULL: none */
+    uint8_t *value;   /* (buckets, slots, value_bytes), or those that are near */
+    uint8_t *far;     /* the others; NULL: all are near */
+    uint64_t near;    /* entries of the table, or slots of every bucket, whose values are near */
+    uint64_t spare;   /* buckets, the first ones, of which one slot more is */
+    uint64_t striped; /* 0: a stripe is the table; else a bucket, and this is 2^64 / slots, rounded up */
+    uint64_t buckets;
+    uint32_t step; /* 1: planes; 2: pairs           */
+    uint32_t slots;
+    uint32_t value_bytes;
+    uint64_t seed;
+    uint32_t policy;       /* hd_policy                 */
+    uint32_t admit_always; /* 0 or 1                    */
+    uint32_t dual;         /* 0 or 1                    */
+    uint32_t pin_places;   /* a power of two, or 0      */
+    uint32_t pin_limit;    /* pins at most; < pin_places */
+    uint32_t pins;         /* pins now                  */
+    hkv_pin *pin;          /* (pin_places): open addressing from hd_mix64(key) */
+} hkv_view;
+
+HD_FN uint64_t hkv_entry(const hkv_view *v, uint64_t b, uint32_t s) { return b * v->slots + s; }
+
+HD_FN uint64_t *hkv_key_at(const hkv_view *v, uint64_t e) { return v->key + e * v->step; }
+HD_FN uint64_t *hkv_score_at(const hkv_view *v, uint64_t e) { return v->score + e * v->step; }
+
+HD_FN uint64_t hkv_capacity(const hkv_view *v) { return v->buckets * v->slots; }
+
+/* The stripe that entry e is in. The quotient is exact while e < 2^54: what was rounded up makes less than 1 of it. */
+HD_FN uint64_t hkv_stripe(const hkv_view *v, uint64_t e) { return hd_mulhi64(e, v->striped); }
+
+/* How many slots of a stripe are near; of all stripes before it. */
+HD_FN uint64_t hkv_near_of(const hkv_view *v, uint64_t stripe) { return v->near + (stripe < v->spare); }
+HD_FN uint64_t hkv_near_before(const hkv_view *v, uint64_t stripe)
+{
+    return stripe * v->near + (stripe < v->spare ? stripe : v->spare);
+}
+
+HD_FN bool hkv_is_near(const hkv_view *v, uint64_t e)
+{
+    uint64_t stripe = hkv_stripe(v, e);
+    return !v->far || e - stripe * v->slots < hkv_near_of(v, stripe);
+}
+
+/* Never NULL: a table of value_bytes 0 has a value plane of one unused byte. */
+HD_FN uint8_t *hkv_value(const hkv_view *v, uint64_t e)
+{
+    if (!v->far) return v->value + e * v->value_bytes;
+    uint64_t stripe = hkv_stripe(v, e), i = e - stripe * v->slots;
+    uint64_t before = hkv_near_before(v, stripe), near = hkv_near_of(v, stripe);
+    if (i < near) return v->value + (before + i) * v->value_bytes;
+    return v->far + (e - before - near) * v->value_bytes;
+}
+
+/* How many values are near. */
+HD_FN uint64_t hkv_near_values(const hkv_view *v)
+{
+    uint64_t all = hkv_capacity(v), near = v->striped ? hkv_near_before(v, v->buckets) : v->near;
+    return near < all ? near : all;
+}
+
+HD_FN void hkv_make_empty(const hkv_view *v, uint64_t e)
+{
+    *hkv_key_at(v, e) = HD_KEY_EMPTY;
+    *hkv_score_at(v, e) = 0;
+    v->digest[e] = HKV_NO_DIGEST;
+    if (v->bound) v->bound[e / HKV_BOUNDED] = 0;
+}
+
+#endif

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * case.c - reading and writing case strings (case.h): one table of fields serves both ways.
+ */
+#include "workload/case.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/design.h"
+#include "base/error.h"
+#include "base/parse.h"
+
+typedef enum field_form { TEXT, WHOLE32, WHOLE64, YES_NO, NAMED } field_form;
+
+typedef struct field {
+    const char *name;
+    field_form form;
+    size_t at, bytes;      /* in hd_case            */
+    uint64_t least, most;  /* of a number           */
+    int names;             /* hd_kind, of a TEXT that is a registry's; else -1 */
+    const char *const *of; /* of a NAMED: its names, by number, and NULL */
+} field;
+
+static const char *const admits[] = { "score", "always", NULL };                             /* hd_admit  */
+static const char *const tiers[] = { "bucket", "position", NULL };                           /* hd_tiers  */
+static const char *const fetches[] = { "usual", "sorted", "direct", NULL };                  /* hd_fetch  */
+static const char *const layouts[] = { "usual", "planes", "pairs", "words", "masks", NULL }; /* hd_layout */
+
+#define AT(member) offsetof(hd_case, member), sizeof((hd_case *)0)->member
+
+static const field fields[] = {
+    { "policy", TEXT, AT(policy), 0, 0, HD_POLICIES, NULL },
+    { "backend", TEXT, AT(backend), 0, 0, HD_BACKENDS, NULL },
+    { "lock", TEXT, AT(lock), 0, 0, HD_LOCKS, NULL },
+    { "buckets", WHOLE64, AT(buckets), 0, 1ull << 40, -1, NULL },
+    { "capacity", WHOLE64, AT(capacity), 1, 1ull << 48, -1, NULL },
+    { "slots", WHOLE32, AT(slots), HD_SLOTS_MIN, HD_SLOTS_MAX, -1, NULL },
+    { "value", WHOLE32, AT(value_bytes), 0, HD_VALUE_BYTES_MAX, -1, NULL },
+    { "dual", YES_NO, AT(dual), 0, 1, -1, NULL },
+    { "hashes", WHOLE32, AT(hashes), 0, 64, -1, NULL },
+    { "hash", TEXT, AT(hash), 0, 0, -1, NULL },
+    { "spare", WHOLE32, AT(spare), 0, UINT32_MAX, -1, NULL },
+    { "admit", NAMED, AT(admit), 0, 0, -1, admits },
+    { "layout", NAMED, AT(layout), 0, 0, -1, layouts },
+    { "tiers", NAMED, AT(tiers), 0, 0, -1, tiers },
+    { "near", WHOLE64, AT(near_bytes), 0, UINT64_MAX, -1, NULL },
+    { "fetch", NAMED, AT(fetch), 0, 0, -1, fetches },
+    { "table_seed", WHOLE64, AT(table_seed), 0, UINT64_MAX, -1, NULL },
+    { "pins", WHOLE32, AT(pins), 0, UINT32_MAX, -1, NULL },
+    { "threads", WHOLE32, AT(threads), 0, 4096, -1, NULL },
+    { "batch", WHOLE64, AT(batch), 1, 1ull << 32, -1, NULL }, /* NxM: also batches */
+    { "keys", TEXT, AT(keys), 0, 0, -1, NULL },
+    { "distinct", YES_NO, AT(distinct), 0, 1, -1, NULL },
+    { "epoch_every", WHOLE32, AT(epoch_every), 0, UINT32_MAX, -1, NULL },
+    { "reserved", WHOLE32, AT(reserved_ppm), 0, 1000000, -1, NULL },
+    { "duplicate", WHOLE32, AT(duplicate_ppm), 0, 1000000, -1, NULL },
+    { "extreme", WHOLE32, AT(extreme_ppm), 0, 1000000, -1, NULL },
+    { "seed", WHOLE64, AT(seed), 0, UINT64_MAX, -1, NULL },
+    { "judge", YES_NO, AT(judge), 0, 1, -1, NULL },
+};
+enum { FIELDS = sizeof fields / sizeof *fields };
+
+static const uint64_t batches_most = 1ull << 40;
+
+hd_case hd_case_default(void)
+{
+    hd_case c;
+    memset(&c, 0, sizeof c);
+    strcpy(c.design, "hkv");
+    strcpy(c.op, "serve");
+    strcpy(c.kernel, "ref");
+    strcpy(c.policy, "lru");
+    strcpy(c.lock, "ordered");
+    strcpy(c.hash, HD_HASH_USUAL);
+    strcpy(c.keys, "zipf:0.99,1Mi");
+    c.capacity = 1 << 16;
+    c.slots = 128;
+    c.value_bytes = 8;
+    c.pins = 1024;
+    c.batch = 4096;
+    c.batches = 256;
+    c.seed = 1;
+    return c;
+}
+
+hd_case hd_case_of(const char *design)
+{
+    hd_case c = hd_case_default();
+    hd_config f = hd_config_of(design);
+    snprintf(c.design, sizeof c.design, "%s", design);
+    snprintf(c.policy, sizeof c.policy, "%s", f.policy);
+    c.slots = f.slots;
+    c.value_bytes = f.value_bytes;
+    c.hashes = f.hashes;
+    c.spare = f.spare;
+    snprintf(c.hash, sizeof c.hash, "%s", f.hash);
+    c.pins = f.pins;
+    return c;
+}
+
+/* Where the case's kernel runs: as it says, or on the first backend that has one of that name. */
+static const char *backend_of(const hd_case *c)
+{
+    const hd_kernel *k;
+    if (c->backend[0]) return c->backend;
+    for (size_t i = 0; (k = hd_kernel_at(i)); i++)
+        if (strcmp(k->name, c->kernel) == 0 && strcmp(k->design, c->design) == 0) return k->backend;
+    return hd_config_default().backend;
+}
+
+hd_config hd_case_config(const hd_case *c)
+{
+    hd_config f = hd_config_default();
+    f.design = c->design;
+    f.backend = backend_of(c);
+    f.policy = c->policy;
+    f.lock = c->lock;
+    f.capacity = c->buckets ? c->buckets * c->slots : c->capacity; /* fits: 2^40 x 2^10 */
+    f.slots = c->slots;
+    f.value_bytes = c->value_bytes;
+    f.dual = c->dual;
+    f.hashes = c->hashes;
+    f.spare = c->spare;
+    f.hash = c->hash;
+    f.admit = c->admit;
+    f.layout = c->layout;
+    f.tiers = c->tiers;
+    f.near_bytes = c->near_bytes;
+    f.fetch = c->fetch;
+    f.seed = c->table_seed;
+    f.pins = c->pins;
+    f.threads = c->threads;
+    return f;
+}
+
+/* ---- Reading --------------------------------------------------------------------------------- */
+
+/* The name nearest to `wrong`, kept over a walk through names. */
+typedef struct nearest {
+    const char *wrong, *name;
+    unsigned distance;
+} nearest;
+
+static void consider(nearest *n, const char *name)
+{
+    unsigned d = hd_edit_distance(n->wrong, name);
+    if (n->name && d >= n->distance) return;
+    n->name = name;
+    n->distance = d;
+}
+
+static hd_status take_text(const char *what, const char *text, char *to, size_t bytes)
+{
+    size_t n = strlen(text);
+    if (n == 0) return hd_fail(HD_EINVAL, "%s: it is empty", what);
+    if (n >= bytes) return hd_fail(HD_EINVAL, "%s: '%.40s...' is longer than %zu characters", what, text, bytes - 1);
+    memcpy(to, text, n + 1);
+    return HD_OK;
+}
+
+/* Whether it is the policy of a design that has no other. */
+static bool only_policy(const char *name)
+{
+    const hd_design *d;
+    for (size_t i = 0; (d = hd_design_at(i)); i++)
+        if (d->policy && strcmp(d->policy, name) == 0) return true;
+    return false;
+}
+
+static hd_status take_registered(const field *f, const char *text, char *to)
+{
+    hd_row row;
+    if (f->names == HD_POLICIES && only_policy(text)) return take_text(f->name, text, to, f->bytes);
+    for (size_t i = 0; hd_list((hd_kind)f->names, i, &row); i++)
+        if (strcmp(row.name, text) == 0) return take_text(f->name, text, to, f->bytes);
+    return hd_fail_name(f->name, text, (hd_kind)f->names);
+}
+
+static hd_status take_number_of(const field *f, const char *text, void *to)
+{
+    nearest near = { text, NULL, 0 };
+    for (int i = 0; f->of[i]; i++) {
+        if (strcmp(text, f->of[i]) == 0) return memcpy(to, &i, sizeof i), HD_OK; /* enumerations are ints */
+        consider(&near, f->of[i]);
+    }
+    return hd_fail(HD_EINVAL, "%s: there is no '%.60s'; nearest: %s", f->name, text, near.name);
+}
+
+/* "64x4": 64 items, 4 batches. Without x, the number of batches stays. */
+static hd_status take_batch(const char *text, hd_case *c)
+{
+    char n[64];
+    const char *x = strchr(text, 'x');
+    size_t length = x ? (size_t)(x - text) : strlen(text);
+    if (x && x == text + 1 && text[0] == '0')
+        return hd_fail(HD_EINVAL, "batch: '%.40s' is not NxM with decimal N", text);
+    if (length >= sizeof n) return hd_fail(HD_EINVAL, "batch: '%.40s...' is not NxM", text);
+    memcpy(n, text, length);
+    n[length] = 0;
+    hd_status s = hd_parse_u64("batch", n, 1, 1ull << 32, &c->batch);
+    if (s == HD_OK && x) s = hd_parse_u64("batch", x + 1, 0, batches_most, &c->batches);
+    return s;
+}
+
+static hd_status take_field(const field *f, const char *text, hd_case *c)
+{
+    char *to = (char *)c + f->at;
+    uint64_t v;
+    if (strcmp(f->name, "batch") == 0) return take_batch(text, c);
+    if (f->form == TEXT) return f->names < 0 ? take_text(f->name, text, to, f->bytes) : take_registered(f, text, to);
+    if (f->form == NAMED) return take_number_of(f, text, to);
+    hd_status s = hd_parse_u64(f->name, text, f->least, f->most, &v);
+    if (s) return s;
+    if (f->form == YES_NO) *(bool *)to = v != 0;
+    if (f->form == WHOLE32) *(uint32_t *)(void *)to = (uint32_t)v;
+    if (f->form == WHOLE64) *(uint64_t *)(void *)to = v;
+    return HD_OK;
+}
+
+static hd_status take_named(char *word, char *equals, hd_case *c)
+{
+    nearest near = { word, NULL, 0 };
+    *equals = 0;
+    for (size_t i = 0; i < FIELDS; i++) {
+        if (strcmp(word, fields[i].name) == 0) return take_field(&fields[i], equals + 1, c);
+        consider(&near, fields[i].name);
+    }
+    return hd_fail(HD_EINVAL, "case: there is no '%.60s='; nearest: %s=", word, near.name);
+}
+
+static hd_status take_op(const char *text, hd_case *c)
+{
+    nearest near = { text, NULL, 0 };
+    static const char *const others[] = { "mix", "mixed", "serve" };
+    enum { OTHERS = sizeof others / sizeof *others };
+    for (int i = 0; i < HD_OP_COUNT_ + OTHERS; i++) {
+        const char *name = i < HD_OP_COUNT_ ? hd_op_name((hd_op)i) : others[i - HD_OP_COUNT_];
+        if (strcmp(text, name) == 0) return take_text("op", text, c->op, sizeof c->op);
+        consider(&near, name);
+    }
+    return hd_fail(HD_EINVAL, "op: there is no '%.60s'; nearest: %s", text, near.name);
+}
+
+/* DESIGN.OP.KERNEL, or OP alone. The design's usual fields come with it, before those that are said. */
+static hd_status take_head(char *word, hd_case *c)
+{
+    char design[sizeof c->design];
+    char *op = strchr(word, '.'), *kernel = op ? strchr(op + 1, '.') : NULL;
+    if (!op) return take_op(word, c);
+    if (!kernel || strchr(kernel + 1, '.')) return hd_fail(HD_EINVAL, "case: '%.60s' is not DESIGN.OP.KERNEL", word);
+    *op++ = 0;
+    *kernel++ = 0;
+    hd_status s = take_text("design", word, design, sizeof design);
+    if (s == HD_OK) *c = hd_case_of(design);
+    if (s == HD_OK) s = take_op(op, c);
+    if (s == HD_OK) s = take_text("kernel", kernel, c->kernel, sizeof c->kernel);
+    return s;
+}
+
+enum { WORD_MOST = 511 };
+
+/* The next word of the text, of which *text is what is left; "": there is none. */
+static hd_status next_word(const char **text, char *word)
+{
+    *text += strspn(*text, " \t\r\n");
+    size_t n = strcspn(*text, " \t\r\n");
+    if (n > WORD_MOST) return hd_fail(HD_EINVAL, "case: a word of %zu characters: '%.40s...'", n, *text);
+    memcpy(word, *text, n);
+    word[n] = 0;
+    *text += n;
+    return HD_OK;
+}
+
+/* All words of a kind: the head, which is the one without '=', or the fields. */
+static hd_status take_words(const char *text, bool fields_now, hd_case *c)
+{
+    char word[WORD_MOST + 1];
+    bool head = false;
+    hd_status s;
+    while (!(s = next_word(&text, word)) && word[0]) {
+        char *equals = strchr(word, '=');
+        if (!equals && head) return hd_fail(HD_EINVAL, "case: '%.60s' is not NAME=VALUE", word);
+        head = head || !equals;
+        if (fields_now != (equals != NULL)) continue;
+        s = equals ? take_named(word, equals, c) : take_head(word, c);
+        if (s) return s;
+    }
+    return s;
+}
+
+hd_status hd_case_parse(const char *text, hd_case *c)
+{
+    hd_case read = hd_case_default();
+    hd_status s = take_words(text, false, &read);
+    if (!s) s = take_words(text, true, &read);
+    if (!s) *c = read;
+    return s;
+}
+
+/* ---- Writing --------------------------------------------------------------------------------- */
+
+typedef struct printing {
+    char *text;
+    size_t bytes, used; /* used: the length it would need */
+} printing;
+
+static void put(printing *p, const char *name, const char *value)
+{
+    size_t room = p->used < p->bytes ? p->bytes - p->used : 0;
+    int n =
+        snprintf(room ? p->text + p->used : NULL, room, "%s%s%s%s", p->used ? " " : "", name, *name ? "=" : "", value);
+    p->used += n > 0 ? (size_t)n : 0;
+}
+
+static void put_whole(printing *p, const char *name, uint64_t v)
+{
+    char digits[24];
+    snprintf(digits, sizeof digits, "%" PRIu64, v);
+    put(p, name, digits);
+}
+
+static void put_field(printing *p, const field *f, const hd_case *c, const hd_case *usual)
+{
+    const char *at = (const char *)c + f->at, *as_usual = (const char *)usual + f->at;
+    if (strcmp(f->name, "batch") == 0) {
+        char pair[48];
+        snprintf(pair, sizeof pair, "%" PRIu64 "x%" PRIu64, c->batch, c->batches);
+        if (c->batch != usual->batch || c->batches != usual->batches) put(p, f->name, pair);
+        return;
+    }
+    if (f->form == TEXT ? strcmp(at, as_usual) == 0 : memcmp(at, as_usual, f->bytes) == 0) return;
+    switch (f->form) { /* GCOVR_EXCL_BR_LINE: every form has its case */
+    case TEXT: put(p, f->name, at); break;
+    case NAMED: put(p, f->name, f->of[*(const int *)(const void *)at]); break;
+    case YES_NO: put_whole(p, f->name, *(const bool *)at); break;
+    case WHOLE32: put_whole(p, f->name, *(const uint32_t *)(const void *)at); break;
+    case WHOLE64: put_whole(p, f->name, *(const uint64_t *)(const void *)at); break;
+    }
+}
+
+size_t hd_case_print(const hd_case *c, char *text, size_t bytes)
+{
+    hd_case usual = hd_case_of(c->design);
+    printing p = { text, bytes, 0 };
+    char head[sizeof c->design + sizeof c->op + sizeof c->kernel + 2];
+    snprintf(head, sizeof head, "%s.%s.%s", c->design, c->op, c->kernel);
+    if (bytes) text[0] = 0;
+    put(&p, "", head);
+    for (size_t i = 0; i < FIELDS; i++) put_field(&p, &fields[i], c, &usual);
+    return p.used;
+}
