@@ -112,7 +112,7 @@ hd_status stage_set(bench_stage *s, const hd_case *c, double fill_to)
 
 /* Exports the table and keeps each key with the probability that leaves about PRESENT_MOST of them: keys from all
  * over the table, so that going through them visits all of it. */
-static hd_status present_gather(bench_stage *s, uint64_t *window, hd_rng *chance)
+static hd_status present_coalesced(bench_stage *s, uint64_t *window, hd_rng *chance)
 {
     uint64_t found, stride = s->info.capacity / PRESENT_MOST + 1;
     for (uint64_t start = 0; start < s->info.capacity && s->presents < PRESENT_MOST; start += AT_ONCE) {
@@ -144,7 +144,7 @@ static hd_status present_learn(bench_stage *s)
     s->present = (uint64_t *)malloc(most * sizeof *s->present);
     hd_rng chance = hd_rng_from(1);
     hd_status e =
-        window && s->present ? present_gather(s, window, &chance) : hd_fail(HD_ENOMEM, "probe: memory was refused");
+        window && s->present ? present_coalesced(s, window, &chance) : hd_fail(HD_ENOMEM, "probe: memory was refused");
     free(window);
     if (e)
         stage_changed(s);

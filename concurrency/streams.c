@@ -35,16 +35,16 @@ void hd_streams_close(hd_streams *s)
     void *const all[] = { s->begun, s->listed, s->last };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i]) s->seam->unmark(s->seam->self, all[i]);
-    for (int i = 0; i < HD_LANES; i++)
+    for (int i = 0; i < HD_STREAM_SLOTS; i++)
         if (s->lane[i].mark) s->seam->unmark(s->seam->self, s->lane[i].mark);
     memset(s, 0, sizeof *s);
 }
 
 /* The stream's, or the one that was used longest ago: then its batches come before the stream's next. */
-static hd_lane *lane_of(hd_streams *s, void *stream)
+static hd_stream_slot *lane_of(hd_streams *s, void *stream)
 {
-    hd_lane *oldest = s->lane;
-    for (hd_lane *l = s->lane; l < s->lane + HD_LANES; l++) {
+    hd_stream_slot *oldest = s->lane;
+    for (hd_stream_slot *l = s->lane; l < s->lane + HD_STREAM_SLOTS; l++) {
         if (l->batch && l->stream == stream) return l;
         if (l->batch < oldest->batch) oldest = l;
     }
@@ -59,7 +59,7 @@ static hd_lane *lane_of(hd_streams *s, void *stream)
 static hd_status begin_phase(hd_streams *s, const hd_visit *v)
 {
     hd_status status = HD_OK;
-    for (hd_lane *l = s->lane; l < s->lane + HD_LANES && !status; l++)
+    for (hd_stream_slot *l = s->lane; l < s->lane + HD_STREAM_SLOTS && !status; l++)
         if (l != v->lane && l->batch && l->phase == s->phase) status = follow(s, l->mark, v->stream);
     if (!status && s->recording) status = follow(s, s->last, v->stream);
     if (!status && (s->together >> v->role & 1)) status = ASK(s, "lock: a phase", mark, &s->begun, v->stream);
@@ -88,7 +88,7 @@ static hd_status record_by_marks(hd_streams *s, const hd_visit *v)
 {
     hd_status status = HD_OK;
     if (v->recording == s->recording) return HD_OK; /* on the same stream */
-    for (int i = 0; i < HD_LANES && !status; i++) status = follow(s, s->lane[i].mark, v->stream);
+    for (int i = 0; i < HD_STREAM_SLOTS && !status; i++) status = follow(s, s->lane[i].mark, v->stream);
     if (!status) status = follow(s, s->last, v->stream);
     if (status) return status;
     s->recording = v->recording;
@@ -173,7 +173,7 @@ hd_status hd_streams_leave(hd_streams *s, const hd_visit *v, hd_status status)
 hd_status hd_streams_join(hd_streams *s)
 {
     hd_status status = HD_OK;
-    for (int i = 0; i < HD_LANES && !status; i++) status = follow(s, s->lane[i].mark, NULL);
+    for (int i = 0; i < HD_STREAM_SLOTS && !status; i++) status = follow(s, s->lane[i].mark, NULL);
     if (!status) status = follow(s, s->last, NULL);
     if (!status && s->apart == HD_APART_BY_WORD) status = enter_by_word(s, HD_INSERTER, NULL);
     return status;

@@ -23,20 +23,20 @@
 #include "concurrency/word.h"
 #include "base/seam.h"
 
-enum { HD_LANES = 32 }; /* streams that are told apart; of more, some wait for others without need */
+enum { HD_STREAM_SLOTS = 32 }; /* streams that are told apart; of more, some wait for others without need */
 
 /* A stream, by its last batch. */
-typedef struct hd_lane {
+typedef struct hd_stream_slot {
     void *stream, *mark;
     uint64_t batch;         /* its number; 0: the lane was never used */
     uint64_t phase, joined; /* of that batch; which phase's beginning the stream has waited for */
-} hd_lane;
+} hd_stream_slot;
 
 typedef struct hd_streams {
     const hd_device_seam *seam;
     hd_apart apart;
     uint32_t together;
-    hd_lane lane[HD_LANES];
+    hd_stream_slot lane[HD_STREAM_SLOTS];
     uint64_t batches;
     uint64_t phase;        /* the present one's number */
     hd_role role;          /* and what its batches are */
@@ -55,8 +55,8 @@ typedef struct hd_visit {
     void *stream;
     hd_role role;
     bool lists;
-    uint64_t recording; /* 0: none */
-    hd_lane *lane;      /* enter's and leave's own */
+    uint64_t recording;   /* 0: none */
+    hd_stream_slot *lane; /* enter's and leave's own */
 } hd_visit;
 
 hd_status hd_streams_open(hd_streams *s, const hd_device_seam *seam, const hd_lock_row *row, hd_word *word,

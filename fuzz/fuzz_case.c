@@ -146,7 +146,7 @@ static const char *const words[] = {
     "find",
     "insert_or_assign",
     ".ref",
-    ".gather",
+    ".coalesced",
     "policy=",
     "lru",
     "epoch_lfu",

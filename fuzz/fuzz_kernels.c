@@ -65,10 +65,10 @@ static show show_of(feed *f)
     return x;
 }
 
-/* The fields of a batch that scene_batch does not draw. */
-static void finish_batch(scene *s, feed *f)
+/* The fields of a batch that fixture_batch does not draw. */
+static void finish_batch(fixture *s, feed *f)
 {
-    scene_part *p = &s->part[0];
+    fixture_part *p = &s->part[0];
     hd_batch *b = &p->batch;
     uint8_t more = feed_byte(f);
     if (b->each) return;
@@ -85,7 +85,7 @@ static void finish_batch(scene *s, feed *f)
 }
 
 /* The next batch of the bytes. False: they, or what is allowed, have ended. */
-static bool next_batch(const show *x, scene *s, feed *f, scene_kernel *k)
+static bool next_batch(const show *x, fixture *s, feed *f, fixture_kernel *k)
 {
     while (feed_more(f)) {
         hd_op op = (hd_op)feed_below(f, HD_OP_COUNT_ + (x->d->mix != NULL)); /* JUDGE_MIXED is the last */
@@ -97,15 +97,15 @@ static bool next_batch(const show *x, scene *s, feed *f, scene_kernel *k)
         }
         if (row == x->d->rows) continue;
         *k = fuzz_kernel(x->d, row, op, x->threads, x->blocks);
-        if (scene_batch(s, k, op, key, n)) continue; /* sums of values that are no numbers */
+        if (fixture_batch(s, k, op, key, n)) continue; /* sums of values that are no numbers */
         finish_batch(s, f);
-        scene_changed(s, 0);
+        fixture_changed(s, 0);
         return true;
     }
     return false;
 }
 
-static void put_batch(fuzz_text *t, const scene *s)
+static void put_batch(fuzz_text *t, const fixture *s)
 {
     const hd_batch *b = &s->part[0].batch;
     fuzz_put(t, "\n  %s by %s", judge_batch_name(b), s->part[0].kernel->name);
@@ -117,11 +117,11 @@ static void put_batch(fuzz_text *t, const scene *s)
 }
 
 /* All batches; told, when there is a text for it, before they are run. */
-static const char *go_through(const show *x, agree *a, scene *s, feed *f, uint64_t *steps, fuzz_text *t)
+static const char *go_through(const show *x, agree *a, fixture *s, feed *f, uint64_t *steps, fuzz_text *t)
 {
     const char *why = NULL;
     simt_machine *m = fuzz_machine();
-    scene_kernel k;
+    fixture_kernel k;
     for (int i = 0; i < BATCHES && m && !why && next_batch(x, s, f, &k); i++) {
         simt_config c = x->config;
         bool keyed = judge_ops[s->part[0].batch.op].keyed;
@@ -132,7 +132,7 @@ static const char *go_through(const show *x, agree *a, scene *s, feed *f, uint64
         if (status) return fuzz_say("%s: %s", hd_status_name(status), hd_why());
         if (why) return fuzz_say("batch %d: %s", i, why);
         *steps += keyed ? n : 1;
-        scene_begin(s, s->memory, s->clock + (keyed ? n : 0));
+        fixture_begin(s, s->memory, s->clock + (keyed ? n : 0));
     }
     return why;
 }
@@ -141,7 +141,7 @@ static const char *run_told(const uint8_t *bytes, size_t n, uint64_t *steps, fuz
 {
     feed f = feed_of(bytes, n);
     show x = show_of(&f);
-    scene *s = NULL;
+    fixture *s = NULL;
     agree *a = NULL;
     char printed[1024];
     if (t) {
@@ -150,7 +150,7 @@ static const char *run_told(const uint8_t *bytes, size_t n, uint64_t *steps, fuz
                  x.config.strategy == SIMT_PCT ? "pct" : "random", x.config.unit == SIMT_BY_WARP ? "warp" : "lane",
                  x.config.weak ? ", weak memory" : "", x.threads, x.blocks);
     }
-    hd_status status = scene_open_empty(&x.c, &s);
+    hd_status status = fixture_open_empty(&x.c, &s);
     if (!status) status = agree_open(s, &a);
     const char *why =
         status ? fuzz_say("%s: %s", hd_status_name(status), hd_why()) : go_through(&x, a, s, &f, steps, t);

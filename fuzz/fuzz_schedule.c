@@ -5,7 +5,7 @@
  * which choice is taken then. What is cut off is quiet: a lane goes on as far as it can. So the smallest input that
  * goes wrong is the simplest story.
  *
- *   byte 0   operation         byte 3   slots, buckets, dual        byte 6   the scene's seed
+ *   byte 0   operation         byte 3   slots, buckets, dual        byte 6   the fixture's seed
  *   byte 1   variant           byte 4   items, keys, pins           then     decisions
  *   byte 2   design, policy    byte 5   where, units, weak memory
  */
@@ -39,7 +39,7 @@ static void situation_of(play *x, feed *f)
     *c = hd_case_default();
     x->d = fuzz_design(f, c);
     if (x->d->mix && first / HD_OP_ERASE_IF % 2) x->op = JUDGE_MIXED;
-    snprintf(c->op, sizeof c->op, "%s", scene_op_name(x->op));
+    snprintf(c->op, sizeof c->op, "%s", fixture_op_name(x->op));
     uint8_t shape = feed_byte(f), items = feed_byte(f);
     c->slots = ((const uint32_t[]){ 2, 3, 4, 16 })[shape % 4];
     c->buckets = 1 + shape / 4 % 3;
@@ -83,15 +83,15 @@ static const char *run(const uint8_t *bytes, size_t n, uint64_t *steps)
 {
     play x;
     feed f = feed_of(bytes, n);
-    scene *s = NULL;
+    fixture *s = NULL;
     agree *a = NULL;
     simt_machine *m = fuzz_machine();
     const char *why = NULL;
     play_of(&x, &f);
     if (x.row == x.d->rows || !m) return NULL;
-    scene_kernel k = fuzz_kernel(x.d, x.row, x.op, THREADS, BLOCKS);
-    const scene_kernel *kernels[] = { &k };
-    hd_status status = scene_open(&x.c, kernels, 1, &s);
+    fixture_kernel k = fuzz_kernel(x.d, x.row, x.op, THREADS, BLOCKS);
+    const fixture_kernel *kernels[] = { &k };
+    hd_status status = fixture_open(&x.c, kernels, 1, &s);
     if (status == HD_EINVAL) return NULL; /* sums of values that are no numbers */
     if (!status) status = agree_open(s, &a);
     if (!status) {

@@ -27,22 +27,22 @@ uint32_t fuzz_row(feed *f, const judge_design *d, hd_op op, const hd_case *c)
 }
 
 static struct {
-    const scene_kernel *k;
+    const fixture_kernel *k;
     const judge_design *d;
     uint32_t row;
-} stand_in;
+} bench_fixture_in;
 
-void fuzz_stand_in(const scene_kernel *k, const judge_design *d, uint32_t row)
+void fuzz_stand_in(const fixture_kernel *k, const judge_design *d, uint32_t row)
 {
-    stand_in.k = k;
-    stand_in.d = d;
-    stand_in.row = row;
+    bench_fixture_in.k = k;
+    bench_fixture_in.d = d;
+    bench_fixture_in.row = row;
 }
 
-scene_kernel fuzz_kernel(const judge_design *d, uint32_t row, hd_op op, uint32_t threads, uint32_t blocks)
+fixture_kernel fuzz_kernel(const judge_design *d, uint32_t row, hd_op op, uint32_t threads, uint32_t blocks)
 {
-    if (stand_in.k && stand_in.d == d && d->runs(stand_in.row, op)) return *stand_in.k;
-    return scene_kernel_at(d, row, threads, blocks);
+    if (bench_fixture_in.k && bench_fixture_in.d == d && d->runs(bench_fixture_in.row, op)) return *bench_fixture_in.k;
+    return fixture_kernel_at(d, row, threads, blocks);
 }
 
 static const char *policy_of(uint64_t byte) { return hd_policy_rows[byte % HD_POLICY_COUNT].name; }

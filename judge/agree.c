@@ -14,21 +14,21 @@
 #include "base/error.h"
 
 struct agree {
-    scene *s;
+    fixture *s;
     const judge_design *d; /* s's */
     bool weak;             /* runs have store buffers */
     /* (d->table_size) the reference's table; the kernels' before the run, and as they left it */
     void *model, *then, *now;
-    uint8_t *model_memory;    /* (table_bytes) */
-    uint8_t *seen;            /* (table_bytes) the table when it was last watched, and nothing was wrong with it ... */
-    bool has_seen;            /* ... if it was */
-    uint64_t *occupant;       /* (places) who lies where, by the tickets: HD_KEY_EMPTY for nobody */
-    bool *drawn[SCENE_PARTS]; /* (n) has a ticket */
+    uint8_t *model_memory; /* (table_bytes) */
+    uint8_t *seen;         /* (table_bytes) the table when it was last watched, and nothing was wrong with it ... */
+    bool has_seen;         /* ... if it was */
+    uint64_t *occupant;    /* (places) who lies where, by the tickets: HD_KEY_EMPTY for nobody */
+    bool *drawn[FIXTURE_PARTS]; /* (n) has a ticket */
     /* (n) of items that change nothing (any_moment): what they say was true at some moment so far */
-    bool *settled[SCENE_PARTS];
-    judge_listing *list[SCENE_PARTS];   /* (n) */
-    uint8_t *list_value[SCENE_PARTS];   /* (n, value_bytes) */
-    judge_arrays expected[SCENE_PARTS]; /* of the reference in item order */
+    bool *settled[FIXTURE_PARTS];
+    judge_listing *list[FIXTURE_PARTS];   /* (n) */
+    uint8_t *list_value[FIXTURE_PARTS];   /* (n, value_bytes) */
+    judge_arrays expected[FIXTURE_PARTS]; /* of the reference in item order */
     uint32_t deaf, objector;
     char why[JUDGE_SENTENCE];
 };
@@ -36,16 +36,16 @@ struct agree {
 static const char *part_name(const agree *a, uint32_t k)
 {
     static _Thread_local char name[64];
-    const scene_part *p = &a->s->part[k];
+    const fixture_part *p = &a->s->part[k];
     snprintf(name, sizeof name, "%s%s.%s", a->s->parts > 1 ? (k ? "second: " : "first: ") : "",
              judge_batch_name(&p->batch), p->kernel->name);
     return name;
 }
 
 static bool is_reader(hd_op op) { return op <= HD_OP_FIND_MISSED; }
-static bool keyed(const scene_part *p) { return judge_keyed_batch(&p->batch); }
-static bool reads(const scene_part *p) { return !p->batch.each && is_reader(p->batch.op); }
-static bool ordered(const scene_part *p) { return keyed(p) && p->kernel->strictness <= SCENE_CHOICE; }
+static bool keyed(const fixture_part *p) { return judge_keyed_batch(&p->batch); }
+static bool reads(const fixture_part *p) { return !p->batch.each && is_reader(p->batch.op); }
+static bool ordered(const fixture_part *p) { return keyed(p) && p->kernel->strictness <= FIXTURE_CHOICE; }
 
 /* ---- One item -------------------------------------------------------------------------------- */
 
@@ -54,7 +54,7 @@ static const char *move_in(agree *a, const simt_ticket_record *t, uint64_t key, 
 {
     bool stays = o == HD_HIT || o == HD_UPDATED || o == HD_PINNED, comes = o == HD_INSERTED || o == HD_EVICTED;
     if (!stays && !comes && o != HD_ERASED) return NULL;
-    if (t->b >= scene_places(a->d, a->s->table)) return "its ticket names no entry of the table";
+    if (t->b >= fixture_places(a->d, a->s->table)) return "its ticket names no entry of the table";
     uint64_t *there = &a->occupant[t->b], before = stays || o == HD_ERASED ? key
                                                    : o == HD_EVICTED       ? t->a
                                                                            : HD_KEY_EMPTY;
@@ -83,10 +83,10 @@ static bool any_moment(const agree *a, uint32_t k, uint64_t i)
            b->outcome[i] == HD_RESERVED;
 }
 
-/* Where key is, by the tickets; scene_places: nowhere. */
+/* Where key is, by the tickets; fixture_places: nowhere. */
 static uint64_t place_of(const agree *a, uint64_t key)
 {
-    uint64_t e = 0, places = scene_places(a->d, a->s->table);
+    uint64_t e = 0, places = fixture_places(a->d, a->s->table);
     while (e < places && a->occupant[e] != key) e++;
     return e;
 }
@@ -99,7 +99,7 @@ static bool points_elsewhere(const agree *a, uint32_t k, uint64_t i, const simt_
     if (!judge_delivers_ptr(judge_item_op(b, i), (hd_outcome)b->outcome[i]) || (!t && !any_moment(a, k, i)))
         return false;
     uint64_t e = t ? t->b : place_of(a, b->key[i]);
-    return e == scene_places(a->d, a->s->table) || b->ptr[i] != (void *)a->d->value_at(a->s->table, e);
+    return e == fixture_places(a->d, a->s->table) || b->ptr[i] != (void *)a->d->value_at(a->s->table, e);
 }
 
 /* An item takes effect on the reference's table. t: its ticket, or NULL for one that needs none. */
@@ -118,18 +118,19 @@ static const char *accept_item(agree *a, uint32_t k, uint64_t i, const simt_tick
 /* An entry that is nobody's item went from one place to another. */
 static const char *take_move(agree *a, const simt_ticket_record *t)
 {
-    uint64_t places = scene_places(a->d, a->s->table);
+    uint64_t places = fixture_places(a->d, a->s->table);
     if (t->a >= places || t->b >= places)
-        return scene_say(a->why, "a ticket for a move from place %" PRIu64 " to %" PRIu64 " of %" PRIu64, t->a, t->b,
-                         places);
+        return fixture_say(a->why, "a ticket for a move from place %" PRIu64 " to %" PRIu64 " of %" PRIu64, t->a, t->b,
+                           places);
     uint64_t key = a->occupant[t->a];
     const char *why = key == HD_KEY_EMPTY                 ? "nobody was there"
                       : a->occupant[t->b] != HD_KEY_EMPTY ? "its new place was not empty"
                                                           : a->d->move(a->model, t->a, t->b);
     if (why) {
         char from[64], to[64];
-        return scene_say(a->why, "a move from %s to %s: %s", scene_place(a->d, a->s->table, t->a, from, sizeof from),
-                         scene_place(a->d, a->s->table, t->b, to, sizeof to), why);
+        return fixture_say(a->why, "a move from %s to %s: %s",
+                           fixture_place(a->d, a->s->table, t->a, from, sizeof from),
+                           fixture_place(a->d, a->s->table, t->b, to, sizeof to), why);
     }
     a->occupant[t->b] = key;
     a->occupant[t->a] = HD_KEY_EMPTY;
@@ -139,22 +140,23 @@ static const char *take_move(agree *a, const simt_ticket_record *t)
 static const char *take_ticket(agree *a, const simt_ticket_record *t)
 {
     uint32_t k = t->stream;
-    if (k >= a->s->parts) return scene_say(a->why, "a ticket of stream %" PRIu32 ", where nothing runs", k);
-    const scene_part *p = &a->s->part[k];
+    if (k >= a->s->parts) return fixture_say(a->why, "a ticket of stream %" PRIu32 ", where nothing runs", k);
+    const fixture_part *p = &a->s->part[k];
     if (t->item == JUDGE_MOVE && a->d->move) return take_move(a, t);
     if (t->item >= p->batch.n)
-        return scene_say(a->why, "%s: a ticket for item %" PRIu64 " of %" PRIu64, part_name(a, k), t->item, p->batch.n);
+        return fixture_say(a->why, "%s: a ticket for item %" PRIu64 " of %" PRIu64, part_name(a, k), t->item,
+                           p->batch.n);
     if (a->drawn[k][t->item])
-        return scene_say(a->why, "%s: item %" PRIu64 " (key %" PRIx64 ") took effect twice", part_name(a, k), t->item,
-                         p->batch.key[t->item]);
+        return fixture_say(a->why, "%s: item %" PRIu64 " (key %" PRIx64 ") took effect twice", part_name(a, k), t->item,
+                           p->batch.key[t->item]);
     a->drawn[k][t->item] = true;
     if (t->what != p->batch.outcome[t->item])
-        return scene_say(a->why, "%s: item %" PRIu64 " (key %" PRIx64 ") was %s, but %s was delivered", part_name(a, k),
-                         t->item, p->batch.key[t->item], hd_outcome_name((hd_outcome)t->what),
-                         hd_outcome_name((hd_outcome)p->batch.outcome[t->item]));
+        return fixture_say(a->why, "%s: item %" PRIu64 " (key %" PRIx64 ") was %s, but %s was delivered",
+                           part_name(a, k), t->item, p->batch.key[t->item], hd_outcome_name((hd_outcome)t->what),
+                           hd_outcome_name((hd_outcome)p->batch.outcome[t->item]));
     const char *why = any_moment(a, k, t->item) ? NULL : accept_item(a, k, t->item, t);
-    return why ? scene_say(a->why, "%s: item %" PRIu64 " (key %" PRIx64 ", %s): %s", part_name(a, k), t->item,
-                           p->batch.key[t->item], hd_outcome_name((hd_outcome)t->what), why)
+    return why ? fixture_say(a->why, "%s: item %" PRIu64 " (key %" PRIx64 ", %s): %s", part_name(a, k), t->item,
+                             p->batch.key[t->item], hd_outcome_name((hd_outcome)t->what), why)
                : NULL;
 }
 
@@ -183,20 +185,20 @@ static void settle_after(agree *a, const simt_ticket_record *t)
 /* Those who drew no ticket: fine for who reads, and for reserved keys; nobody's turn matters to them. */
 static const char *take_others(agree *a, uint32_t k)
 {
-    const scene_part *p = &a->s->part[k];
+    const fixture_part *p = &a->s->part[k];
     for (uint64_t i = 0; i < p->batch.n; i++) {
         if (a->settled[k][i] || (a->drawn[k][i] && !any_moment(a, k, i))) continue;
         bool never = any_moment(a, k, i), idle = reads(p) || never || p->batch.outcome[i] == HD_RESERVED;
         const char *why = idle ? accept_item(a, k, i, NULL) : "it never took effect";
         if (why && never)
-            return scene_say(a->why,
-                             "%s: item %" PRIu64 " (key %" PRIx64
-                             ", %s %s): true at no moment of the batch; at its end: %s",
-                             part_name(a, k), i, p->batch.key[i], hd_op_name(judge_item_op(&p->batch, i)),
-                             hd_outcome_name((hd_outcome)p->batch.outcome[i]), why);
+            return fixture_say(a->why,
+                               "%s: item %" PRIu64 " (key %" PRIx64
+                               ", %s %s): true at no moment of the batch; at its end: %s",
+                               part_name(a, k), i, p->batch.key[i], hd_op_name(judge_item_op(&p->batch, i)),
+                               hd_outcome_name((hd_outcome)p->batch.outcome[i]), why);
         if (why)
-            return scene_say(a->why, "%s: item %" PRIu64 " (key %" PRIx64 ", %s): %s", part_name(a, k), i,
-                             p->batch.key[i], hd_outcome_name((hd_outcome)p->batch.outcome[i]), why);
+            return fixture_say(a->why, "%s: item %" PRIu64 " (key %" PRIx64 ", %s): %s", part_name(a, k), i,
+                               p->batch.key[i], hd_outcome_name((hd_outcome)p->batch.outcome[i]), why);
     }
     return NULL;
 }
@@ -225,7 +227,7 @@ static const char *replay(agree *a, const simt_machine *m)
 
 static const char *check_list(agree *a, uint32_t k)
 {
-    const scene_part *p = &a->s->part[k];
+    const fixture_part *p = &a->s->part[k];
     const hd_batch *b = &p->batch;
     uint32_t bytes = a->s->value_bytes;
     uint64_t at = 0;
@@ -244,24 +246,24 @@ static const char *check_list(agree *a, uint32_t k)
                 why = "listed a wrong value";
         }
         if (why)
-            return scene_say(a->why, "%s: item %" PRIu64 " (key %" PRIx64 ", %s) %s", part_name(a, k), i, b->key[i],
-                             hd_outcome_name((hd_outcome)b->outcome[i]), why);
+            return fixture_say(a->why, "%s: item %" PRIu64 " (key %" PRIx64 ", %s) %s", part_name(a, k), i, b->key[i],
+                               hd_outcome_name((hd_outcome)b->outcome[i]), why);
         at++;
     }
     return *b->count == at ? NULL
-                           : scene_say(a->why, "%s: the list has %" PRIu64 " entries, and should have %" PRIu64,
-                                       part_name(a, k), *b->count, at);
+                           : fixture_say(a->why, "%s: the list has %" PRIu64 " entries, and should have %" PRIu64,
+                                         part_name(a, k), *b->count, at);
 }
 
 static const char *check_tally(agree *a, uint32_t k)
 {
-    const scene_part *p = &a->s->part[k];
+    const fixture_part *p = &a->s->part[k];
     uint64_t outcome[HD_OUTCOME_COUNT] = { 0 };
     for (uint64_t i = 0; keyed(p) && i < p->batch.n; i++) outcome[p->batch.outcome[i]]++;
     for (int o = 0; o < HD_OUTCOME_COUNT; o++)
         if (outcome[o] != p->tally[o])
-            return scene_say(a->why, "%s: %" PRIu64 " items were %s, but %" PRIu64 " were counted", part_name(a, k),
-                             outcome[o], hd_outcome_name((hd_outcome)o), p->tally[o]);
+            return fixture_say(a->why, "%s: %" PRIu64 " items were %s, but %" PRIu64 " were counted", part_name(a, k),
+                               outcome[o], hd_outcome_name((hd_outcome)o), p->tally[o]);
     return NULL;
 }
 
@@ -269,7 +271,7 @@ static const char *check_tally(agree *a, uint32_t k)
 
 static void run_reference(agree *a, uint32_t k)
 {
-    scene_part *p = &a->s->part[k];
+    fixture_part *p = &a->s->part[k];
     hd_batch b = p->batch;
     const uint64_t *key = b.key, *score = b.score;
     const uint8_t *flag = b.flag;
@@ -297,7 +299,7 @@ static const char *check_exact(agree *a, uint32_t k)
                       *w = (const uint8_t *)judge_arrays_at(want, (judge_array)x);
         for (size_t i = 0; i < got->used[x]; i++)
             if (g[i] != w[i])
-                return scene_say(a->why, "%s: byte %zu of %s is not the reference's", part_name(a, k), i, names[x]);
+                return fixture_say(a->why, "%s: byte %zu of %s is not the reference's", part_name(a, k), i, names[x]);
     }
     return NULL;
 }
@@ -315,29 +317,29 @@ static const char *check_contents(agree *a)
             if (d->key_at(v, e) >= HD_KEY_RESERVED) continue;
             const char *why = d->differs(v, a->model, e);
             if (why)
-                return scene_say(a->why, "%s: key %" PRIx64 " %s the reference's",
-                                 scene_place(d, v, e, name, sizeof name), d->key_at(v, e), why);
+                return fixture_say(a->why, "%s: key %" PRIx64 " %s the reference's",
+                                   fixture_place(d, v, e, name, sizeof name), d->key_at(v, e), why);
         }
-        uint64_t here = scene_entries(d, v, b), there = scene_entries(d, a->model, b);
+        uint64_t here = fixture_entries(d, v, b), there = fixture_entries(d, a->model, b);
         if (here != there && !d->roams)
-            return scene_say(a->why, "%s has %" PRIu64 " entries, and should have %" PRIu64,
-                             scene_bucket(d, v, b, name, sizeof name), here, there);
+            return fixture_say(a->why, "%s has %" PRIu64 " entries, and should have %" PRIu64,
+                               fixture_bucket(d, v, b, name, sizeof name), here, there);
         all[0] += here;
         all[1] += there;
     }
     return all[0] == all[1]
                ? NULL
-               : scene_say(a->why, "the table has %" PRIu64 " entries, and should have %" PRIu64, all[0], all[1]);
+               : fixture_say(a->why, "the table has %" PRIu64 " entries, and should have %" PRIu64, all[0], all[1]);
 }
 
 static const char *check_slots(agree *a)
 {
     const void *v = a->s->table;
     char name[64];
-    for (uint64_t e = 0; e < scene_places(a->d, v); e++)
+    for (uint64_t e = 0; e < fixture_places(a->d, v); e++)
         if (a->d->key_at(v, e) != a->occupant[e])
-            return scene_say(a->why, "%s: key %" PRIx64 " where the tickets put %" PRIx64,
-                             scene_place(a->d, v, e, name, sizeof name), a->d->key_at(v, e), a->occupant[e]);
+            return fixture_say(a->why, "%s: key %" PRIx64 " where the tickets put %" PRIx64,
+                               fixture_place(a->d, v, e, name, sizeof name), a->d->key_at(v, e), a->occupant[e]);
     return NULL;
 }
 
@@ -351,10 +353,10 @@ static const char *check_promised(agree *a, uint32_t k)
 static const char *check_conservation(agree *a)
 {
     uint64_t before = 0, after = 0, inserted = 0, erased = 0;
-    for (uint64_t b = 0; b < a->d->buckets(a->s->table); b++) after += scene_entries(a->d, a->s->table, b);
-    for (uint64_t b = 0; b < a->d->buckets(a->then); b++) before += scene_entries(a->d, a->then, b);
+    for (uint64_t b = 0; b < a->d->buckets(a->s->table); b++) after += fixture_entries(a->d, a->s->table, b);
+    for (uint64_t b = 0; b < a->d->buckets(a->then); b++) before += fixture_entries(a->d, a->then, b);
     for (uint32_t k = 0; k < a->s->parts; k++) {
-        const scene_part *p = &a->s->part[k];
+        const fixture_part *p = &a->s->part[k];
         if (!keyed(p)) return NULL;
         for (uint64_t i = 0; i < p->batch.n; i++) {
             inserted += p->batch.outcome[i] == HD_INSERTED;
@@ -363,15 +365,15 @@ static const char *check_conservation(agree *a)
     }
     return before + inserted == after + erased
                ? NULL
-               : scene_say(a->why,
-                           "%" PRIu64 " entries, %" PRIu64 " more inserted, %" PRIu64 " erased, and now %" PRIu64,
-                           before, inserted, erased, after);
+               : fixture_say(a->why,
+                             "%" PRIu64 " entries, %" PRIu64 " more inserted, %" PRIu64 " erased, and now %" PRIu64,
+                             before, inserted, erased, after);
 }
 
 static const char *check_rest(agree *a)
 {
-    const char *why = a->d->idle ? a->d->idle(a->s, a->why) : NULL, *beside = why ? NULL : scene_guards(a->s);
-    if (beside) why = scene_say(a->why, "bytes beside the plane '%s' were written", beside);
+    const char *why = a->d->idle ? a->d->idle(a->s, a->why) : NULL, *beside = why ? NULL : fixture_guards(a->s);
+    if (beside) why = fixture_say(a->why, "bytes beside the plane '%s' were written", beside);
     return why ? why : a->d->check(a->now, a->why);
 }
 
@@ -379,10 +381,10 @@ static const char *check_rest(agree *a)
 
 static void begin_again(agree *a)
 {
-    const scene *s = a->s;
+    const fixture *s = a->s;
     memcpy(a->model_memory, s->initial, s->table_bytes);
     a->d->view(s, a->model_memory, a->model);
-    for (uint64_t e = 0; e < scene_places(a->d, a->model); e++) a->occupant[e] = a->d->key_at(a->model, e);
+    for (uint64_t e = 0; e < fixture_places(a->d, a->model); e++) a->occupant[e] = a->d->key_at(a->model, e);
 }
 
 static const char *check_parts(agree *a, const char *(*check)(agree *, uint32_t))
@@ -410,13 +412,13 @@ static const char *heard(agree *a, uint32_t part, const char *objection)
 const char *agree_judge(void *context, simt_machine *m)
 {
     agree *a = (agree *)context;
-    const scene *s = a->s;
+    const fixture *s = a->s;
     bool tickets = true, by_item = false, reference = true, bytes = true;
     for (uint32_t k = 0; k < s->parts; k++) {
         tickets = tickets && ordered(&s->part[k]);
-        by_item = by_item || !ordered(&s->part[k]) || s->part[k].kernel->strictness == SCENE_EXACT;
-        bytes = bytes && (s->part[k].kernel->strictness == SCENE_EXACT || reads(&s->part[k]));
-        reference = reference && s->part[k].kernel->strictness != SCENE_SHAPE;
+        by_item = by_item || !ordered(&s->part[k]) || s->part[k].kernel->strictness == FIXTURE_EXACT;
+        bytes = bytes && (s->part[k].kernel->strictness == FIXTURE_EXACT || reads(&s->part[k]));
+        reference = reference && s->part[k].kernel->strictness != FIXTURE_SHAPE;
     }
     a->d->view(s, s->initial, a->then);
     a->d->view(s, s->memory, a->now);
@@ -450,7 +452,7 @@ const char *agree_judge(void *context, simt_machine *m)
 const char *agree_watch(void *context)
 {
     agree *a = (agree *)context;
-    const scene *s = a->s;
+    const fixture *s = a->s;
     if (a->has_seen && memcmp(a->seen, s->memory, s->table_bytes) == 0) return NULL; /* most steps change nothing */
     const char *why = a->d->watch(s, a->weak, a->why);
     a->has_seen = !why;
@@ -473,7 +475,7 @@ void agree_watch_with(agree *a, simt_config *c, uint32_t n)
 
 /* ---- Open and close -------------------------------------------------------------------------- */
 
-static hd_status prepare(void *context, simt_machine *m) { return scene_prepare(((agree *)context)->s, m); }
+static hd_status prepare(void *context, simt_machine *m) { return fixture_prepare(((agree *)context)->s, m); }
 
 simt_trial agree_trial(agree *a)
 {
@@ -484,7 +486,7 @@ simt_trial agree_trial(agree *a)
 hd_status agree_run(agree *a, simt_machine *m, const simt_config *c, const char **why)
 {
     simt_machine_forget(m);
-    hd_status status = scene_prepare(a->s, m);
+    hd_status status = fixture_prepare(a->s, m);
     *why = NULL;
     if (!status) *why = simt_machine_run(m, c) ? agree_judge(a, m) : simt_machine_finding(m)->story;
     return status;
@@ -493,8 +495,8 @@ hd_status agree_run(agree *a, simt_machine *m, const simt_config *c, const char 
 /* The memory of a judge; false: there is none. */
 static bool furnish(agree *a)
 {
-    const scene *s = a->s;
-    uint64_t places = a->d->places ? a->d->places(s) : scene_places(a->d, s->table);
+    const fixture *s = a->s;
+    uint64_t places = a->d->places ? a->d->places(s) : fixture_places(a->d, s->table);
     a->model_memory = (uint8_t *)aligned_alloc(128, (s->table_bytes + 127) / 128 * 128);
     a->seen = (uint8_t *)malloc(s->table_bytes);
     a->occupant = (uint64_t *)calloc(places, sizeof *a->occupant);
@@ -516,7 +518,7 @@ static bool furnish(agree *a)
     return there;
 }
 
-hd_status agree_open(scene *s, agree **out)
+hd_status agree_open(fixture *s, agree **out)
 {
     agree *a = (agree *)calloc(1, sizeof *a);
     if (a) {
@@ -527,7 +529,7 @@ hd_status agree_open(scene *s, agree **out)
         if (a)
             agree_close(a);
         else
-            scene_close(s);
+            fixture_close(s);
         return hd_fail(HD_ENOMEM, "case: no memory for its judge");
     }
     begin_again(a);
@@ -538,7 +540,7 @@ hd_status agree_open(scene *s, agree **out)
 void agree_close(agree *a)
 {
     if (!a) return;
-    for (uint32_t k = 0; k < SCENE_PARTS; k++) {
+    for (uint32_t k = 0; k < FIXTURE_PARTS; k++) {
         free(a->drawn[k]);
         free(a->settled[k]);
         free(a->list[k]);
@@ -551,11 +553,11 @@ void agree_close(agree *a)
     free(a->model);
     free(a->then);
     free(a->now);
-    scene_close(a->s);
+    fixture_close(a->s);
     free(a);
 }
 
 size_t agree_draw(const agree *a, char *text, size_t bytes)
 {
-    return scene_draw(a->d, a->s->table, "the kernel's table", a->model, "the reference's", text, bytes);
+    return fixture_draw(a->d, a->s->table, "the kernel's table", a->model, "the reference's", text, bytes);
 }

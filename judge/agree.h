@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * agree.h - does what kernels did to a scene agree with the reference? Not: is it the same. A run is judged in the
+ * agree.h - does what kernels did to a fixture agree with the reference? Not: is it the same. A run is judged in the
  * order in which its items took effect, which is that of their tickets: each is put to the reference, on a table that
  * began as the kernels' did. What that leaves must be what the kernels left:
  *
@@ -15,16 +15,16 @@
 #ifndef HD_JUDGE_AGREE_H
 #define HD_JUDGE_AGREE_H
 
-#include "judge/scene.h"
+#include "judge/fixture.h"
 #include "simt/explore.h"
 
 typedef struct agree agree;
 
-/* The judge of one scene; it keeps s, and closes it at its end. */
-hd_status agree_open(scene *s, agree **a);
+/* The judge of one fixture; it keeps s, and closes it at its end. */
+hd_status agree_open(fixture *s, agree **a);
 void agree_close(agree *a); /* NULL is fine */
 
-/* The scene as something to explore. a is the context of all three. */
+/* The fixture as something to explore. a is the context of all three. */
 simt_trial agree_trial(agree *a);
 /* NULL, or what is wrong: after a run that found nothing, and (simt_config.watch) in one. Valid until the next run. */
 const char *agree_judge(void *a, simt_machine *m);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * design.h - what a table design is to the judge of kernels. Scenes, the judgement, searches of schedules, tours,
+ * design.h - what a table design is to the judge of kernels. Fixtures, the judgement, searches of schedules, tours,
  * drawings and fuzzers know batches, memory, places and tickets; a design says what its table is. It is one struct of
  * functions and a line of judge/designs.inc. Then `heddle sched`, `diff`, `explain`, `run --kernels`, the fuzzers of
  * kernels and the museum know its kernels without a line of their own.
@@ -28,7 +28,7 @@
 #ifndef HD_JUDGE_DESIGN_H
 #define HD_JUDGE_DESIGN_H
 
-#include "judge/scene.h"
+#include "judge/fixture.h"
 #include "workload/rng.h"
 
 #define JUDGE_MOVE UINT64_MAX
@@ -39,7 +39,7 @@
 typedef struct judge_row {
     const char *variant;
     uint32_t lanes, threads; /* of an item, of a block */
-    scene_strictness strictness;
+    fixture_strictness strictness;
 } judge_row;
 
 /* A small table, for people to look at. */
@@ -59,7 +59,7 @@ typedef enum judge_scores { JUDGE_NO_SCORES, JUDGE_SCORES_GIVEN_OR_NOT, JUDGE_SC
 
 enum { JUDGE_SENTENCE = 512 };
 /* Writes a sentence; returns it. */
-const char *scene_say(char why[JUDGE_SENTENCE], const char *format, ...) __attribute__((format(printf, 2, 3)));
+const char *fixture_say(char why[JUDGE_SENTENCE], const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 typedef struct judge_design {
     const char *name; /* hd_case.design                        */
@@ -74,34 +74,34 @@ typedef struct judge_design {
     /* (HD_OP_COUNT_): how often each operation is drawn for a mixed batch; NULL: there are none */
     const uint8_t *mix;
     const char *(*unfit)(uint32_t row, const hd_case *c); /* NULL, or why it cannot run such a table */
-    scene_kernel (*kernel)(uint32_t row);                 /* name, strictness, queue, lanes, row */
+    fixture_kernel (*kernel)(uint32_t row);               /* name, strictness, queue, lanes, row */
     judge_small small, wide;                              /* wide: for kernels that do not fit the small one */
     void (*bend)(hd_case *c); /* any case becomes one of a table that can be; NULL: all are */
 
-    /* ---- A scene's table --------------------------------------------------------------------- */
-    size_t table_size, args_size; /* of the structs behind scene.table and scene_part.args */
+    /* ---- A fixture's table --------------------------------------------------------------------- */
+    size_t table_size, args_size; /* of the structs behind fixture.table and fixture_part.args */
     /* s->table, but for its memory. HD_EINVAL says why there is no such table. */
-    hd_status (*shape)(scene *s, const hd_case *c);
-    /* Asks for memory with scene_room: first the table's, then what part k's kernels need beside it. Each is called
+    hd_status (*shape)(fixture *s, const hd_case *c);
+    /* Asks for memory with fixture_room: first the table's, then what part k's kernels need beside it. Each is called
      * twice, and the same is to be asked for again: first nobody gets anything, then all do. */
-    void (*lay_table)(scene *s);
-    void (*lay_part)(scene *s, uint32_t k);
-    void (*clear)(scene *s);            /* the table's memory: empty, no lock held, no counts */
-    bool (*fill)(scene *s, hd_rng *g);  /* false: no memory. The batches are drawn already  */
-    void (*args)(scene *s, uint32_t k); /* part[k].args from its batch */
-    judge_scores (*scores)(const scene *s);
+    void (*lay_table)(fixture *s);
+    void (*lay_part)(fixture *s, uint32_t k);
+    void (*clear)(fixture *s);            /* the table's memory: empty, no lock held, no counts */
+    bool (*fill)(fixture *s, hd_rng *g);  /* false: no memory. The batches are drawn already  */
+    void (*args)(fixture *s, uint32_t k); /* part[k].args from its batch */
+    judge_scores (*scores)(const fixture *s);
     /* *table: s->table as it would be over `memory`, which has the regions that s->memory has; counts that lie there
      * are read. */
-    void (*view)(const scene *s, uint8_t *memory, void *table);
+    void (*view)(const fixture *s, uint8_t *memory, void *table);
     /* Part k's batch, whose arrays may be others, by the reference, in item order. */
-    void (*apply)(const scene *s, void *table, uint32_t k, const hd_batch *b);
-    hd_status (*resize)(scene *s, void *table, uint64_t buckets); /* by the reference; NULL: HD_EINVAL */
+    void (*apply)(const fixture *s, void *table, uint32_t k, const hd_batch *b);
+    hd_status (*resize)(fixture *s, void *table, uint64_t buckets); /* by the reference; NULL: HD_EINVAL */
 
     /* ---- Entries ----------------------------------------------------------------------------- */
     uint64_t (*buckets)(const void *table);
     /* place in bucket b; of the bucket after the last: how many places there are */
     uint64_t (*first)(const void *table, uint64_t b);
-    uint64_t (*places)(const scene *s); /* as many as there can be, however far the table grows; NULL: it does not */
+    uint64_t (*places)(const fixture *s); /* as many as there can be, however far the table grows; NULL: it does not */
     /* HD_KEY_EMPTY: nobody; from HD_KEY_RESERVED up: somebody has hold of it */
     uint64_t (*key_at)(const void *table, uint64_t e);
     uint8_t *(*value_at)(const void *table, uint64_t e); /* what pointers show; NULL: it delivers none */
@@ -112,25 +112,25 @@ typedef struct judge_design {
     void (*describe)(const void *table, uint64_t e, char *line, size_t bytes);
     const char *(*bucket_name)(const void *table, uint64_t b, char *text, size_t bytes); /* NULL: they are "bucket 7" */
     /* "key in bucket 1, slot 3": byte `at` of one of its regions; false: it has no name for that. */
-    bool (*names)(const scene *s, const char *region, uint64_t at, char *text, size_t bytes);
+    bool (*names)(const fixture *s, const char *region, uint64_t at, char *text, size_t bytes);
 
     /* ---- The judgement ----------------------------------------------------------------------- */
     /* Item i of part k takes effect on `model` now, as its outputs and its ticket t say (NULL: it drew none); l is what
      * it then has to list. NULL, or why it may not have, and model is as it was. */
-    const char *(*accept)(const scene *s, void *model, uint32_t k, uint64_t i, const simt_ticket_record *t,
+    const char *(*accept)(const fixture *s, void *model, uint32_t k, uint64_t i, const simt_ticket_record *t,
                           judge_listing *l);
     /* an entry moves, as a ticket says; NULL: none ever does */
     const char *(*move)(void *model, uint64_t from, uint64_t to);
     /* All below: NULL, or a sentence about what is wrong, in `why`. */
     /* what tables hold beside entries, like pins; NULL: nothing */
-    const char *(*beside)(const scene *s, const void *model, const void *now, char why[JUDGE_SENTENCE]);
+    const char *(*beside)(const fixture *s, const void *model, const void *now, char why[JUDGE_SENTENCE]);
     /* what part k's operation says besides; NULL: nothing */
-    const char *(*promised)(const scene *s, const void *model, uint32_t k, char why[JUDGE_SENTENCE]);
+    const char *(*promised)(const fixture *s, const void *model, uint32_t k, char why[JUDGE_SENTENCE]);
     /* no lock is held, nothing is half done, what is to be 0 at rest is; NULL: check says so */
-    const char *(*idle)(const scene *s, char why[JUDGE_SENTENCE]);
+    const char *(*idle)(const fixture *s, char why[JUDGE_SENTENCE]);
     const char *(*check)(const void *table, char why[JUDGE_SENTENCE]); /* invariants at rest */
     /* ... and between any two steps; weak: with store buffers */
-    const char *(*watch)(const scene *s, bool weak, char why[JUDGE_SENTENCE]);
+    const char *(*watch)(const fixture *s, bool weak, char why[JUDGE_SENTENCE]);
 } judge_design;
 
 #define JUDGE_DESIGN(name) extern const judge_design judge_design_##name;
@@ -142,19 +142,19 @@ const judge_design *judge_design_named(const char *name); /* NULL: there is none
 const judge_design *judge_design_of(const hd_case *c);    /* NULL: there are no kernels of it, and hd_why() says so */
 
 /* A source's key, as one that the design can hold. */
-static inline uint64_t scene_holdable(const judge_design *d, uint64_t key)
+static inline uint64_t fixture_holdable(const judge_design *d, uint64_t key)
 {
     return d->keys < HD_KEY_RESERVED ? key % d->keys : key;
 }
 
 /* The next region: `bytes` between guards; NULL while it is only asked for. For lay_table and lay_part. */
-void *scene_room(scene *s, const char *name, uint64_t bytes);
+void *fixture_room(fixture *s, const char *name, uint64_t bytes);
 
 /* For `fill`: bytes, and scores as the case has them. */
-void scene_draw_bytes(hd_rng *g, uint8_t *p, uint64_t bytes, uint64_t mask);
-uint64_t scene_value_mask(hd_elem e); /* bits that keep any float finite, or all */
-uint64_t scene_draw_score(const scene *s, hd_rng *g, uint64_t below);
+void fixture_draw_bytes(hd_rng *g, uint8_t *p, uint64_t bytes, uint64_t mask);
+uint64_t fixture_value_mask(hd_elem e); /* bits that keep any float finite, or all */
+uint64_t fixture_draw_score(const fixture *s, hd_rng *g, uint64_t below);
 
-enum { SCENE_SCORES = 16 }; /* scores that are drawn are below this, but for extreme ones */
+enum { FIXTURE_SCORES = 16 }; /* scores that are drawn are below this, but for extreme ones */
 
 #endif

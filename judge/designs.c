@@ -41,7 +41,7 @@ const judge_design *judge_design_of(const hd_case *c)
     return d;
 }
 
-const char *scene_say(char why[JUDGE_SENTENCE], const char *format, ...)
+const char *fixture_say(char why[JUDGE_SENTENCE], const char *format, ...)
 {
     va_list ap;
     va_start(ap, format);

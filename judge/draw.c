@@ -9,9 +9,9 @@
 
 #include "judge/design.h"
 
-uint64_t scene_places(const judge_design *d, const void *v) { return d->first(v, d->buckets(v)); }
+uint64_t fixture_places(const judge_design *d, const void *v) { return d->first(v, d->buckets(v)); }
 
-uint64_t scene_entries(const judge_design *d, const void *v, uint64_t b)
+uint64_t fixture_entries(const judge_design *d, const void *v, uint64_t b)
 {
     uint64_t n = 0;
     for (uint64_t e = d->first(v, b); e < d->first(v, b + 1); e++) n += d->key_at(v, e) < HD_KEY_RESERVED;
@@ -32,35 +32,35 @@ static bool any_differs(const judge_design *d, const void *v, const void *w, uin
     return differs;
 }
 
-bool scene_bucket_differs(const judge_design *d, const void *v, const void *w, uint64_t b)
+bool fixture_bucket_differs(const judge_design *d, const void *v, const void *w, uint64_t b)
 {
     if (any_differs(d, v, w, b)) return true;
-    return d->roams ? any_differs(d, w, v, b) : scene_entries(d, v, b) != scene_entries(d, w, b);
+    return d->roams ? any_differs(d, w, v, b) : fixture_entries(d, v, b) != fixture_entries(d, w, b);
 }
 
-uint64_t scene_buckets_differ(const scene *s, const scene *t)
+uint64_t fixture_buckets_differ(const fixture *s, const fixture *t)
 {
     uint64_t n = 0;
     for (uint64_t b = 0; b < s->design->buckets(s->table); b++)
-        n += scene_bucket_differs(s->design, s->table, t->table, b);
+        n += fixture_bucket_differs(s->design, s->table, t->table, b);
     return n;
 }
 
 /* ---- In words -------------------------------------------------------------------------------- */
 
-const char *scene_bucket(const judge_design *d, const void *v, uint64_t b, char *text, size_t bytes)
+const char *fixture_bucket(const judge_design *d, const void *v, uint64_t b, char *text, size_t bytes)
 {
     if (d->bucket_name) return d->bucket_name(v, b, text, bytes);
     snprintf(text, bytes, "bucket %" PRIu64, b);
     return text;
 }
 
-const char *scene_place(const judge_design *d, const void *v, uint64_t e, char *text, size_t bytes)
+const char *fixture_place(const judge_design *d, const void *v, uint64_t e, char *text, size_t bytes)
 {
     char name[48];
     uint64_t b = 0;
     while (d->first(v, b + 1) <= e) b++;
-    snprintf(text, bytes, "%s, slot %" PRIu64, scene_bucket(d, v, b, name, sizeof name), e - d->first(v, b));
+    snprintf(text, bytes, "%s, slot %" PRIu64, fixture_bucket(d, v, b, name, sizeof name), e - d->first(v, b));
     return text;
 }
 
@@ -89,15 +89,15 @@ static const char *describe(const judge_design *d, const void *v, uint64_t e, ch
     return line;
 }
 
-size_t scene_draw(const judge_design *d, const void *v, const char *v_name, const void *w, const char *w_name,
-                  char *text, size_t bytes)
+size_t fixture_draw(const judge_design *d, const void *v, const char *v_name, const void *w, const char *w_name,
+                    char *text, size_t bytes)
 {
     page p = { text, 0, bytes };
     char left[96], right[96], name[48];
     if (bytes) text[0] = 0;
     for (uint64_t b = 0; b < d->buckets(v); b++) {
-        if (!scene_bucket_differs(d, v, w, b)) continue;
-        put(&p, "%s\n  %4s  %-60s %s\n", scene_bucket(d, v, b, name, sizeof name), "slot", v_name, w_name);
+        if (!fixture_bucket_differs(d, v, w, b)) continue;
+        put(&p, "%s\n  %4s  %-60s %s\n", fixture_bucket(d, v, b, name, sizeof name), "slot", v_name, w_name);
         for (uint64_t e = d->first(v, b); e < d->first(v, b + 1); e++)
             put(&p, "%c %4" PRIu64 "  %-60s %s\n", place_differs(d, v, w, e) ? '>' : ' ', e - d->first(v, b),
                 describe(d, v, e, left, sizeof left), describe(d, w, e, right, sizeof right));

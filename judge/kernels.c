@@ -9,25 +9,25 @@
 #include "judge/rules.h"
 #include "base/error.h"
 
-scene_kernel scene_kernel_at(const judge_design *d, uint32_t row, uint32_t threads, uint32_t blocks)
+fixture_kernel fixture_kernel_at(const judge_design *d, uint32_t row, uint32_t threads, uint32_t blocks)
 {
-    scene_kernel k = d->kernel(row);
+    fixture_kernel k = d->kernel(row);
     k.threads = threads;
     k.blocks = blocks;
     return k;
 }
 
-bool scene_kernel_is_first(const judge_design *d, uint32_t row)
+bool fixture_kernel_is_first(const judge_design *d, uint32_t row)
 {
     return row == 0 || strcmp(d->row[row].variant, d->row[row - 1].variant) != 0;
 }
 
-scene_kernel scene_kernel_of_row(const judge_row *row,
-                                 hd_status (*queue)(const scene_kernel *k, simt_machine *m, const void *args,
-                                                    uint32_t stream),
-                                 const void *own)
+fixture_kernel fixture_kernel_of_row(const judge_row *row,
+                                     hd_status (*queue)(const fixture_kernel *k, simt_machine *m, const void *args,
+                                                        uint32_t stream),
+                                     const void *own)
 {
-    scene_kernel k;
+    fixture_kernel k;
     memset(&k, 0, sizeof k);
     k.name = row->variant;
     k.strictness = row->strictness;
@@ -37,15 +37,15 @@ scene_kernel scene_kernel_of_row(const judge_row *row,
     return k;
 }
 
-scene_target scene_target_of(const scene_kernel *k, simt_machine *m, uint32_t stream, uint32_t threads)
+fixture_target fixture_target_of(const fixture_kernel *k, simt_machine *m, uint32_t stream, uint32_t threads)
 {
     enum { BLOCKS = 8 };
-    scene_target t = { m, stream, k->threads ? k->threads : threads, k->blocks ? k->blocks : BLOCKS };
+    fixture_target t = { m, stream, k->threads ? k->threads : threads, k->blocks ? k->blocks : BLOCKS };
     return t;
 }
 
-hd_status scene_launch(const scene_target *t, void (*text)(const void *args), const void *args, size_t args_bytes,
-                       uint64_t lanes, uint32_t threads)
+hd_status fixture_launch(const fixture_target *t, void (*text)(const void *args), const void *args, size_t args_bytes,
+                         uint64_t lanes, uint32_t threads)
 {
     if (threads > t->threads_most) threads = t->threads_most;
     uint64_t blocks = (lanes + threads - 1) / threads;
@@ -53,19 +53,19 @@ hd_status scene_launch(const scene_target *t, void (*text)(const void *args), co
     return simt_machine_launch(t->m, text, args, args_bytes, (uint32_t)blocks, threads, t->stream);
 }
 
-hd_status scene_zero(void *self, void *p, size_t bytes)
+hd_status fixture_zero(void *self, void *p, size_t bytes)
 {
     (void)self;
     memset(p, 0, bytes);
     return HD_OK;
 }
 
-hd_status scene_kernel_row(const hd_case *c, uint32_t *row)
+hd_status fixture_kernel_row(const hd_case *c, uint32_t *row)
 {
     const judge_design *d = judge_design_of(c);
     hd_op op;
     if (!d) return HD_EINVAL;
-    if (!scene_op_named(c->op, &op)) return hd_fail(HD_EINVAL, "case: kernels run one operation, not '%s'", c->op);
+    if (!fixture_op_named(c->op, &op)) return hd_fail(HD_EINVAL, "case: kernels run one operation, not '%s'", c->op);
     bool known = false;
     for (*row = 0; *row < d->rows; ++*row) {
         if (strcmp(d->row[*row].variant, c->kernel) != 0) continue;
@@ -77,7 +77,7 @@ hd_status scene_kernel_row(const hd_case *c, uint32_t *row)
     if (known) return hd_fail(HD_EINVAL, "kernel: %s does not run %s", c->kernel, c->op);
     char names[256] = "";
     for (uint32_t i = 0; i < d->rows; i++) {
-        if (!scene_kernel_is_first(d, i)) continue;
+        if (!fixture_kernel_is_first(d, i)) continue;
         if (i) strncat(names, ", ", sizeof names - strlen(names) - 1);
         strncat(names, d->row[i].variant, sizeof names - strlen(names) - 1);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * kernels.h - the rows of a design as kernels of a scene.
+ * kernels.h - the rows of a design as kernels of a fixture.
  */
 #ifndef HD_JUDGE_KERNELS_H
 #define HD_JUDGE_KERNELS_H
@@ -9,35 +9,35 @@
 
 /* Row number `row`; blocks of at most `threads` (0: the row's own), at most `blocks` of them (0: 8): with fewer, each
  * goes over more items. */
-scene_kernel scene_kernel_at(const judge_design *d, uint32_t row, uint32_t threads, uint32_t blocks);
+fixture_kernel fixture_kernel_at(const judge_design *d, uint32_t row, uint32_t threads, uint32_t blocks);
 
 /* The row of c's kernel for c's operation, if it can run such a table; HD_EINVAL says why not. */
-hd_status scene_kernel_row(const hd_case *c, uint32_t *row);
+hd_status fixture_kernel_row(const hd_case *c, uint32_t *row);
 
 /* Whether a row is its variant's first: whoever goes over these goes over the variants. */
-bool scene_kernel_is_first(const judge_design *d, uint32_t row);
+bool fixture_kernel_is_first(const judge_design *d, uint32_t row);
 
 /* ---- For designs: their rows, and how they launch -------------------------------------------- */
 
-scene_kernel scene_kernel_of_row(const judge_row *row,
-                                 hd_status (*queue)(const scene_kernel *k, simt_machine *m, const void *args,
-                                                    uint32_t stream),
-                                 const void *own);
+fixture_kernel fixture_kernel_of_row(const judge_row *row,
+                                     hd_status (*queue)(const fixture_kernel *k, simt_machine *m, const void *args,
+                                                        uint32_t stream),
+                                     const void *own);
 
 /* Where the launches of one batch go. */
-typedef struct scene_target {
+typedef struct fixture_target {
     simt_machine *m;
     uint32_t stream, threads_most, blocks_most;
-} scene_target;
+} fixture_target;
 
 /* As k says, or by a row of blocks of so many threads. */
-scene_target scene_target_of(const scene_kernel *k, simt_machine *m, uint32_t stream, uint32_t threads);
+fixture_target fixture_target_of(const fixture_kernel *k, simt_machine *m, uint32_t stream, uint32_t threads);
 
 /* So many lanes, in blocks of `threads`, or in smaller ones, so that there are several. */
-hd_status scene_launch(const scene_target *t, void (*text)(const void *args), const void *args, size_t args_bytes,
-                       uint64_t lanes, uint32_t threads);
+hd_status fixture_launch(const fixture_target *t, void (*text)(const void *args), const void *args, size_t args_bytes,
+                         uint64_t lanes, uint32_t threads);
 
 /* All launches are queued before the first runs: zero now is zero in time. */
-hd_status scene_zero(void *self, void *p, size_t bytes);
+hd_status fixture_zero(void *self, void *p, size_t bytes);
 
 #endif

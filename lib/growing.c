@@ -68,7 +68,7 @@ static hd_status rest_open(rest *r, hd_table *t, uint64_t n)
 static void rest_close(rest *r, hd_table *t) { hd_give(&t->seams, r->block, r->n + 8, r->bytes); }
 
 /* The items of `from` whose outcome is pending; from may be r's own batch, for they only move down. */
-static void gather(rest *r, const hd_batch *from, const uint8_t *outcome, uint32_t value_bytes)
+static void coalesced(rest *r, const hd_batch *from, const uint8_t *outcome, uint32_t value_bytes)
 {
     uint64_t n = 0;
     bool again = from == &r->batch;
@@ -146,7 +146,7 @@ static hd_status run_rest(hd_table *t, hd_batch *b, uint8_t *outcome, uint64_t p
     hd_status status = rest_open(&r, t, pending);
     for (const hd_batch *from = b; !status && pending; from = &r.batch) {
         uint64_t size;
-        gather(&r, from, from == b ? outcome : r.outcome, t->info.value_bytes);
+        coalesced(&r, from, from == b ? outcome : r.outcome, t->info.value_bytes);
         status = hd_entries_sync(t, &size);
         if (!status) status = grow_for(t, size + pending, target);
         if (!status) status = hd_run(t, &r.batch);

@@ -7,7 +7,7 @@
  *     name  bug  from  look  found  judge  by  needs  seed  tries  decisions  decisions_before  hash  seconds  case
  *           sentence
  *
- *     heddle-museum [list | judges] [sound] [without=JUDGE]... [scenes=N] [schedules=N] [NAME]...
+ *     heddle-museum [list | judges] [sound] [without=JUDGE]... [fixtures=N] [schedules=N] [NAME]...
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -28,7 +28,7 @@ enum { MINUTE = 60, NAMES = 256 };
 typedef struct plan {
     bool list, judges, sound;
     uint32_t deaf;
-    uint64_t scenes, schedules;
+    uint64_t fixtures, schedules;
     const char *name[NAMES];
     int names;
 } plan;
@@ -52,7 +52,7 @@ static const struct {
 
 static void look(const plan *p, const museum_row *row, verdict *v)
 {
-    museum_search s = { row->look, p->deaf, p->scenes, p->schedules };
+    museum_search s = { row->look, p->deaf, p->fixtures, p->schedules };
     const char *why = "it is of no kind that there is";
     museum_now = p->sound ? 0 : row->number;
     if (row->lost[0]) {
@@ -167,7 +167,8 @@ static int read_words(plan *p, int argc, char **argv)
             museum_judge j = museum_judge_named(w + 8, strlen(w + 8));
             if (j == MUSEUM_JUDGES) return no("there is no judge", w + 8);
             p->deaf |= 1u << j;
-        } else if (sscanf(w, "scenes=%" SCNu64, &p->scenes) == 1 || sscanf(w, "schedules=%" SCNu64, &p->schedules) == 1)
+        } else if (sscanf(w, "fixtures=%" SCNu64, &p->fixtures) == 1 ||
+                   sscanf(w, "schedules=%" SCNu64, &p->schedules) == 1)
             continue;
         else if (p->names < NAMES)
             p->name[p->names++] = w;
@@ -177,7 +178,7 @@ static int read_words(plan *p, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    plan p = { .scenes = 100, .schedules = 60 };
+    plan p = { .fixtures = 100, .schedules = 60 };
     int code = read_words(&p, argc, argv);
     if (code) return code;
     for (int j = 0; p.judges && j < MUSEUM_JUDGES; j++) printf("%s\t%s\n", museum_judge_name[j], museum_judge_what[j]);

@@ -25,7 +25,7 @@ enum { BLINK = 2 /* seconds: more than a call on a small table takes */ };
 static const char *look_reserve(const museum_search *s, museum_sight *sight, const char *words)
 {
     (void)words;
-    for (uint64_t wanted = 1; wanted <= s->scenes && !sight->found; wanted++) {
+    for (uint64_t wanted = 1; wanted <= s->fixtures && !sight->found; wanted++) {
         hd_config c = hd_config_default();
         hd_table *t;
         hd_info info;
@@ -123,7 +123,7 @@ static const char *look_faces(const museum_search *s, museum_sight *sight, const
     faces_counts n;
     char why[FACES_TEXT];
     (void)words;
-    faces_search(s->scenes, 300, &n, why);
+    faces_search(s->fixtures, 300, &n, why);
     sight->tries = n.tables;
     sight->hash = n.items * 31 + n.lies;
     if (why[0]) museum_heard(s, sight, MUSEUM_FACES, why);

@@ -17,7 +17,7 @@
 
 typedef struct chase {
     hd_case c;
-    scene_kernel kernel;
+    fixture_kernel kernel;
     /* the item that looks: the first in a warp of its own; those between are reserved keys, done at once */
     uint64_t last;
 } chase;
@@ -26,33 +26,33 @@ static hd_status parse(chase *h, const char *what)
 {
     uint32_t row;
     hd_status status = hd_case_parse(what, &h->c);
-    if (!status) status = scene_kernel_row(&h->c, &row);
+    if (!status) status = fixture_kernel_row(&h->c, &row);
     if (status) return status;
-    h->kernel = scene_kernel_at(judge_design_named(h->c.design), row, 32, 2);
+    h->kernel = fixture_kernel_at(judge_design_named(h->c.design), row, 32, 2);
     h->last = 32 / h->kernel.lanes;
     h->c.batch = h->last + 1;
     return HD_OK;
 }
 
-static bool is_there(const scene *s, uint64_t key)
+static bool is_there(const fixture *s, uint64_t key)
 {
-    uint64_t e = 0, places = scene_places(s->design, s->table);
+    uint64_t e = 0, places = fixture_places(s->design, s->table);
     while (e < places && s->design->key_at(s->table, e) != key) e++;
     return e < places;
 }
 
 /* One that comes, and one that looks for `key`. */
-static hd_status open_scene(const chase *h, uint64_t key, scene **s, agree **a)
+static hd_status open_fixture(const chase *h, uint64_t key, fixture **s, agree **a)
 {
-    const scene_kernel *kernels[] = { &h->kernel };
-    hd_status status = scene_open(&h->c, kernels, 1, s);
+    const fixture_kernel *kernels[] = { &h->kernel };
+    hd_status status = fixture_open(&h->c, kernels, 1, s);
     if (status) return status;
     uint8_t *each = (uint8_t *)judge_arrays_at(&(*s)->part[0].arrays, JUDGE_EACH);
     uint64_t newcomer = h->c.seed * 1000;
     while (is_there(*s, newcomer)) newcomer++;
     for (uint64_t i = 0; i <= h->last; i++) {
         each[i] = (uint8_t)(i ? HD_OP_FIND : HD_OP_INSERT_OR_ASSIGN);
-        scene_item(*s, 0, i, i == 0 ? newcomer : i == h->last ? key : (*s)->keys, 0);
+        fixture_item(*s, 0, i, i == 0 ? newcomer : i == h->last ? key : (*s)->keys, 0);
     }
     return agree_open(*s, a);
 }
@@ -61,14 +61,14 @@ static hd_status open_scene(const chase *h, uint64_t key, scene **s, agree **a)
 static hd_status who_moves(const chase *h, simt_machine *m, uint64_t *key)
 {
     size_t n = 0;
-    scene *s;
+    fixture *s;
     agree *a;
     const char *why;
     simt_config c = simt_config_default();
     c.strategy = SIMT_ROUND_ROBIN;
     c.shared_bytes = 48 << 10;
     c.step_limit = 1000000;
-    hd_status status = open_scene(h, UINT64_MAX, &s, &a);
+    hd_status status = open_fixture(h, UINT64_MAX, &s, &a);
     if (!status) status = agree_run(a, m, &c, &why);
     const simt_ticket_record *t = status ? NULL : simt_machine_tickets(m, &n);
     *key = status ? 0 : s->keys;
@@ -82,7 +82,7 @@ static hd_status who_moves(const chase *h, simt_machine *m, uint64_t *key)
 static hd_status look_at(const chase *h, const museum_search *m_s, simt_machine *m, uint64_t key, museum_sight *sight)
 {
     enum { MOST = 20000, SHORTER = 300 };
-    scene *s;
+    fixture *s;
     agree *a;
     simt_exploration e;
     simt_config w = simt_config_default();
@@ -93,7 +93,7 @@ static hd_status look_at(const chase *h, const museum_search *m_s, simt_machine 
     w.race = false;
     w.step_limit = 1000000;
     w.shared_bytes = 48 << 10;
-    hd_status status = open_scene(h, key, &s, &a);
+    hd_status status = open_fixture(h, key, &s, &a);
     if (status) return status;
     agree_deafen(a, m_s->deaf & ((1u << MUSEUM_WATCH) - 1));
     agree_watch_with(a, &w, m_s->deaf >> MUSEUM_WATCH & 1 ? 0 : 1);
@@ -127,7 +127,7 @@ const char *museum_look_chase(const museum_search *s, museum_sight *sight)
     hd_status status = parse(&h, s->what);
     if (!status) status = simt_machine_open(NULL, &m);
     if (status) return hd_why();
-    for (h.c.seed = 1; h.c.seed <= s->scenes && !status && !sight->found; h.c.seed++) {
+    for (h.c.seed = 1; h.c.seed <= s->fixtures && !status && !sight->found; h.c.seed++) {
         uint64_t key;
         status = who_moves(&h, m, &key);
         if (!status && key < judge_design_of(&h.c)->keys) status = look_at(&h, s, m, key, sight);

@@ -42,7 +42,7 @@ const char *museum_look_grow(const museum_search *s, museum_sight *sight)
     hd_status status = hd_case_parse(s->what, &c);
     uint32_t deaf = (s->deaf >> MUSEUM_CONTENTS & 1 ? (uint32_t)JUDGE_GROWTH_CONTENTS : 0) |
                     (s->deaf >> MUSEUM_INVARIANTS & 1 ? (uint32_t)JUDGE_GROWTH_INVARIANTS : 0);
-    for (c.seed = 1; c.seed <= s->scenes && !status && !sight->found; c.seed++) {
+    for (c.seed = 1; c.seed <= s->fixtures && !status && !sight->found; c.seed++) {
         judge_growth g;
         simt_config w = way(c.seed, s->deaf);
         status = judge_growth_run(&c, &w, s->schedules, deaf, &g);

@@ -51,7 +51,7 @@ const char *museum_look_run(const museum_search *s, museum_sight *sight)
     hd_status status = hd_case_parse(s->what, &c);
     if (status) return hd_why();
     c.judge = true;
-    for (c.seed = 1; c.seed <= s->scenes && !sight->found; c.seed++) {
+    for (c.seed = 1; c.seed <= s->fixtures && !sight->found; c.seed++) {
         hd_run_report report;
         sight->tries++;
         status = hd_case_run_judged(&c, judges_left(s->deaf), NULL, NULL, &report);

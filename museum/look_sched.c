@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * look_sched.c - looks for a bug among the schedules of kernels: scene after scene, and of each some schedules, by lane
+ * look_sched.c - looks for a bug among the schedules of kernels: fixture after fixture, and of each some schedules, by lane
  * and by warp, at random and by priorities, judged as judge/agree.h does. What was found is made short, and must go
  * wrong in the same way twice.
  *
@@ -21,7 +21,7 @@ enum { PARTS = 2, SHORTER = 300 };
 
 typedef struct look {
     hd_case c[PARTS];
-    scene_kernel kernel[PARTS];
+    fixture_kernel kernel[PARTS];
     uint32_t parts, threads, blocks, lanes;
     bool quiet, weak, unlawful;
 } look;
@@ -69,25 +69,25 @@ static hd_status parse(look *l, const char *what)
     l->parts++;
     for (uint32_t k = 0; k < l->parts && !s; k++) {
         s = hd_case_parse(text[k], &l->c[k]);
-        if (!s) s = scene_kernel_row(&l->c[k], &row);
+        if (!s) s = fixture_kernel_row(&l->c[k], &row);
         if (s) return s;
-        l->kernel[k] = scene_kernel_at(judge_design_named(l->c[k].design), row, l->threads, l->blocks);
+        l->kernel[k] = fixture_kernel_at(judge_design_named(l->c[k].design), row, l->threads, l->blocks);
         if (l->kernel[k].lanes > l->lanes) l->lanes = l->kernel[k].lanes;
     }
     return s;
 }
 
-static hd_status open_scene(const look *l, uint64_t seed, uint32_t deaf, agree **a)
+static hd_status open_fixture(const look *l, uint64_t seed, uint32_t deaf, agree **a)
 {
     hd_case c[PARTS];
-    const scene_kernel *kernel[PARTS];
-    scene *s;
+    const fixture_kernel *kernel[PARTS];
+    fixture *s;
     memcpy(c, l->c, sizeof c);
     for (uint32_t k = 0; k < l->parts; k++) {
         c[k].seed = seed;
         kernel[k] = &l->kernel[k];
     }
-    hd_status status = scene_open(c, kernel, l->parts, &s);
+    hd_status status = fixture_open(c, kernel, l->parts, &s);
     if (!status) status = agree_open(s, a);
     if (!status) agree_deafen(*a, deaf);
     return status;
@@ -136,11 +136,11 @@ static hd_status shorten(simt_machine *m, agree *a, simt_config w, const simt_ex
     return s;
 }
 
-/* All schedules of a scene, until somebody who is heard objects. */
-static hd_status look_at(simt_machine *m, const museum_search *s, const look *l, uint64_t scene, agree *a,
+/* All schedules of a fixture, until somebody who is heard objects. */
+static hd_status look_at(simt_machine *m, const museum_search *s, const look *l, uint64_t fixture, agree *a,
                          museum_sight *sight)
 {
-    simt_config w = way(l, scene, s->deaf);
+    simt_config w = way(l, fixture, s->deaf);
     simt_trial trial = agree_trial(a);
     hd_status status = HD_OK;
     agree_watch_with(a, &w, s->deaf >> MUSEUM_WATCH & 1 ? 0 : w.weak ? 3 : 1);
@@ -171,12 +171,12 @@ const char *museum_look_sched(const museum_search *s, museum_sight *sight)
     if (!status) status = simt_machine_open(NULL, &m);
     if (status) return hd_why();
     if (l.unlawful && !museum_now) l.parts = 1;
-    for (uint64_t scene = 1; scene <= s->scenes && !status && !sight->found; scene++) {
+    for (uint64_t fixture = 1; fixture <= s->fixtures && !status && !sight->found; fixture++) {
         agree *a = NULL;
-        status = open_scene(&l, scene, s->deaf & ((1u << MUSEUM_WATCH) - 1), &a);
-        if (!status) status = look_at(m, s, &l, scene, a, sight);
+        status = open_fixture(&l, fixture, s->deaf & ((1u << MUSEUM_WATCH) - 1), &a);
+        if (!status) status = look_at(m, s, &l, fixture, a, sight);
         if (sight->found) {
-            l.c[0].seed = scene;
+            l.c[0].seed = fixture;
             hd_case_print(&l.c[0], sight->at, sizeof sight->at);
         }
         agree_close(a);

@@ -80,7 +80,7 @@ const char *museum_look_streams(const museum_search *s, museum_sight *sight, con
 {
     const hd_lock_row *row = hd_lock_named(words);
     if (!row) return "there is no such lock";
-    for (uint64_t seed = 1; seed <= s->scenes && !sight->found; seed++) {
+    for (uint64_t seed = 1; seed <= s->fixtures && !sight->found; seed++) {
         char why[128];
         hd_rng g = hd_rng_from(seed);
         const char *wrong = put_batches(row, &g, why);

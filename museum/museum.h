@@ -71,8 +71,8 @@ int museum_number(const char *name); /* 0: there is no such bug, or its text is 
 typedef struct museum_search {
     const char *what;   /* the words after its kind */
     uint32_t deaf;      /* judges that are left out */
-    uint64_t scenes;    /* at most: situations of a search, cases of a run, tables of a call */
-    uint64_t schedules; /* of one scene */
+    uint64_t fixtures;  /* at most: situations of a search, cases of a run, tables of a call */
+    uint64_t schedules; /* of one fixture */
 } museum_search;
 
 typedef struct museum_sight {

@@ -11,7 +11,7 @@
 #define JUDGED_H
 
 #include "judge/agree.h"
-#include "judge/hkv/scene.h"
+#include "judge/hkv/fixture.h"
 #include "judge/kernels.h"
 #include "tests/testing.h"
 
@@ -20,10 +20,10 @@ typedef unsigned long long ull;
 /* ---- A run ----------------------------------------------------------------------------------- */
 
 typedef struct trial {
-    scene_kernel kernel[SCENE_PARTS];
-    scene *s;
+    fixture_kernel kernel[FIXTURE_PARTS];
+    fixture *s;
     agree *a;
-    scene_part *p; /* the first */
+    fixture_part *p; /* the first */
     hd_batch *b;
     hkv_view *v;
 } trial;
@@ -32,7 +32,7 @@ extern simt_machine *machine;
 
 /* In turn, so that items come in their order where a kernel has an order. */
 simt_config in_turn(void);
-/* Opens the scene of "CASE" or "CASE + CASE" with that seed, and runs it: nothing may be said. held: 1 + the strictness
+/* Opens the fixture of "CASE" or "CASE + CASE" with that seed, and runs it: nothing may be said. held: 1 + the strictness
  * that kernels are held to; 0: their rows'. From then on the judge is told of `ticket`. */
 void trial_run(trial *t, const char *text, uint64_t seed, int held);
 void trial_close(trial *t);
@@ -46,7 +46,7 @@ extern bool altered; /* the judge is told of them; else of the machine's own */
 /* regions of memory so far; the one, from 1, that the machine has no memory for; 0: none */
 extern uint64_t regions, refuse_at;
 
-/* ---- Scenes ---------------------------------------------------------------------------------- */
+/* ---- Fixtures ---------------------------------------------------------------------------------- */
 
 #define TABLE            " buckets=2 slots=8 value=8 batch=24x1 keys=uniform:40 pins=4"
 #define FULL             " buckets=2 slots=8 value=8 batch=24x1 keys=uniform:400 pins=4 policy=lru"
@@ -63,7 +63,7 @@ extern uint64_t regions, refuse_at;
 
 /* ---- Lies ------------------------------------------------------------------------------------ */
 
-/* The scene is the case with the first seed that gives occasion to it. */
+/* The fixture is the case with the first seed that gives occasion to it. */
 typedef struct lie {
     const char *sentence;   /* what is to be said; NULL: nobody can know, and nothing may be said */
     const char *text;       /* of trial_run                                                        */

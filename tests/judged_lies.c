@@ -89,8 +89,8 @@ static bool entry_of_another(trial *t)
 static bool slot_of_another(trial *t)
 {
     simt_ticket_record *x = ticket_of(HD_INSERTED);
-    hkv_scene_table then;
-    hkv_scene_view_over(t->s, t->s->initial, &then);
+    hkv_fixture_table then;
+    hkv_fixture_view_over(t->s, t->s->initial, &then);
     for (uint32_t k = 0; x && k < t->v->slots; k++) {
         uint64_t e = hkv_entry(t->v, x->b / t->v->slots, k);
         if (!then.v.digest[e]) continue;
@@ -224,7 +224,7 @@ static bool other_pinned(trial *t)
     return p && (p->key += 77);
 }
 
-static bool pins_miscounted(trial *t) { return some_pin(t) && ++*hkv_scene_table_of(t->s)->pins; }
+static bool pins_miscounted(trial *t) { return some_pin(t) && ++*hkv_fixture_table_of(t->s)->pins; }
 
 /* ---- Lists ----------------------------------------------------------------------------------- */
 
@@ -263,12 +263,12 @@ static bool list_other_value(trial *t)
 static bool counted_twice(trial *t) { return ++t->p->tally[HD_MISS]; }
 static bool counted_more(trial *t) { return ++*t->b->count; }
 static bool output_beside(trial *t) { return t->b->outcome[-1] ^= 1, true; }
-static bool lock_held(trial *t) { return hkv_scene_table_of(t->s)->lock[1] = 1, true; }
-static bool pins_locked(trial *t) { return *hkv_scene_table_of(t->s)->pin_lock = 1, true; }
-static bool left_behind(trial *t) { return hkv_scene_args_of(t->p)->left_count[0] = 3, true; }
+static bool lock_held(trial *t) { return hkv_fixture_table_of(t->s)->lock[1] = 1, true; }
+static bool pins_locked(trial *t) { return *hkv_fixture_table_of(t->s)->pin_lock = 1, true; }
+static bool left_behind(trial *t) { return hkv_fixture_args_of(t->p)->left_count[0] = 3, true; }
 static bool bin_not_empty(trial *t)
 {
-    return hkv_scene_args_of(t->p)->fetch_count && (hkv_scene_args_of(t->p)->fetch_count[5] = 2);
+    return hkv_fixture_args_of(t->p)->fetch_count && (hkv_fixture_args_of(t->p)->fetch_count[5] = 2);
 }
 static bool beside_keys(trial *t) { return ((uint8_t *)t->v->key)[-1] ^= 1, true; }
 
@@ -355,12 +355,12 @@ const lie lies[] = {
 
     { "has another score than in the reference's", TOUCH, entry_rescored, AGREE_CONTENTS, 0, 0 },
     { "has another value than in the reference's", TOUCH, entry_spoilt, AGREE_CONTENTS, 0, 0 },
-    { "is not in this bucket of the reference's", TOUCH, entry_replaced, AGREE_CONTENTS, 0, HELD(SCENE_SET) },
-    { "entries, and should have", TOUCH, entry_lost, AGREE_CONTENTS, 0, HELD(SCENE_SET) },
+    { "is not in this bucket of the reference's", TOUCH, entry_replaced, AGREE_CONTENTS, 0, HELD(FIXTURE_SET) },
+    { "entries, and should have", TOUCH, entry_lost, AGREE_CONTENTS, 0, HELD(FIXTURE_SET) },
     { "of outcome is not the reference's", TOUCH_WARP, other_delivered, AGREE_CONTENTS, AGREE_TICKETS,
-      HELD(SCENE_EXACT) },
+      HELD(FIXTURE_EXACT) },
     { "of ptr is not the reference's", "hkv.find_or_insert_ptr.warp" TABLE, other_pointer, AGREE_CONTENTS,
-      AGREE_TICKETS, HELD(SCENE_EXACT) },
+      AGREE_TICKETS, HELD(FIXTURE_EXACT) },
     { "byte 0 of count is not the reference's", "hkv.size.tlpv1" TABLE, counted_more, AGREE_CONTENTS, 0, 0 },
     { "which the reference does not say", LOCK, other_holder, AGREE_CONTENTS, 0, 0 },
     { "which the reference does not say", LOCK, other_pinned, AGREE_CONTENTS, 0, 0 },
@@ -377,7 +377,7 @@ const lie lies[] = {
     { "listed a wrong value", EVICT, list_other_value, AGREE_LISTS, 0, 0 },
 
     { "more inserted", TOUCH, entry_lost, AGREE_COUNTS, AGREE_TICKETS, 0 },
-    { "more inserted", TOUCH, entry_lost, AGREE_COUNTS, 0, HELD(SCENE_SHAPE) },
+    { "more inserted", TOUCH, entry_lost, AGREE_COUNTS, 0, HELD(FIXTURE_SHAPE) },
     { "items were miss, but", TOUCH, counted_twice, AGREE_COUNTS, 0, 0 },
 
     { "the lock of bucket 1 is still held", TOUCH, lock_held, AGREE_REST, 0, 0 },
@@ -390,11 +390,11 @@ const lie lies[] = {
     /* A reserved key has no effect, and so no turn. Who is held to no order is not accused of what only an order could
      * tell. */
     { NULL, TOUCH " reserved=400000", without_ticket_of_reserved, 0, 0, 0 },
-    { NULL, TOUCH_WARP, entry_spoilt, 0, 0, HELD(SCENE_SHAPE) },
-    { NULL, TOUCH_WARP, entry_rescored, 0, 0, HELD(SCENE_SHAPE) },
-    { NULL, TOUCH_WARP, other_slot, 0, AGREE_TICKETS, HELD(SCENE_SET) },
-    { NULL, TOUCH_WARP, other_slot, 0, AGREE_TICKETS, HELD(SCENE_EXACT) },
-    { NULL, TOUCH_WARP, other_value, 0, AGREE_TICKETS, HELD(SCENE_SET) },
+    { NULL, TOUCH_WARP, entry_spoilt, 0, 0, HELD(FIXTURE_SHAPE) },
+    { NULL, TOUCH_WARP, entry_rescored, 0, 0, HELD(FIXTURE_SHAPE) },
+    { NULL, TOUCH_WARP, other_slot, 0, AGREE_TICKETS, HELD(FIXTURE_SET) },
+    { NULL, TOUCH_WARP, other_slot, 0, AGREE_TICKETS, HELD(FIXTURE_EXACT) },
+    { NULL, TOUCH_WARP, other_value, 0, AGREE_TICKETS, HELD(FIXTURE_SET) },
 };
 
 const size_t lies_n = sizeof lies / sizeof *lies;

@@ -52,8 +52,8 @@ simt_config in_turn(void)
 
 void trial_run(trial *t, const char *text, uint64_t seed, int held)
 {
-    hd_case c[SCENE_PARTS];
-    const scene_kernel *kernels[] = { &t->kernel[0], &t->kernel[1] };
+    hd_case c[FIXTURE_PARTS];
+    const fixture_kernel *kernels[] = { &t->kernel[0], &t->kernel[1] };
     char word[2][256] = { "", "" };
     const char *plus = strstr(text, " + "), *why = NULL;
     uint32_t parts = plus ? 2 : 1, row;
@@ -63,16 +63,16 @@ void trial_run(trial *t, const char *text, uint64_t seed, int held)
     if (plus) snprintf(word[1], sizeof word[1], "%s seed=%llu", plus + 3, (ull)seed);
     for (uint32_t k = 0; k < parts; k++) {
         must(hd_case_parse(word[k], &c[k]));
-        must(scene_kernel_row(&c[k], &row));
-        t->kernel[k] = hkv_scene_kernel_at(row, 32, 1);
-        if (held) t->kernel[k].strictness = (scene_strictness)(held - 1);
+        must(fixture_kernel_row(&c[k], &row));
+        t->kernel[k] = hkv_fixture_kernel_at(row, 32, 1);
+        if (held) t->kernel[k].strictness = (fixture_strictness)(held - 1);
     }
     altered = false;
-    must(scene_open(c, kernels, parts, &t->s));
+    must(fixture_open(c, kernels, parts, &t->s));
     must(agree_open(t->s, &t->a));
     t->p = &t->s->part[0];
     t->b = &t->p->batch;
-    t->v = hkv_scene_view(t->s);
+    t->v = hkv_fixture_view(t->s);
     must(agree_run(t->a, machine, &w, &why));
     check(!why, "a truthful run of %s + %s was accused: %s", word[0], word[1], why);
     const simt_ticket_record *drawn = __real_simt_machine_tickets(machine, &tickets);

@@ -15,7 +15,7 @@
 enum { SLOTS_MOST = 16 };
 
 static const line_table *of(const void *table) { return (const line_table *)table; }
-static line_table *of_scene(const scene *s) { return (line_table *)s->table; }
+static line_table *of_fixture(const fixture *s) { return (line_table *)s->table; }
 static uint64_t places_of(const line_table *t) { return (uint64_t)*t->parts * t->slots; }
 static uint32_t key_of(uint64_t word) { return (uint32_t)(word >> 32); }
 
@@ -31,7 +31,7 @@ static uint64_t where(const line_table *t, uint64_t key)
 
 LINE_VARIANTS(LINE_KERNEL)
 
-#define ROW(name, fault) { #name, 1, 64, SCENE_ORDER },
+#define ROW(name, fault) { #name, 1, 64, FIXTURE_ORDER },
 static const judge_row rows[] = { LINE_VARIANTS(ROW) };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -53,7 +53,7 @@ static const char *unfit(uint32_t row, const hd_case *c)
 }
 
 /* In two launches: the first items, then the others. */
-static hd_status queue(const scene_kernel *k, simt_machine *m, const void *args, uint32_t stream)
+static hd_status queue(const fixture_kernel *k, simt_machine *m, const void *args, uint32_t stream)
 {
     line_args a = *(const line_args *)args;
     uint64_t n = a.last, half = (n + 1) / 2;
@@ -67,9 +67,9 @@ static hd_status queue(const scene_kernel *k, simt_machine *m, const void *args,
     return s;
 }
 
-static scene_kernel kernel(uint32_t row)
+static fixture_kernel kernel(uint32_t row)
 {
-    scene_kernel k = { rows[row].variant, rows[row].strictness, queue, texts[row], 1, 0, 0, NULL };
+    fixture_kernel k = { rows[row].variant, rows[row].strictness, queue, texts[row], 1, 0, 0, NULL };
     return k;
 }
 
@@ -83,32 +83,32 @@ static void bend(hd_case *c)
     if (c->buckets == 0 || c->buckets > LINE_PARTS) c->buckets = LINE_PARTS;
 }
 
-/* ---- A scene's table ------------------------------------------------------------------------- */
+/* ---- A fixture's table ------------------------------------------------------------------------- */
 
-static hd_status shape(scene *s, const hd_case *c)
+static hd_status shape(fixture *s, const hd_case *c)
 {
     if (c->value_bytes != 4) return hd_fail(HD_EINVAL, "case: a line has values of 4 bytes");
     if (c->buckets == 0 || c->buckets > LINE_PARTS)
         return hd_fail(HD_EINVAL, "case: a line has 1 to %d parts", LINE_PARTS);
-    of_scene(s)->slots = c->slots;
+    of_fixture(s)->slots = c->slots;
     return HD_OK;
 }
 
-static void lay_table(scene *s)
+static void lay_table(fixture *s)
 {
     static const char *const names[LINE_PARTS] = { "part 0", "part 1", "part 2", "part 3" };
-    line_table *t = of_scene(s);
-    t->lock = (uint32_t *)scene_room(s, "lock", 4);
-    for (int p = 0; p < LINE_PARTS; p++) t->part[p] = (uint64_t *)scene_room(s, names[p], t->slots * 8u);
-    t->n = (uint32_t *)scene_room(s, "n", 4);
-    t->parts = (uint32_t *)scene_room(s, "parts", 4);
+    line_table *t = of_fixture(s);
+    t->lock = (uint32_t *)fixture_room(s, "lock", 4);
+    for (int p = 0; p < LINE_PARTS; p++) t->part[p] = (uint64_t *)fixture_room(s, names[p], t->slots * 8u);
+    t->n = (uint32_t *)fixture_room(s, "n", 4);
+    t->parts = (uint32_t *)fixture_room(s, "parts", 4);
 }
 
-static void lay_part(scene *s, uint32_t k) { ((line_args *)s->part[k].args)->tally = s->part[k].tally; }
+static void lay_part(fixture *s, uint32_t k) { ((line_args *)s->part[k].args)->tally = s->part[k].tally; }
 
-static void clear(scene *s)
+static void clear(fixture *s)
 {
-    line_table *t = of_scene(s);
+    line_table *t = of_fixture(s);
     *t->lock = *t->n = 0;
     *t->parts = (uint32_t)s->c[0].buckets;
     for (int p = 0; p < LINE_PARTS; p++)
@@ -123,9 +123,9 @@ static void put(const line_table *t, uint64_t key, uint32_t value)
 }
 
 /* Half of the batch's keys, and others, up to the end or nearly so. */
-static bool fill(scene *s, hd_rng *g)
+static bool fill(fixture *s, hd_rng *g)
 {
-    const line_table *t = of_scene(s);
+    const line_table *t = of_fixture(s);
     uint64_t room = hd_rng_below(g, 3), limit = places_of(t) - (room < places_of(t) ? room : 0);
     for (uint32_t k = 0; k < s->parts; k++)
         for (uint64_t i = 0; i < s->part[k].batch.n; i++)
@@ -135,11 +135,11 @@ static bool fill(scene *s, hd_rng *g)
     return true;
 }
 
-static void make_args(scene *s, uint32_t k)
+static void make_args(fixture *s, uint32_t k)
 {
     line_args *a = (line_args *)s->part[k].args;
     const hd_batch *b = &s->part[k].batch;
-    a->t = *of_scene(s);
+    a->t = *of_fixture(s);
     a->op = b->op;
     a->each = b->each;
     a->first = 0;
@@ -150,13 +150,16 @@ static void make_args(scene *s, uint32_t k)
     a->value_out = (uint32_t *)b->value_out;
 }
 
-static judge_scores scores(const scene *s) { return (void)s, JUDGE_NO_SCORES; }
+static judge_scores scores(const fixture *s) { return (void)s, JUDGE_NO_SCORES; }
 
-static void *over(const scene *s, uint8_t *memory, const void *p) { return memory + ((const uint8_t *)p - s->memory); }
-
-static void view(const scene *s, uint8_t *memory, void *table)
+static void *over(const fixture *s, uint8_t *memory, const void *p)
 {
-    line_table t = *of_scene(s);
+    return memory + ((const uint8_t *)p - s->memory);
+}
+
+static void view(const fixture *s, uint8_t *memory, void *table)
+{
+    line_table t = *of_fixture(s);
     for (int p = 0; p < LINE_PARTS; p++) t.part[p] = (uint64_t *)over(s, memory, t.part[p]);
     t.lock = (uint32_t *)over(s, memory, t.lock);
     t.n = (uint32_t *)over(s, memory, t.n);
@@ -192,13 +195,13 @@ static hd_outcome apply_item(const line_table *t, const hd_batch *b, uint64_t i)
     return there ? HD_UPDATED : full ? HD_PENDING : HD_INSERTED;
 }
 
-static void apply(const scene *s, void *table, uint32_t k, const hd_batch *b)
+static void apply(const fixture *s, void *table, uint32_t k, const hd_batch *b)
 {
     (void)s, (void)k;
     for (uint64_t i = 0; i < b->n; i++) b->outcome[i] = (uint8_t)apply_item(of(table), b, i);
 }
 
-static hd_status resize(scene *s, void *table, uint64_t buckets)
+static hd_status resize(fixture *s, void *table, uint64_t buckets)
 {
     const line_table *t = of(table);
     (void)s;
@@ -213,7 +216,7 @@ static hd_status resize(scene *s, void *table, uint64_t buckets)
 
 static uint64_t buckets(const void *table) { return *of(table)->parts; }
 static uint64_t first(const void *table, uint64_t b) { return b * of(table)->slots; }
-static uint64_t places(const scene *s) { return (uint64_t)LINE_PARTS * of_scene(s)->slots; }
+static uint64_t places(const fixture *s) { return (uint64_t)LINE_PARTS * of_fixture(s)->slots; }
 
 static uint64_t key_at(const void *table, uint64_t e)
 {
@@ -244,7 +247,7 @@ static const char *bucket_name(const void *table, uint64_t b, char *text, size_t
     return text;
 }
 
-static bool names(const scene *s, const char *region, uint64_t at, char *text, size_t bytes)
+static bool names(const fixture *s, const char *region, uint64_t at, char *text, size_t bytes)
 {
     (void)s;
     if (strncmp(region, "part ", 5) != 0) return false;
@@ -254,7 +257,7 @@ static bool names(const scene *s, const char *region, uint64_t at, char *text, s
 
 /* ---- The judgement --------------------------------------------------------------------------- */
 
-static const char *accept(const scene *s, void *model, uint32_t k, uint64_t i, const simt_ticket_record *t,
+static const char *accept(const fixture *s, void *model, uint32_t k, uint64_t i, const simt_ticket_record *t,
                           judge_listing *l)
 {
     const hd_batch *b = &s->part[k].batch;
@@ -300,9 +303,9 @@ static const char *move(void *model, uint64_t from, uint64_t to)
     return NULL;
 }
 
-static const char *idle(const scene *s, char why[JUDGE_SENTENCE])
+static const char *idle(const fixture *s, char why[JUDGE_SENTENCE])
 {
-    return *of_scene(s)->lock ? scene_say(why, "the lock is still held") : NULL;
+    return *of_fixture(s)->lock ? fixture_say(why, "the lock is still held") : NULL;
 }
 
 static const char *check_line(const void *table, char why[JUDGE_SENTENCE])
@@ -311,19 +314,19 @@ static const char *check_line(const void *table, char why[JUDGE_SENTENCE])
     for (uint64_t e = 0; e < places_of(t); e++) {
         uint64_t word = *line_at(t, e);
         if ((word != LINE_NOBODY) != (e < *t->n))
-            return scene_say(why, "LINE-1: %" PRIu32 " entries, and place %" PRIu64 " is %s", *t->n, e,
-                             word == LINE_NOBODY ? "empty" : "taken");
+            return fixture_say(why, "LINE-1: %" PRIu32 " entries, and place %" PRIu64 " is %s", *t->n, e,
+                               word == LINE_NOBODY ? "empty" : "taken");
         if (word != LINE_NOBODY && where(t, key_of(word)) != e)
-            return scene_say(why, "LINE-2: key %" PRIx32 " is there twice", key_of(word));
+            return fixture_say(why, "LINE-2: key %" PRIx32 " is there twice", key_of(word));
     }
     return NULL;
 }
 
 /* Whoever has the lock may leave it in any state. */
-static const char *watch(const scene *s, bool weak, char why[JUDGE_SENTENCE])
+static const char *watch(const fixture *s, bool weak, char why[JUDGE_SENTENCE])
 {
     (void)weak;
-    return *of_scene(s)->lock ? NULL : check_line(s->table, why);
+    return *of_fixture(s)->lock ? NULL : check_line(s->table, why);
 }
 
 const judge_design judge_design_line = {

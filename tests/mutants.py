@@ -6,7 +6,7 @@ import re
 
 CORE = [
     "ref/accum.c", "hashes/hash.h", "ref/hkv/hkv.c", "ref/hkv/batch.c", "ref/hkv/check.c", "ref/hkv/design.c", "ref/hkv/grow.c", "ref/hkv/layout.h",
-    "ref/hkv/promote.c", "gpu/add.h", "gpu/hkv/decide.h", "gpu/hkv/deliver.h", "gpu/hkv/fetch.h", "gpu/hkv/gather.h", "gpu/hkv/group.h",
+    "ref/hkv/promote.c", "gpu/add.h", "gpu/hkv/decide.h", "gpu/hkv/deliver.h", "gpu/hkv/fetch.h", "gpu/hkv/coalesced.h", "gpu/hkv/group.h",
     "gpu/hkv/hold.h", "gpu/hkv/item.h", "gpu/hkv/list.h", "gpu/hkv/locate.h", "gpu/hkv/passes.h", "gpu/hkv/pins.h", "gpu/hkv/pipeline.h",
     "gpu/hkv/promote.h", "gpu/hkv/rows.h", "gpu/hkv/scan.h", "gpu/hkv/steps.h", "gpu/hkv/tlpv1.h", "gpu/hkv/tlpv2.h", "gpu/hkv/value.h",
     "gpu/hkv/victim.h", "gpu/hkv/warp.h", "lib/batch.c", "gpu/hkv/select.c", "lib/snapshot.c", "lib/snapshot_load.c", "lib/snapshot_save.c",
@@ -16,8 +16,8 @@ CORE = [
 ]
 HIVE = [
     "ref/hive/hive.c", "ref/hive/batch.c", "ref/hive/check.c", "ref/hive/design.c", "ref/hive/layout.h", "ref/hive/resize.c", "gpu/hive/claim.h",
-    "gpu/hive/crowd.h", "gpu/hive/displace.h", "gpu/hive/item.h", "gpu/hive/merge.h", "gpu/hive/resize.h", "gpu/hive/rows.h", "gpu/hive/search.h", "gpu/hive/shot.h", "gpu/hive/stash.h",
-    "gpu/hive/steps.h", "gpu/hive/volley.h", "gpu/hive/whole.h", "gpu/hive/word.h", "gpu/hive/launch.c",
+    "gpu/hive/displace_warp.h", "gpu/hive/displace.h", "gpu/hive/item.h", "gpu/hive/merge.h", "gpu/hive/resize.h", "gpu/hive/rows.h", "gpu/hive/search.h", "gpu/hive/in_flight.h", "gpu/hive/stash.h",
+    "gpu/hive/steps.h", "gpu/hive/batched.h", "gpu/hive/whole.h", "gpu/hive/word.h", "gpu/hive/launch.c",
 ]
 CORES = {"core": CORE, "hive": HIVE}
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_agree.c - every kernel, every operation that it runs, every policy, one and two candidate buckets: scene after
- * scene, schedule after schedule, held against the reference (judge/agree.h). Then pairs of operations at the same
- * time, and small scenes in which every interleaving is tried. HEDDLE_TEST_SCALE makes the search longer, or shorter.
+ * t_agree.c - every kernel, every operation that it runs, every policy, one and two candidate buckets: fixture after
+ * fixture, schedule after schedule, held against the reference (judge/agree.h). Then pairs of operations at the same
+ * time, and small fixtures in which every interleaving is tried. HEDDLE_TEST_SCALE makes the search longer, or shorter.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "judge/agree.h"
-#include "judge/hkv/scene.h"
+#include "judge/hkv/fixture.h"
 #include "judge/kernels.h"
 #include "base/error.h"
 #include "base/op.h"
@@ -37,10 +37,10 @@ typedef unsigned long long ull;
 static simt_machine *machine;
 
 typedef struct totals {
-    ull schedules, distinct, scenes;
+    ull schedules, distinct, fixtures;
 } totals;
 
-/* ---- One scene ------------------------------------------------------------------------------- */
+/* ---- One fixture ------------------------------------------------------------------------------- */
 
 /* Small tables: what fits, what does not, odd sizes, values of no, odd and many bytes. */
 /* clang-format off */
@@ -71,16 +71,16 @@ static const char *const wide_shapes[] = {
 enum { SHAPES = sizeof shapes / sizeof *shapes, WIDE_SHAPES = sizeof wide_shapes / sizeof *wide_shapes };
 
 /* Explores and judges; a failure says how to see it again. */
-static void explore(const hd_case *c, const scene_kernel *const *k, uint32_t parts, simt_config w, ull schedules,
+static void explore(const hd_case *c, const fixture_kernel *const *k, uint32_t parts, simt_config w, ull schedules,
                     totals *t)
 {
     static const char *const strategies[] = { "in turn", "random", "pct", "search", "replay" };
-    scene *s;
+    fixture *s;
     agree *a;
     char text[2][512] = { "", "" };
     for (uint32_t i = 0; i < parts; i++) hd_case_print(&c[i], text[i], sizeof text[i]);
     test_case("%s%s%s", text[0], parts > 1 ? " + " : "", text[1]);
-    must(scene_open(c, k, parts, &s));
+    must(fixture_open(c, k, parts, &s));
     must(agree_open(s, &a));
     agree_watch_with(a, &w, w.weak ? 3 : 1);
     w.shared_bytes = 48 << 10;
@@ -89,7 +89,7 @@ static void explore(const hd_case *c, const scene_kernel *const *k, uint32_t par
     must(simt_explore(machine, &trial, &w, schedules, 0, 400, &e));
     t->schedules += e.schedules;
     t->distinct += e.distinct;
-    t->scenes++;
+    t->fixtures++;
     if (e.wrong) {
         char schedule[512], buckets[4096] = "";
         simt_schedule_print(e.schedule, e.schedule_n, schedule, sizeof schedule);
@@ -105,7 +105,7 @@ static void explore(const hd_case *c, const scene_kernel *const *k, uint32_t par
     agree_close(a);
 }
 
-/* Way number `n` of going through a scene: units, strategies, where lanes may be preempted, and every fourth time weak
+/* Way number `n` of going through a fixture: units, strategies, where lanes may be preempted, and every fourth time weak
  * memory. */
 static simt_config way(uint64_t n, uint32_t lanes)
 {
@@ -167,15 +167,15 @@ static void agrees(void **state)
                 for (int dual = 0; dual < 2; dual++)
                     for (uint64_t k = 0; k < test_times(warps ? 8 : 24); k++, n++) {
                         bool whole = !hd_op_is_keyed(hd_op_row_of((hd_op)op)); /* lanes hardly meet in these */
-                        scene_kernel kernel = hkv_scene_kernel_at(row, 32u << n % 2, 1 + (uint32_t)(n / 2 % 3));
-                        const scene_kernel *kernels[] = { &kernel };
+                        fixture_kernel kernel = hkv_fixture_kernel_at(row, 32u << n % 2, 1 + (uint32_t)(n / 2 % 3));
+                        const fixture_kernel *kernels[] = { &kernel };
                         hd_case c = case_of(shape_for(row, n), row, (hd_op)op, variant, hd_policy_rows[policy].name,
                                             dual, n + 1);
                         explore(&c, kernels, 1, way(n, hkv_rows[row].lanes), whole ? 2 : warps ? 5 : 250, &t);
                     }
         }
     }
-    test_tried("schedules", t.schedules, "of %llu scenes of %s, %llu distinct", t.scenes, variant, t.distinct);
+    test_tried("schedules", t.schedules, "of %llu fixtures of %s, %llu distinct", t.fixtures, variant, t.distinct);
 }
 
 /* ---- A crowd at one full bucket: hits on what is about to leave, and several that want it gone ---- */
@@ -198,8 +198,8 @@ static void crowded(void **state)
             snprintf(text, sizeof text, "hkv.%s.%s buckets=1 slots=16 value=8 pins=0 seed=%u %s",
                      k ? "find_or_insert" : "insert_or_assign", variant, 17 * i + k, crowds[i]);
             must(hd_case_parse(text, &c));
-            scene_kernel kernel = hkv_scene_kernel_at(row, 32, 3);
-            const scene_kernel *kernels[] = { &kernel };
+            fixture_kernel kernel = hkv_fixture_kernel_at(row, 32, 3);
+            const fixture_kernel *kernels[] = { &kernel };
             simt_config w = way(4 * i + 2 * k, 32);
             w.unit = SIMT_BY_LANE;
             w.weak = i == 1 && k;
@@ -231,25 +231,26 @@ static void test_pairs(void **unused)
             if (role == HD_INSERTER || role != hd_op_row_of((hd_op)q)->role) continue;
             for (uint64_t k = 0; k < test_times(3); k++, n++) {
                 uint32_t rows[] = { row_for((hd_op)p, n), row_for((hd_op)q, n / 3) };
-                scene_kernel kernel[] = { hkv_scene_kernel_at(rows[0], 32, 2), hkv_scene_kernel_at(rows[1], 32, 2) };
-                const scene_kernel *kernels[] = { &kernel[0], &kernel[1] };
+                fixture_kernel kernel[] = { hkv_fixture_kernel_at(rows[0], 32, 2),
+                                            hkv_fixture_kernel_at(rows[1], 32, 2) };
+                const fixture_kernel *kernels[] = { &kernel[0], &kernel[1] };
                 const char *shape = wide_shapes[n % WIDE_SHAPES], *policy = hd_policy_rows[n % HD_POLICY_COUNT].name;
                 hd_case c[] = { case_of(shape, rows[0], (hd_op)p, kernel[0].name, policy, n % 2, n + 1),
                                 case_of(shape, rows[1], (hd_op)q, kernel[1].name, policy, n % 2, n + 1) };
                 explore(c, kernels, 2, way(n, 32), 6, &t);
             }
         }
-    test_tried("schedules", t.schedules, "of %llu pairs of operations, %llu distinct", t.scenes, t.distinct);
+    test_tried("schedules", t.schedules, "of %llu pairs of operations, %llu distinct", t.fixtures, t.distinct);
 }
 
-/* ---- All schedules of small scenes ----------------------------------------------------------- */
+/* ---- All schedules of small fixtures ----------------------------------------------------------- */
 
 /* What an item is to its bucket. */
 enum { LEAST, NOT_LEAST, ABSENT_LOW, ABSENT_HIGH, KINDS };
 
-static uint64_t key_of_kind(const scene *s, int kind, uint64_t bucket)
+static uint64_t key_of_kind(const fixture *s, int kind, uint64_t bucket)
 {
-    const hkv_view *v = hkv_scene_view(s);
+    const hkv_view *v = hkv_fixture_view(s);
     uint64_t least = HD_KEY_EMPTY, most = HD_KEY_EMPTY, lowest = UINT64_MAX, highest = 0;
     for (uint32_t k = 0; k < v->slots; k++) {
         uint64_t e = hkv_entry(v, bucket, k);
@@ -265,19 +266,19 @@ static uint64_t key_of_kind(const scene *s, int kind, uint64_t bucket)
 }
 
 /* Both items of the batch in one bucket (1: in the two), of kinds p and q. */
-static void exhaust(const hd_case *c, const scene_kernel *k, simt_unit unit, int p, int q, bool apart, totals *t)
+static void exhaust(const hd_case *c, const fixture_kernel *k, simt_unit unit, int p, int q, bool apart, totals *t)
 {
-    scene *s;
+    fixture *s;
     agree *a;
     char text[512];
     simt_exploration e;
     hd_case_print(c, text, sizeof text);
     test_case("%s, kinds %d and %d%s, %s, %s", text, p, q, apart ? " apart" : "", k->name,
               unit == SIMT_BY_LANE ? "by lane" : "by warp");
-    must(scene_open(c, &k, 1, &s));
-    scene_item(s, 0, 0, key_of_kind(s, p, 0), p == ABSENT_LOW ? 0 : 9);
-    scene_item(s, 0, 1, p == q && p >= ABSENT_LOW && apart ? key_of_kind(s, q, 1) : key_of_kind(s, q, apart ? 1 : 0),
-               q == ABSENT_LOW ? 0 : 9);
+    must(fixture_open(c, &k, 1, &s));
+    fixture_item(s, 0, 0, key_of_kind(s, p, 0), p == ABSENT_LOW ? 0 : 9);
+    fixture_item(s, 0, 1, p == q && p >= ABSENT_LOW && apart ? key_of_kind(s, q, 1) : key_of_kind(s, q, apart ? 1 : 0),
+                 q == ABSENT_LOW ? 0 : 9);
     must(agree_open(s, &a));
     simt_config w = simt_config_default();
     w.strategy = SIMT_SEARCH;
@@ -291,7 +292,7 @@ static void exhaust(const hd_case *c, const scene_kernel *k, simt_unit unit, int
     check(e.exhausted, "not all of them");
     t->schedules += e.schedules;
     t->distinct += e.distinct;
-    t->scenes++;
+    t->fixtures++;
     simt_exploration_free(machine, &e);
     agree_close(a);
 }
@@ -327,24 +328,25 @@ static void test_exhaustive(void **unused)
                                  shape % 2 ? 4 : 2);
                         hd_case c = case_of(tail, HKV_ROWS, ops[i].op, warps ? "warp" : "lanes", "custom", shape / 2,
                                             11 + (uint64_t)i);
-                        scene_kernel k =
-                            warps ? hkv_scene_kernel_at(row_for(ops[i].op, 0), 32, 2) : hkv_scene_kernel_at(0, 0, 0);
+                        fixture_kernel k = warps ? hkv_fixture_kernel_at(row_for(ops[i].op, 0), 32, 2)
+                                                 : hkv_fixture_kernel_at(0, 0, 0);
                         for (uint32_t row = 0; warps && row < HKV_ROWS; row++)
                             if (strcmp(hkv_rows[row].variant, "warp") == 0 &&
                                 hkv_rows[row].family == hkv_family_of(ops[i].op))
-                                k = hkv_scene_kernel_at(row, 32, 2);
+                                k = hkv_fixture_kernel_at(row, 32, 2);
                         if (!warps) {
                             k.name = "lanes";
-                            k.strictness = SCENE_ORDER;
-                            k.queue = hkv_scene_queue_text;
+                            k.strictness = FIXTURE_ORDER;
+                            k.queue = hkv_fixture_queue_text;
                             k.text = ops[i].lanes;
                             k.lanes = k.threads = 1;
                         }
                         exhaust(&c, &k, warps ? SIMT_BY_WARP : SIMT_BY_LANE, p, q, shape / 2 && p != q, &t);
                     }
-        test_tried("schedules", t.schedules,
-                   "all with at most 2 preemptions at synchronising accesses%s, of %llu scenes of 2 %s, %llu distinct",
-                   warps ? " and collectives" : "", t.scenes, warps ? "warps" : "lanes", t.distinct);
+        test_tried(
+            "schedules", t.schedules,
+            "all with at most 2 preemptions at synchronising accesses%s, of %llu fixtures of 2 %s, %llu distinct",
+            warps ? " and collectives" : "", t.fixtures, warps ? "warps" : "lanes", t.distinct);
     }
 }
 

@@ -176,8 +176,8 @@ static bool lists(hd_op op) { return op == HD_OP_FIND_MISSED || op == HD_OP_INSE
 /* Keys may repeat. */
 static bool passes(const bed *d, hd_op op, const char *ran)
 {
-    return hkv_family_of((uint32_t)op) == HKV_FAMILY_upsert && op != HD_OP_ACCUM_OR_ASSIGN && strstr(ran, ".gather") &&
-           !d->adds;
+    return hkv_family_of((uint32_t)op) == HKV_FAMILY_upsert && op != HD_OP_ACCUM_OR_ASSIGN &&
+           strstr(ran, ".coalesced") && !d->adds;
 }
 
 static bool counts(hd_op op)

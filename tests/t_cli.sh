@@ -141,7 +141,7 @@ bad 'an unknown variant'      2 'nearest'           heddle run hkv.serve.reff
 bad 'an unknown kernel'       2 'heddle list kernels' heddle run --kernels hkv.find.warped
 bad 'a kernel of other operations' 2 'heddle list kernels' heddle run --kernels hkv.erase.tlpv2
 bad 'a kernel that cannot'    2 'pipeline cannot.*16' heddle run --kernels hkv.find.pipeline slots=10 batch=64x10
-bad 'a table for no scene'    2 'at most 1048576'   heddle run --kernels hkv.find.ref capacity=4Mi
+bad 'a table for no fixture'    2 'at most 1048576'   heddle run --kernels hkv.find.ref capacity=4Mi
 bad 'an unknown field'        2 'nearest: policy'   heddle run hkv.serve.ref polcy=lru
 bad 'an unknown source'       2 'nearest: zipf'     heddle run hkv.serve.ref keys=zpf:1,10
 bad 'an unknown admission'    2 'nearest: always'   heddle sim good.oracleGeneral oracleGeneral lru 64 --admit alway
@@ -165,11 +165,11 @@ mkdir folder
 sim 'a folder'                        2 'folder'                   folder
 bad 'an unknown strategy'         2 'nearest: pct'            heddle sched hkv.find.tlpv1 --strategy pct2
 bad 'a kernel for no such op'     2 'tlpv2 does not run erase' heddle sched hkv.erase.tlpv2
-bad 'a table too narrow for one of two' 2 'gather cannot run this table' heddle sched hkv.find.tlpv1 slots=4 + hkv.find.gather slots=16
+bad 'a table too narrow for one of two' 2 'coalesced cannot run this table' heddle sched hkv.find.tlpv1 slots=4 + hkv.find.coalesced slots=16
 bad 'a case of no operation'      2 'one operation'           heddle explain hkv.serve.tlpv1
 bad 'a plot of unknown ending'        2 '--plot.*png'              heddle sweep zipf:0.99,100 --plot curves.gif
 bad 'curves in no folder'             4 'none/x.csv'               heddle sweep zipf:0.99,100 --requests 100 --sizes 50% --output none/x.csv
-bad 'a kernel that is none'           2 'all: ref, tlpv1, tlpv2, pipeline, warp, gather, volley, tile, wabc$' heddle run hkv.find.tlpv3
+bad 'a kernel that is none'           2 'all: ref, tlpv1, tlpv2, pipeline, warp, coalesced, batched, tile, wabc$' heddle run hkv.find.tlpv3
 bad 'a kernel of another backend'     2 'ref does not run on backend host; there are tlpv1, tlpv2' heddle run hkv.find.ref backend=host
 bad 'load factors that fall'          2 'ascend'                   heddle sweep --load-factors 0.5,0.25
 echo '# nothing to time' >none.txt
@@ -254,7 +254,7 @@ wait $!
 code=$?
 if [ $code = 130 ]; then pass 'Ctrl-C among schedules: exit 130'; else fail 'Ctrl-C among schedules: exit 130' "exit code $code"; fi
 
-heddle museum --sound --scenes 1000000 --schedules 1000000 no_release >"$work/out" 2>"$work/err" &
+heddle museum --sound --fixtures 1000000 --schedules 1000000 no_release >"$work/out" 2>"$work/err" &
 sleep 1
 kill -INT $!
 for _ in {1..100}; do kill -0 $! 2>/dev/null && sleep 0.1; done
@@ -316,7 +316,7 @@ form 'list'    heddle list
 form 'run'     heddle run hkv.serve.ref batch=64x10
 form 'kernels' heddle run --kernels hkv.serve.ref slots=10 buckets=4 batch=64x10 keys=ycsb:a,1000
 form 'sched'   heddle sched hkv.erase.tlpv1 batch=2x1 --replay 3:1,9:2
-form 'sched, a second case that wants a wide table' heddle sched hkv.find.tlpv1 + hkv.find_missed.gather --weak --schedules 5
+form 'sched, a second case that wants a wide table' heddle sched hkv.find.tlpv1 + hkv.find_missed.coalesced --weak --schedules 5
 form 'museum'  heddle museum no_release key_before_digest
 form 'museum --list' heddle museum --list
 form 'diff'    heddle diff tlpv1 ref --case hkv.insert_and_evict

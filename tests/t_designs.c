@@ -10,7 +10,7 @@
 
 #include "judge/agree.h"
 #include "judge/kernels.h"
-#include "judge/tour.h"
+#include "judge/all_kernels.h"
 #include "tests/line.h"
 #include "tests/testing.h"
 
@@ -63,18 +63,18 @@ static simt_config way(uint64_t n)
 static const char *explored(const hd_case *c, uint32_t parts, simt_config w, uint64_t schedules, uint64_t *ran)
 {
     static char story[2048];
-    const scene_kernel *kernels[SCENE_PARTS];
-    scene_kernel k[SCENE_PARTS];
-    scene *s;
+    const fixture_kernel *kernels[FIXTURE_PARTS];
+    fixture_kernel k[FIXTURE_PARTS];
+    fixture *s;
     agree *a;
     simt_exploration e;
     for (uint32_t i = 0; i < parts; i++) {
         uint32_t row;
-        must(scene_kernel_row(&c[i], &row));
-        k[i] = scene_kernel_at(judge_design_of(&c[i]), row, 32, 2);
+        must(fixture_kernel_row(&c[i], &row));
+        k[i] = fixture_kernel_at(judge_design_of(&c[i]), row, 32, 2);
         kernels[i] = &k[i];
     }
-    must(scene_open(c, kernels, parts, &s));
+    must(fixture_open(c, kernels, parts, &s));
     must(agree_open(s, &a));
     agree_watch_with(a, &w, 1);
     simt_trial trial = agree_trial(a);
@@ -143,7 +143,7 @@ static const fault faults[] = {
     { "silent_move", "mixed", "item" },
 };
 
-/* Looks through scenes until a sentence is said; what else is said of a faulty kernel is true, too. */
+/* Looks through fixtures until a sentence is said; what else is said of a faulty kernel is true, too. */
 static void faults_are_said(void **state)
 {
     (void)state;
@@ -174,17 +174,17 @@ static size_t turn_of(uint64_t i)
 }
 
 /* A table that holds `first`, and a mixed batch of 8. */
-static void open_mixed(const hd_case *c, const scene_kernel *k, const uint64_t *first, uint64_t n, const uint64_t *key,
-                       const uint8_t *each, scene **s, agree **a)
+static void open_mixed(const hd_case *c, const fixture_kernel *k, const uint64_t *first, uint64_t n,
+                       const uint64_t *key, const uint8_t *each, fixture **s, agree **a)
 {
-    must(scene_open_empty(c, s));
+    must(fixture_open_empty(c, s));
     must(agree_open(*s, a));
-    must(scene_batch(*s, k, HD_OP_INSERT_OR_ASSIGN, first, n));
-    scene_reference(*s);
-    scene_begin(*s, (*s)->memory, n);
-    must(scene_batch(*s, k, JUDGE_MIXED, key, 8));
+    must(fixture_batch(*s, k, HD_OP_INSERT_OR_ASSIGN, first, n));
+    fixture_reference(*s);
+    fixture_begin(*s, (*s)->memory, n);
+    must(fixture_batch(*s, k, JUDGE_MIXED, key, 8));
     memcpy(judge_arrays_at(&(*s)->part[0].arrays, JUDGE_EACH), each, 8);
-    scene_changed(*s, 0);
+    fixture_changed(*s, 0);
 }
 
 /* A find and an insert, or an erase, of one key: the find that looked first and drew its ticket last is right, for
@@ -192,14 +192,14 @@ static void open_mixed(const hd_case *c, const scene_kernel *k, const uint64_t *
 static void every_moment_counts(void **state)
 {
     (void)state;
-    scene_kernel k = scene_kernel_at(judge_design_named("line"), LINE_LATE_TICKET, 32, 1);
+    fixture_kernel k = fixture_kernel_at(judge_design_named("line"), LINE_LATE_TICKET, 32, 1);
     hd_case c = case_of("mixed", "late_ticket", "buckets=1 slots=4 batch=8x1 keys=uniform:9", 1);
     uint64_t key[8] = { 5, 5, 6, 6, 7, 7, 7, 7 }, first[2] = { 6, 6 }, late[2] = { 0, 0 };
     const uint8_t each[8] = {
         HD_OP_FIND, HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND, HD_OP_ERASE, HD_OP_FIND, HD_OP_FIND, HD_OP_FIND, HD_OP_FIND
     };
     const char *why;
-    scene *s;
+    fixture *s;
     agree *a;
     open_mixed(&c, &k, first, 2, key, each, &s, &a);
     for (uint64_t seed = 0; seed < 200; seed++) {
@@ -227,7 +227,7 @@ static void every_moment_counts(void **state)
 static void there_was_a_moment_without_room(void **state)
 {
     (void)state;
-    scene_kernel k = scene_kernel_at(judge_design_named("line"), LINE_LATE_TICKET, 32, 1);
+    fixture_kernel k = fixture_kernel_at(judge_design_named("line"), LINE_LATE_TICKET, 32, 1);
     hd_case c = case_of("mixed", "late_ticket", "buckets=1 slots=4 batch=8x1 keys=uniform:9", 1);
     uint64_t key[8] = { 4, 5, 1, 1, 8, 8, 8, 8 }, first[3] = { 1, 2, 3 }, late = 0;
     const uint8_t each[8] = { HD_OP_INSERT_OR_ASSIGN,
@@ -239,7 +239,7 @@ static void there_was_a_moment_without_room(void **state)
                               HD_OP_FIND,
                               HD_OP_FIND };
     const char *why;
-    scene *s;
+    fixture *s;
     agree *a;
     open_mixed(&c, &k, first, 3, key, each, &s, &a);
     for (uint64_t seed = 0; seed < 300; seed++) {
@@ -259,18 +259,18 @@ static void there_was_a_moment_without_room(void **state)
 static void who_misses_may_be_early(void **state)
 {
     (void)state;
-    scene_kernel k = scene_kernel_at(judge_design_named("line"), LINE_SOUND, 32, 1);
+    fixture_kernel k = fixture_kernel_at(judge_design_named("line"), LINE_SOUND, 32, 1);
     hd_case c = case_of("erase", "sound", "buckets=1 slots=4 batch=2x1 keys=uniform:9", 1);
     uint64_t key[2] = { 6, 6 }, first[2] = { 5, 6 };
     const char *why;
-    scene *s;
+    fixture *s;
     agree *a;
-    must(scene_open_empty(&c, &s));
+    must(fixture_open_empty(&c, &s));
     must(agree_open(s, &a));
-    must(scene_batch(s, &k, HD_OP_INSERT_OR_ASSIGN, first, 2));
-    scene_reference(s);
-    scene_begin(s, s->memory, 2);
-    must(scene_batch(s, &k, HD_OP_ERASE, key, 2));
+    must(fixture_batch(s, &k, HD_OP_INSERT_OR_ASSIGN, first, 2));
+    fixture_reference(s);
+    fixture_begin(s, s->memory, 2);
+    must(fixture_batch(s, &k, HD_OP_ERASE, key, 2));
     simt_config w = way(1);
     must(agree_run(a, machine, &w, &why));
     check(!why, "%s", why);
@@ -292,59 +292,59 @@ static void rows_are_found(void **state)
     (void)state;
     uint32_t row = 99;
     hd_case c = case_of("erase", "silent_move", shapes[0], 1);
-    must(scene_kernel_row(&c, &row));
+    must(fixture_kernel_row(&c, &row));
     check(row == LINE_SILENT_MOVE && strcmp(judge_design_of(&c)->row[row].variant, "silent_move") == 0, "row %u", row);
     c = case_of("find", "tlpv1", shapes[0], 1);
-    must_fail(scene_kernel_row(&c, &row), HD_EINVAL, "there are sound, late_ticket");
+    must_fail(fixture_kernel_row(&c, &row), HD_EINVAL, "there are sound, late_ticket");
     c = case_of("touch", "sound", shapes[0], 1);
-    must_fail(scene_kernel_row(&c, &row), HD_EINVAL, "sound does not run touch");
+    must_fail(fixture_kernel_row(&c, &row), HD_EINVAL, "sound does not run touch");
     c = case_of("find", "sound", "slots=17", 1);
-    must_fail(scene_kernel_row(&c, &row), HD_EINVAL, "it would go along it for too long");
+    must_fail(fixture_kernel_row(&c, &row), HD_EINVAL, "it would go along it for too long");
     snprintf(c.design, sizeof c.design, "cube");
-    must_fail(scene_kernel_row(&c, &row), HD_EINVAL, "no kernels of design cube");
+    must_fail(fixture_kernel_row(&c, &row), HD_EINVAL, "no kernels of design cube");
     check(strcmp(judge_design_at(0)->name, "hkv") == 0 && strcmp(judge_design_at(1)->name, "hive") == 0 &&
               strcmp(judge_design_at(2)->name, "line") == 0 && !judge_design_at(3),
           "the designs");
 }
 
-/* ---- Scenes ---------------------------------------------------------------------------------- */
+/* ---- Fixtures ---------------------------------------------------------------------------------- */
 
-static void no_scene_is_made_of_these(void **state)
+static void no_fixture_is_made_of_these(void **state)
 {
     (void)state;
-    scene *s = NULL;
-    scene_kernel k = judge_design_named("line")->kernel(0);
-    const scene_kernel *kernels[] = { &k, &k };
+    fixture *s = NULL;
+    fixture_kernel k = judge_design_named("line")->kernel(0);
+    const fixture_kernel *kernels[] = { &k, &k };
     hd_case c[2] = { case_of("find", "sound", shapes[0], 1), hd_case_default() };
     must(hd_case_parse("hkv.find.tlpv1 buckets=2 slots=4 batch=4x1 keys=uniform:9", &c[1]));
-    must_fail(scene_open(c, kernels, 2, &s), HD_EINVAL, "kernels of design hkv beside those of line");
+    must_fail(fixture_open(c, kernels, 2, &s), HD_EINVAL, "kernels of design hkv beside those of line");
     c[0] = case_of("find", "sound", "buckets=5", 1);
-    must_fail(scene_open(c, kernels, 1, &s), HD_EINVAL, "1 to 4 parts");
+    must_fail(fixture_open(c, kernels, 1, &s), HD_EINVAL, "1 to 4 parts");
     c[0] = case_of("find", "sound", "value=8", 1);
-    must_fail(scene_open(c, kernels, 1, &s), HD_EINVAL, "values of 4 bytes");
-    check(!s, "a scene is left");
+    must_fail(fixture_open(c, kernels, 1, &s), HD_EINVAL, "values of 4 bytes");
+    check(!s, "a fixture is left");
 }
 
-/* A case is its scene: twice the same words, twice the same memory; keys that it cannot hold are among those that are
+/* A case is its fixture: twice the same words, twice the same memory; keys that it cannot hold are among those that are
  * drawn. */
-static void scenes_are_their_cases(void **state)
+static void fixtures_are_their_cases(void **state)
 {
     (void)state;
-    scene_kernel k = judge_design_named("line")->kernel(0);
-    const scene_kernel *kernels[] = { &k };
+    fixture_kernel k = judge_design_named("line")->kernel(0);
+    const fixture_kernel *kernels[] = { &k };
     hd_case c =
         case_of("insert_or_assign", "sound", "buckets=2 slots=4 batch=200x1 keys=uniform:12 reserved=300000", 7);
-    scene *s, *t;
+    fixture *s, *t;
     uint64_t reserved = 0;
-    must(scene_open(&c, kernels, 1, &s));
-    must(scene_open(&c, kernels, 1, &t));
-    check(s->bytes == t->bytes && memcmp(s->initial, t->initial, s->bytes) == 0, "the same words, another scene");
-    check(scene_buckets_differ(s, t) == 0, "the same tables differ");
+    must(fixture_open(&c, kernels, 1, &s));
+    must(fixture_open(&c, kernels, 1, &t));
+    check(s->bytes == t->bytes && memcmp(s->initial, t->initial, s->bytes) == 0, "the same words, another fixture");
+    check(fixture_buckets_differ(s, t) == 0, "the same tables differ");
     check(!s->part[0].batch.score, "scores for a design that has none");
     for (uint64_t i = 0; i < s->part[0].batch.n; i++) reserved += s->part[0].batch.key[i] >= LINE_KEYS;
     check(reserved > 20 && reserved < 120, "%llu keys of 200 are reserved", (ull)reserved);
-    scene_close(s);
-    scene_close(t);
+    fixture_close(s);
+    fixture_close(t);
 }
 
 /* ---- Batch after batch ----------------------------------------------------------------------- */
@@ -356,25 +356,25 @@ static void tables_are_resized_between_batches(void **state)
     enum { BATCHES = 200 };
     (void)state;
     const judge_design *d = judge_design_named("line");
-    scene_kernel k = scene_kernel_at(d, 0, 32, 2);
+    fixture_kernel k = fixture_kernel_at(d, 0, 32, 2);
     hd_case c = case_of("insert_or_assign", "sound", "buckets=1 slots=6 batch=12x1 keys=uniform:40", 3);
     bool fewer = test_times(BATCHES) < BATCHES; /* in which not everything need happen */
     uint64_t random = 5, seen[HD_OP_COUNT_] = { 0 }, pending = 0, most = 0;
-    scene *s;
+    fixture *s;
     agree *a;
-    must(scene_open_empty(&c, &s));
+    must(fixture_open_empty(&c, &s));
     must(agree_open(s, &a));
-    must_fail(scene_resize(s, 5), HD_EINVAL, "1 to 4 parts");
+    must_fail(fixture_resize(s, 5), HD_EINVAL, "1 to 4 parts");
     for (uint64_t n = 0; n < test_times(BATCHES); n++) {
         uint64_t key[12];
         const char *why;
         for (int i = 0; i < 12; i++) key[i] = test_below(&random, 40);
-        must(scene_batch(s, &k,
-                         n % 5 == 2   ? HD_OP_FIND
-                         : n % 5 == 3 ? HD_OP_ERASE
-                         : n % 5 == 4 ? JUDGE_MIXED
-                                      : HD_OP_INSERT_OR_ASSIGN,
-                         key, 12));
+        must(fixture_batch(s, &k,
+                           n % 5 == 2   ? HD_OP_FIND
+                           : n % 5 == 3 ? HD_OP_ERASE
+                           : n % 5 == 4 ? JUDGE_MIXED
+                                        : HD_OP_INSERT_OR_ASSIGN,
+                           key, 12));
         simt_config w = way(n);
         const hd_batch *b = &s->part[0].batch;
         check((n % 5 == 4) == (b->each != NULL), "batch %llu is mixed, or is not", (ull)n);
@@ -382,13 +382,13 @@ static void tables_are_resized_between_batches(void **state)
         must(agree_run(a, machine, &w, &why));
         check(!why, "batch %llu, %llu parts: %s", (ull)n, (ull)d->buckets(s->table), why);
         for (int i = 0; i < 12; i++) pending += s->part[0].batch.outcome[i] == HD_PENDING;
-        scene_begin(s, s->memory, s->clock + 12);
+        fixture_begin(s, s->memory, s->clock + 12);
         uint64_t entries = 0, parts = 1 + test_below(&random, LINE_PARTS);
-        for (uint64_t b = 0; b < d->buckets(s->table); b++) entries += scene_entries(d, s->table, b);
+        for (uint64_t b = 0; b < d->buckets(s->table); b++) entries += fixture_entries(d, s->table, b);
         if (entries <= parts * 6)
-            must(scene_resize(s, parts));
+            must(fixture_resize(s, parts));
         else
-            must_fail(scene_resize(s, parts), HD_EINVAL, "do not fit");
+            must_fail(fixture_resize(s, parts), HD_EINVAL, "do not fit");
         if (entries > most) most = entries;
     }
     for (int op = 0; op < HD_OP_COUNT_; op++)
@@ -397,32 +397,32 @@ static void tables_are_resized_between_batches(void **state)
     check((pending > 10 && most > 12) || fewer, "%llu were pending, %llu entries at most", (ull)pending, (ull)most);
     agree_close(a);
     must(hd_case_parse("hkv.find.tlpv1 buckets=2 slots=4 batch=4x1 keys=uniform:9", &c));
-    must(scene_open_empty(&c, &s));
-    must_fail(scene_resize(s, 4), HD_EINVAL, "design hkv keeps its own");
-    scene_close(s);
+    must(fixture_open_empty(&c, &s));
+    must_fail(fixture_resize(s, 4), HD_EINVAL, "design hkv keeps its own");
+    fixture_close(s);
 }
 
 static void tours_visit(void **state)
 {
     (void)state;
-    tour t;
+    all_kernels t;
     hd_case c = case_of("mix", "sound", "buckets=4 slots=16 batch=50x6 keys=uniform:60", 2);
-    must(tour_run(&c, NULL, NULL, &t));
+    must(all_kernels_run(&c, NULL, NULL, &t));
     check(t.rows == OPS && !t.wrong && strcmp(t.design->name, "line") == 0, "%zu rows, %llu wrong", t.rows,
           (ull)t.wrong);
     for (size_t i = 0; i < t.rows; i++) {
-        const tour_row *r = &t.row[i];
+        const all_kernels_row *r = &t.row[i];
         check(!r->dual && !r->unfit[0] && !r->wrong[0] && r->metered == 50 && r->hits == r->ref_hits && r->hits > 10 &&
                   r->sectors,
-              "%s: %s", scene_op_name(r->op), r->wrong);
+              "%s: %s", fixture_op_name(r->op), r->wrong);
     }
-    tour_close(&t);
+    all_kernels_close(&t);
     c = case_of("find", "old_value", "buckets=4 slots=16 batch=50x6 keys=uniform:60", 2);
-    must(tour_run(&c, NULL, NULL, &t));
+    must(all_kernels_run(&c, NULL, NULL, &t));
     check(t.rows == 1 && strstr(t.row[0].wrong, "delivered a wrong value") &&
               strncmp(t.row[0].again, "line.find.old_value ", 20) == 0,
           "%s; %s", t.row[0].wrong, t.row[0].again);
-    tour_close(&t);
+    all_kernels_close(&t);
 }
 
 /* ---- In words -------------------------------------------------------------------------------- */
@@ -432,35 +432,35 @@ static void places_have_names(void **state)
     (void)state;
     const judge_design *d = judge_design_named("line");
     hd_case c = case_of("insert_or_assign", "sound", "buckets=2 slots=4 batch=4x1 keys=uniform:9", 1);
-    scene *s, *t;
+    fixture *s, *t;
     char text[1024];
     uint64_t key[4] = { 10, 11, 12, 13 };
-    must(scene_open_empty(&c, &s));
-    must(scene_open_empty(&c, &t));
-    must(scene_batch(s, NULL, HD_OP_INSERT_OR_ASSIGN, key, 4));
-    scene_reference(s);
-    check(strcmp(scene_place(d, s->table, 6, text, sizeof text), "part 1, slot 2") == 0, "%s", text);
+    must(fixture_open_empty(&c, &s));
+    must(fixture_open_empty(&c, &t));
+    must(fixture_batch(s, NULL, HD_OP_INSERT_OR_ASSIGN, key, 4));
+    fixture_reference(s);
+    check(strcmp(fixture_place(d, s->table, 6, text, sizeof text), "part 1, slot 2") == 0, "%s", text);
     check(d->names(s, "part 1", 16, text, sizeof text) && strcmp(text, "word in part 1, slot 2") == 0, "%s", text);
     check(!d->names(s, "n", 0, text, sizeof text), "%s", text);
-    check(scene_buckets_differ(s, t) == 1, "one part differs, and it is %llu", (ull)scene_buckets_differ(s, t));
-    scene_draw(d, s->table, "one", t->table, "other", text, sizeof text);
+    check(fixture_buckets_differ(s, t) == 1, "one part differs, and it is %llu", (ull)fixture_buckets_differ(s, t));
+    fixture_draw(d, s->table, "one", t->table, "other", text, sizeof text);
     check(strncmp(text, "part 0\n", 7) == 0 && strstr(text, ">    0  a value") && !strstr(text, "part 1"), "%s", text);
     uint64_t back[4] = { 13, 12, 11, 10 }; /* the same entries in another order, values and all, are the same */
-    must(scene_batch(t, NULL, HD_OP_INSERT_OR_ASSIGN, back, 4));
+    must(fixture_batch(t, NULL, HD_OP_INSERT_OR_ASSIGN, back, 4));
     for (int i = 0; i < 4; i++)
         memcpy((uint8_t *)judge_arrays_at(&t->part[0].arrays, JUDGE_VALUE) + 4 * i,
                (const uint8_t *)judge_arrays_at(&s->part[0].arrays, JUDGE_VALUE) + 4 * (3 - i), 4);
-    scene_reference(t);
-    check(scene_buckets_differ(s, t) == 0, "where entries lie is nobody's business");
+    fixture_reference(t);
+    check(fixture_buckets_differ(s, t) == 0, "where entries lie is nobody's business");
     const line_table *one = (const line_table *)s->table, *other = (const line_table *)t->table;
     *line_at(other, 6) = *line_at(other, 3);
     *line_at(other, 3) = LINE_NOBODY;
-    check(scene_buckets_differ(s, t) == 0, "nor is in which part");
+    check(fixture_buckets_differ(s, t) == 0, "nor is in which part");
     *line_at(one, 0) = LINE_NOBODY; /* key 10, which the other has in part 1 now */
-    check(scene_buckets_differ(s, t) == 1 && scene_bucket_differs(d, s->table, t->table, 1),
-          "%llu parts differ where the other has an entry more", (ull)scene_buckets_differ(s, t));
-    scene_close(s);
-    scene_close(t);
+    check(fixture_buckets_differ(s, t) == 1 && fixture_bucket_differs(d, s->table, t->table, 1),
+          "%llu parts differ where the other has an entry more", (ull)fixture_buckets_differ(s, t));
+    fixture_close(s);
+    fixture_close(t);
 }
 
 int main(void)
@@ -472,8 +472,8 @@ int main(void)
         cmocka_unit_test(who_misses_may_be_early),
         cmocka_unit_test(there_was_a_moment_without_room),
         cmocka_unit_test(rows_are_found),
-        cmocka_unit_test(no_scene_is_made_of_these),
-        cmocka_unit_test(scenes_are_their_cases),
+        cmocka_unit_test(no_fixture_is_made_of_these),
+        cmocka_unit_test(fixtures_are_their_cases),
         cmocka_unit_test(tables_are_resized_between_batches),
         cmocka_unit_test(tours_visit),
         cmocka_unit_test(places_have_names),

@@ -470,7 +470,7 @@ static void every_pass(void **state)
     for (size_t k = 0; k < sizeof ops / sizeof *ops; k++)
         for (int far = 0; far < 2; far++) {
             act a = { hd_op_name(ops[k]), far ? with_its_arrays : with_own_arrays, ops[k], false };
-            kernel = "gather";
+            kernel = "coalesced";
             fail_each(&a, "ordered");
         }
     policy = "lfu", times = 1, in_steps = false, kernel = NULL;
@@ -484,7 +484,7 @@ static void twice_in_a_row(void **state)
     static const hd_op ops[] = { HD_OP_FIND, HD_OP_INSERT_OR_ASSIGN };
     (void)state;
     failures = 0;
-    policy = "lru", times = 3, kernel = "gather";
+    policy = "lru", times = 3, kernel = "coalesced";
     for (size_t k = 0; k < 2; k++)
         for (uint64_t first = 3, more = 1; more; first++) {
             more = 0;

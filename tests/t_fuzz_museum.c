@@ -9,7 +9,7 @@
 #include "fuzz/hunt.h"
 #include "fuzz/stage.h"
 #include "gpu/hkv/rows.h"
-#include "judge/hkv/scene.h"
+#include "judge/hkv/fixture.h"
 #include "museum/museum.h"
 #include "tests/testing.h"
 
@@ -41,7 +41,7 @@ static fuzz_hunt hunt(const guest *g)
 {
     fuzz_hunt h;
     uint32_t row = hkv_row_of("tlpv1", g->family);
-    scene_kernel k = hkv_scene_kernel_at(row, 32, 8);
+    fixture_kernel k = hkv_fixture_kernel_at(row, 32, 8);
     memset(&h, 0, sizeof h);
     h.target = fuzz_target_find(g->target);
     h.seed = 4;

@@ -83,15 +83,15 @@ static void mirror_close(mirror *m)
 
 /* ---- Two tables, one of them there ----------------------------------------------------------- */
 
-typedef struct scene {
+typedef struct fixture {
     far_device *f;
     hd_table *ref, *far;
     hd_info info;
     uint64_t random, time;
     twin w;
-} scene;
+} fixture;
 
-static void scene_open(scene *s, const char *policy, bool dual, uint64_t seed)
+static void fixture_open(fixture *s, const char *policy, bool dual, uint64_t seed)
 {
     hd_config c = hd_config_default();
     memset(s, 0, sizeof *s);
@@ -112,7 +112,7 @@ static void scene_open(scene *s, const char *policy, bool dual, uint64_t seed)
     twin_open(&s->w, KEYS, KEYS, VALUE);
 }
 
-static void scene_close(scene *s)
+static void fixture_close(fixture *s)
 {
     twin_close(&s->w);
     hd_close(s->far);
@@ -120,12 +120,12 @@ static void scene_close(scene *s)
     far_close(s->f);
 }
 
-static void draw(scene *s, twin *w, hd_batch *x, hd_batch *y, hd_op op, uint64_t n)
+static void draw(fixture *s, twin *w, hd_batch *x, hd_batch *y, hd_op op, uint64_t n)
 {
     twin_draw(w, x, y, op, n, &s->info, s->time++, &s->random);
 }
 
-static void same_entries(scene *s)
+static void same_entries(fixture *s)
 {
     model_contents x, y;
     must(hd_check(s->far));
@@ -147,7 +147,7 @@ static void same_outputs(const twin *w, const hd_batch *x, const mirror *m)
 }
 
 /* Half of the keys come in, on both sides. */
-static void half_full(scene *s)
+static void half_full(fixture *s)
 {
     hd_batch x, y;
     draw(s, &s->w, &x, &y, HD_OP_INSERT_OR_ASSIGN, KEYS / 2);
@@ -161,11 +161,11 @@ static void half_full(scene *s)
  * of the clock is compared once. */
 static void replay(const char *variant, hd_op op, const char *policy, bool dual, bool clocked)
 {
-    scene s;
+    fixture s;
     mirror m;
     hd_batch x, y;
     test_case("hkv.%s.%s policy=%s dual=%d, recorded", hd_op_name(op), variant, policy, dual);
-    scene_open(&s, policy, dual, (uint64_t)op + 1);
+    fixture_open(&s, policy, dual, (uint64_t)op + 1);
     half_full(&s);
     void *stream = far_stream(s.f), *other = far_stream(s.f);
     draw(&s, &s.w, &x, &y, op, hd_op_is_keyed(hd_op_row_of(op)) ? KEYS * 3 / 4 : s.w.ref.most);
@@ -189,7 +189,7 @@ static void replay(const char *variant, hd_op op, const char *policy, bool dual,
     mirror_close(&m);
     far_unstream(s.f, other);
     far_unstream(s.f, stream);
-    scene_close(&s);
+    fixture_close(&s);
 }
 
 static void every_operation_is_recorded(void **unused)
@@ -322,10 +322,10 @@ static void replays_keep_the_order(void **unused)
 static void what_cannot_be_recorded_is_refused(void **unused)
 {
     (void)unused;
-    scene s;
+    fixture s;
     mirror m;
     hd_batch x, y, here;
-    scene_open(&s, "custom", false, 3);
+    fixture_open(&s, "custom", false, 3);
     draw(&s, &s.w, &x, &here, HD_OP_INSERT_OR_ASSIGN, KEYS);
     y = here;
     mirror_open(&m, s.f, &s.w.own, &y);
@@ -347,7 +347,7 @@ static void what_cannot_be_recorded_is_refused(void **unused)
     far_unstream(s.f, branch);
     far_unstream(s.f, stream);
     mirror_close(&m);
-    scene_close(&s);
+    fixture_close(&s);
 }
 
 /* ---- Streams --------------------------------------------------------------------------------- */
@@ -362,11 +362,11 @@ static void two_streams_of_one_table(void **unused)
                                  HD_OP_FIND_MISSED };
     (void)unused;
     for (uint64_t round = 0; round < test_times(6); round++) {
-        scene s;
+        fixture s;
         twin w[BATCHES];
         mirror m[BATCHES];
         hd_batch x[BATCHES], y[BATCHES];
-        scene_open(&s, round % 2 ? "lru" : "lfu", round / 2 % 2, round + 1);
+        fixture_open(&s, round % 2 ? "lru" : "lfu", round / 2 % 2, round + 1);
         void *stream[] = { far_stream(s.f), far_stream(s.f) };
         for (int i = 0; i < BATCHES; i++) {
             twin_open(&w[i], KEYS, KEYS, VALUE);
@@ -385,7 +385,7 @@ static void two_streams_of_one_table(void **unused)
         same_entries(&s);
         for (int i = 0; i < BATCHES; i++) mirror_close(&m[i]), twin_close(&w[i]);
         for (int i = 0; i < 2; i++) far_unstream(s.f, stream[i]);
-        scene_close(&s);
+        fixture_close(&s);
     }
 }
 

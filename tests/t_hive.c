@@ -236,7 +236,7 @@ static void test_faces(void **state)
     test_tried("differential", items, "items by both faces of Hive's reference, %llu lies refused", (ull)lies);
 }
 
-/* ---- Scenes by hand -------------------------------------------------------------------------- */
+/* ---- Fixtures by hand -------------------------------------------------------------------------- */
 
 /* The first key from `from` on with these candidates, in order; hashes of them. */
 static uint64_t key_with(const hive_view *v, uint64_t from, const uint64_t *b)
@@ -616,7 +616,7 @@ static void test_invariants(void **state)
         hive_view *v = hive_view_in(t);
         uint64_t key = key_with(v, 0, way), other = key_with(v, key + 1, way), stashed = key_with(v, other + 1, way);
         check(hive_put(v, 0, key, 1) && hive_put(v, 8, other, 2) && hive_put(v, hive_capacity(v), stashed, 3),
-              "the scene");
+              "the fixture");
         must(hd_check(t));
         test_case("%s", hurts[i].name);
         hurts[i].how(v, key, other, stashed);

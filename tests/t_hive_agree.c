@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_hive_agree.c - Hive's kernels: every variant, every operation that it runs and mixed batches, scene after scene,
+ * t_hive_agree.c - Hive's kernels: every variant, every operation that it runs and mixed batches, fixture after fixture,
  * schedule after schedule, held against the reference (judge/agree.h); then two items in tables where they meet, every
  * interleaving with few preemptions. HEDDLE_TEST_SCALE makes the search longer, or shorter.
  */
@@ -9,7 +9,7 @@
 
 #include "gpu/hive/rows.h"
 #include "judge/agree.h"
-#include "judge/hive/scene.h"
+#include "judge/hive/fixture.h"
 #include "judge/kernels.h"
 #include "judge/rules.h"
 #include "base/op.h"
@@ -20,13 +20,13 @@ typedef unsigned long long ull;
 static simt_machine *machine;
 
 typedef struct totals {
-    ull schedules, distinct, scenes;
-    ull outcome[HD_OUTCOME_COUNT], moves, stashed; /* of each scene's last run; what came to be in the stash */
+    ull schedules, distinct, fixtures;
+    ull outcome[HD_OUTCOME_COUNT], moves, stashed; /* of each fixture's last run; what came to be in the stash */
 } totals;
 
-/* ---- One scene ------------------------------------------------------------------------------- */
+/* ---- One fixture ------------------------------------------------------------------------------- */
 
-static void count(const scene *s, totals *t)
+static void count(const fixture *s, totals *t)
 {
     size_t n;
     const simt_ticket_record *ticket = simt_machine_tickets(machine, &n);
@@ -36,12 +36,12 @@ static void count(const scene *s, totals *t)
         else
             t->outcome[ticket[i].what]++;
         t->stashed += ticket[i].what == HD_INSERTED && ticket[i].item != JUDGE_MOVE &&
-                      ticket[i].b >= hive_capacity(hive_scene_view(s));
+                      ticket[i].b >= hive_capacity(hive_fixture_view(s));
     }
 }
 
 /* Explores and judges; a failure says how to see it again. */
-static void explore(agree *a, const scene *s, const hd_case *c, simt_config w, ull schedules, totals *t)
+static void explore(agree *a, const fixture *s, const hd_case *c, simt_config w, ull schedules, totals *t)
 {
     static const char *const strategies[] = { "in turn", "random", "pct", "search", "replay" };
     simt_exploration e;
@@ -54,7 +54,7 @@ static void explore(agree *a, const scene *s, const hd_case *c, simt_config w, u
     must(simt_explore(machine, &trial, &w, schedules, 0, 400, &e));
     t->schedules += e.schedules;
     t->distinct += e.distinct;
-    t->scenes++;
+    t->fixtures++;
     if (e.wrong) {
         simt_schedule_print(e.schedule, e.schedule_n, schedule, sizeof schedule);
         if (!e.finding.fault) agree_draw(a, buckets, sizeof buckets);
@@ -115,19 +115,19 @@ static bool fit(uint32_t row, hd_case *c)
     return judge_design_hive.unfit(row, c) == NULL;
 }
 
-static void run_kernel(const hd_case *c, const scene_kernel *kernel, simt_config w, ull schedules, totals *t)
+static void run_kernel(const hd_case *c, const fixture_kernel *kernel, simt_config w, ull schedules, totals *t)
 {
-    scene *s;
+    fixture *s;
     agree *a;
-    must(scene_open(c, &kernel, 1, &s));
+    must(fixture_open(c, &kernel, 1, &s));
     must(agree_open(s, &a));
     explore(a, s, c, w, schedules, t);
     agree_close(a);
 }
 
-static void run_scene(const hd_case *c, uint32_t row, uint64_t n, simt_config w, ull schedules, totals *t)
+static void run_fixture(const hd_case *c, uint32_t row, uint64_t n, simt_config w, ull schedules, totals *t)
 {
-    scene_kernel kernel = scene_kernel_at(&judge_design_hive, row, 32u << n % 2, 1 + (uint32_t)(n / 2 % 3));
+    fixture_kernel kernel = fixture_kernel_at(&judge_design_hive, row, 32u << n % 2, 1 + (uint32_t)(n / 2 % 3));
     run_kernel(c, &kernel, w, schedules, t);
 }
 
@@ -143,18 +143,18 @@ static void test_agrees(void **unused)
             bool whole = op != JUDGE_MIXED && !hd_op_is_keyed(hd_op_row_of((hd_op)op)); /* lanes hardly meet in these */
             for (uint64_t k = 0; k < test_times(op == JUDGE_MIXED ? 64 : 24); k++, n++) {
                 bool masks = n / 4 % 2; /* as often with weak memory as without */
-                hd_case c = case_of(shapes[k % SHAPES], scene_op_name((hd_op)op), judge_design_hive.row[row].variant,
+                hd_case c = case_of(shapes[k % SHAPES], fixture_op_name((hd_op)op), judge_design_hive.row[row].variant,
                                     masks, n + 1);
                 if (!fit(row, &c))
-                    c = case_of(shapes[SHAPES - 1], scene_op_name((hd_op)op), judge_design_hive.row[row].variant, true,
-                                n + 1);
+                    c = case_of(shapes[SHAPES - 1], fixture_op_name((hd_op)op), judge_design_hive.row[row].variant,
+                                true, n + 1);
                 if (!fit(row, &c))
-                    c = case_of(shapes[k % NARROW], scene_op_name((hd_op)op), judge_design_hive.row[row].variant, false,
-                                n + 1);
-                run_scene(&c, row, n, way(n), whole ? 2 : 6, &t);
+                    c = case_of(shapes[k % NARROW], fixture_op_name((hd_op)op), judge_design_hive.row[row].variant,
+                                false, n + 1);
+                run_fixture(&c, row, n, way(n), whole ? 2 : 6, &t);
             }
         }
-    test_tried("schedules", t.schedules, "of %llu scenes of hive, %llu distinct", t.scenes, t.distinct);
+    test_tried("schedules", t.schedules, "of %llu fixtures of hive, %llu distinct", t.fixtures, t.distinct);
     test_note("last runs: %llu inserted, %llu into the stash, %llu pending, %llu moves, %llu updated, %llu hits, %llu "
               "erased, %llu misses",
               t.outcome[HD_INSERTED], t.stashed, t.outcome[HD_PENDING], t.moves, t.outcome[HD_UPDATED],
@@ -179,20 +179,20 @@ static void test_crowds(void **unused)
             simt_config w = simt_config_default();
             w.step_limit = 2000000;
             if (judge_design_hive.runs(row, HD_OP_INSERT_OR_ASSIGN) && !judge_design_hive.unfit(row, &c))
-                run_scene(&c, row, 2 * k, w, 8, &t);
+                run_fixture(&c, row, 2 * k, w, 8, &t);
         }
     check(t.outcome[HD_PENDING] || test_times(SCENES) < SCENES, "every item found a place"); /* of fewer, all may */
-    test_tried("schedules", t.schedules, "of %llu scenes of hive in which many items want few slots, %llu distinct",
-               t.scenes, t.distinct);
+    test_tried("schedules", t.schedules, "of %llu fixtures of hive in which many items want few slots, %llu distinct",
+               t.fixtures, t.distinct);
 }
 
 /* ---- Lists in windows ------------------------------------------------------------------------ */
 
 static uint64_t window_items;
 
-static hd_status queue_in_windows(const scene_kernel *k, simt_machine *m, const void *args, uint32_t stream)
+static hd_status queue_in_windows(const fixture_kernel *k, simt_machine *m, const void *args, uint32_t stream)
 {
-    return hive_scene_queue(k, m, args, stream, window_items);
+    return hive_fixture_queue(k, m, args, stream, window_items);
 }
 
 /* A table's room for lists holds a million items; here it holds few, and a list goes on in the next window where it was
@@ -212,23 +212,23 @@ static void test_windows(void **unused)
             if (!fit(row, &c))
                 c = case_of(k % 2 ? wide : narrow, "find_missed", judge_design_hive.row[row].variant, true, n + 1);
             check(fit(row, &c), "a row that fits neither");
-            scene_kernel kernel = scene_kernel_at(&judge_design_hive, row, 32u << n % 2, 1 + (uint32_t)(n / 2 % 3));
+            fixture_kernel kernel = fixture_kernel_at(&judge_design_hive, row, 32u << n % 2, 1 + (uint32_t)(n / 2 % 3));
             kernel.queue = queue_in_windows;
             window_items = 1 + n * 5 % 34;
             run_kernel(&c, &kernel, way(n), 2, &t);
         }
     check(t.outcome[HD_MISS], "nothing was listed");
     test_tried("schedules", t.schedules,
-               "of %llu scenes of hive whose lists are made in windows of few items, %llu distinct", t.scenes,
+               "of %llu fixtures of hive whose lists are made in windows of few items, %llu distinct", t.fixtures,
                t.distinct);
 }
 
 /* ---- Rings of several buckets ---------------------------------------------------------------- */
 
 /* Keys that the last run brought into a bucket of the stash that is not where they enter its ring. */
-static ull gone_on(const scene *s)
+static ull gone_on(const fixture *s)
 {
-    const hive_view *v = hive_scene_view(s);
+    const hive_view *v = hive_fixture_view(s);
     const simt_ticket_record *ticket;
     size_t n;
     ull far = 0;
@@ -250,20 +250,20 @@ static uint64_t bring_to_ring(hive_view *v, uint64_t e, uint64_t b, uint64_t key
 
 /* No slot of the ring is fresh; its first bucket is full, and the first item's key beyond it, if the stash takes so
  * many. */
-static void fill_ring(scene *s)
+static void fill_ring(fixture *s)
 {
-    hive_scene_table *t = hive_scene_table_of(s);
+    hive_fixture_table *t = hive_fixture_table_of(s);
     hive_view *v = &t->v;
     uint64_t first = hive_buckets(v), e = first * v->slots, end = e + v->slots, key = 100000;
     check(v->stash_buckets == 2, "%llu buckets of the stash", (ull)v->stash_buckets);
     for (; e < end && v->stashed + 3 < hive_stash_limit(v); e++)
         if (hive_is_free(v, hive_read(v, e))) key = bring_to_ring(v, e, first, key);
     while (e < end + v->slots && !hive_is_free(v, hive_read(v, e))) e++;
-    if (e >= end && v->stashed < hive_stash_limit(v)) scene_item(s, 0, 0, bring_to_ring(v, e, first, key), 0);
+    if (e >= end && v->stashed < hive_stash_limit(v)) fixture_item(s, 0, 0, bring_to_ring(v, e, first, key), 0);
     hive_shut(v, first);
     hive_shut(v, first + 1);
     *t->stashed = v->stashed;
-    scene_begin(s, s->memory, s->clock);
+    fixture_begin(s, s->memory, s->clock);
 }
 
 /* The stash has two buckets here, and no slot of it is fresh: who looks for a key that is not in the first goes on, who
@@ -278,29 +278,29 @@ static void test_rings(void **unused)
     memset(&t, 0, sizeof t);
     for (uint32_t row = 0; row < HIVE_ROWS; row++)
         for (uint64_t k = 0; judge_design_hive.runs(row, JUDGE_MIXED) && k < test_times(SCENES); k++) {
-            const char *op = scene_op_name(ops[k % 4]), *variant = judge_design_hive.row[row].variant;
+            const char *op = fixture_op_name(ops[k % 4]), *variant = judge_design_hive.row[row].variant;
             hd_case c = case_of("buckets=64 slots=8 batch=12x1 keys=uniform:2000", op, variant, k / 4 % 2, 300 + k);
             if (!fit(row, &c))
                 c = case_of("buckets=64 slots=32 batch=12x1 keys=uniform:2000", op, variant, true, 300 + k);
-            scene_kernel kernel = scene_kernel_at(&judge_design_hive, row, 32, 2);
-            const scene_kernel *kernels[] = { &kernel };
-            scene *s;
+            fixture_kernel kernel = fixture_kernel_at(&judge_design_hive, row, 32, 2);
+            const fixture_kernel *kernels[] = { &kernel };
+            fixture *s;
             agree *a;
-            must(scene_open(&c, kernels, 1, &s));
+            must(fixture_open(&c, kernels, 1, &s));
             fill_ring(s);
             must(agree_open(s, &a));
             explore(a, s, &c, way(4 * k), 2, &t);
             far += gone_on(s);
             agree_close(a);
         }
-    test_tried("schedules", t.schedules, "of %llu scenes of hive with a ring of two buckets, %llu distinct", t.scenes,
-               t.distinct);
+    test_tried("schedules", t.schedules, "of %llu fixtures of hive with a ring of two buckets, %llu distinct",
+               t.fixtures, t.distinct);
     test_note("last runs: %llu into the stash, %llu of them beyond where they enter it, %llu misses", t.stashed, far,
               t.outcome[HD_MISS]);
     check((far && t.outcome[HD_MISS]) || test_times(SCENES) < SCENES, "nobody went on in the stash");
 }
 
-/* ---- All schedules of small scenes ----------------------------------------------------------- */
+/* ---- All schedules of small fixtures ----------------------------------------------------------- */
 
 /* What an item's key is to the table. */
 enum { IN_FIRST, IN_SECOND, STASHED, ABSENT, CROWDED, KINDS };
@@ -337,10 +337,10 @@ static uint64_t key_of_kind(const hive_view *v, int kind, const uint64_t except[
     return HIVE_NOWHERE;
 }
 
-static void set_item(scene *s, uint64_t i, hd_op op, uint64_t key)
+static void set_item(fixture *s, uint64_t i, hd_op op, uint64_t key)
 {
     ((uint8_t *)judge_arrays_at(&s->part[0].arrays, JUDGE_EACH))[i] = (uint8_t)op;
-    scene_item(s, 0, i, key, 0);
+    fixture_item(s, 0, i, key, 0);
 }
 
 /* A key that has to do with bucket `step` of another's way: it is there, or it is absent and that is its first.
@@ -391,33 +391,33 @@ static void keys_of(const meeting *x, const hive_view *v, uint64_t key[3])
     }
 }
 
-/* A scene whose first item is of the kind that is wanted. Between the items that meet are reserved keys, which are done
+/* A fixture whose first item is of the kind that is wanted. Between the items that meet are reserved keys, which are done
  * at once. */
-static scene *meet(const meeting *x, uint64_t seed, hd_case *c)
+static fixture *meet(const meeting *x, uint64_t seed, hd_case *c)
 {
     static const char *const tails[] = { "buckets=2", "buckets=3 hashes=3", "buckets=3 spare=0", "buckets=4" };
     const judge_row *r = &judge_design_hive.row[x->row];
     uint64_t per = items_per_warp(x->row),
              at[3] = { 0, x->place == BESIDE ? 1 : per, x->place == BESIDE ? per : 2 * per };
     uint32_t n = x->place == BESIDE || x->place == THREE ? 3 : 2;
-    scene_kernel kernel = scene_kernel_at(&judge_design_hive, x->row, x->place == BLOCK ? 64 : 32,
-                                          x->place == BLOCK   ? 1
-                                          : x->place == THREE ? 3
-                                                              : 2);
-    const scene_kernel *kernels[] = { &kernel };
+    fixture_kernel kernel = fixture_kernel_at(&judge_design_hive, x->row, x->place == BLOCK ? 64 : 32,
+                                              x->place == BLOCK   ? 1
+                                              : x->place == THREE ? 3
+                                                                  : 2);
+    const fixture_kernel *kernels[] = { &kernel };
     for (uint64_t tries = 0; tries < 200; tries++) {
         uint64_t key[3] = { HIVE_NOWHERE, HIVE_NOWHERE, HIVE_NOWHERE };
         char shape[128];
-        scene *s;
+        fixture *s;
         snprintf(shape, sizeof shape, "%s slots=%d batch=%llux1 keys=uniform:9", tails[(seed + tries) % 4],
                  r->lanes == 32 ? 32 : 8, (ull)at[n - 1] + 1);
         *c = case_of(shape, "mixed", r->variant, seed / 2 % 2, seed + 1000 * tries);
         if (!fit(x->row, c)) c->layout = HD_LAYOUT_MASKS;
-        must(scene_open(c, kernels, 1, &s));
-        const hive_view *v = hive_scene_view(s);
+        must(fixture_open(c, kernels, 1, &s));
+        const hive_view *v = hive_fixture_view(s);
         key[0] = key_of_kind(v, x->kind, key);
         if (key[0] == HIVE_NOWHERE) {
-            scene_close(s);
+            fixture_close(s);
             continue;
         }
         keys_of(x, v, key);
@@ -425,7 +425,7 @@ static scene *meet(const meeting *x, uint64_t seed, hd_case *c)
         for (uint32_t i = 0; i < n; i++) set_item(s, at[i], x->op[i], key[i]);
         return s;
     }
-    check(false, "no scene of %s has a key that is %s", r->variant, kind_names[x->kind]);
+    check(false, "no fixture of %s has a key that is %s", r->variant, kind_names[x->kind]);
     return NULL;
 }
 
@@ -433,7 +433,7 @@ static void exhaust(const meeting *x, uint64_t seed, totals *t)
 {
     hd_case c;
     agree *a;
-    scene *s = meet(x, seed, &c);
+    fixture *s = meet(x, seed, &c);
     must(agree_open(s, &a));
     simt_config w = simt_config_default();
     w.strategy = SIMT_SEARCH;
@@ -489,14 +489,14 @@ static void test_exhaustive(void **unused)
         for (int bound = 1; bound <= 2; bound++) {
             const totals *of = &t[bound - 1];
             moves += of->moves;
-            if (of->scenes)
+            if (of->fixtures)
                 test_tried("schedules", of->schedules,
-                           "all with at most %d preemption%s, at atomics, of %llu scenes of %s, %s; %llu distinct",
-                           bound, bound > 1 ? "s" : "", of->scenes, judge_design_hive.row[row].variant,
+                           "all with at most %d preemption%s, at atomics, of %llu fixtures of %s, %s; %llu distinct",
+                           bound, bound > 1 ? "s" : "", of->fixtures, judge_design_hive.row[row].variant,
                            place_names[place], of->distinct);
         }
     }
-    check(moves || test_times(16) < 16, "no key was displaced"); /* of fewer scenes, none may be */
+    check(moves || test_times(16) < 16, "no key was displaced"); /* of fewer fixtures, none may be */
 }
 
 int main(void)

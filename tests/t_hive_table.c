@@ -348,9 +348,9 @@ static void newcomers_go_where_they_do(void **state)
         const char *kernel;
         uint32_t slots, spare;
         hd_layout layout;
-    } rows[] = { { "volley", 8, 0, HD_LAYOUT_WORDS },  { "volley", 8, 1, HD_LAYOUT_WORDS },
-                 { "volley", 16, 4, HD_LAYOUT_WORDS }, { "tile", 16, 4, HD_LAYOUT_WORDS },
-                 { "tile", 8, 1, HD_LAYOUT_MASKS },    { "wabc", 32, 4, HD_LAYOUT_MASKS },
+    } rows[] = { { "batched", 8, 0, HD_LAYOUT_WORDS },  { "batched", 8, 1, HD_LAYOUT_WORDS },
+                 { "batched", 16, 4, HD_LAYOUT_WORDS }, { "tile", 16, 4, HD_LAYOUT_WORDS },
+                 { "tile", 8, 1, HD_LAYOUT_MASKS },     { "wabc", 32, 4, HD_LAYOUT_MASKS },
                  { "wabc", 32, 15, HD_LAYOUT_MASKS } };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -414,7 +414,7 @@ static void nobody_goes_past_an_open_bucket(void **state)
                        .value = value,
                        .outcome = outcome,
                        .distinct = distinct,
-                       .kernel = "volley" };
+                       .kernel = "batched" };
         must(hd_run(gpu, &b));
         check(outcome[0] == HD_INSERTED && outcome[1] == HD_INSERTED, "%s, %s", hd_outcome_name((hd_outcome)outcome[0]),
               hd_outcome_name((hd_outcome)outcome[1]));
@@ -471,7 +471,7 @@ static void mixed_are_counted(void **state)
 static void large_batches_are_counted(void **state)
 {
     enum { LARGE = 20000 };
-    static const char *const variants[] = { "volley", "tile" };
+    static const char *const variants[] = { "batched", "tile" };
     static uint64_t key[LARGE];
     static uint32_t value[LARGE];
     static uint8_t outcome[LARGE];

@@ -60,10 +60,10 @@ static void truth_is_not_accused(void **state)
         { FIND " + hkv.size.tlpv1" TABLE, 0 },
         { "hkv.size.tlpv1" TABLE " + " FIND, 0 },
         { "hkv.size.tlpv1" TABLE " + hkv.export.tlpv1" TABLE, 0 },
-        { FIND " + hkv.find_ptr.tlpv1" TABLE, HELD(SCENE_EXACT) },
-        { FIND " + hkv.find_ptr.tlpv1" TABLE, HELD(SCENE_SET) },
-        { FIND " + hkv.find_ptr.tlpv1" TABLE, HELD(SCENE_SHAPE) },
-        { TOUCH " + hkv.assign.tlpv1" TABLE, HELD(SCENE_SHAPE) },
+        { FIND " + hkv.find_ptr.tlpv1" TABLE, HELD(FIXTURE_EXACT) },
+        { FIND " + hkv.find_ptr.tlpv1" TABLE, HELD(FIXTURE_SET) },
+        { FIND " + hkv.find_ptr.tlpv1" TABLE, HELD(FIXTURE_SHAPE) },
+        { TOUCH " + hkv.assign.tlpv1" TABLE, HELD(FIXTURE_SHAPE) },
     };
     for (size_t i = 0; i < sizeof truths / sizeof *truths; i++)
         for (uint64_t seed = 1; seed <= 6; seed++) {
@@ -80,17 +80,17 @@ static void guards_are_watched(void **state)
     (void)state;
     trial t;
     trial_run(&t, FIND, 5, 0);
-    const scene *s = t.s;
+    const fixture *s = t.s;
     for (uint32_t i = 0; i <= s->regions; i++) {
         const char *name = s->region[i < s->regions ? i : i - 1].name;
         uint8_t *beside = s->memory + (i < s->regions ? s->region[i].at : s->bytes) - 1;
         test_case("%s of region %u, %s", i < s->regions ? "before" : "after", i, name);
         if (i == 0 && s->region[0].at == 0) continue;
         *beside ^= 1;
-        const char *found = scene_guards(s);
+        const char *found = fixture_guards(s);
         check(found && strcmp(found, name) == 0, "found beside %s", found ? found : "none");
         *beside ^= 1;
-        check(!scene_guards(s), "it is as it was");
+        check(!fixture_guards(s), "it is as it was");
     }
     trial_close(&t);
 }
@@ -106,7 +106,7 @@ static bool replaced(trial *t)
 }
 static bool locked_and_weak(trial *t)
 {
-    return other_digest(t) && (hkv_scene_table_of(t->s)->lock[entry_at(t, true, 0) / t->v->slots] = 1);
+    return other_digest(t) && (hkv_fixture_table_of(t->s)->lock[entry_at(t, true, 0) / t->v->slots] = 1);
 }
 
 static bool entry_copied(trial *t, bool same_bucket)
@@ -206,13 +206,13 @@ static void who_is_alone_is_not_watched(void **state)
 
 SIMT_KERNEL(beyond_memory, hkv_args, args) { simt_st_u64(args.v.key + (1u << 30), 1); }
 
-static hd_status queue_beyond(const scene_kernel *k, simt_machine *m, const void *a, uint32_t stream)
+static hd_status queue_beyond(const fixture_kernel *k, simt_machine *m, const void *a, uint32_t stream)
 {
     (void)k;
     return simt_machine_launch(m, beyond_memory, a, sizeof(hkv_args), 1, 32, stream);
 }
 
-static hd_status no_launch(const scene_kernel *k, simt_machine *m, const void *a, uint32_t stream)
+static hd_status no_launch(const fixture_kernel *k, simt_machine *m, const void *a, uint32_t stream)
 {
     (void)k, (void)m, (void)a, (void)stream;
     return hd_fail(HD_ECUDA, "launch: none today");
@@ -225,7 +225,7 @@ static void faults_are_told(void **state)
     const char *why = NULL;
     simt_config w = in_turn();
     trial_run(&t, FIND, 1, 0);
-    scene_kernel sound = t.kernel[0];
+    fixture_kernel sound = t.kernel[0];
     altered = false;
     t.kernel[0].queue = queue_beyond;
     must(agree_run(t.a, machine, &w, &why));

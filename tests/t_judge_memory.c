@@ -11,11 +11,11 @@
 
 #include "gpu/hkv/rows.h"
 #include "judge/agree.h"
-#include "judge/hkv/scene.h"
+#include "judge/hkv/fixture.h"
 #include "judge/oracle.h"
 #include "judge/shelf.h"
 #include "judge/map.h"
-#include "judge/tour.h"
+#include "judge/all_kernels.h"
 #include "judge/victims.h"
 #include "tests/testing.h"
 
@@ -86,7 +86,7 @@ static void batches(void **state)
         "hkv.mix.ref policy=lfu buckets=4 slots=4 batch=24x6 keys=uniform:60 duplicate=200000 distinct=1 threads=1 "
         "judge=1",
         "hkv.serve.ref buckets=2 slots=4 batch=24x3 keys=ycsb:a,60 distinct=1 threads=1",
-        "hkv.mix.gather buckets=2 slots=16 batch=24x4 keys=uniform:80 threads=1 judge=1",
+        "hkv.mix.coalesced buckets=2 slots=16 batch=24x4 keys=uniform:80 threads=1 judge=1",
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) refuse_each(run_case, all[i]);
 }
@@ -143,12 +143,12 @@ static void shelves(void **state)
 
 static simt_machine *machine;
 
-static hd_status judge_scene(const hd_case *c, bool *said)
+static hd_status judge_fixture(const hd_case *c, bool *said)
 {
-    const scene_kernel kernel = hkv_scene_kernel_at(HKV_NUMBER_gather_upsert, 32, 1), *kernels[] = { &kernel };
-    scene *s;
+    const fixture_kernel kernel = hkv_fixture_kernel_at(HKV_NUMBER_coalesced_upsert, 32, 1), *kernels[] = { &kernel };
+    fixture *s;
     agree *a;
-    hd_status status = scene_open(c, kernels, 1, &s);
+    hd_status status = fixture_open(c, kernels, 1, &s);
     if (!status) status = agree_open(s, &a);
     if (status) return status;
     simt_config w = simt_config_default();
@@ -161,36 +161,38 @@ static hd_status judge_scene(const hd_case *c, bool *said)
     return status;
 }
 
-static void scenes(void **state)
+static void fixtures(void **state)
 {
     (void)state;
     refuse_at = 0;
     must(simt_machine_open(NULL, &machine));
-    refuse_each(judge_scene,
-                "hkv.insert_and_evict.gather buckets=2 slots=16 batch=12x1 keys=uniform:40 value=8 pins=3 near=90");
-    refuse_each(judge_scene, "hkv.insert_or_assign.gather buckets=2 slots=16 batch=8x1 keys=uniform:40 value=0 dual=1");
+    refuse_each(judge_fixture,
+                "hkv.insert_and_evict.coalesced buckets=2 slots=16 batch=12x1 keys=uniform:40 value=8 pins=3 near=90");
+    refuse_each(judge_fixture,
+                "hkv.insert_or_assign.coalesced buckets=2 slots=16 batch=8x1 keys=uniform:40 value=0 dual=1");
     simt_machine_close(machine);
 }
 
-static hd_status judge_tour(const hd_case *c, bool *said)
+static hd_status judge_all_kernels(const hd_case *c, bool *said)
 {
-    tour t;
-    hd_status status = tour_run(c, NULL, NULL, &t);
+    all_kernels t;
+    hd_status status = all_kernels_run(c, NULL, NULL, &t);
     if (status) return status;
     for (size_t i = 0; i < t.rows; i++) {
         *said = *said || strstr(t.row[i].wrong, "memory");
         check(!t.row[i].wrong[0] || strstr(t.row[i].wrong, "memory"), "the kernel is said to be wrong: %s",
               t.row[i].wrong);
     }
-    tour_close(&t);
+    all_kernels_close(&t);
     return HD_OK;
 }
 
 static void tours(void **state)
 {
     (void)state;
-    refuse_each(judge_tour, "hkv.insert_or_assign.gather buckets=2 slots=16 batch=32x1 keys=uniform:60 threads=1");
-    refuse_each(judge_tour, "hkv.find.tlpv1 buckets=2 slots=16 batch=32x1 keys=uniform:60 threads=1");
+    refuse_each(judge_all_kernels,
+                "hkv.insert_or_assign.coalesced buckets=2 slots=16 batch=32x1 keys=uniform:60 threads=1");
+    refuse_each(judge_all_kernels, "hkv.find.tlpv1 buckets=2 slots=16 batch=32x1 keys=uniform:60 threads=1");
 }
 
 /* What the judge remembers of a table, and a copy of it. */
@@ -243,7 +245,7 @@ static void notes(void **state)
 int main(void)
 {
     const struct CMUnitTest judges[] = { cmocka_unit_test(batches), cmocka_unit_test(oracles),
-                                         cmocka_unit_test(shelves), cmocka_unit_test(scenes),
+                                         cmocka_unit_test(shelves), cmocka_unit_test(fixtures),
                                          cmocka_unit_test(tours),   cmocka_unit_test(notes) };
     return test_run(judges);
 }

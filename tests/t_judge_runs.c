@@ -323,7 +323,7 @@ static void no_run_is_made_of_these(void **state)
         { "hkv.find.ref dual=1 buckets=1 slots=8 batch=8x1 judge=1", "dual", HD_EINVAL, NULL },
         { "hkv.insert_or_assign.ref buckets=2 slots=8 batch=2x9", "line 3", HD_ECORRUPT, "1,1\n2,2\n3\n" },
         { "hkv.mix.weft buckets=2 slots=8 batch=8x1 keys=uniform:9", "weft", HD_EINVAL, NULL },
-        { "hkv.mix.gather backend=host buckets=2 slots=12 batch=8x4 keys=uniform:9", "gather", HD_EINVAL, NULL },
+        { "hkv.mix.coalesced backend=host buckets=2 slots=12 batch=8x4 keys=uniform:9", "coalesced", HD_EINVAL, NULL },
     };
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
         hd_run_report r;

@@ -541,7 +541,7 @@ static void sectors(void **state)
     double upsert = sectors_of(t, variant, HD_OP_INSERT_OR_ASSIGN, 1 << 20);
     check(miss >= 4 && hit >= 1 + 2 + 2 && upsert >= 4 + 32 + 2 + 2, "fewer than are read: %.2f, %.2f, %.2f", miss, hit,
           upsert);
-    if (strcmp(variant, "gather") == 0) /* lanes share a value: its two sectors are read once, and written once */
+    if (strcmp(variant, "coalesced") == 0) /* lanes share a value: its two sectors are read once, and written once */
         check(hit - miss < 2 + 2 + 3, "a hit takes %.2f sectors more than a miss", hit - miss);
     test_note("%s: sectors per key: %.1f for a miss, %.1f for a hit, %.1f for an eviction", variant, miss, hit, upsert);
     hd_close(t);
@@ -552,10 +552,10 @@ static void sectors(void **state)
 static void select_is_pure(void **unused)
 {
     (void)unused;
-    assert_string_equal(hkv_select(HD_OP_INSERT_OR_ASSIGN, 32, 0.98, 0), "gather");
+    assert_string_equal(hkv_select(HD_OP_INSERT_OR_ASSIGN, 32, 0.98, 0), "coalesced");
     assert_string_equal(hkv_select(HD_OP_INSERT_OR_ASSIGN, 32, 0.98, 1), "tlpv1");
     assert_string_equal(hkv_select(HD_OP_INSERT_OR_ASSIGN, 33, 0.95, 1), "tlpv2");
-    assert_string_equal(hkv_select(HD_OP_INSERT_OR_ASSIGN, HD_VALUE_BYTES_MAX, 1, 0), "gather");
+    assert_string_equal(hkv_select(HD_OP_INSERT_OR_ASSIGN, HD_VALUE_BYTES_MAX, 1, 0), "coalesced");
     assert_string_equal(hkv_select(HD_OP_INSERT_OR_ASSIGN, HD_VALUE_BYTES_MAX, 1, 1), "tlpv2");
     assert_string_equal(hkv_select(HD_OP_FIND, 16, 1, 1), "tlpv1");
     assert_string_equal(hkv_select(HD_OP_FIND, 17, 1, 1), "tlpv2");
@@ -576,8 +576,8 @@ static void dictionaries_take_the_first(void **unused)
         uint32_t slots;
         hd_layout layout;
         const char *variant;
-    } tables[] = { { 8, HD_LAYOUT_WORDS, "volley" },
-                   { 16, HD_LAYOUT_WORDS, "volley" },
+    } tables[] = { { 8, HD_LAYOUT_WORDS, "batched" },
+                   { 16, HD_LAYOUT_WORDS, "batched" },
                    { 32, HD_LAYOUT_WORDS, "tile" },
                    { 16, HD_LAYOUT_MASKS, "tile" },
                    { 32, HD_LAYOUT_MASKS, "tile" } };
@@ -594,7 +594,7 @@ static void dictionaries_take_the_first(void **unused)
             hd_batch b = { .op = (hd_op)op };
             assert_null(hd_design_on("hive", "host")->select);
             if (hd_kernel_pick(&info, &b, op % 2, &k)) continue; /* not of this design */
-            /* volley leaves whole tables to it */
+            /* batched leaves whole tables to it */
             const char *want = hd_op_is_keyed(hd_op_row_of(b.op)) ? tables[i].variant : "tile";
             check(strcmp(k->name, want) == 0, "%s of %u slots is run by %s, not by %s", hd_op_name(b.op), c.slots,
                   k->name, want);
@@ -637,10 +637,10 @@ static void choice_is_told(void **unused)
     assert_string_equal(b.ran, "hkv.insert_or_assign.warp");
     b.kernel = "ref";
     must_fail(hd_run(t, &b), HD_EINVAL,
-              "kernel: ref does not run on backend host; there are tlpv1, tlpv2, pipeline, warp, gather");
+              "kernel: ref does not run on backend host; there are tlpv1, tlpv2, pipeline, warp, coalesced");
     b.kernel = "wrap";
     must_fail(hd_run(t, &b), HD_EINVAL,
-              "kernel: there is no 'wrap'; nearest: warp; all: ref, tlpv1, tlpv2, pipeline, warp, gather");
+              "kernel: there is no 'wrap'; nearest: warp; all: ref, tlpv1, tlpv2, pipeline, warp, coalesced");
     b.kernel = NULL; /* what the selector wants first does not fit buckets of ten */
     must(hd_run(t, &b));
     assert_string_equal(b.ran, "hkv.insert_or_assign.tlpv1");
@@ -648,7 +648,7 @@ static void choice_is_told(void **unused)
     c.slots = 16;
     must(hd_open(&c, &t));
     must(hd_run(t, &b));
-    assert_string_equal(b.ran, "hkv.insert_or_assign.gather");
+    assert_string_equal(b.ran, "hkv.insert_or_assign.coalesced");
     hd_close(t);
 }
 
@@ -771,7 +771,7 @@ static void erase_lowers_bounds(void **state)
     const char *variant = VARIANT_OF(state);
     hd_table *t = open_host("custom", SLOTS, CAPACITY, HD_LAYOUT_PAIRS, 8);
     /* full: victims are looked for, and bounds found */
-    for (uint64_t score = 10; score < 15; score++) put_keys(t, "gather", 4 * CAPACITY, score);
+    for (uint64_t score = 10; score < 15; score++) put_keys(t, "coalesced", 4 * CAPACITY, score);
     for (uint64_t key = 0; key < 4 * CAPACITY; key++) {
         test_case("hkv.erase.%s of key %llu", variant, (ull)key);
         hd_batch b = { .op = HD_OP_ERASE, .n = 1, .key = &key, .kernel = for_family(variant, HKV_FAMILY_erase) };
@@ -826,10 +826,10 @@ static void who_was_left_was_left_now(void **unused)
     host_only();
     hd_table *t = open_host("lru", 16, 64, HD_LAYOUT_PAIRS, 8);
     must(hd_host_lanes(t, 1, 32));
-    hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = 4, .key = before, .value = value, .kernel = "gather" };
+    hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = 4, .key = before, .value = value, .kernel = "coalesced" };
     must(hd_run(t, &b)); /* of keys 1 and 2 items 1 and 3 are left */
     b = (hd_batch){
-        .op = HD_OP_INSERT_OR_ASSIGN, .n = N, .key = now, .value = value, .kernel = "gather", .outcome = fate
+        .op = HD_OP_INSERT_OR_ASSIGN, .n = N, .key = now, .value = value, .kernel = "coalesced", .outcome = fate
     };
     must(hd_run(t, &b)); /* of key 6 item 4: item 3 brought it in */
     check(fate[3] == HD_INSERTED && fate[4] == HD_UPDATED, "items 3 and 4: %s and %s",
@@ -853,8 +853,8 @@ static void victims_are_used_meanwhile(void **unused)
         uint8_t fate[N], left_value[8 * N];
         simt_config m = simt_config_default();
         hd_table *t = open_host("lru", SLOTS, SLOTS, HD_LAYOUT_PAIRS, 8);
-        test_case("insert_and_evict by gather, schedule %llu", (ull)seed);
-        put_keys(t, "gather", SLOTS, 0); /* key 0 is the least */
+        test_case("insert_and_evict by coalesced, schedule %llu", (ull)seed);
+        put_keys(t, "coalesced", SLOTS, 0); /* key 0 is the least */
         for (uint64_t i = 0; i < N; i++) key[i] = HD_KEY_RESERVED;
         key[0] = SLOTS;
         key[seed % 2 ? 1 : N - 1] = 0; /* in the same warp, or in another */
@@ -875,7 +875,7 @@ static void victims_are_used_meanwhile(void **unused)
                        .list_score = score,
                        .list_item = item,
                        .count = &count,
-                       .kernel = "gather" };
+                       .kernel = "coalesced" };
         must(hd_run(t, &b));
         must(hd_check(t));
         hd_outcome used = (hd_outcome)fate[seed % 2 ? 1 : N - 1];

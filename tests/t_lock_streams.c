@@ -14,7 +14,7 @@
 
 typedef unsigned long long ull;
 
-enum { BATCHES = 60, STREAMS = 6, MANY_STREAMS = HD_LANES + 8, KEYS = 8, WORKS = 2048 };
+enum { BATCHES = 60, STREAMS = 6, MANY_STREAMS = HD_STREAM_SLOTS + 8, KEYS = 8, WORKS = 2048 };
 
 typedef struct put_batch {
     hd_op op;
@@ -24,7 +24,7 @@ typedef struct put_batch {
     size_t first, end; /* its pieces of work */
 } put_batch;
 
-typedef struct streams_scene {
+typedef struct streams_fixture {
     fake_device fake;
     counting memory;
     hd_table *t;
@@ -33,13 +33,13 @@ typedef struct streams_scene {
     put_batch batch[BATCHES];
     int batches;
     bool after[WORKS][BATCHES]; /* work w comes after all of batch b */
-} streams_scene;
+} streams_fixture;
 
 static char stream_address[MANY_STREAMS];
 
-static streams_scene *scene_open(const char *lock)
+static streams_fixture *fixture_open(const char *lock)
 {
-    streams_scene *s = (streams_scene *)test_alloc(1, sizeof *s);
+    streams_fixture *s = (streams_fixture *)test_alloc(1, sizeof *s);
     uint64_t key[KEYS];
     hd_config c = hd_config_default();
     fake_init(&s->fake);
@@ -58,7 +58,7 @@ static streams_scene *scene_open(const char *lock)
     return s;
 }
 
-static void scene_close(streams_scene *s)
+static void fixture_close(streams_fixture *s)
 {
     must(hd_check(s->t)); /* all of it has run */
     hd_close(s->t);
@@ -68,7 +68,7 @@ static void scene_close(streams_scene *s)
     free(s);
 }
 
-static hd_status put_any(streams_scene *s, uint64_t *random, int streams)
+static hd_status put_any(streams_fixture *s, uint64_t *random, int streams)
 {
     static const struct {
         hd_op op;
@@ -102,7 +102,7 @@ static hd_status put_any(streams_scene *s, uint64_t *random, int streams)
     return status;
 }
 
-static void put_random(streams_scene *s, uint64_t *random, int streams) { must(put_any(s, random, streams)); }
+static void put_random(streams_fixture *s, uint64_t *random, int streams) { must(put_any(s, random, streams)); }
 
 /* The batch's own: what its lock puts on the stream aside. */
 static bool is_effect(const fake_work *w)
@@ -113,7 +113,7 @@ static bool is_effect(const fake_work *w)
 }
 
 /* From what lies on the streams: the batches that each piece of work comes after. */
-static void trace_order(streams_scene *s)
+static void trace_order(streams_fixture *s)
 {
     size_t last[MANY_STREAMS];
     check(s->fake.works < WORKS, "%d pieces of work", (int)s->fake.works);
@@ -139,7 +139,7 @@ static void trace_order(streams_scene *s)
     }
 }
 
-static bool is_after(const streams_scene *s, int late, int early)
+static bool is_after(const streams_fixture *s, int late, int early)
 {
     size_t w = s->batch[late].first;
     while (!is_effect(&s->fake.work[w])) w++;
@@ -147,7 +147,7 @@ static bool is_after(const streams_scene *s, int late, int early)
 }
 
 /* From the lock's row: what must come after what, and what need not. */
-static void order_wanted(const streams_scene *s, bool chained, bool (*want)[BATCHES])
+static void order_wanted(const streams_fixture *s, bool chained, bool (*want)[BATCHES])
 {
     bool marks = s->row->apart == HD_APART_BY_MARKS;
     memset(want, 0, sizeof(bool[BATCHES][BATCHES]));
@@ -162,7 +162,7 @@ static void order_wanted(const streams_scene *s, bool chained, bool (*want)[BATC
 }
 
 /* exact: and nothing waits that need not. */
-static const char *order_wrong(streams_scene *s, bool chained, bool exact)
+static const char *order_wrong(streams_fixture *s, bool chained, bool exact)
 {
     static char why[256];
     static bool want[BATCHES][BATCHES];
@@ -182,7 +182,7 @@ static const char *order_wrong(streams_scene *s, bool chained, bool exact)
 }
 
 /* Each batch lies between the word's two steps, in its role, and what it waits for before them. */
-static const char *bracket_wrong(const streams_scene *s)
+static const char *bracket_wrong(const streams_fixture *s)
 {
     for (int b = 0; b < s->batches; b++) {
         const put_batch *p = &s->batch[b];
@@ -208,18 +208,18 @@ static void every_row_orders_streams(void **unused)
         for (uint64_t round = 0; round < test_times(30); round++) {
             bool many = round % 5 == 4;
             uint64_t random = round + 1;
-            streams_scene *s = scene_open(row->name);
+            streams_fixture *s = fixture_open(row->name);
             test_case("lock %s, round %d", row->name, (int)round);
             while (s->batches < BATCHES) put_random(s, &random, many ? MANY_STREAMS : STREAMS);
             const char *wrong = order_wrong(s, false, !many);
             if (!wrong && row->apart == HD_APART_BY_WORD) wrong = bracket_wrong(s);
             check(!wrong, "%s", wrong);
-            scene_close(s);
+            fixture_close(s);
         }
 }
 
 /* A read of all keys. */
-static hd_batch read_all(const streams_scene *s, hd_op op)
+static hd_batch read_all(const streams_fixture *s, hd_op op)
 {
     hd_batch b;
     memset(&b, 0, sizeof b);
@@ -236,7 +236,7 @@ static void a_recording_chains_what_follows(void **unused)
     const hd_lock_row *row;
     for (size_t i = 0; (row = hd_lock_at(i)); i++) {
         uint64_t random = 7;
-        streams_scene *s = scene_open(row->name);
+        streams_fixture *s = fixture_open(row->name);
         test_case("lock %s, after a recording", row->name);
         hd_batch b = read_all(s, HD_OP_FIND);
         b.stream = &stream_address[0];
@@ -247,7 +247,7 @@ static void a_recording_chains_what_follows(void **unused)
         const char *wrong = order_wrong(s, row->apart == HD_APART_BY_MARKS, row->apart == HD_APART_BY_WORD);
         check(!wrong, "%s", wrong);
         for (int k = 0; k < 3; k++) fake_replay(&s->fake, r, &stream_address[k]);
-        scene_close(s);
+        fixture_close(s);
         fake_forget(r);
     }
 }
@@ -258,7 +258,7 @@ static void a_recorded_list_waits_for_the_last(void **unused)
     (void)unused;
     const hd_lock_row *row;
     for (size_t i = 0; (row = hd_lock_at(i)); i++) {
-        streams_scene *s = scene_open(row->name);
+        streams_fixture *s = fixture_open(row->name);
         test_case("lock %s, a list and then the replay of one", row->name);
         hd_batch b = read_all(s, HD_OP_FIND_MISSED);
         b.list_key = s->out;
@@ -277,7 +277,7 @@ static void a_recorded_list_waits_for_the_last(void **unused)
         s->batches = 2;
         trace_order(s);
         check(is_after(s, 1, 0), "the replay does not wait");
-        scene_close(s);
+        fixture_close(s);
         fake_forget(r);
     }
 }
@@ -289,7 +289,7 @@ static void a_wait_that_is_left_out_is_found(void **unused)
     uint64_t found = 0, all = 0;
     for (uint64_t k = 1; k < 200; k++) {
         uint64_t random = 3;
-        streams_scene *s = scene_open("ordered");
+        streams_fixture *s = fixture_open("ordered");
         s->fake.skip_after = k;
         while (s->batches < BATCHES) put_random(s, &random, STREAMS);
         bool was_asked = s->fake.skipped == 2;
@@ -297,7 +297,7 @@ static void a_wait_that_is_left_out_is_found(void **unused)
         const char *wrong = order_wrong(s, false, false);
         all += was_asked;
         found += was_asked && wrong;
-        scene_close(s);
+        fixture_close(s);
     }
     test_note("%llu of %llu waits between streams that were left out were found; others are implied", (ull)found,
               (ull)all);
@@ -311,7 +311,7 @@ static void errors_in_between(void **unused)
     const hd_lock_row *row;
     static const hd_op ops[] = { HD_OP_FIND, HD_OP_ASSIGN, HD_OP_INSERT_OR_ASSIGN, HD_OP_EXPORT };
     for (size_t i = 0; (row = hd_lock_at(i)); i++) {
-        streams_scene *s = scene_open(row->name);
+        streams_fixture *s = fixture_open(row->name);
         hd_config c = hd_config_default();
         hd_table *here;
         c.lock = row->name;
@@ -342,7 +342,7 @@ static void errors_in_between(void **unused)
             must(hd_check(s->t));
         }
         hd_close(here);
-        scene_close(s);
+        fixture_close(s);
     }
 }
 
@@ -351,7 +351,7 @@ static void errors_in_between(void **unused)
 static bool order_without(const hd_lock_row *row, uint64_t round, uint64_t call)
 {
     uint64_t random = round + 1;
-    streams_scene *s = scene_open(row->name);
+    streams_fixture *s = fixture_open(row->name);
     test_case("lock %s, round %llu, call %llu fails", row->name, (ull)round, (ull)call);
     while (s->batches < BATCHES / 3) put_random(s, &random, STREAMS);
     uint64_t ran = s->fake.before;
@@ -365,7 +365,7 @@ static bool order_without(const hd_lock_row *row, uint64_t round, uint64_t call)
     while (s->batches < BATCHES) put_random(s, &random, STREAMS);
     const char *wrong = counts ? order_wrong(s, false, false) : NULL;
     check(!wrong, "%s", wrong);
-    scene_close(s);
+    fixture_close(s);
     return counts;
 }
 
@@ -395,7 +395,7 @@ static void what_a_batch_waits_for_may_fail(void **unused)
     for (size_t i = 0; (row = hd_lock_at(i)); i++)
         for (size_t k = 0; k < 2; k++)
             for (uint64_t call = 1; call <= 12; call++) {
-                streams_scene *s = scene_open(row->name);
+                streams_fixture *s = fixture_open(row->name);
                 for (int n = 0; n < 4; n++) {
                     hd_op op = ops[k][n < 3 ? n : 2];
                     hd_batch b = read_all(s, op);
@@ -421,7 +421,7 @@ static void what_a_batch_waits_for_may_fail(void **unused)
                 }
                 const char *wrong = s->fake.before ? NULL : order_wrong(s, false, false);
                 check(!wrong, "%s", wrong);
-                scene_close(s);
+                fixture_close(s);
             }
     test_tried("device-faults", failures, "batches that failed at what they wait for, under every lock");
 }
@@ -435,7 +435,7 @@ static void a_word_that_stays_away_stops_the_table(void **unused)
     uint64_t stopped = 0, went_on = 0;
     for (uint64_t call = 1, more = 1; more; call++)
         for (int for_good = 0; for_good < 2; for_good++) {
-            streams_scene *s = scene_open("group3");
+            streams_fixture *s = fixture_open("group3");
             hd_batch b = read_all(s, HD_OP_INSERT_OR_ASSIGN);
             b.value = s->key;
             test_case("lock group3, call %llu fails%s", (ull)call, for_good ? ", and those after it" : "");

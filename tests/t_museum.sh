@@ -6,8 +6,8 @@
 . "${top_srcdir:?}/tests/cases.sh"
 museum=$top_builddir/museum/heddle-museum
 scale=${HEDDLE_TEST_SCALE:-1}
-scenes=6 # of searches that find nothing
-[[ $scale == */* ]] && scenes=2 || scenes=$((scenes * scale))
+fixtures=6 # of searches that find nothing
+[[ $scale == */* ]] && fixtures=2 || fixtures=$((fixtures * scale))
 
 # ---- All of them ------------------------------------------------------------------------------------------------------------
 
@@ -26,13 +26,13 @@ tried bugs "$(cut -f1 "$work/all" | sort -u | wc -l)" "bugs of the museum, all f
 while read -r judge; do
   mapfile -t names < <(awk -F'\t' -v j=" $judge " 'index(" " $8 " ", j) { print $1 }' "$work/all" | sort -u)
   if [ ${#names[@]} = 0 ]; then fail "without $judge something survives" "no bug needs it"; continue; fi
-  "$museum" "without=$judge" "scenes=$scenes" "${names[@]}" 2>"$work/err" | awk -F'\t' '$5 != "no" { print $1 ": " $5 ", by " $6 ": " $16 }' |
+  "$museum" "without=$judge" "fixtures=$fixtures" "${names[@]}" 2>"$work/err" | awk -F'\t' '$5 != "no" { print $1 ": " $5 ", by " $6 ": " $16 }' |
     none "without $judge: ${names[*]}"
 done <"$work/judges"
 
 # ---- Nothing is found where nothing is -----------------------------------------------------------------------------------------
 
-"$museum" sound "scenes=$scenes" >"$work/sound" 2>"$work/err"
+"$museum" sound "fixtures=$fixtures" >"$work/sound" 2>"$work/err"
 awk -F'\t' '$5 != "no" { print $1 ": " $5 ", by " $6 ": " $16 }' "$work/sound" | none "without a bug nothing is found"
 tried schedules "$(awk -F'\t' '$4 ~ /^sched/ { n += $10 } END { print n + 0 }' "$work/sound")" "where the museum's bugs show, without a bug: nothing found"
 
@@ -41,7 +41,7 @@ tried schedules "$(awk -F'\t' '$4 ~ /^sched/ { n += $10 } END { print n + 0 }' "
 code() { "$@" >"$work/out" 2>"$work/err"; echo $?; }
 words=$work/out
 { [ "$(code "$HEDDLE" museum no_release lfu_wraps)" = 0 ] || echo "exit code $?"; } | none "heddle museum: found, exit 0"
-{ [ "$(code "$HEDDLE" museum --without races --scenes 2 no_release lfu_wraps)" = 1 ] && grep -q '^survived  *1$' "$work/out" || echo 'one should survive'; } | none "heddle museum: a survivor is exit 1"
+{ [ "$(code "$HEDDLE" museum --without races --fixtures 2 no_release lfu_wraps)" = 1 ] && grep -q '^survived  *1$' "$work/out" || echo 'one should survive'; } | none "heddle museum: a survivor is exit 1"
 { [ "$(code "$HEDDLE" museum --without race)" = 2 ] && grep -q 'nearest: races' "$work/err" || cat "$work/err"; } | none "heddle museum: an unknown judge"
 { [ "$(code "$HEDDLE" museum no_relase)" = 2 ] && grep -q 'nearest: no_release' "$work/err" || cat "$work/err"; } | none "heddle museum: an unknown bug"
 

@@ -19,7 +19,7 @@ grep -v '^#' "$hkv/experiments.txt" | grep -v nodigest | sed -E 's/([^ =]+)\|([^
   grep -qF "$line" "$results" || echo "$line"
 done | none "each has its line of results"
 grep -v '^#' "$results" | grep -vE $'\t-?[0-9.]+(e-?[0-9]+)?$' | none "each result is a number"
-grep 'what=agrees' "$results" | grep -v 'gather' | grep -v $'\t1$' | none "what was counted was right: outcomes are the reference's"
+grep 'what=agrees' "$results" | grep -v 'coalesced' | grep -v $'\t1$' | none "what was counted was right: outcomes are the reference's"
 "$top_builddir/papers/hkv/quality" victims capacity=500 >"$work/once"
 "$top_builddir/papers/hkv/quality" victims capacity=500 | diff "$work/once" - | none "the same words give the same line"
 for words in 'hits polcy=lru' 'hits policy=no_such' 'hits scores=no_such' 'nothing' 'hits capacity=1'; do

@@ -71,14 +71,14 @@ static void a_drawing_is_what_it_says(void **state)
 {
     (void)state;
     static uint64_t present[PRESENT], key[4 * BATCH];
-    bench_stand s = { .present = present, .presents = PRESENT, .fresh = PRESENT };
+    bench_fixture s = { .present = present, .presents = PRESENT, .fresh = PRESENT };
     static const uint64_t hits[] = { 0, 1, 600, 999, 1000 };
     list_of_numbers(present);
     for (size_t k = 0; k < sizeof hits / sizeof *hits; k++) {
         test_case("%llu hits of %d", (ull)hits[k], BATCH);
         for (int batch = 0; batch < 4; batch++) {
             uint64_t fresh = s.fresh;
-            bench_draw d = stand_draw(&s, BATCH, hits[k], 0);
+            bench_draw d = bench_fixture_draw(&s, BATCH, hits[k], 0);
             must(bench_here.keys(&d, key + batch * BATCH));
             check(s.fresh - fresh == BATCH - hits[k], "%llu numbers were used", (ull)(s.fresh - fresh));
         }
@@ -94,9 +94,9 @@ static void a_skewed_drawing_favours_few(void **state)
     (void)state;
     static uint64_t present[PRESENT], key[64 * BATCH];
     enum { N = 64 * BATCH };
-    bench_stand s = { .present = present, .presents = PRESENT, .fresh = PRESENT };
+    bench_fixture s = { .present = present, .presents = PRESENT, .fresh = PRESENT };
     list_of_numbers(present);
-    bench_draw d = stand_draw(&s, N, N / 4 * 3, 0.99);
+    bench_draw d = bench_fixture_draw(&s, N, N / 4 * 3, 0.99);
     uint64_t of_list = 0, run = 1, longest = 1;
     must(bench_here.keys(&d, key));
     qsort(key, N, sizeof *key, by_size);
@@ -217,8 +217,8 @@ static void every_operation_has_a_row(void **state)
             int i = 0;
             while (i < g->rows && g->row[i].op != (hd_op)op) i++;
             bool runs = op == BENCH_MIXED ? k == 1 : k == 0 || !hive_unfit((hd_op)op);
-            check((i < g->rows) == (tray_row_of((hd_op)op) != NULL && runs),
-                  "%s: a row without a measure, or the reverse", tray_name((hd_op)op));
+            check((i < g->rows) == (bench_buffers_row_of((hd_op)op) != NULL && runs),
+                  "%s: a row without a measure, or the reverse", bench_buffers_name((hd_op)op));
         }
         for (int i = 0; i < g->rows; i++)
             for (int d = 0; d < goals_dims(g); d++)
@@ -234,7 +234,7 @@ static void every_operation_has_a_row(void **state)
                                           .n = row->n ? row->n : g->n,
                                           .bulk = g->bulk && !row->n };
                     bench_peers p = goal_of("NVIDIA H200", &shape, &point);
-                    test_case("%s, %s, hits %g, dim %u, load %g", g->design, tray_name(row->op), row->hits,
+                    test_case("%s, %s, hits %g, dim %u, load %g", g->design, bench_buffers_name(row->op), row->hits,
                               (unsigned)g->dim[d], g->load[l]);
                     check(p.goal == row->goal[d][l] && p.peer == row->peer[d][l], "found were %g and %g", p.goal,
                           p.peer);
@@ -256,12 +256,12 @@ static void every_operation_has_a_row(void **state)
 
 static const bench_effort effort = { 2, 3, true, true, false, 0, 1 << 24 };
 
-static void measure(bench_stand *s, const bench_point *p, bench_measure *m)
+static void measure(bench_fixture *s, const bench_point *p, bench_measure *m)
 {
-    bench_tray t;
+    bench_buffers t;
     memset(&t, 0, sizeof t);
     must(point_measure(p, &effort, s, &t, m));
-    tray_drop(&t, s->device);
+    bench_buffers_drop(&t, s->device);
 }
 
 static void every_point_is_proved_and_timed(void **state)
@@ -271,14 +271,15 @@ static void every_point_is_proved_and_timed(void **state)
     static const double shares[] = { 0, 0.6, 1 };
     uint64_t round = 0;
     for (int shape = 0; shape < 4; shape++) {
-        bench_stand s;
-        must(stand_open(&s, &bench_here,
-                        &(bench_shape){ "hkv", "ref", shape & 1 ? HD_LAYOUT_PAIRS : HD_LAYOUT_PLANES, shape & 2,
-                                        CAPACITY, 128, 3, 0, NULL, 0, shape & 2 ? HD_TIERS_POSITION : HD_TIERS_BUCKET,
-                                        shape ? 0.3 : 0, HD_FETCH_USUAL }));
+        bench_fixture s;
+        must(bench_fixture_open(&s, &bench_here,
+                                &(bench_shape){ "hkv", "ref", shape & 1 ? HD_LAYOUT_PAIRS : HD_LAYOUT_PLANES, shape & 2,
+                                                CAPACITY, 128, 3, 0, NULL, 0,
+                                                shape & 2 ? HD_TIERS_POSITION : HD_TIERS_BUCKET, shape ? 0.3 : 0,
+                                                HD_FETCH_USUAL }));
         for (int l = 0; l < goals_loads(&bench_goals_hkv); l++)
             for (int op = 0; op < HD_OP_COUNT_; op++)
-                for (int skewed = 0; skewed < (op == HD_OP_EXPORT ? 1 : 2) && tray_row_of((hd_op)op); skewed++)
+                for (int skewed = 0; skewed < (op == HD_OP_EXPORT ? 1 : 2) && bench_buffers_row_of((hd_op)op); skewed++)
                     for (int h = 0; h < 3; h++) {
                         bench_point p = { .op = (hd_op)op,
                                           .hits = shares[h],
@@ -299,7 +300,7 @@ static void every_point_is_proved_and_timed(void **state)
                         if (!skewed && p.op != HD_OP_EXPORT)
                             check(m.hits > p.hits - 0.011 && m.hits < p.hits + 0.011, "%g were found", m.hits);
                     }
-        stand_close(&s);
+        bench_fixture_close(&s);
     }
 }
 
@@ -311,15 +312,15 @@ static void points_that_evict_nobody(void **state)
     uint64_t round = 0;
     for (int shape = 0; shape < 4; shape++)
         for (int bulk = 0; bulk < 2; bulk++) {
-            bench_stand s;
-            must(stand_open(&s, &bench_here,
-                            &(bench_shape){ .design = "hive",
-                                            .backend = "ref",
-                                            .layout = shape & 1 ? HD_LAYOUT_MASKS : HD_LAYOUT_WORDS,
-                                            .capacity = CAPACITY,
-                                            .slots = shape & 2 ? 32 : 16,
-                                            .words = 1,
-                                            .hashes = shape & 2 ? 3 : 2 }));
+            bench_fixture s;
+            must(bench_fixture_open(&s, &bench_here,
+                                    &(bench_shape){ .design = "hive",
+                                                    .backend = "ref",
+                                                    .layout = shape & 1 ? HD_LAYOUT_MASKS : HD_LAYOUT_WORDS,
+                                                    .capacity = CAPACITY,
+                                                    .slots = shape & 2 ? 32 : 16,
+                                                    .words = 1,
+                                                    .hashes = shape & 2 ? 3 : 2 }));
             for (int i = 0; i < bench_goals_hive.rows; i++)
                 for (int l = 0; l < goals_loads(&bench_goals_hive); l++) {
                     const bench_goal *row = &bench_goals_hive.row[i];
@@ -331,7 +332,7 @@ static void points_that_evict_nobody(void **state)
                                       .bulk = bulk };
                     bench_measure m;
                     if (!test_takes(round++)) continue;
-                    test_case("%s, hits %g, load %g, %s, shape %d", tray_name(p.op), p.hits, load,
+                    test_case("%s, hits %g, load %g, %s, shape %d", bench_buffers_name(p.op), p.hits, load,
                               bulk ? "bulk" : "queue", shape);
                     measure(&s, &p, &m);
                     check(*m.wrong == 0, "%s", m.wrong);
@@ -339,12 +340,12 @@ static void points_that_evict_nobody(void **state)
                           m.times);
                     check(m.fate[HD_PENDING] == 0, "%llu are pending", (ull)m.fate[HD_PENDING]);
                     at = load;
-                    if (bulk && tray_inserts(p.op)) at = load * p.hits;
+                    if (bulk && bench_buffers_inserts(p.op)) at = load * p.hits;
                     if (bulk && p.op == BENCH_MIXED) at = load * 0.6; /* half of so many come, a tenth goes */
                     check(fabs(m.load - at) < (bulk ? 0.005 : 0.03), "it began at %g, not %g", m.load, at);
                     if (p.op == BENCH_MIXED) check(fabs(m.hits - 0.25) < 0.011, "%g found their keys", m.hits);
                 }
-            stand_close(&s);
+            bench_fixture_close(&s);
         }
 }
 
@@ -352,18 +353,19 @@ static void points_that_evict_nobody(void **state)
 static void the_pending_are_counted(void **state)
 {
     (void)state;
-    bench_stand s;
+    bench_fixture s;
     bench_measure m;
     bench_point p = { .op = HD_OP_INSERT_OR_ASSIGN, .load = 1, .n = 1 << 10, .bulk = true };
-    must(stand_open(&s, &bench_here,
-                    &(bench_shape){ .design = "hive", .backend = "ref", .capacity = 1 << 10, .slots = 8, .words = 1 }));
+    must(bench_fixture_open(&s, &bench_here,
+                            &(bench_shape){
+                                .design = "hive", .backend = "ref", .capacity = 1 << 10, .slots = 8, .words = 1 }));
     p.n = s.info.places + 32;
     measure(&s, &p, &m);
     uint64_t rounds = effort.repeat + 1;
     check(*m.wrong == 0, "%s", m.wrong);
     check(m.fate[HD_PENDING] >= 32 * rounds && m.fate[HD_INSERTED] + m.fate[HD_PENDING] == p.n * rounds,
           "%llu came, %llu are pending", (ull)m.fate[HD_INSERTED], (ull)m.fate[HD_PENDING]);
-    stand_close(&s);
+    bench_fixture_close(&s);
 }
 
 static void a_mixed_batch_is_what_it_says(void **state)
@@ -373,9 +375,9 @@ static void a_mixed_batch_is_what_it_says(void **state)
     static uint64_t present[PRESENT], key[N];
     static uint8_t each[N];
     uint64_t count[HD_OP_COUNT_] = { 0 }, fates[HD_OUTCOME_COUNT] = { 0 };
-    bench_stand s = { .present = present, .presents = PRESENT, .fresh = PRESENT };
+    bench_fixture s = { .present = present, .presents = PRESENT, .fresh = PRESENT };
     list_of_numbers(present);
-    bench_draw d = stand_draw(&s, N, HITS, 0);
+    bench_draw d = bench_fixture_draw(&s, N, HITS, 0);
     bench_mix m = bench_mix_of(&d);
     must(bench_here.keys(&d, key));
     must(bench_here.ops(&m, each));
@@ -402,26 +404,26 @@ static void few_keys_come_again(void **state)
     (void)state;
     enum { CAPACITY = 1 << 10, N = 256 };
     uint64_t key[N], size;
-    bench_stand s;
-    must(stand_open(&s, &bench_here,
-                    &(bench_shape){ "hive", "ref", HD_LAYOUT_USUAL, false, CAPACITY, 0, 1, 0, NULL, 0, HD_TIERS_BUCKET,
-                                    0, HD_FETCH_USUAL }));
+    bench_fixture s;
+    must(bench_fixture_open(&s, &bench_here,
+                            &(bench_shape){ "hive", "ref", HD_LAYOUT_USUAL, false, CAPACITY, 0, 1, 0, NULL, 0,
+                                            HD_TIERS_BUCKET, 0, HD_FETCH_USUAL }));
     check(s.shape.slots == 16 && s.info.keys < 1ull << 32, "%u slots, %llu keys", s.shape.slots,
           (unsigned long long)s.info.keys);
-    bench_draw d = stand_draw(&s, N, 0, 0);
+    bench_draw d = bench_fixture_draw(&s, N, 0, 0);
     for (uint64_t i = 0; i < N; i++) {
         key[i] = bench_key(&d, i);
         check(key[i] < s.info.keys, "key %llu", (unsigned long long)key[i]);
         for (uint64_t k = 0; k < i; k++)
             check(key[k] != key[i], "items %llu and %llu are one key", (unsigned long long)k, (unsigned long long)i);
     }
-    must(stand_level(&s, CAPACITY / 2));
+    must(bench_fixture_level(&s, CAPACITY / 2));
     s.fresh = s.info.keys / 2 + 1;
-    must(stand_level(&s, CAPACITY / 4));
-    must(stand_size(&s, &size));
+    must(bench_fixture_level(&s, CAPACITY / 4));
+    must(bench_fixture_size(&s, &size));
     check(size >= CAPACITY / 4 - 1 && size <= CAPACITY / 4 && s.fresh == size, "%llu entries, key number %llu is next",
           (unsigned long long)size, (unsigned long long)s.fresh);
-    stand_close(&s);
+    bench_fixture_close(&s);
 }
 
 /* Before a skewed point is timed on in-bucket tiers, what will be wanted most is near. */
@@ -429,19 +431,19 @@ static void the_wanted_are_near(void **state)
 {
     (void)state;
     enum { CAPACITY = 1 << 12, ASKED = 2000 };
-    bench_stand s;
+    bench_fixture s;
     bench_measure m;
     bench_point p = { .op = HD_OP_FIND, .hits = 1, .load = 1, .n = 50, .zipf = 0.99 };
     uint64_t moved = 1, near = 0, key[ASKED];
     void *ptr[ASKED];
-    must(stand_open(&s, &bench_here,
-                    &(bench_shape){ "hkv", "ref", HD_LAYOUT_PAIRS, false, CAPACITY, 128, 3, 0, NULL, 0, HD_TIERS_BUCKET,
-                                    0.1, HD_FETCH_USUAL }));
+    must(bench_fixture_open(&s, &bench_here,
+                            &(bench_shape){ "hkv", "ref", HD_LAYOUT_PAIRS, false, CAPACITY, 128, 3, 0, NULL, 0,
+                                            HD_TIERS_BUCKET, 0.1, HD_FETCH_USUAL }));
     measure(&s, &p, &m);
     check(*m.wrong == 0, "%s", m.wrong);
     must(hd_run(s.table, &(hd_batch){ .op = HD_OP_PROMOTE, .n = CAPACITY, .count = &moved }));
     check(moved == 0, "%llu were still to come near", (ull)moved);
-    bench_draw d = stand_draw(&s, ASKED, ASKED, p.zipf);
+    bench_draw d = bench_fixture_draw(&s, ASKED, ASKED, p.zipf);
     must(bench_here.keys(&d, key));
     must(hd_run(s.table, &(hd_batch){ .op = HD_OP_FIND_PTR, .n = ASKED, .key = key, .ptr = ptr }));
     const hkv_view *v = hkv_view_of(s.table->state);
@@ -449,7 +451,7 @@ static void the_wanted_are_near(void **state)
         near += (uint8_t *)ptr[i] >= v->value && (uint8_t *)ptr[i] < v->value + s.info.near_value_bytes;
     test_note("%.3f of skewed lookups are near, with a share of 0.1", (double)near / ASKED);
     check(near > ASKED / 2, "%llu of %d", (ull)near, ASKED);
-    stand_close(&s);
+    bench_fixture_close(&s);
 }
 
 /* ---- Growth ---------------------------------------------------------------------------------- */
@@ -545,22 +547,22 @@ static hd_status lying_ops(const bench_mix *m, uint8_t *each)
 
 static void lies_on(const char *design, hd_op op, double hits, const char *expected)
 {
-    bench_stand s;
+    bench_fixture s;
     bench_measure m;
     bool evicts = strcmp(design, "hkv") == 0;
     bench_point p = { .op = op, .hits = hits, .load = evicts ? 1 : 0.9, .n = 200 };
-    test_case("%s, %s, hits %g: %s", design, tray_name(op), hits, expected);
-    must(stand_open(&s, &liar,
-                    &(bench_shape){ .design = design,
-                                    .backend = "ref",
-                                    .capacity = 1 << 14,
-                                    .slots = evicts ? 128 : 16,
-                                    .words = evicts ? 3 : 1 }));
+    test_case("%s, %s, hits %g: %s", design, bench_buffers_name(op), hits, expected);
+    must(bench_fixture_open(&s, &liar,
+                            &(bench_shape){ .design = design,
+                                            .backend = "ref",
+                                            .capacity = 1 << 14,
+                                            .slots = evicts ? 128 : 16,
+                                            .words = evicts ? 3 : 1 }));
     victim = s.table;
     measure(&s, &p, &m);
     check(strstr(m.wrong, expected), "said was '%s'", m.wrong);
     check(m.times == 0 && m.wall_s == 0, "it was timed");
-    stand_close(&s);
+    bench_fixture_close(&s);
 }
 
 static void lies(hd_op op, double hits, const char *expected) { lies_on("hkv", op, hits, expected); }

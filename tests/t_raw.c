@@ -10,7 +10,7 @@
 
 #include "gpu/hkv/rows.h"
 #include "judge/agree.h"
-#include "judge/hkv/scene.h"
+#include "judge/hkv/fixture.h"
 #include "judge/kernels.h"
 #include "base/op.h"
 #include "policies/policy.h"
@@ -77,11 +77,11 @@ enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 static void clean(uint32_t row, hd_op op, bool dual, uint64_t n)
 {
-    scene_kernel kernel = hkv_scene_kernel_at(row, 32u << n % 2, 2);
-    const scene_kernel *kernels[] = { &kernel };
+    fixture_kernel kernel = hkv_fixture_kernel_at(row, 32u << n % 2, 2);
+    const fixture_kernel *kernels[] = { &kernel };
     char text[512];
     hd_case c;
-    scene *s;
+    fixture *s;
     agree *a;
     simt_exploration e;
     simt_config w = simt_config_default();
@@ -89,7 +89,7 @@ static void clean(uint32_t row, hd_op op, bool dual, uint64_t n)
              shapes[n % SHAPES], hd_policy_rows[n % HD_POLICY_COUNT].name, dual, (ull)n + 1);
     test_case("%s", text);
     must(hd_case_parse(text, &c));
-    must(scene_open(&c, kernels, 1, &s));
+    must(fixture_open(&c, kernels, 1, &s));
     must(agree_open(s, &a));
     w.seed = n;
     w.weak = n % 3 == 0;
@@ -114,7 +114,8 @@ static void test_clean(void **unused)
                     clean(row, (hd_op)op, dual, n++);
     check(raw_told() > before + n, "%llu C accesses were told of: the kernels are not compiled for it",
           (ull)(raw_told() - before));
-    test_tried("schedules", 2 * n, "of scenes whose C accesses are told of: %llu to what is the kernels' own, no other",
+    test_tried("schedules", 2 * n,
+               "of fixtures whose C accesses are told of: %llu to what is the kernels' own, no other",
                (ull)(raw_told() - before));
 }
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "judge/agree.h"
-#include "judge/hkv/scene.h"
+#include "judge/hkv/fixture.h"
 #include "judge/kernels.h"
 #include "judge/run.h"
 #include "lib/backend_host.h"
@@ -109,7 +109,7 @@ static void is_the_reference(void **state)
     check(got.contents_hash == want.contents_hash, "other contents than the reference's");
 }
 
-/* ---- In batches: on a scene that goes on ----------------------------------------------------- */
+/* ---- In batches: on a fixture that goes on ----------------------------------------------------- */
 
 /* Every random_every-th batch in random order (0: none), its lanes in several blocks; the others warp after warp;
  * in_order: all of it in one warp. */
@@ -117,18 +117,18 @@ static ending replay(const char *text, const uint64_t *key, uint64_t n, uint64_t
 {
     ending e;
     hd_case c;
-    scene *s;
+    fixture *s;
     agree *a;
     simt_machine *m;
     uint32_t row;
     memset(&e, 0, sizeof e);
     e.ordered = true;
     must(hd_case_parse(text, &c));
-    must(scene_kernel_row(&c, &row));
-    must(scene_open_empty(&c, &s));
+    must(fixture_kernel_row(&c, &row));
+    must(fixture_open_empty(&c, &s));
     must(agree_open(s, &a));
     must(simt_machine_open(NULL, &m));
-    scene_kernel k = in_order ? hkv_scene_kernel_at(row, 32, 1) : hkv_scene_kernel_at(row, 64, 4);
+    fixture_kernel k = in_order ? hkv_fixture_kernel_at(row, 32, 1) : hkv_fixture_kernel_at(row, 64, 4);
     hd_op op = HD_OP_FIND;
     while (strcmp(hd_op_name(op), c.op) != 0) op = (hd_op)(op + 1);
     for (uint64_t at = 0; at < n; at += c.batch, e.batches++) {
@@ -136,7 +136,7 @@ static ending replay(const char *text, const uint64_t *key, uint64_t n, uint64_t
         simt_config way = schedule(random, e.batches + 1);
         const char *why;
         test_case("%s, batch %llu%s", text, (ull)e.batches, random ? ", random" : "");
-        must(scene_batch(s, &k, op, key + at, n - at < c.batch ? n - at : c.batch));
+        must(fixture_batch(s, &k, op, key + at, n - at < c.batch ? n - at : c.batch));
         must(agree_run(a, m, &way, &why));
         check(!why, "%s", why);
         size_t tickets;
@@ -147,7 +147,7 @@ static ending replay(const char *text, const uint64_t *key, uint64_t n, uint64_t
         for (uint64_t i = 0; i < b->n; i++) e.outcome[b->outcome[i]]++;
         e.random += random ? b->n : 0;
         e.n += b->n;
-        scene_begin(s, s->memory, s->clock + b->n);
+        fixture_begin(s, s->memory, s->clock + b->n);
     }
     simt_machine_close(m);
     agree_close(a);

@@ -512,7 +512,7 @@ static void scores_of_another_clock(void **unused)
     must(hd_save(t, path));
     hd_close(t);
 
-    static const char *const kernel[] = { "gather", "tlpv1" };
+    static const char *const kernel[] = { "coalesced", "tlpv1" };
     for (size_t k = 0; k < sizeof kernel / sizeof *kernel; k++) {
         test_case("%s", kernel[k]);
         c.backend = "host";

@@ -31,12 +31,12 @@ clean() {
   code=$?
   if [ $code = 0 ] && [ "$(grep -c '^ok' "$words")" -ge "$lines" ] && ! grep -q WRONG "$words"; then pass "$name"; else fail "$name" "exit $code"; fi
 }
-clean "random batches: it agrees with the reference" 8 ref random 5 gather
+clean "random batches: it agrees with the reference" 8 ref random 5 coalesced
 operations=$(awk -F '\t' '$1 == "ok" { n += $11 } END { print n + 0 }' "$words")
 clean "and with every variant on the host machine" 8 host random 10
 operations=$((operations + $(awk -F '\t' '$1 == "ok" { n += $11 } END { print n + 0 }' "$words")))
 clean "two tables at once" 2 host two 2 tlpv1 warp
-clean "a table that is known by its numbers" 19 host huge gather
+clean "a table that is known by its numbers" 19 host huge coalesced
 refused() { BACKEND=ref timeout 10 "$work/soak" random 1 nobody >"$words" 2>&1; [ $? = 2 ] && grep -q nobody "$words"; }
 try "there is no such variant" refused
 clean "so many operations by every variant under every policy" 26 host reach 10000 100

@@ -48,7 +48,7 @@ printf '%s\n' "${c[@]}" | xargs grep -oE '^ *# *include *"[^"]+"' /dev/null | se
     !(from in layer) || !(to in layer) { print $1 ": " $2 ": a folder without a layer"; next }
     layer[to] >= layer[from] { print $1 ": includes " $2 }' | none "no include points up between folders"
 includes '^gpu/.*\.(h|cu|inc)$' 'ref/' | grep -vE 'ref/[a-z]+/layout\.h' | none "kernels take only layouts from ref/"
-includes '^judge/[a-z_]*\.' '(ref|policies|predicates|gpu)/' | grep -vE '^judge/(borrow\.c|faces\.[ch]|scene\.c:.*predicates/)' |
+includes '^judge/[a-z_]*\.' '(ref|policies|predicates|gpu)/' | grep -vE '^judge/(borrow\.c|faces\.[ch]|fixture\.c:.*predicates/)' |
   none "the oracle shares no text with what it checks"
 includes '^tests/model' '(ref|hashes|policies|predicates)/' | none "the tests' model is written without ref/ and policies/"
 

@@ -690,9 +690,9 @@ static void differences(void **state)
         drawn_put(&b, 1, x, 5, 50); /* another slot of the bucket */
         drawn_put(&a, 2, z, 7, 70);
         drawn_put(&b, 2, z, 7, 70);
-        check(!scene_bucket_differs(hkv, &a.v, &b.v, 0) && !scene_bucket_differs(hkv, &a.v, &b.v, 1),
+        check(!fixture_bucket_differs(hkv, &a.v, &b.v, 0) && !fixture_bucket_differs(hkv, &a.v, &b.v, 1),
               "buckets are sets");
-        check(scene_draw(hkv, &a.v, "one", &b.v, "other", text, sizeof text) == 0 && !text[0], "nothing differs:\n%s",
+        check(fixture_draw(hkv, &a.v, "one", &b.v, "other", text, sizeof text) == 0 && !text[0], "nothing differs:\n%s",
               text);
         b.score[1] = 6;
         check(strcmp(hkv->differs(&a.v, &b.v, 0), "has another score than in") == 0, "the score");
@@ -704,17 +704,18 @@ static void differences(void **state)
         }
         drawn_put(&b, 1, y, 5, 50);
         check(strcmp(hkv->differs(&a.v, &b.v, 0), "is not in this bucket of") == 0, "another key");
-        check(scene_bucket_differs(hkv, &a.v, &b.v, 0) && !scene_bucket_differs(hkv, &a.v, &b.v, 1), "bucket 0 alone");
-        size_t n = scene_draw(hkv, &a.v, "one", &b.v, "other", text, sizeof text);
+        check(fixture_bucket_differs(hkv, &a.v, &b.v, 0) && !fixture_bucket_differs(hkv, &a.v, &b.v, 1),
+              "bucket 0 alone");
+        size_t n = fixture_draw(hkv, &a.v, "one", &b.v, "other", text, sizeof text);
         check(n == strlen(text) && strncmp(text, "bucket 0\n", 9) == 0 && strstr(text, "one") &&
                   strstr(text, "other") && !strstr(text, "bucket 1"),
               "%s", text);
         snprintf(row, sizeof row, ">    0  %" PRIx64 " score 5 value %x", x, bytes ? 50 : 0);
         check(strstr(text, row), "no row '%s' in\n%s", row, text);
         check(strstr(text, "     1  -"), "an empty slot is\n%s", text);
-        check(scene_draw(hkv, &a.v, "one", &b.v, "other", NULL, 0) == n, "another length without a place for it");
+        check(fixture_draw(hkv, &a.v, "one", &b.v, "other", NULL, 0) == n, "another length without a place for it");
         char part[40];
-        check(scene_draw(hkv, &a.v, "one", &b.v, "other", part, sizeof part) == n &&
+        check(fixture_draw(hkv, &a.v, "one", &b.v, "other", part, sizeof part) == n &&
                   strncmp(part, text, sizeof part - 1) == 0 && strlen(part) == sizeof part - 1,
               "what fits is '%s'", part);
         /* slots that somebody owns differ from everything, also from each other */
@@ -725,17 +726,17 @@ static void differences(void **state)
             drawn_make(&d, bytes);
             drawn_put(&c, hkv_entry(&c.v, home, 1), key, 5, 50);
             drawn_put(&d, hkv_entry(&d.v, home, 1), key, 5, 50);
-            check(scene_bucket_differs(hkv, &c.v, &d.v, home) && !scene_bucket_differs(hkv, &c.v, &d.v, 1 - home),
+            check(fixture_bucket_differs(hkv, &c.v, &d.v, home) && !fixture_bucket_differs(hkv, &c.v, &d.v, 1 - home),
                   "an owned slot");
-            scene_draw(hkv, &c.v, "one", &d.v, "other", text, sizeof text);
+            fixture_draw(hkv, &c.v, "one", &d.v, "other", text, sizeof text);
             check(strstr(text, ">    1  locked"), "an owned slot is\n%s", text);
         }
         drawn_put(&b, 1, x, 5, 50);
         drawn_put(&a, 1, y, 1, 1);
-        check(scene_entries(hkv, &a.v, 0) == 2 && scene_entries(hkv, &b.v, 0) == 1, "one entry more");
-        check(scene_bucket_differs(hkv, &a.v, &b.v, 0) && scene_bucket_differs(hkv, &b.v, &a.v, 0),
+        check(fixture_entries(hkv, &a.v, 0) == 2 && fixture_entries(hkv, &b.v, 0) == 1, "one entry more");
+        check(fixture_bucket_differs(hkv, &a.v, &b.v, 0) && fixture_bucket_differs(hkv, &b.v, &a.v, 0),
               "one entry more, or less");
-        scene_draw(hkv, &a.v, "one", &b.v, "other", text, sizeof text);
+        fixture_draw(hkv, &a.v, "one", &b.v, "other", text, sizeof text);
         snprintf(row, sizeof row, "     0  %" PRIx64 " score 5", x);
         check(strstr(text, row), "what is in both is marked:\n%s", text);
         snprintf(row, sizeof row, ">    1  %" PRIx64 " score 1", y);

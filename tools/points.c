@@ -16,8 +16,8 @@ typedef struct points {
     const points_options *o;
     const bench_device *device;
     points_report report;
-    bench_stand stand;
-    bench_tray tray;
+    bench_fixture stand;
+    bench_buffers tray;
     bench_effort effort;
     int code; /* the worst so far */
 } points;
@@ -38,7 +38,7 @@ static bool is_gpu(const points *q) { return q->device != &bench_here; }
 
 static void say_of(points *q, const bench_point *p, int code, const char *why)
 {
-    int said = tool_say(code, "%s, hits %g, %s, dim %u, load %g, %s %llu, %s: %s", tray_name(p->op), p->hits,
+    int said = tool_say(code, "%s, hits %g, %s, dim %u, load %g, %s %llu, %s: %s", bench_buffers_name(p->op), p->hits,
                         q->stand.shape.dual ? "dual" : "single", (unsigned)q->stand.shape.words, p->load,
                         p->bulk ? "bulk" : "batch", (unsigned long long)p->n,
                         p->variant ? p->variant : "the chosen variant", why);
@@ -152,7 +152,7 @@ typedef struct sizes {
 
 static void on_stand(points *q, const bench_shape *shape, const sizes *z)
 {
-    hd_status e = stand_open(&q->stand, q->device, shape);
+    hd_status e = bench_fixture_open(&q->stand, q->device, shape);
     if (e == HD_ENOMEM) {
         tool_say(TOOL_OK, "dim %u, capacity %llu: %s", (unsigned)shape->words, (unsigned long long)shape->capacity,
                  hd_why());
@@ -164,8 +164,8 @@ static void on_stand(points *q, const bench_shape *shape, const sizes *z)
     }
     for (int l = 0; l < z->loads; l++)
         for (int b = 0; b < z->ns && !over(q); b++) by_rows(q, z->load[l], z->n[b], z->bulk);
-    tray_drop(&q->tray, q->device);
-    stand_close(&q->stand);
+    bench_buffers_drop(&q->tray, q->device);
+    bench_fixture_close(&q->stand);
     for (int i = 0; i < q->o->saves && q->report.json.rows; i++) { /* what is there is not lost when the rest is */
         int saved = points_report_save(&q->report, q->o->save[i]);
         if (saved) q->code = saved;

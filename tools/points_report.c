@@ -48,7 +48,7 @@ static void put_rate(points_row *r, int at, const char *format, double rate)
 /* ---- One row --------------------------------------------------------------------------------- */
 
 static void row_fill(points_row *r, const points_report *report, const bench_row *times, const bench_point *p,
-                     const bench_stand *s, const bench_measure *m)
+                     const bench_fixture *s, const bench_measure *m)
 {
     bench_peers peers = goal_of(report->device, &s->shape, p);
     bench_shape shape = s->shape;
@@ -58,7 +58,7 @@ static void row_fill(points_row *r, const points_report *report, const bench_row
            floor = floor_s > 0 ? 1e-9 / floor_s : 0, rate = m->times ? 1e-9 / times->median_s : 0;
     const char *ran = m->ran ? strrchr(m->ran, '.') : NULL;
     if (p->op == HD_OP_EXPORT && peers.peer > 0) peers.goal = 0.9 * floor; /* of what copying would take */
-    put(r, POINTS_OPERATION, "%s", tray_name(p->op));
+    put(r, POINTS_OPERATION, "%s", bench_buffers_name(p->op));
     put(r, POINTS_HITS, "%g", p->hits);
     put(r, POINTS_BUCKETS, "%u", s->evicts ? (shape.dual ? 2u : 1u) : (unsigned)s->info.hashes);
     put(r, POINTS_DIM, "%u", (unsigned)shape.words);
@@ -121,7 +121,7 @@ static void json_fill(bench_row *row, const points_row *r)
     extra(row, "peer_items_per_second", atof(r->cell[POINTS_PEER]) * 1e9);
 }
 
-static bool times_of(bench_row *row, const bench_point *p, const bench_stand *s, const bench_measure *m)
+static bool times_of(bench_row *row, const bench_point *p, const bench_fixture *s, const bench_measure *m)
 {
     size_t times = m->times ? m->times : 1;
     bench_result *result = &row->result;
@@ -159,7 +159,7 @@ void points_report_begin(points_report *r)
     print_row(head);
 }
 
-int points_report_add(points_report *r, const bench_point *p, const bench_stand *s, const bench_measure *m)
+int points_report_add(points_report *r, const bench_point *p, const bench_fixture *s, const bench_measure *m)
 {
     size_t rows = r->json.rows;
     bench_row *row = (bench_row *)realloc(r->json.row, (rows + 1) * sizeof *row);

@@ -59,7 +59,7 @@ typedef struct points_report {
 /* Prints what stands above the rows, where they are printed as they come (text). */
 void points_report_begin(points_report *r);
 /* Adds a row, and prints it. TOOL_OK, or memory was refused. */
-int points_report_add(points_report *r, const bench_point *p, const bench_stand *s, const bench_measure *m);
+int points_report_add(points_report *r, const bench_point *p, const bench_fixture *s, const bench_measure *m);
 /* What is left to print. */
 int points_report_end(const points_report *r);
 int points_report_save(const points_report *r, const char *path);

@@ -48,7 +48,7 @@ static void print_short(const points_report *r, const points_row *p, FILE *f)
 
 static bool is_short_of(const points_row *r, hd_op op)
 {
-    return is_short(r) && strcmp(r->cell[POINTS_OPERATION], tray_name(op)) == 0;
+    return is_short(r) && strcmp(r->cell[POINTS_OPERATION], bench_buffers_name(op)) == 0;
 }
 
 /* What was tried for the rows of an operation that are short, each line once. */

@@ -194,9 +194,9 @@ static int add_op(points_wish *w, const char *word)
     int names = 0;
     if (strcmp(word, "limits") == 0) return w->limits_only = true, TOOL_OK;
     for (int i = 0; i < BENCH_OPS; i++) {
-        if (!tray_row_of((hd_op)i)) continue;
-        name[names++] = tray_name((hd_op)i);
-        if (strcmp(word, tray_name((hd_op)i)) != 0) continue;
+        if (!bench_buffers_row_of((hd_op)i)) continue;
+        name[names++] = bench_buffers_name((hd_op)i);
+        if (strcmp(word, bench_buffers_name((hd_op)i)) != 0) continue;
         if (w->ops == POINTS_LIST) return tool_say(TOOL_USAGE, "more than %d operations", POINTS_LIST);
         return w->op[w->ops++] = (hd_op)i, TOOL_OK;
     }
@@ -238,7 +238,7 @@ static int check_ops(const points_wish *w)
         int r = 0;
         while (r < w->goals->rows && w->goals->row[r].op != w->op[i]) r++;
         if (r == w->goals->rows)
-            return tool_say(TOOL_USAGE, "%s is not measured on the design %s", tray_name(w->op[i]), w->design);
+            return tool_say(TOOL_USAGE, "%s is not measured on the design %s", bench_buffers_name(w->op[i]), w->design);
     }
     return TOOL_OK;
 }

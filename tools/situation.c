@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * situation.c - from the words of a command line to a scene.
+ * situation.c - from the words of a command line to a fixture.
  */
 #include "tools/situation.h"
 
@@ -70,12 +70,12 @@ static hd_status enter(situation *x, const char *text, bool wide, unsigned batch
     uint32_t row = 0, k = x->parts++;
     hd_case *c = &x->c[k];
     hd_status s = complete(text, wide, batch, c);
-    if (!s) s = scene_kernel_row(c, &row);
+    if (!s) s = fixture_kernel_row(c, &row);
     if (s) return s;
     const judge_design *d = judge_design_of(c);
     const char *why = d->unfit(row, &x->c[0]);
     if (why) return hd_fail(HD_EINVAL, "kernel: %s cannot run this table: %s", c->kernel, why);
-    x->kernel[k] = scene_kernel_at(d, row, threads, blocks);
+    x->kernel[k] = fixture_kernel_at(d, row, threads, blocks);
     size_t used = strlen(x->text);
     used += (size_t)snprintf(x->text + used, sizeof x->text - used, "%s", k ? " + " : "");
     hd_case_print(c, x->text + used, sizeof x->text - used);
@@ -111,14 +111,14 @@ int situation_open(situation *x, const char *text, unsigned batch, uint32_t thre
     memset(x, 0, sizeof *x);
     const char *from = text;
     bool wide = any_wide(text);
-    while (from && x->parts < SCENE_PARTS) {
+    while (from && x->parts < FIXTURE_PARTS) {
         from = split(from, one);
         hd_status s = enter(x, one, wide, batch, threads, blocks);
         if (s) return tool_fail(s);
     }
-    if (from) return tool_say(TOOL_USAGE, "CASE: more than %d operations at once", SCENE_PARTS);
-    const scene_kernel *const kernels[] = { &x->kernel[0], &x->kernel[1] };
-    hd_status s = scene_open(x->c, kernels, x->parts, &x->s);
+    if (from) return tool_say(TOOL_USAGE, "CASE: more than %d operations at once", FIXTURE_PARTS);
+    const fixture_kernel *const kernels[] = { &x->kernel[0], &x->kernel[1] };
+    hd_status s = fixture_open(x->c, kernels, x->parts, &x->s);
     if (!s) s = agree_open(x->s, &x->a);
     if (!s) s = simt_machine_open(NULL, &x->m);
     if (!s) return -1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * situation.h - what sched, diff and explain share: a case of their command line as a scene on a machine, and how to go
+ * situation.h - what sched, diff and explain share: a case of their command line as a fixture on a machine, and how to go
  * through it.
  */
 #ifndef HD_TOOLS_SITUATION_H
@@ -13,12 +13,12 @@
 enum { SITUATION_TEXT = 1024 };
 
 typedef struct situation {
-    hd_case c[SCENE_PARTS];
-    scene_kernel kernel[SCENE_PARTS];
+    hd_case c[FIXTURE_PARTS];
+    fixture_kernel kernel[FIXTURE_PARTS];
     uint32_t parts;
     char text[SITUATION_TEXT]; /* the case, complete */
     agree *a;
-    scene *s; /* a's */
+    fixture *s; /* a's */
     simt_machine *m;
 } situation;
 

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/parse.h"
 #include "tools/bench_report.h"
-#include "tools/crowds.h"
+#include "tools/contention.h"
 #include "tools/growths.h"
 #include "tools/output.h"
 #include "tools/points_report.h"
@@ -272,7 +272,7 @@ static int report_all(const tool_line *line, const bench_options *o, const bench
 static const struct {
     const char *word;
     int (*run)(tool_line *line, const points_options *o);
-} others[] = { { CROWDS_WORD, crowds_run }, { GROWTHS_WORD, growths_run } };
+} others[] = { { CROWDS_WORD, contention_run }, { GROWTHS_WORD, growths_run } };
 
 static int points_or_others(tool_line *line, const points_options *p)
 {

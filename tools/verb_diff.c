@@ -51,7 +51,7 @@ typedef struct side {
 
 static bool is_ref(const char *name) { return strcmp(name, "ref") == 0; }
 
-/* The case with this side's kernel. The reference needs a scene too: any kernel's, the first. */
+/* The case with this side's kernel. The reference needs a fixture too: any kernel's, the first. */
 static void case_for(const diff_options *o, const char *kernel, uint64_t batch, char *whole, size_t bytes)
 {
     const char *text = o->text, *blank = strchr(text, ' ');
@@ -85,19 +85,19 @@ static int side_run(side *d, const diff_options *o, const char *kernel, uint64_t
     c.seed = o->seed;
     c.shared_bytes = 48 << 10;
     const char *why = NULL;
-    hd_status s = is_ref(kernel) ? scene_prepare(d->x.s, d->x.m) : agree_run(d->x.a, d->x.m, &c, &why);
+    hd_status s = is_ref(kernel) ? fixture_prepare(d->x.s, d->x.m) : agree_run(d->x.a, d->x.m, &c, &why);
     if (s) {
         situation_close(&d->x);
         return tool_fail(s);
     }
-    if (is_ref(kernel)) scene_reference(d->x.s);
+    if (is_ref(kernel)) fixture_reference(d->x.s);
     snprintf(d->verdict, sizeof d->verdict, "%s", why ? why : "");
     return -1;
 }
 
 /* ---- What differs ---------------------------------------------------------------------------- */
 
-static bool same_value(const scene *a, const scene *b, uint64_t i)
+static bool same_value(const fixture *a, const fixture *b, uint64_t i)
 {
     const hd_batch *p = &a->part[0].batch, *q = &b->part[0].batch;
     uint32_t bytes = a->value_bytes;
@@ -106,7 +106,7 @@ static bool same_value(const scene *a, const scene *b, uint64_t i)
            memcmp((const uint8_t *)p->value_out + i * bytes, (const uint8_t *)q->value_out + i * bytes, bytes) == 0;
 }
 
-static bool same_score(const scene *a, const scene *b, uint64_t i)
+static bool same_score(const fixture *a, const fixture *b, uint64_t i)
 {
     const hd_batch *p = &a->part[0].batch, *q = &b->part[0].batch;
     hd_op op = judge_item_op(p, i);
@@ -115,7 +115,7 @@ static bool same_score(const scene *a, const scene *b, uint64_t i)
 }
 
 /* The first item whose fate differs; UINT64_MAX: none. */
-static uint64_t first_item(const scene *a, const scene *b, const char **what)
+static uint64_t first_item(const fixture *a, const fixture *b, const char **what)
 {
     const hd_batch *p = &a->part[0].batch, *q = &b->part[0].batch;
     for (uint64_t i = 0; judge_ops[p->op].keyed && i < p->n; i++) {
@@ -134,7 +134,7 @@ static bool differ(const side *d)
 {
     const char *what;
     bool item = first_item(d[0].x.s, d[1].x.s, &what) != UINT64_MAX || what;
-    return item || scene_buckets_differ(d[0].x.s, d[1].x.s) || d[0].verdict[0] || d[1].verdict[0];
+    return item || fixture_buckets_differ(d[0].x.s, d[1].x.s) || d[0].verdict[0] || d[1].verdict[0];
 }
 
 static int both(side *d, const diff_options *o, char *const *kernel, uint64_t batch)
@@ -192,7 +192,7 @@ static const out_column column[] = {
 
 static int report(tool_line *line, side *d)
 {
-    const scene *a = d[0].x.s, *b = d[1].x.s;
+    const fixture *a = d[0].x.s, *b = d[1].x.s;
     const hd_batch *p = &a->part[0].batch, *q = &b->part[0].batch;
     bool different = differ(d);
     const char *what;
@@ -210,7 +210,7 @@ static int report(tool_line *line, side *d)
     out_fact(o, "same", "same", OUT_FLAG, out_flag(!different));
     out_fact(o, "first_item", different ? "first item" : NULL, OUT_PLAIN,
              first == UINT64_MAX ? out_none() : out_count(first));
-    out_fact(o, "buckets", "buckets that differ", OUT_COUNT, out_count(scene_buckets_differ(a, b)));
+    out_fact(o, "buckets", "buckets that differ", OUT_COUNT, out_count(fixture_buckets_differ(a, b)));
     for (uint64_t i = 0; different && judge_ops[p->op].keyed && i < p->n; i++) {
         bool item = p->outcome[i] != q->outcome[i], value = !item && !same_value(a, b, i),
              score = !item && !same_score(a, b, i);
@@ -222,8 +222,8 @@ static int report(tool_line *line, side *d)
                                         : score ? out_text("score")
                                                 : out_none() });
     }
-    if (scene_buckets_differ(a, b)) {
-        scene_draw(a->design, a->table, d[0].name, b->table, d[1].name, drawing, sizeof drawing);
+    if (fixture_buckets_differ(a, b)) {
+        fixture_draw(a->design, a->table, d[0].name, b->table, d[1].name, drawing, sizeof drawing);
         out_note(o, "\n%s", drawing);
     }
     return out_close(o, different ? TOOL_DIFFERS : TOOL_OK);

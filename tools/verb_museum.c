@@ -19,7 +19,7 @@ enum { WORDS = 160, LINES = 256, FIELDS = 16, JUDGES = 32 };
 
 typedef struct museum_options {
     bool list, sound;
-    uint64_t scenes, schedules;
+    uint64_t fixtures, schedules;
     const char *without[JUDGES];
     int withouts;
 } museum_options;
@@ -28,7 +28,7 @@ static const struct argp_option option[] = {
     { "without", 'w', "JUDGE", 0, "leave a judge out, and see who survives; more than once: several", 0 },
     { "sound", 's', NULL, 0, "the same search with no bug built in: nothing may be found", 0 },
     { "list", 'l', NULL, 0, "only say which bugs there are", 0 },
-    { "scenes", 'n', "N", 0, "situations or cases at most that a bug is looked for in (100)", 0 },
+    { "fixtures", 'n', "N", 0, "situations or cases at most that a bug is looked for in (100)", 0 },
     { "schedules", 'm', "N", 0, "of one situation, at most (60)", 0 },
     { NULL, 0, NULL, 0, NULL, 0 },
 };
@@ -43,7 +43,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case 's': return o->sound = true, 0;
     case 'l': return o->list = true, 0;
-    case 'n': return tool_read(hd_parse_u64("--scenes", arg, 1, 1u << 20, &o->scenes));
+    case 'n': return tool_read(hd_parse_u64("--fixtures", arg, 1, 1u << 20, &o->fixtures));
     case 'm': return tool_read(hd_parse_u64("--schedules", arg, 1, 1u << 20, &o->schedules));
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -225,7 +225,7 @@ static int look(tool_line *line, const museum_options *o, char *program)
     int n = 1;
     progress p;
     said s;
-    snprintf(word[0], sizeof word[0], "scenes=%llu", (unsigned long long)o->scenes);
+    snprintf(word[0], sizeof word[0], "fixtures=%llu", (unsigned long long)o->fixtures);
     snprintf(word[1], sizeof word[1], "schedules=%llu", (unsigned long long)o->schedules);
     argv[n++] = word[0];
     argv[n++] = word[1];
@@ -248,7 +248,7 @@ static int look(tool_line *line, const museum_options *o, char *program)
 
 static int run(tool_line *line, int argc, char **argv)
 {
-    museum_options o = { .scenes = 100, .schedules = 60 };
+    museum_options o = { .fixtures = 100, .schedules = 60 };
     char program[BESIDE_BYTES], list[] = "list", judge[] = "judges", *list_words[] = { program, list, NULL },
                                 *judge_words[] = { program, judge, NULL };
     int code = tool_parse(line, argc, argv, &o);
@@ -282,7 +282,7 @@ static const char doc[] =
     "  heddle museum key_before_digest slot_cas_only\n"
     "  heddle museum lfu_wraps --json\n"
     "  heddle museum --list\n"
-    "  heddle museum --sound --scenes 2 no_release\n";
+    "  heddle museum --sound --fixtures 2 no_release\n";
 
 const tool_verb verb_museum = { "museum", "[NAME...]", "show that built-in bugs are found", doc, 0, 100, option,
                                 parse,    run };

@@ -8,11 +8,11 @@
 
 #include "judge/oracle.h"
 #include "judge/run.h"
-#include "judge/tour.h"
+#include "judge/all_kernels.h"
 #include "tools/output.h"
 #include "tools/picture.h"
 #include "tools/progress.h"
-#include "tools/tour_report.h"
+#include "tools/all_kernels_report.h"
 
 /* Four Mi requests for four Mi keys, a few of which are wanted far more often than the rest, from a table
  * with room for one key in sixteen: it fills early and evicts from then on. One thread, so that the figure
@@ -20,7 +20,7 @@
 static const char first_case[] = "hkv.serve.ref keys=zipf:0.99,4Mi capacity=256Ki batch=4096x1024 threads=1";
 
 /* All operations by all kernels: a smaller table, and batches that are done in the blink of an eye. */
-static const char first_tour[] = "hkv.mix.ref keys=zipf:0.99,128Ki capacity=8Ki batch=1024x128";
+static const char first_all_kernels[] = "hkv.mix.ref keys=zipf:0.99,128Ki capacity=8Ki batch=1024x128";
 
 enum { CASE_BYTES = 1024, BAR = 32 };
 
@@ -209,11 +209,11 @@ static out *report(const tool_line *line, const hd_case *c, const char *text, co
 
 /* ---- The kernels ----------------------------------------------------------------------------- */
 
-static hd_status run_kernels(const hd_case *c, tour *t)
+static hd_status run_kernels(const hd_case *c, all_kernels *t)
 {
     progress p;
     progress_begin(&p, "kernels", "done");
-    hd_status s = tour_run(c, progress_call, &p, t);
+    hd_status s = all_kernels_run(c, progress_call, &p, t);
     progress_end(&p);
     return s;
 }
@@ -221,19 +221,19 @@ static hd_status run_kernels(const hd_case *c, tour *t)
 /* Only the kernels: --kernels. */
 static int kernels_alone(const tool_line *line, const hd_case *c, const char *text)
 {
-    tour t;
+    all_kernels t;
     hd_status s = run_kernels(c, &t);
     int code = s ? tool_fail(s) : tool_stopped() ? TOOL_STOPPED : TOOL_OK;
-    if (code == TOOL_OK && t.ran) code = out_close(tour_report(line->form, text, &t), TOOL_OK);
-    if (code == TOOL_OK) code = tour_verdict(&t);
-    tour_close(&t);
+    if (code == TOOL_OK && t.ran) code = out_close(all_kernels_report(line->form, text, &t), TOOL_OK);
+    if (code == TOOL_OK) code = all_kernels_verdict(&t);
+    all_kernels_close(&t);
     return code;
 }
 
 /* After the report, for people: the kernels that this workload takes, and what to try next. */
 static int kernels_too(const hd_case *c)
 {
-    tour t;
+    all_kernels t;
     fflush(stdout);
     hd_status s = run_kernels(c, &t);
     int code = s ? tool_fail(s) : tool_stopped() ? TOOL_STOPPED : TOOL_OK;
@@ -241,12 +241,12 @@ static int kernels_too(const hd_case *c)
         char asked[OUT_CELL];
         printf("\nThe last %s of them again, by the GPU's kernels on the host SIMT machine\n",
                out_format(asked, OUT_COUNT, out_count(t.asked)));
-        out *o = tour_report(TOOL_TEXT, NULL, &t);
+        out *o = all_kernels_report(TOOL_TEXT, NULL, &t);
         if (!t.wrong) hints(o, c);
         code = out_close(o, TOOL_OK);
-        if (code == TOOL_OK) code = tour_verdict(&t);
+        if (code == TOOL_OK) code = all_kernels_verdict(&t);
     }
-    tour_close(&t);
+    all_kernels_close(&t);
     return code;
 }
 
@@ -260,7 +260,7 @@ static int run(tool_line *line, int argc, char **argv)
 
     hd_case c;
     bool first = line->words == 0;
-    hd_status s = hd_case_parse(!first ? text : opt.kernels ? first_tour : first_case, &c);
+    hd_status s = hd_case_parse(!first ? text : opt.kernels ? first_all_kernels : first_case, &c);
     if (s) return tool_fail(s);
     if (opt.judge) c.judge = true;
     hd_case_print(&c, text, sizeof text);

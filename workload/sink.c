@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * sink.c - a file that is there whole or not at all (base/whole.h). Bytes gather in a piece of 1 MiB, are compressed if
+ * sink.c - a file that is there whole or not at all (base/whole.h). Bytes coalesced in a piece of 1 MiB, are compressed if
  * the name says so, and are written in pieces again. The first failure sticks: everything later fails with it, and
  * close cleans up.
  */

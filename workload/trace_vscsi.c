@@ -6,7 +6,7 @@
  *     version 1, 32 bytes                      version 2, 40 bytes
  *     byte  0  u32  sn    serial number        byte  0  u16  cmd
  *           4  u32  len   bytes                      2  u16  ver
- *           8  u32  nSG   scatter-gather parts       4  u32  sn
+ *           8  u32  nSG   scatter-coalesced parts       4  u32  sn
  *          12  u16  cmd   SCSI operation code        8  u32  len
  *          14  u16  ver                             12  u32  nSG
  *          16  u64  lbn   logical block: the key    16  u64  lbn
@@ -131,7 +131,7 @@ static hd_status vscsi_open(const hd_source_args *a, hd_source **s)
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
-/* Serial numbers count from 1; scatter-gather parts and response times are 0: no request knows them. */
+/* Serial numbers count from 1; scatter-coalesced parts and response times are 0: no request knows them. */
 static hd_status encode(const version *f, const hd_request *r, uint64_t number, uint8_t *to, size_t *bytes)
 {
     memset(to, 0, f->bytes);

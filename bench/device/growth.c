@@ -13,7 +13,7 @@
 #include "base/error.h"
 
 typedef struct growing {
-    bench_stand s;
+    bench_fixture s;
     const bench_growth *g;
     bench_growth_measure *m;
     uint64_t entries;
@@ -56,7 +56,7 @@ static hd_status draw(growing *q, uint64_t first, uint64_t count, bool here)
 static hd_status check(growing *q)
 {
     uint64_t size = 0, found = 0, right = 0;
-    hd_status e = stand_size(&q->s, &size);
+    hd_status e = bench_fixture_size(&q->s, &size);
     for (uint64_t done = 0, some; done < q->entries && !e; done += some) {
         some = q->entries - done < q->s.at_once ? q->entries - done : q->s.at_once;
         hd_batch b = { .op = HD_OP_FIND,
@@ -102,7 +102,7 @@ static void end(growing *q, bool here)
     }
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
         if (checks[i]) d->give(checks[i]);
-    stand_close(&q->s);
+    bench_fixture_close(&q->s);
 }
 
 static hd_status take(const growing *q, bool here, uint64_t bytes, void **p)
@@ -119,7 +119,7 @@ static hd_status begin(growing *q, const bench_device *device, uint64_t capacity
     bench_shape shape = q->g->shape;
     void *outcome = NULL, *key = NULL, *fate = NULL;
     shape.capacity = capacity;
-    hd_status e = stand_open(&q->s, device, &shape);
+    hd_status e = bench_fixture_open(&q->s, device, &shape);
     if (e) return e;
     if (n) {
         e = take(q, here, n * sizeof *q->key, &key);
@@ -131,7 +131,7 @@ static hd_status begin(growing *q, const bench_device *device, uint64_t capacity
     q->key = (uint64_t *)key;
     q->outcome = (uint8_t *)outcome;
     q->fate = (uint8_t *)fate;
-    if (!e) e = stand_put_numbers(&q->s, 0, entries, false);
+    if (!e) e = bench_fixture_put_numbers(&q->s, 0, entries, false);
     q->entries = entries;
     q->m->from = q->s.info.capacity;
     return e ? e : device->wait();

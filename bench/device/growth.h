@@ -6,7 +6,7 @@
 #ifndef HD_BENCH_GROWTH_H
 #define HD_BENCH_GROWTH_H
 
-#include "bench/device/stand.h"
+#include "bench/device/fixture.h"
 
 typedef struct bench_growth {
     bench_shape shape; /* capacity: as the table begins           */

@@ -64,7 +64,7 @@ run)
   ! wanted check || part check 120 "$program" check 2
   ! wanted sanitizers || ! command -v compute-sanitizer >/dev/null || sanitize "" 60 "$program" sanitize
   ! wanted soak || part soak 100 "$program" soak "${OPERATIONS:-100000000}"
-  [[ $parts != *" huge "* ]] || part huge "${SECONDS_HUGE:-200}" "$folder/soak" huge gather tlpv1
+  [[ $parts != *" huge "* ]] || part huge "${SECONDS_HUGE:-200}" "$folder/soak" huge coalesced tlpv1
   for timed in random:${SECONDS_RANDOM:-300} two:${SECONDS_TWO:-100}; do
     [[ $parts != *" ${timed%:*} "* ]] || part "${timed%:*}" $((${timed#*:} + 60)) "$folder/soak" "${timed%:*}" "${timed#*:}"
   done

@@ -9,7 +9,7 @@
 #define HD_BENCH_PLACES_H
 
 #include "bench/device/limits.h"
-#include "bench/device/tray.h"
+#include "bench/device/buffers.h"
 
 /* Places per item, on average. */
 typedef struct bench_places {

@@ -34,17 +34,17 @@ uint64_t point_changes(const bench_point *p)
 {
     if (p->op == HD_OP_ERASE) return point_hits(p);
     if (p->op == BENCH_MIXED) return bench_mixed_inserts(p->n) - bench_mixed_erases(point_hits(p));
-    return tray_inserts(p->op) ? p->n - point_hits(p) : 0;
+    return bench_buffers_inserts(p->op) ? p->n - point_hits(p) : 0;
 }
 
-const char *point_unfit_row(const bench_point *p, const bench_stand *s, const hd_kernel *row)
+const char *point_unfit_row(const bench_point *p, const bench_fixture *s, const hd_kernel *row)
 {
     static const uint8_t any = HD_OP_FIND;
     hd_batch b = { .op = p->op, .each = p->op == BENCH_MIXED ? &any : NULL };
     return row->unfit(&s->info, &b);
 }
 
-const char *point_unfit(const bench_point *p, const bench_stand *s)
+const char *point_unfit(const bench_point *p, const bench_fixture *s)
 {
     const char *why = "there is no such variant on this backend";
     const hd_kernel *k;
@@ -64,7 +64,7 @@ typedef struct course {
 } course;
 
 /* Entries come, in the balance. */
-static bool brings(const bench_point *p) { return tray_inserts(p->op) || p->op == BENCH_MIXED; }
+static bool brings(const bench_point *p) { return bench_buffers_inserts(p->op) || p->op == BENCH_MIXED; }
 
 /* One call, after which the table is at its load factor, or before it. */
 static course bulk_course(const bench_point *p)
@@ -74,14 +74,14 @@ static course bulk_course(const bench_point *p)
     return c;
 }
 
-static course course_of(const bench_point *p, const bench_effort *effort, const bench_stand *s)
+static course course_of(const bench_point *p, const bench_effort *effort, const bench_fixture *s)
 {
     enum { LEAST = 20, MOST = 256, ITEMS = 4 << 20, PARTS = 5, DRIFT = 40 };
     course c = { effort->calls, 1, 0, 0 };
     bool full = p->load >= 1, inserts = brings(p);
     if (p->bulk) return bulk_course(p);
     uint64_t capacity = s->info.capacity, changes = point_changes(p),
-             fits = tray_calls(&s->shape, tray_row_of(p->op), p->n, effort->memory_most);
+             fits = bench_buffers_calls(&s->shape, bench_buffers_row_of(p->op), p->n, effort->memory_most);
     if (c.calls == 0) c.calls = ITEMS / p->n < LEAST ? LEAST : ITEMS / p->n > MOST ? MOST : ITEMS / p->n;
     uint64_t all = c.calls;
     /* a part of the capacity per part: less where what is to be found would leave, or a full table would not be full */
@@ -107,12 +107,12 @@ static course course_of(const bench_point *p, const bench_effort *effort, const 
 
 /* ---- Drawing and restoring ------------------------------------------------------------------- */
 
-hd_status point_draw(const bench_point *p, bench_stand *s, const bench_tray *t, uint64_t c, uint32_t generation,
+hd_status point_draw(const bench_point *p, bench_fixture *s, const bench_buffers *t, uint64_t c, uint32_t generation,
                      bench_mix *mix)
 {
-    hd_batch b = tray_batch(t, s, c);
+    hd_batch b = bench_buffers_batch(t, s, c);
     if (p->op == HD_OP_EXPORT) return HD_OK;
-    bench_draw d = stand_draw(s, p->n, point_hits(p), p->zipf);
+    bench_draw d = bench_fixture_draw(s, p->n, point_hits(p), p->zipf);
     bench_mix m = bench_mix_of(&d);
     if (mix) *mix = m;
     hd_status e = s->device->keys(&d, (uint64_t *)(uintptr_t)b.key); /* the tray's */
@@ -122,36 +122,36 @@ hd_status point_draw(const bench_point *p, bench_stand *s, const bench_tray *t, 
 }
 
 /* What the calls since key number `fresh` did is undone, as far as it can be; what cannot is made anew by
- * stand_level. */
-static hd_status restore(const bench_point *p, bench_stand *s, const bench_tray *t, uint64_t calls, uint64_t fresh)
+ * bench_fixture_level. */
+static hd_status restore(const bench_point *p, bench_fixture *s, const bench_buffers *t, uint64_t calls, uint64_t fresh)
 {
     hd_status e = HD_OK;
     if (point_changes(p) == 0) return HD_OK;
-    stand_changed(s);
+    bench_fixture_changed(s);
     if (!s->evicts) s->blank = true;
     if (p->zipf > 0 && (p->load < 1 || p->op == HD_OP_ERASE)) s->blank = true; /* which ranks came is not known */
     if (s->blank) return HD_OK;
-    if (p->op != HD_OP_ERASE) return p->load < 1 ? stand_put_numbers(s, fresh, s->fresh - fresh, true) : HD_OK;
-    for (uint64_t c = 0; c < calls && !e; c++) e = stand_put(s, tray_batch(t, s, c).key, p->n);
+    if (p->op != HD_OP_ERASE) return p->load < 1 ? bench_fixture_put_numbers(s, fresh, s->fresh - fresh, true) : HD_OK;
+    for (uint64_t c = 0; c < calls && !e; c++) e = bench_fixture_put(s, bench_buffers_batch(t, s, c).key, p->n);
     return e;
 }
 
 /* ---- Proving on a table that is small enough to be checked ----------------------------------- */
 
-static hd_status set_up(const bench_point *p, const course *c, bench_stand *s, uint64_t *fresh)
+static hd_status set_up(const bench_point *p, const course *c, bench_fixture *s, uint64_t *fresh)
 {
-    hd_status e = stand_level(s, c->level);
+    hd_status e = bench_fixture_level(s, c->level);
     *fresh = s->fresh;
     if (e || p->op == HD_OP_EXPORT) return e;
-    if (point_hits(p) || p->zipf > 0) e = stand_list(s, c->left_out);
-    if (!e) e = stand_settle(s, p->zipf);
+    if (point_hits(p) || p->zipf > 0) e = bench_fixture_list(s, c->left_out);
+    if (!e) e = bench_fixture_settle(s, p->zipf);
     if (!e && point_hits(p) > s->presents)
         e = hd_fail(HD_EINVAL, "batch: %" PRIu64 " keys to be found, of %" PRIu64 " in the table", point_hits(p),
                     s->presents);
     return e;
 }
 
-static hd_status prove_here(const bench_point *p, const course *c, bench_stand *s, bench_tray *t, bench_measure *m)
+static hd_status prove_here(const bench_point *p, const course *c, bench_fixture *s, bench_buffers *t, bench_measure *m)
 {
     uint64_t fresh = 0;
     hd_status e = set_up(p, c, s, &fresh);
@@ -159,11 +159,11 @@ static hd_status prove_here(const bench_point *p, const course *c, bench_stand *
     return e || *m->wrong ? e : restore(p, s, t, 1, fresh);
 }
 
-static hd_status prove_small(const bench_point *p, const bench_stand *large, bench_measure *m)
+static hd_status prove_small(const bench_point *p, const bench_fixture *large, bench_measure *m)
 {
     enum { BUCKETS = 256, CALL_OF = 32 };
-    bench_stand s;
-    bench_tray t;
+    bench_fixture s;
+    bench_buffers t;
     bench_point small = *p;
     bench_shape shape = large->shape;
     bench_effort once = { 1, 1, true, false, false, 0, UINT64_MAX };
@@ -172,30 +172,30 @@ static hd_status prove_small(const bench_point *p, const bench_stand *large, ben
     if (p->op == HD_OP_EXPORT) small.n = shape.capacity;
     if (p->bulk) small.n = (uint64_t)(p->load * (double)shape.capacity);
     memset(&t, 0, sizeof t);
-    hd_status e = stand_open(&s, large->device, &shape);
+    hd_status e = bench_fixture_open(&s, large->device, &shape);
     if (e) return e;
     course c = course_of(&small, &once, &s);
-    e = tray_set(&t, s.device, &shape, tray_row_of(p->op), small.n, 1);
+    e = bench_buffers_set(&t, s.device, &shape, bench_buffers_row_of(p->op), small.n, 1);
     if (!e) e = prove_here(&small, &c, &s, &t, m);
     if (!e && !*m->wrong && hd_check(s.table))
         snprintf(m->wrong, sizeof m->wrong, "on a table of %" PRIu64 " entries: %s", shape.capacity, hd_why());
-    tray_drop(&t, s.device);
-    stand_close(&s);
+    bench_buffers_drop(&t, s.device);
+    bench_fixture_close(&s);
     return e;
 }
 
 /* ---- Timing ---------------------------------------------------------------------------------- */
 
-hd_batch point_batch(const bench_point *p, const bench_stand *s, const bench_tray *t, uint64_t c)
+hd_batch point_batch(const bench_point *p, const bench_fixture *s, const bench_buffers *t, uint64_t c)
 {
-    hd_batch b = tray_batch(t, s, c);
+    hd_batch b = bench_buffers_batch(t, s, c);
     b.distinct = p->zipf <= 0;
     b.kernel = p->variant;
     return b;
 }
 
-static hd_status queue_of(const bench_point *p, bench_stand *s, const bench_tray *t, uint64_t calls, double *seconds,
-                          bench_measure *m)
+static hd_status queue_of(const bench_point *p, bench_fixture *s, const bench_buffers *t, uint64_t calls,
+                          double *seconds, bench_measure *m)
 {
     hd_status e = s->device->begin();
     for (uint64_t c = 0; c < calls && !e; c++) {
@@ -210,7 +210,7 @@ static hd_status queue_of(const bench_point *p, bench_stand *s, const bench_tray
 }
 
 /* One call at a time; each takes its own place in all[]. */
-static hd_status walls_of(const bench_point *p, bench_stand *s, const bench_tray *t, uint64_t calls, double *all,
+static hd_status walls_of(const bench_point *p, bench_fixture *s, const bench_buffers *t, uint64_t calls, double *all,
                           bench_measure *m)
 {
     hd_status e = HD_OK;
@@ -226,7 +226,7 @@ static hd_status walls_of(const bench_point *p, bench_stand *s, const bench_tray
 }
 
 /* The counters of the table, which only timed calls may move between the two. */
-static hd_status counted(bench_stand *s, uint64_t *fate, int sign)
+static hd_status counted(bench_fixture *s, uint64_t *fate, int sign)
 {
     hd_counters c;
     hd_status e = hd_counters_sync(s->table, &c);
@@ -235,12 +235,12 @@ static hd_status counted(bench_stand *s, uint64_t *fate, int sign)
 }
 
 /* The table as a part of a course begins with it, and the batches of its calls. */
-static hd_status fill_in(const bench_point *p, const course *c, bench_stand *s, const bench_tray *t, bool first,
+static hd_status fill_in(const bench_point *p, const course *c, bench_fixture *s, const bench_buffers *t, bool first,
                          uint64_t *fresh, bench_measure *m)
 {
     uint64_t size = 0;
     hd_status e = set_up(p, c, s, fresh);
-    if (!e && first) e = stand_size(s, &size);
+    if (!e && first) e = bench_fixture_size(s, &size);
     if (first) m->load = (double)size / (double)s->info.capacity;
     for (uint64_t i = 0; i < c->calls && !e; i++) e = point_draw(p, s, t, i, (uint32_t)(s->drawn & 0x7f) + 1, NULL);
     if (!e) e = counted(s, m->fate, -1);
@@ -248,8 +248,8 @@ static hd_status fill_in(const bench_point *p, const course *c, bench_stand *s, 
 }
 
 /* One repetition: *seconds of its queues, or walls (calls x parts) of its calls. */
-static hd_status repetition(const bench_point *p, const course *c, bench_stand *s, const bench_tray *t, double *seconds,
-                            double *walls, bench_measure *m)
+static hd_status repetition(const bench_point *p, const course *c, bench_fixture *s, const bench_buffers *t,
+                            double *seconds, double *walls, bench_measure *m)
 {
     hd_status e = HD_OK;
     for (uint64_t part = 0; part < c->parts && !e; part++) {
@@ -266,7 +266,8 @@ static hd_status repetition(const bench_point *p, const course *c, bench_stand *
     return e;
 }
 
-static hd_status time_wall(const bench_point *p, const course *c, bench_stand *s, const bench_tray *t, bench_measure *m)
+static hd_status time_wall(const bench_point *p, const course *c, bench_fixture *s, const bench_buffers *t,
+                           bench_measure *m)
 {
     uint64_t calls = c->calls * c->parts;
     double *all = (double *)calloc(calls, sizeof *all);
@@ -278,7 +279,7 @@ static hd_status time_wall(const bench_point *p, const course *c, bench_stand *s
 }
 
 /* The call that is watched finds the caches as calls like itself leave them. */
-static hd_status watch_call(const bench_point *p, const bench_effort *effort, bench_stand *s, const bench_tray *t,
+static hd_status watch_call(const bench_point *p, const bench_effort *effort, bench_fixture *s, const bench_buffers *t,
                             bench_measure *m)
 {
     uint64_t before = m->calls - 1;
@@ -295,8 +296,8 @@ static hd_status watch_call(const bench_point *p, const bench_effort *effort, be
     return e ? e : ended;
 }
 
-static hd_status watch(const bench_point *p, const bench_effort *effort, const course *c, bench_stand *s,
-                       const bench_tray *t, bench_measure *m)
+static hd_status watch(const bench_point *p, const bench_effort *effort, const course *c, bench_fixture *s,
+                       const bench_buffers *t, bench_measure *m)
 {
     uint64_t fresh;
     hd_status e = fill_in(p, c, s, t, true, &fresh, m);
@@ -305,8 +306,8 @@ static hd_status watch(const bench_point *p, const bench_effort *effort, const c
     return e ? e : restore(p, s, t, c->calls, fresh);
 }
 
-static hd_status time_queue(const bench_point *p, const bench_effort *effort, const course *c, bench_stand *s,
-                            const bench_tray *t, bench_measure *m)
+static hd_status time_queue(const bench_point *p, const bench_effort *effort, const course *c, bench_fixture *s,
+                            const bench_buffers *t, bench_measure *m)
 {
     uint64_t items = c->calls * c->parts * p->n;
     hd_status e = HD_OK;
@@ -321,11 +322,11 @@ static hd_status time_queue(const bench_point *p, const bench_effort *effort, co
 /* ---- Checking the counters ------------------------------------------------------------------- */
 
 /* Hits are as many as were drawn, but for those that left a full table, or were brought by an earlier call. */
-static void check_fates(const bench_point *p, const bench_stand *s, uint64_t calls, bench_measure *m)
+static void check_fates(const bench_point *p, const bench_fixture *s, uint64_t calls, bench_measure *m)
 {
     const double by_chance = p->zipf > 0 ? 2 / sqrt((double)(calls * p->n)) : 0,
                  slack = by_chance + (brings(p) || p->zipf > 0 ? 0.01 : 0);
-    hd_outcome found = tray_row_of(p->op)->found;
+    hd_outcome found = bench_buffers_row_of(p->op)->found;
     uint64_t items = 0, never = m->fate[HD_REFUSED] + m->fate[HD_RESERVED] + m->fate[HD_PINNED] +
                                 (s->evicts ? m->fate[HD_PENDING] : 0);
     m->hits = p->hits;
@@ -334,7 +335,7 @@ static void check_fates(const bench_point *p, const bench_stand *s, uint64_t cal
     uint64_t hits = m->fate[found] + (p->op == BENCH_MIXED ? m->fate[HD_ERASED] : 0);
     m->hits = items ? (double)hits / (double)items : 0;
     double expected = (double)point_hits(p) / (double)p->n;
-    bool more_is_fine = p->zipf > 0 && tray_inserts(p->op), less_is_fine = p->zipf > 0 && p->op == HD_OP_ERASE;
+    bool more_is_fine = p->zipf > 0 && bench_buffers_inserts(p->op), less_is_fine = p->zipf > 0 && p->op == HD_OP_ERASE;
     if (items != calls * p->n)
         snprintf(m->wrong, sizeof m->wrong, "%" PRIu64 " items were timed, the counters say %" PRIu64, calls * p->n,
                  items);
@@ -354,7 +355,7 @@ static bool leaves_bounds(const bench_point *p)
 
 enum { WATCHED_CALLS = 5 };
 
-hd_status point_measure(const bench_point *p, const bench_effort *effort, bench_stand *s, bench_tray *t,
+hd_status point_measure(const bench_point *p, const bench_effort *effort, bench_fixture *s, bench_buffers *t,
                         bench_measure *m)
 {
     const bench_effort watching = { 1, WATCHED_CALLS, false, false, true, effort->number, effort->memory_most };
@@ -363,7 +364,7 @@ hd_status point_measure(const bench_point *p, const bench_effort *effort, bench_
     if (effort->watch) c.parts = 1;
     m->calls = c.calls;
     m->parts = c.parts;
-    hd_status e = tray_set(t, s->device, &s->shape, tray_row_of(p->op), p->n, c.calls);
+    hd_status e = bench_buffers_set(t, s->device, &s->shape, bench_buffers_row_of(p->op), p->n, c.calls);
     if (!e) e = prove_small(p, s, m);
     if (!e && !*m->wrong) e = prove_here(p, &c, s, t, m);
     if (!e && !*m->wrong && effort->watch) e = watch(p, effort, &c, s, t, m);

@@ -21,7 +21,7 @@
 #ifndef HD_BENCH_POINT_H
 #define HD_BENCH_POINT_H
 
-#include "bench/device/tray.h"
+#include "bench/device/buffers.h"
 #include "base/design.h"
 
 typedef struct bench_point {
@@ -57,25 +57,25 @@ typedef struct bench_measure {
 } bench_measure;
 
 /* HD_OK also for what is wrong. The tray is kept from point to point. */
-hd_status point_measure(const bench_point *p, const bench_effort *effort, bench_stand *s, bench_tray *t,
+hd_status point_measure(const bench_point *p, const bench_effort *effort, bench_fixture *s, bench_buffers *t,
                         bench_measure *m);
 
 /* NULL, or why the variant, or a row of it, cannot run such a point. */
-const char *point_unfit(const bench_point *p, const bench_stand *s);
-const char *point_unfit_row(const bench_point *p, const bench_stand *s, const hd_kernel *row);
+const char *point_unfit(const bench_point *p, const bench_fixture *s);
+const char *point_unfit_row(const bench_point *p, const bench_fixture *s, const hd_kernel *row);
 
 /* ---- For prove.c ----------------------------------------------------------------------------- */
 
 /* Call c as a batch, and its keys and values, from a new drawing. */
-hd_batch point_batch(const bench_point *p, const bench_stand *s, const bench_tray *t, uint64_t c);
+hd_batch point_batch(const bench_point *p, const bench_fixture *s, const bench_buffers *t, uint64_t c);
 /* mix NULL: it is not asked for */
-hd_status point_draw(const bench_point *p, bench_stand *s, const bench_tray *t, uint64_t c, uint32_t generation,
+hd_status point_draw(const bench_point *p, bench_fixture *s, const bench_buffers *t, uint64_t c, uint32_t generation,
                      bench_mix *mix);
 /* By how much a call changes the number of entries. */
 uint64_t point_changes(const bench_point *p);
 uint64_t point_hits(const bench_point *p);
 
 /* One call on the table as it is, and all that can be said of it; m->wrong says what is not right. */
-hd_status point_prove(const bench_point *p, bench_stand *s, const bench_tray *t, bench_measure *m);
+hd_status point_prove(const bench_point *p, bench_fixture *s, const bench_buffers *t, bench_measure *m);
 
 #endif

@@ -15,8 +15,8 @@ enum { GENERATION = 0xf0 /* of the values of the call; the queues' are at most 0
 
 typedef struct trial {
     const bench_point *p;
-    bench_stand *s;
-    const bench_tray *t;
+    bench_fixture *s;
+    const bench_buffers *t;
     bench_measure *m;
     bench_mix mix;         /* n 0: it is not mixed */
     hd_batch b;            /* the call */
@@ -40,7 +40,7 @@ static void __attribute__((format(printf, 2, 3))) wrong(const trial *q, const ch
 static uint64_t slack_of(const trial *q)
 {
     if (q->p->zipf > 0) return q->n / 50 + 64;
-    return tray_inserts(q->p->op) && q->hits ? q->n / 1000 + 4 : 0;
+    return bench_buffers_inserts(q->p->op) && q->hits ? q->n / 1000 + 4 : 0;
 }
 
 /* ---- The call's own answers ------------------------------------------------------------------ */
@@ -66,7 +66,7 @@ static void check_mixed(const trial *q, const bench_told *told)
 static void check_outcomes(const trial *q, const uint64_t *fate)
 {
     const hd_outcome found = q->t->row->found;
-    bool inserts = tray_inserts(q->p->op);
+    bool inserts = bench_buffers_inserts(q->p->op);
     uint64_t others =
                  inserts ? fate[HD_INSERTED] + fate[HD_EVICTED] + (q->s->evicts ? 0 : fate[HD_PENDING]) : fate[HD_MISS],
              slack = slack_of(q);
@@ -115,11 +115,11 @@ static hd_status check_call(trial *q, uint64_t *fate)
 static hd_status check_after(trial *q, const uint64_t *fate)
 {
     hd_op op = q->p->op;
-    bool rescored = q->s->evicts && (tray_inserts(op) || op == HD_OP_ASSIGN || op == HD_OP_ASSIGN_SCORES),
+    bool rescored = q->s->evicts && (bench_buffers_inserts(op) || op == HD_OP_ASSIGN || op == HD_OP_ASSIGN_SCORES),
          wrote = q->b.value && op != HD_OP_FIND_OR_INSERT && !q->mix.n;
-    uint64_t expected = tray_inserts(op)    ? q->n - fate[HD_PENDING]
-                        : op == HD_OP_ERASE ? 0
-                                            : fate[q->t->row->found] + fate[HD_INSERTED];
+    uint64_t expected = bench_buffers_inserts(op) ? q->n - fate[HD_PENDING]
+                        : op == HD_OP_ERASE       ? 0
+                                                  : fate[q->t->row->found] + fate[HD_INSERTED];
     hd_batch find = { .op = HD_OP_FIND,
                       .n = q->n,
                       .key = q->b.key,
@@ -172,7 +172,7 @@ static hd_status check_list(trial *q, uint64_t expected)
 static hd_status prove_export(trial *q)
 {
     uint64_t size = 0, sum = 0;
-    hd_status e = stand_size(q->s, &size);
+    hd_status e = bench_fixture_size(q->s, &size);
     for (uint64_t start = 0; start < q->s->info.places && !e; start += q->n) {
         uint64_t listed = 0;
         q->b.start = start;
@@ -193,21 +193,21 @@ static hd_status prove_keyed(trial *q)
     uint64_t before = 0, after = 0, fate[HD_OUTCOME_COUNT] = { 0 };
     hd_op op = q->p->op;
     hd_status e = point_draw(q->p, q->s, q->t, 0, GENERATION, op == BENCH_MIXED ? &q->mix : NULL);
-    if (!e) e = stand_size(q->s, &before);
+    if (!e) e = bench_fixture_size(q->s, &before);
     q->b.outcome = q->t->outcome;
     if (!e) e = hd_run(q->s->table, &q->b);
     if (!e) e = check_call(q, fate);
     if (!e && (op >= HD_OP_INSERT_OR_ASSIGN || op == HD_OP_ASSIGN || op == HD_OP_ASSIGN_SCORES))
         e = check_after(q, fate);
     if (!e && q->b.list_key) e = check_list(q, fate[HD_EVICTED] + fate[HD_REFUSED]);
-    if (!e) e = stand_size(q->s, &after);
+    if (!e) e = bench_fixture_size(q->s, &after);
     if (!e && after + fate[HD_ERASED] != before + fate[HD_INSERTED])
         wrong(q, "%" PRIu64 " entries, %" PRIu64 " inserted, %" PRIu64 " erased: %" PRIu64 " are left", before,
               fate[HD_INSERTED], fate[HD_ERASED], after);
     return e;
 }
 
-hd_status point_prove(const bench_point *p, bench_stand *s, const bench_tray *t, bench_measure *m)
+hd_status point_prove(const bench_point *p, bench_fixture *s, const bench_buffers *t, bench_measure *m)
 {
     hd_info info = s->info;
     trial q = { .p = p, .s = s, .t = t, .m = m, .n = p->n, .hits = point_hits(p) };

@@ -18,17 +18,17 @@ typedef struct usual {
     uint32_t slots;
     bool masks;
 } usual;
-static constexpr usual usual_volley = { 16, false }, usual_wabc = { 32, true }; /* the paper's bucket, with its mask */
+static constexpr usual usual_batched = { 16, false }, usual_wabc = { 32, true }; /* the paper's bucket, with its mask */
 
-static __device__ __forceinline__ void items_volley(const hive_args *a, uint32_t op, bool is_mixed, bool is_distinct)
+static __device__ __forceinline__ void items_batched(const hive_args *a, uint32_t op, bool is_mixed, bool is_distinct)
 {
-    hive_kind k = hive_kind_of(a, usual_volley.slots, 32, 2, usual_volley.masks);
+    hive_kind k = hive_kind_of(a, usual_batched.slots, 32, 2, usual_batched.masks);
     k.op = op;
     k.mixed = is_mixed;
     k.distinct = is_distinct;
     k.moves = hive_inserts(&k);
     k.aligned = true;
-    hive_volleys(a, &k);
+    hive_batcheds(a, &k);
 }
 
 /* Its text has no constants to be told: what is_for asks is promised to the compiler. */

@@ -27,10 +27,10 @@ static inline hive_family hive_family_of(uint32_t op)
 
 static inline const char *hive_fits_all(const hd_info *info) { return (void)info, (const char *)NULL; }
 
-static inline const char *hive_fits_volley(const hd_info *info)
+static inline const char *hive_fits_batched(const hd_info *info)
 {
-    if (info->layout == HD_LAYOUT_MASKS) return "volley claims words: layout words";
-    return info->slots <= 16 ? NULL : "a lane of volley has up to four words of a bucket: 8 or 16 slots";
+    if (info->layout == HD_LAYOUT_MASKS) return "batched claims words: layout words";
+    return info->slots <= 16 ? NULL : "a lane of batched has up to four words of a bucket: 8 or 16 slots";
 }
 
 static inline const char *hive_fits_wabc(const hd_info *info)

@@ -2,7 +2,7 @@
  *
  * hold.h - taking hold of what must not change meanwhile, and letting go. Each try is one attempt. An item waits for no
  * lock while it has hold of something, and takes the locks of two buckets in ascending order; who holds an entry waits
- * for nobody, so that gather may keep its bucket while it waits for one.
+ * for nobody, so that coalesced may keep its bucket while it waits for one.
  */
 #ifndef HKV_HOLD_H
 #define HKV_HOLD_H

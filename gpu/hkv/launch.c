@@ -73,12 +73,12 @@ static uint64_t fetch_window(const hd_info *info)
     return info->capacity < MOST ? info->capacity : MOST;
 }
 
-/* How many items at a time go through passes: no fewer than a window that lists has. 0: none do, for only gather has
+/* How many items at a time go through passes: no fewer than a window that lists has. 0: none do, for only coalesced has
  * passes. */
 static uint64_t left_window(const hd_info *info)
 {
     enum { LEAST = 1 << 14, MOST = 1 << 20 };
-    if (hkv_rows[HKV_NUMBER_gather_upsert].fits(info)) return 0;
+    if (hkv_rows[HKV_NUMBER_coalesced_upsert].fits(info)) return 0;
     return info->capacity < LEAST ? LEAST : info->capacity < MOST ? info->capacity : MOST;
 }
 

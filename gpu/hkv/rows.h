@@ -205,7 +205,7 @@ static inline hd_status hkv_counts_end(const hkv_launcher *l, hd_status s)
 /* Whether `row` runs the batch in passes (passes.h). */
 static inline bool hkv_has_passes(uint32_t row, const hkv_args *a)
 {
-    return row == HKV_NUMBER_gather_upsert && a->op != HD_OP_ACCUM_OR_ASSIGN && a->left_item && !a->distinct &&
+    return row == HKV_NUMBER_coalesced_upsert && a->op != HD_OP_ACCUM_OR_ASSIGN && a->left_item && !a->distinct &&
            a->n > 1 && (a->policy_flags & HD_ORDER_FREE);
 }
 
@@ -215,7 +215,7 @@ static inline hd_status hkv_launch_items(const hkv_launcher *l, uint32_t row, hk
     if (!hkv_has_passes(row, a)) return hkv_launch_one(l, row, a, hkv_rows[row].lanes, hkv_rows[row].threads);
     hd_status s = hkv_counts_begin(l, a);
     for (a->pass = HKV_PRESENT; !s && a->pass <= HKV_REST; a->pass++) {
-        uint32_t by = hkv_is_present(a->pass) ? (uint32_t)HKV_NUMBER_gather_update : row;
+        uint32_t by = hkv_is_present(a->pass) ? (uint32_t)HKV_NUMBER_coalesced_update : row;
         s = hkv_launch_one(l, by, a, hkv_rows[by].lanes, hkv_rows[by].threads);
     }
     a->pass = HKV_WHOLE;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * slots.pml - how items of a batch claim the slots of a bucket (gather.h, passes.h), for spin: ITEMS upserts at once in one bucket of SLOTS
+ * slots.pml - how items of a batch claim the slots of a bucket (coalesced.h, passes.h), for spin: ITEMS upserts at once in one bucket of SLOTS
  * slots, in two groups with a lower bound of their scores each. An access to the table's memory is a step. All buckets to begin with are
  * tried, empty, full or with holes, scores in any order, bounds as high as may be or not, and items of all keys; a key is its own digest.
  *

@@ -6,14 +6,14 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "judge/hive/scene.h"
+#include "judge/hive/fixture.h"
 #include "judge/rules.h"
 
-static hive_view *model_of(void *table) { return &((hive_scene_table *)table)->v; }
+static hive_view *model_of(void *table) { return &((hive_fixture_table *)table)->v; }
 
 /* ---- One item -------------------------------------------------------------------------------- */
 
-static hive_item item_of(const scene *s, uint32_t k, uint64_t i)
+static hive_item item_of(const fixture *s, uint32_t k, uint64_t i)
 {
     const hd_batch *b = &s->part[k].batch;
     hive_item it = { judge_item_op(b, i), b->elem, b->flag ? b->flag[i] : HD_EITHER, b->key[i], 0 };
@@ -28,19 +28,19 @@ static hive_item item_of(const scene *s, uint32_t k, uint64_t i)
 static void shut_way(hive_view *v, uint64_t key, uint64_t to)
 {
     uint64_t h = hive_hash(v, key), step = 0, b = 0;
-    while (hive_scene_way(v, h, &step, &b) && b != to) hive_shut(v, b);
+    while (hive_fixture_way(v, h, &step, &b) && b != to) hive_shut(v, b);
 }
 
 /* Items beside the one that is judged. */
-static uint64_t others(const scene *s)
+static uint64_t others(const fixture *s)
 {
     uint64_t n = 0;
     for (uint32_t k = 0; k < s->parts; k++) n += s->part[k].batch.n;
     return n - 1;
 }
 
-const char *hive_scene_accept(const scene *s, void *model, uint32_t k, uint64_t i, const simt_ticket_record *t,
-                              judge_listing *l)
+const char *hive_fixture_accept(const fixture *s, void *model, uint32_t k, uint64_t i, const simt_ticket_record *t,
+                                judge_listing *l)
 {
     const hd_batch *b = &s->part[k].batch;
     hive_view *v = model_of(model);
@@ -59,7 +59,7 @@ const char *hive_scene_accept(const scene *s, void *model, uint32_t k, uint64_t 
     return hive_accept(v, &it, &seen, 2 * others(s)); /* the slot that one has, and the one that it needs */
 }
 
-const char *hive_scene_move(void *model, uint64_t from, uint64_t to)
+const char *hive_fixture_move(void *model, uint64_t from, uint64_t to)
 {
     hive_view *v = model_of(model);
     uint64_t places = hive_places(v);
@@ -70,7 +70,7 @@ const char *hive_scene_move(void *model, uint64_t from, uint64_t to)
 
 /* ---- At rest --------------------------------------------------------------------------------- */
 
-const char *hive_scene_check(const void *table, char why[JUDGE_SENTENCE])
+const char *hive_fixture_check(const void *table, char why[JUDGE_SENTENCE])
 {
     hive_check((const hive_view *)table, why, JUDGE_SENTENCE);
     return why[0] ? why : NULL;
@@ -93,7 +93,7 @@ static tracks tracks_of(const hive_view *v, uint64_t key)
     uint64_t h = hive_hash(v, key), step = 0, b = 0, passed[HIVE_HASHES_MOST], n = 0,
              claimed = hive_sign(v, HIVE_CLAIMED, key), leaving = hive_sign(v, HIVE_LEAVING, key);
     bool open = false;
-    while (hive_scene_way(v, h, &step, &b)) {
+    while (hive_fixture_way(v, h, &step, &b)) {
         bool again = false;
         for (uint64_t i = 0; i < n; i++) again = again || passed[i] == b;
         if (step <= v->hashes) passed[n++] = b;
@@ -115,7 +115,7 @@ static tracks tracks_of(const hive_view *v, uint64_t key)
 static bool on_way(const hive_view *v, uint64_t key, uint64_t bucket)
 {
     uint64_t h = hive_hash(v, key), step = 0, b = 0;
-    while (hive_scene_way(v, h, &step, &b))
+    while (hive_fixture_way(v, h, &step, &b))
         if (b == bucket) return true;
     return false;
 }
@@ -154,7 +154,7 @@ static const char *mask_wrong(const hive_view *v, uint64_t b)
     return NULL;
 }
 
-static bool erases(const scene *s, uint64_t key)
+static bool erases(const fixture *s, uint64_t key)
 {
     for (uint32_t k = 0; k < s->parts; k++) {
         const hd_batch *b = &s->part[k].batch;
@@ -166,39 +166,40 @@ static bool erases(const scene *s, uint64_t key)
 }
 
 /* A key that was there, and that nobody erases, shows in a slot, or is announced where it goes while it leaves. */
-static const char *lost(const scene *s, const hive_view *v, const hive_view *then, uint64_t e, char *why)
+static const char *lost(const fixture *s, const hive_view *v, const hive_view *then, uint64_t e, char *why)
 {
     uint64_t word = hive_read(then, e), key = hive_key_of(then, word);
     if (!hive_is_key(then, word) || hive_key_of(v, hive_read(v, e)) == key) return NULL;
     tracks k = tracks_of(v, key);
     if (k.shown || (k.leaving && k.claimed) || erases(s, key)) return NULL;
-    return scene_say(why,
-                     "key %" PRIx64 " was in bucket %" PRIu64 ", slot %" PRIu64 ", nobody erases it, and it is nowhere",
-                     key, e / v->slots, e % v->slots);
+    return fixture_say(why,
+                       "key %" PRIx64 " was in bucket %" PRIu64 ", slot %" PRIu64
+                       ", nobody erases it, and it is nowhere",
+                       key, e / v->slots, e % v->slots);
 }
 
 /* weak: what has been stored shows later, but in its order. */
-const char *hive_scene_watch(const scene *s, bool weak, char why[JUDGE_SENTENCE])
+const char *hive_fixture_watch(const fixture *s, bool weak, char why[JUDGE_SENTENCE])
 {
-    const hive_scene_table *t = hive_scene_table_of(s);
+    const hive_fixture_table *t = hive_fixture_table_of(s);
     const hive_view *v = &t->v;
-    hive_scene_table then;
+    hive_fixture_table then;
     uint64_t stashed = 0;
     (void)weak;
-    hive_scene_view_over(s, s->initial, &then);
+    hive_fixture_view_over(s, s->initial, &then);
     for (uint64_t e = 0; e < hive_places(v); e++) {
         const char *wrong = slot_wrong(v, e);
         if (!wrong && e % v->slots == 0) wrong = mask_wrong(v, e / v->slots);
         if (wrong) {
             char name[48];
-            return scene_say(why, "%s (%s, slot %" PRIu64 ")", wrong,
-                             hive_scene_bucket_name(v, e / v->slots, name, sizeof name), e % v->slots);
+            return fixture_say(why, "%s (%s, slot %" PRIu64 ")", wrong,
+                               hive_fixture_bucket_name(v, e / v->slots, name, sizeof name), e % v->slots);
         }
         stashed += e >= hive_capacity(v) && hive_is_key(v, hive_read(v, e));
     }
     if (stashed > *t->stashed)
-        return scene_say(why, "HIVE-6 in flight: the stash has %" PRIu64 " entries, and counts %" PRIu64, stashed,
-                         *t->stashed);
+        return fixture_say(why, "HIVE-6 in flight: the stash has %" PRIu64 " entries, and counts %" PRIu64, stashed,
+                           *t->stashed);
     const char *gone = NULL;
     for (uint64_t e = 0; e < hive_places(&then.v) && !gone; e++) gone = lost(s, v, &then.v, e, why);
     return gone;

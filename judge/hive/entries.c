@@ -7,29 +7,32 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "judge/hive/scene.h"
+#include "judge/hive/fixture.h"
 
 static const hive_view *view_of(const void *table) { return (const hive_view *)table; } /* its first field */
 
-uint64_t hive_scene_buckets(const void *table) { return hive_buckets(view_of(table)) + view_of(table)->stash_buckets; }
-uint64_t hive_scene_first(const void *table, uint64_t b) { return b * view_of(table)->slots; }
-
-uint64_t hive_scene_places(const scene *s)
+uint64_t hive_fixture_buckets(const void *table)
 {
-    const hive_view *v = hive_scene_view(s);
+    return hive_buckets(view_of(table)) + view_of(table)->stash_buckets;
+}
+uint64_t hive_fixture_first(const void *table, uint64_t b) { return b * view_of(table)->slots; }
+
+uint64_t hive_fixture_places(const fixture *s)
+{
+    const hive_view *v = hive_fixture_view(s);
     return ((v->base << (HIVE_SCENE_SEGMENTS - 1)) + v->stash_buckets) * v->slots;
 }
 
-uint64_t hive_scene_key_at(const void *table, uint64_t e)
+uint64_t hive_fixture_key_at(const void *table, uint64_t e)
 {
     const hive_view *v = view_of(table);
     uint64_t word = hive_read(v, e);
     return hive_is_free(v, word) ? HD_KEY_EMPTY : hive_is_key(v, word) ? hive_key_of(v, word) : HD_KEY_LOCKED;
 }
 
-uint8_t *hive_scene_value_at(const void *table, uint64_t e) { return (uint8_t *)hive_value_at(view_of(table), e); }
+uint8_t *hive_fixture_value_at(const void *table, uint64_t e) { return (uint8_t *)hive_value_at(view_of(table), e); }
 
-const char *hive_scene_differs(const void *one, const void *other, uint64_t e)
+const char *hive_fixture_differs(const void *one, const void *other, uint64_t e)
 {
     const hive_view *v = view_of(one), *w = view_of(other);
     uint64_t word = hive_read(v, e), there = hive_find(w, hive_key_of(v, word));
@@ -37,7 +40,7 @@ const char *hive_scene_differs(const void *one, const void *other, uint64_t e)
     return hive_read(w, there) == word ? NULL : "has another value than in";
 }
 
-void hive_scene_describe(const void *table, uint64_t e, char *line, size_t bytes)
+void hive_fixture_describe(const void *table, uint64_t e, char *line, size_t bytes)
 {
     const hive_view *v = view_of(table);
     uint64_t word = hive_read(v, e), key = hive_key_of(v, word), value = hive_value_of(v, word);
@@ -55,7 +58,7 @@ void hive_scene_describe(const void *table, uint64_t e, char *line, size_t bytes
         snprintf(line, bytes, "no word of a table: %" PRIx64, word);
 }
 
-const char *hive_scene_bucket_name(const void *table, uint64_t b, char *text, size_t bytes)
+const char *hive_fixture_bucket_name(const void *table, uint64_t b, char *text, size_t bytes)
 {
     uint64_t buckets = hive_buckets(view_of(table));
     snprintf(text, bytes, "%sbucket %" PRIu64, b < buckets ? "" : "stash ", b < buckets ? b : b - buckets);
@@ -63,9 +66,9 @@ const char *hive_scene_bucket_name(const void *table, uint64_t b, char *text, si
 }
 
 /* "word 1": of segment 1; the first bucket of segment k, as they are numbered. */
-bool hive_scene_names(const scene *s, const char *region, uint64_t at, char *text, size_t bytes)
+bool hive_fixture_names(const fixture *s, const char *region, uint64_t at, char *text, size_t bytes)
 {
-    const hive_view *v = hive_scene_view(s);
+    const hive_view *v = hive_fixture_view(s);
     bool stash = strncmp(region, "stash ", 6) == 0;
     const char *kind = stash ? region + 6 : region;
     uint32_t k = kind[0] && kind[1] && strlen(kind) == 6 ? (uint32_t)(kind[5] - '0') : 0;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hive_kernels.c - launches of the real kernels on a scene's machine, what lib/backend_host.c does for a table; and
+ * hive_kernels.c - launches of the real kernels on a fixture's machine, what lib/backend_host.c does for a table; and
  * Hive as a design for the judge of kernels.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "gpu/hive/rows.h"
-#include "judge/hive/scene.h"
+#include "judge/hive/fixture.h"
 #include "judge/kernels.h"
 #include "judge/rules.h"
 #include "lib/backend_host.h"
@@ -15,38 +15,38 @@
 #include "predicates/predicate.h"
 
 /* What kernels are given, and the stage, which only some batches have. */
-typedef struct hive_scene_args {
+typedef struct hive_fixture_args {
     hive_args a;
     uint8_t *stage_flag; /* (n), device memory */
-} hive_scene_args;
+} hive_fixture_args;
 
 /* ---- Batches --------------------------------------------------------------------------------- */
 
-static void lay_part(scene *s, uint32_t k)
+static void lay_part(fixture *s, uint32_t k)
 {
-    scene_part *p = &s->part[k];
-    hive_scene_args *own = (hive_scene_args *)p->args;
+    fixture_part *p = &s->part[k];
+    hive_fixture_args *own = (hive_fixture_args *)p->args;
     own->a.tally = p->tally;
-    own->stage_flag = (uint8_t *)scene_room(s, "stage_flag", p->batch.n + 1);
-    own->a.listed = (uint64_t *)scene_room(s, "listed", HIVE_LIST_WORDS * sizeof(uint64_t));
+    own->stage_flag = (uint8_t *)fixture_room(s, "stage_flag", p->batch.n + 1);
+    own->a.listed = (uint64_t *)fixture_room(s, "listed", HIVE_LIST_WORDS * sizeof(uint64_t));
     if (s->memory) memset(own->a.listed, 0, HIVE_LIST_WORDS * sizeof(uint64_t));
 }
 
-static void make_args(scene *s, uint32_t k)
+static void make_args(fixture *s, uint32_t k)
 {
-    scene_part *p = &s->part[k];
+    fixture_part *p = &s->part[k];
     const hd_batch *b = &p->batch;
-    const hive_scene_table *t = hive_scene_table_of(s);
-    hive_args *a = &((hive_scene_args *)p->args)->a;
+    const hive_fixture_table *t = hive_fixture_table_of(s);
+    hive_args *a = &((hive_fixture_args *)p->args)->a;
     hive_args_of_batch(a, b);
     a->v = t->v;
     a->stashed = t->stashed;
-    /* a row: scene.c draws no other */
+    /* a row: fixture.c draws no other */
     a->predicate = !b->each && judge_ops[b->op].predicate ? hd_predicate_named(b->pred) : (uint32_t)HD_PREDICATE_all;
     a->moves = false;
     for (uint32_t part = 0; part < s->parts; part++)
         a->moves = a->moves || s->part[part].batch.each || judge_ops[s->part[part].batch.op].enters;
-    a->stage_flag = ((hive_scene_args *)p->args)->stage_flag;
+    a->stage_flag = ((hive_fixture_args *)p->args)->stage_flag;
     a->window = 0;
 }
 
@@ -55,28 +55,29 @@ static void make_args(scene *s, uint32_t k)
 static hd_status launch(void *self, uint32_t kernel, const void *args, size_t args_bytes, uint64_t blocks,
                         uint32_t threads)
 {
-    return scene_launch((const scene_target *)self, hd_host_kernel(hd_gpu_number(hive_gpu.place, kernel)), args,
-                        args_bytes, blocks * threads, threads);
+    return fixture_launch((const fixture_target *)self, hd_host_kernel(hd_gpu_number(hive_gpu.place, kernel)), args,
+                          args_bytes, blocks * threads, threads);
 }
 
-hd_status hive_scene_queue(const scene_kernel *k, simt_machine *m, const void *args, uint32_t stream, uint64_t window)
+hd_status hive_fixture_queue(const fixture_kernel *k, simt_machine *m, const void *args, uint32_t stream,
+                             uint64_t window)
 {
     const hive_row *row = (const hive_row *)k->row;
-    scene_target t = scene_target_of(k, m, stream, row->threads);
-    hive_launcher l = { launch, scene_zero, &t, UINT64_MAX, window };
+    fixture_target t = fixture_target_of(k, m, stream, row->threads);
+    hive_launcher l = { launch, fixture_zero, &t, UINT64_MAX, window };
     return hive_launch(&l, (uint32_t)(row - hive_rows), *(const hive_args *)args);
 }
 
-static hd_status queue(const scene_kernel *k, simt_machine *m, const void *args, uint32_t stream)
+static hd_status queue(const fixture_kernel *k, simt_machine *m, const void *args, uint32_t stream)
 {
-    return hive_scene_queue(k, m, args, stream, UINT64_MAX);
+    return hive_fixture_queue(k, m, args, stream, UINT64_MAX);
 }
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
 static const judge_row rows[] = {
 #define HIVE_KERNEL(variant, family, lanes, threads, fits, strictness, what) \
-    { #variant, lanes, threads, SCENE_##strictness },
+    { #variant, lanes, threads, FIXTURE_##strictness },
 #include "gpu/hive/registry.inc"
 #undef HIVE_KERNEL
 };
@@ -96,10 +97,10 @@ static bool runs(uint32_t row, hd_op op)
 static const char *unfit(uint32_t row, const hd_case *c)
 {
     hd_info info;
-    return hive_scene_info(c, &info) ? NULL : hive_rows[row].fits(&info);
+    return hive_fixture_info(c, &info) ? NULL : hive_rows[row].fits(&info);
 }
 
-static scene_kernel kernel(uint32_t row) { return scene_kernel_of_row(&rows[row], queue, &hive_rows[row]); }
+static fixture_kernel kernel(uint32_t row) { return fixture_kernel_of_row(&rows[row], queue, &hive_rows[row]); }
 
 /* For fuzzers: what any number says becomes a shape that there is. */
 static void bend(hd_case *c)
@@ -132,29 +133,29 @@ const judge_design judge_design_hive = {
     .small = { 8, "uniform:24" },
     .wide = { 32, "uniform:90" },
     .bend = bend,
-    .table_size = sizeof(hive_scene_table),
-    .args_size = sizeof(hive_scene_args),
-    .shape = hive_scene_shape,
-    .lay_table = hive_scene_lay_table,
+    .table_size = sizeof(hive_fixture_table),
+    .args_size = sizeof(hive_fixture_args),
+    .shape = hive_fixture_shape,
+    .lay_table = hive_fixture_lay_table,
     .lay_part = lay_part,
-    .clear = hive_scene_clear,
-    .fill = hive_scene_fill,
+    .clear = hive_fixture_clear,
+    .fill = hive_fixture_fill,
     .args = make_args,
-    .scores = hive_scene_scores,
-    .view = hive_scene_view_over,
-    .apply = hive_scene_apply,
-    .resize = hive_scene_resize,
-    .buckets = hive_scene_buckets,
-    .first = hive_scene_first,
-    .places = hive_scene_places,
-    .key_at = hive_scene_key_at,
-    .value_at = hive_scene_value_at,
-    .differs = hive_scene_differs,
-    .describe = hive_scene_describe,
-    .bucket_name = hive_scene_bucket_name,
-    .names = hive_scene_names,
-    .accept = hive_scene_accept,
-    .move = hive_scene_move,
-    .check = hive_scene_check,
-    .watch = hive_scene_watch,
+    .scores = hive_fixture_scores,
+    .view = hive_fixture_view_over,
+    .apply = hive_fixture_apply,
+    .resize = hive_fixture_resize,
+    .buckets = hive_fixture_buckets,
+    .first = hive_fixture_first,
+    .places = hive_fixture_places,
+    .key_at = hive_fixture_key_at,
+    .value_at = hive_fixture_value_at,
+    .differs = hive_fixture_differs,
+    .describe = hive_fixture_describe,
+    .bucket_name = hive_fixture_bucket_name,
+    .names = hive_fixture_names,
+    .accept = hive_fixture_accept,
+    .move = hive_fixture_move,
+    .check = hive_fixture_check,
+    .watch = hive_fixture_watch,
 };

@@ -6,17 +6,17 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "judge/hkv/scene.h"
+#include "judge/hkv/fixture.h"
 #include "judge/rules.h"
 #include "policies/policy.h"
 #include "ref/hkv/hkv.h"
 
 /* ---- One item -------------------------------------------------------------------------------- */
 
-static hkv_item item_of(const scene *s, uint32_t k, uint64_t i)
+static hkv_item item_of(const fixture *s, uint32_t k, uint64_t i)
 {
     const hd_batch *b = &s->part[k].batch;
-    const hkv_args *a = hkv_scene_args_of(&s->part[k]);
+    const hkv_args *a = hkv_fixture_args_of(&s->part[k]);
     hkv_item it;
     it.op = b->op;
     it.elem = b->elem;
@@ -47,12 +47,12 @@ static void note_listed(const hkv_view *model, judge_listing *l, const hkv_item 
     if (bytes && gone != HKV_NOWHERE) memcpy(l->value, hkv_value(model, gone), bytes);
 }
 
-const char *hkv_scene_accept(const scene *s, void *table, uint32_t k, uint64_t i, const simt_ticket_record *t,
-                             judge_listing *l)
+const char *hkv_fixture_accept(const fixture *s, void *table, uint32_t k, uint64_t i, const simt_ticket_record *t,
+                               judge_listing *l)
 {
-    const scene_part *p = &s->part[k];
+    const fixture_part *p = &s->part[k];
     const hd_batch *b = &p->batch;
-    hkv_view *model = &((hkv_scene_table *)table)->v;
+    hkv_view *model = &((hkv_fixture_table *)table)->v;
     hkv_item it = item_of(s, k, i);
     hd_outcome o = (hd_outcome)b->outcome[i];
     bool delivers = judge_delivers(b->op, o);
@@ -69,14 +69,14 @@ const char *hkv_scene_accept(const scene *s, void *table, uint32_t k, uint64_t i
         seen.gone_score = gone == HKV_NOWHERE ? 0 : *hkv_score_at(model, gone);
     }
     note_listed(model, l, &it, o, seen.gone_key);
-    return hkv_accept(model, &it, &seen, p->kernel->strictness == SCENE_CHOICE ? HKV_ANY_CHOICE : HKV_EXACT_CHOICE);
+    return hkv_accept(model, &it, &seen, p->kernel->strictness == FIXTURE_CHOICE ? HKV_ANY_CHOICE : HKV_EXACT_CHOICE);
 }
 
 /* ---- At rest --------------------------------------------------------------------------------- */
 
-static const hkv_view *view_of(const void *table) { return &((const hkv_scene_table *)table)->v; }
+static const hkv_view *view_of(const void *table) { return &((const hkv_fixture_table *)table)->v; }
 
-const char *hkv_scene_beside(const scene *s, const void *table, const void *after, char why[JUDGE_SENTENCE])
+const char *hkv_fixture_beside(const fixture *s, const void *table, const void *after, char why[JUDGE_SENTENCE])
 {
     const hkv_view *model = view_of(table), *now = view_of(after);
     (void)s;
@@ -84,12 +84,12 @@ const char *hkv_scene_beside(const scene *s, const void *table, const void *afte
         if (now->pin[i].key == HD_KEY_EMPTY) continue;
         const hkv_pin *p = hkv_pin_find(model, now->pin[i].key);
         if (!p || p->holder != now->pin[i].holder)
-            return scene_say(why, "key %" PRIx64 " is pinned by %" PRIu64 ", which the reference does not say",
-                             now->pin[i].key, now->pin[i].holder);
+            return fixture_say(why, "key %" PRIx64 " is pinned by %" PRIu64 ", which the reference does not say",
+                               now->pin[i].key, now->pin[i].holder);
     }
     return now->pins == model->pins
                ? NULL
-               : scene_say(why, "%" PRIu32 " keys are pinned, and should be %" PRIu32, now->pins, model->pins);
+               : fixture_say(why, "%" PRIu32 " keys are pinned, and should be %" PRIu32, now->pins, model->pins);
 }
 
 /* What promote left of bucket b, where it was asked to look: nobody far is worth more than somebody near, but who is
@@ -105,23 +105,23 @@ static const char *bucket_promoted(const hkv_view *v, const hkv_view *model, uin
             room = room || key == HD_KEY_EMPTY;
             if (!fixed && key != HD_KEY_EMPTY && score < least) least = score;
         } else if (key != HD_KEY_EMPTY && !fixed && (room || score > least)) {
-            return scene_say(why,
-                             "promote: bucket %" PRIu64 ", slot %" PRIu32 ": key %" PRIx64
-                             " is far, and worth more than one that is near",
-                             b, s, key);
+            return fixture_say(why,
+                               "promote: bucket %" PRIu64 ", slot %" PRIu32 ": key %" PRIx64
+                               " is far, and worth more than one that is near",
+                               b, s, key);
         }
     }
     return NULL;
 }
 
 /* Where nothing may move: beyond the range, and what is pinned. */
-const char *hkv_scene_promised(const scene *s, const void *table, uint32_t k, char why[JUDGE_SENTENCE])
+const char *hkv_fixture_promised(const fixture *s, const void *table, uint32_t k, char why[JUDGE_SENTENCE])
 {
     const hd_batch *batch = &s->part[k].batch;
-    const hkv_view *v = hkv_scene_view(s), *model = view_of(table);
-    hkv_scene_table then;
+    const hkv_view *v = hkv_fixture_view(s), *model = view_of(table);
+    hkv_fixture_table then;
     if (batch->op != HD_OP_PROMOTE) return NULL;
-    hkv_scene_view_over(s, s->initial, &then);
+    hkv_fixture_view_over(s, s->initial, &then);
     for (uint64_t b = 0; b < v->buckets; b++) {
         bool asked = v->far && v->striped && b * v->slots >= batch->start && b * v->slots < batch->start + batch->n;
         const char *wrong = asked ? bucket_promoted(v, model, b, why) : NULL;
@@ -131,33 +131,34 @@ const char *hkv_scene_promised(const scene *s, const void *table, uint32_t k, ch
             /* empty places for pins say EMPTY, too */
             if (asked && (key == HD_KEY_EMPTY || !hkv_pin_find(model, key))) continue;
             if (*hkv_key_at(v, e) != key)
-                return scene_say(why, "promote: bucket %" PRIu64 ", slot %" PRIu64 ": key %" PRIx64 " was to stay", b,
-                                 e % v->slots, key);
+                return fixture_say(why, "promote: bucket %" PRIu64 ", slot %" PRIu64 ": key %" PRIx64 " was to stay", b,
+                                   e % v->slots, key);
         }
     }
     return NULL;
 }
 
-const char *hkv_scene_idle(const scene *s, char why[JUDGE_SENTENCE])
+const char *hkv_fixture_idle(const fixture *s, char why[JUDGE_SENTENCE])
 {
-    const hkv_scene_table *t = hkv_scene_table_of(s);
+    const hkv_fixture_table *t = hkv_fixture_table_of(s);
     for (uint64_t b = 0; b < t->v.buckets; b++)
-        if (t->lock[b]) return scene_say(why, "the lock of bucket %" PRIu64 " is still held", b);
+        if (t->lock[b]) return fixture_say(why, "the lock of bucket %" PRIu64 " is still held", b);
     for (uint32_t k = 0; k < s->parts; k++) {
-        const hkv_args *a = hkv_scene_args_of(&s->part[k]);
-        for (uint32_t b = 0; ((const hkv_scene_args *)s->part[k].args)->fetch_entry && b < HKV_FETCH_BINS; b++)
+        const hkv_args *a = hkv_fixture_args_of(&s->part[k]);
+        for (uint32_t b = 0; ((const hkv_fixture_args *)s->part[k].args)->fetch_entry && b < HKV_FETCH_BINS; b++)
             if (a->fetch_count[b])
-                return scene_say(why, "bin %" PRIu32 " of the far values still counts %" PRIu32, b, a->fetch_count[b]);
+                return fixture_say(why, "bin %" PRIu32 " of the far values still counts %" PRIu32, b,
+                                   a->fetch_count[b]);
     }
     for (uint32_t k = 0; k < s->parts; k++) {
-        const hkv_args *a = hkv_scene_args_of(&s->part[k]);
+        const hkv_args *a = hkv_fixture_args_of(&s->part[k]);
         if (a->left_count[0])
-            return scene_say(why, "%" PRIu32 " items are still left to the next pass", a->left_count[0]);
+            return fixture_say(why, "%" PRIu32 " items are still left to the next pass", a->left_count[0]);
     }
-    return *t->pin_lock ? scene_say(why, "the lock of the pins is still held") : NULL;
+    return *t->pin_lock ? fixture_say(why, "the lock of the pins is still held") : NULL;
 }
 
-const char *hkv_scene_check(const void *table, char why[JUDGE_SENTENCE])
+const char *hkv_fixture_check(const void *table, char why[JUDGE_SENTENCE])
 {
     hkv_check(view_of(table), why, JUDGE_SENTENCE);
     return why[0] ? why : NULL;
@@ -166,9 +167,9 @@ const char *hkv_scene_check(const void *table, char why[JUDGE_SENTENCE])
 /* ---- In flight ------------------------------------------------------------------------------- */
 
 /* weak: a bucket whose lock is held is not looked at. */
-const char *hkv_scene_watch(const scene *s, bool weak, char why[JUDGE_SENTENCE])
+const char *hkv_fixture_watch(const fixture *s, bool weak, char why[JUDGE_SENTENCE])
 {
-    const hkv_scene_table *t = hkv_scene_table_of(s);
+    const hkv_fixture_table *t = hkv_fixture_table_of(s);
     const hkv_view *v = &t->v;
     uint64_t entries = hkv_capacity(v);
     for (uint64_t e = 0; e < entries; e++) {
@@ -176,28 +177,28 @@ const char *hkv_scene_watch(const scene *s, bool weak, char why[JUDGE_SENTENCE])
         if (key == HD_KEY_LOCKED || key == HKV_KEY_REPLACED || (weak && t->lock[b])) continue;
         if (key == HD_KEY_EMPTY) {
             if (v->digest[e] != HKV_NO_DIGEST)
-                return scene_say(why,
-                                 "HKV-1 in flight: an empty slot has a digest (bucket %" PRIu64 ", slot %" PRIu64 ")",
-                                 b, e % v->slots);
+                return fixture_say(why,
+                                   "HKV-1 in flight: an empty slot has a digest (bucket %" PRIu64 ", slot %" PRIu64 ")",
+                                   b, e % v->slots);
             continue;
         }
         uint64_t h = hd_hash(key, v->seed);
         if (v->digest[e] != hd_digest(h))
-            return scene_say(why,
-                             "HKV-2 in flight: key %" PRIx64 " shows, and its digest does not (bucket %" PRIu64
-                             ", slot %" PRIu64 ")",
-                             key, b, e % v->slots);
+            return fixture_say(why,
+                               "HKV-2 in flight: key %" PRIx64 " shows, and its digest does not (bucket %" PRIu64
+                               ", slot %" PRIu64 ")",
+                               key, b, e % v->slots);
         if (b != hd_first_bucket(h, v->buckets) && (!v->dual || b != hd_second_bucket(h, v->buckets)))
-            return scene_say(why,
-                             "HKV-3 in flight: key %" PRIx64 " is in none of its buckets (bucket %" PRIu64
-                             ", slot %" PRIu64 ")",
-                             key, b, e % v->slots);
+            return fixture_say(why,
+                               "HKV-3 in flight: key %" PRIx64 " is in none of its buckets (bucket %" PRIu64
+                               ", slot %" PRIu64 ")",
+                               key, b, e % v->slots);
         for (uint64_t other = e + 1; other < entries && (v->dual || other / v->slots == b); other++)
             if (*hkv_key_at(v, other) == key)
-                return scene_say(why,
-                                 "HKV-4 in flight: key %" PRIx64 " is in two slots (bucket %" PRIu64 ", slot %" PRIu64
-                                 ")",
-                                 key, b, e % v->slots);
+                return fixture_say(why,
+                                   "HKV-4 in flight: key %" PRIx64 " is in two slots (bucket %" PRIu64 ", slot %" PRIu64
+                                   ")",
+                                   key, b, e % v->slots);
     }
     return NULL;
 }

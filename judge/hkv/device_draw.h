@@ -22,7 +22,7 @@ static inline uint32_t hkv_draw_slots(dice &d, const char *variant)
 {
     static const uint32_t rows[] = { 16, 32, 64, 128, 128, 128 }, sixteens[] = { 16, 48, 64, 112, 128, 128, 256 };
     static const uint32_t any[] = { 2, 3, 8, 16, 31, 64, 100, 127, 128, 128, 128, 128, 200, 1000 };
-    if (strcmp(variant, "gather") == 0) return d.of(rows);
+    if (strcmp(variant, "coalesced") == 0) return d.of(rows);
     return strcmp(variant, "pipeline") == 0 ? d.of(sixteens) : d.of(any);
 }
 
@@ -53,7 +53,7 @@ static inline hkv_shape hkv_draw_shape(dice &d, const char *variant, const char 
     if (s.factor == 0) s.factor = d.draw() | 1;
     s.seed = d.one_in(2) ? 0 : d.draw();
     s.admit = d.one_in(4) ? HD_ADMIT_ALWAYS : HD_ADMIT_SCORE;
-    s.layout = d.one_in(strcmp(variant, "gather") == 0 ? 16 : 3) ? HD_LAYOUT_PLANES : HD_LAYOUT_PAIRS;
+    s.layout = d.one_in(strcmp(variant, "coalesced") == 0 ? 16 : 3) ? HD_LAYOUT_PLANES : HD_LAYOUT_PAIRS;
     s.items = s.value_bytes * most.items > most.array_bytes ? most.array_bytes / s.value_bytes : most.items;
     /* who waits for it waits until all before him have read it */
     uint64_t a_bucket = s.slots * 64u < (1u << 20) / s.slots ? s.slots * 64u : (1u << 20) / s.slots;

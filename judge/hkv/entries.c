@@ -7,17 +7,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "judge/hkv/scene.h"
+#include "judge/hkv/fixture.h"
 #include "ref/hkv/hkv.h"
 
 static const hkv_view *view_of(const void *table) { return (const hkv_view *)table; } /* its first field */
 
-uint64_t hkv_scene_buckets(const void *table) { return view_of(table)->buckets; }
-uint64_t hkv_scene_first(const void *table, uint64_t b) { return hkv_entry(view_of(table), b, 0); }
-uint64_t hkv_scene_key_at(const void *table, uint64_t e) { return *hkv_key_at(view_of(table), e); }
-uint8_t *hkv_scene_value_at(const void *table, uint64_t e) { return hkv_value(view_of(table), e); }
+uint64_t hkv_fixture_buckets(const void *table) { return view_of(table)->buckets; }
+uint64_t hkv_fixture_first(const void *table, uint64_t b) { return hkv_entry(view_of(table), b, 0); }
+uint64_t hkv_fixture_key_at(const void *table, uint64_t e) { return *hkv_key_at(view_of(table), e); }
+uint8_t *hkv_fixture_value_at(const void *table, uint64_t e) { return hkv_value(view_of(table), e); }
 
-const char *hkv_scene_differs(const void *one, const void *other, uint64_t e)
+const char *hkv_fixture_differs(const void *one, const void *other, uint64_t e)
 {
     const hkv_view *v = view_of(one), *w = view_of(other);
     uint64_t there = hkv_find(w, *hkv_key_at(v, e));
@@ -28,7 +28,7 @@ const char *hkv_scene_differs(const void *one, const void *other, uint64_t e)
                : NULL;
 }
 
-void hkv_scene_describe(const void *table, uint64_t e, char *line, size_t bytes)
+void hkv_fixture_describe(const void *table, uint64_t e, char *line, size_t bytes)
 {
     const hkv_view *v = view_of(table);
     uint64_t key = *hkv_key_at(v, e), value = 0;
@@ -63,12 +63,15 @@ static const known regions[] = {
     { "stage_value", "listed value", 0, OF_ITEM },
 };
 
-bool hkv_scene_names(const scene *s, const char *region, uint64_t at, char *text, size_t bytes)
+bool hkv_fixture_names(const fixture *s, const char *region, uint64_t at, char *text, size_t bytes)
 {
     for (size_t i = 0; i < sizeof regions / sizeof *regions; i++) {
         const known *r = &regions[i];
         if (strcmp(r->region, region) != 0) continue;
-        uint64_t k = at / (r->bytes ? r->bytes : s->value_bytes ? s->value_bytes : 1), slots = hkv_scene_view(s)->slots;
+        uint64_t k = at / (r->bytes         ? r->bytes
+                           : s->value_bytes ? s->value_bytes
+                                            : 1),
+                 slots = hkv_fixture_view(s)->slots;
         uint64_t slot = r->of == OF_HALF_SLOT ? k / 2 : r->of == OF_SLOTS ? k * HKV_BOUNDED : k;
         switch (r->of) {
         case OF_SLOT:

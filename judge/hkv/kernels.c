@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hkv_kernels.c - launches of the real kernels on a scene's machine, what lib/backend_host.c does for a table; and HKV
+ * hkv_kernels.c - launches of the real kernels on a fixture's machine, what lib/backend_host.c does for a table; and HKV
  * as a design for the judge of kernels.
  */
 #include <string.h>
 
 #include "gpu/hkv/rows.h"
-#include "judge/hkv/scene.h"
+#include "judge/hkv/fixture.h"
 #include "judge/kernels.h"
 #include "lib/backend_host.h"
 
@@ -17,18 +17,18 @@ static hd_status launch(void *self, uint32_t kernel, const void *args, size_t ar
     const hkv_args *a = (const hkv_args *)args;
     uint64_t lanes = (a->last - a->first) * (kernel < HKV_ROWS ? hkv_rows[kernel].lanes : 1);
     (void)blocks;
-    return scene_launch((const scene_target *)self, hd_host_kernel(kernel), args, args_bytes, lanes, threads);
+    return fixture_launch((const fixture_target *)self, hd_host_kernel(kernel), args, args_bytes, lanes, threads);
 }
 
-static hd_status queue(const scene_kernel *k, simt_machine *m, const void *args, uint32_t stream)
+static hd_status queue(const fixture_kernel *k, simt_machine *m, const void *args, uint32_t stream)
 {
     const hkv_row *row = (const hkv_row *)k->row;
-    scene_target t = scene_target_of(k, m, stream, row->threads);
-    hkv_launcher l = { launch, scene_zero, &t, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, NULL };
+    fixture_target t = fixture_target_of(k, m, stream, row->threads);
+    hkv_launcher l = { launch, fixture_zero, &t, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, NULL };
     return hkv_launch(&l, (uint32_t)(row - hkv_rows), *(const hkv_args *)args);
 }
 
-hd_status hkv_scene_queue_text(const scene_kernel *k, simt_machine *m, const void *args, uint32_t stream)
+hd_status hkv_fixture_queue_text(const fixture_kernel *k, simt_machine *m, const void *args, uint32_t stream)
 {
     const hkv_args *a = (const hkv_args *)args;
     uint64_t lanes = (a->last - a->first) * k->lanes;
@@ -40,7 +40,7 @@ hd_status hkv_scene_queue_text(const scene_kernel *k, simt_machine *m, const voi
 
 static const judge_row rows[] = {
 #define HKV_KERNEL(variant, family, lanes, threads, fits, strictness, what) \
-    { #variant, lanes, threads, SCENE_##strictness },
+    { #variant, lanes, threads, FIXTURE_##strictness },
 #include "gpu/hkv/registry.inc"
 #undef HKV_KERNEL
 };
@@ -58,16 +58,16 @@ static const char *unfit(uint32_t row, const hd_case *c)
     return hkv_rows[row].fits(&info);
 }
 
-static scene_kernel kernel(uint32_t row)
+static fixture_kernel kernel(uint32_t row)
 {
-    scene_kernel k = scene_kernel_of_row(&rows[row], queue, &hkv_rows[row]);
-    if (strcmp(k.name, "gather") == 0) k.lanes = 32; /* a warp works for its 32 keys */
+    fixture_kernel k = fixture_kernel_of_row(&rows[row], queue, &hkv_rows[row]);
+    if (strcmp(k.name, "coalesced") == 0) k.lanes = 32; /* a warp works for its 32 keys */
     return k;
 }
 
-scene_kernel hkv_scene_kernel_at(uint32_t row, uint32_t threads, uint32_t blocks)
+fixture_kernel hkv_fixture_kernel_at(uint32_t row, uint32_t threads, uint32_t blocks)
 {
-    scene_kernel k = kernel(row);
+    fixture_kernel k = kernel(row);
     k.threads = threads;
     k.blocks = blocks;
     return k;
@@ -84,28 +84,28 @@ const judge_design judge_design_hkv = {
     .kernel = kernel,
     .small = { 4, "uniform:12" },
     .wide = { 16, "uniform:40" },
-    .table_size = sizeof(hkv_scene_table),
-    .args_size = sizeof(hkv_scene_args),
-    .shape = hkv_scene_shape,
-    .lay_table = hkv_scene_lay_table,
-    .lay_part = hkv_scene_lay_part,
-    .clear = hkv_scene_clear,
-    .fill = hkv_scene_fill,
-    .args = hkv_scene_make_args,
-    .scores = hkv_scene_scores,
-    .view = hkv_scene_view_over,
-    .apply = hkv_scene_apply,
-    .buckets = hkv_scene_buckets,
-    .first = hkv_scene_first,
-    .key_at = hkv_scene_key_at,
-    .value_at = hkv_scene_value_at,
-    .differs = hkv_scene_differs,
-    .describe = hkv_scene_describe,
-    .names = hkv_scene_names,
-    .accept = hkv_scene_accept,
-    .beside = hkv_scene_beside,
-    .promised = hkv_scene_promised,
-    .idle = hkv_scene_idle,
-    .check = hkv_scene_check,
-    .watch = hkv_scene_watch,
+    .table_size = sizeof(hkv_fixture_table),
+    .args_size = sizeof(hkv_fixture_args),
+    .shape = hkv_fixture_shape,
+    .lay_table = hkv_fixture_lay_table,
+    .lay_part = hkv_fixture_lay_part,
+    .clear = hkv_fixture_clear,
+    .fill = hkv_fixture_fill,
+    .args = hkv_fixture_make_args,
+    .scores = hkv_fixture_scores,
+    .view = hkv_fixture_view_over,
+    .apply = hkv_fixture_apply,
+    .buckets = hkv_fixture_buckets,
+    .first = hkv_fixture_first,
+    .key_at = hkv_fixture_key_at,
+    .value_at = hkv_fixture_value_at,
+    .differs = hkv_fixture_differs,
+    .describe = hkv_fixture_describe,
+    .names = hkv_fixture_names,
+    .accept = hkv_fixture_accept,
+    .beside = hkv_fixture_beside,
+    .promised = hkv_fixture_promised,
+    .idle = hkv_fixture_idle,
+    .check = hkv_fixture_check,
+    .watch = hkv_fixture_watch,
 };

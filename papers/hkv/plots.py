@@ -49,7 +49,7 @@ def load_factors(r):
 def memory(r):
     rows = [("miss, tlpv1", "contains tlpv1 load=1 dual=0"), ("miss, tlpv1, two buckets", "contains tlpv1 load=1 dual=1"),
             ("miss, no digests", "contains nodigest load=1"), ("insert, room left, tlpv1", "insert_or_assign tlpv1 load=0.5"),
-            ("eviction, tlpv1", "insert_or_assign tlpv1 load=1 policy=-"), ("eviction, gather", "insert_or_assign gather load=1")]
+            ("eviction, tlpv1", "insert_or_assign tlpv1 load=1 policy=-"), ("eviction, coalesced", "insert_or_assign coalesced load=1")]
     found = [(name, have(lambda: r.cpu(words + " what=table_sectors"))) for name, words in rows]
     found = [(name, value) for name, value in found if value is not None][::-1]
     figure, axes = plt.subplots(figsize=(8, 3.6))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * tour_report.c - kernels side by side: what each asks of memory for a key, and whether it agrees.
+ * all_kernels_report.c - kernels side by side: what each asks of memory for a key, and whether it agrees.
  */
-#include "tools/tour_report.h"
+#include "tools/all_kernels_report.h"
 
 #include <string.h>
 
@@ -11,20 +11,23 @@
 
 enum { BAR = 16 };
 
-static double per_item(uint64_t n, const tour_row *r) { return (double)n / (double)(r->metered ? r->metered : 1); }
+static double per_item(uint64_t n, const all_kernels_row *r)
+{
+    return (double)n / (double)(r->metered ? r->metered : 1);
+}
 
 /* The most sectors per key of one operation's rows: what its bars are drawn to. */
-static double most_sectors(const tour *t, hd_op op)
+static double most_sectors(const all_kernels *t, hd_op op)
 {
     double most = 0;
     for (size_t i = 0; i < t->rows; i++) {
-        const tour_row *r = &t->row[i];
+        const all_kernels_row *r = &t->row[i];
         if (r->op == op && r->metered && per_item(r->sectors, r) > most) most = per_item(r->sectors, r);
     }
     return most;
 }
 
-static void facts(out *o, const char *text, const tour *t)
+static void facts(out *o, const char *text, const all_kernels *t)
 {
     if (text) out_fact(o, "case", "case", OUT_TEXT, out_text(text));
     out_fact(o, "filled", text ? "requests before" : NULL, OUT_COUNT, out_count(t->filled));
@@ -35,14 +38,14 @@ static void facts(out *o, const char *text, const tour *t)
     out_fact(o, "time_s", NULL, OUT_SECONDS, out_real(t->seconds));
 }
 
-static void row(out *o, const tour *t, const tour_row *r)
+static void row(out *o, const all_kernels *t, const all_kernels_row *r)
 {
     char bar[PICTURE_BYTES];
     double most = most_sectors(t, r->op);
     bool ran = r->metered != 0, keyed = r->op == JUDGE_MIXED || judge_ops[r->op].keyed;
     out_value none = out_none();
     out_row(o, (const out_value[]){
-                   out_text(scene_op_name(r->op)), out_text(r->kernel->variant), out_count(r->buckets),
+                   out_text(fixture_op_name(r->op)), out_text(r->kernel->variant), out_count(r->buckets),
                    out_count(r->kernel->lanes), ran ? out_count(r->items) : none,
                    ran && keyed ? out_real(per_item(r->hits, r)) : none,
                    ran && keyed ? out_real(per_item(r->ref_hits, r)) : none,
@@ -56,10 +59,10 @@ static void row(out *o, const tour *t, const tour_row *r)
 }
 
 /* Why some have no figures: once for each variant and reason. */
-static void note_unfit(out *o, const tour *t)
+static void note_unfit(out *o, const all_kernels *t)
 {
     for (size_t i = 0; i < t->rows; i++) {
-        const tour_row *r = &t->row[i];
+        const all_kernels_row *r = &t->row[i];
         bool told = !r->unfit[0];
         for (size_t k = 0; k < i && !told; k++)
             told = strcmp(t->row[k].kernel->variant, r->kernel->variant) == 0 && strcmp(t->row[k].unfit, r->unfit) == 0;
@@ -67,7 +70,7 @@ static void note_unfit(out *o, const tour *t)
     }
 }
 
-static void notes(out *o, const tour *t)
+static void notes(out *o, const all_kernels *t)
 {
     char kernels[OUT_CELL], items[OUT_CELL], wrong[OUT_CELL];
     out_format(kernels, OUT_COUNT, out_count(t->ran));
@@ -83,7 +86,7 @@ static void notes(out *o, const tour *t)
                  kernels, items);
 }
 
-out *tour_report(tool_form form, const char *text, const tour *t)
+out *all_kernels_report(tool_form form, const char *text, const all_kernels *t)
 {
     static const out_column column[] = {
         { "operation", "operation", OUT_TEXT },
@@ -108,10 +111,10 @@ out *tour_report(tool_form form, const char *text, const tour *t)
     return o;
 }
 
-int tour_verdict(const tour *t)
+int all_kernels_verdict(const all_kernels *t)
 {
     for (size_t i = 0; i < t->rows; i++) {
-        const tour_row *r = &t->row[i];
+        const all_kernels_row *r = &t->row[i];
         hd_case c;
         if (!t->ran) return tool_say(TOOL_USAGE, "%s cannot run this: %s", r->kernel->variant, r->unfit);
         if (!r->wrong[0]) continue;
@@ -120,10 +123,10 @@ int tour_verdict(const tour *t)
         char look[256];
         if (r->at_random)
             snprintf(look, sizeof look, "heddle sched %s.%s.%s policy=%s dual=%d", t->design->name,
-                     scene_op_name(r->op), r->kernel->variant, c.policy, r->dual);
+                     fixture_op_name(r->op), r->kernel->variant, c.policy, r->dual);
         else
             snprintf(look, sizeof look, "heddle diff %s ref --case '%s.%s policy=%s dual=%d'", r->kernel->variant,
-                     t->design->name, scene_op_name(r->op), c.policy, r->dual);
+                     t->design->name, fixture_op_name(r->op), c.policy, r->dual);
         return tool_say(TOOL_DIFFERS, "%s; again: heddle run --kernels %s; in small: %s", r->wrong, r->again, look);
     }
     return TOOL_OK;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * tray.h - the arrays of a queue of calls, all made before the first is timed. Each call has its own, in and out: what
+ * buffers.h - the arrays of a queue of calls, all made before the first is timed. Each call has its own, in and out: what
  * a call brings is in no cache, and what it writes is not overwritten there.
  */
 #ifndef HD_BENCH_TRAY_H
 #define HD_BENCH_TRAY_H
 
-#include "bench/device/stand.h"
+#include "bench/device/fixture.h"
 
 /* What a batch of an operation brings along, besides keys: what one asks of it, and no more. */
 enum {
@@ -22,22 +22,25 @@ enum {
 #define BENCH_MIXED HD_OP_COUNT_
 enum { BENCH_OPS = HD_OP_COUNT_ + 1 };
 
-typedef struct tray_row {
+typedef struct bench_buffers_row {
     hd_op op;
     uint32_t arrays;
     hd_outcome found; /* what becomes of an item whose key is there */
-} tray_row;
+} bench_buffers_row;
 
 /* NULL: no operation that is measured here. */
-const tray_row *tray_row_of(hd_op op);
+const bench_buffers_row *bench_buffers_row_of(hd_op op);
 /* hd_op_name, and "mixed". */
-const char *tray_name(hd_op op);
+const char *bench_buffers_name(hd_op op);
 
 /* All items whose keys are not there insert them. */
-static inline bool tray_inserts(hd_op op) { return op >= HD_OP_INSERT_OR_ASSIGN && op <= HD_OP_FIND_OR_INSERT_PTR; }
+static inline bool bench_buffers_inserts(hd_op op)
+{
+    return op >= HD_OP_INSERT_OR_ASSIGN && op <= HD_OP_FIND_OR_INSERT_PTR;
+}
 
-typedef struct bench_tray {
-    const tray_row *row;
+typedef struct bench_buffers {
+    const bench_buffers_row *row;
     uint64_t n, calls;
     uint8_t *memory; /* the device's */
     uint64_t bytes;
@@ -46,17 +49,17 @@ typedef struct bench_tray {
     uint8_t *outcome;
     void *value_out;
     uint64_t *score_out;
-} bench_tray;
+} bench_buffers;
 
 /* How many calls of n items fit into `most` bytes; at least one. */
-uint64_t tray_calls(const bench_shape *shape, const tray_row *row, uint64_t n, uint64_t most);
+uint64_t bench_buffers_calls(const bench_shape *shape, const bench_buffers_row *row, uint64_t n, uint64_t most);
 
 /* Lays out arrays for so many calls; takes memory where it had less. A zeroed tray has none. */
-hd_status tray_set(bench_tray *t, const bench_device *device, const bench_shape *shape, const tray_row *row, uint64_t n,
-                   uint64_t calls);
-void tray_drop(bench_tray *t, const bench_device *device);
+hd_status bench_buffers_set(bench_buffers *t, const bench_device *device, const bench_shape *shape,
+                            const bench_buffers_row *row, uint64_t n, uint64_t calls);
+void bench_buffers_drop(bench_buffers *t, const bench_device *device);
 
 /* Call number c as a batch: its arrays are there, what is in them is not. */
-hd_batch tray_batch(const bench_tray *t, const bench_stand *s, uint64_t c);
+hd_batch bench_buffers_batch(const bench_buffers *t, const bench_fixture *s, uint64_t c);
 
 #endif

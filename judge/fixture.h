@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * scene.h - a small situation for kernels on the host machine: a table that is partly or wholly full, and one batch of
+ * fixture.h - a small situation for kernels on the host machine: a table that is partly or wholly full, and one batch of
  * items that meet in it, or two that run at the same time. All of it is drawn from a case string, so the string is the
  * situation:
  *
@@ -10,7 +10,7 @@
  * reserved; and what its design adds: the keys that the batch wants are the ones with the least scores, some scores are
  * 0 or 2^64 - 1, some keys are pinned.
  *
- * A scene knows memory, regions with guards between them, batches and launches. What a table is, its design knows
+ * A fixture knows memory, regions with guards between them, batches and launches. What a table is, its design knows
  * (judge/design.h).
  */
 #ifndef HD_JUDGE_SCENE_H
@@ -20,108 +20,108 @@
 #include "workload/case.h"
 #include "simt/machine.h"
 
-enum { SCENE_PARTS = 2, SCENE_REGIONS = 64 };
+enum { FIXTURE_PARTS = 2, FIXTURE_REGIONS = 64 };
 
 struct judge_design;
 
 /* How exactly a kernel can be held to what the reference says. */
-typedef enum scene_strictness {
-    SCENE_EXACT,  /* as the reference in item order                                                        */
-    SCENE_ORDER,  /* as the reference in the order of the tickets                                          */
-    SCENE_CHOICE, /* the same, but where either of two buckets may take a key, the choice may be a moment old */
-    SCENE_SET,    /* at the end the same entries in every bucket as the reference's in item order          */
-    SCENE_SHAPE   /* invariants, conservation, nothing touched that is none of its business                */
-} scene_strictness;
+typedef enum fixture_strictness {
+    FIXTURE_EXACT,  /* as the reference in item order                                                        */
+    FIXTURE_ORDER,  /* as the reference in the order of the tickets                                          */
+    FIXTURE_CHOICE, /* the same, but where either of two buckets may take a key, the choice may be a moment old */
+    FIXTURE_SET,    /* at the end the same entries in every bucket as the reference's in item order          */
+    FIXTURE_SHAPE   /* invariants, conservation, nothing touched that is none of its business                */
+} fixture_strictness;
 
 /* What runs a batch. */
-typedef struct scene_kernel {
+typedef struct fixture_kernel {
     const char *name;
-    scene_strictness strictness;
+    fixture_strictness strictness;
     /* Queues the launches of a batch, one or many, on one stream. args: the part's, of its design's kind. */
-    hd_status (*queue)(const struct scene_kernel *k, simt_machine *m, const void *args, uint32_t stream);
+    hd_status (*queue)(const struct fixture_kernel *k, simt_machine *m, const void *args, uint32_t stream);
     void (*text)(const void *args); /* for a `queue` that launches one text that is no row's                     */
     uint32_t lanes;                 /* that work together, for an item or for theirs                              */
     /* of a block, and blocks, at most; 0: what the row says, 8                    */
     uint32_t threads, blocks;
     const void *row; /* for its design                                                             */
-} scene_kernel;
+} fixture_kernel;
 
-typedef struct scene_part {
-    const scene_kernel *kernel;
+typedef struct fixture_part {
+    const fixture_kernel *kernel;
     hd_batch batch;
     judge_arrays arrays;
     void *args;      /* (design->args_size): what kernels are given, and what the design has besides */
     uint64_t *tally; /* (HD_OUTCOME_COUNT), device memory */
-} scene_part;
+} fixture_part;
 
-typedef struct scene_region {
+typedef struct fixture_region {
     const char *name;
     size_t at, bytes;
-} scene_region;
+} fixture_region;
 
-typedef struct scene {
+typedef struct fixture {
     const struct judge_design *design;
-    hd_case c[SCENE_PARTS];
+    hd_case c[FIXTURE_PARTS];
     uint32_t parts, value_bytes;
     uint64_t keys; /* the table can hold those below this */
-    scene_part part[SCENE_PARTS];
+    fixture_part part[FIXTURE_PARTS];
     void *table;    /* (design->table_size): the table as its design knows it, over `memory` */
     uint64_t clock; /* of part 0; part 1 begins where that ends */
     uint32_t epoch;
     uint8_t *memory;           /* (bytes) all that kernels see but the batches' arrays ... */
     uint8_t *initial;          /* (bytes) ... and as it is before every run; guards lie between the regions */
     size_t bytes, table_bytes; /* the table is first: entries, locks, all that one batch leaves to the next */
-    scene_region region[SCENE_REGIONS];
-    uint32_t regions, laid; /* laid: how many scene_room has given out */
-} scene;
+    fixture_region region[FIXTURE_REGIONS];
+    uint32_t regions, laid; /* laid: how many fixture_room has given out */
+} fixture;
 
-/* The situation that c[0 .. parts - 1] describe: the table is c[0]'s. HD_EINVAL for what cannot be a scene. */
-hd_status scene_open(const hd_case *c, const scene_kernel *const *kernel, uint32_t parts, scene **s);
-void scene_close(scene *s); /* NULL is fine */
+/* The situation that c[0 .. parts - 1] describe: the table is c[0]'s. HD_EINVAL for what cannot be a fixture. */
+hd_status fixture_open(const hd_case *c, const fixture_kernel *const *kernel, uint32_t parts, fixture **s);
+void fixture_close(fixture *s); /* NULL is fine */
 
 /* "find"; "mixed", which is JUDGE_MIXED. */
-const char *scene_op_name(hd_op op);
-bool scene_op_named(const char *name, hd_op *op); /* false: a batch is of no such thing */
+const char *fixture_op_name(hd_op op);
+bool fixture_op_named(const char *name, hd_op *op); /* false: a batch is of no such thing */
 
 /* Changes item i of a part, before the first run; for those who want a certain one. */
-void scene_item(scene *s, uint32_t part, uint64_t i, uint64_t key, uint64_t score);
+void fixture_item(fixture *s, uint32_t part, uint64_t i, uint64_t key, uint64_t score);
 /* To be called when somebody changed more of a part's batch than that. */
-void scene_changed(scene *s, uint32_t part);
+void fixture_changed(fixture *s, uint32_t part);
 
 /* ---- Batch after batch (judge/turns.c) ------------------------------------------------------- */
 
 /* An empty table of c[0]'s shape, for batches of at most c->batch items that come one after another. */
-hd_status scene_open_empty(const hd_case *c, scene **s);
+hd_status fixture_open_empty(const hd_case *c, fixture **s);
 /* The next batch: op by k on n keys, which become fewer where the case wants them distinct. Values, and scores where
  * the table needs them, are drawn. Operations on the whole table take no keys. HD_EINVAL: the table cannot run it. */
-hd_status scene_batch(scene *s, const scene_kernel *k, hd_op op, const uint64_t *key, uint64_t n);
+hd_status fixture_batch(fixture *s, const fixture_kernel *k, hd_op op, const uint64_t *key, uint64_t n);
 /* The batch, by the reference: on s->table, in item order. For the next, go on from where this one ends:
- * scene_begin. */
-void scene_reference(scene *s);
+ * fixture_begin. */
+void fixture_reference(fixture *s);
 /* What runs begin with from now on: the table of `memory`, which is s->memory or was copied from it, and the clock. */
-void scene_begin(scene *s, const uint8_t *memory, uint64_t clock);
+void fixture_begin(fixture *s, const uint8_t *memory, uint64_t clock);
 /* Between batches: the table gets `buckets` buckets, by the reference; runs then begin with that. HD_EINVAL: this one
  * cannot. */
-hd_status scene_resize(scene *s, uint64_t buckets);
+hd_status fixture_resize(fixture *s, uint64_t buckets);
 
 /* Before a run: memory as it was, regions, launches. */
-hd_status scene_prepare(scene *s, simt_machine *m);
+hd_status fixture_prepare(fixture *s, simt_machine *m);
 
 /* NULL, or the region beside which something was written. */
-const char *scene_guards(const scene *s);
+const char *fixture_guards(const fixture *s);
 
 /* ---- Two tables of one shape (judge/draw.c) -------------------------------------------------- */
 
-uint64_t scene_places(const struct judge_design *d, const void *v);              /* of the table */
-uint64_t scene_entries(const struct judge_design *d, const void *v, uint64_t b); /* in bucket b  */
-bool scene_bucket_differs(const struct judge_design *d, const void *v, const void *w, uint64_t b);
-uint64_t scene_buckets_differ(const scene *s, const scene *t); /* how many do, of two scenes' tables */
+uint64_t fixture_places(const struct judge_design *d, const void *v);              /* of the table */
+uint64_t fixture_entries(const struct judge_design *d, const void *v, uint64_t b); /* in bucket b  */
+bool fixture_bucket_differs(const struct judge_design *d, const void *v, const void *w, uint64_t b);
+uint64_t fixture_buckets_differ(const fixture *s, const fixture *t); /* how many do, of two fixtures' tables */
 /* "bucket 1, slot 3": a place as people know it; text. */
-const char *scene_place(const struct judge_design *d, const void *v, uint64_t e, char *text, size_t bytes);
+const char *fixture_place(const struct judge_design *d, const void *v, uint64_t e, char *text, size_t bytes);
 /* "bucket 1" */
-const char *scene_bucket(const struct judge_design *d, const void *v, uint64_t b, char *text, size_t bytes);
+const char *fixture_bucket(const struct judge_design *d, const void *v, uint64_t b, char *text, size_t bytes);
 /* The buckets that differ, side by side; text as snprintf. */
-size_t scene_draw(const struct judge_design *d, const void *v, const char *v_name, const void *w, const char *w_name,
-                  char *text, size_t bytes);
+size_t fixture_draw(const struct judge_design *d, const void *v, const char *v_name, const void *w, const char *w_name,
+                    char *text, size_t bytes);
 
 #endif

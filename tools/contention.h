@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * crowds.h - `heddle bench --backend NAME locks`: what each batch lock makes of several threads on one table.
+ * contention.h - `heddle bench --backend NAME locks`: what each batch lock makes of several threads on one table.
  */
 #ifndef HD_CROWDS_H
 #define HD_CROWDS_H
@@ -9,6 +9,6 @@
 
 /* The word that asks for it; NAME=VALUE may follow. */
 #define CROWDS_WORD "locks"
-int crowds_run(tool_line *line, const points_options *o);
+int contention_run(tool_line *line, const points_options *o);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * gather - a thread per key decides, and a warp fetches for its 32 keys at once. What a key needs next of its bucket,
+ * coalesced - a thread per key decides, and a warp fetches for its 32 keys at once. What a key needs next of its bucket,
  * the digests, the lower bounds, a group of eight pairs, is up to 128 bytes; eight lanes fetch it into the key's row of
  * shared memory, so that 32 such lines are on their way where a thread alone would wait for one sector after another.
  * Values move the same way.
@@ -28,8 +28,8 @@
  */
 #ifdef HKV_KERNEL_TEXT
 enum {
-    HKV_GATHER_THREADS = 128,
-    HKV_GATHER_ROW = 144 /* bytes: a line, and sixteen more, so that rows begin in different banks */
+    HKV_COALESCED_THREADS = 128,
+    HKV_COALESCED_ROW = 144 /* bytes: a line, and sixteen more, so that rows begin in different banks */
 };
 enum { HKV_LOCK_NEVER, HKV_LOCK_TO_EVICT, HKV_LOCK_TO_COME /* in, evicting or not */, HKV_LOCK_ALWAYS };
 
@@ -40,12 +40,12 @@ SIMT_FN void hkv_rows_fetch(simt_tile w, uint8_t *rows, const uint8_t *base, uin
                             uint32_t bytes)
 {
     uint32_t lanes = bytes / 16, row = w.rank / lanes, at = 16 * (w.rank % lanes), who = simt_ballot(w, wanted) >> row;
-    uint8_t *to = rows + row * HKV_GATHER_ROW + at;
+    uint8_t *to = rows + row * HKV_COALESCED_ROW + at;
     simt_sync_tile(w); /* all have read what was in their rows */
     SIMT_UNROLL
     for (uint32_t r = 0; r < 32; r += 32 / lanes) {
         uint64_t n = simt_shfl_u32(w, (uint32_t)number, row + r);
-        if (who >> r & 1) simt_copy16_rlx_async(to + r * HKV_GATHER_ROW, base + at + n * bytes);
+        if (who >> r & 1) simt_copy16_rlx_async(to + r * HKV_COALESCED_ROW, base + at + n * bytes);
     }
     simt_copy_commit();
     simt_copy_wait(0);
@@ -327,16 +327,16 @@ SIMT_FN hkv_victim hkv_unpinned_victim(const hkv_args *a, const hkv_one *o)
 
 /* In the pass over the absent nobody's score changes, and two items of one key can only meet where one evicts, or where
  * each may take a bucket of its own. */
-SIMT_FN uint32_t hkv_gather_absent(const hkv_args *a)
+SIMT_FN uint32_t hkv_coalesced_absent(const hkv_args *a)
 {
     return a->v.dual || simt_ld_u32(a->pins) != 0 ? HKV_LOCK_TO_COME : HKV_LOCK_TO_EVICT;
 }
 
 /* Scores must only rise, in whatever order the items come: a policy that does not look at the old score lets an earlier
  * item of the same key lower it. */
-SIMT_FN uint32_t hkv_gather_locking(const hkv_args *a)
+SIMT_FN uint32_t hkv_coalesced_locking(const hkv_args *a)
 {
-    if (a->pass == HKV_ABSENT) return hkv_gather_absent(a);
+    if (a->pass == HKV_ABSENT) return hkv_coalesced_absent(a);
     bool rises = (a->policy_flags & HD_MONOTONE) && (a->distinct || !(a->policy_flags & HD_ORDER_FREE));
     if (a->op == HD_OP_ACCUM_OR_ASSIGN || !rises || simt_ld_u32(a->pins) != 0) return HKV_LOCK_ALWAYS;
     if (a->distinct && !a->v.admit_always && (a->policy_flags & HD_SCORE_ADMITS)) return HKV_LOCK_NEVER;
@@ -358,7 +358,7 @@ SIMT_FN bool hkv_rates_only(const hkv_args *a)
 }
 
 /* What is claimed is nobody else's: it takes effect where that shows first, in its digest. */
-SIMT_FN void hkv_gather_erase_claimed(const hkv_args *a, hkv_one *o)
+SIMT_FN void hkv_coalesced_erase_claimed(const hkv_args *a, hkv_one *o)
 {
     o->outcome = HD_ERASED;
     hkv_lower_bound(&a->v, o->entry, 0);
@@ -389,7 +389,7 @@ SIMT_FN bool hkv_replaces(const hkv_args *a)
 
 /* Whether the score that was read says that another item of this launch has been here, o->score - a->clock. In the
  * second pass over the present it may also say who brought the key in: before that, nobody found it. */
-SIMT_FN bool hkv_gather_outdone(const hkv_args *a, const hkv_one *o)
+SIMT_FN bool hkv_coalesced_outdone(const hkv_args *a, const hkv_one *o)
 {
     uint64_t by = o->score - a->clock;
     if (!a->times_tell || a->distinct || by < a->first || by >= a->last) return false;
@@ -398,7 +398,7 @@ SIMT_FN bool hkv_gather_outdone(const hkv_args *a, const hkv_one *o)
 
 /* So nothing is written: this item took effect just before that one, and nothing is left of it. Who comes often is
  * read, not claimed: reads of one place go on side by side, writes one by one. */
-SIMT_FN void hkv_gather_precede(const hkv_args *a, hkv_one *o, hkv_rule r)
+SIMT_FN void hkv_coalesced_precede(const hkv_args *a, hkv_one *o, hkv_rule r)
 {
     simt_ticket_before(o->i, r.found, 0, o->entry, o->score - a->clock);
     o->outcome = r.found;
@@ -409,14 +409,14 @@ SIMT_FN void hkv_gather_precede(const hkv_args *a, hkv_one *o, hkv_rule r)
 /* Where nobody comes or goes, an entry that had the key a moment ago and is being replaced now is replaced by an item
  * of the same key, of this batch or of one beside it. That takes effect when it publishes: this one did so just before.
  * However often a key comes, its items do not queue up. */
-SIMT_FN void hkv_gather_overwritten(hkv_one *o, hkv_rule r)
+SIMT_FN void hkv_coalesced_overwritten(hkv_one *o, hkv_rule r)
 {
     o->outcome = r.found;
     simt_ticket(o->i, r.found, 0, o->entry);
 }
 
 /* The key is at o->entry. */
-SIMT_FN void hkv_gather_found(const hkv_args *a, uint32_t family, uint32_t locking, hkv_one *o)
+SIMT_FN void hkv_coalesced_found(const hkv_args *a, uint32_t family, uint32_t locking, hkv_one *o)
 {
     hkv_rule r = hkv_rule_of(a, o->i);
     bool pinned = hkv_is_pinned(a, o->key); /* then nobody changes it, and it need not be claimed */
@@ -424,8 +424,8 @@ SIMT_FN void hkv_gather_found(const hkv_args *a, uint32_t family, uint32_t locki
          replaces = family == HKV_UPDATE && !pinned && hkv_replaces(a);
     if (rates || replaces) {
         if (a->v.step == 1) o->score = simt_ldrlx_u64(hkv_score_at(&a->v, o->entry));
-        if (hkv_gather_outdone(a, o)) {
-            hkv_gather_precede(a, o, r);
+        if (hkv_coalesced_outdone(a, o)) {
+            hkv_coalesced_precede(a, o, r);
             return;
         }
     }
@@ -442,12 +442,12 @@ SIMT_FN void hkv_gather_found(const hkv_args *a, uint32_t family, uint32_t locki
         uint64_t lock = hkv_replaces(a) ? HKV_KEY_REPLACED : HD_KEY_LOCKED,
                  there = simt_cas_u64(hkv_key_at(&a->v, o->entry), o->key, lock, SIMT_ACQUIRE);
         if (there == HKV_KEY_REPLACED && (hkv_replaces(a) || a->op == HD_OP_ASSIGN_VALUES))
-            hkv_gather_overwritten(o, r);
+            hkv_coalesced_overwritten(o, r);
         if (there != o->key) return;
         o->holds = HKV_HOLDS_ENTRY;
     }
     if (family == HKV_ERASE && !pinned) {
-        hkv_gather_erase_claimed(a, o);
+        hkv_coalesced_erase_claimed(a, o);
         return;
     }
     bool rated = hkv_rate_found(simt_tile_of(1), a, o, r, pinned, hkv_has_score(a));
@@ -460,7 +460,7 @@ SIMT_FN void hkv_gather_found(const hkv_args *a, uint32_t family, uint32_t locki
 }
 
 /* It is nowhere, and there is room. */
-SIMT_FN void hkv_gather_insert(const hkv_args *a, uint32_t locking, hkv_one *o)
+SIMT_FN void hkv_coalesced_insert(const hkv_args *a, uint32_t locking, hkv_one *o)
 {
     hkv_place p = hkv_free_place(a, o);
     if (locking >= HKV_LOCK_TO_COME) {
@@ -480,7 +480,7 @@ SIMT_FN void hkv_gather_insert(const hkv_args *a, uint32_t locking, hkv_one *o)
 }
 
 /* It is nowhere, its buckets are full, and this entry would have to leave. */
-SIMT_FN void hkv_gather_evict(const hkv_args *a, uint32_t locking, hkv_one *o, hkv_victim x)
+SIMT_FN void hkv_coalesced_evict(const hkv_args *a, uint32_t locking, hkv_one *o, hkv_victim x)
 {
     hkv_place p;
     p.entry = x.entry;
@@ -507,7 +507,7 @@ SIMT_FN void hkv_gather_evict(const hkv_args *a, uint32_t locking, hkv_one *o, h
 }
 
 /* What a lane decides on what it saw. True: its bucket is full, and somebody must leave. */
-SIMT_FN bool hkv_gather_decide(const hkv_args *a, uint32_t family, uint32_t locking, hkv_one *o)
+SIMT_FN bool hkv_coalesced_decide(const hkv_args *a, uint32_t family, uint32_t locking, hkv_one *o)
 {
     bool absent = o->entry == HKV_NONE;
     if (absent ? hkv_passes_present(a) && !o->at_first.busy && !o->at_second.busy : a->pass == HKV_ABSENT) {
@@ -516,7 +516,7 @@ SIMT_FN bool hkv_gather_decide(const hkv_args *a, uint32_t family, uint32_t lock
         return false;
     }
     if (!absent) {
-        hkv_gather_found(a, family, locking, o);
+        hkv_coalesced_found(a, family, locking, o);
         return false;
     }
     if (locking != HKV_LOCK_ALWAYS && (o->at_first.busy || o->at_second.busy)) return false;
@@ -530,7 +530,7 @@ SIMT_FN bool hkv_gather_decide(const hkv_args *a, uint32_t family, uint32_t lock
         hkv_try_buckets(simt_tile_of(1), a, o); /* and then looks again */
         return false;
     }
-    if (room) hkv_gather_insert(a, locking, o);
+    if (room) hkv_coalesced_insert(a, locking, o);
     return !room;
 }
 
@@ -575,7 +575,7 @@ SIMT_FN void hkv_run_refill(simt_tile w, const hkv_args *a, hkv_run *run, hkv_on
 /* A lane's outcomes so far lie behind its row, a field of seven bits each: good for 127 rounds. */
 SIMT_FN uint64_t *hkv_row_tally(uint8_t *rows)
 {
-    return (uint64_t *)(void *)(rows + simt_lane() * HKV_GATHER_ROW + 128);
+    return (uint64_t *)(void *)(rows + simt_lane() * HKV_COALESCED_ROW + 128);
 }
 
 SIMT_FN void hkv_tally_add(uint64_t *mine, uint32_t outcome)
@@ -598,7 +598,7 @@ SIMT_FN void hkv_tally_flush(simt_tile w, const hkv_args *a, uint64_t *mine)
 
 /* The key goes back, or in, with its score where that is new. An entry that was there takes effect here: nobody has
  * seen it meanwhile. */
-SIMT_FN void hkv_gather_publish(const hkv_args *a, hkv_one *o)
+SIMT_FN void hkv_coalesced_publish(const hkv_args *a, hkv_one *o)
 {
     uint64_t *key = hkv_key_at(&a->v, o->entry);
     if (o->rated && a->v.step == 1) simt_strlx_u64(hkv_score_at(&a->v, o->entry), o->score);
@@ -610,25 +610,25 @@ SIMT_FN void hkv_gather_publish(const hkv_args *a, hkv_one *o)
     o->holds = HKV_HOLDS_NOTHING;
 }
 
-SIMT_FN void hkv_gather_end(const hkv_args *a, hkv_one *o)
+SIMT_FN void hkv_coalesced_end(const hkv_args *a, hkv_one *o)
 {
     if (o->outcome == HD_RESERVED) simt_ticket(o->i, HD_RESERVED, 0, HKV_NONE);
     if (o->fresh && o->holds != HKV_HOLDS_ENTRY) simt_strel_u64(hkv_key_at(&a->v, o->entry), o->key);
     if (o->holds == HKV_HOLDS_ENTRY)
-        hkv_gather_publish(a, o);
+        hkv_coalesced_publish(a, o);
     else
         hkv_let_go(simt_tile_of(1), a, o);
     hkv_deliver(a, o);
     o->outcome = HKV_NO_ITEM;
 }
 
-SIMT_FN void hkv_gather(const hkv_args *a, uint32_t family)
+SIMT_FN void hkv_coalesced(const hkv_args *a, uint32_t family)
 {
-    SIMT_SHARED(uint8_t, all_rows, HKV_GATHER_THREADS * HKV_GATHER_ROW);
+    SIMT_SHARED(uint8_t, all_rows, HKV_COALESCED_THREADS * HKV_COALESCED_ROW);
     simt_tile w = simt_tile_of(32);
-    uint8_t *rows = all_rows + (simt_thread() & ~31u) * HKV_GATHER_ROW;
-    const uint8_t *row = rows + w.rank * HKV_GATHER_ROW;
-    uint32_t locking = family == HKV_UPSERT ? hkv_gather_locking(a) : HKV_LOCK_NEVER, rounds = 0;
+    uint8_t *rows = all_rows + (simt_thread() & ~31u) * HKV_COALESCED_ROW;
+    const uint8_t *row = rows + w.rank * HKV_COALESCED_ROW;
+    uint32_t locking = family == HKV_UPSERT ? hkv_coalesced_locking(a) : HKV_LOCK_NEVER, rounds = 0;
     if (a->pass) hkv_pass_clear(a);
     simt_join();
     uint64_t *tally = hkv_row_tally(rows);
@@ -644,7 +644,7 @@ SIMT_FN void hkv_gather(const hkv_args *a, uint32_t family)
         simt_join();
         hkv_rows_search(w, a, rows, row, &o, tries, true, family == HKV_UPSERT);
         bool evicts = false;
-        if (tries) evicts = hkv_gather_decide(a, family, locking, &o);
+        if (tries) evicts = hkv_coalesced_decide(a, family, locking, &o);
         simt_join();
         if (family == HKV_UPSERT && simt_any(w, evicts)) {
             hkv_victim x;
@@ -657,14 +657,14 @@ SIMT_FN void hkv_gather(const hkv_args *a, uint32_t family)
                 for (uint32_t k = 0; k <= a->v.dual; k++)
                     hkv_rows_victim(w, a, rows, row, k ? o.second : o.first, evicts, &x);
             }
-            if (evicts) hkv_gather_evict(a, locking, &o, x);
+            if (evicts) hkv_coalesced_evict(a, locking, &o, x);
             simt_join();
         }
         bool done = todo && o.outcome != HKV_UNDECIDED;
         hkv_rows_move(w, a, &o, done);
         if (done) {
             hkv_tally_add(tally, o.outcome);
-            if (o.outcome != HKV_TO_NEXT) hkv_gather_end(a, &o);
+            if (o.outcome != HKV_TO_NEXT) hkv_coalesced_end(a, &o);
         }
         if (a->pass) hkv_pass_leave(w, a, &o);
         if (todo && !done) simt_backoff(32);
@@ -674,11 +674,11 @@ SIMT_FN void hkv_gather(const hkv_args *a, uint32_t family)
     hkv_tally_flush(w, a, tally);
 }
 
-SIMT_FN void hkv_gather_lookup(const hkv_args *a)
+SIMT_FN void hkv_coalesced_lookup(const hkv_args *a)
 {
-    SIMT_SHARED(uint8_t, all_rows, HKV_GATHER_THREADS * HKV_GATHER_ROW);
+    SIMT_SHARED(uint8_t, all_rows, HKV_COALESCED_THREADS * HKV_COALESCED_ROW);
     simt_tile w = simt_tile_of(32);
-    uint8_t *rows = all_rows + (simt_thread() & ~31u) * HKV_GATHER_ROW;
+    uint8_t *rows = all_rows + (simt_thread() & ~31u) * HKV_COALESCED_ROW;
     uint64_t *tally = hkv_row_tally(rows);
     uint32_t rounds = 0;
     hkv_run run = hkv_run_begin(w, a);
@@ -687,7 +687,7 @@ SIMT_FN void hkv_gather_lookup(const hkv_args *a)
         hkv_one o = hkv_begin_with(a, a->last, 0);
         hkv_run_refill(w, a, &run, &o);
         bool looks = o.outcome == HKV_UNDECIDED;
-        hkv_rows_search(w, a, rows, rows + w.rank * HKV_GATHER_ROW, &o, looks, false, false);
+        hkv_rows_search(w, a, rows, rows + w.rank * HKV_COALESCED_ROW, &o, looks, false, false);
         if (looks) hkv_decide_lookup(simt_tile_of(1), a, &o);
         hkv_rows_move(w, a, &o, looks);
         hkv_end(simt_tile_of(1), a, &o);
@@ -698,49 +698,49 @@ SIMT_FN void hkv_gather_lookup(const hkv_args *a)
     hkv_tally_flush(w, a, tally);
 }
 
-SIMT_FN void hkv_gather_update(const hkv_args *a) { hkv_gather(a, HKV_UPDATE); }
-SIMT_FN void hkv_gather_upsert(const hkv_args *a) { hkv_gather(a, HKV_UPSERT); }
-SIMT_FN void hkv_gather_erase(const hkv_args *a) { hkv_gather(a, HKV_ERASE); }
+SIMT_FN void hkv_coalesced_update(const hkv_args *a) { hkv_coalesced(a, HKV_UPDATE); }
+SIMT_FN void hkv_coalesced_upsert(const hkv_args *a) { hkv_coalesced(a, HKV_UPSERT); }
+SIMT_FN void hkv_coalesced_erase(const hkv_args *a) { hkv_coalesced(a, HKV_ERASE); }
 #endif
 #ifdef HKV_FITS_TEXT
-static inline const char *hkv_fits_gather(const hd_info *info)
+static inline const char *hkv_fits_coalesced(const hd_info *info)
 {
     bool row = info->slots == 16 || info->slots == 32 || info->slots == 64 || info->slots == 128;
     return row ? NULL : "it fetches the digests of a bucket as one row, of 16, 32, 64 or 128";
 }
-static inline const char *hkv_fits_gather_pairs(const hd_info *info)
+static inline const char *hkv_fits_coalesced_pairs(const hd_info *info)
 {
-    return info->layout == HD_LAYOUT_PAIRS ? hkv_fits_gather(info)
+    return info->layout == HD_LAYOUT_PAIRS ? hkv_fits_coalesced(info)
                                            : "it finds the least score by lower bounds, which layout=planes has not";
 }
 #endif
-HKV_KERNEL(gather, lookup, 1, 128, hkv_fits_gather, ORDER,
+HKV_KERNEL(coalesced, lookup, 1, 128, hkv_fits_coalesced, ORDER,
            "a thread per key, a warp fetches the digest lines and values of its 32")
-HKV_KERNEL(gather, update, 1, 128, hkv_fits_gather, ORDER,
+HKV_KERNEL(coalesced, update, 1, 128, hkv_fits_coalesced, ORDER,
            "a thread per key claims the entry, a warp fetches for its 32")
-HKV_KERNEL(gather, upsert, 1, 128, hkv_fits_gather_pairs, CHOICE,
+HKV_KERNEL(coalesced, upsert, 1, 128, hkv_fits_coalesced_pairs, CHOICE,
            "a thread per key claims by the key and evicts by bounds, a warp fetches for its 32")
-HKV_KERNEL(gather, erase, 1, 128, hkv_fits_gather, ORDER,
+HKV_KERNEL(coalesced, erase, 1, 128, hkv_fits_coalesced, ORDER,
            "a thread per key claims the entry, a warp fetches for its 32")
 #ifdef HKV_SPECIAL
 /* The usual table, operation by operation: what each has no use for falls out, and registers with it. */
-HKV_SPECIAL(gather, lookup, FIND, WHOLE, 128, 7, 7)
-HKV_SPECIAL(gather, lookup, CONTAINS, WHOLE, 128, 7, 7)
-HKV_SPECIAL(gather, lookup, FIND_PTR, WHOLE, 128, 7, 7)
-HKV_SPECIAL(gather, update, TOUCH, WHOLE, 128, 6, 5)
-HKV_SPECIAL(gather, update, ASSIGN, WHOLE, 128, 6, 5)
-HKV_SPECIAL(gather, update, ASSIGN_SCORES, WHOLE, 128, 6, 6)
-HKV_SPECIAL(gather, upsert, INSERT_OR_ASSIGN, WHOLE, 128, 5, 4)
-HKV_SPECIAL(gather, upsert, INSERT_AND_EVICT, WHOLE, 128, 4, 4)
-HKV_SPECIAL(gather, upsert, FIND_OR_INSERT, WHOLE, 128, 5, 4)
-HKV_SPECIAL(gather, upsert, FIND_OR_INSERT_PTR, WHOLE, 128, 5, 4)
-HKV_SPECIAL(gather, erase, ERASE, WHOLE, 128, 6, 6)
-HKV_SPECIAL(gather, update, INSERT_OR_ASSIGN, PRESENT, 128, 6, 5)
-HKV_SPECIAL(gather, update, INSERT_AND_EVICT, PRESENT, 128, 6, 5)
-HKV_SPECIAL(gather, update, FIND_OR_INSERT, PRESENT, 128, 6, 5)
-HKV_SPECIAL(gather, update, FIND_OR_INSERT_PTR, PRESENT, 128, 6, 6)
-HKV_SPECIAL(gather, upsert, INSERT_OR_ASSIGN, ABSENT, 128, 5, 4)
-HKV_SPECIAL(gather, upsert, INSERT_AND_EVICT, ABSENT, 128, 4, 4)
-HKV_SPECIAL(gather, upsert, FIND_OR_INSERT, ABSENT, 128, 5, 4)
-HKV_SPECIAL(gather, upsert, FIND_OR_INSERT_PTR, ABSENT, 128, 5, 4)
+HKV_SPECIAL(coalesced, lookup, FIND, WHOLE, 128, 7, 7)
+HKV_SPECIAL(coalesced, lookup, CONTAINS, WHOLE, 128, 7, 7)
+HKV_SPECIAL(coalesced, lookup, FIND_PTR, WHOLE, 128, 7, 7)
+HKV_SPECIAL(coalesced, update, TOUCH, WHOLE, 128, 6, 5)
+HKV_SPECIAL(coalesced, update, ASSIGN, WHOLE, 128, 6, 5)
+HKV_SPECIAL(coalesced, update, ASSIGN_SCORES, WHOLE, 128, 6, 6)
+HKV_SPECIAL(coalesced, upsert, INSERT_OR_ASSIGN, WHOLE, 128, 5, 4)
+HKV_SPECIAL(coalesced, upsert, INSERT_AND_EVICT, WHOLE, 128, 4, 4)
+HKV_SPECIAL(coalesced, upsert, FIND_OR_INSERT, WHOLE, 128, 5, 4)
+HKV_SPECIAL(coalesced, upsert, FIND_OR_INSERT_PTR, WHOLE, 128, 5, 4)
+HKV_SPECIAL(coalesced, erase, ERASE, WHOLE, 128, 6, 6)
+HKV_SPECIAL(coalesced, update, INSERT_OR_ASSIGN, PRESENT, 128, 6, 5)
+HKV_SPECIAL(coalesced, update, INSERT_AND_EVICT, PRESENT, 128, 6, 5)
+HKV_SPECIAL(coalesced, update, FIND_OR_INSERT, PRESENT, 128, 6, 5)
+HKV_SPECIAL(coalesced, update, FIND_OR_INSERT_PTR, PRESENT, 128, 6, 6)
+HKV_SPECIAL(coalesced, upsert, INSERT_OR_ASSIGN, ABSENT, 128, 5, 4)
+HKV_SPECIAL(coalesced, upsert, INSERT_AND_EVICT, ABSENT, 128, 4, 4)
+HKV_SPECIAL(coalesced, upsert, FIND_OR_INSERT, ABSENT, 128, 5, 4)
+HKV_SPECIAL(coalesced, upsert, FIND_OR_INSERT_PTR, ABSENT, 128, 5, 4)
 #endif

@@ -2,7 +2,7 @@
  *
  * stand.c - filling, emptying, listing.
  */
-#include "bench/device/stand.h"
+#include "bench/device/fixture.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,12 +13,13 @@
 
 enum { AT_ONCE = 1 << 20, NOT_FULL = 10000 /* of so many entries, one may be missing in a full table */ };
 
-hd_status stand_open(bench_stand *s, const bench_device *device, const bench_shape *shape)
+hd_status bench_fixture_open(bench_fixture *s, const bench_device *device, const bench_shape *shape)
 {
-    return stand_open_with(s, device, shape, NULL);
+    return bench_fixture_open_with(s, device, shape, NULL);
 }
 
-hd_status stand_open_with(bench_stand *s, const bench_device *device, const bench_shape *shape, const char *lock)
+hd_status bench_fixture_open_with(bench_fixture *s, const bench_device *device, const bench_shape *shape,
+                                  const char *lock)
 {
     hd_config c = hd_config_of(shape->design);
     memset(s, 0, sizeof *s);
@@ -56,11 +57,11 @@ hd_status stand_open_with(bench_stand *s, const bench_device *device, const benc
     };
     for (size_t i = 0; i < sizeof all / sizeof *all && !e; i++)
         e = device->take("bench: room to fill and to list a table", all[i].bytes, all[i].p);
-    if (e) stand_close(s);
+    if (e) bench_fixture_close(s);
     return e;
 }
 
-void stand_close(bench_stand *s)
+void bench_fixture_close(bench_fixture *s)
 {
     void *const all[] = { s->key, s->value, s->listed, s->score, s->present, s->count };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -69,17 +70,17 @@ void stand_close(bench_stand *s)
     memset(s, 0, sizeof *s);
 }
 
-void stand_changed(bench_stand *s)
+void bench_fixture_changed(bench_fixture *s)
 {
     s->left_out = -1;
     s->settled = false;
 }
 
-hd_status stand_size(bench_stand *s, uint64_t *entries) { return hd_size_sync(s->table, entries); }
+hd_status bench_fixture_size(bench_fixture *s, uint64_t *entries) { return hd_size_sync(s->table, entries); }
 
 /* ---- Drawing --------------------------------------------------------------------------------- */
 
-bench_draw stand_draw(bench_stand *s, uint64_t n, uint64_t hits, double zipf)
+bench_draw bench_fixture_draw(bench_fixture *s, uint64_t n, uint64_t hits, double zipf)
 {
     bench_draw d;
     memset(&d, 0, sizeof d);
@@ -102,7 +103,7 @@ bench_draw stand_draw(bench_stand *s, uint64_t n, uint64_t hits, double zipf)
 
 /* ---- Filling --------------------------------------------------------------------------------- */
 
-hd_status stand_put(bench_stand *s, const uint64_t *key, uint64_t n)
+hd_status bench_fixture_put(bench_fixture *s, const uint64_t *key, uint64_t n)
 {
     hd_status e = HD_OK;
     for (uint64_t done = 0, some; done < n && !e; done += some) {
@@ -114,11 +115,11 @@ hd_status stand_put(bench_stand *s, const uint64_t *key, uint64_t n)
         e = s->device->values(b.key, some, s->shape.words, 0, s->value);
         if (!e) e = hd_run(s->table, &b);
     }
-    stand_changed(s);
+    bench_fixture_changed(s);
     return e;
 }
 
-hd_status stand_put_numbers(bench_stand *s, uint64_t first, uint64_t n, bool erase)
+hd_status bench_fixture_put_numbers(bench_fixture *s, uint64_t first, uint64_t n, bool erase)
 {
     hd_status e = HD_OK;
     for (uint64_t done = 0, some; done < n && !e; done += some) {
@@ -130,37 +131,37 @@ hd_status stand_put_numbers(bench_stand *s, uint64_t first, uint64_t n, bool era
         d.names = bench_names_of(s->info.keys);
         d.items = bench_order_of(some, 1);
         e = s->device->keys(&d, s->key);
-        if (!e && !erase) e = stand_put(s, s->key, some);
+        if (!e && !erase) e = bench_fixture_put(s, s->key, some);
         if (e || !erase) continue;
         hd_batch b = { .op = HD_OP_ERASE, .distinct = true, .n = some, .key = s->key };
         b.stream = s->device->stream();
         e = hd_run(s->table, &b);
     }
-    stand_changed(s);
+    bench_fixture_changed(s);
     return e;
 }
 
-static hd_status insert_fresh(bench_stand *s, uint64_t n)
+static hd_status insert_fresh(bench_fixture *s, uint64_t n)
 {
     uint64_t first = s->fresh;
     s->fresh += n;
-    return stand_put_numbers(s, first, n, false);
+    return bench_fixture_put_numbers(s, first, n, false);
 }
 
 /* What one more round inserts into a table of `size` entries that is to have `entries`. The last bucket of a table that
  * is to be full fills when most have evicted for a while. */
-static uint64_t round_of(const bench_stand *s, uint64_t size, uint64_t entries)
+static uint64_t round_of(const bench_fixture *s, uint64_t size, uint64_t entries)
 {
     if (entries < s->info.capacity) return entries - size;
     return s->info.capacity / 2;
 }
 
-hd_status stand_level(bench_stand *s, uint64_t entries)
+hd_status bench_fixture_level(bench_fixture *s, uint64_t entries)
 {
     enum { ROUNDS = 16 };
     uint64_t size = 0, capacity = s->info.capacity, slack = capacity / 1000;
     uint64_t enough = entries < capacity ? entries - (slack < entries ? slack : 0) : capacity - capacity / NOT_FULL;
-    hd_status e = stand_size(s, &size);
+    hd_status e = bench_fixture_size(s, &size);
     if (e) return e;
     bool used_up = bench_names_of(s->info.keys).n && s->fresh > s->info.keys / 2; /* names come again */
     if (s->blank || used_up || size > entries + slack) {
@@ -168,11 +169,11 @@ hd_status stand_level(bench_stand *s, uint64_t entries)
         s->blank = false;
         if (used_up) s->fresh = 0;
         size = 0;
-        stand_changed(s);
+        bench_fixture_changed(s);
     }
     for (int round = 0; round < ROUNDS && !e && size < enough; round++) {
         e = insert_fresh(s, round_of(s, size, entries));
-        if (!e) e = stand_size(s, &size);
+        if (!e) e = bench_fixture_size(s, &size);
     }
     if (!e && size < enough)
         e = hd_fail(HD_EINVAL,
@@ -193,7 +194,7 @@ static int by_size(const void *a, const void *b)
 }
 
 /* The score below which a share of score[] is: that of a sample, which is stretches of it. */
-static hd_status quantile(bench_stand *s, uint64_t n, double share, uint64_t *least)
+static hd_status quantile(bench_fixture *s, uint64_t n, double share, uint64_t *least)
 {
     enum { STRETCHES = 64, EACH = 256 };
     uint64_t sample[STRETCHES * EACH], each = n / STRETCHES < EACH ? n / STRETCHES : EACH, got = 0;
@@ -209,7 +210,7 @@ static hd_status quantile(bench_stand *s, uint64_t n, double share, uint64_t *le
     return HD_OK;
 }
 
-hd_status stand_list(bench_stand *s, double left_out)
+hd_status bench_fixture_list(bench_fixture *s, double left_out)
 {
     uint64_t n, least;
     if (s->left_out == left_out) return HD_OK;
@@ -229,7 +230,7 @@ hd_status stand_list(bench_stand *s, double left_out)
 
 /* From the rank that is wanted least to the first, some at a time: under lru the scores are then in the order of the
  * ranks, as those of lfu are in the long run. */
-hd_status stand_settle(bench_stand *s, double zipf)
+hd_status bench_fixture_settle(bench_fixture *s, double zipf)
 {
     enum { STEPS = 64 };
     uint64_t step = s->presents / STEPS + 1, left = s->presents;
@@ -238,7 +239,7 @@ hd_status stand_settle(bench_stand *s, double zipf)
     if (step > s->at_once) step = s->at_once;
     while (left > 0 && !e) {
         uint64_t n = left < step ? left : step;
-        bench_draw d = stand_draw(s, n, n, 0);
+        bench_draw d = bench_fixture_draw(s, n, n, 0);
         hd_batch b = { .op = HD_OP_TOUCH, .distinct = true, .n = n, .key = s->key, .stream = s->device->stream() };
         d.at = left -= n;
         e = s->device->keys(&d, s->key);

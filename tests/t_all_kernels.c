@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_tour.c - workloads through every kernel (judge/tour.h), and the situations that kernels are put into
- * (judge/scene.h): which rows a tour has and what each is asked, who is called wrong and how that is seen again; what
+ * t_all_kernels.c - workloads through every kernel (judge/all_kernels.h), and the situations that kernels are put into
+ * (judge/fixture.h): which rows a tour has and what each is asked, who is called wrong and how that is seen again; what
  * is no situation, and why. Some kernels here are wrong: the linker puts them in the place of the library's.
  */
 #include <string.h>
 
 #include "gpu/hkv/rows.h"
 #include "judge/agree.h"
-#include "judge/hkv/scene.h"
+#include "judge/hkv/fixture.h"
 #include "judge/kernels.h"
-#include "judge/tour.h"
+#include "judge/all_kernels.h"
 #include "lib/backend_host.h"
 #include "base/error.h"
 #include "simt/simt.h"
@@ -24,14 +24,15 @@ typedef unsigned long long ull;
 
 static between_failing calls = { .how = HD_ENOMEM };
 
-/* What a tour calls. The scene of a judge that fails is closed, as agree_open says. */
+/* What a tour calls. The fixture of a judge that fails is closed, as agree_open says. */
 BETWEEN_FAILING(&calls, hd_source_next, (hd_source * s, hd_request *r, size_t max, size_t *got), (s, r, max, got),
                 (void)0)
 BETWEEN_FAILING(&calls, simt_machine_open, (const hd_seams *seams, simt_machine **m), (seams, m), (void)0)
-BETWEEN_FAILING(&calls, scene_open_empty, (const hd_case *c, scene **s), (c, s), (void)0)
-BETWEEN_FAILING(&calls, agree_open, (scene * s, agree **a), (s, a), scene_close(s))
-BETWEEN_FAILING(&calls, scene_batch, (scene * s, const scene_kernel *k, hd_op op, const uint64_t *key, uint64_t n),
-                (s, k, op, key, n), (void)0)
+BETWEEN_FAILING(&calls, fixture_open_empty, (const hd_case *c, fixture **s), (c, s), (void)0)
+BETWEEN_FAILING(&calls, agree_open, (fixture * s, agree **a), (s, a), fixture_close(s))
+BETWEEN_FAILING(&calls, fixture_batch,
+                (fixture * s, const fixture_kernel *k, hd_op op, const uint64_t *key, uint64_t n), (s, k, op, key, n),
+                (void)0)
 BETWEEN_FAILING(&calls, agree_run, (agree * a, simt_machine *m, const simt_config *c, const char **why), (a, m, c, why),
                 (void)0)
 
@@ -75,13 +76,13 @@ static void keys_of(hd_case *c, const char *text)
           "%s is a long path", path);
 }
 
-static void tour_of(const char *text, tour *t)
+static void all_kernels_of(const char *text, all_kernels *t)
 {
     hd_case c;
     test_case("%s", text);
     must(hd_case_parse(text, &c));
     rows_seen = 0;
-    must(tour_run(&c, count_rows, NULL, t));
+    must(all_kernels_run(&c, count_rows, NULL, t));
 }
 
 /* A kernel that does nothing is found at once, one that races only where lanes go as they like; both are told with the
@@ -99,16 +100,16 @@ static void tours_name_the_wrong(void **state)
         { races, "race", "hkv.find.tlpv1 buckets=2 slots=8 batch=256x2 keys=uniform:60 threads=1", true },
     };
     for (size_t i = 0; i < sizeof wrongs / sizeof *wrongs; i++) {
-        tour t;
+        all_kernels t;
         stop_at = 0;
         ours = wrongs[i].kernel;
-        tour_of(wrongs[i].text, &t);
+        all_kernels_of(wrongs[i].text, &t);
         ours = NULL;
         check(t.rows == 2 && t.ran == 2 && t.wrong == 2 && rows_seen == 2, "%zu rows, %llu ran, %llu wrong", t.rows,
               (ull)t.ran, (ull)t.wrong);
         for (size_t k = 0; k < t.rows; k++) {
             hd_case again;
-            const tour_row *r = &t.row[k];
+            const all_kernels_row *r = &t.row[k];
             check(strstr(r->wrong, wrongs[i].sentence) && r->at_random == wrongs[i].at_random &&
                       !strchr(r->wrong, '\n'),
                   "%s%s", r->at_random ? "at random: " : "", r->wrong);
@@ -117,10 +118,10 @@ static void tours_name_the_wrong(void **state)
                       strcmp(again.op, hd_op_name(r->op)) == 0,
                   "%s", r->again);
         }
-        tour_close(&t);
-        tour_of(wrongs[i].text, &t);
+        all_kernels_close(&t);
+        all_kernels_of(wrongs[i].text, &t);
         check(t.wrong == 0 && t.ran == 2, "sound kernels: %llu wrong, %s", (ull)t.wrong, t.row[0].wrong);
-        tour_close(&t);
+        all_kernels_close(&t);
     }
 }
 
@@ -128,16 +129,16 @@ static void tours_name_the_wrong(void **state)
 static void tours_end_early(void **state)
 {
     (void)state;
-    tour t;
+    all_kernels t;
     stop_at = 3;
-    tour_of("hkv.mix.ref buckets=2 slots=16 batch=16x2 keys=uniform:60 threads=1", &t);
+    all_kernels_of("hkv.mix.ref buckets=2 slots=16 batch=16x2 keys=uniform:60 threads=1", &t);
     check(t.rows > 50 && t.ran == 2 && t.wrong == 0 && rows_seen == 3, "%zu rows, %llu ran, %llu wrong", t.rows,
           (ull)t.ran, (ull)t.wrong);
-    tour_close(&t);
+    all_kernels_close(&t);
     stop_at = 0;
 }
 
-/* Which rows a tour has, and how much each is asked: what there is of requests, of kernels that fit, of buckets to
+/* Which rows a all_kernels has, and how much each is asked: what there is of requests, of kernels that fit, of buckets to
  * choose from. */
 static void tours_go_where_they_can(void **state)
 {
@@ -152,8 +153,8 @@ static void tours_go_where_they_can(void **state)
         { "hkv.find.tlpv1 slots=16 capacity=20 batch=24x3 keys=uniform:60 threads=1", 2, 2, 48, 24 },
         { "hkv.find.tlpv1 slots=16 capacity=16 batch=24x3 keys=uniform:60 threads=1", 1, 1, 48, 24 },
         { "hkv.find.pipeline buckets=2 slots=12 batch=24x3 keys=uniform:60 threads=1", 2, 0, 48, 24 },
-        { "hkv.insert_or_assign.gather buckets=2 slots=16 layout=planes batch=8x1 keys=uniform:60 threads=1", 2, 0, 0,
-          8 },
+        { "hkv.insert_or_assign.coalesced buckets=2 slots=16 layout=planes batch=8x1 keys=uniform:60 threads=1", 2, 0,
+          0, 8 },
         { "hkv.find.tlpv1 buckets=64 slots=16 batch=10000x1 keys=uniform:600 threads=1", 2, 2, 4096, 4096 },
         { "hkv.accum_or_assign.tlpv1 buckets=2 slots=16 value=5 batch=8x1 keys=uniform:60 threads=1", 2, 0, 0, 8 },
         { "hkv.unlock_keys.tlpv1 buckets=2 slots=16 pins=5 batch=8x1 keys=uniform:60 threads=1", 2, 2, 0, 8 },
@@ -166,8 +167,8 @@ static void tours_go_where_they_can(void **state)
         { "hkv.serve.tlpv1 buckets=2 slots=16 batch=64x2 keys=ycsb:f,60 threads=1", 4, 4, 64, 64 },
     };
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        tour t;
-        tour_of(ways[i].text, &t);
+        all_kernels t;
+        all_kernels_of(ways[i].text, &t);
         check(t.rows == ways[i].rows && t.ran == ways[i].ran && t.wrong == 0, "%zu rows, %llu ran, %llu wrong: %s",
               t.rows, (ull)t.ran, (ull)t.wrong, t.row[0].wrong);
         check(t.filled == ways[i].filled && t.asked == ways[i].asked, "%llu filled, %llu asked", (ull)t.filled,
@@ -176,21 +177,21 @@ static void tours_go_where_they_can(void **state)
             check((t.row[k].unfit[0] != 0) == (ways[i].ran == 0) && (t.row[k].items > 0) == (ways[i].ran > 0) &&
                       !t.row[k].at_random,
                   "row %zu: %s", k, t.row[k].unfit);
-        tour_close(&t);
+        all_kernels_close(&t);
     }
 }
 
 /* Every kernel, on everything that it runs: those that fit are all right. */
-static void all_kernels_tour(void **state)
+static void all_kernels_all_kernels(void **state)
 {
     (void)state;
-    tour t;
+    all_kernels t;
     uint64_t unfit = 0;
-    tour_of("hkv.mix.ref buckets=2 slots=16 pins=4 batch=24x3 keys=uniform:60 threads=1", &t);
+    all_kernels_of("hkv.mix.ref buckets=2 slots=16 pins=4 batch=24x3 keys=uniform:60 threads=1", &t);
     for (size_t i = 0; i < t.rows; i++) unfit += t.row[i].unfit[0] != 0;
     check(t.ran + unfit == t.rows && t.ran > 100 && t.wrong == 0 && (size_t)rows_seen == t.rows,
           "%zu rows, %llu ran, %llu wrong", t.rows, (ull)t.ran, (ull)t.wrong);
-    tour_close(&t);
+    all_kernels_close(&t);
 }
 
 /* What is no tour: said in words, and nothing is left to close. */
@@ -211,37 +212,37 @@ static void no_tour_goes_there(void **state)
     };
     for (size_t i = 0; i < sizeof nowhere / sizeof *nowhere; i++) {
         hd_case c;
-        tour t;
+        all_kernels t;
         test_case("%s", nowhere[i].text);
         must(hd_case_parse(nowhere[i].text, &c));
         if (nowhere[i].keys) keys_of(&c, nowhere[i].keys);
-        must_fail(tour_run(&c, NULL, NULL, &t), nowhere[i].status, nowhere[i].word);
+        must_fail(all_kernels_run(&c, NULL, NULL, &t), nowhere[i].status, nowhere[i].word);
         check(!t.row && !t.rows, "rows are left");
     }
 }
 
-/* More requests than a tour takes, of a file that has fewer than a batch. */
+/* More requests than a all_kernels takes, of a file that has fewer than a batch. */
 static void a_tour_takes_what_there_is(void **state)
 {
     (void)state;
     hd_case c;
-    tour t;
+    all_kernels t;
     must(hd_case_parse("hkv.find.tlpv1 buckets=1 slots=16 batch=4096x5000", &c));
     keys_of(&c, "1\n2\n3\n");
-    must(tour_run(&c, NULL, NULL, &t));
+    must(all_kernels_run(&c, NULL, NULL, &t));
     check(t.rows == 1 && t.ran == 1 && t.wrong == 0 && t.filled == 0 && t.asked == 3 && t.row[0].metered == 3,
           "%llu filled, %llu asked", (ull)t.filled, (ull)t.asked);
-    tour_close(&t);
+    all_kernels_close(&t);
     must(hd_case_parse("hkv.serve.tlpv1 buckets=1 slots=16 batch=3x1", &c));
     keys_of(&c, "w,1\nw,2\nw,3\n");
-    must(tour_run(&c, NULL, NULL, &t));
+    must(all_kernels_run(&c, NULL, NULL, &t));
     check(t.rows == 1 && t.ran == 1 && t.wrong == 0 && t.row[0].op == HD_OP_INSERT_OR_ASSIGN, "only writes: %zu rows",
           t.rows);
-    tour_close(&t);
+    all_kernels_close(&t);
 }
 
-/* Whatever a tour calls, and whenever: it ends with that, and keeps nothing. */
-static void calls_that_fail_end_a_tour(void **state)
+/* Whatever a all_kernels calls, and whenever: it ends with that, and keeps nothing. */
+static void calls_that_fail_end_a_all_kernels(void **state)
 {
     (void)state;
     static const char *const texts[] = {
@@ -250,11 +251,11 @@ static void calls_that_fail_end_a_tour(void **state)
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         hd_case c;
-        tour t;
+        all_kernels t;
         must(hd_case_parse(texts[i], &c));
         for (calls.fail_at = 1;; calls.fail_at++) {
             calls.n = 0;
-            hd_status status = tour_run(&c, NULL, NULL, &t);
+            hd_status status = all_kernels_run(&c, NULL, NULL, &t);
             test_case("%s, and call %llu fails, %s", texts[i], (ull)calls.fail_at, calls.failed);
             if (calls.n < calls.fail_at) break;
             check(status == HD_ENOMEM && strstr(hd_why(), calls.failed), "%s: %s", hd_status_name(status),
@@ -263,7 +264,7 @@ static void calls_that_fail_end_a_tour(void **state)
         }
         check(calls.n > 12 && t.ran == 2, "%llu calls", (ull)calls.n);
         calls.fail_at = 0;
-        tour_close(&t);
+        all_kernels_close(&t);
     }
 }
 
@@ -273,8 +274,8 @@ static void calls_that_fail_end_a_tour(void **state)
 
 static const struct {
     const char *text, *word, *design, *policy, *keys; /* NULL: the case's own; keys: of a file */
-} no_scenes[] = {
-    { "hkv.mix.tlpv1" SMALL, "a scene is of one operation, not of 'mix'", NULL, NULL, NULL },
+} no_fixtures[] = {
+    { "hkv.mix.tlpv1" SMALL, "a fixture is of one operation, not of 'mix'", NULL, NULL, NULL },
     { "hkv.find.tlpv1" SMALL, "no kernels of design ovs", "ovs", NULL, NULL },
     { "hkv.find.tlpv1" SMALL, "policy: there is no 'lfru'; nearest: lru", NULL, "lfru", NULL },
     { "hkv.find.tlpv1 dual=1 buckets=1 slots=4 batch=4x1", "dual needs 2 buckets", NULL, NULL, NULL },
@@ -287,24 +288,24 @@ static const struct {
     { "hkv.find.tlpv1" SMALL, "line 3", NULL, NULL, "r,1\nr,2\n3\nr,4\n" },
 };
 
-static void no_scene_is_made_of_these(void **state)
+static void no_fixture_is_made_of_these(void **state)
 {
     (void)state;
-    const scene_kernel k = hkv_scene_kernel_at(HKV_NUMBER_tlpv1_lookup, 32, 1), *kernels[] = { &k, &k };
-    for (size_t i = 0; i < sizeof no_scenes / sizeof *no_scenes; i++) {
+    const fixture_kernel k = hkv_fixture_kernel_at(HKV_NUMBER_tlpv1_lookup, 32, 1), *kernels[] = { &k, &k };
+    for (size_t i = 0; i < sizeof no_fixtures / sizeof *no_fixtures; i++) {
         hd_case both[2], c;
-        scene *s = NULL;
-        test_case("%s", no_scenes[i].text);
-        must(hd_case_parse(no_scenes[i].text, &c));
-        if (no_scenes[i].keys) keys_of(&c, no_scenes[i].keys);
-        if (no_scenes[i].design) snprintf(c.design, sizeof c.design, "%s", no_scenes[i].design);
-        if (no_scenes[i].policy) snprintf(c.policy, sizeof c.policy, "%s", no_scenes[i].policy);
-        hd_status status = no_scenes[i].keys && strchr(no_scenes[i].keys, ',') ? HD_ECORRUPT : HD_EINVAL;
-        must_fail(scene_open(&c, kernels, 1, &s), status, no_scenes[i].word);
+        fixture *s = NULL;
+        test_case("%s", no_fixtures[i].text);
+        must(hd_case_parse(no_fixtures[i].text, &c));
+        if (no_fixtures[i].keys) keys_of(&c, no_fixtures[i].keys);
+        if (no_fixtures[i].design) snprintf(c.design, sizeof c.design, "%s", no_fixtures[i].design);
+        if (no_fixtures[i].policy) snprintf(c.policy, sizeof c.policy, "%s", no_fixtures[i].policy);
+        hd_status status = no_fixtures[i].keys && strchr(no_fixtures[i].keys, ',') ? HD_ECORRUPT : HD_EINVAL;
+        must_fail(fixture_open(&c, kernels, 1, &s), status, no_fixtures[i].word);
         must(hd_case_parse("hkv.find.tlpv1" SMALL, &both[1]));
         both[0] = c;
-        must_fail(scene_open(both, kernels, 2, &s), status, no_scenes[i].word); /* beside another */
-        check(!s, "a scene is left");
+        must_fail(fixture_open(both, kernels, 2, &s), status, no_fixtures[i].word); /* beside another */
+        check(!s, "a fixture is left");
     }
 }
 
@@ -312,25 +313,25 @@ static void no_scene_is_made_of_these(void **state)
 static void no_batch_is_made_of_these(void **state)
 {
     (void)state;
-    const scene_kernel k = hkv_scene_kernel_at(HKV_NUMBER_tlpv1_upsert, 32, 1);
+    const fixture_kernel k = hkv_fixture_kernel_at(HKV_NUMBER_tlpv1_upsert, 32, 1);
     uint64_t key[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
     hd_case c;
-    scene *s;
+    fixture *s;
     must(hd_case_parse("hkv.mix.tlpv1 value=3" SMALL, &c));
-    must(scene_open_empty(&c, &s));
-    must_fail(scene_batch(s, &k, HD_OP_FIND, key, 5), HD_EINVAL, "5 items, and room for 4");
-    must_fail(scene_batch(s, &k, HD_OP_ACCUM_OR_ASSIGN, key, 4), HD_EINVAL, "no whole number of any element");
-    must(scene_batch(s, &k, HD_OP_INSERT_OR_ASSIGN, key, 4));
-    scene_reference(s);
-    scene_begin(s, s->memory, s->clock + 4);
-    must(scene_batch(s, &k, HD_OP_EXPORT, NULL, 0));
+    must(fixture_open_empty(&c, &s));
+    must_fail(fixture_batch(s, &k, HD_OP_FIND, key, 5), HD_EINVAL, "5 items, and room for 4");
+    must_fail(fixture_batch(s, &k, HD_OP_ACCUM_OR_ASSIGN, key, 4), HD_EINVAL, "no whole number of any element");
+    must(fixture_batch(s, &k, HD_OP_INSERT_OR_ASSIGN, key, 4));
+    fixture_reference(s);
+    fixture_begin(s, s->memory, s->clock + 4);
+    must(fixture_batch(s, &k, HD_OP_EXPORT, NULL, 0));
     check(s->part[0].batch.n == 4, "a range of %llu slots, and room for 4", (ull)s->part[0].batch.n);
-    scene_begin(s, s->initial, 0);
-    check(s->clock == 0 && scene_entries(s->design, s->table, 0) + scene_entries(s->design, s->table, 1) == 4,
+    fixture_begin(s, s->initial, 0);
+    check(s->clock == 0 && fixture_entries(s->design, s->table, 0) + fixture_entries(s->design, s->table, 1) == 4,
           "the table that runs begin with");
-    scene_close(s);
+    fixture_close(s);
     snprintf(c.policy, sizeof c.policy, "nobody");
-    must_fail(scene_open_empty(&c, &s), HD_EINVAL, "policy: there is no 'nobody'");
+    must_fail(fixture_open_empty(&c, &s), HD_EINVAL, "policy: there is no 'nobody'");
 }
 
 /* A kernel's row for a case, or why there is none. */
@@ -343,13 +344,13 @@ static void rows_are_found_by_name(void **state)
     } names[] = {
         { "hkv.find.warp" SMALL, NULL, HKV_NUMBER_warp_lookup },
         { "hkv.clear.warp" SMALL, NULL, HKV_NUMBER_warp_clear },
-        { "hkv.insert_or_assign.gather slots=16", NULL, HKV_NUMBER_gather_upsert },
-        { "hkv.insert_or_assign.gather slots=16 layout=planes", "gather cannot run this table", 0 },
+        { "hkv.insert_or_assign.coalesced slots=16", NULL, HKV_NUMBER_coalesced_upsert },
+        { "hkv.insert_or_assign.coalesced slots=16 layout=planes", "coalesced cannot run this table", 0 },
         { "hkv.find.pipeline slots=12", "pipeline cannot run this table", 0 },
         { "hkv.lock_keys.pipeline slots=16", "pipeline does not run lock_keys", 0 },
         { "hkv.serve.warp slots=16", "kernels run one operation, not 'serve'", 0 },
         { "hkv.find.weft slots=16",
-          "there is no 'weft' for the host machine; there are tlpv1, tlpv2, pipeline, warp, gather", 0 },
+          "there is no 'weft' for the host machine; there are tlpv1, tlpv2, pipeline, warp, coalesced", 0 },
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         hd_case c;
@@ -357,9 +358,9 @@ static void rows_are_found_by_name(void **state)
         test_case("%s", names[i].text);
         must(hd_case_parse(names[i].text, &c));
         if (names[i].word)
-            must_fail(scene_kernel_row(&c, &row), HD_EINVAL, names[i].word);
+            must_fail(fixture_kernel_row(&c, &row), HD_EINVAL, names[i].word);
         else
-            must(scene_kernel_row(&c, &row));
+            must(fixture_kernel_row(&c, &row));
         check(names[i].word || row == names[i].row, "row %u", row);
     }
 }
@@ -367,11 +368,16 @@ static void rows_are_found_by_name(void **state)
 int main(void)
 {
     const struct CMUnitTest tours[] = {
-        cmocka_unit_test(tours_name_the_wrong),       cmocka_unit_test(tours_end_early),
-        cmocka_unit_test(tours_go_where_they_can),    cmocka_unit_test(all_kernels_tour),
-        cmocka_unit_test(no_tour_goes_there),         cmocka_unit_test(a_tour_takes_what_there_is),
-        cmocka_unit_test(calls_that_fail_end_a_tour), cmocka_unit_test(no_scene_is_made_of_these),
-        cmocka_unit_test(no_batch_is_made_of_these),  cmocka_unit_test(rows_are_found_by_name),
+        cmocka_unit_test(tours_name_the_wrong),
+        cmocka_unit_test(tours_end_early),
+        cmocka_unit_test(tours_go_where_they_can),
+        cmocka_unit_test(all_kernels_all_kernels),
+        cmocka_unit_test(no_tour_goes_there),
+        cmocka_unit_test(a_tour_takes_what_there_is),
+        cmocka_unit_test(calls_that_fail_end_a_all_kernels),
+        cmocka_unit_test(no_fixture_is_made_of_these),
+        cmocka_unit_test(no_batch_is_made_of_these),
+        cmocka_unit_test(rows_are_found_by_name),
     };
     return test_run(tours);
 }

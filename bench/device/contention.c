@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * crowd.c - see crowd.h.
+ * contention.c - see contention.h.
  */
-#include "bench/device/crowd.h"
+#include "bench/device/contention.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -14,12 +14,12 @@
 
 enum { KEYSETS = 8 /* batches that a thread has; then from the first again */, WARM = 2 };
 
-typedef struct crowd crowd;
+typedef struct contention contention;
 
 enum start { NOT_YET, GO, GO_HOME };
 
 typedef struct member {
-    crowd *of;
+    contention *of;
     hd_op op;
     void *stream;
     uint64_t *key;    /* (KEYSETS, n)    */
@@ -30,9 +30,9 @@ typedef struct member {
     char why[160];
 } member;
 
-struct crowd {
-    bench_stand *s;
-    const bench_crowd *p;
+struct contention {
+    bench_fixture *s;
+    const bench_contention *p;
     pthread_mutex_t guard; /* of start */
     pthread_cond_t decided;
     enum start start;
@@ -69,7 +69,7 @@ static hd_status member_run(member *t, uint64_t batches)
     return e ? e : d->wait_for(t->stream);
 }
 
-static bool may_start(crowd *c)
+static bool may_start(contention *c)
 {
     pthread_mutex_lock(&c->guard);
     while (c->start == NOT_YET) pthread_cond_wait(&c->decided, &c->guard);
@@ -89,20 +89,20 @@ static void *member_work(void *context)
     return NULL;
 }
 
-static hd_status member_open(member *t, crowd *c, hd_op op)
+static hd_status member_open(member *t, contention *c, hd_op op)
 {
-    bench_stand *s = c->s;
+    bench_fixture *s = c->s;
     uint64_t n = c->p->n;
     void *p = NULL;
     t->of = c;
     t->op = op;
     hd_status e = s->device->more(&t->stream);
-    if (!e) e = s->device->take("bench: keys of a crowd", KEYSETS * n * 8, &p);
+    if (!e) e = s->device->take("bench: keys of a contention", KEYSETS * n * 8, &p);
     t->key = (uint64_t *)p;
-    if (!e) e = s->device->take("bench: values of a crowd", n * s->shape.words * 4, &t->value);
-    if (!e) e = s->device->take("bench: outcomes of a crowd", n, &p), t->outcome = (uint8_t *)p;
+    if (!e) e = s->device->take("bench: values of a contention", n * s->shape.words * 4, &t->value);
+    if (!e) e = s->device->take("bench: outcomes of a contention", n, &p), t->outcome = (uint8_t *)p;
     for (uint64_t i = 0; i < KEYSETS && !e; i++) {
-        bench_draw draw = stand_draw(s, n, n, 0);
+        bench_draw draw = bench_fixture_draw(s, n, n, 0);
         e = s->device->keys(&draw, t->key + i * n);
     }
     return e ? e : s->device->values(t->key, n, s->shape.words, (uint32_t)op, t->value);
@@ -118,7 +118,7 @@ static void member_close(member *t)
 }
 
 /* The last of so many batches of each: all were there, and what was found is whole. */
-static hd_status look(crowd *c, uint64_t batches, bench_crowd_measure *m)
+static hd_status look(contention *c, uint64_t batches, bench_contention_measure *m)
 {
     for (uint32_t i = 0; i < c->persons && !*m->wrong; i++) {
         member *t = &c->person[i];
@@ -144,7 +144,7 @@ static hd_status look(crowd *c, uint64_t batches, bench_crowd_measure *m)
     return HD_OK;
 }
 
-static hd_status run_all(crowd *c, bench_crowd_measure *m)
+static hd_status run_all(contention *c, bench_contention_measure *m)
 {
     pthread_t thread[CROWD_MOST];
     uint32_t started = 0;
@@ -173,9 +173,9 @@ static hd_status run_all(crowd *c, bench_crowd_measure *m)
     return HD_OK;
 }
 
-hd_status crowd_measure(bench_stand *s, const bench_crowd *p, bench_crowd_measure *m)
+hd_status contention_measure(bench_fixture *s, const bench_contention *p, bench_contention_measure *m)
 {
-    crowd c;
+    contention c;
     const struct {
         uint32_t n;
         hd_op op;
@@ -199,6 +199,6 @@ hd_status crowd_measure(bench_stand *s, const bench_crowd *p, bench_crowd_measur
     if (!e && !*m->wrong) e = look(&c, p->batches, m);
     m->items = c.persons * p->batches * p->n;
     for (uint32_t i = 0; i < c.persons; i++) member_close(&c.person[i]);
-    stand_changed(s);
+    bench_fixture_changed(s);
     return e;
 }

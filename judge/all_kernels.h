@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * tour.h - one workload through every kernel on the host machine. The reference fills a table with the case's requests;
+ * all_kernels.h - one workload through every kernel on the host machine. The reference fills a table with the case's requests;
  * then each kernel of each operation that the case names takes over from that same table and runs the requests that
  * come next, twice:
  *
@@ -17,9 +17,12 @@
 #include "judge/design.h"
 #include "judge/run.h"
 
-enum { TOUR_BATCH = 4096, TOUR_FILL = 1 << 22 }; /* requests at most: run by a kernel, and by the reference before */
+enum {
+    ALL_KERNELS_BATCH = 4096,
+    ALL_KERNELS_FILL = 1 << 22
+}; /* requests at most: run by a kernel, and by the reference before */
 
-typedef struct tour_row {
+typedef struct all_kernels_row {
     hd_op op; /* or JUDGE_MIXED */
     const judge_row *kernel;
     bool dual;
@@ -31,21 +34,21 @@ typedef struct tour_row {
     uint64_t steps, sectors, lines, atomics;
     char wrong[512]; /* "" or what the judge said                                               */
     bool at_random;  /* wrong: in random order only                                             */
-    char again[512]; /* wrong: the case that shows it again, for a tour                         */
-} tour_row;
+    char again[512]; /* wrong: the case that shows it again, for a all_kernels                         */
+} all_kernels_row;
 
-typedef struct tour {
+typedef struct all_kernels {
     const judge_design *design;
-    tour_row *row; /* (rows) by operation, candidate buckets, variant */
+    all_kernels_row *row; /* (rows) by operation, candidate buckets, variant */
     size_t rows;
     uint64_t ran, items, wrong; /* rows, their items, rows that went wrong */
     uint64_t filled, asked;     /* requests: that the reference served before, and for every kernel */
     double seconds;
-} tour;
+} all_kernels;
 
 /* HD_OK also when a kernel went wrong. The case's kernel is ref for all, or the name of one. progress counts rows. A
  * failure leaves nothing to close. */
-hd_status tour_run(const hd_case *c, hd_progress *progress, void *context, tour *t);
-void tour_close(tour *t);
+hd_status all_kernels_run(const hd_case *c, hd_progress *progress, void *context, all_kernels *t);
+void all_kernels_close(all_kernels *t);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * tour.c - from a case to a row per kernel.
+ * all_kernels.c - from a case to a row per kernel.
  */
-#include "judge/tour.h"
+#include "judge/all_kernels.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ enum { OPS = JUDGE_MIXED + 1 };
 
 /* A full table, and its judge. */
 typedef struct stop {
-    scene *s;
+    fixture *s;
     agree *a;
     uint8_t *full;  /* (s->bytes) as the reference left it ... */
     uint64_t clock; /* ... and when                            */
@@ -27,7 +27,7 @@ typedef struct stop {
 typedef struct guide {
     hd_case c;
     const judge_design *d;
-    tour *t;
+    all_kernels *t;
     simt_machine *m;
     uint64_t *key;      /* (n) of the case's requests */
     uint64_t n, fill;   /* the first `fill` are for the reference, the rest for the kernels */
@@ -42,8 +42,8 @@ typedef struct guide {
 static hd_status read_requests(guide *g, hd_source *source)
 {
     hd_request r[1024];
-    uint64_t most =
-        TOUR_FILL / g->c.batch < g->c.batches ? TOUR_FILL / g->c.batch * g->c.batch : g->c.batches * g->c.batch;
+    uint64_t most = ALL_KERNELS_FILL / g->c.batch < g->c.batches ? ALL_KERNELS_FILL / g->c.batch * g->c.batch
+                                                                 : g->c.batches * g->c.batch;
     g->key = (uint64_t *)malloc(most * sizeof *g->key);
     if (!g->key) return hd_fail(HD_ENOMEM, "keys: no memory for %llu", (unsigned long long)most);
     for (size_t got = 1; got && g->n < most;) {
@@ -51,7 +51,7 @@ static hd_status read_requests(guide *g, hd_source *source)
         hd_status status = hd_source_next(source, r, want, &got);
         if (status) return status;
         for (size_t i = 0; i < got; i++) {
-            g->key[g->n++] = scene_holdable(g->d, r[i].key);
+            g->key[g->n++] = fixture_holdable(g->d, r[i].key);
             g->reads = g->reads || r[i].verb == HD_READ || r[i].verb == HD_READ_MODIFY_WRITE;
             g->writes = g->writes || r[i].verb != HD_READ;
         }
@@ -63,15 +63,15 @@ static hd_status read_requests(guide *g, hd_source *source)
 /* The reference serves all requests but the last batch. */
 static hd_status fill(guide *g, stop *x)
 {
-    scene *s = x->s;
+    fixture *s = x->s;
     for (uint64_t done = 0, n; done < g->fill; done += n) {
         n = g->fill - done < g->c.batch ? g->fill - done : g->c.batch;
-        hd_status status = scene_batch(s, NULL, HD_OP_INSERT_OR_ASSIGN, g->key + done, n);
+        hd_status status = fixture_batch(s, NULL, HD_OP_INSERT_OR_ASSIGN, g->key + done, n);
         if (status) return status;
-        scene_reference(s);
+        fixture_reference(s);
         s->clock += n;
     }
-    scene_begin(s, s->memory, s->clock);
+    fixture_begin(s, s->memory, s->clock);
     x->full = (uint8_t *)malloc(s->bytes);
     if (!x->full) return hd_fail(HD_ENOMEM, "capacity: no memory for a copy of the table");
     memcpy(x->full, s->initial, s->bytes);
@@ -91,16 +91,16 @@ static uint64_t hits(const hd_batch *b)
 }
 
 /* The full table, and the next requests. What unlocks keys finds some that are locked. */
-static hd_status arrive(guide *g, stop *x, const scene_kernel *k, hd_op op, uint64_t n)
+static hd_status arrive(guide *g, stop *x, const fixture_kernel *k, hd_op op, uint64_t n)
 {
     hd_status status = HD_OK;
-    scene_begin(x->s, x->full, x->clock);
+    fixture_begin(x->s, x->full, x->clock);
     if (op == HD_OP_UNLOCK_KEYS) {
-        status = scene_batch(x->s, k, HD_OP_LOCK_KEYS, g->key + g->fill, n);
-        if (!status) scene_reference(x->s);
-        scene_begin(x->s, x->s->memory, x->clock + n);
+        status = fixture_batch(x->s, k, HD_OP_LOCK_KEYS, g->key + g->fill, n);
+        if (!status) fixture_reference(x->s);
+        fixture_begin(x->s, x->s->memory, x->clock + n);
     }
-    return status ? status : scene_batch(x->s, k, op, g->key + g->fill, n);
+    return status ? status : fixture_batch(x->s, k, op, g->key + g->fill, n);
 }
 
 static simt_config in_turn(void)
@@ -127,25 +127,25 @@ static simt_config at_random(uint64_t seed)
 }
 
 /* What a row counts: keys, or the slots that a whole table has. */
-static uint64_t items_of(const scene *s)
+static uint64_t items_of(const fixture *s)
 {
     const hd_batch *b = &s->part[0].batch;
-    return judge_ops[b->op].keyed || b->n ? b->n : scene_places(s->design, s->table);
+    return judge_ops[b->op].keyed || b->n ? b->n : fixture_places(s->design, s->table);
 }
 
-static void went_wrong(const guide *g, tour_row *r, const char *why)
+static void went_wrong(const guide *g, all_kernels_row *r, const char *why)
 {
     hd_case again = g->c;
     snprintf(r->wrong, sizeof r->wrong, "%.*s", (int)strcspn(why, "\n"), why);
-    snprintf(again.op, sizeof again.op, "%s", scene_op_name(r->op));
+    snprintf(again.op, sizeof again.op, "%s", fixture_op_name(r->op));
     snprintf(again.kernel, sizeof again.kernel, "%s", r->kernel->variant);
     again.dual = r->dual;
     hd_case_print(&again, r->again, sizeof r->again);
 }
 
-static hd_status run_row(guide *g, stop *x, tour_row *r)
+static hd_status run_row(guide *g, stop *x, all_kernels_row *r)
 {
-    scene_kernel k = scene_kernel_at(g->d, (uint32_t)(r->kernel - g->d->row), 0, 0);
+    fixture_kernel k = fixture_kernel_at(g->d, (uint32_t)(r->kernel - g->d->row), 0, 0);
     uint64_t n = g->n - g->fill;
     hd_status status = arrive(g, x, &k, r->op, n);
     if (status == HD_EINVAL) { /* accum_or_assign on values that are no numbers */
@@ -153,7 +153,7 @@ static hd_status run_row(guide *g, stop *x, tour_row *r)
         return HD_OK;
     }
     if (!status && judge_ops[x->s->part[0].batch.op].keyed) {
-        scene_reference(x->s);
+        fixture_reference(x->s);
         r->ref_hits = hits(&x->s->part[0].batch);
         status = arrive(g, x, &k, r->op, n);
     }
@@ -188,20 +188,20 @@ static bool named(const guide *g, hd_op op)
     if (strcmp(g->c.op, "mix") == 0) return true;
     if (strcmp(g->c.op, "serve") == 0)
         return (op == HD_OP_FIND_OR_INSERT && g->reads) || (op == HD_OP_INSERT_OR_ASSIGN && g->writes);
-    return strcmp(g->c.op, scene_op_name(op)) == 0;
+    return strcmp(g->c.op, fixture_op_name(op)) == 0;
 }
 
 static hd_status plan(guide *g, int duals)
 {
-    tour *t = g->t;
-    t->row = (tour_row *)calloc((size_t)OPS * 2 * g->d->rows, sizeof *t->row);
+    all_kernels *t = g->t;
+    t->row = (all_kernels_row *)calloc((size_t)OPS * 2 * g->d->rows, sizeof *t->row);
     if (!t->row) return hd_fail(HD_ENOMEM, "no memory for the tour's rows");
     for (int op = 0; op < OPS; op++) {
         for (int dual = 0; dual < duals && named(g, (hd_op)op); dual++)
             for (uint32_t k = 0; k < g->d->rows; k++) {
                 if (!g->d->runs(k, (hd_op)op)) continue;
                 if (strcmp(g->c.kernel, "ref") != 0 && strcmp(g->c.kernel, g->d->row[k].variant) != 0) continue;
-                tour_row *r = &t->row[t->rows++];
+                all_kernels_row *r = &t->row[t->rows++];
                 r->op = (hd_op)op;
                 r->dual = dual == 1;
                 r->buckets = g->c.hashes ? g->c.hashes : 1 + (uint32_t)dual;
@@ -222,11 +222,11 @@ static hd_status visit(guide *g, bool dual, size_t *done)
     memset(&x, 0, sizeof x);
     hd_case c = g->c;
     c.dual = dual;
-    hd_status status = scene_open_empty(&c, &x.s);
+    hd_status status = fixture_open_empty(&c, &x.s);
     if (!status) status = agree_open(x.s, &x.a);
     if (!status) status = fill(g, &x);
     for (size_t i = 0; i < g->t->rows && !status; i++) {
-        tour_row *r = &g->t->row[i];
+        all_kernels_row *r = &g->t->row[i];
         if (r->dual != dual) continue;
         g->ended = g->progress && g->progress(g->context, (*done)++, g->t->rows);
         if (g->ended) break;
@@ -237,7 +237,7 @@ static hd_status visit(guide *g, bool dual, size_t *done)
     return status;
 }
 
-hd_status tour_run(const hd_case *c, hd_progress *progress, void *context, tour *t)
+hd_status all_kernels_run(const hd_case *c, hd_progress *progress, void *context, all_kernels *t)
 {
     const hd_time_seam *time = &hd_seams_os.time;
     guide g;
@@ -251,9 +251,9 @@ hd_status tour_run(const hd_case *c, hd_progress *progress, void *context, tour 
     g.t = t;
     g.progress = progress;
     g.context = context;
-    if (g.c.batch > TOUR_BATCH) {
-        g.c.batches = g.c.batches * g.c.batch / TOUR_BATCH;
-        g.c.batch = TOUR_BATCH;
+    if (g.c.batch > ALL_KERNELS_BATCH) {
+        g.c.batches = g.c.batches * g.c.batch / ALL_KERNELS_BATCH;
+        g.c.batch = ALL_KERNELS_BATCH;
     }
     uint64_t start = time->now_ns(time->self),
              buckets = c->buckets ? c->buckets : (c->capacity + c->slots - 1) / c->slots;
@@ -269,11 +269,11 @@ hd_status tour_run(const hd_case *c, hd_progress *progress, void *context, tour 
     t->filled = g.fill;
     t->asked = g.n - g.fill;
     t->seconds = (double)(time->now_ns(time->self) - start) * 1e-9;
-    if (status) tour_close(t);
+    if (status) all_kernels_close(t);
     return status;
 }
 
-void tour_close(tour *t)
+void all_kernels_close(all_kernels *t)
 {
     free(t->row);
     memset(t, 0, sizeof *t);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * volley - four lanes per key, and four keys of each four lanes on their way at once: the loads of all four buckets are
+ * batched - four lanes per key, and four keys of each four lanes on their way at once: the loads of all four buckets are
  * out before the first of them is looked at, and so are the four compare-and-swaps. A warp takes its items in rounds,
  * each by all its lanes together, and what a round does not settle waits in shared memory until there is enough of it
  * for the next:
@@ -11,7 +11,7 @@
  *            change, or claims the key there. A newcomer that finds neither open takes a slot of the first with more
  *            than `spare` free ones, else of the emptier
  *   third    eight of what is left of batches that bring keys in, a tile for each, with both buckets in sight
- *            (crowd.h): where both are full a key of them makes room
+ *            (displace_warp.h): where both are full a key of them makes room
  *   rest     the tile's way (steps.h), a key at a time: third candidates, a crowded stash, keys on the move, long
  *            chains, and items that met another of their key
  *
@@ -22,16 +22,16 @@
  * next's by a fence.
  */
 #ifdef HIVE_KERNEL_TEXT
-#include "gpu/hive/crowd.h"
+#include "gpu/hive/displace_warp.h"
 
-enum { HIVE_VOLLEY_THREADS = 256 };
+enum { HIVE_BATCHED_THREADS = 256 };
 
-/* ---- A volley -------------------------------------------------------------------------------- */
+/* ---- A batched -------------------------------------------------------------------------------- */
 
 /* The tile's four items, a lane's own each, look in their first candidate, or, as their rule says, in their second;
  * first: all in their first. What is to be changed each lane changes for its own item: the compare-and-swaps, too, are
  * on their way together. */
-SIMT_FN void hive_volley(simt_tile t, const hive_args *a, const hive_kind *k, bool first, hive_shot *s)
+SIMT_FN void hive_batched(simt_tile t, const hive_args *a, const hive_kind *k, bool first, hive_in_flight *s)
 {
     const hive_view *u = &k->shape, *v = &a->v;
     bool step = !first && s->rule & HIVE_RULE_SECOND, here = s->outcome == HIVE_UNDECIDED;
@@ -115,7 +115,7 @@ SIMT_FN hive_queue hive_queue_of(uint32_t *room, uint32_t from)
 }
 
 /* The warp's lanes whose item is `off` put it off. */
-SIMT_FN void hive_put_off(hive_queue *l, bool off, const hive_shot *s)
+SIMT_FN void hive_put_off(hive_queue *l, bool off, const hive_in_flight *s)
 {
     simt_tile w = simt_tile_of(32);
     uint32_t all = simt_ballot(w, off), at = l->n + simt_popc(all & ((1u << w.rank) - 1));
@@ -169,7 +169,7 @@ SIMT_FN void hive_count_up(const hive_args *a, hive_counts *c)
     c->of[0] = c->of[1] = 0;
 }
 
-SIMT_FN void hive_volley_deliver(const hive_args *a, const hive_kind *k, hive_counts *c, const hive_shot *s)
+SIMT_FN void hive_batched_deliver(const hive_args *a, const hive_kind *k, hive_counts *c, const hive_in_flight *s)
 {
     if (s->outcome < HD_OUTCOME_COUNT) {
         hive_count_outcome(c, s->outcome);
@@ -179,11 +179,11 @@ SIMT_FN void hive_volley_deliver(const hive_args *a, const hive_kind *k, hive_co
 }
 
 /* The lane's own item, i, if there is one. */
-SIMT_FN hive_shot hive_load_shot(const hive_args *a, const hive_kind *k, uint64_t i, bool is)
+SIMT_FN hive_in_flight hive_load_in_flight(const hive_args *a, const hive_kind *k, uint64_t i, bool is)
 {
     uint32_t bytes = k->shape.half / 8, flag = HD_EITHER;
     uint64_t key = 0;
-    hive_shot s;
+    hive_in_flight s;
     s.i = i;
     s.in = s.value = s.room = 0;
     s.slot = (const uint8_t *)0;
@@ -207,63 +207,63 @@ SIMT_FN hive_shot hive_load_shot(const hive_args *a, const hive_kind *k, uint64_
 }
 
 /* Item m of those that wait, if it is one, as the lane's own. */
-SIMT_FN hive_shot hive_call_up(const hive_args *a, const hive_kind *k, const hive_queue *l, uint32_t m, bool is)
+SIMT_FN hive_in_flight hive_call_up(const hive_args *a, const hive_kind *k, const hive_queue *l, uint32_t m, bool is)
 {
     uint32_t room = 0;
     uint64_t i = 0;
     if (is) i = hive_waiting(l, m, &room);
     simt_join();
-    hive_shot s = hive_load_shot(a, k, i, is);
+    hive_in_flight s = hive_load_in_flight(a, k, i, is);
     s.room = room;
     return s;
 }
 
 /* Items x and the next ones; those from a->last on are none. */
-SIMT_FN void hive_volley_first(simt_tile t, const hive_args *a, const hive_kind *k, uint64_t x, hive_queue *second,
-                               hive_counts *c)
+SIMT_FN void hive_batched_first(simt_tile t, const hive_args *a, const hive_kind *k, uint64_t x, hive_queue *second,
+                                hive_counts *c)
 {
     uint64_t i = x + simt_lane();
     if (i < a->last) simt_started(i);
-    hive_shot s = hive_load_shot(a, k, i, i < a->last);
+    hive_in_flight s = hive_load_in_flight(a, k, i, i < a->last);
     if (s.outcome == HD_RESERVED) simt_ticket(i, HD_RESERVED, 0, HIVE_NOWHERE);
     simt_join();
-    hive_volley(t, a, k, true, &s);
+    hive_batched(t, a, k, true, &s);
     simt_join();
-    hive_volley_deliver(a, k, c, &s);
+    hive_batched_deliver(a, k, c, &s);
     hive_put_off(second, s.outcome == HIVE_UNDECIDED, &s);
 }
 
 /* Of 32 items that wait, or as many as do. */
-SIMT_FN void hive_volley_second(simt_tile t, const hive_args *a, const hive_kind *k, hive_queue *second,
-                                hive_queue *rest, hive_counts *c)
+SIMT_FN void hive_batched_second(simt_tile t, const hive_args *a, const hive_kind *k, hive_queue *second,
+                                 hive_queue *rest, hive_counts *c)
 {
     uint32_t take = second->n < 32 ? second->n : 32;
     second->n -= take;
     if (k->moves) simt_fence();
-    hive_shot s = hive_call_up(a, k, second, second->n + simt_lane(), simt_lane() < take);
+    hive_in_flight s = hive_call_up(a, k, second, second->n + simt_lane(), simt_lane() < take);
     if (!(s.room & HIVE_ROOM_AGAIN)) s.rule |= HIVE_RULE_SECOND;
-    hive_volley(t, a, k, false, &s);
+    hive_batched(t, a, k, false, &s);
     simt_join();
-    hive_volley_deliver(a, k, c, &s);
+    hive_batched_deliver(a, k, c, &s);
     hive_put_off(rest, s.outcome == HIVE_UNDECIDED, &s);
 }
 
 /* Of as many items that wait as there are tiles. */
-SIMT_FN void hive_volley_third(simt_tile t, const hive_args *a, const hive_kind *k, hive_queue *third, hive_queue *rest,
-                               hive_counts *c)
+SIMT_FN void hive_batched_third(simt_tile t, const hive_args *a, const hive_kind *k, hive_queue *third,
+                                hive_queue *rest, hive_counts *c)
 {
-    uint32_t tiles = 32 / HIVE_VOLLEY, own = simt_lane() / HIVE_VOLLEY, take = third->n < tiles ? third->n : tiles;
+    uint32_t tiles = 32 / HIVE_BATCHED, own = simt_lane() / HIVE_BATCHED, take = third->n < tiles ? third->n : tiles;
     third->n -= take;
-    hive_shot s = hive_call_up(a, k, third, third->n + own, own < take);
-    hive_crowd(t, a, k, &s);
+    hive_in_flight s = hive_call_up(a, k, third, third->n + own, own < take);
+    hive_displace_warp(t, a, k, &s);
     bool left = s.outcome == HIVE_UNDECIDED && t.rank == 0;
     if (t.rank != 0) s.outcome = HIVE_NO_ITEM;
-    hive_volley_deliver(a, k, c, &s);
+    hive_batched_deliver(a, k, c, &s);
     hive_put_off(rest, left, &s);
 }
 
 /* All that wait. Apart: what it needs of registers is not the rounds' business. */
-SIMT_FN_APART hive_counts hive_volley_rest(const hive_args *a, uint32_t op, bool mixed, hive_queue rest, hive_counts c)
+SIMT_FN_APART hive_counts hive_batched_rest(const hive_args *a, uint32_t op, bool mixed, hive_queue rest, hive_counts c)
 {
     simt_tile t = simt_tile_of(8);
     for (uint32_t x = simt_lane() / t.size; x < rest.n; x += 32 / t.size) {
@@ -291,30 +291,30 @@ SIMT_FN uint64_t hive_next_pass(const hive_args *a, uint32_t *passes)
     return a->first + ((uint64_t)(n / warps) * simt_blocks() + simt_block()) * simt_threads() + n % warps * 32;
 }
 
-SIMT_FN void hive_volleys(const hive_args *a, const hive_kind *k)
+SIMT_FN void hive_batcheds(const hive_args *a, const hive_kind *k)
 {
-    SIMT_SHARED(uint32_t, room, HIVE_VOLLEY_THREADS / 32 * 2 * HIVE_QUEUES);
+    SIMT_SHARED(uint32_t, room, HIVE_BATCHED_THREADS / 32 * 2 * HIVE_QUEUES);
     SIMT_SHARED(uint32_t, taken, 1);
-    simt_tile t = simt_tile_of(HIVE_VOLLEY), warp = simt_tile_of(32);
+    simt_tile t = simt_tile_of(HIVE_BATCHED), warp = simt_tile_of(32);
     bool crowds = k->moves && k->shape.hashes == 2, more = true;
     hive_queue second = hive_queue_of(room, 0), third = hive_queue_of(room, HIVE_QUEUE_SECOND),
                rest = hive_queue_of(room, crowds ? HIVE_QUEUE_SECOND + HIVE_QUEUE_THIRD : HIVE_QUEUE_SECOND);
     hive_counts c;
-    uint32_t passes = 0, tiles = 32 / HIVE_VOLLEY;
+    uint32_t passes = 0, tiles = 32 / HIVE_BATCHED;
     c.of[0] = c.of[1] = 0;
     if (simt_thread() == 0) simt_st_u32(taken, 0);
     simt_sync_block();
     while (more) {
         uint64_t x = hive_next_pass(a, taken);
         more = x < a->last;
-        if (more) hive_volley_first(t, a, k, x, &second, &c);
+        if (more) hive_batched_first(t, a, k, x, &second, &c);
         while (second.n >= (more ? 32 : 1) || third.n >= (more ? tiles : 1)) {
             if (third.n < tiles && second.n >= (more ? 32 : 1))
-                hive_volley_second(t, a, k, &second, crowds ? &third : &rest, &c);
+                hive_batched_second(t, a, k, &second, crowds ? &third : &rest, &c);
             else
-                hive_volley_third(t, a, k, &third, &rest, &c);
+                hive_batched_third(t, a, k, &third, &rest, &c);
             if (rest.n) {
-                c = hive_volley_rest(a, k->op, k->mixed, rest, c);
+                c = hive_batched_rest(a, k->op, k->mixed, rest, c);
                 simt_sync_tile(warp);
                 rest.n = 0;
             }
@@ -325,26 +325,26 @@ SIMT_FN void hive_volleys(const hive_args *a, const hive_kind *k)
     hive_count_up(a, &c);
 }
 
-SIMT_FN void hive_volley_items(const hive_args *a)
+SIMT_FN void hive_batched_items(const hive_args *a)
 {
     hive_kind k = hive_kind_of(a, a->v.slots, a->v.half, a->v.hashes, false);
-    hive_volleys(a, &k);
+    hive_batcheds(a, &k);
 }
 #endif
-HIVE_KERNEL(volley, items, 1, 256, hive_fits_volley, ORDER,
+HIVE_KERNEL(batched, items, 1, 256, hive_fits_batched, ORDER,
             "four lanes per key, four keys of each in flight, in rounds by bucket; what remains goes the tile's way")
 #ifdef HIVE_SPECIAL
-HIVE_SPECIAL(volley, items, FIND, false, false, HIVE_VOLLEY_THREADS, 4)
-HIVE_SPECIAL(volley, items, FIND_PTR, false, false, HIVE_VOLLEY_THREADS, 4)
-HIVE_SPECIAL(volley, items, CONTAINS, false, false, HIVE_VOLLEY_THREADS, 4)
-HIVE_SPECIAL(volley, items, ASSIGN, false, false, HIVE_VOLLEY_THREADS, 3)
-HIVE_SPECIAL(volley, items, ASSIGN_VALUES, false, false, HIVE_VOLLEY_THREADS, 3)
-HIVE_SPECIAL(volley, items, INSERT_OR_ASSIGN, false, false, HIVE_VOLLEY_THREADS, 3)
-HIVE_SPECIAL(volley, items, INSERT_OR_ASSIGN, false, true, HIVE_VOLLEY_THREADS, 3)
-HIVE_SPECIAL(volley, items, FIND_OR_INSERT, false, false, HIVE_VOLLEY_THREADS, 3)
-HIVE_SPECIAL(volley, items, FIND_OR_INSERT, false, true, HIVE_VOLLEY_THREADS, 3)
-HIVE_SPECIAL(volley, items, ACCUM_OR_ASSIGN, false, false, HIVE_VOLLEY_THREADS, 3)
-HIVE_SPECIAL(volley, items, ERASE, false, false, HIVE_VOLLEY_THREADS, 3)
-HIVE_SPECIAL(volley, items, FIND, true, false, HIVE_VOLLEY_THREADS, 3)
-HIVE_SPECIAL(volley, items, FIND, true, true, HIVE_VOLLEY_THREADS, 3)
+HIVE_SPECIAL(batched, items, FIND, false, false, HIVE_BATCHED_THREADS, 4)
+HIVE_SPECIAL(batched, items, FIND_PTR, false, false, HIVE_BATCHED_THREADS, 4)
+HIVE_SPECIAL(batched, items, CONTAINS, false, false, HIVE_BATCHED_THREADS, 4)
+HIVE_SPECIAL(batched, items, ASSIGN, false, false, HIVE_BATCHED_THREADS, 3)
+HIVE_SPECIAL(batched, items, ASSIGN_VALUES, false, false, HIVE_BATCHED_THREADS, 3)
+HIVE_SPECIAL(batched, items, INSERT_OR_ASSIGN, false, false, HIVE_BATCHED_THREADS, 3)
+HIVE_SPECIAL(batched, items, INSERT_OR_ASSIGN, false, true, HIVE_BATCHED_THREADS, 3)
+HIVE_SPECIAL(batched, items, FIND_OR_INSERT, false, false, HIVE_BATCHED_THREADS, 3)
+HIVE_SPECIAL(batched, items, FIND_OR_INSERT, false, true, HIVE_BATCHED_THREADS, 3)
+HIVE_SPECIAL(batched, items, ACCUM_OR_ASSIGN, false, false, HIVE_BATCHED_THREADS, 3)
+HIVE_SPECIAL(batched, items, ERASE, false, false, HIVE_BATCHED_THREADS, 3)
+HIVE_SPECIAL(batched, items, FIND, true, false, HIVE_BATCHED_THREADS, 3)
+HIVE_SPECIAL(batched, items, FIND, true, true, HIVE_BATCHED_THREADS, 3)
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * tray.c - one piece of memory, cut.
+ * buffers.c - one piece of memory, cut.
  */
-#include "bench/device/tray.h"
+#include "bench/device/buffers.h"
 
-static const tray_row rows[] = {
+static const bench_buffers_row rows[] = {
     { HD_OP_FIND, TRAY_OUT | TRAY_OUTCOME, HD_HIT },
     { HD_OP_CONTAINS, TRAY_OUTCOME, HD_HIT },
     { HD_OP_FIND_PTR, TRAY_PTR | TRAY_OUTCOME, HD_HIT },
@@ -19,14 +19,14 @@ static const tray_row rows[] = {
     { BENCH_MIXED, TRAY_EACH | TRAY_VALUE | TRAY_OUT | TRAY_OUTCOME, HD_HIT },
 };
 
-const tray_row *tray_row_of(hd_op op)
+const bench_buffers_row *bench_buffers_row_of(hd_op op)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].op == op) return &rows[i];
     return NULL;
 }
 
-const char *tray_name(hd_op op) { return op == BENCH_MIXED ? "mixed" : hd_op_name(op); }
+const char *bench_buffers_name(hd_op op) { return op == BENCH_MIXED ? "mixed" : hd_op_name(op); }
 
 /* The next piece; NULL where it is not wanted, which takes nothing. */
 static uint8_t *cut(uint8_t *memory, uint64_t *at, bool wanted, uint64_t bytes)
@@ -39,7 +39,7 @@ static uint8_t *cut(uint8_t *memory, uint64_t *at, bool wanted, uint64_t bytes)
 }
 
 /* Sets the arrays of a call that begin at memory; returns how many bytes they are. */
-static uint64_t lay_out(const tray_row *row, uint64_t n, uint32_t words, uint8_t *memory, hd_batch *b)
+static uint64_t lay_out(const bench_buffers_row *row, uint64_t n, uint32_t words, uint8_t *memory, hd_batch *b)
 {
     uint64_t at = 0, value_bytes = n * words * 4;
     bool lists = row->arrays & TRAY_LIST;
@@ -65,15 +65,15 @@ static uint64_t check_bytes(uint64_t n, uint32_t words)
     return at;
 }
 
-uint64_t tray_calls(const bench_shape *shape, const tray_row *row, uint64_t n, uint64_t most)
+uint64_t bench_buffers_calls(const bench_shape *shape, const bench_buffers_row *row, uint64_t n, uint64_t most)
 {
     hd_batch b;
     uint64_t calls = most / lay_out(row, n, shape->words, NULL, &b);
     return calls ? calls : 1;
 }
 
-hd_status tray_set(bench_tray *t, const bench_device *device, const bench_shape *shape, const tray_row *row, uint64_t n,
-                   uint64_t calls)
+hd_status bench_buffers_set(bench_buffers *t, const bench_device *device, const bench_shape *shape,
+                            const bench_buffers_row *row, uint64_t n, uint64_t calls)
 {
     hd_batch b;
     uint64_t at, bytes;
@@ -85,7 +85,7 @@ hd_status tray_set(bench_tray *t, const bench_device *device, const bench_shape 
     bytes = at + check_bytes(n, shape->words);
     if (bytes > t->bytes) {
         void *p;
-        tray_drop(t, device);
+        bench_buffers_drop(t, device);
         hd_status e = device->take("bench: the arrays of a queue of calls", bytes, &p);
         if (e) return e;
         t->memory = (uint8_t *)p;
@@ -97,14 +97,14 @@ hd_status tray_set(bench_tray *t, const bench_device *device, const bench_shape 
     return HD_OK;
 }
 
-void tray_drop(bench_tray *t, const bench_device *device)
+void bench_buffers_drop(bench_buffers *t, const bench_device *device)
 {
     if (t->memory) device->give(t->memory);
     t->memory = NULL;
     t->bytes = 0;
 }
 
-hd_batch tray_batch(const bench_tray *t, const bench_stand *s, uint64_t c)
+hd_batch bench_buffers_batch(const bench_buffers *t, const bench_fixture *s, uint64_t c)
 {
     /* of a mixed batch it is not read */
     hd_batch b = { .op = t->row->op == BENCH_MIXED ? HD_OP_INSERT_OR_ASSIGN : t->row->op, .distinct = true, .n = t->n };

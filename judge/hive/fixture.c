@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hive_scene.c - a Hive table from a case, its memory, and what is in it.
+ * hive_fixture.c - a Hive table from a case, its memory, and what is in it.
  */
-#include "judge/hive/scene.h"
+#include "judge/hive/fixture.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ enum { ENTRIES_MOST = 1 << 20 };
 
 /* ---- Its shape ------------------------------------------------------------------------------- */
 
-hd_status hive_scene_info(const hd_case *c, hd_info *info)
+hd_status hive_fixture_info(const hd_case *c, hd_info *info)
 {
     hd_config f = hd_case_config(c);
     memset(info, 0, sizeof *info);
@@ -29,44 +29,44 @@ hd_status hive_scene_info(const hd_case *c, hd_info *info)
     return hd_design_hive.shape(&f, info);
 }
 
-hd_status hive_scene_shape(scene *s, const hd_case *c)
+hd_status hive_fixture_shape(fixture *s, const hd_case *c)
 {
     hd_info info;
-    hd_status status = hive_scene_info(c, &info);
+    hd_status status = hive_fixture_info(c, &info);
     if (status) return status;
     if (info.buckets > ENTRIES_MOST / info.slots)
-        return hd_fail(HD_EINVAL, "case: a scene has 1 to %d entries", ENTRIES_MOST);
-    hive_view *v = hive_scene_view(s);
+        return hd_fail(HD_EINVAL, "case: a fixture has 1 to %d entries", ENTRIES_MOST);
+    hive_view *v = hive_fixture_view(s);
     *v = hive_view_for(&info);
     s->keys = hive_keys(v);
     return HD_OK;
 }
 
-judge_scores hive_scene_scores(const scene *s) { return (void)s, JUDGE_NO_SCORES; }
+judge_scores hive_fixture_scores(const fixture *s) { return (void)s, JUDGE_NO_SCORES; }
 
 /* ---- Its memory ------------------------------------------------------------------------------ */
 
-static void lay_segment(scene *s, hive_segment *g, const char *const name[3], uint64_t buckets)
+static void lay_segment(fixture *s, hive_segment *g, const char *const name[3], uint64_t buckets)
 {
-    const hive_view *v = hive_scene_view(s);
-    g->word = scene_room(s, name[0], buckets * v->slots * hive_word_bytes(v));
-    g->mask = v->masks ? (uint32_t *)scene_room(s, name[1], buckets * sizeof *g->mask) : NULL;
-    g->lock = v->masks ? (uint32_t *)scene_room(s, name[2], buckets * sizeof *g->lock) : NULL;
+    const hive_view *v = hive_fixture_view(s);
+    g->word = fixture_room(s, name[0], buckets * v->slots * hive_word_bytes(v));
+    g->mask = v->masks ? (uint32_t *)fixture_room(s, name[1], buckets * sizeof *g->mask) : NULL;
+    g->lock = v->masks ? (uint32_t *)fixture_room(s, name[2], buckets * sizeof *g->lock) : NULL;
 }
 
 /* What growth would bring into use is there from the beginning. */
-void hive_scene_lay_table(scene *s)
+void hive_fixture_lay_table(fixture *s)
 {
     static const char *const names[HIVE_SCENE_SEGMENTS][3] = { { "word", "mask", "lock" },
                                                                { "word 1", "mask 1", "lock 1" },
                                                                { "word 2", "mask 2", "lock 2" } };
     static const char *const stash[3] = { "stash word", "stash mask", "stash lock" };
-    hive_scene_table *t = hive_scene_table_of(s);
+    hive_fixture_table *t = hive_fixture_table_of(s);
     for (uint32_t k = 0; k < HIVE_SCENE_SEGMENTS; k++)
         lay_segment(s, &t->v.segment[k], names[k], hive_segment_buckets(&t->v, k));
     lay_segment(s, &t->v.stash, stash, t->v.stash_buckets);
-    t->stashed = (uint64_t *)scene_room(s, "stashed", sizeof *t->stashed);
-    t->grown = (uint64_t *)scene_room(s, "grown", 2 * sizeof *t->grown);
+    t->stashed = (uint64_t *)fixture_room(s, "stashed", sizeof *t->stashed);
+    t->grown = (uint64_t *)fixture_room(s, "grown", 2 * sizeof *t->grown);
 }
 
 static void clear_segment(const hive_view *v, hive_segment *g, uint64_t buckets)
@@ -79,16 +79,16 @@ static void clear_segment(const hive_view *v, hive_segment *g, uint64_t buckets)
 }
 
 /* What the view says of the table beside its entries, to where it lies. */
-static void note(const hive_scene_table *t)
+static void note(const hive_fixture_table *t)
 {
     *t->stashed = t->v.stashed;
     t->grown[0] = t->v.level;
     t->grown[1] = t->v.split;
 }
 
-void hive_scene_clear(scene *s)
+void hive_fixture_clear(fixture *s)
 {
-    hive_scene_table *t = hive_scene_table_of(s);
+    hive_fixture_table *t = hive_fixture_table_of(s);
     for (uint32_t k = 0; k < HIVE_SCENE_SEGMENTS; k++)
         clear_segment(&t->v, &t->v.segment[k], hive_segment_buckets(&t->v, k));
     clear_segment(&t->v, &t->v.stash, t->v.stash_buckets);
@@ -97,21 +97,21 @@ void hive_scene_clear(scene *s)
 }
 
 /* What lies at p in s->memory, in another. */
-static void *over(const scene *s, uint8_t *memory, const void *p)
+static void *over(const fixture *s, uint8_t *memory, const void *p)
 {
     return p ? memory + ((const uint8_t *)p - s->memory) : NULL;
 }
 
-static void segment_over(const scene *s, uint8_t *memory, hive_segment *g)
+static void segment_over(const fixture *s, uint8_t *memory, hive_segment *g)
 {
     g->word = over(s, memory, g->word);
     g->mask = (uint32_t *)over(s, memory, g->mask);
     g->lock = (uint32_t *)over(s, memory, g->lock);
 }
 
-void hive_scene_view_over(const scene *s, uint8_t *memory, void *table)
+void hive_fixture_view_over(const fixture *s, uint8_t *memory, void *table)
 {
-    hive_scene_table t = *hive_scene_table_of(s);
+    hive_fixture_table t = *hive_fixture_table_of(s);
     for (uint32_t k = 0; k < HIVE_SCENE_SEGMENTS; k++) segment_over(s, memory, &t.v.segment[k]);
     segment_over(s, memory, &t.v.stash);
     t.stashed = (uint64_t *)over(s, memory, t.stashed);
@@ -124,7 +124,7 @@ void hive_scene_view_over(const scene *s, uint8_t *memory, void *table)
 
 /* ---- What is in it --------------------------------------------------------------------------- */
 
-bool hive_scene_way(const hive_view *v, uint64_t h, uint64_t *step, uint64_t *b)
+bool hive_fixture_way(const hive_view *v, uint64_t h, uint64_t *step, uint64_t *b)
 {
     uint64_t k = (*step)++;
     if (k < v->hashes)
@@ -178,9 +178,9 @@ static void bring_in(hive_view *v, hd_rng *g, room *r, uint64_t key)
 
 /* Most buckets are full, or have one slot left; the batch's keys come first. Where there is room some is fresh, some
  * only vacant. */
-bool hive_scene_fill(scene *s, hd_rng *g)
+bool hive_fixture_fill(fixture *s, hd_rng *g)
 {
-    hive_scene_table *t = hive_scene_table_of(s);
+    hive_fixture_table *t = hive_fixture_table_of(s);
     hive_view *v = &t->v;
     uint64_t buckets = hive_buckets(v), limit = hive_stash_limit(v), lot = hd_rng_below(g, 4);
     room r = { (uint32_t *)malloc(buckets * sizeof(uint32_t)),
@@ -215,9 +215,9 @@ bool hive_scene_fill(scene *s, hd_rng *g)
 
 /* ---- Batches --------------------------------------------------------------------------------- */
 
-void hive_scene_apply(const scene *s, void *table, uint32_t k, const hd_batch *b)
+void hive_fixture_apply(const fixture *s, void *table, uint32_t k, const hd_batch *b)
 {
-    hive_scene_table *t = (hive_scene_table *)table;
+    hive_fixture_table *t = (hive_fixture_table *)table;
     uint64_t tally[HD_OUTCOME_COUNT] = { 0 };
     (void)s, (void)k;
     hive_run_batch(&t->v, b, tally);
@@ -238,9 +238,9 @@ static bool restash(hive_view *v)
     return true;
 }
 
-hd_status hive_scene_resize(scene *s, void *table, uint64_t buckets)
+hd_status hive_fixture_resize(fixture *s, void *table, uint64_t buckets)
 {
-    hive_scene_table *t = (hive_scene_table *)table;
+    hive_fixture_table *t = (hive_fixture_table *)table;
     hive_view *v = &t->v;
     (void)s;
     if (buckets < v->base || buckets > v->base << (HIVE_SCENE_SEGMENTS - 1))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hkv_scene.c - an HKV table from a case, its memory, and what is in it.
+ * hkv_fixture.c - an HKV table from a case, its memory, and what is in it.
  */
-#include "judge/hkv/scene.h"
+#include "judge/hkv/fixture.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,9 +25,9 @@ static uint32_t policy_named(const char *name)
     return p;
 }
 
-hd_status hkv_scene_shape(scene *s, const hd_case *c)
+hd_status hkv_fixture_shape(fixture *s, const hd_case *c)
 {
-    hkv_view *v = hkv_scene_view(s);
+    hkv_view *v = hkv_fixture_view(s);
     v->slots = c->slots;
     v->step = c->layout == HD_LAYOUT_PLANES ? 1 : 2;
     v->buckets = c->buckets ? c->buckets : (c->capacity + c->slots - 1) / c->slots;
@@ -42,54 +42,54 @@ hd_status hkv_scene_shape(scene *s, const hd_case *c)
     if (v->policy == HD_POLICY_COUNT) return hd_fail_name("policy", c->policy, HD_POLICIES);
     if (c->dual && v->buckets < 2) return hd_fail(HD_EINVAL, "case: dual needs 2 buckets");
     if (v->buckets > ENTRIES_MOST / v->slots || hkv_capacity(v) * (18u + v->value_bytes) > MEMORY_MOST)
-        return hd_fail(HD_EINVAL, "case: a scene has at most %d entries and %d MiB; this is a large one", ENTRIES_MOST,
-                       MEMORY_MOST >> 20);
+        return hd_fail(HD_EINVAL, "case: a fixture has at most %d entries and %d MiB; this is a large one",
+                       ENTRIES_MOST, MEMORY_MOST >> 20);
     hkv_split(v, c->tiers, c->near_bytes);
     return HD_OK;
 }
 
-judge_scores hkv_scene_scores(const scene *s)
+judge_scores hkv_fixture_scores(const fixture *s)
 {
-    return hd_policy_rows[hkv_scene_view(s)->policy].flags & HD_SCORES_NEEDED ? JUDGE_SCORES_NEEDED
-                                                                              : JUDGE_SCORES_GIVEN_OR_NOT;
+    return hd_policy_rows[hkv_fixture_view(s)->policy].flags & HD_SCORES_NEEDED ? JUDGE_SCORES_NEEDED
+                                                                                : JUDGE_SCORES_GIVEN_OR_NOT;
 }
 
 /* ---- Its memory ------------------------------------------------------------------------------ */
 
-static uint64_t *words(scene *s, const char *name, uint64_t n) { return (uint64_t *)scene_room(s, name, n * 8); }
-static uint32_t *halves(scene *s, const char *name, uint64_t n) { return (uint32_t *)scene_room(s, name, n * 4); }
+static uint64_t *words(fixture *s, const char *name, uint64_t n) { return (uint64_t *)fixture_room(s, name, n * 8); }
+static uint32_t *halves(fixture *s, const char *name, uint64_t n) { return (uint32_t *)fixture_room(s, name, n * 4); }
 
-void hkv_scene_lay_table(scene *s)
+void hkv_fixture_lay_table(fixture *s)
 {
-    hkv_scene_table *t = hkv_scene_table_of(s);
+    hkv_fixture_table *t = hkv_fixture_table_of(s);
     hkv_view *v = &t->v;
     uint64_t entries = hkv_capacity(v);
-    v->digest = (uint8_t *)scene_room(s, "digest", entries);
+    v->digest = (uint8_t *)fixture_room(s, "digest", entries);
     v->key = words(s, v->step == 1 ? "key" : "pair", entries * v->step);
     v->score = v->step == 1 ? words(s, "score", entries) : v->key ? v->key + 1 : NULL;
     v->bound = hkv_bounds_of(v) ? words(s, "bound", hkv_bounds_of(v)) : NULL;
-    v->value = (uint8_t *)scene_room(s, "value", hkv_near_bytes(v));
-    v->far = hkv_far_bytes(v) ? (uint8_t *)scene_room(s, "far value", hkv_far_bytes(v)) : NULL;
-    v->pin = (hkv_pin *)scene_room(s, "pin", v->pin_places * sizeof(hkv_pin));
+    v->value = (uint8_t *)fixture_room(s, "value", hkv_near_bytes(v));
+    v->far = hkv_far_bytes(v) ? (uint8_t *)fixture_room(s, "far value", hkv_far_bytes(v)) : NULL;
+    v->pin = (hkv_pin *)fixture_room(s, "pin", v->pin_places * sizeof(hkv_pin));
     t->lock = halves(s, "lock", v->buckets);
     t->pins = halves(s, "pins", 1);
     t->pin_lock = halves(s, "pin_lock", 1);
 }
 
 /* Whether far values are sorted before they are fetched: however few they are, unless the case says no. */
-static bool sorts(const scene *s) { return hkv_far_bytes(hkv_scene_view(s)) && s->c[0].fetch != HD_FETCH_DIRECT; }
+static bool sorts(const fixture *s) { return hkv_far_bytes(hkv_fixture_view(s)) && s->c[0].fetch != HD_FETCH_DIRECT; }
 
-void hkv_scene_lay_part(scene *s, uint32_t k)
+void hkv_fixture_lay_part(fixture *s, uint32_t k)
 {
-    scene_part *p = &s->part[k];
-    hkv_scene_args *own = (hkv_scene_args *)p->args;
+    fixture_part *p = &s->part[k];
+    hkv_fixture_args *own = (hkv_fixture_args *)p->args;
     hkv_args *a = &own->a;
     uint64_t n = p->batch.n + 1;
     a->tally = p->tally;
-    own->stage_flag = (uint8_t *)scene_room(s, "stage_flag", n);
+    own->stage_flag = (uint8_t *)fixture_room(s, "stage_flag", n);
     a->stage_key = words(s, "stage_key", n);
     a->stage_score = words(s, "stage_score", n);
-    a->stage_value = (uint8_t *)scene_room(s, "stage_value", n * s->value_bytes);
+    a->stage_value = (uint8_t *)fixture_room(s, "stage_value", n * s->value_bytes);
     a->segment = words(s, "segment", HKV_SEGMENTS);
     a->cursor = words(s, "cursor", HKV_CURSORS);
     a->left_item = halves(s, "left_item", HKV_LEFT_LISTS * n);
@@ -107,23 +107,23 @@ void hkv_scene_lay_part(scene *s, uint32_t k)
     if (a->fetch_count) memset(a->fetch_count, 0, HKV_FETCH_COUNTS * 4);
 }
 
-void hkv_scene_clear(scene *s)
+void hkv_fixture_clear(fixture *s)
 {
-    hkv_scene_table *t = hkv_scene_table_of(s);
+    hkv_fixture_table *t = hkv_fixture_table_of(s);
     hkv_clear(&t->v, 1);
     memset(t->lock, 0, t->v.buckets * sizeof *t->lock);
     *t->pins = *t->pin_lock = 0;
 }
 
 /* What lies at p in s->memory, in another. */
-static void *over(const scene *s, uint8_t *memory, const void *p)
+static void *over(const fixture *s, uint8_t *memory, const void *p)
 {
     return p ? memory + ((const uint8_t *)p - s->memory) : NULL;
 }
 
-void hkv_scene_view_over(const scene *s, uint8_t *memory, void *table)
+void hkv_fixture_view_over(const fixture *s, uint8_t *memory, void *table)
 {
-    hkv_scene_table t = *hkv_scene_table_of(s);
+    hkv_fixture_table t = *hkv_fixture_table_of(s);
     t.v.digest = (uint8_t *)over(s, memory, t.v.digest);
     t.v.key = (uint64_t *)over(s, memory, t.v.key);
     t.v.score = (uint64_t *)over(s, memory, t.v.score);
@@ -141,38 +141,38 @@ void hkv_scene_view_over(const scene *s, uint8_t *memory, void *table)
 /* ---- What is in it --------------------------------------------------------------------------- */
 
 /* Puts key into bucket b, a free slot of it drawn by lot. */
-static void place(scene *s, hd_rng *g, uint64_t key, uint64_t b, uint64_t score, uint64_t mask)
+static void place(fixture *s, hd_rng *g, uint64_t key, uint64_t b, uint64_t score, uint64_t mask)
 {
-    const hkv_view *v = hkv_scene_view(s);
+    const hkv_view *v = hkv_fixture_view(s);
     uint64_t e;
     do e = hkv_entry(v, b, (uint32_t)hd_rng_below(g, v->slots));
     while (v->digest[e]);
     v->digest[e] = hd_digest(hd_hash(key, v->seed));
     *hkv_key_at(v, e) = key;
     *hkv_score_at(v, e) = score;
-    if (v->value_bytes) scene_draw_bytes(g, hkv_value(v, e), v->value_bytes, mask);
+    if (v->value_bytes) fixture_draw_bytes(g, hkv_value(v, e), v->value_bytes, mask);
 }
 
 /* One key more in the table, when its bucket has not yet as many as it is to have. */
-static void bring_in(scene *s, hd_rng *g, uint32_t *room, uint64_t key, uint64_t score_below, uint64_t mask)
+static void bring_in(fixture *s, hd_rng *g, uint32_t *room, uint64_t key, uint64_t score_below, uint64_t mask)
 {
-    const hkv_view *v = hkv_scene_view(s);
+    const hkv_view *v = hkv_fixture_view(s);
     if (key >= HD_KEY_RESERVED || hkv_find(v, key) != HKV_NOWHERE) return;
     uint64_t h = hd_hash(key, v->seed), b = hd_first_bucket(h, v->buckets);
     if (v->dual && (room[b] == 0 || hd_rng_below(g, 2))) b = hd_second_bucket(h, v->buckets);
     if (room[b] == 0) return;
     room[b]--;
-    hd_score_in in = { scene_draw_score(s, g, score_below), hd_rng_below(g, score_below),
+    hd_score_in in = { fixture_draw_score(s, g, score_below), hd_rng_below(g, score_below),
                        (uint32_t)hd_rng_below(g, s->epoch + 1) };
     place(s, g, key, b, hd_on_insert(v->policy, in), mask);
 }
 
-/* Most buckets are full or nearly so; the batch's keys come first, and in half of the scenes they have the least
+/* Most buckets are full or nearly so; the batch's keys come first, and in half of the fixtures they have the least
  * scores. */
-static bool fill_buckets(scene *s, hd_rng *g)
+static bool fill_buckets(fixture *s, hd_rng *g)
 {
-    const hkv_view *v = hkv_scene_view(s);
-    uint64_t mask = scene_value_mask(s->part[0].batch.elem), hot = hd_rng_below(g, 2) ? 4 : SCENE_SCORES;
+    const hkv_view *v = hkv_fixture_view(s);
+    uint64_t mask = fixture_value_mask(s->part[0].batch.elem), hot = hd_rng_below(g, 2) ? 4 : FIXTURE_SCORES;
     uint32_t *room = (uint32_t *)malloc(v->buckets * sizeof *room);
     if (!room) return false;
     for (uint64_t b = 0; b < v->buckets; b++) {
@@ -185,7 +185,7 @@ static bool fill_buckets(scene *s, hd_rng *g)
     uint64_t left = 0;
     for (uint64_t b = 0; b < v->buckets; b++) left += room[b];
     for (uint64_t tries = 64 * left + 64; tries && left; tries--) {
-        bring_in(s, g, room, hd_rng_below(g, HD_KEY_RESERVED), SCENE_SCORES, mask);
+        bring_in(s, g, room, hd_rng_below(g, HD_KEY_RESERVED), FIXTURE_SCORES, mask);
         left = 0;
         for (uint64_t b = 0; b < v->buckets && left == 0; b++) left += room[b];
     }
@@ -194,12 +194,12 @@ static bool fill_buckets(scene *s, hd_rng *g)
 }
 
 /* Pins some of what is there: often where pins are the matter, now and then elsewhere. */
-static void pin_some(scene *s, hd_rng *g)
+static void pin_some(fixture *s, hd_rng *g)
 {
     hd_op op = s->part[0].batch.op;
     bool matter = op == HD_OP_LOCK_KEYS || op == HD_OP_UNLOCK_KEYS;
     if (!matter && hd_rng_below(g, 4)) return;
-    hkv_view *v = hkv_scene_view(s);
+    hkv_view *v = hkv_fixture_view(s);
     for (uint64_t e = 0; e < hkv_capacity(v); e++) {
         if (!v->digest[e] || hd_rng_below(g, matter ? 2 : 4)) continue;
         hkv_item it = {
@@ -210,9 +210,9 @@ static void pin_some(scene *s, hd_rng *g)
     }
 }
 
-bool hkv_scene_fill(scene *s, hd_rng *g)
+bool hkv_fixture_fill(fixture *s, hd_rng *g)
 {
-    hkv_scene_table *t = hkv_scene_table_of(s);
+    hkv_fixture_table *t = hkv_fixture_table_of(s);
     if (!fill_buckets(s, g)) return false;
     if (t->v.pin_limit) pin_some(s, g);
     *t->pins = t->v.pins;
@@ -223,27 +223,27 @@ bool hkv_scene_fill(scene *s, hd_rng *g)
 
 static uint32_t predicate_of(const hd_batch *b)
 {
-    /* a row: scene.c draws no other */
+    /* a row: fixture.c draws no other */
     return judge_ops[b->op].predicate ? hd_predicate_named(b->pred) : (uint32_t)HD_PREDICATE_all;
 }
 
 /* Whether no score that is there could be taken for one of this batch. */
-static bool times_tell(const scene *s, const hkv_args *a)
+static bool times_tell(const fixture *s, const hkv_args *a)
 {
     bool tell = a->policy_flags & HD_SCORE_IS_TIME;
-    const hkv_view *v = hkv_scene_view(s);
+    const hkv_view *v = hkv_fixture_view(s);
     for (uint64_t e = 0; e < hkv_capacity(v) && tell; e++)
         tell = !v->digest[e] || *hkv_score_at(v, e) - a->clock >= a->n;
     return tell;
 }
 
-void hkv_scene_make_args(scene *s, uint32_t k)
+void hkv_fixture_make_args(fixture *s, uint32_t k)
 {
-    scene_part *p = &s->part[k];
+    fixture_part *p = &s->part[k];
     const hd_batch *b = &p->batch;
-    const hkv_scene_table *t = hkv_scene_table_of(s);
-    const hkv_scene_args *own = (const hkv_scene_args *)p->args;
-    hkv_args *a = hkv_scene_args_of(p);
+    const hkv_fixture_table *t = hkv_fixture_table_of(s);
+    const hkv_fixture_args *own = (const hkv_fixture_args *)p->args;
+    hkv_args *a = hkv_fixture_args_of(p);
     bool list = judge_ops[b->op].list && judge_ops[b->op].keyed; /* the others list slots */
     hkv_args_of_batch(a, b);
     a->v = t->v;
@@ -264,10 +264,10 @@ void hkv_scene_make_args(scene *s, uint32_t k)
     a->left_window = b->n + 1;
 }
 
-void hkv_scene_apply(const scene *s, void *table, uint32_t k, const hd_batch *b)
+void hkv_fixture_apply(const fixture *s, void *table, uint32_t k, const hd_batch *b)
 {
-    hkv_scene_table *t = (hkv_scene_table *)table;
-    const hkv_args *a = hkv_scene_args_of(&s->part[k]);
+    hkv_fixture_table *t = (hkv_fixture_table *)table;
+    const hkv_args *a = hkv_fixture_args_of(&s->part[k]);
     uint64_t tally[HD_OUTCOME_COUNT] = { 0 };
     hkv_when when = { a->clock, a->per_item, a->epoch, 1 };
     hkv_run_batch(&t->v, b, when, tally);

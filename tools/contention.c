@@ -4,11 +4,11 @@
  * mixes of readers, updaters and inserters, under every lock that keeps them apart, beside what the reader/writer lock
  * makes of them.
  */
-#include "tools/crowds.h"
+#include "tools/contention.h"
 
 #include <string.h>
 
-#include "bench/device/crowd.h"
+#include "bench/device/contention.h"
 #include "bench/median.h"
 #include "concurrency/lock.h"
 #include "base/error.h"
@@ -68,15 +68,15 @@ static int read_words(crowds *q, const tool_line *line)
     return TOOL_OK;
 }
 
-static hd_status measure(crowds *q, bench_stand *s, const char *lock, int mix, bool waits)
+static hd_status measure(crowds *q, bench_fixture *s, const char *lock, int mix, bool waits)
 {
     double rate[POINT_REPEAT_MOST];
     uint64_t repeat = q->o->repeat ? q->o->repeat : 3;
-    bench_crowd p = { mixes[mix].finders, mixes[mix].updaters, mixes[mix].inserters, q->batch, q->batches, waits };
+    bench_contention p = { mixes[mix].finders, mixes[mix].updaters, mixes[mix].inserters, q->batch, q->batches, waits };
     for (uint64_t i = 0; i < repeat; i++) {
-        bench_crowd_measure m;
-        hd_status e = stand_list(s, 0);
-        if (!e) e = crowd_measure(s, &p, &m);
+        bench_contention_measure m;
+        hd_status e = bench_fixture_list(s, 0);
+        if (!e) e = contention_measure(s, &p, &m);
         if (e) return e;
         if (*m.wrong)
             return q->code = tool_say(TOOL_DIFFERS, "lock %s, %u finders, %u updaters, %u inserters: %s", lock,
@@ -97,7 +97,7 @@ static hd_status measure(crowds *q, bench_stand *s, const char *lock, int mix, b
 
 static hd_status by_mixes(crowds *q, const char *lock)
 {
-    bench_stand s;
+    bench_fixture s;
     bench_shape shape = { hd_config_default().design,
                           q->o->backend,
                           HD_LAYOUT_USUAL,
@@ -111,16 +111,16 @@ static hd_status by_mixes(crowds *q, const char *lock)
                           HD_TIERS_BUCKET,
                           0,
                           HD_FETCH_USUAL };
-    hd_status e = stand_open_with(&s, q->device, &shape, lock);
+    hd_status e = bench_fixture_open_with(&s, q->device, &shape, lock);
     if (e) return e;
-    e = stand_level(&s, (uint64_t)((double)s.info.capacity * q->load));
+    e = bench_fixture_level(&s, (uint64_t)((double)s.info.capacity * q->load));
     for (int mix = 0; mix < MIXES; mix++)
         for (int waits = 0; waits < 2 && !e && !q->code && !tool_stopped(); waits++)
             e = measure(q, &s, lock, mix, waits);
     hd_counters c;
     if (!e) e = hd_counters_sync(s.table, &c);
     if (!e) e = hd_check(s.table);
-    stand_close(&s);
+    bench_fixture_close(&s);
     return e;
 }
 
@@ -134,7 +134,7 @@ static hd_status by_locks(crowds *q)
     return e;
 }
 
-int crowds_run(tool_line *line, const points_options *o)
+int contention_run(tool_line *line, const points_options *o)
 {
     crowds q;
     memset(&q, 0, sizeof q);

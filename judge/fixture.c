@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * scene.c - from a case string to memory that kernels run on.
+ * fixture.c - from a case string to memory that kernels run on.
  */
-#include "judge/scene.h"
+#include "judge/fixture.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -17,8 +17,9 @@
 
 enum { GUARD = 128, ALIGN = 128, ITEMS_MOST = 1 << 16 };
 enum {
-    CLOCK_THEN = SCENE_SCORES / 2,
-    CLOCK_PAST = SCENE_SCORES /* so that newcomers are admitted and refused; in every other scene all scores are past */
+    CLOCK_THEN = FIXTURE_SCORES / 2,
+    CLOCK_PAST =
+        FIXTURE_SCORES /* so that newcomers are admitted and refused; in every other fixture all scores are past */
 };
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -26,10 +27,10 @@ enum {
 /* Everything begins at a multiple of ALIGN with a guard before it; so does what lies after the last region. */
 static size_t after_guard(size_t bytes) { return (bytes + GUARD + ALIGN - 1) / ALIGN * ALIGN; }
 
-void *scene_room(scene *s, const char *name, uint64_t bytes)
+void *fixture_room(fixture *s, const char *name, uint64_t bytes)
 {
     if (s->memory) return s->memory + s->region[s->laid++].at;
-    scene_region *r = &s->region[s->regions++];
+    fixture_region *r = &s->region[s->regions++];
     r->name = name;
     r->at = after_guard(s->bytes);
     r->bytes = (size_t)bytes;
@@ -38,21 +39,21 @@ void *scene_room(scene *s, const char *name, uint64_t bytes)
 }
 
 /* Who has what is asked before there is memory, and again to say where it is. */
-static void lay(scene *s)
+static void lay(fixture *s)
 {
     const judge_design *d = s->design;
     s->laid = 0;
     d->lay_table(s);
     if (!s->memory) s->table_bytes = s->bytes;
     for (uint32_t k = 0; k < s->parts; k++) {
-        s->part[k].tally = (uint64_t *)scene_room(s, "tally", HD_OUTCOME_COUNT * 8);
+        s->part[k].tally = (uint64_t *)fixture_room(s, "tally", HD_OUTCOME_COUNT * 8);
         if (s->part[k].tally) memset(s->part[k].tally, 0, HD_OUTCOME_COUNT * 8);
         d->lay_part(s, k);
     }
     if (!s->memory) s->bytes = after_guard(s->bytes);
 }
 
-bool scene_make_memory(scene *s)
+bool fixture_make_memory(fixture *s)
 {
     lay(s);
     s->memory = (uint8_t *)aligned_alloc(ALIGN, s->bytes);
@@ -65,7 +66,7 @@ bool scene_make_memory(scene *s)
     return true;
 }
 
-const char *scene_guards(const scene *s)
+const char *fixture_guards(const fixture *s)
 {
     size_t from = 0;
     for (uint32_t i = 0; i <= s->regions; i++) {
@@ -81,7 +82,7 @@ const char *scene_guards(const scene *s)
 
 static bool by_chance(hd_rng *g, uint32_t ppm) { return ppm && hd_rng_below(g, 1000000) < ppm; }
 
-void scene_draw_bytes(hd_rng *g, uint8_t *p, uint64_t bytes, uint64_t mask)
+void fixture_draw_bytes(hd_rng *g, uint8_t *p, uint64_t bytes, uint64_t mask)
 {
     for (uint64_t at = 0; at < bytes; at += 8) {
         uint64_t word = hd_rng_next(g) & mask;
@@ -89,12 +90,12 @@ void scene_draw_bytes(hd_rng *g, uint8_t *p, uint64_t bytes, uint64_t mask)
     }
 }
 
-uint64_t scene_value_mask(hd_elem e)
+uint64_t fixture_value_mask(hd_elem e)
 {
     return e == HD_F32 || e == HD_F16 || e == HD_BF16 ? 0x3fff3fff3fff3fffu : UINT64_MAX;
 }
 
-uint64_t scene_draw_score(const scene *s, hd_rng *g, uint64_t below)
+uint64_t fixture_draw_score(const fixture *s, hd_rng *g, uint64_t below)
 {
     if (by_chance(g, s->c[0].extreme_ppm)) return hd_rng_below(g, 2) ? UINT64_MAX : 0;
     return hd_rng_below(g, below);
@@ -102,7 +103,7 @@ uint64_t scene_draw_score(const scene *s, hd_rng *g, uint64_t below)
 
 /* ---- What is in the batches ------------------------------------------------------------------ */
 
-void scene_mix_keys(const scene *s, const hd_case *c, hd_batch *b, uint64_t *key, hd_rng *g)
+void fixture_mix_keys(const fixture *s, const hd_case *c, hd_batch *b, uint64_t *key, hd_rng *g)
 {
     for (uint64_t i = 0; i < b->n; i++) {
         if (by_chance(g, c->reserved_ppm))
@@ -121,7 +122,7 @@ void scene_mix_keys(const scene *s, const hd_case *c, hd_batch *b, uint64_t *key
     b->n = n;
 }
 
-static hd_status draw_keys(const scene *s, const hd_case *c, hd_batch *b, uint64_t *key, hd_rng *g)
+static hd_status draw_keys(const fixture *s, const hd_case *c, hd_batch *b, uint64_t *key, hd_rng *g)
 {
     hd_source *source;
     hd_status status = hd_source_open_spec(c->keys, c->seed, &source);
@@ -132,21 +133,21 @@ static hd_status draw_keys(const scene *s, const hd_case *c, hd_batch *b, uint64
         status = hd_source_next(source, &r, 1, &got);
         if (!status && got == 0)
             status = hd_fail(HD_EINVAL, "keys: %s ends after %" PRIu64 " of %" PRIu64, c->keys, i, b->n);
-        key[i] = scene_holdable(s->design, r.key);
+        key[i] = fixture_holdable(s->design, r.key);
     }
     hd_source_close(source);
-    if (!status) scene_mix_keys(s, c, b, key, g);
+    if (!status) fixture_mix_keys(s, c, b, key, g);
     return status;
 }
 
-void scene_draw_predicate(hd_batch *b, hd_rng *g)
+void fixture_draw_predicate(hd_batch *b, hd_rng *g)
 {
     b->pred = hd_predicate_rows[hd_rng_below(g, HD_PREDICATE_COUNT)].name;
     b->pred_arg[0] = hd_rng_below(g, 8);
     b->pred_arg[1] = hd_rng_below(g, 16);
 }
 
-bool scene_draw_elem(const scene *s, hd_batch *b, hd_rng *g)
+bool fixture_draw_elem(const fixture *s, hd_batch *b, hd_rng *g)
 {
     b->elem = (hd_elem)hd_rng_below(g, HD_ELEM_COUNT);
     for (int tries = 0; tries < HD_ELEM_COUNT && s->value_bytes % judge_elem_bytes(b->elem); tries++)
@@ -154,15 +155,15 @@ bool scene_draw_elem(const scene *s, hd_batch *b, hd_rng *g)
     return b->op != HD_OP_ACCUM_OR_ASSIGN || s->value_bytes % judge_elem_bytes(b->elem) == 0;
 }
 
-const char *scene_op_name(hd_op op) { return op == JUDGE_MIXED ? "mixed" : hd_op_name(op); }
+const char *fixture_op_name(hd_op op) { return op == JUDGE_MIXED ? "mixed" : hd_op_name(op); }
 
-bool scene_op_named(const char *name, hd_op *op)
+bool fixture_op_named(const char *name, hd_op *op)
 {
     *op = judge_op_named(name);
     return *op != HD_OP_COUNT_ || strcmp(name, "mixed") == 0;
 }
 
-void scene_mix_ops(const scene *s, hd_batch *b, uint8_t *each, hd_rng *g)
+void fixture_mix_ops(const fixture *s, hd_batch *b, uint8_t *each, hd_rng *g)
 {
     bool sums = s->value_bytes % judge_elem_bytes(b->elem) == 0;
     uint64_t weight[HD_OP_COUNT_], all = 0;
@@ -176,22 +177,22 @@ void scene_mix_ops(const scene *s, hd_batch *b, uint8_t *each, hd_rng *g)
     b->flag = NULL;
 }
 
-static hd_status draw_part(scene *s, uint32_t k)
+static hd_status draw_part(fixture *s, uint32_t k)
 {
     const hd_case *c = &s->c[k];
-    scene_part *p = &s->part[k];
+    fixture_part *p = &s->part[k];
     hd_batch *b = &p->batch;
     hd_rng g = hd_rng_from(c->seed * 2 + k + 0x7363656e65u);
-    if (!scene_op_named(c->op, &b->op))
-        return hd_fail(HD_EINVAL, "case: a scene is of one operation, not of '%s'", c->op);
+    if (!fixture_op_named(c->op, &b->op))
+        return hd_fail(HD_EINVAL, "case: a fixture is of one operation, not of '%s'", c->op);
     bool mixed = b->op == JUDGE_MIXED;
     if (mixed && !s->design->mix)
         return hd_fail(HD_EINVAL, "case: a batch of design %s is of one operation", s->design->name);
     if (mixed) b->op = HD_OP_INSERT_OR_ASSIGN; /* which nobody reads, but as one that has keys */
     const judge_op *rule = &judge_ops[b->op];
     bool range = rule->range;
-    b->n = rule->keyed ? c->batch : range ? scene_places(s->design, s->table) : 0;
-    if (!scene_draw_elem(s, b, &g))
+    b->n = rule->keyed ? c->batch : range ? fixture_places(s->design, s->table) : 0;
+    if (!fixture_draw_elem(s, b, &g))
         return hd_fail(HD_EINVAL, "case: value=%" PRIu32 " is no whole number of any element", s->value_bytes);
     if (!judge_arrays_open(&p->arrays, b->n, s->value_bytes))
         return hd_fail(HD_ENOMEM, "case: no memory for a batch of %" PRIu64, b->n);
@@ -213,33 +214,33 @@ static hd_status draw_part(scene *s, uint32_t k)
         rule->keyed && scores != JUDGE_NO_SCORES && (scores == JUDGE_SCORES_NEEDED || hd_rng_below(&g, 4) != 0);
     if (!given) b->score = NULL;
     for (uint64_t i = 0; rule->keyed && i < b->n; i++) {
-        score[i] = scene_draw_score(s, &g, SCENE_SCORES);
+        score[i] = fixture_draw_score(s, &g, FIXTURE_SCORES);
         flag[i] = (uint8_t)hd_rng_below(&g, 3);
-        scene_draw_bytes(&g, value + i * s->value_bytes, s->value_bytes, scene_value_mask(b->elem));
+        fixture_draw_bytes(&g, value + i * s->value_bytes, s->value_bytes, fixture_value_mask(b->elem));
     }
     if (b->op != HD_OP_ACCUM_OR_ASSIGN || hd_rng_below(&g, 4) == 0) b->flag = NULL;
     b->holder = 1;
-    scene_draw_predicate(b, &g);
-    if (mixed) scene_mix_ops(s, b, (uint8_t *)judge_arrays_at(&p->arrays, JUDGE_EACH), &g);
+    fixture_draw_predicate(b, &g);
+    if (mixed) fixture_mix_ops(s, b, (uint8_t *)judge_arrays_at(&p->arrays, JUDGE_EACH), &g);
     return HD_OK;
 }
 
-/* ---- The scene ------------------------------------------------------------------------------- */
+/* ---- The fixture ------------------------------------------------------------------------------- */
 
 /* The struct of one table more or of one batch more; zeros. */
 static hd_status give(void **p, size_t bytes)
 {
     *p = calloc(1, bytes);
-    return *p ? HD_OK : hd_fail(HD_ENOMEM, "case: no memory for a scene");
+    return *p ? HD_OK : hd_fail(HD_ENOMEM, "case: no memory for a fixture");
 }
 
-hd_status scene_new(const hd_case *c, uint32_t parts, scene **scene_out)
+hd_status fixture_new(const hd_case *c, uint32_t parts, fixture **fixture_out)
 {
     const judge_design *d = judge_design_of(c);
     if (!d) return HD_EINVAL;
-    scene *s = (scene *)calloc(1, sizeof *s);
-    if (!s) return hd_fail(HD_ENOMEM, "case: no memory for a scene");
-    *scene_out = s;
+    fixture *s = (fixture *)calloc(1, sizeof *s);
+    if (!s) return hd_fail(HD_ENOMEM, "case: no memory for a fixture");
+    *fixture_out = s;
     s->design = d;
     s->parts = parts;
     s->value_bytes = c->value_bytes;
@@ -255,33 +256,33 @@ hd_status scene_new(const hd_case *c, uint32_t parts, scene **scene_out)
             status = hd_fail(HD_EINVAL, "case: one table, and kernels of design %s beside those of %s", c[k].design,
                              c->design);
         else if (c[k].batch > ITEMS_MOST)
-            status = hd_fail(HD_EINVAL, "case: a scene has at most %d items", ITEMS_MOST);
+            status = hd_fail(HD_EINVAL, "case: a fixture has at most %d items", ITEMS_MOST);
     }
     return status;
 }
 
-hd_status scene_open(const hd_case *c, const scene_kernel *const *kernel, uint32_t parts, scene **scene_out)
+hd_status fixture_open(const hd_case *c, const fixture_kernel *const *kernel, uint32_t parts, fixture **fixture_out)
 {
-    scene *s = NULL;
-    hd_status status = scene_new(c, parts, &s);
+    fixture *s = NULL;
+    hd_status status = fixture_new(c, parts, &s);
     for (uint32_t k = 0; k < parts && !status; k++) {
         s->part[k].kernel = kernel[k];
         status = draw_part(s, k);
     }
     hd_rng g = hd_rng_from(c->seed ^ 0x7461626c65u);
-    if (!status && (!scene_make_memory(s) || !s->design->fill(s, &g)))
-        status = hd_fail(HD_ENOMEM, "case: no memory for a scene");
+    if (!status && (!fixture_make_memory(s) || !s->design->fill(s, &g)))
+        status = hd_fail(HD_ENOMEM, "case: no memory for a fixture");
     if (status) {
-        scene_close(s);
+        fixture_close(s);
         return status;
     }
     memcpy(s->initial, s->memory, s->bytes);
-    for (uint32_t k = 0; k < parts; k++) scene_changed(s, k);
-    *scene_out = s;
+    for (uint32_t k = 0; k < parts; k++) fixture_changed(s, k);
+    *fixture_out = s;
     return HD_OK;
 }
 
-void scene_close(scene *s)
+void fixture_close(fixture *s)
 {
     if (!s) return;
     for (uint32_t k = 0; k < s->parts; k++) {
@@ -294,11 +295,11 @@ void scene_close(scene *s)
     free(s);
 }
 
-void scene_changed(scene *s, uint32_t part) { s->design->args(s, part); }
+void fixture_changed(fixture *s, uint32_t part) { s->design->args(s, part); }
 
-void scene_item(scene *s, uint32_t part, uint64_t i, uint64_t key, uint64_t score)
+void fixture_item(fixture *s, uint32_t part, uint64_t i, uint64_t key, uint64_t score)
 {
-    scene_part *p = &s->part[part];
+    fixture_part *p = &s->part[part];
     ((uint64_t *)judge_arrays_at(&p->arrays, JUDGE_KEY))[i] = key;
     ((uint64_t *)judge_arrays_at(&p->arrays, JUDGE_SCORE))[i] = score;
 }
@@ -316,7 +317,7 @@ static hd_status lend(simt_machine *m, const judge_arrays *a)
     return status;
 }
 
-hd_status scene_prepare(scene *s, simt_machine *m)
+hd_status fixture_prepare(fixture *s, simt_machine *m)
 {
     hd_status status = HD_OK;
     memcpy(s->memory, s->initial, s->bytes);

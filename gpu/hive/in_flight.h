@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * shot.h - what the rounds of volley (volley.h) have in common: what is known of a batch, a lane's own item, what four
+ * in_flight.h - what the rounds of batched (batched.h) have in common: what is known of a batch, a lane's own item, what four
  * lanes see of a bucket, and what of all buckets of a key.
  */
-#ifndef HIVE_SHOT_H
-#define HIVE_SHOT_H
+#ifndef HIVE_IN_FLIGHT_H
+#define HIVE_IN_FLIGHT_H
 
 #include "gpu/hive/steps.h"
 
-enum { HIVE_VOLLEY = 4 /* lanes of a tile, and keys that it has in flight */ };
+enum { HIVE_BATCHED = 4 /* lanes of a tile, and keys that it has in flight */ };
 enum { HIVE_NO_ITEM = HIVE_UNDECIDED + 1, HIVE_NO_SLOT = 255 };
 
 /* What is known of a batch and its table when a kernel is compiled, or else read in its arguments. */
@@ -34,15 +34,15 @@ SIMT_FN hive_kind hive_kind_of(const hive_args *a, uint32_t slots, uint32_t half
     return k;
 }
 
-/* A lane's own item of a volley. */
-typedef struct hive_shot {
+/* A lane's own item of a batched. */
+typedef struct hive_in_flight {
     uint64_t i, h;
     uint32_t key, in;        /* in: the value that it brings               */
     uint32_t op, rule;       /* rule: what its operation says, packed      */
     uint32_t outcome, value; /* value: what was there, of a HIT            */
     uint32_t room;           /* what its first bucket had for it: HIVE_ROOM_ */
     const uint8_t *slot;     /* of a HIT: where, if that is asked          */
-} hive_shot;
+} hive_in_flight;
 
 /* A rule, and a room, as numbers. */
 enum {
@@ -60,7 +60,7 @@ enum {
     HIVE_ITEM_BITS = 13         /* of a number of 32 bits with a room, what the room leaves  */
 };
 
-/* ---- The buckets of a volley ----------------------------------------------------------------- */
+/* ---- The buckets of a batched ----------------------------------------------------------------- */
 
 /* The slot of a lane's word j; and, the other way round, which of this lane's words slot `slot` is, HIVE_LANE_WORDS: of
  * another. */
@@ -94,7 +94,7 @@ SIMT_FN hive_share_seen hive_look_at_share(const hive_kind *k, const uint64_t w[
                                            uint32_t but)
 {
     const hive_view *u = &k->shape;
-    uint32_t n = u->slots / HIVE_VOLLEY;
+    uint32_t n = u->slots / HIVE_BATCHED;
     hive_share_seen s;
     s.key = s.free = n;
     s.sums = 0;
@@ -156,16 +156,16 @@ SIMT_FN hive_bucket_seen hive_look(simt_tile t, const hive_kind *k, uint8_t *hom
                                    uint32_t but)
 {
     const hive_view *u = &k->shape;
-    uint32_t n = u->slots / HIVE_VOLLEY;
-    uint64_t w[HIVE_VOLLEY][HIVE_LANE_WORDS];
+    uint32_t n = u->slots / HIVE_BATCHED;
+    uint64_t w[HIVE_BATCHED][HIVE_LANE_WORDS];
     hive_bucket_seen mine;
     mine.key = false;
     mine.fresh = mine.free = mine.signs = mine.spot = mine.old = 0;
     SIMT_UNROLL
     /* of no item, too: what it says is not asked */
-    for (uint32_t q = 0; q < HIVE_VOLLEY; q++) hive_load_share_of(t, u, hive_of_ptr(t, home, q), false, w[q]);
+    for (uint32_t q = 0; q < HIVE_BATCHED; q++) hive_load_share_of(t, u, hive_of_ptr(t, home, q), false, w[q]);
     SIMT_UNROLL
-    for (uint32_t q = 0; q < HIVE_VOLLEY; q++) {
+    for (uint32_t q = 0; q < HIVE_BATCHED; q++) {
         uint32_t not_this = briefly ? hive_own_word(t, u, hive_of_u32(t, but, q)) : (uint32_t)HIVE_LANE_WORDS, spot = 0,
                  old = 0;
         hive_share_seen seen = hive_look_at_share(k, w[q], hive_of_u32(t, own, q), not_this);
@@ -201,7 +201,8 @@ SIMT_FN uint64_t hive_ask_stashed(const hive_args *a, const hive_kind *k)
 /* Whether a lane's own item, if it is in none of its two candidates, is nowhere: nothing is stashed, or the first
  * bucket of the ring that is the key's is open, and does not speak of it. Of a table with third candidates nobody says
  * so. A key does not go from a candidate to the stash, so that it matters little which of them is looked at first. */
-SIMT_FN bool hive_ends_there(simt_tile t, const hive_args *a, const hive_kind *k, const hive_shot *s, uint64_t stashed)
+SIMT_FN bool hive_ends_there(simt_tile t, const hive_args *a, const hive_kind *k, const hive_in_flight *s,
+                             uint64_t stashed)
 {
     if (k->shape.hashes != 2) return false;
     if (!simt_any(simt_tile_of(32), stashed != 0)) return true;

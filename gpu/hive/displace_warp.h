@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * crowd.h - volley's newcomers (volley.h) in buckets that are crowded: claims of a key that another item may bring,
+ * displace_warp.h - batched's newcomers (batched.h) in buckets that are crowded: claims of a key that another item may bring,
  * too, and the third round, that of items which a look at each bucket by itself has not settled. A tile's four lanes
  * have both buckets of one key before them; where both are full, each lane asks for a key of the bucket whether it can
  * go on to its second candidate, and the four buckets are on their way together.
  */
-#ifndef HIVE_CROWD_H
-#define HIVE_CROWD_H
+#ifndef HIVE_DISPLACE_WARP_H
+#define HIVE_DISPLACE_WARP_H
 
-#include "gpu/hive/shot.h"
+#include "gpu/hive/in_flight.h"
 
-/* ---- Claims of a volley, where keys may repeat ----------------------------------------------- */
+/* ---- Claims of a batched, where keys may repeat ----------------------------------------------- */
 
 /* Lanes whose own item has claimed slot `slot` of its candidate `in` see now whether nobody else brings the key, and
  * put it there, or give the claim back. What the key's way has behind an open bucket nobody has to see: it was open
  * when the claim was made, and before. Returns whether this lane's key is in the table. */
-SIMT_FN bool hive_verify_claims(simt_tile t, const hive_args *a, const hive_kind *k, const hive_shot *s, bool claimed,
-                                bool in, uint32_t slot)
+SIMT_FN bool hive_verify_claims(simt_tile t, const hive_args *a, const hive_kind *k, const hive_in_flight *s,
+                                bool claimed, bool in, uint32_t slot)
 {
     const hive_view *u = &k->shape, *v = &a->v;
     simt_tile warp = simt_tile_of(32);
@@ -77,13 +77,13 @@ SIMT_FN uint32_t hive_push_on(simt_tile t, const hive_args *a, const hive_kind *
     for (uint32_t x = 0; x < n && simt_any(simt_tile_of(32), wants); x++) {
         uint32_t j = (turn + x) & (n - 1), spot = u->slots;
         uint64_t word = hive_pick(w, j), free_word = 0, onto = hive_second_of(v, u, word, b),
-                 there[HIVE_VOLLEY][HIVE_LANE_WORDS];
+                 there[HIVE_BATCHED][HIVE_LANE_WORDS];
         bool may = wants && onto != HIVE_NOWHERE, moved = false;
         uint8_t *home = may ? (uint8_t *)hive_bucket(v, onto) : here;
         SIMT_UNROLL
-        for (uint32_t q = 0; q < HIVE_VOLLEY; q++) hive_load_share_of(t, u, hive_of_ptr(t, home, q), false, there[q]);
+        for (uint32_t q = 0; q < HIVE_BATCHED; q++) hive_load_share_of(t, u, hive_of_ptr(t, home, q), false, there[q]);
         SIMT_UNROLL
-        for (uint32_t q = 0; q < HIVE_VOLLEY; q++) {
+        for (uint32_t q = 0; q < HIVE_BATCHED; q++) {
             uint32_t free = hive_free_word(u, there[q], n), who = hive_votes(t, free < n),
                      lane = who ? simt_ffs(who) - 1 : 0, at = hive_of_u32(t, hive_slot_of(t, u, free), lane);
             uint64_t says = hive_of_u64(t, hive_pick(there[q], free), lane);
@@ -127,7 +127,7 @@ SIMT_FN uint32_t hive_make_slot(simt_tile t, const hive_args *a, const hive_kind
             uint64_t onto = hive_second_of(v, u, word, from);
             can = hive_votes(t, wants && onto != HIVE_NOWHERE);
             mover = can ? simt_ffs(can) - 1 : t.size;
-            through = hive_of_u64(t, onto, mover & (HIVE_VOLLEY - 1));
+            through = hive_of_u64(t, onto, mover & (HIVE_BATCHED - 1));
             if (!can) through = from;
             hive_load_share_of(t, u, (uint8_t *)hive_bucket(v, through), false, x);
             /* it was not full, or is no more: nobody goes past an open one */
@@ -145,7 +145,7 @@ SIMT_FN uint32_t hive_make_slot(simt_tile t, const hive_args *a, const hive_kind
             }
             simt_join();
             can = hive_votes(t, moved);
-            hole = hive_of_u32(t, slot, mover & (HIVE_VOLLEY - 1));
+            hole = hive_of_u32(t, slot, mover & (HIVE_BATCHED - 1));
             if (!can) hole = u->slots;
         }
         if (!wants || hole == u->slots) continue;
@@ -157,7 +157,7 @@ SIMT_FN uint32_t hive_make_slot(simt_tile t, const hive_args *a, const hive_kind
 }
 
 /* An item of the tile, which all its lanes have, with both its buckets in sight; of a table with two candidates. */
-SIMT_FN void hive_crowd(simt_tile t, const hive_args *a, const hive_kind *k, hive_shot *s)
+SIMT_FN void hive_displace_warp(simt_tile t, const hive_args *a, const hive_kind *k, hive_in_flight *s)
 {
     const hive_view *u = &k->shape, *v = &a->v;
     uint32_t n = hive_share(t, u), bytes = hive_word_bytes(u), fresh[2], free[2], who[2], signs = 0, hole = u->slots;
@@ -216,10 +216,10 @@ SIMT_FN void hive_crowd(simt_tile t, const hive_args *a, const hive_kind *k, hiv
     if (nowhere && !comes && t.rank == 0) simt_ticket(s->i, HD_MISS, 0, HIVE_NOWHERE);
     simt_join();
     bool made = hive_votes(t, done) != 0;
-    s->value = hive_of_u32(t, (uint32_t)hive_value_of(u, word), actor & (HIVE_VOLLEY - 1));
+    s->value = hive_of_u32(t, (uint32_t)hive_value_of(u, word), actor & (HIVE_BATCHED - 1));
     if (hive_inserts(k) && !k->distinct) {
         bool claimed = comes && made;
-        slot = hive_of_u32(t, slot, actor & (HIVE_VOLLEY - 1));
+        slot = hive_of_u32(t, slot, actor & (HIVE_BATCHED - 1));
         if (simt_any(simt_tile_of(32), claimed))
             made =
                 hive_of_u32(t, hive_verify_claims(t, a, k, s, claimed && t.rank == 0, second, slot) || (made && !comes),

@@ -22,7 +22,7 @@ typedef struct bench_shape {
     hd_fetch fetch;
 } bench_shape;
 
-typedef struct bench_stand {
+typedef struct bench_fixture {
     const bench_device *device;
     bench_shape shape;
     hd_table *table;
@@ -39,32 +39,33 @@ typedef struct bench_stand {
     bool settled;    /* the keys that skewed batches want most are near */
     double left_out; /* the share that present leaves out, the oldest; below 0: present is not known */
     uint64_t *count; /* (1), the device's */
-} bench_stand;
+} bench_fixture;
 
-hd_status stand_open(bench_stand *s, const bench_device *device, const bench_shape *shape);
+hd_status bench_fixture_open(bench_fixture *s, const bench_device *device, const bench_shape *shape);
 /* NULL: the usual one */
-hd_status stand_open_with(bench_stand *s, const bench_device *device, const bench_shape *shape, const char *lock);
-void stand_close(bench_stand *s); /* a zeroed stand is fine */
+hd_status bench_fixture_open_with(bench_fixture *s, const bench_device *device, const bench_shape *shape,
+                                  const char *lock);
+void bench_fixture_close(bench_fixture *s); /* a zeroed stand is fine */
 
 /* Brings the table to about so many entries, with keys that were never there; to the capacity: until it is full, and
  * has been for a while. */
-hd_status stand_level(bench_stand *s, uint64_t entries);
-hd_status stand_size(bench_stand *s, uint64_t *entries);
+hd_status bench_fixture_level(bench_fixture *s, uint64_t entries);
+hd_status bench_fixture_size(bench_fixture *s, uint64_t *entries);
 
 /* Makes present[] the keys that are in the table, without the oldest ones. */
-hd_status stand_list(bench_stand *s, double left_out);
+hd_status bench_fixture_list(bench_fixture *s, double left_out);
 /* Where the table has in-bucket tiers and keys are skewed: what will be wanted most gets the best scores, and they come
  * near. */
-hd_status stand_settle(bench_stand *s, double zipf);
+hd_status bench_fixture_settle(bench_fixture *s, double zipf);
 /* Content changed: present[] holds no longer. */
-void stand_changed(bench_stand *s);
+void bench_fixture_changed(bench_fixture *s);
 
-/* A batch's drawing: `hits` of n keys from present[], after stand_list, the others fresh. */
-bench_draw stand_draw(bench_stand *s, uint64_t n, uint64_t hits, double zipf);
+/* A batch's drawing: `hits` of n keys from present[], after bench_fixture_list, the others fresh. */
+bench_draw bench_fixture_draw(bench_fixture *s, uint64_t n, uint64_t hits, double zipf);
 
 /* Puts (insert_or_assign) or erases the keys number first to first + n - 1, in a queue. */
-hd_status stand_put_numbers(bench_stand *s, uint64_t first, uint64_t n, bool erase);
+hd_status bench_fixture_put_numbers(bench_fixture *s, uint64_t first, uint64_t n, bool erase);
 /* The same for a list of keys in the device's memory. */
-hd_status stand_put(bench_stand *s, const uint64_t *key, uint64_t n);
+hd_status bench_fixture_put(bench_fixture *s, const uint64_t *key, uint64_t n);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * rack.c - the rack: its reference, its kernels, and what backends are told of it.
+ * toy_design.c - the toy: its reference, its kernels, and what backends are told of it.
  */
-#include "tests/rack.h"
+#include "tests/toy_design.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -12,73 +12,73 @@
 #include "simt/simt.h"
 
 /* An entry is two words, key and value; an empty place has HD_KEY_EMPTY. */
-typedef struct rack_view {
-    uint64_t *board[RACK_BOARDS]; /* (RACK_PLACES, 2) */
+typedef struct toy_view {
+    uint64_t *board[TOY_BOARDS]; /* (TOY_PLACES, 2) */
     uint32_t boards;
-} rack_view;
+} toy_view;
 
-enum { BOARD_BYTES = RACK_PLACES * 2 * 8 };
+enum { BOARD_BYTES = TOY_PLACES * 2 * 8 };
 
 /* ---- The reference --------------------------------------------------------------------------- */
 
-typedef struct rack {
-    rack_view v;
+typedef struct toy {
+    toy_view v;
     const hd_seams *seams;
-} rack;
+} toy;
 
-static hd_status rack_shape(const hd_config *c, hd_info *info)
+static hd_status toy_shape(const hd_config *c, hd_info *info)
 {
-    info->buckets = c->capacity / RACK_PLACES;
+    info->buckets = c->capacity / TOY_PLACES;
     info->capacity = c->capacity;
     info->memory_bytes = info->buckets * BOARD_BYTES;
-    if (info->buckets == 0 || info->buckets > RACK_BOARDS)
-        return hd_fail(HD_EINVAL, "capacity: no rack has %" PRIu64 " places", c->capacity);
+    if (info->buckets == 0 || info->buckets > TOY_BOARDS)
+        return hd_fail(HD_EINVAL, "capacity: no toy has %" PRIu64 " places", c->capacity);
     return HD_OK;
 }
 
-static hd_status board_take(rack *t, uint32_t b)
+static hd_status board_take(toy *t, uint32_t b)
 {
     void *p = NULL;
-    hd_status status = hd_take(t->seams, "rack: a board", RACK_PLACES, 16, &p);
+    hd_status status = hd_take(t->seams, "toy: a board", TOY_PLACES, 16, &p);
     t->v.board[b] = (uint64_t *)p;
     if (p) memset(p, 0xff, BOARD_BYTES);
     return status;
 }
 
-static void board_give(rack *t, uint32_t b)
+static void board_give(toy *t, uint32_t b)
 {
-    hd_give(t->seams, t->v.board[b], RACK_PLACES, 16);
+    hd_give(t->seams, t->v.board[b], TOY_PLACES, 16);
     t->v.board[b] = NULL;
 }
 
-static void rack_close(void *state, const hd_seams *s)
+static void toy_close(void *state, const hd_seams *s)
 {
-    rack *t = (rack *)state;
-    for (uint32_t b = 0; t && b < RACK_BOARDS; b++) board_give(t, b);
+    toy *t = (toy *)state;
+    for (uint32_t b = 0; t && b < TOY_BOARDS; b++) board_give(t, b);
     hd_give(s, t, 1, sizeof *t);
 }
 
-static hd_status rack_open(const hd_info *info, const hd_seams *s, void **state)
+static hd_status toy_open(const hd_info *info, const hd_seams *s, void **state)
 {
     void *p = NULL;
-    hd_status status = hd_take(s, "rack", 1, sizeof(rack), &p);
+    hd_status status = hd_take(s, "toy", 1, sizeof(toy), &p);
     if (status) return status;
-    rack *t = (rack *)memset(p, 0, sizeof(rack));
+    toy *t = (toy *)memset(p, 0, sizeof(toy));
     t->seams = s;
     t->v.boards = (uint32_t)info->buckets;
     for (uint32_t b = 0; b < t->v.boards && !status; b++) status = board_take(t, b);
     if (status)
-        rack_close(t, s);
+        toy_close(t, s);
     else
         *state = t;
     return status;
 }
 
-static bool rack_next(void *state, hd_entry *e)
+static bool toy_next(void *state, hd_entry *e)
 {
-    const rack_view *v = &((rack *)state)->v;
-    for (; e->slot < v->boards * RACK_PLACES; e->slot++) {
-        uint64_t *place = v->board[e->slot / RACK_PLACES] + e->slot % RACK_PLACES * 2;
+    const toy_view *v = &((toy *)state)->v;
+    for (; e->slot < v->boards * TOY_PLACES; e->slot++) {
+        uint64_t *place = v->board[e->slot / TOY_PLACES] + e->slot % TOY_PLACES * 2;
         if (place[0] == HD_KEY_EMPTY) continue;
         e->key = place[0];
         e->score = 0;
@@ -88,77 +88,77 @@ static bool rack_next(void *state, hd_entry *e)
     return false;
 }
 
-static hd_status rack_check(void *state)
+static hd_status toy_check(void *state)
 {
-    const rack_view *v = &((rack *)state)->v;
+    const toy_view *v = &((toy *)state)->v;
     hd_entry e = { 0, 0, 0, NULL };
-    for (; rack_next(state, &e); e.slot++)
-        if (e.key % v->boards != e.slot / RACK_PLACES)
-            return hd_fail(HD_ECORRUPT, "key %" PRIu64 " is on board %" PRIu64 " of %u", e.key, e.slot / RACK_PLACES,
+    for (; toy_next(state, &e); e.slot++)
+        if (e.key % v->boards != e.slot / TOY_PLACES)
+            return hd_fail(HD_ECORRUPT, "key %" PRIu64 " is on board %" PRIu64 " of %u", e.key, e.slot / TOY_PLACES,
                            v->boards);
     return HD_OK;
 }
 
-static bool rack_put_at(void *state, const hd_entry *e)
+static bool toy_put_at(void *state, const hd_entry *e)
 {
-    const rack_view *v = &((rack *)state)->v;
-    uint64_t *place = v->board[e->slot / RACK_PLACES] + e->slot % RACK_PLACES * 2;
-    if (e->key % v->boards != e->slot / RACK_PLACES || place[0] != HD_KEY_EMPTY) return false;
+    const toy_view *v = &((toy *)state)->v;
+    uint64_t *place = v->board[e->slot / TOY_PLACES] + e->slot % TOY_PLACES * 2;
+    if (e->key % v->boards != e->slot / TOY_PLACES || place[0] != HD_KEY_EMPTY) return false;
     place[0] = e->key;
     memcpy(place + 1, e->value, 8);
     return true;
 }
 
-static bool rack_put(void *state, const hd_entry *e)
+static bool toy_put(void *state, const hd_entry *e)
 {
     hd_entry to = *e;
-    uint64_t first = e->key % ((rack *)state)->v.boards * RACK_PLACES;
-    for (to.slot = first; to.slot < first + RACK_PLACES; to.slot++)
-        if (rack_put_at(state, &to)) return true;
+    uint64_t first = e->key % ((toy *)state)->v.boards * TOY_PLACES;
+    for (to.slot = first; to.slot < first + TOY_PLACES; to.slot++)
+        if (toy_put_at(state, &to)) return true;
     return false;
 }
 
-static void rack_move_all(void *from, void *to)
+static void toy_move_all(void *from, void *to)
 {
     hd_entry e = { 0, 0, 0, NULL };
-    for (; rack_next(from, &e); e.slot++) rack_put(to, &e);
+    for (; toy_next(from, &e); e.slot++) toy_put(to, &e);
 }
 
-static const hd_design rack_ref = { .name = "rack",
-                                    .what = "boards of places",
-                                    .backend = "ref",
-                                    .shape = rack_shape,
-                                    .open = rack_open,
-                                    .close = rack_close,
-                                    .check = rack_check,
-                                    .next = rack_next,
-                                    .put_at = rack_put_at,
-                                    .put = rack_put,
-                                    .move_all = rack_move_all };
+static const hd_design toy_ref = { .name = "toy",
+                                   .what = "boards of places",
+                                   .backend = "ref",
+                                   .shape = toy_shape,
+                                   .open = toy_open,
+                                   .close = toy_close,
+                                   .check = toy_check,
+                                   .next = toy_next,
+                                   .put_at = toy_put_at,
+                                   .put = toy_put,
+                                   .move_all = toy_move_all };
 
 /* ---- Kernels: one lane ----------------------------------------------------------------------- */
 
-typedef struct rack_args {
-    rack_view v;
-    uint32_t *writes[RACK_BOARDS]; /* (RACK_PLACES) */
+typedef struct toy_args {
+    toy_view v;
+    uint32_t *writes[TOY_BOARDS]; /* (TOY_PLACES) */
     uint64_t n;
     const uint64_t *key, *value;
     const uint8_t *each; /* hd_op */
     uint8_t *outcome;
     uint64_t *value_out, *tally, *crowded;
     uint32_t from; /* resize: boards before */
-} rack_args;
+} toy_args;
 
 SIMT_FN bool is_first(void) { return simt_block() == 0 && simt_thread() == 0; }
 
-/* The place of the key on its board, or else the first empty one; RACK_PLACES: there is none. */
-SIMT_FN uint32_t place_of(const rack_args *a, uint64_t key, bool *there)
+/* The place of the key on its board, or else the first empty one; TOY_PLACES: there is none. */
+SIMT_FN uint32_t place_of(const toy_args *a, uint64_t key, bool *there)
 {
     const uint64_t *board = a->v.board[key % a->v.boards];
-    uint32_t empty = RACK_PLACES;
-    for (uint32_t p = 0; p < RACK_PLACES; p++) {
+    uint32_t empty = TOY_PLACES;
+    for (uint32_t p = 0; p < TOY_PLACES; p++) {
         uint64_t k = simt_ld_u64(board + 2 * p);
-        if (k == HD_KEY_EMPTY && empty == RACK_PLACES) empty = p;
+        if (k == HD_KEY_EMPTY && empty == TOY_PLACES) empty = p;
         if (k != key) continue;
         *there = true;
         return p;
@@ -167,7 +167,7 @@ SIMT_FN uint32_t place_of(const rack_args *a, uint64_t key, bool *there)
     return empty;
 }
 
-SIMT_FN void write(const rack_args *a, uint64_t key, uint32_t p, uint64_t value)
+SIMT_FN void write(const toy_args *a, uint64_t key, uint32_t p, uint64_t value)
 {
     uint32_t b = (uint32_t)(key % a->v.boards);
     simt_st_u64(a->v.board[b] + 2 * p + 1, value);
@@ -175,13 +175,13 @@ SIMT_FN void write(const rack_args *a, uint64_t key, uint32_t p, uint64_t value)
     simt_st_u32(a->writes[b] + p, simt_ld_u32(a->writes[b] + p) + 1);
 }
 
-SIMT_FN void tell(const rack_args *a, uint64_t i, hd_outcome o)
+SIMT_FN void tell(const toy_args *a, uint64_t i, hd_outcome o)
 {
     if (a->outcome) simt_st_u8(a->outcome + i, (uint8_t)o);
     simt_st_u64(a->tally + o, simt_ld_u64(a->tally + o) + 1);
 }
 
-SIMT_KERNEL(rack_kernel_find, rack_args, a)
+SIMT_KERNEL(toy_kernel_find, toy_args, a)
 {
     bool there;
     for (uint64_t i = 0; is_first() && i < a.n; i++) {
@@ -193,7 +193,7 @@ SIMT_KERNEL(rack_kernel_find, rack_args, a)
 }
 
 /* Item by item. */
-SIMT_KERNEL(rack_kernel_mixed, rack_args, a)
+SIMT_KERNEL(toy_kernel_mixed, toy_args, a)
 {
     bool there;
     for (uint64_t i = 0; is_first() && i < a.n; i++) {
@@ -201,16 +201,16 @@ SIMT_KERNEL(rack_kernel_mixed, rack_args, a)
         uint32_t p = place_of(&a, key, &there);
         bool finds = simt_ld_u8(a.each + i) == HD_OP_FIND;
         if (finds && there) simt_st_u64(a.value_out + i, simt_ld_u64(a.v.board[key % a.v.boards] + 2 * p + 1));
-        if (!finds && p < RACK_PLACES) write(&a, key, p, simt_ld_u64(a.value + i));
+        if (!finds && p < TOY_PLACES) write(&a, key, p, simt_ld_u64(a.value + i));
         if (finds)
             tell(&a, i, there ? HD_HIT : HD_MISS);
         else
-            tell(&a, i, there ? HD_UPDATED : p < RACK_PLACES ? HD_INSERTED : HD_REFUSED);
+            tell(&a, i, there ? HD_UPDATED : p < TOY_PLACES ? HD_INSERTED : HD_REFUSED);
     }
 }
 
 /* The first launch of an insertion: those that are there. */
-SIMT_KERNEL(rack_kernel_assign, rack_args, a)
+SIMT_KERNEL(toy_kernel_assign, toy_args, a)
 {
     bool there;
     for (uint64_t i = 0; is_first() && i < a.n; i++) {
@@ -224,25 +224,25 @@ SIMT_KERNEL(rack_kernel_assign, rack_args, a)
 }
 
 /* The second: the others. */
-SIMT_KERNEL(rack_kernel_bring, rack_args, a)
+SIMT_KERNEL(toy_kernel_bring, toy_args, a)
 {
     bool there;
     for (uint64_t i = 0; is_first() && i < a.n; i++) {
         if (simt_ld_u8(a.outcome + i) != HD_MISS) continue;
         uint64_t key = simt_ld_u64(a.key + i);
         uint32_t p = place_of(&a, key, &there);
-        if (p < RACK_PLACES) write(&a, key, p, simt_ld_u64(a.value + i));
-        tell(&a, i, p < RACK_PLACES ? HD_INSERTED : HD_REFUSED);
+        if (p < TOY_PLACES) write(&a, key, p, simt_ld_u64(a.value + i));
+        tell(&a, i, p < TOY_PLACES ? HD_INSERTED : HD_REFUSED);
     }
 }
 
 /* Whoever is on another board than its own goes there. */
-SIMT_KERNEL(rack_kernel_spread, rack_args, a)
+SIMT_KERNEL(toy_kernel_spread, toy_args, a)
 {
     bool there;
-    for (uint32_t at = 0; is_first() && at < a.from * RACK_PLACES; at++) {
-        uint64_t *place = a.v.board[at / RACK_PLACES] + at % RACK_PLACES * 2, key = simt_ld_u64(place);
-        if (key == HD_KEY_EMPTY || key % a.v.boards == at / RACK_PLACES) continue;
+    for (uint32_t at = 0; is_first() && at < a.from * TOY_PLACES; at++) {
+        uint64_t *place = a.v.board[at / TOY_PLACES] + at % TOY_PLACES * 2, key = simt_ld_u64(place);
+        if (key == HD_KEY_EMPTY || key % a.v.boards == at / TOY_PLACES) continue;
         uint32_t p = place_of(&a, key, &there);
         write(&a, key, p, simt_ld_u64(place + 1));
         simt_st_u64(place, HD_KEY_EMPTY);
@@ -250,86 +250,84 @@ SIMT_KERNEL(rack_kernel_spread, rack_args, a)
 }
 
 /* How many boards would have more than they have places for. */
-SIMT_KERNEL(rack_kernel_count, rack_args, a)
+SIMT_KERNEL(toy_kernel_count, toy_args, a)
 {
     for (uint32_t b = 0; is_first() && b < a.v.boards; b++) {
         uint32_t n = 0;
-        for (uint32_t at = 0; at < a.from * RACK_PLACES; at++) {
-            uint64_t key = simt_ld_u64(a.v.board[at / RACK_PLACES] + at % RACK_PLACES * 2);
+        for (uint32_t at = 0; at < a.from * TOY_PLACES; at++) {
+            uint64_t key = simt_ld_u64(a.v.board[at / TOY_PLACES] + at % TOY_PLACES * 2);
             n += key != HD_KEY_EMPTY && key % a.v.boards == b;
         }
-        if (n > RACK_PLACES) simt_st_u64(a.crowded, simt_ld_u64(a.crowded) + 1);
+        if (n > TOY_PLACES) simt_st_u64(a.crowded, simt_ld_u64(a.crowded) + 1);
     }
 }
 
-SIMT_KERNEL(rack_kernel_astray, rack_args, a)
+SIMT_KERNEL(toy_kernel_astray, toy_args, a)
 {
     if (is_first()) simt_st_u64(a.tally, simt_ld_u64(a.v.board[0] - 1));
 }
 
-SIMT_KERNEL(rack_kernel_word_enter, hd_word_args, a) { hd_word_enter(&a); }
-SIMT_KERNEL(rack_kernel_word_leave, hd_word_args, a) { hd_word_leave(&a); }
+SIMT_KERNEL(toy_kernel_word_enter, hd_word_args, a) { hd_word_enter(&a); }
+SIMT_KERNEL(toy_kernel_word_leave, hd_word_args, a) { hd_word_leave(&a); }
 
 enum { FIND, MIXED, ASSIGN, BRING, SPREAD, COUNT, ASTRAY, WORD_ENTER, WORD_LEAVE, KERNELS };
 
-hd_host_text *rack_kernel(uint32_t kernel)
+hd_host_text *toy_kernel(uint32_t kernel)
 {
-    static hd_host_text *const entry[KERNELS] = { rack_kernel_find,   rack_kernel_mixed,      rack_kernel_assign,
-                                                  rack_kernel_bring,  rack_kernel_spread,     rack_kernel_count,
-                                                  rack_kernel_astray, rack_kernel_word_enter, rack_kernel_word_leave };
+    static hd_host_text *const entry[KERNELS] = { toy_kernel_find,   toy_kernel_mixed,      toy_kernel_assign,
+                                                  toy_kernel_bring,  toy_kernel_spread,     toy_kernel_count,
+                                                  toy_kernel_astray, toy_kernel_word_enter, toy_kernel_word_leave };
     return kernel < KERNELS ? entry[kernel] : NULL;
 }
 
 /* ---- What backends are told ------------------------------------------------------------------ */
 
-typedef struct rack_words {
+typedef struct toy_words {
     uint64_t tally[HD_OUTCOME_COUNT], crowded;
     hd_word word;
-} rack_words;
+} toy_words;
 
-typedef struct rack_own {
+typedef struct toy_own {
     hd_gpu_own gpu;
-    rack_view v;
-    uint32_t *writes[RACK_BOARDS];
-    rack_words *words;
-} rack_own;
+    toy_view v;
+    uint32_t *writes[TOY_BOARDS];
+    toy_words *words;
+} toy_own;
 
 static void usual(hd_info *info) { info->layout = HD_LAYOUT_PAIRS; }
 
 static uint64_t room_bytes(const hd_info *info, bool device)
 {
     (void)device;
-    return sizeof(rack_words) + info->buckets * RACK_PLACES * sizeof(uint32_t);
+    return sizeof(toy_words) + info->buckets * TOY_PLACES * sizeof(uint32_t);
 }
 
 static void begin(void *own)
 {
-    rack_own *o = (rack_own *)own;
+    toy_own *o = (toy_own *)own;
     o->v.boards = (uint32_t)o->gpu.info.buckets;
 }
 
 static hd_piece board_piece(uint32_t b)
 {
-    hd_piece p = { "rack: a board", offsetof(rack_own, v.board) + b * sizeof(uint64_t *), RACK_PLACES, 16, 0xff,
-                   HD_APART };
+    hd_piece p = {
+        "toy: a board", offsetof(toy_own, v.board) + b * sizeof(uint64_t *), TOY_PLACES, 16, 0xff, HD_APART
+    };
     return p;
 }
 
 static hd_piece writes_piece(uint32_t b)
 {
-    hd_piece p = { "rack: its writes",
-                   offsetof(rack_own, writes) + b * sizeof(uint32_t *),
-                   RACK_PLACES,
-                   sizeof(uint32_t),
-                   0,
-                   HD_APART };
+    hd_piece p = {
+        "toy: its writes", offsetof(toy_own, writes) + b * sizeof(uint32_t *), TOY_PLACES, sizeof(uint32_t), 0, HD_APART
+    };
     return p;
 }
 
 static int pieces(const void *own, hd_piece *all)
 {
-    const rack_own *o = (const rack_own *)own;
-    const hd_piece words = { "rack: words", offsetof(rack_own, words), 1, sizeof(rack_words), 0, HD_TOGETHER };
+    const toy_own *o = (const toy_own *)own;
+    const hd_piece words = { "toy: words", offsetof(toy_own, words), 1, sizeof(toy_words), 0, HD_TOGETHER };
     int n = 0;
     all[n++] = words;
     for (uint32_t b = 0; b < (uint32_t)o->gpu.info.buckets; b++) {
@@ -341,22 +339,22 @@ static int pieces(const void *own, hd_piece *all)
 
 static void taken(void *own)
 {
-    rack_own *o = (rack_own *)own;
+    toy_own *o = (toy_own *)own;
     o->gpu.tally = o->words->tally;
     o->gpu.word = &o->words->word;
 }
 
-static void before(void *own, void *entries) { ((rack_own *)own)->v = ((rack *)entries)->v; }
+static void before(void *own, void *entries) { ((toy_own *)own)->v = ((toy *)entries)->v; }
 static void after(void *own, void *entries, bool good) { (void)own, (void)entries, (void)good; }
 
 static int regions(const void *own, hd_region *all)
 {
-    const rack_own *o = (const rack_own *)own;
+    const toy_own *o = (const toy_own *)own;
     int n = 0;
     all[n++] = (hd_region){ o->words, sizeof *o->words, "words" };
     for (uint32_t b = 0; b < o->v.boards; b++) {
         all[n++] = (hd_region){ o->v.board[b], BOARD_BYTES, "board" };
-        all[n++] = (hd_region){ o->writes[b], RACK_PLACES * sizeof(uint32_t), "writes" };
+        all[n++] = (hd_region){ o->writes[b], TOY_PLACES * sizeof(uint32_t), "writes" };
     }
     return n;
 }
@@ -365,23 +363,23 @@ static hd_status empty(void *own, const hd_launcher *l) { return (void)own, (voi
 
 static hd_status open_here(const void *own, const hd_seams *s, void **staged)
 {
-    return rack_open(&((const rack_own *)own)->gpu.info, s, staged);
+    return toy_open(&((const toy_own *)own)->gpu.info, s, staged);
 }
 
 static int planes(const void *own, void *staged, bool values, hd_plane *all)
 {
-    const rack_own *o = (const rack_own *)own;
+    const toy_own *o = (const toy_own *)own;
     (void)values;
     for (uint32_t b = 0; b < o->v.boards; b++)
-        all[b] = (hd_plane){ "boards", o->v.board[b], ((rack *)staged)->v.board[b], BOARD_BYTES };
+        all[b] = (hd_plane){ "boards", o->v.board[b], ((toy *)staged)->v.board[b], BOARD_BYTES };
     return (int)o->v.boards;
 }
 
 static bool lists(const void *own, const hd_batch *b) { return (void)own, (void)b, false; }
 
-static rack_args args_of(const rack_own *o)
+static toy_args args_of(const toy_own *o)
 {
-    rack_args a;
+    toy_args a;
     memset(&a, 0, sizeof a);
     a.v = o->v;
     memcpy(a.writes, o->writes, sizeof a.writes);
@@ -390,14 +388,14 @@ static rack_args args_of(const rack_own *o)
     return a;
 }
 
-static hd_status launch_one(const hd_launcher *l, uint32_t kernel, const rack_args *a)
+static hd_status launch_one(const hd_launcher *l, uint32_t kernel, const toy_args *a)
 {
     return l->launch(l->self, kernel, a, sizeof *a, 1, 32);
 }
 
 static hd_status launch(void *own, const hd_launcher *l, uint32_t row, const hd_batch *b, hd_when when)
 {
-    rack_args a = args_of((const rack_own *)own);
+    toy_args a = args_of((const toy_own *)own);
     (void)when;
     a.n = b->n;
     a.key = b->key;
@@ -405,9 +403,9 @@ static hd_status launch(void *own, const hd_launcher *l, uint32_t row, const hd_
     a.each = b->each;
     a.outcome = b->outcome;
     a.value_out = (uint64_t *)b->value_out;
-    if (row == RACK_ASTRAY) return launch_one(l, ASTRAY, &a);
-    if (row == RACK_MIXED) return launch_one(l, MIXED, &a);
-    if (row == RACK_LOOKUP) return launch_one(l, FIND, &a);
+    if (row == TOY_ASTRAY) return launch_one(l, ASTRAY, &a);
+    if (row == TOY_MIXED) return launch_one(l, MIXED, &a);
+    if (row == TOY_LOOKUP) return launch_one(l, FIND, &a);
     hd_status status = launch_one(l, ASSIGN, &a);
     return status ? status : launch_one(l, BRING, &a);
 }
@@ -415,7 +413,7 @@ static hd_status launch(void *own, const hd_launcher *l, uint32_t row, const hd_
 /* ---- Growth in place ------------------------------------------------------------------------- */
 
 /* On the host machine a board is the reference's from then on. */
-static hd_status more_take(rack_own *o, rack *entries, const hd_gpu_machine *m, uint32_t b)
+static hd_status more_take(toy_own *o, toy *entries, const hd_gpu_machine *m, uint32_t b)
 {
     hd_piece board = board_piece(b), writes = writes_piece(b);
     hd_status status = m->take(m->self, &board);
@@ -423,7 +421,7 @@ static hd_status more_take(rack_own *o, rack *entries, const hd_gpu_machine *m, 
     return status ? status : m->take(m->self, &writes);
 }
 
-static void more_give(rack_own *o, rack *entries, const hd_gpu_machine *m, uint32_t b)
+static void more_give(toy_own *o, toy *entries, const hd_gpu_machine *m, uint32_t b)
 {
     hd_piece board = board_piece(b), writes = writes_piece(b);
     m->give(m->self, &writes);
@@ -431,21 +429,21 @@ static void more_give(rack_own *o, rack *entries, const hd_gpu_machine *m, uint3
     if (entries) entries->v.board[b] = o->v.board[b];
 }
 
-static void become(rack_own *o, rack *entries, hd_info *info, uint32_t boards)
+static void become(toy_own *o, toy *entries, hd_info *info, uint32_t boards)
 {
     o->v.boards = boards;
     if (entries) entries->v.boards = boards;
     info->memory_bytes = info->memory_bytes / info->buckets * boards;
     info->buckets = boards;
-    info->capacity = (uint64_t)boards * RACK_PLACES;
+    info->capacity = (uint64_t)boards * TOY_PLACES;
 }
 
-static hd_status grow(rack_own *o, rack *entries, const hd_gpu_machine *m, hd_info *info, uint32_t boards)
+static hd_status grow(toy_own *o, toy *entries, const hd_gpu_machine *m, hd_info *info, uint32_t boards)
 {
     uint32_t from = o->v.boards;
     hd_status status = HD_OK;
     for (uint32_t b = from; b < boards && !status; b++) status = more_take(o, entries, m, b);
-    rack_args a = args_of(o);
+    toy_args a = args_of(o);
     a.v.boards = boards;
     a.from = from;
     if (!status) status = launch_one(&m->on, SPREAD, &a);
@@ -454,11 +452,11 @@ static hd_status grow(rack_own *o, rack *entries, const hd_gpu_machine *m, hd_in
     return status;
 }
 
-static hd_status shrink(rack_own *o, rack *entries, const hd_gpu_machine *m, hd_info *info, uint32_t boards)
+static hd_status shrink(toy_own *o, toy *entries, const hd_gpu_machine *m, hd_info *info, uint32_t boards)
 {
     uint64_t crowded = 0;
     uint32_t from = o->v.boards;
-    rack_args a = args_of(o);
+    toy_args a = args_of(o);
     a.v.boards = boards;
     a.from = from;
     hd_status status = m->on.zero(m->on.self, a.crowded, sizeof *a.crowded);
@@ -476,37 +474,37 @@ static hd_status shrink(rack_own *o, rack *entries, const hd_gpu_machine *m, hd_
 
 static hd_status resize(void *own, void *entries, const hd_gpu_machine *m, uint64_t buckets, hd_info *info)
 {
-    rack_own *o = (rack_own *)own;
-    if (buckets == 0 || buckets > RACK_BOARDS)
-        return hd_fail(HD_EINVAL, "buckets: no rack has %" PRIu64 " boards", buckets);
-    return (buckets > o->v.boards ? grow : shrink)(o, (rack *)entries, m, info, (uint32_t)buckets);
+    toy_own *o = (toy_own *)own;
+    if (buckets == 0 || buckets > TOY_BOARDS)
+        return hd_fail(HD_EINVAL, "buckets: no toy has %" PRIu64 " boards", buckets);
+    return (buckets > o->v.boards ? grow : shrink)(o, (toy *)entries, m, info, (uint32_t)buckets);
 }
 
-const hd_gpu rack_gpu = {
-    &rack_ref, RACK_PLACE, WORD_ENTER, WORD_LEAVE, sizeof(rack_own), usual,  room_bytes, begin,  pieces, taken,
-    before,    after,      regions,    empty,      open_here,        planes, lists,      launch, resize,
+const hd_gpu toy_gpu = {
+    &toy_ref, TOY_PLACE, WORD_ENTER, WORD_LEAVE, sizeof(toy_own), usual,  room_bytes, begin,  pieces, taken,
+    before,   after,     regions,    empty,      open_here,       planes, lists,      launch, resize,
 };
 
-static hd_status host_shape(const hd_config *c, hd_info *info) { return hd_host_shape(&rack_gpu, c, info); }
+static hd_status host_shape(const hd_config *c, hd_info *info) { return hd_host_shape(&toy_gpu, c, info); }
 static hd_status host_open(const hd_info *info, const hd_seams *s, void **state)
 {
-    return hd_host_open(&rack_gpu, info, s, state);
+    return hd_host_open(&toy_gpu, info, s, state);
 }
-static hd_status cuda_shape(const hd_config *c, hd_info *info) { return hd_cuda_shape(&rack_gpu, c, info); }
+static hd_status cuda_shape(const hd_config *c, hd_info *info) { return hd_cuda_shape(&toy_gpu, c, info); }
 static hd_status cuda_open(const hd_info *info, const hd_seams *s, void **state)
 {
-    return hd_cuda_open(&rack_gpu, info, s, state);
+    return hd_cuda_open(&toy_gpu, info, s, state);
 }
 
-const hd_design rack_host = { .name = "rack",
-                              .what = "a rack on the host machine",
-                              .shape = host_shape,
-                              .open = host_open,
-                              .resize = hd_host_resize,
-                              HD_ON_HOST };
-const hd_design rack_cuda = { .name = "rack",
-                              .what = "a rack in a device's memory",
-                              .shape = cuda_shape,
-                              .open = cuda_open,
-                              .resize = hd_cuda_resize,
-                              HD_ON_CUDA };
+const hd_design toy_host = { .name = "toy",
+                             .what = "a toy on the host machine",
+                             .shape = host_shape,
+                             .open = host_open,
+                             .resize = hd_host_resize,
+                             HD_ON_HOST };
+const hd_design toy_cuda = { .name = "toy",
+                             .what = "a toy in a device's memory",
+                             .shape = cuda_shape,
+                             .open = cuda_open,
+                             .resize = hd_cuda_resize,
+                             HD_ON_CUDA };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_rack.c - the backends run a design that is not HKV (rack.h): its batches, its arrays there and back, its walks, its
+ * t_toy_design.c - the backends run a design that is not HKV (toy_design.h): its batches, its arrays there and back, its walks, its
  * growth in place, and all of it where memory is refused or the device fails.
  */
 #include <string.h>
@@ -8,17 +8,17 @@
 #include "base/error.h"
 #include "tests/between.h"
 #include "tests/fake_device.h"
-#include "tests/rack.h"
+#include "tests/toy_design.h"
 
 typedef unsigned long long ull;
 
 enum { KEYS = 60 };
 
-/* The rack's kernels stand behind the library's. */
+/* The toy's kernels stand behind the library's. */
 BETWEEN(hd_host_text *, hd_host_kernel, (uint32_t number));
 hd_host_text *__wrap_hd_host_kernel(uint32_t number)
 {
-    return number / HD_GPU_KERNELS == RACK_PLACE ? rack_kernel(number % HD_GPU_KERNELS) : __real_hd_host_kernel(number);
+    return number / HD_GPU_KERNELS == TOY_PLACE ? toy_kernel(number % HD_GPU_KERNELS) : __real_hd_host_kernel(number);
 }
 
 /* ---- A table without a spine ----------------------------------------------------------------- */
@@ -44,7 +44,7 @@ static void world_begin(world *w, const hd_design *d)
 static hd_status world_open(world *w, uint32_t boards)
 {
     hd_config c = hd_config_default();
-    c.capacity = (uint64_t)boards * RACK_PLACES;
+    c.capacity = (uint64_t)boards * TOY_PLACES;
     memset(&w->info, 0, sizeof w->info);
     w->info.value_bytes = 8;
     w->info.lock = "ordered";
@@ -68,8 +68,8 @@ static hd_status resize(world *w, uint64_t buckets)
 static hd_status run(world *w, uint32_t row, hd_batch *b)
 {
     static const hd_when when = { 0, 1, 0, false };
-    hd_status status = w->d == &rack_host ? hd_host_launch(w->state, row, b, when, w->tally)
-                                          : hd_cuda_launch(w->state, row, b, when, w->tally);
+    hd_status status = w->d == &toy_host ? hd_host_launch(w->state, row, b, when, w->tally)
+                                         : hd_cuda_launch(w->state, row, b, when, w->tally);
     if (!status && w->d->tally) status = w->d->tally(w->state, w->tally);
     return status;
 }
@@ -88,7 +88,7 @@ static hd_status insert(world *w, uint64_t first, uint64_t step, uint64_t n, uin
     b.key = key;
     b.value = value;
     b.outcome = outcome;
-    return run(w, RACK_INSERT, &b);
+    return run(w, TOY_INSERT, &b);
 }
 
 /* Exactly the keys 0 to n - 1 are there, each with the value of its time. */
@@ -104,7 +104,7 @@ static void holds(world *w, uint64_t n, const uint64_t *time)
     b.key = key;
     b.value_out = value;
     b.outcome = outcome;
-    must(run(w, RACK_LOOKUP, &b));
+    must(run(w, TOY_LOOKUP, &b));
     for (uint64_t i = 0; i < KEYS; i++) {
         check(outcome[i] == (i < n ? HD_HIT : HD_MISS), "key %llu: %s", (ull)i,
               hd_outcome_name((hd_outcome)outcome[i]));
@@ -119,7 +119,7 @@ static void holds(world *w, uint64_t n, const uint64_t *time)
     check(seen == n, "%llu entries are walked over, not %llu", (ull)seen, (ull)n);
 }
 
-static const hd_design *const designs[] = { &rack_host, &rack_cuda };
+static const hd_design *const designs[] = { &toy_host, &toy_cuda };
 enum { DESIGNS = sizeof designs / sizeof *designs };
 
 /* ---- Batches --------------------------------------------------------------------------------- */
@@ -176,7 +176,7 @@ static void mixed_batches(void **unused)
         b.value = value;
         b.value_out = found;
         b.outcome = outcome;
-        must(run(&w, RACK_MIXED, &b));
+        must(run(&w, TOY_MIXED, &b));
         for (int i = 0; i < 5; i++)
             check(outcome[i] == fate[i], "item %d: %s", i, hd_outcome_name((hd_outcome)outcome[i]));
         check(found[0] == 7 && found[1] == 7 && found[2] == 10 && found[3] == 7 && found[4] == 11, "%llu, %llu, %llu",
@@ -216,12 +216,12 @@ static void a_kernel_astray_is_told_of(void **unused)
     memset(&b, 0, sizeof b);
     b.op = HD_OP_SIZE;
     simt_config watchful = simt_config_default();
-    world_begin(&w, &rack_host);
+    world_begin(&w, &toy_host);
     hd_host_usual(&watchful, 1, 32);
     must(world_open(&w, 1));
     hd_host_usual(NULL, 0, 0);
-    must_fail(run(&w, RACK_ASTRAY, &b), HD_ECUDA, "size: host machine: ");
-    must_fail(run(&w, RACK_ASTRAY, &b), HD_ECUDA, "rack.c:");
+    must_fail(run(&w, TOY_ASTRAY, &b), HD_ECUDA, "size: host machine: ");
+    must_fail(run(&w, TOY_ASTRAY, &b), HD_ECUDA, "toy_design.c:");
     world_end(&w);
 }
 
@@ -243,18 +243,18 @@ static void growth_in_place(void **unused)
             uint64_t bytes = w.device.live_bytes, boards = w.info.buckets;
             test_case("%s, %llu boards, then %u", designs[d]->what, (ull)boards, (unsigned)steps[s]);
             must(resize(&w, steps[s]));
-            check(w.info.buckets == steps[s] && w.info.capacity == steps[s] * RACK_PLACES, "%llu boards",
+            check(w.info.buckets == steps[s] && w.info.capacity == steps[s] * TOY_PLACES, "%llu boards",
                   (ull)w.info.buckets);
             /* a board's entries and writes; the host machine takes memory of its own, too */
             uint64_t grown = w.device.live_bytes - bytes;
-            check(w.d == &rack_host || grown == (steps[s] - boards) * RACK_PLACES * (16 + 4),
+            check(w.d == &toy_host || grown == (steps[s] - boards) * TOY_PLACES * (16 + 4),
                   "%llu bytes were taken, or given", (ull)grown);
             holds(&w, n, time);
             if (n + 10 <= KEYS && steps[s] >= 2) must(insert(&w, n, 1, 10, 1, outcome)), n += 10;
             holds(&w, n, time);
         }
         must_fail(resize(&w, 1), HD_EINVAL, "1 of 1 boards would have too many entries");
-        must_fail(resize(&w, 5), HD_EINVAL, "no rack has 5 boards");
+        must_fail(resize(&w, 5), HD_EINVAL, "no toy has 5 boards");
         check(w.info.buckets == 2, "%llu boards", (ull)w.info.buckets);
         holds(&w, n, time);
         world_end(&w);
@@ -314,7 +314,7 @@ static void the_device_fails(void **unused)
             for (uint64_t at = 1, good = 0; !good; at++) {
                 world w;
                 uint8_t outcome[KEYS];
-                world_begin(&w, &rack_cuda);
+                world_begin(&w, &toy_cuda);
                 must(world_open(&w, down ? 4 : 2));
                 must(insert(&w, 0, 1, 30, 1, outcome));
                 w.device.code = codes[code];
@@ -341,7 +341,7 @@ static void opening_fails(void **unused)
     (void)unused;
     for (uint64_t at = 1, good = 0; !good; at++) {
         world w;
-        world_begin(&w, &rack_cuda);
+        world_begin(&w, &toy_cuda);
         w.device.code = FAKE_INVALID;
         w.device.fail_at = at;
         test_case("call %llu", (ull)at);

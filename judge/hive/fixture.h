@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * hive_fixture.h - Hive as the judge of kernels knows it (judge/design.h): what stands behind fixture.table and
+ * fixture_part.args of such fixtures.
+ *
+ *     hive_fixture.c    a table from a case, and what is in it
+ *     hive_entries.c  its entries, in words
+ *     hive_agree.c    what may have become of an item, and what must hold of the table
+ *     hive_kernels.c  the rows of gpu/hive/registry.inc and their launches; the design itself
+ */
+#ifndef HD_JUDGE_HIVE_SCENE_H
+#define HD_JUDGE_HIVE_SCENE_H
+
+#include "judge/design.h"
+#include "ref/hive/hive.h"
+
+enum { HIVE_SCENE_SEGMENTS = 3 }; /* a fixture's table may double twice */
+
+/* The first field is the view, so that a view alone is a table to whoever asks for entries only. */
+typedef struct hive_fixture_table {
+    hive_view v;
+    uint64_t *stashed; /* (1) entries in the stash, where kernels count them     */
+    uint64_t *grown;   /* (2) level and split: how far the table has grown by now */
+} hive_fixture_table;
+
+static inline hive_fixture_table *hive_fixture_table_of(const fixture *s) { return (hive_fixture_table *)s->table; }
+static inline hive_view *hive_fixture_view(const fixture *s) { return &hive_fixture_table_of(s)->v; }
+
+/* hive_fixture.c; the shape alone, or HD_EINVAL */
+hd_status hive_fixture_info(const hd_case *c, hd_info *info);
+hd_status hive_fixture_shape(fixture *s, const hd_case *c);
+void hive_fixture_lay_table(fixture *s);
+void hive_fixture_clear(fixture *s);
+bool hive_fixture_fill(fixture *s, hd_rng *g);
+judge_scores hive_fixture_scores(const fixture *s);
+void hive_fixture_view_over(const fixture *s, uint8_t *memory, void *table);
+void hive_fixture_apply(const fixture *s, void *table, uint32_t k, const hd_batch *b);
+hd_status hive_fixture_resize(fixture *s, void *table, uint64_t buckets);
+
+/* hive_entries.c */
+uint64_t hive_fixture_buckets(const void *table); /* the stash's among them */
+uint64_t hive_fixture_first(const void *table, uint64_t b);
+uint64_t hive_fixture_places(const fixture *s);
+uint64_t hive_fixture_key_at(const void *table, uint64_t e);
+uint8_t *hive_fixture_value_at(const void *table, uint64_t e);
+const char *hive_fixture_differs(const void *v, const void *w, uint64_t e);
+void hive_fixture_describe(const void *table, uint64_t e, char *line, size_t bytes);
+const char *hive_fixture_bucket_name(const void *table, uint64_t b, char *text, size_t bytes);
+bool hive_fixture_names(const fixture *s, const char *region, uint64_t at, char *text, size_t bytes);
+
+/* hive_agree.c */
+const char *hive_fixture_accept(const fixture *s, void *model, uint32_t k, uint64_t i, const simt_ticket_record *t,
+                                judge_listing *l);
+const char *hive_fixture_move(void *model, uint64_t from, uint64_t to);
+const char *hive_fixture_check(const void *table, char why[JUDGE_SENTENCE]);
+const char *hive_fixture_watch(const fixture *s, bool weak, char why[JUDGE_SENTENCE]);
+
+/* hive_kernels.c: a batch on a fixture's machine, whose list is made of so many items at a time. */
+hd_status hive_fixture_queue(const fixture_kernel *k, simt_machine *m, const void *args, uint32_t stream,
+                             uint64_t window);
+
+/* The buckets on a key's way, in its order; true: there is one more, in *b. step: 0 for the first, counted on. */
+bool hive_fixture_way(const hive_view *v, uint64_t h, uint64_t *step, uint64_t *b);
+
+#endif

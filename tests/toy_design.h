@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * toy_design.h - a second design, as small as one can be, to try what the backends promise to any: boards of places, a key's
+ * board is key modulo boards, its place the first that is free. It keeps what it was given, has no scores, and grows
+ * where it is, a board at a time allocated; an insertion is two launches.
+ */
+#ifndef TESTS_RACK_H
+#define TESTS_RACK_H
+
+#include "concurrency/word.h"
+#include "gpu/place.h"
+#include "base/backend.h"
+#include "lib/backend_host.h"
+
+enum { TOY_BOARDS = 4, TOY_PLACES = 32, TOY_PLACE = HD_GPU_COUNT /* behind the library's designs */ };
+
+/* Rows. */
+enum { TOY_LOOKUP, TOY_INSERT, TOY_MIXED /* finds and insertions */, TOY_ASTRAY /* it reads beyond its boards */ };
+
+extern const hd_gpu toy_gpu;
+extern const hd_design toy_host, toy_cuda;
+
+/* Its kernels, by their own numbers. */
+hd_host_text *toy_kernel(uint32_t kernel);
+
+#endif
