@@ -11,18 +11,14 @@
 int main(void)
 {
     hd_config c = hd_config_default();
-    c.policy = "lru", c.capacity = c.slots = 4; /* one bucket of four entries */
+    c.capacity = c.slots = 4; /* one bucket of four entries */
     hd_table *t;
     if (hd_open(&c, &t)) return puts(hd_why()), 1;
 
-    uint64_t key[6] = { 1, 2, 3, 4, 1, 5 }, value[6] = { 10, 20, 30, 40, 11, 50 }, left[6], n;
-    uint8_t fate[6];
-    hd_batch b = {
-        .op = HD_OP_INSERT_AND_EVICT, .n = 6, .key = key, .value = value, .outcome = fate, .list_key = left, .count = &n
-    };
-    if (hd_run(t, &b)) return puts(hd_why()), 1;
-
-    for (int i = 0; i < 6; i++) printf("key %d: %s\n", (int)key[i], hd_outcome_name((hd_outcome)fate[i]));
-    printf("%d left: key %d\n", (int)n, (int)left[0]);
+    uint64_t key[6] = { 1, 2, 3, 4, 1, 5 }, value[6] = { 10, 20, 30, 40, 11, 50 }, left[6], count;
+    uint8_t outcome[6];
+    if (hd_insert_and_evict(t, 6, key, value, NULL, outcome, left, NULL, NULL, &count)) return puts(hd_why()), 1;
+    for (int i = 0; i < 6; i++) printf("key %d: %s\n", (int)key[i], hd_outcome_name((hd_outcome)outcome[i]));
+    printf("%d left: key %d\n", (int)count, (int)left[0]);
     hd_close(t);
 }

@@ -11,9 +11,12 @@
  *     c.value_bytes = 64;
  *     hd_table *t;
  *     if (hd_open(&c, &t)) return puts(hd_why());
- *     hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = n, .key = keys, .value = values, .outcome = fate };
- *     if (hd_run(t, &b)) return puts(hd_why());   // fate[i]: HD_INSERTED, HD_UPDATED, HD_EVICTED, ...
+ *     if (hd_upsert(t, n, keys, values, NULL, outcomes)) return puts(hd_why());
+ *     // outcomes[i]: HD_INSERTED, HD_UPDATED, HD_EVICTED, ...
  *     hd_close(t);
+ *
+ * heddle_calls.h has one call like hd_upsert for each operation; hd_run takes a batch with every field. heddle.hpp is
+ * the same for C++17. doc/api.md introduces all of them.
  *
  * Units: capacities and counts are entries unless the name ends in _bytes. Shapes are written
  * (n, value_bytes). Arrays belong to the caller; the library keeps no pointer to them after a
@@ -422,4 +425,6 @@ HD_API bool hd_list(hd_kind kind, size_t i, hd_row *row);
 #ifdef __cplusplus
 }
 #endif
+
+#include "heddle_calls.h"
 #endif

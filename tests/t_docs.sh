@@ -56,9 +56,9 @@ done | none "every row of every registry is in the pages"
   grep -qF "heddle $verb" README.md || grep -qF "| \`$verb\` |" doc/output.md || echo "$verb"
 done | none "every verb is in the README or in doc/output.md"
 
-for f in tests/t_*.c tests/t_*.sh; do
+for f in tests/t_*.c tests/t_*.cpp tests/t_*.sh; do
   name=${f##*/}
-  grep -qE "\`(${name%.c}|$name)\`" doc/testing.md || echo "$name"
+  grep -qE "\`(${name%.c*}|$name)\`" doc/testing.md || echo "$name"
 done | none "every test is in doc/testing.md"
 
 grep -oE '^HKV-[0-9]+|^ \*   HKV-[0-9]+' ref/hkv/layout.h | grep -oE 'HKV-[0-9]+' | tail -n 1 | while read -r last; do
@@ -97,7 +97,9 @@ screen() { # PAGE COMMAND PROGRAM...
 marks README.md output | while read -r command; do
   case $command in
   heddle*) read -r -a argument <<<"$command"; screen README.md "$command" "$HEDDLE" "${argument[@]:1}" ;;
-  examples/*) if [ -x "$top_builddir/$command" ]; then screen README.md "$command" "$top_builddir/$command"; else echo "$command is not built"; fi ;;
+  examples/*)
+    if [ -x "$top_builddir/$command" ]; then screen README.md "$command" "$top_builddir/$command"
+    elif [ ! -f "$command.cpp" ]; then echo "$command is not built"; fi ;; # without a C++ compiler, those in C++ are not
   esac
 done | none "the README's screens are what is printed"
 

@@ -11,13 +11,17 @@ printf '%s\n' '#include "heddle.h"' '#include "heddle.h"' 'hd_status user(hd_tab
 cp "$work/user.c" "$work/user.cc"
 
 strict='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wundef -Werror -fsyntax-only'
-for cc in ${CC:-cc} clang; do
-  command -v "$cc" >/dev/null || continue
-  for std in c99 c11 c17; do try "$cc -std=$std" "$cc" -std=$std $strict -I"$root/include" "$work/user.c"; done
+for cc in "${CC:-cc}" clang; do
+  command -v "${cc%% *}" >/dev/null || continue
+  # shellcheck disable=SC2086 # a compiler may be two words
+  for std in c99 c11 c17; do try "$cc -std=$std" $cc -std=$std $strict -I"$root/include" "$work/user.c"; done
 done
 for cxx in ${CXX:-c++} clang++; do
   command -v "$cxx" >/dev/null || continue
   for std in c++11 c++17 c++20; do try "$cxx -std=$std" "$cxx" -std=$std $strict -Wold-style-cast -I"$root/include" "$work/user.cc"; done
+  for std in c++17 c++20; do
+    try "$cxx -std=$std, heddle.hpp" "$cxx" -std=$std $strict -Wold-style-cast -I"$root" -I"$root/include" "$root/tests/t_heddle_hpp.cpp"
+  done
 done
 
 # Rows (policies, predicates) are read by their registries and not by themselves.

@@ -13,10 +13,10 @@ for room in include base lib ref hashes policies predicates concurrency workload
   [ -d "$room" ] && rooms+=("$room")
 done
 mapfile -t text < <(
-  find "${rooms[@]}" tests -type f \( -name '*.[ch]' -o -name '*.cu' -o -name '*.inc' -o -name '*.sh' -o -name '*.py' -o -name '*.map' \)
+  find "${rooms[@]}" tests -type f \( -name '*.[ch]' -o -name '*.[ch]pp' -o -name '*.cu' -o -name '*.inc' -o -name '*.sh' -o -name '*.py' -o -name '*.map' \)
   ls configure.ac Makefile.am heddle.pc.in autogen.sh m4/hd_*.m4 build-aux/setup.sh tests/tap-run \
     completion/*.bash try check .ci/run 2>/dev/null)
-mapfile -t c < <(printf '%s\n' "${text[@]}" | grep -E '\.([ch]|cu|inc)$')
+mapfile -t c < <(printf '%s\n' "${text[@]}" | grep -E '\.([ch](pp)?|cu|inc)$')
 mapfile -t pages < <(find . -maxdepth 1 -name '*.md'; find doc bench fuzz papers -name '*.md' 2>/dev/null)
 
 # includes FILE-PATTERN FORBIDDEN: lines of files that match and include what matches.
@@ -113,7 +113,7 @@ grep -nE '[[:blank:]]+$' /dev/null "${text[@]}" | none "no blanks at the ends of
 grep -nP '\t' /dev/null "${c[@]}" | none "no tabs in C"
 grep -nP '\r' /dev/null "${text[@]}" "${pages[@]}" | none "no carriage returns"
 find "${rooms[@]}" tests -name 'common.*' -o -name 'util*' -o -name 'misc*' -o -name old -o -name core | none "no rooms for odds and ends"
-printf '%s\n' "${c[@]}" tests/*.sh | grep -E '\.(c|sh)$' | grep -vE '^(gpu|fuzz|python)/' | sort -u |
+printf '%s\n' "${c[@]}" tests/*.sh | grep -E '\.(c|cpp|sh)$' | grep -vE '^(gpu|fuzz|python)/' | sort -u |
   while read -r f; do
     grep -qE "(^|[[:space:]])(${f//./\\.}|${f%.c})([[:space:]]|\$)" Makefile.am || echo "$f is not in Makefile.am"
   done | none "the makefile knows every source and test"

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * heddle_calls.h - one call per everyday operation, over hd_run. heddle.h includes this file.
+ *
+ *     hd_upsert(t, n, keys, values, NULL, outcomes);
+ *     hd_find(t, n, keys, values_out, outcomes);
+ *
+ * Every call builds a batch of one operation and runs it, so hd_op states what the operation does, and everything that
+ * heddle.h says about hd_batch holds: shapes, ownership, the status, and where the arrays may be. These calls use the
+ * default stream and the kernel that the table chooses. For another stream, a mixed batch, a chosen kernel or a promise
+ * (`distinct`), start from hd_batch_of and call hd_run.
+ *
+ * Arguments stand in this order: the table, the number of items, what the operation reads, what it writes.
+ *
+ *     name       shape                direction  NULL is allowed
+ *     keys       (n)                  in         no
+ *     values     (n, value_bytes)     in         when value_bytes is 0
+ *     scores     (n)                  in         unless the policy needs scores (`custom`)
+ *     flags      (n), hd_accum        in         yes: HD_EITHER for every item
+ *     outcomes   (n), hd_outcome      out        yes
+ *     values_out (n, value_bytes)     out        yes
+ *     ptrs       (n)                  out        no
+ *     list_*     at most n rows       out        yes
+ *     count      (1)                  out        yes, but for hd_size and hd_size_if
+ *
+ * A value, a score or a pointer is written only for items that found an entry: read `outcomes` first, or fill the
+ * array with a default before the call. Calls that take slots (`start`, `slots`) go over slots of the table, of which
+ * hd_info.places says how many there are.
+ */
+#ifndef HEDDLE_CALLS_H
+#define HEDDLE_CALLS_H
+
+#include <string.h>
+
+#include "heddle.h"
+
+/* A batch of one operation over n keys; every other field is zero. It does not run: set fields, then call hd_run. */
+static inline hd_batch hd_batch_of(hd_op op, uint64_t n, const uint64_t *keys)
+{
+    hd_batch b;
+    memset(&b, 0, sizeof b);
+    b.op = op;
+    b.n = n;
+    b.key = keys;
+    return b;
+}
+
+/* ---- Look up: no entry and no score changes -----------------------------------------------------------------------
+ */
+
+/* Copies the values of present keys to values_out. Outcomes: HIT, MISS. */
+static inline hd_status hd_find(hd_table *t, uint64_t n, const uint64_t *keys, void *values_out, uint8_t *outcomes)
+{
+    hd_batch b = hd_batch_of(HD_OP_FIND, n, keys);
+    b.value_out = values_out;
+    b.outcome = outcomes;
+    return hd_run(t, &b);
+}
+
+/* Says which keys are present. Outcomes: HIT, MISS. */
+static inline hd_status hd_contains(hd_table *t, uint64_t n, const uint64_t *keys, uint8_t *outcomes)
+{
+    hd_batch b = hd_batch_of(HD_OP_CONTAINS, n, keys);
+    b.outcome = outcomes;
+    return hd_run(t, &b);
+}
+
+/* Writes the addresses of the values of present keys. They are valid until the next batch that changes the structure.
+ */
+static inline hd_status hd_find_ptr(hd_table *t, uint64_t n, const uint64_t *keys, void **ptrs, uint8_t *outcomes)
+{
+    hd_batch b = hd_batch_of(HD_OP_FIND_PTR, n, keys);
+    b.ptr = ptrs;
+    b.outcome = outcomes;
+    return hd_run(t, &b);
+}
+
+/* hd_find, and lists the keys that are absent: list_keys, and list_items with the number of the item of each. */
+static inline hd_status hd_find_missed(hd_table *t, uint64_t n, const uint64_t *keys, void *values_out,
+                                       uint8_t *outcomes, uint64_t *list_keys, uint64_t *list_items, uint64_t *count)
+{
+    hd_batch b = hd_batch_of(HD_OP_FIND_MISSED, n, keys);
+    b.value_out = values_out;
+    b.outcome = outcomes;
+    b.list_key = list_keys;
+    b.list_item = list_items;
+    b.count = count;
+    return hd_run(t, &b);
+}
+
+/* ---- Change entries that are present ------------------------------------------------------------------------------
+ */
+
+/* hd_find, and rescores what it found: the lookup of a cache. Outcomes: HIT, MISS, PINNED. */
+static inline hd_status hd_touch(hd_table *t, uint64_t n, const uint64_t *keys, const uint64_t *scores,
+                                 void *values_out, uint8_t *outcomes)
+{
+    hd_batch b = hd_batch_of(HD_OP_TOUCH, n, keys);
+    b.score = scores;
+    b.value_out = values_out;
+    b.outcome = outcomes;
+    return hd_run(t, &b);
+}
+
+/* Replaces the values of present keys and rescores them. Outcomes: UPDATED, MISS, PINNED. */
+static inline hd_status hd_assign(hd_table *t, uint64_t n, const uint64_t *keys, const void *values,
+                                  const uint64_t *scores, uint8_t *outcomes)
+{
+    hd_batch b = hd_batch_of(HD_OP_ASSIGN, n, keys);
+    b.value = values;
+    b.score = scores;
+    b.outcome = outcomes;
+    return hd_run(t, &b);
+}
+
+/* Replaces the values of present keys; scores stay. Outcomes: UPDATED, MISS, PINNED. */
+static inline hd_status hd_assign_values(hd_table *t, uint64_t n, const uint64_t *keys, const void *values,
+                                         uint8_t *outcomes)
+{
+    hd_batch b = hd_batch_of(HD_OP_ASSIGN_VALUES, n, keys);
+    b.value = values;
+    b.outcome = outcomes;
+    return hd_run(t, &b);
+}
+
+/* Rescores present keys; values stay. Outcomes: UPDATED, MISS, PINNED. */
+static inline hd_status hd_assign_scores(hd_table *t, uint64_t n, const uint64_t *keys, const uint64_t *scores,
+                                         uint8_t *outcomes)
+{
+    hd_batch b = hd_batch_of(HD_OP_ASSIGN_SCORES, n, keys);
+    b.score = scores;
+    b.outcome = outcomes;
+    return hd_run(t, &b);
+}
+
+/* ---- Insert ---------------------------------------------------------------------------------------------------------
+ */
+
+/* insert_or_assign: replaces the value of a present key, inserts an absent one. A full bucket evicts its least valuable
+ * entry or refuses the key. Outcomes: UPDATED, INSERTED, EVICTED, REFUSED, PINNED, PENDING. */
+static inline hd_status hd_upsert(hd_table *t, uint64_t n, const uint64_t *keys, const void *values,
+                                  const uint64_t *scores, uint8_t *outcomes)
+{
+    hd_batch b = hd_batch_of(HD_OP_INSERT_OR_ASSIGN, n, keys);
+    b.value = values;
+    b.score = scores;
+    b.outcome = outcomes;
+    return hd_run(t, &b);
+}
+
+/* hd_upsert by hd_run_growing: grows the table until no item is PENDING, and until at most the share `target` of its
+ * slots holds an entry (0: grow only for PENDING items). */
+static inline hd_status hd_upsert_growing(hd_table *t, uint64_t n, const uint64_t *keys, const void *values,
+                                          const uint64_t *scores, uint8_t *outcomes, double target)
+{
+    hd_batch b = hd_batch_of(HD_OP_INSERT_OR_ASSIGN, n, keys);
+    b.value = values;
+    b.score = scores;
+    b.outcome = outcomes;
+    return hd_run_growing(t, &b, target);
+}
+
+/* hd_upsert, and lists every entry that left or was refused, once, with its key, value and score. */
+static inline hd_status hd_insert_and_evict(hd_table *t, uint64_t n, const uint64_t *keys, const void *values,
+                                            const uint64_t *scores, uint8_t *outcomes, uint64_t *list_keys,
+                                            void *list_values, uint64_t *list_scores, uint64_t *count)
+{
+    hd_batch b = hd_batch_of(HD_OP_INSERT_AND_EVICT, n, keys);
+    b.value = values;
+    b.score = scores;
+    b.outcome = outcomes;
+    b.list_key = list_keys;
+    b.list_value = list_values;
+    b.list_score = list_scores;
+    b.count = count;
+    return hd_run(t, &b);
+}
+
+/* Copies the value of a present key to values_out and rescores it; inserts `values` for an absent one.
+ * Outcomes: HIT, INSERTED, EVICTED, REFUSED, PINNED, PENDING. */
+static inline hd_status hd_find_or_insert(hd_table *t, uint64_t n, const uint64_t *keys, const void *values,
+                                          const uint64_t *scores, void *values_out, uint8_t *outcomes)
+{
+    hd_batch b = hd_batch_of(HD_OP_FIND_OR_INSERT, n, keys);
+    b.value = values;
+    b.score = scores;
+    b.value_out = values_out;
+    b.outcome = outcomes;
+    return hd_run(t, &b);
+}
+
+/* The address of each key's value; an absent key is inserted with a value of zero bytes. */
+static inline hd_status hd_find_or_insert_ptr(hd_table *t, uint64_t n, const uint64_t *keys, const uint64_t *scores,
+                                              void **ptrs, uint8_t *outcomes)
+{
+    hd_batch b = hd_batch_of(HD_OP_FIND_OR_INSERT_PTR, n, keys);
+    b.score = scores;
+    b.ptr = ptrs;
+    b.outcome = outcomes;
+    return hd_run(t, &b);
+}
+
+/* Adds `values`, whose elements have the type `elem`, to the value of a present key; inserts an absent one. */
+static inline hd_status hd_accum_or_assign(hd_table *t, uint64_t n, const uint64_t *keys, const void *values,
+                                           hd_elem elem, const uint64_t *scores, const uint8_t *flags,
+                                           uint8_t *outcomes)
+{
+    hd_batch b = hd_batch_of(HD_OP_ACCUM_OR_ASSIGN, n, keys);
+    b.value = values;
+    b.elem = elem;
+    b.score = scores;
+    b.flag = flags;
+    b.outcome = outcomes;
+    return hd_run(t, &b);
+}
+
+/* ---- Remove and pin -------------------------------------------------------------------------------------------------
+ */
+
+/* Removes present keys. Outcomes: ERASED, MISS, PINNED. */
+static inline hd_status hd_erase(hd_table *t, uint64_t n, const uint64_t *keys, uint8_t *outcomes)
+{
+    hd_batch b = hd_batch_of(HD_OP_ERASE, n, keys);
+    b.outcome = outcomes;
+    return hd_run(t, &b);
+}
+
+/* Removes the entries for which predicate `pred` holds with the arguments a and b (`heddle list predicates`). */
+static inline hd_status hd_erase_if(hd_table *t, const char *pred, uint64_t a, uint64_t b, uint64_t *count)
+{
+    hd_batch batch = hd_batch_of(HD_OP_ERASE_IF, 0, NULL);
+    batch.pred = pred;
+    batch.pred_arg[0] = a;
+    batch.pred_arg[1] = b;
+    batch.count = count;
+    return hd_run(t, &batch);
+}
+
+/* Pins present keys against eviction and change, for `holder`, which is not 0. Outcomes: HIT, MISS, PINNED, REFUSED. */
+static inline hd_status hd_lock_keys(hd_table *t, uint64_t n, const uint64_t *keys, uint64_t holder, uint8_t *outcomes)
+{
+    hd_batch b = hd_batch_of(HD_OP_LOCK_KEYS, n, keys);
+    b.holder = holder;
+    b.outcome = outcomes;
+    return hd_run(t, &b);
+}
+
+/* Unpins keys that `holder` pinned. Outcomes: HIT, MISS, PINNED (another holder has it). */
+static inline hd_status hd_unlock_keys(hd_table *t, uint64_t n, const uint64_t *keys, uint64_t holder,
+                                       uint8_t *outcomes)
+{
+    hd_batch b = hd_batch_of(HD_OP_UNLOCK_KEYS, n, keys);
+    b.holder = holder;
+    b.outcome = outcomes;
+    return hd_run(t, &b);
+}
+
+/* ---- The whole table ------------------------------------------------------------------------------------------------
+ */
+
+/* The number of entries. */
+static inline hd_status hd_size(hd_table *t, uint64_t *count)
+{
+    hd_batch b = hd_batch_of(HD_OP_SIZE, 0, NULL);
+    b.count = count;
+    return hd_run(t, &b);
+}
+
+/* The number of entries for which predicate `pred` holds with the arguments a and b. */
+static inline hd_status hd_size_if(hd_table *t, const char *pred, uint64_t a, uint64_t b, uint64_t *count)
+{
+    hd_batch batch = hd_batch_of(HD_OP_SIZE_IF, 0, NULL);
+    batch.pred = pred;
+    batch.pred_arg[0] = a;
+    batch.pred_arg[1] = b;
+    batch.count = count;
+    return hd_run(t, &batch);
+}
+
+/* Lists the entries of the slots [start, start + slots) in slot order. */
+static inline hd_status hd_export(hd_table *t, uint64_t start, uint64_t slots, uint64_t *list_keys, void *list_values,
+                                  uint64_t *list_scores, uint64_t *count)
+{
+    hd_batch b = hd_batch_of(HD_OP_EXPORT, slots, NULL);
+    b.start = start;
+    b.list_key = list_keys;
+    b.list_value = list_values;
+    b.list_score = list_scores;
+    b.count = count;
+    return hd_run(t, &b);
+}
+
+/* Lists those of them for which predicate `pred` holds with the arguments a and b. */
+static inline hd_status hd_export_if(hd_table *t, uint64_t start, uint64_t slots, const char *pred, uint64_t a,
+                                     uint64_t b, uint64_t *list_keys, void *list_values, uint64_t *list_scores,
+                                     uint64_t *count)
+{
+    hd_batch batch = hd_batch_of(HD_OP_EXPORT_IF, slots, NULL);
+    batch.start = start;
+    batch.pred = pred;
+    batch.pred_arg[0] = a;
+    batch.pred_arg[1] = b;
+    batch.list_key = list_keys;
+    batch.list_value = list_values;
+    batch.list_score = list_scores;
+    batch.count = count;
+    return hd_run(t, &batch);
+}
+
+/* Of the buckets that begin in the slots [start, start + slots): moves the values of the best scores to the device's
+ * memory (hd_tiers). count: how many moved. */
+static inline hd_status hd_promote(hd_table *t, uint64_t start, uint64_t slots, uint64_t *count)
+{
+    hd_batch b = hd_batch_of(HD_OP_PROMOTE, slots, NULL);
+    b.start = start;
+    b.count = count;
+    return hd_run(t, &b);
+}
+
+#endif
