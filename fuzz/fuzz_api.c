@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "fuzz/feed.h"
@@ -174,6 +175,25 @@ static const uint64_t huge[] = {
 };
 enum { HUGES = sizeof huge / sizeof *huge };
 
+#define AT(member) offsetof(hd_config, member), sizeof((hd_config *)0)->member
+
+/* Sets a field that another design has to a value that is not its usual one. */
+static void set_foreign_field(hd_config *c, uint8_t which)
+{
+    static const struct {
+        size_t at, bytes;
+        uint64_t number;
+    } of_cache[] = { { AT(dual), true }, { AT(admit), 1 }, { AT(tiers), 1 }, { AT(near_bytes), 64 },
+                     { AT(fetch), 2 },   { AT(clock), 1 }, { AT(pins), 4 } },
+      of_dictionary[] = { { AT(hashes), 1 }, { AT(hashes), 3 }, { AT(spare), 1 }, { AT(spare), HD_SPARE_USUAL } };
+    size_t k =
+        which % (is_dictionary(c) ? sizeof of_cache / sizeof *of_cache : sizeof of_dictionary / sizeof *of_dictionary);
+    if (is_dictionary(c))
+        memcpy((char *)c + of_cache[k].at, &of_cache[k].number, of_cache[k].bytes);
+    else
+        memcpy((char *)c + of_dictionary[k].at, &of_dictionary[k].number, of_dictionary[k].bytes);
+}
+
 /* One field that cannot be. HD_OK: none. */
 static hd_status spoil_config(hd_config *c, uint8_t how)
 {
@@ -183,6 +203,7 @@ static hd_status spoil_config(hd_config *c, uint8_t how)
     static const uint32_t slots[] = { 0, 1, 1025, UINT32_MAX }, bytes[] = { 65537, 1u << 31, UINT32_MAX };
     uint8_t v = how / 20;
     switch (how % 20) {
+    case 0: return v ? set_foreign_field(c, v), HD_EINVAL : HD_OK;
     case 1: return c->design = name[v % 4], HD_EINVAL;
     case 2: return c->backend = name[v % 4], HD_EINVAL;
     case 3: return c->policy = name[v % 4], HD_EINVAL;
@@ -197,8 +218,7 @@ static hd_status spoil_config(hd_config *c, uint8_t how)
     case 12: return c->value_bytes = bytes[v % 3], HD_EINVAL;
     case 13: return c->capacity = 0, HD_EINVAL;
     case 14: return c->capacity = huge[v % HUGES], HD_EINVAL;
-    /* which has none */
-    case 15: return c->pins = v ? UINT32_MAX : (1u << 30) + 1, is_dictionary(c) ? HD_OK : HD_EINVAL;
+    case 15: return c->pins = v ? UINT32_MAX : (1u << 30) + 1, HD_EINVAL;
     case 16: return c->dual = true, c->capacity = c->slots, HD_EINVAL;
     case 17: return c->capacity = 1ull << 40, is_dictionary(c) ? HD_EINVAL : HD_ENOMEM;
     default: return HD_OK;

@@ -45,7 +45,7 @@ static hd_case case_of(feed *f)
     c.batches = 1 << 20;
     c.threads = 1;
     c.judge = true;
-    c.tiers = place & 2 ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
+    c.tiers = place & 2 && !bent ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
     c.near_bytes = place & 4 && !bent ? capacity * c.value_bytes / (1 + (place >> 5)) : 0;
     c.distinct = (place & 24) == 24;
     return c;

@@ -4,8 +4,12 @@
  */
 #include "lib/snapshot.h"
 
+#include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
+
+#include "base/error.h"
+#include "base/options.h"
 
 void hd_snapshot_sum(const XXH3_state_t *x, uint8_t *sum)
 {
@@ -49,4 +53,70 @@ hd_section_head hd_snapshot_section(const hd_snapshot_header *h, int section)
     memcpy(head.tag, hd_section_tag[section], 4);
     head.bytes = hd_snapshot_section_bytes(h, section);
     return head;
+}
+
+static bool all_zero(const uint8_t *p, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        if (p[i]) return false;
+    return true;
+}
+
+static bool ends_in_zeros(const char *name, size_t bytes)
+{
+    size_t n = strnlen(name, bytes);
+    return n > 0 && n < bytes && all_zero((const uint8_t *)name + n, bytes - n);
+}
+
+const char *hd_snapshot_fault(const hd_snapshot_header *h)
+{
+    if (h->header_bytes != sizeof *h) return "header_bytes";
+    if (!ends_in_zeros(h->design, sizeof h->design)) return "design";
+    if (!ends_in_zeros(h->policy, sizeof h->policy)) return "policy";
+    if (h->slots < HD_SLOTS_MIN || h->slots > HD_SLOTS_MAX) return "slots";
+    if (h->value_bytes > HD_VALUE_BYTES_MAX) return "value_bytes";
+    if (h->buckets == 0 ||
+        h->buckets > (uint64_t)PTRDIFF_MAX / h->slots / (HD_METADATA_MOST + (uint64_t)h->value_bytes))
+        return "buckets";
+    if (h->base_buckets > h->buckets) return "base_buckets";
+    if (h->stash_buckets >> 32) return "stash_buckets";
+    if (h->size > hd_snapshot_places(h)) return "size";
+    if (h->flags & ~(uint32_t)HD_SNAPSHOT_FLAGS) return "flags";
+    if (h->hash[0] ? !ends_in_zeros(h->hash, sizeof h->hash) : !all_zero((const uint8_t *)h->hash, sizeof h->hash))
+        return "hash";
+    if (!all_zero(h->zero, sizeof h->zero)) return "zero";
+    return h->file_bytes == hd_snapshot_bytes(h) ? "" : "file_bytes";
+}
+
+const char *hd_snapshot_hash(const hd_snapshot_header *h) { return h->hash[0] ? h->hash : HD_HASH_USUAL; }
+
+hd_status hd_snapshot_shape(const hd_design *design, const char *path, const hd_snapshot_header *h, hd_info *info)
+{
+    hd_config c = hd_config_of(design->name);
+    info->buckets = h->buckets;
+    info->slots = c.slots = h->slots;
+    info->capacity = c.capacity = h->buckets * h->slots;
+    info->dual = c.dual = h->flags & HD_SNAPSHOT_DUAL;
+    info->seed = h->seed;
+    bool grows = h->base_buckets || h->stash_buckets || h->spare ||
+                 h->hash[0]; /* hashes: an earlier version wrote what it was given */
+    if (!design->resize)
+        return grows ? hd_fail(HD_ECORRUPT, "%s: the header's base_buckets makes no sense for design %s", path,
+                               design->name)
+                     : HD_OK;
+    info->value_bytes = c.value_bytes = h->value_bytes;
+    c.hashes = h->hashes;
+    c.spare = h->spare;
+    c.hash = hd_snapshot_hash(h);
+    c.layout = info->layout;
+    if (h->flags & HD_SNAPSHOT_DEVICE_CLOCK) c.clock = HD_CLOCK_DEVICE;
+    if (hd_options_check(design, &c) || design->shape(&c, info))
+        return hd_fail(HD_ECORRUPT, "%s: no table of design %s has such a shape: %s", path, design->name, hd_why());
+    if (info->spare != h->spare) return hd_fail(HD_ECORRUPT, "%s: the header's spare makes no sense", path);
+    if (h->base_buckets == 0 || h->stash_buckets == 0)
+        return hd_fail(HD_ECORRUPT, "%s: the header's base_buckets or stash_buckets is 0", path);
+    info->base_buckets = h->base_buckets;
+    info->stash_buckets = h->stash_buckets;
+    info->places = hd_snapshot_places(h);
+    return HD_OK;
 }

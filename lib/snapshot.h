@@ -15,7 +15,7 @@
 #ifndef HD_SNAPSHOT_H
 #define HD_SNAPSHOT_H
 
-#include "heddle.h"
+#include "base/design.h"
 
 #define XXH_STATIC_LINKING_ONLY /* the hash state lives on the stack: no allocation outside the seam */
 #include <xxhash.h>
@@ -73,5 +73,12 @@ uint64_t hd_snapshot_places(const hd_snapshot_header *h);                     /*
 uint64_t hd_snapshot_section_bytes(const hd_snapshot_header *h, int section); /* of its payload */
 uint64_t hd_snapshot_bytes(const hd_snapshot_header *h);                      /* of the file    */
 hd_section_head hd_snapshot_section(const hd_snapshot_header *h, int section);
+const char *hd_snapshot_hash(const hd_snapshot_header *h); /* as hd_config.hash has it */
+
+/* What no checksum can tell: whether the numbers make sense together. "", or the field that does not. */
+const char *hd_snapshot_fault(const hd_snapshot_header *h);
+/* The shape of the table that was saved; the rest of *info is the caller's. HD_ECORRUPT: no table of the design has
+ * such a shape. */
+hd_status hd_snapshot_shape(const hd_design *design, const char *path, const hd_snapshot_header *h, hd_info *info);
 
 #endif

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/options.h"
 #include "lib/snapshot.h"
 #include "lib/table.h"
 
@@ -58,40 +59,6 @@ static hd_status get(reader *r, void *p, uint64_t bytes)
     return HD_OK;
 }
 
-static bool all_zero(const uint8_t *p, size_t bytes)
-{
-    for (size_t i = 0; i < bytes; i++)
-        if (p[i]) return false;
-    return true;
-}
-
-static bool ends_in_zeros(const char *name, size_t bytes)
-{
-    size_t n = strnlen(name, bytes);
-    return n > 0 && n < bytes && all_zero((const uint8_t *)name + n, bytes - n);
-}
-
-/* What no checksum can say: that the numbers make sense together. "" or the field. */
-static const char *header_fault(const hd_snapshot_header *h)
-{
-    if (h->header_bytes != sizeof *h) return "header_bytes";
-    if (!ends_in_zeros(h->design, sizeof h->design)) return "design";
-    if (!ends_in_zeros(h->policy, sizeof h->policy)) return "policy";
-    if (h->slots < HD_SLOTS_MIN || h->slots > HD_SLOTS_MAX) return "slots";
-    if (h->value_bytes > HD_VALUE_BYTES_MAX) return "value_bytes";
-    if (h->buckets == 0 ||
-        h->buckets > (uint64_t)PTRDIFF_MAX / h->slots / (HD_METADATA_MOST + (uint64_t)h->value_bytes))
-        return "buckets";
-    if (h->base_buckets > h->buckets) return "base_buckets";
-    if (h->stash_buckets >> 32) return "stash_buckets";
-    if (h->size > hd_snapshot_places(h)) return "size";
-    if (h->flags & ~(uint32_t)HD_SNAPSHOT_FLAGS) return "flags";
-    if (h->hash[0] ? !ends_in_zeros(h->hash, sizeof h->hash) : !all_zero((const uint8_t *)h->hash, sizeof h->hash))
-        return "hash";
-    if (!all_zero(h->zero, sizeof h->zero)) return "zero";
-    return h->file_bytes == hd_snapshot_bytes(h) ? "" : "file_bytes";
-}
-
 static hd_status get_header(reader *r, hd_snapshot_header *h)
 {
     size_t magic_bytes = sizeof h->magic;
@@ -108,7 +75,7 @@ static hd_status get_header(reader *r, hd_snapshot_header *h)
     if (h->version != HD_SNAPSHOT_VERSION)
         return hd_fail(HD_ECORRUPT, "%s: version %" PRIu32 " (byte 8); this library reads version %d", r->path,
                        h->version, HD_SNAPSHOT_VERSION);
-    const char *fault = header_fault(h);
+    const char *fault = hd_snapshot_fault(h);
     return *fault ? hd_fail(HD_ECORRUPT, "%s: the header's %s makes no sense", r->path, fault) : HD_OK;
 }
 
@@ -303,40 +270,6 @@ static hd_status reinsert(const hd_design *design, void *from, void *to, const h
     return HD_OK;
 }
 
-static const char *hash_of(const hd_snapshot_header *h) { return h->hash[0] ? h->hash : HD_HASH_USUAL; }
-
-/* Of the file's table; *info has all else. A design whose tables grow in place says itself whether such a one can
- * be. */
-static hd_status file_shape(const hd_design *design, const char *path, const hd_snapshot_header *h, hd_info *info)
-{
-    hd_config c = hd_config_of(design->name);
-    info->buckets = h->buckets;
-    info->slots = c.slots = h->slots;
-    info->capacity = c.capacity = h->buckets * h->slots;
-    info->dual = c.dual = h->flags & HD_SNAPSHOT_DUAL;
-    info->seed = h->seed;
-    bool grows = h->base_buckets || h->stash_buckets || h->hashes || h->spare || h->hash[0];
-    if (!design->resize)
-        return grows ? hd_fail(HD_ECORRUPT, "%s: the header's base_buckets makes no sense for design %s", path,
-                               design->name)
-                     : HD_OK;
-    info->value_bytes = c.value_bytes = h->value_bytes;
-    c.hashes = h->hashes;
-    c.spare = h->spare;
-    c.hash = hash_of(h);
-    c.layout = info->layout;
-    if (h->flags & HD_SNAPSHOT_DEVICE_CLOCK) c.clock = HD_CLOCK_DEVICE;
-    if (design->shape(&c, info))
-        return hd_fail(HD_ECORRUPT, "%s: no table of design %s has such a shape: %s", path, design->name, hd_why());
-    if (info->spare != h->spare) return hd_fail(HD_ECORRUPT, "%s: the header's spare makes no sense", path);
-    if (h->base_buckets == 0 || h->stash_buckets == 0)
-        return hd_fail(HD_ECORRUPT, "%s: the header's base_buckets or stash_buckets is 0", path);
-    info->base_buckets = h->base_buckets;
-    info->stash_buckets = h->stash_buckets;
-    info->places = hd_snapshot_places(h);
-    return HD_OK;
-}
-
 /* resizes: the number of buckets is no part of its shape. */
 static bool same_shape(const hd_info *a, const hd_info *b, bool resizes)
 {
@@ -361,7 +294,7 @@ static hd_status load_state(hd_table *t, const char *path, const verified *f, vo
     hd_info shape;
     void *as_saved;
     *info = shape = t->info;
-    hd_status status = file_shape(t->design, path, &f->h, &shape);
+    hd_status status = hd_snapshot_shape(t->design, path, &f->h, &shape);
     if (!status) status = t->design->open(&shape, &t->seams, &as_saved);
     if (status) return status;
     status = hd_stage(t->design, as_saved, true);
@@ -414,7 +347,7 @@ static hd_status load(hd_table *t, const char *path, uint64_t *dropped)
     t->scores_ahead = ahead;
     atomic_store(&t->clock, f.h.clock);
     atomic_store(&t->epoch, f.h.epoch);
-    atomic_store(&t->entries, f.h.size);
+    atomic_store(&t->entries, f.h.size - *dropped);
     return HD_OK;
 }
 
@@ -440,7 +373,7 @@ hd_status hd_open_snapshot(const char *path, const hd_config *config, hd_table *
     c.policy = f.h.policy;
     c.hashes = f.h.hashes;
     c.spare = f.h.spare;
-    c.hash = hash_of(&f.h);
+    c.hash = hd_snapshot_hash(&f.h);
     c.capacity = f.h.buckets * f.h.slots;
     c.slots = f.h.slots;
     c.value_bytes = f.h.value_bytes;
@@ -452,8 +385,9 @@ hd_status hd_open_snapshot(const char *path, const hd_config *config, hd_table *
     hd_info shape;
     memset(&shape, 0, sizeof shape);
     const hd_design *design = c.backend ? hd_design_on(c.design, c.backend) : NULL;
-    /* the file's mistake, where hd_open would call it the caller's */
-    if (design && (status = file_shape(design, path, &f.h, &shape))) return status;
+    if (design && (status = hd_snapshot_shape(design, path, &f.h, &shape)))
+        return status; /* the file's mistake, where hd_open would call it the caller's */
+    if (design) hd_options_drop(design, &c);
     if ((status = hd_open(&c, &t))) return status;
     if ((status = hd_load(t, path, NULL)))
         hd_close(t);

@@ -97,6 +97,15 @@ static hd_snapshot_header header_of(hd_table *t)
     return h;
 }
 
+/* A file that no reader would accept is not written. */
+static hd_status check_header(const hd_table *t, const char *path, const hd_snapshot_header *h)
+{
+    hd_info info = t->info;
+    const char *fault = hd_snapshot_fault(h);
+    if (*fault) return hd_fail(HD_ECORRUPT, "%s: not written: the table's %s makes no sense", path, fault);
+    return hd_snapshot_shape(t->design, path, h, &info);
+}
+
 static hd_status save(hd_table *t, const char *path, uint8_t *block)
 {
     writer w;
@@ -105,6 +114,7 @@ static hd_status save(hd_table *t, const char *path, uint8_t *block)
     w.status = hd_whole_open(&w.file, &t->seams, path);
     if (w.status) return w.status;
     hd_snapshot_header h = header_of(t);
+    w.status = check_header(t, path, &h);
     XXH3_128bits_reset(&w.sum);
     put(&w, &h, sizeof h);
     for (int i = 0; i < HD_SECTION_COUNT; i++) put_section(&w, t, &h, i);

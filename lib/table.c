@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/options.h"
 #include "policies/policy.h"
 
 /* ---- The life of a batch --------------------------------------------------------------------- */
@@ -222,7 +223,8 @@ static hd_status describe(const hd_config *c, hd_info *info, const hd_design **d
     info->pins = c->pins;
     info->threads = c->threads;
     info->keys = HD_KEY_RESERVED;
-    status = (*design)->shape(c, info);
+    if (!status) status = hd_options_check(*design, c);
+    if (!status) status = (*design)->shape(c, info);
     if (!status && !info->places) info->places = info->capacity;
     return status;
 }

@@ -59,8 +59,8 @@ static hd_config config_of(const kind *q, const char *policy, bool dual)
     c.slots = q->slots;
     c.value_bytes = q->value_bytes;
     c.pins = q->pins;
-    c.fetch = HD_FETCH_SORTED;
     if (!is_dictionary(q)) {
+        c.fetch = HD_FETCH_SORTED;
         c.dual = dual;
         c.near_bytes = dual ? CAPACITY * VALUE_BYTES / 2 : 0;
     } else if (dual) {

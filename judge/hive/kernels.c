@@ -117,6 +117,9 @@ static void bend(hd_case *c)
     c->dual = false;
     c->pins = 0;
     c->near_bytes = 0;
+    c->admit = HD_ADMIT_SCORE;
+    c->tiers = HD_TIERS_BUCKET;
+    c->fetch = HD_FETCH_USUAL;
     strcpy(c->policy, "none");
 }
 

@@ -9,6 +9,7 @@
 #include "base/design.h"
 #include "base/error.h"
 #include "base/op.h"
+#include "base/options.h"
 #include "ref/hive/hive.h"
 
 hive_view *hive_view_of(void *state) { return (hive_view *)state; }
@@ -101,9 +102,6 @@ static hd_status hive_shape(const hd_config *c, hd_info *info)
     if (c->value_bytes != 4 && c->value_bytes != 2)
         return hd_fail(HD_EINVAL, "value_bytes: hive packs 4 or 2 beside a key, not %" PRIu32, c->value_bytes);
     if (c->capacity == 0) return hd_fail(HD_EINVAL, "capacity: 0 entries is no table");
-    if (c->dual) return hd_fail(HD_EINVAL, "dual: hashes says how many candidate buckets a key of hive has");
-    if (c->near_bytes) return hd_fail(HD_EINVAL, "near_bytes: hive has no tiers");
-    if (c->clock != HD_CLOCK_LOGICAL) return hd_fail(HD_EINVAL, "clock: hive keeps no times");
     if (c->hashes != 2 && c->hashes != 3)
         return hd_fail(HD_EINVAL, "hashes: a key of hive has 2 or 3 candidate buckets, not %" PRIu32, c->hashes);
     if (hive_spare_for(c->slots, c->spare) >= c->slots / 2)
@@ -307,11 +305,14 @@ static const char *hive_unfit_batch(const hd_info *info, const hd_batch *b)
     return b->each ? NULL : hive_unfit(b->op);
 }
 
+const uint32_t hive_options = HD_OPTION_HASHES | HD_OPTION_SPARE | HD_OPTION_HASH;
+
 const hd_design hd_design_hive = {
     .name = "hive",
     .what = "a dictionary of 32-bit keys and values in one word, two or three candidate buckets, that grows and "
             "shrinks bucket by bucket (Hive)",
     .backend = "ref",
+    .options = &hive_options,
     .policy = "none",
     .usual = hive_usual,
     .shape = hive_shape,

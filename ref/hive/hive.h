@@ -11,6 +11,8 @@
 #include "base/seam.h"
 #include "ref/hive/layout.h"
 
+extern const uint32_t hive_options; /* hd_design.options */
+
 /* One item of a keyed operation. */
 typedef struct hive_item {
     hd_op op;

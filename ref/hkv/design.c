@@ -12,6 +12,7 @@
 #include "base/design.h"
 #include "base/error.h"
 #include "base/op.h"
+#include "base/options.h"
 #include "ref/hkv/hkv.h"
 
 typedef struct hkv {
@@ -46,9 +47,6 @@ static hd_status hkv_shape(const hd_config *c, hd_info *info)
         return hd_fail(HD_EINVAL, "value_bytes: %" PRIu32 " is above the limit of %u", c->value_bytes,
                        HD_VALUE_BYTES_MAX);
     if (c->capacity == 0) return hd_fail(HD_EINVAL, "capacity: 0 entries is no table");
-    if (strcmp(c->hash, HD_HASH_USUAL) != 0)
-        return hd_fail(HD_EINVAL, "hash: hkv has %s, not '%s'", HD_HASH_USUAL, c->hash);
-    if (c->spare) return hd_fail(HD_EINVAL, "spare: buckets of hkv are filled to their last slot");
     if (c->pins > 1u << 30) return hd_fail(HD_EINVAL, "pins: %" PRIu32 " is above the limit of %u", c->pins, 1u << 30);
     info->buckets = c->capacity / c->slots + (c->capacity % c->slots != 0);
     if (c->dual && info->buckets < 2)
@@ -237,11 +235,15 @@ static void hkv_move(void *from, void *to)
 
 static const char *unfit(const hd_info *info, const hd_batch *b) { return (void)info, b->each ? HD_NOT_MIXED : NULL; }
 
+const uint32_t hkv_options = HD_OPTION_DUAL | HD_OPTION_ADMIT | HD_OPTION_TIERS | HD_OPTION_NEAR | HD_OPTION_FETCH |
+                             HD_OPTION_CLOCK | HD_OPTION_PINS;
+
 const hd_design hd_design_hkv = {
     .name = "hkv",
     .what =
         "a bucketed cache: one digest line settles a miss, the least score of a full bucket leaves (HierarchicalKV)",
     .backend = "ref",
+    .options = &hkv_options,
     .shape = hkv_shape,
     .open = hkv_open,
     .close = hkv_close,

@@ -17,6 +17,8 @@
 
 #define HKV_NOWHERE UINT64_MAX
 
+extern const uint32_t hkv_options; /* hd_design.options */
+
 /* One item of a keyed operation. */
 typedef struct hkv_item {
     hd_op op;
