@@ -9,7 +9,7 @@
 . "${top_srcdir:?}/tests/cases.sh"
 cd "$top_srcdir" || exit 1
 
-mapfile -t pages < <(ls ./*.md doc/*.md bench/*.md fuzz/*.md 2>/dev/null)
+mapfile -t pages < <(ls ./*.md doc/*.md bench/*.md fuzz/*.md lab/*.md papers/*/*.md examples/*/*.md 2>/dev/null)
 book() { cat "${pages[@]}"; }
 book >"$work/book"
 { [ "${#pages[@]}" -ge 10 ] || echo "only ${#pages[@]}"; } | none "there are pages"
@@ -23,7 +23,7 @@ done | none "every link leads to a file"
 
 # Words in backquotes that look like paths of the tree: a folder and a slash, or a file of a kind that we have.
 for page in "${pages[@]}"; do
-  grep -oE '`(include|base|lib|ref|hashes|policies|predicates|concurrency|workload|judge|tools|tests|doc|bench|fuzz|simt|examples|completion|build-aux)/[A-Za-z0-9_./-]*`' "$page" |
+  grep -oE '`(include|base|lib|ref|hashes|policies|predicates|concurrency|workload|judge|tools|tests|doc|bench|fuzz|simt|gpu|museum|papers|lab|examples|completion|build-aux)/[A-Za-z0-9_./-]*`' "$page" |
     tr -d '`' | while read -r path; do [ -e "$path" ] || [[ $path == *NAME* ]] || echo "$page: $path is not there"; done
 done | none "every path that is named exists"
 
