@@ -4,9 +4,9 @@
 # autogen.sh - makes ./configure in a fresh clone. Releases carry theirs.
 set -eu
 cd "$(dirname "$0")"
-for tool in autoreconf automake libtoolize pkg-config; do
+for tool in autoreconf automake libtoolize; do
   command -v "$tool" >/dev/null || {
-    echo "autogen.sh: $tool is missing; on Debian and Ubuntu: apt install autoconf automake libtool pkg-config" >&2
+    echo "autogen.sh: $tool is missing; on Debian and Ubuntu: apt install autoconf automake libtool" >&2
     exit 1
   }
 done

@@ -33,8 +33,31 @@ AC_DEFUN([HD_VERSION_SCRIPT], [
   hd_version_script=$hd_cv_version_script
 ])
 
-# HD_NEED(VARIABLE, PKG-CONFIG NAME, DEBIAN PACKAGE, WHAT FOR): a library that Heddle cannot do without.
-AC_DEFUN([HD_NEED], [
-  PKG_CHECK_MODULES([$1], [$2], [],
-    [AC_MSG_ERROR([$2 is missing ($4); on Debian and Ubuntu: apt install $3])])
+# HD_LIBRARY(VARIABLE, PKG-CONFIG NAME, HEADER, FUNCTION, LIBRARY): sets VARIABLE_CFLAGS and VARIABLE_LIBS, and
+# hd_have_VARIABLE to yes or no. Asks pkg-config where there is one, else the compiler. What the user sets in these
+# variables is taken as it is.
+AC_DEFUN([HD_LIBRARY], [
+  AC_ARG_VAR([$1_CFLAGS], [C compiler flags for $2])
+  AC_ARG_VAR([$1_LIBS], [linker flags for $2])
+  AC_MSG_CHECKING([for $2])
+  hd_have_$1=no
+  AS_IF([test -n "$$1_LIBS"], [hd_have_$1=yes],
+    [test -n "$PKG_CONFIG" && "$PKG_CONFIG" --exists $2 2>/dev/null], [
+      $1_CFLAGS=`"$PKG_CONFIG" --cflags $2`
+      $1_LIBS=`"$PKG_CONFIG" --libs $2`
+      hd_have_$1=yes
+    ], [
+      hd_saved_libs=$LIBS
+      LIBS="-l$5 $LIBS"
+      AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <$3>]], [[return &$4 == 0]])], [$1_LIBS=-l$5; hd_have_$1=yes])
+      LIBS=$hd_saved_libs
+    ])
+  AC_MSG_RESULT([$hd_have_$1])
 ])
+
+# HD_COMMAND_NEEDS(VARIABLE, PKG-CONFIG NAME, DEBIAN PACKAGE): adds the package to hd_missing unless HD_LIBRARY found it.
+AC_DEFUN([HD_COMMAND_NEEDS], [AS_VAR_IF([hd_have_$1], [yes], [], [hd_missing="$hd_missing $3"])])

@@ -16,11 +16,13 @@ for cc in "${CC:-cc}" clang; do
   # shellcheck disable=SC2086 # a compiler may be two words
   for std in c99 c11 c17; do try "$cc -std=$std" $cc -std=$std $strict -I"$root/include" "$work/user.c"; done
 done
-for cxx in ${CXX:-c++} clang++; do
-  command -v "$cxx" >/dev/null || continue
-  for std in c++11 c++17 c++20; do try "$cxx -std=$std" "$cxx" -std=$std $strict -Wold-style-cast -I"$root/include" "$work/user.cc"; done
+for cxx in "${CXX:-c++}" clang++; do
+  echo 'int main() {}' | $cxx -x c++ -fsyntax-only - 2>/dev/null || continue
+  # shellcheck disable=SC2086 # a compiler may be two words
+  for std in c++11 c++17 c++20; do try "$cxx -std=$std" $cxx -std=$std $strict -Wold-style-cast -I"$root/include" "$work/user.cc"; done
   for std in c++17 c++20; do
-    try "$cxx -std=$std, heddle.hpp" "$cxx" -std=$std $strict -Wold-style-cast -I"$root" -I"$root/include" "$root/tests/t_heddle_hpp.cpp"
+    # shellcheck disable=SC2086
+    try "$cxx -std=$std, heddle.hpp" $cxx -std=$std $strict -Wold-style-cast -I"$root" -I"$root/include" "$root/tests/t_heddle_hpp.cpp"
   done
 done
 

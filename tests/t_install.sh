@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# t_install.sh - what `make install` puts in place is whole: a C and a C++ program find it by pkg-config, build against it
-# without a warning, run, and `make uninstall` leaves no file behind.
+# t_install.sh - what `make install` installs is complete: outside projects in C, C++11 and C++17 find it by pkg-config, and one
+# by CMake; they build without a warning and run. `make uninstall` leaves no file behind.
 # shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
 unset MAKEFLAGS MAKELEVEL MFLAGS
@@ -17,7 +17,7 @@ export LD_LIBRARY_PATH=${library%/*}${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 
 soname() { readelf -d "$library" | grep -F 'Library soname: [libheddle.so.0]'; }
 if command -v readelf >/dev/null; then try "the library's soname is libheddle.so.0" soname; fi
-try "the installed command runs" "$command" --version
+if [ -n "$command" ]; then try "the installed command runs" "$command" --version; else skip "the installed command runs" "it is not built"; fi
 
 # The same program is C and C++: it opens a table, puts a key in, finds it, and meets a refusal that explains itself.
 cat >"$work/user.c" <<'END'
@@ -50,21 +50,88 @@ int main(void)
     return 0;
 }
 END
-build() { # build COMPILER LANGUAGE STANDARD
-  local compiler=$1 language=$2 standard=$3
+cat >"$work/typed.cpp" <<'END'
+#include <heddle.hpp>
+#include <cstring>
+#include <vector>
+int main()
+{
+    hd_config c = hd_config_default();
+    c.capacity = 1000;
+    heddle::table<float[4]> t(c);
+    std::vector<std::uint64_t> keys = { 1, 2 };
+    std::vector<float> rows(8, 1.5f), found(8);
+    t.upsert(keys, rows);
+    t.find(keys, found);
+    try {
+        t.find(keys, heddle::span(found.data(), 7));
+    } catch (const heddle::error &e) {
+        return found == rows && e.status() == HD_EINVAL ? 0 : 2;
+    }
+    return 3;
+}
+END
+strict='-Wall -Wextra -pedantic -Werror'
+have_pkg_config() { command -v "$pkg_config" >/dev/null; }
+build() { # build COMPILER LANGUAGE STANDARD SOURCE
+  local compiler=$1 language=$2 standard=$3 source=$4
   # shellcheck disable=SC2046,SC2086 # lists of flags
-  $compiler $CFLAGS $HD_SANITIZE -x "$language" -std="$standard" -Wall -Wextra -Wpedantic -Werror "$work/user.c" -x none \
-    -o "$work/user_$language" $($pkg_config --cflags --libs heddle)
+  $compiler $CFLAGS $HD_SANITIZE -x "$language" -std="$standard" $strict "$work/$source" -x none \
+    -o "$work/user_$standard" $($pkg_config --cflags --libs heddle)
+}
+outside() { # outside COMPILER LANGUAGE STANDARD SOURCE: builds and runs it
+  if have_pkg_config; then
+    try "pkg-config: a program in $3 builds" build "$@"
+    try "and runs" "$work/user_$3"
+  else
+    skip "pkg-config: a program in $3" "pkg-config is missing"
+  fi
 }
 # shellcheck disable=SC2001 # gcc-12 -> g++-12, clang-14 -> clang++-14
 cxx=${CXX:-$(sed 's/clang/clang++/; s/gcc/g++/; s/^cc\b/c++/' <<<"$CC")}
-try "a C program builds against it" build "$CC" c c11
-try "and runs" "$work/user_c"
-if command -v "${cxx%% *}" >/dev/null && echo 'int main() {}' | $cxx -x c++ -o "$work/empty" - 2>/dev/null; then
-  try "a C++ program builds against it" build "$cxx" c++ c++11
-  try "and runs" "$work/user_c++"
+have_cxx() { echo '#include <optional>' | $cxx -x c++ -std=c++17 -fsyntax-only - 2>/dev/null; }
+outside "$CC" c c11 user.c
+if have_cxx; then
+  outside "$cxx" c++ c++11 user.c
+  outside "$cxx" c++ c++17 typed.cpp
 else
-  skip "a C++ program builds against it" "$cxx is missing"
+  skip "programs in C++" "$cxx is missing"
+fi
+
+# A CMake project in C and C++17, with a version that fits.
+mkdir "$work/project"
+cp "$work/user.c" "$work/typed.cpp" "$work/project/"
+cat >"$work/project/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.10)
+project(user C CXX)
+find_package(heddle 0.1 REQUIRED CONFIG)
+add_compile_options(-Wall -Wextra -pedantic -Werror)
+set(CMAKE_CXX_STANDARD 17)
+add_executable(user user.c)
+add_executable(typed typed.cpp)
+target_link_libraries(user heddle::heddle)
+target_link_libraries(typed heddle::heddle)
+END
+config=$(find "$root" -name heddle-config.cmake)
+configure_project() {
+  # CC may be two words, as in 'ccache gcc': CMake takes these as a list.
+  cmake -S "$work/project" -B "$work/project/build" -Dheddle_DIR="${config%/*}" \
+    -DCMAKE_C_FLAGS="$CFLAGS $HD_SANITIZE" -DCMAKE_CXX_FLAGS="$CFLAGS $HD_SANITIZE"
+}
+of_another_version() {
+  sed 's/heddle 0.1 /heddle 0.2 /' "$work/project/CMakeLists.txt" >"$work/other/CMakeLists.txt"
+  ! cmake -S "$work/other" -B "$work/other/build" -Dheddle_DIR="${config%/*}"
+}
+if command -v cmake >/dev/null && have_cxx; then
+  export CC CXX=$cxx
+  try "CMake: find_package(heddle)" configure_project
+  try "its programs build" cmake --build "$work/project/build"
+  try "the C program runs" "$work/project/build/user"
+  try "the C++ program runs" "$work/project/build/typed"
+  mkdir "$work/other" && cp "$work/user.c" "$work/typed.cpp" "$work/other/"
+  try "a version that does not fit is refused" of_another_version
+else
+  skip "a CMake project" "cmake or a C++ compiler is missing"
 fi
 
 all_pages() { # of doc/, beside one another

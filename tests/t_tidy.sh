@@ -14,7 +14,7 @@ for room in include base lib ref hashes policies predicates concurrency workload
 done
 mapfile -t text < <(
   find "${rooms[@]}" tests -type f \( -name '*.[ch]' -o -name '*.[ch]pp' -o -name '*.cu' -o -name '*.inc' -o -name '*.sh' -o -name '*.py' -o -name '*.map' \)
-  ls configure.ac Makefile.am heddle.pc.in autogen.sh m4/hd_*.m4 build-aux/setup.sh tests/tap-run \
+  ls configure.ac Makefile.am heddle.pc.in heddle-config*.cmake.in autogen.sh m4/hd_*.m4 build-aux/setup.sh tests/tap-run \
     completion/*.bash try check .ci/run 2>/dev/null)
 mapfile -t c < <(printf '%s\n' "${text[@]}" | grep -E '\.([ch](pp)?|cu|inc)$')
 mapfile -t pages < <(find . -maxdepth 1 -name '*.md'; find doc bench fuzz papers -name '*.md' 2>/dev/null)
