@@ -180,7 +180,7 @@ typedef enum hd_tiers {
 
 /* How find reads values that are far: by the launch that finds them, in the order in which their keys come, or by
  * launches after it, in the order of their addresses. The device waits less for what lies side by side: see
- * doc/contract.md, 11. */
+ * doc/contract-hkv.md, Tiers. */
 typedef enum hd_fetch {
     HD_FETCH_USUAL,  /* sorted where that was faster: many items, and more far memory than translations reach */
     HD_FETCH_SORTED, /* in the order of addresses, at any size: 16 bytes of device memory per item of a window */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * rules.c - doc/contract.md, sections 2, 4 and 6, as tables and a few lines of arithmetic.
+ * rules.c - doc/contract.md and doc/contract-hkv.md as tables and a few lines of arithmetic.
  */
 #include "judge/rules.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * policy.h - what a score policy is, and the list of them. Three pure functions make the scores
- * (doc/contract.md, section 4; HKV section 3.3 "Scoring policies"):
+ * (doc/contract-hkv.md; HKV section 3.3 "Scoring policies"):
  *
  *     NAME_on_insert(in)    the score of a new entry
  *     NAME_on_hit(old, in)  the score of an entry that was used

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * model.h - doc/contract.md sections 4 and 5 restated the slow way: a bucket is a plain array of
+ * model.h - doc/contract-hkv.md restated the slow way: a bucket is a plain array of
  * (key, score, value), searched from end to end. Unlike the judge, the model knows hashes, buckets and
  * policies, so it says in which bucket every entry must be and what its score must be. It shares no line
  * with ref/ or policies/.

@@ -21,6 +21,18 @@ for page in "${pages[@]}"; do
     while read -r to; do [ -e "$(dirname "$page")/$to" ] || echo "$page: $to is not there"; done
 done | none "every link leads to a file"
 
+# headings PAGE: the anchors of its headings, as GitHub makes them.
+headings() {
+  awk '/^```/ { code = !code } !code && /^#+ / { sub(/^#+ /, ""); print tolower($0) }' "$1" | sed -E 's/[^a-z0-9 _-]//g; s/ /-/g'
+}
+for page in "${pages[@]}"; do
+  grep -oE '\]\([^) ]*#[^) ]+\)' "$page" | sed 's/^](//; s/)$//' | grep -vE '^https?:' | while IFS='#' read -r to anchor; do
+    target=$page
+    [ -z "$to" ] || target=$(dirname "$page")/$to
+    [[ $target != *.md ]] || headings "$target" 2>/dev/null | grep -qxF -- "$anchor" || echo "$page: $to has no heading #$anchor"
+  done
+done | none "every link to a section leads to a heading"
+
 # Words in backquotes that look like paths of the tree: a folder and a slash, or a file of a kind that we have.
 for page in "${pages[@]}"; do
   grep -oE '`(include|base|lib|ref|hashes|policies|predicates|concurrency|workload|judge|tools|tests|doc|bench|fuzz|simt|gpu|museum|papers|lab|examples|completion|build-aux)/[A-Za-z0-9_./-]*`' "$page" |

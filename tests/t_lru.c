@@ -184,7 +184,7 @@ static void a_trace(void **state)
     free(key);
 }
 
-/* doc/contract.md section 8: anyone's LRU of 128 objects misses as often. */
+/* doc/contract-hkv.md: anyone's LRU of 128 objects misses as often. */
 static void a_trace_at_128(void **state)
 {
     (void)state;
