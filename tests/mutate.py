@@ -4,8 +4,8 @@
 # mutate.py - does the suite notice? Changes the core in one small place (mutants.py says which), builds it beside the tree, and runs fast tests until
 # one fails. What no test notices is listed with its place.
 #
-#     tests/mutate.py SCRATCH --table tests/mutation.tsv [--count 200] [--seed 1] [--jobs N] [--minutes M]
-#     tests/mutate.py SCRATCH --table tests/mutation_hive.tsv --of hive --count 60
+#     tests/mutate.py SCRATCH --table lab/mutation.tsv [--count 200] [--seed 1] [--jobs N] [--minutes M]
+#     tests/mutate.py SCRATCH --table lab/mutation_hive.tsv --of hive --count 60
 #
 # SCRATCH/1 to SCRATCH/N get a copy of the tree and a build of it each; they are used again. The same seed chooses the same mutants of the same text,
 # whatever the number of jobs: shared out over the files by their length, and in such an order that a run that ends early has tried all files evenly.
