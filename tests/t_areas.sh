@@ -42,6 +42,7 @@ says() { if grep -qE -- "$2" "$work/table"; then pass "$1"; else words=$work/tab
 says_not() { if grep -qE -- "$2" "$work/table"; then words=$work/table fail "$1" "a line like: $2"; else pass "$1"; fi; }
 
 ran t_misuse 3 0 0 <<<'# tried misuse 600 1.500 things'
+ran t_hostile_api 1 0 0 <<<'# tried misuse 0 0.000 things'
 ran t_damage 2 1 0 <<<$'# tried snapshots 30000 2.000 bits\n# tried snapshots 4000 0.500 lengths'
 ran t_snapshot 2 2 0 <<<''
 ran t_trace_bad 1 0 0 <<<'# tried traces 200000 1.000 noise'
