@@ -45,9 +45,15 @@ static const hd_kernel *const kernels[] = {
     NULL,
 };
 
+#ifdef HD_WITHOUT_HOST
+#define HOST_IS "in libheddle-sim, which a program links in place of libheddle"
+#else
+#define HOST_IS ""
+#endif
+
 static const hd_row backends[] = {
     { "ref", "the reference, sequential in meaning, on this machine's cores", "" },
-    { "host", "the GPU's kernels, on a machine that runs their lanes as a scheduler says, on one core", "" },
+    { "host", "the GPU's kernels, on a machine that runs their lanes as a scheduler says, on one core", HOST_IS },
     { "cuda", "the same kernels on a GPU, whose memory holds the table", "" },
 };
 

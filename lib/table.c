@@ -186,6 +186,15 @@ static hd_status resolve_policy(const hd_design *d, const hd_config *c, hd_info 
                    c->policy ? c->policy : "NULL");
 }
 
+/* No row of the design has the backend. Where this library lacks the backend, its row says which one has it. */
+static hd_status fail_backend(const hd_info *info, size_t at)
+{
+    hd_row row;
+    bool elsewhere = hd_list(HD_BACKENDS, at, &row) && row.more[0];
+    return hd_fail(HD_EINVAL, "backend: design %s does not run on %s%s%s", info->design, info->backend,
+                   elsewhere ? "; it is " : "", elsewhere ? row.more : "");
+}
+
 static hd_status describe(const hd_config *c, hd_info *info, const hd_design **design, size_t *lock, size_t *policy)
 {
     size_t row = 0;
@@ -195,7 +204,7 @@ static hd_status describe(const hd_config *c, hd_info *info, const hd_design **d
     if (!status) status = resolve("lock", c->lock, HD_LOCKS, &info->lock, lock);
     if (status) return status;
     *design = hd_design_on(info->design, info->backend);
-    if (!*design) return hd_fail(HD_EINVAL, "backend: design %s does not run on %s", info->design, info->backend);
+    if (!*design) return fail_backend(info, row);
     if ((status = resolve_policy(*design, c, info, policy))) return status;
     if (!c->hash) return hd_fail(HD_EINVAL, "hash: NULL");
     if (strlen(c->hash) >= sizeof info->hash)

@@ -42,46 +42,22 @@ typedef hd_status call(hd_table *t, outputs *o);
 
 /* ---- The calls --------------------------------------------------------------------------------------------------- */
 
-static hd_status call_find(hd_table *t, outputs *o)
-{
-    return hd_find(t, N, key, o->value, o->outcome);
-}
-static hd_status call_contains(hd_table *t, outputs *o)
-{
-    return hd_contains(t, N, key, o->outcome);
-}
-static hd_status call_find_ptr(hd_table *t, outputs *o)
-{
-    return hd_find_ptr(t, N, key, o->ptr, o->outcome);
-}
+static hd_status call_find(hd_table *t, outputs *o) { return hd_find(t, N, key, o->value, o->outcome); }
+static hd_status call_contains(hd_table *t, outputs *o) { return hd_contains(t, N, key, o->outcome); }
+static hd_status call_find_ptr(hd_table *t, outputs *o) { return hd_find_ptr(t, N, key, o->ptr, o->outcome); }
 static hd_status call_find_missed(hd_table *t, outputs *o)
 {
     return hd_find_missed(t, N, key, o->value, o->outcome, o->list_key, o->list_item, &o->count);
 }
-static hd_status call_touch(hd_table *t, outputs *o)
-{
-    return hd_touch(t, N, key, score, o->value, o->outcome);
-}
-static hd_status call_assign(hd_table *t, outputs *o)
-{
-    return hd_assign(t, N, key, value, score, o->outcome);
-}
-static hd_status call_assign_values(hd_table *t, outputs *o)
-{
-    return hd_assign_values(t, N, key, value, o->outcome);
-}
-static hd_status call_assign_scores(hd_table *t, outputs *o)
-{
-    return hd_assign_scores(t, N, key, score, o->outcome);
-}
+static hd_status call_touch(hd_table *t, outputs *o) { return hd_touch(t, N, key, score, o->value, o->outcome); }
+static hd_status call_assign(hd_table *t, outputs *o) { return hd_assign(t, N, key, value, score, o->outcome); }
+static hd_status call_assign_values(hd_table *t, outputs *o) { return hd_assign_values(t, N, key, value, o->outcome); }
+static hd_status call_assign_scores(hd_table *t, outputs *o) { return hd_assign_scores(t, N, key, score, o->outcome); }
 static hd_status call_accum_or_assign(hd_table *t, outputs *o)
 {
     return hd_accum_or_assign(t, N, key, value, HD_U64, score, flag, o->outcome);
 }
-static hd_status call_upsert(hd_table *t, outputs *o)
-{
-    return hd_upsert(t, N, key, value, score, o->outcome);
-}
+static hd_status call_upsert(hd_table *t, outputs *o) { return hd_upsert(t, N, key, value, score, o->outcome); }
 static hd_status call_insert_and_evict(hd_table *t, outputs *o)
 {
     return hd_insert_and_evict(t, N, key, value, score, o->outcome, o->list_key, o->list_value, o->list_score,
@@ -95,30 +71,12 @@ static hd_status call_find_or_insert_ptr(hd_table *t, outputs *o)
 {
     return hd_find_or_insert_ptr(t, N, key, score, o->ptr, o->outcome);
 }
-static hd_status call_lock_keys(hd_table *t, outputs *o)
-{
-    return hd_lock_keys(t, N / 4, key, HOLDER, o->outcome);
-}
-static hd_status call_unlock_keys(hd_table *t, outputs *o)
-{
-    return hd_unlock_keys(t, N, key, HOLDER, o->outcome);
-}
-static hd_status call_erase(hd_table *t, outputs *o)
-{
-    return hd_erase(t, N, key, o->outcome);
-}
-static hd_status call_erase_if(hd_table *t, outputs *o)
-{
-    return hd_erase_if(t, "key_masked", 1, 1, &o->count);
-}
-static hd_status call_size(hd_table *t, outputs *o)
-{
-    return hd_size(t, &o->count);
-}
-static hd_status call_size_if(hd_table *t, outputs *o)
-{
-    return hd_size_if(t, "key_masked", 3, 2, &o->count);
-}
+static hd_status call_lock_keys(hd_table *t, outputs *o) { return hd_lock_keys(t, N / 4, key, HOLDER, o->outcome); }
+static hd_status call_unlock_keys(hd_table *t, outputs *o) { return hd_unlock_keys(t, N, key, HOLDER, o->outcome); }
+static hd_status call_erase(hd_table *t, outputs *o) { return hd_erase(t, N, key, o->outcome); }
+static hd_status call_erase_if(hd_table *t, outputs *o) { return hd_erase_if(t, "key_masked", 1, 1, &o->count); }
+static hd_status call_size(hd_table *t, outputs *o) { return hd_size(t, &o->count); }
+static hd_status call_size_if(hd_table *t, outputs *o) { return hd_size_if(t, "key_masked", 3, 2, &o->count); }
 static hd_status call_export(hd_table *t, outputs *o)
 {
     return hd_export(t, 3, CAPACITY - 3, o->list_key, o->list_value, o->list_score, &o->count);
@@ -127,10 +85,7 @@ static hd_status call_export_if(hd_table *t, outputs *o)
 {
     return hd_export_if(t, 3, CAPACITY - 3, "key_masked", 3, 2, o->list_key, o->list_value, o->list_score, &o->count);
 }
-static hd_status call_promote(hd_table *t, outputs *o)
-{
-    return hd_promote(t, 0, CAPACITY, &o->count);
-}
+static hd_status call_promote(hd_table *t, outputs *o) { return hd_promote(t, 0, CAPACITY, &o->count); }
 static hd_status call_upsert_growing(hd_table *t, outputs *o)
 {
     return hd_upsert_growing(t, N, key, value, score, o->outcome, 0);
@@ -271,6 +226,20 @@ static void draw(uint64_t *state)
     }
 }
 
+/* This program is linked with libheddle, which has no simulator; the sentence names the library that has it. */
+static void refuse_host(void)
+{
+    hd_config c = hd_config_default();
+    hd_table *t = NULL;
+    hd_row row;
+    int listed = 0;
+    c.backend = "host";
+    ok(hd_open(&c, &t) == HD_EINVAL && !t && strstr(hd_why(), "libheddle-sim"), "backend host is in libheddle-sim");
+    for (size_t i = 0; hd_list(HD_BACKENDS, i, &row); i++)
+        listed += strcmp(row.name, "host") == 0 && strstr(row.more, "libheddle-sim");
+    ok(listed == 1, "and the list of backends says so");
+}
+
 int main(void)
 {
     static outputs short_way, long_way, short_end, long_end, untouched;
@@ -295,5 +264,6 @@ int main(void)
     ok(hd_upsert(a, 1, key, value, NULL, NULL) == HD_EINVAL, "a call without the scores that custom needs is refused");
     hd_close(a);
     hd_close(b);
+    refuse_host();
     return plain_finish();
 }

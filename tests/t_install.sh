@@ -91,6 +91,19 @@ outside() { # outside COMPILER LANGUAGE STANDARD SOURCE: builds and runs it
 cxx=${CXX:-$(sed 's/clang/clang++/; s/gcc/g++/; s/^cc\b/c++/' <<<"$CC")}
 have_cxx() { echo '#include <optional>' | $cxx -x c++ -std=c++17 -fsyntax-only - 2>/dev/null; }
 outside "$CC" c c11 user.c
+
+# libheddle-sim has the same interface, and backend host besides.
+sed 's/c.capacity = 1000;/&\n    c.backend = "host";/' "$work/user.c" >"$work/sim.c"
+build_sim() {
+  # shellcheck disable=SC2046,SC2086
+  $CC $CFLAGS $HD_SANITIZE -std=c11 $strict "$work/sim.c" -o "$work/user_sim" $($pkg_config --cflags --libs heddle-sim)
+}
+if have_pkg_config; then
+  try "pkg-config: a program with libheddle-sim builds" build_sim
+  try "and its table is on backend host" "$work/user_sim"
+else
+  skip "pkg-config: a program with libheddle-sim" "pkg-config is missing"
+fi
 if have_cxx; then
   outside "$cxx" c++ c++11 user.c
   outside "$cxx" c++ c++17 typed.cpp
@@ -100,7 +113,7 @@ fi
 
 # A CMake project in C and C++17, with a version that fits.
 mkdir "$work/project"
-cp "$work/user.c" "$work/typed.cpp" "$work/project/"
+cp "$work"/{user.c,sim.c,typed.cpp} "$work/project/"
 cat >"$work/project/CMakeLists.txt" <<'END'
 cmake_minimum_required(VERSION 3.10)
 project(user C CXX)
@@ -109,8 +122,10 @@ add_compile_options(-Wall -Wextra -pedantic -Werror)
 set(CMAKE_CXX_STANDARD 17)
 add_executable(user user.c)
 add_executable(typed typed.cpp)
+add_executable(sim sim.c)
 target_link_libraries(user heddle::heddle)
 target_link_libraries(typed heddle::heddle)
+target_link_libraries(sim heddle::sim)
 END
 config=$(find "$root" -name heddle-config.cmake)
 configure_project() {
@@ -128,7 +143,8 @@ if command -v cmake >/dev/null && have_cxx; then
   try "its programs build" cmake --build "$work/project/build"
   try "the C program runs" "$work/project/build/user"
   try "the C++ program runs" "$work/project/build/typed"
-  mkdir "$work/other" && cp "$work/user.c" "$work/typed.cpp" "$work/other/"
+  try "the program with heddle::sim runs" "$work/project/build/sim"
+  mkdir "$work/other" && cp "$work"/{user.c,sim.c,typed.cpp} "$work/other/"
   try "a version that does not fit is refused" of_another_version
 else
   skip "a CMake project" "cmake or a C++ compiler is missing"

@@ -14,7 +14,7 @@ for room in include base lib ref hashes policies predicates concurrency workload
 done
 mapfile -t text < <(
   find "${rooms[@]}" tests -type f \( -name '*.[ch]' -o -name '*.[ch]pp' -o -name '*.cu' -o -name '*.inc' -o -name '*.sh' -o -name '*.py' -o -name '*.map' \)
-  ls configure.ac Makefile.am heddle.pc.in heddle-config*.cmake.in autogen.sh m4/hd_*.m4 build-aux/setup.sh tests/tap-run \
+  ls configure.ac Makefile.am heddle*.pc.in heddle-config*.cmake.in autogen.sh m4/hd_*.m4 build-aux/setup.sh tests/tap-run \
     completion/*.bash try check .ci/run 2>/dev/null)
 mapfile -t c < <(printf '%s\n' "${text[@]}" | grep -E '\.([ch](pp)?|cu|inc)$')
 mapfile -t pages < <(find . -maxdepth 1 -name '*.md'; find doc bench fuzz papers -name '*.md' 2>/dev/null)
@@ -90,11 +90,16 @@ declared=$(sed -n 's/^HD_API .*[ *]\(hd_[a-z0-9_]*\)(.*/\1/p' include/heddle.h |
 mapped=$(sed -n 's/^ *\(hd_[a-z0-9_]*\);$/\1/p' lib/heddle.map | sort)
 { [ -n "$declared" ] || echo "no HD_API lines"; diff <(echo "$declared") <(echo "$mapped") | grep '^[<>]'; } |
   none "lib/heddle.map names what heddle.h declares"
-if [ -f "$objects/.libs/libheddle.so" ] && command -v nm >/dev/null; then
-  exported=$(nm -D --defined-only "$objects/.libs/libheddle.so" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort)
-  diff <(echo "$declared") <(echo "$exported") | grep '^[<>]' | none "the shared library exports exactly that"
-else
-  skip "the shared library exports exactly that" "no libheddle.so here"
+for library in libheddle libheddle-sim; do
+  if [ -f "$objects/.libs/$library.so" ] && command -v nm >/dev/null; then
+    exported=$(nm -D --defined-only "$objects/.libs/$library.so" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort)
+    diff <(echo "$declared") <(echo "$exported") | grep '^[<>]' | none "$library exports exactly that"
+  else
+    skip "$library exports exactly that" "no $library.so here"
+  fi
+done
+if [ -f "$objects/.libs/libheddle_core.a" ] && command -v nm >/dev/null; then
+  nm -A -u "$objects/.libs/libheddle_core.a" | grep -E ' U (simt_|hd_host_)' | none "libheddle needs nothing of the host SIMT machine"
 fi
 macro() { sed -n "s/^#define HD_VERSION_$1 //p" include/heddle.h; }
 version=$(macro MAJOR).$(macro MINOR).$(macro PATCH)
