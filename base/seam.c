@@ -42,6 +42,10 @@ static int os_open(void *self, const char *path, int flags, int mode)
 }
 static ptrdiff_t os_read(void *self, int fd, void *p, size_t bytes) { return (void)self, read(fd, p, bytes); }
 static ptrdiff_t os_write(void *self, int fd, const void *p, size_t bytes) { return (void)self, write(fd, p, bytes); }
+static int os_seek(void *self, int fd, uint64_t offset)
+{
+    return (void)self, lseek(fd, (off_t)offset, SEEK_SET) < 0 ? -1 : 0;
+}
 static int os_sync(void *self, int fd) { return (void)self, fsync(fd); }
 static int os_close(void *self, int fd) { return (void)self, close(fd); }
 static int os_rename(void *self, const char *from, const char *to) { return (void)self, rename(from, to); }
@@ -98,7 +102,8 @@ static uint64_t os_now_ns(void *self)
 
 const hd_seams hd_seams_os = {
     { os_take, os_give, NULL },
-    { os_open, os_read, os_write, os_size, os_sync, os_close, os_rename, os_unlink, os_sync_folder, os_special, NULL },
+    { os_open, os_read, os_write, os_size, os_seek, os_sync, os_close, os_rename, os_unlink, os_sync_folder, os_special,
+      NULL },
     { os_now_ns, NULL },
     &hd_device_os,
 };

@@ -21,6 +21,7 @@ typedef struct hd_file_seam {
     ptrdiff_t (*read)(void *self, int fd, void *p, size_t bytes);
     ptrdiff_t (*write)(void *self, int fd, const void *p, size_t bytes);
     int (*size)(void *self, int fd, uint64_t *bytes);
+    int (*seek)(void *self, int fd, uint64_t offset); /* from the beginning */
     int (*sync)(void *self, int fd);
     int (*close)(void *self, int fd);
     int (*rename)(void *self, const char *from, const char *to);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -111,7 +112,10 @@ static bool child(const hunter *x, uint64_t from, uint64_t to, const uint8_t *by
     if (pid < 0) return false;
     if (pid == 0) {
         signal(SIGALRM, SIG_DFL);
-        signal(SIGINT, SIG_IGN);
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        signal(SIGINT, SIG_IGN); /* the parent is told, and ends the hunt after this child */
+        signal(SIGTERM, SIG_IGN);
+        signal(SIGHUP, SIG_IGN);
         if (!loud) quiet();
         if (to)
             go_on(x, from, to);

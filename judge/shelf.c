@@ -131,6 +131,16 @@ static int shelf_size(void *self, int fd, uint64_t *bytes)
     return 0;
 }
 
+static int shelf_seek(void *self, int fd, uint64_t offset)
+{
+    judge_shelf *s = (judge_shelf *)self;
+    if (faulty(s, NULL)) return -1;
+    int d = descriptor_of(s, fd);
+    if (d < 0) return -1;
+    s->descriptor[d].at = (size_t)offset;
+    return 0;
+}
+
 static int shelf_sync(void *self, int fd)
 {
     judge_shelf *s = (judge_shelf *)self;
@@ -188,8 +198,8 @@ void judge_shelf_open(judge_shelf *s)
     memset(s, 0, sizeof *s);
     s->seams = hd_seams_os;
     s->seams.file =
-        (hd_file_seam){ shelf_open,   shelf_read,   shelf_write,       shelf_size,    shelf_sync, shelf_close,
-                        shelf_rename, shelf_unlink, shelf_sync_folder, shelf_special, s };
+        (hd_file_seam){ shelf_open,  shelf_read,   shelf_write,  shelf_size,        shelf_seek,    shelf_sync,
+                        shelf_close, shelf_rename, shelf_unlink, shelf_sync_folder, shelf_special, s };
 }
 
 void judge_shelf_close(judge_shelf *s)

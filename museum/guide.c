@@ -179,6 +179,7 @@ static int read_words(plan *p, int argc, char **argv)
 int main(int argc, char **argv)
 {
     plan p = { .fixtures = 100, .schedules = 60 };
+    prctl(PR_SET_PDEATHSIG, SIGTERM); /* the command that asks is gone: nothing reads the lines */
     int code = read_words(&p, argc, argv);
     if (code) return code;
     for (int j = 0; p.judges && j < MUSEUM_JUDGES; j++) printf("%s\t%s\n", museum_judge_name[j], museum_judge_what[j]);

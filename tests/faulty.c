@@ -76,6 +76,10 @@ static int faulty_size(void *self, int fd, uint64_t *bytes)
     return 0;
 }
 
+static int faulty_seek(void *self, int fd, uint64_t offset)
+{
+    return fails((faulty *)self, "seek") ? -1 : OS.seek(OS.self, fd, offset);
+}
 static int faulty_sync(void *self, int fd) { return fails((faulty *)self, "sync") ? -1 : OS.sync(OS.self, fd); }
 
 /* As on Linux: a close that fails has closed. */
@@ -113,6 +117,7 @@ void faulty_init(faulty *f, fault_kind kind, uint64_t at)
         .read = faulty_read,
         .write = faulty_write,
         .size = faulty_size,
+        .seek = faulty_seek,
         .sync = faulty_sync,
         .close = faulty_close,
         .rename = faulty_rename,

@@ -119,7 +119,6 @@ if "$HEDDLE" inspect hive.hd --json >out 2>err && [ "$(fact size)" = "$distinct"
 else fail 'it says how keys find their buckets, and of no scores' "$(fact size), $(fact base_buckets), $(fact hashes), $(fact score_least)"
 fi
 printf '>short\nACGT\n' >short.fa
-counts 'no window is long enough' 0 0 short.fa 5
 
 # Keys that no table of Hive's holds are k-mers, too: the last three of those that have 16 bases.
 printf '>last\nTTTTTTTTTTTTTTTTTTTTGTTTTTTTTTTTTTTTT\n' >last.fa
@@ -145,9 +144,10 @@ bad() {
 printf 'ACGT\n' >none.fa
 bad 'neither FASTA nor FASTQ' 3 'byte 0' none.fa 3
 bad 'no end of zeros'         3 'byte 0: neither' /dev/zero 3
+bad 'no window is long enough' 3 'without one request' short.fa 5
 bad 'K of 32'                 2 'K: .*1 to 31' short.fa 32
 bad 'K that is no number'     2 'K: .*three'   short.fa three
-bad 'K of 17 in hive'         2 'more than the design can hold' made.fa 17 --design hive
+bad 'K of 17 in hive'         2 'K: 17' made.fa 17 --design hive
 bad 'no such file'            2 'absent'       absent.fa 3
 bad 'a table above memory'    2 '--capacity'   short.fa 3 --capacity 200000Gi
 

@@ -568,8 +568,8 @@ static void t_places(void **state)
     hd_stream *s;
     hd_sink *k;
     struct stat st;
-    must_fail(hd_stream_open(NULL, test_path("none"), &s), HD_EIO, "none");
-    must_fail(hd_stream_open(NULL, test_folder(), &s), HD_EIO, test_folder());
+    must_fail(hd_stream_open(NULL, test_path("none"), &s), HD_EINVAL, "none");
+    must_fail(hd_stream_open(NULL, test_folder(), &s), HD_EINVAL, test_folder());
     must_fail(hd_sink_open(NULL, test_path("none/none"), &k), HD_EIO, "none/none");
     /* the pipe first: were it replaced, the devices would be */
     const char *pipe = test_path("pipe");

@@ -54,7 +54,7 @@ static void t_csv(void **state)
         { BYTES("7,1,512\n"), ",key=2,time=1,size=3", HD_OK, "1/7/512/r" },
         { BYTES("x,y,z\n7,1,512\n"), ",key=2,header=1", HD_OK, "1/0/1/r" },
         { BYTES("\357\273\277key\n7\n"), "", HD_OK, "7/0/1/r" },
-        { BYTES("key\n"), "", HD_OK, "" },
+        { BYTES("key\n"), "", HD_ECORRUPT, "byte 4: the file ends without one request" },
         { BYTES("a,b,c\n7,1,512\n"), "", HD_ECORRUPT, "no column is called 'key' in the header 'a,b,c'" },
         { BYTES("a,b,c\n7,1,512\n"), ",key=d", HD_EINVAL, "no column is called 'd'" },
         { BYTES("a,b,c\n7,1,512\n"), ",key=a,time=a", HD_EINVAL, "" },

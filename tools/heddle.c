@@ -17,8 +17,11 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/whole.h"
 #include "tools/beside.h"
+#include "tools/input.h"
 #include "tools/output.h"
+#include "workload/workload.h"
 
 /* ---- The verbs ------------------------------------------------------------------------------- */
 
@@ -69,6 +72,7 @@ int tool_say(int code, const char *format, ...)
 
 int tool_fail(hd_status s)
 {
+    if (tool_stopped()) return TOOL_STOPPED;
     static const int code[HD_STATUS_COUNT] = {
         [HD_OK] = TOOL_OK,        [HD_EINVAL] = TOOL_USAGE, [HD_ENOMEM] = TOOL_SYSTEM,
         [HD_ECUDA] = TOOL_SYSTEM, [HD_EIO] = TOOL_SYSTEM,   [HD_ECORRUPT] = TOOL_DATA,
@@ -112,6 +116,22 @@ int tool_apart(const char *what, const char *to, const char *from)
     return tool_say(TOOL_USAGE, "%s: '%s' is what is read; it would be replaced", what, to);
 }
 
+int tool_writable(const char *what, const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) return tool_say(TOOL_USAGE, "%s: '%s' is a folder", what, path);
+    hd_whole *w = (hd_whole *)malloc(sizeof *w);
+    if (!w) return tool_say(TOOL_SYSTEM, "memory was refused");
+    hd_status s = HD_OK;
+    /* a pipe or a device would be opened: its reader would see it end */
+    if (!hd_seams_os.file.special(hd_seams_os.file.self, path)) {
+        s = hd_whole_open(w, &hd_seams_os, path);
+        if (!s) hd_whole_drop(w);
+    }
+    free(w);
+    return s ? tool_fail(hd_fail(s, "%s: %s", what, hd_why())) : TOOL_OK;
+}
+
 int tool_fits(const char *what, uint64_t capacity, uint32_t value_bytes)
 {
     enum { METADATA = 17 }; /* digest, key, score: heddle.h, hd_open */
@@ -138,17 +158,29 @@ const char *tool_nearest(const char *word, const char *const *names)
     return near;
 }
 
-/* ---- Ctrl-C ---------------------------------------------------------------------------------- */
+/* ---- Signals --------------------------------------------------------------------------------- */
 
-static volatile sig_atomic_t stopped;
+static volatile sig_atomic_t stopped; /* the signal's number; 0: none came */
 
 bool tool_stopped(void) { return stopped != 0; }
 
-static void on_interrupt(int sig)
+static void on_stop(int sig)
 {
-    stopped = 1;
-    beside_stop();        /* where the signal came to us alone, who we wait for has not had it */
-    signal(sig, SIG_DFL); /* the second one does not ask */
+    if (!stopped) stopped = sig;
+    beside_stop();                           /* the signal may have come to this process alone */
+    if (sig != SIGHUP) signal(sig, SIG_DFL); /* the second one does not ask; a terminal that closes sends two */
+}
+
+/* Calls that wait are not started again: they end with EINTR. Who ignores SIGHUP (nohup) goes on ignoring it. */
+static void catch_signals(void)
+{
+    static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+    struct sigaction ours = { .sa_handler = on_stop }, before;
+    sigemptyset(&ours.sa_mask);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        bool ignored = signals[i] == SIGHUP && sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler == SIG_IGN;
+        if (!ignored) sigaction(signals[i], &ours, NULL);
+    }
 }
 
 /* ---- Reading a command line ------------------------------------------------------------------ */
@@ -279,7 +311,7 @@ static void print_help(FILE *f)
           "Results go to standard output, progress and errors to standard error. Every verb that\n"
           "reports takes --json and --csv. Exit codes: 0 all is well; 1 a check failed or two things\n"
           "differ; 2 the command line; 3 the data; 4 memory, device, input or output; 77 skipped;\n"
-          "130 interrupted.\n",
+          "129, 130, 143 ended by SIGHUP, SIGINT (Ctrl-C) or SIGTERM.\n",
           f);
 }
 
@@ -288,8 +320,19 @@ static void close_stdout(void)
 {
     int before = ferror(stdout);
     if (fclose(stdout) == 0 && !before) return;
+    if (tool_stopped()) _exit(128 + stopped);
     fprintf(stderr, "heddle: standard output: %s\n", errno ? strerror(errno) : "could not be written");
     _exit(TOOL_SYSTEM);
+}
+
+/* Whether the verb came back. Else a library ended the process: GNU's OpenMP exits with 1 where a thread is refused. */
+static bool returned;
+
+static void on_end(int code, void *context)
+{
+    (void)context;
+    close_stdout();
+    if (!returned && code == EXIT_FAILURE) _exit(TOOL_SYSTEM);
 }
 
 /* A stream that was closed stays so: what is opened in its place can only be used the other way. Else a file or a pipe
@@ -319,8 +362,9 @@ int main(int argc, char **argv)
     signal(SIGCHLD, SIG_DFL); /* where our parent ignores it, nobody could wait for who draws a plot */
     signal(SIGPIPE, SIG_IGN); /* a write that fails says so, and parts of files are removed */
     signal(SIGXFSZ, SIG_IGN);
-    signal(SIGINT, on_interrupt);
-    atexit(close_stdout);
+    catch_signals();
+    hd_source_seams(&input_seams);
+    on_exit(on_end, NULL);
 
     const char *word = argc > 1 ? argv[1] : "";
     bool help = strcmp(word, "help") == 0;
@@ -350,5 +394,6 @@ int main(int argc, char **argv)
     tool_line line = { .verb = v, .word = place };
     int code = v->run(&line, argc - 1, argv + 1);
     free(place);
-    return tool_stopped() ? TOOL_STOPPED : code;
+    returned = true;
+    return tool_stopped() ? 128 + stopped : code;
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "tools/input.h"
 #include "tools/progress.h"
 
 enum { BATCH = 4096 };
@@ -152,6 +153,7 @@ int replay_rows_take(const replay_plan *p, const replay_list *policies, const re
         wanted = wanted || (!code && fraction[i] >= 0);
     }
     if (code) return code;
+    if (policies->items * sizes->items + wanted > 1) input_spool(); /* the trace is read that often */
     if (wanted) {
         hd_status s = request_distinct(p->source, p->limit, &requests, distinct);
         if (s) return tool_fail(s);
@@ -225,6 +227,11 @@ static void row_count(replay_row *r, const hd_counters *now, const hd_counters *
     r->reserved = d[HD_RESERVED];
 }
 
+double replay_miss_ratio(const replay_row *r)
+{
+    return r->requests > r->reserved ? (double)r->misses / (double)(r->requests - r->reserved) : -1;
+}
+
 typedef struct replay_pool {
     const replay_plan *plan;
     replay_row *row;
@@ -266,6 +273,7 @@ static hd_status row_replay(replay_pool *pool, replay_row *r, replay_buffers *u,
     }
     r->replayed = done;
     r->skipped = source->skipped;
+    r->hashed = source->hashed;
     if (!s) s = hd_counters_sync(t, &now);
     if (!s) row_count(r, &now, done < p->warmup ? &now : &before);
     return s;
@@ -291,7 +299,8 @@ static hd_status row_run(replay_pool *pool, replay_row *r, replay_buffers *u, bo
     if (!s) s = hd_source_open(p->source, &source);
     if (!s) s = row_replay(pool, r, u, t, source, draws);
     r->seconds = (double)(progress_now_ns() - begin) * 1e-9;
-    if (!s && p->save && !tool_stopped()) s = hd_save(t, p->save);
+    if (!s && p->save && !tool_stopped()) r->saved = hd_save(t, p->save);
+    if (r->saved) snprintf(r->why, sizeof r->why, "%s", hd_why());
     hd_source_close(source);
     hd_close(t);
     return s;

@@ -81,11 +81,14 @@ typedef struct replay_row {
     uint64_t size;              /* in: entries                         */
     uint64_t capacity;          /* the nearest that buckets can have   */
     uint32_t slots;
-    uint64_t requests, misses, evicted, refused, reserved, skipped;
+    uint64_t requests, misses, evicted, refused, skipped;
+    uint64_t reserved; /* of the requests: for keys that no table holds; neither hits nor misses */
+    uint64_t hashed;   /* of all requests read: their keys are text */
     double seconds;    /* reading and replaying, warm-up included */
     uint64_t replayed; /* requests in those seconds           */
-    hd_status status;
-    char why[512];
+    hd_status status;  /* of the replay */
+    hd_status saved;   /* of saving the table */
+    char why[512];     /* of whichever failed */
 } replay_row;
 
 /* A POLICIES list and a SIZES list ("1024,10Ki,1%,0.05") as rows, policies first. Fractions need
@@ -108,6 +111,9 @@ int replay_rows_take(const replay_plan *p, const replay_list *policies, const re
 
 /* Runs them all; rows stay in order. TOOL_OK, TOOL_STOPPED, or what was said of the first that failed. */
 int replay_run(const replay_plan *p, replay_row *row, size_t rows);
+
+/* Misses per request that a table can answer: reserved keys are in neither. Below 0 when there is no such request. */
+double replay_miss_ratio(const replay_row *r);
 
 /* slots and capacity nearest to `size` entries. */
 void replay_shape(const replay_plan *p, uint64_t size, uint32_t *slots, uint64_t *capacity);

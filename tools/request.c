@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
+#include "tools/input.h"
 #include "tools/progress.h"
 #include "tools/tally.h"
 
@@ -35,7 +37,7 @@ int request_words(request_source *r, const char *trace, const char *format)
         return tool_say(TOOL_USAGE, "FORMAT: longer than %zu bytes", sizeof r->text - 1);
     char *rest = r->text;
     r->args.name = strsep(&rest, ",");
-    r->args.arg[r->args.args++] = trace;
+    r->args.arg[r->args.args++] = trace = input_path(trace);
     r->title = base_name(trace);
 
     const hd_source_row *row = hd_source_row_find(r->args.name);
@@ -43,6 +45,8 @@ int request_words(request_source *r, const char *trace, const char *format)
     for (char *part; (part = strsep(&rest, ","));) {
         char *value = strchr(part, '=');
         if (value) *value++ = 0;
+        if (value && hd_source_option(&r->args, part, NULL))
+            return tool_say(TOOL_USAGE, "FORMAT: option '%.60s' is given twice", part);
         if (value && r->args.options < HD_SOURCE_ARGS) {
             r->args.option[r->args.options][0] = part;
             r->args.option[r->args.options++][1] = value;
@@ -64,6 +68,7 @@ int request_spec(request_source *r, const char *spec)
     r->title = spec;
     if (!row->file) return TOOL_OK;
     if (!r->args.args) return tool_say(TOOL_USAGE, "%s needs a file: %s", row->name, row->form);
+    r->args.arg[0] = input_path(r->args.arg[0]);
     r->title = base_name(r->args.arg[0]);
     return tool_file(row->name, r->args.arg[0]);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "tools/input.h"
 
 int situation_words(char *const *word, int words, char text[SITUATION_TEXT])
 {
@@ -109,6 +110,7 @@ int situation_open(situation *x, const char *text, unsigned batch, uint32_t thre
 {
     char one[SITUATION_TEXT];
     memset(x, 0, sizeof *x);
+    input_spool(); /* each scene reads its keys from their beginning */
     const char *from = text;
     bool wide = any_wide(text);
     while (from && x->parts < FIXTURE_PARTS) {

@@ -47,7 +47,7 @@ enum {
     TOOL_DATA = 3,    /* a file that exists holds what it should not                         */
     TOOL_SYSTEM = 4,  /* memory, device, input or output refused                             */
     TOOL_SKIPPED = 77,
-    TOOL_STOPPED = 130 /* Ctrl-C                                                              */
+    TOOL_STOPPED = 130 /* a signal: main makes it 128 and the signal's number                 */
 };
 
 typedef enum tool_form { TOOL_TEXT, TOOL_JSON, TOOL_CSV } tool_form;
@@ -94,7 +94,8 @@ int tool_say(int code, const char *format, ...) __attribute__((format(printf, 2,
 /* As fputs; line ends and what terminals obey become '?': for names that others chose. */
 void tool_put(const char *text, FILE *f);
 
-/* As tool_say with hd_why(); the code is the status's: HD_EINVAL 2, HD_ECORRUPT 3, others 4. */
+/* As tool_say with hd_why(); the code is the status's: HD_EINVAL 2, HD_ECORRUPT 3, others 4. Once the command is
+ * stopped, a failure is a consequence of that: nothing is printed, and the code is TOOL_STOPPED. */
 int tool_fail(hd_status s);
 
 /* TOOL_OK when `path` can be given to a reader; else says so and returns TOOL_USAGE: a name on the
@@ -105,6 +106,10 @@ int tool_file(const char *what, const char *path);
  * returns TOOL_USAGE. Either may be NULL. */
 int tool_apart(const char *what, const char *to, const char *from);
 
+/* TOOL_OK when a file can be made at `path`; else says so, naming `what`, and returns the code. Nothing is left there.
+ * A verb asks before it computes what it will write. */
+int tool_writable(const char *what, const char *path);
+
 /* TOOL_OK when a table of `capacity` entries fits into this machine's memory; else says so, naming
  * `what`, and returns TOOL_USAGE. (Most systems would promise the memory, and kill the process later.) */
 int tool_fits(const char *what, uint64_t capacity, uint32_t value_bytes);
@@ -112,8 +117,9 @@ int tool_fits(const char *what, uint64_t capacity, uint32_t value_bytes);
 /* The nearest of `names` (NULL-terminated) to `word`, for "there is no 'x'; nearest: y". */
 const char *tool_nearest(const char *word, const char *const *names);
 
-/* Whether Ctrl-C was pressed. Long loops ask (progress_at does) and return TOOL_STOPPED; the second
- * Ctrl-C ends the process without asking. */
+/* Whether a signal asked the command to stop: SIGINT (Ctrl-C), SIGTERM or SIGHUP. Long loops ask (progress_at does) and
+ * return TOOL_STOPPED, which main turns into 128 and the signal's number; the second SIGINT or SIGTERM ends the process
+ * without asking. */
 bool tool_stopped(void);
 
 #endif

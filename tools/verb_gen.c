@@ -69,6 +69,7 @@ static int run(tool_line *line, int argc, char **argv)
     uint64_t begin = progress_now_ns(), written = 0;
     e = hd_trace_convert(watched_begin(&w, source, "gen", o.requests), o.requests, o.path, format, &written);
     watched_end(&w);
+    uint64_t hashed = source->hashed;
     hd_source_close(source);
     if (e) return tool_fail(e);
     if (strcmp(o.path, "-") == 0) return TOOL_OK; /* standard output is the trace */
@@ -80,6 +81,7 @@ static int run(tool_line *line, int argc, char **argv)
     out_fact(r, "format", "format", OUT_TEXT, out_text(format));
     out_fact(r, "requests", "requests", OUT_COUNT, out_count(written));
     out_fact(r, "time_s", "time", OUT_SECONDS, out_real((double)(progress_now_ns() - begin) * 1e-9));
+    if (hashed) out_fact(r, "hashed", "keys that are text, hashed", OUT_COUNT, out_count(hashed));
     if (written < o.requests) out_note(r, "the workload ended after these requests\n");
     return out_close(r, TOOL_OK);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "tools/input.h"
 #include "tools/output.h"
 #include "tools/progress.h"
 #include "tools/request.h"
@@ -23,7 +24,8 @@ typedef struct kmer_options {
 enum { KEY_CANONICAL = 0x100, KEY_HISTOGRAM, KEY_THREADS, KEY_LENIENT };
 
 static const char doc[] =
-    "FILE is FASTA or FASTQ, plain, .gz or .zst; K is 1 to 31 bases. A window with anything but A, C, G, T in "
+    "FILE is FASTA or FASTQ, plain, .gz or .zst, or - for standard input; K is 1 to 31 bases. A window with anything "
+    "but A, C, G, T in "
     "it is passed over. By default a k-mer and its reverse complement are one, printed as the lesser of the "
     "two; --forward tells them apart.\n\n"
     "The table grows before it could evict, so counts are exact. With --capacity it has that many entries "
@@ -194,17 +196,31 @@ static int report(const tool_line *line, const kmer_count *c, const kmer_options
                     lost, info.capacity);
 }
 
+/* Whether the table holds every k-mer, but for those that a tally counts beside it. */
+static hd_status holds_all(const tally *t, unsigned k)
+{
+    uint64_t kmers = 1ull << 2 * k, most = t->keys + sizeof t->reserved / sizeof *t->reserved;
+    if (most < t->keys || kmers <= most) return HD_OK;
+    return hd_fail(HD_EINVAL,
+                   "K: %u makes keys up to %" PRIu64 ", and a table of this design holds those below %" PRIu64, k,
+                   kmers - 1, t->keys);
+}
+
 static int count_and_report(const tool_line *line, const kmer_options *o, kmer_count *c, const hd_source_args *args,
                             unsigned k)
 {
     hd_source *source = NULL;
-    hd_status e = hd_source_open(args, &source);
-    if (!e) e = tally_open(&c->counts, o->design, o->capacity, (uint32_t)o->threads, 0);
+    hd_status e = tally_open(&c->counts, o->design, o->capacity, (uint32_t)o->threads, 0);
+    if (!e) e = holds_all(&c->counts, k);
+    if (!e) e = hd_source_open(args, &source);
     if (!e) e = count_all(c, source);
     hd_source_close(source);
     if (!e && tool_stopped()) return TOOL_STOPPED;
-    if (!e && o->save) e = hd_save(c->counts.table, o->save);
-    return e ? tool_fail(e) : report(line, c, o, k);
+    if (e) return tool_fail(e);
+    int code = report(line, c, o, k);
+    if (code <= TOOL_DIFFERS && o->save && (e = hd_save(c->counts.table, o->save)))
+        code = tool_fail(hd_fail(e, "--output: %s", hd_why()));
+    return code;
 }
 
 static int run(tool_line *line, int argc, char **argv)
@@ -215,12 +231,14 @@ static int run(tool_line *line, int argc, char **argv)
     uint64_t k;
     hd_status e = hd_parse_u64("K", line->word[1], 1, LONGEST, &k);
     if (e) return tool_fail(e);
-    code = tool_file("FILE", line->word[0]);
+    const char *path = input_path(line->word[0]);
+    code = tool_file("FILE", path);
     if (!code) code = tool_apart("--output", o.save, line->word[0]);
+    if (!code && o.save) code = tool_writable("--output", o.save);
     if (!code && o.capacity) code = tool_fits("--capacity", o.capacity, sizeof(uint64_t));
     if (code) return code;
 
-    hd_source_args args = { .name = "kmer", .arg = { line->word[0], line->word[1] }, .args = 2, .lenient = o.lenient };
+    hd_source_args args = { .name = "kmer", .arg = { path, line->word[1] }, .args = 2, .lenient = o.lenient };
     args.option[0][0] = "canonical";
     args.option[0][1] = o.forward ? "0" : "1";
     args.options = 1;

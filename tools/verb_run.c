@@ -9,6 +9,7 @@
 #include "judge/oracle.h"
 #include "judge/run.h"
 #include "judge/all_kernels.h"
+#include "tools/input.h"
 #include "tools/output.h"
 #include "tools/picture.h"
 #include "tools/progress.h"
@@ -213,6 +214,7 @@ static hd_status run_kernels(const hd_case *c, all_kernels *t)
 {
     progress p;
     progress_begin(&p, "kernels", "done");
+    input_spool(); /* the reference and each kernel read the keys */
     hd_status s = all_kernels_run(c, progress_call, &p, t);
     progress_end(&p);
     return s;

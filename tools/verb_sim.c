@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "tools/output.h"
 #include "tools/replay.h"
 
@@ -45,7 +46,7 @@ static out *report(const tool_line *line, const request_source *source, const re
         { "time_s", NULL, OUT_SECONDS },
         { "requests_per_s", "requests/s", OUT_RATE },
     };
-    uint64_t reserved = rows ? row[0].reserved : 0;
+    uint64_t reserved = rows ? row[0].reserved : 0, hashed = rows ? row[0].hashed : 0;
     if (distinct) column[1].head = "asked";
     if (reserved) column[10].head = "reserved";
     out *o = out_open(line->form, "heddle.sim/1", column, sizeof column / sizeof *column);
@@ -53,6 +54,7 @@ static out *report(const tool_line *line, const request_source *source, const re
     out_fact(o, "format", "format", OUT_TEXT, out_text(source->args.name));
     if (distinct) out_fact(o, "distinct", "different keys", OUT_COUNT, out_count(distinct));
     if (source->args.lenient) out_fact(o, "skipped", "bad records", OUT_COUNT, out_count(rows ? row[0].skipped : 0));
+    if (hashed) out_fact(o, "hashed", "keys that are text, hashed", OUT_COUNT, out_count(hashed));
     if (p->dual) out_fact(o, "dual", "dual buckets", OUT_FLAG, out_flag(true));
     if (p->admit != HD_ADMIT_SCORE) out_fact(o, "admit", "admission", OUT_TEXT, out_text("always"));
     if (p->seed) out_fact(o, "seed", "seed", OUT_PLAIN, out_count(p->seed));
@@ -61,11 +63,12 @@ static out *report(const tool_line *line, const request_source *source, const re
         out_row(o, (const out_value[]){ out_text(r->policy), out_text(r->asked), out_count(r->size),
                                         out_count(r->capacity), out_count(r->slots), out_count(r->requests),
                                         out_count(r->misses),
-                                        r->requests ? out_real((double)r->misses / (double)r->requests) : out_none(),
+                                        replay_miss_ratio(r) < 0 ? out_none() : out_real(replay_miss_ratio(r)),
                                         out_count(r->evicted), out_count(r->refused), out_count(r->reserved),
                                         out_real(r->seconds), out_real((double)r->replayed / r->seconds) });
     }
-    if (reserved) out_note(o, "\nreserved: requests for the three keys that no table holds; they are no misses.\n");
+    if (reserved)
+        out_note(o, "\nreserved: requests for the three keys that no table holds; the miss ratio leaves them out.\n");
     return o;
 }
 
@@ -91,22 +94,28 @@ static int run(tool_line *line, int argc, char **argv)
     if (!code) code = replay_rows_take(&p, &policies, &sizes, &row, &rows, &distinct);
     if (code) return code;
 
-    code = replay_run(&p, row, rows);
+    if (p.save) code = tool_writable("--save", p.save);
+    if (!code) code = replay_run(&p, row, rows);
     if (!code) code = out_close(report(line, &source, &p, row, rows, distinct), TOOL_OK);
+    if (!code && row->saved) code = tool_fail(hd_fail(row->saved, "--save: %s", row->why));
     free(row);
     return code;
 }
 
 static const char doc[] = "Every request is one insert_or_assign with one tick of the table's clock, in trace order; "
                           "it is a miss when its key was not "
-                          "there. POLICIES and SIZES are lists with commas; there is a row for each pair. A size is a "
-                          "number of entries (10240, 10Ki) or a "
+                          "there. The miss ratio is misses per request, those for the three reserved keys "
+                          "(doc/contract.md) left out; they are counted in the "
+                          "column reserved. POLICIES and SIZES are lists with commas; there is a row for each pair. A "
+                          "size is a number of entries (10240, 10Ki) or a "
                           "part of the trace's different keys (0.01, 1%), which are counted first. The table nearest "
                           "to that size is built; its capacity "
                           "is in the row. requests/s includes reading.\n"
                           "\n"
                           "FORMAT is a row of `heddle list formats`, options appended: csv,key=2,time=1. Files may be "
-                          "compressed with zstd or gzip.\n"
+                          "compressed with zstd or gzip. TRACE may be - "
+                          "for standard input, or a pipe: what several rows read is kept in an unlinked file in "
+                          "$TMPDIR (else /tmp), as many bytes as are read.\n"
                           "\n"
                           "The policy custom keeps what it is told to keep: it is given the next access of each key, "
                           "which makes it Belady's optimum "

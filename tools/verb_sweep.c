@@ -71,6 +71,7 @@ static int sweep_sizes(sweep_options *o, char **word, int words, tool_form form,
         { "evicted", "evicted", OUT_COUNT },
         { "refused", "refused", OUT_COUNT },
         { "requests_per_s", "requests/s", OUT_RATE },
+        { "reserved", NULL, OUT_COUNT },
     };
     request_source source;
     replay_list sizes;
@@ -95,16 +96,17 @@ static int sweep_sizes(sweep_options *o, char **word, int words, tool_form form,
     if (!code) {
         out_fact(*report, "trace", "trace", OUT_TEXT, out_text(source.title));
         if (distinct) out_fact(*report, "distinct", "different keys", OUT_COUNT, out_count(distinct));
+        if (row->hashed) out_fact(*report, "hashed", "keys that are text, hashed", OUT_COUNT, out_count(row->hashed));
         table_facts(*report, p);
     }
     for (size_t i = 0; !code && i < rows; i++) {
         const replay_row *r = &row[i];
-        out_row(*report,
-                (const out_value[]){
-                    out_text(r->policy), out_text(r->asked), out_count(r->size), out_count(r->capacity),
-                    out_count(r->slots), out_count(r->requests), out_count(r->misses),
-                    r->requests ? out_real((double)r->misses / (double)r->requests) : out_none(), out_count(r->evicted),
-                    out_count(r->refused), out_real((double)r->replayed / r->seconds) });
+        out_row(*report, (const out_value[]){ out_text(r->policy), out_text(r->asked), out_count(r->size),
+                                              out_count(r->capacity), out_count(r->slots), out_count(r->requests),
+                                              out_count(r->misses),
+                                              replay_miss_ratio(r) < 0 ? out_none() : out_real(replay_miss_ratio(r)),
+                                              out_count(r->evicted), out_count(r->refused),
+                                              out_real((double)r->replayed / r->seconds), out_count(r->reserved) });
     }
     free(row);
     return code;
@@ -183,13 +185,15 @@ static int run(tool_line *line, int argc, char **argv)
     out *report = NULL;
     code = replay_list_parse(&policies, "--policies", o.policies ? o.policies : "lru,lfu");
     if (!code) code = replay_policies(&policies);
+    if (!code && o.output) code = tool_writable("--output", o.output);
     if (!code)
         code = o.parts ? sweep_parts(&o, form, &policies, &report)
                        : sweep_sizes(&o, line->word, line->words, form, &policies, &report);
     if (code) return code;
     if (o.plot) code = plot_draw(report, o.plot);
-    if (!o.output) return out_close(report, code);
-    if (!code) code = out_save_as(report, form, o.output);
+    int saved = o.output ? out_save_as(report, form, o.output) : TOOL_OK;
+    if (saved) code = saved;
+    if (!o.output || saved) return out_close(report, code); /* what could not be saved is printed */
     out_drop(report);
     return code;
 }
@@ -197,7 +201,8 @@ static int run(tool_line *line, int argc, char **argv)
 static const char doc[] =
     "Replays the requests through a table of each size with each policy, as heddle sim does, and prints CSV: one row "
     "per pair. "
-    "Requests come from a trace (TRACE FORMAT) or from a source as heddle list workloads has them (SPEC).\n"
+    "Requests come from a trace (TRACE FORMAT) or from a source as heddle list workloads has them (SPEC). TRACE may be "
+    "- or a pipe, as for heddle sim.\n"
     "\n"
     "With --load-factors a table is filled with different keys instead, and each row says what inserting and finding "
     "cost at that "

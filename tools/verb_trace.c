@@ -26,7 +26,8 @@ static const char doc[] =
     "standard output. oracleGeneral wants every request's next access, which is then computed.\n"
     "print FILE FORMAT shows the first requests.\n\n"
     "FORMAT is oracleGeneral, csv, txt or vscsi, with options after it: csv,key=2,time=1,delim=tab. "
-    "To write, vscsi is vscsi2, or say vscsi1. `heddle list formats` has them all.\n\n"
+    "To write, vscsi is vscsi2, or say vscsi1. `heddle list formats` has them all. FILE may be - for standard "
+    "input.\n\n"
     "EXAMPLES\n"
     "  heddle gen zipf:0.9,1000 --requests 20k --seed 3 -o small.oracleGeneral\n"
     "  heddle trace stat small.oracleGeneral oracleGeneral\n"
@@ -73,7 +74,7 @@ typedef struct trace_stat {
     uint64_t requests, bytes, footprint; /* footprint: each key's size when it first came */
     uint64_t time_least, time_most;
     uint64_t verb[VERBS];
-    uint64_t skipped;
+    uint64_t skipped, hashed;
     hd_request request[TALLY_BATCH];
     uint64_t key[TALLY_BATCH];
     uint8_t outcome[TALLY_BATCH];
@@ -108,6 +109,7 @@ static hd_status stat_read(trace_stat *s, hd_source *source, const char *title, 
         if (!e && got) e = stat_batch(s, got);
     }
     s->skipped = source->skipped;
+    s->hashed = source->hashed;
     watched_end(&w);
     return e;
 }
@@ -172,6 +174,7 @@ static int stat_report(const tool_line *line, const trace_stat *s, bool lenient)
     out_fact(r, "format", "format", OUT_TEXT, out_text(line->word[2]));
     out_fact(r, "requests", "requests", OUT_COUNT, out_count(s->requests));
     if (lenient) out_fact(r, "skipped", "records skipped", OUT_COUNT, out_count(s->skipped));
+    if (s->hashed) out_fact(r, "hashed", "keys that are text, hashed", OUT_COUNT, out_count(s->hashed));
     for (int i = 0; i < VERBS; i++)
         if (s->verb[i] != s->requests && s->verb[i])
             out_fact(r, verb_name[i], i == HD_READ_MODIFY_WRITE ? "read-modify-writes" : verb_name[i], OUT_COUNT,
@@ -220,13 +223,14 @@ static int verb_convert(const tool_line *line, const trace_options *o)
     hd_source *source;
     /* all of a trace may take its own place, a part may not */
     int code = o->limit ? tool_apart("--limit", to, line->word[1]) : TOOL_OK;
+    if (!code && o->lenient) code = tool_apart("--lenient", to, line->word[1]);
     if (!code) code = source_open(line, o, &from, &source);
     if (code) return code;
     watched w;
     uint64_t begin = progress_now_ns(), written = 0;
     hd_status e = hd_trace_convert(watched_begin(&w, source, from.title, o->limit), o->limit, to, format, &written);
     watched_end(&w);
-    uint64_t skipped = source->skipped;
+    uint64_t skipped = source->skipped, hashed = source->hashed;
     hd_source_close(source);
     if (e) return tool_fail(e);
     if (strcmp(to, "-") == 0) return TOOL_OK; /* standard output is the trace */
@@ -237,6 +241,7 @@ static int verb_convert(const tool_line *line, const trace_options *o)
     out_fact(r, "format", "format", OUT_TEXT, out_text(format));
     out_fact(r, "requests", "requests", OUT_COUNT, out_count(written));
     if (o->lenient) out_fact(r, "skipped", "records skipped", OUT_COUNT, out_count(skipped));
+    if (hashed) out_fact(r, "hashed", "keys that are text, hashed", OUT_COUNT, out_count(hashed));
     out_fact(r, "time_s", "time", OUT_SECONDS, out_real((double)(progress_now_ns() - begin) * 1e-9));
     return out_close(r, TOOL_OK);
 }

@@ -335,6 +335,7 @@ static hd_status kmer_open(const hd_source_args *a, hd_source **s)
         return e;
     }
     m->source.bytes_total = hd_stream_file_bytes(m->file);
+    m->source.file = m->file;
     *s = &m->source;
     return HD_OK;
 }

@@ -29,12 +29,13 @@ struct hd_link {
     const hd_seams *seams;
     hd_request *run; /* (RUN)                                  */
     size_t used;     /* of it                                  */
-    uint32_t runs;   /* in files, numbered from 0              */
+    int fd;          /* of the spill file; -1: there is none   */
+    uint32_t runs;   /* in it, numbered from 0                 */
+    size_t last;     /* requests of the last one               */
     place *map;      /* (places)                               */
     uint64_t places, keys;
-    size_t bytes;    /* of this struct with its names          */
-    unsigned serial; /* tells this one's files from another's  */
-    char *name;      /* of the run file in use, (strlen(base) + NAME_MORE) */
+    size_t bytes; /* of this struct with its names          */
+    char *name;   /* that the spill file had, (strlen(base) + NAME_MORE) */
     char base[];
 };
 
@@ -80,57 +81,60 @@ static hd_status run_link(hd_link *l, uint64_t first)
     return HD_OK;
 }
 
-/* ---- Run files ------------------------------------------------------------------------------- */
+/* ---- The spill file: runs one behind the other ------------------------------------------------------------- */
 
-static const char *run_name(hd_link *l, uint32_t number)
+/* Removes the file's name as soon as it is open: whatever ends the process, nothing is left. */
+static hd_status spill_unlink(hd_link *l)
 {
-    snprintf(l->name, strlen(l->base) + NAME_MORE, "%s.%ld-%u.run%" PRIu32, l->base, (long)getpid(), l->serial, number);
-    return l->name;
+    const hd_file_seam *file = &l->seams->file;
+    if (file->unlink(file->self, l->name) == 0) return HD_OK;
+    hd_status e = hd_fail(HD_EIO, "%s: cannot be removed: %s", l->name, strerror(errno));
+    file->close(file->self, l->fd);
+    l->fd = -1;
+    return e;
 }
 
-static hd_status run_open(hd_link *l, uint32_t number, int flags, int *fd)
-{
-    const char *name = run_name(l, number);
-    *fd = l->seams->file.open(l->seams->file.self, name, flags | O_CLOEXEC, 0600);
-    return *fd < 0 ? hd_fail(HD_EIO, "%s: cannot be opened: %s", name, strerror(errno)) : HD_OK;
-}
-
-/* A new run file. Names that a killed process left behind are passed over: nobody else's file is ever written. */
-static hd_status run_create(hd_link *l, int *fd)
+/* A new file. Names that are taken are passed over: no file of another process is ever written. */
+static hd_status spill_create(hd_link *l)
 {
     static atomic_uint serials;
-    hd_status e;
-    for (int tries = 0;; tries++) {
-        if (l->runs == 0) l->serial = atomic_fetch_add(&serials, 1);
-        e = run_open(l, l->runs, O_WRONLY | O_CREAT | O_EXCL, fd);
-        if (!e || errno != EEXIST || l->runs || tries == 100) break;
+    const hd_file_seam *file = &l->seams->file;
+    for (int tries = 0; l->fd < 0; tries++) {
+        snprintf(l->name, strlen(l->base) + NAME_MORE, "%s.%ld-%u.runs", l->base, (long)getpid(),
+                 atomic_fetch_add(&serials, 1));
+        l->fd = file->open(file->self, l->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (l->fd < 0 && (errno != EEXIST || tries == 100))
+            return hd_fail(HD_EIO, "%s: cannot be created: %s", l->name, strerror(errno));
     }
-    if (!e) l->runs++; /* from here on there is a file to remove */
-    return e;
+    return spill_unlink(l);
+}
+
+static hd_status spill_seek(const hd_link *l, uint32_t number)
+{
+    const hd_file_seam *file = &l->seams->file;
+    if (file->seek(file->self, l->fd, (uint64_t)number * RUN * sizeof *l->run) == 0) return HD_OK;
+    return hd_fail(HD_EIO, "%s: cannot seek: %s", l->name, strerror(errno));
 }
 
 static hd_status run_write(hd_link *l, uint32_t number)
 {
-    int fd;
-    hd_status e = number == l->runs ? run_create(l, &fd) : run_open(l, number, O_WRONLY | O_TRUNC, &fd);
-    if (e) return e;
-    e = hd_file_write_all(l->seams, fd, l->name, l->run, l->used * sizeof *l->run);
-    if (l->seams->file.close(l->seams->file.self, fd) && !e)
-        e = hd_fail(HD_EIO, "%s: cannot be closed: %s", l->name, strerror(errno));
+    hd_status e = l->fd < 0 ? spill_create(l) : HD_OK;
+    if (!e) e = spill_seek(l, number);
+    if (!e) e = hd_file_write_all(l->seams, l->fd, l->name, l->run, l->used * sizeof *l->run);
+    if (!e && number == l->runs) {
+        l->runs++;
+        l->last = l->used;
+    }
     return e;
 }
 
 static hd_status run_read(hd_link *l, uint32_t number)
 {
-    int fd;
-    size_t got = 0;
-    hd_status e = run_open(l, number, O_RDONLY, &fd);
-    if (e) return e;
-    e = hd_file_read_at_most(l->seams, fd, l->name, l->run, RUN * sizeof *l->run, &got);
-    l->seams->file.close(l->seams->file.self, fd);
-    if (!e && number + 1 < l->runs && got != RUN * sizeof *l->run)
-        e = hd_fail(HD_EIO, "%s: has become shorter", l->name);
-    l->used = got / sizeof *l->run;
+    size_t got = 0, requests = number + 1 < l->runs ? RUN : l->last, bytes = requests * sizeof *l->run;
+    hd_status e = spill_seek(l, number);
+    if (!e) e = hd_file_read_at_most(l->seams, l->fd, l->name, l->run, bytes, &got);
+    if (!e && got != bytes) e = hd_fail(HD_EIO, "%s: has become shorter", l->name);
+    l->used = requests;
     return e;
 }
 
@@ -192,6 +196,7 @@ hd_status hd_link_open(const hd_seams *seams, const char *path, hd_link **link)
     }
     hd_link *l = (hd_link *)memset(p, 0, bytes);
     l->seams = seams;
+    l->fd = -1;
     l->run = (hd_request *)run;
     l->bytes = bytes;
     memcpy(l->base, path, n);
@@ -203,7 +208,7 @@ hd_status hd_link_open(const hd_seams *seams, const char *path, hd_link **link)
 void hd_link_close(hd_link *l)
 {
     if (!l) return;
-    for (uint32_t i = 0; i < l->runs; i++) l->seams->file.unlink(l->seams->file.self, run_name(l, i));
+    if (l->fd >= 0) l->seams->file.close(l->seams->file.self, l->fd);
     hd_give(l->seams, l->map, l->places, sizeof(place));
     hd_give(l->seams, l->run, RUN, sizeof(hd_request));
     hd_give(l->seams, l, 1, l->bytes);

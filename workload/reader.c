@@ -33,6 +33,7 @@ hd_status hd_reader_open(const hd_source_args *a, const char *const *known, size
         return e;
     }
     hd_reader_progress(r);
+    r->source.file = r->stream;
     *reader = r;
     return HD_OK;
 }
@@ -128,8 +129,9 @@ bool hd_text_number(hd_text t, uint64_t most, uint64_t *v)
     return number <= most;
 }
 
-bool hd_text_key(hd_text t, bool hash, uint64_t *key)
+bool hd_text_key(hd_text t, bool hash, uint64_t *key, bool *hashed)
 {
+    *hashed = false;
     if (!hash && hd_text_number(t, UINT64_MAX, key)) return true;
     if (t.n == 0) return false;
     for (size_t i = 0; i < t.n; i++) {
@@ -138,6 +140,7 @@ bool hd_text_key(hd_text t, bool hash, uint64_t *key)
     }
     uint64_t h = XXH3_64bits(t.p, t.n);
     *key = h < HD_KEY_RESERVED ? h : h - HD_KEY_RESERVED;
+    *hashed = !hash;
     return true;
 }
 

@@ -46,8 +46,8 @@ hd_text hd_text_trim(hd_text t); /* without the blanks (space, tab, CR) around i
 /* Decimal digits only, at most `most`; false otherwise. */
 bool hd_text_number(hd_text t, uint64_t most, uint64_t *v);
 /* An unsigned 64-bit number is the key itself, unless `hash`; other text is hashed (XXH3, 64 bits), never
- * to a reserved key. False for empty text and for bytes that no text has. */
-bool hd_text_key(hd_text t, bool hash, uint64_t *key);
+ * to a reserved key. False for empty text and for bytes that no text has. *hashed: it was hashed without `hash`. */
+bool hd_text_key(hd_text t, bool hash, uint64_t *key, bool *hashed);
 /* For messages: at most bytes - 1 characters, unprintable ones as '?'. Returns `to`. */
 const char *hd_text_show(hd_text t, char *to, size_t bytes);
 

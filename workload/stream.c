@@ -28,9 +28,12 @@
 
 enum { PIECE = 1 << 20, MARGIN = 64 << 10, WINDOW_LOG = 25, MAGIC = 4 };
 
+static const char standard_input[] = "/dev/stdin";
+
 struct hd_stream {
     const hd_seams *seams;
     int fd;
+    bool standard; /* it is standard input                                        */
     hd_codec codec;
     uint8_t *window;   /* (MARGIN + PIECE)                                            */
     const uint8_t *at; /* the next byte, somewhere in the window                      */
@@ -170,8 +173,8 @@ static hd_status plain_fill(hd_stream *s, uint8_t *to, size_t *got)
     if (e) return e;
     s->ended = *got < PIECE;
     uint64_t bytes = s->offset + s->left + *got;
-    /* half of a number is a number, too; of standard input somebody may have read before */
-    if (s->ended && bytes < s->file_bytes && s->fd > 0)
+    /* half of a number is a number, too; standard input need not begin at the file's beginning */
+    if (s->ended && bytes < s->file_bytes && !s->standard)
         return hd_fail(HD_ECORRUPT, "%s: became shorter while it was read: it ends at byte %" PRIu64 " of %" PRIu64,
                        s->path, bytes, s->file_bytes);
     return HD_OK;
@@ -253,10 +256,14 @@ static hd_status decoder_open(hd_stream *s)
 
 static hd_status contents_open(hd_stream *s)
 {
-    s->fd = strcmp(s->path, "-") == 0 ? 0 : s->seams->file.open(s->seams->file.self, s->path, O_RDONLY | O_CLOEXEC, 0);
+    const char *name = strcmp(s->path, "-") == 0 ? standard_input : s->path;
+    s->standard = strcmp(name, standard_input) == 0;
+    s->fd = s->seams->file.open(s->seams->file.self, name, O_RDONLY | O_CLOEXEC, 0);
+    if (s->fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+        return hd_fail(HD_EINVAL, "%s: there is no such file", s->path);
     if (s->fd < 0) return hd_fail(HD_EIO, "%s: cannot be opened: %s", s->path, strerror(errno));
     if (s->seams->file.size(s->seams->file.self, s->fd, &s->file_bytes))
-        return hd_fail(HD_EIO, "%s: has no size: %s", s->path, strerror(errno));
+        return hd_fail(errno == EISDIR ? HD_EINVAL : HD_EIO, "%s: has no size: %s", s->path, strerror(errno));
     void *window = NULL;
     hd_status e = hd_take(s->seams, "a file's window", MARGIN + PIECE, 1, &window);
     if (e) return e;
@@ -291,7 +298,7 @@ hd_status hd_stream_open(const hd_seams *seams, const char *path, hd_stream **st
 void hd_stream_close(hd_stream *s)
 {
     if (!s) return;
-    if (s->fd > 0) s->seams->file.close(s->seams->file.self, s->fd);
+    if (s->fd >= 0) s->seams->file.close(s->seams->file.self, s->fd);
     ZSTD_freeDCtx(s->zstd);
     inflateEnd(&s->gzip); /* does nothing to one that was never opened */
     hd_give(s->seams, s->packed, PIECE, 1);

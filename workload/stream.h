@@ -10,7 +10,7 @@
 
 typedef struct hd_stream hd_stream;
 
-/* "-" is standard input. */
+/* "-" is /dev/stdin. HD_EINVAL: there is no such file, or it is a folder. */
 hd_status hd_stream_open(const hd_seams *seams, const char *path, hd_stream **s);
 /* Points *p at the next *bytes bytes, at least `want` of them unless the file ends first (want <= 64
  * KiB); *bytes = 0 at the end. They stay valid until the next call. Nothing is taken: see hd_stream_skip.

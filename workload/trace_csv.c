@@ -140,18 +140,19 @@ static bool verb_of(hd_text t, uint32_t *verb)
 }
 
 /* NULL p: the row has no such column. */
-static bool request_of(const csv *c, hd_text *field, hd_request *r, fault *f)
+static bool request_of(csv *c, hd_text *field, hd_request *r, fault *f)
 {
     static const char *const wrong[ROLES] = { "not text", "not a number", "not a whole number below 2^32",
                                               "not a verb" };
     uint64_t size = 1;
+    bool hashed = false;
     r->time = 0;
     r->next = 0;
     r->verb = HD_READ;
     for (unsigned i = 0; i < ROLES; i++) {
         if (!c->column[i]) continue;
         hd_text t = field[i];
-        bool good = t.p && (i == KEY    ? hd_text_key(t, c->hash, &r->key)
+        bool good = t.p && (i == KEY    ? hd_text_key(t, c->hash, &r->key, &hashed)
                             : i == TIME ? time_of(t, &r->time)
                             : i == SIZE ? hd_text_number(t, UINT32_MAX, &size)
                                         : verb_of(t, &r->verb));
@@ -161,6 +162,7 @@ static bool request_of(const csv *c, hd_text *field, hd_request *r, fault *f)
         }
     }
     r->size = (uint32_t)size;
+    c->reader.source.hashed += hashed;
     return true;
 }
 

@@ -29,10 +29,10 @@ static hd_status fail_line(const txt *t, const char *how, hd_text line)
 /* One line of n bytes without its end. A comment or an empty line adds no request. */
 static hd_status line_take(txt *t, hd_text line, hd_request *r, size_t *got)
 {
-    bool fits = line.n < LINE_MOST;
+    bool fits = line.n < LINE_MOST, hashed;
     line = hd_text_trim(line);
     if (line.n == 0 || line.p[0] == '#') return HD_OK;
-    if (!fits || !hd_text_key(line, t->hash, &r[*got].key)) {
+    if (!fits || !hd_text_key(line, t->hash, &r[*got].key, &hashed)) {
         if (!t->reader.lenient) return fail_line(t, fits ? "not text" : "a line above 64 KiB", line);
         t->reader.source.skipped++;
         return HD_OK;
@@ -42,6 +42,7 @@ static hd_status line_take(txt *t, hd_text line, hd_request *r, size_t *got)
     r[*got].size = 1;
     r[*got].verb = HD_READ;
     t->reader.number++;
+    t->reader.source.hashed += hashed;
     ++*got;
     return HD_OK;
 }

@@ -5,10 +5,12 @@
  */
 #include "workload/workload.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "workload/stream.h"
 
 /* ---- The registry ---------------------------------------------------------------------------- */
 
@@ -151,12 +153,16 @@ hd_status hd_source_flag(const hd_source_args *a, const char *name, bool otherwi
 
 /* ---- Use ------------------------------------------------------------------------------------- */
 
+static const hd_seams *usual_seams = &hd_seams_os;
+
+void hd_source_seams(const hd_seams *seams) { usual_seams = seams; }
+
 hd_status hd_source_open(const hd_source_args *args, hd_source **s)
 {
     hd_source_args a = *args;
     const hd_source_row *row = hd_source_row_find(a.name);
     if (!row) return fail_row(a.name);
-    if (!a.seams) a.seams = &hd_seams_os;
+    if (!a.seams) a.seams = usual_seams;
     if (row->file && (a.args == 0 || !*a.arg[0]))
         return hd_fail(HD_EINVAL, "%s: no file; the form is %s", row->name, row->form);
     hd_source *opened = NULL;
@@ -176,7 +182,17 @@ hd_status hd_source_open_spec(const char *spec, uint64_t seed, hd_source **s)
     return e ? e : hd_source_open(&a, s);
 }
 
-hd_status hd_source_next(hd_source *s, hd_request *r, size_t max, size_t *got) { return s->next(s, r, max, got); }
+hd_status hd_source_next(hd_source *s, hd_request *r, size_t max, size_t *got)
+{
+    hd_status e = s->next(s, r, max, got);
+    if (e) return e;
+    s->any = s->any || *got > 0;
+    if (s->any || max == 0 || !s->file) return HD_OK;
+    char skipped[64] = "";
+    if (s->skipped) snprintf(skipped, sizeof skipped, "; %" PRIu64 " bad records were skipped", s->skipped);
+    return hd_fail(HD_ECORRUPT, "%s: byte %" PRIu64 ": the file ends without one request%s", hd_stream_path(s->file),
+                   hd_stream_offset(s->file), skipped);
+}
 
 void hd_source_close(hd_source *s)
 {

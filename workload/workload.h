@@ -36,7 +36,7 @@ typedef struct hd_source_args {
     size_t options;
     uint64_t seed;
     bool lenient;          /* count bad records and go on where one can be skipped */
-    const hd_seams *seams; /* NULL: the operating system's */
+    const hd_seams *seams; /* NULL: those of hd_source_seams */
 } hd_source_args;
 
 typedef struct hd_source hd_source;
@@ -56,7 +56,10 @@ struct hd_source {
     const hd_seams *seams;
     uint64_t skipped;                 /* bad records passed over (lenient) */
     uint64_t keys;                    /* how many different keys there can be; 0: not known */
+    uint64_t hashed;                  /* requests whose key is text and was hashed, without hash=1 */
     uint64_t bytes_read, bytes_total; /* of the (compressed) file; 0 for generators: for progress */
+    struct hd_stream *file;           /* that it reads; NULL for generators */
+    bool any;                         /* a request was delivered */
     /* Fills up to max requests; *got < max only at the end; generators never end. */
     hd_status (*next)(hd_source *s, hd_request *r, size_t max, size_t *got);
     void (*close)(hd_source *s);
@@ -69,8 +72,12 @@ const hd_source_row *hd_source_row_find(const char *name); /* NULL: no such row 
  * nearest names when the name is unknown, or when there are too many parts. */
 hd_status hd_source_parse(const char *spec, char *store, size_t store_bytes, hd_source_args *a);
 
+/* The seams of sources whose arguments name none: the operating system's, or what a program sets before the first. */
+void hd_source_seams(const hd_seams *seams);
+
 hd_status hd_source_open(const hd_source_args *a, hd_source **s);
 hd_status hd_source_open_spec(const char *spec, uint64_t seed, hd_source **s);
+/* HD_ECORRUPT at the end of a file that had no request. */
 hd_status hd_source_next(hd_source *s, hd_request *r, size_t max, size_t *got);
 void hd_source_close(hd_source *s); /* NULL is fine */
 

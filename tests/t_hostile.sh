@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# t_hostile.sh - the command under hostile use: pipes as input, signals, limits, closed streams, full disks, missing
+# files, odd words. Each line of a table is a command and its exit code; what it printed is checked by fields, not by
+# sentences. A line that gives a pattern names the word that the message must have: a file, an option, a number.
+# shellcheck source=tests/cases.sh
+. "${top_srcdir:?}/tests/cases.sh"
+words=$work/err
+mkdir "$work/bin" "$work/here" && ln -s "$HEDDLE" "$work/bin/heddle" && cd "$work/here" || exit 1
+PATH=$work/bin:$PATH
+export TMPDIR=$work/tmp
+mkdir "$TMPDIR"
+sanitized() { [[ ${HD_SANITIZE:-} == *-fsanitize* ]]; }
+
+# code NAME CODE PATTERN COMMAND: the shell line COMMAND exits with CODE, within a minute; the first line on standard
+# error has PATTERN ("": nothing is checked). Standard output is in $work/out.
+code() {
+  local name=$1 want=$2 pattern=$3 got
+  timeout -k 5 60 bash -c "$4" >"$work/out" 2>"$work/err" </dev/null
+  got=$?
+  if [ $got != "$want" ]; then fail "$name" "exit code $got, not $want: $4"
+  elif [ -n "$pattern" ] && ! head -n 1 "$work/err" | grep -qE -- "$pattern"; then fail "$name" "no '$pattern': $4"
+  else pass "$name: exit $want"
+  fi
+}
+# table: lines CODE | PATTERN | COMMAND of standard input; the command, which may have pipes, is the name.
+table() {
+  local want pattern command
+  while IFS='|' read -r want pattern command; do
+    [ -z "$want" ] || code "${command# }" "$((want))" "$(echo $pattern)" "$command"
+  done
+}
+# columns: the CSV of standard input without its times and rates.
+columns() {
+  awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) keep[i] = $i !~ /_s$/ }
+           { row = ""; for (i = 1; i <= NF; i++) if (keep[i]) row = row "," $i; print row }'
+}
+# same NAME WANT COMMAND: the CSV of the command is that of the file WANT, but for times and for the trace's name.
+same() {
+  timeout -k 1 20 bash -c "set -o pipefail; $3" 2>"$work/err" </dev/null | columns >"$work/out"
+  if cmp -s "$2" "$work/out"; then pass "$1"; else fail "$1" "$(diff "$2" "$work/out" | head -n 6)"; fi
+}
+# nothing NAME: no file of ours is left behind, by name, here or in $TMPDIR.
+nothing() { find . "$TMPDIR" -name '*.part' -o -name '*.run*' -o -name '*heddle-spool*' | none "$1"; }
+# signalled NAME CODE SIGNAL SECONDS COMMAND...: sent the signal after so long, the command ends within ten seconds.
+signalled() {
+  local name=$1 want=$2 signal=$3 after=$4 pid got
+  shift 4
+  "$@" >"$work/out" 2>"$work/err" </dev/null &
+  pid=$!
+  sleep "$after"
+  kill "-$signal" $pid
+  for _ in {1..100}; do kill -0 $pid 2>/dev/null && sleep 0.1; done
+  kill -KILL $pid 2>/dev/null && got=late
+  wait $pid
+  got=${got:-$?}
+  if [ "$got" = "$want" ]; then pass "$name: exit $want"; else fail "$name" "exit code $got, not $want"; fi
+}
+
+# ---- Pipes as input ----------------------------------------------------------------------------
+
+awk 'BEGIN { for (x = 1; i++ < 300000;) print int((x = (x * 69069 + 1) % 4294967296) / 65536) % 9000 }' >trace.txt
+{ echo key,size; sed 's/$/,1/' trace.txt; } >trace.csv
+heddle gen zipf:0.9,9000 --requests 100k -o trace.oracleGeneral.zst >"$work/out" || fail 'a trace to read'
+mkfifo fifo
+sim='lru,lfu 128,1% -t 2 --csv'
+heddle sim trace.txt txt $sim | columns >txt.want
+heddle sim trace.csv csv $sim | columns >csv.want
+heddle sim trace.oracleGeneral.zst oracleGeneral $sim | columns >zst.want
+heddle sweep trace.txt txt --sizes 128,1%,10% -t 3 | columns >sweep.want
+heddle sim trace.txt txt lru,lfu 128 --limit 1000 --csv | columns >limit.want
+for round in 1 2 3; do
+  same "a pipe through rows at once, round $round" txt.want "cat trace.txt | heddle sim /dev/stdin txt $sim"
+done
+same 'a pipe through rows one by one' txt.want "cat trace.txt | heddle sim /dev/stdin txt lru,lfu 128,1% --csv"
+same 'a pipe that is called -' txt.want "cat trace.txt | heddle sim - txt $sim"
+same 'a file as standard input' txt.want "heddle sim - txt $sim <trace.txt"
+same 'a file read from where it stands' txt.want "{ head -c 3 >&2; heddle sim - txt $sim; } < <(echo 12; cat trace.txt)"
+same 'a slow pipe' txt.want "{ head -n 1000 trace.txt; sleep 0.2; tail -n +1001 trace.txt; } | heddle sim - txt $sim"
+same 'a FIFO' csv.want "cat trace.csv >fifo & heddle sim fifo csv $sim"
+same 'a process substitution' csv.want "heddle sim <(cat trace.csv) csv $sim"
+same 'a compressed pipe' zst.want "heddle sim - oracleGeneral $sim <trace.oracleGeneral.zst"
+same 'a sweep of a pipe' sweep.want "cat trace.txt | heddle sweep - txt --sizes 128,1%,10% -t 3"
+same 'a sweep of a FIFO' sweep.want "cat trace.txt >fifo & heddle sweep txt:fifo --sizes 128,1%,10% -t 3"
+same 'a pipe without an end' limit.want "{ cat trace.txt; yes 7; } | heddle sim - txt lru,lfu 128 --limit 1000 --csv"
+table <<'END_OF_TABLE'
+0 | | cat trace.txt | heddle trace stat - txt
+0 | | cat trace.txt | heddle trace convert - txt made.csv csv
+0 | | cat trace.txt | heddle gen txt:- --requests 10 -o made.txt
+0 | | yes 5 | heddle trace print - txt --limit 3
+0 | | cat trace.txt | heddle run hkv.serve.ref keys=txt:- batch=64x10
+0 | | cat trace.txt | heddle run --kernels hkv.find.ref keys=txt:- batch=16x4 buckets=4 slots=8
+0 | | cat trace.txt | heddle sched hkv.find.tlpv1 keys=txt:/dev/stdin -n 3
+0 | | printf '>a\nGATTACA\n' | heddle kmer - 3
+4 | | heddle sim - txt lru 128 <&-
+3 | stdin | heddle sim - txt lru,lfu 128 </dev/null
+2 | folder | heddle sim . txt lru 128
+0 | | cat trace.txt | TMPDIR=/none heddle sim - txt lru,lfu 128
+4 | stdin.*arge | ulimit -f 100; cat trace.txt | heddle sim - txt lru,lfu 128
+END_OF_TABLE
+nothing 'pipes leave no file'
+
+# ---- Traces without one request ----------------------------------------------------------------
+
+printf '# a comment\n\n# another\n' >comments.txt
+printf '# a comment\r5\r6\r' >cr.txt
+printf 'time,key\n' >header.csv
+printf 'time,key\r1,5\r2,6\r' >cr.csv
+printf '>name\n' >header.fa
+printf '@r\nAC\n+\nII\n' >short.fq
+printf '\001\n' >bad.txt
+table <<'END_OF_TABLE'
+3 | comments.txt | heddle sim comments.txt txt lru 128
+3 | comments.txt | heddle sim comments.txt txt lru 1%
+3 | cr.txt | heddle sim cr.txt txt lru 128
+3 | header.csv | heddle sim header.csv csv lru 128
+3 | cr.csv | heddle sim cr.csv csv lru 128
+3 | bad.txt | heddle sim bad.txt txt lru 128 --lenient
+3 | comments.txt | heddle sweep comments.txt txt --sizes 128
+3 | comments.txt | heddle trace stat comments.txt txt
+3 | header.csv | heddle trace convert header.csv csv none.txt txt
+3 | header.csv | heddle trace print header.csv csv
+3 | comments.txt | heddle gen txt:comments.txt --requests 5 -o none.txt
+3 | comments.txt | heddle run hkv.serve.ref keys=txt:comments.txt
+3 | header.fa | heddle kmer header.fa 3
+3 | short.fq | heddle kmer short.fq 3
+END_OF_TABLE
+if [ -e none.txt ]; then fail 'an empty trace makes no file'; else pass 'an empty trace makes no file'; fi
+
+# ---- Counts ------------------------------------------------------------------------------------
+
+# field NAME FIELD WANT COMMAND: that fact, or column of the first row, of the JSON report.
+field() {
+  local got
+  got=$(bash -c "$4 --json" 2>"$work/err" </dev/null | sed -n "s/^ *\"$2\": \([^,]*\),\{0,1\}$/\1/p" | head -n 1)
+  if [ "$got" = "$3" ]; then pass "$1: $2 is $3"; else fail "$1" "$2 is '$got', not $3"; fi
+}
+printf '%s\n' 1 2 1 18446744073709551615 18446744073709551614 18446744073709551613 >reserved.txt
+printf '%s\n' 18446744073709551615 >all_reserved.txt
+printf '%s\n' 5 5.0 5 abc -1 >mixed.txt
+printf 'key,time\n5,1\nabc,x\n6.0,2\n' >mixed.csv
+field 'requests for reserved keys' miss_ratio 0.666666666667 'heddle sim reserved.txt txt lru 128'
+field 'requests for reserved keys' reserved 3 'heddle sim reserved.txt txt lru 128'
+field 'requests for reserved keys, swept' miss_ratio 0.666666666667 'heddle sweep reserved.txt txt --sizes 128'
+field 'requests for reserved keys, swept' reserved 3 'heddle sweep reserved.txt txt --sizes 128'
+field 'reserved keys alone' miss_ratio null 'heddle sim all_reserved.txt txt lru 128'
+field 'keys that are text' hashed 3 'heddle sim mixed.txt txt lru 128'
+field 'keys that are text, swept' hashed 3 'heddle sweep mixed.txt txt --sizes 128'
+field 'keys that are text, in a bad row' hashed 1 'heddle sim mixed.csv csv lru 128 --lenient'
+field 'keys that are text, looked at' hashed 3 'heddle trace stat mixed.txt txt'
+field 'keys that are text, converted' hashed 3 'heddle trace convert mixed.txt txt mixed.oracleGeneral oracleGeneral'
+field 'keys that are hashed by request' hashed '' 'heddle sim mixed.txt txt,hash=1 lru 128'
+
+# ---- Signals -----------------------------------------------------------------------------------
+
+for signal in INT:130 TERM:143 HUP:129; do
+  want=${signal#*:} signal=${signal%:*}
+  signalled "SIG$signal under gen" "$want" "$signal" 1.2 heddle gen zipf:0.9,1Mi --requests 100M -o made.oracleGeneral
+  nothing "SIG$signal under gen leaves nothing"
+  signalled "SIG$signal under sim" "$want" "$signal" 0.3 heddle sweep zipf:0.9,4Mi --requests 1G --sizes 1000,2000 -t 2
+  signalled "SIG$signal while a FIFO is opened" "$want" "$signal" 0.3 heddle sim fifo txt lru 128
+done
+
+finish
