@@ -90,9 +90,19 @@ block() {
 }
 marks() { sed -n "s/^<!-- $2: \(.*\) -->\$/\1/p" "$1"; }
 
-marks README.md file | while read -r path; do
-  diff <(block README.md file "$path") <(sed -n '/^#include/,$p' "$path")
-done | none "the README's code is the example's"
+for page in "${pages[@]}"; do
+  marks "$page" file | grep '^examples/' | while read -r path; do # t_extend.sh has the other ones
+    diff <(block "$page" file "$path") <(sed -n '/^#include/,$p' "$path") || echo "$page"
+  done
+done | none "the pages' code is the examples'"
+for page in "${pages[@]}"; do
+  marks "$page" excerpt | while read -r path; do
+    block "$page" excerpt "$path" | awk -v page="$page: $path" '
+      NR == FNR { want[n++] = $0; next }
+      at < n { at = $0 == want[at] ? at + 1 : $0 == want[0] }
+      END { if (!n || at < n) print page ": not there, line for line" }' - "$path"
+  done
+done | none "excerpts are in their files, line for line"
 { [ -n "$(marks README.md file)" ] && [ -n "$(marks README.md output)" ] || echo "no block is marked"; } | none "the README has code and screens"
 
 # Figures of time: throughput and rates, times.
@@ -106,14 +116,17 @@ screen() { # PAGE COMMAND PROGRAM...
   # every line that is shown, in order, among those printed
   awk 'BEGIN { n = at = 0 } NR == FNR { want[n++] = $0; next } at < n && $0 == want[at] { at++ } END { if (at < n) print "not printed: " want[at] }' "$work/shown" "$work/printed"
 }
-marks README.md output | while read -r command; do
-  case $command in
-  heddle*) read -r -a argument <<<"$command"; screen README.md "$command" "$HEDDLE" "${argument[@]:1}" ;;
-  examples/*)
-    if [ -x "$top_builddir/$command" ]; then screen README.md "$command" "$top_builddir/$command"
-    elif [ ! -f "$command.cpp" ]; then echo "$command is not built"; fi ;; # without a C++ compiler, those in C++ are not
-  esac
-done | none "the README's screens are what is printed"
+for page in "${pages[@]}"; do
+  case $page in doc/extending.md | doc/security.md) continue ;; esac # t_extend.sh; columns of times
+  marks "$page" output | while read -r command; do
+    case $command in
+    heddle*) read -r -a argument <<<"$command"; screen "$page" "$command" "$HEDDLE" "${argument[@]:1}" ;;
+    examples/*)
+      if [ -x "$top_builddir/$command" ]; then screen "$page" "$command" "$top_builddir/$command"
+      elif [ ! -f "$command.cpp" ]; then echo "$page: $command is not built"; fi ;; # without a C++ compiler, those in C++ are not
+    esac
+  done
+done | none "the pages' screens are what is printed"
 
 # ---- JSON ---------------------------------------------------------------------------------------------------
 
