@@ -5,7 +5,9 @@
  */
 #include <string.h>
 
-#include "simt/state.h"
+#include "simt/finding.h"
+#include "simt/observer.h"
+#include "simt/schedule.h"
 
 static bool same_site(const char *a, const char *b) { return a == b || strcmp(a, b) == 0; }
 
@@ -75,18 +77,24 @@ static uint64_t shuffled_in(simt_machine *m, const warp *w, const lane *l)
     return 0;
 }
 
+static void synchronize(simt_machine *m, lane *const *members, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (members[i]->held) OBSERVERS_CALL(m, on_release, members[i]);
+    OBSERVERS_CALL(m, on_sync, members, n);
+}
+
 static void order_memory(simt_machine *m, const warp *w, uint32_t mask)
 {
     lane *members[WARP_LANES];
     uint32_t n = 0;
     for (uint32_t bits = mask; bits; bits &= bits - 1) members[n++] = w->member[__builtin_ctz(bits)];
-    for (uint32_t i = 0; m->config.weak && i < n; i++) weak_drain(m, members[i]);
-    if (m->config.race) race_join(m, members, n);
+    synchronize(m, members, n);
 }
 
 static void complete(simt_machine *m, warp *w, simt_collective_op op, uint32_t mask)
 {
-    if (m->config.meter && mask == w->alive) meter_close(m, w);
+    if (mask == w->alive) OBSERVERS_CALL(m, on_converge, w);
     uint64_t r = op == SIMT_SHFL || op == SIMT_SHFL_XOR || op == SIMT_SYNC ? 0 : reduced(w, mask, op);
     for (uint32_t bits = mask; bits; bits &= bits - 1) {
         lane *l = w->member[__builtin_ctz(bits)];
@@ -119,6 +127,26 @@ static uint32_t here(const warp *w, uint32_t mask, bool plain)
     return n;
 }
 
+/* The common case, that all lanes that wait do so at this very collective, is checked against one of them. */
+static bool plain_arrival(const lane *l, const char *site, simt_collective_op op, uint32_t mask)
+{
+    const warp *w = l->warp;
+    const lane *any = w->waiting ? w->member[__builtin_ctz(w->waiting)] : NULL;
+    if (!(mask >> l->ids.lane & 1) || (mask & ~w->alive) || (mask & w->at_barrier)) return false;
+    return !any || (any->mask == mask && any->op == op && any->site == site && !(w->waiting & ~mask));
+}
+
+/* Until the last lane of the mask has come. */
+static void wait_for_others(simt_machine *m, lane *l)
+{
+    warp *w = l->warp;
+    uint32_t bit = 1u << l->ids.lane;
+    l->state = LANE_COLLECTIVE;
+    w->waiting |= bit;
+    schedule_ready(m, w, w->ready & ~bit);
+    lane_stop(l, l->site, 0);
+}
+
 uint64_t simt_host_collective(const char *site, simt_collective_op op, uint32_t mask, uint64_t v, uint32_t arg)
 {
     simt_machine *m = simt_current;
@@ -126,10 +154,7 @@ uint64_t simt_host_collective(const char *site, simt_collective_op op, uint32_t 
     warp *w = l->warp;
     uint32_t bit = 1u << l->ids.lane;
     step(m, site);
-    /* The common case, that all who wait do so at this very collective, is checked against one of them. */
-    const lane *any = w->waiting ? w->member[__builtin_ctz(w->waiting)] : NULL;
-    bool plain = (mask & bit) && !(mask & ~w->alive) && !(mask & w->at_barrier) &&
-                 (!any || (any->mask == mask && any->op == op && any->site == site && !(w->waiting & ~mask)));
+    bool plain = plain_arrival(l, site, op, mask);
     if (!plain) check_arrival(m, l, site, op, mask);
     if (m->finding.fault) lane_hang(l);
 
@@ -140,21 +165,24 @@ uint64_t simt_host_collective(const char *site, simt_collective_op op, uint32_t 
     l->spins = 0;
     l->site = site;
     if (((here(w, mask, plain) | bit) & mask) != mask) {
-        l->state = LANE_COLLECTIVE;
-        w->waiting |= bit;
-        schedule_ready(m, w, w->ready & ~bit);
-        lane_stop(l, site, 0);
-        if (m->config.trace) event_note(m, site, collective_name(op), NULL, 0, v, l->result);
-        return l->result;
+        wait_for_others(m, l);
+    } else {
+        complete(m, w, op, mask);
+        if (m->finding.fault) lane_hang(l);
+        for (uint32_t bits = mask & ~bit; bits; bits &= bits - 1) w->member[__builtin_ctz(bits)]->state = LANE_READY;
+        w->waiting &= ~mask;
+        schedule_ready(m, w, w->ready | mask);
+        if (m->config.unit == SIMT_BY_WARP) lane_stop(l, site, 0); /* all go on together */
     }
-    complete(m, w, op, mask);
-    if (m->finding.fault) lane_hang(l);
-    for (uint32_t bits = mask & ~bit; bits; bits &= bits - 1) w->member[__builtin_ctz(bits)]->state = LANE_READY;
-    w->waiting &= ~mask;
-    schedule_ready(m, w, w->ready | mask);
-    if (m->config.unit == SIMT_BY_WARP) lane_stop(l, site, 0); /* all go on together */
-    if (m->config.trace) event_note(m, site, collective_name(op), NULL, 0, v, l->result);
+    OBSERVERS_CALL(m, on_collective, l);
     return l->result;
+}
+
+void simt_host_join(const char *site)
+{
+    simt_machine *m = simt_current;
+    (void)site;
+    OBSERVERS_CALL(m, on_join, m->now);
 }
 
 /* ---- The block's barrier --------------------------------------------------------------------- */
@@ -169,11 +197,8 @@ static void barrier_release(simt_machine *m, block *b)
         schedule_ready(m, w, w->ready | w->at_barrier);
         w->at_barrier = 0;
     }
-    for (uint32_t i = 0; i < n; i++) {
-        members[i]->state = LANE_READY;
-        if (m->config.weak) weak_drain(m, members[i]);
-    }
-    if (m->config.race) race_join(m, members, n);
+    for (uint32_t i = 0; i < n; i++) members[i]->state = LANE_READY;
+    synchronize(m, members, n);
     b->arrived = 0;
     b->barrier = NULL;
 }
@@ -220,8 +245,8 @@ void simt_host_backoff(const char *site)
 {
     simt_machine *m = simt_current;
     step(m, site);
-    /* whoever waits is waited for: no store stays hidden for ever */
-    if (m->now->stores_n && schedule_choose(m, 2) == 0) weak_drain(m, m->now);
+    /* a lane that waits may be waited for: no effect of it is held back for ever */
+    if (m->now->held && schedule_choose(m, 2) == 0) OBSERVERS_CALL(m, on_release, m->now);
     schedule_backoff(m, m->now);
     lane_stop(m->now, site, 0);
 }

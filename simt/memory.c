@@ -2,17 +2,22 @@
  *
  * memory.c - loads, stores, read-modify-writes and async copies, and the order of what happens at each:
  *
- *   stop, if it may be preempted here · count · bounds · races · store buffers · the access itself
+ *   stop, if it may be preempted here · observers (on_access) · the access itself, by memory or by an observer that
+ *   models it (on_load, on_store) · observers (on_done)
  *
  * so that whatever another lane did while this one had stopped is seen by the checks.
  */
 #include <string.h>
 
-#include "simt/state.h"
+#include "simt/finding.h"
+#include "simt/list.h"
+#include "simt/observer.h"
+#include "simt/schedule.h"
+#include "simt/space.h"
 
 /* ---- Before an access ------------------------------------------------------------------------ */
 
-static void arrive(simt_machine *m, const char *site, uint32_t kind, const void *p, uint32_t bytes)
+static void arrive(simt_machine *m, const char *site, uint32_t kind)
 {
     lane *l = m->now;
     l->site = site;
@@ -28,9 +33,36 @@ static void arrive(simt_machine *m, const char *site, uint32_t kind, const void 
         schedule_backoff(m, l); /* a spin without a backoff must not hold the machine */
         lane_stop(l, site, kind);
     }
-    if (m->config.meter) meter_access(m, site, kind, p, bytes);
-    bounds_check(m, site, p, bytes, (kind & SIMT_WRITES) != 0);
-    if (m->finding.fault) lane_hang(l);
+}
+
+static void observe(simt_machine *m, const memory_access *a)
+{
+    for (const watcher *o = m->watching; o < m->watching + m->watching_n; o++) {
+        if (o->observer->on_access) o->observer->on_access(o->self, m, a);
+        if (m->finding.fault) lane_hang(m->now);
+    }
+}
+
+static void observe_done(simt_machine *m, const memory_access *a)
+{
+    for (const watcher *o = m->watching; o < m->watching + m->watching_n; o++) {
+        if (o->observer->on_done) o->observer->on_done(o->self, m, a);
+        if (m->finding.fault) lane_hang(m->now);
+    }
+}
+
+static bool loaded_by_observer(simt_machine *m, const memory_access *a, void *v)
+{
+    for (const watcher *o = m->watching; o < m->watching + m->watching_n; o++)
+        if (o->observer->on_load && o->observer->on_load(o->self, m, a, v)) return true;
+    return false;
+}
+
+static bool held_by_observer(simt_machine *m, const memory_access *a)
+{
+    for (const watcher *o = m->watching; o < m->watching + m->watching_n; o++)
+        if (o->observer->on_store && o->observer->on_store(o->self, m, a)) return true;
+    return false;
 }
 
 /* Lengths that the compiler knows: a call for each would cost more than the rest of an access. */
@@ -46,54 +78,31 @@ static void copy(void *to, const void *from, uint32_t bytes)
         memcpy(to, from, 1);
 }
 
-/* The first eight bytes at most. */
-static uint64_t word_at(const void *p, uint32_t bytes)
-{
-    uint64_t v = 0;
-    if (bytes >= 8)
-        memcpy(&v, p, 8);
-    else if (bytes == 4)
-        memcpy(&v, p, 4);
-    else
-        memcpy(&v, p, 1);
-    return v;
-}
-
 /* ---- Loads and stores ------------------------------------------------------------------------ */
 
 void simt_host_load(const char *site, uint32_t kind, const void *p, uint32_t bytes, void *v)
 {
     simt_machine *m = simt_current;
-    arrive(m, site, kind, p, bytes);
-    if (m->config.race) race_access(m, site, p, bytes, false, kind != SIMT_LD);
-    if (m->finding.fault) lane_hang(m->now);
-    if (!m->config.weak || !weak_load(m, p, bytes, kind, v)) copy(v, p, bytes);
-    if (m->config.race && kind != SIMT_LD) /* each element's release */
-        for (uint32_t i = 0; i < bytes; i += bytes == 16 ? 4 : bytes)
-            race_read(m, (const uint8_t *)p + i, kind == SIMT_LDACQ);
-    if (m->config.trace) event_note(m, site, kind_name(kind), p, bytes, word_at(v, bytes), 0);
+    memory_access a = { .way = ACCESS_LOAD, .kind = kind, .bytes = bytes, .site = site, .p = (void *)(uintptr_t)p };
+    arrive(m, site, kind);
+    observe(m, &a);
+    if (!loaded_by_observer(m, &a, v)) copy(v, p, bytes);
+    a.before = memory_word(v, bytes);
+    observe_done(m, &a);
 }
 
 void simt_host_store(const char *site, uint32_t kind, void *p, uint32_t bytes, const void *v)
 {
     simt_machine *m = simt_current;
-    arrive(m, site, kind, p, bytes);
-    if (m->config.race) race_access(m, site, p, bytes, true, kind != SIMT_ST);
-    if (m->finding.fault) lane_hang(m->now);
-    if (m->config.trace) event_note(m, site, kind_name(kind), p, bytes, word_at(p, bytes), word_at(v, bytes));
-    if (m->config.weak && kind == SIMT_STREL) weak_drain(m, m->now);
-    if (m->config.weak && kind == SIMT_STREL &&
-        bytes == 16) /* what is released with the first word was there before it */
-        weak_wrote(m, m->now, (const uint8_t *)p + 8, 8, word_at((const uint8_t *)p + 8, 8),
-                   word_at((const uint8_t *)v + 8, 8));
-    if (m->config.race && kind != SIMT_ST) race_write(m, p, kind == SIMT_STREL, false);
-    if (m->config.weak && kind != SIMT_STREL) {
-        weak_store(m, site, p, bytes, kind, v);
-        return;
-    }
-    uint64_t before = m->config.weak ? word_at(p, bytes) : 0;
+    memory_access a = { .way = ACCESS_STORE, .kind = kind, .bytes = bytes, .site = site, .p = p, .value = v };
+    arrive(m, site, kind);
+    observe(m, &a);
+    if (held_by_observer(m, &a)) return;
+    a.before = memory_word(p, bytes);
+    a.after = memory_word(v, bytes);
+    a.wrote = true;
+    observe_done(m, &a);
     copy(p, v, bytes);
-    if (m->config.weak) weak_wrote(m, m->now, p, bytes > 8 ? 8 : bytes, before, word_at(v, bytes));
 }
 
 /* ---- Read-modify-writes ---------------------------------------------------------------------- */
@@ -111,76 +120,71 @@ static uint64_t applied(simt_rmw_op op, uint64_t old, uint64_t expected, uint64_
     }
 }
 
-static const char *rmw_name(simt_rmw_op op)
-{
-    static const char *const name[] = { "cas", "exch", "add", "min", "and", "or" };
-    return name[op];
-}
-
-uint64_t simt_host_rmw(const char *site, simt_rmw_op op, void *p, uint32_t bytes, uint64_t expected, uint64_t a,
+uint64_t simt_host_rmw(const char *site, simt_rmw_op op, void *p, uint32_t bytes, uint64_t expected, uint64_t v,
                        int order)
 {
     simt_machine *m = simt_current;
-    arrive(m, site, SIMT_RMW, p, bytes);
+    memory_access a = { .way = ACCESS_RMW, .kind = SIMT_RMW, .bytes = bytes, .site = site, .p = p };
+    a.op = op;
+    a.order = order;
+    arrive(m, site, SIMT_RMW);
     m->totals.atomics++;
-    if (m->config.weak) weak_before(m, p, bytes, order & SIMT_RELEASE);
-    uint64_t old = word_at(p, bytes), now = applied(op, old, expected, a, bytes);
-    bool wrote = op != SIMT_CAS || old == (bytes == 8 ? expected : (expected & UINT32_MAX));
-    if (m->config.race) {
-        race_access(m, site, p, bytes, wrote, true);
-        if (m->finding.fault) lane_hang(m->now);
-        race_read(m, p, order & SIMT_ACQUIRE);
-        if (wrote) race_write(m, p, order & SIMT_RELEASE, true);
-    }
-    if (m->config.trace) event_note(m, site, rmw_name(op), p, bytes, old, now);
+    observe(m, &a);
+    a.before = memory_word(p, bytes);
+    a.after = applied(op, a.before, expected, v, bytes);
+    a.wrote = op != SIMT_CAS || a.before == (bytes == 8 ? expected : (expected & UINT32_MAX));
+    observe_done(m, &a);
     if (bytes == 8)
-        memcpy(p, &now, 8);
+        memcpy(p, &a.after, 8);
     else
-        memcpy(p, &now, 4);
-    if (m->config.weak && wrote) weak_wrote(m, m->now, p, bytes, old, now);
-    return old;
+        memcpy(p, &a.after, 4);
+    return a.before;
 }
 
 void simt_host_fence(const char *site)
 {
     simt_machine *m = simt_current;
-    if (m->config.weak) weak_drain(m, m->now);
-    if (m->config.race) race_fence(m);
-    if (m->config.trace) event_note(m, site, "fence", NULL, 0, 0, 0);
+    if (m->now->held) OBSERVERS_CALL(m, on_release, m->now);
+    OBSERVERS_CALL(m, on_fence, site);
 }
 
 /* ---- Async copies: they may happen at once or at the wait, and until the wait nobody may look ---- */
 
-static void mark(const block *b, const uint8_t *shared, uint8_t state)
+static void set_written(const block *b, const uint8_t *shared, uint8_t state)
 {
     memset(b->written + (shared - b->shared), state, 16);
 }
 
-void simt_host_copy16(const char *site, uint32_t kind, void *shared, const void *global)
+static void check_copy(simt_machine *m, const char *site, const void *shared)
 {
-    simt_machine *m = simt_current;
-    lane *l = m->now;
-    block *b = l->warp->block;
-    arrive(m, site, kind, global, 16);
-    bounds_check(m, site, shared, 16, true);
-    if (!m->finding.fault && block_of_shared(m, shared) != b) {
+    const lane *l = m->now;
+    if (block_of_shared(m, shared) != l->warp->block) {
         found(m, SIMT_BOUNDS, "an async copy goes elsewhere than to its block's shared memory");
         found_more(m, "block %u, thread %u at %s", l->ids.block, l->ids.thread, simt_site_name(site));
     }
     if (l->copies_n == COPIES)
         found(m, SIMT_RESOURCE, "more than %d async copies of one lane are in flight, at %s", COPIES,
               simt_site_name(site));
-    if (m->config.race && !m->finding.fault) {
-        race_access(m, site, global, 16, false, kind != SIMT_LD);
-        if (kind != SIMT_LD) race_read(m, global, false);
-        race_access(m, site, shared, 16, true, false);
-    }
-    if (m->finding.fault) lane_hang(l);
+    if (m->finding.fault) lane_hang(m->now);
+}
+
+void simt_host_copy16(const char *site, uint32_t kind, void *shared, const void *global)
+{
+    simt_machine *m = simt_current;
+    lane *l = m->now;
+    memory_access from = {
+        .way = ACCESS_COPY_FROM, .kind = kind, .bytes = 16, .site = site, .p = (void *)(uintptr_t)global
+    };
+    memory_access to = { .way = ACCESS_COPY_TO, .kind = SIMT_ST, .bytes = 16, .site = site, .p = shared };
+    arrive(m, site, kind);
+    observe(m, &from);
+    observe(m, &to);
+    check_copy(m, site, shared);
     pending_copy c = { (uint8_t *)shared, (const uint8_t *)global, l->copy_group, schedule_choose(m, 2) == 0 };
-    if (m->config.weak) weak_before(m, global, 16, false);
     if (c.done) memcpy(shared, global, 16);
-    if (m->config.trace) event_note(m, site, kind_name(kind), global, 16, word_at(global, 8), 0);
-    mark(b, c.shared, BYTE_IN_FLIGHT);
+    from.before = memory_word(global, 8);
+    observe_done(m, &from);
+    set_written(l->warp->block, c.shared, BYTE_IN_FLIGHT);
     l->copies[l->copies_n++] = c;
 }
 
@@ -202,11 +206,11 @@ void simt_host_copy_wait(const char *site, uint32_t groups)
             continue;
         }
         if (!c.done) memcpy(c.shared, c.global, 16);
-        mark(l->warp->block, c.shared, BYTE_WRITTEN);
-        if (m->config.race) race_access(m, site, c.shared, 16, true, false);
+        set_written(l->warp->block, c.shared, BYTE_WRITTEN);
+        memory_access to = { .way = ACCESS_COPY_DONE, .kind = SIMT_ST, .bytes = 16, .site = site, .p = c.shared };
+        observe(m, &to);
     }
     l->copies_n = kept;
-    if (m->finding.fault) lane_hang(l);
 }
 
 /* ---- Tickets --------------------------------------------------------------------------------- */
@@ -230,26 +234,27 @@ static uint64_t start_of(const simt_machine *m, uint64_t item)
     return 0;
 }
 
-static simt_ticket_record ticket_of(simt_machine *m, const char *site, uint64_t item, uint32_t what, uint64_t a,
-                                    uint64_t b)
+static simt_ticket_record ticket_of(const simt_machine *m, uint64_t item, uint32_t what, uint64_t a, uint64_t b)
 {
     simt_ticket_record t = { item, a, b, what, m->now->warp->block->of->stream, start_of(m, item) };
-    if (m->config.trace) event_note(m, site, "takes effect", NULL, 0, item, what);
     return t;
+}
+
+/* Whether an observer will draw the ticket later. */
+static bool observe_ticket(simt_machine *m, const char *site, const simt_ticket_record *t, bool with_last_store)
+{
+    bool later = false;
+    for (const watcher *o = m->watching; o < m->watching + m->watching_n; o++)
+        if (o->observer->on_ticket) later = o->observer->on_ticket(o->self, m, site, t, with_last_store) || later;
+    return later;
 }
 
 void simt_host_ticket(const char *site, uint64_t item, uint32_t what, uint64_t a, uint64_t b, bool with_last_store)
 {
     simt_machine *m = simt_current;
-    lane *l = m->now;
     if (m->config.quiet) return;
-    simt_ticket_record t = ticket_of(m, site, item, what, a, b);
-    if (with_last_store && l->stores_n) {
-        l->stores[l->stores_n - 1].ticketed = true;
-        l->stores[l->stores_n - 1].ticket = t;
-    } else {
-        vec_push(m, &m->tickets, &t);
-    }
+    simt_ticket_record t = ticket_of(m, item, what, a, b);
+    if (!observe_ticket(m, site, &t, with_last_store)) vec_push(m, &m->tickets, &t);
 }
 
 /* Where the other's is still in a store buffer, it comes later anyway. */
@@ -257,7 +262,8 @@ void simt_host_ticket_before(const char *site, uint64_t item, uint32_t what, uin
 {
     simt_machine *m = simt_current;
     if (m->config.quiet) return;
-    simt_ticket_record t = ticket_of(m, site, item, what, a, b);
+    simt_ticket_record t = ticket_of(m, item, what, a, b);
+    observe_ticket(m, site, &t, false);
     if (!vec_push(m, &m->tickets, &t)) return;
     simt_ticket_record *all = (simt_ticket_record *)m->tickets.p;
     size_t last = m->tickets.n - 1, at = last;
@@ -265,4 +271,10 @@ void simt_host_ticket_before(const char *site, uint64_t item, uint32_t what, uin
     if (!at--) return;
     memmove(all + at + 1, all + at, (last - at) * sizeof *all);
     all[at] = t;
+}
+
+const simt_ticket_record *simt_machine_tickets(const simt_machine *m, size_t *n)
+{
+    *n = m->tickets.n;
+    return (const simt_ticket_record *)m->tickets.p;
 }

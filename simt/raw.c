@@ -5,7 +5,9 @@
  */
 #include "simt/raw.h"
 
-#include "simt/state.h"
+#include "simt/finding.h"
+#include "simt/schedule.h"
+#include "simt/space.h"
 
 static bool meet(const uint8_t *a, size_t a_bytes, const uint8_t *b, size_t b_bytes)
 {

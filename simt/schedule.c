@@ -4,10 +4,16 @@
  * answer: go on with the lane that ran, take blocks in order, let a store become visible at once. A schedule is the
  * list of decisions that were not 0; to make it shorter is to make the story simpler.
  */
+#include "simt/schedule.h"
+
 #include <string.h>
 
 #include "base/error.h"
-#include "simt/state.h"
+#include "simt/finding.h"
+#include "simt/list.h"
+#include "simt/observer.h"
+
+_Thread_local simt_hot_state simt_hot;
 
 typedef struct tape_entry {
     uint32_t choice, choices;
@@ -292,7 +298,7 @@ static void forget_yields(simt_machine *m)
 /* Units to choose from; 0: nobody can go on, and that is a finding. */
 static uint32_t candidates(simt_machine *m, bool lanes)
 {
-    if (m->buffered && schedule_choose(m, 16) == 1) weak_drain_some(m);
+    if (m->held && schedule_choose(m, 16) == 1) OBSERVERS_CALL(m, on_release, NULL);
     uint32_t n = lanes ? m->lanes_open : m->warps_open;
     if (n) return n;
     forget_yields(m);
@@ -301,7 +307,8 @@ static uint32_t candidates(simt_machine *m, bool lanes)
     return n;
 }
 
-lane *schedule_next(simt_machine *m)
+/* By a lane that stops: which is next; NULL: the hub decides. */
+static lane *schedule_next(simt_machine *m)
 {
     uint32_t n = m->finding.fault == SIMT_NO_FAULT ? candidates(m, true) : 0;
     if (!n) return NULL;
@@ -396,4 +403,20 @@ void schedule_backoff(simt_machine *m, lane *l)
     l->priority = --m->low_priority;
     l->warp->priority = --m->low_priority;
     l->spins = 0;
+}
+
+/* ---- Stops ----------------------------------------------------------------------------------- */
+
+void lane_stop(lane *l, const char *site, uint32_t kind)
+{
+    simt_machine *m = simt_current;
+    l->site = site;
+    l->stop_kind = kind;
+    lane *next = m->direct ? schedule_next(m) : NULL;
+    if (next != l) fiber_switch(&l->fiber, next ? &next->fiber : &m->hub);
+}
+
+_Noreturn void lane_hang(lane *l)
+{
+    for (;;) fiber_switch(&l->fiber, &simt_current->hub);
 }

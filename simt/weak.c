@@ -13,13 +13,18 @@
  */
 #include <string.h>
 
-#include "simt/state.h"
+#include "base/error.h"
+#include "simt/finding.h"
+#include "simt/list.h"
+#include "simt/observers.h"
+#include "simt/race.h"
+#include "simt/schedule.h"
 
-enum { PAST = 4 };
+enum { PAST = 4, STORE_BUFFER = 16 };
 
 typedef struct value_then {
     uint64_t value;
-    uint32_t time, clock; /* who wrote it, and when; time 0: it was there before the run, and everybody knows it */
+    lane_time written; /* time 0: it was there before the run, and every lane knows it */
 } value_then;
 
 /* The last values of one address. */
@@ -32,6 +37,102 @@ typedef struct past {
     uint64_t seen[WARP_LANES];
 } past;
 
+/* A store that is not yet visible to others. */
+typedef struct pending_store {
+    _Alignas(16) uint8_t value[16];
+    uint8_t *p;
+    uint32_t bytes;
+    bool ticketed;
+    simt_ticket_record ticket;
+} pending_store;
+
+/* (lane.held) stores of a lane, the oldest first. */
+typedef struct store_buffer {
+    pending_store store[STORE_BUFFER];
+} store_buffer;
+
+typedef struct weak {
+    const void *race; /* the state of simt_race */
+    store_buffer *of; /* (lanes) by number */
+    size_t lanes;
+    table pasts; /* past */
+} weak;
+
+static bool weak_wanted(const simt_config *c) { return c->weak; }
+
+static bool weak_begin(void *self, simt_machine *m, uint64_t lanes)
+{
+    weak *w = (weak *)self;
+    void *p;
+    (void)lanes;
+    w->race = observer_state(m, &simt_race);
+    w->pasts.n = 0;
+    w->pasts.size = sizeof(past);
+    if (w->lanes >= m->lanes_n) return true;
+    hd_give(&m->seams, w->of, w->lanes, sizeof *w->of);
+    w->of = NULL;
+    w->lanes = 0;
+    if (hd_take(&m->seams, "simt: store buffers", m->lanes_n, sizeof *w->of, &p)) {
+        found(m, SIMT_RESOURCE, "no memory for the store buffers of %u lanes", m->lanes_n);
+        return false;
+    }
+    w->of = (store_buffer *)p;
+    w->lanes = m->lanes_n;
+    return true;
+}
+
+static void weak_close(void *self, simt_machine *m)
+{
+    weak *w = (weak *)self;
+    hd_give(&m->seams, w->of, w->lanes, sizeof *w->of);
+    table_free(m, &w->pasts);
+}
+
+static pending_store *stores_of(const weak *w, const lane *l) { return w->of[l->number].store; }
+
+/* ---- Older values ---------------------------------------------------------------------------- */
+
+/* What is written in pieces, or over pieces, is in memory alone: other pasts of these bytes have no newest value any
+ * more. */
+static void forget_others(weak *w, simt_machine *m, uintptr_t p, uint32_t bytes)
+{
+    for (uintptr_t q = p & ~(uintptr_t)7; q < p + bytes; q += 4) {
+        past *h = (past *)table_at(m, &w->pasts, q, false);
+        if (h && q + h->bytes > p && (q != p || h->bytes != bytes)) h->n = 0;
+    }
+}
+
+static void value_wrote(weak *w, simt_machine *m, const lane *l, const void *p, uint32_t bytes, uint64_t before,
+                        uint64_t after)
+{
+    forget_others(w, m, (uintptr_t)p, bytes);
+    if (bytes != 4 && bytes != 8) return;
+    past *h = (past *)table_at(m, &w->pasts, (uintptr_t)p, true);
+    if (!h) return;
+    if (h->n == 0) {
+        h->bytes = bytes;
+        h->n = 1;
+        h->newest++;
+        h->value[h->newest % PAST].value = before;
+        h->value[h->newest % PAST].written.time = 0;
+    }
+    h->newest++;
+    if (h->n < PAST) h->n++;
+    value_then now = { after, race_time(w->race, l) };
+    h->value[h->newest % PAST] = now;
+    h->seen[l->number % WARP_LANES] = h->newest;
+}
+
+/* Shared memory begins anew with a block. */
+static void weak_block(void *self, simt_machine *m, const block *b)
+{
+    weak *w = (weak *)self;
+    for (size_t i = 0; i < b->shared_used; i += 4) {
+        past *h = (past *)table_at(m, &w->pasts, (uintptr_t)(b->shared + i), false);
+        if (h) h->n = 0;
+    }
+}
+
 /* ---- Store buffers --------------------------------------------------------------------------- */
 
 static bool overlap(const uint8_t *a, uint32_t a_bytes, const uint8_t *b, uint32_t b_bytes)
@@ -39,128 +140,152 @@ static bool overlap(const uint8_t *a, uint32_t a_bytes, const uint8_t *b, uint32
     return a < b + b_bytes && b < a + a_bytes;
 }
 
-static void make_visible(simt_machine *m, lane *l, uint32_t i)
+static void make_visible(weak *w, simt_machine *m, lane *l, uint32_t i)
 {
-    pending_store s = l->stores[i];
+    pending_store *all = stores_of(w, l), s = all[i];
     uint64_t before = 0, after = 0;
     memcpy(&before, s.p, s.bytes < 8 ? s.bytes : 8);
     memcpy(&after, s.value, s.bytes < 8 ? s.bytes : 8);
     memcpy(s.p, s.value, s.bytes);
     if (s.ticketed) vec_push(m, &m->tickets, &s.ticket);
-    memmove(&l->stores[i], &l->stores[i + 1], (l->stores_n - i - 1) * sizeof s);
-    l->stores_n--;
-    m->buffered--;
-    weak_wrote(m, l, s.p, s.bytes, before, after);
+    memmove(&all[i], &all[i + 1], (l->held - i - 1) * sizeof s);
+    l->held--;
+    m->held--;
+    value_wrote(w, m, l, s.p, s.bytes, before, after);
 }
 
-void weak_drain(simt_machine *m, lane *l)
+static void drain(weak *w, simt_machine *m, lane *l)
 {
-    while (l->stores_n) make_visible(m, l, 0);
+    while (l->held) make_visible(w, m, l, 0);
 }
 
 /* One store of one lane, any that no older store to the same bytes waits before. */
-void weak_drain_some(simt_machine *m)
+static void drain_one(weak *w, simt_machine *m)
 {
     uint32_t waiting = 0, k;
-    for (uint32_t i = 0; i < m->lanes_n; i++) waiting += m->lanes[i].stores_n != 0;
+    for (uint32_t i = 0; i < m->lanes_n; i++) waiting += m->lanes[i].held != 0;
     k = schedule_choose(m, waiting);
     lane *l = m->lanes;
     for (;; l++)
-        if (l->stores_n && k-- == 0) break;
-    uint32_t i = schedule_choose(m, l->stores_n);
+        if (l->held && k-- == 0) break;
+    const pending_store *s = stores_of(w, l);
+    uint32_t i = schedule_choose(m, l->held);
     for (uint32_t older = 0; older < i; older++)
-        if (overlap(l->stores[older].p, l->stores[older].bytes, l->stores[i].p, l->stores[i].bytes)) i = older;
-    make_visible(m, l, i);
+        if (overlap(s[older].p, s[older].bytes, s[i].p, s[i].bytes)) i = older;
+    make_visible(w, m, l, i);
 }
 
-void weak_store(simt_machine *m, const char *site, void *p, uint32_t bytes, uint32_t kind, const void *v)
+static void weak_release(void *self, simt_machine *m, lane *l)
 {
-    lane *l = m->now;
-    if (l->stores_n == STORE_BUFFER) make_visible(m, l, 0);
-    pending_store *s = &l->stores[l->stores_n++];
-    memset(s, 0, sizeof *s);
-    memcpy(s->value, v, bytes);
-    s->p = (uint8_t *)p;
-    s->bytes = bytes;
-    s->kind = kind;
-    s->site = site;
-    m->buffered++;
+    if (l)
+        drain((weak *)self, m, l);
+    else
+        drain_one((weak *)self, m);
 }
+
+/* ---- Accesses -------------------------------------------------------------------------------- */
 
 /* Before what goes to memory by itself, a read-modify-write or an async copy: it sees the lane's own stores. */
-void weak_before(simt_machine *m, const void *p, uint32_t bytes, bool release)
+static bool meets_own(const weak *w, const lane *l, const memory_access *a)
+{
+    const pending_store *s = stores_of(w, l);
+    for (uint32_t i = 0; i < l->held; i++)
+        if (overlap(s[i].p, s[i].bytes, (const uint8_t *)a->p, a->bytes)) return true;
+    return false;
+}
+
+static void weak_access(void *self, simt_machine *m, const memory_access *a)
+{
+    weak *w = (weak *)self;
+    lane *l = m->now;
+    bool releases = a->kind == SIMT_STREL || (a->way == ACCESS_RMW && a->order & SIMT_RELEASE),
+         direct = a->way == ACCESS_RMW || a->way == ACCESS_COPY_FROM;
+    if (releases || (direct && meets_own(w, l, a))) drain(w, m, l);
+    if (a->kind != SIMT_STREL || a->bytes != 16) return;
+    /* what is released with the first word was there before it */
+    const uint8_t *second = (const uint8_t *)a->p + 8;
+    value_wrote(w, m, l, second, 8, memory_word(second, 8), memory_word((const uint8_t *)a->value + 8, 8));
+}
+
+static bool weak_store(void *self, simt_machine *m, const memory_access *a)
+{
+    weak *w = (weak *)self;
+    lane *l = m->now;
+    if (a->kind == SIMT_STREL) return false;
+    if (l->held == STORE_BUFFER) make_visible(w, m, l, 0);
+    pending_store *s = &stores_of(w, l)[l->held++];
+    memset(s, 0, sizeof *s);
+    memcpy(s->value, a->value, a->bytes);
+    s->p = (uint8_t *)a->p;
+    s->bytes = a->bytes;
+    m->held++;
+    return true;
+}
+
+static void weak_done(void *self, simt_machine *m, const memory_access *a)
+{
+    if (a->wrote) value_wrote((weak *)self, m, m->now, a->p, a->bytes > 8 ? 8 : a->bytes, a->before, a->after);
+}
+
+static bool weak_ticket(void *self, simt_machine *m, const char *site, const simt_ticket_record *t,
+                        bool with_last_store)
+{
+    const lane *l = m->now;
+    (void)site;
+    if (!with_last_store || !l->held) return false;
+    pending_store *last = &stores_of((weak *)self, l)[l->held - 1];
+    last->ticketed = true;
+    last->ticket = *t;
+    return true;
+}
+
+/* From the lane's own buffer. true: *taken says whether v is it; a part of it is left to memory. */
+static bool own_load(weak *w, simt_machine *m, const memory_access *a, void *v, bool *taken)
 {
     lane *l = m->now;
-    bool own = release;
-    for (uint32_t i = 0; i < l->stores_n && !own; i++)
-        own = overlap(l->stores[i].p, l->stores[i].bytes, (const uint8_t *)p, bytes);
-    if (own) weak_drain(m, l);
-}
-
-/* ---- Older values ---------------------------------------------------------------------------- */
-
-/* What is written in pieces, or over pieces, is in memory alone: other pasts of these bytes have no newest value any
- * more. */
-static void forget_others(simt_machine *m, uintptr_t p, uint32_t bytes)
-{
-    for (uintptr_t q = p & ~(uintptr_t)7; q < p + bytes; q += 4) {
-        past *h = (past *)table_at(m, &m->pasts, q, false);
-        if (h && q + h->bytes > p && (q != p || h->bytes != bytes)) h->n = 0;
+    for (uint32_t i = l->held; i; i--) {
+        const pending_store *s = &stores_of(w, l)[i - 1];
+        if (!overlap(s->p, s->bytes, (const uint8_t *)a->p, a->bytes)) continue;
+        *taken = s->p == a->p && s->bytes == a->bytes;
+        if (*taken)
+            memcpy(v, s->value, a->bytes);
+        else
+            drain(w, m, l);
+        return true;
     }
+    return false;
 }
 
-void weak_wrote(simt_machine *m, lane *l, const void *p, uint32_t bytes, uint64_t before, uint64_t after)
+static bool weak_load(void *self, simt_machine *m, const memory_access *a, void *v)
 {
-    m->pasts.size = sizeof(past);
-    forget_others(m, (uintptr_t)p, bytes);
-    if (bytes != 4 && bytes != 8) return;
-    past *h = (past *)table_at(m, &m->pasts, (uintptr_t)p, true);
-    if (!h) return;
-    if (h->n == 0) {
-        h->bytes = bytes;
-        h->n = 1;
-        h->newest++;
-        h->value[h->newest % PAST].value = before;
-        h->value[h->newest % PAST].time = 0;
-    }
-    h->newest++;
-    if (h->n < PAST) h->n++;
-    value_then now = { after, l->known[l->clock], l->clock };
-    h->value[h->newest % PAST] = now;
-    h->seen[l->number % WARP_LANES] = h->newest;
-}
-
-void weak_forget(simt_machine *m, const void *p)
-{
-    past *h = (past *)table_at(m, &m->pasts, (uintptr_t)p, false);
-    if (h) h->n = 0;
-}
-
-static bool knows(const lane *l, const value_then *v) { return v->time <= l->known[v->clock]; }
-
-/* True when v was taken from the lane's own buffer or from the past; false: read memory. */
-bool weak_load(simt_machine *m, const void *p, uint32_t bytes, uint32_t kind, void *v)
-{
-    lane *l = m->now;
-    for (uint32_t i = l->stores_n; i; i--) {
-        const pending_store *s = &l->stores[i - 1];
-        if (!overlap(s->p, s->bytes, (const uint8_t *)p, bytes)) continue;
-        if (s->p == p && s->bytes == bytes) {
-            memcpy(v, s->value, bytes);
-            return true;
-        }
-        weak_drain(m, l); /* part of it: let memory put it together */
-        return false;
-    }
-    past *h = kind == SIMT_LDRLX ? (past *)table_at(m, &m->pasts, (uintptr_t)p, false) : NULL;
-    if (!h || h->n == 0 || h->bytes != bytes) return false;
+    weak *w = (weak *)self;
+    const lane *l = m->now;
+    bool taken;
+    if (own_load(w, m, a, v, &taken)) return taken;
+    past *h = a->kind == SIMT_LDRLX ? (past *)table_at(m, &w->pasts, (uintptr_t)a->p, false) : NULL;
+    if (!h || h->n == 0 || h->bytes != a->bytes) return false;
     uint64_t oldest = h->newest - (h->n - 1), *seen = &h->seen[l->number % WARP_LANES], at = h->newest;
-    while (at > oldest && at > *seen && !knows(l, &h->value[at % PAST])) at--;
+    while (at > oldest && at > *seen && !race_knows(w->race, l, h->value[at % PAST].written)) at--;
     uint64_t older = h->newest - at;
     /* Mostly the newest: a load that is always late ends no spin. */
     uint32_t back = older && schedule_choose(m, 4) == 1 ? schedule_choose(m, (uint32_t)older + 1) : 0;
     at = h->newest - back;
     if (at > *seen) *seen = at;
-    memcpy(v, &h->value[at % PAST].value, bytes);
+    memcpy(v, &h->value[at % PAST].value, a->bytes);
     return true;
 }
+
+const simt_observer simt_weak = {
+    .kinds = SIMT_AT_ALL,
+    .state_bytes = sizeof(weak),
+    .wanted = weak_wanted,
+    .on_run = weak_begin,
+    .on_block = weak_block,
+    .on_access = weak_access,
+    .on_load = weak_load,
+    .on_store = weak_store,
+    .on_done = weak_done,
+    .on_release = weak_release,
+    .on_ticket = weak_ticket,
+    .close = weak_close,
+};

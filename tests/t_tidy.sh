@@ -52,6 +52,22 @@ includes '^judge/[a-z_]*\.' '(ref|policies|predicates|gpu)/' | grep -vE '^judge/
   none "the oracle shares no text with what it checks"
 includes '^tests/model' '(ref|hashes|policies|predicates)/' | none "the tests' model is written without ref/ and policies/"
 
+# The machine knows observers only by their hooks: of the files of simt/ none is reached again from one that it includes, or whose functions it calls.
+acyclic() { tsort 2>&1 >/dev/null | grep '^tsort: .*\.' ; }
+grep -oE '^ *# *include *"simt/[^"]+"' simt/*.[ch] | sed -E 's/^([^:]+): *# *include *"([^"]+)"/\1 \2/' | acyclic | none "no file of simt/ includes itself in the end"
+objects_of_simt=()
+for source in simt/*.c; do
+  for o in "$objects/${source%/*}/.libs/$(basename "$source" .c).o" "$objects/${source%.c}.o"; do [ -e "$o" ] && objects_of_simt+=("$o") && break; done
+done
+if [ ${#objects_of_simt[@]} -gt 10 ] && command -v nm >/dev/null; then
+  nm -A "${objects_of_simt[@]}" | sed -E 's/^([^:]*\/)?([^:/]+):[0-9a-f]* *([A-Za-z]) ([^ @]+).*/\2 \3 \4/' >"$work/symbols"
+  awk '$2 ~ /[TBDRVW]/ { at[$3] = $1 } { file[NR] = $1; kind[NR] = $2; name[NR] = $3 }
+       END { for (i = 1; i <= NR; i++) if (kind[i] == "U" && name[i] in at && at[name[i]] != file[i]) print file[i], at[name[i]] }' "$work/symbols" | sort -u >"$work/calls"
+  { grep -q '^observers\.o race\.o' "$work/calls" || echo "the calls were not seen"; acyclic <"$work/calls"; } | none "no object of simt/ needs itself in the end"
+else
+  skip "no object of simt/ needs itself in the end" "nm or the objects are missing"
+fi
+
 # ---- What the library reaches --------------------------------------------------------------------
 #
 # Asked of the objects, so that no macro and no comment can mislead: ARCHIVE(MEMBER): U SYMBOL.
