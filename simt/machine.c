@@ -365,12 +365,28 @@ static uint32_t kinds_seen(const simt_machine *m)
     return kinds;
 }
 
+/* The lists that accesses go through. */
+static void access_lists(simt_machine *m)
+{
+    watcher *access = m->on_access, *load = m->on_load, *store = m->on_store, *done = m->on_done;
+    const watcher end = { NULL, NULL };
+    for (uint32_t i = 0; i < m->watching_n; i++) {
+        const watcher o = m->watching[i];
+        if (o.observer->on_access) *access++ = o;
+        if (o.observer->on_load) *load++ = o;
+        if (o.observer->on_store) *store++ = o;
+        if (o.observer->on_done) *done++ = o;
+    }
+    *access = *load = *store = *done = end;
+}
+
 /* The observers of this run. false: a finding says why one cannot. */
 static bool observers_begin(simt_machine *m, uint64_t lanes)
 {
     m->watching_n = 0;
     for (uint32_t i = 0; i < m->observers_n; i++)
         if (m->observers[i].observer->wanted(&m->config)) m->watching[m->watching_n++] = m->observers[i];
+    access_lists(m);
     for (uint32_t i = 0; i < m->watching_n; i++) {
         const watcher *o = &m->watching[i];
         if (o->observer->on_run && !o->observer->on_run(o->self, m, lanes)) return false;

@@ -37,31 +37,31 @@ static void arrive(simt_machine *m, const char *site, uint32_t kind)
 
 static void observe(simt_machine *m, const memory_access *a)
 {
-    for (const watcher *o = m->watching; o < m->watching + m->watching_n; o++) {
-        if (o->observer->on_access) o->observer->on_access(o->self, m, a);
+    for (const watcher *o = m->on_access; o->observer; o++) {
+        o->observer->on_access(o->self, m, a);
         if (m->finding.fault) lane_hang(m->now);
     }
 }
 
 static void observe_done(simt_machine *m, const memory_access *a)
 {
-    for (const watcher *o = m->watching; o < m->watching + m->watching_n; o++) {
-        if (o->observer->on_done) o->observer->on_done(o->self, m, a);
+    for (const watcher *o = m->on_done; o->observer; o++) {
+        o->observer->on_done(o->self, m, a);
         if (m->finding.fault) lane_hang(m->now);
     }
 }
 
 static bool loaded_by_observer(simt_machine *m, const memory_access *a, void *v)
 {
-    for (const watcher *o = m->watching; o < m->watching + m->watching_n; o++)
-        if (o->observer->on_load && o->observer->on_load(o->self, m, a, v)) return true;
+    for (const watcher *o = m->on_load; o->observer; o++)
+        if (o->observer->on_load(o->self, m, a, v)) return true;
     return false;
 }
 
 static bool held_by_observer(simt_machine *m, const memory_access *a)
 {
-    for (const watcher *o = m->watching; o < m->watching + m->watching_n; o++)
-        if (o->observer->on_store && o->observer->on_store(o->self, m, a)) return true;
+    for (const watcher *o = m->on_store; o->observer; o++)
+        if (o->observer->on_store(o->self, m, a)) return true;
     return false;
 }
 

@@ -146,6 +146,8 @@ struct simt_machine {
     watcher observers[OBSERVERS]; /* (observers_n) all that there are */
     watcher watching[OBSERVERS];  /* (watching_n) those of this run   */
     uint32_t observers_n, watching_n;
+    /* Of those the ones with the hook, and one whose observer is NULL: an access is the most frequent event. */
+    watcher on_access[OBSERVERS + 1], on_load[OBSERVERS + 1], on_store[OBSERVERS + 1], on_done[OBSERVERS + 1];
     simt_config config;
     simt_finding finding;
     simt_totals totals;
