@@ -41,7 +41,7 @@ typedef struct hd_gpu_own {
 typedef enum hd_put {
     HD_TOGETHER,
     /* all of these are one allocation */ HD_APART,
-    HD_FAR /* this machine's memory, pinned */
+    HD_HOST_MEMORY /* this machine's memory, pinned */
 } hd_put;
 
 /* Memory that kernels need. */

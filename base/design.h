@@ -91,7 +91,8 @@ const hd_design *hd_design_at(size_t i);                              /* NULL pa
 /* Which code runs a batch: one row per design, variant and backend. */
 typedef struct hd_kernel {
     const char *design, *name, *backend, *what;
-    /* NULL when the row can run the batch on such a table; else why not. */
+    /* NULL when the row can run the batch on such a table; else why not. Of the batch only op, and whether it is mixed,
+     * count. */
     const char *(*unfit)(const hd_info *info, const hd_batch *b);
     /* Runs a checked batch. tally (HD_OUTCOME_COUNT) gets the outcomes of keyed items. Fails (HD_ECUDA, HD_ENOMEM)
      * only where there is a device that can. */
@@ -100,6 +101,7 @@ typedef struct hd_kernel {
     const char *ran[HD_OP_COUNT_]; /* "hkv.find.ref"   */
 } hd_kernel;
 
+enum { HD_KERNELS_MOST = 512 };          /* of all designs */
 const hd_kernel *hd_kernel_at(size_t i); /* NULL past the end */
 
 /* Whether the row is of that design's tables on that backend. */

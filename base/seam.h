@@ -54,6 +54,11 @@ typedef struct hd_device {
     char name[128];
 } hd_device;
 
+typedef struct hd_stream_state {
+    uint64_t id;      /* no other stream of this process has had it: one address may be two streams, in turn */
+    uint64_t capture; /* which capture the stream is in; 0: none                                              */
+} hd_stream_state;
+
 enum { HD_DEVICE_NO_MEMORY = 2 }; /* what `take` returns then: CUDA's number for it */
 
 /* A device: memory of its own, and streams of work on it, which wait for nothing unless said. Each function returns
@@ -65,18 +70,19 @@ typedef struct hd_device_seam {
     int (*take)(void *self, void **p, size_t bytes); /* bytes > 0; not cleared */
     int (*give)(void *self, void *p);                /* waits for all work     */
     /* Memory of this machine that kernels reach, too, by the same address: pinned, and slow to them. Not cleared. */
-    int (*take_far)(void *self, void **p, size_t bytes);
-    int (*give_far)(void *self, void *p, size_t bytes); /* waits for all work */
+    int (*take_pinned)(void *self, void **p, size_t bytes);
+    int (*give_pinned)(void *self, void *p, size_t bytes); /* waits for all work */
     int (*copy)(void *self, void *to, const void *from, size_t bytes, hd_way way, void *stream);
     int (*fill)(void *self, void *to, int byte, size_t bytes, void *stream);
     int (*launch)(void *self, const hd_launch *l, void *stream);
-    int (*wait)(void *self, void *stream);              /* until all work of the stream is done           */
-    int (*mark)(void *self, void **mark, void *stream); /* a place in the stream; *mark is made when NULL */
-    int (*after)(void *self, void *mark, void *stream); /* what follows in the stream waits for the mark  */
-    int (*unmark)(void *self, void *mark);
-    /* What is put on a stream that is recorded, marks too, is done at each replay. 0: it is not; else which
-     * recording. */
-    int (*records)(void *self, void *stream, uint64_t *recording);
+    int (*wait)(void *self, void *stream); /* until all work of the stream is done */
+    /* Which stream it is, and whether it is being captured into a graph. */
+    int (*stream_state)(void *self, void *stream, hd_stream_state *state);
+    /* An event is a point in a stream: done when the work before it is. *event is made when NULL. `capture` is the
+     * stream's (hd_stream_state). In a capture both become nodes of the graph, which act at each launch. */
+    int (*event_record)(void *self, void **event, void *stream, uint64_t capture);
+    int (*event_wait)(void *self, void *event, void *stream, uint64_t capture); /* by what follows in the stream */
+    int (*event_destroy)(void *self, void *event);
     int (*owns)(void *self, const void *p, bool *owns); /* can kernels read p? */
     const char *(*error)(void *self, int code);         /* until the thread's next such call */
     void *self;

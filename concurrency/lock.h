@@ -19,8 +19,8 @@ enum { HD_READERS = 1 << HD_READER, HD_UPDATERS = 1 << HD_UPDATER, HD_INSERTERS 
 
 /* How batches on a device's streams are kept apart. */
 typedef enum hd_apart {
-    HD_APART_NOT,      /* the caller sees to it */
-    HD_APART_BY_MARKS, /* a stream waits for marks in other streams: in the order of the calls */
+    HD_APART_NOT,       /* the caller sees to it */
+    HD_APART_BY_EVENTS, /* a stream waits for events of other streams: in the order of the calls */
     /* a step on the stream waits for a word in the device's memory: in the order in which streams get there */
     HD_APART_BY_WORD
 } hd_apart;

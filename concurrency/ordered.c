@@ -10,7 +10,7 @@ const hd_lock_row hd_lock_ordered = {
     "ordered",
     "the three groups, in the order of the calls; on a device by events of its streams",
     HD_READERS | HD_UPDATERS,
-    HD_APART_BY_MARKS,
+    HD_APART_BY_EVENTS,
     hd_gate_open,
     hd_gate_close,
     hd_gate_enter,

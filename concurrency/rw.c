@@ -6,6 +6,6 @@
 #include "concurrency/gate.h"
 
 const hd_lock_row hd_lock_rw = { "rw",          "readers together, everything else alone",
-                                 HD_READERS,    HD_APART_BY_MARKS,
+                                 HD_READERS,    HD_APART_BY_EVENTS,
                                  hd_gate_open,  hd_gate_close,
                                  hd_gate_enter, hd_gate_leave };

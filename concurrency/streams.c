@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * streams.c - see streams.h; concurrency/ordered.pml is the order by marks as a model.
+ * streams.c - see streams.h; concurrency/ordered.pml is the order by events as a model.
  */
 #include "concurrency/streams.h"
 
@@ -10,10 +10,10 @@
 
 #define ASK(s, what, call, ...) HD_ASK((s)->seam, what, call, __VA_ARGS__)
 
-/* What follows on the stream waits for the mark, when there is one. */
-static hd_status follow(const hd_streams *s, void *mark, void *stream)
+/* What follows on the batch's stream waits for the event, when there is one. */
+static hd_status follow(const hd_streams *s, void *event, const hd_visit *v)
 {
-    return mark ? ASK(s, "lock: batches before", after, mark, stream) : HD_OK;
+    return event ? ASK(s, "lock: batches before", event_wait, event, v->stream, v->is.capture) : HD_OK;
 }
 
 hd_status hd_streams_open(hd_streams *s, const hd_device_seam *seam, const hd_lock_row *row, hd_word *word,
@@ -26,79 +26,79 @@ hd_status hd_streams_open(hd_streams *s, const hd_device_seam *seam, const hd_lo
     s->word = word;
     s->enter = enter;
     s->leave = leave;
-    /* a replay may wait for it before anybody else leaves it */
-    return ASK(s, "lock: an empty table", mark, &s->last, NULL);
+    /* a replay may wait for it before a batch records it */
+    return ASK(s, "lock: an empty table", event_record, &s->last, NULL, 0);
 }
 
 void hd_streams_close(hd_streams *s)
 {
     void *const all[] = { s->begun, s->listed, s->last };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i]) s->seam->unmark(s->seam->self, all[i]);
+        if (all[i]) s->seam->event_destroy(s->seam->self, all[i]);
     for (int i = 0; i < HD_STREAM_SLOTS; i++)
-        if (s->lane[i].mark) s->seam->unmark(s->seam->self, s->lane[i].mark);
+        if (s->slot[i].event) s->seam->event_destroy(s->seam->self, s->slot[i].event);
     memset(s, 0, sizeof *s);
 }
 
-/* The stream's, or the one that was used longest ago: then its batches come before the stream's next. */
-static hd_stream_slot *lane_of(hd_streams *s, void *stream)
+/* The stream's slot, or the one that was used longest ago: then the stream's next batch also waits for that one's. */
+static hd_stream_slot *slot_of(hd_streams *s, uint64_t stream)
 {
-    hd_stream_slot *oldest = s->lane;
-    for (hd_stream_slot *l = s->lane; l < s->lane + HD_STREAM_SLOTS; l++) {
+    hd_stream_slot *oldest = s->slot;
+    for (hd_stream_slot *l = s->slot; l < s->slot + HD_STREAM_SLOTS; l++) {
         if (l->batch && l->stream == stream) return l;
         if (l->batch < oldest->batch) oldest = l;
     }
-    if (oldest->stream != stream) oldest->joined = 0;
-    oldest->stream = stream;
     return oldest;
 }
 
-/* ---- By marks -------------------------------------------------------------------------------- */
+/* ---- By events ------------------------------------------------------------------------------- */
 
 /* The batch is the first of a phase: after all that were in the one before. */
 static hd_status begin_phase(hd_streams *s, const hd_visit *v)
 {
     hd_status status = HD_OK;
-    for (hd_stream_slot *l = s->lane; l < s->lane + HD_STREAM_SLOTS && !status; l++)
-        if (l != v->lane && l->batch && l->phase == s->phase) status = follow(s, l->mark, v->stream);
-    if (!status && s->recording) status = follow(s, s->last, v->stream);
-    if (!status && (s->together >> v->role & 1)) status = ASK(s, "lock: a phase", mark, &s->begun, v->stream);
+    for (hd_stream_slot *l = s->slot; l < s->slot + HD_STREAM_SLOTS && !status; l++)
+        if (l != v->slot && l->batch && l->phase == s->phase) status = follow(s, l->event, v);
+    if (!status && s->capture) status = follow(s, s->last, v);
+    if (!status && (s->together >> v->role & 1))
+        status = ASK(s, "lock: a phase", event_record, &s->begun, v->stream, v->is.capture);
     if (status) return status;
     s->phase++;
     s->role = v->role;
     return HD_OK;
 }
 
-/* The lane's own mark is waited for, too: one address may be two streams, one after the other, or of two threads. */
-static hd_status enter_by_marks(hd_streams *s, const hd_visit *v)
+/* The batches of one stream are in order by themselves; its slot's event is waited for where it is another stream's. */
+static hd_status enter_by_events(hd_streams *s, const hd_visit *v)
 {
-    bool joins = !s->recording && s->phase && s->role == v->role && (s->together >> v->role & 1);
-    hd_status status = follow(s, v->lane->mark, v->stream);
+    bool joins = !s->capture && s->phase && s->role == v->role && (s->together >> v->role & 1);
+    bool own = v->slot->batch && v->slot->stream == v->is.id;
+    hd_status status = own ? HD_OK : follow(s, v->slot->event, v);
     if (!status && !joins)
         status = begin_phase(s, v);
-    else if (!status && v->lane->joined != s->phase)
-        status = follow(s, s->begun, v->stream);
-    if (!status) v->lane->joined = s->phase;
+    else if (!status && (!own || v->slot->joined != s->phase))
+        status = follow(s, s->begun, v);
+    if (!status) v->slot->joined = s->phase;
     return status;
 }
 
-/* After whatever is there when it is replayed: streams as they were when it was recorded, and the last batch of those
- * since. */
-static hd_status record_by_marks(hd_streams *s, const hd_visit *v)
+/* After what is there when the graph is launched: streams as they were when it was captured, and the last batch of
+ * those since. */
+static hd_status capture_by_events(hd_streams *s, const hd_visit *v)
 {
     hd_status status = HD_OK;
-    if (v->recording == s->recording) return HD_OK; /* on the same stream */
-    for (int i = 0; i < HD_STREAM_SLOTS && !status; i++) status = follow(s, s->lane[i].mark, v->stream);
-    if (!status) status = follow(s, s->last, v->stream);
+    if (v->is.capture == s->capture) return HD_OK; /* on the same stream */
+    for (int i = 0; i < HD_STREAM_SLOTS && !status; i++) status = follow(s, s->slot[i].event, v);
+    if (!status) status = follow(s, s->last, v);
     if (status) return status;
-    s->recording = v->recording;
-    s->recorded = v->stream;
+    s->capture = v->is.capture;
+    s->captured = v->stream;
     return HD_OK;
 }
 
-hd_status hd_streams_may_record(const hd_streams *s, const hd_visit *v)
+hd_status hd_streams_may_capture(const hd_streams *s, const hd_visit *v)
 {
-    if (s->apart != HD_APART_BY_MARKS || !v->recording || v->recording != s->recording || v->stream == s->recorded)
+    if (s->apart != HD_APART_BY_EVENTS || !v->is.capture || v->is.capture != s->capture || v->stream == s->captured)
         return HD_OK;
     return hd_fail(HD_EINVAL, "stream: this capture has a batch of the table on another stream");
 }
@@ -128,30 +128,42 @@ static hd_status leave_by_word(hd_streams *s, hd_role role, void *stream)
 
 /* ---- A batch --------------------------------------------------------------------------------- */
 
-/* Replays of a batch that lists are alone: nobody can order them by a mark. */
-static hd_role role_by_word(const hd_visit *v) { return v->recording && v->lists ? HD_INSERTER : v->role; }
+/* Launches of a captured batch that lists are alone: no event can order them. */
+static hd_role role_by_word(const hd_visit *v) { return v->is.capture && v->lists ? HD_INSERTER : v->role; }
+
+/* Whether the batch takes part in the order of those that list. */
+static bool lists_in_order(const hd_streams *s, const hd_visit *v)
+{
+    return v->lists && !(v->is.capture && s->apart == HD_APART_BY_EVENTS);
+}
+
+/* Whether the last batch that listed was on the same stream, which keeps the two in order by itself. */
+static bool is_own_list(const hd_streams *s, const hd_visit *v)
+{
+    return !v->is.capture && !s->listed_on.capture && s->listed_on.id == v->is.id;
+}
 
 hd_status hd_streams_enter(hd_streams *s, hd_visit *v)
 {
     hd_status status = HD_OK;
-    v->lane = v->recording ? NULL : lane_of(s, v->stream);
-    /* Not while the word is held: who lists may have to wait for others to get it. And first: a phase that has begun
-     * needs a batch. */
-    if (v->lists && !(v->recording && s->apart == HD_APART_BY_MARKS)) status = follow(s, s->listed, v->stream);
-    if (!status && s->apart == HD_APART_BY_MARKS)
-        status = v->recording ? record_by_marks(s, v) : enter_by_marks(s, v);
-    else if (!status && v->recording)
-        s->recording = v->recording;
+    v->slot = v->is.capture ? NULL : slot_of(s, v->is.id);
+    /* Before the word is taken: a batch that lists may have to wait for others, which need it. And before a phase
+     * begins, which needs a batch. */
+    if (lists_in_order(s, v) && !is_own_list(s, v)) status = follow(s, s->listed, v);
+    if (!status && s->apart == HD_APART_BY_EVENTS)
+        status = v->is.capture ? capture_by_events(s, v) : enter_by_events(s, v);
+    else if (!status && v->is.capture)
+        s->capture = v->is.capture;
     if (!status && s->apart == HD_APART_BY_WORD) status = enter_by_word(s, role_by_word(v), v->stream);
     return status;
 }
 
-/* A mark behind the batch; what cannot be marked is waited for, so that an older mark says the truth. */
-static hd_status leave_mark(hd_streams *s, void **mark, const hd_visit *v, hd_status status)
+/* An event behind the batch. Where it cannot be recorded the stream is waited for, so that the older event holds. */
+static hd_status record_behind(hd_streams *s, void **event, const hd_visit *v, hd_status status)
 {
-    int code = s->seam->mark(s->seam->self, mark, v->stream);
-    if (code && !v->recording) s->seam->wait(s->seam->self, v->stream);
-    return status ? status : HD_TOLD(s->seam, code, "mark", "lock: a batch");
+    int code = s->seam->event_record(s->seam->self, event, v->stream, v->is.capture);
+    if (code && !v->is.capture) s->seam->wait(s->seam->self, v->stream);
+    return status ? status : HD_TOLD(s->seam, code, "event_record", "lock: a batch");
 }
 
 hd_status hd_streams_leave(hd_streams *s, const hd_visit *v, hd_status status)
@@ -160,21 +172,26 @@ hd_status hd_streams_leave(hd_streams *s, const hd_visit *v, hd_status status)
         hd_status left = leave_by_word(s, role_by_word(v), v->stream);
         if (!status) status = left;
     }
-    if (v->lane) {
-        status = leave_mark(s, &v->lane->mark, v, status);
-        v->lane->batch = ++s->batches;
-        v->lane->phase = s->phase;
+    if (v->slot) {
+        status = record_behind(s, &v->slot->event, v, status);
+        v->slot->stream = v->is.id;
+        v->slot->batch = ++s->batches;
+        v->slot->phase = s->phase;
     }
-    if (s->recording && s->apart != HD_APART_BY_WORD) status = leave_mark(s, &s->last, v, status);
-    if (v->lists && !(v->recording && s->apart == HD_APART_BY_MARKS)) status = leave_mark(s, &s->listed, v, status);
+    if (s->capture && s->apart != HD_APART_BY_WORD) status = record_behind(s, &s->last, v, status);
+    if (lists_in_order(s, v)) {
+        status = record_behind(s, &s->listed, v, status);
+        s->listed_on = v->is;
+    }
     return status;
 }
 
 hd_status hd_streams_join(hd_streams *s)
 {
     hd_status status = HD_OK;
-    for (int i = 0; i < HD_STREAM_SLOTS && !status; i++) status = follow(s, s->lane[i].mark, NULL);
-    if (!status) status = follow(s, s->last, NULL);
+    const hd_visit v = { NULL, HD_INSERTER, false, { 0, 0 }, NULL };
+    for (int i = 0; i < HD_STREAM_SLOTS && !status; i++) status = follow(s, s->slot[i].event, &v);
+    if (!status) status = follow(s, s->last, &v);
     if (!status && s->apart == HD_APART_BY_WORD) status = enter_by_word(s, HD_INSERTER, NULL);
     return status;
 }

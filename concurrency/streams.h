@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * streams.h - a lock on a device, where a batch runs after its call has returned: what is put on one stream is kept
- * apart from what other streams do, by steps on the streams themselves. The host waits for nothing, and whoever calls
- * sees to it that one thread is here at a time.
+ * streams.h - a batch lock on a device, where a batch runs after its call has returned: steps on the streams keep what
+ * is put on one stream apart from what other streams do. The host waits for nothing. The caller lets one thread in at a
+ * time.
  *
- * By marks. Batches that may run together make up a phase. The first one of a phase waits for marks behind all batches
- * of the phase before, and leaves a mark for those that join it on other streams. Compatible batches therefore follow
- * nothing but the phase before, and each waits for one mark more than it has company at most.
+ * By events. Batches that may run together make up a phase. The first batch of a phase waits for events behind all
+ * batches of the phase before, and records an event for those that join the phase on other streams. Compatible batches
+ * therefore follow the phase before and nothing else. A batch waits for no event of its own stream.
  *
- * By the word. A step before the batch waits for it, a step behind gives it back (word.h).
+ * By the word. A kernel before the batch takes the word, one behind it gives it back (word.h).
  *
- * Recordings (a stream that is captured into a graph). By marks: who records cannot know the phases of its replays.
- * From the first recording on, the table's batches run one after another, in the order of the calls and launches, each
- * behind a mark that the one before leaves. By the word: replays compete for it like any batch.
+ * Stream capture. By events: which phases surround a launch of the graph is not known when it is captured. From the
+ * first capture on, the table's batches run one after another, in the order of the calls and launches, each behind an
+ * event of the one before. By the word: launches compete for it like any batch.
  *
- * Batches that list share the room in which lists are made: they follow each other, readers or not.
+ * Batches that list share the memory in which lists are made: they follow each other, readers or not.
  */
 #ifndef HD_STREAMS_H
 #define HD_STREAMS_H
@@ -27,8 +27,9 @@ enum { HD_STREAM_SLOTS = 32 }; /* streams that are told apart; of more, some wai
 
 /* A stream, by its last batch. */
 typedef struct hd_stream_slot {
-    void *stream, *mark;
-    uint64_t batch;         /* its number; 0: the lane was never used */
+    uint64_t stream;        /* hd_stream_state.id */
+    void *event;            /* behind the batch   */
+    uint64_t batch;         /* its number; 0: the slot was never used */
     uint64_t phase, joined; /* of that batch; which phase's beginning the stream has waited for */
 } hd_stream_slot;
 
@@ -36,18 +37,19 @@ typedef struct hd_streams {
     const hd_device_seam *seam;
     hd_apart apart;
     uint32_t together;
-    hd_stream_slot lane[HD_STREAM_SLOTS];
+    hd_stream_slot slot[HD_STREAM_SLOTS];
     uint64_t batches;
-    uint64_t phase;        /* the present one's number */
-    hd_role role;          /* and what its batches are */
-    void *begun;           /* before its first batch   */
-    void *listed;          /* behind the last batch that lists */
-    uint64_t recording;    /* the last one that a batch was put into; 0: none, and so none is replayed */
-    void *recorded;        /* on this stream */
-    void *last;            /* behind the last batch, once there are recordings */
-    hd_word *word;         /* the device's */
-    uint32_t enter, leave; /* kernels: hd_word_enter, hd_word_leave */
-    bool stuck;            /* nobody can give the word back any more */
+    uint64_t phase;            /* the present one's number */
+    hd_role role;              /* and what its batches are */
+    void *begun;               /* event before its first batch */
+    void *listed;              /* event behind the last batch that lists */
+    hd_stream_state listed_on; /* its stream */
+    uint64_t capture;          /* the last one that a batch was put into; 0: none, and so no graph is launched */
+    void *captured;            /* on this stream */
+    void *last;                /* event behind the last batch, once there are captures */
+    hd_word *word;             /* the device's */
+    uint32_t enter, leave;     /* kernels: hd_word_enter, hd_word_leave */
+    bool stuck;                /* the word was taken and cannot be given back */
 } hd_streams;
 
 /* A batch about to be put on a stream. */
@@ -55,16 +57,16 @@ typedef struct hd_visit {
     void *stream;
     hd_role role;
     bool lists;
-    uint64_t recording;   /* 0: none */
-    hd_stream_slot *lane; /* enter's and leave's own */
+    hd_stream_state is;   /* the stream's */
+    hd_stream_slot *slot; /* enter's and leave's own */
 } hd_visit;
 
 hd_status hd_streams_open(hd_streams *s, const hd_device_seam *seam, const hd_lock_row *row, hd_word *word,
                           uint32_t enter, uint32_t leave);
 void hd_streams_close(hd_streams *s);
 
-/* HD_EINVAL: this recording has the table on another stream, and the order of the two could not be kept. */
-hd_status hd_streams_may_record(const hd_streams *s, const hd_visit *v);
+/* HD_EINVAL: this capture has the table on another stream, and the order of the two could not be kept. */
+hd_status hd_streams_may_capture(const hd_streams *s, const hd_visit *v);
 /* What is put on the stream between the two has effect apart from what conflicts with it. Leave, also when what was put
  * has failed; it returns `status` or, when that was good, its own. */
 hd_status hd_streams_enter(hd_streams *s, hd_visit *v);

@@ -19,10 +19,7 @@
 enum { REQUESTS = 50000, KEYS = 4000, CAPACITY = 512, DEAR = 100 };
 
 /* Every eighth key is dear: to fetch it costs 100; the others cost 1. */
-static uint64_t cost_of(uint64_t key)
-{
-    return key % 8 == 0 ? DEAR : 1;
-}
+static uint64_t cost_of(uint64_t key) { return key % 8 == 0 ? DEAR : 1; }
 
 /* A skewed workload: the product of two uniform numbers prefers small keys. */
 static uint64_t draw_key(uint64_t *state)

@@ -130,8 +130,8 @@ void hd_cuda_close(void *state, const hd_seams *s)
         if (all[i].put == HD_APART) give(c, hd_field(c->own, all[i].field));
     give(c, c->brought);
     for (int i = 0; i < n; i++)
-        if (all[i].put == HD_FAR && hd_field(c->own, all[i].field))
-            c->seam->give_far(c->seam->self, hd_field(c->own, all[i].field), (size_t)bytes_of(&all[i]));
+        if (all[i].put == HD_HOST_MEMORY && hd_field(c->own, all[i].field))
+            c->seam->give_pinned(c->seam->self, hd_field(c->own, all[i].field), (size_t)bytes_of(&all[i]));
     hd_streams_close(&c->streams);
     leave(c, before, HD_OK);
     if (c->staged) c->gpu->ref->close(c->staged, s);
@@ -191,16 +191,16 @@ static hd_status fill(const cuda *c, const hd_piece *piece)
 }
 
 /* Memory of this machine. */
-static hd_status take_far(cuda *c, const hd_piece *piece)
+static hd_status take_pinned(cuda *c, const hd_piece *piece)
 {
     void *p = NULL;
     if (bytes_of(piece) == 0) return HD_OK;
-    int code = c->seam->take_far(c->seam->self, &p, (size_t)bytes_of(piece));
+    int code = c->seam->take_pinned(c->seam->self, &p, (size_t)bytes_of(piece));
     if (code == HD_DEVICE_NO_MEMORY)
         return hd_fail(HD_ENOMEM, "%s: %" PRIu64 " bytes of this machine's memory cannot be pinned", piece->what,
                        bytes_of(piece));
     hd_field_set(c->own, piece->field, p);
-    return HD_TOLD(c->seam, code, "take_far", piece->what);
+    return HD_TOLD(c->seam, code, "take_pinned", piece->what);
 }
 
 static hd_status make_empty(cuda *c)
@@ -218,9 +218,9 @@ static hd_status take_all(cuda *c)
     for (int i = 0; i < n && !status; i++)
         if (all[i].put == HD_APART) status = take_apart(c, &all[i]);
     for (int i = 0; i < n && !status; i++)
-        if (all[i].put != HD_FAR) status = fill(c, &all[i]);
+        if (all[i].put != HD_HOST_MEMORY) status = fill(c, &all[i]);
     for (int i = 0; i < n && !status; i++)
-        if (all[i].put == HD_FAR) status = take_far(c, &all[i]);
+        if (all[i].put == HD_HOST_MEMORY) status = take_pinned(c, &all[i]);
     if (!status) c->gpu->taken(c->own);
     if (!status) status = make_empty(c);
     return status ? status : ASK(c, "table: an empty one", wait, NULL);
@@ -454,7 +454,7 @@ static hd_status put_batch(cuda *c, const hd_batch *b, visit *v)
     on_stream o = { c, b->stream, hd_row_of_batch(b)->name };
     hd_launcher l = launcher_on(&o);
     pthread_mutex_lock(&c->busy);
-    hd_status status = hd_streams_may_record(&c->streams, &v->lock);
+    hd_status status = hd_streams_may_capture(&c->streams, &v->lock);
     if (!status && !(status = hd_streams_enter(&c->streams, &v->lock)))
         status = hd_streams_leave(&c->streams, &v->lock, c->gpu->launch(c->own, &l, v->row, b, v->when));
     pthread_mutex_unlock(&c->busy);
@@ -465,7 +465,7 @@ static hd_status put_batch(cuda *c, const hd_batch *b, visit *v)
 static hd_status put_with_arrays(cuda *c, const hd_batch *b, visit *v, const hd_array *all, int used)
 {
     hd_batch there = *b;
-    if (v->lock.recording)
+    if (v->lock.is.capture)
         return hd_fail(HD_EINVAL, "%s: stream: it is being captured, and the arrays are this machine's",
                        hd_row_of_batch(b)->name);
     pthread_mutex_lock(&c->bringing);
@@ -482,10 +482,10 @@ static hd_status run_batch(cuda *c, uint32_t row, const hd_batch *b, hd_when whe
     hd_array all[HD_ARRAYS_MOST];
     int used = hd_batch_arrays(b, own_of(c)->info.value_bytes, all);
     bool theirs = true;
-    visit v = { row, when, { b->stream, hd_row_of_batch(b)->role, c->gpu->lists(c->own, b), 0, NULL } };
+    visit v = { row, when, { b->stream, hd_row_of_batch(b)->role, c->gpu->lists(c->own, b), { 0, 0 }, NULL } };
     hd_status status = used ? ASK(c, "batch: its arrays", owns, all[0].p, &theirs) : HD_OK;
-    if (!status) status = ASK(c, "batch: its stream", records, b->stream, &v.lock.recording);
-    if (v.lock.recording) v.when.own = false; /* it will be run again, at the same times */
+    if (!status) status = ASK(c, "batch: its stream", stream_state, b->stream, &v.lock.is);
+    if (v.lock.is.capture) v.when.own = false; /* it will be run again, at the same times */
     if (status) return status;
     return theirs ? put_batch(c, b, &v) : put_with_arrays(c, b, &v, all, used);
 }

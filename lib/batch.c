@@ -163,3 +163,63 @@ hd_status hd_kernel_pick(const hd_info *info, const hd_batch *b, double load_fac
     if (unfit) return hd_fail(HD_EINVAL, "kernel: %s cannot run this batch: %s", name, unfit);
     return fail_kernel(info, name);
 }
+
+static const double band_end[HD_LOAD_BANDS] = { 0.5, 0.75, 0.9, 1 };
+
+uint32_t hd_load_band(double load_factor)
+{
+    uint32_t band = 0;
+    while (band + 1 < HD_LOAD_BANDS && load_factor > band_end[band]) band++;
+    return band;
+}
+
+/* The rows of a design on a backend, or those of them that run one operation, in the registry's order. */
+typedef struct kernel_rows {
+    const hd_kernel *row[HD_KERNELS_MOST];
+    uint32_t n;
+} kernel_rows;
+
+static void rows_of(const hd_info *info, kernel_rows *rows)
+{
+    const hd_kernel *k;
+    rows->n = 0;
+    for (size_t i = 0; (k = hd_kernel_at(i)); i++)
+        if (hd_kernel_is_of(k, info->design, info->backend)) rows->row[rows->n++] = k;
+}
+
+static void rows_that_run(const hd_info *info, const kernel_rows *rows, int op, kernel_rows *fit)
+{
+    static const uint8_t each = 0;
+    hd_batch b;
+    memset(&b, 0, sizeof b);
+    b.each = op == HD_OP_MIXED ? &each : NULL;
+    b.op = op == HD_OP_MIXED ? (hd_op)0 : (hd_op)op;
+    fit->n = 0;
+    for (uint32_t i = 0; i < rows->n; i++)
+        if (!rows->row[i]->unfit(info, &b)) fit->row[fit->n++] = rows->row[i];
+}
+
+/* As hd_kernel_pick. */
+static const hd_kernel *choose(const hd_design *d, const hd_info *info, int op, double load_factor,
+                               const kernel_rows *fit)
+{
+    const char *name;
+    for (uint32_t choice = 0;
+         d->select && op != HD_OP_MIXED && (name = d->select((hd_op)op, info->value_bytes, load_factor, choice));
+         choice++)
+        for (uint32_t i = 0; i < fit->n; i++)
+            if (strcmp(fit->row[i]->name, name) == 0) return fit->row[i];
+    return fit->n ? fit->row[0] : NULL;
+}
+
+void hd_kernels_choose(const hd_info *info, hd_kernel_choice *choice)
+{
+    const hd_design *d = hd_design_on(info->design, info->backend);
+    kernel_rows rows, fit;
+    rows_of(info, &rows);
+    for (int op = 0; op <= HD_OP_MIXED; op++) {
+        rows_that_run(info, &rows, op, &fit);
+        for (uint32_t band = 0; band < HD_LOAD_BANDS; band++)
+            choice->of[band][op] = choose(d, info, op, band_end[band], &fit);
+    }
+}

@@ -50,7 +50,7 @@ static int cuda_take(void *, void **p, size_t bytes) { return told(cudaMalloc(p,
 static int cuda_give(void *, void *p) { return told(cudaFree(p)); }
 
 /* In huge pages, which are cleared and pinned ten times as fast as cudaHostAlloc's small ones. */
-static int cuda_take_far(void *, void **p, size_t bytes)
+static int cuda_take_pinned(void *, void **p, size_t bytes)
 {
     enum { HUGE = 2 << 20 };
     void *there = nullptr, *seen = nullptr;
@@ -66,7 +66,7 @@ static int cuda_take_far(void *, void **p, size_t bytes)
     return told(e);
 }
 
-static int cuda_give_far(void *, void *p, size_t)
+static int cuda_give_pinned(void *, void *p, size_t)
 {
     cudaError_t e = cudaDeviceSynchronize();
     if (e == cudaSuccess) e = cudaHostUnregister(p);
@@ -130,41 +130,36 @@ static int cuda_launch(void *, const hd_launch *l, void *stream)
 
 static int cuda_wait(void *, void *stream) { return told(cudaStreamSynchronize((cudaStream_t)stream)); }
 
-/* CUDA calls a recording a capture, what it makes a graph, and a replay its launch. */
-static int cuda_records(void *, void *stream, uint64_t *recording)
+static int cuda_stream_state(void *, void *stream, hd_stream_state *state)
 {
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-    unsigned long long id = 0;
-    cudaError_t e = cudaStreamGetCaptureInfo((cudaStream_t)stream, &status, &id);
-    *recording = status == cudaStreamCaptureStatusActive ? id : 0;
+    unsigned long long capture = 0, id = 0;
+    cudaError_t e = cudaStreamGetCaptureInfo((cudaStream_t)stream, &status, &capture);
+    if (e == cudaSuccess) e = cudaStreamGetId((cudaStream_t)stream, &id);
+    state->id = id;
+    state->capture = status == cudaStreamCaptureStatusActive ? capture : 0;
     return told(e);
 }
 
 /* External: a node of the graph, which records the event, or waits for it, at each launch. */
-static int cuda_mark(void *self, void **mark, void *stream)
+static int cuda_event_record(void *, void **event, void *stream, uint64_t capture)
 {
-    uint64_t recording = 0;
-    cudaEvent_t event = (cudaEvent_t)*mark;
-    cudaError_t e = (cudaError_t)cuda_records(self, stream, &recording);
-    if (e == cudaSuccess && !event) e = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
-    if (e == cudaSuccess) *mark = event;
+    cudaEvent_t made = (cudaEvent_t)*event;
+    cudaError_t e = made ? cudaSuccess : cudaEventCreateWithFlags(&made, cudaEventDisableTiming);
+    if (e == cudaSuccess) *event = made;
     if (e == cudaSuccess)
-        e = cudaEventRecordWithFlags(event, (cudaStream_t)stream,
-                                     recording ? cudaEventRecordExternal : cudaEventRecordDefault);
+        e = cudaEventRecordWithFlags(made, (cudaStream_t)stream,
+                                     capture ? cudaEventRecordExternal : cudaEventRecordDefault);
     return told(e);
 }
 
-static int cuda_after(void *self, void *mark, void *stream)
+static int cuda_event_wait(void *, void *event, void *stream, uint64_t capture)
 {
-    uint64_t recording = 0;
-    cudaError_t e = (cudaError_t)cuda_records(self, stream, &recording);
-    if (e == cudaSuccess)
-        e = cudaStreamWaitEvent((cudaStream_t)stream, (cudaEvent_t)mark,
-                                recording ? cudaEventWaitExternal : cudaEventWaitDefault);
-    return told(e);
+    return told(cudaStreamWaitEvent((cudaStream_t)stream, (cudaEvent_t)event,
+                                    capture ? cudaEventWaitExternal : cudaEventWaitDefault));
 }
 
-static int cuda_unmark(void *, void *mark) { return told(cudaEventDestroy((cudaEvent_t)mark)); }
+static int cuda_event_destroy(void *, void *event) { return told(cudaEventDestroy((cudaEvent_t)event)); }
 
 /* Memory that the runtime does not know is this machine's: kernels cannot be promised to read it. */
 static int cuda_owns(void *, const void *p, bool *owns)
@@ -184,6 +179,7 @@ static const char *cuda_error(void *, int code)
 }
 
 extern const hd_device_seam hd_device_os = {
-    cuda_find, cuda_use,  cuda_take,  cuda_give,   cuda_take_far, cuda_give_far, cuda_copy,  cuda_fill, cuda_launch,
-    cuda_wait, cuda_mark, cuda_after, cuda_unmark, cuda_records,  cuda_owns,     cuda_error, nullptr,
+    cuda_find,       cuda_use,           cuda_take,   cuda_give,  cuda_take_pinned,  cuda_give_pinned,
+    cuda_copy,       cuda_fill,          cuda_launch, cuda_wait,  cuda_stream_state, cuda_event_record,
+    cuda_event_wait, cuda_event_destroy, cuda_owns,   cuda_error, nullptr,
 };

@@ -209,13 +209,13 @@ static hd_status run_rest_of_device(hd_table *t, hd_batch *b, double target)
 static hd_status ask_whose(const hd_table *t, const hd_batch *b, const hd_op_row *row, bool *theirs)
 {
     const hd_device_seam *d = seam_of(t);
-    uint64_t recording = 0;
+    hd_stream_state is = { 0, 0 };
     *theirs = false;
     if (!t->design->far || !row || !hd_op_is_keyed(row) || !b->key) return HD_OK;
     hd_status status = HD_ASK(d, "growing: its arrays", owns, b->key, theirs);
-    if (!status && *theirs) status = HD_ASK(d, "growing: its stream", records, b->stream, &recording);
+    if (!status && *theirs) status = HD_ASK(d, "growing: its stream", stream_state, b->stream, &is);
     if (status || !*theirs) return status;
-    if (recording) return hd_fail(HD_EINVAL, "stream: it is being captured, and hd_run_growing waits for its batch");
+    if (is.capture) return hd_fail(HD_EINVAL, "stream: it is being captured, and hd_run_growing waits for its batch");
     return b->outcome ? HD_OK : hd_fail(HD_EINVAL, "outcome: hd_run_growing needs it where arrays are the device's");
 }
 

@@ -44,6 +44,7 @@ static const hd_kernel *const kernels[] = {
 #undef HD_KERNEL
     NULL,
 };
+_Static_assert(sizeof kernels / sizeof *kernels <= HD_KERNELS_MOST, "all kernels have room in a list of them");
 
 #ifdef HD_WITHOUT_HOST
 #define HOST_IS "in libheddle-sim, which a program links in place of libheddle"

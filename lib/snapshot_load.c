@@ -343,7 +343,7 @@ static hd_status load(hd_table *t, const char *path, uint64_t *dropped)
     if ((status = hd_late_tally(t))) return t->design->close(state, &t->seams), status;
     t->design->close(t->state, &t->seams);
     t->state = state;
-    t->info = info;
+    hd_table_become(t, &info);
     t->scores_ahead = ahead;
     atomic_store(&t->clock, f.h.clock);
     atomic_store(&t->epoch, f.h.epoch);

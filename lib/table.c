@@ -87,7 +87,9 @@ static hd_status run(hd_table *t, hd_batch *b, const hd_op_row *row)
     uint64_t outcomes[HD_OUTCOME_COUNT] = { 0 };
     const hd_kernel *kernel = NULL;
     hd_status status = hd_batch_check(t, b, row);
-    if (!status) status = hd_kernel_pick(&t->info, b, load_factor_of(t), &kernel);
+    if (!status && !b->kernel)
+        kernel = t->choice.of[hd_load_band(load_factor_of(t))][b->each ? HD_OP_MIXED : (int)b->op];
+    if (!status && !kernel) status = hd_kernel_pick(&t->info, b, load_factor_of(t), &kernel); /* named, or why none */
     if (status) return status;
     hd_when when = tick(t, b, row);
     b->ran = b->each ? kernel->ran_mixed : kernel->ran[b->op];
@@ -238,6 +240,12 @@ static hd_status describe(const hd_config *c, hd_info *info, const hd_design **d
     return status;
 }
 
+void hd_table_become(hd_table *t, const hd_info *info)
+{
+    t->info = *info;
+    hd_kernels_choose(info, &t->choice);
+}
+
 /* Its state and its lock, or neither. */
 static hd_status open_state(hd_table *t)
 {
@@ -267,7 +275,7 @@ hd_status hd_open(const hd_config *c, hd_table **table)
     t->design = design;
     t->lock = hd_lock_at(lock);
     t->seams = *seams;
-    t->info = info;
+    hd_table_become(t, &info);
     t->policy_flags = design->policy ? 0 : hd_policy_rows[policy].flags;
     atomic_init(&t->epoch, c->epoch);
     if ((status = open_state(t))) {
@@ -397,7 +405,7 @@ static hd_status resize(hd_table *t, uint64_t buckets, bool grows)
         return hd_fail(HD_EINVAL, "buckets: %" PRIu64 " are %s than the present %" PRIu64, buckets,
                        grows ? "fewer" : "no fewer", info.buckets);
     hd_status status = buckets == info.buckets ? HD_OK : t->design->resize(t->state, &t->seams, buckets, &info);
-    t->info = info; /* also where a device failed behind it */
+    hd_table_become(t, &info); /* also where a device failed behind it */
     return status;
 }
 
@@ -437,7 +445,7 @@ static hd_status grow(hd_table *t, uint64_t buckets)
     }
     t->design->close(t->state, &t->seams);
     t->state = state;
-    t->info = info;
+    hd_table_become(t, &info);
     return HD_OK;
 }
 

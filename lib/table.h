@@ -10,12 +10,21 @@
 #include "concurrency/lock.h"
 #include "base/design.h"
 
+enum { HD_LOAD_BANDS = 4, HD_OP_MIXED = HD_OP_COUNT_ /* a mixed batch, as an operation */ };
+
+/* The kernel that runs a batch which names none: by how full the table is (hd_load_band) and by operation. NULL: none
+ * does. */
+typedef struct hd_kernel_choice {
+    const hd_kernel *of[HD_LOAD_BANDS][HD_OP_MIXED + 1];
+} hd_kernel_choice;
+
 struct hd_table {
     const hd_design *design;
     const hd_lock_row *lock;
     hd_seams seams;
-    hd_info info; /* written only under the lock as inserter      */
-    void *state;  /* the design's; likewise                       */
+    hd_info info;            /* written only under the lock as inserter      */
+    void *state;             /* the design's; likewise                       */
+    hd_kernel_choice choice; /* follows info */
     uint32_t policy_flags;
     bool scores_ahead;        /* of the logical clock, some of a loaded file's; likewise */
     _Atomic uint64_t entries; /* what the outcomes told so far: hd_entries_sync. For kernel_pick that is near enough */
@@ -36,6 +45,13 @@ hd_status hd_late_tally(hd_table *t);
 /* How many entries there are when all batches so far have run, and the counters with them: by what the outcomes told,
  * and where they did not tell all, by a look at every slot. entries NULL: the counters alone. */
 hd_status hd_entries_sync(hd_table *t, uint64_t *entries);
+
+/* What `info` says the table is from now on. */
+void hd_table_become(hd_table *t, const hd_info *info);
+
+/* Load factors up to 0.5, 0.75, 0.9 and 1; each band is chosen for as if the table were as full as its end. */
+uint32_t hd_load_band(double load_factor);
+void hd_kernels_choose(const hd_info *info, hd_kernel_choice *choice);
 
 /* The row that b->kernel names; without a name the one that the design selects, or the first that can run b on a table
  * like this. A pure function. */

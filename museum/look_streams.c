@@ -12,7 +12,7 @@
 #include "museum/streams.h"
 #include "workload/rng.h"
 
-enum { BATCHES = 48, STREAMS = 5, MARKS = 256 };
+enum { BATCHES = 48, STREAMS = 5, EVENTS = 256 };
 
 /* A set of batches: those that are done when a place on a stream is reached. */
 typedef uint64_t done;
@@ -20,26 +20,32 @@ typedef uint64_t done;
 typedef struct account {
     hd_device_seam seam;
     done stream[STREAMS + 1]; /* 0: the NULL stream */
-    done mark[MARKS];
-    int marks;
+    done event[EVENTS];
+    int events;
 } account;
 
 static char address[STREAMS + 1];
 
 static done *of(account *a, void *stream) { return &a->stream[stream ? (char *)stream - address : 0]; }
 
-static int put_mark(void *self, void **mark, void *stream)
+static int record(void *self, void **event, void *stream, uint64_t capture)
 {
+    (void)capture;
     account *a = (account *)self;
-    if (!*mark && a->marks == MARKS) return 1;
-    if (!*mark) *mark = &a->mark[a->marks++];
-    *(done *)*mark = *of(a, stream);
+    if (!*event && a->events == EVENTS) return 1;
+    if (!*event) *event = &a->event[a->events++];
+    *(done *)*event = *of(a, stream);
     return 0;
 }
 
-static int put_after(void *self, void *mark, void *stream) { return *of((account *)self, stream) |= *(done *)mark, 0; }
-static int drop_mark(void *self, void *mark) { return (void)self, (void)mark, 0; }
-static const char *no_error(void *self, int code) { return (void)self, (void)code, "no more marks"; }
+static int wait(void *self, void *event, void *stream, uint64_t capture)
+{
+    (void)capture;
+    return *of((account *)self, stream) |= *(done *)event, 0;
+}
+
+static int destroy(void *self, void *event) { return (void)self, (void)event, 0; }
+static const char *no_error(void *self, int code) { return (void)self, (void)code, "no more events"; }
 
 /* NULL, or which batch does not come after which. */
 static const char *put_batches(const hd_lock_row *row, hd_rng *g, char why[128])
@@ -48,9 +54,9 @@ static const char *put_batches(const hd_lock_row *row, hd_rng *g, char why[128])
     hd_streams s;
     hd_role role[BATCHES];
     memset(&a, 0, sizeof a);
-    a.seam.mark = put_mark;
-    a.seam.after = put_after;
-    a.seam.unmark = drop_mark;
+    a.seam.event_record = record;
+    a.seam.event_wait = wait;
+    a.seam.event_destroy = destroy;
     a.seam.error = no_error;
     a.seam.self = &a;
     if (hd_streams_open(&s, &a.seam, row, NULL, 0, 0)) return hd_why();
@@ -58,7 +64,8 @@ static const char *put_batches(const hd_lock_row *row, hd_rng *g, char why[128])
     for (int b = 0; b < BATCHES && !wrong; b++) {
         hd_visit v;
         memset(&v, 0, sizeof v);
-        v.stream = &address[1 + hd_rng_below(g, STREAMS)];
+        v.is.id = 1 + hd_rng_below(g, STREAMS);
+        v.stream = &address[v.is.id];
         v.role = role[b] = (hd_role)hd_rng_below(g, HD_ROLES);
         hd_status status = hd_streams_enter(&s, &v);
         for (int e = 0; e < b && !status && !wrong; e++) {

@@ -36,26 +36,26 @@ static int asked(failing_device *f, const char *call)
 FAILS(find, (void *self, hd_device *device), (I, device), NOTHING)
 FAILS(use, (void *self, int device, int *before), (I, device, before), NOTHING)
 FAILS(take, (void *self, void **p, size_t bytes), (I, p, bytes), f->pieces++)
-FAILS(take_far, (void *self, void **p, size_t bytes), (I, p, bytes), f->far_bytes += bytes)
+FAILS(take_pinned, (void *self, void **p, size_t bytes), (I, p, bytes), f->far_bytes += bytes)
 FAILS(copy, (void *self, void *to, const void *from, size_t bytes, hd_way way, void *stream),
       (I, to, from, bytes, way, stream), NOTHING)
 FAILS(fill, (void *self, void *to, int byte, size_t bytes, void *stream), (I, to, byte, bytes, stream), NOTHING)
 FAILS(launch, (void *self, const hd_launch *l, void *stream), (I, l, stream), NOTHING)
-FAILS(after, (void *self, void *mark, void *stream), (I, mark, stream), NOTHING)
-FAILS(records, (void *self, void *stream, uint64_t *recording), (I, stream, recording), NOTHING)
+FAILS(stream_state, (void *self, void *stream, hd_stream_state *state), (I, stream, state), NOTHING)
+FAILS(event_wait, (void *self, void *event, void *stream, uint64_t capture), (I, event, stream, capture), NOTHING)
 FAILS(owns, (void *self, const void *p, bool *owns), (I, p, owns), NOTHING)
 FAILS_AFTER(give, (void *self, void *p), (I, p), f->pieces--)
-FAILS_AFTER(give_far, (void *self, void *p, size_t bytes), (I, p, bytes), f->far_bytes -= bytes)
+FAILS_AFTER(give_pinned, (void *self, void *p, size_t bytes), (I, p, bytes), f->far_bytes -= bytes)
 FAILS_AFTER(wait, (void *self, void *stream), (I, stream), NOTHING)
-FAILS_AFTER(unmark, (void *self, void *mark), (I, mark), f->marks--)
+FAILS_AFTER(event_destroy, (void *self, void *event), (I, event), f->events--)
 
-static int fail_mark(void *self, void **mark, void *stream)
+static int fail_event_record(void *self, void **event, void *stream, uint64_t capture)
 {
     failing_device *f = (failing_device *)self;
-    bool made = !*mark;
-    int code = asked(f, "mark");
-    if (!code) code = f->inner->mark(I, mark, stream);
-    if (made && *mark) f->marks++;
+    bool made = !*event;
+    int code = asked(f, "event_record");
+    if (!code) code = f->inner->event_record(I, event, stream, capture);
+    if (made && *event) f->events++;
     return code;
 }
 
@@ -69,9 +69,11 @@ static const char *fail_error(void *self, int code)
 void failing_init(failing_device *f, const hd_device_seam *inner)
 {
     memset(f, 0, sizeof *f);
-    hd_device_seam seam = { fail_find, fail_use,    fail_take, fail_give, fail_take_far, fail_give_far, fail_copy,
-                            fail_fill, fail_launch, fail_wait, fail_mark, fail_after,    fail_unmark,   fail_records,
-                            fail_owns, fail_error,  f };
+    hd_device_seam seam = {
+        fail_find, fail_use,    fail_take, fail_give,         fail_take_pinned,  fail_give_pinned, fail_copy,
+        fail_fill, fail_launch, fail_wait, fail_stream_state, fail_event_record, fail_event_wait,  fail_event_destroy,
+        fail_owns, fail_error,  f
+    };
     f->seam = seam;
     f->inner = inner;
 }
@@ -80,5 +82,5 @@ void failing_settled(const failing_device *f)
 {
     check(f->pieces == 0, "%llu pieces of device memory were not given back", (unsigned long long)f->pieces);
     check(f->far_bytes == 0, "%llu bytes of far memory were not given back", (unsigned long long)f->far_bytes);
-    check(f->marks == 0, "%llu marks were not given back", (unsigned long long)f->marks);
+    check(f->events == 0, "%llu events were not given back", (unsigned long long)f->events);
 }

@@ -57,7 +57,7 @@ static void run_works(fake_device *f, void *stream, size_t end)
         fake_work *w = &f->work[i];
         if (w->done || w->stream != stream) continue;
         w->done = true;
-        if (w->kind == FAKE_AFTER) run_works(f, w->mark_stream, w->mark);
+        if (w->kind == FAKE_WAIT) run_works(f, w->mark_stream, w->mark);
         if (w->kind == FAKE_COPY) memcpy(w->to, w->kept ? w->kept : w->from, w->bytes);
         if (w->kind == FAKE_FILL) memset(w->to, w->byte, w->bytes);
         if (w->kind == FAKE_LAUNCH) run_kernel(f, w);
@@ -189,10 +189,10 @@ static int fake_give(void *self, void *p)
 }
 
 /* In reach of this machine all the time, as it is. */
-static int fake_take_far(void *self, void **p, size_t bytes)
+static int fake_take_pinned(void *self, void **p, size_t bytes)
 {
     fake_device *f = (fake_device *)self;
-    int code = asked(f, "take_far");
+    int code = asked(f, "take_pinned");
     if (code) return code;
     if (f->most_far_bytes && bytes > f->most_far_bytes) return HD_DEVICE_NO_MEMORY;
     check(f->fars < FAKE_FAR, "the fake device has room for %d far pieces", FAKE_FAR);
@@ -203,10 +203,10 @@ static int fake_take_far(void *self, void **p, size_t bytes)
     return 0;
 }
 
-static int fake_give_far(void *self, void *p, size_t bytes)
+static int fake_give_pinned(void *self, void *p, size_t bytes)
 {
     fake_device *f = (fake_device *)self;
-    int code = asked(f, "give_far");
+    int code = asked(f, "give_pinned");
     run_all(f);
     for (size_t i = 0; i < f->fars; i++)
         if (f->far[i].p == p && f->far[i].bytes == bytes) {
@@ -214,7 +214,7 @@ static int fake_give_far(void *self, void *p, size_t bytes)
             f->far[i] = f->far[--f->fars];
             return code;
         }
-    test_fail(__FILE__, __LINE__, "give_far", "the device never had that memory");
+    test_fail(__FILE__, __LINE__, "give_pinned", "the device never had that memory");
 }
 
 static int fake_copy(void *self, void *to, const void *from, size_t bytes, hd_way way, void *stream)
@@ -271,68 +271,75 @@ static int fake_wait(void *self, void *stream)
     return code;
 }
 
-typedef struct fake_mark {
+static uint64_t capture_of(const fake_device *f, const void *stream)
+{
+    return is_recorded(f, stream) ? f->recording->number : 0;
+}
+
+typedef struct fake_event {
     void *stream;
     size_t work;
-} fake_mark;
+} fake_event;
 
 /* In a recording: at each replay. */
-static void put_mark(fake_device *f, void *mark, void *stream)
+static void put_event(fake_device *f, void *event, void *stream)
 {
-    fake_mark m = { stream, f->before + f->works };
+    fake_event m = { stream, f->before + f->works };
     if (is_recorded(f, stream)) {
         fake_work *w = put(f, stream);
-        w->kind = FAKE_MARK;
-        w->event = mark;
+        w->kind = FAKE_RECORD;
+        w->event = event;
     } else {
-        memcpy(mark, &m, sizeof m);
+        memcpy(event, &m, sizeof m);
     }
 }
 
-static void put_after(fake_device *f, void *mark, void *stream)
+static void put_wait(fake_device *f, void *event, void *stream)
 {
-    const fake_mark *m = (const fake_mark *)mark;
+    const fake_event *m = (const fake_event *)event;
     fake_work *w = put(f, stream);
-    w->kind = FAKE_AFTER;
-    w->event = mark;
+    w->kind = FAKE_WAIT;
+    w->event = event;
     w->mark = m->work;
     w->mark_stream = m->stream;
 }
 
-static int fake_set_mark(void *self, void **mark, void *stream)
+static int fake_event_record(void *self, void **event, void *stream, uint64_t capture)
 {
     fake_device *f = (fake_device *)self;
-    int code = asked(f, "mark");
+    int code = asked(f, "event_record");
     if (code) return code;
-    if (!*mark) *mark = test_alloc(1, sizeof(fake_mark)), f->marks++;
-    put_mark(f, *mark, stream);
+    check(capture == capture_of(f, stream), "an event is recorded as if its stream were captured otherwise");
+    if (!*event) *event = test_alloc(1, sizeof(fake_event)), f->events++;
+    put_event(f, *event, stream);
     return 0;
 }
 
-static int fake_after(void *self, void *mark, void *stream)
+static int fake_event_wait(void *self, void *event, void *stream, uint64_t capture)
 {
     fake_device *f = (fake_device *)self;
-    int code = asked(f, "after");
+    int code = asked(f, "event_wait");
     if (code) return code;
-    if (f->skip_after && --f->skip_after == 0)
-        return f->skipped = ((const fake_mark *)mark)->stream == stream ? 1 : 2, 0;
-    put_after(f, mark, stream);
+    check(capture == capture_of(f, stream), "an event is waited for as if its stream were captured otherwise");
+    if (f->skip_wait && --f->skip_wait == 0) return f->skipped = true, 0;
+    put_wait(f, event, stream);
     return 0;
 }
 
-static int fake_unmark(void *self, void *mark)
+static int fake_event_destroy(void *self, void *event)
 {
     fake_device *f = (fake_device *)self;
-    free(mark);
-    f->marks--;
-    return asked(f, "unmark");
+    free(event);
+    f->events--;
+    return asked(f, "event_destroy");
 }
 
-static int fake_records(void *self, void *stream, uint64_t *recording)
+static int fake_stream_state(void *self, void *stream, hd_stream_state *state)
 {
     fake_device *f = (fake_device *)self;
-    *recording = is_recorded(f, stream) ? f->recording->number : 0;
-    return asked(f, "records");
+    state->id = (uint64_t)(uintptr_t)stream + (f->renewed << 48);
+    state->capture = capture_of(f, stream);
+    return asked(f, "stream_state");
 }
 
 static int fake_owns(void *self, const void *p, bool *owns)
@@ -355,10 +362,11 @@ static const char *fake_error(void *self, int code)
 void fake_init(fake_device *f)
 {
     memset(f, 0, sizeof *f);
-    hd_device_seam seam = { fake_find,     fake_use,   fake_take,   fake_give,    fake_take_far,
-                            fake_give_far, fake_copy,  fake_fill,   fake_launch,  fake_wait,
-                            fake_set_mark, fake_after, fake_unmark, fake_records, fake_owns,
-                            fake_error,    f };
+    hd_device_seam seam = {
+        fake_find, fake_use,    fake_take, fake_give,         fake_take_pinned,  fake_give_pinned, fake_copy,
+        fake_fill, fake_launch, fake_wait, fake_stream_state, fake_event_record, fake_event_wait,  fake_event_destroy,
+        fake_owns, fake_error,  f
+    };
     f->seam = seam;
     f->poison = 0xa5;
     f->work = (fake_work *)test_alloc(FAKE_WORK, sizeof *f->work);
@@ -370,7 +378,7 @@ void fake_settled(fake_device *f)
     run_all(f);
     check(f->pieces == 0, "%zu pieces of device memory were not given back", f->pieces);
     check(f->fars == 0, "%zu pieces of far memory were not given back", f->fars);
-    check(f->marks == 0, "%zu marks were not given back", f->marks);
+    check(f->events == 0, "%zu events were not given back", f->events);
     check(f->device == 0, "the thread was left with device %d", f->device);
     simt_machine_close(f->machine);
     free(f->work);
@@ -437,10 +445,10 @@ void fake_replay(fake_device *f, const fake_recording *r, void *stream)
 {
     for (size_t i = 0; i < r->works; i++) {
         const fake_work *from = &r->work[i];
-        if (from->kind == FAKE_MARK) {
-            put_mark(f, from->event, stream);
-        } else if (from->kind == FAKE_AFTER) {
-            put_after(f, from->event, stream);
+        if (from->kind == FAKE_RECORD) {
+            put_event(f, from->event, stream);
+        } else if (from->kind == FAKE_WAIT) {
+            put_wait(f, from->event, stream);
         } else {
             fake_work *w = put(f, stream);
             *w = *from;

@@ -19,7 +19,7 @@ enum {
     FAKE_LAUNCH_FAILED = 719
 };
 
-typedef enum fake_kind { FAKE_COPY, FAKE_FILL, FAKE_LAUNCH, FAKE_AFTER, FAKE_MARK } fake_kind;
+typedef enum fake_kind { FAKE_COPY, FAKE_FILL, FAKE_LAUNCH, FAKE_WAIT, FAKE_RECORD } fake_kind;
 
 /* Something put on a stream. */
 typedef struct fake_work {
@@ -30,9 +30,9 @@ typedef struct fake_work {
     size_t bytes;
     int byte;
     hd_launch launch;
-    size_t mark; /* FAKE_AFTER: all of mark_stream's work before this number (fake_device.before) */
+    size_t mark; /* FAKE_WAIT: all of mark_stream's work before this number (fake_device.before) */
     void *mark_stream;
-    void *event; /* FAKE_AFTER, FAKE_MARK in a recording: the mark itself */
+    void *event; /* FAKE_WAIT, FAKE_RECORD in a recording: the event itself */
     bool done;
 } fake_work;
 
@@ -54,20 +54,21 @@ typedef struct fake_device {
     simt_machine *machine;
     fake_piece piece[FAKE_PIECES], far[FAKE_FAR]; /* far: this machine's, that kernels reach */
     fake_work *work;
-    size_t pieces, fars, works, marks, before; /* before: so much work was done and forgotten */
-    uint64_t live_bytes, most_bytes;           /* most_bytes: what there is of memory, 0: any */
-    uint64_t poison;                           /* what is in new memory: test_poison; 0xa5 at first */
-    uint64_t most_far_bytes;                   /* what may be pinned, 0: any */
-    fake_recording *recording;                 /* NULL: none at this time */
+    size_t pieces, fars, works, events, before; /* before: so much work was done and forgotten */
+    uint64_t live_bytes, most_bytes;            /* most_bytes: what there is of memory, 0: any */
+    uint64_t poison;                            /* what is in new memory: test_poison; 0xa5 at first */
+    uint64_t most_far_bytes;                    /* what may be pinned, 0: any */
+    fake_recording *recording;                  /* NULL: none at this time */
     uint64_t recordings;
-    int device; /* that the thread uses */
+    uint64_t renewed; /* how often all streams were destroyed and others made at their addresses */
+    int device;       /* that the thread uses */
     /* The chosen call, from 1, fails with `code`; with `sticky` all later ones do, too. */
     uint64_t calls, fail_at;
     int code;
     bool sticky;
-    const char *failed;  /* its name */
-    uint64_t skip_after; /* the wait for a mark, from 1, that is not put on its stream */
-    int skipped;         /* 1: it was; 2: it was for another stream's mark */
+    const char *failed; /* its name */
+    uint64_t skip_wait; /* the wait for an event, from 1, that is not put on its stream */
+    bool skipped;
 } fake_device;
 
 void fake_init(fake_device *f);

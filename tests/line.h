@@ -143,15 +143,16 @@ SIMT_FN bool line_try(const line_args *a, uint64_t i, int fault)
     }
 
 /* X(name, fault): the sound one first. */
-#define LINE_VARIANTS(X)                                                                     \
-    X(sound, LINE_SOUND)                                                                     \
-    X(late_ticket, LINE_LATE_TICKET)                                                         \
-    X(peek, LINE_PEEK)                                                                       \
-    X(no_lock, LINE_NO_LOCK)                                                                 \
-    X(no_look, LINE_NO_LOOK)                                                                 \
-    X(silent_move, LINE_SILENT_MOVE)                                                         \
-    X(move_back, LINE_MOVE_BACK)                                                             \
-    X(move_far, LINE_MOVE_FAR) X(wrong_place, LINE_WRONG_PLACE) X(old_value, LINE_OLD_VALUE) \
-        X(never_lets_go, LINE_NEVER_LETS_GO) X(beside, LINE_BESIDE)
+#define LINE_VARIANTS(X)             \
+    X(sound, LINE_SOUND)             \
+    X(late_ticket, LINE_LATE_TICKET) \
+    X(peek, LINE_PEEK)               \
+    X(no_lock, LINE_NO_LOCK)         \
+    X(no_look, LINE_NO_LOOK)         \
+    X(silent_move, LINE_SILENT_MOVE) \
+    X(move_back, LINE_MOVE_BACK)     \
+    X(move_far, LINE_MOVE_FAR)       \
+    X(wrong_place, LINE_WRONG_PLACE) \
+    X(old_value, LINE_OLD_VALUE) X(never_lets_go, LINE_NEVER_LETS_GO) X(beside, LINE_BESIDE)
 
 #endif

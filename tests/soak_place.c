@@ -23,17 +23,17 @@ PASS(find, (void *s, hd_device *d), (s, d))
 PASS(use, (void *s, int d, int *before), (s, d, before))
 PASS(take, (void *s, void **p, size_t bytes), (s, p, bytes))
 PASS(give, (void *s, void *p), (s, p))
-PASS(take_far, (void *s, void **p, size_t bytes), (s, p, bytes))
-PASS(give_far, (void *s, void *p, size_t bytes), (s, p, bytes))
+PASS(take_pinned, (void *s, void **p, size_t bytes), (s, p, bytes))
+PASS(give_pinned, (void *s, void *p, size_t bytes), (s, p, bytes))
 PASS(copy, (void *s, void *to, const void *from, size_t bytes, hd_way way, void *stream),
      (s, to, from, bytes, way, stream))
 PASS(fill, (void *s, void *to, int byte, size_t bytes, void *stream), (s, to, byte, bytes, stream))
 PASS(launch, (void *s, const hd_launch *l, void *stream), (s, l, stream))
 PASS(wait, (void *s, void *stream), (s, stream))
-PASS(mark, (void *s, void **mark, void *stream), (s, mark, stream))
-PASS(after, (void *s, void *mark, void *stream), (s, mark, stream))
-PASS(unmark, (void *s, void *mark), (s, mark))
-PASS(records, (void *s, void *stream, uint64_t *recording), (s, stream, recording))
+PASS(stream_state, (void *s, void *stream, hd_stream_state *state), (s, stream, state))
+PASS(event_record, (void *s, void **event, void *stream, uint64_t capture), (s, event, stream, capture))
+PASS(event_wait, (void *s, void *event, void *stream, uint64_t capture), (s, event, stream, capture))
+PASS(event_destroy, (void *s, void *event), (s, event))
 PASS(owns, (void *s, const void *p, bool *owns), (s, p, owns))
 
 void place_open(place *p, const char *backend)
@@ -46,11 +46,11 @@ void place_open(place *p, const char *backend)
     if (test_far()) return;
     fake_init(&p->fake);
     inner = &p->fake.seam;
-    hd_device_seam passing = {
-        pass_find,   pass_use,     pass_take,   pass_give,    pass_take_far, pass_give_far,
-        pass_copy,   pass_fill,    pass_launch, pass_wait,    pass_mark,     pass_after,
-        pass_unmark, pass_records, pass_owns,   inner->error, inner->self,
-    };
+    hd_device_seam passing = { pass_find,        pass_use,           pass_take,         pass_give,
+                               pass_take_pinned, pass_give_pinned,   pass_copy,         pass_fill,
+                               pass_launch,      pass_wait,          pass_stream_state, pass_event_record,
+                               pass_event_wait,  pass_event_destroy, pass_owns,         inner->error,
+                               inner->self };
     p->passing = passing;
     p->seam = p->seams.device = &p->passing;
 }

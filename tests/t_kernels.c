@@ -568,6 +568,40 @@ static void select_is_pure(void **unused)
             check(hkv_select((hd_op)op, (uint32_t)bytes, 2, 0), "%s has none", hd_op_name((hd_op)op));
 }
 
+/* What a table resolved when it was opened is what would be picked for each batch. */
+static void the_choice_at_open_is_the_pick(void **unused)
+{
+    static const double load_factor[HD_LOAD_BANDS] = { 0.5, 0.75, 0.9, 1 };
+    static const uint8_t each = 0;
+    (void)unused;
+    for (size_t i = 0; hd_design_at(i); i++) {
+        const hd_design *d = hd_design_at(i);
+        hd_config c = hd_config_of(d->name);
+        hd_info info;
+        hd_table *t;
+        hd_kernel_choice choice;
+        c.backend = strcmp(d->backend, "cuda") ? d->backend : "ref";
+        c.capacity = 4096;
+        must(hd_open(&c, &t));
+        must(hd_table_info(t, &info));
+        hd_close(t);
+        info.backend = d->backend;
+        hd_kernels_choose(&info, &choice);
+        for (int op = 0; op <= HD_OP_MIXED; op++)
+            for (uint32_t band = 0; band < HD_LOAD_BANDS; band++) {
+                const hd_kernel *k = NULL;
+                hd_batch b;
+                memset(&b, 0, sizeof b);
+                b.each = op == HD_OP_MIXED ? &each : NULL;
+                b.op = op == HD_OP_MIXED ? HD_OP_FIND : (hd_op)op;
+                if (hd_kernel_pick(&info, &b, load_factor[band], &k)) k = NULL;
+                check(choice.of[band][op] == k, "%s on %s, operation %d: the choice is another", d->name, d->backend,
+                      op);
+                assert_int_equal(hd_load_band(load_factor[band]), band);
+            }
+    }
+}
+
 /* Of a dictionary the selector knows nothing: whatever the operation and the load factor, the first row that fits runs
  * it. */
 static void dictionaries_take_the_first(void **unused)
@@ -975,6 +1009,7 @@ int main(void)
         cmocka_unit_test(speed),
     };
     static const struct CMUnitTest of_all[] = { cmocka_unit_test(select_is_pure),
+                                                cmocka_unit_test(the_choice_at_open_is_the_pick),
                                                 cmocka_unit_test(dictionaries_take_the_first),
                                                 cmocka_unit_test(choice_is_told),
                                                 cmocka_unit_test(miss_is_one_line),

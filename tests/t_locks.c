@@ -315,12 +315,14 @@ static void broken_locks_are_found(void **unused)
     enum { TRIALS = 20 }; /* who looks away once in a while may be lucky on a busy machine */
     (void)unused;
     static const hd_lock_row broken[] = {
-        { "mistaken", "updaters are readers to it", 0, HD_APART_BY_MARKS, hd_gate_open, hd_gate_close, mistaken_enter,
+        { "mistaken", "updaters are readers to it", 0, HD_APART_BY_EVENTS, hd_gate_open, hd_gate_close, mistaken_enter,
           mistaken_leave },
-        { "unfair", "who is like those inside comes first", 0, HD_APART_BY_MARKS, unfair_open, unfair_close,
+        { "unfair", "who is like those inside comes first", 0, HD_APART_BY_EVENTS, unfair_open, unfair_close,
           unfair_enter, unfair_leave },
-        { "careless", "looks away", 0, HD_APART_BY_MARKS, hd_gate_open, hd_gate_close, careless_enter, careless_leave },
-        { "strict", "nobody together", 0, HD_APART_BY_MARKS, strict_open, hd_gate_close, hd_gate_enter, hd_gate_leave },
+        { "careless", "looks away", 0, HD_APART_BY_EVENTS, hd_gate_open, hd_gate_close, careless_enter,
+          careless_leave },
+        { "strict", "nobody together", 0, HD_APART_BY_EVENTS, strict_open, hd_gate_close, hd_gate_enter,
+          hd_gate_leave },
     };
     const char *wrong = lock_wrong(hd_lock_named("none"), HD_READERS | HD_UPDATERS);
     check(wrong, "nothing is wrong with no lock at all");

@@ -681,8 +681,10 @@ SIMT_KERNEL(k_many_lines, buffers, a)
     LINE(14)
     LINE(15)
     LINE(16)
-    LINE(17) LINE(18) LINE(19) LINE(20) LINE(21) LINE(22) LINE(30) LINE(31) LINE(32) LINE(33) LINE(34) LINE(35) LINE(36)
-        LINE(37) LINE(38) LINE(39) LINE(40) LINE(41) LINE(42)
+    LINE(17)
+    LINE(18)
+    LINE(19) LINE(20) LINE(21) LINE(22) LINE(30) LINE(31) LINE(32) LINE(33) LINE(34) LINE(35) LINE(36) LINE(37) LINE(38)
+        LINE(39) LINE(40) LINE(41) LINE(42)
 #undef LINE
             for (uint32_t i = 0; i < 100; i++) simt_host_load("long.c:50", SIMT_LD, a.in + 8 * i, 4, &v);
 }

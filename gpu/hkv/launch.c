@@ -117,7 +117,7 @@ static int planes_to_take(const hkv_own *o, hd_piece *all)
         { "capacity: scores", offsetof(hkv_own, v.score), v->step == 1 ? entries : 0, 8, HD_AS_IT_COMES, HD_TOGETHER },
         { "capacity: bounds", offsetof(hkv_own, v.bound), hkv_bounds_of(v), 8, HD_AS_IT_COMES, HD_TOGETHER },
         { "pins", offsetof(hkv_own, v.pin), v->pin_places, sizeof(hkv_pin), 0xff, HD_TOGETHER }, /* HD_KEY_EMPTY */
-        { "capacity: far values", offsetof(hkv_own, v.far), hkv_far_bytes(v), 1, HD_AS_IT_COMES, HD_FAR },
+        { "capacity: far values", offsetof(hkv_own, v.far), hkv_far_bytes(v), 1, HD_AS_IT_COMES, HD_HOST_MEMORY },
     };
     return add(all, planes, sizeof planes);
 }
@@ -316,13 +316,17 @@ static int planes(const void *own, void *staged, bool values, hd_plane *all)
     return sizeof every / sizeof *every;
 }
 
+/* As hkv_fetches says it of a launch's argument. */
+static bool fetches_sorted(const hd_info *info, const hd_batch *b)
+{
+    return b->op == HD_OP_FIND && b->value_out && hkv_select_sorted(info, b->n);
+}
+
 /* Those that put together a list, or put off what they fetch. */
 static bool lists(const void *own, const hd_batch *b)
 {
-    hd_when when = { 0, 0, 0, false };
-    hkv_args a = args_of((const hkv_own *)own, b, when);
-    return hkv_fetches(&a) || b->op == HD_OP_FIND_MISSED || b->op == HD_OP_INSERT_AND_EVICT ||
-           hkv_family_of(b->op) == HKV_FAMILY_export;
+    return fetches_sorted(&((const hkv_own *)own)->gpu.info, b) || b->op == HD_OP_FIND_MISSED ||
+           b->op == HD_OP_INSERT_AND_EVICT || hkv_family_of(b->op) == HKV_FAMILY_export;
 }
 
 const hd_gpu hkv_gpu = {
