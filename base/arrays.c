@@ -9,8 +9,7 @@
 
 int hd_batch_arrays(const hd_batch *b, uint32_t value_bytes, hd_array *all)
 {
-    bool keyed = hd_op_is_keyed(hd_row_of_batch(b)),
-         exports = !b->each && (b->op == HD_OP_EXPORT || b->op == HD_OP_EXPORT_IF);
+    bool keyed = hd_op_is_keyed(hd_row_of_batch(b)), exports = !b->each && hd_op_family(b->op) == HD_FAMILY_EXPORT;
     uint64_t n = keyed ? b->n : 0, listed = keyed || exports ? b->n : 0;
     uint64_t values = !b->each && b->op == HD_OP_FIND_OR_INSERT_PTR ? 0 : n; /* a new value is zeroed: none is read */
     const hd_array every[] = {

@@ -1,34 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * op.c - the rows of the operations, and the names of everything that has a number.
+ * op.c - the table of operations, and the names of everything that has a number.
  */
 #include "base/op.h"
 
-static const hd_op_row rows[] = {
-#define HD_ROW(number, name, role, needs, what) { #name, what, role, needs },
+static const hd_op_row rows[HD_OP_COUNT_] = {
+#define HD_ROW(number, name, what, role, family, does) [HD_OP_##number] = { #name, what, role, family, does },
     HD_OP_ROWS(HD_ROW)
 #undef HD_ROW
 };
-_Static_assert(sizeof rows / sizeof *rows == HD_OP_COUNT_, "every operation has its row");
+#define HD_ONE(number, name, what, role, family, does) +1
+_Static_assert(0 HD_OP_ROWS(HD_ONE) == HD_OP_COUNT_, "every operation has its row");
 
-/* Who brings nothing in may stand beside who does: the strongest role, and what any of them needs. */
-static const hd_op_row mixed = { "mixed", "each item its own operation", HD_INSERTER, HD_NEEDS_KEY | HD_NEEDS_VALUE };
+/* The strongest role, and what any of its items needs: an item that needs less leaves its arrays unread. */
+static const hd_op_row mixed = { "mixed", "each item its own operation", HD_INSERTER, HD_FAMILY_COUNT,
+                                 HD_NEEDS_KEY | HD_NEEDS_VALUE };
 
 const hd_op_row *hd_row_of_batch(const hd_batch *b) { return b->each ? &mixed : hd_op_row_of(b->op); }
 
-bool hd_op_mixes(hd_op op)
+bool hd_op_does(hd_op op, uint32_t flags)
 {
-    switch ((int)op) {
-    case HD_OP_FIND:
-    case HD_OP_CONTAINS:
-    case HD_OP_ASSIGN:
-    case HD_OP_ASSIGN_VALUES:
-    case HD_OP_ACCUM_OR_ASSIGN:
-    case HD_OP_INSERT_OR_ASSIGN:
-    case HD_OP_FIND_OR_INSERT:
-    case HD_OP_ERASE: return true;
-    default: return false;
-    }
+    const hd_op_row *row = hd_op_row_of(op);
+    return row && (row->needs & flags) == flags;
+}
+
+hd_family hd_op_family(hd_op op)
+{
+    const hd_op_row *row = hd_op_row_of(op);
+    return row ? row->family : HD_FAMILY_COUNT;
 }
 
 const hd_op_row *hd_op_row_of(hd_op op) { return (unsigned)op < HD_OP_COUNT_ ? &rows[op] : NULL; }

@@ -1,71 +1,126 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * op.h - the operations as rows: name, role, what a batch of it must bring.
+ * op.h - the table of operations: the one place that says what each of them is, reads, writes and delivers. The judge
+ * has a statement of its own (judge/rules.c), so that a mistake here is found. No code depends on the order of hd_op.
  */
 #ifndef HD_OP_H
 #define HD_OP_H
 
 #include "heddle.h"
 
-/* Who may run together (HKV section 3.5, Table 4). */
+/* Which batches may run together (HKV section 3.5, Table 4). */
 typedef enum hd_role { HD_READER, HD_UPDATER, HD_INSERTER } hd_role;
 
+/* Operations that one loop can run. */
+typedef enum hd_family {
+    HD_FAMILY_LOOKUP,
+    HD_FAMILY_UPDATE,
+    HD_FAMILY_UPSERT, /* those that insert a missing key */
+    HD_FAMILY_PIN,
+    HD_FAMILY_ERASE,
+    HD_FAMILY_SWEEP, /* of every slot */
+    HD_FAMILY_EXPORT,
+    HD_FAMILY_CLEAR,
+    HD_FAMILY_PROMOTE,
+    HD_FAMILY_COUNT
+} hd_family;
+
+/* What an operation reads, writes, delivers and lists. */
 enum {
-    HD_NEEDS_KEY = 1,
+    HD_NEEDS_KEY = 1,   /* a keyed operation: an outcome per item */
     HD_NEEDS_VALUE = 2, /* unless value_bytes is 0 */
     HD_NEEDS_PTR = 4,
     HD_NEEDS_PRED = 8,
     HD_NEEDS_COUNT = 16,
     HD_NEEDS_HOLDER = 32,
-    HD_SCORES = 64, /* makes scores: a policy may need the caller's */
-    HD_RANGE = 128  /* start and n are slots */
+    HD_SCORES = 64,        /* rescores hits and scores what it inserts: a policy may need the caller's scores */
+    HD_RANGE = 128,        /* start and n are slots */
+    HD_WRITES_VALUE = 256, /* of an entry that is there */
+    HD_GIVES_VALUE = 512,  /* value_out, of a hit */
+    HD_GIVES_SCORE = 1024, /* score_out, of a hit */
+    HD_GIVES_BOTH = HD_GIVES_VALUE | HD_GIVES_SCORE,
+    HD_GIVES_PTR = 2048, /* ptr, of a hit, and of what it inserts */
+    HD_LISTS = 4096,     /* the list_* arrays */
+    HD_MIXES = 8192      /* may be an item of a mixed batch: no pointer, no list, no holder */
 };
 
-/* X(enumerator, name, role, needs, one sentence, with) */
-#define HD_OP_ROWS_WITH(X, with)                                                                                     \
-    X(FIND, find, HD_READER, HD_NEEDS_KEY, "copy value and score out; scores are not touched", with)                 \
-    X(CONTAINS, contains, HD_READER, HD_NEEDS_KEY, "say which keys are there", with)                                 \
-    X(FIND_PTR, find_ptr, HD_READER, HD_NEEDS_KEY | HD_NEEDS_PTR,                                                    \
-      "pointer to the value, valid until the next inserter", with)                                                   \
-    X(FIND_MISSED, find_missed, HD_READER, HD_NEEDS_KEY, "find, and list the keys that were missed", with)           \
-    X(TOUCH, touch, HD_UPDATER, HD_NEEDS_KEY | HD_SCORES, "find, and rescore the hits by the policy", with)          \
-    X(ASSIGN, assign, HD_UPDATER, HD_NEEDS_KEY | HD_NEEDS_VALUE | HD_SCORES,                                         \
-      "replace value and score of existing entries", with)                                                           \
-    X(ASSIGN_VALUES, assign_values, HD_UPDATER, HD_NEEDS_KEY | HD_NEEDS_VALUE,                                       \
-      "replace the value of existing entries", with)                                                                 \
-    X(ASSIGN_SCORES, assign_scores, HD_UPDATER, HD_NEEDS_KEY | HD_SCORES, "rescore existing entries", with)          \
-    X(ACCUM_OR_ASSIGN, accum_or_assign, HD_INSERTER, HD_NEEDS_KEY | HD_NEEDS_VALUE | HD_SCORES,                      \
-      "add to an existing value, or insert a missing one", with)                                                     \
-    X(INSERT_OR_ASSIGN, insert_or_assign, HD_INSERTER, HD_NEEDS_KEY | HD_NEEDS_VALUE | HD_SCORES,                    \
-      "upsert; a full bucket evicts or refuses", with)                                                               \
-    X(INSERT_AND_EVICT, insert_and_evict, HD_INSERTER, HD_NEEDS_KEY | HD_NEEDS_VALUE | HD_SCORES,                    \
-      "upsert, and list what was evicted and refused", with)                                                         \
-    X(FIND_OR_INSERT, find_or_insert, HD_INSERTER, HD_NEEDS_KEY | HD_NEEDS_VALUE | HD_SCORES,                        \
-      "copy the value out, or insert the one given", with)                                                           \
-    X(FIND_OR_INSERT_PTR, find_or_insert_ptr, HD_INSERTER, HD_NEEDS_KEY | HD_NEEDS_PTR | HD_SCORES,                  \
-      "pointer to the value, of a new zeroed one if there was none", with)                                           \
-    X(LOCK_KEYS, lock_keys, HD_INSERTER, HD_NEEDS_KEY | HD_NEEDS_HOLDER, "pin entries against eviction and change",  \
-      with)                                                                                                          \
-    X(UNLOCK_KEYS, unlock_keys, HD_INSERTER, HD_NEEDS_KEY | HD_NEEDS_HOLDER, "unpin entries that the holder pinned", \
-      with)                                                                                                          \
-    X(ERASE, erase, HD_INSERTER, HD_NEEDS_KEY, "remove entries", with)                                               \
-    X(ERASE_IF, erase_if, HD_INSERTER, HD_NEEDS_PRED, "remove the entries that a predicate holds for", with)         \
-    X(EXPORT, export, HD_READER, HD_RANGE, "list the entries of a range of slots", with)                             \
-    X(EXPORT_IF, export_if, HD_READER, HD_RANGE | HD_NEEDS_PRED, "those of them that a predicate holds for", with)   \
-    X(SIZE, size, HD_READER, HD_NEEDS_COUNT, "count the entries", with)                                              \
-    X(SIZE_IF, size_if, HD_READER, HD_NEEDS_COUNT | HD_NEEDS_PRED, "count the entries that a predicate holds for",   \
-      with)                                                                                                          \
-    X(CLEAR, clear, HD_INSERTER, 0, "remove all entries and pins", with)                                             \
-    X(PROMOTE, promote, HD_INSERTER, HD_RANGE, "bring the values of the best scores near", with)
+/* X(enumerator, name, one sentence, role, family, does, with) */
+/* clang-format off */
+#define HD_OP_ROWS_WITH(X, with) \
+    X(FIND, find, "copy value and score out; scores are not touched",                                              \
+      HD_READER, HD_FAMILY_LOOKUP, HD_NEEDS_KEY | HD_GIVES_BOTH | HD_MIXES, with)                                  \
+    X(CONTAINS, contains, "say which keys are there",                                                              \
+      HD_READER, HD_FAMILY_LOOKUP, HD_NEEDS_KEY | HD_MIXES, with)                                                  \
+    X(FIND_PTR, find_ptr, "pointer to the value, valid until the next inserter",                                   \
+      HD_READER, HD_FAMILY_LOOKUP, HD_NEEDS_KEY | HD_NEEDS_PTR | HD_GIVES_PTR | HD_GIVES_SCORE, with)              \
+    X(FIND_MISSED, find_missed, "find, and list the keys that were missed",                                        \
+      HD_READER, HD_FAMILY_LOOKUP, HD_NEEDS_KEY | HD_GIVES_BOTH | HD_LISTS, with)                                  \
+    X(TOUCH, touch, "find, and rescore the hits by the policy",                                                    \
+      HD_UPDATER, HD_FAMILY_UPDATE, HD_NEEDS_KEY | HD_SCORES | HD_GIVES_BOTH, with)                                \
+    X(ASSIGN, assign, "replace value and score of existing entries",                                               \
+      HD_UPDATER, HD_FAMILY_UPDATE, HD_NEEDS_KEY | HD_NEEDS_VALUE | HD_SCORES | HD_WRITES_VALUE | HD_MIXES, with)  \
+    X(ASSIGN_VALUES, assign_values, "replace the value of existing entries",                                       \
+      HD_UPDATER, HD_FAMILY_UPDATE, HD_NEEDS_KEY | HD_NEEDS_VALUE | HD_WRITES_VALUE | HD_MIXES, with)              \
+    X(ASSIGN_SCORES, assign_scores, "rescore existing entries",                                                    \
+      HD_UPDATER, HD_FAMILY_UPDATE, HD_NEEDS_KEY | HD_SCORES, with)                                                \
+    X(ACCUM_OR_ASSIGN, accum_or_assign, "add to an existing value, or insert a missing one",                       \
+      HD_INSERTER, HD_FAMILY_UPSERT, HD_NEEDS_KEY | HD_NEEDS_VALUE | HD_SCORES | HD_WRITES_VALUE | HD_MIXES, with) \
+    X(INSERT_OR_ASSIGN, insert_or_assign, "upsert; a full bucket evicts or refuses",                               \
+      HD_INSERTER, HD_FAMILY_UPSERT, HD_NEEDS_KEY | HD_NEEDS_VALUE | HD_SCORES | HD_WRITES_VALUE | HD_MIXES, with) \
+    X(INSERT_AND_EVICT, insert_and_evict, "upsert, and list what was evicted and refused",                         \
+      HD_INSERTER, HD_FAMILY_UPSERT, HD_NEEDS_KEY | HD_NEEDS_VALUE | HD_SCORES | HD_WRITES_VALUE | HD_LISTS, with) \
+    X(FIND_OR_INSERT, find_or_insert, "copy the value out, or insert the one given",                               \
+      HD_INSERTER, HD_FAMILY_UPSERT, HD_NEEDS_KEY | HD_NEEDS_VALUE | HD_SCORES | HD_GIVES_BOTH | HD_MIXES, with)   \
+    X(FIND_OR_INSERT_PTR, find_or_insert_ptr, "pointer to the value, of a new zeroed one if there was none",       \
+      HD_INSERTER, HD_FAMILY_UPSERT, HD_NEEDS_KEY | HD_NEEDS_PTR | HD_SCORES | HD_GIVES_PTR, with)                 \
+    X(LOCK_KEYS, lock_keys, "pin entries against eviction and change",                                             \
+      HD_INSERTER, HD_FAMILY_PIN, HD_NEEDS_KEY | HD_NEEDS_HOLDER | HD_GIVES_PTR, with)                             \
+    X(UNLOCK_KEYS, unlock_keys, "unpin entries that the holder pinned",                                            \
+      HD_INSERTER, HD_FAMILY_PIN, HD_NEEDS_KEY | HD_NEEDS_HOLDER, with)                                            \
+    X(ERASE, erase, "remove entries",                                                                              \
+      HD_INSERTER, HD_FAMILY_ERASE, HD_NEEDS_KEY | HD_MIXES, with)                                                 \
+    X(ERASE_IF, erase_if, "remove the entries that a predicate holds for",                                         \
+      HD_INSERTER, HD_FAMILY_SWEEP, HD_NEEDS_PRED, with)                                                           \
+    X(EXPORT, export, "list the entries of a range of slots",                                                      \
+      HD_READER, HD_FAMILY_EXPORT, HD_RANGE | HD_LISTS, with)                                                      \
+    X(EXPORT_IF, export_if, "those of them that a predicate holds for",                                            \
+      HD_READER, HD_FAMILY_EXPORT, HD_RANGE | HD_NEEDS_PRED | HD_LISTS, with)                                      \
+    X(SIZE, size, "count the entries",                                                                             \
+      HD_READER, HD_FAMILY_SWEEP, HD_NEEDS_COUNT, with)                                                            \
+    X(SIZE_IF, size_if, "count the entries that a predicate holds for",                                            \
+      HD_READER, HD_FAMILY_SWEEP, HD_NEEDS_COUNT | HD_NEEDS_PRED, with)                                            \
+    X(CLEAR, clear, "remove all entries and pins",                                                                 \
+      HD_INSERTER, HD_FAMILY_CLEAR, 0, with)                                                                       \
+    X(PROMOTE, promote, "bring the values of the best scores near",                                                \
+      HD_INSERTER, HD_FAMILY_PROMOTE, HD_RANGE, with)
+/* clang-format on */
 
-/* X(enumerator, name, role, needs, one sentence) */
-#define HD_OP_ROW_PLAIN(number, name, role, needs, what, X) X(number, name, role, needs, what)
-#define HD_OP_ROWS(X)                                       HD_OP_ROWS_WITH(HD_OP_ROW_PLAIN, X)
+/* X(enumerator, name, one sentence, role, family, does) */
+#define HD_OP_ROW_PLAIN(number, name, what, role, family, does, X) X(number, name, what, role, family, does)
+#define HD_OP_ROWS(X)                                              HD_OP_ROWS_WITH(HD_OP_ROW_PLAIN, X)
+
+/* Sets of operations, a bit for each, for kernels too: those whose rows have the flag or are of the family. */
+#define HD_OP_IF_DOES(number, name, what, role, family, does, flag) | ((does) & (flag) ? 1u << HD_OP_##number : 0u)
+#define HD_OP_IF_IN(number, name, what, role, family, does, which)  | (family == (which) ? 1u << HD_OP_##number : 0u)
+#define HD_OPS_THAT(flag)                                           (0u HD_OP_ROWS_WITH(HD_OP_IF_DOES, flag))
+#define HD_OPS_OF(which)                                            (0u HD_OP_ROWS_WITH(HD_OP_IF_IN, which))
+
+#define HD_OP_IN(op, set) ((set) >> (op)&1u)
+
+enum {
+    HD_OPS_LOOKUP = HD_OPS_OF(HD_FAMILY_LOOKUP),
+    HD_OPS_UPSERT = HD_OPS_OF(HD_FAMILY_UPSERT),
+    HD_OPS_GIVE_VALUE = HD_OPS_THAT(HD_GIVES_VALUE),
+    HD_OPS_GIVE_SCORE = HD_OPS_THAT(HD_GIVES_SCORE),
+    HD_OPS_GIVE_PTR = HD_OPS_THAT(HD_GIVES_PTR),
+    HD_OPS_WRITE_VALUE = HD_OPS_THAT(HD_WRITES_VALUE)
+};
 
 typedef struct hd_op_row {
     const char *name, *what;
     hd_role role;
-    uint32_t needs;
+    hd_family family;
+    uint32_t needs; /* HD_NEEDS_KEY and so on */
 } hd_op_row;
 
 /* NULL for a number that is no operation. */
@@ -73,8 +128,10 @@ const hd_op_row *hd_op_row_of(hd_op op);
 /* The same of a batch, mixed ones among them. */
 const hd_op_row *hd_row_of_batch(const hd_batch *b);
 
-/* Whether an item of a mixed batch may be it: what delivers no pointer and no list, and needs no holder. */
-bool hd_op_mixes(hd_op op);
+/* Whether the operation does all that `flags` say. False for a number that is no operation. */
+bool hd_op_does(hd_op op, uint32_t flags);
+/* HD_FAMILY_COUNT for a number that is no operation. */
+hd_family hd_op_family(hd_op op);
 
 static inline bool hd_op_is_keyed(const hd_op_row *row) { return row->needs & HD_NEEDS_KEY; }
 

@@ -10,6 +10,7 @@
 #include "bench/machine.h"
 #include "bench/timed.h"
 #include "base/error.h"
+#include "base/op.h"
 
 /* ---- What is timed --------------------------------------------------------------------------- */
 
@@ -48,25 +49,25 @@ static void act_close(act *a)
     hd_source_close(a->source);
 }
 
-static bool is_export(hd_op op) { return op == HD_OP_EXPORT || op == HD_OP_EXPORT_IF; }
+static bool is_export(hd_op op) { return hd_op_family(op) == HD_FAMILY_EXPORT; }
+
+/* The table may hold other keys afterwards. */
+static bool changes_keys(hd_op op) { return hd_op_row_of(op)->role == HD_INSERTER; }
 
 /* Every operation gets the outputs that it is for: values for find, the list for insert_and_evict. */
 static hd_status act_arrays(act *a)
 {
     hd_op op = a->line->op;
     uint64_t n = a->n, value_bytes = a->stage->info.value_bytes;
-    bool refused = false, keyed = op < HD_OP_ERASE_IF;
-    bool lists = op == HD_OP_INSERT_AND_EVICT || op == HD_OP_FIND_MISSED || is_export(op);
+    bool refused = false, keyed = hd_op_does(op, HD_NEEDS_KEY), lists = hd_op_does(op, HD_LISTS);
     hd_batch *b = &a->batch;
     if (keyed) {
         b->key = (const uint64_t *)act_take(a, n, sizeof *b->key, &refused);
         b->value = act_take(a, n, value_bytes, &refused);
         b->outcome = (uint8_t *)act_take(a, n, 1, &refused);
     }
-    bool copies_out = op == HD_OP_FIND || op == HD_OP_FIND_MISSED || op == HD_OP_TOUCH || op == HD_OP_FIND_OR_INSERT;
-    bool points = op == HD_OP_FIND_PTR || op == HD_OP_FIND_OR_INSERT_PTR || op == HD_OP_LOCK_KEYS;
-    if (copies_out) b->value_out = act_take(a, n, value_bytes, &refused);
-    if (points) b->ptr = (void **)act_take(a, n, sizeof *b->ptr, &refused);
+    if (hd_op_does(op, HD_GIVES_VALUE)) b->value_out = act_take(a, n, value_bytes, &refused);
+    if (hd_op_does(op, HD_GIVES_PTR)) b->ptr = (void **)act_take(a, n, sizeof *b->ptr, &refused);
     if (lists) {
         b->list_key = (uint64_t *)act_take(a, n, sizeof *b->list_key, &refused);
         if (op != HD_OP_FIND_MISSED) {
@@ -82,14 +83,15 @@ static hd_status act_arrays(act *a)
 static hd_status act_open(act *a, const bench_line *l, bench_stage *s)
 {
     uint64_t most = UINT64_MAX, n = l->c.batch;
+    bool keyed = hd_op_does(l->op, HD_NEEDS_KEY);
     memset(a, 0, sizeof *a);
     a->line = l;
     a->stage = s;
-    hd_status e = l->op < HD_OP_ERASE_IF ? stage_most(s, l->probe, &most) : HD_OK;
+    hd_status e = keyed ? stage_most(s, l->probe, &most) : HD_OK;
     if (e) return e;
     if (is_export(l->op)) most = s->info.capacity;
     a->n = n < most ? n : most;
-    a->items = l->op < HD_OP_ERASE_IF || is_export(l->op) ? a->n : s->info.capacity;
+    a->items = keyed || is_export(l->op) ? a->n : s->info.capacity;
     a->batch.op = l->op;
     a->batch.n = a->n;
     a->batch.distinct = l->c.distinct;
@@ -164,7 +166,7 @@ static unsigned fates_allowed(const bench_line *l)
         [HD_OP_UNLOCK_KEYS] = HD_HIT,
         [HD_OP_ERASE] = HD_ERASED,
     };
-    if (l->op >= HD_OP_ERASE_IF) return ~0u; /* table-wide: its items have no outcomes */
+    if (!hd_op_does(l->op, HD_NEEDS_KEY)) return ~0u; /* table-wide: its items have no outcomes */
     switch (l->probe) {
     case BENCH_HIT: /* with two buckets, what was erased may come back at the cost of another, who is then missed */
         return 1u << found[l->op] | (l->op == HD_OP_ERASE && l->c.dual ? 1u << HD_MISS : 0);
@@ -227,7 +229,7 @@ hd_status batches_time(const bench_line *l, const bench_plan *plan, bench_stage 
     r->capacity = stage->info.capacity;
     r->table_bytes = (double)stage->info.memory_bytes / (double)stage->info.capacity;
     r->resident_bytes = stage->resident_bytes > 0 ? (double)stage->resident_bytes / (double)stage->info.capacity : 0;
-    if (l->op >= HD_OP_ACCUM_OR_ASSIGN && l->probe != BENCH_HIT) stage_changed(stage);
+    if (changes_keys(l->op) && l->probe != BENCH_HIT) stage_changed(stage);
     act_close(&a);
     if (l->op == HD_OP_CLEAR || l->op == HD_OP_ERASE || e) stage_strike(stage); /* not as it was filled */
     return e;

@@ -8,12 +8,13 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/op.h"
 #include "base/parse.h"
 
 static const char *const probes[BENCH_PROBES] = { "hit", "miss", "new", "keys", "trace" };
 
 /* Whether an operation brings in missing keys. */
-static bool inserts(hd_op op) { return op >= HD_OP_ACCUM_OR_ASSIGN && op <= HD_OP_FIND_OR_INSERT_PTR; }
+static bool inserts(hd_op op) { return hd_op_family(op) == HD_FAMILY_UPSERT; }
 
 static hd_status take_probe(const char *text, bench_line *l)
 {
@@ -51,7 +52,7 @@ static hd_status op_find(const char *name, hd_op *op)
 /* What cannot be: a hit of nothing, a miss that is inserted, a table-wide operation of a trace. */
 static hd_status line_check(const bench_line *l)
 {
-    bool keyed = l->op < HD_OP_ERASE_IF;
+    bool keyed = hd_op_does(l->op, HD_NEEDS_KEY);
     if (l->probe == BENCH_MISS && inserts(l->op))
         return hd_fail(HD_EINVAL, "probe: %s inserts what is missing; say new", l->c.op);
     if (l->probe == BENCH_NEW && !inserts(l->op))

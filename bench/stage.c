@@ -8,8 +8,9 @@
 #include <string.h>
 
 #include "bench/device/draw.h"
-#include "bench/machine.h"
 #include "base/error.h"
+#include "base/op.h"
+#include "bench/machine.h"
 #include "workload/rng.h"
 
 enum { AT_ONCE = 1 << 16, PRESENT_MOST = 1 << 22 };
@@ -24,7 +25,7 @@ void stage_strike(bench_stage *s)
 hd_status stage_run(bench_stage *s, hd_batch *b)
 {
     hd_status e = hd_run(s->table, b);
-    if (!e && b->op < HD_OP_ERASE_IF) s->submitted += b->n;
+    if (!e && hd_op_does(b->op, HD_NEEDS_KEY)) s->submitted += b->n;
     return e;
 }
 

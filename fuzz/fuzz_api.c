@@ -264,8 +264,7 @@ static const char *call_open(session *s)
 
 static bool needs_value(hd_op op)
 {
-    return op == HD_OP_ASSIGN || op == HD_OP_ASSIGN_VALUES ||
-           (op >= HD_OP_ACCUM_OR_ASSIGN && op <= HD_OP_FIND_OR_INSERT);
+    return judge_ops[op].value_in || op == HD_OP_ACCUM_OR_ASSIGN || op == HD_OP_FIND_OR_INSERT;
 }
 static bool needs_ptr(hd_op op) { return op == HD_OP_FIND_PTR || op == HD_OP_FIND_OR_INSERT_PTR; }
 
@@ -372,8 +371,7 @@ static const char *call_run(session *s)
     TELL(s, "%s of %" PRIu64 "%s", judge_batch_name(&whole), whole.n, wanted ? " (wrong)" : "");
     begin(s);
     hd_status got = how % 16 == 15 ? hd_run(how & 16 ? s->x->t : NULL, how & 16 ? NULL : &b) : hd_run(s->x->t, &b);
-    const char *why = end(s, hd_op_name(whole.op), got, how % 16 == 15 ? HD_EINVAL : wanted,
-                          whole.op <= HD_OP_FIND_MISSED || (whole.op >= HD_OP_EXPORT && whole.op <= HD_OP_SIZE_IF));
+    const char *why = end(s, hd_op_name(whole.op), got, how % 16 == 15 ? HD_EINVAL : wanted, judge_ops[whole.op].reads);
     if (why) return why;
     if (got == HD_EINVAL) return all_poison(s, whole);
     if (got) return NULL; /* what was lent for the answers may have been used */

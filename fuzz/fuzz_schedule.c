@@ -16,6 +16,7 @@
 #include "fuzz/fuzz.h"
 #include "fuzz/stage.h"
 #include "judge/agree.h"
+#include "judge/rules.h"
 
 enum { MOST = 519, HEAD = 7, DECISIONS = (MOST - HEAD) / 2, PASS = 255, THREADS = 32, BLOCKS = 2, BOUND = 1000 };
 
@@ -33,12 +34,14 @@ static void situation_of(play *x, feed *f)
 {
     hd_case *c = &x->c;
     uint8_t first = feed_byte(f);
-    x->op = (hd_op)(first % HD_OP_ERASE_IF); /* those with keys: the others meet nobody */
+    hd_op keyed[HD_OP_COUNT_]; /* items of the others do not meet */
+    uint64_t ops = judge_keyed_ops(keyed);
+    x->op = keyed[first % ops];
     feed variant = feed_of(f->next, feed_left(f) ? 1 : 0);
     feed_byte(f);
     *c = hd_case_default();
     x->d = fuzz_design(f, c);
-    if (x->d->mix && first / HD_OP_ERASE_IF % 2) x->op = JUDGE_MIXED;
+    if (x->d->mix && first / ops % 2) x->op = JUDGE_MIXED;
     snprintf(c->op, sizeof c->op, "%s", fixture_op_name(x->op));
     uint8_t shape = feed_byte(f), items = feed_byte(f);
     c->slots = ((const uint32_t[]){ 2, 3, 4, 16 })[shape % 4];

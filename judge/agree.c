@@ -42,9 +42,8 @@ static const char *part_name(const agree *a, uint32_t k)
     return name;
 }
 
-static bool is_reader(hd_op op) { return op <= HD_OP_FIND_MISSED; }
 static bool keyed(const fixture_part *p) { return judge_keyed_batch(&p->batch); }
-static bool reads(const fixture_part *p) { return !p->batch.each && is_reader(p->batch.op); }
+static bool reads(const fixture_part *p) { return !p->batch.each && keyed(p) && judge_ops[p->batch.op].reads; }
 static bool ordered(const fixture_part *p) { return keyed(p) && p->kernel->strictness <= FIXTURE_CHOICE; }
 
 /* ---- One item -------------------------------------------------------------------------------- */
@@ -78,7 +77,7 @@ static bool any_moment(const agree *a, uint32_t k, uint64_t i)
 {
     const hd_batch *b = &a->s->part[k].batch;
     if (!any_moments(a, k)) return false;
-    bool rescored = !is_reader(judge_item_op(b, i)) && a->d->scores(a->s) != JUDGE_NO_SCORES;
+    bool rescored = !judge_ops[judge_item_op(b, i)].reads && a->d->scores(a->s) != JUDGE_NO_SCORES;
     return b->outcome[i] == HD_MISS || (b->outcome[i] == HD_HIT && !rescored) || b->outcome[i] == HD_PENDING ||
            b->outcome[i] == HD_RESERVED;
 }

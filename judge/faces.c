@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "judge/rules.h"
+
 static const char *say(char *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static const char *say(char *why, const char *format, ...)
@@ -158,9 +160,10 @@ static const char *other_deliveries(telling *l)
 static hkv_item draw(hd_rng *g, uint64_t now, uint64_t *value)
 {
     static const uint64_t special[] = { 0, 1, UINT64_MAX, UINT64_MAX - 1, 1ull << 32 };
+    hd_op keyed[HD_OP_COUNT_];
     hkv_item it;
     memset(&it, 0, sizeof it);
-    it.op = (hd_op)hd_rng_below(g, HD_OP_ERASE + 1);
+    it.op = keyed[hd_rng_below(g, judge_keyed_ops(keyed))];
     if (hd_rng_below(g, 2)) it.op = HD_OP_INSERT_AND_EVICT; /* keep the table full */
     it.elem = HD_U64;
     it.flag = (uint32_t)hd_rng_below(g, 3);

@@ -11,10 +11,11 @@
 
 /* clang-format off */
 const judge_op judge_ops[HD_OP_COUNT_] = {
-    [HD_OP_FIND] = { .keyed = true, .value_out = true, .score_out = true, .present = HD_HIT },
-    [HD_OP_CONTAINS] = { .keyed = true, .present = HD_HIT },
-    [HD_OP_FIND_PTR] = { .keyed = true, .score_out = true, .ptr_out = true, .present = HD_HIT },
-    [HD_OP_FIND_MISSED] = { .keyed = true, .value_out = true, .score_out = true, .list = true, .present = HD_HIT },
+    [HD_OP_FIND] = { .keyed = true, .reads = true, .value_out = true, .score_out = true, .present = HD_HIT },
+    [HD_OP_CONTAINS] = { .keyed = true, .reads = true, .present = HD_HIT },
+    [HD_OP_FIND_PTR] = { .keyed = true, .reads = true, .score_out = true, .ptr_out = true, .present = HD_HIT },
+    [HD_OP_FIND_MISSED] = { .keyed = true, .reads = true, .value_out = true, .score_out = true, .list = true,
+      .present = HD_HIT },
     [HD_OP_TOUCH] = { .keyed = true, .changes = true, .rescores = true, .value_out = true, .score_out = true,
       .present = HD_HIT },
     [HD_OP_ASSIGN] = { .keyed = true, .changes = true, .rescores = true, .value_in = true, .present = HD_UPDATED },
@@ -34,9 +35,10 @@ const judge_op judge_ops[HD_OP_COUNT_] = {
     [HD_OP_UNLOCK_KEYS] = { .keyed = true, .present = HD_HIT },
     [HD_OP_ERASE] = { .keyed = true, .changes = true, .present = HD_ERASED },
     [HD_OP_ERASE_IF] = { .changes = true, .predicate = true },
-    [HD_OP_EXPORT] = { .list = true, .range = true },
-    [HD_OP_EXPORT_IF] = { .list = true, .range = true, .predicate = true },
-    [HD_OP_SIZE_IF] = { .predicate = true },
+    [HD_OP_EXPORT] = { .reads = true, .list = true, .range = true },
+    [HD_OP_EXPORT_IF] = { .reads = true, .list = true, .range = true, .predicate = true },
+    [HD_OP_SIZE] = { .reads = true },
+    [HD_OP_SIZE_IF] = { .reads = true, .predicate = true },
     [HD_OP_CLEAR] = { .changes = true },
     [HD_OP_PROMOTE] = { .changes = true, .range = true },
 };
@@ -47,6 +49,14 @@ hd_op judge_op_named(const char *name)
     int op = 0;
     while (op < HD_OP_COUNT_ && strcmp(name, hd_op_name((hd_op)op)) != 0) op++;
     return (hd_op)op;
+}
+
+uint64_t judge_keyed_ops(hd_op *op)
+{
+    uint64_t n = 0;
+    for (int o = 0; o < HD_OP_COUNT_; o++)
+        if (judge_ops[o].keyed) op[n++] = (hd_op)o;
+    return n;
 }
 
 bool judge_dictionary(const char *design) { return strcmp(design, "hive") == 0; }

@@ -17,7 +17,8 @@ typedef struct judge_op {
     bool rescores; /* by the policy, when the key is present            */
     bool value_in; /* replaces the value, when the key is present       */
     bool value_out, score_out, ptr_out;
-    bool list; /* fills the list                                    */
+    bool reads; /* changes nothing, not even a pin                  */
+    bool list;  /* fills the list                                   */
     bool predicate;
     bool range;         /* of slots                                       */
     hd_outcome present; /* the outcome when the key is present, not pinned */
@@ -26,6 +27,7 @@ typedef struct judge_op {
 extern const judge_op judge_ops[HD_OP_COUNT_];
 
 hd_op judge_op_named(const char *name); /* HD_OP_COUNT_: none */
+uint64_t judge_keyed_ops(hd_op *op);    /* all of them; how many */
 
 /* The least key that a table of that configuration answers RESERVED to, and whether its design is a dictionary: no
  * scores, nobody leaves unasked. */

@@ -50,7 +50,7 @@ static hd_status check_each(const hd_table *t, const hd_batch *b)
 {
     bool adds = false;
     for (uint64_t i = 0; !t->design->far && i < b->n; i++) {
-        if (!hd_op_mixes((hd_op)b->each[i]))
+        if (!hd_op_does((hd_op)b->each[i], HD_MIXES))
             return hd_fail(HD_EINVAL, "mixed: each: item %" PRIu64 " is %s (%d), which cannot be mixed", i,
                            hd_op_name((hd_op)b->each[i]), b->each[i]);
         adds = adds || b->each[i] == HD_OP_ACCUM_OR_ASSIGN;

@@ -52,7 +52,7 @@ static void trial_run(trial *t, uint64_t n, uint64_t inserts_of_8)
 {
     for (uint64_t i = 0; i < n; i++) {
         do t->each[i] = (uint8_t)test_below(&t->r, HD_OP_COUNT_);
-        while (!hd_op_mixes((hd_op)t->each[i]));
+        while (!hd_op_does((hd_op)t->each[i], HD_MIXES));
         if (test_below(&t->r, 8) < inserts_of_8) t->each[i] = HD_OP_INSERT_OR_ASSIGN;
         t->key[i] = test_below(&t->r, 30) ? test_below(&t->r, KEYS) : 0xfffffffdu + test_below(&t->r, 3);
         t->value[i] = (uint32_t)test_random(&t->r);

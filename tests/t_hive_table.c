@@ -443,7 +443,7 @@ static void mixed_are_counted(void **state)
     for (int round = 0; round < 200; round++) {
         for (int i = 0; i < N; i++) {
             do each[i] = (uint8_t)test_below(&r, HD_OP_COUNT_);
-            while (!hd_op_mixes((hd_op)each[i]));
+            while (!hd_op_does((hd_op)each[i], HD_MIXES));
             key[i] = test_below(&r, 60) ? test_below(&r, 50) : HD_KEY_EMPTY;
             value[i] = (uint32_t)test_random(&r);
             items[each[i]]++;
@@ -456,7 +456,7 @@ static void mixed_are_counted(void **state)
     }
     must(hd_counters_sync(t, &c));
     for (int o = 0; o < HD_OP_COUNT_; o++)
-        check(c.op[o] == items[o] && (items[o] > 0) == hd_op_mixes((hd_op)o), "%s: %llu counted of %llu",
+        check(c.op[o] == items[o] && (items[o] > 0) == hd_op_does((hd_op)o, HD_MIXES), "%s: %llu counted of %llu",
               hd_op_name((hd_op)o), (ull)c.op[o], (ull)items[o]);
     for (int o = 0; o < HD_OUTCOME_COUNT; o++)
         check(c.outcome[o] == fates[o], "%s: %llu counted of %llu", hd_outcome_name((hd_outcome)o), (ull)c.outcome[o],
@@ -520,7 +520,7 @@ static void mixed_are_refused(void **state)
         good = { .n = N, .each = each, .key = key, .value = value, .elem = HD_I32, .outcome = outcome, .flag = flag },
         b;
     for (unsigned o = 0; o < 256; o++) {
-        if (hd_op_mixes((hd_op)o)) continue;
+        if (hd_op_does((hd_op)o, HD_MIXES)) continue;
         each[N - 1] = (uint8_t)o;
         b = good;
         test_case("mixed with operation %u", o);

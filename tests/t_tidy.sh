@@ -68,6 +68,12 @@ else
   skip "no object of simt/ needs itself in the end" "nm or the objects are missing"
 fi
 
+# ---- The table of operations ---------------------------------------------------------------------
+
+# An operation is compared with == and != alone, and HD_OP_COUNT_ bounds them all.
+printf '%s\n' "${c[@]}" | xargs grep -nE 'HD_OP_[A-Z_]*[A-Z] *(<=?|>=?)([^<>=]|$)|(^|[^-<>])(<=?|>=?) *HD_OP_[A-Z_]*[A-Z]\b|HD_OP_[A-Z_]*[A-Z] *[-+%]|[-+%] *HD_OP_[A-Z_]*[A-Z]\b' /dev/null |
+  none "nothing depends on the order of operations"
+
 # ---- What the library reaches --------------------------------------------------------------------
 #
 # Asked of the objects, so that no macro and no comment can mislead: ARCHIVE(MEMBER): U SYMBOL.

@@ -323,7 +323,7 @@ static void counters_are_exact(void **state)
         for (int round = 0; round < 4000; round++) {
             hd_op op = (hd_op)test_below(&random, HD_OP_COUNT_);
             if (op == HD_OP_CLEAR && round % 16) continue;
-            bool keyed = op <= HD_OP_ERASE;
+            bool keyed = hd_op_does(op, HD_NEEDS_KEY);
             uint64_t n = test_below(&random, N + 1), count = 0;
             for (uint64_t i = 0; i < n; i++) {
                 key[i] =

@@ -6,6 +6,7 @@
 #ifndef HD_BENCH_TRAY_H
 #define HD_BENCH_TRAY_H
 
+#include "base/op.h"
 #include "bench/device/fixture.h"
 
 /* What a batch of an operation brings along, besides keys: what one asks of it, and no more. */
@@ -36,7 +37,7 @@ const char *bench_buffers_name(hd_op op);
 /* All items whose keys are not there insert them. */
 static inline bool bench_buffers_inserts(hd_op op)
 {
-    return op >= HD_OP_INSERT_OR_ASSIGN && op <= HD_OP_FIND_OR_INSERT_PTR;
+    return hd_op_family(op) == HD_FAMILY_UPSERT && op != HD_OP_ACCUM_OR_ASSIGN;
 }
 
 typedef struct bench_buffers {

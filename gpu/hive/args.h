@@ -34,6 +34,7 @@
 #ifndef HIVE_ARGS_H
 #define HIVE_ARGS_H
 
+#include "base/op.h"
 #include "heddle.h"
 #include "ref/hive/layout.h"
 
@@ -49,10 +50,7 @@ enum {
 enum { HIVE_COUNTS, HIVE_WRITES };
 
 /* Whether such a batch, which is not mixed, may bring keys in. */
-HD_FN bool hive_op_inserts(uint32_t op)
-{
-    return op == HD_OP_ACCUM_OR_ASSIGN || op == HD_OP_INSERT_OR_ASSIGN || op == HD_OP_FIND_OR_INSERT;
-}
+HD_FN bool hive_op_inserts(uint32_t op) { return HD_OP_IN(op, HD_OPS_UPSERT); }
 
 typedef struct hive_args {
     hive_view v;       /* but for v.stashed, which is the host's opinion and not looked at */

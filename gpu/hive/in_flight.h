@@ -81,7 +81,8 @@ SIMT_FN bool hive_inserts(const hive_kind *k) { return k->mixed || hive_op_inser
 /* Whether a key that is there may stay what it is. */
 SIMT_FN bool hive_keeps(const hive_kind *k)
 {
-    return k->mixed || k->op <= HD_OP_FIND_MISSED || k->op == HD_OP_ACCUM_OR_ASSIGN || k->op == HD_OP_FIND_OR_INSERT;
+    return k->mixed || HD_OP_IN(k->op, HD_OPS_LOOKUP) || k->op == HD_OP_ACCUM_OR_ASSIGN ||
+           k->op == HD_OP_FIND_OR_INSERT;
 }
 /* Whether a key that is there may become something else. */
 SIMT_FN bool hive_changes(const hive_kind *k)

@@ -52,10 +52,7 @@ SIMT_FN void hive_rule(hive_one *o, uint32_t flag)
     }
 }
 
-SIMT_FN bool hive_delivers_value(uint32_t op)
-{
-    return op == HD_OP_FIND || op == HD_OP_FIND_MISSED || op == HD_OP_FIND_OR_INSERT;
-}
+SIMT_FN bool hive_delivers_value(uint32_t op) { return HD_OP_IN(op, HD_OPS_GIVE_VALUE); }
 
 /* What is there becomes, element by element. */
 SIMT_FN uint64_t hive_sum(const hive_args *a, uint64_t value, uint64_t in)

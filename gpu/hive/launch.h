@@ -18,7 +18,7 @@ extern const uint32_t hive_options; /* of its reference: hd_design.options */
 const char *hive_unfit_row(uint32_t row, const hd_info *info, const hd_batch *b);
 
 /* hd_kernel_hive_BACKEND_VARIANT_FAMILY. */
-#define HIVE_RAN(number, name, role, needs, what, variant) "hive." #name "." variant,
+#define HIVE_RAN(number, name, what, role, family_, does, variant) [HD_OP_##number] = "hive." #name "." variant,
 #define HIVE_ROW(on, variant, family, what)                                                                     \
     static const char *unfit_##variant##_##family(const hd_info *info, const hd_batch *b)                       \
     {                                                                                                           \

@@ -18,9 +18,13 @@ typedef enum hive_family {
 
 static inline hive_family hive_family_of(uint32_t op)
 {
-    if (op <= HD_OP_ERASE) return HIVE_FAMILY_items;
-    if (op == HD_OP_EXPORT || op == HD_OP_EXPORT_IF) return HIVE_FAMILY_export;
-    return op == HD_OP_CLEAR ? HIVE_FAMILY_clear : HIVE_FAMILY_sweep;
+    switch (hd_op_family((hd_op)op)) {
+    case HD_FAMILY_SWEEP:
+    case HD_FAMILY_PROMOTE: return HIVE_FAMILY_sweep;
+    case HD_FAMILY_EXPORT: return HIVE_FAMILY_export;
+    case HD_FAMILY_CLEAR: return HIVE_FAMILY_clear;
+    default: return HIVE_FAMILY_items;
+    }
 }
 
 /* ---- Which shapes a row can run: NULL, or why not -------------------------------------------- */

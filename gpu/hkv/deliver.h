@@ -6,17 +6,12 @@
 #ifndef HKV_DELIVER_H
 #define HKV_DELIVER_H
 
+#include "base/op.h"
 #include "gpu/hkv/item.h"
 
-SIMT_FN bool hkv_delivers_value(uint32_t op)
-{
-    return op == HD_OP_FIND || op == HD_OP_FIND_MISSED || op == HD_OP_TOUCH || op == HD_OP_FIND_OR_INSERT;
-}
-SIMT_FN bool hkv_delivers_score(uint32_t op) { return hkv_delivers_value(op) || op == HD_OP_FIND_PTR; }
-SIMT_FN bool hkv_delivers_ptr(uint32_t op)
-{
-    return op == HD_OP_FIND_PTR || op == HD_OP_FIND_OR_INSERT_PTR || op == HD_OP_LOCK_KEYS;
-}
+SIMT_FN bool hkv_delivers_value(uint32_t op) { return HD_OP_IN(op, HD_OPS_GIVE_VALUE); }
+SIMT_FN bool hkv_delivers_score(uint32_t op) { return HD_OP_IN(op, HD_OPS_GIVE_SCORE); }
+SIMT_FN bool hkv_delivers_ptr(uint32_t op) { return HD_OP_IN(op, HD_OPS_GIVE_PTR); }
 
 SIMT_FN bool hkv_was_found(uint32_t outcome) { return outcome == HD_HIT || outcome == HD_PINNED; }
 SIMT_FN bool hkv_was_placed(uint32_t outcome) { return outcome == HD_INSERTED || outcome == HD_EVICTED; }

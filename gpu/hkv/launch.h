@@ -18,7 +18,7 @@ extern const uint32_t hkv_options; /* of its reference: hd_design.options */
 const char *hkv_unfit(uint32_t row, const hd_info *info, const hd_batch *b);
 
 /* hd_kernel_hkv_BACKEND_VARIANT_FAMILY. */
-#define HKV_RAN(number, name, role, needs, what, variant) "hkv." #name "." variant,
+#define HKV_RAN(number, name, what, role, family_, does, variant) [HD_OP_##number] = "hkv." #name "." variant,
 #define HKV_ROW(on, variant, family, what)                                                                      \
     static const char *unfit_##variant##_##family(const hd_info *info, const hd_batch *b)                       \
     {                                                                                                           \

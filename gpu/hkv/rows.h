@@ -8,36 +8,24 @@
 
 #include <string.h>
 
+#include "base/op.h"
 #include "gpu/hkv/args.h"
 #include "heddle.h"
 #include "policies/policy.h"
 
 typedef enum hkv_family {
-    HKV_FAMILY_lookup, /* find, contains, find_ptr, find_missed          */
-    HKV_FAMILY_update, /* touch, assign, assign_values, assign_scores    */
-    HKV_FAMILY_upsert, /* accum_or_assign to find_or_insert_ptr          */
-    HKV_FAMILY_pin,    /* lock_keys, unlock_keys                         */
-    HKV_FAMILY_erase,
-    HKV_FAMILY_sweep,  /* erase_if, size, size_if                        */
-    HKV_FAMILY_export, /* export, export_if                              */
-    HKV_FAMILY_clear,
-    HKV_FAMILY_promote
+    HKV_FAMILY_lookup = HD_FAMILY_LOOKUP,
+    HKV_FAMILY_update = HD_FAMILY_UPDATE,
+    HKV_FAMILY_upsert = HD_FAMILY_UPSERT,
+    HKV_FAMILY_pin = HD_FAMILY_PIN,
+    HKV_FAMILY_erase = HD_FAMILY_ERASE,
+    HKV_FAMILY_sweep = HD_FAMILY_SWEEP,
+    HKV_FAMILY_export = HD_FAMILY_EXPORT,
+    HKV_FAMILY_clear = HD_FAMILY_CLEAR,
+    HKV_FAMILY_promote = HD_FAMILY_PROMOTE
 } hkv_family;
 
-static inline hkv_family hkv_family_of(uint32_t op)
-{
-    if (op <= HD_OP_FIND_MISSED) return HKV_FAMILY_lookup;
-    if (op <= HD_OP_ASSIGN_SCORES) return HKV_FAMILY_update;
-    if (op <= HD_OP_FIND_OR_INSERT_PTR) return HKV_FAMILY_upsert;
-    if (op <= HD_OP_UNLOCK_KEYS) return HKV_FAMILY_pin;
-    if (op == HD_OP_ERASE) return HKV_FAMILY_erase;
-    if (op == HD_OP_EXPORT || op == HD_OP_EXPORT_IF) return HKV_FAMILY_export;
-    if (op == HD_OP_PROMOTE) return HKV_FAMILY_promote;
-    return op == HD_OP_CLEAR ? HKV_FAMILY_clear : HKV_FAMILY_sweep;
-}
-
-static inline bool hkv_is_keyed(hkv_family f) { return f <= HKV_FAMILY_erase; }
-static inline bool hkv_is_ranged(hkv_family f) { return f == HKV_FAMILY_export || f == HKV_FAMILY_promote; }
+static inline hkv_family hkv_family_of(uint32_t op) { return (hkv_family)hd_op_family((hd_op)op); }
 
 /* ---- Which shapes a row can run: NULL, or why not -------------------------------------------- */
 
@@ -291,8 +279,9 @@ static inline hd_status hkv_launch(const hkv_launcher *l, uint32_t row, hkv_args
     bool fetches = hkv_fetches(&a);
     if (!stages) a.stage_flag = NULL;
     if (!fetches) a.fetch_entry = NULL;
-    a.first = hkv_is_ranged(r->family) ? a.start : 0;
-    a.last = hkv_is_keyed(r->family) ? a.n : hkv_is_ranged(r->family) ? a.start + a.n : hkv_capacity(&a.v);
+    bool keyed = hd_op_does((hd_op)a.op, HD_NEEDS_KEY), ranged = hd_op_does((hd_op)a.op, HD_RANGE);
+    a.first = ranged ? a.start : 0;
+    a.last = keyed ? a.n : ranged ? a.start + a.n : hkv_capacity(&a.v);
     a.window = 0;
     if (stages) return hkv_launch_windows(l, row, &a);
     if (fetches) return hkv_launch_fetches(l, row, &a);

@@ -17,6 +17,7 @@
 #define SOAK_HKV_ORACLE_H
 
 #include "judge/hkv/device_draw.h"
+#include "judge/rules.h"
 #include "policies/policy.h"
 
 enum { GONE, THERE };                 /* known.presence */
@@ -86,7 +87,7 @@ struct hkv_oracle : answers {
         clock = info.now;
         epoch = info.epoch;
         accum = (uint32_t)d.below(3);
-        inserts = b.op >= HD_OP_ACCUM_OR_ASSIGN && b.op <= HD_OP_FIND_OR_INSERT_PTR;
+        inserts = judge_ops[b.op].enters;
         if (scores == NO_SCORES) b.score = nullptr;
         if (accum == HD_EITHER && d.one_in(2)) b.flag = nullptr;
     }
@@ -176,9 +177,13 @@ struct hkv_oracle : answers {
         }
     }
 
+    BOTH bool looks_up() const
+    {
+        return b.op == HD_OP_FIND || b.op == HD_OP_CONTAINS || b.op == HD_OP_FIND_PTR || b.op == HD_OP_FIND_MISSED;
+    }
     BOTH bool rescores(hd_outcome o) const
     {
-        bool never = b.op <= HD_OP_FIND_MISSED || b.op == HD_OP_ASSIGN_VALUES || b.op == HD_OP_ERASE ||
+        bool never = looks_up() || b.op == HD_OP_ASSIGN_VALUES || b.op == HD_OP_ERASE ||
                      (b.op == HD_OP_ACCUM_OR_ASSIGN && accum == HD_ASSIGN_NEW);
         return (o == HD_HIT || o == HD_UPDATED) && !never;
     }
@@ -318,7 +323,7 @@ struct hkv_oracle : answers {
         /* no item's number: others of the key are still asking whether they lead */
         busy m = key_now[at], none = { 0, NO_NUMBER, 0, 0, 0, 0, 0 };
         key_now[at] = none;
-        if (b.op <= HD_OP_FIND_MISSED) return;
+        if (looks_up()) return;
         if (b.op == HD_OP_ERASE) {
             if (m.went > 1 || (m.went == 0 && surely(k)) || (m.went && k.presence == GONE))
                 complain(NOT_CONSERVED, i, b.key[i]);

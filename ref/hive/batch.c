@@ -87,7 +87,7 @@ void hive_run_batch(hive_view *v, const hd_batch *b, uint64_t *tally)
         run_keyed(v, b, tally);
     else if (b->op == HD_OP_CLEAR)
         hive_clear(v);
-    else if (b->op >= HD_OP_ERASE_IF)
+    else if (!hd_op_does(b->op, HD_NEEDS_KEY))
         run_scan(v, b);
     else
         run_keyed(v, b, tally);

@@ -334,7 +334,7 @@ const hd_kernel hd_kernel_hive_ref = {
     hive_run,
     "hive.mixed.ref",
     {
-#define HD_RAN(number, name, role, needs, what) "hive." #name ".ref",
+#define HD_RAN(number, name, what, role, family, does) [HD_OP_##number] = "hive." #name ".ref",
         HD_OP_ROWS(HD_RAN)
 #undef HD_RAN
     },

@@ -25,23 +25,6 @@ enum { PARALLEL_ITEMS = 2048 }; /* fewer items are not worth waking threads for:
 
 /* ---- One item in, one item out --------------------------------------------------------------- */
 
-enum { OUT_VALUE = 1, OUT_SCORE = 2, OUT_PTR = 4 };
-
-/* What an operation delivers of an entry that it found (or, for pointers, brought in). */
-static unsigned delivers(hd_op op)
-{
-    switch ((int)op) {
-    case HD_OP_FIND:
-    case HD_OP_FIND_MISSED:
-    case HD_OP_TOUCH:
-    case HD_OP_FIND_OR_INSERT: return OUT_VALUE | OUT_SCORE;
-    case HD_OP_FIND_PTR: return OUT_PTR | OUT_SCORE;
-    case HD_OP_FIND_OR_INSERT_PTR:
-    case HD_OP_LOCK_KEYS: return OUT_PTR;
-    default: return 0;
-    }
-}
-
 static hkv_item item_at(const hkv_view *v, const hd_batch *b, hkv_when when, uint64_t i)
 {
     hkv_item it;
@@ -60,13 +43,13 @@ static hkv_item item_at(const hkv_view *v, const hd_batch *b, hkv_when when, uin
 static void deliver(const hkv_view *v, const hd_batch *b, uint64_t i, const hkv_seen *seen)
 {
     if (b->outcome) b->outcome[i] = (uint8_t)seen->outcome;
-    unsigned out = delivers(b->op);
+    uint32_t does = hd_op_row_of(b->op)->needs;
     bool found = seen->outcome == HD_HIT || seen->outcome == HD_PINNED;
     bool placed = seen->outcome == HD_INSERTED || seen->outcome == HD_EVICTED;
-    if ((out & OUT_VALUE) && found && b->value_out && v->value_bytes)
+    if ((does & HD_GIVES_VALUE) && found && b->value_out && v->value_bytes)
         memcpy((char *)b->value_out + i * v->value_bytes, hkv_value(v, seen->entry), v->value_bytes);
-    if ((out & OUT_SCORE) && found && b->score_out) b->score_out[i] = seen->score;
-    if ((out & OUT_PTR) && (found || placed) && b->ptr) b->ptr[i] = hkv_value(v, seen->entry);
+    if ((does & HD_GIVES_SCORE) && found && b->score_out) b->score_out[i] = seen->score;
+    if ((does & HD_GIVES_PTR) && (found || placed) && b->ptr) b->ptr[i] = hkv_value(v, seen->entry);
 }
 
 /* ---- Lists: compacted in item order ---------------------------------------------------------- */
@@ -104,8 +87,7 @@ typedef struct part {
     uint64_t low, high;
 } part;
 
-static bool is_reader(hd_op op) { return op <= HD_OP_FIND_MISSED; }
-static bool is_updater(hd_op op) { return op >= HD_OP_TOUCH && op <= HD_OP_ASSIGN_SCORES; }
+static bool has_role(const hd_batch *b, hd_role role) { return hd_op_row_of(b->op)->role == role; }
 
 /* Memory that an item will need is asked for a few items early: its digests, and for an insert the scores, which an
  * eviction reads from end to end. A table that the cache holds needs none of it. */
@@ -115,7 +97,7 @@ static void look_ahead(const hkv_view *v, const hd_batch *b, uint64_t i, uint64_
     if (i + AHEAD >= last || hkv_capacity(v) <= CACHED_ENTRIES) return;
     uint64_t e = hkv_entry(v, hd_first_bucket(hd_hash(b->key[i + AHEAD], v->seed), v->buckets), 0);
     for (uint32_t s = 0; s < v->slots; s += LINE) __builtin_prefetch(v->digest + e + s);
-    if (b->op < HD_OP_ACCUM_OR_ASSIGN) return;
+    if (has_role(b, HD_READER) || has_role(b, HD_UPDATER)) return;
     const char *score = (const char *)hkv_score_at(v, e);
     for (size_t at = 0; at < (size_t)v->slots * 8 * v->step; at += LINE) __builtin_prefetch(score + at);
 }
@@ -165,8 +147,8 @@ static uint64_t share(uint64_t n, uint64_t t, uint64_t many) { return n / many *
 
 static uint32_t threads_for(const hkv_view *v, const hd_batch *b, hkv_when when)
 {
-    bool alone = (v->dual && !is_reader(b->op) && !is_updater(b->op)) || b->op == HD_OP_LOCK_KEYS ||
-                 b->op == HD_OP_UNLOCK_KEYS || (b->op == HD_OP_INSERT_AND_EVICT && list_wanted(b));
+    bool alone = (v->dual && has_role(b, HD_INSERTER)) || hd_op_family(b->op) == HD_FAMILY_PIN ||
+                 (b->op == HD_OP_INSERT_AND_EVICT && list_wanted(b));
     return alone || b->n < PARALLEL_ITEMS ? 1 : when.threads;
 }
 
@@ -185,7 +167,7 @@ static void run_keyed(hkv_view *v, const hd_batch *b, hkv_when when, uint64_t *t
         many = (uint64_t)omp_get_num_threads();
 #endif
         part p = { 0, b->n, 0, v->buckets };
-        if (is_reader(b->op)) {
+        if (has_role(b, HD_READER)) {
             p.first = share(b->n, t, many);
             p.last = share(b->n, t + 1, many);
         } else {
@@ -298,7 +280,7 @@ void hkv_run_batch(hkv_view *v, const hd_batch *b, hkv_when when, uint64_t *tall
         hkv_clear(v, when.threads);
     else if (b->op == HD_OP_PROMOTE)
         run_promote(v, b, when);
-    else if (b->op >= HD_OP_ERASE_IF)
+    else if (!hd_op_does(b->op, HD_NEEDS_KEY))
         run_scan(v, b, when);
     else
         run_keyed(v, b, when, tally);

@@ -263,7 +263,7 @@ const hd_kernel hd_kernel_hkv_ref = {
     hkv_run,
     NULL,
     {
-#define HD_RAN(number, name, role, needs, what) "hkv." #name ".ref",
+#define HD_RAN(number, name, what, role, family, does) [HD_OP_##number] = "hkv." #name ".ref",
         HD_OP_ROWS(HD_RAN)
 #undef HD_RAN
     },
