@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# rows.py - what bench/README.md says of the goals: every row that is short of its own, by how much, what bounds it, what was tried; and the goals
-# that are about several rows. Made from results/GPU*.tsv and device/tried.txt; nothing in there is written by hand.
+# rows.py - makes the tables of bench/RESULTS.md from results/GPU*.tsv and lab/tried.txt: every row with a goal, what bounds it, what
+# was tried for it, and the goals that compare several rows.
 #
 #     rows.py [--gpu nvidia-h200] [--results FOLDER] [--page FILE] [--check]
 #
-# --results: where results are looked for before the kept ones. --page: the page that is changed (bench/README.md). --check: change nothing, exit
-# code 1 when something would change.
+# --results: a folder of results that is searched before bench/results. --page: the page to change (bench/RESULTS.md). --check: change
+# nothing; exit code 1 if the page would change.
 import argparse
 import pathlib
 import sys
+import textwrap
 
 sys.dont_write_bytecode = True
 from kept import Kept, Missing, replaced, told
@@ -60,24 +61,51 @@ def is_short(row):
     return bool(row["goal"]) and float(row["rate"]) < float(row["goal"])
 
 
-def cell_of(row, bounds):
-    """One row, in a few words."""
-    if row is None or not row["goal"]:
-        return "-"
-    rate, goal, floor = float(row["rate"]), float(row["goal"]), float(row["floor"])
-    if not is_short(row):
-        return f"{rate:.3g}, met"
-    text = f"**{rate:.3g}** of {goal:.3g}, -{100 * (1 - rate / goal):.1f}%; {100 * rate / floor:.0f}% of the floor"
-    if goal > floor:
-        text += f", {floor:.3g}, which the goal is beyond"
-    return text + bound_text(row, bounds)
+# What a row without an entry in a column shows.
+NONE = "-"
+COUNTED = ("l2", "dram", "issue", "occupancy")
 
 
-def bound_text(row, bounds):
+def table(head, rows):
+    """A table of the page: its heads, its rows of cells."""
+    lines = [head, ["---"] * len(head)] + rows
+    return "".join("| " + " | ".join(str(cell) for cell in line) + " |\n" for line in lines)
+
+
+def items(texts):
+    """A list of the page, at most 120 columns wide."""
+    return "".join(textwrap.fill(text, 116, initial_indent="- ", subsequent_indent="  ", break_on_hyphens=False) + "\n" for text in texts)
+
+
+def percent(share, digits=0):
+    return f"{100 * share:.{digits}f}%"
+
+
+def label_of(bound):
+    """counters.tsv calls the roofline "places"."""
+    return "roofline" if bound == "places" else bound
+
+
+def counted_cells(row, bounds, columns=COUNTED):
+    """What bounds a row, and its counters in per cent of their peaks."""
     bound = bounds.get(tuple(row[k] for k in KEY))
     if bound is None:
-        return "; not counted yet"
-    return f"; {bound['bound']} (" + ", ".join(f"{name} {100 * float(bound[name]):.0f}" for name in ("l2", "dram", "issue", "occupancy")) + f", lanes {float(bound['lanes']):.0f})"
+        return ["not counted yet"] + [NONE] * len(columns)
+    return [label_of(bound["bound"])] + [f"{100 * float(bound[name]):.0f}" for name in columns]
+
+
+def lanes_cell(row, bounds):
+    bound = bounds.get(tuple(row[k] for k in KEY))
+    return f"{float(bound['lanes']):.0f}" if bound else NONE
+
+
+def goal_cells(row, bounds):
+    """Measured, goal and what is missing; the share of the roofline; for a row that misses its goal, what bounds it."""
+    rate, goal, floor = float(row["rate"]), float(row["goal"]), float(row["floor"])
+    cells = [f"{rate:.3g}", f"{goal:.3g}" + ("*" if goal > floor else "")]
+    if not is_short(row):
+        return cells + ["met", percent(rate / floor)] + [NONE] * (len(COUNTED) + 2)
+    return cells + [f"**{100 * (rate / goal - 1):.1f}%**", percent(rate / floor)] + counted_cells(row, bounds) + [lanes_cell(row, bounds)]
 
 
 def bounds_of(results):
@@ -91,22 +119,20 @@ def bounds_of(results):
     return bounds
 
 
+ROW_HEAD = ["hits", "buckets", "load", "dim", "measured", "goal", "difference", "of roofline", "bound"] + list(COUNTED) + ["lanes"]
+
+
 def rows_text(results, tried):
-    rows = results.rows("")
+    rows = [r for r in results.rows("") if r["goal"]]
     bounds = bounds_of(results)
-    goals = [r for r in rows if r["goal"]]
-    short = [r for r in goals if is_short(r)]
-    text = f"{len(goals) - len(short)} of {len(goals)} goals are met. Of the others:\n"
+    short = [r for r in rows if is_short(r)]
+    text = f"{len(rows) - len(short)} of {len(rows)} goals are met.\n"
     for operation in dict.fromkeys(r["operation"] for r in rows):
-        of = [r for r in short if r["operation"] == operation]
-        if not of:
-            continue
-        text += f"\n**{operation}**\n\n| hits, buckets, load factor | " + " | ".join(f"dim {d}" for d in (8, 32, 64)) + " |\n|---|---|---|---|\n"
-        for hits, buckets, load in dict.fromkeys((r["hits"], r["buckets"], r["load"]) for r in of):
-            line = {r["dim"]: r for r in rows if (r["operation"], r["hits"], r["buckets"], r["load"]) == (operation, hits, buckets, load)}
-            text += f"| {100 * float(hits):.0f}%, {buckets}, {load} | " + " | ".join(cell_of(line.get(d), bounds) for d in ("8", "32", "64")) + " |\n"
-        said = [what for when, what in tried if any(is_of(when, r) for r in of)]
-        text += "".join(f"\n- tried: {what}" for what in said) + ("\n" if said else "\n- nothing was tried yet\n")
+        of = [r for r in rows if r["operation"] == operation]
+        text += f"\n### {operation}\n\n" + table(
+            ROW_HEAD, [[percent(float(r["hits"])), r["buckets"], r["load"], r["dim"]] + goal_cells(r, bounds) for r in of])
+        said = [what for when, what in tried if any(is_of(when, r) for r in of if is_short(r))]
+        text += "\nTried:\n\n" + items(said) if said else ""
     return text
 
 
@@ -118,7 +144,7 @@ def spread(rates):
 
 
 def wall_of(results):
-    """How much longer than in a queue a call takes that is waited for, of 1 Mi keys; the rows that are worst."""
+    """How much longer a call of 1 Mi keys takes that is waited for, than in a queue."""
     rows = list(results.rows(""))
     try:
         rows += results.rows("batches")
@@ -126,32 +152,32 @@ def wall_of(results):
         pass
     rows = [r for r in rows if r.get("wall") and r["rate"] and r["operation"] != "export" and r["batch"] == str(1 << 20)]
     lost = sorted(((1 - float(r["wall"]) / float(r["rate"]), r) for r in rows), key=lambda x: -x[0])
-    within = sum(share <= 0.1 for share, _ in lost)
-    worst = ", ".join(dict.fromkeys(f"{r['operation']} {100 * float(r['hits']):.0f}%" for share, r in lost if share > 0.1))
-    return lost[0][0], f"{within} of {len(lost)} rows; the worst loses {100 * lost[0][0]:.1f}%" + (f" (those beyond: {worst})" if worst else "")
+    beyond = [[r["operation"], percent(float(r["hits"])), r["buckets"], r["load"], r["dim"], percent(share, 1)] for share, r in lost if share > 0.1]
+    text = f"{len(lost) - len(beyond)} of {len(lost)} rows are within the limit."
+    return lost[0][0], text + (" The others:\n\n" + table(["operation", "hits", "buckets", "load", "dim", "loss"], beyond) if beyond else "\n")
 
 
 def readers_of(results):
-    worst, parts = 0, []
+    worst, rows = 0, []
     for operation, hits in (("find", 1), ("find", 0), ("find_ptr", 1), ("contains", 0.6)):
         shares = [spread([results.rate("", operation=operation, hits=f"{hits:g}", buckets=1, dim=d, load=l) for l in ("0.5", "0.75", "1")]) for d in (8, 32, 64)]
         worst = max([worst] + shares)
-        parts.append(f"{operation} {100 * hits:.0f}%: " + ", ".join(f"{100 * s:.1f}" for s in shares))
-    return worst, "; ".join(parts) + " (%, dim 8, 32, 64)"
+        rows.append([operation, percent(hits)] + [percent(s, 1) for s in shares])
+    return worst, table(["operation", "hits", "dim 8", "dim 32", "dim 64"], rows)
 
 
 def capacities_of(results):
-    worst, parts = 0, []
+    worst, rows = 0, []
     for operation, hits in dict.fromkeys((r["operation"], r["hits"]) for r in results.rows("capacities")):
-        for load in ("0.5", "1"):
-            share = spread([results.rate("capacities", operation=operation, hits=hits, load=load, buckets=1, capacity=mi << 20) for mi in (16, 64, 128, 512)])
-            worst = max(worst, share)
-            parts.append(f"{operation} {100 * float(hits):.0f}% at {load}: {100 * share:.1f}")
-    return worst, ", ".join(parts) + " (%)"
+        shares = [spread([results.rate("capacities", operation=operation, hits=hits, load=load, buckets=1, capacity=mi << 20) for mi in (16, 64, 128, 512)])
+                  for load in ("0.5", "1")]
+        worst = max([worst] + shares)
+        rows.append([operation, percent(float(hits))] + [percent(s, 1) for s in shares])
+    return worst, table(["operation", "hits", "load 0.5", "load 1"], rows)
 
 
 def skewed_of(results):
-    worst, parts = None, []
+    worst, rows = None, []
     bounds = bounds_of(results)
     for row in results.rows("skewed"):
         if row["keys"] != "zipf:0.99":
@@ -159,59 +185,52 @@ def skewed_of(results):
         even = results.rate("skewed", **({k: row[k] for k in KEY} | {"keys": "uniform"}))
         ratio = float(row["rate"]) / even
         worst = ratio if worst is None else min(worst, ratio)
-        bound = bounds.get(tuple(row[k] for k in KEY))
-        parts.append(f"{row['operation']} {100 * float(row['hits']):.0f}%, {row['buckets']} bucket{'s' if row['buckets'] == '2' else ''}, dim {row['dim']}, {row['load']}: {ratio:.2f}x")
-        if ratio < 1 and bound:
-            parts[-1] += f" ({bound['bound']}, {bound['kernels']} kernels, l2 {100 * float(bound['l2']):.0f}, dram {100 * float(bound['dram']):.0f}, issue {100 * float(bound['issue']):.0f})"
+        cells = counted_cells(row, bounds, ("l2", "dram", "issue")) if ratio < 1 else [NONE] * 4
+        rows.append([row["operation"], percent(float(row["hits"])), row["buckets"], row["dim"], row["load"], f"{ratio:.2f}x"] + cells)
     if worst is None:
         raise Missing("row of keys=zipf:0.99")
-    return 1 - worst, ", ".join(parts)
+    return 1 - worst, table(["operation", "hits", "buckets", "dim", "load", "Zipf / uniform", "bound", "l2", "dram", "issue"], rows)
 
 
 LINES = [
-    ("A call of 1 Mi keys that is waited for is within 10% of its share of a queue", wall_of, 0.1),
+    ("A call of 1 Mi keys that is waited for is at most 10% slower than in a queue", wall_of, 0.1),
     ("Readers vary by less than 5% over load factors 0.5 to 1", readers_of, 0.05),
-    ("Less than 10% from 16 Mi to 512 Mi entries, dim 8", capacities_of, 0.1),
+    ("Rates vary by less than 10% from 16 Mi to 512 Mi entries, dim 8", capacities_of, 0.1),
     ("Zipf 0.99 is no slower than uniform keys", skewed_of, 0.0),
 ]
 
 
 def lines_text(results):
-    text = "| goal | verdict | figures |\n|---|---|---|\n"
+    summary, details = [], ""
     for goal, measure, most in LINES:
         try:
             worst, figures = measure(results)
         except Missing as missing:
-            text += f"| {goal} | not measured yet | no {missing} |\n"
+            summary.append([goal, NONE, "not measured yet", f"no {missing}"])
             continue
-        verdict = "met" if worst <= most else f"**not met**: {100 * worst:.1f}% at worst" + (f", {100 * (worst - most):.1f} too many" if most else "")
-        text += f"| {goal} | {verdict} | {figures} |\n"
-    return text
+        summary.append([goal, percent(most), percent(max(worst, 0), 1), "met" if worst <= most else "**not met**"])
+        details += f"\n**{goal}.**\n\n{figures}"
+    return table(["goal", "limit", "worst", "verdict"], summary) + details
 
 
 # ---- Hive ------------------------------------------------------------------------------------------------------------------------
 
 
-def hive_cell(row, bounds):
-    """Rate, goal and peer of one row, and what bounds it."""
-    if row is None:
-        return "-"
+HIVE_HEAD = ["operation", "hits", "items", "load", "variant", "measured", "goal", "peer", "verdict", "of roofline", "pending"]
+
+
+def hive_cells(row):
     rate = float(row["rate"])
-    text = f"{rate:.3g}"
-    if row["goal"]:
-        goal = float(row["goal"])
-        text = f"{rate:.3g} of {goal:.3g}, met" if rate >= goal else f"**{rate:.3g}** of {goal:.3g}, -{100 * (1 - rate / goal):.1f}%"
-        text += f" (peer {float(row['peer']):.3g})"
-    if row["floor"]:
-        text += f"; {100 * rate / float(row['floor']):.0f}% of the floor"
-    if is_short(row):
-        text += bound_text(row, bounds)
-    return text + (f"; {row['pending']} pending" if int(row["pending"] or 0) else "")
+    goal = float(row["goal"]) if row["goal"] else None
+    verdict = NONE if goal is None else "met" if rate >= goal else f"**{100 * (rate / goal - 1):.1f}%**"
+    return [row["operation"], percent(float(row["hits"])), f"{int(row['batch']) >> 20} Mi{' in bulk' if row['form'] == 'bulk' else ''}", row["load"], row["variant"],
+            f"{rate:.3g}", f"{goal:.3g}" if goal else NONE, f"{float(row['peer']):.3g}" if goal else NONE, verdict,
+            percent(rate / float(row["floor"])) if row["floor"] else NONE, row["pending"] or "0"]
 
 
 def tried_text(short, tried):
     said = [(when[0].split(".")[-1], what) for when, what in tried if any(is_of(when, r) for r in short)]
-    return "".join(f"\n- tried, {operation}: {what}" for operation, what in said) + ("\n" if said else "")
+    return "\nTried:\n\n" + items(f"{operation}: {what}" for operation, what in said) if said else ""
 
 
 def hive_text(results, tried):
@@ -220,15 +239,14 @@ def hive_text(results, tried):
         rows = results.rows("hive")
     except Missing as missing:
         return f"Not measured yet: there is no {missing}.\n"
-    loads, bounds = list(dict.fromkeys(r["load"] for r in rows)), bounds_of(results)
     goals = [r for r in rows if r["goal"]]
-    text = f"{len(goals) - sum(is_short(r) for r in goals)} of {len(goals)} goals are met.\n\n| operation, share of hits, items of a call | variant | " + " | ".join(f"load factor {l}" for l in loads) + " |\n"
-    text += "|---|---|" + "---|" * len(loads) + "\n"
-    for key in dict.fromkeys((r["operation"], r["hits"], r["batch"], r["form"]) for r in rows):
-        line = {r["load"]: r for r in rows if (r["operation"], r["hits"], r["batch"], r["form"]) == key}
-        variants = "/".join(dict.fromkeys(r["variant"] for r in line.values()))
-        text += f"| {key[0]}, {100 * float(key[1]):.0f}%, {int(key[2]) >> 20} Mi{' in bulk' if key[3] == 'bulk' else ''} | {variants} | " + " | ".join(hive_cell(line.get(l), bounds) for l in loads) + " |\n"
-    return text + tried_text([r for r in goals if is_short(r)], tried) + growth_text(results)
+    short = [r for r in goals if is_short(r)]
+    text = f"{len(goals) - len(short)} of {len(goals)} goals are met.\n\n" + table(HIVE_HEAD, [hive_cells(r) for r in rows])
+    return text + tried_text(short, tried) + growth_text(results)
+
+
+def arrays_of(row):
+    return {"this machine's": "host", "the device's": "device"}.get(row["arrays"], row["arrays"]) or NONE
 
 
 def growth_text(results):
@@ -238,12 +256,9 @@ def growth_text(results):
             rows = results.rows(part)
         except Missing:
             continue
-        text += "\n| " + ("what | slots" if part == "hive_resize" else "batches | arrays, slots") + " | items | resizes | 1e9 items/s | of steady |\n|---|---|---|---|---|---|\n"
-        for r in rows:
-            what = r["what"] + (f", {int(r['batch']) >> 20} Mi" if r["batch"] else "")
-            place = (f"{r['arrays']}, " if r["batch"] else "") + f"{int(r['from']):,} to {int(r['to']):,}"
-            share = f"{100 * float(r['of_steady']):.0f}%" if r["of_steady"] else ""
-            text += f"| {what} | {place} | {int(r['items']):,} | {r['resizes']} | {float(r['items_per_s']) * 1e-9:.3g} | {share} |\n"
+        text += "\n" + table(["call", "batch", "arrays", "slots before", "slots after", "items", "resizes", "1e9 items/s", "of steady"], [
+            [r["what"], f"{int(r['batch']) >> 20} Mi" if r["batch"] else NONE, arrays_of(r), f"{int(r['from']):,}", f"{int(r['to']):,}", f"{int(r['items']):,}",
+             r["resizes"], f"{float(r['items_per_s']) * 1e-9:.3g}", percent(float(r["of_steady"])) if r["of_steady"] else NONE] for r in rows])
     return text
 
 
@@ -254,15 +269,16 @@ def main():
     p = argparse.ArgumentParser()
     p.add_argument("--gpu", default="nvidia-h200")
     p.add_argument("--results", action="append", default=[])
-    p.add_argument("--page", default=str(HERE / "README.md"))
+    p.add_argument("--page", default=str(HERE / "RESULTS.md"))
     p.add_argument("--check", action="store_true")
     o = p.parse_args()
     results = Results([pathlib.Path(f) for f in o.results] + [HERE / "results"], o.gpu)
     path = pathlib.Path(o.page)
     page = was = path.read_text()
-    page = replaced(page, "rows", rows_text(results, tried_lines(HERE / "device" / "tried.txt")))
+    tried = tried_lines(HERE.parent / "lab" / "tried.txt")
+    page = replaced(page, "rows", rows_text(results, tried))
     page = replaced(page, "lines", lines_text(results))
-    page = replaced(page, "hive", hive_text(results, tried_lines(HERE / "device" / "tried.txt")))
+    page = replaced(page, "hive", hive_text(results, tried))
     if o.check:
         if page != was:
             print(f"{path.name} is not what the results say: run bench/rows.py")

@@ -218,10 +218,10 @@ grep -v '^#' "$kept/nvidia-h200.counters.tsv" | cut -f1-10 | sort | uniq -d | no
     case $operation in '#'* | '' | *.*) continue ;; esac
     text=${rest#*: }
     awk -v op="$operation" -v text="  tried: $text" '/^[a-z]/ && / short, / { now = $1; sub(/,$/, "", now) } $0 == text && now != op { print now ": " text }' out
-  done <"$top_srcdir/bench/device/tried.txt"
+  done <"$top_srcdir/lab/tried.txt"
   awk '/ short, / { sub(/,$/, "", $1); op = $1; short[op] = 1 } /^  tried: / { tried[op] = 1 } END { for (op in short) if (!tried[op]) print "nothing was tried for " op }' out
 } | none 'what was tried stands under its operation, and something was for each'
-sed -e 's/^\(find\t1\t1\t8\t0.5\t.*\tgather\t\)[0-9.]*/\199.5/' "$kept/nvidia-h200.tsv" >fast.tsv
+sed -e 's/^\(find\t1\t1\t8\t0.5\t.*\tcoalesced\t\)[0-9.]*/\199.5/' "$kept/nvidia-h200.tsv" >fast.tsv
 bench --short fast.tsv >out
 if ! grep -q '^find, hits 1, one bucket, dim 8, load 0.5' out && [ "$(grep -c ' short, ' out)" = $((short - 1)) ]; then pass 'a row that meets its goal is not among them'
 else fail 'a row that meets its goal is not among them' "$(grep -c ' short, ' out)"
@@ -233,10 +233,10 @@ if [ $code = 3 ] && grep -q 'no table of points' err; then pass 'a table of some
 if ! command -v python3 >/dev/null; then skip 'pages and counters' 'no python3'
 else
   page() { PYTHONDONTWRITEBYTECODE=1 "$top_srcdir/bench/rows.py" "$@"; }
-  try 'bench/README.md says what the kept results say' page --check
+  try 'bench/RESULTS.md says what the kept results say' page --check
   mkdir -p other && cp fast.tsv other/nvidia-h200.tsv
   if page --check --results other >words 2>&1; then fail 'other results make another page'; else pass 'other results make another page'; fi
-  cp "$top_srcdir/bench/README.md" page.md
+  cp "$top_srcdir/bench/RESULTS.md" page.md
   { page --results other --page page.md 2>&1; sed -n '/<!-- rows -->/,/<!-- end -->/p' page.md | grep -c 'not counted yet' >/dev/null
     grep -q "$((96 - short + 1)) of 96 goals are met" page.md || grep -m1 'goals are met' page.md; } | none 'and count its goals'
 
@@ -246,7 +246,7 @@ else
     echo '# heddle bench --backend cuda mode=watch'
     echo '# limit read_32 4e+10 /s: random reads'
     printf 'operation\thits\tbuckets\tdim\tload\tkeys\tbatch\tcapacity\tlayout\tvariant\tfloor\n'
-    printf 'find\t1\t1\t8\t0.5\tuniform\t1000\t4096\tpairs\tgather\t1\nexport\t1\t1\t8\t0.5\tuniform\t1000\t4096\tpairs\twarp\t0.5\n'
+    printf 'find\t1\t1\t8\t0.5\tuniform\t1000\t4096\tpairs\tcoalesced\t1\nexport\t1\t1\t8\t0.5\tuniform\t1000\t4096\tpairs\twarp\t0.5\n'
   } >watched.tsv
   cat >ncu.csv <<'END'
 ==PROF== Connected to process 7
@@ -262,7 +262,7 @@ else
 END
   PYTHONDONTWRITEBYTECODE=1 "$top_srcdir/bench/counters.py" --head 'commit c' watched.tsv ncu.csv >counters.tsv 2>err
   {
-    printf 'find\t1\t1\t8\t0.5\tuniform\t1000\t4096\tpairs\tgather\t1\t2\t0.500\t0.880\t0.200\t0.300\t0.500\t0.400\t24\t0.800\t3\t5\t5\tl2\n'
+    printf 'find\t1\t1\t8\t0.5\tuniform\t1000\t4096\tpairs\tcoalesced\t1\t2\t0.500\t0.880\t0.200\t0.300\t0.500\t0.400\t24\t0.800\t3\t5\t5\tl2\n'
     printf 'export\t1\t1\t8\t0.5\tuniform\t1000\t4096\tpairs\twarp\t2\t4\t0.400\t0.500\t0.200\t0.600\t0.500\t0.700\t20\t0.500\t3\t2\t2\tlatency\n'
   } | diff - <(grep -v '^#' counters.tsv | sed 1d) 2>&1 | none 'counters go to their points: sums added, shares by time, the nearest ceiling'
   sed '/point_kernel/d' ncu.csv >none.csv

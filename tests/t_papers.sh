@@ -42,7 +42,7 @@ if ! command -v python3 >/dev/null; then
   finish
 fi
 mkdir -p "$work/other"
-sed 's/^\(find\t1\t1\t8\t0.5\t.*\tgather\t\)[0-9.]*/\11.5/' "$top_srcdir/bench/results/nvidia-h200.tsv" >"$work/other/nvidia-h200.tsv"
+sed 's/^\(find\t1\t1\t8\t0.5\t.*\tcoalesced\t\)[0-9.]*/\11.5/' "$top_srcdir/bench/results/nvidia-h200.tsv" >"$work/other/nvidia-h200.tsv"
 sed 's/\(evictions .* dual=1\t\).*/\10.5/; /alpha=0.5 .*scores=known/d' "$hkv/results/cpu.tsv" >"$work/other/cpu.tsv"
 judged "$work/other"
 {

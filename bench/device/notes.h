@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * notes.h - what is known of a row of the table of goals besides its rate: what was tried for it (tried.txt), and what
- * a profiler counted of it when results/GPU.counters.tsv was made. The program carries both.
+ * notes.h - notes on a row of the goals table: what was tried for it (lab/tried.txt), and what a profiler counted
+ * (results/GPU.counters.tsv). The program contains both.
  */
 #ifndef HD_BENCH_NOTES_H
 #define HD_BENCH_NOTES_H
