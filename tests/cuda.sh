@@ -10,14 +10,20 @@
 set -u
 
 # program and HEDDLE_TEST_SCALE
-programs='t_backend:1 t_graph:1 t_hashes:1/4 t_kernels:1/4 t_random:1/16 t_api:1 t_misuse:1 t_walk:1 t_lru:1 t_policies:1/4 t_grow:1/4 t_snapshot:1/8 t_device:1/4 t_soak:1 t_tiers:1/2'
+programs='t_backend:1 t_graph:1 t_hashes:1/4 t_kernels:1/4 t_random:1/16 t_api:1 t_misuse:1 t_walk:1 t_lru:1 t_policies:1/4 t_grow:1/4 t_snapshot:1/8 t_device:1/4 t_soak:1 t_tiers:1/2 streams:1'
 longer='t_device_faults' # packed, and run by who has the time
 
 pack() {
   local build=$1 folder=$2 p
   local -a path
-  for p in $programs $longer; do path+=("$build/tests/${p%%:*}"); done
-  "$(dirname "$0")/../build-aux/carry.sh" "$folder" "${path[@]}" && cp "${BASH_SOURCE[0]}" "$folder/" || return
+  for p in $programs $longer; do
+    case $p in
+    streams:*) path+=("$build/examples/.libs/streams") ;; # linked with the shared library, as a user's would be
+    *) path+=("$build/tests/${p%%:*}") ;;
+    esac
+  done
+  LD_LIBRARY_PATH="$build/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" \
+    "$(dirname "$0")/../build-aux/carry.sh" "$folder" "${path[@]}" && cp "${BASH_SOURCE[0]}" "$folder/" || return
   p=${HEDDLE_DATA:-}/cloudPhysicsIO.oracleGeneral.zst
   [ ! -r "$p" ] || { mkdir -p "$folder/data" && cp -L "$p" "$folder/data/"; }
   du -sh "$folder"

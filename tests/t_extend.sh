@@ -87,6 +87,11 @@ result $? "its flags hold, and those it does not claim do not" "$work/words"
   grep -q 'SCORES_USED is wrong' "$work/words"
 result $? "a claim that does not hold is found" "$work/words"
 
+# shellcheck disable=SC2046 # lists
+(cd "$tree" && compile "$top_srcdir/examples/policy.c" $(objects_of 'tests|tools|bench') $(libraries) -o "$work/policy" &&
+  "$work/policy" twice >"$work/screen") >"$work/words" 2>&1 && grep -qE '^twice +[0-9]+$' "$work/screen"
+result $? "examples/policy runs the new policy" "$work/words"
+
 # The tests that walk the registry of kernels, a share of them.
 of_pair() { (cd "$work" && HEDDLE_TEST_ONLY=$1 HEDDLE_TEST_SCALE=1/${3:-8} "./$2"); }
 (of_pair 'pair_*' t_agree >"$work/words" 2>&1 && grep -q '^ok 1 - pair_agrees' "$work/words")
