@@ -305,6 +305,25 @@ static void numbers(void **state)
     }
 }
 
+/* Which words were there is not which fields differ from the usual. */
+static void set_fields(void **state)
+{
+    hd_case c;
+    char text[200];
+    (void)state;
+    must(hd_case_parse("hkv.find.ref slots=128 batch=5", &c));
+    check(hd_case_has(&c, "slots") && hd_case_has(&c, "batch"), "what was said is not known");
+    check(!hd_case_has(&c, "keys") && !hd_case_has(&c, "none"), "more is known than was said");
+    must(hd_case_set(&c, "slots", "16"));
+    must(hd_case_set(&c, "pins", "3"));
+    check(c.slots == 16 && c.pins == 3 && hd_case_has(&c, "pins"), "a field was not set");
+    must_fail(hd_case_set(&c, "batch", "7x0x"), HD_EINVAL, "batch");
+    must_fail(hd_case_set(&c, "slits", "7"), HD_EINVAL, "slots");
+    check(c.batch == 5 && c.batches == 256, "a refused word has changed the case");
+    hd_case_print(&c, text, sizeof text);
+    check(strcmp(text, "hkv.find.ref slots=16 pins=3 batch=5x256") == 0, "printed: %s", text);
+}
+
 static void long_words(void **state)
 {
     (void)state;
@@ -323,7 +342,8 @@ int main(void)
     const struct CMUnitTest cases[] = {
         cmocka_unit_test(usual_is_short), cmocka_unit_test(printed_parses_back), cmocka_unit_test(short_room),
         cmocka_unit_test(any_order),      cmocka_unit_test(configures),          cmocka_unit_test(refusals),
-        cmocka_unit_test(long_words),     cmocka_unit_test(unknown_kernels),     cmocka_unit_test(numbers),
+        cmocka_unit_test(set_fields),     cmocka_unit_test(long_words),          cmocka_unit_test(unknown_kernels),
+        cmocka_unit_test(numbers),
     };
     return test_run(cases);
 }

@@ -11,13 +11,14 @@
 #include "base/error.h"
 #include "base/parse.h"
 #include "tools/output.h"
-#include "tools/situation.h"
+#include "tools/case_run.h"
 
 typedef struct diff_options {
     const char *text;
     const judge_design *design;
     uint64_t seed, threads, blocks;
     bool at_random, wide; /* wide: one of the two wants wide buckets, so both get them */
+    hd_case c;            /* text's, with kernel ref */
 } diff_options;
 
 static const struct argp_option option[] = {
@@ -45,39 +46,45 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 /* What ran the case, and what the judge says of it. */
 typedef struct side {
     const char *name;
-    situation x;
+    case_run x;
     char verdict[2048]; /* "" when it agrees with the reference in the order of its tickets */
 } side;
 
 static bool is_ref(const char *name) { return strcmp(name, "ref") == 0; }
 
-/* The case with this side's kernel. The reference needs a fixture too: any kernel's, the first. */
-static void case_for(const diff_options *o, const char *kernel, uint64_t batch, char *whole, size_t bytes)
+/* o->text lacks the kernel: the reference's is put in, which each side replaces. -1, or an exit code. */
+static int case_parse(diff_options *o)
 {
-    const char *text = o->text, *blank = strchr(text, ' ');
-    int head = blank ? (int)(blank - text) : (int)strlen(text);
-    size_t used = (size_t)snprintf(whole, bytes, "%.*s.%s%s", head, text,
-                                   is_ref(kernel) ? o->design->row[0].variant : kernel, blank ? blank : "");
-    if (o->wide && !strstr(text, " slots=") && used < bytes)
-        snprintf(whole + used, bytes - used, " slots=%" PRIu32, o->design->wide.slots);
-    if (!batch) return;
-    char *field = strstr(whole, " batch="), rest[SITUATION_TEXT] = "";
-    if (field) {
-        const char *next = strchr(field + 1, ' ');
-        snprintf(rest, sizeof rest, "%s", next ? next : "");
-        *field = 0;
+    char whole[CASE_RUN_TEXT + 8];
+    int head = (int)strcspn(o->text, " ");
+    snprintf(whole, sizeof whole, "%.*s.ref%s", head, o->text, o->text + head);
+    hd_status s = hd_case_parse(whole, &o->c);
+    return s ? tool_fail(s) : -1;
+}
+
+/* The case with this side's kernel. The reference needs a fixture, too: the first kernel's. batch: 0 as the case says */
+static hd_case case_for(const diff_options *o, const char *kernel, uint64_t batch)
+{
+    hd_case c = o->c;
+    char items[32];
+    snprintf(c.kernel, sizeof c.kernel, "%s", is_ref(kernel) ? o->design->row[0].variant : kernel);
+    if (o->wide && !hd_case_has(&c, "slots")) {
+        snprintf(items, sizeof items, "%" PRIu32, o->design->wide.slots);
+        (void)hd_case_set(&c, "slots", items); /* a number that is in range */
     }
-    used = strlen(whole);
-    snprintf(whole + used, bytes - used, " batch=%" PRIu64 "x1%s", batch, rest);
+    if (batch) {
+        snprintf(items, sizeof items, "%" PRIu64 "x1", batch);
+        (void)hd_case_set(&c, "batch", items);
+    }
+    return c;
 }
 
 /* Opens and runs. -1, or an exit code. */
 static int side_run(side *d, const diff_options *o, const char *kernel, uint64_t batch)
 {
-    char whole[2 * SITUATION_TEXT]; /* the text, and a batch of another size */
+    const hd_case of = case_for(o, kernel, batch);
     d->name = kernel;
-    case_for(o, kernel, batch, whole, sizeof whole);
-    int code = situation_open(&d->x, whole, 8, (uint32_t)o->threads, (uint32_t)o->blocks);
+    int code = case_run_open(&d->x, &of, 1, 8, (uint32_t)o->threads, (uint32_t)o->blocks);
     if (code >= 0) return code;
     simt_config c = simt_config_default();
     c.strategy = o->at_random ? SIMT_RANDOM : SIMT_ROUND_ROBIN;
@@ -87,7 +94,7 @@ static int side_run(side *d, const diff_options *o, const char *kernel, uint64_t
     const char *why = NULL;
     hd_status s = is_ref(kernel) ? fixture_prepare(d->x.s, d->x.m) : agree_run(d->x.a, d->x.m, &c, &why);
     if (s) {
-        situation_close(&d->x);
+        case_run_close(&d->x);
         return tool_fail(s);
     }
     if (is_ref(kernel)) fixture_reference(d->x.s);
@@ -142,15 +149,15 @@ static int both(side *d, const diff_options *o, char *const *kernel, uint64_t ba
     int code = side_run(&d[0], o, kernel[0], batch);
     if (code < 0) {
         code = side_run(&d[1], o, kernel[1], batch);
-        if (code >= 0) situation_close(&d[0].x);
+        if (code >= 0) case_run_close(&d[0].x);
     }
     return code;
 }
 
 static void both_close(side *d)
 {
-    situation_close(&d[0].x);
-    situation_close(&d[1].x);
+    case_run_close(&d[0].x);
+    case_run_close(&d[1].x);
 }
 
 /* The smallest batch of the case that differs takes the place of the whole. */
@@ -231,7 +238,7 @@ static int report(tool_line *line, side *d)
 
 static int run(tool_line *line, int argc, char **argv)
 {
-    diff_options o = { NULL, NULL, 1, 32, 1, false, false };
+    diff_options o = { .seed = 1, .threads = 32, .blocks = 1 };
     static side d[2];
     int code = tool_parse(line, argc, argv, &o);
     if (code < 0 && o.threads % 32) code = tool_say(TOOL_USAGE, "--threads: %" PRIu64 " are no whole warps", o.threads);
@@ -242,9 +249,11 @@ static int run(tool_line *line, int argc, char **argv)
         snprintf(usual, sizeof usual, "%s.insert_or_assign", design_of_kernel(line->word[is_ref(line->word[0])])->name);
         o.text = usual;
     }
-    o.design = situation_design(o.text);
+    code = case_parse(&o);
+    if (code >= 0) return code;
+    o.design = judge_design_named(o.c.design);
     if (!o.design) o.design = judge_design_at(0); /* the case will say that there is none */
-    o.wide = situation_wide(o.design, line->word[0]) || situation_wide(o.design, line->word[1]);
+    o.wide = case_run_wide(o.design, line->word[0]) || case_run_wide(o.design, line->word[1]);
     code = both(d, &o, line->word, 0);
     if (code >= 0) return code;
     if (differ(d)) code = shrink(d, &o, line->word);

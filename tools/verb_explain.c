@@ -9,7 +9,7 @@
 #include "judge/rules.h"
 #include "base/parse.h"
 #include "tools/output.h"
-#include "tools/situation.h"
+#include "tools/case_run.h"
 
 typedef struct explain_options {
     uint64_t threads, blocks;
@@ -76,7 +76,7 @@ static size_t group_end(const simt_event *e, size_t n, size_t i, bool all)
     return end;
 }
 
-static void tell(out *o, const situation *x, bool all)
+static void tell(out *o, const case_run *x, bool all)
 {
     size_t n;
     const simt_event *e = simt_machine_events(x->m, &n);
@@ -93,7 +93,7 @@ static void tell(out *o, const situation *x, bool all)
         }
         name_lanes(lanes, who, sizeof who);
         if (e[i].p) {
-            situation_place(x, e[i].p, place, sizeof place);
+            case_run_location(x, e[i].p, place, sizeof place);
             if (!same_place) strncat(place, " and on", sizeof place - strlen(place) - 1);
         }
         bool effect = strcmp(e[i].what, "takes effect") == 0, reads = starts(e[i].what, "ld");
@@ -119,12 +119,15 @@ static int run(tool_line *line, int argc, char **argv)
         { "before", "was", OUT_HEX },         { "after", "is", OUT_HEX },     { "site", "in the text", OUT_TEXT },
     };
     explain_options o = { 32, 1, false };
-    situation x;
-    char text[SITUATION_TEXT];
+    case_run x;
+    hd_case of[FIXTURE_PARTS];
+    uint32_t parts;
+    char text[CASE_RUN_TEXT];
     int code = tool_parse(line, argc, argv, &o);
-    if (code < 0) code = situation_words(line->word, line->words, text);
+    if (code < 0) code = case_run_words(line->word, line->words, text);
     if (code < 0 && o.threads % 32) code = tool_say(TOOL_USAGE, "--threads: %" PRIu64 " are no whole warps", o.threads);
-    if (code < 0) code = situation_open(&x, text, 1, (uint32_t)o.threads, (uint32_t)o.blocks);
+    if (code < 0) code = case_run_parse(text, of, &parts);
+    if (code < 0) code = case_run_open(&x, of, parts, 1, (uint32_t)o.threads, (uint32_t)o.blocks);
     if (code >= 0) return code;
     simt_config c = simt_config_default();
     c.strategy = SIMT_ROUND_ROBIN;
@@ -143,7 +146,7 @@ static int run(tool_line *line, int argc, char **argv)
     out_fact(r, "wrong", why ? "wrong" : NULL, OUT_TEXT, why ? out_text(why) : out_none());
     tell(r, &x, o.all);
     code = s ? tool_fail(s) : why ? TOOL_DIFFERS : TOOL_OK;
-    situation_close(&x);
+    case_run_close(&x);
     return out_close(r, code);
 }
 

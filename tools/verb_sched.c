@@ -11,7 +11,7 @@
 #include "base/parse.h"
 #include "simt/simt.h"
 #include "tools/output.h"
-#include "tools/situation.h"
+#include "tools/case_run.h"
 
 typedef struct sched_options {
     uint64_t seed, schedules, rows, bound, threads, blocks;
@@ -92,7 +92,7 @@ static simt_config config_of(const sched_options *o, agree *a)
 /* Votes are left out: they would drown what is done to memory. */
 static bool told(const simt_event *e) { return e->p || strcmp(e->what, "takes effect") == 0; }
 
-static void tell(out *o, const situation *x, uint64_t rows)
+static void tell(out *o, const case_run *x, uint64_t rows)
 {
     size_t n, first;
     const simt_event *e = simt_machine_events(x->m, &n);
@@ -104,14 +104,14 @@ static void tell(out *o, const situation *x, uint64_t rows)
         out_row(o, (const out_value[]){ out_count(e[i].step), out_text(simt_site_name(e[i].site)),
                                         out_count(e[i].block), out_count(e[i].thread), out_text(e[i].what),
                                         effect ? out_text(hd_outcome_name((hd_outcome)e[i].after))
-                                               : out_text(situation_place(x, e[i].p, place, sizeof place)),
+                                               : out_text(case_run_location(x, e[i].p, place, sizeof place)),
                                         effect ? out_none() : out_count(e[i].before),
                                         writes && !effect ? out_count(e[i].after) : out_none() });
     }
 }
 
 /* Runs schedule s once, with a trace. */
-static hd_status once(situation *x, simt_config c, const simt_decision *s, size_t n, simt_exploration *e)
+static hd_status once(case_run *x, simt_config c, const simt_decision *s, size_t n, simt_exploration *e)
 {
     simt_trial trial = agree_trial(x->a);
     c.replayed = c.strategy;
@@ -131,11 +131,11 @@ static const out_column column[] = {
     { "before", "was", OUT_HEX },    { "after", "is", OUT_HEX },
 };
 
-static int report(tool_line *line, const sched_options *o, situation *x, const simt_exploration *e,
-                  const char *schedule, bool story)
+static int report(tool_line *line, const sched_options *o, case_run *x, const simt_exploration *e, const char *schedule,
+                  bool story)
 {
     out *r = out_open(line->form, "heddle.sched/1", column, 8);
-    char command[2 * SITUATION_TEXT];
+    char command[2 * CASE_RUN_TEXT];
     const char *end = strchr(e->finding.story, '\n');
     out_fact(r, "case", "case", OUT_TEXT, out_text(x->text));
     out_fact(r, "strategy", "strategy", OUT_TEXT, out_text(o->strategy));
@@ -169,7 +169,7 @@ static int report(tool_line *line, const sched_options *o, situation *x, const s
     return out_close(r, e->wrong ? TOOL_DIFFERS : TOOL_OK);
 }
 
-static int replay(tool_line *line, const sched_options *o, situation *x, simt_config c)
+static int replay(tool_line *line, const sched_options *o, case_run *x, simt_config c)
 {
     size_t n = strlen(o->replay) / 2 + 1;
     simt_decision *s = (simt_decision *)malloc(n * sizeof *s);
@@ -183,7 +183,7 @@ static int replay(tool_line *line, const sched_options *o, situation *x, simt_co
     return code;
 }
 
-static int explore(tool_line *line, const sched_options *o, situation *x, simt_config c)
+static int explore(tool_line *line, const sched_options *o, case_run *x, simt_config c)
 {
     simt_exploration e, again;
     simt_trial trial = agree_trial(x->a);
@@ -208,16 +208,19 @@ static int explore(tool_line *line, const sched_options *o, situation *x, simt_c
 static int run(tool_line *line, int argc, char **argv)
 {
     sched_options o = { 1, 1000, 40, 2, 32, 2, "random", "lane", "all", NULL, false };
-    situation x;
-    char text[SITUATION_TEXT];
+    case_run x;
+    hd_case c[FIXTURE_PARTS];
+    uint32_t parts;
+    char text[CASE_RUN_TEXT];
     int code = tool_parse(line, argc, argv, &o);
-    if (code < 0) code = situation_words(line->word, line->words, text);
+    if (code < 0) code = case_run_words(line->word, line->words, text);
     if (code < 0 && o.threads % 32) code = tool_say(TOOL_USAGE, "--threads: %" PRIu64 " are no whole warps", o.threads);
-    if (code < 0) code = situation_open(&x, text, 8, (uint32_t)o.threads, (uint32_t)o.blocks);
+    if (code < 0) code = case_run_parse(text, c, &parts);
+    if (code < 0) code = case_run_open(&x, c, parts, 8, (uint32_t)o.threads, (uint32_t)o.blocks);
     if (code >= 0) return code;
-    simt_config c = config_of(&o, x.a);
-    code = o.replay ? replay(line, &o, &x, c) : explore(line, &o, &x, c);
-    situation_close(&x);
+    simt_config how = config_of(&o, x.a);
+    code = o.replay ? replay(line, &o, &x, how) : explore(line, &o, &x, how);
+    case_run_close(&x);
     return code;
 }
 

@@ -199,9 +199,13 @@ static hd_status take_batch(const char *text, hd_case *c)
     if (length >= sizeof n) return hd_fail(HD_EINVAL, "batch: '%.40s...' is not NxM", text);
     memcpy(n, text, length);
     n[length] = 0;
-    hd_status s = hd_parse_u64("batch", n, 1, 1ull << 32, &c->batch);
-    if (s == HD_OK && x) s = hd_parse_u64("batch", x + 1, 0, batches_most, &c->batches);
-    return s;
+    uint64_t items = 0, batches = c->batches;
+    hd_status s = hd_parse_u64("batch", n, 1, 1ull << 32, &items);
+    if (s == HD_OK && x) s = hd_parse_u64("batch", x + 1, 0, batches_most, &batches);
+    if (s) return s;
+    c->batch = items;
+    c->batches = batches;
+    return HD_OK;
 }
 
 static hd_status take_field(const field *f, const char *text, hd_case *c)
@@ -219,15 +223,30 @@ static hd_status take_field(const field *f, const char *text, hd_case *c)
     return HD_OK;
 }
 
+hd_status hd_case_set(hd_case *c, const char *name, const char *value)
+{
+    nearest near = { name, NULL, 0 };
+    for (size_t i = 0; i < FIELDS; i++) {
+        consider(&near, fields[i].name);
+        if (strcmp(name, fields[i].name) != 0) continue;
+        hd_status s = take_field(&fields[i], value, c);
+        if (!s) c->set |= 1ull << i;
+        return s;
+    }
+    return hd_fail(HD_EINVAL, "case: there is no '%.60s='; nearest: %s=", name, near.name);
+}
+
+bool hd_case_has(const hd_case *c, const char *name)
+{
+    for (size_t i = 0; i < FIELDS; i++)
+        if (strcmp(name, fields[i].name) == 0) return c->set >> i & 1;
+    return false;
+}
+
 static hd_status take_named(char *word, char *equals, hd_case *c)
 {
-    nearest near = { word, NULL, 0 };
     *equals = 0;
-    for (size_t i = 0; i < FIELDS; i++) {
-        if (strcmp(word, fields[i].name) == 0) return take_field(&fields[i], equals + 1, c);
-        consider(&near, fields[i].name);
-    }
-    return hd_fail(HD_EINVAL, "case: there is no '%.60s='; nearest: %s=", word, near.name);
+    return hd_case_set(c, word, equals + 1);
 }
 
 static hd_status take_op(const char *text, hd_case *c)

@@ -37,6 +37,7 @@ typedef struct hd_case {
                                               reserved key, a repeat of an earlier key of the batch,
                                               a score of 0 or 2^64-1                    */
     bool judge;                                        /* compare with the oracle after every batch  */
+    uint64_t set;                                      /* which fields the text set, as bits: hd_case_has */
 } hd_case;
 
 hd_case hd_case_default(void);
@@ -44,6 +45,10 @@ hd_case hd_case_default(void);
 hd_case hd_case_of(const char *design);
 /* HD_EINVAL names the word and the nearest names. */
 hd_status hd_case_parse(const char *text, hd_case *c);
+/* Whether the text, or hd_case_set, has set the field: "slots". */
+bool hd_case_has(const hd_case *c, const char *field);
+/* As if the text had ended in field=value. HD_EINVAL leaves the case as it was. */
+hd_status hd_case_set(hd_case *c, const char *field, const char *value);
 /* Always ends in NUL; returns the length it would need, as snprintf does. */
 size_t hd_case_print(const hd_case *c, char *text, size_t bytes);
 /* The table configuration the case describes; strings point into *c. */

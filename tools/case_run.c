@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * case_run.c - from the words of a command line to a fixture.
+ */
+#include "tools/case_run.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "tools/input.h"
+
+int case_run_words(char *const *word, int words, char text[CASE_RUN_TEXT])
+{
+    size_t used = 0;
+    *text = 0;
+    for (int i = 0; i < words; i++) {
+        used += (size_t)snprintf(text + used, CASE_RUN_TEXT - used, "%s%s", i ? " " : "", word[i]);
+        if (used >= CASE_RUN_TEXT) return tool_say(TOOL_USAGE, "CASE: longer than %d bytes", CASE_RUN_TEXT - 1);
+    }
+    return -1;
+}
+
+bool case_run_wide(const judge_design *d, const char *kernel)
+{
+    hd_case small = hd_case_default();
+    bool wide = false;
+    small.slots = d->small.slots;
+    small.layout = HD_LAYOUT_PAIRS;
+    if (d->bend) d->bend(&small);
+    for (uint32_t row = 0; row < d->rows; row++)
+        wide = wide || (strcmp(d->row[row].variant, kernel) == 0 && d->unfit(row, &small));
+    return wide;
+}
+
+/* Whether one of the kernels wants a wide table: then it is wide for all. */
+static bool any_wide(const hd_case *c, uint32_t parts)
+{
+    bool wide = false;
+    for (uint32_t k = 0; k < parts; k++) {
+        const judge_design *d = judge_design_named(c[k].design);
+        wide = wide || (d && case_run_wide(d, c[k].kernel));
+    }
+    return wide;
+}
+
+int case_run_parse(const char *text, hd_case c[FIXTURE_PARTS], uint32_t *parts)
+{
+    char one[CASE_RUN_TEXT];
+    for (*parts = 0; text; ++*parts) {
+        const char *plus = strstr(text, " + ");
+        if (*parts == FIXTURE_PARTS)
+            return tool_say(TOOL_USAGE, "CASE: more than %d operations at once", FIXTURE_PARTS);
+        snprintf(one, sizeof one, "%.*s", plus ? (int)(plus - text) : (int)strlen(text), text);
+        hd_status s = hd_case_parse(one, &c[*parts]);
+        if (s) return tool_fail(s);
+        text = plus ? plus + 3 : NULL;
+    }
+    return -1;
+}
+
+/* Fills in what a case of kernels leaves open: a full case would be a table of thousands. */
+static void complete(const judge_design *d, bool wide, unsigned batch, hd_case *c)
+{
+    if (hd_case_has(c, "slots")) wide = c->slots >= d->wide.slots;
+    const judge_small *small = wide ? &d->wide : &d->small;
+    if (!hd_case_has(c, "buckets") && !hd_case_has(c, "capacity")) c->buckets = 2;
+    if (!hd_case_has(c, "slots")) c->slots = small->slots;
+    if (!hd_case_has(c, "keys")) snprintf(c->keys, sizeof c->keys, "%s", small->keys);
+    if (!hd_case_has(c, "pins")) c->pins = 0;
+    if (hd_case_has(c, "batch")) return;
+    c->batch = batch;
+    c->batches = 1;
+}
+
+/* Part k's kernel, for the table that the first part has. */
+static hd_status choose_kernel(case_run *x, uint32_t k, bool wide, unsigned batch, uint32_t threads, uint32_t blocks)
+{
+    uint32_t row = 0;
+    hd_case *c = &x->c[k];
+    const judge_design *d = judge_design_of(c);
+    if (!d) return HD_EINVAL;
+    complete(d, wide, batch, c);
+    hd_status s = fixture_kernel_row(c, &row);
+    if (s) return s;
+    const char *why = d->unfit(row, &x->c[0]);
+    if (why) return hd_fail(HD_EINVAL, "kernel: %s cannot run this table: %s", c->kernel, why);
+    x->kernel[k] = fixture_kernel_at(d, row, threads, blocks);
+    size_t used = strlen(x->text);
+    used += (size_t)snprintf(x->text + used, sizeof x->text - used, "%s", k ? " + " : "");
+    hd_case_print(c, x->text + used, sizeof x->text - used);
+    return HD_OK;
+}
+
+int case_run_open(case_run *x, const hd_case *c, uint32_t parts, unsigned batch, uint32_t threads, uint32_t blocks)
+{
+    bool wide = any_wide(c, parts);
+    hd_status s = HD_OK;
+    memset(x, 0, sizeof *x);
+    memcpy(x->c, c, parts * sizeof *c);
+    for (x->parts = 0; x->parts < parts && !s; x->parts++) s = choose_kernel(x, x->parts, wide, batch, threads, blocks);
+    const fixture_kernel *const kernels[] = { &x->kernel[0], &x->kernel[1] };
+    if (!s) s = fixture_open(x->c, kernels, x->parts, &x->s);
+    if (!s) s = agree_open(x->s, &x->a);
+    if (!s) s = simt_machine_open(NULL, &x->m);
+    if (!s) return -1;
+    case_run_close(x);
+    return tool_fail(s);
+}
+
+void case_run_close(case_run *x)
+{
+    agree_close(x->a);
+    simt_machine_close(x->m);
+    memset(x, 0, sizeof *x);
+}
+
+/* The arrays of a batch, as device memory: how many bytes are one, and of what. */
+typedef struct known {
+    const char *region, *name;
+    uint32_t bytes;  /* 0: a value's */
+    bool of_outcome; /* else of an item */
+} known;
+
+static const known regions[] = {
+    { "keys", "key", 8, false },
+    { "values", "value", 0, false },
+    { "scores", "score", 8, false },
+    { "flags", "flag", 1, false },
+    { "each", "operation", 1, false },
+    { "outcome", "outcome", 1, false },
+    { "value_out", "value_out", 0, false },
+    { "score_out", "score_out", 8, false },
+    { "ptr", "ptr", 8, false },
+    { "tally", "count", 8, true },
+};
+
+const char *case_run_location(const case_run *x, const void *p, char *text, size_t bytes)
+{
+    uint64_t at;
+    const char *name = simt_machine_name(x->m, p, &at);
+    for (size_t i = 0; i < sizeof regions / sizeof *regions; i++) {
+        const known *r = &regions[i];
+        if (strcmp(r->region, name) != 0) continue;
+        uint64_t k = at / (r->bytes ? r->bytes : x->s->value_bytes ? x->s->value_bytes : 1);
+        if (r->of_outcome)
+            snprintf(text, bytes, "%s of %s", r->name, hd_outcome_name((hd_outcome)k));
+        else
+            snprintf(text, bytes, "%s of item %" PRIu64, r->name, k);
+        return text;
+    }
+    if (x->s->design->names(x->s, name, at, text, bytes)) return text;
+    if (at)
+        snprintf(text, bytes, "%s, byte %" PRIu64, name, at);
+    else
+        snprintf(text, bytes, "%s", name);
+    return text;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * case_run.h - what sched, diff and explain share: a case of their command line as a fixture on a machine, and how to go
+ * through it.
+ */
+#ifndef HD_TOOLS_CASE_RUN_H
+#define HD_TOOLS_CASE_RUN_H
+
+#include "judge/agree.h"
+#include "judge/kernels.h"
+#include "tools/tool.h"
+
+enum { CASE_RUN_TEXT = 1024 };
+
+typedef struct case_run {
+    hd_case c[FIXTURE_PARTS];
+    fixture_kernel kernel[FIXTURE_PARTS];
+    uint32_t parts;
+    char text[CASE_RUN_TEXT]; /* the case, complete */
+    agree *a;
+    fixture *s; /* a's */
+    simt_machine *m;
+} case_run;
+
+/* The words with blanks between them. */
+int case_run_words(char *const *word, int words, char text[CASE_RUN_TEXT]);
+/* Whether a kernel does not run on the small tables of its design, and so wants the wide ones. */
+bool case_run_wide(const judge_design *d, const char *kernel);
+/* The cases of a text: one, or two with a + between them. -1, or the exit code after a sentence. */
+int case_run_parse(const char *text, hd_case c[FIXTURE_PARTS], uint32_t *parts);
+/* Opens parts cases that run at the same time. What a case does not set is that of a small table with `batch` items.
+ * Blocks of `threads`, `blocks` of them. -1, or the exit code after a sentence. */
+int case_run_open(case_run *x, const hd_case *c, uint32_t parts, unsigned batch, uint32_t threads, uint32_t blocks);
+void case_run_close(case_run *x);
+
+/* "key bucket 1, slot 3": a location in memory, by name. */
+const char *case_run_location(const case_run *x, const void *p, char *text, size_t bytes);
+
+#endif
