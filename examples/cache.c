@@ -15,10 +15,10 @@ int main(void)
     hd_table *t;
     if (hd_open(&c, &t)) return puts(hd_why()), 1;
 
-    uint64_t key[6] = { 1, 2, 3, 4, 1, 5 }, value[6] = { 10, 20, 30, 40, 11, 50 }, left[6], count;
+    uint64_t key[6] = { 1, 2, 3, 4, 1, 5 }, value[6] = { 10, 20, 30, 40, 11, 50 }, evicted[6], count;
     uint8_t outcome[6];
-    if (hd_insert_and_evict(t, 6, key, value, NULL, outcome, left, NULL, NULL, &count)) return puts(hd_why()), 1;
+    if (hd_insert_and_evict(t, 6, key, value, NULL, outcome, evicted, NULL, NULL, &count)) return puts(hd_why()), 1;
     for (int i = 0; i < 6; i++) printf("key %d: %s\n", (int)key[i], hd_outcome_name((hd_outcome)outcome[i]));
-    printf("%d left: key %d\n", (int)count, (int)left[0]);
+    printf("evicted: key %d\n", (int)evicted[0]);
     hd_close(t);
 }

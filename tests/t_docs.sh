@@ -103,6 +103,7 @@ for page in "${pages[@]}"; do
       END { if (!n || at < n) print page ": not there, line for line" }' - "$path"
   done
 done | none "excerpts are in their files, line for line"
+python3 doc/img/speed.py doc/img/speed.tsv 2>&1 | diff - doc/img/speed.svg | none "the README's plot is its table's"
 { [ -n "$(marks README.md file)" ] && [ -n "$(marks README.md output)" ] || echo "no block is marked"; } | none "the README has code and screens"
 
 # Figures of time: throughput and rates, times.
