@@ -427,18 +427,48 @@ static const char *call_shrink(session *s)
     return end(s, "hd_shrink", hd_shrink(s->x->t, buckets), wanted, true);
 }
 
+/* 0, a share of the slots, or what is neither. */
+static double some_target(uint8_t from)
+{
+    static const double bad[] = { 1e-300, 1e-9, 0.0009, -0.5, 1.5, -1e-300 };
+    if (from % 8 == 1) return bad[from / 8 % 6];
+    return from % 8 == 0 ? 1 : from / 255.0;
+}
+
+static bool may_evict(const seen *was, const seen *now) { return was->info.buckets > 1 || now->info.buckets > 1; }
+
+/* What happened to an item is what its outcome says, also where growth was refused on the way; and a bucket that is the
+ * only one overflows only after growth. */
+static const char *growing_told(const session *s, const hd_batch *b, hd_status got, double target)
+{
+    seen now;
+    look(s->x, &now);
+    uint64_t pending = 0, evicted = 0;
+    for (uint64_t i = 0; i < b->n && judge_ops[b->op].keyed; i++) {
+        pending += b->outcome[i] == HD_PENDING;
+        evicted += b->outcome[i] == HD_EVICTED;
+    }
+    if (!got && pending) return fuzz_say("hd_run_growing: %" PRIu64 " items are pending", pending);
+    if (target > 0 && evicted && !may_evict(&s->x->before, &now))
+        return fuzz_say("hd_run_growing: %" PRIu64 " evicted, and the table did not grow", evicted);
+    return NULL;
+}
+
 /* Until nothing is pending: where memory is refused some of it has been done. */
 static const char *call_run_growing(session *s)
 {
     hd_batch b;
     some_batch(s, &b);
-    double target = feed_byte(&s->f) / 255.0;
+    double target = some_target(feed_byte(&s->f));
+    bool good = target == 0 || (target >= 1.0 / 1024 && target <= 1);
     judge_arrays_arm(&s->x->arrays);
-    TELL(s, "%s of %" PRIu64 ", growing", judge_batch_name(&b), b.n);
+    TELL(s, "%s of %" PRIu64 ", growing to %g", judge_batch_name(&b), b.n, target);
     begin(s);
     hd_status got = hd_run_growing(s->x->t, &b, target);
-    bool runs = has_op(s->x, b.op, b.each) &&
+    bool runs = good && has_op(s->x, b.op, b.each) &&
                 !(b.op == HD_OP_ACCUM_OR_ASSIGN && s->x->c.value_bytes % judge_elem_bytes(b.elem));
+    const char *why = runs ? growing_told(s, &b, got, target) : NULL;
+    if (why) return why;
     if (got != HD_ENOMEM) {
         s->resizes = true;
         return end(s, "hd_run_growing", got, runs ? HD_OK : HD_EINVAL, false);

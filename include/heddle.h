@@ -370,11 +370,16 @@ HD_API hd_status hd_reserve(hd_table *table, uint64_t capacity);
  * hd_table_info says how many there are. No entry is lost. HD_EINVAL for a design that cannot (hkv). */
 HD_API hd_status hd_shrink(hd_table *table, uint64_t buckets);
 
-/* Runs a batch, and grows the table until none of its items is PENDING: those are run again, alone. Waits. The outcomes
- * are those of the last time. `target`: grow, too, when more than this share of the slots holds an entry afterwards (0:
- * only when an item is pending; at most 1); with one, a batch that may fill the table is run in parts, one after
- * another, so that it grows before it is full. A table that grows in place has a whole number of doublings then
- * (hd_info.base_buckets). Arrays of the device need `outcome`, and no stream that is being captured. */
+/* Runs a batch in a table that grows, and waits. `target` is 0 or a load factor of 1/1024 to 1.
+ *   - PENDING items run again, alone, after growth, until none is left. Outcomes are those of the last run.
+ *   - With a target above 0 a batch that may insert runs in parts, one after another, and the table grows before a part
+ *     could exceed the target (hkv), or after a part that did (hive). A bucket of hkv that is full still evicts.
+ *   - A batch that delivers pointers, or the list of insert_and_evict, runs in one part. Pointers are valid afterwards:
+ *     the table grows before such a batch only.
+ *   - A table that grows in place grows to whole doublings of hd_info.base_buckets where it can.
+ *   - Arrays of the device need `outcome`, and a stream that is not being captured.
+ * HD_EINVAL: nothing has changed. HD_ENOMEM (growth was refused), HD_ECUDA: parts may have run, and the table may have
+ * grown. After HD_ENOMEM the items whose outcome is PENDING have not run, and all others have. */
 HD_API hd_status hd_run_growing(hd_table *table, hd_batch *batch, double target);
 
 /* Verifies every invariant of the design (HKV-1, HKV-2, ... in ref/hkv/layout.h; HIVE-1, ... in ref/hive/layout.h).

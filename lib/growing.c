@@ -18,6 +18,16 @@
 #include "base/op.h"
 #include "lib/table.h"
 
+typedef struct growing {
+    hd_table *t;
+    double target, share; /* share: of the slots, that are taken where pending items made it grow */
+    uint32_t value_bytes;
+    bool keyed, inserts,
+        pointers; /* inserts: may bring keys in. pointers: into the table: it may not grow behind them */
+    bool whole;   /* no parts: it lists, or delivers pointers */
+    bool theirs;  /* its arrays are a device's */
+} growing;
+
 /* What is pending of a batch, as a batch of its own. */
 typedef struct rest {
     hd_batch batch;
@@ -43,9 +53,9 @@ static uint8_t *cut(uint8_t **at, uint64_t bytes)
 }
 
 /* Room for n items. */
-static hd_status rest_open(rest *r, hd_table *t, uint64_t n)
+static hd_status rest_open(rest *r, hd_table *t, uint32_t value_bytes, uint64_t n)
 {
-    uint64_t value = t->info.value_bytes, words = 4, bytes = 3;
+    uint64_t value = value_bytes, words = 4, bytes = 3;
     void *p;
     r->bytes = words * 8 + bytes + 2 * value;
     hd_status status = hd_take(&t->seams, "growing: pending items", n + 8, r->bytes, &p);
@@ -68,7 +78,7 @@ static hd_status rest_open(rest *r, hd_table *t, uint64_t n)
 static void rest_close(rest *r, hd_table *t) { hd_give(&t->seams, r->block, r->n + 8, r->bytes); }
 
 /* The items of `from` whose outcome is pending; from may be r's own batch, for they only move down. */
-static void coalesced(rest *r, const hd_batch *from, const uint8_t *outcome, uint32_t value_bytes)
+static void collect(rest *r, const hd_batch *from, const uint8_t *outcome, uint32_t value_bytes)
 {
     uint64_t n = 0;
     bool again = from == &r->batch;
@@ -116,41 +126,53 @@ static void scatter(const rest *r, hd_batch *to, uint8_t *outcome, uint32_t valu
 
 /* ---- Growing --------------------------------------------------------------------------------- */
 
-/* So many buckets that `size` entries take a share of `target` of them, and an eighth more at least, so that it ends. A
- * table that grows in place grows to the end of a doubling: buckets that are split by then have half of what the others
- * have, and it would be crowded long before it is full. The memory of a doubling is taken when it begins. */
-static hd_status grow_for(hd_table *t, uint64_t size, double target)
+/* So many buckets that `size` entries take a share of `target` of them, and an eighth more than there are at least, so
+ * that it ends. A table that grows in place grows to the end of a doubling: buckets that are split by then have half of
+ * what the others have, and it would be crowded long before it is full. The memory of a doubling is taken when it
+ * begins. Under the lock as inserter. */
+static hd_status grow_locked(hd_table *t, uint64_t size, double target)
 {
-    hd_info info;
-    hd_status status = hd_table_info(t, &info);
-    if (status) return status;
-    double wanted = (double)size / (double)info.slots / target + 1;
-    uint64_t least = info.buckets + info.buckets / 8 + 1, buckets = wanted < 1e18 ? (uint64_t)wanted : UINT64_MAX,
-             whole = info.base_buckets;
+    const hd_info *info = &t->info;
+    double wanted = (double)size / (double)info->slots / target + 1;
+    uint64_t least = info->buckets + info->buckets / 8 + 1, buckets = wanted < 1e18 ? (uint64_t)wanted : UINT64_MAX,
+             whole = info->base_buckets;
+    hd_status status = HD_EINVAL;
     if (buckets < least) buckets = least;
     if (t->design->resize) {
         while (whole && whole < buckets && whole <= UINT64_MAX / 2) whole *= 2;
-        if (whole > buckets) status = hd_grow(t, whole);
+        if (whole > buckets) status = hd_table_grow(t, whole);
         /* it may have them, and not twice as many as it has */
-        return whole > buckets && status != HD_EINVAL ? status : hd_grow(t, buckets);
+        return whole > buckets && status != HD_EINVAL ? status : hd_table_grow(t, buckets);
     }
-    uint64_t times = buckets / info.buckets + (buckets % info.buckets != 0), most = UINT64_MAX / info.buckets;
-    return hd_grow(t, (times < most ? times : most) * info.buckets);
+    uint64_t times = buckets / info->buckets + (buckets % info->buckets != 0), most = UINT64_MAX / info->buckets;
+    return hd_table_grow(t, (times < most ? times : most) * info->buckets);
+}
+
+/* Grows the table for `size` entries; unless `always`, only when they are more than a share of `target`. A size that no
+ * table of the design has is no mistake of the caller's: HD_ENOMEM. */
+static hd_status grow_for(hd_table *t, uint64_t size, double target, bool always)
+{
+    hd_status status = HD_OK;
+    t->lock->enter(t->lock_state, HD_INSERTER);
+    if (always || (double)size > target * (double)t->info.places) status = grow_locked(t, size, target);
+    t->lock->leave(t->lock_state, HD_INSERTER);
+    return status == HD_EINVAL ? hd_fail(HD_ENOMEM, "growing: %s", hd_why()) : status;
 }
 
 /* Items of this machine's arrays that are pending are run again, in a table that has grown. */
-static hd_status run_rest(hd_table *t, hd_batch *b, uint8_t *outcome, uint64_t pending, double target)
+static hd_status run_rest(const growing *g, hd_batch *b, uint8_t *outcome, uint64_t pending)
 {
+    hd_table *t = g->t;
     rest r;
     memset(&r, 0, sizeof r);
-    hd_status status = rest_open(&r, t, pending);
+    hd_status status = rest_open(&r, t, g->value_bytes, pending);
     for (const hd_batch *from = b; !status && pending; from = &r.batch) {
         uint64_t size;
-        coalesced(&r, from, from == b ? outcome : r.outcome, t->info.value_bytes);
+        collect(&r, from, from == b ? outcome : r.outcome, g->value_bytes);
         status = hd_entries_sync(t, &size);
-        if (!status) status = grow_for(t, size + pending, target);
+        if (!status) status = grow_for(t, size + pending, g->share, true);
         if (!status) status = hd_run(t, &r.batch);
-        if (!status) scatter(&r, b, outcome, t->info.value_bytes);
+        if (!status) scatter(&r, b, outcome, g->value_bytes);
         if (!status) pending = count_pending(r.outcome, r.batch.n);
     }
     if (r.block) rest_close(&r, t);
@@ -163,11 +185,11 @@ static const hd_device_seam *seam_of(const hd_table *t) { return t->seams.device
 
 /* All of them, one way or the other, in their order in `block`; outputs alone, where they go back. `here` has them in
  * this machine's memory. */
-static hd_status copy_arrays(const hd_table *t, const hd_batch *there, hd_batch *here, uint8_t *block, hd_way way)
+static hd_status copy_arrays(const growing *g, const hd_batch *there, hd_batch *here, uint8_t *block, hd_way way)
 {
-    const hd_device_seam *d = seam_of(t);
+    const hd_device_seam *d = seam_of(g->t);
     hd_array all[HD_ARRAYS_MOST];
-    int used = hd_batch_arrays(there, t->info.value_bytes, all);
+    int used = hd_batch_arrays(there, g->value_bytes, all);
     hd_status status = HD_OK;
     for (int i = 0; i < used && !status; i++) {
         uint8_t *p = cut(&block, all[i].bytes);
@@ -182,23 +204,24 @@ static hd_status copy_arrays(const hd_table *t, const hd_batch *there, hd_batch 
 }
 
 /* The table has run the batch, and nothing of it is on its way. */
-static hd_status run_rest_of_device(hd_table *t, hd_batch *b, double target)
+static hd_status run_rest_of_device(const growing *g, hd_batch *b)
 {
+    hd_table *t = g->t;
     hd_batch here = *b;
     hd_array all[HD_ARRAYS_MOST];
     uint64_t bytes = 0, pending = 0;
     void *block;
-    int used = hd_batch_arrays(b, t->info.value_bytes, all);
+    int used = hd_batch_arrays(b, g->value_bytes, all);
     for (int i = 0; i < used; i++) bytes += (all[i].bytes + 7) & ~7ull;
     hd_status status = hd_take(&t->seams, "growing: arrays of the device", bytes, 1, &block);
     if (status) return status;
-    status = copy_arrays(t, b, &here, (uint8_t *)block, HD_FROM_DEVICE);
+    status = copy_arrays(g, b, &here, (uint8_t *)block, HD_FROM_DEVICE);
     if (!status) pending = count_pending(here.outcome, here.n); /* of others' batches, where there are none */
     if (pending) {
         here.stream = NULL;
-        status = run_rest(t, &here, here.outcome, pending, target);
+        status = run_rest(g, &here, here.outcome, pending);
         b->ran = here.ran;
-        hd_status back = copy_arrays(t, b, &here, (uint8_t *)block, HD_TO_DEVICE);
+        hd_status back = copy_arrays(g, b, &here, (uint8_t *)block, HD_TO_DEVICE);
         if (!status) status = back;
     }
     hd_give(&t->seams, block, bytes, 1);
@@ -206,41 +229,67 @@ static hd_status run_rest_of_device(hd_table *t, hd_batch *b, double target)
 }
 
 /* Whether the batch's arrays are a device's, and can be looked at when it has run. */
-static hd_status ask_whose(const hd_table *t, const hd_batch *b, const hd_op_row *row, bool *theirs)
+static hd_status ask_whose(growing *g, const hd_batch *b)
 {
-    const hd_device_seam *d = seam_of(t);
+    const hd_device_seam *d = seam_of(g->t);
     hd_stream_state is = { 0, 0 };
-    *theirs = false;
-    if (!t->design->far || !row || !hd_op_is_keyed(row) || !b->key) return HD_OK;
-    hd_status status = HD_ASK(d, "growing: its arrays", owns, b->key, theirs);
-    if (!status && *theirs) status = HD_ASK(d, "growing: its stream", stream_state, b->stream, &is);
-    if (status || !*theirs) return status;
+    if (!g->t->design->far || !g->keyed || !b->key) return HD_OK;
+    hd_status status = HD_ASK(d, "growing: its arrays", owns, b->key, &g->theirs);
+    if (!status && g->theirs) status = HD_ASK(d, "growing: its stream", stream_state, b->stream, &is);
+    if (status || !g->theirs) return status;
     if (is.capture) return hd_fail(HD_EINVAL, "stream: it is being captured, and hd_run_growing waits for its batch");
     return b->outcome ? HD_OK : hd_fail(HD_EINVAL, "outcome: hd_run_growing needs it where arrays are the device's");
 }
 
+/* What has not run is PENDING, should growth be refused on the way. */
+static hd_status mark_pending(const growing *g, const hd_batch *b)
+{
+    const hd_device_seam *d = seam_of(g->t);
+    if (g->theirs && b->n) return HD_ASK(d, "growing: outcomes", fill, b->outcome, HD_PENDING, (size_t)b->n, b->stream);
+    memset(b->outcome, HD_PENDING, (size_t)b->n);
+    return HD_OK;
+}
+
 /* ---- Parts of a batch ------------------------------------------------------------------------ */
 
-/* Where a table may be full before the batch is through: parts are no smaller than this, nor than so large a share of
- * the places. */
+/* Where a table may be full before the batch is through, parts are no smaller than such a share of the slots; and
+ * where a full table refuses nothing for good, no smaller than PART_LEAST. */
 enum { PART_LEAST = 1 << 16, PART_SHARE = 64 };
 
-/* Items from `first` on that keep it below `target` even if each brings a key in; or a part of the least size, when
- * there is no such room. */
-static hd_status take_part(hd_table *t, const hd_batch *b, const hd_op_row *row, uint64_t first, double target,
-                           uint64_t *part)
+/* Grows a table that evicts, or whose pointers the batch delivers, as long as nothing is lost by it: before the part. Its
+ * room is then for `wanted` items at least. */
+static hd_status make_room(const growing *g, uint64_t entries, uint64_t wanted, uint64_t *room)
 {
     hd_info info;
-    uint64_t left = *part = b->n - first, entries = atomic_load(&t->entries), least = PART_LEAST;
-    bool lists = b->list_key || b->list_value || b->list_score || b->list_item || b->count,
-         may_fill = row->role == HD_INSERTER && t->design->resize && !lists;
-    if (target == 0 || !may_fill || left <= least) return HD_OK;
+    if (*room >= wanted) return HD_OK;
+    hd_status status = grow_for(g->t, entries + wanted, g->target, false);
+    if (!status) status = hd_table_info(g->t, &info);
+    if (status) return status;
+    uint64_t most = (uint64_t)(g->target * (double)info.places);
+    *room = most > entries + wanted ? most - entries : wanted;
+    return HD_OK;
+}
+
+/* How many of the items from `first` on to run next: those that keep the table below `target` even if each inserts a
+ * key; or a part of the least size. */
+static hd_status take_part(const growing *g, const hd_batch *b, uint64_t first, uint64_t *part)
+{
+    hd_table *t = g->t;
+    hd_info info;
+    uint64_t left = *part = b->n - first, entries = atomic_load(&t->entries);
+    bool ahead = g->pointers || (g->inserts && !t->design->resize);
+    if (g->target == 0 || !(g->inserts || g->pointers)) return HD_OK;
+    if (!ahead && (g->whole || left <= PART_LEAST)) return HD_OK;
     hd_status status = hd_table_info(t, &info);
     /* others have run since */
     if (!status && atomic_load(&t->told) != atomic_load(&t->batches)) status = hd_entries_sync(t, &entries);
     if (status) return status;
-    uint64_t most = (uint64_t)(target * (double)info.places), room = entries < most ? most - entries : 0;
-    if (least < info.places / PART_SHARE) least = info.places / PART_SHARE;
+    uint64_t most = (uint64_t)(g->target * (double)info.places), room = entries < most ? most - entries : 0;
+    uint64_t least = g->whole ? left : info.places / PART_SHARE;
+    if (!ahead && least < PART_LEAST) least = PART_LEAST;
+    if (least == 0) least = 1;
+    if (least > left) least = left;
+    if (ahead && (status = make_room(g, entries, g->inserts ? least : 0, &room))) return status;
     if (room < least) room = least;
     if (room < left) *part = room;
     return HD_OK;
@@ -257,46 +306,65 @@ static hd_batch cut_batch(const hd_batch *b, uint32_t value_bytes, uint64_t firs
     return part;
 }
 
-/* Run until nothing of it is pending, and the table grown if it is too full then. */
-static hd_status run_part(hd_table *t, hd_batch *b, bool keyed, bool theirs, double target)
+/* Runs it until nothing of it is pending, and grows the table if it is too full then. */
+static hd_status run_part(const growing *g, hd_batch *b)
 {
-    enum { USUAL_PERCENT = 85 };
+    hd_table *t = g->t;
     uint64_t before = atomic_load(&t->outcome[HD_PENDING]), size = 0, pending = 0;
-    double to = target > 0 ? target : USUAL_PERCENT / 100.0;
-    hd_info info;
+    bool grows = g->target > 0 && !g->pointers;
     hd_status status = hd_run(t, b);
-    if (!status && (keyed || target > 0)) status = hd_entries_sync(t, target > 0 ? &size : NULL);
+    if (!status && (g->keyed || grows)) status = hd_entries_sync(t, g->target > 0 ? &size : NULL);
     /* of others' batches, maybe */
-    bool some = !status && keyed && b->n && atomic_load(&t->outcome[HD_PENDING]) != before;
-    if (some && theirs) status = run_rest_of_device(t, b, to);
-    if (some && !theirs && (pending = count_pending(b->outcome, b->n)))
-        status = run_rest(t, b, b->outcome, pending, to);
-    if (status || target == 0) return status;
+    bool some = !status && g->keyed && b->n && atomic_load(&t->outcome[HD_PENDING]) != before;
+    if (some && g->theirs) status = run_rest_of_device(g, b);
+    if (some && !g->theirs && (pending = count_pending(b->outcome, b->n))) status = run_rest(g, b, b->outcome, pending);
+    if (status || !grows) return status;
     if (some) status = hd_entries_sync(t, &size);
-    if (!status) status = hd_table_info(t, &info);
-    return status || (double)size / (double)info.places <= target ? status : grow_for(t, size, target);
+    return status ? status : grow_for(t, size, g->target, false);
+}
+
+/* What is known of a batch that hd_run would run; HD_EINVAL: it would not. */
+static hd_status begin(growing *g, hd_table *t, const hd_batch *b, double target)
+{
+    const double least = 1.0 / 1024, usual = 0.85;
+    memset(g, 0, sizeof *g);
+    if (!(target == 0 || (target >= least && target <= 1)))
+        return hd_fail(HD_EINVAL, "target: %g is neither 0 nor a share of 1/1024 to 1", target);
+    const hd_op_row *row = hd_row_of_batch(b);
+    if (!row) return hd_fail(HD_EINVAL, "op: %d is no operation", (int)b->op);
+    hd_info info;
+    g->t = t;
+    g->target = target;
+    g->share = target > 0 ? target : usual;
+    g->keyed = hd_op_is_keyed(row);
+    hd_status status = hd_batch_accept(t, b, row, &info);
+    if (!status) status = ask_whose(g, b);
+    if (status) return status;
+    g->value_bytes = info.value_bytes;
+    g->inserts = b->each || row->family == HD_FAMILY_UPSERT;
+    g->pointers = b->ptr && row->needs & HD_GIVES_PTR;
+    bool lists = b->list_key || b->list_value || b->list_score || b->list_item || b->count;
+    g->whole = g->pointers || (lists && row->needs & HD_LISTS);
+    return HD_OK;
 }
 
 hd_status hd_run_growing(hd_table *t, hd_batch *b, double target)
 {
     if (!t || !b) return hd_fail(HD_EINVAL, "%s: NULL", t ? "batch" : "table");
-    if (!(target >= 0 && target <= 1)) return hd_fail(HD_EINVAL, "target: %g is no share of 0 to 1", target);
-    const hd_op_row *row = hd_row_of_batch(b);
-    bool keyed = row && hd_op_is_keyed(row), theirs;
-    hd_status status = ask_whose(t, b, row, &theirs);
+    growing g;
+    hd_status status = begin(&g, t, b, target);
     void *mine = NULL;
     hd_batch all = *b;
-    /* all of it, before a part runs or memory is taken for so many */
-    if (!status && keyed) status = hd_batch_check(t, b, row);
-    if (!status && keyed && !b->outcome) status = hd_take(&t->seams, "growing: outcomes", b->n, 1, &mine);
+    if (!status && g.keyed && !b->outcome) status = hd_take(&t->seams, "growing: outcomes", b->n, 1, &mine);
     if (mine) all.outcome = (uint8_t *)mine;
+    if (!status && all.outcome && g.keyed) status = mark_pending(&g, &all);
     uint64_t done = 0, n = b->n;
     do {
-        if (!status && keyed) status = take_part(t, &all, row, done, target, &n);
-        hd_batch part = cut_batch(&all, t->info.value_bytes, done, n);
-        if (!status) status = run_part(t, &part, keyed, theirs, target);
+        if (!status && g.keyed) status = take_part(&g, &all, done, &n);
+        hd_batch part = cut_batch(&all, g.value_bytes, done, n);
+        if (!status) status = run_part(&g, &part);
         if (!status) b->ran = part.ran;
-    } while (!status && keyed && (done += n) < b->n);
+    } while (!status && g.keyed && (done += n) < b->n);
     hd_give(&t->seams, mine, mine ? b->n : 0, 1);
     return status;
 }

@@ -102,6 +102,17 @@ static hd_status run(hd_table *t, hd_batch *b, const hd_op_row *row)
     return status;
 }
 
+hd_status hd_batch_accept(hd_table *t, const hd_batch *b, const hd_op_row *row, hd_info *info)
+{
+    const hd_kernel *kernel;
+    t->lock->enter(t->lock_state, HD_READER);
+    *info = t->info;
+    hd_status status = hd_batch_check(t, b, row);
+    if (!status) status = hd_kernel_pick(info, b, load_factor_of(t), &kernel);
+    t->lock->leave(t->lock_state, HD_READER);
+    return status;
+}
+
 hd_status hd_run(hd_table *t, hd_batch *b)
 {
     if (!t || !b) return hd_fail(HD_EINVAL, "%s: NULL", t ? "batch" : "table");
@@ -410,7 +421,7 @@ static hd_status resize(hd_table *t, uint64_t buckets, bool grows)
 }
 
 /* Under the lock as inserter. The old state stands until the new one is whole. */
-static hd_status grow(hd_table *t, uint64_t buckets)
+hd_status hd_table_grow(hd_table *t, uint64_t buckets)
 {
     hd_info info = t->info;
     if (t->design->resize) return resize(t, buckets, true);
@@ -453,7 +464,7 @@ hd_status hd_grow(hd_table *t, uint64_t buckets)
 {
     if (!t) return hd_fail(HD_EINVAL, "table: NULL");
     t->lock->enter(t->lock_state, HD_INSERTER);
-    hd_status status = grow(t, buckets);
+    hd_status status = hd_table_grow(t, buckets);
     t->lock->leave(t->lock_state, HD_INSERTER);
     return status;
 }
@@ -461,7 +472,7 @@ hd_status hd_grow(hd_table *t, uint64_t buckets)
 hd_status hd_shrink(hd_table *t, uint64_t buckets)
 {
     if (!t) return hd_fail(HD_EINVAL, "table: NULL");
-    if (!t->design->resize) return hd_fail(HD_EINVAL, "table: design %s does not shrink", t->info.design);
+    if (!t->design->resize) return hd_fail(HD_EINVAL, "table: design %s does not shrink", t->design->name);
     t->lock->enter(t->lock_state, HD_INSERTER);
     hd_status status = resize(t, buckets, false);
     t->lock->leave(t->lock_state, HD_INSERTER);
@@ -476,8 +487,8 @@ hd_status hd_reserve(hd_table *t, uint64_t capacity)
     uint64_t times = capacity / t->info.capacity + (capacity % t->info.capacity != 0);
     /* no overflow: of the 2^64 entries that can be asked for, a bucket has two at least */
     if (times > 1)
-        status = grow(t, t->design->resize ? capacity / t->info.slots + (capacity % t->info.slots != 0)
-                                           : times * t->info.buckets);
+        status = hd_table_grow(t, t->design->resize ? capacity / t->info.slots + (capacity % t->info.slots != 0)
+                                                    : times * t->info.buckets);
     t->lock->leave(t->lock_state, HD_INSERTER);
     return status;
 }

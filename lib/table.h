@@ -39,6 +39,12 @@ struct hd_table {
 /* HD_EINVAL and the field when b cannot run on t. */
 hd_status hd_batch_check(const hd_table *t, const hd_batch *b, const hd_op_row *row);
 
+/* HD_EINVAL when hd_run would refuse b; what the table is at that time. Takes the lock. */
+hd_status hd_batch_accept(hd_table *t, const hd_batch *b, const hd_op_row *row, hd_info *info);
+
+/* hd_grow, for a caller that holds the lock as inserter. */
+hd_status hd_table_grow(hd_table *t, uint64_t buckets);
+
 /* Outcomes that the state knows and the table does not yet: before a state is closed, and before totals are read. */
 hd_status hd_late_tally(hd_table *t);
 

@@ -4,6 +4,7 @@
  * another, snapshots whose header no reader accepts, targets of hd_run_growing that no table can meet. Each class has a
  * table of cases.
  */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -179,6 +180,228 @@ static void snapshots_of_either_design(void **state)
     }
 }
 
+/* ---- hd_run_growing -------------------------------------------------------------------------- */
+
+enum { MANY = 100000 };
+
+static uint64_t many_key[MANY], many_value[MANY], many_out[MANY];
+static uint8_t many_fate[MANY];
+static void *many_ptr[MANY];
+
+static hd_table *small_cache(bool dual, const hd_seams *seams)
+{
+    hd_config c = hd_config_default();
+    hd_table *t;
+    c.backend = "ref";
+    c.capacity = 1024;
+    c.dual = dual;
+    c.threads = 1;
+    c.seams = seams;
+    must(hd_open(&c, &t));
+    return t;
+}
+
+/* n items of `keys` different keys, each of value 1. */
+static hd_batch many_items(hd_op op, uint64_t n, uint64_t keys)
+{
+    for (uint64_t i = 0; i < n; i++) many_key[i] = i % keys * 977, many_value[i] = 1;
+    memset(many_fate, 0xee, sizeof many_fate);
+    return (hd_batch){
+        .op = op, .n = n, .key = many_key, .value = many_value, .elem = HD_U64, .outcome = many_fate, .ptr = many_ptr
+    };
+}
+
+static uint64_t fates(hd_outcome o, uint64_t n)
+{
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < n; i++) sum += many_fate[i] == o;
+    return sum;
+}
+
+/* A cache that may grow loses no entry, whatever the size of the batch. */
+static void growth_before_eviction(void **state)
+{
+    static const struct {
+        bool dual;
+        double target;
+        hd_op op;
+        uint64_t keys;
+    } cases[] = { { false, 0.5, HD_OP_INSERT_OR_ASSIGN, MANY },   { true, 0.9, HD_OP_INSERT_OR_ASSIGN, MANY },
+                  { false, 0.25, HD_OP_ACCUM_OR_ASSIGN, MANY },   { true, 0.5, HD_OP_FIND_OR_INSERT, MANY },
+                  { false, 0.5, HD_OP_FIND_OR_INSERT_PTR, MANY }, { false, 0.5, HD_OP_INSERT_AND_EVICT, MANY },
+                  { false, 0.5, HD_OP_INSERT_OR_ASSIGN, 300 },    { false, 0.5, HD_OP_FIND_OR_INSERT_PTR, MANY / 3 } };
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++, tried++) {
+        uint64_t size, count = 99;
+        double load;
+        hd_info info;
+        hd_table *t = small_cache(cases[k].dual, NULL);
+        hd_batch b = many_items(cases[k].op, MANY, cases[k].keys);
+        if (cases[k].op == HD_OP_INSERT_AND_EVICT) b.list_key = many_out, b.count = &count;
+        test_case("%s of %llu keys, target %g", hd_op_name(b.op), (ull)cases[k].keys, cases[k].target);
+        must(hd_run_growing(t, &b, cases[k].target));
+        check(fates(HD_EVICTED, MANY) + fates(HD_REFUSED, MANY) == 0, "%llu were evicted, %llu refused",
+              (ull)fates(HD_EVICTED, MANY), (ull)fates(HD_REFUSED, MANY));
+        must(hd_size_sync(t, &size));
+        must(hd_load_factor_sync(t, &load));
+        must(hd_table_info(t, &info));
+        check(size == cases[k].keys, "%llu entries", (ull)size);
+        check(load <= cases[k].target, "load factor %.3f", load);
+        check(!b.count || count == 0, "%llu were listed", (ull)count);
+        if (cases[k].keys < MANY / 3) check(info.capacity == 1024, "it grew to %llu", (ull)info.capacity);
+        if (cases[k].op == HD_OP_FIND_OR_INSERT_PTR) { /* the pointers are good when the call returns */
+            for (uint64_t i = 0; i < MANY; i++) memcpy(many_ptr[i], &many_key[i], sizeof many_key[i]);
+            hd_batch find = many_items(HD_OP_FIND, MANY, cases[k].keys);
+            find.value_out = many_out;
+            must(hd_run(t, &find));
+            for (uint64_t i = 0; i < MANY; i++)
+                check(many_out[i] == many_key[i], "key %llu has %llu", (ull)many_key[i], (ull)many_out[i]);
+        }
+        must(hd_check(t));
+        hd_close(t);
+    }
+}
+
+/* A target that is none is refused before anything is done. */
+static void targets(void **state)
+{
+    static const double bad[] = { 1e-300, 2.3e-308, 5e-324, 1e-12, 1e-9, 0.0009, -0.1, -1e-300, 1.0001, 1e300 };
+    (void)state;
+    for (size_t k = 0; k < 2 * sizeof bad / sizeof *bad; k++, tried++) {
+        hd_table *t = some_table(k % 2 ? "hive" : "hkv");
+        uint64_t before, after;
+        hd_batch b = many_items(HD_OP_INSERT_OR_ASSIGN, 500, 500);
+        test_case("%s, target %g", k % 2 ? "hive" : "hkv", bad[k / 2]);
+        must(hd_size_sync(t, &before));
+        must_fail(hd_run_growing(t, &b, bad[k / 2]), HD_EINVAL, "target");
+        must(hd_size_sync(t, &after));
+        check(before == after && fates((hd_outcome)0xee, 500) == 500, "the table has changed, or an outcome");
+        hd_close(t);
+    }
+}
+
+static int sum_value(void *context, uint64_t key, uint64_t score, void *value)
+{
+    uint64_t v = 0;
+    memcpy(&v, value, sizeof(uint32_t));
+    (void)key, (void)score;
+    *(uint64_t *)context += v;
+    return 0;
+}
+
+/* When growth is refused, what has not run is PENDING, and everything else has. */
+static uint64_t refused_halfway(const char *design, hd_op op, bool for_good)
+{
+    for (uint64_t k = 1;; k++, tried++) {
+        enum { ITEMS = 3000, DIFFERENT = 2500 };
+        static uint32_t one[ITEMS];
+        counting memory;
+        uint64_t sum = 0, n = 0;
+        hd_config c = hd_config_of(design);
+        hd_table *t;
+        counting_init(&memory);
+        c.capacity = 256;
+        c.slots = 32;
+        c.value_bytes = 4;
+        c.threads = 1;
+        c.seams = &memory.seams;
+        must(hd_open(&c, &t));
+        hd_batch b = many_items(op, ITEMS, DIFFERENT);
+        for (int i = 0; i < ITEMS; i++) one[i] = 1;
+        b.value = one;
+        b.elem = HD_I32;
+        test_case("%s, growing, allocation %llu refused%s", design, (ull)k, for_good ? ", and all later ones" : "");
+        memory.refuse_at = memory.takes + k;
+        memory.refuse_after = for_good;
+        hd_status s = hd_run_growing(t, &b, 0.4);
+        bool reached = memory.takes >= memory.refuse_at;
+        memory.refuse_at = 0;
+        check(s == (reached ? HD_ENOMEM : HD_OK), "%s", hd_status_name(s));
+        must(hd_check(t));
+        must(hd_for_each(t, sum_value, &sum));
+        for (uint64_t i = 0; i < ITEMS; i++) {
+            check(many_fate[i] < HD_OUTCOME_COUNT, "item %llu has no outcome", (ull)i);
+            if (many_fate[i] == HD_PENDING) many_key[n++] = many_key[i];
+        }
+        check(fates(HD_EVICTED, ITEMS) == 0, "%llu were evicted", (ull)fates(HD_EVICTED, ITEMS));
+        check(sum == ITEMS - n && (s || n == 0), "%llu were added, and %llu are pending", (ull)sum, (ull)n);
+        b.n = n;
+        must(hd_run_growing(t, &b, 0.4));
+        sum = 0;
+        must(hd_for_each(t, sum_value, &sum));
+        check(sum == ITEMS, "%llu were added", (ull)sum);
+        hd_close(t);
+        check(memory.live_bytes == 0, "%llu bytes are still held", (ull)memory.live_bytes);
+        if (!reached) return k - 1;
+    }
+}
+
+static void growth_is_refused(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 4; k++)
+        check(refused_halfway(k / 2 ? "hive" : "hkv", HD_OP_ACCUM_OR_ASSIGN, k % 2) > 5, "few allocations");
+}
+
+typedef struct worker {
+    pthread_t thread;
+    hd_table *t;
+    int number;
+} worker;
+
+enum { WORKERS = 4, ROUNDS = 6, PER_ROUND = 1500, ALL_KEYS = 4000 };
+
+/* Adds, while the others do, and changes the number of buckets or asks for it. */
+static void *grow_and_add(void *self)
+{
+    const worker *w = (const worker *)self;
+    uint64_t key[PER_ROUND], random = (uint64_t)w->number;
+    uint32_t one[PER_ROUND];
+    uint8_t fate[PER_ROUND];
+    hd_info info;
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < PER_ROUND; i++) key[i] = test_below(&random, ALL_KEYS), one[i] = 1;
+        hd_batch b = { .op = HD_OP_ACCUM_OR_ASSIGN, .n = PER_ROUND, .key = key, .value = one, .elem = HD_I32 };
+        b.outcome = w->number % 2 ? fate : NULL;
+        if (hd_run_growing(w->t, &b, 0.4)) return (void *)"hd_run_growing";
+        if (hd_table_info(w->t, &info)) return (void *)"hd_table_info";
+        if (w->number == 0 && hd_reserve(w->t, info.capacity + info.capacity / 2)) return (void *)"hd_reserve";
+        if (w->number == 1) hd_shrink(w->t, info.buckets * 3 / 4); /* a cache does not */
+    }
+    return NULL;
+}
+
+static void growth_by_threads(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2; k++, tried++) {
+        worker w[WORKERS];
+        uint64_t sum = 0;
+        hd_config c = hd_config_of(k ? "hive" : "hkv");
+        hd_table *t;
+        c.capacity = 256;
+        c.slots = k ? 16 : 128;
+        c.value_bytes = 4;
+        c.threads = 1;
+        must(hd_open(&c, &t));
+        test_case("%d threads, %s", WORKERS, c.design);
+        for (int i = 0; i < WORKERS; i++) {
+            w[i].t = t, w[i].number = i;
+            check(!pthread_create(&w[i].thread, NULL, grow_and_add, &w[i]), "no thread");
+        }
+        for (int i = 0; i < WORKERS; i++) {
+            void *failed = NULL;
+            pthread_join(w[i].thread, &failed);
+            check(!failed, "thread %d: %s failed", i, (const char *)failed);
+        }
+        must(hd_check(t));
+        must(hd_for_each(t, sum_value, &sum));
+        /* a cache may evict: each thread takes the room that is left for its own */
+        check(k ? sum == WORKERS * ROUNDS * PER_ROUND : sum > 0, "%llu were added", (ull)sum);
+        hd_close(t);
+    }
+}
+
 static void how_many(void **state)
 {
     (void)state;
@@ -193,6 +416,10 @@ int main(void)
         cmocka_unit_test(files_with_hashes),
         cmocka_unit_test(save_what_cannot_be_loaded),
         cmocka_unit_test(snapshots_of_either_design),
+        cmocka_unit_test(growth_before_eviction),
+        cmocka_unit_test(targets),
+        cmocka_unit_test(growth_is_refused),
+        cmocka_unit_test(growth_by_threads),
         cmocka_unit_test(how_many),
     };
     return test_run(hostile_api);
