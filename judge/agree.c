@@ -408,38 +408,61 @@ static const char *heard(agree *a, uint32_t part, const char *objection)
     return objection;
 }
 
+/* How exactly the parts together can be held to the reference. */
+typedef struct strictness {
+    bool tickets;   /* all items draw one                                        */
+    bool by_item;   /* some part is judged in item order                         */
+    bool reference; /* contents are the reference's                              */
+    bool bytes;     /* outputs are the reference's in item order, byte by byte   */
+} strictness;
+
+static strictness strictness_of(const fixture *s)
+{
+    strictness all = { .tickets = true, .by_item = false, .reference = true, .bytes = true };
+    for (uint32_t k = 0; k < s->parts; k++) {
+        const fixture_part *p = &s->part[k];
+        bool exact = p->kernel->strictness == FIXTURE_EXACT;
+        all.tickets = all.tickets && ordered(p);
+        all.by_item = all.by_item || !ordered(p) || exact;
+        all.bytes = all.bytes && (exact || reads(p));
+        all.reference = all.reference && p->kernel->strictness != FIXTURE_SHAPE;
+    }
+    return all;
+}
+
+/* *told: the model is what should be. */
+static const char *judge_in_ticket_order(agree *a, simt_machine *m, bool *told)
+{
+    const char *first = replay(a, m);
+    if (!first) first = check_slots(a);
+    if (first) return heard(a, AGREE_TICKETS, first);
+    *told = true;
+    const char *why = heard(a, AGREE_CONTENTS, check_contents(a));
+    return why ? why : heard(a, AGREE_LISTS, check_parts(a, check_list));
+}
+
+static const char *judge_in_item_order(agree *a, const strictness *all)
+{
+    begin_again(a);
+    for (uint32_t k = 0; k < a->s->parts; k++) run_reference(a, k);
+    const char *why = all->bytes ? check_parts(a, check_exact) : NULL;
+    if (!why && all->reference) why = check_contents(a);
+    return heard(a, AGREE_CONTENTS, why);
+}
+
 const char *agree_judge(void *context, simt_machine *m)
 {
     agree *a = (agree *)context;
     const fixture *s = a->s;
-    bool tickets = true, by_item = false, reference = true, bytes = true;
-    for (uint32_t k = 0; k < s->parts; k++) {
-        tickets = tickets && ordered(&s->part[k]);
-        by_item = by_item || !ordered(&s->part[k]) || s->part[k].kernel->strictness == FIXTURE_EXACT;
-        bytes = bytes && (s->part[k].kernel->strictness == FIXTURE_EXACT || reads(&s->part[k]));
-        reference = reference && s->part[k].kernel->strictness != FIXTURE_SHAPE;
-    }
+    const strictness all = strictness_of(s);
     a->d->view(s, s->initial, a->then);
     a->d->view(s, s->memory, a->now);
     begin_again(a);
     const char *why = heard(a, AGREE_ARRAYS, check_parts(a, arrays_clean));
-    bool told = by_item; /* the model is what should be */
-    if (!why && tickets) {
-        const char *first = replay(a, m);
-        if (!first) first = check_slots(a);
-        told = told || !first;
-        why = heard(a, AGREE_TICKETS, first);
-        if (!first) why = heard(a, AGREE_CONTENTS, check_contents(a));
-        if (!first && !why) why = heard(a, AGREE_LISTS, check_parts(a, check_list));
-    }
-    if (!why && by_item) {
-        begin_again(a);
-        for (uint32_t k = 0; k < s->parts; k++) run_reference(a, k);
-        const char *other = bytes ? check_parts(a, check_exact) : NULL;
-        if (!other && reference) other = check_contents(a);
-        why = heard(a, AGREE_CONTENTS, other);
-    }
-    if (!why && reference && told) why = heard(a, AGREE_CONTENTS, check_beside(a));
+    bool told = all.by_item; /* the model is what should be */
+    if (!why && all.tickets) why = judge_in_ticket_order(a, m, &told);
+    if (!why && all.by_item) why = judge_in_item_order(a, &all);
+    if (!why && all.reference && told) why = heard(a, AGREE_CONTENTS, check_beside(a));
     if (!why) why = heard(a, AGREE_CONTENTS, check_parts(a, check_promised));
     if (!why) why = heard(a, AGREE_COUNTS, check_conservation(a));
     if (!why) why = heard(a, AGREE_COUNTS, check_parts(a, check_tally));

@@ -179,12 +179,8 @@ static const char *touched(const char *format, ...)
     return sentence;
 }
 
-const char *judge_arrays_check(const judge_arrays *a, const hd_batch *b)
+static const char *check_items(const judge_arrays *a, const hd_batch *b)
 {
-    for (int k = 0; k < JUDGE_ARRAYS; k++)
-        if (!guards_stand(a, k))
-            return touched("%s: bytes beside the array %s were written", judge_batch_name(b), names[k]);
-    if (hash_inputs(a) != a->inputs) return touched("%s: an input array was changed", judge_batch_name(b));
     for (uint64_t i = 0; judge_keyed_batch(b) && i < b->n; i++)
         if (b->outcome[i] >= HD_OUTCOME_COUNT)
             return touched("%s: item %" PRIu64 " has no outcome", judge_batch_name(b), i);
@@ -194,6 +190,11 @@ const char *judge_arrays_check(const judge_arrays *a, const hd_batch *b)
             if (!item_written(b, (judge_array)k, i) && !untouched(a, k, (size_t)i * bytes, (size_t)(i + 1) * bytes))
                 return touched("%s: item %" PRIu64 ": %s was written", judge_batch_name(b), i, names[k]);
     }
+    return NULL;
+}
+
+static const char *check_lists(const judge_arrays *a, const hd_batch *b)
+{
     if (!counts(b) && !untouched(a, JUDGE_COUNT, 0, a->used[JUDGE_COUNT]))
         return touched("%s: count was written", judge_batch_name(b));
     if (lists(b) && *b->count > b->n)
@@ -202,4 +203,14 @@ const char *judge_arrays_check(const judge_arrays *a, const hd_batch *b)
         if (!untouched(a, k, (size_t)list_written(b, (judge_array)k) * item_bytes(a, (judge_array)k), a->used[k]))
             return touched("%s: %s was written beyond the list", judge_batch_name(b), names[k]);
     return NULL;
+}
+
+const char *judge_arrays_check(const judge_arrays *a, const hd_batch *b)
+{
+    for (int k = 0; k < JUDGE_ARRAYS; k++)
+        if (!guards_stand(a, k))
+            return touched("%s: bytes beside the array %s were written", judge_batch_name(b), names[k]);
+    if (hash_inputs(a) != a->inputs) return touched("%s: an input array was changed", judge_batch_name(b));
+    const char *why = check_items(a, b);
+    return why ? why : check_lists(a, b);
 }

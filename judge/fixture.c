@@ -177,51 +177,72 @@ void fixture_mix_ops(const fixture *s, hd_batch *b, uint8_t *each, hd_rng *g)
     b->flag = NULL;
 }
 
-static hd_status draw_part(fixture *s, uint32_t k)
+/* Which operation the part has; *mixed: each item its own. */
+static hd_status draw_op(const fixture *s, const hd_case *c, hd_batch *b, bool *mixed)
+{
+    if (!fixture_op_named(c->op, &b->op))
+        return hd_fail(HD_EINVAL, "case: a fixture is of one operation, not of '%s'", c->op);
+    *mixed = b->op == JUDGE_MIXED;
+    if (*mixed && !s->design->mix)
+        return hd_fail(HD_EINVAL, "case: a batch of design %s is of one operation", s->design->name);
+    if (*mixed) b->op = HD_OP_INSERT_OR_ASSIGN; /* not read, but as one that has keys */
+    return HD_OK;
+}
+
+static hd_status draw_arrays(fixture *s, uint32_t k, hd_rng *g)
 {
     const hd_case *c = &s->c[k];
     fixture_part *p = &s->part[k];
     hd_batch *b = &p->batch;
-    hd_rng g = hd_rng_from(c->seed * 2 + k + 0x7363656e65u);
-    if (!fixture_op_named(c->op, &b->op))
-        return hd_fail(HD_EINVAL, "case: a fixture is of one operation, not of '%s'", c->op);
-    bool mixed = b->op == JUDGE_MIXED;
-    if (mixed && !s->design->mix)
-        return hd_fail(HD_EINVAL, "case: a batch of design %s is of one operation", s->design->name);
-    if (mixed) b->op = HD_OP_INSERT_OR_ASSIGN; /* which nobody reads, but as one that has keys */
     const judge_op *rule = &judge_ops[b->op];
-    bool range = rule->range;
-    b->n = rule->keyed ? c->batch : range ? fixture_places(s->design, s->table) : 0;
-    if (!fixture_draw_elem(s, b, &g))
+    b->n = rule->keyed ? c->batch : rule->range ? fixture_places(s->design, s->table) : 0;
+    if (!fixture_draw_elem(s, b, g))
         return hd_fail(HD_EINVAL, "case: value=%" PRIu32 " is no whole number of any element", s->value_bytes);
     if (!judge_arrays_open(&p->arrays, b->n, s->value_bytes))
         return hd_fail(HD_ENOMEM, "case: no memory for a batch of %" PRIu64, b->n);
     p->arrays.skew = c->seed % 9 == 6 ? 4 : 0; /* a number that shapes do not come round with */
-    if (range) {
-        b->start = hd_rng_below(&g, b->n / 2 + 1);
-        b->n -= b->start + hd_rng_below(&g, b->n / 2 + 1);
+    if (rule->range) {
+        b->start = hd_rng_below(g, b->n / 2 + 1);
+        b->n -= b->start + hd_rng_below(g, b->n / 2 + 1);
     }
     judge_arrays_lend(&p->arrays, b);
-    uint64_t *key = (uint64_t *)judge_arrays_at(&p->arrays, JUDGE_KEY),
-             *score = (uint64_t *)judge_arrays_at(&p->arrays, JUDGE_SCORE);
+    if (!rule->keyed) return HD_OK;
+    hd_status status = draw_keys(s, c, b, (uint64_t *)judge_arrays_at(&p->arrays, JUDGE_KEY), g);
+    if (!status) judge_arrays_lend(&p->arrays, b); /* n may be less by now */
+    return status;
+}
+
+static void draw_scores_and_values(fixture *s, uint32_t k, hd_rng *g)
+{
+    fixture_part *p = &s->part[k];
+    hd_batch *b = &p->batch;
+    uint64_t *score = (uint64_t *)judge_arrays_at(&p->arrays, JUDGE_SCORE);
     uint8_t *value = (uint8_t *)judge_arrays_at(&p->arrays, JUDGE_VALUE),
             *flag = (uint8_t *)judge_arrays_at(&p->arrays, JUDGE_FLAG);
-    hd_status status = rule->keyed ? draw_keys(s, c, b, key, &g) : HD_OK;
-    if (status) return status;
-    judge_arrays_lend(&p->arrays, b); /* n may be less by now */
+    bool keyed = judge_ops[b->op].keyed;
     judge_scores scores = s->design->scores(s);
-    bool given =
-        rule->keyed && scores != JUDGE_NO_SCORES && (scores == JUDGE_SCORES_NEEDED || hd_rng_below(&g, 4) != 0);
+    bool given = keyed && scores != JUDGE_NO_SCORES && (scores == JUDGE_SCORES_NEEDED || hd_rng_below(g, 4) != 0);
     if (!given) b->score = NULL;
-    for (uint64_t i = 0; rule->keyed && i < b->n; i++) {
-        score[i] = fixture_draw_score(s, &g, FIXTURE_SCORES);
-        flag[i] = (uint8_t)hd_rng_below(&g, 3);
-        fixture_draw_bytes(&g, value + i * s->value_bytes, s->value_bytes, fixture_value_mask(b->elem));
+    for (uint64_t i = 0; keyed && i < b->n; i++) {
+        score[i] = fixture_draw_score(s, g, FIXTURE_SCORES);
+        flag[i] = (uint8_t)hd_rng_below(g, 3);
+        fixture_draw_bytes(g, value + i * s->value_bytes, s->value_bytes, fixture_value_mask(b->elem));
     }
-    if (b->op != HD_OP_ACCUM_OR_ASSIGN || hd_rng_below(&g, 4) == 0) b->flag = NULL;
-    b->holder = 1;
-    fixture_draw_predicate(b, &g);
-    if (mixed) fixture_mix_ops(s, b, (uint8_t *)judge_arrays_at(&p->arrays, JUDGE_EACH), &g);
+    if (b->op != HD_OP_ACCUM_OR_ASSIGN || hd_rng_below(g, 4) == 0) b->flag = NULL;
+}
+
+static hd_status draw_part(fixture *s, uint32_t k)
+{
+    fixture_part *p = &s->part[k];
+    hd_rng g = hd_rng_from(s->c[k].seed * 2 + k + 0x7363656e65u);
+    bool mixed = false;
+    hd_status status = draw_op(s, &s->c[k], &p->batch, &mixed);
+    if (!status) status = draw_arrays(s, k, &g);
+    if (status) return status;
+    draw_scores_and_values(s, k, &g);
+    p->batch.holder = 1;
+    fixture_draw_predicate(&p->batch, &g);
+    if (mixed) fixture_mix_ops(s, &p->batch, (uint8_t *)judge_arrays_at(&p->arrays, JUDGE_EACH), &g);
     return HD_OK;
 }
 

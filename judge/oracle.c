@@ -567,34 +567,35 @@ static const char *judge_size(judging *j)
     return judge_count(j, n);
 }
 
+/* What is wrong with entry l of the list, which is e's; NULL: nothing. */
+static const char *exported_wrong(const judging *j, const judge_entry *e, uint64_t l)
+{
+    const hd_oracle *o = j->o;
+    const hd_batch *b = j->b;
+    uint32_t bytes = o->value_bytes;
+    if (!e) return "is not in the table";
+    if (e->mark == o->mark) return "is in the list twice";
+    if (!holds(j, e)) return "does not satisfy the predicate";
+    if (b->list_score && b->list_score[l] != e->score) return "has another score";
+    if (b->list_value && bytes && memcmp((const uint8_t *)b->list_value + l * bytes, e->value, bytes) != 0)
+        return "has another value";
+    if (!b->list_item) return NULL;
+    if (b->list_item[l] - b->start >= b->n) return "is outside the window"; /* so is what is before the start */
+    return l && b->list_item[l] <= b->list_item[l - 1] ? "is out of order" : NULL;
+}
+
 /* Entries in ascending slots of the window, each in the map and asked for; all of them when the window is
  * the whole table. */
 static const char *judge_export(judging *j)
 {
     hd_oracle *o = j->o;
     const hd_batch *b = j->b;
-    uint32_t bytes = o->value_bytes;
     if (!b->count || !b->list_key || *b->count > b->n)
         return judge_say(o, "%s: no list, or one that is too long", hd_op_name(b->op));
     o->mark++;
     for (uint64_t l = 0; l < *b->count; l++) {
         judge_entry *e = judge_map_find(&o->map, b->list_key[l]);
-        const uint8_t *value = b->list_value ? (const uint8_t *)b->list_value + l * bytes : NULL;
-        const char *wrong = NULL;
-        if (!e)
-            wrong = "is not in the table";
-        else if (e->mark == o->mark)
-            wrong = "is in the list twice";
-        else if (!holds(j, e))
-            wrong = "does not satisfy the predicate";
-        else if (b->list_score && b->list_score[l] != e->score)
-            wrong = "has another score";
-        else if (b->list_value && bytes && memcmp(value, e->value, bytes) != 0)
-            wrong = "has another value";
-        else if (b->list_item && b->list_item[l] - b->start >= b->n /* and so what is before the start */)
-            wrong = "is outside the window";
-        else if (b->list_item && l && b->list_item[l] <= b->list_item[l - 1])
-            wrong = "is out of order";
+        const char *wrong = exported_wrong(j, e, l);
         if (wrong)
             return judge_say(o, "%s: entry %" PRIu64 " of the list, key %" PRIu64 ", %s", hd_op_name(b->op), l,
                              b->list_key[l], wrong);

@@ -237,16 +237,22 @@ static bool order_learned(runner *r, const hd_batch *b)
     return !runner_wrong(r, HD_RUN_ORACLE, judge_batch_name(b), all ? NULL : "not every item drew one ticket");
 }
 
+/* False: what the batch said is wrong. */
+static bool outputs_right(runner *r, const hd_batch *b, const hd_info *before)
+{
+    bool keyed = judge_keyed_batch(b), asked = r->judges & HD_RUN_ORACLE;
+    if (runner_wrong(r, HD_RUN_ARRAYS, "", judge_arrays_check(&r->arrays, b))) return false;
+    if (!asked) return true;
+    if (r->order && keyed && !order_learned(r, b)) return false;
+    return !runner_wrong(r, HD_RUN_ORACLE, "",
+                         hd_oracle_batch(r->oracle, r->table, b, keyed ? r->order : NULL, before->now, before->epoch));
+}
+
 static void judge_batch(runner *r, const hd_batch *b, const hd_info *before)
 {
     hd_info after;
     bool keyed = judge_keyed_batch(b), asked = r->judges & HD_RUN_ORACLE;
-    if (runner_wrong(r, HD_RUN_ARRAYS, "", judge_arrays_check(&r->arrays, b))) return;
-    if (asked && r->order && keyed && !order_learned(r, b)) return;
-    if (asked &&
-        runner_wrong(r, HD_RUN_ORACLE, "",
-                     hd_oracle_batch(r->oracle, r->table, b, keyed ? r->order : NULL, before->now, before->epoch)))
-        return;
+    if (!outputs_right(r, b, before)) return;
     if (hd_table_info(r->table, &after)) return (void)runner_wrong(r, HD_RUN_ORACLE, "hd_table_info", hd_why());
     if (asked && after.now != before->now + (keyed ? b->n : 0))
         return (void)runner_wrong(r, HD_RUN_ORACLE, judge_batch_name(b), "the clock went wrong");
@@ -282,6 +288,20 @@ static void window_count(runner *r, const hd_batch *b)
                    b->outcome[i] == HD_ERASED;
 }
 
+static hd_status run_timed(runner *r, hd_batch *b)
+{
+    uint64_t start = hd_seams_os.time.now_ns(hd_seams_os.time.self);
+    hd_status s = hd_run(r->table, b);
+    uint64_t end = hd_seams_os.time.now_ns(hd_seams_os.time.self);
+    if (s) return hd_fail(s, "batch %" PRIu64 ": %s", r->batch, hd_why());
+    r->report->seconds += (double)(end - start) * 1e-9;
+    r->report->ran = b->ran;
+    r->report->requests += judge_keyed_batch(b) ? b->n : 0;
+    r->report->distinct_batches += b->distinct;
+    window_count(r, b);
+    return HD_OK;
+}
+
 hd_status runner_run(runner *r, hd_batch *b)
 {
     hd_info before;
@@ -291,19 +311,10 @@ hd_status runner_run(runner *r, hd_batch *b)
     if (r->choices && r->choices->batch) r->choices->batch(r->choices->self, b);
     if (r->oracle) judge_arrays_arm(&r->arrays);
     if (r->order) s = hd_host_draw_tickets(r->table);
-    if (s) return s;
-    uint64_t start = hd_seams_os.time.now_ns(hd_seams_os.time.self);
-    s = hd_run(r->table, b);
-    uint64_t end = hd_seams_os.time.now_ns(hd_seams_os.time.self);
-    if (s) return hd_fail(s, "batch %" PRIu64 ": %s", r->batch, hd_why());
-    r->report->seconds += (double)(end - start) * 1e-9;
-    r->report->ran = b->ran;
-    r->report->requests += judge_keyed_batch(b) ? b->n : 0;
-    r->report->distinct_batches += b->distinct;
-    window_count(r, b);
-    if (!r->oracle) return HD_OK;
+    if (!s) s = run_timed(r, b);
+    if (s || !r->oracle) return s;
     judge_batch(r, b, &before);
-    bool follows = r->judges & HD_RUN_ORACLE; /* else nobody would know what was written */
+    bool follows = r->judges & HD_RUN_ORACLE; /* else what was written is not recorded */
     if (follows && !failed(r) && !b->each && judge_ops[b->op].ptr_out && r->c->value_bytes) write_through(r, b);
     return HD_OK;
 }
@@ -422,6 +433,15 @@ static void choose_elem(runner *r)
     }
 }
 
+static bool take_arrays(runner *r, const hd_case *c)
+{
+    bool ordered = c->judge && strcmp(r->shape.backend, "host") == 0;
+    r->request = (hd_request *)malloc((size_t)c->batch * sizeof *r->request);
+    if (ordered) r->order = (uint64_t *)malloc(3 * (size_t)c->batch * sizeof *r->order);
+    return r->request && (!ordered || r->order) && judge_arrays_open(&r->arrays, c->batch, c->value_bytes) &&
+           judge_map_open(&r->seen, 0);
+}
+
 static hd_status runner_open(runner *r, const hd_case *c, const hd_choices *choices, uint32_t judges,
                              hd_run_report *report)
 {
@@ -452,13 +472,8 @@ static hd_status runner_open(runner *r, const hd_case *c, const hd_choices *choi
     r->shape = info;
     r->mixes = runs_mixed(r);
     r->resizes = hd_design_on(c->design, r->config.backend)->resize != NULL;
-    r->request = (hd_request *)malloc((size_t)c->batch * sizeof *r->request);
-    bool ordered = c->judge && strcmp(info.backend, "host") == 0;
-    if (ordered) r->order = (uint64_t *)malloc(3 * (size_t)c->batch * sizeof *r->order);
-    if (!r->request || (ordered && !r->order) || !judge_arrays_open(&r->arrays, c->batch, c->value_bytes) ||
-        !judge_map_open(&r->seen, 0))
-        return hd_fail(HD_ENOMEM, "batch: no memory for the arrays of %" PRIu64 " items", c->batch);
-    return HD_OK;
+    return take_arrays(r, c) ? HD_OK
+                             : hd_fail(HD_ENOMEM, "batch: no memory for the arrays of %" PRIu64 " items", c->batch);
 }
 
 static hd_status advance_epoch(runner *r)

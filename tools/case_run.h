@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * case_run.h - what sched, diff and explain share: a case of their command line as a fixture on a machine, and how to go
- * through it.
+ * case_run.h - what sched, diff and explain share: a case of their command line as a fixture on a machine.
  */
 #ifndef HD_TOOLS_CASE_RUN_H
 #define HD_TOOLS_CASE_RUN_H

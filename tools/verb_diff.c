@@ -62,7 +62,8 @@ static int case_parse(diff_options *o)
     return s ? tool_fail(s) : -1;
 }
 
-/* The case with this side's kernel. The reference needs a fixture, too: the first kernel's. batch: 0 as the case says */
+/* The case with this side's kernel. The reference needs a fixture, too: the first kernel's. batch: 0 as the case
+ * says. */
 static hd_case case_for(const diff_options *o, const char *kernel, uint64_t batch)
 {
     hd_case c = o->c;
@@ -121,15 +122,20 @@ static bool same_score(const fixture *a, const fixture *b, uint64_t i)
            p->score_out[i] == q->score_out[i];
 }
 
+/* In what item i differs; NULL: in nothing. */
+static const char *item_differs(const fixture *a, const fixture *b, uint64_t i)
+{
+    if (a->part[0].batch.outcome[i] != b->part[0].batch.outcome[i]) return "outcome";
+    if (!same_value(a, b, i)) return "value";
+    return same_score(a, b, i) ? NULL : "score";
+}
+
 /* The first item whose fate differs; UINT64_MAX: none. */
 static uint64_t first_item(const fixture *a, const fixture *b, const char **what)
 {
     const hd_batch *p = &a->part[0].batch, *q = &b->part[0].batch;
     for (uint64_t i = 0; judge_ops[p->op].keyed && i < p->n; i++) {
-        *what = p->outcome[i] != q->outcome[i] ? "outcome"
-                : !same_value(a, b, i)         ? "value"
-                : !same_score(a, b, i)         ? "score"
-                                               : NULL;
+        *what = item_differs(a, b, i);
         if (*what) return i;
     }
     *what = NULL;
@@ -197,10 +203,20 @@ static const out_column column[] = {
     { "differs", "differs in", OUT_TEXT },
 };
 
+static void report_items(out *o, const fixture *a, const fixture *b)
+{
+    const hd_batch *p = &a->part[0].batch, *q = &b->part[0].batch;
+    for (uint64_t i = 0; judge_ops[p->op].keyed && i < p->n; i++) {
+        const char *what = item_differs(a, b, i);
+        out_row(o, (const out_value[]){
+                       out_count(i), out_count(p->key[i]), out_text(hd_outcome_name((hd_outcome)p->outcome[i])),
+                       out_text(hd_outcome_name((hd_outcome)q->outcome[i])), what ? out_text(what) : out_none() });
+    }
+}
+
 static int report(tool_line *line, side *d)
 {
     const fixture *a = d[0].x.s, *b = d[1].x.s;
-    const hd_batch *p = &a->part[0].batch, *q = &b->part[0].batch;
     bool different = differ(d);
     const char *what;
     char drawing[8192];
@@ -218,17 +234,7 @@ static int report(tool_line *line, side *d)
     out_fact(o, "first_item", different ? "first item" : NULL, OUT_PLAIN,
              first == UINT64_MAX ? out_none() : out_count(first));
     out_fact(o, "buckets", "buckets that differ", OUT_COUNT, out_count(fixture_buckets_differ(a, b)));
-    for (uint64_t i = 0; different && judge_ops[p->op].keyed && i < p->n; i++) {
-        bool item = p->outcome[i] != q->outcome[i], value = !item && !same_value(a, b, i),
-             score = !item && !same_score(a, b, i);
-        out_row(o, (const out_value[]){ out_count(i), out_count(p->key[i]),
-                                        out_text(hd_outcome_name((hd_outcome)p->outcome[i])),
-                                        out_text(hd_outcome_name((hd_outcome)q->outcome[i])),
-                                        item    ? out_text("outcome")
-                                        : value ? out_text("value")
-                                        : score ? out_text("score")
-                                                : out_none() });
-    }
+    if (different) report_items(o, a, b);
     if (fixture_buckets_differ(a, b)) {
         fixture_draw(a->design, a->table, d[0].name, b->table, d[1].name, drawing, sizeof drawing);
         out_note(o, "\n%s", drawing);

@@ -131,11 +131,30 @@ static const out_column column[] = {
     { "before", "was", OUT_HEX },    { "after", "is", OUT_HEX },
 };
 
+static void report_wrong(out *r, const sched_options *o, const case_run *x, const simt_exploration *e,
+                         const char *schedule)
+{
+    char command[2 * CASE_RUN_TEXT], sentence[512];
+    const char *end = strchr(e->finding.story, '\n');
+    snprintf(sentence, sizeof sentence, "%.*s", end ? (int)(end - e->finding.story) : 500, e->finding.story);
+    out_fact(r, "fault", "found by", OUT_TEXT,
+             out_text(e->finding.fault ? simt_fault_name(e->finding.fault) : "judge"));
+    out_fact(r, "wrong", "wrong", OUT_TEXT, out_text(sentence));
+    out_fact(r, "seed", "seed", OUT_PLAIN, out_count(e->seed));
+    out_fact(r, "schedule", "schedule", OUT_TEXT, schedule ? out_text(schedule) : out_none());
+    if (!schedule) return;
+    snprintf(command, sizeof command,
+             "heddle sched '%s' --strategy %s --unit %s --preempt %s%s --threads %" PRIu64 " --blocks %" PRIu64
+             " --seed %" PRIu64 " --replay '%s'",
+             x->text, o->strategy, o->unit, o->preempt, o->weak ? " --weak" : "", o->threads, o->blocks, e->seed,
+             schedule);
+    out_fact(r, "replay", "again", OUT_TEXT, out_text(command));
+}
+
 static int report(tool_line *line, const sched_options *o, case_run *x, const simt_exploration *e, const char *schedule,
                   bool story)
 {
     out *r = out_open(line->form, "heddle.sched/1", column, 8);
-    char command[2 * CASE_RUN_TEXT];
     const char *end = strchr(e->finding.story, '\n');
     out_fact(r, "case", "case", OUT_TEXT, out_text(x->text));
     out_fact(r, "strategy", "strategy", OUT_TEXT, out_text(o->strategy));
@@ -149,20 +168,13 @@ static int report(tool_line *line, const sched_options *o, case_run *x, const si
     out_fact(r, "schedules_per_s", "rate", OUT_RATE,
              e->time_ns ? out_real((double)e->schedules * 1e9 / (double)e->time_ns) : out_none());
     out_fact(r, "bugs", "bugs", OUT_COUNT, out_count(e->wrong));
-    out_fact(r, "fault", e->wrong ? "found by" : NULL, OUT_TEXT,
-             e->wrong ? out_text(e->finding.fault ? simt_fault_name(e->finding.fault) : "judge") : out_none());
-    char sentence[512];
-    snprintf(sentence, sizeof sentence, "%.*s", end ? (int)(end - e->finding.story) : 500, e->finding.story);
-    out_fact(r, "wrong", e->wrong ? "wrong" : NULL, OUT_TEXT, e->wrong ? out_text(sentence) : out_none());
-    out_fact(r, "seed", e->wrong ? "seed" : NULL, OUT_PLAIN, e->wrong ? out_count(e->seed) : out_none());
-    out_fact(r, "schedule", e->wrong ? "schedule" : NULL, OUT_TEXT, schedule ? out_text(schedule) : out_none());
-    if (e->wrong && schedule) {
-        snprintf(command, sizeof command,
-                 "heddle sched '%s' --strategy %s --unit %s --preempt %s%s --threads %" PRIu64 " --blocks %" PRIu64
-                 " --seed %" PRIu64 " --replay '%s'",
-                 x->text, o->strategy, o->unit, o->preempt, o->weak ? " --weak" : "", o->threads, o->blocks, e->seed,
-                 schedule);
-        out_fact(r, "replay", "again", OUT_TEXT, out_text(command));
+    if (e->wrong) {
+        report_wrong(r, o, x, e, schedule);
+    } else { /* a row of a table has every fact */
+        out_fact(r, "fault", NULL, OUT_TEXT, out_none());
+        out_fact(r, "wrong", NULL, OUT_TEXT, out_none());
+        out_fact(r, "seed", NULL, OUT_PLAIN, out_none());
+        out_fact(r, "schedule", NULL, OUT_TEXT, schedule ? out_text(schedule) : out_none());
     }
     if (story) tell(r, x, o->rows);
     if (e->wrong && end) out_note(r, "%s\n", e->finding.story);

@@ -176,8 +176,23 @@ static void bring_in(hive_view *v, hd_rng *g, room *r, uint64_t key)
     }
 }
 
-/* Most buckets are full, or have one slot left; the batch's keys come first. Where there is room some is fresh, some
- * only vacant. */
+/* How many slots of each bucket will be taken: most are full, or have one slot left. */
+static void draw_room(const hive_view *v, hd_rng *g, room *r)
+{
+    bool full = hd_rng_below(g, 3) == 0; /* every bucket: then keys go on, or into the stash */
+    for (uint64_t b = 0; b < hive_buckets(v); b++) {
+        /* 5, 6: it has its spare slots left, and one more: then it is open, and will not be for long */
+        uint64_t kind = full ? 0 : hd_rng_below(g, 10);
+        r->bucket[b] = kind < 4   ? v->slots
+                       : kind < 5 ? v->slots - 1
+                       : kind < 7 ? v->slots - v->spare - (uint32_t)(kind - 5)
+                       : kind < 9 ? v->slots / 2
+                                  : 0;
+        r->left += r->bucket[b];
+    }
+}
+
+/* The batch's keys come first. Where there is room some is fresh, some only vacant. */
 bool hive_fixture_fill(fixture *s, hd_rng *g)
 {
     hive_fixture_table *t = hive_fixture_table_of(s);
@@ -190,17 +205,7 @@ bool hive_fixture_fill(fixture *s, hd_rng *g)
                           : hd_rng_below(g, limit + 1),
                0 };
     if (!r.bucket) return false;
-    bool full = hd_rng_below(g, 3) == 0; /* every bucket: then keys go on, or into the stash */
-    for (uint64_t b = 0; b < buckets; b++) {
-        /* 5, 6: it has its spare slots left, and one more: then it is open, and will not be for long */
-        uint64_t kind = full ? 0 : hd_rng_below(g, 10);
-        r.bucket[b] = kind < 4   ? v->slots
-                      : kind < 5 ? v->slots - 1
-                      : kind < 7 ? v->slots - v->spare - (uint32_t)(kind - 5)
-                      : kind < 9 ? v->slots / 2
-                                 : 0;
-        r.left += r.bucket[b];
-    }
+    draw_room(v, g, &r);
     for (uint32_t k = 0; k < s->parts; k++)
         for (uint64_t i = 0; judge_keyed_batch(&s->part[k].batch) && i < s->part[k].batch.n; i++)
             if (hd_rng_below(g, 2)) bring_in(v, g, &r, s->part[k].batch.key[i]);

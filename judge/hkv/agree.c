@@ -4,6 +4,7 @@
  * steps and at rest.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "judge/hkv/fixture.h"
@@ -166,6 +167,26 @@ const char *hkv_fixture_check(const void *table, char why[JUDGE_SENTENCE])
 
 /* ---- In flight ------------------------------------------------------------------------------- */
 
+typedef struct broken {
+    const char *rule, *what; /* NULL: none is */
+} broken;
+
+/* Which invariant slot e breaks while lanes run. */
+static broken slot_broken(const hkv_view *v, uint64_t e)
+{
+    const broken none = { NULL, NULL }, digest = { "HKV-1", "has a digest" },
+                 other_digest = { "HKV-2", "shows, and its digest does not" },
+                 elsewhere = { "HKV-3", "is in none of its buckets" }, twice = { "HKV-4", "is in two slots" };
+    uint64_t key = *hkv_key_at(v, e), b = e / v->slots;
+    if (key == HD_KEY_EMPTY) return v->digest[e] == HKV_NO_DIGEST ? none : digest;
+    uint64_t h = hd_hash(key, v->seed);
+    if (v->digest[e] != hd_digest(h)) return other_digest;
+    if (b != hd_first_bucket(h, v->buckets) && (!v->dual || b != hd_second_bucket(h, v->buckets))) return elsewhere;
+    for (uint64_t other = e + 1; other < hkv_capacity(v) && (v->dual || other / v->slots == b); other++)
+        if (*hkv_key_at(v, other) == key) return twice;
+    return none;
+}
+
 /* weak: a bucket whose lock is held is not looked at. */
 const char *hkv_fixture_watch(const fixture *s, bool weak, char why[JUDGE_SENTENCE])
 {
@@ -175,30 +196,12 @@ const char *hkv_fixture_watch(const fixture *s, bool weak, char why[JUDGE_SENTEN
     for (uint64_t e = 0; e < entries; e++) {
         uint64_t key = *hkv_key_at(v, e), b = e / v->slots;
         if (key == HD_KEY_LOCKED || key == HKV_KEY_REPLACED || (weak && t->lock[b])) continue;
-        if (key == HD_KEY_EMPTY) {
-            if (v->digest[e] != HKV_NO_DIGEST)
-                return fixture_say(why,
-                                   "HKV-1 in flight: an empty slot has a digest (bucket %" PRIu64 ", slot %" PRIu64 ")",
-                                   b, e % v->slots);
-            continue;
-        }
-        uint64_t h = hd_hash(key, v->seed);
-        if (v->digest[e] != hd_digest(h))
-            return fixture_say(why,
-                               "HKV-2 in flight: key %" PRIx64 " shows, and its digest does not (bucket %" PRIu64
-                               ", slot %" PRIu64 ")",
-                               key, b, e % v->slots);
-        if (b != hd_first_bucket(h, v->buckets) && (!v->dual || b != hd_second_bucket(h, v->buckets)))
-            return fixture_say(why,
-                               "HKV-3 in flight: key %" PRIx64 " is in none of its buckets (bucket %" PRIu64
-                               ", slot %" PRIu64 ")",
-                               key, b, e % v->slots);
-        for (uint64_t other = e + 1; other < entries && (v->dual || other / v->slots == b); other++)
-            if (*hkv_key_at(v, other) == key)
-                return fixture_say(why,
-                                   "HKV-4 in flight: key %" PRIx64 " is in two slots (bucket %" PRIu64 ", slot %" PRIu64
-                                   ")",
-                                   key, b, e % v->slots);
+        const broken k = slot_broken(v, e);
+        if (!k.rule) continue;
+        char slot[32] = "an empty slot";
+        if (key != HD_KEY_EMPTY) snprintf(slot, sizeof slot, "key %" PRIx64, key);
+        return fixture_say(why, "%s in flight: %s %s (bucket %" PRIu64 ", slot %" PRIu64 ")", k.rule, slot, k.what, b,
+                           e % v->slots);
     }
     return NULL;
 }

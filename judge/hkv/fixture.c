@@ -167,6 +167,13 @@ static void bring_in(fixture *s, hd_rng *g, uint32_t *room, uint64_t key, uint64
     place(s, g, key, b, hd_on_insert(v->policy, in), mask);
 }
 
+static uint64_t sum_of(const uint32_t *room, uint64_t buckets)
+{
+    uint64_t sum = 0;
+    for (uint64_t b = 0; b < buckets; b++) sum += room[b];
+    return sum;
+}
+
 /* Most buckets are full or nearly so; the batch's keys come first, and in half of the fixtures they have the least
  * scores. */
 static bool fill_buckets(fixture *s, hd_rng *g)
@@ -182,12 +189,10 @@ static bool fill_buckets(fixture *s, hd_rng *g)
     for (uint32_t k = 0; k < s->parts; k++)
         for (uint64_t i = 0; judge_ops[s->part[k].batch.op].keyed && i < s->part[k].batch.n; i++)
             if (hd_rng_below(g, 2)) bring_in(s, g, room, s->part[k].batch.key[i], hot, mask);
-    uint64_t left = 0;
-    for (uint64_t b = 0; b < v->buckets; b++) left += room[b];
+    uint64_t left = sum_of(room, v->buckets);
     for (uint64_t tries = 64 * left + 64; tries && left; tries--) {
         bring_in(s, g, room, hd_rng_below(g, HD_KEY_RESERVED), FIXTURE_SCORES, mask);
-        left = 0;
-        for (uint64_t b = 0; b < v->buckets && left == 0; b++) left += room[b];
+        left = sum_of(room, v->buckets);
     }
     free(room);
     return true;
