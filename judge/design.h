@@ -65,7 +65,9 @@ typedef struct judge_design {
     const char *name; /* hd_case.design                        */
     uint64_t keys;    /* it can hold those below this           */
     bool dual;        /* its cases have dual=0 and dual=1       */
-    bool roams;       /* in which of its buckets a key is, is nobody's business: contents are compared as one set */
+    /* no scores, evicts nothing, may answer PENDING; keys have as many bytes as values, where those have fewer than 8 */
+    bool dictionary;
+    bool roams; /* in which of its buckets a key is, is nobody's business: contents are compared as one set */
 
     /* ---- Kernels ----------------------------------------------------------------------------- */
     const judge_row *row; /* (rows) */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "judge/borrow.h"
+#include "judge/design.h"
 
 /* clang-format off */
 const judge_op judge_ops[HD_OP_COUNT_] = {
@@ -59,7 +60,11 @@ uint64_t judge_keyed_ops(hd_op *op)
     return n;
 }
 
-bool judge_dictionary(const char *design) { return strcmp(design, "hive") == 0; }
+bool judge_dictionary(const char *design)
+{
+    const judge_design *d = judge_design_named(design);
+    return d && d->dictionary;
+}
 
 uint64_t judge_keys(const hd_config *c)
 {

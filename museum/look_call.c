@@ -5,14 +5,14 @@
  *     call reserve      tables grow to capacities of every kind
  *     call threads      the epoch is one thread's, the batch another's
  *     call tables CASE  a second table has batches between those of the first
- *     call faces        judge/faces.h
+ *     call faces        judge/hkv/faces.h
  *     call streams      the order of batches on streams (look_streams.c)
  */
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "judge/faces.h"
+#include "judge/hkv/faces.h"
 #include "judge/oracle.h"
 #include "judge/run.h"
 #include "base/error.h"

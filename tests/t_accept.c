@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * t_accept.c - the reference's two faces against each other: what hkv_apply does, hkv_accept allows, and ends in the
- * same state; what it did not do, hkv_accept refuses, and leaves the state alone (judge/faces.h).
+ * same state; what it did not do, hkv_accept refuses, and leaves the state alone (judge/hkv/faces.h).
  */
 #include <string.h>
 
-#include "judge/faces.h"
+#include "judge/hkv/faces.h"
 #include "lib/table.h"
 #include "tests/testing.h"
 

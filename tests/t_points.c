@@ -153,7 +153,10 @@ static double floor_of(hd_op op, double hits, double load, uint32_t words, bool 
 
 static void floors_make_sense(void **state)
 {
+    const bench_shape other = { .design = "other", .layout = HD_LAYOUT_PLANES, .slots = 128, .words = 8 };
     (void)state;
+    check(!bench_places_of(&other, HD_OP_FIND, 1, 0.5).known, "places of a design that counts none are known");
+    check(floor_in(&other, HD_OP_FIND, 1, 0.5) == 0, "a design that counts no places has a roofline");
     for (int i = 0; i < bench_goals_hkv.rows; i++) {
         hd_op op = bench_goals_hkv.row[i].op;
         test_case("%s", hd_op_name(op));

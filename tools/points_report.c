@@ -77,6 +77,7 @@ static void row_fill(points_row *r, const points_report *report, const bench_row
     put_rate(r, POINTS_GOAL, "%.3g", peers.goal);
     put_rate(r, POINTS_PEER, "%.3g", peers.peer);
     put_rate(r, POINTS_FLOOR, "%.4g", floor);
+    if (!places.known) put(r, POINTS_FLOOR, "unknown");
     if (floor > 0) put_rate(r, POINTS_OF_FLOOR, "%.3g%%", 100 * rate / floor);
     if (peers.goal > 0) put_rate(r, POINTS_OF_GOAL, "%.3g%%", 100 * rate / peers.goal);
     put(r, POINTS_CALLS, "%llu", (unsigned long long)(m->calls * m->parts));

@@ -225,7 +225,7 @@ static int count_and_report(const tool_line *line, const kmer_options *o, kmer_c
 
 static int run(tool_line *line, int argc, char **argv)
 {
-    kmer_options o = { .top = 10, .design = "hkv" };
+    kmer_options o = { .top = 10, .design = hd_config_default().design };
     int code = tool_parse(line, argc, argv, &o);
     if (code >= 0) return code;
     uint64_t k;

@@ -68,7 +68,7 @@ hd_case hd_case_default(void)
 {
     hd_case c;
     memset(&c, 0, sizeof c);
-    strcpy(c.design, "hkv");
+    strcpy(c.design, hd_config_default().design);
     strcpy(c.op, "serve");
     strcpy(c.kernel, "ref");
     strcpy(c.policy, "lru");

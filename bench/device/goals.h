@@ -7,6 +7,7 @@
 #ifndef HD_BENCH_GOALS_H
 #define HD_BENCH_GOALS_H
 
+#include "bench/device/places.h"
 #include "bench/device/point.h"
 
 enum { GOAL_DIMS = 3, GOAL_LOADS = 3 };
@@ -31,9 +32,13 @@ typedef struct bench_goals {
     bool bulk;
     const bench_goal *row; /* (rows) in the order of a run  */
     int rows;
+    /* What its layouts force per item; NULL: not counted, and reports have no roofline. */
+    bench_places (*places)(const bench_shape *shape, hd_op op, double hits, double load);
 } bench_goals;
 
 extern const bench_goals bench_goals_hkv, bench_goals_hive;
+bench_places bench_places_hkv(const bench_shape *shape, hd_op op, double hits, double load);
+bench_places bench_places_hive(const bench_shape *shape, hd_op op, double hits, double load);
 
 /* A design's table; one without figures has the usual design's rows, and none of its figures. */
 const bench_goals *goals_of(const char *design);

@@ -42,4 +42,5 @@ const bench_goals bench_goals_hive = { .design = "hive",
                                        .n = 1 << 26,
                                        .bulk = true,
                                        .row = rows,
-                                       .rows = sizeof rows / sizeof *rows };
+                                       .rows = sizeof rows / sizeof *rows,
+                                       .places = bench_places_hive };

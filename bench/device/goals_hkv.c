@@ -107,4 +107,5 @@ const bench_goals bench_goals_hkv = { .design = "hkv",
                                       .load = { 0.5, 0.75, 1 },
                                       .n = 1 << 20,
                                       .row = rows,
-                                      .rows = sizeof rows / sizeof *rows };
+                                      .rows = sizeof rows / sizeof *rows,
+                                      .places = bench_places_hkv };

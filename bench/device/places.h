@@ -22,10 +22,22 @@ typedef struct bench_places {
     double values_read, values_written;
     double bytes; /* of arrays that stream, and of planes read in order */
     uint32_t bucket_bytes;
+    bool known; /* the design's places are counted */
 } bench_places;
 
-/* hits: the share of items whose key is there; load: of the table. All are 0 for a design whose places are not
- * counted. */
+/* Per item: words of what is done, then values (random read, random write), then bytes that stream: so many, and so
+ * many values. */
+typedef struct bench_place_row {
+    hd_op op;
+    double uses, rescores, puts, takes, value_read, value_written, bytes, values;
+} bench_place_row;
+
+enum { BENCH_PLACE_ROWS = 10 };
+/* Of an item whose key is there, and of one whose key is not: the same operations in the same order. */
+extern const bench_place_row bench_places_found[BENCH_PLACE_ROWS], bench_places_absent[BENCH_PLACE_ROWS];
+
+/* hits: the share of items whose key is there; load: of the table. Not `known`
+ * for a design whose places are not counted. */
 bench_places bench_places_of(const bench_shape *shape, hd_op op, double hits, double load);
 
 /* Seconds per item; 0: not known. */

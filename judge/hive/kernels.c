@@ -126,6 +126,7 @@ static void bend(hd_case *c)
 const judge_design judge_design_hive = {
     .name = "hive",
     .keys = (1ull << 32) - HIVE_LEAVING,
+    .dictionary = true,
     .roams = true,
     .mix = mixture,
     .row = rows,

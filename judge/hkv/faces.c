@@ -2,7 +2,7 @@
  *
  * faces.c - see faces.h.
  */
-#include "judge/faces.h"
+#include "judge/hkv/faces.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * places_hkv.c - what HKV's layouts (ref/hkv/layout.h) make of the words of places.c.
+ */
+#include <string.h>
+
+#include "bench/device/goals.h"
+
+enum { LINE = 128, OTHER_DIGESTS = 255 };
+
+static void add(bench_places *p, const bench_shape *shape, const bench_place_row *r, double share)
+{
+    bool pairs = shape->layout != HD_LAYOUT_PLANES;
+    double changes = r->puts + r->takes;
+    p->reads += share * (r->uses + (pairs ? 0 : r->rescores));
+    p->dirty += share * (r->rescores + changes * (pairs ? 1 : 2));
+    p->near_dirty += share * (changes + (pairs ? r->takes : 0));
+    p->values_read += share * r->value_read;
+    p->values_written += share * r->value_written;
+    p->bytes += share * (r->bytes + r->values * shape->words * 4);
+}
+
+/* Who leaves a full bucket, or pair of buckets; and, for who lists it, what it was. */
+static void add_eviction(bench_places *p, const bench_shape *shape, hd_op op, double share)
+{
+    bool pairs = shape->layout != HD_LAYOUT_PLANES;
+    double buckets = shape->dual ? 2 : 1, value_bytes = shape->words * 4;
+    p->lines += pairs ? share * buckets * shape->slots / LINE : 0;
+    p->scans += pairs ? share : share * buckets * shape->slots * 8 / LINE;
+    if (op != HD_OP_INSERT_AND_EVICT) return;
+    p->values_read += share;
+    p->bytes += share * (8 + 8 + value_bytes);
+}
+
+bench_places bench_places_hkv(const bench_shape *shape, hd_op op, double hits, double load)
+{
+    bench_places p;
+    double row_bytes = 8 + 8 + shape->words * 4.0, digest_lines = shape->slots < LINE ? 1 : (double)shape->slots / LINE;
+    double chance = load * shape->slots / OTHER_DIGESTS, look = shape->dual ? 2 : 1, look_found = shape->dual ? 1.5 : 1;
+    memset(&p, 0, sizeof p);
+    if (op == HD_OP_EXPORT) { /* per slot: planes are read and lists are written, in order */
+        p.bytes = 1 + load * 2 * row_bytes;
+        return p;
+    }
+    for (int i = 0; i < BENCH_PLACE_ROWS; i++) {
+        if (bench_places_found[i].op != op) continue;
+        add(&p, shape, &bench_places_found[i], hits);
+        add(&p, shape, &bench_places_absent[i], 1 - hits);
+        p.lines += digest_lines * (hits * look_found + (1 - hits) * look);
+        p.reads += chance * (hits * (look_found - 0.5) + (1 - hits) * look);
+        if (bench_places_absent[i].puts > 0 && load >= 1) add_eviction(&p, shape, op, 1 - hits);
+    }
+    return p;
+}
