@@ -37,20 +37,14 @@
 namespace heddle
 {
 
-/* ---- Errors -------------------------------------------------------------------------------------------------------
- */
+/* ---- Errors -------------------------------------------------------------------------------------------------- */
 
 /* A call that failed: its status, and what hd_why() said on the thread that made it. */
 class error : public std::runtime_error
 {
   public:
-    error(hd_status status, const std::string &why) : std::runtime_error(why), status_(status)
-    {
-    }
-    hd_status status() const noexcept
-    {
-        return status_;
-    }
+    error(hd_status status, const std::string &why) : std::runtime_error(why), status_(status) {}
+    hd_status status() const noexcept { return status_; }
 
   private:
     hd_status status_;
@@ -62,20 +56,15 @@ inline void check(hd_status status)
     if (status != HD_OK) throw error(status, hd_why());
 }
 
-/* ---- Spans --------------------------------------------------------------------------------------------------------
- */
+/* ---- Spans --------------------------------------------------------------------------------------------------- */
 
 /* n elements that belong to the caller. T is const where they are only read. */
 template <class T> class span
 {
   public:
     constexpr span() noexcept = default;
-    constexpr span(T *data, std::size_t size) noexcept : data_(data), size_(size)
-    {
-    }
-    template <std::size_t N> constexpr span(T (&array)[N]) noexcept : data_(array), size_(N)
-    {
-    }
+    constexpr span(T *data, std::size_t size) noexcept : data_(data), size_(size) {}
+    template <std::size_t N> constexpr span(T (&array)[N]) noexcept : data_(array), size_(N) {}
     /* Of any type with data() and size(): std::vector, std::array, std::span, a span of non-const elements. */
     template <class C, class E = std::remove_pointer_t<decltype(std::declval<C &>().data())>,
               class = std::enable_if_t<std::is_convertible_v<E (*)[], T (*)[]> &&
@@ -84,30 +73,12 @@ template <class T> class span
     {
     }
 
-    constexpr T *data() const noexcept
-    {
-        return data_;
-    }
-    constexpr std::size_t size() const noexcept
-    {
-        return size_;
-    }
-    constexpr bool empty() const noexcept
-    {
-        return size_ == 0;
-    }
-    constexpr T &operator[](std::size_t i) const noexcept
-    {
-        return data_[i];
-    }
-    constexpr T *begin() const noexcept
-    {
-        return data_;
-    }
-    constexpr T *end() const noexcept
-    {
-        return data_ + size_;
-    }
+    constexpr T *data() const noexcept { return data_; }
+    constexpr std::size_t size() const noexcept { return size_; }
+    constexpr bool empty() const noexcept { return size_ == 0; }
+    constexpr T &operator[](std::size_t i) const noexcept { return data_[i]; }
+    constexpr T *begin() const noexcept { return data_; }
+    constexpr T *end() const noexcept { return data_ + size_; }
 
   private:
     T *data_ = nullptr;
@@ -119,8 +90,7 @@ using scores_in = span<const std::uint64_t>;
 using words_out = span<std::uint64_t>;
 using outcomes_out = span<std::uint8_t>; /* hd_outcome, one byte each */
 
-/* ---- Values -------------------------------------------------------------------------------------------------------
- */
+/* ---- Values -------------------------------------------------------------------------------------------------- */
 
 /* The element type of a row, how many elements a row has, and a row as an object. */
 template <class Value> struct value_traits {
@@ -140,8 +110,7 @@ template <> struct value_traits<void> {
     using row = bool;
 };
 
-/* ---- Batches ------------------------------------------------------------------------------------------------------
- */
+/* ---- Batches ------------------------------------------------------------------------------------------------- */
 
 /* The operations of an open table on one stream. A view owns nothing and is small: pass it by value. */
 template <class Value> class table_view
@@ -154,19 +123,11 @@ template <class Value> class table_view
     using values_out = span<element>;
     static constexpr std::size_t per_value = traits::per_value;
 
-    table_view(hd_table *table, void *stream) noexcept : table_(table), stream_(stream)
-    {
-    }
+    table_view(hd_table *table, void *stream) noexcept : table_(table), stream_(stream) {}
 
-    hd_table *get() const noexcept
-    {
-        return table_;
-    }
+    hd_table *get() const noexcept { return table_; }
     /* The same table on another stream (cudaStream_t). */
-    table_view on(void *stream) const noexcept
-    {
-        return table_view(table_, stream);
-    }
+    table_view on(void *stream) const noexcept { return table_view(table_, stream); }
 
     /* Any batch, on this view's stream. */
     void run(hd_batch &b) const
@@ -183,15 +144,9 @@ template <class Value> class table_view
     /* ---- Look up: heddle_calls.h says what each operation does */
     void find(keys_in keys, values_out values, outcomes_out outcomes = {}) const
     {
-        hd_batch b = of(HD_OP_FIND, keys, outcomes);
-        out(b, values);
-        run(b);
+        run_keyed(HD_OP_FIND, keys, outcomes, {}, {}, values);
     }
-    void contains(keys_in keys, outcomes_out outcomes) const
-    {
-        hd_batch b = of(HD_OP_CONTAINS, keys, outcomes);
-        run(b);
-    }
+    void contains(keys_in keys, outcomes_out outcomes) const { run_keyed(HD_OP_CONTAINS, keys, outcomes); }
     void find_ptr(keys_in keys, span<void *> ptrs, outcomes_out outcomes = {}) const
     {
         hd_batch b = of(HD_OP_FIND_PTR, keys, outcomes);
@@ -210,34 +165,25 @@ template <class Value> class table_view
     /* ---- Change what is present */
     void touch(keys_in keys, values_out values = {}, outcomes_out outcomes = {}, scores_in scores = {})
     {
-        hd_batch b = of(HD_OP_TOUCH, keys, outcomes, scores);
-        out(b, values);
-        run(b);
+        run_keyed(HD_OP_TOUCH, keys, outcomes, scores, {}, values);
     }
     void assign(keys_in keys, values_in values, outcomes_out outcomes = {}, scores_in scores = {})
     {
-        hd_batch b = of(HD_OP_ASSIGN, keys, outcomes, scores);
-        in(b, values);
-        run(b);
+        run_keyed(HD_OP_ASSIGN, keys, outcomes, scores, values);
     }
     void assign_values(keys_in keys, values_in values, outcomes_out outcomes = {})
     {
-        hd_batch b = of(HD_OP_ASSIGN_VALUES, keys, outcomes);
-        in(b, values);
-        run(b);
+        run_keyed(HD_OP_ASSIGN_VALUES, keys, outcomes, {}, values);
     }
     void assign_scores(keys_in keys, scores_in scores, outcomes_out outcomes = {})
     {
-        hd_batch b = of(HD_OP_ASSIGN_SCORES, keys, outcomes, scores);
-        run(b);
+        run_keyed(HD_OP_ASSIGN_SCORES, keys, outcomes, scores);
     }
 
     /* ---- Insert */
     void upsert(keys_in keys, values_in values, outcomes_out outcomes = {}, scores_in scores = {})
     {
-        hd_batch b = of(HD_OP_INSERT_OR_ASSIGN, keys, outcomes, scores);
-        in(b, values);
-        run(b);
+        run_keyed(HD_OP_INSERT_OR_ASSIGN, keys, outcomes, scores, values);
     }
     /* Grows the table until no item is PENDING, and until at most the share `target` of its slots holds an entry. */
     void upsert_growing(keys_in keys, values_in values, outcomes_out outcomes = {}, double target = 0)
@@ -261,10 +207,7 @@ template <class Value> class table_view
     void find_or_insert(keys_in keys, values_in fresh, values_out values, outcomes_out outcomes = {},
                         scores_in scores = {})
     {
-        hd_batch b = of(HD_OP_FIND_OR_INSERT, keys, outcomes, scores);
-        in(b, fresh);
-        out(b, values);
-        run(b);
+        run_keyed(HD_OP_FIND_OR_INSERT, keys, outcomes, scores, fresh, values);
     }
     void find_or_insert_ptr(keys_in keys, span<void *> ptrs, outcomes_out outcomes = {}, scores_in scores = {})
     {
@@ -282,11 +225,7 @@ template <class Value> class table_view
     }
 
     /* ---- Remove and pin */
-    void erase(keys_in keys, outcomes_out outcomes = {})
-    {
-        hd_batch b = of(HD_OP_ERASE, keys, outcomes);
-        run(b);
-    }
+    void erase(keys_in keys, outcomes_out outcomes = {}) { run_keyed(HD_OP_ERASE, keys, outcomes); }
     std::uint64_t erase_if(const char *predicate, std::uint64_t a = 0, std::uint64_t b = 0)
     {
         return run_predicate(HD_OP_ERASE_IF, predicate, a, b);
@@ -303,10 +242,7 @@ template <class Value> class table_view
         b.holder = holder;
         run(b);
     }
-    void clear()
-    {
-        check(hd_clear(table_));
-    }
+    void clear() { check(hd_clear(table_)); }
 
     /* ---- One key */
     bool contains(std::uint64_t key) const
@@ -387,31 +323,13 @@ template <class Value> class table_view
         check(hd_load_factor_sync(table_, &share));
         return share;
     }
-    void set_epoch(std::uint32_t epoch)
-    {
-        check(hd_epoch_set(table_, epoch));
-    }
+    void set_epoch(std::uint32_t epoch) { check(hd_epoch_set(table_, epoch)); }
     /* Throws HD_ECORRUPT where an invariant of the table does not hold. */
-    void verify() const
-    {
-        check(hd_check(table_));
-    }
-    void grow(std::uint64_t buckets)
-    {
-        check(hd_grow(table_, buckets));
-    }
-    void reserve(std::uint64_t capacity)
-    {
-        check(hd_reserve(table_, capacity));
-    }
-    void shrink(std::uint64_t buckets)
-    {
-        check(hd_shrink(table_, buckets));
-    }
-    void save(const std::string &path) const
-    {
-        check(hd_save(table_, path.c_str()));
-    }
+    void verify() const { check(hd_check(table_)); }
+    void grow(std::uint64_t buckets) { check(hd_grow(table_, buckets)); }
+    void reserve(std::uint64_t capacity) { check(hd_reserve(table_, capacity)); }
+    void shrink(std::uint64_t buckets) { check(hd_shrink(table_, buckets)); }
+    void save(const std::string &path) const { check(hd_save(table_, path.c_str())); }
     /* Replaces the entries by the file's; returns how many found no room. */
     std::uint64_t load(const std::string &path)
     {
@@ -470,14 +388,16 @@ template <class Value> class table_view
         b.score = sized(scores, b.n, "scores");
         return b;
     }
-    static void in(hd_batch &b, values_in values)
+    void run_keyed(hd_op op, keys_in keys, outcomes_out outcomes, scores_in scores = {}, values_in in_values = {},
+                   values_out out_values = {}) const
     {
-        b.value = sized(values, b.n * per_value, "values");
+        hd_batch b = of(op, keys, outcomes, scores);
+        in(b, in_values);
+        out(b, out_values);
+        run(b);
     }
-    static void out(hd_batch &b, values_out values)
-    {
-        b.value_out = sized(values, b.n * per_value, "values");
-    }
+    static void in(hd_batch &b, values_in values) { b.value = sized(values, b.n * per_value, "values"); }
+    static void out(hd_batch &b, values_out values) { b.value_out = sized(values, b.n * per_value, "values"); }
     static span<element> values_of(row &r) noexcept
     {
         if constexpr (std::is_void_v<Value>)
@@ -512,8 +432,7 @@ template <class Value> class table_view
     }
 };
 
-/* ---- Tables -------------------------------------------------------------------------------------------------------
- */
+/* ---- Tables -------------------------------------------------------------------------------------------------- */
 
 /* A table and its owner: it is moved, not copied, and closes the table at its end. */
 template <class Value> class table : public table_view<Value>
@@ -540,12 +459,8 @@ template <class Value> class table : public table_view<Value>
         return owner;
     }
     /* Takes ownership of an open table. */
-    explicit table(hd_table *t) noexcept : view(t, nullptr)
-    {
-    }
-    table(table &&from) noexcept : view(std::exchange(from.table_, nullptr), from.stream_)
-    {
-    }
+    explicit table(hd_table *t) noexcept : view(t, nullptr) {}
+    table(table &&from) noexcept : view(std::exchange(from.table_, nullptr), from.stream_) {}
     table &operator=(table &&from) noexcept
     {
         std::swap(this->table_, from.table_);
@@ -554,15 +469,9 @@ template <class Value> class table : public table_view<Value>
     }
     table(const table &) = delete;
     table &operator=(const table &) = delete;
-    ~table()
-    {
-        hd_close(this->table_);
-    }
+    ~table() { hd_close(this->table_); }
     /* Gives up ownership: the caller calls hd_close. */
-    hd_table *release() noexcept
-    {
-        return std::exchange(this->table_, nullptr);
-    }
+    hd_table *release() noexcept { return std::exchange(this->table_, nullptr); }
 };
 
 } // namespace heddle

@@ -45,34 +45,54 @@ static inline hd_batch hd_batch_of(hd_op op, uint64_t n, const uint64_t *keys)
     return b;
 }
 
-/* ---- Look up: no entry and no score changes -----------------------------------------------------------------------
- */
+/* Runs a batch of one keyed operation; NULL where the operation has no such array. The calls below are this. */
+static inline hd_status hd_run_keyed(hd_table *t, hd_op op, uint64_t n, const uint64_t *keys, const void *values,
+                                     const uint64_t *scores, void *values_out, void **ptrs, uint8_t *outcomes)
+{
+    hd_batch b = hd_batch_of(op, n, keys);
+    b.value = values;
+    b.score = scores;
+    b.value_out = values_out;
+    b.ptr = ptrs;
+    b.outcome = outcomes;
+    return hd_run(t, &b);
+}
+
+/* Runs a batch over slots or over the whole table, with a predicate or without (NULL). */
+static inline hd_status hd_run_slots(hd_table *t, hd_op op, uint64_t start, uint64_t slots, const char *pred,
+                                     const uint64_t *args, uint64_t *list_keys, void *list_values,
+                                     uint64_t *list_scores, uint64_t *count)
+{
+    hd_batch b = hd_batch_of(op, slots, NULL);
+    b.start = start;
+    b.pred = pred;
+    if (args) memcpy(b.pred_arg, args, sizeof b.pred_arg);
+    b.list_key = list_keys;
+    b.list_value = list_values;
+    b.list_score = list_scores;
+    b.count = count;
+    return hd_run(t, &b);
+}
+
+/* ---- Look up: no entry and no score changes ------------------------------------------------------------------ */
 
 /* Copies the values of present keys to values_out. Outcomes: HIT, MISS. */
 static inline hd_status hd_find(hd_table *t, uint64_t n, const uint64_t *keys, void *values_out, uint8_t *outcomes)
 {
-    hd_batch b = hd_batch_of(HD_OP_FIND, n, keys);
-    b.value_out = values_out;
-    b.outcome = outcomes;
-    return hd_run(t, &b);
+    return hd_run_keyed(t, HD_OP_FIND, n, keys, NULL, NULL, values_out, NULL, outcomes);
 }
 
 /* Says which keys are present. Outcomes: HIT, MISS. */
 static inline hd_status hd_contains(hd_table *t, uint64_t n, const uint64_t *keys, uint8_t *outcomes)
 {
-    hd_batch b = hd_batch_of(HD_OP_CONTAINS, n, keys);
-    b.outcome = outcomes;
-    return hd_run(t, &b);
+    return hd_run_keyed(t, HD_OP_CONTAINS, n, keys, NULL, NULL, NULL, NULL, outcomes);
 }
 
 /* Writes the addresses of the values of present keys. They are valid until the next batch that changes the structure.
  */
 static inline hd_status hd_find_ptr(hd_table *t, uint64_t n, const uint64_t *keys, void **ptrs, uint8_t *outcomes)
 {
-    hd_batch b = hd_batch_of(HD_OP_FIND_PTR, n, keys);
-    b.ptr = ptrs;
-    b.outcome = outcomes;
-    return hd_run(t, &b);
+    return hd_run_keyed(t, HD_OP_FIND_PTR, n, keys, NULL, NULL, NULL, ptrs, outcomes);
 }
 
 /* hd_find, and lists the keys that are absent: list_keys, and list_items with the number of the item of each. */
@@ -88,64 +108,44 @@ static inline hd_status hd_find_missed(hd_table *t, uint64_t n, const uint64_t *
     return hd_run(t, &b);
 }
 
-/* ---- Change entries that are present ------------------------------------------------------------------------------
- */
+/* ---- Change entries that are present ------------------------------------------------------------------------- */
 
 /* hd_find, and rescores what it found: the lookup of a cache. Outcomes: HIT, MISS, PINNED. */
 static inline hd_status hd_touch(hd_table *t, uint64_t n, const uint64_t *keys, const uint64_t *scores,
                                  void *values_out, uint8_t *outcomes)
 {
-    hd_batch b = hd_batch_of(HD_OP_TOUCH, n, keys);
-    b.score = scores;
-    b.value_out = values_out;
-    b.outcome = outcomes;
-    return hd_run(t, &b);
+    return hd_run_keyed(t, HD_OP_TOUCH, n, keys, NULL, scores, values_out, NULL, outcomes);
 }
 
 /* Replaces the values of present keys and rescores them. Outcomes: UPDATED, MISS, PINNED. */
 static inline hd_status hd_assign(hd_table *t, uint64_t n, const uint64_t *keys, const void *values,
                                   const uint64_t *scores, uint8_t *outcomes)
 {
-    hd_batch b = hd_batch_of(HD_OP_ASSIGN, n, keys);
-    b.value = values;
-    b.score = scores;
-    b.outcome = outcomes;
-    return hd_run(t, &b);
+    return hd_run_keyed(t, HD_OP_ASSIGN, n, keys, values, scores, NULL, NULL, outcomes);
 }
 
 /* Replaces the values of present keys; scores stay. Outcomes: UPDATED, MISS, PINNED. */
 static inline hd_status hd_assign_values(hd_table *t, uint64_t n, const uint64_t *keys, const void *values,
                                          uint8_t *outcomes)
 {
-    hd_batch b = hd_batch_of(HD_OP_ASSIGN_VALUES, n, keys);
-    b.value = values;
-    b.outcome = outcomes;
-    return hd_run(t, &b);
+    return hd_run_keyed(t, HD_OP_ASSIGN_VALUES, n, keys, values, NULL, NULL, NULL, outcomes);
 }
 
 /* Rescores present keys; values stay. Outcomes: UPDATED, MISS, PINNED. */
 static inline hd_status hd_assign_scores(hd_table *t, uint64_t n, const uint64_t *keys, const uint64_t *scores,
                                          uint8_t *outcomes)
 {
-    hd_batch b = hd_batch_of(HD_OP_ASSIGN_SCORES, n, keys);
-    b.score = scores;
-    b.outcome = outcomes;
-    return hd_run(t, &b);
+    return hd_run_keyed(t, HD_OP_ASSIGN_SCORES, n, keys, NULL, scores, NULL, NULL, outcomes);
 }
 
-/* ---- Insert ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Insert -------------------------------------------------------------------------------------------------- */
 
 /* insert_or_assign: replaces the value of a present key, inserts an absent one. A full bucket evicts its least valuable
  * entry or refuses the key. Outcomes: UPDATED, INSERTED, EVICTED, REFUSED, PINNED, PENDING. */
 static inline hd_status hd_upsert(hd_table *t, uint64_t n, const uint64_t *keys, const void *values,
                                   const uint64_t *scores, uint8_t *outcomes)
 {
-    hd_batch b = hd_batch_of(HD_OP_INSERT_OR_ASSIGN, n, keys);
-    b.value = values;
-    b.score = scores;
-    b.outcome = outcomes;
-    return hd_run(t, &b);
+    return hd_run_keyed(t, HD_OP_INSERT_OR_ASSIGN, n, keys, values, scores, NULL, NULL, outcomes);
 }
 
 /* hd_upsert by hd_run_growing: grows the table until no item is PENDING, and until at most the share `target` of its
@@ -181,23 +181,14 @@ static inline hd_status hd_insert_and_evict(hd_table *t, uint64_t n, const uint6
 static inline hd_status hd_find_or_insert(hd_table *t, uint64_t n, const uint64_t *keys, const void *values,
                                           const uint64_t *scores, void *values_out, uint8_t *outcomes)
 {
-    hd_batch b = hd_batch_of(HD_OP_FIND_OR_INSERT, n, keys);
-    b.value = values;
-    b.score = scores;
-    b.value_out = values_out;
-    b.outcome = outcomes;
-    return hd_run(t, &b);
+    return hd_run_keyed(t, HD_OP_FIND_OR_INSERT, n, keys, values, scores, values_out, NULL, outcomes);
 }
 
 /* The address of each key's value; an absent key is inserted with a value of zero bytes. */
 static inline hd_status hd_find_or_insert_ptr(hd_table *t, uint64_t n, const uint64_t *keys, const uint64_t *scores,
                                               void **ptrs, uint8_t *outcomes)
 {
-    hd_batch b = hd_batch_of(HD_OP_FIND_OR_INSERT_PTR, n, keys);
-    b.score = scores;
-    b.ptr = ptrs;
-    b.outcome = outcomes;
-    return hd_run(t, &b);
+    return hd_run_keyed(t, HD_OP_FIND_OR_INSERT_PTR, n, keys, NULL, scores, NULL, ptrs, outcomes);
 }
 
 /* Adds `values`, whose elements have the type `elem`, to the value of a present key; inserts an absent one. */
@@ -214,26 +205,19 @@ static inline hd_status hd_accum_or_assign(hd_table *t, uint64_t n, const uint64
     return hd_run(t, &b);
 }
 
-/* ---- Remove and pin -------------------------------------------------------------------------------------------------
- */
+/* ---- Remove and pin ------------------------------------------------------------------------------------------ */
 
 /* Removes present keys. Outcomes: ERASED, MISS, PINNED. */
 static inline hd_status hd_erase(hd_table *t, uint64_t n, const uint64_t *keys, uint8_t *outcomes)
 {
-    hd_batch b = hd_batch_of(HD_OP_ERASE, n, keys);
-    b.outcome = outcomes;
-    return hd_run(t, &b);
+    return hd_run_keyed(t, HD_OP_ERASE, n, keys, NULL, NULL, NULL, NULL, outcomes);
 }
 
 /* Removes the entries for which predicate `pred` holds with the arguments a and b (`heddle list predicates`). */
 static inline hd_status hd_erase_if(hd_table *t, const char *pred, uint64_t a, uint64_t b, uint64_t *count)
 {
-    hd_batch batch = hd_batch_of(HD_OP_ERASE_IF, 0, NULL);
-    batch.pred = pred;
-    batch.pred_arg[0] = a;
-    batch.pred_arg[1] = b;
-    batch.count = count;
-    return hd_run(t, &batch);
+    const uint64_t args[2] = { a, b };
+    return hd_run_slots(t, HD_OP_ERASE_IF, 0, 0, pred, args, NULL, NULL, NULL, count);
 }
 
 /* Pins present keys against eviction and change, for `holder`, which is not 0. Outcomes: HIT, MISS, PINNED, REFUSED. */
@@ -255,39 +239,26 @@ static inline hd_status hd_unlock_keys(hd_table *t, uint64_t n, const uint64_t *
     return hd_run(t, &b);
 }
 
-/* ---- The whole table ------------------------------------------------------------------------------------------------
- */
+/* ---- The whole table ----------------------------------------------------------------------------------------- */
 
 /* The number of entries. */
 static inline hd_status hd_size(hd_table *t, uint64_t *count)
 {
-    hd_batch b = hd_batch_of(HD_OP_SIZE, 0, NULL);
-    b.count = count;
-    return hd_run(t, &b);
+    return hd_run_slots(t, HD_OP_SIZE, 0, 0, NULL, NULL, NULL, NULL, NULL, count);
 }
 
 /* The number of entries for which predicate `pred` holds with the arguments a and b. */
 static inline hd_status hd_size_if(hd_table *t, const char *pred, uint64_t a, uint64_t b, uint64_t *count)
 {
-    hd_batch batch = hd_batch_of(HD_OP_SIZE_IF, 0, NULL);
-    batch.pred = pred;
-    batch.pred_arg[0] = a;
-    batch.pred_arg[1] = b;
-    batch.count = count;
-    return hd_run(t, &batch);
+    const uint64_t args[2] = { a, b };
+    return hd_run_slots(t, HD_OP_SIZE_IF, 0, 0, pred, args, NULL, NULL, NULL, count);
 }
 
 /* Lists the entries of the slots [start, start + slots) in slot order. */
 static inline hd_status hd_export(hd_table *t, uint64_t start, uint64_t slots, uint64_t *list_keys, void *list_values,
                                   uint64_t *list_scores, uint64_t *count)
 {
-    hd_batch b = hd_batch_of(HD_OP_EXPORT, slots, NULL);
-    b.start = start;
-    b.list_key = list_keys;
-    b.list_value = list_values;
-    b.list_score = list_scores;
-    b.count = count;
-    return hd_run(t, &b);
+    return hd_run_slots(t, HD_OP_EXPORT, start, slots, NULL, NULL, list_keys, list_values, list_scores, count);
 }
 
 /* Lists those of them for which predicate `pred` holds with the arguments a and b. */
@@ -295,26 +266,15 @@ static inline hd_status hd_export_if(hd_table *t, uint64_t start, uint64_t slots
                                      uint64_t b, uint64_t *list_keys, void *list_values, uint64_t *list_scores,
                                      uint64_t *count)
 {
-    hd_batch batch = hd_batch_of(HD_OP_EXPORT_IF, slots, NULL);
-    batch.start = start;
-    batch.pred = pred;
-    batch.pred_arg[0] = a;
-    batch.pred_arg[1] = b;
-    batch.list_key = list_keys;
-    batch.list_value = list_values;
-    batch.list_score = list_scores;
-    batch.count = count;
-    return hd_run(t, &batch);
+    const uint64_t args[2] = { a, b };
+    return hd_run_slots(t, HD_OP_EXPORT_IF, start, slots, pred, args, list_keys, list_values, list_scores, count);
 }
 
 /* Of the buckets that begin in the slots [start, start + slots): moves the values of the best scores to the device's
  * memory (hd_tiers). count: how many moved. */
 static inline hd_status hd_promote(hd_table *t, uint64_t start, uint64_t slots, uint64_t *count)
 {
-    hd_batch b = hd_batch_of(HD_OP_PROMOTE, slots, NULL);
-    b.start = start;
-    b.count = count;
-    return hd_run(t, &b);
+    return hd_run_slots(t, HD_OP_PROMOTE, start, slots, NULL, NULL, NULL, NULL, NULL, count);
 }
 
 #endif

@@ -116,10 +116,10 @@ typedef struct row {
     hd_op op;
     uint64_t n, start;
     unsigned fields;
-} row;
+} call_row;
 
 /* clang-format off */
-static const row rows[] = {
+static const call_row rows[] = {
     { "hd_upsert",             call_upsert,             HD_OP_INSERT_OR_ASSIGN,   N, 0, VALUE_IN | SCORE },
     { "hd_find",               call_find,               HD_OP_FIND,               N, 0, VALUE_OUT },
     { "hd_contains",           call_contains,           HD_OP_CONTAINS,           N, 0, 0 },
@@ -146,7 +146,7 @@ static const row rows[] = {
 };
 /* clang-format on */
 
-static void batch_inputs(hd_batch *b, const row *r)
+static void batch_inputs(hd_batch *b, const call_row *r)
 {
     b->op = r->op;
     b->n = r->n;
@@ -171,7 +171,7 @@ static void batch_inputs(hd_batch *b, const row *r)
     }
 }
 
-static hd_status run_written_out(hd_table *t, const row *r, outputs *o)
+static hd_status run_written_out(hd_table *t, const call_row *r, outputs *o)
 {
     hd_batch b;
     memset(&b, 0, sizeof b);
@@ -246,7 +246,7 @@ int main(void)
     hd_table *a = open_table(), *b = open_table();
     uint64_t state = 5;
     for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
-        const row *r = &rows[k];
+        const call_row *r = &rows[k];
         draw(&state);
         memset(&short_way, 0, sizeof short_way);
         memset(&long_way, 0, sizeof long_way);
