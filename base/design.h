@@ -94,7 +94,7 @@ typedef struct hd_kernel {
     /* NULL when the row can run the batch on such a table; else why not. Of the batch only op, and whether it is mixed,
      * count. */
     const char *(*unfit)(const hd_info *info, const hd_batch *b);
-    /* Runs a checked batch. tally (HD_OUTCOME_COUNT) gets the outcomes of keyed items. Fails (HD_ECUDA, HD_ENOMEM)
+    /* Runs a checked batch. tally (HD_OUTCOME_COUNT) gets the outcomes of keyed items. Fails (HD_ECUDA, HD_EKERNEL, HD_ENOMEM)
      * only where there is a device that can. */
     hd_status (*launch)(void *state, const hd_batch *b, hd_when when, uint64_t *tally);
     const char *ran_mixed;         /* "hive.mixed.ref"; NULL: unfit says that it runs none */

@@ -24,8 +24,8 @@ void hd_fail_because(const char *format, ...)
 
 const char *hd_status_name(hd_status s)
 {
-    static const char *const name[HD_STATUS_COUNT] = { "HD_OK",    "HD_EINVAL", "HD_ENOMEM",
-                                                       "HD_ECUDA", "HD_EIO",    "HD_ECORRUPT" };
+    static const char *const name[HD_STATUS_COUNT] = { "HD_OK",  "HD_EINVAL",   "HD_ENOMEM", "HD_ECUDA",
+                                                       "HD_EIO", "HD_ECORRUPT", "HD_EKERNEL" };
     return (unsigned)s < HD_STATUS_COUNT ? name[s] : "?";
 }
 

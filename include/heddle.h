@@ -50,7 +50,7 @@ HD_API const char *hd_version(void);
 /* ---- Errors ---------------------------------------------------------------------------------- */
 
 /* The fate of a whole call. Anything but HD_OK: the table is as it was before; but a batch that a device failed
- * (HD_ECUDA) may have been done in part. */
+ * (HD_ECUDA), or that the host machine stopped (HD_EKERNEL), may have been done in part. */
 typedef enum hd_status {
     HD_OK = 0,
     HD_EINVAL,   /* the caller's mistake; hd_why() names the field                             */
@@ -58,6 +58,7 @@ typedef enum hd_status {
     HD_ECUDA,    /* a device call failed; hd_why() gives the call and its site                 */
     HD_EIO,      /* a file could not be opened, read, written, synced or renamed               */
     HD_ECORRUPT, /* a snapshot or a table is damaged; hd_why() gives the byte or the invariant */
+    HD_EKERNEL,  /* backend host: the scheduler stopped a kernel; hd_why() tells what it found       */
     HD_STATUS_COUNT
 } hd_status;
 
@@ -276,7 +277,7 @@ typedef struct hd_info {
     uint64_t memory_bytes; /* all that the table holds */
 } hd_info;
 
-HD_API hd_status hd_table_info(const hd_table *table, hd_info *info);
+HD_API hd_status hd_table_info(hd_table *table, hd_info *info);
 
 /* Epoch policies rank any later epoch above any earlier one. The caller moves it. */
 HD_API hd_status hd_epoch_set(hd_table *table, uint32_t epoch);
@@ -289,7 +290,7 @@ typedef struct hd_counters {
     uint64_t op[HD_OP_COUNT_]; /* items by operation; for the table-wide ones, calls */
 } hd_counters;
 
-HD_API hd_status hd_counters_sync(const hd_table *table, hd_counters *counters);
+HD_API hd_status hd_counters_sync(hd_table *table, hd_counters *counters);
 
 /* ---- Batches --------------------------------------------------------------------------------- */
 
@@ -378,7 +379,7 @@ HD_API hd_status hd_shrink(hd_table *table, uint64_t buckets);
  *     the table grows before such a batch only.
  *   - A table that grows in place grows to whole doublings of hd_info.base_buckets where it can.
  *   - Arrays of the device need `outcome`, and a stream that is not being captured.
- * HD_EINVAL: nothing has changed. HD_ENOMEM (growth was refused), HD_ECUDA: parts may have run, and the table may have
+ * HD_EINVAL: nothing has changed. HD_ENOMEM (growth was refused), HD_ECUDA, HD_EKERNEL: parts may have run, and the table may have
  * grown. After HD_ENOMEM the items whose outcome is PENDING have not run, and all others have. */
 HD_API hd_status hd_run_growing(hd_table *table, hd_batch *batch, double target);
 

@@ -149,7 +149,7 @@ static hd_status resize(walk *w, const simt_config *way, uint64_t to)
     snprintf(what, sizeof what, "%s from %" PRIu64 " to %" PRIu64 " buckets, seed %" PRIu64,
              grows ? "growth" : "shrinking", w->info.buckets, to, way->seed);
     status = grows ? hd_grow(w->t, to) : hd_shrink(w->t, to);
-    if (status == HD_ECUDA) {
+    if (status == HD_EKERNEL) {
         object(w, JUDGE_GROWTH_MACHINE, what, hd_why());
         return status;
     }

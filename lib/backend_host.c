@@ -187,7 +187,7 @@ static hd_status run_queued(host *h, const char *what)
     if (!c.shared_bytes) c.shared_bytes = SHARED_BYTES;
     if (simt_machine_run(h->machine, &c)) return HD_OK;
     const simt_finding *found = simt_machine_finding(h->machine);
-    return hd_fail(found->fault == SIMT_RESOURCE ? HD_ENOMEM : HD_ECUDA, "%s: host machine: %s: %s", what,
+    return hd_fail(found->fault == SIMT_RESOURCE ? HD_ENOMEM : HD_EKERNEL, "%s: host machine: %s: %s", what,
                    simt_fault_name(found->fault), found->story);
 }
 

@@ -77,28 +77,25 @@ const hd_design *hd_design_on(const char *name, const char *backend)
 const hd_design *hd_design_at(size_t i) { return i < COUNT(designs) ? designs[i] : NULL; }
 const hd_kernel *hd_kernel_at(size_t i) { return i < COUNT(kernels) ? kernels[i] : NULL; }
 
-/* Every set of flags has its text, so that a row's text is static. */
+/* Every set of flags has its text, so that a row's text is static. By the four flags besides the scores'. */
+#define WORDS(X)                                                                                             \
+    X("MONOTONE"), X("ORDER_FREE"), X("MONOTONE ORDER_FREE"), X("SCORE_ADMITS"), X("MONOTONE SCORE_ADMITS"), \
+        X("ORDER_FREE SCORE_ADMITS"), X("MONOTONE ORDER_FREE SCORE_ADMITS"), X("SCORE_IS_TIME"),             \
+        X("MONOTONE SCORE_IS_TIME"), X("ORDER_FREE SCORE_IS_TIME"), X("MONOTONE ORDER_FREE SCORE_IS_TIME"),  \
+        X("SCORE_ADMITS SCORE_IS_TIME"), X("MONOTONE SCORE_ADMITS SCORE_IS_TIME"),                           \
+        X("ORDER_FREE SCORE_ADMITS SCORE_IS_TIME"), X("MONOTONE ORDER_FREE SCORE_ADMITS SCORE_IS_TIME")
+#define PLAIN(words)    words
+#define OPTIONAL(words) words ", scores optional"
+#define NEEDED(words)   words ", scores needed"
+
 static const char *policy_flags(uint32_t flags)
 {
-    static const char *const text[16] = {
-        "",
-        "MONOTONE",
-        "ORDER_FREE",
-        "MONOTONE ORDER_FREE",
-        "scores optional",
-        "MONOTONE, scores optional",
-        "ORDER_FREE, scores optional",
-        "MONOTONE ORDER_FREE, scores optional",
-        "scores needed",
-        "MONOTONE, scores needed",
-        "ORDER_FREE, scores needed",
-        "MONOTONE ORDER_FREE, scores needed",
-        "scores needed",
-        "MONOTONE, scores needed",
-        "ORDER_FREE, scores needed",
-        "MONOTONE ORDER_FREE, scores needed",
-    };
-    return text[flags & 15];
+    static const char *const text[3][16] = { { "", WORDS(PLAIN) },
+                                             { "scores optional", WORDS(OPTIONAL) },
+                                             { "scores needed", WORDS(NEEDED) } };
+    uint32_t words = (flags & HD_MONOTONE ? 1u : 0) + (flags & HD_ORDER_FREE ? 2u : 0) +
+                     (flags & HD_SCORE_ADMITS ? 4u : 0) + (flags & HD_SCORE_IS_TIME ? 8u : 0);
+    return text[flags & HD_SCORES_NEEDED ? 2 : flags & HD_SCORES_USED ? 1 : 0][words];
 }
 
 static const char *hash_flags(const hd_hash_row *hash)

@@ -33,7 +33,7 @@ static hd_when tick(hd_table *t, const hd_batch *b, const hd_op_row *row)
 static void tick_back(hd_table *t, const hd_batch *b, const hd_op_row *row, hd_when when, hd_status status)
 {
     uint64_t ticks = hd_op_is_keyed(row) ? b->n : 0, then = when.clock + ticks;
-    bool begun = status == HD_OK || status == HD_ECUDA;
+    bool begun = status == HD_OK || status == HD_ECUDA || status == HD_EKERNEL;
     if (!begun && t->info.clock == HD_CLOCK_LOGICAL) atomic_compare_exchange_strong(&t->clock, &then, when.clock);
 }
 
@@ -308,10 +308,9 @@ void hd_close(hd_table *t)
 
 /* ---- What a table says of itself ------------------------------------------------------------- */
 
-hd_status hd_table_info(const hd_table *table, hd_info *info)
+hd_status hd_table_info(hd_table *t, hd_info *info)
 {
-    if (!table || !info) return hd_fail(HD_EINVAL, "%s: NULL", table ? "info" : "table");
-    hd_table *t = (hd_table *)(uintptr_t)table; /* the lock is no part of what const promises */
+    if (!t || !info) return hd_fail(HD_EINVAL, "%s: NULL", t ? "info" : "table");
     t->lock->enter(t->lock_state, HD_READER);
     *info = t->info;
     info->now = atomic_load(&t->clock);
@@ -327,10 +326,9 @@ hd_status hd_epoch_set(hd_table *t, uint32_t epoch)
     return HD_OK;
 }
 
-hd_status hd_counters_sync(const hd_table *table, hd_counters *c)
+hd_status hd_counters_sync(hd_table *t, hd_counters *c)
 {
-    if (!table || !c) return hd_fail(HD_EINVAL, "%s: NULL", table ? "counters" : "table");
-    hd_table *t = (hd_table *)(uintptr_t)table;
+    if (!t || !c) return hd_fail(HD_EINVAL, "%s: NULL", t ? "counters" : "table");
     memset(c, 0, sizeof *c);
     t->lock->enter(t->lock_state, HD_INSERTER); /* no batch is between its items and its tally */
     hd_status status = hd_late_tally(t);

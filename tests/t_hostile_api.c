@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/backend_host.h"
 #include "lib/table.h"
+#include "policies/policy.h"
 #include "tests/snapshots.h"
 
 static uint64_t tried;
@@ -402,6 +404,77 @@ static void growth_by_threads(void **state)
     }
 }
 
+/* ---- What the library says of itself ----------------------------------------------------------- */
+
+/* Programs were built with these numbers. */
+static void statuses(void **state)
+{
+    static const struct {
+        int number;
+        const char *name;
+    } known[] = { { 0, "HD_OK" },  { 1, "HD_EINVAL" },   { 2, "HD_ENOMEM" }, { 3, "HD_ECUDA" },
+                  { 4, "HD_EIO" }, { 5, "HD_ECORRUPT" }, { 6, "HD_EKERNEL" } };
+    (void)state;
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++, tried++)
+        check(strcmp(hd_status_name((hd_status)known[k].number), known[k].name) == 0, "status %d is %s",
+              known[k].number, hd_status_name((hd_status)known[k].number));
+    check(HD_STATUS_COUNT == sizeof known / sizeof *known, "there are %d statuses", HD_STATUS_COUNT);
+}
+
+/* A kernel that the host machine stops is no failure of a device. */
+static void kernel_is_stopped(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2; k++, tried++) {
+        hd_config c = hd_config_of(k ? "hive" : "hkv");
+        simt_config way = simt_config_default();
+        hd_table *t;
+        hd_info info;
+        c.backend = "host";
+        c.capacity = 64;
+        c.slots = 16;
+        c.value_bytes = 4;
+        must(hd_open(&c, &t));
+        way.step_limit = 40;
+        must(hd_host_configure(t, &way));
+        hd_batch b = many_items(HD_OP_INSERT_OR_ASSIGN, 32, 32);
+        test_case("%s: a batch that is stopped after 40 steps", c.design);
+        must_fail(hd_run(t, &b), HD_EKERNEL, NULL);
+        must(hd_table_info(t, &info));
+        check(info.now == 32, "what may have run keeps its ticks; the clock is at %llu", (ull)info.now);
+        hd_close(t);
+    }
+}
+
+static void policies_are_listed_whole(void **state)
+{
+    static const struct {
+        uint32_t flag;
+        const char *word;
+    } words[] = { { HD_MONOTONE, "MONOTONE" },         { HD_ORDER_FREE, "ORDER_FREE" },
+                  { HD_SCORES_USED, "scores" },        { HD_SCORES_NEEDED, "needed" },
+                  { HD_SCORE_ADMITS, "SCORE_ADMITS" }, { HD_SCORE_IS_TIME, "SCORE_IS_TIME" } };
+    hd_row row;
+    (void)state;
+    for (size_t i = 0; hd_list(HD_POLICIES, i, &row); i++)
+        for (size_t k = 0; k < sizeof words / sizeof *words; k++, tried++) {
+            bool has = hd_policy_rows[hd_policy_named(row.name)].flags & words[k].flag;
+            check(has == (strstr(row.more, words[k].word) != NULL), "%s: %s: '%s'", row.name, words[k].word, row.more);
+        }
+}
+
+/* They take the table's lock, and say so by their type. */
+static void nothing_const_is_changed(void **state)
+{
+    (void)state;
+    check(_Generic(&hd_table_info, hd_status(*)(hd_table *, hd_info *) : true, default : false), "hd_table_info");
+    check(_Generic(&hd_counters_sync, hd_status(*)(hd_table *, hd_counters *)
+                   : true, default
+                   : false),
+          "hd_counters_sync");
+    tried += 2;
+}
+
 static void how_many(void **state)
 {
     (void)state;
@@ -420,6 +493,10 @@ int main(void)
         cmocka_unit_test(targets),
         cmocka_unit_test(growth_is_refused),
         cmocka_unit_test(growth_by_threads),
+        cmocka_unit_test(statuses),
+        cmocka_unit_test(kernel_is_stopped),
+        cmocka_unit_test(policies_are_listed_whole),
+        cmocka_unit_test(nothing_const_is_changed),
         cmocka_unit_test(how_many),
     };
     return test_run(hostile_api);

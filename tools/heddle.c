@@ -74,8 +74,8 @@ int tool_fail(hd_status s)
 {
     if (tool_stopped()) return TOOL_STOPPED;
     static const int code[HD_STATUS_COUNT] = {
-        [HD_OK] = TOOL_OK,        [HD_EINVAL] = TOOL_USAGE, [HD_ENOMEM] = TOOL_SYSTEM,
-        [HD_ECUDA] = TOOL_SYSTEM, [HD_EIO] = TOOL_SYSTEM,   [HD_ECORRUPT] = TOOL_DATA,
+        [HD_OK] = TOOL_OK,      [HD_EINVAL] = TOOL_USAGE,  [HD_ENOMEM] = TOOL_SYSTEM,  [HD_ECUDA] = TOOL_SYSTEM,
+        [HD_EIO] = TOOL_SYSTEM, [HD_ECORRUPT] = TOOL_DATA, [HD_EKERNEL] = TOOL_SYSTEM,
     };
     return tool_say((unsigned)s < HD_STATUS_COUNT ? code[s] : TOOL_SYSTEM, "%s", hd_why());
 }
