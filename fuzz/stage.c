@@ -18,11 +18,11 @@ simt_machine *fuzz_machine(void)
 uint32_t fuzz_row(feed *f, const judge_design *d, hd_op op, const hd_case *c)
 {
     uint32_t rows = 0;
-    for (uint32_t k = 0; k < d->rows; k++) rows += d->runs(k, op) && !d->unfit(k, c);
+    for (uint32_t k = 0; k < d->rows; k++) rows += d->runs(k, op) && !fixture_unfit(d, k, c);
     if (!rows) return d->rows;
     uint64_t left = feed_below(f, rows);
     uint32_t row = 0;
-    while (!(d->runs(row, op) && !d->unfit(row, c)) || left--) row++;
+    while (!(d->runs(row, op) && !fixture_unfit(d, row, c)) || left--) row++;
     return row;
 }
 

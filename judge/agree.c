@@ -77,7 +77,7 @@ static bool any_moment(const agree *a, uint32_t k, uint64_t i)
 {
     const hd_batch *b = &a->s->part[k].batch;
     if (!any_moments(a, k)) return false;
-    bool rescored = !judge_ops[judge_item_op(b, i)].reads && a->d->scores(a->s) != JUDGE_NO_SCORES;
+    bool rescored = !judge_ops[judge_item_op(b, i)].reads && fixture_scores(a->s) != JUDGE_NO_SCORES;
     return b->outcome[i] == HD_MISS || (b->outcome[i] == HD_HIT && !rescored) || b->outcome[i] == HD_PENDING ||
            b->outcome[i] == HD_RESERVED;
 }
@@ -382,7 +382,7 @@ static void begin_again(agree *a)
 {
     const fixture *s = a->s;
     memcpy(a->model_memory, s->initial, s->table_bytes);
-    a->d->view(s, a->model_memory, a->model);
+    fixture_view(s, a->model_memory, a->model);
     for (uint64_t e = 0; e < fixture_places(a->d, a->model); e++) a->occupant[e] = a->d->key_at(a->model, e);
 }
 
@@ -455,8 +455,8 @@ const char *agree_judge(void *context, simt_machine *m)
     agree *a = (agree *)context;
     const fixture *s = a->s;
     const strictness all = strictness_of(s);
-    a->d->view(s, s->initial, a->then);
-    a->d->view(s, s->memory, a->now);
+    fixture_view(s, s->initial, a->then);
+    fixture_view(s, s->memory, a->now);
     begin_again(a);
     const char *why = heard(a, AGREE_ARRAYS, check_parts(a, arrays_clean));
     bool told = all.by_item; /* the model is what should be */
@@ -476,7 +476,7 @@ const char *agree_watch(void *context)
     agree *a = (agree *)context;
     const fixture *s = a->s;
     if (a->has_seen && memcmp(a->seen, s->memory, s->table_bytes) == 0) return NULL; /* most steps change nothing */
-    const char *why = a->d->watch(s, a->weak, a->why);
+    const char *why = fixture_watch(s, a->weak, a->why);
     a->has_seen = !why;
     if (!why) memcpy(a->seen, s->memory, s->table_bytes);
     return why;

@@ -206,7 +206,7 @@ static hd_status plan(guide *g, int duals)
                 r->dual = dual == 1;
                 r->buckets = g->c.hashes ? g->c.hashes : 1 + (uint32_t)dual;
                 r->kernel = &g->d->row[k];
-                const char *unfit = g->d->unfit(k, &g->c);
+                const char *unfit = fixture_unfit(g->d, k, &g->c);
                 if (unfit) snprintf(r->unfit, sizeof r->unfit, "%s", unfit);
             }
     }

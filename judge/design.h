@@ -55,6 +55,14 @@ typedef struct judge_listing {
     uint8_t *value; /* (value_bytes) */
 } judge_listing;
 
+/* A region of the table's memory: fixture.table has the pointer to it at `at`. */
+typedef struct judge_memory {
+    const char *name;
+    size_t at;
+    uint64_t bytes;
+} judge_memory;
+enum { JUDGE_MEMORY_MOST = 32 };
+
 typedef enum judge_scores { JUDGE_NO_SCORES, JUDGE_SCORES_GIVEN_OR_NOT, JUDGE_SCORES_NEEDED } judge_scores;
 
 enum { JUDGE_SENTENCE = 512 };
@@ -75,7 +83,7 @@ typedef struct judge_design {
     bool (*runs)(uint32_t row, hd_op op); /* or JUDGE_MIXED */
     /* (HD_OP_COUNT_): how often each operation is drawn for a mixed batch; NULL: there are none */
     const uint8_t *mix;
-    const char *(*unfit)(uint32_t row, const hd_case *c); /* NULL, or why it cannot run such a table */
+    const char *(*unfit)(uint32_t row, const hd_case *c); /* why it cannot run such a table, or NULL; NULL: all can */
     fixture_kernel (*kernel)(uint32_t row);               /* name, strictness, queue, lanes, row */
     judge_small small, wide;                              /* wide: for kernels that do not fit the small one */
     void (*bend)(hd_case *c); /* any case becomes one of a table that can be; NULL: all are */
@@ -84,14 +92,16 @@ typedef struct judge_design {
     size_t table_size, args_size; /* of the structs behind fixture.table and fixture_part.args */
     /* s->table, but for its memory. HD_EINVAL says why there is no such table. */
     hd_status (*shape)(fixture *s, const hd_case *c);
+    /* The table's memory, region by region, as its shape wants it; how many. NULL: lay_table and view say it. */
+    uint32_t (*memory)(const fixture *s, judge_memory all[JUDGE_MEMORY_MOST]);
     /* Asks for memory with fixture_room: first the table's, then what part k's kernels need beside it. Each is called
-     * twice, and the same is to be asked for again: first nobody gets anything, then all do. */
+     * twice, and the same is to be asked for again: first it gets nothing, then all of it. lay_part NULL: nothing. */
     void (*lay_table)(fixture *s);
     void (*lay_part)(fixture *s, uint32_t k);
-    void (*clear)(fixture *s);            /* the table's memory: empty, no lock held, no counts */
-    bool (*fill)(fixture *s, hd_rng *g);  /* false: no memory. The batches are drawn already  */
-    void (*args)(fixture *s, uint32_t k); /* part[k].args from its batch */
-    judge_scores (*scores)(const fixture *s);
+    void (*clear)(fixture *s);                /* the table's memory: empty, no lock held, no counts */
+    bool (*fill)(fixture *s, hd_rng *g);      /* false: no memory. The batches are drawn already  */
+    void (*args)(fixture *s, uint32_t k);     /* part[k].args from its batch */
+    judge_scores (*scores)(const fixture *s); /* NULL: JUDGE_NO_SCORES */
     /* *table: s->table as it would be over `memory`, which has the regions that s->memory has; counts that lie there
      * are read. */
     void (*view)(const fixture *s, uint8_t *memory, void *table);
@@ -113,7 +123,7 @@ typedef struct judge_design {
     /* an entry as one line of a drawing, or what an empty place says */
     void (*describe)(const void *table, uint64_t e, char *line, size_t bytes);
     const char *(*bucket_name)(const void *table, uint64_t b, char *text, size_t bytes); /* NULL: they are "bucket 7" */
-    /* "key in bucket 1, slot 3": byte `at` of one of its regions; false: it has no name for that. */
+    /* "key in bucket 1, slot 3": byte `at` of one of its regions; false: it has no name for that. NULL: for none. */
     bool (*names)(const fixture *s, const char *region, uint64_t at, char *text, size_t bytes);
 
     /* ---- The judgement ----------------------------------------------------------------------- */
@@ -131,7 +141,7 @@ typedef struct judge_design {
     /* no lock is held, nothing is half done, what is to be 0 at rest is; NULL: check says so */
     const char *(*idle)(const fixture *s, char why[JUDGE_SENTENCE]);
     const char *(*check)(const void *table, char why[JUDGE_SENTENCE]); /* invariants at rest */
-    /* ... and between any two steps; weak: with store buffers */
+    /* ... and between any two steps; weak: with store buffers. NULL: check, whenever idle has no objection */
     const char *(*watch)(const fixture *s, bool weak, char why[JUDGE_SENTENCE]);
 } judge_design;
 
@@ -142,6 +152,14 @@ typedef struct judge_design {
 const judge_design *judge_design_at(size_t i);            /* NULL past the end    */
 const judge_design *judge_design_named(const char *name); /* NULL: there is none */
 const judge_design *judge_design_of(const hd_case *c);    /* NULL: there are no kernels of it, and hd_why() says so */
+
+/* What a design that leaves these functions out has. */
+judge_scores fixture_scores(const fixture *s);
+const char *fixture_unfit(const judge_design *d, uint32_t row, const hd_case *c);
+bool fixture_names(const fixture *s, const char *region, uint64_t at, char *text, size_t bytes);
+void fixture_lay_table(fixture *s);
+void fixture_view(const fixture *s, uint8_t *memory, void *table);
+const char *fixture_watch(const fixture *s, bool weak, char why[JUDGE_SENTENCE]);
 
 /* A source's key, as one that the design can hold. */
 static inline uint64_t fixture_holdable(const judge_design *d, uint64_t key)

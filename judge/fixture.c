@@ -43,12 +43,12 @@ static void lay(fixture *s)
 {
     const judge_design *d = s->design;
     s->laid = 0;
-    d->lay_table(s);
+    fixture_lay_table(s);
     if (!s->memory) s->table_bytes = s->bytes;
     for (uint32_t k = 0; k < s->parts; k++) {
         s->part[k].tally = (uint64_t *)fixture_room(s, "tally", HD_OUTCOME_COUNT * 8);
         if (s->part[k].tally) memset(s->part[k].tally, 0, HD_OUTCOME_COUNT * 8);
-        d->lay_part(s, k);
+        if (d->lay_part) d->lay_part(s, k);
     }
     if (!s->memory) s->bytes = after_guard(s->bytes);
 }
@@ -220,7 +220,7 @@ static void draw_scores_and_values(fixture *s, uint32_t k, hd_rng *g)
     uint8_t *value = (uint8_t *)judge_arrays_at(&p->arrays, JUDGE_VALUE),
             *flag = (uint8_t *)judge_arrays_at(&p->arrays, JUDGE_FLAG);
     bool keyed = judge_ops[b->op].keyed;
-    judge_scores scores = s->design->scores(s);
+    judge_scores scores = fixture_scores(s);
     bool given = keyed && scores != JUDGE_NO_SCORES && (scores == JUDGE_SCORES_NEEDED || hd_rng_below(g, 4) != 0);
     if (!given) b->score = NULL;
     for (uint64_t i = 0; keyed && i < b->n; i++) {

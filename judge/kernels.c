@@ -71,7 +71,7 @@ hd_status fixture_kernel_row(const hd_case *c, uint32_t *row)
         if (strcmp(d->row[*row].variant, c->kernel) != 0) continue;
         known = true;
         if (!d->runs(*row, op)) continue;
-        const char *why = d->unfit(*row, c);
+        const char *why = fixture_unfit(d, *row, c);
         return why ? hd_fail(HD_EINVAL, "kernel: %s cannot run this table: %s", c->kernel, why) : HD_OK;
     }
     if (known) return hd_fail(HD_EINVAL, "kernel: %s does not run %s", c->kernel, c->op);

@@ -30,7 +30,7 @@ hd_status fixture_open_empty(const hd_case *c, fixture **fixture_out)
 /* Scores are given where a policy takes no others, and where the case is about scores. */
 static bool scores_given(const fixture *s, hd_op op)
 {
-    judge_scores scores = s->design->scores(s);
+    judge_scores scores = fixture_scores(s);
     return judge_ops[op].keyed && scores != JUDGE_NO_SCORES && (s->c[0].extreme_ppm || scores == JUDGE_SCORES_NEEDED);
 }
 
@@ -78,7 +78,7 @@ void fixture_begin(fixture *s, const uint8_t *memory, uint64_t clock)
 {
     if (memory != s->initial) memcpy(s->initial, memory, s->table_bytes);
     if (memory != s->memory) memcpy(s->memory, memory, s->table_bytes);
-    s->design->view(s, s->memory, s->table);
+    fixture_view(s, s->memory, s->table);
     s->clock = clock;
 }
 

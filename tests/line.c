@@ -5,6 +5,7 @@
 #include "tests/line.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -94,17 +95,18 @@ static hd_status shape(fixture *s, const hd_case *c)
     return HD_OK;
 }
 
-static void lay_table(fixture *s)
+static uint32_t memory(const fixture *s, judge_memory all[JUDGE_MEMORY_MOST])
 {
     static const char *const names[LINE_PARTS] = { "part 0", "part 1", "part 2", "part 3" };
-    line_table *t = of_fixture(s);
-    t->lock = (uint32_t *)fixture_room(s, "lock", 4);
-    for (int p = 0; p < LINE_PARTS; p++) t->part[p] = (uint64_t *)fixture_room(s, names[p], t->slots * 8u);
-    t->n = (uint32_t *)fixture_room(s, "n", 4);
-    t->parts = (uint32_t *)fixture_room(s, "parts", 4);
+    uint32_t n = 0;
+    all[n++] = (judge_memory){ "lock", offsetof(line_table, lock), 4 };
+    for (size_t p = 0; p < LINE_PARTS; p++)
+        all[n++] = (judge_memory){ names[p], offsetof(line_table, part) + p * sizeof(uint64_t *),
+                                   ((const line_table *)s->table)->slots * 8u };
+    all[n++] = (judge_memory){ "n", offsetof(line_table, n), 4 };
+    all[n++] = (judge_memory){ "parts", offsetof(line_table, parts), 4 };
+    return n;
 }
-
-static void lay_part(fixture *s, uint32_t k) { ((line_args *)s->part[k].args)->tally = s->part[k].tally; }
 
 static void clear(fixture *s)
 {
@@ -148,23 +150,7 @@ static void make_args(fixture *s, uint32_t k)
     a->value = (const uint32_t *)b->value;
     a->outcome = b->outcome;
     a->value_out = (uint32_t *)b->value_out;
-}
-
-static judge_scores scores(const fixture *s) { return (void)s, JUDGE_NO_SCORES; }
-
-static void *over(const fixture *s, uint8_t *memory, const void *p)
-{
-    return memory + ((const uint8_t *)p - s->memory);
-}
-
-static void view(const fixture *s, uint8_t *memory, void *table)
-{
-    line_table t = *of_fixture(s);
-    for (int p = 0; p < LINE_PARTS; p++) t.part[p] = (uint64_t *)over(s, memory, t.part[p]);
-    t.lock = (uint32_t *)over(s, memory, t.lock);
-    t.n = (uint32_t *)over(s, memory, t.n);
-    t.parts = (uint32_t *)over(s, memory, t.parts);
-    memcpy(table, &t, sizeof t);
+    a->tally = s->part[k].tally;
 }
 
 static void take_out(const line_table *t, uint64_t e)
@@ -322,13 +308,6 @@ static const char *check_line(const void *table, char why[JUDGE_SENTENCE])
     return NULL;
 }
 
-/* Whoever has the lock may leave it in any state. */
-static const char *watch(const fixture *s, bool weak, char why[JUDGE_SENTENCE])
-{
-    (void)weak;
-    return *of_fixture(s)->lock ? NULL : check_line(s->table, why);
-}
-
 const judge_design judge_design_line = {
     .name = "line",
     .keys = LINE_KEYS,
@@ -345,13 +324,10 @@ const judge_design judge_design_line = {
     .table_size = sizeof(line_table),
     .args_size = sizeof(line_args),
     .shape = shape,
-    .lay_table = lay_table,
-    .lay_part = lay_part,
+    .memory = memory,
     .clear = clear,
     .fill = fill,
     .args = make_args,
-    .scores = scores,
-    .view = view,
     .apply = apply,
     .resize = resize,
     .buckets = buckets,
@@ -366,5 +342,4 @@ const judge_design judge_design_line = {
     .move = move,
     .idle = idle,
     .check = check_line,
-    .watch = watch,
 };

@@ -30,7 +30,7 @@ bool case_run_wide(const judge_design *d, const char *kernel)
     small.layout = HD_LAYOUT_PAIRS;
     if (d->bend) d->bend(&small);
     for (uint32_t row = 0; row < d->rows; row++)
-        wide = wide || (strcmp(d->row[row].variant, kernel) == 0 && d->unfit(row, &small));
+        wide = wide || (strcmp(d->row[row].variant, kernel) == 0 && fixture_unfit(d, row, &small));
     return wide;
 }
 
@@ -84,7 +84,7 @@ static hd_status choose_kernel(case_run *x, uint32_t k, bool wide, unsigned batc
     complete(d, wide, batch, c);
     hd_status s = fixture_kernel_row(c, &row);
     if (s) return s;
-    const char *why = d->unfit(row, &x->c[0]);
+    const char *why = fixture_unfit(d, row, &x->c[0]);
     if (why) return hd_fail(HD_EINVAL, "kernel: %s cannot run this table: %s", c->kernel, why);
     x->kernel[k] = fixture_kernel_at(d, row, threads, blocks);
     size_t used = strlen(x->text);
@@ -150,7 +150,7 @@ const char *case_run_location(const case_run *x, const void *p, char *text, size
             snprintf(text, bytes, "%s of item %" PRIu64, r->name, k);
         return text;
     }
-    if (x->s->design->names(x->s, name, at, text, bytes)) return text;
+    if (fixture_names(x->s, name, at, text, bytes)) return text;
     if (at)
         snprintf(text, bytes, "%s, byte %" PRIu64, name, at);
     else
