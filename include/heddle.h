@@ -22,6 +22,10 @@
  * (n, value_bytes). Arrays belong to the caller; the library keeps no pointer to them after a
  * call has taken effect. Everything here is safe to call from several threads at once, on one
  * table or on many, except that hd_close must be a table's last call.
+ *
+ * Alignment: arrays of values may start at any byte; every other array is aligned as its type. The address of a value in
+ * a table (find_ptr, find_or_insert_ptr, lock_keys, hd_for_each) is a multiple of the greatest power of two that divides
+ * value_bytes, up to 64.
  */
 #ifndef HEDDLE_H
 #define HEDDLE_H

@@ -240,6 +240,29 @@ static void refuse_host(void)
     ok(listed == 1, "and the list of backends says so");
 }
 
+/* Values of `bytes` bytes, in arrays that start at an odd byte; addresses in the table. */
+static int align_values(uint32_t bytes)
+{
+    static unsigned char in[N * 64 + 1], out[N * 64 + 1];
+    hd_config c = hd_config_default();
+    hd_table *t = NULL;
+    void *ptrs[N];
+    uint64_t keys[N];
+    uint32_t divisor = bytes & (0u - bytes), aligned = 0;
+    c.capacity = 8 * N; /* no bucket is full */
+    c.value_bytes = bytes;
+    c.threads = 1;
+    for (uint64_t i = 0; i < N; i++) keys[i] = i + 1;
+    for (uint64_t i = 0; i < sizeof in; i++) in[i] = (unsigned char)(7 * i + bytes);
+    memset(out, 0, sizeof out);
+    if (hd_open(&c, &t)) return 0;
+    int good = !hd_upsert(t, N, keys, in + 1, NULL, NULL) && !hd_find(t, N, keys, out + 1, NULL) &&
+               !hd_find_ptr(t, N, keys, ptrs, NULL) && memcmp(in + 1, out + 1, (size_t)N * bytes) == 0;
+    for (int i = 0; i < N && good; i++) aligned += (uintptr_t)ptrs[i] % divisor == 0;
+    hd_close(t);
+    return aligned == N;
+}
+
 int main(void)
 {
     static outputs short_way, long_way, short_end, long_end, untouched;
@@ -265,5 +288,8 @@ int main(void)
     hd_close(a);
     hd_close(b);
     refuse_host();
+    int right = 0;
+    for (uint32_t bytes = 1; bytes <= 64; bytes++) right += align_values(bytes);
+    ok(right == 64, "arrays of values start anywhere; values in a table are aligned");
     return plain_finish();
 }
