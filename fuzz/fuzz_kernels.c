@@ -16,7 +16,7 @@
 
 #include "fuzz/fuzz.h"
 #include "fuzz/stage.h"
-#include "judge/agree.h"
+#include "judge/comparison.h"
 #include "judge/rules.h"
 
 enum { MOST = 512, ITEMS = 12, BATCHES = 12 };
@@ -117,7 +117,7 @@ static void put_batch(fuzz_text *t, const fixture *s)
 }
 
 /* All batches; told, when there is a text for it, before they are run. */
-static const char *go_through(const show *x, agree *a, fixture *s, feed *f, uint64_t *steps, fuzz_text *t)
+static const char *go_through(const show *x, comparison *a, fixture *s, feed *f, uint64_t *steps, fuzz_text *t)
 {
     const char *why = NULL;
     simt_machine *m = fuzz_machine();
@@ -126,9 +126,9 @@ static const char *go_through(const show *x, agree *a, fixture *s, feed *f, uint
         simt_config c = x->config;
         bool keyed = judge_ops[s->part[0].batch.op].keyed;
         uint64_t n = s->part[0].batch.n;
-        agree_watch_with(a, &c, x->watch ? 1 : 0);
+        comparison_watch_with(a, &c, x->watch ? 1 : 0);
         if (t) put_batch(t, s);
-        hd_status status = agree_run(a, m, &c, &why);
+        hd_status status = comparison_run(a, m, &c, &why);
         if (status) return fuzz_say("%s: %s", hd_status_name(status), hd_why());
         if (why) return fuzz_say("batch %d: %s", i, why);
         *steps += keyed ? n : 1;
@@ -142,7 +142,7 @@ static const char *run_told(const uint8_t *bytes, size_t n, uint64_t *steps, fuz
     feed f = feed_of(bytes, n);
     show x = show_of(&f);
     fixture *s = NULL;
-    agree *a = NULL;
+    comparison *a = NULL;
     char printed[1024];
     if (t) {
         hd_case_print(&x.c, printed, sizeof printed);
@@ -151,10 +151,10 @@ static const char *run_told(const uint8_t *bytes, size_t n, uint64_t *steps, fuz
                  x.config.weak ? ", weak memory" : "", x.threads, x.blocks);
     }
     hd_status status = fixture_open_empty(&x.c, &s);
-    if (!status) status = agree_open(s, &a);
+    if (!status) status = comparison_open(s, &a);
     const char *why =
         status ? fuzz_say("%s: %s", hd_status_name(status), hd_why()) : go_through(&x, a, s, &f, steps, t);
-    agree_close(a);
+    comparison_close(a);
     return why;
 }
 

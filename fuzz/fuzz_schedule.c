@@ -15,7 +15,7 @@
 
 #include "fuzz/fuzz.h"
 #include "fuzz/stage.h"
-#include "judge/agree.h"
+#include "judge/comparison.h"
 #include "judge/rules.h"
 
 enum { MOST = 519, HEAD = 7, DECISIONS = (MOST - HEAD) / 2, PASS = 255, THREADS = 32, BLOCKS = 2, BOUND = 1000 };
@@ -87,7 +87,7 @@ static const char *run(const uint8_t *bytes, size_t n, uint64_t *steps)
     play x;
     feed f = feed_of(bytes, n);
     fixture *s = NULL;
-    agree *a = NULL;
+    comparison *a = NULL;
     simt_machine *m = fuzz_machine();
     const char *why = NULL;
     play_of(&x, &f);
@@ -96,15 +96,15 @@ static const char *run(const uint8_t *bytes, size_t n, uint64_t *steps)
     const fixture_kernel *kernels[] = { &k };
     hd_status status = fixture_open(&x.c, kernels, 1, &s);
     if (status == HD_EINVAL) return NULL; /* sums of values that are no numbers */
-    if (!status) status = agree_open(s, &a);
+    if (!status) status = comparison_open(s, &a);
     if (!status) {
-        agree_watch_with(a, &x.config, 1);
-        status = agree_run(a, m, &x.config, &why);
+        comparison_watch_with(a, &x.config, 1);
+        status = comparison_run(a, m, &x.config, &why);
         *steps += simt_machine_totals(m).decisions;
     }
     if (status) why = hd_why();
     why = why ? fuzz_say("%s", why) : NULL;
-    agree_close(a);
+    comparison_close(a);
     return why;
 }
 

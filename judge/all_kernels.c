@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "judge/agree.h"
+#include "judge/comparison.h"
 #include "judge/kernels.h"
 #include "judge/rules.h"
 #include "base/error.h"
@@ -19,7 +19,7 @@ enum { OPS = JUDGE_MIXED + 1 };
 /* A full table, and its judge. */
 typedef struct stop {
     fixture *s;
-    agree *a;
+    comparison *a;
     uint8_t *full;  /* (s->bytes) as the reference left it ... */
     uint64_t clock; /* ... and when                            */
 } stop;
@@ -161,7 +161,7 @@ static hd_status run_row(guide *g, stop *x, all_kernels_row *r)
         const char *why = NULL;
         simt_config c = random ? at_random(g->c.seed) : in_turn();
         if (random) status = arrive(g, x, &k, r->op, (n + 3) / 4);
-        if (!status) status = agree_run(x->a, g->m, &c, &why);
+        if (!status) status = comparison_run(x->a, g->m, &c, &why);
         if (status) break;
         if (why) went_wrong(g, r, why);
         r->at_random = why && random;
@@ -223,7 +223,7 @@ static hd_status visit(guide *g, bool dual, size_t *done)
     hd_case c = g->c;
     c.dual = dual;
     hd_status status = fixture_open_empty(&c, &x.s);
-    if (!status) status = agree_open(x.s, &x.a);
+    if (!status) status = comparison_open(x.s, &x.a);
     if (!status) status = fill(g, &x);
     for (size_t i = 0; i < g->t->rows && !status; i++) {
         all_kernels_row *r = &g->t->row[i];
@@ -233,7 +233,7 @@ static hd_status visit(guide *g, bool dual, size_t *done)
         if (!r->unfit[0]) status = run_row(g, &x, r);
     }
     free(x.full);
-    agree_close(x.a);
+    comparison_close(x.a);
     return status;
 }
 

@@ -7,7 +7,7 @@
  *   in turn    warp after warp, counting what a GPU's memory would be asked for;
  *   at random  a quarter of the requests, any lane at any of its atomics, under the race detector.
  *
- * Both are judged item by item in the order in which they took effect (judge/agree.h). All of it once with one
+ * Both are judged item by item in the order in which they took effect (judge/comparison.h). All of it once with one
  * candidate bucket per key, once with two. The operation of the case is one of them, serve (find_or_insert and
  * insert_or_assign, whichever comes), or mix (all).
  */

@@ -2,13 +2,13 @@
  *
  * look_chase.c - looks for a bug where one item displaces a key and another one looks for it: in table after table it
  * is seen which key the first displaces when it is alone, and then every interleaving of the two is run that has at
- * most one preemption, judged as judge/agree.h does.
+ * most one preemption, judged as judge/comparison.h does.
  *
  *     chase CASE       of a mixed batch by a kernel whose keys move
  */
 #include <string.h>
 
-#include "judge/agree.h"
+#include "judge/comparison.h"
 #include "judge/design.h"
 #include "judge/kernels.h"
 #include "judge/rules.h"
@@ -42,7 +42,7 @@ static bool is_there(const fixture *s, uint64_t key)
 }
 
 /* One that comes, and one that looks for `key`. */
-static hd_status open_fixture(const chase *h, uint64_t key, fixture **s, agree **a)
+static hd_status open_fixture(const chase *h, uint64_t key, fixture **s, comparison **a)
 {
     const fixture_kernel *kernels[] = { &h->kernel };
     hd_status status = fixture_open(&h->c, kernels, 1, s);
@@ -54,7 +54,7 @@ static hd_status open_fixture(const chase *h, uint64_t key, fixture **s, agree *
         each[i] = (uint8_t)(i ? HD_OP_FIND : HD_OP_INSERT_OR_ASSIGN);
         fixture_item(*s, 0, i, i == 0 ? newcomer : i == h->last ? key : (*s)->keys, 0);
     }
-    return agree_open(*s, a);
+    return comparison_open(*s, a);
 }
 
 /* A key that moves when the newcomer is alone; s->keys: none does. */
@@ -62,20 +62,20 @@ static hd_status who_moves(const chase *h, simt_machine *m, uint64_t *key)
 {
     size_t n = 0;
     fixture *s;
-    agree *a;
+    comparison *a;
     const char *why;
     simt_config c = simt_config_default();
     c.strategy = SIMT_ROUND_ROBIN;
     c.shared_bytes = 48 << 10;
     c.step_limit = 1000000;
     hd_status status = open_fixture(h, UINT64_MAX, &s, &a);
-    if (!status) status = agree_run(a, m, &c, &why);
+    if (!status) status = comparison_run(a, m, &c, &why);
     const simt_ticket_record *t = status ? NULL : simt_machine_tickets(m, &n);
     *key = status ? 0 : s->keys;
     if (!status) memcpy(s->memory, s->initial, s->table_bytes);
     for (size_t i = 0; i < n; i++)
         if (t[i].item == JUDGE_MOVE) *key = s->design->key_at(s->table, t[i].a);
-    if (!status) agree_close(a);
+    if (!status) comparison_close(a);
     return status;
 }
 
@@ -83,7 +83,7 @@ static hd_status look_at(const chase *h, const museum_search *m_s, simt_machine 
 {
     enum { MOST = 20000, SHORTER = 300 };
     fixture *s;
-    agree *a;
+    comparison *a;
     simt_exploration e;
     simt_config w = simt_config_default();
     w.strategy = SIMT_SEARCH;
@@ -95,16 +95,16 @@ static hd_status look_at(const chase *h, const museum_search *m_s, simt_machine 
     w.shared_bytes = 48 << 10;
     hd_status status = open_fixture(h, key, &s, &a);
     if (status) return status;
-    agree_deafen(a, m_s->deaf & ((1u << MUSEUM_WATCH) - 1));
-    agree_watch_with(a, &w, m_s->deaf >> MUSEUM_WATCH & 1 ? 0 : 1);
-    simt_trial trial = agree_trial(a);
+    comparison_deafen(a, m_s->deaf & ((1u << MUSEUM_WATCH) - 1));
+    comparison_watch_with(a, &w, m_s->deaf >> MUSEUM_WATCH & 1 ? 0 : 1);
+    simt_trial trial = comparison_trial(a);
     status = simt_explore(m, &trial, &w, MOST, 0, SHORTER, &e);
     if (!status) {
         int part = 0;
         sight->tries += e.schedules;
         sight->hash = sight->hash * 31 + e.hash;
         sight->seconds += (double)e.time_ns * 1e-9;
-        while (e.wrong && !e.finding.fault && !(agree_objector(a) >> part & 1)) part++;
+        while (e.wrong && !e.finding.fault && !(comparison_objector(a) >> part & 1)) part++;
         museum_judge by = e.finding.fault == SIMT_WATCHED ? MUSEUM_WATCH
                           : e.finding.fault               ? MUSEUM_PATIENCE
                                                           : (museum_judge)part;
@@ -116,7 +116,7 @@ static hd_status look_at(const chase *h, const museum_search *m_s, simt_machine 
         }
         simt_exploration_free(m, &e);
     }
-    agree_close(a);
+    comparison_close(a);
     return status;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * look_sched.c - looks for a bug among the schedules of kernels: fixture after fixture, and of each some schedules, by lane
- * and by warp, at random and by priorities, judged as judge/agree.h does. What was found is made short, and must go
+ * and by warp, at random and by priorities, judged as judge/comparison.h does. What was found is made short, and must go
  * wrong in the same way twice.
  *
  *     sched [quiet] [weak] [unlawful] [threads=N] [blocks=N] CASE [+ CASE]
@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "judge/agree.h"
+#include "judge/comparison.h"
 #include "judge/kernels.h"
 #include "base/error.h"
 #include "museum/museum.h"
@@ -27,7 +27,7 @@ typedef struct look {
 } look;
 
 /* By whom a finding is. */
-static museum_judge judge_of(simt_fault f, const agree *a)
+static museum_judge judge_of(simt_fault f, const comparison *a)
 {
     static const museum_judge of[SIMT_FAULT_COUNT] = {
         [SIMT_MISMATCH] = MUSEUM_COLLECTIVES, [SIMT_LEFT] = MUSEUM_COLLECTIVES, [SIMT_OUTSIDE] = MUSEUM_COLLECTIVES,
@@ -38,8 +38,8 @@ static museum_judge judge_of(simt_fault f, const agree *a)
     };
     int part = 0;
     if (f != SIMT_NO_FAULT) return of[f];
-    while (!(agree_objector(a) >> part & 1)) part++;
-    return (museum_judge)part; /* the first judges are agree's, in its order */
+    while (!(comparison_objector(a) >> part & 1)) part++;
+    return (museum_judge)part; /* the first judges are COMPARISON_*, in their order */
 }
 
 /* One word of the look, or the beginning of a case. */
@@ -77,7 +77,7 @@ static hd_status parse(look *l, const char *what)
     return s;
 }
 
-static hd_status open_fixture(const look *l, uint64_t seed, uint32_t deaf, agree **a)
+static hd_status open_fixture(const look *l, uint64_t seed, uint32_t deaf, comparison **a)
 {
     hd_case c[PARTS];
     const fixture_kernel *kernel[PARTS];
@@ -88,8 +88,8 @@ static hd_status open_fixture(const look *l, uint64_t seed, uint32_t deaf, agree
         kernel[k] = &l->kernel[k];
     }
     hd_status status = fixture_open(c, kernel, l->parts, &s);
-    if (!status) status = agree_open(s, a);
-    if (!status) agree_deafen(*a, deaf);
+    if (!status) status = comparison_open(s, a);
+    if (!status) comparison_deafen(*a, deaf);
     return status;
 }
 
@@ -109,10 +109,11 @@ static simt_config way(const look *l, uint64_t seed, uint32_t deaf)
 }
 
 /* The schedule is made short, and replayed: the same fault, and where it was made short the same story. */
-static hd_status shorten(simt_machine *m, agree *a, simt_config w, const simt_exploration *found, museum_sight *sight)
+static hd_status shorten(simt_machine *m, comparison *a, simt_config w, const simt_exploration *found,
+                         museum_sight *sight)
 {
     simt_exploration e, again;
-    simt_trial trial = agree_trial(a);
+    simt_trial trial = comparison_trial(a);
     w.seed = found->seed;
     hd_status s = simt_explore(m, &trial, &w, 1, 0, SHORTER, &e);
     if (s) return s;
@@ -137,13 +138,13 @@ static hd_status shorten(simt_machine *m, agree *a, simt_config w, const simt_ex
 }
 
 /* All schedules of a fixture, until somebody who is heard objects. */
-static hd_status look_at(simt_machine *m, const museum_search *s, const look *l, uint64_t fixture, agree *a,
+static hd_status look_at(simt_machine *m, const museum_search *s, const look *l, uint64_t fixture, comparison *a,
                          museum_sight *sight)
 {
     simt_config w = way(l, fixture, s->deaf);
-    simt_trial trial = agree_trial(a);
+    simt_trial trial = comparison_trial(a);
     hd_status status = HD_OK;
-    agree_watch_with(a, &w, s->deaf >> MUSEUM_WATCH & 1 ? 0 : w.weak ? 3 : 1);
+    comparison_watch_with(a, &w, s->deaf >> MUSEUM_WATCH & 1 ? 0 : w.weak ? 3 : 1);
     for (uint64_t left = s->schedules; left && !status && !sight->found;) {
         simt_exploration e;
         status = simt_explore(m, &trial, &w, left, 0, 0, &e);
@@ -172,14 +173,14 @@ const char *museum_look_sched(const museum_search *s, museum_sight *sight)
     if (status) return hd_why();
     if (l.unlawful && !museum_now) l.parts = 1;
     for (uint64_t fixture = 1; fixture <= s->fixtures && !status && !sight->found; fixture++) {
-        agree *a = NULL;
+        comparison *a = NULL;
         status = open_fixture(&l, fixture, s->deaf & ((1u << MUSEUM_WATCH) - 1), &a);
         if (!status) status = look_at(m, s, &l, fixture, a, sight);
         if (sight->found) {
             l.c[0].seed = fixture;
             hd_case_print(&l.c[0], sight->at, sizeof sight->at);
         }
-        agree_close(a);
+        comparison_close(a);
     }
     simt_machine_close(m);
     return status ? hd_why() : NULL;

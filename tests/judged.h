@@ -10,7 +10,7 @@
 #ifndef JUDGED_H
 #define JUDGED_H
 
-#include "judge/agree.h"
+#include "judge/comparison.h"
 #include "judge/hkv/fixture.h"
 #include "judge/kernels.h"
 #include "tests/testing.h"
@@ -22,7 +22,7 @@ typedef unsigned long long ull;
 typedef struct trial {
     fixture_kernel kernel[FIXTURE_PARTS];
     fixture *s;
-    agree *a;
+    comparison *a;
     fixture_part *p; /* the first */
     hd_batch *b;
     hkv_view *v;
@@ -68,7 +68,7 @@ typedef struct lie {
     const char *sentence;   /* what is to be said; NULL: nobody can know, and nothing may be said */
     const char *text;       /* of trial_run                                                        */
     bool (*tell)(trial *t); /* false: this run gives no occasion                                   */
-    uint32_t by, deaf;      /* AGREE_...: who is to say it; to whom the judge is deaf              */
+    uint32_t by, deaf;      /* COMPARISON_...: who is to say it; to whom the judge is deaf              */
     int held;               /* of trial_run                                                        */
 } lie;
 

@@ -69,11 +69,11 @@ void trial_run(trial *t, const char *text, uint64_t seed, int held)
     }
     altered = false;
     must(fixture_open(c, kernels, parts, &t->s));
-    must(agree_open(t->s, &t->a));
+    must(comparison_open(t->s, &t->a));
     t->p = &t->s->part[0];
     t->b = &t->p->batch;
     t->v = hkv_fixture_view(t->s);
-    must(agree_run(t->a, machine, &w, &why));
+    must(comparison_run(t->a, machine, &w, &why));
     check(!why, "a truthful run of %s + %s was accused: %s", word[0], word[1], why);
     const simt_ticket_record *drawn = __real_simt_machine_tickets(machine, &tickets);
     check(tickets <= TICKETS, "%zu tickets", tickets);
@@ -84,7 +84,7 @@ void trial_run(trial *t, const char *text, uint64_t seed, int held)
 void trial_close(trial *t)
 {
     altered = false;
-    agree_close(t->a);
+    comparison_close(t->a);
 }
 
 uint64_t entry_at(const trial *t, bool there, uint64_t nth)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * t_agree.c - every kernel, every operation that it runs, every policy, one and two candidate buckets: fixture after
- * fixture, schedule after schedule, held against the reference (judge/agree.h). Then pairs of operations at the same
+ * fixture, schedule after schedule, held against the reference (judge/comparison.h). Then pairs of operations at the same
  * time, and small fixtures in which every interleaving is tried. HEDDLE_TEST_SCALE makes the search longer, or shorter.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "judge/agree.h"
+#include "judge/comparison.h"
 #include "judge/hkv/fixture.h"
 #include "judge/kernels.h"
 #include "base/error.h"
@@ -76,15 +76,15 @@ static void explore(const hd_case *c, const fixture_kernel *const *k, uint32_t p
 {
     static const char *const strategies[] = { "in turn", "random", "pct", "search", "replay" };
     fixture *s;
-    agree *a;
+    comparison *a;
     char text[2][512] = { "", "" };
     for (uint32_t i = 0; i < parts; i++) hd_case_print(&c[i], text[i], sizeof text[i]);
     test_case("%s%s%s", text[0], parts > 1 ? " + " : "", text[1]);
     must(fixture_open(c, k, parts, &s));
-    must(agree_open(s, &a));
-    agree_watch_with(a, &w, w.weak ? 3 : 1);
+    must(comparison_open(s, &a));
+    comparison_watch_with(a, &w, w.weak ? 3 : 1);
     w.shared_bytes = 48 << 10;
-    simt_trial trial = agree_trial(a);
+    simt_trial trial = comparison_trial(a);
     simt_exploration e;
     must(simt_explore(machine, &trial, &w, schedules, 0, 400, &e));
     t->schedules += e.schedules;
@@ -93,7 +93,7 @@ static void explore(const hd_case *c, const fixture_kernel *const *k, uint32_t p
     if (e.wrong) {
         char schedule[512], buckets[4096] = "";
         simt_schedule_print(e.schedule, e.schedule_n, schedule, sizeof schedule);
-        if (!e.finding.fault) agree_draw(a, buckets, sizeof buckets);
+        if (!e.finding.fault) comparison_draw(a, buckets, sizeof buckets);
         check(false,
               "%s: %s\nunit %s, %s%s, preempted at %u, blocks of %u threads, %u of them; seed %llu; schedule %s\n%s",
               simt_fault_name(e.finding.fault), e.finding.story, w.unit == SIMT_BY_LANE ? "lane" : "warp",
@@ -102,7 +102,7 @@ static void explore(const hd_case *c, const fixture_kernel *const *k, uint32_t p
     }
     check(w.strategy != SIMT_SEARCH || e.exhausted, "not all schedules were run: %llu", (ull)e.schedules);
     simt_exploration_free(machine, &e);
-    agree_close(a);
+    comparison_close(a);
 }
 
 /* Way number `n` of going through a fixture: units, strategies, where lanes may be preempted, and every fourth time weak
@@ -269,7 +269,7 @@ static uint64_t key_of_kind(const fixture *s, int kind, uint64_t bucket)
 static void exhaust(const hd_case *c, const fixture_kernel *k, simt_unit unit, int p, int q, bool apart, totals *t)
 {
     fixture *s;
-    agree *a;
+    comparison *a;
     char text[512];
     simt_exploration e;
     hd_case_print(c, text, sizeof text);
@@ -279,14 +279,14 @@ static void exhaust(const hd_case *c, const fixture_kernel *k, simt_unit unit, i
     fixture_item(s, 0, 0, key_of_kind(s, p, 0), p == ABSENT_LOW ? 0 : 9);
     fixture_item(s, 0, 1, p == q && p >= ABSENT_LOW && apart ? key_of_kind(s, q, 1) : key_of_kind(s, q, apart ? 1 : 0),
                  q == ABSENT_LOW ? 0 : 9);
-    must(agree_open(s, &a));
+    must(comparison_open(s, &a));
     simt_config w = simt_config_default();
     w.strategy = SIMT_SEARCH;
     w.bound = 2;
     w.unit = unit;
     w.preempt = SIMT_AT_SYNC;
-    agree_watch_with(a, &w, 1);
-    simt_trial trial = agree_trial(a);
+    comparison_watch_with(a, &w, 1);
+    simt_trial trial = comparison_trial(a);
     must(simt_explore(machine, &trial, &w, 2000000, 0, 0, &e));
     check(!e.wrong, "schedule %llu: %s: %s", (ull)e.schedules, simt_fault_name(e.finding.fault), e.finding.story);
     check(e.exhausted, "not all of them");
@@ -294,7 +294,7 @@ static void exhaust(const hd_case *c, const fixture_kernel *k, simt_unit unit, i
     t->distinct += e.distinct;
     t->fixtures++;
     simt_exploration_free(machine, &e);
-    agree_close(a);
+    comparison_close(a);
 }
 
 static void test_exhaustive(void **unused)

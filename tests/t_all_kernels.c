@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "gpu/hkv/rows.h"
-#include "judge/agree.h"
+#include "judge/comparison.h"
 #include "judge/hkv/fixture.h"
 #include "judge/kernels.h"
 #include "judge/all_kernels.h"
@@ -24,17 +24,17 @@ typedef unsigned long long ull;
 
 static between_failing calls = { .how = HD_ENOMEM };
 
-/* What a tour calls. The fixture of a judge that fails is closed, as agree_open says. */
+/* What a tour calls. The fixture of a judge that fails is closed, as comparison_open says. */
 BETWEEN_FAILING(&calls, hd_source_next, (hd_source * s, hd_request *r, size_t max, size_t *got), (s, r, max, got),
                 (void)0)
 BETWEEN_FAILING(&calls, simt_machine_open, (const hd_seams *seams, simt_machine **m), (seams, m), (void)0)
 BETWEEN_FAILING(&calls, fixture_open_empty, (const hd_case *c, fixture **s), (c, s), (void)0)
-BETWEEN_FAILING(&calls, agree_open, (fixture * s, agree **a), (s, a), fixture_close(s))
+BETWEEN_FAILING(&calls, comparison_open, (fixture * s, comparison **a), (s, a), fixture_close(s))
 BETWEEN_FAILING(&calls, fixture_batch,
                 (fixture * s, const fixture_kernel *k, hd_op op, const uint64_t *key, uint64_t n), (s, k, op, key, n),
                 (void)0)
-BETWEEN_FAILING(&calls, agree_run, (agree * a, simt_machine *m, const simt_config *c, const char **why), (a, m, c, why),
-                (void)0)
+BETWEEN_FAILING(&calls, comparison_run, (comparison * a, simt_machine *m, const simt_config *c, const char **why),
+                (a, m, c, why), (void)0)
 
 /* ---- Kernels of ours ------------------------------------------------------------------------- */
 
@@ -203,7 +203,7 @@ static void no_tour_goes_there(void **state)
         hd_status status;
     } nowhere[] = {
         { "hkv.find.tlpv1 buckets=2 slots=16 batch=8x1 keys=zebra:60", NULL, "zebra", HD_EINVAL },
-        { "hkv.find.tlpv1 buckets=2 slots=16 batch=8x1", "# none\n", "has none", HD_EINVAL },
+        { "hkv.find.tlpv1 buckets=2 slots=16 batch=8x1", "# none\n", "without one request", HD_ECORRUPT },
         { "hkv.find.tlpv1 buckets=2 slots=16 batch=8x1", "r,1\nr,2\n3\n", "line 3", HD_ECORRUPT },
         { "hkv.lock_keys.pipeline buckets=2 slots=16 batch=8x1 keys=uniform:60", NULL,
           "pipeline runs nothing of lock_keys", HD_EINVAL },

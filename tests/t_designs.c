@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "judge/agree.h"
+#include "judge/comparison.h"
 #include "judge/kernels.h"
 #include "judge/all_kernels.h"
 #include "tests/line.h"
@@ -66,7 +66,7 @@ static const char *explored(const hd_case *c, uint32_t parts, simt_config w, uin
     const fixture_kernel *kernels[FIXTURE_PARTS];
     fixture_kernel k[FIXTURE_PARTS];
     fixture *s;
-    agree *a;
+    comparison *a;
     simt_exploration e;
     for (uint32_t i = 0; i < parts; i++) {
         uint32_t row;
@@ -75,15 +75,15 @@ static const char *explored(const hd_case *c, uint32_t parts, simt_config w, uin
         kernels[i] = &k[i];
     }
     must(fixture_open(c, kernels, parts, &s));
-    must(agree_open(s, &a));
-    agree_watch_with(a, &w, 1);
-    simt_trial trial = agree_trial(a);
+    must(comparison_open(s, &a));
+    comparison_watch_with(a, &w, 1);
+    simt_trial trial = comparison_trial(a);
     must(simt_explore(machine, &trial, &w, schedules, 0, 50, &e));
     snprintf(story, sizeof story, "%s", e.finding.story);
     bool wrong = e.wrong;
     *ran += e.schedules;
     simt_exploration_free(machine, &e);
-    agree_close(a);
+    comparison_close(a);
     return wrong ? story : NULL;
 }
 
@@ -175,10 +175,10 @@ static size_t turn_of(uint64_t i)
 
 /* A table that holds `first`, and a mixed batch of 8. */
 static void open_mixed(const hd_case *c, const fixture_kernel *k, const uint64_t *first, uint64_t n,
-                       const uint64_t *key, const uint8_t *each, fixture **s, agree **a)
+                       const uint64_t *key, const uint8_t *each, fixture **s, comparison **a)
 {
     must(fixture_open_empty(c, s));
-    must(agree_open(*s, a));
+    must(comparison_open(*s, a));
     must(fixture_batch(*s, k, HD_OP_INSERT_OR_ASSIGN, first, n));
     fixture_reference(*s);
     fixture_begin(*s, (*s)->memory, n);
@@ -200,11 +200,11 @@ static void every_moment_counts(void **state)
     };
     const char *why;
     fixture *s;
-    agree *a;
+    comparison *a;
     open_mixed(&c, &k, first, 2, key, each, &s, &a);
     for (uint64_t seed = 0; seed < 200; seed++) {
         simt_config w = way(seed * 6 + 1);
-        must(agree_run(a, machine, &w, &why));
+        must(comparison_run(a, machine, &w, &why));
         check(!why, "%s", why);
         const uint8_t *o = s->part[0].batch.outcome;
         bool missed = o[0] == HD_MISS && turn_of(0) > turn_of(1), hit = o[2] == HD_HIT && turn_of(2) > turn_of(3);
@@ -212,14 +212,14 @@ static void every_moment_counts(void **state)
         late[1] += hit;
         if (!hit) continue;
         ((uint32_t *)s->part[0].batch.value_out)[2] ^= 1;
-        why = agree_judge(a, machine);
+        why = comparison_judge(a, machine);
         check(why && strstr(why, "mixed.late_ticket: item 2 (key 6, find hit): true at no moment of the batch; at its "
                                  "end: the key is absent"),
               "%s", why ? why : "it passed");
     }
     check(late[0] > 5 && late[1] > 5, "%llu misses and %llu hits drew their tickets too late", (ull)late[0],
           (ull)late[1]);
-    agree_close(a);
+    comparison_close(a);
 }
 
 /* There was room, somebody took it, another found none, a third made room: whose ticket comes after that is right all
@@ -240,18 +240,18 @@ static void there_was_a_moment_without_room(void **state)
                               HD_OP_FIND };
     const char *why;
     fixture *s;
-    agree *a;
+    comparison *a;
     open_mixed(&c, &k, first, 3, key, each, &s, &a);
     for (uint64_t seed = 0; seed < 300; seed++) {
         simt_config w = way(seed * 6 + 1);
-        must(agree_run(a, machine, &w, &why));
+        must(comparison_run(a, machine, &w, &why));
         check(!why, "%s", why);
         const uint8_t *o = s->part[0].batch.outcome;
         for (int i = 0; i < 2; i++)
             late += o[i] == HD_PENDING && turn_of((uint64_t)i) > turn_of(2) && turn_of(2) > turn_of(1 - (uint64_t)i);
     }
     check(late > 5, "%llu drew their tickets when there was room again", (ull)late);
-    agree_close(a);
+    comparison_close(a);
 }
 
 /* Of two that erase one key, the one that missed drew its ticket first: it looked later, and that entries move makes it
@@ -264,26 +264,26 @@ static void who_misses_may_be_early(void **state)
     uint64_t key[2] = { 6, 6 }, first[2] = { 5, 6 };
     const char *why;
     fixture *s;
-    agree *a;
+    comparison *a;
     must(fixture_open_empty(&c, &s));
-    must(agree_open(s, &a));
+    must(comparison_open(s, &a));
     must(fixture_batch(s, &k, HD_OP_INSERT_OR_ASSIGN, first, 2));
     fixture_reference(s);
     fixture_begin(s, s->memory, 2);
     must(fixture_batch(s, &k, HD_OP_ERASE, key, 2));
     simt_config w = way(1);
-    must(agree_run(a, machine, &w, &why));
+    must(comparison_run(a, machine, &w, &why));
     check(!why, "%s", why);
     check(s->part[0].batch.outcome[0] == HD_ERASED && s->part[0].batch.outcome[1] == HD_MISS,
           "the second of two launches came first");
     swapped = true;
-    why = agree_judge(a, machine);
+    why = comparison_judge(a, machine);
     swapped = false;
     check(!why, "%s", why);
     s->part[0].batch.outcome[1] = HD_PENDING;
-    why = agree_judge(a, machine);
+    why = comparison_judge(a, machine);
     check(why && strstr(why, "was miss, but pending was delivered"), "%s", why ? why : "it passed");
-    agree_close(a);
+    comparison_close(a);
 }
 
 /* Kernels of the design's rows, by name. */
@@ -361,9 +361,9 @@ static void tables_are_resized_between_batches(void **state)
     bool fewer = test_times(BATCHES) < BATCHES; /* in which not everything need happen */
     uint64_t random = 5, seen[HD_OP_COUNT_] = { 0 }, pending = 0, most = 0;
     fixture *s;
-    agree *a;
+    comparison *a;
     must(fixture_open_empty(&c, &s));
-    must(agree_open(s, &a));
+    must(comparison_open(s, &a));
     must_fail(fixture_resize(s, 5), HD_EINVAL, "1 to 4 parts");
     for (uint64_t n = 0; n < test_times(BATCHES); n++) {
         uint64_t key[12];
@@ -379,7 +379,7 @@ static void tables_are_resized_between_batches(void **state)
         const hd_batch *b = &s->part[0].batch;
         check((n % 5 == 4) == (b->each != NULL), "batch %llu is mixed, or is not", (ull)n);
         for (int i = 0; b->each && i < 12; i++) seen[b->each[i]]++;
-        must(agree_run(a, machine, &w, &why));
+        must(comparison_run(a, machine, &w, &why));
         check(!why, "batch %llu, %llu parts: %s", (ull)n, (ull)d->buckets(s->table), why);
         for (int i = 0; i < 12; i++) pending += s->part[0].batch.outcome[i] == HD_PENDING;
         fixture_begin(s, s->memory, s->clock + 12);
@@ -395,7 +395,7 @@ static void tables_are_resized_between_batches(void **state)
         check(d->mix[op] ? seen[op] > 20 || fewer : seen[op] == 0, "%s was drawn %llu times", hd_op_name((hd_op)op),
               (ull)seen[op]);
     check((pending > 10 && most > 12) || fewer, "%llu were pending, %llu entries at most", (ull)pending, (ull)most);
-    agree_close(a);
+    comparison_close(a);
     must(hd_case_parse("hkv.find.tlpv1 buckets=2 slots=4 batch=4x1 keys=uniform:9", &c));
     must(fixture_open_empty(&c, &s));
     must_fail(fixture_resize(s, 4), HD_EINVAL, "design hkv keeps its own");

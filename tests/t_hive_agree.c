@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * t_hive_agree.c - Hive's kernels: every variant, every operation that it runs and mixed batches, fixture after fixture,
- * schedule after schedule, held against the reference (judge/agree.h); then two items in tables where they meet, every
+ * schedule after schedule, held against the reference (judge/comparison.h); then two items in tables where they meet, every
  * interleaving with few preemptions. HEDDLE_TEST_SCALE makes the search longer, or shorter.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "gpu/hive/rows.h"
-#include "judge/agree.h"
+#include "judge/comparison.h"
 #include "judge/hive/fixture.h"
 #include "judge/kernels.h"
 #include "judge/rules.h"
@@ -41,23 +41,23 @@ static void count(const fixture *s, totals *t)
 }
 
 /* Explores and judges; a failure says how to see it again. */
-static void explore(agree *a, const fixture *s, const hd_case *c, simt_config w, ull schedules, totals *t)
+static void explore(comparison *a, const fixture *s, const hd_case *c, simt_config w, ull schedules, totals *t)
 {
     static const char *const strategies[] = { "in turn", "random", "pct", "search", "replay" };
     simt_exploration e;
     char text[512], schedule[512], buckets[4096] = "";
     hd_case_print(c, text, sizeof text);
     test_case("%s", text);
-    agree_watch_with(a, &w, w.weak ? 3 : 1);
+    comparison_watch_with(a, &w, w.weak ? 3 : 1);
     w.shared_bytes = 48 << 10;
-    simt_trial trial = agree_trial(a);
+    simt_trial trial = comparison_trial(a);
     must(simt_explore(machine, &trial, &w, schedules, 0, 400, &e));
     t->schedules += e.schedules;
     t->distinct += e.distinct;
     t->fixtures++;
     if (e.wrong) {
         simt_schedule_print(e.schedule, e.schedule_n, schedule, sizeof schedule);
-        if (!e.finding.fault) agree_draw(a, buckets, sizeof buckets);
+        if (!e.finding.fault) comparison_draw(a, buckets, sizeof buckets);
         check(false, "%s: %s\nunit %s, %s%s, preempted at %u, seed %llu; schedule %s\n%s",
               simt_fault_name(e.finding.fault), e.finding.story, w.unit == SIMT_BY_LANE ? "lane" : "warp",
               strategies[w.strategy], w.weak ? ", weak" : "", w.preempt, (ull)e.seed, schedule, buckets);
@@ -118,11 +118,11 @@ static bool fit(uint32_t row, hd_case *c)
 static void run_kernel(const hd_case *c, const fixture_kernel *kernel, simt_config w, ull schedules, totals *t)
 {
     fixture *s;
-    agree *a;
+    comparison *a;
     must(fixture_open(c, &kernel, 1, &s));
-    must(agree_open(s, &a));
+    must(comparison_open(s, &a));
     explore(a, s, c, w, schedules, t);
-    agree_close(a);
+    comparison_close(a);
 }
 
 static void run_fixture(const hd_case *c, uint32_t row, uint64_t n, simt_config w, ull schedules, totals *t)
@@ -285,13 +285,13 @@ static void test_rings(void **unused)
             fixture_kernel kernel = fixture_kernel_at(&judge_design_hive, row, 32, 2);
             const fixture_kernel *kernels[] = { &kernel };
             fixture *s;
-            agree *a;
+            comparison *a;
             must(fixture_open(&c, kernels, 1, &s));
             fill_ring(s);
-            must(agree_open(s, &a));
+            must(comparison_open(s, &a));
             explore(a, s, &c, way(4 * k), 2, &t);
             far += gone_on(s);
-            agree_close(a);
+            comparison_close(a);
         }
     test_tried("schedules", t.schedules, "of %llu fixtures of hive with a ring of two buckets, %llu distinct",
                t.fixtures, t.distinct);
@@ -432,9 +432,9 @@ static fixture *meet(const meeting *x, uint64_t seed, hd_case *c)
 static void exhaust(const meeting *x, uint64_t seed, totals *t)
 {
     hd_case c;
-    agree *a;
+    comparison *a;
     fixture *s = meet(x, seed, &c);
-    must(agree_open(s, &a));
+    must(comparison_open(s, &a));
     simt_config w = simt_config_default();
     w.strategy = SIMT_SEARCH;
     w.bound = x->bound;
@@ -442,7 +442,7 @@ static void exhaust(const meeting *x, uint64_t seed, totals *t)
     w.unit = SIMT_BY_WARP;
     w.preempt = SIMT_AT_ATOMIC;
     explore(a, s, &c, w, 2000000, t);
-    agree_close(a);
+    comparison_close(a);
 }
 
 /* With two preemptions, and with one where a key may look for room: at scale 1 one in so many of all meetings, other

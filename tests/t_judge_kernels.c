@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_judge_kernels.c - who judges kernels is judged (judge/agree.h). Kernels run truthfully, and nothing is said against
+ * t_judge_kernels.c - who judges kernels is judged (judge/comparison.h). Kernels run truthfully, and nothing is said against
  * them; lies are told of what they did, and each is answered by the sentence for it; moments of the table are shown
  * that may not be; runs end before their time.
  */
@@ -25,15 +25,15 @@ static void every_sentence_is_said(void **state)
             test_case("%s, seed %llu, to be answered '%s'", l->text, (ull)seed, l->sentence ? l->sentence : "");
             trial_run(&t, l->text, seed, l->held);
             told = l->tell(&t);
-            agree_deafen(t.a, l->deaf);
-            const char *why = agree_judge(t.a, machine);
+            comparison_deafen(t.a, l->deaf);
+            const char *why = comparison_judge(t.a, machine);
             if (told && l->sentence)
-                check(why && strstr(why, l->sentence) && agree_objector(t.a) == l->by, "by %u: %s", agree_objector(t.a),
-                      why ? why : "it passed");
+                check(why && strstr(why, l->sentence) && comparison_objector(t.a) == l->by, "by %u: %s",
+                      comparison_objector(t.a), why ? why : "it passed");
             else
                 check(!why, "%s, and the answer is: %s", told ? "nobody can know" : "nothing was altered", why);
-            agree_deafen(t.a, 63);
-            check(!agree_judge(t.a, machine), "somebody was heard, but all are deaf");
+            comparison_deafen(t.a, 63);
+            check(!comparison_judge(t.a, machine), "somebody was heard, but all are deaf");
             trial_close(&t);
         }
         check(told, "no seed gave occasion");
@@ -171,11 +171,11 @@ static void every_moment_is_watched(void **state)
                                       : "hkv.find.tlpv1 buckets=5 slots=8 value=8 batch=24x1 keys=uniform:40",
                       seed, 0);
             c.weak = moments[i].weak;
-            agree_watch_with(t.a, &c, 3);
-            check(c.watch == agree_watch && c.context == t.a && c.watch_every == 3, "the run is not watched");
-            check(!agree_watch(t.a), "a sound table: %s", agree_watch(t.a));
+            comparison_watch_with(t.a, &c, 3);
+            check(c.watch == comparison_watch && c.context == t.a && c.watch_every == 3, "the run is not watched");
+            check(!comparison_watch(t.a), "a sound table: %s", comparison_watch(t.a));
             told = entry_at(&t, true, 0) != HKV_NOWHERE && moments[i].tell(&t);
-            const char *why = agree_watch(t.a);
+            const char *why = comparison_watch(t.a);
             if (told)
                 check(moments[i].sentence ? why && strstr(why, moments[i].sentence) : !why, "%s",
                       why ? why : "it passed");
@@ -196,7 +196,7 @@ static void who_is_alone_is_not_watched(void **state)
         simt_config c = in_turn();
         test_case("%s", texts[i]);
         trial_run(&t, texts[i], 1, 0);
-        agree_watch_with(t.a, &c, 1);
+        comparison_watch_with(t.a, &c, 1);
         check((c.watch != NULL) == (i >= 3) && c.watch_every == (i >= 3), "watched every %u steps", c.watch_every);
         trial_close(&t);
     }
@@ -228,11 +228,11 @@ static void faults_are_told(void **state)
     fixture_kernel sound = t.kernel[0];
     altered = false;
     t.kernel[0].queue = queue_beyond;
-    must(agree_run(t.a, machine, &w, &why));
+    must(comparison_run(t.a, machine, &w, &why));
     check(why && simt_machine_finding(machine)->fault == SIMT_BOUNDS && why == simt_machine_finding(machine)->story,
           "%s", why ? why : "it passed");
     t.kernel[0] = sound;
-    must(agree_run(t.a, machine, &w, &why));
+    must(comparison_run(t.a, machine, &w, &why));
     check(!why, "a sound run after it: %s", why);
     trial_close(&t);
 }
@@ -249,7 +249,7 @@ static void nothing_runs_and_nobody_is_judged(void **state)
     for (uint64_t at = 1;; at++) {
         refuse_at = at;
         regions = 0;
-        hd_status status = agree_run(t.a, machine, &w, &why);
+        hd_status status = comparison_run(t.a, machine, &w, &why);
         if (regions < at) break;
         check(status == HD_ENOMEM && !why, "region %llu was refused: %s, and %s", (ull)at, hd_status_name(status),
               why ? why : "nobody was judged");
@@ -257,7 +257,7 @@ static void nothing_runs_and_nobody_is_judged(void **state)
     check(regions > 40 && !why, "%llu regions: %s", (ull)regions, why);
     refuse_at = 0;
     t.kernel[0].queue = no_launch;
-    must_fail(agree_run(t.a, machine, &w, &why), HD_ECUDA, "none today");
+    must_fail(comparison_run(t.a, machine, &w, &why), HD_ECUDA, "none today");
     check(!why, "and was judged: %s", why);
     trial_close(&t);
 }
@@ -269,10 +269,11 @@ static void what_differs_is_drawn(void **state)
     trial t;
     char text[4096];
     trial_run(&t, TOUCH, 2, 0);
-    check(agree_draw(t.a, text, sizeof text) < sizeof text && !strstr(text, "bucket"), "nothing differs: %s", text);
+    check(comparison_draw(t.a, text, sizeof text) < sizeof text && !strstr(text, "bucket"), "nothing differs: %s",
+          text);
     ++*hkv_score_at(t.v, entry_at(&t, true, 0));
-    check(agree_judge(t.a, machine), "it passed");
-    check(agree_draw(t.a, text, sizeof text) < sizeof text && strstr(text, "the kernel's table") &&
+    check(comparison_judge(t.a, machine), "it passed");
+    check(comparison_draw(t.a, text, sizeof text) < sizeof text && strstr(text, "the kernel's table") &&
               strstr(text, "the reference's"),
           "%s", text);
     trial_close(&t);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "gpu/hkv/rows.h"
-#include "judge/agree.h"
+#include "judge/comparison.h"
 #include "judge/hkv/fixture.h"
 #include "judge/oracle.h"
 #include "judge/shelf.h"
@@ -147,17 +147,17 @@ static hd_status judge_fixture(const hd_case *c, bool *said)
 {
     const fixture_kernel kernel = hkv_fixture_kernel_at(HKV_NUMBER_coalesced_upsert, 32, 1), *kernels[] = { &kernel };
     fixture *s;
-    agree *a;
+    comparison *a;
     hd_status status = fixture_open(c, kernels, 1, &s);
-    if (!status) status = agree_open(s, &a);
+    if (!status) status = comparison_open(s, &a);
     if (status) return status;
     simt_config w = simt_config_default();
     w.shared_bytes = 48 << 10;
     const char *why = NULL;
-    status = agree_run(a, machine, &w, &why);
+    status = comparison_run(a, machine, &w, &why);
     *said = why && strstr(why, "memory");
     check(status || *said == (why != NULL), "the kernel is said to be wrong: %s", why);
-    agree_close(a);
+    comparison_close(a);
     return status;
 }
 

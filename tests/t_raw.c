@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "gpu/hkv/rows.h"
-#include "judge/agree.h"
+#include "judge/comparison.h"
 #include "judge/hkv/fixture.h"
 #include "judge/kernels.h"
 #include "base/op.h"
@@ -82,7 +82,7 @@ static void clean(uint32_t row, hd_op op, bool dual, uint64_t n)
     char text[512];
     hd_case c;
     fixture *s;
-    agree *a;
+    comparison *a;
     simt_exploration e;
     simt_config w = simt_config_default();
     snprintf(text, sizeof text, "hkv.%s.%s %s policy=%s dual=%d seed=%llu", hd_op_name(op), hkv_rows[row].variant,
@@ -90,17 +90,17 @@ static void clean(uint32_t row, hd_op op, bool dual, uint64_t n)
     test_case("%s", text);
     must(hd_case_parse(text, &c));
     must(fixture_open(&c, kernels, 1, &s));
-    must(agree_open(s, &a));
+    must(comparison_open(s, &a));
     w.seed = n;
     w.weak = n % 3 == 0;
     w.meter = n % 2;
     w.shared_bytes = 48 << 10;
     w.step_limit = 2000000;
-    simt_trial trial = agree_trial(a);
+    simt_trial trial = comparison_trial(a);
     must(simt_explore(machine, &trial, &w, 2, 0, 0, &e));
     check(!e.wrong, "%s: %s", simt_fault_name(e.finding.fault), e.finding.story);
     simt_exploration_free(machine, &e);
-    agree_close(a);
+    comparison_close(a);
 }
 
 static void test_clean(void **unused)

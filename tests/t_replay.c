@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "judge/agree.h"
+#include "judge/comparison.h"
 #include "judge/hkv/fixture.h"
 #include "judge/kernels.h"
 #include "judge/run.h"
@@ -118,7 +118,7 @@ static ending replay(const char *text, const uint64_t *key, uint64_t n, uint64_t
     ending e;
     hd_case c;
     fixture *s;
-    agree *a;
+    comparison *a;
     simt_machine *m;
     uint32_t row;
     memset(&e, 0, sizeof e);
@@ -126,7 +126,7 @@ static ending replay(const char *text, const uint64_t *key, uint64_t n, uint64_t
     must(hd_case_parse(text, &c));
     must(fixture_kernel_row(&c, &row));
     must(fixture_open_empty(&c, &s));
-    must(agree_open(s, &a));
+    must(comparison_open(s, &a));
     must(simt_machine_open(NULL, &m));
     fixture_kernel k = in_order ? hkv_fixture_kernel_at(row, 32, 1) : hkv_fixture_kernel_at(row, 64, 4);
     hd_op op = HD_OP_FIND;
@@ -137,7 +137,7 @@ static ending replay(const char *text, const uint64_t *key, uint64_t n, uint64_t
         const char *why;
         test_case("%s, batch %llu%s", text, (ull)e.batches, random ? ", random" : "");
         must(fixture_batch(s, &k, op, key + at, n - at < c.batch ? n - at : c.batch));
-        must(agree_run(a, m, &way, &why));
+        must(comparison_run(a, m, &way, &why));
         check(!why, "%s", why);
         size_t tickets;
         const simt_ticket_record *ticket = simt_machine_tickets(m, &tickets);
@@ -150,7 +150,7 @@ static ending replay(const char *text, const uint64_t *key, uint64_t n, uint64_t
         fixture_begin(s, s->memory, s->clock + b->n);
     }
     simt_machine_close(m);
-    agree_close(a);
+    comparison_close(a);
     return e;
 }
 

@@ -102,7 +102,7 @@ int case_run_open(case_run *x, const hd_case *c, uint32_t parts, unsigned batch,
     for (x->parts = 0; x->parts < parts && !s; x->parts++) s = choose_kernel(x, x->parts, wide, batch, threads, blocks);
     const fixture_kernel *const kernels[] = { &x->kernel[0], &x->kernel[1] };
     if (!s) s = fixture_open(x->c, kernels, x->parts, &x->s);
-    if (!s) s = agree_open(x->s, &x->a);
+    if (!s) s = comparison_open(x->s, &x->a);
     if (!s) s = simt_machine_open(NULL, &x->m);
     if (!s) return -1;
     case_run_close(x);
@@ -111,7 +111,7 @@ int case_run_open(case_run *x, const hd_case *c, uint32_t parts, unsigned batch,
 
 void case_run_close(case_run *x)
 {
-    agree_close(x->a);
+    comparison_close(x->a);
     simt_machine_close(x->m);
     memset(x, 0, sizeof *x);
 }

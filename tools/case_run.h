@@ -5,7 +5,7 @@
 #ifndef HD_TOOLS_CASE_RUN_H
 #define HD_TOOLS_CASE_RUN_H
 
-#include "judge/agree.h"
+#include "judge/comparison.h"
 #include "judge/kernels.h"
 #include "tools/tool.h"
 
@@ -16,7 +16,7 @@ typedef struct case_run {
     fixture_kernel kernel[FIXTURE_PARTS];
     uint32_t parts;
     char text[CASE_RUN_TEXT]; /* the case, complete */
-    agree *a;
+    comparison *a;
     fixture *s; /* a's */
     simt_machine *m;
 } case_run;

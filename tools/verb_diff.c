@@ -93,7 +93,7 @@ static int side_run(side *d, const diff_options *o, const char *kernel, uint64_t
     c.seed = o->seed;
     c.shared_bytes = 48 << 10;
     const char *why = NULL;
-    hd_status s = is_ref(kernel) ? fixture_prepare(d->x.s, d->x.m) : agree_run(d->x.a, d->x.m, &c, &why);
+    hd_status s = is_ref(kernel) ? fixture_prepare(d->x.s, d->x.m) : comparison_run(d->x.a, d->x.m, &c, &why);
     if (s) {
         case_run_close(&d->x);
         return tool_fail(s);

@@ -135,7 +135,7 @@ static int run(tool_line *line, int argc, char **argv)
     c.trace = true;
     c.shared_bytes = 48 << 10;
     const char *why;
-    hd_status s = agree_run(x.a, x.m, &c, &why);
+    hd_status s = comparison_run(x.a, x.m, &c, &why);
     out *r = out_open(line->form, "heddle.explain/1", column, 9);
     const hd_batch *b = &x.s->part[0].batch;
     out_fact(r, "case", "case", OUT_TEXT, out_text(x.text));

@@ -73,7 +73,7 @@ static uint32_t index_of(const char *name, const char *const *names)
     return i;
 }
 
-static simt_config config_of(const sched_options *o, agree *a)
+static simt_config config_of(const sched_options *o, comparison *a)
 {
     simt_config c = simt_config_default();
     c.seed = o->seed;
@@ -83,7 +83,7 @@ static simt_config config_of(const sched_options *o, agree *a)
     c.bound = (uint32_t)o->bound;
     c.weak = o->weak;
     c.shared_bytes = 48 << 10;
-    agree_watch_with(a, &c, 1);
+    comparison_watch_with(a, &c, 1);
     return c;
 }
 
@@ -113,7 +113,7 @@ static void tell(out *o, const case_run *x, uint64_t rows)
 /* Runs schedule s once, with a trace. */
 static hd_status once(case_run *x, simt_config c, const simt_decision *s, size_t n, simt_exploration *e)
 {
-    simt_trial trial = agree_trial(x->a);
+    simt_trial trial = comparison_trial(x->a);
     c.replayed = c.strategy;
     c.strategy = SIMT_REPLAY;
     c.schedule = s;
@@ -198,7 +198,7 @@ static int replay(tool_line *line, const sched_options *o, case_run *x, simt_con
 static int explore(tool_line *line, const sched_options *o, case_run *x, simt_config c)
 {
     simt_exploration e, again;
-    simt_trial trial = agree_trial(x->a);
+    simt_trial trial = comparison_trial(x->a);
     trial.ended = tool_stopped;
     hd_status status = simt_explore(x->m, &trial, &c, o->schedules, 0, 2000, &e);
     if (status) return tool_fail(status);

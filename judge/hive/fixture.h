@@ -5,7 +5,7 @@
  *
  *     hive_fixture.c    a table from a case, and what is in it
  *     hive_entries.c  its entries, in words
- *     hive_agree.c    what may have become of an item, and what must hold of the table
+ *     accept.c    what may have become of an item, and what must hold of the table
  *     hive_kernels.c  the rows of gpu/hive/registry.inc and their launches; the design itself
  */
 #ifndef HD_JUDGE_HIVE_SCENE_H
@@ -48,7 +48,7 @@ void hive_fixture_describe(const void *table, uint64_t e, char *line, size_t byt
 const char *hive_fixture_bucket_name(const void *table, uint64_t b, char *text, size_t bytes);
 bool hive_fixture_names(const fixture *s, const char *region, uint64_t at, char *text, size_t bytes);
 
-/* hive_agree.c */
+/* accept.c */
 const char *hive_fixture_accept(const fixture *s, void *model, uint32_t k, uint64_t i, const simt_ticket_record *t,
                                 judge_listing *l);
 const char *hive_fixture_move(void *model, uint64_t from, uint64_t to);

@@ -5,7 +5,7 @@
  *
  *     hkv_fixture.c    a table from a case, and what is in it
  *     hkv_entries.c  its entries, in words
- *     hkv_agree.c    what may have become of an item, and what must hold of the table
+ *     accept.c    what may have become of an item, and what must hold of the table
  *     hkv_kernels.c  the rows of gpu/hkv/registry.inc and their launches; the design itself
  */
 #ifndef HD_JUDGE_HKV_SCENE_H
@@ -51,7 +51,7 @@ const char *hkv_fixture_differs(const void *v, const void *w, uint64_t e);
 void hkv_fixture_describe(const void *table, uint64_t e, char *line, size_t bytes);
 bool hkv_fixture_names(const fixture *s, const char *region, uint64_t at, char *text, size_t bytes);
 
-/* hkv_agree.c */
+/* accept.c */
 const char *hkv_fixture_accept(const fixture *s, void *model, uint32_t k, uint64_t i, const simt_ticket_record *t,
                                judge_listing *l);
 const char *hkv_fixture_beside(const fixture *s, const void *model, const void *now, char why[JUDGE_SENTENCE]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hive_agree.c - what may have become of an item of a Hive table, by hive_accept, and what must hold of the table
+ * accept.c - what may have become of an item of a Hive table, by hive_accept, and what must hold of the table
  * between steps and at rest.
  */
 #include <inttypes.h>

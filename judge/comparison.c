@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * agree.c - the judgement of one run: see agree.h.
+ * comparison.c - the judgement of one run: see comparison.h.
  */
-#include "judge/agree.h"
+#include "judge/comparison.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "judge/rules.h"
 #include "base/error.h"
 
-struct agree {
+struct comparison {
     fixture *s;
     const judge_design *d; /* s's */
     bool weak;             /* runs have store buffers */
@@ -33,7 +33,7 @@ struct agree {
     char why[JUDGE_SENTENCE];
 };
 
-static const char *part_name(const agree *a, uint32_t k)
+static const char *part_name(const comparison *a, uint32_t k)
 {
     static _Thread_local char name[64];
     const fixture_part *p = &a->s->part[k];
@@ -49,7 +49,7 @@ static bool ordered(const fixture_part *p) { return keyed(p) && p->kernel->stric
 /* ---- One item -------------------------------------------------------------------------------- */
 
 /* Where item i's ticket says its entry is: what has to be there, and what is there from now on. */
-static const char *move_in(agree *a, const simt_ticket_record *t, uint64_t key, hd_outcome o)
+static const char *move_in(comparison *a, const simt_ticket_record *t, uint64_t key, hd_outcome o)
 {
     bool stays = o == HD_HIT || o == HD_UPDATED || o == HD_PINNED, comes = o == HD_INSERTED || o == HD_EVICTED;
     if (!stays && !comes && o != HD_ERASED) return NULL;
@@ -66,14 +66,14 @@ static const char *move_in(agree *a, const simt_ticket_record *t, uint64_t key, 
 }
 
 /* Whether a part has items of whom nobody knows when they took effect. */
-static bool any_moments(const agree *a, uint32_t k)
+static bool any_moments(const comparison *a, uint32_t k)
 {
     return keyed(&a->s->part[k]) && (a->s->part[k].batch.each || a->d->move);
 }
 
 /* Whether an item's ticket says nothing of when: it changed nothing, while others came, went or moved. Then any moment
  * will do. */
-static bool any_moment(const agree *a, uint32_t k, uint64_t i)
+static bool any_moment(const comparison *a, uint32_t k, uint64_t i)
 {
     const hd_batch *b = &a->s->part[k].batch;
     if (!any_moments(a, k)) return false;
@@ -83,7 +83,7 @@ static bool any_moment(const agree *a, uint32_t k, uint64_t i)
 }
 
 /* Where key is, by the tickets; fixture_places: nowhere. */
-static uint64_t place_of(const agree *a, uint64_t key)
+static uint64_t place_of(const comparison *a, uint64_t key)
 {
     uint64_t e = 0, places = fixture_places(a->d, a->s->table);
     while (e < places && a->occupant[e] != key) e++;
@@ -92,7 +92,7 @@ static uint64_t place_of(const agree *a, uint64_t key)
 
 /* Whether an item delivered a pointer, and not to its entry: of readers without a ticket nobody knows where that
  * was. */
-static bool points_elsewhere(const agree *a, uint32_t k, uint64_t i, const simt_ticket_record *t)
+static bool points_elsewhere(const comparison *a, uint32_t k, uint64_t i, const simt_ticket_record *t)
 {
     const hd_batch *b = &a->s->part[k].batch;
     if (!judge_delivers_ptr(judge_item_op(b, i), (hd_outcome)b->outcome[i]) || (!t && !any_moment(a, k, i)))
@@ -102,7 +102,7 @@ static bool points_elsewhere(const agree *a, uint32_t k, uint64_t i, const simt_
 }
 
 /* An item takes effect on the reference's table. t: its ticket, or NULL for one that needs none. */
-static const char *accept_item(agree *a, uint32_t k, uint64_t i, const simt_ticket_record *t)
+static const char *accept_item(comparison *a, uint32_t k, uint64_t i, const simt_ticket_record *t)
 {
     const hd_batch *b = &a->s->part[k].batch;
     hd_outcome o = (hd_outcome)b->outcome[i];
@@ -115,7 +115,7 @@ static const char *accept_item(agree *a, uint32_t k, uint64_t i, const simt_tick
 /* ---- All items, in the order of their tickets ------------------------------------------------ */
 
 /* An entry that is nobody's item went from one place to another. */
-static const char *take_move(agree *a, const simt_ticket_record *t)
+static const char *take_move(comparison *a, const simt_ticket_record *t)
 {
     uint64_t places = fixture_places(a->d, a->s->table);
     if (t->a >= places || t->b >= places)
@@ -136,7 +136,7 @@ static const char *take_move(agree *a, const simt_ticket_record *t)
     return NULL;
 }
 
-static const char *take_ticket(agree *a, const simt_ticket_record *t)
+static const char *take_ticket(comparison *a, const simt_ticket_record *t)
 {
     uint32_t k = t->stream;
     if (k >= a->s->parts) return fixture_say(a->why, "a ticket of stream %" PRIu32 ", where nothing runs", k);
@@ -160,7 +160,7 @@ static const char *take_ticket(agree *a, const simt_ticket_record *t)
 }
 
 /* Now is a moment: whoever says what is true of its key now is settled. key: NULL, for all of them. */
-static void settle(agree *a, const uint64_t *key)
+static void settle(comparison *a, const uint64_t *key)
 {
     for (uint32_t k = 0; k < a->s->parts; k++) {
         const hd_batch *b = &a->s->part[k].batch;
@@ -173,7 +173,7 @@ static void settle(agree *a, const uint64_t *key)
 }
 
 /* After a ticket. */
-static void settle_after(agree *a, const simt_ticket_record *t)
+static void settle_after(comparison *a, const simt_ticket_record *t)
 {
     if (t->item == JUDGE_MOVE)
         settle(a, NULL);
@@ -182,7 +182,7 @@ static void settle_after(agree *a, const simt_ticket_record *t)
 }
 
 /* Those who drew no ticket: fine for who reads, and for reserved keys; nobody's turn matters to them. */
-static const char *take_others(agree *a, uint32_t k)
+static const char *take_others(comparison *a, uint32_t k)
 {
     const fixture_part *p = &a->s->part[k];
     for (uint64_t i = 0; i < p->batch.n; i++) {
@@ -203,7 +203,7 @@ static const char *take_others(agree *a, uint32_t k)
 }
 
 /* Of parts that are all ordered. */
-static const char *replay(agree *a, const simt_machine *m)
+static const char *replay(comparison *a, const simt_machine *m)
 {
     size_t n;
     const simt_ticket_record *t = simt_machine_tickets(m, &n);
@@ -224,7 +224,7 @@ static const char *replay(agree *a, const simt_machine *m)
 
 /* ---- Lists and counts of keyed batches ------------------------------------------------------- */
 
-static const char *check_list(agree *a, uint32_t k)
+static const char *check_list(comparison *a, uint32_t k)
 {
     const fixture_part *p = &a->s->part[k];
     const hd_batch *b = &p->batch;
@@ -254,7 +254,7 @@ static const char *check_list(agree *a, uint32_t k)
                                          part_name(a, k), *b->count, at);
 }
 
-static const char *check_tally(agree *a, uint32_t k)
+static const char *check_tally(comparison *a, uint32_t k)
 {
     const fixture_part *p = &a->s->part[k];
     uint64_t outcome[HD_OUTCOME_COUNT] = { 0 };
@@ -268,7 +268,7 @@ static const char *check_tally(agree *a, uint32_t k)
 
 /* ---- Against the reference in item order ----------------------------------------------------- */
 
-static void run_reference(agree *a, uint32_t k)
+static void run_reference(comparison *a, uint32_t k)
 {
     fixture_part *p = &a->s->part[k];
     hd_batch b = p->batch;
@@ -287,7 +287,7 @@ static void run_reference(agree *a, uint32_t k)
             b.ptr[i] = a->s->memory + ((uint8_t *)b.ptr[i] - a->model_memory);
 }
 
-static const char *check_exact(agree *a, uint32_t k)
+static const char *check_exact(comparison *a, uint32_t k)
 {
     static const char *const names[JUDGE_ARRAYS] = { "keys",       "values",    "scores", "flags",    "outcome",
                                                      "value_out",  "score_out", "ptr",    "list_key", "list_value",
@@ -305,7 +305,7 @@ static const char *check_exact(agree *a, uint32_t k)
 
 /* ---- Contents -------------------------------------------------------------------------------- */
 
-static const char *check_contents(agree *a)
+static const char *check_contents(comparison *a)
 {
     const judge_design *d = a->d;
     const void *v = a->s->table;
@@ -331,7 +331,7 @@ static const char *check_contents(agree *a)
                : fixture_say(a->why, "the table has %" PRIu64 " entries, and should have %" PRIu64, all[0], all[1]);
 }
 
-static const char *check_slots(agree *a)
+static const char *check_slots(comparison *a)
 {
     const void *v = a->s->table;
     char name[64];
@@ -342,14 +342,17 @@ static const char *check_slots(agree *a)
     return NULL;
 }
 
-static const char *check_beside(agree *a) { return a->d->beside ? a->d->beside(a->s, a->model, a->now, a->why) : NULL; }
-static const char *check_promised(agree *a, uint32_t k)
+static const char *check_beside(comparison *a)
+{
+    return a->d->beside ? a->d->beside(a->s, a->model, a->now, a->why) : NULL;
+}
+static const char *check_promised(comparison *a, uint32_t k)
 {
     return a->d->promised ? a->d->promised(a->s, a->model, k, a->why) : NULL;
 }
 
 /* Old and inserted are new and erased: what an eviction or a refusal changes is counted by its own outcome. */
-static const char *check_conservation(agree *a)
+static const char *check_conservation(comparison *a)
 {
     uint64_t before = 0, after = 0, inserted = 0, erased = 0;
     for (uint64_t b = 0; b < a->d->buckets(a->s->table); b++) after += fixture_entries(a->d, a->s->table, b);
@@ -369,7 +372,7 @@ static const char *check_conservation(agree *a)
                              before, inserted, erased, after);
 }
 
-static const char *check_rest(agree *a)
+static const char *check_rest(comparison *a)
 {
     const char *why = a->d->idle ? a->d->idle(a->s, a->why) : NULL, *beside = why ? NULL : fixture_guards(a->s);
     if (beside) why = fixture_say(a->why, "bytes beside the plane '%s' were written", beside);
@@ -378,7 +381,7 @@ static const char *check_rest(agree *a)
 
 /* ---- The judgement --------------------------------------------------------------------------- */
 
-static void begin_again(agree *a)
+static void begin_again(comparison *a)
 {
     const fixture *s = a->s;
     memcpy(a->model_memory, s->initial, s->table_bytes);
@@ -386,22 +389,22 @@ static void begin_again(agree *a)
     for (uint64_t e = 0; e < fixture_places(a->d, a->model); e++) a->occupant[e] = a->d->key_at(a->model, e);
 }
 
-static const char *check_parts(agree *a, const char *(*check)(agree *, uint32_t))
+static const char *check_parts(comparison *a, const char *(*check)(comparison *, uint32_t))
 {
     const char *why = NULL;
     for (uint32_t k = 0; k < a->s->parts && !why; k++) why = check(a, k);
     return why;
 }
 
-static const char *arrays_clean(agree *a, uint32_t k)
+static const char *arrays_clean(comparison *a, uint32_t k)
 {
     return judge_arrays_check(&a->s->part[k].arrays, &a->s->part[k].batch);
 }
 
-void agree_deafen(agree *a, uint32_t parts) { a->deaf = parts; }
-uint32_t agree_objector(const agree *a) { return a->objector; }
+void comparison_deafen(comparison *a, uint32_t parts) { a->deaf = parts; }
+uint32_t comparison_objector(const comparison *a) { return a->objector; }
 
-static const char *heard(agree *a, uint32_t part, const char *objection)
+static const char *heard(comparison *a, uint32_t part, const char *objection)
 {
     if (!objection || (a->deaf & part)) return NULL;
     a->objector = part;
@@ -431,49 +434,49 @@ static strictness strictness_of(const fixture *s)
 }
 
 /* *told: the model is what should be. */
-static const char *judge_in_ticket_order(agree *a, simt_machine *m, bool *told)
+static const char *judge_in_ticket_order(comparison *a, simt_machine *m, bool *told)
 {
     const char *first = replay(a, m);
     if (!first) first = check_slots(a);
-    if (first) return heard(a, AGREE_TICKETS, first);
+    if (first) return heard(a, COMPARISON_TICKETS, first);
     *told = true;
-    const char *why = heard(a, AGREE_CONTENTS, check_contents(a));
-    return why ? why : heard(a, AGREE_LISTS, check_parts(a, check_list));
+    const char *why = heard(a, COMPARISON_CONTENTS, check_contents(a));
+    return why ? why : heard(a, COMPARISON_LISTS, check_parts(a, check_list));
 }
 
-static const char *judge_in_item_order(agree *a, const strictness *all)
+static const char *judge_in_item_order(comparison *a, const strictness *all)
 {
     begin_again(a);
     for (uint32_t k = 0; k < a->s->parts; k++) run_reference(a, k);
     const char *why = all->bytes ? check_parts(a, check_exact) : NULL;
     if (!why && all->reference) why = check_contents(a);
-    return heard(a, AGREE_CONTENTS, why);
+    return heard(a, COMPARISON_CONTENTS, why);
 }
 
-const char *agree_judge(void *context, simt_machine *m)
+const char *comparison_judge(void *context, simt_machine *m)
 {
-    agree *a = (agree *)context;
+    comparison *a = (comparison *)context;
     const fixture *s = a->s;
     const strictness all = strictness_of(s);
     fixture_view(s, s->initial, a->then);
     fixture_view(s, s->memory, a->now);
     begin_again(a);
-    const char *why = heard(a, AGREE_ARRAYS, check_parts(a, arrays_clean));
+    const char *why = heard(a, COMPARISON_ARRAYS, check_parts(a, arrays_clean));
     bool told = all.by_item; /* the model is what should be */
     if (!why && all.tickets) why = judge_in_ticket_order(a, m, &told);
     if (!why && all.by_item) why = judge_in_item_order(a, &all);
-    if (!why && all.reference && told) why = heard(a, AGREE_CONTENTS, check_beside(a));
-    if (!why) why = heard(a, AGREE_CONTENTS, check_parts(a, check_promised));
-    if (!why) why = heard(a, AGREE_COUNTS, check_conservation(a));
-    if (!why) why = heard(a, AGREE_COUNTS, check_parts(a, check_tally));
-    return why ? why : heard(a, AGREE_REST, check_rest(a));
+    if (!why && all.reference && told) why = heard(a, COMPARISON_CONTENTS, check_beside(a));
+    if (!why) why = heard(a, COMPARISON_CONTENTS, check_parts(a, check_promised));
+    if (!why) why = heard(a, COMPARISON_COUNTS, check_conservation(a));
+    if (!why) why = heard(a, COMPARISON_COUNTS, check_parts(a, check_tally));
+    return why ? why : heard(a, COMPARISON_REST, check_rest(a));
 }
 
 /* ---- In flight ------------------------------------------------------------------------------- */
 
-const char *agree_watch(void *context)
+const char *comparison_watch(void *context)
 {
-    agree *a = (agree *)context;
+    comparison *a = (comparison *)context;
     const fixture *s = a->s;
     if (a->has_seen && memcmp(a->seen, s->memory, s->table_bytes) == 0) return NULL; /* most steps change nothing */
     const char *why = fixture_watch(s, a->weak, a->why);
@@ -483,39 +486,39 @@ const char *agree_watch(void *context)
 }
 
 /* An operation on the whole table has it for itself, takes no lock, and may change a slot in any order. */
-static bool alone(const agree *a) { return judge_ops[a->s->part[0].batch.op].changes && !keyed(&a->s->part[0]); }
+static bool alone(const comparison *a) { return judge_ops[a->s->part[0].batch.op].changes && !keyed(&a->s->part[0]); }
 
-void agree_watch_with(agree *a, simt_config *c, uint32_t n)
+void comparison_watch_with(comparison *a, simt_config *c, uint32_t n)
 {
     if (alone(a)) n = 0;
     a->has_seen = false;
     a->weak = c->weak;
-    c->watch = n ? agree_watch : NULL;
+    c->watch = n ? comparison_watch : NULL;
     c->context = a;
     c->watch_every = n;
 }
 
 /* ---- Open and close -------------------------------------------------------------------------- */
 
-static hd_status prepare(void *context, simt_machine *m) { return fixture_prepare(((agree *)context)->s, m); }
+static hd_status prepare(void *context, simt_machine *m) { return fixture_prepare(((comparison *)context)->s, m); }
 
-simt_trial agree_trial(agree *a)
+simt_trial comparison_trial(comparison *a)
 {
-    simt_trial t = { a, prepare, agree_judge, NULL };
+    simt_trial t = { a, prepare, comparison_judge, NULL };
     return t;
 }
 
-hd_status agree_run(agree *a, simt_machine *m, const simt_config *c, const char **why)
+hd_status comparison_run(comparison *a, simt_machine *m, const simt_config *c, const char **why)
 {
     simt_machine_forget(m);
     hd_status status = fixture_prepare(a->s, m);
     *why = NULL;
-    if (!status) *why = simt_machine_run(m, c) ? agree_judge(a, m) : simt_machine_finding(m)->story;
+    if (!status) *why = simt_machine_run(m, c) ? comparison_judge(a, m) : simt_machine_finding(m)->story;
     return status;
 }
 
 /* The memory of a judge; false: there is none. */
-static bool furnish(agree *a)
+static bool furnish(comparison *a)
 {
     const fixture *s = a->s;
     uint64_t places = a->d->places ? a->d->places(s) : fixture_places(a->d, s->table);
@@ -540,16 +543,16 @@ static bool furnish(agree *a)
     return there;
 }
 
-hd_status agree_open(fixture *s, agree **out)
+hd_status comparison_open(fixture *s, comparison **out)
 {
-    agree *a = (agree *)calloc(1, sizeof *a);
+    comparison *a = (comparison *)calloc(1, sizeof *a);
     if (a) {
         a->s = s;
         a->d = s->design;
     }
     if (!a || !furnish(a)) {
         if (a)
-            agree_close(a);
+            comparison_close(a);
         else
             fixture_close(s);
         return hd_fail(HD_ENOMEM, "case: no memory for its judge");
@@ -559,7 +562,7 @@ hd_status agree_open(fixture *s, agree **out)
     return HD_OK;
 }
 
-void agree_close(agree *a)
+void comparison_close(comparison *a)
 {
     if (!a) return;
     for (uint32_t k = 0; k < FIXTURE_PARTS; k++) {
@@ -579,7 +582,7 @@ void agree_close(agree *a)
     free(a);
 }
 
-size_t agree_draw(const agree *a, char *text, size_t bytes)
+size_t comparison_draw(const comparison *a, char *text, size_t bytes)
 {
     return fixture_draw(a->d, a->s->table, "the kernel's table", a->model, "the reference's", text, bytes);
 }

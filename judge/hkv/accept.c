@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hkv_agree.c - what may have become of an item of an HKV table, by hkv_accept, and what must hold of the table between
+ * accept.c - what may have become of an item of an HKV table, by hkv_accept, and what must hold of the table between
  * steps and at rest.
  */
 #include <inttypes.h>
