@@ -8,7 +8,7 @@
  *   delivered are what the reference had at that moment; each entry lies where its item's ticket says, slot by slot;
  *   all that tables hold is equal; every invariant holds; no lock is held; what the batch may not touch is untouched.
  *
- * Between steps (comparison_watch), whatever the lanes are doing, the invariants of the design hold that hold in flight:
+ * Between steps (comparison_watch), whatever the lanes do, those invariants of the design hold that hold in flight:
  * a key that shows is in one slot of the table, in a bucket where it may be.
  */
 #ifndef HD_JUDGE_COMPARISON_H
