@@ -29,24 +29,54 @@ const char *hd_status_name(hd_status s)
     return (unsigned)s < HD_STATUS_COUNT ? name[s] : "?";
 }
 
-unsigned hd_edit_distance(const char *a, const char *b)
+/* How many letters are put in, left out, changed or exchanged with the next one, between two words in lower case (optimal
+ * string alignment; Boytsov, "Indexing methods for approximate dictionary searching", 2011). */
+static unsigned edit_distance(const char *a, size_t an, const char *b, size_t bn)
 {
-    enum { LONGEST = 63 };
-    unsigned row[LONGEST + 1];
-    size_t bn = strnlen(b, LONGEST);
-    for (size_t j = 0; j <= bn; j++) row[j] = (unsigned)j;
-    for (size_t i = 0; a[i] && i < LONGEST; i++) {
-        unsigned diagonal = row[0];
-        row[0] = (unsigned)i + 1;
+    unsigned row[3][HD_NEAREST_WORD + 1], *before = row[0], *last = row[1], *now = row[2];
+    for (size_t j = 0; j <= bn; j++) last[j] = (unsigned)j;
+    for (size_t i = 0; i < an; i++) {
+        now[0] = (unsigned)i + 1;
         for (size_t j = 0; j < bn; j++) {
-            unsigned best = diagonal + (a[i] != b[j]);
-            diagonal = row[j + 1];
-            if (row[j] + 1 < best) best = row[j] + 1;
-            if (diagonal + 1 < best) best = diagonal + 1;
-            row[j + 1] = best;
+            unsigned best = last[j] + (a[i] != b[j]);
+            if (now[j] + 1 < best) best = now[j] + 1;
+            if (last[j + 1] + 1 < best) best = last[j + 1] + 1;
+            bool exchanged = i && j && a[i] == b[j - 1] && a[i - 1] == b[j];
+            if (exchanged && before[j - 1] + 1 < best) best = before[j - 1] + 1;
+            now[j + 1] = best;
         }
+        unsigned *spare = before;
+        before = last;
+        last = now;
+        now = spare;
     }
-    return row[bn];
+    return last[bn];
+}
+
+/* The beginning of a word in lower case, for comparing; its length. */
+static size_t lower(const char *word, char *to)
+{
+    size_t n = strnlen(word, HD_NEAREST_WORD);
+    for (size_t i = 0; i < n; i++) to[i] = word[i] >= 'A' && word[i] <= 'Z' ? (char)(word[i] - 'A' + 'a') : word[i];
+    return n;
+}
+
+void hd_nearest_try(hd_nearest *n, const char *name)
+{
+    enum { BEGINNING = 2 }; /* letters that are enough when one word is the beginning of the other */
+    char a[HD_NEAREST_WORD], b[HD_NEAREST_WORD];
+    size_t an = lower(n->wrong, a), bn = lower(name, b), shorter = an < bn ? an : bn, longer = an < bn ? bn : an;
+    unsigned d = edit_distance(a, an, b, bn);
+    if (d > 1 && shorter >= BEGINNING && memcmp(a, b, shorter) == 0) d = 1;
+    if (2 * (size_t)d > longer || (n->name && d >= n->distance)) return;
+    n->name = name;
+    n->distance = d;
+}
+
+const char *hd_nearest_text(const hd_nearest *n, const char *before, char *text)
+{
+    snprintf(text, HD_NEAREST_TEXT, n->name ? "; nearest: %s%s" : "", before, n->name);
+    return text;
 }
 
 void hd_name_add(char *all, size_t bytes, const char *name)
@@ -68,16 +98,12 @@ static bool is_listed_before(hd_kind kind, size_t i, const char *name)
 
 void hd_fail_because_name(const char *field, const char *name, hd_kind kind)
 {
-    hd_row row, near = { NULL, NULL, NULL };
-    unsigned least = ~0u;
-    char all[256] = "";
+    hd_row row;
+    hd_nearest near = { name, NULL, 0 };
+    char all[256] = "", nearest[HD_NEAREST_TEXT];
     for (size_t i = 0; hd_list(kind, i, &row); i++) {
-        unsigned d = hd_edit_distance(name, row.name);
-        if (d < least) {
-            least = d;
-            near = row;
-        }
+        hd_nearest_try(&near, row.name);
         if (!is_listed_before(kind, i, row.name)) hd_name_add(all, sizeof all, row.name);
     }
-    hd_fail_because("%s: there is no '%.60s'; nearest: %s; all: %s", field, name, near.name, all);
+    hd_fail_because("%s: there is no '%.60s'%s; all: %s", field, name, hd_nearest_text(&near, "", nearest), all);
 }

@@ -228,6 +228,7 @@ static const char *open_it(fuzz_world *w, uint64_t bytes, const hd_snapshot_info
     w->peak = live;
     hd_status s = hd_open_snapshot("x", &c, &t);
     if (s && good) return fuzz_say("open: what was saved is refused: %s", hd_why());
+    if (s == HD_EINVAL) return fuzz_say("open: the caller is blamed for the file: %s", hd_why());
     if (s)
         return t ? fuzz_say("open: refused, and there is a table")
                  : refusal("open", s, bytes, w->peak - live, sums_good);

@@ -513,8 +513,12 @@ hd_status comparison_run(comparison *a, simt_machine *m, const simt_config *c, c
     simt_machine_forget(m);
     hd_status status = fixture_prepare(a->s, m);
     *why = NULL;
-    if (!status) *why = simt_machine_run(m, c) ? comparison_judge(a, m) : simt_machine_finding(m)->story;
-    return status;
+    if (status) return status;
+    bool ran = simt_machine_run(m, c);
+    const simt_finding *f = simt_machine_finding(m);
+    if (!ran && f->fault == SIMT_RESOURCE) return hd_fail(HD_ENOMEM, "%s", f->story);
+    *why = ran ? comparison_judge(a, m) : f->story;
+    return HD_OK;
 }
 
 /* The memory of a judge; false: there is none. */

@@ -159,9 +159,11 @@ hd_status hd_kernel_pick(const hd_info *info, const hd_batch *b, double load_fac
         *k = kernel_named(info, b, name, &unfit);
     if (!*k && !b->kernel) *k = kernel_named(info, b, NULL, &unfit);
     if (*k) return HD_OK;
-    name = b->kernel ? b->kernel : "none";
-    if (unfit) return hd_fail(HD_EINVAL, "kernel: %s cannot run this batch: %s", name, unfit);
-    return fail_kernel(info, name);
+    if (unfit && b->kernel) return hd_fail(HD_EINVAL, "kernel: %s cannot run this batch: %s", b->kernel, unfit);
+    if (unfit) /* the caller chose no kernel, so no kernel is at fault */
+        return hd_fail(HD_EINVAL, "%s: no kernel of design %s on backend %s runs this batch: %s",
+                       b->each ? "each" : "op", info->design, info->backend, unfit);
+    return fail_kernel(info, b->kernel ? b->kernel : "none");
 }
 
 static const double band_end[HD_LOAD_BANDS] = { 0.5, 0.75, 0.9, 1 };

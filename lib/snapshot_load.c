@@ -362,12 +362,29 @@ hd_status hd_load(hd_table *t, const char *path, uint64_t *dropped)
     return status;
 }
 
+/* A file of a design or a policy that this library does not have: the file's mistake, where hd_open would call it the
+ * caller's. */
+static hd_status known_names(const char *path, const hd_snapshot_header *h)
+{
+    const hd_design *d;
+    hd_row row;
+    size_t i = 0;
+    while ((d = hd_design_at(i)) && strcmp(d->name, h->design) != 0) i++;
+    if (!d) return hd_fail(HD_ECORRUPT, "%s: the header's design '%s' (byte 16) is unknown", path, h->design);
+    bool policy = d->policy && strcmp(d->policy, h->policy) == 0;
+    for (i = 0; !d->policy && !policy && hd_list(HD_POLICIES, i, &row); i++) policy = strcmp(row.name, h->policy) == 0;
+    if (policy) return HD_OK;
+    return hd_fail(HD_ECORRUPT, "%s: the header's policy '%s' (byte 32) is none of design %s", path, h->policy,
+                   d->name);
+}
+
 hd_status hd_open_snapshot(const char *path, const hd_config *config, hd_table **table)
 {
     if (!path || !table) return hd_fail(HD_EINVAL, "%s: NULL", path ? "table" : "path");
     hd_config c = config ? *config : hd_config_default();
     verified f;
     hd_status status = verify_file(c.seams ? c.seams : &hd_seams_os, path, &f);
+    if (!status) status = known_names(path, &f.h);
     if (status) return status;
     c.design = f.h.design;
     c.policy = f.h.policy;

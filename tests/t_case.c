@@ -173,7 +173,10 @@ static void refusals(void **state)
     static const struct {
         const char *text, *word;
     } bad[] = {
-        { "polcy=lru", "policy=" },
+        { "polcy=lru", "nearest: policy" },
+        { "POLICY=lru", "nearest: policy" },
+        { "policy=lru policy=lfu", "'policy=' is given twice" },
+        { "hkv.find.ref batch=1x1 seed=2 batch=1x1", "'batch=' is given twice" },
         { "policy=lruu", "lru" },
         { "lock=rv", "rw" },
         { "admit=allways", "always" },

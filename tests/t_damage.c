@@ -226,6 +226,38 @@ static void sections_with_good_sums(void **state)
     victim_close(&v);
 }
 
+/* Names of a later library, or of another design: the file is at fault, and is named. */
+static void unknown_names(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        size_t at;
+        const char *word;
+    } row[] = {
+        { "later", 16, "the header's design 'later'" },
+        { "later", 32, "the header's policy 'later'" },
+        { "none", 32, "the header's policy 'none'" },
+    };
+    victim v;
+    victim_open(&v);
+    uint8_t *p = (uint8_t *)test_alloc(v.bytes, 1);
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        hd_table *none = NULL;
+        memcpy(p, v.good, v.bytes);
+        memset(p + row[i].at, 0, 16);
+        memcpy(p + row[i].at, row[i].name, strlen(row[i].name));
+        snapshot_sum(p + 240, p, 240);
+        test_write(v.path, p, v.bytes);
+        test_case("snapshot with '%s' at byte %zu, its sum made good", row[i].name, row[i].at);
+        must_fail(hd_open_snapshot(v.path, NULL, &none), HD_ECORRUPT, row[i].word);
+        check(!none && strncmp(hd_why(), v.path, strlen(v.path)) == 0, "the file is not named: %s", hd_why());
+    }
+    free(p);
+    test_write(v.path, v.good, v.bytes);
+    victim_close(&v);
+}
+
 /* Entries that cannot be: a key twice, a key away from home, a reserved key, too many or too few slots, a slot
  * past the last. */
 static void impossible_entries(void **state)
@@ -456,10 +488,15 @@ static void replaced_under_the_reader(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_bit_flip),           cmocka_unit_test(every_truncation),
-        cmocka_unit_test(bytes_too_many),           cmocka_unit_test(nonsense_with_good_sums),
-        cmocka_unit_test(sections_with_good_sums),  cmocka_unit_test(impossible_entries),
-        cmocka_unit_test(changed_under_the_reader), cmocka_unit_test(replaced_under_the_reader),
+        cmocka_unit_test(every_bit_flip),
+        cmocka_unit_test(every_truncation),
+        cmocka_unit_test(bytes_too_many),
+        cmocka_unit_test(nonsense_with_good_sums),
+        cmocka_unit_test(sections_with_good_sums),
+        cmocka_unit_test(impossible_entries),
+        cmocka_unit_test(unknown_names),
+        cmocka_unit_test(changed_under_the_reader),
+        cmocka_unit_test(replaced_under_the_reader),
     };
     return test_run(tests);
 }

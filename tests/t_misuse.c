@@ -211,7 +211,7 @@ static void batches(const kind *q)
         missing_fields((hd_op)op, strcmp(q->policy, "custom") == 0);
         sizes_and_names((hd_op)op);
         if (!has_op((hd_op)op, NULL))
-            refused(good((hd_op)op), "none cannot run this batch", "an operation that the design does not have");
+            refused(good((hd_op)op), "op: no kernel of design", "an operation that the design does not have");
     }
     mixtures();
     hd_batch b = good(HD_OP_ACCUM_OR_ASSIGN);

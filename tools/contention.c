@@ -62,7 +62,7 @@ static int read_words(crowds *q, const tool_line *line)
         else if (value && strncmp(word, "load=", 5) == 0)
             e = hd_parse_double("load", value + 1, 0.01, 1, &q->load);
         else
-            return tool_say(TOOL_USAGE, "%.40s: no word of `locks`; nearest: %s", word, tool_nearest(word, names));
+            return tool_say(TOOL_USAGE, "%.40s: no word of `locks`%s", word, tool_nearest(word, names));
         if (e) return tool_fail(e);
     }
     return TOOL_OK;

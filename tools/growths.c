@@ -82,7 +82,7 @@ static int read_word(growths *q, char *word)
         return strcmp(value + 1, q->g.shape.design) == 0
                    ? TOOL_OK
                    : tool_say(TOOL_USAGE, "design: tables of %s alone grow in place", q->g.shape.design);
-    default: return tool_say(TOOL_USAGE, "%.40s: no word of `growth`; nearest: %s", word, tool_nearest(word, names));
+    default: return tool_say(TOOL_USAGE, "%.40s: no word of `growth`%s", word, tool_nearest(word, names));
     }
     return e ? tool_fail(e) : TOOL_OK;
 }

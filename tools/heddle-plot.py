@@ -19,6 +19,11 @@ try:
     import matplotlib.pyplot as plt
     from matplotlib.ticker import EngFormatter, NullFormatter, PercentFormatter
 except ImportError:
+    try:
+        open("/dev/null", "rb").close()
+    except OSError as e:  # modules are files: none is found when no file can be opened
+        sys.stderr.write(f"heddle-plot: {e.strerror}\n")
+        sys.exit(TOLD)
     sys.exit(NO_MATPLOTLIB)
 
 # Okabe and Ito's colours: told apart by nearly everyone, and in print. Yellow is too light for a line.

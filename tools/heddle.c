@@ -93,7 +93,7 @@ error_t tool_admit(const char *arg, hd_admit *admit)
     bool always = strcmp(arg, "always") == 0;
     *admit = always ? HD_ADMIT_ALWAYS : HD_ADMIT_SCORE;
     if (always || strcmp(arg, "score") == 0) return 0;
-    tool_say(TOOL_USAGE, "--admit: there is no '%.60s'; nearest: %s", arg, tool_nearest(arg, name));
+    tool_say(TOOL_USAGE, "--admit: there is no '%.60s'%s", arg, tool_nearest(arg, name));
     return EINVAL;
 }
 
@@ -143,20 +143,15 @@ int tool_fits(const char *what, uint64_t capacity, uint32_t value_bytes)
                     out_format(all, OUT_BYTES, out_real(needed)), out_format(most, OUT_BYTES, out_real(memory)));
 }
 
-const char *tool_nearest(const char *word, const char *const *names)
+const char *tool_nearest_after(const char *before, const char *word, const char *const *names)
 {
-    const char *near = "";
-    unsigned least = ~0u;
-    for (size_t i = 0; names[i]; i++) {
-        unsigned d = hd_edit_distance(word, names[i]);
-        /* what was begun and not finished is nearer than its missing letters make it */
-        if (*word && strncmp(word, names[i], strlen(word)) == 0) d = 1;
-        if (d >= least) continue;
-        least = d;
-        near = names[i];
-    }
-    return near;
+    static char text[HD_NEAREST_TEXT];
+    hd_nearest near = { word, NULL, 0 };
+    for (size_t i = 0; names[i]; i++) hd_nearest_try(&near, names[i]);
+    return hd_nearest_text(&near, before, text);
 }
+
+const char *tool_nearest(const char *word, const char *const *names) { return tool_nearest_after("", word, names); }
 
 /* ---- Signals --------------------------------------------------------------------------------- */
 
@@ -255,7 +250,7 @@ static int options_known(const tool_verb *v, int argc, char **argv)
             if (o->name) all[n++] = o->name;
         char given[64];
         snprintf(given, sizeof given, "%.*s", (int)(length < 60 ? length : 60), name);
-        return tool_say(TOOL_USAGE, "there is no option --%s; nearest: --%s", given, tool_nearest(given, all));
+        return tool_say(TOOL_USAGE, "there is no option --%s%s", given, tool_nearest_after("--", given, all));
     }
     return -1;
 }
@@ -349,8 +344,7 @@ static int unknown(const char *word)
 {
     const char *name[sizeof verbs / sizeof *verbs];
     for (int i = 0; i == 0 || verbs[i - 1]; i++) name[i] = verbs[i] ? verbs[i]->name : NULL;
-    return tool_say(TOOL_USAGE, "there is no verb '%.60s'; nearest: %s; heddle --help lists them", word,
-                    tool_nearest(word, name));
+    return tool_say(TOOL_USAGE, "there is no verb '%.60s'%s; heddle --help lists them", word, tool_nearest(word, name));
 }
 
 int main(int argc, char **argv)

@@ -77,8 +77,8 @@ int plot_draw(const out *o, const char *file)
     if (code == TOLD) return TOOL_SYSTEM;
     if (code == NO_MATPLOTLIB)
         return tool_say(TOOL_SYSTEM, "plots need matplotlib; Debian: apt install python3-matplotlib");
-    if (code < 0 || code == 127)
-        return tool_say(TOOL_SYSTEM, "%s: %s; Debian: apt install python3-matplotlib", python(),
-                        code < 0 ? strerror(errno) : "not found");
+    if (code == 127 || (code < 0 && errno == ENOENT))
+        return tool_say(TOOL_SYSTEM, "%s: not found; Debian: apt install python3-matplotlib", python());
+    if (code < 0) return tool_say(TOOL_SYSTEM, "%s: %s", python(), strerror(errno));
     return tool_say(TOOL_SYSTEM, "%s could not draw '%s'", script, file);
 }

@@ -179,7 +179,7 @@ static int add_list(points_wish *w, const char *word, char *values)
     int which = 0;
     size_t n = strcspn(word, "=");
     while (which < AXES && (strlen(axes[which]) != n || strncmp(axes[which], word, n) != 0)) which++;
-    if (which == AXES) return tool_say(TOOL_USAGE, "there is no '%.40s'; nearest: %s", word, tool_nearest(word, axes));
+    if (which == AXES) return tool_say(TOOL_USAGE, "there is no '%.40s'%s", word, tool_nearest(word, axes));
     if (*values == 0) return tool_say(TOOL_USAGE, "%.40s=: it is empty", axes[which]);
     for (char *value = strtok_r(values, ",", &rest); value; value = strtok_r(NULL, ",", &rest)) {
         hd_status e = add(w, (axis)which, value);
@@ -201,8 +201,8 @@ static int add_op(points_wish *w, const char *word)
         return w->op[w->ops++] = (hd_op)i, TOOL_OK;
     }
     name[names] = "limits";
-    return tool_say(TOOL_USAGE, "'%.60s' is not measured on a backend; nearest: %s; other words are NAME=VALUE,...",
-                    word, tool_nearest(word, name));
+    return tool_say(TOOL_USAGE, "'%.60s' is not measured on a backend%s; other words are NAME=VALUE,...", word,
+                    tool_nearest(word, name));
 }
 
 /* A GPU gets the shapes of the table of goals; what is not a GPU would take hours for them. */

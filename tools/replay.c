@@ -28,7 +28,7 @@ static error_t choose_score(const char *arg, replay_score *score)
             *score = (replay_score)(REPLAY_NEXT + i);
             return 0;
         }
-    tool_say(TOOL_USAGE, "--score: there is no '%.60s'; nearest: %s", arg, tool_nearest(arg, name));
+    tool_say(TOOL_USAGE, "--score: there is no '%.60s'%s", arg, tool_nearest(arg, name));
     return EINVAL;
 }
 

@@ -26,7 +26,7 @@ static int no_format(const char *name)
     const hd_source_row *row;
     for (size_t i = 0; (row = hd_source_row_at(i)) && n < 63; i++)
         if (row->file) all[n++] = row->name;
-    return tool_say(TOOL_USAGE, "FORMAT: there is no '%.60s'; nearest: %s; heddle list formats has all", name,
+    return tool_say(TOOL_USAGE, "FORMAT: there is no '%.60s'%s; heddle list formats has all", name,
                     tool_nearest(name, all));
 }
 

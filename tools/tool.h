@@ -114,8 +114,10 @@ int tool_writable(const char *what, const char *path);
  * `what`, and returns TOOL_USAGE. (Most systems would promise the memory, and kill the process later.) */
 int tool_fits(const char *what, uint64_t capacity, uint32_t value_bytes);
 
-/* The nearest of `names` (NULL-terminated) to `word`, for "there is no 'x'; nearest: y". */
+/* "; nearest: NAME" for the nearest of `names` (NULL-terminated) to `word`, or "" when none is near (hd_nearest); `before`
+ * stands in front of the name. Valid until the next call. */
 const char *tool_nearest(const char *word, const char *const *names);
+const char *tool_nearest_after(const char *before, const char *word, const char *const *names);
 
 /* Whether a signal asked the command to stop: SIGINT (Ctrl-C), SIGTERM or SIGHUP. Long loops ask (progress_at does) and
  * return TOOL_STOPPED, which main turns into 128 and the signal's number; the second SIGINT or SIGTERM ends the process

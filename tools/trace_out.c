@@ -45,8 +45,7 @@ const char *trace_writer_pick(const char *path, const char *format)
     for (size_t i = 0, used = 0; used < sizeof all && i < 15 && (name[i] = hd_trace_format_at(i)); i++)
         used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", name[i]);
     if (format)
-        tool_say(TOOL_USAGE, "format: nothing writes '%.60s'; nearest: %s; all: %s", format, tool_nearest(format, name),
-                 all);
+        tool_say(TOOL_USAGE, "format: nothing writes '%.60s'%s; all: %s", format, tool_nearest(format, name), all);
     else
         tool_say(TOOL_USAGE, "the ending of '%s' names no format; say which with --format: %s", path, all);
     return NULL;

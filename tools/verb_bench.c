@@ -164,8 +164,7 @@ static int word_add(bench_cases *all, const char *word)
     if (n > 4 && strcmp(word + n - 4, ".txt") == 0) return file_add(all, word);
     bool is_case = strpbrk(word, " =.") != NULL;
     if (is_case) return case_add(all, word, "", "");
-    return tool_say(TOOL_USAGE,
-                    "there is no suite '%.60s'; nearest: %s; a case is DESIGN.OP.KERNEL and NAME=VALUE words", word,
+    return tool_say(TOOL_USAGE, "there is no suite '%.60s'%s; a case is DESIGN.OP.KERNEL and NAME=VALUE words", word,
                     tool_nearest(word, name));
 }
 
@@ -288,8 +287,7 @@ static int points(tool_line *line, const bench_options *o)
     int known = 0;
     while (backends[known] && strcmp(backends[known], o->backend) != 0) known++;
     if (!backends[known])
-        return tool_say(TOOL_USAGE, "--backend: there is no '%.40s'; nearest: %s", o->backend,
-                        tool_nearest(o->backend, backends));
+        return tool_say(TOOL_USAGE, "--backend: there is no '%.40s'%s", o->backend, tool_nearest(o->backend, backends));
     if (o->list) return tool_say(TOOL_USAGE, "--list has the cases, which --backend does not time");
     if (o->repeat > POINT_REPEAT_MOST)
         return tool_say(TOOL_USAGE, "--repeat: points are repeated %d times at most", POINT_REPEAT_MOST);

@@ -61,7 +61,7 @@ static int unknown_target(const char *name)
 {
     const char *names[TARGETS_MOST + 1] = { NULL };
     for (size_t i = 0; i < TARGETS_MOST && fuzz_target_at(i); i++) names[i] = fuzz_target_at(i)->name;
-    return tool_say(TOOL_USAGE, "TARGET: there is no '%.60s'; nearest: %s; heddle list targets has all", name,
+    return tool_say(TOOL_USAGE, "TARGET: there is no '%.60s'%s; heddle list targets has all", name,
                     tool_nearest(name, names));
 }
 

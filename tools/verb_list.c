@@ -183,8 +183,7 @@ static int run(tool_line *line, int argc, char **argv)
         name[i] = kinds[i].name;
         if (wanted && strcmp(wanted, name[i]) == 0) only = &kinds[i];
     }
-    if (wanted && !only)
-        return tool_say(TOOL_USAGE, "there is no list '%.60s'; nearest: %s", wanted, tool_nearest(wanted, name));
+    if (wanted && !only) return tool_say(TOOL_USAGE, "there is no list '%.60s'%s", wanted, tool_nearest(wanted, name));
 
     if (only) column[0].head = NULL;
     out *o = out_open(line->form, "heddle.list/1", column, 4);

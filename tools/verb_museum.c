@@ -109,7 +109,7 @@ static int must_be_among(const char *what, const char *word, const said *s)
     name[s->lines] = NULL;
     for (int i = 0; i < s->lines; i++)
         if (strcmp(word, name[i]) == 0) return TOOL_OK;
-    return tool_say(TOOL_USAGE, "%s: there is no '%s'; nearest: %s", what, word, tool_nearest(word, name));
+    return tool_say(TOOL_USAGE, "%s: there is no '%s'%s", what, word, tool_nearest(word, name));
 }
 
 static int check_words(const tool_line *line, const museum_options *o, const said *bugs, const said *judges)

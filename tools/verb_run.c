@@ -90,16 +90,21 @@ static double hit_rate(const hd_counters *c)
 
 static void facts(out *o, const char *text, const hd_run_report *r)
 {
-    char table[256], entries[OUT_CELL], slots[OUT_CELL], buckets[OUT_CELL], memory[OUT_CELL];
+    char table[320], entries[OUT_CELL], slots[OUT_CELL], buckets[OUT_CELL], memory[OUT_CELL], more[OUT_CELL + 32] = "";
     const hd_info *t = &r->info;
-    snprintf(table, sizeof table, "%s entries: %s bucket%s of %s slots; %s%s; %u-byte values; %s of memory",
+    if (t->places > t->capacity) {
+        out_format(entries, OUT_COUNT, out_count(t->places - t->capacity));
+        snprintf(more, sizeof more, " and %s in the stash", entries);
+    }
+    snprintf(table, sizeof table, "%s entries: %s bucket%s of %s slots%s; %s%s; %u-byte values; %s of memory",
              out_format(entries, OUT_COUNT, out_count(t->capacity)),
              out_format(buckets, OUT_COUNT, out_count(t->buckets)), t->buckets == 1 ? "" : "s",
-             out_format(slots, OUT_COUNT, out_count(t->slots)), t->policy, t->dual ? ", dual buckets" : "",
+             out_format(slots, OUT_COUNT, out_count(t->slots)), more, t->policy, t->dual ? ", dual buckets" : "",
              t->value_bytes, out_format(memory, OUT_BYTES, out_count(t->memory_bytes)));
     out_fact(o, "case", "case", OUT_TEXT, out_text(text));
     out_fact(o, "table", "table", OUT_TEXT, out_text(table));
     out_fact(o, "capacity", NULL, OUT_COUNT, out_count(t->capacity));
+    out_fact(o, "places", NULL, OUT_COUNT, out_count(t->places));
     out_fact(o, "near_value_bytes", t->far_value_bytes ? "near" : NULL, OUT_BYTES, out_count(t->near_value_bytes));
     out_fact(o, "far_value_bytes", t->far_value_bytes ? "far" : NULL, OUT_BYTES, out_count(t->far_value_bytes));
     out_fact(o, "requests", "requests", OUT_COUNT, out_count(r->requests));

@@ -44,7 +44,7 @@ static error_t choose(const char *what, const char *name, const char *const *nam
 {
     for (int i = 0; names[i]; i++)
         if (strcmp(names[i], name) == 0) return *to = names[i], 0;
-    return tool_read(hd_fail(HD_EINVAL, "%s: there is no '%s'; nearest: %s", what, name, tool_nearest(name, names)));
+    return tool_read(hd_fail(HD_EINVAL, "%s: there is no '%s'%s", what, name, tool_nearest(name, names)));
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)

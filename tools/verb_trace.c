@@ -312,7 +312,7 @@ static int run(tool_line *line, int argc, char **argv)
         if (o.skip && part[i].run != verb_print) return tool_say(TOOL_USAGE, "--skip: only print passes over requests");
         return part[i].run(line, &o);
     }
-    return tool_say(TOOL_USAGE, "there is no '%.60s'; nearest: %s; it takes stat, convert or print", line->word[0],
+    return tool_say(TOOL_USAGE, "there is no '%.60s'%s; it takes stat, convert or print", line->word[0],
                     tool_nearest(line->word[0], name));
 }
 

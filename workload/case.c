@@ -61,6 +61,7 @@ static const field fields[] = {
     { "judge", YES_NO, AT(judge), 0, 1, -1, NULL },
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
+_Static_assert(FIELDS <= 64, "one bit each");
 
 static const uint64_t batches_most = 1ull << 40;
 
@@ -137,20 +138,6 @@ hd_config hd_case_config(const hd_case *c)
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-/* The name nearest to `wrong`, kept over a walk through names. */
-typedef struct nearest {
-    const char *wrong, *name;
-    unsigned distance;
-} nearest;
-
-static void consider(nearest *n, const char *name)
-{
-    unsigned d = hd_edit_distance(n->wrong, name);
-    if (n->name && d >= n->distance) return;
-    n->name = name;
-    n->distance = d;
-}
-
 static hd_status take_text(const char *what, const char *text, char *to, size_t bytes)
 {
     size_t n = strlen(text);
@@ -180,12 +167,13 @@ static hd_status take_registered(const field *f, const char *text, char *to)
 
 static hd_status take_number_of(const field *f, const char *text, void *to)
 {
-    nearest near = { text, NULL, 0 };
+    char nearest[HD_NEAREST_TEXT];
+    hd_nearest near = { text, NULL, 0 };
     for (int i = 0; f->of[i]; i++) {
         if (strcmp(text, f->of[i]) == 0) return memcpy(to, &i, sizeof i), HD_OK; /* enumerations are ints */
-        consider(&near, f->of[i]);
+        hd_nearest_try(&near, f->of[i]);
     }
-    return hd_fail(HD_EINVAL, "%s: there is no '%.60s'; nearest: %s", f->name, text, near.name);
+    return hd_fail(HD_EINVAL, "%s: there is no '%.60s'%s", f->name, text, hd_nearest_text(&near, "", nearest));
 }
 
 /* "64x4": 64 items, 4 batches. Without x, the number of batches stays. */
@@ -225,15 +213,16 @@ static hd_status take_field(const field *f, const char *text, hd_case *c)
 
 hd_status hd_case_set(hd_case *c, const char *name, const char *value)
 {
-    nearest near = { name, NULL, 0 };
+    char nearest[HD_NEAREST_TEXT];
+    hd_nearest near = { name, NULL, 0 };
     for (size_t i = 0; i < FIELDS; i++) {
-        consider(&near, fields[i].name);
+        hd_nearest_try(&near, fields[i].name);
         if (strcmp(name, fields[i].name) != 0) continue;
         hd_status s = take_field(&fields[i], value, c);
         if (!s) c->set |= 1ull << i;
         return s;
     }
-    return hd_fail(HD_EINVAL, "case: there is no '%.60s='; nearest: %s=", name, near.name);
+    return hd_fail(HD_EINVAL, "case: there is no '%.60s='%s", name, hd_nearest_text(&near, "", nearest));
 }
 
 bool hd_case_has(const hd_case *c, const char *name)
@@ -246,20 +235,22 @@ bool hd_case_has(const hd_case *c, const char *name)
 static hd_status take_named(char *word, char *equals, hd_case *c)
 {
     *equals = 0;
+    if (hd_case_has(c, word)) return hd_fail(HD_EINVAL, "case: '%s=' is given twice", word);
     return hd_case_set(c, word, equals + 1);
 }
 
 static hd_status take_op(const char *text, hd_case *c)
 {
-    nearest near = { text, NULL, 0 };
+    char nearest[HD_NEAREST_TEXT];
+    hd_nearest near = { text, NULL, 0 };
     static const char *const others[] = { "mix", "mixed", "serve" };
     enum { OTHERS = sizeof others / sizeof *others };
     for (int i = 0; i < HD_OP_COUNT_ + OTHERS; i++) {
         const char *name = i < HD_OP_COUNT_ ? hd_op_name((hd_op)i) : others[i - HD_OP_COUNT_];
         if (strcmp(text, name) == 0) return take_text("op", text, c->op, sizeof c->op);
-        consider(&near, name);
+        hd_nearest_try(&near, name);
     }
-    return hd_fail(HD_EINVAL, "op: there is no '%.60s'; nearest: %s", text, near.name);
+    return hd_fail(HD_EINVAL, "op: there is no '%.60s'%s", text, hd_nearest_text(&near, "", nearest));
 }
 
 /* DESIGN.OP.KERNEL, or OP alone. The design's usual fields come with it, before those that are said. */

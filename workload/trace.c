@@ -33,19 +33,15 @@ const char *hd_trace_format_at(size_t i) { return i < FORMATS ? formats[i]->name
 
 static hd_status format_find(const char *name, const hd_trace_format **format)
 {
-    unsigned least = hd_edit_distance(name, formats[0]->name);
-    *format = formats[0];
-    for (size_t i = 1; i < FORMATS; i++) {
-        unsigned d = hd_edit_distance(name, formats[i]->name);
-        if (d < least) {
-            least = d;
-            *format = formats[i];
-        }
+    char nearest[HD_NEAREST_TEXT];
+    hd_nearest near = { name, NULL, 0 };
+    for (size_t i = 0; i < FORMATS; i++) {
+        hd_nearest_try(&near, formats[i]->name);
+        *format = formats[i];
+        if (strcmp(name, formats[i]->name) == 0) return HD_OK;
     }
-    if (least == 0) return HD_OK;
-    return hd_fail(HD_EINVAL,
-                   "format: '%.40s' cannot be written; nearest: %s; all: oracleGeneral, csv, txt, vscsi1, vscsi2", name,
-                   (*format)->name);
+    return hd_fail(HD_EINVAL, "format: '%.40s' cannot be written%s; all: oracleGeneral, csv, txt, vscsi1, vscsi2", name,
+                   hd_nearest_text(&near, "", nearest));
 }
 
 /* ---- The writer ------------------------------------------------------------------------------ */

@@ -43,18 +43,14 @@ static void list_add(char *list, size_t bytes, const char *name)
 
 static hd_status fail_row(const char *name)
 {
-    const hd_source_row *near = rows[0];
-    unsigned least = ~0u;
-    char all[256] = "";
+    char all[256] = "", nearest[HD_NEAREST_TEXT];
+    hd_nearest near = { name, NULL, 0 };
     for (size_t i = 0; i < ROWS; i++) {
-        unsigned d = hd_edit_distance(name, rows[i]->name);
-        if (d < least) {
-            least = d;
-            near = rows[i];
-        }
+        hd_nearest_try(&near, rows[i]->name);
         list_add(all, sizeof all, rows[i]->name);
     }
-    return hd_fail(HD_EINVAL, "workload: there is no '%.60s'; nearest: %s; all: %s", name, near->name, all);
+    return hd_fail(HD_EINVAL, "workload: there is no '%.60s'%s; all: %s", name, hd_nearest_text(&near, "", nearest),
+                   all);
 }
 
 /* ---- The grammar: NAME[:PART,...]; a PART is an option, name=value, or a positional argument -- */
@@ -116,20 +112,19 @@ const char *hd_source_option(const hd_source_args *a, const char *name, const ch
 hd_status hd_source_known(const hd_source_args *a, const char *const *known)
 {
     for (size_t i = 0; i < a->options; i++) {
-        const char *name = a->option[i][0], *near = NULL;
-        unsigned least = ~0u;
-        char all[256] = "";
+        const char *name = a->option[i][0];
+        char all[256] = "", nearest[HD_NEAREST_TEXT];
+        hd_nearest near = { name, NULL, 0 };
+        bool there = false;
         for (const char *const *k = known; *k; k++) {
-            unsigned d = hd_edit_distance(name, *k);
-            if (d < least) {
-                least = d;
-                near = *k;
-            }
+            there = there || strcmp(name, *k) == 0;
+            hd_nearest_try(&near, *k);
             list_add(all, sizeof all, *k);
         }
-        if (!near) return hd_fail(HD_EINVAL, "%s: takes no option, so no '%.60s'", a->name, name);
-        if (least)
-            return hd_fail(HD_EINVAL, "%s: there is no option '%.60s'; nearest: %s; all: %s", a->name, name, near, all);
+        if (!*known) return hd_fail(HD_EINVAL, "%s: takes no option, so no '%.60s'", a->name, name);
+        if (!there)
+            return hd_fail(HD_EINVAL, "%s: there is no option '%.60s'%s; all: %s", a->name, name,
+                           hd_nearest_text(&near, "", nearest), all);
     }
     return HD_OK;
 }

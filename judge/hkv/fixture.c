@@ -189,10 +189,11 @@ static bool fill_buckets(fixture *s, hd_rng *g)
     for (uint32_t k = 0; k < s->parts; k++)
         for (uint64_t i = 0; judge_ops[s->part[k].batch.op].keyed && i < s->part[k].batch.n; i++)
             if (hd_rng_below(g, 2)) bring_in(s, g, room, s->part[k].batch.key[i], hot, mask);
-    uint64_t left = sum_of(room, v->buckets);
-    for (uint64_t tries = 64 * left + 64; tries && left; tries--) {
+    uint64_t tries = 64 * sum_of(room, v->buckets) + 64, first = 0; /* the first bucket with room: they only fill up */
+    for (; tries; tries--) {
+        while (first < v->buckets && room[first] == 0) first++;
+        if (first == v->buckets) break;
         bring_in(s, g, room, hd_rng_below(g, HD_KEY_RESERVED), FIXTURE_SCORES, mask);
-        left = sum_of(room, v->buckets);
     }
     free(room);
     return true;
