@@ -29,8 +29,8 @@ const char *hd_status_name(hd_status s)
     return (unsigned)s < HD_STATUS_COUNT ? name[s] : "?";
 }
 
-/* How many letters are put in, left out, changed or exchanged with the next one, between two words in lower case (optimal
- * string alignment; Boytsov, "Indexing methods for approximate dictionary searching", 2011). */
+/* How many letters are put in, left out, changed or exchanged with the next one, between two words in lower case
+ * (optimal string alignment; Boytsov, "Indexing methods for approximate dictionary searching", 2011). */
 static unsigned edit_distance(const char *a, size_t an, const char *b, size_t bn)
 {
     unsigned row[3][HD_NEAREST_WORD + 1], *before = row[0], *last = row[1], *now = row[2];

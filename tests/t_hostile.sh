@@ -161,4 +161,131 @@ for signal in INT:130 TERM:143 HUP:129; do
   signalled "SIG$signal while a FIFO is opened" "$want" "$signal" 0.3 heddle sim fifo txt lru 128
 done
 
+signalled 'SIGTERM while a pipe says nothing' 143 TERM 0.3 \
+  bash -c 'exec heddle sim - txt lru,lfu 128 -t 2 < <(sleep 20)'
+signalled 'SIGTERM under sched' 143 TERM 0.5 heddle sched hkv.find.tlpv1 --schedules 1000M
+signalled 'SIGHUP under fuzz' 129 HUP 0.5 heddle fuzz table --time 60
+signalled 'SIGHUP that is ignored' 0 HUP 0.2 nohup heddle run hkv.serve.ref batch=4096x200 threads=1
+endless=(heddle museum --sound --fixtures 1000000 --schedules 1000000 no_release)
+signalled 'SIGTERM under museum' 143 TERM 0.7 "${endless[@]}"
+# children NAME SIGNAL: the museum's process is gone soon after its command was.
+children() {
+  local pid child
+  "${endless[@]}" >"$work/out" 2>"$work/err" &
+  pid=$!
+  sleep 1
+  child=$(pgrep -P $pid)
+  kill "-$2" $pid
+  wait $pid 2>/dev/null
+  for _ in {1..50}; do kill -0 $child 2>/dev/null && [ "$(ps -o stat= -p $child)" != Z ] && sleep 0.1; done
+  if [ -z "$child" ]; then fail "$1" 'it had no child'
+  elif kill -0 $child 2>/dev/null && [[ $(ps -o stat= -p $child) != Z* ]]; then fail "$1" "$child goes on"; kill $child
+  else pass "$1"
+  fi
+}
+children 'the museum ends with its command' TERM
+children 'the museum ends with a command that was killed' KILL
+
+# ---- Results that cannot be saved --------------------------------------------------------------
+
+# printed NAME CODE LINES COMMAND: that exit code, a message, and the report all the same.
+printed() {
+  timeout 60 bash -c "$4" >"$work/out" 2>"$work/err" </dev/null
+  local got=$?
+  local lines
+  lines=$(wc -l <"$work/out")
+  if [ $got = "$2" ] && [ -s "$work/err" ] && [ "$lines" -ge "$3" ]; then pass "$1: exit $2"
+  else fail "$1" "exit code $got, $lines lines"; fi
+}
+printf '>a\nGATTACAGATTACA\n' >genome.fa
+if [ -w /dev/full ]; then
+  printed 'a table that does not fit on the disk' 4 5 'heddle sim trace.txt txt lru 128 --save /dev/full'
+  printed 'counts that do not fit on the disk' 4 5 'heddle kmer genome.fa 3 -o /dev/full'
+  printed 'curves that do not fit on the disk' 4 3 'heddle sweep trace.txt txt --sizes 128 -o /dev/full'
+  code 'a full disk' 4 '' 'heddle sim trace.txt txt lru 128 >/dev/full'
+fi
+printed 'a file that is too large' 4 5 \
+  'ulimit -f 1; heddle sim trace.txt txt lru 1% --values 4096 --save large | cat; exit ${PIPESTATUS[0]}'
+table <<'END_OF_TABLE'
+4 | --save | heddle sim trace.txt txt lru 128 --save none/table
+4 | --output | heddle kmer genome.fa 3 -o none/table
+4 | --output | heddle sweep trace.txt txt --sizes 128 -o none/curves.csv
+2 | folder | heddle sim trace.txt txt lru 128 --save .
+4 | | heddle sim trace.txt txt lru 128 >&-
+0 | | heddle sim trace.txt txt lru 128 2>&-
+END_OF_TABLE
+# soon NAME COMMAND: the path is tried before a work that would take minutes.
+soon() { code "$1" 4 "$2" "timeout 5 $3"; }
+soon 'a table in no folder is refused before the work' --save \
+  'heddle sim <(heddle gen uniform:1Mi --requests 1G) txt lru 1Mi --save none/table'
+nothing 'what could not be saved leaves nothing'
+
+# ---- Missing and damaged files -----------------------------------------------------------------
+
+heddle sim trace.txt txt lru 128 --save good.heddle >"$work/out" || fail 'a table to check'
+head -c 500 good.heddle >cut.heddle
+table <<'END_OF_TABLE'
+2 | absent | heddle sim absent txt lru 128
+2 | absent | heddle sweep txt:absent --sizes 128
+2 | absent | heddle trace stat absent txt
+2 | absent | heddle gen txt:absent --requests 5
+2 | absent | heddle kmer absent 3
+2 | absent | heddle run hkv.serve.ref keys=txt:absent
+2 | absent | heddle run --kernels hkv.find.ref keys=txt:absent
+2 | absent | heddle sched hkv.find.tlpv1 keys=txt:absent
+2 | absent | heddle check absent
+2 | absent | heddle inspect absent
+2 | absent | heddle fuzz case absent
+2 | | heddle run hkv.serve.ref keys=txt:.
+3 | cut | heddle check cut.heddle
+3 | cut | heddle inspect cut.heddle
+3 | trace.txt | heddle inspect trace.txt
+END_OF_TABLE
+heddle check good.heddle absent cut.heddle --csv >"$work/out" 2>"$work/err"
+got=$?
+rows=$(cut -d, -f1,2 "$work/out" | paste -sd' ')
+if [ $got = 3 ] && [ "$rows" = 'file,ok good.heddle,true absent,false cut.heddle,false' ]
+then pass 'check reports every file'; else fail 'check reports every file' "exit code $got: $(cat "$work/out")"; fi
+
+# ---- Odd words ---------------------------------------------------------------------------------
+
+table <<'END_OF_TABLE'
+2 | policy | heddle run hkv.serve.ref policy=lru policy=lfu
+2 | seed | heddle run hkv.serve.ref seed=1 batch=4x4 seed=1
+2 | batch | heddle sched hkv.find.tlpv1 batch=2x1 batch=3x1
+2 | hash | heddle sim trace.txt txt,hash=1,hash=0 lru 128
+2 | nearest: csv | heddle sim trace.csv CSV lru 128
+2 | nearest: sim | heddle SIM trace.txt txt lru 128
+2 | nearest: lru | heddle sim trace.txt txt LRU 128
+2 | nearest: policy | heddle run hkv.serve.ref Policy=lru
+2 | K: 17 | heddle kmer fifo 17 --design hive
+2 | --lenient | heddle trace convert bad.txt txt bad.txt txt --lenient
+END_OF_TABLE
+if heddle sim trace.txt quux lru 128 2>&1 | grep -q nearest; then fail 'no name is suggested that is not near'
+else pass 'no name is suggested that is not near'; fi
+
+# ---- Limits and surroundings -------------------------------------------------------------------
+
+if sanitized; then skip 'limits of memory' 'a sanitizer reserves more'
+else
+  table <<'END_OF_TABLE'
+4 | | ulimit -v 60000; heddle run
+4 | | ulimit -v 100000; heddle run
+4 | | ulimit -v 200000; heddle run
+4 | | ulimit -v 200000; OMP_NUM_THREADS=64 heddle run hkv.serve.ref batch=4096x4
+4 | Too many | ulimit -n 4; heddle sweep trace.txt txt --sizes 128 --plot curves.svg 3<&-
+END_OF_TABLE
+fi
+table <<'END_OF_TABLE'
+0 | | env -i PATH="$PATH" heddle run hkv.serve.ref batch=64x4
+0 | | env -u HOME LC_ALL=xx_YY.UTF-8 heddle run hkv.serve.ref batch=64x4
+0 | | LC_ALL=de_DE.UTF-8 LC_NUMERIC=de_DE.UTF-8 heddle sim trace.txt txt lru 1.5% --csv
+0 | | TMPDIR= heddle sim - txt lru,lfu 128 <trace.txt
+0 | | heddle sched hkv.find.tlpv1 capacity=256Ki -n 1
+END_OF_TABLE
+heddle run hive.mixed.ref buckets=32 slots=8 batch=64x40 keys=uniform:600 --json >"$work/out" 2>"$work/err"
+awk -F'[:,]' '$1 ~ /"places"/ { places = $2 } $1 ~ /"size"/ { size = $2 }
+              END { if (!(size > 256 && size <= places)) print size, places }' "$work/out" |
+  none 'a stash counts among the places of a table'
+
 finish
