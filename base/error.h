@@ -23,7 +23,8 @@ void hd_fail_because_name(const char *field, const char *name, hd_kind kind);
 void hd_name_add(char *all, size_t bytes, const char *name);
 
 /* The name nearest to a wrong one, kept over a walk through names: { wrong, NULL, 0 }, then one call for each name.
- * Case does not count. A name is near when at most half of the letters differ, or when one is the beginning of the other. */
+ * Case does not count. A name is near when at most half of the letters differ, or when one is the beginning of the
+ * other. */
 enum { HD_NEAREST_WORD = 64, HD_NEAREST_TEXT = 96 };
 typedef struct hd_nearest {
     const char *wrong, *name; /* NULL: none is near */

@@ -206,7 +206,7 @@ head -c $((size - 1)) whole.heddle >cut.heddle
 bad 'a saved table that is none'         3 'words'   heddle inspect words
 bad 'a saved table with a byte changed'  3 'flipped' heddle inspect flipped.heddle
 bad 'a saved table cut short'            3 'cut'     heddle inspect cut.heddle
-bad 'a saved table that is not there'    2 'absent'  heddle check absent
+bad 'a saved table that is not there'    2 'absent'  heddle inspect absent
 for file in flipped cut; do
   heddle check whole.heddle $file.heddle --csv >"$work/out" 2>"$work/err"
   code=$?
