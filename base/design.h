@@ -103,6 +103,8 @@ typedef struct hd_kernel {
 
 enum { HD_KERNELS_MOST = 512 };          /* of all designs */
 const hd_kernel *hd_kernel_at(size_t i); /* NULL past the end */
+/* The present name of a kernel that had another one; any other name as it is. */
+const char *hd_kernel_renamed(const char *name);
 
 /* Whether the row is of that design's tables on that backend. */
 static inline bool hd_kernel_is_of(const hd_kernel *k, const char *design, const char *backend)

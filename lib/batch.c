@@ -150,7 +150,7 @@ static hd_status fail_kernel(const hd_info *info, const char *name)
 
 hd_status hd_kernel_pick(const hd_info *info, const hd_batch *b, double load_factor, const hd_kernel **k)
 {
-    const char *unfit = NULL, *name = b->kernel;
+    const char *unfit = NULL, *name = b->kernel ? hd_kernel_renamed(b->kernel) : NULL;
     *k = name ? kernel_named(info, b, name, &unfit) : NULL;
     const hd_design *d = hd_design_on(info->design, info->backend);
     for (uint32_t choice = 0; !*k && !b->kernel && !b->each && d->select &&

@@ -77,6 +77,16 @@ const hd_design *hd_design_on(const char *name, const char *backend)
 const hd_design *hd_design_at(size_t i) { return i < COUNT(designs) ? designs[i] : NULL; }
 const hd_kernel *hd_kernel_at(size_t i) { return i < COUNT(kernels) ? kernels[i] : NULL; }
 
+/* Names of version 0.1's first kernels, accepted until 0.2 (doc/glossary.md). */
+static const char *const renamed[][2] = { { "gather", "coalesced" }, { "volley", "batched" } };
+
+const char *hd_kernel_renamed(const char *name)
+{
+    for (size_t i = 0; i < COUNT(renamed); i++)
+        if (strcmp(name, renamed[i][0]) == 0) return renamed[i][1];
+    return name;
+}
+
 /* Every set of flags has its text, so that a row's text is static. By the four flags besides the scores'. */
 #define WORDS(X)                                                                                             \
     X("MONOTONE"), X("ORDER_FREE"), X("MONOTONE ORDER_FREE"), X("SCORE_ADMITS"), X("MONOTONE SCORE_ADMITS"), \

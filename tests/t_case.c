@@ -239,6 +239,28 @@ static void unknown_kernels(void **state)
     assert_string_equal(hd_case_config(&c).backend, "host");
 }
 
+/* A kernel's former name is its present one. */
+static void renamed_kernels(void **state)
+{
+    static const char *const cases[][2] = { { "hkv.find.gather", "coalesced" }, { "hive.mixed.volley", "batched" } };
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        hd_case c;
+        must(hd_case_parse(cases[k][0], &c));
+        assert_string_equal(c.kernel, cases[k][1]);
+        assert_string_equal(hd_case_config(&c).backend, "host");
+        hd_config f = hd_case_config(&c);
+        hd_table *t;
+        must(hd_open(&f, &t));
+        uint64_t key[2] = { 1, 2 };
+        uint8_t outcome[2];
+        hd_batch b = { .op = HD_OP_FIND, .n = 2, .key = key, .outcome = outcome, .kernel = k ? "volley" : "gather" };
+        must(hd_run(t, &b));
+        assert_non_null(strstr(b.ran, cases[k][1]));
+        hd_close(t);
+    }
+}
+
 /* What is a whole number, and what a size; what is a number at all. */
 static void numbers(void **state)
 {
@@ -346,6 +368,7 @@ int main(void)
         cmocka_unit_test(usual_is_short), cmocka_unit_test(printed_parses_back), cmocka_unit_test(short_room),
         cmocka_unit_test(any_order),      cmocka_unit_test(configures),          cmocka_unit_test(refusals),
         cmocka_unit_test(set_fields),     cmocka_unit_test(long_words),          cmocka_unit_test(unknown_kernels),
+        cmocka_unit_test(renamed_kernels),
         cmocka_unit_test(numbers),
     };
     return test_run(cases);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "judge/rules.h"
+#include "base/design.h"
 #include "base/error.h"
 #include "base/parse.h"
 #include "tools/output.h"
@@ -250,19 +251,21 @@ static int run(tool_line *line, int argc, char **argv)
     if (code < 0 && o.threads % 32) code = tool_say(TOOL_USAGE, "--threads: %" PRIu64 " are no whole warps", o.threads);
     if (code >= 0) return code;
     memset(d, 0, sizeof d);
-    char usual[64];
+    char usual[64], name[2][64]; /* a former name becomes the present one */
+    char *const kernel[2] = { name[0], name[1] };
+    for (int k = 0; k < 2; k++) snprintf(name[k], sizeof name[k], "%s", hd_kernel_renamed(line->word[k]));
     if (!o.text) {
-        snprintf(usual, sizeof usual, "%s.insert_or_assign", design_of_kernel(line->word[is_ref(line->word[0])])->name);
+        snprintf(usual, sizeof usual, "%s.insert_or_assign", design_of_kernel(kernel[is_ref(kernel[0])])->name);
         o.text = usual;
     }
     code = case_parse(&o);
     if (code >= 0) return code;
     o.design = judge_design_named(o.c.design);
     if (!o.design) o.design = judge_design_at(0); /* the case will say that there is none */
-    o.wide = case_run_wide(o.design, line->word[0]) || case_run_wide(o.design, line->word[1]);
-    code = both(d, &o, line->word, 0);
+    o.wide = case_run_wide(o.design, kernel[0]) || case_run_wide(o.design, kernel[1]);
+    code = both(d, &o, kernel, 0);
     if (code >= 0) return code;
-    if (differ(d)) code = shrink(d, &o, line->word);
+    if (differ(d)) code = shrink(d, &o, kernel);
     if (code < 0) code = report(line, d);
     both_close(d);
     return code;

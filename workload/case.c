@@ -265,7 +265,7 @@ static hd_status take_head(char *word, hd_case *c)
     hd_status s = take_text("design", word, design, sizeof design);
     if (s == HD_OK) *c = hd_case_of(design);
     if (s == HD_OK) s = take_op(op, c);
-    if (s == HD_OK) s = take_text("kernel", kernel, c->kernel, sizeof c->kernel);
+    if (s == HD_OK) s = take_text("kernel", hd_kernel_renamed(kernel), c->kernel, sizeof c->kernel);
     return s;
 }
 
