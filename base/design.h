@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/param.h"
 #include "base/seam.h"
 
 enum {
@@ -32,8 +33,8 @@ typedef struct hd_when {
 typedef struct hd_design {
     const char *name, *what, *backend;
     const char *policy;      /* the only one: it keeps no scores. NULL: any row of policies/registry.inc */
-    const uint32_t *options; /* HD_OPTION_*: the fields of hd_config that are its own (options.h). NULL: none */
-    /* Changes hd_config_default() to what is usual here. NULL: nothing. */
+    const hd_params *params; /* the fields of hd_config that are its own; NULL: none. One object for all backends */
+    /* Changes the common fields of hd_config_default() to what is usual here. NULL: nothing. */
     void (*usual)(hd_config *c);
     /* Checks the configuration (HD_EINVAL names the field) and completes `info`: buckets, capacity, memory_bytes. */
     hd_status (*shape)(const hd_config *c, hd_info *info);

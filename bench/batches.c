@@ -169,7 +169,7 @@ static unsigned fates_allowed(const bench_line *l)
     if (!hd_op_does(l->op, HD_NEEDS_KEY)) return ~0u; /* table-wide: its items have no outcomes */
     switch (l->probe) {
     case BENCH_HIT: /* with two buckets, what was erased may come back at the cost of another, who is then missed */
-        return 1u << found[l->op] | (l->op == HD_OP_ERASE && l->c.dual ? 1u << HD_MISS : 0);
+        return 1u << found[l->op] | (l->op == HD_OP_ERASE && l->c.table.hkv.dual ? 1u << HD_MISS : 0);
     case BENCH_MISS: return 1u << HD_MISS;
     case BENCH_NEW: /* lru and lfu admit every newcomer */
         return 1u << HD_INSERTED | 1u << HD_EVICTED |

@@ -140,8 +140,8 @@ static void dictionary(hd_config *c, uint8_t shape, uint8_t more)
     *c = hd_config_of("hive");
     c->slots = 8u << shape % 3;
     c->capacity = c->slots * (1 + (uint64_t)(shape / 6 % 4));
-    c->hashes = 2 + (shape >> 7);
-    c->spare = more & 64 ? (uint32_t)(shape / 3 % (c->slots / 2)) : HD_SPARE_USUAL;
+    c->hive.hashes = 2 + (shape >> 7);
+    c->hive.spare = more & 64 ? (uint32_t)(shape / 3 % (c->slots / 2)) : HD_SPARE_USUAL;
     c->value_bytes = more & 8 ? 2 : 4;
     c->layout = more & 16 ? HD_LAYOUT_MASKS : HD_LAYOUT_WORDS;
 }
@@ -164,9 +164,9 @@ static hd_config some_config(session *s)
     if (packs) return c;
     c.slots = ((const uint32_t[]){ 4, 2, 3, 8, 16, 1024 })[shape % 6];
     c.capacity = c.slots * (1 + (uint64_t)(shape / 6 % 4));
-    c.dual = shape & 128 && c.capacity > c.slots;
+    c.hkv.dual = shape & 128 && c.capacity > c.slots;
     c.value_bytes = ((const uint32_t[]){ 8, 0, 1, 4, 24, 100 })[more / 4 % 6];
-    c.pins = shape / 24 % 4;
+    c.hkv.pins = shape / 24 % 4;
     return c;
 }
 
@@ -175,23 +175,17 @@ static const uint64_t huge[] = {
 };
 enum { HUGES = sizeof huge / sizeof *huge };
 
-#define AT(member) offsetof(hd_config, member), sizeof((hd_config *)0)->member
-
 /* Sets a field that another design has to a value that is not its usual one. */
 static void set_foreign_field(hd_config *c, uint8_t which)
 {
-    static const struct {
-        size_t at, bytes;
-        uint64_t number;
-    } of_cache[] = { { AT(dual), true }, { AT(admit), 1 }, { AT(tiers), 1 }, { AT(near_bytes), 64 },
-                     { AT(fetch), 2 },   { AT(clock), 1 }, { AT(pins), 4 } },
-      of_dictionary[] = { { AT(hashes), 1 }, { AT(hashes), 3 }, { AT(spare), 1 }, { AT(spare), HD_SPARE_USUAL } };
-    size_t k =
-        which % (is_dictionary(c) ? sizeof of_cache / sizeof *of_cache : sizeof of_dictionary / sizeof *of_dictionary);
-    if (is_dictionary(c))
-        memcpy((char *)c + of_cache[k].at, &of_cache[k].number, of_cache[k].bytes);
+    const hd_params *s = NULL;
+    for (size_t i = 1; !s || strcmp(s->design, c->design) == 0; i++) s = hd_params_at(i);
+    const hd_param *p = &s->row[which % s->count];
+    void *in = hd_params_in(s, c);
+    if (p->type == HD_PARAM_TEXT)
+        hd_param_set(p, in, "crc32");
     else
-        memcpy((char *)c + of_dictionary[k].at, &of_dictionary[k].number, of_dictionary[k].bytes);
+        hd_param_number_set(p, in, p->usual == 1 ? 2 : 1);
 }
 
 /* One field that cannot be. HD_OK: none. */
@@ -208,18 +202,18 @@ static hd_status spoil_config(hd_config *c, uint8_t how)
     case 2: return c->backend = name[v % 4], HD_EINVAL;
     case 3: return c->policy = name[v % 4], HD_EINVAL;
     case 4: return c->lock = name[v % 4], HD_EINVAL;
-    case 5: return c->admit = (hd_admit)(v ? -1 : 2), HD_EINVAL;
+    case 5: return c->hkv.admit = (hd_admit)(v ? -1 : 2), HD_EINVAL;
     case 6: return c->layout = v ? (hd_layout)INT_MIN : is_dictionary(c) ? HD_LAYOUT_PAIRS : HD_LAYOUT_WORDS, HD_EINVAL;
-    case 7: return c->tiers = (hd_tiers)(v ? INT_MAX : 2), HD_EINVAL;
-    case 8: return c->fetch = (hd_fetch)(v ? -1 : 3), HD_EINVAL;
+    case 7: return c->hkv.tiers = (hd_tiers)(v ? INT_MAX : 2), HD_EINVAL;
+    case 8: return c->hkv.fetch = (hd_fetch)(v ? -1 : 3), HD_EINVAL;
     case 9: return c->clock = (hd_clock)(v ? -1 : 2), HD_EINVAL;
     case 10: return c->threads = v ? UINT32_MAX : 1025, HD_EINVAL;
     case 11: return c->slots = slots[v % 4], HD_EINVAL;
     case 12: return c->value_bytes = bytes[v % 3], HD_EINVAL;
     case 13: return c->capacity = 0, HD_EINVAL;
     case 14: return c->capacity = huge[v % HUGES], HD_EINVAL;
-    case 15: return c->pins = v ? UINT32_MAX : (1u << 30) + 1, HD_EINVAL;
-    case 16: return c->dual = true, c->capacity = c->slots, HD_EINVAL;
+    case 15: return c->hkv.pins = v ? UINT32_MAX : (1u << 30) + 1, HD_EINVAL;
+    case 16: return c->hkv.dual = true, c->capacity = c->slots, HD_EINVAL;
     case 17: return c->capacity = 1ull << 40, is_dictionary(c) ? HD_EINVAL : HD_ENOMEM;
     default: return HD_OK;
     }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/param.h"
 #include "fuzz/fuzz.h"
 #include "workload/case.h"
 #include "simt/machine.h"
@@ -30,16 +31,10 @@ static const char *differs(const hd_case *a, const hd_case *b)
     SAME(capacity);
     SAME(slots);
     SAME(value_bytes);
-    SAME(dual);
     SAME(distinct);
-    SAME(admit);
     SAME(layout);
-    SAME(tiers);
-    SAME(near_bytes);
-    SAME(fetch);
     SAME(table_seed);
     SAME(epoch_every);
-    SAME(pins);
     SAME(threads);
     SAME(batch);
     SAME(batches);
@@ -50,6 +45,11 @@ static const char *differs(const hd_case *a, const hd_case *b)
     SAME(judge);
 #undef TEXT
 #undef SAME
+    const hd_params *s;
+    for (size_t i = 1; (s = hd_params_at(i)); i++)
+        for (size_t k = 0; k < s->count; k++)
+            if (!hd_param_same(&s->row[k], hd_params_of(s, &a->table), hd_params_of(s, &b->table)))
+                return s->row[k].name;
     return NULL;
 }
 

@@ -46,14 +46,14 @@ static void situation_of(play *x, feed *f)
     uint8_t shape = feed_byte(f), items = feed_byte(f);
     c->slots = ((const uint32_t[]){ 2, 3, 4, 16 })[shape % 4];
     c->buckets = 1 + shape / 4 % 3;
-    c->dual = shape & 128 && c->buckets > 1;
+    c->table.hkv.dual = shape & 128 && c->buckets > 1;
     c->layout = shape & 64 ? HD_LAYOUT_PLANES : HD_LAYOUT_PAIRS;
-    c->admit = shape & 32 ? HD_ADMIT_ALWAYS : HD_ADMIT_SCORE;
+    c->table.hkv.admit = shape & 32 ? HD_ADMIT_ALWAYS : HD_ADMIT_SCORE;
     c->batch = 2 + items % 4;
     c->batches = 1;
     c->duplicate_ppm = items & 4 ? 300000 : 0;
     c->extreme_ppm = items & 8 ? 200000 : 0;
-    c->pins = items / 16 % 4;
+    c->table.hkv.pins = items / 16 % 4;
     snprintf(c->keys, sizeof c->keys, "uniform:%u", 2 + items / 64 * 5);
     x->config = fuzz_way(f);
     c->seed = feed_byte(f);

@@ -39,10 +39,10 @@ static hd_config shape(feed *f, const fuzz_world *w)
     c.value_bytes = value_bytes[shape / 5 % 5];
     c.slots = 2 + more % 9;
     c.capacity = (2 + (uint64_t)(more / 9 % 4)) * c.slots;
-    c.dual = shape & 128;
-    c.admit = more & 128 ? HD_ADMIT_ALWAYS : HD_ADMIT_SCORE;
+    c.hkv.dual = shape & 128;
+    c.hkv.admit = more & 128 ? HD_ADMIT_ALWAYS : HD_ADMIT_SCORE;
     c.seed = feed_byte(f);
-    c.pins = 2;
+    c.hkv.pins = 2;
     c.threads = 1;
     c.seams = &w->seams;
     return c;
@@ -224,7 +224,7 @@ static const char *open_it(fuzz_world *w, uint64_t bytes, const hd_snapshot_info
     uint64_t live = w->live;
     c.seams = &w->seams;
     c.threads = 1;
-    c.pins = 0;
+    c.hkv.pins = 0;
     w->peak = live;
     hd_status s = hd_open_snapshot("x", &c, &t);
     if (s && good) return fuzz_say("open: what was saved is refused: %s", hd_why());

@@ -31,11 +31,11 @@ static hd_case case_of(feed *f)
     c.slots = ((const uint32_t[]){ 4, 2, 3, 8, 5, 16, 32, 7 })[shape % 8];
     c.buckets = ((const uint64_t[]){ 2, 1, 3, 4, 5, 8 })[shape / 8 % 6];
     c.value_bytes = ((const uint32_t[]){ 8, 0, 1, 4, 12, 16, 24, 100 })[value % 8];
-    c.dual = value & 8 && c.buckets > 1;
-    c.admit = value & 16 ? HD_ADMIT_ALWAYS : HD_ADMIT_SCORE;
+    c.table.hkv.dual = value & 8 && c.buckets > 1;
+    c.table.hkv.admit = value & 16 ? HD_ADMIT_ALWAYS : HD_ADMIT_SCORE;
     c.table_seed = value >> 5;
     c.epoch_every = ((const uint32_t[]){ 0, 1, 2, 5 })[pins % 4];
-    c.pins = ((const uint32_t[]){ 2, 0, 1, 3, 16 })[pins / 4 % 5];
+    c.table.hkv.pins = ((const uint32_t[]){ 2, 0, 1, 3, 16 })[pins / 4 % 5];
     if (bent) c.seed = load; /* which chooses what is left of such a shape */
     c.layout = !(place & 1) ? HD_LAYOUT_USUAL : bent ? HD_LAYOUT_MASKS : HD_LAYOUT_PAIRS;
     fuzz_bend(d, &c);
@@ -45,8 +45,8 @@ static hd_case case_of(feed *f)
     c.batches = 1 << 20;
     c.threads = 1;
     c.judge = true;
-    c.tiers = place & 2 && !bent ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
-    c.near_bytes = place & 4 && !bent ? capacity * c.value_bytes / (1 + (place >> 5)) : 0;
+    c.table.hkv.tiers = place & 2 && !bent ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
+    c.table.hkv.device_value_bytes = place & 4 && !bent ? capacity * c.value_bytes / (1 + (place >> 5)) : 0;
     c.distinct = (place & 24) == 24;
     return c;
 }

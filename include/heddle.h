@@ -197,14 +197,35 @@ typedef enum hd_clock {
     HD_CLOCK_DEVICE   /* nanoseconds of the machine's clock, as HKV has it: runs do not repeat     */
 } hd_clock;
 
-/* hd_config.spare: an eighth of the slots; 3 of 16, with which a GPU fills tables fastest. */
+/* hd_hive_config.spare: an eighth of the slots; 3 of 16, with which a GPU fills tables fastest. */
 #define HD_SPARE_USUAL UINT32_MAX
 
-/* hd_config.hash: MurmurHash3's 64-bit finaliser; and how many characters there may be, with the NUL. */
+/* hd_hive_config.hash: MurmurHash3's 64-bit finaliser; and how many characters there may be, with the NUL. */
 #define HD_HASH_USUAL      "mix64"
 #define HD_HASH_NAMES_MOST 32u
 
 typedef struct hd_seams hd_seams; /* how the library reaches the outside: base/seam.h */
+
+/* The fields of one design each. A table of another design needs them 0 or as hd_config_default() has
+ * them. `heddle list
+ * parameters` shows all fields with their limits. */
+typedef struct hd_hkv_config {
+    bool dual; /* two candidate buckets per key (section 3.4); needs 2 buckets */
+    hd_admit admit;
+    hd_tiers tiers;              /* where device_value_bytes is not 0 */
+    uint64_t device_value_bytes; /* the budget of values in the device's memory; 0: all values are there. The others
+                                    are in pinned memory of the host. On "ref" and "host": two regions of the host */
+    hd_fetch fetch;              /* where device_value_bytes is not 0 */
+    uint32_t pins;               /* keys that can be pinned at once (lock_keys) */
+} hd_hkv_config;
+
+typedef struct hd_hive_config {
+    uint32_t hashes; /* candidate buckets per key, 2 or 3 */
+    uint32_t spare;  /* slots that a bucket keeps back while a key's other buckets have more; below slots / 2, or
+                        HD_SPARE_USUAL. More of them displace fewer keys, and more lookups read a second bucket */
+    char hash[HD_HASH_NAMES_MOST]; /* "mix64", or a function for each candidate bucket, of `heddle list hashes`:
+                                      "bithash1,bithash2", its paper's choice */
+} hd_hive_config;
 
 /* Start from hd_config_default() and change what matters. Strings are copied or resolved by
  * hd_open; none is kept. */
@@ -216,24 +237,14 @@ typedef struct hd_config {
     uint64_t capacity;    /* entries, >= 1; rounded up to whole buckets                   */
     uint32_t slots;       /* per bucket, 2 to 1024; 128: the digests are one cache line. hive: 8, 16 or 32 */
     uint32_t value_bytes; /* 0 (a set) to 65,536. hive: 4, or 2 beside keys of 16 bits    */
-    bool dual;            /* two candidate buckets per key (section 3.4); needs 2 buckets */
-    uint32_t hashes;      /* hive: candidate buckets per key, 2 or 3                      */
-    uint32_t spare;       /* hive: slots that a bucket keeps back while a key's others have more; below slots / 2.
-                                With more of them fewer keys are displaced, and more lookups read a second bucket */
-    const char *hash;     /* "mix64". hive also: a function for each candidate bucket, of `heddle list hashes`:
-                                "bithash1,bithash2", its paper's choice                      */
-    hd_admit admit;
     hd_layout layout;
-    hd_tiers tiers;      /* where near_bytes is not 0                                    */
-    uint64_t near_bytes; /* of values in the device's memory, at most; 0: all are there. The rest is
-                                pinned in this machine's. On "ref" and "host": two regions of this machine's */
-    hd_fetch fetch;      /* likewise                                                     */
     hd_clock clock;
     uint64_t seed;         /* of the hash; set it against chosen keys                      */
     uint32_t epoch;        /* see hd_epoch_set                                             */
-    uint32_t pins;         /* places for pinned keys (lock_keys): at most this many at once */
     uint32_t threads;      /* of the ref backend, 0 to 1,024; 0: OpenMP's default          */
     const hd_seams *seams; /* NULL: the operating system's                                 */
+    hd_hkv_config hkv;
+    hd_hive_config hive;
 } hd_config;
 
 /* hkv, ref, lru, ordered; 1 Mi entries in 128-slot buckets, 8-byte values, all near, single bucket, admission by
@@ -244,6 +255,10 @@ HD_API hd_config hd_config_default(void);
  * candidate buckets per key, the usual spare slots. An unknown name, which hd_open refuses: the default. `design` is
  * kept. */
 HD_API hd_config hd_config_of(const char *design);
+
+/* Sets one field by its name (`heddle list parameters`): "dual" "1", "capacity" "4Mi", "hash" "crc32,city32". A name
+ * that is in two designs is the first's. The strings of design, backend, policy and lock are kept, not copied. */
+HD_API hd_status hd_config_set(hd_config *config, const char *name, const char *text);
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
@@ -262,23 +277,18 @@ typedef struct hd_info {
     uint64_t stash_buckets; /* hive: behind the others, for what finds no place among them           */
     uint64_t places;        /* slots there are, a stash's with the others: what export goes over */
     uint64_t keys;          /* keys below this can be held */
-    uint32_t hashes, spare;
-    char hash[HD_HASH_NAMES_MOST];
     uint32_t slots, value_bytes;
-    bool dual;
-    hd_admit admit;
-    hd_layout layout; /* planes or pairs */
-    hd_tiers tiers;
-    uint64_t near_bytes;                        /* the budget, as configured; 0: none */
-    hd_fetch fetch;                             /* as configured */
-    uint64_t near_value_bytes, far_value_bytes; /* of values: so much in the device's memory, and in this machine's */
+    hd_layout layout;             /* never HD_LAYOUT_USUAL */
+    uint64_t values_device_bytes; /* of values, in the device's memory */
+    uint64_t values_host_bytes;   /* of values, in the host's memory: hd_hkv_config.device_value_bytes */
     hd_clock clock;
     uint64_t seed;
     uint64_t now; /* the logical clock: ticks taken so far */
     uint32_t epoch;
-    uint32_t pins;         /* places for pins  */
     uint32_t threads;      /* 0: OpenMP's default */
     uint64_t memory_bytes; /* all that the table holds */
+    hd_hkv_config hkv;     /* of a design's own table as configured, and zero of the others; no HD_SPARE_USUAL */
+    hd_hive_config hive;
 } hd_info;
 
 HD_API hd_status hd_table_info(hd_table *table, hd_info *info);
@@ -421,7 +431,16 @@ HD_API hd_status hd_snapshot_inspect(const char *path, hd_snapshot_info *info);
 
 /* ---- What there is (for tools) --------------------------------------------------------------- */
 
-typedef enum hd_kind { HD_DESIGNS, HD_BACKENDS, HD_POLICIES, HD_LOCKS, HD_PREDICATES, HD_KERNELS, HD_HASHES } hd_kind;
+typedef enum hd_kind {
+    HD_DESIGNS,
+    HD_BACKENDS,
+    HD_POLICIES,
+    HD_LOCKS,
+    HD_PREDICATES,
+    HD_KERNELS,
+    HD_HASHES,
+    HD_PARAMETERS /* the fields of hd_config; more: the design that has it, "" when all do */
+} hd_kind;
 
 typedef struct hd_row {
     const char *name; /* "lru" */

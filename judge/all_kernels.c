@@ -139,7 +139,7 @@ static void went_wrong(const guide *g, all_kernels_row *r, const char *why)
     snprintf(r->wrong, sizeof r->wrong, "%.*s", (int)strcspn(why, "\n"), why);
     snprintf(again.op, sizeof again.op, "%s", fixture_op_name(r->op));
     snprintf(again.kernel, sizeof again.kernel, "%s", r->kernel->variant);
-    again.dual = r->dual;
+    again.table.hkv.dual = r->dual;
     hd_case_print(&again, r->again, sizeof r->again);
 }
 
@@ -204,7 +204,7 @@ static hd_status plan(guide *g, int duals)
                 all_kernels_row *r = &t->row[t->rows++];
                 r->op = (hd_op)op;
                 r->dual = dual == 1;
-                r->buckets = g->c.hashes ? g->c.hashes : 1 + (uint32_t)dual;
+                r->buckets = g->c.table.hive.hashes ? g->c.table.hive.hashes : 1 + (uint32_t)dual;
                 r->kernel = &g->d->row[k];
                 const char *unfit = fixture_unfit(g->d, k, &g->c);
                 if (unfit) snprintf(r->unfit, sizeof r->unfit, "%s", unfit);
@@ -221,7 +221,7 @@ static hd_status visit(guide *g, bool dual, size_t *done)
     stop x;
     memset(&x, 0, sizeof x);
     hd_case c = g->c;
-    c.dual = dual;
+    c.table.hkv.dual = dual;
     hd_status status = fixture_open_empty(&c, &x.s);
     if (!status) status = comparison_open(x.s, &x.a);
     if (!status) status = fill(g, &x);

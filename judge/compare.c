@@ -96,7 +96,7 @@ const char *hd_oracle_compare(hd_oracle *o, hd_table *table)
 /* An entry that found no room stood below all of a full candidate set, which is still there: best score first. */
 static const char *unduly_dropped(hd_oracle *o, const hd_info *info)
 {
-    uint64_t need = info->dual ? 2 * (uint64_t)info->slots : info->slots;
+    uint64_t need = info->hkv.dual ? 2 * (uint64_t)info->slots : info->slots;
     const judge_entry *e, *f;
     for (uint64_t p = 0; (e = judge_map_next(&o->map, &p));) {
         uint64_t above = 0;

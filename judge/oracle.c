@@ -68,11 +68,11 @@ hd_status hd_oracle_open(const hd_config *c, hd_oracle **out)
     o->policy = policy;
     o->dictionary = judge_dictionary(c->design);
     o->keys = judge_keys(c);
-    o->always = c->admit == HD_ADMIT_ALWAYS;
-    o->dual = c->dual;
+    o->always = c->hkv.admit == HD_ADMIT_ALWAYS;
+    o->dual = c->hkv.dual;
     o->slots = c->slots;
     o->value_bytes = c->value_bytes;
-    o->pin_limit = c->pins;
+    o->pin_limit = c->hkv.pins;
     *out = o;
     return HD_OK;
 }

@@ -126,6 +126,19 @@ static const hd_design *design_named(size_t i)
     return NULL;
 }
 
+static bool list_param(size_t i, hd_row *row)
+{
+    const hd_params *s;
+    for (size_t k = 0; (s = hd_params_at(k)); i -= s->count, k++) {
+        if (i >= s->count) continue;
+        row->name = s->row[i].name;
+        row->what = s->row[i].what;
+        row->more = s->design ? s->design : "";
+        return true;
+    }
+    return false;
+}
+
 bool hd_list(hd_kind kind, size_t i, hd_row *row)
 {
     const hd_design *design = design_named(i);
@@ -165,6 +178,7 @@ bool hd_list(hd_kind kind, size_t i, hd_row *row)
         row->what = kernel->what;
         row->more = kernel->design;
         return true;
+    case HD_PARAMETERS: return list_param(i, row);
     case HD_HASHES:
         if (i >= HD_HASH_COUNT) return false;
         row->name = hd_hash_rows[i].name;

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/options.h"
 
 void hd_snapshot_sum(const XXH3_state_t *x, uint8_t *sum)
 {
@@ -88,7 +87,50 @@ const char *hd_snapshot_fault(const hd_snapshot_header *h)
     return h->file_bytes == hd_snapshot_bytes(h) ? "" : "file_bytes";
 }
 
-const char *hd_snapshot_hash(const hd_snapshot_header *h) { return h->hash[0] ? h->hash : HD_HASH_USUAL; }
+void hd_snapshot_put(hd_snapshot_header *h, const hd_params *own, const void *in)
+{
+    for (size_t k = 0; own && k < own->count; k++) {
+        const hd_param *p = &own->row[k];
+        const char *text = (const char *)in + p->at;
+        uint32_t number = p->saved == HD_SAVED_FLAG || p->saved == HD_SAVED_U32 ? (uint32_t)hd_param_number(p, in) : 0;
+        if (p->saved == HD_SAVED_FLAG) h->flags |= number << p->saved_at;
+        if (p->saved == HD_SAVED_U32) memcpy((char *)h + p->saved_at, &number, sizeof number);
+        if (p->saved == HD_SAVED_TEXT && strcmp(text, p->text) != 0) memcpy((char *)h + p->saved_at, text, p->bytes);
+    }
+}
+
+void hd_snapshot_get(const hd_snapshot_header *h, const hd_params *own, bool only_places, void *in)
+{
+    for (size_t k = 0; own && k < own->count; k++) {
+        const hd_param *p = &own->row[k];
+        const char *text = (const char *)h + p->saved_at;
+        uint32_t number;
+        if (only_places && !p->places) continue;
+        if (p->saved == HD_SAVED_FLAG) hd_param_number_set(p, in, h->flags >> p->saved_at & 1);
+        if (p->saved == HD_SAVED_U32) hd_param_number_set(p, in, (memcpy(&number, text, sizeof number), number));
+        if (p->saved == HD_SAVED_TEXT && !*text) hd_param_reset(p, in);
+        if (p->saved == HD_SAVED_TEXT && *text) memcpy((char *)in + p->at, text, p->bytes);
+    }
+}
+
+/* The saved fields of the header are those that a table of that shape saves. */
+static bool saves_the_same(const hd_snapshot_header *h, const hd_params *own, const hd_info *info)
+{
+    hd_snapshot_header again = *h;
+    hd_snapshot_put(&again, own, hd_params_of_table(own, info));
+    return memcmp(&again, h, sizeof again) == 0;
+}
+
+/* A bit of `flags` that is another design's, of a field that entries' places depend on. */
+static bool has_foreign_flag(const hd_snapshot_header *h, const hd_params *own)
+{
+    const hd_params *s;
+    for (size_t i = 1; (s = hd_params_at(i)); i++)
+        for (size_t k = 0; k < s->count; k++)
+            if (s != own && s->row[k].places && s->row[k].saved == HD_SAVED_FLAG && h->flags >> s->row[k].saved_at & 1)
+                return true;
+    return false;
+}
 
 hd_status hd_snapshot_shape(const hd_design *design, const char *path, const hd_snapshot_header *h, hd_info *info)
 {
@@ -96,8 +138,10 @@ hd_status hd_snapshot_shape(const hd_design *design, const char *path, const hd_
     info->buckets = h->buckets;
     info->slots = c.slots = h->slots;
     info->capacity = c.capacity = h->buckets * h->slots;
-    info->dual = c.dual = h->flags & HD_SNAPSHOT_DUAL;
     info->seed = h->seed;
+    hd_snapshot_get(h, design->params, true, hd_params_in_info(design->params, info));
+    if (has_foreign_flag(h, design->params))
+        return hd_fail(HD_ECORRUPT, "%s: the header's flags make no sense for design %s", path, design->name);
     bool grows = h->base_buckets || h->stash_buckets || h->spare ||
                  h->hash[0]; /* hashes: an earlier version wrote what it was given */
     if (!design->resize)
@@ -105,14 +149,14 @@ hd_status hd_snapshot_shape(const hd_design *design, const char *path, const hd_
                                design->name)
                      : HD_OK;
     info->value_bytes = c.value_bytes = h->value_bytes;
-    c.hashes = h->hashes;
-    c.spare = h->spare;
-    c.hash = hd_snapshot_hash(h);
+    hd_params_of_info(design->params, info, &c);
     c.layout = info->layout;
     if (h->flags & HD_SNAPSHOT_DEVICE_CLOCK) c.clock = HD_CLOCK_DEVICE;
-    if (hd_options_check(design, &c) || design->shape(&c, info))
+    if (hd_params_check(design->params, design->name, &c) || design->shape(&c, info))
         return hd_fail(HD_ECORRUPT, "%s: no table of design %s has such a shape: %s", path, design->name, hd_why());
-    if (info->spare != h->spare) return hd_fail(HD_ECORRUPT, "%s: the header's spare makes no sense", path);
+    if (!saves_the_same(h, design->params, info))
+        return hd_fail(HD_ECORRUPT, "%s: a field of the header that design %s saves makes no sense", path,
+                       design->name);
     if (h->base_buckets == 0 || h->stash_buckets == 0)
         return hd_fail(HD_ECORRUPT, "%s: the header's base_buckets or stash_buckets is 0", path);
     info->base_buckets = h->base_buckets;

@@ -73,8 +73,11 @@ uint64_t hd_snapshot_places(const hd_snapshot_header *h);                     /*
 uint64_t hd_snapshot_section_bytes(const hd_snapshot_header *h, int section); /* of its payload */
 uint64_t hd_snapshot_bytes(const hd_snapshot_header *h);                      /* of the file    */
 hd_section_head hd_snapshot_section(const hd_snapshot_header *h, int section);
-const char *hd_snapshot_hash(const hd_snapshot_header *h); /* as hd_config.hash has it */
 
+/* A design's own fields (hd_param.saved) between a header and the struct that they are of. only_places: only those that
+ * entries' places depend on. */
+void hd_snapshot_put(hd_snapshot_header *h, const hd_params *own, const void *in);
+void hd_snapshot_get(const hd_snapshot_header *h, const hd_params *own, bool only_places, void *in);
 /* What no checksum can tell: whether the numbers make sense together. "", or the field that does not. */
 const char *hd_snapshot_fault(const hd_snapshot_header *h);
 /* The shape of the table that was saved; the rest of *info is the caller's. HD_ECORRUPT: no table of the design has

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/options.h"
 #include "lib/snapshot.h"
 #include "lib/table.h"
 
@@ -270,11 +269,15 @@ static hd_status reinsert(const hd_design *design, void *from, void *to, const h
     return HD_OK;
 }
 
-/* resizes: the number of buckets is no part of its shape. */
-static bool same_shape(const hd_info *a, const hd_info *b, bool resizes)
+/* Of a design that resizes the number of buckets is no part of the shape. */
+static bool same_shape(const hd_design *d, const hd_info *a, const hd_info *b)
 {
-    return (resizes || a->buckets == b->buckets) && a->slots == b->slots && a->dual == b->dual && a->seed == b->seed &&
-           a->hashes == b->hashes && a->spare == b->spare && strcmp(a->hash, b->hash) == 0;
+    const hd_params *own = d->params;
+    bool same = (d->resize || a->buckets == b->buckets) && a->slots == b->slots && a->seed == b->seed;
+    for (size_t k = 0; own && k < own->count && same; k++)
+        same =
+            !own->row[k].places || hd_param_same(&own->row[k], hd_params_of_table(own, a), hd_params_of_table(own, b));
+    return same;
 }
 
 /* A table that grows in place has the number of buckets that its entries want: it takes the file's, or room for
@@ -299,8 +302,7 @@ static hd_status load_state(hd_table *t, const char *path, const verified *f, vo
     if (status) return status;
     status = hd_stage(t->design, as_saved, true);
     if (!status) status = fill(t->design, as_saved, &t->seams, path, f, ahead);
-    if (!status && same_shape(&shape, &t->info, t->design->resize != NULL) &&
-        !(status = hd_settle(t->design, as_saved, true))) {
+    if (!status && same_shape(t->design, &shape, &t->info) && !(status = hd_settle(t->design, as_saved, true))) {
         /* which moves nothing */
         if (t->design->resize) status = t->design->resize(as_saved, &t->seams, shape.buckets, info);
         if (status)
@@ -388,14 +390,9 @@ hd_status hd_open_snapshot(const char *path, const hd_config *config, hd_table *
     if (status) return status;
     c.design = f.h.design;
     c.policy = f.h.policy;
-    c.hashes = f.h.hashes;
-    c.spare = f.h.spare;
-    c.hash = hd_snapshot_hash(&f.h);
     c.capacity = f.h.buckets * f.h.slots;
     c.slots = f.h.slots;
     c.value_bytes = f.h.value_bytes;
-    c.dual = f.h.flags & HD_SNAPSHOT_DUAL;
-    c.admit = f.h.flags & HD_SNAPSHOT_ADMIT_ALWAYS ? HD_ADMIT_ALWAYS : HD_ADMIT_SCORE;
     c.clock = f.h.flags & HD_SNAPSHOT_DEVICE_CLOCK ? HD_CLOCK_DEVICE : HD_CLOCK_LOGICAL;
     c.seed = f.h.seed;
     hd_table *t;
@@ -404,7 +401,8 @@ hd_status hd_open_snapshot(const char *path, const hd_config *config, hd_table *
     const hd_design *design = c.backend ? hd_design_on(c.design, c.backend) : NULL;
     if (design && (status = hd_snapshot_shape(design, path, &f.h, &shape)))
         return status; /* the file's mistake, where hd_open would call it the caller's */
-    if (design) hd_options_drop(design, &c);
+    if (design) hd_params_drop_others(design->params, &c);
+    if (design && design->params) hd_snapshot_get(&f.h, design->params, false, hd_params_in(design->params, &c));
     if ((status = hd_open(&c, &t))) return status;
     if ((status = hd_load(t, path, NULL)))
         hd_close(t);

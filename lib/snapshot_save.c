@@ -83,14 +83,10 @@ static hd_snapshot_header header_of(hd_table *t)
     h.seed = t->info.seed;
     h.base_buckets = t->info.base_buckets;
     h.stash_buckets = t->info.stash_buckets;
-    h.hashes = t->info.hashes;
-    h.spare = t->info.spare;
-    if (strcmp(t->info.hash, HD_HASH_USUAL) != 0) memcpy(h.hash, t->info.hash, sizeof h.hash);
     h.clock = atomic_load(&t->clock);
     h.epoch = atomic_load(&t->epoch);
-    h.flags = (t->info.dual ? HD_SNAPSHOT_DUAL : 0u) |
-              (t->info.admit == HD_ADMIT_ALWAYS ? HD_SNAPSHOT_ADMIT_ALWAYS : 0u) |
-              (t->info.clock == HD_CLOCK_DEVICE ? HD_SNAPSHOT_DEVICE_CLOCK : 0u);
+    h.flags = t->info.clock == HD_CLOCK_DEVICE ? HD_SNAPSHOT_DEVICE_CLOCK : 0u;
+    hd_snapshot_put(&h, t->design->params, hd_params_of_table(t->design->params, &t->info));
     for (hd_entry e = { 0, 0, 0, NULL }; t->design->next(t->state, &e); e.slot++) h.size++;
     h.file_bytes = hd_snapshot_bytes(&h);
     hd_snapshot_header_sum(&h, h.sum);

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/options.h"
 #include "policies/policy.h"
 
 /* ---- The life of a batch --------------------------------------------------------------------- */
@@ -154,16 +153,7 @@ hd_status hd_entries_sync(hd_table *t, uint64_t *entries)
 hd_config hd_config_default(void)
 {
     hd_config c;
-    memset(&c, 0, sizeof c);
-    c.design = "hkv";
-    c.backend = "ref";
-    c.policy = "lru";
-    c.lock = "ordered";
-    c.capacity = 1u << 20;
-    c.slots = 128;
-    c.value_bytes = 8;
-    c.hash = HD_HASH_USUAL;
-    c.pins = 1024;
+    hd_params_reset(&c);
     return c;
 }
 
@@ -219,34 +209,17 @@ static hd_status describe(const hd_config *c, hd_info *info, const hd_design **d
     *design = hd_design_on(info->design, info->backend);
     if (!*design) return fail_backend(info, row);
     if ((status = resolve_policy(*design, c, info, policy))) return status;
-    if (!c->hash) return hd_fail(HD_EINVAL, "hash: NULL");
-    if (strlen(c->hash) >= sizeof info->hash)
-        return hd_fail(HD_EINVAL, "hash: '%.40s...' is longer than %zu characters", c->hash, sizeof info->hash - 1);
-    if ((unsigned)c->admit > HD_ADMIT_ALWAYS) return hd_fail(HD_EINVAL, "admit: %d is no hd_admit", (int)c->admit);
-    if ((unsigned)c->layout > HD_LAYOUT_MASKS) return hd_fail(HD_EINVAL, "layout: %d is no hd_layout", (int)c->layout);
-    if ((unsigned)c->tiers > HD_TIERS_POSITION) return hd_fail(HD_EINVAL, "tiers: %d is no hd_tiers", (int)c->tiers);
-    if ((unsigned)c->fetch > HD_FETCH_DIRECT) return hd_fail(HD_EINVAL, "fetch: %d is no hd_fetch", (int)c->fetch);
-    if ((unsigned)c->clock > HD_CLOCK_DEVICE) return hd_fail(HD_EINVAL, "clock: %d is no hd_clock", (int)c->clock);
-    if (c->threads > HD_THREADS_MOST)
-        return hd_fail(HD_EINVAL, "threads: %" PRIu32 " is above the limit of %d", c->threads, HD_THREADS_MOST);
+    if ((status = hd_params_check((*design)->params, info->design, c))) return status;
     info->slots = c->slots;
     info->value_bytes = c->value_bytes;
-    info->dual = c->dual;
-    info->hashes = c->hashes;
-    memcpy(info->hash, c->hash, strlen(c->hash));
-    info->admit = c->admit;
     info->layout = c->layout;
-    info->tiers = c->tiers;
-    info->near_bytes = c->near_bytes;
-    info->fetch = c->fetch;
     info->clock = c->clock;
     info->seed = c->seed;
     info->epoch = c->epoch;
-    info->pins = c->pins;
     info->threads = c->threads;
     info->keys = HD_KEY_RESERVED;
-    if (!status) status = hd_options_check(*design, c);
-    if (!status) status = (*design)->shape(c, info);
+    hd_params_to_info((*design)->params, c, info);
+    status = (*design)->shape(c, info);
     if (!status && !info->places) info->places = info->capacity;
     return status;
 }
@@ -432,10 +405,7 @@ hd_status hd_table_grow(hd_table *t, uint64_t buckets)
     c.capacity = buckets * info.slots;
     c.slots = info.slots;
     c.value_bytes = info.value_bytes;
-    c.dual = info.dual;
-    c.tiers = info.tiers;
-    c.near_bytes = info.near_bytes;
-    c.pins = info.pins;
+    hd_params_of_info(t->design->params, &info, &c);
     void *state;
     hd_status status = t->design->shape(&c, &info);
     info.places = info.capacity;

@@ -33,11 +33,11 @@ hd_config hive_config(const hive_shape *s)
     c.capacity = s->buckets * s->slots;
     c.slots = s->slots;
     c.value_bytes = s->value_bytes;
-    c.hashes = s->hashes;
+    c.hive.hashes = s->hashes;
     c.layout = s->layout;
     c.seed = s->seed;
-    c.spare = s->spare;
-    if (s->hash) c.hash = s->hash;
+    c.hive.spare = s->spare;
+    if (s->hash) must(hd_config_set(&c, "hash", s->hash));
     return c;
 }
 

@@ -77,9 +77,9 @@ static fixture_kernel kernel(uint32_t row)
 static void bend(hd_case *c)
 {
     c->value_bytes = 4;
-    c->dual = false;
-    c->pins = 0;
-    c->near_bytes = 0;
+    c->table.hkv.dual = false;
+    c->table.hkv.pins = 0;
+    c->table.hkv.device_value_bytes = 0;
     if (c->slots > SLOTS_MOST) c->slots = SLOTS_MOST;
     if (c->buckets == 0 || c->buckets > LINE_PARTS) c->buckets = LINE_PARTS;
 }

@@ -30,8 +30,8 @@ void model_open(model *m, hd_table *table)
     m->buckets = info.buckets;
     m->slots = info.slots;
     m->value_bytes = info.value_bytes;
-    m->dual = info.dual;
-    m->always = info.admit == HD_ADMIT_ALWAYS;
+    m->dual = info.hkv.dual;
+    m->always = info.hkv.admit == HD_ADMIT_ALWAYS;
     m->seed = info.seed;
     m->now = info.now;
     m->epoch = info.epoch;

@@ -16,12 +16,12 @@ hd_config shape_config(const snapshot_shape *s)
     c.capacity = s->buckets * s->slots;
     c.slots = s->slots;
     c.value_bytes = s->value_bytes;
-    c.dual = s->dual;
-    c.admit = s->admit;
+    c.hkv.dual = s->dual;
+    c.hkv.admit = s->admit;
     c.seed = s->seed;
-    c.tiers = s->seed % 4 == 1 ? HD_TIERS_POSITION : HD_TIERS_BUCKET; /* a file does not say */
-    c.near_bytes = s->seed % 2 ? c.capacity * s->value_bytes / 3 : 0;
-    c.pins = 16;
+    c.hkv.tiers = s->seed % 4 == 1 ? HD_TIERS_POSITION : HD_TIERS_BUCKET; /* a file does not say */
+    c.hkv.device_value_bytes = s->seed % 2 ? c.capacity * s->value_bytes / 3 : 0;
+    c.hkv.pins = 16;
     c.threads = 1; /* children are forked */
     return c;
 }

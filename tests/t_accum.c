@@ -36,7 +36,7 @@ static hd_table *open_table(const char *policy, uint32_t value_bytes, bool dual)
     c.capacity = 64;
     c.slots = 16;
     c.value_bytes = value_bytes;
-    c.dual = dual;
+    c.hkv.dual = dual;
     c.threads = 1;
     hd_table *t;
     test_case("accum_or_assign policy=%s value_bytes=%u%s", policy, value_bytes, dual ? " dual" : "");

@@ -114,7 +114,7 @@ static void tours_name_the_wrong(void **state)
                       !strchr(r->wrong, '\n'),
                   "%s%s", r->at_random ? "at random: " : "", r->wrong);
             must(hd_case_parse(r->again, &again));
-            check(again.dual == r->dual && strcmp(again.kernel, "tlpv1") == 0 &&
+            check(again.table.hkv.dual == r->dual && strcmp(again.kernel, "tlpv1") == 0 &&
                       strcmp(again.op, hd_op_name(r->op)) == 0,
                   "%s", r->again);
         }

@@ -58,13 +58,13 @@ static hd_config config_of(const kind *q, const char *policy, bool dual)
     c.capacity = CAPACITY;
     c.slots = q->slots;
     c.value_bytes = q->value_bytes;
-    c.pins = q->pins;
+    c.hkv.pins = q->pins;
     if (!is_dictionary(q)) {
-        c.fetch = HD_FETCH_SORTED;
-        c.dual = dual;
-        c.near_bytes = dual ? CAPACITY * VALUE_BYTES / 2 : 0;
+        c.hkv.fetch = HD_FETCH_SORTED;
+        c.hkv.dual = dual;
+        c.hkv.device_value_bytes = dual ? CAPACITY * VALUE_BYTES / 2 : 0;
     } else if (dual) {
-        c.hashes = 3;
+        c.hive.hashes = 3;
         c.layout = HD_LAYOUT_MASKS;
     }
     return c;
@@ -238,7 +238,7 @@ static hd_status act_open_bare(world *w, const act *a)
 {
     hd_config c = w->config;
     (void)a;
-    c.pins = 0;
+    c.hkv.pins = 0;
     c.slots = w->kind->other_slots; /* of a cache: with lower bounds */
     c.lock = "none";
     if (!is_dictionary(w->kind)) {
@@ -581,7 +581,7 @@ static uint64_t under_clock(broken_clock clock, const char *policy, bool dual)
     seams.time.self = &clock;
     c.backend = backend;
     c.policy = policy;
-    c.dual = dual;
+    c.hkv.dual = dual;
     c.capacity = CAPACITY;
     c.slots = SLOTS;
     c.value_bytes = VALUE_BYTES;
@@ -699,12 +699,13 @@ static void all_is_given_back(void **state)
         counting_init(&memory);
         c.backend = backends[k & 1];
         c.layout = layouts[dictionary][k >> 1 & 1];
-        c.near_bytes = k >> 2 == 1 ? 100 : 0;
+        c.hkv.device_value_bytes = k >> 2 == 1 ? 100 : 0;
         c.capacity = 512;
         c.slots = 16;
-        c.pins = dictionary ? 0 : 5;
+        c.hkv.pins = dictionary ? 0 : 5;
         c.seams = &memory.seams;
-        test_case("%s, backend %s, layout %d, near_bytes %d", c.design, c.backend, (int)c.layout, (int)c.near_bytes);
+        test_case("%s, backend %s, layout %d, near_bytes %d", c.design, c.backend, (int)c.layout,
+                  (int)c.hkv.device_value_bytes);
         must(hd_open(&c, &t));
         must(hd_grow(t, dictionary ? 150 : 64));
         if (dictionary) must(hd_shrink(t, 40)); /* three segments more, and one of them is given back */

@@ -38,14 +38,15 @@ static void open_table(const char *policy, mode m, uint64_t buckets, uint32_t sl
     c.backend = test_backend("ref");
     if (m != DICTIONARY) {
         c.policy = policy;
-        c.dual = m == DUAL;
-        c.pins = 4;
+        c.hkv.dual = m == DUAL;
+        c.hkv.pins = 4;
     }
     c.capacity = buckets * slots;
     c.slots = slots;
     x.kind = m;
     x.value_bytes = c.value_bytes;
-    test_case("%s policy=%s buckets=%llu slots=%u%s", c.design, c.policy, (ull)buckets, slots, c.dual ? " dual" : "");
+    test_case("%s policy=%s buckets=%llu slots=%u%s", c.design, c.policy, (ull)buckets, slots,
+              c.hkv.dual ? " dual" : "");
     must(hd_open(&c, &x.table));
 }
 
@@ -366,8 +367,8 @@ static void admit_always(bool dual)
     uint64_t key[4], value = 7, newcomer = 5, low = 0;
     hd_config c = test_config();
     c.policy = "custom";
-    c.admit = HD_ADMIT_ALWAYS;
-    c.dual = dual;
+    c.hkv.admit = HD_ADMIT_ALWAYS;
+    c.hkv.dual = dual;
     c.slots = dual ? 2 : 4;
     c.capacity = 4;
     test_case("admit always%s", dual ? " dual" : "");
@@ -644,7 +645,7 @@ static void values_of_any_size(bool dual)
         c.capacity = 64;
         c.slots = 16;
         c.value_bytes = bytes;
-        c.dual = dual;
+        c.hkv.dual = dual;
         test_case("value_bytes=%u%s", bytes, dual ? " dual" : "");
         must(hd_open(&c, &x.table));
         uint64_t key[20];

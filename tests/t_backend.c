@@ -55,7 +55,7 @@ static hd_config config_of(const shape *s, uint32_t policy, bool dual)
     c.capacity = s->buckets * s->slots;
     c.slots = s->slots;
     c.value_bytes = s->value_bytes;
-    c.dual = dual;
+    c.hkv.dual = dual;
     c.epoch = 3;
     c.seed = dual ? 17 : 0;
     return c;
@@ -82,11 +82,11 @@ static void pair_open(pair *p, hd_config c, uint64_t most, uint64_t keys)
     memset(p, 0, sizeof *p);
     must(hd_open(&c, &p->ref));
     c.backend = test_backend("host");
-    c.tiers = c.dual ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
+    c.hkv.tiers = c.hkv.dual ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
     /* of every other shape */
-    if (c.slots % 16 != 0 || c.slots == 128) c.near_bytes = c.capacity * c.value_bytes * 2 / 5 + 1;
-    if (c.slots % 2 && c.dual) c.layout = HD_LAYOUT_PLANES;
-    c.fetch = HD_FETCH_SORTED;
+    if (c.slots % 16 != 0 || c.slots == 128) c.hkv.device_value_bytes = c.capacity * c.value_bytes * 2 / 5 + 1;
+    if (c.slots % 2 && c.hkv.dual) c.layout = HD_LAYOUT_PLANES;
+    c.hkv.fetch = HD_FETCH_SORTED;
     simt_config m = in_some_order(SIMT_RANDOM, keys);
     hd_host_usual(&m, 3, 64);
     must(hd_open(&c, &p->own));

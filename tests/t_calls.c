@@ -104,8 +104,8 @@ static void bed_open_as(bed *d, const char *policy, hd_layout layout, uint64_t n
     c.capacity = CAPACITY;
     c.value_bytes = VALUE;
     c.layout = layout;
-    c.near_bytes = near_bytes;
-    c.fetch = fetch;
+    c.hkv.device_value_bytes = near_bytes;
+    c.hkv.fetch = fetch;
     d->sorts = near_bytes && fetch == HD_FETCH_SORTED;
     must(hd_open(&c, &d->t));
     memset(&d->here, 0, sizeof d->here);

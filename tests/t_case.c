@@ -14,11 +14,14 @@ static bool same(const hd_case *a, const hd_case *b)
     return !strcmp(a->design, b->design) && !strcmp(a->op, b->op) && !strcmp(a->kernel, b->kernel) &&
            !strcmp(a->policy, b->policy) && !strcmp(a->lock, b->lock) && !strcmp(a->keys, b->keys) &&
            a->buckets == b->buckets && a->capacity == b->capacity && a->slots == b->slots &&
-           a->value_bytes == b->value_bytes && a->hashes == b->hashes && a->spare == b->spare &&
-           !strcmp(a->hash, b->hash) && a->dual == b->dual && a->distinct == b->distinct && a->admit == b->admit &&
-           a->tiers == b->tiers && a->near_bytes == b->near_bytes && a->fetch == b->fetch &&
-           a->table_seed == b->table_seed && a->epoch_every == b->epoch_every && a->pins == b->pins &&
-           a->threads == b->threads && a->batch == b->batch && a->batches == b->batches && a->seed == b->seed &&
+           a->value_bytes == b->value_bytes && a->table.hive.hashes == b->table.hive.hashes &&
+           a->table.hive.spare == b->table.hive.spare && !strcmp(a->table.hive.hash, b->table.hive.hash) &&
+           a->table.hkv.dual == b->table.hkv.dual && a->distinct == b->distinct &&
+           a->table.hkv.admit == b->table.hkv.admit && a->table.hkv.tiers == b->table.hkv.tiers &&
+           a->table.hkv.device_value_bytes == b->table.hkv.device_value_bytes &&
+           a->table.hkv.fetch == b->table.hkv.fetch && a->table_seed == b->table_seed &&
+           a->epoch_every == b->epoch_every && a->table.hkv.pins == b->table.hkv.pins && a->threads == b->threads &&
+           a->batch == b->batch && a->batches == b->batches && a->seed == b->seed &&
            a->reserved_ppm == b->reserved_ppm && a->duplicate_ppm == b->duplicate_ppm &&
            a->extreme_ppm == b->extreme_ppm && a->judge == b->judge;
 }
@@ -58,17 +61,17 @@ static hd_case any_case(uint64_t *r)
     if (test_below(r, 2)) c.capacity = any(r, 1, 1ull << 48);
     if (test_below(r, 2)) c.slots = (uint32_t)any(r, 2, 1024);
     if (test_below(r, 2)) c.value_bytes = (uint32_t)any(r, 0, 65536);
-    if (test_below(r, 2)) c.hashes = (uint32_t)any(r, 0, 64);
-    if (test_below(r, 2)) strcpy(c.hash, "crc64,city32");
-    if (test_below(r, 2)) c.spare = (uint32_t)any(r, 0, UINT32_MAX);
-    c.dual = test_below(r, 2), c.distinct = test_below(r, 2), c.judge = test_below(r, 2);
-    c.admit = test_below(r, 2) ? HD_ADMIT_ALWAYS : HD_ADMIT_SCORE;
-    c.tiers = test_below(r, 2) ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
-    c.fetch = (hd_fetch)test_below(r, 3);
-    if (test_below(r, 2)) c.near_bytes = any(r, 0, UINT64_MAX);
+    if (test_below(r, 2)) c.table.hive.hashes = 3;
+    if (test_below(r, 2)) strcpy(c.table.hive.hash, "crc64,city32");
+    if (test_below(r, 2)) c.table.hive.spare = (uint32_t)any(r, 1, UINT32_MAX);
+    c.table.hkv.dual = test_below(r, 2), c.distinct = test_below(r, 2), c.judge = test_below(r, 2);
+    c.table.hkv.admit = test_below(r, 2) ? HD_ADMIT_ALWAYS : HD_ADMIT_SCORE;
+    c.table.hkv.tiers = test_below(r, 2) ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
+    c.table.hkv.fetch = (hd_fetch)test_below(r, 3);
+    if (test_below(r, 2)) c.table.hkv.device_value_bytes = any(r, 0, UINT64_MAX);
     if (test_below(r, 2)) c.table_seed = any(r, 0, UINT64_MAX);
     if (test_below(r, 2)) c.epoch_every = (uint32_t)any(r, 0, UINT32_MAX);
-    if (test_below(r, 2)) c.pins = (uint32_t)any(r, 0, UINT32_MAX);
+    if (test_below(r, 2)) c.table.hkv.pins = (uint32_t)any(r, 0, 1u << 30);
     if (test_below(r, 2)) c.threads = (uint32_t)any(r, 0, 4096);
     if (test_below(r, 2)) c.batch = any(r, 1, 1ull << 32);
     if (test_below(r, 2)) c.batches = any(r, 0, 1ull << 40);
@@ -146,24 +149,24 @@ static void configures(void **state)
     assert_int_equal(info.buckets, 5);
     assert_int_equal(info.capacity, 35);
     assert_int_equal(info.value_bytes, 24);
-    assert_int_equal(info.dual, true);
-    assert_int_equal(info.admit, HD_ADMIT_ALWAYS);
-    assert_int_equal(info.tiers, HD_TIERS_POSITION);
-    assert_int_equal(info.near_bytes, 100);
-    assert_int_equal(info.fetch, HD_FETCH_SORTED);
-    assert_int_equal(info.near_value_bytes, 96); /* four of 35 */
-    assert_int_equal(info.far_value_bytes, 31 * 24);
+    assert_int_equal(info.hkv.dual, true);
+    assert_int_equal(info.hkv.admit, HD_ADMIT_ALWAYS);
+    assert_int_equal(info.hkv.tiers, HD_TIERS_POSITION);
+    assert_int_equal(info.hkv.device_value_bytes, 100);
+    assert_int_equal(info.hkv.fetch, HD_FETCH_SORTED);
+    assert_int_equal(info.values_device_bytes, 96); /* four of 35 */
+    assert_int_equal(info.values_host_bytes, 31 * 24);
     assert_int_equal(info.seed, 9);
-    assert_int_equal(info.pins, 3);
+    assert_int_equal(info.hkv.pins, 3);
     assert_int_equal(info.threads, 2);
     must(hd_case_parse("hive.mixed.ref buckets=3 slots=16 hashes=3 hash=crc64,city32,mix64 spare=5 layout=masks", &c));
     f = hd_case_config(&c);
     must(hd_open(&f, &t));
     must(hd_table_info(t, &info));
     hd_close(t);
-    assert_int_equal(info.hashes, 3);
-    assert_int_equal(info.spare, 5);
-    assert_string_equal(info.hash, "crc64,city32,mix64");
+    assert_int_equal(info.hive.hashes, 3);
+    assert_int_equal(info.hive.spare, 5);
+    assert_string_equal(info.hive.hash, "crc64,city32,mix64");
     assert_int_equal(info.layout, HD_LAYOUT_MASKS);
 }
 
@@ -341,7 +344,7 @@ static void set_fields(void **state)
     check(!hd_case_has(&c, "keys") && !hd_case_has(&c, "none"), "more is known than was said");
     must(hd_case_set(&c, "slots", "16"));
     must(hd_case_set(&c, "pins", "3"));
-    check(c.slots == 16 && c.pins == 3 && hd_case_has(&c, "pins"), "a field was not set");
+    check(c.slots == 16 && c.table.hkv.pins == 3 && hd_case_has(&c, "pins"), "a field was not set");
     must_fail(hd_case_set(&c, "batch", "7x0x"), HD_EINVAL, "batch");
     must_fail(hd_case_set(&c, "slits", "7"), HD_EINVAL, "slots");
     check(c.batch == 5 && c.batches == 256, "a refused word has changed the case");

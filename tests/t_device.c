@@ -69,12 +69,12 @@ static hd_config shape(uint64_t *random)
     c.slots = slots[test_below(random, 4)];
     c.capacity = c.slots * (2 + test_below(random, 3));
     c.value_bytes = bytes[test_below(random, 4)];
-    c.dual = test_below(random, 2);
+    c.hkv.dual = test_below(random, 2);
     c.policy = test_below(random, 2) ? "lfu" : "custom";
-    c.pins = 5;
-    c.tiers = test_below(random, 2) ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
-    c.near_bytes = test_below(random, 3) * c.capacity * c.value_bytes / 3;
-    c.fetch = (hd_fetch)test_below(random, 3);
+    c.hkv.pins = 5;
+    c.hkv.tiers = test_below(random, 2) ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
+    c.hkv.device_value_bytes = test_below(random, 3) * c.capacity * c.value_bytes / 3;
+    c.hkv.fetch = (hd_fetch)test_below(random, 3);
     return c;
 }
 
@@ -217,7 +217,7 @@ static void agrees_with_the_host_machine(void **unused)
             hd_batch batch = any_batch(&random, &info, &a);
             bool theirs = test_below(&random, 2);
             test_case("round %d, batch %d: %s of %d, slots=%u value=%u dual=%d %s arrays", (int)round, i,
-                      hd_op_name(batch.op), (int)batch.n, info.slots, info.value_bytes, info.dual,
+                      hd_op_name(batch.op), (int)batch.n, info.slots, info.value_bytes, info.hkv.dual,
                       theirs ? "device" : "host");
             memcpy(&b, &a, sizeof a);
             must(hd_run(here, &batch));
@@ -372,8 +372,8 @@ static uint64_t with_fault(const char *lock, uint64_t at_call, int code, bool st
     c.lock = lock;
     c.capacity = 64;
     c.slots = 32;
-    c.near_bytes = 200;
-    c.fetch = HD_FETCH_SORTED;
+    c.hkv.device_value_bytes = 200;
+    c.hkv.fetch = HD_FETCH_SORTED;
     c.seams = &on.memory.seams;
     for (int step = OPEN; step < STEPS; step++) {
         bool before = on.fake.failed != NULL;
@@ -489,7 +489,7 @@ static void too_little_memory_is_said(void **unused)
     must_fail(hd_open(&c, &t), HD_ENOMEM, "capacity: keys: a fake has no memory");
     on.fake.most_bytes = 0;
     on.fake.most_far_bytes = 1 << 20;
-    c.near_bytes = 1 << 20; /* of 8 MiB of values */
+    c.hkv.device_value_bytes = 1 << 20; /* of 8 MiB of values */
     must_fail(hd_open(&c, &t), HD_ENOMEM, "far values: 7340032 bytes of this machine's memory cannot be pinned");
     bench_close(&on);
 }

@@ -75,9 +75,9 @@ static bool is_dictionary(void) { return strcmp(design, "hive") == 0; }
 static void as_a_cache(hd_config *c)
 {
     c->policy = policy;
-    c->pins = 4;
-    c->near_bytes = CAPACITY * VALUE / 2;
-    c->fetch = HD_FETCH_SORTED;
+    c->hkv.pins = 4;
+    c->hkv.device_value_bytes = CAPACITY * VALUE / 2;
+    c->hkv.fetch = HD_FETCH_SORTED;
 }
 
 /* Two thirds full, with a pin, values near and far; a dictionary has grown by a bucket. */

@@ -98,14 +98,14 @@ static void fixture_open(fixture *s, const char *policy, bool dual, uint64_t see
     s->f = far_open();
     s->random = seed;
     c.policy = policy;
-    c.dual = dual;
+    c.hkv.dual = dual;
     c.slots = 128; /* no bucket can have too many */
     c.capacity = 4 * KEYS;
     c.value_bytes = VALUE;
     must(hd_open(&c, &s->ref));
     c.backend = "cuda";
-    if (dual) c.near_bytes = c.capacity * VALUE / 4;
-    c.fetch = HD_FETCH_SORTED;
+    if (dual) c.hkv.device_value_bytes = c.capacity * VALUE / 4;
+    c.hkv.fetch = HD_FETCH_SORTED;
     c.seams = far_seams(s->f);
     must(hd_open(&c, &s->far));
     must(hd_table_info(s->far, &s->info));

@@ -18,11 +18,11 @@ static hd_table *open_table(const char *policy, uint64_t buckets, uint32_t slots
     c.capacity = buckets * slots;
     c.slots = slots;
     c.value_bytes = value_bytes;
-    c.dual = dual;
+    c.hkv.dual = dual;
     c.seed = seed;
-    c.tiers = seed % 2 ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
-    c.near_bytes = dual || slots % 2 ? c.capacity * value_bytes / 2 : 0;
-    c.pins = 64;
+    c.hkv.tiers = seed % 2 ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
+    c.hkv.device_value_bytes = dual || slots % 2 ? c.capacity * value_bytes / 2 : 0;
+    c.hkv.pins = 64;
     c.threads = 1;
     hd_table *t;
     must(hd_open(&c, &t));
@@ -83,7 +83,7 @@ static void grow_by(hd_table *t, uint64_t times)
     is = info_of(t);
     check(is.buckets == was.buckets * times && is.capacity == is.buckets * is.slots, "%llu buckets, capacity %llu",
           (ull)is.buckets, (ull)is.capacity);
-    check(is.now == was.now && is.epoch == was.epoch && is.pins == was.pins && is.seed == was.seed,
+    check(is.now == was.now && is.epoch == was.epoch && is.hkv.pins == was.hkv.pins && is.seed == was.seed,
           "the clock, the epoch, the places for pins or the seed moved");
     check(contents_equal(&before, &after, false), "%llu entries before, %llu after, or another value or score",
           (ull)before.n, (ull)after.n);
@@ -96,7 +96,7 @@ static void grow_by(hd_table *t, uint64_t times)
         uint64_t b[2], now = after.slot[i] / is.slots, then = before.slot[i] / was.slots;
         unsigned n = model_buckets(&m, after.key[i], b);
         check(now == b[0] || (n == 2 && now == b[1]), "key %llu is in bucket %llu", (ull)after.key[i], (ull)now);
-        if (!is.dual)
+        if (!is.hkv.dual)
             check(now / times == then, "key %llu went from bucket %llu to %llu", (ull)after.key[i], (ull)then,
                   (ull)now);
     }
@@ -264,11 +264,11 @@ static void bare(void **state)
     for (int k = 0; k < 4; k++) {
         hd_config c = test_config();
         hd_table *t;
-        c.pins = k % 2 ? 0 : 8;
+        c.hkv.pins = k % 2 ? 0 : 8;
         c.value_bytes = k / 2 ? 0 : 8;
         c.capacity = 60;
         c.slots = 10;
-        test_case("pins=%u value=%u", c.pins, c.value_bytes);
+        test_case("pins=%u value=%u", c.hkv.pins, c.value_bytes);
         must(hd_open(&c, &t));
         fill(t, 1, 0);
         uint64_t n = size_of(t);

@@ -60,9 +60,9 @@ static void all_of_it_back(void **state)
         must(hd_open_snapshot(path, &c, &u));
         must(hd_table_info(u, &b));
         check(a.buckets == b.buckets && a.base_buckets == b.base_buckets && a.stash_buckets == b.stash_buckets &&
-                  a.places == b.places && a.keys == b.keys && a.hashes == b.hashes && a.spare == b.spare &&
-                  !strcmp(a.hash, b.hash) && a.slots == b.slots && a.layout == b.layout && a.seed == b.seed &&
-                  a.memory_bytes == b.memory_bytes,
+                  a.places == b.places && a.keys == b.keys && a.hive.hashes == b.hive.hashes &&
+                  a.hive.spare == b.hive.spare && !strcmp(a.hive.hash, b.hive.hash) && a.slots == b.slots &&
+                  a.layout == b.layout && a.seed == b.seed && a.memory_bytes == b.memory_bytes,
               "the loaded table is another");
         hive_map_compare(&map, u);
         hive_image image;
@@ -316,7 +316,8 @@ static double in_first(hd_config c, const char *kernel, bool distinct)
     hd_table *t;
     uint64_t count, n = 0;
     c.backend = kernel ? "host" : "ref";
-    test_case("%s%s, slots=%u spare=%u", kernel ? kernel : "ref", distinct ? ", distinct keys" : "", c.slots, c.spare);
+    test_case("%s%s, slots=%u spare=%u", kernel ? kernel : "ref", distinct ? ", distinct keys" : "", c.slots,
+              c.hive.spare);
     must(hd_open(&c, &t));
     must(hd_table_info(t, &info));
     hive_view v = hive_view_for(&info);
@@ -356,11 +357,11 @@ static void newcomers_go_where_they_do(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (int distinct = 0; distinct < 2; distinct++) {
             hd_config c = hd_config_of("hive");
-            c.slots = rows[i].slots, c.spare = rows[i].spare, c.layout = rows[i].layout;
+            c.slots = rows[i].slots, c.hive.spare = rows[i].spare, c.layout = rows[i].layout;
             c.capacity = 1200;
             double want = in_first(c, NULL, distinct), got = in_first(c, rows[i].kernel, distinct);
             test_note("%s of %u slots, %u spare%s: %.3f of the keys in their first bucket, %.3f by the reference",
-                      rows[i].kernel, c.slots, c.spare, distinct ? ", distinct" : "", got, want);
+                      rows[i].kernel, c.slots, c.hive.spare, distinct ? ", distinct" : "", got, want);
             check(got > want - 0.015 && got < want + 0.015,
                   "%.3f of the keys are in their first bucket, and %.3f by the reference", got, want);
         }
@@ -577,8 +578,15 @@ static bool same_config(const hd_config *a, const hd_config *b)
 {
     return !strcmp(a->design, b->design) && !strcmp(a->policy, b->policy) && !strcmp(a->backend, b->backend) &&
            !strcmp(a->lock, b->lock) && a->capacity == b->capacity && a->slots == b->slots &&
-           a->value_bytes == b->value_bytes && a->hashes == b->hashes && a->spare == b->spare &&
-           !strcmp(a->hash, b->hash) && a->pins == b->pins && a->layout == b->layout;
+           a->value_bytes == b->value_bytes && a->hive.hashes == b->hive.hashes && a->hive.spare == b->hive.spare &&
+           !strcmp(a->hive.hash, b->hive.hash) && a->hkv.pins == b->hkv.pins && a->layout == b->layout;
+}
+
+/* Any bytes, with no NUL where there is no room for it. */
+static void set_hash(hd_config *c, const char *text)
+{
+    size_t n = strlen(text) + 1;
+    memcpy(c->hive.hash, text, n < sizeof c->hive.hash ? n : sizeof c->hive.hash);
 }
 
 static void configurations(void **state)
@@ -589,7 +597,7 @@ static void configurations(void **state)
     hd_table *t = NULL;
     check(same_config(&a, &b) && same_config(&a, &c), "hkv is not the default");
     check(!strcmp(h.design, "hive") && !strcmp(h.policy, "none") && h.slots == 16 && h.value_bytes == 4 &&
-              h.hashes == 2 && h.spare == HD_SPARE_USUAL && !strcmp(h.hash, "mix64") && h.pins == 0,
+              h.hive.hashes == 2 && h.hive.spare == HD_SPARE_USUAL && !strcmp(h.hive.hash, "mix64"),
           "what is usual for hive");
     check(!strcmp(x.design, "beehive") && x.slots == a.slots, "an unknown design");
     must_fail(hd_open(&x, &t), HD_EINVAL, "design");
@@ -605,24 +613,23 @@ static void configurations(void **state)
                           no_bytes[] = { 0, 1, 3, 8, 16, UINT32_MAX }, no_hashes[] = { 0, 1, 4, UINT32_MAX };
     for (size_t k = 0; k < sizeof no_slots / sizeof *no_slots; k++) WRONG(w.slots = no_slots[k], "slots");
     for (size_t k = 0; k < sizeof no_bytes / sizeof *no_bytes; k++) WRONG(w.value_bytes = no_bytes[k], "value_bytes");
-    for (size_t k = 0; k < sizeof no_hashes / sizeof *no_hashes; k++) WRONG(w.hashes = no_hashes[k], "hashes");
-    WRONG(w.hash = NULL, "hash: NULL");
-    WRONG(w.hash = "", "hash: there is no ''");
-    WRONG(w.hash = "bithash1,bithash3", "nearest: bithash1");
-    WRONG(w.hash = "bithash1,", "hash: there is no ''");
-    WRONG(w.hash = "bithash1", "functions for 1 candidate buckets");
-    WRONG(w.hash = "bithash1,bithash2,city32", "functions for 3 candidate buckets");
-    WRONG(w.hash = "bithash1,bithash2,bithash1,bithash2", "longer than 31");
-    WRONG((w.hashes = 3, w.hash = "bithash1,bithash2"), "functions for 2 candidate buckets");
-    WRONG((w.hashes = 3, w.hash = "crc32,city32,crc32"), "'crc32' twice");
-    WRONG(w.spare = 16, "spare");
-    WRONG((w.slots = 8, w.spare = 4), "spare");
-    WRONG(w.spare = UINT32_MAX - 1, "spare");
+    for (size_t k = 0; k < sizeof no_hashes / sizeof *no_hashes; k++) WRONG(w.hive.hashes = no_hashes[k], "hashes");
+    WRONG(set_hash(&w, ""), "hash: there is no ''");
+    WRONG(set_hash(&w, "bithash1,bithash3"), "nearest: bithash1");
+    WRONG(set_hash(&w, "bithash1,"), "hash: there is no ''");
+    WRONG(set_hash(&w, "bithash1"), "functions for 1 candidate buckets");
+    WRONG(set_hash(&w, "bithash1,bithash2,city32"), "functions for 3 candidate buckets");
+    WRONG(set_hash(&w, "bithash1,bithash2,bithash1,bithash2"), "longer than 31");
+    WRONG((w.hive.hashes = 3, set_hash(&w, "bithash1,bithash2")), "functions for 2 candidate buckets");
+    WRONG((w.hive.hashes = 3, set_hash(&w, "crc32,city32,crc32")), "'crc32' twice");
+    WRONG(w.hive.spare = 16, "spare");
+    WRONG((w.slots = 8, w.hive.spare = 4), "spare");
+    WRONG(w.hive.spare = UINT32_MAX - 1, "spare");
     WRONG(w.capacity = 0, "capacity");
     WRONG(w.capacity = UINT64_MAX, "capacity");
     WRONG(w.capacity = (32ull << 31) + 1, "capacity");
-    WRONG(w.dual = true, "dual");
-    WRONG(w.near_bytes = 1, "near_bytes");
+    WRONG(w.hkv.dual = true, "dual");
+    WRONG(w.hkv.device_value_bytes = 1, "device_value_bytes");
     WRONG(w.clock = HD_CLOCK_DEVICE, "clock");
     WRONG(w.policy = "lru", "policy");
     WRONG(w.policy = NULL, "policy");
@@ -636,21 +643,21 @@ static void configurations(void **state)
     a.policy = "none";
     must_fail(hd_open(&a, &t), HD_EINVAL, "policy");
     a = hd_config_default();
-    a.spare = 1;
+    a.hive.spare = 1;
     must_fail(hd_open(&a, &t), HD_EINVAL, "spare");
     a = hd_config_default();
-    a.hash = "city64";
+    set_hash(&a, "city64");
     must_fail(hd_open(&a, &t), HD_EINVAL, "hash");
     for (uint32_t slots = 8; slots <= 32; slots *= 2)
         for (uint32_t spare = 0; spare <= slots / 2; spare++) {
             hd_info info;
-            h.slots = slots, h.capacity = 100, h.spare = spare < slots / 2 ? spare : HD_SPARE_USUAL;
+            h.slots = slots, h.capacity = 100, h.hive.spare = spare < slots / 2 ? spare : HD_SPARE_USUAL;
             must(hd_open(&h, &t));
             must(hd_table_info(t, &info));
-            check(info.spare == (spare < slots / 2 ? spare
-                                 : slots == 16     ? 3
-                                                   : slots / 8),
-                  "%u slots, and %u are spare", slots, info.spare);
+            check(info.hive.spare == (spare < slots / 2 ? spare
+                                      : slots == 16     ? 3
+                                                        : slots / 8),
+                  "%u slots, and %u are spare", slots, info.hive.spare);
             hd_close(t);
         }
 }

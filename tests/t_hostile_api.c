@@ -24,31 +24,31 @@ typedef struct foreign_field {
     const char *text; /* of hash */
 } foreign_field;
 
-#define FIELD(member, number) #member, offsetof(hd_config, member), sizeof((hd_config *)0)->member, number, NULL
+#define FIELD(member, name, number) name, offsetof(hd_config, member), sizeof((hd_config *)0)->member, number, NULL
 
 static const foreign_field foreign[] = {
-    { "hkv", FIELD(hashes, 1) },
-    { "hkv", FIELD(hashes, 2) },
-    { "hkv", FIELD(hashes, 9) },
-    { "hkv", FIELD(hashes, UINT32_MAX) },
-    { "hkv", FIELD(spare, 1) },
-    { "hkv", FIELD(spare, HD_SPARE_USUAL) },
-    { "hkv", "hash", offsetof(hd_config, hash), sizeof(char *), 0, "bithash1,bithash2" },
-    { "hkv", "hash", offsetof(hd_config, hash), sizeof(char *), 0, "crc32" },
-    { "hkv", FIELD(layout, HD_LAYOUT_WORDS) },
-    { "hkv", FIELD(layout, HD_LAYOUT_MASKS) },
-    { "hive", FIELD(dual, true) },
-    { "hive", FIELD(admit, HD_ADMIT_ALWAYS) },
-    { "hive", FIELD(tiers, HD_TIERS_POSITION) },
-    { "hive", FIELD(near_bytes, 1) },
-    { "hive", FIELD(near_bytes, UINT64_MAX) },
-    { "hive", FIELD(fetch, HD_FETCH_SORTED) },
-    { "hive", FIELD(fetch, HD_FETCH_DIRECT) },
-    { "hive", FIELD(clock, HD_CLOCK_DEVICE) },
-    { "hive", FIELD(pins, 1) },
-    { "hive", FIELD(pins, 1024) },
-    { "hive", FIELD(layout, HD_LAYOUT_PLANES) },
-    { "hive", FIELD(layout, HD_LAYOUT_PAIRS) },
+    { "hkv", FIELD(hive.hashes, "hashes", 1) },
+    { "hkv", FIELD(hive.hashes, "hashes", 3) },
+    { "hkv", FIELD(hive.hashes, "hashes", 9) },
+    { "hkv", FIELD(hive.hashes, "hashes", UINT32_MAX) },
+    { "hkv", FIELD(hive.spare, "spare", 1) },
+    { "hkv", FIELD(hive.spare, "spare", HD_SPARE_USUAL - 1) },
+    { "hkv", "hash", offsetof(hd_config, hive.hash), HD_HASH_NAMES_MOST, 0, "bithash1,bithash2" },
+    { "hkv", "hash", offsetof(hd_config, hive.hash), HD_HASH_NAMES_MOST, 0, "crc32" },
+    { "hkv", FIELD(layout, "layout", HD_LAYOUT_WORDS) },
+    { "hkv", FIELD(layout, "layout", HD_LAYOUT_MASKS) },
+    { "hive", FIELD(hkv.dual, "dual", true) },
+    { "hive", FIELD(hkv.admit, "admit", HD_ADMIT_ALWAYS) },
+    { "hive", FIELD(hkv.tiers, "tiers", HD_TIERS_POSITION) },
+    { "hive", FIELD(hkv.device_value_bytes, "device_value_bytes", 1) },
+    { "hive", FIELD(hkv.device_value_bytes, "device_value_bytes", UINT64_MAX) },
+    { "hive", FIELD(hkv.fetch, "fetch", HD_FETCH_SORTED) },
+    { "hive", FIELD(hkv.fetch, "fetch", HD_FETCH_DIRECT) },
+    { "hive", FIELD(clock, "clock", HD_CLOCK_DEVICE) },
+    { "hive", FIELD(hkv.pins, "pins", 1) },
+    { "hive", FIELD(hkv.pins, "pins", 1025) },
+    { "hive", FIELD(layout, "layout", HD_LAYOUT_PLANES) },
+    { "hive", FIELD(layout, "layout", HD_LAYOUT_PAIRS) },
 };
 
 static void foreign_fields(void **state)
@@ -65,7 +65,7 @@ static void foreign_fields(void **state)
         hd_close(t);
         t = NULL;
         if (f->text)
-            memcpy((char *)&c + f->at, &f->text, sizeof f->text);
+            memcpy((char *)&c + f->at, f->text, strlen(f->text) + 1);
         else
             memcpy((char *)&c + f->at, &f->number, f->bytes); /* little-endian */
         test_case("%s on %s: %s=%llu%s", f->design, c.backend, f->field, (ull)f->number, f->text ? f->text : "");
@@ -120,7 +120,7 @@ static void files_with_hashes(void **state)
         patch_header(path, HASHES_AT, hashes[k]);
         must(hd_open_snapshot(path, NULL, &u));
         must(hd_table_info(u, &info));
-        check(info.hashes == 0, "hashes is %u", info.hashes);
+        check(info.hive.hashes == 0, "hashes is %u", info.hive.hashes);
         same_table(t, u);
         must(hd_clear(u));
         must(hd_load(u, path, &dropped));
@@ -146,11 +146,11 @@ static void save_what_cannot_be_loaded(void **state)
         must(hd_save(t, path));
         switch (k) {
         case 0: t->info.base_buckets = 3; break;
-        case 1: t->info.spare = 1; break;
-        case 2: memcpy(t->info.hash, "crc32", 6); break;
-        case 3: t->info.hashes = 9; break;
+        case 1: t->info.stash_buckets = 1; break;
+        case 2: t->info.base_buckets = t->info.buckets + 1; break;
+        case 3: t->info.hive.hashes = 9; break;
         case 4: t->info.base_buckets = t->info.buckets + 1; break;
-        default: t->info.dual = true; break;
+        default: memcpy(t->info.hive.hash, "crc32", 6); break;
         }
         test_case("header that no reader accepts: %d", k);
         unsigned files = test_files();
@@ -172,9 +172,9 @@ static void snapshots_of_either_design(void **state)
         hd_config c = hd_config_of(k ? "hkv" : "hive");
         must(hd_save(t, test_path("either")));
         test_case("a file of %s, and the usual configuration of %s", k ? "hive" : "hkv", c.design);
-        c.pins = 8;
-        c.hashes = 3;
-        c.spare = 1;
+        c.hkv.pins = 8;
+        c.hive.hashes = 3;
+        c.hive.spare = 1;
         must(hd_open_snapshot(test_path("either"), &c, &u));
         same_table(t, u);
         hd_close(t);
@@ -196,7 +196,7 @@ static hd_table *small_cache(bool dual, const hd_seams *seams)
     hd_table *t;
     c.backend = "ref";
     c.capacity = 1024;
-    c.dual = dual;
+    c.hkv.dual = dual;
     c.threads = 1;
     c.seams = seams;
     must(hd_open(&c, &t));

@@ -295,7 +295,7 @@ static void conserves(void **state)
         c.slots = s->slots;
         c.value_bytes = s->value_bytes;
         c.policy = "custom";
-        c.dual = dual;
+        c.hkv.dual = dual;
         must(hd_open(&c, &t));
         census before;
         memset(&before, 0, sizeof before);
@@ -371,10 +371,10 @@ static void duplicates(void **state)
         c.slots = 16;
         c.capacity = 48;
         c.value_bytes = bytes;
-        c.dual = i / 2 % 2;
+        c.hkv.dual = i / 2 % 2;
         must(hd_open(&c, &t));
         simt_config m = way(i);
-        test_case("duplicates by %s, value %u, dual %d, way %llu", variant, bytes, c.dual, (ull)i);
+        test_case("duplicates by %s, value %u, dual %d, way %llu", variant, bytes, c.hkv.dual, (ull)i);
         run_as(t, &m);
         memset(&b, 0, sizeof b);
         b.n = N;
@@ -464,7 +464,7 @@ static void miss_is_one_line(void **unused)
         c.backend = "host";
         c.capacity = CAPACITY;
         c.value_bytes = 0;
-        c.dual = dual;
+        c.hkv.dual = dual;
         must(hd_open(&c, &t));
         memset(&b, 0, sizeof b);
         b.key = key;

@@ -18,7 +18,7 @@ static hd_table *open_table(const char *policy, uint64_t capacity, bool dual)
     c.policy = policy;
     c.capacity = capacity;
     c.value_bytes = 0;
-    c.dual = dual;
+    c.hkv.dual = dual;
     c.threads = 1; /* what is measured is not time */
     hd_table *t;
     test_case("hkv.insert_or_assign policy=%s capacity=%llu slots=128 value_bytes=0%s keys=random", policy,

@@ -49,11 +49,11 @@ static void open_table(const kind *q)
     bool cache = strcmp(q->design, "hkv") == 0;
     c.backend = test_backend("ref");
     c.policy = q->policy;
-    c.dual = q->dual;
+    c.hkv.dual = q->dual;
     c.capacity = 32;
     c.slots = 8;
     c.value_bytes = cache ? VALUE_BYTES : VALUE_BYTES / 2;
-    c.pins = cache ? 4 : 0;
+    c.hkv.pins = cache ? 4 : 0;
     must(hd_open(&c, &x.table));
     must(hd_table_info(x.table, &shape));
     for (int i = 0; i < N; i++)
@@ -356,11 +356,11 @@ static void dictionaries(void **state)
     for (size_t k = 0; k < sizeof bytes / sizeof *bytes; k++)
         c = usual, c.value_bytes = bytes[k], config_refused(c, HD_EINVAL, "value_bytes");
     for (size_t k = 0; k < sizeof hashes / sizeof *hashes; k++)
-        c = usual, c.hashes = hashes[k], config_refused(c, HD_EINVAL, "hashes");
+        c = usual, c.hive.hashes = hashes[k], config_refused(c, HD_EINVAL, "hashes");
     for (size_t k = 0; k < sizeof policies / sizeof *policies; k++)
         c = usual, c.policy = policies[k], config_refused(c, HD_EINVAL, "policy");
-    c = usual, c.dual = true, config_refused(c, HD_EINVAL, "dual");
-    c = usual, c.near_bytes = 1, config_refused(c, HD_EINVAL, "near_bytes");
+    c = usual, c.hkv.dual = true, config_refused(c, HD_EINVAL, "dual");
+    c = usual, c.hkv.device_value_bytes = 1, config_refused(c, HD_EINVAL, "device_value_bytes");
     c = usual, c.clock = HD_CLOCK_DEVICE, config_refused(c, HD_EINVAL, "clock");
     c = usual, c.layout = HD_LAYOUT_PLANES, config_refused(c, HD_EINVAL, "layout");
     c = usual, c.layout = HD_LAYOUT_PAIRS, config_refused(c, HD_EINVAL, "layout");
@@ -397,16 +397,16 @@ static void configurations(void **state)
         c = usual, c.value_bytes = bytes[k], config_refused(c, HD_EINVAL, "value_bytes");
     for (size_t k = 0; k < sizeof threads / sizeof *threads; k++)
         c = usual, c.threads = threads[k], config_refused(c, HD_EINVAL, "threads");
-    c = usual, c.pins = UINT32_MAX, config_refused(c, HD_EINVAL, "pins");
-    c = usual, c.admit = (hd_admit)2, config_refused(c, HD_EINVAL, "admit");
-    c = usual, c.admit = (hd_admit)-1, config_refused(c, HD_EINVAL, "admit");
-    c = usual, c.tiers = (hd_tiers)2, config_refused(c, HD_EINVAL, "tiers");
-    c = usual, c.fetch = (hd_fetch)3, config_refused(c, HD_EINVAL, "fetch");
+    c = usual, c.hkv.pins = UINT32_MAX, config_refused(c, HD_EINVAL, "pins");
+    c = usual, c.hkv.admit = (hd_admit)2, config_refused(c, HD_EINVAL, "admit");
+    c = usual, c.hkv.admit = (hd_admit)-1, config_refused(c, HD_EINVAL, "admit");
+    c = usual, c.hkv.tiers = (hd_tiers)2, config_refused(c, HD_EINVAL, "tiers");
+    c = usual, c.hkv.fetch = (hd_fetch)3, config_refused(c, HD_EINVAL, "fetch");
     c = usual, c.clock = (hd_clock)2, config_refused(c, HD_EINVAL, "clock");
     c = usual, c.clock = (hd_clock)INT_MIN, config_refused(c, HD_EINVAL, "clock");
     c = usual, c.capacity = 0, config_refused(c, HD_EINVAL, "capacity");
-    c = usual, c.dual = true, c.capacity = c.slots, config_refused(c, HD_EINVAL, "dual");
-    c = usual, c.dual = true, c.capacity = 1, config_refused(c, HD_EINVAL, "dual");
+    c = usual, c.hkv.dual = true, c.capacity = c.slots, config_refused(c, HD_EINVAL, "dual");
+    c = usual, c.hkv.dual = true, c.capacity = 1, config_refused(c, HD_EINVAL, "dual");
     static const uint32_t odd_slots[] = { 2, 3, 128, 1000, 1024 }, value_bytes[] = { 0, 8, 65536 };
     for (int k = 0; k < HUGES; k++)
         for (size_t s = 0; s < 5; s++)
@@ -703,18 +703,18 @@ static void pack(hd_config *c, uint64_t *random)
     static const uint32_t hashes[] = { 0, 1, 2, 3, 3, 4, 0xffffffff };
     if (test_below(random, 4)) c->slots = 8u << test_below(random, 3);
     if (test_below(random, 4)) c->value_bytes = 2u << test_below(random, 2);
-    if (test_below(random, 4)) c->dual = false, c->near_bytes = 0, c->tiers = HD_TIERS_BUCKET;
+    if (test_below(random, 4)) c->hkv.dual = false, c->hkv.device_value_bytes = 0, c->hkv.tiers = HD_TIERS_BUCKET;
     if (test_below(random, 2)) c->layout = test_below(random, 2) ? HD_LAYOUT_MASKS : HD_LAYOUT_WORDS;
-    c->hashes = hashes[test_below(random, 7)];
+    c->hive.hashes = hashes[test_below(random, 7)];
 }
 
 /* What its page says, in words of their own. */
 static bool wrong_dictionary(const hd_config *c)
 {
     bool shaped = (c->slots == 8 || c->slots == 16 || c->slots == 32) && (c->value_bytes == 2 || c->value_bytes == 4) &&
-                  (c->hashes == 2 || c->hashes == 3);
+                  (c->hive.hashes == 2 || c->hive.hashes == 3);
     bool laid = c->layout == HD_LAYOUT_USUAL || c->layout == HD_LAYOUT_WORDS || c->layout == HD_LAYOUT_MASKS;
-    return !shaped || !laid || c->dual || c->near_bytes || c->capacity == 0 || c->threads > 1024 ||
+    return !shaped || !laid || c->hkv.dual || c->hkv.device_value_bytes || c->capacity == 0 || c->threads > 1024 ||
            c->capacity / c->slots > (uint64_t)1 << 31;
 }
 
@@ -742,23 +742,23 @@ static void drawn_tables(void **state)
         c.capacity = sizes[test_below(&random, SIZES)] + test_below(&random, 2);
         if (test_below(&random, 3) == 0) c.slots = slots[test_below(&random, 10)];
         if (test_below(&random, 2)) c.value_bytes = bytes[test_below(&random, 9)];
-        if (test_below(&random, 4) == 0) c.pins = slots[test_below(&random, 10)];
-        if (test_below(&random, 4) == 0) c.near_bytes = sizes[test_below(&random, SIZES)];
+        if (test_below(&random, 4) == 0) c.hkv.pins = slots[test_below(&random, 10)];
+        if (test_below(&random, 4) == 0) c.hkv.device_value_bytes = sizes[test_below(&random, SIZES)];
         if (test_below(&random, 8) == 0) c.threads = slots[test_below(&random, 10)];
-        c.dual = test_below(&random, 2);
+        c.hkv.dual = test_below(&random, 2);
         c.layout = (hd_layout)test_below(&random, 4);
-        c.tiers = (hd_tiers)test_below(&random, 3);
+        c.hkv.tiers = (hd_tiers)test_below(&random, 3);
         if (packed) pack(&c, &random);
         test_case("%s capacity=%llu slots=%u value_bytes=%u pins=%u near_bytes=%llu dual=%d layout=%d", c.design,
-                  (unsigned long long)c.capacity, c.slots, c.value_bytes, c.pins, (unsigned long long)c.near_bytes,
-                  c.dual, (int)c.layout);
+                  (unsigned long long)c.capacity, c.slots, c.value_bytes, c.hkv.pins,
+                  (unsigned long long)c.hkv.device_value_bytes, c.hkv.dual, (int)c.layout);
         hd_status s = hd_open(&c, &t);
         check((s == HD_OK) == (t != NULL), "a table and %s", hd_status_name(s));
         check(s == HD_OK || s == HD_EINVAL || s == HD_ENOMEM, "%s: %s", hd_status_name(s), hd_why());
         check(s == HD_OK || strlen(hd_why()) > 10, "no reason is given");
         bool wrong = packed ? wrong_dictionary(&c)
                             : c.slots < 2 || c.slots > 1024 || c.value_bytes > 65536 || c.capacity == 0 ||
-                                  c.threads > 1024 || c.layout > HD_LAYOUT_PAIRS || c.tiers > HD_TIERS_POSITION;
+                                  c.threads > 1024 || c.layout > HD_LAYOUT_PAIRS || c.hkv.tiers > HD_TIERS_POSITION;
         check(!wrong || s == HD_EINVAL, "%s: %s", hd_status_name(s), s ? hd_why() : "");
         if (!s) {
             uint64_t buckets = sizes[test_below(&random, SIZES)];

@@ -34,12 +34,12 @@ static void trial_open(trial *t, uint64_t seed)
     t->r = seed;
     t->config = hd_config_default();
     t->config.policy = policies[seed % 5];
-    t->config.dual = seed / 5 % 2;
-    t->config.admit = seed / 10 % 3 ? HD_ADMIT_SCORE : HD_ADMIT_ALWAYS;
+    t->config.hkv.dual = seed / 5 % 2;
+    t->config.hkv.admit = seed / 10 % 3 ? HD_ADMIT_SCORE : HD_ADMIT_ALWAYS;
     t->config.capacity = CAPACITY;
     t->config.slots = SLOTS;
     t->config.value_bytes = VALUE_BYTES;
-    t->config.pins = PINS;
+    t->config.hkv.pins = PINS;
     t->config.threads = 1;
     must(hd_open(&t->config, &t->table));
     must(hd_oracle_open(&t->config, &t->oracle));
@@ -493,11 +493,11 @@ static void every_mistake_is_caught(void **state)
             trial_open(&t, 2); /* custom, so that scores are drawn */
             hd_close(t.table);
             hd_oracle_close(t.oracle);
-            t.config.policy = m->policy, t.config.dual = m->dual, t.config.admit = m->admit, t.config.slots = m->slots,
-            t.config.epoch = m->epoch;
+            t.config.policy = m->policy, t.config.hkv.dual = m->dual, t.config.hkv.admit = m->admit,
+            t.config.slots = m->slots, t.config.epoch = m->epoch;
             must(hd_open(&t.config, &t.table));
-            t.config.policy = m->claimed_policy, t.config.dual = m->claimed_dual, t.config.admit = m->claimed_admit,
-            t.config.slots = m->claimed_slots;
+            t.config.policy = m->claimed_policy, t.config.hkv.dual = m->claimed_dual,
+            t.config.hkv.admit = m->claimed_admit, t.config.slots = m->claimed_slots;
             must(hd_oracle_open(&t.config, &t.oracle));
             test_case("%s, %s", m->name, hd_op_name(ops[o]));
             for (int batch = 0; batch < 60 && !caught; batch++) {

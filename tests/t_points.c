@@ -451,7 +451,7 @@ static void the_wanted_are_near(void **state)
     must(hd_run(s.table, &(hd_batch){ .op = HD_OP_FIND_PTR, .n = ASKED, .key = key, .ptr = ptr }));
     const hkv_view *v = hkv_view_of(s.table->state);
     for (int i = 0; i < ASKED; i++)
-        near += (uint8_t *)ptr[i] >= v->value && (uint8_t *)ptr[i] < v->value + s.info.near_value_bytes;
+        near += (uint8_t *)ptr[i] >= v->value && (uint8_t *)ptr[i] < v->value + s.info.values_device_bytes;
     test_note("%.3f of skewed lookups are near, with a share of 0.1", (double)near / ASKED);
     check(near > ASKED / 2, "%llu of %d", (ull)near, ASKED);
     bench_fixture_close(&s);

@@ -58,14 +58,14 @@ static hd_config shape(uint64_t *random, const char *backend)
     c.slots = slots[test_below(random, 4)];
     c.capacity = c.slots * (2 + test_below(random, 3));
     c.value_bytes = bytes[test_below(random, 4)];
-    c.dual = test_below(random, 2);
+    c.hkv.dual = test_below(random, 2);
     c.policy = hd_policy_rows[test_below(random, HD_POLICY_COUNT)].name;
-    c.admit = (hd_admit)test_below(random, 2);
+    c.hkv.admit = (hd_admit)test_below(random, 2);
     c.layout = (hd_layout)test_below(random, 3);
-    c.pins = (uint32_t)test_below(random, 6);
-    c.tiers = (hd_tiers)test_below(random, 2);
-    c.near_bytes = test_below(random, 3) * c.capacity * c.value_bytes / 3;
-    c.fetch = (hd_fetch)test_below(random, 3);
+    c.hkv.pins = (uint32_t)test_below(random, 6);
+    c.hkv.tiers = (hd_tiers)test_below(random, 2);
+    c.hkv.device_value_bytes = test_below(random, 3) * c.capacity * c.value_bytes / 3;
+    c.hkv.fetch = (hd_fetch)test_below(random, 3);
     return c;
 }
 
@@ -113,7 +113,7 @@ static void one_batch(uint64_t *random, const hd_info *info)
     hd_status status[LIVES];
     draw(random, info, &b, &a);
     test_case("%s of %d items on %s: slots=%d value=%d dual=%d policy=%s layout=%d", hd_op_name(b.op), (int)b.n,
-              info->backend, (int)info->slots, (int)info->value_bytes, info->dual, info->policy, info->layout);
+              info->backend, (int)info->slots, (int)info->value_bytes, info->hkv.dual, info->policy, info->layout);
     for (int k = 0; k < LIVES; k++) {
         memcpy(&lives[k].a, &a, sizeof a);
         test_point(&b, &lives[k].a);

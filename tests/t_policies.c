@@ -203,8 +203,8 @@ static void run(const plan *p, const shape *s, bool dual, hd_admit admit, bool m
     c.capacity = s->buckets * s->slots;
     c.slots = s->slots;
     c.value_bytes = s->value_bytes;
-    c.dual = dual;
-    c.admit = admit;
+    c.hkv.dual = dual;
+    c.hkv.admit = admit;
     c.seed = s->buckets == 7 ? 0x1234567890abcdefu : 0;
     c.threads = 1;
     test_case("hkv.insert_and_evict policy=%s buckets=%llu slots=%u%s admit=%s keys=cloudPhysicsIO scores=%s mixed=%d",

@@ -28,7 +28,7 @@ static void draw_shape(hd_case *c, uint64_t *r)
         c->slots = (uint32_t)ONE_OF(r, 2, 2, 3, 4, 4, 7, 8, 16, 32, 100, 128, 1024);
         c->value_bytes = (uint32_t)ONE_OF(r, 0, 1, 3, 8, 8, 16, 24, 100, 65536);
     } while (c->buckets * c->slots * (17 + c->value_bytes) > 2 << 20);
-    c->dual = c->buckets > 1 && test_below(r, 2);
+    c->table.hkv.dual = c->buckets > 1 && test_below(r, 2);
 }
 
 static void draw_load(hd_case *c, uint64_t *r)
@@ -50,7 +50,9 @@ static void draw_load(hd_case *c, uint64_t *r)
 /* NULL, or why a case's batches of an operation are none for the variant. */
 static const char *unfit(const char *variant, hkv_family f, const hd_case *c)
 {
-    hd_info shape = { .slots = c->slots, .value_bytes = c->value_bytes, .dual = c->dual, .layout = HD_LAYOUT_PAIRS };
+    hd_info shape = {
+        .slots = c->slots, .value_bytes = c->value_bytes, .hkv.dual = c->table.hkv.dual, .layout = HD_LAYOUT_PAIRS
+    };
     uint32_t row = hkv_row_of(variant, f);
     return row == HKV_ROWS ? HD_OTHER_OPERATION : hkv_rows[row].fits(&shape);
 }
@@ -101,17 +103,17 @@ static hd_case draw_case(uint64_t number, const char *backend)
     draw_load(&c, &r);
     /* accum_or_assign alone cannot run where no element type divides the value; mix leaves it out */
     if (strcmp(c.op, "accum_or_assign") == 0 && c.value_bytes % 2) strcpy(c.op, "mix");
-    c.admit = test_below(&r, 4) ? HD_ADMIT_SCORE : HD_ADMIT_ALWAYS;
+    c.table.hkv.admit = test_below(&r, 4) ? HD_ADMIT_SCORE : HD_ADMIT_ALWAYS;
     c.table_seed = test_below(&r, 2) ? test_random(&r) : 0;
     c.epoch_every = (uint32_t)ONE_OF(&r, 0, 1, 5, 50);
-    c.pins = (uint32_t)ONE_OF(&r, 0, 1, 2, 3, 16, 1024);
+    c.table.hkv.pins = (uint32_t)ONE_OF(&r, 0, 1, 2, 3, 16, 1024);
     c.seed = number;
     c.judge = true;
     if (strcmp(backend, "ref") != 0) draw_kernel(&c, &r, backend);
     uint64_t bytes = c.buckets * c.slots * c.value_bytes;
-    c.tiers = test_below(&r, 2) ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
-    c.near_bytes = ONE_OF(&r, 0, 0, 1, bytes / 10 + 1, bytes / 2 + 1, bytes + 1);
-    c.fetch = (hd_fetch)test_below(&r, 3);
+    c.table.hkv.tiers = test_below(&r, 2) ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
+    c.table.hkv.device_value_bytes = ONE_OF(&r, 0, 0, 1, bytes / 10 + 1, bytes / 2 + 1, bytes + 1);
+    c.table.hkv.fetch = (hd_fetch)test_below(&r, 3);
     return c;
 }
 
@@ -187,8 +189,8 @@ static hd_case draw_hive_case(uint64_t number)
     c.buckets = ONE_OF(&r, 1, 1, 2, 3, 4, 5, 7, 8, 13, 64);
     c.slots = (uint32_t)ONE_OF(&r, 8, 16, 32);
     c.value_bytes = (uint32_t)ONE_OF(&r, 4, 4, 2);
-    c.hashes = (uint32_t)ONE_OF(&r, 2, 3);
-    c.spare = (uint32_t)ONE_OF(&r, HD_SPARE_USUAL, HD_SPARE_USUAL, 0, 1, 2, 3);
+    c.table.hive.hashes = (uint32_t)ONE_OF(&r, 2, 3);
+    c.table.hive.spare = (uint32_t)ONE_OF(&r, HD_SPARE_USUAL, HD_SPARE_USUAL, 0, 1, 2, 3);
     c.layout = test_below(&r, 2) ? HD_LAYOUT_WORDS : HD_LAYOUT_MASKS;
     capacity = c.buckets * c.slots;
     c.batch = 1 + test_below(&r, ONE_OF(&r, 4, 30, 200));
@@ -199,7 +201,7 @@ static hd_case draw_hive_case(uint64_t number)
     c.distinct = test_below(&r, 8) == 0;
     c.duplicate_ppm = (uint32_t)ONE_OF(&r, 0, 100000, 700000);
     c.table_seed = test_below(&r, 2) ? test_random(&r) : 0;
-    draw_hash(&r, c.hashes, c.hash, sizeof c.hash);
+    draw_hash(&r, c.table.hive.hashes, c.table.hive.hash, sizeof c.table.hive.hash);
     c.seed = number;
     c.judge = true;
     if (c.value_bytes == 2 && strcmp(c.op, "accum_or_assign") == 0) strcpy(c.op, "mixed");
@@ -219,7 +221,9 @@ static bool hive_row_runs(uint32_t row, const hd_case *c)
 
 static bool hive_row_fits(uint32_t row, const hd_case *c)
 {
-    hd_info shape = { .slots = c->slots, .value_bytes = c->value_bytes, .hashes = c->hashes, .layout = c->layout };
+    hd_info shape = {
+        .slots = c->slots, .value_bytes = c->value_bytes, .hive.hashes = c->table.hive.hashes, .layout = c->layout
+    };
     return row == HIVE_ROWS || (!hive_rows[row].fits(&shape) && hive_row_runs(row, c));
 }
 

@@ -286,8 +286,8 @@ static void explore(const setting *how, const char *policy)
     c.lock = "none";
     c.capacity = ENTRIES;
     c.slots = SLOTS;
-    c.dual = how->dual;
-    c.pins = PINS;
+    c.hkv.dual = how->dual;
+    c.hkv.pins = PINS;
     c.threads = 1;
     choose_keys(&x);
     must(hd_open(&c, &x.table));

@@ -46,8 +46,8 @@ static void round_trip(const snapshot_shape *s, uint64_t upserts)
     must(hd_open_snapshot(path, &c, &u)); /* a table of its own */
     must(hd_table_info(t, &a));
     must(hd_table_info(u, &b));
-    check(a.capacity == b.capacity && a.slots == b.slots && a.dual == b.dual && a.admit == b.admit &&
-              a.seed == b.seed && a.policy == b.policy && b.pins == c.pins && b.clock == a.clock,
+    check(a.capacity == b.capacity && a.slots == b.slots && a.hkv.dual == b.hkv.dual && a.hkv.admit == b.hkv.admit &&
+              a.seed == b.seed && a.policy == b.policy && b.hkv.pins == c.hkv.pins && b.clock == a.clock,
           "the loaded table has another shape");
     same_table(t, u);
 
@@ -192,8 +192,8 @@ static hd_table *golden_dictionary(const char *hash)
     hd_table *t;
     uint64_t key[100], count;
     uint16_t value[100];
-    c.capacity = 16, c.slots = 8, c.value_bytes = 2, c.hashes = 3, c.spare = 2, c.hash = hash,
-    c.seed = golden_shape.seed;
+    c.capacity = 16, c.slots = 8, c.value_bytes = 2, c.hive.hashes = 3, c.hive.spare = 2, c.seed = golden_shape.seed;
+    must(hd_config_set(&c, "hash", hash));
     must(hd_open(&c, &t));
     for (uint64_t i = 0; i < 100; i++) {
         key[i] = i * i * 5 + i;

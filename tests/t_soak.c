@@ -236,7 +236,7 @@ static void worker_open(worker *w, soak *s, uint64_t number)
     const hd_device_seam *d = s->p->seam;
     w->s = s;
     w->number = number;
-    w->random = number * 77 + 5 + (s->c.dual ? 1000 : 0);
+    w->random = number * 77 + 5 + (s->c.hkv.dual ? 1000 : 0);
     w->key = (known *)test_alloc(s->keys, sizeof *w->key);
     w->stream = place_stream(s->p);
     for (int i = 0; i < DEPTH; i++) {
@@ -286,14 +286,14 @@ static const char *soak_wrong(place *p, const char *lock, const turn *of, double
     s->c.backend = p->backend;
     s->c.lock = lock;
     s->c.policy = of->policy;
-    s->c.dual = of->dual;
+    s->c.hkv.dual = of->dual;
     s->c.slots = 32;
     s->leg = of->leg;
     s->c.capacity = capacity_of(s);
     atomic_store(&s->capacity, s->c.capacity);
     atomic_store(&s->growing, s->c.capacity);
     s->c.value_bytes = 8 * WORDS;
-    s->c.pins = 64;
+    s->c.hkv.pins = 64;
     s->c.threads = 1;
     s->c.seams = &p->seams;
     s->exact_scores = strcmp(of->policy, "custom") == 0;

@@ -99,7 +99,7 @@ static void share_a_table(const char *lock, const char *policy, bool dual)
     pthread_t thread[WORKERS];
     c.lock = lock;
     c.policy = policy;
-    c.dual = dual;
+    c.hkv.dual = dual;
     c.capacity = 512;
     c.slots = 32;
     c.value_bytes = sizeof(sealed);
@@ -254,7 +254,7 @@ static void run_with(shown *s, hd_op op, const char *policy, bool dual, uint32_t
     memset(s, 0x3c, sizeof *s);
     memset(s->ptr_value, 0, sizeof s->ptr_value);
     memset(ptr, 0, sizeof ptr);
-    c.policy = policy, c.dual = dual, c.capacity = CAPACITY, c.slots = SLOTS, c.value_bytes = VALUE_BYTES,
+    c.policy = policy, c.hkv.dual = dual, c.capacity = CAPACITY, c.slots = SLOTS, c.value_bytes = VALUE_BYTES,
     c.threads = threads;
     must(hd_open(&c, &t));
     for (int step = 0; step < 3; step++) { /* fill, pin a few, then the operation itself */

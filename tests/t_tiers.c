@@ -35,7 +35,7 @@ static void addresses_of(const hd_config *c)
     hd_info info;
     uint64_t all = 0, near = 0;
     test_case("buckets=%llu slots=%u value=%u tiers=%d near=%llu", (ull)(c->capacity / c->slots), c->slots,
-              c->value_bytes, c->tiers, (ull)c->near_bytes);
+              c->value_bytes, c->hkv.tiers, (ull)c->hkv.device_value_bytes);
     must(hd_open(c, &t));
     must(hd_table_info(t, &info));
     const hkv_view *v = hkv_view_of(t->state);
@@ -43,26 +43,27 @@ static void addresses_of(const hd_config *c)
     uint8_t *taken[2] = { (uint8_t *)test_alloc(1, all + 1), (uint8_t *)test_alloc(1, all + 1) };
     for (uint64_t e = 0; e < info.capacity; e++) {
         bool is_near = hkv_is_near(v, e);
-        mark(taken[is_near], is_near ? v->value : v->far, is_near ? info.near_value_bytes : info.far_value_bytes,
+        mark(taken[is_near], is_near ? v->value : v->far, is_near ? info.values_device_bytes : info.values_host_bytes,
              hkv_value(v, e), info.value_bytes, e);
         near += is_near;
         if (e == 0) continue;
-        bool same_stripe = c->tiers == HD_TIERS_POSITION || e % info.slots;
+        bool same_stripe = c->hkv.tiers == HD_TIERS_POSITION || e % info.slots;
         check(!is_near || !same_stripe || hkv_is_near(v, e - 1), "value %llu is near, and the one before it is not",
               (ull)e);
-        check(c->tiers == HD_TIERS_POSITION || e < info.slots || !is_near || hkv_is_near(v, e - info.slots),
+        check(c->hkv.tiers == HD_TIERS_POSITION || e < info.slots || !is_near || hkv_is_near(v, e - info.slots),
               "bucket %llu has more than the one before it", (ull)(e / info.slots));
-        check(c->tiers == HD_TIERS_POSITION || e <= info.slots || e % info.slots == 0 ||
+        check(c->hkv.tiers == HD_TIERS_POSITION || e <= info.slots || e % info.slots == 0 ||
                   !hkv_is_near(v, e % info.slots) || hkv_is_near(v, e - 1),
               "bucket %llu lacks more than one of the first's", (ull)(e / info.slots));
     }
-    check(info.near_value_bytes == near * info.value_bytes && info.near_value_bytes + info.far_value_bytes == all,
-          "%llu near, %llu far, of %llu", (ull)info.near_value_bytes, (ull)info.far_value_bytes, (ull)all);
-    check(!c->near_bytes || info.near_value_bytes <= c->near_bytes, "%llu bytes are over the budget",
-          (ull)info.near_value_bytes);
-    check(info.far_value_bytes == 0 || c->near_bytes - info.near_value_bytes < info.value_bytes,
-          "the budget has room for more than %llu", (ull)info.near_value_bytes);
-    check(c->near_bytes || info.far_value_bytes == 0, "there is a far tier, and no budget");
+    check(info.values_device_bytes == near * info.value_bytes &&
+              info.values_device_bytes + info.values_host_bytes == all,
+          "%llu near, %llu far, of %llu", (ull)info.values_device_bytes, (ull)info.values_host_bytes, (ull)all);
+    check(!c->hkv.device_value_bytes || info.values_device_bytes <= c->hkv.device_value_bytes,
+          "%llu bytes are over the budget", (ull)info.values_device_bytes);
+    check(info.values_host_bytes == 0 || c->hkv.device_value_bytes - info.values_device_bytes < info.value_bytes,
+          "the budget has room for more than %llu", (ull)info.values_device_bytes);
+    check(c->hkv.device_value_bytes || info.values_host_bytes == 0, "there is a far tier, and no budget");
     free(taken[0]);
     free(taken[1]);
     hd_close(t);
@@ -77,10 +78,10 @@ static void every_value_has_its_place(void **state)
         c.slots = slots[i % 5];
         c.value_bytes = bytes[i / 5 % 4];
         c.capacity = c.slots * (1 + (uint64_t)i / 20 % 4);
-        c.tiers = i / 80 ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
+        c.hkv.tiers = i / 80 ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
         uint64_t all = c.capacity * c.value_bytes;
         for (uint64_t k = 0; k <= 7; k++) {
-            c.near_bytes = k < 2 ? k : all * (k - 1) / 6 + (k == 5);
+            c.hkv.device_value_bytes = k < 2 ? k : all * (k - 1) / 6 + (k == 5);
             addresses_of(&c);
         }
     }
@@ -150,7 +151,7 @@ static uint64_t near_scores(hd_table *t, const hd_info *info)
         if (outcome[i] != HD_HIT) continue;
         value_of(key[i], value);
         check(memcmp(ptr[i], value, VALUE) == 0, "key %llu has another's value", (ull)key[i]);
-        bool near = (uint8_t *)ptr[i] >= v->value && (uint8_t *)ptr[i] < v->value + info->near_value_bytes;
+        bool near = (uint8_t *)ptr[i] >= v->value && (uint8_t *)ptr[i] < v->value + info->values_device_bytes;
         sum += near ? score[i] + 1 : 0;
         found++;
     }
@@ -172,13 +173,13 @@ static void the_best_come_near(void **state)
         c.slots = i / 2 % 2 ? 32 : 21;
         c.capacity = 12 * c.slots;
         c.value_bytes = VALUE;
-        c.dual = i / 4 % 2;
+        c.hkv.dual = i / 4 % 2;
         c.backend = i / 16 ? "host" : "ref";
-        c.tiers = i / 8 % 2 ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
-        c.near_bytes = c.capacity * VALUE / (3 + i % 5);
+        c.hkv.tiers = i / 8 % 2 ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
+        c.hkv.device_value_bytes = c.capacity * VALUE / (3 + i % 5);
         c.layout = HD_LAYOUT_PAIRS;
-        test_case("backend=%s policy=%s slots=%u dual=%d tiers=%d near=%llu", c.backend, c.policy, c.slots, c.dual,
-                  c.tiers, (ull)c.near_bytes);
+        test_case("backend=%s policy=%s slots=%u dual=%d tiers=%d near=%llu", c.backend, c.policy, c.slots, c.hkv.dual,
+                  c.hkv.tiers, (ull)c.hkv.device_value_bytes);
         for (int k = 0; k < 2; k++) {
             must(hd_open(&c, &t[k]));
             fill(t[k], i);
@@ -188,7 +189,7 @@ static void the_best_come_near(void **state)
                  moved = promote_by(t[0], 0, info.capacity, i / 16 && i % 3 == 0 ? "tlpv1" : NULL),
                  after = near_scores(t[0], &info), parts = 0;
         must(hd_check(t[0]));
-        check((moved > 0) == (c.tiers == HD_TIERS_BUCKET) && (after > before) == (moved > 0),
+        check((moved > 0) == (c.hkv.tiers == HD_TIERS_BUCKET) && (after > before) == (moved > 0),
               "%llu moved, and from %llu it is %llu", (ull)moved, (ull)before, (ull)after);
         check(promote(t[0], 0, info.capacity) == 0, "a second pass moved something");
         for (uint64_t at = 0; at < info.capacity; at += 17)
@@ -220,8 +221,8 @@ static void who_is_pinned_stays(void **state)
         c.capacity = SLOTS;
         c.value_bytes = VALUE;
         c.backend = variant ? "host" : "ref";
-        c.tiers = HD_TIERS_BUCKET;
-        c.near_bytes = NEAR * VALUE;
+        c.hkv.tiers = HD_TIERS_BUCKET;
+        c.hkv.device_value_bytes = NEAR * VALUE;
         c.layout = HD_LAYOUT_PAIRS;
         test_case("%s", variant ? variant : "ref");
         must(hd_open(&c, &t));
@@ -272,8 +273,8 @@ static void threads_promote_the_same(void **state)
         c.slots = SLOTS;
         c.capacity = BUCKETS * SLOTS;
         c.value_bytes = 8;
-        c.tiers = HD_TIERS_BUCKET;
-        c.near_bytes = c.capacity;
+        c.hkv.tiers = HD_TIERS_BUCKET;
+        c.hkv.device_value_bytes = c.capacity;
         c.threads = k ? 3 : 1;
         must(hd_open(&c, &t));
         must(hd_run(t, &(hd_batch){ .op = HD_OP_INSERT_OR_ASSIGN, .n = n, .key = key, .score = score, .value = key }));
@@ -309,8 +310,8 @@ static void any_entry_is_worth_more_than_none(void **state)
         c.capacity = SLOTS;
         c.value_bytes = VALUE;
         c.backend = i / 2 ? "host" : "ref";
-        c.tiers = HD_TIERS_BUCKET;
-        c.near_bytes = SLOTS * VALUE / 2;
+        c.hkv.tiers = HD_TIERS_BUCKET;
+        c.hkv.device_value_bytes = SLOTS * VALUE / 2;
         c.layout = i % 2 ? HD_LAYOUT_PAIRS : HD_LAYOUT_PLANES;
         test_case("backend=%s layout=%d", c.backend, (int)c.layout);
         must(hd_open(&c, &t));
@@ -322,7 +323,7 @@ static void any_entry_is_worth_more_than_none(void **state)
         must(hd_run(t, &b));
         const uint8_t *values = view_of(t, &info)->value;
         for (uint64_t k = 0; k < SLOTS; k++)
-            if ((uint8_t *)ptr[k] >= values && (uint8_t *)ptr[k] < values + info.near_value_bytes) key[near++] = k;
+            if ((uint8_t *)ptr[k] >= values && (uint8_t *)ptr[k] < values + info.values_device_bytes) key[near++] = k;
         b = (hd_batch){ .op = HD_OP_ERASE, .n = near, .key = key };
         must(hd_run(t, &b));
         check(near == SLOTS / 2 && near_scores(t, &info) == 0, "%llu were near, and not all were erased", (ull)near);
@@ -438,11 +439,11 @@ static void what_is_far_is_fetched(void **state)
         c.value_bytes = bytes[i % 7];
         c.slots = slots[i / 7 % 3];
         c.capacity = 4 * c.slots;
-        c.dual = i % 2;
+        c.hkv.dual = i % 2;
         c.layout = HD_LAYOUT_PAIRS;
-        c.tiers = i / 2 % 2 ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
-        c.near_bytes = c.capacity * c.value_bytes / (2 + i % 3 * 4) + 1;
-        c.fetch = i / 21 ? HD_FETCH_DIRECT : HD_FETCH_SORTED;
+        c.hkv.tiers = i / 2 % 2 ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
+        c.hkv.device_value_bytes = c.capacity * c.value_bytes / (2 + i % 3 * 4) + 1;
+        c.hkv.fetch = i / 21 ? HD_FETCH_DIRECT : HD_FETCH_SORTED;
         m.strategy = SIMT_RANDOM;
         m.preempt = SIMT_AT_ATOMIC;
         m.race = true;
@@ -450,7 +451,7 @@ static void what_is_far_is_fetched(void **state)
         m.step_limit = 1ull << 40;
         m.seed = i;
         test_case("hkv.find.%s slots=%u value=%u dual=%d tiers=%d near=%llu fetch=%d", variant, c.slots, c.value_bytes,
-                  c.dual, c.tiers, (ull)c.near_bytes, c.fetch);
+                  c.hkv.dual, c.hkv.tiers, (ull)c.hkv.device_value_bytes, c.hkv.fetch);
         hd_host_usual(&m, 2, 64);
         finds_open(&f, c, 2 * c.capacity + 3);
         hd_host_usual(NULL, 0, 0);
@@ -479,8 +480,8 @@ static void bins_are_as_wide_as_they_must(void **unused)
         c.capacity = 1 << 10;
         c.slots = 128;
         c.value_bytes = bytes;
-        c.near_bytes = 4 * bytes;
-        c.fetch = HD_FETCH_SORTED;
+        c.hkv.device_value_bytes = 4 * bytes;
+        c.hkv.fetch = HD_FETCH_SORTED;
         test_case("1 Ki values of %u bytes", bytes);
         finds_open(&f, c, 2000);
         check(find_some(&f, NULL, 2000, 0, &random) > 500, "few were there");
@@ -500,8 +501,8 @@ static void a_find_that_was_stopped_leaves_nothing(void **unused)
     c.slots = 16;
     c.capacity = 64;
     c.value_bytes = 16;
-    c.near_bytes = 200;
-    c.fetch = HD_FETCH_SORTED;
+    c.hkv.device_value_bytes = 200;
+    c.hkv.fetch = HD_FETCH_SORTED;
     finds_open(&f, c, 100);
     find_some(&f, "tlpv1", 100, 0, &random);
     for (uint64_t limit = 1;; limit += 1 + limit / 8) {
@@ -539,10 +540,10 @@ static void many_are_fetched(void **unused)
         c.backend = test_backend("host");
         c.capacity = 3 << 19;
         c.value_bytes = i % 2 ? 48 : 20;
-        c.tiers = i / 2 ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
-        c.near_bytes = c.capacity * c.value_bytes / 10;
-        c.fetch = HD_FETCH_SORTED;
-        test_case("value=%u tiers=%d", c.value_bytes, c.tiers);
+        c.hkv.tiers = i / 2 ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
+        c.hkv.device_value_bytes = c.capacity * c.value_bytes / 10;
+        c.hkv.fetch = HD_FETCH_SORTED;
+        test_case("value=%u tiers=%d", c.value_bytes, c.hkv.tiers);
         finds_open(&f, c, 5 << 19);
         hits += find_some(&f, NULL, 5 << 19, 0, &random);
         hits += find_some(&f, NULL, 99999, 0, &random);
@@ -563,8 +564,8 @@ static void room_for_fetches_is_told(void **unused)
             hd_config c = hd_config_default();
             c.backend = "host";
             c.capacity = 1 << 12;
-            c.near_bytes = tiers ? 1 << 10 : 0;
-            c.fetch = (hd_fetch)fetch;
+            c.hkv.device_value_bytes = tiers ? 1 << 10 : 0;
+            c.hkv.fetch = (hd_fetch)fetch;
             must(hd_open(&c, &t));
             must(hd_table_info(t, &info));
             memory[fetch][tiers] = info.memory_bytes;
@@ -585,16 +586,16 @@ static void sorting_is_chosen(void **unused)
     hd_info info;
     (void)unused;
     memset(&info, 0, sizeof info);
-    info.far_value_bytes = 8ull << 30;
+    info.values_host_bytes = 8ull << 30;
     check(hkv_select_sorted(&info, 1 << 20) && !hkv_select_sorted(&info, 100), "usual, 8 GiB far");
-    info.far_value_bytes = 400u << 20;
+    info.values_host_bytes = 400u << 20;
     check(!hkv_select_sorted(&info, 1 << 20), "usual, 400 MiB far");
-    info.fetch = HD_FETCH_SORTED;
+    info.hkv.fetch = HD_FETCH_SORTED;
     check(hkv_select_sorted(&info, 1), "sorted");
-    info.far_value_bytes = 0;
+    info.values_host_bytes = 0;
     check(!hkv_select_sorted(&info, 1 << 20), "sorted, none far");
-    info.fetch = HD_FETCH_DIRECT;
-    info.far_value_bytes = 8ull << 30;
+    info.hkv.fetch = HD_FETCH_DIRECT;
+    info.values_host_bytes = 8ull << 30;
     check(!hkv_select_sorted(&info, 1 << 20), "direct");
 }
 

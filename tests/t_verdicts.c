@@ -165,7 +165,7 @@ static void bed_open(bed *d, uint32_t value_bytes, const char *policy)
     d->config.policy = policy;
     d->config.capacity = d->config.slots = SLOTS;
     d->config.value_bytes = value_bytes;
-    d->config.pins = 2;
+    d->config.hkv.pins = 2;
     d->config.threads = 1;
     plan_for(CALLS, 0, NO_LIE);
     must(hd_open(&d->config, &d->table));
@@ -481,7 +481,7 @@ static void parts(void **state)
         must(hd_oracle_open(&c, &d.oracle));
         bed_truth(&d, HD_OP_INSERT_OR_ASSIGN, 1, all[k].others + (all[k].lost != 0));
         c = d.config;
-        c.dual = all[k].dual;
+        c.hkv.dual = all[k].dual;
         c.capacity = all[k].dual ? 2 * SLOTS : SLOTS;
         hd_table *small;
         must(hd_open(&c, &small));

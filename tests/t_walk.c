@@ -22,7 +22,7 @@ static hd_table *some_table(const char *policy, bool dual, uint64_t entries)
     c.capacity = CAPACITY;
     c.slots = SLOTS;
     c.value_bytes = VALUE_BYTES;
-    c.dual = dual;
+    c.hkv.dual = dual;
     hd_table *t;
     test_case("policy=%s buckets=%d slots=%d%s entries=%llu", policy, BUCKETS, SLOTS, dual ? " dual" : "",
               (ull)entries);

@@ -96,11 +96,11 @@ int fill_run(const replay_plan *p, const replay_list *policies, const double *pa
     progress_begin(&line, "filling", "keys");
     for (size_t i = 0; !s && !code && i < policies->items; i++) {
         hd_config c = hd_config_default();
-        c.pins = 0;
+        c.hkv.pins = 0;
         c.policy = policies->item[i];
         c.value_bytes = p->value_bytes;
-        c.dual = p->dual;
-        c.admit = p->admit;
+        c.hkv.dual = p->dual;
+        c.hkv.admit = p->admit;
         c.seed = p->seed;
         c.threads = p->threads;
         replay_shape(p, capacity, &c.slots, &c.capacity);

@@ -60,7 +60,7 @@ static void row_fill(points_row *r, const points_report *report, const bench_row
     if (p->op == HD_OP_EXPORT && peers.peer > 0) peers.goal = 0.9 * floor; /* of what copying would take */
     put(r, POINTS_OPERATION, "%s", bench_buffers_name(p->op));
     put(r, POINTS_HITS, "%g", p->hits);
-    put(r, POINTS_BUCKETS, "%u", s->evicts ? (shape.dual ? 2u : 1u) : (unsigned)s->info.hashes);
+    put(r, POINTS_BUCKETS, "%u", s->evicts ? (shape.dual ? 2u : 1u) : (unsigned)s->info.hive.hashes);
     put(r, POINTS_DIM, "%u", (unsigned)shape.words);
     put(r, POINTS_LOAD, "%g", p->load);
     if (p->zipf > 0)
@@ -82,18 +82,20 @@ static void row_fill(points_row *r, const points_report *report, const bench_row
     if (peers.goal > 0) put_rate(r, POINTS_OF_GOAL, "%.3g%%", 100 * rate / peers.goal);
     put(r, POINTS_CALLS, "%llu", (unsigned long long)(m->calls * m->parts));
     put(r, POINTS_NEAR, "%.3g",
-        s->info.far_value_bytes ? (double)s->info.near_value_bytes / (double)(s->info.capacity * s->info.value_bytes)
-                                : 1);
-    if (s->info.far_value_bytes) put(r, POINTS_TIERS, "%s", s->info.tiers == HD_TIERS_BUCKET ? "bucket" : "position");
-    if (s->info.far_value_bytes) put(r, POINTS_FETCH, "%s", points_fetch_names[s->info.fetch]);
+        s->info.values_host_bytes
+            ? (double)s->info.values_device_bytes / (double)(s->info.capacity * s->info.value_bytes)
+            : 1);
+    if (s->info.values_host_bytes)
+        put(r, POINTS_TIERS, "%s", s->info.hkv.tiers == HD_TIERS_BUCKET ? "bucket" : "position");
+    if (s->info.values_host_bytes) put(r, POINTS_FETCH, "%s", points_fetch_names[s->info.hkv.fetch]);
     put(r, POINTS_DESIGN, "%.24s", s->info.design);
     put(r, POINTS_SLOTS, "%u", (unsigned)s->info.slots);
-    put(r, POINTS_HASH, "%.31s", s->info.hash);
+    put(r, POINTS_HASH, "%.31s", s->info.hive.hash);
     /* as it is asked for; and in CSV it is one cell */
     for (char *comma = r->cell[POINTS_HASH]; (comma = strchr(comma, ','));) *comma = '+';
     put(r, POINTS_FORM, "%s", p->bulk ? "bulk" : "queue");
     if (!s->evicts) put(r, POINTS_PENDING, "%llu", (unsigned long long)m->fate[HD_PENDING]);
-    if (!s->evicts) put(r, POINTS_SPARE, "%u", (unsigned)s->info.spare);
+    if (!s->evicts) put(r, POINTS_SPARE, "%u", (unsigned)s->info.hive.spare);
 }
 
 static void extra(bench_row *row, const char *key, double value)

@@ -283,13 +283,13 @@ static hd_status row_run(replay_pool *pool, replay_row *r, replay_buffers *u, bo
 {
     const replay_plan *p = pool->plan;
     hd_config c = hd_config_default();
-    c.pins = 0;
+    c.hkv.pins = 0;
     c.policy = r->policy;
     c.capacity = r->capacity;
     c.slots = r->slots;
     c.value_bytes = p->value_bytes;
-    c.dual = p->dual;
-    c.admit = p->admit;
+    c.hkv.dual = p->dual;
+    c.hkv.admit = p->admit;
     c.seed = p->seed;
     c.threads = pool->table_threads;
     hd_table *t = NULL;

@@ -18,7 +18,7 @@ static void shape_cache(const tally *t, uint64_t capacity, hd_config *c)
     c->policy = "lfu";
     c->slots = SLOTS;
     c->value_bytes = sizeof(uint64_t);
-    c->dual = !t->grows; /* room to spare needs no second bucket, and one bucket is quicker */
+    c->hkv.dual = !t->grows; /* room to spare needs no second bucket, and one bucket is quicker */
     c->capacity = t->grows ? FIRST_CAPACITY : capacity < 2 * SLOTS ? 2 * SLOTS : capacity;
 }
 
@@ -29,7 +29,7 @@ hd_status tally_open(tally *t, const char *design, uint64_t capacity, uint32_t t
     t->grows = capacity == 0;
     hd_config c = hd_config_of(design);
     t->dictionary = strcmp(c.policy, "none") == 0; /* without scores nobody is the least */
-    c.pins = 0;
+    c.hkv.pins = 0;
     c.capacity = t->grows ? FIRST_OF_DICTIONARY : capacity;
     if (!t->dictionary) shape_cache(t, capacity, &c);
     c.threads = threads;

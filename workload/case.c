@@ -23,10 +23,7 @@ typedef struct field {
     const char *const *of; /* of a NAMED: its names, by number, and NULL */
 } field;
 
-static const char *const admits[] = { "score", "always", NULL };                             /* hd_admit  */
-static const char *const tiers[] = { "bucket", "position", NULL };                           /* hd_tiers  */
-static const char *const fetches[] = { "usual", "sorted", "direct", NULL };                  /* hd_fetch  */
-static const char *const layouts[] = { "usual", "planes", "pairs", "words", "masks", NULL }; /* hd_layout */
+static const char *const layouts[] = { "usual", "planes", "pairs", "words", "masks", NULL };
 
 #define AT(member) offsetof(hd_case, member), sizeof((hd_case *)0)->member
 
@@ -38,17 +35,8 @@ static const field fields[] = {
     { "capacity", WHOLE64, AT(capacity), 1, 1ull << 48, -1, NULL },
     { "slots", WHOLE32, AT(slots), HD_SLOTS_MIN, HD_SLOTS_MAX, -1, NULL },
     { "value", WHOLE32, AT(value_bytes), 0, HD_VALUE_BYTES_MAX, -1, NULL },
-    { "dual", YES_NO, AT(dual), 0, 1, -1, NULL },
-    { "hashes", WHOLE32, AT(hashes), 0, 64, -1, NULL },
-    { "hash", TEXT, AT(hash), 0, 0, -1, NULL },
-    { "spare", WHOLE32, AT(spare), 0, UINT32_MAX, -1, NULL },
-    { "admit", NAMED, AT(admit), 0, 0, -1, admits },
     { "layout", NAMED, AT(layout), 0, 0, -1, layouts },
-    { "tiers", NAMED, AT(tiers), 0, 0, -1, tiers },
-    { "near", WHOLE64, AT(near_bytes), 0, UINT64_MAX, -1, NULL },
-    { "fetch", NAMED, AT(fetch), 0, 0, -1, fetches },
     { "table_seed", WHOLE64, AT(table_seed), 0, UINT64_MAX, -1, NULL },
-    { "pins", WHOLE32, AT(pins), 0, UINT32_MAX, -1, NULL },
     { "threads", WHOLE32, AT(threads), 0, 4096, -1, NULL },
     { "batch", WHOLE64, AT(batch), 1, 1ull << 32, -1, NULL }, /* NxM: also batches */
     { "keys", TEXT, AT(keys), 0, 0, -1, NULL },
@@ -69,17 +57,16 @@ hd_case hd_case_default(void)
 {
     hd_case c;
     memset(&c, 0, sizeof c);
-    strcpy(c.design, hd_config_default().design);
+    c.table = hd_config_default();
+    strcpy(c.design, c.table.design);
     strcpy(c.op, "serve");
     strcpy(c.kernel, "ref");
     strcpy(c.policy, "lru");
     strcpy(c.lock, "ordered");
-    strcpy(c.hash, HD_HASH_USUAL);
     strcpy(c.keys, "zipf:0.99,1Mi");
     c.capacity = 1 << 16;
     c.slots = 128;
     c.value_bytes = 8;
-    c.pins = 1024;
     c.batch = 4096;
     c.batches = 256;
     c.seed = 1;
@@ -94,10 +81,6 @@ hd_case hd_case_of(const char *design)
     snprintf(c.policy, sizeof c.policy, "%s", f.policy);
     c.slots = f.slots;
     c.value_bytes = f.value_bytes;
-    c.hashes = f.hashes;
-    c.spare = f.spare;
-    snprintf(c.hash, sizeof c.hash, "%s", f.hash);
-    c.pins = f.pins;
     return c;
 }
 
@@ -113,7 +96,7 @@ static const char *backend_of(const hd_case *c)
 
 hd_config hd_case_config(const hd_case *c)
 {
-    hd_config f = hd_config_default();
+    hd_config f = c->table;
     f.design = c->design;
     f.backend = backend_of(c);
     f.policy = c->policy;
@@ -121,17 +104,8 @@ hd_config hd_case_config(const hd_case *c)
     f.capacity = c->buckets ? c->buckets * c->slots : c->capacity; /* fits: 2^40 x 2^10 */
     f.slots = c->slots;
     f.value_bytes = c->value_bytes;
-    f.dual = c->dual;
-    f.hashes = c->hashes;
-    f.spare = c->spare;
-    f.hash = c->hash;
-    f.admit = c->admit;
     f.layout = c->layout;
-    f.tiers = c->tiers;
-    f.near_bytes = c->near_bytes;
-    f.fetch = c->fetch;
     f.seed = c->table_seed;
-    f.pins = c->pins;
     f.threads = c->threads;
     return f;
 }
@@ -211,6 +185,28 @@ static hd_status take_field(const field *f, const char *text, hd_case *c)
     return HD_OK;
 }
 
+/* The bit of hd_case.set that is a design's field's: behind those of `fields`. */
+static unsigned param_bit(const hd_params *of, const hd_param *p)
+{
+    const hd_params *s;
+    size_t bit = FIELDS;
+    for (size_t i = 1; (s = hd_params_at(i)) && s != of; i++) bit += s->count;
+    bit += (size_t)(p - of->row);
+    HD_ASSERT(bit < 64);
+    return (unsigned)bit;
+}
+
+/* A field of another design that is set to nothing is as if it had not been set. */
+static hd_status set_param(hd_case *c, const hd_params *of, const hd_param *p, const char *value)
+{
+    void *in = hd_params_in(of, &c->table);
+    hd_status s = hd_param_set(p, in, value);
+    if (s) return s;
+    c->set |= 1ull << param_bit(of, p);
+    if (strcmp(of->design, c->design) != 0 && hd_param_unused(p, in)) hd_param_reset(p, in);
+    return HD_OK;
+}
+
 hd_status hd_case_set(hd_case *c, const char *name, const char *value)
 {
     char nearest[HD_NEAREST_TEXT];
@@ -222,14 +218,25 @@ hd_status hd_case_set(hd_case *c, const char *name, const char *value)
         if (!s) c->set |= 1ull << i;
         return s;
     }
+<<<<<<< HEAD
     return hd_fail(HD_EINVAL, "case: there is no '%.60s='%s", name, hd_nearest_text(&near, "", nearest));
+=======
+    const hd_params *of;
+    const hd_param *p = hd_param_named(name, c->design, &of);
+    if (p && of->design) return set_param(c, of, p, value);
+    for (size_t i = 1; (of = hd_params_at(i)); i++)
+        for (size_t k = 0; k < of->count; k++) consider(&near, of->row[k].name);
+    return hd_fail(HD_EINVAL, "case: there is no '%.60s='; nearest: %s=", name, near.name);
+>>>>>>> 35d7758 (lib, tests: fields of a configuration belong to designs, and are rows)
 }
 
 bool hd_case_has(const hd_case *c, const char *name)
 {
     for (size_t i = 0; i < FIELDS; i++)
         if (strcmp(name, fields[i].name) == 0) return c->set >> i & 1;
-    return false;
+    const hd_params *of;
+    const hd_param *p = hd_param_named(name, c->design, &of);
+    return p && of->design && c->set >> param_bit(of, p) & 1;
 }
 
 static hd_status take_named(char *word, char *equals, hd_case *c)
@@ -350,6 +357,22 @@ static void put_field(printing *p, const field *f, const hd_case *c, const hd_ca
     }
 }
 
+/* Those of the design that are not usual, and those of others that are set to something. */
+static void put_params(printing *p, const hd_case *c, const hd_case *usual)
+{
+    const hd_params *s;
+    char text[64];
+    for (size_t i = 1; (s = hd_params_at(i)); i++)
+        for (size_t k = 0; k < s->count; k++) {
+            const void *in = hd_params_of(s, &c->table);
+            bool own = strcmp(s->design, c->design) == 0;
+            if (own ? hd_param_same(&s->row[k], in, hd_params_of(s, &usual->table)) : hd_param_unused(&s->row[k], in))
+                continue;
+            hd_param_print(&s->row[k], in, text, sizeof text);
+            put(p, s->row[k].name, text);
+        }
+}
+
 size_t hd_case_print(const hd_case *c, char *text, size_t bytes)
 {
     hd_case usual = hd_case_of(c->design);
@@ -358,6 +381,9 @@ size_t hd_case_print(const hd_case *c, char *text, size_t bytes)
     snprintf(head, sizeof head, "%s.%s.%s", c->design, c->op, c->kernel);
     if (bytes) text[0] = 0;
     put(&p, "", head);
-    for (size_t i = 0; i < FIELDS; i++) put_field(&p, &fields[i], c, &usual);
+    for (size_t i = 0; i < FIELDS; i++) {
+        put_field(&p, &fields[i], c, &usual);
+        if (strcmp(fields[i].name, "value") == 0) put_params(&p, c, &usual);
+    }
     return p.used;
 }

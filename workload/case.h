@@ -20,17 +20,13 @@ typedef struct hd_case {
     char policy[16], lock[16], keys[256]; /* "lru" "ordered" "zipf:0.99,4Mi"                 */
     uint64_t buckets;                     /* 0: from capacity                          */
     uint64_t capacity;
-    uint32_t slots, value_bytes, hashes, spare;
-    char hash[HD_HASH_NAMES_MOST]; /* "mix64", or "bithash1,bithash2"           */
-    bool dual, distinct;
-    hd_admit admit;
+    uint32_t slots, value_bytes;
+    hd_config table; /* the fields of designs: the words that base/param.h has; its common fields are not used */
+    bool distinct;
     hd_layout layout;
-    hd_tiers tiers;
-    uint64_t near_bytes; /* 0: all values are near                    */
-    hd_fetch fetch;
     uint64_t table_seed;  /* of the hash                               */
     uint32_t epoch_every; /* batches per epoch; 0: the epoch stays 0   */
-    uint32_t pins, threads;
+    uint32_t threads;
     uint64_t batch, batches;                           /* items per batch, how many                 */
     uint64_t seed;                                     /* of keys, values, scores, choices          */
     uint32_t reserved_ppm, duplicate_ppm, extreme_ppm; /* share of items, in millionths, with a

@@ -29,18 +29,19 @@ hd_status bench_fixture_open_with(bench_fixture *s, const bench_device *device, 
     c.backend = shape->backend;
     if (lock) c.lock = lock;
     c.layout = shape->layout;
-    c.dual = shape->dual;
+    c.hkv.dual = shape->dual;
     c.capacity = shape->capacity;
     if (shape->slots) c.slots = shape->slots;
-    if (shape->hashes) c.hashes = shape->hashes;
-    if (shape->hash) c.hash = shape->hash;
-    if (shape->spares) c.spare = shape->spares - 1;
-    c.tiers = shape->tiers;
-    c.fetch = shape->fetch;
+    if (shape->hashes) c.hive.hashes = shape->hashes;
+    if (shape->spares) c.hive.spare = shape->spares - 1;
+    c.hkv.tiers = shape->tiers;
+    c.hkv.fetch = shape->fetch;
     /* 0 would be all */
-    if (shape->near > 0) c.near_bytes = (uint64_t)(shape->near * (double)shape->capacity) * shape->words * 4 + 1;
+    if (shape->near > 0)
+        c.hkv.device_value_bytes = (uint64_t)(shape->near * (double)shape->capacity) * shape->words * 4 + 1;
     c.value_bytes = shape->words * 4;
-    hd_status e = hd_open(&c, &s->table);
+    hd_status e = shape->hash ? hd_config_set(&c, "hash", shape->hash) : HD_OK;
+    if (!e) e = hd_open(&c, &s->table);
     if (!e) e = hd_table_info(s->table, &s->info);
     if (e) return e;
     uint64_t capacity = s->info.capacity, places = s->info.places;
@@ -235,7 +236,7 @@ hd_status bench_fixture_settle(bench_fixture *s, double zipf)
     enum { STEPS = 64 };
     uint64_t step = s->presents / STEPS + 1, left = s->presents;
     hd_status e = HD_OK;
-    if (s->settled || zipf <= 0 || s->info.far_value_bytes == 0 || s->info.tiers != HD_TIERS_BUCKET) return HD_OK;
+    if (s->settled || zipf <= 0 || s->info.values_host_bytes == 0 || s->info.hkv.tiers != HD_TIERS_BUCKET) return HD_OK;
     if (step > s->at_once) step = s->at_once;
     while (left > 0 && !e) {
         uint64_t n = left < step ? left : step;

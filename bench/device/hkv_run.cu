@@ -66,7 +66,7 @@ static hd_table *open_table(const char *backend, const char *policy, bool dual, 
     hd_table *t = NULL;
     c.backend = backend;
     c.policy = policy;
-    c.dual = dual;
+    c.hkv.dual = dual;
     c.slots = slots;
     c.capacity = capacity;
     c.value_bytes = value_bytes;

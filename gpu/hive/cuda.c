@@ -16,7 +16,7 @@ const hd_design hd_design_hive_cuda = {
     .name = "hive",
     .what = "a dictionary in a GPU's memory",
     .policy = "none",
-    .options = &hive_options,
+    .params = &hive_params,
     .shape = shape,
     .open = open,
     HD_ON_CUDA,

@@ -31,7 +31,7 @@ const hd_design hd_design_hive_host = {
     .name = "hive",
     .what = "a dictionary that grows, its GPU kernels on the host machine",
     .policy = "none",
-    .options = &hive_options,
+    .params = &hive_params,
     .shape = shape,
     .open = open,
     HD_ON_HOST,

@@ -12,7 +12,7 @@
 #include "base/op.h"
 
 extern const hd_gpu hive_gpu;
-extern const uint32_t hive_options; /* of its reference: hd_design.options */
+extern const hd_params hive_params; /* of its reference */
 
 /* Why row `row` (gpu/hive/rows.h) does not run the batch on such a table; NULL: it does. */
 const char *hive_unfit_row(uint32_t row, const hd_info *info, const hd_batch *b);

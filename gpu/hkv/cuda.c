@@ -16,7 +16,7 @@ static hd_status open(const hd_info *info, const hd_seams *s, void **state)
 const hd_design hd_design_hkv_cuda = {
     .name = "hkv",
     .what = "a bucketed cache in a GPU's memory",
-    .options = &hkv_options,
+    .params = &hkv_params,
     .shape = shape,
     .open = open,
     .select = hkv_select,

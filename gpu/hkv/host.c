@@ -30,7 +30,7 @@ static hd_status open(const hd_info *info, const hd_seams *s, void **state)
 const hd_design hd_design_hkv_host = {
     .name = "hkv",
     .what = "a bucketed cache, its GPU kernels on the host machine",
-    .options = &hkv_options,
+    .params = &hkv_params,
     .shape = shape,
     .open = open,
     .select = hkv_select,

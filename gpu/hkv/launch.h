@@ -12,7 +12,7 @@
 #include "base/op.h"
 
 extern const hd_gpu hkv_gpu;
-extern const uint32_t hkv_options; /* of its reference: hd_design.options */
+extern const hd_params hkv_params; /* of its reference */
 
 /* Why row `row` (gpu/hkv/rows.h) does not run the batch on such a table; NULL: it does. */
 const char *hkv_unfit(uint32_t row, const hd_info *info, const hd_batch *b);

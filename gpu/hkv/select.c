@@ -42,8 +42,8 @@ static const uint64_t translated_bytes = 512u << 20;
 
 bool hkv_select_sorted(const hd_info *info, uint64_t n)
 {
-    if (info->far_value_bytes == 0 || info->fetch == HD_FETCH_DIRECT) return false;
-    return info->fetch == HD_FETCH_SORTED || (info->far_value_bytes > translated_bytes && n >= SORTED_ITEMS);
+    if (info->values_host_bytes == 0 || info->hkv.fetch == HD_FETCH_DIRECT) return false;
+    return info->hkv.fetch == HD_FETCH_SORTED || (info->values_host_bytes > translated_bytes && n >= SORTED_ITEMS);
 }
 
 static select_kind kind_of(hd_op op)

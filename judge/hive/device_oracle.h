@@ -58,9 +58,9 @@ struct hive_oracle : answers {
         take(at);
         memset(&v, 0, sizeof v);
         v.seed = s.seed;
-        v.hashes = info.hashes;
+        v.hashes = info.hive.hashes;
         v.slots = info.slots;
-        MUST(hive_functions_of(info.hash, info.hashes, &v.functions));
+        MUST(hive_functions_of(info.hive.hash, info.hive.hashes, &v.functions));
         look(info);
         step = (uint32_t)hd_mix64(s.seed + s.factor) | 1;
         key_is = at.take<known>(names.keys);

@@ -24,9 +24,9 @@ struct hive_soak {
     static uint64_t key_limit(const shape &s) { return (s.value_bytes == 2 ? 1ull << 16 : 1ull << 32) - HIVE_LEAVING; }
     static void config(const shape &s, hd_config *c)
     {
-        c->hashes = s.hashes;
-        c->spare = s.spare;
-        c->hash = s.hash;
+        c->hive.hashes = s.hashes;
+        c->hive.spare = s.spare;
+        MUST(hd_config_set(c, "hash", s.hash));
     }
     static bool has(hd_op op)
     {
@@ -58,11 +58,11 @@ struct hive_soak {
         hd_info info;
         memset(&info, 0, sizeof info);
         info.slots = s.slots;
-        info.hashes = s.hashes;
-        info.spare = s.spare;
+        info.hive.hashes = s.hashes;
+        info.hive.spare = s.spare;
         info.value_bytes = s.value_bytes;
         info.layout = s.layout;
-        snprintf(info.hash, sizeof info.hash, "%s", s.hash);
+        snprintf(info.hive.hash, sizeof info.hive.hash, "%s", s.hash);
         for (uint32_t row = 0; row < HIVE_ROWS; row++)
             if (hive_rows[row].family == HIVE_FAMILY_items && strcmp(hive_rows[row].variant, variant) == 0)
                 return !hive_rows[row].fits(&info);

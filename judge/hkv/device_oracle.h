@@ -64,8 +64,8 @@ struct hkv_oracle : answers {
         slots = info.slots;
         buckets = info.buckets;
         seed = info.seed;
-        dual = info.dual;
-        admit_always = info.admit == HD_ADMIT_ALWAYS;
+        dual = info.hkv.dual;
+        admit_always = info.hkv.admit == HD_ADMIT_ALWAYS;
         key_is = at.take<known>(names.keys);
         key_now = at.take<busy>(names.keys);
         evicted_at = at.take<uint32_t>(1);

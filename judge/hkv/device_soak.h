@@ -24,8 +24,8 @@ struct hkv_soak {
     static void config(const shape &s, hd_config *c)
     {
         c->policy = s.policy;
-        c->dual = s.dual;
-        c->admit = s.admit;
+        c->hkv.dual = s.dual;
+        c->hkv.admit = s.admit;
         c->epoch = 3;
     }
     static bool has(hd_op op)

@@ -33,18 +33,18 @@ hd_status hkv_fixture_shape(fixture *s, const hd_case *c)
     v->buckets = c->buckets ? c->buckets : (c->capacity + c->slots - 1) / c->slots;
     v->value_bytes = c->value_bytes;
     v->seed = c->table_seed;
-    v->dual = c->dual;
+    v->dual = c->table.hkv.dual;
     v->policy = policy_named(c->policy);
-    v->admit_always = c->admit == HD_ADMIT_ALWAYS;
-    v->pin_limit = c->pins < PINS_MOST ? c->pins : PINS_MOST;
+    v->admit_always = c->table.hkv.admit == HD_ADMIT_ALWAYS;
+    v->pin_limit = c->table.hkv.pins < PINS_MOST ? c->table.hkv.pins : PINS_MOST;
     for (v->pin_places = v->pin_limit ? 2 : 0; v->pin_places && v->pin_places * 3 / 4 <= v->pin_limit;)
         v->pin_places *= 2;
     if (v->policy == HD_POLICY_COUNT) return hd_fail_name("policy", c->policy, HD_POLICIES);
-    if (c->dual && v->buckets < 2) return hd_fail(HD_EINVAL, "case: dual needs 2 buckets");
+    if (c->table.hkv.dual && v->buckets < 2) return hd_fail(HD_EINVAL, "case: dual needs 2 buckets");
     if (v->buckets > ENTRIES_MOST / v->slots || hkv_capacity(v) * (18u + v->value_bytes) > MEMORY_MOST)
         return hd_fail(HD_EINVAL, "case: a fixture has at most %d entries and %d MiB; this is a large one",
                        ENTRIES_MOST, MEMORY_MOST >> 20);
-    hkv_split(v, c->tiers, c->near_bytes);
+    hkv_split(v, c->table.hkv.tiers, c->table.hkv.device_value_bytes);
     return HD_OK;
 }
 
@@ -77,7 +77,10 @@ void hkv_fixture_lay_table(fixture *s)
 }
 
 /* Whether far values are sorted before they are fetched: however few they are, unless the case says no. */
-static bool sorts(const fixture *s) { return hkv_far_bytes(hkv_fixture_view(s)) && s->c[0].fetch != HD_FETCH_DIRECT; }
+static bool sorts(const fixture *s)
+{
+    return hkv_far_bytes(hkv_fixture_view(s)) && s->c[0].table.hkv.fetch != HD_FETCH_DIRECT;
+}
 
 void hkv_fixture_lay_part(fixture *s, uint32_t k)
 {

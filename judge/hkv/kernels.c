@@ -53,7 +53,7 @@ static const char *unfit(uint32_t row, const hd_case *c)
     memset(&info, 0, sizeof info);
     info.slots = c->slots;
     info.value_bytes = c->value_bytes;
-    info.dual = c->dual;
+    info.hkv.dual = c->table.hkv.dual;
     info.layout = c->layout == HD_LAYOUT_PLANES ? HD_LAYOUT_PLANES : HD_LAYOUT_PAIRS;
     return hkv_rows[row].fits(&info);
 }

@@ -46,14 +46,14 @@ static hd_table *table_open(const words *w, const char *backend, uint64_t capaci
     c.backend = backend;
     c.capacity = capacity;
     c.slots = (uint32_t)w->slots;
-    c.hashes = (uint32_t)w->hashes;
+    c.hive.hashes = (uint32_t)w->hashes;
     c.value_bytes = (uint32_t)w->value;
     c.layout = strcmp(w->layout, "masks") == 0 ? HD_LAYOUT_MASKS : HD_LAYOUT_WORDS;
     c.threads = 1;
     if (strcmp(w->spare, "usual") != 0) {
         uint64_t spare;
         must(hd_parse_u64("spare", w->spare, 0, 31, &spare));
-        c.spare = (uint32_t)spare;
+        c.hive.spare = (uint32_t)spare;
     }
     must(hd_open(&c, &t));
     return t;
@@ -231,7 +231,7 @@ static int step_of(const did *d, const hd_info *info, uint64_t key)
     hive_view v = { .base = info->base_buckets,
                     .slots = info->slots,
                     .half = 8 * info->value_bytes,
-                    .hashes = info->hashes,
+                    .hashes = info->hive.hashes,
                     .seed = info->seed };
     if (d->outcome == HD_PENDING) return PENDING;
     if (d->entry >= info->capacity) return STASHED;
@@ -264,7 +264,7 @@ static void steps(const words *w)
     double n = 0, all = 0;
     for (int s = 0; s < STEPS; s++) n += (double)ends[s], all += (double)lines[s];
     printf("%s\t%s\t%llu\t%llu\t%u\t%g\t%llu\t%.0f", w->kernel, w->layout, (unsigned long long)w->slots,
-           (unsigned long long)w->hashes, info.spare, w->load, (unsigned long long)w->whole, n);
+           (unsigned long long)w->hashes, info.hive.spare, w->load, (unsigned long long)w->whole, n);
     for (int s = 0; s < STEPS; s++) printf("\t%.4g", (double)ends[s] / n);
     for (int s = 0; s < STEPS; s++) printf("\t%.4g", (double)lines[s] / all);
     printf("\t%.4g\t%llu\t%.4g\t%llu\n", (double)moves / n, (unsigned long long)moves_most, (double)locked / n,
@@ -313,7 +313,7 @@ static void full(const words *w)
         }
     }
     printf("%s\t%llu\t%llu\t%u\t%llu\t%.5g\t%.5g\t%.5g\t%llu\t%lld\n", w->layout, (unsigned long long)w->slots,
-           (unsigned long long)w->hashes, info.spare, (unsigned long long)info.capacity,
+           (unsigned long long)w->hashes, info.hive.spare, (unsigned long long)info.capacity,
            (double)at / (double)info.capacity, (double)stashed / (double)info.capacity,
            (double)(info.places - info.capacity) / (double)info.capacity, (unsigned long long)pending,
            (long long)inserted - (long long)found_of(t, next));

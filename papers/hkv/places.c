@@ -50,9 +50,9 @@ static hd_table *table_open(const words *w, const char *backend)
     c.backend = backend;
     c.capacity = w->capacity;
     c.policy = w->policy;
-    c.dual = w->dual == 1;
+    c.hkv.dual = w->dual == 1;
     c.value_bytes = (uint32_t)w->values;
-    c.pins = 0;
+    c.hkv.pins = 0;
     c.threads = 1;
     c.layout = strcmp(w->layout, "planes") == 0 ? HD_LAYOUT_PLANES : HD_LAYOUT_PAIRS;
     must(hd_open(&c, &t));

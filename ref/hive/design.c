@@ -9,7 +9,6 @@
 #include "base/design.h"
 #include "base/error.h"
 #include "base/op.h"
-#include "base/options.h"
 #include "ref/hive/hive.h"
 
 hive_view *hive_view_of(void *state) { return (hive_view *)state; }
@@ -73,11 +72,11 @@ hive_view hive_view_for(const hd_info *info)
     v.split = info->buckets - (v.base << v.level);
     v.slots = info->slots;
     v.half = info->value_bytes * 8;
-    v.hashes = info->hashes;
-    v.spare = info->spare;
+    v.hashes = info->hive.hashes;
+    v.spare = info->hive.spare;
     v.stash_buckets = info->stash_buckets ? info->stash_buckets : hive_stash_for(info->buckets);
     v.seed = info->seed;
-    if (hive_functions_of(info->hash, v.hashes, &v.functions)) v.functions = 0; /* its shape was found good */
+    if (hive_functions_of(info->hive.hash, v.hashes, &v.functions)) v.functions = 0; /* its shape was found good */
     v.masks = info->layout == HD_LAYOUT_MASKS;
     return v;
 }
@@ -101,13 +100,11 @@ static hd_status hive_shape(const hd_config *c, hd_info *info)
         return hd_fail(HD_EINVAL, "slots: hive has buckets of 8, 16 or 32, not of %" PRIu32, c->slots);
     if (c->value_bytes != 4 && c->value_bytes != 2)
         return hd_fail(HD_EINVAL, "value_bytes: hive packs 4 or 2 beside a key, not %" PRIu32, c->value_bytes);
-    if (c->capacity == 0) return hd_fail(HD_EINVAL, "capacity: 0 entries is no table");
-    if (c->hashes != 2 && c->hashes != 3)
-        return hd_fail(HD_EINVAL, "hashes: a key of hive has 2 or 3 candidate buckets, not %" PRIu32, c->hashes);
-    if (hive_spare_for(c->slots, c->spare) >= c->slots / 2)
+    if (c->clock != HD_CLOCK_LOGICAL) return hd_fail(HD_EINVAL, "clock: hive keeps no times");
+    if (hive_spare_for(c->slots, c->hive.spare) >= c->slots / 2)
         return hd_fail(HD_EINVAL, "spare: fewer than half of a bucket's %" PRIu32 " slots, not %" PRIu32, c->slots,
-                       c->spare);
-    hd_status status = hive_functions_of(c->hash, c->hashes, &functions);
+                       c->hive.spare);
+    hd_status status = hive_functions_of(c->hive.hash, c->hive.hashes, &functions);
     if (status) return status;
     if (info->layout == HD_LAYOUT_USUAL) info->layout = HD_LAYOUT_WORDS;
     if (info->layout != HD_LAYOUT_WORDS && info->layout != HD_LAYOUT_MASKS)
@@ -116,12 +113,9 @@ static hd_status hive_shape(const hd_config *c, hd_info *info)
     if (info->buckets > buckets_most)
         return hd_fail(HD_EINVAL, "capacity: %" PRIu64 " entries are more than %" PRIu64 " buckets of %" PRIu32,
                        c->capacity, buckets_most, c->slots);
-    info->hashes = c->hashes;
-    snprintf(info->hash, sizeof info->hash, "%s", c->hash);
-    info->spare = hive_spare_for(c->slots, c->spare);
+    info->hive.spare = hive_spare_for(c->slots, c->hive.spare);
     info->base_buckets = info->buckets;
     info->stash_buckets = 0;
-    info->pins = 0;
     hive_view v = hive_view_for(info);
     hive_tell(&v, info);
     return HD_OK;
@@ -132,9 +126,6 @@ static void hive_usual(hd_config *c)
     c->policy = "none";
     c->slots = 16; /* a line of 128 bytes */
     c->value_bytes = 4;
-    c->hashes = 2;
-    c->spare = HD_SPARE_USUAL;
-    c->pins = 0;
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -305,14 +296,32 @@ static const char *hive_unfit_batch(const hd_info *info, const hd_batch *b)
     return b->each ? NULL : hive_unfit(b->op);
 }
 
-const uint32_t hive_options = HD_OPTION_HASHES | HD_OPTION_SPARE | HD_OPTION_HASH;
+/* clang-format off */
+static const hd_param params[] = {
+    { "hashes", HD_PARAM_U32,  HD_PARAM_AT(hd_hive_config, hashes), .least = 2, .most = 3, .usual = 2,
+      .what = "candidate buckets per key", .places = true, .saved = HD_SAVED_U32, .saved_at = 120 },
+    { "hash",   HD_PARAM_TEXT, HD_PARAM_AT(hd_hive_config, hash), .text = HD_HASH_USUAL,
+      .what = "mix64, or a function of `heddle list hashes` for each candidate bucket",
+      .places = true, .saved = HD_SAVED_TEXT, .saved_at = 128 },
+    { "spare",  HD_PARAM_U32,  HD_PARAM_AT(hd_hive_config, spare), .most = UINT32_MAX, .usual = HD_SPARE_USUAL,
+      .what = "slots that a bucket keeps back while a key's other buckets have more; 4294967295: the usual number",
+      .places = true, .saved = HD_SAVED_U32, .saved_at = 124 },
+};
+/* clang-format on */
+
+const hd_params hive_params = { "hive",
+                                params,
+                                sizeof params / sizeof *params,
+                                offsetof(hd_config, hive),
+                                offsetof(hd_info, hive),
+                                sizeof(hd_hive_config) };
 
 const hd_design hd_design_hive = {
     .name = "hive",
     .what = "a dictionary of 32-bit keys and values in one word, two or three candidate buckets, that grows and "
             "shrinks bucket by bucket (Hive)",
     .backend = "ref",
-    .options = &hive_options,
+    .params = &hive_params,
     .policy = "none",
     .usual = hive_usual,
     .shape = hive_shape,

@@ -8,10 +8,11 @@
 #ifndef HD_HIVE_H
 #define HD_HIVE_H
 
+#include "base/param.h"
 #include "base/seam.h"
 #include "ref/hive/layout.h"
 
-extern const uint32_t hive_options; /* hd_design.options */
+extern const hd_params hive_params;
 
 /* One item of a keyed operation. */
 typedef struct hive_item {

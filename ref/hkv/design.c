@@ -12,7 +12,6 @@
 #include "base/design.h"
 #include "base/error.h"
 #include "base/op.h"
-#include "base/options.h"
 #include "ref/hkv/hkv.h"
 
 typedef struct hkv {
@@ -46,10 +45,8 @@ static hd_status hkv_shape(const hd_config *c, hd_info *info)
     if (c->value_bytes > HD_VALUE_BYTES_MAX)
         return hd_fail(HD_EINVAL, "value_bytes: %" PRIu32 " is above the limit of %u", c->value_bytes,
                        HD_VALUE_BYTES_MAX);
-    if (c->capacity == 0) return hd_fail(HD_EINVAL, "capacity: 0 entries is no table");
-    if (c->pins > 1u << 30) return hd_fail(HD_EINVAL, "pins: %" PRIu32 " is above the limit of %u", c->pins, 1u << 30);
     info->buckets = c->capacity / c->slots + (c->capacity % c->slots != 0);
-    if (c->dual && info->buckets < 2)
+    if (c->hkv.dual && info->buckets < 2)
         return hd_fail(HD_EINVAL, "dual: two candidate buckets need a capacity above %" PRIu32 ", the slots of one",
                        c->slots);
     if (info->layout == HD_LAYOUT_USUAL) info->layout = HD_LAYOUT_PLANES;
@@ -61,9 +58,9 @@ static hd_status hkv_shape(const hd_config *c, hd_info *info)
                        c->capacity, entry_bytes);
     info->capacity = info->buckets * c->slots;
     hkv_view v = hkv_view_for(info);
-    info->near_value_bytes = hkv_near_values(&v) * c->value_bytes;
-    info->far_value_bytes = hkv_far_bytes(&v);
-    info->memory_bytes = info->capacity * entry_bytes + (uint64_t)pin_places_for(c->pins) * PIN_BYTES;
+    info->values_device_bytes = hkv_near_values(&v) * c->value_bytes;
+    info->values_host_bytes = hkv_far_bytes(&v);
+    info->memory_bytes = info->capacity * entry_bytes + (uint64_t)pin_places_for(c->hkv.pins) * PIN_BYTES;
     return HD_OK;
 }
 
@@ -113,11 +110,11 @@ hkv_view hkv_view_for(const hd_info *info)
     v.value_bytes = info->value_bytes;
     v.seed = info->seed;
     v.policy = hd_policy_named(info->policy);
-    v.admit_always = info->admit == HD_ADMIT_ALWAYS;
-    v.dual = info->dual;
-    hkv_split(&v, info->tiers, info->near_bytes);
-    v.pin_limit = info->pins;
-    v.pin_places = pin_places_for(info->pins);
+    v.admit_always = info->hkv.admit == HD_ADMIT_ALWAYS;
+    v.dual = info->hkv.dual;
+    hkv_split(&v, info->hkv.tiers, info->hkv.device_value_bytes);
+    v.pin_limit = info->hkv.pins;
+    v.pin_places = pin_places_for(info->hkv.pins);
     return v;
 }
 
@@ -235,15 +232,42 @@ static void hkv_move(void *from, void *to)
 
 static const char *unfit(const hd_info *info, const hd_batch *b) { return (void)info, b->each ? HD_NOT_MIXED : NULL; }
 
-const uint32_t hkv_options = HD_OPTION_DUAL | HD_OPTION_ADMIT | HD_OPTION_TIERS | HD_OPTION_NEAR | HD_OPTION_FETCH |
-                             HD_OPTION_CLOCK | HD_OPTION_PINS;
+static const char *const admits[] = { "score", "always", NULL };
+static const char *const tiers[] = { "bucket", "position", NULL };
+static const char *const fetches[] = { "usual", "sorted", "direct", NULL };
+
+/* clang-format off */
+static const hd_param params[] = {
+    { "dual",   HD_PARAM_BOOL, HD_PARAM_AT(hd_hkv_config, dual), .what = "two candidate buckets per key",
+      .places = true, .saved = HD_SAVED_FLAG, .saved_at = 0 },
+    { "admit",  HD_PARAM_ENUM, HD_PARAM_AT(hd_hkv_config, admit), .values = admits,
+      .what = "refuse a new key whose score is below the bucket's least score, or admit every key",
+      .saved = HD_SAVED_FLAG, .saved_at = 1 },
+    { "tiers",  HD_PARAM_ENUM, HD_PARAM_AT(hd_hkv_config, tiers), .values = tiers,
+      .what = "which values are in the device's memory: those of each bucket's first slots, or the table's first" },
+    { "device_value_bytes", HD_PARAM_U64, HD_PARAM_AT(hd_hkv_config, device_value_bytes), .most = UINT64_MAX,
+      .what = "values in the device's memory, at most; the others are in the host's; 0: all are in the device's",
+      .alias = "near" },
+    { "fetch",  HD_PARAM_ENUM, HD_PARAM_AT(hd_hkv_config, fetch), .values = fetches,
+      .what = "how find reads values in the host's memory: in the order of addresses, or of keys" },
+    { "pins",   HD_PARAM_U32,  HD_PARAM_AT(hd_hkv_config, pins), .most = 1u << 30, .usual = 1024,
+      .what = "keys that can be pinned at once" },
+};
+/* clang-format on */
+
+const hd_params hkv_params = { "hkv",
+                               params,
+                               sizeof params / sizeof *params,
+                               offsetof(hd_config, hkv),
+                               offsetof(hd_info, hkv),
+                               sizeof(hd_hkv_config) };
 
 const hd_design hd_design_hkv = {
     .name = "hkv",
     .what =
         "a bucketed cache: one digest line settles a miss, the least score of a full bucket leaves (HierarchicalKV)",
     .backend = "ref",
-    .options = &hkv_options,
+    .params = &hkv_params,
     .shape = hkv_shape,
     .open = hkv_open,
     .close = hkv_close,

@@ -11,13 +11,14 @@
 #ifndef HD_HKV_H
 #define HD_HKV_H
 
+#include "base/param.h"
 #include "heddle.h"
 #include "policies/policy.h"
 #include "ref/hkv/layout.h"
 
 #define HKV_NOWHERE UINT64_MAX
 
-extern const uint32_t hkv_options; /* hd_design.options */
+extern const hd_params hkv_params;
 
 /* One item of a keyed operation. */
 typedef struct hkv_item {

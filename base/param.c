@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * param.c - the fields that every table has, and what can be done with any row (param.h).
+ */
+#include "base/param.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/design.h"
+#include "base/error.h"
+#include "base/parse.h"
+
+static const char *const layouts[] = { "usual", "planes", "pairs", "words", "masks", NULL };
+static const char *const clocks[] = { "logical", "device", NULL };
+
+#define AT(field) HD_PARAM_AT(hd_config, field)
+
+/* clang-format off */
+static const hd_param common[] = {
+    { "design",      HD_PARAM_NAME, AT(design),      .text = "hkv",     .what = "the hash table" },
+    { "backend",     HD_PARAM_NAME, AT(backend),     .text = "ref",     .what = "where the table is, and what runs its batches" },
+    { "policy",      HD_PARAM_NAME, AT(policy),      .text = "lru",     .what = "how entries are scored" },
+    { "lock",        HD_PARAM_NAME, AT(lock),        .text = "ordered", .what = "which batches may run at the same time" },
+    { "capacity",    HD_PARAM_U64,  AT(capacity),    .least = 1, .most = UINT64_MAX, .usual = 1 << 20,
+      .what = "entries, rounded up to whole buckets" },
+    { "slots",       HD_PARAM_U32,  AT(slots),       .most = UINT32_MAX, .usual = 128, .what = "slots of a bucket" },
+    { "value_bytes", HD_PARAM_U32,  AT(value_bytes), .most = UINT32_MAX, .usual = 8, .what = "bytes of a value" },
+    { "layout",      HD_PARAM_ENUM, AT(layout),      .values = layouts, .what = "how keys and scores are laid out in memory" },
+    { "clock",       HD_PARAM_ENUM, AT(clock),       .values = clocks, .what = "ticks of the table, or nanoseconds" },
+    { "seed",        HD_PARAM_U64,  AT(seed),        .most = UINT64_MAX, .what = "of the hash" },
+    { "epoch",       HD_PARAM_U32,  AT(epoch),       .most = UINT32_MAX, .what = "the first epoch" },
+    { "threads",     HD_PARAM_U32,  AT(threads),     .most = HD_THREADS_MOST,
+      .what = "of backend ref; 0: OpenMP's default" },
+};
+/* clang-format on */
+
+const hd_params hd_params_common = { NULL, common, sizeof common / sizeof *common, 0, 0, sizeof(hd_config) };
+
+const hd_params *hd_params_at(size_t i)
+{
+    const hd_design *d;
+    if (i == 0) return &hd_params_common;
+    const hd_params *last = NULL;
+    for (size_t k = 0; (d = hd_design_at(k)); k++) {
+        if (!d->params || d->params == last) continue; /* a design's rows, one per backend, stand together */
+        last = d->params;
+        if (--i == 0) return last;
+    }
+    return NULL;
+}
+
+static const hd_param *named(const hd_params *s, const char *name)
+{
+    for (size_t k = 0; k < s->count; k++)
+        if (strcmp(s->row[k].name, name) == 0 || (s->row[k].alias && strcmp(s->row[k].alias, name) == 0))
+            return &s->row[k];
+    return NULL;
+}
+
+const hd_param *hd_param_named(const char *name, const char *design, const hd_params **of)
+{
+    const hd_params *s;
+    const hd_param *found = NULL, *p;
+    for (size_t i = 0; (s = hd_params_at(i)); i++) {
+        bool own = s->design && design && strcmp(s->design, design) == 0;
+        if ((found && !own) || !(p = named(s, name))) continue;
+        found = p;
+        *of = s;
+    }
+    return found;
+}
+
+/* ---- One field ------------------------------------------------------------------------------- */
+
+static bool is_words(const hd_param *p) { return p->type == HD_PARAM_TEXT || p->type == HD_PARAM_NAME; }
+
+static const char *words(const hd_param *p, const void *in)
+{
+    const char *at = (const char *)in + p->at;
+    return p->type == HD_PARAM_TEXT ? at : *(const char *const *)(const void *)at;
+}
+
+uint64_t hd_param_number(const hd_param *p, const void *in)
+{
+    const void *at = (const char *)in + p->at;
+    switch (p->type) {
+    case HD_PARAM_BOOL: return *(const bool *)at;
+    case HD_PARAM_U32: return *(const uint32_t *)at;
+    case HD_PARAM_ENUM: return (unsigned)*(const int *)at;
+    default: return *(const uint64_t *)at;
+    }
+}
+
+void hd_param_number_set(const hd_param *p, void *in, uint64_t v)
+{
+    void *at = (char *)in + p->at;
+    switch (p->type) {
+    case HD_PARAM_BOOL: *(bool *)at = v != 0; break;
+    case HD_PARAM_U32: *(uint32_t *)at = (uint32_t)v; break;
+    case HD_PARAM_ENUM: *(int *)at = (int)v; break;
+    default: *(uint64_t *)at = v; break;
+    }
+}
+
+static uint64_t values_of(const hd_param *p)
+{
+    uint64_t n = 0;
+    while (p->values[n]) n++;
+    return n;
+}
+
+static hd_status set_value(const hd_param *p, void *in, const char *text)
+{
+    const char *nearest = p->values[0];
+    for (int i = 0; p->values[i]; i++) {
+        if (strcmp(text, p->values[i]) == 0) return hd_param_number_set(p, in, (uint64_t)i), HD_OK;
+        if (hd_edit_distance(text, p->values[i]) < hd_edit_distance(text, nearest)) nearest = p->values[i];
+    }
+    return hd_fail(HD_EINVAL, "%s: there is no '%.60s'; nearest: %s", p->name, text, nearest);
+}
+
+static hd_status set_text(const hd_param *p, void *in, const char *text)
+{
+    size_t n = strlen(text);
+    if (n == 0) return hd_fail(HD_EINVAL, "%s: it is empty", p->name);
+    if (n >= p->bytes)
+        return hd_fail(HD_EINVAL, "%s: '%.40s...' is longer than %zu characters", p->name, text, p->bytes - 1);
+    memset((char *)in + p->at, 0, p->bytes);
+    memcpy((char *)in + p->at, text, n);
+    return HD_OK;
+}
+
+hd_status hd_param_set(const hd_param *p, void *in, const char *text)
+{
+    uint64_t v;
+    if (p->type == HD_PARAM_ENUM) return set_value(p, in, text);
+    if (p->type == HD_PARAM_TEXT) return set_text(p, in, text);
+    if (p->type == HD_PARAM_NAME) return *(const char **)(void *)((char *)in + p->at) = text, HD_OK;
+    hd_status status = hd_parse_u64(p->name, text, p->least, p->type == HD_PARAM_BOOL ? 1 : p->most, &v);
+    if (!status) hd_param_number_set(p, in, v);
+    return status;
+}
+
+static hd_status check_words(const hd_param *p, const void *in)
+{
+    if (p->type == HD_PARAM_NAME) return words(p, in) ? HD_OK : hd_fail(HD_EINVAL, "%s: NULL", p->name);
+    return memchr(words(p, in), 0, p->bytes) ? HD_OK
+                                             : hd_fail(HD_EINVAL, "%s: '%.40s...' is longer than %zu characters",
+                                                       p->name, words(p, in), p->bytes - 1);
+}
+
+hd_status hd_param_check(const hd_param *p, const void *in)
+{
+    if (is_words(p)) return check_words(p, in);
+    uint64_t v = hd_param_number(p, in);
+    if (p->type == HD_PARAM_BOOL) return HD_OK;
+    if (p->type == HD_PARAM_ENUM)
+        return v < values_of(p) ? HD_OK : hd_fail(HD_EINVAL, "%s: %d is none of its values", p->name, (int)v);
+    return v >= p->least && v <= p->most ? HD_OK
+                                         : hd_fail(HD_EINVAL, "%s: %" PRIu64 " is outside %" PRIu64 " to %" PRIu64,
+                                                   p->name, v, p->least, p->most);
+}
+
+size_t hd_param_print(const hd_param *p, const void *in, char *text, size_t bytes)
+{
+    int n;
+    if (is_words(p))
+        n = snprintf(text, bytes, "%s", words(p, in));
+    else if (p->type == HD_PARAM_ENUM)
+        n = snprintf(text, bytes, "%s", p->values[hd_param_number(p, in)]);
+    else
+        n = snprintf(text, bytes, "%" PRIu64, hd_param_number(p, in));
+    return (size_t)n;
+}
+
+void hd_param_reset(const hd_param *p, void *in)
+{
+    if (p->type == HD_PARAM_NAME)
+        *(const char **)(void *)((char *)in + p->at) = p->text;
+    else if (p->type == HD_PARAM_TEXT)
+        set_text(p, in, p->text);
+    else
+        hd_param_number_set(p, in, p->usual);
+}
+
+bool hd_param_same(const hd_param *p, const void *a, const void *b)
+{
+    if (!is_words(p)) return hd_param_number(p, a) == hd_param_number(p, b);
+    return strncmp(words(p, a), words(p, b), p->type == HD_PARAM_TEXT ? p->bytes : SIZE_MAX) == 0;
+}
+
+bool hd_param_unused(const hd_param *p, const void *in)
+{
+    if (is_words(p)) return words(p, in)[0] == 0 || strncmp(words(p, in), p->text, p->bytes) == 0;
+    uint64_t v = hd_param_number(p, in);
+    return v == 0 || v == p->usual;
+}
+
+/* ---- All of them ----------------------------------------------------------------------------- */
+
+static void reset(const hd_params *s, hd_config *c)
+{
+    for (size_t k = 0; k < s->count; k++) hd_param_reset(&s->row[k], hd_params_in(s, c));
+}
+
+void hd_params_reset(hd_config *c)
+{
+    const hd_params *s;
+    memset(c, 0, sizeof *c);
+    for (size_t i = 0; (s = hd_params_at(i)); i++) reset(s, c);
+}
+
+void hd_params_drop_others(const hd_params *own, hd_config *c)
+{
+    const hd_params *s;
+    for (size_t i = 1; (s = hd_params_at(i)); i++)
+        if (s != own) reset(s, c);
+}
+
+static hd_status check_set(const hd_params *s, const hd_config *c)
+{
+    hd_status status = HD_OK;
+    for (size_t k = 0; k < s->count && !status; k++) status = hd_param_check(&s->row[k], hd_params_of(s, c));
+    return status;
+}
+
+hd_status hd_params_check(const hd_params *own, const char *design, const hd_config *c)
+{
+    const hd_params *s;
+    hd_status status = check_set(&hd_params_common, c);
+    if (!status && own) status = check_set(own, c);
+    for (size_t i = 1; !status && (s = hd_params_at(i)); i++)
+        for (size_t k = 0; k < s->count && s != own; k++)
+            if (!hd_param_unused(&s->row[k], hd_params_of(s, c)))
+                return hd_fail(HD_EINVAL,
+                               "%s: a field of design %s, not of %s; leave it as hd_config_of(\"%s\") has it",
+                               s->row[k].name, s->design, design, design);
+    return status;
+}
+
+void hd_params_to_info(const hd_params *own, const hd_config *c, hd_info *info)
+{
+    if (own) memcpy(hd_params_in_info(own, info), hd_params_of(own, c), own->bytes);
+}
+
+void hd_params_of_info(const hd_params *own, const hd_info *info, hd_config *c)
+{
+    if (own) memcpy(hd_params_in(own, c), (const char *)info + own->info_at, own->bytes);
+}
+
+hd_status hd_config_set(hd_config *c, const char *name, const char *text)
+{
+    const hd_params *s;
+    if (!c || !name || !text) return hd_fail(HD_EINVAL, "%s: NULL", !c ? "config" : !name ? "name" : "text");
+    const hd_param *p = hd_param_named(name, c->design, &s);
+    if (!p) return hd_fail_name("field", name, HD_PARAMETERS);
+    return hd_param_set(p, hd_params_in(s, c), text);
+}
