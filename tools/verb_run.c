@@ -99,23 +99,14 @@ static void facts(out *o, const char *text, const hd_run_report *r)
     snprintf(table, sizeof table, "%s entries: %s bucket%s of %s slots%s; %s%s; %u-byte values; %s of memory",
              out_format(entries, OUT_COUNT, out_count(t->capacity)),
              out_format(buckets, OUT_COUNT, out_count(t->buckets)), t->buckets == 1 ? "" : "s",
-<<<<<<< HEAD
-             out_format(slots, OUT_COUNT, out_count(t->slots)), more, t->policy, t->dual ? ", dual buckets" : "",
-=======
-             out_format(slots, OUT_COUNT, out_count(t->slots)), t->policy, t->hkv.dual ? ", dual buckets" : "",
->>>>>>> 35d7758 (lib, tests: fields of a configuration belong to designs, and are rows)
+             out_format(slots, OUT_COUNT, out_count(t->slots)), more, t->policy, t->hkv.dual ? ", dual buckets" : "",
              t->value_bytes, out_format(memory, OUT_BYTES, out_count(t->memory_bytes)));
     out_fact(o, "case", "case", OUT_TEXT, out_text(text));
     out_fact(o, "table", "table", OUT_TEXT, out_text(table));
     out_fact(o, "capacity", NULL, OUT_COUNT, out_count(t->capacity));
-<<<<<<< HEAD
     out_fact(o, "places", NULL, OUT_COUNT, out_count(t->places));
     out_fact(o, "near_value_bytes", t->values_host_bytes ? "near" : NULL, OUT_BYTES, out_count(t->values_device_bytes));
     out_fact(o, "far_value_bytes", t->values_host_bytes ? "far" : NULL, OUT_BYTES, out_count(t->values_host_bytes));
-=======
-    out_fact(o, "near_value_bytes", t->values_host_bytes ? "near" : NULL, OUT_BYTES, out_count(t->values_device_bytes));
-    out_fact(o, "far_value_bytes", t->values_host_bytes ? "far" : NULL, OUT_BYTES, out_count(t->values_host_bytes));
->>>>>>> 35d7758 (lib, tests: fields of a configuration belong to designs, and are rows)
     out_fact(o, "requests", "requests", OUT_COUNT, out_count(r->requests));
     out_fact(o, "hit_rate", "hit rate", OUT_PERCENT, out_real(hit_rate(&r->counters)));
     out_fact(o, "size", "entries", OUT_COUNT, out_count(r->size));

@@ -218,16 +218,12 @@ hd_status hd_case_set(hd_case *c, const char *name, const char *value)
         if (!s) c->set |= 1ull << i;
         return s;
     }
-<<<<<<< HEAD
-    return hd_fail(HD_EINVAL, "case: there is no '%.60s='%s", name, hd_nearest_text(&near, "", nearest));
-=======
     const hd_params *of;
     const hd_param *p = hd_param_named(name, c->design, &of);
     if (p && of->design) return set_param(c, of, p, value);
     for (size_t i = 1; (of = hd_params_at(i)); i++)
-        for (size_t k = 0; k < of->count; k++) consider(&near, of->row[k].name);
-    return hd_fail(HD_EINVAL, "case: there is no '%.60s='; nearest: %s=", name, near.name);
->>>>>>> 35d7758 (lib, tests: fields of a configuration belong to designs, and are rows)
+        for (size_t k = 0; k < of->count; k++) hd_nearest_try(&near, of->row[k].name);
+    return hd_fail(HD_EINVAL, "case: there is no '%.60s='%s", name, hd_nearest_text(&near, "", nearest));
 }
 
 bool hd_case_has(const hd_case *c, const char *name)
