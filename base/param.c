@@ -113,12 +113,13 @@ static uint64_t values_of(const hd_param *p)
 
 static hd_status set_value(const hd_param *p, void *in, const char *text)
 {
-    const char *nearest = p->values[0];
+    char nearest[HD_NEAREST_TEXT];
+    hd_nearest near = { text, NULL, 0 };
     for (int i = 0; p->values[i]; i++) {
         if (strcmp(text, p->values[i]) == 0) return hd_param_number_set(p, in, (uint64_t)i), HD_OK;
-        if (hd_edit_distance(text, p->values[i]) < hd_edit_distance(text, nearest)) nearest = p->values[i];
+        hd_nearest_try(&near, p->values[i]);
     }
-    return hd_fail(HD_EINVAL, "%s: there is no '%.60s'; nearest: %s", p->name, text, nearest);
+    return hd_fail(HD_EINVAL, "%s: there is no '%.60s'%s", p->name, text, hd_nearest_text(&near, "", nearest));
 }
 
 static hd_status set_text(const hd_param *p, void *in, const char *text)
