@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# verdicts.py - holds the results of a paper against its claims.txt: writes verdicts.tsv, the tables of README.md, and, with matplotlib,
-# plots/*.svg. Nothing in there is written by hand. What a paper's judge.py adds is how its results are asked for.
+# verdicts.py - compares the results of a paper with its claims.txt: writes verdicts.tsv, the tables of README.md and, with matplotlib,
+# plots/*.svg. A paper's judge.py adds how its results are looked up.
 #
 #     judge.py [--gpu nvidia-h200] [--results FOLDER]... [--out FOLDER] [--check]
 #
-# --results: where to look for results before the kept ones. --out: where to write (beside judge.py). --check: write nothing, exit code 1 when
-# something would change.
+# --results: a folder that is searched before the recorded results. --out: where to write (beside judge.py). --check: write nothing; exit
+# code 1 if something would change.
 #
 # A claim is a paragraph of lines, each with its key in the first ten columns:
 #
 #   claim     what the paper says                        where     its section, table or figure
 #   expected  its figure                                 measured  an expression over the names of the results
 #   holds     when the claim holds: m is what was measured, e what was expected
-#   shape     when its shape does: direction, order of magnitude
-#   because   why it cannot be tested here (then there is nothing measured), or what explains the answer
-#   hardware  what was measured on, where the figure is another machine's: both are shown, and not judged (then it has no holds and no shape)
-#   later     what will measure it (then there is nothing measured yet)
+#   shape     when its shape holds: the direction, within wider bounds
+#   because   why it cannot be tested here (then nothing is measured), or an explanation of the result
+#   hardware  what it was measured on, if the paper's figure is of other hardware: both are shown, neither is judged
+#   later     what will measure it (then nothing is measured yet)
 #   show      how figures are printed: % for shares, pp for changes of shares, x for ratios, else as they are
 import argparse
 import pathlib
@@ -90,9 +90,12 @@ def verdicts_tsv(rows):
         for r in rows)
 
 
+PLURAL = dict(zip(ANSWERS, ["hold", "hold in shape", "do not hold", "are not measured yet", "are not testable here", "are of other hardware"]))
+
+
 def summary(rows):
     counts = [(a, sum(r["verdict"] == a for r in rows)) for a in ANSWERS]
-    return f"{len(rows)} claims: " + ", ".join(f"{n} {a}" for a, n in counts if n) + ".\n"
+    return f"{len(rows)} claims: " + ", ".join(f"{n} {PLURAL[a]}" for a, n in counts if n) + ".\n"
 
 
 def claims_table(rows):
@@ -100,15 +103,14 @@ def claims_table(rows):
     for r in rows:
         if r["section"] != section:
             section = r["section"]
-            text += f"\n### {section}\n\n| claim | where | paper | here | verdict |\n|---|---|---|---|---|\n"
+            text += f"\n### {section}\n\n| claim | where | paper | measured | verdict | note |\n|---|---|---|---|---|---|\n"
         mark = f"**{r['verdict']}**" if r["verdict"] == "does not hold" else r["verdict"]
-        why = f". {r['why']}" if r["why"] else ""
-        text += f"| {r['claim']} | {r['where']} | {shown(r['e'], r.get('show'))} | {shown(r['m'], r.get('show'))} | {mark}{why} |\n"
+        text += f"| {r['claim']} | {r['where']} | {shown(r['e'], r.get('show'))} | {shown(r['m'], r.get('show'))} | {mark} | {r['why']} |\n"
     return text.lstrip("\n")
 
 
 def judge(here, results_of, tables):
-    """The command line. results_of(folders, gpu): the results; tables: the page's besides the claims, each by a function of the results."""
+    """The command line. results_of(folders, gpu): the results; tables: the page's further tables, each a function of the results."""
     p = argparse.ArgumentParser(add_help=True)
     p.add_argument("--gpu", default="nvidia-h200")
     p.add_argument("--results", action="append", default=[])

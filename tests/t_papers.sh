@@ -48,7 +48,7 @@ judged "$work/other"
 {
   expect 'find, dim 8' 'holds' 'does not hold'
   expect 'First eviction, two buckets' 'holds' 'does not hold'
-  expect "lfu, α = 0.50, scores that know each key's popularity, and refuse by it" 'holds' 'not measured yet'
+  expect "lfu, α = 0.50, scores are known popularities, and refuse by them" 'holds' 'not measured yet'
   expect 'find, dim 64' 'holds' 'holds'
 } | none "other results make other verdicts, and only of what they are about"
 page_holds "$work/other"

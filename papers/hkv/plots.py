@@ -34,7 +34,7 @@ def load_factors(r):
     paper = {"find": (3.37, 3.38, 3.40)}
     for i, (operation, hits) in enumerate(shown):
         line(axes, r.loads, [have(lambda: r.rate(operation, hits, 32, l)) for l in r.loads], i, operation)
-        peer = [have(lambda: r.rate(operation, hits, 32, l, column="hkv")) for l in r.loads]
+        peer = [have(lambda: r.rate(operation, hits, 32, l, column="peer")) for l in r.loads]
         line(axes, r.loads, peer, i, f"{operation}, HKV on this GPU", linestyle="--")
     line(axes, r.loads, paper["find"], 6, "find, paper, H100 NVL (Table 6)", linestyle=":")
     axes.set_xlabel("load factor")
