@@ -204,7 +204,7 @@ static hd_status plan(guide *g, int duals)
                 all_kernels_row *r = &t->row[t->rows++];
                 r->op = (hd_op)op;
                 r->dual = dual == 1;
-                r->buckets = g->c.table.hive.hashes ? g->c.table.hive.hashes : 1 + (uint32_t)dual;
+                r->buckets = g->d->dual ? 1 + (uint32_t)dual : g->c.table.hive.hashes;
                 r->kernel = &g->d->row[k];
                 const char *unfit = fixture_unfit(g->d, k, &g->c);
                 if (unfit) snprintf(r->unfit, sizeof r->unfit, "%s", unfit);
