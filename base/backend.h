@@ -34,6 +34,7 @@ typedef struct hd_gpu_own {
     bool device; /* on a device, or on the host machine */
     /* In the machine's memory, by the design's `taken`. */
     uint64_t *tally; /* (HD_OUTCOME_COUNT): kernels add outcomes */
+    uint64_t *op;    /* (HD_OP_COUNT_): and operations of mixed batches, on a device. NULL: there are no such batches */
     hd_word *word;   /* of the batch lock group3                 */
 } hd_gpu_own;
 
@@ -177,7 +178,7 @@ bool hd_cuda_next(void *state, hd_entry *e);
 bool hd_cuda_put_at(void *state, const hd_entry *e);
 bool hd_cuda_put(void *state, const hd_entry *e);
 void hd_cuda_move_all(void *from, void *to);
-hd_status hd_cuda_tally(void *state, uint64_t *outcome);
+hd_status hd_cuda_tally(void *state, uint64_t *outcome, uint64_t *op);
 hd_status hd_cuda_resize(void *state, const hd_seams *s, uint64_t buckets, hd_info *info);
 hd_status hd_cuda_launch(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally);
 

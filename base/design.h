@@ -59,9 +59,10 @@ typedef struct hd_design {
     /* Gives the state so many buckets, in place, or, where they are fewer, as few as there is room for. `info` becomes
      * what it is then, also where that fails. NULL: move_all is how it grows, and it does not shrink. */
     hd_status (*resize)(void *state, const hd_seams *s, uint64_t buckets, hd_info *info);
-    /* Adds the outcomes (HD_OUTCOME_COUNT) that launch could not yet tell, and forgets them; waits. NULL: there are
+    /* Adds the outcomes (HD_OUTCOME_COUNT), and the operations (HD_OP_COUNT_) of mixed batches, that launch could not
+     * yet tell, and forgets them; waits. NULL: there are
      * none. */
-    hd_status (*tally)(void *state, uint64_t *outcome);
+    hd_status (*tally)(void *state, uint64_t *outcome, uint64_t *op);
     /* The name of the variant that suits the operation best on a table of this value size and load factor (choice 0),
      * second best (1), and so on; NULL: there are no more. A pure function. The table takes the first that fits, and
      * where none does, the first row of the design that fits. select itself NULL: always that. */

@@ -331,24 +331,32 @@ void hd_cuda_move_all(void *from, void *to)
     ((cuda *)from)->gpu->ref->move_all(((cuda *)from)->staged, ((cuda *)to)->staged);
 }
 
-static hd_status tally_here(cuda *c, uint64_t *outcome)
+/* Words that kernels count in, which are 0 then. */
+static hd_status fetch_counts(cuda *c, uint64_t *here, uint64_t *there, size_t bytes)
 {
-    uint64_t n[HD_OUTCOME_COUNT];
+    hd_status status = ASK(c, "counters", copy, here, there, bytes, HD_FROM_DEVICE, NULL);
+    return status ? status : ASK(c, "counters", fill, there, 0, bytes, NULL);
+}
+
+static hd_status tally_here(cuda *c, uint64_t *outcome, uint64_t *op)
+{
+    uint64_t n[HD_OUTCOME_COUNT], ops[HD_OP_COUNT_] = { 0 };
     hd_status status = hd_streams_join(&c->streams), joined = status;
-    if (!status) status = ASK(c, "counters", copy, n, own_of(c)->tally, sizeof n, HD_FROM_DEVICE, NULL);
-    if (!status) status = ASK(c, "counters", fill, own_of(c)->tally, 0, sizeof n, NULL);
+    if (!status) status = fetch_counts(c, n, own_of(c)->tally, sizeof n);
+    if (!status && own_of(c)->op) status = fetch_counts(c, ops, own_of(c)->op, sizeof ops);
     if (!joined) status = hd_streams_part(&c->streams, status);
     status = wait_anyway(c, "counters", status, NULL);
     for (int o = 0; o < HD_OUTCOME_COUNT && !status; o++) outcome[o] += n[o];
+    for (int o = 0; o < HD_OP_COUNT_ && !status; o++) op[o] += ops[o];
     return status;
 }
 
-hd_status hd_cuda_tally(void *state, uint64_t *outcome)
+hd_status hd_cuda_tally(void *state, uint64_t *outcome, uint64_t *op)
 {
     cuda *c = (cuda *)state;
     int before = c->device.number;
     hd_status status = enter(c, &before);
-    if (!status) status = tally_here(c, outcome);
+    if (!status) status = tally_here(c, outcome, op);
     return leave(c, before, status);
 }
 

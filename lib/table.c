@@ -74,9 +74,11 @@ static void tally(hd_table *t, const hd_batch *b, const hd_op_row *row, const ui
 
 hd_status hd_late_tally(hd_table *t)
 {
-    uint64_t outcomes[HD_OUTCOME_COUNT] = { 0 };
-    hd_status status = t->design->tally ? t->design->tally(t->state, outcomes) : HD_OK;
+    uint64_t outcomes[HD_OUTCOME_COUNT] = { 0 }, ops[HD_OP_COUNT_] = { 0 };
+    hd_status status = t->design->tally ? t->design->tally(t->state, outcomes, ops) : HD_OK;
     add_outcomes(t, outcomes);
+    for (int o = 0; o < HD_OP_COUNT_; o++)
+        if (ops[o]) atomic_fetch_add(&t->op[o], ops[o]);
     return status;
 }
 

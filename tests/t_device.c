@@ -391,7 +391,7 @@ static uint64_t with_fault(const char *lock, uint64_t at_call, int code, bool st
         } else {
             /* The old state, closed when the new one stands, has nobody to tell. */
             bool closing = strncmp(during ? on.fake.failed : "", "give", 4) == 0 ||
-                           strcmp(during ? on.fake.failed : "", "unmark") == 0;
+                           strcmp(during ? on.fake.failed : "", "event_destroy") == 0;
             bool old = (step == GROW || step == LOAD) && during && strcmp(on.fake.failed, "use") == 0;
             check(!during || closing || old, "the fault passed without a word");
         }

@@ -11,6 +11,7 @@
 #include "lib/backend_host.h"
 #include "lib/table.h"
 #include "policies/policy.h"
+#include "tests/far.h"
 #include "tests/snapshots.h"
 
 static uint64_t tried;
@@ -404,6 +405,79 @@ static void growth_by_threads(void **state)
     }
 }
 
+/* ---- Counters -------------------------------------------------------------------------------- */
+
+/* Runs mixed batches and counts by hand. */
+static void count_mixed(hd_table *t, far_device *f, uint64_t *ops)
+{
+    enum { SOME = 777 };
+    static const hd_op some[] = { HD_OP_FIND,
+                                  HD_OP_CONTAINS,
+                                  HD_OP_ASSIGN,
+                                  HD_OP_ASSIGN_VALUES,
+                                  HD_OP_ACCUM_OR_ASSIGN,
+                                  HD_OP_INSERT_OR_ASSIGN,
+                                  HD_OP_FIND_OR_INSERT,
+                                  HD_OP_ERASE };
+    uint64_t key[SOME], random = 5;
+    uint32_t value[SOME];
+    uint8_t each[SOME];
+    for (uint64_t n = 1; n <= SOME; n = n * 3 + 1) {
+        for (uint64_t i = 0; i < n; i++) {
+            key[i] = test_below(&random, 200);
+            value[i] = (uint32_t)i;
+            each[i] = (uint8_t)some[test_below(&random, 8)];
+            ops[each[i]]++;
+        }
+        hd_batch b = { .n = n, .key = key, .value = value, .each = each, .elem = HD_I32 };
+        if (f) {
+            b.key = (uint64_t *)far_array(f, key, n * sizeof *key);
+            b.value = far_array(f, value, n * sizeof *value);
+            b.each = (uint8_t *)far_array(f, each, n);
+        }
+        must(hd_run(t, &b));
+        must(hd_size_sync(t, &random));
+        if (!f) continue;
+        far_drop(f, (void *)(uintptr_t)b.key);
+        far_drop(f, (void *)(uintptr_t)b.value);
+        far_drop(f, (void *)(uintptr_t)b.each);
+    }
+}
+
+/* Each item of a mixed batch counts under its operation, on every backend, whoever has the arrays. */
+static void mixed_batches_are_counted(void **state)
+{
+    static const char *const backends[] = { "ref", "host", "cuda", "cuda" };
+    (void)state;
+    for (int k = 0; k < 4; k++, tried++) {
+        uint64_t ops[HD_OP_COUNT_] = { 0 }, sum = 0;
+        hd_config c = hd_config_of("hive");
+        hd_counters count;
+        hd_table *t;
+        far_device *f = k >= 2 ? far_open() : NULL;
+        c.backend = backends[k];
+        c.capacity = 512;
+        c.threads = 1;
+        if (f) c.seams = far_seams(f);
+        must(hd_open(&c, &t));
+        test_case("mixed batches on %s, arrays %s", c.backend, k == 3 ? "there" : "here");
+        count_mixed(t, k == 3 ? f : NULL, ops);
+        for (int twice = 0; twice < 2; twice++) { /* told once, and known then */
+            must(hd_counters_sync(t, &count));
+            sum = 0;
+            for (int o = 0; o < HD_OP_COUNT_; o++) {
+                if (o == HD_OP_SIZE) continue;
+                check(count.op[o] == ops[o], "%s: %llu instead of %llu", hd_op_name((hd_op)o), (ull)count.op[o],
+                      (ull)ops[o]);
+                sum += count.op[o];
+            }
+            check(sum == count.items, "%llu of %llu items", (ull)sum, (ull)count.items);
+        }
+        hd_close(t);
+        if (f) far_close(f);
+    }
+}
+
 /* ---- What the library says of itself ----------------------------------------------------------- */
 
 /* Programs were built with these numbers. */
@@ -493,6 +567,7 @@ int main(void)
         cmocka_unit_test(targets),
         cmocka_unit_test(growth_is_refused),
         cmocka_unit_test(growth_by_threads),
+        cmocka_unit_test(mixed_batches_are_counted),
         cmocka_unit_test(statuses),
         cmocka_unit_test(kernel_is_stopped),
         cmocka_unit_test(policies_are_listed_whole),

@@ -70,7 +70,8 @@ static hd_status run(world *w, uint32_t row, hd_batch *b)
     static const hd_when when = { 0, 1, 0, false };
     hd_status status = w->d == &toy_host ? hd_host_launch(w->state, row, b, when, w->tally)
                                          : hd_cuda_launch(w->state, row, b, when, w->tally);
-    if (!status && w->d->tally) status = w->d->tally(w->state, w->tally);
+    uint64_t ops[HD_OP_COUNT_] = { 0 };
+    if (!status && w->d->tally) status = w->d->tally(w->state, w->tally, ops);
     return status;
 }
 
@@ -325,7 +326,8 @@ static void the_device_fails(void **unused)
                 test_case("%s, call %llu (%s) fails with %d", down ? "down" : "up", (ull)at,
                           good ? "none" : w.device.failed, codes[code]);
                 failed += !good;
-                check(status == HD_OK || status == HD_ECUDA || status == HD_EKERNEL || status == HD_ENOMEM, "%s", hd_why());
+                check(status == HD_OK || status == HD_ECUDA || status == HD_EKERNEL || status == HD_ENOMEM, "%s",
+                      hd_why());
                 check(!good || !status, "%s", hd_why());
                 still_in_order(&w, 30);
                 must(resize(&w, down ? 1 : 4));

@@ -15,8 +15,8 @@ hd_host_text *hive_host_entry(uint32_t kernel)
 #define HIVE_KERNEL(variant, family, lanes, threads, fits, strictness, what) hive_kernel_##variant##_##family,
 #include "gpu/hive/registry.inc"
 #undef HIVE_KERNEL
-        hive_kernel_list,  hive_kernel_split, hive_kernel_restash,    hive_kernel_measure,
-        hive_kernel_merge, hive_kernel_thin,  hive_kernel_word_enter, hive_kernel_word_leave,
+        hive_kernel_list, hive_kernel_split,      hive_kernel_restash,    hive_kernel_measure,    hive_kernel_merge,
+        hive_kernel_thin, hive_kernel_word_enter, hive_kernel_word_leave, hive_kernel_count_each,
     };
     return kernel < HIVE_KERNELS ? entry[kernel] : NULL;
 }

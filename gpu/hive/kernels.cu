@@ -80,7 +80,7 @@ static const void *const entries[] = {
 #undef HIVE_KERNEL
     (const void *)hive_kernel_list,       (const void *)hive_kernel_split,      (const void *)hive_kernel_restash,
     (const void *)hive_kernel_measure,    (const void *)hive_kernel_merge,      (const void *)hive_kernel_thin,
-    (const void *)hive_kernel_word_enter, (const void *)hive_kernel_word_leave,
+    (const void *)hive_kernel_word_enter, (const void *)hive_kernel_word_leave, (const void *)hive_kernel_count_each,
 };
 enum { SPECIALS = sizeof specials / sizeof *specials };
 static_assert(sizeof entries / sizeof *entries == HIVE_KERNELS, "every kernel has its entry");

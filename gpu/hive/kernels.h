@@ -16,6 +16,7 @@
 #define HIVE_KERNELS_H
 
 #include "concurrency/word.h"
+#include "gpu/each.h"
 #include "gpu/hive/merge.h"
 #include "gpu/hive/whole.h"
 
@@ -43,5 +44,8 @@ SIMT_KERNEL(hive_kernel_thin, hive_args, a) { hive_thin_pairs(&a); }
 /* Before and after a batch under the batch lock group3. */
 SIMT_KERNEL(hive_kernel_word_enter, hd_word_args, a) { hd_word_enter(&a); }
 SIMT_KERNEL(hive_kernel_word_leave, hd_word_args, a) { hd_word_leave(&a); }
+
+/* After a mixed batch on a device. */
+SIMT_KERNEL(hive_kernel_count_each, gpu_each_args, a) { gpu_count_each(&a); }
 
 #endif

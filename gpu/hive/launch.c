@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "gpu/each.h"
 #include "predicates/predicate.h"
 #include "ref/hive/hive.h"
 
@@ -18,7 +19,7 @@ extern const hd_design hd_design_hive;
 /* Words that kernels count in. */
 typedef struct hive_words {
     /* stashed: of the stash that is, and of one that is to be */
-    uint64_t tally[HD_OUTCOME_COUNT], stashed[2], crowded[2];
+    uint64_t tally[HD_OUTCOME_COUNT], op[HD_OP_COUNT_], stashed[2], crowded[2];
     hd_word word; /* of the batch lock group3 */
 } hive_words;
 
@@ -104,6 +105,7 @@ static void taken(void *own)
 {
     hive_own *o = (hive_own *)own;
     o->gpu.tally = o->words->tally;
+    o->gpu.op = o->words->op;
     o->gpu.word = &o->words->word;
 }
 
@@ -134,11 +136,23 @@ static hive_launcher launcher_on(const hd_launcher *to)
     return l;
 }
 
+/* On the host machine the table counts them by itself. */
+static hd_status count_each(const hive_own *o, const hd_launcher *to, const hd_batch *b)
+{
+    enum { THREADS = 128 };
+    gpu_each_args a = { b->each, b->n, o->words->op };
+    uint64_t blocks = b->n / THREADS + (b->n % THREADS != 0);
+    if (!b->each || !b->n || !o->gpu.device) return HD_OK;
+    return to->launch(to->self, HIVE_NUMBER_count_each, &a, sizeof a,
+                      blocks < to->blocks_most ? blocks : to->blocks_most, THREADS);
+}
+
 static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd_batch *b, hd_when when)
 {
     hive_launcher l = launcher_on(to);
     (void)when;
-    return hive_launch(&l, row, args_of((const hive_own *)own, b));
+    hd_status status = hive_launch(&l, row, args_of((const hive_own *)own, b));
+    return status ? status : count_each((const hive_own *)own, to, b);
 }
 
 const char *hive_unfit_row(uint32_t row, const hd_info *info, const hd_batch *b)
