@@ -99,19 +99,21 @@ static const void *entry_of(uint32_t kernel, const void *args, uint32_t *number)
     return entry;
 }
 
-/* How many blocks of a kernel the current device runs at a time; asked once. */
+/* How many blocks of a kernel the current device runs at a time; asked once for each of the first devices. */
 static cudaError_t resident_blocks(const void *entry, uint32_t number, uint32_t threads, unsigned *blocks)
 {
-    static std::atomic<unsigned> known[HD_GPU_COUNT * GPU_ENTRIES_MOST];
+    enum { DEVICES = 16 };
+    static std::atomic<unsigned> known[DEVICES][HD_GPU_COUNT * GPU_ENTRIES_MOST];
     int device = 0, processors = 0, each = 0;
-    *blocks = known[number];
-    if (*blocks) return cudaSuccess;
     cudaError_t e = cudaGetDevice(&device);
+    bool kept = e == cudaSuccess && device < DEVICES;
+    *blocks = kept ? known[device][number].load() : 0;
+    if (*blocks) return cudaSuccess;
     if (e == cudaSuccess) e = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
     if (e == cudaSuccess) e = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, entry, (int)threads, 0);
     if (e != cudaSuccess) return e;
     *blocks = (unsigned)(processors * (each > 0 ? each : 1));
-    known[number] = *blocks;
+    if (kept) known[device][number] = *blocks;
     return cudaSuccess;
 }
 

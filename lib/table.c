@@ -385,9 +385,10 @@ hd_status hd_check(hd_table *t)
 static hd_status resize(hd_table *t, uint64_t buckets, bool grows)
 {
     hd_info info = t->info;
-    if (grows ? buckets < info.buckets : buckets > info.buckets || buckets == 0)
+    if (buckets == 0) return hd_fail(HD_EINVAL, "buckets: a table has at least one");
+    if (grows ? buckets < info.buckets : buckets > info.buckets)
         return hd_fail(HD_EINVAL, "buckets: %" PRIu64 " are %s than the present %" PRIu64, buckets,
-                       grows ? "fewer" : "no fewer", info.buckets);
+                       grows ? "fewer" : "more", info.buckets);
     hd_status status = buckets == info.buckets ? HD_OK : t->design->resize(t->state, &t->seams, buckets, &info);
     hd_table_become(t, &info); /* also where a device failed behind it */
     return status;

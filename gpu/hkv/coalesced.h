@@ -572,7 +572,7 @@ SIMT_FN void hkv_run_refill(simt_tile w, const hkv_args *a, hkv_run *run, hkv_on
     simt_join();
 }
 
-/* A lane's outcomes so far lie behind its row, a field of seven bits each: good for 127 rounds. */
+/* A lane's outcomes so far lie behind its row, a field of HKV_TALLY_BITS each: good for 127 rounds. */
 SIMT_FN uint64_t *hkv_row_tally(uint8_t *rows)
 {
     return (uint64_t *)(void *)(rows + simt_lane() * HKV_COALESCED_ROW + 128);
@@ -580,15 +580,15 @@ SIMT_FN uint64_t *hkv_row_tally(uint8_t *rows)
 
 SIMT_FN void hkv_tally_add(uint64_t *mine, uint32_t outcome)
 {
-    if (outcome < HD_OUTCOME_COUNT) simt_st_u64(mine, simt_ld_u64(mine) + (1ull << 7 * outcome));
+    if (outcome < HKV_OUTCOMES) simt_st_u64(mine, simt_ld_u64(mine) + (1ull << HKV_TALLY_BITS * outcome));
 }
 
 SIMT_FN void hkv_tally_flush(simt_tile w, const hkv_args *a, uint64_t *mine)
 {
     uint64_t all = simt_ld_u64(mine);
     uint32_t my_sum = 0;
-    for (uint32_t outcome = 0; outcome < HD_OUTCOME_COUNT; outcome++) {
-        uint32_t sum = simt_reduce_add_u32(w, (uint32_t)(all >> 7 * outcome) & 127);
+    for (uint32_t outcome = 0; outcome < HKV_OUTCOMES; outcome++) {
+        uint32_t sum = simt_reduce_add_u32(w, (uint32_t)(all >> HKV_TALLY_BITS * outcome) & 127);
         if (w.rank == outcome) my_sum = sum;
     }
     if (my_sum) simt_add_u64(a->tally + w.rank, my_sum, SIMT_RELAXED);

@@ -67,13 +67,21 @@ SIMT_FN void hkv_deliver(const hkv_args *a, const hkv_one *o)
     if (listed != HKV_NOT_LISTED) simt_st_u64(a->stage_score + at, listed == HKV_LISTED ? o->gone_score : o->score);
 }
 
-/* One item a lane: the warp's outcomes are added as fields of one word, seven bits each. */
+/* Outcomes are counted in fields of one word. hkv has those below PENDING: a key that finds no free slot evicts or is
+ * refused. A kernel of hkv that had PENDING would need a tenth field, for which there is no room. */
+enum { HKV_TALLY_BITS = 7, HKV_OUTCOMES = HD_PENDING };
+#ifdef __cplusplus
+static_assert(HKV_OUTCOMES * HKV_TALLY_BITS <= 64 && HKV_OUTCOMES + 1 == HD_OUTCOME_COUNT, "a field for each outcome");
+#else
+_Static_assert(HKV_OUTCOMES *HKV_TALLY_BITS <= 64 && HKV_OUTCOMES + 1 == HD_OUTCOME_COUNT, "a field for each outcome");
+#endif
+
+/* One item a lane: the warp's outcomes are added. */
 SIMT_FN void hkv_tally_lanes(const hkv_args *a, uint32_t outcome)
 {
-    enum { BITS = 7 };
     simt_tile w = simt_tile_of(32);
-    uint64_t sum = simt_reduce_add_u64(w, outcome < HD_OUTCOME_COUNT ? 1ull << BITS * outcome : 0);
-    uint64_t mine = w.rank < HD_OUTCOME_COUNT ? sum >> BITS * w.rank & 127 : 0;
+    uint64_t sum = simt_reduce_add_u64(w, outcome < HKV_OUTCOMES ? 1ull << HKV_TALLY_BITS * outcome : 0);
+    uint64_t mine = w.rank < HKV_OUTCOMES ? sum >> HKV_TALLY_BITS * w.rank & 127 : 0;
     if (mine) simt_add_u64(a->tally + w.rank, mine, SIMT_RELAXED);
 }
 
