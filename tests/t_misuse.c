@@ -562,7 +562,7 @@ static void names(void **state)
         assert_false(hd_list((hd_kind)none[k], 0, &row));
         tried += 5;
     }
-    for (int kind = HD_DESIGNS; kind <= HD_HASHES; kind++) {
+    for (int kind = HD_DESIGNS; kind <= HD_PARAMETERS; kind++) {
         hd_row row;
         assert_true(hd_list((hd_kind)kind, 0, &row));
         assert_true(row.name && row.name[0] && row.what && row.what[0] && row.more);

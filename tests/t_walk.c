@@ -444,10 +444,10 @@ static void lists(void **state)
 {
     static const char *const expected[] = {
         [HD_DESIGNS] = "hkv",    [HD_BACKENDS] = "ref", [HD_POLICIES] = "epoch_lfu", [HD_LOCKS] = "rw",
-        [HD_PREDICATES] = "all", [HD_KERNELS] = "ref",  [HD_HASHES] = "crc32"
+        [HD_PREDICATES] = "all", [HD_KERNELS] = "ref",  [HD_HASHES] = "crc32",       [HD_PARAMETERS] = "dual"
     };
     (void)state;
-    for (int kind = HD_DESIGNS; kind <= HD_HASHES; kind++) {
+    for (int kind = HD_DESIGNS; kind <= HD_PARAMETERS; kind++) {
         hd_row row, other;
         bool found = false;
         size_t n = 0;

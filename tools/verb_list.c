@@ -7,6 +7,7 @@
 
 #include "fuzz/fuzz.h"
 #include "base/error.h"
+#include "base/op.h"
 #include "tools/output.h"
 #include "workload/trace.h"
 
@@ -21,41 +22,18 @@ static bool row_lock(size_t i, hd_row *r) { return hd_list(HD_LOCKS, i, r); }
 static bool row_predicate(size_t i, hd_row *r) { return hd_list(HD_PREDICATES, i, r); }
 static bool row_kernel(size_t i, hd_row *r) { return hd_list(HD_KERNELS, i, r); }
 static bool row_hash(size_t i, hd_row *r) { return hd_list(HD_HASHES, i, r); }
+static bool row_parameter(size_t i, hd_row *r) { return hd_list(HD_PARAMETERS, i, r); }
 
 /* ---- What heddle.h enumerates ---------------------------------------------------------------- */
 
-static const char *const op_what[HD_OP_COUNT_][2] = {
-    [HD_OP_FIND] = { "copy value and score out; scores are not touched", "reader" },
-    [HD_OP_CONTAINS] = { "say whether the key is there", "reader" },
-    [HD_OP_FIND_PTR] = { "point to the value, until the next inserter", "reader" },
-    [HD_OP_FIND_MISSED] = { "find, and list the keys that were not there", "reader" },
-    [HD_OP_TOUCH] = { "find, and rescore the hits by the policy", "updater" },
-    [HD_OP_ASSIGN] = { "replace value and score of existing entries", "updater" },
-    [HD_OP_ASSIGN_VALUES] = { "replace values of existing entries", "updater" },
-    [HD_OP_ASSIGN_SCORES] = { "rescore existing entries", "updater" },
-    [HD_OP_ACCUM_OR_ASSIGN] = { "add to an existing value, or insert a missing one", "inserter" },
-    [HD_OP_INSERT_OR_ASSIGN] = { "upsert", "inserter" },
-    [HD_OP_INSERT_AND_EVICT] = { "upsert, and list who left and who did not enter", "inserter" },
-    [HD_OP_FIND_OR_INSERT] = { "copy the value out, or insert the one given", "inserter" },
-    [HD_OP_FIND_OR_INSERT_PTR] = { "point to the value, or to a new zeroed one", "inserter" },
-    [HD_OP_LOCK_KEYS] = { "pin entries against eviction and change", "inserter" },
-    [HD_OP_UNLOCK_KEYS] = { "unpin what this holder pinned", "inserter" },
-    [HD_OP_ERASE] = { "remove entries", "inserter" },
-    [HD_OP_ERASE_IF] = { "remove the entries that a predicate holds for", "inserter" },
-    [HD_OP_EXPORT] = { "list the entries of a range of slots", "reader" },
-    [HD_OP_EXPORT_IF] = { "list those that a predicate holds for", "reader" },
-    [HD_OP_SIZE] = { "count the entries", "reader" },
-    [HD_OP_SIZE_IF] = { "count those that a predicate holds for", "reader" },
-    [HD_OP_CLEAR] = { "remove every entry", "inserter" },
-    [HD_OP_PROMOTE] = { "bring the values of the best scores near", "inserter" },
-};
-
 static bool row_operation(size_t i, hd_row *r)
 {
-    if (i >= HD_OP_COUNT_) return false;
-    r->name = hd_op_name((hd_op)i);
-    r->what = op_what[i][0];
-    r->more = op_what[i][1];
+    static const char *const roles[] = { [HD_READER] = "reader", [HD_UPDATER] = "updater", [HD_INSERTER] = "inserter" };
+    const hd_op_row *row = hd_op_row_of((hd_op)i);
+    if (i >= HD_OP_COUNT_ || !row) return false;
+    r->name = row->name;
+    r->what = row->what;
+    r->more = roles[row->role];
     return true;
 }
 
@@ -151,7 +129,7 @@ static const struct list_kind {
     { "locks", row_lock },           { "predicates", row_predicate }, { "kernels", row_kernel },
     { "operations", row_operation }, { "outcomes", row_outcome },     { "elements", row_element },
     { "workloads", row_workload },   { "formats", row_format },       { "targets", row_target },
-    { "hashes", row_hash },
+    { "hashes", row_hash },          { "parameters", row_parameter },
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -194,7 +172,8 @@ static int run(tool_line *line, int argc, char **argv)
 
 static const char doc[] = "What there is to choose from, one row each: designs, backends, policies, locks, predicates, "
                           "kernels, operations, outcomes, elements (that accum_or_assign adds), workloads, formats (of "
-                          "files), targets (of heddle fuzz) and hashes. Without an argument: all of them.\n"
+                          "files), targets (of heddle fuzz), hashes and parameters (the fields of a configuration, "
+                          "with the design that has them). Without an argument: all of them.\n"
                           "\n"
                           "EXAMPLES\n"
                           "  heddle list\n"
