@@ -24,29 +24,36 @@ static inline void must(hd_status s)
     if (s) stop(hd_status_name(s), hd_why());
 }
 
-/* Each: false when the word does not begin with NAME=; else its value is in *out. */
-static inline bool word_text(const char *word, const char *name, char out[16])
+/* A word that a program takes: its name, what it is, the greatest number, and where its value goes. */
+typedef enum word_kind { WORD_TEXT /* char[16] */, WORD_WHOLE /* uint64_t */, WORD_REAL /* double */ } word_kind;
+
+typedef struct word_row {
+    const char *name; /* "load=" */
+    word_kind kind;
+    uint64_t most;
+    void *out;
+} word_row;
+
+static inline void word_read(const word_row *row, const char *value)
 {
-    size_t n = strlen(name);
-    if (strncmp(word, name, n) != 0) return false;
-    snprintf(out, 16, "%s", word + n);
-    return true;
+    switch (row->kind) {
+    case WORD_TEXT: snprintf((char *)row->out, 16, "%s", value); break;
+    case WORD_WHOLE: must(hd_parse_u64(row->name, value, 0, row->most, (uint64_t *)row->out)); break;
+    case WORD_REAL: must(hd_parse_double(row->name, value, 0, (double)row->most, (double *)row->out)); break;
+    }
 }
 
-static inline bool word_whole(const char *word, const char *name, uint64_t most, uint64_t *out)
+/* Every word of `word` (n) by its row of `rows` (many); a word without a row ends the program. */
+static inline void words_read(char **word, int n, const word_row *rows, size_t many)
 {
-    size_t n = strlen(name);
-    if (strncmp(word, name, n) != 0) return false;
-    must(hd_parse_u64(name, word + n, 0, most, out));
-    return true;
+    for (int i = 0; i < n; i++) {
+        size_t r = 0;
+        while (r < many && strncmp(word[i], rows[r].name, strlen(rows[r].name)) != 0) r++;
+        if (r == many) stop("there is no such word", word[i]);
+        word_read(&rows[r], word[i] + strlen(rows[r].name));
+    }
 }
 
-static inline bool word_real(const char *word, const char *name, double most, double *out)
-{
-    size_t n = strlen(name);
-    if (strncmp(word, name, n) != 0) return false;
-    must(hd_parse_double(name, word + n, 0, most, out));
-    return true;
-}
+#define WORDS_READ(word, n, rows) words_read((word), (n), (rows), sizeof(rows) / sizeof *(rows))
 
 #endif

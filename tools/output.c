@@ -190,7 +190,7 @@ static void print_padded(FILE *f, const char *s, int width, bool left, bool last
     if (left && !last) fprintf(f, "%*s", pad, "");
 }
 
-static bool print_text(const out *o, FILE *f)
+static void print_facts(const out *o, FILE *f)
 {
     char text[OUT_CELL];
     int label = 0;
@@ -203,30 +203,45 @@ static bool print_text(const out *o, FILE *f)
         tool_put(cell_text(text, o->fact[i].kind, o->fact[i].value), f);
         putc('\n', f);
     }
-    if (o->facts && o->rows) putc('\n', f);
+}
 
+static int column_width(const out *o, size_t c)
+{
+    char text[OUT_CELL];
+    int width = o->column[c].head ? width_of(o->column[c].head) : 0;
+    for (size_t r = 0; r < o->rows; r++) {
+        int w = width_of(cell_text(text, o->column[c].kind, o->cell[r * (size_t)o->columns + c]));
+        if (w > width) width = w;
+    }
+    return width;
+}
+
+/* Row r of the cells; NULL: the heads. */
+static void print_row(const out *o, const out_value *cell, const int *width, FILE *f)
+{
+    char text[OUT_CELL];
+    const char *gap = "";
+    for (size_t c = 0; c < (size_t)o->columns; c++) {
+        const out_column *k = &o->column[c];
+        if (!k->head) continue;
+        fputs(gap, f);
+        print_padded(f, cell ? cell_text(text, k->kind, cell[c]) : k->head, width[c],
+                     k->kind == OUT_TEXT || k->kind == OUT_FLAG, c + 1 == (size_t)o->columns);
+        gap = "  ";
+    }
+    putc('\n', f);
+}
+
+static bool print_text(const out *o, FILE *f)
+{
     size_t columns = (size_t)o->columns;
+    print_facts(o, f);
+    if (o->facts && o->rows) putc('\n', f);
     int *width = (int *)calloc(columns + 1, sizeof *width);
     if (!width) return false;
-    for (size_t c = 0; c < columns; c++) {
-        if (o->column[c].head) width[c] = width_of(o->column[c].head);
-        for (size_t r = 0; r < o->rows; r++) {
-            int w = width_of(cell_text(text, o->column[c].kind, o->cell[r * columns + c]));
-            if (w > width[c]) width[c] = w;
-        }
-    }
-    for (size_t r = 0; o->rows && r <= o->rows; r++) { /* line 0 is the heads */
-        const char *gap = "";
-        for (size_t c = 0; c < columns; c++) {
-            const out_column *k = &o->column[c];
-            if (!k->head) continue;
-            fputs(gap, f);
-            print_padded(f, r ? cell_text(text, k->kind, o->cell[(r - 1) * columns + c]) : k->head, width[c],
-                         k->kind == OUT_TEXT || k->kind == OUT_FLAG, c + 1 == columns);
-            gap = "  ";
-        }
-        putc('\n', f);
-    }
+    for (size_t c = 0; c < columns; c++) width[c] = column_width(o, c);
+    if (o->rows) print_row(o, NULL, width, f);
+    for (size_t r = 0; r < o->rows; r++) print_row(o, o->cell + r * columns, width, f);
     free(width);
     if (o->note) fputs(o->note, f);
     return true;

@@ -248,22 +248,29 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* The steps in order; how many. */
+static size_t spectrum_steps(spectrum *s, tally_step *out)
+{
+    size_t n = 0;
+    for (uint64_t times = 0; times < FEW; times++)
+        if (s->few[times]) out[n++] = (tally_step){ times, s->few[times] };
+    if (s->manys) qsort(s->many, s->manys, sizeof *s->many, by_number);
+    for (size_t i = 0; i < s->manys; i++) {
+        if (n && out[n - 1].times == s->many[i])
+            out[n - 1].keys++;
+        else
+            out[n++] = (tally_step){ s->many[i], 1 };
+    }
+    return n;
+}
+
 hd_status tally_spectrum(const tally *t, tally_step **row, size_t *rows)
 {
     spectrum *s = (spectrum *)calloc(1, sizeof *s);
     hd_status e = s ? each(t, spectrum_visit, s) : HD_OK;
     tally_step *out = s && !s->refused ? (tally_step *)malloc((FEW + s->manys) * sizeof *out) : NULL;
     if (!e && !out) e = hd_fail(HD_ENOMEM, "the histogram's memory was refused");
-    size_t n = 0;
-    for (uint64_t times = 0; times < FEW && !e; times++)
-        if (s->few[times]) out[n++] = (tally_step){ times, s->few[times] };
-    if (!e && s->manys) qsort(s->many, s->manys, sizeof *s->many, by_number);
-    for (size_t i = 0; !e && i < s->manys; i++) {
-        if (n && out[n - 1].times == s->many[i])
-            out[n - 1].keys++;
-        else
-            out[n++] = (tally_step){ s->many[i], 1 };
-    }
+    size_t n = e ? 0 : spectrum_steps(s, out);
     if (s) free(s->many);
     free(s);
     if (e) {

@@ -339,6 +339,30 @@ static hd_status options_read(csv *c, const hd_source_args *a)
     return e;
 }
 
+/* Column `column` of the header has this name: it has the roles that are called so. */
+static void column_named(csv *c, const hd_source_args *a, unsigned column, hd_text name)
+{
+    for (unsigned i = 0; i < ROLES && column <= COLUMNS_MOST; i++) {
+        const char *wanted = hd_source_option(a, role_name[i], role_name[i]);
+        if (!c->column[i] && name.n == strlen(wanted) && memcmp(name.p, wanted, name.n) == 0) c->column[i] = column;
+    }
+}
+
+/* Every role that was given, and the key, has its column. */
+static hd_status columns_found(const csv *c, const hd_source_args *a, hd_text header)
+{
+    for (unsigned i = 0; i < ROLES; i++) {
+        const char *given = hd_source_option(a, role_name[i], NULL);
+        char shown[80];
+        if (c->column[i] || (!given && i != KEY)) continue;
+        return hd_fail(given ? HD_EINVAL : HD_ECORRUPT,
+                       "%s: line 1, column 1: no column is called '%.40s' in the header '%s'; %s=NUMBER says which",
+                       hd_stream_path(c->reader.stream), given ? given : role_name[i],
+                       hd_text_show(header, shown, sizeof shown), role_name[i]);
+    }
+    return HD_OK;
+}
+
 /* The header's half: columns given by name, or not given and called as we call them. */
 static hd_status header_read(csv *c, const hd_source_args *a)
 {
@@ -352,22 +376,10 @@ static hd_status header_read(csv *c, const hd_source_args *a)
         fault f = { column, NULL, { NULL, 0 } };
         f.why = field_take(c, &p, w.end, &spare, &f.text);
         if (f.why) return fail_row(c, &f);
-        hd_text name = f.text;
-        for (unsigned i = 0; i < ROLES && column <= COLUMNS_MOST; i++) {
-            const char *wanted = hd_source_option(a, role_name[i], role_name[i]);
-            if (!c->column[i] && name.n == strlen(wanted) && memcmp(name.p, wanted, name.n) == 0) c->column[i] = column;
-        }
+        column_named(c, a, column, f.text);
         if (*p++ == '\n') break;
     }
-    for (unsigned i = 0; i < ROLES; i++) {
-        const char *given = hd_source_option(a, role_name[i], NULL);
-        char shown[80];
-        if (c->column[i] || (!given && i != KEY)) continue;
-        return hd_fail(given ? HD_EINVAL : HD_ECORRUPT,
-                       "%s: line 1, column 1: no column is called '%.40s' in the header '%s'; %s=NUMBER says which",
-                       hd_stream_path(c->reader.stream), given ? given : role_name[i],
-                       hd_text_show(whole, shown, sizeof shown), role_name[i]);
-    }
+    if ((e = columns_found(c, a, whole))) return e;
     rows_pass(c, &w, p);
     return HD_OK;
 }

@@ -157,6 +157,16 @@ static uint64_t round_of(const bench_fixture *s, uint64_t size, uint64_t entries
     return s->info.capacity / 2;
 }
 
+/* An empty table, and no key was ever in it. */
+static hd_status begin_again(bench_fixture *s, bool used_up)
+{
+    hd_status e = hd_clear(s->table);
+    s->blank = false;
+    if (used_up) s->fresh = 0;
+    bench_fixture_changed(s);
+    return e;
+}
+
 hd_status bench_fixture_level(bench_fixture *s, uint64_t entries)
 {
     enum { ROUNDS = 16 };
@@ -166,11 +176,8 @@ hd_status bench_fixture_level(bench_fixture *s, uint64_t entries)
     if (e) return e;
     bool used_up = bench_names_of(s->info.keys).n && s->fresh > s->info.keys / 2; /* names come again */
     if (s->blank || used_up || size > entries + slack) {
-        e = hd_clear(s->table);
-        s->blank = false;
-        if (used_up) s->fresh = 0;
+        e = begin_again(s, used_up);
         size = 0;
-        bench_fixture_changed(s);
     }
     for (int round = 0; round < ROUNDS && !e && size < enough; round++) {
         e = insert_fresh(s, round_of(s, size, entries));

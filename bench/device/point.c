@@ -74,34 +74,48 @@ static course bulk_course(const bench_point *p)
     return c;
 }
 
+/* How many calls a part may have: less where what is to be found would leave, or a full table would not be full. */
+static uint64_t calls_most(const bench_point *p, const bench_fixture *s, uint64_t calls)
+{
+    enum { DRIFT = 40 };
+    uint64_t changes = point_changes(p), share = !s->evicts ? DRIFT : p->load >= 1 && p->hits > 0 ? 8 : 3;
+    uint64_t most = changes ? s->info.capacity / share / changes : calls;
+    if (most == 0) most = 1;
+    return most < calls ? most : calls;
+}
+
+/* Entries when a part begins: half of what it changes below or above its load factor. */
+static uint64_t level_of(const bench_point *p, uint64_t capacity, uint64_t calls)
+{
+    uint64_t half = calls * point_changes(p) / 2, level = (uint64_t)(p->load * (double)capacity);
+    if (p->load >= 1) return capacity;
+    if (brings(p)) return level - (half < level ? half : level);
+    if (p->op == HD_OP_ERASE) return level + half < capacity ? level + half : capacity - 1;
+    return level;
+}
+
+/* The oldest leave first: what is to be found is not among them. */
+static double left_out_of(const bench_point *p, const bench_fixture *s, uint64_t calls)
+{
+    if (!s->evicts || !brings(p)) return 0;
+    if (p->load >= 1) return 0.1 + 1.5 * (double)(calls * point_changes(p)) / (double)s->info.capacity;
+    return p->load > 0.6 ? 0.25 : 0;
+}
+
 static course course_of(const bench_point *p, const bench_effort *effort, const bench_fixture *s)
 {
-    enum { LEAST = 20, MOST = 256, ITEMS = 4 << 20, PARTS = 5, DRIFT = 40 };
+    enum { LEAST = 20, MOST = 256, ITEMS = 4 << 20, PARTS = 5 };
     course c = { effort->calls, 1, 0, 0 };
-    bool full = p->load >= 1, inserts = brings(p);
     if (p->bulk) return bulk_course(p);
-    uint64_t capacity = s->info.capacity, changes = point_changes(p),
-             fits = bench_buffers_calls(&s->shape, bench_buffers_row_of(p->op), p->n, effort->memory_most);
+    uint64_t fits = bench_buffers_calls(&s->shape, bench_buffers_row_of(p->op), p->n, effort->memory_most);
     if (c.calls == 0) c.calls = ITEMS / p->n < LEAST ? LEAST : ITEMS / p->n > MOST ? MOST : ITEMS / p->n;
     uint64_t all = c.calls;
-    /* a part of the capacity per part: less where what is to be found would leave, or a full table would not be full */
-    if (changes) {
-        uint64_t most = capacity / (!s->evicts ? DRIFT : full && p->hits > 0 ? 8 : 3) / changes;
-        if (c.calls > most) c.calls = most ? most : 1;
-    }
+    c.calls = calls_most(p, s, c.calls);
     if (c.calls > fits) c.calls = fits;
     c.parts = (all + c.calls - 1) / c.calls;
-    if (!s->evicts && changes && c.parts > PARTS) c.parts = PARTS; /* each on a new table */
-    c.level = full ? capacity : (uint64_t)(p->load * (double)capacity);
-    uint64_t half = c.calls * changes / 2;
-    if (!full && inserts) c.level -= half < c.level ? half : c.level;
-    if (!full && p->op == HD_OP_ERASE) c.level = c.level + half < capacity ? c.level + half : capacity - 1;
-    /* the oldest leave first: what is to be found is not among them */
-    if (!s->evicts) return c;
-    if (inserts && full)
-        c.left_out = 0.1 + 1.5 * (double)(c.calls * changes) / (double)capacity;
-    else if (inserts && p->load > 0.6)
-        c.left_out = 0.25;
+    if (!s->evicts && point_changes(p) && c.parts > PARTS) c.parts = PARTS; /* each on a new table */
+    c.level = level_of(p, s->info.capacity, c.calls);
+    c.left_out = left_out_of(p, s, c.calls);
     return c;
 }
 
@@ -321,27 +335,44 @@ static hd_status time_queue(const bench_point *p, const bench_effort *effort, co
 
 /* ---- Checking the counters ------------------------------------------------------------------- */
 
+/* How far the share of hits may be from what was drawn: below, and above. */
+typedef struct tolerance {
+    double below, above;
+} tolerance;
+
+static tolerance tolerance_of(const bench_point *p, uint64_t items)
+{
+    bool skewed = p->zipf > 0;
+    double slack = (skewed ? 2 / sqrt((double)items) : 0) + (brings(p) || skewed ? 0.01 : 0);
+    bool more_is_fine = skewed && bench_buffers_inserts(p->op), less_is_fine = skewed && p->op == HD_OP_ERASE;
+    return (tolerance){ less_is_fine ? 1 : slack, more_is_fine ? 1 : slack };
+}
+
+/* Items that no point may have. */
+static uint64_t strays_of(const bench_fixture *s, const bench_measure *m)
+{
+    uint64_t pending = s->evicts ? m->fate[HD_PENDING] : 0;
+    return m->fate[HD_REFUSED] + m->fate[HD_RESERVED] + m->fate[HD_PINNED] + pending;
+}
+
 /* Hits are as many as were drawn, but for those that left a full table, or were brought by an earlier call. */
 static void check_fates(const bench_point *p, const bench_fixture *s, uint64_t calls, bench_measure *m)
 {
-    const double by_chance = p->zipf > 0 ? 2 / sqrt((double)(calls * p->n)) : 0,
-                 slack = by_chance + (brings(p) || p->zipf > 0 ? 0.01 : 0);
     hd_outcome found = bench_buffers_row_of(p->op)->found;
-    uint64_t items = 0, never = m->fate[HD_REFUSED] + m->fate[HD_RESERVED] + m->fate[HD_PINNED] +
-                                (s->evicts ? m->fate[HD_PENDING] : 0);
+    uint64_t items = 0, strays = strays_of(s, m);
     m->hits = p->hits;
     if (p->op == HD_OP_EXPORT) return;
     for (int o = 0; o < HD_OUTCOME_COUNT; o++) items += m->fate[o];
     uint64_t hits = m->fate[found] + (p->op == BENCH_MIXED ? m->fate[HD_ERASED] : 0);
     m->hits = items ? (double)hits / (double)items : 0;
     double expected = (double)point_hits(p) / (double)p->n;
-    bool more_is_fine = p->zipf > 0 && bench_buffers_inserts(p->op), less_is_fine = p->zipf > 0 && p->op == HD_OP_ERASE;
+    tolerance fine = tolerance_of(p, calls * p->n);
     if (items != calls * p->n)
         snprintf(m->wrong, sizeof m->wrong, "%" PRIu64 " items were timed, the counters say %" PRIu64, calls * p->n,
                  items);
-    else if (never)
-        snprintf(m->wrong, sizeof m->wrong, "%" PRIu64 " items were refused, reserved, pinned or pending", never);
-    else if ((m->hits < expected - slack && !less_is_fine) || (m->hits > expected + slack && !more_is_fine))
+    else if (strays)
+        snprintf(m->wrong, sizeof m->wrong, "%" PRIu64 " items were refused, reserved, pinned or pending", strays);
+    else if (m->hits < expected - fine.below || m->hits > expected + fine.above)
         snprintf(m->wrong, sizeof m->wrong, "%.4f of the timed items were %s, not %.4f", m->hits,
                  hd_outcome_name(found), expected);
 }
@@ -355,6 +386,18 @@ static bool leaves_bounds(const bench_point *p)
 
 enum { WATCHED_CALLS = 5 };
 
+/* What is asked for, one after the other, as long as nothing is wrong. */
+static hd_status measure_all(const bench_point *p, const bench_effort *effort, const course *c, bench_fixture *s,
+                             bench_buffers *t, bench_measure *m)
+{
+    hd_status e = prove_small(p, s, m);
+    if (!e && !*m->wrong) e = prove_here(p, c, s, t, m);
+    if (!e && !*m->wrong && effort->watch) e = watch(p, effort, c, s, t, m);
+    if (!e && !*m->wrong && effort->queue) e = time_queue(p, effort, c, s, t, m);
+    if (!e && !*m->wrong && effort->wall && !p->bulk) e = time_wall(p, c, s, t, m);
+    return e;
+}
+
 hd_status point_measure(const bench_point *p, const bench_effort *effort, bench_fixture *s, bench_buffers *t,
                         bench_measure *m)
 {
@@ -365,16 +408,9 @@ hd_status point_measure(const bench_point *p, const bench_effort *effort, bench_
     m->calls = c.calls;
     m->parts = c.parts;
     hd_status e = bench_buffers_set(t, s->device, &s->shape, bench_buffers_row_of(p->op), p->n, c.calls);
-    if (!e) e = prove_small(p, s, m);
-    if (!e && !*m->wrong) e = prove_here(p, &c, s, t, m);
-    if (!e && !*m->wrong && effort->watch) e = watch(p, effort, &c, s, t, m);
-    if (!e && !*m->wrong && effort->queue) e = time_queue(p, effort, &c, s, t, m);
-    if (!e && !*m->wrong && effort->wall && !p->bulk) e = time_wall(p, &c, s, t, m);
+    if (!e) e = measure_all(p, effort, &c, s, t, m);
     if (p->op == HD_OP_FIND_OR_INSERT_PTR || leaves_bounds(p)) s->blank = true;
-    if (!e && !*m->wrong)
-        check_fates(p, s,
-                    c.calls * c.parts *
-                        ((effort->queue ? effort->repeat + 1 : 0) + (effort->wall && !p->bulk) + effort->watch),
-                    m);
+    uint64_t rounds = (effort->queue ? effort->repeat + 1 : 0) + (effort->wall && !p->bulk) + effort->watch;
+    if (!e && !*m->wrong) check_fates(p, s, c.calls * c.parts * rounds, m);
     return e;
 }

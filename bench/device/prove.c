@@ -113,14 +113,25 @@ static hd_status check_call(trial *q, uint64_t *fate)
 
 /* ---- What a lookup says afterwards ----------------------------------------------------------- */
 
+/* How many of the call's keys are to be there when it is over. */
+static uint64_t expected_after(const trial *q, const uint64_t *fate)
+{
+    if (bench_buffers_inserts(q->p->op)) return q->n - fate[HD_PENDING];
+    return q->p->op == HD_OP_ERASE ? 0 : fate[q->t->row->found] + fate[HD_INSERTED];
+}
+
+/* Whether the call makes scores anew. */
+static bool rescores(const trial *q)
+{
+    hd_op op = q->p->op;
+    return q->s->evicts && (bench_buffers_inserts(op) || op == HD_OP_ASSIGN || op == HD_OP_ASSIGN_SCORES);
+}
+
 static hd_status check_after(trial *q, const uint64_t *fate)
 {
     hd_op op = q->p->op;
-    bool rescored = q->s->evicts && (bench_buffers_inserts(op) || op == HD_OP_ASSIGN || op == HD_OP_ASSIGN_SCORES),
-         wrote = q->b.value && op != HD_OP_FIND_OR_INSERT && !q->mix.n;
-    uint64_t expected = bench_buffers_inserts(op) ? q->n - fate[HD_PENDING]
-                        : op == HD_OP_ERASE       ? 0
-                                                  : fate[q->t->row->found] + fate[HD_INSERTED];
+    bool wrote = q->b.value && op != HD_OP_FIND_OR_INSERT && !q->mix.n;
+    uint64_t expected = expected_after(q, fate);
     hd_batch find = { .op = HD_OP_FIND,
                       .n = q->n,
                       .key = q->b.key,
@@ -132,7 +143,7 @@ static hd_status check_after(trial *q, const uint64_t *fate)
     };
     bench_told told;
     find.stream = q->s->device->stream();
-    a.score = rescored ? q->t->score_out : NULL;
+    a.score = rescores(q) ? q->t->score_out : NULL;
     a.score_least = q->now;
     a.of = 1u << HD_HIT;
     a.generation = wrote ? (uint32_t)GENERATION : (uint32_t)BENCH_ANY;

@@ -403,6 +403,16 @@ static const struct {
       grow },
 };
 
+/* disjoint: each operation has keys of its own. */
+static void words_check(const words *w, bool disjoint)
+{
+    double most = w->load * (double)w->capacity;
+    if (strcmp(w->layout, "masks") != 0 && strcmp(w->layout, "words") != 0)
+        stop("layout", "it is neither masks nor words");
+    if (disjoint && 3.1 * (double)w->keys > most) stop("keys", "each operation has others");
+    if (w->keys == 0 || (double)w->keys > most) stop("keys", "none, or more than there are");
+}
+
 int main(int argc, char **argv)
 {
     words w = { .kernel = "tile",
@@ -420,17 +430,22 @@ int main(int argc, char **argv)
     while (mode < modes_n && strcmp(modes[mode].name, argv[head ? 2 : 1]) != 0) mode++;
     if (mode == modes_n) stop("there is no such mode", argv[head ? 2 : 1]);
     if (head) return printf("%s\n", modes[mode].head) < 0;
-    for (int i = 2; i < argc; i++)
-        if (!word_text(argv[i], "kernel=", w.kernel) && !word_text(argv[i], "layout=", w.layout) &&
-            !word_text(argv[i], "spare=", w.spare) && !word_real(argv[i], "load=", 1, &w.load) &&
-            !word_whole(argv[i], "capacity=", 1 << 24, &w.capacity) && !word_whole(argv[i], "slots=", 32, &w.slots) &&
-            !word_whole(argv[i], "hashes=", 3, &w.hashes) && !word_whole(argv[i], "value=", 4, &w.value) &&
-            !word_whole(argv[i], "whole=", 1, &w.whole) && !word_whole(argv[i], "keys=", 1 << 14, &w.keys))
-            stop("there is no such word", argv[i]);
-    if (strcmp(w.layout, "masks") != 0 && strcmp(w.layout, "words") != 0)
-        stop("layout", "it is neither masks nor words");
-    if (mode == 0 && 3.1 * (double)w.keys > w.load * (double)w.capacity) stop("keys", "each operation has others");
-    if (w.keys == 0 || (double)w.keys > w.load * (double)w.capacity) stop("keys", "none, or more than there are");
+    const word_row rows[] = {
+        /* clang-format off */
+        { "kernel=", WORD_TEXT, 0, w.kernel },
+        { "layout=", WORD_TEXT, 0, w.layout },
+        { "spare=", WORD_TEXT, 0, w.spare },
+        { "load=", WORD_REAL, 1, &w.load },
+        { "capacity=", WORD_WHOLE, 1 << 24, &w.capacity },
+        { "slots=", WORD_WHOLE, 32, &w.slots },
+        { "hashes=", WORD_WHOLE, 3, &w.hashes },
+        { "value=", WORD_WHOLE, 4, &w.value },
+        { "whole=", WORD_WHOLE, 1, &w.whole },
+        { "keys=", WORD_WHOLE, 1 << 14, &w.keys },
+        /* clang-format on */
+    };
+    WORDS_READ(argv + 2, argc > 2 ? argc - 2 : 0, rows);
+    words_check(&w, mode == 0);
     key_mask = w.value == 2 ? 0xffff : UINT32_MAX;
     modes[mode].run(&w);
     return 0;

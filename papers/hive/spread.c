@@ -192,29 +192,40 @@ static void pair(const words *w)
     free(load);
 }
 
+static void run(const char *what, const words *w, bool in_pairs)
+{
+    if (strcmp(what, "head") == 0) {
+        puts(in_pairs ? "hash\tother\tkeys\tn\tsquares\tloads_above"
+                      : "hash\tkeys\tbuckets\tn\tcollisions\texpected\tdeviation\tcsr\tabove\tloads_above");
+    } else if (strcmp(what, "exact") == 0) {
+        exact(w);
+    } else if (strcmp(what, "pair") == 0) {
+        pair(w);
+    } else if (strcmp(what, "fill") == 0) {
+        if (w->buckets < 2 || (w->buckets & (w->buckets - 1))) stop("buckets", "a power of two, from 2");
+        fill(w);
+    } else {
+        stop("no such experiment", what);
+    }
+}
+
 int main(int argc, char **argv)
 {
     words w = { "crc32", "crc64", "sequential", 1 << 20, 1 << 25 };
     if (argc < 2) stop("spread", "head, fill, pair or exact");
     bool in_pairs = argc == 3 && strcmp(argv[1], "head") == 0 && strcmp(argv[2], "pair") == 0;
-    for (int i = in_pairs ? 3 : 2; i < argc; i++)
-        if (!word_text(argv[i], "hash=", w.hash) && !word_text(argv[i], "other=", w.other) &&
-            !word_text(argv[i], "keys=", w.keys) && !word_whole(argv[i], "buckets=", 1 << 28, &w.buckets) &&
-            !word_whole(argv[i], "most=", 1 << 26, &w.most))
-            stop("no such word", argv[i]);
+    const word_row rows[] = {
+        /* clang-format off */
+        { "hash=", WORD_TEXT, 0, w.hash },
+        { "other=", WORD_TEXT, 0, w.other },
+        { "keys=", WORD_TEXT, 0, w.keys },
+        { "buckets=", WORD_WHOLE, 1 << 28, &w.buckets },
+        { "most=", WORD_WHOLE, 1 << 26, &w.most },
+        /* clang-format on */
+    };
+    int first = in_pairs ? 3 : 2;
+    WORDS_READ(argv + first, argc - first, rows);
     if (w.buckets == 0 || w.most == 0) stop("buckets, most", "at least 1");
-    if (strcmp(argv[1], "head") == 0) {
-        puts(in_pairs ? "hash\tother\tkeys\tn\tsquares\tloads_above"
-                      : "hash\tkeys\tbuckets\tn\tcollisions\texpected\tdeviation\tcsr\tabove\tloads_above");
-    } else if (strcmp(argv[1], "exact") == 0) {
-        exact(&w);
-    } else if (strcmp(argv[1], "pair") == 0) {
-        pair(&w);
-    } else if (strcmp(argv[1], "fill") == 0) {
-        if (w.buckets < 2 || (w.buckets & (w.buckets - 1))) stop("buckets", "a power of two, from 2");
-        fill(&w);
-    } else {
-        stop("no such experiment", argv[1]);
-    }
+    run(argv[1], &w, in_pairs);
     return fflush(stdout) || ferror(stdout) ? 4 : 0;
 }

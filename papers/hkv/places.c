@@ -186,13 +186,20 @@ int main(int argc, char **argv)
     words w = { .kernel = "tlpv1", .layout = "planes", .policy = "lru", .capacity = 1 << 14, .keys = 1000, .load = 1 };
     if (argc < 2) stop("usage", "places OPERATION [NAME=VALUE ...]");
     snprintf(w.op, sizeof w.op, "%s", argv[1]);
-    for (int i = 2; i < argc; i++)
-        if (!word_text(argv[i], "kernel=", w.kernel) && !word_text(argv[i], "layout=", w.layout) &&
-            !word_text(argv[i], "policy=", w.policy) && !word_real(argv[i], "load=", 1, &w.load) &&
-            !word_whole(argv[i], "capacity=", 1 << 20, &w.capacity) &&
-            !word_whole(argv[i], "values=", 4096, &w.values) && !word_whole(argv[i], "keys=", 1 << 16, &w.keys) &&
-            !word_whole(argv[i], "dual=", 1, &w.dual) && !word_whole(argv[i], "hits=", 1, &w.hits))
-            stop("there is no such word", argv[i]);
+    const word_row rows[] = {
+        /* clang-format off */
+        { "kernel=", WORD_TEXT, 0, w.kernel },
+        { "layout=", WORD_TEXT, 0, w.layout },
+        { "policy=", WORD_TEXT, 0, w.policy },
+        { "load=", WORD_REAL, 1, &w.load },
+        { "capacity=", WORD_WHOLE, 1 << 20, &w.capacity },
+        { "values=", WORD_WHOLE, 4096, &w.values },
+        { "keys=", WORD_WHOLE, 1 << 16, &w.keys },
+        { "dual=", WORD_WHOLE, 1, &w.dual },
+        { "hits=", WORD_WHOLE, 1, &w.hits },
+        /* clang-format on */
+    };
+    WORDS_READ(argv + 2, argc > 2 ? argc - 2 : 0, rows);
     int op = 0;
     while (op < HD_OP_COUNT_ && strcmp(hd_op_name((hd_op)op), w.op) != 0) op++;
     if (op == HD_OP_COUNT_) stop("there is no such operation", w.op);

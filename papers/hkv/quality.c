@@ -292,30 +292,42 @@ static uint32_t rank_th(const uint32_t *x, uint64_t n, uint64_t rank)
     return known;
 }
 
-/* Table 11, line 2. What is best: of lru the keys that came last, of lfu those that came most often, of custom those of
- * the greatest scores, which are random, and every key another. Keys that are as good as the last of the best count
+/* What makes a key one of the best: of lru that it came last, of lfu that it came most often, of custom its score,
+ * which is random, and every key another. */
+typedef enum best_by { BY_TIME, BY_COUNT, BY_SCORE } best_by;
+
+static best_by best_by_of(const char *policy)
+{
+    return strcmp(policy, "custom") == 0 ? BY_SCORE : strcmp(policy, "lru") == 0 ? BY_TIME : BY_COUNT;
+}
+
+/* The next requests go to the table; f->seen has what each key is worth. */
+static void request_and_rate(feed *f, hd_table *t, best_by by)
+{
+    draw(f);
+    for (uint64_t i = 0; i < f->n; i++) {
+        if (by == BY_SCORE) f->rank[i] = f->done + i, f->key[i] = hd_scramble(f->done + i);
+        uint32_t *worth = &f->seen[f->rank[i]];
+        if (by == BY_SCORE)
+            f->score[i] = *worth = (uint32_t)(hd_rng_next(&f->rng) >> 32);
+        else if (by == BY_TIME)
+            *worth = (uint32_t)(f->done + i + 1);
+        else
+            ++*worth;
+    }
+    upsert(t, f->n, f->key, by == BY_SCORE ? f->score : NULL, NULL);
+}
+
+/* Table 11, line 2: which share of the best keys a table keeps. Keys that are as good as the last of the best count
  * until the best are complete. */
 static double retention(const words *w)
 {
-    bool random = strcmp(w->policy, "custom") == 0, recent = strcmp(w->policy, "lru") == 0;
-    uint64_t keys = w->universe * w->capacity;
+    best_by by = best_by_of(w->policy);
+    uint64_t keys = w->universe * w->capacity, requests = by == BY_SCORE ? keys : w->ask * w->capacity;
     feed f = feed_open(w);
     hd_table *t = table_open(w, w->policy, w->capacity);
     feed_remember(&f);
-    for (; f.done < (random ? keys : w->ask * w->capacity); f.done += f.n) {
-        draw(&f);
-        for (uint64_t i = 0; i < f.n; i++) {
-            if (random) f.rank[i] = f.done + i, f.key[i] = hd_scramble(f.done + i);
-            uint32_t *best = &f.seen[f.rank[i]];
-            if (random)
-                f.score[i] = *best = (uint32_t)(hd_rng_next(&f.rng) >> 32);
-            else if (recent)
-                *best = (uint32_t)(f.done + i + 1);
-            else
-                ++*best;
-        }
-        upsert(t, f.n, f.key, random ? f.score : NULL, NULL);
-    }
+    for (; f.done < requests; f.done += f.n) request_and_rate(&f, t, by);
     uint32_t least = rank_th(f.seen, keys, w->capacity);
     if (least == 0) least = 1; /* fewer different keys came */
     uint64_t better = 0, as_good = 0, all_better = 0, all = 0;
@@ -468,14 +480,22 @@ int main(int argc, char **argv)
                 .burst = 4,
                 .seed = 1 };
     uint64_t dual = 0;
-    for (int i = 2; i < argc; i++)
-        if (!word_text(argv[i], "policy=", w.policy) && !word_text(argv[i], "scores=", w.scores) &&
-            !word_real(argv[i], "alpha=", 2, &w.alpha) && !word_real(argv[i], "load=", 2, &w.load) &&
-            !word_whole(argv[i], "capacity=", 1ull << 32, &w.capacity) &&
-            !word_whole(argv[i], "universe=", 1000, &w.universe) && !word_whole(argv[i], "warm=", 1000000, &w.warm) &&
-            !word_whole(argv[i], "ask=", 1000000, &w.ask) && !word_whole(argv[i], "burst=", 1000, &w.burst) &&
-            !word_whole(argv[i], "seed=", UINT64_MAX, &w.seed) && !word_whole(argv[i], "dual=", 1, &dual))
-            stop("there is no such word", argv[i]);
+    const word_row rows[] = {
+        /* clang-format off */
+        { "policy=", WORD_TEXT, 0, w.policy },
+        { "scores=", WORD_TEXT, 0, w.scores },
+        { "alpha=", WORD_REAL, 2, &w.alpha },
+        { "load=", WORD_REAL, 2, &w.load },
+        { "capacity=", WORD_WHOLE, 1ull << 32, &w.capacity },
+        { "universe=", WORD_WHOLE, 1000, &w.universe },
+        { "warm=", WORD_WHOLE, 1000000, &w.warm },
+        { "ask=", WORD_WHOLE, 1000000, &w.ask },
+        { "burst=", WORD_WHOLE, 1000, &w.burst },
+        { "seed=", WORD_WHOLE, UINT64_MAX, &w.seed },
+        { "dual=", WORD_WHOLE, 1, &dual },
+        /* clang-format on */
+    };
+    WORDS_READ(argv + 2, argc > 2 ? argc - 2 : 0, rows);
     w.dual = dual == 1;
     for (size_t i = 0; argc > 1 && i < sizeof experiment / sizeof *experiment; i++)
         if (strcmp(argv[1], experiment[i].name) == 0) {

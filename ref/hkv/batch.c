@@ -221,10 +221,15 @@ static uint64_t scan(hkv_view *v, const hd_batch *b, uint32_t predicate, uint64_
     return n;
 }
 
+/* Whether what the scan finds becomes a list. */
+static bool scan_lists(const hd_batch *b, bool exports)
+{
+    return exports && (b->list_key || b->list_value || b->list_score || b->list_item);
+}
+
 static void run_scan(hkv_view *v, const hd_batch *b, hkv_when when)
 {
-    bool exports = b->op == HD_OP_EXPORT || b->op == HD_OP_EXPORT_IF;
-    bool list = exports && (b->list_key || b->list_value || b->list_score || b->list_item);
+    bool exports = b->op == HD_OP_EXPORT || b->op == HD_OP_EXPORT_IF, list = scan_lists(b, exports);
     uint64_t start = exports ? b->start : 0, n = exports ? b->n : hkv_capacity(v), before = 0;
     uint32_t predicate = hd_predicate_of(b), threads = n < PARALLEL_ITEMS ? 1 : when.threads;
     (void)threads;

@@ -352,50 +352,88 @@ void hkv_apply(hkv_view *v, const hkv_item *it, hkv_seen *seen, void *gone_value
 
 /* ---- The other face -------------------------------------------------------------------------- */
 
+/* An absent key of an operation that inserts: what the table says of it, and what would be done now. */
+typedef struct insertion {
+    hkv_view *v;
+    const hkv_item *it;
+    const home *at;
+    const hkv_seen *seen;
+    hkv_strictness strictness;
+    place now;
+} insertion;
+
+static bool is_candidate(const home *at, uint64_t bucket)
+{
+    return bucket == at->bucket[0] || (at->n > 1 && bucket == at->bucket[1]);
+}
+
+static const char *accept_refused(const insertion *x)
+{
+    if (x->now.entry == HKV_NOWHERE) return NULL;
+    if (x->now.empty) return "refused, but there was room";
+    if (!admitted(x->v, &x->now, x->it->in)) return NULL;
+    for (uint32_t i = 0; x->strictness == HKV_ANY_CHOICE && i < x->at->n; i++) {
+        place p = least_in_bucket(x->v, x->at->bucket[i]);
+        if (p.entry == HKV_NOWHERE || !admitted(x->v, &p, x->it->in)) return NULL;
+    }
+    return "refused, but the least score was no greater";
+}
+
+/* Where it was inserted, in *taken. */
+static const char *accept_inserted(const insertion *x, place *taken)
+{
+    uint32_t slots = x->v->slots;
+    if (x->now.entry == HKV_NOWHERE || !x->now.empty) return "inserted, but there was no room";
+    *taken = x->now;
+    if (x->seen->entry == HKV_NOWHERE || x->seen->entry / slots == x->now.entry / slots) return NULL;
+    uint64_t bucket = x->seen->entry / slots;
+    if (!is_candidate(x->at, bucket)) return "inserted outside its candidate buckets";
+    if (x->strictness == HKV_EXACT_CHOICE) return "inserted into the fuller bucket (D1)";
+    *taken = empty_in_bucket(x->v, bucket);
+    return taken->entry == HKV_NOWHERE ? "inserted into a full bucket" : NULL;
+}
+
+/* The victim, if it was a key of the table that may leave; HKV_NOWHERE and why not. */
+static uint64_t accept_victim(const insertion *x, const char **why)
+{
+    hkv_view *v = x->v;
+    home gone_at = home_of(v, x->seen->gone_key);
+    bool reserved = x->seen->gone_key >= HD_KEY_RESERVED;
+    uint64_t gone = reserved ? HKV_NOWHERE : find_at(v, &gone_at, x->seen->gone_key);
+    *why = gone == HKV_NOWHERE                             ? "evicted a key that was absent"
+           : hkv_pin_find(v, x->seen->gone_key)            ? "evicted a pinned entry"
+           : !is_candidate(x->at, gone / v->slots)         ? "evicted from a bucket that is no candidate"
+           : *hkv_score_at(v, gone) != x->seen->gone_score ? "reported the evicted entry with a wrong score"
+                                                           : NULL;
+    return *why ? HKV_NOWHERE : gone;
+}
+
+static const char *accept_evicted(const insertion *x, place *taken)
+{
+    const char *why;
+    if (x->now.entry == HKV_NOWHERE) return "evicted, but every entry was pinned";
+    if (x->now.empty) return "evicted, but there was room";
+    uint64_t gone = accept_victim(x, &why), slots = x->v->slots;
+    if (why) return why;
+    *taken = least_in_bucket(x->v, gone / slots);
+    if (*hkv_score_at(x->v, gone) != taken->least) return "evicted an entry whose score was not the least";
+    if (x->strictness == HKV_EXACT_CHOICE && gone / slots != x->now.entry / slots)
+        return "evicted from the bucket that was not to be chosen (D2)";
+    if (!admitted(x->v, taken, x->it->in)) return "evicted, but should have been refused";
+    taken->entry = gone;
+    return NULL;
+}
+
 static const char *accept_insert(hkv_view *v, const hkv_item *it, const home *at, const hkv_seen *seen,
                                  hkv_strictness strictness)
 {
-    place now = choose(v, at), taken = now;
-    if (seen->outcome == HD_REFUSED) {
-        if (now.entry == HKV_NOWHERE) return NULL;
-        if (now.empty) return "refused, but there was room";
-        if (!admitted(v, &now, it->in)) return NULL;
-        for (uint32_t i = 0; strictness == HKV_ANY_CHOICE && i < at->n; i++) {
-            place p = least_in_bucket(v, at->bucket[i]);
-            if (p.entry == HKV_NOWHERE || !admitted(v, &p, it->in)) return NULL;
-        }
-        return "refused, but the least score was no greater";
-    }
-    uint64_t bucket = now.entry == HKV_NOWHERE ? HKV_NOWHERE : now.entry / v->slots;
-    if (seen->outcome == HD_INSERTED) {
-        if (now.entry == HKV_NOWHERE || !now.empty) return "inserted, but there was no room";
-        if (seen->entry != HKV_NOWHERE && seen->entry / v->slots != bucket) {
-            bucket = seen->entry / v->slots;
-            if (bucket != at->bucket[0] && (at->n == 1 || bucket != at->bucket[1]))
-                return "inserted outside its candidate buckets";
-            if (strictness == HKV_EXACT_CHOICE) return "inserted into the fuller bucket (D1)";
-            taken = empty_in_bucket(v, bucket);
-            if (taken.entry == HKV_NOWHERE) return "inserted into a full bucket";
-        }
-    } else if (seen->outcome == HD_EVICTED) {
-        if (now.entry == HKV_NOWHERE) return "evicted, but every entry was pinned";
-        if (now.empty) return "evicted, but there was room";
-        home gone_at = home_of(v, seen->gone_key);
-        uint64_t gone = seen->gone_key >= HD_KEY_RESERVED ? HKV_NOWHERE : find_at(v, &gone_at, seen->gone_key);
-        if (gone == HKV_NOWHERE) return "evicted a key that was absent";
-        if (hkv_pin_find(v, seen->gone_key)) return "evicted a pinned entry";
-        if (gone / v->slots != at->bucket[0] && (at->n == 1 || gone / v->slots != at->bucket[1]))
-            return "evicted from a bucket that is no candidate";
-        if (*hkv_score_at(v, gone) != seen->gone_score) return "reported the evicted entry with a wrong score";
-        taken = least_in_bucket(v, gone / v->slots);
-        if (*hkv_score_at(v, gone) != taken.least) return "evicted an entry whose score was not the least";
-        if (strictness == HKV_EXACT_CHOICE && gone / v->slots != bucket)
-            return "evicted from the bucket that was not to be chosen (D2)";
-        if (!admitted(v, &taken, it->in)) return "evicted, but should have been refused";
-        taken.entry = gone;
-    } else {
-        return "the key was absent, and the operation inserts";
-    }
+    const insertion x = { v, it, at, seen, strictness, choose(v, at) };
+    place taken = x.now;
+    if (seen->outcome == HD_REFUSED) return accept_refused(&x);
+    const char *why = seen->outcome == HD_INSERTED  ? accept_inserted(&x, &taken)
+                      : seen->outcome == HD_EVICTED ? accept_evicted(&x, &taken)
+                                                    : "the key was absent, and the operation inserts";
+    if (why) return why;
     if (seen->score_shown && seen->score != hd_on_insert(v->policy, it->in)) return "inserted with a wrong score";
     write_entry(v, taken.entry, at->digest, it->key, it->value, hd_on_insert(v->policy, it->in));
     return NULL;
