@@ -194,8 +194,8 @@ static void rows_that_run(const hd_info *info, const kernel_rows *rows, int op, 
     static const uint8_t each = 0;
     hd_batch b;
     memset(&b, 0, sizeof b);
-    b.each = op == HD_OP_MIXED ? &each : NULL;
-    b.op = op == HD_OP_MIXED ? (hd_op)0 : (hd_op)op;
+    b.each = op == HD_CHOICE_MIXED ? &each : NULL;
+    b.op = op == HD_CHOICE_MIXED ? (hd_op)0 : (hd_op)op;
     fit->n = 0;
     for (uint32_t i = 0; i < rows->n; i++)
         if (!rows->row[i]->unfit(info, &b)) fit->row[fit->n++] = rows->row[i];
@@ -207,7 +207,7 @@ static const hd_kernel *choose(const hd_design *d, const hd_info *info, int op, 
 {
     const char *name;
     for (uint32_t choice = 0;
-         d->select && op != HD_OP_MIXED && (name = d->select((hd_op)op, info->value_bytes, load_factor, choice));
+         d->select && op != HD_CHOICE_MIXED && (name = d->select((hd_op)op, info->value_bytes, load_factor, choice));
          choice++)
         for (uint32_t i = 0; i < fit->n; i++)
             if (strcmp(fit->row[i]->name, name) == 0) return fit->row[i];
@@ -219,7 +219,7 @@ void hd_kernels_choose(const hd_info *info, hd_kernel_choice *choice)
     const hd_design *d = hd_design_on(info->design, info->backend);
     kernel_rows rows, fit;
     rows_of(info, &rows);
-    for (int op = 0; op <= HD_OP_MIXED; op++) {
+    for (int op = 0; op < HD_CHOICES; op++) {
         rows_that_run(info, &rows, op, &fit);
         for (uint32_t band = 0; band < HD_LOAD_BANDS; band++)
             choice->of[band][op] = choose(d, info, op, band_end[band], &fit);

@@ -89,7 +89,7 @@ static hd_status run(hd_table *t, hd_batch *b, const hd_op_row *row)
     const hd_kernel *kernel = NULL;
     hd_status status = hd_batch_check(t, b, row);
     if (!status && !b->kernel)
-        kernel = t->choice.of[hd_load_band(load_factor_of(t))][b->each ? HD_OP_MIXED : (int)b->op];
+        kernel = t->choice.of[hd_load_band(load_factor_of(t))][b->each ? HD_CHOICE_MIXED : (int)b->op];
     if (!status && !kernel) status = hd_kernel_pick(&t->info, b, load_factor_of(t), &kernel); /* named, or why none */
     if (status) return status;
     hd_when when = tick(t, b, row);

@@ -10,12 +10,13 @@
 #include "concurrency/lock.h"
 #include "base/design.h"
 
-enum { HD_LOAD_BANDS = 4, HD_OP_MIXED = HD_OP_COUNT_ /* a mixed batch, as an operation */ };
+/* A choice for each operation, and one for mixed batches. */
+enum { HD_LOAD_BANDS = 4, HD_CHOICE_MIXED = HD_OP_COUNT_, HD_CHOICES };
 
 /* The kernel that runs a batch which names none: by how full the table is (hd_load_band) and by operation. NULL: none
  * does. */
 typedef struct hd_kernel_choice {
-    const hd_kernel *of[HD_LOAD_BANDS][HD_OP_MIXED + 1];
+    const hd_kernel *of[HD_LOAD_BANDS][HD_CHOICES];
 } hd_kernel_choice;
 
 struct hd_table {

@@ -587,13 +587,13 @@ static void the_choice_at_open_is_the_pick(void **unused)
         hd_close(t);
         info.backend = d->backend;
         hd_kernels_choose(&info, &choice);
-        for (int op = 0; op <= HD_OP_MIXED; op++)
+        for (int op = 0; op < HD_CHOICES; op++)
             for (uint32_t band = 0; band < HD_LOAD_BANDS; band++) {
                 const hd_kernel *k = NULL;
                 hd_batch b;
                 memset(&b, 0, sizeof b);
-                b.each = op == HD_OP_MIXED ? &each : NULL;
-                b.op = op == HD_OP_MIXED ? HD_OP_FIND : (hd_op)op;
+                b.each = op == HD_CHOICE_MIXED ? &each : NULL;
+                b.op = op == HD_CHOICE_MIXED ? HD_OP_FIND : (hd_op)op;
                 if (hd_kernel_pick(&info, &b, load_factor[band], &k)) k = NULL;
                 check(choice.of[band][op] == k, "%s on %s, operation %d: the choice is another", d->name, d->backend,
                       op);

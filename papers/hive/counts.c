@@ -59,7 +59,7 @@ static hd_table *table_open(const words *w, const char *backend, uint64_t capaci
     return t;
 }
 
-static hd_info info_of(const hd_table *t)
+static hd_info info_of(hd_table *t)
 {
     hd_info info;
     must(hd_table_info(t, &info));
