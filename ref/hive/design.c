@@ -113,6 +113,7 @@ static hd_status hive_shape(const hd_config *c, hd_info *info)
     if (info->buckets > buckets_most)
         return hd_fail(HD_EINVAL, "capacity: %" PRIu64 " entries are more than %" PRIu64 " buckets of %" PRIu32,
                        c->capacity, buckets_most, c->slots);
+    info->hive = c->hive;
     info->hive.spare = hive_spare_for(c->slots, c->hive.spare);
     info->base_buckets = info->buckets;
     info->stash_buckets = 0;
