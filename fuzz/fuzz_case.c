@@ -60,6 +60,21 @@ static const char *refused(const char *what, hd_status s)
     return hd_why()[0] ? NULL : fuzz_say("%s: refused without a reason", what);
 }
 
+/* Whether a field's name comes twice: "policy=lru policy=lfu". */
+static bool repeats(const char *text)
+{
+    static const char blanks[] = " \t\r\n";
+    for (const char *a = text + strspn(text, blanks); *a; a += strcspn(a, blanks), a += strspn(a, blanks)) {
+        size_t n = strcspn(a, "= \t\r\n") + 1;
+        if (a[n - 1] != '=') continue;
+        for (const char *b = a + strcspn(a, blanks); *b; b += strcspn(b, blanks)) {
+            b += strspn(b, blanks);
+            if (strncmp(a, b, n) == 0) return true;
+        }
+    }
+    return false;
+}
+
 static const char *case_round(const char *text)
 {
     hd_case c, back, untouched;
@@ -69,6 +84,7 @@ static const char *case_round(const char *text)
     hd_status s = hd_case_parse(text, &c);
     if (s && memcmp(&c, &untouched, sizeof c) != 0) return fuzz_say("case: refused, and changed all the same");
     if (s) return refused("case", s);
+    if (repeats(text)) return fuzz_say("case: a word came twice, and was taken");
     size_t n = hd_case_print(&c, printed, sizeof printed);
     if (n >= sizeof printed || strlen(printed) != n)
         return fuzz_say("case: printed in %zu bytes, which are said to be %zu", strlen(printed), n);
@@ -140,6 +156,7 @@ static size_t tell(const uint8_t *bytes, size_t n, char *text, size_t room)
 }
 
 static const char *const words[] = {
+    " seed=1 seed=2",
     "hkv.",
     "serve",
     "mix",

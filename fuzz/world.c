@@ -38,12 +38,21 @@ static ptrdiff_t read_some(void *self, int fd, void *p, size_t bytes)
     return w->shelf.seams.file.read(self, fd, p, w->read_most && bytes > w->read_most ? (size_t)w->read_most : bytes);
 }
 
+static int size_of(void *self, int fd, uint64_t *bytes)
+{
+    fuzz_world *w = (fuzz_world *)((char *)self - offsetof(fuzz_world, shelf));
+    int e = w->shelf.seams.file.size(self, fd, bytes);
+    if (w->pipes) *bytes = 0;
+    return e;
+}
+
 void fuzz_world_open(fuzz_world *w)
 {
     memset(w, 0, sizeof *w);
     judge_shelf_open(&w->shelf);
     w->seams = w->shelf.seams;
     w->seams.file.read = read_some;
+    w->seams.file.size = size_of;
     w->seams.memory.take = take;
     w->seams.memory.give = give;
     w->seams.memory.self = w;

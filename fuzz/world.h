@@ -17,6 +17,7 @@ typedef struct fuzz_world {
     uint64_t live_most;  /* a take beyond this many bytes is refused; 0: no limit    */
     uint64_t refused;    /* how many were                                            */
     uint64_t read_most;  /* a read gives at most so many bytes; 0: no limit          */
+    bool pipes;          /* no file has a size, as no pipe has one                   */
 } fuzz_world;
 
 /* It must stay where it is while its seams are in use. */
