@@ -155,7 +155,7 @@ field 'keys that are hashed by request' hashed '' 'heddle sim mixed.txt txt,hash
 
 for signal in INT:130 TERM:143 HUP:129; do
   want=${signal#*:} signal=${signal%:*}
-  signalled "SIG$signal under gen" "$want" "$signal" 1.2 heddle gen zipf:0.9,1Mi --requests 100M -o made.oracleGeneral
+  signalled "SIG$signal under gen" "$want" "$signal" 0.8 heddle gen zipf:0.9,1Mi --requests 100M -o made.oracleGeneral
   nothing "SIG$signal under gen leaves nothing"
   signalled "SIG$signal under sim" "$want" "$signal" 0.3 heddle sweep zipf:0.9,4Mi --requests 1G --sizes 1000,2000 -t 2
   signalled "SIG$signal while a FIFO is opened" "$want" "$signal" 0.3 heddle sim fifo txt lru 128
@@ -288,4 +288,5 @@ awk -F'[:,]' '$1 ~ /"places"/ { places = $2 } $1 ~ /"size"/ { size = $2 }
               END { if (!(size > 256 && size <= places)) print size, places }' "$work/out" |
   none 'a stash counts among the places of a table'
 
+tried command $cases "hostile command lines, environments, pipes and signals"
 finish
