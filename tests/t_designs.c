@@ -320,7 +320,8 @@ static void no_fixture_is_made_of_these(void **state)
     must_fail(fixture_open(c, kernels, 2, &s), HD_EINVAL, "kernels of design hkv beside those of line");
     c[0] = case_of("find", "sound", "buckets=5", 1);
     must_fail(fixture_open(c, kernels, 1, &s), HD_EINVAL, "1 to 4 parts");
-    c[0] = case_of("find", "sound", "value=8", 1);
+    c[0] = case_of("find", "sound", "", 1);
+    c[0].value_bytes = 8;
     must_fail(fixture_open(c, kernels, 1, &s), HD_EINVAL, "values of 4 bytes");
     check(!s, "a fixture is left");
 }
