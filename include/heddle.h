@@ -313,7 +313,8 @@ HD_API hd_status hd_counters_sync(hd_table *table, hd_counters *counters);
  * order of them gives, one at a time; the ref backend's order is item 0 first.
  *
  * Outputs of an item that found nothing are left as the caller passed them; `outcome` is always
- * written. Input and output arrays must not overlap.
+ * written. Input and output arrays must not overlap, with one exception: value_out of find_or_insert may be
+ * `value`. Then one call gives the row of every key: what was found, and otherwise what was given.
  *
  * On backend "cuda" the arrays are all in the GPU's memory, or all in this machine's. The GPU's: the batch is
  * put on `stream` and nothing is waited for; those on different streams may run together, or else take effect in
@@ -393,8 +394,8 @@ HD_API hd_status hd_shrink(hd_table *table, uint64_t buckets);
  *     the table grows before such a batch only.
  *   - A table that grows in place grows to whole doublings of hd_info.base_buckets where it can.
  *   - Arrays of the device need `outcome`, and a stream that is not being captured.
- * HD_EINVAL: nothing has changed. HD_ENOMEM (growth was refused), HD_ECUDA, HD_EKERNEL: parts may have run, and the table may have
- * grown. After HD_ENOMEM the items whose outcome is PENDING have not run, and all others have. */
+ * HD_EINVAL: nothing has changed. HD_ENOMEM (growth was refused), HD_ECUDA, HD_EKERNEL: parts may have run, and the
+ * table may have grown. After HD_ENOMEM the items whose outcome is PENDING have not run, and all others have. */
 HD_API hd_status hd_run_growing(hd_table *table, hd_batch *batch, double target);
 
 /* Verifies every invariant of the design (HKV-1, HKV-2, ... in ref/hkv/layout.h; HIVE-1, ... in ref/hive/layout.h).

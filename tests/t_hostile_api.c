@@ -478,6 +478,61 @@ static void mixed_batches_are_counted(void **state)
     }
 }
 
+/* ---- The row of every key in one call -------------------------------------------------------- */
+
+/* find_or_insert with value_out == value: each row is what was found, or else what was given. By every kernel. */
+static void rows_in_one_call(const char *design, const char *backend, const char *kernel, uint32_t slots)
+{
+    enum { SOME = 300, DIFFERENT = 120 };
+    uint64_t key[SOME], random = slots;
+    uint32_t row[SOME], given[SOME], stored[DIFFERENT];
+    uint8_t fate[SOME];
+    hd_config c = hd_config_of(design);
+    hd_table *t;
+    far_device *f = strcmp(backend, "cuda") == 0 ? far_open() : NULL;
+    c.backend = backend;
+    c.capacity = 1024;
+    c.slots = slots;
+    c.value_bytes = 4;
+    c.threads = 1;
+    if (f) c.seams = far_seams(f);
+    if (kernel && strcmp(kernel, "wabc") == 0) c.layout = HD_LAYOUT_MASKS;
+    must(hd_open(&c, &t));
+    test_case("%s on %s, kernel %s", design, backend, kernel ? kernel : "usual");
+    for (int round = 0; round < 3; round++, tried++) {
+        for (int i = 0; i < SOME; i++) {
+            key[i] = test_below(&random, DIFFERENT * (uint64_t)(round + 1) / 3);
+            row[i] = given[i] = (uint32_t)(round * SOME + i + 1);
+        }
+        hd_batch b = { .op = HD_OP_FIND_OR_INSERT, .n = SOME, .key = key, .value = row, .value_out = row };
+        b.outcome = fate;
+        b.kernel = kernel;
+        must(hd_run(t, &b));
+        for (int i = 0; i < SOME; i++)
+            if (fate[i] == HD_INSERTED) stored[key[i]] = given[i];
+        for (int i = 0; i < SOME; i++) {
+            check(fate[i] == HD_INSERTED || fate[i] == HD_HIT, "%s", hd_outcome_name((hd_outcome)fate[i]));
+            check(row[i] == stored[key[i]], "key %llu: %u instead of %u", (ull)key[i], row[i], stored[key[i]]);
+        }
+    }
+    hd_close(t);
+    if (f) far_close(f);
+}
+
+static void rows_of_all_keys(void **state)
+{
+    static const struct {
+        const char *design, *kernel;
+        uint32_t slots;
+    } kernels[] = { { "hkv", "tlpv1", 128 }, { "hkv", "tlpv2", 128 },   { "hkv", "coalesced", 128 },
+                    { "hive", "tile", 16 },  { "hive", "batched", 16 }, { "hive", "wabc", 32 } };
+    (void)state;
+    rows_in_one_call("hkv", "ref", NULL, 128);
+    rows_in_one_call("hive", "ref", NULL, 16);
+    for (size_t k = 0; k < 2 * sizeof kernels / sizeof *kernels; k++)
+        rows_in_one_call(kernels[k / 2].design, k % 2 ? "cuda" : "host", kernels[k / 2].kernel, kernels[k / 2].slots);
+}
+
 /* ---- What the library says of itself ----------------------------------------------------------- */
 
 /* Programs were built with these numbers. */
@@ -568,6 +623,7 @@ int main(void)
         cmocka_unit_test(growth_is_refused),
         cmocka_unit_test(growth_by_threads),
         cmocka_unit_test(mixed_batches_are_counted),
+        cmocka_unit_test(rows_of_all_keys),
         cmocka_unit_test(statuses),
         cmocka_unit_test(kernel_is_stopped),
         cmocka_unit_test(policies_are_listed_whole),
