@@ -16,17 +16,9 @@
 enum {
     HD_AS_IT_COMES = -1,  /* memory that is filled with nothing */
     HD_PIECES_MOST = 128, /* of memory, planes or regions that a design has */
-    HD_GPU_KERNELS = 256  /* that a design has */
 };
 
 typedef struct hd_word hd_word; /* concurrency/word.h */
-
-/* Kernel `kernel` of a design among a device's. */
-static inline uint32_t hd_gpu_number(uint32_t place, uint32_t kernel) { return place * HD_GPU_KERNELS + kernel; }
-
-/* A kernel as the host machine runs it; the kernel of that number, or NULL. */
-typedef void hd_host_text(const void *args);
-hd_host_text *hd_host_kernel(uint32_t number);
 
 /* What a design's own part of a table's state begins with. */
 typedef struct hd_gpu_own {
@@ -87,11 +79,13 @@ typedef struct hd_gpu_machine {
     void *self;
 } hd_gpu_machine;
 
-typedef struct hd_gpu {
+struct hd_gpu {
     /* The reference of the same tables: it checks and completes shapes, walks, moves. On the host machine entries are
      * in its state. */
     const hd_design *ref;
-    uint32_t place;                  /* of gpu/place.h */
+    /* The CUDA entry point of kernel `kernel` (base/variant.h) for these arguments; NULL: there is none. Itself NULL in
+     * a build without CUDA. */
+    const void *(*cuda_entry)(uint32_t kernel, const void *args);
     uint32_t word_enter, word_leave; /* kernels: hd_word_enter, hd_word_leave */
     size_t own_bytes;                /* of a struct that begins with a hd_gpu_own */
 
@@ -127,7 +121,7 @@ typedef struct hd_gpu {
      * machine the reference's state, whose memory is taken and given like the rest; on a device NULL. resize itself
      * NULL: such tables are made anew. */
     hd_status (*resize)(void *own, void *entries, const hd_gpu_machine *m, uint64_t buckets, hd_info *info);
-} hd_gpu;
+};
 
 /* ---- A batch's arrays ------------------------------------------------------------------------ */
 
@@ -155,9 +149,9 @@ static inline void *hd_field(const void *of, size_t field)
 
 /* ---- The backends ---------------------------------------------------------------------------- */
 
-/* Their part of a design's rows: a design gives its shape and open, which know which hd_gpu it is. */
-hd_status hd_host_shape(const hd_gpu *gpu, const hd_config *c, hd_info *info);
-hd_status hd_host_open(const hd_gpu *gpu, const hd_info *info, const hd_seams *s, void **state);
+/* Their part of a design's row, whose gpu says which kernels run its batches. */
+hd_status hd_host_shape(const hd_design *d, const hd_config *c, hd_info *info);
+hd_status hd_host_open(const hd_design *d, const hd_info *info, const hd_seams *s, void **state);
 void hd_host_close(void *state, const hd_seams *s);
 hd_status hd_host_check(void *state);
 bool hd_host_next(void *state, hd_entry *e);
@@ -168,8 +162,8 @@ void hd_host_move_all(void *from, void *to);
 hd_status hd_host_resize(void *state, const hd_seams *s, uint64_t buckets, hd_info *info);
 hd_status hd_host_launch(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally);
 
-hd_status hd_cuda_shape(const hd_gpu *gpu, const hd_config *c, hd_info *info);
-hd_status hd_cuda_open(const hd_gpu *gpu, const hd_info *info, const hd_seams *s, void **state);
+hd_status hd_cuda_shape(const hd_design *d, const hd_config *c, hd_info *info);
+hd_status hd_cuda_open(const hd_design *d, const hd_info *info, const hd_seams *s, void **state);
 void hd_cuda_close(void *state, const hd_seams *s);
 hd_status hd_cuda_stage(void *state, bool values);
 hd_status hd_cuda_settle(void *state, bool changed);
@@ -183,12 +177,15 @@ hd_status hd_cuda_resize(void *state, const hd_seams *s, uint64_t buckets, hd_in
 hd_status hd_cuda_launch(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally);
 
 /* The rest of such a row. */
-#define HD_ON_HOST                                                                                                     \
-    .backend = "host", .close = hd_host_close, .check = hd_host_check, .next = hd_host_next, .put_at = hd_host_put_at, \
-    .put = hd_host_put, .move_all = hd_host_move_all
-#define HD_ON_CUDA                                                                               \
-    .backend = "cuda", .close = hd_cuda_close, .stage = hd_cuda_stage, .settle = hd_cuda_settle, \
-    .check = hd_cuda_check, .next = hd_cuda_next, .put_at = hd_cuda_put_at, .put = hd_cuda_put,  \
-    .move_all = hd_cuda_move_all, .tally = hd_cuda_tally, .far = true
+/* clang-format off */
+#define HD_ON_HOST                                                                                                    \
+    .backend = "host", .shape = hd_host_shape, .open = hd_host_open, .close = hd_host_close, .check = hd_host_check,   \
+    .next = hd_host_next, .put_at = hd_host_put_at, .put = hd_host_put, .move_all = hd_host_move_all,                  \
+    .launch = hd_host_launch
+#define HD_ON_CUDA                                                                                                    \
+    .backend = "cuda", .shape = hd_cuda_shape, .open = hd_cuda_open, .close = hd_cuda_close, .stage = hd_cuda_stage,   \
+    .settle = hd_cuda_settle, .check = hd_cuda_check, .next = hd_cuda_next, .put_at = hd_cuda_put_at,                  \
+    .put = hd_cuda_put, .move_all = hd_cuda_move_all, .tally = hd_cuda_tally, .launch = hd_cuda_launch, .far = true
+/* clang-format on */
 
 #endif

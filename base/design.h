@@ -10,6 +10,7 @@
 
 #include "base/param.h"
 #include "base/seam.h"
+#include "base/variant.h"
 
 enum {
     HD_METADATA_MOST = 18, /* bytes per entry besides its value, in any layout */
@@ -30,16 +31,17 @@ typedef struct hd_when {
     bool own; /* nobody else's times, and no score so far, are among its items' */
 } hd_when;
 
-typedef struct hd_design {
+typedef struct hd_design hd_design;
+struct hd_design {
     const char *name, *what, *backend;
     const char *policy;      /* the only one: it keeps no scores. NULL: any row of policies/registry.inc */
     const hd_params *params; /* the fields of hd_config that are its own; NULL: none. One object for all backends */
     /* Changes the common fields of hd_config_default() to what is usual here. NULL: nothing. */
     void (*usual)(hd_config *c);
     /* Checks the configuration (HD_EINVAL names the field) and completes `info`: buckets, capacity, memory_bytes. */
-    hd_status (*shape)(const hd_config *c, hd_info *info);
+    hd_status (*shape)(const hd_design *d, const hd_config *c, hd_info *info);
     /* An empty table of that shape; all memory is taken here. */
-    hd_status (*open)(const hd_info *info, const hd_seams *s, void **state);
+    hd_status (*open)(const hd_design *d, const hd_info *info, const hd_seams *s, void **state);
     void (*close)(void *state, const hd_seams *s);
     /* Everything below up to move_all is between stage, which brings entries and pins to where this machine can
      * read them (values only when asked for), and settle, which brings them back when they were changed. Both NULL:
@@ -63,6 +65,18 @@ typedef struct hd_design {
      * yet tell, and forgets them; waits. NULL: there are
      * none. */
     hd_status (*tally)(void *state, uint64_t *outcome, uint64_t *op);
+    /* Which code runs a batch: the variants, whose rows are numbered in their order. A NULL ends them. */
+    const hd_variant *const *variants;
+    /* NULL when the row can run the batch on such a table; else why not. Of the batch only op, and whether it is mixed,
+     * count. */
+    const char *(*unfit)(const hd_variant_row *row, const hd_info *info, const hd_batch *b);
+    /* Runs a checked batch by that row. tally (HD_OUTCOME_COUNT) gets the outcomes of keyed items. Fails (HD_ECUDA,
+     * HD_EKERNEL, HD_ENOMEM) only where there is a device that can. */
+    hd_status (*launch)(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally);
+    /* What backends ask of the design (base/backend.h). NULL: no kernels run its batches. */
+    const hd_gpu *gpu;
+    /* On the host machine: its kernel of a number (base/variant.h); NULL: there is none. */
+    hd_host_text *(*host_kernel)(uint32_t kernel);
     /* The name of the variant that suits the operation best on a table of this value size and load factor (choice 0),
      * second best (1), and so on; NULL: there are no more. A pure function. The table takes the first that fits, and
      * where none does, the first row of the design that fits. select itself NULL: always that. */
@@ -71,7 +85,7 @@ typedef struct hd_design {
     bool far;
     /* Updaters own what they change while they change it: several batches of them may run at a time. */
     bool owns;
-} hd_design;
+};
 
 /* A state as this machine sees it, and the end of that; HD_OK where design has no such functions. */
 static inline hd_status hd_stage(const hd_design *d, void *state, bool values)
@@ -90,28 +104,36 @@ const hd_design *hd_design_at(size_t i);                              /* NULL pa
 #define HD_OTHER_OPERATION "it does not run this operation"
 #define HD_NOT_MIXED       "it runs one operation at a time"
 
-/* Which code runs a batch: one row per design, variant and backend. */
+/* A row of a variant of a design: which code runs a batch. */
 typedef struct hd_kernel {
-    const char *design, *name, *backend, *what;
-    /* NULL when the row can run the batch on such a table; else why not. Of the batch only op, and whether it is mixed,
-     * count. */
-    const char *(*unfit)(const hd_info *info, const hd_batch *b);
-    /* Runs a checked batch. tally (HD_OUTCOME_COUNT) gets the outcomes of keyed items. Fails (HD_ECUDA, HD_EKERNEL, HD_ENOMEM)
-     * only where there is a device that can. */
-    hd_status (*launch)(void *state, const hd_batch *b, hd_when when, uint64_t *tally);
-    const char *ran_mixed;         /* "hive.mixed.ref"; NULL: unfit says that it runs none */
-    const char *ran[HD_OP_COUNT_]; /* "hkv.find.ref"   */
+    const hd_design *design;
+    const hd_variant *variant;
+    const hd_variant_row *is;
+    uint32_t row; /* its number */
 } hd_kernel;
 
-enum { HD_KERNELS_MOST = 512 };          /* of all designs */
-const hd_kernel *hd_kernel_at(size_t i); /* NULL past the end */
-/* The present name of a kernel that had another one; any other name as it is. */
+/* Row `row` of the design's variants; false past the last. */
+static inline bool hd_kernel_of(const hd_design *d, uint32_t row, hd_kernel *k)
+{
+    k->design = d;
+    k->is = hd_variant_row_at(d->variants, row, &k->variant);
+    k->row = row;
+    return k->is != NULL;
+}
+
+bool hd_kernel_at(size_t i, hd_kernel *k); /* of all designs; false past the end */
+/* The present name of a kernel that had another one (hd_variant.formerly); any other name as it is. */
 const char *hd_kernel_renamed(const char *name);
 
 /* Whether the row is of that design's tables on that backend. */
 static inline bool hd_kernel_is_of(const hd_kernel *k, const char *design, const char *backend)
 {
-    return strcmp(k->design, design) == 0 && strcmp(k->backend, backend) == 0;
+    return strcmp(k->design->name, design) == 0 && strcmp(k->design->backend, backend) == 0;
+}
+
+static inline const char *hd_kernel_unfit(const hd_kernel *k, const hd_info *info, const hd_batch *b)
+{
+    return k->design->unfit(k->is, info, b);
 }
 
 #endif

@@ -37,7 +37,10 @@ typedef struct hd_time_seam {
 } hd_time_seam;
 
 /* One kernel to run: a row of the device's table of kernels, and its argument by value. */
+typedef struct hd_gpu hd_gpu; /* base/backend.h */
+
 typedef struct hd_launch {
+    const hd_gpu *gpu; /* whose kernels are numbered */
     uint32_t kernel;
     uint32_t threads; /* per block */
     uint64_t blocks;  /* or as many as run at a time: kernels go over their items in strides */

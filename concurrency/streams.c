@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/ask.h"
+#include "base/backend.h"
 
 #define ASK(s, what, call, ...) HD_ASK((s)->seam, what, call, __VA_ARGS__)
 
@@ -17,15 +18,14 @@ static hd_status follow(const hd_streams *s, void *event, const hd_visit *v)
 }
 
 hd_status hd_streams_open(hd_streams *s, const hd_device_seam *seam, const hd_lock_row *row, hd_word *word,
-                          uint32_t enter, uint32_t leave)
+                          const hd_gpu *gpu)
 {
     memset(s, 0, sizeof *s);
     s->seam = seam;
     s->apart = row->apart;
     s->together = row->together;
     s->word = word;
-    s->enter = enter;
-    s->leave = leave;
+    s->gpu = gpu;
     /* a replay may wait for it before a batch records it */
     return ASK(s, "lock: an empty table", event_record, &s->last, NULL, 0);
 }
@@ -108,7 +108,7 @@ hd_status hd_streams_may_capture(const hd_streams *s, const hd_visit *v)
 static hd_status step(const hd_streams *s, uint32_t kernel, hd_role role, void *stream)
 {
     hd_word_args a = { s->word, (uint32_t)role, s->together };
-    hd_launch l = { kernel, 32, 1, &a, sizeof a };
+    hd_launch l = { s->gpu, kernel, 32, 1, &a, sizeof a };
     return ASK(s, "lock: its word", launch, &l, stream);
 }
 
@@ -116,13 +116,14 @@ static hd_status enter_by_word(const hd_streams *s, hd_role role, void *stream)
 {
     if (s->stuck)
         return hd_fail(HD_ECUDA, "lock: an earlier batch could not give its word back: the table can only be closed");
-    return step(s, s->enter, role, stream);
+    return step(s, s->gpu->word_enter, role, stream);
 }
 
 static hd_status leave_by_word(hd_streams *s, hd_role role, void *stream)
 {
-    hd_status status = step(s, s->leave, role, stream);
-    if (status) s->stuck = step(s, s->leave, role, stream) != HD_OK; /* once more: others would wait for ever */
+    hd_status status = step(s, s->gpu->word_leave, role, stream);
+    if (status)
+        s->stuck = step(s, s->gpu->word_leave, role, stream) != HD_OK; /* once more: others would wait for ever */
     return status;
 }
 

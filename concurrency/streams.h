@@ -48,7 +48,7 @@ typedef struct hd_streams {
     void *captured;            /* on this stream */
     void *last;                /* event behind the last batch, once there are captures */
     hd_word *word;             /* the device's */
-    uint32_t enter, leave;     /* kernels: hd_word_enter, hd_word_leave */
+    const hd_gpu *gpu;         /* whose kernels change the word */
     bool stuck;                /* the word was taken and cannot be given back */
 } hd_streams;
 
@@ -62,7 +62,7 @@ typedef struct hd_visit {
 } hd_visit;
 
 hd_status hd_streams_open(hd_streams *s, const hd_device_seam *seam, const hd_lock_row *row, hd_word *word,
-                          uint32_t enter, uint32_t leave);
+                          const hd_gpu *gpu);
 void hd_streams_close(hd_streams *s);
 
 /* HD_EINVAL: this capture has the table on another stream, and the order of the two could not be kept. */

@@ -128,9 +128,10 @@ static bool is_dictionary(const hd_config *c) { return c->design && strcmp(c->de
 static bool has_op(const one *x, hd_op op, const uint8_t *each)
 {
     hd_batch b = { .op = op, .each = each };
-    const hd_kernel *k;
-    for (size_t i = 0; (k = hd_kernel_at(i)); i++)
-        if (hd_kernel_is_of(k, x->before.info.design, x->before.info.backend) && !k->unfit(&x->before.info, &b))
+    hd_kernel k;
+    for (size_t i = 0; hd_kernel_at(i, &k); i++)
+        if (hd_kernel_is_of(&k, x->before.info.design, x->before.info.backend) &&
+            !hd_kernel_unfit(&k, &x->before.info, &b))
             return true;
     return false;
 }

@@ -17,6 +17,7 @@
 #include "fuzz/fuzz.h"
 #include "fuzz/stage.h"
 #include "judge/comparison.h"
+#include "judge/kernels.h"
 #include "judge/rules.h"
 
 enum { MOST = 512, ITEMS = 12, BATCHES = 12 };
@@ -95,7 +96,7 @@ static bool next_batch(const show *x, fixture *s, feed *f, fixture_kernel *k)
             uint64_t at = feed_below(f, x->keys + 3);
             key[i] = at < x->keys ? at * 0x9e3779b97f4a7c15u % x->d->keys : x->d->keys + at - x->keys;
         }
-        if (row == x->d->rows) continue;
+        if (row == fixture_row_count(x->d)) continue;
         *k = fuzz_kernel(x->d, row, op, x->threads, x->blocks);
         if (fixture_batch(s, k, op, key, n)) continue; /* sums of values that are no numbers */
         finish_batch(s, f);

@@ -16,6 +16,7 @@
 #include "fuzz/fuzz.h"
 #include "fuzz/stage.h"
 #include "judge/comparison.h"
+#include "judge/kernels.h"
 #include "judge/rules.h"
 
 enum { MOST = 519, HEAD = 7, DECISIONS = (MOST - HEAD) / 2, PASS = 255, THREADS = 32, BLOCKS = 2, BOUND = 1000 };
@@ -59,7 +60,7 @@ static void situation_of(play *x, feed *f)
     c->seed = feed_byte(f);
     fuzz_bend(x->d, c);
     x->row = fuzz_row(&variant, x->d, x->op, c);
-    if (x->row < x->d->rows) snprintf(c->kernel, sizeof c->kernel, "%s", x->d->row[x->row].variant);
+    if (x->row < fixture_row_count(x->d)) snprintf(c->kernel, sizeof c->kernel, "%s", fixture_row_name(x->d, x->row));
 }
 
 static void play_of(play *x, feed *f)
@@ -91,7 +92,7 @@ static const char *run(const uint8_t *bytes, size_t n, uint64_t *steps)
     simt_machine *m = fuzz_machine();
     const char *why = NULL;
     play_of(&x, &f);
-    if (x.row == x.d->rows || !m) return NULL;
+    if (x.row == fixture_row_count(x.d) || !m) return NULL;
     fixture_kernel k = fuzz_kernel(x.d, x.row, x.op, THREADS, BLOCKS);
     const fixture_kernel *kernels[] = { &k };
     hd_status status = fixture_open(&x.c, kernels, 1, &s);

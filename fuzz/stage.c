@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "judge/kernels.h"
 #include "policies/policy.h"
 
 simt_machine *fuzz_machine(void)
@@ -18,8 +19,8 @@ simt_machine *fuzz_machine(void)
 uint32_t fuzz_row(feed *f, const judge_design *d, hd_op op, const hd_case *c)
 {
     uint32_t rows = 0;
-    for (uint32_t k = 0; k < d->rows; k++) rows += d->runs(k, op) && !fixture_unfit(d, k, c);
-    if (!rows) return d->rows;
+    for (uint32_t k = 0; k < fixture_row_count(d); k++) rows += d->runs(k, op) && !fixture_unfit(d, k, c);
+    if (!rows) return fixture_row_count(d);
     uint64_t left = feed_below(f, rows);
     uint32_t row = 0;
     while (!(d->runs(row, op) && !fixture_unfit(d, row, c)) || left--) row++;

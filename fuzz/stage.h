@@ -11,7 +11,7 @@
 /* The host machine, opened once in a process: every run forgets the one before. NULL: no memory. */
 simt_machine *fuzz_machine(void);
 
-/* Any row that runs the operation on such tables; d->rows: none does. */
+/* Any row that runs the operation on such tables; fixture_row_count(d): none does. */
 uint32_t fuzz_row(feed *f, const judge_design *d, hd_op op, const hd_case *c);
 
 /* That row as a fixture's kernel, or what stands in for it: for tests, which have kernels with faults run every operation

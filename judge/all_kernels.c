@@ -138,14 +138,14 @@ static void went_wrong(const guide *g, all_kernels_row *r, const char *why)
     hd_case again = g->c;
     snprintf(r->wrong, sizeof r->wrong, "%.*s", (int)strcspn(why, "\n"), why);
     snprintf(again.op, sizeof again.op, "%s", fixture_op_name(r->op));
-    snprintf(again.kernel, sizeof again.kernel, "%s", r->kernel->variant);
+    snprintf(again.kernel, sizeof again.kernel, "%s", r->kernel.variant);
     again.table.hkv.dual = r->dual;
     hd_case_print(&again, r->again, sizeof r->again);
 }
 
 static hd_status run_row(guide *g, stop *x, all_kernels_row *r)
 {
-    fixture_kernel k = fixture_kernel_at(g->d, (uint32_t)(r->kernel - g->d->row), 0, 0);
+    fixture_kernel k = fixture_kernel_at(g->d, r->row, 0, 0);
     uint64_t n = g->n - g->fill;
     hd_status status = arrive(g, x, &k, r->op, n);
     if (status == HD_EINVAL) { /* accum_or_assign on values that are no numbers */
@@ -194,18 +194,20 @@ static bool named(const guide *g, hd_op op)
 static hd_status plan(guide *g, int duals)
 {
     all_kernels *t = g->t;
-    t->row = (all_kernels_row *)calloc((size_t)OPS * 2 * g->d->rows, sizeof *t->row);
+    judge_row kernel;
+    t->row = (all_kernels_row *)calloc((size_t)OPS * 2 * fixture_row_count(g->d), sizeof *t->row);
     if (!t->row) return hd_fail(HD_ENOMEM, "no memory for the tour's rows");
     for (int op = 0; op < OPS; op++) {
         for (int dual = 0; dual < duals && named(g, (hd_op)op); dual++)
-            for (uint32_t k = 0; k < g->d->rows; k++) {
+            for (uint32_t k = 0; g->d->row(k, &kernel); k++) {
                 if (!g->d->runs(k, (hd_op)op)) continue;
-                if (strcmp(g->c.kernel, "ref") != 0 && strcmp(g->c.kernel, g->d->row[k].variant) != 0) continue;
+                if (strcmp(g->c.kernel, "ref") != 0 && strcmp(g->c.kernel, kernel.variant) != 0) continue;
                 all_kernels_row *r = &t->row[t->rows++];
                 r->op = (hd_op)op;
                 r->dual = dual == 1;
                 r->buckets = g->d->dual ? 1 + (uint32_t)dual : g->c.table.hive.hashes;
-                r->kernel = &g->d->row[k];
+                r->kernel = kernel;
+                r->row = k;
                 const char *unfit = fixture_unfit(g->d, k, &g->c);
                 if (unfit) snprintf(r->unfit, sizeof r->unfit, "%s", unfit);
             }

@@ -24,7 +24,8 @@ enum {
 
 typedef struct all_kernels_row {
     hd_op op; /* or JUDGE_MIXED */
-    const judge_row *kernel;
+    judge_row kernel;
+    uint32_t row; /* its number */
     bool dual;
     uint32_t buckets;        /* in which a key may be */
     char unfit[96];          /* "", or why it cannot run such a table: then there is no more            */

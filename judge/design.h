@@ -78,9 +78,8 @@ typedef struct judge_design {
     bool roams; /* in which of its buckets a key is, is nobody's business: contents are compared as one set */
 
     /* ---- Kernels ----------------------------------------------------------------------------- */
-    const judge_row *row; /* (rows) */
-    uint32_t rows;
-    bool (*runs)(uint32_t row, hd_op op); /* or JUDGE_MIXED */
+    bool (*row)(uint32_t row, judge_row *r); /* false past the last */
+    bool (*runs)(uint32_t row, hd_op op);    /* or JUDGE_MIXED */
     /* (HD_OP_COUNT_): how often each operation is drawn for a mixed batch; NULL: there are none */
     const uint8_t *mix;
     const char *(*unfit)(uint32_t row, const hd_case *c); /* why it cannot run such a table, or NULL; NULL: all can */

@@ -43,7 +43,7 @@ typedef struct fixture_kernel {
     uint32_t lanes;                 /* that work together, for an item or for theirs                              */
     /* of a block, and blocks, at most; 0: what the row says, 8                    */
     uint32_t threads, blocks;
-    const void *row; /* for its design                                                             */
+    uint32_t row; /* of its design                                                                 */
 } fixture_kernel;
 
 typedef struct fixture_part {

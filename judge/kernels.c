@@ -17,23 +17,55 @@ fixture_kernel fixture_kernel_at(const judge_design *d, uint32_t row, uint32_t t
     return k;
 }
 
-bool fixture_kernel_is_first(const judge_design *d, uint32_t row)
+uint32_t fixture_row_count(const judge_design *d)
 {
-    return row == 0 || strcmp(d->row[row].variant, d->row[row - 1].variant) != 0;
+    judge_row r;
+    uint32_t rows = 0;
+    while (d->row(rows, &r)) rows++;
+    return rows;
 }
 
-fixture_kernel fixture_kernel_of_row(const judge_row *row,
-                                     hd_status (*queue)(const fixture_kernel *k, simt_machine *m, const void *args,
-                                                        uint32_t stream),
-                                     const void *own)
+const char *fixture_row_name(const judge_design *d, uint32_t row)
 {
+    judge_row r;
+    return d->row(row, &r) ? r.variant : NULL;
+}
+
+bool fixture_kernel_is_first(const judge_design *d, uint32_t row)
+{
+    return row == 0 || strcmp(fixture_row_name(d, row), fixture_row_name(d, row - 1)) != 0;
+}
+
+bool fixture_row_of_variant(const hd_variant *const *all, uint32_t row, judge_row *r)
+{
+    static const fixture_strictness strictness[] = { [HD_EXACT] = FIXTURE_EXACT,
+                                                     [HD_ORDER] = FIXTURE_ORDER,
+                                                     [HD_CHOICE] = FIXTURE_CHOICE,
+                                                     [HD_SET] = FIXTURE_SET,
+                                                     [HD_SHAPE] = FIXTURE_SHAPE };
+    const hd_variant *of;
+    const hd_variant_row *is = hd_variant_row_at(all, row, &of);
+    if (!is) return false;
+    r->variant = of->name;
+    r->lanes = is->lanes;
+    r->threads = is->threads;
+    r->strictness = strictness[is->strict];
+    return true;
+}
+
+fixture_kernel fixture_kernel_of_row(const judge_design *d, uint32_t row,
+                                     hd_status (*queue)(const fixture_kernel *k, simt_machine *m, const void *args,
+                                                        uint32_t stream))
+{
+    judge_row r;
     fixture_kernel k;
     memset(&k, 0, sizeof k);
-    k.name = row->variant;
-    k.strictness = row->strictness;
+    if (!d->row(row, &r)) return k;
+    k.name = r.variant;
+    k.strictness = r.strictness;
     k.queue = queue;
-    k.lanes = row->lanes;
-    k.row = own;
+    k.lanes = r.lanes;
+    k.row = row;
     return k;
 }
 
@@ -67,8 +99,9 @@ hd_status fixture_kernel_row(const hd_case *c, uint32_t *row)
     if (!d) return HD_EINVAL;
     if (!fixture_op_named(c->op, &op)) return hd_fail(HD_EINVAL, "case: kernels run one operation, not '%s'", c->op);
     bool known = false;
-    for (*row = 0; *row < d->rows; ++*row) {
-        if (strcmp(d->row[*row].variant, c->kernel) != 0) continue;
+    const char *name;
+    for (*row = 0; (name = fixture_row_name(d, *row)); ++*row) {
+        if (strcmp(name, c->kernel) != 0) continue;
         known = true;
         if (!d->runs(*row, op)) continue;
         const char *why = fixture_unfit(d, *row, c);
@@ -76,10 +109,10 @@ hd_status fixture_kernel_row(const hd_case *c, uint32_t *row)
     }
     if (known) return hd_fail(HD_EINVAL, "kernel: %s does not run %s", c->kernel, c->op);
     char names[256] = "";
-    for (uint32_t i = 0; i < d->rows; i++) {
+    for (uint32_t i = 0; (name = fixture_row_name(d, i)); i++) {
         if (!fixture_kernel_is_first(d, i)) continue;
         if (i) strncat(names, ", ", sizeof names - strlen(names) - 1);
-        strncat(names, d->row[i].variant, sizeof names - strlen(names) - 1);
+        strncat(names, name, sizeof names - strlen(names) - 1);
     }
     return hd_fail(HD_EINVAL, "kernel: there is no '%s' for the host machine; there are %s", c->kernel, names);
 }

@@ -5,6 +5,7 @@
 #ifndef HD_JUDGE_KERNELS_H
 #define HD_JUDGE_KERNELS_H
 
+#include "base/variant.h"
 #include "judge/design.h"
 
 /* Row number `row`; blocks of at most `threads` (0: the row's own), at most `blocks` of them (0: 8): with fewer, each
@@ -14,15 +15,22 @@ fixture_kernel fixture_kernel_at(const judge_design *d, uint32_t row, uint32_t t
 /* The row of c's kernel for c's operation, if it can run such a table; HD_EINVAL says why not. */
 hd_status fixture_kernel_row(const hd_case *c, uint32_t *row);
 
-/* Whether a row is its variant's first: whoever goes over these goes over the variants. */
+uint32_t fixture_row_count(const judge_design *d);
+
+/* The name of the row's variant; NULL past the last row. */
+const char *fixture_row_name(const judge_design *d, uint32_t row);
+
+/* Whether a row is the first of its variant: a loop over these visits every variant once. */
 bool fixture_kernel_is_first(const judge_design *d, uint32_t row);
 
 /* ---- For designs: their rows, and how they launch -------------------------------------------- */
 
-fixture_kernel fixture_kernel_of_row(const judge_row *row,
+/* judge_design.row of a design whose kernels are variants (base/variant.h). */
+bool fixture_row_of_variant(const hd_variant *const *all, uint32_t row, judge_row *r);
+
+fixture_kernel fixture_kernel_of_row(const judge_design *d, uint32_t row,
                                      hd_status (*queue)(const fixture_kernel *k, simt_machine *m, const void *args,
-                                                        uint32_t stream),
-                                     const void *own);
+                                                        uint32_t stream));
 
 /* Where the launches of one batch go. */
 typedef struct fixture_target {

@@ -119,13 +119,13 @@ static uint64_t make_distinct(runner *r, uint64_t *key, uint64_t n)
 
 static bool runs(const runner *r, hd_op op, const uint8_t *each)
 {
-    const hd_kernel *k;
+    hd_kernel k;
     hd_batch b;
     memset(&b, 0, sizeof b);
     b.op = op;
     b.each = each;
-    for (size_t i = 0; (k = hd_kernel_at(i)); i++)
-        if (hd_kernel_is_of(k, r->c->design, r->config.backend) && !k->unfit(&r->shape, &b)) return true;
+    for (size_t i = 0; hd_kernel_at(i, &k); i++)
+        if (hd_kernel_is_of(&k, r->c->design, r->config.backend) && !hd_kernel_unfit(&k, &r->shape, &b)) return true;
     return false;
 }
 
@@ -140,13 +140,14 @@ static bool runs_mixed(const runner *r)
 /* The case's kernel; where a case draws operations, for those that it runs. NULL: the table chooses. */
 static const char *kernel_for(const runner *r, const hd_batch *b)
 {
-    const hd_kernel *k;
+    hd_kernel k;
     bool known = false;
     if (strcmp(r->c->op, "mix") != 0) return r->c->kernel;
-    for (size_t i = 0; (k = hd_kernel_at(i)); i++) {
-        if (strcmp(k->name, r->c->kernel) != 0 || !hd_kernel_is_of(k, r->c->design, r->config.backend)) continue;
+    for (size_t i = 0; hd_kernel_at(i, &k); i++) {
+        if (!hd_variant_is_named(k.variant, r->c->kernel) || !hd_kernel_is_of(&k, r->c->design, r->config.backend))
+            continue;
         known = true;
-        const char *unfit = k->unfit(&r->shape, b);
+        const char *unfit = hd_kernel_unfit(&k, &r->shape, b);
         if (!unfit || strcmp(unfit, HD_OTHER_OPERATION) != 0) return r->c->kernel;
     }
     return known ? NULL : r->c->kernel; /* an unknown name is refused by hd_run */

@@ -92,7 +92,7 @@ static hd_status put_launch(void *self, uint32_t kernel, const void *args, size_
                             uint32_t threads)
 {
     const on_stream *o = (const on_stream *)self;
-    hd_launch l = { hd_gpu_number(o->c->gpu->place, kernel), threads, blocks, args, args_bytes };
+    hd_launch l = { o->c->gpu, kernel, threads, blocks, args, args_bytes };
     return ASK(o->c, o->what, launch, &l, o->stream);
 }
 
@@ -111,10 +111,11 @@ static hd_launcher launcher_on(on_stream *o)
 
 /* ---- Open and close -------------------------------------------------------------------------- */
 
-hd_status hd_cuda_shape(const hd_gpu *gpu, const hd_config *config, hd_info *info)
+hd_status hd_cuda_shape(const hd_design *d, const hd_config *config, hd_info *info)
 {
+    const hd_gpu *gpu = d->gpu;
     gpu->usual(info);
-    hd_status status = gpu->ref->shape(config, info);
+    hd_status status = gpu->ref->shape(gpu->ref, config, info);
     if (!status) info->memory_bytes += gpu->room_bytes(info, true);
     return status;
 }
@@ -226,8 +227,9 @@ static hd_status take_all(cuda *c)
     return status ? status : ASK(c, "table: an empty one", wait, NULL);
 }
 
-hd_status hd_cuda_open(const hd_gpu *gpu, const hd_info *info, const hd_seams *s, void **state)
+hd_status hd_cuda_open(const hd_design *d, const hd_info *info, const hd_seams *s, void **state)
 {
+    const hd_gpu *gpu = d->gpu;
     hd_device device = { 0, 0, "" };
     int code = s->device->find(s->device->self, &device);
     if (code) return hd_fail(HD_ECUDA, "no CUDA device: %s", s->device->error(s->device->self, code));
@@ -247,10 +249,7 @@ hd_status hd_cuda_open(const hd_gpu *gpu, const hd_info *info, const hd_seams *s
     pthread_mutex_init(&c->bringing, NULL);
     pthread_mutex_init(&c->busy, NULL);
     status = take_all(c);
-    if (!status)
-        status =
-            hd_streams_open(&c->streams, c->seam, hd_lock_named(info->lock), own_of(c)->word,
-                            hd_gpu_number(gpu->place, gpu->word_enter), hd_gpu_number(gpu->place, gpu->word_leave));
+    if (!status) status = hd_streams_open(&c->streams, c->seam, hd_lock_named(info->lock), own_of(c)->word, gpu);
     if (status)
         hd_cuda_close(c, s);
     else

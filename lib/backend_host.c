@@ -23,7 +23,8 @@ enum {
 typedef struct host {
     void *entries; /* a state of gpu->ref */
     const hd_gpu *gpu;
-    uint32_t blocks, threads; /* 0: the kernel's own */
+    hd_host_text *(*host_kernel)(uint32_t kernel); /* of the design */
+    uint32_t blocks, threads;                      /* 0: the kernel's own */
     simt_machine *machine;
     simt_config config;
     pthread_mutex_t busy;                      /* readers come together; the machine runs for one */
@@ -42,10 +43,11 @@ static _Thread_local usual usually;
 
 /* ---- Open and close -------------------------------------------------------------------------- */
 
-hd_status hd_host_shape(const hd_gpu *gpu, const hd_config *c, hd_info *info)
+hd_status hd_host_shape(const hd_design *d, const hd_config *c, hd_info *info)
 {
+    const hd_gpu *gpu = d->gpu;
     gpu->usual(info);
-    hd_status status = gpu->ref->shape(c, info);
+    hd_status status = gpu->ref->shape(gpu->ref, c, info);
     if (!status) info->memory_bytes += gpu->room_bytes(info, false);
     return status;
 }
@@ -81,14 +83,16 @@ static hd_status take_pieces(host *h, const hd_seams *s)
     return status;
 }
 
-hd_status hd_host_open(const hd_gpu *gpu, const hd_info *info, const hd_seams *s, void **state)
+hd_status hd_host_open(const hd_design *d, const hd_info *info, const hd_seams *s, void **state)
 {
+    const hd_gpu *gpu = d->gpu;
     void *p;
     size_t bytes = sizeof(host) + gpu->own_bytes;
     hd_status status = hd_take(s, "table", 1, bytes, &p);
     if (status) return status;
     host *h = (host *)memset(p, 0, bytes);
     h->gpu = gpu;
+    h->host_kernel = d->host_kernel;
     h->config.strategy = SIMT_ROUND_ROBIN;
     h->config.quiet = true;
     h->config.step_limit = 1ull << 40;
@@ -100,7 +104,7 @@ hd_status hd_host_open(const hd_gpu *gpu, const hd_info *info, const hd_seams *s
     own_of(h)->info = *info;
     gpu->begin(h->own);
     pthread_mutex_init(&h->busy, NULL);
-    status = gpu->ref->open(info, s, &h->entries);
+    status = gpu->ref->open(gpu->ref, info, s, &h->entries);
     if (!status) status = take_pieces(h, s);
     if (!status) status = simt_machine_open(s, &h->machine);
     if (status) {
@@ -161,8 +165,8 @@ static hd_status queue(void *self, uint32_t kernel, const void *args, size_t arg
                        uint32_t threads)
 {
     const host *h = (const host *)self;
-    return simt_machine_launch(h->machine, hd_host_kernel(hd_gpu_number(h->gpu->place, kernel)), args, args_bytes,
-                               (uint32_t)blocks, h->threads ? h->threads : threads, 0);
+    return simt_machine_launch(h->machine, h->host_kernel(kernel), args, args_bytes, (uint32_t)blocks,
+                               h->threads ? h->threads : threads, 0);
 }
 
 /* Nothing has run yet when launches are queued, and nothing looks at these before: zero at once is zero in order. */

@@ -117,53 +117,60 @@ hd_status hd_batch_check(const hd_table *t, const hd_batch *b, const hd_op_row *
     return b->distinct && !t->design->far && hd_op_is_keyed(row) ? check_distinct(t, b, row) : HD_OK;
 }
 
-/* The first row of that name (NULL: any) that can run b; NULL, and why the last of them cannot. */
-static const hd_kernel *kernel_named(const hd_info *info, const hd_batch *b, const char *name, const char **unfit)
+/* The first row of that name (NULL: any) that can run b; false, and why the last of them cannot. */
+static bool kernel_named(const hd_design *d, const hd_info *info, const hd_batch *b, const char *name, hd_kernel *k,
+                         const char **unfit)
 {
-    const hd_kernel *k;
-    for (size_t i = 0; (k = hd_kernel_at(i)); i++) {
-        if (!hd_kernel_is_of(k, info->design, info->backend) || (name && strcmp(k->name, name) != 0)) continue;
-        const char *why = k->unfit(info, b);
-        if (!why) return k;
-        if (!*unfit || strcmp(why, HD_OTHER_OPERATION) != 0) *unfit = why;
+    uint32_t row = 0;
+    for (const hd_variant *const *v = d->variants; *v; v++) {
+        bool named = !name || hd_variant_is_named(*v, name);
+        for (const hd_variant_row *r = (*v)->row; r->what[0]; r++, row++) {
+            const char *why = named ? d->unfit(r, info, b) : NULL;
+            if (named && !why) {
+                *k = (hd_kernel){ d, *v, r, row };
+                return true;
+            }
+            if (named && (!*unfit || strcmp(why, HD_OTHER_OPERATION) != 0)) *unfit = why;
+        }
     }
-    return NULL;
+    return false;
+}
+
+/* The row that the design selects, or the first that can run b. */
+static bool kernel_selected(const hd_design *d, const hd_info *info, const hd_batch *b, double load_factor,
+                            hd_kernel *k, const char **unfit)
+{
+    const char *name;
+    for (uint32_t choice = 0;
+         !b->each && d->select && (name = d->select(b->op, info->value_bytes, load_factor, choice)); choice++)
+        if (kernel_named(d, info, b, name, k, unfit)) return true;
+    return kernel_named(d, info, b, NULL, k, unfit);
 }
 
 /* The name is no kernel's, or that of one for other backends. */
-static hd_status fail_kernel(const hd_info *info, const char *name)
+static hd_status fail_kernel(const hd_design *d, const char *name)
 {
-    const hd_kernel *k;
-    const char *before = "";
+    hd_kernel k;
     bool elsewhere = false;
     char here[256] = "";
-    for (size_t i = 0; (k = hd_kernel_at(i)); i++) {
-        elsewhere = elsewhere || strcmp(k->name, name) == 0;
-        /* rows of one name and backend follow one another */
-        if (strcmp(k->name, before) == 0 || !hd_kernel_is_of(k, info->design, info->backend)) continue;
-        before = k->name;
-        hd_name_add(here, sizeof here, k->name);
-    }
+    for (size_t i = 0; hd_kernel_at(i, &k); i++) elsewhere = elsewhere || hd_variant_is_named(k.variant, name);
     if (!elsewhere) return hd_fail_name("kernel", name, HD_KERNELS);
-    return hd_fail(HD_EINVAL, "kernel: %s does not run on backend %s; there are %s", name, info->backend, here);
+    for (const hd_variant *const *v = d->variants; *v; v++) hd_name_add(here, sizeof here, (*v)->name);
+    return hd_fail(HD_EINVAL, "kernel: %s does not run on backend %s; there are %s", name, d->backend, here);
 }
 
-hd_status hd_kernel_pick(const hd_info *info, const hd_batch *b, double load_factor, const hd_kernel **k)
+hd_status hd_kernel_pick(const hd_info *info, const hd_batch *b, double load_factor, hd_kernel *k)
 {
-    const char *unfit = NULL, *name = b->kernel ? hd_kernel_renamed(b->kernel) : NULL;
-    *k = name ? kernel_named(info, b, name, &unfit) : NULL;
+    const char *unfit = NULL;
     const hd_design *d = hd_design_on(info->design, info->backend);
-    for (uint32_t choice = 0; !*k && !b->kernel && !b->each && d->select &&
-                              (name = d->select(b->op, info->value_bytes, load_factor, choice));
-         choice++)
-        *k = kernel_named(info, b, name, &unfit);
-    if (!*k && !b->kernel) *k = kernel_named(info, b, NULL, &unfit);
-    if (*k) return HD_OK;
+    if (b->kernel ? kernel_named(d, info, b, b->kernel, k, &unfit)
+                  : kernel_selected(d, info, b, load_factor, k, &unfit))
+        return HD_OK;
     if (unfit && b->kernel) return hd_fail(HD_EINVAL, "kernel: %s cannot run this batch: %s", b->kernel, unfit);
     if (unfit) /* the caller chose no kernel, so no kernel is at fault */
         return hd_fail(HD_EINVAL, "%s: no kernel of design %s on backend %s runs this batch: %s",
                        b->each ? "each" : "op", info->design, info->backend, unfit);
-    return fail_kernel(info, b->kernel ? b->kernel : "none");
+    return fail_kernel(d, b->kernel ? b->kernel : "none");
 }
 
 static const double band_end[HD_LOAD_BANDS] = { 0.5, 0.75, 0.9, 1 };
@@ -175,53 +182,18 @@ uint32_t hd_load_band(double load_factor)
     return band;
 }
 
-/* The rows of a design on a backend, or those of them that run one operation, in the registry's order. */
-typedef struct kernel_rows {
-    const hd_kernel *row[HD_KERNELS_MOST];
-    uint32_t n;
-} kernel_rows;
-
-static void rows_of(const hd_info *info, kernel_rows *rows)
-{
-    const hd_kernel *k;
-    rows->n = 0;
-    for (size_t i = 0; (k = hd_kernel_at(i)); i++)
-        if (hd_kernel_is_of(k, info->design, info->backend)) rows->row[rows->n++] = k;
-}
-
-static void rows_that_run(const hd_info *info, const kernel_rows *rows, int op, kernel_rows *fit)
-{
-    static const uint8_t each = 0;
-    hd_batch b;
-    memset(&b, 0, sizeof b);
-    b.each = op == HD_CHOICE_MIXED ? &each : NULL;
-    b.op = op == HD_CHOICE_MIXED ? (hd_op)0 : (hd_op)op;
-    fit->n = 0;
-    for (uint32_t i = 0; i < rows->n; i++)
-        if (!rows->row[i]->unfit(info, &b)) fit->row[fit->n++] = rows->row[i];
-}
-
-/* As hd_kernel_pick. */
-static const hd_kernel *choose(const hd_design *d, const hd_info *info, int op, double load_factor,
-                               const kernel_rows *fit)
-{
-    const char *name;
-    for (uint32_t choice = 0;
-         d->select && op != HD_CHOICE_MIXED && (name = d->select((hd_op)op, info->value_bytes, load_factor, choice));
-         choice++)
-        for (uint32_t i = 0; i < fit->n; i++)
-            if (strcmp(fit->row[i]->name, name) == 0) return fit->row[i];
-    return fit->n ? fit->row[0] : NULL;
-}
-
 void hd_kernels_choose(const hd_info *info, hd_kernel_choice *choice)
 {
+    static const uint8_t each = 0;
     const hd_design *d = hd_design_on(info->design, info->backend);
-    kernel_rows rows, fit;
-    rows_of(info, &rows);
+    hd_batch b;
+    memset(&b, 0, sizeof b);
+    memset(choice, 0, sizeof *choice);
     for (int op = 0; op < HD_CHOICES; op++) {
-        rows_that_run(info, &rows, op, &fit);
+        const char *unfit = NULL;
+        b.each = op == HD_CHOICE_MIXED ? &each : NULL;
+        b.op = op == HD_CHOICE_MIXED ? (hd_op)0 : (hd_op)op;
         for (uint32_t band = 0; band < HD_LOAD_BANDS; band++)
-            choice->of[band][op] = choose(d, info, op, band_end[band], &fit);
+            (void)kernel_selected(d, info, &b, band_end[band], &choice->of[band][op], &unfit);
     }
 }

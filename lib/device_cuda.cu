@@ -9,8 +9,6 @@
 
 #include <sys/mman.h>
 
-#include "gpu/entry.h"
-#include "gpu/place.h"
 #include "base/backend.h"
 #include "base/seam.h"
 
@@ -85,46 +83,49 @@ static int cuda_fill(void *, void *to, int byte, size_t bytes, void *stream)
     return told(cudaMemsetAsync(to, byte, bytes, (cudaStream_t)stream));
 }
 
-/* What runs kernel `kernel`, and its number among all entries. */
-static const void *entry_of(uint32_t kernel, const void *args, uint32_t *number)
+/* How many blocks of an entry point a device runs at a time. */
+typedef struct resident {
+    std::atomic<uint64_t> key;    /* the entry point's address, and the device above its 48 bits; 0: free */
+    std::atomic<unsigned> blocks; /* 0: not known yet */
+} resident;
+
+/* Where that is kept for a key; NULL: there is no room left. */
+static resident *resident_at(uint64_t key)
 {
-    static const void *(*const of[])(uint32_t kernel, const void *args, uint32_t *number) = {
-#define HD_GPU(design) design##_cuda_entry,
-#include "gpu/registry.inc"
-#undef HD_GPU
-    };
-    uint32_t place = kernel / HD_GPU_KERNELS;
-    const void *entry = place < HD_GPU_COUNT ? of[place](kernel % HD_GPU_KERNELS, args, number) : nullptr;
-    *number += place * GPU_ENTRIES_MOST;
-    return entry;
+    enum { MOST = 1024, TRIES = 16 };
+    static resident known[MOST];
+    for (uint64_t i = 0, at = key * 0x9e3779b97f4a7c15u >> 54; i < TRIES; i++) {
+        resident *r = &known[(at + i) % MOST];
+        uint64_t there = 0;
+        if (r->key == key || r->key.compare_exchange_strong(there, key) || there == key) return r;
+    }
+    return nullptr;
 }
 
-/* How many blocks of a kernel the current device runs at a time; asked once for each of the first devices. */
-static cudaError_t resident_blocks(const void *entry, uint32_t number, uint32_t threads, unsigned *blocks)
+/* How many blocks of an entry point the current device runs at a time; asked once for each device. */
+static cudaError_t resident_blocks(const void *entry, uint32_t threads, unsigned *blocks)
 {
-    enum { DEVICES = 16 };
-    static std::atomic<unsigned> known[DEVICES][HD_GPU_COUNT * GPU_ENTRIES_MOST];
     int device = 0, processors = 0, each = 0;
     cudaError_t e = cudaGetDevice(&device);
-    bool kept = e == cudaSuccess && device < DEVICES;
-    *blocks = kept ? known[device][number].load() : 0;
+    if (e != cudaSuccess) return e;
+    resident *r = resident_at((uint64_t)(uintptr_t)entry | (uint64_t)device << 48);
+    *blocks = r ? r->blocks.load() : 0;
     if (*blocks) return cudaSuccess;
-    if (e == cudaSuccess) e = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    e = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
     if (e == cudaSuccess) e = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, entry, (int)threads, 0);
     if (e != cudaSuccess) return e;
     *blocks = (unsigned)(processors * (each > 0 ? each : 1));
-    if (kept) known[device][number] = *blocks;
+    if (r) r->blocks = *blocks;
     return cudaSuccess;
 }
 
 static int cuda_launch(void *, const hd_launch *l, void *stream)
 {
     void *args[] = { (void *)l->args };
-    uint32_t number = 0;
     unsigned blocks = 0;
-    const void *entry = entry_of(l->kernel, l->args, &number);
+    const void *entry = l->gpu->cuda_entry ? l->gpu->cuda_entry(l->kernel, l->args) : nullptr;
     if (!entry) return (int)cudaErrorInvalidValue;
-    cudaError_t e = resident_blocks(entry, number, l->threads, &blocks);
+    cudaError_t e = resident_blocks(entry, l->threads, &blocks);
     if (e != cudaSuccess) return told(e);
     if (l->blocks < blocks) blocks = (unsigned)l->blocks;
     return told(cudaLaunchKernel(entry, dim3(blocks), dim3(l->threads), args, 0, (cudaStream_t)stream));

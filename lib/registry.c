@@ -14,11 +14,9 @@
 #include "concurrency/registry.inc"
 #undef HD_LOCK
 
-#define HD_DESIGN(name) extern const hd_design hd_design_##name;
-#define HD_KERNEL(name) extern const hd_kernel hd_kernel_##name;
+#define HD_DESIGN(design) extern const hd_design design;
 #include "lib/designs.inc"
 #undef HD_DESIGN
-#undef HD_KERNEL
 
 static const hd_lock_row *const locks[] = {
 #define HD_LOCK(name) &hd_lock_##name,
@@ -28,23 +26,11 @@ static const hd_lock_row *const locks[] = {
 };
 
 static const hd_design *const designs[] = {
-#define HD_DESIGN(name) &hd_design_##name,
-#define HD_KERNEL(name)
+#define HD_DESIGN(design) &design,
 #include "lib/designs.inc"
 #undef HD_DESIGN
-#undef HD_KERNEL
     NULL,
 };
-
-static const hd_kernel *const kernels[] = {
-#define HD_DESIGN(name)
-#define HD_KERNEL(name) &hd_kernel_##name,
-#include "lib/designs.inc"
-#undef HD_DESIGN
-#undef HD_KERNEL
-    NULL,
-};
-_Static_assert(sizeof kernels / sizeof *kernels <= HD_KERNELS_MOST, "all kernels have room in a list of them");
 
 #ifdef HD_WITHOUT_HOST
 #define HOST_IS "in libheddle-sim, which a program links in place of libheddle"
@@ -75,15 +61,22 @@ const hd_design *hd_design_on(const char *name, const char *backend)
     return NULL;
 }
 const hd_design *hd_design_at(size_t i) { return i < COUNT(designs) ? designs[i] : NULL; }
-const hd_kernel *hd_kernel_at(size_t i) { return i < COUNT(kernels) ? kernels[i] : NULL; }
 
-/* Names of version 0.1's first kernels, accepted until 0.2 (doc/glossary.md). */
-static const char *const renamed[][2] = { { "gather", "coalesced" }, { "volley", "batched" } };
+bool hd_kernel_at(size_t i, hd_kernel *k)
+{
+    for (size_t d = 0; designs[d]; d++) {
+        uint32_t rows = hd_variant_row_count(designs[d]->variants);
+        if (i < rows) return hd_kernel_of(designs[d], (uint32_t)i, k);
+        i -= rows;
+    }
+    return false;
+}
 
 const char *hd_kernel_renamed(const char *name)
 {
-    for (size_t i = 0; i < COUNT(renamed); i++)
-        if (strcmp(name, renamed[i][0]) == 0) return renamed[i][1];
+    hd_kernel k;
+    for (size_t i = 0; hd_kernel_at(i, &k); i++)
+        if (hd_variant_is_named(k.variant, name)) return k.variant->name;
     return name;
 }
 
@@ -142,7 +135,7 @@ static bool list_param(size_t i, hd_row *row)
 bool hd_list(hd_kind kind, size_t i, hd_row *row)
 {
     const hd_design *design = design_named(i);
-    const hd_kernel *kernel = hd_kernel_at(i);
+    hd_kernel kernel;
     const hd_lock_row *lock = hd_lock_at(i);
     row->more = "";
     switch (kind) {
@@ -173,10 +166,10 @@ bool hd_list(hd_kind kind, size_t i, hd_row *row)
         row->more = hd_predicate_rows[i].args;
         return true;
     case HD_KERNELS:
-        if (!kernel) return false;
-        row->name = kernel->name;
-        row->what = kernel->what;
-        row->more = kernel->design;
+        if (!hd_kernel_at(i, &kernel)) return false;
+        row->name = kernel.variant->name;
+        row->what = kernel.is->what[kernel.design->far];
+        row->more = kernel.design->name;
         return true;
     case HD_PARAMETERS: return list_param(i, row);
     case HD_HASHES:

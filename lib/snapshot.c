@@ -152,7 +152,7 @@ hd_status hd_snapshot_shape(const hd_design *design, const char *path, const hd_
     hd_params_of_info(design->params, info, &c);
     c.layout = info->layout;
     if (h->flags & HD_SNAPSHOT_DEVICE_CLOCK) c.clock = HD_CLOCK_DEVICE;
-    if (hd_params_check(design->params, design->name, &c) || design->shape(&c, info))
+    if (hd_params_check(design->params, design->name, &c) || design->shape(design, &c, info))
         return hd_fail(HD_ECORRUPT, "%s: no table of design %s has such a shape: %s", path, design->name, hd_why());
     if (!saves_the_same(h, design->params, info))
         return hd_fail(HD_ECORRUPT, "%s: a field of the header that design %s saves makes no sense", path,

@@ -298,7 +298,7 @@ static hd_status load_state(hd_table *t, const char *path, const verified *f, vo
     void *as_saved;
     *info = shape = t->info;
     hd_status status = hd_snapshot_shape(t->design, path, &f->h, &shape);
-    if (!status) status = t->design->open(&shape, &t->seams, &as_saved);
+    if (!status) status = t->design->open(t->design, &shape, &t->seams, &as_saved);
     if (status) return status;
     status = hd_stage(t->design, as_saved, true);
     if (!status) status = fill(t->design, as_saved, &t->seams, path, f, ahead);
@@ -312,7 +312,7 @@ static hd_status load_state(hd_table *t, const char *path, const verified *f, vo
         return status;
     }
     void *into = NULL;
-    if (!status) status = t->design->open(&t->info, &t->seams, &into);
+    if (!status) status = t->design->open(t->design, &t->info, &t->seams, &into);
     if (!status) {
         status = make_room(t, into, f->h.size, info);
         if (!status) status = hd_stage(t->design, into, true);

@@ -86,15 +86,16 @@ hd_status hd_late_tally(hd_table *t)
 static hd_status run(hd_table *t, hd_batch *b, const hd_op_row *row)
 {
     uint64_t outcomes[HD_OUTCOME_COUNT] = { 0 };
-    const hd_kernel *kernel = NULL;
+    hd_kernel kernel = { NULL, NULL, NULL, 0 };
     hd_status status = hd_batch_check(t, b, row);
     if (!status && !b->kernel)
         kernel = t->choice.of[hd_load_band(load_factor_of(t))][b->each ? HD_CHOICE_MIXED : (int)b->op];
-    if (!status && !kernel) status = hd_kernel_pick(&t->info, b, load_factor_of(t), &kernel); /* named, or why none */
+    if (!status && !kernel.variant)
+        status = hd_kernel_pick(&t->info, b, load_factor_of(t), &kernel); /* named, or why none */
     if (status) return status;
     hd_when when = tick(t, b, row);
-    b->ran = b->each ? kernel->ran_mixed : kernel->ran[b->op];
-    status = kernel->launch(t->state, b, when, outcomes);
+    b->ran = b->each ? kernel.variant->ran_mixed : kernel.variant->ran[b->op];
+    status = t->design->launch(t->state, kernel.row, b, when, outcomes);
     tick_back(t, b, row, when, status);
     if (!status)
         tally(t, b, row, outcomes);
@@ -105,7 +106,7 @@ static hd_status run(hd_table *t, hd_batch *b, const hd_op_row *row)
 
 hd_status hd_batch_accept(hd_table *t, const hd_batch *b, const hd_op_row *row, hd_info *info)
 {
-    const hd_kernel *kernel;
+    hd_kernel kernel;
     t->lock->enter(t->lock_state, HD_READER);
     *info = t->info;
     hd_status status = hd_batch_check(t, b, row);
@@ -221,7 +222,7 @@ static hd_status describe(const hd_config *c, hd_info *info, const hd_design **d
     info->threads = c->threads;
     info->keys = HD_KEY_RESERVED;
     hd_params_to_info((*design)->params, c, info);
-    status = (*design)->shape(c, info);
+    status = (*design)->shape(*design, c, info);
     if (!status && !info->places) info->places = info->capacity;
     return status;
 }
@@ -235,7 +236,7 @@ void hd_table_become(hd_table *t, const hd_info *info)
 /* Its state and its lock, or neither. */
 static hd_status open_state(hd_table *t)
 {
-    hd_status status = t->design->open(&t->info, &t->seams, &t->state);
+    hd_status status = t->design->open(t->design, &t->info, &t->seams, &t->state);
     if (status) return status;
     status = t->lock->open(t->lock_state, t->lock->together & (t->design->owns ? ~0u : ~(uint32_t)HD_UPDATERS));
     if (status)
@@ -410,9 +411,9 @@ hd_status hd_table_grow(hd_table *t, uint64_t buckets)
     c.value_bytes = info.value_bytes;
     hd_params_of_info(t->design->params, &info, &c);
     void *state;
-    hd_status status = t->design->shape(&c, &info);
+    hd_status status = t->design->shape(t->design, &c, &info);
     info.places = info.capacity;
-    if (!status) status = t->design->open(&info, &t->seams, &state);
+    if (!status) status = t->design->open(t->design, &info, &t->seams, &state);
     if (status) return status;
     status = hd_stage(t->design, t->state, true);
     if (!status && !(status = hd_stage(t->design, state, true))) {

@@ -13,10 +13,10 @@
 /* A choice for each operation, and one for mixed batches. */
 enum { HD_LOAD_BANDS = 4, HD_CHOICE_MIXED = HD_OP_COUNT_, HD_CHOICES };
 
-/* The kernel that runs a batch which names none: by how full the table is (hd_load_band) and by operation. NULL: none
- * does. */
+/* The kernel that runs a batch which names none: by how full the table is (hd_load_band) and by operation. Its variant
+ * is NULL: none does. */
 typedef struct hd_kernel_choice {
-    const hd_kernel *of[HD_LOAD_BANDS][HD_CHOICES];
+    hd_kernel of[HD_LOAD_BANDS][HD_CHOICES];
 } hd_kernel_choice;
 
 struct hd_table {
@@ -62,6 +62,6 @@ void hd_kernels_choose(const hd_info *info, hd_kernel_choice *choice);
 
 /* The row that b->kernel names; without a name the one that the design selects, or the first that can run b on a table
  * like this. A pure function. */
-hd_status hd_kernel_pick(const hd_info *info, const hd_batch *b, double load_factor, const hd_kernel **k);
+hd_status hd_kernel_pick(const hd_info *info, const hd_batch *b, double load_factor, hd_kernel *k);
 
 #endif

@@ -59,7 +59,7 @@ static const char *put_batches(const hd_lock_row *row, hd_rng *g, char why[128])
     a.seam.event_destroy = destroy;
     a.seam.error = no_error;
     a.seam.self = &a;
-    if (hd_streams_open(&s, &a.seam, row, NULL, 0, 0)) return hd_why();
+    if (hd_streams_open(&s, &a.seam, row, NULL, NULL)) return hd_why();
     const char *wrong = NULL;
     for (int b = 0; b < BATCHES && !wrong; b++) {
         hd_visit v;

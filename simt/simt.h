@@ -39,7 +39,9 @@
  *                they are nothing, unless HD_TICKETS is defined, which gives tickets a global counter. simt_tells(): a
  *                constant, whether they are something: for what only a ticket has to know
  *   loops        SIMT_UNROLL, SIMT_UNROLL_BY(n), SIMT_ROLLED before a loop: what becomes of it on CUDA
- *   kernels      SIMT_KERNEL(name, args_type, a) { ... }   a by value; SIMT_FN marks functions of kernel text;
+ *   kernels      SIMT_KERNEL(name, args_type, a) { ... }   a by value; SIMT_ENTRY(name, args_type, text): the
+ *                kernel that calls text(&a), under a name that stands in the source; SIMT_FN marks functions of kernel
+ *                text;
  *                SIMT_FN_APART such as a device calls, where others would have them in the midst of their text: long
  *                ones that are seldom needed
  *

@@ -21,6 +21,10 @@
  * for a library may have the host machine's kernel of the same name, which is C's. */
 #define SIMT_KERNEL(name, args_type, a) __global__ void name(const __grid_constant__ args_type a)
 
+/* The kernel NAME calls TEXT with a pointer to its arguments. */
+#define SIMT_ENTRY(name, args_type, text) \
+    SIMT_KERNEL(name, args_type, a) { text(&a); }
+
 typedef uint4 simt_v4; /* as the host's: x y z w, aligned to 16 */
 
 /* ---- Who ------------------------------------------------------------------------------------- */

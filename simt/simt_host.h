@@ -25,6 +25,15 @@
     void name(const void *args) { name##_text(*(const args_type *)args); } \
     static void name##_text(const args_type a)
 
+/* The kernel NAME calls TEXT with a pointer to its arguments. */
+#define SIMT_ENTRY(name, args_type, text)             \
+    void name(const void *args);                      \
+    void name(const void *args)                       \
+    {                                                 \
+        const args_type a = *(const args_type *)args; \
+        text(&a);                                     \
+    }
+
 typedef struct __attribute__((aligned(16))) simt_v4 {
     uint32_t x, y, z, w;
 } simt_v4;

@@ -31,6 +31,14 @@ static bool is_theirs(const fake_device *f, const void *p)
 
 /* ---- Work ------------------------------------------------------------------------------------ */
 
+/* The host machine's kernel of that number; f->host: of a design that the library does not have. */
+static hd_host_text *text_of(const fake_device *f, const hd_launch *l)
+{
+    const hd_design *d = f->host;
+    for (size_t i = 0; !d || d->gpu != l->gpu || !d->host_kernel; i++) d = hd_design_at(i);
+    return d->host_kernel(l->kernel);
+}
+
 static void run_kernel(fake_device *f, const fake_work *w)
 {
     simt_config c;
@@ -44,8 +52,8 @@ static void run_kernel(fake_device *f, const fake_work *w)
         must(simt_machine_region(f->machine, f->piece[i].p, f->piece[i].bytes, "device memory"));
     for (size_t i = 0; i < f->fars; i++)
         must(simt_machine_region(f->machine, f->far[i].p, f->far[i].bytes, "far memory"));
-    must(simt_machine_launch(f->machine, hd_host_kernel(w->launch.kernel), w->kept, w->bytes,
-                             (uint32_t)w->launch.blocks, w->launch.threads, 0));
+    must(simt_machine_launch(f->machine, text_of(f, &w->launch), w->kept, w->bytes, (uint32_t)w->launch.blocks,
+                             w->launch.threads, 0));
     check(simt_machine_run(f->machine, &c), "%s", simt_machine_finding(f->machine)->story);
 }
 

@@ -7,6 +7,7 @@
 #ifndef FAKE_DEVICE_H
 #define FAKE_DEVICE_H
 
+#include "base/design.h"
 #include "simt/machine.h"
 #include "tests/testing.h"
 
@@ -52,6 +53,7 @@ typedef struct fake_recording {
 typedef struct fake_device {
     hd_device_seam seam; /* counting.seams.device = &fake.seam */
     simt_machine *machine;
+    const hd_design *host;                        /* whose kernels are launched; NULL: of the library's designs */
     fake_piece piece[FAKE_PIECES], far[FAKE_FAR]; /* far: this machine's, that kernels reach */
     fake_work *work;
     size_t pieces, fars, works, events, before; /* before: so much work was done and forgotten */

@@ -36,6 +36,12 @@ LINE_VARIANTS(LINE_KERNEL)
 static const judge_row rows[] = { LINE_VARIANTS(ROW) };
 enum { ROWS = sizeof rows / sizeof *rows };
 
+static bool row_at(uint32_t row, judge_row *r)
+{
+    if (row < ROWS) *r = rows[row];
+    return row < ROWS;
+}
+
 #define TEXT(name, fault) line_kernel_##name,
 static void (*const texts[])(const void *) = { LINE_VARIANTS(TEXT) };
 
@@ -70,7 +76,7 @@ static hd_status queue(const fixture_kernel *k, simt_machine *m, const void *arg
 
 static fixture_kernel kernel(uint32_t row)
 {
-    fixture_kernel k = { rows[row].variant, rows[row].strictness, queue, texts[row], 1, 0, 0, NULL };
+    fixture_kernel k = { rows[row].variant, rows[row].strictness, queue, texts[row], 1, 0, 0, row };
     return k;
 }
 
@@ -312,8 +318,7 @@ const judge_design judge_design_line = {
     .name = "line",
     .keys = LINE_KEYS,
     .roams = true,
-    .row = rows,
-    .rows = ROWS,
+    .row = row_at,
     .runs = runs,
     .mix = mix,
     .unfit = unfit,

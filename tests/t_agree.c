@@ -128,7 +128,7 @@ static const char *layout_for(uint32_t row, uint64_t n)
     memset(&info, 0, sizeof info);
     info.slots = 16;
     info.layout = HD_LAYOUT_PLANES;
-    return (row < HKV_ROWS && hkv_rows[row].fits(&info)) || n / 3 % 2 ? "pairs" : "planes";
+    return (row < hkv_row_count() && hkv_row(row)->fits(&info)) || n / 3 % 2 ? "pairs" : "planes";
 }
 
 static hd_case case_of(const char *shape, uint32_t row, hd_op op, const char *variant, const char *policy, bool dual,
@@ -147,7 +147,7 @@ static const char *shape_for(uint32_t row, uint64_t n)
     hd_info narrow;
     memset(&narrow, 0, sizeof narrow);
     narrow.slots = 4;
-    return hkv_rows[row].fits(&narrow) ? wide_shapes[n % WIDE_SHAPES] : shapes[n % SHAPES];
+    return hkv_row(row)->fits(&narrow) ? wide_shapes[n % WIDE_SHAPES] : shapes[n % SHAPES];
 }
 
 /* ---- Every kernel of a variant --------------------------------------------------------------- */
@@ -159,10 +159,10 @@ static void agrees(void **state)
     bool warps = strcmp(variant, "tlpv1") != 0;
     totals t = { 0, 0, 0 };
     uint64_t n = 0;
-    for (uint32_t row = 0; row < HKV_ROWS; row++) {
-        if (strcmp(hkv_rows[row].variant, variant) != 0) continue;
+    for (uint32_t row = 0; row < hkv_row_count(); row++) {
+        if (strcmp(hkv_row_name(row), variant) != 0) continue;
         for (int op = 0; op < HD_OP_COUNT_; op++) {
-            if (hkv_family_of((uint32_t)op) != hkv_rows[row].family) continue;
+            if (hkv_family_of((uint32_t)op) != hkv_row(row)->family) continue;
             for (uint32_t policy = 0; policy < HD_POLICY_COUNT; policy++)
                 for (int dual = 0; dual < 2; dual++)
                     for (uint64_t k = 0; k < test_times(warps ? 8 : 24); k++, n++) {
@@ -171,7 +171,7 @@ static void agrees(void **state)
                         const fixture_kernel *kernels[] = { &kernel };
                         hd_case c = case_of(shape_for(row, n), row, (hd_op)op, variant, hd_policy_rows[policy].name,
                                             dual, n + 1);
-                        explore(&c, kernels, 1, way(n, hkv_rows[row].lanes), whole ? 2 : warps ? 5 : 250, &t);
+                        explore(&c, kernels, 1, way(n, hkv_row(row)->lanes), whole ? 2 : warps ? 5 : 250, &t);
                     }
         }
     }
@@ -188,9 +188,9 @@ static void crowded(void **state)
                                           "policy=custom distinct=1 keys=uniform:80 batch=180x1",
                                           "policy=lfu distinct=1 admit=always keys=uniform:60 batch=120x1" };
     const char *variant = VARIANT_OF(state);
-    uint32_t row = hkv_row_of(variant, HKV_FAMILY_upsert);
+    uint32_t row = hkv_row_of(variant, HKV_UPSERT);
     totals t = { 0, 0, 0 };
-    if (row == HKV_ROWS) test_skip("it does not insert");
+    if (row == hkv_row_count()) test_skip("it does not insert");
     for (uint32_t i = 0; i < sizeof crowds / sizeof *crowds; i++)
         for (uint32_t k = 0; k < 2; k++) {
             char text[512];
@@ -214,9 +214,9 @@ static void crowded(void **state)
 /* The n-th row that runs the operation, around and around. */
 static uint32_t row_for(hd_op op, uint64_t n)
 {
-    uint32_t rows[HKV_ROWS], many = 0;
-    for (uint32_t row = 0; row < HKV_ROWS; row++)
-        if (hkv_rows[row].family == hkv_family_of(op)) rows[many++] = row;
+    uint32_t rows[64], many = 0;
+    for (uint32_t row = 0; row < hkv_row_count(); row++)
+        if (hkv_row(row)->family == hkv_family_of(op)) rows[many++] = row;
     return rows[n % many];
 }
 
@@ -326,13 +326,13 @@ static void test_exhaustive(void **unused)
                         char tail[96];
                         snprintf(tail, sizeof tail, "buckets=2 slots=%d batch=2x1 keys=uniform:9 value=8 pins=2",
                                  shape % 2 ? 4 : 2);
-                        hd_case c = case_of(tail, HKV_ROWS, ops[i].op, warps ? "warp" : "lanes", "custom", shape / 2,
-                                            11 + (uint64_t)i);
+                        hd_case c = case_of(tail, hkv_row_count(), ops[i].op, warps ? "warp" : "lanes", "custom",
+                                            shape / 2, 11 + (uint64_t)i);
                         fixture_kernel k = warps ? hkv_fixture_kernel_at(row_for(ops[i].op, 0), 32, 2)
                                                  : hkv_fixture_kernel_at(0, 0, 0);
-                        for (uint32_t row = 0; warps && row < HKV_ROWS; row++)
-                            if (strcmp(hkv_rows[row].variant, "warp") == 0 &&
-                                hkv_rows[row].family == hkv_family_of(ops[i].op))
+                        for (uint32_t row = 0; warps && row < hkv_row_count(); row++)
+                            if (strcmp(hkv_row_name(row), "warp") == 0 &&
+                                hkv_row(row)->family == hkv_family_of(ops[i].op))
                                 k = hkv_fixture_kernel_at(row, 32, 2);
                         if (!warps) {
                             k.name = "lanes";

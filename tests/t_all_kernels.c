@@ -38,18 +38,18 @@ BETWEEN_FAILING(&calls, comparison_run, (comparison * a, simt_machine *m, const 
 
 /* ---- Kernels of ours ------------------------------------------------------------------------- */
 
-BETWEEN(hd_host_text *, hd_host_kernel, (uint32_t number));
+BETWEEN(hd_host_text *, hkv_host_kernel, (uint32_t kernel));
 
 static hd_host_text *ours; /* NULL: the library's */
 
-hd_host_text *__wrap_hd_host_kernel(uint32_t number) { return ours ? ours : __real_hd_host_kernel(number); }
+hd_host_text *__wrap_hkv_host_kernel(uint32_t kernel) { return ours ? ours : __real_hkv_host_kernel(kernel); }
 
 static void does_nothing(const void *args) { (void)args; }
 
 /* Does its work, and besides every lane writes the same word. */
 static void races(const void *args)
 {
-    __real_hd_host_kernel(HKV_NUMBER_tlpv1_lookup)(args);
+    __real_hkv_host_kernel(hkv_row_of("tlpv1", HKV_LOOKUP))(args);
     simt_st_u32(((const hkv_args *)args)->left_count + 1, 0);
 }
 
@@ -291,7 +291,7 @@ static const struct {
 static void no_fixture_is_made_of_these(void **state)
 {
     (void)state;
-    const fixture_kernel k = hkv_fixture_kernel_at(HKV_NUMBER_tlpv1_lookup, 32, 1), *kernels[] = { &k, &k };
+    const fixture_kernel k = hkv_fixture_kernel_at(hkv_row_of("tlpv1", HKV_LOOKUP), 32, 1), *kernels[] = { &k, &k };
     for (size_t i = 0; i < sizeof no_fixtures / sizeof *no_fixtures; i++) {
         hd_case both[2], c;
         fixture *s = NULL;
@@ -313,7 +313,7 @@ static void no_fixture_is_made_of_these(void **state)
 static void no_batch_is_made_of_these(void **state)
 {
     (void)state;
-    const fixture_kernel k = hkv_fixture_kernel_at(HKV_NUMBER_tlpv1_upsert, 32, 1);
+    const fixture_kernel k = hkv_fixture_kernel_at(hkv_row_of("tlpv1", HKV_UPSERT), 32, 1);
     uint64_t key[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
     hd_case c;
     fixture *s;
@@ -340,28 +340,31 @@ static void rows_are_found_by_name(void **state)
     (void)state;
     static const struct {
         const char *text, *word;
-        uint32_t row;
+        const char *variant;
+        hkv_family family;
     } names[] = {
-        { "hkv.find.warp" SMALL, NULL, HKV_NUMBER_warp_lookup },
-        { "hkv.clear.warp" SMALL, NULL, HKV_NUMBER_warp_clear },
-        { "hkv.insert_or_assign.coalesced slots=16", NULL, HKV_NUMBER_coalesced_upsert },
-        { "hkv.insert_or_assign.coalesced slots=16 layout=planes", "coalesced cannot run this table", 0 },
-        { "hkv.find.pipeline slots=12", "pipeline cannot run this table", 0 },
-        { "hkv.lock_keys.pipeline slots=16", "pipeline does not run lock_keys", 0 },
-        { "hkv.serve.warp slots=16", "kernels run one operation, not 'serve'", 0 },
+        { "hkv.find.warp" SMALL, NULL, "warp", HKV_LOOKUP },
+        { "hkv.clear.warp" SMALL, NULL, "warp", HKV_CLEAR },
+        { "hkv.insert_or_assign.coalesced slots=16", NULL, "coalesced", HKV_UPSERT },
+        { "hkv.insert_or_assign.coalesced slots=16 layout=planes", "coalesced cannot run this table", NULL,
+          HKV_LOOKUP },
+        { "hkv.find.pipeline slots=12", "pipeline cannot run this table", NULL, HKV_LOOKUP },
+        { "hkv.lock_keys.pipeline slots=16", "pipeline does not run lock_keys", NULL, HKV_LOOKUP },
+        { "hkv.serve.warp slots=16", "kernels run one operation, not 'serve'", NULL, HKV_LOOKUP },
         { "hkv.find.weft slots=16",
-          "there is no 'weft' for the host machine; there are tlpv1, tlpv2, pipeline, warp, coalesced", 0 },
+          "there is no 'weft' for the host machine; there are tlpv1, tlpv2, pipeline, warp, coalesced", NULL,
+          HKV_LOOKUP },
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         hd_case c;
-        uint32_t row = HKV_ROWS;
+        uint32_t row = hkv_row_count();
         test_case("%s", names[i].text);
         must(hd_case_parse(names[i].text, &c));
         if (names[i].word)
             must_fail(fixture_kernel_row(&c, &row), HD_EINVAL, names[i].word);
         else
             must(fixture_kernel_row(&c, &row));
-        check(names[i].word || row == names[i].row, "row %u", row);
+        check(names[i].word || row == hkv_row_of(names[i].variant, names[i].family), "row %u", row);
     }
 }
 

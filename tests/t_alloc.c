@@ -75,10 +75,10 @@ static bool has_op(const kind *q, hd_op op)
 {
     hd_info info;
     hd_batch b = { .op = op };
-    const hd_kernel *k;
+    hd_kernel k;
     memset(&info, 0, sizeof info);
-    for (size_t i = 0; (k = hd_kernel_at(i)); i++)
-        if (hd_kernel_is_of(k, q->design, "ref")) return !k->unfit(&info, &b);
+    for (size_t i = 0; hd_kernel_at(i, &k); i++)
+        if (hd_kernel_is_of(&k, q->design, "ref")) return !hd_kernel_unfit(&k, &info, &b);
     return false;
 }
 

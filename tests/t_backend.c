@@ -36,7 +36,7 @@ enum { SHAPES = sizeof shapes / sizeof *shapes };
 static bool runs(const char *variant, hd_op op, const hd_info *info)
 {
     uint32_t row = hkv_row_of(variant, hkv_family_of(op));
-    return row < HKV_ROWS && !hkv_rows[row].fits(info);
+    return row < hkv_row_count() && !hkv_row(row)->fits(info);
 }
 
 /* ---- Two tables alike ------------------------------------------------------------------------ */
@@ -179,12 +179,12 @@ static bool takes(uint64_t number)
 static void every_cell(cell_test *test, const shape *all, size_t n, const char *what)
 {
     uint64_t cells = 0, items = 0, number = 0;
-    for (uint32_t row = 0; row < HKV_ROWS; row++)
+    for (uint32_t row = 0; row < hkv_row_count(); row++)
         for (size_t s = 0; s < n && hkv_is_first(row); s++)
             for (uint32_t policy = 0; policy < HD_POLICY_COUNT; policy++)
                 for (int dual = 0; dual < 2; dual++, number++) {
                     if (!takes(number)) continue;
-                    cell c = { &all[s], policy, dual, hkv_rows[row].variant };
+                    cell c = { &all[s], policy, dual, hkv_row_name(row) };
                     uint64_t did = test(&c, number);
                     cells += did != 0;
                     items += did;
@@ -452,16 +452,15 @@ static void test_with_few_outputs(void **unused)
     static const shape few[] = { { 3, 16, 20 }, { 2, 32, 16 }, { 3, 16, 0 } };
     (void)unused;
     uint64_t batches = 0, number = 0;
-    for (uint32_t row = 0; row < HKV_ROWS; row++)
+    for (uint32_t row = 0; row < hkv_row_count(); row++)
         for (int op = 0; op < HD_OP_COUNT_; op++)
             for (size_t s = 0; s < sizeof few / sizeof *few; s++, number++) {
-                cell c = { &few[s], number % 2 ? HD_POLICY_custom : HD_POLICY_lru, number / 2 % 2,
-                           hkv_rows[row].variant };
+                cell c = { &few[s], number % 2 ? HD_POLICY_custom : HD_POLICY_lru, number / 2 % 2, hkv_row_name(row) };
                 hd_elem elem;
                 /* where most hangs on what is asked for */
                 bool always =
                     judge_ops[op].list || !hd_op_is_keyed(hd_op_row_of((hd_op)op)) || op == HD_OP_ACCUM_OR_ASSIGN;
-                if (hkv_rows[row].family != hkv_family_of((uint32_t)op) || op == HD_OP_CLEAR ||
+                if (hkv_row(row)->family != hkv_family_of((uint32_t)op) || op == HD_OP_CLEAR ||
                     !(always || test_takes(number)))
                     continue;
                 if (op == HD_OP_ACCUM_OR_ASSIGN && !twin_adds(few[s].value_bytes, &elem)) continue;
@@ -478,13 +477,13 @@ static void test_long_lists(void **unused)
     static const char *const pred[] = { "key_in", "value_zero" };
     (void)unused;
     uint64_t capacity = of_some.buckets * of_some.slots, batches = 0;
-    for (uint32_t row = 0; row < HKV_ROWS; row++)
-        for (uint64_t round = 0; round < test_times(1) && (hkv_rows[row].family == HKV_FAMILY_export ||
-                                                           hkv_rows[row].family == HKV_FAMILY_lookup);
+    for (uint32_t row = 0; row < hkv_row_count(); row++)
+        for (uint64_t round = 0;
+             round < test_times(1) && (hkv_row(row)->family == HKV_EXPORT || hkv_row(row)->family == HKV_LOOKUP);
              round++) {
             pair p;
             uint64_t random = row + 100 * round;
-            cell c = { &of_some, HD_POLICY_custom, round % 2, hkv_rows[row].variant };
+            cell c = { &of_some, HD_POLICY_custom, round % 2, hkv_row_name(row) };
             pair_open(&p, config_of(&of_some, c.policy, c.dual), capacity, capacity + capacity / 4);
             p.w.keys = capacity;
             pair_fill(&p, &random);
@@ -493,9 +492,9 @@ static void test_long_lists(void **unused)
             if (hd_host_machine(p.own)) must(hd_host_configure(p.own, &m));
             for (int k = 0; k < 4; k++, batches++) {
                 hd_batch x, y;
-                hd_op op = hkv_rows[row].family == HKV_FAMILY_lookup ? HD_OP_FIND_MISSED
-                           : k % 2                                   ? HD_OP_EXPORT_IF
-                                                                     : HD_OP_EXPORT;
+                hd_op op = hkv_row(row)->family == HKV_LOOKUP ? HD_OP_FIND_MISSED
+                           : k % 2                            ? HD_OP_EXPORT_IF
+                                                              : HD_OP_EXPORT;
                 say(&c, hd_op_name(op), "a list of several segments");
                 twin_draw(&p.w, &x, &y, op, capacity, &p.info, p.clock++, &random);
                 x.pred = y.pred = pred[round % 2];

@@ -178,8 +178,8 @@ static bool lists(hd_op op) { return op == HD_OP_FIND_MISSED || op == HD_OP_INSE
 /* Keys may repeat. */
 static bool passes(const bed *d, hd_op op, const char *ran)
 {
-    return hkv_family_of((uint32_t)op) == HKV_FAMILY_upsert && op != HD_OP_ACCUM_OR_ASSIGN &&
-           strstr(ran, ".coalesced") && !d->adds;
+    return hkv_family_of((uint32_t)op) == HKV_UPSERT && op != HD_OP_ACCUM_OR_ASSIGN && strstr(ran, ".coalesced") &&
+           !d->adds;
 }
 
 /* Whether it uses the table's one room for lists. */
@@ -239,13 +239,13 @@ static void batches_launch_and_no_more(void **unused)
         bed_open_as(d, tables[l].policy, tables[l].layout, tables[l].near_bytes, tables[l].fetch);
         hd_info info;
         must(hd_table_info(d->t, &info));
-        for (uint32_t row = 0; row <= HKV_ROWS; row++) {
-            if (row < HKV_ROWS && hkv_rows[row].fits(&info)) continue;
+        for (uint32_t row = 0; row <= hkv_row_count(); row++) {
+            if (row < hkv_row_count() && hkv_row(row)->fits(&info)) continue;
             for (int op = 0; op < HD_OP_COUNT_; op++) {
-                if (row < HKV_ROWS && hkv_family_of((uint32_t)op) != hkv_rows[row].family) continue;
+                if (row < hkv_row_count() && hkv_family_of((uint32_t)op) != hkv_row(row)->family) continue;
                 for (int again = 0; again < 3; again++, batches++) {
                     send_keys(d, &random);
-                    one(d, (hd_op)op, row < HKV_ROWS ? hkv_rows[row].variant : NULL, again == 2 ? &d->stream : NULL,
+                    one(d, (hd_op)op, row < hkv_row_count() ? hkv_row_name(row) : NULL, again == 2 ? &d->stream : NULL,
                         again == 1);
                 }
             }

@@ -22,19 +22,16 @@ typedef struct guest {
 } guest;
 
 static const guest guests[] = {
-    { "key_before_digest", "schedule", HKV_FAMILY_upsert, 3000 },
-    { "key_before_value", "schedule", HKV_FAMILY_update, 3000 },
-    { "looked_too_early", "schedule", HKV_FAMILY_upsert, 3000 },
-    { "no_locked_check", "schedule", HKV_FAMILY_update, 20000 },
-    { "pinned_victim", "kernels", HKV_FAMILY_upsert, 3000 },
-    { "refused_unlisted", "kernels", HKV_FAMILY_upsert, 3000 },
-    { "score_wraps", "kernels", HKV_FAMILY_upsert, 3000 },
+    { "key_before_digest", "schedule", HKV_UPSERT, 3000 }, { "key_before_value", "schedule", HKV_UPDATE, 3000 },
+    { "looked_too_early", "schedule", HKV_UPSERT, 3000 },  { "no_locked_check", "schedule", HKV_UPDATE, 20000 },
+    { "pinned_victim", "kernels", HKV_UPSERT, 3000 },      { "refused_unlisted", "kernels", HKV_UPSERT, 3000 },
+    { "score_wraps", "kernels", HKV_UPSERT, 3000 },
 };
 
 static const guest controls[] = {
-    { NULL, "schedule", HKV_FAMILY_upsert, 1500 },
-    { NULL, "schedule", HKV_FAMILY_update, 1500 },
-    { NULL, "kernels", HKV_FAMILY_upsert, 400 },
+    { NULL, "schedule", HKV_UPSERT, 1500 },
+    { NULL, "schedule", HKV_UPDATE, 1500 },
+    { NULL, "kernels", HKV_UPSERT, 400 },
 };
 
 static fuzz_hunt hunt(const guest *g)

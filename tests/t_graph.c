@@ -196,14 +196,14 @@ static void every_operation_is_recorded(void **unused)
 {
     (void)unused;
     uint64_t n = 0;
-    for (uint32_t row = 0; row < HKV_ROWS; row++)
+    for (uint32_t row = 0; row < hkv_row_count(); row++)
         for (int op = 0; op < HD_OP_COUNT_; op++) {
-            if (hkv_rows[row].family != hkv_family_of((uint32_t)op)) continue;
+            if (hkv_row(row)->family != hkv_family_of((uint32_t)op)) continue;
             for (int dual = 0; dual < 2; dual++, n += 3) {
                 if (!test_takes(n)) continue;
-                replay(hkv_rows[row].variant, (hd_op)op, "lfu", dual, false);
-                replay(hkv_rows[row].variant, (hd_op)op, "custom", dual, false);
-                replay(hkv_rows[row].variant, (hd_op)op, "lru", dual, true);
+                replay(hkv_row_name(row), (hd_op)op, "lfu", dual, false);
+                replay(hkv_row_name(row), (hd_op)op, "custom", dual, false);
+                replay(hkv_row_name(row), (hd_op)op, "lru", dual, true);
             }
         }
     test_note("%llu recordings", (ull)n);

@@ -137,20 +137,17 @@ static void test_agrees(void **unused)
     totals t;
     uint64_t n = 0;
     memset(&t, 0, sizeof t);
-    for (uint32_t row = 0; row < HIVE_ROWS; row++)
+    for (uint32_t row = 0; row < hive_row_count(); row++)
         for (int op = 0; op <= JUDGE_MIXED; op++) {
             if (!judge_design_hive.runs(row, (hd_op)op)) continue;
             bool whole = op != JUDGE_MIXED && !hd_op_is_keyed(hd_op_row_of((hd_op)op)); /* lanes hardly meet in these */
             for (uint64_t k = 0; k < test_times(op == JUDGE_MIXED ? 64 : 24); k++, n++) {
                 bool masks = n / 4 % 2; /* as often with weak memory as without */
-                hd_case c = case_of(shapes[k % SHAPES], fixture_op_name((hd_op)op), judge_design_hive.row[row].variant,
-                                    masks, n + 1);
+                hd_case c = case_of(shapes[k % SHAPES], fixture_op_name((hd_op)op), hive_row_name(row), masks, n + 1);
                 if (!fit(row, &c))
-                    c = case_of(shapes[SHAPES - 1], fixture_op_name((hd_op)op), judge_design_hive.row[row].variant,
-                                true, n + 1);
+                    c = case_of(shapes[SHAPES - 1], fixture_op_name((hd_op)op), hive_row_name(row), true, n + 1);
                 if (!fit(row, &c))
-                    c = case_of(shapes[k % NARROW], fixture_op_name((hd_op)op), judge_design_hive.row[row].variant,
-                                false, n + 1);
+                    c = case_of(shapes[k % NARROW], fixture_op_name((hd_op)op), hive_row_name(row), false, n + 1);
                 run_fixture(&c, row, n, way(n), whole ? 2 : 6, &t);
             }
         }
@@ -173,9 +170,9 @@ static void test_crowds(void **unused)
     totals t;
     memset(&t, 0, sizeof t);
     for (uint64_t k = 0; k < test_times(SCENES); k++)
-        for (uint32_t row = 0; row < HIVE_ROWS; row++) {
+        for (uint32_t row = 0; row < hive_row_count(); row++) {
             hd_case c = case_of("buckets=2 slots=32 batch=16x1 keys=uniform:300 value=2 hashes=3", "insert_or_assign",
-                                judge_design_hive.row[row].variant, true, 48 + k);
+                                hive_row_name(row), true, 48 + k);
             simt_config w = simt_config_default();
             w.step_limit = 2000000;
             if (judge_design_hive.runs(row, HD_OP_INSERT_OR_ASSIGN) && !judge_design_hive.unfit(row, &c))
@@ -204,13 +201,12 @@ static void test_windows(void **unused)
     totals t;
     uint64_t n = 0;
     memset(&t, 0, sizeof t);
-    for (uint32_t row = 0; row < HIVE_ROWS; row++)
+    for (uint32_t row = 0; row < hive_row_count(); row++)
         for (uint64_t k = 0; judge_design_hive.runs(row, HD_OP_FIND_MISSED) && k < test_times(SCENES); k++, n++) {
             const char *narrow = "buckets=6 slots=16 batch=70x1 keys=uniform:400 reserved=100000",
                        *wide = "buckets=3 slots=32 batch=33x1 keys=uniform:200";
-            hd_case c = case_of(k % 2 ? narrow : wide, "find_missed", judge_design_hive.row[row].variant, true, n + 1);
-            if (!fit(row, &c))
-                c = case_of(k % 2 ? wide : narrow, "find_missed", judge_design_hive.row[row].variant, true, n + 1);
+            hd_case c = case_of(k % 2 ? narrow : wide, "find_missed", hive_row_name(row), true, n + 1);
+            if (!fit(row, &c)) c = case_of(k % 2 ? wide : narrow, "find_missed", hive_row_name(row), true, n + 1);
             check(fit(row, &c), "a row that fits neither");
             fixture_kernel kernel = fixture_kernel_at(&judge_design_hive, row, 32u << n % 2, 1 + (uint32_t)(n / 2 % 3));
             kernel.queue = queue_in_windows;
@@ -276,9 +272,9 @@ static void test_rings(void **unused)
     totals t;
     ull far = 0;
     memset(&t, 0, sizeof t);
-    for (uint32_t row = 0; row < HIVE_ROWS; row++)
+    for (uint32_t row = 0; row < hive_row_count(); row++)
         for (uint64_t k = 0; judge_design_hive.runs(row, JUDGE_MIXED) && k < test_times(SCENES); k++) {
-            const char *op = fixture_op_name(ops[k % 4]), *variant = judge_design_hive.row[row].variant;
+            const char *op = fixture_op_name(ops[k % 4]), *variant = hive_row_name(row);
             hd_case c = case_of("buckets=64 slots=8 batch=12x1 keys=uniform:2000", op, variant, k / 4 % 2, 300 + k);
             if (!fit(row, &c))
                 c = case_of("buckets=64 slots=32 batch=12x1 keys=uniform:2000", op, variant, true, 300 + k);
@@ -373,7 +369,7 @@ typedef struct meeting {
 } meeting;
 enum { SAME = -1 };
 
-static uint64_t items_per_warp(uint32_t row) { return 32 / judge_design_hive.row[row].lanes; }
+static uint64_t items_per_warp(uint32_t row) { return 32 / hive_row(row)->lanes; }
 
 /* The keys of the items; the first one's is there. Where there is none of a kind, one that is absent. */
 static void keys_of(const meeting *x, const hive_view *v, uint64_t key[3])
@@ -396,7 +392,7 @@ static void keys_of(const meeting *x, const hive_view *v, uint64_t key[3])
 static fixture *meet(const meeting *x, uint64_t seed, hd_case *c)
 {
     static const char *const tails[] = { "buckets=2", "buckets=3 hashes=3", "buckets=3 spare=0", "buckets=4" };
-    const judge_row *r = &judge_design_hive.row[x->row];
+    const hd_variant_row *r = hive_row(x->row);
     uint64_t per = items_per_warp(x->row),
              at[3] = { 0, x->place == BESIDE ? 1 : per, x->place == BESIDE ? per : 2 * per };
     uint32_t n = x->place == BESIDE || x->place == THREE ? 3 : 2;
@@ -411,7 +407,7 @@ static fixture *meet(const meeting *x, uint64_t seed, hd_case *c)
         fixture *s;
         snprintf(shape, sizeof shape, "%s slots=%d batch=%llux1 keys=uniform:9", tails[(seed + tries) % 4],
                  r->lanes == 32 ? 32 : 8, (ull)at[n - 1] + 1);
-        *c = case_of(shape, "mixed", r->variant, seed / 2 % 2, seed + 1000 * tries);
+        *c = case_of(shape, "mixed", hive_row_name(x->row), seed / 2 % 2, seed + 1000 * tries);
         if (!fit(x->row, c)) c->layout = HD_LAYOUT_MASKS;
         must(fixture_open(c, kernels, 1, &s));
         const hive_view *v = hive_fixture_view(s);
@@ -425,7 +421,7 @@ static fixture *meet(const meeting *x, uint64_t seed, hd_case *c)
         for (uint32_t i = 0; i < n; i++) set_item(s, at[i], x->op[i], key[i]);
         return s;
     }
-    check(false, "no fixture of %s has a key that is %s", r->variant, kind_names[x->kind]);
+    check(false, "no fixture of %s has a key that is %s", hive_row_name(x->row), kind_names[x->kind]);
     return NULL;
 }
 
@@ -455,13 +451,13 @@ static void test_exhaustive(void **unused)
                                  HD_OP_ASSIGN,         HD_OP_ERASE };
     enum { OPS = sizeof ops / sizeof *ops, ALL = OPS * OPS * KINDS * (KINDS + 1) };
     ull moves = 0;
-    for (uint32_t at = 0; at < HIVE_ROWS * PLACES; at++) {
+    for (uint32_t at = 0; at < hive_row_count() * PLACES; at++) {
         uint32_t row = at / PLACES;
         int place = (int)(at % PLACES);
         totals t[2];
         memset(t, 0, sizeof t);
         if (!judge_design_hive.runs(row, JUDGE_MIXED) || (place == BESIDE && items_per_warp(row) == 1)) continue;
-        if (place == BLOCK && judge_design_hive.row[row].lanes > 1) continue; /* as APART: its warps share nothing */
+        if (place == BLOCK && hive_row(row)->lanes > 1) continue; /* as APART: its warps share nothing */
         /* neither shares a factor with ALL */
         uint64_t every = place == THREE ? 211 : 101, stride = test_scale() < every ? every / test_scale() : 1;
         for (uint64_t n = at * 11 % stride; n < ALL; n += stride) {
@@ -492,8 +488,8 @@ static void test_exhaustive(void **unused)
             if (of->fixtures)
                 test_tried("schedules", of->schedules,
                            "all with at most %d preemption%s, at atomics, of %llu fixtures of %s, %s; %llu distinct",
-                           bound, bound > 1 ? "s" : "", of->fixtures, judge_design_hive.row[row].variant,
-                           place_names[place], of->distinct);
+                           bound, bound > 1 ? "s" : "", of->fixtures, hive_row_name(row), place_names[place],
+                           of->distinct);
         }
     }
     check(moves || test_times(16) < 16, "no key was displaced"); /* of fewer fixtures, none may be */

@@ -145,7 +145,8 @@ static simt_machine *machine;
 
 static hd_status judge_fixture(const hd_case *c, bool *said)
 {
-    const fixture_kernel kernel = hkv_fixture_kernel_at(HKV_NUMBER_coalesced_upsert, 32, 1), *kernels[] = { &kernel };
+    const fixture_kernel kernel = hkv_fixture_kernel_at(hkv_row_of("coalesced", HKV_UPSERT), 32, 1),
+                         *kernels[] = { &kernel };
     fixture *s;
     comparison *a;
     hd_status status = fixture_open(c, kernels, 1, &s);

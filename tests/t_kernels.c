@@ -40,15 +40,15 @@ static bool fits(const char *variant, const shape *s)
     memset(&info, 0, sizeof info);
     info.slots = s->slots;
     info.layout = HD_LAYOUT_PAIRS; /* the usual one */
-    for (int i = 0; i < HKV_ROWS; i++)
-        if (strcmp(hkv_rows[i].variant, variant) == 0 && hkv_rows[i].fits(&info)) return false;
+    for (uint32_t i = 0; i < hkv_row_count(); i++)
+        if (strcmp(hkv_row_name(i), variant) == 0 && hkv_row(i)->fits(&info)) return false;
     return true;
 }
 
 /* The variant where it runs such operations; else NULL: the table chooses. */
 static const char *for_family(const char *variant, hkv_family f)
 {
-    return hkv_row_of(variant, f) < HKV_ROWS ? variant : NULL;
+    return hkv_row_of(variant, f) < hkv_row_count() ? variant : NULL;
 }
 
 /* Only the host machine can be told how to run, and what it did. */
@@ -116,7 +116,7 @@ static bool keeps_order(const char *variant, simt_config m)
     b.op = HD_OP_INSERT_OR_ASSIGN;
     b.n = N;
     b.key = key;
-    b.kernel = for_family(variant, HKV_FAMILY_upsert);
+    b.kernel = for_family(variant, HKV_UPSERT);
     must(hd_run(t, &b));
     const simt_ticket_record *ticket = simt_machine_tickets(hd_host_machine(t), &n);
     bool ordered = n == N;
@@ -237,7 +237,7 @@ static void evict_once(hd_table *t, const char *variant, const shape *s, uint64_
     hd_batch b;
     memset(&b, 0, sizeof b);
     b.op = HD_OP_INSERT_AND_EVICT;
-    b.kernel = for_family(variant, HKV_FAMILY_upsert);
+    b.kernel = for_family(variant, HKV_UPSERT);
     b.n = ITEMS;
     b.key = b.score = key;
     b.value = value;
@@ -382,7 +382,7 @@ static void duplicates(void **state)
         b.value = value;
         b.outcome = outcome;
         b.elem = HD_U64;
-        b.kernel = for_family(variant, HKV_FAMILY_upsert);
+        b.kernel = for_family(variant, HKV_UPSERT);
         for (uint64_t k = 0; k < N; k++) {
             key[k] = test_below(&random, FEW);
             uint64_t v = test_random(&random);
@@ -417,22 +417,22 @@ static void duplicates(void **state)
         }
         b.op = HD_OP_LOCK_KEYS;
         b.holder = 7;
-        b.kernel = for_family(variant, HKV_FAMILY_pin);
+        b.kernel = for_family(variant, HKV_PIN);
         must(hd_run(t, &b));
         for (uint64_t k = 0; k < FEW; k++)
             check(outcomes_of(&b, k, HD_HIT) == (count[k] != 0), "key %llu was not pinned once", (ull)k);
         b.op = HD_OP_ERASE;
-        b.kernel = for_family(variant, HKV_FAMILY_erase);
+        b.kernel = for_family(variant, HKV_ERASE);
         must(hd_run(t, &b));
         for (uint64_t k = 0; k < FEW; k++)
             check(outcomes_of(&b, k, HD_PINNED) == count[k], "key %llu is pinned", (ull)k);
         b.op = HD_OP_UNLOCK_KEYS;
-        b.kernel = for_family(variant, HKV_FAMILY_pin);
+        b.kernel = for_family(variant, HKV_PIN);
         must(hd_run(t, &b));
         for (uint64_t k = 0; k < FEW; k++)
             check(outcomes_of(&b, k, HD_HIT) == (count[k] != 0), "key %llu was not unpinned once", (ull)k);
         b.op = HD_OP_ERASE;
-        b.kernel = for_family(variant, HKV_FAMILY_erase);
+        b.kernel = for_family(variant, HKV_ERASE);
         must(hd_run(t, &b));
         for (uint64_t k = 0; k < FEW; k++)
             check(outcomes_of(&b, k, HD_ERASED) == (count[k] != 0), "key %llu was not erased once", (ull)k);
@@ -589,14 +589,14 @@ static void the_choice_at_open_is_the_pick(void **unused)
         hd_kernels_choose(&info, &choice);
         for (int op = 0; op < HD_CHOICES; op++)
             for (uint32_t band = 0; band < HD_LOAD_BANDS; band++) {
-                const hd_kernel *k = NULL;
+                hd_kernel k = { NULL, NULL, NULL, 0 };
                 hd_batch b;
                 memset(&b, 0, sizeof b);
                 b.each = op == HD_CHOICE_MIXED ? &each : NULL;
                 b.op = op == HD_CHOICE_MIXED ? HD_OP_FIND : (hd_op)op;
-                if (hd_kernel_pick(&info, &b, load_factor[band], &k)) k = NULL;
-                check(choice.of[band][op] == k, "%s on %s, operation %d: the choice is another", d->name, d->backend,
-                      op);
+                if (hd_kernel_pick(&info, &b, load_factor[band], &k)) k.variant = NULL;
+                check(choice.of[band][op].variant == k.variant && (!k.variant || choice.of[band][op].row == k.row),
+                      "%s on %s, operation %d: the choice is another", d->name, d->backend, op);
                 assert_int_equal(hd_load_band(load_factor[band]), band);
             }
     }
@@ -624,14 +624,14 @@ static void dictionaries_take_the_first(void **unused)
         must(hd_open(&c, &t));
         must(hd_table_info(t, &info));
         for (int op = 0; op < HD_OP_COUNT_; op++) {
-            const hd_kernel *k;
+            hd_kernel k;
             hd_batch b = { .op = (hd_op)op };
             assert_null(hd_design_on("hive", "host")->select);
             if (hd_kernel_pick(&info, &b, op % 2, &k)) continue; /* not of this design */
             /* batched leaves whole tables to it */
             const char *want = hd_op_is_keyed(hd_op_row_of(b.op)) ? tables[i].variant : "tile";
-            check(strcmp(k->name, want) == 0, "%s of %u slots is run by %s, not by %s", hd_op_name(b.op), c.slots,
-                  k->name, want);
+            check(strcmp(k.variant->name, want) == 0, "%s of %u slots is run by %s, not by %s", hd_op_name(b.op),
+                  c.slots, k.variant->name, want);
         }
         hd_close(t);
     }
@@ -789,7 +789,7 @@ static void clear_leaves_nothing(void **state)
         put_keys(t, NULL, 200, 7);
         must(hd_size_sync(t, &size));
         check(size == 3 * slots, "%llu slots are in use", (ull)size);
-        hd_batch b = { .op = HD_OP_CLEAR, .kernel = for_family(variant, HKV_FAMILY_clear) };
+        hd_batch b = { .op = HD_OP_CLEAR, .kernel = for_family(variant, HKV_CLEAR) };
         must(hd_run(t, &b));
         must(hd_size_sync(t, &size));
         must(hd_check(t));
@@ -808,7 +808,7 @@ static void erase_lowers_bounds(void **state)
     for (uint64_t score = 10; score < 15; score++) put_keys(t, "coalesced", 4 * CAPACITY, score);
     for (uint64_t key = 0; key < 4 * CAPACITY; key++) {
         test_case("hkv.erase.%s of key %llu", variant, (ull)key);
-        hd_batch b = { .op = HD_OP_ERASE, .n = 1, .key = &key, .kernel = for_family(variant, HKV_FAMILY_erase) };
+        hd_batch b = { .op = HD_OP_ERASE, .n = 1, .key = &key, .kernel = for_family(variant, HKV_ERASE) };
         must(hd_run(t, &b));
         must(hd_check(t));
     }
@@ -820,7 +820,7 @@ static void erase_lowers_bounds(void **state)
 static void long_lists_in_any_order(void **state)
 {
     enum { LANES = 32, CAPACITY = (LANES + 13) * HKV_SEGMENT_LEAST };
-    const char *variant = VARIANT_OF(state), *kernel = for_family(variant, HKV_FAMILY_export);
+    const char *variant = VARIANT_OF(state), *kernel = for_family(variant, HKV_EXPORT);
     if (!kernel) test_skip("it lists nothing");
     hd_table *t = open_host("lru", 128, CAPACITY, HD_LAYOUT_PAIRS, 0);
     uint64_t *key = (uint64_t *)test_alloc(CAPACITY, 8), *item = (uint64_t *)test_alloc(CAPACITY, 8), count = 0,
@@ -959,13 +959,14 @@ static void entries_are_counted(void **unused)
 static void rows_have_the_lanes_they_say(void **unused)
 {
     (void)unused;
-    for (const hkv_row *r = hkv_rows; r < hkv_rows + HKV_ROWS; r++) {
-        check(r->threads && r->threads % 32 == 0 && r->threads <= 1024, "a block of %s has %u threads", r->variant,
+    for (uint32_t row = 0; row < hkv_row_count(); row++) {
+        const hd_variant_row *r = hkv_row(row);
+        const char *name = hkv_row_name(row);
+        check(r->threads && r->threads % 32 == 0 && r->threads <= 1024, "a block of %s has %u threads", name,
               r->threads);
-        bool thread = strncmp(r->what, "a thread per key", 16) == 0, warp = strncmp(r->what, "a warp per key", 14) == 0;
+        bool thread = strstr(r->what[0], ": a thread per key") != NULL, warp = strstr(r->what[0], ": a warp per key");
         if (thread || warp)
-            check(r->lanes == (warp ? 32u : 1u), "%s is '%s', and has %u lanes per item", r->variant, r->what,
-                  r->lanes);
+            check(r->lanes == (warp ? 32u : 1u), "%s is '%s', and has %u lanes per item", name, r->what[0], r->lanes);
     }
 }
 
@@ -989,7 +990,8 @@ static void settings_are_checked(void **state)
     must_fail(hd_host_lanes(host, 1, 1056), HD_EINVAL, "of one block");
     must(hd_host_lanes(host, 1, 1024));
     check(hd_host_machine(host) && !hd_host_machine(ref) && !hd_host_machine(NULL), "a machine where there is none");
-    check(hd_host_kernel(0) && hd_host_kernel(HKV_KERNELS - 1) && !hd_host_kernel(HKV_KERNELS),
+    check(hkv_host_kernel(0) && hkv_host_kernel(HKV_KERNELS - 1) && !hkv_host_kernel(HKV_KERNELS) &&
+              !hkv_host_kernel(hkv_row_count()),
           "a kernel beyond the last");
     hd_close(ref);
     hd_close(host);

@@ -112,7 +112,7 @@ static const char *word_wrong(kernel *enter, kernel *leave, uint32_t blocks, uin
 static void the_word_keeps_kernels_apart(void **unused)
 {
     (void)unused;
-    kernel *enter = hd_host_kernel(HKV_NUMBER_word_enter), *leave = hd_host_kernel(HKV_NUMBER_word_leave);
+    kernel *enter = hkv_host_kernel(HKV_NUMBER_word_enter), *leave = hkv_host_kernel(HKV_NUMBER_word_leave);
     for (uint64_t seed = 1; seed <= test_times(300); seed++) {
         test_case("seed %llu", (ull)seed);
         const char *wrong = word_wrong(enter, leave, 1 + (uint32_t)(seed / 2 % 2), seed, seed % 2);

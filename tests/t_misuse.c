@@ -174,9 +174,9 @@ static void sizes_and_names(hd_op op)
 static bool has_op(hd_op op, const uint8_t *each)
 {
     hd_batch b = { .op = op, .each = each };
-    const hd_kernel *k;
-    for (size_t i = 0; (k = hd_kernel_at(i)); i++)
-        if (hd_kernel_is_of(k, shape.design, shape.backend) && !k->unfit(&shape, &b)) return true;
+    hd_kernel k;
+    for (size_t i = 0; hd_kernel_at(i, &k); i++)
+        if (hd_kernel_is_of(&k, shape.design, shape.backend) && !hd_kernel_unfit(&k, &shape, &b)) return true;
     return false;
 }
 

@@ -54,14 +54,14 @@ static const char *unfit(const char *variant, hkv_family f, const hd_case *c)
         .slots = c->slots, .value_bytes = c->value_bytes, .hkv.dual = c->table.hkv.dual, .layout = HD_LAYOUT_PAIRS
     };
     uint32_t row = hkv_row_of(variant, f);
-    return row == HKV_ROWS ? HD_OTHER_OPERATION : hkv_rows[row].fits(&shape);
+    return row == hkv_row_count() ? HD_OTHER_OPERATION : hkv_row(row)->fits(&shape);
 }
 
 /* Those that run the case: its operation and the inserts between; of everything, whatever they have. */
 static bool runs(const char *variant, const hd_case *c)
 {
     if (strcmp(c->op, "mix") == 0) {
-        for (int f = 0; f <= HKV_FAMILY_clear; f++) {
+        for (int f = 0; f <= HKV_CLEAR; f++) {
             const char *why = unfit(variant, (hkv_family)f, c);
             if (why && strcmp(why, HD_OTHER_OPERATION) != 0) return false;
         }
@@ -69,7 +69,7 @@ static bool runs(const char *variant, const hd_case *c)
     }
     uint32_t op = 0;
     while (op < HD_OP_COUNT_ && strcmp(c->op, hd_op_name((hd_op)op)) != 0) op++;
-    return !unfit(variant, HKV_FAMILY_upsert, c) && (op == HD_OP_COUNT_ || !unfit(variant, hkv_family_of(op), c));
+    return !unfit(variant, HKV_UPSERT, c) && (op == HD_OP_COUNT_ || !unfit(variant, hkv_family_of(op), c));
 }
 
 /* By any variant that can. On the host machine tickets say in which order the items of a batch took effect; a device
@@ -77,10 +77,10 @@ static bool runs(const char *variant, const hd_case *c)
 static void draw_kernel(hd_case *c, uint64_t *r, const char *backend)
 {
     uint32_t row;
-    do row = (uint32_t)test_below(r, HKV_ROWS);
-    while (!hkv_is_first(row) || !(strcmp(hkv_rows[row].variant, "tlpv1") == 0 || runs(hkv_rows[row].variant, c)));
+    do row = (uint32_t)test_below(r, hkv_row_count());
+    while (!hkv_is_first(row) || !(strcmp(hkv_row_name(row), "tlpv1") == 0 || runs(hkv_row_name(row), c)));
     snprintf(c->backend, sizeof c->backend, "%s", backend);
-    snprintf(c->kernel, sizeof c->kernel, "%s", hkv_rows[row].variant);
+    snprintf(c->kernel, sizeof c->kernel, "%s", hkv_row_name(row));
     c->batches = c->batches / 2 + 1;
     c->threads = 1;
     if (strcmp(backend, "cuda") != 0) return;
@@ -213,9 +213,8 @@ static bool hive_row_runs(uint32_t row, const hd_case *c)
 {
     uint32_t op = 0;
     while (op < HD_OP_COUNT_ && strcmp(hd_op_name((hd_op)op), c->op) != 0) op++;
-    for (uint32_t r = 0; r < HIVE_ROWS && op < HD_OP_COUNT_; r++)
-        if (strcmp(hive_rows[r].variant, hive_rows[row].variant) == 0 && hive_rows[r].family == hive_family_of(op))
-            return true;
+    for (uint32_t r = 0; r < hive_row_count() && op < HD_OP_COUNT_; r++)
+        if (strcmp(hive_row_name(r), hive_row_name(row)) == 0 && hive_row(r)->family == hive_family_of(op)) return true;
     return op == HD_OP_COUNT_; /* mixed, or all in turn */
 }
 
@@ -224,10 +223,10 @@ static bool hive_row_fits(uint32_t row, const hd_case *c)
     hd_info shape = {
         .slots = c->slots, .value_bytes = c->value_bytes, .hive.hashes = c->table.hive.hashes, .layout = c->layout
     };
-    return row == HIVE_ROWS || (!hive_rows[row].fits(&shape) && hive_row_runs(row, c));
+    return row == hive_row_count() || (!hive_row(row)->fits(&shape) && hive_row_runs(row, c));
 }
 
-/* Case k, or the next one of a shape that the row has; HIVE_ROWS: by the reference. What became of its items is added
+/* Case k, or the next one of a shape that the row has; hive_row_count(): by the reference. What became of its items is added
  * to *all. On a device items come one at a time, as HKV's do. */
 static void run_hive_case(uint64_t k, const char *backend, uint32_t row, uint64_t items, hd_run_report *all)
 {
@@ -236,7 +235,7 @@ static void run_hive_case(uint64_t k, const char *backend, uint32_t row, uint64_
     hd_case c = draw_hive_case(k);
     while (!hive_row_fits(row, &c)) c = draw_hive_case(k += 100003);
     snprintf(c.backend, sizeof c.backend, "%s", backend);
-    snprintf(c.kernel, sizeof c.kernel, "%s", row == HIVE_ROWS ? "ref" : hive_rows[row].variant);
+    snprintf(c.kernel, sizeof c.kernel, "%s", row == hive_row_count() ? "ref" : hive_row_name(row));
     if (c.batches > 1 + items / (c.batch + 20)) c.batches = 1 + items / (c.batch + 20);
     if (strcmp(backend, "cuda") == 0) c.batches = 100 + c.batch * c.batches / 16, c.batch = 1;
     hd_case_print(&c, text, sizeof text);
@@ -264,7 +263,7 @@ static void hive_is_truthful(void **state)
 {
     hd_run_report all = { 0 };
     (void)state;
-    for (uint64_t k = 0; k < test_times(HIVE_CASES); k++) run_hive_case(k, "ref", HIVE_ROWS, 8000, &all);
+    for (uint64_t k = 0; k < test_times(HIVE_CASES); k++) run_hive_case(k, "ref", hive_row_count(), 8000, &all);
     all_was_met(&all, HIVE_CASES, test_times(HIVE_CASES / 3));
     test_tried("differential", all.judged, "items of a dictionary executed and judged, of %llu random cases",
                (unsigned long long)test_times(HIVE_CASES));
@@ -276,13 +275,12 @@ static void hive_kernels_are_truthful(void **state)
 {
     const char *backend = strcmp(test_backend("host"), "cuda") == 0 ? "cuda" : "host";
     (void)state;
-    for (uint32_t row = 0; row < HIVE_ROWS; row++) {
+    for (uint32_t row = 0; row < hive_row_count(); row++) {
         hd_run_report all = { 0 };
-        if (hive_rows[row].family != HIVE_FAMILY_items) continue;
+        if (hive_row(row)->family != HIVE_ITEMS) continue;
         for (uint64_t k = 0; k < test_times(HIVE_KERNEL_CASES); k++) run_hive_case(1000 + k, backend, row, 700, &all);
         all_was_met(&all, HIVE_KERNEL_CASES, test_times(HIVE_KERNEL_CASES / 10));
-        test_tried("differential", all.judged, "items of a dictionary by the kernels %s, judged",
-                   hive_rows[row].variant);
+        test_tried("differential", all.judged, "items of a dictionary by the kernels %s, judged", hive_row_name(row));
     }
 }
 
@@ -290,18 +288,17 @@ static void hive_kernels_are_truthful(void **state)
 static void hive_blocks_are_truthful(void **state)
 {
     (void)state;
-    for (uint32_t row = 0; row < HIVE_ROWS; row++)
+    for (uint32_t row = 0; row < hive_row_count(); row++)
         for (uint64_t seed = 1; seed <= test_times(8); seed++) {
             char text[256];
             hd_case c;
             hd_run_report report;
-            uint32_t slots = hive_rows[row].lanes == 32 ? 32 : 8;
+            uint32_t slots = hive_row(row)->lanes == 32 ? 32 : 8;
             snprintf(text, sizeof text,
                      "hive.mixed.%s backend=host buckets=%u slots=%u layout=%s spare=0 batch=800x6 keys=uniform:256 "
                      "seed=%llu judge=1",
-                     hive_rows[row].variant, 368 / slots, slots, slots == 32 ? "masks" : "words",
-                     (unsigned long long)seed);
-            if (hive_rows[row].family != HIVE_FAMILY_items) continue;
+                     hive_row_name(row), 368 / slots, slots, slots == 32 ? "masks" : "words", (unsigned long long)seed);
+            if (hive_row(row)->family != HIVE_ITEMS) continue;
             test_case("%s", text);
             must(hd_case_parse(text, &c));
             check(hive_row_fits(row, &c), "the case is none for the row");

@@ -85,7 +85,7 @@ static void clean(uint32_t row, hd_op op, bool dual, uint64_t n)
     comparison *a;
     simt_exploration e;
     simt_config w = simt_config_default();
-    snprintf(text, sizeof text, "hkv.%s.%s %s policy=%s dual=%d seed=%llu", hd_op_name(op), hkv_rows[row].variant,
+    snprintf(text, sizeof text, "hkv.%s.%s %s policy=%s dual=%d seed=%llu", hd_op_name(op), hkv_row_name(row),
              shapes[n % SHAPES], hd_policy_rows[n % HD_POLICY_COUNT].name, dual, (ull)n + 1);
     test_case("%s", text);
     must(hd_case_parse(text, &c));
@@ -107,10 +107,10 @@ static void test_clean(void **unused)
 {
     (void)unused;
     uint64_t n = 0, before = raw_told();
-    for (uint32_t row = 0; row < HKV_ROWS; row++)
+    for (uint32_t row = 0; row < hkv_row_count(); row++)
         for (int op = 0; op < HD_OP_COUNT_; op++)
             for (int dual = 0; dual < 2; dual++)
-                for (int k = 0; k < SHAPES && hkv_family_of((uint32_t)op) == hkv_rows[row].family; k++)
+                for (int k = 0; k < SHAPES && hkv_family_of((uint32_t)op) == hkv_row(row)->family; k++)
                     clean(row, (hd_op)op, dual, n++);
     check(raw_told() > before + n, "%llu C accesses were told of: the kernels are not compiled for it",
           (ull)(raw_told() - before));

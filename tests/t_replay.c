@@ -23,10 +23,10 @@ static const char trace_name[] = "cloudPhysicsIO.oracleGeneral.zst";
 /* The how-manieth variant it is: each has other cases by default. Skips those that bring no keys in. */
 static uint64_t turn_of(const char *variant)
 {
-    uint32_t row = hkv_row_of(variant, HKV_FAMILY_upsert);
+    uint32_t row = hkv_row_of(variant, HKV_UPSERT);
     uint64_t turn = 0;
-    if (row == HKV_ROWS) test_skip("it inserts nothing");
-    for (uint32_t i = 0; i < row; i++) turn += hkv_rows[i].family == HKV_FAMILY_upsert;
+    if (row == hkv_row_count()) test_skip("it inserts nothing");
+    for (uint32_t i = 0; i < row; i++) turn += hkv_row(i)->family == HKV_UPSERT;
     return turn;
 }
 

@@ -44,7 +44,7 @@ static const char *any_variant(worker *w, hd_op op, const hd_info *info)
     static const char *const names[] = { "tlpv1", "tlpv2", "pipeline", "warp", "coalesced" };
     const char *name = names[test_below(&w->random, 5)];
     uint32_t row = hkv_row_of(name, hkv_family_of((uint32_t)op));
-    return row < HKV_ROWS && !hkv_rows[row].fits(info) && test_below(&w->random, 2) ? name : NULL;
+    return row < hkv_row_count() && !hkv_row(row)->fits(info) && test_below(&w->random, 2) ? name : NULL;
 }
 
 /* info: for who may choose any variant; else NULL. */

@@ -209,13 +209,13 @@ static void who_is_pinned_stays(void **state)
 {
     enum { SLOTS = 16, NEAR = 8 };
     (void)state;
-    for (uint32_t row = 0; row <= HKV_ROWS; row++) {
+    for (uint32_t row = 0; row <= hkv_row_count(); row++) {
         hd_config c = hd_config_default();
         hd_table *t;
         hd_info info;
         uint64_t key[SLOTS + 1], score[SLOTS + 1], value[SLOTS + 1][WORDS], moved = 0;
-        if (row < HKV_ROWS && hkv_rows[row].family != HKV_FAMILY_promote) continue;
-        const char *variant = row < HKV_ROWS ? hkv_rows[row].variant : NULL;
+        if (row < hkv_row_count() && hkv_row(row)->family != HKV_PROMOTE) continue;
+        const char *variant = row < hkv_row_count() ? hkv_row_name(row) : NULL;
         c.policy = "custom";
         c.slots = SLOTS;
         c.capacity = SLOTS;
@@ -426,9 +426,9 @@ static void what_is_far_is_fetched(void **state)
 {
     const char *variant = VARIANT_OF(state);
     static const uint32_t bytes[] = { 1, 8, 12, 16, 48, 80, 528 }, slots[] = { 16, 33, 128 };
-    uint32_t row = hkv_row_of(variant, HKV_FAMILY_lookup);
+    uint32_t row = hkv_row_of(variant, HKV_LOOKUP);
     uint64_t hits = 0, random = row;
-    if (row == HKV_ROWS) test_skip("it does not look up");
+    if (row == hkv_row_count()) test_skip("it does not look up");
     for (uint64_t i = 0; i < 7 * 3 * 2; i++) {
         if (!test_takes(i)) continue;
         finds f;
@@ -456,7 +456,7 @@ static void what_is_far_is_fetched(void **state)
         finds_open(&f, c, 2 * c.capacity + 3);
         hd_host_usual(NULL, 0, 0);
         must(hd_table_info(f.t, &info));
-        if (!hkv_rows[row].fits(&info)) {
+        if (!hkv_row(row)->fits(&info)) {
             uint64_t n[] = { 1, 2, c.capacity - 1, c.capacity, c.capacity + 1, 2 * c.capacity + 3 };
             for (int k = 0; k < 6; k++) hits += find_some(&f, variant, n[k], (uint32_t)(k + 1) % 3 * 4, &random);
         }

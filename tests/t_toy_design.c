@@ -6,20 +6,12 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "tests/between.h"
 #include "tests/fake_device.h"
 #include "tests/toy_design.h"
 
 typedef unsigned long long ull;
 
 enum { KEYS = 60 };
-
-/* The toy's kernels stand behind the library's. */
-BETWEEN(hd_host_text *, hd_host_kernel, (uint32_t number));
-hd_host_text *__wrap_hd_host_kernel(uint32_t number)
-{
-    return number / HD_GPU_KERNELS == TOY_PLACE ? toy_kernel(number % HD_GPU_KERNELS) : __real_hd_host_kernel(number);
-}
 
 /* ---- A table without a spine ----------------------------------------------------------------- */
 
@@ -38,6 +30,7 @@ static void world_begin(world *w, const hd_design *d)
     w->d = d;
     counting_init(&w->memory);
     fake_init(&w->device);
+    w->device.host = &toy_host;
     w->memory.seams.device = &w->device.seam;
 }
 
@@ -49,8 +42,8 @@ static hd_status world_open(world *w, uint32_t boards)
     w->info.value_bytes = 8;
     w->info.lock = "ordered";
     w->state = NULL;
-    must(w->d->shape(&c, &w->info));
-    return w->d->open(&w->info, &w->memory.seams, &w->state);
+    must(w->d->shape(w->d, &c, &w->info));
+    return w->d->open(w->d, &w->info, &w->memory.seams, &w->state);
 }
 
 static void world_end(world *w)

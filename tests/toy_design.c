@@ -26,8 +26,9 @@ typedef struct toy {
     const hd_seams *seams;
 } toy;
 
-static hd_status toy_shape(const hd_config *c, hd_info *info)
+static hd_status toy_shape(const hd_design *d, const hd_config *c, hd_info *info)
 {
+    (void)d;
     info->buckets = c->capacity / TOY_PLACES;
     info->capacity = c->capacity;
     info->memory_bytes = info->buckets * BOARD_BYTES;
@@ -58,9 +59,10 @@ static void toy_close(void *state, const hd_seams *s)
     hd_give(s, t, 1, sizeof *t);
 }
 
-static hd_status toy_open(const hd_info *info, const hd_seams *s, void **state)
+static hd_status toy_open(const hd_design *d, const hd_info *info, const hd_seams *s, void **state)
 {
     void *p = NULL;
+    (void)d;
     hd_status status = hd_take(s, "toy", 1, sizeof(toy), &p);
     if (status) return status;
     toy *t = (toy *)memset(p, 0, sizeof(toy));
@@ -272,7 +274,7 @@ SIMT_KERNEL(toy_kernel_word_leave, hd_word_args, a) { hd_word_leave(&a); }
 
 enum { FIND, MIXED, ASSIGN, BRING, SPREAD, COUNT, ASTRAY, WORD_ENTER, WORD_LEAVE, KERNELS };
 
-hd_host_text *toy_kernel(uint32_t kernel)
+static hd_host_text *toy_kernel(uint32_t kernel)
 {
     static hd_host_text *const entry[KERNELS] = { toy_kernel_find,   toy_kernel_mixed,      toy_kernel_assign,
                                                   toy_kernel_bring,  toy_kernel_spread,     toy_kernel_count,
@@ -363,7 +365,7 @@ static hd_status empty(void *own, const hd_launcher *l) { return (void)own, (voi
 
 static hd_status open_here(const void *own, const hd_seams *s, void **staged)
 {
-    return toy_open(&((const toy_own *)own)->gpu.info, s, staged);
+    return toy_open(&toy_ref, &((const toy_own *)own)->gpu.info, s, staged);
 }
 
 static int planes(const void *own, void *staged, bool values, hd_plane *all)
@@ -481,30 +483,16 @@ static hd_status resize(void *own, void *entries, const hd_gpu_machine *m, uint6
 }
 
 const hd_gpu toy_gpu = {
-    &toy_ref, TOY_PLACE, WORD_ENTER, WORD_LEAVE, sizeof(toy_own), usual,  room_bytes, begin,  pieces, taken,
-    before,   after,     regions,    empty,      open_here,       planes, lists,      launch, resize,
+    &toy_ref, NULL,  WORD_ENTER, WORD_LEAVE, sizeof(toy_own), usual,  room_bytes, begin,  pieces, taken,
+    before,   after, regions,    empty,      open_here,       planes, lists,      launch, resize,
 };
-
-static hd_status host_shape(const hd_config *c, hd_info *info) { return hd_host_shape(&toy_gpu, c, info); }
-static hd_status host_open(const hd_info *info, const hd_seams *s, void **state)
-{
-    return hd_host_open(&toy_gpu, info, s, state);
-}
-static hd_status cuda_shape(const hd_config *c, hd_info *info) { return hd_cuda_shape(&toy_gpu, c, info); }
-static hd_status cuda_open(const hd_info *info, const hd_seams *s, void **state)
-{
-    return hd_cuda_open(&toy_gpu, info, s, state);
-}
 
 const hd_design toy_host = { .name = "toy",
                              .what = "a toy on the host machine",
-                             .shape = host_shape,
-                             .open = host_open,
+                             .host_kernel = toy_kernel,
+                             .gpu = &toy_gpu,
                              .resize = hd_host_resize,
                              HD_ON_HOST };
-const hd_design toy_cuda = { .name = "toy",
-                             .what = "a toy in a device's memory",
-                             .shape = cuda_shape,
-                             .open = cuda_open,
-                             .resize = hd_cuda_resize,
-                             HD_ON_CUDA };
+const hd_design toy_cuda = {
+    .name = "toy", .what = "a toy in a device's memory", .gpu = &toy_gpu, .resize = hd_cuda_resize, HD_ON_CUDA
+};

@@ -8,19 +8,15 @@
 #define TESTS_RACK_H
 
 #include "concurrency/word.h"
-#include "gpu/place.h"
 #include "base/backend.h"
 #include "lib/backend_host.h"
 
-enum { TOY_BOARDS = 4, TOY_PLACES = 32, TOY_PLACE = HD_GPU_COUNT /* behind the library's designs */ };
+enum { TOY_BOARDS = 4, TOY_PLACES = 32 };
 
 /* Rows. */
 enum { TOY_LOOKUP, TOY_INSERT, TOY_MIXED /* finds and insertions */, TOY_ASTRAY /* it reads beyond its boards */ };
 
 extern const hd_gpu toy_gpu;
 extern const hd_design toy_host, toy_cuda;
-
-/* Its kernels, by their own numbers. */
-hd_host_text *toy_kernel(uint32_t kernel);
 
 #endif

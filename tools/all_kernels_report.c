@@ -45,8 +45,8 @@ static void row(out *o, const all_kernels *t, const all_kernels_row *r)
     bool ran = r->metered != 0, keyed = r->op == JUDGE_MIXED || judge_ops[r->op].keyed;
     out_value none = out_none();
     out_row(o, (const out_value[]){
-                   out_text(fixture_op_name(r->op)), out_text(r->kernel->variant), out_count(r->buckets),
-                   out_count(r->kernel->lanes), ran ? out_count(r->items) : none,
+                   out_text(fixture_op_name(r->op)), out_text(r->kernel.variant), out_count(r->buckets),
+                   out_count(r->kernel.lanes), ran ? out_count(r->items) : none,
                    ran && keyed ? out_real(per_item(r->hits, r)) : none,
                    ran && keyed ? out_real(per_item(r->ref_hits, r)) : none,
                    ran ? out_real(per_item(r->sectors, r)) : none,
@@ -65,8 +65,8 @@ static void note_unfit(out *o, const all_kernels *t)
         const all_kernels_row *r = &t->row[i];
         bool told = !r->unfit[0];
         for (size_t k = 0; k < i && !told; k++)
-            told = strcmp(t->row[k].kernel->variant, r->kernel->variant) == 0 && strcmp(t->row[k].unfit, r->unfit) == 0;
-        if (!told) out_note(o, "%s cannot run all of this: %s.\n", r->kernel->variant, r->unfit);
+            told = strcmp(t->row[k].kernel.variant, r->kernel.variant) == 0 && strcmp(t->row[k].unfit, r->unfit) == 0;
+        if (!told) out_note(o, "%s cannot run all of this: %s.\n", r->kernel.variant, r->unfit);
     }
 }
 
@@ -116,16 +116,16 @@ int all_kernels_verdict(const all_kernels *t)
     for (size_t i = 0; i < t->rows; i++) {
         const all_kernels_row *r = &t->row[i];
         hd_case c;
-        if (!t->ran) return tool_say(TOOL_USAGE, "%s cannot run this: %s", r->kernel->variant, r->unfit);
+        if (!t->ran) return tool_say(TOOL_USAGE, "%s cannot run this: %s", r->kernel.variant, r->unfit);
         if (!r->wrong[0]) continue;
         if (hd_case_parse(r->again, &c)) c = hd_case_default();
         /* on a small table: schedules, or what each of the two makes of it */
         char look[256];
         if (r->at_random)
             snprintf(look, sizeof look, "heddle sched %s.%s.%s policy=%s dual=%d", t->design->name,
-                     fixture_op_name(r->op), r->kernel->variant, c.policy, r->dual);
+                     fixture_op_name(r->op), r->kernel.variant, c.policy, r->dual);
         else
-            snprintf(look, sizeof look, "heddle diff %s ref --case '%s.%s policy=%s dual=%d'", r->kernel->variant,
+            snprintf(look, sizeof look, "heddle diff %s ref --case '%s.%s policy=%s dual=%d'", r->kernel.variant,
                      t->design->name, fixture_op_name(r->op), c.policy, r->dual);
         return tool_say(TOOL_DIFFERS, "%s; again: heddle run --kernels %s; in small: %s", r->wrong, r->again, look);
     }

@@ -29,8 +29,9 @@ bool case_run_wide(const judge_design *d, const char *kernel)
     small.slots = d->small.slots;
     small.layout = HD_LAYOUT_PAIRS;
     if (d->bend) d->bend(&small);
-    for (uint32_t row = 0; row < d->rows; row++)
-        wide = wide || (strcmp(d->row[row].variant, kernel) == 0 && fixture_unfit(d, row, &small));
+    const char *name;
+    for (uint32_t row = 0; (name = fixture_row_name(d, row)); row++)
+        wide = wide || (strcmp(name, kernel) == 0 && fixture_unfit(d, row, &small));
     return wide;
 }
 

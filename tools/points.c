@@ -67,7 +67,7 @@ static bool over(const points *q) { return q->code == TOOL_SYSTEM || tool_stoppe
 /* By every variant that is wanted, and can. */
 static void by_variants(points *q, bench_point p)
 {
-    const hd_kernel *k;
+    hd_kernel k;
     for (int i = 0; i < q->w->variants && !over(q); i++) {
         p.variant = q->w->variant[i];
         const char *why = point_unfit(&p, &q->stand);
@@ -76,9 +76,9 @@ static void by_variants(points *q, bench_point p)
         else
             measure(q, &p);
     }
-    for (size_t i = 0; q->w->all_variants && (k = hd_kernel_at(i)) && !over(q); i++) {
-        if (!hd_kernel_is_of(k, q->w->design, q->w->backend) || point_unfit_row(&p, &q->stand, k)) continue;
-        p.variant = k->name;
+    for (size_t i = 0; q->w->all_variants && hd_kernel_at(i, &k) && !over(q); i++) {
+        if (!hd_kernel_is_of(&k, q->w->design, q->w->backend) || point_unfit_row(&p, &q->stand, &k)) continue;
+        p.variant = k.variant->name;
         measure(q, &p);
     }
 }

@@ -69,7 +69,7 @@ static hd_case case_for(const diff_options *o, const char *kernel, uint64_t batc
 {
     hd_case c = o->c;
     char items[32];
-    snprintf(c.kernel, sizeof c.kernel, "%s", is_ref(kernel) ? o->design->row[0].variant : kernel);
+    snprintf(c.kernel, sizeof c.kernel, "%s", is_ref(kernel) ? fixture_row_name(o->design, 0) : kernel);
     if (o->wide && !hd_case_has(&c, "slots")) {
         snprintf(items, sizeof items, "%" PRIu32, o->design->wide.slots);
         (void)hd_case_set(&c, "slots", items); /* a number that is in range */
@@ -191,9 +191,10 @@ static int shrink(side *d, const diff_options *o, char *const *kernel)
 static const judge_design *design_of_kernel(const char *name)
 {
     const judge_design *d;
+    const char *there;
     for (size_t i = 0; (d = judge_design_at(i)); i++)
-        for (uint32_t row = 0; row < d->rows; row++)
-            if (strcmp(d->row[row].variant, name) == 0) return d;
+        for (uint32_t row = 0; (there = fixture_row_name(d, row)); row++)
+            if (strcmp(there, name) == 0) return d;
     return judge_design_at(0);
 }
 

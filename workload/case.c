@@ -87,10 +87,11 @@ hd_case hd_case_of(const char *design)
 /* Where the case's kernel runs: as it says, or on the first backend that has one of that name. */
 static const char *backend_of(const hd_case *c)
 {
-    const hd_kernel *k;
+    hd_kernel k;
     if (c->backend[0]) return c->backend;
-    for (size_t i = 0; (k = hd_kernel_at(i)); i++)
-        if (strcmp(k->name, c->kernel) == 0 && strcmp(k->design, c->design) == 0) return k->backend;
+    for (size_t i = 0; hd_kernel_at(i, &k); i++)
+        if (hd_variant_is_named(k.variant, c->kernel) && strcmp(k.design->name, c->design) == 0)
+            return k.design->backend;
     return hd_config_default().backend;
 }
 

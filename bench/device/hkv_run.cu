@@ -44,8 +44,8 @@ static void need(bool good, const char *what)
 static std::vector<const char *> all_variants(void)
 {
     std::vector<const char *> all;
-    for (uint32_t row = 0; row < HKV_ROWS; row++)
-        if (hkv_is_first(row)) all.push_back(hkv_rows[row].variant);
+    for (uint32_t row = 0; row < hkv_row_count(); row++)
+        if (hkv_is_first(row)) all.push_back(hkv_row_name(row));
     return all;
 }
 static const std::vector<const char *> variants = all_variants();

@@ -41,17 +41,18 @@ const char *point_unfit_row(const bench_point *p, const bench_fixture *s, const 
 {
     static const uint8_t any = HD_OP_FIND;
     hd_batch b = { .op = p->op, .each = p->op == BENCH_MIXED ? &any : NULL };
-    return row->unfit(&s->info, &b);
+    return hd_kernel_unfit(row, &s->info, &b);
 }
 
 const char *point_unfit(const bench_point *p, const bench_fixture *s)
 {
     const char *why = "there is no such variant on this backend";
-    const hd_kernel *k;
+    hd_kernel k;
     if (!p->variant) return NULL;
-    for (size_t i = 0; (k = hd_kernel_at(i)); i++) {
-        if (!hd_kernel_is_of(k, s->info.design, s->info.backend) || strcmp(k->name, p->variant) != 0) continue;
-        why = point_unfit_row(p, s, k);
+    for (size_t i = 0; hd_kernel_at(i, &k); i++) {
+        if (!hd_kernel_is_of(&k, s->info.design, s->info.backend) || !hd_variant_is_named(k.variant, p->variant))
+            continue;
+        why = point_unfit_row(p, s, &k);
         if (!why) return NULL;
     }
     return why;

@@ -21,8 +21,11 @@
  * Compare-and-swaps are relaxed: a word says all there is to say. Where keys move a round's loads come before the
  * next's by a fence.
  */
-#ifdef HIVE_KERNEL_TEXT
+#ifndef HIVE_BATCHED_H
+#define HIVE_BATCHED_H
+
 #include "gpu/hive/displace_warp.h"
+#include "gpu/hive/kernels.h"
 
 enum { HIVE_BATCHED_THREADS = 256 };
 
@@ -330,21 +333,25 @@ SIMT_FN void hive_batched_items(const hive_args *a)
     hive_kind k = hive_kind_of(a, a->v.slots, a->v.half, a->v.hashes, false);
     hive_batcheds(a, &k);
 }
-#endif
-HIVE_KERNEL(batched, items, 1, 256, hive_fits_batched, ORDER,
-            "four lanes per key, four keys of each in flight, in rounds by bucket; what remains goes the tile's way")
-#ifdef HIVE_SPECIAL
-HIVE_SPECIAL(batched, items, FIND, false, false, HIVE_BATCHED_THREADS, 4)
-HIVE_SPECIAL(batched, items, FIND_PTR, false, false, HIVE_BATCHED_THREADS, 4)
-HIVE_SPECIAL(batched, items, CONTAINS, false, false, HIVE_BATCHED_THREADS, 4)
-HIVE_SPECIAL(batched, items, ASSIGN, false, false, HIVE_BATCHED_THREADS, 3)
-HIVE_SPECIAL(batched, items, ASSIGN_VALUES, false, false, HIVE_BATCHED_THREADS, 3)
-HIVE_SPECIAL(batched, items, INSERT_OR_ASSIGN, false, false, HIVE_BATCHED_THREADS, 3)
-HIVE_SPECIAL(batched, items, INSERT_OR_ASSIGN, false, true, HIVE_BATCHED_THREADS, 3)
-HIVE_SPECIAL(batched, items, FIND_OR_INSERT, false, false, HIVE_BATCHED_THREADS, 3)
-HIVE_SPECIAL(batched, items, FIND_OR_INSERT, false, true, HIVE_BATCHED_THREADS, 3)
-HIVE_SPECIAL(batched, items, ACCUM_OR_ASSIGN, false, false, HIVE_BATCHED_THREADS, 3)
-HIVE_SPECIAL(batched, items, ERASE, false, false, HIVE_BATCHED_THREADS, 3)
-HIVE_SPECIAL(batched, items, FIND, true, false, HIVE_BATCHED_THREADS, 3)
-HIVE_SPECIAL(batched, items, FIND, true, true, HIVE_BATCHED_THREADS, 3)
+
+/* Which tables it runs on. */
+static inline const char *hive_fits_batched(const hd_info *info)
+{
+    if (info->layout == HD_LAYOUT_MASKS) return "batched claims words: layout words";
+    return info->slots <= 16 ? NULL : "a lane of batched has up to four words of a bucket: 8 or 16 slots";
+}
+
+SIMT_ENTRY(hive_kernel_batched_items, hive_args, hive_batched_items)
+
+static const hd_variant hive_variant_batched = {
+    .name = "batched",
+    .row = {
+        { HIVE_ITEMS, hive_kernel_batched_items, 1, 256, hive_fits_batched, HD_ORDER,
+          HD_WHAT("items: four lanes per key, four keys of each in flight, in rounds by bucket; what remains goes the tile's way") },
+    },
+    .ran = HIVE_RAN("batched"),
+    .ran_mixed = "hive.mixed.batched",
+    .formerly = "volley",
+};
+
 #endif

@@ -1,44 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hive_host.c - Hive tables on the host machine: the kernels of gpu/hive, compiled for it.
+ * host.c - the Hive kernels compiled for the host machine, the table that a launch looks them up in, and the design
+ * whose batches they run.
  */
-#include "gpu/hive/kernels.h"
+#define HIVE_REGISTRY hive_host_variants
+#include "gpu/hive/registry.h"
+
 #include "gpu/hive/launch.h"
 
 extern const hd_design hd_design_hive_host;
 
-hd_host_text *hive_host_entry(uint32_t kernel);
+/* By number, less HD_SHARED_KERNELS. */
+static hd_host_text *const shared[] = {
+    [HIVE_NUMBER_list - HD_SHARED_KERNELS] = hive_kernel_list,
+    [HIVE_NUMBER_split - HD_SHARED_KERNELS] = hive_kernel_split,
+    [HIVE_NUMBER_restash - HD_SHARED_KERNELS] = hive_kernel_restash,
+    [HIVE_NUMBER_measure - HD_SHARED_KERNELS] = hive_kernel_measure,
+    [HIVE_NUMBER_merge - HD_SHARED_KERNELS] = hive_kernel_merge,
+    [HIVE_NUMBER_thin - HD_SHARED_KERNELS] = hive_kernel_thin,
+    [HIVE_NUMBER_word_enter - HD_SHARED_KERNELS] = hive_kernel_word_enter,
+    [HIVE_NUMBER_word_leave - HD_SHARED_KERNELS] = hive_kernel_word_leave,
+    [HIVE_NUMBER_count_each - HD_SHARED_KERNELS] = hive_kernel_count_each,
+};
 
-hd_host_text *hive_host_entry(uint32_t kernel)
+hd_host_text *hive_host_kernel(uint32_t kernel)
 {
-    static hd_host_text *const entry[HIVE_KERNELS] = {
-#define HIVE_KERNEL(variant, family, lanes, threads, fits, strictness, what) hive_kernel_##variant##_##family,
-#include "gpu/hive/registry.inc"
-#undef HIVE_KERNEL
-        hive_kernel_list, hive_kernel_split,      hive_kernel_restash,    hive_kernel_measure,    hive_kernel_merge,
-        hive_kernel_thin, hive_kernel_word_enter, hive_kernel_word_leave, hive_kernel_count_each,
-    };
-    return kernel < HIVE_KERNELS ? entry[kernel] : NULL;
-}
-
-static hd_status shape(const hd_config *c, hd_info *info) { return hd_host_shape(&hive_gpu, c, info); }
-static hd_status open(const hd_info *info, const hd_seams *s, void **state)
-{
-    return hd_host_open(&hive_gpu, info, s, state);
+    const hd_variant *of;
+    if (kernel >= HD_SHARED_KERNELS) return kernel < HIVE_KERNELS ? shared[kernel - HD_SHARED_KERNELS] : NULL;
+    const hd_variant_row *row = hd_variant_row_at(hive_host_variants, kernel, &of);
+    return row ? row->entry : NULL;
 }
 
 const hd_design hd_design_hive_host = {
     .name = "hive",
     .what = "a dictionary that grows, its GPU kernels on the host machine",
-    .policy = "none",
     .params = &hive_params,
-    .shape = shape,
-    .open = open,
-    HD_ON_HOST,
+    .policy = "none",
+    .variants = hive_variants,
+    .unfit = hive_unfit_row,
+    .gpu = &hive_gpu,
+    .host_kernel = hive_host_kernel,
     .owns = true,
+    HD_ON_HOST,
     .resize = hd_host_resize,
 };
-
-#define HIVE_KERNEL(variant, family, lanes, threads, fits, strictness, what) HIVE_ROW(host, variant, family, what)
-#include "gpu/hive/registry.inc"
-#undef HIVE_KERNEL

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hive_cuda.cu - the Hive kernels as CUDA entry points, and the table that a launch looks them up in.
+ * kernels.cu - the Hive kernels as CUDA entry points, and the table that a launch looks them up in.
  */
-#define HIVE_MIX64 /* tables with hash functions by name: hive_named_cuda.cu */
+#define HIVE_MIX64 /* tables with hash functions by name: kernels_named.cu */
 
-#include "gpu/entry.h"
-#include "gpu/hive/kernels.h"
+#define HIVE_REGISTRY hive_cuda_variants
+#include "gpu/hive/registry.h"
+
+#include "gpu/hive/kernel_numbers.h"
 #include "gpu/hive/named.h"
-#include "gpu/hive/rows.h"
-
-#define HIVE_KERNEL(variant, family, lanes, threads, fits, strictness, what)
 
 /* What a special entry is compiled for: a variant's usual table, with two hash functions and slots of 64 bits, and one
  * operation, or mixed batches. All that is constant then, so that the rest of the text falls out, and registers with
@@ -46,69 +45,95 @@ static __device__ __forceinline__ void items_wabc(const hive_args *a, uint32_t o
     hive_wabc_items(a);
 }
 
-#define HIVE_SPECIAL(variant, family, OP, is_mixed, is_distinct, threads, blocks)                       \
-    static __global__ void __launch_bounds__(threads, blocks)                                           \
-        hive_special_##variant##_##OP##_##is_mixed##_##is_distinct(const __grid_constant__ hive_args a) \
+/* Special entry points; `blocks` of `threads` run on a multiprocessor at a time. */
+#define HIVE_SPECIAL(name, text, operation, is_mixed, is_distinct, threads, blocks)                     \
+    static __global__ void __launch_bounds__(threads, blocks) name(const __grid_constant__ hive_args a) \
     {                                                                                                   \
-        items_##variant(&a, HD_OP_##OP, is_mixed, is_distinct);                                         \
+        text(&a, operation, is_mixed, is_distinct);                                                     \
     }
-#include "gpu/hive/registry.inc"
-#undef HIVE_SPECIAL
+/* clang-format off */
+HIVE_SPECIAL(hive_special_batched_FIND_false_false, items_batched, HD_OP_FIND, false, false, HIVE_BATCHED_THREADS, 4)
+HIVE_SPECIAL(hive_special_batched_FIND_PTR_false_false, items_batched, HD_OP_FIND_PTR, false, false, HIVE_BATCHED_THREADS, 4)
+HIVE_SPECIAL(hive_special_batched_CONTAINS_false_false, items_batched, HD_OP_CONTAINS, false, false, HIVE_BATCHED_THREADS, 4)
+HIVE_SPECIAL(hive_special_batched_ASSIGN_false_false, items_batched, HD_OP_ASSIGN, false, false, HIVE_BATCHED_THREADS, 3)
+HIVE_SPECIAL(hive_special_batched_ASSIGN_VALUES_false_false, items_batched, HD_OP_ASSIGN_VALUES, false, false, HIVE_BATCHED_THREADS, 3)
+HIVE_SPECIAL(hive_special_batched_INSERT_OR_ASSIGN_false_false, items_batched, HD_OP_INSERT_OR_ASSIGN, false, false, HIVE_BATCHED_THREADS, 3)
+HIVE_SPECIAL(hive_special_batched_INSERT_OR_ASSIGN_false_true, items_batched, HD_OP_INSERT_OR_ASSIGN, false, true, HIVE_BATCHED_THREADS, 3)
+HIVE_SPECIAL(hive_special_batched_FIND_OR_INSERT_false_false, items_batched, HD_OP_FIND_OR_INSERT, false, false, HIVE_BATCHED_THREADS, 3)
+HIVE_SPECIAL(hive_special_batched_FIND_OR_INSERT_false_true, items_batched, HD_OP_FIND_OR_INSERT, false, true, HIVE_BATCHED_THREADS, 3)
+HIVE_SPECIAL(hive_special_batched_ACCUM_OR_ASSIGN_false_false, items_batched, HD_OP_ACCUM_OR_ASSIGN, false, false, HIVE_BATCHED_THREADS, 3)
+HIVE_SPECIAL(hive_special_batched_ERASE_false_false, items_batched, HD_OP_ERASE, false, false, HIVE_BATCHED_THREADS, 3)
+HIVE_SPECIAL(hive_special_batched_FIND_true_false, items_batched, HD_OP_FIND, true, false, HIVE_BATCHED_THREADS, 3)
+HIVE_SPECIAL(hive_special_batched_FIND_true_true, items_batched, HD_OP_FIND, true, true, HIVE_BATCHED_THREADS, 3)
+HIVE_SPECIAL(hive_special_wabc_FIND_false_false, items_wabc, HD_OP_FIND, false, false, 128, 8)
+HIVE_SPECIAL(hive_special_wabc_INSERT_OR_ASSIGN_false_false, items_wabc, HD_OP_INSERT_OR_ASSIGN, false, false, 128, 6)
+HIVE_SPECIAL(hive_special_wabc_INSERT_OR_ASSIGN_false_true, items_wabc, HD_OP_INSERT_OR_ASSIGN, false, true, 128, 6)
+HIVE_SPECIAL(hive_special_wabc_ERASE_false_false, items_wabc, HD_OP_ERASE, false, false, 128, 8)
+HIVE_SPECIAL(hive_special_wabc_FIND_true_false, items_wabc, HD_OP_FIND, true, false, 128, 6)
+HIVE_SPECIAL(hive_special_wabc_FIND_true_true, items_wabc, HD_OP_FIND, true, true, 128, 6)
+/* clang-format on */
 
 typedef struct special {
+    const hd_variant *variant; /* its row of items */
     usual shape;
-    uint32_t kernel, op;
+    uint32_t op;
     bool mixed, distinct;
-    const void *entry;
+    hd_kernel_entry entry;
 } special;
 
+/* clang-format off */
 static const special specials[] = {
-#define HIVE_SPECIAL(variant, family, OP, is_mixed, is_distinct, threads, blocks) \
-    { usual_##variant, HIVE_NUMBER_##variant##_##family,                          \
-      HD_OP_##OP,      is_mixed,                                                  \
-      is_distinct,     (const void *)hive_special_##variant##_##OP##_##is_mixed##_##is_distinct },
-#include "gpu/hive/registry.inc"
-#undef HIVE_SPECIAL
+    { &hive_variant_batched, usual_batched, HD_OP_FIND, false, false, hive_special_batched_FIND_false_false },
+    { &hive_variant_batched, usual_batched, HD_OP_FIND_PTR, false, false, hive_special_batched_FIND_PTR_false_false },
+    { &hive_variant_batched, usual_batched, HD_OP_CONTAINS, false, false, hive_special_batched_CONTAINS_false_false },
+    { &hive_variant_batched, usual_batched, HD_OP_ASSIGN, false, false, hive_special_batched_ASSIGN_false_false },
+    { &hive_variant_batched, usual_batched, HD_OP_ASSIGN_VALUES, false, false, hive_special_batched_ASSIGN_VALUES_false_false },
+    { &hive_variant_batched, usual_batched, HD_OP_INSERT_OR_ASSIGN, false, false, hive_special_batched_INSERT_OR_ASSIGN_false_false },
+    { &hive_variant_batched, usual_batched, HD_OP_INSERT_OR_ASSIGN, false, true, hive_special_batched_INSERT_OR_ASSIGN_false_true },
+    { &hive_variant_batched, usual_batched, HD_OP_FIND_OR_INSERT, false, false, hive_special_batched_FIND_OR_INSERT_false_false },
+    { &hive_variant_batched, usual_batched, HD_OP_FIND_OR_INSERT, false, true, hive_special_batched_FIND_OR_INSERT_false_true },
+    { &hive_variant_batched, usual_batched, HD_OP_ACCUM_OR_ASSIGN, false, false, hive_special_batched_ACCUM_OR_ASSIGN_false_false },
+    { &hive_variant_batched, usual_batched, HD_OP_ERASE, false, false, hive_special_batched_ERASE_false_false },
+    { &hive_variant_batched, usual_batched, HD_OP_FIND, true, false, hive_special_batched_FIND_true_false },
+    { &hive_variant_batched, usual_batched, HD_OP_FIND, true, true, hive_special_batched_FIND_true_true },
+    { &hive_variant_wabc, usual_wabc, HD_OP_FIND, false, false, hive_special_wabc_FIND_false_false },
+    { &hive_variant_wabc, usual_wabc, HD_OP_INSERT_OR_ASSIGN, false, false, hive_special_wabc_INSERT_OR_ASSIGN_false_false },
+    { &hive_variant_wabc, usual_wabc, HD_OP_INSERT_OR_ASSIGN, false, true, hive_special_wabc_INSERT_OR_ASSIGN_false_true },
+    { &hive_variant_wabc, usual_wabc, HD_OP_ERASE, false, false, hive_special_wabc_ERASE_false_false },
+    { &hive_variant_wabc, usual_wabc, HD_OP_FIND, true, false, hive_special_wabc_FIND_true_false },
+    { &hive_variant_wabc, usual_wabc, HD_OP_FIND, true, true, hive_special_wabc_FIND_true_true },
 };
-#undef HIVE_KERNEL
+/* clang-format on */
 
 /* In the order of hive_kernel. */
-static const void *const entries[] = {
-#define HIVE_KERNEL(variant, family, lanes, threads, fits, strictness, what) \
-    (const void *)hive_kernel_##variant##_##family,
-#include "gpu/hive/registry.inc"
-#undef HIVE_KERNEL
-    (const void *)hive_kernel_list,       (const void *)hive_kernel_split,      (const void *)hive_kernel_restash,
-    (const void *)hive_kernel_measure,    (const void *)hive_kernel_merge,      (const void *)hive_kernel_thin,
-    (const void *)hive_kernel_word_enter, (const void *)hive_kernel_word_leave, (const void *)hive_kernel_count_each,
-};
-enum { SPECIALS = sizeof specials / sizeof *specials };
-static_assert(sizeof entries / sizeof *entries == HIVE_KERNELS, "every kernel has its entry");
-static_assert((int)HIVE_KERNELS + (int)SPECIALS <= (int)HIVE_NAMED, "every entry has its number");
+static const hd_kernel_entry shared[] = { hive_kernel_list,       hive_kernel_split,      hive_kernel_restash,
+                                          hive_kernel_measure,    hive_kernel_merge,      hive_kernel_thin,
+                                          hive_kernel_word_enter, hive_kernel_word_leave, hive_kernel_count_each };
+static_assert(sizeof shared / sizeof *shared == HIVE_KERNELS - HD_SHARED_KERNELS, "every kernel has its entry");
 
 /* Whether keys come in, so that it matters whether they are distinct. */
 static bool comes_in(const special *s) { return s->mixed || hive_op_inserts(s->op); }
 
-static bool is_for(const special *s, uint32_t kernel, const hive_args *a)
+static bool is_for(const special *s, const hd_variant *variant, const hive_args *a)
 {
     bool in = comes_in(s), aligned = ((uintptr_t)a->value | (uintptr_t)a->value_out) % 4 == 0;
     bool is_usual =
         aligned && a->v.slots == s->shape.slots && a->v.half == 32 && a->v.hashes == 2 && a->v.masks == s->shape.masks;
-    return is_usual && s->kernel == kernel && s->mixed == (a->each != nullptr) && (s->mixed || s->op == a->op) &&
+    return is_usual && s->variant == variant && s->mixed == (a->each != nullptr) && (s->mixed || s->op == a->op) &&
            a->moves == in && (!in || s->distinct == a->distinct);
 }
 
-const void *hive_cuda_entry(uint32_t kernel, const void *args, uint32_t *number)
+extern "C" const void *hive_cuda_entry(uint32_t kernel, const void *args)
 {
     const hive_args *a = (const hive_args *)args;
     const void *named = hive_named_entry(kernel, args);
-    if (kernel >= HIVE_KERNELS) return nullptr;
-    if (named) return *number = HIVE_NAMED + kernel, named;
-    for (uint32_t s = 0; s < SPECIALS && kernel < HIVE_ROWS; s++) {
-        if (!is_for(&specials[s], kernel, a)) continue;
-        *number = HIVE_KERNELS + s;
-        return specials[s].entry;
-    }
-    *number = kernel;
-    return entries[kernel];
+    const hd_variant *of;
+    if (named) return named;
+    if (kernel >= HD_SHARED_KERNELS)
+        return kernel < HIVE_KERNELS ? shared[kernel - HD_SHARED_KERNELS].address : nullptr;
+    const hd_variant_row *row = hd_variant_row_at(hive_cuda_variants, kernel, &of);
+    if (!row) return nullptr;
+    for (const special &s : specials)
+        if (row->family == HIVE_ITEMS && is_for(&s, of, a)) return s.entry.address;
+    return row->entry.address;
 }

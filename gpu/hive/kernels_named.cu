@@ -1,31 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hive_named_cuda.cu - the Hive kernels that hash, for tables whose hash functions have names (hive_view.functions).
- * The same text as hive_cuda.cu compiles for all others, where a call of any of nine functions would cost registers.
+ * kernels_named.cu - the Hive kernels that hash, for tables whose hash functions have names (hive_view.functions). The
+ * same text as kernels.cu compiles for all others, where a call of any of nine functions would cost registers.
  */
-#include "gpu/entry.h"
 #include "gpu/hive/named.h"
 #include "simt/simt.h"
 
+/* A file's own: kernels.cu has entry points of these names. */
 #undef SIMT_KERNEL
 #define SIMT_KERNEL(name, args_type, a) \
     static __global__ void __attribute__((unused)) name(const __grid_constant__ args_type a)
 
-#include "gpu/hive/kernels.h"
-#include "gpu/hive/rows.h"
+#define HIVE_REGISTRY hive_cuda_variants
+#include "gpu/hive/registry.h"
 
-static const void *const rows[] = {
-#define HIVE_KERNEL(variant, family, lanes, threads, fits, strictness, what) \
-    (const void *)hive_kernel_##variant##_##family,
-#include "gpu/hive/registry.inc"
-#undef HIVE_KERNEL
-};
-static_assert(HIVE_KERNELS <= GPU_ENTRIES_MOST - HIVE_NAMED, "every entry has its number");
+#include "gpu/hive/kernel_numbers.h"
 
 const void *hive_named_entry(uint32_t kernel, const void *args)
 {
+    const hd_variant *of;
+    const hd_variant_row *row = hd_variant_row_at(hive_cuda_variants, kernel, &of);
     if (kernel >= HIVE_NUMBER_word_enter || !((const hive_args *)args)->v.functions) return nullptr;
-    if (kernel < HIVE_ROWS) return rows[kernel];
+    if (row) return row->entry.address;
     if (kernel == HIVE_NUMBER_split) return (const void *)hive_kernel_split;
     if (kernel == HIVE_NUMBER_restash) return (const void *)hive_kernel_restash;
     return kernel == HIVE_NUMBER_thin ? (const void *)hive_kernel_thin : nullptr;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hive_gpu.c - what the backends are to know of Hive: what its tables are made of on a device and beside the
+ * launch.c - what the backends are to know of Hive: what its tables are made of on a device and beside the
  * reference's words, the argument of its kernels, and its batches as launches.
  */
 #include "gpu/hive/launch.h"
@@ -14,7 +14,7 @@
 #include "predicates/predicate.h"
 #include "ref/hive/hive.h"
 
-extern const hd_design hd_design_hive;
+extern const hd_design hd_design_hive, hd_design_hive_cuda;
 
 /* Words that kernels count in. */
 typedef struct hive_words {
@@ -155,12 +155,12 @@ static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd
     return status ? status : count_each((const hive_own *)own, to, b);
 }
 
-const char *hive_unfit_row(uint32_t row, const hd_info *info, const hd_batch *b)
+const char *hive_unfit_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
 {
     const char *unfit = b->each ? NULL : hive_unfit(b->op);
-    hive_family family = b->each ? HIVE_FAMILY_items : hive_family_of(b->op);
+    hive_family family = b->each ? HIVE_ITEMS : hive_family_of(b->op);
     if (unfit) return unfit;
-    return hive_rows[row].family != family ? HD_OTHER_OPERATION : hive_rows[row].fits(info);
+    return row->family != family ? HD_OTHER_OPERATION : row->fits(info);
 }
 
 /* ---- On the host machine --------------------------------------------------------------------- */
@@ -216,12 +216,12 @@ static hd_status empty(void *own, const hd_launcher *l)
     hd_when when = { 0, 0, 0, false };
     memset(&b, 0, sizeof b);
     b.op = HD_OP_CLEAR;
-    return launch(own, l, HIVE_NUMBER_tile_clear, &b, when);
+    return launch(own, l, hive_row_of("tile", HIVE_CLEAR), &b, when);
 }
 
 static hd_status open_here(const void *own, const hd_seams *s, void **staged)
 {
-    return hd_design_hive.open(&((const hive_own *)own)->gpu.info, s, staged);
+    return hd_design_hive.open(&hd_design_hive, &((const hive_own *)own)->gpu.info, s, staged);
 }
 
 static int add_planes(const hive_view *v, hd_plane *all, const hive_segment *there, const hive_segment *here,
@@ -325,7 +325,7 @@ static hd_status change_stash(hive_own *o, const hd_gpu_machine *m, hive_args *a
     a->first = hive_capacity(&a->v);
     a->last = hive_places(&a->v);
     a->stashed = &o->words->stashed[!o->count];
-    hd_status status = launch_range(m, HIVE_NUMBER_tile_clear, 1, a);
+    hd_status status = launch_range(m, hive_row_of("tile", HIVE_CLEAR), 1, a);
     a->was = was;
     a->first = 0;
     a->last = was_buckets * o->v.slots;
@@ -432,7 +432,11 @@ static hd_status resize(void *own, void *entries, const hd_gpu_machine *m, uint6
 
 const hd_gpu hive_gpu = {
     &hd_design_hive,
-    HD_GPU_hive,
+#ifdef HD_CUDA
+    hive_cuda_entry,
+#else
+    NULL,
+#endif
     HIVE_NUMBER_word_enter,
     HIVE_NUMBER_word_leave,
     sizeof(hive_own),
@@ -450,4 +454,17 @@ const hd_gpu hive_gpu = {
     lists,
     launch,
     resize,
+};
+
+const hd_design hd_design_hive_cuda = {
+    .name = "hive",
+    .what = "a dictionary in a GPU's memory",
+    .params = &hive_params,
+    .policy = "none",
+    .variants = hive_variants,
+    .unfit = hive_unfit_row,
+    .gpu = &hive_gpu,
+    .owns = true,
+    HD_ON_CUDA,
+    .resize = hd_cuda_resize,
 };

@@ -7,9 +7,7 @@
 
 #include <stdint.h>
 
-enum { HIVE_NAMED = 128 /* kernel k has this number and k more */ };
-
-/* What runs kernel `kernel` with these arguments, if their table has such functions; NULL: what runs it for all
+/* The entry point of kernel `kernel` for these arguments, if their table has such functions; NULL: the one for all
  * tables. */
 const void *hive_named_entry(uint32_t kernel, const void *args);
 

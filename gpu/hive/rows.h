@@ -1,85 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * rows.h - the variants of registry.inc as data, for whoever launches, lists or tests them, and what launches a batch
- * is made of: the same for the host machine and for CUDA.
+ * rows.h - the variants of registry.h as data, and the launches of a batch, which are the same for the host machine and
+ * for CUDA.
  */
 #ifndef HIVE_ROWS_H
 #define HIVE_ROWS_H
 
+#include "base/backend.h"
 #include "gpu/hive/args.h"
+#include "gpu/hive/kernel_numbers.h"
+#include "gpu/hive/variant.h"
 #include "heddle.h"
 
-typedef enum hive_family {
-    HIVE_FAMILY_items,  /* all keyed operations, and mixed batches: an item's operation is a value */
-    HIVE_FAMILY_sweep,  /* erase_if, size, size_if  */
-    HIVE_FAMILY_export, /* export, export_if        */
-    HIVE_FAMILY_clear
-} hive_family;
+/* The variants of registry.h; a NULL ends them. */
+extern const hd_variant *const hive_variants[];
 
-static inline hive_family hive_family_of(uint32_t op)
+/* A kernel of the host machine by number; NULL: there is none. */
+hd_host_text *hive_host_kernel(uint32_t kernel);
+
+/* Row `row`; NULL past the last. */
+static inline const hd_variant_row *hive_row(uint32_t row)
 {
-    switch (hd_op_family((hd_op)op)) {
-    case HD_FAMILY_SWEEP:
-    case HD_FAMILY_PROMOTE: return HIVE_FAMILY_sweep;
-    case HD_FAMILY_EXPORT: return HIVE_FAMILY_export;
-    case HD_FAMILY_CLEAR: return HIVE_FAMILY_clear;
-    default: return HIVE_FAMILY_items;
-    }
+    const hd_variant *of;
+    return hd_variant_row_at(hive_variants, row, &of);
 }
 
-/* ---- Which shapes a row can run: NULL, or why not -------------------------------------------- */
-
-static inline const char *hive_fits_all(const hd_info *info) { return (void)info, (const char *)NULL; }
-
-static inline const char *hive_fits_batched(const hd_info *info)
+/* The name of its variant. */
+static inline const char *hive_row_name(uint32_t row)
 {
-    if (info->layout == HD_LAYOUT_MASKS) return "batched claims words: layout words";
-    return info->slots <= 16 ? NULL : "a lane of batched has up to four words of a bucket: 8 or 16 slots";
+    const hd_variant *of;
+    return hd_variant_row_at(hive_variants, row, &of) ? of->name : NULL;
 }
 
-static inline const char *hive_fits_wabc(const hd_info *info)
+static inline uint32_t hive_row_count(void) { return hd_variant_row_count(hive_variants); }
+
+/* The row by which a variant runs a family; hive_row_count(): it does not. */
+static inline uint32_t hive_row_of(const char *variant, hive_family family)
 {
-    if (info->layout != HD_LAYOUT_MASKS) return "wabc claims slots in masks: layout masks";
-    return info->slots == 32 ? NULL : "wabc has a lane for each slot: buckets of 32";
+    return hd_variant_row_of(hive_variants, variant, family);
 }
-
-/* ---- Rows ------------------------------------------------------------------------------------ */
-
-/* The numbers of kernels: the rows in their order, then those that batches share. */
-typedef enum hive_kernel {
-#define HIVE_KERNEL(variant, family, lanes, threads, fits, strictness, what) HIVE_NUMBER_##variant##_##family,
-#include "gpu/hive/registry.inc"
-#undef HIVE_KERNEL
-    HIVE_ROWS,
-    HIVE_NUMBER_list = HIVE_ROWS,
-    HIVE_NUMBER_split,
-    HIVE_NUMBER_restash,
-    HIVE_NUMBER_measure,
-    HIVE_NUMBER_merge,
-    HIVE_NUMBER_thin,
-    HIVE_NUMBER_word_enter, /* of a batch lock: concurrency/word.h */
-    HIVE_NUMBER_word_leave,
-    HIVE_NUMBER_count_each, /* of a mixed batch: gpu/each.h */
-    HIVE_KERNELS
-} hive_kernel;
-
-typedef enum hive_strict { HIVE_STRICT_EXACT, HIVE_STRICT_ORDER } hive_strict;
-
-typedef struct hive_row {
-    const char *variant;
-    hive_family family;
-    uint32_t lanes, threads; /* per item or slot, per block */
-    const char *(*fits)(const hd_info *info);
-    hive_strict strict;
-    const char *what;
-} hive_row;
-
-static const hive_row hive_rows[] = {
-#define HIVE_KERNEL(variant, family, lanes, threads, fits, strictness, what) \
-    { #variant, HIVE_FAMILY_##family, lanes, threads, fits, HIVE_STRICT_##strictness, what },
-#include "gpu/hive/registry.inc"
-#undef HIVE_KERNEL
-};
 
 /* ---- A batch as launches --------------------------------------------------------------------- */
 
@@ -147,7 +106,7 @@ static inline hd_status hive_launch_windows(const hive_launcher *l, uint32_t row
     do {
         a->first = a->last;
         a->last = a->n - a->first < l->window ? a->n : a->first + l->window;
-        s = hive_launch_one(l, row, a, hive_rows[row].lanes, hive_rows[row].threads);
+        s = hive_launch_one(l, row, a, hive_row(row)->lanes, hive_row(row)->threads);
         if (!s) s = hive_launch_list(l, HIVE_NUMBER_list, a);
         a->window++;
     } while (!s && a->last < a->n);
@@ -158,16 +117,16 @@ static inline hd_status hive_launch_windows(const hive_launcher *l, uint32_t row
  * slots begins. */
 static inline hd_status hive_launch(const hive_launcher *l, uint32_t row, hive_args a)
 {
-    const hive_row *r = &hive_rows[row];
+    const hd_variant_row *r = hive_row(row);
     bool stages = !a.each && a.op == HD_OP_FIND_MISSED && (a.list_key || a.list_item || a.count);
     hd_status s = HD_OK;
     if (!stages) a.stage_flag = NULL;
-    if (r->family != HIVE_FAMILY_export) a.first = 0;
-    a.last = r->family == HIVE_FAMILY_items ? a.n : r->family == HIVE_FAMILY_export ? a.first + a.n : hive_places(&a.v);
+    if (r->family != HIVE_EXPORT) a.first = 0;
+    a.last = r->family == HIVE_ITEMS ? a.n : r->family == HIVE_EXPORT ? a.first + a.n : hive_places(&a.v);
     if (stages) a.last = 0;
     if (stages) return hive_launch_windows(l, row, &a);
-    if (r->family == HIVE_FAMILY_export) return hive_launch_list(l, row, &a);
-    if (r->family == HIVE_FAMILY_sweep && a.count) s = l->zero(l->self, a.count, sizeof *a.count);
+    if (r->family == HIVE_EXPORT) return hive_launch_list(l, row, &a);
+    if (r->family == HIVE_SWEEP && a.count) s = l->zero(l->self, a.count, sizeof *a.count);
     return s ? s : hive_launch_one(l, row, &a, r->lanes, r->threads);
 }
 

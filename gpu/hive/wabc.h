@@ -4,22 +4,42 @@
  * ballot and an election (WCME, section IV-B); an insert wins its slot by one atomic on the mask of free slots, and
  * then commits (WABC, section IV-A); keys are displaced under the bucket's lock, which nothing else takes.
  */
-#ifdef HIVE_KERNEL_TEXT
+#ifndef HIVE_WABC_H
+#define HIVE_WABC_H
+
+#include "gpu/hive/kernels.h"
+
 SIMT_FN void hive_wabc_items(const hive_args *a) { hive_items(a, simt_tile_of(32)); }
 SIMT_FN void hive_wabc_sweep(const hive_args *a) { hive_sweep(a); }
 SIMT_FN void hive_wabc_export(const hive_args *a) { hive_list(a); }
 SIMT_FN void hive_wabc_clear(const hive_args *a) { hive_clear_words(a); }
-#endif
-HIVE_KERNEL(wabc, items, 32, 128, hive_fits_wabc, ORDER,
-            "a warp per key, a lane per slot, claims by one atomic on the bucket's mask")
-HIVE_KERNEL(wabc, sweep, 1, 128, hive_fits_wabc, EXACT, "a thread per slot")
-HIVE_KERNEL(wabc, export, 1, 128, hive_fits_wabc, EXACT, "a warp per part of the range counts, and then writes")
-HIVE_KERNEL(wabc, clear, 1, 128, hive_fits_wabc, EXACT, "a thread per slot")
-#ifdef HIVE_SPECIAL
-HIVE_SPECIAL(wabc, items, FIND, false, false, 128, 8)
-HIVE_SPECIAL(wabc, items, INSERT_OR_ASSIGN, false, false, 128, 6)
-HIVE_SPECIAL(wabc, items, INSERT_OR_ASSIGN, false, true, 128, 6)
-HIVE_SPECIAL(wabc, items, ERASE, false, false, 128, 8)
-HIVE_SPECIAL(wabc, items, FIND, true, false, 128, 6)
-HIVE_SPECIAL(wabc, items, FIND, true, true, 128, 6)
+
+/* Which tables it runs on. */
+static inline const char *hive_fits_wabc(const hd_info *info)
+{
+    if (info->layout != HD_LAYOUT_MASKS) return "wabc claims slots in masks: layout masks";
+    return info->slots == 32 ? NULL : "wabc has a lane for each slot: buckets of 32";
+}
+
+SIMT_ENTRY(hive_kernel_wabc_items, hive_args, hive_wabc_items)
+SIMT_ENTRY(hive_kernel_wabc_sweep, hive_args, hive_wabc_sweep)
+SIMT_ENTRY(hive_kernel_wabc_export, hive_args, hive_wabc_export)
+SIMT_ENTRY(hive_kernel_wabc_clear, hive_args, hive_wabc_clear)
+
+static const hd_variant hive_variant_wabc = {
+    .name = "wabc",
+    .row = {
+        { HIVE_ITEMS, hive_kernel_wabc_items, 32, 128, hive_fits_wabc, HD_ORDER,
+          HD_WHAT("items: a warp per key, a lane per slot, claims by one atomic on the bucket's mask") },
+        { HIVE_SWEEP, hive_kernel_wabc_sweep, 1, 128, hive_fits_wabc, HD_EXACT,
+          HD_WHAT("sweep: a thread per slot") },
+        { HIVE_EXPORT, hive_kernel_wabc_export, 1, 128, hive_fits_wabc, HD_EXACT,
+          HD_WHAT("export: a warp per part of the range counts, and then writes") },
+        { HIVE_CLEAR, hive_kernel_wabc_clear, 1, 128, hive_fits_wabc, HD_EXACT,
+          HD_WHAT("clear: a thread per slot") },
+    },
+    .ran = HIVE_RAN("wabc"),
+    .ran_mixed = "hive.mixed.wabc",
+};
+
 #endif

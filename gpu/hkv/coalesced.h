@@ -26,7 +26,11 @@
  * An item takes effect when it claims. A lane that is done takes the warp's next item, so that one that has to wait
  * keeps none of its neighbours. slots.pml is this as a model.
  */
-#ifdef HKV_KERNEL_TEXT
+#ifndef HKV_COALESCED_H
+#define HKV_COALESCED_H
+
+#include "gpu/hkv/kernels.h"
+
 enum {
     HKV_COALESCED_THREADS = 128,
     HKV_COALESCED_ROW = 144 /* bytes: a line, and sixteen more, so that rows begin in different banks */
@@ -701,8 +705,7 @@ SIMT_FN void hkv_coalesced_lookup(const hkv_args *a)
 SIMT_FN void hkv_coalesced_update(const hkv_args *a) { hkv_coalesced(a, HKV_UPDATE); }
 SIMT_FN void hkv_coalesced_upsert(const hkv_args *a) { hkv_coalesced(a, HKV_UPSERT); }
 SIMT_FN void hkv_coalesced_erase(const hkv_args *a) { hkv_coalesced(a, HKV_ERASE); }
-#endif
-#ifdef HKV_FITS_TEXT
+
 static inline const char *hkv_fits_coalesced(const hd_info *info)
 {
     bool row = info->slots == 16 || info->slots == 32 || info->slots == 64 || info->slots == 128;
@@ -713,34 +716,26 @@ static inline const char *hkv_fits_coalesced_pairs(const hd_info *info)
     return info->layout == HD_LAYOUT_PAIRS ? hkv_fits_coalesced(info)
                                            : "it finds the least score by lower bounds, which layout=planes has not";
 }
-#endif
-HKV_KERNEL(coalesced, lookup, 1, 128, hkv_fits_coalesced, ORDER,
-           "a thread per key, a warp fetches the digest lines and values of its 32")
-HKV_KERNEL(coalesced, update, 1, 128, hkv_fits_coalesced, ORDER,
-           "a thread per key claims the entry, a warp fetches for its 32")
-HKV_KERNEL(coalesced, upsert, 1, 128, hkv_fits_coalesced_pairs, CHOICE,
-           "a thread per key claims by the key and evicts by bounds, a warp fetches for its 32")
-HKV_KERNEL(coalesced, erase, 1, 128, hkv_fits_coalesced, ORDER,
-           "a thread per key claims the entry, a warp fetches for its 32")
-#ifdef HKV_SPECIAL
-/* The usual table, operation by operation: what each has no use for falls out, and registers with it. */
-HKV_SPECIAL(coalesced, lookup, FIND, WHOLE, 128, 7, 7)
-HKV_SPECIAL(coalesced, lookup, CONTAINS, WHOLE, 128, 7, 7)
-HKV_SPECIAL(coalesced, lookup, FIND_PTR, WHOLE, 128, 7, 7)
-HKV_SPECIAL(coalesced, update, TOUCH, WHOLE, 128, 6, 5)
-HKV_SPECIAL(coalesced, update, ASSIGN, WHOLE, 128, 6, 5)
-HKV_SPECIAL(coalesced, update, ASSIGN_SCORES, WHOLE, 128, 6, 6)
-HKV_SPECIAL(coalesced, upsert, INSERT_OR_ASSIGN, WHOLE, 128, 5, 4)
-HKV_SPECIAL(coalesced, upsert, INSERT_AND_EVICT, WHOLE, 128, 4, 4)
-HKV_SPECIAL(coalesced, upsert, FIND_OR_INSERT, WHOLE, 128, 5, 4)
-HKV_SPECIAL(coalesced, upsert, FIND_OR_INSERT_PTR, WHOLE, 128, 5, 4)
-HKV_SPECIAL(coalesced, erase, ERASE, WHOLE, 128, 6, 6)
-HKV_SPECIAL(coalesced, update, INSERT_OR_ASSIGN, PRESENT, 128, 6, 5)
-HKV_SPECIAL(coalesced, update, INSERT_AND_EVICT, PRESENT, 128, 6, 5)
-HKV_SPECIAL(coalesced, update, FIND_OR_INSERT, PRESENT, 128, 6, 5)
-HKV_SPECIAL(coalesced, update, FIND_OR_INSERT_PTR, PRESENT, 128, 6, 6)
-HKV_SPECIAL(coalesced, upsert, INSERT_OR_ASSIGN, ABSENT, 128, 5, 4)
-HKV_SPECIAL(coalesced, upsert, INSERT_AND_EVICT, ABSENT, 128, 4, 4)
-HKV_SPECIAL(coalesced, upsert, FIND_OR_INSERT, ABSENT, 128, 5, 4)
-HKV_SPECIAL(coalesced, upsert, FIND_OR_INSERT_PTR, ABSENT, 128, 5, 4)
+
+SIMT_ENTRY(hkv_kernel_coalesced_lookup, hkv_args, hkv_coalesced_lookup)
+SIMT_ENTRY(hkv_kernel_coalesced_update, hkv_args, hkv_coalesced_update)
+SIMT_ENTRY(hkv_kernel_coalesced_upsert, hkv_args, hkv_coalesced_upsert)
+SIMT_ENTRY(hkv_kernel_coalesced_erase, hkv_args, hkv_coalesced_erase)
+
+static const hd_variant hkv_variant_coalesced = {
+    .name = "coalesced",
+    .row = {
+        { HKV_LOOKUP, hkv_kernel_coalesced_lookup, 1, 128, hkv_fits_coalesced, HD_ORDER,
+          HD_WHAT("lookup: a thread per key, a warp fetches the digest lines and values of its 32") },
+        { HKV_UPDATE, hkv_kernel_coalesced_update, 1, 128, hkv_fits_coalesced, HD_ORDER,
+          HD_WHAT("update: a thread per key claims the entry, a warp fetches for its 32") },
+        { HKV_UPSERT, hkv_kernel_coalesced_upsert, 1, 128, hkv_fits_coalesced_pairs, HD_CHOICE,
+          HD_WHAT("upsert: a thread per key claims by the key and evicts by bounds, a warp fetches for its 32") },
+        { HKV_ERASE, hkv_kernel_coalesced_erase, 1, 128, hkv_fits_coalesced, HD_ORDER,
+          HD_WHAT("erase: a thread per key claims the entry, a warp fetches for its 32") },
+    },
+    .ran = HKV_RAN("coalesced"),
+    .formerly = "gather",
+};
+
 #endif

@@ -1,43 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hkv_host.c - HKV tables on the host machine: the kernels of gpu/hkv, compiled for it.
+ * host.c - the HKV kernels compiled for the host machine, the table that a launch looks them up in, and the design
+ * whose batches they run.
  */
-#include "gpu/hkv/kernels.h"
+#define HKV_REGISTRY hkv_host_variants
+#include "gpu/hkv/registry.h"
+
 #include "gpu/hkv/launch.h"
 #include "gpu/hkv/select.h"
 
 extern const hd_design hd_design_hkv_host;
 
-hd_host_text *hkv_host_entry(uint32_t kernel);
+/* By number, less HD_SHARED_KERNELS. */
+static hd_host_text *const shared[] = {
+    [HKV_NUMBER_list - HD_SHARED_KERNELS] = hkv_kernel_list,
+    [HKV_NUMBER_fetch_sort - HD_SHARED_KERNELS] = hkv_kernel_fetch_sort,
+    [HKV_NUMBER_fetch_values - HD_SHARED_KERNELS] = hkv_kernel_fetch_values,
+    [HKV_NUMBER_word_enter - HD_SHARED_KERNELS] = hkv_kernel_word_enter,
+    [HKV_NUMBER_word_leave - HD_SHARED_KERNELS] = hkv_kernel_word_leave,
+};
 
-hd_host_text *hkv_host_entry(uint32_t kernel)
+hd_host_text *hkv_host_kernel(uint32_t kernel)
 {
-    static hd_host_text *const entry[HKV_KERNELS] = {
-#define HKV_KERNEL(variant, family, lanes, threads, fits, strictness, what) hkv_kernel_##variant##_##family,
-#include "gpu/hkv/registry.inc"
-#undef HKV_KERNEL
-        hkv_kernel_list, hkv_kernel_fetch_sort, hkv_kernel_fetch_values, hkv_kernel_word_enter, hkv_kernel_word_leave,
-    };
-    return kernel < HKV_KERNELS ? entry[kernel] : NULL;
-}
-
-static hd_status shape(const hd_config *c, hd_info *info) { return hd_host_shape(&hkv_gpu, c, info); }
-static hd_status open(const hd_info *info, const hd_seams *s, void **state)
-{
-    return hd_host_open(&hkv_gpu, info, s, state);
+    const hd_variant *of;
+    if (kernel >= HD_SHARED_KERNELS) return kernel < HKV_KERNELS ? shared[kernel - HD_SHARED_KERNELS] : NULL;
+    const hd_variant_row *row = hd_variant_row_at(hkv_host_variants, kernel, &of);
+    return row ? row->entry : NULL;
 }
 
 const hd_design hd_design_hkv_host = {
     .name = "hkv",
     .what = "a bucketed cache, its GPU kernels on the host machine",
     .params = &hkv_params,
-    .shape = shape,
-    .open = open,
     .select = hkv_select,
-    HD_ON_HOST,
+    .variants = hkv_variants,
+    .unfit = hkv_unfit_row,
+    .gpu = &hkv_gpu,
+    .host_kernel = hkv_host_kernel,
     .owns = true,
+    HD_ON_HOST,
 };
-
-#define HKV_KERNEL(variant, family, lanes, threads, fits, strictness, what) HKV_ROW(host, variant, family, what)
-#include "gpu/hkv/registry.inc"
-#undef HKV_KERNEL

@@ -6,11 +6,9 @@
 #define HKV_ITEM_H
 
 #include "gpu/hkv/locate.h"
+#include "gpu/hkv/variant.h"
 
 #define HKV_NONE UINT64_MAX /* no entry */
-
-/* Operations that are done in one way. */
-enum { HKV_LOOKUP, HKV_UPDATE, HKV_UPSERT, HKV_PIN, HKV_ERASE };
 
 enum { HKV_NO_ITEM = HD_OUTCOME_COUNT, HKV_UNDECIDED, HKV_TO_NEXT /* to the next pass */ };
 enum { HKV_HOLDS_NOTHING, HKV_HOLDS_BUCKETS, HKV_HOLDS_ENTRY, HKV_HOLDS_PINS };

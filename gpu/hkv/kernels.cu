@@ -1,82 +1,148 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hkv_cuda.cu - the HKV kernels as CUDA entry points, and the table that a launch looks them up in.
+ * kernels.cu - the HKV kernels as CUDA entry points, and the table that a launch looks them up in.
  */
-#include "gpu/entry.h"
-#include "gpu/hkv/kernels.h"
-#include "gpu/hkv/rows.h"
+#define HKV_REGISTRY hkv_cuda_variants
+#include "gpu/hkv/registry.h"
 
-#define HKV_KERNEL(variant, family, lanes, threads, fits, strictness, what)
+#include "gpu/hkv/kernel_numbers.h"
 
-/* For 128 slots, pairs, one operation, one pass (or both over what is present), single or dual: constants, so that the
- * rest of the text falls out. */
-#define HKV_SPECIAL_ONE(variant, family, OP, PASS, threads, blocks, mode, is_dual)         \
-    static __global__ void __launch_bounds__(threads, blocks)                              \
-        hkv_special_##variant##_##OP##_##PASS##_##mode(const __grid_constant__ hkv_args a) \
-    {                                                                                      \
-        hkv_args b = a;                                                                    \
-        b.op = HD_OP_##OP;                                                                 \
-        if (HKV_##PASS != HKV_PRESENT) b.pass = HKV_##PASS;                                \
-        b.v.dual = is_dual;                                                                \
-        b.v.step = 2;                                                                      \
-        b.v.slots = 128;                                                                   \
-        if (HD_OP_##OP != HD_OP_INSERT_AND_EVICT) b.stage_flag = nullptr;                  \
-        if (HD_OP_##OP != HD_OP_FIND) b.fetch_entry = nullptr;                             \
-        hkv_##variant##_##family(&b);                                                      \
+/* Special entry points: for 128 slots, pairs, one operation, one pass (or both over what is present), single or dual.
+ * All that is constant then, so that the compiler removes the rest of the text, and needs fewer registers. `blocks`
+ * of 128 threads run on a multiprocessor at a time. */
+#define HKV_SPECIAL(name, text, operation, its_pass, is_dual, blocks)                              \
+    static __global__ void __launch_bounds__(128, blocks) name(const __grid_constant__ hkv_args a) \
+    {                                                                                              \
+        hkv_args b = a;                                                                            \
+        b.op = operation;                                                                          \
+        if (its_pass != HKV_PRESENT) b.pass = its_pass;                                            \
+        b.v.dual = is_dual;                                                                        \
+        b.v.step = 2;                                                                              \
+        b.v.slots = 128;                                                                           \
+        if (operation != HD_OP_INSERT_AND_EVICT) b.stage_flag = nullptr;                           \
+        if (operation != HD_OP_FIND) b.fetch_entry = nullptr;                                      \
+        text(&b);                                                                                  \
     }
-#define HKV_SPECIAL(variant, family, OP, PASS, threads, blocks, blocks_dual)   \
-    HKV_SPECIAL_ONE(variant, family, OP, PASS, threads, blocks, single, false) \
-    HKV_SPECIAL_ONE(variant, family, OP, PASS, threads, blocks_dual, dual, true)
-#include "gpu/hkv/registry.inc"
-#undef HKV_SPECIAL
+/* clang-format off */
+HKV_SPECIAL(hkv_special_coalesced_FIND_WHOLE_single, hkv_coalesced_lookup, HD_OP_FIND, HKV_WHOLE, false, 7)
+HKV_SPECIAL(hkv_special_coalesced_FIND_WHOLE_dual, hkv_coalesced_lookup, HD_OP_FIND, HKV_WHOLE, true, 7)
+HKV_SPECIAL(hkv_special_coalesced_CONTAINS_WHOLE_single, hkv_coalesced_lookup, HD_OP_CONTAINS, HKV_WHOLE, false, 7)
+HKV_SPECIAL(hkv_special_coalesced_CONTAINS_WHOLE_dual, hkv_coalesced_lookup, HD_OP_CONTAINS, HKV_WHOLE, true, 7)
+HKV_SPECIAL(hkv_special_coalesced_FIND_PTR_WHOLE_single, hkv_coalesced_lookup, HD_OP_FIND_PTR, HKV_WHOLE, false, 7)
+HKV_SPECIAL(hkv_special_coalesced_FIND_PTR_WHOLE_dual, hkv_coalesced_lookup, HD_OP_FIND_PTR, HKV_WHOLE, true, 7)
+HKV_SPECIAL(hkv_special_coalesced_TOUCH_WHOLE_single, hkv_coalesced_update, HD_OP_TOUCH, HKV_WHOLE, false, 6)
+HKV_SPECIAL(hkv_special_coalesced_TOUCH_WHOLE_dual, hkv_coalesced_update, HD_OP_TOUCH, HKV_WHOLE, true, 5)
+HKV_SPECIAL(hkv_special_coalesced_ASSIGN_WHOLE_single, hkv_coalesced_update, HD_OP_ASSIGN, HKV_WHOLE, false, 6)
+HKV_SPECIAL(hkv_special_coalesced_ASSIGN_WHOLE_dual, hkv_coalesced_update, HD_OP_ASSIGN, HKV_WHOLE, true, 5)
+HKV_SPECIAL(hkv_special_coalesced_ASSIGN_SCORES_WHOLE_single, hkv_coalesced_update, HD_OP_ASSIGN_SCORES, HKV_WHOLE, false, 6)
+HKV_SPECIAL(hkv_special_coalesced_ASSIGN_SCORES_WHOLE_dual, hkv_coalesced_update, HD_OP_ASSIGN_SCORES, HKV_WHOLE, true, 6)
+HKV_SPECIAL(hkv_special_coalesced_INSERT_OR_ASSIGN_WHOLE_single, hkv_coalesced_upsert, HD_OP_INSERT_OR_ASSIGN, HKV_WHOLE, false, 5)
+HKV_SPECIAL(hkv_special_coalesced_INSERT_OR_ASSIGN_WHOLE_dual, hkv_coalesced_upsert, HD_OP_INSERT_OR_ASSIGN, HKV_WHOLE, true, 4)
+HKV_SPECIAL(hkv_special_coalesced_INSERT_AND_EVICT_WHOLE_single, hkv_coalesced_upsert, HD_OP_INSERT_AND_EVICT, HKV_WHOLE, false, 4)
+HKV_SPECIAL(hkv_special_coalesced_INSERT_AND_EVICT_WHOLE_dual, hkv_coalesced_upsert, HD_OP_INSERT_AND_EVICT, HKV_WHOLE, true, 4)
+HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_WHOLE_single, hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT, HKV_WHOLE, false, 5)
+HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_WHOLE_dual, hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT, HKV_WHOLE, true, 4)
+HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_PTR_WHOLE_single, hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT_PTR, HKV_WHOLE, false, 5)
+HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_PTR_WHOLE_dual, hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT_PTR, HKV_WHOLE, true, 4)
+HKV_SPECIAL(hkv_special_coalesced_ERASE_WHOLE_single, hkv_coalesced_erase, HD_OP_ERASE, HKV_WHOLE, false, 6)
+HKV_SPECIAL(hkv_special_coalesced_ERASE_WHOLE_dual, hkv_coalesced_erase, HD_OP_ERASE, HKV_WHOLE, true, 6)
+HKV_SPECIAL(hkv_special_coalesced_INSERT_OR_ASSIGN_PRESENT_single, hkv_coalesced_update, HD_OP_INSERT_OR_ASSIGN, HKV_PRESENT, false, 6)
+HKV_SPECIAL(hkv_special_coalesced_INSERT_OR_ASSIGN_PRESENT_dual, hkv_coalesced_update, HD_OP_INSERT_OR_ASSIGN, HKV_PRESENT, true, 5)
+HKV_SPECIAL(hkv_special_coalesced_INSERT_AND_EVICT_PRESENT_single, hkv_coalesced_update, HD_OP_INSERT_AND_EVICT, HKV_PRESENT, false, 6)
+HKV_SPECIAL(hkv_special_coalesced_INSERT_AND_EVICT_PRESENT_dual, hkv_coalesced_update, HD_OP_INSERT_AND_EVICT, HKV_PRESENT, true, 5)
+HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_PRESENT_single, hkv_coalesced_update, HD_OP_FIND_OR_INSERT, HKV_PRESENT, false, 6)
+HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_PRESENT_dual, hkv_coalesced_update, HD_OP_FIND_OR_INSERT, HKV_PRESENT, true, 5)
+HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_PTR_PRESENT_single, hkv_coalesced_update, HD_OP_FIND_OR_INSERT_PTR, HKV_PRESENT, false, 6)
+HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_PTR_PRESENT_dual, hkv_coalesced_update, HD_OP_FIND_OR_INSERT_PTR, HKV_PRESENT, true, 6)
+HKV_SPECIAL(hkv_special_coalesced_INSERT_OR_ASSIGN_ABSENT_single, hkv_coalesced_upsert, HD_OP_INSERT_OR_ASSIGN, HKV_ABSENT, false, 5)
+HKV_SPECIAL(hkv_special_coalesced_INSERT_OR_ASSIGN_ABSENT_dual, hkv_coalesced_upsert, HD_OP_INSERT_OR_ASSIGN, HKV_ABSENT, true, 4)
+HKV_SPECIAL(hkv_special_coalesced_INSERT_AND_EVICT_ABSENT_single, hkv_coalesced_upsert, HD_OP_INSERT_AND_EVICT, HKV_ABSENT, false, 4)
+HKV_SPECIAL(hkv_special_coalesced_INSERT_AND_EVICT_ABSENT_dual, hkv_coalesced_upsert, HD_OP_INSERT_AND_EVICT, HKV_ABSENT, true, 4)
+HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_ABSENT_single, hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT, HKV_ABSENT, false, 5)
+HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_ABSENT_dual, hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT, HKV_ABSENT, true, 4)
+HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_PTR_ABSENT_single, hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT_PTR, HKV_ABSENT, false, 5)
+HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_PTR_ABSENT_dual, hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT_PTR, HKV_ABSENT, true, 4)
+HKV_SPECIAL(hkv_special_warp_EXPORT_WHOLE_single, hkv_warp_export, HD_OP_EXPORT, HKV_WHOLE, false, 6)
+HKV_SPECIAL(hkv_special_warp_EXPORT_WHOLE_dual, hkv_warp_export, HD_OP_EXPORT, HKV_WHOLE, true, 6)
+/* clang-format on */
 
 /* Lists wait for memory: as many warps as there are registers for. */
 static __global__ void __launch_bounds__(128, 6) hkv_special_list(const __grid_constant__ hkv_args a)
 {
-    hkv_list(&a, HKV_BY_WARP, (uint8_t *)0);
+    hkv_list_window(&a);
 }
 
 typedef struct special {
-    uint32_t kernel, op, pass;
-    const void *entry[2]; /* single, dual */
+    const hd_variant *variant;
+    uint32_t family, op, pass;
+    hd_kernel_entry entry[2]; /* single, dual */
 } special;
 
+/* clang-format off */
 static const special specials[] = {
-#define HKV_SPECIAL(variant, family, OP, PASS, threads, blocks, blocks_dual) \
-    { HKV_NUMBER_##variant##_##family,                                       \
-      HD_OP_##OP,                                                            \
-      HKV_##PASS,                                                            \
-      { (const void *)hkv_special_##variant##_##OP##_##PASS##_single,        \
-        (const void *)hkv_special_##variant##_##OP##_##PASS##_dual } },
-#include "gpu/hkv/registry.inc"
-#undef HKV_SPECIAL
+    { &hkv_variant_coalesced, HKV_LOOKUP, HD_OP_FIND, HKV_WHOLE,
+      { hkv_special_coalesced_FIND_WHOLE_single, hkv_special_coalesced_FIND_WHOLE_dual } },
+    { &hkv_variant_coalesced, HKV_LOOKUP, HD_OP_CONTAINS, HKV_WHOLE,
+      { hkv_special_coalesced_CONTAINS_WHOLE_single, hkv_special_coalesced_CONTAINS_WHOLE_dual } },
+    { &hkv_variant_coalesced, HKV_LOOKUP, HD_OP_FIND_PTR, HKV_WHOLE,
+      { hkv_special_coalesced_FIND_PTR_WHOLE_single, hkv_special_coalesced_FIND_PTR_WHOLE_dual } },
+    { &hkv_variant_coalesced, HKV_UPDATE, HD_OP_TOUCH, HKV_WHOLE,
+      { hkv_special_coalesced_TOUCH_WHOLE_single, hkv_special_coalesced_TOUCH_WHOLE_dual } },
+    { &hkv_variant_coalesced, HKV_UPDATE, HD_OP_ASSIGN, HKV_WHOLE,
+      { hkv_special_coalesced_ASSIGN_WHOLE_single, hkv_special_coalesced_ASSIGN_WHOLE_dual } },
+    { &hkv_variant_coalesced, HKV_UPDATE, HD_OP_ASSIGN_SCORES, HKV_WHOLE,
+      { hkv_special_coalesced_ASSIGN_SCORES_WHOLE_single, hkv_special_coalesced_ASSIGN_SCORES_WHOLE_dual } },
+    { &hkv_variant_coalesced, HKV_UPSERT, HD_OP_INSERT_OR_ASSIGN, HKV_WHOLE,
+      { hkv_special_coalesced_INSERT_OR_ASSIGN_WHOLE_single, hkv_special_coalesced_INSERT_OR_ASSIGN_WHOLE_dual } },
+    { &hkv_variant_coalesced, HKV_UPSERT, HD_OP_INSERT_AND_EVICT, HKV_WHOLE,
+      { hkv_special_coalesced_INSERT_AND_EVICT_WHOLE_single, hkv_special_coalesced_INSERT_AND_EVICT_WHOLE_dual } },
+    { &hkv_variant_coalesced, HKV_UPSERT, HD_OP_FIND_OR_INSERT, HKV_WHOLE,
+      { hkv_special_coalesced_FIND_OR_INSERT_WHOLE_single, hkv_special_coalesced_FIND_OR_INSERT_WHOLE_dual } },
+    { &hkv_variant_coalesced, HKV_UPSERT, HD_OP_FIND_OR_INSERT_PTR, HKV_WHOLE,
+      { hkv_special_coalesced_FIND_OR_INSERT_PTR_WHOLE_single, hkv_special_coalesced_FIND_OR_INSERT_PTR_WHOLE_dual } },
+    { &hkv_variant_coalesced, HKV_ERASE, HD_OP_ERASE, HKV_WHOLE,
+      { hkv_special_coalesced_ERASE_WHOLE_single, hkv_special_coalesced_ERASE_WHOLE_dual } },
+    { &hkv_variant_coalesced, HKV_UPDATE, HD_OP_INSERT_OR_ASSIGN, HKV_PRESENT,
+      { hkv_special_coalesced_INSERT_OR_ASSIGN_PRESENT_single, hkv_special_coalesced_INSERT_OR_ASSIGN_PRESENT_dual } },
+    { &hkv_variant_coalesced, HKV_UPDATE, HD_OP_INSERT_AND_EVICT, HKV_PRESENT,
+      { hkv_special_coalesced_INSERT_AND_EVICT_PRESENT_single, hkv_special_coalesced_INSERT_AND_EVICT_PRESENT_dual } },
+    { &hkv_variant_coalesced, HKV_UPDATE, HD_OP_FIND_OR_INSERT, HKV_PRESENT,
+      { hkv_special_coalesced_FIND_OR_INSERT_PRESENT_single, hkv_special_coalesced_FIND_OR_INSERT_PRESENT_dual } },
+    { &hkv_variant_coalesced, HKV_UPDATE, HD_OP_FIND_OR_INSERT_PTR, HKV_PRESENT,
+      { hkv_special_coalesced_FIND_OR_INSERT_PTR_PRESENT_single, hkv_special_coalesced_FIND_OR_INSERT_PTR_PRESENT_dual } },
+    { &hkv_variant_coalesced, HKV_UPSERT, HD_OP_INSERT_OR_ASSIGN, HKV_ABSENT,
+      { hkv_special_coalesced_INSERT_OR_ASSIGN_ABSENT_single, hkv_special_coalesced_INSERT_OR_ASSIGN_ABSENT_dual } },
+    { &hkv_variant_coalesced, HKV_UPSERT, HD_OP_INSERT_AND_EVICT, HKV_ABSENT,
+      { hkv_special_coalesced_INSERT_AND_EVICT_ABSENT_single, hkv_special_coalesced_INSERT_AND_EVICT_ABSENT_dual } },
+    { &hkv_variant_coalesced, HKV_UPSERT, HD_OP_FIND_OR_INSERT, HKV_ABSENT,
+      { hkv_special_coalesced_FIND_OR_INSERT_ABSENT_single, hkv_special_coalesced_FIND_OR_INSERT_ABSENT_dual } },
+    { &hkv_variant_coalesced, HKV_UPSERT, HD_OP_FIND_OR_INSERT_PTR, HKV_ABSENT,
+      { hkv_special_coalesced_FIND_OR_INSERT_PTR_ABSENT_single, hkv_special_coalesced_FIND_OR_INSERT_PTR_ABSENT_dual } },
+    { &hkv_variant_warp, HKV_EXPORT, HD_OP_EXPORT, HKV_WHOLE,
+      { hkv_special_warp_EXPORT_WHOLE_single, hkv_special_warp_EXPORT_WHOLE_dual } },
 };
-#undef HKV_KERNEL
+/* clang-format on */
 
 /* In the order of hkv_kernel. */
-static const void *const entries[] = {
-#define HKV_KERNEL(variant, family, lanes, threads, fits, strictness, what) \
-    (const void *)hkv_kernel_##variant##_##family,
-#include "gpu/hkv/registry.inc"
-#undef HKV_KERNEL
-    (const void *)hkv_special_list,      (const void *)hkv_kernel_fetch_sort, (const void *)hkv_kernel_fetch_values,
-    (const void *)hkv_kernel_word_enter, (const void *)hkv_kernel_word_leave,
-};
-enum { SPECIALS = sizeof specials / sizeof *specials };
-static_assert(sizeof entries / sizeof *entries == HKV_KERNELS, "every kernel has its entry");
-static_assert(HKV_KERNELS + 2 * SPECIALS <= GPU_ENTRIES_MOST, "every entry has its number");
+static const hd_kernel_entry shared[] = { hkv_special_list, hkv_kernel_fetch_sort, hkv_kernel_fetch_values,
+                                          hkv_kernel_word_enter, hkv_kernel_word_leave };
+static_assert(sizeof shared / sizeof *shared == HKV_KERNELS - HD_SHARED_KERNELS, "every kernel has its entry");
 
-const void *hkv_cuda_entry(uint32_t kernel, const void *args, uint32_t *number)
+static const hd_kernel_entry *special_of(const hd_variant *variant, const hd_variant_row *row, const hkv_args *a)
 {
-    const hkv_args *a = (const hkv_args *)args;
-    if (kernel >= HKV_KERNELS) return nullptr;
-    bool usual = kernel < HKV_ROWS && a->v.slots == 128 && a->v.step == 2; /* others have other arguments */
-    uint32_t pass = usual ? hkv_is_present(a->pass) ? (uint32_t)HKV_PRESENT : a->pass : 0;
-    for (uint32_t s = 0; s < SPECIALS && usual; s++) {
-        if (specials[s].kernel != kernel || specials[s].op != a->op || specials[s].pass != pass) continue;
-        *number = HKV_KERNELS + 2 * s + a->v.dual;
-        return specials[s].entry[a->v.dual];
-    }
-    *number = kernel;
-    return entries[kernel];
+    uint32_t pass = hkv_is_present(a->pass) ? (uint32_t)HKV_PRESENT : a->pass;
+    if (a->v.slots != 128 || a->v.step != 2) return nullptr;
+    for (const special &s : specials)
+        if (s.variant == variant && s.family == row->family && s.op == a->op && s.pass == pass)
+            return &s.entry[a->v.dual];
+    return nullptr;
+}
+
+extern "C" const void *hkv_cuda_entry(uint32_t kernel, const void *args)
+{
+    const hd_variant *of;
+    if (kernel >= HD_SHARED_KERNELS) return kernel < HKV_KERNELS ? shared[kernel - HD_SHARED_KERNELS].address : nullptr;
+    const hd_variant_row *row = hd_variant_row_at(hkv_cuda_variants, kernel, &of);
+    const hd_kernel_entry *entry = row ? special_of(of, row, (const hkv_args *)args) : nullptr;
+    return entry ? entry->address : row ? row->entry.address : nullptr;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hkv_gpu.c - what the backends are to know of HKV: what its tables are made of on a device and beside the reference's
+ * launch.c - what the backends are to know of HKV: what its tables are made of on a device and beside the reference's
  * planes, the argument of its kernels, and its batches as launches.
  */
 #include "gpu/hkv/launch.h"
@@ -13,7 +13,7 @@
 #include "predicates/predicate.h"
 #include "ref/hkv/hkv.h"
 
-extern const hd_design hd_design_hkv;
+extern const hd_design hd_design_hkv, hd_design_hkv_cuda;
 
 /* Words that kernels count in. */
 typedef struct hkv_words {
@@ -78,7 +78,7 @@ static uint64_t fetch_window(const hd_info *info)
 static uint64_t left_window(const hd_info *info)
 {
     enum { LEAST = 1 << 14, MOST = 1 << 20 };
-    if (hkv_rows[HKV_NUMBER_coalesced_upsert].fits(info)) return 0;
+    if (hkv_row(hkv_row_of("coalesced", HKV_UPSERT))->fits(info)) return 0;
     return info->capacity < LEAST ? LEAST : info->capacity < MOST ? info->capacity : MOST;
 }
 
@@ -222,10 +222,10 @@ static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd
     return hkv_launch(&l, row, args_of(o, b, when));
 }
 
-const char *hkv_unfit(uint32_t row, const hd_info *info, const hd_batch *b)
+const char *hkv_unfit_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
 {
     if (b->each) return HD_NOT_MIXED;
-    return hkv_rows[row].family != hkv_family_of(b->op) ? HD_OTHER_OPERATION : hkv_rows[row].fits(info);
+    return row->family != hkv_family_of(b->op) ? HD_OTHER_OPERATION : row->fits(info);
 }
 
 /* ---- On the host machine --------------------------------------------------------------------- */
@@ -287,7 +287,7 @@ static hd_status empty(void *own, const hd_launcher *l)
     hd_when when = { 0, 0, 0, false };
     memset(&b, 0, sizeof b);
     b.op = HD_OP_CLEAR;
-    return launch(own, l, HKV_NUMBER_warp_clear, &b, when);
+    return launch(own, l, hkv_row_of("warp", HKV_CLEAR), &b, when);
 }
 
 /* Far values are here as they are. */
@@ -326,12 +326,16 @@ static bool fetches_sorted(const hd_info *info, const hd_batch *b)
 static bool lists(const void *own, const hd_batch *b)
 {
     return fetches_sorted(&((const hkv_own *)own)->gpu.info, b) || b->op == HD_OP_FIND_MISSED ||
-           b->op == HD_OP_INSERT_AND_EVICT || hkv_family_of(b->op) == HKV_FAMILY_export;
+           b->op == HD_OP_INSERT_AND_EVICT || hkv_family_of(b->op) == HKV_EXPORT;
 }
 
 const hd_gpu hkv_gpu = {
     &hd_design_hkv,
-    HD_GPU_hkv,
+#ifdef HD_CUDA
+    hkv_cuda_entry,
+#else
+    NULL,
+#endif
     HKV_NUMBER_word_enter,
     HKV_NUMBER_word_leave,
     sizeof(hkv_own),
@@ -349,4 +353,16 @@ const hd_gpu hkv_gpu = {
     lists,
     launch,
     NULL,
+};
+
+const hd_design hd_design_hkv_cuda = {
+    .name = "hkv",
+    .what = "a bucketed cache in a GPU's memory",
+    .params = &hkv_params,
+    .select = hkv_select,
+    .variants = hkv_variants,
+    .unfit = hkv_unfit_row,
+    .gpu = &hkv_gpu,
+    .owns = true,
+    HD_ON_CUDA,
 };

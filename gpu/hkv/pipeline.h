@@ -15,7 +15,11 @@
  * Each lane compares what it fetched itself. Needs buckets of a multiple of 16 slots, at most 256: warp.h runs the
  * others.
  */
-#ifdef HKV_KERNEL_TEXT
+#ifndef HKV_PIPELINE_H
+#define HKV_PIPELINE_H
+
+#include "gpu/hkv/kernels.h"
+
 enum {
     HKV_PIPELINE_THREADS = 64,
     HKV_PIPELINE_WARPS = HKV_PIPELINE_THREADS / 32,
@@ -114,16 +118,31 @@ SIMT_FN void hkv_pipeline_lookup(const hkv_args *a) { hkv_pipeline(a, HKV_LOOKUP
 SIMT_FN void hkv_pipeline_update(const hkv_args *a) { hkv_pipeline(a, HKV_UPDATE); }
 SIMT_FN void hkv_pipeline_upsert(const hkv_args *a) { hkv_pipeline(a, HKV_UPSERT); }
 SIMT_FN void hkv_pipeline_erase(const hkv_args *a) { hkv_pipeline(a, HKV_ERASE); }
-#endif
-#ifdef HKV_FITS_TEXT
+
 static inline const char *hkv_fits_pipeline(const hd_info *info)
 {
     if (info->slots % 16) return "it fetches digests sixteen at a time, and slots is no multiple of 16";
     return info->slots > 256 ? "it has room for the scores of 256 slots" : NULL;
 }
+
+SIMT_ENTRY(hkv_kernel_pipeline_lookup, hkv_args, hkv_pipeline_lookup)
+SIMT_ENTRY(hkv_kernel_pipeline_update, hkv_args, hkv_pipeline_update)
+SIMT_ENTRY(hkv_kernel_pipeline_upsert, hkv_args, hkv_pipeline_upsert)
+SIMT_ENTRY(hkv_kernel_pipeline_erase, hkv_args, hkv_pipeline_erase)
+
+static const hd_variant hkv_variant_pipeline = {
+    .name = "pipeline",
+    .row = {
+        { HKV_LOOKUP, hkv_kernel_pipeline_lookup, 32, 64, hkv_fits_pipeline, HD_ORDER,
+          HD_WHAT("lookup: a warp per key, digests of the next fetched meanwhile") },
+        { HKV_UPDATE, hkv_kernel_pipeline_update, 32, 64, hkv_fits_pipeline, HD_ORDER,
+          HD_WHAT("update: a warp per key, digests of the next fetched meanwhile") },
+        { HKV_UPSERT, hkv_kernel_pipeline_upsert, 32, 64, hkv_fits_pipeline, HD_ORDER,
+          HD_WHAT("upsert: a warp per key, four stages of three keys at a time") },
+        { HKV_ERASE, hkv_kernel_pipeline_erase, 32, 64, hkv_fits_pipeline, HD_ORDER,
+          HD_WHAT("erase: a warp per key, locks and digests of the next fetched meanwhile") },
+    },
+    .ran = HKV_RAN("pipeline"),
+};
+
 #endif
-HKV_KERNEL(pipeline, lookup, 32, 64, hkv_fits_pipeline, ORDER, "a warp per key, digests of the next fetched meanwhile")
-HKV_KERNEL(pipeline, update, 32, 64, hkv_fits_pipeline, ORDER, "a warp per key, digests of the next fetched meanwhile")
-HKV_KERNEL(pipeline, upsert, 32, 64, hkv_fits_pipeline, ORDER, "a warp per key, four stages of three keys at a time")
-HKV_KERNEL(pipeline, erase, 32, 64, hkv_fits_pipeline, ORDER,
-           "a warp per key, locks and digests of the next fetched meanwhile")

@@ -1,97 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * rows.h - the variants of registry.inc as data, for whoever launches, lists or tests them, and what launches a batch
- * is made of: the same for the host machine and for CUDA.
+ * rows.h - the variants of registry.h as data, and the launches of a batch, which are the same for the host machine and
+ * for CUDA.
  */
 #ifndef HKV_ROWS_H
 #define HKV_ROWS_H
 
-#include <string.h>
-
-#include "base/op.h"
+#include "base/backend.h"
 #include "gpu/hkv/args.h"
+#include "gpu/hkv/kernel_numbers.h"
+#include "gpu/hkv/variant.h"
 #include "heddle.h"
 #include "policies/policy.h"
 
-typedef enum hkv_family {
-    HKV_FAMILY_lookup = HD_FAMILY_LOOKUP,
-    HKV_FAMILY_update = HD_FAMILY_UPDATE,
-    HKV_FAMILY_upsert = HD_FAMILY_UPSERT,
-    HKV_FAMILY_pin = HD_FAMILY_PIN,
-    HKV_FAMILY_erase = HD_FAMILY_ERASE,
-    HKV_FAMILY_sweep = HD_FAMILY_SWEEP,
-    HKV_FAMILY_export = HD_FAMILY_EXPORT,
-    HKV_FAMILY_clear = HD_FAMILY_CLEAR,
-    HKV_FAMILY_promote = HD_FAMILY_PROMOTE
-} hkv_family;
+/* The variants of registry.h; a NULL ends them. */
+extern const hd_variant *const hkv_variants[];
 
-static inline hkv_family hkv_family_of(uint32_t op) { return (hkv_family)hd_op_family((hd_op)op); }
+/* A kernel of the host machine by number; NULL: there is none. */
+hd_host_text *hkv_host_kernel(uint32_t kernel);
 
-/* ---- Which shapes a row can run: NULL, or why not -------------------------------------------- */
-
-static inline const char *hkv_fits_all(const hd_info *info) { return (void)info, (const char *)NULL; }
-
-/* The variants' own. */
-#define HKV_FITS_TEXT
-#define HKV_KERNEL(variant, family, lanes, threads, fits, strictness, what)
-#include "gpu/hkv/registry.inc"
-#undef HKV_KERNEL
-#undef HKV_FITS_TEXT
-
-/* ---- Rows ------------------------------------------------------------------------------------ */
-
-/* The numbers of kernels: the rows in their order, then those that batches share. */
-typedef enum hkv_kernel {
-#define HKV_KERNEL(variant, family, lanes, threads, fits, strictness, what) HKV_NUMBER_##variant##_##family,
-#include "gpu/hkv/registry.inc"
-#undef HKV_KERNEL
-    HKV_ROWS,
-    HKV_NUMBER_list = HKV_ROWS,
-    HKV_NUMBER_fetch_sort,
-    HKV_NUMBER_fetch_values,
-    HKV_NUMBER_word_enter, /* of a batch lock: concurrency/word.h */
-    HKV_NUMBER_word_leave,
-    HKV_KERNELS
-} hkv_kernel;
-
-typedef enum hkv_strict {
-    HKV_STRICT_EXACT,
-    HKV_STRICT_ORDER,
-    HKV_STRICT_CHOICE,
-    HKV_STRICT_SET,
-    HKV_STRICT_SHAPE
-} hkv_strict;
-
-typedef struct hkv_row {
-    const char *variant;
-    hkv_family family;
-    uint32_t lanes, threads; /* per item or slot, per block */
-    const char *(*fits)(const hd_info *info);
-    hkv_strict strict;
-    const char *what;
-} hkv_row;
-
-static const hkv_row hkv_rows[] = {
-#define HKV_KERNEL(variant, family, lanes, threads, fits, strictness, what) \
-    { #variant, HKV_FAMILY_##family, lanes, threads, fits, HKV_STRICT_##strictness, what },
-#include "gpu/hkv/registry.inc"
-#undef HKV_KERNEL
-};
-
-/* The row by which a variant runs a family; HKV_ROWS: it does not. */
-static inline uint32_t hkv_row_of(const char *variant, hkv_family family)
+/* Row `row`; NULL past the last. */
+static inline const hd_variant_row *hkv_row(uint32_t row)
 {
-    uint32_t row = 0;
-    while (row < HKV_ROWS && (hkv_rows[row].family != family || strcmp(hkv_rows[row].variant, variant) != 0)) row++;
-    return row;
+    const hd_variant *of;
+    return hd_variant_row_at(hkv_variants, row, &of);
 }
 
-/* Whether a row is its variant's first: whoever goes over these goes over the variants. */
-static inline bool hkv_is_first(uint32_t row)
+/* The name of its variant. */
+static inline const char *hkv_row_name(uint32_t row)
 {
-    uint32_t first = 0;
-    while (strcmp(hkv_rows[first].variant, hkv_rows[row].variant) != 0) first++;
-    return first == row;
+    const hd_variant *of;
+    return hd_variant_row_at(hkv_variants, row, &of) ? of->name : NULL;
+}
+
+static inline uint32_t hkv_row_count(void) { return hd_variant_row_count(hkv_variants); }
+
+/* Whether a row is the first of its variant: a loop over these visits every variant once. */
+static inline bool hkv_is_first(uint32_t row) { return hd_variant_is_first(hkv_variants, row); }
+
+/* The row by which a variant runs a family; hkv_row_count(): it does not. */
+static inline uint32_t hkv_row_of(const char *variant, hkv_family family)
+{
+    return hd_variant_row_of(hkv_variants, variant, family);
 }
 
 /* ---- A batch as launches --------------------------------------------------------------------- */
@@ -193,18 +143,18 @@ static inline hd_status hkv_counts_end(const hkv_launcher *l, hd_status s)
 /* Whether `row` runs the batch in passes (passes.h). */
 static inline bool hkv_has_passes(uint32_t row, const hkv_args *a)
 {
-    return row == HKV_NUMBER_coalesced_upsert && a->op != HD_OP_ACCUM_OR_ASSIGN && a->left_item && !a->distinct &&
-           a->n > 1 && (a->policy_flags & HD_ORDER_FREE);
+    return a->left_item && a->op != HD_OP_ACCUM_OR_ASSIGN && !a->distinct && a->n > 1 &&
+           (a->policy_flags & HD_ORDER_FREE) && row == hkv_row_of("coalesced", HKV_UPSERT);
 }
 
 /* Items [first, last), no more than a window of a->left_item where it has passes. */
 static inline hd_status hkv_launch_items(const hkv_launcher *l, uint32_t row, hkv_args *a)
 {
-    if (!hkv_has_passes(row, a)) return hkv_launch_one(l, row, a, hkv_rows[row].lanes, hkv_rows[row].threads);
+    if (!hkv_has_passes(row, a)) return hkv_launch_one(l, row, a, hkv_row(row)->lanes, hkv_row(row)->threads);
     hd_status s = hkv_counts_begin(l, a);
     for (a->pass = HKV_PRESENT; !s && a->pass <= HKV_REST; a->pass++) {
-        uint32_t by = hkv_is_present(a->pass) ? (uint32_t)HKV_NUMBER_coalesced_update : row;
-        s = hkv_launch_one(l, by, a, hkv_rows[by].lanes, hkv_rows[by].threads);
+        uint32_t by = hkv_is_present(a->pass) ? hkv_row_of("coalesced", HKV_UPDATE) : row;
+        s = hkv_launch_one(l, by, a, hkv_row(by)->lanes, hkv_row(by)->threads);
     }
     a->pass = HKV_WHOLE;
     return hkv_counts_end(l, s);
@@ -259,7 +209,7 @@ static inline hd_status hkv_launch_fetches(const hkv_launcher *l, uint32_t row, 
     hkv_fetch_cut(a);
     for (a->last = 0; !s && hkv_next_window(a, l->fetch_window);) {
         uint64_t threads = (a->last - a->first + HKV_SORT_ITEMS - 1) / HKV_SORT_ITEMS;
-        s = hkv_launch_one(l, row, a, hkv_rows[row].lanes, hkv_rows[row].threads);
+        s = hkv_launch_one(l, row, a, hkv_row(row)->lanes, hkv_row(row)->threads);
         if (!s)
             s = l->launch(l->self, HKV_NUMBER_fetch_sort, a, sizeof *a, hkv_blocks_for(l, threads, HKV_SORT_THREADS),
                           HKV_SORT_THREADS);
@@ -272,9 +222,9 @@ static inline hd_status hkv_launch_fetches(const hkv_launcher *l, uint32_t row, 
  * list. */
 static inline hd_status hkv_launch(const hkv_launcher *l, uint32_t row, hkv_args a)
 {
-    const hkv_row *r = &hkv_rows[row];
+    const hd_variant_row *r = hkv_row(row);
     bool stages = (a.op == HD_OP_FIND_MISSED || a.op == HD_OP_INSERT_AND_EVICT) && hkv_list_wanted(&a);
-    bool counts = r->family == HKV_FAMILY_sweep || r->family == HKV_FAMILY_promote;
+    bool counts = r->family == HKV_SWEEP || r->family == HKV_PROMOTE;
     hd_status s = HD_OK;
     bool fetches = hkv_fetches(&a);
     if (!stages) a.stage_flag = NULL;
@@ -286,7 +236,7 @@ static inline hd_status hkv_launch(const hkv_launcher *l, uint32_t row, hkv_args
     if (stages) return hkv_launch_windows(l, row, &a);
     if (fetches) return hkv_launch_fetches(l, row, &a);
     if (hkv_has_passes(row, &a)) return hkv_launch_passes(l, row, &a);
-    if (r->family == HKV_FAMILY_export) return hkv_launch_list(l, row, &a, r->threads);
+    if (r->family == HKV_EXPORT) return hkv_launch_list(l, row, &a, r->threads);
     if (counts && a.count) s = l->zero(l->self, a.count, sizeof *a.count);
     return s ? s : hkv_launch_one(l, row, &a, r->lanes, r->threads);
 }

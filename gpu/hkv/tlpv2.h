@@ -7,7 +7,11 @@
  * A lane waits for its group while it holds a lock. So no lane of a group may wait for a lock: it tries once a round,
  * and whoever got through is served in that round and lets go at its end.
  */
-#ifdef HKV_KERNEL_TEXT
+#ifndef HKV_TLPV2_H
+#define HKV_TLPV2_H
+
+#include "gpu/hkv/kernels.h"
+
 enum { HKV_TLPV2_THREADS = 128 };
 
 SIMT_FN void hkv_tlpv2(const hkv_args *a, uint32_t family)
@@ -41,10 +45,25 @@ SIMT_FN void hkv_tlpv2_export(const hkv_args *a)
     SIMT_SHARED(uint8_t, buffers, HKV_TLPV2_THREADS * HKV_BUFFER);
     hkv_list(a, HKV_BY_GROUP, buffers + simt_thread() * HKV_BUFFER);
 }
+
+SIMT_ENTRY(hkv_kernel_tlpv2_lookup, hkv_args, hkv_tlpv2_lookup)
+SIMT_ENTRY(hkv_kernel_tlpv2_update, hkv_args, hkv_tlpv2_update)
+SIMT_ENTRY(hkv_kernel_tlpv2_upsert, hkv_args, hkv_tlpv2_upsert)
+SIMT_ENTRY(hkv_kernel_tlpv2_export, hkv_args, hkv_tlpv2_export)
+
+static const hd_variant hkv_variant_tlpv2 = {
+    .name = "tlpv2",
+    .row = {
+        { HKV_LOOKUP, hkv_kernel_tlpv2_lookup, 1, 128, hkv_fits_all, HD_ORDER,
+          HD_WHAT("lookup: a thread per key finds, eight copy the value through two buffers") },
+        { HKV_UPDATE, hkv_kernel_tlpv2_update, 1, 128, hkv_fits_all, HD_ORDER,
+          HD_WHAT("update: a thread per key owns the entry, eight copy the value") },
+        { HKV_UPSERT, hkv_kernel_tlpv2_upsert, 1, 128, hkv_fits_all, HD_ORDER,
+          HD_WHAT("upsert: a thread per key probes, eight copy each value through two buffers") },
+        { HKV_EXPORT, hkv_kernel_tlpv2_export, 1, 128, hkv_fits_all, HD_EXACT,
+          HD_WHAT("export: a warp puts 512 slots in order, eight threads copy each value") },
+    },
+    .ran = HKV_RAN("tlpv2"),
+};
+
 #endif
-HKV_KERNEL(tlpv2, lookup, 1, 128, hkv_fits_all, ORDER,
-           "a thread per key finds, eight copy the value through two buffers")
-HKV_KERNEL(tlpv2, update, 1, 128, hkv_fits_all, ORDER, "a thread per key owns the entry, eight copy the value")
-HKV_KERNEL(tlpv2, upsert, 1, 128, hkv_fits_all, ORDER,
-           "a thread per key probes, eight copy each value through two buffers")
-HKV_KERNEL(tlpv2, export, 1, 128, hkv_fits_all, EXACT, "a warp puts 512 slots in order, eight threads copy each value")

@@ -48,8 +48,8 @@ struct hive_soak {
     static std::vector<const char *> variants()
     {
         std::vector<const char *> all;
-        for (uint32_t row = 0; row < HIVE_ROWS; row++)
-            if (hive_rows[row].family == HIVE_FAMILY_items) all.push_back(hive_rows[row].variant);
+        for (uint32_t row = 0; row < hive_row_count(); row++)
+            if (hive_row(row)->family == HIVE_ITEMS) all.push_back(hive_row_name(row));
         return all;
     }
     /* A row of the registry's, if it can run such a table. */
@@ -63,9 +63,9 @@ struct hive_soak {
         info.value_bytes = s.value_bytes;
         info.layout = s.layout;
         snprintf(info.hive.hash, sizeof info.hive.hash, "%s", s.hash);
-        for (uint32_t row = 0; row < HIVE_ROWS; row++)
-            if (hive_rows[row].family == HIVE_FAMILY_items && strcmp(hive_rows[row].variant, variant) == 0)
-                return !hive_rows[row].fits(&info);
+        for (uint32_t row = 0; row < hive_row_count(); row++)
+            if (hive_row(row)->family == HIVE_ITEMS && strcmp(hive_row_name(row), variant) == 0)
+                return !hive_row(row)->fits(&info);
         return true;
     }
     /* of a table that is more than full most items are PENDING, and each has asked all of its buckets */

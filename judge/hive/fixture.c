@@ -26,7 +26,7 @@ hd_status hive_fixture_info(const hd_case *c, hd_info *info)
     info->value_bytes = f.value_bytes;
     info->layout = f.layout;
     info->seed = f.seed;
-    return hd_design_hive.shape(&f, info);
+    return hd_design_hive.shape(&hd_design_hive, &f, info);
 }
 
 hd_status hive_fixture_shape(fixture *s, const hd_case *c)

@@ -6,7 +6,7 @@
  *     hive_fixture.c    a table from a case, and what is in it
  *     hive_entries.c  its entries, in words
  *     accept.c    what may have become of an item, and what must hold of the table
- *     hive_kernels.c  the rows of gpu/hive/registry.inc and their launches; the design itself
+ *     hive_kernels.c  the rows of gpu/hive/registry.h and their launches; the design itself
  */
 #ifndef HD_JUDGE_HIVE_SCENE_H
 #define HD_JUDGE_HIVE_SCENE_H

@@ -55,17 +55,16 @@ static void make_args(fixture *s, uint32_t k)
 static hd_status launch(void *self, uint32_t kernel, const void *args, size_t args_bytes, uint64_t blocks,
                         uint32_t threads)
 {
-    return fixture_launch((const fixture_target *)self, hd_host_kernel(hd_gpu_number(hive_gpu.place, kernel)), args,
-                          args_bytes, blocks * threads, threads);
+    return fixture_launch((const fixture_target *)self, hive_host_kernel(kernel), args, args_bytes, blocks * threads,
+                          threads);
 }
 
 hd_status hive_fixture_queue(const fixture_kernel *k, simt_machine *m, const void *args, uint32_t stream,
                              uint64_t window)
 {
-    const hive_row *row = (const hive_row *)k->row;
-    fixture_target t = fixture_target_of(k, m, stream, row->threads);
+    fixture_target t = fixture_target_of(k, m, stream, hive_row(k->row)->threads);
     hive_launcher l = { launch, fixture_zero, &t, UINT64_MAX, window };
-    return hive_launch(&l, (uint32_t)(row - hive_rows), *(const hive_args *)args);
+    return hive_launch(&l, k->row, *(const hive_args *)args);
 }
 
 static hd_status queue(const fixture_kernel *k, simt_machine *m, const void *args, uint32_t stream)
@@ -75,12 +74,7 @@ static hd_status queue(const fixture_kernel *k, simt_machine *m, const void *arg
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-static const judge_row rows[] = {
-#define HIVE_KERNEL(variant, family, lanes, threads, fits, strictness, what) \
-    { #variant, lanes, threads, FIXTURE_##strictness },
-#include "gpu/hive/registry.inc"
-#undef HIVE_KERNEL
-};
+static bool row_at(uint32_t row, judge_row *r) { return fixture_row_of_variant(hive_variants, row, r); }
 
 /* Half of the items bring keys in, as in the paper's mixtures (section V-C2). */
 static const uint8_t mixture[HD_OP_COUNT_] = {
@@ -90,17 +84,17 @@ static const uint8_t mixture[HD_OP_COUNT_] = {
 
 static bool runs(uint32_t row, hd_op op)
 {
-    if (op == JUDGE_MIXED) return hive_rows[row].family == HIVE_FAMILY_items;
-    return !hive_unfit(op) && hive_rows[row].family == hive_family_of(op);
+    if (op == JUDGE_MIXED) return hive_row(row)->family == HIVE_ITEMS;
+    return !hive_unfit(op) && hive_row(row)->family == hive_family_of(op);
 }
 
 static const char *unfit(uint32_t row, const hd_case *c)
 {
     hd_info info;
-    return hive_fixture_info(c, &info) ? NULL : hive_rows[row].fits(&info);
+    return hive_fixture_info(c, &info) ? NULL : hive_row(row)->fits(&info);
 }
 
-static fixture_kernel kernel(uint32_t row) { return fixture_kernel_of_row(&rows[row], queue, &hive_rows[row]); }
+static fixture_kernel kernel(uint32_t row) { return fixture_kernel_of_row(&judge_design_hive, row, queue); }
 
 /* For fuzzers: what any number says becomes a shape that there is. */
 static void bend(hd_case *c)
@@ -129,8 +123,7 @@ const judge_design judge_design_hive = {
     .dictionary = true,
     .roams = true,
     .mix = mixture,
-    .row = rows,
-    .rows = HIVE_ROWS,
+    .row = row_at,
     .runs = runs,
     .unfit = unfit,
     .kernel = kernel,

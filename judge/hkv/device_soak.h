@@ -38,8 +38,8 @@ struct hkv_soak {
     static std::vector<const char *> variants()
     {
         std::vector<const char *> all;
-        for (uint32_t row = 0; row < HKV_ROWS; row++)
-            if (hkv_is_first(row)) all.push_back(hkv_rows[row].variant);
+        for (uint32_t row = 0; row < hkv_row_count(); row++)
+            if (hkv_is_first(row)) all.push_back(hkv_row_name(row));
         return all;
     }
     enum : uint64_t { MOST_FIRST = 4096 };

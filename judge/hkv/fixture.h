@@ -6,7 +6,7 @@
  *     hkv_fixture.c    a table from a case, and what is in it
  *     hkv_entries.c  its entries, in words
  *     accept.c    what may have become of an item, and what must hold of the table
- *     hkv_kernels.c  the rows of gpu/hkv/registry.inc and their launches; the design itself
+ *     hkv_kernels.c  the rows of gpu/hkv/registry.h and their launches; the design itself
  */
 #ifndef HD_JUDGE_HKV_SCENE_H
 #define HD_JUDGE_HKV_SCENE_H

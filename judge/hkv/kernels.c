@@ -15,17 +15,16 @@ static hd_status launch(void *self, uint32_t kernel, const void *args, size_t ar
                         uint32_t threads)
 {
     const hkv_args *a = (const hkv_args *)args;
-    uint64_t lanes = (a->last - a->first) * (kernel < HKV_ROWS ? hkv_rows[kernel].lanes : 1);
+    uint64_t lanes = (a->last - a->first) * (kernel < HD_SHARED_KERNELS ? hkv_row(kernel)->lanes : 1);
     (void)blocks;
-    return fixture_launch((const fixture_target *)self, hd_host_kernel(kernel), args, args_bytes, lanes, threads);
+    return fixture_launch((const fixture_target *)self, hkv_host_kernel(kernel), args, args_bytes, lanes, threads);
 }
 
 static hd_status queue(const fixture_kernel *k, simt_machine *m, const void *args, uint32_t stream)
 {
-    const hkv_row *row = (const hkv_row *)k->row;
-    fixture_target t = fixture_target_of(k, m, stream, row->threads);
+    fixture_target t = fixture_target_of(k, m, stream, hkv_row(k->row)->threads);
     hkv_launcher l = { launch, fixture_zero, &t, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, NULL };
-    return hkv_launch(&l, (uint32_t)(row - hkv_rows), *(const hkv_args *)args);
+    return hkv_launch(&l, k->row, *(const hkv_args *)args);
 }
 
 hd_status hkv_fixture_queue_text(const fixture_kernel *k, simt_machine *m, const void *args, uint32_t stream)
@@ -38,14 +37,9 @@ hd_status hkv_fixture_queue_text(const fixture_kernel *k, simt_machine *m, const
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-static const judge_row rows[] = {
-#define HKV_KERNEL(variant, family, lanes, threads, fits, strictness, what) \
-    { #variant, lanes, threads, FIXTURE_##strictness },
-#include "gpu/hkv/registry.inc"
-#undef HKV_KERNEL
-};
+static bool row_at(uint32_t row, judge_row *r) { return fixture_row_of_variant(hkv_variants, row, r); }
 
-static bool runs(uint32_t row, hd_op op) { return op < HD_OP_COUNT_ && hkv_rows[row].family == hkv_family_of(op); }
+static bool runs(uint32_t row, hd_op op) { return op < HD_OP_COUNT_ && hkv_row(row)->family == hkv_family_of(op); }
 
 static const char *unfit(uint32_t row, const hd_case *c)
 {
@@ -55,12 +49,12 @@ static const char *unfit(uint32_t row, const hd_case *c)
     info.value_bytes = c->value_bytes;
     info.hkv.dual = c->table.hkv.dual;
     info.layout = c->layout == HD_LAYOUT_PLANES ? HD_LAYOUT_PLANES : HD_LAYOUT_PAIRS;
-    return hkv_rows[row].fits(&info);
+    return hkv_row(row)->fits(&info);
 }
 
 static fixture_kernel kernel(uint32_t row)
 {
-    fixture_kernel k = fixture_kernel_of_row(&rows[row], queue, &hkv_rows[row]);
+    fixture_kernel k = fixture_kernel_of_row(&judge_design_hkv, row, queue);
     if (strcmp(k.name, "coalesced") == 0) k.lanes = 32; /* a warp works for its 32 keys */
     return k;
 }
@@ -77,8 +71,7 @@ const judge_design judge_design_hkv = {
     .name = "hkv",
     .keys = HD_KEY_RESERVED,
     .dual = true,
-    .row = rows,
-    .rows = HKV_ROWS,
+    .row = row_at,
     .runs = runs,
     .unfit = unfit,
     .kernel = kernel,

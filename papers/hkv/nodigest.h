@@ -5,8 +5,13 @@
  * where a line of digests is 128.
  *
  * Not one of the table's variants: `./configure CPPFLAGS=-DHKV_MORE=papers/hkv/nodigest.h` makes a build that has it.
+ * Such a build finds the variant by the name hkv_variant_more.
  */
-#ifdef HKV_KERNEL_TEXT
+#ifndef HKV_NODIGEST_H
+#define HKV_NODIGEST_H
+
+#include "gpu/hkv/kernels.h"
+
 /* Eight keys are on their way at a time. An empty slot ends nothing: erase leaves them anywhere. */
 SIMT_FN uint64_t hkv_nodigest_look(const hkv_view *v, uint64_t b, uint64_t key)
 {
@@ -41,5 +46,16 @@ SIMT_FN void hkv_nodigest_lookup(const hkv_args *a)
         hkv_tally_lanes(a, o.outcome);
     }
 }
+
+SIMT_ENTRY(hkv_kernel_nodigest_lookup, hkv_args, hkv_nodigest_lookup)
+
+static const hd_variant hkv_variant_more = {
+    .name = "nodigest",
+    .row = {
+        { HKV_LOOKUP, hkv_kernel_nodigest_lookup, 1, 128, hkv_fits_all, HD_ORDER,
+          HD_WHAT("lookup: a thread per key, every key of the bucket compared") },
+    },
+    .ran = HKV_RAN("nodigest"),
+};
+
 #endif
-HKV_KERNEL(nodigest, lookup, 1, 128, hkv_fits_all, ORDER, "a thread per key, every key of the bucket compared")

@@ -92,8 +92,9 @@ void hive_tell(const hive_view *v, hd_info *info)
     info->memory_bytes = memory_of(v);
 }
 
-static hd_status hive_shape(const hd_config *c, hd_info *info)
+static hd_status hive_shape(const hd_design *d, const hd_config *c, hd_info *info)
 {
+    (void)d;
     const uint64_t buckets_most = 1ull << 31;
     uint32_t functions;
     if (c->slots != 8 && c->slots != 16 && c->slots != 32)
@@ -180,8 +181,9 @@ static hd_status take_segments(hive_view *v, const hd_seams *s, uint32_t from, u
     return status;
 }
 
-static hd_status hive_open(const hd_info *info, const hd_seams *s, void **state)
+static hd_status hive_open(const hd_design *d, const hd_info *info, const hd_seams *s, void **state)
 {
+    (void)d;
     void *p;
     hd_status status = hd_take(s, "table", 1, sizeof(hive_view), &p);
     if (status) return status;
@@ -284,15 +286,17 @@ static bool hive_put_anywhere(void *state, const hd_entry *e)
     return hive_place(v, e->key, value_of(v, e)) != HIVE_NOWHERE;
 }
 
-static hd_status hive_run(void *state, const hd_batch *b, hd_when when, uint64_t *tally)
+static hd_status hive_run(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally)
 {
+    (void)row;
     (void)when;
     hive_run_batch((hive_view *)state, b, tally);
     return HD_OK;
 }
 
-static const char *hive_unfit_batch(const hd_info *info, const hd_batch *b)
+static const char *hive_unfit_batch(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
 {
+    (void)row;
     (void)info;
     return b->each ? NULL : hive_unfit(b->op);
 }
@@ -317,6 +321,15 @@ const hd_params hive_params = { "hive",
                                 offsetof(hd_info, hive),
                                 sizeof(hd_hive_config) };
 
+#define HD_RAN(number, name, what, role, family, does) [HD_OP_##number] = "hive." #name ".ref",
+static const hd_variant variant = {
+    .name = "ref",
+    .row = { { .what = { "the sequential reference", NULL } } },
+    .ran = { HD_OP_ROWS(HD_RAN) },
+    .ran_mixed = "hive.mixed.ref",
+};
+static const hd_variant *const variants[] = { &variant, NULL };
+
 const hd_design hd_design_hive = {
     .name = "hive",
     .what = "a dictionary of 32-bit keys and values in one word, two or three candidate buckets, that grows and "
@@ -333,19 +346,7 @@ const hd_design hd_design_hive = {
     .put_at = hive_put_at,
     .put = hive_put_anywhere,
     .resize = hive_resize,
-};
-
-const hd_kernel hd_kernel_hive_ref = {
-    "hive",
-    "ref",
-    "ref",
-    "the sequential reference",
-    hive_unfit_batch,
-    hive_run,
-    "hive.mixed.ref",
-    {
-#define HD_RAN(number, name, what, role, family, does) [HD_OP_##number] = "hive." #name ".ref",
-        HD_OP_ROWS(HD_RAN)
-#undef HD_RAN
-    },
+    .variants = variants,
+    .unfit = hive_unfit_batch,
+    .launch = hive_run,
 };

@@ -38,8 +38,9 @@ static bool has_bounds(const hd_info *info)
     return info->layout == HD_LAYOUT_PAIRS && info->slots % HKV_BOUNDED == 0;
 }
 
-static hd_status hkv_shape(const hd_config *c, hd_info *info)
+static hd_status hkv_shape(const hd_design *d, const hd_config *c, hd_info *info)
 {
+    (void)d;
     if (c->slots < HD_SLOTS_MIN || c->slots > HD_SLOTS_MAX)
         return hd_fail(HD_EINVAL, "slots: %" PRIu32 " is outside %u to %u", c->slots, HD_SLOTS_MIN, HD_SLOTS_MAX);
     if (c->value_bytes > HD_VALUE_BYTES_MAX)
@@ -172,13 +173,15 @@ hd_status hkv_open_over(const hd_info *info, const hd_seams *s, uint8_t *far, vo
     return HD_OK;
 }
 
-static hd_status hkv_open(const hd_info *info, const hd_seams *s, void **state)
+static hd_status hkv_open(const hd_design *d, const hd_info *info, const hd_seams *s, void **state)
 {
+    (void)d;
     return hkv_open_over(info, s, NULL, state);
 }
 
-static hd_status hkv_run(void *state, const hd_batch *b, hd_when when, uint64_t *tally)
+static hd_status hkv_run(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally)
 {
+    (void)row;
     hkv *h = (hkv *)state;
     hkv_when w = { when.clock, when.per_item, when.epoch, h->threads };
     hkv_run_batch(&h->view, b, w, tally);
@@ -230,7 +233,10 @@ static void hkv_move(void *from, void *to)
     b->pins = a->pins;
 }
 
-static const char *unfit(const hd_info *info, const hd_batch *b) { return (void)info, b->each ? HD_NOT_MIXED : NULL; }
+static const char *unfit(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
+{
+    return (void)row, (void)info, b->each ? HD_NOT_MIXED : NULL;
+}
 
 static const char *const admits[] = { "score", "always", NULL };
 static const char *const tiers[] = { "bucket", "position", NULL };
@@ -262,6 +268,14 @@ const hd_params hkv_params = { "hkv",
                                offsetof(hd_info, hkv),
                                sizeof(hd_hkv_config) };
 
+#define HD_RAN(number, name, what, role, family, does) [HD_OP_##number] = "hkv." #name ".ref",
+static const hd_variant variant = {
+    .name = "ref",
+    .row = { { .what = { "the sequential reference; OpenMP splits it by bucket, with the same result", NULL } } },
+    .ran = { HD_OP_ROWS(HD_RAN) },
+};
+static const hd_variant *const variants[] = { &variant, NULL };
+
 const hd_design hd_design_hkv = {
     .name = "hkv",
     .what =
@@ -276,19 +290,7 @@ const hd_design hd_design_hkv = {
     .put_at = hkv_put_at,
     .put = hkv_put_anywhere,
     .move_all = hkv_move,
-};
-
-const hd_kernel hd_kernel_hkv_ref = {
-    "hkv",
-    "ref",
-    "ref",
-    "the sequential reference; OpenMP splits it by bucket, with the same result",
-    unfit,
-    hkv_run,
-    NULL,
-    {
-#define HD_RAN(number, name, what, role, family, does) [HD_OP_##number] = "hkv." #name ".ref",
-        HD_OP_ROWS(HD_RAN)
-#undef HD_RAN
-    },
+    .variants = variants,
+    .unfit = unfit,
+    .launch = hkv_run,
 };

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * variants.c - the tables of the variants as the library reads them, whichever machines it has kernels for: what each
+ * runs, on which tables, with how many lanes. Here entry points are null pointers, and no kernel is compiled.
+ */
+#include "simt/simt.h"
+
+#undef SIMT_ENTRY
+#define SIMT_ENTRY(name, args_type, text) enum { name };
+
+#include "gpu/hive/rows.h"
+
+#define HIVE_REGISTRY hive_variants
+#include "gpu/hive/registry.h"
