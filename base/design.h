@@ -14,7 +14,7 @@
 
 enum {
     HD_METADATA_MOST = 18, /* bytes per entry besides its value, in any layout */
-    HD_THREADS_MOST = 1024 /* of a table, whoever asks: OpenMP's runtime keeps something of each on a stack */
+    HD_THREADS_MOST = 1024 /* of a table: OpenMP's runtime keeps something of each thread on a stack */
 };
 
 /* One entry, as for_each and snapshots see it. */
@@ -28,7 +28,7 @@ typedef struct hd_when {
     uint64_t clock;    /* item i happens at clock + i x per_item */
     uint64_t per_item; /* 1: logical clock; 0: the device's      */
     uint32_t epoch;
-    bool own; /* nobody else's times, and no score so far, are among its items' */
+    bool own; /* its items' times are no other batch's, and no score so far */
 } hd_when;
 
 typedef struct hd_design hd_design;

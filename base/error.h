@@ -9,7 +9,7 @@
 
 /* Sets hd_why() for this thread and is `status`:
  *     return hd_fail(HD_EINVAL, "slots: %u is outside 2 to 1024", slots);
- * A macro, so that whoever compiles or analyses one file alone sees there that a failure is never HD_OK. */
+ * A macro, so that the compiler sees in each file alone that a failure is never HD_OK. */
 #define hd_fail(status, ...) (hd_fail_because(__VA_ARGS__), (hd_status)(status))
 
 /* HD_EINVAL for a name that is not in a registry: "policy: there is no 'lruu'; nearest: lru; all: lru, lfu, ...". */

@@ -117,7 +117,7 @@ static hd_status act_keys(act *a)
     return e;
 }
 
-/* The batch again with another operation: same keys, nobody's time. */
+/* The batch again with another operation: same keys, not timed. */
 static hd_status act_aside(act *a, hd_op op)
 {
     if (op == HD_OP_COUNT_) return HD_OK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * gate.h - the first layer of a lock, on this machine: who comes gets in when all that came before are in and those
- * inside are of a role that may run beside it. So nobody starves, whatever the others do, and who may run together does
+ * inside are of a role that may run beside it. So no batch starves, and batches that may run together do
  * when they come together.
  */
 #ifndef HD_GATE_H

@@ -5,7 +5,7 @@
  *
  * Batches of different roles never run together, and inserters never do (Table 4): what is left to say of a lock is of
  * which roles it lets several run, and how those that may not are kept apart. That is done twice. Here, on this
- * machine, by enter and leave: whoever is inside may use the table's state. There, on a device, where a batch runs
+ * machine, by enter and leave: a batch inside may use the table's state. There, on a device, where a batch runs
  * after its call has returned: streams.h.
  */
 #ifndef HD_LOCK_H

@@ -2,10 +2,10 @@
  *
  * word.h - the second layer of group3 (HKV section 4.4), in kernel text: a step of one thread before a batch's kernels,
  * and one after them. Who comes draws a ticket; whose turn it is gets in when those inside are of its role and may run
- * together, or nobody is inside; then it is the next one's turn. So the order is that of the tickets, and nobody
- * starves. concurrency/group3.pml is the same as a model.
+ * together, or no batch is inside; then it is the next one's turn. So the order is that of the tickets, and no
+ * batch starves. concurrency/group3.pml is the same as a model.
  *
- * A batch's steps are put on its stream at once, with nothing of the table's between them: whoever got in has all on
+ * A batch's steps are put on its stream at once, with nothing of the table's between them: a batch inside has all on
  * its way that it needs to get out, also where a device runs several streams through one queue.
  */
 #ifndef HD_WORD_H
@@ -24,7 +24,7 @@ typedef struct hd_word_args {
 } hd_word_args;
 
 /* What batches before wrote is seen by what follows: pairs with the release of hd_word_leave, by way of the acquire of
- * `inside`, or of `serving` when somebody else saw it first. */
+ * `inside`, or of `serving` when another batch saw it first. */
 SIMT_FN void hd_word_enter(const hd_word_args *a)
 {
     hd_word *w = a->word;

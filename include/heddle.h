@@ -137,7 +137,7 @@ typedef enum hd_outcome {
     HD_ERASED,   /* the key was present and is gone                             */
     HD_PINNED,   /* the entry is pinned (lock_keys): what the operation reads was
                     delivered, what it would change was not                     */
-    HD_PENDING,  /* the key was absent, and a design that evicts nobody found no place for it:
+    HD_PENDING,  /* the key was absent, and a design that does not evict found no slot for it:
                     nothing happened. To be run again when the table has grown  */
     HD_OUTCOME_COUNT
 } hd_outcome;

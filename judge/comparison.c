@@ -122,7 +122,7 @@ static const char *take_move(comparison *a, const simt_ticket_record *t)
         return fixture_say(a->why, "a ticket for a move from place %" PRIu64 " to %" PRIu64 " of %" PRIu64, t->a, t->b,
                            places);
     uint64_t key = a->occupant[t->a];
-    const char *why = key == HD_KEY_EMPTY                 ? "nobody was there"
+    const char *why = key == HD_KEY_EMPTY                 ? "no entry was there"
                       : a->occupant[t->b] != HD_KEY_EMPTY ? "its new place was not empty"
                                                           : a->d->move(a->model, t->a, t->b);
     if (why) {

@@ -259,7 +259,7 @@ hd_status hd_cuda_open(const hd_design *d, const hd_info *info, const hd_seams *
 
 /* ---- On this machine for a while ------------------------------------------------------------- */
 
-/* After a failure, too: nothing that is on its way may arrive when its memory is somebody else's. */
+/* After a failure, too: no copy in flight may arrive after its memory has another owner. */
 static hd_status wait_anyway(const cuda *c, const char *what, hd_status status, void *stream)
 {
     int code = c->seam->wait(c->seam->self, stream);

@@ -151,7 +151,7 @@ static hd_status make_known(host *h)
     return status;
 }
 
-/* And the batch's. An output of it that nobody asked for is nowhere. */
+/* And the batch's. An output that was not asked for has no address. */
 static hd_status make_arrays_known(host *h, const hd_batch *b)
 {
     hd_array all[HD_ARRAYS_MOST];

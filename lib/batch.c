@@ -107,7 +107,7 @@ hd_status hd_batch_check(const hd_table *t, const hd_batch *b, const hd_op_row *
     hd_status status = check_arrays(t, b, row);
     if (status) return status;
     if ((row->needs & HD_NEEDS_COUNT) && !b->count) return missing(row, "count", "NULL, but the operation needs it");
-    if ((row->needs & HD_NEEDS_HOLDER) && b->holder == 0) return missing(row, "holder", "0, which is nobody");
+    if ((row->needs & HD_NEEDS_HOLDER) && b->holder == 0) return missing(row, "holder", "0, which is no holder");
     if ((row->needs & HD_NEEDS_PRED) && !b->pred) return missing(row, "pred", "NULL, but the operation needs it");
     if ((row->needs & HD_NEEDS_PRED) && hd_predicate_named(b->pred) == HD_PREDICATE_COUNT)
         return hd_fail_name("pred", b->pred, HD_PREDICATES);

@@ -199,7 +199,7 @@ static hd_status copy_arrays(const growing *g, const hd_batch *there, hd_batch *
         else if (all[i].out)
             status = HD_ASK(d, "growing: an array", copy, all[i].p, p, (size_t)all[i].bytes, way, NULL);
     }
-    int code = d->wait(d->self, NULL); /* after a failure, too: nothing may arrive when the block is somebody else's */
+    int code = d->wait(d->self, NULL); /* after a failure, too: no copy may arrive after the block has another owner */
     return status ? status : HD_TOLD(d, code, "wait", "growing: arrays");
 }
 

@@ -246,7 +246,7 @@ static int best_first(const void *a, const void *b)
     return (x->slot > y->slot) - (x->slot < y->slot);
 }
 
-/* Best score first, so that whoever is refused is worth less than whoever is in. */
+/* Best score first, so that a refused entry is worth less than every entry that is in. */
 static hd_status reinsert(const hd_design *design, void *from, void *to, const hd_seams *s, uint64_t size,
                           uint64_t *dropped)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * table.h - what a table is made of. For the spine's own files; nobody else looks inside.
+ * table.h - what a table is made of. For the files of lib/ alone.
  */
 #ifndef HD_TABLE_H
 #define HD_TABLE_H

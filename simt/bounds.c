@@ -41,7 +41,7 @@ static void check_shared(simt_machine *m, const char *site, const block *b, cons
         if (state == BYTE_WRITTEN) continue;
         found(m, state == BYTE_IN_FLIGHT ? SIMT_IN_FLIGHT : SIMT_UNINITIALISED, "shared %s[] is read at byte %zu %s",
               a->name, at + i - a->offset,
-              state == BYTE_IN_FLIGHT ? "while an async copy to it is in flight" : "before anybody wrote it");
+              state == BYTE_IN_FLIGHT ? "while an async copy to it is in flight" : "before it was written");
         at_site(m, site);
         return;
     }

@@ -47,7 +47,7 @@ typedef struct simt_config {
     uint32_t pct_depth, pct_length; /* 0: 3, 1,000 */
     uint32_t bound;
     bool local_first;              /* SIMT_SEARCH, by warp: a group that has just met in a collective, or begins,
-                                         goes on at once, to where it may be preempted: nobody can tell that from later.
+                                         goes on at once, to where it may be preempted: it makes no difference that is seen.
                                          To leave a group that can go on is a preemption, and so is to leave a warp;
                                           which of a warp's other groups is next is not */
     const simt_decision *schedule; /* SIMT_REPLAY: (schedule_n), by `at` ... */
@@ -91,7 +91,7 @@ typedef enum simt_fault {
     SIMT_DEADLOCK, /* lanes wait for each other                                                  */
     SIMT_BOUNDS,
     SIMT_MISALIGNED,
-    SIMT_UNINITIALISED, /* shared memory nobody wrote */
+    SIMT_UNINITIALISED, /* shared memory that was never written */
     SIMT_IN_FLIGHT,     /* an async copy's target, read before its wait */
     SIMT_ENDLESS,
     SIMT_RACE,

@@ -148,7 +148,7 @@ void simt_host_fence(const char *site)
     OBSERVERS_CALL(m, on_fence, site);
 }
 
-/* ---- Async copies: they may happen at once or at the wait, and until the wait nobody may look ---- */
+/* ---- Async copies: they may happen at once or at the wait, and must not be read before ---- */
 
 static void set_written(const block *b, const uint8_t *shared, uint8_t state)
 {

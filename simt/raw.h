@@ -14,7 +14,7 @@ bool simt_raw_reaches(const void *p, size_t bytes);
 /* Makes it the run's finding, SIMT_RAW; the lane runs no more. where: the place in the text, as well as it is known. */
 _Noreturn void simt_raw_found(const void *p, size_t bytes, bool write, const char *where);
 
-/* ---- For whoever links raw_hooks.c ----------------------------------------------------------- */
+/* ---- For programs that link raw_hooks.c ----------------------------------------------------------- */
 
 /* Theirs: told of every access of code that is compiled so, before it is made. pc: where the telling returns to. */
 void simt_raw_told(const void *p, size_t bytes, bool write, const void *pc);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * raw_hooks.c - what code compiled with -fsanitize=thread calls, in the place of the sanitizer's library: every C
- * access is told to simt_raw_told, which whoever links this brings. No part of the library; not compiled so itself.
+ * access is told to simt_raw_told, which the program that links this defines. No part of the library; not compiled so itself.
  */
 #include <dlfcn.h>
 #include <inttypes.h>

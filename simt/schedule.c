@@ -295,7 +295,7 @@ static void forget_yields(simt_machine *m)
     for (uint32_t i = 0; i < m->warps_n; i++) yields(m, &m->warps[i], 0);
 }
 
-/* Units to choose from; 0: nobody can go on, and that is a finding. */
+/* Units to choose from; 0: no lane can go on, and that is a finding. */
 static uint32_t candidates(simt_machine *m, bool lanes)
 {
     if (m->held && schedule_choose(m, 16) == 1) OBSERVERS_CALL(m, on_release, NULL);

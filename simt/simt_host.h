@@ -6,7 +6,7 @@
 #ifndef HD_SIMT_HOST_H
 #define HD_SIMT_HOST_H
 
-#ifndef SIMT_FN /* whoever compiles kernels once more, and does not mind how fast they run, may do without */
+#ifndef SIMT_FN /* a second, slower copy of the kernels may be compiled without it */
 #define SIMT_FN       static inline __attribute__((always_inline, unused))
 #define SIMT_FN_APART static __attribute__((unused))
 #endif

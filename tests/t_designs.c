@@ -131,7 +131,7 @@ static const fault faults[] = {
     { "wrong_place", "insert_or_assign", "it did not go behind the last one" },
     { "old_value", "find", "delivered a wrong value" },
     { "silent_move", "erase", "where the tickets put" },
-    { "move_back", "erase", ": nobody was there" },
+    { "move_back", "erase", ": no entry was there" },
     { "move_far", "erase", "of 8" },
     { "move_far", "erase", ": its new place was not empty" },
     { "never_lets_go", "erase", "the lock is still held" },

@@ -398,7 +398,7 @@ static hd_status roles_set(csv *c)
     return HD_OK;
 }
 
-/* Nobody said whether there is a header, and there seems to be one: a number stands below a text. To replay
+/* It was not said whether there is a header, and there seems to be one: a number stands below a text. To replay
  * its names as a request would be quietly wrong by one. */
 static hd_status header_suspect(csv *c)
 {

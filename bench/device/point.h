@@ -15,8 +15,8 @@
  * is cut into parts.
  *
  * A point in bulk is one call of as many keys as the table has at its load factor: into an empty one, of all that are
- * there, of as many that are not; and of a mixed batch as many operations, after which it is there. A table that evicts
- * nobody is made anew after what changed it: its slots know whether they were used.
+ * there, of as many that are not; and of a mixed batch as many operations, after which it is there. A table that does
+ * not evict is made anew after what changed it: its slots know whether they were used.
  */
 #ifndef HD_BENCH_POINT_H
 #define HD_BENCH_POINT_H

@@ -174,7 +174,7 @@ static const char *lost(const fixture *s, const hive_view *v, const hive_view *t
     if (k.shown || (k.leaving && k.claimed) || erases(s, key)) return NULL;
     return fixture_say(why,
                        "key %" PRIx64 " was in bucket %" PRIu64 ", slot %" PRIu64
-                       ", nobody erases it, and it is nowhere",
+                       ", no item erases it, and it is nowhere",
                        key, e / v->slots, e % v->slots);
 }
 

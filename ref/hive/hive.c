@@ -286,7 +286,7 @@ const char *hive_unfit(hd_op op)
     switch ((int)op) {
     case HD_OP_TOUCH:
     case HD_OP_ASSIGN_SCORES: return "hive keeps no scores";
-    case HD_OP_INSERT_AND_EVICT: return "hive evicts nobody";
+    case HD_OP_INSERT_AND_EVICT: return "hive does not evict";
     case HD_OP_FIND_OR_INSERT_PTR: return "hive may move an entry while others come, so that pointers do not last";
     case HD_OP_LOCK_KEYS:
     case HD_OP_UNLOCK_KEYS: return "hive keeps no pins";

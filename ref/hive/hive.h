@@ -2,8 +2,8 @@
  *
  * hive.h - the Hive table, sequentially: the contract made executable for a dictionary that never evicts.
  *
- * It has two faces, as hkv.h has: `hive_apply` runs one item, `hive_accept` judges what somebody else says became of
- * one.
+ * It has two faces, as hkv.h has: `hive_apply` runs one item, `hive_accept` judges what another implementation
+ * says became of one.
  */
 #ifndef HD_HIVE_H
 #define HD_HIVE_H

@@ -11,9 +11,9 @@
  * words; with 16 slots it is one, or half of one. The three greatest keys of the field are no keys but say what is in a
  * slot; the value field tells more:
  *
- *   EMPTY, value all ones   fresh: free, and nobody has had it since the bucket was made
- *   EMPTY, value 0          vacant: free, but somebody may have had it, or the bucket was not open
- *   CLAIMED, value k        somebody is about to put key k here
+ *   EMPTY, value all ones   fresh: free, and never used since the bucket was made
+ *   EMPTY, value 0          vacant: free, but a key may have had it, or the bucket was not open
+ *   CLAIMED, value k        an item is about to put key k here
  *   LEAVING, value k        key k was here, and is on its way to a slot that is CLAIMED for it
  *
  * A key has `hashes` candidate buckets, in order, and after them the stash: a ring of further buckets, numbered behind
@@ -21,7 +21,7 @@
  * it has slots, so that ways stay short.
  *
  * A bucket is open while more than `spare` of its slots are fresh; one of the stash, while any is. Fresh slots are
- * taken and never come back, so a bucket that is not open will never be open. Nobody goes past an open bucket: a
+ * taken and never come back, so a bucket that is not open will never be open. No key goes past an open bucket: a
  * newcomer takes the first candidate with more than `spare` free slots, fresh or vacant, else the one with the most of
  * them, the first of equals; else a slot that is made by displacing others; else one of the stash. Displaced, a key
  * goes on to a later candidate that has room: never back. So who looks for a key goes along the same way, cannot miss
@@ -42,7 +42,7 @@
  * In layout "masks", the paper's, each bucket has a word that says which of its slots are free (bit s), and one that is
  * locked by who displaces others out of it. In layout "words" there is neither.
  *
- * Differs: the paper's displaced key is in nobody's bucket while its warp looks for another, so that a lookup can miss
+ * Differs: the paper's displaced key is in no bucket while its warp looks for another, so that a lookup can miss
  * it; its stash is a queue in which nothing can be found; its lookups read all candidates, and its newcomers fill the
  * first. Here keys only move forward, the stash is searched like a bucket, and open buckets end a search.
  *

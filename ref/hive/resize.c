@@ -29,7 +29,7 @@ void hive_split(hive_view *v)
         uint64_t word = hive_read(v, from * slots + s);
         bool moves = hive_is_key(v, word) && earlier(v, hive_key_of(v, word), from, to) == to;
         hive_write(v, to * slots + s, moves ? word : open ? hive_fresh(v) : hive_vacant(v));
-        /* who has left lies on its own way: nobody was ever turned away from an open bucket */
+        /* a key that left lies on its own way: no key was ever turned away from an open bucket */
         bool leaves = moves || hive_is_free(v, word);
         if (leaves) hive_write(v, from * slots + s, open ? hive_fresh(v) : hive_vacant(v));
     }
@@ -59,7 +59,7 @@ bool hive_merge(hive_view *v)
     uint64_t keys = keys_in(v, low) + keys_in(v, high), surplus = keys > slots ? keys - slots : 0,
              moving[HIVE_SLOTS_MOST], n = 0;
     bool open = hive_is_open(v, low) && hive_is_open(v, high) && surplus == 0;
-    if (!open) { /* somebody was turned away from one of them, or is now */
+    if (!open) { /* a key was turned away from one of them, or is now */
         hive_shut(v, low);
         hive_shut(v, high);
     }

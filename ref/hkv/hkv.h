@@ -2,8 +2,8 @@
  *
  * hkv.h - the HKV table, sequentially: the contract made executable.
  *
- * It has two faces. `hkv_apply` runs one item. `hkv_accept` judges: it says whether an outcome that somebody
- * else observed was allowed now, and lets it happen. A parallel table may choose another victim among
+ * It has two faces. `hkv_apply` runs one item. `hkv_accept` judges: it says whether an outcome that another
+ * implementation reports was allowed now, and lets it happen. A parallel table may choose another victim among
  * equals, and another order of the items; so it is judged, not predicted.
  *
  * A view is not locked here: the batch lock (concurrency/) is the caller's.

@@ -46,7 +46,7 @@ static void exchange(void *x, void *y, size_t bytes)
 static void change_places(const hkv_view *v, uint64_t near, uint64_t far)
 {
     if (is_empty(v, near))
-        memcpy(hkv_value(v, near), hkv_value(v, far), v->value_bytes); /* nobody's is left behind */
+        memcpy(hkv_value(v, near), hkv_value(v, far), v->value_bytes); /* no value is left behind */
     else
         exchange(hkv_value(v, near), hkv_value(v, far), v->value_bytes);
     exchange(hkv_key_at(v, near), hkv_key_at(v, far), 8);
