@@ -41,6 +41,16 @@ done | none "every path that is named exists"
 
 grep -nE '[[:blank:]]+$' /dev/null "${pages[@]}" | none "no blanks at the ends of lines"
 
+# ---- Form -------------------------------------------------------------------------------------------------
+
+# Tables and screens may be as wide as their figures.
+awk 'FNR == 1 { code = screen = 0 } /^<!-- output/ { screen = 1 } /^```/ { code = !code; if (!code) screen = 0 }
+  !/^\|/ && !(code && screen) && length($0) > 120 { print FILENAME ":" FNR ": " length($0) " columns" }' "${pages[@]}" | none "no line over 120 columns"
+awk -F'|' '/^\|/ { for (i = 2; i < NF; i++) { gsub(/^ +| +$/, "", $i); if (length($i) > 200) print FILENAME ":" FNR ": a cell of " length($i) } }' "${pages[@]}" |
+  none "no table cell over 200 characters"
+{ said=$(cat "${pages[@]}" | grep -oiwE 'nobody|somebody|whoever|anybody' | wc -l); [ "$said" -le 12 ] || echo "$said times"; } |
+  none "pages name who acts: nobody, somebody, whoever and anybody at most 12 times"
+
 # ---- Everything is written about -------------------------------------------------------------------------
 
 # The public symbols need a comment right above, beside, or a group's above them: so, a sentence somewhere that is not their declaration.
