@@ -58,7 +58,8 @@ typedef struct hd_device {
 } hd_device;
 
 typedef struct hd_stream_state {
-    uint64_t id;      /* no other stream of this process has had it: one address may be two streams, in turn */
+    uint64_t id;      /* no other stream of this process has had it: one address may be two streams, in turn. 0 in a
+                         capture */
     uint64_t capture; /* which capture the stream is in; 0: none                                              */
 } hd_stream_state;
 

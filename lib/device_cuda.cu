@@ -138,9 +138,11 @@ static int cuda_stream_state(void *, void *stream, hd_stream_state *state)
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     unsigned long long capture = 0, id = 0;
     cudaError_t e = cudaStreamGetCaptureInfo((cudaStream_t)stream, &status, &capture);
-    if (e == cudaSuccess) e = cudaStreamGetId((cudaStream_t)stream, &id);
+    bool captured = status == cudaStreamCaptureStatusActive;
+    /* A stream that is being captured does not tell its id. */
+    if (e == cudaSuccess && !captured) e = cudaStreamGetId((cudaStream_t)stream, &id);
     state->id = id;
-    state->capture = status == cudaStreamCaptureStatusActive ? capture : 0;
+    state->capture = captured ? capture : 0;
     return told(e);
 }
 

@@ -345,8 +345,8 @@ static int fake_event_destroy(void *self, void *event)
 static int fake_stream_state(void *self, void *stream, hd_stream_state *state)
 {
     fake_device *f = (fake_device *)self;
-    state->id = (uint64_t)(uintptr_t)stream + (f->renewed << 48);
     state->capture = capture_of(f, stream);
+    state->id = state->capture ? 0 : (uint64_t)(uintptr_t)stream + (f->renewed << 48); /* as CUDA has it */
     return asked(f, "stream_state");
 }
 
