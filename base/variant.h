@@ -78,9 +78,9 @@ static inline const hd_variant_row *hd_variant_row_at(const hd_variant *const *a
 
 static inline uint32_t hd_variant_row_count(const hd_variant *const *all)
 {
-    const hd_variant *of;
     uint32_t n = 0;
-    while (hd_variant_row_at(all, n, &of)) n++;
+    for (; *all; all++)
+        for (const hd_variant_row *r = (*all)->row; r->what[0]; r++) n++;
     return n;
 }
 
@@ -105,6 +105,13 @@ static inline bool hd_variant_is_first(const hd_variant *const *all, uint32_t ro
 static inline bool hd_variant_is_named(const hd_variant *v, const char *name)
 {
     return strcmp(v->name, name) == 0 || (v->formerly && strcmp(v->formerly, name) == 0);
+}
+
+/* The variant of that name, present or former; NULL: there is none. */
+static inline const hd_variant *hd_variant_named(const hd_variant *const *all, const char *name)
+{
+    while (*all && !hd_variant_is_named(*all, name)) all++;
+    return *all;
 }
 
 #endif

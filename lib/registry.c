@@ -74,9 +74,10 @@ bool hd_kernel_at(size_t i, hd_kernel *k)
 
 const char *hd_kernel_renamed(const char *name)
 {
-    hd_kernel k;
-    for (size_t i = 0; hd_kernel_at(i, &k); i++)
-        if (hd_variant_is_named(k.variant, name)) return k.variant->name;
+    for (size_t d = 0; designs[d]; d++) {
+        const hd_variant *v = hd_variant_named(designs[d]->variants, name);
+        if (v) return v->name;
+    }
     return name;
 }
 

@@ -87,11 +87,10 @@ hd_case hd_case_of(const char *design)
 /* Where the case's kernel runs: as it says, or on the first backend that has one of that name. */
 static const char *backend_of(const hd_case *c)
 {
-    hd_kernel k;
+    const hd_design *d;
     if (c->backend[0]) return c->backend;
-    for (size_t i = 0; hd_kernel_at(i, &k); i++)
-        if (hd_variant_is_named(k.variant, c->kernel) && strcmp(k.design->name, c->design) == 0)
-            return k.design->backend;
+    for (size_t i = 0; (d = hd_design_at(i)); i++)
+        if (strcmp(d->name, c->design) == 0 && hd_variant_named(d->variants, c->kernel)) return d->backend;
     return hd_config_default().backend;
 }
 
