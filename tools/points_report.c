@@ -90,7 +90,7 @@ static void row_fill(points_row *r, const points_report *report, const bench_row
     if (s->info.values_host_bytes) put(r, POINTS_FETCH, "%s", points_fetch_names[s->info.hkv.fetch]);
     put(r, POINTS_DESIGN, "%.24s", s->info.design);
     put(r, POINTS_SLOTS, "%u", (unsigned)s->info.slots);
-    put(r, POINTS_HASH, "%.31s", s->info.hive.hash);
+    put(r, POINTS_HASH, "%.31s", *s->info.hive.hash ? s->info.hive.hash : HD_HASH_USUAL);
     /* as it is asked for; and in CSV it is one cell */
     for (char *comma = r->cell[POINTS_HASH]; (comma = strchr(comma, ','));) *comma = '+';
     put(r, POINTS_FORM, "%s", p->bulk ? "bulk" : "queue");
