@@ -2,7 +2,7 @@
  *
  * backend.h - a design whose batches are run by kernels (hd_gpu), and the two backends that run them: the host SIMT
  * machine (backend_host.c) and a device (backend_cuda.c). A backend knows memory, streams, a batch's arrays and who may
- * run when; the design knows its entries, its kernels and their argument. hkv_gpu.c is an example of one.
+ * run when; the design knows its entries, its kernels and their argument. gpu/hkv/launch.c is an example.
  */
 #ifndef HD_BACKEND_H
 #define HD_BACKEND_H

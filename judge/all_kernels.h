@@ -11,8 +11,8 @@
  * candidate bucket per key, once with two. The operation of the case is one of them, serve (find_or_insert and
  * insert_or_assign, whichever comes), or mix (all).
  */
-#ifndef HD_JUDGE_TOUR_H
-#define HD_JUDGE_TOUR_H
+#ifndef HD_JUDGE_ALL_KERNELS_H
+#define HD_JUDGE_ALL_KERNELS_H
 
 #include "judge/design.h"
 #include "judge/run.h"

@@ -13,8 +13,8 @@
  * A fixture knows memory, regions with guards between them, batches and launches. What a table is, its design knows
  * (judge/design.h).
  */
-#ifndef HD_JUDGE_SCENE_H
-#define HD_JUDGE_SCENE_H
+#ifndef HD_JUDGE_FIXTURE_H
+#define HD_JUDGE_FIXTURE_H
 
 #include "judge/arrays.h"
 #include "workload/case.h"

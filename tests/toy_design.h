@@ -4,8 +4,8 @@
  * board is key modulo boards, its place the first that is free. It keeps what it was given, has no scores, and grows
  * where it is, a board at a time allocated; an insertion is two launches.
  */
-#ifndef TESTS_RACK_H
-#define TESTS_RACK_H
+#ifndef TESTS_TOY_DESIGN_H
+#define TESTS_TOY_DESIGN_H
 
 #include "concurrency/word.h"
 #include "base/backend.h"

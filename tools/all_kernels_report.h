@@ -2,8 +2,8 @@
  *
  * all_kernels_report.h - what a tour found (judge/all_kernels.h), as the report heddle.kernels/1: a row per kernel.
  */
-#ifndef HD_TOUR_REPORT_H
-#define HD_TOUR_REPORT_H
+#ifndef HD_ALL_KERNELS_REPORT_H
+#define HD_ALL_KERNELS_REPORT_H
 
 #include "judge/all_kernels.h"
 #include "tools/output.h"

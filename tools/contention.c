@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * crowds.c - the ablation of the batch lock (HKV section 5.4, Exp 3e): updaters alone, one to ten of them, and the
+ * contention.c - the ablation of the batch lock (HKV section 5.4, Exp 3e): updaters alone, one to ten of them, and the
  * mixes of readers, updaters and inserters, under every lock that keeps them apart, beside what the reader/writer lock
  * makes of them.
  */

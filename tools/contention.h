@@ -2,8 +2,8 @@
  *
  * contention.h - `heddle bench --backend NAME locks`: what each batch lock makes of several threads on one table.
  */
-#ifndef HD_CROWDS_H
-#define HD_CROWDS_H
+#ifndef HD_CONTENTION_H
+#define HD_CONTENTION_H
 
 #include "tools/points.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * buffers.h - the arrays of a queue of calls, all made before the first is timed. Each call has its own, in and out: what
- * a call brings is in no cache, and what it writes is not overwritten there.
+ * buffers.h - the arrays of a queue of calls, all made before the first is timed. Each call has its own, in and
+ * out: what a call brings is in no cache, and what it writes is not overwritten there.
  */
-#ifndef HD_BENCH_TRAY_H
-#define HD_BENCH_TRAY_H
+#ifndef HD_BENCH_BUFFERS_H
+#define HD_BENCH_BUFFERS_H
 
 #include "base/op.h"
 #include "bench/device/fixture.h"

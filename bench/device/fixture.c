@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * stand.c - filling, emptying, listing.
+ * fixture.c - filling, emptying, listing.
  */
 #include "bench/device/fixture.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * stand.h - the table that points are measured on: brought to a load factor, with a list of the keys that are in it.
+ * fixture.h - the table that points are measured on: brought to a load factor, with a list of the keys that are in it.
  * One stand serves all points of a shape, so that a table of gigabytes is opened once.
  */
-#ifndef HD_BENCH_STAND_H
-#define HD_BENCH_STAND_H
+#ifndef HD_BENCH_FIXTURE_H
+#define HD_BENCH_FIXTURE_H
 
 #include "bench/device/device.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hive_draw.h - what a soak of Hive draws: shapes of tables, which of their operations a batch has, and in a mixed one
+ * device_draw.h - what a soak of Hive draws: shapes of tables, which of their operations a batch has, and in a mixed one
  * how many of each.
  */
 #ifndef SOAK_HIVE_DRAW_H

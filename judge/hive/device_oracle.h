@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hive_oracle.h - judges batches of Hive where they ran. A dictionary forgets nobody: whether a key is there is known
+ * device_oracle.h - judges batches of Hive where they ran. A dictionary forgets nobody: whether a key is there is known
  * after every batch, also where many items of it, each with its own operation, had the key.
  *
  * Presence. For every key was + came - went is 0 or 1, and what is; came and went are its items INSERTED and ERASED.

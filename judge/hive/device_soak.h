@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hive_soak.h - Hive to a soak: a dictionary, every variant in every shape that it fits, growing and shrinking between
+ * device_soak.h - Hive to a soak: a dictionary, every variant in every shape that it fits, growing and shrinking between
  * batches; or one that stays at a load factor of 0.95 for as many operations as are wanted.
  */
 #ifndef SOAK_HIVE_SOAK_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hive_entries.c - the entries of a Hive table, one by one and in words. In which of its buckets a key is, is nobody's
+ * entries.c - the entries of a Hive table, one by one and in words. In which of its buckets a key is, is nobody's
  * business but the table's own; the stash's buckets are numbered behind the others.
  */
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hive_fixture.c - a Hive table from a case, its memory, and what is in it.
+ * fixture.c - a Hive table from a case, its memory, and what is in it.
  */
 #include "judge/hive/fixture.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hive_fixture.h - Hive as the judge of kernels knows it (judge/design.h): what stands behind fixture.table and
+ * fixture.h - Hive as the judge of kernels knows it (judge/design.h): what stands behind fixture.table and
  * fixture_part.args of such fixtures.
  *
  *     hive_fixture.c    a table from a case, and what is in it
@@ -8,8 +8,8 @@
  *     accept.c    what may have become of an item, and what must hold of the table
  *     hive_kernels.c  the rows of gpu/hive/registry.h and their launches; the design itself
  */
-#ifndef HD_JUDGE_HIVE_SCENE_H
-#define HD_JUDGE_HIVE_SCENE_H
+#ifndef HD_JUDGE_HIVE_FIXTURE_H
+#define HD_JUDGE_HIVE_FIXTURE_H
 
 #include "judge/design.h"
 #include "ref/hive/hive.h"

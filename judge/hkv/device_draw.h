@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hkv_draw.h - what a soak of HKV draws: shapes of tables, from one bucket to hundreds of millions of slots, scores,
+ * device_draw.h - what a soak of HKV draws: shapes of tables, from one bucket to hundreds of millions of slots, scores,
  * operations.
  */
 #ifndef SOAK_HKV_DRAW_H

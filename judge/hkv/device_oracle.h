@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hkv_oracle.h - judges batches of HKV where they ran, at the pace at which they run: what must be in the table is
+ * device_oracle.h - judges batches of HKV where they ran, at the pace at which they run: what must be in the table is
  * known key by key, and every item's answer is held against it.
  *
  * Of every key (known): whether it is there, its value, its score. Where only one item of a batch has a key, all three

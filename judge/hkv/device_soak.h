@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hkv_soak.h - HKV to a soak: a cache, every variant under every policy, with one bucket per key and with two.
+ * device_soak.h - HKV to a soak: a cache, every variant under every policy, with one bucket per key and with two.
  */
 #ifndef SOAK_HKV_SOAK_H
 #define SOAK_HKV_SOAK_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hkv_entries.c - the entries of an HKV table, one by one and in words. Buckets are sets: which slot an entry lies in
+ * entries.c - the entries of an HKV table, one by one and in words. Buckets are sets: which slot an entry lies in
  * is nobody's business but the table's own.
  */
 #include <inttypes.h>

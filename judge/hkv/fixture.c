@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hkv_fixture.c - an HKV table from a case, its memory, and what is in it.
+ * fixture.c - an HKV table from a case, its memory, and what is in it.
  */
 #include "judge/hkv/fixture.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hkv_kernels.c - launches of the real kernels on a fixture's machine, what lib/backend_host.c does for a table; and HKV
+ * kernels.c - launches of the real kernels on a fixture's machine, what lib/backend_host.c does for a table; and HKV
  * as a design for the judge of kernels.
  */
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hive_batch.c - whole batches, on one thread.
+ * batch.c - whole batches, on one thread.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hive_check.c - every invariant of hive_layout.h, by number, for a table at rest.
+ * check.c - every invariant of layout.h, by number, for a table at rest.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hive_design.c - Hive as the spine sees it: shape, memory, growth, and the sequential kernel "ref".
+ * design.c - Hive as the core sees it: shape, memory, growth, and the sequential kernel "ref".
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hive_layout.h - where the bytes of a Hive table are (Hive section III-A and III-B, Figures 1 and 2).
+ * layout.h - where the bytes of a Hive table are (Hive section III-A and III-B, Figures 1 and 2).
  *
  * An entry is one word, so that one compare-and-swap publishes, replaces or removes key and value together:
  *

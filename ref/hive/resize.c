@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hive_resize.c - linear hashing (section IV-C): a bucket more, a bucket less.
+ * resize.c - linear hashing (section IV-C): a bucket more, a bucket less.
  */
 #include "ref/hive/hive.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hkv_batch.c - whole batches, on one thread or on several with the same result.
+ * batch.c - whole batches, on one thread or on several with the same result.
  *
  * Items act on each other only through a bucket that both can reach. So a single-bucket batch is split by
  * bucket and not by item: every thread reads every key, and applies, in item order, those whose bucket is in

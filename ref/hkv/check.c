@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hkv_check.c - every invariant of hkv_layout.h, by number, for a table at rest.
+ * check.c - every invariant of layout.h, by number, for a table at rest.
  */
 #include <inttypes.h>
 #include <stdio.h>

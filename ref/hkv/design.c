@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hkv_design.c - HKV as the spine sees it: shape, memory, and the sequential kernel "ref".
+ * design.c - HKV as the core sees it: shape, memory, and the sequential kernel "ref".
  */
 #include <inttypes.h>
 #include <string.h>

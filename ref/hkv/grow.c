@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hkv_grow.c - moving a table into one with k times the buckets, without losing an entry.
+ * grow.c - moving a table into one with k times the buckets, without losing an entry.
  *
  * The first bucket of h among kB buckets is one of the k children kb .. kb + k - 1 of its bucket b among B
  * (hash.h). In single mode that is all: the children of b take only what b held, which fits any one of them.

@@ -100,12 +100,12 @@ void hkv_run_batch(hkv_view *v, const hd_batch *b, hkv_when when, uint64_t *tall
 /* Empties the table: digests, keys, scores, pins. Values keep their bytes, which nothing can read. */
 void hkv_clear(hkv_view *v, uint32_t threads);
 
-/* In the buckets that begin in slots [start, start + n): the best scores' values become the near ones (hkv_promote.c).
+/* In the buckets that begin in slots [start, start + n): the best scores' values become the near ones (promote.c).
  * How many did. */
 uint64_t hkv_promote(hkv_view *v, uint64_t start, uint64_t n, uint32_t threads);
 
 /* Moves everything of `from` into the empty `to`, whose buckets are a multiple of from's. Never fails:
- * see hkv_grow.c for why there is always room. */
+ * see grow.c for why there is always room. */
 void hkv_move_all(const hkv_view *from, hkv_view *to);
 
 /* "" when every invariant holds, else a sentence that begins with the number of the first that

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hkv_layout.h - where the bytes of an HKV table are (HKV section 3.2, Figure 4).
+ * layout.h - where the bytes of an HKV table are (HKV section 3.2, Figure 4).
  *
  * Slot s of bucket b is entry e = b * slots + s. In layout "planes" each field of an entry has a plane of its own:
  *

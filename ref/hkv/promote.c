@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hkv_promote.c - in-bucket tiers: which entries of a bucket have their values near. Beyond the paper, whose tiers do
+ * promote.c - in-bucket tiers: which entries of a bucket have their values near. Beyond the paper, whose tiers do
  * not look at what an entry is worth (section 3.6).
  *
  * The worst near entry and the best far one change places, until no far one is better. So an entry moves only if it has
