@@ -3,9 +3,11 @@
  * batch.c - is a batch one that can run? Every rule of heddle.h that the caller can break, in one place.
  */
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/backend.h"
 #include "base/error.h"
 #include "lib/table.h"
 #include "policies/policy.h"
@@ -13,21 +15,40 @@
 #include "ref/accum.h"
 #include "hashes/hash.h"
 
-static hd_status missing(const hd_op_row *row, const char *field, const char *why)
+/* The arrays and names that an operation may need. */
+static const struct {
+    uint32_t need;
+    const char *name;
+    size_t field;
+    bool per_item; /* an empty batch does without it */
+} required[] = {
+    { HD_NEEDS_KEY, "key", offsetof(hd_batch, key), true },
+    { HD_NEEDS_VALUE, "value", offsetof(hd_batch, value), true },
+    { HD_NEEDS_PTR, "ptr", offsetof(hd_batch, ptr), true },
+    { HD_NEEDS_COUNT, "count", offsetof(hd_batch, count), false },
+    { HD_NEEDS_PRED, "pred", offsetof(hd_batch, pred), false },
+};
+
+/* Whether the operation needs required[i] of this batch and the batch lacks it. */
+static bool lacks(const hd_table *t, const hd_batch *b, const hd_op_row *row, size_t i)
 {
-    return hd_fail(HD_EINVAL, "%s: %s: %s", row->name, field, why);
+    if (!(row->needs & required[i].need) || hd_field(b, required[i].field)) return false;
+    if (required[i].need == HD_NEEDS_VALUE && t->info.value_bytes == 0) return false;
+    return b->n > 0 || !required[i].per_item;
 }
 
-static hd_status check_arrays(const hd_table *t, const hd_batch *b, const hd_op_row *row)
+static hd_status check_fields(const hd_table *t, const hd_batch *b, const hd_op_row *row)
 {
-    const char *required = "NULL, but the operation needs it";
-    if (b->n == 0) return HD_OK;
-    if ((row->needs & HD_NEEDS_KEY) && !b->key) return missing(row, "key", required);
-    if ((row->needs & HD_NEEDS_VALUE) && !b->value && t->info.value_bytes) return missing(row, "value", required);
-    if ((row->needs & HD_NEEDS_PTR) && !b->ptr) return missing(row, "ptr", required);
-    if ((row->needs & HD_SCORES) && !b->score && (t->policy_flags & HD_SCORES_NEEDED))
+    for (size_t i = 0; i < sizeof required / sizeof *required; i++)
+        if (lacks(t, b, row, i))
+            return hd_fail(HD_EINVAL, "%s: %s: NULL, but the operation needs it", row->name, required[i].name);
+    if (b->n && (row->needs & HD_SCORES) && !b->score && (t->policy_flags & HD_SCORES_NEEDED))
         return hd_fail(HD_EINVAL, "%s: score: NULL, but policy %s needs a score for every item", row->name,
                        t->info.policy);
+    if ((row->needs & HD_NEEDS_HOLDER) && b->holder == 0)
+        return hd_fail(HD_EINVAL, "%s: holder: 0, which is no holder", row->name);
+    if ((row->needs & HD_NEEDS_PRED) && hd_predicate_named(b->pred) == HD_PREDICATE_COUNT)
+        return hd_fail_name("pred", b->pred, HD_PREDICATES);
     return HD_OK;
 }
 
@@ -104,17 +125,15 @@ hd_status hd_batch_check(const hd_table *t, const hd_batch *b, const hd_op_row *
     uint64_t item_bytes = t->info.value_bytes > 8 ? t->info.value_bytes : 8;
     if (b->n > (uint64_t)PTRDIFF_MAX / item_bytes)
         return hd_fail(HD_EINVAL, "%s: n: %" PRIu64 " items are more than can be addressed", row->name, b->n);
-    hd_status status = check_arrays(t, b, row);
+    hd_status status = check_fields(t, b, row);
     if (status) return status;
-    if ((row->needs & HD_NEEDS_COUNT) && !b->count) return missing(row, "count", "NULL, but the operation needs it");
-    if ((row->needs & HD_NEEDS_HOLDER) && b->holder == 0) return missing(row, "holder", "0, which is no holder");
-    if ((row->needs & HD_NEEDS_PRED) && !b->pred) return missing(row, "pred", "NULL, but the operation needs it");
-    if ((row->needs & HD_NEEDS_PRED) && hd_predicate_named(b->pred) == HD_PREDICATE_COUNT)
-        return hd_fail_name("pred", b->pred, HD_PREDICATES);
     if (row->needs & HD_RANGE) return check_range(t, b, row);
-    if (b->each && (status = check_each(t, b))) return status;
-    if (!b->each && b->op == HD_OP_ACCUM_OR_ASSIGN && (status = check_accum(t, b))) return status;
-    return b->distinct && !t->design->far && hd_op_is_keyed(row) ? check_distinct(t, b, row) : HD_OK;
+    if (b->each)
+        status = check_each(t, b);
+    else if (b->op == HD_OP_ACCUM_OR_ASSIGN)
+        status = check_accum(t, b);
+    if (status || !b->distinct || t->design->far || !hd_op_is_keyed(row)) return status;
+    return check_distinct(t, b, row);
 }
 
 /* The first row of that name (NULL: any) that can run b; false, and why the last of them cannot. */

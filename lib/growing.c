@@ -28,12 +28,21 @@ typedef struct growing {
     bool theirs;  /* its arrays are a device's */
 } growing;
 
-/* What is pending of a batch, as a batch of its own. */
+/* The arrays of a batch that has pending items, in the order in which they lie in memory: those of 8 bytes first. */
+static const struct {
+    size_t field;
+    uint32_t bytes; /* per item; 0: value_bytes */
+} columns[] = { { offsetof(hd_batch, key), 8 },       { offsetof(hd_batch, score), 8 },
+                { offsetof(hd_batch, score_out), 8 }, { offsetof(hd_batch, flag), 1 },
+                { offsetof(hd_batch, each), 1 },      { offsetof(hd_batch, outcome), 1 },
+                { offsetof(hd_batch, value), 0 },     { offsetof(hd_batch, value_out), 0 } };
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+/* The pending items of a batch, as a batch of its own. */
 typedef struct rest {
     hd_batch batch;
-    uint64_t n, *item, *key;
-    uint8_t *value, *outcome, *value_out, *flag, *each;
-    uint64_t *score_out, *score;
+    uint64_t n, *item; /* item[k]: the index in the caller's batch */
+    uint8_t *column[COLUMNS];
     void *block; /* all of them */
     uint64_t bytes;
 } rest;
@@ -52,76 +61,74 @@ static uint8_t *cut(uint8_t **at, uint64_t bytes)
     return p;
 }
 
+static uint64_t column_bytes(size_t k, uint32_t value_bytes)
+{
+    return columns[k].bytes ? columns[k].bytes : value_bytes;
+}
+
 /* Room for n items. */
 static hd_status rest_open(rest *r, hd_table *t, uint32_t value_bytes, uint64_t n)
 {
-    uint64_t value = value_bytes, words = 4, bytes = 3;
     void *p;
-    r->bytes = words * 8 + bytes + 2 * value;
+    r->bytes = sizeof *r->item;
+    for (size_t k = 0; k < COLUMNS; k++) r->bytes += column_bytes(k, value_bytes);
     hd_status status = hd_take(&t->seams, "growing: pending items", n + 8, r->bytes, &p);
     if (status) return status;
     uint8_t *at = (uint8_t *)p;
     r->block = p;
     r->n = n;
     r->item = (uint64_t *)(void *)cut(&at, n * 8);
-    r->key = (uint64_t *)(void *)cut(&at, n * 8);
-    r->score = (uint64_t *)(void *)cut(&at, n * 8);
-    r->score_out = (uint64_t *)(void *)cut(&at, n * 8);
-    r->outcome = cut(&at, n);
-    r->flag = cut(&at, n);
-    r->each = cut(&at, n);
-    r->value = cut(&at, n * value);
-    r->value_out = cut(&at, n * value);
+    for (size_t k = 0; k < COLUMNS; k++) r->column[k] = cut(&at, n * column_bytes(k, value_bytes));
     return HD_OK;
 }
 
 static void rest_close(rest *r, hd_table *t) { hd_give(&t->seams, r->block, r->n + 8, r->bytes); }
 
-/* The items of `from` whose outcome is pending; from may be r's own batch, for they only move down. */
+/* Moves the elements whose outcome is pending to `to`, in order. `to` may be `from`. */
+static void collect_array(uint8_t *to, const uint8_t *from, uint64_t bytes, const uint8_t *outcome, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        if (outcome[i] != HD_PENDING) continue;
+        memmove(to, from + i * bytes, bytes);
+        to += bytes;
+    }
+}
+
+/* The items of `from` whose outcome is pending. `from` may be r's own batch, for items only move down. Outputs move
+ * along: not every hit delivers. */
 static void collect(rest *r, const hd_batch *from, const uint8_t *outcome, uint32_t value_bytes)
 {
-    uint64_t n = 0;
-    bool again = from == &r->batch;
     hd_batch b = *from;
-    for (uint64_t i = 0; i < from->n; i++) {
-        if (outcome[i] != HD_PENDING) continue;
-        r->item[n] = again ? r->item[i] : i;
-        r->key[n] = from->key[i];
-        if (from->score) r->score[n] = from->score[i];
-        if (from->flag) r->flag[n] = from->flag[i];
-        if (from->each) r->each[n] = from->each[i];
-        if (from->value)
-            memmove(r->value + n * value_bytes, (const uint8_t *)from->value + i * value_bytes, value_bytes);
-        /* not every hit delivers */
-        if (from->value_out)
-            memmove(r->value_out + n * value_bytes, (const uint8_t *)from->value_out + i * value_bytes, value_bytes);
-        if (from->score_out) r->score_out[n] = from->score_out[i];
-        n++;
+    if (from == &r->batch)
+        collect_array((uint8_t *)r->item, (const uint8_t *)r->item, sizeof *r->item, outcome, from->n);
+    else
+        for (uint64_t i = 0, n = 0; i < from->n; i++)
+            if (outcome[i] == HD_PENDING) r->item[n++] = i;
+    b.n = count_pending(outcome, from->n);
+    for (size_t k = 0; k < COLUMNS; k++) {
+        const uint8_t *p = (const uint8_t *)hd_field(from, columns[k].field);
+        bool outcomes = columns[k].field == offsetof(hd_batch, outcome);
+        if (!p && !outcomes) continue;
+        if (!outcomes) collect_array(r->column[k], p, column_bytes(k, value_bytes), outcome, from->n);
+        hd_field_set(&b, columns[k].field, r->column[k]);
     }
-    b.n = n;
-    b.key = r->key;
-    b.score = from->score ? r->score : NULL;
-    b.flag = from->flag ? r->flag : NULL;
-    b.each = from->each ? r->each : NULL;
-    b.value = from->value ? r->value : NULL;
-    b.outcome = r->outcome;
-    b.value_out = from->value_out ? r->value_out : NULL;
-    b.score_out = from->score_out ? r->score_out : NULL;
     r->batch = b;
 }
 
-/* What the second time told, to where the caller looks. */
+/* Writes the results of the pending items to the caller's arrays. */
 static void scatter(const rest *r, hd_batch *to, uint8_t *outcome, uint32_t value_bytes)
 {
-    for (uint64_t k = 0; k < r->batch.n; k++) {
+    const hd_batch *from = &r->batch;
+    for (uint64_t k = 0; k < from->n; k++) {
         uint64_t i = r->item[k];
-        outcome[i] = r->outcome[k];
-        if (r->outcome[k] != HD_HIT) continue;
+        outcome[i] = from->outcome[k];
+        if (from->outcome[k] != HD_HIT) continue;
         if (to->value_out)
-            memcpy((uint8_t *)to->value_out + i * value_bytes, r->value_out + k * value_bytes, value_bytes);
-        if (to->score_out) to->score_out[i] = r->score_out[k];
+            memcpy((uint8_t *)to->value_out + i * value_bytes, (const uint8_t *)from->value_out + k * value_bytes,
+                   value_bytes);
+        if (to->score_out) to->score_out[i] = from->score_out[k];
     }
-    to->ran = r->batch.ran;
+    to->ran = from->ran;
 }
 
 /* ---- Growing --------------------------------------------------------------------------------- */
@@ -168,12 +175,12 @@ static hd_status run_rest(const growing *g, hd_batch *b, uint8_t *outcome, uint6
     hd_status status = rest_open(&r, t, g->value_bytes, pending);
     for (const hd_batch *from = b; !status && pending; from = &r.batch) {
         uint64_t size;
-        collect(&r, from, from == b ? outcome : r.outcome, g->value_bytes);
+        collect(&r, from, from == b ? outcome : r.batch.outcome, g->value_bytes);
         status = hd_entries_sync(t, &size);
         if (!status) status = grow_for(t, size + pending, g->share, true);
         if (!status) status = hd_run(t, &r.batch);
         if (!status) scatter(&r, b, outcome, g->value_bytes);
-        if (!status) pending = count_pending(r.outcome, r.batch.n);
+        if (!status) pending = count_pending(r.batch.outcome, r.batch.n);
     }
     if (r.block) rest_close(&r, t);
     return status;
@@ -252,8 +259,8 @@ static hd_status mark_pending(const growing *g, const hd_batch *b)
 
 /* ---- Parts of a batch ------------------------------------------------------------------------ */
 
-/* Where a table may be full before the batch is through, parts are no smaller than such a share of the slots; and
- * where a full table refuses nothing for good, no smaller than PART_LEAST. */
+/* The least size of a part: this share of the slots where a full table evicts or refuses; at least PART_LEAST where it
+ * answers PENDING instead. */
 enum { PART_LEAST = 1 << 16, PART_SHARE = 64 };
 
 /* Grows a table that evicts, or whose pointers the batch delivers, as long as nothing is lost by it: before the part. Its
@@ -270,6 +277,25 @@ static hd_status make_room(const growing *g, uint64_t entries, uint64_t wanted, 
     return HD_OK;
 }
 
+/* Whether the table grows before a part runs, rather than after it. */
+static bool grows_ahead(const growing *g) { return g->pointers || (g->inserts && !g->t->design->resize); }
+
+/* Whether the table may grow on account of a batch with so many items left. */
+static bool is_parted(const growing *g, uint64_t left)
+{
+    if (g->target == 0 || !(g->inserts || g->pointers)) return false;
+    return grows_ahead(g) || (!g->whole && left > PART_LEAST);
+}
+
+/* The least number of items of a part. */
+static uint64_t least_part(const growing *g, const hd_info *info, uint64_t left)
+{
+    uint64_t least = g->whole ? left : info->places / PART_SHARE;
+    if (!grows_ahead(g) && least < PART_LEAST) least = PART_LEAST;
+    if (least == 0) least = 1;
+    return least < left ? least : left;
+}
+
 /* How many of the items from `first` on to run next: those that keep the table below `target` even if each inserts a
  * key; or a part of the least size. */
 static hd_status take_part(const growing *g, const hd_batch *b, uint64_t first, uint64_t *part)
@@ -277,19 +303,15 @@ static hd_status take_part(const growing *g, const hd_batch *b, uint64_t first, 
     hd_table *t = g->t;
     hd_info info;
     uint64_t left = *part = b->n - first, entries = atomic_load(&t->entries);
-    bool ahead = g->pointers || (g->inserts && !t->design->resize);
-    if (g->target == 0 || !(g->inserts || g->pointers)) return HD_OK;
-    if (!ahead && (g->whole || left <= PART_LEAST)) return HD_OK;
+    if (!is_parted(g, left)) return HD_OK;
     hd_status status = hd_table_info(t, &info);
     /* others have run since */
     if (!status && atomic_load(&t->told) != atomic_load(&t->batches)) status = hd_entries_sync(t, &entries);
     if (status) return status;
     uint64_t most = (uint64_t)(g->target * (double)info.places), room = entries < most ? most - entries : 0;
-    uint64_t least = g->whole ? left : info.places / PART_SHARE;
-    if (!ahead && least < PART_LEAST) least = PART_LEAST;
-    if (least == 0) least = 1;
-    if (least > left) least = left;
-    if (ahead && (status = make_room(g, entries, g->inserts ? least : 0, &room))) return status;
+    uint64_t least = least_part(g, &info, left);
+    if (grows_ahead(g)) status = make_room(g, entries, g->inserts ? least : 0, &room);
+    if (status) return status;
     if (room < least) room = least;
     if (room < left) *part = room;
     return HD_OK;
@@ -306,21 +328,33 @@ static hd_batch cut_batch(const hd_batch *b, uint32_t value_bytes, uint64_t firs
     return part;
 }
 
+/* Runs what is pending of a batch that has run. Other batches may be what made the counter move: outcomes decide. */
+static hd_status run_pending(const growing *g, hd_batch *b)
+{
+    if (g->theirs) return run_rest_of_device(g, b);
+    uint64_t pending = count_pending(b->outcome, b->n);
+    return pending ? run_rest(g, b, b->outcome, pending) : HD_OK;
+}
+
 /* Runs it until nothing of it is pending, and grows the table if it is too full then. */
 static hd_status run_part(const growing *g, hd_batch *b)
 {
     hd_table *t = g->t;
-    uint64_t before = atomic_load(&t->outcome[HD_PENDING]), size = 0, pending = 0;
+    uint64_t before = atomic_load(&t->outcome[HD_PENDING]), size = 0;
     bool grows = g->target > 0 && !g->pointers;
     hd_status status = hd_run(t, b);
     if (!status && (g->keyed || grows)) status = hd_entries_sync(t, g->target > 0 ? &size : NULL);
-    /* of others' batches, maybe */
-    bool some = !status && g->keyed && b->n && atomic_load(&t->outcome[HD_PENDING]) != before;
-    if (some && g->theirs) status = run_rest_of_device(g, b);
-    if (some && !g->theirs && (pending = count_pending(b->outcome, b->n))) status = run_rest(g, b, b->outcome, pending);
-    if (status || !grows) return status;
-    if (some) status = hd_entries_sync(t, &size);
-    return status ? status : grow_for(t, size, g->target, false);
+    if (!status && g->keyed && b->n && atomic_load(&t->outcome[HD_PENDING]) != before) {
+        status = run_pending(g, b);
+        if (!status && grows) status = hd_entries_sync(t, &size);
+    }
+    return status || !grows ? status : grow_for(t, size, g->target, false);
+}
+
+/* Whether the batch gives or may give the caller lists. */
+static bool has_lists(const hd_batch *b)
+{
+    return b->list_key || b->list_value || b->list_score || b->list_item || b->count;
 }
 
 /* What is known of a batch that hd_run would run; HD_EINVAL: it would not. */
@@ -343,9 +377,22 @@ static hd_status begin(growing *g, hd_table *t, const hd_batch *b, double target
     g->value_bytes = info.value_bytes;
     g->inserts = b->each || row->family == HD_FAMILY_UPSERT;
     g->pointers = b->ptr && row->needs & HD_GIVES_PTR;
-    bool lists = b->list_key || b->list_value || b->list_score || b->list_item || b->count;
-    g->whole = g->pointers || (lists && row->needs & HD_LISTS);
+    g->whole = g->pointers || (row->needs & HD_LISTS && has_lists(b));
     return HD_OK;
+}
+
+/* `all` is b with outcomes. */
+static hd_status run_parts(const growing *g, const hd_batch *all, hd_batch *b)
+{
+    hd_status status = HD_OK;
+    uint64_t done = 0, n = b->n;
+    do {
+        if (g->keyed) status = take_part(g, all, done, &n);
+        hd_batch part = cut_batch(all, g->value_bytes, done, n);
+        if (!status) status = run_part(g, &part);
+        if (!status) b->ran = part.ran;
+    } while (!status && g->keyed && (done += n) < b->n);
+    return status;
 }
 
 hd_status hd_run_growing(hd_table *t, hd_batch *b, double target)
@@ -353,18 +400,13 @@ hd_status hd_run_growing(hd_table *t, hd_batch *b, double target)
     if (!t || !b) return hd_fail(HD_EINVAL, "%s: NULL", t ? "batch" : "table");
     growing g;
     hd_status status = begin(&g, t, b, target);
+    if (status) return status;
     void *mine = NULL;
     hd_batch all = *b;
-    if (!status && g.keyed && !b->outcome) status = hd_take(&t->seams, "growing: outcomes", b->n, 1, &mine);
+    if (g.keyed && !b->outcome) status = hd_take(&t->seams, "growing: outcomes", b->n, 1, &mine);
     if (mine) all.outcome = (uint8_t *)mine;
     if (!status && all.outcome && g.keyed) status = mark_pending(&g, &all);
-    uint64_t done = 0, n = b->n;
-    do {
-        if (!status && g.keyed) status = take_part(&g, &all, done, &n);
-        hd_batch part = cut_batch(&all, g.value_bytes, done, n);
-        if (!status) status = run_part(&g, &part);
-        if (!status) b->ran = part.ran;
-    } while (!status && g.keyed && (done += n) < b->n);
+    if (!status) status = run_parts(&g, &all, b);
     hd_give(&t->seams, mine, mine ? b->n : 0, 1);
     return status;
 }

@@ -67,24 +67,41 @@ static bool ends_in_zeros(const char *name, size_t bytes)
     return n > 0 && n < bytes && all_zero((const uint8_t *)name + n, bytes - n);
 }
 
+/* Whether entries of that size fill more than the memory that can be addressed. */
+static bool has_too_many_buckets(const hd_snapshot_header *h)
+{
+    uint64_t entry_bytes = HD_METADATA_MOST + (uint64_t)h->value_bytes;
+    return h->slots && h->buckets > (uint64_t)PTRDIFF_MAX / h->slots / entry_bytes;
+}
+
+static bool is_hash(const char *name, size_t bytes)
+{
+    return name[0] ? ends_in_zeros(name, bytes) : all_zero((const uint8_t *)name, bytes);
+}
+
 const char *hd_snapshot_fault(const hd_snapshot_header *h)
 {
-    if (h->header_bytes != sizeof *h) return "header_bytes";
-    if (!ends_in_zeros(h->design, sizeof h->design)) return "design";
-    if (!ends_in_zeros(h->policy, sizeof h->policy)) return "policy";
-    if (h->slots < HD_SLOTS_MIN || h->slots > HD_SLOTS_MAX) return "slots";
-    if (h->value_bytes > HD_VALUE_BYTES_MAX) return "value_bytes";
-    if (h->buckets == 0 ||
-        h->buckets > (uint64_t)PTRDIFF_MAX / h->slots / (HD_METADATA_MOST + (uint64_t)h->value_bytes))
-        return "buckets";
-    if (h->base_buckets > h->buckets) return "base_buckets";
-    if (h->stash_buckets >> 32) return "stash_buckets";
-    if (h->size > hd_snapshot_places(h)) return "size";
-    if (h->flags & ~(uint32_t)HD_SNAPSHOT_FLAGS) return "flags";
-    if (h->hash[0] ? !ends_in_zeros(h->hash, sizeof h->hash) : !all_zero((const uint8_t *)h->hash, sizeof h->hash))
-        return "hash";
-    if (!all_zero(h->zero, sizeof h->zero)) return "zero";
-    return h->file_bytes == hd_snapshot_bytes(h) ? "" : "file_bytes";
+    const struct {
+        bool wrong;
+        const char *field;
+    } rule[] = {
+        { h->header_bytes != sizeof *h, "header_bytes" },
+        { !ends_in_zeros(h->design, sizeof h->design), "design" },
+        { !ends_in_zeros(h->policy, sizeof h->policy), "policy" },
+        { h->slots < HD_SLOTS_MIN || h->slots > HD_SLOTS_MAX, "slots" },
+        { h->value_bytes > HD_VALUE_BYTES_MAX, "value_bytes" },
+        { h->buckets == 0 || has_too_many_buckets(h), "buckets" },
+        { h->base_buckets > h->buckets, "base_buckets" },
+        { h->stash_buckets >> 32 != 0, "stash_buckets" },
+        { h->size > hd_snapshot_places(h), "size" },
+        { (h->flags & ~(uint32_t)HD_SNAPSHOT_FLAGS) != 0, "flags" },
+        { !is_hash(h->hash, sizeof h->hash), "hash" },
+        { !all_zero(h->zero, sizeof h->zero), "zero" },
+        { h->file_bytes != hd_snapshot_bytes(h), "file_bytes" },
+    };
+    for (size_t i = 0; i < sizeof rule / sizeof *rule; i++)
+        if (rule[i].wrong) return rule[i].field;
+    return "";
 }
 
 void hd_snapshot_put(hd_snapshot_header *h, const hd_params *own, const void *in)

@@ -189,6 +189,14 @@ static hd_status close_column(reader *r, int section, const verified *f)
     return memcmp(sum, f->sum[section], sizeof sum) ? fail_changed(r->path) : HD_OK;
 }
 
+/* The next entry of the columns of keys, scores and values. */
+static hd_status get_entry(reader *column, uint32_t value_bytes, hd_entry *e)
+{
+    hd_status status = get(&column[HD_SECTION_KEYS], &e->key, 8);
+    if (!status) status = get(&column[HD_SECTION_SCOR], &e->score, 8);
+    return status ? status : get(&column[HD_SECTION_VALS], e->value, value_bytes);
+}
+
 /* ahead: whether a score is one that the clock has still to come to, as other clocks have left them. */
 static hd_status fill_from(const hd_design *design, void *state, const verified *f, reader *column, uint8_t *value,
                            bool *ahead)
@@ -201,9 +209,7 @@ static hd_status fill_from(const hd_design *design, void *state, const verified 
         if (e.slot % 8 == 0 && (status = get(&column[HD_SECTION_SLOT], &bits, 1))) return status;
         if (!(bits >> e.slot % 8 & 1)) continue;
         if (entries++ == h->size) break;
-        if ((status = get(&column[HD_SECTION_KEYS], &e.key, 8))) return status;
-        if ((status = get(&column[HD_SECTION_SCOR], &e.score, 8))) return status;
-        if ((status = get(&column[HD_SECTION_VALS], value, h->value_bytes))) return status;
+        if ((status = get_entry(column, h->value_bytes, &e))) return status;
         if (e.score >= h->clock) *ahead = true;
         if (!design->put_at(state, &e))
             return hd_fail(HD_ECORRUPT, "%s: entry %" PRIu64 ", key %" PRIu64 ", cannot be in slot %" PRIu64,
@@ -290,38 +296,40 @@ static hd_status make_room(hd_table *t, void *state, uint64_t size, hd_info *inf
     return t->design->resize(state, &t->seams, wanted > info->buckets ? wanted : info->buckets, info);
 }
 
+/* A new state of the table's shape with the entries of another state; *info: what it is. */
+static hd_status copy_state(hd_table *t, void *from, uint64_t size, void **state, hd_info *info, uint64_t *dropped)
+{
+    const hd_design *d = t->design;
+    hd_status status = d->open(d, &t->info, &t->seams, state);
+    if (status) return status;
+    status = make_room(t, *state, size, info);
+    if (!status) status = hd_stage(d, *state, true);
+    if (!status) status = reinsert(d, from, *state, &t->seams, size, dropped);
+    if (!status) status = hd_settle(d, *state, true);
+    if (status) d->close(*state, &t->seams);
+    return status;
+}
+
 /* A new state of the table's shape with the file's entries; *info: the table's from now on. */
 static hd_status load_state(hd_table *t, const char *path, const verified *f, void **state, hd_info *info,
                             uint64_t *dropped, bool *ahead)
 {
+    const hd_design *d = t->design;
     hd_info shape;
     void *as_saved;
     *info = shape = t->info;
-    hd_status status = hd_snapshot_shape(t->design, path, &f->h, &shape);
-    if (!status) status = t->design->open(t->design, &shape, &t->seams, &as_saved);
+    hd_status status = hd_snapshot_shape(d, path, &f->h, &shape);
+    if (!status) status = d->open(d, &shape, &t->seams, &as_saved);
     if (status) return status;
-    status = hd_stage(t->design, as_saved, true);
-    if (!status) status = fill(t->design, as_saved, &t->seams, path, f, ahead);
-    if (!status && same_shape(t->design, &shape, &t->info) && !(status = hd_settle(t->design, as_saved, true))) {
-        /* which moves nothing */
-        if (t->design->resize) status = t->design->resize(as_saved, &t->seams, shape.buckets, info);
-        if (status)
-            t->design->close(as_saved, &t->seams);
-        else
-            *state = as_saved;
-        return status;
-    }
-    void *into = NULL;
-    if (!status) status = t->design->open(t->design, &t->info, &t->seams, &into);
-    if (!status) {
-        status = make_room(t, into, f->h.size, info);
-        if (!status) status = hd_stage(t->design, into, true);
-        if (!status) status = reinsert(t->design, as_saved, into, &t->seams, f->h.size, dropped);
-        if (!status) status = hd_settle(t->design, into, true);
-        if (status) t->design->close(into, &t->seams);
-    }
-    t->design->close(as_saved, &t->seams);
-    if (!status) *state = into;
+    status = hd_stage(d, as_saved, true);
+    if (!status) status = fill(d, as_saved, &t->seams, path, f, ahead);
+    bool keeps = !status && same_shape(d, &shape, &t->info);
+    if (keeps) status = hd_settle(d, as_saved, true);
+    /* which moves nothing */
+    if (keeps && !status && d->resize) status = d->resize(as_saved, &t->seams, shape.buckets, info);
+    if (keeps && !status) return *state = as_saved, HD_OK;
+    if (!keeps && !status) status = copy_state(t, as_saved, f->h.size, state, info, dropped);
+    d->close(as_saved, &t->seams);
     return status;
 }
 
@@ -380,30 +388,38 @@ static hd_status known_names(const char *path, const hd_snapshot_header *h)
                    d->name);
 }
 
+/* Gives the configuration the fields that the file has. */
+static hd_status config_of_file(const char *path, const hd_snapshot_header *h, hd_config *c)
+{
+    c->design = h->design;
+    c->policy = h->policy;
+    c->capacity = h->buckets * h->slots;
+    c->slots = h->slots;
+    c->value_bytes = h->value_bytes;
+    c->clock = h->flags & HD_SNAPSHOT_DEVICE_CLOCK ? HD_CLOCK_DEVICE : HD_CLOCK_LOGICAL;
+    c->seed = h->seed;
+    hd_info shape;
+    memset(&shape, 0, sizeof shape);
+    const hd_design *design = c->backend ? hd_design_on(c->design, c->backend) : NULL;
+    if (!design) return HD_OK; /* hd_open says so */
+    hd_status status = hd_snapshot_shape(design, path, h, &shape);
+    if (status) return status; /* the file's mistake, where hd_open would call it the caller's */
+    hd_params_drop_others(design->params, c);
+    if (design->params) hd_snapshot_get(h, design->params, false, hd_params_in(design->params, c));
+    return HD_OK;
+}
+
 hd_status hd_open_snapshot(const char *path, const hd_config *config, hd_table **table)
 {
     if (!path || !table) return hd_fail(HD_EINVAL, "%s: NULL", path ? "table" : "path");
     hd_config c = config ? *config : hd_config_default();
     verified f;
+    hd_table *t;
     hd_status status = verify_file(c.seams ? c.seams : &hd_seams_os, path, &f);
     if (!status) status = known_names(path, &f.h);
+    if (!status) status = config_of_file(path, &f.h, &c);
+    if (!status) status = hd_open(&c, &t);
     if (status) return status;
-    c.design = f.h.design;
-    c.policy = f.h.policy;
-    c.capacity = f.h.buckets * f.h.slots;
-    c.slots = f.h.slots;
-    c.value_bytes = f.h.value_bytes;
-    c.clock = f.h.flags & HD_SNAPSHOT_DEVICE_CLOCK ? HD_CLOCK_DEVICE : HD_CLOCK_LOGICAL;
-    c.seed = f.h.seed;
-    hd_table *t;
-    hd_info shape;
-    memset(&shape, 0, sizeof shape);
-    const hd_design *design = c.backend ? hd_design_on(c.design, c.backend) : NULL;
-    if (design && (status = hd_snapshot_shape(design, path, &f.h, &shape)))
-        return status; /* the file's mistake, where hd_open would call it the caller's */
-    if (design) hd_params_drop_others(design->params, &c);
-    if (design && design->params) hd_snapshot_get(&f.h, design->params, false, hd_params_in(design->params, &c));
-    if ((status = hd_open(&c, &t))) return status;
     if ((status = hd_load(t, path, NULL)))
         hd_close(t);
     else
