@@ -424,9 +424,12 @@ typedef struct hd_snapshot_info {
     uint64_t buckets, capacity, size, seed, clock;
     uint64_t base_buckets; /* hive: those that it began with */
     uint32_t slots, value_bytes, epoch;
-    bool dual;
-    hd_admit admit;
+    bool dual;      /* config.hkv.dual, as earlier versions named it  */
+    hd_admit admit; /* config.hkv.admit, as earlier versions named it */
     uint64_t file_bytes;
+    /* What hd_open_snapshot opens: the fields that the file saves, and the usual values of the others. design and policy
+     * are static strings, or NULL where this library has none of that name. */
+    hd_config config;
 } hd_snapshot_info;
 HD_API hd_status hd_snapshot_inspect(const char *path, hd_snapshot_info *info);
 

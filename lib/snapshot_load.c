@@ -372,41 +372,54 @@ hd_status hd_load(hd_table *t, const char *path, uint64_t *dropped)
     return status;
 }
 
-/* A file of a design or a policy that this library does not have: the file's mistake, where hd_open would call it the
- * caller's. */
-static hd_status known_names(const char *path, const hd_snapshot_header *h)
+/* The design of the file, on any backend; NULL: this library has none of that name. */
+static const hd_design *design_of_file(const hd_snapshot_header *h)
 {
     const hd_design *d;
-    hd_row row;
     size_t i = 0;
     while ((d = hd_design_at(i)) && strcmp(d->name, h->design) != 0) i++;
-    if (!d) return hd_fail(HD_ECORRUPT, "%s: the header's design '%s' (byte 16) is unknown", path, h->design);
-    bool policy = d->policy && strcmp(d->policy, h->policy) == 0;
-    for (i = 0; !d->policy && !policy && hd_list(HD_POLICIES, i, &row); i++) policy = strcmp(row.name, h->policy) == 0;
-    if (policy) return HD_OK;
-    return hd_fail(HD_ECORRUPT, "%s: the header's policy '%s' (byte 32) is none of design %s", path, h->policy,
-                   d->name);
+    return d;
+}
+
+/* The policy of the file, a static string; NULL: the design has none of that name. */
+static const char *policy_of_file(const hd_design *d, const hd_snapshot_header *h)
+{
+    hd_row row;
+    if (d->policy) return strcmp(d->policy, h->policy) == 0 ? d->policy : NULL;
+    for (size_t i = 0; hd_list(HD_POLICIES, i, &row); i++)
+        if (strcmp(row.name, h->policy) == 0) return row.name;
+    return NULL;
 }
 
 /* Gives the configuration the fields that the file has. */
-static hd_status config_of_file(const char *path, const hd_snapshot_header *h, hd_config *c)
+static void set_config(hd_config *c, const hd_snapshot_header *h)
 {
-    c->design = h->design;
-    c->policy = h->policy;
+    const hd_design *d = design_of_file(h);
+    const hd_params *own = d ? d->params : NULL;
+    c->design = d ? d->name : NULL;
+    c->policy = d ? policy_of_file(d, h) : NULL;
     c->capacity = h->buckets * h->slots;
     c->slots = h->slots;
     c->value_bytes = h->value_bytes;
     c->clock = h->flags & HD_SNAPSHOT_DEVICE_CLOCK ? HD_CLOCK_DEVICE : HD_CLOCK_LOGICAL;
     c->seed = h->seed;
+    hd_params_drop_others(own, c);
+    if (own) hd_snapshot_get(h, own, false, hd_params_in(own, c));
+}
+
+/* The configuration of the table to open. A mistake of the file is HD_ECORRUPT, where hd_open would call it the
+ * caller's. */
+static hd_status config_of_file(const char *path, const hd_snapshot_header *h, hd_config *c)
+{
+    set_config(c, h);
+    if (!c->design) return hd_fail(HD_ECORRUPT, "%s: the header's design '%s' (byte 16) is unknown", path, h->design);
+    if (!c->policy)
+        return hd_fail(HD_ECORRUPT, "%s: the header's policy '%s' (byte 32) is none of design %s", path, h->policy,
+                       c->design);
     hd_info shape;
     memset(&shape, 0, sizeof shape);
     const hd_design *design = c->backend ? hd_design_on(c->design, c->backend) : NULL;
-    if (!design) return HD_OK; /* hd_open says so */
-    hd_status status = hd_snapshot_shape(design, path, h, &shape);
-    if (status) return status; /* the file's mistake, where hd_open would call it the caller's */
-    hd_params_drop_others(design->params, c);
-    if (design->params) hd_snapshot_get(h, design->params, false, hd_params_in(design->params, c));
-    return HD_OK;
+    return design ? hd_snapshot_shape(design, path, h, &shape) : HD_OK; /* hd_open refuses the backend */
 }
 
 hd_status hd_open_snapshot(const char *path, const hd_config *config, hd_table **table)
@@ -416,7 +429,6 @@ hd_status hd_open_snapshot(const char *path, const hd_config *config, hd_table *
     verified f;
     hd_table *t;
     hd_status status = verify_file(c.seams ? c.seams : &hd_seams_os, path, &f);
-    if (!status) status = known_names(path, &f.h);
     if (!status) status = config_of_file(path, &f.h, &c);
     if (!status) status = hd_open(&c, &t);
     if (status) return status;
@@ -451,5 +463,7 @@ hd_status hd_snapshot_inspect(const char *path, hd_snapshot_info *info)
     info->dual = h.flags & HD_SNAPSHOT_DUAL;
     info->admit = h.flags & HD_SNAPSHOT_ADMIT_ALWAYS ? HD_ADMIT_ALWAYS : HD_ADMIT_SCORE;
     info->file_bytes = h.file_bytes;
+    info->config = hd_config_of(h.design);
+    set_config(&info->config, &h);
     return HD_OK;
 }

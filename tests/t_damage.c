@@ -244,6 +244,7 @@ static void unknown_names(void **state)
     uint8_t *p = (uint8_t *)test_alloc(v.bytes, 1);
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         hd_table *none = NULL;
+        hd_snapshot_info said;
         memcpy(p, v.good, v.bytes);
         memset(p + row[i].at, 0, 16);
         memcpy(p + row[i].at, row[i].name, strlen(row[i].name));
@@ -252,6 +253,8 @@ static void unknown_names(void **state)
         test_case("snapshot with '%s' at byte %zu, its sum made good", row[i].name, row[i].at);
         must_fail(hd_open_snapshot(v.path, NULL, &none), HD_ECORRUPT, row[i].word);
         check(!none && strncmp(hd_why(), v.path, strlen(v.path)) == 0, "the file is not named: %s", hd_why());
+        must(hd_snapshot_inspect(v.path, &said));
+        check(!said.config.policy && (row[i].at == 16) == !said.config.design, "the configuration has the name");
     }
     free(p);
     test_write(v.path, v.good, v.bytes);

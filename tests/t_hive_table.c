@@ -55,6 +55,9 @@ static void all_of_it_back(void **state)
         check(!strcmp(said.design, "hive") && !strcmp(said.policy, "none") && said.buckets == 20 + i &&
                   said.base_buckets == 3 && said.size == map.n && said.slots == s.slots,
               "the header says %llu buckets, %llu at first", (ull)said.buckets, (ull)said.base_buckets);
+        check(said.config.hive.hashes == a.hive.hashes && said.config.hive.spare == a.hive.spare &&
+                  !strcmp(said.config.hive.hash, a.hive.hash) && !said.config.hkv.dual,
+              "the configuration");
         hd_config c = hd_config_default();
         c.layout = s.layout;
         must(hd_open_snapshot(path, &c, &u));

@@ -42,6 +42,9 @@ static void round_trip(const snapshot_shape *s, uint64_t upserts)
     check(said.value_bytes == s->value_bytes && said.dual == s->dual && said.admit == s->admit && said.seed == s->seed,
           "value_bytes, dual, admit or seed");
     check(said.size == size && said.clock == upserts && said.epoch == 7, "size, clock or epoch");
+    check(said.config.hkv.dual == s->dual && said.config.hkv.admit == s->admit && said.config.slots == s->slots &&
+              !strcmp(said.config.policy, s->policy) && !strcmp(said.config.design, "hkv"),
+          "the configuration");
 
     must(hd_open_snapshot(path, &c, &u)); /* a table of its own */
     must(hd_table_info(t, &a));
