@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * each.h - the operations of a mixed batch, counted: one launch behind the batch's own, for arrays that only a device can
- * read. It reads a byte per item.
+ * each.h - counts the operations of a mixed batch. This launch follows the launch of the batch. It is used where only
+ * the device can read the array of operations. It reads one byte per item.
  */
 #ifndef GPU_EACH_H
 #define GPU_EACH_H
@@ -12,7 +12,7 @@
 typedef struct gpu_each_args {
     const uint8_t *each; /* (n), hd_op */
     uint64_t n;
-    uint64_t *op; /* (HD_OP_COUNT_): items are added. Those that cannot be mixed are none of them */
+    uint64_t *op; /* (HD_OP_COUNT_): the kernel adds its counts; operations that cannot be mixed are not counted */
 } gpu_each_args;
 
 /* Lane r of a warp counts operation r. */

@@ -1,30 +1,202 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * coalesced - a thread per key decides, and a warp fetches for its 32 keys at once. What a key needs next of its bucket,
- * the digests, the lower bounds, a group of eight pairs, is up to 128 bytes; eight lanes fetch it into the key's row of
- * shared memory, so that 32 such lines are on their way where a thread alone would wait for one sector after another.
- * Values move the same way.
+ * coalesced.h - the kernels written for speed: one thread decides for one key, and the warp loads memory for its 32
+ * keys together.
  *
- * A change claims its entry by exchanging the key for HD_KEY_LOCKED, in the place that it dirties anyway, and a
- * bucket's lock is only taken where that is not enough:
+ * A search step needs one block of at most 128 bytes per key. The warp copies the blocks of its 32 keys into 32 rows of
+ * shared memory, so 32 loads are in flight at a time. The lane of a key reads its row, decides, and claims the entry
+ * with one compare-and-swap (CAS) of the key word. The warp then copies the values. A lane whose item is done takes the
+ * next item of the warp, so an item that retries does not stall the other lanes.
  *
- *   present         the entry is claimed by its key
- *   absent, room    the first empty slot is claimed. Two items of one key cannot claim two slots: whoever sees a later
- *                   one empty first sees what lies in the earlier ones
- *   absent, full    the least score is found by the bounds (architecture.md), its entry claimed, and its score looked
- *                   at again. Scores only rise meanwhile, so what was the least, and is what it was, is the least.
- *                   Where the new score may be below it, or another item have the same key: under the bucket's lock,
- *                   after looking once more
- *   else            all under the locks of the key's buckets: pins, accum_or_assign, and where scores may fall, by the
- *                   policy, or because two items of one key come in another order; and in dual mode, where two items of
- *                   one key might each take a bucket
  *
- * Where keys may repeat, an upsert runs in passes (passes.h), and "present" and "absent" are two of them. Where scores
- * are times, the score beside the key says whether an item of this batch has written already; whoever comes later takes
- * effect just before that one, and writes nothing.
+ * 1. Loads
  *
- * An item takes effect when it claims. A lane that is done takes the warp's next item, so that one that has to wait
- * keeps none of its neighbours. slots.pml is this as a model.
+ *     step             when                         bytes per key                 loaded by
+ *     digest line      every search                 slots: 16, 32, 64 or 128      the warp, into rows
+ *     key and score    for each matching digest     16; layout planes: 8, no score  the lane of the item
+ *     bound line       upsert, bucket full          slots: 8 for every 8 slots    the warp, into rows
+ *     group of pairs   upsert, bucket full          128: 8 keys and scores        the warp, into rows
+ *     value            the operation moves values   value_bytes                   the warp, in pieces of 16 bytes
+ *
+ *     In dual mode a search loads the digest line of the second bucket only if the first bucket lacks the key.
+ *
+ *     How a warp loads lines of 128 bytes. A copy has 16 bytes, so 8 lanes share a row:
+ *
+ *         global memory                              shared memory, rows of 144 bytes
+ *         line of lane 0's bucket   128 bytes  --->  row 0   | 128 bytes of data | 8: outcomes | 8: unused |
+ *         line of lane 1's bucket   128 bytes  --->  row 1   | 128 bytes of data | 8: outcomes | 8: unused |
+ *           ...                                        ...
+ *         line of lane 31's bucket  128 bytes  --->  row 31  | 128 bytes of data | 8: outcomes | 8: unused |
+ *
+ *         round   lanes 0-7   lanes 8-15   lanes 16-23   lanes 24-31
+ *         0       row 0       row 1        row 2         row 3         The warp issues all 8 rounds.
+ *         1       row 4       row 5        row 6         row 7         Then it waits once.
+ *           ...
+ *         7       row 28      row 29       row 30        row 31
+ *
+ *
+ * 2. Which launches run at the same time
+ *
+ *     The batch lock (concurrency/lock.h) separates batches by role. With lock `none` the caller does so.
+ *     - Readers run with readers only. A lookup therefore claims nothing and loads keys plainly.
+ *     - Updates (touch, assign, assign_values, assign_scores) may run with other updates.
+ *     - An upsert or an erase runs alone. The passes of an upsert (passes.h) are launches that follow each other.
+ *
+ *
+ * 3. Who may write what
+ *
+ *     An item *owns* an entry from the CAS that replaces the key until the store that publishes a key. An item *holds*
+ *     a bucket while it has the bucket's lock word, args.lock[b].
+ *
+ *     field    who may write it                                                        order
+ *     key      an item that claims it                                                  CAS, acquire
+ *              the owner, to publish a key or to give the claim back                   store, release
+ *              the holder of the bucket, at levels TO_INSERT and ALWAYS (section 4)    store, relaxed, then release
+ *     digest   the owner; the holder of the bucket                                     store, relaxed
+ *     score    the owner; the holder of the bucket                                     store, relaxed, or with the key
+ *              update launches: an item that changes only the score (last store wins)  store, relaxed
+ *     bound    lower: an item that lowers a score, before it publishes the score       atomic min, relaxed
+ *              raise: an item that evicts                                              store, relaxed
+ *     value    the owner; the holder of the bucket                                     plain
+ *     pins     no item of these kernels                                                -
+ *
+ *
+ * 4. Bucket locks
+ *
+ *     hkv_coalesced_locking() chooses one level per launch. The code compares levels with < and >=.
+ *
+ *     level       an item locks its buckets    when the level is enough
+ *     NEVER       never                        update and erase launches: no item evicts; upserts: no key comes twice
+ *                                              and no score falls, not even by an eviction
+ *     TO_EVICT    before it evicts             no present entry's score falls, and each key has one candidate bucket
+ *     TO_INSERT   before it inserts or evicts  no present entry is changed except by an eviction
+ *     ALWAYS      before it searches           always: pins, accum_or_assign, scores that fall, dual mode
+ *
+ *     Lock order. An item tries each lock once per round and never spins. It takes two bucket locks in ascending order,
+ *     and drops the first if it cannot get the second. It tries no bucket lock while it owns an entry. An owner waits
+ *     for nothing: it publishes in the round in which it claimed. So an item may hold buckets while it waits for an
+ *     entry, and no cycle of waits exists. After an item gets a lock it searches again.
+ *
+ *
+ * 5. The life of an entry, and the memory orders
+ *
+ *     state           key       digest        score         bound of the group   value
+ *     empty           EMPTY     0             0             0                    unused
+ *        |  CAS EMPTY -> LOCKED, acquire                                                INSERTED takes effect
+ *     owned, new      LOCKED    of this key   0             0                    the warp writes it
+ *        |  store key and score, release
+ *     published       the key   of this key   its score     <= its score         readable
+ *        |  CAS key -> LOCKED or REPLACED, acquire
+ *     owned, present  LOCKED    of this key   old score     lowered if needed    the warp reads or writes it
+ *        |  store key, and score if it changed, release                                 UPDATED or HIT takes effect
+ *     published       the key   of this key   new score     <= its score         readable
+ *        |  CAS key -> LOCKED, acquire; the score is still the least                    EVICTED takes effect
+ *     owned, victim   LOCKED    of new key    of new key    <= its group         old value out, new value in
+ *        |  store the new key, release
+ *     published       new key   of new key    its score     <= its score         readable
+ *        |  CAS key -> LOCKED, acquire
+ *     owned, erased   LOCKED    0             old score     0                    unused
+ *        |  store EMPTY and score 0, release                                            ERASED took effect at digest 0
+ *     empty           EMPTY     0             0             0                    unused
+ *
+ *     At levels TO_INSERT and ALWAYS a relaxed store of LOCKED under the bucket lock replaces the CAS of an insert and
+ *     of an eviction. At ALWAYS a present key stays in place while its score and value change.
+ *
+ *     load                                    order     pairs with
+ *     CAS of a key                            acquire   release store of the key by the last owner or holder
+ *     CAS of a bucket lock                    acquire   release store of 0 to the lock in hkv_let_go()
+ *     score of a victim, after its CAS        relaxed   comes after the CAS, by its acquire
+ *     key and score in a search               relaxed   nothing: the CAS checks the key again
+ *     digests, bounds and groups in rows      relaxed   nothing: likewise
+ *
+ *     A key and its score are published by one 16-byte store. The score must not become visible after the key
+ *     (slots.pml, FAULT 5). A 16-byte load is atomic for each word only, so a search may see a key beside an older
+ *     score. This does no harm: a claim fails if the key changed, and reads the score again where another item may
+ *     have changed it (hkv_has_score).
+ *
+ *     A lane claims, and other lanes copy the value. simt_sync_tile() after the claim makes the lane's acquire valid
+ *     for the warp. simt_sync_tile() after the copy puts the copies of all lanes before the lane's release.
+ *
+ *
+ * 6. The states of an item (hkv_one: outcome and holds)
+ *
+ *     NO_ITEM
+ *        |  hkv_run_refill: the next item of the warp
+ *        v
+ *     UNDECIDED, holds NOTHING or BUCKETS <-----------------------------------+
+ *        |                                                                    |
+ *        |  level ALWAYS, holds NOTHING: try the locks ------- not got ------>+
+ *        v                                                                    |
+ *     search the digests and keys                                             |
+ *        |                                                                    |
+ *        +--> not for this pass: let go -----------------> TO_NEXT            |
+ *        |                                                                    |
+ *        +--> present: let go, then CAS of the key --------- fails ---------->+  (not at ALWAYS)
+ *        |       +---------------------------------------> HIT, UPDATED, PINNED or ERASED
+ *        |                                                                    |
+ *        +--> absent, an owned entry may have the key ----------------------->+  keeps BUCKETS
+ *        |                                                                    |
+ *        +--> absent, the operation does not insert -----> MISS               |
+ *        |                                                                    |
+ *        +--> absent, level needs the lock: try it -------------------------->+  holds BUCKETS if it got them
+ *        |                                                                    |
+ *        +--> absent, room: CAS of EMPTY ------------------- fails ---------->+
+ *        |       +---------------------------------------> INSERTED           |
+ *        |                                                                    |
+ *        +--> absent, full: CAS of the victim ---- fails, or new score ------>+
+ *                +---------------------------------------> EVICTED, or REFUSED without a CAS
+ *
+ *     outcome                   holds                         next
+ *     TO_NEXT                   NOTHING                       hkv_pass_leave, then NO_ITEM
+ *     MISS, REFUSED, RESERVED   NOTHING or BUCKETS            let go, deliver, NO_ITEM
+ *     ERASED                    NOTHING                       deliver, NO_ITEM
+ *     other outcomes            ENTRY, BUCKETS, or NOTHING    move the value, publish, let go, deliver, NO_ITEM
+ *
+ *     An item retries because another item owned an entry, won a CAS, changed a score or held a lock. The item retries
+ *     in the next round, after a backoff.
+ *
+ *
+ * 7. When an item takes effect (calls of simt_ticket*)
+ *
+ *     outcome                     moment
+ *     HIT, UPDATED                claimed: the store that publishes the key
+ *                                 score only: the store of the score
+ *                                 holds BUCKETS, or pinned: the decision
+ *     HIT, UPDATED, no write      just before the item that overwrites the entry (hkv_coalesced_precede,
+ *                                 hkv_coalesced_overwritten)
+ *     INSERTED, EVICTED           the claim of the slot
+ *     REFUSED, MISS, PINNED       the decision
+ *     ERASED                      the store of digest 0
+ *     RESERVED                    the end of the item
+ *
+ *
+ * 8. Why it is correct
+ *
+ *     A. An entry has one owner, because an owner replaced the key by CAS.
+ *     B. Two items of one key never claim two free slots of one bucket. An insert claims the lowest slot whose digest
+ *        it saw as 0. In a launch that inserts, no slot becomes free. Suppose an item wants the key that another item
+ *        put into slot j. If it sees digest 0 in slot j or before, its CAS fails there. If it sees the key's digest, it
+ *        reads the key word and finds the key, or finds a mark and retries.
+ *     C. A victim has the least score of its bucket. A bound is never above a score of its group. The search takes the
+ *        group with the least bound and compares the least score of this group with the other bounds. Then no other
+ *        score is lower. While scores only rise, a score that is unchanged after the claim is still the least. Where
+ *        scores may fall, the item holds the bucket.
+ *     D. A slot that was claimed without a lock has score 0 until its key is published. An item that evicts may
+ *        find this slot as the least. It then sees a reserved key in the slot and retries. So it never evicts an
+ *        entry that is not published.
+ *
+ *     slots.pml models the claims, the bounds and the passes for the model checker spin, in sequentially consistent
+ *     memory. The simulator runs this file in weak memory (tests/t_kernels.c, `heddle sched`, `heddle museum`).
+ *
+ *
+ * 9. Rules for changes
+ *
+ *     - A function with a parameter `w` is warp-collective: all 32 lanes call it together. A lane without work passes
+ *       wanted = false.
+ *     - simt_join() marks the point where lanes meet again. It is nothing on a GPU. simt_sync_tile(w) is __syncwarp():
+ *       it also orders memory among the lanes.
+ *     - Publish last: digest, score and value come before the release store of the key.
+ *     - Lower the bound before you publish a lower score.
  */
 #ifndef HKV_COALESCED_H
 #define HKV_COALESCED_H
@@ -33,19 +205,22 @@
 
 enum {
     HKV_COALESCED_THREADS = 128,
-    HKV_COALESCED_ROW = 144 /* bytes: a line, and sixteen more, so that rows begin in different banks */
+    HKV_COALESCED_ROW =
+        144 /* bytes: a line of 128, and 16 that shift each row by four banks; 8 of these count outcomes */
 };
-enum { HKV_LOCK_NEVER, HKV_LOCK_TO_EVICT, HKV_LOCK_TO_COME /* in, evicting or not */, HKV_LOCK_ALWAYS };
+enum { HKV_LOCK_NEVER, HKV_LOCK_TO_EVICT, HKV_LOCK_TO_INSERT, HKV_LOCK_ALWAYS }; /* section 4; in this order */
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-/* `bytes` (16, 32, 64 or 128) from where each lane that wants them says, into its row. */
+/* Copies block `number` of the blocks of `bytes` (16, 32, 64 or 128) that begin at `base` into the row of each lane
+ * with `wanted`. A number has 32 bits: no table has 2^32 buckets, or 2^32 groups of eight entries. The copies are
+ * relaxed, because other items may write the block. */
 SIMT_FN void hkv_rows_fetch(simt_tile w, uint8_t *rows, const uint8_t *base, uint64_t number, bool wanted,
                             uint32_t bytes)
 {
     uint32_t lanes = bytes / 16, row = w.rank / lanes, at = 16 * (w.rank % lanes), who = simt_ballot(w, wanted) >> row;
     uint8_t *to = rows + row * HKV_COALESCED_ROW + at;
-    simt_sync_tile(w); /* all have read what was in their rows */
+    simt_sync_tile(w); /* every lane has finished reading its row */
     SIMT_UNROLL
     for (uint32_t r = 0; r < 32; r += 32 / lanes) {
         uint64_t n = simt_shfl_u32(w, (uint32_t)number, row + r);
@@ -56,8 +231,9 @@ SIMT_FN void hkv_rows_fetch(simt_tile w, uint8_t *rows, const uint8_t *base, uin
     simt_sync_tile(w);
 }
 
-/* Values of up to 32 lanes, in pieces of sixteen bytes, four of a lane on their way at a time; from NULL: zeros. As
- * many lanes share a value as there are pieces, or the next power of two, and take all 32 values in rounds. */
+/* Copies one value for each lane with `wanted`; from NULL: writes zeros. A value is copied in pieces of 16 bytes. The
+ * number of lanes that share a value is the number of pieces, rounded up to a power of two, and at most 32. Each lane
+ * has four loads in flight. Values that are not aligned to 16 bytes are copied by their own lane. */
 SIMT_FN void hkv_rows_copy(simt_tile w, uint8_t *to, const uint8_t *from, bool wanted, uint32_t bytes)
 {
     uint32_t low = (uint32_t)((uintptr_t)to | (uintptr_t)from | bytes), who = simt_ballot(w, wanted),
@@ -94,7 +270,8 @@ SIMT_FN void hkv_rows_copy(simt_tile w, uint8_t *to, const uint8_t *from, bool w
     simt_join();
 }
 
-/* hkv_move for the lanes whose items moved on: values out, then values in. */
+/* hkv_move() for the lanes with `moves`, by the whole warp: first the old values go out, then the new values go in.
+ * HKV_ADD is done by the lane of the item. */
 SIMT_FN void hkv_rows_move(simt_tile w, const hkv_args *a, const hkv_one *o, bool moves)
 {
     uint32_t bytes = a->v.value_bytes;
@@ -103,7 +280,7 @@ SIMT_FN void hkv_rows_move(simt_tile w, const hkv_args *a, const hkv_one *o, boo
          replace = moves && ((o->change == HKV_REPLACE && o->in) || o->change == HKV_ZERO);
     uint8_t *value = moves ? hkv_value(&a->v, o->entry) : (uint8_t *)0;
     if (simt_any(w, out || replace)) {
-        simt_sync_tile(w); /* what its owner may touch, the warp may */
+        simt_sync_tile(w); /* extends each owner's acquire to the warp */
         hkv_rows_copy(w, o->out, value, out, bytes);
         simt_sync_tile(w);
         hkv_rows_copy(w, value, o->change == HKV_ZERO ? (const uint8_t *)0 : o->in, replace, bytes);
@@ -113,22 +290,26 @@ SIMT_FN void hkv_rows_move(simt_tile w, const hkv_args *a, const hkv_one *o, boo
     simt_join();
 }
 
-/* ---- What a row says ------------------------------------------------------------------------- */
+/* ---- Comparing a row of digests -------------------------------------------------------------- */
 
-/* A bit for each slot of a row, 32 to a word: bit 8b + j is slot 4j + b, as it comes when four bytes are compared at a
- * time. */
+/* One bit per slot of a row, 32 slots per word. The compare takes four digests at a time, so the bits are permuted: bit
+ * 8b + j of a word is slot 4j + b of its 32 slots.
+ *
+ *     bit    0  1  2 ..  7 |  8  9 .. 15 | 16 .. 23 | 24 .. 31
+ *     slot   0  4  8 .. 28 |  1  5 .. 29 |  2 .. 30 |  3 .. 31
+ */
 typedef struct hkv_row_bits {
     simt_v4 match, empty;
 } hkv_row_bits;
 
-/* The highest bit of each byte of x that is 0; other bits are anything. */
+/* Sets the highest bit of each byte: 1 if the byte of x is 0. The other bits are not defined. */
 SIMT_FN uint32_t hkv_zeros4(uint32_t x) { return ~(((x & 0x7f7f7f7fu) + 0x7f7f7f7fu) | x); }
 
-/* Of the next four slots, above those so far. */
+/* Shifts in the bits of the next four slots. x: zero bytes are matches. After eight calls the word is complete. */
 SIMT_FN uint32_t hkv_bits_add(uint32_t bits, uint32_t x) { return (bits >> 1) | (hkv_zeros4(x) & 0x80808080u); }
 
-/* Which of a row's digests are `wanted`, and, if there may be room, which say that a slot is empty. Short code: where a
- * kernel is longer than the cache for instructions, its warps wait for those more than for memory. */
+/* Finds the digests of a row that are `wanted` and, if `room`, those that are 0 (empty slots). The loop is kept rolled:
+ * if a kernel is longer than the instruction cache, its warps wait for instructions more than for memory. */
 SIMT_FN hkv_row_bits hkv_row_compare(const uint8_t *row, uint32_t slots, uint8_t wanted, bool room)
 {
     uint32_t pattern = wanted * 0x01010101u, counts = slots < 32 ? 0x0f0f0f0fu : 0xffffffffu;
@@ -156,14 +337,14 @@ SIMT_FN hkv_row_bits hkv_row_compare(const uint8_t *row, uint32_t slots, uint8_t
     return r;
 }
 
-/* The first word that is not 0, and the slot that it begins with. */
+/* The first word that is not 0, and its first slot in *base. */
 SIMT_FN uint32_t hkv_bits_word(simt_v4 bits, uint32_t *base)
 {
     *base = bits.x ? 0 : bits.y ? 32 : bits.z ? 64 : 96;
     return bits.x ? bits.x : bits.y ? bits.y : bits.z ? bits.z : bits.w;
 }
 
-/* Takes a bit out and says which slot's it was; 128: there is none. */
+/* Clears the lowest bit and returns its slot; 128: no bit is set. */
 SIMT_FN uint32_t hkv_take_slot(simt_v4 *bits)
 {
     uint32_t base, word = hkv_bits_word(*bits, &base), bit = simt_ffs(word) - 1, rest = word & (word - 1);
@@ -175,7 +356,7 @@ SIMT_FN uint32_t hkv_take_slot(simt_v4 *bits)
     return base + bit % 8 * 4 + bit / 8;
 }
 
-/* The first slot of all whose bits are set. */
+/* The lowest slot whose bit is set; a bit must be set. */
 SIMT_FN uint32_t hkv_first_slot(simt_v4 bits)
 {
     uint32_t base, word = hkv_bits_word(bits, &base), either = word | word >> 16,
@@ -183,9 +364,9 @@ SIMT_FN uint32_t hkv_first_slot(simt_v4 bits)
     return base + 4 * four + (simt_ffs(word >> four & 0x01010101u) - 1) / 8;
 }
 
-/* hkv_look, by each lane that wants it, of its row of digests. In a table of pairs that others change meanwhile a key
- * is read together with its score. To claim in the act of comparing was slower: an exchange waits where a read does
- * not, for memory that no cache holds. */
+/* hkv_look() on a row: each lane with `wanted` compares its digests and reads the keys that match. contended: other
+ * items may change keys; then loads are relaxed, and in layout pairs the score comes with the key, in o->score. (A CAS
+ * instead of the load was slower: the atomic waits for memory where a load is served by a cache.) */
 SIMT_FN hkv_seen_bucket hkv_row_look(simt_tile w, const hkv_view *v, const uint8_t *row, uint64_t b, hkv_one *o,
                                      bool wanted, bool contended, bool room)
 {
@@ -209,10 +390,10 @@ SIMT_FN hkv_seen_bucket hkv_row_look(simt_tile w, const hkv_view *v, const uint8
                 r.slot = s;
                 break;
             }
-            if (contended && there >= HD_KEY_RESERVED) r.busy = true; /* on its way in, or out */
+            if (contended && there >= HD_KEY_RESERVED) r.busy = true; /* the entry is owned: its key may be ours */
         }
     }
-    if (contended) simt_sync_tile(w); /* lanes that had more to compare than others do not stay behind them */
+    if (contended) simt_sync_tile(w); /* lanes with more keys to compare meet the others here, before the code below */
     if (wanted && room && r.slot == v->slots) {
         r.empties =
             simt_popc(bits.empty.x) + simt_popc(bits.empty.y) + simt_popc(bits.empty.z) + simt_popc(bits.empty.w);
@@ -221,7 +402,8 @@ SIMT_FN hkv_seen_bucket hkv_row_look(simt_tile w, const hkv_view *v, const uint8
     return r;
 }
 
-/* hkv_search for all lanes that want it. */
+/* hkv_search() for the lanes with `wanted`: the first bucket, and in dual mode the second if the key is not in the
+ * first. Sets o->entry, o->at_first and o->at_second. */
 SIMT_FN void hkv_rows_search(simt_tile w, const hkv_args *a, uint8_t *rows, const uint8_t *row, hkv_one *o, bool wanted,
                              bool contended, bool room)
 {
@@ -245,13 +427,14 @@ SIMT_FN void hkv_rows_search(simt_tile w, const hkv_args *a, uint8_t *rows, cons
     }
 }
 
-/* ---- The least of a full bucket, by its bounds ----------------------------------------------- */
+/* ---- The victim of a full bucket, by lower bounds --------------------------------------------- */
 
 typedef struct hkv_low {
-    uint64_t least, second; /* of some numbers: the least, and the least of the others */
-    uint32_t at;            /* the first that is the least */
+    uint64_t least, second; /* the least of some numbers, and the least of the other numbers */
+    uint32_t at;            /* the index of the first one that is the least */
 } hkv_low;
 
+/* Adds number x with index `at`. Indices begin at 0. */
 SIMT_FN void hkv_low_add(hkv_low *l, uint64_t x, uint32_t at)
 {
     bool lower = x < l->least || at == 0;
@@ -261,7 +444,7 @@ SIMT_FN void hkv_low_add(hkv_low *l, uint64_t x, uint32_t at)
     if (lower) l->least = x;
 }
 
-/* Of n numbers in a row, or of the scores of n pairs. */
+/* The least of n numbers in a row; pairs: of the scores of n pairs. */
 SIMT_FN hkv_low hkv_row_low(const uint8_t *row, uint32_t n, bool pairs)
 {
     hkv_low l;
@@ -277,12 +460,14 @@ SIMT_FN hkv_low hkv_row_low(const uint8_t *row, uint32_t n, bool pairs)
 }
 
 typedef struct hkv_victim {
-    uint64_t entry, key, least;
-    uint64_t second; /* no score of its group but its own is below this */
+    uint64_t entry, key, least; /* its slot, its key and its score when the row was loaded */
+    uint64_t second;            /* the least score of the other seven entries of its group */
 } hkv_victim;
 
-/* Of bucket b, for all lanes that want it: who has a lower score than *x, if anybody has. Whoever else changes the
- * bucket meanwhile only makes scores rise. */
+/* Finds the least score of bucket b for the lanes with `wanted`, and stores it in *x if *x is empty or higher. Loads
+ * the bounds, then the group with the least bound. If the least score of the group is above the second bound, raises
+ * the bound and repeats. Needs: scores of the bucket do not fall meanwhile. A store of a raised bound may overtake
+ * another: both values are at or below the scores. */
 SIMT_FN void hkv_rows_victim(simt_tile w, const hkv_args *a, uint8_t *rows, const uint8_t *row, uint64_t b, bool wanted,
                              hkv_victim *x)
 {
@@ -315,7 +500,8 @@ SIMT_FN void hkv_rows_victim(simt_tile w, const hkv_args *a, uint8_t *rows, cons
     }
 }
 
-/* Where keys are pinned, and so everything is done under locks: by all scores, with nothing known of the others'. */
+/* The victim while keys are pinned: scans all scores of the buckets, which the item holds, and skips pinned entries.
+ * `second` is 0, so the bound of the group falls to 0. */
 SIMT_FN hkv_victim hkv_unpinned_victim(const hkv_args *a, const hkv_one *o)
 {
     hkv_place p = hkv_choose(simt_tile_of(1), a, o, (const uint64_t *)0, (const uint64_t *)0);
@@ -329,15 +515,17 @@ SIMT_FN hkv_victim hkv_unpinned_victim(const hkv_args *a, const hkv_one *o)
 
 /* ---- Claims ---------------------------------------------------------------------------------- */
 
-/* In the pass over the absent nobody's score changes, and two items of one key can only meet where one evicts, or where
- * each may take a bucket of its own. */
+/* The level of the pass over absent keys. No present entry's score changes in this pass. Two items of one key can
+ * conflict in two cases: one of them evicts, or (dual mode) each takes a slot in a different bucket. Pins need the
+ * scan of the scores, under the lock. */
 SIMT_FN uint32_t hkv_coalesced_absent(const hkv_args *a)
 {
-    return a->v.dual || simt_ld_u32(a->pins) != 0 ? HKV_LOCK_TO_COME : HKV_LOCK_TO_EVICT;
+    return a->v.dual || simt_ld_u32(a->pins) != 0 ? HKV_LOCK_TO_INSERT : HKV_LOCK_TO_EVICT;
 }
 
-/* Scores must only rise, in whatever order the items come: a policy that does not look at the old score lets an earlier
- * item of the same key lower it. */
+/* The level of a launch of upserts (section 4). Below ALWAYS the scores of present entries must only rise, in any
+ * order of the items. If keys repeat and the policy ignores the old score, an item with a lower number may lower the
+ * score. */
 SIMT_FN uint32_t hkv_coalesced_locking(const hkv_args *a)
 {
     if (a->pass == HKV_ABSENT) return hkv_coalesced_absent(a);
@@ -347,21 +535,23 @@ SIMT_FN uint32_t hkv_coalesced_locking(const hkv_args *a)
     return a->v.dual ? HKV_LOCK_ALWAYS : HKV_LOCK_TO_EVICT;
 }
 
+/* Claims entry e, which has `key`. The acquire pairs with the release of the last owner (section 5). */
 SIMT_FN bool hkv_claim(const hkv_args *a, uint64_t e, uint64_t key)
 {
     return simt_cas_u64(hkv_key_at(&a->v, e), key, HD_KEY_LOCKED, SIMT_ACQUIRE) == key;
 }
 
-/* Nobody has to claim an entry whose score alone is written, and written whatever it was. */
+/* True: a hit changes only the score, and the new score does not depend on the old one. Such an item claims nothing. */
 SIMT_FN bool hkv_rates_only(const hkv_args *a)
 {
     bool only = a->op == HD_OP_ASSIGN_SCORES || (a->op == HD_OP_TOUCH && !a->value_out);
-    /* and values stay what they are */
+    /* in these passes only the two operations below keep the value of a present key */
     if (hkv_passes_present(a)) only = a->op == HD_OP_FIND_OR_INSERT || a->op == HD_OP_FIND_OR_INSERT_PTR;
     return only && (a->policy_flags & HD_ORDER_FREE);
 }
 
-/* What is claimed is nobody else's: it takes effect where that shows first, in its digest. */
+/* Erases the entry that the item owns. It takes effect at the store of the digest: from then on no search finds the
+ * key. Order: bound, digest, then the release store of EMPTY. */
 SIMT_FN void hkv_coalesced_erase_claimed(const hkv_args *a, hkv_one *o)
 {
     o->outcome = HD_ERASED;
@@ -377,22 +567,26 @@ SIMT_FN void hkv_coalesced_erase_claimed(const hkv_args *a, hkv_one *o)
     o->holds = HKV_HOLDS_NOTHING;
 }
 
-/* Whether the score that was read with the key is the one that the item finds: no other item of this batch changes it,
- * and where another batch, or another item of its pass, does, the new score does not depend on it, and bounds stand
- * below both. */
+/* True: the score that the search loaded beside the key can be used; it need not be read again after the claim. The
+ * old score then serves only the bound, because the policy ignores it. With distinct keys no other item of the batch
+ * changes it. In a pass, or beside another batch of updates, another item may: that item lowers the bound for its own
+ * score. */
 SIMT_FN bool hkv_has_score(const hkv_args *a)
 {
     return a->v.step == 2 && (a->distinct || a->pass) && (a->policy_flags & HD_ORDER_FREE);
 }
 
-/* Whether nothing remains of what an entry had. */
+/* True: the item replaces value and score, and reads neither. It claims with HKV_KEY_REPLACED, so that another item of
+ * the key knows (hkv_coalesced_overwritten). */
 SIMT_FN bool hkv_replaces(const hkv_args *a)
 {
     return (a->op == HD_OP_ASSIGN || hkv_passes_present(a)) && (a->policy_flags & HD_ORDER_FREE);
 }
 
-/* Whether the score that was read says that another item of this launch has been here, o->score - a->clock. In the
- * second pass over the present it may also say who brought the key in: before that, nobody found it. */
+/* True: the score shows that item o->score - a->clock of this launch already wrote the entry. The score is the time of
+ * its writer (args.times_tell). In the second pass over present keys the writer may be the item that inserted the key.
+ * This item found no key before that insert, so it must take effect after it: only writers that the pass over absent
+ * keys left count. */
 SIMT_FN bool hkv_coalesced_outdone(const hkv_args *a, const hkv_one *o)
 {
     uint64_t by = o->score - a->clock;
@@ -400,8 +594,8 @@ SIMT_FN bool hkv_coalesced_outdone(const hkv_args *a, const hkv_one *o)
     return a->pass != HKV_PRESENT_AGAIN || hkv_absent_left(a, by);
 }
 
-/* So nothing is written: this item took effect just before that one, and nothing is left of it. Who comes often is
- * read, not claimed: reads of one place go on side by side, writes one by one. */
+/* The item takes effect just before the writer that hkv_coalesced_outdone() found. The writer replaced all of its
+ * effect, so the item writes nothing to the table. A repeated key therefore costs a read and not an atomic. */
 SIMT_FN void hkv_coalesced_precede(const hkv_args *a, hkv_one *o, hkv_rule r)
 {
     simt_ticket_before(o->i, r.found, 0, o->entry, o->score - a->clock);
@@ -410,20 +604,22 @@ SIMT_FN void hkv_coalesced_precede(const hkv_args *a, hkv_one *o, hkv_rule r)
     hkv_value_goes_out(a, o);
 }
 
-/* Where nobody comes or goes, an entry that had the key a moment ago and is being replaced now is replaced by an item
- * of the same key, of this batch or of one beside it. That takes effect when it publishes: this one did so just before.
- * However often a key comes, its items do not queue up. */
+/* The CAS found HKV_KEY_REPLACED in an entry that had the item's key. In this launch no key is inserted or removed.
+ * So the owner is an item of the same key, of this batch or of one beside it. The owner replaces value and score, and
+ * takes effect when it publishes. This item takes effect now, before the owner, and writes nothing. Items of a
+ * repeated key therefore do not queue. */
 SIMT_FN void hkv_coalesced_overwritten(hkv_one *o, hkv_rule r)
 {
     o->outcome = r.found;
     simt_ticket(o->i, r.found, 0, o->entry);
 }
 
-/* The key is at o->entry. */
+/* The search found the key at o->entry. Claims it where that is needed, and decides. A failed claim leaves the item
+ * UNDECIDED. */
 SIMT_FN void hkv_coalesced_found(const hkv_args *a, uint32_t family, uint32_t locking, hkv_one *o)
 {
     hkv_rule r = hkv_rule_of(a, o->i);
-    bool pinned = hkv_is_pinned(a, o->key); /* then nobody changes it, and it need not be claimed */
+    bool pinned = hkv_is_pinned(a, o->key); /* no item changes a pinned entry, so it needs no claim */
     bool rates = family == HKV_UPDATE && !pinned && hkv_rates_only(a),
          replaces = family == HKV_UPDATE && !pinned && hkv_replaces(a);
     if (rates || replaces) {
@@ -441,7 +637,7 @@ SIMT_FN void hkv_coalesced_found(const hkv_args *a, uint32_t family, uint32_t lo
         simt_ticket_store(o->i, o->outcome, 0, o->entry);
         return;
     }
-    if (locking == HKV_LOCK_TO_EVICT) hkv_let_go(simt_tile_of(1), a, o); /* the lock to evict */
+    if (locking == HKV_LOCK_TO_EVICT) hkv_let_go(simt_tile_of(1), a, o); /* it was for an eviction */
     if (locking != HKV_LOCK_ALWAYS && !pinned) {
         uint64_t lock = hkv_replaces(a) ? HKV_KEY_REPLACED : HD_KEY_LOCKED,
                  there = simt_cas_u64(hkv_key_at(&a->v, o->entry), o->key, lock, SIMT_ACQUIRE);
@@ -463,27 +659,28 @@ SIMT_FN void hkv_coalesced_found(const hkv_args *a, uint32_t family, uint32_t lo
     simt_ticket(o->i, o->outcome, 0, o->entry);
 }
 
-/* It is nowhere, and there is room. */
+/* The key is absent and a bucket has room: claims the first free slot, or takes it under the bucket lock. */
 SIMT_FN void hkv_coalesced_insert(const hkv_args *a, uint32_t locking, hkv_one *o)
 {
     hkv_place p = hkv_free_place(a, o);
-    if (locking >= HKV_LOCK_TO_COME) {
+    if (locking >= HKV_LOCK_TO_INSERT) {
         simt_strlx_u64(hkv_key_at(&a->v, p.entry), HD_KEY_LOCKED);
     } else {
         hkv_let_go(simt_tile_of(1), a, o);
         if (!hkv_claim(a, p.entry, HD_KEY_EMPTY)) return;
         o->holds = HKV_HOLDS_ENTRY;
     }
-    if (!hkv_admit(a, o, p)) return; /* it always is: GCOVR_EXCL_BR_LINE */
+    if (!hkv_admit(a, o, p)) return; /* a free slot always admits: GCOVR_EXCL_BR_LINE */
     simt_ticket(o->i, o->outcome, 0, o->entry);
-    o->rated = o->holds == HKV_HOLDS_ENTRY; /* until then the score is 0, and nobody's who might leave */
+    o->rated = o->holds == HKV_HOLDS_ENTRY; /* the score stays 0 until the publication (section 8, D) */
     if (o->rated)
         simt_strlx_u8(a->v.digest + p.entry, o->digest);
     else
         hkv_occupy(a, o, p, 0);
 }
 
-/* It is nowhere, its buckets are full, and this entry would have to leave. */
+/* The key is absent and its buckets are full; x is the entry with the least score. Refuses, or evicts x. A victim that
+ * changed since the search leaves the item UNDECIDED. */
 SIMT_FN void hkv_coalesced_evict(const hkv_args *a, uint32_t locking, hkv_one *o, hkv_victim x)
 {
     hkv_place p;
@@ -491,9 +688,9 @@ SIMT_FN void hkv_coalesced_evict(const hkv_args *a, uint32_t locking, hkv_one *o
     p.least = x.least;
     p.empty = false;
     bool admitted = hkv_admit(a, o, p);
-    if (admitted && locking < HKV_LOCK_TO_COME) {
+    if (admitted && locking < HKV_LOCK_TO_INSERT) {
         bool claimed = x.key < HD_KEY_RESERVED && hkv_claim(a, x.entry, x.key);
-        if (claimed && simt_ldrlx_u64(hkv_score_at(&a->v, x.entry)) != x.least) { /* it was used meanwhile */
+        if (claimed && simt_ldrlx_u64(hkv_score_at(&a->v, x.entry)) != x.least) { /* it rose: gives it back */
             simt_strel_u64(hkv_key_at(&a->v, x.entry), x.key);
             claimed = false;
         }
@@ -505,12 +702,13 @@ SIMT_FN void hkv_coalesced_evict(const hkv_args *a, uint32_t locking, hkv_one *o
     }
     simt_ticket(o->i, o->outcome, admitted ? x.key : 0, admitted ? o->entry : HKV_NONE);
     if (!admitted) return;
-    if (locking >= HKV_LOCK_TO_COME) simt_strlx_u64(hkv_key_at(&a->v, x.entry), HD_KEY_LOCKED);
+    if (locking >= HKV_LOCK_TO_INSERT) simt_strlx_u64(hkv_key_at(&a->v, x.entry), HD_KEY_LOCKED);
     hkv_occupy(a, o, p, x.key);
     simt_strlx_u64(a->v.bound + x.entry / HKV_BOUNDED, x.second < o->score ? x.second : o->score);
 }
 
-/* What a lane decides on what it saw. True: its bucket is full, and somebody must leave. */
+/* Decides by what the search saw (section 6). True: the key is absent, the buckets are full, and the item may evict. An
+ * outcome that is still UNDECIDED asks for another round, unless the function returns true. */
 SIMT_FN bool hkv_coalesced_decide(const hkv_args *a, uint32_t family, uint32_t locking, hkv_one *o)
 {
     bool absent = o->entry == HKV_NONE;
@@ -530,8 +728,8 @@ SIMT_FN bool hkv_coalesced_decide(const hkv_args *a, uint32_t family, uint32_t l
         return false;
     }
     bool room = o->at_first.empties || o->at_second.empties, held = o->holds != HKV_HOLDS_NOTHING;
-    if (!held && (locking == HKV_LOCK_TO_COME || (locking == HKV_LOCK_TO_EVICT && !room))) {
-        hkv_try_buckets(simt_tile_of(1), a, o); /* and then looks again */
+    if (!held && (locking == HKV_LOCK_TO_INSERT || (locking == HKV_LOCK_TO_EVICT && !room))) {
+        hkv_try_buckets(simt_tile_of(1), a, o); /* searches again in the next round */
         return false;
     }
     if (room) hkv_coalesced_insert(a, locking, o);
@@ -540,14 +738,15 @@ SIMT_FN bool hkv_coalesced_decide(const hkv_args *a, uint32_t family, uint32_t l
 
 /* ---- A run of items -------------------------------------------------------------------------- */
 
-/* A warp's items: 32 that follow each other, then the next 32 that are no other warp's. The keys of the next 32 are
- * fetched before they are wanted. */
+/* The items of a warp: groups of 32 neighbours, where group g of warp k is group g * hkv_warps() + k of the launch. The
+ * keys of the next 32 items are loaded ahead. */
 typedef struct hkv_run {
-    uint64_t key;    /* of number taken + lane   */
-    uint32_t taken;  /* so many were begun       */
-    uint32_t passed; /* the pass before left so many */
+    uint64_t key;    /* of this warp's item number taken + lane */
+    uint32_t taken;  /* how many items the warp has begun       */
+    uint32_t passed; /* how many items the last pass left       */
 } hkv_run;
 
+/* The item with this number in the warp; a->last or more: there is none. */
 SIMT_FN uint64_t hkv_run_item(const hkv_args *a, const hkv_run *r, uint32_t number)
 {
     return hkv_pass_item(a, r->passed,
@@ -563,7 +762,7 @@ SIMT_FN hkv_run hkv_run_begin(simt_tile w, const hkv_args *a)
     return r;
 }
 
-/* Lanes without an item get the next ones. */
+/* Gives the next items of the warp to the lanes without an item, and loads the keys of the next 32. */
 SIMT_FN void hkv_run_refill(simt_tile w, const hkv_args *a, hkv_run *run, hkv_one *o)
 {
     bool idle = o->outcome == HKV_NO_ITEM;
@@ -576,17 +775,20 @@ SIMT_FN void hkv_run_refill(simt_tile w, const hkv_args *a, hkv_run *run, hkv_on
     simt_join();
 }
 
-/* A lane's outcomes so far lie behind its row, a field of HKV_TALLY_BITS each: good for 127 rounds. */
+/* The counts of a lane's outcomes, behind its row: a field of HKV_TALLY_BITS bits for each outcome. A field holds
+ * 127, so the counts are flushed at least every 127 rounds. */
 SIMT_FN uint64_t *hkv_row_tally(uint8_t *rows)
 {
     return (uint64_t *)(void *)(rows + simt_lane() * HKV_COALESCED_ROW + 128);
 }
 
+/* Counts an outcome; HKV_TO_NEXT and other marks are not counted. */
 SIMT_FN void hkv_tally_add(uint64_t *mine, uint32_t outcome)
 {
     if (outcome < HKV_OUTCOMES) simt_st_u64(mine, simt_ld_u64(mine) + (1ull << HKV_TALLY_BITS * outcome));
 }
 
+/* Adds the counts of all lanes to the tally of the batch, and clears them. */
 SIMT_FN void hkv_tally_flush(simt_tile w, const hkv_args *a, uint64_t *mine)
 {
     uint64_t all = simt_ld_u64(mine);
@@ -600,8 +802,8 @@ SIMT_FN void hkv_tally_flush(simt_tile w, const hkv_args *a, uint64_t *mine)
     simt_join();
 }
 
-/* The key goes back, or in, with its score where that is new. An entry that was there takes effect here: nobody has
- * seen it meanwhile. */
+/* Publishes the entry that the item owns: stores the key, and the score if `rated`, with release. An item of a present
+ * key takes effect here. */
 SIMT_FN void hkv_coalesced_publish(const hkv_args *a, hkv_one *o)
 {
     uint64_t *key = hkv_key_at(&a->v, o->entry);
@@ -614,6 +816,7 @@ SIMT_FN void hkv_coalesced_publish(const hkv_args *a, hkv_one *o)
     o->holds = HKV_HOLDS_NOTHING;
 }
 
+/* Ends an item that has its outcome: publishes, lets go, and delivers. The lane is then free. */
 SIMT_FN void hkv_coalesced_end(const hkv_args *a, hkv_one *o)
 {
     if (o->outcome == HD_RESERVED) simt_ticket(o->i, HD_RESERVED, 0, HKV_NONE);
@@ -626,6 +829,8 @@ SIMT_FN void hkv_coalesced_end(const hkv_args *a, hkv_one *o)
     o->outcome = HKV_NO_ITEM;
 }
 
+/* The main loop of updates, upserts and erases. In each round every lane searches, decides and moves its item's value;
+ * items that are done end, the others try again (section 6). */
 SIMT_FN void hkv_coalesced(const hkv_args *a, uint32_t family)
 {
     SIMT_SHARED(uint8_t, all_rows, HKV_COALESCED_THREADS * HKV_COALESCED_ROW);
@@ -678,6 +883,7 @@ SIMT_FN void hkv_coalesced(const hkv_args *a, uint32_t family)
     hkv_tally_flush(w, a, tally);
 }
 
+/* Lookups need one round per item: no item changes the table meanwhile. */
 SIMT_FN void hkv_coalesced_lookup(const hkv_args *a)
 {
     SIMT_SHARED(uint8_t, all_rows, HKV_COALESCED_THREADS * HKV_COALESCED_ROW);
@@ -714,7 +920,7 @@ static inline const char *hkv_fits_coalesced(const hd_info *info)
 static inline const char *hkv_fits_coalesced_pairs(const hd_info *info)
 {
     return info->layout == HD_LAYOUT_PAIRS ? hkv_fits_coalesced(info)
-                                           : "it finds the least score by lower bounds, which layout=planes has not";
+                                           : "it finds the least score by lower bounds, which layout=planes lacks";
 }
 
 SIMT_ENTRY(hkv_kernel_coalesced_lookup, hkv_args, hkv_coalesced_lookup)

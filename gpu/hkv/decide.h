@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * decide.h - Algorithm 2: what becomes of an item, now that what it needs is held and its key was looked for.
- * Everything is written here but the value, and the new key, which hkv_end puts in place.
+ * decide.h - Algorithm 2: decides the outcome of an item. The search is done, and the item holds what it needs. These
+ * functions write everything except the value and the key of a new entry; hkv_end() publishes that key.
  */
 #ifndef HKV_DECIDE_H
 #define HKV_DECIDE_H
@@ -10,7 +10,7 @@
 #include "gpu/hkv/victim.h"
 #include "policies/policy.h"
 
-/* What its policy is told of item i. */
+/* The policy's input for item i. */
 SIMT_FN hd_score_in hkv_score_in(const hkv_args *a, uint64_t i)
 {
     hd_score_in in;
@@ -21,11 +21,12 @@ SIMT_FN hd_score_in hkv_score_in(const hkv_args *a, uint64_t i)
     return in;
 }
 
-/* What an operation does to a key that is there, and whether it brings in one that is not. */
+/* What an operation does to a present key, and whether it inserts an absent one. */
 typedef struct hkv_rule {
-    uint32_t found;  /* its outcome when the key is there */
-    uint32_t change; /* of the value then */
-    bool rescore, insert;
+    uint32_t found;  /* present: the outcome              */
+    uint32_t change; /* present: HKV_KEEP, HKV_REPLACE .. */
+    bool rescore;    /* present: the score changes        */
+    bool insert;     /* absent: the key is inserted       */
 } hkv_rule;
 
 SIMT_FN hkv_rule hkv_rule_of(const hkv_args *a, uint64_t i)
@@ -65,7 +66,7 @@ SIMT_FN hkv_rule hkv_rule_of(const hkv_args *a, uint64_t i)
     return r;
 }
 
-/* The score of a hit, which was o->score. */
+/* Replaces the old score in o->score by the score after a hit. Lowers the bound before a lower score is stored. */
 SIMT_FN void hkv_rescore(const hkv_args *a, hkv_one *o)
 {
     uint64_t before = o->score;
@@ -73,8 +74,8 @@ SIMT_FN void hkv_rescore(const hkv_args *a, hkv_one *o)
     if (o->score < before) hkv_lower_bound(&a->v, o->entry, o->score);
 }
 
-/* The key is at o->entry, and what must not change is held: its outcome, and its new score, which rank 0 knows. True:
- * that is still to be written. known: o->score is the old one. */
+/* The key is at o->entry, and the item holds what it needs: decides the outcome, and the new score in rank 0. known:
+ * o->score has the old score already. Returns true if the caller still has to store the score. */
 SIMT_FN bool hkv_rate_found(simt_tile t, const hkv_args *a, hkv_one *o, hkv_rule r, bool pinned, bool known)
 {
     bool rescored = !pinned && r.rescore;
@@ -88,13 +89,14 @@ SIMT_FN bool hkv_rate_found(simt_tile t, const hkv_args *a, hkv_one *o, hkv_rule
     return rescored;
 }
 
+/* The same, and stores the score. */
 SIMT_FN void hkv_decide_found(simt_tile t, const hkv_args *a, hkv_one *o, hkv_rule r, bool pinned)
 {
     if (hkv_rate_found(t, a, o, r, pinned, false) && t.rank == 0)
         simt_strlx_u64(hkv_score_at(&a->v, o->entry), o->score);
 }
 
-/* The key is in neither bucket: whether it may take the place, and what becomes of it if so. */
+/* The key is absent: does the policy admit it to slot p? Sets the outcome, and what happens to the entry. */
 SIMT_FN bool hkv_admit(const hkv_args *a, hkv_one *o, hkv_place p)
 {
     const hkv_view *v = &a->v;
@@ -111,7 +113,8 @@ SIMT_FN bool hkv_admit(const hkv_args *a, hkv_one *o, hkv_place p)
     return true;
 }
 
-/* It is put into its place, whose key is away until the end; `gone` was there. */
+/* Writes the score and the digest of a new entry into slot p, whose key is HD_KEY_LOCKED until hkv_end(). gone: the
+ * evicted key. */
 SIMT_FN void hkv_occupy(const hkv_args *a, hkv_one *o, hkv_place p, uint64_t gone)
 {
     const hkv_view *v = &a->v;
@@ -122,11 +125,11 @@ SIMT_FN void hkv_occupy(const hkv_args *a, hkv_one *o, hkv_place p, uint64_t gon
     simt_strlx_u8(v->digest + p.entry, o->digest);
 }
 
-/* The key is in neither bucket, and both are held: takes a slot, or not. */
+/* The key is absent and the item holds its buckets: takes slot p, or refuses. */
 SIMT_FN void hkv_decide_absent(simt_tile t, const hkv_args *a, hkv_one *o, hkv_place p)
 {
     if (!hkv_admit(a, o, p)) return;
-    HKV_SYNC(t); /* all have read what is now overwritten */
+    HKV_SYNC(t); /* all lanes have read what rank 0 overwrites */
     if (t.rank == 0) {
         uint64_t gone = p.empty ? 0 : simt_ld_u64(hkv_key_at(&a->v, p.entry));
         simt_strlx_u64(hkv_key_at(&a->v, p.entry), HD_KEY_LOCKED);
@@ -134,7 +137,7 @@ SIMT_FN void hkv_decide_absent(simt_tile t, const hkv_args *a, hkv_one *o, hkv_p
     }
 }
 
-/* It could not get what it would have taken: as if it had not been looked at. */
+/* The slot was taken by another item: resets the decision, so that the item searches again. */
 SIMT_FN void hkv_undecide(hkv_one *o)
 {
     o->outcome = HKV_UNDECIDED;

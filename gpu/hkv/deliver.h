@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * deliver.h - what comes back of an item: its outcome, score and address in the caller's arrays, what it has to list on
- * the stage, and its place in the tally.
+ * deliver.h - the outputs of an item: outcome, score and address in the caller's arrays, its entry in the list buffer,
+ * and its count in the tally.
  */
 #ifndef HKV_DELIVER_H
 #define HKV_DELIVER_H
@@ -16,17 +16,18 @@ SIMT_FN bool hkv_delivers_ptr(uint32_t op) { return HD_OP_IN(op, HD_OPS_GIVE_PTR
 SIMT_FN bool hkv_was_found(uint32_t outcome) { return outcome == HD_HIT || outcome == HD_PINNED; }
 SIMT_FN bool hkv_was_placed(uint32_t outcome) { return outcome == HD_INSERTED || outcome == HD_EVICTED; }
 
-/* ---- Far values, put off (fetch.h) ----------------------------------------------------------- */
+/* ---- Deferred copies of far values (fetch.h) ------------------------------------------------- */
 
-/* Of find alone: nobody changes a value while a reader's batch lasts, so it is the same later. */
+/* True: far values are copied by a later launch. Only find does so: no batch changes values while a reader runs. */
 SIMT_FN bool hkv_puts_off(const hkv_args *a) { return a->op == HD_OP_FIND && a->fetch_entry; }
 
+/* The bin of the far tier that the value of entry e lies in. */
 SIMT_FN uint32_t hkv_fetch_bin(const hkv_args *a, uint64_t e)
 {
     return (uint32_t)((uint64_t)(hkv_value(&a->v, e) - a->v.far) >> a->fetch_shift);
 }
 
-/* What the item waits for, if it does, and its place among those that wait for the same bin. */
+/* Records the entry whose far value the item needs, or HKV_NONE, and its rank among the items of the same bin. */
 SIMT_FN void hkv_put_off(const hkv_args *a, const hkv_one *o)
 {
     uint64_t at = o->i - a->first;
@@ -38,13 +39,14 @@ SIMT_FN void hkv_put_off(const hkv_args *a, const hkv_one *o)
 
 /* ---- An item's outputs ----------------------------------------------------------------------- */
 
+/* If the operation delivers values: sets where the value of the entry is copied to. */
 SIMT_FN void hkv_value_goes_out(const hkv_args *a, hkv_one *o)
 {
     if (hkv_puts_off(a) && !hkv_is_near(&a->v, o->entry)) return;
     if (hkv_delivers_value(a->op) && a->value_out) o->out = a->value_out + o->i * a->v.value_bytes;
 }
 
-/* What goes to the caller's arrays. */
+/* Writes the outputs of one item. */
 SIMT_FN void hkv_deliver(const hkv_args *a, const hkv_one *o)
 {
     bool found = hkv_was_found(o->outcome);
@@ -67,8 +69,8 @@ SIMT_FN void hkv_deliver(const hkv_args *a, const hkv_one *o)
     if (listed != HKV_NOT_LISTED) simt_st_u64(a->stage_score + at, listed == HKV_LISTED ? o->gone_score : o->score);
 }
 
-/* Outcomes are counted in fields of one word. hkv has those below PENDING: a key that finds no free slot evicts or is
- * refused. A kernel of hkv that had PENDING would need a tenth field, for which there is no room. */
+/* Outcomes are counted in fields of one 64-bit word: nine outcomes of seven bits. hkv never yields PENDING: a key
+ * without a free slot evicts, or is refused. A tenth outcome would need a second word. */
 enum { HKV_TALLY_BITS = 7, HKV_OUTCOMES = HD_PENDING };
 #ifdef __cplusplus
 static_assert(HKV_OUTCOMES * HKV_TALLY_BITS <= 64 && HKV_OUTCOMES + 1 == HD_OUTCOME_COUNT, "a field for each outcome");
@@ -76,7 +78,7 @@ static_assert(HKV_OUTCOMES * HKV_TALLY_BITS <= 64 && HKV_OUTCOMES + 1 == HD_OUTC
 _Static_assert(HKV_OUTCOMES *HKV_TALLY_BITS <= 64 && HKV_OUTCOMES + 1 == HD_OUTCOME_COUNT, "a field for each outcome");
 #endif
 
-/* One item a lane: the warp's outcomes are added. */
+/* Adds the outcomes of a warp, one item per lane, to the tally of the batch. */
 SIMT_FN void hkv_tally_lanes(const hkv_args *a, uint32_t outcome)
 {
     simt_tile w = simt_tile_of(32);

@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hold.h - taking hold of what must not change meanwhile, and letting go. Each try is one attempt. An item waits for no
- * lock while it has hold of something, and takes the locks of two buckets in ascending order; who holds an entry waits
- * for nobody, so that coalesced may keep its bucket while it waits for one.
+ * hold.h - taking and dropping what an item must own: the locks of its buckets, an entry, or the table of pins.
+ *
+ * Lock order:
+ *   - A function here makes one attempt and returns. Only the caller's loop repeats it.
+ *   - An item that owns an entry, or the table of pins, tries no further lock.
+ *   - Bucket locks are taken in ascending order. If the second fails, the first is dropped.
+ *   - The owner of an entry waits for nothing. So the holder of a bucket may wait for an entry and claim it
+ *     (coalesced.h does).
+ *
+ * Memory order: each CAS that takes is an acquire. It pairs with the release store in hkv_let_go(), or with the release
+ * store that publishes the key. HKV_SYNC extends the acquire of rank 0 to the tile, and puts the stores of the tile
+ * before the release of rank 0.
  */
 #ifndef HKV_HOLD_H
 #define HKV_HOLD_H
 
 #include "gpu/hkv/item.h"
 
-/* Its bucket locks; pairs with the releases in hkv_let_go. */
+/* Tries the locks of both candidate buckets. */
 SIMT_FN bool hkv_try_buckets(simt_tile t, const hkv_args *a, hkv_one *o)
 {
     uint64_t low = o->first < o->second ? o->first : o->second, high = o->first ^ o->second ^ low;
@@ -28,7 +37,7 @@ SIMT_FN bool hkv_try_buckets(simt_tile t, const hkv_args *a, hkv_one *o)
     return true;
 }
 
-/* One entry, of an updater; pairs with the release in hkv_let_go. */
+/* Tries to own the entry o->entry: replaces its key by HD_KEY_LOCKED. */
 SIMT_FN bool hkv_try_entry(simt_tile t, const hkv_args *a, hkv_one *o)
 {
     bool got = false;
@@ -40,6 +49,7 @@ SIMT_FN bool hkv_try_entry(simt_tile t, const hkv_args *a, hkv_one *o)
     return true;
 }
 
+/* Tries the lock of the table of pins. */
 SIMT_FN bool hkv_try_pins(simt_tile t, const hkv_args *a, hkv_one *o)
 {
     bool got = false;
@@ -51,6 +61,7 @@ SIMT_FN bool hkv_try_pins(simt_tile t, const hkv_args *a, hkv_one *o)
     return true;
 }
 
+/* Drops what the item holds. An entry gets its key back. */
 SIMT_FN void hkv_let_go(simt_tile t, const hkv_args *a, hkv_one *o)
 {
     if (o->holds == HKV_HOLDS_NOTHING) return;

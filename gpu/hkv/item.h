@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * item.h - one item on its way: what is known of it between its steps, how it begins, and the search in its buckets.
+ * item.h - an item in progress: its state between the steps, how it begins, and the search in its buckets.
  */
 #ifndef HKV_ITEM_H
 #define HKV_ITEM_H
@@ -10,29 +10,33 @@
 
 #define HKV_NONE UINT64_MAX /* no entry */
 
-enum { HKV_NO_ITEM = HD_OUTCOME_COUNT, HKV_UNDECIDED, HKV_TO_NEXT /* to the next pass */ };
+/* hkv_one.outcome, besides the outcomes of hd_outcome: the lane has no item; the item needs another turn; it is left to
+ * the next pass (passes.h). */
+enum { HKV_NO_ITEM = HD_OUTCOME_COUNT, HKV_UNDECIDED, HKV_TO_NEXT };
 enum { HKV_HOLDS_NOTHING, HKV_HOLDS_BUCKETS, HKV_HOLDS_ENTRY, HKV_HOLDS_PINS };
-enum { HKV_KEEP, HKV_REPLACE, HKV_ADD, HKV_ZERO }; /* what becomes of the value in the table */
+enum { HKV_KEEP, HKV_REPLACE, HKV_ADD, HKV_ZERO }; /* hkv_one.change: what happens to the value in the table */
 
 typedef struct hkv_one {
     uint64_t i, key;
-    uint64_t first, second;              /* its candidate buckets; the same one in single mode */
-    uint64_t entry;                      /* where it is now; HKV_NONE */
-    uint64_t score;                      /* its score now; REFUSED: what it would have been. Rank 0 knows it */
-    uint64_t gone_key, gone_score;       /* EVICTED: who left. Rank 0 knows it */
-    uint8_t *out;                        /* where the entry's old value goes before it is changed; NULL: nowhere */
-    const uint8_t *in;                   /* what it is replaced by, or what is added */
-    hkv_seen_bucket at_first, at_second; /* when looked */
+    uint64_t first, second;              /* its candidate buckets; equal in single mode */
+    uint64_t entry;                      /* where the key is, or will be; HKV_NONE: nowhere */
+    uint64_t score;                      /* its score; REFUSED: the score of the refused entry. Valid in rank 0 */
+    uint64_t gone_key, gone_score;       /* EVICTED: the evicted entry. Valid in rank 0 */
+    uint8_t *out;                        /* where the old value is copied before it changes; NULL: nowhere */
+    const uint8_t *in;                   /* the new value, or the value to add */
+    hkv_seen_bucket at_first, at_second; /* what the search saw; valid if `looked` */
     uint32_t outcome, holds, change;
     uint8_t digest;
-    bool looked, fresh; /* fresh: the entry is new, its key not yet in place */
-    bool rated;         /* its score goes into the table together with its key */
+    bool looked;
+    bool fresh; /* the entry is new, and its key is not published yet */
+    bool rated; /* the publication of the key also stores the score */
 } hkv_one;
 
-/* The key of item i, which may be one too far. */
+/* The key of item i; 0 if i is past the last item. */
 SIMT_FN uint64_t hkv_item_key(const hkv_args *a, uint64_t i) { return i < a->last ? simt_ld_u64(a->key + i) : 0; }
 
-/* Items from a->last on are none, so that a tile stays together to the end. */
+/* Begins item i, which has `key`. From a->last on it returns HKV_NO_ITEM, so that all lanes of a tile run equally many
+ * turns. */
 SIMT_FN hkv_one hkv_begin_with(const hkv_args *a, uint64_t i, uint64_t key)
 {
     hkv_one o;
@@ -64,7 +68,8 @@ SIMT_FN hkv_one hkv_begin(const hkv_args *a, uint64_t i) { return hkv_begin_with
 
 SIMT_FN const uint8_t *hkv_digests_of(const hkv_args *a, uint64_t b) { return a->v.digest + hkv_entry(&a->v, b, 0); }
 
-/* Looks in both candidate buckets, in the second only when the key is not in the first. */
+/* Searches the first candidate bucket, and in dual mode the second if the key is not in the first. first, second: the
+ * digests of the buckets. */
 SIMT_FN void hkv_search(simt_tile t, const hkv_args *a, uint32_t family, hkv_one *o, const uint8_t *first,
                         const uint8_t *second)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * locate.h - Algorithm 1: where a key is in a bucket. Digests are compared first, four at a time; a key is read where
- * its digest matches, so that of a bucket of 128 a miss reads one line and, once in two misses, one key.
+ * locate.h - Algorithm 1: finds a key in a bucket. It compares digests first, four at a time. It reads a key only where
+ * the digest matches. A miss in a bucket of 128 slots reads one line of digests and, in every second miss, one key.
  */
 #ifndef HKV_LOCATE_H
 #define HKV_LOCATE_H
@@ -9,15 +9,15 @@
 #include "gpu/hkv/args.h"
 #include "gpu/hkv/tile.h"
 
-/* What a bucket's digests, and the keys they pointed to, say. */
+/* The result of a search in one bucket. */
 typedef struct hkv_seen_bucket {
-    uint32_t slot;    /* of the key; v->slots: not here */
-    uint32_t empty;   /* the first empty slot; v->slots: none ... */
-    uint32_t empties; /* ... and how many: both only when asked for and the key is not here */
-    bool busy;        /* an entry that may be the key's is owned by an updater */
+    uint32_t slot;    /* the slot of the key; v->slots: absent */
+    uint32_t empty;   /* the first empty slot; v->slots: none  */
+    uint32_t empties; /* how many slots are empty. Both are valid only if asked for, and if the key is absent */
+    bool busy;        /* an item owns an entry that may have the key */
 } hkv_seen_bucket;
 
-/* Up to four bytes, one by one: the digests of buckets of odd sizes. */
+/* Loads up to four bytes one by one. Buckets whose size is no multiple of four need it. */
 SIMT_FN uint32_t hkv_four_bytes(const uint8_t *p, uint32_t n)
 {
     uint32_t w = 0;
@@ -25,8 +25,8 @@ SIMT_FN uint32_t hkv_four_bytes(const uint8_t *p, uint32_t n)
     return w;
 }
 
-/* The digests of slots s to s + 15: one load where buckets are multiples of 16, else words or bytes. What lies beyond
- * the bucket is 0. */
+/* The digests of slots s to s + 15; 0 past the end of the bucket. One load if `slots` is a multiple of 16, else loads
+ * of words or bytes. */
 SIMT_FN simt_v4 hkv_digests(const uint8_t *digest, uint32_t s, uint32_t slots)
 {
     simt_v4 d;
@@ -49,15 +49,15 @@ SIMT_FN simt_v4 hkv_digests(const uint8_t *digest, uint32_t s, uint32_t slots)
     return d;
 }
 
-/* One bit for each of four, or sixteen, bytes that are equal. */
+/* One bit for each equal byte, of four bytes or of sixteen. */
 SIMT_FN uint32_t hkv_bits4(uint32_t a, uint32_t b) { return (simt_eq4(a, b) & 0x01010101u) * 0x10204080u >> 28; }
 SIMT_FN uint32_t hkv_bits16(simt_v4 d, uint32_t b)
 {
     return hkv_bits4(d.x, b) | hkv_bits4(d.y, b) << 4 | hkv_bits4(d.z, b) << 8 | hkv_bits4(d.w, b) << 12;
 }
 
-/* The slot among those whose byte in `match` is set, from s on, that holds `key`; `none` when none does. Where updaters
- * are at work keys are read as what they are, contended words. */
+/* Reads the keys of the slots from s on whose byte in `match` is set. Returns the slot that has `key`, or `none`.
+ * contended: updates may own entries; then the loads are relaxed, and a reserved key sets *busy. */
 SIMT_FN uint32_t hkv_slot_among(const uint64_t *keys, uint32_t step, uint32_t s, uint32_t match, uint64_t key,
                                 bool contended, uint32_t none, bool *busy)
 {
@@ -75,11 +75,12 @@ SIMT_FN uint32_t hkv_slot_among(const uint64_t *keys, uint32_t step, uint32_t s,
     return none;
 }
 
-/* The bytes of a word of four slots that are slots of the bucket, when `left` are. */
+/* A mask of the bytes of a word that are slots of the bucket, if `left` slots are left. */
 SIMT_FN uint32_t hkv_within(uint32_t left) { return left >= 4 ? 0xffffffffu : (1u << 8 * left) - 1; }
 
-/* Looks `key` up in bucket b, whose digests are at `digest` (in the table, or a copy of them). Sixteen slots a lane: a
- * tile of 8 sees 128 slots at once, a thread one quarter of a sector after another, and stops where the key is. */
+/* Searches bucket b for `key`. digest: the digests of the bucket, in the table or copied. room: also look for empty
+ * slots. Each lane compares sixteen slots at a time, so a tile of 8 lanes compares 128 slots in one turn. The search
+ * stops at the key. */
 SIMT_FN hkv_seen_bucket hkv_look(simt_tile t, const hkv_view *v, uint64_t b, const uint8_t *digest, uint8_t wanted,
                                  uint64_t key, bool contended, bool room)
 {

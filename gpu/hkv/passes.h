@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * passes.h - batches in which one key may come many times. Items that each want the entry of their key, or its bucket,
- * for themselves queue up, and where keys are drawn as they are in the world the queue of the commonest takes longer
- * than the whole batch. So an upsert that was not promised distinct keys is run in passes, each over the items that the
- * pass before it left:
+ * passes.h - upserts in which a key may come many times. Items of one key would queue for its entry or its bucket. With
+ * skewed keys the queue of the most frequent key takes longer than the whole batch. So a batch that does not promise
+ * distinct keys runs in four passes. Each pass is a launch over the items that the pass before left:
  *
- *     present   the items whose key is there. Nobody comes or goes, so that items of one key overwrite each other, or
- *               write their scores side by side, and nobody queues
- *     absent    the items whose key is not. Of those that want the same key one brings it in, the others are left
- *     again     those, as in the first pass
- *     rest      those whose key has been evicted by then: one by one, under the locks of their buckets
+ *     pass      handles           leaves            conflicts of items of one key
+ *     present   present keys      absent keys       none: no key comes or goes, so items overwrite each other
+ *     absent    absent keys       present keys      one item inserts the key; the pass leaves the others
+ *     again     present keys      absent keys       as in `present`
+ *     rest      all items         nothing           items of evicted keys; each runs under its bucket locks
  *
- * For policies whose new score does not depend on the old: else no item may be left out. The items of a batch may take
- * effect in any order, so in this one (contract.md). A batch goes through all passes a window at a time.
+ * The policy must not read the old score (HD_ORDER_FREE). Then an item that was overwritten needs no effect of its own.
+ * The items of a batch may take effect in any order, so the order of the passes is allowed (doc/contract.md). A window
+ * of items goes through all passes before the next window begins.
  */
 #ifndef HKV_PASSES_H
 #define HKV_PASSES_H
@@ -21,37 +21,36 @@
 
 SIMT_FN bool hkv_passes_present(const hkv_args *a) { return hkv_is_present(a->pass); }
 
-/* Its items came from the pass before. */
+/* True: the items of this pass are those that the pass before left. */
 SIMT_FN bool hkv_passes_on(const hkv_args *a) { return a->pass > HKV_PRESENT; }
 
-/* How many. */
+/* How many items the pass before left. */
 SIMT_FN uint32_t hkv_passed(const hkv_args *a)
 {
     return hkv_passes_on(a) ? simt_ld_u32(a->left_count + a->pass - HKV_ABSENT) : 0;
 }
 
-/* What pass p leaves lies in one of two halves, by turns. */
+/* The list of items that pass p leaves. Two lists take turns. */
 SIMT_FN uint32_t *hkv_left_by(const hkv_args *a, uint32_t p) { return a->left_item + (p % 2) * a->left_window; }
 
-/* Where item first + n is in what the absent left. */
+/* The position of item first + n in the list that pass `absent` left; any number if it is not in it. */
 SIMT_FN uint32_t *hkv_left_place(const hkv_args *a, uint32_t n) { return a->left_item + 2 * a->left_window + n; }
 
-/* The item at place k of the items of this pass; a->last: there is none. passed: how many there are. */
+/* Item k of this pass; a->last: there is none. passed: how many items the pass before left. */
 SIMT_FN uint64_t hkv_pass_item(const hkv_args *a, uint32_t passed, uint64_t k)
 {
     if (!hkv_passes_on(a)) return a->first + k;
     return k < passed ? a->first + simt_ld_u32(hkv_left_by(a, a->pass - 1) + k) : a->last;
 }
 
-/* Whether the absent left item i. Places that nobody wrote are anything: only one that leads back to its item
- * counts. */
+/* True: pass `absent` left item i. A position may be stale, so it counts only if the list has the item there. */
 SIMT_FN bool hkv_absent_left(const hkv_args *a, uint64_t i)
 {
     uint32_t n = (uint32_t)(i - a->first), place = simt_ld_u32(hkv_left_place(a, n));
     return place < hkv_passed(a) && simt_ld_u32(hkv_left_by(a, HKV_ABSENT) + place) == n;
 }
 
-/* The lanes' items that are left to the next pass. */
+/* Appends the items of the lanes with HKV_TO_NEXT to the list of this pass. The lanes are then free. */
 SIMT_FN void hkv_pass_leave(simt_tile w, const hkv_args *a, hkv_one *o)
 {
     bool leaves = o->outcome == HKV_TO_NEXT;
@@ -66,8 +65,8 @@ SIMT_FN void hkv_pass_leave(simt_tile w, const hkv_args *a, hkv_one *o)
     simt_join();
 }
 
-/* Counts that no launch of this pass looks at are 0 again: the first pass clears those of the next two, the last that
- * of the first. */
+/* Clears counts that this pass does not read: the first pass clears those of the two passes after it, the last pass
+ * clears that of the first. */
 SIMT_FN void hkv_pass_clear(const hkv_args *a)
 {
     if (simt_block() != 0 || simt_thread() != 0) return;

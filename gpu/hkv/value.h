@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * value.h - values, shared out over a tile: copied, added to, cleared; out of the table, then into it.
+ * value.h - moves values, shared by the lanes of a tile: copy, add, clear; first out of the table, then into it.
  */
 #ifndef HKV_VALUE_H
 #define HKV_VALUE_H
@@ -8,8 +8,8 @@
 #include "gpu/add.h"
 #include "gpu/hkv/item.h"
 
-/* bytes of a value, shared out over the tile, by the widest access that both ends allow. Streaming stores leave the
- * caches to digests and keys. */
+/* Copies a value by the widest access that both addresses and the size allow. Streaming stores leave the caches to
+ * digests and keys. */
 SIMT_FN void hkv_copy(simt_tile t, uint8_t *to, const uint8_t *from, uint32_t bytes, bool streaming)
 {
     uint32_t low = (uint32_t)((uintptr_t)to | (uintptr_t)from | bytes);
@@ -33,7 +33,7 @@ SIMT_FN void hkv_copy(simt_tile t, uint8_t *to, const uint8_t *from, uint32_t by
     simt_join();
 }
 
-/* Two values change places. */
+/* Swaps two values. */
 SIMT_FN void hkv_swap(simt_tile t, uint8_t *x, uint8_t *y, uint32_t bytes)
 {
     uint32_t low = (uint32_t)((uintptr_t)x | (uintptr_t)y | bytes);
@@ -54,6 +54,7 @@ SIMT_FN void hkv_swap(simt_tile t, uint8_t *x, uint8_t *y, uint32_t bytes)
     simt_join();
 }
 
+/* Sets a value to zeros. */
 SIMT_FN void hkv_zero(simt_tile t, uint8_t *to, uint32_t bytes)
 {
     uint32_t unit = ((uint32_t)(uintptr_t)to | bytes) % 8 == 0 ? 8 : 1;
@@ -66,11 +67,12 @@ SIMT_FN void hkv_zero(simt_tile t, uint8_t *to, uint32_t bytes)
     simt_join();
 }
 
-/* Values in pieces of sixteen bytes, shared out over `lanes`: which piece of which value is a lane's, and then its
- * next, without a division. */
+/* Values are cut into pieces of sixteen bytes, and the pieces are dealt to `lanes` lanes in turn. This iterates over
+ * the pieces of one lane without a division per step. */
 typedef struct hkv_piece {
-    uint32_t value, part; /* the piece that is this lane's now */
-    uint32_t more, rest, pieces;
+    uint32_t value, part; /* the lane's current piece: which value, and which part of it */
+    uint32_t more, rest;  /* the step to the lane's next piece, in values and in parts   */
+    uint32_t pieces;      /* of one value                                                */
 } hkv_piece;
 
 SIMT_FN hkv_piece hkv_piece_first(uint32_t lane, uint32_t lanes, uint32_t bytes)
@@ -92,7 +94,7 @@ SIMT_FN void hkv_piece_next(hkv_piece *p)
     p->part -= p->part >= p->pieces ? p->pieces : 0;
 }
 
-/* Changes the value at `to` as `change` says. */
+/* Changes the value at `to` by HKV_REPLACE, HKV_ADD or HKV_ZERO. */
 SIMT_FN void hkv_change(simt_tile t, const hkv_args *a, uint32_t change, uint8_t *to, const uint8_t *from,
                         bool streaming)
 {
@@ -101,13 +103,14 @@ SIMT_FN void hkv_change(simt_tile t, const hkv_args *a, uint32_t change, uint8_t
     if (change == HKV_ZERO) hkv_zero(t, to, a->v.value_bytes);
 }
 
+/* Moves the value of an item: the old one out, then the new one in. */
 SIMT_FN void hkv_move(simt_tile t, const hkv_args *a, const hkv_one *o, bool streaming)
 {
     if (o->entry == HKV_NONE || a->v.value_bytes == 0) return;
     uint8_t *value = hkv_value(&a->v, o->entry);
     if (o->out) hkv_copy(t, o->out, value, a->v.value_bytes, streaming);
     if (o->change == HKV_KEEP) return;
-    if (o->out) HKV_SYNC(t); /* it is out before it is overwritten */
+    if (o->out) HKV_SYNC(t); /* the copy out ends before the value changes */
     hkv_change(t, a, o->change, value, o->in, streaming);
 }
 
