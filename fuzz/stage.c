@@ -19,11 +19,11 @@ simt_machine *fuzz_machine(void)
 uint32_t fuzz_row(feed *f, const judge_design *d, hd_op op, const hd_case *c)
 {
     uint32_t rows = 0;
-    for (uint32_t k = 0; k < fixture_row_count(d); k++) rows += d->runs(k, op) && !fixture_unfit(d, k, c);
+    for (uint32_t k = 0; k < fixture_row_count(d); k++) rows += fixture_runs(d, k, op) && !fixture_unfit(d, k, c);
     if (!rows) return fixture_row_count(d);
     uint64_t left = feed_below(f, rows);
     uint32_t row = 0;
-    while (!(d->runs(row, op) && !fixture_unfit(d, row, c)) || left--) row++;
+    while (!(fixture_runs(d, row, op) && !fixture_unfit(d, row, c)) || left--) row++;
     return row;
 }
 
@@ -42,7 +42,7 @@ void fuzz_stand_in(const fixture_kernel *k, const judge_design *d, uint32_t row)
 
 fixture_kernel fuzz_kernel(const judge_design *d, uint32_t row, hd_op op, uint32_t threads, uint32_t blocks)
 {
-    if (bench_fixture_in.k && bench_fixture_in.d == d && d->runs(bench_fixture_in.row, op)) return *bench_fixture_in.k;
+    if (bench_fixture_in.k && bench_fixture_in.d == d && fixture_runs(d, bench_fixture_in.row, op)) return *bench_fixture_in.k;
     return fixture_kernel_at(d, row, threads, blocks);
 }
 

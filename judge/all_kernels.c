@@ -199,8 +199,8 @@ static hd_status plan(guide *g, int duals)
     if (!t->row) return hd_fail(HD_ENOMEM, "no memory for the tour's rows");
     for (int op = 0; op < OPS; op++) {
         for (int dual = 0; dual < duals && named(g, (hd_op)op); dual++)
-            for (uint32_t k = 0; g->d->row(k, &kernel); k++) {
-                if (!g->d->runs(k, (hd_op)op)) continue;
+            for (uint32_t k = 0; fixture_row(g->d, k, &kernel); k++) {
+                if (!fixture_runs(g->d, k, (hd_op)op)) continue;
                 if (strcmp(g->c.kernel, "ref") != 0 && strcmp(g->c.kernel, kernel.variant) != 0) continue;
                 all_kernels_row *r = &t->row[t->rows++];
                 r->op = (hd_op)op;

@@ -17,7 +17,7 @@ struct comparison {
     fixture *s;
     const judge_design *d; /* s's */
     bool weak;             /* runs have store buffers */
-    /* (d->table_size) the reference's table; the kernels' before the run, and as they left it */
+    /* (fixture_table_size) the reference's table; the kernels' before the run, and as they left it */
     void *model, *then, *now;
     uint8_t *model_memory; /* (table_bytes) */
     uint8_t *seen;         /* (table_bytes) the table when it was last watched, and nothing was wrong with it ... */
@@ -106,7 +106,7 @@ static const char *accept_item(comparison *a, uint32_t k, uint64_t i, const simt
 {
     const hd_batch *b = &a->s->part[k].batch;
     hd_outcome o = (hd_outcome)b->outcome[i];
-    const char *why = a->d->accept(a->s, a->model, k, i, t, &a->list[k][i]);
+    const char *why = fixture_accept(a->s, a->model, k, i, t, &a->list[k][i]);
     if (!why && t) why = move_in(a, t, b->key[i], o);
     if (!why && points_elsewhere(a, k, i, t)) why = "its pointer shows another entry's value";
     return why;
@@ -281,7 +281,7 @@ static void run_reference(comparison *a, uint32_t k)
     b.score = score;
     b.flag = flag;
     b.value = value;
-    a->d->apply(a->s, a->model, k, &b);
+    fixture_apply(a->s, a->model, k, &b);
     for (uint64_t i = 0; keyed(p) && i < b.n; i++)
         if (judge_delivers_ptr(judge_item_op(&b, i), (hd_outcome)b.outcome[i]))
             b.ptr[i] = a->s->memory + ((uint8_t *)b.ptr[i] - a->model_memory);
@@ -314,7 +314,7 @@ static const char *check_contents(comparison *a)
     for (uint64_t b = 0; b < d->buckets(v); b++) {
         for (uint64_t e = d->first(v, b); e < d->first(v, b + 1); e++) {
             if (d->key_at(v, e) >= HD_KEY_RESERVED) continue;
-            const char *why = d->differs(v, a->model, e);
+            const char *why = fixture_differs(d, v, a->model, e);
             if (why)
                 return fixture_say(a->why, "%s: key %" PRIx64 " %s the reference's",
                                    fixture_place(d, v, e, name, sizeof name), d->key_at(v, e), why);
@@ -376,7 +376,7 @@ static const char *check_rest(comparison *a)
 {
     const char *why = a->d->idle ? a->d->idle(a->s, a->why) : NULL, *beside = why ? NULL : fixture_guards(a->s);
     if (beside) why = fixture_say(a->why, "bytes beside the plane '%s' were written", beside);
-    return why ? why : a->d->check(a->now, a->why);
+    return why ? why : fixture_check(a->s, a->now, a->why);
 }
 
 /* ---- The judgement --------------------------------------------------------------------------- */
@@ -529,9 +529,9 @@ static bool furnish(comparison *a)
     a->model_memory = (uint8_t *)aligned_alloc(128, (s->table_bytes + 127) / 128 * 128);
     a->seen = (uint8_t *)malloc(s->table_bytes);
     a->occupant = (uint64_t *)calloc(places, sizeof *a->occupant);
-    a->model = calloc(1, a->d->table_size);
-    a->then = calloc(1, a->d->table_size);
-    a->now = calloc(1, a->d->table_size);
+    a->model = calloc(1, fixture_table_size(a->d));
+    a->then = calloc(1, fixture_table_size(a->d));
+    a->now = calloc(1, fixture_table_size(a->d));
     bool there = a->model_memory && a->seen && a->occupant && a->model && a->then && a->now;
     for (uint32_t k = 0; k < s->parts && there; k++) {
         uint64_t n = s->part[k].batch.n + 1;

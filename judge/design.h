@@ -1,48 +1,55 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * design.h - what a table design is to the judge of kernels. Fixtures, the judgement, searches of schedules, tours,
- * drawings and fuzzers know batches, memory, places and tickets; a design says what its table is. It is one struct of
- * functions and a line of judge/designs.inc. Then `heddle sched`, `diff`, `explain`, `run --kernels`, the fuzzers of
- * kernels and the museum know its kernels without a line of their own.
+ * design.h - a table design's port to the judge of kernels: one judge_design struct and a line of judge/designs.inc.
+ * `heddle sched`, `diff`, `explain`, `run --kernels`, the kernel fuzzers and the museum then cover the design's kernels.
+ * Fixtures, comparisons and schedule searches are generic: they know batches, memory, entry numbers and tickets, and
+ * call the port for everything that depends on the table.
  *
- * The words:
+ * A port is small. A design with a backend "host" gives its hd_design in `host`; then the judge takes the kernels, the
+ * table's shape, its memory and its reference from there, and the port has to say only how entries are read:
  *
- *   table    the design's own struct of table_size bytes: where its memory is and what shape it has. Nobody else looks
- *            into it. The kernels' table, the reference's and the table before the run are three of them over three
- *            copies of the memory. The memory may be any number of regions: segments that growth brings into use are
- *            laid at once, and `view` says how many of them there are by now.
- *   place    where an entry may be, numbered from 0 through all buckets: the number that tickets say. What is no
- *            bucket, like a stash, is one more bucket after the others (bucket_name).
- *   ticket   an item drew it in the step that made it true, with its outcome, and in b the place where its key is, or
- *            was when it was erased; in a the key that left, when one did. An item of JUDGE_MOVE is nobody's: the entry
- *            at place a is from now on at place b (`move`). No item's place may be taken before its holder's own
- *            ticket, or its move's, has left it.
+ *     const judge_design judge_design_NAME = {
+ *         .name = "NAME", .keys = HD_KEY_RESERVED, .host = &hd_design_NAME_host, .roams = true,
+ *         .small = { 4, "uniform:12" }, .buckets = ..., .first = ..., .key_at = ..., .value_at = ...
+ *     };
  *
- * In a mixed batch, and in every batch of a design whose entries move, a search is many loads while much goes on, and
- * nobody can say when it took effect. So what an item says that changes nothing (HIT without a score, MISS, PENDING,
- * RESERVED) need only have been true at some moment of the batch, whenever it drew its ticket: which order the items of
- * a batch take is nobody's business. `accept` is asked about such items without a ticket, before the first ticket and
- * after each that is about their key or moves anybody (PENDING: after each), until it agrees; it leaves the model as it
- * is. All others are judged at their tickets.
+ * Each member says below whether it is required, or what its default is (judge/defaults.c). Terms:
+ *
+ *   table    a struct of table_size bytes: the table's shape and the addresses of its memory. Only the port reads it.
+ *            A comparison has three tables over three copies of the memory: the kernels' table, the reference's, and
+ *            the kernels' table before the run. The memory is any number of regions. Regions that growth brings into
+ *            use exist from the beginning.
+ *   place    the number of an entry's slot, counted from 0 through all buckets. Tickets use these numbers. A stash
+ *            counts as one or more buckets after the others (bucket_name).
+ *   ticket   a record that an item draws in the step in which it takes effect: its outcome; in b the place of its key
+ *            (the former place after an erase); in a the evicted key, if any. A ticket of item JUDGE_MOVE is no item's:
+ *            it says that the entry at place a is from now on at place b (`move`). A place must not be reused before
+ *            the ticket that frees it.
+ *
+ * In a mixed batch, and in every batch of a design with `move`, a search is many loads during which other items take
+ * effect, so an item that changes nothing (HIT without a score, MISS, PENDING, RESERVED) need only be right at some
+ * moment of the batch. The judge calls `accept` for such items before the first ticket and after each ticket of their
+ * key or of a move (PENDING: after each ticket) until it agrees. All other items are judged at their tickets.
  */
 #ifndef HD_JUDGE_DESIGN_H
 #define HD_JUDGE_DESIGN_H
 
+#include "base/backend.h"
 #include "judge/fixture.h"
 #include "workload/rng.h"
 
 #define JUDGE_MOVE UINT64_MAX
-/* As an operation: batches in which each item has its own (hd_batch.each), cases DESIGN.mixed.KERNEL. */
+/* In place of an operation: a batch in which each item has its own (hd_batch.each), cases DESIGN.mixed.KERNEL. */
 #define JUDGE_MIXED HD_OP_COUNT_
 
-/* A kernel: a variant, and the operations that it runs for it. Rows of a variant stand together. */
+/* A row: a variant, and how it runs some operations. The rows of a variant are consecutive. */
 typedef struct judge_row {
     const char *variant;
-    uint32_t lanes, threads; /* of an item, of a block */
+    uint32_t lanes, threads; /* per item, per block */
     fixture_strictness strictness;
 } judge_row;
 
-/* A small table, for people to look at. */
+/* The usual table of `heddle sched` and `explain`. */
 typedef struct judge_small {
     uint32_t slots;
     const char *keys;
@@ -55,13 +62,14 @@ typedef struct judge_listing {
     uint8_t *value; /* (value_bytes) */
 } judge_listing;
 
-/* A region of the table's memory: fixture.table has the pointer to it at `at`. */
+/* A region of the table's memory: its address is stored in the table at byte `at`. */
 typedef struct judge_memory {
     const char *name;
     size_t at;
     uint64_t bytes;
+    int byte; /* that an empty table is filled with */
 } judge_memory;
-enum { JUDGE_MEMORY_MOST = 32 };
+enum { JUDGE_MEMORY_MOST = 48 };
 
 typedef enum judge_scores { JUDGE_NO_SCORES, JUDGE_SCORES_GIVEN_OR_NOT, JUDGE_SCORES_NEEDED } judge_scores;
 
@@ -70,77 +78,88 @@ enum { JUDGE_SENTENCE = 512 };
 const char *fixture_say(char why[JUDGE_SENTENCE], const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 typedef struct judge_design {
-    const char *name; /* hd_case.design                        */
-    uint64_t keys;    /* it can hold those below this           */
-    bool dual;        /* its cases have dual=0 and dual=1       */
-    /* no scores, evicts nothing, may answer PENDING; keys have as many bytes as values, where those have fewer than 8 */
-    bool dictionary;
-    bool roams; /* in which of its buckets a key is, is nobody's business: contents are compared as one set */
+    const char *name; /* required: hd_case.design            */
+    uint64_t keys;    /* required: keys below it can be held */
+    /* The design on backend "host", with its hd_gpu. Without it all members marked "host" are required. */
+    const hd_design *host;
+    /* The bytes of a value, where all tables have the same. Default: host: as the table's info says. */
+    uint32_t value_bytes;
+    bool dual; /* its cases have dual=0 and dual=1 */
+    bool
+        dictionary; /* no scores, no evictions, PENDING is possible; keys are as wide as values of fewer than 8 bytes */
+    bool roams;     /* a key may be in any place: contents are compared as one set, not bucket by bucket */
 
     /* ---- Kernels ----------------------------------------------------------------------------- */
-    bool (*row)(uint32_t row, judge_row *r); /* false past the last */
-    bool (*runs)(uint32_t row, hd_op op);    /* or JUDGE_MIXED */
-    /* (HD_OP_COUNT_): how often each operation is drawn for a mixed batch; NULL: there are none */
+    judge_small small, wide; /* required; wide: for kernels that do not fit the small one (default: small) */
+    bool (*row)(uint32_t row, judge_row *r);              /* false past the last. Default: host */
+    bool (*runs)(uint32_t row, hd_op op);                 /* an operation or JUDGE_MIXED. Default: host */
+    const char *(*unfit)(uint32_t row, const hd_case *c); /* why it cannot run such a table, or NULL. Default: host */
+    /* (HD_OP_COUNT_) how often each operation is drawn for a mixed batch. Default: no mixed batches */
     const uint8_t *mix;
-    const char *(*unfit)(uint32_t row, const hd_case *c); /* why it cannot run such a table, or NULL; NULL: all can */
-    fixture_kernel (*kernel)(uint32_t row);               /* name, strictness, queue, lanes, row */
-    judge_small small, wide;                              /* wide: for kernels that do not fit the small one */
-    void (*bend)(hd_case *c); /* any case becomes one of a table that can be; NULL: all are */
+    /* Queues the launches of a batch; args: the part's. Default: host */
+    hd_status (*queue)(const fixture_kernel *k, simt_machine *m, const void *args, uint32_t stream);
+    fixture_kernel (*kernel)(uint32_t row); /* default: from `row`, with `queue` */
+    void (*bend)(hd_case *c);               /* makes any case one of a table that exists. Default: all do */
 
     /* ---- A fixture's table --------------------------------------------------------------------- */
-    size_t table_size, args_size; /* of the structs behind fixture.table and fixture_part.args */
-    /* s->table, but for its memory. HD_EINVAL says why there is no such table. */
+    size_t table_size; /* default: host */
+    size_t args_size;  /* of fixture_part.args, which `args` fills. Default: none; host: the table's */
+    /* Completes s->table, but for its memory. HD_EINVAL says why there is no such table. Default: host */
     hd_status (*shape)(fixture *s, const hd_case *c);
-    /* The table's memory, region by region, as its shape wants it; how many. NULL: lay_table and view say it. */
+    /* The table's memory, region by region; how many. Default: host; lay_table and view replace it */
     uint32_t (*memory)(const fixture *s, judge_memory all[JUDGE_MEMORY_MOST]);
-    /* Asks for memory with fixture_room: first the table's, then what part k's kernels need beside it. Each is called
-     * twice, and the same is to be asked for again: first it gets nothing, then all of it. lay_part NULL: nothing. */
+    /* Ask for memory by fixture_room: the table's, and what part k's kernels need besides (default: nothing). Both are
+     * called twice and ask for the same each time; the first call gets NULL. */
     void (*lay_table)(fixture *s);
     void (*lay_part)(fixture *s, uint32_t k);
-    void (*clear)(fixture *s);                /* the table's memory: empty, no lock held, no counts */
-    bool (*fill)(fixture *s, hd_rng *g);      /* false: no memory. The batches are drawn already  */
-    void (*args)(fixture *s, uint32_t k);     /* part[k].args from its batch */
-    judge_scores (*scores)(const fixture *s); /* NULL: JUDGE_NO_SCORES */
-    /* *table: s->table as it would be over `memory`, which has the regions that s->memory has; counts that lie there
-     * are read. */
+    /* *table becomes s->table over `memory`, which has the same regions as s->memory, with the counts that are there.
+     * Default: the addresses of `memory`'s regions are moved */
     void (*view)(const fixture *s, uint8_t *memory, void *table);
-    /* Part k's batch, whose arrays may be others, by the reference, in item order. */
+    void (*clear)(
+        fixture *s); /* makes the table empty, after the regions were filled. Default: nothing is left to do */
+    /* Puts entries into it; the batches are drawn already. false: no memory. Default: inserts keys of the batches and
+     * others by `apply`, so that the table is empty, half full or full */
+    bool (*fill)(fixture *s, hd_rng *g);
+    void (*args)(fixture *s, uint32_t k);     /* part[k].args from its batch. Default: host */
+    judge_scores (*scores)(const fixture *s); /* default: JUDGE_NO_SCORES */
+    /* Runs a batch of part k's kind, with any arrays, on *table by the reference, in item order. Default: host */
     void (*apply)(const fixture *s, void *table, uint32_t k, const hd_batch *b);
-    hd_status (*resize)(fixture *s, void *table, uint64_t buckets); /* by the reference; NULL: HD_EINVAL */
+    hd_status (*resize)(fixture *s, void *table, uint64_t buckets); /* by the reference. Default: HD_EINVAL */
 
     /* ---- Entries ----------------------------------------------------------------------------- */
-    uint64_t (*buckets)(const void *table);
-    /* place in bucket b; of the bucket after the last: how many places there are */
-    uint64_t (*first)(const void *table, uint64_t b);
-    uint64_t (*places)(const fixture *s); /* as many as there can be, however far the table grows; NULL: it does not */
-    /* HD_KEY_EMPTY: nobody; from HD_KEY_RESERVED up: somebody has hold of it */
+    uint64_t (*buckets)(const void *table);           /* required */
+    uint64_t (*first)(const void *table, uint64_t b); /* required: bucket b's first place; b = buckets: all places */
+    uint64_t (*places)(const fixture *s);             /* the most that growth can reach. Default: it does not grow */
+    /* required: HD_KEY_EMPTY: the place is empty; another key from HD_KEY_RESERVED up: an item is changing it */
     uint64_t (*key_at)(const void *table, uint64_t e);
-    uint8_t *(*value_at)(const void *table, uint64_t e); /* what pointers show; NULL: it delivers none */
-    /* NULL when the entry at place e of v is where it should be in w, with value and score; else a sentence up to the
-     * name of w. */
+    /* What pointers show. Required for `differs` and `describe` to be left out where values have bytes */
+    uint8_t *(*value_at)(const void *table, uint64_t e);
+    /* NULL when w has the entry at place e of v where it should be, with value and score; else a sentence up to the
+     * name of w. Default: by key_at and value_at, in the same bucket, or anywhere when it roams */
     const char *(*differs)(const void *v, const void *w, uint64_t e);
-    /* an entry as one line of a drawing, or what an empty place says */
+    /* A place as one line of a drawing. Default: its key and value, or "-" */
     void (*describe)(const void *table, uint64_t e, char *line, size_t bytes);
-    const char *(*bucket_name)(const void *table, uint64_t b, char *text, size_t bytes); /* NULL: they are "bucket 7" */
-    /* "key in bucket 1, slot 3": byte `at` of one of its regions; false: it has no name for that. NULL: for none. */
+    const char *(*bucket_name)(const void *table, uint64_t b, char *text, size_t bytes); /* default: "bucket 7" */
+    /* Names byte `at` of a region: "key in bucket 1, slot 3"; false: it has no name. Default: none has */
     bool (*names)(const fixture *s, const char *region, uint64_t at, char *text, size_t bytes);
 
     /* ---- The judgement ----------------------------------------------------------------------- */
-    /* Item i of part k takes effect on `model` now, as its outputs and its ticket t say (NULL: it drew none); l is what
-     * it then has to list. NULL, or why it may not have, and model is as it was. */
+    /* Lets item i of part k take effect on `model`, with its outputs and its ticket t (NULL: none); l: what it then has
+     * to list. Returns NULL, or why it cannot have happened; model is then as it was. Default: `apply` runs the item
+     * alone, and its outcome and outputs must be equal */
     const char *(*accept)(const fixture *s, void *model, uint32_t k, uint64_t i, const simt_ticket_record *t,
                           judge_listing *l);
-    /* an entry moves, as a ticket says; NULL: none ever does */
-    const char *(*move)(void *model, uint64_t from, uint64_t to);
-    /* All below: NULL, or a sentence about what is wrong, in `why`. */
-    /* what tables hold beside entries, like pins; NULL: nothing */
+    const char *(*move)(void *model, uint64_t from, uint64_t to); /* as a ticket says. Default: entries do not move */
+    /* All below return NULL, or a sentence about what is wrong, in `why`. */
+    /* What tables hold beside entries, like pins. Default: nothing */
     const char *(*beside)(const fixture *s, const void *model, const void *now, char why[JUDGE_SENTENCE]);
-    /* what part k's operation says besides; NULL: nothing */
+    /* What part k's operation promises besides. Default: nothing */
     const char *(*promised)(const fixture *s, const void *model, uint32_t k, char why[JUDGE_SENTENCE]);
-    /* no lock is held, nothing is half done, what is to be 0 at rest is; NULL: check says so */
+    /* No lock is held, nothing is half done, counts that are 0 at rest are 0. Default: `check` covers it */
     const char *(*idle)(const fixture *s, char why[JUDGE_SENTENCE]);
-    const char *(*check)(const void *table, char why[JUDGE_SENTENCE]); /* invariants at rest */
-    /* ... and between any two steps; weak: with store buffers. NULL: check, whenever idle has no objection */
+    const char *(*check)(const void *table, char why[JUDGE_SENTENCE]); /* invariants at rest. Default: host, or none */
+    /* Invariants between any two steps; weak: with store buffers. Default: `check` whenever `idle`, if there is one,
+     * says that the table is at rest */
     const char *(*watch)(const fixture *s, bool weak, char why[JUDGE_SENTENCE]);
 } judge_design;
 
@@ -152,13 +171,32 @@ const judge_design *judge_design_at(size_t i);            /* NULL past the end  
 const judge_design *judge_design_named(const char *name); /* NULL: there is none */
 const judge_design *judge_design_of(const hd_case *c);    /* NULL: there are no kernels of it, and hd_why() says so */
 
-/* What a design that leaves these functions out has. */
-judge_scores fixture_scores(const fixture *s);
+/* ---- Members with defaults (judge/defaults.c): the judge calls these, never the members ------- */
+
+bool fixture_row(const judge_design *d, uint32_t row, judge_row *r);
+bool fixture_runs(const judge_design *d, uint32_t row, hd_op op);
 const char *fixture_unfit(const judge_design *d, uint32_t row, const hd_case *c);
-bool fixture_names(const fixture *s, const char *region, uint64_t at, char *text, size_t bytes);
+judge_small fixture_wide(const judge_design *d);
+size_t fixture_table_size(const judge_design *d);
+size_t fixture_args_size(const judge_design *d);
+hd_status fixture_shape(fixture *s, const hd_case *c);
 void fixture_lay_table(fixture *s);
+void fixture_clear(fixture *s);
+bool fixture_fill(fixture *s, hd_rng *g);
+void fixture_args(fixture *s, uint32_t k);
+judge_scores fixture_scores(const fixture *s);
 void fixture_view(const fixture *s, uint8_t *memory, void *table);
+void fixture_apply(const fixture *s, void *table, uint32_t k, const hd_batch *b);
+const char *fixture_differs(const judge_design *d, const void *v, const void *w, uint64_t e);
+void fixture_describe(const judge_design *d, const void *table, uint64_t e, char *line, size_t bytes);
+bool fixture_names(const fixture *s, const char *region, uint64_t at, char *text, size_t bytes);
+const char *fixture_accept(const fixture *s, void *model, uint32_t k, uint64_t i, const simt_ticket_record *t,
+                           judge_listing *l);
+const char *fixture_check(const fixture *s, const void *table, char why[JUDGE_SENTENCE]);
 const char *fixture_watch(const fixture *s, bool weak, char why[JUDGE_SENTENCE]);
+
+/* The regions of a table that has `memory`, or of a host's. */
+uint32_t fixture_memory(const fixture *s, judge_memory all[JUDGE_MEMORY_MOST]);
 
 /* A source's key, as one that the design can hold. */
 static inline uint64_t fixture_holdable(const judge_design *d, uint64_t key)

@@ -22,7 +22,7 @@ uint64_t fixture_entries(const judge_design *d, const void *v, uint64_t b)
 static bool place_differs(const judge_design *d, const void *v, const void *w, uint64_t e)
 {
     uint64_t key = d->key_at(v, e);
-    return key != HD_KEY_EMPTY && (key >= HD_KEY_RESERVED || d->differs(v, w, e));
+    return key != HD_KEY_EMPTY && (key >= HD_KEY_RESERVED || fixture_differs(d, v, w, e));
 }
 
 static bool any_differs(const judge_design *d, const void *v, const void *w, uint64_t b)
@@ -85,7 +85,7 @@ static void put(page *p, const char *format, ...)
 
 static const char *describe(const judge_design *d, const void *v, uint64_t e, char *line, size_t bytes)
 {
-    d->describe(v, e, line, bytes);
+    fixture_describe(d, v, e, line, bytes);
     return line;
 }
 

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "judge/design.h"
+#include "judge/hosted.h"
+#include "judge/kernels.h"
 #include "judge/making.h"
 #include "judge/rules.h"
 #include "base/error.h"
@@ -62,7 +64,7 @@ bool fixture_make_memory(fixture *s)
     /* guards, and what nobody wrote yet */
     for (size_t i = 0; i < s->bytes; i++) s->memory[i] = (uint8_t)(0xa7 + 29 * i);
     lay(s);
-    s->design->clear(s);
+    fixture_clear(s);
     return true;
 }
 
@@ -269,9 +271,9 @@ hd_status fixture_new(const hd_case *c, uint32_t parts, fixture **fixture_out)
     s->clock = c->seed % 2 ? CLOCK_PAST : CLOCK_THEN;
     s->epoch = 1;
     memcpy(s->c, c, parts * sizeof *c);
-    hd_status status = give(&s->table, d->table_size);
-    for (uint32_t k = 0; k < parts && !status; k++) status = give(&s->part[k].args, d->args_size);
-    if (!status) status = d->shape(s, c);
+    hd_status status = give(&s->table, fixture_table_size(d));
+    for (uint32_t k = 0; k < parts && !status; k++) status = give(&s->part[k].args, fixture_args_size(d));
+    if (!status) status = fixture_shape(s, c);
     for (uint32_t k = 0; k < parts && !status; k++) {
         if (strcmp(c[k].design, c->design) != 0)
             status = hd_fail(HD_EINVAL, "case: one table, and kernels of design %s beside those of %s", c[k].design,
@@ -291,7 +293,7 @@ hd_status fixture_open(const hd_case *c, const fixture_kernel *const *kernel, ui
         status = draw_part(s, k);
     }
     hd_rng g = hd_rng_from(c->seed ^ 0x7461626c65u);
-    if (!status && (!fixture_make_memory(s) || !s->design->fill(s, &g)))
+    if (!status && (!fixture_make_memory(s) || !fixture_fill(s, &g)))
         status = hd_fail(HD_ENOMEM, "case: no memory for a fixture");
     if (status) {
         fixture_close(s);
@@ -306,6 +308,7 @@ hd_status fixture_open(const hd_case *c, const fixture_kernel *const *kernel, ui
 void fixture_close(fixture *s)
 {
     if (!s) return;
+    hosted_close(s);
     for (uint32_t k = 0; k < s->parts; k++) {
         judge_arrays_close(&s->part[k].arrays);
         free(s->part[k].args);
@@ -316,7 +319,7 @@ void fixture_close(fixture *s)
     free(s);
 }
 
-void fixture_changed(fixture *s, uint32_t part) { s->design->args(s, part); }
+void fixture_changed(fixture *s, uint32_t part) { fixture_args(s, part); }
 
 void fixture_item(fixture *s, uint32_t part, uint64_t i, uint64_t key, uint64_t score)
 {
@@ -348,7 +351,6 @@ hd_status fixture_prepare(fixture *s, simt_machine *m)
         judge_arrays_arm(&s->part[k].arrays);
         status = lend(m, &s->part[k].arrays);
     }
-    for (uint32_t k = 0; k < s->parts && !status; k++)
-        status = s->part[k].kernel->queue(s->part[k].kernel, m, s->part[k].args, k);
+    for (uint32_t k = 0; k < s->parts && !status; k++) status = fixture_queue(s, k, m);
     return status;
 }

@@ -50,7 +50,7 @@ typedef struct fixture_part {
     const fixture_kernel *kernel;
     hd_batch batch;
     judge_arrays arrays;
-    void *args;      /* (design->args_size): what kernels are given, and what the design has besides */
+    void *args;      /* (fixture_args_size): what kernels are given, and what the design has besides */
     uint64_t *tally; /* (HD_OUTCOME_COUNT), device memory */
 } fixture_part;
 
@@ -65,8 +65,9 @@ typedef struct fixture {
     uint32_t parts, value_bytes;
     uint64_t keys; /* the table can hold those below this */
     fixture_part part[FIXTURE_PARTS];
-    void *table;    /* (design->table_size): the table as its design knows it, over `memory` */
-    uint64_t clock; /* of part 0; part 1 begins where that ends */
+    void *table;     /* (fixture_table_size): the table as its design knows it, over `memory` */
+    void *reference; /* for hosted.c: a state of the design's reference; NULL: the port brings its own */
+    uint64_t clock;  /* of part 0; part 1 begins where that ends */
     uint32_t epoch;
     uint8_t *memory;           /* (bytes) all that kernels see but the batches' arrays ... */
     uint8_t *initial;          /* (bytes) ... and as it is before every run; guards lie between the regions */

@@ -6,12 +6,13 @@
 
 #include <string.h>
 
+#include "judge/hosted.h"
 #include "judge/rules.h"
 #include "base/error.h"
 
 fixture_kernel fixture_kernel_at(const judge_design *d, uint32_t row, uint32_t threads, uint32_t blocks)
 {
-    fixture_kernel k = d->kernel(row);
+    fixture_kernel k = d->kernel ? d->kernel(row) : fixture_kernel_of_row(d, row);
     k.threads = threads;
     k.blocks = blocks;
     return k;
@@ -21,14 +22,14 @@ uint32_t fixture_row_count(const judge_design *d)
 {
     judge_row r;
     uint32_t rows = 0;
-    while (d->row(rows, &r)) rows++;
+    while (fixture_row(d, rows, &r)) rows++;
     return rows;
 }
 
 const char *fixture_row_name(const judge_design *d, uint32_t row)
 {
     judge_row r;
-    return d->row(row, &r) ? r.variant : NULL;
+    return fixture_row(d, row, &r) ? r.variant : NULL;
 }
 
 bool fixture_kernel_is_first(const judge_design *d, uint32_t row)
@@ -53,17 +54,15 @@ bool fixture_row_of_variant(const hd_variant *const *all, uint32_t row, judge_ro
     return true;
 }
 
-fixture_kernel fixture_kernel_of_row(const judge_design *d, uint32_t row,
-                                     hd_status (*queue)(const fixture_kernel *k, simt_machine *m, const void *args,
-                                                        uint32_t stream))
+fixture_kernel fixture_kernel_of_row(const judge_design *d, uint32_t row)
 {
     judge_row r;
     fixture_kernel k;
     memset(&k, 0, sizeof k);
-    if (!d->row(row, &r)) return k;
+    if (!fixture_row(d, row, &r)) return k;
     k.name = r.variant;
     k.strictness = r.strictness;
-    k.queue = queue;
+    k.queue = d->queue;
     k.lanes = r.lanes;
     k.row = row;
     return k;
@@ -72,7 +71,7 @@ fixture_kernel fixture_kernel_of_row(const judge_design *d, uint32_t row,
 fixture_target fixture_target_of(const fixture_kernel *k, simt_machine *m, uint32_t stream, uint32_t threads)
 {
     enum { BLOCKS = 8 };
-    fixture_target t = { m, stream, k->threads ? k->threads : threads, k->blocks ? k->blocks : BLOCKS };
+    fixture_target t = { NULL, m, stream, k->threads ? k->threads : threads, k->blocks ? k->blocks : BLOCKS };
     return t;
 }
 
@@ -83,6 +82,12 @@ hd_status fixture_launch(const fixture_target *t, void (*text)(const void *args)
     uint64_t blocks = (lanes + threads - 1) / threads;
     if (blocks > t->blocks_most) blocks = t->blocks_most;
     return simt_machine_launch(t->m, text, args, args_bytes, (uint32_t)blocks, threads, t->stream);
+}
+
+hd_status fixture_queue(fixture *s, uint32_t k, simt_machine *m)
+{
+    const fixture_part *p = &s->part[k];
+    return p->kernel->queue ? p->kernel->queue(p->kernel, m, p->args, k) : hosted_queue(s, k, m);
 }
 
 hd_status fixture_zero(void *self, void *p, size_t bytes)
@@ -103,7 +108,7 @@ hd_status fixture_kernel_row(const hd_case *c, uint32_t *row)
     for (*row = 0; (name = fixture_row_name(d, *row)); ++*row) {
         if (strcmp(name, c->kernel) != 0) continue;
         known = true;
-        if (!d->runs(*row, op)) continue;
+        if (!fixture_runs(d, *row, op)) continue;
         const char *why = fixture_unfit(d, *row, c);
         return why ? hd_fail(HD_EINVAL, "kernel: %s cannot run this table: %s", c->kernel, why) : HD_OK;
     }

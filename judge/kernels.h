@@ -10,6 +10,9 @@
 
 /* Row number `row`; blocks of at most `threads` (0: the row's own), at most `blocks` of them (0: 8): with fewer, each
  * goes over more items. */
+/* As the design's `row` and `queue` say. */
+fixture_kernel fixture_kernel_of_row(const judge_design *d, uint32_t row);
+/* The same, or what its `kernel` makes of it, in blocks of at most so many threads. */
 fixture_kernel fixture_kernel_at(const judge_design *d, uint32_t row, uint32_t threads, uint32_t blocks);
 
 /* The row of c's kernel for c's operation, if it can run such a table; HD_EINVAL says why not. */
@@ -28,12 +31,9 @@ bool fixture_kernel_is_first(const judge_design *d, uint32_t row);
 /* judge_design.row of a design whose kernels are variants (base/variant.h). */
 bool fixture_row_of_variant(const hd_variant *const *all, uint32_t row, judge_row *r);
 
-fixture_kernel fixture_kernel_of_row(const judge_design *d, uint32_t row,
-                                     hd_status (*queue)(const fixture_kernel *k, simt_machine *m, const void *args,
-                                                        uint32_t stream));
-
 /* Where the launches of one batch go. */
 typedef struct fixture_target {
+    const judge_design *design; /* for launchers that need it */
     simt_machine *m;
     uint32_t stream, threads_most, blocks_most;
 } fixture_target;
@@ -44,6 +44,9 @@ fixture_target fixture_target_of(const fixture_kernel *k, simt_machine *m, uint3
 /* So many lanes, in blocks of `threads`, or in smaller ones, so that there are several. */
 hd_status fixture_launch(const fixture_target *t, void (*text)(const void *args), const void *args, size_t args_bytes,
                          uint64_t lanes, uint32_t threads);
+
+/* Queues the launches of part k's batch. */
+hd_status fixture_queue(fixture *s, uint32_t k, simt_machine *m);
 
 /* All launches are queued before the first runs: zero now is zero in time. */
 hd_status fixture_zero(void *self, void *p, size_t bytes);

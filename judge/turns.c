@@ -72,7 +72,7 @@ hd_status fixture_batch(fixture *s, const fixture_kernel *k, hd_op op, const uin
     return HD_OK;
 }
 
-void fixture_reference(fixture *s) { s->design->apply(s, s->table, 0, &s->part[0].batch); }
+void fixture_reference(fixture *s) { fixture_apply(s, s->table, 0, &s->part[0].batch); }
 
 void fixture_begin(fixture *s, const uint8_t *memory, uint64_t clock)
 {

@@ -69,15 +69,9 @@ static hd_status queue(const fixture_kernel *k, simt_machine *m, const void *arg
         a.first = second ? half : 0;
         a.last = second ? n : half;
         if (a.first < a.last)
-            s = simt_machine_launch(m, k->text, &a, sizeof a, 2, k->threads ? k->threads : 64, stream);
+            s = simt_machine_launch(m, texts[k->row], &a, sizeof a, 2, k->threads ? k->threads : 64, stream);
     }
     return s;
-}
-
-static fixture_kernel kernel(uint32_t row)
-{
-    fixture_kernel k = { rows[row].variant, rows[row].strictness, queue, texts[row], 1, 0, 0, row };
-    return k;
 }
 
 static void bend(hd_case *c)
@@ -105,42 +99,22 @@ static uint32_t memory(const fixture *s, judge_memory all[JUDGE_MEMORY_MOST])
 {
     static const char *const names[LINE_PARTS] = { "part 0", "part 1", "part 2", "part 3" };
     uint32_t n = 0;
-    all[n++] = (judge_memory){ "lock", offsetof(line_table, lock), 4 };
+    all[n++] = (judge_memory){ "lock", offsetof(line_table, lock), 4, 0 };
     for (size_t p = 0; p < LINE_PARTS; p++)
         all[n++] = (judge_memory){ names[p], offsetof(line_table, part) + p * sizeof(uint64_t *),
-                                   ((const line_table *)s->table)->slots * 8u };
-    all[n++] = (judge_memory){ "n", offsetof(line_table, n), 4 };
-    all[n++] = (judge_memory){ "parts", offsetof(line_table, parts), 4 };
+                                   ((const line_table *)s->table)->slots * 8u, 0xff };
+    all[n++] = (judge_memory){ "n", offsetof(line_table, n), 4, 0 };
+    all[n++] = (judge_memory){ "parts", offsetof(line_table, parts), 4, 0 };
     return n;
 }
 
-static void clear(fixture *s)
-{
-    line_table *t = of_fixture(s);
-    *t->lock = *t->n = 0;
-    *t->parts = (uint32_t)s->c[0].buckets;
-    for (int p = 0; p < LINE_PARTS; p++)
-        for (uint32_t k = 0; k < t->slots; k++) t->part[p][k] = LINE_NOBODY;
-}
+static void clear(fixture *s) { *of_fixture(s)->parts = (uint32_t)s->c[0].buckets; }
 
 static void put(const line_table *t, uint64_t key, uint32_t value)
 {
     uint64_t e = where(t, key);
     if (e == places_of(t) && *t->n < places_of(t)) e = (*t->n)++;
     if (e < places_of(t)) *line_at(t, e) = line_word(key, value);
-}
-
-/* Half of the batch's keys, and others, up to the end or nearly so. */
-static bool fill(fixture *s, hd_rng *g)
-{
-    const line_table *t = of_fixture(s);
-    uint64_t room = hd_rng_below(g, 3), limit = places_of(t) - (room < places_of(t) ? room : 0);
-    for (uint32_t k = 0; k < s->parts; k++)
-        for (uint64_t i = 0; i < s->part[k].batch.n; i++)
-            if (s->part[k].batch.key[i] < LINE_KEYS && *t->n < limit && hd_rng_below(g, 2))
-                put(t, s->part[k].batch.key[i], (uint32_t)hd_rng_next(g));
-    while (*t->n < limit) put(t, hd_rng_below(g, LINE_KEYS), (uint32_t)hd_rng_next(g));
-    return true;
 }
 
 static void make_args(fixture *s, uint32_t k)
@@ -216,21 +190,8 @@ static uint64_t key_at(const void *table, uint64_t e)
     return word == LINE_NOBODY ? HD_KEY_EMPTY : key_of(word);
 }
 
-static const char *differs(const void *v, const void *w, uint64_t e)
-{
-    uint64_t word = *line_at(of(v), e), there = where(of(w), key_of(word));
-    if (there == places_of(of(w))) return "is not in";
-    return *line_at(of(w), there) == word ? NULL : "has another value than in";
-}
-
-static void describe(const void *table, uint64_t e, char *line, size_t bytes)
-{
-    uint64_t word = *line_at(of(table), e);
-    if (word == LINE_NOBODY)
-        snprintf(line, bytes, "-");
-    else
-        snprintf(line, bytes, "%" PRIx32 " value %" PRIx32, key_of(word), (uint32_t)word);
-}
+/* Words are little-endian here: a test's. */
+static uint8_t *value_at(const void *table, uint64_t e) { return (uint8_t *)line_at(of(table), e); }
 
 static const char *bucket_name(const void *table, uint64_t b, char *text, size_t bytes)
 {
@@ -317,21 +278,21 @@ static const char *check_line(const void *table, char why[JUDGE_SENTENCE])
 const judge_design judge_design_line = {
     .name = "line",
     .keys = LINE_KEYS,
+    .value_bytes = 4,
     .roams = true,
+    .small = { 4, "uniform:12" },
+    .wide = { 8, "uniform:20" },
     .row = row_at,
     .runs = runs,
     .mix = mix,
     .unfit = unfit,
-    .kernel = kernel,
-    .small = { 4, "uniform:12" },
-    .wide = { 8, "uniform:20" },
+    .queue = queue,
     .bend = bend,
     .table_size = sizeof(line_table),
     .args_size = sizeof(line_args),
     .shape = shape,
     .memory = memory,
     .clear = clear,
-    .fill = fill,
     .args = make_args,
     .apply = apply,
     .resize = resize,
@@ -339,8 +300,7 @@ const judge_design judge_design_line = {
     .first = first,
     .places = places,
     .key_at = key_at,
-    .differs = differs,
-    .describe = describe,
+    .value_at = value_at,
     .bucket_name = bucket_name,
     .names = names,
     .accept = accept,

@@ -304,8 +304,42 @@ static void rows_are_found(void **state)
     snprintf(c.design, sizeof c.design, "cube");
     must_fail(fixture_kernel_row(&c, &row), HD_EINVAL, "no kernels of design cube");
     check(strcmp(judge_design_at(0)->name, "hkv") == 0 && strcmp(judge_design_at(1)->name, "hive") == 0 &&
-              strcmp(judge_design_at(2)->name, "line") == 0 && !judge_design_at(3),
+              strcmp(judge_design_at(2)->name, "line") == 0 && strcmp(judge_design_at(3)->name, "toy") == 0 &&
+              !judge_design_at(4),
           "the designs");
+}
+
+/* ---- A port that takes all it can from its backend "host" ------------------------------------- */
+
+static const char *toy_explored(const char *op, const char *kernel, const char *tail, uint64_t n, uint64_t *ran)
+{
+    char text[256];
+    hd_case c;
+    snprintf(text, sizeof text, "toy.%s.%s value=8 pins=0 slots=32 keys=uniform:90 %s seed=%llu", op, kernel, tail,
+             (ull)n + 1);
+    test_case("%s", text);
+    must(hd_case_parse(text, &c));
+    return explored(&c, 1, way(2 * n + 1), 3, ran);
+}
+
+static void defaults_judge_a_hosted_design(void **state)
+{
+    (void)state;
+    static const char *const toy_ops[] = { "find", "insert_or_assign", "mixed" };
+    static const char *const tails[] = { "buckets=2 batch=20x1 duplicate=200000 reserved=100000",
+                                         "buckets=1 batch=12x1", "buckets=4 batch=9x1 distinct=1" };
+    uint64_t ran = 0, wrong[2] = { 0, 0 };
+    for (uint64_t n = 0; n < test_times(36); n++) {
+        const char *why = toy_explored(toy_ops[n % 3], "plain", tails[n / 3 % 3], n, &ran);
+        check(!why, "%s", why);
+        why = toy_explored("find", "stale", tails[n % 3], n, &ran);
+        wrong[0] += why && strstr(why, "delivered a wrong value");
+        why = toy_explored("find", "astray", tails[n % 3], n, &ran);
+        wrong[1] += why != NULL;
+    }
+    check(wrong[0] > 10 && wrong[1] == test_times(36), "%llu of stale and %llu of astray were found", (ull)wrong[0],
+          (ull)wrong[1]);
+    test_tried("schedules", ran, "of a design whose port says how entries are read, and nothing else");
 }
 
 /* ---- Fixtures ---------------------------------------------------------------------------------- */
@@ -314,7 +348,7 @@ static void no_fixture_is_made_of_these(void **state)
 {
     (void)state;
     fixture *s = NULL;
-    fixture_kernel k = judge_design_named("line")->kernel(0);
+    fixture_kernel k = fixture_kernel_at(judge_design_named("line"), 0, 0, 0);
     const fixture_kernel *kernels[] = { &k, &k };
     hd_case c[2] = { case_of("find", "sound", shapes[0], 1), hd_case_default() };
     must(hd_case_parse("hkv.find.tlpv1 buckets=2 slots=4 batch=4x1 keys=uniform:9", &c[1]));
@@ -332,7 +366,7 @@ static void no_fixture_is_made_of_these(void **state)
 static void fixtures_are_their_cases(void **state)
 {
     (void)state;
-    fixture_kernel k = judge_design_named("line")->kernel(0);
+    fixture_kernel k = fixture_kernel_at(judge_design_named("line"), 0, 0, 0);
     const fixture_kernel *kernels[] = { &k };
     hd_case c =
         case_of("insert_or_assign", "sound", "buckets=2 slots=4 batch=200x1 keys=uniform:12 reserved=300000", 7);
@@ -474,6 +508,7 @@ int main(void)
         cmocka_unit_test(who_misses_may_be_early),
         cmocka_unit_test(there_was_a_moment_without_room),
         cmocka_unit_test(rows_are_found),
+        cmocka_unit_test(defaults_judge_a_hosted_design),
         cmocka_unit_test(no_fixture_is_made_of_these),
         cmocka_unit_test(fixtures_are_their_cases),
         cmocka_unit_test(tables_are_resized_between_batches),

@@ -11,12 +11,6 @@
 #include "base/error.h"
 #include "simt/simt.h"
 
-/* An entry is two words, key and value; an empty place has HD_KEY_EMPTY. */
-typedef struct toy_view {
-    uint64_t *board[TOY_BOARDS]; /* (TOY_PLACES, 2) */
-    uint32_t boards;
-} toy_view;
-
 enum { BOARD_BYTES = TOY_PLACES * 2 * 8 };
 
 /* ---- The reference --------------------------------------------------------------------------- */
@@ -32,6 +26,7 @@ static hd_status toy_shape(const hd_design *d, const hd_config *c, hd_info *info
     info->buckets = c->capacity / TOY_PLACES;
     info->capacity = c->capacity;
     info->memory_bytes = info->buckets * BOARD_BYTES;
+    if (info->value_bytes != 8) return hd_fail(HD_EINVAL, "value_bytes: a toy has 8");
     if (info->buckets == 0 || info->buckets > TOY_BOARDS)
         return hd_fail(HD_EINVAL, "capacity: no toy has %" PRIu64 " places", c->capacity);
     return HD_OK;
@@ -126,6 +121,64 @@ static void toy_move_all(void *from, void *to)
     for (; toy_next(from, &e); e.slot++) toy_put(to, &e);
 }
 
+/* The place of a key, or an empty one of its board; TOY_PLACES: there is none. */
+static uint64_t *ref_place(const toy_view *v, uint64_t key, uint64_t want)
+{
+    uint64_t *board = v->board[key % v->boards], p = 0;
+    while (p < TOY_PLACES && board[2 * p] != want) p++;
+    return p < TOY_PLACES ? board + 2 * p : NULL;
+}
+
+static hd_outcome ref_item(const toy_view *v, const hd_batch *b, uint64_t i)
+{
+    uint64_t key = b->key[i], *place = key < HD_KEY_RESERVED ? ref_place(v, key, key) : NULL;
+    bool there = place != NULL;
+    if (key >= HD_KEY_RESERVED) return HD_RESERVED;
+    if ((b->each ? b->each[i] : b->op) == HD_OP_FIND) {
+        if (there && b->value_out) memcpy((uint64_t *)b->value_out + i, place + 1, 8);
+        if (there && b->score_out) b->score_out[i] = 0;
+        return there ? HD_HIT : HD_MISS;
+    }
+    if (!there) place = ref_place(v, key, HD_KEY_EMPTY);
+    if (!place) return HD_REFUSED;
+    place[0] = key;
+    memcpy(place + 1, (const uint64_t *)b->value + i, 8);
+    return there ? HD_UPDATED : HD_INSERTED;
+}
+
+static hd_status toy_run(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally)
+{
+    (void)row, (void)when;
+    for (uint64_t i = 0; i < b->n; i++) tally[b->outcome[i] = (uint8_t)ref_item(&((toy *)state)->v, b, i)]++;
+    return HD_OK;
+}
+
+enum { LOOKUPS, INSERTIONS, ITEMS };
+
+static const char *toy_unfit(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
+{
+    uint32_t family = b->each ? ITEMS : b->op == HD_OP_FIND ? LOOKUPS : INSERTIONS;
+    (void)info;
+    if (b->op != HD_OP_FIND && b->op != HD_OP_INSERT_OR_ASSIGN) return HD_OTHER_OPERATION;
+    return row->family == family ? NULL : HD_OTHER_OPERATION;
+}
+
+static const char *fits(const hd_info *info)
+{
+    (void)info;
+    return NULL;
+}
+
+/* clang-format off */
+#define ROW(family, what) { family, NULL, 1, 32, fits, HD_ORDER, HD_WHAT(what) }
+/* clang-format on */
+/* Rows are numbered as in toy_design.h. */
+static const hd_variant plain = { .name = "plain",
+                                  .row = { ROW(LOOKUPS, "finds"), ROW(INSERTIONS, "inserts"), ROW(ITEMS, "either") } };
+static const hd_variant astray = { .name = "astray", .row = { ROW(LOOKUPS, "reads beyond its boards") } };
+static const hd_variant stale = { .name = "stale", .row = { ROW(LOOKUPS, "delivers other values") } };
+static const hd_variant *const toy_variants[] = { &plain, &astray, &stale, NULL };
+
 static const hd_design toy_ref = { .name = "toy",
                                    .what = "boards of places",
                                    .backend = "ref",
@@ -136,7 +189,10 @@ static const hd_design toy_ref = { .name = "toy",
                                    .next = toy_next,
                                    .put_at = toy_put_at,
                                    .put = toy_put,
-                                   .move_all = toy_move_all };
+                                   .move_all = toy_move_all,
+                                   .variants = toy_variants,
+                                   .unfit = toy_unfit,
+                                   .launch = toy_run };
 
 /* ---- Kernels: one lane ----------------------------------------------------------------------- */
 
@@ -147,7 +203,7 @@ typedef struct toy_args {
     const uint64_t *key, *value;
     const uint8_t *each; /* hd_op */
     uint8_t *outcome;
-    uint64_t *value_out, *tally, *crowded;
+    uint64_t *value_out, *score_out, *tally, *crowded;
     uint32_t from; /* resize: boards before */
 } toy_args;
 
@@ -177,68 +233,99 @@ SIMT_FN void write(const toy_args *a, uint64_t key, uint32_t p, uint64_t value)
     simt_st_u32(a->writes[b] + p, simt_ld_u32(a->writes[b] + p) + 1);
 }
 
-SIMT_FN void tell(const toy_args *a, uint64_t i, hd_outcome o)
+/* The item took effect now; p: its key's place. */
+SIMT_FN void tell(const toy_args *a, uint64_t i, hd_outcome o, uint64_t p)
 {
+    simt_ticket(i, (uint8_t)o, 0, simt_ld_u64(a->key + i) % a->v.boards * TOY_PLACES + p);
     if (a->outcome) simt_st_u8(a->outcome + i, (uint8_t)o);
     simt_st_u64(a->tally + o, simt_ld_u64(a->tally + o) + 1);
 }
 
-SIMT_KERNEL(toy_kernel_find, toy_args, a)
+SIMT_FN bool is_held(const toy_args *a, uint64_t i)
+{
+    bool holds = simt_ld_u64(a->key + i) < HD_KEY_RESERVED;
+    if (!holds) tell(a, i, HD_RESERVED, 0);
+    return holds;
+}
+
+/* A batch's values may be at any multiple of 4. */
+SIMT_FN uint64_t value_in(const toy_args *a, uint64_t i)
+{
+    const uint32_t *half = (const uint32_t *)(const void *)(a->value + i);
+    return simt_ld_u32(half) | (uint64_t)simt_ld_u32(half + 1) << 32;
+}
+
+SIMT_FN void deliver(const toy_args *a, uint64_t i, uint64_t value)
+{
+    uint32_t *half = (uint32_t *)(void *)(a->value_out + i);
+    if (!a->value_out) return;
+    simt_st_u32(half, (uint32_t)value);
+    simt_st_u32(half + 1, (uint32_t)(value >> 32));
+}
+
+SIMT_FN void find(const toy_args *a, uint64_t i, uint64_t other)
 {
     bool there;
-    for (uint64_t i = 0; is_first() && i < a.n; i++) {
-        uint64_t key = simt_ld_u64(a.key + i);
-        uint32_t p = place_of(&a, key, &there);
-        if (there && a.value_out) simt_st_u64(a.value_out + i, simt_ld_u64(a.v.board[key % a.v.boards] + 2 * p + 1));
-        tell(&a, i, there ? HD_HIT : HD_MISS);
-    }
+    uint64_t key = simt_ld_u64(a->key + i);
+    uint32_t p = place_of(a, key, &there);
+    if (there) deliver(a, i, simt_ld_u64(a->v.board[key % a->v.boards] + 2 * p + 1) + other);
+    if (there && a->score_out) simt_st_u64(a->score_out + i, 0);
+    tell(a, i, there ? HD_HIT : HD_MISS, p);
+}
+
+SIMT_FN void insert(const toy_args *a, uint64_t i)
+{
+    bool there;
+    uint64_t key = simt_ld_u64(a->key + i);
+    uint32_t p = place_of(a, key, &there);
+    if (p < TOY_PLACES) write(a, key, p, value_in(a, i));
+    tell(a, i, there ? HD_UPDATED : p < TOY_PLACES ? HD_INSERTED : HD_REFUSED, p);
+}
+
+SIMT_KERNEL(toy_kernel_find, toy_args, a)
+{
+    for (uint64_t i = 0; is_first() && i < a.n; i++)
+        if (is_held(&a, i)) find(&a, i, 0);
+}
+
+SIMT_KERNEL(toy_kernel_stale, toy_args, a)
+{
+    for (uint64_t i = 0; is_first() && i < a.n; i++)
+        if (is_held(&a, i)) find(&a, i, 1);
 }
 
 /* Item by item. */
 SIMT_KERNEL(toy_kernel_mixed, toy_args, a)
 {
-    bool there;
     for (uint64_t i = 0; is_first() && i < a.n; i++) {
-        uint64_t key = simt_ld_u64(a.key + i);
-        uint32_t p = place_of(&a, key, &there);
-        bool finds = simt_ld_u8(a.each + i) == HD_OP_FIND;
-        if (finds && there) simt_st_u64(a.value_out + i, simt_ld_u64(a.v.board[key % a.v.boards] + 2 * p + 1));
-        if (!finds && p < TOY_PLACES) write(&a, key, p, simt_ld_u64(a.value + i));
-        if (finds)
-            tell(&a, i, there ? HD_HIT : HD_MISS);
+        if (!is_held(&a, i)) continue;
+        if (simt_ld_u8(a.each + i) == HD_OP_FIND)
+            find(&a, i, 0);
         else
-            tell(&a, i, there ? HD_UPDATED : p < TOY_PLACES ? HD_INSERTED : HD_REFUSED);
+            insert(&a, i);
     }
 }
 
-/* The first launch of an insertion: those that are there. */
+/* The first launch of an insertion: keys that are there. */
 SIMT_KERNEL(toy_kernel_assign, toy_args, a)
 {
-    bool there;
+    bool there = false;
     for (uint64_t i = 0; is_first() && i < a.n; i++) {
-        uint64_t key = simt_ld_u64(a.key + i);
-        uint32_t p = place_of(&a, key, &there);
+        if (!is_held(&a, i)) continue;
+        place_of(&a, simt_ld_u64(a.key + i), &there);
         simt_st_u8(a.outcome + i, HD_MISS);
-        if (!there) continue;
-        write(&a, key, p, simt_ld_u64(a.value + i));
-        tell(&a, i, HD_UPDATED);
+        if (there) insert(&a, i);
     }
 }
 
 /* The second: the others. */
 SIMT_KERNEL(toy_kernel_bring, toy_args, a)
 {
-    bool there;
-    for (uint64_t i = 0; is_first() && i < a.n; i++) {
-        if (simt_ld_u8(a.outcome + i) != HD_MISS) continue;
-        uint64_t key = simt_ld_u64(a.key + i);
-        uint32_t p = place_of(&a, key, &there);
-        if (p < TOY_PLACES) write(&a, key, p, simt_ld_u64(a.value + i));
-        tell(&a, i, p < TOY_PLACES ? HD_INSERTED : HD_REFUSED);
-    }
+    for (uint64_t i = 0; is_first() && i < a.n; i++)
+        if (simt_ld_u8(a.outcome + i) == HD_MISS) insert(&a, i);
 }
 
-/* Whoever is on another board than its own goes there. */
+/* Entries on another board than their own go there. */
 SIMT_KERNEL(toy_kernel_spread, toy_args, a)
 {
     bool there;
@@ -272,29 +359,18 @@ SIMT_KERNEL(toy_kernel_astray, toy_args, a)
 SIMT_KERNEL(toy_kernel_word_enter, hd_word_args, a) { hd_word_enter(&a); }
 SIMT_KERNEL(toy_kernel_word_leave, hd_word_args, a) { hd_word_leave(&a); }
 
-enum { FIND, MIXED, ASSIGN, BRING, SPREAD, COUNT, ASTRAY, WORD_ENTER, WORD_LEAVE, KERNELS };
+enum { FIND, MIXED, ASSIGN, BRING, SPREAD, COUNT, ASTRAY, STALE, WORD_ENTER, WORD_LEAVE, KERNELS };
 
 static hd_host_text *toy_kernel(uint32_t kernel)
 {
-    static hd_host_text *const entry[KERNELS] = { toy_kernel_find,   toy_kernel_mixed,      toy_kernel_assign,
-                                                  toy_kernel_bring,  toy_kernel_spread,     toy_kernel_count,
-                                                  toy_kernel_astray, toy_kernel_word_enter, toy_kernel_word_leave };
+    static hd_host_text *const entry[KERNELS] = { toy_kernel_find,      toy_kernel_mixed,  toy_kernel_assign,
+                                                  toy_kernel_bring,     toy_kernel_spread, toy_kernel_count,
+                                                  toy_kernel_astray,    toy_kernel_stale,  toy_kernel_word_enter,
+                                                  toy_kernel_word_leave };
     return kernel < KERNELS ? entry[kernel] : NULL;
 }
 
 /* ---- What backends are told ------------------------------------------------------------------ */
-
-typedef struct toy_words {
-    uint64_t tally[HD_OUTCOME_COUNT], crowded;
-    hd_word word;
-} toy_words;
-
-typedef struct toy_own {
-    hd_gpu_own gpu;
-    toy_view v;
-    uint32_t *writes[TOY_BOARDS];
-    toy_words *words;
-} toy_own;
 
 static void usual(hd_info *info) { info->layout = HD_LAYOUT_PAIRS; }
 
@@ -385,7 +461,7 @@ static toy_args args_of(const toy_own *o)
     memset(&a, 0, sizeof a);
     a.v = o->v;
     memcpy(a.writes, o->writes, sizeof a.writes);
-    a.tally = o->words->tally;
+    a.tally = o->gpu.tally;
     a.crowded = &o->words->crowded;
     return a;
 }
@@ -405,7 +481,9 @@ static hd_status launch(void *own, const hd_launcher *l, uint32_t row, const hd_
     a.each = b->each;
     a.outcome = b->outcome;
     a.value_out = (uint64_t *)b->value_out;
+    a.score_out = b->score_out;
     if (row == TOY_ASTRAY) return launch_one(l, ASTRAY, &a);
+    if (row == TOY_STALE) return launch_one(l, STALE, &a);
     if (row == TOY_MIXED) return launch_one(l, MIXED, &a);
     if (row == TOY_LOOKUP) return launch_one(l, FIND, &a);
     hd_status status = launch_one(l, ASSIGN, &a);
@@ -469,7 +547,7 @@ static hd_status shrink(toy_own *o, toy *entries, const hd_gpu_machine *m, hd_in
     if (!status) status = launch_one(&m->on, SPREAD, &a);
     if (status) return status;
     become(o, entries, info, boards);
-    status = m->read(m->self, &crowded, a.crowded, sizeof crowded); /* before boards go, nobody is on them any more */
+    status = m->read(m->self, &crowded, a.crowded, sizeof crowded); /* no entry is on them before boards go */
     for (uint32_t b = boards; b < from; b++) more_give(o, entries, m, b);
     return status;
 }
@@ -490,6 +568,8 @@ const hd_gpu toy_gpu = {
 const hd_design toy_host = { .name = "toy",
                              .what = "a toy on the host machine",
                              .host_kernel = toy_kernel,
+                             .variants = toy_variants,
+                             .unfit = toy_unfit,
                              .gpu = &toy_gpu,
                              .resize = hd_host_resize,
                              HD_ON_HOST };

@@ -14,7 +14,25 @@
 enum { TOY_BOARDS = 4, TOY_PLACES = 32 };
 
 /* Rows. */
-enum { TOY_LOOKUP, TOY_INSERT, TOY_MIXED /* finds and insertions */, TOY_ASTRAY /* it reads beyond its boards */ };
+enum { TOY_LOOKUP, TOY_INSERT, TOY_MIXED /* finds and insertions */, TOY_ASTRAY, TOY_STALE /* these two are wrong */ };
+
+typedef struct toy_view {
+    uint64_t *board[TOY_BOARDS]; /* (TOY_PLACES, 2) key and value; HD_KEY_EMPTY: an empty place */
+    uint32_t boards;
+} toy_view;
+
+/* What kernels count and lock. */
+typedef struct toy_words {
+    uint64_t tally[HD_OUTCOME_COUNT], crowded;
+    hd_word word;
+} toy_words;
+
+typedef struct toy_own {
+    hd_gpu_own gpu;
+    toy_view v;
+    uint32_t *writes[TOY_BOARDS];
+    toy_words *words;
+} toy_own;
 
 extern const hd_gpu toy_gpu;
 extern const hd_design toy_host, toy_cuda;

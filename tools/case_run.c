@@ -64,8 +64,8 @@ int case_run_parse(const char *text, hd_case c[FIXTURE_PARTS], uint32_t *parts)
 /* Fills in what a case of kernels leaves open: a full case would be a table of thousands. */
 static void complete(const judge_design *d, bool wide, unsigned batch, hd_case *c)
 {
-    if (hd_case_has(c, "slots")) wide = c->slots >= d->wide.slots;
-    const judge_small *small = wide ? &d->wide : &d->small;
+    if (hd_case_has(c, "slots")) wide = c->slots >= fixture_wide(d).slots;
+    const judge_small is = fixture_wide(d), *small = wide ? &is : &d->small;
     if (!hd_case_has(c, "buckets") && !hd_case_has(c, "capacity")) c->buckets = 2;
     if (!hd_case_has(c, "slots")) c->slots = small->slots;
     if (!hd_case_has(c, "keys")) snprintf(c->keys, sizeof c->keys, "%s", small->keys);

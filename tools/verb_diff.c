@@ -71,7 +71,7 @@ static hd_case case_for(const diff_options *o, const char *kernel, uint64_t batc
     char items[32];
     snprintf(c.kernel, sizeof c.kernel, "%s", is_ref(kernel) ? fixture_row_name(o->design, 0) : kernel);
     if (o->wide && !hd_case_has(&c, "slots")) {
-        snprintf(items, sizeof items, "%" PRIu32, o->design->wide.slots);
+        snprintf(items, sizeof items, "%" PRIu32, fixture_wide(o->design).slots);
         (void)hd_case_set(&c, "slots", items); /* a number that is in range */
     }
     if (batch) {

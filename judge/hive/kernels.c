@@ -94,8 +94,6 @@ static const char *unfit(uint32_t row, const hd_case *c)
     return hive_fixture_info(c, &info) ? NULL : hive_row(row)->fits(&info);
 }
 
-static fixture_kernel kernel(uint32_t row) { return fixture_kernel_of_row(&judge_design_hive, row, queue); }
-
 /* For fuzzers: what any number says becomes a shape that there is. */
 static void bend(hd_case *c)
 {
@@ -126,7 +124,7 @@ const judge_design judge_design_hive = {
     .row = row_at,
     .runs = runs,
     .unfit = unfit,
-    .kernel = kernel,
+    .queue = queue,
     .small = { 8, "uniform:24" },
     .wide = { 32, "uniform:90" },
     .bend = bend,

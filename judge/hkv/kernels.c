@@ -54,7 +54,7 @@ static const char *unfit(uint32_t row, const hd_case *c)
 
 static fixture_kernel kernel(uint32_t row)
 {
-    fixture_kernel k = fixture_kernel_of_row(&judge_design_hkv, row, queue);
+    fixture_kernel k = fixture_kernel_of_row(&judge_design_hkv, row);
     if (strcmp(k.name, "coalesced") == 0) k.lanes = 32; /* a warp works for its 32 keys */
     return k;
 }
@@ -74,6 +74,7 @@ const judge_design judge_design_hkv = {
     .row = row_at,
     .runs = runs,
     .unfit = unfit,
+    .queue = queue,
     .kernel = kernel,
     .small = { 4, "uniform:12" },
     .wide = { 16, "uniform:40" },
