@@ -36,8 +36,6 @@ static const tool_verb *const verbs[] = {
     NULL
 };
 
-const tool_verb *tool_verb_at(int i) { return i >= 0 && (size_t)i < sizeof verbs / sizeof *verbs ? verbs[i] : NULL; }
-
 static const tool_verb *verb_find(const char *name)
 {
     for (int i = 0; verbs[i]; i++)

@@ -75,9 +75,6 @@ struct tool_verb {
     int (*run)(tool_line *line, int argc, char **argv);
 };
 
-/* Row i of the verbs; NULL past the end. */
-const tool_verb *tool_verb_at(int i);
-
 /* Reads the command line into *options (state->input of the verb's parser) and *line. -1: go on;
  * otherwise the exit code to return at once. */
 int tool_parse(tool_line *line, int argc, char **argv, void *options);

@@ -78,12 +78,6 @@ typedef struct hive_share_seen {
 } hive_share_seen;
 
 SIMT_FN bool hive_inserts(const hive_kind *k) { return k->mixed || hive_op_inserts(k->op); }
-/* Whether a key that is there may stay what it is. */
-SIMT_FN bool hive_keeps(const hive_kind *k)
-{
-    return k->mixed || HD_OP_IN(k->op, HD_OPS_LOOKUP) || k->op == HD_OP_ACCUM_OR_ASSIGN ||
-           k->op == HD_OP_FIND_OR_INSERT;
-}
 /* Whether a key that is there may become something else. */
 SIMT_FN bool hive_changes(const hive_kind *k)
 {

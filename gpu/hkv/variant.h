@@ -23,9 +23,6 @@ typedef enum hkv_family {
 
 static inline hkv_family hkv_family_of(uint32_t op) { return (hkv_family)hd_op_family((hd_op)op); }
 
-static inline bool hkv_is_keyed(uint32_t family) { return family <= HKV_ERASE; }
-static inline bool hkv_is_ranged(uint32_t family) { return family == HKV_EXPORT || family == HKV_PROMOTE; }
-
 /* hd_variant_row.fits of a row that runs on every table. */
 static inline const char *hkv_fits_all(const hd_info *info) { return (void)info, (const char *)NULL; }
 
