@@ -46,6 +46,20 @@ packages() {
   installed=yes
 }
 
+# packages_if_known NAME...: installs those of these Debian packages that are missing and that this release has. It
+# fails on none of them. `packages` comes first.
+packages_if_known() {
+  local name sudo=
+  command -v apt-cache >/dev/null || return 0
+  [ "$(id -u)" = 0 ] || sudo=$(command -v sudo) || return 0
+  for name in "$@"; do
+    if ! dpkg-query -W "$name" >/dev/null 2>&1 && [ -n "$(apt-cache show "$name" 2>/dev/null)" ]; then
+      say "installing $name"
+      apt_install "$name" >>"$log" 2>&1 </dev/null || say "$name: not installed (words in $log)"
+    fi
+  done
+}
+
 # True when build/ has to be configured: it is not, or was before a package came, or stood in another place.
 stale() {
   [ ! -f $build/config.status ] || [ ! -f $build/Makefile ] || [ $installed = yes ] ||

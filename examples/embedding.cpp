@@ -36,10 +36,7 @@ class store
         row &r = rows_[id];
         for (std::size_t d = 0; d < dim; d++) r[d] = values[d];
     }
-    std::size_t size() const
-    {
-        return rows_.size();
-    }
+    std::size_t size() const { return rows_.size(); }
 
   private:
     std::unordered_map<std::uint64_t, row> rows_;

@@ -673,20 +673,13 @@ SIMT_KERNEL(k_places, buffers, a)
 SIMT_KERNEL(k_many_lines, buffers, a)
 {
     uint32_t v = 0;
-#define LINE(n) simt_host_load("long.c:" #n, SIMT_LD, a.in, 4, &v);
-    LINE(10)
-    LINE(11)
-    LINE(12)
-    LINE(13)
-    LINE(14)
-    LINE(15)
-    LINE(16)
-    LINE(17)
-    LINE(18)
-    LINE(19) LINE(20) LINE(21) LINE(22) LINE(30) LINE(31) LINE(32) LINE(33) LINE(34) LINE(35) LINE(36) LINE(37) LINE(38)
-        LINE(39) LINE(40) LINE(41) LINE(42)
-#undef LINE
-            for (uint32_t i = 0; i < 100; i++) simt_host_load("long.c:50", SIMT_LD, a.in + 8 * i, 4, &v);
+    static const char *const lines[] = { "long.c:10", "long.c:11", "long.c:12", "long.c:13", "long.c:14", "long.c:15",
+                                         "long.c:16", "long.c:17", "long.c:18", "long.c:19", "long.c:20", "long.c:21",
+                                         "long.c:22", "long.c:30", "long.c:31", "long.c:32", "long.c:33", "long.c:34",
+                                         "long.c:35", "long.c:36", "long.c:37", "long.c:38", "long.c:39", "long.c:40",
+                                         "long.c:41", "long.c:42" };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) simt_host_load(lines[i], SIMT_LD, a.in, 4, &v);
+    for (uint32_t i = 0; i < 100; i++) simt_host_load("long.c:50", SIMT_LD, a.in + 8 * i, 4, &v);
 }
 
 static void metered(void **unused)

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# t_format.sh - every source of C, C++ and CUDA is laid out as .clang-format says, by the version of clang-format that
+# it names. A table that is aligned by hand stands between "clang-format off" and "clang-format on".
+# shellcheck source=tests/cases.sh
+. "${top_srcdir:?}/tests/cases.sh"
+cd "$top_srcdir" || exit 1
+
+# The sources of the tree: not what a build made, nor what was put into the tree from elsewhere.
+mapfile -t sources < <(
+  for folder in */; do
+    case $folder in shared/ | build*/) continue ;; esac
+    [ -e "$folder/config.status" ] || find "$folder" -type f \( -name '*.[ch]' -o -name '*.[ch]pp' -o -name '*.cu' -o -name '*.inc' \) \
+      ! -path 'museum/altered/*' ! -path 'bench/cases.inc' ! -path 'bench/notes.inc' ! -path '*/.*'
+  done)
+
+major=$(sed -n 's/^# .* clang-format: \([0-9]*\)\.$/\1/p' .clang-format)
+for name in "clang-format-$major" clang-format; do
+  command -v "$name" >/dev/null && "$name" --version | grep -q "version $major\." && break
+  name=
+done
+if [ -z "$name" ]; then
+  echo "1..0 # SKIP clang-format $major is not here"
+  exit 77
+fi
+if [ ${#sources[@]} -gt 300 ]; then pass "there are sources"; else fail "there are sources" "${#sources[@]}"; fi
+printf '%s\n' "${sources[@]}" | grep -v '\.inc$' | xargs "$name" -n 2>&1 | grep 'warning:' |
+  none "clang-format $major changes nothing"
+finish
