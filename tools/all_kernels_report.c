@@ -38,24 +38,32 @@ static void facts(out *o, const char *text, const all_kernels *t)
     out_fact(o, "time_s", NULL, OUT_SECONDS, out_real(t->seconds));
 }
 
+/* None where the kernel did not run. */
+static out_value figure(const all_kernels_row *r, uint64_t n)
+{
+    return r->metered ? out_real(per_item(n, r)) : out_none();
+}
+
+/* The same, of operations whose items have keys. */
+static out_value keyed_figure(const all_kernels_row *r, uint64_t n)
+{
+    bool keyed = r->op == JUDGE_MIXED || judge_ops[r->op].keyed;
+    return keyed ? figure(r, n) : out_none();
+}
+
 static void row(out *o, const all_kernels *t, const all_kernels_row *r)
 {
     char bar[PICTURE_BYTES];
     double most = most_sectors(t, r->op);
-    bool ran = r->metered != 0, keyed = r->op == JUDGE_MIXED || judge_ops[r->op].keyed;
-    out_value none = out_none();
-    out_row(o, (const out_value[]){
-                   out_text(fixture_op_name(r->op)), out_text(r->kernel.variant), out_count(r->buckets),
-                   out_count(r->kernel.lanes), ran ? out_count(r->items) : none,
-                   ran && keyed ? out_real(per_item(r->hits, r)) : none,
-                   ran && keyed ? out_real(per_item(r->ref_hits, r)) : none,
-                   ran ? out_real(per_item(r->sectors, r)) : none,
-                   out_text(ran ? picture_bar(bar, most > 0 ? per_item(r->sectors, r) / most : 0, BAR, 1) : ""),
-                   ran ? out_real(per_item(r->lines, r)) : none, ran ? out_real(per_item(r->atomics, r)) : none,
-                   ran ? out_real(per_item(r->steps, r)) : none, ran ? out_flag(!r->wrong[0]) : none,
-                   r->wrong[0]   ? out_text(r->wrong)
-                   : r->unfit[0] ? out_text(r->unfit)
-                                 : none });
+    bool ran = r->metered != 0;
+    const char *why = r->wrong[0] ? r->wrong : r->unfit, *drawn = "";
+    if (ran) drawn = picture_bar(bar, most > 0 ? per_item(r->sectors, r) / most : 0, BAR, 1);
+    out_row(o,
+            (const out_value[]){ out_text(fixture_op_name(r->op)), out_text(r->kernel.variant), out_count(r->buckets),
+                                 out_count(r->kernel.lanes), ran ? out_count(r->items) : out_none(),
+                                 keyed_figure(r, r->hits), keyed_figure(r, r->ref_hits), figure(r, r->sectors),
+                                 out_text(drawn), figure(r, r->lines), figure(r, r->atomics), figure(r, r->steps),
+                                 ran ? out_flag(!r->wrong[0]) : out_none(), why[0] ? out_text(why) : out_none() });
 }
 
 /* Why some have no figures: once for each variant and reason. */

@@ -85,6 +85,25 @@ static hd_status step_run(filling *f, uint64_t before, fill_row *r, progress *li
     return HD_OK;
 }
 
+/* One policy: a table filled to part[0], part[1], ... of its capacity. */
+static hd_status fill_table(filling *f, hd_config *c, const double *part, size_t parts, fill_row *row, progress *line)
+{
+    uint64_t before = 0, last = (uint64_t)(part[parts - 1] * (double)c->capacity + 0.5);
+    f->scored = strcmp(c->policy, "custom") == 0;
+    hd_status s = hd_open(c, &f->table);
+    for (size_t k = 0; !s && !tool_stopped() && k < parts; k++) {
+        fill_row *r = &row[k];
+        *r = (fill_row){ .policy = c->policy,
+                         .asked = part[k],
+                         .offered = (uint64_t)(part[k] * (double)c->capacity + 0.5) };
+        s = step_run(f, before, r, line, last);
+        before = r->offered;
+    }
+    hd_close(f->table);
+    f->table = NULL;
+    return s;
+}
+
 int fill_run(const replay_plan *p, const replay_list *policies, const double *part, size_t parts, uint64_t capacity,
              fill_row *row)
 {
@@ -95,29 +114,11 @@ int fill_run(const replay_plan *p, const replay_list *policies, const double *pa
     progress line;
     progress_begin(&line, "filling", "keys");
     for (size_t i = 0; !s && !code && i < policies->items; i++) {
-        hd_config c = hd_config_default();
-        c.hkv.pins = 0;
-        c.policy = policies->item[i];
-        c.value_bytes = p->value_bytes;
-        c.hkv.dual = p->dual;
-        c.hkv.admit = p->admit;
-        c.seed = p->seed;
+        hd_config c = replay_config(p, policies->item[i]);
         c.threads = p->threads;
         replay_shape(p, capacity, &c.slots, &c.capacity);
         f->seed = p->seed;
-        f->scored = strcmp(c.policy, "custom") == 0;
-        s = hd_open(&c, &f->table);
-        uint64_t before = 0, last = (uint64_t)(part[parts - 1] * (double)c.capacity + 0.5);
-        for (size_t k = 0; !s && !tool_stopped() && k < parts; k++) {
-            fill_row *r = &row[i * parts + k];
-            *r = (fill_row){ .policy = c.policy,
-                             .asked = part[k],
-                             .offered = (uint64_t)(part[k] * (double)c.capacity + 0.5) };
-            s = step_run(f, before, r, &line, last);
-            before = r->offered;
-        }
-        hd_close(f->table);
-        f->table = NULL;
+        s = fill_table(f, &c, part, parts, row + i * parts, &line);
     }
     progress_end(&line);
     if (f) free(f->value);

@@ -140,41 +140,77 @@ int replay_size_parse(const char *text, uint64_t *entries, double *fraction)
     return s ? tool_fail(s) : TOOL_OK;
 }
 
+/* The sizes of a list, in entries or as shares of the different keys, which are counted when a size is one. */
+typedef struct row_sizes {
+    uint64_t entries[REPLAY_LIST], distinct;
+    double share[REPLAY_LIST]; /* < 0: entries */
+    bool shares;
+} row_sizes;
+
+static int row_sizes_parse(row_sizes *z, const replay_list *sizes)
+{
+    memset(z, 0, sizeof *z);
+    for (size_t i = 0; i < sizes->items; i++) {
+        int code = replay_size_parse(sizes->item[i], &z->entries[i], &z->share[i]);
+        if (code) return code;
+        z->shares = z->shares || z->share[i] >= 0;
+    }
+    return TOOL_OK;
+}
+
+static int row_sizes_count(row_sizes *z, const replay_plan *p)
+{
+    uint64_t requests = 0;
+    if (!z->shares) return TOOL_OK;
+    hd_status s = request_distinct(p->source, p->limit, &requests, &z->distinct);
+    if (s) return tool_fail(s);
+    return tool_stopped() ? TOOL_STOPPED : TOOL_OK;
+}
+
+static int row_take(const replay_plan *p, const row_sizes *z, size_t k, replay_row *r)
+{
+    r->size = z->share[k] < 0 ? z->entries[k] : (uint64_t)(z->share[k] * (double)z->distinct + 0.5);
+    if (r->size < HD_SLOTS_MIN) r->size = HD_SLOTS_MIN;
+    replay_shape(p, r->size, &r->slots, &r->capacity);
+    return tool_fits("size", r->capacity, p->value_bytes);
+}
+
 int replay_rows_take(const replay_plan *p, const replay_list *policies, const replay_list *sizes, replay_row **row,
                      size_t *rows, uint64_t *distinct)
 {
-    uint64_t size[REPLAY_LIST], requests = 0;
-    double fraction[REPLAY_LIST];
-    *distinct = 0;
-    bool wanted = false;
+    row_sizes z;
     int code = replay_policies(policies);
-    for (size_t i = 0; !code && i < sizes->items; i++) {
-        code = replay_size_parse(sizes->item[i], &size[i], &fraction[i]);
-        wanted = wanted || (!code && fraction[i] >= 0);
-    }
+    if (!code) code = row_sizes_parse(&z, sizes);
     if (code) return code;
-    if (policies->items * sizes->items + wanted > 1) input_spool(); /* the trace is read that often */
-    if (wanted) {
-        hd_status s = request_distinct(p->source, p->limit, &requests, distinct);
-        if (s) return tool_fail(s);
-        if (tool_stopped()) return TOOL_STOPPED;
-    }
+    *rows = policies->items * sizes->items;
+    if (*rows + z.shares > 1) input_spool(); /* the trace is read that often */
+    code = row_sizes_count(&z, p);
+    if (code) return code;
+    *distinct = z.distinct;
 
-    replay_row *r = (replay_row *)calloc(policies->items * sizes->items + 1, sizeof *r);
+    replay_row *r = (replay_row *)calloc(*rows + 1, sizeof *r);
     if (!r) return tool_say(TOOL_SYSTEM, "memory was refused");
-    for (size_t i = 0; !code && i < policies->items * sizes->items; i++) {
+    for (size_t i = 0; !code && i < *rows; i++) {
         size_t k = i % sizes->items;
         r[i].policy = policies->item[i / sizes->items];
         r[i].asked = sizes->item[k];
-        r[i].size = fraction[k] < 0 ? size[k] : (uint64_t)(fraction[k] * (double)*distinct + 0.5);
-        if (r[i].size < HD_SLOTS_MIN) r[i].size = HD_SLOTS_MIN;
-        replay_shape(p, r[i].size, &r[i].slots, &r[i].capacity);
-        code = tool_fits("size", r[i].capacity, p->value_bytes);
+        code = row_take(p, &z, k, &r[i]);
     }
     *row = r;
-    *rows = policies->items * sizes->items;
     if (code) free(r);
     return code;
+}
+
+hd_config replay_config(const replay_plan *p, const char *policy)
+{
+    hd_config c = hd_config_default();
+    c.policy = policy;
+    c.value_bytes = p->value_bytes;
+    c.seed = p->seed;
+    c.hkv.pins = 0;
+    c.hkv.dual = p->dual;
+    c.hkv.admit = p->admit;
+    return c;
 }
 
 /* ---- One row --------------------------------------------------------------------------------- */
@@ -242,67 +278,87 @@ typedef struct replay_pool {
     progress line;
 } replay_pool;
 
-static hd_status row_replay(replay_pool *pool, replay_row *r, replay_buffers *u, hd_table *t, hd_source *source,
-                            bool draws)
+/* One row's replay. */
+typedef struct replaying {
+    replay_pool *pool;
+    replay_buffers *buffers;
+    hd_table *table;
+    hd_source *source;
+    replay_score score;
+    uint64_t done;      /* requests                    */
+    hd_counters before; /* the table's, at the warm-up's end */
+} replaying;
+
+/* Reads the next `want` requests, or as many as are left, and runs them. */
+static hd_status replay_step(replaying *x, size_t want, size_t *got)
 {
-    const replay_plan *p = pool->plan;
-    replay_score score = p->score;
-    if (score == REPLAY_DEFAULT && strcmp(r->policy, "custom") == 0) score = REPLAY_NEXT;
+    const replay_plan *p = x->pool->plan;
+    replay_buffers *u = x->buffers;
     hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN,
                    .key = u->key,
                    .value = u->value,
-                   .score = score == REPLAY_DEFAULT ? NULL : u->score };
-    hd_counters before, now;
-    memset(&before, 0, sizeof before);
+                   .score = x->score == REPLAY_DEFAULT ? NULL : u->score };
     hd_status s = HD_OK;
-    uint64_t done = 0;
+    if (p->epoch_every && x->done % p->epoch_every == 0)
+        s = hd_epoch_set(x->table, (uint32_t)(x->done / p->epoch_every));
+    if (!s) s = hd_source_next(x->source, u->request, want, got);
+    for (size_t i = 0; i < *got; i++) u->key[i] = u->request[i].key;
+    if (!s && b.score) s = score_fill(u, *got, x->score, x->done);
+    b.n = *got;
+    if (!s && *got) s = hd_run(x->table, &b);
+    x->done += *got;
+    if (!s && p->warmup && x->done == p->warmup) s = hd_counters_sync(x->table, &x->before);
+    return s;
+}
+
+/* Shows the progress of all rows, in the thread that draws; whether to stop. */
+static bool replay_stops(const replaying *x, bool draws)
+{
+    replay_pool *pool = x->pool;
+    if (atomic_load(&pool->failed)) return true;
+    if (!draws) return tool_stopped();
+    double share = request_share(x->source, x->done, pool->plan->limit);
+    if (share >= 0) share = ((double)atomic_load(&pool->over) + share) / (double)pool->rows;
+    return progress_at(&pool->line, x->done, 0, share);
+}
+
+static hd_status row_replay(replaying *x, replay_row *r, bool draws)
+{
+    const replay_plan *p = x->pool->plan;
+    hd_counters now;
+    hd_status s = HD_OK;
+    x->score = p->score;
+    if (x->score == REPLAY_DEFAULT && strcmp(r->policy, "custom") == 0) x->score = REPLAY_NEXT;
     for (bool end = false; !s && !end;) {
-        size_t want = batch_size(p, done), got = 0;
-        if (p->epoch_every && done % p->epoch_every == 0) s = hd_epoch_set(t, (uint32_t)(done / p->epoch_every));
-        if (!s) s = hd_source_next(source, u->request, want, &got);
-        for (size_t i = 0; i < got; i++) u->key[i] = u->request[i].key;
-        if (!s && b.score) s = score_fill(u, got, score, done);
-        b.n = got;
-        if (!s && got) s = hd_run(t, &b);
-        done += got;
-        if (!s && p->warmup && done == p->warmup) s = hd_counters_sync(t, &before);
-        double share = draws ? request_share(source, done, p->limit) : 0;
-        if (share >= 0) share = ((double)atomic_load(&pool->over) + share) / (double)pool->rows;
-        bool stop = draws ? progress_at(&pool->line, done, 0, share) : tool_stopped();
-        end = stop || got < want || (p->limit && done == p->limit) || atomic_load(&pool->failed);
+        size_t want = batch_size(p, x->done), got = 0;
+        s = replay_step(x, want, &got);
+        end = replay_stops(x, draws) || got < want || (p->limit && x->done == p->limit);
     }
-    r->replayed = done;
-    r->skipped = source->skipped;
-    r->hashed = source->hashed;
-    if (!s) s = hd_counters_sync(t, &now);
-    if (!s) row_count(r, &now, done < p->warmup ? &now : &before);
+    r->replayed = x->done;
+    r->skipped = x->source->skipped;
+    r->hashed = x->source->hashed;
+    if (!s) s = hd_counters_sync(x->table, &now);
+    if (!s) row_count(r, &now, x->done < p->warmup ? &now : &x->before);
     return s;
 }
 
 static hd_status row_run(replay_pool *pool, replay_row *r, replay_buffers *u, bool draws)
 {
     const replay_plan *p = pool->plan;
-    hd_config c = hd_config_default();
-    c.hkv.pins = 0;
-    c.policy = r->policy;
+    hd_config c = replay_config(p, r->policy);
     c.capacity = r->capacity;
     c.slots = r->slots;
-    c.value_bytes = p->value_bytes;
-    c.hkv.dual = p->dual;
-    c.hkv.admit = p->admit;
-    c.seed = p->seed;
     c.threads = pool->table_threads;
-    hd_table *t = NULL;
-    hd_source *source = NULL;
-    hd_status s = hd_open(&c, &t);
+    replaying x = { .pool = pool, .buffers = u };
+    hd_status s = hd_open(&c, &x.table);
     uint64_t begin = progress_now_ns();
-    if (!s) s = hd_source_open(p->source, &source);
-    if (!s) s = row_replay(pool, r, u, t, source, draws);
+    if (!s) s = hd_source_open(p->source, &x.source);
+    if (!s) s = row_replay(&x, r, draws);
     r->seconds = (double)(progress_now_ns() - begin) * 1e-9;
-    if (!s && p->save && !tool_stopped()) r->saved = hd_save(t, p->save);
+    if (!s && p->save && !tool_stopped()) r->saved = hd_save(x.table, p->save);
     if (r->saved) snprintf(r->why, sizeof r->why, "%s", hd_why());
-    hd_source_close(source);
-    hd_close(t);
+    hd_source_close(x.source);
+    hd_close(x.table);
     return s;
 }
 

@@ -115,6 +115,9 @@ int replay_run(const replay_plan *p, replay_row *row, size_t rows);
 /* Misses per request that a table can answer: reserved keys are in neither. Below 0 when there is no such request. */
 double replay_miss_ratio(const replay_row *r);
 
+/* A table as the plan has it; slots, capacity and threads are usual. */
+hd_config replay_config(const replay_plan *p, const char *policy);
+
 /* slots and capacity nearest to `size` entries. */
 void replay_shape(const replay_plan *p, uint64_t size, uint32_t *slots, uint64_t *capacity);
 

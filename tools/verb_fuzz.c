@@ -65,31 +65,43 @@ static int unknown_target(const char *name)
                     tool_nearest(name, names));
 }
 
-/* The files of the command line, then those of the corpus's folder; a target without a folder of its own has none. */
-static int take_corpus(turn *x, const tool_line *line, const fuzz_options *o, bool all)
+/* An error to tell, or -1: go on. */
+static int go_on(hd_status s) { return s ? tool_fail(s) : -1; }
+
+/* The files of the command line. */
+static int take_files(turn *x, const tool_line *line, const fuzz_options *o)
 {
     hd_status s = HD_OK;
-    struct stat is;
-    char folder[PATH];
     for (int i = 1; i < line->words && !s; i++) {
         if (tool_file("FILE", line->word[i])) return TOOL_USAGE;
         s = fuzz_corpus_add(&x->corpus, line->word[i]);
     }
-    if (s) return tool_fail(s);
-    for (int i = 1; i < line->words; i++)
+    for (int i = 1; i < line->words && !s; i++)
         if (tool_apart("--output", o->output, line->word[i])) return TOOL_USAGE;
+    return go_on(s);
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat is;
+    return stat(path, &is) == 0 && S_ISDIR(is.st_mode);
+}
+
+/* The files of the corpus's folder; a target without a folder of its own has none. */
+static int take_corpus(turn *x, const fuzz_options *o, bool all)
+{
+    char folder[PATH];
     if (!o->corpus) return -1;
     snprintf(folder, sizeof folder, "%s%s%s", o->corpus, all ? "/" : "", all ? x->h.target->name : "");
-    bool there = stat(folder, &is) == 0 && S_ISDIR(is.st_mode);
-    if (!there && all && stat(o->corpus, &is) == 0 && S_ISDIR(is.st_mode)) return -1;
-    if (!there) return tool_say(TOOL_USAGE, "--corpus: there is no folder '%s'", folder);
+    if (!is_folder(folder))
+        return all && is_folder(o->corpus) ? -1 : tool_say(TOOL_USAGE, "--corpus: there is no folder '%s'", folder);
     size_t i = x->corpus.n;
-    s = fuzz_corpus_add_folder(&x->corpus, folder);
+    hd_status s = fuzz_corpus_add_folder(&x->corpus, folder);
     for (char path[PATH]; i < x->corpus.n && !s; i++) {
         snprintf(path, sizeof path, "%.2000s/%.2000s", folder, x->corpus.input[i].name);
         if (tool_apart("--output", o->output, path)) return TOOL_USAGE;
     }
-    return s ? tool_fail(s) : -1;
+    return go_on(s);
 }
 
 /* Files of the command line are run once, unless there is more to do. */
@@ -121,7 +133,8 @@ static int run_turn(turn *x, const tool_line *line, const fuzz_options *o, bool 
 {
     char what[64];
     progress p;
-    int code = take_corpus(x, line, o, all);
+    int code = take_files(x, line, o);
+    if (code < 0) code = take_corpus(x, o, all);
     if (code >= 0) return code;
     plan(x, line, o);
     snprintf(what, sizeof what, "fuzz %s", x->h.target->name);
@@ -162,6 +175,24 @@ static void report(out *r, const turn *x)
                  x->h.target->name, f->why, x->means, f->n, f->n_before, f->tries, x->path, x->h.target->name, x->path);
 }
 
+/* The targets one after the other, or `only` one; the worst code. */
+static int run_turns(out *r, turn *x, const tool_line *line, const fuzz_options *o, const fuzz_target *only)
+{
+    int worst = TOOL_OK;
+    for (size_t i = 0; !tool_stopped() && worst <= TOOL_DIFFERS; i++) {
+        const fuzz_target *t = only ? only : fuzz_target_at(i);
+        if (!t || (only && i > 0)) break;
+        memset(x, 0, sizeof *x);
+        x->h.target = t;
+        int code = run_turn(x, line, o, !only);
+        if (code <= TOOL_DIFFERS) report(r, x);
+        if (code > worst) worst = code;
+        fuzz_hunt_close(&x->h);
+        fuzz_corpus_close(&x->corpus);
+    }
+    return worst;
+}
+
 static int run(tool_line *line, int argc, char **argv)
 {
     fuzz_options o = { 0, 0, 1, false, false, NULL, NULL };
@@ -173,23 +204,9 @@ static int run(tool_line *line, int argc, char **argv)
     turn *x = (turn *)malloc(sizeof *x);
     if (!x) return tool_say(TOOL_SYSTEM, "memory was refused");
 
-    int worst = TOOL_OK;
     out *r = out_open(line->form, "heddle.fuzz/1", column, sizeof column / sizeof *column);
     out_fact(r, "seed", "seed", OUT_PLAIN, out_count(o.seed));
-    const fuzz_target *t;
-    for (size_t i = 0; !tool_stopped() && worst <= TOOL_DIFFERS &&
-                       (t = !only ? fuzz_target_at(i)
-                            : i   ? NULL
-                                  : only);
-         i++) {
-        memset(x, 0, sizeof *x);
-        x->h.target = t;
-        code = run_turn(x, line, &o, !only);
-        if (code <= TOOL_DIFFERS) report(r, x);
-        if (code > worst) worst = code;
-        fuzz_hunt_close(&x->h);
-        fuzz_corpus_close(&x->corpus);
-    }
+    int worst = run_turns(r, x, line, &o, only);
     free(x);
     if (worst <= TOOL_DIFFERS) return out_close(r, worst);
     out_drop(r);

@@ -257,6 +257,30 @@ static int kernels_too(const hd_case *c)
     return code;
 }
 
+/* Runs the case; TOOL_OK, or it was said what is wrong. */
+static int run_case(const hd_case *c, hd_run_report *r)
+{
+    progress p;
+    memset(r, 0, sizeof *r);
+    progress_begin(&p, "running", "requests");
+    hd_status s = hd_case_run(c, progress_call, &p, r);
+    progress_end(&p);
+    if (tool_stopped()) return TOOL_STOPPED;
+    return s ? tool_fail(s) : TOOL_OK;
+}
+
+/* The case of the command line, of `text`; without one, that of the first tour. */
+static int read_case(const tool_line *line, const run_options *opt, hd_case *c, char *text)
+{
+    const char *first = opt->kernels ? first_all_kernels : first_case;
+    hd_status s = hd_case_parse(line->words ? text : first, c);
+    if (s) return tool_fail(s);
+    if (opt->judge) c->judge = true;
+    hd_case_print(c, text, CASE_BYTES);
+    hd_config config = hd_case_config(c);
+    return tool_fits("capacity", config.capacity, config.value_bytes);
+}
+
 static int run(tool_line *line, int argc, char **argv)
 {
     run_options opt = { .judge = false };
@@ -266,26 +290,15 @@ static int run(tool_line *line, int argc, char **argv)
     if (code >= 0) return code;
 
     hd_case c;
-    bool first = line->words == 0;
-    hd_status s = hd_case_parse(!first ? text : opt.kernels ? first_all_kernels : first_case, &c);
-    if (s) return tool_fail(s);
-    if (opt.judge) c.judge = true;
-    hd_case_print(&c, text, sizeof text);
-    hd_config config = hd_case_config(&c);
-    if (tool_fits("capacity", config.capacity, config.value_bytes)) return TOOL_USAGE;
+    code = read_case(line, &opt, &c, text);
+    if (code) return code;
     if (opt.kernels) return kernels_alone(line, &c, text);
 
     hd_run_report r;
-    memset(&r, 0, sizeof r);
-    progress p;
-    progress_begin(&p, "running", "requests");
-    s = hd_case_run(&c, progress_call, &p, &r);
-    progress_end(&p);
-    if (tool_stopped()) return TOOL_STOPPED;
-    if (s) return tool_fail(s);
-
+    code = run_case(&c, &r);
+    if (code) return code;
     out *o = report(line, &c, text, &r);
-    bool tour = first && line->form == TOOL_TEXT && !*r.wrong;
+    bool tour = line->words == 0 && line->form == TOOL_TEXT && !*r.wrong;
     if (!tour && !*r.wrong) hints(o, &c);
     code = out_close(o, TOOL_OK);
     if (*r.wrong) code = tool_say(TOOL_DIFFERS, "%s; again: heddle run %s", r.wrong, text);

@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "tools/output.h"
-#include "tools/replay.h"
+#include "tools/replay_report.h"
 
 enum { KEY_LIMIT = 0x100, KEY_SAVE };
 
@@ -31,24 +30,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static out *report(const tool_line *line, const request_source *source, const replay_plan *p, const replay_row *row,
                    size_t rows, uint64_t distinct)
 {
-    static out_column column[] = {
-        { "policy", "policy", OUT_TEXT },
-        { "asked", NULL, OUT_TEXT },
-        { "size", "size", OUT_COUNT },
-        { "capacity", "capacity", OUT_COUNT },
-        { "slots", "slots", OUT_COUNT },
-        { "requests", "requests", OUT_COUNT },
-        { "misses", "misses", OUT_COUNT },
-        { "miss_ratio", "miss ratio", OUT_RATIO },
-        { "evicted", "evicted", OUT_COUNT },
-        { "refused", "refused", OUT_COUNT },
-        { "reserved", NULL, OUT_COUNT },
-        { "time_s", NULL, OUT_SECONDS },
-        { "requests_per_s", "requests/s", OUT_RATE },
-    };
+    static out_column column[REPLAY_COLUMNS + 3];
+    out_value cell[REPLAY_COLUMNS + 3];
     uint64_t reserved = rows ? row[0].reserved : 0, hashed = rows ? row[0].hashed : 0;
-    if (distinct) column[1].head = "asked";
-    if (reserved) column[10].head = "reserved";
+    replay_columns(column);
+    column[REPLAY_COLUMNS] = (out_column){ "reserved", reserved ? "reserved" : NULL, OUT_COUNT };
+    column[REPLAY_COLUMNS + 1] = (out_column){ "time_s", NULL, OUT_SECONDS };
+    column[REPLAY_COLUMNS + 2] = (out_column){ "requests_per_s", "requests/s", OUT_RATE };
+    if (!distinct) column[REPLAY_ASKED].head = NULL;
     out *o = out_open(line->form, "heddle.sim/1", column, sizeof column / sizeof *column);
     out_fact(o, "trace", "trace", OUT_TEXT, out_text(source->title));
     out_fact(o, "format", "format", OUT_TEXT, out_text(source->args.name));
@@ -59,13 +48,11 @@ static out *report(const tool_line *line, const request_source *source, const re
     if (p->admit != HD_ADMIT_SCORE) out_fact(o, "admit", "admission", OUT_TEXT, out_text("always"));
     if (p->seed) out_fact(o, "seed", "seed", OUT_PLAIN, out_count(p->seed));
     for (size_t i = 0; i < rows; i++) {
-        const replay_row *r = &row[i];
-        out_row(o, (const out_value[]){ out_text(r->policy), out_text(r->asked), out_count(r->size),
-                                        out_count(r->capacity), out_count(r->slots), out_count(r->requests),
-                                        out_count(r->misses),
-                                        replay_miss_ratio(r) < 0 ? out_none() : out_real(replay_miss_ratio(r)),
-                                        out_count(r->evicted), out_count(r->refused), out_count(r->reserved),
-                                        out_real(r->seconds), out_real((double)r->replayed / r->seconds) });
+        replay_cells(&row[i], cell);
+        cell[REPLAY_COLUMNS] = out_count(row[i].reserved);
+        cell[REPLAY_COLUMNS + 1] = out_real(row[i].seconds);
+        cell[REPLAY_COLUMNS + 2] = replay_rate(&row[i]);
+        out_row(o, cell);
     }
     if (reserved)
         out_note(o, "\nreserved: requests for the three keys that no table holds; the miss ratio leaves them out.\n");

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "tools/fill.h"
-#include "tools/output.h"
 #include "tools/plot.h"
+#include "tools/replay_report.h"
 
 typedef struct sweep_options {
     replay_plan plan;
@@ -56,59 +56,65 @@ static void table_facts(out *o, const replay_plan *p)
 
 /* ---- Sizes ----------------------------------------------------------------------------------- */
 
-static int sweep_sizes(sweep_options *o, char **word, int words, tool_form form, const replay_list *policies,
-                       out **report)
-{
-    static const out_column column[] = {
-        { "policy", "policy", OUT_TEXT },
-        { "asked", "asked", OUT_TEXT },
-        { "size", NULL, OUT_COUNT },
-        { "capacity", "capacity", OUT_COUNT },
-        { "slots", "slots", OUT_COUNT },
-        { "requests", "requests", OUT_COUNT },
-        { "misses", "misses", OUT_COUNT },
-        { "miss_ratio", "miss ratio", OUT_RATIO },
-        { "evicted", "evicted", OUT_COUNT },
-        { "refused", "refused", OUT_COUNT },
-        { "requests_per_s", "requests/s", OUT_RATE },
-        { "reserved", NULL, OUT_COUNT },
-    };
+/* The rows of a sweep over sizes, and what they read. */
+typedef struct size_rows {
     request_source source;
     replay_list sizes;
-    replay_row *row = NULL;
-    size_t rows = 0;
-    uint64_t distinct = 0;
-    replay_plan *p = &o->plan;
-    int code = words == 2 ? request_words(&source, word[0], word[1]) : request_spec(&source, word[0]);
-    if (!code && !source.endless) code = tool_apart("--output", o->output, source.args.arg[0]);
-    if (!code && !source.endless) code = tool_apart("--plot", o->plot, source.args.arg[0]);
-    source.args.lenient = p->lenient;
-    source.args.seed = p->seed;
-    p->source = &source.args;
-    if (!code && source.endless && !p->limit) p->limit = 1 << 20;
-    if (!code)
-        code = replay_list_parse(&sizes, "--sizes", o->sizes ? o->sizes : "0.1%,0.2%,0.5%,1%,2%,5%,10%,20%,50%,100%");
-    if (!code) code = replay_rows_take(p, policies, &sizes, &row, &rows, &distinct);
-    if (code) return code;
-    code = replay_run(p, row, rows);
+    replay_row *row;
+    size_t rows;
+    uint64_t distinct;
+} size_rows;
 
-    *report = code ? NULL : out_open(form, "heddle.sweep/1", column, sizeof column / sizeof *column);
-    if (!code) {
-        out_fact(*report, "trace", "trace", OUT_TEXT, out_text(source.title));
-        if (distinct) out_fact(*report, "distinct", "different keys", OUT_COUNT, out_count(distinct));
-        if (row->hashed) out_fact(*report, "hashed", "keys that are text, hashed", OUT_COUNT, out_count(row->hashed));
-        table_facts(*report, p);
+/* TRACE FORMAT or SPEC, which the plan then reads. */
+static int take_source(size_rows *z, sweep_options *o, const tool_line *line)
+{
+    request_source *source = &z->source;
+    int code =
+        line->words == 2 ? request_words(source, line->word[0], line->word[1]) : request_spec(source, line->word[0]);
+    if (code) return code;
+    if (!source->endless) code = tool_apart("--output", o->output, source->args.arg[0]);
+    if (!code && !source->endless) code = tool_apart("--plot", o->plot, source->args.arg[0]);
+    source->args.lenient = o->plan.lenient;
+    source->args.seed = o->plan.seed;
+    o->plan.source = &source->args;
+    if (source->endless && !o->plan.limit) o->plan.limit = 1 << 20;
+    return code;
+}
+
+static out *report_sizes(const size_rows *z, const replay_plan *p, tool_form form)
+{
+    static out_column column[REPLAY_COLUMNS + 2];
+    out_value cell[REPLAY_COLUMNS + 2];
+    replay_columns(column);
+    column[REPLAY_SIZE_ENTRIES].head = NULL;
+    column[REPLAY_COLUMNS] = (out_column){ "requests_per_s", "requests/s", OUT_RATE };
+    column[REPLAY_COLUMNS + 1] = (out_column){ "reserved", NULL, OUT_COUNT };
+    out *o = out_open(form, "heddle.sweep/1", column, sizeof column / sizeof *column);
+    out_fact(o, "trace", "trace", OUT_TEXT, out_text(z->source.title));
+    if (z->distinct) out_fact(o, "distinct", "different keys", OUT_COUNT, out_count(z->distinct));
+    if (z->row->hashed) out_fact(o, "hashed", "keys that are text, hashed", OUT_COUNT, out_count(z->row->hashed));
+    table_facts(o, p);
+    for (size_t i = 0; i < z->rows; i++) {
+        replay_cells(&z->row[i], cell);
+        cell[REPLAY_COLUMNS] = replay_rate(&z->row[i]);
+        cell[REPLAY_COLUMNS + 1] = out_count(z->row[i].reserved);
+        out_row(o, cell);
     }
-    for (size_t i = 0; !code && i < rows; i++) {
-        const replay_row *r = &row[i];
-        out_row(*report, (const out_value[]){ out_text(r->policy), out_text(r->asked), out_count(r->size),
-                                              out_count(r->capacity), out_count(r->slots), out_count(r->requests),
-                                              out_count(r->misses),
-                                              replay_miss_ratio(r) < 0 ? out_none() : out_real(replay_miss_ratio(r)),
-                                              out_count(r->evicted), out_count(r->refused),
-                                              out_real((double)r->replayed / r->seconds), out_count(r->reserved) });
-    }
-    free(row);
+    return o;
+}
+
+static int sweep_sizes(sweep_options *o, const tool_line *line, tool_form form, const replay_list *policies,
+                       out **report)
+{
+    const char *usual = "0.1%,0.2%,0.5%,1%,2%,5%,10%,20%,50%,100%";
+    size_rows z = { .rows = 0 };
+    int code = take_source(&z, o, line);
+    if (!code) code = replay_list_parse(&z.sizes, "--sizes", o->sizes ? o->sizes : usual);
+    if (!code) code = replay_rows_take(&o->plan, policies, &z.sizes, &z.row, &z.rows, &z.distinct);
+    if (code) return code;
+    code = replay_run(&o->plan, z.row, z.rows);
+    if (!code) *report = report_sizes(&z, &o->plan, form);
+    free(z.row);
     return code;
 }
 
@@ -165,6 +171,26 @@ static int sweep_parts(sweep_options *o, tool_form form, const replay_list *poli
 
 /* ---- The verb -------------------------------------------------------------------------------- */
 
+static int check_words(const sweep_options *o, const tool_line *line)
+{
+    if (o->parts && line->words)
+        return tool_say(TOOL_USAGE, "--load-factors makes its own keys: leave out '%s'", line->word[0]);
+    if (o->parts && o->sizes) return tool_say(TOOL_USAGE, "--load-factors or --sizes, not both");
+    if (!o->parts && !line->words) return tool_say(TOOL_USAGE, "it takes %s, or --load-factors", line->verb->args);
+    return TOOL_OK;
+}
+
+/* Draws the report, and writes it to its file, or to standard output where there is none or it cannot be written. */
+static int finish(const sweep_options *o, out *report, tool_form form)
+{
+    int code = o->plot ? plot_draw(report, o->plot) : TOOL_OK;
+    int saved = o->output ? out_save_as(report, form, o->output) : TOOL_OK;
+    if (saved) code = saved;
+    if (!o->output || saved) return out_close(report, code);
+    out_drop(report);
+    return code;
+}
+
 static int run(tool_line *line, int argc, char **argv)
 {
     sweep_options o;
@@ -175,27 +201,16 @@ static int run(tool_line *line, int argc, char **argv)
     long cores = o.parts ? 1 : sysconf(_SC_NPROCESSORS_ONLN);
     if (!o.plan.threads) o.plan.threads = cores > 0 ? (uint32_t)cores : 1;
 
-    if (o.parts && line->words)
-        return tool_say(TOOL_USAGE, "--load-factors makes its own keys: leave out '%s'", line->word[0]);
-    if (o.parts && o.sizes) return tool_say(TOOL_USAGE, "--load-factors or --sizes, not both");
-    if (!o.parts && !line->words) return tool_say(TOOL_USAGE, "it takes %s, or --load-factors", line->verb->args);
-
     tool_form form = line->form == TOOL_TEXT && !o.table ? TOOL_CSV : line->form;
     replay_list policies;
     out *report = NULL;
-    code = replay_list_parse(&policies, "--policies", o.policies ? o.policies : "lru,lfu");
+    code = check_words(&o, line);
+    if (!code) code = replay_list_parse(&policies, "--policies", o.policies ? o.policies : "lru,lfu");
     if (!code) code = replay_policies(&policies);
     if (!code && o.output) code = tool_writable("--output", o.output);
-    if (!code)
-        code = o.parts ? sweep_parts(&o, form, &policies, &report)
-                       : sweep_sizes(&o, line->word, line->words, form, &policies, &report);
     if (code) return code;
-    if (o.plot) code = plot_draw(report, o.plot);
-    int saved = o.output ? out_save_as(report, form, o.output) : TOOL_OK;
-    if (saved) code = saved;
-    if (!o.output || saved) return out_close(report, code); /* what could not be saved is printed */
-    out_drop(report);
-    return code;
+    code = o.parts ? sweep_parts(&o, form, &policies, &report) : sweep_sizes(&o, line, form, &policies, &report);
+    return code ? code : finish(&o, report, form);
 }
 
 static const char doc[] =
