@@ -5,8 +5,7 @@
 # page says, is found out; and what heddle sched finds in it, it shows again. papers/hkv/nodigest.h, a kernel for one experiment, is built with
 # them and judged, too. With HEDDLE_SAME=FOLDER that goes there, for the matrix.
 #
-# In the page, a code block after <!-- file: PATH --> is that file, one after <!-- append: PATH --> is added to it, one after
-# <!-- change: PATH --> has lines of it and, with "+", those that come behind them, and lines of
+# In the page, a code block after <!-- file: PATH --> is that file, one after <!-- append: PATH --> is added to it, and lines of
 # ```console that begin with "$ heddle" are run; <!-- output: COMMAND --> is what a command prints, columns that depend on time left out.
 # What <!-- broken: N --> does to the kernel (sed), t_agree answers with <!-- says: N -->, give or take the numbers.
 # shellcheck source=tests/cases.sh
@@ -34,18 +33,10 @@ done
 chmod -R u+w "$tree"
 marks file | while read -r path; do block file "$path" >"$tree/$path"; done
 marks append | while read -r path; do block append "$path" >>"$tree/$path"; done
-# Lines that begin with "+" come behind the line before them, which is in the file once.
-change() {
-  block change "$1" >"$work/change"
-  awk 'NR == FNR { if (/^\+/) added[after] = added[after] substr($0, 2) "\n"; else after = substr($0, 2); next }
-    { print; printf "%s", added[$0] }' "$work/change" "$tree/$1" >"$work/changed" && cp "$work/changed" "$tree/$1"
-}
-for path in $(marks change); do change "$path"; done
 applied() { [ -s "$tree/$1" ] && grep -qxF "$3" "$tree/$2"; }
 applied policies/twice.h policies/registry.inc '#include "policies/twice.h"' &&
-  applied gpu/hkv/pair.h gpu/hkv/registry.h '#include "gpu/hkv/pair.h"' &&
-  applied gpu/hkv/pair.h gpu/hkv/registry.h '    &hkv_variant_pair,' &&
-  [ "$(marks file | wc -l) $(marks append | wc -l) $(marks change | wc -l)" = '2 1 1' ]
+  applied gpu/hkv/pair.h gpu/hkv/registry.inc '#include "gpu/hkv/pair.h"' &&
+  [ "$(marks file | wc -l) $(marks append | wc -l)" = '2 2' ]
 result $? "the page's blocks were applied: a file and a line each"
 
 # The C sources that the makefile lists, but those of single tests, examples, fuzzers and the museum, hardly optimised (or not at all, as the build is), for a machine without a device;

@@ -355,3 +355,5 @@ static const hd_variant hive_variant_batched = {
 };
 
 #endif
+
+HIVE_LISTED(hive_variant_batched)

@@ -6,9 +6,9 @@
  *
  *     SIMT_ENTRY(hive_kernel_VARIANT_FAMILY, hive_args, hive_VARIANT_FAMILY)
  *
- * a function that says which tables it cannot run on, if there are any; and a table hive_variant_VARIANT (base/variant.h) that
- * names them all. gpu/hive/registry.h lists the files and the tables. Entry points that a GPU has besides, for single
- * operations on usual tables, are in kernels.cu.
+ * a function that says which tables it cannot run on, if there are any; a table hive_variant_VARIANT (base/variant.h) that
+ * names them all; and the line HIVE_LISTED(hive_variant_VARIANT). gpu/hive/registry.inc lists the files. Entry points that a GPU
+ * has besides, for single operations on usual tables, are in kernels.cu.
  */
 #ifndef HIVE_KERNELS_H
 #define HIVE_KERNELS_H

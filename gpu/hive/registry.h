@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * registry.h - the variants: a file and its table each. host.c compiles them for the host machine, kernels.cu and
- * kernels_named.cu for CUDA, and variants.c takes the tables alone. A table that may choose takes the first variant
- * that fits.
+ * registry.h - the array of the variants that registry.inc lists: a file and its table each. host.c compiles them for
+ * the host machine, kernels.cu and kernels_named.cu for CUDA, and variants.c takes the tables alone. The list is read
+ * twice: first for the text of each file, then for its last line, HIVE_LISTED(table), which names the table.
  */
 #ifndef HIVE_REGISTRY_H
 #define HIVE_REGISTRY_H
 
-#include "gpu/hive/batched.h"
-#include "gpu/hive/tile.h"
-#include "gpu/hive/wabc.h"
+#include "gpu/hive/registry.inc"
 
-/* Under the name that the file which includes this list gives it. */
-const hd_variant *const HIVE_REGISTRY[] = { &hive_variant_batched, &hive_variant_tile, &hive_variant_wabc, NULL };
+/* The including file defines the name of the array. */
+#undef HIVE_LISTED
+#define HIVE_LISTED(variant) &variant,
+const hd_variant *const HIVE_REGISTRY[] = {
+#include "gpu/hive/registry.inc"
+    NULL,
+};
 
 #endif

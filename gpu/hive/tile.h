@@ -36,3 +36,5 @@ static const hd_variant hive_variant_tile = {
 };
 
 #endif
+
+HIVE_LISTED(hive_variant_tile)

@@ -43,4 +43,9 @@ static inline const char *hive_fits_all(const hd_info *info) { return (void)info
     }
 #endif
 
+/* The last line of a variant's file, behind its include guard: its table. registry.h makes the array of these lines. */
+#ifndef HIVE_LISTED
+#define HIVE_LISTED(variant)
+#endif
+
 #endif

@@ -43,3 +43,5 @@ static const hd_variant hive_variant_wabc = {
 };
 
 #endif
+
+HIVE_LISTED(hive_variant_wabc)

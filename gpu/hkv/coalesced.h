@@ -945,3 +945,5 @@ static const hd_variant hkv_variant_coalesced = {
 };
 
 #endif
+
+HKV_LISTED(hkv_variant_coalesced)

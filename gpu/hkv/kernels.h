@@ -6,9 +6,9 @@
  *
  *     SIMT_ENTRY(hkv_kernel_VARIANT_FAMILY, hkv_args, hkv_VARIANT_FAMILY)
  *
- * a function that says which tables it cannot run on, if there are any; and a table hkv_variant_VARIANT (base/variant.h) that
- * names them all. gpu/hkv/registry.h lists the files and the tables. Entry points that a GPU has besides, for single
- * operations on usual tables, are in kernels.cu.
+ * a function that says which tables it cannot run on, if there are any; a table hkv_variant_VARIANT (base/variant.h) that
+ * names them all; and the line HKV_LISTED(hkv_variant_VARIANT). gpu/hkv/registry.inc lists the files. Entry points that a GPU
+ * has besides, for single operations on usual tables, are in kernels.cu.
  */
 #ifndef HKV_KERNELS_H
 #define HKV_KERNELS_H

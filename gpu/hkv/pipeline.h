@@ -146,3 +146,5 @@ static const hd_variant hkv_variant_pipeline = {
 };
 
 #endif
+
+HKV_LISTED(hkv_variant_pipeline)

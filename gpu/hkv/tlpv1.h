@@ -73,3 +73,5 @@ static const hd_variant hkv_variant_tlpv1 = {
 };
 
 #endif
+
+HKV_LISTED(hkv_variant_tlpv1)

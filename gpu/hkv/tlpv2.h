@@ -67,3 +67,5 @@ static const hd_variant hkv_variant_tlpv2 = {
 };
 
 #endif
+
+HKV_LISTED(hkv_variant_tlpv2)

@@ -39,4 +39,9 @@ static inline const char *hkv_fits_all(const hd_info *info) { return (void)info,
     }
 #endif
 
+/* The last line of a variant's file, behind its include guard: its table. registry.h makes the array of these lines. */
+#ifndef HKV_LISTED
+#define HKV_LISTED(variant)
+#endif
+
 #endif

@@ -69,3 +69,5 @@ static const hd_variant hkv_variant_warp = {
 };
 
 #endif
+
+HKV_LISTED(hkv_variant_warp)

@@ -5,7 +5,6 @@
  * where a line of digests is 128.
  *
  * Not one of the table's variants: `./configure CPPFLAGS=-DHKV_MORE=papers/hkv/nodigest.h` makes a build that has it.
- * Such a build finds the variant by the name hkv_variant_more.
  */
 #ifndef HKV_NODIGEST_H
 #define HKV_NODIGEST_H
@@ -49,7 +48,7 @@ SIMT_FN void hkv_nodigest_lookup(const hkv_args *a)
 
 SIMT_ENTRY(hkv_kernel_nodigest_lookup, hkv_args, hkv_nodigest_lookup)
 
-static const hd_variant hkv_variant_more = {
+static const hd_variant hkv_variant_nodigest = {
     .name = "nodigest",
     .row = {
         { HKV_LOOKUP, hkv_kernel_nodigest_lookup, 1, 128, hkv_fits_all, HD_ORDER,
@@ -59,3 +58,5 @@ static const hd_variant hkv_variant_more = {
 };
 
 #endif
+
+HKV_LISTED(hkv_variant_nodigest)
