@@ -9,6 +9,7 @@
 
 #include "bench/machine.h"
 #include "bench/timed.h"
+#include "judge/rules.h"
 #include "base/error.h"
 #include "base/op.h"
 
@@ -148,28 +149,10 @@ static hd_status act_once(act *a, bench_time *t)
 /* The outcomes that an item may have had, one bit each. */
 static unsigned fates_allowed(const bench_line *l)
 {
-    static const uint8_t found[HD_OP_ERASE_IF] = {
-        [HD_OP_FIND] = HD_HIT,
-        [HD_OP_CONTAINS] = HD_HIT,
-        [HD_OP_FIND_PTR] = HD_HIT,
-        [HD_OP_FIND_MISSED] = HD_HIT,
-        [HD_OP_TOUCH] = HD_HIT,
-        [HD_OP_ASSIGN] = HD_UPDATED,
-        [HD_OP_ASSIGN_VALUES] = HD_UPDATED,
-        [HD_OP_ASSIGN_SCORES] = HD_UPDATED,
-        [HD_OP_ACCUM_OR_ASSIGN] = HD_UPDATED,
-        [HD_OP_INSERT_OR_ASSIGN] = HD_UPDATED,
-        [HD_OP_INSERT_AND_EVICT] = HD_UPDATED,
-        [HD_OP_FIND_OR_INSERT] = HD_HIT,
-        [HD_OP_FIND_OR_INSERT_PTR] = HD_HIT,
-        [HD_OP_LOCK_KEYS] = HD_HIT,
-        [HD_OP_UNLOCK_KEYS] = HD_HIT,
-        [HD_OP_ERASE] = HD_ERASED,
-    };
     if (!hd_op_does(l->op, HD_NEEDS_KEY)) return ~0u; /* table-wide: its items have no outcomes */
     switch (l->probe) {
     case BENCH_HIT: /* with two buckets, what was erased may come back at the cost of another, who is then missed */
-        return 1u << found[l->op] | (l->op == HD_OP_ERASE && l->c.table.hkv.dual ? 1u << HD_MISS : 0);
+        return 1u << judge_ops[l->op].present | (l->op == HD_OP_ERASE && l->c.table.hkv.dual ? 1u << HD_MISS : 0);
     case BENCH_MISS: return 1u << HD_MISS;
     case BENCH_NEW: /* lru and lfu admit every newcomer */
         return 1u << HD_INSERTED | 1u << HD_EVICTED |

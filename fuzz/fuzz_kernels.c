@@ -79,7 +79,7 @@ static void finish_batch(fixture *s, feed *f)
         for (uint64_t i = 0; i < b->n; i++) flag[i] = (uint8_t)feed_below(f, 3);
         b->flag = flag;
     }
-    if (b->op == HD_OP_ACCUM_OR_ASSIGN || !judge_ops[b->op].rescores || !(more & 2 || b->score)) return;
+    if (b->op == HD_OP_ACCUM_OR_ASSIGN || !judge_scores_items(&judge_ops[b->op]) || !(more & 2 || b->score)) return;
     uint64_t *score = (uint64_t *)judge_arrays_at(&p->arrays, JUDGE_SCORE);
     for (uint64_t i = 0; i < b->n; i++) score[i] = feed_number(f);
     b->score = score;

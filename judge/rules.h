@@ -26,6 +26,9 @@ typedef struct judge_op {
 
 extern const judge_op judge_ops[HD_OP_COUNT_];
 
+/* Whether the policy may need the caller's scores. */
+static inline bool judge_scores_items(const judge_op *r) { return r->rescores || r->enters; }
+
 hd_op judge_op_named(const char *name); /* HD_OP_COUNT_: none */
 uint64_t judge_keyed_ops(hd_op *op);    /* all of them; how many */
 

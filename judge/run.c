@@ -171,7 +171,7 @@ void runner_fill(runner *r, hd_batch *b, hd_op op, const uint64_t *pick, uint64_
         b->n = make_distinct(r, key, n);
         judge_arrays_lend(&r->arrays, b);
     }
-    if (!rule->rescores || !scores_given(r)) b->score = NULL;
+    if (!judge_scores_items(rule) || !scores_given(r)) b->score = NULL;
     for (uint64_t i = 0; b->score && i < b->n; i++) score[i] = draw_score(r);
     for (uint64_t i = 0; i < b->n && (rule->value_in || rule->enters); i++)
         draw_value(r, value + i * r->c->value_bytes);
