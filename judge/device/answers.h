@@ -44,6 +44,28 @@ struct complaint {
 
 enum { LEFT_ALONE = 0xa5, BEHIND = 64 /* bytes behind an output's end that are looked at */ };
 
+/* ---- Sets of operations, and of outcomes: a bit each ------------------------------------------ */
+
+static BOTH constexpr uint32_t set_of() { return 0; }
+template <class first, class... others> static BOTH constexpr uint32_t set_of(first one, others... more)
+{
+    return 1u << one | set_of(more...);
+}
+static BOTH inline bool among(uint32_t set, uint32_t one) { return one < 32 && (set >> one & 1); }
+
+static constexpr uint32_t LOOKUPS = set_of(HD_OP_FIND, HD_OP_CONTAINS, HD_OP_FIND_PTR, HD_OP_FIND_MISSED),
+                          ASSIGNS = set_of(HD_OP_ASSIGN, HD_OP_ASSIGN_VALUES, HD_OP_ASSIGN_SCORES),
+                          UPSERTS = set_of(HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_AND_EVICT),
+                          FINDS_OR_INSERTS = set_of(HD_OP_FIND_OR_INSERT, HD_OP_FIND_OR_INSERT_PTR),
+                          /* that write the whole value of an entry; that deliver a hit's score, value, pointer */
+    WRITES_WHOLE = UPSERTS | set_of(HD_OP_ASSIGN, HD_OP_ASSIGN_VALUES),
+                          SHOWS_SCORE =
+                              set_of(HD_OP_FIND, HD_OP_FIND_MISSED, HD_OP_FIND_PTR, HD_OP_TOUCH, HD_OP_FIND_OR_INSERT),
+                          SHOWS_VALUE = SHOWS_SCORE & ~set_of(HD_OP_FIND_PTR),
+                          SHOWS_PTR = set_of(HD_OP_FIND_PTR, HD_OP_FIND_OR_INSERT_PTR);
+
+static constexpr uint32_t PRESENT = set_of(HD_HIT, HD_UPDATED, HD_ERASED), PLACED = set_of(HD_INSERTED, HD_EVICTED);
+
 struct answers {
     enum : uint64_t { TURNS = 32768 };
     naming names;
@@ -74,6 +96,19 @@ struct answers {
         if (add(&wrong[kind], 1) == 0) first[kind] = c;
     }
 
+    /* The outcomes that an item of op can have; absent: those of an insertion whose key is missing. */
+    BOTH uint32_t outcomes_of(hd_op op, uint32_t absent) const
+    {
+        const uint32_t or_missing = set_of(HD_MISS);
+        if (among(LOOKUPS, op) || op == HD_OP_TOUCH) return or_missing | set_of(HD_HIT);
+        if (among(ASSIGNS, op) || (op == HD_OP_ACCUM_OR_ASSIGN && accum == HD_ADD))
+            return or_missing | set_of(HD_UPDATED);
+        if (among(UPSERTS, op) || (op == HD_OP_ACCUM_OR_ASSIGN && accum == HD_EITHER))
+            return absent | set_of(HD_UPDATED);
+        if (among(FINDS_OR_INSERTS, op) || op == HD_OP_ACCUM_OR_ASSIGN) return absent | set_of(HD_HIT);
+        return op == HD_OP_ERASE ? or_missing | set_of(HD_ERASED) : 0;
+    }
+
     BOTH uint64_t word_of(uint64_t batch, uint64_t i) const { return hd_mix64(batch * 4 + (i & 3) + GOLDEN) | 1; }
 
     /* Turn c of `turns`: few meet at the sums. */
@@ -91,6 +126,12 @@ struct answers {
         for (uint64_t at = 0; at < bytes; at++)
             if (((const uint8_t *)p)[at] != LEFT_ALONE) return false;
         return true;
+    }
+
+    /* An output that item i has nothing to write to. */
+    BOTH void judge_untouched(uint64_t i, const void *p, uint64_t bytes) const
+    {
+        if (!left_alone(p, bytes)) complain(NOT_ITS_TO_WRITE, i, b.key[i]);
     }
 
     BOTH uint64_t listed() const { return *b.count < b.n ? *b.count : b.n; }

@@ -171,24 +171,13 @@ struct hive_oracle : answers {
         if (o == HD_UPDATED && adds(i)) add(&m.adds, 1);
     }
 
-    BOTH bool can_answer(hd_op op, hd_outcome o) const
+    BOTH void judge_outcome(uint64_t i, hd_outcome o, const known &k, const busy &m) const
     {
-        bool absent = o == HD_INSERTED || o == HD_PENDING;
-        switch ((int)op) {
-        case HD_OP_FIND:
-        case HD_OP_CONTAINS:
-        case HD_OP_FIND_PTR:
-        case HD_OP_FIND_MISSED: return o == HD_HIT || o == HD_MISS;
-        case HD_OP_ASSIGN:
-        case HD_OP_ASSIGN_VALUES: return o == HD_UPDATED || o == HD_MISS;
-        case HD_OP_ACCUM_OR_ASSIGN:
-            return accum == HD_ADD ? o == HD_UPDATED || o == HD_MISS
-                                   : absent || o == (accum == HD_EITHER ? HD_UPDATED : HD_HIT);
-        case HD_OP_INSERT_OR_ASSIGN: return absent || o == HD_UPDATED;
-        case HD_OP_FIND_OR_INSERT: return absent || o == HD_HIT;
-        case HD_OP_ERASE: return o == HD_ERASED || o == HD_MISS;
-        default: return false;
-        }
+        bool there = among(PRESENT, o);
+        if (!among(outcomes_of(op_of(i), set_of(HD_INSERTED, HD_PENDING)), o))
+            complain(IMPOSSIBLE_OUTCOME, i, b.key[i]);
+        if (there && !k.begun && !m.came) complain(WAS_GONE, i, b.key[i]);
+        if (!there && k.begun && !m.went) complain(WAS_THERE, i, b.key[i]);
     }
 
     /* A value that an item gave: the key's as it was, or one that this batch brought. */
@@ -208,12 +197,12 @@ struct hive_oracle : answers {
         const uint8_t *p = (const uint8_t *)b.value_out + i * names.bytes;
         if (with_value)
             judge_value(i, k, m, p, word);
-        else if (!left_alone(p, names.bytes))
-            complain(NOT_ITS_TO_WRITE, i, b.key[i]);
+        else
+            judge_untouched(i, p, names.bytes);
         if (with_ptr)
             judge_value(i, k, m, (const uint8_t *)b.ptr[i], word);
-        else if (!left_alone(&b.ptr[i], 8))
-            complain(NOT_ITS_TO_WRITE, i, b.key[i]);
+        else
+            judge_untouched(i, &b.ptr[i], 8);
         if (with_value || with_ptr ? b.score_out[i] != 0 : !left_alone(&b.score_out[i], 8))
             complain(WRONG_SCORE, i, b.key[i]);
         return with_value || with_ptr;
@@ -230,10 +219,7 @@ struct hive_oracle : answers {
         if (o == HD_RESERVED) return (void)judge_outputs(i, o, none, alone, &word);
         known &k = key_is[at];
         const busy m = crowded ? key_now[at] : alone;
-        bool there = o == HD_HIT || o == HD_UPDATED || o == HD_ERASED;
-        if (!can_answer(op_of(i), o)) complain(IMPOSSIBLE_OUTCOME, i, key);
-        if (there && !k.begun && !m.came) complain(WAS_GONE, i, key);
-        if (!there && k.begun && !m.went) complain(WAS_THERE, i, key);
+        judge_outcome(i, o, k, m);
         bool told = judge_outputs(i, o, k, m, &word);
         if (m.items > 1) return;
         if (crowded) key_now[at].items = 0;

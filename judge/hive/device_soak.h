@@ -114,32 +114,43 @@ struct hive_soak {
         most = load > most ? load : most;
     }
 
-    int draw_op(soak &j, uint64_t *n)
+    /* Of a table that stays at LOAD: the share of erase that keeps it there, and how many entries are wanting. */
+    double balance(soak &j, uint64_t n, double weight[shares::OPS])
+    {
+        look(j);
+        double there = (double)entries / (double)j.s.keys, wanted = LOAD * capacity(j) - (double)entries,
+               net = wanted / (double)n;
+        net = net > 0.02 ? 0.02 : net < -0.02 ? -0.02 : net;
+        weight[7] = erases_for(weight, false, there, net);
+        return wanted;
+    }
+
+    /* One of eight turns: most batches are mixed where the table stays as full as it is. */
+    static int op_at_turn(dice &d, uint64_t turn, bool stays, bool sums)
     {
         static const hd_op reads[] = { HD_OP_FIND,        HD_OP_FIND,   HD_OP_CONTAINS,     HD_OP_FIND_PTR,
                                        HD_OP_FIND_MISSED, HD_OP_ASSIGN, HD_OP_ASSIGN_VALUES };
         static const hd_op brings[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND_OR_INSERT,
                                         HD_OP_ACCUM_OR_ASSIGN };
-        double weight[shares::OPS];
+        if (turn < (stays ? 5 : 3)) return MIXED;
+        if (turn < (stays ? 7 : 5)) return d.of(reads);
+        if (turn == 5) return HD_OP_ERASE;
+        hd_op op = d.of(brings);
+        return op == HD_OP_ACCUM_OR_ASSIGN && !sums ? HD_OP_INSERT_OR_ASSIGN : op;
+    }
+
+    int draw_op(soak &j, uint64_t *n)
+    {
+        double weight[shares::OPS], wanted = 0;
         bool sums = j.o.names.grain > 1;
         uint64_t turn = j.d.below(8);
         draw_weights(j.d, sums, weight);
-        if (j.s.stays) {
-            look(j);
-            double there = (double)entries / (double)j.s.keys, wanted = LOAD * capacity(j) - (double)entries,
-                   net = wanted / (double)*n;
-            net = net > 0.02 ? 0.02 : net < -0.02 ? -0.02 : net;
-            weight[7] = erases_for(weight, false, there, net);
-            uint64_t few = (uint64_t)(wanted < 0 ? -wanted : wanted) + 1;
-            if (turn == 7 && *n > few) *n = few;
-            if (turn == 7 && wanted < 0) return HD_OP_ERASE;
-        }
+        if (j.s.stays) wanted = balance(j, *n, weight);
+        uint64_t few = (uint64_t)(wanted < 0 ? -wanted : wanted) + 1;
+        if (j.s.stays && turn == 7 && *n > few) *n = few;
+        if (turn == 7 && wanted < 0) return HD_OP_ERASE;
         j.o.mix = shares_of(weight);
-        if (turn < (j.s.stays ? 5 : 3)) return MIXED;
-        if (turn < (j.s.stays ? 7 : 5)) return j.d.of(reads);
-        if (turn == 5) return HD_OP_ERASE;
-        hd_op op = j.d.of(brings);
-        return op == HD_OP_ACCUM_OR_ASSIGN && !sums ? HD_OP_INSERT_OR_ASSIGN : op;
+        return op_at_turn(j.d, turn, j.s.stays, sums);
     }
     /* Now and then it grows or shrinks by any number of buckets, to eight times what it began with at most. */
     void besides(soak &j)

@@ -27,11 +27,39 @@ static inline uint32_t hkv_draw_slots(dice &d, const char *variant)
 }
 
 /* size: 0 a bucket or two, 1 a small table, 2 up to the largest, 3 the largest. */
-static inline hkv_shape hkv_draw_shape(dice &d, const char *variant, const char *policy, bool dual, int size,
-                                       const limits &most)
+static inline uint64_t hkv_draw_buckets(dice &d, int size, uint64_t least, uint64_t most)
+{
+    uint64_t small = most < 4096 ? most : 4096;
+    uint64_t n = size == 0   ? least + d.below(2)
+                 : size == 1 ? d.log_between(least, small)
+                 : size == 2 ? d.log_between(small, most / 4)
+                             : most - most / 16;
+    return n < least ? least : n;
+}
+
+/* room: for each of a table's values. */
+static inline uint32_t hkv_draw_value_bytes(dice &d, int size, uint64_t room)
 {
     static const uint32_t bytes[] = { 0,  1,  3,  4,  7,  8,   8,   8,   12,  16,  16,   20,   24,  32,
                                       33, 40, 63, 64, 64, 100, 128, 200, 256, 516, 1000, 1024, 4100 };
+    uint32_t n;
+    do n = size == 3 ? 8 : d.of(bytes);
+    while (n > room && n > 8);
+    return n;
+}
+
+/* Of a batch: an item that waits for a bucket waits until all before it have read it. */
+static inline uint64_t hkv_items(const hkv_shape &s, const limits &most)
+{
+    uint64_t n = s.value_bytes * most.items > most.array_bytes ? most.array_bytes / s.value_bytes : most.items;
+    uint64_t a_bucket = s.slots * 64u < (1u << 20) / s.slots ? s.slots * 64u : (1u << 20) / s.slots;
+    uint64_t crowd = s.buckets * a_bucket < 4096 ? 4096 : s.buckets * a_bucket;
+    return n < crowd ? n : crowd;
+}
+
+static inline hkv_shape hkv_draw_shape(dice &d, const char *variant, const char *policy, bool dual, int size,
+                                       const limits &most)
+{
     static const uint64_t factors[] = { 1, UINT64_MAX, 0 };
     hkv_shape s;
     s.least = 1;
@@ -39,26 +67,16 @@ static inline hkv_shape hkv_draw_shape(dice &d, const char *variant, const char 
     s.policy = policy;
     s.dual = dual;
     s.slots = size == 3 ? 128 : hkv_draw_slots(d, variant);
-    uint64_t buckets = most.slots / s.slots, small = buckets < 4096 ? buckets : 4096, least = dual ? 2 : 1;
-    s.buckets = size == 0   ? least + d.below(2)
-                : size == 1 ? d.log_between(least, small)
-                : size == 2 ? d.log_between(small, buckets / 4)
-                            : buckets - buckets / 16;
-    s.buckets = s.buckets < least ? least : s.buckets;
+    s.buckets = hkv_draw_buckets(d, size, dual ? 2 : 1, most.slots / s.slots);
     uint64_t capacity = s.buckets * s.slots, room = 4 * most.array_bytes / capacity;
-    do s.value_bytes = size == 3 ? 8 : d.of(bytes);
-    while ((s.value_bytes > room || s.value_bytes > most.value_bytes) && s.value_bytes > 8);
+    s.value_bytes = hkv_draw_value_bytes(d, size, room < most.value_bytes ? room : most.value_bytes);
     for (s.keys = 16; s.keys < 2 * capacity || (d.one_in(3) && s.keys < 4 * capacity && size < 3);) s.keys *= 2;
     s.factor = d.of(factors);
     if (s.factor == 0) s.factor = d.draw() | 1;
     s.seed = d.one_in(2) ? 0 : d.draw();
     s.admit = d.one_in(4) ? HD_ADMIT_ALWAYS : HD_ADMIT_SCORE;
     s.layout = d.one_in(strcmp(variant, "coalesced") == 0 ? 16 : 3) ? HD_LAYOUT_PLANES : HD_LAYOUT_PAIRS;
-    s.items = s.value_bytes * most.items > most.array_bytes ? most.array_bytes / s.value_bytes : most.items;
-    /* who waits for it waits until all before him have read it */
-    uint64_t a_bucket = s.slots * 64u < (1u << 20) / s.slots ? s.slots * 64u : (1u << 20) / s.slots;
-    uint64_t crowd = s.buckets * a_bucket < 4096 ? 4096 : s.buckets * a_bucket;
-    if (s.items > crowd) s.items = crowd;
+    s.items = hkv_items(s, most);
     return s;
 }
 
@@ -84,28 +102,14 @@ static BOTH inline uint64_t score_of(score_kind kind, uint64_t i, uint64_t salt)
 
 static inline hd_op hkv_draw_op(dice &d, uint32_t grain)
 {
-    static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN,
-                                 HD_OP_INSERT_OR_ASSIGN,
-                                 HD_OP_INSERT_OR_ASSIGN,
-                                 HD_OP_INSERT_AND_EVICT,
-                                 HD_OP_INSERT_AND_EVICT,
-                                 HD_OP_INSERT_AND_EVICT,
-                                 HD_OP_FIND_OR_INSERT,
-                                 HD_OP_FIND_OR_INSERT,
-                                 HD_OP_FIND_OR_INSERT_PTR,
-                                 HD_OP_ACCUM_OR_ASSIGN,
-                                 HD_OP_ACCUM_OR_ASSIGN,
-                                 HD_OP_FIND,
-                                 HD_OP_FIND,
-                                 HD_OP_FIND,
-                                 HD_OP_CONTAINS,
-                                 HD_OP_FIND_PTR,
-                                 HD_OP_FIND_MISSED,
-                                 HD_OP_TOUCH,
-                                 HD_OP_ASSIGN,
-                                 HD_OP_ASSIGN_VALUES,
-                                 HD_OP_ASSIGN_SCORES,
-                                 HD_OP_ERASE };
+    /* clang-format off */
+    static const hd_op ops[] = {
+        HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_AND_EVICT, HD_OP_INSERT_AND_EVICT,
+        HD_OP_INSERT_AND_EVICT, HD_OP_FIND_OR_INSERT, HD_OP_FIND_OR_INSERT, HD_OP_FIND_OR_INSERT_PTR, HD_OP_ACCUM_OR_ASSIGN,
+        HD_OP_ACCUM_OR_ASSIGN, HD_OP_FIND, HD_OP_FIND, HD_OP_FIND, HD_OP_CONTAINS, HD_OP_FIND_PTR, HD_OP_FIND_MISSED,
+        HD_OP_TOUCH, HD_OP_ASSIGN, HD_OP_ASSIGN_VALUES, HD_OP_ASSIGN_SCORES, HD_OP_ERASE
+    };
+    /* clang-format on */
     hd_op op = d.of(ops);
     return op == HD_OP_ACCUM_OR_ASSIGN && grain == 1 ? HD_OP_INSERT_AND_EVICT : op;
 }

@@ -142,7 +142,11 @@ struct hkv_oracle : answers {
         if (k.value != EXACT) k.word = word, k.value = EXACT;
         if (score) k.score = *score, k.scored = EXACT;
     }
-    BOTH void is_there(known &k) const { k.presence = THERE, k.seen = number; }
+    BOTH void is_there(known &k, bool is) const
+    {
+        k.presence = is ? THERE : GONE;
+        if (is) k.seen = number;
+    }
 
     /* ---- Items ------------------------------------------------------------------------------- */
 
@@ -154,36 +158,12 @@ struct hkv_oracle : answers {
 
     BOTH bool can_answer(hd_outcome o) const
     {
-        bool placed = o == HD_INSERTED || o == HD_EVICTED, absent = placed || o == HD_REFUSED;
         if (o == HD_REFUSED && (admit_always || policy == HD_POLICY_lfu)) return false;
-        switch (b.op) {
-        case HD_OP_FIND:
-        case HD_OP_CONTAINS:
-        case HD_OP_FIND_PTR:
-        case HD_OP_FIND_MISSED:
-        case HD_OP_TOUCH: return o == HD_HIT || o == HD_MISS;
-        case HD_OP_ASSIGN:
-        case HD_OP_ASSIGN_VALUES:
-        case HD_OP_ASSIGN_SCORES: return o == HD_UPDATED || o == HD_MISS;
-        case HD_OP_ACCUM_OR_ASSIGN:
-            return accum == HD_ADD ? o == HD_UPDATED || o == HD_MISS
-                                   : absent || o == (accum == HD_EITHER ? HD_UPDATED : HD_HIT);
-        case HD_OP_INSERT_OR_ASSIGN:
-        case HD_OP_INSERT_AND_EVICT: return absent || o == HD_UPDATED;
-        case HD_OP_FIND_OR_INSERT:
-        case HD_OP_FIND_OR_INSERT_PTR: return absent || o == HD_HIT;
-        case HD_OP_ERASE: return o == HD_ERASED || o == HD_MISS;
-        default: return false;
-        }
-    }
-
-    BOTH bool looks_up() const
-    {
-        return b.op == HD_OP_FIND || b.op == HD_OP_CONTAINS || b.op == HD_OP_FIND_PTR || b.op == HD_OP_FIND_MISSED;
+        return among(outcomes_of(b.op, PLACED | set_of(HD_REFUSED)), o);
     }
     BOTH bool rescores(hd_outcome o) const
     {
-        bool never = looks_up() || b.op == HD_OP_ASSIGN_VALUES || b.op == HD_OP_ERASE ||
+        bool never = among(LOOKUPS, b.op) || b.op == HD_OP_ASSIGN_VALUES || b.op == HD_OP_ERASE ||
                      (b.op == HD_OP_ACCUM_OR_ASSIGN && accum == HD_ASSIGN_NEW);
         return (o == HD_HIT || o == HD_UPDATED) && !never;
     }
@@ -204,39 +184,66 @@ struct hkv_oracle : answers {
         if (!ours) complain(WRONG_VALUE, i, b.key[i]);
     }
 
+    /* value_out of an item; true: *word is the value's. */
+    BOTH bool judge_value_out(uint64_t i, hd_outcome o, const known &k, bool many, uint64_t *word) const
+    {
+        if (!b.value_out) return false;
+        const uint8_t *p = (const uint8_t *)b.value_out + i * names.bytes;
+        bool delivers = among(SHOWS_VALUE, b.op) && o == HD_HIT;
+        if (delivers)
+            judge_value(i, k, p, many, word);
+        else
+            judge_untouched(i, p, names.bytes);
+        return delivers;
+    }
+
+    /* Its pointer, unless what it shows may have been evicted since. */
+    BOTH bool judge_ptr(uint64_t i, hd_outcome o, const known &k, bool many, uint64_t *word) const
+    {
+        const known fresh = { 0, 0, 0, THERE, EXACT, UNKNOWN };
+        if (!b.ptr) return false;
+        bool delivers = among(SHOWS_PTR, b.op) && (o == HD_HIT || among(PLACED, o)), judged = delivers && !evicts();
+        if (judged)
+            judge_value(i, among(PLACED, o) ? fresh : k, (const uint8_t *)b.ptr[i], many, word);
+        else if (!delivers)
+            judge_untouched(i, &b.ptr[i], 8);
+        return judged;
+    }
+
+    /* Of several items that rescore one key the order is open, and so is the score. */
+    BOTH void judge_score_out(uint64_t i, hd_outcome o, const known &k, bool many) const
+    {
+        if (!b.score_out) return;
+        if (!among(SHOWS_SCORE, b.op) || o != HD_HIT) return judge_untouched(i, &b.score_out[i], 8);
+        known then = k;
+        if (rescores(o)) rescore(then, i);
+        bool open = many && (inserts || rescores(o));
+        if (!open && !score_can_be(then, b.score_out[i])) complain(WRONG_SCORE, i, b.key[i]);
+    }
+
     /* What came out of an item; *word: of the value that did. False: none did. */
     BOTH bool judge_outputs(uint64_t i, hd_outcome o, const known &k, bool many, uint64_t *word) const
     {
-        const known none = { 0, 0, 0, THERE, EXACT, UNKNOWN };
-        bool with_score = b.op == HD_OP_FIND || b.op == HD_OP_FIND_MISSED || b.op == HD_OP_FIND_PTR ||
-                          b.op == HD_OP_TOUCH || b.op == HD_OP_FIND_OR_INSERT;
-        bool with_value = with_score && b.op != HD_OP_FIND_PTR, placed = o == HD_INSERTED || o == HD_EVICTED,
-             told = false;
-        bool with_ptr = b.op == HD_OP_FIND_PTR || b.op == HD_OP_FIND_OR_INSERT_PTR;
-        if (b.value_out) {
-            const uint8_t *p = (const uint8_t *)b.value_out + i * names.bytes;
-            if (with_value && o == HD_HIT)
-                judge_value(i, k, p, many, word), told = true;
-            else if (!left_alone(p, names.bytes))
-                complain(NOT_ITS_TO_WRITE, i, b.key[i]);
-        }
-        if (b.ptr) {
-            const uint8_t *p = (const uint8_t *)b.ptr[i];
-            if (with_ptr && (o == HD_HIT || placed) && !evicts())
-                judge_value(i, placed ? none : k, p, many, word), told = true;
-            else if (!(with_ptr && (o == HD_HIT || placed)) && !left_alone(&b.ptr[i], 8))
-                complain(NOT_ITS_TO_WRITE, i, b.key[i]);
-        }
-        if (b.score_out) {
-            known then = k;
-            if (rescores(o)) rescore(then, i);
-            if (with_score && o == HD_HIT && !(many && inserts) && !(many && rescores(o)) &&
-                !score_can_be(then, b.score_out[i]))
-                complain(WRONG_SCORE, i, b.key[i]);
-            if (!(with_score && o == HD_HIT) && !left_alone(&b.score_out[i], 8))
-                complain(NOT_ITS_TO_WRITE, i, b.key[i]);
-        }
-        return told;
+        bool value = judge_value_out(i, o, k, many, word), shown = judge_ptr(i, o, k, many, word);
+        judge_score_out(i, o, k, many);
+        return value || shown;
+    }
+
+    BOTH void judge_outcome(uint64_t i, hd_outcome o, const known &k, bool many) const
+    {
+        bool there = among(PRESENT, o);
+        if (!can_answer(o)) complain(IMPOSSIBLE_OUTCOME, i, b.key[i]);
+        if (there && k.presence == GONE && !(many && inserts)) complain(WAS_GONE, i, b.key[i]);
+        if (!there && surely(k) && !evicts() && !(many && b.op == HD_OP_ERASE)) complain(WAS_THERE, i, b.key[i]);
+    }
+
+    /* One of several items of a key: judge_together goes on from the sums. */
+    BOTH void count_outcome(uint64_t i, hd_outcome o, busy &m) const
+    {
+        if (among(PLACED, o)) add(&m.came, 1);
+        if (o == HD_ERASED) add(&m.went, 1);
+        if (o == HD_HIT || o == HD_UPDATED) add(&m.same, 1);
+        if (b.op == HD_OP_ACCUM_OR_ASSIGN && (among(PLACED, o) || o == HD_UPDATED)) add(&m.sum, word_of(number, i));
     }
 
     BOTH void judge_item(uint64_t i) const
@@ -248,70 +255,92 @@ struct hkv_oracle : answers {
         if (o == HD_RESERVED) return (void)judge_outputs(i, o, none, false, &word);
         known &k = key_is[at];
         busy &m = key_now[at];
-        bool there = o == HD_HIT || o == HD_UPDATED || o == HD_ERASED, many = m.items > 1;
-        if (!can_answer(o)) complain(IMPOSSIBLE_OUTCOME, i, key);
-        if (there && k.presence == GONE && !(many && inserts)) complain(WAS_GONE, i, key);
-        if (!there && surely(k) && !evicts() && !(many && b.op == HD_OP_ERASE)) complain(WAS_THERE, i, key);
+        bool many = m.items > 1;
+        judge_outcome(i, o, k, many);
         bool told = judge_outputs(i, o, k, many, &word);
-        if (many) {
-            if (o == HD_INSERTED || o == HD_EVICTED) add(&m.came, 1);
-            if (o == HD_ERASED) add(&m.went, 1);
-            if (o == HD_HIT || o == HD_UPDATED) add(&m.same, 1);
-            if (b.op == HD_OP_ACCUM_OR_ASSIGN && (o == HD_INSERTED || o == HD_EVICTED || o == HD_UPDATED))
-                add(&m.sum, word_of(number, i));
-        } else {
-            change(i, o, k, m, told ? &word : nullptr);
-            m.items = m.left = 0;
-        }
+        if (many) return count_outcome(i, o, m);
+        change(i, o, k, m, told ? &word : nullptr);
+        m.items = m.left = 0;
     }
 
     /* ---- What becomes of a key --------------------------------------------------------------- */
+
+    /* Whether a key that was there (1) or not (0) is there once or not at all after it came and left so often. */
+    BOTH static bool adds_up(uint64_t was, uint64_t came, uint64_t left)
+    {
+        return was + came == left || was + came == left + 1;
+    }
 
     /* Of a key that came and left so many times. can_be_there, can_be_gone: as the outcomes have it, before the first
      * of them. */
     BOTH void settle(uint64_t i, known &k, uint64_t came, uint64_t left, bool can_be_there, bool can_be_gone) const
     {
-        bool was = can_be_there && k.presence == THERE && 1 + came >= left && 1 + came - left <= 1;
-        bool was_not = can_be_gone && !surely(k) && came >= left && came - left <= 1;
+        bool was = can_be_there && k.presence == THERE && adds_up(1, came, left);
+        bool was_not = can_be_gone && !surely(k) && adds_up(0, came, left);
         if (!was && !was_not) return complain(NOT_CONSERVED, i, b.key[i]);
-        bool is = was && 1 + came - left == 1, may = was_not && came - left == 1;
+        bool is = was && came == left, may = was_not && came == left + 1;
         if (was && was_not && is != may)
             k.presence = THERE, k.seen = 0; /* it is open */
-        else if (is || may)
-            is_there(k);
         else
-            k.presence = GONE;
+            is_there(k, is || may);
+    }
+
+    BOTH void change_score(uint64_t i, hd_outcome o, known &k) const
+    {
+        bool shown = (o == HD_HIT || o == HD_UPDATED) && b.score_out && among(SHOWS_SCORE, b.op);
+        if (among(PLACED, o))
+            k.score = hd_on_insert(policy, score_in(i)), k.scored = EXACT;
+        else if (rescores(o) && !shown)
+            rescore(k, i);
+        else if (rescores(o))
+            k.score = b.score_out[i], k.scored = EXACT;
+        else if (shown)
+            learn(k, k.word, &b.score_out[i]);
+    }
+
+    BOTH void change_value(uint64_t i, hd_outcome o, known &k) const
+    {
+        if (among(PLACED, o) || (o == HD_UPDATED && among(WRITES_WHOLE, b.op)))
+            k.word = b.op == HD_OP_FIND_OR_INSERT_PTR ? 0 : word_of(number, i), k.value = EXACT;
+        else if (o == HD_UPDATED && b.op == HD_OP_ACCUM_OR_ASSIGN)
+            accumulate(k, word_of(number, i));
     }
 
     BOTH void change(uint64_t i, hd_outcome o, known &k, const busy &m, const uint64_t *word) const
     {
-        bool placed = o == HD_INSERTED || o == HD_EVICTED, there = o == HD_HIT || o == HD_UPDATED;
-        bool whole = b.op == HD_OP_ASSIGN || b.op == HD_OP_ASSIGN_VALUES || b.op == HD_OP_INSERT_OR_ASSIGN ||
-                     b.op == HD_OP_INSERT_AND_EVICT;
+        bool placed = among(PLACED, o), there = o == HD_HIT || o == HD_UPDATED;
         if (there && word) learn(k, *word, nullptr);
-        if (placed)
-            k.score = hd_on_insert(policy, score_in(i)), k.scored = EXACT;
-        else if (rescores(o))
-            rescore(k, i);
-        else if (there && b.score_out && (b.op == HD_OP_FIND || b.op == HD_OP_FIND_MISSED || b.op == HD_OP_FIND_PTR))
-            learn(k, k.word, &b.score_out[i]);
-        if (there && rescores(o) && b.score_out && (b.op == HD_OP_TOUCH || b.op == HD_OP_FIND_OR_INSERT))
-            k.score = b.score_out[i], k.scored = EXACT;
-        if (placed || (o == HD_UPDATED && whole))
-            k.word = b.op == HD_OP_FIND_OR_INSERT_PTR ? 0 : word_of(number, i), k.value = EXACT;
-        else if (o == HD_UPDATED && b.op == HD_OP_ACCUM_OR_ASSIGN)
-            accumulate(k, word_of(number, i));
+        change_score(i, o, k);
+        change_value(i, o, k);
         if (b.op == HD_OP_INSERT_AND_EVICT)
             settle(i, k, placed, m.left, o == HD_UPDATED || m.left, o != HD_UPDATED);
-        else if (placed || there)
-            is_there(k);
         else
-            k.presence = GONE;
+            is_there(k, placed || there);
     }
     BOTH void accumulate(known &k, uint64_t word) const
     {
         k.word = k.value == EXACT ? k.word + word : 0;
         k.value = k.value == EXACT ? EXACT : UNKNOWN;
+    }
+
+    /* Of several items at most one erases the key, and one does when it was there. */
+    BOTH void erased_together(uint64_t i, known &k, const busy &m) const
+    {
+        if (m.went > 1 || (m.went == 0 && surely(k)) || (m.went && k.presence == GONE))
+            complain(NOT_CONSERVED, i, b.key[i]);
+        k.presence = GONE;
+    }
+
+    /* Whether the key is there after several items had it. */
+    BOTH void presence_together(uint64_t i, known &k, const busy &m) const
+    {
+        bool none_found = m.same == 0;
+        if (b.op == HD_OP_INSERT_AND_EVICT)
+            settle(i, k, m.came, m.left, m.came || m.same || m.left, m.came || none_found);
+        else if (inserts && !evicts())
+            settle(i, k, m.came, 0, m.came == 0 && m.same, m.came || none_found);
+        else
+            is_there(k, m.came + m.same > 0);
     }
 
     /* Items that have the key of item i, of which it is one. */
@@ -323,35 +352,21 @@ struct hkv_oracle : answers {
         /* no item's number: others of the key are still asking whether they lead */
         busy m = key_now[at], none = { 0, NO_NUMBER, 0, 0, 0, 0, 0 };
         key_now[at] = none;
-        if (looks_up()) return;
-        if (b.op == HD_OP_ERASE) {
-            if (m.went > 1 || (m.went == 0 && surely(k)) || (m.went && k.presence == GONE))
-                complain(NOT_CONSERVED, i, b.key[i]);
-            k.presence = GONE;
-            return;
-        }
+        if (among(LOOKUPS, b.op)) return;
+        if (b.op == HD_OP_ERASE) return erased_together(i, k, m);
         if (!inserts && m.same && m.same != m.items) complain(NOT_CONSERVED, i, b.key[i]);
-        if (b.op == HD_OP_INSERT_AND_EVICT)
-            settle(i, k, m.came, m.left, m.came || m.same || m.left, m.came || m.same == 0);
-        else if (inserts && !evicts())
-            settle(i, k, m.came, 0, m.came == 0 && m.same, m.came || m.same == 0);
-        else if (m.came + m.same)
-            is_there(k);
-        else
-            k.presence = GONE;
+        presence_together(i, k, m);
         if (m.came + m.same) values_together(k, m);
     }
     BOTH void values_together(known &k, const busy &m) const
     {
-        bool changes = b.op == HD_OP_ASSIGN || b.op == HD_OP_ASSIGN_VALUES || b.op == HD_OP_INSERT_OR_ASSIGN ||
-                       b.op == HD_OP_INSERT_AND_EVICT;
         if (b.op == HD_OP_FIND_OR_INSERT_PTR) {
             if (m.came) k.word = 0, k.value = EXACT;
         } else if (b.op == HD_OP_ACCUM_OR_ASSIGN && accum != HD_ASSIGN_NEW) {
             if (m.came) k.word = 0, k.value = evicts() ? UNKNOWN : EXACT;
             accumulate(k, m.sum);
             if (evicts()) k.value = UNKNOWN; /* it may have gone meanwhile, and come back */
-        } else if (changes || m.came) {
+        } else if (among(WRITES_WHOLE, b.op) || m.came) {
             k.word = number;
             k.value = ONE_OF_FOUR;
         }
@@ -372,29 +387,43 @@ struct hkv_oracle : answers {
     BOTH void judge_list(uint64_t j) const
     {
         if (j >= listed()) return;
-        uint64_t item = b.list_item[j], key = b.list_key[j], at = names.number_of(key), word;
+        uint64_t key = b.list_key[j];
         hd_outcome o;
         if (!in_order(j, &o)) return complain(WRONG_LIST, j, key);
-        bool own = b.op == HD_OP_FIND_MISSED ? o == HD_MISS : o == HD_REFUSED;
-        if ((!own && o != HD_EVICTED) || (own && key != b.key[item]) || at == NO_NUMBER)
-            return complain(WRONG_LIST, j, key);
+        bool own = o == (b.op == HD_OP_FIND_MISSED ? HD_MISS : HD_REFUSED);
+        bool named = names.number_of(key) != NO_NUMBER && (!own || key == b.key[b.list_item[j]]);
+        if ((!own && o != HD_EVICTED) || !named) return complain(WRONG_LIST, j, key);
         if (b.op == HD_OP_FIND_MISSED) return;
-        const uint8_t *value = (const uint8_t *)b.list_value + j * names.bytes;
-        hd_score_in in = score_in(item);
-        if (own) {
-            if (!names.is(value, key, word_of(number, item))) complain(WRONG_VALUE, j, key);
-            if (b.list_score[j] != hd_on_insert(policy, in)) complain(WRONG_SCORE, j, key);
-            return;
-        }
+        if (own)
+            judge_refused(j);
+        else
+            judge_evicted(j);
+    }
+
+    BOTH const uint8_t *listed_value(uint64_t j) const { return (const uint8_t *)b.list_value + j * names.bytes; }
+
+    /* The item's own key, value and score. */
+    BOTH void judge_refused(uint64_t j) const
+    {
+        uint64_t item = b.list_item[j], key = b.list_key[j];
+        if (!names.is(listed_value(j), key, word_of(number, item))) complain(WRONG_VALUE, j, key);
+        if (b.list_score[j] != hd_on_insert(policy, score_in(item))) complain(WRONG_SCORE, j, key);
+    }
+
+    /* Another key, which the item's took the place of. It may have come in this batch. */
+    BOTH void judge_evicted(uint64_t j) const
+    {
+        uint64_t item = b.list_item[j], key = b.list_key[j], at = names.number_of(key), word;
         known &k = key_is[at];
-        bool many = key_now[at].items > 0; /* it may have come in this batch */
+        bool many = key_now[at].items > 0;
         if (!shares_bucket(key, b.key[item])) complain(WRONG_PLACE, j, key);
-        if (!admit_always && b.list_score[j] > hd_admission(policy, in)) complain(WRONG_SCORE, j, key);
-        if (!can_be(k, key, value, &word) && !(many && one_of_four(value, key, number, &word)))
+        if (!admit_always && b.list_score[j] > hd_admission(policy, score_in(item))) complain(WRONG_SCORE, j, key);
+        if (!can_be(k, key, listed_value(j), &word) && !(many && one_of_four(listed_value(j), key, number, &word)))
             complain(WRONG_VALUE, j, key);
         if (!many && !score_can_be(k, b.list_score[j])) complain(WRONG_SCORE, j, key);
-        if (add(&key_now[at].left, 1) && !many) return complain(WRONG_LIST, j, key);
+        bool again = add(&key_now[at].left, 1) > 0;
         if (many) return;
+        if (again) return complain(WRONG_LIST, j, key);
         if (k.presence == GONE) complain(WAS_GONE, j, key);
         k.presence = GONE;
     }
@@ -431,7 +460,7 @@ struct hkv_oracle : answers {
         if (!can_be(k, key, (const uint8_t *)b.list_value + j * names.bytes, &word)) complain(WRONG_VALUE, j, key);
         if (!score_can_be(k, b.list_score[j])) complain(WRONG_SCORE, j, key);
         learn(k, word, &b.list_score[j]);
-        is_there(k);
+        is_there(k, true);
     }
     /* Then, of every key; how many are there, and how many of them have the mask's bits. Turn c of `turns`. */
     BOTH void on_key(uint64_t c, uint64_t turns, uint64_t mask, uint64_t bits, uint64_t *there) const
