@@ -53,16 +53,16 @@ template <class first, class... others> static BOTH constexpr uint32_t set_of(fi
 }
 static BOTH inline bool among(uint32_t set, uint32_t one) { return one < 32 && (set >> one & 1); }
 
-static constexpr uint32_t LOOKUPS = set_of(HD_OP_FIND, HD_OP_CONTAINS, HD_OP_FIND_PTR, HD_OP_FIND_MISSED),
-                          ASSIGNS = set_of(HD_OP_ASSIGN, HD_OP_ASSIGN_VALUES, HD_OP_ASSIGN_SCORES),
-                          UPSERTS = set_of(HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_AND_EVICT),
-                          FINDS_OR_INSERTS = set_of(HD_OP_FIND_OR_INSERT, HD_OP_FIND_OR_INSERT_PTR),
-                          /* that write the whole value of an entry; that deliver a hit's score, value, pointer */
-    WRITES_WHOLE = UPSERTS | set_of(HD_OP_ASSIGN, HD_OP_ASSIGN_VALUES),
-                          SHOWS_SCORE =
-                              set_of(HD_OP_FIND, HD_OP_FIND_MISSED, HD_OP_FIND_PTR, HD_OP_TOUCH, HD_OP_FIND_OR_INSERT),
-                          SHOWS_VALUE = SHOWS_SCORE & ~set_of(HD_OP_FIND_PTR),
-                          SHOWS_PTR = set_of(HD_OP_FIND_PTR, HD_OP_FIND_OR_INSERT_PTR);
+static constexpr uint32_t LOOKUPS = set_of(HD_OP_FIND, HD_OP_CONTAINS, HD_OP_FIND_PTR, HD_OP_FIND_MISSED);
+static constexpr uint32_t ASSIGNS = set_of(HD_OP_ASSIGN, HD_OP_ASSIGN_VALUES, HD_OP_ASSIGN_SCORES);
+static constexpr uint32_t UPSERTS = set_of(HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_AND_EVICT);
+static constexpr uint32_t FINDS_OR_INSERTS = set_of(HD_OP_FIND_OR_INSERT, HD_OP_FIND_OR_INSERT_PTR);
+/* They write the whole value of an entry; they deliver a hit's score, value, pointer. */
+static constexpr uint32_t WRITES_WHOLE = UPSERTS | set_of(HD_OP_ASSIGN, HD_OP_ASSIGN_VALUES);
+static constexpr uint32_t SHOWS_SCORE =
+    set_of(HD_OP_FIND, HD_OP_FIND_MISSED, HD_OP_FIND_PTR, HD_OP_TOUCH, HD_OP_FIND_OR_INSERT);
+static constexpr uint32_t SHOWS_VALUE = SHOWS_SCORE & ~set_of(HD_OP_FIND_PTR);
+static constexpr uint32_t SHOWS_PTR = set_of(HD_OP_FIND_PTR, HD_OP_FIND_OR_INSERT_PTR);
 
 static constexpr uint32_t PRESENT = set_of(HD_HIT, HD_UPDATED, HD_ERASED), PLACED = set_of(HD_INSERTED, HD_EVICTED);
 
