@@ -14,6 +14,12 @@
 #include "concurrency/registry.inc"
 #undef HD_LOCK
 
+#ifdef HD_WITHOUT_HOST
+#define HD_DESIGN_ON_HOST(design)
+#else
+#define HD_DESIGN_ON_HOST(design) HD_DESIGN(design)
+#endif
+
 #define HD_DESIGN(design) extern const hd_design design;
 #include "lib/designs.inc"
 #undef HD_DESIGN

@@ -11,7 +11,7 @@ mapfile -t sources < <(
   for folder in */; do
     case $folder in shared/ | build*/) continue ;; esac
     [ -e "$folder/config.status" ] || find "$folder" -type f \( -name '*.[ch]' -o -name '*.[ch]pp' -o -name '*.cu' -o -name '*.inc' \) \
-      ! -path 'museum/altered/*' ! -path 'bench/cases.inc' ! -path 'bench/notes.inc' ! -path '*/.*'
+      ! -path 'museum/altered/*' ! -path 'workload/rows.inc' ! -path 'bench/cases.inc' ! -path 'bench/notes.inc' ! -path '*/.*'
   done)
 
 major=$(sed -n 's/^# .* clang-format: \([0-9]*\)\.$/\1/p' .clang-format)

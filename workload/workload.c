@@ -14,13 +14,14 @@
 
 /* ---- The registry ---------------------------------------------------------------------------- */
 
-#define HD_SOURCE(name) extern const hd_source_row hd_workload_##name;
-#include "workload/registry.inc"
+/* Made by the makefile of the rows at the bottom of its workload_rows. */
+#define HD_SOURCE(row) extern const hd_source_row row;
+#include "workload/rows.inc"
 #undef HD_SOURCE
 
 static const hd_source_row *const rows[] = {
-#define HD_SOURCE(name) &hd_workload_##name,
-#include "workload/registry.inc"
+#define HD_SOURCE(row) &row,
+#include "workload/rows.inc"
 #undef HD_SOURCE
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * workload.h - where requests come from. A source is a stream of requests: a generator, a trace
- * file, the k-mers of a genome. Every source is one row of workload/registry.inc:
+ * file, the k-mers of a genome. Every source is one row at the bottom of its file; Makefile.am lists
+ * the files in workload_rows:
  *
  *     uniform:400   zipf:0.99,1000000   ycsb:a,1000000   pop:FILE   kmer:FILE,16
  *     oracleGeneral:FILE   csv:FILE,key=2,time=1,delim=;   vscsi:FILE   txt:FILE
