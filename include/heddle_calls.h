@@ -45,9 +45,9 @@ static inline hd_batch hd_batch_of(hd_op op, uint64_t n, const uint64_t *keys)
     return b;
 }
 
-/* Runs a batch of one keyed operation; NULL where the operation has no such array. The calls below are this. */
-static inline hd_status hd_run_keyed(hd_table *t, hd_op op, uint64_t n, const uint64_t *keys, const void *values,
-                                     const uint64_t *scores, void *values_out, void **ptrs, uint8_t *outcomes)
+/* The same with the arrays that most keyed operations have; NULL where this one has none. */
+static inline hd_batch hd_batch_keyed(hd_op op, uint64_t n, const uint64_t *keys, const void *values,
+                                      const uint64_t *scores, void *values_out, void **ptrs, uint8_t *outcomes)
 {
     hd_batch b = hd_batch_of(op, n, keys);
     b.value = values;
@@ -55,6 +55,25 @@ static inline hd_status hd_run_keyed(hd_table *t, hd_op op, uint64_t n, const ui
     b.value_out = values_out;
     b.ptr = ptrs;
     b.outcome = outcomes;
+    return b;
+}
+
+/* Gives a batch the arrays that it lists entries in; any may be NULL. */
+static inline void hd_batch_set_lists(hd_batch *b, uint64_t *list_keys, void *list_values, uint64_t *list_scores,
+                                      uint64_t *list_items, uint64_t *count)
+{
+    b->list_key = list_keys;
+    b->list_value = list_values;
+    b->list_score = list_scores;
+    b->list_item = list_items;
+    b->count = count;
+}
+
+/* Runs a batch of one keyed operation; NULL where the operation has no such array. The calls below are this. */
+static inline hd_status hd_run_keyed(hd_table *t, hd_op op, uint64_t n, const uint64_t *keys, const void *values,
+                                     const uint64_t *scores, void *values_out, void **ptrs, uint8_t *outcomes)
+{
+    hd_batch b = hd_batch_keyed(op, n, keys, values, scores, values_out, ptrs, outcomes);
     return hd_run(t, &b);
 }
 
@@ -67,10 +86,7 @@ static inline hd_status hd_run_slots(hd_table *t, hd_op op, uint64_t start, uint
     b.start = start;
     b.pred = pred;
     if (args) memcpy(b.pred_arg, args, sizeof b.pred_arg);
-    b.list_key = list_keys;
-    b.list_value = list_values;
-    b.list_score = list_scores;
-    b.count = count;
+    hd_batch_set_lists(&b, list_keys, list_values, list_scores, NULL, count);
     return hd_run(t, &b);
 }
 
@@ -99,12 +115,8 @@ static inline hd_status hd_find_ptr(hd_table *t, uint64_t n, const uint64_t *key
 static inline hd_status hd_find_missed(hd_table *t, uint64_t n, const uint64_t *keys, void *values_out,
                                        uint8_t *outcomes, uint64_t *list_keys, uint64_t *list_items, uint64_t *count)
 {
-    hd_batch b = hd_batch_of(HD_OP_FIND_MISSED, n, keys);
-    b.value_out = values_out;
-    b.outcome = outcomes;
-    b.list_key = list_keys;
-    b.list_item = list_items;
-    b.count = count;
+    hd_batch b = hd_batch_keyed(HD_OP_FIND_MISSED, n, keys, NULL, NULL, values_out, NULL, outcomes);
+    hd_batch_set_lists(&b, list_keys, NULL, NULL, list_items, count);
     return hd_run(t, &b);
 }
 
@@ -153,10 +165,7 @@ static inline hd_status hd_upsert(hd_table *t, uint64_t n, const uint64_t *keys,
 static inline hd_status hd_upsert_growing(hd_table *t, uint64_t n, const uint64_t *keys, const void *values,
                                           const uint64_t *scores, uint8_t *outcomes, double target)
 {
-    hd_batch b = hd_batch_of(HD_OP_INSERT_OR_ASSIGN, n, keys);
-    b.value = values;
-    b.score = scores;
-    b.outcome = outcomes;
+    hd_batch b = hd_batch_keyed(HD_OP_INSERT_OR_ASSIGN, n, keys, values, scores, NULL, NULL, outcomes);
     return hd_run_growing(t, &b, target);
 }
 
@@ -165,14 +174,8 @@ static inline hd_status hd_insert_and_evict(hd_table *t, uint64_t n, const uint6
                                             const uint64_t *scores, uint8_t *outcomes, uint64_t *list_keys,
                                             void *list_values, uint64_t *list_scores, uint64_t *count)
 {
-    hd_batch b = hd_batch_of(HD_OP_INSERT_AND_EVICT, n, keys);
-    b.value = values;
-    b.score = scores;
-    b.outcome = outcomes;
-    b.list_key = list_keys;
-    b.list_value = list_values;
-    b.list_score = list_scores;
-    b.count = count;
+    hd_batch b = hd_batch_keyed(HD_OP_INSERT_AND_EVICT, n, keys, values, scores, NULL, NULL, outcomes);
+    hd_batch_set_lists(&b, list_keys, list_values, list_scores, NULL, count);
     return hd_run(t, &b);
 }
 
@@ -196,12 +199,9 @@ static inline hd_status hd_accum_or_assign(hd_table *t, uint64_t n, const uint64
                                            hd_elem elem, const uint64_t *scores, const uint8_t *flags,
                                            uint8_t *outcomes)
 {
-    hd_batch b = hd_batch_of(HD_OP_ACCUM_OR_ASSIGN, n, keys);
-    b.value = values;
+    hd_batch b = hd_batch_keyed(HD_OP_ACCUM_OR_ASSIGN, n, keys, values, scores, NULL, NULL, outcomes);
     b.elem = elem;
-    b.score = scores;
     b.flag = flags;
-    b.outcome = outcomes;
     return hd_run(t, &b);
 }
 
@@ -220,23 +220,26 @@ static inline hd_status hd_erase_if(hd_table *t, const char *pred, uint64_t a, u
     return hd_run_slots(t, HD_OP_ERASE_IF, 0, 0, pred, args, NULL, NULL, NULL, count);
 }
 
+/* hd_lock_keys or hd_unlock_keys. */
+static inline hd_status hd_run_pins(hd_table *t, hd_op op, uint64_t n, const uint64_t *keys, uint64_t holder,
+                                    uint8_t *outcomes)
+{
+    hd_batch b = hd_batch_keyed(op, n, keys, NULL, NULL, NULL, NULL, outcomes);
+    b.holder = holder;
+    return hd_run(t, &b);
+}
+
 /* Pins present keys against eviction and change, for `holder`, which is not 0. Outcomes: HIT, MISS, PINNED, REFUSED. */
 static inline hd_status hd_lock_keys(hd_table *t, uint64_t n, const uint64_t *keys, uint64_t holder, uint8_t *outcomes)
 {
-    hd_batch b = hd_batch_of(HD_OP_LOCK_KEYS, n, keys);
-    b.holder = holder;
-    b.outcome = outcomes;
-    return hd_run(t, &b);
+    return hd_run_pins(t, HD_OP_LOCK_KEYS, n, keys, holder, outcomes);
 }
 
 /* Unpins keys that `holder` pinned. Outcomes: HIT, MISS, PINNED (another holder has it). */
 static inline hd_status hd_unlock_keys(hd_table *t, uint64_t n, const uint64_t *keys, uint64_t holder,
                                        uint8_t *outcomes)
 {
-    hd_batch b = hd_batch_of(HD_OP_UNLOCK_KEYS, n, keys);
-    b.holder = holder;
-    b.outcome = outcomes;
-    return hd_run(t, &b);
+    return hd_run_pins(t, HD_OP_UNLOCK_KEYS, n, keys, holder, outcomes);
 }
 
 /* ---- The whole table ----------------------------------------------------------------------------------------- */

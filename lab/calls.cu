@@ -63,13 +63,7 @@ int main()
     cudaMemset(v, 1, N * 32);
     cudaStream_t s;
     cudaStreamCreate(&s);
-    hd_batch b;
-    memset(&b, 0, sizeof b);
-    b.op = HD_OP_INSERT_OR_ASSIGN;
-    b.n = N;
-    b.key = k;
-    b.value = v;
-    b.outcome = o;
+    hd_batch b = hd_batch_keyed(HD_OP_INSERT_OR_ASSIGN, N, k, v, nullptr, nullptr, nullptr, o);
     b.distinct = true;
     b.stream = s;
     if (hd_run(t, &b)) {
@@ -106,14 +100,9 @@ int main()
                    ;
            }));
     auto one = [&](const char *what, hd_op op, uint64_t n, bool same, bool distinct, bool sync) {
-        memset(&b, 0, sizeof b);
-        b.op = op;
-        b.n = n;
+        b = hd_batch_keyed(op, n, k, v, nullptr, op == HD_OP_FIND ? vo : nullptr, nullptr, o);
         b.stream = s;
         b.distinct = distinct;
-        b.value = v;
-        b.outcome = o;
-        b.value_out = op == HD_OP_FIND ? vo : nullptr;
         printf("%s n=%llu %s%s%s\t%.2f\n", what, (unsigned long long)n, same ? "same keys" : "other keys",
                distinct ? " distinct" : "", sync ? "" : " (call alone)", med([&](int i) {
                    uint64_t at = same ? 0 : (uint64_t)i * 2377 % (N - n);
@@ -140,12 +129,7 @@ int main()
         one("insert", HD_OP_INSERT_OR_ASSIGN, 1, false, true, sync);
         one("insert", HD_OP_INSERT_OR_ASSIGN, 1, false, false, sync);
     }
-    memset(&b, 0, sizeof b);
-    b.op = HD_OP_FIND;
-    b.n = 1;
-    b.key = k;
-    b.outcome = o;
-    b.value_out = vo;
+    b = hd_batch_keyed(HD_OP_FIND, 1, k, nullptr, nullptr, vo, nullptr, o);
     b.stream = s;
     const char *ks[] = { "tlpv1", "tlpv2", "warp", "pipeline" };
     for (auto name : ks) {

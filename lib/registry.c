@@ -126,65 +126,61 @@ static const hd_design *design_named(size_t i)
     return NULL;
 }
 
+/* Fills a row in; true. */
+static bool tell(hd_row *row, const char *name, const char *what, const char *more)
+{
+    row->name = name;
+    row->what = what;
+    row->more = more;
+    return true;
+}
+
 static bool list_param(size_t i, hd_row *row)
 {
     const hd_params *s;
-    for (size_t k = 0; (s = hd_params_at(k)); i -= s->count, k++) {
-        if (i >= s->count) continue;
-        row->name = s->row[i].name;
-        row->what = s->row[i].what;
-        row->more = s->design ? s->design : "";
-        return true;
-    }
+    for (size_t k = 0; (s = hd_params_at(k)); i -= s->count, k++)
+        if (i < s->count) return tell(row, s->row[i].name, s->row[i].what, s->design ? s->design : "");
     return false;
+}
+
+static bool list_policy(size_t i, hd_row *row)
+{
+    const hd_policy_row *p = &hd_policy_rows[i];
+    return i < HD_POLICY_COUNT && tell(row, p->name, p->what, policy_flags(p->flags));
+}
+
+static bool list_predicate(size_t i, hd_row *row)
+{
+    const hd_predicate_row *p = &hd_predicate_rows[i];
+    return i < HD_PREDICATE_COUNT && tell(row, p->name, p->what, p->args);
+}
+
+static bool list_hash(size_t i, hd_row *row)
+{
+    const hd_hash_row *hash = &hd_hash_rows[i];
+    return i < HD_HASH_COUNT && tell(row, hash->name, hash->what, hash_flags(hash));
+}
+
+static bool list_kernel(size_t i, hd_row *row)
+{
+    hd_kernel k;
+    return hd_kernel_at(i, &k) && tell(row, k.variant->name, k.is->what[k.design->far], k.design->name);
 }
 
 bool hd_list(hd_kind kind, size_t i, hd_row *row)
 {
     const hd_design *design = design_named(i);
-    hd_kernel kernel;
     const hd_lock_row *lock = hd_lock_at(i);
     row->more = "";
     switch (kind) {
-    case HD_DESIGNS:
-        if (!design) return false;
-        row->name = design->name;
-        row->what = design->what;
-        return true;
-    case HD_BACKENDS:
-        if (i >= COUNT(backends)) return false;
-        *row = backends[i];
-        return true;
-    case HD_POLICIES:
-        if (i >= HD_POLICY_COUNT) return false;
-        row->name = hd_policy_rows[i].name;
-        row->what = hd_policy_rows[i].what;
-        row->more = policy_flags(hd_policy_rows[i].flags);
-        return true;
-    case HD_LOCKS:
-        if (!lock) return false;
-        row->name = lock->name;
-        row->what = lock->what;
-        return true;
-    case HD_PREDICATES:
-        if (i >= HD_PREDICATE_COUNT) return false;
-        row->name = hd_predicate_rows[i].name;
-        row->what = hd_predicate_rows[i].what;
-        row->more = hd_predicate_rows[i].args;
-        return true;
-    case HD_KERNELS:
-        if (!hd_kernel_at(i, &kernel)) return false;
-        row->name = kernel.variant->name;
-        row->what = kernel.is->what[kernel.design->far];
-        row->more = kernel.design->name;
-        return true;
+    case HD_DESIGNS: return design && tell(row, design->name, design->what, "");
+    case HD_BACKENDS: return i < COUNT(backends) && (*row = backends[i], true);
+    case HD_POLICIES: return list_policy(i, row);
+    case HD_LOCKS: return lock && tell(row, lock->name, lock->what, "");
+    case HD_PREDICATES: return list_predicate(i, row);
+    case HD_KERNELS: return list_kernel(i, row);
     case HD_PARAMETERS: return list_param(i, row);
-    case HD_HASHES:
-        if (i >= HD_HASH_COUNT) return false;
-        row->name = hd_hash_rows[i].name;
-        row->what = hd_hash_rows[i].what;
-        row->more = hash_flags(&hd_hash_rows[i]);
-        return true;
+    case HD_HASHES: return list_hash(i, row);
     }
     return false;
 }

@@ -18,6 +18,7 @@
 
 #include <string.h>
 
+#include "base/named.h"
 #include "simt/fn.h"
 
 /* Flags. Claimed ones are verified, unclaimed ones refuted, by tests/t_policies.c. */
@@ -109,9 +110,7 @@ static const hd_policy_row hd_policy_rows[] = {
 /* The number of the row of that name; HD_POLICY_COUNT: there is none. */
 static inline uint32_t hd_policy_named(const char *name)
 {
-    uint32_t p = 0;
-    while (p < HD_POLICY_COUNT && strcmp(hd_policy_rows[p].name, name) != 0) p++;
-    return p;
+    return hd_named_row(hd_policy_rows, sizeof *hd_policy_rows, HD_POLICY_COUNT, name);
 }
 
 #endif

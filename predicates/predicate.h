@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "base/named.h"
 #include "base/op.h"
 #include "simt/fn.h"
 
@@ -58,9 +59,7 @@ static const hd_predicate_row hd_predicate_rows[] = {
 /* The number of the row of that name; HD_PREDICATE_COUNT: there is none. */
 static inline uint32_t hd_predicate_named(const char *name)
 {
-    uint32_t p = 0;
-    while (p < HD_PREDICATE_COUNT && strcmp(hd_predicate_rows[p].name, name) != 0) p++;
-    return p;
+    return hd_named_row(hd_predicate_rows, sizeof *hd_predicate_rows, HD_PREDICATE_COUNT, name);
 }
 
 /* The number of the predicate of a checked batch; HD_PREDICATE_all where its operation takes none. */

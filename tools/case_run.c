@@ -110,6 +110,18 @@ int case_run_open(case_run *x, const hd_case *c, uint32_t parts, unsigned batch,
     return tool_fail(s);
 }
 
+int case_run_take(case_run *x, const tool_line *line, unsigned batch, uint64_t threads, uint64_t blocks)
+{
+    hd_case c[FIXTURE_PARTS];
+    uint32_t parts;
+    char text[CASE_RUN_TEXT];
+    int code = case_run_words(line->word, line->words, text);
+    if (code < 0 && threads % 32) code = tool_say(TOOL_USAGE, "--threads: %" PRIu64 " are no whole warps", threads);
+    if (code < 0) code = case_run_parse(text, c, &parts);
+    if (code < 0) code = case_run_open(x, c, parts, batch, (uint32_t)threads, (uint32_t)blocks);
+    return code;
+}
+
 void case_run_close(case_run *x)
 {
     comparison_close(x->a);

@@ -21,6 +21,8 @@ typedef struct case_run {
     simt_machine *m;
 } case_run;
 
+/* Opens the case that the command line's words are, for blocks of `threads`. -1, or the exit code after a sentence. */
+int case_run_take(case_run *x, const tool_line *line, unsigned batch, uint64_t threads, uint64_t blocks);
 /* The words with blanks between them. */
 int case_run_words(char *const *word, int words, char text[CASE_RUN_TEXT]);
 /* Whether a kernel does not run on the small tables of its design, and so wants the wide ones. */

@@ -2,7 +2,6 @@
  *
  * verb_explain.c - one operation, step by step: what the lanes of a kernel read, vote, claim and publish.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -120,14 +119,8 @@ static int run(tool_line *line, int argc, char **argv)
     };
     explain_options o = { 32, 1, false };
     case_run x;
-    hd_case of[FIXTURE_PARTS];
-    uint32_t parts;
-    char text[CASE_RUN_TEXT];
     int code = tool_parse(line, argc, argv, &o);
-    if (code < 0) code = case_run_words(line->word, line->words, text);
-    if (code < 0 && o.threads % 32) code = tool_say(TOOL_USAGE, "--threads: %" PRIu64 " are no whole warps", o.threads);
-    if (code < 0) code = case_run_parse(text, of, &parts);
-    if (code < 0) code = case_run_open(&x, of, parts, 1, (uint32_t)o.threads, (uint32_t)o.blocks);
+    if (code < 0) code = case_run_take(&x, line, 1, o.threads, o.blocks);
     if (code >= 0) return code;
     simt_config c = simt_config_default();
     c.strategy = SIMT_ROUND_ROBIN;

@@ -11,18 +11,14 @@
 #include "tools/output.h"
 #include "workload/trace.h"
 
-typedef bool list_row(size_t i, hd_row *row);
-
-/* ---- The registries of the library ----------------------------------------------------------- */
-
-static bool row_design(size_t i, hd_row *r) { return hd_list(HD_DESIGNS, i, r); }
-static bool row_backend(size_t i, hd_row *r) { return hd_list(HD_BACKENDS, i, r); }
-static bool row_policy(size_t i, hd_row *r) { return hd_list(HD_POLICIES, i, r); }
-static bool row_lock(size_t i, hd_row *r) { return hd_list(HD_LOCKS, i, r); }
-static bool row_predicate(size_t i, hd_row *r) { return hd_list(HD_PREDICATES, i, r); }
-static bool row_kernel(size_t i, hd_row *r) { return hd_list(HD_KERNELS, i, r); }
-static bool row_hash(size_t i, hd_row *r) { return hd_list(HD_HASHES, i, r); }
-static bool row_parameter(size_t i, hd_row *r) { return hd_list(HD_PARAMETERS, i, r); }
+/* Fills a row in; true. */
+static bool put(hd_row *r, const char *name, const char *what, const char *more)
+{
+    r->name = name;
+    r->what = what;
+    r->more = more;
+    return true;
+}
 
 /* ---- What heddle.h enumerates ---------------------------------------------------------------- */
 
@@ -30,11 +26,7 @@ static bool row_operation(size_t i, hd_row *r)
 {
     static const char *const roles[] = { [HD_READER] = "reader", [HD_UPDATER] = "updater", [HD_INSERTER] = "inserter" };
     const hd_op_row *row = hd_op_row_of((hd_op)i);
-    if (i >= HD_OP_COUNT_ || !row) return false;
-    r->name = row->name;
-    r->what = row->what;
-    r->more = roles[row->role];
-    return true;
+    return i < HD_OP_COUNT_ && row && put(r, row->name, row->what, roles[row->role]);
 }
 
 static bool row_outcome(size_t i, hd_row *r)
@@ -51,21 +43,7 @@ static bool row_outcome(size_t i, hd_row *r)
         [HD_PINNED] = "the entry is pinned: it was read, not changed",
         [HD_PENDING] = "the key was absent, and there is no place for it until the table grows",
     };
-    if (i >= HD_OUTCOME_COUNT) return false;
-    r->name = hd_outcome_name((hd_outcome)i);
-    r->what = what[i];
-    r->more = "";
-    return true;
-}
-
-static bool row_target(size_t i, hd_row *r)
-{
-    const fuzz_target *t = fuzz_target_at(i);
-    if (!t) return false;
-    r->name = t->name;
-    r->what = t->what;
-    r->more = "";
-    return true;
+    return i < HD_OUTCOME_COUNT && put(r, hd_outcome_name((hd_outcome)i), what[i], "");
 }
 
 static bool row_element(size_t i, hd_row *r)
@@ -78,11 +56,13 @@ static bool row_element(size_t i, hd_row *r)
         [HD_I64] = "64-bit integer; wraps",
         [HD_U64] = "64-bit unsigned integer; wraps",
     };
-    if (i >= HD_ELEM_COUNT) return false;
-    r->name = hd_elem_name((hd_elem)i);
-    r->what = what[i];
-    r->more = "";
-    return true;
+    return i < HD_ELEM_COUNT && put(r, hd_elem_name((hd_elem)i), what[i], "");
+}
+
+static bool row_target(size_t i, hd_row *r)
+{
+    const fuzz_target *t = fuzz_target_at(i);
+    return t && put(r, t->name, t->what, "");
 }
 
 /* ---- Sources of requests and files of them --------------------------------------------------- */
@@ -90,47 +70,41 @@ static bool row_element(size_t i, hd_row *r)
 static bool row_workload(size_t i, hd_row *r)
 {
     const hd_source_row *s = hd_source_row_at(i);
-    if (!s) return false;
-    r->name = s->name;
-    r->what = s->what;
-    r->more = s->form;
-    return true;
+    return s && put(r, s->name, s->what, s->form);
+}
+
+static bool is_written(const char *format)
+{
+    size_t w = 0;
+    while (hd_trace_format_at(w) && strcmp(hd_trace_format_at(w), format) != 0) w++;
+    return hd_trace_format_at(w) != NULL;
 }
 
 /* Readers of files first, then what only a writer knows by its name. */
 static bool row_format(size_t i, hd_row *r)
 {
     const hd_source_row *s;
-    for (size_t at = 0; (s = hd_source_row_at(at)); at++) {
-        if (!s->file || i-- != 0) continue;
-        r->name = s->name;
-        r->what = s->what;
-        r->more = "read";
-        for (size_t w = 0; hd_trace_format_at(w); w++)
-            if (strcmp(hd_trace_format_at(w), s->name) == 0) r->more = "read, written";
-        return true;
-    }
-    for (size_t w = 0; hd_trace_format_at(w); w++) {
-        s = hd_source_row_find(hd_trace_format_at(w));
-        if ((s && s->file) || i-- != 0) continue;
-        r->name = hd_trace_format_at(w);
-        r->what = "one form of its family, for writing";
-        r->more = "written";
-        return true;
+    const char *name;
+    for (size_t at = 0; (s = hd_source_row_at(at)); at++)
+        if (s->file && i-- == 0) return put(r, s->name, s->what, is_written(s->name) ? "read, written" : "read");
+    for (size_t w = 0; (name = hd_trace_format_at(w)); w++) {
+        s = hd_source_row_find(name);
+        if (!(s && s->file) && i-- == 0) return put(r, name, "one form of its family, for writing", "written");
     }
     return false;
 }
 
 static const struct list_kind {
     const char *name;
-    list_row *row;
-} kinds[] = {
-    { "designs", row_design },       { "backends", row_backend },     { "policies", row_policy },
-    { "locks", row_lock },           { "predicates", row_predicate }, { "kernels", row_kernel },
-    { "operations", row_operation }, { "outcomes", row_outcome },     { "elements", row_element },
-    { "workloads", row_workload },   { "formats", row_format },       { "targets", row_target },
-    { "hashes", row_hash },          { "parameters", row_parameter },
-};
+    bool (*row)(size_t i, hd_row *r); /* NULL: a registry of the library */
+    hd_kind kind;
+} kinds[] = { { "designs", NULL, HD_DESIGNS },         { "backends", NULL, HD_BACKENDS },
+              { "policies", NULL, HD_POLICIES },       { "locks", NULL, HD_LOCKS },
+              { "predicates", NULL, HD_PREDICATES },   { "kernels", NULL, HD_KERNELS },
+              { .name = "operations", row_operation }, { .name = "outcomes", row_outcome },
+              { .name = "elements", row_element },     { .name = "workloads", row_workload },
+              { .name = "formats", row_format },       { .name = "targets", row_target },
+              { "hashes", NULL, HD_HASHES },           { "parameters", NULL, HD_PARAMETERS } };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 /* ---- The verb -------------------------------------------------------------------------------- */
@@ -145,7 +119,7 @@ static out_column column[] = {
 static void list_kind(out *o, const struct list_kind *k)
 {
     hd_row r;
-    for (size_t i = 0; k->row(i, &r); i++)
+    for (size_t i = 0; k->row ? k->row(i, &r) : hd_list(k->kind, i, &r); i++)
         out_row(o, (const out_value[]){ out_text(k->name), out_text(r.name), out_text(r.what), out_text(r.more) });
 }
 

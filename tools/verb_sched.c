@@ -221,14 +221,8 @@ static int run(tool_line *line, int argc, char **argv)
 {
     sched_options o = { 1, 1000, 40, 2, 32, 2, "random", "lane", "all", NULL, false };
     case_run x;
-    hd_case c[FIXTURE_PARTS];
-    uint32_t parts;
-    char text[CASE_RUN_TEXT];
     int code = tool_parse(line, argc, argv, &o);
-    if (code < 0) code = case_run_words(line->word, line->words, text);
-    if (code < 0 && o.threads % 32) code = tool_say(TOOL_USAGE, "--threads: %" PRIu64 " are no whole warps", o.threads);
-    if (code < 0) code = case_run_parse(text, c, &parts);
-    if (code < 0) code = case_run_open(&x, c, parts, 8, (uint32_t)o.threads, (uint32_t)o.blocks);
+    if (code < 0) code = case_run_take(&x, line, 8, o.threads, o.blocks);
     if (code >= 0) return code;
     simt_config how = config_of(&o, x.a);
     code = o.replay ? replay(line, &o, &x, how) : explore(line, &o, &x, how);

@@ -316,18 +316,17 @@ static hd_status kmer_open(const hd_source_args *a, hd_source **s)
     static const char *const known[] = { "canonical", NULL };
     uint64_t k = 0;
     bool canonical = true;
-    void *p = NULL;
-    hd_status e = hd_source_shape(a, 2, 2);
-    if (!e) e = hd_source_known(a, known);
+    hd_source *source = NULL;
+    const hd_source as = { .next = kmer_next, .close = kmer_close };
+    hd_status e = hd_source_shape(a, 2, known);
     if (!e) e = hd_parse_u64("K", a->arg[1], 1, 31, &k);
     if (!e) e = hd_source_flag(a, "canonical", true, &canonical);
-    if (!e) e = hd_take(a->seams, "k-mers", 1, sizeof(kmer), &p);
+    if (!e) e = hd_source_take(a, "k-mers", sizeof(kmer), &as, &source);
     if (e) return e;
-    kmer *m = (kmer *)p;
-    *m = (kmer){ .source = { .seams = a->seams, .next = kmer_next, .close = kmer_close },
-                 .k = (unsigned)k,
-                 .canonical = canonical,
-                 .lenient = a->lenient };
+    kmer *m = (kmer *)source;
+    m->k = (unsigned)k;
+    m->canonical = canonical;
+    m->lenient = a->lenient;
     e = hd_stream_open(a->seams, a->arg[0], &m->file);
     if (!e) e = marker_find(m);
     if (e) {

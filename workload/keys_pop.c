@@ -227,18 +227,17 @@ static hd_status pop_open(const hd_source_args *a, hd_source **s)
 {
     static const char *const known[] = { "onehits", "scramble", NULL };
     bool one_hits = true, scramble = true;
-    void *memory = NULL;
+    hd_source *source = NULL;
+    const hd_source as = { .next = pop_next, .close = pop_close };
     json_t *root = NULL;
-    hd_status e = hd_source_shape(a, 1, 1);
-    if (!e) e = hd_source_known(a, known);
+    hd_status e = hd_source_shape(a, 1, known);
     if (!e) e = hd_source_flag(a, "onehits", true, &one_hits);
     if (!e) e = hd_source_flag(a, "scramble", true, &scramble);
-    if (!e) e = hd_take(a->seams, "popularity keys", 1, sizeof(pop), &memory);
+    if (!e) e = hd_source_take(a, "popularity keys", sizeof(pop), &as, &source);
     if (e) return e;
-    pop *p = (pop *)memory;
-    *p = (pop){ .source = { .seams = a->seams, .next = pop_next, .close = pop_close },
-                .rng = hd_rng_from(a->seed),
-                .scramble = scramble };
+    pop *p = (pop *)source;
+    p->rng = hd_rng_from(a->seed);
+    p->scramble = scramble;
     e = json_read(a->seams, a->arg[0], &root);
     if (!e) e = histogram_read(p, root, a->arg[0]);
     json_decref(root);

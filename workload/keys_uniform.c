@@ -37,23 +37,20 @@ static hd_status uniform_open(const hd_source_args *a, hd_source **s)
     static const char *const known[] = { "first", "scramble", NULL };
     uint64_t keys = 0, first = 0;
     bool scramble = false;
-    hd_status e = hd_source_shape(a, 1, 1);
-    if (!e) e = hd_source_known(a, known);
+    hd_status e = hd_source_shape(a, 1, known);
     if (!e) e = hd_parse_u64("KEYS", a->arg[0], 1, HD_KEY_RESERVED, &keys);
     if (!e) e = hd_parse_u64("first", hd_source_option(a, "first", "0"), 0, HD_KEY_RESERVED - 1, &first);
     if (!e) e = hd_source_flag(a, "scramble", false, &scramble);
     if (!e && keys > HD_KEY_RESERVED - first)
         e = hd_fail(HD_EINVAL, "first: %" PRIu64 " and %" PRIu64 " keys from there reach the reserved keys", first,
                     keys);
-    void *p = NULL;
-    if (!e) e = hd_take(a->seams, "uniform keys", 1, sizeof(uniform), &p);
+    const hd_source as = { .keys = keys, .next = uniform_next, .close = uniform_close };
+    if (!e) e = hd_source_take(a, "uniform keys", sizeof(uniform), &as, s);
     if (e) return e;
-    uniform *u = (uniform *)p;
-    *u = (uniform){ .source = { .seams = a->seams, .keys = keys, .next = uniform_next, .close = uniform_close },
-                    .rng = hd_rng_from(a->seed),
-                    .first = first,
-                    .scramble = scramble };
-    *s = &u->source;
+    uniform *u = (uniform *)*s;
+    u->rng = hd_rng_from(a->seed);
+    u->first = first;
+    u->scramble = scramble;
     return HD_OK;
 }
 

@@ -85,22 +85,19 @@ static hd_status ycsb_open(const hd_source_args *a, hd_source **s)
     uint64_t keys = 0;
     double exponent = 0;
     bool scramble = true;
-    void *p = NULL;
-    hd_status e = hd_source_shape(a, 2, 2);
-    if (!e) e = hd_source_known(a, known);
+    hd_status e = hd_source_shape(a, 2, known);
     if (!e) e = mix_find(a->arg[0], &m);
     if (!e) e = hd_parse_u64("KEYS", a->arg[1], 1, HD_ZIPF_KEYS_MAX / 2, &keys); /* half: room to insert */
     if (!e) e = hd_parse_double("exponent", hd_source_option(a, "exponent", "0.99"), 0, 2, &exponent);
     if (!e) e = hd_source_flag(a, "scramble", true, &scramble);
-    if (!e) e = hd_take(a->seams, "ycsb keys", 1, sizeof(ycsb), &p);
+    const hd_source as = { .keys = e || m->insert ? 0 : keys, .next = ycsb_next, .close = ycsb_close };
+    if (!e) e = hd_source_take(a, "ycsb keys", sizeof(ycsb), &as, s);
     if (e) return e;
-    ycsb *y = (ycsb *)p;
-    *y = (ycsb){ .source = { .seams = a->seams, .keys = m->insert ? 0 : keys, .next = ycsb_next, .close = ycsb_close },
-                 .rng = hd_rng_from(a->seed),
-                 .ranks = hd_zipf_of(exponent, keys),
-                 .m = m,
-                 .scramble = scramble };
-    *s = &y->source;
+    ycsb *y = (ycsb *)*s;
+    y->m = m;
+    y->rng = hd_rng_from(a->seed);
+    y->ranks = hd_zipf_of(exponent, keys);
+    y->scramble = scramble;
     return HD_OK;
 }
 

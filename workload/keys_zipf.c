@@ -37,20 +37,17 @@ static hd_status zipf_open(const hd_source_args *a, hd_source **s)
     double exponent = 0;
     uint64_t keys = 0;
     bool scramble = true;
-    void *p = NULL;
-    hd_status e = hd_source_shape(a, 2, 2);
-    if (!e) e = hd_source_known(a, known);
+    hd_status e = hd_source_shape(a, 2, known);
     if (!e) e = hd_parse_double("EXPONENT", a->arg[0], 0, 2, &exponent);
     if (!e) e = hd_parse_u64("KEYS", a->arg[1], 1, HD_ZIPF_KEYS_MAX, &keys);
     if (!e) e = hd_source_flag(a, "scramble", true, &scramble);
-    if (!e) e = hd_take(a->seams, "zipf keys", 1, sizeof(zipf), &p);
+    const hd_source as = { .keys = keys, .next = zipf_next, .close = zipf_close };
+    if (!e) e = hd_source_take(a, "zipf keys", sizeof(zipf), &as, s);
     if (e) return e;
-    zipf *z = (zipf *)p;
-    *z = (zipf){ .source = { .seams = a->seams, .keys = keys, .next = zipf_next, .close = zipf_close },
-                 .rng = hd_rng_from(a->seed),
-                 .ranks = hd_zipf_of(exponent, keys),
-                 .scramble = scramble };
-    *s = &z->source;
+    zipf *z = (zipf *)*s;
+    z->rng = hd_rng_from(a->seed);
+    z->ranks = hd_zipf_of(exponent, keys);
+    z->scramble = scramble;
     return HD_OK;
 }
 

@@ -13,8 +13,7 @@
 hd_status hd_reader_open(const hd_source_args *a, const char *const *known, size_t bytes, hd_reader **reader)
 {
     void *p = NULL;
-    hd_status e = hd_source_shape(a, 1, 1);
-    if (!e) e = hd_source_known(a, known);
+    hd_status e = hd_source_shape(a, 1, known);
     if (!e) e = hd_take(a->seams, "a trace reader", 1, bytes, &p);
     if (e) return e;
     hd_reader *r = (hd_reader *)memset(p, 0, bytes);
@@ -43,6 +42,15 @@ void hd_reader_close(hd_source *s)
     hd_reader *r = (hd_reader *)s;
     hd_stream_close(r->stream);
     hd_give(s->seams, r, 1, r->bytes);
+}
+
+hd_status hd_reader_opened(hd_reader *r, hd_status e, hd_source **s)
+{
+    if (e)
+        hd_reader_close(&r->source);
+    else
+        *s = &r->source;
+    return e;
 }
 
 void hd_reader_progress(hd_reader *r)

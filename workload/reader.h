@@ -21,6 +21,8 @@ typedef struct hd_reader {
  * HD_ECORRUPT. `known` lists the options (NULL-terminated). source.close is set, source.next is not. */
 hd_status hd_reader_open(const hd_source_args *a, const char *const *known, size_t bytes, hd_reader **r);
 void hd_reader_close(hd_source *s);
+/* The end of opening: *s is the reader; or, after the error e, it is closed. Returns e. */
+hd_status hd_reader_opened(hd_reader *r, hd_status e, hd_source **s);
 /* Says how far the file is read: after every block. */
 void hd_reader_progress(hd_reader *r);
 

@@ -431,11 +431,7 @@ static hd_status csv_open(const hd_source_args *a, hd_source **s)
     if (!e && c->header) e = header_read(c, a);
     if (!e) e = roles_set(c);
     if (!e && !hd_source_option(a, "header", NULL) && !c->header) e = header_suspect(c);
-    if (e)
-        hd_reader_close(&r->source);
-    else
-        *s = &r->source;
-    return e;
+    return hd_reader_opened(r, e, s);
 }
 
 /* ---- Writing --------------------------------------------------------------------------------- */

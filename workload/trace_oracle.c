@@ -92,12 +92,7 @@ static hd_status oracle_open(const hd_source_args *a, hd_source **s)
     hd_status e = hd_reader_open(a, known, sizeof(oracle), &o);
     if (e) return e;
     o->source.next = oracle_next;
-    e = oracle_start(o);
-    if (e)
-        hd_reader_close(&o->source);
-    else
-        *s = &o->source;
-    return e;
+    return hd_reader_opened(o, oracle_start(o), s);
 }
 
 /* ---- Writing --------------------------------------------------------------------------------- */

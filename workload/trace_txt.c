@@ -90,12 +90,7 @@ static hd_status txt_open(const hd_source_args *a, hd_source **s)
     if (e) return e;
     r->source.next = txt_next;
     ((txt *)(void *)r)->hash = hash;
-    e = hd_reader_mark(r);
-    if (e)
-        hd_reader_close(&r->source);
-    else
-        *s = &r->source;
-    return e;
+    return hd_reader_opened(r, hd_reader_mark(r), s);
 }
 
 /* ---- Writing --------------------------------------------------------------------------------- */

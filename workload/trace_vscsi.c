@@ -121,12 +121,7 @@ static hd_status vscsi_open(const hd_source_args *a, hd_source **s)
     vscsi *v = (vscsi *)(void *)r;
     r->source.next = vscsi_next;
     v->unit = strcmp(unit, "s") == 0 ? 1000000 : 1;
-    e = vscsi_start(v);
-    if (e)
-        hd_reader_close(&r->source);
-    else
-        *s = &r->source;
-    return e;
+    return hd_reader_opened(r, vscsi_start(v), s);
 }
 
 /* ---- Writing --------------------------------------------------------------------------------- */

@@ -110,7 +110,8 @@ const char *hd_source_option(const hd_source_args *a, const char *name, const ch
     return otherwise;
 }
 
-hd_status hd_source_known(const hd_source_args *a, const char *const *known)
+/* HD_EINVAL when an option outside `known` was given. */
+static hd_status options_known(const hd_source_args *a, const char *const *known)
 {
     for (size_t i = 0; i < a->options; i++) {
         const char *name = a->option[i][0];
@@ -130,12 +131,24 @@ hd_status hd_source_known(const hd_source_args *a, const char *const *known)
     return HD_OK;
 }
 
-hd_status hd_source_shape(const hd_source_args *a, size_t least, size_t most)
+hd_status hd_source_shape(const hd_source_args *a, size_t args, const char *const *known)
 {
-    if (a->args >= least && a->args <= most) return HD_OK;
+    if (a->args == args) return options_known(a, known);
     const hd_source_row *row = hd_source_row_find(a->name);
     return hd_fail(HD_EINVAL, "%s: %zu argument%s given; the form is %s", a->name, a->args, a->args == 1 ? "" : "s",
                    row ? row->form : "not known");
+}
+
+hd_status hd_source_take(const hd_source_args *a, const char *what, size_t bytes, const hd_source *as, hd_source **s)
+{
+    void *p;
+    hd_status e = hd_take(a->seams, what, 1, bytes, &p);
+    if (e) return e;
+    memset(p, 0, bytes);
+    *s = (hd_source *)p;
+    **s = *as;
+    (*s)->seams = a->seams;
+    return HD_OK;
 }
 
 hd_status hd_source_flag(const hd_source_args *a, const char *name, bool otherwise, bool *on)

@@ -84,10 +84,11 @@ void hd_source_close(hd_source *s); /* NULL is fine */
 
 /* The option's value, or `otherwise`. */
 const char *hd_source_option(const hd_source_args *a, const char *name, const char *otherwise);
-/* HD_EINVAL when an option outside `known` (a NULL-terminated list) was given. */
-hd_status hd_source_known(const hd_source_args *a, const char *const *known);
-/* HD_EINVAL with the row's form unless least to most arguments were given. */
-hd_status hd_source_shape(const hd_source_args *a, size_t least, size_t most);
+/* HD_EINVAL with the row's form unless so many arguments were given, or with the option that `known` (a
+ * NULL-terminated list) does not have. */
+hd_status hd_source_shape(const hd_source_args *a, size_t args, const char *const *known);
+/* Takes the `bytes` of a source, cleared but for the members that `as` has. */
+hd_status hd_source_take(const hd_source_args *a, const char *what, size_t bytes, const hd_source *as, hd_source **s);
 /* An option that is 0 or 1. */
 hd_status hd_source_flag(const hd_source_args *a, const char *name, bool otherwise, bool *on);
 

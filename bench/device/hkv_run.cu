@@ -113,25 +113,13 @@ struct arrays {
     }
     hd_batch batch(hd_op op)
     {
-        hd_batch b;
-        memset(&b, 0, sizeof b);
-        b.op = op;
+        hd_batch b = hd_batch_keyed(op, key.size(), key.data(), value.data(), score.data(), value_out.data(),
+                                    ptr.data(), outcome.data());
+        hd_batch_set_lists(&b, list_key.data(), list_value.data(), list_score.data(), list_item.data(), &count);
         b.elem = HD_U64;
-        b.n = key.size();
-        b.key = key.data();
-        b.score = score.data();
         b.score_out = score_out.data();
-        b.list_key = list_key.data();
-        b.list_score = list_score.data();
-        b.list_item = list_item.data();
-        b.value = value.data();
-        b.value_out = value_out.data();
-        b.list_value = list_value.data();
-        b.outcome = outcome.data();
         b.flag = flag.data();
-        b.ptr = ptr.data();
         b.holder = 9;
-        b.count = &count;
         return b;
     }
 };
@@ -322,17 +310,9 @@ struct far_arrays {
     }
     hd_batch batch(hd_op op, const char *kernel)
     {
-        hd_batch b;
-        memset(&b, 0, sizeof b);
-        b.op = op;
+        bool delivers = op == HD_OP_FIND || op == HD_OP_FIND_OR_INSERT;
+        hd_batch b = hd_batch_keyed(op, n, key, value, score, delivers ? value_out : NULL, ptr, outcome);
         b.elem = HD_U64;
-        b.n = n;
-        b.key = key;
-        b.score = score;
-        b.value = value;
-        b.value_out = op == HD_OP_FIND || op == HD_OP_FIND_OR_INSERT ? value_out : NULL;
-        b.outcome = outcome;
-        b.ptr = ptr;
         b.kernel = kernel;
         return b;
     }

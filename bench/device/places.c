@@ -20,31 +20,20 @@
 
 #include "bench/device/goals.h"
 
-const bench_place_row bench_places_found[BENCH_PLACE_ROWS] = {
-    { HD_OP_FIND, 1, 0, 0, 0, 1, 0, 8 + 1, 1 },
-    { HD_OP_CONTAINS, 1, 0, 0, 0, 0, 0, 8 + 1, 0 },
-    { HD_OP_FIND_PTR, 1, 0, 0, 0, 0, 0, 8 + 8 + 1, 0 },
-    { HD_OP_ASSIGN, 0, 1, 0, 0, 0, 1, 8, 1 },
-    { HD_OP_ASSIGN_SCORES, 0, 1, 0, 0, 0, 0, 8, 0 },
-    { HD_OP_INSERT_OR_ASSIGN, 0, 1, 0, 0, 0, 1, 8, 1 },
-    { HD_OP_INSERT_AND_EVICT, 0, 1, 0, 0, 0, 1, 8, 1 },
-    { HD_OP_FIND_OR_INSERT, 0, 1, 0, 0, 1, 0, 8, 1 },
-    { HD_OP_FIND_OR_INSERT_PTR, 0, 1, 0, 0, 0, 0, 8 + 8 + 1, 0 },
-    { HD_OP_ERASE, 0, 0, 0, 1, 0, 0, 8, 0 },
+/* clang-format off */
+const struct bench_places_row bench_places_rows[BENCH_PLACE_ROWS] = {
+    { HD_OP_FIND,               { 1, 0, 0, 0, 1, 0, 8 + 1, 1 },     { 0, 0, 0, 0, 0, 0, 8 + 1, 0 } },
+    { HD_OP_CONTAINS,           { 1, 0, 0, 0, 0, 0, 8 + 1, 0 },     { 0, 0, 0, 0, 0, 0, 8 + 1, 0 } },
+    { HD_OP_FIND_PTR,           { 1, 0, 0, 0, 0, 0, 8 + 8 + 1, 0 }, { 0, 0, 0, 0, 0, 0, 8 + 1, 0 } },
+    { HD_OP_ASSIGN,             { 0, 1, 0, 0, 0, 1, 8, 1 },         { 0, 0, 0, 0, 0, 0, 8, 0 } },
+    { HD_OP_ASSIGN_SCORES,      { 0, 1, 0, 0, 0, 0, 8, 0 },         { 0, 0, 0, 0, 0, 0, 8, 0 } },
+    { HD_OP_INSERT_OR_ASSIGN,   { 0, 1, 0, 0, 0, 1, 8, 1 },         { 0, 0, 1, 0, 0, 1, 8, 1 } },
+    { HD_OP_INSERT_AND_EVICT,   { 0, 1, 0, 0, 0, 1, 8, 1 },         { 0, 0, 1, 0, 0, 1, 8, 1 } },
+    { HD_OP_FIND_OR_INSERT,     { 0, 1, 0, 0, 1, 0, 8, 1 },         { 0, 0, 1, 0, 0, 1, 8, 1 } },
+    { HD_OP_FIND_OR_INSERT_PTR, { 0, 1, 0, 0, 0, 0, 8 + 8 + 1, 0 }, { 0, 0, 1, 0, 0, 1, 8 + 8 + 1, 0 } },
+    { HD_OP_ERASE,              { 0, 0, 0, 1, 0, 0, 8, 0 },         { 0, 0, 0, 0, 0, 0, 8, 0 } },
 };
-
-const bench_place_row bench_places_absent[BENCH_PLACE_ROWS] = {
-    { HD_OP_FIND, 0, 0, 0, 0, 0, 0, 8 + 1, 0 },
-    { HD_OP_CONTAINS, 0, 0, 0, 0, 0, 0, 8 + 1, 0 },
-    { HD_OP_FIND_PTR, 0, 0, 0, 0, 0, 0, 8 + 1, 0 },
-    { HD_OP_ASSIGN, 0, 0, 0, 0, 0, 0, 8, 0 },
-    { HD_OP_ASSIGN_SCORES, 0, 0, 0, 0, 0, 0, 8, 0 },
-    { HD_OP_INSERT_OR_ASSIGN, 0, 0, 1, 0, 0, 1, 8, 1 },
-    { HD_OP_INSERT_AND_EVICT, 0, 0, 1, 0, 0, 1, 8, 1 },
-    { HD_OP_FIND_OR_INSERT, 0, 0, 1, 0, 0, 1, 8, 1 },
-    { HD_OP_FIND_OR_INSERT_PTR, 0, 0, 1, 0, 0, 1, 8 + 8 + 1, 0 },
-    { HD_OP_ERASE, 0, 0, 0, 0, 0, 0, 8, 0 },
-};
+/* clang-format on */
 
 bench_places bench_places_of(const bench_shape *shape, hd_op op, double hits, double load)
 {

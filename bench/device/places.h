@@ -28,13 +28,15 @@ typedef struct bench_places {
 /* Per item: words of what is done, then values (random read, random write), then bytes that stream: so many, and so
  * many values. */
 typedef struct bench_place_row {
-    hd_op op;
     double uses, rescores, puts, takes, value_read, value_written, bytes, values;
 } bench_place_row;
 
 enum { BENCH_PLACE_ROWS = 10 };
-/* Of an item whose key is there, and of one whose key is not: the same operations in the same order. */
-extern const bench_place_row bench_places_found[BENCH_PLACE_ROWS], bench_places_absent[BENCH_PLACE_ROWS];
+/* Of an item whose key is there, and of one whose key is not. */
+extern const struct bench_places_row {
+    hd_op op;
+    bench_place_row found, absent;
+} bench_places_rows[BENCH_PLACE_ROWS];
 
 /* hits: the share of items whose key is there; load: of the table. Not `known`
  * for a design whose places are not counted. */

@@ -29,9 +29,9 @@ static bench_places hive_places_of(const bench_shape *shape, hd_op op, double hi
     p.bucket_bytes = shape->slots * WORD;
     if (op == HD_OP_EXPORT) p.bytes = WORD + load * (8 + 8 + shape->words * 4.0);
     for (int i = 0; i < BENCH_PLACE_ROWS; i++) {
-        if (bench_places_found[i].op != op) continue;
-        add_word(&p, shape, &bench_places_found[i], hits);
-        add_word(&p, shape, &bench_places_absent[i], 1 - hits);
+        if (bench_places_rows[i].op != op) continue;
+        add_word(&p, shape, &bench_places_rows[i].found, hits);
+        add_word(&p, shape, &bench_places_rows[i].absent, 1 - hits);
     }
     return p;
 }

@@ -43,12 +43,12 @@ bench_places bench_places_hkv(const bench_shape *shape, hd_op op, double hits, d
         return p;
     }
     for (int i = 0; i < BENCH_PLACE_ROWS; i++) {
-        if (bench_places_found[i].op != op) continue;
-        add(&p, shape, &bench_places_found[i], hits);
-        add(&p, shape, &bench_places_absent[i], 1 - hits);
+        if (bench_places_rows[i].op != op) continue;
+        add(&p, shape, &bench_places_rows[i].found, hits);
+        add(&p, shape, &bench_places_rows[i].absent, 1 - hits);
         p.lines += digest_lines * (hits * look_found + (1 - hits) * look);
         p.reads += chance * (hits * (look_found - 0.5) + (1 - hits) * look);
-        if (bench_places_absent[i].puts > 0 && load >= 1) add_eviction(&p, shape, op, 1 - hits);
+        if (bench_places_rows[i].absent.puts > 0 && load >= 1) add_eviction(&p, shape, op, 1 - hits);
     }
     return p;
 }

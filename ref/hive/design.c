@@ -314,12 +314,12 @@ static const hd_param params[] = {
 };
 /* clang-format on */
 
-const hd_params hive_params = { "hive",
-                                params,
-                                sizeof params / sizeof *params,
-                                offsetof(hd_config, hive),
-                                offsetof(hd_info, hive),
-                                sizeof(hd_hive_config) };
+const hd_params hive_params = { .design = "hive",
+                                .row = params,
+                                .count = sizeof params / sizeof *params,
+                                .config_at = offsetof(hd_config, hive),
+                                .info_at = offsetof(hd_info, hive),
+                                .bytes = sizeof(hd_hive_config) };
 
 #define HD_RAN(number, name, what, role, family, does) [HD_OP_##number] = "hive." #name ".ref",
 static const hd_variant variant = {

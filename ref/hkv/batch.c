@@ -145,6 +145,27 @@ static uint64_t list_missed(const hkv_view *v, const hd_batch *b, uint64_t first
 /* A share of 0 .. n - 1 for thread t of many. */
 static uint64_t share(uint64_t n, uint64_t t, uint64_t many) { return n / many * t + (n % many * t) / many; }
 
+/* Adds what this thread counted, in the order of the threads; returns the sum of those before it. Every thread of the
+ * parallel region calls it. counts (HD_OUTCOME_COUNT) goes to tally; NULL: there are none. */
+static uint64_t add_in_turn(uint64_t many, uint64_t mine, uint64_t *sum, const uint64_t *counts, uint64_t *tally)
+{
+    uint64_t before = 0;
+#ifdef _OPENMP
+#pragma omp for ordered schedule(static, 1)
+#endif
+    for (uint64_t k = 0; k < many; k++) {
+#ifdef _OPENMP
+#pragma omp ordered
+#endif
+        {
+            before = *sum;
+            *sum += mine;
+            for (int o = 0; counts && o < HD_OUTCOME_COUNT; o++) tally[o] += counts[o];
+        }
+    }
+    return before;
+}
+
 static uint32_t threads_for(const hkv_view *v, const hd_batch *b, hkv_when when)
 {
     bool alone = (v->dual && has_role(b, HD_INSERTER)) || hd_op_family(b->op) == HD_FAMILY_PIN ||
@@ -175,20 +196,7 @@ static void run_keyed(hkv_view *v, const hd_batch *b, hkv_when when, uint64_t *t
             p.high = share(v->buckets, t + 1, many);
         }
         run_part(v, b, when, p, mine);
-        uint64_t at = 0;
-#ifdef _OPENMP
-#pragma omp for ordered schedule(static, 1)
-#endif
-        for (uint64_t k = 0; k < many; k++) {
-#ifdef _OPENMP
-#pragma omp ordered
-#endif
-            {
-                at = missed_before;
-                missed_before += mine[HD_MISS];
-                for (int o = 0; o < HD_OUTCOME_COUNT; o++) tally[o] += mine[o];
-            }
-        }
+        uint64_t at = add_in_turn(many, mine[HD_MISS], &missed_before, mine, tally);
         if (b->op == HD_OP_FIND_MISSED && list_wanted(b)) list_missed(v, b, p.first, p.last, at);
     }
     if (b->op == HD_OP_FIND_MISSED && b->count) *b->count = missed_before;
@@ -244,18 +252,7 @@ static void run_scan(hkv_view *v, const hd_batch *b, hkv_when when)
 #endif
         uint64_t first = start + share(n, t, many), last = start + share(n, t + 1, many), at = 0;
         uint64_t mine = list && many == 1 ? 0 : scan(v, b, predicate, first, last, false, 0);
-#ifdef _OPENMP
-#pragma omp for ordered schedule(static, 1)
-#endif
-        for (uint64_t k = 0; k < many; k++) {
-#ifdef _OPENMP
-#pragma omp ordered
-#endif
-            {
-                at = before;
-                before += mine;
-            }
-        }
+        at = add_in_turn(many, mine, &before, NULL, NULL);
         if (list) mine = scan(v, b, predicate, first, last, true, at);
         if (list && many == 1) before = mine;
     }

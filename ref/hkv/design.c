@@ -261,12 +261,12 @@ static const hd_param params[] = {
 };
 /* clang-format on */
 
-const hd_params hkv_params = { "hkv",
-                               params,
-                               sizeof params / sizeof *params,
-                               offsetof(hd_config, hkv),
-                               offsetof(hd_info, hkv),
-                               sizeof(hd_hkv_config) };
+const hd_params hkv_params = { .design = "hkv",
+                               .row = params,
+                               .count = sizeof params / sizeof *params,
+                               .config_at = offsetof(hd_config, hkv),
+                               .info_at = offsetof(hd_info, hkv),
+                               .bytes = sizeof(hd_hkv_config) };
 
 #define HD_RAN(number, name, what, role, family, does) [HD_OP_##number] = "hkv." #name ".ref",
 static const hd_variant variant = {
