@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/design.h"
 #include "judge/state.h"
 
 enum { SLOTS_AT_ONCE = 1024, BYTES_AT_ONCE = 1 << 20 };
@@ -46,13 +47,23 @@ static const char *compare_entry(hd_oracle *o, uint64_t key, uint64_t score, con
     return NULL;
 }
 
-const char *judge_walk(hd_oracle *o, hd_table *table, hd_info *info, uint64_t *n)
+bool judge_table_runs(const hd_info *info, hd_op op, const uint8_t *each)
+{
+    hd_kernel k;
+    hd_batch b;
+    memset(&b, 0, sizeof b);
+    b.op = op;
+    b.each = each;
+    for (size_t i = 0; hd_kernel_at(i, &k); i++)
+        if (hd_kernel_is_of(&k, info->design, info->backend) && !hd_kernel_unfit(&k, info, &b)) return true;
+    return false;
+}
+
+/* By export, which is tried so. */
+static const char *walk_pages(hd_oracle *o, hd_table *table, const hd_info *info, uint64_t *n)
 {
     page p = { 0 };
     const char *wrong = page_open(&p, o->value_bytes) ? NULL : judge_no_memory;
-    o->mark++;
-    *n = 0;
-    if (!wrong && hd_table_info(table, info)) wrong = judge_say(o, "hd_table_info: %s", hd_why());
     for (uint64_t start = 0; !wrong && start < info->places; start += p.slots) {
         uint64_t count = 0, left = info->places - start;
         hd_batch b = { .op = HD_OP_EXPORT,
@@ -72,6 +83,32 @@ const char *judge_walk(hd_oracle *o, hd_table *table, hd_info *info, uint64_t *n
     }
     page_close(&p);
     return wrong;
+}
+
+typedef struct visit {
+    hd_oracle *o;
+    uint64_t n;
+    const char *wrong;
+} visit;
+
+static int visit_entry(void *context, uint64_t key, uint64_t score, void *value)
+{
+    visit *v = (visit *)context;
+    v->n++;
+    v->wrong = compare_entry(v->o, key, score, (const uint8_t *)value);
+    return v->wrong != NULL;
+}
+
+const char *judge_walk(hd_oracle *o, hd_table *table, hd_info *info, uint64_t *n)
+{
+    visit v = { o, 0, NULL };
+    o->mark++;
+    *n = 0;
+    if (hd_table_info(table, info)) return judge_say(o, "hd_table_info: %s", hd_why());
+    if (judge_table_runs(info, HD_OP_EXPORT, NULL)) return walk_pages(o, table, info, n);
+    if (hd_for_each(table, visit_entry, &v)) return judge_say(o, "hd_for_each: %s", hd_why());
+    *n = v.n;
+    return v.wrong;
 }
 
 static const char *lost(hd_oracle *o)

@@ -51,4 +51,7 @@ const char *hd_oracle_compare_part(hd_oracle *o, hd_table *table, uint64_t dropp
 void hd_oracle_wrote(hd_oracle *o, uint64_t key, const void *value);
 void hd_oracle_unpin(hd_oracle *o);
 
+/* Whether a kernel of such tables runs the operation, or mixed batches (each not NULL). */
+bool judge_table_runs(const hd_info *info, hd_op op, const uint8_t *each);
+
 #endif

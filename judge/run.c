@@ -117,24 +117,12 @@ static uint64_t make_distinct(runner *r, uint64_t *key, uint64_t n)
     return kept;
 }
 
-static bool runs(const runner *r, hd_op op, const uint8_t *each)
-{
-    hd_kernel k;
-    hd_batch b;
-    memset(&b, 0, sizeof b);
-    b.op = op;
-    b.each = each;
-    for (size_t i = 0; hd_kernel_at(i, &k); i++)
-        if (hd_kernel_is_of(&k, r->c->design, r->config.backend) && !hd_kernel_unfit(&k, &r->shape, &b)) return true;
-    return false;
-}
-
-bool runner_runs(const runner *r, hd_op op) { return runs(r, op, NULL); }
+bool runner_runs(const runner *r, hd_op op) { return judge_table_runs(&r->shape, op, NULL); }
 
 static bool runs_mixed(const runner *r)
 {
     const uint8_t each = HD_OP_INSERT_OR_ASSIGN;
-    return runs(r, HD_OP_INSERT_OR_ASSIGN, &each);
+    return judge_table_runs(&r->shape, HD_OP_INSERT_OR_ASSIGN, &each);
 }
 
 /* The case's kernel; where a case draws operations, for those that it runs. NULL: the table chooses. */

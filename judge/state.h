@@ -32,7 +32,7 @@ extern const char judge_no_memory[];
 /* Writes the sentence and returns it. */
 const char *judge_say(hd_oracle *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Exports the table: every entry must be in the map, with its value and score, and no key twice. Sets the
+/* Exports the table, or visits its entries where its design has no export: every entry must be in the map, with its value and score, and no key twice. Sets the
  * entries' mark to o->mark; *n: how many there are; *info: the table's. */
 const char *judge_walk(hd_oracle *o, hd_table *table, hd_info *info, uint64_t *n);
 

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * host.c - design linear on backend "host": its variant, its kernels by number, the memory that they need, and a batch as
+ * a launch.
+ */
+#include <stddef.h>
+#include <string.h>
+
+#include "base/backend.h"
+#include "gpu/linear/thread.h"
+#include "ref/linear/linear.h"
+
+/* ---- Kernels --------------------------------------------------------------------------------- */
+
+enum { LINEAR_ITEMS, LINEAR_SWEEP, LINEAR_THREADS = 128 };
+enum { LINEAR_NUMBER_word_enter = HD_SHARED_KERNELS, LINEAR_NUMBER_word_leave };
+
+static const char *fits(const hd_info *info) { return (void)info, (const char *)NULL; }
+
+#define LINEAR_RAN(number, name, what, role, family, does) [HD_OP_##number] = "linear." #name ".thread",
+static const hd_variant linear_variant_thread = {
+    .name = "thread",
+    .row = {
+        { LINEAR_ITEMS, linear_kernel_items, 1, LINEAR_THREADS, fits, HD_ORDER,
+          HD_WHAT("items: a thread per key, one compare-and-swap per change") },
+        { LINEAR_SWEEP, linear_kernel_sweep, 1, LINEAR_THREADS, fits, HD_EXACT, HD_WHAT("sweep: a thread per slot") },
+    },
+    .ran = { HD_OP_ROWS(LINEAR_RAN) },
+};
+static const hd_variant *const linear_variants[] = { &linear_variant_thread, NULL };
+
+static hd_host_text *host_kernel(uint32_t kernel)
+{
+    const hd_variant *of;
+    if (kernel == LINEAR_NUMBER_word_enter) return linear_kernel_word_enter;
+    if (kernel == LINEAR_NUMBER_word_leave) return linear_kernel_word_leave;
+    const hd_variant_row *row = hd_variant_row_at(linear_variants, kernel, &of);
+    return row ? row->entry : NULL;
+}
+
+static const char *unfit(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
+{
+    (void)info;
+    if (b->each) return HD_NOT_MIXED;
+    if (!linear_runs(b->op)) return HD_OTHER_OPERATION;
+    return row->family == (hd_op_does(b->op, HD_NEEDS_KEY) ? LINEAR_ITEMS : LINEAR_SWEEP) ? NULL : HD_OTHER_OPERATION;
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+typedef struct linear_words {
+    uint64_t tally[HD_OUTCOME_COUNT];
+    hd_word word; /* of the batch lock group3 */
+} linear_words;
+
+typedef struct linear_own {
+    hd_gpu_own gpu; /* first */
+    linear_view v;  /* on backend "host" the reference's, as a batch finds it */
+    linear_words *words;
+} linear_own;
+
+static void usual(hd_info *info) { (void)info; }
+
+static uint64_t room_bytes(const hd_info *info, bool device)
+{
+    return sizeof(linear_words) + (device ? info->capacity * sizeof(uint64_t) : 0);
+}
+
+static void begin(void *own)
+{
+    linear_own *o = (linear_own *)own;
+    o->v.slots = o->gpu.info.capacity;
+    o->v.seed = o->gpu.info.seed;
+}
+
+/* On backend "host" the slots are the reference's. */
+static int pieces(const void *own, hd_piece *all)
+{
+    const linear_own *o = (const linear_own *)own;
+    all[0] = (hd_piece){ "words", offsetof(linear_own, words), 1, sizeof(linear_words), 0, HD_TOGETHER };
+    all[1] = (hd_piece){ "slots", offsetof(linear_own, v.word), o->v.slots, sizeof(uint64_t), 0xff, HD_APART };
+    return o->gpu.device ? 2 : 1;
+}
+
+static void taken(void *own)
+{
+    linear_own *o = (linear_own *)own;
+    o->gpu.tally = o->words->tally;
+    o->gpu.word = &o->words->word;
+}
+
+static void before(void *own, void *entries) { ((linear_own *)own)->v = *linear_view_of(entries); }
+static void after(void *own, void *entries, bool good) { (void)own, (void)entries, (void)good; }
+
+static int regions(const void *own, hd_region *all)
+{
+    const linear_own *o = (const linear_own *)own;
+    all[0] = (hd_region){ o->words, sizeof *o->words, "words" };
+    all[1] = (hd_region){ o->v.word, o->v.slots * sizeof(uint64_t), "slots" };
+    return 2;
+}
+
+static hd_status empty(void *own, const hd_launcher *l) { return (void)own, (void)l, HD_OK; }
+
+static hd_status open_here(const void *own, const hd_seams *s, void **staged)
+{
+    return hd_design_linear.open(&hd_design_linear, &((const linear_own *)own)->gpu.info, s, staged);
+}
+
+static int planes(const void *own, void *staged, bool values, hd_plane *all)
+{
+    const linear_own *o = (const linear_own *)own;
+    (void)values;
+    all[0] = (hd_plane){ "slots", o->v.word, linear_view_of(staged)->word, o->v.slots * sizeof(uint64_t) };
+    return 1;
+}
+
+static bool lists(const void *own, const hd_batch *b) { return (void)own, (void)b, false; }
+
+/* ---- A batch --------------------------------------------------------------------------------- */
+
+static hd_status launch(void *own, const hd_launcher *l, uint32_t row, const hd_batch *b, hd_when when)
+{
+    const linear_own *o = (const linear_own *)own;
+    linear_args a;
+    (void)when;
+    memset(&a, 0, sizeof a);
+    a.v = o->v;
+    a.op = b->op;
+    a.n = b->n;
+    a.key = b->key;
+    a.value = (const uint32_t *)b->value;
+    a.outcome = b->outcome;
+    a.value_out = (uint32_t *)b->value_out;
+    a.score_out = b->score_out;
+    a.count = b->count;
+    a.tally = o->gpu.tally;
+    uint64_t threads = row == LINEAR_ITEMS ? a.n : a.v.slots;
+    uint64_t blocks = threads / LINEAR_THREADS + (threads % LINEAR_THREADS != 0);
+    if (b->op == HD_OP_SIZE) {
+        hd_status status = l->zero(l->self, a.count, sizeof *a.count);
+        if (status) return status;
+    }
+    if (blocks == 0) return HD_OK;
+    return l->launch(l->self, row, &a, sizeof a, blocks < l->blocks_most ? blocks : l->blocks_most, LINEAR_THREADS);
+}
+
+static const hd_gpu linear_gpu = {
+    .ref = &hd_design_linear,
+    .word_enter = LINEAR_NUMBER_word_enter,
+    .word_leave = LINEAR_NUMBER_word_leave,
+    .own_bytes = sizeof(linear_own),
+    .usual = usual,
+    .room_bytes = room_bytes,
+    .begin = begin,
+    .pieces = pieces,
+    .taken = taken,
+    .before = before,
+    .after = after,
+    .regions = regions,
+    .empty = empty,
+    .open_here = open_here,
+    .planes = planes,
+    .lists = lists,
+    .launch = launch,
+};
+
+extern const hd_design hd_design_linear_host;
+
+const hd_design hd_design_linear_host = {
+    .name = "linear",
+    .what = "linear probing, its GPU kernels on the host machine",
+    .policy = "none",
+    .variants = linear_variants,
+    .unfit = unfit,
+    .gpu = &linear_gpu,
+    .host_kernel = host_kernel,
+    .owns = true,
+    HD_ON_HOST,
+};
