@@ -257,10 +257,7 @@ static const char *call_open(session *s)
 
 /* ---- Batches --------------------------------------------------------------------------------- */
 
-static bool needs_value(hd_op op)
-{
-    return judge_ops[op].value_in || (judge_ops[op].enters && !judge_ops[op].ptr_out);
-}
+static bool needs_value(hd_op op) { return judge_ops[op].value_in || (judge_ops[op].enters && !judge_ops[op].ptr_out); }
 static bool needs_ptr(hd_op op) { return op == HD_OP_FIND_PTR || op == HD_OP_FIND_OR_INSERT_PTR; }
 
 /* An operation for each item. */
@@ -326,7 +323,8 @@ static hd_status spoil_batch(session *s, hd_batch *b, uint8_t how)
     case 4: return b->op == HD_OP_SIZE || b->op == HD_OP_SIZE_IF ? b->count = NULL, HD_EINVAL : HD_OK;
     case 5: return holds ? b->holder = 0, HD_EINVAL : HD_OK;
     case 6: return rule->predicate ? b->pred = v % 2 ? NULL : "score_bellow", HD_EINVAL : HD_OK;
-    case 7: return judge_scores_items(rule) && strcmp(s->x->c.policy, "custom") == 0 ? b->score = NULL, HD_EINVAL : HD_OK;
+    case 7:
+        return judge_scores_items(rule) && strcmp(s->x->c.policy, "custom") == 0 ? b->score = NULL, HD_EINVAL : HD_OK;
     case 8: return b->n = huge[v % HUGES], HD_EINVAL;
     case 9: return b->kernel = v % 2 ? "" : "tlpv9", HD_EINVAL;
     /* of a mixed batch nobody asks */

@@ -147,7 +147,7 @@ grep -nE '[[:blank:]]+$' /dev/null "${text[@]}" | none "no blanks at the ends of
 grep -nP '\t' /dev/null "${c[@]}" | none "no tabs in C"
 grep -nP '\r' /dev/null "${text[@]}" "${pages[@]}" | none "no carriage returns"
 find "${rooms[@]}" tests -name 'common.*' -o -name 'util*' -o -name 'misc*' -o -name old -o -name core | none "no rooms for odds and ends"
-printf '%s\n' "${c[@]}" tests/*.sh | grep -E '\.(c|cpp|sh)$' | grep -vE '^(gpu|fuzz|python)/' | sort -u |
+printf '%s\n' "${c[@]}" tests/*.sh | grep -E '\.(c|cpp|sh)$' | grep -vE '^(gpu|fuzz|python|examples/design)/' | sort -u |
   while read -r f; do
     grep -qE "(^|[[:space:]])(${f//./\\.}|${f%.c})([[:space:]]|\$)" Makefile.am || echo "$f is not in Makefile.am"
   done | none "the makefile knows every source and test"

@@ -87,8 +87,8 @@ static hd_status linear_check(void *state)
     const linear_view *v = linear_view_of(state);
     for (uint64_t at = 0; at < v->slots; at++)
         if (v->word[at] != LINEAR_EMPTY && search(v, linear_key_of(v->word[at])) != at)
-            return hd_fail(HD_ECORRUPT, "LINEAR-1: slot %" PRIu64 " has key %" PRIu64 ", which no search finds there", at,
-                           linear_key_of(v->word[at]));
+            return hd_fail(HD_ECORRUPT, "LINEAR-1: slot %" PRIu64 " has key %" PRIu64 ", which no search finds there",
+                           at, linear_key_of(v->word[at]));
     return HD_OK;
 }
 

@@ -24,7 +24,10 @@ typedef struct linear_view {
     uint64_t slots, seed;
 } linear_view;
 
-HD_FN uint64_t linear_home(const linear_view *v, uint64_t key) { return hd_first_bucket(hd_hash(key, v->seed), v->slots); }
+HD_FN uint64_t linear_home(const linear_view *v, uint64_t key)
+{
+    return hd_first_bucket(hd_hash(key, v->seed), v->slots);
+}
 HD_FN uint64_t linear_next(const linear_view *v, uint64_t at) { return at + 1 < v->slots ? at + 1 : 0; }
 HD_FN uint64_t linear_word(uint64_t key, uint32_t value) { return key << 32 | value; }
 HD_FN uint64_t linear_key_of(uint64_t word) { return word >> 32; }
