@@ -105,11 +105,7 @@ static hd_status arrive(guide *g, stop *x, const fixture_kernel *k, hd_op op, ui
 
 static simt_config in_turn(void)
 {
-    simt_config c = simt_config_default();
-    c.unit = SIMT_BY_WARP;
-    c.strategy = SIMT_ROUND_ROBIN;
-    c.preempt = SIMT_AT_NONE;
-    c.race = false;
+    simt_config c = simt_config_in_turn();
     c.meter = true;
     c.shared_bytes = 48 << 10;
     c.step_limit = 1ull << 40;

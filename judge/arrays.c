@@ -6,12 +6,14 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/backend.h"
 #include "judge/rules.h"
 
 /* and what arrays are aligned to: what is counted of memory does not depend on where they lie */
@@ -86,23 +88,24 @@ void judge_arrays_close(judge_arrays *a)
 
 void *judge_arrays_at(const judge_arrays *a, judge_array which) { return a->block[which] + begins(a, (int)which); }
 
+/* Of hd_batch. A mixed batch's operations are lent by those who draw them. */
+/* clang-format off */
+static const size_t field[JUDGE_EACH] = {
+    [JUDGE_KEY] = offsetof(hd_batch, key), [JUDGE_VALUE] = offsetof(hd_batch, value),
+    [JUDGE_SCORE] = offsetof(hd_batch, score), [JUDGE_FLAG] = offsetof(hd_batch, flag),
+    [JUDGE_OUTCOME] = offsetof(hd_batch, outcome), [JUDGE_VALUE_OUT] = offsetof(hd_batch, value_out),
+    [JUDGE_SCORE_OUT] = offsetof(hd_batch, score_out), [JUDGE_PTR] = offsetof(hd_batch, ptr),
+    [JUDGE_LIST_KEY] = offsetof(hd_batch, list_key), [JUDGE_LIST_VALUE] = offsetof(hd_batch, list_value),
+    [JUDGE_LIST_SCORE] = offsetof(hd_batch, list_score), [JUDGE_LIST_ITEM] = offsetof(hd_batch, list_item),
+    [JUDGE_COUNT] = offsetof(hd_batch, count)
+};
+/* clang-format on */
+
 void judge_arrays_lend(judge_arrays *a, hd_batch *b)
 {
     for (int k = 0; k < JUDGE_ARRAYS; k++) a->used[k] = (size_t)b->n * item_bytes(a, (judge_array)k);
     a->used[JUDGE_COUNT] = sizeof(uint64_t);
-    b->key = (const uint64_t *)judge_arrays_at(a, JUDGE_KEY);
-    b->value = judge_arrays_at(a, JUDGE_VALUE);
-    b->score = (const uint64_t *)judge_arrays_at(a, JUDGE_SCORE);
-    b->flag = (const uint8_t *)judge_arrays_at(a, JUDGE_FLAG);
-    b->outcome = (uint8_t *)judge_arrays_at(a, JUDGE_OUTCOME);
-    b->value_out = judge_arrays_at(a, JUDGE_VALUE_OUT);
-    b->score_out = (uint64_t *)judge_arrays_at(a, JUDGE_SCORE_OUT);
-    b->ptr = (void **)judge_arrays_at(a, JUDGE_PTR);
-    b->list_key = (uint64_t *)judge_arrays_at(a, JUDGE_LIST_KEY);
-    b->list_value = judge_arrays_at(a, JUDGE_LIST_VALUE);
-    b->list_score = (uint64_t *)judge_arrays_at(a, JUDGE_LIST_SCORE);
-    b->list_item = (uint64_t *)judge_arrays_at(a, JUDGE_LIST_ITEM);
-    b->count = (uint64_t *)judge_arrays_at(a, JUDGE_COUNT);
+    for (int k = 0; k < JUDGE_EACH; k++) hd_field_set(b, field[k], judge_arrays_at(a, (judge_array)k));
 }
 
 static uint64_t hash_inputs(const judge_arrays *a)

@@ -179,12 +179,12 @@ const char *fixture_unfit(const judge_design *d, uint32_t row, const hd_case *c)
 judge_small fixture_wide(const judge_design *d);
 size_t fixture_table_size(const judge_design *d);
 size_t fixture_args_size(const judge_design *d);
+judge_scores fixture_scores(const fixture *s);
 hd_status fixture_shape(fixture *s, const hd_case *c);
 void fixture_lay_table(fixture *s);
 void fixture_clear(fixture *s);
 bool fixture_fill(fixture *s, hd_rng *g);
 void fixture_args(fixture *s, uint32_t k);
-judge_scores fixture_scores(const fixture *s);
 void fixture_view(const fixture *s, uint8_t *memory, void *table);
 void fixture_apply(const fixture *s, void *table, uint32_t k, const hd_batch *b);
 const char *fixture_differs(const judge_design *d, const void *v, const void *w, uint64_t e);

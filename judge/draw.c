@@ -76,11 +76,11 @@ static void put(page *p, const char *format, ...) __attribute__((format(printf, 
 static void put(page *p, const char *format, ...)
 {
     va_list ap;
-    bool room = p->used < p->bytes;
+    size_t at = p->used < p->bytes ? p->used : p->bytes;
     va_start(ap, format);
-    int n = vsnprintf(room ? p->text + p->used : NULL, room ? p->bytes - p->used : 0, format, ap);
+    int n = vsnprintf(at < p->bytes ? p->text + at : NULL, p->bytes - at, format, ap);
+    if (n > 0) p->used += (size_t)n;
     va_end(ap);
-    p->used += n > 0 ? (size_t)n : 0;
 }
 
 static const char *describe(const judge_design *d, const void *v, uint64_t e, char *line, size_t bytes)

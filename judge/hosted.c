@@ -34,17 +34,12 @@ bool hosted_runs(const judge_design *d, uint32_t row, hd_op op)
 static hd_status info_of(const judge_design *d, const hd_case *c, hd_info *info)
 {
     hd_config f = hd_case_config(c);
-    memset(info, 0, sizeof *info);
-    info->design = d->name;
-    info->backend = "host";
-    info->policy = f.policy;
-    info->lock = f.lock;
-    info->slots = f.slots;
-    info->value_bytes = f.value_bytes;
-    info->layout = f.layout;
-    info->seed = f.seed;
-    info->threads = 1;
-    info->keys = d->keys;
+    /* clang-format off */
+    *info = (hd_info){
+        .design = d->name, .backend = "host", .policy = f.policy, .lock = f.lock, .keys = d->keys, .slots = f.slots,
+        .value_bytes = f.value_bytes, .layout = f.layout, .seed = f.seed, .threads = 1
+    };
+    /* clang-format on */
     hd_params_to_info(d->host->params, &f, info);
     d->host->gpu->usual(info);
     return d->host->gpu->ref->shape(d->host->gpu->ref, &f, info);

@@ -83,40 +83,41 @@ static int shelf_open(void *self, const char *path, int flags, int mode)
     return FD_BASE + d;
 }
 
+/* The descriptor's place, where a transfer can begin; NULL: it fails, and errno says why. Faults may make it short. */
+static shelf_place *transfer(judge_shelf *s, int fd, size_t *bytes)
+{
+    bool shortly;
+    if (faulty(s, &shortly)) return NULL;
+    int d = descriptor_of(s, fd);
+    if (shortly && *bytes > 1) *bytes = 1;
+    return d < 0 ? NULL : &s->descriptor[d];
+}
+
 static ptrdiff_t shelf_read(void *self, int fd, void *p, size_t bytes)
 {
-    judge_shelf *s = (judge_shelf *)self;
-    bool shortly;
-    if (faulty(s, &shortly)) return -1;
-    int d = descriptor_of(s, fd);
-    if (d < 0) return -1;
-    judge_shelf_file *f = s->descriptor[d].file;
-    size_t at = s->descriptor[d].at, left = at < f->size ? f->size - at : 0;
+    shelf_place *d = transfer((judge_shelf *)self, fd, &bytes);
+    if (!d) return -1;
+    size_t left = d->at < d->file->size ? d->file->size - d->at : 0;
     if (bytes > left) bytes = left;
-    if (shortly && bytes > 1) bytes = 1;
-    if (bytes) memcpy(p, f->bytes + at, bytes);
-    s->descriptor[d].at += bytes;
+    if (bytes) memcpy(p, d->file->bytes + d->at, bytes);
+    d->at += bytes;
     return (ptrdiff_t)bytes;
 }
 
 static ptrdiff_t shelf_write(void *self, int fd, const void *p, size_t bytes)
 {
-    judge_shelf *s = (judge_shelf *)self;
-    bool shortly;
-    if (faulty(s, &shortly)) return -1;
-    int d = descriptor_of(s, fd);
-    if (d < 0) return -1;
-    judge_shelf_file *f = s->descriptor[d].file;
-    if (shortly && bytes > 1) bytes = 1;
-    size_t at = s->descriptor[d].at, end = at + bytes;
+    shelf_place *d = transfer((judge_shelf *)self, fd, &bytes);
+    if (!d) return -1;
+    judge_shelf_file *f = d->file;
+    size_t end = d->at + bytes;
     if (end > f->room) {
         uint8_t *wide = (uint8_t *)realloc(f->bytes, 2 * end);
         if (!wide) return failed(ENOSPC);
         f->bytes = wide;
         f->room = 2 * end;
     }
-    if (bytes) memcpy(f->bytes + at, p, bytes);
-    s->descriptor[d].at = end;
+    if (bytes) memcpy(f->bytes + d->at, p, bytes);
+    d->at = end;
     if (end > f->size) f->size = end;
     return (ptrdiff_t)bytes;
 }

@@ -18,12 +18,15 @@ typedef struct judge_shelf_file {
     int open;   /* descriptors */
 } judge_shelf_file;
 
+/* Of a descriptor. */
+typedef struct shelf_place {
+    judge_shelf_file *file; /* NULL: free */
+    size_t at;              /* where the next read or write goes */
+} shelf_place;
+
 typedef struct judge_shelf {
     judge_shelf_file file[SHELF_FILES];
-    struct {
-        judge_shelf_file *file; /* NULL: free */
-        size_t at;              /* where the next read or write goes */
-    } descriptor[SHELF_DESCRIPTORS];
+    shelf_place descriptor[SHELF_DESCRIPTORS];
     hd_seams seams; /* memory and time: the operating system's; files: this shelf's */
 
     /* Faults. Calls are counted from 1; call number `fail_at` (0: none) fails with errno `fail_with`, and

@@ -13,34 +13,35 @@
 
 enum { EXACT_MOST = 512 };
 
-/* Room for one more; false: no memory, and nothing has changed. */
-static bool widen(void **list, uint64_t n, uint64_t *room, size_t bytes)
+/* Appends a row to a list; false: no memory, and nothing has changed. */
+static bool append(void **list, uint64_t *n, uint64_t *room, const void *row, size_t bytes)
 {
-    if (n < *room) return true;
-    uint64_t wide = *room ? 2 * *room : 16;
-    void *p = realloc(*list, (size_t)wide * bytes);
-    if (!p) return false;
-    *list = p;
-    *room = wide;
+    if (*n == *room) {
+        uint64_t wide = *room ? 2 * *room : 16;
+        void *p = realloc(*list, (size_t)wide * bytes);
+        if (!p) return false;
+        *list = p;
+        *room = wide;
+    }
+    memcpy((char *)*list + *n * bytes, row, bytes);
+    ++*n;
     return true;
 }
 
 bool judge_evicted(judge_victims *v, judge_eviction e)
 {
     void *list = v->eviction;
-    if (!widen(&list, v->evictions, &v->evictions_room, sizeof e)) return false;
+    bool good = append(&list, &v->evictions, &v->evictions_room, &e, sizeof e);
     v->eviction = (judge_eviction *)list;
-    v->eviction[v->evictions++] = e;
-    return true;
+    return good;
 }
 
 bool judge_departed(judge_victims *v, judge_departure d)
 {
     void *list = v->departure;
-    if (!widen(&list, v->departures, &v->departures_room, sizeof d)) return false;
+    bool good = append(&list, &v->departures, &v->departures_room, &d, sizeof d);
     v->departure = (judge_departure *)list;
-    v->departure[v->departures++] = d;
-    return true;
+    return good;
 }
 
 void judge_victims_close(judge_victims *v)

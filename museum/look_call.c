@@ -58,14 +58,8 @@ static const char *look_threads(const museum_search *s, museum_sight *sight, con
     pthread_t other;
     uint64_t key[4] = { 1, 2, 3, 4 }, value[4] = { 5, 6, 7, 8 };
     uint8_t outcome[4];
-    hd_batch b;
+    hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = 4, .key = key, .value = value, .outcome = outcome };
     (void)words;
-    memset(&b, 0, sizeof b);
-    b.op = HD_OP_INSERT_OR_ASSIGN;
-    b.n = 4;
-    b.key = key;
-    b.value = value;
-    b.outcome = outcome;
     c.policy = "epoch_lru";
     c.capacity = 256;
     hd_status status = hd_open(&c, &t);
@@ -89,12 +83,7 @@ static const char *look_threads(const museum_search *s, museum_sight *sight, con
 static int run_beside(void *context, uint64_t done, uint64_t total)
 {
     uint64_t key = done, value = total;
-    hd_batch b;
-    memset(&b, 0, sizeof b);
-    b.op = HD_OP_INSERT_OR_ASSIGN;
-    b.n = 1;
-    b.key = &key;
-    b.value = &value;
+    hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = 1, .key = &key, .value = &value };
     return hd_run((hd_table *)context, &b) != HD_OK;
 }
 

@@ -124,9 +124,8 @@ const char *museum_look_chase(const museum_search *s, museum_sight *sight)
 {
     chase h;
     simt_machine *m;
-    hd_status status = parse(&h, s->what);
-    if (!status) status = simt_machine_open(NULL, &m);
-    if (status) return hd_why();
+    if (parse(&h, s->what) || simt_machine_open(NULL, &m)) return hd_why();
+    hd_status status = HD_OK;
     for (h.c.seed = 1; h.c.seed <= s->fixtures && !status && !sight->found; h.c.seed++) {
         uint64_t key;
         status = who_moves(&h, m, &key);

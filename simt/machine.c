@@ -252,14 +252,13 @@ static bool rooms_make(simt_machine *m, uint32_t blocks, uint32_t threads, size_
 
 simt_config simt_config_default(void)
 {
-    simt_config c;
-    memset(&c, 0, sizeof c);
-    c.unit = SIMT_BY_LANE;
-    c.strategy = SIMT_RANDOM;
-    c.preempt = SIMT_AT_ALL;
-    c.seed = 1;
-    c.race = true;
-    return c;
+    return (
+        simt_config){ .unit = SIMT_BY_LANE, .strategy = SIMT_RANDOM, .preempt = SIMT_AT_ALL, .seed = 1, .race = true };
+}
+
+simt_config simt_config_in_turn(void)
+{
+    return (simt_config){ .unit = SIMT_BY_WARP, .strategy = SIMT_ROUND_ROBIN, .preempt = SIMT_AT_NONE, .seed = 1 };
 }
 
 hd_status simt_machine_open_with(const hd_seams *seams, const simt_observer *const *observers, size_t n,
@@ -340,18 +339,13 @@ hd_status simt_machine_launch(simt_machine *m, void (*kernel)(const void *), con
 {
     if (threads == 0 || threads > 1024) return hd_fail(HD_EINVAL, "threads: %u is outside 1 to 1024", threads);
     if (blocks == 0) return HD_OK;
-    launch k;
     void *copy;
-    memset(&k, 0, sizeof k);
     hd_status status = hd_take(&m->seams, "simt: arguments", args_bytes, 1, &copy);
     if (status) return status;
     if (args_bytes) memcpy(copy, args, args_bytes);
-    k.kernel = kernel;
-    k.args = copy;
-    k.args_bytes = args_bytes;
-    k.blocks = blocks;
-    k.threads = threads;
-    k.stream = stream;
+    const launch k = {
+        .kernel = kernel, .args = copy, .args_bytes = args_bytes, .blocks = blocks, .threads = threads, .stream = stream
+    };
     if (vec_push(m, &m->launches, &k)) return HD_OK;
     hd_give(&m->seams, copy, args_bytes, 1);
     return hd_fail(HD_ENOMEM, "simt: no memory for a launch");

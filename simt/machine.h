@@ -69,6 +69,8 @@ typedef struct simt_config {
 
 /* Lanes, random, preempted at every access, race detector on, seed 1. */
 simt_config simt_config_default(void);
+/* Warps in turn, each as far as it goes; no race detector. */
+simt_config simt_config_in_turn(void);
 
 hd_status simt_machine_open(const hd_seams *seams, simt_machine **m); /* NULL: the operating system's */
 void simt_machine_close(simt_machine *m);

@@ -207,17 +207,13 @@ static void meter_join(void *self, simt_machine *m, const lane *l)
     t->turns_n = 1;
 }
 
+/* clang-format off */
 const simt_observer simt_meter = {
-    .kinds = SIMT_AT_ALL,
-    .state_bytes = sizeof(meter),
-    .wanted = meter_wanted,
-    .on_run = meter_begin,
-    .on_lane_begin = meter_lane_begin,
-    .on_access = meter_access,
-    .on_converge = meter_converge,
-    .on_join = meter_join,
-    .close = meter_close,
+    .kinds = SIMT_AT_ALL, .state_bytes = sizeof(meter), .wanted = meter_wanted, .on_run = meter_begin,
+    .on_lane_begin = meter_lane_begin, .on_access = meter_access, .on_converge = meter_converge,
+    .on_join = meter_join, .close = meter_close
 };
+/* clang-format on */
 
 /* ---- Sites ----------------------------------------------------------------------------------- */
 

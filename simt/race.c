@@ -345,19 +345,11 @@ static void race_sync(void *self, simt_machine *m, lane *const *lanes, uint32_t 
     }
 }
 
+/* clang-format off */
 const simt_observer simt_race = {
-    .kinds = SIMT_AT_ALL,
-    .state_bytes = sizeof(race),
-    .wanted = race_wanted,
-    .on_run = race_begin,
-    .on_launch = race_launch,
-    .on_block = race_block,
-    .on_lane_begin = race_lane_begin,
-    .on_lane_end = race_lane_end,
-    .on_access = race_access,
-    .on_store = race_store,
-    .on_done = race_done,
-    .on_fence = race_fence,
-    .on_sync = race_sync,
-    .close = race_close,
+    .kinds = SIMT_AT_ALL, .state_bytes = sizeof(race), .wanted = race_wanted, .on_run = race_begin,
+    .on_launch = race_launch, .on_block = race_block, .on_lane_begin = race_lane_begin,
+    .on_lane_end = race_lane_end, .on_access = race_access, .on_store = race_store, .on_done = race_done,
+    .on_fence = race_fence, .on_sync = race_sync, .close = race_close
 };
+/* clang-format on */

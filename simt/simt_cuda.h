@@ -134,55 +134,46 @@ SIMT_FN void simt_strel_2u64(uint64_t *p, uint64_t a, uint64_t b)
 /* ---- Memory: read-modify-writes -------------------------------------------------------------- */
 
 /* `order` is a literal, so one of the four remains. The old value. */
-#define SIMT_RMW(name, t, T, op, reg)                            \
-    SIMT_FN T simt_##name##_##t(T *p, T v, int order)            \
-    {                                                            \
-        T old;                                                   \
-        switch (order) {                                         \
-        case SIMT_RELAXED: SIMT_ATOM("relaxed", op, reg); break; \
-        case SIMT_ACQUIRE: SIMT_ATOM("acquire", op, reg); break; \
-        case SIMT_RELEASE: SIMT_ATOM("release", op, reg); break; \
-        default: SIMT_ATOM("acq_rel", op, reg); break;           \
-        }                                                        \
-        return old;                                              \
+#define SIMT_ATOMIC(name, T, parameters, ATOM, op, reg)     \
+    SIMT_FN T name parameters                               \
+    {                                                       \
+        T old;                                              \
+        switch (order) {                                    \
+        case SIMT_RELAXED: ATOM("relaxed", op, reg); break; \
+        case SIMT_ACQUIRE: ATOM("acquire", op, reg); break; \
+        case SIMT_RELEASE: ATOM("release", op, reg); break; \
+        default: ATOM("acq_rel", op, reg); break;           \
+        }                                                   \
+        return old;                                         \
     }
+#define SIMT_RMW(name, T, op, reg) SIMT_ATOMIC(name, T, (T * p, T v, int order), SIMT_ATOM, op, reg)
 #define SIMT_ATOM(order, op, reg)                                 \
     asm volatile("atom." order ".gpu.global." op " %0, [%1], %2;" \
                  : "=" reg(old)                                   \
                  : "l"(simt_global(p)), reg(v)                    \
                  : "memory")
-SIMT_RMW(exch, u32, uint32_t, "exch.b32", "r")
-SIMT_RMW(exch, u64, uint64_t, "exch.b64", "l")
-SIMT_RMW(add, u32, uint32_t, "add.u32", "r")
-SIMT_RMW(add, u64, uint64_t, "add.u64", "l")
-SIMT_RMW(min, u32, uint32_t, "min.u32", "r")
-SIMT_RMW(min, u64, uint64_t, "min.u64", "l")
-SIMT_RMW(and, u32, uint32_t, "and.b32", "r")
-SIMT_RMW(or, u32, uint32_t, "or.b32", "r")
+SIMT_RMW(simt_exch_u32, uint32_t, "exch.b32", "r")
+SIMT_RMW(simt_exch_u64, uint64_t, "exch.b64", "l")
+SIMT_RMW(simt_add_u32, uint32_t, "add.u32", "r")
+SIMT_RMW(simt_add_u64, uint64_t, "add.u64", "l")
+SIMT_RMW(simt_min_u32, uint32_t, "min.u32", "r")
+SIMT_RMW(simt_min_u64, uint64_t, "min.u64", "l")
+SIMT_RMW(simt_and_u32, uint32_t, "and.b32", "r")
+SIMT_RMW(simt_or_u32, uint32_t, "or.b32", "r")
 #undef SIMT_RMW
 #undef SIMT_ATOM
 
-#define SIMT_COMPARE_AND_SWAP(t, T, type, reg)                     \
-    SIMT_FN T simt_cas_##t(T *p, T expected, T desired, int order) \
-    {                                                              \
-        T old;                                                     \
-        switch (order) {                                           \
-        case SIMT_RELAXED: SIMT_CAS("relaxed", type, reg); break;  \
-        case SIMT_ACQUIRE: SIMT_CAS("acquire", type, reg); break;  \
-        case SIMT_RELEASE: SIMT_CAS("release", type, reg); break;  \
-        default: SIMT_CAS("acq_rel", type, reg); break;            \
-        }                                                          \
-        return old;                                                \
-    }
 #define SIMT_CAS(order, type, reg)                                          \
     asm volatile("atom." order ".gpu.global.cas." type " %0, [%1], %2, %3;" \
                  : "=" reg(old)                                             \
                  : "l"(simt_global(p)), reg(expected), reg(desired)         \
                  : "memory")
-SIMT_COMPARE_AND_SWAP(u32, uint32_t, "b32", "r")
-SIMT_COMPARE_AND_SWAP(u64, uint64_t, "b64", "l")
-#undef SIMT_COMPARE_AND_SWAP
+SIMT_ATOMIC(simt_cas_u32, uint32_t, (uint32_t * p, uint32_t expected, uint32_t desired, int order), SIMT_CAS, "b32",
+            "r")
+SIMT_ATOMIC(simt_cas_u64, uint64_t, (uint64_t * p, uint64_t expected, uint64_t desired, int order), SIMT_CAS, "b64",
+            "l")
 #undef SIMT_CAS
+#undef SIMT_ATOMIC
 
 SIMT_FN void simt_fence(void) { __threadfence(); }
 

@@ -41,17 +41,13 @@ typedef struct __attribute__((aligned(16))) simt_v4 {
 /* ---- What the machine is told of ------------------------------------------------------------- */
 
 /* Kinds of access, as bits. */
+/* clang-format off */
 enum {
-    SIMT_LD = 1,
-    SIMT_ST = 2,
-    SIMT_LDRLX = 4,
-    SIMT_STRLX = 8,
-    SIMT_LDACQ = 16,
-    SIMT_STREL = 32,
-    SIMT_RMW = 64,
+    SIMT_LD = 1, SIMT_ST = 2, SIMT_LDRLX = 4, SIMT_STRLX = 8, SIMT_LDACQ = 16, SIMT_STREL = 32, SIMT_RMW = 64,
     SIMT_READS = SIMT_LD | SIMT_LDRLX | SIMT_LDACQ,
     SIMT_WRITES = SIMT_ST | SIMT_STRLX | SIMT_STREL | SIMT_RMW
 };
+/* clang-format on */
 
 typedef enum simt_rmw_op { SIMT_CAS, SIMT_EXCH, SIMT_ADD, SIMT_MIN, SIMT_AND, SIMT_OR } simt_rmw_op;
 

@@ -81,18 +81,13 @@ static bool trace_ticket(void *self, simt_machine *m, const char *site, const si
     return false;
 }
 
+/* clang-format off */
 const simt_observer simt_trace = {
-    .kinds = SIMT_AT_ALL,
-    .state_bytes = sizeof(trace),
-    .wanted = trace_wanted,
-    .on_run = trace_begin,
-    .on_access = trace_access,
-    .on_done = trace_done,
-    .on_fence = trace_fence,
-    .on_collective = trace_collective,
-    .on_ticket = trace_ticket,
-    .close = trace_close,
+    .kinds = SIMT_AT_ALL, .state_bytes = sizeof(trace), .wanted = trace_wanted, .on_run = trace_begin,
+    .on_access = trace_access, .on_done = trace_done, .on_fence = trace_fence, .on_collective = trace_collective,
+    .on_ticket = trace_ticket, .close = trace_close
 };
+/* clang-format on */
 
 const simt_event *simt_machine_events(const simt_machine *m, size_t *n)
 {

@@ -275,17 +275,10 @@ static bool weak_load(void *self, simt_machine *m, const memory_access *a, void 
     return true;
 }
 
+/* clang-format off */
 const simt_observer simt_weak = {
-    .kinds = SIMT_AT_ALL,
-    .state_bytes = sizeof(weak),
-    .wanted = weak_wanted,
-    .on_run = weak_begin,
-    .on_block = weak_block,
-    .on_access = weak_access,
-    .on_load = weak_load,
-    .on_store = weak_store,
-    .on_done = weak_done,
-    .on_release = weak_release,
-    .on_ticket = weak_ticket,
-    .close = weak_close,
+    .kinds = SIMT_AT_ALL, .state_bytes = sizeof(weak), .wanted = weak_wanted, .on_run = weak_begin,
+    .on_block = weak_block, .on_access = weak_access, .on_load = weak_load, .on_store = weak_store,
+    .on_done = weak_done, .on_release = weak_release, .on_ticket = weak_ticket, .close = weak_close
 };
+/* clang-format on */

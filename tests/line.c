@@ -275,36 +275,13 @@ static const char *check_line(const void *table, char why[JUDGE_SENTENCE])
     return NULL;
 }
 
+/* clang-format off */
 const judge_design judge_design_line = {
-    .name = "line",
-    .keys = LINE_KEYS,
-    .value_bytes = 4,
-    .roams = true,
-    .small = { 4, "uniform:12" },
-    .wide = { 8, "uniform:20" },
-    .row = row_at,
-    .runs = runs,
-    .mix = mix,
-    .unfit = unfit,
-    .queue = queue,
-    .bend = bend,
-    .table_size = sizeof(line_table),
-    .args_size = sizeof(line_args),
-    .shape = shape,
-    .memory = memory,
-    .clear = clear,
-    .args = make_args,
-    .apply = apply,
-    .resize = resize,
-    .buckets = buckets,
-    .first = first,
-    .places = places,
-    .key_at = key_at,
-    .value_at = value_at,
-    .bucket_name = bucket_name,
-    .names = names,
-    .accept = accept,
-    .move = move,
-    .idle = idle,
-    .check = check_line,
+    .name = "line", .keys = LINE_KEYS, .value_bytes = 4, .roams = true, .small = { 4, "uniform:12" },
+    .wide = { 8, "uniform:20" }, .row = row_at, .runs = runs, .mix = mix, .unfit = unfit, .queue = queue,
+    .bend = bend, .table_size = sizeof(line_table), .args_size = sizeof(line_args), .shape = shape,
+    .memory = memory, .clear = clear, .args = make_args, .apply = apply, .resize = resize, .buckets = buckets,
+    .first = first, .places = places, .key_at = key_at, .value_at = value_at, .bucket_name = bucket_name,
+    .names = names, .accept = accept, .move = move, .idle = idle, .check = check_line
 };
+/* clang-format on */

@@ -111,8 +111,8 @@ static hd_case case_of(const char *shape, const char *op, const char *variant, b
 /* The same in layout words, if the row cannot have the other; false: it cannot run it at all. */
 static bool fit(uint32_t row, hd_case *c)
 {
-    if (judge_design_hive.unfit(row, c)) c->layout = HD_LAYOUT_WORDS;
-    return judge_design_hive.unfit(row, c) == NULL;
+    if (fixture_unfit(&judge_design_hive, row, c)) c->layout = HD_LAYOUT_WORDS;
+    return fixture_unfit(&judge_design_hive, row, c) == NULL;
 }
 
 static void run_kernel(const hd_case *c, const fixture_kernel *kernel, simt_config w, ull schedules, totals *t)
@@ -139,7 +139,7 @@ static void test_agrees(void **unused)
     memset(&t, 0, sizeof t);
     for (uint32_t row = 0; row < hive_row_count(); row++)
         for (int op = 0; op <= JUDGE_MIXED; op++) {
-            if (!judge_design_hive.runs(row, (hd_op)op)) continue;
+            if (!fixture_runs(&judge_design_hive, row, (hd_op)op)) continue;
             bool whole = op != JUDGE_MIXED && !hd_op_is_keyed(hd_op_row_of((hd_op)op)); /* lanes hardly meet in these */
             for (uint64_t k = 0; k < test_times(op == JUDGE_MIXED ? 64 : 24); k++, n++) {
                 bool masks = n / 4 % 2; /* as often with weak memory as without */
@@ -175,7 +175,8 @@ static void test_crowds(void **unused)
                                 hive_row_name(row), true, 48 + k);
             simt_config w = simt_config_default();
             w.step_limit = 2000000;
-            if (judge_design_hive.runs(row, HD_OP_INSERT_OR_ASSIGN) && !judge_design_hive.unfit(row, &c))
+            if (fixture_runs(&judge_design_hive, row, HD_OP_INSERT_OR_ASSIGN) &&
+                !fixture_unfit(&judge_design_hive, row, &c))
                 run_fixture(&c, row, 2 * k, w, 8, &t);
         }
     check(t.outcome[HD_PENDING] || test_times(SCENES) < SCENES, "every item found a place"); /* of fewer, all may */
@@ -202,7 +203,8 @@ static void test_windows(void **unused)
     uint64_t n = 0;
     memset(&t, 0, sizeof t);
     for (uint32_t row = 0; row < hive_row_count(); row++)
-        for (uint64_t k = 0; judge_design_hive.runs(row, HD_OP_FIND_MISSED) && k < test_times(SCENES); k++, n++) {
+        for (uint64_t k = 0; fixture_runs(&judge_design_hive, row, HD_OP_FIND_MISSED) && k < test_times(SCENES);
+             k++, n++) {
             const char *narrow = "buckets=6 slots=16 batch=70x1 keys=uniform:400 reserved=100000",
                        *wide = "buckets=3 slots=32 batch=33x1 keys=uniform:200";
             hd_case c = case_of(k % 2 ? narrow : wide, "find_missed", hive_row_name(row), true, n + 1);
@@ -273,7 +275,7 @@ static void test_rings(void **unused)
     ull far = 0;
     memset(&t, 0, sizeof t);
     for (uint32_t row = 0; row < hive_row_count(); row++)
-        for (uint64_t k = 0; judge_design_hive.runs(row, JUDGE_MIXED) && k < test_times(SCENES); k++) {
+        for (uint64_t k = 0; fixture_runs(&judge_design_hive, row, JUDGE_MIXED) && k < test_times(SCENES); k++) {
             const char *op = fixture_op_name(ops[k % 4]), *variant = hive_row_name(row);
             hd_case c = case_of("buckets=64 slots=8 batch=12x1 keys=uniform:2000", op, variant, k / 4 % 2, 300 + k);
             if (!fit(row, &c))
@@ -456,7 +458,8 @@ static void test_exhaustive(void **unused)
         int place = (int)(at % PLACES);
         totals t[2];
         memset(t, 0, sizeof t);
-        if (!judge_design_hive.runs(row, JUDGE_MIXED) || (place == BESIDE && items_per_warp(row) == 1)) continue;
+        if (!fixture_runs(&judge_design_hive, row, JUDGE_MIXED) || (place == BESIDE && items_per_warp(row) == 1))
+            continue;
         if (place == BLOCK && hive_row(row)->lanes > 1) continue; /* as APART: its warps share nothing */
         /* neither shares a factor with ALL */
         uint64_t every = place == THREE ? 211 : 101, stride = test_scale() < every ? every / test_scale() : 1;

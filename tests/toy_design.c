@@ -179,20 +179,13 @@ static const hd_variant astray = { .name = "astray", .row = { ROW(LOOKUPS, "read
 static const hd_variant stale = { .name = "stale", .row = { ROW(LOOKUPS, "delivers other values") } };
 static const hd_variant *const toy_variants[] = { &plain, &astray, &stale, NULL };
 
-static const hd_design toy_ref = { .name = "toy",
-                                   .what = "boards of places",
-                                   .backend = "ref",
-                                   .shape = toy_shape,
-                                   .open = toy_open,
-                                   .close = toy_close,
-                                   .check = toy_check,
-                                   .next = toy_next,
-                                   .put_at = toy_put_at,
-                                   .put = toy_put,
-                                   .move_all = toy_move_all,
-                                   .variants = toy_variants,
-                                   .unfit = toy_unfit,
-                                   .launch = toy_run };
+/* clang-format off */
+static const hd_design toy_ref = {
+    .name = "toy", .what = "boards of places", .backend = "ref", .shape = toy_shape, .open = toy_open,
+    .close = toy_close, .check = toy_check, .next = toy_next, .put_at = toy_put_at, .put = toy_put,
+    .move_all = toy_move_all, .variants = toy_variants, .unfit = toy_unfit, .launch = toy_run
+};
+/* clang-format on */
 
 /* ---- Kernels: one lane ----------------------------------------------------------------------- */
 

@@ -14,6 +14,8 @@
 #include "gpu/hive/launch.h"
 #include "predicates/predicate.h"
 
+extern const hd_design hd_design_hive_host;
+
 /* What kernels are given, and the stage, which only some batches have. */
 typedef struct hive_fixture_args {
     hive_args a;
@@ -74,8 +76,6 @@ static hd_status queue(const fixture_kernel *k, simt_machine *m, const void *arg
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-static bool row_at(uint32_t row, judge_row *r) { return fixture_row_of_variant(hive_variants, row, r); }
-
 /* Half of the items bring keys in, as in the paper's mixtures (section V-C2). */
 static const uint8_t mixture[HD_OP_COUNT_] = {
     [HD_OP_INSERT_OR_ASSIGN] = 3, [HD_OP_FIND_OR_INSERT] = 1, [HD_OP_ACCUM_OR_ASSIGN] = 1, [HD_OP_FIND] = 2,
@@ -86,12 +86,6 @@ static bool runs(uint32_t row, hd_op op)
 {
     if (op == JUDGE_MIXED) return hive_row(row)->family == HIVE_ITEMS;
     return !hive_unfit(op) && hive_row(row)->family == hive_family_of(op);
-}
-
-static const char *unfit(uint32_t row, const hd_case *c)
-{
-    hd_info info;
-    return hive_fixture_info(c, &info) ? NULL : hive_row(row)->fits(&info);
 }
 
 /* For fuzzers: what any number says becomes a shape that there is. */
@@ -115,42 +109,18 @@ static void bend(hd_case *c)
     strcpy(c->policy, "none");
 }
 
+/* clang-format off */
 const judge_design judge_design_hive = {
-    .name = "hive",
-    .keys = (1ull << 32) - HIVE_LEAVING,
-    .dictionary = true,
-    .roams = true,
-    .mix = mixture,
-    .row = row_at,
-    .runs = runs,
-    .unfit = unfit,
-    .queue = queue,
-    .small = { 8, "uniform:24" },
-    .wide = { 32, "uniform:90" },
-    .bend = bend,
-    .table_size = sizeof(hive_fixture_table),
-    .args_size = sizeof(hive_fixture_args),
-    .shape = hive_fixture_shape,
-    .lay_table = hive_fixture_lay_table,
-    .lay_part = lay_part,
-    .clear = hive_fixture_clear,
-    .fill = hive_fixture_fill,
-    .args = make_args,
-    .scores = hive_fixture_scores,
-    .view = hive_fixture_view_over,
-    .apply = hive_fixture_apply,
-    .resize = hive_fixture_resize,
-    .buckets = hive_fixture_buckets,
-    .first = hive_fixture_first,
-    .places = hive_fixture_places,
-    .key_at = hive_fixture_key_at,
-    .value_at = hive_fixture_value_at,
-    .differs = hive_fixture_differs,
-    .describe = hive_fixture_describe,
-    .bucket_name = hive_fixture_bucket_name,
-    .names = hive_fixture_names,
-    .accept = hive_fixture_accept,
-    .move = hive_fixture_move,
-    .check = hive_fixture_check,
-    .watch = hive_fixture_watch,
+    .name = "hive", .keys = (1ull << 32) - HIVE_LEAVING, .host = &hd_design_hive_host, .dictionary = true,
+    .roams = true, .mix = mixture, .runs = runs, .queue = queue, .small = { 8, "uniform:24" },
+    .wide = { 32, "uniform:90" }, .bend = bend, .table_size = sizeof(hive_fixture_table),
+    .args_size = sizeof(hive_fixture_args), .shape = hive_fixture_shape, .lay_table = hive_fixture_lay_table,
+    .lay_part = lay_part, .clear = hive_fixture_clear, .fill = hive_fixture_fill, .args = make_args,
+    .scores = hive_fixture_scores, .view = hive_fixture_view_over, .apply = hive_fixture_apply,
+    .resize = hive_fixture_resize, .buckets = hive_fixture_buckets, .first = hive_fixture_first,
+    .places = hive_fixture_places, .key_at = hive_fixture_key_at, .value_at = hive_fixture_value_at,
+    .differs = hive_fixture_differs, .describe = hive_fixture_describe, .bucket_name = hive_fixture_bucket_name,
+    .names = hive_fixture_names, .accept = hive_fixture_accept, .move = hive_fixture_move,
+    .check = hive_fixture_check, .watch = hive_fixture_watch
 };
+/* clang-format on */

@@ -59,6 +59,9 @@ struct hkv_oracle : answers {
     void open(const place &at, const hkv_shape &s, const hd_info &info)
     {
         take(at);
+        key_is = at.take<known>(names.keys);
+        key_now = at.take<busy>(names.keys);
+        evicted_at = at.take<uint32_t>(1);
         while (strcmp(hd_policy_rows[policy].name, s.policy) != 0) policy++;
         policy_flags = hd_policy_rows[policy].flags;
         slots = info.slots;
@@ -66,9 +69,6 @@ struct hkv_oracle : answers {
         seed = info.seed;
         dual = info.hkv.dual;
         admit_always = info.hkv.admit == HD_ADMIT_ALWAYS;
-        key_is = at.take<known>(names.keys);
-        key_now = at.take<busy>(names.keys);
-        evicted_at = at.take<uint32_t>(1);
     }
     void shut(const place &at) const
     {

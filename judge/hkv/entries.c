@@ -49,19 +49,15 @@ typedef struct known {
     int of;
 } known;
 
+/* clang-format off */
 static const known regions[] = {
-    { "pair", "key", 8, OF_HALF_SLOT },
-    { "bound", "least score", 8, OF_SLOTS },
-    { "digest", "digest", 1, OF_SLOT },
-    { "key", "key", 8, OF_SLOT },
-    { "score", "score", 8, OF_SLOT },
-    { "value", "value", 0, OF_SLOT },
-    { "lock", "lock", 4, OF_BUCKET },
-    { "stage_flag", "list flag", 1, OF_ITEM },
-    { "stage_key", "listed key", 8, OF_ITEM },
-    { "stage_score", "listed score", 8, OF_ITEM },
-    { "stage_value", "listed value", 0, OF_ITEM },
+    { "pair", "key", 8, OF_HALF_SLOT }, { "bound", "least score", 8, OF_SLOTS }, { "digest", "digest", 1, OF_SLOT },
+    { "key", "key", 8, OF_SLOT }, { "score", "score", 8, OF_SLOT }, { "value", "value", 0, OF_SLOT },
+    { "lock", "lock", 4, OF_BUCKET }, { "stage_flag", "list flag", 1, OF_ITEM },
+    { "stage_key", "listed key", 8, OF_ITEM }, { "stage_score", "listed score", 8, OF_ITEM },
+    { "stage_value", "listed value", 0, OF_ITEM }
 };
+/* clang-format on */
 
 bool hkv_fixture_names(const fixture *s, const char *region, uint64_t at, char *text, size_t bytes)
 {

@@ -10,6 +10,8 @@
 #include "judge/kernels.h"
 #include "lib/backend_host.h"
 
+extern const hd_design hd_design_hkv_host;
+
 /* No more lanes than there is work for. */
 static hd_status launch(void *self, uint32_t kernel, const void *args, size_t args_bytes, uint64_t blocks,
                         uint32_t threads)
@@ -37,21 +39,6 @@ hd_status hkv_fixture_queue_text(const fixture_kernel *k, simt_machine *m, const
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-static bool row_at(uint32_t row, judge_row *r) { return fixture_row_of_variant(hkv_variants, row, r); }
-
-static bool runs(uint32_t row, hd_op op) { return op < HD_OP_COUNT_ && hkv_row(row)->family == hkv_family_of(op); }
-
-static const char *unfit(uint32_t row, const hd_case *c)
-{
-    hd_info info;
-    memset(&info, 0, sizeof info);
-    info.slots = c->slots;
-    info.value_bytes = c->value_bytes;
-    info.hkv.dual = c->table.hkv.dual;
-    info.layout = c->layout == HD_LAYOUT_PLANES ? HD_LAYOUT_PLANES : HD_LAYOUT_PAIRS;
-    return hkv_row(row)->fits(&info);
-}
-
 static fixture_kernel kernel(uint32_t row)
 {
     fixture_kernel k = fixture_kernel_of_row(&judge_design_hkv, row);
@@ -67,39 +54,17 @@ fixture_kernel hkv_fixture_kernel_at(uint32_t row, uint32_t threads, uint32_t bl
     return k;
 }
 
+/* clang-format off */
 const judge_design judge_design_hkv = {
-    .name = "hkv",
-    .keys = HD_KEY_RESERVED,
-    .dual = true,
-    .row = row_at,
-    .runs = runs,
-    .unfit = unfit,
-    .queue = queue,
-    .kernel = kernel,
-    .small = { 4, "uniform:12" },
-    .wide = { 16, "uniform:40" },
-    .table_size = sizeof(hkv_fixture_table),
-    .args_size = sizeof(hkv_fixture_args),
-    .shape = hkv_fixture_shape,
-    .lay_table = hkv_fixture_lay_table,
-    .lay_part = hkv_fixture_lay_part,
-    .clear = hkv_fixture_clear,
-    .fill = hkv_fixture_fill,
-    .args = hkv_fixture_make_args,
-    .scores = hkv_fixture_scores,
-    .view = hkv_fixture_view_over,
-    .apply = hkv_fixture_apply,
-    .buckets = hkv_fixture_buckets,
-    .first = hkv_fixture_first,
-    .key_at = hkv_fixture_key_at,
-    .value_at = hkv_fixture_value_at,
-    .differs = hkv_fixture_differs,
-    .describe = hkv_fixture_describe,
-    .names = hkv_fixture_names,
-    .accept = hkv_fixture_accept,
-    .beside = hkv_fixture_beside,
-    .promised = hkv_fixture_promised,
-    .idle = hkv_fixture_idle,
-    .check = hkv_fixture_check,
-    .watch = hkv_fixture_watch,
+    .name = "hkv", .keys = HD_KEY_RESERVED, .host = &hd_design_hkv_host, .dual = true, .queue = queue,
+    .kernel = kernel, .small = { 4, "uniform:12" }, .wide = { 16, "uniform:40" },
+    .table_size = sizeof(hkv_fixture_table), .args_size = sizeof(hkv_fixture_args), .shape = hkv_fixture_shape,
+    .lay_table = hkv_fixture_lay_table, .lay_part = hkv_fixture_lay_part, .clear = hkv_fixture_clear,
+    .fill = hkv_fixture_fill, .args = hkv_fixture_make_args, .scores = hkv_fixture_scores,
+    .view = hkv_fixture_view_over, .apply = hkv_fixture_apply, .buckets = hkv_fixture_buckets,
+    .first = hkv_fixture_first, .key_at = hkv_fixture_key_at, .value_at = hkv_fixture_value_at,
+    .differs = hkv_fixture_differs, .describe = hkv_fixture_describe, .names = hkv_fixture_names,
+    .accept = hkv_fixture_accept, .beside = hkv_fixture_beside, .promised = hkv_fixture_promised,
+    .idle = hkv_fixture_idle, .check = hkv_fixture_check, .watch = hkv_fixture_watch
 };
+/* clang-format on */

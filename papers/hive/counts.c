@@ -59,12 +59,7 @@ static hd_table *table_open(const words *w, const char *backend, uint64_t capaci
     return t;
 }
 
-static hd_info info_of(hd_table *t)
-{
-    hd_info info;
-    must(hd_table_info(t, &info));
-    return info;
-}
+enum { BATCH = 256 };
 
 static uint64_t size_of(hd_table *t)
 {
@@ -72,8 +67,6 @@ static uint64_t size_of(hd_table *t)
     must(hd_size_sync(t, &size));
     return size;
 }
-
-enum { BATCH = 256 };
 
 /* Runs a batch of keys number first to first + n - 1 (n at most BATCH), by the kernel that is named; outcomes in
  * fate[]. */
@@ -105,14 +98,17 @@ static void fill(hd_table *t, const char *kernel, uint64_t entries, uint64_t *ne
 
 static void watch(hd_table *t, bool all)
 {
-    simt_config c = simt_config_default();
-    c.unit = SIMT_BY_WARP;
-    c.strategy = SIMT_ROUND_ROBIN;
-    c.preempt = SIMT_AT_NONE;
-    c.race = false;
+    simt_config c = simt_config_in_turn();
     c.trace = all;
     c.quiet = !all;
     must(hd_host_configure(t, &c));
+}
+
+static hd_info info_of(hd_table *t)
+{
+    hd_info info;
+    must(hd_table_info(t, &info));
+    return info;
 }
 
 /* ---- What one item did ----------------------------------------------------------------------- */
@@ -432,16 +428,11 @@ int main(int argc, char **argv)
     if (head) return printf("%s\n", modes[mode].head) < 0;
     const word_row rows[] = {
         /* clang-format off */
-        { "kernel=", WORD_TEXT, 0, w.kernel },
-        { "layout=", WORD_TEXT, 0, w.layout },
-        { "spare=", WORD_TEXT, 0, w.spare },
-        { "load=", WORD_REAL, 1, &w.load },
-        { "capacity=", WORD_WHOLE, 1 << 24, &w.capacity },
-        { "slots=", WORD_WHOLE, 32, &w.slots },
-        { "hashes=", WORD_WHOLE, 3, &w.hashes },
-        { "value=", WORD_WHOLE, 4, &w.value },
-        { "whole=", WORD_WHOLE, 1, &w.whole },
-        { "keys=", WORD_WHOLE, 1 << 14, &w.keys },
+        { "kernel=", WORD_TEXT, 0, w.kernel }, { "layout=", WORD_TEXT, 0, w.layout },
+        { "spare=", WORD_TEXT, 0, w.spare }, { "load=", WORD_REAL, 1, &w.load },
+        { "capacity=", WORD_WHOLE, 1 << 24, &w.capacity }, { "slots=", WORD_WHOLE, 32, &w.slots },
+        { "hashes=", WORD_WHOLE, 3, &w.hashes }, { "value=", WORD_WHOLE, 4, &w.value },
+        { "whole=", WORD_WHOLE, 1, &w.whole }, { "keys=", WORD_WHOLE, 1 << 14, &w.keys },
         /* clang-format on */
     };
     WORDS_READ(argv + 2, argc > 2 ? argc - 2 : 0, rows);

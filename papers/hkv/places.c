@@ -146,11 +146,7 @@ static counts measure(const words *w, hd_op op)
     uint8_t *value = (uint8_t *)calloc(256, w->values + 1), fate, want;
     hd_table *t = table_open(w, "host"), *ref = table_open(w, "ref");
     uint64_t came = fill(w, t, ref, value), there = came;
-    simt_config m = simt_config_default();
-    m.unit = SIMT_BY_WARP;
-    m.strategy = SIMT_ROUND_ROBIN;
-    m.preempt = SIMT_AT_NONE;
-    m.race = false;
+    simt_config m = simt_config_in_turn();
     m.quiet = m.trace = true;
     must(hd_host_configure(t, &m));
     /* not counted: lower bounds become what they are in use */
