@@ -1,25 +1,65 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * batched - four lanes per key, and four keys of each four lanes on their way at once: the loads of all four buckets are
- * out before the first of them is looked at, and so are the four compare-and-swaps. A warp takes its items in rounds,
- * each by all its lanes together, and what a round does not settle waits in shared memory until there is enough of it
- * for the next:
+ * batched.h - the Hive kernel written for speed: one lane per key, and a tile of four lanes loads the buckets of its
+ * four keys together.
  *
- *   first    32 items, at each key's first bucket. It settles who is there, and where the bucket is open who is not: a
- *            change, and a claim of a slot, is one compare-and-swap, by the lane whose item it is
- *   second   32 of the rest, at their second bucket, or at the first once more, if another item changed what it was to
- *            change, or claims the key there. A newcomer that finds neither open takes a slot of the first with more
- *            than `spare` free ones, else of the emptier
- *   third    eight of what is left of batches that bring keys in, a tile for each, with both buckets in sight
- *            (displace_warp.h): where both are full a key of them makes room
- *   rest     the tile's way (steps.h), a key at a time: third candidates, a crowded stash, keys on the move, long
- *            chains, and items that met another of their key
+ * A lane loads a quarter of each of the four buckets. All four loads are issued before the first is used. The four
+ * compare-and-swaps (CAS) are in flight together, too. A warp runs its items in rounds, with all 32 lanes together. An
+ * item that a round cannot decide waits in a queue in shared memory. A later round begins when its queue can fill it.
  *
- * Nobody waits in the first three, nor holds a claim when they end: a claim whose key turns out to be elsewhere, or not
- * yet sure to be nowhere, is given back, and the item goes to the next round.
  *
- * Compare-and-swaps are relaxed: a word says all there is to say. Where keys move a round's loads come before the
- * next's by a fence.
+ * 1. Rounds
+ *
+ *     round    items               looks at                            decides                        the rest goes to
+ *     first    32, one per lane    first bucket                        present keys; absent keys,     second
+ *                                                                      if the bucket is open
+ *     second   up to 32, one per   second bucket, or the first again   absent keys; takes a slot      third, or rest
+ *              lane                (HIVE_ROOM_AGAIN)                   in the bucket with more
+ *     third    up to 8, one per    both buckets                        full buckets: a key of them    rest
+ *              tile                                                    moves on (displace_warp.h)
+ *     rest     one per 8 lanes     the whole way of the key (steps.h)  everything                     -
+ *
+ *     The third round exists where keys may move (args.moves) and a key has two candidate buckets. A bucket is open if
+ *     more than `spare` of its slots are FRESH: no item ever went past it. A search therefore ends at an open bucket.
+ *
+ *         items of the launch
+ *            |  32
+ *            v
+ *         first ----> queue `second` ----> second ----> queue `third` ----> third ----> rest
+ *            |         (63 at most)          |          (39 at most)          |     (8 per third)
+ *            v                               v                                v
+ *         decided                         decided                          decided
+ *
+ *     No item waits for another one in the first three rounds. An item owns no slot when a round ends. A claim is given
+ *     back if the key turns out to be elsewhere, or if the round cannot tell.
+ *
+ *
+ * 2. The words of a slot (layout "words"; args.h has the protocol)
+ *
+ *     from                to               by                                 order
+ *     FRESH, VACANT       (key, value)     CAS, batch with distinct keys      relaxed     INSERTED takes effect
+ *     FRESH, VACANT       CLAIMED(key)     CAS, keys may repeat               relaxed, then a fence
+ *     CLAIMED(key)        (key, value)     store by the owner                 relaxed     INSERTED takes effect
+ *     CLAIMED(key)        VACANT           store by the owner                 relaxed
+ *     (key, value)        (key, new)       CAS                                relaxed     UPDATED takes effect
+ *     (key, value)        VACANT           CAS                                relaxed     ERASED takes effect
+ *     (key, value)        LEAVING(key)     CAS, third round                   relaxed     the key moves here
+ *     CLAIMED(key)        (key, value)     store, third round: the target     release
+ *     LEAVING(key)        new word         store, third round: the owner      release
+ *
+ *     A word has the key and the value, so a CAS needs no acquire or release. Order matters only where keys move. A key
+ *     is stored in its new slot after its old slot says LEAVING. So an item that sees neither in the first bucket must
+ *     load the second bucket later: a fence orders the loads of a round before those of the next.
+ *
+ *     Two items of one key that both claim: each claims, then fences, then searches. The item whose fence is later sees
+ *     the claim of the other and gives its own back.
+ *
+ *
+ * 3. Rules for changes
+ *
+ *     - All functions of the rounds are warp-collective: 32 lanes call them together, with or without an item.
+ *     - The queues are the warp's own. Only lanes of the warp touch them.
+ *     - hive_batched_rest is not inlined. It needs more registers than the rounds; inlined, it would cost occupancy.
  */
 #ifndef HIVE_BATCHED_H
 #define HIVE_BATCHED_H
@@ -29,83 +69,144 @@
 
 enum { HIVE_BATCHED_THREADS = 256 };
 
-/* ---- A batched -------------------------------------------------------------------------------- */
+/* ---- One round ------------------------------------------------------------------------------- */
 
-/* The tile's four items, a lane's own each, look in their first candidate, or, as their rule says, in their second;
- * first: all in their first. What is to be changed each lane changes for its own item: the compare-and-swaps, too, are
- * on their way together. */
+/* What a lane's own item does at the bucket that it looked at. */
+typedef struct hive_plan {
+    bool there;     /* the key was seen                                               */
+    bool held;      /* a word speaks of the key: another item claims it, or moves it  */
+    bool absent;    /* neither                                                        */
+    bool asks;      /* the item changes a word of this bucket, or takes a slot        */
+    bool elsewhere; /* the item takes a slot of its first bucket instead              */
+    bool good;      /* the compare-and-swap succeeded                                 */
+    uint32_t then;  /* the outcome if it does; HIVE_UNDECIDED: a later round decides  */
+    uint32_t spot;  /* what is known of the slot: a room (HIVE_ROOM_)                 */
+    uint32_t slot;
+    uint64_t bucket;
+    uint8_t *home; /* the address of the bucket */
+} hive_plan;
+
+/* An absent key that the item inserts: it goes to the first bucket with more free slots than the spare ones, else to
+ * the one with more, as they were seen. step: this is the second bucket. */
+SIMT_FN void hive_plan_insert(const hive_view *v, const hive_in_flight *s, const hive_bucket_seen *b, bool step,
+                              hive_plan *p)
+{
+    uint32_t before = s->room & HIVE_ROOM_FREE;
+    p->asks = b->fresh > v->spare || (step && before <= v->spare && b->free > before);
+    p->elsewhere = !p->asks && step && before != 0;
+    if (p->asks || p->elsewhere) p->then = HD_INSERTED;
+    if (!p->elsewhere) return;
+    p->bucket = hive_candidate(v, s->h, 0);
+    p->spot = s->room;
+}
+
+/* Decides what the item does. last: if neither bucket has the key, the table lacks it. */
+SIMT_FN hive_plan hive_plan_round(const hive_args *a, const hive_kind *k, const hive_in_flight *s,
+                                  const hive_bucket_seen *b, bool step, bool last)
+{
+    const hive_view *v = &a->v;
+    bool here = s->outcome == HIVE_UNDECIDED;
+    hive_plan p;
+    p.there = here && b->key;
+    p.held = k->moves && b->signs != 0;
+    p.absent = here && !p.there && !p.held;
+    p.asks = p.elsewhere = p.good = false;
+    p.then = HIVE_UNDECIDED;
+    p.spot = b->spot;
+    p.bucket = hive_candidate(v, s->h, step ? 1 : 0);
+    if (p.there) {
+        p.then = s->rule >> HIVE_RULE_FOUND;
+        p.asks = (s->rule & HIVE_RULE_CHANGE) != HIVE_KEEP;
+    } else if (p.absent && !(s->rule & HIVE_RULE_INSERT)) {
+        if (b->fresh > v->spare || (step && last)) p.then = HD_MISS;
+    } else if (p.absent && (!step || last)) {
+        hive_plan_insert(v, s, b, step, &p);
+    }
+    p.home = (uint8_t *)hive_bucket(v, p.bucket);
+    p.slot = p.spot >> HIVE_ROOM_SLOT & 0xff;
+    return p;
+}
+
+/* Does the planned change by one compare-and-swap. True: it succeeded. */
+SIMT_FN bool hive_plan_try(const hive_args *a, const hive_kind *k, const hive_in_flight *s, const hive_plan *p,
+                           uint32_t old)
+{
+    const hive_view *u = &k->shape;
+    uint64_t was, to;
+    if (p->there) {
+        was = hive_pack(u, s->key, old);
+        to = hive_changed(a, u, s->rule & HIVE_RULE_CHANGE, s->key, was, s->in);
+    } else {
+        was = p->spot & HIVE_ROOM_VACANT ? hive_vacant(u) : hive_fresh(u);
+        to = hive_first_word(u, k->distinct, s->key, s->in);
+    }
+    bool good = hive_cas_at(u, p->home + p->slot * hive_word_bytes(u), was, to);
+    if (good && (p->there || k->distinct)) simt_ticket(s->i, p->then, 0, p->bucket * u->slots + p->slot);
+    return good;
+}
+
+/* Writes what the round found into the item: its outcome, or what the next round has to know. */
+SIMT_FN void hive_plan_end(const hive_args *a, const hive_kind *k, hive_in_flight *s, const hive_plan *p,
+                           const hive_bucket_seen *b, bool step, bool last)
+{
+    bool beaten = (p->asks || p->elsewhere) && !p->good;
+    s->value = b->old;
+    if (k->op == HD_OP_FIND_PTR && a->ptr) s->slot = p->home + p->slot * hive_word_bytes(&k->shape);
+    if (step) {
+        if (last && p->absent) s->room = HIVE_ROOM_ABSENT;
+    } else if (beaten || (p->held && !p->there)) {
+        s->room = HIVE_ROOM_AGAIN; /* says nothing of the free slots */
+    } else {
+        s->room = p->absent && b->free ? p->spot | b->free : 0;
+    }
+    if (!beaten) s->outcome = p->then;
+    if (s->outcome == HD_MISS) simt_ticket(s->i, HD_MISS, 0, HIVE_NOWHERE);
+}
+
+/* Verifies the claims of the warp's items, for batches whose keys may repeat. Returns whether this lane's change
+ * holds. */
+SIMT_FN bool hive_plan_verify(simt_tile t, const hive_args *a, const hive_kind *k, const hive_in_flight *s,
+                              const hive_plan *p, bool step)
+{
+    bool claimed = p->then == HD_INSERTED && p->good, sure = !claimed;
+    if (simt_any(simt_tile_of(32), claimed))
+        sure = hive_verify_claims(t, a, k, s, claimed, step && !p->elsewhere, p->slot) || sure;
+    return p->good && sure;
+}
+
+/* One round of the tile's four items, one per lane. An item looks in its first candidate, or in its second if its
+ * rule says so; first: all look in their first. Each lane changes the word of its own item, so the four
+ * compare-and-swaps are in flight together. */
 SIMT_FN void hive_batched(simt_tile t, const hive_args *a, const hive_kind *k, bool first, hive_in_flight *s)
 {
     const hive_view *u = &k->shape, *v = &a->v;
     bool step = !first && s->rule & HIVE_RULE_SECOND, here = s->outcome == HIVE_UNDECIDED;
-    uint64_t bucket = hive_candidate(v, s->h, step ? 1 : 0);
-    uint8_t *home = (uint8_t *)hive_bucket(v, bucket);
+    uint8_t *home = (uint8_t *)hive_bucket(v, hive_candidate(v, s->h, step ? 1 : 0));
     uint64_t stashed = first ? 0 : hive_ask_stashed(a, k);
     hive_bucket_seen b = hive_look(t, k, home, s->key, false, HIVE_NO_SLOT);
     bool last = !first && hive_ends_there(t, a, k, s, stashed);
-    uint32_t change = s->rule & HIVE_RULE_CHANGE, then = HIVE_UNDECIDED, before = s->room & HIVE_ROOM_FREE,
-             spot = b.spot;
-    bool there = here && b.key, held = k->moves && b.signs != 0, absent = here && !there && !held,
-         open = b.fresh > v->spare, asks = false, elsewhere = false;
-    if (there) {
-        then = s->rule >> HIVE_RULE_FOUND;
-        asks = change != HIVE_KEEP;
-    } else if (absent && !(s->rule & HIVE_RULE_INSERT)) {
-        if (open || (step && last)) then = HD_MISS;
-        /* the first bucket with more than is spared, else the one with more, as it was seen */
-    } else if (absent && (!step || last)) {
-        asks = open || (step && before <= v->spare && b.free > before);
-        elsewhere = !asks && step && before != 0;
-        if (asks || elsewhere) then = HD_INSERTED;
-    }
-    if (elsewhere) {
-        bucket = hive_candidate(v, s->h, 0);
-        home = (uint8_t *)hive_bucket(v, bucket);
-        spot = s->room;
-    }
+    hive_plan p = hive_plan_round(a, k, s, &b, step, last);
     simt_join();
-    uint32_t slot = spot >> HIVE_ROOM_SLOT & 0xff;
-    bool good = false;
-    if (hive_changes(k) && (asks || elsewhere)) {
-        uint64_t was = there ? hive_pack(u, s->key, b.old) : spot & HIVE_ROOM_VACANT ? hive_vacant(u) : hive_fresh(u);
-        uint64_t to =
-            there ? hive_changed(a, u, change, s->key, was, s->in) : hive_first_word(u, k->distinct, s->key, s->in);
-        good = hive_cas_at(u, home + slot * hive_word_bytes(u), was, to);
-        if (good && (there || k->distinct)) simt_ticket(s->i, then, 0, bucket * u->slots + slot);
-    }
-    if (there && change == HIVE_KEEP) simt_ticket(s->i, HD_HIT, 0, bucket * u->slots + slot);
+    if (hive_changes(k) && (p.asks || p.elsewhere)) p.good = hive_plan_try(a, k, s, &p, b.old);
+    if (p.there && !p.asks) simt_ticket(s->i, HD_HIT, 0, p.bucket * u->slots + p.slot);
     simt_join();
-    if (hive_inserts(k) && !k->distinct) {
-        bool claimed = then == HD_INSERTED && good, sure = !claimed;
-        if (simt_any(simt_tile_of(32), claimed))
-            sure = hive_verify_claims(t, a, k, s, claimed, step && !elsewhere, slot) || sure;
-        good = good && sure;
-    }
-    if (!here) return;
-    s->value = b.old;
-    if (k->op == HD_OP_FIND_PTR && a->ptr) s->slot = home + slot * hive_word_bytes(u);
-    if (!step) s->room = absent && b.free ? spot | b.free : 0;
-    bool beaten = (asks || elsewhere) && !good;
-    /* that the bucket is not open, it does not say then */
-    if (!step && (beaten || (held && !there))) s->room = HIVE_ROOM_AGAIN;
-    if (step && last && absent) s->room = HIVE_ROOM_ABSENT;
-    if (!beaten) s->outcome = then;
-    if (s->outcome == HD_MISS) simt_ticket(s->i, HD_MISS, 0, HIVE_NOWHERE);
+    if (hive_inserts(k) && !k->distinct) p.good = hive_plan_verify(t, a, k, s, &p, step);
+    if (here) hive_plan_end(a, k, s, &p, &b, step, last);
 }
 
 /* ---- A warp's items, from round to round ----------------------------------------------------- */
 
-/* What a round leaves to a later one, in shared memory of the warp's own: items, in halves, and in the upper one's
- * upper bits the room that their first bucket had. There is not much of it, for loads that are on their way want the
- * rest. */
+/* A queue of items, in shared memory of the warp: the lower 32 bits of the item's number; and its upper bits, with the
+ * item's room (HIVE_ROOM_) above them. The queues are short: the L1 cache, which shares the memory, holds the loads in
+ * flight. */
 typedef struct hive_queue {
-    uint32_t *low, *high; /* (as many as may wait)  */
-    uint32_t n;           /* that wait              */
+    uint32_t *low, *high; /* (HIVE_QUEUE_)         */
+    uint32_t n;           /* items in the queue    */
 } hive_queue;
 enum {
-    HIVE_QUEUE_SECOND = 31 + 32, /* that wait for the second round at most: less than a warp, and a warp's */
-    HIVE_QUEUE_THIRD = 7 + 32,   /* likewise tiles, or for the rest, where there is no third */
-    HIVE_QUEUE_REST = 8,         /* and what a third leaves                                  */
+    HIVE_QUEUE_SECOND = 31 + 32, /* at most: less than a full round, and what a first round adds        */
+    HIVE_QUEUE_THIRD = 7 + 32,   /* likewise; it is the queue of the rest where there is no third round */
+    HIVE_QUEUE_REST = 8,         /* what a third round adds                                             */
     HIVE_QUEUES = HIVE_QUEUE_SECOND + HIVE_QUEUE_THIRD + HIVE_QUEUE_REST
 };
 SIMT_FN hive_queue hive_queue_of(uint32_t *room, uint32_t from)
@@ -117,7 +218,7 @@ SIMT_FN hive_queue hive_queue_of(uint32_t *room, uint32_t from)
     return l;
 }
 
-/* The warp's lanes whose item is `off` put it off. */
+/* Appends the items of the lanes with `off`. */
 SIMT_FN void hive_put_off(hive_queue *l, bool off, const hive_in_flight *s)
 {
     simt_tile w = simt_tile_of(32);
@@ -131,7 +232,7 @@ SIMT_FN void hive_put_off(hive_queue *l, bool off, const hive_in_flight *s)
     simt_sync_tile(w);
 }
 
-/* Item m of those that wait. */
+/* Item m of the queue, and its room. */
 SIMT_FN uint64_t hive_waiting(const hive_queue *l, uint32_t m, uint32_t *room)
 {
     uint32_t high = simt_ld_u32(l->high + m);
@@ -139,14 +240,14 @@ SIMT_FN uint64_t hive_waiting(const hive_queue *l, uint32_t m, uint32_t *room)
     return (uint64_t)(high & ((1u << HIVE_ITEM_BITS) - 1)) << 32 | simt_ld_u32(l->low + m);
 }
 
-/* A lane's outcomes, twelve bits for each, five in a word. */
+/* The counts of a lane's outcomes: twelve bits each, five in a word. */
 typedef struct hive_counts {
     uint64_t of[2];
 } hive_counts;
 enum {
     HIVE_COUNTS_BITS = 12,
     HIVE_COUNTS_WORD = 5,
-    HIVE_COUNTS_PASSES = 256 /* of 32 items, of which one lane counts no more than ten */
+    HIVE_COUNTS_PASSES = 256 /* of 32 items between two flushes. One lane counts at most ten items in a pass */
 };
 
 SIMT_FN void hive_count_outcome(hive_counts *c, uint32_t outcome)
@@ -157,7 +258,7 @@ SIMT_FN void hive_count_outcome(hive_counts *c, uint32_t outcome)
     c->of[1] += high ? one : 0;
 }
 
-/* To the table's. */
+/* Adds the counts of the warp to the tally of the batch, and clears them. */
 SIMT_FN void hive_count_up(const hive_args *a, hive_counts *c)
 {
     simt_tile w = simt_tile_of(32);
@@ -181,7 +282,7 @@ SIMT_FN void hive_batched_deliver(const hive_args *a, const hive_kind *k, hive_c
     simt_join();
 }
 
-/* The lane's own item, i, if there is one. */
+/* Loads item i as the lane's own; is: there is such an item. */
 SIMT_FN hive_in_flight hive_load_in_flight(const hive_args *a, const hive_kind *k, uint64_t i, bool is)
 {
     uint32_t bytes = k->shape.half / 8, flag = HD_EITHER;
@@ -209,7 +310,7 @@ SIMT_FN hive_in_flight hive_load_in_flight(const hive_args *a, const hive_kind *
     return s;
 }
 
-/* Item m of those that wait, if it is one, as the lane's own. */
+/* Loads item m of a queue as the lane's own; is: there is such an item. */
 SIMT_FN hive_in_flight hive_call_up(const hive_args *a, const hive_kind *k, const hive_queue *l, uint32_t m, bool is)
 {
     uint32_t room = 0;
@@ -221,7 +322,7 @@ SIMT_FN hive_in_flight hive_call_up(const hive_args *a, const hive_kind *k, cons
     return s;
 }
 
-/* Items x and the next ones; those from a->last on are none. */
+/* The first round: items x to x + 31. There are none from a->last on. */
 SIMT_FN void hive_batched_first(simt_tile t, const hive_args *a, const hive_kind *k, uint64_t x, hive_queue *second,
                                 hive_counts *c)
 {
@@ -236,7 +337,7 @@ SIMT_FN void hive_batched_first(simt_tile t, const hive_args *a, const hive_kind
     hive_put_off(second, s.outcome == HIVE_UNDECIDED, &s);
 }
 
-/* Of 32 items that wait, or as many as do. */
+/* The second round: up to 32 items of its queue. The fence orders the loads of the first round before these. */
 SIMT_FN void hive_batched_second(simt_tile t, const hive_args *a, const hive_kind *k, hive_queue *second,
                                  hive_queue *rest, hive_counts *c)
 {
@@ -251,7 +352,7 @@ SIMT_FN void hive_batched_second(simt_tile t, const hive_args *a, const hive_kin
     hive_put_off(rest, s.outcome == HIVE_UNDECIDED, &s);
 }
 
-/* Of as many items that wait as there are tiles. */
+/* The third round: one item of its queue for each tile. */
 SIMT_FN void hive_batched_third(simt_tile t, const hive_args *a, const hive_kind *k, hive_queue *third,
                                 hive_queue *rest, hive_counts *c)
 {
@@ -265,7 +366,7 @@ SIMT_FN void hive_batched_third(simt_tile t, const hive_args *a, const hive_kind
     hive_put_off(rest, left, &s);
 }
 
-/* All that wait. Apart: what it needs of registers is not the rounds' business. */
+/* The rest: eight lanes take each item all its way (steps.h). Not inlined: see section 3. */
 SIMT_FN_APART hive_counts hive_batched_rest(const hive_args *a, uint32_t op, bool mixed, hive_queue rest, hive_counts c)
 {
     simt_tile t = simt_tile_of(8);
@@ -282,9 +383,9 @@ SIMT_FN_APART hive_counts hive_batched_rest(const hive_args *a, uint32_t op, boo
     return c;
 }
 
-/* Of a block's passes, 32 items each, the next one, for a warp that has done with its last: the first of its items.
- * Warps come along at unlike speeds (with shares of equal size, a quarter of the time of an insert up to 0.95 was
- * between the first that had done and the last), and in the end few loads would be on their way. */
+/* The first item of the warp's next pass of 32 items. The warps of a block draw passes from one counter, because
+ * their speeds differ. With equal shares, up to a quarter of the time of an insert (load factor up to 0.95) passed
+ * between the first warp that ended and the last, with few loads in flight. */
 SIMT_FN uint64_t hive_next_pass(const hive_args *a, uint32_t *passes)
 {
     uint32_t n = 0, warps = simt_threads() / 32;
@@ -294,6 +395,7 @@ SIMT_FN uint64_t hive_next_pass(const hive_args *a, uint32_t *passes)
     return a->first + ((uint64_t)(n / warps) * simt_blocks() + simt_block()) * simt_threads() + n % warps * 32;
 }
 
+/* The main loop of a warp: a first round while items are left, and later rounds when their queues are full enough. */
 SIMT_FN void hive_batcheds(const hive_args *a, const hive_kind *k)
 {
     SIMT_SHARED(uint32_t, room, HIVE_BATCHED_THREADS / 32 * 2 * HIVE_QUEUES);
@@ -303,16 +405,17 @@ SIMT_FN void hive_batcheds(const hive_args *a, const hive_kind *k)
     hive_queue second = hive_queue_of(room, 0), third = hive_queue_of(room, HIVE_QUEUE_SECOND),
                rest = hive_queue_of(room, crowds ? HIVE_QUEUE_SECOND + HIVE_QUEUE_THIRD : HIVE_QUEUE_SECOND);
     hive_counts c;
-    uint32_t passes = 0, tiles = 32 / HIVE_BATCHED;
+    uint32_t passes = 0;
     c.of[0] = c.of[1] = 0;
     if (simt_thread() == 0) simt_st_u32(taken, 0);
     simt_sync_block();
     while (more) {
         uint64_t x = hive_next_pass(a, taken);
         more = x < a->last;
+        uint32_t tiles = 32 / HIVE_BATCHED, least = more ? 32 : 1, least_tiles = more ? tiles : 1;
         if (more) hive_batched_first(t, a, k, x, &second, &c);
-        while (second.n >= (more ? 32 : 1) || third.n >= (more ? tiles : 1)) {
-            if (third.n < tiles && second.n >= (more ? 32 : 1))
+        while (second.n >= least || third.n >= least_tiles) {
+            if (third.n < tiles && second.n >= least)
                 hive_batched_second(t, a, k, &second, crowds ? &third : &rest, &c);
             else
                 hive_batched_third(t, a, k, &third, &rest, &c);
@@ -347,7 +450,7 @@ static const hd_variant hive_variant_batched = {
     .name = "batched",
     .row = {
         { HIVE_ITEMS, hive_kernel_batched_items, 1, 256, hive_fits_batched, HD_ORDER,
-          HD_WHAT("items: four lanes per key, four keys of each in flight, in rounds by bucket; what remains goes the tile's way") },
+          HD_WHAT("items: four lanes per key, four keys of each in flight, in rounds by bucket; the rest as in tile") },
     },
     .ran = HIVE_RAN("batched"),
     .ran_mixed = "hive.mixed.batched",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * in_flight.h - what the rounds of batched (batched.h) have in common: what is known of a batch, a lane's own item, what four
- * lanes see of a bucket, and what of all buckets of a key.
+ * in_flight.h - what the rounds of `batched` (batched.h) share: the kind of a batch, the item of a lane, and the look
+ * of four lanes at four buckets.
  */
 #ifndef HIVE_IN_FLIGHT_H
 #define HIVE_IN_FLIGHT_H
@@ -11,12 +11,12 @@
 enum { HIVE_BATCHED = 4 /* lanes of a tile, and keys that it has in flight */ };
 enum { HIVE_NO_ITEM = HIVE_UNDECIDED + 1, HIVE_NO_SLOT = 255 };
 
-/* What is known of a batch and its table when a kernel is compiled, or else read in its arguments. */
+/* The kind of a batch and its table. Special kernels have it as constants; the others read it from the arguments. */
 typedef struct hive_kind {
-    hive_view shape; /* how words and buckets are made; where they are is in the arguments */
+    hive_view shape; /* slots, half, hashes, masks; the addresses are in the arguments */
     uint32_t op;
     bool mixed, distinct, moves;
-    bool aligned; /* values of batches lie on multiples of their size */
+    bool aligned; /* the values of the batch are aligned to their size */
 } hive_kind;
 
 SIMT_FN hive_kind hive_kind_of(const hive_args *a, uint32_t slots, uint32_t half, uint32_t hashes, bool masks)
@@ -34,36 +34,36 @@ SIMT_FN hive_kind hive_kind_of(const hive_args *a, uint32_t slots, uint32_t half
     return k;
 }
 
-/* A lane's own item of a batched. */
+/* The item of a lane. */
 typedef struct hive_in_flight {
     uint64_t i, h;
-    uint32_t key, in;        /* in: the value that it brings               */
-    uint32_t op, rule;       /* rule: what its operation says, packed      */
-    uint32_t outcome, value; /* value: what was there, of a HIT            */
-    uint32_t room;           /* what its first bucket had for it: HIVE_ROOM_ */
-    const uint8_t *slot;     /* of a HIT: where, if that is asked          */
+    uint32_t key, in;        /* in: the value of the batch                        */
+    uint32_t op, rule;       /* rule: what the operation does (HIVE_RULE_)        */
+    uint32_t outcome, value; /* value: HIT: the value that was found              */
+    uint32_t room;           /* what the first bucket had for the key (HIVE_ROOM_) */
+    const uint8_t *slot;     /* HIT of find_ptr: the address of the slot          */
 } hive_in_flight;
 
-/* A rule, and a room, as numbers. */
+/* The fields of a rule and of a room. */
 enum {
     HIVE_RULE_CHANGE = 3,
     HIVE_RULE_INSERT = 4,
-    HIVE_RULE_SECOND = 8 /* it looks in its second bucket */,
-    HIVE_RULE_FOUND = 4 /* shift */
+    HIVE_RULE_SECOND = 8, /* the item looks in its second bucket */
+    HIVE_RULE_FOUND = 4   /* shift: the outcome of a present key */
 };
 enum {
-    HIVE_ROOM_FREE = 0xff,      /* how many slots are free                                   */
-    HIVE_ROOM_SLOT = 8,         /* shift: the first of them                                  */
-    HIVE_ROOM_VACANT = 1 << 16, /* which is not fresh                                        */
-    HIVE_ROOM_AGAIN = 1 << 17,  /* it was beaten there, or somebody has hold of its key      */
-    HIVE_ROOM_ABSENT = 1 << 18, /* and in the other bucket the key was not, either           */
-    HIVE_ITEM_BITS = 13         /* of a number of 32 bits with a room, what the room leaves  */
+    HIVE_ROOM_FREE = 0xff,      /* how many slots are free                                                   */
+    HIVE_ROOM_SLOT = 8,         /* shift: the first of these slots                                           */
+    HIVE_ROOM_VACANT = 1 << 16, /* that slot says VACANT, not FRESH                                          */
+    HIVE_ROOM_AGAIN = 1 << 17,  /* another item won the slot, or claims or moves the key: look there again   */
+    HIVE_ROOM_ABSENT = 1 << 18, /* the second round saw that the table lacks the key                         */
+    HIVE_ITEM_BITS = 13         /* of the upper word of an item's number in a queue; the room is above them  */
 };
 
-/* ---- The buckets of a batched ----------------------------------------------------------------- */
+/* ---- A lane's share of a bucket --------------------------------------------------------------- */
 
-/* The slot of a lane's word j; and, the other way round, which of this lane's words slot `slot` is, HIVE_LANE_WORDS: of
- * another. */
+/* The slot of this lane's word j. And the reverse: the word of this lane that is slot `slot`; HIVE_LANE_WORDS: it is
+ * another lane's. */
 SIMT_FN uint32_t hive_slot_of(simt_tile t, const hive_view *u, uint32_t j) { return t.rank * hive_share(t, u) + j; }
 SIMT_FN uint32_t hive_own_word(simt_tile t, const hive_view *u, uint32_t slot)
 {
@@ -71,20 +71,21 @@ SIMT_FN uint32_t hive_own_word(simt_tile t, const hive_view *u, uint32_t slot)
     return slot / n == t.rank ? slot % n : (uint32_t)HIVE_LANE_WORDS;
 }
 
-/* What this lane has of a bucket, for a key. */
+/* What this lane saw in its words of a bucket, for a key. */
 typedef struct hive_share_seen {
-    uint32_t key, free; /* the first of its words that is the key, or free; as many as it has: none */
-    uint32_t sums;      /* fresh slots, free ones << 8, words that speak of the key << 16           */
+    uint32_t key, free; /* the first of its words that is the key, or free; slots / 4: none        */
+    uint32_t sums;      /* FRESH slots | free slots << 8 | words that claim or move the key << 16  */
 } hive_share_seen;
 
+/* True: the batch may insert keys. */
 SIMT_FN bool hive_inserts(const hive_kind *k) { return k->mixed || hive_op_inserts(k->op); }
-/* Whether a key that is there may become something else. */
+/* True: a present key may change. */
 SIMT_FN bool hive_changes(const hive_kind *k)
 {
     return hive_inserts(k) || k->op == HD_OP_ASSIGN || k->op == HD_OP_ASSIGN_VALUES || k->op == HD_OP_ERASE;
 }
 
-/* but: a word that is not looked at. */
+/* Compares the lane's words w of a bucket with a key; skips word `but`. */
 SIMT_FN hive_share_seen hive_look_at_share(const hive_kind *k, const uint64_t w[HIVE_LANE_WORDS], uint32_t key,
                                            uint32_t but)
 {
@@ -110,7 +111,7 @@ SIMT_FN hive_share_seen hive_look_at_share(const hive_kind *k, const uint64_t w[
     return s;
 }
 
-/* ---- Tiles of a warp whose lanes are all together: its own collectives are cheaper than those of tiles ---- */
+/* ---- Collectives of a tile, made of those of the warp, which are cheaper; all 32 lanes call them ---- */
 
 SIMT_FN uint32_t hive_of_u32(simt_tile t, uint32_t x, uint32_t rank)
 {
@@ -133,20 +134,17 @@ SIMT_FN uint32_t hive_sum_of(simt_tile t, uint32_t x)
 
 /* ---- A look at four buckets ------------------------------------------------------------------ */
 
-/* What the tile saw of a bucket for one of its items, in the lane whose item it is. */
+/* What the tile saw in the bucket of an item; the lane of the item has it. */
 typedef struct hive_bucket_seen {
-    /* it is there                                                                                        */
-    bool key;
-    /* slots; and words that speak of the key                                                             */
-    uint32_t fresh, free, signs;
-    /* where, or the first free slot: a room (HIVE_ROOM_) without its number of slots; 0 as well: neither */
-    uint32_t spot;
-    /* the key's value                                                                                    */
-    uint32_t old;
+    bool key;             /* the bucket has the key                                                             */
+    uint32_t fresh, free; /* how many slots are FRESH, and free (FRESH or VACANT)                               */
+    uint32_t signs;       /* how many words claim or move the key                                               */
+    uint32_t spot;        /* the slot of the key, else the first free slot, as a room (HIVE_ROOM_); 0: neither  */
+    uint32_t old;         /* the value of the key                                                               */
 } hive_bucket_seen;
 
-/* The buckets of the tile's four items, each lane's own, for keys of their own. briefly: neither spot nor old are
- * asked, and slot `but` of the bucket is not looked at. */
+/* Looks for the keys of the tile's four items in four buckets. home, own: the bucket and the key of this lane's item.
+ * briefly: `spot` and `old` are not needed, and slot `but` of the bucket is skipped. Loads are relaxed. */
 SIMT_FN hive_bucket_seen hive_look(simt_tile t, const hive_kind *k, uint8_t *home, uint32_t own, bool briefly,
                                    uint32_t but)
 {
@@ -157,7 +155,7 @@ SIMT_FN hive_bucket_seen hive_look(simt_tile t, const hive_kind *k, uint8_t *hom
     mine.key = false;
     mine.fresh = mine.free = mine.signs = mine.spot = mine.old = 0;
     SIMT_UNROLL
-    /* of no item, too: what it says is not asked */
+    /* a lane without an item loads a bucket too; the result is not used */
     for (uint32_t q = 0; q < HIVE_BATCHED; q++) hive_load_share_of(t, u, hive_of_ptr(t, home, q), false, w[q]);
     SIMT_UNROLL
     for (uint32_t q = 0; q < HIVE_BATCHED; q++) {
@@ -187,15 +185,15 @@ SIMT_FN hive_bucket_seen hive_look(simt_tile t, const hive_kind *k, uint8_t *hom
     return mine;
 }
 
-/* How many entries the stash has; to be asked for early, for it is far. */
+/* How many entries the stash has. Load it early: the word is seldom in a cache. */
 SIMT_FN uint64_t hive_ask_stashed(const hive_args *a, const hive_kind *k)
 {
     return k->shape.hashes == 2 ? simt_ldrlx_u64(a->stashed) : 0;
 }
 
-/* Whether a lane's own item, if it is in none of its two candidates, is nowhere: nothing is stashed, or the first
- * bucket of the ring that is the key's is open, and does not speak of it. Of a table with third candidates nobody says
- * so. A key does not go from a candidate to the stash, so that it matters little which of them is looked at first. */
+/* True: if neither candidate has the key of this lane's item, the table lacks it. Either the stash is empty, or the
+ * key's first bucket in the stash is open and has no word of the key. False in tables with a third candidate. The
+ * order of the loads does not matter, because no key moves from a candidate to the stash. */
 SIMT_FN bool hive_ends_there(simt_tile t, const hive_args *a, const hive_kind *k, const hive_in_flight *s,
                              uint64_t stashed)
 {

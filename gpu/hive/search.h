@@ -51,16 +51,22 @@ SIMT_FN bool hive_is_new_candidate(const hive_args *a, uint64_t h, uint32_t i)
     return true;
 }
 
-/* True when the search ends in bucket b. */
-SIMT_FN bool hive_search_bucket(simt_tile t, const hive_args *a, const hive_one *o, uint64_t b, uint64_t step,
-                                hive_found *f)
+/* What a lane saw in its words of a bucket. */
+typedef struct hive_words_seen {
+    uint32_t key, empty;         /* its first word that is the key, or free; as many as it has: none */
+    uint32_t free, fresh;        /* how many words are free, and how many of these are FRESH         */
+    bool leaving, before, after; /* the key is moving; other items claim it before the item's own claim, or after it */
+} hive_words_seen;
+
+/* Compares the lane's words of a bucket, of which the first is entry `first`, with the item's key. */
+SIMT_FN hive_words_seen hive_look_at_words(const hive_args *a, const hive_one *o, const uint64_t w[HIVE_LANE_WORDS],
+                                           uint32_t n, uint64_t first, uint64_t step)
 {
     const hive_view *v = &a->v;
-    uint64_t w[HIVE_LANE_WORDS], first = hive_share_at(t, v, b);
-    uint32_t n = hive_share(t, v), key = n, empty = n, spare = step < v->hashes ? v->spare : 0, free_slots = 0,
-             fresh_slots = 0;
-    bool leaving = false, before = false, after = false;
-    hive_load_share_as(t, v, b, a->moves, w);
+    hive_words_seen s;
+    s.key = s.empty = n;
+    s.free = s.fresh = 0;
+    s.leaving = s.before = s.after = false;
     SIMT_UNROLL
     for (uint32_t k = 0; k < HIVE_LANE_WORDS; k++) {
         if (k >= n) break;
@@ -68,38 +74,50 @@ SIMT_FN bool hive_search_bucket(simt_tile t, const hive_args *a, const hive_one 
         bool theirs =
             head >= hive_keys(v) && !hive_is_free(v, w[k]) && hive_value_of(v, w[k]) == o->key && first + k != o->claim;
         bool earlier = step < o->claim_step || (step == o->claim_step && first + k < o->claim);
-        if (head == o->key) key = k;
+        if (head == o->key) s.key = k;
         if (hive_is_free(v, w[k])) {
-            if (empty == n) empty = k;
-            free_slots++;
-            fresh_slots += w[k] == hive_fresh(v);
+            if (s.empty == n) s.empty = k;
+            s.free++;
+            s.fresh += w[k] == hive_fresh(v);
         }
         if (theirs) {
-            leaving = leaving || w[k] == hive_sign(v, HIVE_LEAVING, o->key);
-            before = before || earlier;
-            after = after || !earlier;
+            s.leaving = s.leaving || w[k] == hive_sign(v, HIVE_LEAVING, o->key);
+            s.before = s.before || earlier;
+            s.after = s.after || !earlier;
         }
     }
-    uint32_t who = simt_ballot(t, key < n);
+    return s;
+}
+
+/* Searches bucket b, which comes at `step` of the key's way, and adds what it saw to *f. True: the search ends here. */
+SIMT_FN bool hive_search_bucket(simt_tile t, const hive_args *a, const hive_one *o, uint64_t b, uint64_t step,
+                                hive_found *f)
+{
+    const hive_view *v = &a->v;
+    uint64_t w[HIVE_LANE_WORDS], first = hive_share_at(t, v, b);
+    uint32_t n = hive_share(t, v), spare = step < v->hashes ? v->spare : 0;
+    hive_load_share_as(t, v, b, a->moves, w);
+    hive_words_seen s = hive_look_at_words(a, o, w, n, first, step);
+    uint32_t who = simt_ballot(t, s.key < n);
     if (who) {
         f->what = HIVE_THERE;
-        f->entry = simt_shfl_u64(t, first + key, simt_ffs(who) - 1);
-        f->word = simt_shfl_u64(t, hive_pick(w, key), simt_ffs(who) - 1);
+        f->entry = simt_shfl_u64(t, first + s.key, simt_ffs(who) - 1);
+        f->word = simt_shfl_u64(t, hive_pick(w, s.key), simt_ffs(who) - 1);
         return true;
     }
-    if (simt_any(t, before || after)) {
-        if (simt_any(t, leaving)) {
+    if (simt_any(t, s.before || s.after)) {
+        if (simt_any(t, s.leaving)) {
             f->what = HIVE_MOVING;
             return true;
         }
-        f->before = simt_any(t, before) || f->before;
-        f->after = simt_any(t, after) || f->after;
+        f->before = simt_any(t, s.before) || f->before;
+        f->after = simt_any(t, s.after) || f->after;
     }
-    uint32_t both = simt_reduce_add_u32(t, free_slots << 16 | fresh_slots);
+    uint32_t both = simt_reduce_add_u32(t, s.free << 16 | s.fresh);
     if (step < v->hashes && f->room_free <= spare && both >> 16 > f->room_free) {
-        who = simt_ballot(t, empty < n);
-        f->room = simt_shfl_u64(t, first + empty, simt_ffs(who) - 1);
-        f->room_word = simt_shfl_u64(t, hive_pick(w, empty), simt_ffs(who) - 1);
+        who = simt_ballot(t, s.empty < n);
+        f->room = simt_shfl_u64(t, first + s.empty, simt_ffs(who) - 1);
+        f->room_word = simt_shfl_u64(t, hive_pick(w, s.empty), simt_ffs(who) - 1);
         f->room_free = both >> 16;
     }
     return (both & 0xffff) > spare;

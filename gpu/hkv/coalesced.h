@@ -231,20 +231,19 @@ SIMT_FN void hkv_rows_fetch(simt_tile w, uint8_t *rows, const uint8_t *base, uin
     simt_sync_tile(w);
 }
 
-/* Copies one value for each lane with `wanted`; from NULL: writes zeros. A value is copied in pieces of 16 bytes. The
- * number of lanes that share a value is the number of pieces, rounded up to a power of two, and at most 32. Each lane
- * has four loads in flight. Values that are not aligned to 16 bytes are copied by their own lane. */
-SIMT_FN void hkv_rows_copy(simt_tile w, uint8_t *to, const uint8_t *from, bool wanted, uint32_t bytes)
+/* One value per lane, copied by the lanes that have one; from NULL: zeros. For addresses that no 16-byte copy suits. */
+SIMT_FN void hkv_rows_copy_alone(uint8_t *to, const uint8_t *from, bool wanted, uint32_t bytes)
 {
-    uint32_t low = (uint32_t)((uintptr_t)to | (uintptr_t)from | bytes), who = simt_ballot(w, wanted),
-             pieces = bytes / 16, bits = 0;
-    if (!who) return;
-    if (!simt_all(w, !wanted || low % 16 == 0)) {
-        if (wanted && from) hkv_copy(simt_tile_of(1), to, from, bytes, true);
-        if (wanted && !from) hkv_zero(simt_tile_of(1), to, bytes);
-        simt_join();
-        return;
-    }
+    if (wanted && from) hkv_copy(simt_tile_of(1), to, from, bytes, true);
+    if (wanted && !from) hkv_zero(simt_tile_of(1), to, bytes);
+    simt_join();
+}
+
+/* The lanes of `who` copy one value each, in `pieces` pieces of 16 bytes. 2^bits lanes share a value: the number of
+ * pieces, rounded up to a power of two, and at most 32. Each lane has four loads in flight. */
+SIMT_FN void hkv_rows_copy_pieces(simt_tile w, uint8_t *to, const uint8_t *from, uint32_t who, uint32_t pieces)
+{
+    uint32_t bits = 0;
     while (bits < 5 && 1u << bits < pieces) bits++;
     uint32_t sharers = 1u << bits, share = w.rank & (sharers - 1), rounds = (pieces + sharers - 1) >> bits << bits;
     for (uint32_t first = 0; first < rounds; first += 4) {
@@ -268,6 +267,18 @@ SIMT_FN void hkv_rows_copy(simt_tile w, uint8_t *to, const uint8_t *from, bool w
             if (target[k]) simt_stcs_v4((simt_v4 *)(void *)target[k], piece[k]);
     }
     simt_join();
+}
+
+/* Copies one value for each lane with `wanted`; from NULL: writes zeros. The warp shares the work if all addresses and
+ * the size are multiples of 16. */
+SIMT_FN void hkv_rows_copy(simt_tile w, uint8_t *to, const uint8_t *from, bool wanted, uint32_t bytes)
+{
+    uint32_t low = (uint32_t)((uintptr_t)to | (uintptr_t)from | bytes), who = simt_ballot(w, wanted);
+    if (!who) return;
+    if (!simt_all(w, !wanted || low % 16 == 0))
+        hkv_rows_copy_alone(to, from, wanted, bytes);
+    else
+        hkv_rows_copy_pieces(w, to, from, who, bytes / 16);
 }
 
 /* hkv_move() for the lanes with `moves`, by the whole warp: first the old values go out, then the new values go in.
@@ -614,38 +625,47 @@ SIMT_FN void hkv_coalesced_overwritten(hkv_one *o, hkv_rule r)
     simt_ticket(o->i, r.found, 0, o->entry);
 }
 
+/* Hits that need no claim (family HKV_UPDATE): the item precedes another writer, or changes only the score. True: the
+ * item is decided. */
+SIMT_FN bool hkv_coalesced_unclaimed(const hkv_args *a, hkv_one *o, hkv_rule r)
+{
+    bool rates = hkv_rates_only(a), replaces = hkv_replaces(a);
+    if (!rates && !replaces) return false;
+    if (a->v.step == 1) o->score = simt_ldrlx_u64(hkv_score_at(&a->v, o->entry));
+    if (hkv_coalesced_outdone(a, o)) {
+        hkv_coalesced_precede(a, o, r);
+        return true;
+    }
+    if (!rates) return false;
+    o->outcome = r.found;
+    hkv_rescore(a, o);
+    hkv_value_goes_out(a, o);
+    simt_strlx_u64(hkv_score_at(&a->v, o->entry), o->score);
+    simt_ticket_store(o->i, o->outcome, 0, o->entry);
+    return true;
+}
+
+/* Claims the present entry: one CAS of its key, acquire. False: another item owns or changed it. Then the item is
+ * decided if that item overwrites its effect, else it is UNDECIDED. */
+SIMT_FN bool hkv_coalesced_claim_found(const hkv_args *a, hkv_one *o, hkv_rule r)
+{
+    uint64_t lock = hkv_replaces(a) ? HKV_KEY_REPLACED : HD_KEY_LOCKED,
+             there = simt_cas_u64(hkv_key_at(&a->v, o->entry), o->key, lock, SIMT_ACQUIRE);
+    if (there == HKV_KEY_REPLACED && (hkv_replaces(a) || a->op == HD_OP_ASSIGN_VALUES)) hkv_coalesced_overwritten(o, r);
+    if (there != o->key) return false;
+    o->holds = HKV_HOLDS_ENTRY;
+    return true;
+}
+
 /* The search found the key at o->entry. Claims it where that is needed, and decides. A failed claim leaves the item
  * UNDECIDED. */
 SIMT_FN void hkv_coalesced_found(const hkv_args *a, uint32_t family, uint32_t locking, hkv_one *o)
 {
     hkv_rule r = hkv_rule_of(a, o->i);
     bool pinned = hkv_is_pinned(a, o->key); /* no item changes a pinned entry, so it needs no claim */
-    bool rates = family == HKV_UPDATE && !pinned && hkv_rates_only(a),
-         replaces = family == HKV_UPDATE && !pinned && hkv_replaces(a);
-    if (rates || replaces) {
-        if (a->v.step == 1) o->score = simt_ldrlx_u64(hkv_score_at(&a->v, o->entry));
-        if (hkv_coalesced_outdone(a, o)) {
-            hkv_coalesced_precede(a, o, r);
-            return;
-        }
-    }
-    if (rates) {
-        o->outcome = r.found;
-        hkv_rescore(a, o);
-        hkv_value_goes_out(a, o);
-        simt_strlx_u64(hkv_score_at(&a->v, o->entry), o->score);
-        simt_ticket_store(o->i, o->outcome, 0, o->entry);
-        return;
-    }
+    if (family == HKV_UPDATE && !pinned && hkv_coalesced_unclaimed(a, o, r)) return;
     if (locking == HKV_LOCK_TO_EVICT) hkv_let_go(simt_tile_of(1), a, o); /* it was for an eviction */
-    if (locking != HKV_LOCK_ALWAYS && !pinned) {
-        uint64_t lock = hkv_replaces(a) ? HKV_KEY_REPLACED : HD_KEY_LOCKED,
-                 there = simt_cas_u64(hkv_key_at(&a->v, o->entry), o->key, lock, SIMT_ACQUIRE);
-        if (there == HKV_KEY_REPLACED && (hkv_replaces(a) || a->op == HD_OP_ASSIGN_VALUES))
-            hkv_coalesced_overwritten(o, r);
-        if (there != o->key) return;
-        o->holds = HKV_HOLDS_ENTRY;
-    }
+    if (locking != HKV_LOCK_ALWAYS && !pinned && !hkv_coalesced_claim_found(a, o, r)) return;
     if (family == HKV_ERASE && !pinned) {
         hkv_coalesced_erase_claimed(a, o);
         return;
@@ -707,21 +727,18 @@ SIMT_FN void hkv_coalesced_evict(const hkv_args *a, uint32_t locking, hkv_one *o
     simt_strlx_u64(a->v.bound + x.entry / HKV_BOUNDED, x.second < o->score ? x.second : o->score);
 }
 
-/* Decides by what the search saw (section 6). True: the key is absent, the buckets are full, and the item may evict. An
- * outcome that is still UNDECIDED asks for another round, unless the function returns true. */
-SIMT_FN bool hkv_coalesced_decide(const hkv_args *a, uint32_t family, uint32_t locking, hkv_one *o)
+/* True: a later pass handles the item. The passes over present keys leave absent ones, and the pass over absent keys
+ * leaves present ones. */
+SIMT_FN bool hkv_coalesced_leaves(const hkv_args *a, const hkv_one *o)
 {
-    bool absent = o->entry == HKV_NONE;
-    if (absent ? hkv_passes_present(a) && !o->at_first.busy && !o->at_second.busy : a->pass == HKV_ABSENT) {
-        hkv_let_go(simt_tile_of(1), a, o);
-        o->outcome = HKV_TO_NEXT;
-        return false;
-    }
-    if (!absent) {
-        hkv_coalesced_found(a, family, locking, o);
-        return false;
-    }
-    if (locking != HKV_LOCK_ALWAYS && (o->at_first.busy || o->at_second.busy)) return false;
+    if (o->entry != HKV_NONE) return a->pass == HKV_ABSENT;
+    return hkv_passes_present(a) && !hkv_saw_busy(o);
+}
+
+/* The key is absent. True: the buckets are full, and the item may evict. */
+SIMT_FN bool hkv_coalesced_decide_absent(const hkv_args *a, uint32_t family, uint32_t locking, hkv_one *o)
+{
+    if (locking != HKV_LOCK_ALWAYS && hkv_saw_busy(o)) return false;
     if (family != HKV_UPSERT || !hkv_rule_of(a, o->i).insert) {
         o->outcome = HD_MISS;
         simt_ticket(o->i, HD_MISS, 0, HKV_NONE);
@@ -734,6 +751,38 @@ SIMT_FN bool hkv_coalesced_decide(const hkv_args *a, uint32_t family, uint32_t l
     }
     if (room) hkv_coalesced_insert(a, locking, o);
     return !room;
+}
+
+/* Decides by what the search saw (section 6). True: the key is absent, the buckets are full, and the item may evict. An
+ * outcome that is still UNDECIDED asks for another round, unless the function returns true. */
+SIMT_FN bool hkv_coalesced_decide(const hkv_args *a, uint32_t family, uint32_t locking, hkv_one *o)
+{
+    if (hkv_coalesced_leaves(a, o)) {
+        hkv_let_go(simt_tile_of(1), a, o);
+        o->outcome = HKV_TO_NEXT;
+        return false;
+    }
+    if (o->entry == HKV_NONE) return hkv_coalesced_decide_absent(a, family, locking, o);
+    hkv_coalesced_found(a, family, locking, o);
+    return false;
+}
+
+/* The lanes with `evicts` look for a victim in their buckets, which are full, and refuse or evict. */
+SIMT_FN void hkv_coalesced_make_room(simt_tile w, const hkv_args *a, uint32_t locking, uint8_t *rows,
+                                     const uint8_t *row, hkv_one *o, bool evicts)
+{
+    hkv_victim x;
+    x.entry = HKV_NONE;
+    x.key = x.least = x.second = 0;
+    if (simt_ld_u32(a->pins) != 0) {
+        if (evicts) x = hkv_unpinned_victim(a, o);
+    } else {
+        SIMT_ROLLED
+        for (uint32_t k = 0; k <= a->v.dual; k++)
+            hkv_rows_victim(w, a, rows, row, k ? o->second : o->first, evicts, &x);
+    }
+    if (evicts) hkv_coalesced_evict(a, locking, o, x);
+    simt_join();
 }
 
 /* ---- A run of items -------------------------------------------------------------------------- */
@@ -829,6 +878,21 @@ SIMT_FN void hkv_coalesced_end(const hkv_args *a, hkv_one *o)
     o->outcome = HKV_NO_ITEM;
 }
 
+/* Ends a round: moves the values of the items that are decided, ends those items, leaves some to the next pass, and
+ * backs off where an item has to try again. */
+SIMT_FN void hkv_coalesced_finish(simt_tile w, const hkv_args *a, uint64_t *tally, hkv_one *o, bool todo)
+{
+    bool done = todo && o->outcome != HKV_UNDECIDED;
+    hkv_rows_move(w, a, o, done);
+    if (done) {
+        hkv_tally_add(tally, o->outcome);
+        if (o->outcome != HKV_TO_NEXT) hkv_coalesced_end(a, o);
+    }
+    if (a->pass) hkv_pass_leave(w, a, o);
+    if (todo && !done) simt_backoff(32);
+    simt_join();
+}
+
 /* The main loop of updates, upserts and erases. In each round every lane searches, decides and moves its item's value;
  * items that are done end, the others try again (section 6). */
 SIMT_FN void hkv_coalesced(const hkv_args *a, uint32_t family)
@@ -855,29 +919,8 @@ SIMT_FN void hkv_coalesced(const hkv_args *a, uint32_t family)
         bool evicts = false;
         if (tries) evicts = hkv_coalesced_decide(a, family, locking, &o);
         simt_join();
-        if (family == HKV_UPSERT && simt_any(w, evicts)) {
-            hkv_victim x;
-            x.entry = HKV_NONE;
-            x.key = x.least = x.second = 0;
-            if (simt_ld_u32(a->pins) != 0) {
-                if (evicts) x = hkv_unpinned_victim(a, &o);
-            } else {
-                SIMT_ROLLED
-                for (uint32_t k = 0; k <= a->v.dual; k++)
-                    hkv_rows_victim(w, a, rows, row, k ? o.second : o.first, evicts, &x);
-            }
-            if (evicts) hkv_coalesced_evict(a, locking, &o, x);
-            simt_join();
-        }
-        bool done = todo && o.outcome != HKV_UNDECIDED;
-        hkv_rows_move(w, a, &o, done);
-        if (done) {
-            hkv_tally_add(tally, o.outcome);
-            if (o.outcome != HKV_TO_NEXT) hkv_coalesced_end(a, &o);
-        }
-        if (a->pass) hkv_pass_leave(w, a, &o);
-        if (todo && !done) simt_backoff(32);
-        simt_join();
+        if (family == HKV_UPSERT && simt_any(w, evicts)) hkv_coalesced_make_room(w, a, locking, rows, row, &o, evicts);
+        hkv_coalesced_finish(w, a, tally, &o, todo);
         if (++rounds % 64 == 0) hkv_tally_flush(w, a, tally);
     }
     hkv_tally_flush(w, a, tally);

@@ -46,16 +46,9 @@ SIMT_FN void hkv_value_goes_out(const hkv_args *a, hkv_one *o)
     if (hkv_delivers_value(a->op) && a->value_out) o->out = a->value_out + o->i * a->v.value_bytes;
 }
 
-/* Writes the outputs of one item. */
-SIMT_FN void hkv_deliver(const hkv_args *a, const hkv_one *o)
+/* Records what the item lists: the missed key, or the entry that was evicted or refused (list.h). */
+SIMT_FN void hkv_stage_item(const hkv_args *a, const hkv_one *o)
 {
-    bool found = hkv_was_found(o->outcome);
-    if (a->outcome) simt_st_u8(a->outcome + o->i, (uint8_t)o->outcome);
-    if (a->score_out && found && hkv_delivers_score(a->op)) simt_st_u64(a->score_out + o->i, o->score);
-    if (hkv_delivers_ptr(a->op) && a->ptr && (found || hkv_was_placed(o->outcome)))
-        simt_st_u64(a->ptr + o->i, (uint64_t)(uintptr_t)hkv_value(&a->v, o->entry));
-    if (hkv_puts_off(a)) hkv_put_off(a, o);
-    if (!a->stage_flag) return;
     uint64_t at = o->i - a->first;
     uint32_t listed = HKV_NOT_LISTED;
     if (a->op == HD_OP_FIND_MISSED)
@@ -67,6 +60,18 @@ SIMT_FN void hkv_deliver(const hkv_args *a, const hkv_one *o)
     simt_st_u8(a->stage_flag + at, (uint8_t)listed);
     if (listed == HKV_LISTED) simt_st_u64(a->stage_key + at, o->gone_key);
     if (listed != HKV_NOT_LISTED) simt_st_u64(a->stage_score + at, listed == HKV_LISTED ? o->gone_score : o->score);
+}
+
+/* Writes the outputs of one item. */
+SIMT_FN void hkv_deliver(const hkv_args *a, const hkv_one *o)
+{
+    bool found = hkv_was_found(o->outcome);
+    if (a->outcome) simt_st_u8(a->outcome + o->i, (uint8_t)o->outcome);
+    if (a->score_out && found && hkv_delivers_score(a->op)) simt_st_u64(a->score_out + o->i, o->score);
+    if (hkv_delivers_ptr(a->op) && a->ptr && (found || hkv_was_placed(o->outcome)))
+        simt_st_u64(a->ptr + o->i, (uint64_t)(uintptr_t)hkv_value(&a->v, o->entry));
+    if (hkv_puts_off(a)) hkv_put_off(a, o);
+    if (a->stage_flag) hkv_stage_item(a, o);
 }
 
 /* Outcomes are counted in fields of one 64-bit word: nine outcomes of seven bits. hkv never yields PENDING: a key

@@ -87,4 +87,7 @@ SIMT_FN void hkv_search(simt_tile t, const hkv_args *a, uint32_t family, hkv_one
     }
 }
 
+/* True: the search saw an owned entry that may have the key. */
+SIMT_FN bool hkv_saw_busy(const hkv_one *o) { return o->at_first.busy || o->at_second.busy; }
+
 #endif

@@ -2,13 +2,13 @@
  *
  * kernels.h - what the text of a variant may use, and the kernels that all variants share.
  *
- * A variant is one file: its functions; its entry points, one for each family of operations that it runs,
+ * A variant is one file: its functions; an entry point for each family of operations that it runs,
  *
  *     SIMT_ENTRY(hkv_kernel_VARIANT_FAMILY, hkv_args, hkv_VARIANT_FAMILY)
  *
- * a function that says which tables it cannot run on, if there are any; a table hkv_variant_VARIANT (base/variant.h) that
- * names them all; and the line HKV_LISTED(hkv_variant_VARIANT). gpu/hkv/registry.inc lists the files. Entry points that a GPU
- * has besides, for single operations on usual tables, are in kernels.cu.
+ * a function that says on which tables it cannot run, if there are any; a table hkv_variant_VARIANT (base/variant.h)
+ * that names them all; and the line HKV_LISTED(hkv_variant_VARIANT). gpu/hkv/registry.inc lists the files. kernels.cu has
+ * further entry points for a GPU: for single operations on usual tables.
  */
 #ifndef HKV_KERNELS_H
 #define HKV_KERNELS_H

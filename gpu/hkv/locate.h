@@ -49,6 +49,9 @@ SIMT_FN simt_v4 hkv_digests(const uint8_t *digest, uint32_t s, uint32_t slots)
     return d;
 }
 
+/* Word k of four; k is a constant where it is called. */
+SIMT_FN uint32_t hkv_word_of(simt_v4 d, uint32_t k) { return k == 0 ? d.x : k == 1 ? d.y : k == 2 ? d.z : d.w; }
+
 /* One bit for each equal byte, of four bytes or of sixteen. */
 SIMT_FN uint32_t hkv_bits4(uint32_t a, uint32_t b) { return (simt_eq4(a, b) & 0x01010101u) * 0x10204080u >> 28; }
 SIMT_FN uint32_t hkv_bits16(simt_v4 d, uint32_t b)
@@ -78,6 +81,14 @@ SIMT_FN uint32_t hkv_slot_among(const uint64_t *keys, uint32_t step, uint32_t s,
 /* A mask of the bytes of a word that are slots of the bucket, if `left` slots are left. */
 SIMT_FN uint32_t hkv_within(uint32_t left) { return left >= 4 ? 0xffffffffu : (1u << 8 * left) - 1; }
 
+/* Counts the empty slots among the four whose digests are in `word`, from slot s on, and notes the first one. */
+SIMT_FN void hkv_note_empties(uint32_t word, uint32_t s, uint32_t slots, hkv_seen_bucket *r)
+{
+    uint32_t empty = simt_eq4(word, HKV_NO_DIGEST) & hkv_within(slots - s);
+    if (empty && r->empty == slots) r->empty = s + (simt_ffs(empty) - 1) / 8;
+    r->empties += simt_popc(empty) / 8;
+}
+
 /* Searches bucket b for `key`. digest: the digests of the bucket, in the table or copied. room: also look for empty
  * slots. Each lane compares sixteen slots at a time, so a tile of 8 lanes compares 128 slots in one turn. The search
  * stops at the key. */
@@ -96,15 +107,11 @@ SIMT_FN hkv_seen_bucket hkv_look(simt_tile t, const hkv_view *v, uint64_t b, con
             simt_v4 d = hkv_digests(digest, s, slots);
             SIMT_UNROLL
             for (uint32_t k = 0; k < 4; k++) {
-                uint32_t w = k == 0 ? d.x : k == 1 ? d.y : k == 2 ? d.z : d.w, at = s + 4 * k;
+                uint32_t w = hkv_word_of(d, k), at = s + 4 * k;
                 uint32_t match = simt_eq4(w, pattern);
                 if (match && mine == slots)
                     mine = hkv_slot_among(keys, v->step, at, match, key, contended, slots, &busy);
-                if (room && at < slots) {
-                    uint32_t empty = simt_eq4(w, HKV_NO_DIGEST) & hkv_within(slots - at);
-                    if (empty && r.empty == slots) r.empty = at + (simt_ffs(empty) - 1) / 8;
-                    r.empties += simt_popc(empty) / 8;
-                }
+                if (room && at < slots) hkv_note_empties(w, at, slots, &r);
             }
         }
         simt_join();

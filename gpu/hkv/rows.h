@@ -218,12 +218,17 @@ static inline hd_status hkv_launch_fetches(const hkv_launcher *l, uint32_t row, 
     return hkv_counts_end(l, s);
 }
 
-/* Runs the batch that `a` describes (all but first, last, window) by kernel `row`. Its stage is for batches that
- * list. */
+/* True: the items of the batch list something, by way of the list buffer. */
+static inline bool hkv_stages(const hkv_args *a)
+{
+    return (a->op == HD_OP_FIND_MISSED || a->op == HD_OP_INSERT_AND_EVICT) && hkv_list_wanted(a);
+}
+
+/* Runs the batch that `a` describes (all but first, last, window) by kernel `row`. */
 static inline hd_status hkv_launch(const hkv_launcher *l, uint32_t row, hkv_args a)
 {
     const hd_variant_row *r = hkv_row(row);
-    bool stages = (a.op == HD_OP_FIND_MISSED || a.op == HD_OP_INSERT_AND_EVICT) && hkv_list_wanted(&a);
+    bool stages = hkv_stages(&a);
     bool counts = r->family == HKV_SWEEP || r->family == HKV_PROMOTE;
     hd_status s = HD_OK;
     bool fetches = hkv_fetches(&a);

@@ -17,10 +17,10 @@ typedef enum select_kind {
     PROMOTES /* whole buckets are read */
 } select_kind;
 
-/* Measured on an H200 (bench/results, papers/hkv/results). coalesced is ahead of the others at every size and load factor;
- * it wants buckets of 16 to 128 slots, and to insert a table of pairs. Of those that run any table a thread copies what
- * is small, eight threads what is larger. The paper has pipeline from 512 bytes on, and when a table is nearly full (on
- * an H100 NVL); ours is behind tlpv2 there. The last row of a kind is for all that is left. */
+/* Measured on an H200 (bench/results, papers/hkv/results). coalesced is the fastest at every size and load factor. It
+ * needs buckets of 16 to 128 slots, and layout pairs to insert. Of the variants that run on any table, one thread copies
+ * small values and eight threads copy larger ones. The paper uses pipeline from 512 bytes on, and when a table is nearly
+ * full (on an H100 NVL); here tlpv2 is faster in these cases. The last row of a kind covers all that is left. */
 typedef struct row {
     select_kind kind;
     uint32_t value_bytes; /* at most ... */

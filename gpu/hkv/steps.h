@@ -19,12 +19,24 @@
 #include "gpu/hkv/hold.h"
 #include "gpu/hkv/value.h"
 
-/* Copies of the buckets' scores, fetched while they were held; NULL: none. */
+/* Families whose items hold their buckets: they change which keys a bucket has. */
+SIMT_FN bool hkv_locks_buckets(uint32_t family) { return family == HKV_UPSERT || family == HKV_ERASE; }
+
+/* The key of an item that pins was found: takes the table of pins, and decides. False: try again. */
+SIMT_FN bool hkv_try_pin(simt_tile t, const hkv_args *a, hkv_one *o)
+{
+    if (!hkv_try_pins(t, a, o)) return false;
+    hkv_decide_pin(t, a, o);
+    return true;
+}
+
+/* One turn of an item. first_copy, second_copy: the scores of its buckets, copied while the item held them; NULL: none.
+ * False: try again. */
 SIMT_FN bool hkv_try_with(simt_tile t, const hkv_args *a, uint32_t family, hkv_one *o, const uint64_t *first_copy,
                           const uint64_t *second_copy)
 {
     if (o->outcome != HKV_UNDECIDED) return true; /* reserved, or no item */
-    bool buckets = family == HKV_UPSERT || family == HKV_ERASE;
+    bool buckets = hkv_locks_buckets(family);
     if (buckets && o->holds == HKV_HOLDS_NOTHING && !hkv_try_buckets(t, a, o)) return false;
     if (!o->looked) hkv_search(t, a, family, o, hkv_digests_of(a, o->first), hkv_digests_of(a, o->second));
     if (family == HKV_UPSERT) {
@@ -36,7 +48,7 @@ SIMT_FN bool hkv_try_with(simt_tile t, const hkv_args *a, uint32_t family, hkv_o
         return true;
     }
     if (o->entry == HKV_NONE) {
-        if (family == HKV_UPDATE && (o->at_first.busy || o->at_second.busy)) return o->looked = false;
+        if (family == HKV_UPDATE && hkv_saw_busy(o)) return o->looked = false;
         o->outcome = HD_MISS;
         return true;
     }
@@ -44,12 +56,8 @@ SIMT_FN bool hkv_try_with(simt_tile t, const hkv_args *a, uint32_t family, hkv_o
         hkv_decide_erase(t, a, o);
         return true;
     }
-    if (family == HKV_PIN) {
-        if (!hkv_try_pins(t, a, o)) return false;
-        hkv_decide_pin(t, a, o);
-        return true;
-    }
-    bool pinned = hkv_is_pinned(a, o->key); /* then nobody changes it, and it need not be owned */
+    if (family == HKV_PIN) return hkv_try_pin(t, a, o);
+    bool pinned = hkv_is_pinned(a, o->key); /* no item changes a pinned entry, so it needs no owner */
     if (!pinned && !hkv_try_entry(t, a, o)) return o->looked = false;
     o->rated = hkv_rate_found(t, a, o, hkv_rule_of(a, o->i), pinned, false);
     return true;
