@@ -23,7 +23,7 @@
 #include "museum/museum.h"
 #include "simt/sanitizer.h"
 
-enum { MINUTE = 60, NAMES = 256 };
+enum { HANG_SECONDS = 600, NAMES = 256 };
 
 typedef struct plan {
     bool list, judges, sound;
@@ -84,7 +84,7 @@ static void explain_silence(const plan *p, int status, verdict *v)
 {
     const museum_search s = { "", p->deaf, 0, 0 };
     char sentence[64] = "it was not done when its time was over";
-    bool endless = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
+    bool endless = WIFSIGNALED(status) && (WTERMSIG(status) == SIGALRM || WTERMSIG(status) == SIGPROF);
     memset(v, 0, sizeof *v);
     v->sight.tries = 1;
     if (!endless)
@@ -108,7 +108,7 @@ static bool look_apart(const plan *p, const museum_row *row, verdict *v)
     if (child < 0) return false;
     if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody else would end it, and it has our standard output */
-        alarm(MINUTE);
+        alarm(HANG_SECONDS);
         look(p, row, v);
         ssize_t n = write(ends[1], v, sizeof *v); /* in one piece, or the parent hears nothing */
         HD_COUNTED();

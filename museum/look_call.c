@@ -10,7 +10,7 @@
  */
 #include <pthread.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/time.h>
 
 #include "judge/hkv/faces.h"
 #include "judge/oracle.h"
@@ -20,7 +20,13 @@
 
 /* ---- reserve --------------------------------------------------------------------------------- */
 
-enum { BLINK = 2 /* seconds: more than a call on a small table takes */ };
+enum { CALL_SECONDS = 2 /* of processor time: more than a call on a small table takes */ };
+
+/* SIGPROF ends the process when it has used so much processor time from now on; 0: it never does. */
+static void limit_processor(time_t seconds)
+{
+    setitimer(ITIMER_PROF, &(struct itimerval){ .it_value = { .tv_sec = seconds } }, NULL);
+}
 
 static const char *look_reserve(const museum_search *s, museum_sight *sight, const char *words)
 {
@@ -33,10 +39,10 @@ static const char *look_reserve(const museum_search *s, museum_sight *sight, con
         c.capacity = 3 * (1 + wanted % 4);
         if (hd_open(&c, &t)) return hd_why();
         sight->tries++;
-        alarm(BLINK);
+        limit_processor(CALL_SECONDS);
         hd_status status = hd_reserve(t, 7 * wanted);
         if (!status) status = hd_table_info(t, &info);
-        alarm(BLINK * 30);
+        limit_processor(0);
         if (status)
             museum_heard(s, sight, MUSEUM_ORACLE, hd_why());
         else if (info.capacity < 7 * wanted)

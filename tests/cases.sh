@@ -6,6 +6,11 @@
 #   fail NAME [WHAT]       shows WHAT, then the start of the file $words when that is set
 #   none NAME              passes when its input is empty, else shows it
 #   try NAME COMMAND...    passes when the command succeeds, else shows what it said
+#   guard COMMAND...       runs the command; one that hangs is killed, long after any sound one has ended
+#   signalled NAME CODE SIGNAL WHEN COMMAND...
+#                          passes when the command, which gets SIGNAL once WHEN holds, ends with CODE; what it printed is
+#                          in $work/out. WHEN: caught, asleep, parent, or a function of the test's own, of PID and SIGNAL
+#   wait_until COMMAND...  waits until the command succeeds; false when that takes longer than any sound one
 #   tried AREA COUNT WHAT  so much was tried of an area of tests/areas.txt, since the last such line
 #
 # $work is a folder of the test's own that goes away.
@@ -34,9 +39,40 @@ try() {
   shift
   if said=$("$@" 2>&1); then pass "$name"; else fail "$name" "$said"; fi
 }
+guard() { timeout -k 10 "$((${HEDDLE_TEST_SECONDS:-1500} / 2))" "$@"; }
 tried() {
   awk -v area="$1" -v n="$2" -v what="$3" -v from="$tried_at" -v to="$EPOCHREALTIME" 'BEGIN { printf "# tried %s %d %.3f %s\n", area, n, to - from, what }'
   tried_at=$EPOCHREALTIME
+}
+wait_until() {
+  local tenths=$((${HEDDLE_TEST_SECONDS:-1500} * 5))
+  until "$@"; do
+    [ $((tenths--)) -gt 0 ] || return
+    sleep 0.1
+  done
+}
+# caught PID SIGNAL: the command has begun, and it handles, or ignores, the signal.
+caught() {
+  local masks mask
+  [ "$(cat "/proc/$1/comm" 2>/dev/null)" = heddle ] || return
+  masks=$(sed -n 's/^Sig\(Cgt\|Ign\):[[:blank:]]*//p' "/proc/$1/status" 2>/dev/null)
+  for mask in $masks; do [ $((0x$mask >> ($(kill -l "$2") - 1) & 1)) = 0 ] || return 0; done
+  return 1
+}
+asleep() { caught "$@" && grep -q '^State:[[:blank:]]*S' "/proc/$1/status"; }
+parent() { caught "$@" && pgrep -P "$1" >/dev/null; }
+gone() { ! kill -0 "$1" 2>/dev/null; }
+signalled() {
+  local name=$1 want=$2 signal=$3 when=$4 pid got=
+  shift 4
+  "$@" >"$work/out" 2>"$work/err" </dev/null &
+  pid=$!
+  wait_until "$when" $pid "$signal" || got="it never came to be $when"
+  kill "-$signal" $pid
+  wait_until gone $pid || { kill -KILL $pid; got="it went on"; }
+  wait $pid
+  got=${got:-$?}
+  if [ "$got" = "$want" ]; then pass "$name: exit $want"; else fail "$name" "exit code $got, not $want"; fi
 }
 finish() {
   echo "1..$cases"

@@ -6,7 +6,7 @@
 . "${top_srcdir:?}/tests/cases.sh"
 cd "$work" || exit 1
 words=$work/err
-bench() { timeout 300 "$HEDDLE" bench "$@" 2>err </dev/null; }
+bench() { guard "$HEDDLE" bench "$@" 2>err </dev/null; }
 quick="--repeat 3 --min-time 0.001"
 
 # ---- Suites ------------------------------------------------------------------------------------------------------------------

@@ -12,11 +12,11 @@ export TMPDIR=$work/tmp
 mkdir "$TMPDIR"
 sanitized() { [[ ${HD_SANITIZE:-} == *-fsanitize* ]]; }
 
-# code NAME CODE PATTERN COMMAND: the shell line COMMAND exits with CODE, within a minute; the first line on standard
+# code NAME CODE PATTERN COMMAND: the shell line COMMAND exits with CODE; the first line on standard
 # error has PATTERN ("": nothing is checked). Standard output is in $work/out.
 code() {
   local name=$1 want=$2 pattern=$3 got
-  timeout -k 5 60 bash -c "$4" >"$work/out" 2>"$work/err" </dev/null
+  guard bash -c "$4" >"$work/out" 2>"$work/err" </dev/null
   got=$?
   if [ $got != "$want" ]; then fail "$name" "exit code $got, not $want: $4"
   elif [ -n "$pattern" ] && ! head -n 1 "$work/err" | grep -qE -- "$pattern"; then fail "$name" "no '$pattern': $4"
@@ -37,25 +37,13 @@ columns() {
 }
 # same NAME WANT COMMAND: the CSV of the command is that of the file WANT, but for times and for the trace's name.
 same() {
-  timeout -k 1 20 bash -c "set -o pipefail; $3" 2>"$work/err" </dev/null | columns >"$work/out"
+  guard bash -c "set -o pipefail; $3" 2>"$work/err" </dev/null | columns >"$work/out"
   if cmp -s "$2" "$work/out"; then pass "$1"; else fail "$1" "$(diff "$2" "$work/out" | head -n 6)"; fi
 }
 # nothing NAME: no file of ours is left behind, by name, here or in $TMPDIR.
 nothing() { find . "$TMPDIR" -name '*.part' -o -name '*.run*' -o -name '*heddle-spool*' | none "$1"; }
-# signalled NAME CODE SIGNAL SECONDS COMMAND...: sent the signal after so long, the command ends within ten seconds.
-signalled() {
-  local name=$1 want=$2 signal=$3 after=$4 pid got
-  shift 4
-  "$@" >"$work/out" 2>"$work/err" </dev/null &
-  pid=$!
-  sleep "$after"
-  kill "-$signal" $pid
-  for _ in {1..100}; do kill -0 $pid 2>/dev/null && sleep 0.1; done
-  kill -KILL $pid 2>/dev/null && got=late
-  wait $pid
-  got=${got:-$?}
-  if [ "$got" = "$want" ]; then pass "$name: exit $want"; else fail "$name" "exit code $got, not $want"; fi
-}
+# writing PID SIGNAL: the command has opened the file that it will rename.
+writing() { caught "$@" && compgen -G 'made.*.part' >/dev/null; }
 
 # ---- Pipes as input ----------------------------------------------------------------------------
 
@@ -155,32 +143,32 @@ field 'keys that are hashed by request' hashed '' 'heddle sim mixed.txt txt,hash
 
 for signal in INT:130 TERM:143 HUP:129; do
   want=${signal#*:} signal=${signal%:*}
-  signalled "SIG$signal under gen" "$want" "$signal" 0.8 heddle gen zipf:0.9,1Mi --requests 100M -o made.oracleGeneral
+  signalled "SIG$signal under gen" "$want" "$signal" writing heddle gen zipf:0.9,1Mi --requests 100M -o made.oracleGeneral
   nothing "SIG$signal under gen leaves nothing"
-  signalled "SIG$signal under sim" "$want" "$signal" 0.3 heddle sweep zipf:0.9,4Mi --requests 1G --sizes 1000,2000 -t 2
-  signalled "SIG$signal while a FIFO is opened" "$want" "$signal" 0.3 heddle sim fifo txt lru 128
+  signalled "SIG$signal under sim" "$want" "$signal" caught heddle sweep zipf:0.9,4Mi --requests 1G --sizes 1000,2000 -t 2
+  signalled "SIG$signal while a FIFO is opened" "$want" "$signal" asleep heddle sim fifo txt lru 128
 done
 
-signalled 'SIGTERM while a pipe says nothing' 143 TERM 0.3 \
+signalled 'SIGTERM while a pipe says nothing' 143 TERM asleep \
   bash -c 'exec heddle sim - txt lru,lfu 128 -t 2 < <(sleep 20)'
-signalled 'SIGTERM under sched' 143 TERM 0.5 heddle sched hkv.find.tlpv1 --schedules 1000M
-signalled 'SIGHUP under fuzz' 129 HUP 0.5 heddle fuzz table --time 60
-signalled 'SIGHUP that is ignored' 0 HUP 0.2 nohup heddle run hkv.serve.ref batch=4096x200 threads=1
+signalled 'SIGTERM under sched' 143 TERM caught heddle sched hkv.find.tlpv1 --schedules 1000M
+signalled 'SIGHUP under fuzz' 129 HUP parent heddle fuzz table --time 60
+signalled 'SIGHUP that is ignored' 0 HUP caught nohup heddle run hkv.serve.ref batch=4096x200 threads=1
 endless=(heddle museum --sound --fixtures 1000000 --schedules 1000000 no_release)
-signalled 'SIGTERM under museum' 143 TERM 0.7 "${endless[@]}"
+signalled 'SIGTERM under museum' 143 TERM parent "${endless[@]}"
+ended() { gone "$1" || [[ $(ps -o stat= -p "$1") == Z* ]]; }
 # children NAME SIGNAL: the museum's process is gone soon after its command was.
 children() {
   local pid child
   "${endless[@]}" >"$work/out" 2>"$work/err" &
   pid=$!
-  sleep 1
+  wait_until parent $pid TERM
   child=$(pgrep -P $pid)
   kill "-$2" $pid
   wait $pid 2>/dev/null
-  for _ in {1..50}; do kill -0 $child 2>/dev/null && [ "$(ps -o stat= -p $child)" != Z ] && sleep 0.1; done
   if [ -z "$child" ]; then fail "$1" 'it had no child'
-  elif kill -0 $child 2>/dev/null && [[ $(ps -o stat= -p $child) != Z* ]]; then fail "$1" "$child goes on"; kill $child
-  else pass "$1"
+  elif wait_until ended $child; then pass "$1"
+  else fail "$1" "$child goes on"; kill $child
   fi
 }
 children 'the museum ends with its command' TERM
@@ -190,7 +178,7 @@ children 'the museum ends with a command that was killed' KILL
 
 # printed NAME CODE LINES COMMAND: that exit code, a message, and the report all the same.
 printed() {
-  timeout 60 bash -c "$4" >"$work/out" 2>"$work/err" </dev/null
+  guard bash -c "$4" >"$work/out" 2>"$work/err" </dev/null
   local got=$?
   local lines
   lines=$(wc -l <"$work/out")
@@ -214,10 +202,12 @@ table <<'END_OF_TABLE'
 4 | | heddle sim trace.txt txt lru 128 >&-
 0 | | heddle sim trace.txt txt lru 128 2>&-
 END_OF_TABLE
-# soon NAME COMMAND: the path is tried before a work that would take minutes.
-soon() { code "$1" 4 "$2" "timeout 5 $3"; }
-soon 'a table in no folder is refused before the work' --save \
-  'heddle sim <(heddle gen uniform:1Mi --requests 1G) txt lru 1Mi --save none/table'
+# Of a trace that cannot be read, too: the path is tried before anything is.
+printf 'no key\n%s\n' '"' >unread.csv
+table <<'END_OF_TABLE'
+3 | unread.csv | heddle sim unread.csv csv lru 128
+4 | --save | heddle sim unread.csv csv lru 128 --save none/table
+END_OF_TABLE
 nothing 'what could not be saved leaves nothing'
 
 # ---- Missing and damaged files -----------------------------------------------------------------

@@ -10,7 +10,7 @@ words=$work/err
 # fact KEY: its value in the last report.
 fact() { sed -n "s/^  \"$1\": \"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}$/\1/p" out; }
 # kmer ARGUMENT...: runs it; the exit code is in $code.
-kmer() { timeout 120 "$HEDDLE" kmer "$@" --json >out 2>err </dev/null; code=$?; }
+kmer() { guard "$HEDDLE" kmer "$@" --json >out 2>err </dev/null; code=$?; }
 # counts NAME COUNTED DISTINCT ARGUMENT...: exactly so many, and exact.
 counts() {
   local name=$1 counted=$2 distinct=$3 got
@@ -81,18 +81,18 @@ for k in 1 4 11; do
   for canonical in 0 1; do
     way=$([ $canonical = 1 ] && echo --canonical || echo --forward)
     expected $k $canonical >want
-    timeout 60 "$HEDDLE" kmer made.fa $k $way --top 1000000 --csv 2>err </dev/null | awk -F, 'NR > 1 { print $1, $2 }' >ranked
+    guard "$HEDDLE" kmer made.fa $k $way --top 1000000 --csv 2>err </dev/null | awk -F, 'NR > 1 { print $1, $2 }' >ranked
     LC_ALL=C sort ranked >got
     if [ -s got ] && cmp -s want got; then pass "k = $k, $way: $(wc -l <want) k-mers, each as often as awk says"
     else fail "k = $k, $way: each k-mer as often as awk says" "$(diff want got | head -n 3)"
     fi
-    timeout 60 "$HEDDLE" kmer made.fa $k $way --design hive --top 1000000 --csv 2>err </dev/null | awk -F, 'NR > 1 { print $1, $2 }' | LC_ALL=C sort >got
+    guard "$HEDDLE" kmer made.fa $k $way --design hive --top 1000000 --csv 2>err </dev/null | awk -F, 'NR > 1 { print $1, $2 }' | LC_ALL=C sort >got
     if [ -s got ] && cmp -s want got; then pass "k = $k, $way, hive: the same"; else fail "k = $k, $way, hive: the same" "$(diff want got | head -n 3)"; fi
   done
 done
 if sort -c -s -k2,2nr ranked 2>err; then pass 'the most frequent come first'; else fail 'the most frequent come first' ''; fi
 want=$(sort -k2,2nr -k1,1 ranked | head -n 7)
-got=$(timeout 60 "$HEDDLE" kmer made.fa 11 --top 7 --csv 2>err </dev/null | awk -F, 'NR > 1 { print $1, $2 }')
+got=$(guard "$HEDDLE" kmer made.fa 11 --top 7 --csv 2>err </dev/null | awk -F, 'NR > 1 { print $1, $2 }')
 if [ "$got" = "$want" ]; then pass 'the top 7 are the first 7 of all'; else fail 'the top 7 are the first 7 of all' "$got"; fi
 
 # ---- Snapshots and mistakes --------------------------------------------------------------------------------------------------
@@ -124,7 +124,7 @@ printf '>short\nACGT\n' >short.fa
 printf '>last\nTTTTTTTTTTTTTTTTTTTTGTTTTTTTTTTTTTTTT\n' >last.fa
 expected_last() { awk '!/^>/ { for (i = 1; i + 15 <= length($0); i++) times[substr($0, i, 16)]++ } END { for (w in times) print w, times[w] }' last.fa | LC_ALL=C sort; }
 expected_last >want
-timeout 60 "$HEDDLE" kmer last.fa 16 --forward --design hive --top 100 --csv 2>err </dev/null | awk -F, 'NR > 1 { print $1, $2 }' | LC_ALL=C sort >got
+guard "$HEDDLE" kmer last.fa 16 --forward --design hive --top 100 --csv 2>err </dev/null | awk -F, 'NR > 1 { print $1, $2 }' | LC_ALL=C sort >got
 if grep -q TTTTTTTTTTTTTTTT got && cmp -s want got; then pass 'k-mers that are reserved keys are counted'; else fail 'k-mers that are reserved keys are counted' "$(diff want got | head -n 3)"; fi
 counts 'and are different ones' 22 "$(wc -l <want)" last.fa 16 --forward --design hive
 kmer last.fa 16 --forward --design hive -o last.hd

@@ -16,7 +16,7 @@ explore() {
   [ "$liveness" != yes ] || claim=(-DNFAIR=3) search=(-a -f)
   [ "$liveness" != rounds ] || claim=(-DNOCLAIM -DNP -DCOLLAPSE) search=(-l)
   (cd "$work" && rm -f pan ./*.trail && spin "$@" -a "$model" >said 2>&1 && ${CC:-cc} -w "$optimize" "${claim[@]}" -o pan pan.c >>said 2>&1 &&
-    timeout 300 ./pan -w21 -m1000000 "${search[@]}" >said 2>&1) || return
+    guard ./pan -w21 -m1000000 "${search[@]}" >said 2>&1) || return
   grep -q 'errors: 0' "$work/said" && ! grep -qE 'max search depth|out of memory|Search not completed' "$work/said"
 }
 folder=$(cd "$top_srcdir" && pwd)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# t_museum.sh - are the judges awake? Every bug of museum/bugs is found, by one of those who should, within a minute; without the judge that it needs
+# t_museum.sh - are the judges awake? Every bug of museum/bugs is found, by one of those who should, after few tries; without the judge that it needs
 # it survives, and every judge is needed by one; and where no bug is built in the same searches find nothing. With HEDDLE_SAME=FOLDER what was found
 # goes there, for the matrix: a seed means the same everywhere.
 . "${top_srcdir:?}/tests/cases.sh"
@@ -16,7 +16,7 @@ words=$work/err
 { [ "$(cut -f1 "$work/all" | sort -u | wc -l)" -ge 49 ] || echo "only $(cut -f1 "$work/all" | sort -u | wc -l)"; } | none "the museum has its bugs"
 awk -F'\t' '$5 != "yes" { print $1 ": " $5 " after " $10 " tries: " $16 }' "$work/all" | none "all bugs are found"
 awk -F'\t' '$5 == "yes" && index(" " $7 " ", " " $6 " ") == 0 { print $1 ": found by " $6 ", and not by " $7 ": " $16 }' "$work/all" | none "they are found by those who should find them"
-awk -F'\t' '$14 >= 60 { print $1 ": " $14 " s" }' "$work/all" | none "each is found within a minute"
+awk -F'\t' '$10 > 10000 { print $1 ": " $10 " tries" }' "$work/all" | none "each is found within 10,000 tries"
 tried bugs "$(cut -f1 "$work/all" | sort -u | wc -l)" "bugs of the museum, all found"
 [ -z "${HEDDLE_SAME:-}" ] || cut -f1,4-13 "$work/all" >"$HEDDLE_SAME/museum"
 

@@ -27,7 +27,7 @@ words=$work/words
 clean() {
   local name=$1 lines=$2 backend=$3 code
   shift 3
-  BACKEND=$backend timeout 150 "$work/soak" "$@" >"$words" 2>&1
+  BACKEND=$backend guard "$work/soak" "$@" >"$words" 2>&1
   code=$?
   if [ $code = 0 ] && [ "$(grep -c '^ok' "$words")" -ge "$lines" ] && ! grep -q WRONG "$words"; then pass "$name"; else fail "$name" "exit $code"; fi
 }
@@ -37,7 +37,7 @@ clean "and with every variant on the host machine" 8 host random 10
 operations=$((operations + $(awk -F '\t' '$1 == "ok" { n += $11 } END { print n + 0 }' "$words")))
 clean "two tables at once" 2 host two 2 tlpv1 warp
 clean "a table that is known by its numbers" 19 host huge coalesced
-refused() { BACKEND=ref timeout 10 "$work/soak" random 1 nobody >"$words" 2>&1; [ $? = 2 ] && grep -q nobody "$words"; }
+refused() { BACKEND=ref guard "$work/soak" random 1 nobody >"$words" 2>&1; [ $? = 2 ] && grep -q nobody "$words"; }
 try "there is no such variant" refused
 clean "so many operations by every variant under every policy" 26 host reach 10000 100
 if ! grep -q '^# short' "$words"; then pass "and none is short"; else fail "but some are short" ""; fi
@@ -49,7 +49,7 @@ if [ "$(grep -c '^# short: warp under .* of 1e+15' "$words")" = 5 ]; then pass "
 found() {
   local bug=$1 backend=$2 code
   shift 2
-  MUSEUM_BUG=$bug BACKEND=$backend timeout 60 "$work/soak" "$@" >"$words" 2>&1
+  MUSEUM_BUG=$bug BACKEND=$backend guard "$work/soak" "$@" >"$words" 2>&1
   code=$?
   if [ $code = 1 ] && grep -q '^WRONG' "$words"; then pass "$bug is found"; else fail "$bug is not found" "exit $code"; fi
 }
@@ -80,7 +80,7 @@ found hive_split_partner ref random 20
 
 # says LIE SENTENCE: what it says of a table that lies.
 says() {
-  LIE=$1 BACKEND=ref timeout 60 "$work/soak" random 20 >"$words" 2>&1
+  LIE=$1 BACKEND=ref guard "$work/soak" random 20 >"$words" 2>&1
   local code=$?
   if [ $code = 1 ] && grep -q '^WRONG' "$words" && grep -q "^$2: [0-9]* times" "$words"; then pass "$1: $2"; else fail "$1 is not found" "exit $code"; fi
 }

@@ -8,7 +8,7 @@ cd "$work" || exit 1
 words=$work/err
 # same NAME WANT GOT
 same() { if [ -n "$2" ] && [ "$2" = "$3" ]; then pass "$1: $2"; else fail "$1" "want $2, got $3"; fi; }
-heddle() { timeout 120 "$HEDDLE" "$@" 2>err </dev/null; }
+heddle() { guard "$HEDDLE" "$@" 2>err </dev/null; }
 fact() { sed -n "s/^  \"$1\": \"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}$/\1/p" "${2:-out}"; }
 # stat FILE FORMAT: into out.
 stat() { heddle trace stat "$1" "$2" --json >out; }

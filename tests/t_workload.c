@@ -265,18 +265,15 @@ static void test_zipf_ends(void **state)
         }
 }
 
-static void test_zipf_speed(void **state)
+static void test_zipf_ranks_are_in_range(void **state)
 {
     (void)state;
     for (size_t i = 0; i < EXPONENTS; i += 2) {
         hd_zipf z = hd_zipf_of(exponents[i], 1000000);
         hd_rng g = hd_rng_from(1);
         uint64_t sum = 0, n = 1000000;
-        clock_t from = clock();
         for (uint64_t j = 0; j < n; j++) sum += hd_zipf_rank(&z, &g);
-        double seconds = (double)(clock() - from) / CLOCKS_PER_SEC;
         check(sum >= n && sum <= n * 1000000, "ranks from 1 to 1000000");
-        test_note("zipf %.12g: %.0f M ranks/s", exponents[i], (double)n / 1e6 / seconds);
     }
 }
 
@@ -489,7 +486,7 @@ int main(void)
         cmocka_unit_test(test_uniform),        cmocka_unit_test(test_below_is_even),
         cmocka_unit_test(test_scramble),       cmocka_unit_test(test_zipf),
         cmocka_unit_test(test_zipf_is_judged), cmocka_unit_test(test_zipf_low_bits),
-        cmocka_unit_test(test_zipf_ends),      cmocka_unit_test(test_zipf_speed),
+        cmocka_unit_test(test_zipf_ends),      cmocka_unit_test(test_zipf_ranks_are_in_range),
         cmocka_unit_test(test_ycsb),           cmocka_unit_test(test_pop_follower),
         cmocka_unit_test(test_pop_leader),     cmocka_unit_test(test_pop_kvcache),
         cmocka_unit_test(test_pop_small),      cmocka_unit_test(test_pop_bad),
