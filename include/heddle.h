@@ -2,9 +2,14 @@
  *
  * heddle.h - hash tables with cache semantics.
  *
- * A full table does not fail and does not rehash: a full bucket evicts its least valuable
- * entry, or refuses the newcomer, in place (HierarchicalKV, SIGMOD '27; "HKV" and the section
- * numbers below are that paper's). doc/contract.md says what every table promises.
+ * A table has one of two designs:
+ *
+ *     hkv   a cache. An insert into a full bucket evicts the entry with the lowest score, or refuses the new key. It
+ *           does not fail, and it does not rehash.
+ *     hive  a dictionary. It evicts nothing. An insert that finds no slot has the outcome HD_PENDING.
+ *
+ * HKV is the paper HierarchicalKV (SIGMOD '27); section numbers in this file refer to it. doc/contract.md states what
+ * every table promises, and doc/glossary.md defines the terms.
  *
  *     hd_config c = hd_config_default();
  *     c.capacity = 1 << 20;                       // entries
@@ -15,17 +20,23 @@
  *     // outcomes[i]: HD_INSERTED, HD_UPDATED, HD_EVICTED, ...
  *     hd_close(t);
  *
- * heddle_calls.h has one call like hd_upsert for each operation; hd_run takes a batch with every field. heddle.hpp is
- * the same for C++17. doc/api.md introduces all of them.
+ * heddle_calls.h has one short call per operation, such as hd_upsert. hd_run takes a batch with every field. heddle.hpp
+ * is the interface for C++17. doc/api.md introduces all of them.
  *
- * Units: capacities and counts are entries unless the name ends in _bytes. Shapes are written
- * (n, value_bytes). Arrays belong to the caller; the library keeps no pointer to them after a
- * call has taken effect. Everything here is safe to call from several threads at once, on one
- * table or on many, except that hd_close must be a table's last call.
+ * Words: the host is the CPU and its memory, the device is the GPU and its memory. The simulator runs GPU kernels on
+ * the host; a table on the simulator has the backend named "host".
  *
- * Alignment: arrays of values may start at any byte; every other array is aligned as its type. The address of a value in
- * a table (find_ptr, find_or_insert_ptr, lock_keys, hd_for_each) is a multiple of the greatest power of two that divides
- * value_bytes, up to 64.
+ * Units: capacities and counts are entries, unless the name ends in _bytes. The shape of an array is written
+ * (n, value_bytes).
+ *
+ * Ownership: arrays belong to the caller. The library keeps no pointer to an array after the batch has taken effect.
+ *
+ * Threads: all functions may be called from several threads at once, on one table or on many. hd_close must be the last
+ * call on its table. The visitor of hd_for_each must not call the table.
+ *
+ * Alignment: arrays of values may start at any byte. Every other array is aligned as its type. The address of a value
+ * in a table (find_ptr, find_or_insert_ptr, lock_keys, hd_for_each) is a multiple of the greatest power of two that
+ * divides value_bytes, up to 64.
  */
 #ifndef HEDDLE_H
 #define HEDDLE_H
@@ -48,393 +59,477 @@ extern "C" {
 #define HD_VERSION_MINOR 1
 #define HD_VERSION_PATCH 0
 
-/* "0.1.0": the library's own version, which may differ from the header's. */
+/* The version of the linked library, for example "0.1.0". It may differ from the version of this header. */
 HD_API const char *hd_version(void);
 
 /* ---- Errors ---------------------------------------------------------------------------------- */
 
-/* The fate of a whole call. Anything but HD_OK: the table is as it was before; but a batch that a device failed
- * (HD_ECUDA), or that the host machine stopped (HD_EKERNEL), may have been done in part. */
+/* The result of a whole call. A call that fails leaves the table unchanged, with these exceptions:
+ *
+ *   HD_ECUDA     Some launches of the batch may have run; hd_for_each may have written back some values. The table is
+ *                consistent, and can be used again when the device works again. If the device is lost, every later
+ *                call fails and the table can only be closed.
+ *   HD_EKERNEL   The kernel has a bug. The batch may have run in part, and the table can only be closed.
+ *   hd_grow, hd_shrink, hd_reserve, hd_run_growing, hd_save: see there. */
 typedef enum hd_status {
     HD_OK = 0,
-    HD_EINVAL,   /* the caller's mistake; hd_why() names the field                             */
-    HD_ENOMEM,   /* memory was refused; hd_why() says how much                                 */
-    HD_ECUDA,    /* a device call failed; hd_why() gives the call and its site                 */
-    HD_EIO,      /* a file could not be opened, read, written, synced or renamed               */
-    HD_ECORRUPT, /* a snapshot or a table is damaged; hd_why() gives the byte or the invariant */
-    HD_EKERNEL,  /* backend host: the scheduler stopped a kernel; hd_why() tells what it found       */
+    HD_EINVAL,   /* the caller's mistake; hd_why() names the field */
+    HD_ENOMEM,   /* memory was refused; hd_why() states how much was asked for */
+    HD_ECUDA,    /* a device call failed, or there is no device; hd_why() names the call */
+    HD_EIO,      /* a file could not be opened, read, written, synced or renamed */
+    HD_ECORRUPT, /* a snapshot or a table is damaged; hd_why() names the byte or the invariant */
+    HD_EKERNEL,  /* backend "host" only: the simulator stopped a kernel because of an error, such as an access out of
+                    bounds, mismatched collectives, a deadlock or an endless loop. hd_why() describes the error;
+                    doc/dialect.md lists all errors that the simulator reports */
     HD_STATUS_COUNT
 } hd_status;
 
-/* "HD_EINVAL" and so on; "?" for a number that is no status. Static storage. */
+/* The name, for example "HD_EINVAL"; "?" if s is not a status. Static storage. */
 HD_API const char *hd_status_name(hd_status s);
 
-/* The calling thread's last failure as one sentence; "" when there was none. Valid until the
- * thread's next failing call. */
+/* One sentence on the calling thread's last failure; "" if there was none. Valid until the thread's next failing
+ * call. */
 HD_API const char *hd_why(void);
 
 /* ---- Keys, operations, outcomes -------------------------------------------------------------- */
 
-/* The three greatest keys are reserved, and so are those from hd_info.keys on, which a design cannot hold. In any
- * operation such an item has the outcome HD_RESERVED, touches nothing, and is never found. */
+/* Keys that are equal to or above hd_info.keys are reserved; these are at least the three greatest keys. In every
+ * operation an item with a reserved key has the outcome HD_RESERVED. It finds nothing and changes nothing. */
 #define HD_KEY_EMPTY    UINT64_MAX
 #define HD_KEY_LOCKED   (UINT64_MAX - 1)
-#define HD_KEY_RESERVED (UINT64_MAX - 2) /* the least reserved key */
+#define HD_KEY_RESERVED (UINT64_MAX - 2) /* the lowest key that is reserved in every design */
 
 #define HD_VALUE_BYTES_MAX 65536u
 #define HD_SLOTS_MIN       2u
 #define HD_SLOTS_MAX       1024u
 
-/* Roles are the paper's three groups (section 3.5): R reads, U changes the values and scores of
- * existing entries, I changes the structure. Fields in capitals are required, the others may be
- * NULL. A "list" is the batch's list_* arrays, compacted, in item order. */
+/* The operations of a batch. Each comment gives the role, the fields of hd_batch that the operation uses, and the
+ * effect.
+ *
+ * Roles are the paper's three groups (section 3.5). R (reader) changes nothing. U (updater) changes values and scores
+ * of existing entries. I (inserter) may change which entries exist.
+ *
+ * Fields in capitals are required; the other pointers may be NULL. VALUE is not required if value_bytes is 0. `score`
+ * is required if the policy needs scores (custom). `holder` must not be 0.
+ *
+ * "To rescore" an entry means to give it the score that the policy computes for a hit. "The list" is the batch's list_*
+ * arrays, filled from the front without gaps. doc/contract.md has the outcomes of every operation. */
 typedef enum hd_op {
-    HD_OP_FIND,               /* R KEY value_out score_out: copy out; scores are not touched         */
-    HD_OP_CONTAINS,           /* R KEY                                                               */
-    HD_OP_FIND_PTR,           /* R KEY PTR score_out: value pointer, valid until the next I          */
-    HD_OP_FIND_MISSED,        /* R KEY value_out score_out; the keys not found become the list       */
-    HD_OP_TOUCH,              /* U KEY score value_out score_out: find, and rescore hits (score_out
-                                  is the new score)                                                  */
-    HD_OP_ASSIGN,             /* U KEY VALUE score: replace the value, rescore; MISS when absent     */
-    HD_OP_ASSIGN_VALUES,      /* U KEY VALUE: replace the value, leave the score                     */
-    HD_OP_ASSIGN_SCORES,      /* U KEY score: rescore, leave the value                               */
-    HD_OP_ACCUM_OR_ASSIGN,    /* I KEY VALUE score flag elem: see hd_accum                           */
-    HD_OP_INSERT_OR_ASSIGN,   /* I KEY VALUE score: upsert (section 3.3, Algorithm 2)                */
-    HD_OP_INSERT_AND_EVICT,   /* I KEY VALUE score: upsert; evicted and refused entries become the
-                                  list, each with its own key, value and score, exactly once         */
-    HD_OP_FIND_OR_INSERT,     /* I KEY VALUE score value_out score_out: present: copy out and
-                                  rescore (score_out: the new score); absent: insert `value`         */
-    HD_OP_FIND_OR_INSERT_PTR, /* I KEY PTR score: present: pointer, rescore; absent: insert a zeroed
-                                  value and point to it                                              */
-    HD_OP_LOCK_KEYS,          /* I KEY holder ptr: pin existing entries against eviction and change  */
-    HD_OP_UNLOCK_KEYS,        /* I KEY holder: unpin; PINNED when another holder has it              */
-    HD_OP_ERASE,              /* I KEY                                                               */
-    HD_OP_ERASE_IF,           /* I PRED: erase what the predicate holds for; count                   */
-    HD_OP_EXPORT,             /* R start n: the entries of slots [start, start + n) become the list  */
-    HD_OP_EXPORT_IF,          /* R start n PRED: those of them that the predicate holds for          */
-    HD_OP_SIZE,               /* R COUNT                                                             */
-    HD_OP_SIZE_IF,            /* R COUNT PRED                                                        */
-    HD_OP_CLEAR,              /* I: no entry, no pin; clock, epoch and counters go on                */
-    HD_OP_PROMOTE,            /* I start n count: in the buckets that begin in slots [start, start + n),
-                                  the values of the best scores become the near ones (hd_tiers);
-                                  count: how many did                                                */
+    HD_OP_FIND,               /* R KEY value_out score_out: copies value and score out; changes no score */
+    HD_OP_CONTAINS,           /* R KEY: tests whether the key is present */
+    HD_OP_FIND_PTR,           /* R KEY PTR score_out: pointer to the value, valid until the next I */
+    HD_OP_FIND_MISSED,        /* R KEY value_out score_out: as FIND; lists the absent keys */
+    HD_OP_TOUCH,              /* U KEY score value_out score_out: as FIND; rescores present entries. score_out is
+                                  the new score */
+    HD_OP_ASSIGN,             /* U KEY VALUE score: replaces the value and rescores */
+    HD_OP_ASSIGN_VALUES,      /* U KEY VALUE: replaces the value; the score stays */
+    HD_OP_ASSIGN_SCORES,      /* U KEY score: rescores; the value stays */
+    HD_OP_ACCUM_OR_ASSIGN,    /* I KEY VALUE score flag elem: adds to the value, or inserts; see hd_accum */
+    HD_OP_INSERT_OR_ASSIGN,   /* I KEY VALUE score: upsert. present: replaces the value and rescores; absent:
+                                  inserts (section 3.3, Algorithm 2) */
+    HD_OP_INSERT_AND_EVICT,   /* I KEY VALUE score: as INSERT_OR_ASSIGN; lists each evicted entry and each refused
+                                  item exactly once, with its own key, value and score */
+    HD_OP_FIND_OR_INSERT,     /* I KEY VALUE score value_out score_out: present: copies the value out and rescores,
+                                  score_out is the new score; absent: inserts `value` */
+    HD_OP_FIND_OR_INSERT_PTR, /* I KEY PTR score: present: pointer to the value, rescores; absent: inserts a value
+                                  of zero bytes and points to it */
+    HD_OP_LOCK_KEYS,          /* I KEY HOLDER ptr: pins present entries against eviction and change */
+    HD_OP_UNLOCK_KEYS,        /* I KEY HOLDER: unpins; HD_PINNED if another holder pinned the entry */
+    HD_OP_ERASE,              /* I KEY: removes the entry */
+    HD_OP_ERASE_IF,           /* I PRED count: removes the entries for which the predicate is true, except pinned
+                                  ones. count: how many were removed */
+    HD_OP_EXPORT,             /* R start n: lists the entries of the slots [start, start + n) */
+    HD_OP_EXPORT_IF,          /* R start n PRED: as EXPORT, if the predicate is true for the entry */
+    HD_OP_SIZE,               /* R COUNT: the number of entries */
+    HD_OP_SIZE_IF,            /* R COUNT PRED: the number of entries for which the predicate is true */
+    HD_OP_CLEAR,              /* I: removes all entries and pins; clock, epoch and counters keep their values */
+    HD_OP_PROMOTE,            /* I start n count: in each bucket whose first slot is in [start, start + n), moves the
+                                  values of the highest-scored entries to device memory (near, see hd_tiers).
+                                  count: how many values moved there */
     HD_OP_COUNT_
 } hd_op;
 
-/* "insert_or_assign" and so on; "?" for a number that is no operation. Static storage. */
+/* The name, for example "insert_or_assign"; "?" if op is not an operation. Static storage. */
 HD_API const char *hd_op_name(hd_op op);
 
-/* The fate of one item: never an error. Written as one byte per item. */
+/* The result of one item, one byte in hd_batch.outcome. An outcome is never an error. */
 typedef enum hd_outcome {
-    HD_MISS,     /* the key is absent and the operation does not insert         */
-    HD_HIT,      /* the key is present: found, touched, pinned or unpinned      */
-    HD_INSERTED, /* the key was absent and took an empty slot                   */
-    HD_UPDATED,  /* the key was present and its value or score was replaced     */
-    HD_EVICTED,  /* the key was absent and took the slot of a least entry       */
-    HD_REFUSED,  /* the key was absent, the bucket full, the score too low; or
-                    (lock_keys) there was no place left for a pin               */
-    HD_RESERVED, /* the key is one of the reserved three                        */
-    HD_ERASED,   /* the key was present and is gone                             */
-    HD_PINNED,   /* the entry is pinned (lock_keys): what the operation reads was
-                    delivered, what it would change was not                     */
-    HD_PENDING,  /* the key was absent, and a design that does not evict found no slot for it:
-                    nothing happened. To be run again when the table has grown  */
+    HD_MISS,     /* the key is absent, and the operation does not insert */
+    HD_HIT,      /* the key is present: it was found, touched, pinned or unpinned */
+    HD_INSERTED, /* the key was absent and took a free slot */
+    HD_UPDATED,  /* the key was present, and its value or score was replaced */
+    HD_EVICTED,  /* the key was absent and took the slot of the entry with the lowest score, which was evicted */
+    HD_REFUSED,  /* the key was absent, its bucket was full and its score too low, or all entries there were pinned.
+                    lock_keys: no pin was left */
+    HD_RESERVED, /* the key is reserved (HD_KEY_RESERVED, hd_info.keys) */
+    HD_ERASED,   /* the key was present, and the entry was removed */
+    HD_PINNED,   /* the entry is pinned (lock_keys): the item's outputs were written, but the entry was not changed */
+    HD_PENDING,  /* design hive: the key was absent and no slot was found for it. Nothing happened. Run the item again
+                    when the table has grown (hd_run_growing does) */
     HD_OUTCOME_COUNT
 } hd_outcome;
 
-/* "evicted" and so on; "?" for a number that is no outcome. Static storage. */
+/* The name, for example "evicted"; "?" if o is not an outcome. Static storage. */
 HD_API const char *hd_outcome_name(hd_outcome o);
 
-/* Element types that accum_or_assign adds. f16 and bf16 add in f32 and round to nearest even;
- * integers wrap. Everywhere else a value is opaque bytes. */
+/* The element types of accum_or_assign. f16 and bf16 are added in f32 and rounded to nearest even. Integers wrap. To
+ * all other operations a value is opaque bytes. */
 typedef enum hd_elem { HD_F32, HD_F16, HD_BF16, HD_I32, HD_I64, HD_U64, HD_ELEM_COUNT } hd_elem;
 
+/* The name, for example "bf16"; "?" if e is not an element type. Static storage. */
 HD_API const char *hd_elem_name(hd_elem e);
 
-/* accum_or_assign's per-item flag. NULL flags mean HD_EITHER for every item. An item whose flag
- * does not apply changes nothing: HD_MISS (HD_ADD, absent) or HD_HIT (HD_ASSIGN_NEW, present). */
+/* The flag of an item of accum_or_assign. If hd_batch.flag is NULL, every item has HD_EITHER. An item whose flag does
+ * not match the state of its key changes nothing; its outcome is HD_MISS (HD_ADD, key absent) or HD_HIT (HD_ASSIGN_NEW,
+ * key present). */
 typedef enum hd_accum {
-    HD_ASSIGN_NEW = 0, /* insert when absent          */
-    HD_ADD = 1,        /* add to the existing value   */
-    HD_EITHER = 2      /* whichever of the two applies */
+    HD_ASSIGN_NEW = 0, /* inserts if the key is absent */
+    HD_ADD = 1,        /* adds to the value if the key is present */
+    HD_EITHER = 2      /* present: adds to the value; absent: inserts */
 } hd_accum;
 
 /* ---- Configuration --------------------------------------------------------------------------- */
 
+/* Whether a full bucket may refuse a new key. The policy computes the admission score of the key: for lru the clock,
+ * for custom the caller's score, for lfu the maximum, so that lfu never refuses. Pinned entries are never evicted, and
+ * their scores do not count. If all entries of a bucket are pinned, it refuses every new key. */
 typedef enum hd_admit {
-    HD_ADMIT_SCORE, /* refuse a newcomer whose admission score is below the bucket's least score */
-    HD_ADMIT_ALWAYS /* never refuse                                                             */
+    HD_ADMIT_SCORE, /* refuse a key if its admission score is below the lowest score in the bucket */
+    HD_ADMIT_ALWAYS /* never refuse a key because of its score */
 } hd_admit;
 
-/* Where the keys and the scores of a table are (ref/hkv/layout.h, ref/hive/layout.h). */
+/* How keys and scores lie in memory (ref/hkv/layout.h, ref/hive/layout.h). Bytes are per entry, without the value. */
 typedef enum hd_layout {
-    HD_LAYOUT_USUAL,  /* hkv: planes on "ref", pairs on "host" and "cuda"; hive: words */
-    HD_LAYOUT_PLANES, /* a plane of keys and one of scores, as in the paper: 17 bytes per entry          */
-    HD_LAYOUT_PAIRS,  /* each score beside its key, and lower bounds of scores: a use dirties one place; 18 */
-    HD_LAYOUT_WORDS,  /* hive: key and value in a word, and nothing else                                   */
-    HD_LAYOUT_MASKS   /* hive: and for each bucket a mask of what is free, and a lock, as in its paper     */
+    HD_LAYOUT_USUAL,  /* hkv: PLANES on backend "ref", PAIRS on "host" and "cuda"; hive: WORDS */
+    HD_LAYOUT_PLANES, /* hkv: an array of keys and an array of scores, as in the paper; 17 bytes */
+    HD_LAYOUT_PAIRS,  /* hkv: each score next to its key, and one lower bound for the scores of eight slots, so that
+                         using an entry writes to one place only; 18 bytes, or 17 if 8 does not divide `slots` */
+    HD_LAYOUT_WORDS,  /* hive: key and value in one word; no other bytes */
+    HD_LAYOUT_MASKS   /* hive: WORDS, and for each bucket a mask of free slots and a lock, as in the Hive paper */
 } hd_layout;
 
-/* Which values are near, in the device's memory, where there is no room for all of them (section 3.6). The others are
- * far: in this machine's memory, which the device reaches over its bus. Keys, digests and scores are always near, and
- * where a value lies follows from the entry's place in the table, so that find_ptr and contains are what they were. */
+/* If device memory cannot hold all values (hd_hkv_config.device_value_bytes), some values are near, in device memory,
+ * and the others are far, in page-locked host memory, which the device reads over its bus (section 3.6). hd_tiers
+ * states which values are near. Keys, digests and scores are always in device memory. The slot of an entry determines
+ * the address of its value, so find_ptr and contains need no extra step. */
 typedef enum hd_tiers {
-    HD_TIERS_BUCKET,  /* those of the first slots of every bucket; HD_OP_PROMOTE brings the best there */
-    HD_TIERS_POSITION /* those of the table's first entries, whatever they are worth, as in the paper   */
+    HD_TIERS_BUCKET,  /* the values of the first slots of every bucket; HD_OP_PROMOTE moves the best entries there */
+    HD_TIERS_POSITION /* the values of the table's first slots, whatever their scores, as in the paper */
 } hd_tiers;
 
-/* How find reads values that are far: by the launch that finds them, in the order in which their keys come, or by
- * launches after it, in the order of their addresses. The device waits less for what lies side by side: see
- * doc/contract-hkv.md, Tiers. */
+/* How find reads far values: in the launch that finds the keys, in the order of the keys; or in two launches after it,
+ * in the order of addresses. The device waits less for addresses that are close together (doc/contract-hkv.md,
+ * Tiers). */
 typedef enum hd_fetch {
-    HD_FETCH_USUAL,  /* sorted where that was faster: many items, and more far memory than translations reach */
-    HD_FETCH_SORTED, /* in the order of addresses, at any size: 16 bytes of device memory per item of a window */
-    HD_FETCH_DIRECT  /* word by word, as in the paper: nothing besides */
+    HD_FETCH_USUAL,  /* SORTED for batches of at least 16 Ki items if more than 512 MiB of values are far, else
+                        DIRECT */
+    HD_FETCH_SORTED, /* in the order of addresses; hd_open allocates 16 bytes of device memory per item of a window,
+                        which is 1 Mi items, or the capacity if that is less. A longer batch runs window by window */
+    HD_FETCH_DIRECT  /* in the order of the keys, as in the paper; no extra memory */
 } hd_fetch;
 
 typedef enum hd_clock {
-    HD_CLOCK_LOGICAL, /* every keyed batch takes n ticks; item i happens at clock + i: runs repeat */
-    HD_CLOCK_DEVICE   /* nanoseconds of the machine's clock, as HKV has it: runs do not repeat     */
+    HD_CLOCK_LOGICAL, /* a batch with keys takes n ticks, and item i has the time clock + i: results are reproducible */
+    HD_CLOCK_DEVICE   /* all items of a batch have one reading of the host's clock, in ns: not reproducible */
 } hd_clock;
 
-/* hd_hive_config.spare: an eighth of the slots; 3 of 16, with which a GPU fills tables fastest. */
+/* For hd_hive_config.spare: slots / 8, but 3 for 16 slots, with which a GPU fills tables fastest. */
 #define HD_SPARE_USUAL UINT32_MAX
 
-/* hd_hive_config.hash: MurmurHash3's 64-bit finaliser; and how many characters there may be, with the NUL. */
-#define HD_HASH_USUAL      "mix64"
+/* For hd_hive_config.hash: the default, MurmurHash3's 64-bit finaliser for all candidate buckets. */
+#define HD_HASH_USUAL "mix64"
+/* The size of hd_hive_config.hash in bytes, with the NUL. */
 #define HD_HASH_NAMES_MOST 32u
 
-typedef struct hd_seams hd_seams; /* how the library reaches the outside: base/seam.h */
+/* Functions by which the library reaches memory, files, the clock and the device. Tests replace them. base/seam.h */
+typedef struct hd_seams hd_seams;
 
-/* The fields of one design each. A table of another design needs them 0 or as hd_config_default() has
- * them. `heddle list
- * parameters` shows all fields with their limits. */
+/* Each of the next two structs holds the fields of one design. In the struct of another design every field must be 0 or
+ * the default; otherwise hd_open returns HD_EINVAL. `heddle list parameters` shows all fields with their limits. */
 typedef struct hd_hkv_config {
-    bool dual; /* two candidate buckets per key (section 3.4); needs 2 buckets */
-    hd_admit admit;
-    hd_tiers tiers;              /* where device_value_bytes is not 0 */
-    uint64_t device_value_bytes; /* the budget of values in the device's memory; 0: all values are there. The others
-                                    are in pinned memory of the host. On "ref" and "host": two regions of the host */
-    hd_fetch fetch;              /* where device_value_bytes is not 0 */
+    bool dual;                   /* two candidate buckets per key (section 3.4); needs at least 2 buckets */
+    hd_admit admit;              /* whether a full bucket may refuse a new key */
+    hd_tiers tiers;              /* which values are near; read only if device_value_bytes is not 0 */
+    uint64_t device_value_bytes; /* at most so many bytes of values are in device memory, and the others in page-locked
+                                    host memory; 0: all are in device memory. On backends "ref" and "host" both kinds
+                                    are in host memory, in two regions */
+    hd_fetch fetch;              /* how find reads far values; read only if device_value_bytes is not 0 */
     uint32_t pins;               /* keys that can be pinned at once (lock_keys) */
 } hd_hkv_config;
 
 typedef struct hd_hive_config {
     uint32_t hashes; /* candidate buckets per key, 2 or 3 */
-    uint32_t spare;  /* slots that a bucket keeps back while a key's other buckets have more; below slots / 2, or
-                        HD_SPARE_USUAL. More of them displace fewer keys, and more lookups read a second bucket */
-    char hash[HD_HASH_NAMES_MOST]; /* "mix64", or a function for each candidate bucket, of `heddle list hashes`:
-                                      "bithash1,bithash2", its paper's choice */
+    uint32_t spare;  /* a new key takes the first candidate bucket with more free slots than this, or else the candidate
+                        with the most free slots; below slots / 2, or HD_SPARE_USUAL. With a higher value fewer keys are
+                        displaced, but more lookups read a second bucket */
+    char hash[HD_HASH_NAMES_MOST]; /* "mix64", or one function per candidate bucket from `heddle list hashes`, such as
+                                      "bithash1,bithash2", which the Hive paper uses */
 } hd_hive_config;
 
-/* Start from hd_config_default() and change what matters. Strings are copied or resolved by
- * hd_open; none is kept. */
+/* How to open a table. Start from hd_config_default() or hd_config_of(), and change fields. hd_open copies the struct
+ * and resolves the names; it keeps none of the strings. The objects that `seams` points to must exist until hd_close.
+ *
+ * The batch lock decides which batches of the table may run at the same time. Except under `none`, inserters run alone.
+ *
+ *     lock       may overlap           order of conflicting batches on different streams
+ *     ordered    readers; updaters     that of the calls
+ *     group3     readers; updaters     that of arrival on the device; captured batches may overlap, too
+ *     rw         readers               that of the calls
+ *     exclusive  nothing               that of the calls
+ *     none       everything            none: the caller separates batches that conflict
+ *
+ * Updaters overlap only on backends "host" and "cuda". doc/concurrency.md has the details. */
 typedef struct hd_config {
-    const char *design;   /* "hkv" or "hive"                                              */
-    const char *backend;  /* "ref", "host" or "cuda": where the table is and who runs it  */
-    const char *policy;   /* "lru": a row of policies/registry.inc; hive: "none"          */
-    const char *lock;     /* "ordered": who runs beside whom; concurrency/registry.inc    */
-    uint64_t capacity;    /* entries, >= 1; rounded up to whole buckets                   */
-    uint32_t slots;       /* per bucket, 2 to 1024; 128: the digests are one cache line. hive: 8, 16 or 32 */
-    uint32_t value_bytes; /* 0 (a set) to 65,536. hive: 4, or 2 beside keys of 16 bits    */
-    hd_layout layout;
-    hd_clock clock;
-    uint64_t seed;         /* of the hash; set it against chosen keys                      */
-    uint32_t epoch;        /* see hd_epoch_set                                             */
-    uint32_t threads;      /* of the ref backend, 0 to 1,024; 0: OpenMP's default          */
-    const hd_seams *seams; /* NULL: the operating system's                                 */
+    const char *design;    /* "hkv" or "hive" */
+    const char *backend;   /* "ref": host memory and host threads; "cuda": device; "host": the simulator */
+    const char *policy;    /* how entries are scored: "lru", or another row of `heddle list policies`; hive: "none" */
+    const char *lock;      /* "ordered", or another batch lock of the list above */
+    uint64_t capacity;     /* entries, at least 1; rounded up to whole buckets */
+    uint32_t slots;        /* per bucket. hkv: 2 to 1024; 128 digests are one line of 128 bytes. hive: 8, 16 or 32 */
+    uint32_t value_bytes;  /* hkv: 0 (a set) to 65,536. hive: 4 (32-bit keys) or 2 (16-bit keys) */
+    hd_layout layout;      /* how keys and scores lie in memory */
+    hd_clock clock;        /* the source of times for scores. hive: HD_CLOCK_LOGICAL */
+    uint64_t seed;         /* of the hash function; choose a secret one if an attacker may choose keys */
+    uint32_t epoch;        /* the first epoch; see hd_epoch_set */
+    uint32_t threads;      /* of backend "ref", 0 to 1,024; 0: OpenMP's default */
+    const hd_seams *seams; /* NULL: the functions of the operating system */
     hd_hkv_config hkv;
     hd_hive_config hive;
 } hd_config;
 
-/* hkv, ref, lru, ordered; 1 Mi entries in 128-slot buckets, 8-byte values, all near, single bucket, admission by
- * score, logical clock, seed 0, epoch 0, 1,024 pins, OpenMP's threads. */
+/* The defaults: design hkv, backend ref, policy lru, lock ordered; 1 Mi entries in buckets of 128 slots; values of 8
+ * bytes, all near; one candidate bucket per key; HD_ADMIT_SCORE; logical clock; seed 0; epoch 0; 1,024 pins; OpenMP's
+ * default number of threads. */
 HD_API hd_config hd_config_default(void);
 
-/* The same, but for what is usual in another design: "hive" has policy none, 16-slot buckets, 4-byte values, 2
- * candidate buckets per key, the usual spare slots. An unknown name, which hd_open refuses: the default. `design` is
- * kept. */
+/* The defaults of a design. For "hive" these are policy none, buckets of 16 slots, values of 4 bytes, 2 candidate
+ * buckets per key, and HD_SPARE_USUAL. The result contains the pointer `design`; the string is not copied. For an
+ * unknown name the result is hd_config_default() with that name, and hd_open refuses it. */
 HD_API hd_config hd_config_of(const char *design);
 
-/* Sets one field by its name (`heddle list parameters`): "dual" "1", "capacity" "4Mi", "hash" "crc32,city32". A name
- * that is in two designs is the first's. The strings of design, backend, policy and lock are kept, not copied. */
+/* Sets one field from text, by the names of `heddle list parameters`: for example "dual" to "1", "capacity" to "4Mi",
+ * or "hash" to "crc32,city32". If two designs have a field of that name, the field of config->design is set. For
+ * design, backend, policy and lock the config receives the pointer `text`; the string is not copied. HD_EINVAL: the
+ * name or the value is not allowed, and config is unchanged. */
 HD_API hd_status hd_config_set(hd_config *config, const char *name, const char *text);
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
 typedef struct hd_table hd_table;
 
-/* *table is the caller's, to be given back by hd_close; untouched on error. Memory is all taken
- * here: 17 bytes per entry (digest, key, score; section 3.2), 18 in layout pairs, plus value_bytes, plus 32 per pin. */
+/* Opens an empty table. The caller owns *table and closes it with hd_close. After an error *table is unchanged.
+ *
+ * hd_open allocates the memory of the table, whose size is hd_info.memory_bytes. Only growth and hd_load allocate it
+ * anew.
+ *
+ *   hkv          per slot: 17 or 18 bytes (hd_layout) and value_bytes. For pins: a hash table of 16 bytes per place; its
+ *                number of places is the smallest power of two that is at least 4/3 of hkv.pins.
+ *   hive         per slot: 2 * value_bytes. The stash has one bucket per 64 buckets. Layout MASKS: 8 bytes per bucket.
+ *   host, cuda   a workspace for the kernels.
+ *
+ * On "cuda", the first batches with host arrays also allocate device memory for copies of the arrays. */
 HD_API hd_status hd_open(const hd_config *config, hd_table **table);
-HD_API void hd_close(hd_table *table); /* NULL is fine */
+/* Frees the table; it must be the last call on it. NULL is allowed. */
+HD_API void hd_close(hd_table *table);
 
+/* What a table is now. A field without a comment has the meaning that it has in hd_config. */
 typedef struct hd_info {
     const char *design, *backend, *policy, *lock; /* static storage */
-    uint64_t capacity;                            /* buckets x slots */
+    uint64_t capacity;                            /* entries: buckets * slots, without a stash */
     uint64_t buckets;
-    uint64_t base_buckets;  /* hive: those that it began with; growth doubles them bucket by bucket */
-    uint64_t stash_buckets; /* hive: behind the others, for what finds no place among them           */
-    uint64_t places;        /* slots there are, a stash's with the others: what export goes over */
-    uint64_t keys;          /* keys below this can be held */
+    uint64_t base_buckets;  /* hive: buckets when the table was opened. Growth splits single buckets; when all are
+                               split, the number has doubled */
+    uint64_t stash_buckets; /* hive: extra buckets for keys that find no slot in their candidate buckets */
+    uint64_t places;        /* slots, including those of the stash; export covers [0, places) */
+    uint64_t keys;          /* keys below this number are allowed */
     uint32_t slots, value_bytes;
     hd_layout layout;             /* never HD_LAYOUT_USUAL */
-    uint64_t values_device_bytes; /* of values, in the device's memory */
-    uint64_t values_host_bytes;   /* of values, in the host's memory: hd_hkv_config.device_value_bytes */
+    uint64_t values_device_bytes; /* hkv: bytes of values that are near (hd_tiers) */
+    uint64_t values_host_bytes;   /* hkv: bytes of values that are far; 0 if device_value_bytes is 0 */
     hd_clock clock;
     uint64_t seed;
-    uint64_t now; /* the logical clock: ticks taken so far */
-    uint32_t epoch;
+    uint64_t now;          /* the logical clock: ticks so far */
+    uint32_t epoch;        /* the present epoch */
     uint32_t threads;      /* 0: OpenMP's default */
-    uint64_t memory_bytes; /* all that the table holds */
-    hd_hkv_config hkv;     /* of a design's own table as configured, and zero of the others; no HD_SPARE_USUAL */
-    hd_hive_config hive;
+    uint64_t memory_bytes; /* bytes of all memory of the table, on host and device */
+    hd_hkv_config hkv;     /* the struct of the table's design, as configured; the other struct is zero */
+    hd_hive_config hive;   /* `spare` is a number, never HD_SPARE_USUAL */
 } hd_info;
 
+/* Describes the table as it is now. It does not wait for batches on streams. */
 HD_API hd_status hd_table_info(hd_table *table, hd_info *info);
 
-/* Epoch policies rank any later epoch above any earlier one. The caller moves it. */
+/* Sets the epoch of all batches that follow. With an epoch policy, an entry that is inserted or hit in a later epoch
+ * has a higher score than every entry of an earlier epoch. */
 HD_API hd_status hd_epoch_set(hd_table *table, uint32_t epoch);
 
-/* Exact totals since open, of keyed operations. items = the sum over outcome[]. */
+/* Exact totals since hd_open. */
 typedef struct hd_counters {
-    uint64_t batches;
-    uint64_t items;
-    uint64_t outcome[HD_OUTCOME_COUNT];
-    uint64_t op[HD_OP_COUNT_]; /* items by operation; for the table-wide ones, calls */
+    uint64_t batches;                   /* of all operations */
+    uint64_t items;                     /* of operations with keys; the sum over outcome[] */
+    uint64_t outcome[HD_OUTCOME_COUNT]; /* items by outcome */
+    uint64_t op[HD_OP_COUNT_];          /* items by operation; calls, if the operation has no keys */
 } hd_counters;
 
+/* Waits for all earlier batches of the table, then returns the totals. */
 HD_API hd_status hd_counters_sync(hd_table *table, hd_counters *counters);
 
 /* ---- Batches --------------------------------------------------------------------------------- */
 
-/* n items of one operation, structure of arrays. Start from zero. Which fields an operation reads
- * and writes stands beside it in hd_op. The items are concurrent: what is observed is what some
- * order of them gives, one at a time; the ref backend's order is item 0 first.
+/* n items of one operation, as arrays of n rows. Zero-initialise the struct (hd_batch_of does). hd_op states which
+ * fields an operation reads and writes.
  *
- * Outputs of an item that found nothing are left as the caller passed them; `outcome` is always
- * written. Input and output arrays must not overlap, with one exception: value_out of find_or_insert may be
- * `value`. Then one call gives the row of every key: what was found, and otherwise what was given.
+ * Order: the items run concurrently. The results, and the table afterwards, are those of some order in which the items
+ * run one at a time. On backend "ref" this is the order of the arrays.
  *
- * On backend "cuda" the arrays are all in the GPU's memory, or all in this machine's. The GPU's: the batch is
- * put on `stream` and nothing is waited for; those on different streams may run together, or else take effect in
- * the order of the calls, as the lock has it (doc/concurrency.md); a failure of the device may be told by a later call.
- * This machine's: they are copied there and back, and the call waits. Pointers (ptr) are the GPU's in either case.
+ * Outputs: `outcome` is written for every item. In the other arrays the row of an item that found nothing keeps the
+ * caller's bytes. Input and output arrays must not overlap, with one exception: value_out of find_or_insert may be the
+ * array `value`. Then one call gives the row of every key: the value found, or else the value given.
  *
- * A stream may be in capture: every operation, with the GPU's arrays, is launches alone. Each launch of the graph runs
- * the batch again, in order with the table's other batches, and from the first capture on no two of them run together
- * (but under lock group3, which needs no order); clock and epoch stay those of the capture. Within one capture a
- * table's batches are on one stream. Calls that wait (_sync, hd_check, hd_save, ...) are not for captures, nor is
- * growth or a load between a capture and its launches. */
+ * Backend "cuda": the arrays of a batch are all in device memory, or all in host memory. ptr always receives device
+ * addresses.
+ *   Device arrays: the call puts the batch on `stream` and returns. The lock (hd_config) decides whether batches on
+ *     different streams overlap. If the device fails later, the next call that waits or uses the device returns
+ *     HD_ECUDA. A call that waits, such as hd_counters_sync, reports a failure of any earlier batch.
+ *   Host arrays: the call copies them to the device and back, and waits.
+ *
+ * CUDA graphs: with device arrays a batch allocates no memory, copies nothing between host and device and waits for
+ * nothing, so its stream may be in capture. Each launch of the graph runs the batch again, with the clock and the epoch
+ * of the capture. From the first capture on, no two batches of the table overlap, except under the locks group3 and
+ * none. Under ordered, rw and exclusive all batches of one capture must be on one stream; otherwise HD_EINVAL.
+ *   A call that waits cannot be captured: hd_run with host arrays and hd_run_growing return HD_EINVAL if their stream
+ *     is in capture. The other calls that wait (_sync, hd_clear, hd_check, hd_save, growth, ...) use CUDA's default
+ *     stream. Do not make them during a capture: CUDA may refuse them (HD_ECUDA) and then invalidates the capture.
+ *   Growth and hd_load move the table. Capture again after them; do not launch an older graph. */
 typedef struct hd_batch {
     hd_op op;
-    bool distinct; /* promise: no key twice. --enable-verify builds check it (HD_EINVAL)  */
-    hd_elem elem;  /* accum_or_assign: the type of the value's elements                   */
-    uint64_t n;    /* items; for export, slots                                            */
+    bool distinct; /* promise that no key occurs twice. Builds with --enable-verify check it (HD_EINVAL) */
+    hd_elem elem;  /* accum_or_assign: the type of the value's elements */
+    uint64_t n;    /* items; for export and promote, slots */
 
-    const uint8_t *each;   /* (n)              in, hd_op: a mixed batch, each item its own keyed operation;
-                               NULL: op is everybody's. op is not read then; an inserter's batch    */
-    const uint64_t *key;   /* (n)              in                                                 */
-    const void *value;     /* (n, value_bytes) in                                                 */
-    const uint64_t *score; /* (n)              in; NULL: the policy's default                     */
-    const uint8_t *flag;   /* (n)              in, hd_accum; NULL: HD_EITHER                      */
-    uint64_t holder;       /* lock_keys, unlock_keys: who; not 0                                  */
-    uint64_t start;        /* export, promote: first slot, 0 to capacity                          */
-    const char *pred;      /* a row of predicates/registry.inc                                    */
-    uint64_t pred_arg[2];  /* its arguments                                                       */
+    const uint8_t *each;   /* (n)              in, hd_op; not NULL: a mixed batch, in which item i has the operation
+                               each[i]. Then `op` is ignored and the batch has role I. Design hive only */
+    const uint64_t *key;   /* (n)              in */
+    const void *value;     /* (n, value_bytes) in */
+    const uint64_t *score; /* (n)              in; NULL: 1 for every item */
+    const uint8_t *flag;   /* (n)              in, hd_accum; NULL: HD_EITHER for every item */
+    uint64_t holder;       /* lock_keys, unlock_keys: the holder of the pins; not 0 */
+    uint64_t start;        /* export, promote: first slot; start + n is at most hd_info.places */
+    const char *pred;      /* name of a predicate (`heddle list predicates`) */
+    uint64_t pred_arg[2];  /* the predicate's arguments */
 
-    uint8_t *outcome;    /* (n)              out, hd_outcome                                    */
-    void *value_out;     /* (n, value_bytes) out                                                */
-    uint64_t *score_out; /* (n)              out                                                */
-    void **ptr;          /* (n)              out: into the table, value_bytes each              */
+    uint8_t *outcome;    /* (n)              out, hd_outcome */
+    void *value_out;     /* (n, value_bytes) out */
+    uint64_t *score_out; /* (n)              out */
+    void **ptr;          /* (n)              out: addresses of values in the table, value_bytes each */
 
-    uint64_t *list_key;   /* (<= n)              out: a compacted list in item (export: slot)    */
-    void *list_value;     /* (<= n, value_bytes) out  order: insert_and_evict's evicted and      */
-    uint64_t *list_score; /* (<= n)              out  refused, find_missed's missed (keys only), */
-    uint64_t *list_item;  /* (<= n)              out  export's entries. Item or slot of each     */
-    uint64_t *count;      /* (1)              out: the list's length, or size, or how many erased */
+    /* The list: evicted entries and refused items (insert_and_evict); absent keys, without value and score
+     * (find_missed); or entries (export). Its rows are in item order; for export, in slot order. Arrays of n rows are
+     * large enough. */
+    uint64_t *list_key;   /* (<= n)              out */
+    void *list_value;     /* (<= n, value_bytes) out */
+    uint64_t *list_score; /* (<= n)              out */
+    uint64_t *list_item;  /* (<= n)              out: the number of the item; for export, of the slot */
+    uint64_t *count;      /* (1)                 out: rows of the list; or entries counted, removed or moved */
 
-    void *stream;       /* device backends: the stream; ref takes effect before returning      */
-    const char *kernel; /* in: the variant to use, "tlpv1"; NULL: the table chooses            */
-    const char *ran;    /* out: what ran, "hkv.insert_or_assign.ref"; static storage           */
+    void *stream;       /* backend "cuda": a cudaStream_t; NULL: the default stream. Else ignored: the call waits */
+    const char *kernel; /* in: the kernel variant to use, such as "tlpv1"; NULL: the table selects one */
+    const char *ran;    /* out: the kernel that ran, such as "hkv.insert_or_assign.ref"; static storage */
 } hd_batch;
 
-/* Runs one batch. HD_EINVAL, with the field's name in hd_why(), when a required field is missing,
- * a name is unknown, n is out of range or a promise is seen to be broken. */
+/* Runs one batch. HD_EINVAL, with the field's name in hd_why(): a required field is missing, a name is unknown, n is
+ * out of range, no kernel can run the batch, or (--enable-verify) a promise is broken. Nothing has run then. HD_ENOMEM:
+ * memory was refused, nothing has run. For HD_ECUDA and HD_EKERNEL see hd_status. */
 HD_API hd_status hd_run(hd_table *table, hd_batch *batch);
 
-/* ---- Whole-table calls (host value returned: they wait) -------------------------------------- */
+/* ---- Whole-table calls: they wait for all earlier batches of the table ------------------------ */
 
-HD_API hd_status hd_size_sync(hd_table *table, uint64_t *size);             /* entries       */
-HD_API hd_status hd_load_factor_sync(hd_table *table, double *load_factor); /* size/places   */
-HD_API hd_status hd_clear(hd_table *table);
+HD_API hd_status hd_size_sync(hd_table *table, uint64_t *size);             /* *size: entries */
+HD_API hd_status hd_load_factor_sync(hd_table *table, double *load_factor); /* entries / hd_info.places */
+HD_API hd_status hd_clear(hd_table *table);                                 /* HD_OP_CLEAR, and waits */
 
-/* Calls visit(context, key, score, value) once per entry in slot order, on the calling thread. The
- * value may be changed in place, the table may not be called. Returning nonzero stops the walk. */
+/* Calls visit(context, key, score, value) once per entry, in slot order, on the calling thread. `value` points to
+ * value_bytes bytes, which the visitor may change, and is valid until the visitor returns. A result other than 0 ends
+ * the walk. The visitor must not call the table. On backend "cuda" the walk uses a copy of the table in host memory. */
 typedef int hd_visitor(void *context, uint64_t key, uint64_t score, void *value);
 HD_API hd_status hd_for_each(hd_table *table, hd_visitor *visit, void *context);
 
-/* Grows to `buckets`, a multiple of the present number; hive: any greater one, in place. No entry is lost. With twice
- * the buckets an entry of bucket b moves to 2b or 2b+1 (hive: some stay, and some move to a new bucket; buckets are
- * even, and the table fast, at whole doublings of hd_info.base_buckets). Pins stay; value pointers do not. Where it
- * fails all is as it was; hive may have come part of the way, which hd_table_info says, as when it shrinks. */
+/* Grows the table to `buckets` buckets. No entry is lost. Pins stay; pointers to values become invalid.
+ *   hkv    `buckets` is a multiple of the present number. With twice the buckets, the entries of bucket b move to
+ *          buckets 2b and 2b + 1. The call allocates the new table before it frees the old one.
+ *   hive   `buckets` is not below the present number. The table grows in place, by splitting single buckets. So buckets
+ *          are evenly filled, and lookups are fastest, if the number is base_buckets (hd_info) times a power of two.
+ * If the call fails, the table is unchanged. Exception: on "host" and "cuda" a table of design hive may have grown in
+ * part (HD_ECUDA, HD_EKERNEL); hd_table_info reports the size. */
 HD_API hd_status hd_grow(hd_table *table, uint64_t buckets);
-/* Grows to the least multiple that holds `capacity` entries; nothing when it already does. */
+
+/* hd_grow to at least `capacity` entries: to the smallest number of buckets that hd_grow allows. Does nothing if the
+ * table has this capacity. */
 HD_API hd_status hd_reserve(hd_table *table, uint64_t capacity);
 
-/* Shrinks to `buckets`, not below those that the table began with, or to as few as its entries leave room for:
- * hd_table_info says how many there are. No entry is lost. HD_EINVAL for a design that cannot (hkv). */
+/* Design hive: shrinks the table in place to `buckets` buckets, or to more if the entries do not fit into fewer; both
+ * are HD_OK, and hd_table_info reports the number. No entry is lost. Pointers to values become invalid. HD_EINVAL:
+ * `buckets` is below base_buckets (hd_info) or above the present number, or the design is hkv. A failing call may have
+ * shrunk the table in part, as with hd_grow. */
 HD_API hd_status hd_shrink(hd_table *table, uint64_t buckets);
 
-/* Runs a batch in a table that grows, and waits. `target` is 0 or a load factor of 1/1024 to 1.
- *   - PENDING items run again, alone, after growth, until none is left. Outcomes are those of the last run.
- *   - With a target above 0 a batch that may insert runs in parts, one after another, and the table grows before a part
- *     could exceed the target (hkv), or after a part that did (hive). A bucket of hkv that is full still evicts.
- *   - A batch that delivers pointers, or the list of insert_and_evict, runs in one part. Pointers are valid afterwards:
- *     the table grows before such a batch only.
- *   - A table that grows in place grows to whole doublings of hd_info.base_buckets where it can.
- *   - Arrays of the device need `outcome`, and a stream that is not being captured.
- * HD_EINVAL: nothing has changed. HD_ENOMEM (growth was refused), HD_ECUDA, HD_EKERNEL: parts may have run, and the
- * table may have grown. After HD_ENOMEM the items whose outcome is PENDING have not run, and all others have. */
+/* Runs a batch, grows the table as needed, and waits. `target` is 0 or a load factor from 1/1024 to 1.
+ *   - Items that are PENDING run again, as a batch of their own, after growth, until no item is PENDING. The outcome of
+ *     an item is that of its last run.
+ *   - With a target above 0, a batch that may insert runs in parts, one after another. hkv grows before a part that
+ *     could exceed the target; hive grows after a part that did. A bucket of hkv that is full still evicts.
+ *   - A batch that delivers pointers, or the list of insert_and_evict, runs in one part. If it delivers pointers, the
+ *     table grows before it and never after it, so the pointers are valid; no item of such a batch is ever PENDING.
+ *   - hive grows to base_buckets (hd_info) times a power of two, if it can.
+ *   - With device arrays, `outcome` is required and the stream must not be in capture.
+ * HD_EINVAL: nothing has changed. HD_ENOMEM (growth was refused), HD_ECUDA, HD_EKERNEL: some parts may have run, and
+ * the table may have grown. After HD_ENOMEM the items with the outcome PENDING have not run, and all others have. */
 HD_API hd_status hd_run_growing(hd_table *table, hd_batch *batch, double target);
 
 /* Verifies every invariant of the design (HKV-1, HKV-2, ... in ref/hkv/layout.h; HIVE-1, ... in ref/hive/layout.h).
- * HD_ECORRUPT names the first that fails, with its bucket and slot. */
+ * HD_ECORRUPT: one does not hold; hd_why() names the first, with its bucket and slot. */
 HD_API hd_status hd_check(hd_table *table);
 
 /* ---- Snapshots (doc/snapshot.md) ------------------------------------------------------------- */
 
-/* Writes beside `path`, fsyncs, renames: after a crash `path` is the old file or the new one. A device or a pipe is
- * written to as it is; a symbolic link is replaced, and not what it leads to. */
+/* Saves the table to a file: writes a temporary file in the same folder, syncs it, and renames it to `path`. So after a
+ * crash `path` is the old file or the new one. If syncing the folder fails (HD_EIO), the new file is in place. If
+ * `path` is a device or a pipe, the call writes to it directly. If it is a symbolic link, the file replaces the link,
+ * not its target. */
 HD_API hd_status hd_save(hd_table *table, const char *path);
 
-/* Verifies the whole file, then replaces the table's entries, clock and epoch by the file's. value_bytes
- * and policy must be the file's. A table of another shape takes the entries best score first; what
- * finds no room is refused and counted in *dropped (may be NULL). Pins are dropped. */
+/* Verifies the whole file, then replaces the entries, the clock and the epoch of the table by those of the file, and
+ * removes all pins. Design, policy and value_bytes must be the same in file and table (HD_EINVAL). The shape consists
+ * of slots, seed, and hkv.dual and the number of buckets, or the fields of `hive`. A table of another shape keeps its
+ * shape: the entries are inserted one by one, by descending score, and *dropped (may be NULL) receives the number of
+ * entries that found no slot. A table of hive takes the number of buckets from the file, or, with another shape, grows
+ * if the entries need it. If the call fails, the table is unchanged. */
 HD_API hd_status hd_load(hd_table *table, const char *path, uint64_t *dropped);
 
-/* Opens a table of the file's own shape and loads it. `config` (may be NULL) gives what a file does
- * not say: backend, lock, pins, threads, seams. */
+/* Opens a table with the design, policy and shape of the file, and loads the file. `config` (may be NULL: the default)
+ * gives what a file does not contain: backend, lock, layout, threads, seams, pins and tiers. The caller owns *table and
+ * closes it with hd_close. */
 HD_API hd_status hd_open_snapshot(const char *path, const hd_config *config, hd_table **table);
 
-/* What a snapshot's header says; only the header is read and verified. */
+/* The header of a snapshot. hd_snapshot_inspect reads and verifies the header only. */
 typedef struct hd_snapshot_info {
     uint32_t version;
     char design[16], policy[16];
     uint64_t buckets, capacity, size, seed, clock;
-    uint64_t base_buckets; /* hive: those that it began with */
+    uint64_t base_buckets; /* hive: buckets when the table was opened */
     uint32_t slots, value_bytes, epoch;
-    bool dual;      /* config.hkv.dual, as earlier versions named it  */
-    hd_admit admit; /* config.hkv.admit, as earlier versions named it */
+    bool dual;      /* the same as config.hkv.dual, for programs that were written for earlier versions */
+    hd_admit admit; /* the same as config.hkv.admit */
     uint64_t file_bytes;
-    /* What hd_open_snapshot opens: the fields that the file saves, and the usual values of the others. design and policy
-     * are static strings, or NULL where this library has none of that name. */
+    /* The configuration that hd_open_snapshot(path, NULL, ...) opens: the fields in the file, and defaults for the
+     * others. design and policy are static strings, or NULL if this library has none of that name. */
     hd_config config;
 } hd_snapshot_info;
 HD_API hd_status hd_snapshot_inspect(const char *path, hd_snapshot_info *info);
 
-/* ---- What there is (for tools) --------------------------------------------------------------- */
+/* ---- Lists of alternatives, for tools --------------------------------------------------------- */
 
+/* The lists of hd_list; `heddle list` prints them. */
 typedef enum hd_kind {
     HD_DESIGNS,
     HD_BACKENDS,
@@ -443,16 +538,16 @@ typedef enum hd_kind {
     HD_PREDICATES,
     HD_KERNELS,
     HD_HASHES,
-    HD_PARAMETERS /* the fields of hd_config; more: the design that has it, "" when all do */
+    HD_PARAMETERS /* the fields of hd_config; hd_row.more is the design that has the field, or "" for all designs */
 } hd_kind;
 
 typedef struct hd_row {
     const char *name; /* "lru" */
     const char *what; /* one sentence */
-    const char *more; /* flags or arguments, "" when none */
+    const char *more; /* flags or arguments; "" if there are none */
 } hd_row;
 
-/* Row i of a registry; false past the end. Static storage. */
+/* Writes row i of the list to *row, and returns false if there is no such row. The strings are static. */
 HD_API bool hd_list(hd_kind kind, size_t i, hd_row *row);
 
 #ifdef __cplusplus
