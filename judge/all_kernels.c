@@ -16,7 +16,7 @@
 
 enum { OPS = JUDGE_MIXED + 1 };
 
-/* A full table, and its judge. */
+/* A full table and its comparison. */
 typedef struct stop {
     fixture *s;
     comparison *a;
@@ -34,7 +34,7 @@ typedef struct guide {
     bool reads, writes; /* what requests there are */
     hd_progress *progress;
     void *context;
-    bool ended; /* progress wanted no more */
+    bool ended; /* progress asked to stop */
 } guide;
 
 /* ---- Requests -------------------------------------------------------------------------------- */
@@ -90,7 +90,7 @@ static uint64_t hits(const hd_batch *b)
     return n;
 }
 
-/* The full table, and the next requests. What unlocks keys finds some that are locked. */
+/* Restores the full table and draws the next batch. Before unlock_keys, the reference locks the same keys. */
 static hd_status arrive(guide *g, stop *x, const fixture_kernel *k, hd_op op, uint64_t n)
 {
     hd_status status = HD_OK;
@@ -144,7 +144,7 @@ static hd_status run_row(guide *g, stop *x, all_kernels_row *r)
     fixture_kernel k = fixture_kernel_at(g->d, r->row, 0, 0);
     uint64_t n = g->n - g->fill;
     hd_status status = arrive(g, x, &k, r->op, n);
-    if (status == HD_EINVAL) { /* accum_or_assign on values that are no numbers */
+    if (status == HD_EINVAL) { /* the value size is no multiple of an element: accum_or_assign cannot run */
         snprintf(r->unfit, sizeof r->unfit, "%s", hd_why());
         return HD_OK;
     }

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * all_kernels.h - one workload through every kernel on the host machine. The reference fills a table with the case's requests;
- * then each kernel of each operation that the case names takes over from that same table and runs the requests that
- * come next, twice:
+ * all_kernels.h - runs one workload through every kernel on the simulator. The reference fills a table with the case's
+ * requests. Then each kernel of each operation that the case names starts from a copy of that table and runs the next
+ * requests, twice:
  *
- *   in turn    warp after warp, counting what a GPU's memory would be asked for;
- *   at random  a quarter of the requests, any lane at any of its atomics, under the race detector.
+ *   in turn    warp after warp; the memory traffic that a GPU would have is counted
+ *   at random  a quarter of the requests, with random switches at atomics, under the race detector
  *
- * Both are judged item by item in the order in which they took effect (judge/comparison.h). All of it once with one
- * candidate bucket per key, once with two. The operation of the case is one of them, serve (find_or_insert and
- * insert_or_assign, whichever comes), or mix (all).
+ * A comparison (judge/comparison.h) judges both runs. All of it is done once with one candidate bucket per key and once
+ * with two. The case names one operation, serve (find_or_insert and insert_or_assign) or mix (all operations).
  */
 #ifndef HD_JUDGE_ALL_KERNELS_H
 #define HD_JUDGE_ALL_KERNELS_H
@@ -28,14 +27,14 @@ typedef struct all_kernels_row {
     uint32_t row; /* its number */
     bool dual;
     uint32_t buckets;        /* in which a key may be */
-    char unfit[96];          /* "", or why it cannot run such a table: then there is no more            */
-    uint64_t items;          /* that ran and were judged; of operations on the whole table, the slots   */
+    char unfit[96];          /* "", or why it cannot run such a table; the fields below are then 0 */
+    uint64_t items;          /* items that ran and were judged; of operations on the whole table, slots */
     uint64_t hits, ref_hits; /* of the first run's keys, and the reference's on the same              */
     uint64_t metered;        /* items of the first run, to which belong:                                */
     uint64_t steps, sectors, lines, atomics;
-    char wrong[512]; /* "" or what the judge said                                               */
+    char wrong[512]; /* "", or the comparison's objection */
     bool at_random;  /* wrong: in random order only                                             */
-    char again[512]; /* wrong: the case that shows it again, for a all_kernels                         */
+    char again[512]; /* wrong: the case that reproduces it */
 } all_kernels_row;
 
 typedef struct all_kernels {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * arrays.c - guard zones, poison, and who may write what.
+ * arrays.c - guard zones, poison, and the check of what a batch may write.
  */
 #include "judge/arrays.h"
 
@@ -16,7 +16,7 @@
 #include "base/backend.h"
 #include "judge/rules.h"
 
-/* and what arrays are aligned to: what is counted of memory does not depend on where they lie */
+/* Arrays are aligned to GUARD, so that counts of memory accesses do not depend on their addresses. */
 enum { SKEW_MOST = 16, GUARD = 128 };
 
 static const char *const names[JUDGE_ARRAYS] = { "key",        "value",     "score", "flag",     "outcome",
@@ -39,7 +39,7 @@ static size_t item_bytes(const judge_arrays *a, judge_array which)
 
 static bool is_input(int which) { return which <= JUDGE_FLAG || which == JUDGE_EACH; }
 
-/* Poison differs from byte to byte, so that bytes moved to another place show too. */
+/* Poison differs from byte to byte, so that displaced bytes are found. */
 static uint8_t poison(size_t at) { return (uint8_t)(0xa7 + 29 * at + (at >> 8)); }
 
 static void poison_range(uint8_t *p, size_t from, size_t to)
@@ -47,7 +47,7 @@ static void poison_range(uint8_t *p, size_t from, size_t to)
     for (size_t at = from; at < to; at++) p[at] = poison(at);
 }
 
-/* To the end, whatever is found, so that many bytes are compared at a time: most are as they were. */
+/* No early exit: the loop is vectorised, and most ranges are clean. */
 static bool poisoned(const uint8_t *p, size_t from, size_t to)
 {
     uint8_t other = 0;
@@ -88,7 +88,7 @@ void judge_arrays_close(judge_arrays *a)
 
 void *judge_arrays_at(const judge_arrays *a, judge_array which) { return a->block[which] + begins(a, (int)which); }
 
-/* Of hd_batch. A mixed batch's operations are lent by those who draw them. */
+/* Offsets in hd_batch. The operations of a mixed batch are set by the code that draws them. */
 /* clang-format off */
 static const size_t field[JUDGE_EACH] = {
     [JUDGE_KEY] = offsetof(hd_batch, key), [JUDGE_VALUE] = offsetof(hd_batch, value),

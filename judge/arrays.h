@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * arrays.h - the arrays of a batch, each between two guard zones. Outputs begin as poison; afterwards every
- * byte that the operation had no business with must still be poison: outputs of items that found nothing,
- * the list beyond its count, arrays of other operations, guards.
+ * arrays.h - the arrays of a batch, each between two guard zones. Outputs begin as poison. After the run every byte that
+ * the operation must not write is still poison: outputs of items that found nothing, the list beyond its count, arrays of
+ * other operations, and the guards.
  */
 #ifndef HD_JUDGE_ARRAYS_H
 #define HD_JUDGE_ARRAYS_H
@@ -32,8 +32,8 @@ typedef struct judge_arrays {
     size_t used[JUDGE_ARRAYS];    /* bytes of the array in this batch           */
     uint64_t most;                /* items at most                              */
     uint32_t value_bytes;
-    uint32_t skew;   /* values begin so many bytes later, at most 16: callers' arrays lie anywhere */
-    uint64_t inputs; /* a hash of the inputs: nobody may change them */
+    uint32_t skew;   /* values begin so many bytes later, at most 16: values of applications have any alignment */
+    uint64_t inputs; /* a hash of the inputs, which must not change */
 } judge_arrays;
 
 bool judge_arrays_open(judge_arrays *a, uint64_t most, uint32_t value_bytes); /* false: no memory */

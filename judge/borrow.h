@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * borrow.h - the judge's one door to policies/ and predicates/. A row that rules.c does not restate is taken at
- * its word: its own functions say what its scores should have been. Every lie of a table is still caught; a
- * row that scores otherwise than it meant to is not, until rules.c states it a second time.
+ * borrow.h - the judge's only use of policies/ and predicates/. A policy or predicate that rules.c does not restate is
+ * judged by its own functions. Then a table that does not do what these functions say is still found, but a mistake in the
+ * functions themselves is not.
  */
 #ifndef HD_JUDGE_BORROW_H
 #define HD_JUDGE_BORROW_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * compare.c - the whole table against the whole map.
+ * compare.c - compares the whole table with the whole map.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ bool judge_table_runs(const hd_info *info, hd_op op, const uint8_t *each)
     return false;
 }
 
-/* By export, which is tried so. */
+/* By export, which tests that operation, too. */
 static const char *walk_pages(hd_oracle *o, hd_table *table, const hd_info *info, uint64_t *n)
 {
     page p = { 0 };
@@ -130,7 +130,7 @@ const char *hd_oracle_compare(hd_oracle *o, hd_table *table)
     return size == n ? NULL : judge_say(o, "the size is said to be %" PRIu64 ", but it is %" PRIu64, size, n);
 }
 
-/* An entry that found no room stood below all of a full candidate set, which is still there: best score first. */
+/* Load drops an entry when its candidate buckets are full of better ones, which are still there: best score first. */
 static const char *unduly_dropped(hd_oracle *o, const hd_info *info)
 {
     uint64_t need = info->hkv.dual ? 2 * (uint64_t)info->slots : info->slots;

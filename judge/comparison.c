@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * comparison.c - the judgement of one run: see comparison.h.
+ * comparison.c - judges one run: see comparison.h.
  */
 #include "judge/comparison.h"
 
@@ -17,14 +17,14 @@ struct comparison {
     fixture *s;
     const judge_design *d; /* s's */
     bool weak;             /* runs have store buffers */
-    /* (fixture_table_size) the reference's table; the kernels' before the run, and as they left it */
+    /* (fixture_table_size) the reference's table; the kernels' table before the run and after it */
     void *model, *then, *now;
-    uint8_t *model_memory; /* (table_bytes) */
-    uint8_t *seen;         /* (table_bytes) the table when it was last watched, and nothing was wrong with it ... */
-    bool has_seen;         /* ... if it was */
-    uint64_t *occupant;    /* (places) who lies where, by the tickets: HD_KEY_EMPTY for nobody */
+    uint8_t *model_memory;      /* (table_bytes) */
+    uint8_t *seen;              /* (table_bytes) the table when it was last watched and had no fault ... */
+    bool has_seen;              /* ... if it was */
+    uint64_t *occupant;         /* (places) the key at each place, by the tickets; HD_KEY_EMPTY: none */
     bool *drawn[FIXTURE_PARTS]; /* (n) has a ticket */
-    /* (n) of items that change nothing (any_moment): what they say was true at some moment so far */
+    /* (n) of items that change nothing (any_moment): their answer was right at some moment */
     bool *settled[FIXTURE_PARTS];
     judge_listing *list[FIXTURE_PARTS];   /* (n) */
     uint8_t *list_value[FIXTURE_PARTS];   /* (n, value_bytes) */
@@ -48,7 +48,7 @@ static bool ordered(const fixture_part *p) { return keyed(p) && p->kernel->stric
 
 /* ---- One item -------------------------------------------------------------------------------- */
 
-/* Where item i's ticket says its entry is: what has to be there, and what is there from now on. */
+/* Checks the place of an item's ticket against the places so far, and updates them. */
 static const char *move_in(comparison *a, const simt_ticket_record *t, uint64_t key, hd_outcome o)
 {
     bool stays = o == HD_HIT || o == HD_UPDATED || o == HD_PINNED, comes = o == HD_INSERTED || o == HD_EVICTED;
@@ -65,14 +65,14 @@ static const char *move_in(comparison *a, const simt_ticket_record *t, uint64_t 
     return NULL;
 }
 
-/* Whether a part has items of whom nobody knows when they took effect. */
+/* Whether a part has items that can take effect at an unknown moment. */
 static bool any_moments(const comparison *a, uint32_t k)
 {
     return keyed(&a->s->part[k]) && (a->s->part[k].batch.each || a->d->move);
 }
 
-/* Whether an item's ticket says nothing of when: it changed nothing, while others came, went or moved. Then any moment
- * will do. */
+/* Whether any moment of the batch will do for an item: it changed nothing while others inserted, erased or moved, so
+ * its ticket does not say when it took effect. */
 static bool any_moment(const comparison *a, uint32_t k, uint64_t i)
 {
     const hd_batch *b = &a->s->part[k].batch;
@@ -82,7 +82,7 @@ static bool any_moment(const comparison *a, uint32_t k, uint64_t i)
            b->outcome[i] == HD_RESERVED;
 }
 
-/* Where key is, by the tickets; fixture_places: nowhere. */
+/* The key's place, by the tickets; fixture_places: it is in none. */
 static uint64_t place_of(const comparison *a, uint64_t key)
 {
     uint64_t e = 0, places = fixture_places(a->d, a->s->table);
@@ -90,8 +90,8 @@ static uint64_t place_of(const comparison *a, uint64_t key)
     return e;
 }
 
-/* Whether an item delivered a pointer, and not to its entry: of readers without a ticket nobody knows where that
- * was. */
+/* Whether an item delivered a pointer to another entry. A reader without a ticket is not checked: the place of its
+ * key at that moment is unknown. */
 static bool points_elsewhere(const comparison *a, uint32_t k, uint64_t i, const simt_ticket_record *t)
 {
     const hd_batch *b = &a->s->part[k].batch;
@@ -114,7 +114,7 @@ static const char *accept_item(comparison *a, uint32_t k, uint64_t i, const simt
 
 /* ---- All items, in the order of their tickets ------------------------------------------------ */
 
-/* An entry that is nobody's item went from one place to another. */
+/* A ticket of JUDGE_MOVE: an entry went from one place to another. */
 static const char *take_move(comparison *a, const simt_ticket_record *t)
 {
     uint64_t places = fixture_places(a->d, a->s->table);
@@ -159,13 +159,13 @@ static const char *take_ticket(comparison *a, const simt_ticket_record *t)
                : NULL;
 }
 
-/* Now is a moment: whoever says what is true of its key now is settled. key: NULL, for all of them. */
+/* Settles each item whose answer is right at this moment. key: the items of this key; NULL: all. */
 static void settle(comparison *a, const uint64_t *key)
 {
     for (uint32_t k = 0; k < a->s->parts; k++) {
         const hd_batch *b = &a->s->part[k].batch;
         for (uint64_t i = 0; i < b->n && any_moments(a, k); i++) {
-            /* for which there may have been no room only now */
+            /* another key may have taken the last room */
             bool now = !key || b->key[i] == *key || b->outcome[i] == HD_PENDING;
             if (!a->settled[k][i] && now && any_moment(a, k, i)) a->settled[k][i] = !accept_item(a, k, i, NULL);
         }
@@ -181,7 +181,7 @@ static void settle_after(comparison *a, const simt_ticket_record *t)
         settle(a, &a->s->part[t->stream].batch.key[t->item]);
 }
 
-/* Those who drew no ticket: fine for who reads, and for reserved keys; nobody's turn matters to them. */
+/* Items without a ticket. Readers and reserved keys need none, and their order does not matter. */
 static const char *take_others(comparison *a, uint32_t k)
 {
     const fixture_part *p = &a->s->part[k];
@@ -202,7 +202,7 @@ static const char *take_others(comparison *a, uint32_t k)
     return NULL;
 }
 
-/* Of parts that are all ordered. */
+/* Replays all tickets in order. All parts are ordered. */
 static const char *replay(comparison *a, const simt_machine *m)
 {
     size_t n;
@@ -351,7 +351,7 @@ static const char *check_promised(comparison *a, uint32_t k)
     return a->d->promised ? a->d->promised(a->s, a->model, k, a->why) : NULL;
 }
 
-/* Old and inserted are new and erased: what an eviction or a refusal changes is counted by its own outcome. */
+/* Entries before + inserted = entries after + erased. An eviction or a refusal leaves the number as it is. */
 static const char *check_conservation(comparison *a)
 {
     uint64_t before = 0, after = 0, inserted = 0, erased = 0;
@@ -411,9 +411,9 @@ static const char *heard(comparison *a, uint32_t part, const char *objection)
     return objection;
 }
 
-/* How exactly the parts together can be held to the reference. */
+/* How strictly the parts together can be compared with the reference. */
 typedef struct strictness {
-    bool tickets;   /* all items draw one                                        */
+    bool tickets;   /* all items that change something draw tickets */
     bool by_item;   /* some part is judged in item order                         */
     bool reference; /* contents are the reference's                              */
     bool bytes;     /* outputs are the reference's in item order, byte by byte   */
@@ -433,7 +433,7 @@ static strictness strictness_of(const fixture *s)
     return all;
 }
 
-/* *told: the model is what should be. */
+/* *told: the model holds what the table should hold. */
 static const char *judge_in_ticket_order(comparison *a, simt_machine *m, bool *told)
 {
     const char *first = replay(a, m);
@@ -462,7 +462,7 @@ const char *comparison_judge(void *context, simt_machine *m)
     fixture_view(s, s->memory, a->now);
     begin_again(a);
     const char *why = heard(a, COMPARISON_ARRAYS, check_parts(a, arrays_clean));
-    bool told = all.by_item; /* the model is what should be */
+    bool told = all.by_item; /* the model holds what the table should hold */
     if (!why && all.tickets) why = judge_in_ticket_order(a, m, &told);
     if (!why && all.by_item) why = judge_in_item_order(a, &all);
     if (!why && all.reference && told) why = heard(a, COMPARISON_CONTENTS, check_beside(a));
@@ -485,7 +485,7 @@ const char *comparison_watch(void *context)
     return why;
 }
 
-/* An operation on the whole table has it for itself, takes no lock, and may change a slot in any order. */
+/* An operation on the whole table runs alone, takes no lock, and may change slots in any order. */
 static bool alone(const comparison *a) { return judge_ops[a->s->part[0].batch.op].changes && !keyed(&a->s->part[0]); }
 
 void comparison_watch_with(comparison *a, simt_config *c, uint32_t n)
@@ -521,7 +521,7 @@ hd_status comparison_run(comparison *a, simt_machine *m, const simt_config *c, c
     return HD_OK;
 }
 
-/* The memory of a judge; false: there is none. */
+/* Allocates the comparison's memory; false: there is none. */
 static bool furnish(comparison *a)
 {
     const fixture *s = a->s;
@@ -541,7 +541,7 @@ static bool furnish(comparison *a)
         a->list_value[k] = (uint8_t *)calloc(n, s->value_bytes + 1u);
         there = a->drawn[k] && a->settled[k] && a->list[k] && a->list_value[k] &&
                 judge_arrays_open(&a->expected[k], n, s->value_bytes);
-        a->expected[k].skew = s->part[k].arrays.skew; /* poison, which is compared too, is by the place */
+        a->expected[k].skew = s->part[k].arrays.skew; /* poison depends on the address, and is compared, too */
         for (uint64_t i = 0; i < n && there; i++) a->list[k][i].value = a->list_value[k] + i * s->value_bytes;
     }
     return there;

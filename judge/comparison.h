@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * comparison.h - do the results of kernels on a fixture agree with the reference? They need not be the same: a run is
- * judged in the order in which its items took effect, which is that of their tickets. Each item is put to the
- * reference, on a table that began as the kernels' did. What that leaves must be what the kernels left:
+ * comparison.h - compares the results of kernels on a fixture with the reference. Concurrent items may take effect in any
+ * order, so the reference runs them in the order of their tickets, on a copy of the table. Then all of this must hold:
  *
- *   every item drew one ticket, with the outcome that was delivered; values, scores, pointers, lists and counts
- *   delivered are what the reference had at that moment; each entry lies where its item's ticket says, slot by slot;
- *   all that tables hold is equal; every invariant holds; no lock is held; what the batch may not touch is untouched.
+ *   Every item that changes something drew one ticket, with the outcome that it delivered. Values, scores, pointers, lists
+ *   and counts are what the reference delivers at that moment. Each entry is at the place that its ticket says. The
+ *   contents of both tables are equal. Every invariant holds, no lock is held, and no byte outside of the table and the
+ *   outputs has changed.
  *
- * Between steps (comparison_watch), whatever the lanes do, those invariants of the design hold that hold in flight:
- * a key that shows is in one slot of the table, in a bucket where it may be.
+ * comparison_watch checks, between steps, the invariants that hold while lanes run: a visible key is in one slot only, and
+ * in a bucket where it may be.
  */
 #ifndef HD_JUDGE_COMPARISON_H
 #define HD_JUDGE_COMPARISON_H
@@ -19,34 +19,34 @@
 
 typedef struct comparison comparison;
 
-/* The judge of one fixture; it keeps s, and closes it at its end. */
+/* A comparison of one fixture. It owns s from now on, also when it fails. */
 hd_status comparison_open(fixture *s, comparison **a);
 void comparison_close(comparison *a); /* NULL is fine */
 
-/* The fixture as something to explore. a is the context of all three. */
+/* The fixture for simt_explore. a is the context of all three functions. */
 simt_trial comparison_trial(comparison *a);
 /* NULL, or what is wrong: after a run that found nothing, and (simt_config.watch) in one. Valid until the next run. */
 const char *comparison_judge(void *a, simt_machine *m);
 const char *comparison_watch(void *a);
 /* Prepares, runs as c says, judges. *why: NULL, or what is wrong. */
 hd_status comparison_run(comparison *a, simt_machine *m, const simt_config *c, const char **why);
-/* What the judge of a run goes through. Whoever wants to know what one of these is worth can make the judge deaf to its
- * objections: they are then passed over, with those that cannot be told without it. */
+/* The checks of a comparison. To measure what one of them is worth, comparison_deafen ignores its objections, and
+ * those that depend on it. */
 enum {
-    /* outputs within their bounds, and where nothing was delivered as they were                  */
+    /* outputs stay within their bounds, and are untouched where nothing was delivered */
     COMPARISON_ARRAYS = 1 << 0,
-    /* each item as the reference allows at its turn, in its slot                                 */
+    /* each item is what the reference allows at its ticket, at its place */
     COMPARISON_TICKETS = 1 << 1,
-    /* at the end all values, scores and pins; where there are no tickets, as the reference's own */
+    /* values, scores and pins at the end; without tickets, the reference's result in item order */
     COMPARISON_CONTENTS = 1 << 2,
     COMPARISON_LISTS = 1 << 3,
-    /* as many came and went as is said                                                           */
+    /* as many entries came and went as the outcomes say */
     COMPARISON_COUNTS = 1 << 4,
     COMPARISON_REST =
         1 << 5 /* locks, guards, invariants                                                                  */
 };
 void comparison_deafen(comparison *a, uint32_t parts);
-/* Of the last objection that was heard. */
+/* The check that made the last objection. */
 uint32_t comparison_objector(const comparison *a);
 
 /* Watches every n-th step of the runs that c configures; 0: none. */

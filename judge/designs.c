@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * designs.c - the designs of judge/designs.inc as an array. JUDGE_MORE is a file of more of its lines, which only one
- * program has.
+ * designs.c - the designs of judge/designs.inc as an array. JUDGE_MORE is a file with more such lines, for one program.
  */
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * draw.c - two tables of one shape: where they differ, and a drawing of that. What an entry is, and whether another
- * table has it where it should, is the design's to say.
+ * draw.c - the differences between two tables of one shape, and a drawing of them.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -18,7 +17,7 @@ uint64_t fixture_entries(const judge_design *d, const void *v, uint64_t b)
     return n;
 }
 
-/* Whether what lies at place e of v is to be shown: w has it otherwise, or somebody has hold of it. */
+/* Whether place e of v is shown: w has the entry otherwise, or an item is changing it. */
 static bool place_differs(const judge_design *d, const void *v, const void *w, uint64_t e)
 {
     uint64_t key = d->key_at(v, e);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * fixture.c - from a case string to memory that kernels run on.
+ * fixture.c - makes tables and batches from a case string.
  */
 #include "judge/fixture.h"
 
@@ -20,8 +20,7 @@
 enum { GUARD = 128, ALIGN = 128, ITEMS_MOST = 1 << 16 };
 enum {
     CLOCK_THEN = FIXTURE_SCORES / 2,
-    CLOCK_PAST =
-        FIXTURE_SCORES /* so that newcomers are admitted and refused; in every other fixture all scores are past */
+    CLOCK_PAST = FIXTURE_SCORES /* CLOCK_THEN: some newcomers are refused. CLOCK_PAST: the clock is past all scores. */
 };
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -40,7 +39,7 @@ void *fixture_room(fixture *s, const char *name, uint64_t bytes)
     return NULL;
 }
 
-/* Who has what is asked before there is memory, and again to say where it is. */
+/* Called twice: to sum up what is needed, and to give out the memory. */
 static void lay(fixture *s)
 {
     const judge_design *d = s->design;
@@ -61,7 +60,7 @@ bool fixture_make_memory(fixture *s)
     s->memory = (uint8_t *)aligned_alloc(ALIGN, s->bytes);
     s->initial = (uint8_t *)malloc(s->bytes);
     if (!s->memory || !s->initial) return false;
-    /* guards, and what nobody wrote yet */
+    /* guards and uninitialised memory */
     for (size_t i = 0; i < s->bytes; i++) s->memory[i] = (uint8_t)(0xa7 + 29 * i);
     lay(s);
     fixture_clear(s);
@@ -179,7 +178,7 @@ void fixture_mix_ops(const fixture *s, hd_batch *b, uint8_t *each, hd_rng *g)
     b->flag = NULL;
 }
 
-/* Which operation the part has; *mixed: each item its own. */
+/* The operation of a part; *mixed: each item has its own. */
 static hd_status draw_op(const fixture *s, const hd_case *c, hd_batch *b, bool *mixed)
 {
     if (!fixture_op_named(c->op, &b->op))
@@ -187,7 +186,7 @@ static hd_status draw_op(const fixture *s, const hd_case *c, hd_batch *b, bool *
     *mixed = b->op == JUDGE_MIXED;
     if (*mixed && !s->design->mix)
         return hd_fail(HD_EINVAL, "case: a batch of design %s is of one operation", s->design->name);
-    if (*mixed) b->op = HD_OP_INSERT_OR_ASSIGN; /* not read, but as one that has keys */
+    if (*mixed) b->op = HD_OP_INSERT_OR_ASSIGN; /* a placeholder: it has keys */
     return HD_OK;
 }
 
@@ -202,7 +201,7 @@ static hd_status draw_arrays(fixture *s, uint32_t k, hd_rng *g)
         return hd_fail(HD_EINVAL, "case: value=%" PRIu32 " is no whole number of any element", s->value_bytes);
     if (!judge_arrays_open(&p->arrays, b->n, s->value_bytes))
         return hd_fail(HD_ENOMEM, "case: no memory for a batch of %" PRIu64, b->n);
-    p->arrays.skew = c->seed % 9 == 6 ? 4 : 0; /* a number that shapes do not come round with */
+    p->arrays.skew = c->seed % 9 == 6 ? 4 : 0; /* 9 has no factor in common with the periods of other choices */
     if (rule->range) {
         b->start = hd_rng_below(g, b->n / 2 + 1);
         b->n -= b->start + hd_rng_below(g, b->n / 2 + 1);
@@ -250,7 +249,7 @@ static hd_status draw_part(fixture *s, uint32_t k)
 
 /* ---- The fixture ------------------------------------------------------------------------------- */
 
-/* The struct of one table more or of one batch more; zeros. */
+/* A zeroed struct of a table or of a batch. */
 static hd_status give(void **p, size_t bytes)
 {
     *p = calloc(1, bytes);

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * fixture.h - a small situation for kernels on the host machine: a table that is partly or wholly full, and one batch of
- * items that meet in it, or two that run at the same time. All of it is drawn from a case string, so the string is the
- * situation:
+ * fixture.h - a small test case for kernels on the simulator: a table that is partly or completely full, and one batch, or
+ * two that run at the same time. Everything is drawn from a case string, so the string reproduces the fixture:
  *
  *     hkv.insert_or_assign.tlpv1 policy=lfu buckets=2 slots=4 batch=8x1 keys=uniform:12 pins=3 seed=5
  *
- * What is drawn is what goes wrong in tables: most buckets are full or have one slot left, keys come twice, some are
- * reserved; and what its design adds: the keys that the batch wants are the ones with the least scores, some scores are
- * 0 or 2^64 - 1, some keys are pinned.
+ * Fixtures are drawn to provoke faults: most buckets are full or have one free slot, keys are repeated, some keys are
+ * reserved. Designs add their own difficulties: the batch wants the keys with the lowest scores, some scores are 0 or
+ * 2^64 - 1, some keys are pinned.
  *
- * A fixture knows memory, regions with guards between them, batches and launches. What a table is, its design knows
- * (judge/design.h).
+ * A fixture knows memory, regions with guards between them, batches and launches. The design's port (judge/design.h) knows
+ * the table.
  */
 #ifndef HD_JUDGE_FIXTURE_H
 #define HD_JUDGE_FIXTURE_H
@@ -24,24 +23,24 @@ enum { FIXTURE_PARTS = 2, FIXTURE_REGIONS = 64 };
 
 struct judge_design;
 
-/* How exactly a kernel can be held to what the reference says. */
+/* How strictly the results of a kernel can be judged. */
 typedef enum fixture_strictness {
-    FIXTURE_EXACT,  /* as the reference in item order                                                        */
-    FIXTURE_ORDER,  /* as the reference in the order of the tickets                                          */
-    FIXTURE_CHOICE, /* the same, but where either of two buckets may take a key, the choice may be a moment old */
-    FIXTURE_SET,    /* at the end the same entries in every bucket as the reference's in item order          */
-    FIXTURE_SHAPE   /* invariants, conservation, nothing touched that is none of its business                */
+    FIXTURE_EXACT,  /* the reference's result in item order */
+    FIXTURE_ORDER,  /* the reference's result in the order of the tickets */
+    FIXTURE_CHOICE, /* the same, but the choice between two buckets may be outdated */
+    FIXTURE_SET,    /* the same entries in every bucket at the end */
+    FIXTURE_SHAPE   /* invariants, the number of entries, and nothing else touched */
 } fixture_strictness;
 
 /* What runs a batch. */
 typedef struct fixture_kernel {
     const char *name;
     fixture_strictness strictness;
-    /* Queues the launches of a batch, one or many, on one stream. args: the part's, of its design's kind. */
+    /* Queues the launches of a batch on one stream. args: the part's. NULL: by the design's host (hosted.h). */
     hd_status (*queue)(const struct fixture_kernel *k, simt_machine *m, const void *args, uint32_t stream);
-    void (*text)(const void *args); /* for a `queue` that launches one text that is no row's                     */
-    uint32_t lanes;                 /* that work together, for an item or for theirs                              */
-    /* of a block, and blocks, at most; 0: what the row says, 8                    */
+    void (*text)(const void *args); /* for a `queue` that launches one kernel which belongs to no row */
+    uint32_t lanes;                 /* lanes that work together on an item or on a group of items */
+    /* at most so many threads of a block and blocks; 0: as the row says, 8 */
     uint32_t threads, blocks;
     uint32_t row; /* of its design                                                                 */
 } fixture_kernel;
@@ -69,24 +68,24 @@ typedef struct fixture {
     void *reference; /* for hosted.c: a state of the design's reference; NULL: the port brings its own */
     uint64_t clock;  /* of part 0; part 1 begins where that ends */
     uint32_t epoch;
-    uint8_t *memory;           /* (bytes) all that kernels see but the batches' arrays ... */
-    uint8_t *initial;          /* (bytes) ... and as it is before every run; guards lie between the regions */
-    size_t bytes, table_bytes; /* the table is first: entries, locks, all that one batch leaves to the next */
+    uint8_t *memory;           /* (bytes) all device memory but the batches' arrays ... */
+    uint8_t *initial;          /* (bytes) ... and its contents before every run */
+    size_t bytes, table_bytes; /* the table comes first: all that one batch leaves to the next */
     fixture_region region[FIXTURE_REGIONS];
     uint32_t regions, laid; /* laid: how many fixture_room has given out */
 } fixture;
 
-/* The situation that c[0 .. parts - 1] describe: the table is c[0]'s. HD_EINVAL for what cannot be a fixture. */
+/* Makes the fixture of c[0 .. parts - 1]; the table is c[0]'s. HD_EINVAL: there is no such fixture. */
 hd_status fixture_open(const hd_case *c, const fixture_kernel *const *kernel, uint32_t parts, fixture **s);
 void fixture_close(fixture *s); /* NULL is fine */
 
 /* "find"; "mixed", which is JUDGE_MIXED. */
 const char *fixture_op_name(hd_op op);
-bool fixture_op_named(const char *name, hd_op *op); /* false: a batch is of no such thing */
+bool fixture_op_named(const char *name, hd_op *op); /* false: no batch has such a name */
 
-/* Changes item i of a part, before the first run; for those who want a certain one. */
+/* Changes item i of a part, before the first run. */
 void fixture_item(fixture *s, uint32_t part, uint64_t i, uint64_t key, uint64_t score);
-/* To be called when somebody changed more of a part's batch than that. */
+/* Call it after any other change of a part's batch. */
 void fixture_changed(fixture *s, uint32_t part);
 
 /* ---- Batch after batch (judge/turns.c) ------------------------------------------------------- */
@@ -96,19 +95,17 @@ hd_status fixture_open_empty(const hd_case *c, fixture **s);
 /* The next batch: op by k on n keys, which become fewer where the case wants them distinct. Values, and scores where
  * the table needs them, are drawn. Operations on the whole table take no keys. HD_EINVAL: the table cannot run it. */
 hd_status fixture_batch(fixture *s, const fixture_kernel *k, hd_op op, const uint64_t *key, uint64_t n);
-/* The batch, by the reference: on s->table, in item order. For the next, go on from where this one ends:
- * fixture_begin. */
+/* Runs the batch by the reference, on s->table, in item order. fixture_begin goes on from the result. */
 void fixture_reference(fixture *s);
-/* What runs begin with from now on: the table of `memory`, which is s->memory or was copied from it, and the clock. */
+/* Runs begin from now on with the table of `memory` (s->memory or a copy of it) and with this clock. */
 void fixture_begin(fixture *s, const uint8_t *memory, uint64_t clock);
-/* Between batches: the table gets `buckets` buckets, by the reference; runs then begin with that. HD_EINVAL: this one
- * cannot. */
+/* Resizes the table by the reference, between batches; runs then begin with the result. HD_EINVAL: it cannot. */
 hd_status fixture_resize(fixture *s, uint64_t buckets);
 
-/* Before a run: memory as it was, regions, launches. */
+/* Prepares a run: resets memory, announces the regions, queues the launches. */
 hd_status fixture_prepare(fixture *s, simt_machine *m);
 
-/* NULL, or the region beside which something was written. */
+/* NULL, or the region whose guards were written. */
 const char *fixture_guards(const fixture *s);
 
 /* ---- Two tables of one shape (judge/draw.c) -------------------------------------------------- */
@@ -116,8 +113,8 @@ const char *fixture_guards(const fixture *s);
 uint64_t fixture_places(const struct judge_design *d, const void *v);              /* of the table */
 uint64_t fixture_entries(const struct judge_design *d, const void *v, uint64_t b); /* in bucket b  */
 bool fixture_bucket_differs(const struct judge_design *d, const void *v, const void *w, uint64_t b);
-uint64_t fixture_buckets_differ(const fixture *s, const fixture *t); /* how many do, of two fixtures' tables */
-/* "bucket 1, slot 3": a place as people know it; text. */
+uint64_t fixture_buckets_differ(const fixture *s, const fixture *t); /* of two fixtures' tables */
+/* "bucket 1, slot 3"; returns text */
 const char *fixture_place(const struct judge_design *d, const void *v, uint64_t e, char *text, size_t bytes);
 /* "bucket 1" */
 const char *fixture_bucket(const struct judge_design *d, const void *v, uint64_t b, char *text, size_t bytes);
