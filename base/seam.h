@@ -46,6 +46,9 @@ typedef struct hd_launch {
     uint64_t blocks;  /* or as many as run at a time: kernels go over their items in strides */
     const void *args;
     size_t args_bytes;
+    /* Where a prepared launch is kept, which makes later launches on the same stream faster. *prepared is NULL before the
+     * first launch; the seam sets it, and prepared_destroy frees it. NULL: none is kept. Always NULL in a capture. */
+    void **prepared;
 } hd_launch;
 
 typedef enum hd_way { HD_TO_DEVICE, HD_FROM_DEVICE, HD_WITHIN_DEVICE } hd_way;
@@ -79,7 +82,8 @@ typedef struct hd_device_seam {
     int (*copy)(void *self, void *to, const void *from, size_t bytes, hd_way way, void *stream);
     int (*fill)(void *self, void *to, int byte, size_t bytes, void *stream);
     int (*launch)(void *self, const hd_launch *l, void *stream);
-    int (*wait)(void *self, void *stream); /* until all work of the stream is done */
+    int (*prepared_destroy)(void *self, void *prepared); /* of hd_launch.prepared */
+    int (*wait)(void *self, void *stream);               /* until all work of the stream is done */
     /* Which stream it is, and whether it is being captured into a graph. */
     int (*stream_state)(void *self, void *stream, hd_stream_state *state);
     /* An event is a point in a stream: done when the work before it is. *event is made when NULL. `capture` is the

@@ -35,8 +35,10 @@ void hd_streams_close(hd_streams *s)
     void *const all[] = { s->begun, s->listed, s->last };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i]) s->seam->event_destroy(s->seam->self, all[i]);
-    for (int i = 0; i < HD_STREAM_SLOTS; i++)
-        if (s->slot[i].event) s->seam->event_destroy(s->seam->self, s->slot[i].event);
+    for (hd_stream_slot *l = s->slot; l < s->slot + HD_STREAM_SLOTS; l++) {
+        if (l->event) s->seam->event_destroy(s->seam->self, l->event);
+        if (l->prepared) s->seam->prepared_destroy(s->seam->self, l->prepared);
+    }
     memset(s, 0, sizeof *s);
 }
 
@@ -108,7 +110,7 @@ hd_status hd_streams_may_capture(const hd_streams *s, const hd_visit *v)
 static hd_status step(const hd_streams *s, uint32_t kernel, hd_role role, void *stream)
 {
     hd_word_args a = { s->word, (uint32_t)role, s->together };
-    hd_launch l = { s->gpu, kernel, 32, 1, &a, sizeof a };
+    hd_launch l = { s->gpu, kernel, 32, 1, &a, sizeof a, NULL };
     return ASK(s, "lock: its word", launch, &l, stream);
 }
 

@@ -30,6 +30,7 @@ typedef struct hd_stream_slot {
     uint64_t stream;        /* hd_stream_state.id */
     void *event;            /* behind the batch   */
     uint64_t batch;         /* its number; 0: the slot was never used */
+    void *prepared;         /* hd_launch.prepared of the stream */
     uint64_t phase, joined; /* of that batch; which phase's beginning the stream has waited for */
 } hd_stream_slot;
 

@@ -86,13 +86,15 @@ typedef struct on_stream {
     cuda *c;
     void *stream;
     const char *what; /* as messages call what is run */
+    void **prepared;  /* the stream's (hd_launch); NULL: none */
 } on_stream;
 
 static hd_status put_launch(void *self, uint32_t kernel, const void *args, size_t args_bytes, uint64_t blocks,
                             uint32_t threads)
 {
     const on_stream *o = (const on_stream *)self;
-    hd_launch l = { o->c->gpu, kernel, threads, blocks, args, args_bytes };
+    bool few = blocks <= o->c->device.processors; /* then the time of the launch itself counts */
+    hd_launch l = { o->c->gpu, kernel, threads, blocks, args, args_bytes, few ? o->prepared : NULL };
     return ASK(o->c, o->what, launch, &l, o->stream);
 }
 
@@ -206,7 +208,7 @@ static hd_status take_pinned(cuda *c, const hd_piece *piece)
 
 static hd_status make_empty(cuda *c)
 {
-    on_stream o = { c, NULL, hd_op_name(HD_OP_CLEAR) };
+    on_stream o = { c, NULL, hd_op_name(HD_OP_CLEAR), NULL };
     hd_launcher l = launcher_on(&o);
     return c->gpu->empty(c->own, &l);
 }
@@ -385,7 +387,7 @@ static hd_status read_grown(void *self, void *here, const void *there, size_t by
 /* Between all batches before it and all that follow. */
 static hd_status resize_here(cuda *c, uint64_t buckets, hd_info *info)
 {
-    on_stream o = { c, NULL, "resize" };
+    on_stream o = { c, NULL, "resize", NULL };
     const hd_gpu_machine m = { launcher_on(&o), take_more, give_back, read_grown, &o };
     hd_status status = hd_streams_join(&c->streams), joined = status;
     if (!status) status = c->gpu->resize(c->own, NULL, &m, buckets, info);
@@ -458,12 +460,14 @@ typedef struct visit {
 /* Everything that is put on the stream between enter and leave, and nothing else: concurrency/word.h says why. */
 static hd_status put_batch(cuda *c, const hd_batch *b, visit *v)
 {
-    on_stream o = { c, b->stream, hd_row_of_batch(b)->name };
+    on_stream o = { c, b->stream, hd_row_of_batch(b)->name, NULL };
     hd_launcher l = launcher_on(&o);
     pthread_mutex_lock(&c->busy);
     hd_status status = hd_streams_may_capture(&c->streams, &v->lock);
-    if (!status && !(status = hd_streams_enter(&c->streams, &v->lock)))
+    if (!status && !(status = hd_streams_enter(&c->streams, &v->lock))) {
+        if (v->lock.slot) o.prepared = &v->lock.slot->prepared;
         status = hd_streams_leave(&c->streams, &v->lock, c->gpu->launch(c->own, &l, v->row, b, v->when));
+    }
     pthread_mutex_unlock(&c->busy);
     return status;
 }

@@ -160,8 +160,9 @@ static bool kernel_selected(const hd_design *d, const hd_info *info, const hd_ba
                             hd_kernel *k, const char **unfit)
 {
     const char *name;
+    bool few = b->n <= d->few_items;
     for (uint32_t choice = 0;
-         !b->each && d->select && (name = d->select(b->op, info->value_bytes, load_factor, choice)); choice++)
+         !b->each && d->select && (name = d->select(b->op, info->value_bytes, load_factor, few, choice)); choice++)
         if (kernel_named(d, info, b, name, k, unfit)) return true;
     return kernel_named(d, info, b, NULL, k, unfit);
 }
@@ -212,7 +213,10 @@ void hd_kernels_choose(const hd_info *info, hd_kernel_choice *choice)
         const char *unfit = NULL;
         b.each = op == HD_CHOICE_MIXED ? &each : NULL;
         b.op = op == HD_CHOICE_MIXED ? (hd_op)0 : (hd_op)op;
-        for (uint32_t band = 0; band < HD_LOAD_BANDS; band++)
-            (void)kernel_selected(d, info, &b, band_end[band], &choice->of[band][op], &unfit);
+        for (uint32_t at = 0; at < 2 * HD_LOAD_BANDS; at++) {
+            uint32_t few = at / HD_LOAD_BANDS, band = at % HD_LOAD_BANDS;
+            b.n = few ? d->few_items : d->few_items + 1;
+            (void)kernel_selected(d, info, &b, band_end[band], &choice->of[few][band][op], &unfit);
+        }
     }
 }

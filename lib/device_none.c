@@ -16,5 +16,4 @@ static const char *none_error(void *self, int code)
     return "this build has none (configure found no CUDA compiler)";
 }
 
-const hd_device_seam hd_device_os = { none_find, NULL, NULL, NULL, NULL, NULL, NULL,       NULL, NULL,
-                                      NULL,      NULL, NULL, NULL, NULL, NULL, none_error, NULL };
+const hd_device_seam hd_device_os = { .find = none_find, .error = none_error };

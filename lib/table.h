@@ -13,10 +13,10 @@
 /* A choice for each operation, and one for mixed batches. */
 enum { HD_LOAD_BANDS = 4, HD_CHOICE_MIXED = HD_OP_COUNT_, HD_CHOICES };
 
-/* The kernel that runs a batch which names none: by how full the table is (hd_load_band) and by operation. Its variant
- * is NULL: none does. */
+/* The kernel that runs a batch which names none: by whether it has few items (hd_design.few_items), by how full the
+ * table is (hd_load_band), and by operation. Its variant is NULL: no kernel runs such a batch. */
 typedef struct hd_kernel_choice {
-    hd_kernel of[HD_LOAD_BANDS][HD_CHOICES];
+    hd_kernel of[2][HD_LOAD_BANDS][HD_CHOICES];
 } hd_kernel_choice;
 
 struct hd_table {

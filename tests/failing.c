@@ -46,6 +46,7 @@ FAILS(event_wait, (void *self, void *event, void *stream, uint64_t capture), (I,
 FAILS(owns, (void *self, const void *p, bool *owns), (I, p, owns), NOTHING)
 FAILS_AFTER(give, (void *self, void *p), (I, p), f->pieces--)
 FAILS_AFTER(give_pinned, (void *self, void *p, size_t bytes), (I, p, bytes), f->far_bytes -= bytes)
+FAILS_AFTER(prepared_destroy, (void *self, void *prepared), (I, prepared), NOTHING)
 FAILS_AFTER(wait, (void *self, void *stream), (I, stream), NOTHING)
 FAILS_AFTER(event_destroy, (void *self, void *event), (I, event), f->events--)
 
@@ -69,11 +70,15 @@ static const char *fail_error(void *self, int code)
 void failing_init(failing_device *f, const hd_device_seam *inner)
 {
     memset(f, 0, sizeof *f);
-    hd_device_seam seam = {
-        fail_find, fail_use,    fail_take, fail_give,         fail_take_pinned,  fail_give_pinned, fail_copy,
-        fail_fill, fail_launch, fail_wait, fail_stream_state, fail_event_record, fail_event_wait,  fail_event_destroy,
-        fail_owns, fail_error,  f
-    };
+    hd_device_seam seam = { fail_find,          fail_use,
+                            fail_take,          fail_give,
+                            fail_take_pinned,   fail_give_pinned,
+                            fail_copy,          fail_fill,
+                            fail_launch,        fail_prepared_destroy,
+                            fail_wait,          fail_stream_state,
+                            fail_event_record,  fail_event_wait,
+                            fail_event_destroy, fail_owns,
+                            fail_error,         f };
     f->seam = seam;
     f->inner = inner;
 }

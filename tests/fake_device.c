@@ -266,7 +266,26 @@ static int fake_launch(void *self, const hd_launch *l, void *stream)
     w->launch = *l;
     w->bytes = l->args_bytes;
     w->kept = memcpy(test_alloc(1, l->args_bytes), l->args, l->args_bytes);
+    if (!l->prepared) return 0;
+    check(!capture_of(f, stream), "a prepared launch in a capture");
+    if (*l->prepared) {
+        check(*(void **)*l->prepared == f, "a prepared launch of another device");
+        f->prepared_runs++;
+        return 0;
+    }
+    *l->prepared = test_alloc(1, sizeof(void *));
+    *(void **)*l->prepared = f;
+    f->prepared++;
     return 0;
+}
+
+static int fake_prepared_destroy(void *self, void *prepared)
+{
+    fake_device *f = (fake_device *)self;
+    check(*(void **)prepared == f, "a prepared launch of another device");
+    free(prepared);
+    f->prepared--;
+    return asked(f, "prepared_destroy");
 }
 
 static int fake_wait(void *self, void *stream)
@@ -370,11 +389,15 @@ static const char *fake_error(void *self, int code)
 void fake_init(fake_device *f)
 {
     memset(f, 0, sizeof *f);
-    hd_device_seam seam = {
-        fake_find, fake_use,    fake_take, fake_give,         fake_take_pinned,  fake_give_pinned, fake_copy,
-        fake_fill, fake_launch, fake_wait, fake_stream_state, fake_event_record, fake_event_wait,  fake_event_destroy,
-        fake_owns, fake_error,  f
-    };
+    hd_device_seam seam = { fake_find,          fake_use,
+                            fake_take,          fake_give,
+                            fake_take_pinned,   fake_give_pinned,
+                            fake_copy,          fake_fill,
+                            fake_launch,        fake_prepared_destroy,
+                            fake_wait,          fake_stream_state,
+                            fake_event_record,  fake_event_wait,
+                            fake_event_destroy, fake_owns,
+                            fake_error,         f };
     f->seam = seam;
     f->poison = 0xa5;
     f->work = (fake_work *)test_alloc(FAKE_WORK, sizeof *f->work);
@@ -387,6 +410,7 @@ void fake_settled(fake_device *f)
     check(f->pieces == 0, "%zu pieces of device memory were not given back", f->pieces);
     check(f->fars == 0, "%zu pieces of far memory were not given back", f->fars);
     check(f->events == 0, "%zu events were not given back", f->events);
+    check(f->prepared == 0, "%zu prepared launches were not given back", f->prepared);
     check(f->device == 0, "the thread was left with device %d", f->device);
     simt_machine_close(f->machine);
     free(f->work);

@@ -56,11 +56,12 @@ typedef struct fake_device {
     const hd_design *host;                        /* whose kernels are launched; NULL: of the library's designs */
     fake_piece piece[FAKE_PIECES], far[FAKE_FAR]; /* far: this machine's, that kernels reach */
     fake_work *work;
-    size_t pieces, fars, works, events, before; /* before: so much work was done and forgotten */
-    uint64_t live_bytes, most_bytes;            /* most_bytes: what there is of memory, 0: any */
-    uint64_t poison;                            /* what is in new memory: test_poison; 0xa5 at first */
-    uint64_t most_far_bytes;                    /* what may be pinned, 0: any */
-    fake_recording *recording;                  /* NULL: none at this time */
+    size_t pieces, fars, works, events, prepared, prepared_runs,
+        before;                      /* before: so much work was done and forgotten */
+    uint64_t live_bytes, most_bytes; /* most_bytes: what there is of memory, 0: any */
+    uint64_t poison;                 /* what is in new memory: test_poison; 0xa5 at first */
+    uint64_t most_far_bytes;         /* what may be pinned, 0: any */
+    fake_recording *recording;       /* NULL: none at this time */
     uint64_t recordings;
     uint64_t renewed; /* how often all streams were destroyed and others made at their addresses */
     int device;       /* that the thread uses */

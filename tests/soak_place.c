@@ -29,6 +29,7 @@ PASS(copy, (void *s, void *to, const void *from, size_t bytes, hd_way way, void 
      (s, to, from, bytes, way, stream))
 PASS(fill, (void *s, void *to, int byte, size_t bytes, void *stream), (s, to, byte, bytes, stream))
 PASS(launch, (void *s, const hd_launch *l, void *stream), (s, l, stream))
+PASS(prepared_destroy, (void *s, void *prepared), (s, prepared))
 PASS(wait, (void *s, void *stream), (s, stream))
 PASS(stream_state, (void *s, void *stream, hd_stream_state *state), (s, stream, state))
 PASS(event_record, (void *s, void **event, void *stream, uint64_t capture), (s, event, stream, capture))
@@ -46,11 +47,12 @@ void place_open(place *p, const char *backend)
     if (test_far()) return;
     fake_init(&p->fake);
     inner = &p->fake.seam;
-    hd_device_seam passing = { pass_find,        pass_use,           pass_take,         pass_give,
-                               pass_take_pinned, pass_give_pinned,   pass_copy,         pass_fill,
-                               pass_launch,      pass_wait,          pass_stream_state, pass_event_record,
-                               pass_event_wait,  pass_event_destroy, pass_owns,         inner->error,
-                               inner->self };
+    hd_device_seam passing = {
+        pass_find,        pass_use,          pass_take,         pass_give,       pass_take_pinned,
+        pass_give_pinned, pass_copy,         pass_fill,         pass_launch,     pass_prepared_destroy,
+        pass_wait,        pass_stream_state, pass_event_record, pass_event_wait, pass_event_destroy,
+        pass_owns,        inner->error,      inner->self
+    };
     p->passing = passing;
     p->seam = p->seams.device = &p->passing;
 }

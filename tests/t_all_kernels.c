@@ -352,7 +352,7 @@ static void rows_are_found_by_name(void **state)
         { "hkv.lock_keys.pipeline slots=16", "pipeline does not run lock_keys", NULL, HKV_LOOKUP },
         { "hkv.serve.warp slots=16", "kernels run one operation, not 'serve'", NULL, HKV_LOOKUP },
         { "hkv.find.weft slots=16",
-          "there is no 'weft' for the host machine; there are tlpv1, tlpv2, pipeline, warp, coalesced", NULL,
+          "there is no 'weft' for the host machine; there are tlpv1, tlpv2, pipeline, warp, coalesced, direct", NULL,
           HKV_LOOKUP },
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

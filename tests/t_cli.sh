@@ -169,7 +169,7 @@ bad 'a table too narrow for one of two' 2 'coalesced cannot run this table' hedd
 bad 'a case of no operation'      2 'one operation'           heddle explain hkv.serve.tlpv1
 bad 'a plot of unknown ending'        2 '--plot.*png'              heddle sweep zipf:0.99,100 --plot curves.gif
 bad 'curves in no folder'             4 'none/x.csv'               heddle sweep zipf:0.99,100 --requests 100 --sizes 50% --output none/x.csv
-bad 'a kernel that is none'           2 'all: ref, tlpv1, tlpv2, pipeline, warp, coalesced, batched, tile, wabc$' heddle run hkv.find.tlpv3
+bad 'a kernel that is none'           2 'all: ref, tlpv1, tlpv2, pipeline, warp, coalesced, direct, batched, tile, wabc$' heddle run hkv.find.tlpv3
 bad 'a kernel of another backend'     2 'ref does not run on backend host; there are tlpv1, tlpv2' heddle run hkv.find.ref backend=host
 bad 'load factors that fall'          2 'ascend'                   heddle sweep --load-factors 0.5,0.25
 echo '# nothing to time' >none.txt

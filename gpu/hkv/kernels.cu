@@ -62,6 +62,12 @@ HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_ABSENT_single, hkv_coalesced_up
 HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_ABSENT_dual, hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT, HKV_ABSENT, true, 4)
 HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_PTR_ABSENT_single, hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT_PTR, HKV_ABSENT, false, 5)
 HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_PTR_ABSENT_dual, hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT_PTR, HKV_ABSENT, true, 4)
+HKV_SPECIAL(hkv_special_direct_FIND_WHOLE_single, hkv_direct_lookup, HD_OP_FIND, HKV_WHOLE, false, 8)
+HKV_SPECIAL(hkv_special_direct_FIND_WHOLE_dual, hkv_direct_lookup, HD_OP_FIND, HKV_WHOLE, true, 8)
+HKV_SPECIAL(hkv_special_direct_CONTAINS_WHOLE_single, hkv_direct_lookup, HD_OP_CONTAINS, HKV_WHOLE, false, 8)
+HKV_SPECIAL(hkv_special_direct_CONTAINS_WHOLE_dual, hkv_direct_lookup, HD_OP_CONTAINS, HKV_WHOLE, true, 8)
+HKV_SPECIAL(hkv_special_direct_FIND_PTR_WHOLE_single, hkv_direct_lookup, HD_OP_FIND_PTR, HKV_WHOLE, false, 8)
+HKV_SPECIAL(hkv_special_direct_FIND_PTR_WHOLE_dual, hkv_direct_lookup, HD_OP_FIND_PTR, HKV_WHOLE, true, 8)
 HKV_SPECIAL(hkv_special_warp_EXPORT_WHOLE_single, hkv_warp_export, HD_OP_EXPORT, HKV_WHOLE, false, 6)
 HKV_SPECIAL(hkv_special_warp_EXPORT_WHOLE_dual, hkv_warp_export, HD_OP_EXPORT, HKV_WHOLE, true, 6)
 /* clang-format on */
@@ -118,6 +124,12 @@ static const special specials[] = {
       { hkv_special_coalesced_FIND_OR_INSERT_ABSENT_single, hkv_special_coalesced_FIND_OR_INSERT_ABSENT_dual } },
     { &hkv_variant_coalesced, HKV_UPSERT, HD_OP_FIND_OR_INSERT_PTR, HKV_ABSENT,
       { hkv_special_coalesced_FIND_OR_INSERT_PTR_ABSENT_single, hkv_special_coalesced_FIND_OR_INSERT_PTR_ABSENT_dual } },
+    { &hkv_variant_direct, HKV_LOOKUP, HD_OP_FIND, HKV_WHOLE,
+      { hkv_special_direct_FIND_WHOLE_single, hkv_special_direct_FIND_WHOLE_dual } },
+    { &hkv_variant_direct, HKV_LOOKUP, HD_OP_CONTAINS, HKV_WHOLE,
+      { hkv_special_direct_CONTAINS_WHOLE_single, hkv_special_direct_CONTAINS_WHOLE_dual } },
+    { &hkv_variant_direct, HKV_LOOKUP, HD_OP_FIND_PTR, HKV_WHOLE,
+      { hkv_special_direct_FIND_PTR_WHOLE_single, hkv_special_direct_FIND_PTR_WHOLE_dual } },
     { &hkv_variant_warp, HKV_EXPORT, HD_OP_EXPORT, HKV_WHOLE,
       { hkv_special_warp_EXPORT_WHOLE_single, hkv_special_warp_EXPORT_WHOLE_dual } },
 };

@@ -360,6 +360,7 @@ const hd_design hd_design_hkv_cuda = {
     .what = "a bucketed cache in a GPU's memory",
     .params = &hkv_params,
     .select = hkv_select,
+    .few_items = HKV_FEW_ITEMS,
     .variants = hkv_variants,
     .unfit = hkv_unfit_row,
     .gpu = &hkv_gpu,

@@ -6,15 +6,17 @@
 #include "gpu/hkv/select.h"
 
 #include "base/op.h"
+#include "gpu/hkv/variant.h"
 
 enum { CHOICES = 2 };
 
 /* What operations are chosen for together. */
 typedef enum select_kind {
     INSERTS,
-    OTHERS,  /* lookups and updates, which evict nothing: only the value counts */
-    WHOLE,   /* what goes over all slots: lanes that read and write side by side */
-    PROMOTES /* whole buckets are read */
+    FEW_LOOKUPS, /* latency counts, not what is read */
+    OTHERS,      /* lookups and updates, which evict nothing: only the value counts */
+    WHOLE,       /* what goes over all slots: lanes that read and write side by side */
+    PROMOTES     /* whole buckets are read */
 } select_kind;
 
 /* Measured on an H200 (bench/results, papers/hkv/results). coalesced is the fastest at every size and load factor. It
@@ -29,9 +31,13 @@ typedef struct row {
 } row;
 
 static const row rows[] = {
-    { INSERTS, 32, 1, { "coalesced", "tlpv1" } },  { INSERTS, UINT32_MAX, 1, { "coalesced", "tlpv2" } },
-    { OTHERS, 16, 1, { "coalesced", "tlpv1" } },   { OTHERS, UINT32_MAX, 1, { "coalesced", "tlpv2" } },
-    { WHOLE, UINT32_MAX, 1, { "warp", "tlpv1" } }, { PROMOTES, UINT32_MAX, 1, { "warp", NULL } },
+    { INSERTS, 32, 1, { "coalesced", "tlpv1" } },
+    { INSERTS, UINT32_MAX, 1, { "coalesced", "tlpv2" } },
+    { FEW_LOOKUPS, UINT32_MAX, 1, { "direct", "coalesced" } },
+    { OTHERS, 16, 1, { "coalesced", "tlpv1" } },
+    { OTHERS, UINT32_MAX, 1, { "coalesced", "tlpv2" } },
+    { WHOLE, UINT32_MAX, 1, { "warp", "tlpv1" } },
+    { PROMOTES, UINT32_MAX, 1, { "warp", NULL } },
 };
 
 /* Measured on an H200: values within this much far memory come as fast as they come, while their keys are still looked
@@ -54,9 +60,9 @@ static select_kind kind_of(hd_op op)
     return o->role == HD_INSERTER ? INSERTS : OTHERS;
 }
 
-const char *hkv_select(hd_op op, uint32_t value_bytes, double load_factor, uint32_t choice)
+const char *hkv_select(hd_op op, uint32_t value_bytes, double load_factor, bool few, uint32_t choice)
 {
-    select_kind kind = kind_of(op);
+    select_kind kind = few && hkv_family_of(op) == HKV_LOOKUP ? FEW_LOOKUPS : kind_of(op);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const row *r = &rows[i];
         bool fits = value_bytes <= r->value_bytes && (load_factor <= r->load_factor || r->load_factor == 1);

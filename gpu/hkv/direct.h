@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * direct - lookups of few keys, with the least latency. A warp reads all keys of a bucket at once and compares them; it
+ * reads no digests. So the loads that wait for one another are three: the caller's key, the bucket's keys, the value.
+ * A bucket of 128 pairs is 2 KiB, sixteen times what `coalesced` reads of it: where there are many keys, that counts and
+ * latency does not.
+ *
+ * Differs: HKV has no such kernel.
+ */
+#ifndef HKV_DIRECT_H
+#define HKV_DIRECT_H
+
+#include "gpu/hkv/kernels.h"
+
+enum { HKV_DIRECT_KEYS = 4 /* of a lane at a time: a warp's are the 128 of a usual bucket */ };
+
+/* The slot of `key` in bucket b; a->v.slots: it is not there. Empty slots hold a reserved key, which is not looked up. */
+SIMT_FN uint32_t hkv_direct_slot(simt_tile w, const hkv_args *a, uint64_t b, uint64_t key)
+{
+    const hkv_view *v = &a->v;
+    const uint64_t *keys = hkv_key_at(v, hkv_entry(v, b, 0));
+    for (uint32_t begin = 0; begin < v->slots; begin += 32 * HKV_DIRECT_KEYS) {
+        uint64_t there[HKV_DIRECT_KEYS];
+        uint32_t mine = v->slots;
+        SIMT_UNROLL
+        for (uint32_t k = 0; k < HKV_DIRECT_KEYS; k++) {
+            uint32_t slot = begin + 32 * k + w.rank;
+            there[k] = slot < v->slots ? simt_ld_u64(keys + slot * v->step) : HD_KEY_EMPTY;
+        }
+        SIMT_UNROLL
+        for (uint32_t k = 0; k < HKV_DIRECT_KEYS; k++)
+            if (there[k] == key) mine = begin + 32 * k + w.rank;
+        simt_join();
+        uint32_t who = simt_ballot(w, mine < v->slots);
+        if (who) return simt_shfl_u32(w, mine, simt_ffs(who) - 1);
+    }
+    return v->slots;
+}
+
+SIMT_FN void hkv_direct_search(simt_tile w, const hkv_args *a, hkv_one *o)
+{
+    const hkv_view *v = &a->v;
+    uint64_t b = o->first;
+    uint32_t slot = hkv_direct_slot(w, a, b, o->key);
+    if (slot == v->slots && v->dual) {
+        b = o->second;
+        slot = hkv_direct_slot(w, a, b, o->key);
+    }
+    o->looked = true;
+    if (slot < v->slots) o->entry = hkv_entry(v, b, slot);
+}
+
+SIMT_FN void hkv_direct_lookup(const hkv_args *a)
+{
+    simt_tile w = simt_tile_of(32);
+    for (uint64_t i = a->first + hkv_warp_number(); i < a->last; i += hkv_warps()) {
+        hkv_one o = hkv_begin(a, i);
+        if (o.outcome == HKV_UNDECIDED) {
+            hkv_direct_search(w, a, &o);
+            hkv_decide_lookup(w, a, &o);
+        }
+        hkv_move(w, a, &o, false);
+        hkv_end(w, a, &o);
+        if (w.rank == o.outcome) simt_add_u64(a->tally + w.rank, 1, SIMT_RELAXED);
+    }
+}
+
+SIMT_ENTRY(hkv_kernel_direct_lookup, hkv_args, hkv_direct_lookup)
+
+static const hd_variant hkv_variant_direct = {
+    .name = "direct",
+    .row = {
+        { HKV_LOOKUP, hkv_kernel_direct_lookup, 32, 128, hkv_fits_all, HD_ORDER,
+          HD_WHAT("lookup: a warp per key reads all keys of the bucket at once; for few keys") },
+    },
+    .ran = HKV_RAN("direct"),
+};
+
+#endif
+
+HKV_LISTED(hkv_variant_direct)
