@@ -23,6 +23,14 @@
         if (operation != HD_OP_FIND) b.fetch_entry = nullptr;                                      \
         text(&b);                                                                                  \
     }
+
+/* A find that puts nothing off (fetch.h). */
+static __device__ __forceinline__ void hkv_direct_lookup_now(hkv_args *a)
+{
+    a->fetch_entry = nullptr;
+    hkv_direct_lookup(a);
+}
+
 /* clang-format off */
 HKV_SPECIAL(hkv_special_coalesced_FIND_WHOLE_single, hkv_coalesced_lookup, HD_OP_FIND, HKV_WHOLE, false, 7)
 HKV_SPECIAL(hkv_special_coalesced_FIND_WHOLE_dual, hkv_coalesced_lookup, HD_OP_FIND, HKV_WHOLE, true, 7)
@@ -62,8 +70,8 @@ HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_ABSENT_single, hkv_coalesced_up
 HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_ABSENT_dual, hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT, HKV_ABSENT, true, 4)
 HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_PTR_ABSENT_single, hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT_PTR, HKV_ABSENT, false, 5)
 HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_PTR_ABSENT_dual, hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT_PTR, HKV_ABSENT, true, 4)
-HKV_SPECIAL(hkv_special_direct_FIND_WHOLE_single, hkv_direct_lookup, HD_OP_FIND, HKV_WHOLE, false, 8)
-HKV_SPECIAL(hkv_special_direct_FIND_WHOLE_dual, hkv_direct_lookup, HD_OP_FIND, HKV_WHOLE, true, 8)
+HKV_SPECIAL(hkv_special_direct_FIND_WHOLE_single, hkv_direct_lookup_now, HD_OP_FIND, HKV_WHOLE, false, 8)
+HKV_SPECIAL(hkv_special_direct_FIND_WHOLE_dual, hkv_direct_lookup_now, HD_OP_FIND, HKV_WHOLE, true, 8)
 HKV_SPECIAL(hkv_special_direct_CONTAINS_WHOLE_single, hkv_direct_lookup, HD_OP_CONTAINS, HKV_WHOLE, false, 8)
 HKV_SPECIAL(hkv_special_direct_CONTAINS_WHOLE_dual, hkv_direct_lookup, HD_OP_CONTAINS, HKV_WHOLE, true, 8)
 HKV_SPECIAL(hkv_special_direct_FIND_PTR_WHOLE_single, hkv_direct_lookup, HD_OP_FIND_PTR, HKV_WHOLE, false, 8)
@@ -144,6 +152,7 @@ static const hd_kernel_entry *special_of(const hd_variant *variant, const hd_var
 {
     uint32_t pass = hkv_is_present(a->pass) ? (uint32_t)HKV_PRESENT : a->pass;
     if (a->v.slots != 128 || a->v.step != 2) return nullptr;
+    if (variant == &hkv_variant_direct && a->fetch_entry) return nullptr;
     for (const special &s : specials)
         if (s.variant == variant && s.family == row->family && s.op == a->op && s.pass == pass)
             return &s.entry[a->v.dual];
