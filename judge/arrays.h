@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * arrays.h - the arrays of a batch, each between two guard zones. Outputs begin as poison. After the run every byte that
- * the operation must not write is still poison: outputs of items that found nothing, the list beyond its count, arrays of
- * other operations, and the guards.
+ * arrays.h - the arrays of a batch, each between two guard zones. Outputs begin as poison. After the run every byte
+ * that the operation must not write is still poison: outputs of items that found nothing, the list beyond its count,
+ * arrays of other operations, and the guards.
  */
 #ifndef HD_JUDGE_ARRAYS_H
 #define HD_JUDGE_ARRAYS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * borrow.h - the judge's only use of policies/ and predicates/. A policy or predicate that rules.c does not restate is
- * judged by its own functions. Then a table that does not do what these functions say is still found, but a mistake in the
- * functions themselves is not.
+ * judged by its own functions. Then a table that does not do what these functions say is still found, but a mistake in
+ * the functions themselves is not.
  */
 #ifndef HD_JUDGE_BORROW_H
 #define HD_JUDGE_BORROW_H

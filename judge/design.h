@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * design.h - a table design's port to the judge of kernels: one judge_design struct and a line of judge/designs.inc.
- * `heddle sched`, `diff`, `explain`, `run --kernels`, the kernel fuzzers and the museum then cover the design's kernels.
- * Fixtures, comparisons and schedule searches are generic: they know batches, memory, entry numbers and tickets, and
- * call the port for everything that depends on the table.
+ * `heddle sched`, `diff`, `explain`, `run --kernels`, the kernel fuzzers and the museum then cover the design's
+ * kernels. Fixtures, comparisons and schedule searches are generic: they know batches, memory, entry numbers and
+ * tickets, and call the port for everything that depends on the table.
  *
  * A port is small. A design with a backend "host" gives its hd_design in `host`; then the judge takes the kernels, the
  * table's shape, its memory and its reference from there, and the port has to say only how entries are read:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * fixture.h - a small test case for kernels on the simulator: a table that is partly or completely full, and one batch, or
- * two that run at the same time. Everything is drawn from a case string, so the string reproduces the fixture:
+ * fixture.h - a small test case for kernels on the simulator: a table that is partly or completely full, and one batch,
+ * or two that run at the same time. Everything is drawn from a case string, so the string reproduces the fixture:
  *
  *     hkv.insert_or_assign.tlpv1 policy=lfu buckets=2 slots=4 batch=8x1 keys=uniform:12 pins=3 seed=5
  *
@@ -9,8 +9,8 @@
  * reserved. Designs add their own difficulties: the batch wants the keys with the lowest scores, some scores are 0 or
  * 2^64 - 1, some keys are pinned.
  *
- * A fixture knows memory, regions with guards between them, batches and launches. The design's port (judge/design.h) knows
- * the table.
+ * A fixture knows memory, regions with guards between them, batches and launches. The design's port (judge/design.h)
+ * knows the table.
  */
 #ifndef HD_JUDGE_FIXTURE_H
 #define HD_JUDGE_FIXTURE_H

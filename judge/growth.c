@@ -105,7 +105,7 @@ static hd_status run(walk *w, hd_op op, uint64_t n)
     return hd_run(w->t, &b);
 }
 
-/* Some of those that are there go, and others come, as many as find room. */
+/* Erases some keys and inserts others, as many as there is room for. */
 static hd_status churn(walk *w, uint64_t erased, uint64_t inserted)
 {
     hd_status status = look(w, &w->before);
@@ -134,7 +134,7 @@ static hd_status count(walk *w)
     return status;
 }
 
-/* By the schedule that `way` says. A fault of the machine ends the walk: nobody knows what is in the table. */
+/* With the schedule of `way`. A fault of the machine ends the walk: the contents are then unknown. */
 static hd_status resize(walk *w, const simt_config *way, uint64_t to)
 {
     char what[96];
@@ -165,7 +165,7 @@ static hd_status resize(walk *w, const simt_config *way, uint64_t to)
     return HD_OK;
 }
 
-/* Up and down in turn, anywhere between what it began with and so many times that. */
+/* Alternates between more and fewer buckets, from the first number up to a multiple of it. */
 static uint64_t another_size(walk *w, bool up)
 {
     uint64_t least = w->info.base_buckets, most = TIMES_MOST * least, now = w->info.buckets;

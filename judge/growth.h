@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * growth.h - a dictionary that grows and shrinks on the host machine, by one schedule after another. Growth is no
- * batch: nothing has an outcome or a ticket, and all that is to be seen of it is that nothing is. So its judge is
- * short: what was in the table is in it, with its value and once, every invariant holds, and the machine found no
- * fault.
+ * growth.h - lets a dictionary grow and shrink on the simulator, with another schedule each time. Growth is no batch:
+ * it has no outcomes and no tickets, and it must not change the contents. So the check is short: every entry is still
+ * there once, with its value, every invariant holds, and the machine found no fault.
  */
 #ifndef HD_JUDGE_GROWTH_H
 #define HD_JUDGE_GROWTH_H
@@ -15,15 +14,16 @@
 enum { JUDGE_GROWTH_MACHINE = 1 << 0, JUDGE_GROWTH_CONTENTS = 1 << 1, JUDGE_GROWTH_INVARIANTS = 1 << 2 };
 
 typedef struct judge_growth {
-    uint64_t grown, shrunk, short_of; /* how often; to more buckets than was asked, for who is in them */
-    uint64_t stashed, entries;        /* all that were there, of all times, in the stash and elsewhere */
+    uint64_t grown, shrunk, short_of; /* resizes; of them, to more buckets than requested, because the entries need
+                                       * them */
+    uint64_t stashed, entries;        /* entries over all resizes, in the stash and elsewhere */
     uint32_t by;
     char wrong[512]; /* "": nothing */
 } judge_growth;
 
-/* A table of c's shape, on backend host, is filled until it turns keys away, and resized `times` times, each time
- * another way and by the schedule that `way` says with the next seed; between them keys come and go. `deaf`: who is not
- * heard. */
+/* Fills a table of c's shape, on backend host, until it refuses keys, and resizes it `times` times: with other
+ * bucket counts each time, and with the schedule of `way` and the next seed. Keys are erased and inserted between.
+ * `deaf`: checks that are ignored. */
 hd_status judge_growth_run(const hd_case *c, const simt_config *way, uint64_t times, uint32_t deaf, judge_growth *g);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * kernels.c - which row of a design runs a case.
+ * kernels.c - finds the row of a design that runs a case, and queues its launches.
  */
 #include "judge/kernels.h"
 

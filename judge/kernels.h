@@ -33,22 +33,22 @@ bool fixture_row_of_variant(const hd_variant *const *all, uint32_t row, judge_ro
 
 /* Where the launches of one batch go. */
 typedef struct fixture_target {
-    const judge_design *design; /* for launchers that need it */
+    const judge_design *design; /* for launchers that use it; else NULL */
     simt_machine *m;
     uint32_t stream, threads_most, blocks_most;
 } fixture_target;
 
-/* As k says, or by a row of blocks of so many threads. */
+/* With the threads and blocks of k; 0: with `threads` and 8 blocks. */
 fixture_target fixture_target_of(const fixture_kernel *k, simt_machine *m, uint32_t stream, uint32_t threads);
 
-/* So many lanes, in blocks of `threads`, or in smaller ones, so that there are several. */
+/* Launches so many lanes in blocks of `threads`, or of fewer where the target has a limit. */
 hd_status fixture_launch(const fixture_target *t, void (*text)(const void *args), const void *args, size_t args_bytes,
                          uint64_t lanes, uint32_t threads);
 
 /* Queues the launches of part k's batch. */
 hd_status fixture_queue(fixture *s, uint32_t k, simt_machine *m);
 
-/* All launches are queued before the first runs: zero now is zero in time. */
+/* For hd_launcher.zero: zeroes at once, because all launches are queued before the first runs. */
 hd_status fixture_zero(void *self, void *p, size_t bytes);
 
 #endif

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * making.h - what fixtures are made of; for fixture.c and turns.c only.
+ * making.h - the parts that fixtures are made of; for fixture.c and turns.c only.
  */
 #ifndef HD_JUDGE_MAKING_H
 #define HD_JUDGE_MAKING_H
 
 #include "judge/design.h"
 
-/* A fixture of the cases' shape, without memory. *s is set, and to be closed, whenever it is not NULL. */
+/* A fixture of the cases' shape, without memory. When *s is not NULL it has to be closed, also after a failure. */
 hd_status fixture_new(const hd_case *c, uint32_t parts, fixture **s);
 /* Memory for an empty table and for as many items as each part's batch has. False: there is none. */
 bool fixture_make_memory(fixture *s);
 
-/* The element type to add; false when the batch needs one and a value is no whole number of any. */
+/* Draws the element type of sums; false: the operation needs one and the value is no multiple of any. */
 bool fixture_draw_elem(const fixture *s, hd_batch *b, hd_rng *g);
 /* A predicate that holds for some entries and not for others: any row, with small arguments. */
 void fixture_draw_predicate(hd_batch *b, hd_rng *g);

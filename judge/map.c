@@ -92,7 +92,7 @@ void judge_map_drop(judge_map *m, uint64_t key)
     m->n--;
     for (uint64_t p = (hole + 1) & mask; m->at[p]; p = (p + 1) & mask) {
         uint64_t from = home(m, m->at[p]->key);
-        if (((p - from) & mask) < ((p - hole) & mask)) continue; /* its home is behind the hole: it stays */
+        if (((p - from) & mask) < ((p - hole) & mask)) continue; /* its home is after the hole: it stays */
         m->at[hole] = m->at[p];
         m->at[p] = NULL;
         hole = p;

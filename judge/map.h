@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * map.h - the judge's idea of what a table holds: every key once, with its value, score and pin. Open
- * addressing over pointers; never full, never forgets. It is as plain as it can be, because everything
- * else is held against it.
+ * map.h - the judge's model of a table: every key once, with its value, score and pin. Open addressing over pointers.
+ * It never fills up and never evicts. It is as simple as possible, because everything else is compared with it.
  */
 #ifndef HD_JUDGE_MAP_H
 #define HD_JUDGE_MAP_H
 
 #include "heddle.h"
 
-/* Moments are counted over the judge's whole life: see hd_oracle.moment. */
+/* Moments are counted over the oracle's whole life: see hd_oracle.moment. */
 typedef struct judge_entry {
     uint64_t key, score;
     uint64_t holder; /* 0: not pinned                          */
-    uint64_t born;   /* moment of the item that put it here    */
-    uint64_t seen;   /* moment of the last item that met it    */
-    uint64_t mark;   /* the comparison that last came across it */
+    uint64_t born;   /* moment of the item that inserted it */
+    uint64_t seen;   /* moment of the last item that found it */
+    uint64_t mark;   /* the comparison that last visited it */
     uint8_t value[]; /* (value_bytes)                          */
 } judge_entry;
 

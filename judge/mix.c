@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * mix.c - every operation, drawn from the seed or chosen, and what happens to a table besides: growth, and snapshots
- * that are loaded back, into a table of another shape, or into a new table that replaces the old.
+ * mix.c - runs of all operations, drawn from the seed or chosen, with other events between batches: growth, and
+ * snapshots that are loaded into the same table, into a table of another shape, or into a new table that replaces the
+ * old one.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 #include "judge/runner.h"
 #include "base/error.h"
 
-/* How often, relative to each other. Inserting ones more often, so that buckets are full. */
+/* Relative frequencies. Insertions are frequent, so that buckets fill up. */
 /* clang-format off */
 static const uint8_t weight[HD_OP_COUNT_] = {
     [HD_OP_FIND] = 12, [HD_OP_CONTAINS] = 4, [HD_OP_FIND_PTR] = 6, [HD_OP_FIND_MISSED] = 8,
@@ -36,7 +37,7 @@ static hd_op draw_op(runner *r)
     }
 }
 
-/* Scores where they are likely to divide the table's. */
+/* Scores that are likely to split the table's entries in two groups. */
 static uint64_t near_score(runner *r, const hd_info *info)
 {
     switch (below(r, 5)) {
@@ -104,7 +105,7 @@ static void judge_all(runner *r, const char *what)
         runner_wrong(r, HD_RUN_ORACLE, what, hd_oracle_compare(r->oracle, r->table));
 }
 
-/* A design that grows in place: some buckets more, or fewer. */
+/* For a design that grows in place: some more or fewer buckets. */
 static hd_status resize(runner *r)
 {
     hd_info info;
@@ -135,7 +136,7 @@ static hd_status grow(runner *r)
 
 static const char snapshot[] = "mix.hd";
 
-/* Loaded into itself: nothing changes, but pins are gone. */
+/* Loads the snapshot into the same table: only the pins are lost. */
 static hd_status load_back(runner *r)
 {
     uint64_t dropped = 1;
@@ -147,7 +148,7 @@ static hd_status load_back(runner *r)
     return HD_OK;
 }
 
-/* Loaded into a table of another shape: what finds room is there, the best first. */
+/* Loads it into a table of another shape: the best entries come first, as far as there is room. */
 static hd_status load_elsewhere(runner *r)
 {
     hd_info info;
@@ -169,7 +170,7 @@ static hd_status load_elsewhere(runner *r)
     return s;
 }
 
-/* Opened as a new table, which takes the old one's place. */
+/* Opens it as a new table, which replaces the old one. */
 static hd_status reopen(runner *r)
 {
     hd_table *t;

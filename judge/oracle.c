@@ -1,29 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * oracle.c - the judge (oracle.h). What can be demanded of a table whose buckets one does not know?
+ * oracle.c - judges outcomes by the map (oracle.h). The oracle does not know the table's buckets, and still decides
+ * this exactly: every outcome but the three of an absent key that is to be inserted (INSERTED, EVICTED, REFUSED); every
+ * value, score and pointer; every list; the contents afterwards. For those three, with `need` = the number of slots in
+ * a key's candidate buckets (slots, or twice that in dual mode), it requires:
  *
- * Exactly: every outcome but the three ways to meet an absent key that wants in (INSERTED, EVICTED,
- * REFUSED); every value, score and pointer delivered; every list; the contents afterwards. For those three,
- * with `need` = the slots of a key's candidate buckets (slots, or twice that in dual mode):
+ *   INSERTED  the table was not full
+ *   EVICTED   it held at least `need` entries. The victim had the least score of a full candidate set: it was not
+ *             pinned, the new score was not below its score (admit = score), and `need` entries, the victim and pinned
+ *             ones included, had its score or a higher one
+ *   REFUSED   it held at least `need` entries, and so many were pinned or above the admission score; with
+ *             admit = always: pinned
  *
- *   INSERTED  the table was not full.
- *   EVICTED   it held `need` entries. The victim had the least score of a full candidate set: it was not
- *             pinned, no newcomer below its score took its place (admit = score), and `need` entries
- *             stood at or above it, itself included and pinned ones counted.
- *   REFUSED   it held `need` entries, and that many were pinned or stood above the admission score;
- *             with admit = always, pinned.
+ * For a table of one bucket these conditions are complete, up to ties.
  *
- * For one bucket these are the whole truth: a one-bucket table is judged completely, up to ties.
- *
- * insert_and_evict names its victims. The other inserting operations do not, and an entry may come and go
- * within one batch without a trace. Still, everything but the moment of each departure is known. A key's
- * history is a chain of sights, `present` or `absent`: the map before the batch, each of its items in
- * the batch, the table after it (an export). Present, then absent means that it was evicted exactly once
- * in between, since only an item on the key could have brought it back; and as nothing touched it in
- * between, its score at that time is known. So the batch yields two lists, evictions (an item, the greatest
- * score it may have taken) and departures (a score, two moments); the batch is truthful if and only if they
- * pair off (victims.c). While it runs, the map may still hold entries that have left; counts of entries
- * `at or above` are then upper bounds, so the tests above stay sound: nothing truthful is accused.
+ * insert_and_evict names its victims. The other insertions do not, and an entry may come and go within one batch. Still
+ * everything is known but the moment of each departure. A key's history is a sequence of sightings, `present` or
+ * `absent`: the map before the batch, each item of the key, and the table after the batch (by an export). A key that is
+ * present and then absent was evicted exactly once between, because only an item of the key could have inserted it
+ * again; and its score at that time is known, because no item touched it. So a batch yields two lists: evictions (an
+ * item, the greatest score that it may take) and departures (a score, two moments). The batch is correct if and only if
+ * they can be paired (victims.c). Meanwhile the map may still hold entries that have left. Counts of entries above a
+ * score are then upper bounds, so the conditions above never object to a correct table.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -118,13 +116,13 @@ typedef struct judging {
     hd_oracle *o;
     const hd_batch *b;
     const judge_op *rule;
-    const uint64_t *order; /* (b->n) items as they took effect; NULL: item order */
+    const uint64_t *order; /* (b->n) items in the order in which they took effect; NULL: item order */
     uint64_t clock;
     uint32_t epoch;
-    bool hidden;           /* it may evict, and does not say whom */
+    bool hidden;           /* it may evict without a list */
     bool far;              /* its pointers are a device's         */
     judge_victims victims; /* hidden: who might have              */
-    uint64_t listed;       /* entries of the list accounted for   */
+    uint64_t listed;       /* list entries that were checked */
 
     /* the item */
     hd_op op;
@@ -146,10 +144,10 @@ static const char *lie(judging *j, const char *format, ...)
                      hd_outcome_name(j->outcome), what);
 }
 
-/* How many slots can take an absent key. */
+/* The number of slots in the candidate buckets of a key. */
 static uint64_t need(const hd_oracle *o) { return o->dual ? 2 * (uint64_t)o->slots : o->slots; }
 
-/* Whether `want` entries are pinned, or stand at `least` or above. */
+/* Whether at least `want` entries are pinned or have a score of `least` or more. */
 static bool enough_above(const hd_oracle *o, uint64_t want, uint64_t least)
 {
     const judge_entry *e;
@@ -157,8 +155,8 @@ static bool enough_above(const hd_oracle *o, uint64_t want, uint64_t least)
     return want == 0;
 }
 
-/* The greatest score at or above which `need` entries stand: no victim has a greater one. Found by selection
- * (Hoare), for maps small enough to do so for every eviction; else nothing is demanded. */
+/* The greatest score that at least `need` entries reach: no victim has a greater one. Found by selection (Hoare) in
+ * maps small enough to do so for every eviction; larger ones have no such limit. */
 static const char *greatest_victim(hd_oracle *o, uint64_t *score)
 {
     enum { SMALL = 4096 };
@@ -194,12 +192,12 @@ static const char *greatest_victim(hd_oracle *o, uint64_t *score)
 
 /* ---- The list -------------------------------------------------------------------------------- */
 
-/* Where the item's entry is: the next one, in item order; else found by its item. */
+/* The list entry of the item: the next one in item order, or else found by its item number. */
 static uint64_t own_entry(const judging *j)
 {
     const hd_batch *b = j->b;
     if (!j->order) return j->listed;
-    uint64_t low = 0, high = *b->count; /* judge_order_of_list has seen to it that there is one */
+    uint64_t low = 0, high = *b->count; /* judge_order_of_list checked that there is one */
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
         if (b->list_item[middle] < j->i)
@@ -231,7 +229,7 @@ static const char *next_listed(judging *j, uint64_t key, const uint8_t *value, u
     return NULL;
 }
 
-/* Who the list says was evicted by the item on trial; gone from the map afterwards. */
+/* The entry that the list says the item evicted; it is removed from the map afterwards. */
 static const char *listed_victim(judging *j, uint64_t most)
 {
     hd_oracle *o = j->o;
@@ -282,7 +280,7 @@ static const char *evicted(judging *j, uint64_t score, uint64_t admission)
     if (!j->hidden) {
         wrong = listed_victim(j, most);
     } else {
-        j->listed += j->rule->list; /* its entry is there, and does not say whose it is */
+        j->listed += j->rule->list; /* the list has no item numbers */
         wrong = greatest_victim(o, &greatest);
         judge_eviction e = { j->moment, most < greatest ? most : greatest };
         if (!wrong && !judge_evicted(&j->victims, e)) wrong = judge_no_memory;
@@ -290,8 +288,8 @@ static const char *evicted(judging *j, uint64_t score, uint64_t admission)
     return wrong ? wrong : put(j, score);
 }
 
-/* There is no place for it in any bucket that it may be in, of which there may be one, nor in the stash; a batch's
- * other items may hold one each for a moment. */
+/* PENDING is possible: neither the key's buckets, of which there may be only one, nor the stash have room, while
+ * each other item of the batch may hold one slot for a moment. */
 static const char *pending(judging *j)
 {
     hd_oracle *o = j->o;
@@ -357,8 +355,7 @@ static void change(judging *j, judge_entry *e)
     }
 }
 
-/* After the change: an operation that delivers a value keeps it, and the score, which all that deliver show, is the new
- * one. */
+/* After the change: operations that deliver a value deliver the old one, and those that deliver a score the new one. */
 static const char *judge_delivery(judging *j, const judge_entry *e)
 {
     const hd_batch *b = j->b;
@@ -378,7 +375,7 @@ static const char *judge_present(judging *j, judge_entry *e)
         return lie(j, "the key is present%s: %s expected", e->holder ? " and pinned" : "", hd_outcome_name(expected));
     bool delivers = judge_delivers(j->op, expected);
     e->seen = j->moment;
-    if (expected == j->rule->present) change(j, e); /* may drop e, and delivers nothing then */
+    if (expected == j->rule->present) change(j, e); /* it may drop e, and then delivers nothing */
     return delivers ? judge_delivery(j, e) : NULL;
 }
 
@@ -409,7 +406,7 @@ static const char *judge_item(judging *j, uint64_t p)
     if (j->key >= o->keys) return j->outcome == HD_RESERVED ? NULL : lie(j, "the key is reserved");
 
     judge_entry *e = judge_map_find(&o->map, j->key);
-    if (e && j->hidden && !e->holder && found_absent(j->outcome)) { /* it says that the key has been evicted */
+    if (e && j->hidden && !e->holder && found_absent(j->outcome)) { /* then the item says that the key was evicted */
         judge_departure d = { e->key, e->score, e->seen, j->moment };
         if (!judge_departed(&j->victims, d)) return judge_no_memory;
         judge_map_drop(&o->map, e->key);
@@ -428,7 +425,7 @@ static bool changes_nothing(const judging *j, uint64_t p)
     return o == HD_HIT || o == HD_MISS || o == HD_PENDING || o == HD_RESERVED;
 }
 
-/* Those that have looked at the key of the p-th item before it takes effect, and are right as yet. */
+/* Settles the items that looked at the p-th item's key before it takes effect, and are right so far. */
 static void judge_before(judging *j, uint64_t p)
 {
     uint64_t key = j->b->key[item_at(j, p)];
@@ -437,7 +434,7 @@ static void judge_before(judging *j, uint64_t p)
             j->o->since[q] = JUDGED;
 }
 
-/* The p-th item's turn: nothing after it was known to it. */
+/* Judges the p-th item. It knew nothing of later items. */
 static const char *judge_in_turn(judging *j, uint64_t p)
 {
     const uint64_t *since = j->order ? j->o->since : NULL;
@@ -446,7 +443,7 @@ static const char *judge_in_turn(judging *j, uint64_t p)
     return judge_item(j, p);
 }
 
-/* The entries that are not in the table any more have left since they were last seen. */
+/* Entries that are no longer in the table departed after they were last seen. */
 static const char *learn_departures(judging *j, hd_table *table)
 {
     hd_oracle *o = j->o;
@@ -480,7 +477,7 @@ static const char *judge_victims_hidden(judging *j, hd_table *table)
                      wrong, v->evictions, v->departures);
 }
 
-/* Where the key has not left since, a pointer must still show its value. */
+/* A pointer must still show its key's value, if the key did not leave. */
 static const char *judge_pointers(judging *j)
 {
     hd_oracle *o = j->o;
@@ -498,7 +495,7 @@ static const char *judge_pointers(judging *j)
 
 static bool lists(const judging *j) { return !j->b->each && judge_ops[j->b->op].list; }
 
-/* What is looked for by its item must be in their order, one entry each. */
+/* List entries are in item order, one for each item. */
 static const char *judge_order_of_list(judging *j)
 {
     const hd_batch *b = j->b;
@@ -580,7 +577,8 @@ static const char *exported_wrong(const judging *j, const judge_entry *e, uint64
     if (b->list_value && bytes && memcmp((const uint8_t *)b->list_value + l * bytes, e->value, bytes) != 0)
         return "has another value";
     if (!b->list_item) return NULL;
-    if (b->list_item[l] - b->start >= b->n) return "is outside the window"; /* so is what is before the start */
+    if (b->list_item[l] - b->start >= b->n)
+        return "is outside the window"; /* entries before the start are not listed either */
     return l && b->list_item[l] <= b->list_item[l - 1] ? "is out of order" : NULL;
 }
 
@@ -611,7 +609,7 @@ static const char *judge_clear(judging *j)
     return NULL;
 }
 
-/* It knows no slots: contents are what they were, and no more moved than there are places. */
+/* The oracle knows no slots: the contents must be equal, and no more entries moved than there are slots. */
 static const char *judge_promote(judging *j)
 {
     return j->b->count && *j->b->count > j->o->capacity

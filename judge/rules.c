@@ -135,7 +135,7 @@ uint64_t judge_score_hit(judge_policy p, uint64_t old, uint64_t given, uint64_t 
     }
 }
 
-/* A new entry is one that was never used and is hit once. */
+/* A new entry scores like an entry that was never used and is hit once. */
 uint64_t judge_score_new(judge_policy p, uint64_t given, uint64_t now, uint32_t epoch)
 {
     judge_score_in in = { given, now, epoch };
@@ -181,8 +181,8 @@ uint32_t judge_elem_bytes(hd_elem e)
     }
 }
 
-/* The small formats by their definition, sign x mantissa x 2^exponent, in floating point arithmetic:
- * slow, and unlike any bit shuffling it is compared with. `fraction` bits, exponents from `least`. */
+/* The small float formats by their definition, sign x mantissa x 2^exponent, in floating point arithmetic: slow, and
+ * independent of the bit operations it is compared with. `fraction` bits, exponents from `least`. */
 typedef struct small_float {
     int fraction, exponent_bits;
 } small_float;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * rules.h - the contract's tables, restated for the judge: what each operation does to a key that is
- * there and to one that is not, what it delivers, how policies score, what predicates hold for, how
- * elements add. Nothing here is taken from ref/, policies/ or predicates/: two texts, one meaning.
- * (A row that is too new to be restated here is taken at its word: borrow.h.)
+ * rules.h - the contract's tables, restated for the judge: what each operation does to a present and to an absent key,
+ * what it delivers, how policies score, when predicates hold, how elements add. Nothing is taken from ref/, policies/
+ * or predicates/, so that a mistake in one of the two statements is found. (borrow.h: rows that are not restated yet.)
  */
 #ifndef HD_JUDGE_RULES_H
 #define HD_JUDGE_RULES_H
@@ -32,12 +31,11 @@ static inline bool judge_scores_items(const judge_op *r) { return r->rescores ||
 hd_op judge_op_named(const char *name); /* HD_OP_COUNT_: none */
 uint64_t judge_keyed_ops(hd_op *op);    /* all of them; how many */
 
-/* The least key that a table of that configuration answers RESERVED to, and whether its design is a dictionary: no
- * scores, nobody leaves unasked. */
+/* The least key that such a table answers RESERVED; whether its design is a dictionary: no scores and no evictions. */
 uint64_t judge_keys(const hd_config *c);
 bool judge_dictionary(const char *design);
 
-/* An item's own operation; whether the batch is of items. */
+/* The operation of an item; whether the batch has keyed items. */
 hd_op judge_item_op(const hd_batch *b, uint64_t i);
 bool judge_keyed_batch(const hd_batch *b);
 /* "find"; "mixed" */

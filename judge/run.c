@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * run.c - from a case to a report.
+ * run.c - runs a case and makes its report.
  */
 #include "judge/run.h"
 
@@ -53,7 +53,7 @@ static uint64_t holdable(const runner *r, uint64_t key)
     return r->shape.keys < HD_KEY_RESERVED ? key % r->shape.keys : key;
 }
 
-/* Of the source's keys, or one of the reserved three: those of small numbers come again by themselves. */
+/* One of the source's keys, or of the three reserved ones. Small numbers of keys repeat by themselves. */
 static uint64_t choose_key(runner *r)
 {
     uint64_t keys = r->source->keys ? r->source->keys : 1, k = runner_below(r, keys + 3);
@@ -75,11 +75,11 @@ static uint64_t draw_score(runner *r)
     return hd_rng_below(&r->rng, 2) ? hd_rng_below(&r->rng, 16) : hd_rng_next(&r->rng) >> (hd_rng_next(&r->rng) & 63);
 }
 
-/* Where the policy needs them, always; else, when a case is about scores or about everything, every other time. */
+/* Always, when the policy needs scores; every second time, when the case varies scores or everything. */
 static bool scores_given(runner *r)
 {
     judge_policy p = JUDGE_LRU;
-    judge_policy_find(r->c->policy, &p); /* it is there: the table was opened by it */
+    judge_policy_find(r->c->policy, &p); /* it exists: the table was opened with it */
     if (judge_policy_needs_scores(p)) return true;
     return (r->c->extreme_ppm || strcmp(r->c->op, "mix") == 0) && runner_below(r, 2);
 }
@@ -184,7 +184,7 @@ static hd_status take_requests(runner *r)
 
 /* ---- One batch ------------------------------------------------------------------------------- */
 
-/* The whole table is compared after every batch while that is cheap, then now and again. */
+/* The whole table is compared after every batch while that is cheap, else after some. */
 static bool compare_now(const runner *r, const hd_info *info)
 {
     enum { CHEAP = 1 << 20, EVERY = 64 };
@@ -205,8 +205,7 @@ static uint64_t count_below(const uint64_t *number, uint64_t n, uint64_t x)
     return low;
 }
 
-/* Kernels on the host machine take the items of a batch as their lanes come; the tickets say how. Entries that move on
- * have tickets, too, and are no items. */
+/* The order of the items on the simulator, by their tickets. Tickets of moves belong to no item. */
 static bool order_learned(runner *r, const hd_batch *b)
 {
     size_t n;
@@ -226,7 +225,7 @@ static bool order_learned(runner *r, const hd_batch *b)
     return !runner_wrong(r, HD_RUN_ORACLE, judge_batch_name(b), all ? NULL : "not every item drew one ticket");
 }
 
-/* False: what the batch said is wrong. */
+/* False: an output is wrong. */
 static bool outputs_right(runner *r, const hd_batch *b, const hd_info *before)
 {
     bool keyed = judge_keyed_batch(b), asked = r->judges & HD_RUN_ORACLE;
@@ -252,8 +251,8 @@ static void judge_batch(runner *r, const hd_batch *b, const hd_info *before)
     if (asked) runner_wrong(r, HD_RUN_ORACLE, judge_batch_name(b), hd_oracle_compare(r->oracle, r->table));
 }
 
-/* What a pointer shows may be written until the next inserter: write it, and see whether the table follows.
- * Only when nothing was evicted, or a pointer might show another entry by now. */
+/* A value may be written through its pointer until the next insertion: writes some, and the oracle expects them. Not
+ * after evictions: a pointer may then show another entry. */
 static void write_through(runner *r, const hd_batch *b)
 {
     if (strcmp(r->shape.backend, "cuda") == 0) return; /* a device's pointers */
@@ -303,7 +302,7 @@ hd_status runner_run(runner *r, hd_batch *b)
     if (!s) s = run_timed(r, b);
     if (s || !r->oracle) return s;
     judge_batch(r, b, &before);
-    bool follows = r->judges & HD_RUN_ORACLE; /* else what was written is not recorded */
+    bool follows = r->judges & HD_RUN_ORACLE; /* without the oracle the writes are not recorded */
     if (follows && !failed(r) && !b->each && judge_ops[b->op].ptr_out && r->c->value_bytes) write_through(r, b);
     return HD_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * runner.h - a case while it runs; for run.c and mix.c only.
+ * runner.h - the state of a case while it runs; for run.c and mix.c only.
  */
 #ifndef HD_JUDGE_RUNNER_H
 #define HD_JUDGE_RUNNER_H
@@ -20,15 +20,15 @@ typedef struct runner {
     hd_run_report *report;
     hd_table *table;
     hd_oracle *oracle; /* NULL: not judged                                   */
-    uint32_t judges;   /* HD_RUN_...: who is heard if it is                  */
+    uint32_t judges;   /* HD_RUN_...: the judges that count */
     hd_source *source;
     hd_request *request; /* (c->batch) the batch's share of the source         */
     uint64_t requests;   /* how many there are; fewer than c->batch at the end */
     judge_arrays arrays;
     judge_map seen; /* keys of a batch that promises distinct ones ...    */
     bool starved;   /* ... and had no memory for them all                 */
-    /* (3, c->batch) items of a batch as they took effect, their tickets, since when they had looked; NULL: in item
-     * order */
+    /* (3, c->batch) the items of a batch in the order of their tickets; the tickets' numbers; how many had taken
+     * effect when each began. NULL: item order */
     uint64_t *order;
     judge_shelf shelf; /* where mix keeps its snapshots                      */
     hd_rng rng;
@@ -50,15 +50,15 @@ void runner_fill(runner *r, hd_batch *b, hd_op op, const uint64_t *pick, uint64_
 void runner_mix(runner *r, hd_batch *b);
 /* Whether the table's design has the operation. */
 bool runner_runs(const runner *r, hd_op op);
-/* Runs it, times it, judges it. A lie is in report->wrong. */
+/* Runs, times and judges it. An objection is in report->wrong. */
 hd_status runner_run(runner *r, hd_batch *b);
 /* Adds the table's counters to the report's, checks them, and forgets the table. */
 hd_status runner_retire(runner *r);
-/* Decisions. Rarely: 0 to n - 1, 0 being the least quiet. */
+/* Decisions. runner_rarely: 0 to n - 1, where 0 is the least ordinary choice. */
 uint64_t runner_below(runner *r, uint64_t n);
 uint64_t runner_rarely(runner *r, uint64_t n);
 uint64_t runner_number(runner *r);
-/* by (HD_RUN_...) says so. False: there is no sentence, or nobody listens. */
+/* Records an objection of judge `by` (HD_RUN_...). False: there is none, or the judge does not count. */
 bool runner_wrong(runner *r, uint32_t by, const char *what, const char *sentence);
 
 /* mix.c: one batch of something. */

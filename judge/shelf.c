@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FD_BASE = 1000 }; /* no descriptor of the operating system's by mistake */
+enum { FD_BASE = 1000 }; /* above all descriptors of the operating system, so that a mix-up is found */
 
 static int failed(int why) { return errno = why, -1; }
 
-/* Whether this call is one that fails; errno is set. *shortly: it is to move one byte. */
+/* Whether this call fails; errno is set. *shortly: it is to move one byte. */
 static bool faulty(judge_shelf *s, bool *shortly)
 {
     s->calls++;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * shelf.h - a few files in memory behind the file seam: snapshots without a disk, and every I/O call a place
- * where a fault can be put.
+ * shelf.h - a few files in memory behind the file seam: snapshots without a disk, in which any I/O call can be made to
+ * fail.
  */
 #ifndef HD_JUDGE_SHELF_H
 #define HD_JUDGE_SHELF_H
@@ -14,7 +14,7 @@ typedef struct judge_shelf_file {
     char name[SHELF_NAME];
     uint8_t *bytes; /* (room) */
     size_t size, room;
-    bool there; /* it has a name; without one it lives until it is closed */
+    bool there; /* it has a name; without one it exists until it is closed */
     int open;   /* descriptors */
 } judge_shelf_file;
 

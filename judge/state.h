@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * state.h - what an oracle remembers; for oracle.c and compare.c only.
+ * state.h - the state of an oracle; for oracle.c and compare.c only.
  */
 #ifndef HD_JUDGE_STATE_H
 #define HD_JUDGE_STATE_H
@@ -12,14 +12,14 @@
 struct hd_oracle {
     judge_map map;
     judge_policy policy;
-    bool dictionary;             /* it evicts nobody, and may say PENDING                                 */
+    bool dictionary;             /* no evictions; PENDING is possible */
     bool always, dual;           /* admit = always; two candidate buckets                                 */
     uint64_t keys, stash_places; /* keys below can be held; entries that the stash takes             */
     uint32_t slots, value_bytes, pin_limit;
     uint64_t pins; /* entries that are pinned                                               */
-    uint64_t live; /* entries the table has; the map has more while victims are not known   */
+    uint64_t live; /* entries in the table; the map has more while victims are unknown */
     uint64_t capacity;
-    uint64_t moment; /* grows by one per item, and by one per batch: orders births and sights */
+    uint64_t moment; /* grows by one per item and per batch: the time of births and sightings */
     uint64_t mark;   /* one per walk through the table                                        */
     uint64_t *rank;  /* (rank_room) room for oracle.c's selection                             */
     uint64_t rank_room;
@@ -32,8 +32,8 @@ extern const char judge_no_memory[];
 /* Writes the sentence and returns it. */
 const char *judge_say(hd_oracle *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Exports the table, or visits its entries where its design has no export: every entry must be in the map, with its value and score, and no key twice. Sets the
- * entries' mark to o->mark; *n: how many there are; *info: the table's. */
+/* Exports the table, or visits its entries where its design has no export: every entry must be in the map, with its
+ * value and score, and no key twice. Sets the entries' mark to o->mark; *n: their number; *info: the table's. */
 const char *judge_walk(hd_oracle *o, hd_table *table, hd_info *info, uint64_t *n);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * turns.c - a fixture that goes on: one batch after another on a table that began empty.
+ * turns.c - fixtures for one batch after another, on a table that began empty.
  */
 #include <string.h>
 
@@ -27,7 +27,7 @@ hd_status fixture_open_empty(const hd_case *c, fixture **fixture_out)
     return HD_OK;
 }
 
-/* Scores are given where a policy takes no others, and where the case is about scores. */
+/* Scores are given where the policy needs them, and where the case varies scores. */
 static bool scores_given(const fixture *s, hd_op op)
 {
     judge_scores scores = fixture_scores(s);
@@ -39,7 +39,7 @@ hd_status fixture_batch(fixture *s, const fixture_kernel *k, hd_op op, const uin
     fixture_part *p = &s->part[0];
     hd_batch *b = &p->batch;
     bool mixed = op == JUDGE_MIXED;
-    if (mixed) op = HD_OP_INSERT_OR_ASSIGN; /* which nobody reads, but as one that has keys */
+    if (mixed) op = HD_OP_INSERT_OR_ASSIGN; /* a placeholder: it has keys */
     const judge_op *rule = &judge_ops[op];
     bool given = scores_given(s, op);
     uint64_t capacity = fixture_places(s->design, s->table), most = p->arrays.most;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * victims.c - a bipartite matching. An eviction can be the reason of a departure when it happened strictly
- * between the two moments and was allowed to take so high a score.
+ * victims.c - a bipartite matching. An eviction can explain a departure when it happened strictly between the two
+ * moments and could take an entry of that score.
  *
- * Up to EXACT_MOST evictions this is decided exactly, by augmenting paths (Kuhn). Beyond, only moments are
- * considered, and then taking the departure with the earliest end is optimal (earliest deadline first):
- * a weaker test, but still one that never accuses a truthful table.
+ * Up to EXACT_MOST evictions this is decided exactly, by augmenting paths (Kuhn). Beyond, only moments are compared,
+ * for which it is optimal to take the departure with the earliest end (earliest deadline first). That is a weaker test,
+ * but it never objects to a correct table.
  */
 #include "judge/victims.h"
 
@@ -129,7 +129,8 @@ static const char *match_moments(judge_victims *v, uint64_t *item)
     heap open = { v->departure, (uint64_t *)malloc((size_t)v->departures * sizeof(uint64_t)), 0 };
     const char *wrong = open.at ? NULL : "the judge ran out of memory";
     qsort(v->departure, (size_t)v->departures, sizeof *v->departure, earlier_start);
-    for (uint64_t e = 0, next = 0; e < v->evictions && !wrong; e++) { /* evictions come as they happened */
+    for (uint64_t e = 0, next = 0; e < v->evictions && !wrong;
+         e++) { /* evictions are in the order in which they happened */
         while (next < v->departures && v->departure[next].after < v->eviction[e].item) heap_push(&open, next++);
         if (open.n == 0 || !within(&v->eviction[e], &v->departure[heap_pop(&open)])) {
             *item = v->eviction[e].item;

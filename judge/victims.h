@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * victims.h - who was evicted by whom, when nobody said. Two lists that must pair off: evictions, each at
- * a known item, and departures, each between two items.
+ * victims.h - pairs evictions with departures, where outcomes do not name the victims: each eviction happened at a
+ * known item, and each departure between two items.
  */
 #ifndef HD_JUDGE_VICTIMS_H
 #define HD_JUDGE_VICTIMS_H
 
 #include "heddle.h"
 
-/* An item that took the slot of an entry whose score was `most` at most. */
+/* An item that evicted an entry with a score of `most` or less. */
 typedef struct judge_eviction {
     uint64_t item, most;
 } judge_eviction;
 
-/* An entry that was there at moment `after` and was not at moment `before`; its score in between. */
+/* An entry that was present at moment `after` and absent at moment `before`; its score in between. */
 typedef struct judge_departure {
     uint64_t key, score, after, before;
 } judge_departure;
@@ -29,8 +29,8 @@ bool judge_evicted(judge_victims *v, judge_eviction e);   /* false: no memory */
 bool judge_departed(judge_victims *v, judge_departure d); /* false: no memory */
 void judge_victims_close(judge_victims *v);
 
-/* Pairs them: every eviction with exactly one departure that it can be the reason of. NULL when that can be
- * done, else why not; *item is then the item concerned, 0 when it is no single one. Static storage. */
+/* Pairs every eviction with exactly one departure that it can explain. NULL: done; else why it is impossible; *item
+ * is then the item concerned, 0: no single one. Static storage. */
 const char *judge_victims_match(judge_victims *v, uint64_t *item);
 
 #endif
