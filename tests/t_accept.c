@@ -547,10 +547,8 @@ static void test_wrong_faces(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest accept[] = {
-        cmocka_unit_test(test_faces),      cmocka_unit_test(test_old_choice),        cmocka_unit_test(test_each_lie),
-        cmocka_unit_test(test_homes),      cmocka_unit_test(test_told_by_the_table), cmocka_unit_test(test_invariants),
-        cmocka_unit_test(test_wrong_faces)
-    };
+    const struct CMUnitTest accept[] = { unit(test_faces),      unit(test_old_choice),        unit(test_each_lie),
+                                         unit(test_homes),      unit(test_told_by_the_table), unit(test_invariants),
+                                         unit(test_wrong_faces) };
     return test_run(accept);
 }

@@ -352,8 +352,8 @@ static void test_exhaustive(void **unused)
 
 int main(void)
 {
-    static const struct CMUnitTest of_all[] = { cmocka_unit_test(test_pairs), cmocka_unit_test(test_exhaustive) };
-    static const struct CMUnitTest of_each[] = { cmocka_unit_test(agrees), cmocka_unit_test(crowded) };
+    static const struct CMUnitTest of_all[] = { unit(test_pairs), unit(test_exhaustive) };
+    static const struct CMUnitTest of_each[] = { unit(agrees), unit(crowded) };
     if (simt_machine_open(NULL, &machine)) return 1;
     int failed = variants_run(of_each, sizeof of_each / sizeof *of_each, of_all, sizeof of_all / sizeof *of_all);
     simt_machine_close(machine);

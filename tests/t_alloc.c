@@ -718,13 +718,13 @@ static void all_is_given_back(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest alloc[] = { cmocka_unit_test(all_is_given_back),
-                                        cmocka_unit_test(sizes_are_checked),
-                                        cmocka_unit_test(refused_under_a_clock),
-                                        cmocka_unit_test(memory_is_refused),
-                                        cmocka_unit_test(memory_is_refused_to_the_host_machine),
-                                        cmocka_unit_test(batches_take_none),
-                                        cmocka_unit_test(files_fail),
-                                        cmocka_unit_test(clocks_break) };
+    const struct CMUnitTest alloc[] = { unit(all_is_given_back),
+                                        unit(sizes_are_checked),
+                                        unit(refused_under_a_clock),
+                                        unit(memory_is_refused),
+                                        unit(memory_is_refused_to_the_host_machine),
+                                        unit(batches_take_none),
+                                        unit(files_fail),
+                                        unit(clocks_break) };
     return test_run(alloc);
 }

@@ -619,12 +619,10 @@ static void test_too_large(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_item_by_item),     cmocka_unit_test(test_with_room),
-        cmocka_unit_test(test_without_room),     cmocka_unit_test(test_the_greatest_stay),
-        cmocka_unit_test(test_with_few_outputs), cmocka_unit_test(test_long_lists),
-        cmocka_unit_test(test_beside_pins),      cmocka_unit_test(test_crosses),
-        cmocka_unit_test(test_too_large),
-    };
+    const struct CMUnitTest tests[] = { unit(test_item_by_item),     unit(test_with_room),
+                                        unit(test_without_room),     unit(test_the_greatest_stay),
+                                        unit(test_with_few_outputs), unit(test_long_lists),
+                                        unit(test_beside_pins),      unit(test_crosses),
+                                        unit(test_too_large) };
     return test_run(tests);
 }

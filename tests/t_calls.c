@@ -313,12 +313,7 @@ static void copies_and_waits_are_seen(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(open_takes_a_handful),
-        cmocka_unit_test(batches_launch_and_no_more),
-        cmocka_unit_test(clear_waits),
-        cmocka_unit_test(what_is_put_off_keeps_finds_apart),
-        cmocka_unit_test(copies_and_waits_are_seen),
-    };
+    const struct CMUnitTest tests[] = { unit(open_takes_a_handful), unit(batches_launch_and_no_more), unit(clear_waits),
+                                        unit(what_is_put_off_keeps_finds_apart), unit(copies_and_waits_are_seen) };
     return test_run(tests);
 }

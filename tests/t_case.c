@@ -368,12 +368,9 @@ static void long_words(void **state)
 int main(void)
 {
     const struct CMUnitTest cases[] = {
-        cmocka_unit_test(usual_is_short),  cmocka_unit_test(printed_parses_back),
-        cmocka_unit_test(short_room),      cmocka_unit_test(any_order),
-        cmocka_unit_test(configures),      cmocka_unit_test(refusals),
-        cmocka_unit_test(set_fields),      cmocka_unit_test(long_words),
-        cmocka_unit_test(unknown_kernels), cmocka_unit_test(renamed_kernels),
-        cmocka_unit_test(numbers),
+        unit(usual_is_short), unit(printed_parses_back), unit(short_room), unit(any_order),       unit(configures),
+        unit(refusals),       unit(set_fields),          unit(long_words), unit(unknown_kernels), unit(renamed_kernels),
+        unit(numbers)
     };
     return test_run(cases);
 }

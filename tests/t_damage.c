@@ -491,15 +491,9 @@ static void replaced_under_the_reader(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_bit_flip),
-        cmocka_unit_test(every_truncation),
-        cmocka_unit_test(bytes_too_many),
-        cmocka_unit_test(nonsense_with_good_sums),
-        cmocka_unit_test(sections_with_good_sums),
-        cmocka_unit_test(impossible_entries),
-        cmocka_unit_test(unknown_names),
-        cmocka_unit_test(changed_under_the_reader),
-        cmocka_unit_test(replaced_under_the_reader),
+        unit(every_bit_flip),          unit(every_truncation),         unit(bytes_too_many),
+        unit(nonsense_with_good_sums), unit(sections_with_good_sums),  unit(impossible_entries),
+        unit(unknown_names),           unit(changed_under_the_reader), unit(replaced_under_the_reader)
     };
     return test_run(tests);
 }

@@ -501,20 +501,18 @@ static void places_have_names(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest designs[] = {
-        cmocka_unit_test(a_sound_kernel_agrees),
-        cmocka_unit_test(faults_are_said),
-        cmocka_unit_test(every_moment_counts),
-        cmocka_unit_test(who_misses_may_be_early),
-        cmocka_unit_test(there_was_a_moment_without_room),
-        cmocka_unit_test(rows_are_found),
-        cmocka_unit_test(defaults_judge_a_hosted_design),
-        cmocka_unit_test(no_fixture_is_made_of_these),
-        cmocka_unit_test(fixtures_are_their_cases),
-        cmocka_unit_test(tables_are_resized_between_batches),
-        cmocka_unit_test(tours_visit),
-        cmocka_unit_test(places_have_names),
-    };
+    const struct CMUnitTest designs[] = { unit(a_sound_kernel_agrees),
+                                          unit(faults_are_said),
+                                          unit(every_moment_counts),
+                                          unit(who_misses_may_be_early),
+                                          unit(there_was_a_moment_without_room),
+                                          unit(rows_are_found),
+                                          unit(defaults_judge_a_hosted_design),
+                                          unit(no_fixture_is_made_of_these),
+                                          unit(fixtures_are_their_cases),
+                                          unit(tables_are_resized_between_batches),
+                                          unit(tours_visit),
+                                          unit(places_have_names) };
     if (simt_machine_open(NULL, &machine)) return 1;
     int failed = test_run(designs);
     simt_machine_close(machine);

@@ -531,10 +531,10 @@ static void what_cannot_be_addressed_is_said(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees_with_the_host_machine),    cmocka_unit_test(batches_keep_their_order_across_streams),
-        cmocka_unit_test(a_table_keeps_its_device),        cmocka_unit_test(every_call_may_fail),
-        cmocka_unit_test(a_failed_growth_changes_nothing), cmocka_unit_test(no_device_is_a_clear_answer),
-        cmocka_unit_test(too_little_memory_is_said),       cmocka_unit_test(what_cannot_be_addressed_is_said),
+        unit(agrees_with_the_host_machine),    unit(batches_keep_their_order_across_streams),
+        unit(a_table_keeps_its_device),        unit(every_call_may_fail),
+        unit(a_failed_growth_changes_nothing), unit(no_device_is_a_clear_answer),
+        unit(too_little_memory_is_said),       unit(what_cannot_be_addressed_is_said)
     };
     return test_run(tests);
 }

@@ -550,12 +550,9 @@ static void every_call_of_a_dictionary(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(every_operation),
-                                        cmocka_unit_test(every_other_call),
-                                        cmocka_unit_test(every_piece_of_this_machine_s),
-                                        cmocka_unit_test(every_lock),
-                                        cmocka_unit_test(every_pass),
-                                        cmocka_unit_test(twice_in_a_row),
-                                        cmocka_unit_test(every_call_of_a_dictionary) };
+    const struct CMUnitTest tests[] = {
+        unit(every_operation), unit(every_other_call), unit(every_piece_of_this_machine_s), unit(every_lock),
+        unit(every_pass),      unit(twice_in_a_row),   unit(every_call_of_a_dictionary)
+    };
     return test_run(tests);
 }

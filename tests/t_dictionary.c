@@ -241,6 +241,6 @@ static void lies_are_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest dictionary[] = { cmocka_unit_test(lies_are_refused) };
+    const struct CMUnitTest dictionary[] = { unit(lies_are_refused) };
     return test_run(dictionary);
 }

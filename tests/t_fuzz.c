@@ -242,10 +242,9 @@ static void hunts_stop(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(corpus_replays),       cmocka_unit_test(beginnings), cmocka_unit_test(made_inputs),
-        cmocka_unit_test(finds_are_made_small), cmocka_unit_test(hangs_end),  cmocka_unit_test(inputs_leave_nothing),
-        cmocka_unit_test(hunts_stop),
-    };
+    const struct CMUnitTest tests[] = { unit(corpus_replays), unit(beginnings),
+                                        unit(made_inputs),    unit(finds_are_made_small),
+                                        unit(hangs_end),      unit(inputs_leave_nothing),
+                                        unit(hunts_stop) };
     return test_run(tests);
 }

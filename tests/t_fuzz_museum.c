@@ -85,6 +85,6 @@ static void controls_are_fine(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(faults_are_found), cmocka_unit_test(controls_are_fine) };
+    const struct CMUnitTest tests[] = { unit(faults_are_found), unit(controls_are_fine) };
     return test_run(tests);
 }

@@ -496,10 +496,9 @@ static void one_table_of_two_threads(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_operation_is_recorded),        cmocka_unit_test(replays_keep_the_order),
-        cmocka_unit_test(what_cannot_be_recorded_is_refused), cmocka_unit_test(a_replay_is_no_item_of_itself),
-        cmocka_unit_test(two_streams_of_one_table),           cmocka_unit_test(two_tables_of_two_threads),
-        cmocka_unit_test(one_table_of_two_threads),
+        unit(every_operation_is_recorded),   unit(replays_keep_the_order),   unit(what_cannot_be_recorded_is_refused),
+        unit(a_replay_is_no_item_of_itself), unit(two_streams_of_one_table), unit(two_tables_of_two_threads),
+        unit(one_table_of_two_threads)
     };
     return test_run(tests);
 }

@@ -305,10 +305,7 @@ static void what_cannot_be(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(single),         cmocka_unit_test(dual),    cmocka_unit_test(tiny_and_full),
-        cmocka_unit_test(pins_survive),   cmocka_unit_test(reserve), cmocka_unit_test(bare),
-        cmocka_unit_test(what_cannot_be),
-    };
+    const struct CMUnitTest tests[] = { unit(single),  unit(dual), unit(tiny_and_full), unit(pins_survive),
+                                        unit(reserve), unit(bare), unit(what_cannot_be) };
     return test_run(tests);
 }

@@ -555,11 +555,9 @@ static void kmers_of_reads(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest growing[] = {
-        cmocka_unit_test(counted_once),  cmocka_unit_test(target_is_kept),     cmocka_unit_test(in_parts),
-        cmocka_unit_test(erased_untold), cmocka_unit_test(arrays_of_a_device), cmocka_unit_test(memory_is_refused),
-        cmocka_unit_test(misuse),        cmocka_unit_test(reserves),           cmocka_unit_test(kmers_of_a_genome),
-        cmocka_unit_test(kmers_of_reads)
-    };
+    const struct CMUnitTest growing[] = { unit(counted_once),  unit(target_is_kept),     unit(in_parts),
+                                          unit(erased_untold), unit(arrays_of_a_device), unit(memory_is_refused),
+                                          unit(misuse),        unit(reserves),           unit(kmers_of_a_genome),
+                                          unit(kmers_of_reads) };
     return test_run(growing);
 }

@@ -241,16 +241,14 @@ static void digests_are_even_within_a_bucket(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mix64_vectors),
-        cmocka_unit_test(place_vectors),
-        cmocka_unit_test(mix64_is_a_bijection),
-        cmocka_unit_test(bucket_is_the_high_half),
-        cmocka_unit_test(growth_splits_buckets),
-        cmocka_unit_test(candidates_differ),
-        cmocka_unit_test(digest_is_never_empty),
-        cmocka_unit_test(buckets_and_digests_are_even),
-        cmocka_unit_test(digests_are_even_within_a_bucket),
-    };
+    const struct CMUnitTest tests[] = { unit(mix64_vectors),
+                                        unit(place_vectors),
+                                        unit(mix64_is_a_bijection),
+                                        unit(bucket_is_the_high_half),
+                                        unit(growth_splits_buckets),
+                                        unit(candidates_differ),
+                                        unit(digest_is_never_empty),
+                                        unit(buckets_and_digests_are_even),
+                                        unit(digests_are_even_within_a_bucket) };
     return test_run(tests);
 }

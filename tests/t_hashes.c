@@ -467,16 +467,14 @@ static void buckets_are_even(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(vectors),
-        cmocka_unit_test(published),
-        cmocka_unit_test(crcs_are_their_polynomials),
-        cmocka_unit_test(a_device_says_the_same),
-        cmocka_unit_test(seeds_do_what_is_said),
-        cmocka_unit_test(linear),
-        cmocka_unit_test(one_to_one),
-        cmocka_unit_test(avalanche),
-        cmocka_unit_test(buckets_are_even),
-    };
+    const struct CMUnitTest tests[] = { unit(vectors),
+                                        unit(published),
+                                        unit(crcs_are_their_polynomials),
+                                        unit(a_device_says_the_same),
+                                        unit(seeds_do_what_is_said),
+                                        unit(linear),
+                                        unit(one_to_one),
+                                        unit(avalanche),
+                                        unit(buckets_are_even) };
     return test_run(tests);
 }

@@ -724,10 +724,9 @@ static void test_load_factor(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest hive[] = { cmocka_unit_test(test_map),       cmocka_unit_test(test_faces),
-                                       cmocka_unit_test(test_each_lie),  cmocka_unit_test(test_moves),
-                                       cmocka_unit_test(test_put),       cmocka_unit_test(test_spare),
-                                       cmocka_unit_test(test_open),      cmocka_unit_test(test_invariants),
-                                       cmocka_unit_test(test_functions), cmocka_unit_test(test_load_factor) };
+    const struct CMUnitTest hive[] = { unit(test_map),        unit(test_faces),      unit(test_each_lie),
+                                       unit(test_moves),      unit(test_put),        unit(test_spare),
+                                       unit(test_open),       unit(test_invariants), unit(test_functions),
+                                       unit(test_load_factor) };
     return test_run(hive);
 }

@@ -500,9 +500,8 @@ static void test_exhaustive(void **unused)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = { cmocka_unit_test(test_agrees), cmocka_unit_test(test_crowds),
-                                               cmocka_unit_test(test_windows), cmocka_unit_test(test_rings),
-                                               cmocka_unit_test(test_exhaustive) };
+    static const struct CMUnitTest tests[] = { unit(test_agrees), unit(test_crowds), unit(test_windows),
+                                               unit(test_rings), unit(test_exhaustive) };
     if (simt_machine_open(NULL, &machine)) return 1;
     int failed = test_run(tests);
     simt_machine_close(machine);

@@ -62,6 +62,6 @@ static void test_schedules(void **unused)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = { cmocka_unit_test(test_schedules) };
+    static const struct CMUnitTest tests[] = { unit(test_schedules) };
     return test_run(tests);
 }

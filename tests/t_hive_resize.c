@@ -369,8 +369,7 @@ static void growing_mixed(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest resize[] = { cmocka_unit_test(every_bucket), cmocka_unit_test(between_batches),
-                                         cmocka_unit_test(stash_fills_and_drains), cmocka_unit_test(as_far_by_kernels),
-                                         cmocka_unit_test(growing_mixed) };
+    const struct CMUnitTest resize[] = { unit(every_bucket), unit(between_batches), unit(stash_fills_and_drains),
+                                         unit(as_far_by_kernels), unit(growing_mixed) };
     return test_run(resize);
 }

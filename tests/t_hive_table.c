@@ -667,15 +667,15 @@ static void configurations(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest table[] = { cmocka_unit_test(all_of_it_back),
-                                        cmocka_unit_test(headers_that_lie),
-                                        cmocka_unit_test(damage),
-                                        cmocka_unit_test(walks),
-                                        cmocka_unit_test(newcomers_go_where_they_do),
-                                        cmocka_unit_test(nobody_goes_past_an_open_bucket),
-                                        cmocka_unit_test(mixed_are_counted),
-                                        cmocka_unit_test(large_batches_are_counted),
-                                        cmocka_unit_test(mixed_are_refused),
-                                        cmocka_unit_test(configurations) };
+    const struct CMUnitTest table[] = { unit(all_of_it_back),
+                                        unit(headers_that_lie),
+                                        unit(damage),
+                                        unit(walks),
+                                        unit(newcomers_go_where_they_do),
+                                        unit(nobody_goes_past_an_open_bucket),
+                                        unit(mixed_are_counted),
+                                        unit(large_batches_are_counted),
+                                        unit(mixed_are_refused),
+                                        unit(configurations) };
     return test_run(table);
 }

@@ -613,22 +613,20 @@ static void how_many(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest hostile_api[] = {
-        cmocka_unit_test(foreign_fields),
-        cmocka_unit_test(files_with_hashes),
-        cmocka_unit_test(save_what_cannot_be_loaded),
-        cmocka_unit_test(snapshots_of_either_design),
-        cmocka_unit_test(growth_before_eviction),
-        cmocka_unit_test(targets),
-        cmocka_unit_test(growth_is_refused),
-        cmocka_unit_test(growth_by_threads),
-        cmocka_unit_test(mixed_batches_are_counted),
-        cmocka_unit_test(rows_of_all_keys),
-        cmocka_unit_test(statuses),
-        cmocka_unit_test(kernel_is_stopped),
-        cmocka_unit_test(policies_are_listed_whole),
-        cmocka_unit_test(nothing_const_is_changed),
-        cmocka_unit_test(how_many),
-    };
+    const struct CMUnitTest hostile_api[] = { unit(foreign_fields),
+                                              unit(files_with_hashes),
+                                              unit(save_what_cannot_be_loaded),
+                                              unit(snapshots_of_either_design),
+                                              unit(growth_before_eviction),
+                                              unit(targets),
+                                              unit(growth_is_refused),
+                                              unit(growth_by_threads),
+                                              unit(mixed_batches_are_counted),
+                                              unit(rows_of_all_keys),
+                                              unit(statuses),
+                                              unit(kernel_is_stopped),
+                                              unit(policies_are_listed_whole),
+                                              unit(nothing_const_is_changed),
+                                              unit(how_many) };
     return test_run(hostile_api);
 }

@@ -281,16 +281,14 @@ static void what_differs_is_drawn(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest judges[] = {
-        cmocka_unit_test(truth_is_not_accused),
-        cmocka_unit_test(every_sentence_is_said),
-        cmocka_unit_test(guards_are_watched),
-        cmocka_unit_test(every_moment_is_watched),
-        cmocka_unit_test(who_is_alone_is_not_watched),
-        cmocka_unit_test(faults_are_told),
-        cmocka_unit_test(nothing_runs_and_nobody_is_judged),
-        cmocka_unit_test(what_differs_is_drawn),
-    };
+    const struct CMUnitTest judges[] = { unit(truth_is_not_accused),
+                                         unit(every_sentence_is_said),
+                                         unit(guards_are_watched),
+                                         unit(every_moment_is_watched),
+                                         unit(who_is_alone_is_not_watched),
+                                         unit(faults_are_told),
+                                         unit(nothing_runs_and_nobody_is_judged),
+                                         unit(what_differs_is_drawn) };
     if (simt_machine_open(NULL, &machine)) return 1;
     int failed = test_run(judges);
     simt_machine_close(machine);

@@ -245,8 +245,7 @@ static void notes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest judges[] = { cmocka_unit_test(batches), cmocka_unit_test(oracles),
-                                         cmocka_unit_test(shelves), cmocka_unit_test(fixtures),
-                                         cmocka_unit_test(tours),   cmocka_unit_test(notes) };
+    const struct CMUnitTest judges[] = { unit(batches),  unit(oracles), unit(shelves),
+                                         unit(fixtures), unit(tours),   unit(notes) };
     return test_run(judges);
 }

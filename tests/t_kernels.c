@@ -981,25 +981,19 @@ static void settings_are_checked(void **state)
 int main(void)
 {
     static const struct CMUnitTest of_each[] = {
-        cmocka_unit_test(in_order),
-        cmocka_unit_test(in_any_order),
-        cmocka_unit_test(conserves),
-        cmocka_unit_test(duplicates),
-        cmocka_unit_test(sectors),
-        cmocka_unit_test(clear_leaves_nothing),
-        cmocka_unit_test(erase_lowers_bounds),
-        cmocka_unit_test(long_lists_in_any_order),
-        cmocka_unit_test(large_batches),
+        unit(in_order),     unit(in_any_order),         unit(conserves),           unit(duplicates),
+        unit(sectors),      unit(clear_leaves_nothing), unit(erase_lowers_bounds), unit(long_lists_in_any_order),
+        unit(large_batches)
     };
-    static const struct CMUnitTest of_all[] = { cmocka_unit_test(select_is_pure),
-                                                cmocka_unit_test(the_choice_at_open_is_the_pick),
-                                                cmocka_unit_test(dictionaries_take_the_first),
-                                                cmocka_unit_test(choice_is_told),
-                                                cmocka_unit_test(miss_is_one_line),
-                                                cmocka_unit_test(settings_are_checked),
-                                                cmocka_unit_test(rows_have_the_lanes_they_say),
-                                                cmocka_unit_test(who_was_left_was_left_now),
-                                                cmocka_unit_test(victims_are_used_meanwhile),
-                                                cmocka_unit_test(entries_are_counted) };
+    static const struct CMUnitTest of_all[] = { unit(select_is_pure),
+                                                unit(the_choice_at_open_is_the_pick),
+                                                unit(dictionaries_take_the_first),
+                                                unit(choice_is_told),
+                                                unit(miss_is_one_line),
+                                                unit(settings_are_checked),
+                                                unit(rows_have_the_lanes_they_say),
+                                                unit(who_was_left_was_left_now),
+                                                unit(victims_are_used_meanwhile),
+                                                unit(entries_are_counted) };
     return variants_run(of_each, sizeof of_each / sizeof *of_each, of_all, sizeof of_all / sizeof *of_all);
 }

@@ -381,10 +381,8 @@ static void test_refused_memory(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layouts),        cmocka_unit_test(test_long),   cmocka_unit_test(test_genome),
-        cmocka_unit_test(test_reads),          cmocka_unit_test(test_damage), cmocka_unit_test(test_noise),
-        cmocka_unit_test(test_refused_memory),
-    };
+    const struct CMUnitTest tests[] = { unit(test_layouts),       unit(test_long),   unit(test_genome),
+                                        unit(test_reads),         unit(test_damage), unit(test_noise),
+                                        unit(test_refused_memory) };
     return test_run(tests);
 }

@@ -138,11 +138,7 @@ static void retention_dual(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(first_eviction_single),
-        cmocka_unit_test(first_eviction_dual),
-        cmocka_unit_test(retention_single),
-        cmocka_unit_test(retention_dual),
-    };
+    const struct CMUnitTest tests[] = { unit(first_eviction_single), unit(first_eviction_dual), unit(retention_single),
+                                        unit(retention_dual) };
     return test_run(tests);
 }

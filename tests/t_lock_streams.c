@@ -486,16 +486,14 @@ static void a_word_that_stays_away_stops_the_table(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_row_orders_streams),
-        cmocka_unit_test(a_recording_chains_what_follows),
-        cmocka_unit_test(a_recorded_list_waits_for_the_last),
-        cmocka_unit_test(a_wait_that_is_left_out_is_found),
-        cmocka_unit_test(a_new_stream_at_an_old_address_waits),
-        cmocka_unit_test(errors_in_between),
-        cmocka_unit_test(errors_before_a_batch_leave_the_order),
-        cmocka_unit_test(what_a_batch_waits_for_may_fail),
-        cmocka_unit_test(a_word_that_stays_away_stops_the_table),
-    };
+    const struct CMUnitTest tests[] = { unit(every_row_orders_streams),
+                                        unit(a_recording_chains_what_follows),
+                                        unit(a_recorded_list_waits_for_the_last),
+                                        unit(a_wait_that_is_left_out_is_found),
+                                        unit(a_new_stream_at_an_old_address_waits),
+                                        unit(errors_in_between),
+                                        unit(errors_before_a_batch_leave_the_order),
+                                        unit(what_a_batch_waits_for_may_fail),
+                                        unit(a_word_that_stays_away_stops_the_table) };
     return test_run(tests);
 }

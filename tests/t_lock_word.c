@@ -146,9 +146,6 @@ static void broken_words_are_found(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_word_keeps_kernels_apart),
-        cmocka_unit_test(broken_words_are_found),
-    };
+    const struct CMUnitTest tests[] = { unit(the_word_keeps_kernels_apart), unit(broken_words_are_found) };
     return test_run(tests);
 }

@@ -342,10 +342,7 @@ static void broken_locks_are_found(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_row_keeps_threads_apart),
-        cmocka_unit_test(updaters_run_together_where_they_own),
-        cmocka_unit_test(broken_locks_are_found),
-    };
+    const struct CMUnitTest tests[] = { unit(every_row_keeps_threads_apart), unit(updaters_run_together_where_they_own),
+                                        unit(broken_locks_are_found) };
     return test_run(tests);
 }

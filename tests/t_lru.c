@@ -224,9 +224,7 @@ static void uniform_tight(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_trace_at_128), cmocka_unit_test(a_trace),   cmocka_unit_test(zipf_steep),
-        cmocka_unit_test(zipf_usual),     cmocka_unit_test(zipf_flat), cmocka_unit_test(uniform_tight),
-    };
+    const struct CMUnitTest tests[] = { unit(a_trace_at_128), unit(a_trace),   unit(zipf_steep),
+                                        unit(zipf_usual),     unit(zipf_flat), unit(uniform_tight) };
     return test_run(tests);
 }

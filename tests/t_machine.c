@@ -915,27 +915,25 @@ static void raw_accesses(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest machines[] = {
-        cmocka_unit_test(refused),
-        cmocka_unit_test(races_are_told),
-        cmocka_unit_test(weak_finds_races),
-        cmocka_unit_test(rooms_are_new),
-        cmocka_unit_test(values_of_several_sizes),
-        cmocka_unit_test(sound_collectives),
-        cmocka_unit_test(launches),
-        cmocka_unit_test(changes_at_once),
-        cmocka_unit_test(tickets_without_a_start),
-        cmocka_unit_test(tickets_in_front),
-        cmocka_unit_test(tickets_without_memory),
-        cmocka_unit_test(the_last_step_is_watched),
-        cmocka_unit_test(nobody_watches_afterwards),
-        cmocka_unit_test(names),
-        cmocka_unit_test(metered),
-        cmocka_unit_test(exploring_ends),
-        cmocka_unit_test(rows_of_a_story),
-        cmocka_unit_test(only_the_first_is_told),
-        cmocka_unit_test(raw_accesses),
-    };
+    const struct CMUnitTest machines[] = { unit(refused),
+                                           unit(races_are_told),
+                                           unit(weak_finds_races),
+                                           unit(rooms_are_new),
+                                           unit(values_of_several_sizes),
+                                           unit(sound_collectives),
+                                           unit(launches),
+                                           unit(changes_at_once),
+                                           unit(tickets_without_a_start),
+                                           unit(tickets_in_front),
+                                           unit(tickets_without_memory),
+                                           unit(the_last_step_is_watched),
+                                           unit(nobody_watches_afterwards),
+                                           unit(names),
+                                           unit(metered),
+                                           unit(exploring_ends),
+                                           unit(rows_of_a_story),
+                                           unit(only_the_first_is_told),
+                                           unit(raw_accesses) };
     open_machine(NULL);
     int failed = test_run(machines);
     close_machine(NULL);

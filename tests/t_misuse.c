@@ -785,21 +785,19 @@ static void how_many(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest misuse[] = {
-        cmocka_unit_test(batches_lru),
-        cmocka_unit_test(batches_custom_dual),
-        cmocka_unit_test(batches_dictionary),
-        cmocka_unit_test(odd_values),
-        cmocka_unit_test(nothing_is_fine),
-        cmocka_unit_test(reserved_keys),
-        cmocka_unit_test(configurations),
-        cmocka_unit_test(dictionaries),
-        cmocka_unit_test(other_calls),
-        cmocka_unit_test(sizes_of_a_dictionary),
-        cmocka_unit_test(names),
-        cmocka_unit_test(drawn),
-        cmocka_unit_test(drawn_tables),
-        cmocka_unit_test(how_many),
-    };
+    const struct CMUnitTest misuse[] = { unit(batches_lru),
+                                         unit(batches_custom_dual),
+                                         unit(batches_dictionary),
+                                         unit(odd_values),
+                                         unit(nothing_is_fine),
+                                         unit(reserved_keys),
+                                         unit(configurations),
+                                         unit(dictionaries),
+                                         unit(other_calls),
+                                         unit(sizes_of_a_dictionary),
+                                         unit(names),
+                                         unit(drawn),
+                                         unit(drawn_tables),
+                                         unit(how_many) };
     return test_run(misuse);
 }

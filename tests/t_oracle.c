@@ -751,11 +751,9 @@ static void borrowed_rows_agree(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest oracle[] = {
-        cmocka_unit_test(every_lie_is_caught),       cmocka_unit_test(every_mistake_is_caught),
-        cmocka_unit_test(pinned_victims_are_caught), cmocka_unit_test(matching_is_exact),
-        cmocka_unit_test(matching_by_moments),       cmocka_unit_test(sums_agree),
-        cmocka_unit_test(arrays_are_watched),        cmocka_unit_test(borrowed_rows_agree),
-    };
+    const struct CMUnitTest oracle[] = { unit(every_lie_is_caught),       unit(every_mistake_is_caught),
+                                         unit(pinned_victims_are_caught), unit(matching_is_exact),
+                                         unit(matching_by_moments),       unit(sums_agree),
+                                         unit(arrays_are_watched),        unit(borrowed_rows_agree) };
     return test_run(oracle);
 }

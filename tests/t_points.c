@@ -619,23 +619,21 @@ static void limits_are_measured(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_order_has_everyone_once),
-        cmocka_unit_test(a_drawing_is_what_it_says),
-        cmocka_unit_test(a_skewed_drawing_favours_few),
-        cmocka_unit_test(a_value_tells_whether_it_is_right),
-        cmocka_unit_test(floors_make_sense),
-        cmocka_unit_test(floors_of_words_make_sense),
-        cmocka_unit_test(every_operation_has_a_row),
-        cmocka_unit_test(a_mixed_batch_is_what_it_says),
-        cmocka_unit_test(every_point_is_proved_and_timed),
-        cmocka_unit_test(points_that_evict_nobody),
-        cmocka_unit_test(the_pending_are_counted),
-        cmocka_unit_test(what_grows_is_measured),
-        cmocka_unit_test(few_keys_come_again),
-        cmocka_unit_test(the_wanted_are_near),
-        cmocka_unit_test(what_lies_is_not_timed),
-        cmocka_unit_test(limits_are_measured),
-    };
+    const struct CMUnitTest tests[] = { unit(an_order_has_everyone_once),
+                                        unit(a_drawing_is_what_it_says),
+                                        unit(a_skewed_drawing_favours_few),
+                                        unit(a_value_tells_whether_it_is_right),
+                                        unit(floors_make_sense),
+                                        unit(floors_of_words_make_sense),
+                                        unit(every_operation_has_a_row),
+                                        unit(a_mixed_batch_is_what_it_says),
+                                        unit(every_point_is_proved_and_timed),
+                                        unit(points_that_evict_nobody),
+                                        unit(the_pending_are_counted),
+                                        unit(what_grows_is_measured),
+                                        unit(few_keys_come_again),
+                                        unit(the_wanted_are_near),
+                                        unit(what_lies_is_not_timed),
+                                        unit(limits_are_measured) };
     return test_run(tests);
 }

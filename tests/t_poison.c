@@ -215,7 +215,6 @@ static void on_a_device(void **state) { (void)state, live_many("cuda", 12, 16); 
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(on_the_reference), cmocka_unit_test(on_the_host_machine),
-                                        cmocka_unit_test(on_a_device) };
+    const struct CMUnitTest tests[] = { unit(on_the_reference), unit(on_the_host_machine), unit(on_a_device) };
     return test_run(tests);
 }

@@ -392,11 +392,9 @@ static void functions(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(functions),        cmocka_unit_test(flags),
-        cmocka_unit_test(scores_needed),    cmocka_unit_test(whole_trace_single),
-        cmocka_unit_test(whole_trace_dual), cmocka_unit_test(mixed_single),
-        cmocka_unit_test(mixed_dual),
-    };
+    const struct CMUnitTest tests[] = { unit(functions),        unit(flags),
+                                        unit(scores_needed),    unit(whole_trace_single),
+                                        unit(whole_trace_dual), unit(mixed_single),
+                                        unit(mixed_dual) };
     return test_run(tests);
 }

@@ -370,13 +370,13 @@ static void judging_changes_nothing(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest random[] = { cmocka_unit_test(cases_are_truthful),
-                                         cmocka_unit_test(kernels_are_truthful),
-                                         cmocka_unit_test(hive_is_truthful),
-                                         cmocka_unit_test(hive_kernels_are_truthful),
-                                         cmocka_unit_test(hive_blocks_are_truthful),
-                                         cmocka_unit_test(long_lists_are_truthful),
-                                         cmocka_unit_test(cases_repeat),
-                                         cmocka_unit_test(judging_changes_nothing) };
+    const struct CMUnitTest random[] = { unit(cases_are_truthful),
+                                         unit(kernels_are_truthful),
+                                         unit(hive_is_truthful),
+                                         unit(hive_kernels_are_truthful),
+                                         unit(hive_blocks_are_truthful),
+                                         unit(long_lists_are_truthful),
+                                         unit(cases_repeat),
+                                         unit(judging_changes_nothing) };
     return test_run(random);
 }

@@ -121,7 +121,7 @@ static void test_clean(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest raw[] = { cmocka_unit_test(test_caught), cmocka_unit_test(test_clean) };
+    const struct CMUnitTest raw[] = { unit(test_caught), unit(test_clean) };
     must(simt_machine_open(NULL, &machine));
     int failed = test_run(raw);
     simt_machine_close(machine);
@@ -140,7 +140,7 @@ static void test_raw(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest raw[] = { cmocka_unit_test(test_raw) };
+    const struct CMUnitTest raw[] = { unit(test_raw) };
     return test_run(raw);
 }
 

@@ -208,7 +208,7 @@ static void in_batches(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest of_each[] = { cmocka_unit_test(is_lru), cmocka_unit_test(is_the_reference),
-                                                 cmocka_unit_test(in_order), cmocka_unit_test(in_batches) };
+    static const struct CMUnitTest of_each[] = { unit(is_lru), unit(is_the_reference), unit(in_order),
+                                                 unit(in_batches) };
     return variants_run(of_each, sizeof of_each / sizeof *of_each, NULL, 0);
 }

@@ -210,11 +210,7 @@ static void equal_scores(void **state)
 }
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(another_table),
-        cmocka_unit_test(next_to_nothing),
-        cmocka_unit_test(another_shape),
-        cmocka_unit_test(equal_scores),
-    };
+    const struct CMUnitTest tests[] = { unit(another_table), unit(next_to_nothing), unit(another_shape),
+                                        unit(equal_scores) };
     return test_run(tests);
 }

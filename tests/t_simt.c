@@ -662,13 +662,11 @@ static void test_memory(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest simt[] = {
-        cmocka_unit_test(test_correct),   cmocka_unit_test(test_faults),  cmocka_unit_test(test_replay),
-        cmocka_unit_test(test_same_seed), cmocka_unit_test(test_search),  cmocka_unit_test(test_search_local_first),
-        cmocka_unit_test(test_weak),      cmocka_unit_test(test_streams), cmocka_unit_test(test_meter),
-        cmocka_unit_test(test_memory),    cmocka_unit_test(test_explore), cmocka_unit_test(test_watch),
-        cmocka_unit_test(test_story),     cmocka_unit_test(test_limits),  cmocka_unit_test(test_explore_memory),
-    };
+    const struct CMUnitTest simt[] = { unit(test_correct),   unit(test_faults),  unit(test_replay),
+                                       unit(test_same_seed), unit(test_search),  unit(test_search_local_first),
+                                       unit(test_weak),      unit(test_streams), unit(test_meter),
+                                       unit(test_memory),    unit(test_explore), unit(test_watch),
+                                       unit(test_story),     unit(test_limits),  unit(test_explore_memory) };
     open_machine(NULL);
     int failed = test_run(simt);
     close_machine(NULL);

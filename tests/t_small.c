@@ -338,10 +338,8 @@ static void dual_custom(void **state) { (void)state, explore(&settings[2], "cust
 
 int main(void)
 {
-    const struct CMUnitTest small_tables[] = {
-        cmocka_unit_test(crowd_lru), cmocka_unit_test(crowd_lfu), cmocka_unit_test(crowd_custom),
-        cmocka_unit_test(mixed_lru), cmocka_unit_test(mixed_lfu), cmocka_unit_test(mixed_custom),
-        cmocka_unit_test(dual_lru),  cmocka_unit_test(dual_lfu),  cmocka_unit_test(dual_custom),
-    };
+    const struct CMUnitTest small_tables[] = { unit(crowd_lru), unit(crowd_lfu), unit(crowd_custom),
+                                               unit(mixed_lru), unit(mixed_lfu), unit(mixed_custom),
+                                               unit(dual_lru),  unit(dual_lfu),  unit(dual_custom) };
     return test_run(small_tables);
 }

@@ -606,20 +606,18 @@ static void longest_names(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(round_trips),
-        cmocka_unit_test(pins_are_dropped),
-        cmocka_unit_test(bytes_are_as_documented),
-        cmocka_unit_test(golden),
-        cmocka_unit_test(failed_save_leaves_no_part),
-        cmocka_unit_test(without_standard_input),
-        cmocka_unit_test(killed_while_saving),
-        cmocka_unit_test(to_devices_and_pipes),
-        cmocka_unit_test(long_files_fail),
-        cmocka_unit_test(the_systems_files),
-        cmocka_unit_test(scores_of_another_clock),
-        cmocka_unit_test(names_beside),
-        cmocka_unit_test(longest_names),
-    };
+    const struct CMUnitTest tests[] = { unit(round_trips),
+                                        unit(pins_are_dropped),
+                                        unit(bytes_are_as_documented),
+                                        unit(golden),
+                                        unit(failed_save_leaves_no_part),
+                                        unit(without_standard_input),
+                                        unit(killed_while_saving),
+                                        unit(to_devices_and_pipes),
+                                        unit(long_files_fail),
+                                        unit(the_systems_files),
+                                        unit(scores_of_another_clock),
+                                        unit(names_beside),
+                                        unit(longest_names) };
     return test_run(tests);
 }

@@ -409,9 +409,9 @@ static void as_long_as_told(void **unused)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(on_this_machine), cmocka_unit_test(on_a_device),
-                                        cmocka_unit_test(a_table_without_a_lock_is_found) };
-    const struct CMUnitTest told[] = { cmocka_unit_test(as_long_as_told) };
+    const struct CMUnitTest tests[] = { unit(on_this_machine), unit(on_a_device),
+                                        unit(a_table_without_a_lock_is_found) };
+    const struct CMUnitTest told[] = { unit(as_long_as_told) };
     if (argc < 3 || strcmp(argv[1], "--seconds") != 0) return test_run(tests);
     told_seconds = atof(argv[2]);
     for (int i = 3; i < argc && i < 3 + 15; i++) told_locks[i - 3] = argv[i];

@@ -228,9 +228,7 @@ static void test_refused_memory(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pinned), cmocka_unit_test(test_repeats), cmocka_unit_test(test_bad_specs),
-        cmocka_unit_test(test_parse),  cmocka_unit_test(test_forms),   cmocka_unit_test(test_refused_memory),
-    };
+    const struct CMUnitTest tests[] = { unit(test_pinned), unit(test_repeats), unit(test_bad_specs),
+                                        unit(test_parse),  unit(test_forms),   unit(test_refused_memory) };
     return test_run(tests);
 }

@@ -597,13 +597,11 @@ static void t_places(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(t_round_trip),    cmocka_unit_test(t_others),      cmocka_unit_test(t_truncated),
-        cmocka_unit_test(t_flipped),       cmocka_unit_test(t_random),      cmocka_unit_test(t_garbage_behind),
-        cmocka_unit_test(t_old_form),      cmocka_unit_test(t_bomb),        cmocka_unit_test(t_window),
-        cmocka_unit_test(t_write_faults),  cmocka_unit_test(t_read_faults), cmocka_unit_test(t_short),
-        cmocka_unit_test(t_memory_faults), cmocka_unit_test(t_given_up),    cmocka_unit_test(t_places),
-        cmocka_unit_test(t_shrinking),
-    };
+    const struct CMUnitTest tests[] = { unit(t_round_trip),    unit(t_others),      unit(t_truncated),
+                                        unit(t_flipped),       unit(t_random),      unit(t_garbage_behind),
+                                        unit(t_old_form),      unit(t_bomb),        unit(t_window),
+                                        unit(t_write_faults),  unit(t_read_faults), unit(t_short),
+                                        unit(t_memory_faults), unit(t_given_up),    unit(t_places),
+                                        unit(t_shrinking) };
     return test_run(tests);
 }

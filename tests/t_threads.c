@@ -332,8 +332,7 @@ static void openmp_does_not_show(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest threads[] = { cmocka_unit_test(host_threads), cmocka_unit_test(sums_are_exact),
-                                          cmocka_unit_test(reasons_are_private),
-                                          cmocka_unit_test(openmp_does_not_show) };
+    const struct CMUnitTest threads[] = { unit(host_threads), unit(sums_are_exact), unit(reasons_are_private),
+                                          unit(openmp_does_not_show) };
     return test_run(threads);
 }

@@ -601,18 +601,16 @@ static void sorting_is_chosen(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest of_each[] = { cmocka_unit_test(what_is_far_is_fetched) };
-    const struct CMUnitTest of_all[] = {
-        cmocka_unit_test(every_value_has_its_place),
-        cmocka_unit_test(the_best_come_near),
-        cmocka_unit_test(any_entry_is_worth_more_than_none),
-        cmocka_unit_test(many_are_fetched),
-        cmocka_unit_test(a_find_that_was_stopped_leaves_nothing),
-        cmocka_unit_test(bins_are_as_wide_as_they_must),
-        cmocka_unit_test(threads_promote_the_same),
-        cmocka_unit_test(who_is_pinned_stays),
-        cmocka_unit_test(room_for_fetches_is_told),
-        cmocka_unit_test(sorting_is_chosen),
-    };
+    const struct CMUnitTest of_each[] = { unit(what_is_far_is_fetched) };
+    const struct CMUnitTest of_all[] = { unit(every_value_has_its_place),
+                                         unit(the_best_come_near),
+                                         unit(any_entry_is_worth_more_than_none),
+                                         unit(many_are_fetched),
+                                         unit(a_find_that_was_stopped_leaves_nothing),
+                                         unit(bins_are_as_wide_as_they_must),
+                                         unit(threads_promote_the_same),
+                                         unit(who_is_pinned_stays),
+                                         unit(room_for_fetches_is_told),
+                                         unit(sorting_is_chosen) };
     return variants_run(of_each, 1, of_all, sizeof of_all / sizeof *of_all);
 }

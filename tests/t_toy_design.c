@@ -350,11 +350,9 @@ static void opening_fails(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(batches_of_two_launches), cmocka_unit_test(mixed_batches),
-        cmocka_unit_test(entries_come_back),       cmocka_unit_test(a_kernel_astray_is_told_of),
-        cmocka_unit_test(growth_in_place),         cmocka_unit_test(memory_is_refused),
-        cmocka_unit_test(the_device_fails),        cmocka_unit_test(opening_fails),
-    };
+    const struct CMUnitTest tests[] = { unit(batches_of_two_launches), unit(mixed_batches),
+                                        unit(entries_come_back),       unit(a_kernel_astray_is_told_of),
+                                        unit(growth_in_place),         unit(memory_is_refused),
+                                        unit(the_device_fails),        unit(opening_fails) };
     return test_run(tests);
 }

@@ -312,10 +312,7 @@ static void t_rest(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(t_real),      cmocka_unit_test(t_real_round), cmocka_unit_test(t_any),
-        cmocka_unit_test(t_too_large), cmocka_unit_test(t_link),       cmocka_unit_test(t_faults),
-        cmocka_unit_test(t_rest),
-    };
+    const struct CMUnitTest tests[] = { unit(t_real), unit(t_real_round), unit(t_any), unit(t_too_large),
+                                        unit(t_link), unit(t_faults),     unit(t_rest) };
     return test_run(tests);
 }

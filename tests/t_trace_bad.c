@@ -292,9 +292,7 @@ static void t_noise(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(t_bad_binary), cmocka_unit_test(t_layout), cmocka_unit_test(t_early),
-        cmocka_unit_test(t_truncated),  cmocka_unit_test(t_noise),
-    };
+    const struct CMUnitTest tests[] = { unit(t_bad_binary), unit(t_layout), unit(t_early), unit(t_truncated),
+                                        unit(t_noise) };
     return test_run(tests);
 }

@@ -230,11 +230,6 @@ static void t_spans(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(t_csv),
-        cmocka_unit_test(t_hashed),
-        cmocka_unit_test(t_long),
-        cmocka_unit_test(t_spans),
-    };
+    const struct CMUnitTest tests[] = { unit(t_csv), unit(t_hashed), unit(t_long), unit(t_spans) };
     return test_run(tests);
 }

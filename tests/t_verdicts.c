@@ -826,11 +826,9 @@ static void shelf(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest verdicts[] = {
-        cmocka_unit_test(accounts),       cmocka_unit_test(arrays_left_out), cmocka_unit_test(lists_in_order),
-        cmocka_unit_test(far_pointers),   cmocka_unit_test(oracles),         cmocka_unit_test(compared),
-        cmocka_unit_test(parts),          cmocka_unit_test(mix_fails),       cmocka_unit_test(mix_is_judged),
-        cmocka_unit_test(mix_has_limits), cmocka_unit_test(differences),     cmocka_unit_test(shelf),
-    };
+    const struct CMUnitTest verdicts[] = { unit(accounts),       unit(arrays_left_out), unit(lists_in_order),
+                                           unit(far_pointers),   unit(oracles),         unit(compared),
+                                           unit(parts),          unit(mix_fails),       unit(mix_is_judged),
+                                           unit(mix_has_limits), unit(differences),     unit(shelf) };
     return test_run(verdicts);
 }

@@ -468,16 +468,14 @@ static void lists(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(export_in_pieces),
-        cmocka_unit_test(export_at_the_edges),
-        cmocka_unit_test(every_predicate),
-        cmocka_unit_test(predicates_misused),
-        cmocka_unit_test(for_each),
-        cmocka_unit_test(counters_are_exact),
-        cmocka_unit_test(clear_keeps_time),
-        cmocka_unit_test(names),
-        cmocka_unit_test(lists),
-    };
+    const struct CMUnitTest tests[] = { unit(export_in_pieces),
+                                        unit(export_at_the_edges),
+                                        unit(every_predicate),
+                                        unit(predicates_misused),
+                                        unit(for_each),
+                                        unit(counters_are_exact),
+                                        unit(clear_keeps_time),
+                                        unit(names),
+                                        unit(lists) };
     return test_run(tests);
 }

@@ -91,6 +91,9 @@ typedef struct counting {
 } counting;
 void counting_init(counting *c);
 
+/* A test in such a list. */
+#define unit(function) cmocka_unit_test(function)
+
 /* Runs the tests with TAP output; main returns this. HEDDLE_TEST_ONLY, a pattern with * and ?, chooses some. */
 #define test_run(tests) test_run_named(#tests, tests, sizeof(tests) / sizeof(tests)[0])
 int test_run_named(const char *name, const struct CMUnitTest *tests, size_t n);
