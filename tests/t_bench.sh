@@ -148,6 +148,18 @@ code=$?
 if [ $code = 0 ] && [ "$(sed '1d;/^$/,$d' out | awk '{ print NF, $NF }' | sort -u | tr '\n' ' ')" = '26 hash 26 mix64 ' ]; then pass 'a point, a line'
 else fail 'a point, a line' "exit $code, $(sed -n 3p out)"; fi
 
+# Every parameter is a word; what has no column of its own is in the last one. Former names of kernels are names.
+bench --backend ref find dim=2 load=0.5 capacity=1Ki batch=32 calls=1 hits=1 dual=0 policy=lru,lfu pins=0 --repeat 1 --csv >out
+code=$?
+if [ $code = 0 ] && [ "$(cut -d, -f29 out | tr '\n' ';')" = 'set;pins=0;policy=lfu pins=0;' ]; then pass 'points by parameters'
+else fail 'points by parameters' "exit $code, $(tail -n 1 out)"; fi
+bench --backend ref design=hive find dual=1 --repeat 1 >out
+code=$?
+if [ $code = 2 ] && grep -q 'dual: ' err; then pass 'a parameter of another design is refused'; else fail 'a parameter of another design is refused' "exit $code"; fi
+bench --backend host find variant=gather dim=2 load=0.5 capacity=1Ki batch=32 calls=1 hits=1 dual=0 --repeat 1 --csv >out
+code=$?
+if [ $code = 0 ] && [ "$(sed 1d out | cut -d, -f10)" = coalesced ]; then pass 'a variant by its former name'; else fail 'a variant by its former name' "exit $code"; fi
+
 bench --backend ref find insert_or_assign erase export design=hive layout=words,masks load=0.5 capacity=1Ki batch=32 slots=32 calls=2 --repeat 1 --csv >out
 code=$?
 if [ $code = 0 ] && ! [ -s err ] && [ "$(grep -c ',words,.*,hive,32,queue,0,4,mix64$' out)" = 6 ] && [ "$(grep -c ',masks,.*,hive,32,queue,0,4,mix64$' out)" = 6 ]; then pass 'points of another design'

@@ -134,6 +134,15 @@ static void a_value_tells_whether_it_is_right(void **state)
     check(bench_value_of(77, BENCH_ANY, WORDS, value) == BENCH_ZERO, "zero");
 }
 
+static bench_shape shape_of(const char *design, uint64_t capacity, uint32_t slots, uint32_t words)
+{
+    bench_shape shape = bench_shape_of(design, "ref");
+    shape.table.capacity = capacity;
+    shape.table.slots = slots;
+    shape.words = words;
+    return shape;
+}
+
 /* ---- Floors and goals ------------------------------------------------------------------------ */
 
 static double floor_in(const bench_shape *shape, hd_op op, double hits, double load)
@@ -147,13 +156,15 @@ static double floor_in(const bench_shape *shape, hd_op op, double hits, double l
 
 static double floor_of(hd_op op, double hits, double load, uint32_t words, bool dual, hd_layout layout)
 {
-    return floor_in(&(bench_shape){ .design = "hkv", .layout = layout, .dual = dual, .slots = 128, .words = words }, op,
-                    hits, load);
+    bench_shape shape = shape_of("hkv", 0, 128, words);
+    shape.table.layout = layout;
+    shape.table.hkv.dual = dual;
+    return floor_in(&shape, op, hits, load);
 }
 
 static void floors_make_sense(void **state)
 {
-    const bench_shape other = { .design = "other", .layout = HD_LAYOUT_PLANES, .slots = 128, .words = 8 };
+    const bench_shape other = shape_of("other", 0, 128, 8);
     (void)state;
     check(!bench_places_of(&other, HD_OP_FIND, 1, 0.5).known, "places of a design that counts none are known");
     check(floor_in(&other, HD_OP_FIND, 1, 0.5) == 0, "a design that counts no places has a roofline");
@@ -187,7 +198,7 @@ static void floors_make_sense(void **state)
 static void floors_of_words_make_sense(void **state)
 {
     (void)state;
-    bench_shape shape = { .design = "hive", .layout = HD_LAYOUT_WORDS, .slots = 16, .words = 1 };
+    bench_shape shape = shape_of("hive", 0, 16, 1);
     const double key = 8.0 / 128, value = 4.0 / 128, fate = 1.0 / 128, tiny = 1e-9;
     check(fabs(floor_in(&shape, HD_OP_FIND, 1, 0.9) - (1 + key + value + fate)) < tiny, "a hit: %g",
           floor_in(&shape, HD_OP_FIND, 1, 0.9));
@@ -200,10 +211,10 @@ static void floors_of_words_make_sense(void **state)
     double mixed = floor_in(&shape, BENCH_MIXED, 0.5, 0.9), of_all = 1 + key + 0.5 * value + 0.15 * value + 2 * fate;
     check(fabs(mixed - of_all) < tiny, "a mixed batch: %g, not %g", mixed, of_all);
     double words = floor_in(&shape, HD_OP_INSERT_OR_ASSIGN, 0, 0.9), small = floor_in(&shape, HD_OP_FIND, 1, 0.9);
-    shape.layout = HD_LAYOUT_MASKS;
+    shape.table.layout = HD_LAYOUT_MASKS;
     check(floor_in(&shape, HD_OP_INSERT_OR_ASSIGN, 0, 0.9) > words + 0.9, "a mask is another place");
     check(fabs(floor_in(&shape, HD_OP_ASSIGN, 1, 0.9) - words) < tiny, "which a new value leaves alone");
-    shape.slots = 64;
+    shape.table.slots = 64;
     check(floor_in(&shape, HD_OP_FIND, 1, 0.9) > small + 0.9, "a bucket of four lines costs more than one");
 }
 
@@ -227,10 +238,8 @@ static void every_operation_has_a_row(void **state)
             for (int d = 0; d < goals_dims(g); d++)
                 for (int l = 0; l < goals_loads(g); l++) {
                     const bench_goal *row = &g->row[i];
-                    bench_shape shape = { .design = g->design,
-                                          .dual = row->dual,
-                                          .capacity = goal_capacity(g, g->dim[d], g->load[l]),
-                                          .words = g->dim[d] };
+                    bench_shape shape = shape_of(g->design, goal_capacity(g, g->dim[d], g->load[l]), 128, g->dim[d]);
+                    shape.table.hkv.dual = row->dual;
                     bench_point point = { .op = row->op,
                                           .hits = row->hits,
                                           .load = g->load[l],
@@ -245,9 +254,9 @@ static void every_operation_has_a_row(void **state)
                     check(goal_of("NVIDIA A100", &shape, &point).peer == 0, "another device");
                     point.n /= 2;
                     check(goal_of("NVIDIA H200", &shape, &point).peer == 0, "other calls");
-                    point.n *= 2, shape.capacity /= 2;
+                    point.n *= 2, shape.table.capacity /= 2;
                     check(goal_of("NVIDIA H200", &shape, &point).peer == 0, "another capacity");
-                    shape.capacity *= 2, shape.design = "no design";
+                    shape.table.capacity *= 2, shape.table.design = "no design";
                     check(goal_of("NVIDIA H200", &shape, &point).peer == 0, "another design");
                     with += p.peer > 0;
                 }
@@ -275,11 +284,12 @@ static void every_point_is_proved_and_timed(void **state)
     uint64_t round = 0;
     for (int shape = 0; shape < 4; shape++) {
         bench_fixture s;
-        must(bench_fixture_open(&s, &bench_here,
-                                &(bench_shape){ "hkv", "ref", shape & 1 ? HD_LAYOUT_PAIRS : HD_LAYOUT_PLANES, shape & 2,
-                                                CAPACITY, 128, 3, 0, NULL, 0,
-                                                shape & 2 ? HD_TIERS_POSITION : HD_TIERS_BUCKET, shape ? 0.3 : 0,
-                                                HD_FETCH_USUAL }));
+        bench_shape of = shape_of("hkv", CAPACITY, 128, 3);
+        of.table.layout = shape & 1 ? HD_LAYOUT_PAIRS : HD_LAYOUT_PLANES;
+        of.table.hkv.dual = shape & 2;
+        of.table.hkv.tiers = shape & 2 ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
+        of.near = shape ? 0.3 : 0;
+        must(bench_fixture_open(&s, &bench_here, &of));
         for (int l = 0; l < goals_loads(&bench_goals_hkv); l++)
             for (int op = 0; op < HD_OP_COUNT_; op++)
                 for (int skewed = 0; skewed < (op == HD_OP_EXPORT ? 1 : 2) && bench_buffers_row_of((hd_op)op); skewed++)
@@ -316,14 +326,10 @@ static void points_that_evict_nobody(void **state)
     for (int shape = 0; shape < 4; shape++)
         for (int bulk = 0; bulk < 2; bulk++) {
             bench_fixture s;
-            must(bench_fixture_open(&s, &bench_here,
-                                    &(bench_shape){ .design = "hive",
-                                                    .backend = "ref",
-                                                    .layout = shape & 1 ? HD_LAYOUT_MASKS : HD_LAYOUT_WORDS,
-                                                    .capacity = CAPACITY,
-                                                    .slots = shape & 2 ? 32 : 16,
-                                                    .words = 1,
-                                                    .hashes = shape & 2 ? 3 : 2 }));
+            bench_shape of = shape_of("hive", CAPACITY, shape & 2 ? 32 : 16, 1);
+            of.table.layout = shape & 1 ? HD_LAYOUT_MASKS : HD_LAYOUT_WORDS;
+            of.table.hive.hashes = shape & 2 ? 3 : 2;
+            must(bench_fixture_open(&s, &bench_here, &of));
             for (int i = 0; i < bench_goals_hive.rows; i++)
                 for (int l = 0; l < goals_loads(&bench_goals_hive); l++) {
                     const bench_goal *row = &bench_goals_hive.row[i];
@@ -359,9 +365,8 @@ static void the_pending_are_counted(void **state)
     bench_fixture s;
     bench_measure m;
     bench_point p = { .op = HD_OP_INSERT_OR_ASSIGN, .load = 1, .n = 1 << 10, .bulk = true };
-    must(bench_fixture_open(&s, &bench_here,
-                            &(bench_shape){
-                                .design = "hive", .backend = "ref", .capacity = 1 << 10, .slots = 8, .words = 1 }));
+    bench_shape of = shape_of("hive", 1 << 10, 8, 1);
+    must(bench_fixture_open(&s, &bench_here, &of));
     p.n = s.info.places + 32;
     measure(&s, &p, &m);
     uint64_t rounds = effort.repeat + 1;
@@ -408,10 +413,11 @@ static void few_keys_come_again(void **state)
     enum { CAPACITY = 1 << 10, N = 256 };
     uint64_t key[N], size;
     bench_fixture s;
-    must(bench_fixture_open(&s, &bench_here,
-                            &(bench_shape){ "hive", "ref", HD_LAYOUT_USUAL, false, CAPACITY, 0, 1, 0, NULL, 0,
-                                            HD_TIERS_BUCKET, 0, HD_FETCH_USUAL }));
-    check(s.shape.slots == 16 && s.info.keys < 1ull << 32, "%u slots, %llu keys", s.shape.slots,
+    bench_shape of = bench_shape_of("hive", "ref");
+    of.table.capacity = CAPACITY;
+    of.words = 1;
+    must(bench_fixture_open(&s, &bench_here, &of));
+    check(s.shape.table.slots == 16 && s.info.keys < 1ull << 32, "%u slots, %llu keys", s.shape.table.slots,
           (unsigned long long)s.info.keys);
     bench_draw d = bench_fixture_draw(&s, N, 0, 0);
     for (uint64_t i = 0; i < N; i++) {
@@ -439,9 +445,10 @@ static void the_wanted_are_near(void **state)
     bench_point p = { .op = HD_OP_FIND, .hits = 1, .load = 1, .n = 50, .zipf = 0.99 };
     uint64_t moved = 1, near = 0, key[ASKED];
     void *ptr[ASKED];
-    must(bench_fixture_open(&s, &bench_here,
-                            &(bench_shape){ "hkv", "ref", HD_LAYOUT_PAIRS, false, CAPACITY, 128, 3, 0, NULL, 0,
-                                            HD_TIERS_BUCKET, 0.1, HD_FETCH_USUAL }));
+    bench_shape of = shape_of("hkv", CAPACITY, 128, 3);
+    of.table.layout = HD_LAYOUT_PAIRS;
+    of.near = 0.1;
+    must(bench_fixture_open(&s, &bench_here, &of));
     measure(&s, &p, &m);
     check(*m.wrong == 0, "%s", m.wrong);
     must(hd_run(s.table, &(hd_batch){ .op = HD_OP_PROMOTE, .n = CAPACITY, .count = &moved }));
@@ -465,11 +472,7 @@ static void what_grows_is_measured(void **state)
     (void)state;
     enum { FROM = 1 << 10, TO = 1 << 13 };
     static const bench_growth_way ways[] = { GROWTH_NONE, GROWTH_CALLER, GROWTH_DOUBLE, GROWTH_CALL };
-    bench_growth g = { .shape = { .design = "hive", .backend = "ref", .capacity = FROM, .slots = 16, .words = 1 },
-                       .load = 0.8,
-                       .to = TO,
-                       .n = 300,
-                       .invariants = true };
+    bench_growth g = { .shape = shape_of("hive", FROM, 16, 1), .load = 0.8, .to = TO, .n = 300, .invariants = true };
     bench_growth_measure m, down;
     for (int w = 0; w < 4; w++)
         for (int here = 0; here < 2; here++) {
@@ -555,12 +558,8 @@ static void lies_on(const char *design, hd_op op, double hits, const char *expec
     bool evicts = strcmp(design, "hkv") == 0;
     bench_point p = { .op = op, .hits = hits, .load = evicts ? 1 : 0.9, .n = 200 };
     test_case("%s, %s, hits %g: %s", design, bench_buffers_name(op), hits, expected);
-    must(bench_fixture_open(&s, &liar,
-                            &(bench_shape){ .design = design,
-                                            .backend = "ref",
-                                            .capacity = 1 << 14,
-                                            .slots = evicts ? 128 : 16,
-                                            .words = evicts ? 3 : 1 }));
+    bench_shape of = shape_of(design, 1 << 14, evicts ? 128 : 16, evicts ? 3 : 1);
+    must(bench_fixture_open(&s, &liar, &of));
     victim = s.table;
     measure(&s, &p, &m);
     check(strstr(m.wrong, expected), "said was '%s'", m.wrong);
@@ -596,10 +595,7 @@ static void what_lies_is_not_timed(void **state)
     liar = bench_here;
     liar.ops = lying_ops;
     lies_on("hive", BENCH_MIXED, 0.5, "have another outcome");
-    bench_growth g = { .shape = { .design = "hive", .backend = "ref", .capacity = 1 << 10, .slots = 16, .words = 1 },
-                       .load = 0.8,
-                       .to = 1 << 12,
-                       .n = 300 };
+    bench_growth g = { .shape = shape_of("hive", 1 << 10, 16, 1), .load = 0.8, .to = 1 << 12, .n = 300 };
     bench_growth_measure m;
     liar = bench_here;
     liar.values = later_values;

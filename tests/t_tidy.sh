@@ -76,7 +76,7 @@ printf '%s\n' "${c[@]}" | xargs grep -nE 'HD_OP_[A-Z_]*[A-Z] *(<=?|>=?)([^<>=]|$
 
 # What is about one design is in its folder, or in a file with its name. Elsewhere only these name one: registries, the usual design,
 # and two programs that are about certain designs.
-named='^(lib/designs\.inc|judge/designs\.inc|bench/device/goals\.[ch]|base/param\.c:[0-9]+:.*"design", .*\.text = "hkv"|tools/growths\.c:[0-9]+:.*\.design = "hive"|judge/device/soak\.cu):?'
+named='^(lib/designs\.inc|judge/designs\.inc|bench/device/goals\.[ch]|base/param\.c:[0-9]+:.*"design", .*\.text = "hkv"|judge/device/soak\.cu):?'
 printf '%s\n' "${c[@]}" | grep -E '^(base|simt|concurrency|policies|predicates|hashes|lib|workload|judge|bench|tools)/' | grep -vE 'hkv|hive' |
   xargs grep -nE '"(hkv|hive)"|\b(hkv|hive)_[a-z]+\w*|\w+_(hkv|hive)\b' /dev/null |
   grep -vE ':[0-9]+: *\*|:[0-9]+:.*# *include|:[0-9]+:.*/\*[^"]*"(hkv|hive)"' | grep -vE "$named" | none "no generic file names a design"

@@ -15,7 +15,7 @@
 #include "base/parse.h"
 #include "tools/output.h"
 
-/* The paper's, and finders alone, who show what a lock costs that has nobody to keep apart. */
+/* The paper's mixes, and finders alone: what a lock costs where no two batches conflict. */
 static const struct {
     uint32_t finders, updaters, inserters;
 } mixes[] = { { 0, 1, 0 }, { 0, 2, 0 }, { 0, 4, 0 }, { 0, 8, 0 }, { 0, 10, 0 },
@@ -46,23 +46,27 @@ static const out_column column[] = {
 
 static int read_words(crowds *q, const tool_line *line)
 {
+    const struct {
+        const char *name;
+        uint64_t least, most, *value; /* NULL: load */
+    } words[] = { { "capacity", 1024, 1ull << 36, &q->capacity },
+                  { "batch", 1, 1ull << 28, &q->batch },
+                  { "batches", 1, 1000000, &q->batches },
+                  { "dim", 1, 16384, &q->dim },
+                  { "load", 0, 0, NULL } };
+    enum { WORDS = sizeof words / sizeof *words };
     static const char *const names[] = { CROWDS_WORD, "capacity=", "batch=", "batches=", "dim=", "load=", NULL };
     for (int i = 0; i < line->words; i++) {
-        const char *word = line->word[i], *value = strchr(word, '=');
-        hd_status e = HD_OK;
+        const char *word = line->word[i];
         if (strcmp(word, CROWDS_WORD) == 0) continue;
-        if (value && strncmp(word, "capacity=", 9) == 0)
-            e = hd_parse_u64("capacity", value + 1, 1024, 1ull << 36, &q->capacity);
-        else if (value && strncmp(word, "batch=", 6) == 0)
-            e = hd_parse_u64("batch", value + 1, 1, 1ull << 28, &q->batch);
-        else if (value && strncmp(word, "batches=", 8) == 0)
-            e = hd_parse_u64("batches", value + 1, 1, 1000000, &q->batches);
-        else if (value && strncmp(word, "dim=", 4) == 0)
-            e = hd_parse_u64("dim", value + 1, 1, 16384, &q->dim);
-        else if (value && strncmp(word, "load=", 5) == 0)
-            e = hd_parse_double("load", value + 1, 0.01, 1, &q->load);
-        else
+        int k = 0;
+        size_t n = strcspn(word, "=");
+        while (k < WORDS && (strlen(words[k].name) != n || strncmp(word, words[k].name, n) != 0)) k++;
+        if (k == WORDS || !word[n])
             return tool_say(TOOL_USAGE, "%.40s: no word of `locks`%s", word, tool_nearest(word, names));
+        hd_status e = words[k].value
+                          ? hd_parse_u64(words[k].name, word + n + 1, words[k].least, words[k].most, words[k].value)
+                          : hd_parse_double(words[k].name, word + n + 1, 0.01, 1, &q->load);
         if (e) return tool_fail(e);
     }
     return TOOL_OK;
@@ -98,20 +102,11 @@ static hd_status measure(crowds *q, bench_fixture *s, const char *lock, int mix,
 static hd_status by_mixes(crowds *q, const char *lock)
 {
     bench_fixture s;
-    bench_shape shape = { hd_config_default().design,
-                          q->o->backend,
-                          HD_LAYOUT_USUAL,
-                          false,
-                          q->capacity,
-                          128,
-                          (uint32_t)q->dim,
-                          0,
-                          NULL,
-                          0,
-                          HD_TIERS_BUCKET,
-                          0,
-                          HD_FETCH_USUAL };
-    hd_status e = bench_fixture_open_with(&s, q->device, &shape, lock);
+    bench_shape shape = bench_shape_of(hd_config_default().design, q->o->backend);
+    shape.table.capacity = q->capacity;
+    shape.table.lock = lock;
+    shape.words = (uint32_t)q->dim;
+    hd_status e = bench_fixture_open(&s, q->device, &shape);
     if (e) return e;
     e = bench_fixture_level(&s, (uint64_t)((double)s.info.capacity * q->load));
     for (int mix = 0; mix < MIXES; mix++)
@@ -148,26 +143,18 @@ int contention_run(tool_line *line, const points_options *o)
     q.load = 0.75;
     int code = read_words(&q, line);
     if (code) return code;
-    hd_status e = q.device
-                      ? q.device->open(q.name)
-                      : hd_fail(HD_ECUDA, "no CUDA device: this build has none (configure found no CUDA compiler)");
-    if (e) return e == HD_ECUDA ? tool_say(TOOL_SKIPPED, "%s", hd_why()) : tool_fail(e);
+    code = points_device_open(q.device, q.name);
+    if (code) return code;
     q.report = out_open(line->form, "heddle.bench.locks/1", column, sizeof column / sizeof *column);
     out_fact(q.report, "device", "device", OUT_TEXT, out_text(q.name));
     out_fact(q.report, "capacity", "capacity", OUT_COUNT, out_count(q.capacity));
     out_fact(q.report, "dim", "floats in a value", OUT_PLAIN, out_count(q.dim));
     out_fact(q.report, "load", "load factor", OUT_REAL, out_real(q.load));
     out_fact(q.report, "batches", "batches of a thread", OUT_COUNT, out_count(q.batches));
-    e = by_locks(&q);
+    hd_status e = by_locks(&q);
     if (e) q.code = tool_fail(e);
-    for (int i = 0; i < o->saves && q.rows; i++) {
-        code = out_save(q.report, o->save[i]);
-        if (code) q.code = code;
-    }
     out_note(q.report, "a thread and a stream each; finders find, updaters assign, inserters insert_or_assign, keys "
                        "that are in the table.\n");
     q.device->close();
-    if (q.rows) return out_close(q.report, tool_stopped() ? TOOL_STOPPED : q.code);
-    out_drop(q.report);
-    return tool_stopped() ? TOOL_STOPPED : q.code;
+    return points_finish(o, q.report, q.rows, q.code);
 }

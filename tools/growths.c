@@ -52,14 +52,6 @@ static hd_status add_list(const char *name, char *text, uint64_t most, uint64_t 
     return e;
 }
 
-static hd_status take_layout(growths *q, const char *text)
-{
-    int y = HD_LAYOUT_WORDS;
-    while (points_layout_names[y] && strcmp(text, points_layout_names[y]) != 0) y++;
-    if (!points_layout_names[y]) return hd_fail(HD_EINVAL, "layout: '%.40s' is neither words nor masks", text);
-    return q->g.shape.layout = (hd_layout)y, HD_OK;
-}
-
 static int read_word(growths *q, char *word)
 {
     static const char *const names[] = { GROWTHS_WORD, "capacity=", "to=",     "load=",   "batch=",
@@ -71,17 +63,17 @@ static int read_word(growths *q, char *word)
     hd_status e = HD_OK;
     switch (which) {
     case 0: break;
-    case 1: e = hd_parse_u64("capacity", value + 1, 256, 1ull << 36, &q->g.shape.capacity); break;
+    case 1: e = hd_parse_u64("capacity", value + 1, 256, 1ull << 36, &q->g.shape.table.capacity); break;
     case 2: e = hd_parse_u64("to", value + 1, 256, 1ull << 36, &q->g.to); break;
     case 3: e = hd_parse_double("load", value + 1, 0.01, 0.98, &q->g.load); break;
     case 4: q->only |= BATCHES, e = add_list("batch", value + 1, 1ull << 28, q->batch, &q->batches); break;
     case 5: q->only |= SPLITS, e = add_list("split", value + 1, 1ull << 31, q->split, &q->splits); break;
     case 6: e = hd_parse_u64("slots", value + 1, 8, 32, &q->slots); break;
-    case 7: e = take_layout(q, value + 1); break;
+    case 7: e = hd_config_set(&q->g.shape.table, "layout", value + 1); break;
     case 8:
-        return strcmp(value + 1, q->g.shape.design) == 0
+        return strcmp(value + 1, q->g.shape.table.design) == 0
                    ? TOOL_OK
-                   : tool_say(TOOL_USAGE, "design: tables of %s alone grow in place", q->g.shape.design);
+                   : tool_say(TOOL_USAGE, "design: tables of %s alone grow in place", q->g.shape.table.design);
     default: return tool_say(TOOL_USAGE, "%.40s: no word of `growth`%s", word, tool_nearest(word, names));
     }
     return e ? tool_fail(e) : TOOL_OK;
@@ -93,10 +85,10 @@ static int read_words(growths *q, const tool_line *line)
     for (int i = 0; i < line->words && !code; i++) code = read_word(q, line->word[i]);
     for (int i = 0; i < q->batches && !code; i++)
         if (q->batch[i] == 0) code = tool_say(TOOL_USAGE, "batch: 0 keys");
-    q->g.shape.slots = (uint32_t)q->slots;
+    q->g.shape.table.slots = (uint32_t)q->slots;
     if (q->only == BATCHES) q->splits = 0;
     if (q->only == SPLITS) q->batches = 0;
-    if (!code && q->batches && q->g.to <= (uint64_t)(q->g.load * (double)q->g.shape.capacity))
+    if (!code && q->batches && q->g.to <= (uint64_t)(q->g.load * (double)q->g.shape.table.capacity))
         code = tool_say(TOOL_USAGE, "to: the table begins with as many");
     return code;
 }
@@ -201,7 +193,7 @@ static hd_status prove(growths *q)
     bench_growth small = q->g;
     bench_growth_measure m, other;
     hd_status e = HD_OK;
-    small.shape.capacity = PROOF_CAPACITY;
+    small.shape.table.capacity = PROOF_CAPACITY;
     small.to = PROOF_TO;
     small.n = PROOF_BATCH;
     small.invariants = true;
@@ -224,15 +216,21 @@ static hd_status prove(growths *q)
 
 /* ---- The run --------------------------------------------------------------------------------- */
 
+/* The first design whose tables grow in place. */
+static const char *growing_design(void)
+{
+    const hd_design *d;
+    size_t i = 0;
+    while ((d = hd_design_at(i)) && !d->resize) i++;
+    return d ? d->name : NULL;
+}
+
 static void usual(growths *q, bool gpu)
 {
     bool slow = strcmp(q->o->backend, "host") == 0;
-    q->g.shape = (bench_shape){ .design = "hive",
-                                .backend = q->o->backend,
-                                .capacity = gpu    ? 1 << 20
-                                            : slow ? 1 << 11
-                                                   : 1 << 16,
-                                .words = 1 };
+    q->g.shape = bench_shape_of(growing_design(), q->o->backend);
+    q->g.shape.words = 1;
+    q->g.shape.table.capacity = gpu ? 1 << 20 : slow ? 1 << 11 : 1 << 16;
     q->g.to = gpu ? 1 << 27 : slow ? 1 << 13 : 1 << 19;
     q->g.load = 0.85;
     q->slots = 16;
@@ -251,28 +249,20 @@ int growths_run(tool_line *line, const points_options *o)
     usual(&q, strcmp(o->backend, "cuda") == 0);
     int code = read_words(&q, line);
     if (code) return code;
-    hd_status e = q.device
-                      ? q.device->open(q.name)
-                      : hd_fail(HD_ECUDA, "no CUDA device: this build has none (configure found no CUDA compiler)");
-    if (e) return e == HD_ECUDA ? tool_say(TOOL_SKIPPED, "%s", hd_why()) : tool_fail(e);
+    code = points_device_open(q.device, q.name);
+    if (code) return code;
     q.report = out_open(line->form, "heddle.bench.growth/1", column, sizeof column / sizeof *column);
     out_fact(q.report, "device", "device", OUT_TEXT, out_text(q.name));
-    out_fact(q.report, "design", "design", OUT_TEXT, out_text(q.g.shape.design));
+    out_fact(q.report, "design", "design", OUT_TEXT, out_text(q.g.shape.table.design));
     out_fact(q.report, "slots", "slots of a bucket", OUT_PLAIN, out_count(q.slots));
     out_fact(q.report, "load", "load factor", OUT_REAL, out_real(q.g.load));
-    e = prove(&q);
+    hd_status e = prove(&q);
     if (!e) e = all(&q);
     if (e) q.code = tool_fail(e);
-    for (int i = 0; i < o->saves && q.rows; i++) {
-        code = out_save(q.report, o->save[i]);
-        if (code) q.code = code;
-    }
     out_note(
         q.report,
         "steady: batches on a table that has the room; growing: on one that grows under them, an eighth at a time by "
         "its caller (hd_grow); doubling: by its caller, to the end of a doubling; run_growing: by hd_run_growing.\n");
     q.device->close();
-    if (q.rows) return out_close(q.report, tool_stopped() ? TOOL_STOPPED : q.code);
-    out_drop(q.report);
-    return tool_stopped() ? TOOL_STOPPED : q.code;
+    return points_finish(o, q.report, q.rows, q.code);
 }

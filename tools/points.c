@@ -39,7 +39,7 @@ static bool is_gpu(const points *q) { return q->device != &bench_here; }
 static void say_of(points *q, const bench_point *p, int code, const char *why)
 {
     int said = tool_say(code, "%s, hits %g, %s, dim %u, load %g, %s %llu, %s: %s", bench_buffers_name(p->op), p->hits,
-                        q->stand.shape.dual ? "dual" : "single", (unsigned)q->stand.shape.words, p->load,
+                        q->stand.shape.table.hkv.dual ? "dual" : "single", (unsigned)q->stand.shape.words, p->load,
                         p->bulk ? "bulk" : "batch", (unsigned long long)p->n,
                         p->variant ? p->variant : "the chosen variant", why);
     if (said > q->code) q->code = said;
@@ -62,14 +62,15 @@ static void measure(points *q, const bench_point *p)
     if (e || *m.wrong) q->stand.blank = true; /* it may be in any state */
 }
 
-static bool over(const points *q) { return q->code == TOOL_SYSTEM || tool_stopped(); }
+/* No more points: no device, no memory for reports, or no table of that shape. */
+static bool over(const points *q) { return q->code == TOOL_SYSTEM || q->code == TOOL_USAGE || tool_stopped(); }
 
 /* By every variant that is wanted, and can. */
 static void by_variants(points *q, bench_point p)
 {
     hd_kernel k;
-    for (int i = 0; i < q->w->variants && !over(q); i++) {
-        p.variant = q->w->variant[i];
+    for (int i = 0; i < q->w->variant.n && !over(q); i++) {
+        p.variant = q->w->variant.v[i];
         const char *why = point_unfit(&p, &q->stand);
         if (why)
             say_of(q, &p, TOOL_OK, why);
@@ -105,12 +106,12 @@ static void by_hits(points *q, const bench_goal *row, bench_point p)
     const points_wish *w = q->w;
     p.op = row->op;
     p.hits = row->hits;
-    if (w->hit_shares == 0 || row->op == HD_OP_EXPORT) {
+    if (w->hits.n == 0 || row->op == HD_OP_EXPORT) {
         by_variants(q, p);
         return;
     }
-    for (int i = 0; i < w->hit_shares && !over(q) && is_first(w->goals, row); i++) {
-        p.hits = w->hits[i];
+    for (int i = 0; i < w->hits.n && !over(q) && is_first(w->goals, row); i++) {
+        p.hits = w->hits.v[i];
         if (row->op != HD_OP_ERASE || p.hits > 0) by_variants(q, p);
     }
 }
@@ -118,7 +119,7 @@ static void by_hits(points *q, const bench_goal *row, bench_point p)
 /* Whether a row is of this run: dual rows are few, unless both modes were asked for by name. */
 static bool of_mode(const points_wish *w, const bench_goal *row, bool dual)
 {
-    return w->duals ? !row->dual : row->dual == dual;
+    return points_axis_of(w, "dual") ? !row->dual : row->dual == dual;
 }
 
 /* Of rows that differ in their calls alone, the first, when calls were asked for. */
@@ -131,12 +132,13 @@ static void by_rows(points *q, double load, uint64_t n, bool bulk)
 {
     const points_wish *w = q->w;
     for (const bench_goal *row = w->goals->row; row < w->goals->row + w->goals->rows && !over(q); row++) {
-        if (!has_op(w, row->op) || !of_mode(w, row, q->stand.shape.dual) || (!w->as_goals && is_again(w->goals, row)))
+        if (!has_op(w, row->op) || !of_mode(w, row, q->stand.shape.table.hkv.dual) ||
+            (!w->as_goals && is_again(w->goals, row)))
             continue;
         bench_point p = { .load = load, .n = n, .bulk = bulk };
         if (w->as_goals && row->n) p.n = row->n, p.bulk = false;
-        for (int z = 0; z < w->zipfs && !over(q); z++) {
-            p.zipf = w->zipf[z];
+        for (int z = 0; z < w->zipf.n && !over(q); z++) {
+            p.zipf = w->zipf.v[z];
             if (p.zipf <= 0 || (row->op != HD_OP_EXPORT && row->op != BENCH_MIXED)) by_hits(q, row, p);
         }
     }
@@ -144,8 +146,7 @@ static void by_rows(points *q, double load, uint64_t n, bool bulk)
 
 /* What is measured on one table: at load factors, calls of n; bulk: in bulk. */
 typedef struct sizes {
-    const double *load;
-    const uint64_t *n;
+    const double *load, *n;
     int loads, ns;
     bool bulk;
 } sizes;
@@ -154,8 +155,8 @@ static void on_stand(points *q, const bench_shape *shape, const sizes *z)
 {
     hd_status e = bench_fixture_open(&q->stand, q->device, shape);
     if (e == HD_ENOMEM) {
-        tool_say(TOOL_OK, "dim %u, capacity %llu: %s", (unsigned)shape->words, (unsigned long long)shape->capacity,
-                 hd_why());
+        tool_say(TOOL_OK, "dim %u, capacity %llu: %s", (unsigned)shape->words,
+                 (unsigned long long)shape->table.capacity, hd_why());
         return;
     }
     if (e) {
@@ -163,7 +164,7 @@ static void on_stand(points *q, const bench_shape *shape, const sizes *z)
         return;
     }
     for (int l = 0; l < z->loads; l++)
-        for (int b = 0; b < z->ns && !over(q); b++) by_rows(q, z->load[l], z->n[b], z->bulk);
+        for (int b = 0; b < z->ns && !over(q); b++) by_rows(q, z->load[l], (uint64_t)z->n[b], z->bulk);
     bench_buffers_drop(&q->tray, q->device);
     bench_fixture_close(&q->stand);
     for (int i = 0; i < q->o->saves && q->report.json.rows; i++) { /* what is there is not lost when the rest is */
@@ -176,79 +177,115 @@ static void on_stand(points *q, const bench_shape *shape, const sizes *z)
 static void by_sizes(points *q, bench_shape shape)
 {
     const points_wish *w = q->w;
-    const sizes all = { w->load, w->batch, w->loads, w->batches, false };
-    uint64_t capacity = shape.capacity;
+    const sizes all = { w->load.v, w->batch.v, w->load.n, w->batch.n, false };
+    uint64_t capacity = shape.table.capacity;
     bool by_load = capacity == 0 && w->goals->bulk; /* the goals' own is another for each */
-    if (capacity == 0) shape.capacity = goal_capacity(w->goals, shape.words, 1);
-    if (w->batches && !by_load) on_stand(q, &shape, &all);
-    for (int l = 0; l < w->loads && !over(q); l++) {
-        const sizes here = { &w->load[l], w->batch, 1, w->batches, false };
-        shape.capacity = goal_capacity(w->goals, shape.words, w->load[l]);
-        if (w->batches && by_load) on_stand(q, &shape, &here);
-        for (int b = 0; b < w->bulks && !over(q); b++) {
-            const sizes bulk = { &w->load[l], &w->bulk[b], 1, 1, true };
-            shape.capacity = point_room(w->bulk[b], w->load[l]);
+    if (capacity == 0) shape.table.capacity = goal_capacity(w->goals, shape.words, 1);
+    if (w->batch.n && !by_load) on_stand(q, &shape, &all);
+    for (int l = 0; l < w->load.n && !over(q); l++) {
+        const sizes here = { &w->load.v[l], w->batch.v, 1, w->batch.n, false };
+        shape.table.capacity = goal_capacity(w->goals, shape.words, w->load.v[l]);
+        if (w->batch.n && by_load) on_stand(q, &shape, &here);
+        for (int b = 0; b < w->bulk.n && !over(q); b++) {
+            const sizes bulk = { &w->load.v[l], &w->bulk.v[b], 1, 1, true };
+            shape.table.capacity = point_room((uint64_t)w->bulk.v[b], w->load.v[l]);
             on_stand(q, &shape, &bulk);
         }
     }
 }
 
-/* One shape, by every split of its values, and every way to fetch what is far. */
-static void by_tiers(points *q, bench_shape shape)
+static void by_values(points *q, bench_shape shape)
 {
     const points_wish *w = q->w;
-    for (int n = 0; n < w->nears; n++)
-        for (int t = 0; t < w->tierings; t++)
-            for (int f = 0; f < w->fetches && !over(q); f++) {
-                shape.near = w->near[n];
-                shape.tiers = w->tiers[t];
-                shape.fetch = w->fetch[f];
-                if (shape.near > 0 || (t == 0 && f == 0)) by_sizes(q, shape);
+    for (int c = 0; c < w->capacity.n; c++)
+        for (int d = 0; d < w->dim.n; d++)
+            for (int n = 0; n < w->near.n && !over(q); n++) {
+                shape.table.capacity = (uint64_t)w->capacity.v[c];
+                shape.words = (uint32_t)w->dim.v[d];
+                shape.near = w->near.v[n];
+                by_sizes(q, shape);
             }
 }
 
-static void by_buckets(points *q, bench_shape shape)
+/* Every combination of the values of axis k and those behind it. */
+static void by_axes(points *q, bench_shape shape, int k)
 {
-    const points_wish *w = q->w;
-    for (int h = 0; h < w->hash_numbers; h++)
-        for (int s = 0; s < w->slot_numbers; s++)
-            for (int k = 0; k < w->spare_numbers; k++) {
-                shape.hashes = (uint32_t)w->hashes[h];
-                shape.slots = (uint32_t)w->slots[s];
-                shape.spares = (uint32_t)w->spares[k];
-                for (int f = 0; f < w->hash_names && !over(q); f++) {
-                    shape.hash = w->hash[f];
-                    by_tiers(q, shape);
-                }
-            }
+    const points_axis *a = &q->w->axis[k];
+    if (k == q->w->axes) {
+        by_values(q, shape);
+        return;
+    }
+    for (int i = 0; i < a->values.n && !over(q); i++) {
+        hd_param_set(a->param, hd_params_in(a->of, &shape.table), a->values.v[i]);
+        by_axes(q, shape, k + 1);
+    }
 }
 
+static bool has_dual_rows(const bench_goals *g)
+{
+    for (int i = 0; i < g->rows; i++)
+        if (g->row[i].dual) return true;
+    return false;
+}
+
+/* Rows of single mode, and where the goals have such, and no word says which, those of dual mode. */
 static void by_shapes(points *q)
 {
     const points_wish *w = q->w;
-    static const uint64_t both[] = { 0, 1 };
-    const uint64_t *dual = w->duals ? w->dual : both;
-    /* dual mode is the usual design's */
-    int modes = w->duals ? w->duals : strcmp(w->design, hd_config_default().design) == 0 ? 2 : 1;
-    for (int mode = 0; mode < modes; mode++)
-        for (int y = 0; y < w->layouts; y++)
-            for (int c = 0; c < w->capacities; c++)
-                for (int d = 0; d < w->dims; d++)
-                    by_buckets(q, (bench_shape){ .design = w->design,
-                                                 .backend = w->backend,
-                                                 .layout = w->layout[y],
-                                                 .dual = dual[mode] != 0,
-                                                 .capacity = w->capacity[c],
-                                                 .words = (uint32_t)w->dim[d] });
+    bench_shape shape = bench_shape_of(w->design, w->backend);
+    by_axes(q, shape, 0);
+    if (points_axis_of(w, "dual") || !has_dual_rows(w->goals)) return;
+    shape.table.hkv.dual = true;
+    by_axes(q, shape, 0);
 }
 
 /* ---- The run --------------------------------------------------------------------------------- */
 
 static hd_status measure_limits(points *q)
 {
-    uint64_t capacity = q->w->capacity[0] ? q->w->capacity[0] : goal_capacity(q->w->goals, 8, 1);
+    uint64_t capacity = q->w->capacity.v[0] > 0 ? (uint64_t)q->w->capacity.v[0] : goal_capacity(q->w->goals, 8, 1);
     return bench_limits_measure(q->device, is_gpu(q) ? 16ull << 30 : 64ull << 20, capacity, q->effort.watch,
                                 &q->report.limits);
+}
+
+int points_device_open(const bench_device *device, char name[128])
+{
+    hd_status e = device ? device->open(name)
+                         : hd_fail(HD_ECUDA, "no CUDA device: this build has none (configure found no CUDA compiler)");
+    if (!e) return TOOL_OK;
+    return e == HD_ECUDA ? tool_say(TOOL_SKIPPED, "%s", hd_why()) : tool_fail(e);
+}
+
+int points_finish(const points_options *o, out *report, uint64_t rows, int code)
+{
+    for (int i = 0; i < o->saves && rows; i++) {
+        int saved = out_save(report, o->save[i]);
+        if (saved) code = saved;
+    }
+    if (tool_stopped()) code = TOOL_STOPPED;
+    if (rows) return out_close(report, code);
+    out_drop(report);
+    return code;
+}
+
+static void measure_all(points *q)
+{
+    q->effort.memory_most = is_gpu(q) ? 16ull << 30 : 256ull << 20;
+    hd_status e = measure_limits(q);
+    if (e) {
+        q->code = tool_fail(e);
+        return;
+    }
+    if (q->w->limits_only) {
+        q->code = points_limits_print(&q->report, q->o->save, q->o->saves);
+        return;
+    }
+    for (int i = 0; i < q->w->axes; i++) q->report.others |= !points_has_column(q->w->axis[i].param);
+    points_report_begin(&q->report);
+    by_shapes(q);
+    int printed = points_report_end(&q->report);
+    if (printed) q->code = printed;
+    if (q->code == TOOL_OK && q->report.json.rows == 0) q->code = TOOL_SYSTEM; /* it was said why */
 }
 
 int points_run(tool_line *line, const points_options *o)
@@ -267,26 +304,10 @@ int points_run(tool_line *line, const points_options *o)
     q.report.form = line->form;
     q.report.json.command = o->command;
     machine_look(&q.report.json.on);
-    hd_status e = q.device
-                      ? q.device->open(q.report.device)
-                      : hd_fail(HD_ECUDA, "no CUDA device: this build has none (configure found no CUDA compiler)");
-    if (e == HD_OK) {
-        q.effort.memory_most = is_gpu(&q) ? 16ull << 30 : 256ull << 20;
-        e = measure_limits(&q);
-        if (e)
-            q.code = tool_fail(e);
-        else if (w->limits_only)
-            q.code = points_limits_print(&q.report, o->save, o->saves);
-        else {
-            points_report_begin(&q.report);
-            by_shapes(&q);
-            int printed = points_report_end(&q.report);
-            if (printed) q.code = printed;
-            if (q.code == TOOL_OK && q.report.json.rows == 0) q.code = TOOL_SYSTEM; /* it was said why */
-        }
+    q.code = points_device_open(q.device, q.report.device);
+    if (!q.code) {
+        measure_all(&q);
         q.device->close();
-    } else {
-        q.code = e == HD_ECUDA ? tool_say(TOOL_SKIPPED, "%s", hd_why()) : tool_fail(e);
     }
     points_report_drop(&q.report);
     free(w);

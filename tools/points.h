@@ -6,7 +6,7 @@
 #define HD_POINTS_H
 
 #include "bench/device/goals.h"
-#include "tools/tool.h"
+#include "tools/output.h"
 
 enum { POINTS_LIST = 16 };
 
@@ -18,36 +18,55 @@ typedef struct points_options {
     const char *command; /* as it can be typed again */
 } points_options;
 
+/* Numbers that a word asks for, or texts (as they stand, or NULL: what is usual). */
+typedef struct points_numbers {
+    double v[POINTS_LIST]; /* whole ones are exact: they are at most 2^40 */
+    int n;
+} points_numbers;
+typedef struct points_texts {
+    const char *v[POINTS_LIST];
+    int n;
+} points_texts;
+
+/* A parameter (base/param.h), and the values that tables are to have of it. */
+typedef struct points_axis {
+    const hd_param *param;
+    const hd_params *of;
+    points_texts values;
+} points_axis;
+enum { POINTS_AXES = 16 };
+
 /* What the words ask for. An empty list stands for what the design's table of goals has. */
 typedef struct points_wish {
     const char *design, *backend;
     const bench_goals *goals;
     hd_op op[POINTS_LIST];
-    double hits[POINTS_LIST], load[POINTS_LIST], zipf[POINTS_LIST]; /* zipf 0: distinct keys */
-    uint64_t dim[POINTS_LIST], capacity[POINTS_LIST], batch[POINTS_LIST], bulk[POINTS_LIST], slots[POINTS_LIST],
-        hashes[POINTS_LIST], spares[POINTS_LIST], dual[POINTS_LIST];
-    hd_layout layout[POINTS_LIST];
-    hd_tiers tiers[POINTS_LIST];
-    hd_fetch fetch[POINTS_LIST];
-    double near[POINTS_LIST];
-    const char *variant[POINTS_LIST]; /* NULL: the table's choice */
-    const char *hash[POINTS_LIST];    /* NULL: the usual          */
-    int ops, hit_shares, loads, zipfs, dims, capacities, batches, bulks, slot_numbers, hash_numbers, spare_numbers,
-        hash_names, duals, layouts, tierings, fetches, nears, variants;
+    int ops;
+    points_numbers hits, load, dim, capacity, batch, bulk;
+    points_numbers zipf; /* 0: distinct keys */
+    points_numbers near;
+    points_texts variant; /* NULL: the table's choice */
+    points_axis axis[POINTS_AXES];
+    int axes;
     bool as_goals; /* neither batch nor bulk was asked for: rows have the calls of their goals */
     bool all_variants, limits_only;
     bench_effort effort;
-    char text[4096]; /* what variant[] points into */
+    char text[4096]; /* what the texts point into */
 } points_wish;
 
-/* Of hd_layout and hd_fetch, by number; then NULL. */
-extern const char *const points_layout_names[], *const points_fetch_names[];
+/* The axis of a parameter; NULL: the words do not ask for it. */
+const points_axis *points_axis_of(const points_wish *w, const char *name);
 
 /* Reads the words of the command line; TOOL_OK, or it was said which is wrong. */
 int points_wish_read(points_wish *w, const char *backend, char **word, int words);
 
 /* Where tables of a backend are measured; NULL: not in this build. */
 const bench_device *bench_device_for(const char *backend);
+
+/* Opens the device; TOOL_OK, or it was said why there is none. */
+int points_device_open(const bench_device *device, char name[128]);
+/* Saves and prints a report of so many rows; the exit code. */
+int points_finish(const points_options *o, out *report, uint64_t rows, int code);
 
 int points_run(tool_line *line, const points_options *o);
 

@@ -21,7 +21,7 @@ static const struct {
     { "batch", 8 },       { "capacity", 0 }, { "layout", -6 }, { "variant", -10 }, { "rate", 8 },     { "spread", 6 },
     { "wall", 8 },        { "goal", 6 },     { "peer", 6 },    { "floor", 8 },     { "of_floor", 8 }, { "of_goal", 7 },
     { "calls", 0 },       { "near", 5 },     { "tiers", -8 },  { "fetch", -6 },    { "design", -6 },  { "slots", 5 },
-    { "form", -5 },       { "pending", 7 },  { "spare", 5 },   { "hash", -6 },
+    { "form", -5 },       { "pending", 7 },  { "spare", 5 },   { "hash", -6 },     { "set", -3 },
 };
 
 static void __attribute__((format(printf, 3, 4))) put(points_row *r, int at, const char *format, ...)
@@ -47,21 +47,13 @@ static void put_rate(points_row *r, int at, const char *format, double rate)
 
 /* ---- One row --------------------------------------------------------------------------------- */
 
-static void row_fill(points_row *r, const points_report *report, const bench_row *times, const bench_point *p,
-                     const bench_fixture *s, const bench_measure *m)
+static void fill_point(points_row *r, const bench_point *p, const bench_fixture *s)
 {
-    bench_peers peers = goal_of(report->device, &s->shape, p);
-    bench_shape shape = s->shape;
-    shape.layout = s->info.layout;
-    bench_places places = bench_places_of(&shape, p->op, p->hits, p->load);
-    double floor_s = bench_floor_s(&places, s->info.value_bytes, &report->limits),
-           floor = floor_s > 0 ? 1e-9 / floor_s : 0, rate = m->times ? 1e-9 / times->median_s : 0;
-    const char *ran = m->ran ? strrchr(m->ran, '.') : NULL;
-    if (p->op == HD_OP_EXPORT && peers.peer > 0) peers.goal = 0.9 * floor; /* of what copying would take */
+    const hd_config *table = &s->shape.table;
     put(r, POINTS_OPERATION, "%s", bench_buffers_name(p->op));
     put(r, POINTS_HITS, "%g", p->hits);
-    put(r, POINTS_BUCKETS, "%u", s->evicts ? (shape.dual ? 2u : 1u) : (unsigned)s->info.hive.hashes);
-    put(r, POINTS_DIM, "%u", (unsigned)shape.words);
+    put(r, POINTS_BUCKETS, "%u", s->evicts ? (table->hkv.dual ? 2u : 1u) : (unsigned)table->hive.hashes);
+    put(r, POINTS_DIM, "%u", (unsigned)s->shape.words);
     put(r, POINTS_LOAD, "%g", p->load);
     if (p->zipf > 0)
         put(r, POINTS_KEYS, "zipf:%g", p->zipf);
@@ -69,8 +61,17 @@ static void row_fill(points_row *r, const points_report *report, const bench_row
         put(r, POINTS_KEYS, "uniform");
     put(r, POINTS_BATCH, "%llu", (unsigned long long)p->n);
     put(r, POINTS_CAPACITY, "%llu", (unsigned long long)s->info.capacity);
-    put(r, POINTS_LAYOUT, "%s", points_layout_names[shape.layout]);
-    put(r, POINTS_VARIANT, "%.24s", ran ? ran + 1 : "");
+    put(r, POINTS_FORM, "%s", p->bulk ? "bulk" : "queue");
+}
+
+static void fill_rates(points_row *r, const points_report *report, const bench_row *times, const bench_point *p,
+                       const bench_fixture *s, const bench_measure *m)
+{
+    bench_peers peers = goal_of(report->device, &s->shape, p);
+    bench_places places = bench_places_of(&s->shape, p->op, p->hits, p->load);
+    double floor_s = bench_floor_s(&places, s->info.value_bytes, &report->limits),
+           floor = floor_s > 0 ? 1e-9 / floor_s : 0, rate = m->times ? 1e-9 / times->median_s : 0;
+    if (p->op == HD_OP_EXPORT && peers.peer > 0) peers.goal = 0.9 * floor; /* of what copying would take */
     put_rate(r, POINTS_RATE, "%.4g", rate);
     if (m->times) put(r, POINTS_SPREAD, "%.1f%%", 100 * (times->most_s - times->least_s) / times->median_s);
     put_rate(r, POINTS_WALL, "%.4g", m->wall_s > 0 ? 1e-9 / m->wall_s : 0);
@@ -81,21 +82,73 @@ static void row_fill(points_row *r, const points_report *report, const bench_row
     if (floor > 0) put_rate(r, POINTS_OF_FLOOR, "%.3g%%", 100 * rate / floor);
     if (peers.goal > 0) put_rate(r, POINTS_OF_GOAL, "%.3g%%", 100 * rate / peers.goal);
     put(r, POINTS_CALLS, "%llu", (unsigned long long)(m->calls * m->parts));
-    put(r, POINTS_NEAR, "%.3g",
-        s->info.values_host_bytes
-            ? (double)s->info.values_device_bytes / (double)(s->info.capacity * s->info.value_bytes)
-            : 1);
-    if (s->info.values_host_bytes)
-        put(r, POINTS_TIERS, "%s", s->info.hkv.tiers == HD_TIERS_BUCKET ? "bucket" : "position");
-    if (s->info.values_host_bytes) put(r, POINTS_FETCH, "%s", points_fetch_names[s->info.hkv.fetch]);
-    put(r, POINTS_DESIGN, "%.24s", s->info.design);
-    put(r, POINTS_SLOTS, "%u", (unsigned)s->info.slots);
-    put(r, POINTS_HASH, "%.31s", *s->info.hive.hash ? s->info.hive.hash : HD_HASH_USUAL);
-    /* as it is asked for; and in CSV it is one cell */
-    for (char *comma = r->cell[POINTS_HASH]; (comma = strchr(comma, ','));) *comma = '+';
-    put(r, POINTS_FORM, "%s", p->bulk ? "bulk" : "queue");
     if (!s->evicts) put(r, POINTS_PENDING, "%llu", (unsigned long long)m->fate[HD_PENDING]);
-    if (!s->evicts) put(r, POINTS_SPARE, "%u", (unsigned)s->info.hive.spare);
+}
+
+/* Appends a parameter of the table, as it is asked for: in CSV it is one cell. */
+static void add_param(points_row *r, int at, const hd_param *p, const hd_params *of, const bench_fixture *s)
+{
+    size_t used = strlen(r->cell[at]);
+    char *comma = r->cell[at] + used;
+    hd_param_print(p, hd_params_of(of, &s->shape.table), comma, POINTS_CELL - used);
+    while ((comma = strchr(comma, ','))) *comma = '+';
+}
+
+static void put_param(points_row *r, int at, const char *name, const bench_fixture *s)
+{
+    const hd_params *of;
+    const hd_param *p = hd_param_named(name, s->info.design, &of);
+    if (p) add_param(r, at, p, of, s);
+}
+
+bool points_has_column(const hd_param *p)
+{
+    static const char *const others[] = { "backend", "value_bytes", "device_value_bytes", "dual", "hashes" };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(others[i], p->name) == 0) return true;
+    return points_column_named(p->name) >= 0;
+}
+
+/* "policy=lfu pins=0": those that have no column, and another value than is usual. */
+static void put_others(points_row *r, const bench_fixture *s)
+{
+    const hd_config usual = hd_config_of(s->info.design), *is = &s->shape.table;
+    const hd_params *sets[] = { &hd_params_common, hd_design_on(s->info.design, s->info.backend)->params };
+    char *cell = r->cell[POINTS_SET];
+    for (size_t i = 0; i < 2; i++)
+        for (size_t k = 0; sets[i] && k < sets[i]->count; k++) {
+            const hd_param *p = &sets[i]->row[k];
+            if (points_has_column(p) || hd_param_same(p, hd_params_of(sets[i], is), hd_params_of(sets[i], &usual)))
+                continue;
+            size_t used = strlen(cell);
+            snprintf(cell + used, POINTS_CELL - used, "%s%s=", used ? " " : "", p->name);
+            add_param(r, POINTS_SET, p, sets[i], s);
+        }
+}
+
+static void fill_table(points_row *r, const bench_fixture *s)
+{
+    const hd_info *info = &s->info;
+    double values = (double)info->capacity * info->value_bytes;
+    put(r, POINTS_NEAR, "%.3g", info->values_host_bytes ? (double)info->values_device_bytes / values : 1);
+    put_param(r, POINTS_LAYOUT, "layout", s);
+    put_param(r, POINTS_DESIGN, "design", s);
+    put_param(r, POINTS_SLOTS, "slots", s);
+    put_param(r, POINTS_HASH, "hash", s);
+    if (info->values_host_bytes) put_param(r, POINTS_TIERS, "tiers", s);
+    if (info->values_host_bytes) put_param(r, POINTS_FETCH, "fetch", s);
+    if (!s->evicts) put_param(r, POINTS_SPARE, "spare", s);
+    put_others(r, s);
+}
+
+static void row_fill(points_row *r, const points_report *report, const bench_row *times, const bench_point *p,
+                     const bench_fixture *s, const bench_measure *m)
+{
+    const char *ran = m->ran ? strrchr(m->ran, '.') : NULL;
+    fill_point(r, p, s);
+    fill_table(r, s);
+    fill_rates(r, report, times, p, s, m);
+    put(r, POINTS_VARIANT, "%.24s", ran ? ran + 1 : "");
 }
 
 static void extra(bench_row *row, const char *key, double value)
@@ -118,6 +171,8 @@ static void json_fill(bench_row *row, const points_row *r)
         snprintf(row->name + used, sizeof row->name - (size_t)used, "/design=%s/slots=%s/spare=%s/hash=%s/%s",
                  r->cell[POINTS_DESIGN], r->cell[POINTS_SLOTS], r->cell[POINTS_SPARE], r->cell[POINTS_HASH],
                  r->cell[POINTS_FORM]);
+    used = (int)strlen(row->name);
+    if (*r->cell[POINTS_SET]) snprintf(row->name + used, sizeof row->name - (size_t)used, "/%s", r->cell[POINTS_SET]);
     extra(row, "floor_items_per_second", atof(r->cell[POINTS_FLOOR]) * 1e9);
     extra(row, "wall_items_per_second", atof(r->cell[POINTS_WALL]) * 1e9);
     extra(row, "goal_items_per_second", atof(r->cell[POINTS_GOAL]) * 1e9);
@@ -146,10 +201,13 @@ static bool times_of(bench_row *row, const bench_point *p, const bench_fixture *
 
 /* ---- Printing -------------------------------------------------------------------------------- */
 
-static void print_row(const char *const cell[POINTS_COLUMNS])
+/* The last column is printed where a word asks for a parameter that has none. */
+static int columns_of(const points_report *r) { return r->others ? (int)POINTS_COLUMNS : (int)POINTS_SET; }
+
+static void print_row(const char *const *cell, int columns)
 {
-    for (int c = 0; c < POINTS_COLUMNS; c++)
-        if (column[c].width) printf("%*s%s", column[c].width, cell[c], c + 1 == POINTS_COLUMNS ? "\n" : " ");
+    for (int c = 0; c < columns; c++)
+        if (column[c].width) printf("%*s%s", column[c].width, cell[c], c + 1 == columns ? "\n" : " ");
     fflush(stdout);
 }
 
@@ -159,7 +217,7 @@ void points_report_begin(points_report *r)
     for (int c = 0; c < POINTS_COLUMNS; c++) head[c] = column[c].name;
     if (r->form != TOOL_TEXT) return;
     printf("%s; rates are 1e9 items per second, median of queues; wall: one call and a wait for it\n", r->device);
-    print_row(head);
+    print_row(head, columns_of(r));
 }
 
 int points_report_add(points_report *r, const bench_point *p, const bench_fixture *s, const bench_measure *m)
@@ -178,20 +236,20 @@ int points_report_add(points_report *r, const bench_point *p, const bench_fixtur
     r->json.rows++;
     const char *cell[POINTS_COLUMNS];
     for (int c = 0; c < POINTS_COLUMNS; c++) cell[c] = *point[rows].cell[c] ? point[rows].cell[c] : "-";
-    if (r->form == TOOL_TEXT) print_row(cell);
+    if (r->form == TOOL_TEXT) print_row(cell, columns_of(r));
     return TOOL_OK;
 }
 
 /* Percent signs are for people. */
-static void write_cells(const points_row *p, FILE *f, char by)
+static void write_cells(const points_row *p, int columns, FILE *f, char by)
 {
-    for (int c = 0; c < POINTS_COLUMNS; c++) {
+    for (int c = 0; c < columns; c++) {
         double share = atof(p->cell[c]) / 100;
         if (strchr(p->cell[c], '%'))
             fprintf(f, "%.3g", share);
         else
             fputs(p->cell[c], f);
-        fputc(c + 1 < POINTS_COLUMNS ? by : '\n', f);
+        fputc(c + 1 < columns ? by : '\n', f);
     }
 }
 
@@ -203,8 +261,9 @@ static void write_separated(const points_report *r, FILE *f, char by)
             fprintf(f, "# limit %s %.4g /s: %s\n", bench_limit_rows[i].name, r->limits.per_s[i],
                     bench_limit_rows[i].what);
     }
-    for (int c = 0; c < POINTS_COLUMNS; c++) fprintf(f, "%s%c", column[c].name, c + 1 < POINTS_COLUMNS ? by : '\n');
-    for (size_t i = 0; i < r->json.rows; i++) write_cells(&r->point[i], f, by);
+    int columns = columns_of(r);
+    for (int c = 0; c < columns; c++) fprintf(f, "%s%c", column[c].name, c + 1 < columns ? by : '\n');
+    for (size_t i = 0; i < r->json.rows; i++) write_cells(&r->point[i], columns, f, by);
 }
 
 static bool write_tsv(const void *r, FILE *f) { return write_separated((const points_report *)r, f, '\t'), true; }

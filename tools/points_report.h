@@ -12,7 +12,7 @@
 #include "tools/bench_report.h"
 #include "tools/points.h"
 
-enum { POINTS_COLUMNS = 28, POINTS_CELL = 32 };
+enum { POINTS_COLUMNS = 29, POINTS_CELL = 32 };
 typedef enum points_column {
     POINTS_OPERATION,
     POINTS_HITS,
@@ -41,7 +41,8 @@ typedef enum points_column {
     POINTS_FORM,
     POINTS_PENDING,
     POINTS_SPARE,
-    POINTS_HASH
+    POINTS_HASH,
+    POINTS_SET /* the parameters that are not usual and have no column */
 } points_column;
 
 typedef struct points_row {
@@ -54,7 +55,11 @@ typedef struct points_report {
     tool_form form;
     char device[128];
     bench_limits limits;
+    bool others; /* tables have other values than usual of parameters without a column */
 } points_report;
+
+/* Whether a parameter has a column, under its own name or another. */
+bool points_has_column(const hd_param *p);
 
 /* Prints what stands above the rows, where they are printed as they come (text). */
 void points_report_begin(points_report *r);

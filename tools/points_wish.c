@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * points_wish.c - the words after `heddle bench --backend NAME`: operations, and NAME=VALUE,VALUE,...
+ * points_wish.c - the words after `heddle bench --backend NAME`: operations, and NAME=VALUE,VALUE,... A NAME is a word
+ * of this file, or a parameter of every table or of the design (base/param.h).
  */
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,92 +13,51 @@
 
 static hd_status full(const char *name) { return hd_fail(HD_EINVAL, "%s: more than %d values", name, POINTS_LIST); }
 
-static hd_status add_count(const char *name, const char *text, uint64_t least, uint64_t most, uint64_t *list, int *n)
-{
-    if (*n == POINTS_LIST) return full(name);
-    return hd_parse_u64(name, text, least, most, &list[(*n)++]);
-}
+/* ---- Numbers --------------------------------------------------------------------------------- */
 
-static hd_status add_share(const char *name, const char *text, double least, double most, double *list, int *n)
-{
-    if (*n == POINTS_LIST) return full(name);
-    return hd_parse_double(name, text, least, most, &list[(*n)++]);
-}
+#define AT(list) offsetof(points_wish, list)
+static const struct {
+    const char *name;
+    double least, most;
+    bool whole;
+    size_t at; /* its points_numbers */
+} numbers[] = { { "dim", 1, HD_VALUE_BYTES_MAX / 4, true, AT(dim) },
+                { "load", 0.01, 1, false, AT(load) },
+                { "hits", 0, 1, false, AT(hits) },
+                { "capacity", 256, (double)(1ull << 40), true, AT(capacity) },
+                { "batch", 1, (double)(1ull << 40), true, AT(batch) },
+                { "bulk", 1, (double)(1ull << 40), true, AT(bulk) },
+                { "near", 0, 1, false, AT(near) } };
+enum { NUMBERS = sizeof numbers / sizeof *numbers };
 
-/* A function for each candidate bucket, with + between them: commas are between values. */
-static hd_status add_hash(points_wish *w, char *text)
+static hd_status add_number(points_wish *w, int which, const char *text)
 {
-    if (w->hash_names == POINTS_LIST) return full("hash");
-    for (char *plus = text; (plus = strchr(plus, '+')); plus++) *plus = ',';
-    w->hash[w->hash_names++] = text;
-    return HD_OK;
-}
-
-static hd_status add_spare(points_wish *w, const char *text)
-{
-    uint64_t kept;
-    if (w->spare_numbers == POINTS_LIST) return full("spare");
-    hd_status e = hd_parse_u64("spare", text, 0, 1024, &kept);
-    if (!e) w->spares[w->spare_numbers++] = kept + 1;
+    points_numbers *l = (points_numbers *)(void *)((char *)w + numbers[which].at);
+    uint64_t v;
+    if (l->n == POINTS_LIST) return full(numbers[which].name);
+    if (!numbers[which].whole)
+        return hd_parse_double(numbers[which].name, text, numbers[which].least, numbers[which].most, &l->v[l->n++]);
+    hd_status e =
+        hd_parse_u64(numbers[which].name, text, (uint64_t)numbers[which].least, (uint64_t)numbers[which].most, &v);
+    if (!e) l->v[l->n++] = (double)v;
     return e;
 }
+
+/* ---- Words of their own ---------------------------------------------------------------------- */
 
 static hd_status add_variant(points_wish *w, const char *text)
 {
     if (strcmp(text, "all") == 0) return w->all_variants = true, HD_OK;
-    if (w->variants == POINTS_LIST) return full("variant");
-    w->variant[w->variants++] = strcmp(text, "chosen") == 0 ? NULL : text;
-    return HD_OK;
-}
-
-/* One of two names; *is_second: which. There is room for it after `n`. */
-static hd_status choose(const char *name, const char *text, const char *first, const char *second, int n,
-                        bool *is_second)
-{
-    *is_second = strcmp(text, second) == 0;
-    if (!*is_second && strcmp(text, first) != 0)
-        return hd_fail(HD_EINVAL, "%s: '%.40s' is neither %s nor %s", name, text, first, second);
-    return n == POINTS_LIST ? full(name) : HD_OK;
-}
-
-const char *const points_layout_names[] = { "usual", "planes", "pairs", "words", "masks", NULL };
-
-static hd_status add_layout(points_wish *w, const char *text)
-{
-    int y = HD_LAYOUT_PLANES;
-    while (points_layout_names[y] && strcmp(text, points_layout_names[y]) != 0) y++;
-    if (!points_layout_names[y])
-        return hd_fail(HD_EINVAL, "layout: '%.40s' is none of planes, pairs, words, masks", text);
-    if (w->layouts == POINTS_LIST) return full("layout");
-    w->layout[w->layouts++] = (hd_layout)y;
-    return HD_OK;
-}
-
-static hd_status add_tiers(points_wish *w, const char *text)
-{
-    bool position;
-    hd_status e = choose("tiers", text, "bucket", "position", w->tierings, &position);
-    if (!e) w->tiers[w->tierings++] = position ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
-    return e;
-}
-
-const char *const points_fetch_names[] = { "usual", "sorted", "direct", NULL };
-
-static hd_status add_fetch(points_wish *w, const char *text)
-{
-    int f = 0;
-    while (points_fetch_names[f] && strcmp(text, points_fetch_names[f]) != 0) f++;
-    if (!points_fetch_names[f])
-        return hd_fail(HD_EINVAL, "fetch: '%.40s' is neither usual nor sorted nor direct", text);
-    if (w->fetches == POINTS_LIST) return full("fetch");
-    w->fetch[w->fetches++] = (hd_fetch)f;
+    if (w->variant.n == POINTS_LIST) return full("variant");
+    w->variant.v[w->variant.n++] = strcmp(text, "chosen") == 0 ? NULL : hd_kernel_renamed(text);
     return HD_OK;
 }
 
 static hd_status add_keys(points_wish *w, const char *text)
 {
-    if (strcmp(text, "uniform") == 0) return add_share("keys", "0", 0, 0, w->zipf, &w->zipfs);
-    if (strncmp(text, "zipf:", 5) == 0) return add_share("keys=zipf", text + 5, 0.01, 2, w->zipf, &w->zipfs);
+    if (w->zipf.n == POINTS_LIST) return full("keys");
+    if (strcmp(text, "uniform") == 0) return w->zipf.v[w->zipf.n++] = 0, HD_OK;
+    if (strncmp(text, "zipf:", 5) == 0) return hd_parse_double("keys=zipf", text + 5, 0.01, 2, &w->zipf.v[w->zipf.n++]);
     return hd_fail(HD_EINVAL, "keys: '%.40s' is neither uniform nor zipf:S", text);
 }
 
@@ -110,6 +71,11 @@ static hd_status take_mode(points_wish *w, const char *text)
     return hd_fail(HD_EINVAL, "mode: '%.40s' is none of queue, wall, both, watch", text);
 }
 
+static hd_status take_calls(points_wish *w, const char *text)
+{
+    return hd_parse_u64("calls", text, 1, 1 << 20, &w->effort.calls);
+}
+
 /* One for the run: a table of points is of one design. */
 static hd_status take_design(points_wish *w, const char *text)
 {
@@ -119,70 +85,92 @@ static hd_status take_design(points_wish *w, const char *text)
     return hd_fail_name("design", text, HD_DESIGNS);
 }
 
-typedef enum axis {
-    DIM,
-    LOAD,
-    HITS,
-    CAPACITY,
-    BATCH,
-    BULK,
-    SLOTS,
-    HASHES,
-    SPARE,
-    HASH,
-    VARIANT,
-    KEYS,
-    LAYOUT,
-    DUAL,
-    NEAR,
-    TIERS,
-    FETCH,
-    MODE,
-    CALLS,
-    DESIGN,
-    AXES
-} axis;
-static const char *const axes[AXES + 1] = { "dim",    "load",  "hits",  "capacity", "batch", "bulk",   "slots",
-                                            "hashes", "spare", "hash",  "variant",  "keys",  "layout", "dual",
-                                            "near",   "tiers", "fetch", "mode",     "calls", "design", NULL };
+static const struct {
+    const char *name;
+    hd_status (*add)(points_wish *w, const char *text);
+} words[] = { { "variant", add_variant },
+              { "keys", add_keys },
+              { "mode", take_mode },
+              { "calls", take_calls },
+              { "design", take_design } };
+enum { WORDS = sizeof words / sizeof *words };
 
-static hd_status add(points_wish *w, axis which, char *value)
+/* ---- Parameters ------------------------------------------------------------------------------ */
+
+const points_axis *points_axis_of(const points_wish *w, const char *name)
 {
-    const uint64_t most = 1ull << 40;
-    switch (which) {
-    case DIM: return add_count("dim", value, 1, HD_VALUE_BYTES_MAX / 4, w->dim, &w->dims);
-    case LOAD: return add_share("load", value, 0.01, 1, w->load, &w->loads);
-    case HITS: return add_share("hits", value, 0, 1, w->hits, &w->hit_shares);
-    case CAPACITY: return add_count("capacity", value, 256, most, w->capacity, &w->capacities);
-    case BATCH: return add_count("batch", value, 1, most, w->batch, &w->batches);
-    case BULK: return add_count("bulk", value, 1, most, w->bulk, &w->bulks);
-    case SLOTS: return add_count("slots", value, 2, 1024, w->slots, &w->slot_numbers);
-    case HASHES: return add_count("hashes", value, 2, 3, w->hashes, &w->hash_numbers);
-    case SPARE: return add_spare(w, value);
-    case HASH: return add_hash(w, value);
-    case VARIANT: return add_variant(w, value);
-    case KEYS: return add_keys(w, value);
-    case LAYOUT: return add_layout(w, value);
-    case DUAL: return add_count("dual", value, 0, 1, w->dual, &w->duals);
-    case NEAR: return add_share("near", value, 0, 1, w->near, &w->nears);
-    case TIERS: return add_tiers(w, value);
-    case FETCH: return add_fetch(w, value);
-    case MODE: return take_mode(w, value);
-    case DESIGN: return take_design(w, value);
-    default: return hd_parse_u64("calls", value, 1, 1 << 20, &w->effort.calls);
-    }
+    for (int i = 0; i < w->axes; i++)
+        if (strcmp(w->axis[i].param->name, name) == 0) return &w->axis[i];
+    return NULL;
 }
 
-static int add_list(points_wish *w, const char *word, char *values)
+/* The parameter of that name, unless it is one that the bench sets itself; NULL: there is none. */
+static const hd_param *param_named(const char *name, const char *design, const hd_params **of)
+{
+    static const char *const set_here[] = { "design", "backend", "capacity", "value_bytes", "device_value_bytes" };
+    const hd_param *p = hd_param_named(name, design, of);
+    for (size_t i = 0; p && i < sizeof set_here / sizeof *set_here; i++)
+        if (strcmp(p->name, set_here[i]) == 0) return NULL;
+    return p;
+}
+
+static hd_status add_value(points_wish *w, const hd_param *p, const hd_params *of, char *text)
+{
+    hd_config c = hd_config_of(w->design);
+    if (of->design && strcmp(of->design, w->design) != 0)
+        return hd_fail(HD_EINVAL, "%s: a field of design %s, not of %s", p->name, of->design, w->design);
+    int i = 0;
+    while (i < w->axes && w->axis[i].param != p) i++;
+    if (i == POINTS_AXES) return hd_fail(HD_EINVAL, "%s: more than %d parameters", p->name, POINTS_AXES);
+    points_axis *a = &w->axis[i];
+    a->param = p;
+    a->of = of;
+    w->axes = i < w->axes ? w->axes : i + 1;
+    if (a->values.n == POINTS_LIST) return full(p->name);
+    /* a function for each candidate bucket, with + between them: commas are between values */
+    for (char *plus = text; p->type == HD_PARAM_TEXT && (plus = strchr(plus, '+')); plus++) *plus = ',';
+    a->values.v[a->values.n++] = text;
+    hd_status e = hd_param_set(p, hd_params_in(of, &c), text);
+    return e ? e : hd_param_check(p, hd_params_of(of, &c));
+}
+
+/* ---- The command line ------------------------------------------------------------------------ */
+
+static hd_status add(points_wish *w, const char *name, char *value)
+{
+    const hd_params *of;
+    for (int i = 0; i < NUMBERS; i++)
+        if (strcmp(name, numbers[i].name) == 0) return add_number(w, i, value);
+    for (int i = 0; i < WORDS; i++)
+        if (strcmp(name, words[i].name) == 0) return words[i].add(w, value);
+    const hd_param *p = param_named(name, w->design, &of);
+    return add_value(w, p, of, value);
+}
+
+/* TOOL_OK when a word has this name. */
+static int check_name(const points_wish *w, const char *name)
+{
+    const char *names[NUMBERS + WORDS + 64] = { NULL };
+    const hd_params *s;
+    size_t n = 0;
+    for (int i = 0; i < NUMBERS; i++) names[n++] = numbers[i].name;
+    for (int i = 0; i < WORDS; i++) names[n++] = words[i].name;
+    for (size_t i = 0; (s = hd_params_at(i)); i++)
+        for (size_t k = 0; k < s->count && n + 1 < sizeof names / sizeof *names; k++)
+            if (param_named(s->row[k].name, w->design, &s)) names[n++] = s->row[k].name;
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(names[i], name) == 0) return TOOL_OK;
+    return tool_say(TOOL_USAGE, "there is no '%.40s'%s", name, tool_nearest(name, names));
+}
+
+static int add_list(points_wish *w, const char *name, char *values)
 {
     char *rest = NULL;
-    int which = 0;
-    size_t n = strcspn(word, "=");
-    while (which < AXES && (strlen(axes[which]) != n || strncmp(axes[which], word, n) != 0)) which++;
-    if (which == AXES) return tool_say(TOOL_USAGE, "there is no '%.40s'%s", word, tool_nearest(word, axes));
-    if (*values == 0) return tool_say(TOOL_USAGE, "%.40s=: it is empty", axes[which]);
+    int code = check_name(w, name);
+    if (code) return code;
+    if (*values == 0) return tool_say(TOOL_USAGE, "%.40s=: it is empty", name);
     for (char *value = strtok_r(values, ",", &rest); value; value = strtok_r(NULL, ",", &rest)) {
-        hd_status e = add(w, (axis)which, value);
+        hd_status e = add(w, name, value);
         if (e) return tool_fail(e);
     }
     return TOOL_OK;
@@ -205,30 +193,37 @@ static int add_op(points_wish *w, const char *word)
                     tool_nearest(word, name));
 }
 
+static void add_usual(points_numbers *l, double v)
+{
+    if (l->n == 0) l->v[l->n++] = v;
+}
+
+/* The values of the goals' shapes, where the words give none. */
+static void add_goals(points_wish *w)
+{
+    const bench_goals *g = w->goals;
+    for (int d = w->dim.n ? GOAL_DIMS : 0; d < goals_dims(g); d++) w->dim.v[w->dim.n++] = g->dim[d];
+    for (int l = w->load.n ? GOAL_LOADS : 0; l < goals_loads(g); l++) w->load.v[w->load.n++] = g->load[l];
+    if (w->as_goals && g->bulk) add_usual(&w->bulk, (double)g->n);
+}
+
 /* A GPU gets the shapes of the table of goals; what is not a GPU would take hours for them. */
 static void complete(points_wish *w)
 {
-    bool gpu = strcmp(w->backend, "cuda") == 0, slow = strcmp(w->backend, "host") == 0, sized = w->capacities;
-    const bench_goals *g = w->goals;
-    if (!w->dims)
-        for (int all = goals_dims(g); w->dims < all; w->dims++) w->dim[w->dims] = g->dim[w->dims];
-    if (!w->loads)
-        for (int all = goals_loads(g); w->loads < all; w->loads++) w->load[w->loads] = g->load[w->loads];
-    if (!w->hash_names) w->hash[w->hash_names++] = NULL;
-    if (!w->spare_numbers) w->spares[w->spare_numbers++] = 0;
-    if (!w->hash_numbers) w->hashes[w->hash_numbers++] = 0;
-    if (!w->slot_numbers) w->slots[w->slot_numbers++] = g->slots;
-    if (!w->effort.calls && !gpu) w->effort.calls = 20;
-    if (!w->zipfs) w->zipf[w->zipfs++] = 0;
-    if (!w->layouts) w->layout[w->layouts++] = HD_LAYOUT_USUAL;
-    if (!w->tierings) w->tiers[w->tierings++] = HD_TIERS_BUCKET;
-    if (!w->fetches) w->fetch[w->fetches++] = HD_FETCH_USUAL;
-    if (!w->nears) w->near[w->nears++] = 0;
-    if (!w->variants && !w->all_variants) w->variant[w->variants++] = NULL;
-    w->as_goals = gpu && !w->batches && !w->bulks && !sized;
-    if (w->as_goals && g->bulk) w->bulk[w->bulks++] = g->n;
-    if (!w->batches && !w->bulks) w->batch[w->batches++] = gpu ? 1 << 20 : slow ? 64 : 1024;
-    if (!w->capacities) w->capacity[w->capacities++] = gpu ? 0 : slow ? 1 << 11 : 1 << 16; /* 0: as dim has it */
+    static const struct {
+        const char *backend;
+        uint64_t batch, capacity, calls; /* 0: as the goals have it */
+    } usual[] = { { "cuda", 1 << 20, 0, 0 }, { "host", 64, 1 << 11, 20 }, { NULL, 1024, 1 << 16, 20 } };
+    int b = 0;
+    while (usual[b].backend && strcmp(usual[b].backend, w->backend) != 0) b++;
+    w->as_goals = usual[b].capacity == 0 && !w->batch.n && !w->bulk.n && !w->capacity.n;
+    add_goals(w);
+    add_usual(&w->zipf, 0);
+    add_usual(&w->near, 0);
+    add_usual(&w->capacity, (double)usual[b].capacity);
+    if (!w->bulk.n) add_usual(&w->batch, (double)usual[b].batch);
+    if (!w->effort.calls) w->effort.calls = usual[b].calls;
+    if (!w->variant.n && !w->all_variants) w->variant.v[w->variant.n++] = NULL;
 }
 
 /* Not every design runs every operation. */
@@ -243,7 +238,22 @@ static int check_ops(const points_wish *w)
     return TOOL_OK;
 }
 
-int points_wish_read(points_wish *w, const char *backend, char **word, int words)
+/* NAME=VALUE,...: cuts a copy of the word in place. */
+static int take_list(points_wish *w, const char *word, size_t *used)
+{
+    size_t n = strlen(word) + 1;
+    if (*used + n > sizeof w->text)
+        return tool_say(TOOL_USAGE, "the words are longer than %zu characters", sizeof w->text);
+    char *name = (char *)memcpy(w->text + *used, word, n), *equals = strchr(name, '=');
+    *used += n;
+    *equals = 0;
+    return add_list(w, name, equals + 1);
+}
+
+/* The word names the design, on which other words depend. */
+static bool is_design(const char *word) { return strncmp(word, "design=", strlen("design=")) == 0; }
+
+int points_wish_read(points_wish *w, const char *backend, char **word, int count)
 {
     size_t used = 0;
     int code = TOOL_OK;
@@ -251,18 +261,11 @@ int points_wish_read(points_wish *w, const char *backend, char **word, int words
     w->design = hd_config_default().design;
     w->backend = backend;
     w->effort.queue = w->effort.wall = true;
-    for (int i = 0; i < words && !code; i++) {
-        const char *equals = strchr(word[i], '=');
-        if (!equals) {
-            code = add_op(w, word[i]);
-            continue;
-        }
-        size_t n = strlen(equals + 1) + 1;
-        if (used + n > sizeof w->text)
-            return tool_say(TOOL_USAGE, "the words are longer than %zu characters", sizeof w->text);
-        char *values = (char *)memcpy(w->text + used, equals + 1, n);
-        used += n;
-        code = add_list(w, word[i], values);
+    for (int i = 0; i < count && !code; i++)
+        if (is_design(word[i])) code = take_list(w, word[i], &used);
+    for (int i = 0; i < count && !code; i++) {
+        if (is_design(word[i])) continue;
+        code = strchr(word[i], '=') ? take_list(w, word[i], &used) : add_op(w, word[i]);
     }
     w->goals = goals_of(w->design);
     if (!code) code = check_ops(w);

@@ -13,40 +13,31 @@
 
 enum { AT_ONCE = 1 << 20, NOT_FULL = 10000 /* of so many entries, one may be missing in a full table */ };
 
-hd_status bench_fixture_open(bench_fixture *s, const bench_device *device, const bench_shape *shape)
+bench_shape bench_shape_of(const char *design, const char *backend)
 {
-    return bench_fixture_open_with(s, device, shape, NULL);
+    bench_shape shape = { .table = hd_config_of(design) };
+    shape.table.backend = backend;
+    return shape;
 }
 
-hd_status bench_fixture_open_with(bench_fixture *s, const bench_device *device, const bench_shape *shape,
-                                  const char *lock)
+hd_status bench_fixture_open(bench_fixture *s, const bench_device *device, const bench_shape *shape)
 {
-    hd_config c = hd_config_of(shape->design);
+    hd_config c = shape->table;
     memset(s, 0, sizeof *s);
     s->device = device;
     s->shape = *shape;
     s->left_out = -1;
-    c.backend = shape->backend;
-    if (lock) c.lock = lock;
-    c.layout = shape->layout;
-    c.hkv.dual = shape->dual;
-    c.capacity = shape->capacity;
-    if (shape->slots) c.slots = shape->slots;
-    if (shape->hashes) c.hive.hashes = shape->hashes;
-    if (shape->spares) c.hive.spare = shape->spares - 1;
-    c.hkv.tiers = shape->tiers;
-    c.hkv.fetch = shape->fetch;
-    /* 0 would be all */
-    if (shape->near > 0)
-        c.hkv.device_value_bytes = (uint64_t)(shape->near * (double)shape->capacity) * shape->words * 4 + 1;
     c.value_bytes = shape->words * 4;
-    hd_status e = shape->hash ? hd_config_set(&c, "hash", shape->hash) : HD_OK;
-    if (!e) e = hd_open(&c, &s->table);
+    if (shape->near > 0) /* 0 would be all */
+        c.hkv.device_value_bytes = (uint64_t)(shape->near * (double)c.capacity) * c.value_bytes + 1;
+    hd_status e = hd_open(&c, &s->table);
     if (!e) e = hd_table_info(s->table, &s->info);
     if (e) return e;
+    const hd_design *design = hd_design_on(s->info.design, s->info.backend);
+    s->shape.table.layout = s->info.layout;
+    hd_params_of_info(design->params, &s->info, &s->shape.table);
+    s->evicts = !design->policy;
     uint64_t capacity = s->info.capacity, places = s->info.places;
-    s->shape.slots = s->info.slots;
-    s->evicts = !hd_design_on(s->info.design, s->info.backend)->policy;
     s->at_once = capacity < AT_ONCE ? capacity : AT_ONCE;
     const struct {
         void **p;

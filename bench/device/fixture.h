@@ -9,18 +9,13 @@
 #include "bench/device/device.h"
 
 typedef struct bench_shape {
-    const char *design, *backend;
-    hd_layout layout;
-    bool dual;
-    uint64_t capacity;
-    uint32_t slots, words; /* slots 0: as usual; words of 32 bits, in a value */
-    uint32_t hashes;       /* 0: as usual */
-    const char *hash;      /* NULL: as usual */
-    uint32_t spares;       /* one more than the slots that a bucket keeps back; 0: as usual */
-    hd_tiers tiers;
-    double near; /* share of the values that are; 0: no tiers */
-    hd_fetch fetch;
+    hd_config table; /* value_bytes and the budget of values in the device's memory follow from the next two */
+    uint32_t words;  /* of 32 bits, in a value */
+    double near;     /* share of the values that are in the device's memory; 0: no tiers */
 } bench_shape;
+
+/* What is usual in a design. */
+bench_shape bench_shape_of(const char *design, const char *backend);
 
 typedef struct bench_fixture {
     const bench_device *device;
@@ -41,10 +36,8 @@ typedef struct bench_fixture {
     uint64_t *count; /* (1), the device's */
 } bench_fixture;
 
+/* s->shape is what the table is: no field of its design is "as usual". */
 hd_status bench_fixture_open(bench_fixture *s, const bench_device *device, const bench_shape *shape);
-/* NULL: the usual one */
-hd_status bench_fixture_open_with(bench_fixture *s, const bench_device *device, const bench_shape *shape,
-                                  const char *lock);
 void bench_fixture_close(bench_fixture *s); /* a zeroed stand is fine */
 
 /* Brings the table to about so many entries, with keys that were never there; to the capacity: until it is full, and

@@ -41,7 +41,7 @@ static const bench_goal *row_of(const bench_goals *g, const bench_shape *shape, 
     for (int i = 0; i < g->rows; i++) {
         const bench_goal *row = &g->row[i];
         bool form = p->n == (row->n ? row->n : g->n) && p->bulk == (g->bulk && !row->n);
-        if (row->op == p->op && row->hits == p->hits && row->dual == shape->dual && form) return row;
+        if (row->op == p->op && row->hits == p->hits && row->dual == shape->table.hkv.dual && form) return row;
     }
     return NULL;
 }
@@ -49,12 +49,13 @@ static const bench_goal *row_of(const bench_goals *g, const bench_shape *shape, 
 bench_peers goal_of(const char *device, const bench_shape *shape, const bench_point *p)
 {
     const bench_peers none = { 0, 0 };
-    const bench_goals *g = goals_of(shape->design);
+    const bench_goals *g = goals_of(shape->table.design);
     int d = 0, l = 0;
-    if (strcmp(g->design, shape->design) != 0 || !strstr(device, g->device)) return none;
+    if (strcmp(g->design, shape->table.design) != 0 || !strstr(device, g->device)) return none;
     while (d < GOAL_DIMS && g->dim[d] != shape->words) d++;
     while (l < GOAL_LOADS && g->load[l] != p->load) l++;
-    if (d == GOAL_DIMS || l == GOAL_LOADS || shape->capacity != goal_capacity(g, shape->words, p->load)) return none;
+    if (d == GOAL_DIMS || l == GOAL_LOADS || shape->table.capacity != goal_capacity(g, shape->words, p->load))
+        return none;
     const bench_goal *row = row_of(g, shape, p);
     return row ? (bench_peers){ row->goal[d][l], row->peer[d][l] } : none;
 }

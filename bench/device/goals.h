@@ -27,7 +27,6 @@ typedef struct bench_goals {
     const char *design, *device;
     uint32_t dim[GOAL_DIMS]; /* floats in a value; 0: no more */
     double load[GOAL_LOADS]; /* 0: no more                    */
-    uint32_t slots;          /* 0: as usual                   */
     uint64_t n;
     bool bulk;
     const bench_goal *row; /* (rows) in the order of a run  */

@@ -118,7 +118,7 @@ static hd_status begin(growing *q, const bench_device *device, uint64_t capacity
 {
     bench_shape shape = q->g->shape;
     void *outcome = NULL, *key = NULL, *fate = NULL;
-    shape.capacity = capacity;
+    shape.table.capacity = capacity;
     hd_status e = bench_fixture_open(&q->s, device, &shape);
     if (e) return e;
     if (n) {
@@ -203,9 +203,9 @@ hd_status growth_fill(const bench_device *device, const bench_growth *g, bench_g
                       bench_growth_measure *m)
 {
     growing q = { .g = g, .m = m };
-    uint64_t first = (uint64_t)(g->load * (double)g->shape.capacity), room = point_room(g->to, g->load);
+    uint64_t first = (uint64_t)(g->load * (double)g->shape.table.capacity), room = point_room(g->to, g->load);
     *m = (bench_growth_measure){ .seconds = 0 };
-    hd_status e = begin(&q, device, way == GROWTH_NONE ? room : g->shape.capacity, first, g->n, here);
+    hd_status e = begin(&q, device, way == GROWTH_NONE ? room : g->shape.table.capacity, first, g->n, here);
     if (!e) e = fill(&q, way, here);
     if (!e) e = capacity_of(&q, &m->capacity);
     if (!e) e = check(&q);
@@ -242,7 +242,8 @@ hd_status growth_resize(const bench_device *device, const bench_growth *g, bench
 {
     growing q = { .g = g, .m = up };
     *up = *down = (bench_growth_measure){ .seconds = 0 };
-    hd_status e = begin(&q, device, g->shape.capacity, (uint64_t)(g->load * (double)g->shape.capacity), 0, false);
+    hd_status e =
+        begin(&q, device, g->shape.table.capacity, (uint64_t)(g->load * (double)g->shape.table.capacity), 0, false);
     uint64_t buckets = q.s.info.buckets;
     if (!e) e = resize(&q, buckets + (g->split && g->split < buckets ? g->split : buckets), up);
     if (!e && !*up->wrong) e = resize(&q, buckets, down);

@@ -37,10 +37,10 @@ const struct bench_places_row bench_places_rows[BENCH_PLACE_ROWS] = {
 
 bench_places bench_places_of(const bench_shape *shape, hd_op op, double hits, double load)
 {
-    const bench_goals *g = goals_of(shape->design);
+    const bench_goals *g = goals_of(shape->table.design);
     bench_places unknown;
     memset(&unknown, 0, sizeof unknown);
-    if (strcmp(g->design, shape->design) != 0 || !g->places) return unknown;
+    if (strcmp(g->design, shape->table.design) != 0 || !g->places) return unknown;
     bench_places p = g->places(shape, op, hits, load);
     p.known = true;
     return p;

@@ -17,7 +17,7 @@ static void add_word(bench_places *p, const bench_shape *shape, const bench_plac
     double moves = r->puts + r->takes, changes = moves + r->value_written > 0 ? 1 : 0;
     p->buckets += share * (1 - changes);
     p->dirty += share * changes;
-    p->near_dirty += shape->layout == HD_LAYOUT_MASKS ? share * moves : 0;
+    p->near_dirty += shape->table.layout == HD_LAYOUT_MASKS ? share * moves : 0;
     p->bytes += share * (r->bytes + r->values * shape->words * 4);
 }
 
@@ -26,7 +26,7 @@ static bench_places hive_places_of(const bench_shape *shape, hd_op op, double hi
     enum { WORD = 8 };
     bench_places p;
     memset(&p, 0, sizeof p);
-    p.bucket_bytes = shape->slots * WORD;
+    p.bucket_bytes = shape->table.slots * WORD;
     if (op == HD_OP_EXPORT) p.bytes = WORD + load * (8 + 8 + shape->words * 4.0);
     for (int i = 0; i < BENCH_PLACE_ROWS; i++) {
         if (bench_places_rows[i].op != op) continue;

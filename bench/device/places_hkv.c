@@ -10,7 +10,7 @@ enum { LINE = 128, OTHER_DIGESTS = 255 };
 
 static void add(bench_places *p, const bench_shape *shape, const bench_place_row *r, double share)
 {
-    bool pairs = shape->layout != HD_LAYOUT_PLANES;
+    bool pairs = shape->table.layout != HD_LAYOUT_PLANES;
     double changes = r->puts + r->takes;
     p->reads += share * (r->uses + (pairs ? 0 : r->rescores));
     p->dirty += share * (r->rescores + changes * (pairs ? 1 : 2));
@@ -23,10 +23,10 @@ static void add(bench_places *p, const bench_shape *shape, const bench_place_row
 /* Who leaves a full bucket, or pair of buckets; and, for who lists it, what it was. */
 static void add_eviction(bench_places *p, const bench_shape *shape, hd_op op, double share)
 {
-    bool pairs = shape->layout != HD_LAYOUT_PLANES;
-    double buckets = shape->dual ? 2 : 1, value_bytes = shape->words * 4;
-    p->lines += pairs ? share * buckets * shape->slots / LINE : 0;
-    p->scans += pairs ? share : share * buckets * shape->slots * 8 / LINE;
+    bool pairs = shape->table.layout != HD_LAYOUT_PLANES;
+    double buckets = shape->table.hkv.dual ? 2 : 1, value_bytes = shape->words * 4;
+    p->lines += pairs ? share * buckets * shape->table.slots / LINE : 0;
+    p->scans += pairs ? share : share * buckets * shape->table.slots * 8 / LINE;
     if (op != HD_OP_INSERT_AND_EVICT) return;
     p->values_read += share;
     p->bytes += share * (8 + 8 + value_bytes);
@@ -35,8 +35,10 @@ static void add_eviction(bench_places *p, const bench_shape *shape, hd_op op, do
 bench_places bench_places_hkv(const bench_shape *shape, hd_op op, double hits, double load)
 {
     bench_places p;
-    double row_bytes = 8 + 8 + shape->words * 4.0, digest_lines = shape->slots < LINE ? 1 : (double)shape->slots / LINE;
-    double chance = load * shape->slots / OTHER_DIGESTS, look = shape->dual ? 2 : 1, look_found = shape->dual ? 1.5 : 1;
+    double row_bytes = 8 + 8 + shape->words * 4.0,
+           digest_lines = shape->table.slots < LINE ? 1 : (double)shape->table.slots / LINE;
+    double chance = load * shape->table.slots / OTHER_DIGESTS, look = shape->table.hkv.dual ? 2 : 1,
+           look_found = shape->table.hkv.dual ? 1.5 : 1;
     memset(&p, 0, sizeof p);
     if (op == HD_OP_EXPORT) { /* per slot: planes are read and lists are written, in order */
         p.bytes = 1 + load * 2 * row_bytes;

@@ -182,10 +182,11 @@ static hd_status prove_small(const bench_point *p, const bench_fixture *large, b
     bench_point small = *p;
     bench_shape shape = large->shape;
     bench_effort once = { 1, 1, true, false, false, 0, UINT64_MAX };
-    if (shape.capacity > (uint64_t)BUCKETS * shape.slots) shape.capacity = (uint64_t)BUCKETS * shape.slots;
-    if (small.n > shape.capacity / CALL_OF) small.n = shape.capacity / CALL_OF + 1;
-    if (p->op == HD_OP_EXPORT) small.n = shape.capacity;
-    if (p->bulk) small.n = (uint64_t)(p->load * (double)shape.capacity);
+    if (shape.table.capacity > (uint64_t)BUCKETS * shape.table.slots)
+        shape.table.capacity = (uint64_t)BUCKETS * shape.table.slots;
+    if (small.n > shape.table.capacity / CALL_OF) small.n = shape.table.capacity / CALL_OF + 1;
+    if (p->op == HD_OP_EXPORT) small.n = shape.table.capacity;
+    if (p->bulk) small.n = (uint64_t)(p->load * (double)shape.table.capacity);
     memset(&t, 0, sizeof t);
     hd_status e = bench_fixture_open(&s, large->device, &shape);
     if (e) return e;
@@ -193,7 +194,7 @@ static hd_status prove_small(const bench_point *p, const bench_fixture *large, b
     e = bench_buffers_set(&t, s.device, &shape, bench_buffers_row_of(p->op), small.n, 1);
     if (!e) e = prove_here(&small, &c, &s, &t, m);
     if (!e && !*m->wrong && hd_check(s.table))
-        snprintf(m->wrong, sizeof m->wrong, "on a table of %" PRIu64 " entries: %s", shape.capacity, hd_why());
+        snprintf(m->wrong, sizeof m->wrong, "on a table of %" PRIu64 " entries: %s", shape.table.capacity, hd_why());
     bench_buffers_drop(&t, s.device);
     bench_fixture_close(&s);
     return e;
