@@ -256,6 +256,11 @@ static int fake_fill(void *self, void *to, int byte, size_t bytes, void *stream)
     return 0;
 }
 
+static uint64_t capture_of(const fake_device *f, const void *stream)
+{
+    return is_recorded(f, stream) ? f->recording->number : 0;
+}
+
 static int fake_launch(void *self, const hd_launch *l, void *stream)
 {
     fake_device *f = (fake_device *)self;
@@ -296,11 +301,6 @@ static int fake_wait(void *self, void *stream)
     run_stream(f, stream, f->before + f->works); /* whatever is said of it */
     forget_done(f);
     return code;
-}
-
-static uint64_t capture_of(const fake_device *f, const void *stream)
-{
-    return is_recorded(f, stream) ? f->recording->number : 0;
 }
 
 typedef struct fake_event {
