@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * answers.h - what every judge of batches that ran has to do with: the batch's arrays, outcomes as they are counted,
- * and what is wrong with an item.
+ * answers.h - the common part of the judges that run on the device: a batch's arrays, the counts of its outcomes, and
+ * what is wrong with an item.
  *
- * A design's oracle (hkv_oracle.h, hive_oracle.h) is one of these. It knows of every key what must be in the table, and
- * goes over the items of a batch in a few passes, each of which is a loop of independent turns (place.h). Oracles are
- * copied to where their passes run: members are numbers, and pointers to what is there.
+ * A design's oracle (judge/hkv/device_oracle.h, judge/hive/device_oracle.h) derives from it. The oracle knows for every
+ * key what the table must hold. It visits the items of a batch in a few passes; each pass is a loop of independent
+ * turns (place.h). Oracles are copied to the place where their passes run, so members are numbers and pointers to
+ * memory there.
  */
 #ifndef SOAK_ANSWERS_H
 #define SOAK_ANSWERS_H
@@ -42,7 +43,7 @@ struct complaint {
     uint64_t batch, op, item, key;
 };
 
-enum { LEFT_ALONE = 0xa5, BEHIND = 64 /* bytes behind an output's end that are looked at */ };
+enum { LEFT_ALONE = 0xa5, BEHIND = 64 /* bytes after an output's end that are checked */ };
 
 /* ---- Sets of operations, and of outcomes: a bit each ------------------------------------------ */
 
@@ -72,7 +73,7 @@ struct answers {
     uint64_t *fate = nullptr, *fates = nullptr; /* (HD_OUTCOME_COUNT): of this batch; of all */
     uint64_t *wrong = nullptr;                  /* (WRONG_KINDS) */
     complaint *first = nullptr;                 /* (WRONG_KINDS) */
-    hd_batch b;                                 /* its arrays are in reach */
+    hd_batch b;                                 /* its arrays are in memory of the place */
     uint32_t number = 0, accum = 0;             /* of the batch, from 1; hd_accum of every item */
 
     explicit answers(naming n) : names(n) { memset(&b, 0, sizeof b); }
@@ -111,7 +112,7 @@ struct answers {
 
     BOTH uint64_t word_of(uint64_t batch, uint64_t i) const { return hd_mix64(batch * 4 + (i & 3) + GOLDEN) | 1; }
 
-    /* Turn c of `turns`: few meet at the sums. */
+    /* Turn c of `turns`: with few turns, few atomic additions meet. */
     BOTH void tally(uint64_t c, uint64_t turns) const
     {
         uint64_t of[HD_OUTCOME_COUNT] = { 0 };
@@ -128,14 +129,14 @@ struct answers {
         return true;
     }
 
-    /* An output that item i has nothing to write to. */
+    /* Checks an output that item i must not write. */
     BOTH void judge_untouched(uint64_t i, const void *p, uint64_t bytes) const
     {
         if (!left_alone(p, bytes)) complain(NOT_ITS_TO_WRITE, i, b.key[i]);
     }
 
     BOTH uint64_t listed() const { return *b.count < b.n ? *b.count : b.n; }
-    /* Entry j of a list in item order is of an item that is its to be; *o: that item's outcome. */
+    /* Whether entry j of a list in item order names an item of the batch, in order; *o: the item's outcome. */
     BOTH bool in_order(uint64_t j, hd_outcome *o) const
     {
         uint64_t item = b.list_item[j];
@@ -143,7 +144,7 @@ struct answers {
         return *o != HD_OUTCOME_COUNT && (j == 0 || b.list_item[j - 1] < item);
     }
 
-    /* The end of a batch, of which so many items are to be in its list. */
+    /* Ends a batch; to_list: how many entries its list must have. */
     BOTH void close(bool lists, uint64_t to_list) const
     {
         uint64_t all = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * draw.h - how a soak draws: numbers, and the keys of batches of one item to 16 Mi.
+ * draw.h - random numbers and keys for batches of 1 to 16 Mi items.
  */
 #ifndef SOAK_DRAW_H
 #define SOAK_DRAW_H
@@ -15,7 +15,7 @@ struct dice {
     uint64_t below(uint64_t n) { return hd_mulhi64(draw(), n); }
     bool one_in(uint64_t n) { return below(n) == 0; }
     template <class type, size_t n> type of(const type (&all)[n]) { return all[below(n)]; }
-    uint64_t log_between(uint64_t least, uint64_t most) /* every order of magnitude as often as another */
+    uint64_t log_between(uint64_t least, uint64_t most) /* each order of magnitude is equally likely */
     {
         if (most <= least) return least;
         double at =
@@ -24,7 +24,7 @@ struct dice {
     }
 };
 
-/* What one place has room and time for. */
+/* The memory and time of a place. */
 struct limits {
     uint64_t items, slots, array_bytes; /* of a batch; of a table; of one array of values */
     uint32_t value_bytes;
@@ -55,7 +55,7 @@ struct keys_of {
     }
 };
 
-/* A series has no number twice: its stride is odd, and keys is a power of two. */
+/* A series repeats no number: its stride is odd, and keys is a power of two. */
 static inline keys_of draw_keys(dice &d, uint64_t n, uint64_t keys)
 {
     static const key_kind kinds[] = { EVERYWHERE, EVERYWHERE, AGAIN_AND_AGAIN, SKEWED, SERIES, SERIES };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * huge.h - a table of more than 2^31 slots, filled past 2^31 entries, in batches of up to all of them: every slot
- * number, byte offset and item number beyond 2^31 and 2^32 is used. Nine slots in ten are in use and every key has two
- * buckets, so that nobody has to leave: of each number it is known whether it is there.
+ * huge.h - a table of more than 2^31 slots, filled beyond 2^31 entries, in batches of up to all of them: slot numbers,
+ * byte offsets and item numbers exceed 2^31 and 2^32. Nine of ten slots are in use and every key has two buckets, so
+ * that no entry is evicted: for each number it is known whether it is present.
  */
 #ifndef SOAK_HUGE_H
 #define SOAK_HUGE_H
@@ -78,7 +78,7 @@ struct huge {
         fflush(stdout);
         start = seconds_now();
     }
-    /* A number that this machine has. */
+    /* A number in host memory. */
     void tell_number(const char *what, uint64_t got, uint64_t wanted)
     {
         uint64_t *const w = wrong;
@@ -105,8 +105,8 @@ struct huge {
         if (op == HD_OP_ERASE_IF || op == HD_OP_CLEAR || hd_run(t, &asked)) b.kernel = nullptr;
         MUST(hd_run(t, &b));
     }
-    /* Items for numbers from, from + step, ...; outcomes must be `there` of those for which `is` holds, and `gone` of
-     * the others. */
+    /* Runs items of the numbers from, from + step, ...; outcomes must be `there` where `is` holds, and `gone`
+     * elsewhere. */
     template <class holds>
     void items(hd_op op, uint64_t from, uint64_t step, uint64_t count, hd_outcome there, hd_outcome gone, holds is)
     {
@@ -144,7 +144,7 @@ struct huge {
 
     /* ---- Exports ----------------------------------------------------------------------------- */
 
-    /* The arrays of all are longer than a window: its list is put in their later parts. */
+    /* The arrays are longer than a window, whose list is put in their later parts. */
     uint64_t list(uint64_t start, uint64_t slots, bool mark)
     {
         const naming k = names;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * judged.h - a table under random batches of all operations, judged by its design's oracle: a turn of a soak.
+ * judged.h - one table under random batches of all operations, judged by its design's oracle: one turn of a soak.
  *
- * A design is a struct (hkv_soak.h, hive_soak.h) of what is its own:
+ * A design is a struct (judge/hkv/device_soak.h, judge/hive/device_soak.h):
  *
- *   shape, oracle        what its tables are like, and who judges them (answers.h)
- *   MOST_FIRST           items of its first batches, at most: they grow while they are fast
- *   config, has          how a shape is opened; whether there is an operation
- *   draw_op              the next batch's operation, MIXED among them, and how many items it has at most
- *   fill_up              batches that come first: until a large table has in it what it is to have
+ *   shape, oracle        the shape of its tables, and their judge (answers.h)
+ *   MOST_FIRST           the most items of its first batches, which grow while they are fast
+ *   config, has          how a shape is opened; whether it has an operation
+ *   draw_op              the next batch's operation, MIXED included, and its most items
+ *   fill_up              batches that run first, to fill a large table
  *   besides              what happens to the table between batches
- *   rested               how many entries there are is known
+ *   rested               called with the number of entries when it is known
  */
 #ifndef SOAK_JUDGED_H
 #define SOAK_JUDGED_H
@@ -40,9 +40,10 @@ template <class design> struct judged {
     uint64_t *there; /* (2): oracle.on_key */
     const char *kernel[MIXED + 1];
     uint64_t items = 0, own = 0, batches = 0;     /* own: by the variant itself */
-    uint64_t mixed = 0, distinct = 0, checks = 0; /* of the items: in such batches; hd_check */
-    double checked = 0, check_took = 0;           /* when, and seconds: it has a small part of the time */
-    /* items of a batch: where many wait for few locks, a batch of all sizes would take minutes */
+    uint64_t mixed = 0, distinct = 0, checks = 0; /* items in such batches; calls of hd_check */
+    double checked = 0, check_took = 0;           /* when it last ran and its seconds: it gets a small part of the
+                                                   * time */
+    /* the most items of a batch: where many wait for few locks, large batches would take minutes */
     uint64_t most = design::MOST_FIRST;
 
     judged(const place &at_, dice &d_, const shape &s_, const char *variant)
@@ -172,7 +173,7 @@ template <class design> struct judged {
         if (b.each) mixed += n;
         if (k.kind == SERIES) distinct += n;
     }
-    /* Batch by batch, for who wants to see which one takes long: TELL in the environment. */
+    /* With TELL in the environment: a line per batch, to find slow ones. */
     const bool tells = getenv("TELL") != nullptr;
     void say(const hd_batch &b, const keys_of &k, double seconds) const
     {
@@ -202,7 +203,7 @@ template <class design> struct judged {
         double begins = seconds_now();
         put(op, n, draw_keys(d, n, s.keys));
         if (n < most / 8) return;
-        at.wait(); /* so long a batch takes; and those that were on their way before it */
+        at.wait(); /* the seconds of a batch, and of those that were running before it */
         double seconds = seconds_now() - begins;
         if (seconds > 1)
             most = n / 8 + 64;
@@ -226,7 +227,7 @@ template <class design> struct judged {
         at.read(&count, b.count, sizeof count);
         return count;
     }
-    /* Entries of slots [start, start + n) that the mask holds for, to the arrays; how many are in the list. */
+    /* Exports the entries of slots [start, start + n) that match the mask; returns the length of the list. */
     uint64_t list_of(hd_op op, uint64_t start, uint64_t n, uint64_t mask, uint64_t bits)
     {
         uint64_t count = 0;
@@ -242,7 +243,7 @@ template <class design> struct judged {
         at.read(&count, o.b.count, sizeof count);
         return count;
     }
-    /* What the host finds to be wrong. */
+    /* Records an error that the host found. */
     void compare(uint64_t got, uint64_t wanted, const char *what)
     {
         if (got == wanted) return;
@@ -291,8 +292,8 @@ template <class design> struct judged {
         MUST(hd_table_info(t, &info));
         return info.places;
     }
-    /* Every invariant, by the reference, of a copy on this machine: no large tables but those that a soak stays
-     * with. */
+    /* Checks all invariants by the reference, on a copy in host memory. Large tables are left out, unless a soak
+     * keeps one. */
     void check()
     {
         double begins = seconds_now();
@@ -305,7 +306,7 @@ template <class design> struct judged {
         checked = seconds_now();
         check_took = checked - begins;
     }
-    /* How many entries of the list, which may be of less than the table, the mask holds for. */
+    /* The number of list entries that match the mask. The list may be of a part of the table. */
     uint64_t count_listed(uint64_t mask, uint64_t bits)
     {
         const oracle w = o;
@@ -333,7 +334,7 @@ template <class design> struct judged {
         compare(count_of(HD_OP_SIZE, 0, 0), 0, "size after clear");
         its.rested(*this, 0);
     }
-    /* Whatever a walk sees, lookups find, and nothing else: digests are right. */
+    /* Lookups find exactly the entries of the export: digests are right. */
     void find_all()
     {
         for (uint64_t from = 0; from < s.keys; from += s.items) {
@@ -360,7 +361,7 @@ template <class design> struct judged {
         for (int k = 0; k < HD_OUTCOME_COUNT; k++) compare(c.outcome[k], fates[k], hd_outcome_name((hd_outcome)k));
         compare(c.items, items, "items");
     }
-    /* For so many seconds, or until so many operations were the variant's, or something is wrong. */
+    /* Runs for so many seconds, until the variant ran so many operations, or until something is wrong. */
     uint64_t go(double seconds, double wanted)
     {
         double end = seconds_now() + seconds;
@@ -368,7 +369,7 @@ template <class design> struct judged {
         for (uint64_t stretch = 0, since = 0; seconds_now() < end && (double)own < wanted;) {
             put_any();
             since += o.b.n;
-            if (++stretch % 8 == 0) at.wait(); /* no more on its way than is over soon */
+            if (++stretch % 8 == 0) at.wait(); /* few batches are under way at a time, so that it ends soon */
             if ((stretch % 64 || s.keys > 1u << 22) && since < s.keys / 2 + 4 * s.items) continue;
             rest();
             since = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * place.h - where tables and what judges them are: a device, or this machine, on which the judge itself can be tried
- * without a GPU. Memory, and loops of which all turns are independent. C++; with nvcc loops run on the device, other
- * compilers know this machine alone.
+ * place.h - where tables and their judges are: on a device, or on the host, where the judges can be tested without a
+ * GPU. Memory, and loops of independent turns. C++; with nvcc loops run on the device, with other compilers on the host
+ * only.
  */
 #ifndef SOAK_PLACE_H
 #define SOAK_PLACE_H
@@ -19,7 +19,7 @@
 #define BOTH
 #endif
 
-/* What may not fail does not: the run ends, and says where. */
+/* A call that must not fail: otherwise the program ends with a message. */
 static inline void need(bool good, const char *what)
 {
     if (good) return;
@@ -29,7 +29,7 @@ static inline void need(bool good, const char *what)
 }
 #define MUST(call) need((call) == HD_OK, #call)
 
-/* Adds, and returns what was there: turns of a loop meet in sums, and in bits that are put, alone. */
+/* Adds, and returns the old value. Turns of a loop share nothing but sums and sets of bits. */
 static BOTH inline uint32_t add(uint32_t *p, uint32_t v)
 {
 #ifdef __CUDA_ARCH__
@@ -74,7 +74,7 @@ template <class body> static __global__ void loop_on_device(uint64_t n, body tur
 struct place {
     const char *backend;
     bool far;
-    void *stream = nullptr; /* of its own: two places do not wait for each other */
+    void *stream = nullptr; /* its own: two places do not wait for each other */
 
     explicit place(const char *backend_) : backend(backend_), far(strcmp(backend_, "cuda") == 0)
     {
@@ -95,7 +95,7 @@ struct place {
     template <class type> type *take(uint64_t n) const
     {
         void *p = nullptr;
-        size_t bytes = n * sizeof(type) + 256; /* room to see what is written behind the end */
+        size_t bytes = n * sizeof(type) + 256; /* so that writes after the end are found */
 #ifdef __CUDACC__
         if (far) CUDA(cudaMalloc(&p, bytes));
 #endif
@@ -123,7 +123,7 @@ struct place {
         if (far) CUDA(cudaStreamSynchronize((cudaStream_t)stream));
 #endif
     }
-    /* After all that was asked for before. */
+    /* After all earlier work on the stream. */
     void read(void *to, const void *from, size_t bytes) const
     {
 #ifdef __CUDACC__

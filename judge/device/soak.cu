@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * soak.cu - tables under random batches, judged on the device at the pace of the device (answers.h), through the public
- * interface alone.
+ * soak.cu - tables under random batches, judged on the device at its full speed (answers.h), by the public interface
+ * only.
  *
- *   soak random SECONDS [VARIANT ...]   every variant, in every kind of table that it has, three sizes of each, and the
- *                                       largest
- *   soak two SECONDS [VARIANT ...]      likewise, two tables of different kinds at a time, each by a thread and on a
+ *   soak random SECONDS [VARIANT ...]   every variant, in every kind of table that it supports, in three sizes of each
+ *                                       and in the largest
+ *   soak two SECONDS [VARIANT ...]      the same with two tables of different kinds at a time, each with a thread and a
  *                                       stream of its own
- *   soak reach N SECONDS [VARIANT ...]  N operations by every variant towards every goal, or as many as there is time
- *                                       for; says who is short
+ *   soak reach N SECONDS [VARIANT ...]  N operations by every variant towards every goal, or as many as time permits;
+ *                                       prints the goals that were missed
  *   soak huge [VARIANT ...]             a table of more than 2^31 slots (huge.h)
  *
- * Prints rows of tab-separated values; 0: all is well, 1: not, 2: it is asked for what there is not, 77: there is no
- * device. DESIGN=hive in the environment: Hive's tables (hive_soak.h), whose goals are its layouts, at a load factor of
- * 0.95; else HKV's (hkv_soak.h), whose goals are policies. SEED repeats a run (in time, not in how far it gets).
- * BACKEND=host or ref: on this machine, at a ten-thousandth of the size, to try the judge out. SMALL=1: of that size on
- * the device, too, for sanitizers.
+ * Prints rows of tab-separated values. Exit code 0: all is well; 1: something is wrong; 2: usage; 77: there is no
+ * device. Environment: DESIGN=hive: tables of Hive, whose goals are layouts at a load factor of 0.95; otherwise HKV,
+ * whose goals are policies. SEED repeats the draws of a run. BACKEND=host or ref: on the host, at a ten-thousandth of
+ * the size, to test the judge. SMALL=1: the same size on the device, for sanitizers.
  */
 #include <ctime>
 #include <mutex>
@@ -39,7 +38,7 @@ static limits limits_of(uint64_t share)
     return strcmp(backend, "cuda") == 0 && !getenv("SMALL") ? device : here;
 }
 
-/* One table for so many seconds, or so many operations; its row. *own: so many were the variant's. */
+/* One table for so many seconds or operations, and its row. *own: operations of the variant. */
 template <class design>
 static bool turn(const place &at, dice &d, const char *variant, const typename design::shape &s, double seconds,
                  double wanted = 1e30, double *own = nullptr)
@@ -55,8 +54,8 @@ static bool turn(const place &at, dice &d, const char *variant, const typename d
     return wrong == 0;
 }
 
-/* Sizes outermost: a run that is cut short has had all variants. Each turn has its part of the time that is left. What
- * is wrong again and again needs no more turns to be seen. */
+/* Sizes are the outer loop, so that a run that is cut short has tried all variants. Each turn gets its share of the
+ * time that is left. A variant with many errors gets no more turns. */
 template <class design>
 static bool random_turns(const place &at, uint64_t seed, uint64_t first, uint64_t step, const limits &most,
                          double seconds, bool largest)
@@ -92,14 +91,14 @@ template <class design> static bool two_soak(uint64_t seed, double seconds)
     for (uint64_t k = 0; k < 2; k++)
         thread[k] = std::thread([=, &good] {
             place at(backend);
-            /* every second one: never the same kind */
+            /* every second one, so that the kinds always differ */
             good[k] = random_turns<design>(at, seed + 77 * k, k, 2, limits_of(4), seconds, false);
         });
     for (std::thread &t : thread) t.join();
     return good[0] && good[1];
 }
 
-/* Round after round, a table for each that is not there yet; those share the time that is left. */
+/* In each round a table for every goal that is not reached; they share the time that is left. */
 template <class design> static bool reach_soak(uint64_t seed, double wanted, double seconds)
 {
     place at(backend);

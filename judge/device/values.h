@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * values.h - keys that are known by a number, and values that are known by their key and one word, whatever their size.
+ * values.h - keys that are identified by a number, and values that are identified by their key and one word, for any
+ * size.
  *
- *   key      number x an odd word, modulo 2^64, or 2^32 or 2^16 where a table's keys are so long: a key that nobody
- *            ever gave has no number below the number of keys. The factor 1 makes keys 0, 1, 2, ..., the factor -1 the
- *            greatest there are, the reserved three among them
- *   value    of word w: in elements of 8 bytes, or of 4, or else of 1, as its size has it. Those of 8 and 4 are w x an
- *            odd word of the key and the element's place: values of one key add up as their words do, which is what
- *            accum_or_assign wants; and the word can be got back from any element. 0 is all zeros
+ *   key      number x an odd factor, modulo 2^64, or 2^32 or 2^16 in tables of such short keys. A key that was never
+ *            used has no number below the number of keys. Factor 1 makes the keys 0, 1, 2, ...; factor -1 makes the greatest
+ *            keys, the three reserved ones included
+ *   value    of word w, in elements of 8, 4 or 1 bytes, as its size permits. Elements of 8 and 4 bytes are w x an odd
+ *            word of the key and the element's position: values of one key add up as their words do, as accum_or_assign
+ *            needs, and the word can be computed from any element. Word 0 is all zeros
  */
 #ifndef SOAK_VALUES_H
 #define SOAK_VALUES_H
@@ -17,7 +18,7 @@
 
 static const uint64_t NO_NUMBER = UINT64_MAX, GOLDEN = 0x9e3779b97f4a7c15u;
 
-/* Of an odd word, modulo 2^64: each step doubles how many of the low bits are right, and x x x = 1 modulo 8. */
+/* The inverse of an odd word modulo 2^64: each step doubles the number of correct low bits, and x x x = 1 modulo 8. */
 static BOTH inline uint64_t inverse_of(uint64_t x)
 {
     uint64_t y = x;
@@ -40,7 +41,7 @@ struct naming {
     }
     unsigned key_bits() const { return limit > UINT32_MAX ? 64 : limit > UINT16_MAX ? 32 : 16; }
     BOTH uint64_t key_of(uint64_t number) const { return number * factor & (limit + 2); }
-    /* NO_NUMBER: reserved, or nobody's. */
+    /* NO_NUMBER: a reserved key, or one that was never used. */
     BOTH uint64_t number_of(uint64_t key) const
     {
         uint64_t number = key * inverse & (limit + 2);
@@ -74,7 +75,7 @@ struct naming {
             if (load(p, e) != element(key, word, e)) return false;
         return true;
     }
-    /* Of elements of 8 or 4 bytes: a word whose value this is, if it is one of the key's at all. */
+    /* For elements of 8 or 4 bytes: the word whose value this is, if it is a value of the key at all. */
     BOTH uint64_t word_of(const uint8_t *p, uint64_t key) const
     {
         return bytes && grain > 1 ? load(p, 0) * inverse_of(unit(key, 0)) : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * accept.c - what may have become of an item of a Hive table, by hive_accept, and what must hold of the table
- * between steps and at rest.
+ * accept.c - whether an item of a Hive table may have had its outcome (by hive_accept), and the invariants between
+ * steps and at rest.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -22,16 +22,16 @@ static hive_item item_of(const fixture *s, uint32_t k, uint64_t i)
     return it;
 }
 
-/* Who claims a slot, and gives it back, leaves it vacant where it was fresh; and while it is claimed its bucket may be
- * full to others. So a bucket that others worked at may not have been open, though the reference's still is: from now
- * on that is not either. Whether a key is ever behind an open bucket of the kernels' own table, is for the watch. */
+/* An item that claims a fresh slot and releases it leaves it vacant, and while it is claimed the bucket may look
+ * full to other items. So a bucket that others worked at may have been closed, though the reference's is still open:
+ * closes it in the model, too. comparison_watch checks that no key is behind an open bucket of the kernels' table. */
 static void shut_way(hive_view *v, uint64_t key, uint64_t to)
 {
     uint64_t h = hive_hash(v, key), step = 0, b = 0;
     while (hive_fixture_way(v, h, &step, &b) && b != to) hive_shut(v, b);
 }
 
-/* Items beside the one that is judged. */
+/* The number of items besides the one that is judged. */
 static uint64_t others(const fixture *s)
 {
     uint64_t n = 0;
@@ -56,7 +56,7 @@ const char *hive_fixture_accept(const fixture *s, void *model, uint32_t k, uint6
     if (judge_delivers(it.op, seen.outcome) && b->score_out[i] != 0) return "delivered a score, and there are none";
     if (seen.entry != HIVE_NOWHERE && others(s) && hive_find(v, it.key) == HIVE_NOWHERE)
         shut_way(v, it.key, seen.entry / v->slots);
-    return hive_accept(v, &it, &seen, 2 * others(s)); /* the slot that one has, and the one that it needs */
+    return hive_accept(v, &it, &seen, 2 * others(s)); /* each other item may hold one slot and need another */
 }
 
 const char *hive_fixture_move(void *model, uint64_t from, uint64_t to)
@@ -78,12 +78,12 @@ const char *hive_fixture_check(const void *table, char why[JUDGE_SENTENCE])
 
 /* ---- In flight ------------------------------------------------------------------------------- */
 
-/* What of a key is on its way through the table. */
+/* The slots that belong to a key while it moves through the table. */
 typedef struct tracks {
     uint64_t shown, claimed, leaving; /* slots */
-    uint64_t last;                    /* a slot of those that show it */
+    uint64_t last;                    /* one of the slots that show it */
     bool behind_open;                 /* one of them is behind an open bucket */
-    /* a slot is what its word says of the key, in a bucket that the key never comes to */
+    /* a slot of the key is in a bucket where it may not be */
     bool beside;
 } tracks;
 
@@ -97,7 +97,7 @@ static tracks tracks_of(const hive_view *v, uint64_t key)
         bool again = false;
         for (uint64_t i = 0; i < n; i++) again = again || passed[i] == b;
         if (step <= v->hashes) passed[n++] = b;
-        if (again) continue; /* two candidates are one bucket */
+        if (again) continue; /* two candidate buckets are the same */
         for (uint64_t e = b * v->slots; e < (b + 1) * v->slots; e++) {
             uint64_t word = hive_read(v, e);
             bool here = hive_key_of(v, word) == key;
@@ -120,7 +120,7 @@ static bool on_way(const hive_view *v, uint64_t key, uint64_t bucket)
     return false;
 }
 
-/* Whose slot it is, or would be; HIVE_NOWHERE: it is free. */
+/* The key that a slot belongs to, or is claimed for; HIVE_NOWHERE: it is free. */
 static uint64_t whose(const hive_view *v, uint64_t word)
 {
     return hive_is_free(v, word) ? HIVE_NOWHERE : hive_is_key(v, word) ? hive_key_of(v, word) : hive_value_of(v, word);
@@ -142,7 +142,7 @@ static const char *slot_wrong(const hive_view *v, uint64_t e)
                            : NULL;
 }
 
-/* Its bits are taken before a slot is, and given back after: where one says free, it is. */
+/* A bit is taken before its slot and given back after it: a slot whose bit says free is free. */
 static const char *mask_wrong(const hive_view *v, uint64_t b)
 {
     uint64_t at;
@@ -165,7 +165,7 @@ static bool erases(const fixture *s, uint64_t key)
     return false;
 }
 
-/* A key that was there, and that nobody erases, shows in a slot, or is announced where it goes while it leaves. */
+/* A key of the first table that no item erases is visible in a slot, or its destination is claimed while it leaves. */
 static const char *lost(const fixture *s, const hive_view *v, const hive_view *then, uint64_t e, char *why)
 {
     uint64_t word = hive_read(then, e), key = hive_key_of(then, word);
@@ -178,7 +178,7 @@ static const char *lost(const fixture *s, const hive_view *v, const hive_view *t
                        key, e / v->slots, e % v->slots);
 }
 
-/* weak: what has been stored shows later, but in its order. */
+/* weak: stores become visible later, but in order. */
 const char *hive_fixture_watch(const fixture *s, bool weak, char why[JUDGE_SENTENCE])
 {
     const hive_fixture_table *t = hive_fixture_table_of(s);

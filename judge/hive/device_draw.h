@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * device_draw.h - what a soak of Hive draws: shapes of tables, which of their operations a batch has, and in a mixed one
- * how many of each.
+ * device_draw.h - random shapes of Hive tables, and the operations of random batches.
  */
 #ifndef SOAK_HIVE_DRAW_H
 #define SOAK_HIVE_DRAW_H
@@ -12,15 +11,15 @@ struct hive_shape {
     uint32_t slots, value_bytes, hashes, spare;
     hd_layout layout;
     const char *hash;
-    uint64_t buckets, keys, factor, seed, least, items; /* buckets: to begin with. least, items: of a batch */
-    /* at a load factor of LOAD, as long as it lasts; else it grows and shrinks, and is full or empty as it comes */
+    uint64_t buckets, keys, factor, seed, least, items; /* buckets: at the beginning. least, items: of a batch */
+    /* it stays at a load factor of LOAD; otherwise it grows and shrinks at any load */
     bool stays;
 };
 
 static const double LOAD = 0.95;
 
-/* Kind 0 to 23: each size of bucket, number of hashes, word and layout; an eighth of the slots are spare, as usual, and
- * so is the hash. */
+/* Kinds 0 to 23: each bucket size, number of hashes, word size and layout, with the usual hash and an eighth of the
+ * slots spare. */
 enum : uint64_t { HIVE_SHAPES = 3 * 2 * 2 * 2 };
 static inline hive_shape hive_shape_of(uint64_t kind)
 {
@@ -45,8 +44,8 @@ static inline void hive_draw_names(dice &d, hive_shape *s, uint64_t keys_most)
     s->seed = d.one_in(2) ? 0 : d.draw();
 }
 
-/* size: 0 a bucket or two, 1 a small table, 2 up to a sixteenth of the largest, for it grows. There are half as many
- * keys as slots, or up to four times as many. */
+/* size: 0: one or two buckets; 1: a small table; 2: up to a sixteenth of the largest, because it grows. There are
+ * half as many keys as slots, or up to four times as many. */
 static inline hive_shape hive_draw_shape(dice &d, uint64_t kind, int size, const limits &most)
 {
     static const char *const two[] = { "bithash1,bithash2", "crc32,city32" }, *const three[] = {
@@ -62,12 +61,12 @@ static inline hive_shape hive_draw_shape(dice &d, uint64_t kind, int size, const
     if (d.one_in(2)) s.spare = (uint32_t)d.below(s.slots / 2);
     if (d.one_in(4)) s.hash = d.of(s.hashes == 2 ? two : three);
     s.least = 1;
-    /* many of few keys stand in each other's way */
+    /* many items of few keys delay each other */
     s.items = most.items < 16 * capacity + 4096 ? most.items : 16 * capacity + 4096;
     return s;
 }
 
-/* A table that stays as full as it is: three of four of its keys are there, LOAD of its slots are in use. */
+/* A table of constant load: three quarters of its keys are present, LOAD of its slots are in use. */
 static inline hive_shape hive_draw_full(dice &d, hive_shape s, const limits &most)
 {
     for (s.keys = 16; s.keys * 6 <= most.slots;) s.keys *= 2;
@@ -106,7 +105,7 @@ struct shares {
     }
 };
 
-/* Any shares; sums: values are of a size that is added. */
+/* Random weights; sums: values can be added. */
 static inline void draw_weights(dice &d, bool sums, double weight[shares::OPS])
 {
     static const uint64_t often[shares::OPS] = { 16, 6, 4, 12, 4, 4, 4, 8 };
@@ -124,8 +123,8 @@ static inline shares shares_of(const double weight[shares::OPS])
     return m;
 }
 
-/* The share of erase that lets a batch bring in `net` entries for each of its items, when this share of its keys is
- * there. */
+/* The weight of erase with which each item of a batch inserts `net` entries on average, when a share `there` of its
+ * keys is present. */
 static inline double erases_for(const double weight[shares::OPS], bool sums_insert, double there, double net)
 {
     double inserts = weight[0] + weight[1] + (sums_insert ? weight[2] : 0),

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * device_oracle.h - judges batches of Hive where they ran. A dictionary forgets nobody: whether a key is there is known
- * after every batch, also where many items of it, each with its own operation, had the key.
+ * device_oracle.h - judges batches of Hive on the device. A dictionary evicts nothing: the presence of every key is
+ * known after every batch, even where many items, each with its own operation, had one key.
  *
- * Presence. For every key was + came - went is 0 or 1, and what is; came and went are its items INSERTED and ERASED.
- * Who says that the key is there (HIT, UPDATED, ERASED) needs it to have been, or to have come; who says that it is not
- * (MISS, PENDING, INSERTED) needs it not to have been, or to have gone. Some order of the items gives all of these when
- * the sums are right. PENDING changes nothing, and needs a stash that may have been full.
+ * Presence. For every key, was + came - went is 0 or 1 and says whether it is present; came and went are its items with
+ * INSERTED and ERASED. An item that says that the key is present (HIT, UPDATED, ERASED) requires that it was or came;
+ * an item that says that it is absent (MISS, PENDING, INSERTED) requires that it was not or went. When the sums are
+ * right, some order of the items explains all outcomes. PENDING changes nothing, and requires that the stash may have
+ * been full.
  *
- * Values. Where one item has a key they follow exactly. Where several do, a value is what one of them wrote (values of
- * a batch differ in four ways), and so many additions: all items add the same, so that a value tells how many of them
- * are in it. Sums alone follow exactly again.
+ * Values. Where one item has a key, the value is known exactly. Where several have it, the value is one that they wrote
+ * (values of a batch have four forms) plus a number of additions. All items add the same word, so the value tells how
+ * many additions it contains. When there were additions only, it is known exactly again.
  *
- * Passes: count_key, then the batch, then tally, meet, judge_missed, judge_item, judge_together, finish. At rest
- * on_export for every entry, then on_key for every key. Batches in which no key comes twice need neither count_key nor
- * meet.
+ * Passes: count_key, the batch, tally, meet, judge_missed, judge_item, judge_together, finish. At rest: on_export for
+ * every entry, then on_key for every key. Batches with distinct keys need neither count_key nor meet.
  */
 #ifndef SOAK_HIVE_ORACLE_H
 #define SOAK_HIVE_ORACLE_H
@@ -24,17 +24,17 @@
 
 extern "C" hd_status hive_functions_of(const char *names, uint32_t hashes, uint32_t *functions); /* ref/hive/hive.h */
 
-/* What a value can have begun as: bits 0 to 3: word_of(batch, 0 to 3); SUM: an addition to nothing; KNOWN:
- * hive_known.word itself. */
+/* What a value may have been before additions: bits 0 to 3: word_of(batch, 0 to 3); SUM: an addition to an absent
+ * key; KNOWN: hive_known.word itself. */
 enum { FOUR = 15, SUM = 16, KNOWN = 32 };
 
-/* begun 0: the key is not there. Else its value is what it begun as and least to most additions more. */
+/* begun 0: the key is absent. Otherwise the value is one of `begun` plus `least` to `most` additions. */
 typedef struct hive_known {
     uint32_t word; /* KNOWN: of the value; else the batch that wrote it */
     uint32_t least, most, begun;
 } hive_known;
 
-/* Of a key, while a batch is judged. */
+/* A key, while a batch is judged. */
 typedef struct hive_busy {
     uint64_t leader;
     uint32_t items, came, went, adds, wrote, listed; /* wrote: bits of hive_known.begun; listed: by an export */
@@ -43,14 +43,14 @@ typedef struct hive_busy {
 struct hive_oracle : answers {
     typedef hive_known known;
     typedef hive_busy busy;
-    hive_view v;                 /* the table's shape: nothing is read through it */
+    hive_view v;                 /* the table's shape; its memory is not read */
     known *key_is = nullptr;     /* (names.keys) */
     busy *key_now = nullptr;     /* (names.keys) */
-    uint64_t *entries = nullptr; /* (1): in the table, before the batch */
+    uint64_t *entries = nullptr; /* (1) entries in the table before the batch */
     shares mix;                  /* of a mixed batch */
     uint64_t salt = 0;
     uint32_t step = 0;    /* what every item adds */
-    bool crowded = false; /* keys may come twice in the batch */
+    bool crowded = false; /* keys may repeat in the batch */
 
     explicit hive_oracle(naming n) : answers(n) {}
     void open(const place &at, const hive_shape &s, const hd_info &info)
@@ -73,7 +73,7 @@ struct hive_oracle : answers {
         for (void *p : all) at.give(p);
         give(at);
     }
-    /* The table has so many buckets by now. */
+    /* The table's present number of buckets. */
     void look(const hd_info &info)
     {
         v.base = info.base_buckets;
@@ -121,8 +121,7 @@ struct hive_oracle : answers {
 
     BOTH uint32_t four(uint64_t batch, uint64_t i) const { return (uint32_t)word_of(batch, i); }
 
-    /* Whether the value at p began as one of these and had so many additions; *word: its own. Values of 2 bytes have no
-     * additions. */
+    /* Whether the value at p is one of k; *word: its word. Values of 2 bytes have no additions. */
     BOTH bool one_of(const known &k, uint64_t key, const uint8_t *p, uint32_t *word) const
     {
         for (int j = 0; j < 6; j++) {
@@ -158,7 +157,7 @@ struct hive_oracle : answers {
     }
     BOTH bool adds(uint64_t i) const { return op_of(i) == HD_OP_ACCUM_OR_ASSIGN; }
 
-    /* What the items did together that have a key. */
+    /* Sums up what the items of one key did. */
     BOTH void meet(uint64_t i) const
     {
         uint64_t at = names.number_of(b.key[i]);
@@ -180,7 +179,7 @@ struct hive_oracle : answers {
         if (!there && k.begun && !m.went) complain(WAS_THERE, i, b.key[i]);
     }
 
-    /* A value that an item gave: the key's as it was, or one that this batch brought. */
+    /* A delivered value: the key's value before the batch, or one that this batch wrote. */
     BOTH void judge_value(uint64_t i, const known &k, const busy &m, const uint8_t *p, uint32_t *word) const
     {
         known was = k, brought = { number, 0, m.adds, m.wrote };
@@ -188,7 +187,7 @@ struct hive_oracle : answers {
         if (!one_of(was, b.key[i], p, word) && !one_of(brought, b.key[i], p, word)) complain(WRONG_VALUE, i, b.key[i]);
     }
 
-    /* What came out of an item; *word: of the value that did. False: none did. */
+    /* Checks the outputs of an item. True: a value was delivered, and *word is its word. */
     BOTH bool judge_outputs(uint64_t i, hd_outcome o, const known &k, const busy &m, uint32_t *word) const
     {
         hd_op op = op_of(i);
@@ -228,7 +227,7 @@ struct hive_oracle : answers {
 
     /* ---- What becomes of a key --------------------------------------------------------------- */
 
-    /* The only item that has it. */
+    /* The key's only item. */
     BOTH void change(uint64_t i, hd_outcome o, known &k, const uint32_t *told) const
     {
         if (o == HD_HIT && told)
@@ -241,19 +240,19 @@ struct hive_oracle : answers {
             k.begun = 0;
     }
 
-    /* Items that have the key of item i, of which it is the one that counted first. */
+    /* All items of a key; item i is the one that counted first. */
     BOTH void judge_together(uint64_t i) const
     {
         uint64_t at = names.number_of(b.key[i]);
         if (at == NO_NUMBER || key_now[at].items < 2 || key_now[at].leader != i) return;
         known &k = key_is[at];
-        /* no item's number: others of the key are still asking whether they lead */
+        /* no item has this number: other items of the key still compare it with theirs */
         const busy m = key_now[at], none = { NO_NUMBER, 0, 0, 0, 0, 0, 0 };
         key_now[at] = none;
         uint64_t had = (k.begun != 0) + (uint64_t)m.came;
         if (had < m.went || had - m.went > 1) complain(NOT_CONSERVED, i, b.key[i]);
         if (had <= m.went) k.begun = 0;
-        /* all others came after it */
+        /* all others came later */
         else if (m.wrote == SUM && m.came == 1 && m.went == 0)
             k = just(step * (1 + m.adds));
         else if (m.wrote)
@@ -262,7 +261,7 @@ struct hive_oracle : answers {
             add_to(k, m.adds);
     }
 
-    /* Entry j of the list of those that were not found. */
+    /* Entry j of the list of missed keys. */
     BOTH void judge_missed(uint64_t j) const
     {
         hd_outcome o;
@@ -303,7 +302,8 @@ struct hive_oracle : answers {
         if (b.list_score[j]) complain(WRONG_SCORE, j, key);
         key_is[at] = just(word);
     }
-    /* Then, of every key; how many are there, and how many of them have the mask's bits. Turn c of `turns`. */
+    /* After the export, for every key. there: the number of present keys, and of those with the mask's bits. Turn c
+     * of `turns`. */
     BOTH void on_key(uint64_t c, uint64_t turns, uint64_t mask, uint64_t bits, uint64_t *there) const
     {
         uint64_t all = 0, some = 0;
@@ -318,7 +318,7 @@ struct hive_oracle : answers {
         if (all) add(&there[0], all);
         if (some) add(&there[1], some);
     }
-    /* After erase_if of those, or clear (mask 0, bits 0). */
+    /* After erase_if of the keys with these bits, or clear (mask 0, bits 0). */
     BOTH void on_erased(uint64_t at, uint64_t mask, uint64_t bits) const
     {
         if ((names.key_of(at) & mask) == bits) key_is[at].begun = 0;

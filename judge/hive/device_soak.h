@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * device_soak.h - Hive to a soak: a dictionary, every variant in every shape that it fits, growing and shrinking between
- * batches; or one that stays at a load factor of 0.95 for as many operations as are wanted.
+ * device_soak.h - soaks of Hive: every variant in every shape that it supports, in tables that grow and shrink between
+ * batches, or that stay at a load factor of 0.95.
  */
 #ifndef SOAK_HIVE_SOAK_H
 #define SOAK_HIVE_SOAK_H
@@ -52,7 +52,7 @@ struct hive_soak {
             if (hive_row(row)->family == HIVE_ITEMS) all.push_back(hive_row_name(row));
         return all;
     }
-    /* A row of the registry's, if it can run such a table. */
+    /* Whether the variant can run such a table. */
     static bool runs(const char *variant, const shape &s)
     {
         hd_info info;
@@ -68,7 +68,7 @@ struct hive_soak {
                 return !hive_row(row)->fits(&info);
         return true;
     }
-    /* of a table that is more than full most items are PENDING, and each has asked all of its buckets */
+    /* in an overfull table most items are PENDING, after they searched all of their buckets */
     enum : uint64_t { MOST_FIRST = 64 };
     enum : uint64_t { KINDS = HIVE_SHAPES, GOALS = 2, ROUNDS = 1 };
     static bool fits(const char *variant, uint64_t kind) { return runs(variant, hive_shape_of(kind)); }
@@ -78,8 +78,8 @@ struct hive_soak {
         if (!runs(variant, s)) s.hash = HD_HASH_USUAL, s.spare = hive_shape_of(kind).spare;
         return s;
     }
-    /* Goals are the layouts, with words of 64 bits and two hashes. Buckets are the usual ones, or the smallest that the
-     * variant has. */
+    /* Goals are the layouts, with words of 64 bits and two hashes. Buckets have the usual size, or the smallest that
+     * the variant supports. */
     static shape goal_shape(const char *variant, uint64_t goal)
     {
         static const uint64_t by_slots[] = { 1, 2, 0 }; /* 16, 32, 8 */
@@ -114,7 +114,8 @@ struct hive_soak {
         most = load > most ? load : most;
     }
 
-    /* Of a table that stays at LOAD: the share of erase that keeps it there, and how many entries are wanting. */
+    /* For a table that stays at LOAD: sets the weight of erase that keeps it there; returns how many entries it
+     * lacks. */
     double balance(soak &j, uint64_t n, double weight[shares::OPS])
     {
         look(j);
@@ -152,12 +153,12 @@ struct hive_soak {
         j.o.mix = shares_of(weight);
         return op_at_turn(j.d, turn, j.s.stays, sums);
     }
-    /* Now and then it grows or shrinks by any number of buckets, to eight times what it began with at most. */
+    /* Sometimes resizes the table by any number of buckets, up to eight times its first size. */
     void besides(soak &j)
     {
         hd_info info;
         if (j.s.stays || !j.d.one_in(12)) return;
-        j.at.wait(); /* pointers of the batch before are still looked at */
+        j.at.wait(); /* pointers of the last batch are still being judged */
         MUST(hd_table_info(j.t, &info));
         uint64_t some = 1 + j.d.below(info.buckets), most_of_all = 8 * j.s.buckets;
         bool shrinks = info.buckets >= most_of_all || j.d.one_in(2);

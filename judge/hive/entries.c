@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * entries.c - the entries of a Hive table, one by one and in words. In which of its buckets a key is, is nobody's
- * business but the table's own; the stash's buckets are numbered behind the others.
+ * entries.c - reads and describes the entries of a Hive table. A key may be in any of its buckets. The stash's buckets
+ * are numbered after the others.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -65,7 +65,7 @@ const char *hive_fixture_bucket_name(const void *table, uint64_t b, char *text, 
     return text;
 }
 
-/* "word 1": of segment 1; the first bucket of segment k, as they are numbered. */
+/* "word 1" is a region of segment 1; first: the number of the segment's first bucket. */
 bool hive_fixture_names(const fixture *s, const char *region, uint64_t at, char *text, size_t bytes)
 {
     const hive_view *v = hive_fixture_view(s);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * fixture.c - a Hive table from a case, its memory, and what is in it.
+ * fixture.c - makes a Hive table from a case: its shape, memory and contents.
  */
 #include "judge/hive/fixture.h"
 
@@ -54,7 +54,7 @@ static void lay_segment(fixture *s, hive_segment *g, const char *const name[3], 
     g->lock = v->masks ? (uint32_t *)fixture_room(s, name[2], buckets * sizeof *g->lock) : NULL;
 }
 
-/* What growth would bring into use is there from the beginning. */
+/* Segments that growth would add exist from the beginning. */
 void hive_fixture_lay_table(fixture *s)
 {
     static const char *const names[HIVE_SCENE_SEGMENTS][3] = { { "word", "mask", "lock" },
@@ -78,7 +78,7 @@ static void clear_segment(const hive_view *v, hive_segment *g, uint64_t buckets)
     }
 }
 
-/* What the view says of the table beside its entries, to where it lies. */
+/* Writes the view's counts to the table's memory. */
 static void note(const hive_fixture_table *t)
 {
     *t->stashed = t->v.stashed;
@@ -96,7 +96,7 @@ void hive_fixture_clear(fixture *s)
     note(t);
 }
 
-/* What lies at p in s->memory, in another. */
+/* The address in `memory` of what is at p in s->memory. */
 static void *over(const fixture *s, uint8_t *memory, const void *p)
 {
     return p ? memory + ((const uint8_t *)p - s->memory) : NULL;
@@ -134,13 +134,13 @@ bool hive_fixture_way(const hive_view *v, uint64_t h, uint64_t *step, uint64_t *
     return k < v->hashes + v->stash_buckets;
 }
 
-/* How many keys more each bucket is to have, and the stash. */
+/* How many more keys each bucket and the stash get. */
 typedef struct room {
     uint32_t *bucket;     /* (buckets) */
     uint64_t stash, left; /* left: of all buckets */
 } room;
 
-/* A free slot of bucket b, drawn by lot. There is one. */
+/* A random free slot of bucket b, which has one. */
 static uint64_t free_slot(const hive_view *v, hd_rng *g, uint64_t b)
 {
     uint64_t e;
@@ -149,13 +149,13 @@ static uint64_t free_slot(const hive_view *v, hd_rng *g, uint64_t b)
     return e;
 }
 
-/* One key more, in its first bucket or in a later one or in the stash, if that is to have more. */
+/* Inserts a key: into its first bucket, a later one or the stash, if that gets more keys. */
 static void bring_in(hive_view *v, hd_rng *g, room *r, uint64_t key)
 {
     uint64_t h = hive_hash(v, key), lot = hd_rng_below(g, 8), b;
     if (key >= hive_keys(v) || hive_find(v, key) != HIVE_NOWHERE) return;
     if (lot == 0 && r->stash) {
-        /* it has room: the last eighth of the stash's slots is nobody's, but one bucket of it may be full */
+        /* the stash has room, because its last eighth is never used, but one of its buckets may be full */
         b = hive_ring(v, h);
         for (uint64_t n = 0; n < v->stash_buckets; n++, b = hive_ring_next(v, b)) {
             uint64_t used = 0;
@@ -176,12 +176,12 @@ static void bring_in(hive_view *v, hd_rng *g, room *r, uint64_t key)
     }
 }
 
-/* How many slots of each bucket will be taken: most are full, or have one slot left. */
+/* Draws how many slots of each bucket are used: most are full, or have one free slot. */
 static void draw_room(const hive_view *v, hd_rng *g, room *r)
 {
-    bool full = hd_rng_below(g, 3) == 0; /* every bucket: then keys go on, or into the stash */
+    bool full = hd_rng_below(g, 3) == 0; /* all buckets are full: insertions displace keys or use the stash */
     for (uint64_t b = 0; b < hive_buckets(v); b++) {
-        /* 5, 6: it has its spare slots left, and one more: then it is open, and will not be for long */
+        /* 5, 6: all but the spare slots, and perhaps one more, are used: it is open, and soon is not */
         uint64_t kind = full ? 0 : hd_rng_below(g, 10);
         r->bucket[b] = kind < 4   ? v->slots
                        : kind < 5 ? v->slots - 1
@@ -192,7 +192,7 @@ static void draw_room(const hive_view *v, hd_rng *g, room *r)
     }
 }
 
-/* The batch's keys come first. Where there is room some is fresh, some only vacant. */
+/* The batch's keys come first. Free slots are fresh or vacant. */
 bool hive_fixture_fill(fixture *s, hd_rng *g)
 {
     hive_fixture_table *t = hive_fixture_table_of(s);
@@ -229,7 +229,7 @@ void hive_fixture_apply(const fixture *s, void *table, uint32_t k, const hd_batc
     note(t);
 }
 
-/* What was in the stash goes where it belongs now; the stash stays as large as it was. */
+/* Moves the stash's entries to their buckets; the stash keeps its size. */
 static bool restash(hive_view *v)
 {
     uint64_t words = v->stash_buckets * v->slots * hive_word_bytes(v);

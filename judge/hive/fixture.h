@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * fixture.h - Hive as the judge of kernels knows it (judge/design.h): what stands behind fixture.table and
- * fixture_part.args of such fixtures.
+ * fixture.h - Hive's port to the judge of kernels (judge/design.h): the structs behind fixture.table and
+ * fixture_part.args.
  *
- *     hive_fixture.c    a table from a case, and what is in it
- *     hive_entries.c  its entries, in words
- *     accept.c    what may have become of an item, and what must hold of the table
- *     hive_kernels.c  the rows of gpu/hive/registry.h and their launches; the design itself
+ *     fixture.c   a table from a case, and its contents
+ *     entries.c   reads and describes entries
+ *     accept.c    what outcomes an item may have, and the table's invariants
+ *     kernels.c   launches, and the port itself
  */
 #ifndef HD_JUDGE_HIVE_FIXTURE_H
 #define HD_JUDGE_HIVE_FIXTURE_H
@@ -16,11 +16,11 @@
 
 enum { HIVE_SCENE_SEGMENTS = 3 }; /* a fixture's table may double twice */
 
-/* The first field is the view, so that a view alone is a table to whoever asks for entries only. */
+/* The first field is the view, so that functions on entries also take a view alone. */
 typedef struct hive_fixture_table {
     hive_view v;
-    uint64_t *stashed; /* (1) entries in the stash, where kernels count them     */
-    uint64_t *grown;   /* (2) level and split: how far the table has grown by now */
+    uint64_t *stashed; /* (1) entries in the stash, as kernels count them */
+    uint64_t *grown;   /* (2) level and split: how far the table has grown */
 } hive_fixture_table;
 
 static inline hive_fixture_table *hive_fixture_table_of(const fixture *s) { return (hive_fixture_table *)s->table; }
@@ -38,7 +38,7 @@ void hive_fixture_apply(const fixture *s, void *table, uint32_t k, const hd_batc
 hd_status hive_fixture_resize(fixture *s, void *table, uint64_t buckets);
 
 /* hive_entries.c */
-uint64_t hive_fixture_buckets(const void *table); /* the stash's among them */
+uint64_t hive_fixture_buckets(const void *table); /* with the stash's */
 uint64_t hive_fixture_first(const void *table, uint64_t b);
 uint64_t hive_fixture_places(const fixture *s);
 uint64_t hive_fixture_key_at(const void *table, uint64_t e);
@@ -55,11 +55,11 @@ const char *hive_fixture_move(void *model, uint64_t from, uint64_t to);
 const char *hive_fixture_check(const void *table, char why[JUDGE_SENTENCE]);
 const char *hive_fixture_watch(const fixture *s, bool weak, char why[JUDGE_SENTENCE]);
 
-/* hive_kernels.c: a batch on a fixture's machine, whose list is made of so many items at a time. */
+/* kernels.c: queues a batch whose list is made in windows of so many items. */
 hd_status hive_fixture_queue(const fixture_kernel *k, simt_machine *m, const void *args, uint32_t stream,
                              uint64_t window);
 
-/* The buckets on a key's way, in its order; true: there is one more, in *b. step: 0 for the first, counted on. */
+/* Visits the buckets of a key in order. True: *b is the next one. step: 0 for the first; it is counted up. */
 bool hive_fixture_way(const hive_view *v, uint64_t h, uint64_t *step, uint64_t *b);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * kernels.c - launches of the real kernels on a fixture's machine, what lib/backend_host.c does for a table; and
- * Hive as a design for the judge of kernels.
+ * kernels.c - launches Hive's kernels on a fixture's machine; the port of Hive to the judge.
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +15,7 @@
 
 extern const hd_design hd_design_hive_host;
 
-/* What kernels are given, and the stage, which only some batches have. */
+/* The kernels' argument, and the staging memory that only some batches have. */
 typedef struct hive_fixture_args {
     hive_args a;
     uint8_t *stage_flag; /* (n), device memory */
@@ -43,7 +42,7 @@ static void make_args(fixture *s, uint32_t k)
     hive_args_of_batch(a, b);
     a->v = t->v;
     a->stashed = t->stashed;
-    /* a row: fixture.c draws no other */
+    /* it exists: fixture.c draws no others */
     a->predicate = !b->each && judge_ops[b->op].predicate ? hd_predicate_named(b->pred) : (uint32_t)HD_PREDICATE_all;
     a->moves = false;
     for (uint32_t part = 0; part < s->parts; part++)
@@ -76,7 +75,7 @@ static hd_status queue(const fixture_kernel *k, simt_machine *m, const void *arg
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-/* Half of the items bring keys in, as in the paper's mixtures (section V-C2). */
+/* Half of the items insert, as in the paper's mixtures (section V-C2). */
 static const uint8_t mixture[HD_OP_COUNT_] = {
     [HD_OP_INSERT_OR_ASSIGN] = 3, [HD_OP_FIND_OR_INSERT] = 1, [HD_OP_ACCUM_OR_ASSIGN] = 1, [HD_OP_FIND] = 2,
     [HD_OP_CONTAINS] = 1,         [HD_OP_ASSIGN] = 1,         [HD_OP_ASSIGN_VALUES] = 1,   [HD_OP_ERASE] = 2,
@@ -88,7 +87,7 @@ static bool runs(uint32_t row, hd_op op)
     return !hive_unfit(op) && hive_row(row)->family == hive_family_of(op);
 }
 
-/* For fuzzers: what any number says becomes a shape that there is. */
+/* For fuzzers: turns any numbers into a shape that exists. */
 static void bend(hd_case *c)
 {
     c->slots = c->slots >= 32 ? 32 : c->slots >= 16 ? 16 : 8;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * accept.c - what may have become of an item of an HKV table, by hkv_accept, and what must hold of the table between
- * steps and at rest.
+ * accept.c - whether an item of an HKV table may have had its outcome (by hkv_accept), and the invariants between steps
+ * and at rest.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static hkv_item item_of(const fixture *s, uint32_t k, uint64_t i)
     return it;
 }
 
-/* What the reference knows of who is about to leave, for the list. */
+/* Fills in what the item has to list, before the victim leaves the model. */
 static void note_listed(const hkv_view *model, judge_listing *l, const hkv_item *it, hd_outcome o, uint64_t gone_key)
 {
     uint32_t bytes = model->value_bytes;
@@ -93,8 +93,8 @@ const char *hkv_fixture_beside(const fixture *s, const void *table, const void *
                : fixture_say(why, "%" PRIu32 " keys are pinned, and should be %" PRIu32, now->pins, model->pins);
 }
 
-/* What promote left of bucket b, where it was asked to look: nobody far is worth more than somebody near, but who is
- * pinned. */
+/* After promote, where it was asked to look: no unpinned entry of bucket b in the host tier has a higher score than
+ * an unpinned one in the device tier. */
 static const char *bucket_promoted(const hkv_view *v, const hkv_view *model, uint64_t b, char *why)
 {
     bool room = false;
@@ -115,7 +115,7 @@ static const char *bucket_promoted(const hkv_view *v, const hkv_view *model, uin
     return NULL;
 }
 
-/* Where nothing may move: beyond the range, and what is pinned. */
+/* Entries outside of the range and pinned entries must not move. */
 const char *hkv_fixture_promised(const fixture *s, const void *table, uint32_t k, char why[JUDGE_SENTENCE])
 {
     const hd_batch *batch = &s->part[k].batch;
@@ -129,7 +129,7 @@ const char *hkv_fixture_promised(const fixture *s, const void *table, uint32_t k
         if (wrong) return wrong;
         for (uint64_t e = hkv_entry(v, b, 0); e < hkv_entry(v, b + 1, 0); e++) {
             uint64_t key = *hkv_key_at(&then.v, e);
-            /* empty places for pins say EMPTY, too */
+            /* empty rows of the pin table have this key, too */
             if (asked && (key == HD_KEY_EMPTY || !hkv_pin_find(model, key))) continue;
             if (*hkv_key_at(v, e) != key)
                 return fixture_say(why, "promote: bucket %" PRIu64 ", slot %" PRIu64 ": key %" PRIx64 " was to stay", b,
@@ -171,7 +171,7 @@ typedef struct broken {
     const char *rule, *what; /* NULL: none is */
 } broken;
 
-/* Which invariant slot e breaks while lanes run. */
+/* The invariant that slot e violates while lanes run. */
 static broken slot_broken(const hkv_view *v, uint64_t e)
 {
     const broken none = { NULL, NULL }, digest = { "HKV-1", "has a digest" },
@@ -187,7 +187,7 @@ static broken slot_broken(const hkv_view *v, uint64_t e)
     return none;
 }
 
-/* weak: a bucket whose lock is held is not looked at. */
+/* weak: buckets with a held lock are left out. */
 const char *hkv_fixture_watch(const fixture *s, bool weak, char why[JUDGE_SENTENCE])
 {
     const hkv_fixture_table *t = hkv_fixture_table_of(s);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * device_draw.h - what a soak of HKV draws: shapes of tables, from one bucket to hundreds of millions of slots, scores,
- * operations.
+ * device_draw.h - random shapes of HKV tables, from one bucket to hundreds of millions of slots, scores and operations.
  */
 #ifndef SOAK_HKV_DRAW_H
 #define SOAK_HKV_DRAW_H
@@ -15,7 +14,7 @@ struct hkv_shape {
     uint64_t buckets, keys, factor, seed, least, items; /* least, items: of a batch */
     hd_admit admit;
     hd_layout layout;
-    bool stays; /* what is in it is not taken away at rest */
+    bool stays; /* its entries are not erased at rest */
 };
 
 static inline uint32_t hkv_draw_slots(dice &d, const char *variant)
@@ -26,7 +25,7 @@ static inline uint32_t hkv_draw_slots(dice &d, const char *variant)
     return strcmp(variant, "pipeline") == 0 ? d.of(sixteens) : d.of(any);
 }
 
-/* size: 0 a bucket or two, 1 a small table, 2 up to the largest, 3 the largest. */
+/* size: 0: one or two buckets; 1: a small table; 2: up to the largest; 3: the largest. */
 static inline uint64_t hkv_draw_buckets(dice &d, int size, uint64_t least, uint64_t most)
 {
     uint64_t small = most < 4096 ? most : 4096;
@@ -104,10 +103,11 @@ static inline hd_op hkv_draw_op(dice &d, uint32_t grain)
 {
     /* clang-format off */
     static const hd_op ops[] = {
-        HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_AND_EVICT, HD_OP_INSERT_AND_EVICT,
-        HD_OP_INSERT_AND_EVICT, HD_OP_FIND_OR_INSERT, HD_OP_FIND_OR_INSERT, HD_OP_FIND_OR_INSERT_PTR, HD_OP_ACCUM_OR_ASSIGN,
-        HD_OP_ACCUM_OR_ASSIGN, HD_OP_FIND, HD_OP_FIND, HD_OP_FIND, HD_OP_CONTAINS, HD_OP_FIND_PTR, HD_OP_FIND_MISSED,
-        HD_OP_TOUCH, HD_OP_ASSIGN, HD_OP_ASSIGN_VALUES, HD_OP_ASSIGN_SCORES, HD_OP_ERASE
+        HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_AND_EVICT,
+        HD_OP_INSERT_AND_EVICT, HD_OP_INSERT_AND_EVICT, HD_OP_FIND_OR_INSERT, HD_OP_FIND_OR_INSERT,
+        HD_OP_FIND_OR_INSERT_PTR, HD_OP_ACCUM_OR_ASSIGN, HD_OP_ACCUM_OR_ASSIGN, HD_OP_FIND, HD_OP_FIND, HD_OP_FIND,
+        HD_OP_CONTAINS, HD_OP_FIND_PTR, HD_OP_FIND_MISSED, HD_OP_TOUCH, HD_OP_ASSIGN, HD_OP_ASSIGN_VALUES,
+        HD_OP_ASSIGN_SCORES, HD_OP_ERASE
     };
     /* clang-format on */
     hd_op op = d.of(ops);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * device_oracle.h - judges batches of HKV where they ran, at the pace at which they run: what must be in the table is
- * known key by key, and every item's answer is held against it.
+ * device_oracle.h - judges batches of HKV on the device at its full speed: what the table must hold is known key by
+ * key, and every outcome is compared with it.
  *
- * Of every key (known): whether it is there, its value, its score. Where only one item of a batch has a key, all three
- * follow exactly, by doc/contract.md. Where several have it, the value is one of theirs (values of a batch differ in
- * four ways), sums of accum are the sums of all, and the score is learned from the next answer that gives it. A batch
- * that evicts without saying whom leaves it open whether a key is still there, until an answer or a walk over the whole
- * table tells. insert_and_evict does say: then for every key was + came - left is 0 or 1, and what is.
+ * Known of every key: its presence, value and score. Where one item of a batch has a key, all three are known exactly,
+ * by doc/contract.md. Where several have it, the value is one of theirs (values of a batch have four forms), additions
+ * are summed, and the score is learned from the next outcome that delivers it. After a batch that evicts without a list
+ * the presence of other keys is unknown, until an outcome or an export tells it. insert_and_evict names its victims:
+ * then, for every key, was + came - left is 0 or 1 and says whether it is present.
  *
- * A batch goes over its items a few times, one pass after another on one stream: count_key, then the batch, then tally,
- * judge_list, judge_item, judge_together, forget_list, finish. At rest, on_export for every entry of the table, then
- * on_key for every key: nothing twice, nothing lost, nothing that nobody put, everything in one of its buckets.
+ * Passes, one after another on one stream: count_key, the batch, tally, judge_list, judge_item, judge_together,
+ * forget_list, finish. At rest: on_export for every entry, then on_key for every key: no key is there twice, lost,
+ * unknown or outside of its buckets.
  */
 #ifndef SOAK_HKV_ORACLE_H
 #define SOAK_HKV_ORACLE_H
@@ -21,19 +21,19 @@
 #include "policies/policy.h"
 
 enum { GONE, THERE };                 /* known.presence */
-enum { EXACT, ONE_OF_FOUR, UNKNOWN }; /* known.value; known.scored: the first or the last */
+enum { EXACT, ONE_OF_FOUR, UNKNOWN }; /* known.value; known.scored is EXACT or UNKNOWN */
 
 typedef struct hkv_known {
-    uint64_t word, score; /* word: of the value; ONE_OF_FOUR: the batch */
-    /* the batch that last told of it: is it still there? it is when no later one can have evicted it */
+    uint64_t word, score; /* word: of the value; ONE_OF_FOUR: the number of the batch */
+    /* the last batch that proved it present; it still is when no later batch evicted without a list */
     uint32_t seen;
     uint8_t presence, value, scored;
 } hkv_known;
 
-/* Of a key, while a batch is judged. */
+/* A key, while a batch is judged. */
 typedef struct hkv_busy {
     uint64_t sum, leader;
-    uint32_t items, came, left, went, same; /* same: found, and still there */
+    uint32_t items, came, left, went, same; /* same: found and not removed */
 } hkv_busy;
 
 struct hkv_oracle : answers {
@@ -43,7 +43,7 @@ struct hkv_oracle : answers {
     uint32_t policy = 0, policy_flags = 0, slots = 0;
     uint64_t buckets = 0, seed = 0;
     bool dual = false, admit_always = false;
-    /* What is known, and what was found. */
+    /* What is known, and what this batch found. */
     known *key_is;        /* (names.keys) */
     busy *key_now;        /* (names.keys) */
     uint32_t *evicted_at; /* the last batch that evicted without a list */
@@ -79,7 +79,7 @@ struct hkv_oracle : answers {
 
     /* ---- A batch ----------------------------------------------------------------------------- */
 
-    /* What its items bring, and their clock. */
+    /* Draws the scores and flags of a batch; notes its clock. */
     void begin(dice &d, const hd_info &info, const keys_of &)
     {
         scores = (score_kind)d.below(policy_flags & HD_SCORES_NEEDED ? 3 : 4);
@@ -129,7 +129,7 @@ struct hkv_oracle : answers {
             if (names.is(p, key, *word = word_of(batch, j))) return true;
         return false;
     }
-    /* Whether a value can be the key's, and its word. */
+    /* Whether p can be the key's value; *word: its word. */
     BOTH bool can_be(const known &k, uint64_t key, const uint8_t *p, uint64_t *word) const
     {
         if (k.value == ONE_OF_FOUR) return one_of_four(p, key, k.word, word);
@@ -174,7 +174,7 @@ struct hkv_oracle : answers {
         k.scored = follows ? EXACT : UNKNOWN;
     }
 
-    /* A value that an item gave: the key's, or one that this batch brought if several items have the key. */
+    /* A delivered value: the key's, or, where several items have the key, one that this batch wrote. */
     BOTH void judge_value(uint64_t i, const known &k, const uint8_t *p, bool many, uint64_t *word) const
     {
         if (can_be(k, b.key[i], p, word)) return;
@@ -184,7 +184,7 @@ struct hkv_oracle : answers {
         if (!ours) complain(WRONG_VALUE, i, b.key[i]);
     }
 
-    /* value_out of an item; true: *word is the value's. */
+    /* Checks value_out of an item. True: it was delivered, and *word is its word. */
     BOTH bool judge_value_out(uint64_t i, hd_outcome o, const known &k, bool many, uint64_t *word) const
     {
         if (!b.value_out) return false;
@@ -197,7 +197,7 @@ struct hkv_oracle : answers {
         return delivers;
     }
 
-    /* Its pointer, unless what it shows may have been evicted since. */
+    /* Checks its pointer, unless the entry may have been evicted since. */
     BOTH bool judge_ptr(uint64_t i, hd_outcome o, const known &k, bool many, uint64_t *word) const
     {
         const known fresh = { 0, 0, 0, THERE, EXACT, UNKNOWN };
@@ -210,7 +210,7 @@ struct hkv_oracle : answers {
         return judged;
     }
 
-    /* Of several items that rescore one key the order is open, and so is the score. */
+    /* Checks score_out. Where several items rescore a key, their order and so the score are open. */
     BOTH void judge_score_out(uint64_t i, hd_outcome o, const known &k, bool many) const
     {
         if (!b.score_out) return;
@@ -221,7 +221,7 @@ struct hkv_oracle : answers {
         if (!open && !score_can_be(then, b.score_out[i])) complain(WRONG_SCORE, i, b.key[i]);
     }
 
-    /* What came out of an item; *word: of the value that did. False: none did. */
+    /* Checks the outputs of an item. True: a value was delivered, and *word is its word. */
     BOTH bool judge_outputs(uint64_t i, hd_outcome o, const known &k, bool many, uint64_t *word) const
     {
         bool value = judge_value_out(i, o, k, many, word), shown = judge_ptr(i, o, k, many, word);
@@ -237,7 +237,7 @@ struct hkv_oracle : answers {
         if (!there && surely(k) && !evicts() && !(many && b.op == HD_OP_ERASE)) complain(WAS_THERE, i, b.key[i]);
     }
 
-    /* One of several items of a key: judge_together goes on from the sums. */
+    /* Sums up one of several items of a key, for judge_together. */
     BOTH void count_outcome(uint64_t i, hd_outcome o, busy &m) const
     {
         if (among(PLACED, o)) add(&m.came, 1);
@@ -265,14 +265,15 @@ struct hkv_oracle : answers {
 
     /* ---- What becomes of a key --------------------------------------------------------------- */
 
-    /* Whether a key that was there (1) or not (0) is there once or not at all after it came and left so often. */
+    /* Whether a key that was present (1) or absent (0) can be present once or absent after it came and left so
+     * often. */
     BOTH static bool adds_up(uint64_t was, uint64_t came, uint64_t left)
     {
         return was + came == left || was + came == left + 1;
     }
 
-    /* Of a key that came and left so many times. can_be_there, can_be_gone: as the outcomes have it, before the first
-     * of them. */
+    /* Settles the presence of a key that came and left so often. can_be_there, can_be_gone: what the outcomes permit
+     * for the time before the first of them. */
     BOTH void settle(uint64_t i, known &k, uint64_t came, uint64_t left, bool can_be_there, bool can_be_gone) const
     {
         bool was = can_be_there && k.presence == THERE && adds_up(1, came, left);
@@ -280,7 +281,7 @@ struct hkv_oracle : answers {
         if (!was && !was_not) return complain(NOT_CONSERVED, i, b.key[i]);
         bool is = was && came == left, may = was_not && came == left + 1;
         if (was && was_not && is != may)
-            k.presence = THERE, k.seen = 0; /* it is open */
+            k.presence = THERE, k.seen = 0; /* unknown */
         else
             is_there(k, is || may);
     }
@@ -323,7 +324,7 @@ struct hkv_oracle : answers {
         k.value = k.value == EXACT ? EXACT : UNKNOWN;
     }
 
-    /* Of several items at most one erases the key, and one does when it was there. */
+    /* At most one of several items erases the key, and exactly one when it was present. */
     BOTH void erased_together(uint64_t i, known &k, const busy &m) const
     {
         if (m.went > 1 || (m.went == 0 && surely(k)) || (m.went && k.presence == GONE))
@@ -331,7 +332,7 @@ struct hkv_oracle : answers {
         k.presence = GONE;
     }
 
-    /* Whether the key is there after several items had it. */
+    /* Settles the presence of a key after several items had it. */
     BOTH void presence_together(uint64_t i, known &k, const busy &m) const
     {
         bool none_found = m.same == 0;
@@ -343,13 +344,13 @@ struct hkv_oracle : answers {
             is_there(k, m.came + m.same > 0);
     }
 
-    /* Items that have the key of item i, of which it is one. */
+    /* All items of a key; item i is the one that counted first. */
     BOTH void judge_together(uint64_t i) const
     {
         uint64_t at = names.number_of(b.key[i]);
         if (at == NO_NUMBER || key_now[at].items < 2 || key_now[at].leader != i) return;
         known &k = key_is[at];
-        /* no item's number: others of the key are still asking whether they lead */
+        /* no item has this number: other items of the key still compare it with theirs */
         busy m = key_now[at], none = { 0, NO_NUMBER, 0, 0, 0, 0, 0 };
         key_now[at] = none;
         if (among(LOOKUPS, b.op)) return;
@@ -365,7 +366,7 @@ struct hkv_oracle : answers {
         } else if (b.op == HD_OP_ACCUM_OR_ASSIGN && accum != HD_ASSIGN_NEW) {
             if (m.came) k.word = 0, k.value = evicts() ? UNKNOWN : EXACT;
             accumulate(k, m.sum);
-            if (evicts()) k.value = UNKNOWN; /* it may have gone meanwhile, and come back */
+            if (evicts()) k.value = UNKNOWN; /* it may have been evicted and inserted again */
         } else if (among(WRITES_WHOLE, b.op) || m.came) {
             k.word = number;
             k.value = ONE_OF_FOUR;
@@ -402,7 +403,7 @@ struct hkv_oracle : answers {
 
     BOTH const uint8_t *listed_value(uint64_t j) const { return (const uint8_t *)b.list_value + j * names.bytes; }
 
-    /* The item's own key, value and score. */
+    /* A refused item lists its own key, value and score. */
     BOTH void judge_refused(uint64_t j) const
     {
         uint64_t item = b.list_item[j], key = b.list_key[j];
@@ -410,7 +411,7 @@ struct hkv_oracle : answers {
         if (b.list_score[j] != hd_on_insert(policy, score_in(item))) complain(WRONG_SCORE, j, key);
     }
 
-    /* Another key, which the item's took the place of. It may have come in this batch. */
+    /* The victim of an eviction, which may have been inserted in this batch. */
     BOTH void judge_evicted(uint64_t j) const
     {
         uint64_t item = b.list_item[j], key = b.list_key[j], at = names.number_of(key), word;
@@ -462,7 +463,8 @@ struct hkv_oracle : answers {
         learn(k, word, &b.list_score[j]);
         is_there(k, true);
     }
-    /* Then, of every key; how many are there, and how many of them have the mask's bits. Turn c of `turns`. */
+    /* After the export, for every key. there: the number of present keys, and of those with the mask's bits. Turn c
+     * of `turns`. */
     BOTH void on_key(uint64_t c, uint64_t turns, uint64_t mask, uint64_t bits, uint64_t *there) const
     {
         uint64_t all = 0, some = 0;
@@ -479,7 +481,7 @@ struct hkv_oracle : answers {
         if (all) add(&there[0], all);
         if (some) add(&there[1], some);
     }
-    /* After erase_if of those, or clear (mask 0, bits 0). */
+    /* After erase_if of the keys with these bits, or clear (mask 0, bits 0). */
     BOTH void on_erased(uint64_t at, uint64_t mask, uint64_t bits) const
     {
         if ((names.key_of(at) & mask) == bits) key_is[at].presence = GONE;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * device_soak.h - HKV to a soak: a cache, every variant under every policy, with one bucket per key and with two.
+ * device_soak.h - soaks of HKV: every variant under every policy, with one candidate bucket per key and with two.
  */
 #ifndef SOAK_HKV_SOAK_H
 #define SOAK_HKV_SOAK_H
@@ -43,7 +43,7 @@ struct hkv_soak {
         return all;
     }
     enum : uint64_t { MOST_FIRST = 4096 };
-    /* of tables; what each variant is to have had so many operations under; rounds, if all need them */
+    /* KINDS: of tables; GOALS: each variant runs so many operations under each; ROUNDS: when all goals need them */
     enum : uint64_t { KINDS = 10, GOALS = 5, ROUNDS = 10 };
     static bool fits(const char *, uint64_t) { return true; }
     static shape draw(dice &d, const char *variant, uint64_t kind, int size, const limits &most)
@@ -52,8 +52,8 @@ struct hkv_soak {
     }
     static bool fits_goal(const char *, uint64_t) { return true; }
     static std::string goal_name(uint64_t goal) { return hkv_policies[goal]; }
-    /* First of a bucket or two, then a small one, then large ones of narrow values, which are fast, but for every
-     * fourth. Modes alternate. */
+    /* First a table of one or two buckets, then a small one, then large ones with narrow values, which are fast, but
+     * for every fourth. Modes alternate. */
     static shape draw_for(dice &d, const char *variant, uint64_t goal, uint64_t round, bool other, limits most)
     {
         if (round % 4 != 3) most.value_bytes = 24;
@@ -72,7 +72,7 @@ struct hkv_soak {
         if (j.d.one_in(64)) MUST(hd_epoch_set(j.t, (uint32_t)j.d.below(10)));
     }
     void rested(soak &, uint64_t) {}
-    /* Until most of a table is in use that batches of all kinds would not get to in time. */
+    /* Fills large tables, which batches of all kinds would not do in time. */
     void fill_up(soak &j, double end)
     {
         keys_of k = { EVERYWHERE, 0, 0, 0, 1, false };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * entries.c - the entries of an HKV table, one by one and in words. Buckets are sets: which slot an entry lies in
- * is nobody's business but the table's own.
+ * entries.c - reads and describes the entries of an HKV table. A key may be in any slot of its bucket.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -41,7 +40,7 @@ void hkv_fixture_describe(const void *table, uint64_t e, char *line, size_t byte
         snprintf(line, bytes, "%" PRIx64 " score %" PRIu64 " value %" PRIx64, key, *hkv_score_at(v, e), value);
 }
 
-/* How many bytes of a region belong together, and to what. A pair is a key and its score. */
+/* The bytes of one element of a region, and what the element belongs to. A pair is a key and its score. */
 enum { OF_SLOT, OF_HALF_SLOT, OF_SLOTS, OF_ITEM, OF_BUCKET };
 typedef struct known {
     const char *region, *name;

@@ -95,7 +95,7 @@ const char *faces_lie(const faces_table *before, const hkv_item *it, const hkv_s
                                  : say(why, "%s: refused, and still changed the table (%s)", hd_op_name(it->op), no);
 }
 
-/* An item that happened, and what is told of it. */
+/* An applied item, and the outcome that is claimed for it. */
 typedef struct telling {
     const faces_table *before;
     const hkv_item *it;
@@ -117,7 +117,7 @@ static const char *other_outcomes(telling *l)
         hkv_seen seen = *l->truth;
         seen.outcome = (hd_outcome)o;
         if (seen.outcome == l->truth->outcome) continue;
-        if (seen.outcome == HD_EVICTED) { /* name somebody: the lie must not stand on an empty victim */
+        if (seen.outcome == HD_EVICTED) { /* a victim must be named, so that the claim is not refused for that */
             seen.gone_key = l->before->key[0];
             seen.gone_score = l->before->score[0];
         }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * faces.h - the reference's two faces against each other: what hkv_apply does, hkv_accept allows, and ends in the same
- * state; what it did not do, hkv_accept refuses, and leaves the state alone. On tables so small that each try has one
- * of its own.
+ * faces.h - tests the two functions of the reference against each other: hkv_accept accepts what hkv_apply did and ends
+ * in the same state; it refuses everything else and leaves the state alone. Each try has a small table of its own.
  */
 #ifndef HD_JUDGE_FACES_H
 #define HD_JUDGE_FACES_H
@@ -23,8 +22,8 @@ typedef struct faces_table {
 void faces_make(faces_table *t, hd_rng *g, uint32_t policy);
 void faces_copy(faces_table *to, const faces_table *from);
 
-/* A lie about `seen`, told to a copy of `before`: NULL when it is refused and changes nothing; else `why`, a sentence
- * (FACES_TEXT) that says what was believed although `which`. */
+/* Claims something false about `seen` on a copy of `before`: NULL when it is refused and changes nothing; else
+ * `why`, a sentence (FACES_TEXT) that names the false claim, `which`. */
 const char *faces_lie(const faces_table *before, const hkv_item *it, const hkv_seen *seen, hkv_strictness strictness,
                       const char *which, char *why);
 
@@ -32,8 +31,8 @@ typedef struct faces_counts {
     uint64_t tables, items, lies;
 } faces_counts;
 
-/* Random items on random tables, each by both faces, every fourth with all lies about it. why: "" or the first thing
- * that is wrong (FACES_TEXT). */
+/* Random items on random tables through both functions, every fourth with all false claims. why: "" or the first
+ * error (FACES_TEXT). */
 void faces_search(uint64_t tables, uint64_t items, faces_counts *n, char *why);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * fixture.c - an HKV table from a case, its memory, and what is in it.
+ * fixture.c - makes an HKV table from a case: its shape, memory and contents.
  */
 #include "judge/hkv/fixture.h"
 
@@ -76,7 +76,7 @@ void hkv_fixture_lay_table(fixture *s)
     t->pin_lock = halves(s, "pin_lock", 1);
 }
 
-/* Whether far values are sorted before they are fetched: however few they are, unless the case says no. */
+/* Whether host-tier values are sorted before they are fetched: always, unless the case says no. */
 static bool sorts(const fixture *s)
 {
     return hkv_far_bytes(hkv_fixture_view(s)) && s->c[0].table.hkv.fetch != HD_FETCH_DIRECT;
@@ -118,7 +118,7 @@ void hkv_fixture_clear(fixture *s)
     *t->pins = *t->pin_lock = 0;
 }
 
-/* What lies at p in s->memory, in another. */
+/* The address in `memory` of what is at p in s->memory. */
 static void *over(const fixture *s, uint8_t *memory, const void *p)
 {
     return p ? memory + ((const uint8_t *)p - s->memory) : NULL;
@@ -143,7 +143,7 @@ void hkv_fixture_view_over(const fixture *s, uint8_t *memory, void *table)
 
 /* ---- What is in it --------------------------------------------------------------------------- */
 
-/* Puts key into bucket b, a free slot of it drawn by lot. */
+/* Puts key into a random free slot of bucket b. */
 static void place(fixture *s, hd_rng *g, uint64_t key, uint64_t b, uint64_t score, uint64_t mask)
 {
     const hkv_view *v = hkv_fixture_view(s);
@@ -156,7 +156,7 @@ static void place(fixture *s, hd_rng *g, uint64_t key, uint64_t b, uint64_t scor
     if (v->value_bytes) fixture_draw_bytes(g, hkv_value(v, e), v->value_bytes, mask);
 }
 
-/* One key more in the table, when its bucket has not yet as many as it is to have. */
+/* Inserts a key, when its bucket is still to get more. */
 static void bring_in(fixture *s, hd_rng *g, uint32_t *room, uint64_t key, uint64_t score_below, uint64_t mask)
 {
     const hkv_view *v = hkv_fixture_view(s);
@@ -177,7 +177,7 @@ static uint64_t sum_of(const uint32_t *room, uint64_t buckets)
     return sum;
 }
 
-/* Most buckets are full or nearly so; the batch's keys come first, and in half of the fixtures they have the least
+/* Most buckets are full or nearly full. The batch's keys come first; in half of the fixtures they have the lowest
  * scores. */
 static bool fill_buckets(fixture *s, hd_rng *g)
 {
@@ -192,7 +192,8 @@ static bool fill_buckets(fixture *s, hd_rng *g)
     for (uint32_t k = 0; k < s->parts; k++)
         for (uint64_t i = 0; judge_ops[s->part[k].batch.op].keyed && i < s->part[k].batch.n; i++)
             if (hd_rng_below(g, 2)) bring_in(s, g, room, s->part[k].batch.key[i], hot, mask);
-    uint64_t tries = 64 * sum_of(room, v->buckets) + 64, first = 0; /* the first bucket with room: they only fill up */
+    uint64_t tries = 64 * sum_of(room, v->buckets) + 64, first = 0; /* the first bucket with room: buckets only fill
+                                                                     * up */
     for (; tries; tries--) {
         while (first < v->buckets && room[first] == 0) first++;
         if (first == v->buckets) break;
@@ -202,7 +203,7 @@ static bool fill_buckets(fixture *s, hd_rng *g)
     return true;
 }
 
-/* Pins some of what is there: often where pins are the matter, now and then elsewhere. */
+/* Pins some entries: often where the case is about pins, sometimes elsewhere. */
 static void pin_some(fixture *s, hd_rng *g)
 {
     hd_op op = s->part[0].batch.op;
@@ -232,11 +233,11 @@ bool hkv_fixture_fill(fixture *s, hd_rng *g)
 
 static uint32_t predicate_of(const hd_batch *b)
 {
-    /* a row: fixture.c draws no other */
+    /* it exists: fixture.c draws no others */
     return judge_ops[b->op].predicate ? hd_predicate_named(b->pred) : (uint32_t)HD_PREDICATE_all;
 }
 
-/* Whether no score that is there could be taken for one of this batch. */
+/* Whether no score in the table can be mistaken for one of this batch. */
 static bool times_tell(const fixture *s, const hkv_args *a)
 {
     bool tell = a->policy_flags & HD_SCORE_IS_TIME;

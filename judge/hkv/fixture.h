@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * fixture.h - HKV as the judge of kernels knows it (judge/design.h): what stands behind fixture.table and
- * fixture_part.args of such fixtures.
+ * fixture.h - HKV's port to the judge of kernels (judge/design.h): the structs behind fixture.table and
+ * fixture_part.args.
  *
- *     hkv_fixture.c    a table from a case, and what is in it
- *     hkv_entries.c  its entries, in words
- *     accept.c    what may have become of an item, and what must hold of the table
- *     hkv_kernels.c  the rows of gpu/hkv/registry.h and their launches; the design itself
+ *     fixture.c   a table from a case, and its contents
+ *     entries.c   reads and describes entries
+ *     accept.c    what outcomes an item may have, and the table's invariants
+ *     kernels.c   launches, and the port itself
  */
 #ifndef HD_JUDGE_HKV_FIXTURE_H
 #define HD_JUDGE_HKV_FIXTURE_H
@@ -14,17 +14,17 @@
 #include "gpu/hkv/args.h"
 #include "judge/design.h"
 
-/* The first field is the view, so that a view alone is a table to whoever asks for entries only. */
+/* The first field is the view, so that functions on entries also take a view alone. */
 typedef struct hkv_fixture_table {
     hkv_view v;
     uint32_t *lock, *pins, *pin_lock;
 } hkv_fixture_table;
 
-/* The first field is what kernels are given. */
+/* The first field is the kernels' argument. */
 typedef struct hkv_fixture_args {
     hkv_args a;
     uint8_t *stage_flag;   /* (n), device memory                                         */
-    uint64_t *fetch_entry; /* (n), device memory; NULL: far values are read as they come */
+    uint64_t *fetch_entry; /* (n), device memory; NULL: host-tier values are read directly */
 } hkv_fixture_args;
 
 static inline hkv_fixture_table *hkv_fixture_table_of(const fixture *s) { return (hkv_fixture_table *)s->table; }
@@ -61,10 +61,10 @@ const char *hkv_fixture_check(const void *table, char why[JUDGE_SENTENCE]);
 const char *hkv_fixture_watch(const fixture *s, bool weak, char why[JUDGE_SENTENCE]);
 
 /* hkv_kernels.c */
-/* Row `row` of gpu/hkv/rows.h; blocks of at most `threads` (0: the row's own), at most `blocks` of them (0: 8): with
- * fewer, each goes over more items. */
+/* Row `row` of gpu/hkv/rows.h, in at most `blocks` blocks (0: 8) of at most `threads` threads (0: the row's own).
+ * With fewer lanes each has more items. */
 fixture_kernel hkv_fixture_kernel_at(uint32_t row, uint32_t threads, uint32_t blocks);
-/* A kernel's queue: one launch of k->text, k->lanes to an item, blocks of k->threads. */
+/* fixture_kernel.queue: one launch of k->text, k->lanes per item, in blocks of k->threads. */
 hd_status hkv_fixture_queue_text(const fixture_kernel *k, simt_machine *m, const void *args, uint32_t stream);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * kernels.c - launches of the real kernels on a fixture's machine, what lib/backend_host.c does for a table; and HKV
- * as a design for the judge of kernels.
+ * kernels.c - launches HKV's kernels on a fixture's machine; the port of HKV to the judge.
  */
 #include <string.h>
 
@@ -12,7 +11,7 @@
 
 extern const hd_design hd_design_hkv_host;
 
-/* No more lanes than there is work for. */
+/* Launches no more lanes than there is work for. */
 static hd_status launch(void *self, uint32_t kernel, const void *args, size_t args_bytes, uint64_t blocks,
                         uint32_t threads)
 {
