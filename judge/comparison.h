@@ -6,8 +6,8 @@
  *
  *   Every item that changes something drew one ticket, with the outcome that it delivered. Values, scores, pointers,
  *   lists and counts are what the reference delivers at that moment. Each entry is at the place that its ticket says.
- *   The contents of both tables are equal. Every invariant holds, no lock is held, and no byte outside of the table and the
- *   outputs has changed.
+ *   The contents of both tables are equal. Every invariant holds, no lock is held, and no byte outside of the table
+ *   and the outputs has changed.
  *
  * comparison_watch checks, between steps, the invariants that hold while lanes run: a visible key is in one slot only,
  * and in a bucket where it may be.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * bounds.c - where a kernel may read and write: named regions of device memory, and the arrays that its block has
- * declared shared. Gaps lie between shared arrays, and every byte remembers whether it was written.
+ * bounds.c - an observer that checks where a kernel reads and writes: in regions of device memory, and in the arrays
+ * that its block has declared shared. There are gaps between shared arrays, and each byte records whether it was
+ * written.
  */
 #include <string.h>
 

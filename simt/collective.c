@@ -11,7 +11,7 @@
 
 static bool same_site(const char *a, const char *b) { return a == b || strcmp(a, b) == 0; }
 
-/* What could make lanes of w wait for each other for ever is said at once. */
+/* Reports at once whatever could make lanes of w wait for each other forever. */
 static void check_arrival(simt_machine *m, const lane *l, const char *site, simt_collective_op op, uint32_t mask)
 {
     const warp *w = l->warp;
@@ -115,8 +115,7 @@ static void step(simt_machine *m, const char *site)
     lane_hang(m->now);
 }
 
-/* The lanes of `mask` that wait at this collective, and not at another one of theirs, which has another mask:
- * check_arrival has seen to it. */
+/* The lanes of `mask` that wait at this collective. check_arrival excludes collectives with another mask. */
 static uint32_t here(const warp *w, uint32_t mask, bool plain)
 {
     uint32_t n = w->waiting & mask;
@@ -245,7 +244,7 @@ void simt_host_backoff(const char *site)
 {
     simt_machine *m = simt_current;
     step(m, site);
-    /* a lane that waits may be waited for: no effect of it is held back for ever */
+    /* other lanes may wait for a lane that waits: no effect of it is held back forever */
     if (m->now->held && schedule_choose(m, 2) == 0) OBSERVERS_CALL(m, on_release, m->now);
     schedule_backoff(m, m->now);
     lane_stop(m->now, site, 0);

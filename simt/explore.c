@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * explore.c - run after run, and then the shortest schedule that still goes wrong in the same way.
+ * explore.c - many runs, and then the shortest schedule with the same fault.
  */
 #include "simt/explore.h"
 
@@ -84,8 +84,9 @@ static hd_status keep_schedule(simt_machine *m, const hd_seams *s, simt_explorat
     return HD_OK;
 }
 
-/* Leaves out ever smaller pieces, and keeps what still goes wrong with the same fault (Zeller and Hildebrandt's ddmin,
- * without its complements: decisions after the piece keep their numbers, so that what is left means the same). */
+/* Removes smaller and smaller pieces of the schedule while the fault stays the same (ddmin of Zeller and
+ * Hildebrandt, without its complements). Decisions after a piece keep their numbers, so that the rest keeps its
+ * meaning. */
 static hd_status make_short(simt_machine *m, const hd_seams *s, const simt_trial *trial, const simt_config *c,
                             uint64_t tries, simt_exploration *e)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * explore.h - many schedules of one situation, and of the first that goes wrong the shortest story.
+ * explore.h - runs a trial under many schedules; the first fault is reported with a schedule as short as possible.
  */
 #ifndef HD_EXPLORE_H
 #define HD_EXPLORE_H
 
 #include "simt/machine.h"
 
-/* A situation: how it is laid out, and what must hold when it is over. */
+/* A trial: how it is prepared, and what must hold at its end. */
 typedef struct simt_trial {
     void *context;
     /* Before every run: memory as it was, regions, launches. */
@@ -24,16 +24,16 @@ typedef struct simt_exploration {
     bool exhausted;               /* SIMT_SEARCH: all of them                     */
     bool wrong;
     uint64_t seed;                      /* of the wrong run                             */
-    simt_finding finding;               /* fault SIMT_NO_FAULT: the judge objected      */
+    simt_finding finding;               /* fault SIMT_NO_FAULT: the trial's judge objected */
     simt_decision *schedule;            /* (schedule_n): the shortest that was found, on the machine's seams; */
     size_t schedule_n, schedule_before; /* and how many decisions it had at first   */
     uint64_t tries;                     /* runs spent on making it short                */
     uint64_t time_ns;                   /* until it went wrong, or the end              */
 } simt_exploration;
 
-/* Runs the trial with seeds c->seed, c->seed + 1, ... (SIMT_SEARCH: all schedules), at most `schedules` times and about
- * `time_ns` (0: no limit), until something is wrong; that is then made short by leaving out decisions, in at most
- * `tries` more runs. hd_status: only when the situation could not be laid out, or memory ran out. */
+/* Runs the trial with seeds c->seed, c->seed + 1, ... (SIMT_SEARCH: all schedules), at most `schedules` times and
+ * for about `time_ns` (0: no limit), until there is a fault. Its schedule is then shortened in at most `tries` more
+ * runs. Fails only when the trial cannot be prepared, or memory runs out. */
 hd_status simt_explore(simt_machine *m, const simt_trial *trial, const simt_config *c, uint64_t schedules,
                        uint64_t time_ns, uint64_t tries, simt_exploration *e);
 void simt_exploration_free(simt_machine *m, simt_exploration *e);

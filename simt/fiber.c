@@ -38,20 +38,19 @@ extern void first_frame(void) __attribute__((visibility("hidden")));
 
 #if defined(__x86_64__)
 
-__asm__(
-    ".text\n"
-    ".p2align 4\n"
-    ".type switch_stacks, @function\n"
-    "switch_stacks:\n"
-    "  pushq %rbp\n  pushq %rbx\n  pushq %r12\n  pushq %r13\n  pushq %r14\n  pushq %r15\n"
-    "  movq %rsp, (%rdi)\n"
-    "  movq %rsi, %rsp\n"
-    "  popq %r15\n  popq %r14\n  popq %r13\n  popq %r12\n  popq %rbx\n  popq %rbp\n"
-    "  popq %rdx\n"
-    "  jmpq *%rdx\n"
-    ".size switch_stacks, .-switch_stacks\n.type first_frame, @function\nfirst_frame:\n" /* r12: run, r13: its argument */
-    "  movq %r13, %rdi\n  xorl %ebp, %ebp\n  callq *%r12\n  ud2\n"
-    ".size first_frame, .-first_frame\n");
+__asm__(".text\n"
+        ".p2align 4\n"
+        ".type switch_stacks, @function\n"
+        "switch_stacks:\n"
+        "  pushq %rbp\n  pushq %rbx\n  pushq %r12\n  pushq %r13\n  pushq %r14\n  pushq %r15\n"
+        "  movq %rsp, (%rdi)\n"
+        "  movq %rsi, %rsp\n"
+        "  popq %r15\n  popq %r14\n  popq %r13\n  popq %r12\n  popq %rbx\n  popq %rbp\n"
+        "  popq %rdx\n"
+        "  jmpq *%rdx\n"
+        ".size switch_stacks, .-switch_stacks\n.type first_frame, @function\nfirst_frame:\n" /* r12: run, r13: arg */
+        "  movq %r13, %rdi\n  xorl %ebp, %ebp\n  callq *%r12\n  ud2\n"
+        ".size first_frame, .-first_frame\n");
 
 static void *first_stack(char *top, void (*run)(void *), void *arg)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * finding.c - what is said when something is found: one sentence, then who was where.
+ * finding.c - reports a fault: one sentence, then a line for each lane concerned.
  */
 #include "simt/finding.h"
 
@@ -37,7 +37,7 @@ const char *simt_site_name(const char *site)
     return slash ? slash + 1 : site;
 }
 
-/* Only the first finding of a run is told: what comes after it may be its consequence. */
+/* Only the first fault of a run is reported: later ones may be its consequences. */
 void found(simt_machine *m, simt_fault fault, const char *format, ...)
 {
     if (m->finding.fault != SIMT_NO_FAULT) return;
@@ -51,7 +51,7 @@ void found(simt_machine *m, simt_fault fault, const char *format, ...)
 
 void found_more(simt_machine *m, const char *format, ...)
 {
-    if (m->finding.step != m->totals.steps) return; /* an earlier finding's story is told */
+    if (m->finding.step != m->totals.steps) return; /* an earlier fault is reported */
     size_t used = strlen(m->finding.story), room = sizeof m->finding.story - used;
     if (room < 8) return;
     memcpy(m->finding.story + used, "\n  ", 4);

@@ -52,7 +52,7 @@ static void lane_main(void *arg)
         const launch *of = l->warp->block->of;
         of->kernel(of->args);
         lane_leaves(m, l);
-        fiber_switch(&l->fiber, &m->hub); /* entered again as a lane of another block */
+        fiber_switch(&l->fiber, &m->hub); /* used again for a lane of another block */
     }
 }
 
@@ -110,7 +110,7 @@ static bool block_begins(simt_machine *m, block *b)
     if (!of) return false;
     bool orderly = schedule_strategy(m) == SIMT_SEARCH || schedule_strategy(m) == SIMT_ROUND_ROBIN;
     if (of->started == 0) OBSERVERS_CALL(m, on_launch, of);
-    OBSERVERS_CALL(m, on_block, b); /* the room's last block is gone */
+    OBSERVERS_CALL(m, on_block, b); /* the last block of this room has ended */
     b->of = of;
     b->number = orderly ? of->started : shuffled(of->started, of->blocks, m->config.seed);
     of->started++;
@@ -223,14 +223,14 @@ static bool rooms_take(simt_machine *m, uint32_t blocks, uint32_t warps, uint32_
     if (!m->lane_memory) return false;
     void *stacks = mmap(NULL, (size_t)lanes * STACK_BYTES, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    /* by the seams, in tests: the system refuses no reservation of this size. GCOVR_EXCL_BR_LINE */
+    /* only in tests, by the seams: the system refuses no reservation of this size. GCOVR_EXCL_BR_LINE */
     if (stacks == MAP_FAILED) return false;
     m->stacks = (char *)stacks;
     m->stacks_bytes = (size_t)lanes * STACK_BYTES;
     return true;
 }
 
-/* Rooms for `blocks` resident blocks of `threads`; those of the last run serve again when they fit and are whole. */
+/* Rooms for `blocks` resident blocks of `threads`. Those of the last run are used again when they are large enough. */
 static bool rooms_make(simt_machine *m, uint32_t blocks, uint32_t threads, size_t shared_bytes)
 {
     uint32_t warps_per_block = (threads + WARP_LANES - 1) / WARP_LANES;
@@ -388,7 +388,7 @@ static bool observers_begin(simt_machine *m, uint64_t lanes)
     return true;
 }
 
-/* What the rooms hold of the last run is forgotten. */
+/* Clears what the rooms hold from the last run. */
 static void rooms_clear(simt_machine *m)
 {
     for (uint32_t i = 0; i < m->blocks_n; i++) m->blocks[i].of = NULL;
@@ -428,7 +428,7 @@ static bool run_begin(simt_machine *m, const simt_config *c)
 bool simt_machine_run(simt_machine *m, const simt_config *c)
 {
     if (m->launches.n == 0) return true;
-    /* a fiber goes on where it was begun: it may have kept that thread's variables */
+    /* a fiber stays on the thread on which it began: it may have kept addresses of thread-local variables */
     if (m->thread != &simt_current) rooms_free(m);
     m->thread = &simt_current;
     simt_current = m;

@@ -32,8 +32,7 @@ typedef enum simt_strategy {
 /* At which accesses a lane may be preempted (kinds of simt_host.h). */
 enum { SIMT_AT_NONE = 0, SIMT_AT_SYNC = 16 | 32 | 64, SIMT_AT_ATOMIC = SIMT_AT_SYNC | 4 | 8, SIMT_AT_ALL = 127 };
 
-/* A decision that was not the first choice: at decision number `at` the answer was `choice`. A schedule is a list of
- * them. */
+/* A decision that did not take its first choice: decision number `at` took `choice`. A schedule is a list of them. */
 typedef struct simt_decision {
     uint64_t at;
     uint32_t choice;
@@ -46,10 +45,10 @@ typedef struct simt_config {
     uint64_t seed;
     uint32_t pct_depth, pct_length; /* 0: 3, 1,000 */
     uint32_t bound;
-    bool local_first;              /* SIMT_SEARCH, by warp: a group that has just met in a collective, or begins,
-                                         goes on at once, to where it may be preempted: it makes no difference that is seen.
-                                         To leave a group that can go on is a preemption, and so is to leave a warp;
-                                          which of a warp's other groups is next is not */
+    /* SIMT_SEARCH by warp: a group that has just met in a collective, or begins, continues at once up to its next
+     * possible preemption, which loses no outcome. To leave a group that can continue, or a warp, is a preemption; the
+     * choice among a warp's other groups is not. */
+    bool local_first;
     const simt_decision *schedule; /* SIMT_REPLAY: (schedule_n), by `at` ... */
     size_t schedule_n;
     simt_strategy replayed; /* ... and the strategy that made it: it says what there is to decide */
@@ -57,11 +56,11 @@ typedef struct simt_config {
     bool weak;              /* store buffers, and relaxed loads that return older values; implies race   */
     bool meter;             /* count sectors, lines, atomics                                             */
     bool quiet;             /* draw no tickets                                                           */
-    bool trace;             /* keep who did what, for the story                                          */
+    bool trace;             /* record every event, for reports */
     uint64_t step_limit;    /* 0: 10 million                                                             */
     uint32_t resident;      /* blocks at a time; 0: 4                                                    */
     uint32_t shared_bytes;  /* per block; 0: 16 KiB                                                      */
-    /* Called between steps, every watch_every-th (0: never); a sentence: stop, that is wrong. */
+    /* Called between steps, every watch_every-th time (0: never). It returns a sentence to stop the run. */
     const char *(*watch)(void *context);
     void *context;
     uint32_t watch_every;
@@ -135,7 +134,7 @@ typedef struct simt_ticket_record {
 } simt_ticket_record;
 const simt_ticket_record *simt_machine_tickets(const simt_machine *m, size_t *n);
 
-/* Who did what, when config.trace: for stories and for teaching. */
+/* The recorded events (config.trace), for reports and for teaching. */
 typedef struct simt_event {
     uint64_t step;
     const char *site, *what; /* static storage */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * memory.c - loads, stores, read-modify-writes and async copies, and the order of what happens at each:
+ * memory.c - loads, stores, read-modify-writes and async copies. Each goes through these steps:
  *
- *   stop, if it may be preempted here · observers (on_access) · the access itself, by memory or by an observer that
- *   models it (on_load, on_store) · observers (on_done)
+ *   stop, if it may be preempted here; observers (on_access); the access itself, by memory or by an observer that
+ *   models it (on_load, on_store); observers (on_done)
  *
- * so that whatever another lane did while this one had stopped is seen by the checks.
+ * so that the checks see all that other lanes did while this one was stopped.
  */
 #include <string.h>
 
@@ -65,7 +65,7 @@ static bool held_by_observer(simt_machine *m, const memory_access *a)
     return false;
 }
 
-/* Lengths that the compiler knows: a call for each would cost more than the rest of an access. */
+/* Constant lengths: a call of memcpy for each access would cost more than the rest. */
 static void copy(void *to, const void *from, uint32_t bytes)
 {
     if (bytes == 8)
@@ -257,7 +257,7 @@ void simt_host_ticket(const char *site, uint64_t item, uint32_t what, uint64_t a
     if (!observe_ticket(m, site, &t, with_last_store)) vec_push(m, &m->tickets, &t);
 }
 
-/* Where the other's is still in a store buffer, it comes later anyway. */
+/* Where the other store is still in a buffer, it becomes visible later. */
 void simt_host_ticket_before(const char *site, uint64_t item, uint32_t what, uint64_t a, uint64_t b, uint64_t other)
 {
     simt_machine *m = simt_current;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * meter.c - what a GPU's memory would be asked for: warp instructions, 32-byte sectors, 128-byte lines.
+ * meter.c - an observer that counts the memory traffic of a GPU: warp instructions, 32-byte sectors, 128-byte lines.
  *
- * Lanes run one by one here, so their accesses have to be put together into the instructions that the warp would have
- * issued: those at one site, in the same turn of the same loops. Loops are told from line numbers alone: a line that
- * comes again, or one above, is another turn. simt_join() marks where branches meet again, since a loop's end has no
- * access.
+ * Lanes run one by one, so their accesses have to be combined into the instructions that a warp would have issued:
+ * those of one site in the same iteration of the same loops. Loops are recognised by line numbers: a line that comes
+ * again, or one above it, begins another iteration. simt_join() marks where branches meet again, because a loop's end
+ * has no access.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ typedef struct instruction {
     uintptr_t sector[SECTORS_MOST];
 } instruction;
 
-/* One turn of a loop, told from line numbers: which line, how often in a row. */
+/* One iteration of a loop, by line numbers: which line, and how often in a row. */
 typedef struct turn {
     uint64_t line; /* and kind */
     uint32_t n;
@@ -91,7 +91,7 @@ static uint64_t line_of(const char *site)
     return colon ? (uint64_t)strtoul(colon + 1, NULL, 10) : 0;
 }
 
-/* Which turn of which loops the lane is in, as a number. */
+/* The lane's position in its loops, as a number. */
 static uint64_t turn_key(lane_turns *l, const char *site, uint32_t kind)
 {
     uint64_t number = line_of(site), line = number << 8 | kind;
@@ -146,7 +146,7 @@ static void count(meter *t, simt_machine *m, const instruction *o)
     m->totals.bytes += o->bytes;
 }
 
-/* No lane of w can join what is open any more. */
+/* Lanes of w can no longer join open instructions. */
 static void meter_converge(void *self, simt_machine *m, const warp *w)
 {
     meter *t = (meter *)self;

@@ -140,7 +140,7 @@ static void join(const race *r, uint32_t *into, const uint32_t *from)
 
 static void copy(const race *r, uint32_t *into, const uint32_t *from) { memcpy(into, from, r->width * sizeof *into); }
 
-/* What earlier launches of the stream knew at their end, this one knows. */
+/* A launch knows what earlier launches of its stream knew at their end. */
 static void race_launch(void *self, simt_machine *m, const launch *of)
 {
     const race *r = (const race *)self;
@@ -148,8 +148,8 @@ static void race_launch(void *self, simt_machine *m, const launch *of)
         if (k->stream == of->stream) join(r, launch_at(r, m, of)->begun, launch_at(r, m, k)->known);
 }
 
-/* A lane of a new block has a component of its own while there are fresh ones; else it takes over that of its room, as
- * if it went on where the lane before it ended. */
+/* A lane of a new block gets a component of its own while there are unused ones. After that it takes over the
+ * component of its room, as if it continued the lane that ended there. */
 static void race_lane_begin(void *self, simt_machine *m, const lane *l)
 {
     race *r = (race *)self;
@@ -214,7 +214,7 @@ static bool stands_for(const past_access *now, const past_access *then, bool bef
     return (then->clock == now->clock && now->write >= then->write) || (before && now->write);
 }
 
-/* One granule: is there a race, and where to keep the access. */
+/* Checks one granule for a race, and records the access. */
 static void access_granule(race *r, simt_machine *m, const lane_clocks *c, shadow *s, const void *p, past_access now)
 {
     past_access *keep = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * raw.c - C accesses of kernel text to memory that belongs to the dialect. Such an access has no bounds, no order and
- * no race on the host machine, and no name in a story: the machine never saw it.
+ * raw.c - finds C accesses of kernel text to memory that only the dialect may access. Such an access is not seen by the
+ * machine: it has no bounds check, no order, no race detection and no place in a report.
  */
 #include "simt/raw.h"
 

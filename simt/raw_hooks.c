@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * raw_hooks.c - what code compiled with -fsanitize=thread calls, in the place of the sanitizer's library: every C
- * access is told to simt_raw_told, which the program that links this defines. No part of the library; not compiled so itself.
+ * raw_hooks.c - the functions that code compiled with -fsanitize=thread calls, in place of the sanitizer's library:
+ * each C access is passed to simt_raw_told, which the program defines. It is not part of the library and not compiled
+ * with that flag itself.
  */
 #include <dlfcn.h>
 #include <inttypes.h>
@@ -105,7 +106,7 @@ void __tsan_read_range(void *p, size_t bytes) { simt_raw_told(p, bytes, false, P
 void __tsan_write_range(void *p, size_t bytes);
 void __tsan_write_range(void *p, size_t bytes) { simt_raw_told(p, bytes, true, PC); }
 
-/* C++ has virtual tables, kernel text has none; they are here so that whatever is compiled so links. */
+/* Only C++ needs it, for virtual tables. It is here so that all code compiled with the flag links. */
 void __tsan_vptr_read(void **p);
 void __tsan_vptr_read(void **p) { simt_raw_told(p, sizeof *p, false, PC); }
 void __tsan_vptr_update(void **p, void *value);

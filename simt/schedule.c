@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * schedule.c - who runs next. Every decision that a run makes goes through schedule_choose, and 0 is always the quiet
- * answer: go on with the lane that ran, take blocks in order, let a store become visible at once. A schedule is the
- * list of decisions that were not 0; to make it shorter is to make the story simpler.
+ * schedule.c - chooses the lane that runs next. Every decision of a run is made by schedule_choose, and 0 is always the
+ * default: continue the lane that ran, take blocks in order, make a store visible at once. A schedule is the list of
+ * decisions other than 0, so a shorter schedule is a simpler report.
  */
 #include "simt/schedule.h"
 
@@ -108,7 +108,7 @@ void schedule_begin(simt_machine *m)
 
 /* ---- Candidates ------------------------------------------------------------------------------ */
 
-/* Counted as they come and go: there is a choice at every stop. */
+/* Counted at each change, because there is a choice at every stop. */
 static void recount(simt_machine *m, warp *w)
 {
     uint32_t now = m->patient ? w->ready & ~w->yielding : w->ready, n = simt_popc(now);
@@ -158,7 +158,8 @@ static lane *lane_from(const simt_machine *m, const lane *from, uint32_t k)
     if (k < n) return w->member[nth(above, k)];
     k -= n;
     for (w = next_warp(m, w); k >= w->candidates_n; w = next_warp(m, w)) k -= w->candidates_n;
-    return w->member[nth(w->candidates, k)]; /* come round to the first warp, k is among the lanes below `from` */
+    return w->member[nth(w->candidates, k)]; /* after a full round in the first warp: k is among the lanes below
+                                              * `from` */
 }
 
 static warp *warp_from(const simt_machine *m, warp *from, uint32_t k)
@@ -248,7 +249,7 @@ static void run(simt_machine *m)
     if (m->config.watch) watch(m);
 }
 
-/* The lanes of w that may be chosen; a group that spins makes way for the one it waits for. */
+/* The lanes of w that may be chosen. A group that spins yields to the group that it waits for. */
 static uint32_t going(const warp *w)
 {
     return w->candidates & ~w->yielding ? w->candidates & ~w->yielding : w->candidates;

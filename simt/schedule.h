@@ -7,9 +7,9 @@
 
 #include "simt/state.h"
 
-simt_strategy schedule_strategy(const simt_machine *m); /* the one that made the schedule, when it is replayed */
+simt_strategy schedule_strategy(const simt_machine *m); /* of the run that made the schedule, in a replay */
 void schedule_begin(simt_machine *m);
-uint32_t schedule_choose(simt_machine *m, uint32_t n); /* 0 <= answer < n, 0 the quiet one */
+uint32_t schedule_choose(simt_machine *m, uint32_t n); /* 0 <= answer < n; 0 is the default */
 void schedule_run(simt_machine *m);
 void schedule_backoff(simt_machine *m, lane *l);
 /* these lanes of w are ready from now on, and no others */

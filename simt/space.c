@@ -22,7 +22,7 @@ static bool inside(const region *r, const uint8_t *p, uint32_t bytes)
     return p >= r->p && bytes <= r->bytes && p <= r->p + r->bytes - bytes;
 }
 
-/* Each of 64 sets of pages remembers the region that was last found there. */
+/* Each of 64 sets of pages caches the region that was found there last. */
 const region *region_of(simt_machine *m, const uint8_t *p, uint32_t bytes)
 {
     const region **last = &m->last_region[(uintptr_t)p / PAGE % PAGES];

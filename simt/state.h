@@ -84,7 +84,8 @@ typedef struct warp {
     lane *member[WARP_LANES];
     struct block *block;
     uint32_t alive, ready, waiting, at_barrier, yielding; /* bits of lanes; waiting: in a collective */
-    uint32_t candidates, candidates_n; /* whom the scheduler may choose: of ready and yielding, by schedule_ready */
+    uint32_t candidates, candidates_n; /* the lanes that the scheduler may choose among ready and yielding ones
+                                        * (schedule_ready) */
     int64_t priority;
     uint32_t number;
 } warp;
@@ -179,7 +180,7 @@ struct simt_machine {
     vec tape; /* search: choice and number of choices per decision */
     uint32_t preemptions;
     bool direct;  /* a lane that stops chooses the next itself, and switches to it */
-    bool patient; /* lanes that back off make way, where chance would not see to it, until everybody has */
+    bool patient; /* lanes that back off yield until all other lanes have run, where chance would not do that */
     uint32_t lanes_open, warps_open; /* how many candidates, and warps with some */
     lane *last_lane;
     warp *last_warp;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * trace.c - an observer that records what every lane did, and tells it as a table.
+ * trace.c - an observer that records the events of every lane, and prints them as a table.
  */
 #include <stdio.h>
 #include <string.h>

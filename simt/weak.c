@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * weak.c - memory that is weaker than an interleaving. Two things that a GPU does, and that no schedule of atomic steps
- * shows:
+ * weak.c - an observer that makes memory weaker than any interleaving of atomic steps. It models two effects of a GPU:
  *
- *   Plain and relaxed stores wait in a buffer of their lane, 16 deep, and become visible later, in any order but that
- *   of one address. A release, a fence and a barrier empty the buffer first. A lane sees its own.
+ *   Plain and relaxed stores wait in a buffer of their lane, 16 deep, and become visible later, in any order, except
+ *   for stores to one address. A release, a fence and a barrier empty the buffer first. A lane sees its own stores.
  *
- *   A relaxed load may return a value that has been overwritten, as long as the lane cannot know of the newer one by
- *   happens-before and has not read a newer one itself. (The modification order of relacy's model, kept four deep.)
+ *   A relaxed load may return an overwritten value, as long as the lane cannot know of the newer value by happens-
+ *   before and has not read a newer one itself (the modification order of relacy's model, four deep).
  *
- * This is not all of PTX: loads do not speculate, and every lane sees stores become visible at once (doc/testing.md).
+ * This is not all of PTX: loads do not speculate, and a store becomes visible to all lanes at once (doc/testing.md).
  */
 #include <string.h>
 
@@ -92,8 +91,7 @@ static pending_store *stores_of(const weak *w, const lane *l) { return w->of[l->
 
 /* ---- Older values ---------------------------------------------------------------------------- */
 
-/* What is written in pieces, or over pieces, is in memory alone: other pasts of these bytes have no newest value any
- * more. */
+/* Bytes that are written with different sizes are in memory only: older values of them are dropped. */
 static void forget_others(weak *w, simt_machine *m, uintptr_t p, uint32_t bytes)
 {
     for (uintptr_t q = p & ~(uintptr_t)7; q < p + bytes; q += 4) {
@@ -159,7 +157,7 @@ static void drain(weak *w, simt_machine *m, lane *l)
     while (l->held) make_visible(w, m, l, 0);
 }
 
-/* One store of one lane, any that no older store to the same bytes waits before. */
+/* Makes one store of one lane visible: any that no older store to the same bytes precedes. */
 static void drain_one(weak *w, simt_machine *m)
 {
     uint32_t waiting = 0, k;
@@ -185,7 +183,7 @@ static void weak_release(void *self, simt_machine *m, lane *l)
 
 /* ---- Accesses -------------------------------------------------------------------------------- */
 
-/* Before what goes to memory by itself, a read-modify-write or an async copy: it sees the lane's own stores. */
+/* Before a read-modify-write or an async copy, which access memory directly: the lane's own stores come first. */
 static bool meets_own(const weak *w, const lane *l, const memory_access *a)
 {
     const pending_store *s = stores_of(w, l);
@@ -267,7 +265,7 @@ static bool weak_load(void *self, simt_machine *m, const memory_access *a, void 
     uint64_t oldest = h->newest - (h->n - 1), *seen = &h->seen[l->number % WARP_LANES], at = h->newest;
     while (at > oldest && at > *seen && !race_knows(w->race, l, h->value[at % PAST].written)) at--;
     uint64_t older = h->newest - at;
-    /* Mostly the newest: a load that is always late ends no spin. */
+    /* Mostly the newest value: otherwise a spin would never end. */
     uint32_t back = older && schedule_choose(m, 4) == 1 ? schedule_choose(m, (uint32_t)older + 1) : 0;
     at = h->newest - back;
     if (at > *seen) *seen = at;

@@ -4,11 +4,11 @@
  * size.
  *
  *   key      number x an odd factor, modulo 2^64, or 2^32 or 2^16 in tables of such short keys. A key that was never
- *            used has no number below the number of keys. Factor 1 makes the keys 0, 1, 2, ...; factor -1 makes the greatest
- *            keys, the three reserved ones included
+ *            used has no number below the number of keys. Factor 1 makes the keys 0, 1, 2, ...; factor -1 makes the
+ *            greatest keys, the three reserved ones included
  *   value    of word w, in elements of 8, 4 or 1 bytes, as its size permits. Elements of 8 and 4 bytes are w x an odd
- *            word of the key and the element's position: values of one key add up as their words do, as accum_or_assign
- *            needs, and the word can be computed from any element. Word 0 is all zeros
+ *            word of the key and the element's position: values of one key add up as their words do, as
+ *            accum_or_assign needs, and the word can be computed from any element. Word 0 is all zeros
  */
 #ifndef SOAK_VALUES_H
 #define SOAK_VALUES_H
