@@ -67,10 +67,7 @@ static int count_rows(void *context, uint64_t done, uint64_t total)
 /* The case's requests are those of a file: a key, or a verb and a key. */
 static void keys_of(hd_case *c, const char *text)
 {
-    char path[512];
-    snprintf(path, sizeof path, "%s/keys.txt", test_folder());
-    FILE *f = fopen(path, "w");
-    check(f && fputs(text, f) >= 0 && fclose(f) == 0, "%s", path);
+    const char *path = test_text_file("keys.txt", text);
     check(snprintf(c->keys, sizeof c->keys, strchr(text, ',') ? "csv:%s,key=2,verb=1,header=0" : "txt:%s", path) <
               (int)sizeof c->keys,
           "%s is a long path", path);

@@ -186,24 +186,9 @@ static void same_photograph(world *w, const photograph *then, bool resized)
 
 static hd_batch batch_of(world *w, hd_op op)
 {
-    hd_batch b = { .op = op,
-                   .n = N,
-                   .elem = is_dictionary(w->kind) ? HD_I32 : HD_U64,
-                   .key = w->key,
-                   .value = w->value,
-                   .score = w->score,
-                   .flag = w->flag,
-                   .holder = 2,
-                   .pred = "score_in",
-                   .outcome = w->outcome,
-                   .value_out = w->value_out,
-                   .score_out = w->score_out,
-                   .ptr = w->ptr,
-                   .list_key = w->list_key,
-                   .list_value = w->list_value,
-                   .list_score = w->list_score,
-                   .list_item = w->list_item,
-                   .count = &w->count };
+    hd_batch b = { .op = op, .n = N, .holder = 2, .pred = "score_in" };
+    b.elem = is_dictionary(w->kind) ? HD_I32 : HD_U64;
+    test_point(&b, w);
     b.pred_arg[1] = 4;
     if (op == HD_OP_EXPORT || op == HD_OP_EXPORT_IF || op == HD_OP_PROMOTE) b.n = CAPACITY;
     return b;

@@ -58,15 +58,8 @@ static void trial_run(trial *t, uint64_t n, uint64_t inserts_of_8)
         t->value[i] = (uint32_t)test_random(&t->r);
         t->flag[i] = (uint8_t)test_below(&t->r, 3);
     }
-    hd_batch b = { .n = n,
-                   .each = t->each,
-                   .key = t->key,
-                   .value = t->value,
-                   .flag = t->flag,
-                   .elem = HD_I32,
-                   .outcome = t->outcome,
-                   .value_out = t->value_out };
-    t->b = b;
+    t->b = test_batch((hd_op)0, n, t->key, t->value, t->outcome);
+    t->b.each = t->each, t->b.flag = t->flag, t->b.elem = HD_I32, t->b.value_out = t->value_out;
     must(hd_table_info(t->table, &t->before));
     must(hd_run(t->table, &t->b));
 }

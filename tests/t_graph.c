@@ -241,12 +241,7 @@ static void a_replay_is_no_item_of_itself(void **unused)
         for (uint64_t i = 0; i < ITEMS; i++) value[i] = k * OFTEN + key[i];
         far_write(f, there, value, sizeof value);
         far_replay(f, recording, stream);
-        hd_batch find;
-        memset(&find, 0, sizeof find);
-        find.op = HD_OP_FIND;
-        find.n = OFTEN;
-        find.key = key;
-        find.value_out = found;
+        hd_batch find = { .op = HD_OP_FIND, .n = OFTEN, .key = key, .value_out = found };
         must(hd_run(t, &find));
         test_case("replay %llu of %s", (ull)k, b.ran);
         for (uint64_t i = 0; i < OFTEN; i++)

@@ -127,15 +127,8 @@ static void goes_on(hd_table *t, uint64_t seed)
         key[i] = some_key(&random, 20, m.seed);
         value_make(value + i * m.value_bytes, m.value_bytes, key[i], i);
     }
-    hd_batch b = { .op = HD_OP_INSERT_AND_EVICT,
-                   .n = AT_ONCE,
-                   .key = key,
-                   .value = value,
-                   .outcome = fate,
-                   .list_key = gone,
-                   .list_score = score,
-                   .list_value = gone_value,
-                   .count = &count };
+    hd_batch b = test_batch(HD_OP_INSERT_AND_EVICT, AT_ONCE, key, value, fate);
+    test_lists(&b, gone, gone_value, score, NULL, &count);
     must(test_in_order(t, &b));
     for (uint64_t i = 0; i < AT_ONCE; i++, m.now++) {
         bool left = fate[i] == HD_EVICTED || fate[i] == HD_REFUSED;

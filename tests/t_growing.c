@@ -35,14 +35,8 @@ static hd_batch draw(hd_op op, bool distinct, uint64_t *r)
 {
     for (uint64_t i = 0; i < N; i++) key[i] = distinct ? i : test_below(r, KEYS), value[i] = 1;
     memset(outcome, 0xee, sizeof outcome);
-    hd_batch b = { .op = op,
-                   .n = N,
-                   .key = key,
-                   .value = value,
-                   .value_out = out,
-                   .elem = HD_I32,
-                   .outcome = outcome,
-                   .distinct = distinct };
+    hd_batch b = test_batch(op, N, key, value, outcome);
+    b.value_out = out, b.elem = HD_I32, b.distinct = distinct;
     return b;
 }
 
@@ -169,14 +163,8 @@ static void in_parts(void **state)
         test_case("distinct=%d mixed=%d", distinct, mixed);
         for (uint64_t i = 0; i < MANY; i++) many[i] = i % keys, add[i] = 1, each[i] = HD_OP_ACCUM_OR_ASSIGN;
         memset(fate, 0xee, sizeof fate);
-        hd_batch b = { .op = HD_OP_ACCUM_OR_ASSIGN,
-                       .n = MANY,
-                       .key = many,
-                       .value = add,
-                       .elem = HD_I32,
-                       .outcome = fate,
-                       .distinct = distinct,
-                       .each = mixed ? each : NULL };
+        hd_batch b = test_batch(HD_OP_ACCUM_OR_ASSIGN, MANY, many, add, fate);
+        b.elem = HD_I32, b.distinct = distinct, b.each = mixed ? each : NULL;
         must(hd_run_growing(t, &b, 0.6));
         for (uint64_t i = 0; i < MANY; i++) fate[i] < HD_OUTCOME_COUNT ? n[fate[i]]++ : wrong++;
         check(!wrong && n[HD_INSERTED] == keys && n[HD_UPDATED] == MANY - keys, "%llu inserted, %llu updated",

@@ -41,14 +41,8 @@ static hd_batch mixed(arrays *a, const hive_shape *s, uint64_t n, uint64_t keys,
     for (uint64_t i = 0; i < n * s->value_bytes; i++)
         a->value[i] = (uint8_t)test_random(r), a->out[i] = a->out_before[i] = (uint8_t)test_random(r);
     memset(a->outcome, 0xee, sizeof a->outcome);
-    hd_batch b = { .n = n,
-                   .each = a->each,
-                   .key = a->key,
-                   .value = a->value,
-                   .flag = a->flag,
-                   .elem = HD_I32,
-                   .outcome = a->outcome,
-                   .value_out = a->out };
+    hd_batch b = test_batch((hd_op)0, n, a->key, a->value, a->outcome);
+    b.each = a->each, b.flag = a->flag, b.elem = HD_I32, b.value_out = a->out;
     return b;
 }
 

@@ -501,12 +501,7 @@ static double sectors_of(hd_table *t, const char *variant, hd_op op, uint64_t fi
     /* as device memory is; a compiler may begin in mid-sector */
     static __attribute__((aligned(128))) uint64_t key[SECTORS_N];
     static __attribute__((aligned(128))) uint8_t value[SECTORS_N * 64];
-    hd_batch b;
-    memset(&b, 0, sizeof b);
-    b.op = op;
-    b.n = SECTORS_N;
-    b.key = key;
-    b.value = value;
+    hd_batch b = test_batch(op, SECTORS_N, key, value, NULL);
     b.value_out = op == HD_OP_FIND ? value : NULL;
     b.kernel = for_family(variant, hkv_family_of(op));
     for (uint64_t i = 0; i < SECTORS_N; i++) key[i] = first_key + i;
@@ -879,18 +874,9 @@ static void victims_are_used_meanwhile(void **unused)
         m.race = true;
         must(hd_host_configure(t, &m));
         must(hd_host_lanes(t, 1, 64));
-        hd_batch b = { .op = HD_OP_INSERT_AND_EVICT,
-                       .n = N,
-                       .distinct = true,
-                       .key = key,
-                       .value = value,
-                       .outcome = fate,
-                       .list_key = left,
-                       .list_value = left_value,
-                       .list_score = score,
-                       .list_item = item,
-                       .count = &count,
-                       .kernel = "coalesced" };
+        hd_batch b = test_batch(HD_OP_INSERT_AND_EVICT, N, key, value, fate);
+        b.distinct = true, b.kernel = "coalesced";
+        test_lists(&b, left, left_value, score, item, &count);
         must(hd_run(t, &b));
         must(hd_check(t));
         hd_outcome used = (hd_outcome)fate[seed % 2 ? 1 : N - 1];

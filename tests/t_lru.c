@@ -110,16 +110,8 @@ static uint64_t compare(const char *what, const uint64_t *key, uint64_t n, uint3
     uint64_t gone[BATCH], gone_value[BATCH], gone_score[BATCH], gone_item[BATCH], count, misses = 0;
     for (uint64_t from = 0; from < n; from += BATCH) {
         uint64_t some = n - from < BATCH ? n - from : BATCH, listed = 0;
-        hd_batch b = { .op = HD_OP_INSERT_AND_EVICT,
-                       .n = some,
-                       .key = key + from,
-                       .value = key + from,
-                       .outcome = fate,
-                       .list_key = gone,
-                       .list_value = gone_value,
-                       .list_score = gone_score,
-                       .list_item = gone_item,
-                       .count = &count };
+        hd_batch b = test_batch(HD_OP_INSERT_AND_EVICT, some, key + from, key + from, fate);
+        test_lists(&b, gone, gone_value, gone_score, gone_item, &count);
         must(test_in_order(t, &b));
         for (uint64_t i = 0; i < some; i++) {
             uint64_t victim = 0;
@@ -201,30 +193,15 @@ static void generated(const char *spec, uint64_t seed)
     free(key);
 }
 
-static void zipf_steep(void **state)
+static void made_traces(void **state)
 {
+    static const char *const specs[] = { "zipf:1.2,100000", "zipf:0.99,20000", "zipf:0.4,1500", "uniform:130" };
     (void)state;
-    generated("zipf:1.2,100000", 1);
-}
-static void zipf_usual(void **state)
-{
-    (void)state;
-    generated("zipf:0.99,20000", 2);
-}
-static void zipf_flat(void **state)
-{
-    (void)state;
-    generated("zipf:0.4,1500", 3);
-}
-static void uniform_tight(void **state)
-{
-    (void)state;
-    generated("uniform:130", 4);
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) generated(specs[i], i + 1);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { unit(a_trace_at_128), unit(a_trace),   unit(zipf_steep),
-                                        unit(zipf_usual),     unit(zipf_flat), unit(uniform_tight) };
+    const struct CMUnitTest tests[] = { unit(a_trace_at_128), unit(a_trace), unit(made_traces) };
     return test_run(tests);
 }

@@ -64,24 +64,9 @@ static void open_table(const kind *q)
 
 static hd_batch good(hd_op op)
 {
-    hd_batch b = { .op = op,
-                   .elem = shape.value_bytes < VALUE_BYTES ? HD_I32 : HD_U64,
-                   .n = N,
-                   .key = x.key,
-                   .value = x.value,
-                   .score = x.score,
-                   .flag = x.flag,
-                   .holder = 1,
-                   .pred = "all",
-                   .outcome = x.outcome,
-                   .value_out = x.value_out,
-                   .score_out = x.score_out,
-                   .ptr = x.ptr,
-                   .list_key = x.list_key,
-                   .list_value = x.list_value,
-                   .list_score = x.list_score,
-                   .list_item = x.list_item,
-                   .count = &x.count };
+    hd_batch b = { .op = op, .n = N, .holder = 1, .pred = "all" };
+    b.elem = shape.value_bytes < VALUE_BYTES ? HD_I32 : HD_U64;
+    test_point(&b, &x);
     return b;
 }
 

@@ -117,17 +117,9 @@ static void upserts(hd_table *t, model *m, const uint64_t *key, uint64_t n, cons
         value_make(o.value + i * m->value_bytes, m->value_bytes, key[i], from + i);
         o.score[i] = p->given->give ? p->given->give(from + i, random) : 1;
     }
-    hd_batch b = { .op = HD_OP_INSERT_AND_EVICT,
-                   .n = n,
-                   .key = key,
-                   .value = o.value,
-                   .score = p->given->give ? o.score : NULL,
-                   .outcome = o.fate,
-                   .list_key = o.gone,
-                   .list_value = o.gone_value,
-                   .list_score = o.gone_score,
-                   .list_item = o.gone_item,
-                   .count = &o.count };
+    hd_batch b = test_batch(HD_OP_INSERT_AND_EVICT, n, key, o.value, o.fate);
+    b.score = p->given->give ? o.score : NULL;
+    test_lists(&b, o.gone, o.gone_value, o.gone_score, o.gone_item, &o.count);
     must(test_in_order(t, &b));
     uint64_t g = 0;
     for (uint64_t i = 0; i < n; i++, m->now++) {
@@ -253,25 +245,15 @@ static void run_all(bool dual, bool mixed)
     free(key);
 }
 
-static void whole_trace_single(void **state)
+static void whole_trace(void **state)
 {
     (void)state;
-    run_all(false, false);
+    for (int dual = 0; dual < 2; dual++) run_all(dual, false);
 }
-static void whole_trace_dual(void **state)
+static void mixed(void **state)
 {
     (void)state;
-    run_all(true, false);
-}
-static void mixed_single(void **state)
-{
-    (void)state;
-    run_all(false, true);
-}
-static void mixed_dual(void **state)
-{
-    (void)state;
-    run_all(true, true);
+    for (int dual = 0; dual < 2; dual++) run_all(dual, true);
 }
 
 /* ---- Flags: what is claimed holds, what is not claimed does not ------------------------------ */
@@ -392,9 +374,7 @@ static void functions(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { unit(functions),        unit(flags),
-                                        unit(scores_needed),    unit(whole_trace_single),
-                                        unit(whole_trace_dual), unit(mixed_single),
-                                        unit(mixed_dual) };
+    const struct CMUnitTest tests[] = { unit(functions), unit(flags), unit(scores_needed), unit(whole_trace),
+                                        unit(mixed) };
     return test_run(tests);
 }

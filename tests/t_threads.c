@@ -64,19 +64,9 @@ static void *work(void *context)
             flag[i] = HD_ASSIGN_NEW; /* a sum would break the seal */
             score[i] = test_below(&r, 100);
         }
-        hd_batch b = { .op = ops[test_below(&r, sizeof ops / sizeof *ops)],
-                       .elem = HD_U64,
-                       .n = BATCH,
-                       .key = key,
-                       .value = value,
-                       .score = score,
-                       .flag = flag,
-                       .outcome = outcome,
-                       .value_out = value_out,
-                       .list_key = list_key,
-                       .list_value = list_value,
-                       .list_item = list_item,
-                       .count = &count };
+        hd_batch b = test_batch(ops[test_below(&r, sizeof ops / sizeof *ops)], BATCH, key, value, outcome);
+        b.elem = HD_U64, b.score = score, b.flag = flag, b.value_out = value_out;
+        test_lists(&b, list_key, list_value, NULL, list_item, &count);
         if (hd_run(w->table, &b)) complain(w, "hd_run", 0);
         tally(w, &b);
         for (uint64_t i = 0; i < BATCH && judge_ops[b.op].value_out; i++)
@@ -172,22 +162,27 @@ static int add_up(void *context, uint64_t key, uint64_t score, void *value)
     return 0;
 }
 
+static void run_workers(hd_table *t, void *(*work)(void *))
+{
+    worker w[WORKERS];
+    pthread_t thread[WORKERS];
+    for (int k = 0; k < WORKERS; k++) {
+        w[k] = (worker){ .table = t, .number = (uint64_t)k };
+        check(pthread_create(&thread[k], NULL, work, &w[k]) == 0, "no thread");
+    }
+    for (int k = 0; k < WORKERS; k++) pthread_join(thread[k], NULL);
+    for (int k = 0; k < WORKERS; k++) check(!w[k].wrong[0], "%s", w[k].wrong);
+}
+
 static void sums_are_exact(void **state)
 {
     (void)state;
     hd_config c = hd_config_default();
     hd_table *t;
-    worker w[WORKERS];
-    pthread_t thread[WORKERS];
     uint64_t sum = 0;
     c.capacity = 4096;
     must(hd_open(&c, &t));
-    for (int k = 0; k < WORKERS; k++) {
-        w[k] = (worker){ .table = t, .number = (uint64_t)k };
-        check(pthread_create(&thread[k], NULL, add_ones, &w[k]) == 0, "no thread");
-    }
-    for (int k = 0; k < WORKERS; k++) pthread_join(thread[k], NULL);
-    for (int k = 0; k < WORKERS; k++) check(!w[k].wrong[0], "%s", w[k].wrong);
+    run_workers(t, add_ones);
     must(hd_for_each(t, add_up, &sum));
     check(sum == (uint64_t)WORKERS * ROUNDS * BATCH, "the sum is %llu", (unsigned long long)sum);
     hd_close(t);
@@ -213,16 +208,9 @@ static void reasons_are_private(void **state)
     (void)state;
     hd_config c = hd_config_default();
     hd_table *t;
-    worker w[WORKERS];
-    pthread_t thread[WORKERS];
     c.capacity = 256;
     must(hd_open(&c, &t));
-    for (int k = 0; k < WORKERS; k++) {
-        w[k] = (worker){ .table = t, .number = (uint64_t)k };
-        check(pthread_create(&thread[k], NULL, fail_often, &w[k]) == 0, "no thread");
-    }
-    for (int k = 0; k < WORKERS; k++) pthread_join(thread[k], NULL);
-    for (int k = 0; k < WORKERS; k++) check(!w[k].wrong[0], "%s", w[k].wrong);
+    run_workers(t, fail_often);
     hd_close(t);
 }
 
@@ -264,25 +252,10 @@ static void run_with(shown *s, hd_op op, const char *policy, bool dual, uint32_t
             value[i][0] = test_random(&r), value[i][1] = test_random(&r);
             flag[i] = (uint8_t)test_below(&r, 3);
         }
-        hd_batch b = { .op = op,
-                       .elem = HD_U64,
-                       .n = ITEMS,
-                       .key = key,
-                       .value = value,
-                       .score = score,
-                       .flag = flag,
-                       .holder = 1,
-                       .pred = "score_in",
-                       .outcome = s->outcome,
-                       .value_out = s->value_out,
-                       .score_out = s->score_out,
-                       .ptr = ptr,
-                       .list_key = s->list_key,
-                       .list_value = s->list_value,
-                       .list_score = s->list_score,
-                       .list_item = s->list_item,
-                       .count = &s->count };
-        b.pred_arg[1] = 9;
+        hd_batch b = test_batch(op, ITEMS, key, value, s->outcome);
+        b.elem = HD_U64, b.score = score, b.flag = flag, b.value_out = s->value_out, b.score_out = s->score_out;
+        b.holder = 1, b.ptr = ptr, b.pred = "score_in", b.pred_arg[1] = 9;
+        test_lists(&b, s->list_key, s->list_value, s->list_score, s->list_item, &s->count);
         if (step == 0) b.op = HD_OP_INSERT_OR_ASSIGN;
         if (step == 1) b.op = HD_OP_LOCK_KEYS, b.n = 100;
         if (step == 2 && (op == HD_OP_EXPORT || op == HD_OP_EXPORT_IF)) b.start = 11, b.n = CAPACITY - 20;

@@ -330,19 +330,10 @@ static void counters_are_exact(void **state)
                     test_below(&random, 20) ? test_below(&random, 2 * CAPACITY) : UINT64_MAX - test_below(&random, 4);
                 score[i] = test_below(&random, 3);
             }
-            hd_batch b = { .op = op,
-                           .n = n,
-                           .key = key,
-                           .value = value,
-                           .score = score,
-                           .ptr = ptr,
-                           .value_out = value_out,
-                           .outcome = fate,
-                           .elem = HD_F16,
-                           .holder = 1 + test_below(&random, 2),
-                           .pred = "value_zero",
-                           .count = &count,
-                           .list_item = scratch };
+            hd_batch b = test_batch(op, n, key, value, fate);
+            b.score = score, b.ptr = ptr, b.value_out = value_out, b.elem = HD_F16;
+            b.holder = 1 + test_below(&random, 2), b.pred = "value_zero";
+            test_lists(&b, NULL, NULL, NULL, scratch, &count);
             if (op == HD_OP_ERASE_IF) b.pred = "key_in", b.pred_arg[1] = 10;
             must(hd_run(t, &b));
             want.batches++;
@@ -412,28 +403,30 @@ static void clear_keeps_time(void **state)
 
 /* ---- Names and lists ------------------------------------------------------------------------- */
 
+/* A list of names: "?" is the name of what is past its end. */
+typedef struct naming {
+    const char *of, *(*name)(int i);
+    int count;
+} naming;
+
+static const char *op_name(int i) { return hd_op_name((hd_op)i); }
+static const char *outcome_name(int i) { return hd_outcome_name((hd_outcome)i); }
+static const char *status_name(int i) { return hd_status_name((hd_status)i); }
+static const char *elem_name(int i) { return hd_elem_name((hd_elem)i); }
+
 static void names(void **state)
 {
+    static const naming lists[] = { { "operations", op_name, HD_OP_COUNT_ },
+                                    { "outcomes", outcome_name, HD_OUTCOME_COUNT },
+                                    { "statuses", status_name, HD_STATUS_COUNT },
+                                    { "element types", elem_name, HD_ELEM_COUNT } };
     (void)state;
-    for (int i = 0; i <= HD_OP_COUNT_; i++)
-        for (int k = 0; k < i; k++)
-            check(strcmp(hd_op_name((hd_op)i), hd_op_name((hd_op)k)), "two operations are called %s",
-                  hd_op_name((hd_op)i));
-    for (int i = 0; i <= HD_OUTCOME_COUNT; i++)
-        for (int k = 0; k < i; k++)
-            check(strcmp(hd_outcome_name((hd_outcome)i), hd_outcome_name((hd_outcome)k)), "two outcomes are called %s",
-                  hd_outcome_name((hd_outcome)i));
-    for (int i = 0; i <= HD_STATUS_COUNT; i++)
-        for (int k = 0; k < i; k++)
-            check(strcmp(hd_status_name((hd_status)i), hd_status_name((hd_status)k)), "two statuses are called %s",
-                  hd_status_name((hd_status)i));
-    for (int i = 0; i <= HD_ELEM_COUNT; i++)
-        for (int k = 0; k < i; k++)
-            check(strcmp(hd_elem_name((hd_elem)i), hd_elem_name((hd_elem)k)), "two element types are called %s",
-                  hd_elem_name((hd_elem)i));
-    check(!strcmp(hd_op_name(HD_OP_COUNT_), "?") && !strcmp(hd_outcome_name(HD_OUTCOME_COUNT), "?") &&
-              !strcmp(hd_status_name(HD_STATUS_COUNT), "?") && !strcmp(hd_elem_name(HD_ELEM_COUNT), "?"),
-          "what is no operation, outcome, status or type is called ?");
+    for (const naming *l = lists; l < lists + sizeof lists / sizeof *lists; l++) {
+        for (int i = 0; i <= l->count; i++)
+            for (int k = 0; k < i; k++)
+                check(strcmp(l->name(i), l->name(k)), "two %s are called %s", l->of, l->name(i));
+        check(!strcmp(l->name(l->count), "?"), "what is past the %s is called %s", l->of, l->name(l->count));
+    }
     check(!strcmp(hd_op_name(HD_OP_FIND_OR_INSERT_PTR), "find_or_insert_ptr") &&
               !strcmp(hd_outcome_name(HD_EVICTED), "evicted") && !strcmp(hd_status_name(HD_ECORRUPT), "HD_ECORRUPT"),
           "names are those of the header");

@@ -216,6 +216,17 @@ hd_status test_in_order(hd_table *t, hd_batch *b)
     return status;
 }
 
+hd_batch test_batch(hd_op op, uint64_t n, const uint64_t *key, const void *value, uint8_t *outcome)
+{
+    return (hd_batch){ .op = op, .n = n, .key = key, .value = value, .outcome = outcome };
+}
+
+void test_lists(hd_batch *b, uint64_t *key, void *value, uint64_t *score, uint64_t *item, uint64_t *count)
+{
+    b->list_key = key, b->list_value = value, b->list_score = score, b->list_item = item;
+    b->count = count;
+}
+
 /* What the device is asked for directly cannot fail. */
 static void copy(void *to, const void *from, size_t bytes, hd_way way)
 {
@@ -276,6 +287,15 @@ const char *test_folder(void)
         atexit(folder_remove);
     }
     return folder;
+}
+
+const char *test_text_file(const char *name, const char *text)
+{
+    static char path[sizeof folder + 256];
+    snprintf(path, sizeof path, "%s/%s", test_folder(), name);
+    FILE *f = fopen(path, "w");
+    check(f && fputs(text, f) >= 0 && fclose(f) == 0, "%s", path);
+    return path;
 }
 
 /* ---- Random numbers -------------------------------------------------------------------------- */

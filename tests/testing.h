@@ -64,6 +64,11 @@ hd_config test_config(void);
  * of this machine. Slow there: test_some(n) is n, or a share of it. */
 hd_status test_in_order(hd_table *t, hd_batch *b);
 uint64_t test_some(uint64_t n);
+/* A batch over these arrays, of which each may be NULL; and where it lists what left, or what it exports. */
+hd_batch test_batch(hd_op op, uint64_t n, const uint64_t *key, const void *value, uint8_t *outcome);
+void test_lists(hd_batch *b, uint64_t *key, void *value, uint64_t *score, uint64_t *item, uint64_t *count);
+/* A file of test_folder() with this text; its path, in static storage. */
+const char *test_text_file(const char *name, const char *text);
 /* Copies out of, and into, a value that a batch gave the pointer of. */
 void test_peek(void *to, const void *ptr, size_t bytes);
 void test_poke(void *ptr, const void *from, size_t bytes);
