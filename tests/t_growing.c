@@ -372,7 +372,7 @@ static uint64_t refused_resize(const hive_shape *s, uint64_t from, uint64_t to)
                       before.memory_bytes == after.memory_bytes,
                   "%llu bytes held instead of %llu", (ull)memory.live_bytes, (ull)live);
         } else {
-            check(memory.live_bytes >= after.memory_bytes && memory.live_bytes <= after.memory_bytes + 4096,
+            check(memory.live_bytes - after.memory_bytes == live - before.memory_bytes,
                   "it says %llu bytes, and holds %llu", (ull)after.memory_bytes, (ull)memory.live_bytes);
         }
         hive_image_give(&image);
