@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * group3.pml - a model for spin of the lock group3 in its two layers: the gate on the host (gate.c), which `ordered`, `rw`
- * and `exclusive` have too (GATE), and the word in the device's memory (word.h). Each of COMERS threads or streams brings
- * batches of any role, at any time, and the word works with whatever order the gate lets through. At the gate a critical
- * section of its mutex is one step; at the word each access is one.
+ * group3.pml - a model for spin of the lock group3 in its two layers: the gate on the host (gate.c), which `ordered`,
+ * `rw` and `exclusive` have too (GATE), and the word in the device's memory (word.h). Each of COMERS threads or streams
+ * brings batches of any role, at any time, and the word works with whatever order the gate lets through. At the gate a
+ * critical section of its mutex is one step; at the word each access is one.
  *
  *   exclusion         no two batches are inside together that must not be: the assertions of INSIDE
  *   no deadlock       no state without a successor (there are always more batches)
- *   no starvation     each batch gets in, if every process that can continue does at some time (`served`, weak fairness)
+ *   no starvation     each batch gets in, if every process that can continue does at some time (`served`, fairness)
  *
- * tests/t_models.sh runs it, and each FAULT that it must find: 1 no batch waits for those inside; 2 the next ticket's turn
- * comes before a batch is inside; 3 tickets are ignored, and batches of the role inside overtake; 4 updaters are let in
- * with readers.
+ * tests/t_models.sh runs it, and each FAULT that it must find: 1 no batch waits for those inside; 2 the next ticket's
+ * turn comes before a batch is inside; 3 tickets are ignored, and batches of the role inside overtake; 4 updaters are
+ * let in with readers.
  */
 #ifndef FAULT
 #define FAULT 0

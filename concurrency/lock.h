@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * lock.h - the batch lock: which batches of one table may run at the same time, and who waits for whom (HKV section
+ * lock.h - the batch lock: which batches of one table may run at the same time, and which wait for which (HKV section
  * 3.5). A lock is one file with its row at the bottom, and one line of registry.inc.
  *
  * Batches of different roles never run together, and inserters never do (Table 4): what is left to say of a lock is of

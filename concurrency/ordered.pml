@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ordered.pml - a model for spin of the order of batches by events (streams.c): BATCHES batches of any role are put on any
- * of STREAMS streams, of which LANES are told apart, so that lanes are taken over; then the streams run, each one its work
- * in order. A mark is a position in a stream, and a wait is for the position that the mark had when the wait was put there.
+ * ordered.pml - a model for spin of the order of batches by events (streams.c): BATCHES batches of any role are put on
+ * any of STREAMS streams, of which LANES are told apart, so that lanes are taken over; then the streams run, each one
+ * its work in order. A mark is a position in a stream, and a wait is for the position that the mark had when the wait
+ * was put there.
  *
  *   exclusion         when a batch begins, no conflicting batch is running
  *   order             ... and all conflicting batches that were put there before it have ended
@@ -10,9 +11,9 @@
  *   no starvation     each batch waits for a finite amount of earlier work; without deadlocks it runs
  *   overlap           two readers on two streams, with nothing between them, do not wait for each other (`TWO`)
  *
- * tests/t_models.sh runs it, and each FAULT that it must find: 1 the first batch of a phase waits for one lane only; 2 a
- * batch that joins a phase does not wait for its beginning; 3 a lane that is taken over forgets its work; 4 readers and
- * updaters are one phase.
+ * tests/t_models.sh runs it, and each FAULT that it must find: 1 the first batch of a phase waits for one lane only; 2
+ * a batch that joins a phase does not wait for its beginning; 3 a lane that is taken over forgets its work; 4 readers
+ * and updaters are one phase.
  */
 #ifndef FAULT
 #define FAULT 0

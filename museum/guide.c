@@ -107,7 +107,7 @@ static bool look_apart(const plan *p, const museum_row *row, verdict *v)
     pid_t child = fork();
     if (child < 0) return false;
     if (child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody else would end it, and it has our standard output */
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* nothing else would end it, and it has our standard output */
         alarm(HANG_SECONDS);
         look(p, row, v);
         ssize_t n = write(ends[1], v, sizeof *v); /* in one piece, or the parent hears nothing */

@@ -13,7 +13,7 @@
 #include "museum/museum.h"
 #include "simt/machine.h"
 
-/* A call that fails where none should: by whom that is. */
+/* The judge that a call belongs to which fails and should not. */
 static museum_judge judge_of_failure(const char *why)
 {
     static const struct {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * look_sched.c - looks for a bug among the schedules of kernels: fixture after fixture, and of each some schedules, by lane
- * and by warp, at random and by priorities, judged as judge/comparison.h does. What was found is made short, and must go
- * wrong in the same way twice.
+ * look_sched.c - looks for a bug among the schedules of kernels: fixture after fixture, and of each some schedules, by
+ * lane and by warp, at random and by priorities, judged as judge/comparison.h does. What was found is made short, and
+ * must go wrong in the same way twice.
  *
  *     sched [quiet] [weak] [unlawful] [threads=N] [blocks=N] CASE [+ CASE]
  *
@@ -26,7 +26,7 @@ typedef struct look {
     bool quiet, weak, unlawful;
 } look;
 
-/* By whom a finding is. */
+/* The judge that a finding belongs to. */
 static museum_judge judge_of(simt_fault f, const comparison *a)
 {
     static const museum_judge of[SIMT_FAULT_COUNT] = {
@@ -137,7 +137,7 @@ static hd_status shorten(simt_machine *m, comparison *a, simt_config w, const si
     return s;
 }
 
-/* All schedules of a fixture, until somebody who is heard objects. */
+/* Runs the schedules of a fixture until a judge that counts objects. */
 static hd_status look_at(simt_machine *m, const museum_search *s, const look *l, uint64_t fixture, comparison *a,
                          museum_sight *sight)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * look_streams.c - looks for a bug in what a batch lock puts on streams. The device here runs nothing: it only keeps
- * account of which batches come before each stream's next step. Whoever conflicts with an earlier batch must come after
- * it.
+ * account of which batches come before each stream's next step. A batch that conflicts with an earlier one must come
+ * after it.
  */
 #include <stdio.h>
 #include <string.h>

@@ -21,7 +21,7 @@ int museum_number(const char *name)
     return i < museum_row_count && !museum_rows[i].lost[0] ? museum_rows[i].number : 0;
 }
 
-/* Of an original and its copy the linker takes the first that somebody asks for, and this is asked for before the
+/* Of an original and its copy the linker takes the first that is referred to, and this is asked for before the
  * originals are looked at. */
 extern const judge_design *const museum_designs[];
 const judge_design *const museum_designs[] = {

@@ -24,7 +24,7 @@
 #include "hashes/hash.h"
 #include "ref/hive/layout.h"
 
-enum { LINE = 128, MOST = 4096, MOVED = -1 /* UINT64_MAX: the item of a ticket that is nobody's */ };
+enum { LINE = 128, MOST = 4096, MOVED = -1 /* UINT64_MAX: the item of a move's ticket */ };
 
 typedef struct words {
     char kernel[16], layout[16], spare[16];

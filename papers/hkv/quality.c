@@ -88,7 +88,7 @@ typedef struct feed {
     uint64_t n, done; /* per batch; requests so far */
     uint64_t *rank, *key, *score;
     uint8_t *fate;
-    uint32_t *seen; /* (universe x capacity): how often each rank came, or when last; NULL: nobody asks */
+    uint32_t *seen; /* (universe x capacity): how often each rank came, or when last; NULL: not wanted */
 } feed;
 
 static feed feed_open(const words *w)
@@ -122,7 +122,7 @@ static int by_rank(const void *a, const void *b)
  *     time      the number of the request
  *     lifetime  how often the key was asked for since the beginning: the caller counts, the table does not forget with
  *               the entry
- *     known     the key's share of all requests, which nobody knows but who draws them
+ *     known     the key's share of all requests, known only to the generator
  *
  * Returns how many keys there are to give. */
 static uint64_t give(feed *f)
