@@ -322,8 +322,8 @@ typedef struct hd_table hd_table;
  * hd_open allocates the memory of the table, whose size is hd_info.memory_bytes. Only growth and hd_load allocate it
  * anew.
  *
- *   hkv          per slot: 17 or 18 bytes (hd_layout) and value_bytes. For pins: a hash table of 16 bytes per place; its
- *                number of places is the smallest power of two that is at least 4/3 of hkv.pins.
+ *   hkv          per slot: 17 or 18 bytes (hd_layout) and value_bytes. For pins: a hash table of 16 bytes per place,
+ *                whose number of places is the smallest power of two that is at least 4/3 of hkv.pins.
  *   hive         per slot: 2 * value_bytes. The stash has one bucket per 64 buckets. Layout MASKS: 8 bytes per bucket.
  *   host, cuda   a workspace for the kernels.
  *

@@ -13,11 +13,11 @@
  * of the element type: n keys have n * table::per_value elements.
  *
  * Errors are exceptions of type heddle::error, which carry the hd_status and the text of hd_why(). The outcome of an
- * item is never an exception: it is a byte, compared with HD_HIT and so on. An empty span of outcomes or scores means
- * that the caller does not want them, or leaves the scores to the policy.
+ * item is never an exception: it is a byte; compare it with HD_HIT and so on. With an empty span of outcomes, no
+ * outcomes are written. With an empty span of scores, the policy uses its default.
  *
- * Spans of a device's memory are allowed where the table is on backend "cuda": make them with heddle::span(pointer, n).
- * Functions that return a count, or take one key, are for host memory. For everything else, run() takes an hd_batch.
+ * With backend "cuda" spans of device memory are allowed: make them with heddle::span(pointer, n). Functions that
+ * return a count, or take one key, use host memory only. For everything else, run() takes an hd_batch.
  */
 #ifndef HEDDLE_HPP
 #define HEDDLE_HPP
@@ -58,7 +58,7 @@ inline void check(hd_status status)
 
 /* ---- Spans --------------------------------------------------------------------------------------------------- */
 
-/* n elements that belong to the caller. T is const where they are only read. */
+/* n elements that belong to the caller. T is const if the elements are only read. */
 template <class T> class span
 {
   public:
@@ -102,7 +102,7 @@ template <class Value> struct value_traits {
     static_assert(sizeof(row) == sizeof(Value), "a row is as large as its value");
 };
 
-/* Of a set: spans of values are empty, and what is a row elsewhere is `true`. */
+/* For a set: spans of values are empty, and a row is the bool `true`. */
 template <> struct value_traits<void> {
     using element = unsigned char;
     static constexpr std::size_t per_value = 0;
@@ -153,7 +153,7 @@ template <class Value> class table_view
         b.ptr = sized(ptrs, b.n, "ptrs");
         run(b);
     }
-    /* Lists the keys that were missed; returns how many. */
+    /* Lists the absent keys, and returns how many there are. */
     std::uint64_t find_missed(keys_in keys, values_out values, words_out missed, outcomes_out outcomes = {}) const
     {
         hd_batch b = of(HD_OP_FIND_MISSED, keys, outcomes);
@@ -185,15 +185,15 @@ template <class Value> class table_view
     {
         run_keyed(HD_OP_INSERT_OR_ASSIGN, keys, outcomes, scores, values);
     }
-    /* Grows the table until no item is PENDING, and until at most the share `target` of its slots holds an entry. */
+    /* Grows the table until no item is PENDING and, if target is above 0, until the load factor is at most `target`. */
     void upsert_growing(keys_in keys, values_in values, outcomes_out outcomes = {}, double target = 0)
     {
         hd_batch b = of(HD_OP_INSERT_OR_ASSIGN, keys, outcomes);
         in(b, values);
         run_growing(b, target);
     }
-    /* Lists what was evicted and refused, and returns how many that were. The lists have room for every item, or are
-     * empty. */
+    /* Lists evicted entries and refused items, and returns how many there are. Each list is empty or has room for every
+     * item. */
     std::uint64_t insert_and_evict(keys_in keys, values_in values, words_out left_keys, values_out left_values = {},
                                    outcomes_out outcomes = {}, scores_in scores = {})
     {
@@ -203,7 +203,7 @@ template <class Value> class table_view
         b.list_value = sized(left_values, b.n * per_value, "left_values");
         return run_counting(b);
     }
-    /* present: copied to `values` and rescored; absent: `fresh` is inserted. */
+    /* present: copies the value to `values` and rescores; absent: inserts the row of `fresh`. */
     void find_or_insert(keys_in keys, values_in fresh, values_out values, outcomes_out outcomes = {},
                         scores_in scores = {})
     {
@@ -215,7 +215,8 @@ template <class Value> class table_view
         b.ptr = sized(ptrs, b.n, "ptrs");
         run(b);
     }
-    /* Adds to values that are there; inserts the others. The element type is float, or a 32- or 64-bit integer. */
+    /* Adds to the values of present keys; inserts absent keys. The element type is float, or a 32- or 64-bit
+     * integer. */
     void accum_or_assign(keys_in keys, values_in values, outcomes_out outcomes = {}, scores_in scores = {})
     {
         hd_batch b = of(HD_OP_ACCUM_OR_ASSIGN, keys, outcomes, scores);
@@ -259,7 +260,7 @@ template <class Value> class table_view
         if constexpr (std::is_void_v<Value>) r = true;
         return outcome == HD_HIT ? std::optional<row>(r) : std::nullopt;
     }
-    /* Of a set: upsert(key, true). */
+    /* For a set: upsert(key, true). */
     hd_outcome upsert(std::uint64_t key, const row &value)
     {
         row r = value;
@@ -285,7 +286,7 @@ template <class Value> class table_view
     {
         return run_predicate(HD_OP_SIZE_IF, predicate, a, b);
     }
-    /* Lists the entries of `slots` slots from `start` on; returns how many there are. */
+    /* Lists the entries of the slots [start, start + slots), and returns how many there are. */
     std::uint64_t list_entries(std::uint64_t start, std::uint64_t slots, words_out keys, values_out values = {},
                                words_out scores = {}) const
     {
@@ -296,8 +297,8 @@ template <class Value> class table_view
         b.list_score = sized(scores, slots, "scores");
         return run_counting(b);
     }
-    /* Calls visit(key, score, value) for every entry, in slot order; of a set: visit(key, score). It may change the
-     * value and may not call the table. Where it returns bool, false ends the walk. */
+    /* Calls visit(key, score, value) for every entry, in slot order; for a set: visit(key, score). The visitor may
+     * change the value; it must not call the table. If it returns bool, false ends the walk. */
     template <class Visit> void for_each(Visit &&visit) const
     {
         walk<std::remove_reference_t<Visit>> w{ &visit, nullptr };
@@ -324,13 +325,13 @@ template <class Value> class table_view
         return share;
     }
     void set_epoch(std::uint32_t epoch) { check(hd_epoch_set(table_, epoch)); }
-    /* Throws HD_ECORRUPT where an invariant of the table does not hold. */
+    /* Throws an error with HD_ECORRUPT if an invariant of the table does not hold. */
     void verify() const { check(hd_check(table_)); }
     void grow(std::uint64_t buckets) { check(hd_grow(table_, buckets)); }
     void reserve(std::uint64_t capacity) { check(hd_reserve(table_, capacity)); }
     void shrink(std::uint64_t buckets) { check(hd_shrink(table_, buckets)); }
     void save(const std::string &path) const { check(hd_save(table_, path.c_str())); }
-    /* Replaces the entries by the file's; returns how many found no room. */
+    /* Replaces the entries by those of the file; returns how many found no slot. */
     std::uint64_t load(const std::string &path)
     {
         std::uint64_t dropped = 0;
@@ -343,7 +344,7 @@ template <class Value> class table_view
     void *stream_;
 
   private:
-    /* hd_for_each calls through C, which an exception may not cross: it is kept and thrown again afterwards. */
+    /* An exception must not pass through hd_for_each, which is C: the step keeps it, and for_each throws it again. */
     template <class Visit> struct walk {
         Visit *visit;
         std::exception_ptr thrown;
@@ -372,7 +373,7 @@ template <class Value> class table_view
         }
     };
 
-    /* The array of a span, which is empty or has `need` elements at least. */
+    /* The array of a span that is empty or has at least `need` elements. */
     template <class T> static T *sized(span<T> s, std::uint64_t need, const char *name)
     {
         if (s.empty()) return nullptr;
@@ -434,7 +435,7 @@ template <class Value> class table_view
 
 /* ---- Tables -------------------------------------------------------------------------------------------------- */
 
-/* A table and its owner: it is moved, not copied, and closes the table at its end. */
+/* Owns a table: it can be moved, not copied, and its destructor closes the table. */
 template <class Value> class table : public table_view<Value>
 {
   public:
@@ -446,7 +447,7 @@ template <class Value> class table : public table_view<Value>
         c.value_bytes = view::traits::bytes;
         check(hd_open(&c, &this->table_));
     }
-    /* A table of the file's shape with the file's entries; `c` as hd_open_snapshot has it. */
+    /* hd_open_snapshot: a table with the shape and the entries of the file. */
     static table open(const std::string &path, const hd_config *c = nullptr)
     {
         hd_table *t = nullptr;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * heddle_calls.h - one call per everyday operation, over hd_run. heddle.h includes this file.
+ * heddle_calls.h - one short call per operation, over hd_run. heddle.h includes this file.
  *
  *     hd_upsert(t, n, keys, values, NULL, outcomes);
  *     hd_find(t, n, keys, values_out, outcomes);
  *
- * Every call builds a batch of one operation and runs it, so hd_op states what the operation does, and everything that
- * heddle.h says about hd_batch holds: shapes, ownership, the status, and where the arrays may be. These calls use the
- * default stream and the kernel that the table chooses. For another stream, a mixed batch, a chosen kernel or a promise
- * (`distinct`), start from hd_batch_of and call hd_run.
+ * Every call builds a batch of one operation and runs it. hd_op states what the operation does. hd_batch in heddle.h
+ * states the shapes, the ownership and the place of the arrays, and hd_run the errors. The calls use the default stream
+ * and the kernel that the table selects. For another stream, a mixed batch, a chosen kernel or the promise `distinct`,
+ * start from hd_batch_of and call hd_run.
  *
  * Arguments stand in this order: the table, the number of items, what the operation reads, what it writes.
  *
@@ -23,9 +23,9 @@
  *     list_*     at most n rows       out        yes
  *     count      (1)                  out        yes, but for hd_size and hd_size_if
  *
- * A value, a score or a pointer is written only for items that found an entry: read `outcomes` first, or fill the
- * array with a default before the call. Calls that take slots (`start`, `slots`) go over slots of the table, of which
- * hd_info.places says how many there are.
+ * A row of values_out is written only for an item that found an entry: read `outcomes` first, or fill the array with a
+ * default before the call. Calls with `start` and `slots` cover the slots [start, start + slots); the table has
+ * hd_info.places slots.
  */
 #ifndef HEDDLE_CALLS_H
 #define HEDDLE_CALLS_H
@@ -98,20 +98,21 @@ static inline hd_status hd_find(hd_table *t, uint64_t n, const uint64_t *keys, v
     return hd_run_keyed(t, HD_OP_FIND, n, keys, NULL, NULL, values_out, NULL, outcomes);
 }
 
-/* Says which keys are present. Outcomes: HIT, MISS. */
+/* Tests which keys are present. Outcomes: HIT, MISS. */
 static inline hd_status hd_contains(hd_table *t, uint64_t n, const uint64_t *keys, uint8_t *outcomes)
 {
     return hd_run_keyed(t, HD_OP_CONTAINS, n, keys, NULL, NULL, NULL, NULL, outcomes);
 }
 
-/* Writes the addresses of the values of present keys. They are valid until the next batch that changes the structure.
- */
+/* Writes the addresses of the values of present keys. They are valid until the next inserter
+ * (hd_op). Outcomes: HIT, MISS. */
 static inline hd_status hd_find_ptr(hd_table *t, uint64_t n, const uint64_t *keys, void **ptrs, uint8_t *outcomes)
 {
     return hd_run_keyed(t, HD_OP_FIND_PTR, n, keys, NULL, NULL, NULL, ptrs, outcomes);
 }
 
-/* hd_find, and lists the keys that are absent: list_keys, and list_items with the number of the item of each. */
+/* As hd_find, and lists the absent keys: list_keys receives the keys, list_items the numbers of their items, and count
+ * their number. Outcomes: HIT, MISS. */
 static inline hd_status hd_find_missed(hd_table *t, uint64_t n, const uint64_t *keys, void *values_out,
                                        uint8_t *outcomes, uint64_t *list_keys, uint64_t *list_items, uint64_t *count)
 {
@@ -122,7 +123,7 @@ static inline hd_status hd_find_missed(hd_table *t, uint64_t n, const uint64_t *
 
 /* ---- Change entries that are present ------------------------------------------------------------------------- */
 
-/* hd_find, and rescores what it found: the lookup of a cache. Outcomes: HIT, MISS, PINNED. */
+/* As hd_find, and rescores the entries that it finds: the lookup of a cache. Outcomes: HIT, MISS, PINNED. */
 static inline hd_status hd_touch(hd_table *t, uint64_t n, const uint64_t *keys, const uint64_t *scores,
                                  void *values_out, uint8_t *outcomes)
 {
@@ -152,16 +153,16 @@ static inline hd_status hd_assign_scores(hd_table *t, uint64_t n, const uint64_t
 
 /* ---- Insert -------------------------------------------------------------------------------------------------- */
 
-/* insert_or_assign: replaces the value of a present key, inserts an absent one. A full bucket evicts its least valuable
- * entry or refuses the key. Outcomes: UPDATED, INSERTED, EVICTED, REFUSED, PINNED, PENDING. */
+/* insert_or_assign: replaces the value of a present key, inserts an absent one. A full bucket evicts the entry with
+ * the lowest score, or refuses the key. Outcomes: UPDATED, INSERTED, EVICTED, REFUSED, PINNED, PENDING. */
 static inline hd_status hd_upsert(hd_table *t, uint64_t n, const uint64_t *keys, const void *values,
                                   const uint64_t *scores, uint8_t *outcomes)
 {
     return hd_run_keyed(t, HD_OP_INSERT_OR_ASSIGN, n, keys, values, scores, NULL, NULL, outcomes);
 }
 
-/* hd_upsert by hd_run_growing: grows the table until no item is PENDING, and until at most the share `target` of its
- * slots holds an entry (0: grow only for PENDING items). */
+/* hd_upsert with hd_run_growing: grows the table until no item is PENDING and, if target is above 0, until the load
+ * factor is at most `target`. Outcomes: as hd_upsert; after HD_OK none is PENDING. */
 static inline hd_status hd_upsert_growing(hd_table *t, uint64_t n, const uint64_t *keys, const void *values,
                                           const uint64_t *scores, uint8_t *outcomes, double target)
 {
@@ -169,7 +170,7 @@ static inline hd_status hd_upsert_growing(hd_table *t, uint64_t n, const uint64_
     return hd_run_growing(t, &b, target);
 }
 
-/* hd_upsert, and lists every entry that left or was refused, once, with its key, value and score. */
+/* As hd_upsert, and lists each evicted entry and each refused item once, with key, value and score. */
 static inline hd_status hd_insert_and_evict(hd_table *t, uint64_t n, const uint64_t *keys, const void *values,
                                             const uint64_t *scores, uint8_t *outcomes, uint64_t *list_keys,
                                             void *list_values, uint64_t *list_scores, uint64_t *count)
@@ -179,22 +180,25 @@ static inline hd_status hd_insert_and_evict(hd_table *t, uint64_t n, const uint6
     return hd_run(t, &b);
 }
 
-/* Copies the value of a present key to values_out and rescores it; inserts `values` for an absent one.
- * Outcomes: HIT, INSERTED, EVICTED, REFUSED, PINNED, PENDING. */
+/* Copies the value of a present key to values_out and rescores the entry; inserts the row of `values` for an absent
+ * key. Outcomes: HIT, INSERTED, EVICTED, REFUSED, PINNED, PENDING. */
 static inline hd_status hd_find_or_insert(hd_table *t, uint64_t n, const uint64_t *keys, const void *values,
                                           const uint64_t *scores, void *values_out, uint8_t *outcomes)
 {
     return hd_run_keyed(t, HD_OP_FIND_OR_INSERT, n, keys, values, scores, values_out, NULL, outcomes);
 }
 
-/* The address of each key's value; an absent key is inserted with a value of zero bytes. */
+/* Writes the address of each key's value; inserts an absent key with a value of zero bytes. An address is valid until
+ * the next inserter, and an item of the same batch may evict the entry. Outcomes: as hd_find_or_insert. */
 static inline hd_status hd_find_or_insert_ptr(hd_table *t, uint64_t n, const uint64_t *keys, const uint64_t *scores,
                                               void **ptrs, uint8_t *outcomes)
 {
     return hd_run_keyed(t, HD_OP_FIND_OR_INSERT_PTR, n, keys, NULL, scores, NULL, ptrs, outcomes);
 }
 
-/* Adds `values`, whose elements have the type `elem`, to the value of a present key; inserts an absent one. */
+/* Adds `values`, whose elements have the type `elem`, to the value of a present key; inserts an absent key.
+ * Outcomes: UPDATED, INSERTED, EVICTED, REFUSED, PINNED, PENDING; HIT and MISS for flags that do not match
+ * (hd_accum). */
 static inline hd_status hd_accum_or_assign(hd_table *t, uint64_t n, const uint64_t *keys, const void *values,
                                            hd_elem elem, const uint64_t *scores, const uint8_t *flags,
                                            uint8_t *outcomes)
@@ -229,13 +233,14 @@ static inline hd_status hd_run_pins(hd_table *t, hd_op op, uint64_t n, const uin
     return hd_run(t, &b);
 }
 
-/* Pins present keys against eviction and change, for `holder`, which is not 0. Outcomes: HIT, MISS, PINNED, REFUSED. */
+/* Pins the entries of present keys against eviction and change; `holder` must not be 0. Outcomes: HIT, MISS, PINNED,
+ * REFUSED. */
 static inline hd_status hd_lock_keys(hd_table *t, uint64_t n, const uint64_t *keys, uint64_t holder, uint8_t *outcomes)
 {
     return hd_run_pins(t, HD_OP_LOCK_KEYS, n, keys, holder, outcomes);
 }
 
-/* Unpins keys that `holder` pinned. Outcomes: HIT, MISS, PINNED (another holder has it). */
+/* Unpins keys that `holder` pinned. Outcomes: HIT, MISS, PINNED (another holder pinned it). */
 static inline hd_status hd_unlock_keys(hd_table *t, uint64_t n, const uint64_t *keys, uint64_t holder,
                                        uint8_t *outcomes)
 {
@@ -264,7 +269,7 @@ static inline hd_status hd_export(hd_table *t, uint64_t start, uint64_t slots, u
     return hd_run_slots(t, HD_OP_EXPORT, start, slots, NULL, NULL, list_keys, list_values, list_scores, count);
 }
 
-/* Lists those of them for which predicate `pred` holds with the arguments a and b. */
+/* Lists those entries of the slots for which predicate `pred` holds with the arguments a and b. */
 static inline hd_status hd_export_if(hd_table *t, uint64_t start, uint64_t slots, const char *pred, uint64_t a,
                                      uint64_t b, uint64_t *list_keys, void *list_values, uint64_t *list_scores,
                                      uint64_t *count)
@@ -273,8 +278,8 @@ static inline hd_status hd_export_if(hd_table *t, uint64_t start, uint64_t slots
     return hd_run_slots(t, HD_OP_EXPORT_IF, start, slots, pred, args, list_keys, list_values, list_scores, count);
 }
 
-/* Of the buckets that begin in the slots [start, start + slots): moves the values of the best scores to the device's
- * memory (hd_tiers). count: how many moved. */
+/* In each bucket whose first slot is in [start, start + slots): moves the values of the highest-scored entries to
+ * device memory (hd_tiers). count: how many values moved there. */
 static inline hd_status hd_promote(hd_table *t, uint64_t start, uint64_t slots, uint64_t *count)
 {
     return hd_run_slots(t, HD_OP_PROMOTE, start, slots, NULL, NULL, NULL, NULL, NULL, count);
