@@ -34,6 +34,9 @@ typedef struct fuzz_text {
     size_t room, used; /* used: what it would need */
 } fuzz_text;
 fuzz_text fuzz_text_in(char *p, size_t room);
+/* A target's tell by its run, which puts what it does into t. */
+size_t fuzz_tell_run(const char *(*run)(const uint8_t *, size_t, uint64_t *, fuzz_text *), const uint8_t *bytes,
+                     size_t n, char *text, size_t room);
 void fuzz_put(fuzz_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void fuzz_put_bytes(fuzz_text *t, const uint8_t *bytes, size_t n); /* as a C string's inside, cut after 400 */
 

@@ -610,10 +610,7 @@ static const char *run(const uint8_t *bytes, size_t n, uint64_t *steps) { return
 
 static size_t tell(const uint8_t *bytes, size_t n, char *text, size_t room)
 {
-    fuzz_text t = fuzz_text_in(text, room);
-    uint64_t steps = 0;
-    run_told(bytes, n, &steps, &t);
-    return t.used;
+    return fuzz_tell_run(run_told, bytes, n, text, room);
 }
 
 const fuzz_target fuzz_api = { "api",

@@ -12,27 +12,11 @@
 
 #include "fuzz/feed.h"
 #include "fuzz/fuzz.h"
+#include "fuzz/trace_specs.h"
 #include "fuzz/world.h"
 #include "workload/workload.h"
 
 enum { MOST = 4096, HEAD = 3, REQUESTS = 4096 /* generators, and bombs, do not end */ };
-
-static const char *const specs[] = {
-    "oracleGeneral:x",
-    "vscsi:x",
-    "vscsi:x,unit=s",
-    "txt:x",
-    "txt:x,hash=1",
-    "csv:x",
-    "csv:x,key=1,header=0",
-    "csv:x,key=2,time=1,size=3,verb=4,header=1",
-    "csv:x,key=1,delim=;,hash=1",
-    "kmer:x,3",
-    "kmer:x,21",
-    "pop:x",
-    "pop:x,onehits=0,scramble=0",
-};
-enum { SPECS = sizeof specs / sizeof *specs };
 
 /* One reading of the file: what came out of it, and how it ended. */
 typedef struct reading {
@@ -112,7 +96,7 @@ static const char *refusal(const reading *r, const char *spec)
 static const char *run(const uint8_t *bytes, size_t n, uint64_t *steps)
 {
     feed f = feed_of(bytes, n);
-    const char *spec = specs[feed_below(&f, SPECS)];
+    const char *spec = trace_specs[feed_below(&f, TRACE_SPECS)];
     bool lenient = feed_byte(&f) & 1;
     uint8_t at_once = feed_byte(&f);
     bool pipe = at_once & 1; /* whose length is not known: a short last record is seen at the end */
@@ -135,7 +119,7 @@ static size_t tell(const uint8_t *bytes, size_t n, char *text, size_t room)
 {
     fuzz_text t = fuzz_text_in(text, room);
     feed f = feed_of(bytes, n);
-    const char *spec = specs[feed_below(&f, SPECS)];
+    const char *spec = trace_specs[feed_below(&f, TRACE_SPECS)];
     bool lenient = feed_byte(&f) & 1;
     feed_byte(&f);
     fuzz_put(&t, "%s%s, a file of %zu bytes: \"", spec, lenient ? " lenient" : "", feed_left(&f));

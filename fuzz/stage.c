@@ -42,7 +42,8 @@ void fuzz_stand_in(const fixture_kernel *k, const judge_design *d, uint32_t row)
 
 fixture_kernel fuzz_kernel(const judge_design *d, uint32_t row, hd_op op, uint32_t threads, uint32_t blocks)
 {
-    if (bench_fixture_in.k && bench_fixture_in.d == d && fixture_runs(d, bench_fixture_in.row, op)) return *bench_fixture_in.k;
+    if (bench_fixture_in.k && bench_fixture_in.d == d && fixture_runs(d, bench_fixture_in.row, op))
+        return *bench_fixture_in.k;
     return fixture_kernel_at(d, row, threads, blocks);
 }
 

@@ -47,6 +47,15 @@ fuzz_text fuzz_text_in(char *p, size_t room)
     return t;
 }
 
+size_t fuzz_tell_run(const char *(*run)(const uint8_t *, size_t, uint64_t *, fuzz_text *), const uint8_t *bytes,
+                     size_t n, char *text, size_t room)
+{
+    fuzz_text t = fuzz_text_in(text, room);
+    uint64_t steps = 0;
+    run(bytes, n, &steps, &t);
+    return t.used;
+}
+
 void fuzz_put(fuzz_text *t, const char *format, ...)
 {
     va_list ap;

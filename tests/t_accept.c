@@ -545,10 +545,8 @@ static void test_wrong_faces(void **unused)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest accept[] = { unit(test_faces),      unit(test_old_choice),        unit(test_each_lie),
-                                         unit(test_homes),      unit(test_told_by_the_table), unit(test_invariants),
-                                         unit(test_wrong_faces) };
-    return test_run(accept);
-}
+static const struct CMUnitTest accept[] = { unit(test_faces),      unit(test_old_choice),        unit(test_each_lie),
+                                            unit(test_homes),      unit(test_told_by_the_table), unit(test_invariants),
+                                            unit(test_wrong_faces) };
+
+int main(void) { return test_run(accept); }

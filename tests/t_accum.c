@@ -313,17 +313,15 @@ static void duplicates_add_up(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = { unit(flags),
-                                        unit(f32),
-                                        unit(f16),
-                                        unit(bf16),
-                                        unit(integers),
-                                        unit(duplicates_add_up),
-                                        { "f32_by_kernels", f32, by_kernels, by_reference, NULL },
-                                        { "f16_by_kernels", f16, by_kernels, by_reference, NULL },
-                                        { "bf16_by_kernels", bf16, by_kernels, by_reference, NULL },
-                                        { "integers_by_kernels", integers, by_kernels, by_reference, NULL } };
-    return test_run(tests);
-}
+static const struct CMUnitTest tests[] = { unit(flags),
+                                           unit(f32),
+                                           unit(f16),
+                                           unit(bf16),
+                                           unit(integers),
+                                           unit(duplicates_add_up),
+                                           { "f32_by_kernels", f32, by_kernels, by_reference, NULL },
+                                           { "f16_by_kernels", f16, by_kernels, by_reference, NULL },
+                                           { "bf16_by_kernels", bf16, by_kernels, by_reference, NULL },
+                                           { "integers_by_kernels", integers, by_kernels, by_reference, NULL } };
+
+int main(void) { return test_run(tests); }

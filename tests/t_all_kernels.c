@@ -365,17 +365,15 @@ static void rows_are_found_by_name(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tours[] = { unit(tours_name_the_wrong),
-                                        unit(tours_end_early),
-                                        unit(tours_go_where_they_can),
-                                        unit(all_kernels_all_kernels),
-                                        unit(no_tour_goes_there),
-                                        unit(a_tour_takes_what_there_is),
-                                        unit(calls_that_fail_end_a_all_kernels),
-                                        unit(no_fixture_is_made_of_these),
-                                        unit(no_batch_is_made_of_these),
-                                        unit(rows_are_found_by_name) };
-    return test_run(tours);
-}
+static const struct CMUnitTest tours[] = { unit(tours_name_the_wrong),
+                                           unit(tours_end_early),
+                                           unit(tours_go_where_they_can),
+                                           unit(all_kernels_all_kernels),
+                                           unit(no_tour_goes_there),
+                                           unit(a_tour_takes_what_there_is),
+                                           unit(calls_that_fail_end_a_all_kernels),
+                                           unit(no_fixture_is_made_of_these),
+                                           unit(no_batch_is_made_of_these),
+                                           unit(rows_are_found_by_name) };
+
+int main(void) { return test_run(tours); }

@@ -701,15 +701,13 @@ static void all_is_given_back(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest alloc[] = { unit(all_is_given_back),
-                                        unit(sizes_are_checked),
-                                        unit(refused_under_a_clock),
-                                        unit(memory_is_refused),
-                                        unit(memory_is_refused_to_the_host_machine),
-                                        unit(batches_take_none),
-                                        unit(files_fail),
-                                        unit(clocks_break) };
-    return test_run(alloc);
-}
+static const struct CMUnitTest alloc[] = { unit(all_is_given_back),
+                                           unit(sizes_are_checked),
+                                           unit(refused_under_a_clock),
+                                           unit(memory_is_refused),
+                                           unit(memory_is_refused_to_the_host_machine),
+                                           unit(batches_take_none),
+                                           unit(files_fail),
+                                           unit(clocks_break) };
+
+int main(void) { return test_run(alloc); }

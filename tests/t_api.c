@@ -737,28 +737,26 @@ IN_ALL_MODES(erase)
 IN_BOTH_MODES(lfu_saturates)
 IN_BOTH_MODES(values_of_any_size)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = { unit(find_in_all_modes),
-                                        unit(find_with_few_outputs_in_all_modes),
-                                        unit(find_ptr_in_all_modes),
-                                        unit(find_missed_in_all_modes),
-                                        unit(touch_in_both_modes),
-                                        unit(assign_in_all_modes),
-                                        unit(insert_or_assign_in_all_modes),
-                                        unit(full_table_in_both_modes),
-                                        unit(admit_always_in_both_modes),
-                                        unit(find_or_insert_in_all_modes),
-                                        unit(find_or_insert_ptr_in_both_modes),
-                                        unit(pins_in_both_modes),
-                                        unit(pins_in_a_full_table_in_both_modes),
-                                        unit(no_place_for_a_pin_in_both_modes),
-                                        unit(erase_in_all_modes),
-                                        unit(lfu_saturates_in_both_modes),
-                                        unit(values_of_any_size_in_both_modes),
-                                        unit(sums),
-                                        unit(mixture),
-                                        unit(no_place),
-                                        unit(info_is_what_is_there) };
-    return test_run(tests);
-}
+static const struct CMUnitTest tests[] = { unit(find_in_all_modes),
+                                           unit(find_with_few_outputs_in_all_modes),
+                                           unit(find_ptr_in_all_modes),
+                                           unit(find_missed_in_all_modes),
+                                           unit(touch_in_both_modes),
+                                           unit(assign_in_all_modes),
+                                           unit(insert_or_assign_in_all_modes),
+                                           unit(full_table_in_both_modes),
+                                           unit(admit_always_in_both_modes),
+                                           unit(find_or_insert_in_all_modes),
+                                           unit(find_or_insert_ptr_in_both_modes),
+                                           unit(pins_in_both_modes),
+                                           unit(pins_in_a_full_table_in_both_modes),
+                                           unit(no_place_for_a_pin_in_both_modes),
+                                           unit(erase_in_all_modes),
+                                           unit(lfu_saturates_in_both_modes),
+                                           unit(values_of_any_size_in_both_modes),
+                                           unit(sums),
+                                           unit(mixture),
+                                           unit(no_place),
+                                           unit(info_is_what_is_there) };
+
+int main(void) { return test_run(tests); }

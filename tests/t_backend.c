@@ -617,12 +617,10 @@ static void test_too_large(void **unused)
     hd_close(t);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = { unit(test_item_by_item),     unit(test_with_room),
-                                        unit(test_without_room),     unit(test_the_greatest_stay),
-                                        unit(test_with_few_outputs), unit(test_long_lists),
-                                        unit(test_beside_pins),      unit(test_crosses),
-                                        unit(test_too_large) };
-    return test_run(tests);
-}
+static const struct CMUnitTest tests[] = { unit(test_item_by_item),     unit(test_with_room),
+                                           unit(test_without_room),     unit(test_the_greatest_stay),
+                                           unit(test_with_few_outputs), unit(test_long_lists),
+                                           unit(test_beside_pins),      unit(test_crosses),
+                                           unit(test_too_large) };
+
+int main(void) { return test_run(tests); }

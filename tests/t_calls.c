@@ -311,9 +311,8 @@ static void copies_and_waits_are_seen(void **unused)
     free(d);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = { unit(open_takes_a_handful), unit(batches_launch_and_no_more), unit(clear_waits),
-                                        unit(what_is_put_off_keeps_finds_apart), unit(copies_and_waits_are_seen) };
-    return test_run(tests);
-}
+static const struct CMUnitTest tests[] = { unit(open_takes_a_handful), unit(batches_launch_and_no_more),
+                                           unit(clear_waits), unit(what_is_put_off_keeps_finds_apart),
+                                           unit(copies_and_waits_are_seen) };
+
+int main(void) { return test_run(tests); }

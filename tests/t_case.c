@@ -365,12 +365,10 @@ static void long_words(void **state)
     must_fail(hd_case_parse(text, &c), HD_EINVAL, "word");
 }
 
-int main(void)
-{
-    const struct CMUnitTest cases[] = {
-        unit(usual_is_short), unit(printed_parses_back), unit(short_room), unit(any_order),       unit(configures),
-        unit(refusals),       unit(set_fields),          unit(long_words), unit(unknown_kernels), unit(renamed_kernels),
-        unit(numbers)
-    };
-    return test_run(cases);
-}
+static const struct CMUnitTest cases[] = {
+    unit(usual_is_short), unit(printed_parses_back), unit(short_room), unit(any_order),       unit(configures),
+    unit(refusals),       unit(set_fields),          unit(long_words), unit(unknown_kernels), unit(renamed_kernels),
+    unit(numbers)
+};
+
+int main(void) { return test_run(cases); }

@@ -488,12 +488,10 @@ static void replaced_under_the_reader(void **state)
     rewritten_close(&r);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        unit(every_bit_flip),          unit(every_truncation),         unit(bytes_too_many),
-        unit(nonsense_with_good_sums), unit(sections_with_good_sums),  unit(impossible_entries),
-        unit(unknown_names),           unit(changed_under_the_reader), unit(replaced_under_the_reader)
-    };
-    return test_run(tests);
-}
+static const struct CMUnitTest tests[] = {
+    unit(every_bit_flip),          unit(every_truncation),         unit(bytes_too_many),
+    unit(nonsense_with_good_sums), unit(sections_with_good_sums),  unit(impossible_entries),
+    unit(unknown_names),           unit(changed_under_the_reader), unit(replaced_under_the_reader)
+};
+
+int main(void) { return test_run(tests); }

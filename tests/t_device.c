@@ -528,13 +528,11 @@ static void what_cannot_be_addressed_is_said(void **unused)
     bench_close(&on);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        unit(agrees_with_the_host_machine),    unit(batches_keep_their_order_across_streams),
-        unit(a_table_keeps_its_device),        unit(every_call_may_fail),
-        unit(a_failed_growth_changes_nothing), unit(no_device_is_a_clear_answer),
-        unit(too_little_memory_is_said),       unit(what_cannot_be_addressed_is_said)
-    };
-    return test_run(tests);
-}
+static const struct CMUnitTest tests[] = {
+    unit(agrees_with_the_host_machine),    unit(batches_keep_their_order_across_streams),
+    unit(a_table_keeps_its_device),        unit(every_call_may_fail),
+    unit(a_failed_growth_changes_nothing), unit(no_device_is_a_clear_answer),
+    unit(too_little_memory_is_said),       unit(what_cannot_be_addressed_is_said)
+};
+
+int main(void) { return test_run(tests); }

@@ -548,11 +548,9 @@ static void every_call_of_a_dictionary(void **state)
     test_tried("device-faults", failures, "under every call of a dictionary");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        unit(every_operation), unit(every_other_call), unit(every_piece_of_this_machine_s), unit(every_lock),
-        unit(every_pass),      unit(twice_in_a_row),   unit(every_call_of_a_dictionary)
-    };
-    return test_run(tests);
-}
+static const struct CMUnitTest tests[] = {
+    unit(every_operation), unit(every_other_call), unit(every_piece_of_this_machine_s), unit(every_lock),
+    unit(every_pass),      unit(twice_in_a_row),   unit(every_call_of_a_dictionary)
+};
+
+int main(void) { return test_run(tests); }

@@ -232,8 +232,6 @@ static void lies_are_refused(void **state)
     test_note("%llu lies about %llu batches of a dictionary", (ull)refused, (ull)batches);
 }
 
-int main(void)
-{
-    const struct CMUnitTest dictionary[] = { unit(lies_are_refused) };
-    return test_run(dictionary);
-}
+static const struct CMUnitTest dictionary[] = { unit(lies_are_refused) };
+
+int main(void) { return test_run(dictionary); }

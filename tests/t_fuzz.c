@@ -240,11 +240,9 @@ static void hunts_stop(void **state)
     fuzz_hunt_close(&h);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = { unit(corpus_replays), unit(beginnings),
-                                        unit(made_inputs),    unit(finds_are_made_small),
-                                        unit(hangs_end),      unit(inputs_leave_nothing),
-                                        unit(hunts_stop) };
-    return test_run(tests);
-}
+static const struct CMUnitTest tests[] = { unit(corpus_replays), unit(beginnings),
+                                           unit(made_inputs),    unit(finds_are_made_small),
+                                           unit(hangs_end),      unit(inputs_leave_nothing),
+                                           unit(hunts_stop) };
+
+int main(void) { return test_run(tests); }

@@ -83,8 +83,6 @@ static void controls_are_fine(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = { unit(faults_are_found), unit(controls_are_fine) };
-    return test_run(tests);
-}
+static const struct CMUnitTest tests[] = { unit(faults_are_found), unit(controls_are_fine) };
+
+int main(void) { return test_run(tests); }

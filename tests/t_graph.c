@@ -488,12 +488,10 @@ static void one_table_of_two_threads(void **unused)
     hd_close(t);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        unit(every_operation_is_recorded),   unit(replays_keep_the_order),   unit(what_cannot_be_recorded_is_refused),
-        unit(a_replay_is_no_item_of_itself), unit(two_streams_of_one_table), unit(two_tables_of_two_threads),
-        unit(one_table_of_two_threads)
-    };
-    return test_run(tests);
-}
+static const struct CMUnitTest tests[] = {
+    unit(every_operation_is_recorded),   unit(replays_keep_the_order),   unit(what_cannot_be_recorded_is_refused),
+    unit(a_replay_is_no_item_of_itself), unit(two_streams_of_one_table), unit(two_tables_of_two_threads),
+    unit(one_table_of_two_threads)
+};
+
+int main(void) { return test_run(tests); }

@@ -296,9 +296,7 @@ static void what_cannot_be(void **state)
     hd_close(t);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = { unit(single),  unit(dual), unit(tiny_and_full), unit(pins_survive),
-                                        unit(reserve), unit(bare), unit(what_cannot_be) };
-    return test_run(tests);
-}
+static const struct CMUnitTest tests[] = { unit(single),  unit(dual), unit(tiny_and_full), unit(pins_survive),
+                                           unit(reserve), unit(bare), unit(what_cannot_be) };
+
+int main(void) { return test_run(tests); }

@@ -312,11 +312,9 @@ static uint64_t refused_growing(bool silent, bool for_good)
         test_case("accum_or_assign, growing, allocation %llu refused%s", (ull)k,
                   for_good ? ", and all later ones" : "");
         if (silent) b.outcome = NULL;
-        memory.refuse_at = memory.takes + k;
-        memory.refuse_after = for_good;
+        counting_refuse(&memory, k, for_good);
         hd_status s = hd_run_growing(t, &b, 0.6);
-        bool reached = memory.takes >= memory.refuse_at;
-        memory.refuse_at = 0;
+        bool reached = counting_refused(&memory);
         check(s == (reached ? HD_ENOMEM : HD_OK), "%s", hd_status_name(s));
         must(hd_check(t));
         memset(&c, 0, sizeof c);
@@ -358,10 +356,9 @@ static uint64_t refused_resize(const hive_shape *s, uint64_t from, uint64_t to)
         uint64_t live = memory.live_bytes;
         hive_image_take(&image, v);
         must(hd_table_info(t, &before));
-        memory.refuse_at = memory.takes + k;
+        counting_refuse(&memory, k, false);
         hd_status status = to > from ? hd_grow(t, to) : hd_shrink(t, to);
-        bool reached = memory.takes >= memory.refuse_at;
-        memory.refuse_at = 0;
+        bool reached = counting_refused(&memory);
         check(status == (reached ? HD_ENOMEM : HD_OK), "%llu to %llu buckets, allocation %llu: %s", (ull)from, (ull)to,
               (ull)k, hd_status_name(status));
         must(hd_table_info(t, &after));
@@ -541,11 +538,9 @@ static void kmers_of_reads(void **state)
     count_kmers("lambda_reads_1.fq.zst", 779967, 104580, 0.7);
 }
 
-int main(void)
-{
-    const struct CMUnitTest growing[] = { unit(counted_once),  unit(target_is_kept),     unit(in_parts),
-                                          unit(erased_untold), unit(arrays_of_a_device), unit(memory_is_refused),
-                                          unit(misuse),        unit(reserves),           unit(kmers_of_a_genome),
-                                          unit(kmers_of_reads) };
-    return test_run(growing);
-}
+static const struct CMUnitTest growing[] = { unit(counted_once),  unit(target_is_kept),     unit(in_parts),
+                                             unit(erased_untold), unit(arrays_of_a_device), unit(memory_is_refused),
+                                             unit(misuse),        unit(reserves),           unit(kmers_of_a_genome),
+                                             unit(kmers_of_reads) };
+
+int main(void) { return test_run(growing); }

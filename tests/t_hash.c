@@ -239,16 +239,14 @@ static void digests_are_even_within_a_bucket(void **state)
         }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = { unit(mix64_vectors),
-                                        unit(place_vectors),
-                                        unit(mix64_is_a_bijection),
-                                        unit(bucket_is_the_high_half),
-                                        unit(growth_splits_buckets),
-                                        unit(candidates_differ),
-                                        unit(digest_is_never_empty),
-                                        unit(buckets_and_digests_are_even),
-                                        unit(digests_are_even_within_a_bucket) };
-    return test_run(tests);
-}
+static const struct CMUnitTest tests[] = { unit(mix64_vectors),
+                                           unit(place_vectors),
+                                           unit(mix64_is_a_bijection),
+                                           unit(bucket_is_the_high_half),
+                                           unit(growth_splits_buckets),
+                                           unit(candidates_differ),
+                                           unit(digest_is_never_empty),
+                                           unit(buckets_and_digests_are_even),
+                                           unit(digests_are_even_within_a_bucket) };
+
+int main(void) { return test_run(tests); }

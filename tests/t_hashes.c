@@ -465,16 +465,14 @@ static void buckets_are_even(void **state)
         }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = { unit(vectors),
-                                        unit(published),
-                                        unit(crcs_are_their_polynomials),
-                                        unit(a_device_says_the_same),
-                                        unit(seeds_do_what_is_said),
-                                        unit(linear),
-                                        unit(one_to_one),
-                                        unit(avalanche),
-                                        unit(buckets_are_even) };
-    return test_run(tests);
-}
+static const struct CMUnitTest tests[] = { unit(vectors),
+                                           unit(published),
+                                           unit(crcs_are_their_polynomials),
+                                           unit(a_device_says_the_same),
+                                           unit(seeds_do_what_is_said),
+                                           unit(linear),
+                                           unit(one_to_one),
+                                           unit(avalanche),
+                                           unit(buckets_are_even) };
+
+int main(void) { return test_run(tests); }

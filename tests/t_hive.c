@@ -722,11 +722,9 @@ static void test_load_factor(void **state)
         }
 }
 
-int main(void)
-{
-    const struct CMUnitTest hive[] = { unit(test_map),        unit(test_faces),      unit(test_each_lie),
-                                       unit(test_moves),      unit(test_put),        unit(test_spare),
-                                       unit(test_open),       unit(test_invariants), unit(test_functions),
-                                       unit(test_load_factor) };
-    return test_run(hive);
-}
+static const struct CMUnitTest hive[] = { unit(test_map),        unit(test_faces),      unit(test_each_lie),
+                                          unit(test_moves),      unit(test_put),        unit(test_spare),
+                                          unit(test_open),       unit(test_invariants), unit(test_functions),
+                                          unit(test_load_factor) };
+
+int main(void) { return test_run(hive); }

@@ -60,8 +60,6 @@ static void test_schedules(void **unused)
     check(all.grown && all.shrunk && all.short_of && all.stashed, "something never happened: see above");
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = { unit(test_schedules) };
-    return test_run(tests);
-}
+static const struct CMUnitTest tests[] = { unit(test_schedules) };
+
+int main(void) { return test_run(tests); }

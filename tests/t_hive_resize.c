@@ -361,9 +361,7 @@ static void growing_mixed(void **state)
     test_tried("differential", items, "items of batches that grow the table when they must, each counted once");
 }
 
-int main(void)
-{
-    const struct CMUnitTest resize[] = { unit(every_bucket), unit(between_batches), unit(stash_fills_and_drains),
-                                         unit(as_far_by_kernels), unit(growing_mixed) };
-    return test_run(resize);
-}
+static const struct CMUnitTest resize[] = { unit(every_bucket), unit(between_batches), unit(stash_fills_and_drains),
+                                            unit(as_far_by_kernels), unit(growing_mixed) };
+
+int main(void) { return test_run(resize); }

@@ -665,17 +665,15 @@ static void configurations(void **state)
         }
 }
 
-int main(void)
-{
-    const struct CMUnitTest table[] = { unit(all_of_it_back),
-                                        unit(headers_that_lie),
-                                        unit(damage),
-                                        unit(walks),
-                                        unit(newcomers_go_where_they_do),
-                                        unit(nobody_goes_past_an_open_bucket),
-                                        unit(mixed_are_counted),
-                                        unit(large_batches_are_counted),
-                                        unit(mixed_are_refused),
-                                        unit(configurations) };
-    return test_run(table);
-}
+static const struct CMUnitTest table[] = { unit(all_of_it_back),
+                                           unit(headers_that_lie),
+                                           unit(damage),
+                                           unit(walks),
+                                           unit(newcomers_go_where_they_do),
+                                           unit(nobody_goes_past_an_open_bucket),
+                                           unit(mixed_are_counted),
+                                           unit(large_batches_are_counted),
+                                           unit(mixed_are_refused),
+                                           unit(configurations) };
+
+int main(void) { return test_run(table); }

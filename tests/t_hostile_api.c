@@ -314,11 +314,9 @@ static uint64_t refused_halfway(const char *design, hd_op op, bool for_good)
         b.value = one;
         b.elem = HD_I32;
         test_case("%s, growing, allocation %llu refused%s", design, (ull)k, for_good ? ", and all later ones" : "");
-        memory.refuse_at = memory.takes + k;
-        memory.refuse_after = for_good;
+        counting_refuse(&memory, k, for_good);
         hd_status s = hd_run_growing(t, &b, 0.4);
-        bool reached = memory.takes >= memory.refuse_at;
-        memory.refuse_at = 0;
+        bool reached = counting_refused(&memory);
         check(s == (reached ? HD_ENOMEM : HD_OK), "%s", hd_status_name(s));
         must(hd_check(t));
         must(hd_for_each(t, sum_value, &sum));
@@ -611,22 +609,20 @@ static void how_many(void **state)
     assert_true(tried >= 50);
 }
 
-int main(void)
-{
-    const struct CMUnitTest hostile_api[] = { unit(foreign_fields),
-                                              unit(files_with_hashes),
-                                              unit(save_what_cannot_be_loaded),
-                                              unit(snapshots_of_either_design),
-                                              unit(growth_before_eviction),
-                                              unit(targets),
-                                              unit(growth_is_refused),
-                                              unit(growth_by_threads),
-                                              unit(mixed_batches_are_counted),
-                                              unit(rows_of_all_keys),
-                                              unit(statuses),
-                                              unit(kernel_is_stopped),
-                                              unit(policies_are_listed_whole),
-                                              unit(nothing_const_is_changed),
-                                              unit(how_many) };
-    return test_run(hostile_api);
-}
+static const struct CMUnitTest hostile_api[] = { unit(foreign_fields),
+                                                 unit(files_with_hashes),
+                                                 unit(save_what_cannot_be_loaded),
+                                                 unit(snapshots_of_either_design),
+                                                 unit(growth_before_eviction),
+                                                 unit(targets),
+                                                 unit(growth_is_refused),
+                                                 unit(growth_by_threads),
+                                                 unit(mixed_batches_are_counted),
+                                                 unit(rows_of_all_keys),
+                                                 unit(statuses),
+                                                 unit(kernel_is_stopped),
+                                                 unit(policies_are_listed_whole),
+                                                 unit(nothing_const_is_changed),
+                                                 unit(how_many) };
+
+int main(void) { return test_run(hostile_api); }

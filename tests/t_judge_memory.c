@@ -243,9 +243,7 @@ static void notes(void **state)
     refuse_each(match_victims, "hkv.insert_or_assign.ref");
 }
 
-int main(void)
-{
-    const struct CMUnitTest judges[] = { unit(batches),  unit(oracles), unit(shelves),
-                                         unit(fixtures), unit(tours),   unit(notes) };
-    return test_run(judges);
-}
+static const struct CMUnitTest judges[] = { unit(batches),  unit(oracles), unit(shelves),
+                                            unit(fixtures), unit(tours),   unit(notes) };
+
+int main(void) { return test_run(judges); }

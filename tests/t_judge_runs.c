@@ -389,16 +389,14 @@ static void new_policies_are_taken_at_their_word(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest runs[] = { unit(every_judge_has_its_objection),
-                                       unit(clocks_are_compared),
-                                       unit(calls_that_fail_end_a_run),
-                                       unit(a_run_ends_where_it_is_told),
-                                       unit(what_is_served),
-                                       unit(no_run_is_made_of_these),
-                                       unit(on_a_device),
-                                       unit(kernels_run_what_they_can_of_a_mix),
-                                       unit(new_policies_are_taken_at_their_word) };
-    return test_run(runs);
-}
+static const struct CMUnitTest runs[] = { unit(every_judge_has_its_objection),
+                                          unit(clocks_are_compared),
+                                          unit(calls_that_fail_end_a_run),
+                                          unit(a_run_ends_where_it_is_told),
+                                          unit(what_is_served),
+                                          unit(no_run_is_made_of_these),
+                                          unit(on_a_device),
+                                          unit(kernels_run_what_they_can_of_a_mix),
+                                          unit(new_policies_are_taken_at_their_word) };
+
+int main(void) { return test_run(runs); }

@@ -50,6 +50,14 @@ static const char *for_family(const char *variant, hkv_family f)
     return hkv_row_of(variant, f) < hkv_row_count() ? variant : NULL;
 }
 
+/* Another operation on the same batch. */
+static void run_by(hd_table *t, hd_batch *b, const char *variant, hd_op op)
+{
+    b->op = op;
+    b->kernel = for_family(variant, hkv_family_of(op));
+    must(hd_run(t, b));
+}
+
 /* Only the host machine can be told how to run, and what it did. */
 static bool on_host(void) { return strcmp(test_backend("host"), "host") == 0; }
 
@@ -414,25 +422,17 @@ static void duplicates(void **state)
                       hd_op_name(b.op));
             }
         }
-        b.op = HD_OP_LOCK_KEYS;
         b.holder = 7;
-        b.kernel = for_family(variant, HKV_PIN);
-        must(hd_run(t, &b));
+        run_by(t, &b, variant, HD_OP_LOCK_KEYS);
         for (uint64_t k = 0; k < FEW; k++)
             check(outcomes_of(&b, k, HD_HIT) == (count[k] != 0), "key %llu was not pinned once", (ull)k);
-        b.op = HD_OP_ERASE;
-        b.kernel = for_family(variant, HKV_ERASE);
-        must(hd_run(t, &b));
+        run_by(t, &b, variant, HD_OP_ERASE);
         for (uint64_t k = 0; k < FEW; k++)
             check(outcomes_of(&b, k, HD_PINNED) == count[k], "key %llu is pinned", (ull)k);
-        b.op = HD_OP_UNLOCK_KEYS;
-        b.kernel = for_family(variant, HKV_PIN);
-        must(hd_run(t, &b));
+        run_by(t, &b, variant, HD_OP_UNLOCK_KEYS);
         for (uint64_t k = 0; k < FEW; k++)
             check(outcomes_of(&b, k, HD_HIT) == (count[k] != 0), "key %llu was not unpinned once", (ull)k);
-        b.op = HD_OP_ERASE;
-        b.kernel = for_family(variant, HKV_ERASE);
-        must(hd_run(t, &b));
+        run_by(t, &b, variant, HD_OP_ERASE);
         for (uint64_t k = 0; k < FEW; k++)
             check(outcomes_of(&b, k, HD_ERASED) == (count[k] != 0), "key %llu was not erased once", (ull)k);
         contents(t, &s, bytes);

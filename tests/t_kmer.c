@@ -379,10 +379,8 @@ static void test_refused_memory(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = { unit(test_layouts),       unit(test_long),   unit(test_genome),
-                                        unit(test_reads),         unit(test_damage), unit(test_noise),
-                                        unit(test_refused_memory) };
-    return test_run(tests);
-}
+static const struct CMUnitTest tests[] = { unit(test_layouts),       unit(test_long),   unit(test_genome),
+                                           unit(test_reads),         unit(test_damage), unit(test_noise),
+                                           unit(test_refused_memory) };
+
+int main(void) { return test_run(tests); }

@@ -136,9 +136,7 @@ static void retention_dual(void **state)
     check(r >= 0.994, "%.4f", r);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = { unit(first_eviction_single), unit(first_eviction_dual), unit(retention_single),
-                                        unit(retention_dual) };
-    return test_run(tests);
-}
+static const struct CMUnitTest tests[] = { unit(first_eviction_single), unit(first_eviction_dual),
+                                           unit(retention_single), unit(retention_dual) };
+
+int main(void) { return test_run(tests); }

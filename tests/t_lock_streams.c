@@ -484,16 +484,14 @@ static void a_word_that_stays_away_stops_the_table(void **unused)
     check(stopped && went_on > 3, "%llu tables stopped, %llu went on", (ull)stopped, (ull)went_on);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = { unit(every_row_orders_streams),
-                                        unit(a_recording_chains_what_follows),
-                                        unit(a_recorded_list_waits_for_the_last),
-                                        unit(a_wait_that_is_left_out_is_found),
-                                        unit(a_new_stream_at_an_old_address_waits),
-                                        unit(errors_in_between),
-                                        unit(errors_before_a_batch_leave_the_order),
-                                        unit(what_a_batch_waits_for_may_fail),
-                                        unit(a_word_that_stays_away_stops_the_table) };
-    return test_run(tests);
-}
+static const struct CMUnitTest tests[] = { unit(every_row_orders_streams),
+                                           unit(a_recording_chains_what_follows),
+                                           unit(a_recorded_list_waits_for_the_last),
+                                           unit(a_wait_that_is_left_out_is_found),
+                                           unit(a_new_stream_at_an_old_address_waits),
+                                           unit(errors_in_between),
+                                           unit(errors_before_a_batch_leave_the_order),
+                                           unit(what_a_batch_waits_for_may_fail),
+                                           unit(a_word_that_stays_away_stops_the_table) };
+
+int main(void) { return test_run(tests); }

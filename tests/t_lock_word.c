@@ -144,8 +144,6 @@ static void broken_words_are_found(void **unused)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = { unit(the_word_keeps_kernels_apart), unit(broken_words_are_found) };
-    return test_run(tests);
-}
+static const struct CMUnitTest tests[] = { unit(the_word_keeps_kernels_apart), unit(broken_words_are_found) };
+
+int main(void) { return test_run(tests); }

@@ -340,9 +340,7 @@ static void broken_locks_are_found(void **unused)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = { unit(every_row_keeps_threads_apart), unit(updaters_run_together_where_they_own),
-                                        unit(broken_locks_are_found) };
-    return test_run(tests);
-}
+static const struct CMUnitTest tests[] = { unit(every_row_keeps_threads_apart),
+                                           unit(updaters_run_together_where_they_own), unit(broken_locks_are_found) };
+
+int main(void) { return test_run(tests); }

@@ -200,8 +200,6 @@ static void made_traces(void **state)
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) generated(specs[i], i + 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = { unit(a_trace_at_128), unit(a_trace), unit(made_traces) };
-    return test_run(tests);
-}
+static const struct CMUnitTest tests[] = { unit(a_trace_at_128), unit(a_trace), unit(made_traces) };
+
+int main(void) { return test_run(tests); }

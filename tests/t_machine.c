@@ -334,28 +334,32 @@ SIMT_KERNEL(k_copy_own, buffers, a)
     simt_st_u32(a.out, v.x + v.w);
 }
 
-static void values_of_several_sizes(void **unused)
+static void in_every_way(void (*judge)(const simt_config *c))
 {
-    (void)unused;
     for (uint32_t i = 0; i < WAYS; i++)
         for (uint64_t seed = 1; seed <= 8; seed++) {
             simt_config c = way(i, seed);
             test_case("way %u, seed %llu", i, (ull)seed);
-            check(run(k_over, 1, 1, &c), "%s", simt_machine_finding(machine)->story);
-            const uint32_t *o = memory.out;
-            check(o[0] == 1 && o[1] == 2, "a word within: %u, %u", o[0], o[1]);
-            check(o[2] == 4, "over a word: %u", o[2]);
-            check(o[3] == 0x100, "a byte within: %x", o[3]);
-            check(o[4] == 6 && o[6] == 5 && o[7] == 6, "sixteen bytes over all: %u; %u, %u", o[4], o[6], o[7]);
-            check(o[8] == 5 && o[9] == 6, "sixteen bytes over eight: %u, %u", o[8], o[9]);
-            check(run(k_many_stores, 1, 1, &c) && memory.out[0] == 31 && memory.out[9] == 40 && memory.out[14] == 30,
-                  "40 stores: %u, %u, %u", memory.out[0], memory.out[9], memory.out[14]);
-            check(run(k_one_line, 1, 64, &c) && memory.out[7] == 7 && memory.out[8] == 0 && memory.out[72] == 8,
-                  "%u, %u, %u", memory.out[7], memory.out[8], memory.out[72]);
-            check(run(k_copy_own, 1, 1, &c) && memory.out[0] == 13, "a copy missed its own thread's store: %u",
-                  memory.out[0]);
+            judge(&c);
         }
 }
+
+static void judge_sizes(const simt_config *c)
+{
+    check(run(k_over, 1, 1, c), "%s", simt_machine_finding(machine)->story);
+    const uint32_t *o = memory.out;
+    check(o[0] == 1 && o[1] == 2, "a word within: %u, %u", o[0], o[1]);
+    check(o[2] == 4, "over a word: %u", o[2]);
+    check(o[3] == 0x100, "a byte within: %x", o[3]);
+    check(o[4] == 6 && o[6] == 5 && o[7] == 6, "sixteen bytes over all: %u; %u, %u", o[4], o[6], o[7]);
+    check(o[8] == 5 && o[9] == 6, "sixteen bytes over eight: %u, %u", o[8], o[9]);
+    check(run(k_many_stores, 1, 1, c) && memory.out[0] == 31 && memory.out[9] == 40 && memory.out[14] == 30,
+          "40 stores: %u, %u, %u", memory.out[0], memory.out[9], memory.out[14]);
+    check(run(k_one_line, 1, 64, c) && memory.out[7] == 7 && memory.out[8] == 0 && memory.out[72] == 8, "%u, %u, %u",
+          memory.out[7], memory.out[8], memory.out[72]);
+    check(run(k_copy_own, 1, 1, c) && memory.out[0] == 13, "a copy missed its own thread's store: %u", memory.out[0]);
+}
+static void values_of_several_sizes(void **unused) { (void)unused, in_every_way(judge_sizes); }
 
 /* ---- Collectives that may be ----------------------------------------------------------------- */
 
@@ -380,20 +384,15 @@ SIMT_KERNEL(k_two_files, buffers, a)
     simt_st_u32(a.out + simt_thread(), (uint32_t)r);
 }
 
-static void sound_collectives(void **unused)
+static void judge_collectives(const simt_config *c)
 {
-    (void)unused;
-    for (uint32_t i = 0; i < WAYS; i++)
-        for (uint64_t seed = 1; seed <= 8; seed++) {
-            simt_config c = way(i, seed);
-            test_case("way %u, seed %llu", i, (ull)seed);
-            check(run(k_tiles_and_barrier, 1, 64, &c), "%s", simt_machine_finding(machine)->story);
-            for (uint32_t k = 0; k < 64; k++)
-                check(memory.out[k] == (k % 32 < 8 ? 0 : 1 + 3 + 7), "thread %u: %u", k, memory.out[k]);
-            check(run(k_two_files, 1, 64, &c) && memory.out[5] == 32 && memory.out[63] == 64, "%u and %u: %s",
-                  memory.out[5], memory.out[63], simt_machine_finding(machine)->story);
-        }
+    check(run(k_tiles_and_barrier, 1, 64, c), "%s", simt_machine_finding(machine)->story);
+    for (uint32_t k = 0; k < 64; k++)
+        check(memory.out[k] == (k % 32 < 8 ? 0 : 1 + 3 + 7), "thread %u: %u", k, memory.out[k]);
+    check(run(k_two_files, 1, 64, c) && memory.out[5] == 32 && memory.out[63] == 64, "%u and %u: %s", memory.out[5],
+          memory.out[63], simt_machine_finding(machine)->story);
 }
+static void sound_collectives(void **unused) { (void)unused, in_every_way(judge_collectives); }
 
 /* ---- Launches -------------------------------------------------------------------------------- */
 

@@ -768,21 +768,19 @@ static void how_many(void **state)
     assert_true(tried >= 500);
 }
 
-int main(void)
-{
-    const struct CMUnitTest misuse[] = { unit(batches_lru),
-                                         unit(batches_custom_dual),
-                                         unit(batches_dictionary),
-                                         unit(odd_values),
-                                         unit(nothing_is_fine),
-                                         unit(reserved_keys),
-                                         unit(configurations),
-                                         unit(dictionaries),
-                                         unit(other_calls),
-                                         unit(sizes_of_a_dictionary),
-                                         unit(names),
-                                         unit(drawn),
-                                         unit(drawn_tables),
-                                         unit(how_many) };
-    return test_run(misuse);
-}
+static const struct CMUnitTest misuse[] = { unit(batches_lru),
+                                            unit(batches_custom_dual),
+                                            unit(batches_dictionary),
+                                            unit(odd_values),
+                                            unit(nothing_is_fine),
+                                            unit(reserved_keys),
+                                            unit(configurations),
+                                            unit(dictionaries),
+                                            unit(other_calls),
+                                            unit(sizes_of_a_dictionary),
+                                            unit(names),
+                                            unit(drawn),
+                                            unit(drawn_tables),
+                                            unit(how_many) };
+
+int main(void) { return test_run(misuse); }

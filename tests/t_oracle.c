@@ -749,11 +749,9 @@ static void borrowed_rows_agree(void **state)
     test_note("%llu scores and predicates are what their rows say", (unsigned long long)tried);
 }
 
-int main(void)
-{
-    const struct CMUnitTest oracle[] = { unit(every_lie_is_caught),       unit(every_mistake_is_caught),
-                                         unit(pinned_victims_are_caught), unit(matching_is_exact),
-                                         unit(matching_by_moments),       unit(sums_agree),
-                                         unit(arrays_are_watched),        unit(borrowed_rows_agree) };
-    return test_run(oracle);
-}
+static const struct CMUnitTest oracle[] = { unit(every_lie_is_caught),       unit(every_mistake_is_caught),
+                                            unit(pinned_victims_are_caught), unit(matching_is_exact),
+                                            unit(matching_by_moments),       unit(sums_agree),
+                                            unit(arrays_are_watched),        unit(borrowed_rows_agree) };
+
+int main(void) { return test_run(oracle); }

@@ -613,23 +613,21 @@ static void limits_are_measured(void **state)
     for (int i = 0; i < BENCH_LIMIT_COUNT; i++) check(l.per_s[i] > 0, "%s: %g", bench_limit_rows[i].name, l.per_s[i]);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = { unit(an_order_has_everyone_once),
-                                        unit(a_drawing_is_what_it_says),
-                                        unit(a_skewed_drawing_favours_few),
-                                        unit(a_value_tells_whether_it_is_right),
-                                        unit(floors_make_sense),
-                                        unit(floors_of_words_make_sense),
-                                        unit(every_operation_has_a_row),
-                                        unit(a_mixed_batch_is_what_it_says),
-                                        unit(every_point_is_proved_and_timed),
-                                        unit(points_that_evict_nobody),
-                                        unit(the_pending_are_counted),
-                                        unit(what_grows_is_measured),
-                                        unit(few_keys_come_again),
-                                        unit(the_wanted_are_near),
-                                        unit(what_lies_is_not_timed),
-                                        unit(limits_are_measured) };
-    return test_run(tests);
-}
+static const struct CMUnitTest tests[] = { unit(an_order_has_everyone_once),
+                                           unit(a_drawing_is_what_it_says),
+                                           unit(a_skewed_drawing_favours_few),
+                                           unit(a_value_tells_whether_it_is_right),
+                                           unit(floors_make_sense),
+                                           unit(floors_of_words_make_sense),
+                                           unit(every_operation_has_a_row),
+                                           unit(a_mixed_batch_is_what_it_says),
+                                           unit(every_point_is_proved_and_timed),
+                                           unit(points_that_evict_nobody),
+                                           unit(the_pending_are_counted),
+                                           unit(what_grows_is_measured),
+                                           unit(few_keys_come_again),
+                                           unit(the_wanted_are_near),
+                                           unit(what_lies_is_not_timed),
+                                           unit(limits_are_measured) };
+
+int main(void) { return test_run(tests); }

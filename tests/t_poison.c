@@ -213,8 +213,6 @@ static void on_the_reference(void **state) { (void)state, live_many("ref", 120, 
 static void on_the_host_machine(void **state) { (void)state, live_many("host", 12, 16); }
 static void on_a_device(void **state) { (void)state, live_many("cuda", 12, 16); }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = { unit(on_the_reference), unit(on_the_host_machine), unit(on_a_device) };
-    return test_run(tests);
-}
+static const struct CMUnitTest tests[] = { unit(on_the_reference), unit(on_the_host_machine), unit(on_a_device) };
+
+int main(void) { return test_run(tests); }

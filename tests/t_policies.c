@@ -372,9 +372,7 @@ static void functions(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = { unit(functions), unit(flags), unit(scores_needed), unit(whole_trace),
-                                        unit(mixed) };
-    return test_run(tests);
-}
+static const struct CMUnitTest tests[] = { unit(functions), unit(flags), unit(scores_needed), unit(whole_trace),
+                                           unit(mixed) };
+
+int main(void) { return test_run(tests); }

@@ -368,15 +368,13 @@ static void judging_changes_nothing(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest random[] = { unit(cases_are_truthful),
-                                         unit(kernels_are_truthful),
-                                         unit(hive_is_truthful),
-                                         unit(hive_kernels_are_truthful),
-                                         unit(hive_blocks_are_truthful),
-                                         unit(long_lists_are_truthful),
-                                         unit(cases_repeat),
-                                         unit(judging_changes_nothing) };
-    return test_run(random);
-}
+static const struct CMUnitTest random[] = { unit(cases_are_truthful),
+                                            unit(kernels_are_truthful),
+                                            unit(hive_is_truthful),
+                                            unit(hive_kernels_are_truthful),
+                                            unit(hive_blocks_are_truthful),
+                                            unit(long_lists_are_truthful),
+                                            unit(cases_repeat),
+                                            unit(judging_changes_nothing) };
+
+int main(void) { return test_run(random); }

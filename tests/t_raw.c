@@ -138,10 +138,8 @@ static void test_raw(void **unused)
         "C accesses of kernels are told of in builds without sanitizers, by compilers that have -fsanitize=thread");
 }
 
-int main(void)
-{
-    const struct CMUnitTest raw[] = { unit(test_raw) };
-    return test_run(raw);
-}
+static const struct CMUnitTest raw[] = { unit(test_raw) };
+
+int main(void) { return test_run(raw); }
 
 #endif

@@ -208,9 +208,7 @@ static void equal_scores(void **state)
         hd_close(u);
     }
 }
-int main(void)
-{
-    const struct CMUnitTest tests[] = { unit(another_table), unit(next_to_nothing), unit(another_shape),
-                                        unit(equal_scores) };
-    return test_run(tests);
-}
+static const struct CMUnitTest tests[] = { unit(another_table), unit(next_to_nothing), unit(another_shape),
+                                           unit(equal_scores) };
+
+int main(void) { return test_run(tests); }

@@ -336,10 +336,8 @@ static void dual_lru(void **state) { (void)state, explore(&settings[2], "lru"); 
 static void dual_lfu(void **state) { (void)state, explore(&settings[2], "lfu"); }
 static void dual_custom(void **state) { (void)state, explore(&settings[2], "custom"); }
 
-int main(void)
-{
-    const struct CMUnitTest small_tables[] = { unit(crowd_lru), unit(crowd_lfu), unit(crowd_custom),
-                                               unit(mixed_lru), unit(mixed_lfu), unit(mixed_custom),
-                                               unit(dual_lru),  unit(dual_lfu),  unit(dual_custom) };
-    return test_run(small_tables);
-}
+static const struct CMUnitTest small_tables[] = { unit(crowd_lru), unit(crowd_lfu), unit(crowd_custom),
+                                                  unit(mixed_lru), unit(mixed_lfu), unit(mixed_custom),
+                                                  unit(dual_lru),  unit(dual_lfu),  unit(dual_custom) };
+
+int main(void) { return test_run(small_tables); }

@@ -17,6 +17,8 @@
 
 #include "tests/snapshots.h"
 
+static const snapshot_shape small = { "lru", 4, 8, 8, false, HD_ADMIT_SCORE, 0 };
+
 /* ---- Back and forth -------------------------------------------------------------------------- */
 
 static void round_trip(const snapshot_shape *s, uint64_t upserts)
@@ -98,9 +100,8 @@ static void round_trips(void **state)
 /* Pins are of the process, and stay behind. */
 static void pins_are_dropped(void **state)
 {
-    static const snapshot_shape s = { "lru", 4, 8, 8, false, HD_ADMIT_SCORE, 0 };
     (void)state;
-    hd_table *t = shape_open(&s);
+    hd_table *t = shape_open(&small);
     uint64_t key = 5, value = 6;
     uint8_t fate;
     hd_batch in = { .op = HD_OP_INSERT_OR_ASSIGN, .n = 1, .key = &key, .value = &value };
@@ -335,9 +336,8 @@ static void killed_while_saving(void **state)
 /* A save that fails leaves the old file, and nothing beside it. */
 static void failed_save_leaves_no_part(void **state)
 {
-    static const snapshot_shape s = { "lru", 4, 8, 8, false, HD_ADMIT_SCORE, 0 };
     (void)state;
-    hd_table *t = shape_open(&s);
+    hd_table *t = shape_open(&small);
     const char *path = test_path("taken");
     unsigned files = test_files();
     check(!mkdir(path, 0700), "cannot make %s", path);
@@ -354,9 +354,8 @@ static void failed_save_leaves_no_part(void **state)
 /* What is no file is written to, and stays what it is. */
 static void to_devices_and_pipes(void **state)
 {
-    static const snapshot_shape s = { "lru", 4, 8, 8, false, HD_ADMIT_SCORE, 0 };
     (void)state;
-    hd_table *t = shape_open(&s);
+    hd_table *t = shape_open(&small);
     feed(t, 20, 1);
     struct stat st;
     const char *pipe = test_path("pipe"), *file = test_path("beside");
@@ -604,20 +603,18 @@ static void longest_names(void **state)
     hd_close(t);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = { unit(round_trips),
-                                        unit(pins_are_dropped),
-                                        unit(bytes_are_as_documented),
-                                        unit(golden),
-                                        unit(failed_save_leaves_no_part),
-                                        unit(without_standard_input),
-                                        unit(killed_while_saving),
-                                        unit(to_devices_and_pipes),
-                                        unit(long_files_fail),
-                                        unit(the_systems_files),
-                                        unit(scores_of_another_clock),
-                                        unit(names_beside),
-                                        unit(longest_names) };
-    return test_run(tests);
-}
+static const struct CMUnitTest tests[] = { unit(round_trips),
+                                           unit(pins_are_dropped),
+                                           unit(bytes_are_as_documented),
+                                           unit(golden),
+                                           unit(failed_save_leaves_no_part),
+                                           unit(without_standard_input),
+                                           unit(killed_while_saving),
+                                           unit(to_devices_and_pipes),
+                                           unit(long_files_fail),
+                                           unit(the_systems_files),
+                                           unit(scores_of_another_clock),
+                                           unit(names_beside),
+                                           unit(longest_names) };
+
+int main(void) { return test_run(tests); }

@@ -226,9 +226,7 @@ static void test_refused_memory(void **state)
     for (size_t i = 0; i < sizeof spec / sizeof *spec; i++) check(refuse_each_take(spec[i], 100) > 0, "no requests");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = { unit(test_pinned), unit(test_repeats), unit(test_bad_specs),
-                                        unit(test_parse),  unit(test_forms),   unit(test_refused_memory) };
-    return test_run(tests);
-}
+static const struct CMUnitTest tests[] = { unit(test_pinned), unit(test_repeats), unit(test_bad_specs),
+                                           unit(test_parse),  unit(test_forms),   unit(test_refused_memory) };
+
+int main(void) { return test_run(tests); }

@@ -595,13 +595,11 @@ static void t_places(void **state)
     check(stat("/dev/null", &st) == 0 && S_ISCHR(st.st_mode), "/dev/null is no device any more");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = { unit(t_round_trip),    unit(t_others),      unit(t_truncated),
-                                        unit(t_flipped),       unit(t_random),      unit(t_garbage_behind),
-                                        unit(t_old_form),      unit(t_bomb),        unit(t_window),
-                                        unit(t_write_faults),  unit(t_read_faults), unit(t_short),
-                                        unit(t_memory_faults), unit(t_given_up),    unit(t_places),
-                                        unit(t_shrinking) };
-    return test_run(tests);
-}
+static const struct CMUnitTest tests[] = { unit(t_round_trip),    unit(t_others),      unit(t_truncated),
+                                           unit(t_flipped),       unit(t_random),      unit(t_garbage_behind),
+                                           unit(t_old_form),      unit(t_bomb),        unit(t_window),
+                                           unit(t_write_faults),  unit(t_read_faults), unit(t_short),
+                                           unit(t_memory_faults), unit(t_given_up),    unit(t_places),
+                                           unit(t_shrinking) };
+
+int main(void) { return test_run(tests); }

@@ -303,9 +303,7 @@ static void openmp_does_not_show(void **state)
     free(many);
 }
 
-int main(void)
-{
-    const struct CMUnitTest threads[] = { unit(host_threads), unit(sums_are_exact), unit(reasons_are_private),
-                                          unit(openmp_does_not_show) };
-    return test_run(threads);
-}
+static const struct CMUnitTest threads[] = { unit(host_threads), unit(sums_are_exact), unit(reasons_are_private),
+                                             unit(openmp_does_not_show) };
+
+int main(void) { return test_run(threads); }

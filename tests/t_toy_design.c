@@ -348,11 +348,9 @@ static void opening_fails(void **unused)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = { unit(batches_of_two_launches), unit(mixed_batches),
-                                        unit(entries_come_back),       unit(a_kernel_astray_is_told_of),
-                                        unit(growth_in_place),         unit(memory_is_refused),
-                                        unit(the_device_fails),        unit(opening_fails) };
-    return test_run(tests);
-}
+static const struct CMUnitTest tests[] = { unit(batches_of_two_launches), unit(mixed_batches),
+                                           unit(entries_come_back),       unit(a_kernel_astray_is_told_of),
+                                           unit(growth_in_place),         unit(memory_is_refused),
+                                           unit(the_device_fails),        unit(opening_fails) };
+
+int main(void) { return test_run(tests); }

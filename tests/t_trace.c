@@ -310,9 +310,7 @@ static void t_rest(void **state)
     unlink(path);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = { unit(t_real), unit(t_real_round), unit(t_any), unit(t_too_large),
-                                        unit(t_link), unit(t_faults),     unit(t_rest) };
-    return test_run(tests);
-}
+static const struct CMUnitTest tests[] = { unit(t_real), unit(t_real_round), unit(t_any), unit(t_too_large),
+                                           unit(t_link), unit(t_faults),     unit(t_rest) };
+
+int main(void) { return test_run(tests); }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "fuzz/trace_specs.h"
 #include "tests/traces.h"
 
 /* A record with a next access of none, of 24 bytes; a vscsi record's `ver`, in place. */
@@ -247,30 +248,21 @@ static void t_noise(void **state)
 {
     (void)state;
     enum { MOST = 2000 };
-    static const char *const spec[] = { "oracleGeneral:x",
-                                        "vscsi:x",
-                                        "vscsi:x,unit=s",
-                                        "txt:x",
-                                        "txt:x,hash=1",
-                                        "csv:x",
-                                        "csv:x,key=1,header=0",
-                                        "csv:x,key=2,time=1,size=3,verb=4,header=1",
-                                        "csv:x,key=1,delim=;,hash=1" };
     uint64_t seed = 12, most = test_times(1500), fine = 0, executions = 0;
     uint8_t *p = (uint8_t *)test_alloc(MOST + 64, 1);
-    for (size_t i = 0; i < sizeof spec / sizeof *spec; i++)
+    for (size_t i = 0; i < RECORD_SPECS; i++)
         for (uint64_t k = 0; k < most; k++) {
             uint64_t from = seed;
             size_t n = noise(&seed, p, MOST);
             bool lenient = k % 2;
             faulty f, g;
-            test_case("%s, noise %" PRIu64 "%s", spec[i], from, lenient ? ", lenient" : "");
+            test_case("%s, noise %" PRIu64 "%s", trace_specs[i], from, lenient ? ", lenient" : "");
             faulty_init(&f, NO_FAULT, 0);
             faulty_init(&g, FAULT_SHORT, 1);
             f.bytes = g.bytes = p;
             f.n = g.n = n;
-            taken a = take_all(&f.memory.seams, spec[i], lenient, 4096),
-                  b = take_all(&g.memory.seams, spec[i], lenient, 0);
+            taken a = take_all(&f.memory.seams, trace_specs[i], lenient, 4096),
+                  b = take_all(&g.memory.seams, trace_specs[i], lenient, 0);
             check(a.status == HD_OK || a.status == HD_ECORRUPT || (a.status == HD_EINVAL && strstr(a.why, "header")),
                   "%s", a.why);
             check(a.status == b.status && strcmp(a.why, b.why) == 0 && a.skipped == b.skipped, "%s and %s", a.why,
@@ -290,9 +282,7 @@ static void t_noise(void **state)
           fine);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = { unit(t_bad_binary), unit(t_layout), unit(t_early), unit(t_truncated),
-                                        unit(t_noise) };
-    return test_run(tests);
-}
+static const struct CMUnitTest tests[] = { unit(t_bad_binary), unit(t_layout), unit(t_early), unit(t_truncated),
+                                           unit(t_noise) };
+
+int main(void) { return test_run(tests); }

@@ -228,8 +228,6 @@ static void t_spans(void **state)
     free(p);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = { unit(t_csv), unit(t_hashed), unit(t_long), unit(t_spans) };
-    return test_run(tests);
-}
+static const struct CMUnitTest tests[] = { unit(t_csv), unit(t_hashed), unit(t_long), unit(t_spans) };
+
+int main(void) { return test_run(tests); }

@@ -824,11 +824,9 @@ static void shelf(void **state)
     judge_shelf_close(&s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest verdicts[] = { unit(accounts),       unit(arrays_left_out), unit(lists_in_order),
-                                           unit(far_pointers),   unit(oracles),         unit(compared),
-                                           unit(parts),          unit(mix_fails),       unit(mix_is_judged),
-                                           unit(mix_has_limits), unit(differences),     unit(shelf) };
-    return test_run(verdicts);
-}
+static const struct CMUnitTest verdicts[] = { unit(accounts),       unit(arrays_left_out), unit(lists_in_order),
+                                              unit(far_pointers),   unit(oracles),         unit(compared),
+                                              unit(parts),          unit(mix_fails),       unit(mix_is_judged),
+                                              unit(mix_has_limits), unit(differences),     unit(shelf) };
+
+int main(void) { return test_run(verdicts); }

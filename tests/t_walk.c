@@ -459,16 +459,14 @@ static void lists(void **state)
           "a design by a name that is none's");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = { unit(export_in_pieces),
-                                        unit(export_at_the_edges),
-                                        unit(every_predicate),
-                                        unit(predicates_misused),
-                                        unit(for_each),
-                                        unit(counters_are_exact),
-                                        unit(clear_keeps_time),
-                                        unit(names),
-                                        unit(lists) };
-    return test_run(tests);
-}
+static const struct CMUnitTest tests[] = { unit(export_in_pieces),
+                                           unit(export_at_the_edges),
+                                           unit(every_predicate),
+                                           unit(predicates_misused),
+                                           unit(for_each),
+                                           unit(counters_are_exact),
+                                           unit(clear_keeps_time),
+                                           unit(names),
+                                           unit(lists) };
+
+int main(void) { return test_run(tests); }

@@ -478,15 +478,13 @@ static void test_pop_bad(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = { unit(test_chi_tail),       unit(test_exp_and_log),
-                                        unit(test_uniform),        unit(test_below_is_even),
-                                        unit(test_scramble),       unit(test_zipf),
-                                        unit(test_zipf_is_judged), unit(test_zipf_low_bits),
-                                        unit(test_zipf_ends),      unit(test_zipf_ranks_are_in_range),
-                                        unit(test_ycsb),           unit(test_pop_follower),
-                                        unit(test_pop_leader),     unit(test_pop_kvcache),
-                                        unit(test_pop_small),      unit(test_pop_bad) };
-    return test_run(tests);
-}
+static const struct CMUnitTest tests[] = { unit(test_chi_tail),       unit(test_exp_and_log),
+                                           unit(test_uniform),        unit(test_below_is_even),
+                                           unit(test_scramble),       unit(test_zipf),
+                                           unit(test_zipf_is_judged), unit(test_zipf_low_bits),
+                                           unit(test_zipf_ends),      unit(test_zipf_ranks_are_in_range),
+                                           unit(test_ycsb),           unit(test_pop_follower),
+                                           unit(test_pop_leader),     unit(test_pop_kvcache),
+                                           unit(test_pop_small),      unit(test_pop_bad) };
+
+int main(void) { return test_run(tests); }

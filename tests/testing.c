@@ -351,6 +351,19 @@ static void counting_give(void *self, void *p, size_t bytes)
     hd_seams_os.memory.give(hd_seams_os.memory.self, p, bytes);
 }
 
+void counting_refuse(counting *c, uint64_t k, bool for_good)
+{
+    c->refuse_at = c->takes + k;
+    c->refuse_after = for_good;
+}
+
+bool counting_refused(counting *c)
+{
+    bool reached = c->takes >= c->refuse_at;
+    c->refuse_at = 0;
+    return reached;
+}
+
 void counting_init(counting *c)
 {
     memset(c, 0, sizeof *c);

@@ -95,6 +95,10 @@ typedef struct counting {
     uint64_t poison;    /* of new memory: test_poison; 0xa5 at first  */
 } counting;
 void counting_init(counting *c);
+/* Refuses the take that is `k` from now, and with for_good all later ones; and whether it came to that. No more is
+ * refused then. */
+void counting_refuse(counting *c, uint64_t k, bool for_good);
+bool counting_refused(counting *c);
 
 /* A test in such a list. */
 #define unit(function) cmocka_unit_test(function)
