@@ -50,7 +50,7 @@ while read -r name kind path; do
   case $kind in
   file) mkdir -p "$(dirname "$tree/$path")" && block file "$path" >"$tree/$path" && echo "$name $path" ;;
   append) block append "$path" >>"$tree/$path" && echo "$name $path" ;;
-  patch) block patch "$path" >"$work/$path.patch" && (cd "$tree" && patch -s -p1 --no-backup-if-mismatch <"$work/$path.patch") >&2 &&
+  patch) block patch "$path" >"$work/$path.patch" && (cd "$tree" && patch -s -p1 -F0 --no-backup-if-mismatch <"$work/$path.patch") >&2 &&
     sed -n "s|^+++ b/|$name |p" "$work/$path.patch" ;;
   copy) cp -r "$tree/$path"/* "$tree/" && (cd "$tree/$path" && find . -type f | sed "s|^\./|own |") ;;
   esac || echo "$name: $kind $path was not applied" >&2
