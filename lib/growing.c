@@ -3,10 +3,10 @@
  * growing.c - hd_run_growing: a batch that is run until nothing of it is pending, in a table that is grown before it is
  * too full.
  *
- * A batch that may bring in more than there is room for at the load factor that is wanted is run in parts, and looked
- * after between them: keys that crowd into a full table cost many times what they cost a while earlier. How many came
- * the outcomes' counters tell, so that no slot is looked at, nor an outcome as long as none is PENDING. Arrays of a
- * device are brought here only when one is.
+ * A batch that may insert more keys than fit below the target load factor runs in parts, and the table may grow between
+ * them: an insertion into a nearly full table costs many times an earlier one. The table's counters tell how many keys
+ * were inserted, so that no slot is read, and no outcome unless one is PENDING. Only then are the arrays of a device
+ * copied to the host.
  */
 #include <inttypes.h>
 #include <stddef.h>
@@ -22,10 +22,11 @@ typedef struct growing {
     hd_table *t;
     double target, share; /* share: of the slots, that are taken where pending items made it grow */
     uint32_t value_bytes;
-    bool keyed, inserts,
-        pointers; /* inserts: may bring keys in. pointers: into the table: it may not grow behind them */
-    bool whole;   /* no parts: it lists, or delivers pointers */
-    bool theirs;  /* its arrays are a device's */
+    bool keyed;    /* items have outcomes */
+    bool inserts;  /* the batch may insert keys */
+    bool pointers; /* the batch delivers pointers into the table, which growth would invalidate */
+    bool whole;    /* no parts: the batch lists, or delivers pointers */
+    bool theirs;   /* the arrays are in a device's memory */
 } growing;
 
 /* The arrays of a batch that has pending items, in the order in which they lie in memory: those of 8 bytes first. */
@@ -133,10 +134,10 @@ static void scatter(const rest *r, hd_batch *to, uint8_t *outcome, uint32_t valu
 
 /* ---- Growing --------------------------------------------------------------------------------- */
 
-/* So many buckets that `size` entries take a share of `target` of them, and an eighth more than there are at least, so
- * that it ends. A table that grows in place grows to the end of a doubling: buckets that are split by then have half of
- * what the others have, and it would be crowded long before it is full. The memory of a doubling is taken when it
- * begins. Under the lock as inserter. */
+/* Grows the table until `size` entries are a share of `target` of its slots, and by an eighth at least, so that
+ * repeated growth ends. A table that grows in place grows to the end of a doubling: in between, buckets that are not yet split
+ * hold twice as many entries as the others and fill up early. The memory of a doubling is taken when it begins. The
+ * caller holds the lock as inserter. */
 static hd_status grow_locked(hd_table *t, uint64_t size, double target)
 {
     const hd_info *info = &t->info;
@@ -166,7 +167,7 @@ static hd_status grow_for(hd_table *t, uint64_t size, double target, bool always
     return status == HD_EINVAL ? hd_fail(HD_ENOMEM, "growing: %s", hd_why()) : status;
 }
 
-/* Items of this machine's arrays that are pending are run again, in a table that has grown. */
+/* Grows the table and runs the pending items again, until none is pending. The arrays are the host's. */
 static hd_status run_rest(const growing *g, hd_batch *b, uint8_t *outcome, uint64_t pending)
 {
     hd_table *t = g->t;
@@ -190,8 +191,8 @@ static hd_status run_rest(const growing *g, hd_batch *b, uint8_t *outcome, uint6
 
 static const hd_device_seam *seam_of(const hd_table *t) { return t->seams.device ? t->seams.device : &hd_device_os; }
 
-/* All of them, one way or the other, in their order in `block`; outputs alone, where they go back. `here` has them in
- * this machine's memory. */
+/* Copies the arrays between the device and `block`, where they lie in order: all of them to the host, the outputs back.
+ * `here` is the batch with its arrays in the block. */
 static hd_status copy_arrays(const growing *g, const hd_batch *there, hd_batch *here, uint8_t *block, hd_way way)
 {
     const hd_device_seam *d = seam_of(g->t);
@@ -263,8 +264,8 @@ static hd_status mark_pending(const growing *g, const hd_batch *b)
  * answers PENDING instead. */
 enum { PART_LEAST = 1 << 16, PART_SHARE = 64 };
 
-/* Grows a table that evicts, or whose pointers the batch delivers, as long as nothing is lost by it: before the part. Its
- * room is then for `wanted` items at least. */
+/* Grows a table that evicts, or into which the batch delivers pointers, before the part runs. *room: for at least
+ * `wanted` items afterwards. */
 static hd_status make_room(const growing *g, uint64_t entries, uint64_t wanted, uint64_t *room)
 {
     hd_info info;

@@ -6,6 +6,7 @@
 
 #include "hashes/hashes.h"
 #include "base/error.h"
+#include "base/named.h"
 #include "lib/table.h"
 #include "policies/policy.h"
 #include "predicates/predicate.h"
@@ -126,45 +127,36 @@ static const hd_design *design_named(size_t i)
     return NULL;
 }
 
-/* Fills a row in; true. */
-static bool tell(hd_row *row, const char *name, const char *what, const char *more)
-{
-    row->name = name;
-    row->what = what;
-    row->more = more;
-    return true;
-}
-
 static bool list_param(size_t i, hd_row *row)
 {
     const hd_params *s;
     for (size_t k = 0; (s = hd_params_at(k)); i -= s->count, k++)
-        if (i < s->count) return tell(row, s->row[i].name, s->row[i].what, s->design ? s->design : "");
+        if (i < s->count) return hd_row_put(row, s->row[i].name, s->row[i].what, s->design ? s->design : "");
     return false;
 }
 
 static bool list_policy(size_t i, hd_row *row)
 {
     const hd_policy_row *p = &hd_policy_rows[i];
-    return i < HD_POLICY_COUNT && tell(row, p->name, p->what, policy_flags(p->flags));
+    return i < HD_POLICY_COUNT && hd_row_put(row, p->name, p->what, policy_flags(p->flags));
 }
 
 static bool list_predicate(size_t i, hd_row *row)
 {
     const hd_predicate_row *p = &hd_predicate_rows[i];
-    return i < HD_PREDICATE_COUNT && tell(row, p->name, p->what, p->args);
+    return i < HD_PREDICATE_COUNT && hd_row_put(row, p->name, p->what, p->args);
 }
 
 static bool list_hash(size_t i, hd_row *row)
 {
     const hd_hash_row *hash = &hd_hash_rows[i];
-    return i < HD_HASH_COUNT && tell(row, hash->name, hash->what, hash_flags(hash));
+    return i < HD_HASH_COUNT && hd_row_put(row, hash->name, hash->what, hash_flags(hash));
 }
 
 static bool list_kernel(size_t i, hd_row *row)
 {
     hd_kernel k;
-    return hd_kernel_at(i, &k) && tell(row, k.variant->name, k.is->what[k.design->far], k.design->name);
+    return hd_kernel_at(i, &k) && hd_row_put(row, k.variant->name, k.is->what[k.design->far], k.design->name);
 }
 
 bool hd_list(hd_kind kind, size_t i, hd_row *row)
@@ -173,10 +165,10 @@ bool hd_list(hd_kind kind, size_t i, hd_row *row)
     const hd_lock_row *lock = hd_lock_at(i);
     row->more = "";
     switch (kind) {
-    case HD_DESIGNS: return design && tell(row, design->name, design->what, "");
+    case HD_DESIGNS: return design && hd_row_put(row, design->name, design->what, "");
     case HD_BACKENDS: return i < COUNT(backends) && (*row = backends[i], true);
     case HD_POLICIES: return list_policy(i, row);
-    case HD_LOCKS: return lock && tell(row, lock->name, lock->what, "");
+    case HD_LOCKS: return lock && hd_row_put(row, lock->name, lock->what, "");
     case HD_PREDICATES: return list_predicate(i, row);
     case HD_KERNELS: return list_kernel(i, row);
     case HD_PARAMETERS: return list_param(i, row);

@@ -33,7 +33,7 @@ bool beside_find(const char *name, char path[BESIDE_BYTES])
     return access(path, R_OK) == 0;
 }
 
-/* Who runs now, for a signal handler; 0: nobody. */
+/* The process that runs now, for a signal handler; 0: none. */
 static volatile sig_atomic_t running;
 
 void beside_stop(void)

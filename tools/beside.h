@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * beside.h - the programs that belong to the command and that nobody else looks for.
+ * beside.h - the programs that belong to the command and are not in the search path.
  */
 #ifndef HD_BESIDE_H
 #define HD_BESIDE_H

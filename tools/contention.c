@@ -36,11 +36,11 @@ typedef struct crowds {
 
 /* clang-format off */
 static const out_column column[] = {
-    { "lock", "lock", OUT_TEXT },           { "calls", "calls", OUT_TEXT },         { "finders", "finders", OUT_PLAIN },
-      { "updaters", "updaters", OUT_PLAIN },
-    { "inserters", "inserters", OUT_PLAIN }, { "batch", "batch", OUT_COUNT },        { "least_per_s", "least",
-      OUT_RATE }, { "items_per_s", "median", OUT_RATE },
-    { "most_per_s", "most", OUT_RATE },     { "against_rw", "against rw", OUT_FIXED },
+    { "lock", "lock", OUT_TEXT }, { "calls", "calls", OUT_TEXT },
+    { "finders", "finders", OUT_PLAIN }, { "updaters", "updaters", OUT_PLAIN }, { "inserters", "inserters", OUT_PLAIN },
+    { "batch", "batch", OUT_COUNT },
+    { "least_per_s", "least", OUT_RATE }, { "items_per_s", "median", OUT_RATE }, { "most_per_s", "most", OUT_RATE },
+    { "against_rw", "against rw", OUT_FIXED },
 };
 /* clang-format on */
 

@@ -30,11 +30,11 @@ typedef struct growths {
 
 /* clang-format off */
 static const out_column column[] = {
-    { "what", "what", OUT_TEXT },           { "arrays", "arrays", OUT_TEXT },   { "batch", "batch", OUT_COUNT },
-             { "from", "from slots", OUT_COUNT },
-    { "to", "to slots", OUT_COUNT },        { "items", "items", OUT_COUNT },    { "resizes", "resizes", OUT_PLAIN },
-         { "least_per_s", "least", OUT_RATE },
-    { "items_per_s", "median", OUT_RATE },  { "most_per_s", "most", OUT_RATE }, { "of_steady", "of steady", OUT_FIXED },
+    { "what", "what", OUT_TEXT }, { "arrays", "arrays", OUT_TEXT }, { "batch", "batch", OUT_COUNT },
+    { "from", "from slots", OUT_COUNT }, { "to", "to slots", OUT_COUNT }, { "items", "items", OUT_COUNT },
+    { "resizes", "resizes", OUT_PLAIN },
+    { "least_per_s", "least", OUT_RATE }, { "items_per_s", "median", OUT_RATE }, { "most_per_s", "most", OUT_RATE },
+    { "of_steady", "of steady", OUT_FIXED },
 };
 /* clang-format on */
 

@@ -349,9 +349,9 @@ int main(int argc, char **argv)
 {
     setlocale(LC_CTYPE, ""); /* for the width of pictures; numbers stay as C has them */
     keep_streams_apart();
-    /* examples are not broken; argp prints for ever where somebody's margin is 0 */
+    /* Examples are not broken, and a margin of 0 in the environment does not make argp print without end. */
     setenv("ARGP_HELP_FMT", "rmargin=100,opt-doc-col=30", 1);
-    signal(SIGCHLD, SIG_DFL); /* where our parent ignores it, nobody could wait for who draws a plot */
+    signal(SIGCHLD, SIG_DFL); /* a parent that ignores it would leave no status of the program that draws a plot */
     signal(SIGPIPE, SIG_IGN); /* a write that fails says so, and parts of files are removed */
     signal(SIGXFSZ, SIG_IGN);
     catch_signals();

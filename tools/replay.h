@@ -88,7 +88,7 @@ typedef struct replay_row {
     uint64_t replayed; /* requests in those seconds           */
     hd_status status;  /* of the replay */
     hd_status saved;   /* of saving the table */
-    char why[512];     /* of whichever failed */
+    char why[512];     /* of the one that failed */
 } replay_row;
 
 /* A POLICIES list and a SIZES list ("1024,10Ki,1%,0.05") as rows, policies first. Fractions need
@@ -112,7 +112,7 @@ int replay_rows_take(const replay_plan *p, const replay_list *policies, const re
 /* Runs them all; rows stay in order. TOOL_OK, TOOL_STOPPED, or what was said of the first that failed. */
 int replay_run(const replay_plan *p, replay_row *row, size_t rows);
 
-/* Misses per request that a table can answer: reserved keys are in neither. Below 0 when there is no such request. */
+/* Misses per request. Requests for reserved keys are in neither number. Below 0 when there are no other requests. */
 double replay_miss_ratio(const replay_row *r);
 
 /* A table as the plan has it; slots, capacity and threads are usual. */

@@ -4,7 +4,7 @@
  * policy lfu and one u64 per key; a batch is one accum_or_assign of ones. A growing tally doubles its
  * table before a batch could bring it over half full: then a 128-slot bucket holds 64 entries give or
  * take 8, and a full one would be eight standard deviations away. Whether it ever happened is not
- * guessed but read from the table's counters: see tally_exact. A design that evicts nobody counts in what its values
+ * guessed but read from the table's counters: see tally_exact. A design that never evicts counts in what its values
  * have room for, starts with 1,024 entries and grows when it is nearly full (hd_run_growing).
  */
 #ifndef HD_TALLY_H
@@ -21,7 +21,7 @@ typedef struct tally {
     uint64_t counted;           /* keys given to tally_add         */
     uint64_t growths;           /* how often it grew; hkv: doubled */
     uint64_t reserved[3];       /* how often each reserved key came: a table cannot hold them */
-    bool dictionary;            /* its design evicts nobody        */
+    bool dictionary;            /* its design never evicts         */
     uint64_t keys;              /* it can hold those below         */
     uint32_t value_bytes;
     uint8_t one[TALLY_BATCH * sizeof(uint64_t)]; /* (TALLY_BATCH, value_bytes) what is added */

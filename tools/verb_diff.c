@@ -187,7 +187,7 @@ static int shrink(side *d, const diff_options *o, char *const *kernel)
     return -1;
 }
 
-/* Whose kernel it is, where no case says it; the first design's, when it is nobody's. */
+/* The design of the kernel, where no case names one; the first design where no design has such a kernel. */
 static const judge_design *design_of_kernel(const char *name)
 {
     const judge_design *d;

@@ -138,7 +138,7 @@ static void sections(out *o, const contents *c)
     }
 }
 
-/* A design without scores has nothing that they are made of, nor admits anybody by them. */
+/* A design without scores has no clock, epoch or admission to report. */
 static bool has_scores(const contents *c) { return strcmp(c->info.policy, "none") != 0; }
 
 static void facts_of_cache(out *o, const contents *c)

@@ -7,18 +7,10 @@
 
 #include "fuzz/fuzz.h"
 #include "base/error.h"
+#include "base/named.h"
 #include "base/op.h"
 #include "tools/output.h"
 #include "workload/trace.h"
-
-/* Fills a row in; true. */
-static bool put(hd_row *r, const char *name, const char *what, const char *more)
-{
-    r->name = name;
-    r->what = what;
-    r->more = more;
-    return true;
-}
 
 /* ---- What heddle.h enumerates ---------------------------------------------------------------- */
 
@@ -26,7 +18,7 @@ static bool row_operation(size_t i, hd_row *r)
 {
     static const char *const roles[] = { [HD_READER] = "reader", [HD_UPDATER] = "updater", [HD_INSERTER] = "inserter" };
     const hd_op_row *row = hd_op_row_of((hd_op)i);
-    return i < HD_OP_COUNT_ && row && put(r, row->name, row->what, roles[row->role]);
+    return i < HD_OP_COUNT_ && row && hd_row_put(r, row->name, row->what, roles[row->role]);
 }
 
 static bool row_outcome(size_t i, hd_row *r)
@@ -43,7 +35,7 @@ static bool row_outcome(size_t i, hd_row *r)
         [HD_PINNED] = "the entry is pinned: it was read, not changed",
         [HD_PENDING] = "the key was absent, and there is no place for it until the table grows",
     };
-    return i < HD_OUTCOME_COUNT && put(r, hd_outcome_name((hd_outcome)i), what[i], "");
+    return i < HD_OUTCOME_COUNT && hd_row_put(r, hd_outcome_name((hd_outcome)i), what[i], "");
 }
 
 static bool row_element(size_t i, hd_row *r)
@@ -56,13 +48,13 @@ static bool row_element(size_t i, hd_row *r)
         [HD_I64] = "64-bit integer; wraps",
         [HD_U64] = "64-bit unsigned integer; wraps",
     };
-    return i < HD_ELEM_COUNT && put(r, hd_elem_name((hd_elem)i), what[i], "");
+    return i < HD_ELEM_COUNT && hd_row_put(r, hd_elem_name((hd_elem)i), what[i], "");
 }
 
 static bool row_target(size_t i, hd_row *r)
 {
     const fuzz_target *t = fuzz_target_at(i);
-    return t && put(r, t->name, t->what, "");
+    return t && hd_row_put(r, t->name, t->what, "");
 }
 
 /* ---- Sources of requests and files of them --------------------------------------------------- */
@@ -70,7 +62,7 @@ static bool row_target(size_t i, hd_row *r)
 static bool row_workload(size_t i, hd_row *r)
 {
     const hd_source_row *s = hd_source_row_at(i);
-    return s && put(r, s->name, s->what, s->form);
+    return s && hd_row_put(r, s->name, s->what, s->form);
 }
 
 static bool is_written(const char *format)
@@ -86,10 +78,10 @@ static bool row_format(size_t i, hd_row *r)
     const hd_source_row *s;
     const char *name;
     for (size_t at = 0; (s = hd_source_row_at(at)); at++)
-        if (s->file && i-- == 0) return put(r, s->name, s->what, is_written(s->name) ? "read, written" : "read");
+        if (s->file && i-- == 0) return hd_row_put(r, s->name, s->what, is_written(s->name) ? "read, written" : "read");
     for (size_t w = 0; (name = hd_trace_format_at(w)); w++) {
         s = hd_source_row_find(name);
-        if (!(s && s->file) && i-- == 0) return put(r, name, "one form of its family, for writing", "written");
+        if (!(s && s->file) && i-- == 0) return hd_row_put(r, name, "one form of its family, for writing", "written");
     }
     return false;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * verb_museum.c - the bugs that somebody had, built into copies of the library: each shown to those who are to find it.
+ * verb_museum.c - known bugs, built into copies of the library: each is run under the checks that have to find it.
  * The copies are in a program of their own, heddle-museum (museum/guide.c), which says a line for each; this makes a
  * report of them.
  */

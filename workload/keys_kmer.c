@@ -339,10 +339,5 @@ static hd_status kmer_open(const hd_source_args *a, hd_source **s)
     return HD_OK;
 }
 
-const hd_source_row hd_workload_kmer = {
-    .name = "kmer",
-    .what = "the k-mers of a FASTA or FASTQ file, plain, .gz or .zst",
-    .form = "kmer:FILE,K[,canonical=0|1]",
-    .file = true,
-    .open = kmer_open,
-};
+const hd_source_row hd_workload_kmer = { "kmer", "the k-mers of a FASTA or FASTQ file, plain, .gz or .zst",
+                                         "kmer:FILE,K[,canonical=0|1]", true, kmer_open };

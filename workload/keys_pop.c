@@ -251,10 +251,5 @@ static hd_status pop_open(const hd_source_args *a, hd_source **s)
     return HD_OK;
 }
 
-const hd_source_row hd_workload_pop = {
-    .name = "pop",
-    .what = "keys as popular as a production cache measured (CacheLib's *.pop.json)",
-    .form = "pop:FILE[,onehits=0|1][,scramble=0|1]",
-    .file = true,
-    .open = pop_open,
-};
+const hd_source_row hd_workload_pop = { "pop", "keys as popular as a production cache measured (CacheLib's *.pop.json)",
+                                        "pop:FILE[,onehits=0|1][,scramble=0|1]", true, pop_open };

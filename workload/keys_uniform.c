@@ -54,9 +54,5 @@ static hd_status uniform_open(const hd_source_args *a, hd_source **s)
     return HD_OK;
 }
 
-const hd_source_row hd_workload_uniform = {
-    .name = "uniform",
-    .what = "every key equally likely",
-    .form = "uniform:KEYS[,first=N][,scramble=0|1]",
-    .open = uniform_open,
-};
+const hd_source_row hd_workload_uniform = { "uniform", "every key equally likely",
+                                            "uniform:KEYS[,first=N][,scramble=0|1]", false, uniform_open };

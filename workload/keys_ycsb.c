@@ -101,9 +101,5 @@ static hd_status ycsb_open(const hd_source_args *a, hd_source **s)
     return HD_OK;
 }
 
-const hd_source_row hd_workload_ycsb = {
-    .name = "ycsb",
-    .what = "YCSB's core workloads A, B, C, D and F, with their verbs",
-    .form = "ycsb:WORKLOAD,KEYS[,exponent=S][,scramble=0|1]",
-    .open = ycsb_open,
-};
+const hd_source_row hd_workload_ycsb = { "ycsb", "YCSB's core workloads A, B, C, D and F, with their verbs",
+                                         "ycsb:WORKLOAD,KEYS[,exponent=S][,scramble=0|1]", false, ycsb_open };

@@ -51,9 +51,5 @@ static hd_status zipf_open(const hd_source_args *a, hd_source **s)
     return HD_OK;
 }
 
-const hd_source_row hd_workload_zipf = {
-    .name = "zipf",
-    .what = "the key of rank k with a share proportional to k^-EXPONENT",
-    .form = "zipf:EXPONENT,KEYS[,scramble=0|1]",
-    .open = zipf_open,
-};
+const hd_source_row hd_workload_zipf = { "zipf", "the key of rank k with a share proportional to k^-EXPONENT",
+                                         "zipf:EXPONENT,KEYS[,scramble=0|1]", false, zipf_open };

@@ -456,9 +456,7 @@ static hd_status csv_encode(const hd_request *r, uint64_t number, uint8_t *to, s
 const hd_trace_format hd_trace_csv = { .name = "csv", .head = "time,key,size,verb\n", .encode = csv_encode };
 
 const hd_source_row hd_workload_csv = {
-    .name = "csv",
-    .what = "rows of text, columns by number or name",
-    .form = "csv:FILE[,key=C][,time=C][,size=C][,verb=C][,delim=comma|tab|semicolon|...][,header=0|1][,hash=0|1]",
-    .file = true,
-    .open = csv_open,
+    "csv", "rows of text, columns by number or name",
+    "csv:FILE[,key=C][,time=C][,size=C][,verb=C][,delim=comma|tab|semicolon|...][,header=0|1][,hash=0|1]", true,
+    csv_open
 };

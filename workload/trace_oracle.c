@@ -117,10 +117,6 @@ const hd_trace_format hd_trace_oracleGeneral = {
     .encode = oracle_encode,
 };
 
-const hd_source_row hd_workload_oracleGeneral = {
-    .name = "oracleGeneral",
-    .what = "libCacheSim's binary traces: time, object, size, next access",
-    .form = "oracleGeneral:FILE",
-    .file = true,
-    .open = oracle_open,
-};
+const hd_source_row hd_workload_oracleGeneral = { "oracleGeneral",
+                                                  "libCacheSim's binary traces: time, object, size, next access",
+                                                  "oracleGeneral:FILE", true, oracle_open };

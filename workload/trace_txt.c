@@ -105,10 +105,4 @@ static hd_status txt_encode(const hd_request *r, uint64_t number, uint8_t *to, s
 
 const hd_trace_format hd_trace_txt = { .name = "txt", .encode = txt_encode };
 
-const hd_source_row hd_workload_txt = {
-    .name = "txt",
-    .what = "one key a line, # comments",
-    .form = "txt:FILE[,hash=0|1]",
-    .file = true,
-    .open = txt_open,
-};
+const hd_source_row hd_workload_txt = { "txt", "one key a line, # comments", "txt:FILE[,hash=0|1]", true, txt_open };

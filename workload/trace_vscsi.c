@@ -152,10 +152,5 @@ static hd_status encode_2(const hd_request *r, uint64_t number, uint8_t *to, siz
 const hd_trace_format hd_trace_vscsi1 = { .name = "vscsi1", .encode = encode_1 };
 const hd_trace_format hd_trace_vscsi2 = { .name = "vscsi2", .encode = encode_2 };
 
-const hd_source_row hd_workload_vscsi = {
-    .name = "vscsi",
-    .what = "block traces of virtual disks, versions 1 and 2",
-    .form = "vscsi:FILE[,unit=us|s]",
-    .file = true,
-    .open = vscsi_open,
-};
+const hd_source_row hd_workload_vscsi = { "vscsi", "block traces of virtual disks, versions 1 and 2",
+                                          "vscsi:FILE[,unit=us|s]", true, vscsi_open };

@@ -55,7 +55,7 @@ typedef struct bench_buffers {
 /* How many calls of n items fit into `most` bytes; at least one. */
 uint64_t bench_buffers_calls(const bench_shape *shape, const bench_buffers_row *row, uint64_t n, uint64_t most);
 
-/* Lays out arrays for so many calls; takes memory where it had less. A zeroed tray has none. */
+/* Lays out arrays for so many calls; takes memory where it had less. Zeroed buffers have none. */
 hd_status bench_buffers_set(bench_buffers *t, const bench_device *device, const bench_shape *shape,
                             const bench_buffers_row *row, uint64_t n, uint64_t calls);
 void bench_buffers_drop(bench_buffers *t, const bench_device *device);

@@ -24,7 +24,7 @@ typedef struct bench_contention_measure {
     char wrong[160]; /* empty: every outcome and every value was what it should be */
 } bench_contention_measure;
 
-/* On a stand whose keys are listed (bench_fixture_list). */
+/* On a fixture whose keys are listed (bench_fixture_list). */
 hd_status contention_measure(bench_fixture *s, const bench_contention *p, bench_contention_measure *m);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * fixture.h - the table that points are measured on: brought to a load factor, with a list of the keys that are in it.
- * One stand serves all points of a shape, so that a table of gigabytes is opened once.
+ * One fixture serves all points of a shape, so that a table of gigabytes is opened once.
  */
 #ifndef HD_BENCH_FIXTURE_H
 #define HD_BENCH_FIXTURE_H
@@ -31,14 +31,14 @@ typedef struct bench_fixture {
     void *value;      /* (at_once, words) */
     uint64_t *listed, *score, *present; /* (places) keys and scores as export lists them; those to draw from */
     uint64_t presents;
-    bool settled;    /* the keys that skewed batches want most are near */
+    bool settled;    /* the values of the most frequent keys are in the device's memory */
     double left_out; /* the share that present leaves out, the oldest; below 0: present is not known */
     uint64_t *count; /* (1), the device's */
 } bench_fixture;
 
 /* s->shape is what the table is: no field of its design is "as usual". */
 hd_status bench_fixture_open(bench_fixture *s, const bench_device *device, const bench_shape *shape);
-void bench_fixture_close(bench_fixture *s); /* a zeroed stand is fine */
+void bench_fixture_close(bench_fixture *s); /* a zeroed fixture is allowed */
 
 /* Brings the table to about so many entries, with keys that were never there; to the capacity: until it is full, and
  * has been for a while. */
@@ -47,10 +47,9 @@ hd_status bench_fixture_size(bench_fixture *s, uint64_t *entries);
 
 /* Makes present[] the keys that are in the table, without the oldest ones. */
 hd_status bench_fixture_list(bench_fixture *s, double left_out);
-/* Where the table has in-bucket tiers and keys are skewed: what will be wanted most gets the best scores, and they come
- * near. */
+/* For in-bucket tiers and skewed keys: gives the most frequent keys the best scores and promotes their values. */
 hd_status bench_fixture_settle(bench_fixture *s, double zipf);
-/* Content changed: present[] holds no longer. */
+/* The table's content changed: present[] is out of date. */
 void bench_fixture_changed(bench_fixture *s);
 
 /* A batch's drawing: `hits` of n keys from present[], after bench_fixture_list, the others fresh. */

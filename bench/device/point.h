@@ -56,7 +56,7 @@ typedef struct bench_measure {
     char wrong[512]; /* what was found to be wrong; "" */
 } bench_measure;
 
-/* HD_OK also for what is wrong. The tray is kept from point to point. */
+/* HD_OK also where m->wrong says that a result is not right. The buffers are kept from point to point. */
 hd_status point_measure(const bench_point *p, const bench_effort *effort, bench_fixture *s, bench_buffers *t,
                         bench_measure *m);
 
