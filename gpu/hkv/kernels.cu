@@ -42,34 +42,60 @@ HKV_SPECIAL(hkv_special_coalesced_TOUCH_WHOLE_single, hkv_coalesced_update, HD_O
 HKV_SPECIAL(hkv_special_coalesced_TOUCH_WHOLE_dual, hkv_coalesced_update, HD_OP_TOUCH, HKV_WHOLE, true, 5)
 HKV_SPECIAL(hkv_special_coalesced_ASSIGN_WHOLE_single, hkv_coalesced_update, HD_OP_ASSIGN, HKV_WHOLE, false, 6)
 HKV_SPECIAL(hkv_special_coalesced_ASSIGN_WHOLE_dual, hkv_coalesced_update, HD_OP_ASSIGN, HKV_WHOLE, true, 5)
-HKV_SPECIAL(hkv_special_coalesced_ASSIGN_SCORES_WHOLE_single, hkv_coalesced_update, HD_OP_ASSIGN_SCORES, HKV_WHOLE, false, 6)
-HKV_SPECIAL(hkv_special_coalesced_ASSIGN_SCORES_WHOLE_dual, hkv_coalesced_update, HD_OP_ASSIGN_SCORES, HKV_WHOLE, true, 6)
-HKV_SPECIAL(hkv_special_coalesced_INSERT_OR_ASSIGN_WHOLE_single, hkv_coalesced_upsert, HD_OP_INSERT_OR_ASSIGN, HKV_WHOLE, false, 5)
-HKV_SPECIAL(hkv_special_coalesced_INSERT_OR_ASSIGN_WHOLE_dual, hkv_coalesced_upsert, HD_OP_INSERT_OR_ASSIGN, HKV_WHOLE, true, 4)
-HKV_SPECIAL(hkv_special_coalesced_INSERT_AND_EVICT_WHOLE_single, hkv_coalesced_upsert, HD_OP_INSERT_AND_EVICT, HKV_WHOLE, false, 4)
-HKV_SPECIAL(hkv_special_coalesced_INSERT_AND_EVICT_WHOLE_dual, hkv_coalesced_upsert, HD_OP_INSERT_AND_EVICT, HKV_WHOLE, true, 4)
-HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_WHOLE_single, hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT, HKV_WHOLE, false, 5)
-HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_WHOLE_dual, hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT, HKV_WHOLE, true, 4)
-HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_PTR_WHOLE_single, hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT_PTR, HKV_WHOLE, false, 5)
-HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_PTR_WHOLE_dual, hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT_PTR, HKV_WHOLE, true, 4)
+HKV_SPECIAL(hkv_special_coalesced_ASSIGN_SCORES_WHOLE_single,
+            hkv_coalesced_update, HD_OP_ASSIGN_SCORES, HKV_WHOLE, false, 6)
+HKV_SPECIAL(hkv_special_coalesced_ASSIGN_SCORES_WHOLE_dual,
+            hkv_coalesced_update, HD_OP_ASSIGN_SCORES, HKV_WHOLE, true, 6)
+HKV_SPECIAL(hkv_special_coalesced_INSERT_OR_ASSIGN_WHOLE_single,
+            hkv_coalesced_upsert, HD_OP_INSERT_OR_ASSIGN, HKV_WHOLE, false, 5)
+HKV_SPECIAL(hkv_special_coalesced_INSERT_OR_ASSIGN_WHOLE_dual,
+            hkv_coalesced_upsert, HD_OP_INSERT_OR_ASSIGN, HKV_WHOLE, true, 4)
+HKV_SPECIAL(hkv_special_coalesced_INSERT_AND_EVICT_WHOLE_single,
+            hkv_coalesced_upsert, HD_OP_INSERT_AND_EVICT, HKV_WHOLE, false, 4)
+HKV_SPECIAL(hkv_special_coalesced_INSERT_AND_EVICT_WHOLE_dual,
+            hkv_coalesced_upsert, HD_OP_INSERT_AND_EVICT, HKV_WHOLE, true, 4)
+HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_WHOLE_single,
+            hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT, HKV_WHOLE, false, 5)
+HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_WHOLE_dual,
+            hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT, HKV_WHOLE, true, 4)
+HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_PTR_WHOLE_single,
+            hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT_PTR, HKV_WHOLE, false, 5)
+HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_PTR_WHOLE_dual,
+            hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT_PTR, HKV_WHOLE, true, 4)
 HKV_SPECIAL(hkv_special_coalesced_ERASE_WHOLE_single, hkv_coalesced_erase, HD_OP_ERASE, HKV_WHOLE, false, 6)
 HKV_SPECIAL(hkv_special_coalesced_ERASE_WHOLE_dual, hkv_coalesced_erase, HD_OP_ERASE, HKV_WHOLE, true, 6)
-HKV_SPECIAL(hkv_special_coalesced_INSERT_OR_ASSIGN_PRESENT_single, hkv_coalesced_update, HD_OP_INSERT_OR_ASSIGN, HKV_PRESENT, false, 6)
-HKV_SPECIAL(hkv_special_coalesced_INSERT_OR_ASSIGN_PRESENT_dual, hkv_coalesced_update, HD_OP_INSERT_OR_ASSIGN, HKV_PRESENT, true, 5)
-HKV_SPECIAL(hkv_special_coalesced_INSERT_AND_EVICT_PRESENT_single, hkv_coalesced_update, HD_OP_INSERT_AND_EVICT, HKV_PRESENT, false, 6)
-HKV_SPECIAL(hkv_special_coalesced_INSERT_AND_EVICT_PRESENT_dual, hkv_coalesced_update, HD_OP_INSERT_AND_EVICT, HKV_PRESENT, true, 5)
-HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_PRESENT_single, hkv_coalesced_update, HD_OP_FIND_OR_INSERT, HKV_PRESENT, false, 6)
-HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_PRESENT_dual, hkv_coalesced_update, HD_OP_FIND_OR_INSERT, HKV_PRESENT, true, 5)
-HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_PTR_PRESENT_single, hkv_coalesced_update, HD_OP_FIND_OR_INSERT_PTR, HKV_PRESENT, false, 6)
-HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_PTR_PRESENT_dual, hkv_coalesced_update, HD_OP_FIND_OR_INSERT_PTR, HKV_PRESENT, true, 6)
-HKV_SPECIAL(hkv_special_coalesced_INSERT_OR_ASSIGN_ABSENT_single, hkv_coalesced_upsert, HD_OP_INSERT_OR_ASSIGN, HKV_ABSENT, false, 5)
-HKV_SPECIAL(hkv_special_coalesced_INSERT_OR_ASSIGN_ABSENT_dual, hkv_coalesced_upsert, HD_OP_INSERT_OR_ASSIGN, HKV_ABSENT, true, 4)
-HKV_SPECIAL(hkv_special_coalesced_INSERT_AND_EVICT_ABSENT_single, hkv_coalesced_upsert, HD_OP_INSERT_AND_EVICT, HKV_ABSENT, false, 4)
-HKV_SPECIAL(hkv_special_coalesced_INSERT_AND_EVICT_ABSENT_dual, hkv_coalesced_upsert, HD_OP_INSERT_AND_EVICT, HKV_ABSENT, true, 4)
-HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_ABSENT_single, hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT, HKV_ABSENT, false, 5)
-HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_ABSENT_dual, hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT, HKV_ABSENT, true, 4)
-HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_PTR_ABSENT_single, hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT_PTR, HKV_ABSENT, false, 5)
-HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_PTR_ABSENT_dual, hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT_PTR, HKV_ABSENT, true, 4)
+HKV_SPECIAL(hkv_special_coalesced_INSERT_OR_ASSIGN_PRESENT_single,
+            hkv_coalesced_update, HD_OP_INSERT_OR_ASSIGN, HKV_PRESENT, false, 6)
+HKV_SPECIAL(hkv_special_coalesced_INSERT_OR_ASSIGN_PRESENT_dual,
+            hkv_coalesced_update, HD_OP_INSERT_OR_ASSIGN, HKV_PRESENT, true, 5)
+HKV_SPECIAL(hkv_special_coalesced_INSERT_AND_EVICT_PRESENT_single,
+            hkv_coalesced_update, HD_OP_INSERT_AND_EVICT, HKV_PRESENT, false, 6)
+HKV_SPECIAL(hkv_special_coalesced_INSERT_AND_EVICT_PRESENT_dual,
+            hkv_coalesced_update, HD_OP_INSERT_AND_EVICT, HKV_PRESENT, true, 5)
+HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_PRESENT_single,
+            hkv_coalesced_update, HD_OP_FIND_OR_INSERT, HKV_PRESENT, false, 6)
+HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_PRESENT_dual,
+            hkv_coalesced_update, HD_OP_FIND_OR_INSERT, HKV_PRESENT, true, 5)
+HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_PTR_PRESENT_single,
+            hkv_coalesced_update, HD_OP_FIND_OR_INSERT_PTR, HKV_PRESENT, false, 6)
+HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_PTR_PRESENT_dual,
+            hkv_coalesced_update, HD_OP_FIND_OR_INSERT_PTR, HKV_PRESENT, true, 6)
+HKV_SPECIAL(hkv_special_coalesced_INSERT_OR_ASSIGN_ABSENT_single,
+            hkv_coalesced_upsert, HD_OP_INSERT_OR_ASSIGN, HKV_ABSENT, false, 5)
+HKV_SPECIAL(hkv_special_coalesced_INSERT_OR_ASSIGN_ABSENT_dual,
+            hkv_coalesced_upsert, HD_OP_INSERT_OR_ASSIGN, HKV_ABSENT, true, 4)
+HKV_SPECIAL(hkv_special_coalesced_INSERT_AND_EVICT_ABSENT_single,
+            hkv_coalesced_upsert, HD_OP_INSERT_AND_EVICT, HKV_ABSENT, false, 4)
+HKV_SPECIAL(hkv_special_coalesced_INSERT_AND_EVICT_ABSENT_dual,
+            hkv_coalesced_upsert, HD_OP_INSERT_AND_EVICT, HKV_ABSENT, true, 4)
+HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_ABSENT_single,
+            hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT, HKV_ABSENT, false, 5)
+HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_ABSENT_dual,
+            hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT, HKV_ABSENT, true, 4)
+HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_PTR_ABSENT_single,
+            hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT_PTR, HKV_ABSENT, false, 5)
+HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_PTR_ABSENT_dual,
+            hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT_PTR, HKV_ABSENT, true, 4)
 HKV_SPECIAL(hkv_special_direct_FIND_WHOLE_single, hkv_direct_lookup_now, HD_OP_FIND, HKV_WHOLE, false, 8)
 HKV_SPECIAL(hkv_special_direct_FIND_WHOLE_dual, hkv_direct_lookup_now, HD_OP_FIND, HKV_WHOLE, true, 8)
 HKV_SPECIAL(hkv_special_direct_CONTAINS_WHOLE_single, hkv_direct_lookup, HD_OP_CONTAINS, HKV_WHOLE, false, 8)
@@ -123,7 +149,8 @@ static const special specials[] = {
     { &hkv_variant_coalesced, HKV_UPDATE, HD_OP_FIND_OR_INSERT, HKV_PRESENT,
       { hkv_special_coalesced_FIND_OR_INSERT_PRESENT_single, hkv_special_coalesced_FIND_OR_INSERT_PRESENT_dual } },
     { &hkv_variant_coalesced, HKV_UPDATE, HD_OP_FIND_OR_INSERT_PTR, HKV_PRESENT,
-      { hkv_special_coalesced_FIND_OR_INSERT_PTR_PRESENT_single, hkv_special_coalesced_FIND_OR_INSERT_PTR_PRESENT_dual } },
+      { hkv_special_coalesced_FIND_OR_INSERT_PTR_PRESENT_single,
+        hkv_special_coalesced_FIND_OR_INSERT_PTR_PRESENT_dual } },
     { &hkv_variant_coalesced, HKV_UPSERT, HD_OP_INSERT_OR_ASSIGN, HKV_ABSENT,
       { hkv_special_coalesced_INSERT_OR_ASSIGN_ABSENT_single, hkv_special_coalesced_INSERT_OR_ASSIGN_ABSENT_dual } },
     { &hkv_variant_coalesced, HKV_UPSERT, HD_OP_INSERT_AND_EVICT, HKV_ABSENT,
@@ -131,7 +158,8 @@ static const special specials[] = {
     { &hkv_variant_coalesced, HKV_UPSERT, HD_OP_FIND_OR_INSERT, HKV_ABSENT,
       { hkv_special_coalesced_FIND_OR_INSERT_ABSENT_single, hkv_special_coalesced_FIND_OR_INSERT_ABSENT_dual } },
     { &hkv_variant_coalesced, HKV_UPSERT, HD_OP_FIND_OR_INSERT_PTR, HKV_ABSENT,
-      { hkv_special_coalesced_FIND_OR_INSERT_PTR_ABSENT_single, hkv_special_coalesced_FIND_OR_INSERT_PTR_ABSENT_dual } },
+      { hkv_special_coalesced_FIND_OR_INSERT_PTR_ABSENT_single,
+        hkv_special_coalesced_FIND_OR_INSERT_PTR_ABSENT_dual } },
     { &hkv_variant_direct, HKV_LOOKUP, HD_OP_FIND, HKV_WHOLE,
       { hkv_special_direct_FIND_WHOLE_single, hkv_special_direct_FIND_WHOLE_dual } },
     { &hkv_variant_direct, HKV_LOOKUP, HD_OP_CONTAINS, HKV_WHOLE,
