@@ -188,4 +188,11 @@ hd_status hd_cuda_launch(void *state, uint32_t row, const hd_batch *b, hd_when w
     .put = hd_cuda_put, .move_all = hd_cuda_move_all, .tally = hd_cuda_tally, .launch = hd_cuda_launch, .far = true
 /* clang-format on */
 
+/* An entry point that only a build with CUDA has. */
+#ifdef HD_CUDA
+#define HD_CUDA_ENTRY(entry) entry
+#else
+#define HD_CUDA_ENTRY(entry) NULL
+#endif
+
 #endif

@@ -31,16 +31,10 @@ hd_host_text *hive_host_kernel(uint32_t kernel)
     return row ? row->entry : NULL;
 }
 
+/* clang-format off */
 const hd_design hd_design_hive_host = {
-    .name = "hive",
-    .what = "a dictionary that grows, its GPU kernels on the host machine",
-    .params = &hive_params,
-    .policy = "none",
-    .variants = hive_variants,
-    .unfit = hive_unfit_row,
-    .gpu = &hive_gpu,
-    .host_kernel = hive_host_kernel,
-    .owns = true,
-    HD_ON_HOST,
-    .resize = hd_host_resize,
+    .name = "hive", .what = "a dictionary that grows, its GPU kernels on the host machine",
+    .params = &hive_params, .policy = "none", .variants = hive_variants, .unfit = hive_unfit_row,
+    .gpu = &hive_gpu, .host_kernel = hive_host_kernel, .owns = true, HD_ON_HOST, .resize = hd_host_resize
 };
+/* clang-format on */

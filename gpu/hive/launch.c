@@ -430,41 +430,15 @@ static hd_status resize(void *own, void *entries, const hd_gpu_machine *m, uint6
     return status ? status : resize_to(o, entries, m, buckets, info);
 }
 
+/* clang-format off */
 const hd_gpu hive_gpu = {
-    &hd_design_hive,
-#ifdef HD_CUDA
-    hive_cuda_entry,
-#else
-    NULL,
-#endif
-    HIVE_NUMBER_word_enter,
-    HIVE_NUMBER_word_leave,
-    sizeof(hive_own),
-    usual,
-    room_bytes,
-    begin,
-    pieces,
-    taken,
-    before,
-    after,
-    regions,
-    empty,
-    open_here,
-    planes,
-    lists,
-    launch,
-    resize,
+    &hd_design_hive, HD_CUDA_ENTRY(hive_cuda_entry), HIVE_NUMBER_word_enter, HIVE_NUMBER_word_leave, sizeof(hive_own),
+    usual, room_bytes, begin, pieces, taken, before, after, regions, empty, open_here, planes, lists, launch, resize
 };
 
 const hd_design hd_design_hive_cuda = {
-    .name = "hive",
-    .what = "a dictionary in a GPU's memory",
-    .params = &hive_params,
-    .policy = "none",
-    .variants = hive_variants,
-    .unfit = hive_unfit_row,
-    .gpu = &hive_gpu,
-    .owns = true,
-    HD_ON_CUDA,
-    .resize = hd_cuda_resize,
+    .name = "hive", .what = "a dictionary in a GPU's memory", .params = &hive_params, .policy = "none",
+    .variants = hive_variants, .unfit = hive_unfit_row, .gpu = &hive_gpu, .owns = true, HD_ON_CUDA,
+    .resize = hd_cuda_resize
 };
+/* clang-format on */

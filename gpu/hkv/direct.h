@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * direct - lookups of few keys, with the least latency. A warp reads all keys of a bucket at once and compares them; it
- * reads no digests. So the loads that wait for one another are three: the caller's key, the bucket's keys, the value.
- * A bucket of 128 pairs is 2 KiB, sixteen times what `coalesced` reads of it: where there are many keys, that counts and
- * latency does not.
+ * direct.h - lookups of few keys, with the least latency. A warp reads all keys of a bucket at once and compares them.
+ * It reads no digests. So only three loads wait for one another: the caller's key, the keys of the bucket, the value. A
+ * bucket of 128 pairs has 2 KiB, sixteen times what `coalesced` reads of it. That costs more than the latency when there
+ * are many keys.
  *
  * Differs: HKV has no such kernel.
  */
@@ -12,9 +12,9 @@
 
 #include "gpu/hkv/kernels.h"
 
-enum { HKV_DIRECT_KEYS = 4 /* of a lane at a time: a warp's are the 128 of a usual bucket */ };
+enum { HKV_DIRECT_KEYS = 4 /* per lane and load; a warp covers the 128 keys of a usual bucket */ };
 
-/* The slot of `key` in bucket b; a->v.slots: it is not there. Empty slots hold a reserved key, which is not looked up. */
+/* The slot of `key` in bucket b; a->v.slots: absent. Empty slots have a reserved key, which no item looks up. */
 SIMT_FN uint32_t hkv_direct_slot(simt_tile w, const hkv_args *a, uint64_t b, uint64_t key)
 {
     const hkv_view *v = &a->v;
@@ -50,8 +50,8 @@ SIMT_FN void hkv_direct_search(simt_tile w, const hkv_args *a, hkv_one *o)
     if (slot < v->slots) o->entry = hkv_entry(v, b, slot);
 }
 
-/* The value as it is read, by the widest access that both ends allow. Loops are short: code that is fetched once costs
- * more than what it does. */
+/* Copies the value by the widest access that both addresses allow. The loops are rolled: code that runs once costs more
+ * to load than to run. */
 SIMT_FN void hkv_direct_copy(simt_tile w, uint8_t *to, const uint8_t *from, uint32_t bytes)
 {
     uint32_t low = (uint32_t)((uintptr_t)to | (uintptr_t)from | bytes);

@@ -28,15 +28,10 @@ hd_host_text *hkv_host_kernel(uint32_t kernel)
     return row ? row->entry : NULL;
 }
 
+/* clang-format off */
 const hd_design hd_design_hkv_host = {
-    .name = "hkv",
-    .what = "a bucketed cache, its GPU kernels on the host machine",
-    .params = &hkv_params,
-    .select = hkv_select,
-    .variants = hkv_variants,
-    .unfit = hkv_unfit_row,
-    .gpu = &hkv_gpu,
-    .host_kernel = hkv_host_kernel,
-    .owns = true,
-    HD_ON_HOST,
+    .name = "hkv", .what = "a bucketed cache, its GPU kernels on the host machine", .params = &hkv_params,
+    .select = hkv_select, .variants = hkv_variants, .unfit = hkv_unfit_row, .gpu = &hkv_gpu,
+    .host_kernel = hkv_host_kernel, .owns = true, HD_ON_HOST
 };
+/* clang-format on */

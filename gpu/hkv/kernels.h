@@ -7,8 +7,8 @@
  *     SIMT_ENTRY(hkv_kernel_VARIANT_FAMILY, hkv_args, hkv_VARIANT_FAMILY)
  *
  * a function that says on which tables it cannot run, if there are any; a table hkv_variant_VARIANT (base/variant.h)
- * that names them all; and the line HKV_LISTED(hkv_variant_VARIANT). gpu/hkv/registry.inc lists the files. kernels.cu has
- * further entry points for a GPU: for single operations on usual tables.
+ * that names them all; and the line HKV_LISTED(hkv_variant_VARIANT). gpu/hkv/registry.inc lists the files. kernels.cu
+ * has further entry points for a GPU: for single operations on usual tables.
  */
 #ifndef HKV_KERNELS_H
 #define HKV_KERNELS_H

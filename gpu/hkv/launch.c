@@ -329,41 +329,15 @@ static bool lists(const void *own, const hd_batch *b)
            b->op == HD_OP_INSERT_AND_EVICT || hkv_family_of(b->op) == HKV_EXPORT;
 }
 
+/* clang-format off */
 const hd_gpu hkv_gpu = {
-    &hd_design_hkv,
-#ifdef HD_CUDA
-    hkv_cuda_entry,
-#else
-    NULL,
-#endif
-    HKV_NUMBER_word_enter,
-    HKV_NUMBER_word_leave,
-    sizeof(hkv_own),
-    usual,
-    room_bytes,
-    begin,
-    pieces,
-    taken,
-    before,
-    after,
-    regions,
-    empty,
-    open_here,
-    planes,
-    lists,
-    launch,
-    NULL,
+    &hd_design_hkv, HD_CUDA_ENTRY(hkv_cuda_entry), HKV_NUMBER_word_enter, HKV_NUMBER_word_leave, sizeof(hkv_own),
+    usual, room_bytes, begin, pieces, taken, before, after, regions, empty, open_here, planes, lists, launch, NULL
 };
 
 const hd_design hd_design_hkv_cuda = {
-    .name = "hkv",
-    .what = "a bucketed cache in a GPU's memory",
-    .params = &hkv_params,
-    .select = hkv_select,
-    .few_items = HKV_FEW_ITEMS,
-    .variants = hkv_variants,
-    .unfit = hkv_unfit_row,
-    .gpu = &hkv_gpu,
-    .owns = true,
-    HD_ON_CUDA,
+    .name = "hkv", .what = "a bucketed cache in a GPU's memory", .params = &hkv_params, .select = hkv_select,
+    .few_items = HKV_FEW_ITEMS, .variants = hkv_variants, .unfit = hkv_unfit_row, .gpu = &hkv_gpu, .owns = true,
+    HD_ON_CUDA
 };
+/* clang-format on */

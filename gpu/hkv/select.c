@@ -20,9 +20,10 @@ typedef enum select_kind {
 } select_kind;
 
 /* Measured on an H200 (bench/results, papers/hkv/results). coalesced is the fastest at every size and load factor. It
- * needs buckets of 16 to 128 slots, and layout pairs to insert. Of the variants that run on any table, one thread copies
- * small values and eight threads copy larger ones. The paper uses pipeline from 512 bytes on, and when a table is nearly
- * full (on an H100 NVL); here tlpv2 is faster in these cases. The last row of a kind covers all that is left. */
+ * needs buckets of 16 to 128 slots, and layout pairs to insert. Of the variants that run on any table, one thread
+ * copies small values and eight threads copy larger ones. The paper uses pipeline from 512 bytes on, and when a table
+ * is nearly full (on an H100 NVL); here tlpv2 is faster in these cases. The last row of a kind covers all that is
+ * left. */
 typedef struct row {
     select_kind kind;
     uint32_t value_bytes; /* at most ... */
