@@ -70,6 +70,13 @@ typedef struct hd_launcher {
     uint64_t blocks_few;  /* as many as keep a bus busy                                       */
 } hd_launcher;
 
+/* The blocks of a launch over so many lanes. */
+static inline uint64_t hd_launch_blocks(const hd_launcher *l, uint64_t lanes, uint32_t threads)
+{
+    uint64_t blocks = lanes / threads + (lanes % threads != 0);
+    return blocks < l->blocks_most ? blocks : l->blocks_most;
+}
+
 /* What a design grows in place with. Failures end what was asked. */
 typedef struct hd_gpu_machine {
     hd_launcher on;                                       /* runs in its order */

@@ -76,6 +76,29 @@ static inline const hd_variant_row *hd_variant_row_at(const hd_variant *const *a
     return NULL;
 }
 
+/* The same without its variant; and the variant's name, NULL past the last row. */
+static inline const hd_variant_row *hd_variant_row_numbered(const hd_variant *const *all, uint32_t row)
+{
+    const hd_variant *of;
+    return hd_variant_row_at(all, row, &of);
+}
+static inline const char *hd_variant_row_name(const hd_variant *const *all, uint32_t row)
+{
+    const hd_variant *of;
+    return hd_variant_row_at(all, row, &of) ? of->name : NULL;
+}
+
+#ifndef __CUDACC__
+/* A kernel of the host machine by number; NULL: there is none. shared: those from HD_SHARED_KERNELS on, `n` of them. */
+static inline hd_host_text *hd_variant_host_kernel(const hd_variant *const *all, hd_host_text *const *shared,
+                                                   uint32_t n, uint32_t kernel)
+{
+    const hd_variant_row *row = hd_variant_row_numbered(all, kernel);
+    if (kernel < HD_SHARED_KERNELS) return row ? row->entry : NULL;
+    return kernel - HD_SHARED_KERNELS < n ? shared[kernel - HD_SHARED_KERNELS] : NULL;
+}
+#endif
+
 static inline uint32_t hd_variant_row_count(const hd_variant *const *all)
 {
     uint32_t n = 0;

@@ -25,10 +25,7 @@ static hd_host_text *const shared[] = {
 
 hd_host_text *hive_host_kernel(uint32_t kernel)
 {
-    const hd_variant *of;
-    if (kernel >= HD_SHARED_KERNELS) return kernel < HIVE_KERNELS ? shared[kernel - HD_SHARED_KERNELS] : NULL;
-    const hd_variant_row *row = hd_variant_row_at(hive_host_variants, kernel, &of);
-    return row ? row->entry : NULL;
+    return hd_variant_host_kernel(hive_host_variants, shared, HIVE_KERNELS - HD_SHARED_KERNELS, kernel);
 }
 
 /* clang-format off */

@@ -7,8 +7,8 @@
  *     SIMT_ENTRY(hive_kernel_VARIANT_FAMILY, hive_args, hive_VARIANT_FAMILY)
  *
  * a function that says on which tables it cannot run, if there are any; a table hive_variant_VARIANT (base/variant.h)
- * that names them all; and the line HIVE_LISTED(hive_variant_VARIANT). gpu/hive/registry.inc lists the files. kernels.cu
- * has further entry points for a GPU: for single operations on usual tables.
+ * that names them all; and the line HIVE_LISTED(hive_variant_VARIANT). gpu/hive/registry.inc lists the files.
+ * kernels.cu has further entry points for a GPU: for single operations on usual tables.
  */
 #ifndef HIVE_KERNELS_H
 #define HIVE_KERNELS_H

@@ -132,7 +132,7 @@ static hive_args args_of(const hive_own *o, const hd_batch *b)
 
 static hive_launcher launcher_on(const hd_launcher *to)
 {
-    hive_launcher l = { to->launch, to->zero, to->self, to->blocks_most, WINDOW };
+    hive_launcher l = { *to, WINDOW };
     return l;
 }
 
@@ -141,10 +141,8 @@ static hd_status count_each(const hive_own *o, const hd_launcher *to, const hd_b
 {
     enum { THREADS = 128 };
     gpu_each_args a = { b->each, b->n, o->words->op };
-    uint64_t blocks = b->n / THREADS + (b->n % THREADS != 0);
     if (!b->each || !b->n || !o->gpu.device) return HD_OK;
-    return to->launch(to->self, HIVE_NUMBER_count_each, &a, sizeof a,
-                      blocks < to->blocks_most ? blocks : to->blocks_most, THREADS);
+    return to->launch(to->self, HIVE_NUMBER_count_each, &a, sizeof a, hd_launch_blocks(to, b->n, THREADS), THREADS);
 }
 
 static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd_batch *b, hd_when when)

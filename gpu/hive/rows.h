@@ -19,18 +19,10 @@ extern const hd_variant *const hive_variants[];
 hd_host_text *hive_host_kernel(uint32_t kernel);
 
 /* Row `row`; NULL past the last. */
-static inline const hd_variant_row *hive_row(uint32_t row)
-{
-    const hd_variant *of;
-    return hd_variant_row_at(hive_variants, row, &of);
-}
+static inline const hd_variant_row *hive_row(uint32_t row) { return hd_variant_row_numbered(hive_variants, row); }
 
 /* The name of its variant. */
-static inline const char *hive_row_name(uint32_t row)
-{
-    const hd_variant *of;
-    return hd_variant_row_at(hive_variants, row, &of) ? of->name : NULL;
-}
+static inline const char *hive_row_name(uint32_t row) { return hd_variant_row_name(hive_variants, row); }
 
 static inline uint32_t hive_row_count(void) { return hd_variant_row_count(hive_variants); }
 
@@ -68,22 +60,17 @@ static inline void hive_args_of_batch(hive_args *a, const hd_batch *b)
     a->count = b->count;
 }
 
-/* How the launches of a batch are put on a machine: both return a status that ends the batch. */
+/* What the launches of a batch need. */
 typedef struct hive_launcher {
-    hd_status (*launch)(void *self, uint32_t kernel, const void *args, size_t args_bytes, uint64_t blocks,
-                        uint32_t threads);
-    hd_status (*zero)(void *self, void *p, size_t bytes); /* in order with the launches */
-    void *self;
-    uint64_t blocks_most; /* kernels go over their items in strides: no more blocks than this */
-    uint64_t window;      /* items that the stage holds                                       */
+    hd_launcher on;
+    uint64_t window; /* items that the list buffer holds */
 } hive_launcher;
 
 static inline hd_status hive_launch_one(const hive_launcher *l, uint32_t kernel, const hive_args *a, uint32_t lanes,
                                         uint32_t threads)
 {
-    uint64_t all = (a->last - a->first) * lanes, blocks = all / threads + (all % threads != 0);
-    if (blocks == 0) return HD_OK;
-    return l->launch(l->self, kernel, a, sizeof *a, blocks < l->blocks_most ? blocks : l->blocks_most, threads);
+    uint64_t blocks = hd_launch_blocks(&l->on, (a->last - a->first) * lanes, threads);
+    return blocks ? l->on.launch(l->on.self, kernel, a, sizeof *a, blocks, threads) : HD_OK;
 }
 
 /* The range in parts, a warp for each: counted, then written. */
@@ -92,11 +79,11 @@ static inline hd_status hive_launch_list(const hive_launcher *l, uint32_t kernel
     enum { THREADS = 128 };
     uint64_t parts = (a->last - a->first) / HIVE_LIST_LEAST + 1,
              blocks = ((parts < HIVE_LISTS ? parts : (uint64_t)HIVE_LISTS) * 32 + THREADS - 1) / THREADS;
-    if (blocks > l->blocks_most) blocks = l->blocks_most;
+    if (blocks > l->on.blocks_most) blocks = l->on.blocks_most;
     a->pass = HIVE_COUNTS;
-    hd_status s = l->launch(l->self, kernel, a, sizeof *a, blocks, THREADS);
+    hd_status s = l->on.launch(l->on.self, kernel, a, sizeof *a, blocks, THREADS);
     a->pass = HIVE_WRITES;
-    return s ? s : l->launch(l->self, kernel, a, sizeof *a, blocks, THREADS);
+    return s ? s : l->on.launch(l->on.self, kernel, a, sizeof *a, blocks, THREADS);
 }
 
 /* A keyed batch that lists: window after window, each run and then listed. */
@@ -126,7 +113,7 @@ static inline hd_status hive_launch(const hive_launcher *l, uint32_t row, hive_a
     if (stages) a.last = 0;
     if (stages) return hive_launch_windows(l, row, &a);
     if (r->family == HIVE_EXPORT) return hive_launch_list(l, row, &a);
-    if (r->family == HIVE_SWEEP && a.count) s = l->zero(l->self, a.count, sizeof *a.count);
+    if (r->family == HIVE_SWEEP && a.count) s = l->on.zero(l->on.self, a.count, sizeof *a.count);
     return s ? s : hive_launch_one(l, row, &a, r->lanes, r->threads);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * direct.h - lookups of few keys, with the least latency. A warp reads all keys of a bucket at once and compares them.
- * It reads no digests. So only three loads wait for one another: the caller's key, the keys of the bucket, the value. A
- * bucket of 128 pairs has 2 KiB, sixteen times what `coalesced` reads of it. That costs more than the latency when there
- * are many keys.
+ * It reads no digests. So only three loads wait for one another: the caller's key, the keys of the bucket, the value.
+ * A bucket of 128 pairs has 2 KiB, sixteen times what `coalesced` reads of it. With many keys this costs more than the
+ * latency.
  *
  * Differs: HKV has no such kernel.
  */

@@ -18,6 +18,16 @@
 
 #include "gpu/hkv/item.h"
 
+/* Ends an attempt of rank 0, for all lanes of the tile: got it, or not. */
+SIMT_FN bool hkv_took(simt_tile t, hkv_one *o, bool got, uint32_t holds)
+{
+    got = HKV_FROM0(t, got);
+    if (!got) return false;
+    HKV_SYNC(t);
+    o->holds = holds;
+    return true;
+}
+
 /* Tries the locks of both candidate buckets. */
 SIMT_FN bool hkv_try_buckets(simt_tile t, const hkv_args *a, hkv_one *o)
 {
@@ -30,11 +40,7 @@ SIMT_FN bool hkv_try_buckets(simt_tile t, const hkv_args *a, hkv_one *o)
             if (!got) simt_strel_u32(a->lock + low, 0);
         }
     }
-    got = HKV_FROM0(t, got);
-    if (!got) return false;
-    HKV_SYNC(t);
-    o->holds = HKV_HOLDS_BUCKETS;
-    return true;
+    return hkv_took(t, o, got, HKV_HOLDS_BUCKETS);
 }
 
 /* Tries to own the entry o->entry: replaces its key by HD_KEY_LOCKED. */
@@ -42,11 +48,7 @@ SIMT_FN bool hkv_try_entry(simt_tile t, const hkv_args *a, hkv_one *o)
 {
     bool got = false;
     if (t.rank == 0) got = simt_cas_u64(hkv_key_at(&a->v, o->entry), o->key, HD_KEY_LOCKED, SIMT_ACQUIRE) == o->key;
-    got = HKV_FROM0(t, got);
-    if (!got) return false;
-    HKV_SYNC(t);
-    o->holds = HKV_HOLDS_ENTRY;
-    return true;
+    return hkv_took(t, o, got, HKV_HOLDS_ENTRY);
 }
 
 /* Tries the lock of the table of pins. */
@@ -54,11 +56,7 @@ SIMT_FN bool hkv_try_pins(simt_tile t, const hkv_args *a, hkv_one *o)
 {
     bool got = false;
     if (t.rank == 0) got = simt_cas_u32(a->pin_lock, 0, 1, SIMT_ACQUIRE) == 0;
-    got = HKV_FROM0(t, got);
-    if (!got) return false;
-    HKV_SYNC(t);
-    o->holds = HKV_HOLDS_PINS;
-    return true;
+    return hkv_took(t, o, got, HKV_HOLDS_PINS);
 }
 
 /* Drops what the item holds. An entry gets its key back. */

@@ -22,10 +22,7 @@ static hd_host_text *const shared[] = {
 
 hd_host_text *hkv_host_kernel(uint32_t kernel)
 {
-    const hd_variant *of;
-    if (kernel >= HD_SHARED_KERNELS) return kernel < HKV_KERNELS ? shared[kernel - HD_SHARED_KERNELS] : NULL;
-    const hd_variant_row *row = hd_variant_row_at(hkv_host_variants, kernel, &of);
-    return row ? row->entry : NULL;
+    return hd_variant_host_kernel(hkv_host_variants, shared, HKV_KERNELS - HD_SHARED_KERNELS, kernel);
 }
 
 /* clang-format off */

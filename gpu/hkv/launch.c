@@ -217,8 +217,7 @@ static hkv_args args_of(const hkv_own *o, const hd_batch *b, hd_when when)
 static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd_batch *b, hd_when when)
 {
     hkv_own *o = (hkv_own *)own;
-    hkv_launcher l = { to->launch,     to->zero,      to->self, to->blocks_most, o->window, fetch_window(&o->gpu.info),
-                       to->blocks_few, &o->unfinished };
+    hkv_launcher l = { *to, o->window, fetch_window(&o->gpu.info), &o->unfinished };
     return hkv_launch(&l, row, args_of(o, b, when));
 }
 

@@ -20,18 +20,10 @@ extern const hd_variant *const hkv_variants[];
 hd_host_text *hkv_host_kernel(uint32_t kernel);
 
 /* Row `row`; NULL past the last. */
-static inline const hd_variant_row *hkv_row(uint32_t row)
-{
-    const hd_variant *of;
-    return hd_variant_row_at(hkv_variants, row, &of);
-}
+static inline const hd_variant_row *hkv_row(uint32_t row) { return hd_variant_row_numbered(hkv_variants, row); }
 
 /* The name of its variant. */
-static inline const char *hkv_row_name(uint32_t row)
-{
-    const hd_variant *of;
-    return hd_variant_row_at(hkv_variants, row, &of) ? of->name : NULL;
-}
+static inline const char *hkv_row_name(uint32_t row) { return hd_variant_row_name(hkv_variants, row); }
 
 static inline uint32_t hkv_row_count(void) { return hd_variant_row_count(hkv_variants); }
 
@@ -73,31 +65,21 @@ static inline void hkv_args_of_batch(hkv_args *a, const hd_batch *b)
     a->count = b->count;
 }
 
-/* How the launches of a batch are put on a machine: both return a status that ends the batch. */
+/* What the launches of a batch need. */
 typedef struct hkv_launcher {
-    hd_status (*launch)(void *self, uint32_t kernel, const void *args, size_t args_bytes, uint64_t blocks,
-                        uint32_t threads);
-    hd_status (*zero)(void *self, void *p, size_t bytes); /* in order with the launches */
-    void *self;
-    uint64_t blocks_most;  /* kernels go over their items in strides: no more blocks than this   */
-    uint64_t window;       /* items that the stage holds                                         */
-    uint64_t fetch_window; /* items that the room for fetches holds                              */
-    uint64_t fetch_blocks; /* that keep the bus busy, and no more: what is on its way stays near */
+    hd_launcher on;
+    uint64_t window;       /* items that the list buffer holds     */
+    uint64_t fetch_window; /* items that the room for fetches holds */
     /* the table's: a batch that failed may have left counts that are 0 at rest; NULL where none fails */
     bool *unfinished;
 } hkv_launcher;
-
-static inline uint64_t hkv_blocks_for(const hkv_launcher *l, uint64_t lanes, uint32_t threads)
-{
-    uint64_t blocks = lanes / threads + (lanes % threads != 0);
-    return blocks < l->blocks_most ? blocks : l->blocks_most;
-}
 
 static inline hd_status hkv_launch_one(const hkv_launcher *l, uint32_t kernel, const hkv_args *a, uint32_t lanes,
                                        uint32_t threads)
 {
     if (a->first == a->last) return HD_OK;
-    return l->launch(l->self, kernel, a, sizeof *a, hkv_blocks_for(l, (a->last - a->first) * lanes, threads), threads);
+    return l->on.launch(l->on.self, kernel, a, sizeof *a,
+                        hd_launch_blocks(&l->on, (a->last - a->first) * lanes, threads), threads);
 }
 
 static inline bool hkv_list_wanted(const hkv_args *a)
@@ -109,9 +91,9 @@ static inline bool hkv_list_wanted(const hkv_args *a)
 static inline hd_status hkv_launch_list(const hkv_launcher *l, uint32_t kernel, const hkv_args *a, uint32_t threads)
 {
     uint64_t segments = (a->last - a->first) / HKV_SEGMENT_LEAST + 2, most = HKV_SEGMENTS;
-    if (a->first == a->last) return a->count ? l->zero(l->self, a->count, sizeof *a->count) : HD_OK;
-    if (most > l->blocks_most) most = l->blocks_most;
-    return l->launch(l->self, kernel, a, sizeof *a, segments < most ? segments : most, threads);
+    if (a->first == a->last) return a->count ? l->on.zero(l->on.self, a->count, sizeof *a->count) : HD_OK;
+    if (most > l->on.blocks_most) most = l->on.blocks_most;
+    return l->on.launch(l->on.self, kernel, a, sizeof *a, segments < most ? segments : most, threads);
 }
 
 /* The next items of the batch, at most `window`. False: that was all. */
@@ -128,8 +110,8 @@ static inline hd_status hkv_counts_begin(const hkv_launcher *l, const hkv_args *
 {
     hd_status s = HD_OK;
     bool zero = l->unfinished && *l->unfinished;
-    if (zero && a->fetch_count) s = l->zero(l->self, a->fetch_count, HKV_FETCH_COUNTS * sizeof *a->fetch_count);
-    if (zero && a->left_count && !s) s = l->zero(l->self, a->left_count, HKV_LEFT_COUNTS * sizeof *a->left_count);
+    if (zero && a->fetch_count) s = l->on.zero(l->on.self, a->fetch_count, HKV_FETCH_COUNTS * sizeof *a->fetch_count);
+    if (zero && a->left_count && !s) s = l->on.zero(l->on.self, a->left_count, HKV_LEFT_COUNTS * sizeof *a->left_count);
     if (l->unfinished && !s) *l->unfinished = true;
     return s;
 }
@@ -211,9 +193,10 @@ static inline hd_status hkv_launch_fetches(const hkv_launcher *l, uint32_t row, 
         uint64_t threads = (a->last - a->first + HKV_SORT_ITEMS - 1) / HKV_SORT_ITEMS;
         s = hkv_launch_one(l, row, a, hkv_row(row)->lanes, hkv_row(row)->threads);
         if (!s)
-            s = l->launch(l->self, HKV_NUMBER_fetch_sort, a, sizeof *a, hkv_blocks_for(l, threads, HKV_SORT_THREADS),
-                          HKV_SORT_THREADS);
-        if (!s) s = l->launch(l->self, HKV_NUMBER_fetch_values, a, sizeof *a, l->fetch_blocks, HKV_FETCH_THREADS);
+            s = l->on.launch(l->on.self, HKV_NUMBER_fetch_sort, a, sizeof *a,
+                             hd_launch_blocks(&l->on, threads, HKV_SORT_THREADS), HKV_SORT_THREADS);
+        if (!s)
+            s = l->on.launch(l->on.self, HKV_NUMBER_fetch_values, a, sizeof *a, l->on.blocks_few, HKV_FETCH_THREADS);
     }
     return hkv_counts_end(l, s);
 }
@@ -242,7 +225,7 @@ static inline hd_status hkv_launch(const hkv_launcher *l, uint32_t row, hkv_args
     if (fetches) return hkv_launch_fetches(l, row, &a);
     if (hkv_has_passes(row, &a)) return hkv_launch_passes(l, row, &a);
     if (r->family == HKV_EXPORT) return hkv_launch_list(l, row, &a, r->threads);
-    if (counts && a.count) s = l->zero(l->self, a.count, sizeof *a.count);
+    if (counts && a.count) s = l->on.zero(l->on.self, a.count, sizeof *a.count);
     return s ? s : hkv_launch_one(l, row, &a, r->lanes, r->threads);
 }
 

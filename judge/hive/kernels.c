@@ -64,7 +64,7 @@ hd_status hive_fixture_queue(const fixture_kernel *k, simt_machine *m, const voi
                              uint64_t window)
 {
     fixture_target t = fixture_target_of(k, m, stream, hive_row(k->row)->threads);
-    hive_launcher l = { launch, fixture_zero, &t, UINT64_MAX, window };
+    hive_launcher l = { { launch, fixture_zero, &t, UINT64_MAX, UINT64_MAX }, window };
     return hive_launch(&l, k->row, *(const hive_args *)args);
 }
 

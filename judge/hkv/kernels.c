@@ -24,7 +24,7 @@ static hd_status launch(void *self, uint32_t kernel, const void *args, size_t ar
 static hd_status queue(const fixture_kernel *k, simt_machine *m, const void *args, uint32_t stream)
 {
     fixture_target t = fixture_target_of(k, m, stream, hkv_row(k->row)->threads);
-    hkv_launcher l = { launch, fixture_zero, &t, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, NULL };
+    hkv_launcher l = { { launch, fixture_zero, &t, UINT64_MAX, UINT64_MAX }, UINT64_MAX, UINT64_MAX, NULL };
     return hkv_launch(&l, k->row, *(const hkv_args *)args);
 }
 
