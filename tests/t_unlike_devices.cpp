@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * t_unlike_devices.cpp - the CUDA device seam (lib/device_cuda.cu) on two devices of different sizes: a grid has as many
+ * blocks as the device of the launch runs at a time, and each device is asked for that once. The runtime is a stub.
+ */
+#include "tests/cuda_stub.h"
+#include "tests/plain.h"
+
+#include "lib/device_cuda.cu"
+
+static const void *entry_of(uint32_t kernel, const void *)
+{
+    static const char entries[2] = { 0, 0 };
+    return &entries[kernel];
+}
+
+/* The blocks of a launch that has work for `blocks` on that device. */
+static unsigned grid_on(int device, uint32_t kernel, uint64_t blocks)
+{
+    hd_gpu gpu = hd_gpu();
+    hd_launch l = hd_launch();
+    int before = 0, args = 0;
+    gpu.cuda_entry = entry_of;
+    l.gpu = &gpu;
+    l.kernel = kernel;
+    l.threads = 128;
+    l.blocks = blocks;
+    l.args = &args;
+    l.args_bytes = sizeof args;
+    if (hd_device_os.use(nullptr, device, &before)) return 0;
+    return hd_device_os.launch(nullptr, &l, nullptr) ? 0 : stub_grid;
+}
+
+int main()
+{
+    const unsigned small = 4 * 2, large = 100 * 3;
+    for (uint32_t kernel = 0; kernel < 2; kernel++) {
+        ok(grid_on(0, kernel, 1000) == small, "the first device fills its processors");
+        ok(grid_on(1, kernel, 1000) == large, "the second one fills its own");
+        ok(grid_on(0, kernel, 1000) == small && grid_on(1, kernel, 1000) == large, "and both do so again");
+        ok(grid_on(1, kernel, 5) == 5, "a small batch has the blocks that it needs");
+    }
+    ok(stub_asked == 4, "each device is asked once for each kernel");
+    ok(stub_launches == 10, "every launch was seen");
+    return plain_finish();
+}
