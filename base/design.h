@@ -78,9 +78,9 @@ struct hd_design {
     /* On the host machine: its kernel of a number (base/variant.h); NULL: there is none. */
     hd_host_text *(*host_kernel)(uint32_t kernel);
     /* The name of the variant that suits the operation best on a table of this value size and load factor (choice 0),
-     * second best (1), and so on; NULL: there are no more. `few`: for batches of at most few_items. A pure function. The
-     * table takes the first that fits, and where none does, the first row of the design that fits. select itself NULL:
-     * always that. */
+     * second best (1), and so on; NULL: there are no more. `few`: for batches of at most few_items. A pure function.
+     * The table takes the first that fits, and where none does, the first row of the design that fits. select itself
+     * NULL: always that. */
     const char *(*select)(hd_op op, uint32_t value_bytes, double load_factor, bool few, uint32_t choice);
     uint64_t few_items; /* batches up to this size are selected for apart; 0: none */
     /* Batches may bring arrays that only a device can read: the spine does not look into them. */

@@ -46,8 +46,9 @@ typedef struct hd_launch {
     uint64_t blocks;  /* or as many as run at a time: kernels go over their items in strides */
     const void *args;
     size_t args_bytes;
-    /* Where a prepared launch is kept, which makes later launches on the same stream faster. *prepared is NULL before the
-     * first launch; the seam sets it, and prepared_destroy frees it. NULL: none is kept. Always NULL in a capture. */
+    /* Where a prepared launch is kept, which makes later launches on the same stream faster. *prepared is NULL before
+     * the first launch; the seam sets it, and prepared_destroy frees it. NULL: none is kept. Always NULL in a
+     * capture. */
     void **prepared;
 } hd_launch;
 
