@@ -3,7 +3,7 @@
  * fuzz_api.c - any sequence of calls of the library, on two tables at once: right ones and wrong ones, with memory
  * refused and files failing now and then. Every call has the status that the header promises; one that is refused gives
  * a reason, writes nothing and leaves its table as it was; after one that is not, every invariant holds; reading
- * changes nothing; at the end nothing is left.
+ * changes nothing; the counters grow by what a batch, mixed or not, told of; at the end nothing is left.
  *
  *   a step   which table and call, trouble, and then what the call takes
  */
@@ -350,6 +350,34 @@ static const char *all_poison(const session *s, hd_batch whole)
     return why ? fuzz_say("a batch that was refused: %s", why) : NULL;
 }
 
+/* The totals have grown by the batch's items: each under its own operation and its outcome, in mixed batches, too. */
+static const char *counters_wrong(const session *s, const hd_batch *b)
+{
+    hd_counters now, want = s->x->before.counters;
+    bool keyed = b->each || judge_ops[b->op].keyed;
+    want.batches++;
+    want.items += keyed ? b->n : 0;
+    if (!b->each) want.op[b->op] += keyed ? b->n : 1;
+    for (uint64_t i = 0; keyed && i < b->n; i++) {
+        if (b->each) want.op[b->each[i]]++;
+        if (b->outcome) want.outcome[b->outcome[i]]++;
+    }
+    if (hd_counters_sync(s->x->t, &now)) return hd_why();
+    if (!b->outcome) memcpy(want.outcome, now.outcome, sizeof now.outcome);
+    for (int o = 0; o < HD_OUTCOME_COUNT; o++)
+        if (now.outcome[o] != want.outcome[o])
+            return fuzz_say("%" PRIu64 " items were %s, and %" PRIu64 " are counted", want.outcome[o],
+                            hd_outcome_name((hd_outcome)o), now.outcome[o]);
+    for (int o = 0; o < HD_OP_COUNT_; o++)
+        if (now.op[o] != want.op[o])
+            return fuzz_say("%" PRIu64 " items of %s, and %" PRIu64 " are counted", want.op[o], hd_op_name((hd_op)o),
+                            now.op[o]);
+    if (now.batches != want.batches || now.items != want.items)
+        return fuzz_say("%" PRIu64 " batches of %" PRIu64 " items, and %" PRIu64 " of %" PRIu64 " are counted",
+                        want.batches, want.items, now.batches, now.items);
+    return NULL;
+}
+
 static const char *call_run(session *s)
 {
     hd_batch b, whole;
@@ -373,6 +401,7 @@ static const char *call_run(session *s)
     hd_info info;
     if (!why && (hd_table_info(s->x->t, &info) || info.now != s->x->before.info.now + ticks))
         why = "the clock went wrong";
+    if (!why) why = counters_wrong(s, &whole);
     return why ? fuzz_say("%s: %s", hd_op_name(whole.op), why) : NULL;
 }
 
