@@ -412,6 +412,7 @@ static void misuse(void **state)
     must_fail(hd_shrink(NULL, 4), HD_EINVAL, "table");
     must_fail(hd_shrink(cache, 1), HD_EINVAL, "hkv does not shrink");
     must_fail(hd_shrink(t, 0), HD_EINVAL, "buckets");
+    check(!strstr(hd_why(), "fewer"), "0 is not too many to shrink to: %s", hd_why());
     must_fail(hd_shrink(t, 3), HD_EINVAL, "fewer than the 4 that the table began with");
     must_fail(hd_shrink(t, 10), HD_EINVAL, "buckets");
     must_fail(hd_shrink(t, UINT64_MAX), HD_EINVAL, "buckets");
