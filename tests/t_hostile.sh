@@ -263,7 +263,7 @@ else
 4 | | ulimit -v 100000; heddle run
 4 | | ulimit -v 200000; heddle run
 4 | | ulimit -v 200000; OMP_NUM_THREADS=64 heddle run hkv.serve.ref batch=4096x4
-4 | Too many | ulimit -n 4; heddle sweep trace.txt txt --sizes 128 --plot curves.svg 3<&-
+4 | open.files$ | ulimit -n 4; heddle sweep trace.txt txt --sizes 128 --plot curves.svg 3<&-
 END_OF_TABLE
 fi
 table <<'END_OF_TABLE'
