@@ -4,7 +4,7 @@
  * keys together.
  *
  * A search step needs one block of at most 128 bytes per key. The warp copies the blocks of its 32 keys into 32 rows of
- * shared memory, so 32 loads are in flight at a time. The lane of a key reads its row, decides, and claims the entry
+ * shared memory, so 32 blocks are in flight at a time. The lane of a key reads its row, decides, and claims the entry
  * with one compare-and-swap (CAS) of the key word. The warp then copies the values. A lane whose item is done takes the
  * next item of the warp, so an item that retries does not stall the other lanes.
  *
@@ -12,9 +12,9 @@
  * 1. Loads
  *
  *     step             when                         bytes per key                 loaded by
- *     digest line      every search                 slots: 16, 32, 64 or 128      the warp, into rows
+ *     digest line      every search                 1 per slot: 16, 32, 64, 128   the warp, into rows
  *     key and score    for each matching digest     16; layout planes: 8, no score  the lane of the item
- *     bound line       upsert, bucket full          slots: 8 for every 8 slots    the warp, into rows
+ *     bound line       upsert, bucket full          8 per group of 8 slots        the warp, into rows
  *     group of pairs   upsert, bucket full          128: 8 keys and scores        the warp, into rows
  *     value            the operation moves values   value_bytes                   the warp, in pieces of 16 bytes
  *
@@ -40,7 +40,8 @@
  *     The batch lock (concurrency/lock.h) separates batches by role. With lock `none` the caller does so.
  *     - Readers run with readers only. A lookup therefore claims nothing and loads keys plainly.
  *     - Updates (touch, assign, assign_values, assign_scores) may run with other updates.
- *     - An upsert or an erase runs alone. The passes of an upsert (passes.h) are launches that follow each other.
+ *     - An upsert or an erase runs alone. The passes of an upsert (passes.h) are launches that follow each other. The
+ *       two passes over present keys run hkv_coalesced_update, so they count as update launches below.
  *
  *
  * 3. Who may write what
@@ -54,7 +55,7 @@
  *              the holder of the bucket, at levels TO_INSERT and ALWAYS (section 4)    store, relaxed, then release
  *     digest   the owner; the holder of the bucket                                     store, relaxed
  *     score    the owner; the holder of the bucket                                     store, relaxed, or with the key
- *              update launches: an item that changes only the score (last store wins)  store, relaxed
+ *              update launches: an item that changes only the score; last store wins   store, relaxed
  *     bound    lower: an item that lowers a score, before it publishes the score       atomic min, relaxed
  *              raise: an item that evicts                                              store, relaxed
  *     value    the owner; the holder of the bucket                                     plain
@@ -63,24 +64,29 @@
  *
  * 4. Bucket locks
  *
- *     hkv_coalesced_locking() chooses one level per launch. The code compares levels with < and >=.
+ *     hkv_coalesced_locking() chooses one level per launch of upserts. The code compares levels with < and >=.
  *
  *     level       an item locks its buckets    when the level is enough
- *     NEVER       never                        update and erase launches: no item evicts; upserts: no key comes twice
+ *     NEVER       never                        update and erase launches: no item evicts. Upserts: no key comes twice
  *                                              and no score falls, not even by an eviction
  *     TO_EVICT    before it evicts             no present entry's score falls, and each key has one candidate bucket
  *     TO_INSERT   before it inserts or evicts  no present entry is changed except by an eviction
- *     ALWAYS      before it searches           always: pins, accum_or_assign, scores that fall, dual mode
+ *     ALWAYS      before it searches           in every launch
+ *
+ *     The pass over absent keys has TO_INSERT in dual mode or while keys are pinned, else TO_EVICT. Other upserts have
+ *     ALWAYS in four cases: keys are pinned; accum_or_assign; a hit may lower a score; dual mode, if keys may repeat or
+ *     an eviction may lower a score. Pins do not come or go during a launch: lock_keys and unlock_keys are inserters.
+ *     An item of a pinned key changes nothing, so it claims nothing.
  *
  *     Lock order. An item tries each lock once per round and never spins. It takes two bucket locks in ascending order,
  *     and drops the first if it cannot get the second. It tries no bucket lock while it owns an entry. An owner waits
  *     for nothing: it publishes in the round in which it claimed. So an item may hold buckets while it waits for an
- *     entry, and no cycle of waits exists. After an item gets a lock it searches again.
+ *     entry, and no cycle of waits exists. After an item gets a lock it searches, again if it has searched before.
  *
  *
  * 5. The life of an entry, and the memory orders
  *
- *     state           key       digest        score         bound of the group   value
+ *     state           key       digest        score         bound of its group   value
  *     empty           EMPTY     0             0             0                    unused
  *        |  CAS EMPTY -> LOCKED, acquire                                                INSERTED takes effect
  *     owned, new      LOCKED    of this key   0             0                    the warp writes it
@@ -91,13 +97,16 @@
  *        |  store key, and score if it changed, release                                 UPDATED or HIT takes effect
  *     published       the key   of this key   new score     <= its score         readable
  *        |  CAS key -> LOCKED, acquire; the score is still the least                    EVICTED takes effect
- *     owned, victim   LOCKED    of new key    of new key    <= its group         old value out, new value in
+ *     owned, victim   LOCKED    of new key    of new key    <= all its scores    old value out, new value in
  *        |  store the new key, release
  *     published       new key   of new key    its score     <= its score         readable
  *        |  CAS key -> LOCKED, acquire
  *     owned, erased   LOCKED    0             old score     0                    unused
  *        |  store EMPTY and score 0, release                                            ERASED took effect at digest 0
  *     empty           EMPTY     0             0             0                    unused
+ *
+ *     LOCKED is HD_KEY_LOCKED, EMPTY is HD_KEY_EMPTY. REPLACED is HKV_KEY_REPLACED: the owner replaces value and score
+ *     and reads neither, so another item of the key need not wait for it (hkv_coalesced_overwritten).
  *
  *     At levels TO_INSERT and ALWAYS a relaxed store of LOCKED under the bucket lock replaces the CAS of an insert and
  *     of an eviction. At ALWAYS a present key stays in place while its score and value change.
@@ -107,12 +116,20 @@
  *     CAS of a bucket lock                    acquire   release store of 0 to the lock in hkv_let_go()
  *     score of a victim, after its CAS        relaxed   comes after the CAS, by its acquire
  *     key and score in a search               relaxed   nothing: the CAS checks the key again
- *     digests, bounds and groups in rows      relaxed   nothing: likewise
+ *     digests, bounds and groups in rows      relaxed   nothing: an old value does no harm (section 8, B, C and E)
  *
- *     A key and its score are published by one 16-byte store. The score must not become visible after the key
- *     (slots.pml, FAULT 5). A 16-byte load is atomic for each word only, so a search may see a key beside an older
- *     score. This does no harm: a claim fails if the key changed, and reads the score again where another item may
- *     have changed it (hkv_has_score).
+ *     The score must not become visible after the key: another item could take the entry for a victim by its old score
+ *     (slots.pml, FAULT 5). There are two ways to store them:
+ *     - An insert without the bucket lock, an owner that changes the score, and an erase store both words by one
+ *       release store of 16 bytes. The entry is aligned to 16 bytes. The file assumes that a GPU makes all 16 bytes
+ *       visible at once. PTX promises this for each word only. The simulator makes the same assumption (simt/weak.c),
+ *       so it cannot refute it.
+ *     - An eviction, an item that holds the bucket, and every item in layout planes store the score first, relaxed, and
+ *       then the key, with release. (At ALWAYS the score of a present key changes alone, under the bucket lock.)
+ *
+ *     A 16-byte load is atomic for each word only, and another item may store between the reads of the two words. So a
+ *     search may see a key beside an older score. This does no harm. If the key changed, the claim fails. If only the
+ *     score may have changed, the item loads it again after the claim (the victim's score; hkv_has_score).
  *
  *     A lane claims, and other lanes copy the value. simt_sync_tile() after the claim makes the lane's acquire valid
  *     for the warp. simt_sync_tile() after the copy puts the copies of all lanes before the lane's release.
@@ -143,7 +160,7 @@
  *        +--> absent, room: CAS of EMPTY ------------------- fails ---------->+
  *        |       +---------------------------------------> INSERTED           |
  *        |                                                                    |
- *        +--> absent, full: CAS of the victim ---- fails, or new score ------>+
+ *        +--> absent, full: CAS of the victim ---- fails, or new score ------>+  keeps BUCKETS
  *                +---------------------------------------> EVICTED, or REFUSED without a CAS
  *
  *     outcome                   holds                         next
@@ -152,11 +169,18 @@
  *     ERASED                    NOTHING                       deliver, NO_ITEM
  *     other outcomes            ENTRY, BUCKETS, or NOTHING    move the value, publish, let go, deliver, NO_ITEM
  *
- *     An item retries because another item owned an entry, won a CAS, changed a score or held a lock. The item retries
- *     in the next round, after a backoff.
+ *     An item tries again if another item owned an entry, won a CAS, changed a score or held a lock. At TO_EVICT and
+ *     TO_INSERT it also tries again after it got the lock. The next try is in the next round, after a backoff.
+ *
+ *     hkv_pass_leave() appends the item's number to the list from which the next pass takes its items. The pass over
+ *     absent keys also notes the item's place in the list. By this place hkv_absent_left() finds out whether that pass
+ *     left a given item.
  *
  *
- * 7. When an item takes effect (calls of simt_ticket*)
+ * 7. When an item takes effect
+ *
+ *     A call of simt_ticket*() reports this moment to the simulator's judge, which replays the items in this order
+ *     (doc/dialect.md). On a GPU the calls do nothing, unless HD_TICKETS is defined.
  *
  *     outcome                     moment
  *     HIT, UPDATED                claimed: the store that publishes the key
@@ -173,10 +197,15 @@
  * 8. Why it is correct
  *
  *     A. An entry has one owner, because an owner replaced the key by CAS.
- *     B. Two items of one key never claim two free slots of one bucket. An insert claims the lowest slot whose digest
- *        it saw as 0. In a launch that inserts, no slot becomes free. Suppose an item wants the key that another item
- *        put into slot j. If it sees digest 0 in slot j or before, its CAS fails there. If it sees the key's digest, it
- *        reads the key word and finds the key, or finds a mark and retries.
+ *     B. Two items of one key never get two slots of one bucket. An insert claims the lowest slot whose digest it saw
+ *        as 0. In a launch that inserts, no slot becomes free, so only one CAS of EMPTY can succeed for each slot.
+ *        Suppose item 1 has claimed slot j for its key. It saw all lower slots taken, and they stay taken. Item 2 of
+ *        the same key has three possibilities:
+ *        - It sees digest 0 in slot j or in a lower slot. Its CAS fails there, because the slot is taken.
+ *        - It sees the key's digest in slot j. It reads the key word, and finds the key, or finds a mark and retries.
+ *        - The new entry has been evicted from slot j since. Then the bucket is full: every CAS of EMPTY fails. Item 2
+ *          can only evict. Where keys repeat, it holds the bucket for this (TO_EVICT and above) and has searched for
+ *          the key again after it got the lock.
  *     C. A victim has the least score of its bucket. A bound is never above a score of its group. The search takes the
  *        group with the least bound and compares the least score of this group with the other bounds. Then no other
  *        score is lower. While scores only rise, a score that is unchanged after the claim is still the least. Where
@@ -184,6 +213,12 @@
  *     D. A slot that was claimed without a lock has score 0 until its key is published. An item that evicts may
  *        find this slot as the least. It then sees a reserved key in the slot and retries. So it never evicts an
  *        entry that is not published.
+ *     E. An item that holds a bucket has a recent enough view of its digests. It sees all that earlier holders wrote:
+ *        their release of the lock pairs with its acquire, and simt_sync_tile() in hkv_rows_fetch() extends this to
+ *        the lanes that copy the row. At TO_EVICT other items insert without the lock, and the holder may see such a
+ *        slot still as free. Then it does not evict: it lets the bucket go, its CAS of EMPTY fails, and it searches
+ *        again. If it sees no free slot, every digest is the present one: only an eviction changes a digest other than
+ *        0, and at this level it needs the lock.
  *
  *     slots.pml models the claims, the bounds and the passes for the model checker spin, in sequentially consistent
  *     memory. The simulator runs this file in weak memory (tests/t_kernels.c, `heddle sched`, `heddle museum`).
@@ -197,6 +232,18 @@
  *       it also orders memory among the lanes.
  *     - Publish last: digest, score and value come before the release store of the key.
  *     - Lower the bound before you publish a lower score.
+ *     - Extend what checks the file:
+ *
+ *     a change of                       extends
+ *     the moment when an item takes     the call of simt_ticket*() there, and section 7. The tests of kernels need no
+ *     effect                            change: tests/t_agree.c runs every operation, policy and mode
+ *     the accesses to a slot, a bound,  gpu/hkv/slots.pml: the new step, and a FAULT that leaves it out, which
+ *     a lock or a pass                  tests/t_models.sh must find
+ *     a memory order                    museum/bugs: a bug with a weaker order, which `heddle museum` must find
+ *     the levels, a flag of policies    hkv_coalesced_locking() and section 4; tests/t_policies.c searches for inputs
+ *                                       that refute a flag
+ *     the operations                    hkv_rule_of(), hkv_rates_only(), hkv_replaces(), hkv_has_passes();
+ *                                       doc/extending.md has a worked example
  */
 #ifndef HKV_COALESCED_H
 #define HKV_COALESCED_H
@@ -212,9 +259,9 @@ enum { HKV_LOCK_NEVER, HKV_LOCK_TO_EVICT, HKV_LOCK_TO_INSERT, HKV_LOCK_ALWAYS };
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-/* Copies block `number` of the blocks of `bytes` (16, 32, 64 or 128) that begin at `base` into the row of each lane
- * with `wanted`. A number has 32 bits: no table has 2^32 buckets, or 2^32 groups of eight entries. The copies are
- * relaxed, because other items may write the block. */
+/* For each lane with `wanted`: copies `bytes` bytes (16, 32, 64 or 128) from base + number * bytes into the lane's row.
+ * A number has 32 bits: no table has 2^32 buckets, or 2^32 groups of eight entries. The copies are relaxed, because
+ * other items may write the block. */
 SIMT_FN void hkv_rows_fetch(simt_tile w, uint8_t *rows, const uint8_t *base, uint64_t number, bool wanted,
                             uint32_t bytes)
 {
@@ -231,7 +278,8 @@ SIMT_FN void hkv_rows_fetch(simt_tile w, uint8_t *rows, const uint8_t *base, uin
     simt_sync_tile(w);
 }
 
-/* One value per lane, copied by the lanes that have one; from NULL: zeros. For addresses that no 16-byte copy suits. */
+/* Each lane with `wanted` copies its value alone. If `from` is NULL, it writes zeros. For the case that an address or
+ * the size is no multiple of 16. */
 SIMT_FN void hkv_rows_copy_alone(uint8_t *to, const uint8_t *from, bool wanted, uint32_t bytes)
 {
     if (wanted && from) hkv_copy(simt_tile_of(1), to, from, bytes, true);
@@ -239,8 +287,9 @@ SIMT_FN void hkv_rows_copy_alone(uint8_t *to, const uint8_t *from, bool wanted, 
     simt_join();
 }
 
-/* The lanes of `who` copy one value each, in `pieces` pieces of 16 bytes. 2^bits lanes share a value: the number of
- * pieces, rounded up to a power of two, and at most 32. Each lane has four loads in flight. */
+/* Copies one value, of `pieces` pieces of 16 bytes, for each lane of `who`. The warp shares the work: 2^bits lanes copy
+ * one value together. 2^bits is the number of pieces, rounded up to a power of two, and at most 32. Each lane has four
+ * loads in flight. */
 SIMT_FN void hkv_rows_copy_pieces(simt_tile w, uint8_t *to, const uint8_t *from, uint32_t who, uint32_t pieces)
 {
     uint32_t bits = 0;
@@ -477,8 +526,8 @@ typedef struct hkv_victim {
 
 /* Finds the least score of bucket b for the lanes with `wanted`, and stores it in *x if *x is empty or higher. Loads
  * the bounds, then the group with the least bound. If the least score of the group is above the second bound, raises
- * the bound and repeats. Needs: scores of the bucket do not fall meanwhile. A store of a raised bound may overtake
- * another: both values are at or below the scores. */
+ * the bound and repeats. Needs: scores of the bucket do not fall meanwhile. Two items may raise one bound at the same
+ * time, and the lower value may remain. Both values are correct bounds. */
 SIMT_FN void hkv_rows_victim(simt_tile w, const hkv_args *a, uint8_t *rows, const uint8_t *row, uint64_t b, bool wanted,
                              hkv_victim *x)
 {
@@ -578,10 +627,11 @@ SIMT_FN void hkv_coalesced_erase_claimed(const hkv_args *a, hkv_one *o)
     o->holds = HKV_HOLDS_NOTHING;
 }
 
-/* True: the score that the search loaded beside the key can be used; it need not be read again after the claim. The
- * old score then serves only the bound, because the policy ignores it. With distinct keys no other item of the batch
- * changes it. In a pass, or beside another batch of updates, another item may: that item lowers the bound for its own
- * score. */
+/* True: the score that the search loaded beside the key can be used; it need not be loaded again after the claim. The
+ * policy ignores the old score. The item needs it only to decide whether to lower the bound: if its own score is lower.
+ * With distinct keys no other item of the batch changes the score. In a pass over present keys, or beside another batch
+ * of updates, another item may change the score after it was loaded. This does no harm: no item raises bounds in these
+ * launches, so the bound stays at or below the loaded score. */
 SIMT_FN bool hkv_has_score(const hkv_args *a)
 {
     return a->v.step == 2 && (a->distinct || a->pass) && (a->policy_flags & HD_ORDER_FREE);
@@ -594,10 +644,11 @@ SIMT_FN bool hkv_replaces(const hkv_args *a)
     return (a->op == HD_OP_ASSIGN || hkv_passes_present(a)) && (a->policy_flags & HD_ORDER_FREE);
 }
 
-/* True: the score shows that item o->score - a->clock of this launch already wrote the entry. The score is the time of
- * its writer (args.times_tell). In the second pass over present keys the writer may be the item that inserted the key.
- * This item found no key before that insert, so it must take effect after it: only writers that the pass over absent
- * keys left count. */
+/* True: another item of this launch has written the entry already, and this item may take effect just before it. If
+ * scores are times (args.times_tell), o->score - a->clock is the number of the item that wrote the entry last.
+ * In the second pass over present keys, this writer may have inserted the key, in the pass over absent keys. An item
+ * that takes effect before the insert of its key finds the key absent, so this item must come after the insert. So in
+ * this pass only those writers count that the pass over absent keys left: they did not insert the key. */
 SIMT_FN bool hkv_coalesced_outdone(const hkv_args *a, const hkv_one *o)
 {
     uint64_t by = o->score - a->clock;
@@ -605,8 +656,9 @@ SIMT_FN bool hkv_coalesced_outdone(const hkv_args *a, const hkv_one *o)
     return a->pass != HKV_PRESENT_AGAIN || hkv_absent_left(a, by);
 }
 
-/* The item takes effect just before the writer that hkv_coalesced_outdone() found. The writer replaced all of its
- * effect, so the item writes nothing to the table. A repeated key therefore costs a read and not an atomic. */
+/* The item takes effect just before the writer that hkv_coalesced_outdone() found. The writer overwrote everything that
+ * this item would have written, so this item writes nothing to the table. A repeated key therefore costs a read and not
+ * an atomic. */
 SIMT_FN void hkv_coalesced_precede(const hkv_args *a, hkv_one *o, hkv_rule r)
 {
     simt_ticket_before(o->i, r.found, 0, o->entry, o->score - a->clock);
@@ -645,8 +697,8 @@ SIMT_FN bool hkv_coalesced_unclaimed(const hkv_args *a, hkv_one *o, hkv_rule r)
     return true;
 }
 
-/* Claims the present entry: one CAS of its key, acquire. False: another item owns or changed it. Then the item is
- * decided if that item overwrites its effect, else it is UNDECIDED. */
+/* Claims the present entry: one CAS of its key, acquire. False: another item owns the entry or has changed its key. If
+ * the owner overwrites everything that item o would write, o is decided; otherwise o stays UNDECIDED. */
 SIMT_FN bool hkv_coalesced_claim_found(const hkv_args *a, hkv_one *o, hkv_rule r)
 {
     uint64_t lock = hkv_replaces(a) ? HKV_KEY_REPLACED : HD_KEY_LOCKED,
