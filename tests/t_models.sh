@@ -43,10 +43,10 @@ holds "group3, at the word: nobody starves" concurrency/group3.pml yes
 holds "ordered: exclusion, order, no deadlock" concurrency/ordered.pml no
 finds "ordered: two readers overlap" concurrency/ordered.pml no -DTWO -DBATCHES=2
 for batch in lfu lru passes times; do
-  holds "slots, $batch, three items in two: one slot for a key, nobody lost, the least leaves, no deadlock" gpu/hkv/slots.pml no -DBATCH=$batch
+  holds "slots, $batch, three items in two: one slot for a key, no key lost, the least leaves, no deadlock" gpu/hkv/slots.pml no -DBATCH=$batch
   optimize=-O0
   holds "slots, $batch, two items in three: the same" gpu/hkv/slots.pml no -DBATCH=$batch -DSLOTS=3 -DITEMS=2
-  holds "slots, $batch, two items in two: nobody goes round and round" gpu/hkv/slots.pml rounds -DBATCH=$batch -DITEMS=2
+  holds "slots, $batch, two items in two: no item loops for ever" gpu/hkv/slots.pml rounds -DBATCH=$batch -DITEMS=2
   optimize=-O1
 done
 

@@ -3,33 +3,34 @@
  * args.h - what every kernel of the Hive table is given, by value, and how its kernels live together. All pointers are
  * device memory.
  *
- * Words (ref/hive/layout.h) are read by single relaxed loads and changed by compare-and-swap; who holds a CLAIMED or
- * LEAVING one, and nobody else, may store to it. A key has a way, its candidates in order and then the ring of the
- * stash, and moves forward on it only.
+ * Words (ref/hive/layout.h) are read by single relaxed loads and changed by compare-and-swap (CAS). Only the owner of a
+ * CLAIMED or LEAVING word may store to it. The way of a key is its candidates in order, then the ring of the stash. A
+ * key moves forward on its way only.
  *
- *   search    bucket after bucket along the way. (K, v): there. LEAVING(K): it is on its way, from the beginning again.
- *             A bucket that is open, of which more than `spare` slots say FRESH, ends it: nobody goes past such a one,
- *             and none becomes FRESH. Before the ring: no entry is stashed, and that ends it.
- *   change    (K, v) -> (K, new), or -> VACANT, by compare-and-swap.
- *   insert    a free slot of the first candidate that has more than `spare`, else of that which has most, as the search
- *             saw them: it saw none open before. Where the batch is `distinct` it becomes (K, v) at once. Else
- *             CLAIMED(K), and after a fence K is searched again: both of two that bring K claim before they search, so
- *             one of them sees the other. If K is elsewhere, or claimed earlier on the way, the claim is given back;
- *             while one is later on the way its owner is waited for. If there is nothing the claim becomes (K, v).
- *   displace  all candidates full: X moves from one of them to a later candidate of its own. The slot there ->
- *             CLAIMED(X), (X, w) -> LEAVING(X), there (X, w) is stored, and the slot that X left is the inserter's.
- *             Where no X has such room one goes through another's bucket, and the chain is moved from its end.
- *   stash     none can move: an entry of the stash is counted first, and taken along the ring.
+ *   search    Bucket after bucket along the way. (K, v): present. LEAVING(K): the key is moving; the search starts
+ *             again. A bucket is open if more than `spare` of its slots say FRESH. An open bucket ends the search:
+ *             no item goes past it, and no word becomes FRESH. An empty stash ends the search before the ring.
+ *   change    (K, v) -> (K, new), or -> VACANT, by CAS.
+ *   insert    A free slot of the first candidate that has more than `spare` of them, else of the candidate that has
+ *             most, as the search saw them; the search saw no open bucket before. In a batch with distinct keys the
+ *             slot becomes (K, v) at once. Else it becomes CLAIMED(K), and after a fence the item searches K again.
+ *             Of two items that insert K, both claim before they search, so one of them sees the other. If K is
+ *             elsewhere, or claimed earlier on the way, the item gives its claim back. If K is claimed later on the
+ *             way, the item searches again until that claim ends. Else the claim becomes (K, v).
+ *   displace  All candidates are full: a key X moves from one of them to a later candidate of its own. The slot
+ *             there -> CLAIMED(X); (X, w) -> LEAVING(X); (X, w) is stored there; the slot that X left is the
+ *             inserter's. If no X has such room, one X goes through the bucket of another key, and the chain moves
+ *             from its end.
+ *   stash     No key can move: an entry of the stash is counted first, and then taken along the ring.
  *
- * A claim that is given back becomes VACANT, never FRESH. In layout "masks" a free slot is first won by taking its bit
- * out of the bucket's mask (the paper's WABC), and only then written; a slot is free for who looks when its word says
- * so, not its bit, or a bucket could seem full whose slots still say FRESH. No step waits for anybody: it says "again",
- * and begins from the key's state.
+ * A claim that is given back becomes VACANT, never FRESH. In layout "masks" an item first wins a free slot by taking
+ * its bit out of the bucket's mask (the paper's WABC), and only then writes it. Readers decide by the word, not by the
+ * bit: else a bucket could seem full whose slots still say FRESH. No step waits: it returns "again", and the next turn
+ * begins from the state of the key.
  *
- * Tickets: UPDATED and ERASED at the compare-and-swap; INSERTED at the store, or the compare-and-swap, that shows (K,
- * v); HIVE_MOVE at the one that makes (X, w) LEAVING, with the places from and to. What changes nothing, HIT, MISS,
- * PENDING and RESERVED, was so at some moment between the item's start (simt_started) and its ticket: a search is many
- * loads.
+ * Tickets: UPDATED and ERASED at the CAS; INSERTED at the store, or the CAS, that shows (K, v); HIVE_MOVE at the CAS
+ * that makes (X, w) LEAVING, with the places from and to. An outcome that changes nothing (HIT, MISS, PENDING,
+ * RESERVED) was true at some moment between the item's start (simt_started) and its ticket: a search is many loads.
  */
 #ifndef HIVE_ARGS_H
 #define HIVE_ARGS_H
@@ -38,7 +39,7 @@
 #include "heddle.h"
 #include "ref/hive/layout.h"
 
-#define HIVE_MOVE UINT64_MAX /* a ticket of nobody's item: the key in place a is in place b from now on */
+#define HIVE_MOVE UINT64_MAX /* a ticket of no item: the key in place a is in place b from now on */
 
 enum {
     HIVE_LISTS = 8192,     /* parts of a range that is listed, at most */
@@ -65,7 +66,7 @@ typedef struct hive_args {
     bool moves;    /* keys may come and move while it runs: it is mixed, or inserts */
     uint64_t n;
     uint64_t first, last; /* this launch runs items, or slots, [first, last) */
-    const uint8_t *each;  /* NULL: op is everybody's */
+    const uint8_t *each;  /* NULL: op is that of all items */
     const uint64_t *key;
     const uint8_t *value; /* (n, half / 8 bytes) */
     const uint8_t *flag;  /* NULL: HD_EITHER */

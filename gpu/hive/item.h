@@ -72,7 +72,7 @@ SIMT_FN uint64_t hive_changed(const hive_args *a, const hive_view *v, uint32_t c
     return hive_pack(v, key, change == HIVE_ADD ? hive_sum(a, hive_value_of(v, word), in) : in);
 }
 
-/* What a slot says first that is taken for a key: that it is to come; or the key, where nobody else brings it. */
+/* The first word of a slot that is taken for a key: CLAIMED; or the key itself, if no other item inserts it. */
 SIMT_FN uint64_t hive_first_word(const hive_view *v, bool distinct, uint64_t key, uint64_t in)
 {
     return distinct ? hive_pack(v, key, in) : hive_sign(v, HIVE_CLAIMED, key);

@@ -235,8 +235,7 @@ static int add_planes(const hive_view *v, hd_plane *all, const hive_segment *the
     return sizeof segment / sizeof *segment;
 }
 
-/* How many buckets of segment k the table has: of its last it may have come to the middle, and what follows there
- * nobody has written. */
+/* How many buckets of segment k the table has. It may use a part of its last segment; the rest is not written. */
 static uint64_t buckets_of_segment(const hive_view *v, uint32_t k)
 {
     /* before it come as many as it has */
@@ -357,7 +356,7 @@ static hive_view whole_round(hive_view v)
 
 /* Of one doubling pairs from a->first on are merged, from the last one on, all at once behind the last that is too many
  * for one bucket; then some are thinned out, those next to come, an eighth of the doubling: where that comes to nothing
- * the others are to keep what they have. *stuck: nobody of these has anywhere to go. */
+ * the others are to keep what they have. *stuck: no key of these buckets could move. */
 static hd_status merge_round(hive_own *o, const hd_gpu_machine *m, hive_args *a, bool *stuck)
 {
     const uint64_t first = a->first, part = a->round / 8 > 1024 ? a->round / 8 : 1024;

@@ -82,7 +82,7 @@ SIMT_FN void hive_merge_pair(simt_tile t, const hive_args *a, uint64_t b, uint64
     uint32_t all = (uint32_t)((1ull << v->slots) - 1), n = hive_share(t, v), fresh, their_fresh, first = t.rank * n;
     uint32_t keys = hive_key_bits(t, a, b, ours, &fresh), coming = hive_key_bits(t, a, high, w, &their_fresh),
              room = ~keys & all, taken = 0;
-    /* somebody may have been turned away from one of them */
+    /* an item may have gone past one of them */
     bool shut = simt_popc(fresh) <= v->spare || simt_popc(their_fresh) <= v->spare;
     for (uint32_t k = 0, left = simt_popc(coming); k < left; k++) taken |= 1u << hive_bit_at(room, k);
     SIMT_UNROLL
@@ -147,7 +147,7 @@ SIMT_FN uint32_t hive_thin_out(const hive_args *a, uint64_t b, uint64_t except, 
     SIMT_ROLLED
     for (uint64_t e = b * v->slots; e < (b + 1) * v->slots; e++) {
         uint64_t word = hive_load(v, e);
-        if (word == hive_fresh(v)) hive_cas(v, e, word, hive_vacant(v)); /* where that fails somebody's key has come */
+        if (word == hive_fresh(v)) hive_cas(v, e, word, hive_vacant(v)); /* fails if a key has come */
         if (gone < surplus && hive_is_key(v, word)) gone += hive_goes_on(a, e, word, except);
     }
     return gone;

@@ -73,14 +73,14 @@ SIMT_FN void hive_split_bucket(simt_tile t, const hive_args *a, uint64_t from, u
     const hive_view *v = &a->v;
     uint32_t n = hive_share(t, v), bytes = hive_word_bytes(v), stays = 0, goes = 0;
     uint8_t *here = hive_share_in(t, v, from), *there = hive_share_in(t, v, to);
-    /* who has left lies on its own way: nobody was ever turned away from an open bucket */
-    uint64_t nobody = open ? hive_fresh(v) : hive_vacant(v);
+    /* a key that moves over stays on its own way: no item ever went past an open bucket */
+    uint64_t free_word = open ? hive_fresh(v) : hive_vacant(v);
     SIMT_UNROLL
     for (uint32_t k = 0; k < HIVE_LANE_WORDS; k++) {
         if (k >= n) break;
         bool key = hive_is_key(v, w[k]), over = key && hive_goes_over(v, hive_key_of(v, w[k]), from, to);
-        hive_set_at(v, there + k * bytes, over ? w[k] : nobody);
-        if (!key || over) hive_set_at(v, here + k * bytes, nobody);
+        hive_set_at(v, there + k * bytes, over ? w[k] : free_word);
+        if (!key || over) hive_set_at(v, here + k * bytes, free_word);
         stays |= (uint32_t)(key && !over) << k;
         goes |= (uint32_t)over << k;
     }

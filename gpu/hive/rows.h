@@ -34,8 +34,8 @@ static inline uint32_t hive_row_of(const char *variant, hive_family family)
 
 /* ---- A batch as launches --------------------------------------------------------------------- */
 
-/* What the caller brings. The table, the predicate's number, who moves, the tally and the room are for whoever has
- * them. */
+/* Copies what the caller gave. The rest of the arguments (table, predicate, tally, room) is set by the caller of this
+ * function. */
 static inline void hive_args_of_batch(hive_args *a, const hd_batch *b)
 {
     a->op = b->op;

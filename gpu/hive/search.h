@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * search.h - a tile looks for a key along its way: a bucket is one load of all its lanes, ballots say who has what (the
- * paper's WCME).
+ * search.h - a tile searches a key along its way. One load of all lanes reads a bucket; ballots tell which lanes see
+ * what (the paper's WCME).
  *
- * Where keys move while others look, the loads of one bucket come before those of the next: a key that has left the
- * first one is in the second already. That they are acquired pairs with the release of hive_put.
+ * Where keys move, the loads of one bucket come before those of the next: a key that has left the first bucket is in
+ * the second by then. These loads acquire; they pair with the release of hive_put.
  *
- * A search ends in a bucket that is open. The loads of its words are not one moment, but a slot that says FRESH has
- * said so before: those that are seen so were all fresh when the first was loaded, so the bucket was open then, and
- * nobody had gone past it. Where no more than `spare` are seen fresh, no more ever will be: going past is right for
- * good. In layout "masks" a slot that has been won says FRESH until it is written; it counts as its word says, for
- * everybody.
+ * A search ends in an open bucket. The words of a bucket are not loaded at one moment. But a slot that says FRESH said
+ * so before. So the slots that are seen FRESH were all FRESH when the first one was loaded: the bucket was open then,
+ * and no item had gone past it. If at most `spare` slots are seen FRESH, no more ever will be, so it stays right to go
+ * past. In layout "masks" a slot that has been won says FRESH until it is written. All items count it by its word.
  *
- * Nor is a claim behind an open bucket. Whoever claims has seen all buckets before the claim's not to be open, then
- * claims, then has a fence; so who claims the same key, and whose fence is later, sees them so, too, and its search
- * comes to the claim. (It looks at all words of a bucket before it ends there.)
+ * No claim lies behind an open bucket. An item that claims has seen that no bucket before its claim is open. It claims,
+ * then fences. If another item claims the same key and fences later, it sees those buckets not open, too, and its
+ * search comes to the claim. (It compares all words of a bucket before it ends there.)
  */
 #ifndef HIVE_SEARCH_H
 #define HIVE_SEARCH_H

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * steps.h - one turn of an item, whoever does it, and all items of a batch. A variant decides how many lanes an item
- * has.
+ * steps.h - one turn of an item, and all items of a batch. A variant decides how many lanes an item has.
  *
  *     hive_begin    item.h       the item's operation, key, hash
  *     hive_try      search.h     is the key there, coming, moving (WCME)
  *                   below        it is: replace, add, remove
- *                   claim.h      it is not: take a slot, and see that nobody else brings it (WABC)
+ *                   claim.h      it is not: take a slot, and check that no other item inserts it (WABC)
  *                   displace.h   no slot: make one
  *                   stash.h      none can be made
  *     hive_deliver  item.h       what the caller is told

@@ -145,7 +145,7 @@ SIMT_FN void hive_put_at(const hive_view *v, uint8_t *p, uint64_t word)
 }
 SIMT_FN void hive_put(const hive_view *v, uint64_t e, uint64_t word) { hive_put_at(v, hive_at(v, e), word); }
 
-/* Where nobody else is, or what only the word itself says. */
+/* Relaxed: for words that no other item reads now, or that say all there is to say. */
 SIMT_FN void hive_set_at(const hive_view *v, uint8_t *p, uint64_t word)
 {
     if (v->half == 32)
@@ -181,7 +181,7 @@ SIMT_FN void hive_give_back(const hive_args *a, uint64_t e)
     hive_open(a, e);
 }
 
-/* Entry e, where `from` was seen free, becomes `to`; false: somebody else has it. */
+/* Entry e, where `from` was seen free, becomes `to`; false: another item has it. */
 SIMT_FN bool hive_take(const hive_args *a, uint64_t e, uint64_t from, uint64_t to)
 {
     const hive_view *v = &a->v;

@@ -8,7 +8,7 @@
 #include "gpu/hkv/args.h"
 #include "simt/simt.h"
 
-/* The pin of a key, or NULL. Who asks either holds pin_lock or knows that nobody does. */
+/* The pin of a key, or NULL. The caller holds pin_lock, or knows that no item does. */
 SIMT_FN hkv_pin *hkv_pin_at(const hkv_args *a, uint64_t key)
 {
     uint32_t mask = a->v.pin_places - 1, i = (uint32_t)hd_mix64(key) & mask;

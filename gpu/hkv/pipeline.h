@@ -9,7 +9,7 @@
  *
  * Fetched digests and scores are only worth what the lock is that was held all the while; without the lock nothing is
  * fetched. A warp waits for a lock only when it holds none: if the key that is due has none, the later ones give theirs
- * back and lose what they fetched. Lookups and updates fetch digests without locks, for nobody changes digests
+ * back and lose what they fetched. Lookups and updates fetch digests without locks, because no item changes digests
  * meanwhile.
  *
  * Each lane compares what it fetched itself. Needs buckets of a multiple of 16 slots, at most 256: warp.h runs the

@@ -5,7 +5,7 @@
  * promote runs alone, as clear does. So no lock is taken, and no reader can miss an entry that is on its way from one
  * slot to another.
  *
- * Pinned entries stay where they are: somebody may be writing through their pointers.
+ * Pinned entries stay where they are: the caller may be writing through their pointers.
  */
 #ifndef HKV_PROMOTE_H
 #define HKV_PROMOTE_H
@@ -66,7 +66,7 @@ SIMT_FN hkv_seat hkv_far_seat(simt_tile t, const hkv_args *a, uint64_t b, bool p
     return r;
 }
 
-/* Entries x, near, and y, far, change places; where x is empty its value is nobody's and stays behind. */
+/* Swaps entries x, near, and y, far. If x is empty, its value is not copied. */
 SIMT_FN void hkv_change_seats(simt_tile t, const hkv_args *a, uint64_t x, uint64_t y, bool empty)
 {
     const hkv_view *v = &a->v;

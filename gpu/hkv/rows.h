@@ -38,8 +38,8 @@ static inline uint32_t hkv_row_of(const char *variant, hkv_family family)
 
 /* ---- A batch as launches --------------------------------------------------------------------- */
 
-/* What the caller brings. The table, the predicate's number, the moment, the tally and the room are for whoever has
- * them. */
+/* Copies what the caller gave. The rest of the arguments (table, predicate, tally, room) is set by the caller of this
+ * function. */
 static inline void hkv_args_of_batch(hkv_args *a, const hd_batch *b)
 {
     a->op = b->op;

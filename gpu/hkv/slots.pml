@@ -1,28 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * slots.pml - how items of a batch claim the slots of a bucket (coalesced.h, passes.h), for spin: ITEMS upserts at once in one bucket of SLOTS
- * slots, in two groups with a lower bound of their scores each. An access to the table's memory is a step. All buckets to begin with are
- * tried, empty, full or with holes, scores in any order, bounds as high as may be or not, and items of all keys; a key is its own digest.
+ * slots.pml - a model for spin of how the items of a batch claim the slots of a bucket (coalesced.h, passes.h). ITEMS
+ * upserts run at once in one bucket of SLOTS slots, in two groups with a lower bound each. Each access to the table's
+ * memory is one step. The model tries all buckets to begin with: empty, full or with holes, scores in any order, bounds
+ * as high as allowed or lower; and items of all keys. A key is its own digest.
  *
- *   BATCH lfu         keys repeat, hits add to scores, newcomers begin below: HKV_LOCK_TO_EVICT
- *   BATCH lru         keys are distinct, scores rise, who is below the least is refused: HKV_LOCK_NEVER
- *   BATCH passes      keys repeat, scores are given, and fall: the four passes; values kept, or replaced and everybody admitted or not
- *   BATCH times       the same, but a score is the time of its item, and says which item wrote it: who comes after that one writes nothing
+ *   BATCH lfu         keys repeat, hits add to scores, new entries begin below: HKV_LOCK_TO_EVICT
+ *   BATCH lru         keys are distinct, scores rise, an item below the least score is refused: HKV_LOCK_NEVER
+ *   BATCH passes      keys repeat, scores are given and may fall: the four passes; values are kept or replaced, and
+ *                     either all items are admitted or not
+ *   BATCH times       the same, but a score is the time of its item and tells which item wrote it; an item that comes
+ *                     after that one writes nothing
  *
  *   one slot          no key is published twice (LOOK, after every step that writes)
- *   nobody is lost    a slot publishes whom its tickets say (`home`), and at the end as many are there as came less those that left
- *   scores            who is published has the score that was due; no bound is above a published score
- *   the least         whoever must leave has a least score of the bucket when the claim is certain
- *   overwritten       an item that takes another's REPLACED for its own effect has the key of that slot
- *   outdone           an item that writes nothing has the key of the one whose time it saw, and that one wrote over an entry that was there
- *   no deadlock       every item ends. Who could not go on looks again when something was written (`news`): before, it would see the same
- *   no livelock       no state comes again: nobody goes round and round, whoever else stands still
+ *   no key is lost    a slot publishes the key that its tickets name (`home`); at the end the bucket has as many keys as
+ *                     came less those that left
+ *   scores            a published key has the score that was due; no bound is above a published score
+ *   the least         a victim has a least score of the bucket when its claim is certain
+ *   overwritten       an item that takes another item's REPLACED for its own effect has the key of that slot
+ *   outdone           an item that writes nothing has the key of the item whose time it saw, and that item wrote over
+ *                     an entry that was present
+ *   no deadlock       every item ends. An item that could not go on looks again after a write (`news`): before, it would
+ *                     see the same
+ *   no livelock       no state comes again: no item loops for ever while the others stand still
  *
- * tests/t_models.sh runs it, and each FAULT that it must find: 1 the victim's score is not looked at again; 2 nobody locks the bucket to
- * evict; 3 a group's bound is raised to its second score; 4 a claim is not given back; 5 a key is there before its score; 6 some claim another
- * empty slot than the first; 7 a newcomer's score is the bound, whoever is beside it; 8 a claim for a hit says REPLACED where keys come and go;
- * 9 who locks the bucket forgets it; 10 who must look again lets the bucket go; 11 a bound stays where it is when a score falls; 12 who brought a key in is taken for one that
- * wrote over it.
+ * tests/t_models.sh runs it, and each FAULT that it must find:
+ *    1 the victim's score is not read again           7 the bound is the new score, whatever the other scores are
+ *    2 no item locks the bucket to evict              8 a hit claims with REPLACED where keys come and go
+ *    3 a bound is raised to the second score          9 an item that locks the bucket forgets it
+ *    4 a claim is not given back                     10 an item that looks again drops the bucket
+ *    5 the key is stored before its score            11 a bound stays where it is when a score falls
+ *    6 some items claim another empty slot           12 the item that inserted a key is taken for one that wrote over
+ *      than the first                                   the entry
  */
 #ifndef FAULT
 #define FAULT 0
@@ -64,7 +73,7 @@ byte news; /* a bit for each item: something was written since it began to look 
 #define AGAIN 3
 #define REST 4
 byte pass, through; /* so many items have come to the end of this pass */
-bool keeps, always; /* values stay (find_or_insert); everybody is admitted */
+bool keeps, always; /* values stay (find_or_insert); all items are admitted */
 
 #define BROUGHT_IN 1
 #define WROTE_OVER 2
@@ -173,7 +182,7 @@ lock:
     od;
 
     /* absent, room */
-    assert(!ALL_LOCKED); /* where somebody was evicted there is none, and here nobody erases */
+    assert(!ALL_LOCKED); /* after an eviction there is none, and no item erases here */
     let_go();
     if
     :: d_step { key[entry] == EMPTY -> key[entry] = LOCKED; home[entry] = k; came++; fresh = true; LOOK }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * steps.h - what has to be done for one item, whoever does it. A variant decides who: it runs these steps with tiles of
- * its own size, and chooses what overlaps. Each step is written once, in the file named beside it.
+ * steps.h - the steps of one item. A variant runs them with tiles of its own size, and chooses what overlaps. Each step
+ * is written once, in the file named beside it.
  *
  *     hkv_begin    item.h      the item's key, its buckets, its digest
- *     hkv_try      hold.h      take hold of what must not change meanwhile; false: somebody else has, try again
+ *     hkv_try      hold.h      take what must not change meanwhile; false: another item has it, try again
  *                  locate.h    find the key (Algorithm 1)
  *                  decide.h    decide, write all but the value (Algorithms 2 and 3; victim.h, pins.h)
  *     move         value.h     copy values: out of the table, then into it (hkv_move, or a variant's own way)

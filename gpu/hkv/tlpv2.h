@@ -4,8 +4,8 @@
  * to one member's value after another: eight lanes read 128 consecutive bytes where one lane would have read 16 bytes
  * of eight lines, through two buffers in shared memory, so that the next piece is fetched while this one is stored.
  *
- * A lane waits for its group while it holds a lock. So no lane of a group may wait for a lock: it tries once a round,
- * and whoever got through is served in that round and lets go at its end.
+ * A lane waits for its group while it holds a lock. So no lane of a group may wait for a lock: it tries once a round.
+ * The lanes that got their locks are served in that round, and drop them at its end.
  */
 #ifndef HKV_TLPV2_H
 #define HKV_TLPV2_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * victim.h - Algorithm 2, line 11, and Algorithm 3: which slot a new key may take. An empty one, or that of the least
- * score which nobody has pinned.
+ * victim.h - Algorithm 2, line 11, and Algorithm 3: which slot a new key may take: an empty one, or the one with the
+ * least score that is not pinned.
  */
 #ifndef HKV_VICTIM_H
 #define HKV_VICTIM_H
@@ -20,8 +20,8 @@ SIMT_FN void hkv_lower_bound(const hkv_view *v, uint64_t e, uint64_t score)
 /* A slot to take. */
 typedef struct hkv_place {
     uint64_t entry; /* HKV_NONE: all are pinned */
-    uint64_t least; /* whose score this is ...  */
-    bool empty;     /* ... unless it is nobody's */
+    uint64_t least; /* its score                */
+    bool empty;     /* it has no entry          */
 } hkv_place;
 
 /* Whether the entry of slot s would be the better victim: lower than the least so far, and not pinned. */
