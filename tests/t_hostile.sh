@@ -153,7 +153,10 @@ signalled 'SIGTERM while a pipe says nothing' 143 TERM asleep \
   bash -c 'exec heddle sim - txt lru,lfu 128 -t 2 < <(sleep 20)'
 signalled 'SIGTERM under sched' 143 TERM caught heddle sched hkv.find.tlpv1 --schedules 1000M
 signalled 'SIGHUP under fuzz' 129 HUP parent heddle fuzz table --time 60
-signalled 'SIGHUP that is ignored' 0 HUP caught nohup heddle run hkv.serve.ref batch=4096x200 threads=1
+# The command waits for its input until the signal is about to be sent.
+released() { caught "$@" && touch released; }
+signalled 'SIGHUP that is ignored' 0 HUP released \
+  bash -c 'exec nohup heddle sim - txt lru 128 < <(until [ -e released ]; do sleep 0.1; done; cat trace.txt)'
 endless=(heddle museum --sound --fixtures 1000000 --schedules 1000000 no_release)
 signalled 'SIGTERM under museum' 143 TERM parent "${endless[@]}"
 ended() { gone "$1" || [[ $(ps -o stat= -p "$1") == Z* ]]; }
@@ -263,7 +266,7 @@ else
 4 | | ulimit -v 100000; heddle run
 4 | | ulimit -v 200000; heddle run
 4 | | ulimit -v 200000; OMP_NUM_THREADS=64 heddle run hkv.serve.ref batch=4096x4
-4 | open.files$ | ulimit -n 4; heddle sweep trace.txt txt --sizes 128 --plot curves.svg 3<&-
+4 | open.files$ | ulimit -n 4; heddle sweep uniform:100 --requests 1000 --sizes 128 --plot curves.svg 3<&-
 END_OF_TABLE
 fi
 table <<'END_OF_TABLE'
