@@ -257,11 +257,7 @@ static hd_status act_open_snapshot(world *w, const act *a)
     return hd_open_snapshot(a->file, &c, &w->second);
 }
 
-static hd_status act_size(world *w, const act *a)
-{
-    uint64_t n;
-    return (void)a, hd_size_sync(w->table, &n);
-}
+static hd_status act_size(world *w, const act *a) { return (void)a, test_ask_size(w->table); }
 static hd_status act_mixed(world *w, const act *a)
 {
     hd_batch b = batch_of(w, a->op);
@@ -272,21 +268,9 @@ static hd_status act_mixed(world *w, const act *a)
     return hd_run(w->table, &b);
 }
 
-static hd_status act_load_factor(world *w, const act *a)
-{
-    double x;
-    return (void)a, hd_load_factor_sync(w->table, &x);
-}
-static hd_status act_counters(world *w, const act *a)
-{
-    hd_counters c;
-    return (void)a, hd_counters_sync(w->table, &c);
-}
-static hd_status act_info(world *w, const act *a)
-{
-    hd_info i;
-    return (void)a, hd_table_info(w->table, &i);
-}
+static hd_status act_load_factor(world *w, const act *a) { return (void)a, test_ask_load_factor(w->table); }
+static hd_status act_counters(world *w, const act *a) { return (void)a, test_ask_counters(w->table); }
+static hd_status act_info(world *w, const act *a) { return (void)a, test_ask_info(w->table); }
 static hd_status act_epoch(world *w, const act *a) { return (void)a, hd_epoch_set(w->table, 3); }
 static hd_status act_check(world *w, const act *a) { return (void)a, hd_check(w->table); }
 static hd_status act_clear(world *w, const act *a) { return (void)a, hd_clear(w->table); }

@@ -173,9 +173,7 @@ static void configures(void **state)
 static void refusals(void **state)
 {
     (void)state;
-    static const struct {
-        const char *text, *word;
-    } bad[] = {
+    static const test_refusal bad[] = {
         { "polcy=lru", "nearest: policy" },
         { "POLICY=lru", "nearest: policy" },
         { "policy=lru policy=lfu", "'policy=' is given twice" },

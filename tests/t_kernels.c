@@ -383,11 +383,7 @@ static void duplicates(void **state)
         simt_config m = way(i);
         test_case("duplicates by %s, value %u, dual %d, way %llu", variant, bytes, c.hkv.dual, (ull)i);
         run_as(t, &m);
-        memset(&b, 0, sizeof b);
-        b.n = N;
-        b.key = key;
-        b.value = value;
-        b.outcome = outcome;
+        b = test_batch((hd_op)0, N, key, value, outcome);
         b.elem = HD_U64;
         b.kernel = for_family(variant, HKV_UPSERT);
         for (uint64_t k = 0; k < N; k++) {

@@ -80,9 +80,7 @@ static void test_repeats(void **state)
 static void test_bad_specs(void **state)
 {
     (void)state;
-    static const struct {
-        const char *spec, *word;
-    } row[] = {
+    static const test_refusal row[] = {
         { "", "there is no ''" },
         { "zipff:1,10", "nearest: zipf" },
         { "unifrom:10", "nearest: uniform" },
@@ -122,8 +120,8 @@ static void test_bad_specs(void **state)
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         hd_source *s = NULL;
-        test_case("%s", row[i].spec);
-        must_fail(hd_source_open_spec(row[i].spec, 0, &s), HD_EINVAL, row[i].word);
+        test_case("%s", row[i].text);
+        must_fail(hd_source_open_spec(row[i].text, 0, &s), HD_EINVAL, row[i].word);
         check(!s, "a source all the same");
     }
     char longest[8192];

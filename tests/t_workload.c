@@ -443,9 +443,7 @@ static void test_pop_small(void **state)
 static void test_pop_bad(void **state)
 {
     (void)state;
-    static const struct {
-        const char *text, *word;
-    } row[] = {
+    static const test_refusal row[] = {
         { "", "bad JSON" },
         { "{", "line 1" },
         { "{\"popularityWeights\":[1,", "bad JSON" },

@@ -227,6 +227,11 @@ void test_lists(hd_batch *b, uint64_t *key, void *value, uint64_t *score, uint64
     b->count = count;
 }
 
+hd_status test_ask_info(hd_table *t) { return hd_table_info(t, &(hd_info){ 0 }); }
+hd_status test_ask_size(hd_table *t) { return hd_size_sync(t, &(uint64_t){ 0 }); }
+hd_status test_ask_load_factor(hd_table *t) { return hd_load_factor_sync(t, &(double){ 0 }); }
+hd_status test_ask_counters(hd_table *t) { return hd_counters_sync(t, &(hd_counters){ 0 }); }
+
 /* What the device is asked for directly cannot fail. */
 static void copy(void *to, const void *from, size_t bytes, hd_way way)
 {

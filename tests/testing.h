@@ -67,6 +67,15 @@ uint64_t test_some(uint64_t n);
 /* A batch over these arrays, of which each may be NULL; and where it lists what left, or what it exports. */
 hd_batch test_batch(hd_op op, uint64_t n, const uint64_t *key, const void *value, uint8_t *outcome);
 void test_lists(hd_batch *b, uint64_t *key, void *value, uint64_t *score, uint64_t *item, uint64_t *count);
+/* Each asks the table, and drops the answer. */
+hd_status test_ask_info(hd_table *t);
+hd_status test_ask_size(hd_table *t);
+hd_status test_ask_load_factor(hd_table *t);
+hd_status test_ask_counters(hd_table *t);
+/* What is refused, and a word of the reason. */
+typedef struct test_refusal {
+    const char *text, *word;
+} test_refusal;
 /* A file of test_folder() with this text; its path, in static storage. */
 const char *test_text_file(const char *name, const char *text);
 /* Copies out of, and into, a value that a batch gave the pointer of. */
