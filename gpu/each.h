@@ -31,7 +31,7 @@ SIMT_FN void gpu_count_each(const gpu_each_args *a)
         simt_join();
     }
     simt_join();
-    if (mine && HD_OP_IN(w.rank, HD_OPS_THAT(HD_MIXES))) simt_add_u64(a->op + w.rank, mine, SIMT_RELAXED);
+    if (mine && HD_OP_IN(w.rank, HD_OPS_MIX)) simt_add_u64(a->op + w.rank, mine, SIMT_RELAXED);
 }
 
 #endif

@@ -66,7 +66,7 @@ static hd_status check_accum(const hd_table *t, const hd_batch *b)
     return HD_OK;
 }
 
-/* Items that a device alone can read are the kernels' to refuse: they answer RESERVED. */
+/* Arrays of a device are not read here: its kernels answer RESERVED for an operation that cannot be mixed. */
 static hd_status check_each(const hd_table *t, const hd_batch *b)
 {
     bool adds = false;

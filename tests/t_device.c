@@ -286,6 +286,51 @@ static void batches_keep_their_order_across_streams(void **unused)
     bench_close(&on);
 }
 
+/* Mixed batches in the device's memory, which the host does not read: one item for each value of the byte. */
+static void operations_that_do_not_mix_are_reserved(void **unused)
+{
+    static const char *const kernels[] = { "batched", "tile" };
+    typedef struct mixture {
+        uint64_t key[256];
+        uint32_t value[256];
+        uint8_t each[256], outcome[256];
+    } mixture;
+    (void)unused;
+    for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
+        bench on;
+        hd_table *t;
+        mixture here, *there;
+        uint64_t size = 0, inserts = 0;
+        bench_open(&on);
+        hd_config c = config_on(&on), own = hd_config_of("hive");
+        own.seams = c.seams;
+        own.backend = c.backend;
+        own.capacity = 1024;
+        own.value_bytes = 4;
+        must(hd_open(&own, &t));
+        memset(&here, 0, sizeof here);
+        for (uint64_t i = 0; i < 256; i++) here.key[i] = i, here.each[i] = (uint8_t)i;
+        there = (mixture *)fake_array(&on.fake, &here, sizeof here);
+        hd_batch b = { .n = 256, .key = there->key, .value = there->value, .each = there->each };
+        b.outcome = there->outcome;
+        b.kernel = kernels[k];
+        must(hd_run(t, &b));
+        must(on.fake.seam.wait(&on.fake, NULL) ? HD_ECUDA : HD_OK);
+        fake_read(&on.fake, &here, there, sizeof here);
+        for (int i = 0; i < 256; i++) {
+            bool mixes = i < HD_OP_COUNT_ && hd_op_does((hd_op)i, HD_MIXES);
+            check((here.outcome[i] == HD_RESERVED) == !mixes, "%s, operation %d: %s", kernels[k], i,
+                  hd_outcome_name((hd_outcome)here.outcome[i]));
+            inserts += here.outcome[i] == HD_INSERTED;
+        }
+        must(hd_size_sync(t, &size));
+        assert_int_equal(size, inserts);
+        fake_drop(&on.fake, there);
+        hd_close(t);
+        bench_close(&on);
+    }
+}
+
 /* The thread's device is another one than the table's, and stays so. */
 static void a_table_keeps_its_device(void **unused)
 {
@@ -528,11 +573,14 @@ static void what_cannot_be_addressed_is_said(void **unused)
     bench_close(&on);
 }
 
-static const struct CMUnitTest tests[] = {
-    unit(agrees_with_the_host_machine),    unit(batches_keep_their_order_across_streams),
-    unit(a_table_keeps_its_device),        unit(every_call_may_fail),
-    unit(a_failed_growth_changes_nothing), unit(no_device_is_a_clear_answer),
-    unit(too_little_memory_is_said),       unit(what_cannot_be_addressed_is_said)
-};
+static const struct CMUnitTest tests[] = { unit(agrees_with_the_host_machine),
+                                           unit(batches_keep_their_order_across_streams),
+                                           unit(operations_that_do_not_mix_are_reserved),
+                                           unit(a_table_keeps_its_device),
+                                           unit(every_call_may_fail),
+                                           unit(a_failed_growth_changes_nothing),
+                                           unit(no_device_is_a_clear_answer),
+                                           unit(too_little_memory_is_said),
+                                           unit(what_cannot_be_addressed_is_said) };
 
 int main(void) { return test_run(tests); }

@@ -295,7 +295,7 @@ SIMT_FN hive_in_flight hive_load_in_flight(const hive_args *a, const hive_kind *
     s.outcome = HIVE_NO_ITEM;
     if (is) {
         key = simt_ld_u64(a->key + i);
-        if (k->mixed) s.op = simt_ld_u8(a->each + i);
+        if (k->mixed) s.op = hive_operation_of(a, i, &key);
         if (a->flag && s.op == HD_OP_ACCUM_OR_ASSIGN) flag = simt_ld_u8(a->flag + i);
         if (a->value && hive_changes(k)) s.in = hive_value_in(a->value + i * bytes, bytes, k->aligned);
         s.outcome = key < hive_keys(&k->shape) ? (uint32_t)HIVE_UNDECIDED : (uint32_t)HD_RESERVED;

@@ -96,6 +96,16 @@ SIMT_FN hive_one hive_item_of(const hive_args *a, uint64_t i, uint32_t op, uint6
     return o;
 }
 
+/* The operation of item i of a mixed batch. The host does not check arrays of the device: an item whose operation cannot
+ * be mixed becomes a find of a key that no table holds, so that its outcome is RESERVED. */
+SIMT_FN uint32_t hive_operation_of(const hive_args *a, uint64_t i, uint64_t *key)
+{
+    uint32_t op = simt_ld_u8(a->each + i);
+    if (op < HD_OP_COUNT_ && HD_OP_IN(op, HD_OPS_MIX)) return op;
+    *key = UINT64_MAX;
+    return HD_OP_FIND;
+}
+
 /* Item i of the batch, which is of `op`, or mixed. */
 SIMT_FN hive_one hive_begin_as(simt_tile t, const hive_args *a, uint64_t i, uint32_t op, bool mixed)
 {
@@ -103,7 +113,7 @@ SIMT_FN hive_one hive_begin_as(simt_tile t, const hive_args *a, uint64_t i, uint
     uint64_t in = 0;
     simt_started(i);
     uint64_t key = simt_ld_u64(a->key + i);
-    if (mixed) op = simt_ld_u8(a->each + i);
+    if (mixed) op = hive_operation_of(a, i, &key);
     if (a->flag && op == HD_OP_ACCUM_OR_ASSIGN) flag = simt_ld_u8(a->flag + i);
     if (a->value && t.rank == 0) in = gpu_elem_load(a->value + i * bytes, bytes);
     simt_join();
