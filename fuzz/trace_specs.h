@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * trace_specs.h - sources that read a file x, in every form that a file may have. An input of the target `trace` chooses
- * one by its number.
+ * trace_specs.h - sources that read a file x, in every form that a file may have. An input of the target `trace`
+ * chooses one by its number.
  */
 #ifndef HD_FUZZ_TRACE_SPECS_H
 #define HD_FUZZ_TRACE_SPECS_H

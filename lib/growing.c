@@ -135,9 +135,9 @@ static void scatter(const rest *r, hd_batch *to, uint8_t *outcome, uint32_t valu
 /* ---- Growing --------------------------------------------------------------------------------- */
 
 /* Grows the table until `size` entries are a share of `target` of its slots, and by an eighth at least, so that
- * repeated growth ends. A table that grows in place grows to the end of a doubling: in between, buckets that are not yet split
- * hold twice as many entries as the others and fill up early. The memory of a doubling is taken when it begins. The
- * caller holds the lock as inserter. */
+ * repeated growth ends. A table that grows in place grows to the end of a doubling: in between, buckets that are not
+ * yet split hold twice as many entries as the others and fill up early. The memory of a doubling is taken when it
+ * begins. The caller holds the lock as inserter. */
 static hd_status grow_locked(hd_table *t, uint64_t size, double target)
 {
     const hd_info *info = &t->info;

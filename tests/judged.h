@@ -32,8 +32,8 @@ extern simt_machine *machine;
 
 /* In turn, so that items come in their order where a kernel has an order. */
 simt_config in_turn(void);
-/* Opens the fixture of "CASE" or "CASE + CASE" with that seed, and runs it: nothing may be said. held: 1 + the strictness
- * that kernels are held to; 0: their rows'. From then on the judge is told of `ticket`. */
+/* Opens the fixture of "CASE" or "CASE + CASE" with that seed, and runs it: nothing may be said. held: 1 + the
+ * strictness that kernels are held to; 0: their rows'. From then on the judge is told of `ticket`. */
 void trial_run(trial *t, const char *text, uint64_t seed, int held);
 void trial_close(trial *t);
 /* The entry of rank `nth` of those that are there, or of those that are not; HKV_NOWHERE: there are fewer. */

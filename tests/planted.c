@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * planted.c - the reference with a bug that the environment chooses, in the place of ref/hkv/hkv.c: what a fuzzer has to
- * find. PLANTED=score: a hit forgets how often the key was used before; PLANTED=crash: a hit on an entry of a high
+ * planted.c - the reference with a bug that the environment chooses, in the place of ref/hkv/hkv.c: what a fuzzer has
+ * to find. PLANTED=score: a hit forgets how often the key was used before; PLANTED=crash: a hit on an entry of a high
  * score ends the process; else there is none.
  */
 #include <stdlib.h>

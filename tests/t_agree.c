@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * t_agree.c - every kernel, every operation that it runs, every policy, one and two candidate buckets: fixture after
- * fixture, schedule after schedule, held against the reference (judge/comparison.h). Then pairs of operations at the same
- * time, and small fixtures in which every interleaving is tried. HEDDLE_TEST_SCALE makes the search longer, or shorter.
+ * fixture, schedule after schedule, held against the reference (judge/comparison.h). Then pairs of operations at the
+ * same time, and small fixtures in which every interleaving is tried. HEDDLE_TEST_SCALE makes the search longer, or
+ * shorter.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,8 +106,8 @@ static void explore(const hd_case *c, const fixture_kernel *const *k, uint32_t p
     comparison_close(a);
 }
 
-/* Way number `n` of going through a fixture: units, strategies, where lanes may be preempted, and every fourth time weak
- * memory. */
+/* Way number `n` of going through a fixture: units, strategies, where lanes may be preempted, and every fourth time
+ * weak memory. */
 static simt_config way(uint64_t n, uint32_t lanes)
 {
     simt_config w = simt_config_default();

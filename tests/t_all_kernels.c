@@ -135,8 +135,8 @@ static void tours_end_early(void **state)
     stop_at = 0;
 }
 
-/* Which rows a all_kernels has, and how much each is asked: what there is of requests, of kernels that fit, of buckets to
- * choose from. */
+/* Which rows a all_kernels has, and how much each is asked: what there is of requests, of kernels that fit, of buckets
+ * to choose from. */
 static void tours_go_where_they_can(void **state)
 {
     (void)state;

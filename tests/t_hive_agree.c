@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_hive_agree.c - Hive's kernels: every variant, every operation that it runs and mixed batches, fixture after fixture,
- * schedule after schedule, held against the reference (judge/comparison.h); then two items in tables where they meet, every
- * interleaving with few preemptions. HEDDLE_TEST_SCALE makes the search longer, or shorter.
+ * t_hive_agree.c - Hive's kernels: every variant, every operation that it runs and mixed batches, fixture after
+ * fixture, schedule after schedule, held against the reference (judge/comparison.h); then two items in tables where
+ * they meet, every interleaving with few preemptions. HEDDLE_TEST_SCALE makes the search longer, or shorter.
  */
 #include <stdio.h>
 #include <string.h>
@@ -389,8 +389,8 @@ static void keys_of(const meeting *x, const hive_view *v, uint64_t key[3])
     }
 }
 
-/* A fixture whose first item is of the kind that is wanted. Between the items that meet are reserved keys, which are done
- * at once. */
+/* A fixture whose first item is of the kind that is wanted. Between the items that meet are reserved keys, which are
+ * done at once. */
 static fixture *meet(const meeting *x, uint64_t seed, hd_case *c)
 {
     static const char *const tails[] = { "buckets=2", "buckets=3 hashes=3", "buckets=3 spare=0", "buckets=4" };

@@ -226,8 +226,8 @@ static bool hive_row_fits(uint32_t row, const hd_case *c)
     return row == hive_row_count() || (!hive_row(row)->fits(&shape) && hive_row_runs(row, c));
 }
 
-/* Case k, or the next one of a shape that the row has; hive_row_count(): by the reference. What became of its items is added
- * to *all. On a device items come one at a time, as HKV's do. */
+/* Case k, or the next one of a shape that the row has; hive_row_count(): by the reference. What became of its items is
+ * added to *all. On a device items come one at a time, as HKV's do. */
 static void run_hive_case(uint64_t k, const char *backend, uint32_t row, uint64_t items, hd_run_report *all)
 {
     char text[1024];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_unlike_devices.cpp - the CUDA device seam (lib/device_cuda.cu) on two devices of different sizes: a grid has as many
- * blocks as the device of the launch runs at a time, and each device is asked for that once. The runtime is a stub.
+ * t_unlike_devices.cpp - the CUDA device seam (lib/device_cuda.cu) on two devices of different sizes: a grid has as
+ * many blocks as the device of the launch runs at a time, and each device is asked for that once. The runtime is a
+ * stub.
  */
 #include "tests/cuda_stub.h"
 #include "tests/plain.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * toy_design.h - a second design, as small as one can be, to try what the backends promise to any: boards of places, a key's
- * board is key modulo boards, its place the first that is free. It keeps what it was given, has no scores, and grows
- * where it is, a board at a time allocated; an insertion is two launches.
+ * toy_design.h - a second design, as small as one can be, to try what the backends promise to any: boards of places, a
+ * key's board is key modulo boards, its place the first that is free. It keeps what it was given, has no scores, and
+ * grows where it is, a board at a time allocated; an insertion is two launches.
  */
 #ifndef TESTS_TOY_DESIGN_H
 #define TESTS_TOY_DESIGN_H

@@ -111,8 +111,8 @@ int tool_writable(const char *what, const char *path);
  * `what`, and returns TOOL_USAGE. (Most systems would promise the memory, and kill the process later.) */
 int tool_fits(const char *what, uint64_t capacity, uint32_t value_bytes);
 
-/* "; nearest: NAME" for the nearest of `names` (NULL-terminated) to `word`, or "" when none is near (hd_nearest); `before`
- * stands in front of the name. Valid until the next call. */
+/* "; nearest: NAME" for the nearest of `names` (NULL-terminated) to `word`, or "" when none is near (hd_nearest);
+ * `before` stands in front of the name. Valid until the next call. */
 const char *tool_nearest(const char *word, const char *const *names);
 const char *tool_nearest_after(const char *before, const char *word, const char *const *names);
 

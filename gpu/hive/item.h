@@ -96,8 +96,8 @@ SIMT_FN hive_one hive_item_of(const hive_args *a, uint64_t i, uint32_t op, uint6
     return o;
 }
 
-/* The operation of item i of a mixed batch. The host does not check arrays of the device: an item whose operation cannot
- * be mixed becomes a find of a key that no table holds, so that its outcome is RESERVED. */
+/* The operation of item i of a mixed batch. The host does not check arrays of the device: an item whose operation
+ * cannot be mixed becomes a find of a key that no table holds, so that its outcome is RESERVED. */
 SIMT_FN uint32_t hive_operation_of(const hive_args *a, uint64_t i, uint64_t *key)
 {
     uint32_t op = simt_ld_u8(a->each + i);

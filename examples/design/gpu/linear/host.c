@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * host.c - design linear on backend "host": its variant, its kernels by number, the memory that they need, and a batch as
- * a launch.
+ * host.c - design linear on backend "host": its variant, its kernels by number, the memory that they need, and a batch
+ * as a launch.
  */
 #include <stddef.h>
 #include <string.h>

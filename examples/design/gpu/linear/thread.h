@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * thread.h - linear probing with a thread per key. An item reads one word per slot of its search. It takes effect in one
- * step: the compare-and-swap of a word, or the load that ends its search. No item holds a lock. A failed
+ * thread.h - linear probing with a thread per key. An item reads one word per slot of its search. It takes effect in
+ * one step: the compare-and-swap of a word, or the load that ends its search. No item holds a lock. A failed
  * compare-and-swap means that another item has changed the word, so the batch makes progress.
  */
 #ifndef LINEAR_THREAD_H
