@@ -103,7 +103,7 @@ void hive_tell(const hive_view *v, hd_info *info);
 uint64_t hive_stash_for(uint64_t buckets);
 /* What is meant by `spare` of hd_config where buckets have so many slots. */
 uint32_t hive_spare_for(uint32_t slots, uint32_t spare);
-/* hive_view.functions of hd_hive_config.hash: "mix64", or so many names of `heddle list hashes`, separated by commas. */
+/* hive_view.functions of hd_hive_config.hash: "mix64", or names of `heddle list hashes`, with commas between. */
 hd_status hive_functions_of(const char *names, uint32_t hashes, uint32_t *functions);
 uint32_t hive_segments_for(const hive_view *v, uint64_t buckets);
 /* HD_EINVAL where the table cannot become one of so many buckets. */
