@@ -139,6 +139,7 @@ SIMT_FN uint32_t hive_push_on(simt_tile t, const hive_args *a, const hive_kind *
         if (who) hole = slot;
         wants = wants && !who;
     }
+    simt_sync_tile(simt_tile_of(32)); /* the moved key is stored before another lane reuses its old slot */
     return hole;
 }
 
@@ -182,6 +183,7 @@ SIMT_FN uint32_t hive_follow_through(simt_tile t, const hive_args *a, const hive
     }
     simt_join();
     uint32_t can = hive_votes(t, moved), free = hive_of_u32(t, slot, s->mover & (HIVE_BATCHED - 1));
+    simt_sync_tile(simt_tile_of(32)); /* as in hive_push_on */
     return can ? free : u->slots;
 }
 

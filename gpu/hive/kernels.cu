@@ -52,7 +52,8 @@ static __device__ __forceinline__ void items_wabc(const hive_args *a, uint32_t o
         text(&a, operation, is_mixed, is_distinct);                                                     \
     }
 /* clang-format off */
-HIVE_SPECIAL(hive_special_batched_FIND_false_false, items_batched, HD_OP_FIND, false, false, HIVE_BATCHED_THREADS, 4)
+HIVE_SPECIAL(hive_special_batched_FIND_false_false,
+             items_batched, HD_OP_FIND, false, false, HIVE_BATCHED_THREADS, 4)
 HIVE_SPECIAL(hive_special_batched_FIND_PTR_false_false,
              items_batched, HD_OP_FIND_PTR, false, false, HIVE_BATCHED_THREADS, 4)
 HIVE_SPECIAL(hive_special_batched_CONTAINS_false_false,
@@ -71,15 +72,24 @@ HIVE_SPECIAL(hive_special_batched_FIND_OR_INSERT_false_true,
              items_batched, HD_OP_FIND_OR_INSERT, false, true, HIVE_BATCHED_THREADS, 3)
 HIVE_SPECIAL(hive_special_batched_ACCUM_OR_ASSIGN_false_false,
              items_batched, HD_OP_ACCUM_OR_ASSIGN, false, false, HIVE_BATCHED_THREADS, 3)
-HIVE_SPECIAL(hive_special_batched_ERASE_false_false, items_batched, HD_OP_ERASE, false, false, HIVE_BATCHED_THREADS, 3)
-HIVE_SPECIAL(hive_special_batched_FIND_true_false, items_batched, HD_OP_FIND, true, false, HIVE_BATCHED_THREADS, 3)
-HIVE_SPECIAL(hive_special_batched_FIND_true_true, items_batched, HD_OP_FIND, true, true, HIVE_BATCHED_THREADS, 3)
-HIVE_SPECIAL(hive_special_wabc_FIND_false_false, items_wabc, HD_OP_FIND, false, false, 128, 8)
-HIVE_SPECIAL(hive_special_wabc_INSERT_OR_ASSIGN_false_false, items_wabc, HD_OP_INSERT_OR_ASSIGN, false, false, 128, 6)
-HIVE_SPECIAL(hive_special_wabc_INSERT_OR_ASSIGN_false_true, items_wabc, HD_OP_INSERT_OR_ASSIGN, false, true, 128, 6)
-HIVE_SPECIAL(hive_special_wabc_ERASE_false_false, items_wabc, HD_OP_ERASE, false, false, 128, 8)
-HIVE_SPECIAL(hive_special_wabc_FIND_true_false, items_wabc, HD_OP_FIND, true, false, 128, 6)
-HIVE_SPECIAL(hive_special_wabc_FIND_true_true, items_wabc, HD_OP_FIND, true, true, 128, 6)
+HIVE_SPECIAL(hive_special_batched_ERASE_false_false,
+             items_batched, HD_OP_ERASE, false, false, HIVE_BATCHED_THREADS, 3)
+HIVE_SPECIAL(hive_special_batched_FIND_true_false,
+             items_batched, HD_OP_FIND, true, false, HIVE_BATCHED_THREADS, 3)
+HIVE_SPECIAL(hive_special_batched_FIND_true_true,
+             items_batched, HD_OP_FIND, true, true, HIVE_BATCHED_THREADS, 3)
+HIVE_SPECIAL(hive_special_wabc_FIND_false_false,
+             items_wabc, HD_OP_FIND, false, false, 128, 8)
+HIVE_SPECIAL(hive_special_wabc_INSERT_OR_ASSIGN_false_false,
+             items_wabc, HD_OP_INSERT_OR_ASSIGN, false, false, 128, 6)
+HIVE_SPECIAL(hive_special_wabc_INSERT_OR_ASSIGN_false_true,
+             items_wabc, HD_OP_INSERT_OR_ASSIGN, false, true, 128, 6)
+HIVE_SPECIAL(hive_special_wabc_ERASE_false_false,
+             items_wabc, HD_OP_ERASE, false, false, 128, 8)
+HIVE_SPECIAL(hive_special_wabc_FIND_true_false,
+             items_wabc, HD_OP_FIND, true, false, 128, 6)
+HIVE_SPECIAL(hive_special_wabc_FIND_true_true,
+             items_wabc, HD_OP_FIND, true, true, 128, 6)
 /* clang-format on */
 
 typedef struct special {
@@ -92,10 +102,14 @@ typedef struct special {
 
 /* clang-format off */
 static const special specials[] = {
-    { &hive_variant_batched, usual_batched, HD_OP_FIND, false, false, hive_special_batched_FIND_false_false },
-    { &hive_variant_batched, usual_batched, HD_OP_FIND_PTR, false, false, hive_special_batched_FIND_PTR_false_false },
-    { &hive_variant_batched, usual_batched, HD_OP_CONTAINS, false, false, hive_special_batched_CONTAINS_false_false },
-    { &hive_variant_batched, usual_batched, HD_OP_ASSIGN, false, false, hive_special_batched_ASSIGN_false_false },
+    { &hive_variant_batched, usual_batched, HD_OP_FIND, false, false,
+      hive_special_batched_FIND_false_false },
+    { &hive_variant_batched, usual_batched, HD_OP_FIND_PTR, false, false,
+      hive_special_batched_FIND_PTR_false_false },
+    { &hive_variant_batched, usual_batched, HD_OP_CONTAINS, false, false,
+      hive_special_batched_CONTAINS_false_false },
+    { &hive_variant_batched, usual_batched, HD_OP_ASSIGN, false, false,
+      hive_special_batched_ASSIGN_false_false },
     { &hive_variant_batched, usual_batched, HD_OP_ASSIGN_VALUES, false, false,
       hive_special_batched_ASSIGN_VALUES_false_false },
     { &hive_variant_batched, usual_batched, HD_OP_INSERT_OR_ASSIGN, false, false,
@@ -108,17 +122,24 @@ static const special specials[] = {
       hive_special_batched_FIND_OR_INSERT_false_true },
     { &hive_variant_batched, usual_batched, HD_OP_ACCUM_OR_ASSIGN, false, false,
       hive_special_batched_ACCUM_OR_ASSIGN_false_false },
-    { &hive_variant_batched, usual_batched, HD_OP_ERASE, false, false, hive_special_batched_ERASE_false_false },
-    { &hive_variant_batched, usual_batched, HD_OP_FIND, true, false, hive_special_batched_FIND_true_false },
-    { &hive_variant_batched, usual_batched, HD_OP_FIND, true, true, hive_special_batched_FIND_true_true },
-    { &hive_variant_wabc, usual_wabc, HD_OP_FIND, false, false, hive_special_wabc_FIND_false_false },
+    { &hive_variant_batched, usual_batched, HD_OP_ERASE, false, false,
+      hive_special_batched_ERASE_false_false },
+    { &hive_variant_batched, usual_batched, HD_OP_FIND, true, false,
+      hive_special_batched_FIND_true_false },
+    { &hive_variant_batched, usual_batched, HD_OP_FIND, true, true,
+      hive_special_batched_FIND_true_true },
+    { &hive_variant_wabc, usual_wabc, HD_OP_FIND, false, false,
+      hive_special_wabc_FIND_false_false },
     { &hive_variant_wabc, usual_wabc, HD_OP_INSERT_OR_ASSIGN, false, false,
       hive_special_wabc_INSERT_OR_ASSIGN_false_false },
     { &hive_variant_wabc, usual_wabc, HD_OP_INSERT_OR_ASSIGN, false, true,
       hive_special_wabc_INSERT_OR_ASSIGN_false_true },
-    { &hive_variant_wabc, usual_wabc, HD_OP_ERASE, false, false, hive_special_wabc_ERASE_false_false },
-    { &hive_variant_wabc, usual_wabc, HD_OP_FIND, true, false, hive_special_wabc_FIND_true_false },
-    { &hive_variant_wabc, usual_wabc, HD_OP_FIND, true, true, hive_special_wabc_FIND_true_true },
+    { &hive_variant_wabc, usual_wabc, HD_OP_ERASE, false, false,
+      hive_special_wabc_ERASE_false_false },
+    { &hive_variant_wabc, usual_wabc, HD_OP_FIND, true, false,
+      hive_special_wabc_FIND_true_false },
+    { &hive_variant_wabc, usual_wabc, HD_OP_FIND, true, true,
+      hive_special_wabc_FIND_true_true },
 };
 /* clang-format on */
 

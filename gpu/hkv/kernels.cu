@@ -32,16 +32,26 @@ static __device__ __forceinline__ void hkv_direct_lookup_now(hkv_args *a)
 }
 
 /* clang-format off */
-HKV_SPECIAL(hkv_special_coalesced_FIND_WHOLE_single, hkv_coalesced_lookup, HD_OP_FIND, HKV_WHOLE, false, 7)
-HKV_SPECIAL(hkv_special_coalesced_FIND_WHOLE_dual, hkv_coalesced_lookup, HD_OP_FIND, HKV_WHOLE, true, 7)
-HKV_SPECIAL(hkv_special_coalesced_CONTAINS_WHOLE_single, hkv_coalesced_lookup, HD_OP_CONTAINS, HKV_WHOLE, false, 7)
-HKV_SPECIAL(hkv_special_coalesced_CONTAINS_WHOLE_dual, hkv_coalesced_lookup, HD_OP_CONTAINS, HKV_WHOLE, true, 7)
-HKV_SPECIAL(hkv_special_coalesced_FIND_PTR_WHOLE_single, hkv_coalesced_lookup, HD_OP_FIND_PTR, HKV_WHOLE, false, 7)
-HKV_SPECIAL(hkv_special_coalesced_FIND_PTR_WHOLE_dual, hkv_coalesced_lookup, HD_OP_FIND_PTR, HKV_WHOLE, true, 7)
-HKV_SPECIAL(hkv_special_coalesced_TOUCH_WHOLE_single, hkv_coalesced_update, HD_OP_TOUCH, HKV_WHOLE, false, 6)
-HKV_SPECIAL(hkv_special_coalesced_TOUCH_WHOLE_dual, hkv_coalesced_update, HD_OP_TOUCH, HKV_WHOLE, true, 5)
-HKV_SPECIAL(hkv_special_coalesced_ASSIGN_WHOLE_single, hkv_coalesced_update, HD_OP_ASSIGN, HKV_WHOLE, false, 6)
-HKV_SPECIAL(hkv_special_coalesced_ASSIGN_WHOLE_dual, hkv_coalesced_update, HD_OP_ASSIGN, HKV_WHOLE, true, 5)
+HKV_SPECIAL(hkv_special_coalesced_FIND_WHOLE_single,
+            hkv_coalesced_lookup, HD_OP_FIND, HKV_WHOLE, false, 7)
+HKV_SPECIAL(hkv_special_coalesced_FIND_WHOLE_dual,
+            hkv_coalesced_lookup, HD_OP_FIND, HKV_WHOLE, true, 7)
+HKV_SPECIAL(hkv_special_coalesced_CONTAINS_WHOLE_single,
+            hkv_coalesced_lookup, HD_OP_CONTAINS, HKV_WHOLE, false, 7)
+HKV_SPECIAL(hkv_special_coalesced_CONTAINS_WHOLE_dual,
+            hkv_coalesced_lookup, HD_OP_CONTAINS, HKV_WHOLE, true, 7)
+HKV_SPECIAL(hkv_special_coalesced_FIND_PTR_WHOLE_single,
+            hkv_coalesced_lookup, HD_OP_FIND_PTR, HKV_WHOLE, false, 7)
+HKV_SPECIAL(hkv_special_coalesced_FIND_PTR_WHOLE_dual,
+            hkv_coalesced_lookup, HD_OP_FIND_PTR, HKV_WHOLE, true, 7)
+HKV_SPECIAL(hkv_special_coalesced_TOUCH_WHOLE_single,
+            hkv_coalesced_update, HD_OP_TOUCH, HKV_WHOLE, false, 6)
+HKV_SPECIAL(hkv_special_coalesced_TOUCH_WHOLE_dual,
+            hkv_coalesced_update, HD_OP_TOUCH, HKV_WHOLE, true, 5)
+HKV_SPECIAL(hkv_special_coalesced_ASSIGN_WHOLE_single,
+            hkv_coalesced_update, HD_OP_ASSIGN, HKV_WHOLE, false, 6)
+HKV_SPECIAL(hkv_special_coalesced_ASSIGN_WHOLE_dual,
+            hkv_coalesced_update, HD_OP_ASSIGN, HKV_WHOLE, true, 5)
 HKV_SPECIAL(hkv_special_coalesced_ASSIGN_SCORES_WHOLE_single,
             hkv_coalesced_update, HD_OP_ASSIGN_SCORES, HKV_WHOLE, false, 6)
 HKV_SPECIAL(hkv_special_coalesced_ASSIGN_SCORES_WHOLE_dual,
@@ -62,8 +72,10 @@ HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_PTR_WHOLE_single,
             hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT_PTR, HKV_WHOLE, false, 5)
 HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_PTR_WHOLE_dual,
             hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT_PTR, HKV_WHOLE, true, 4)
-HKV_SPECIAL(hkv_special_coalesced_ERASE_WHOLE_single, hkv_coalesced_erase, HD_OP_ERASE, HKV_WHOLE, false, 6)
-HKV_SPECIAL(hkv_special_coalesced_ERASE_WHOLE_dual, hkv_coalesced_erase, HD_OP_ERASE, HKV_WHOLE, true, 6)
+HKV_SPECIAL(hkv_special_coalesced_ERASE_WHOLE_single,
+            hkv_coalesced_erase, HD_OP_ERASE, HKV_WHOLE, false, 6)
+HKV_SPECIAL(hkv_special_coalesced_ERASE_WHOLE_dual,
+            hkv_coalesced_erase, HD_OP_ERASE, HKV_WHOLE, true, 6)
 HKV_SPECIAL(hkv_special_coalesced_INSERT_OR_ASSIGN_PRESENT_single,
             hkv_coalesced_update, HD_OP_INSERT_OR_ASSIGN, HKV_PRESENT, false, 6)
 HKV_SPECIAL(hkv_special_coalesced_INSERT_OR_ASSIGN_PRESENT_dual,
@@ -96,14 +108,22 @@ HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_PTR_ABSENT_single,
             hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT_PTR, HKV_ABSENT, false, 5)
 HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_PTR_ABSENT_dual,
             hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT_PTR, HKV_ABSENT, true, 4)
-HKV_SPECIAL(hkv_special_direct_FIND_WHOLE_single, hkv_direct_lookup_now, HD_OP_FIND, HKV_WHOLE, false, 8)
-HKV_SPECIAL(hkv_special_direct_FIND_WHOLE_dual, hkv_direct_lookup_now, HD_OP_FIND, HKV_WHOLE, true, 8)
-HKV_SPECIAL(hkv_special_direct_CONTAINS_WHOLE_single, hkv_direct_lookup, HD_OP_CONTAINS, HKV_WHOLE, false, 8)
-HKV_SPECIAL(hkv_special_direct_CONTAINS_WHOLE_dual, hkv_direct_lookup, HD_OP_CONTAINS, HKV_WHOLE, true, 8)
-HKV_SPECIAL(hkv_special_direct_FIND_PTR_WHOLE_single, hkv_direct_lookup, HD_OP_FIND_PTR, HKV_WHOLE, false, 8)
-HKV_SPECIAL(hkv_special_direct_FIND_PTR_WHOLE_dual, hkv_direct_lookup, HD_OP_FIND_PTR, HKV_WHOLE, true, 8)
-HKV_SPECIAL(hkv_special_warp_EXPORT_WHOLE_single, hkv_warp_export, HD_OP_EXPORT, HKV_WHOLE, false, 6)
-HKV_SPECIAL(hkv_special_warp_EXPORT_WHOLE_dual, hkv_warp_export, HD_OP_EXPORT, HKV_WHOLE, true, 6)
+HKV_SPECIAL(hkv_special_direct_FIND_WHOLE_single,
+            hkv_direct_lookup_now, HD_OP_FIND, HKV_WHOLE, false, 8)
+HKV_SPECIAL(hkv_special_direct_FIND_WHOLE_dual,
+            hkv_direct_lookup_now, HD_OP_FIND, HKV_WHOLE, true, 8)
+HKV_SPECIAL(hkv_special_direct_CONTAINS_WHOLE_single,
+            hkv_direct_lookup, HD_OP_CONTAINS, HKV_WHOLE, false, 8)
+HKV_SPECIAL(hkv_special_direct_CONTAINS_WHOLE_dual,
+            hkv_direct_lookup, HD_OP_CONTAINS, HKV_WHOLE, true, 8)
+HKV_SPECIAL(hkv_special_direct_FIND_PTR_WHOLE_single,
+            hkv_direct_lookup, HD_OP_FIND_PTR, HKV_WHOLE, false, 8)
+HKV_SPECIAL(hkv_special_direct_FIND_PTR_WHOLE_dual,
+            hkv_direct_lookup, HD_OP_FIND_PTR, HKV_WHOLE, true, 8)
+HKV_SPECIAL(hkv_special_warp_EXPORT_WHOLE_single,
+            hkv_warp_export, HD_OP_EXPORT, HKV_WHOLE, false, 6)
+HKV_SPECIAL(hkv_special_warp_EXPORT_WHOLE_dual,
+            hkv_warp_export, HD_OP_EXPORT, HKV_WHOLE, true, 6)
 /* clang-format on */
 
 /* Lists wait for memory: as many warps as there are registers for. */
@@ -121,53 +141,74 @@ typedef struct special {
 /* clang-format off */
 static const special specials[] = {
     { &hkv_variant_coalesced, HKV_LOOKUP, HD_OP_FIND, HKV_WHOLE,
-      { hkv_special_coalesced_FIND_WHOLE_single, hkv_special_coalesced_FIND_WHOLE_dual } },
+      { hkv_special_coalesced_FIND_WHOLE_single,
+        hkv_special_coalesced_FIND_WHOLE_dual } },
     { &hkv_variant_coalesced, HKV_LOOKUP, HD_OP_CONTAINS, HKV_WHOLE,
-      { hkv_special_coalesced_CONTAINS_WHOLE_single, hkv_special_coalesced_CONTAINS_WHOLE_dual } },
+      { hkv_special_coalesced_CONTAINS_WHOLE_single,
+        hkv_special_coalesced_CONTAINS_WHOLE_dual } },
     { &hkv_variant_coalesced, HKV_LOOKUP, HD_OP_FIND_PTR, HKV_WHOLE,
-      { hkv_special_coalesced_FIND_PTR_WHOLE_single, hkv_special_coalesced_FIND_PTR_WHOLE_dual } },
+      { hkv_special_coalesced_FIND_PTR_WHOLE_single,
+        hkv_special_coalesced_FIND_PTR_WHOLE_dual } },
     { &hkv_variant_coalesced, HKV_UPDATE, HD_OP_TOUCH, HKV_WHOLE,
-      { hkv_special_coalesced_TOUCH_WHOLE_single, hkv_special_coalesced_TOUCH_WHOLE_dual } },
+      { hkv_special_coalesced_TOUCH_WHOLE_single,
+        hkv_special_coalesced_TOUCH_WHOLE_dual } },
     { &hkv_variant_coalesced, HKV_UPDATE, HD_OP_ASSIGN, HKV_WHOLE,
-      { hkv_special_coalesced_ASSIGN_WHOLE_single, hkv_special_coalesced_ASSIGN_WHOLE_dual } },
+      { hkv_special_coalesced_ASSIGN_WHOLE_single,
+        hkv_special_coalesced_ASSIGN_WHOLE_dual } },
     { &hkv_variant_coalesced, HKV_UPDATE, HD_OP_ASSIGN_SCORES, HKV_WHOLE,
-      { hkv_special_coalesced_ASSIGN_SCORES_WHOLE_single, hkv_special_coalesced_ASSIGN_SCORES_WHOLE_dual } },
+      { hkv_special_coalesced_ASSIGN_SCORES_WHOLE_single,
+        hkv_special_coalesced_ASSIGN_SCORES_WHOLE_dual } },
     { &hkv_variant_coalesced, HKV_UPSERT, HD_OP_INSERT_OR_ASSIGN, HKV_WHOLE,
-      { hkv_special_coalesced_INSERT_OR_ASSIGN_WHOLE_single, hkv_special_coalesced_INSERT_OR_ASSIGN_WHOLE_dual } },
+      { hkv_special_coalesced_INSERT_OR_ASSIGN_WHOLE_single,
+        hkv_special_coalesced_INSERT_OR_ASSIGN_WHOLE_dual } },
     { &hkv_variant_coalesced, HKV_UPSERT, HD_OP_INSERT_AND_EVICT, HKV_WHOLE,
-      { hkv_special_coalesced_INSERT_AND_EVICT_WHOLE_single, hkv_special_coalesced_INSERT_AND_EVICT_WHOLE_dual } },
+      { hkv_special_coalesced_INSERT_AND_EVICT_WHOLE_single,
+        hkv_special_coalesced_INSERT_AND_EVICT_WHOLE_dual } },
     { &hkv_variant_coalesced, HKV_UPSERT, HD_OP_FIND_OR_INSERT, HKV_WHOLE,
-      { hkv_special_coalesced_FIND_OR_INSERT_WHOLE_single, hkv_special_coalesced_FIND_OR_INSERT_WHOLE_dual } },
+      { hkv_special_coalesced_FIND_OR_INSERT_WHOLE_single,
+        hkv_special_coalesced_FIND_OR_INSERT_WHOLE_dual } },
     { &hkv_variant_coalesced, HKV_UPSERT, HD_OP_FIND_OR_INSERT_PTR, HKV_WHOLE,
-      { hkv_special_coalesced_FIND_OR_INSERT_PTR_WHOLE_single, hkv_special_coalesced_FIND_OR_INSERT_PTR_WHOLE_dual } },
+      { hkv_special_coalesced_FIND_OR_INSERT_PTR_WHOLE_single,
+        hkv_special_coalesced_FIND_OR_INSERT_PTR_WHOLE_dual } },
     { &hkv_variant_coalesced, HKV_ERASE, HD_OP_ERASE, HKV_WHOLE,
-      { hkv_special_coalesced_ERASE_WHOLE_single, hkv_special_coalesced_ERASE_WHOLE_dual } },
+      { hkv_special_coalesced_ERASE_WHOLE_single,
+        hkv_special_coalesced_ERASE_WHOLE_dual } },
     { &hkv_variant_coalesced, HKV_UPDATE, HD_OP_INSERT_OR_ASSIGN, HKV_PRESENT,
-      { hkv_special_coalesced_INSERT_OR_ASSIGN_PRESENT_single, hkv_special_coalesced_INSERT_OR_ASSIGN_PRESENT_dual } },
+      { hkv_special_coalesced_INSERT_OR_ASSIGN_PRESENT_single,
+        hkv_special_coalesced_INSERT_OR_ASSIGN_PRESENT_dual } },
     { &hkv_variant_coalesced, HKV_UPDATE, HD_OP_INSERT_AND_EVICT, HKV_PRESENT,
-      { hkv_special_coalesced_INSERT_AND_EVICT_PRESENT_single, hkv_special_coalesced_INSERT_AND_EVICT_PRESENT_dual } },
+      { hkv_special_coalesced_INSERT_AND_EVICT_PRESENT_single,
+        hkv_special_coalesced_INSERT_AND_EVICT_PRESENT_dual } },
     { &hkv_variant_coalesced, HKV_UPDATE, HD_OP_FIND_OR_INSERT, HKV_PRESENT,
-      { hkv_special_coalesced_FIND_OR_INSERT_PRESENT_single, hkv_special_coalesced_FIND_OR_INSERT_PRESENT_dual } },
+      { hkv_special_coalesced_FIND_OR_INSERT_PRESENT_single,
+        hkv_special_coalesced_FIND_OR_INSERT_PRESENT_dual } },
     { &hkv_variant_coalesced, HKV_UPDATE, HD_OP_FIND_OR_INSERT_PTR, HKV_PRESENT,
       { hkv_special_coalesced_FIND_OR_INSERT_PTR_PRESENT_single,
         hkv_special_coalesced_FIND_OR_INSERT_PTR_PRESENT_dual } },
     { &hkv_variant_coalesced, HKV_UPSERT, HD_OP_INSERT_OR_ASSIGN, HKV_ABSENT,
-      { hkv_special_coalesced_INSERT_OR_ASSIGN_ABSENT_single, hkv_special_coalesced_INSERT_OR_ASSIGN_ABSENT_dual } },
+      { hkv_special_coalesced_INSERT_OR_ASSIGN_ABSENT_single,
+        hkv_special_coalesced_INSERT_OR_ASSIGN_ABSENT_dual } },
     { &hkv_variant_coalesced, HKV_UPSERT, HD_OP_INSERT_AND_EVICT, HKV_ABSENT,
-      { hkv_special_coalesced_INSERT_AND_EVICT_ABSENT_single, hkv_special_coalesced_INSERT_AND_EVICT_ABSENT_dual } },
+      { hkv_special_coalesced_INSERT_AND_EVICT_ABSENT_single,
+        hkv_special_coalesced_INSERT_AND_EVICT_ABSENT_dual } },
     { &hkv_variant_coalesced, HKV_UPSERT, HD_OP_FIND_OR_INSERT, HKV_ABSENT,
-      { hkv_special_coalesced_FIND_OR_INSERT_ABSENT_single, hkv_special_coalesced_FIND_OR_INSERT_ABSENT_dual } },
+      { hkv_special_coalesced_FIND_OR_INSERT_ABSENT_single,
+        hkv_special_coalesced_FIND_OR_INSERT_ABSENT_dual } },
     { &hkv_variant_coalesced, HKV_UPSERT, HD_OP_FIND_OR_INSERT_PTR, HKV_ABSENT,
       { hkv_special_coalesced_FIND_OR_INSERT_PTR_ABSENT_single,
         hkv_special_coalesced_FIND_OR_INSERT_PTR_ABSENT_dual } },
     { &hkv_variant_direct, HKV_LOOKUP, HD_OP_FIND, HKV_WHOLE,
-      { hkv_special_direct_FIND_WHOLE_single, hkv_special_direct_FIND_WHOLE_dual } },
+      { hkv_special_direct_FIND_WHOLE_single,
+        hkv_special_direct_FIND_WHOLE_dual } },
     { &hkv_variant_direct, HKV_LOOKUP, HD_OP_CONTAINS, HKV_WHOLE,
-      { hkv_special_direct_CONTAINS_WHOLE_single, hkv_special_direct_CONTAINS_WHOLE_dual } },
+      { hkv_special_direct_CONTAINS_WHOLE_single,
+        hkv_special_direct_CONTAINS_WHOLE_dual } },
     { &hkv_variant_direct, HKV_LOOKUP, HD_OP_FIND_PTR, HKV_WHOLE,
-      { hkv_special_direct_FIND_PTR_WHOLE_single, hkv_special_direct_FIND_PTR_WHOLE_dual } },
+      { hkv_special_direct_FIND_PTR_WHOLE_single,
+        hkv_special_direct_FIND_PTR_WHOLE_dual } },
     { &hkv_variant_warp, HKV_EXPORT, HD_OP_EXPORT, HKV_WHOLE,
-      { hkv_special_warp_EXPORT_WHOLE_single, hkv_special_warp_EXPORT_WHOLE_dual } },
+      { hkv_special_warp_EXPORT_WHOLE_single,
+        hkv_special_warp_EXPORT_WHOLE_dual } },
 };
 /* clang-format on */
 
