@@ -20,8 +20,8 @@
  *     // outcomes[i]: HD_INSERTED, HD_UPDATED, HD_EVICTED, ...
  *     hd_close(t);
  *
- * heddle_calls.h has one short call per operation, such as hd_upsert. hd_run takes a batch with every field. heddle.hpp
- * is the interface for C++17. doc/api.md introduces all of them.
+ * heddle_calls.h has one short call per operation, such as hd_upsert. hd_run takes a struct hd_batch, which has the
+ * fields of all operations. heddle.hpp is the interface for C++17. doc/api.md introduces all of them.
  *
  * Words: the host is the CPU and its memory, the device is the GPU and its memory. The simulator runs GPU kernels on
  * the host; a table on the simulator has the backend named "host".
@@ -29,10 +29,15 @@
  * Units: capacities and counts are entries, unless the name ends in _bytes. The shape of an array is written
  * (n, value_bytes).
  *
- * Ownership: arrays belong to the caller. The library keeps no pointer to an array after the batch has taken effect.
+ * Ownership: arrays belong to the caller. Host arrays may be freed when the call returns; device arrays, when the
+ * stream has run the batch; arrays of a captured batch, when its CUDA graph will not be launched again.
  *
- * Threads: all functions may be called from several threads at once, on one table or on many. hd_close must be the last
- * call on its table. The visitor of hd_for_each must not call the table.
+ * Threads: all functions may be called from several threads at once, on one table or on many. Exceptions:
+ *   - hd_close must be the last call on its table.
+ *   - The visitor of hd_for_each must not call the table.
+ *   - Under the batch lock "none" the caller separates calls that conflict.
+ *   - Two calls at the same time need two structs hd_batch: hd_run writes the field `ran`. In the same way a struct
+ *     hd_config must not be changed while another thread uses it.
  *
  * Alignment: arrays of values may start at any byte. Every other array is aligned as its type. The address of a value
  * in a table (find_ptr, find_or_insert_ptr, lock_keys, hd_for_each) is a multiple of the greatest power of two that
@@ -66,11 +71,13 @@ HD_API const char *hd_version(void);
 
 /* The result of a whole call. A call that fails leaves the table unchanged, with these exceptions:
  *
- *   HD_ECUDA     Some launches of the batch may have run; hd_for_each may have written back some values. The table is
- *                consistent, and can be used again when the device works again. If the device is lost, every later
- *                call fails and the table can only be closed.
+ *   HD_ECUDA     Some launches of the batch may have run. hd_for_each may have copied only some of the changed values
+ *                back to the device. The table is consistent, and can be used again when the device works again. If the
+ *                device is lost, every later call that uses it fails, and the table can only be closed.
  *   HD_EKERNEL   The kernel has a bug. The batch may have run in part, and the table can only be closed.
- *   hd_grow, hd_shrink, hd_reserve, hd_run_growing, hd_save: see there. */
+ *   hd_grow, hd_reserve, hd_shrink and hd_run_growing may have changed the table in part; their comments say when.
+ *
+ * hd_save never changes the table, but a failing hd_save may have replaced the file (see there). */
 typedef enum hd_status {
     HD_OK = 0,
     HD_EINVAL,   /* the caller's mistake; hd_why() names the field */
@@ -113,11 +120,16 @@ HD_API const char *hd_why(void);
  * is required if the policy needs scores (custom). `holder` must not be 0.
  *
  * "To rescore" an entry means to give it the score that the policy computes for a hit. "The list" is the batch's list_*
- * arrays, filled from the front without gaps. doc/contract.md has the outcomes of every operation. */
+ * arrays, filled from the front without gaps. doc/contract.md has the outcomes of every operation, and
+ * doc/contract-hkv.md describes an upsert step by step.
+ *
+ * A pointer to a value is valid until the next batch of role I. A pointer from LOCK_KEYS is valid until the entry is
+ * unpinned. One from FIND_OR_INSERT_PTR may be invalid when its batch ends, if a later item of that batch evicted the
+ * entry. CLEAR, growth, shrinking and hd_load make all pointers invalid. */
 typedef enum hd_op {
     HD_OP_FIND,               /* R KEY value_out score_out: copies value and score out; changes no score */
     HD_OP_CONTAINS,           /* R KEY: tests whether the key is present */
-    HD_OP_FIND_PTR,           /* R KEY PTR score_out: pointer to the value, valid until the next I */
+    HD_OP_FIND_PTR,           /* R KEY PTR score_out: pointer to the value */
     HD_OP_FIND_MISSED,        /* R KEY value_out score_out: as FIND; lists the absent keys */
     HD_OP_TOUCH,              /* U KEY score value_out score_out: as FIND; rescores present entries. score_out is
                                   the new score */
@@ -159,13 +171,14 @@ typedef enum hd_outcome {
     HD_INSERTED, /* the key was absent and took a free slot */
     HD_UPDATED,  /* the key was present, and its value or score was replaced */
     HD_EVICTED,  /* the key was absent and took the slot of the entry with the lowest score, which was evicted */
-    HD_REFUSED,  /* the key was absent, its bucket was full and its score too low, or all entries there were pinned.
-                    lock_keys: no pin was left */
+    HD_REFUSED,  /* the key was absent and its bucket full, and either the admission score of the key was too low
+                    (hd_admit) or all entries of the bucket were pinned. lock_keys: no pin was left */
     HD_RESERVED, /* the key is reserved (HD_KEY_RESERVED, hd_info.keys) */
     HD_ERASED,   /* the key was present, and the entry was removed */
     HD_PINNED,   /* the entry is pinned (lock_keys): the item's outputs were written, but the entry was not changed */
     HD_PENDING,  /* design hive: the key was absent and no slot was found for it. Nothing happened. Run the item again
-                    when the table has grown (hd_run_growing does) */
+                    when the table has grown (hd_run_growing does). Any design: hd_run_growing failed with
+                    HD_ENOMEM, and the item changed nothing */
     HD_OUTCOME_COUNT
 } hd_outcome;
 
@@ -202,16 +215,17 @@ typedef enum hd_admit {
 typedef enum hd_layout {
     HD_LAYOUT_USUAL,  /* hkv: PLANES on backend "ref", PAIRS on "host" and "cuda"; hive: WORDS */
     HD_LAYOUT_PLANES, /* hkv: an array of keys and an array of scores, as in the paper; 17 bytes */
-    HD_LAYOUT_PAIRS,  /* hkv: each score next to its key, and one lower bound for the scores of eight slots, so that
-                         using an entry writes to one place only; 18 bytes, or 17 if 8 does not divide `slots` */
+    HD_LAYOUT_PAIRS,  /* hkv: each score next to its key, so that one access reaches both; and one lower bound for the
+                         scores of eight slots, so that a search for the lowest score reads fewer of them. 18 bytes;
+                         17 bytes, without bounds, if 8 does not divide `slots` */
     HD_LAYOUT_WORDS,  /* hive: key and value in one word; no other bytes */
     HD_LAYOUT_MASKS   /* hive: WORDS, and for each bucket a mask of free slots and a lock, as in the Hive paper */
 } hd_layout;
 
 /* If device memory cannot hold all values (hd_hkv_config.device_value_bytes), some values are near, in device memory,
  * and the others are far, in page-locked host memory, which the device reads over its bus (section 3.6). hd_tiers
- * states which values are near. Keys, digests and scores are always in device memory. The slot of an entry determines
- * the address of its value, so find_ptr and contains need no extra step. */
+ * states which values are near. Keys, digests and scores are always in device memory. The address of a value follows
+ * from the slot of its entry; the table stores no addresses. */
 typedef enum hd_tiers {
     HD_TIERS_BUCKET,  /* the values of the first slots of every bucket; HD_OP_PROMOTE moves the best entries there */
     HD_TIERS_POSITION /* the values of the table's first slots, whatever their scores, as in the paper */
@@ -230,29 +244,33 @@ typedef enum hd_fetch {
 
 typedef enum hd_clock {
     HD_CLOCK_LOGICAL, /* a batch with keys takes n ticks, and item i has the time clock + i: results are reproducible */
-    HD_CLOCK_DEVICE   /* all items of a batch have one reading of the host's clock, in ns: not reproducible */
+    HD_CLOCK_DEVICE   /* all items of a batch have the same time: one reading of the system's monotonic clock, in ns,
+                         on the host in spite of the name. Not reproducible */
 } hd_clock;
 
 /* For hd_hive_config.spare: slots / 8, but 3 for 16 slots, with which a GPU fills tables fastest. */
 #define HD_SPARE_USUAL UINT32_MAX
 
-/* For hd_hive_config.hash: the default, MurmurHash3's 64-bit finaliser for all candidate buckets. */
+/* For hd_hive_config.hash: the default. MurmurHash3's finaliser computes one 64-bit hash of the key, and each candidate
+ * bucket is derived from it in another way. */
 #define HD_HASH_USUAL "mix64"
 /* The size of hd_hive_config.hash in bytes, with the NUL. */
 #define HD_HASH_NAMES_MOST 32u
 
-/* Functions by which the library reaches memory, files, the clock and the device. Tests replace them. base/seam.h */
+/* Functions by which the library reaches memory, files, the clock and the device. Tests replace them. base/seam.h
+ * declares them. */
 typedef struct hd_seams hd_seams;
 
-/* Each of the next two structs holds the fields of one design. In the struct of another design every field must be 0 or
- * the default; otherwise hd_open returns HD_EINVAL. `heddle list parameters` shows all fields with their limits. */
+/* Each of the next two structs holds the fields of one design. In the struct of the design that the table does not
+ * have, every field must be 0 or the default; otherwise hd_open returns HD_EINVAL. `heddle list parameters` shows all
+ * fields with their limits. */
 typedef struct hd_hkv_config {
     bool dual;                   /* two candidate buckets per key (section 3.4); needs at least 2 buckets */
     hd_admit admit;              /* whether a full bucket may refuse a new key */
     hd_tiers tiers;              /* which values are near; read only if device_value_bytes is not 0 */
-    uint64_t device_value_bytes; /* at most so many bytes of values are in device memory, and the others in page-locked
-                                    host memory; 0: all are in device memory. On backends "ref" and "host" both kinds
-                                    are in host memory, in two regions */
+    uint64_t device_value_bytes; /* the most bytes of values to keep in device memory; the other values are in
+                                    page-locked host memory. 0: all values are in device memory. On backends "ref" and
+                                    "host" both kinds are in host memory, in two regions */
     hd_fetch fetch;              /* how find reads far values; read only if device_value_bytes is not 0 */
     uint32_t pins;               /* keys that can be pinned at once (lock_keys) */
 } hd_hkv_config;
@@ -260,8 +278,8 @@ typedef struct hd_hkv_config {
 typedef struct hd_hive_config {
     uint32_t hashes; /* candidate buckets per key, 2 or 3 */
     uint32_t spare;  /* a new key takes the first candidate bucket with more free slots than this, or else the candidate
-                        with the most free slots; below slots / 2, or HD_SPARE_USUAL. With a higher value fewer keys are
-                        displaced, but more lookups read a second bucket */
+                        with the most free slots. With a higher value fewer keys are displaced, but more lookups read
+                        a second bucket. Allowed: numbers below slots / 2, and HD_SPARE_USUAL */
     char hash[HD_HASH_NAMES_MOST]; /* "mix64", or one function per candidate bucket from `heddle list hashes`, such as
                                       "bithash1,bithash2", which the Hive paper uses */
 } hd_hive_config;
@@ -271,21 +289,25 @@ typedef struct hd_hive_config {
  *
  * The batch lock decides which batches of the table may run at the same time. Except under `none`, inserters run alone.
  *
- *     lock       may overlap           order of conflicting batches on different streams
- *     ordered    readers; updaters     that of the calls
- *     group3     readers; updaters     that of arrival on the device; captured batches may overlap, too
- *     rw         readers               that of the calls
- *     exclusive  nothing               that of the calls
- *     none       everything            none: the caller separates batches that conflict
+ *     lock       may overlap                                     order of conflicting batches on different streams
+ *     ordered    readers with readers, updaters with updaters    that of the calls
+ *     group3     readers with readers, updaters with updaters    that of arrival on the device
+ *     rw         readers with readers                            that of the calls
+ *     exclusive  nothing                                         that of the calls
+ *     none       everything                                      none: the caller separates batches that conflict
  *
- * Updaters overlap only on backends "host" and "cuda". doc/concurrency.md has the details. */
+ * Two batches conflict if their roles differ or both are inserters. Updaters overlap only on backends "host" and
+ * "cuda". After a batch was captured into a CUDA graph, batches overlap only under group3 and none (see hd_batch).
+ * doc/concurrency.md has the details. */
 typedef struct hd_config {
     const char *design;    /* "hkv" or "hive" */
     const char *backend;   /* "ref": host memory and host threads; "cuda": device; "host": the simulator */
-    const char *policy;    /* how entries are scored: "lru", or another row of `heddle list policies`; hive: "none" */
+    const char *policy;    /* how entries are scored: "lru", or another row of `heddle list policies`; hive: "none".
+                              doc/contract-hkv.md has the formulas */
     const char *lock;      /* "ordered", or another batch lock of the list above */
     uint64_t capacity;     /* entries, at least 1; rounded up to whole buckets */
-    uint32_t slots;        /* per bucket. hkv: 2 to 1024; 128 digests are one line of 128 bytes. hive: 8, 16 or 32 */
+    uint32_t slots;        /* per bucket. hkv: 2 to 1024; with 128, the default, the digests of a bucket fill one line
+                              of a GPU's memory. hive: 8, 16 or 32 */
     uint32_t value_bytes;  /* hkv: 0 (a set) to 65,536. hive: 4 (32-bit keys) or 2 (16-bit keys) */
     hd_layout layout;      /* how keys and scores lie in memory */
     hd_clock clock;        /* the source of times for scores. hive: HD_CLOCK_LOGICAL */
@@ -319,15 +341,17 @@ typedef struct hd_table hd_table;
 
 /* Opens an empty table. The caller owns *table and closes it with hd_close. After an error *table is unchanged.
  *
- * hd_open allocates the memory of the table, whose size is hd_info.memory_bytes. Only growth and hd_load allocate it
- * anew.
+ * hd_open allocates the memory of the table, whose size is hd_info.memory_bytes. Only growth, shrinking and hd_load
+ * change this memory.
  *
  *   hkv          per slot: 17 or 18 bytes (hd_layout) and value_bytes. For pins: a hash table of 16 bytes per place,
  *                whose number of places is the smallest power of two that is at least 4/3 of hkv.pins.
  *   hive         per slot: 2 * value_bytes. The stash has one bucket per 64 buckets. Layout MASKS: 8 bytes per bucket.
  *   host, cuda   a workspace for the kernels.
  *
- * On "cuda", the first batches with host arrays also allocate device memory for copies of the arrays. */
+ * A batch allocates no memory, with four exceptions (doc/contract.md, Memory). Two of them are on "cuda": a batch with
+ * host arrays allocates device memory for copies of them, if the memory kept from earlier batches is too small; and the
+ * first small launch of a kernel on a stream creates a CUDA graph, which the library keeps. */
 HD_API hd_status hd_open(const hd_config *config, hd_table **table);
 /* Frees the table; it must be the last call on it. NULL is allowed. */
 HD_API void hd_close(hd_table *table);
@@ -337,8 +361,8 @@ typedef struct hd_info {
     const char *design, *backend, *policy, *lock; /* static storage */
     uint64_t capacity;                            /* entries: buckets * slots, without a stash */
     uint64_t buckets;
-    uint64_t base_buckets;  /* hive: buckets when the table was opened. Growth splits single buckets; when all are
-                               split, the number has doubled */
+    uint64_t base_buckets;  /* hive: the number of buckets at hd_open, or that of a file of the same shape (hd_load).
+                               Growth splits one bucket after another, beginning with these */
     uint64_t stash_buckets; /* hive: extra buckets for keys that find no slot in their candidate buckets */
     uint64_t places;        /* slots, including those of the stash; export covers [0, places) */
     uint64_t keys;          /* keys below this number are allowed */
@@ -376,11 +400,12 @@ HD_API hd_status hd_counters_sync(hd_table *table, hd_counters *counters);
 
 /* ---- Batches --------------------------------------------------------------------------------- */
 
-/* n items of one operation, as arrays of n rows. Zero-initialise the struct (hd_batch_of does). hd_op states which
- * fields an operation reads and writes.
+/* n items of one operation, as arrays of n rows. Zero-initialise the struct (hd_batch_of in heddle_calls.h does). hd_op
+ * states which fields an operation reads and writes.
  *
  * Order: the items run concurrently. The results, and the table afterwards, are those of some order in which the items
- * run one at a time. On backend "ref" this is the order of the arrays.
+ * run one at a time. On backend "ref" this is the order of the arrays. A key may occur several times: each of its items
+ * sees the effects of those that come before it in that order.
  *
  * Outputs: `outcome` is written for every item. In the other arrays the row of an item that found nothing keeps the
  * caller's bytes. Input and output arrays must not overlap, with one exception: value_out of find_or_insert may be the
@@ -389,14 +414,17 @@ HD_API hd_status hd_counters_sync(hd_table *table, hd_counters *counters);
  * Backend "cuda": the arrays of a batch are all in device memory, or all in host memory. ptr always receives device
  * addresses.
  *   Device arrays: the call puts the batch on `stream` and returns. The lock (hd_config) decides whether batches on
- *     different streams overlap. If the device fails later, the next call that waits or uses the device returns
- *     HD_ECUDA. A call that waits, such as hd_counters_sync, reports a failure of any earlier batch.
- *   Host arrays: the call copies them to the device and back, and waits.
+ *     different streams overlap. If the device fails after the call has returned, a later call returns HD_ECUDA: at the
+ *     latest the next one that waits for the batch, such as hd_counters_sync. If the device is lost, all further calls
+ *     that use it return HD_ECUDA, too.
+ *   Host arrays: the call copies them to the device and back, and waits. For the copies it may allocate device memory
+ *     (see hd_open).
  *
- * CUDA graphs: with device arrays a batch allocates no memory, copies nothing between host and device and waits for
- * nothing, so its stream may be in capture. Each launch of the graph runs the batch again, with the clock and the epoch
- * of the capture. From the first capture on, no two batches of the table overlap, except under the locks group3 and
- * none. Under ordered, rw and exclusive all batches of one capture must be on one stream; otherwise HD_EINVAL.
+ * CUDA graphs: with device arrays a batch copies nothing between host and device and waits for nothing, and in capture
+ * it allocates no memory. So its stream may be in capture. Each launch of the graph runs the batch again, with the
+ * clock and the epoch of the capture. From the first capture on, no two batches of the table overlap, except under the
+ * locks group3 and none. Under ordered, rw and exclusive all batches of one capture must be on one stream; otherwise
+ * HD_EINVAL.
  *   A call that waits cannot be captured: hd_run with host arrays and hd_run_growing return HD_EINVAL if their stream
  *     is in capture. The other calls that wait (_sync, hd_clear, hd_check, hd_save, growth, ...) use CUDA's default
  *     stream. Do not make them during a capture: CUDA may refuse them (HD_ECUDA) and then invalidates the capture.
@@ -411,7 +439,8 @@ typedef struct hd_batch {
                                each[i]. Then `op` is ignored and the batch has role I. Design hive only */
     const uint64_t *key;   /* (n)              in */
     const void *value;     /* (n, value_bytes) in */
-    const uint64_t *score; /* (n)              in; NULL: 1 for every item */
+    const uint64_t *score; /* (n)              in, an input of the policy. custom: the new score, required. lfu and
+                               epoch_lfu add it to the score; NULL: 1 for every item. lru and epoch_lru ignore it */
     const uint8_t *flag;   /* (n)              in, hd_accum; NULL: HD_EITHER for every item */
     uint64_t holder;       /* lock_keys, unlock_keys: the holder of the pins; not 0 */
     uint64_t start;        /* export, promote: first slot; start + n is at most hd_info.places */
@@ -421,7 +450,7 @@ typedef struct hd_batch {
     uint8_t *outcome;    /* (n)              out, hd_outcome */
     void *value_out;     /* (n, value_bytes) out */
     uint64_t *score_out; /* (n)              out */
-    void **ptr;          /* (n)              out: addresses of values in the table, value_bytes each */
+    void **ptr;          /* (n)              out: addresses of values in the table; a value has value_bytes bytes */
 
     /* The list: evicted entries and refused items (insert_and_evict); absent keys, without value and score
      * (find_missed); or entries (export). Its rows are in item order; for export, in slot order. Arrays of n rows are
@@ -432,7 +461,8 @@ typedef struct hd_batch {
     uint64_t *list_item;  /* (<= n)              out: the number of the item; for export, of the slot */
     uint64_t *count;      /* (1)                 out: rows of the list; or entries counted, removed or moved */
 
-    void *stream;       /* backend "cuda": a cudaStream_t; NULL: the default stream. Else ignored: the call waits */
+    void *stream;       /* backend "cuda": a cudaStream_t; NULL: the default stream. Other backends ignore it, and the
+                           call waits */
     const char *kernel; /* in: the kernel variant to use, such as "tlpv1"; NULL: the table selects one */
     const char *ran;    /* out: the kernel that ran, such as "hkv.insert_or_assign.ref"; static storage */
 } hd_batch;
@@ -444,13 +474,15 @@ HD_API hd_status hd_run(hd_table *table, hd_batch *batch);
 
 /* ---- Whole-table calls: they wait for all earlier batches of the table ------------------------ */
 
-HD_API hd_status hd_size_sync(hd_table *table, uint64_t *size);             /* *size: entries */
-HD_API hd_status hd_load_factor_sync(hd_table *table, double *load_factor); /* entries / hd_info.places */
-HD_API hd_status hd_clear(hd_table *table);                                 /* HD_OP_CLEAR, and waits */
+/* The load factor is entries / hd_info.places. So for hive the slots of the stash count, too. */
+HD_API hd_status hd_size_sync(hd_table *table, uint64_t *size); /* *size: entries */
+HD_API hd_status hd_load_factor_sync(hd_table *table, double *load_factor);
+HD_API hd_status hd_clear(hd_table *table); /* HD_OP_CLEAR, and waits */
 
 /* Calls visit(context, key, score, value) once per entry, in slot order, on the calling thread. `value` points to
  * value_bytes bytes, which the visitor may change, and is valid until the visitor returns. A result other than 0 ends
- * the walk. The visitor must not call the table. On backend "cuda" the walk uses a copy of the table in host memory. */
+ * the walk. The visitor must not call the table. On backend "cuda" the walk uses a copy of the table in host memory,
+ * which is copied back to the device at the end. */
 typedef int hd_visitor(void *context, uint64_t key, uint64_t score, void *value);
 HD_API hd_status hd_for_each(hd_table *table, hd_visitor *visit, void *context);
 
@@ -464,7 +496,7 @@ HD_API hd_status hd_for_each(hd_table *table, hd_visitor *visit, void *context);
 HD_API hd_status hd_grow(hd_table *table, uint64_t buckets);
 
 /* hd_grow to at least `capacity` entries: to the smallest number of buckets that hd_grow allows. Does nothing if the
- * table has this capacity. */
+ * table has this capacity. A failing call leaves what a failing hd_grow leaves. */
 HD_API hd_status hd_reserve(hd_table *table, uint64_t capacity);
 
 /* Design hive: shrinks the table in place to `buckets` buckets, or to more if the entries do not fit into fewer; both
@@ -473,17 +505,20 @@ HD_API hd_status hd_reserve(hd_table *table, uint64_t capacity);
  * shrunk the table in part, as with hd_grow. */
 HD_API hd_status hd_shrink(hd_table *table, uint64_t buckets);
 
-/* Runs a batch, grows the table as needed, and waits. `target` is 0 or a load factor from 1/1024 to 1.
+/* Runs a batch, grows the table as needed, and waits. `target` is a load factor (hd_load_factor_sync) from 1/1024 to 1;
+ * or it is 0, and then the table grows only for items that are PENDING.
  *   - Items that are PENDING run again, as a batch of their own, after growth, until no item is PENDING. The outcome of
  *     an item is that of its last run.
  *   - With a target above 0, a batch that may insert runs in parts, one after another. hkv grows before a part that
  *     could exceed the target; hive grows after a part that did. A bucket of hkv that is full still evicts.
  *   - A batch that delivers pointers, or the list of insert_and_evict, runs in one part. If it delivers pointers, the
- *     table grows before it and never after it, so the pointers are valid; no item of such a batch is ever PENDING.
+ *     table may grow before it but not after it, because growth makes pointers invalid. No item of it that ran is
+ *     PENDING: find_ptr inserts nothing, and the other operations with pointers are only in hkv.
  *   - hive grows to base_buckets (hd_info) times a power of two, if it can.
  *   - With device arrays, `outcome` is required and the stream must not be in capture.
  * HD_EINVAL: nothing has changed. HD_ENOMEM (growth was refused), HD_ECUDA, HD_EKERNEL: some parts may have run, and
- * the table may have grown. After HD_ENOMEM the items with the outcome PENDING have not run, and all others have. */
+ * the table may have grown. After HD_ENOMEM, in either design, an item with the outcome PENDING has changed nothing,
+ * and every other item has taken effect. */
 HD_API hd_status hd_run_growing(hd_table *table, hd_batch *batch, double target);
 
 /* Verifies every invariant of the design (HKV-1, HKV-2, ... in ref/hkv/layout.h; HIVE-1, ... in ref/hive/layout.h).
@@ -499,11 +534,15 @@ HD_API hd_status hd_check(hd_table *table);
 HD_API hd_status hd_save(hd_table *table, const char *path);
 
 /* Verifies the whole file, then replaces the entries, the clock and the epoch of the table by those of the file, and
- * removes all pins. Design, policy and value_bytes must be the same in file and table (HD_EINVAL). The shape consists
- * of slots, seed, and hkv.dual and the number of buckets, or the fields of `hive`. A table of another shape keeps its
- * shape: the entries are inserted one by one, by descending score, and *dropped (may be NULL) receives the number of
- * entries that found no slot. A table of hive takes the number of buckets from the file, or, with another shape, grows
- * if the entries need it. If the call fails, the table is unchanged. */
+ * removes all pins. Design, policy and value_bytes must be the same in file and table (HD_EINVAL). *dropped (may be
+ * NULL) receives the number of entries that found no slot.
+ *   - The shape is: slots and seed; for hkv also the number of buckets and hkv.dual; for hive also the fields of
+ *     hd_hive_config.
+ *   - If file and table have the same shape, every entry is loaded. For hive the number of buckets is not part of the
+ *     shape: the table takes `buckets` and `base_buckets` of the file.
+ *   - If the shapes differ, the table keeps its own, and the entries are inserted one by one, by descending score. hive
+ *     grows first if they would take more than 4/5 of the slots. An entry that finds no slot is dropped.
+ * If the call fails, the table is unchanged. */
 HD_API hd_status hd_load(hd_table *table, const char *path, uint64_t *dropped);
 
 /* Opens a table with the design, policy and shape of the file, and loads the file. `config` (may be NULL: the default)

@@ -81,13 +81,13 @@ static hd_status check_each(const hd_table *t, const hd_batch *b)
 
 static hd_status check_range(const hd_table *t, const hd_batch *b, const hd_op_row *row)
 {
-    uint64_t capacity = t->info.places;
-    if (b->start > capacity)
-        return hd_fail(HD_EINVAL, "%s: start: %" PRIu64 " is beyond the capacity of %" PRIu64, row->name, b->start,
-                       capacity);
-    if (b->n > capacity - b->start)
-        return hd_fail(HD_EINVAL, "%s: n: %" PRIu64 " slots from %" PRIu64 " are beyond the capacity of %" PRIu64,
-                       row->name, b->n, b->start, capacity);
+    uint64_t places = t->info.places;
+    if (b->start > places)
+        return hd_fail(HD_EINVAL, "%s: start: %" PRIu64 " is beyond the table's %" PRIu64 " slots", row->name, b->start,
+                       places);
+    if (b->n > places - b->start)
+        return hd_fail(HD_EINVAL, "%s: n: %" PRIu64 " slots from %" PRIu64 " are beyond the table's %" PRIu64 " slots",
+                       row->name, b->n, b->start, places);
     return HD_OK;
 }
 
