@@ -346,7 +346,8 @@ typedef struct hd_table hd_table;
  *
  *   hkv          per slot: 17 or 18 bytes (hd_layout) and value_bytes. For pins: a hash table of 16 bytes per place,
  *                whose number of places is the smallest power of two that is at least 4/3 of hkv.pins.
- *   hive         per slot: 2 * value_bytes. The stash has one bucket per 64 buckets. Layout MASKS: 8 bytes per bucket.
+ *   hive         per slot: 2 * value_bytes. The stash has one bucket per 64 buckets, and one more. Layout MASKS: 8
+ *                bytes per bucket.
  *   host, cuda   a workspace for the kernels.
  *
  * A batch allocates no memory, with four exceptions (doc/contract.md, Memory). Two of them are on "cuda": a batch with
