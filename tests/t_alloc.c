@@ -275,26 +275,24 @@ static hd_status act_epoch(world *w, const act *a) { return (void)a, hd_epoch_se
 static hd_status act_check(world *w, const act *a) { return (void)a, hd_check(w->table); }
 static hd_status act_clear(world *w, const act *a) { return (void)a, hd_clear(w->table); }
 
-static const act acts[] = {
-    { "open", act_open, HD_OP_FIND, NULL, true, false, false },
-    { "open without values and pins", act_open_bare, HD_OP_FIND, NULL, true, false, false },
-    { "grow", act_grow, HD_OP_FIND, NULL, true, false, true },
-    { "reserve", act_reserve, HD_OP_FIND, NULL, true, false, true },
-    { "save", act_save, HD_OP_FIND, "old", true, false, false },
-    { "save anew", act_save, HD_OP_FIND, "new", true, false, false },
-    { "load", act_load, HD_OP_FIND, "same", true, false, false },
-    { "load another shape", act_load, HD_OP_FIND, "other", true, false, false },
-    { "open_snapshot", act_open_snapshot, HD_OP_FIND, "other", true, false, false },
-    { "size", act_size, HD_OP_FIND, NULL, false, false, false },
-    { "load factor", act_load_factor, HD_OP_FIND, NULL, false, false, false },
-    { "counters", act_counters, HD_OP_FIND, NULL, false, false, false },
-    { "info", act_info, HD_OP_FIND, NULL, false, false, false },
-    { "epoch", act_epoch, HD_OP_FIND, NULL, false, false, false },
-    { "check", act_check, HD_OP_FIND, NULL, false, false, false },
-    { "clear", act_clear, HD_OP_FIND, NULL, false, false, false },
-    { "shrink", act_shrink, HD_OP_FIND, NULL, true, true, true },
-    { "mixed", act_mixed, HD_OP_INSERT_OR_ASSIGN, NULL, false, true, false },
-};
+static const act acts[] = { { "open", act_open, HD_OP_FIND, NULL, true, false, false },
+                            { "open without values and pins", act_open_bare, HD_OP_FIND, NULL, true, false, false },
+                            { "grow", act_grow, HD_OP_FIND, NULL, true, false, true },
+                            { "reserve", act_reserve, HD_OP_FIND, NULL, true, false, true },
+                            { "save", act_save, HD_OP_FIND, "old", true, false, false },
+                            { "save anew", act_save, HD_OP_FIND, "new", true, false, false },
+                            { "load", act_load, HD_OP_FIND, "same", true, false, false },
+                            { "load another shape", act_load, HD_OP_FIND, "other", true, false, false },
+                            { "open_snapshot", act_open_snapshot, HD_OP_FIND, "other", true, false, false },
+                            { "size", act_size, HD_OP_FIND, NULL, false, false, false },
+                            { "load factor", act_load_factor, HD_OP_FIND, NULL, false, false, false },
+                            { "counters", act_counters, HD_OP_FIND, NULL, false, false, false },
+                            { "info", act_info, HD_OP_FIND, NULL, false, false, false },
+                            { "epoch", act_epoch, HD_OP_FIND, NULL, false, false, false },
+                            { "check", act_check, HD_OP_FIND, NULL, false, false, false },
+                            { "clear", act_clear, HD_OP_FIND, NULL, false, false, false },
+                            { "shrink", act_shrink, HD_OP_FIND, NULL, true, true, true },
+                            { "mixed", act_mixed, HD_OP_INSERT_OR_ASSIGN, NULL, false, true, false } };
 enum { ACTS = sizeof acts / sizeof *acts };
 
 static bool can(const kind *q, const act *a) { return is_dictionary(q) || !a->dictionary; }
@@ -415,15 +413,13 @@ typedef struct fault {
     bool for_good;
 } fault;
 
-static const fault faults[] = {
-    { "EIO once", EIO, false },
-    { "EIO for good", EIO, true },
-    { "ENOSPC once", ENOSPC, false },
-    { "ENOSPC for good", ENOSPC, true },
-    { "EINTR once", EINTR, false },
-    { "short once", SHELF_SHORT, false },
-    { "short for good", SHELF_SHORT, true },
-};
+static const fault faults[] = { { "EIO once", EIO, false },
+                                { "EIO for good", EIO, true },
+                                { "ENOSPC once", ENOSPC, false },
+                                { "ENOSPC for good", ENOSPC, true },
+                                { "EINTR once", EINTR, false },
+                                { "short once", SHELF_SHORT, false },
+                                { "short for good", SHELF_SHORT, true } };
 
 static void remove_parts(world *w)
 {

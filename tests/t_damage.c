@@ -234,11 +234,9 @@ static void unknown_names(void **state)
         const char *name;
         size_t at;
         const char *word;
-    } row[] = {
-        { "later", 16, "the header's design 'later'" },
-        { "later", 32, "the header's policy 'later'" },
-        { "none", 32, "the header's policy 'none'" },
-    };
+    } row[] = { { "later", 16, "the header's design 'later'" },
+                { "later", 32, "the header's policy 'later'" },
+                { "none", 32, "the header's policy 'none'" } };
     victim v;
     victim_open(&v);
     uint8_t *p = (uint8_t *)test_alloc(v.bytes, 1);

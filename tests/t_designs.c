@@ -124,24 +124,22 @@ typedef struct fault {
     const char *kernel, *op, *sentence;
 } fault;
 
-static const fault faults[] = {
-    { "no_look", "insert_or_assign", "the key is present" },
-    { "no_look", "insert_or_assign", "LINE-2: key" },
-    { "no_lock", "insert_or_assign", "LINE-" },
-    { "wrong_place", "insert_or_assign", "it did not go behind the last one" },
-    { "old_value", "find", "delivered a wrong value" },
-    { "silent_move", "erase", "where the tickets put" },
-    { "move_back", "erase", ": no entry was there" },
-    { "move_far", "erase", "of 8" },
-    { "move_far", "erase", ": its new place was not empty" },
-    { "never_lets_go", "erase", "the lock is still held" },
-    { "never_lets_go", "find", "steps and no end" },
-    { "beside", "find", "" },
-    { "peek", "mixed", ": true at no moment of the batch; at its end: the key is " },
-    { "old_value", "mixed", ", find hit): true at no moment of the batch" },
-    { "no_look", "mixed", "LINE-2: key" },
-    { "silent_move", "mixed", "item" },
-};
+static const fault faults[] = { { "no_look", "insert_or_assign", "the key is present" },
+                                { "no_look", "insert_or_assign", "LINE-2: key" },
+                                { "no_lock", "insert_or_assign", "LINE-" },
+                                { "wrong_place", "insert_or_assign", "it did not go behind the last one" },
+                                { "old_value", "find", "delivered a wrong value" },
+                                { "silent_move", "erase", "where the tickets put" },
+                                { "move_back", "erase", ": no entry was there" },
+                                { "move_far", "erase", "of 8" },
+                                { "move_far", "erase", ": its new place was not empty" },
+                                { "never_lets_go", "erase", "the lock is still held" },
+                                { "never_lets_go", "find", "steps and no end" },
+                                { "beside", "find", "" },
+                                { "peek", "mixed", ": true at no moment of the batch; at its end: the key is " },
+                                { "old_value", "mixed", ", find hit): true at no moment of the batch" },
+                                { "no_look", "mixed", "LINE-2: key" },
+                                { "silent_move", "mixed", "item" } };
 
 /* Looks through fixtures until a sentence is said; what else is said of a faulty kernel is true, too. */
 static void faults_are_said(void **state)

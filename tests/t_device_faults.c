@@ -226,20 +226,18 @@ static hd_status grow_by_itself(world *w, const act *a)
     return status;
 }
 
-static const act others[] = {
-    { "info", ask_info, HD_OP_COUNT_, false },
-    { "size_sync", ask_size, HD_OP_COUNT_, false },
-    { "load_factor_sync", ask_load, HD_OP_COUNT_, false },
-    { "counters_sync", ask_counters, HD_OP_COUNT_, false },
-    { "check", ask_check, HD_OP_COUNT_, false },
-    { "clear", clear, HD_OP_COUNT_, false },
-    { "for_each", walk, HD_OP_COUNT_, false },
-    { "grow", grow, HD_OP_COUNT_, true },
-    { "reserve", reserve, HD_OP_COUNT_, true },
-    { "save", save, HD_OP_COUNT_, false },
-    { "load", load, HD_OP_COUNT_, false },
-    { "load another shape", load_another, HD_OP_COUNT_, false },
-};
+static const act others[] = { { "info", ask_info, HD_OP_COUNT_, false },
+                              { "size_sync", ask_size, HD_OP_COUNT_, false },
+                              { "load_factor_sync", ask_load, HD_OP_COUNT_, false },
+                              { "counters_sync", ask_counters, HD_OP_COUNT_, false },
+                              { "check", ask_check, HD_OP_COUNT_, false },
+                              { "clear", clear, HD_OP_COUNT_, false },
+                              { "for_each", walk, HD_OP_COUNT_, false },
+                              { "grow", grow, HD_OP_COUNT_, true },
+                              { "reserve", reserve, HD_OP_COUNT_, true },
+                              { "save", save, HD_OP_COUNT_, false },
+                              { "load", load, HD_OP_COUNT_, false },
+                              { "load another shape", load_another, HD_OP_COUNT_, false } };
 
 /* ---- Each call of the device, in each way ---------------------------------------------------- */
 
@@ -249,12 +247,10 @@ typedef struct way {
     bool sticky;
 } way;
 
-static const way ways[] = {
-    { "no memory", HD_DEVICE_NO_MEMORY, false },
-    { "a wrong argument", FAKE_INVALID, false },
-    { "a failed launch", FAKE_LAUNCH_FAILED, false },
-    { "the device is lost", FAKE_LAUNCH_FAILED, true },
-};
+static const way ways[] = { { "no memory", HD_DEVICE_NO_MEMORY, false },
+                            { "a wrong argument", FAKE_INVALID, false },
+                            { "a failed launch", FAKE_LAUNCH_FAILED, false },
+                            { "the device is lost", FAKE_LAUNCH_FAILED, true } };
 enum { WAYS = sizeof ways / sizeof *ways };
 
 static uint64_t failures;

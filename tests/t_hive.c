@@ -588,24 +588,22 @@ static void overfull(hive_view *v, uint64_t key, uint64_t other, uint64_t stashe
     v->stashed = v->slots;
 }
 
-static const hurt hurts[] = {
-    { "a key in two buckets", "HIVE-1", twice },
-    { "a key in a bucket twice", "HIVE-1", twice_in_a_bucket },
-    { "a key in none of its buckets", "HIVE-2", elsewhere },
-    { "claimed", "HIVE-3", claimed },
-    { "leaving", "HIVE-3", leaving },
-    { "free, and neither fresh nor vacant", "HIVE-3", neither },
-    { "a bucket locked", "HIVE-3", locked },
-    { "a bucket of the stash locked", "HIVE-3", stash_locked },
-    { "a fresh slot before a key", "HIVE-4", fresh_before },
-    { "a fresh slot before one in the stash", "HIVE-4", fresh_before_stash },
-    { "a mask that says free", "HIVE-5", mask_too_free },
-    { "a mask that says taken", "HIVE-5", mask_too_full },
-    { "a mask of nine slots", "HIVE-5", mask_too_long },
-    { "the stash counted less", "HIVE-6", counted_less },
-    { "the stash counted more", "HIVE-6", counted_more },
-    { "more in the stash than it takes", "HIVE-6", overfull },
-};
+static const hurt hurts[] = { { "a key in two buckets", "HIVE-1", twice },
+                              { "a key in a bucket twice", "HIVE-1", twice_in_a_bucket },
+                              { "a key in none of its buckets", "HIVE-2", elsewhere },
+                              { "claimed", "HIVE-3", claimed },
+                              { "leaving", "HIVE-3", leaving },
+                              { "free, and neither fresh nor vacant", "HIVE-3", neither },
+                              { "a bucket locked", "HIVE-3", locked },
+                              { "a bucket of the stash locked", "HIVE-3", stash_locked },
+                              { "a fresh slot before a key", "HIVE-4", fresh_before },
+                              { "a fresh slot before one in the stash", "HIVE-4", fresh_before_stash },
+                              { "a mask that says free", "HIVE-5", mask_too_free },
+                              { "a mask that says taken", "HIVE-5", mask_too_full },
+                              { "a mask of nine slots", "HIVE-5", mask_too_long },
+                              { "the stash counted less", "HIVE-6", counted_less },
+                              { "the stash counted more", "HIVE-6", counted_more },
+                              { "more in the stash than it takes", "HIVE-6", overfull } };
 
 static void test_invariants(void **state)
 {

@@ -47,24 +47,22 @@ static void truth_is_not_accused(void **state)
     static const struct {
         const char *text;
         int held;
-    } truths[] = {
-        { "hkv.accum_or_assign.tlpv1" TABLE " reserved=100000 duplicate=300000", 0 },
-        { "hkv.insert_and_evict.tlpv1 buckets=2 slots=8 value=0 batch=24x1 keys=uniform:400", 0 },
-        { "hkv.find_missed.tlpv1 buckets=2 slots=8 value=0 batch=24x1 keys=uniform:40", 0 },
-        { "hkv.unlock_keys.tlpv1" TABLE, 0 },
-        { "hkv.erase.tlpv1" TABLE, 0 },
-        { "hkv.promote.tlpv1" TABLE, 0 },
-        { PROMOTE " tiers=position", 0 },
-        { PROMOTE, 0 },
-        { "hkv.export_if.tlpv1" TABLE, 0 },
-        { FIND " + hkv.size.tlpv1" TABLE, 0 },
-        { "hkv.size.tlpv1" TABLE " + " FIND, 0 },
-        { "hkv.size.tlpv1" TABLE " + hkv.export.tlpv1" TABLE, 0 },
-        { FIND " + hkv.find_ptr.tlpv1" TABLE, HELD(FIXTURE_EXACT) },
-        { FIND " + hkv.find_ptr.tlpv1" TABLE, HELD(FIXTURE_SET) },
-        { FIND " + hkv.find_ptr.tlpv1" TABLE, HELD(FIXTURE_SHAPE) },
-        { TOUCH " + hkv.assign.tlpv1" TABLE, HELD(FIXTURE_SHAPE) },
-    };
+    } truths[] = { { "hkv.accum_or_assign.tlpv1" TABLE " reserved=100000 duplicate=300000", 0 },
+                   { "hkv.insert_and_evict.tlpv1 buckets=2 slots=8 value=0 batch=24x1 keys=uniform:400", 0 },
+                   { "hkv.find_missed.tlpv1 buckets=2 slots=8 value=0 batch=24x1 keys=uniform:40", 0 },
+                   { "hkv.unlock_keys.tlpv1" TABLE, 0 },
+                   { "hkv.erase.tlpv1" TABLE, 0 },
+                   { "hkv.promote.tlpv1" TABLE, 0 },
+                   { PROMOTE " tiers=position", 0 },
+                   { PROMOTE, 0 },
+                   { "hkv.export_if.tlpv1" TABLE, 0 },
+                   { FIND " + hkv.size.tlpv1" TABLE, 0 },
+                   { "hkv.size.tlpv1" TABLE " + " FIND, 0 },
+                   { "hkv.size.tlpv1" TABLE " + hkv.export.tlpv1" TABLE, 0 },
+                   { FIND " + hkv.find_ptr.tlpv1" TABLE, HELD(FIXTURE_EXACT) },
+                   { FIND " + hkv.find_ptr.tlpv1" TABLE, HELD(FIXTURE_SET) },
+                   { FIND " + hkv.find_ptr.tlpv1" TABLE, HELD(FIXTURE_SHAPE) },
+                   { TOUCH " + hkv.assign.tlpv1" TABLE, HELD(FIXTURE_SHAPE) } };
     for (size_t i = 0; i < sizeof truths / sizeof *truths; i++)
         for (uint64_t seed = 1; seed <= 6; seed++) {
             trial t;
@@ -145,21 +143,19 @@ static void every_moment_is_watched(void **state)
         const char *sentence; /* NULL: that may be */
         bool (*tell)(trial *t);
         bool dual, weak;
-    } moments[] = {
-        { "HKV-1 in flight", no_key_yet, false, false },
-        { "HKV-2 in flight", other_digest, false, false },
-        { "HKV-2 in flight", other_digest, false, true },
-        { "HKV-2 in flight", locked_and_weak, false, false },
-        { NULL, locked_and_weak, false, true },
-        { NULL, owned, false, false },
-        { NULL, replaced, false, false },
-        { "HKV-3 in flight", entry_strayed, false, false },
-        { "HKV-3 in flight", entry_strayed, true, false },
-        { "HKV-4 in flight", entry_twice, false, false },
-        { "HKV-4 in flight", entry_twice, true, false },
-        { "HKV-4 in flight", entry_elsewhere, true, false },
-        { "HKV-3 in flight", entry_elsewhere, false, false },
-    };
+    } moments[] = { { "HKV-1 in flight", no_key_yet, false, false },
+                    { "HKV-2 in flight", other_digest, false, false },
+                    { "HKV-2 in flight", other_digest, false, true },
+                    { "HKV-2 in flight", locked_and_weak, false, false },
+                    { NULL, locked_and_weak, false, true },
+                    { NULL, owned, false, false },
+                    { NULL, replaced, false, false },
+                    { "HKV-3 in flight", entry_strayed, false, false },
+                    { "HKV-3 in flight", entry_strayed, true, false },
+                    { "HKV-4 in flight", entry_twice, false, false },
+                    { "HKV-4 in flight", entry_twice, true, false },
+                    { "HKV-4 in flight", entry_elsewhere, true, false },
+                    { "HKV-3 in flight", entry_elsewhere, false, false } };
     for (size_t i = 0; i < sizeof moments / sizeof *moments; i++) {
         bool told = false;
         for (uint64_t seed = 1; seed <= SEEDS && !told; seed++) {

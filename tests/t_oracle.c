@@ -411,7 +411,7 @@ static const lie lies[] = {
     { "spoilt value", HD_OP_TOUCH, spoil_value, HD_MISS, HD_MISS },
     { "spoilt value", HD_OP_FIND_OR_INSERT, spoil_value, HD_MISS, HD_MISS },
     { "smuggled entry", HD_OP_FIND, smuggle_entry, HD_MISS, HD_MISS },
-    { "smuggled entry", HD_OP_FIND_OR_INSERT, smuggle_entry, HD_MISS, HD_MISS },
+    { "smuggled entry", HD_OP_FIND_OR_INSERT, smuggle_entry, HD_MISS, HD_MISS }
 };
 
 /* Where victims are not named, a key that is evicted again in the same batch may as well have been refused, or have
@@ -478,7 +478,7 @@ static const mistake mistakes[] = {
     { "admits whom it must refuse", "custom", "custom", false, false, HD_ADMIT_ALWAYS, HD_ADMIT_SCORE, 4, 4, 0, 0 },
     { "refuses whom it must admit", "custom", "custom", false, false, HD_ADMIT_SCORE, HD_ADMIT_ALWAYS, 4, 4, 0, 0 },
     { "evicts when half full", "custom", "custom", false, false, HD_ADMIT_SCORE, HD_ADMIT_SCORE, 4, 12, 0, 0 },
-    { "single that claims to be dual", "lru", "lru", false, true, HD_ADMIT_SCORE, HD_ADMIT_SCORE, 4, 4, 0, 0 },
+    { "single that claims to be dual", "lru", "lru", false, true, HD_ADMIT_SCORE, HD_ADMIT_SCORE, 4, 4, 0, 0 }
 };
 
 static void every_mistake_is_caught(void **state)

@@ -45,7 +45,7 @@ static const struct { const char *spec; uint64_t hash; } pinned[] = {
     { "zipf:2,1M,scramble=0", 0x898755c6f35caf02 },
     { "ycsb:A,1M", 0x1faab4bc22a7d7ac },
     { "ycsb:D,1M", 0xe970af8fb041c858 },
-    { "ycsb:F,1M,exponent=1.2", 0x69b1124a922f2407 },
+    { "ycsb:F,1M,exponent=1.2", 0x69b1124a922f2407 }
 };
 /* clang-format on */
 
@@ -80,44 +80,42 @@ static void test_repeats(void **state)
 static void test_bad_specs(void **state)
 {
     (void)state;
-    static const test_refusal row[] = {
-        { "", "there is no ''" },
-        { "zipff:1,10", "nearest: zipf" },
-        { "unifrom:10", "nearest: uniform" },
-        { "unifrom:10", "all: uniform, zipf" },
-        { "uniform", "the form is uniform:KEYS" },
-        { "uniform:1,2", "the form is uniform:KEYS" },
-        { "uniform:", "KEYS" },
-        { "uniform:0", "KEYS" },
-        { "uniform:x", "KEYS" },
-        { "uniform:18446744073709551614", "KEYS" },
-        { "uniform:10,first=18446744073709551612", "first" },
-        { "uniform:10,frist=1", "nearest: first" },
-        { "uniform:10,first=1,first=2", "twice" },
-        { "uniform:10,scramble=2", "scramble" },
-        { "zipf:0.99", "EXPONENT,KEYS" },
-        { "zipf:2.01,10", "EXPONENT" },
-        { "zipf:-0.1,10", "EXPONENT" },
-        { "zipf:nan,10", "EXPONENT" },
-        { "zipf:1,4611686018427387905", "KEYS" },
-        { "zipf:1,10,skramble=0", "nearest: scramble" },
-        { "ycsb:E,10", "do not scan" },
-        { "ycsb:e,10", "do not scan" },
-        { "ycsb:G,10", "A, B, C, D, F" },
-        { "ycsb:,10", "A, B, C, D, F" },
-        { "ycsb:AB,10", "A, B, C, D, F" },
-        { "ycsb:A", "WORKLOAD,KEYS" },
-        { "ycsb:A,10,exponent=3", "exponent" },
-        { "pop", "no file" },
-        { "pop:", "no file" },
-        { "pop:/none,onehit=1", "nearest: onehits" },
-        { "kmer:/none", "FILE,K" },
-        { "kmer:/none,0", "K" },
-        { "kmer:/none,32", "K" },
-        { "kmer:/none,16,canon=1", "nearest: canonical" },
-        { "uniform:1,2,3,4,5,6,7,8,9", "more than 8 arguments" },
-        { "uniform:a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,i=1", "more than 8 options" },
-    };
+    static const test_refusal row[] = { { "", "there is no ''" },
+                                        { "zipff:1,10", "nearest: zipf" },
+                                        { "unifrom:10", "nearest: uniform" },
+                                        { "unifrom:10", "all: uniform, zipf" },
+                                        { "uniform", "the form is uniform:KEYS" },
+                                        { "uniform:1,2", "the form is uniform:KEYS" },
+                                        { "uniform:", "KEYS" },
+                                        { "uniform:0", "KEYS" },
+                                        { "uniform:x", "KEYS" },
+                                        { "uniform:18446744073709551614", "KEYS" },
+                                        { "uniform:10,first=18446744073709551612", "first" },
+                                        { "uniform:10,frist=1", "nearest: first" },
+                                        { "uniform:10,first=1,first=2", "twice" },
+                                        { "uniform:10,scramble=2", "scramble" },
+                                        { "zipf:0.99", "EXPONENT,KEYS" },
+                                        { "zipf:2.01,10", "EXPONENT" },
+                                        { "zipf:-0.1,10", "EXPONENT" },
+                                        { "zipf:nan,10", "EXPONENT" },
+                                        { "zipf:1,4611686018427387905", "KEYS" },
+                                        { "zipf:1,10,skramble=0", "nearest: scramble" },
+                                        { "ycsb:E,10", "do not scan" },
+                                        { "ycsb:e,10", "do not scan" },
+                                        { "ycsb:G,10", "A, B, C, D, F" },
+                                        { "ycsb:,10", "A, B, C, D, F" },
+                                        { "ycsb:AB,10", "A, B, C, D, F" },
+                                        { "ycsb:A", "WORKLOAD,KEYS" },
+                                        { "ycsb:A,10,exponent=3", "exponent" },
+                                        { "pop", "no file" },
+                                        { "pop:", "no file" },
+                                        { "pop:/none,onehit=1", "nearest: onehits" },
+                                        { "kmer:/none", "FILE,K" },
+                                        { "kmer:/none,0", "K" },
+                                        { "kmer:/none,32", "K" },
+                                        { "kmer:/none,16,canon=1", "nearest: canonical" },
+                                        { "uniform:1,2,3,4,5,6,7,8,9", "more than 8 arguments" },
+                                        { "uniform:a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,i=1", "more than 8 options" } };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         hd_source *s = NULL;
         test_case("%s", row[i].text);
@@ -153,10 +151,8 @@ static void form_fill(const char *form, bool options, const char *file, char *sp
 {
     const struct {
         const char *word, *value;
-    } row[] = {
-        { "EXPONENT", "0.99" }, { "WORKLOAD", "A" }, { "KEYS", "1000" }, { "FILE", file },
-        { "K", "16" },          { "N", "3" },        { "S", "0.9" },     { "0|1", "1" },
-    };
+    } row[] = { { "EXPONENT", "0.99" }, { "WORKLOAD", "A" }, { "KEYS", "1000" }, { "FILE", file },
+                { "K", "16" },          { "N", "3" },        { "S", "0.9" },     { "0|1", "1" } };
     size_t used = 0;
     for (const char *p = form; *p; p++) {
         size_t i = 0, rows = sizeof row / sizeof *row;

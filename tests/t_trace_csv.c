@@ -107,7 +107,7 @@ static void t_csv(void **state)
         { BYTES("1,get\n2,SET\n"), ",key=1,verb=2", HD_ECORRUPT, "line 2, column 2 (verb)" },
         { BYTES("1,2\n3\n"), ",key=2", HD_ECORRUPT, "line 2, column 2 (key): missing" },
         { BYTES("1,2\n3,\n"), ",key=2", HD_ECORRUPT, "line 2, column 2 (key): empty" },
-        { BYTES("1,2\n3,\001\n"), ",key=2", HD_ECORRUPT, "line 2, column 2 (key): not text: '?'" },
+        { BYTES("1,2\n3,\001\n"), ",key=2", HD_ECORRUPT, "line 2, column 2 (key): not text: '?'" }
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
         csv_gives(row[i].bytes, row[i].n, row[i].options, false, row[i].status, row[i].expected);
@@ -115,11 +115,9 @@ static void t_csv(void **state)
         const char *bytes;
         size_t n;
         const char *options, *expected;
-    } lenient[] = {
-        { BYTES("1,2\n3\n5,6\n7,\n9,10\n"), ",key=2", "2/0/1/r 6/0/1/r 10/0/1/r -2" },
-        { BYTES("1,2\n3,\"4\n5,6\n7,8\n"), ",key=2", "2/0/1/r 6/0/1/r 8/0/1/r -1" },
-        { BYTES("1,2\n3,x\"y\n5,\"6\"z\n7,8\n"), ",key=2", "2/0/1/r 8/0/1/r -2" },
-    };
+    } lenient[] = { { BYTES("1,2\n3\n5,6\n7,\n9,10\n"), ",key=2", "2/0/1/r 6/0/1/r 10/0/1/r -2" },
+                    { BYTES("1,2\n3,\"4\n5,6\n7,8\n"), ",key=2", "2/0/1/r 6/0/1/r 8/0/1/r -1" },
+                    { BYTES("1,2\n3,x\"y\n5,\"6\"z\n7,8\n"), ",key=2", "2/0/1/r 8/0/1/r -2" } };
     for (size_t i = 0; i < sizeof lenient / sizeof *lenient; i++)
         csv_gives(lenient[i].bytes, lenient[i].n, lenient[i].options, true, HD_OK, lenient[i].expected);
     csv_gives(BYTES("x,2\ny,3\nz"), ",key=2,time=1", true, HD_ECORRUPT, "3 bad records were skipped");

@@ -23,10 +23,9 @@ static void test_chi_tail(void **state)
     /* the usual table: upper 5%, 1% and 0.1% points */
     static const struct {
         double freedom, x, p;
-    } row[] = {
-        { 1, 3.841459, 0.05 },    { 1, 6.634897, 0.01 },     { 2, 5.991465, 0.05 },      { 10, 18.307038, 0.05 },
-        { 10, 29.588298, 0.001 }, { 100, 124.342113, 0.05 }, { 100, 149.449253, 0.001 }, { 5, 1.145476, 0.95 },
-    };
+    } row[] = { { 1, 3.841459, 0.05 },      { 1, 6.634897, 0.01 },    { 2, 5.991465, 0.05 },
+                { 10, 18.307038, 0.05 },    { 10, 29.588298, 0.001 }, { 100, 124.342113, 0.05 },
+                { 100, 149.449253, 0.001 }, { 5, 1.145476, 0.95 } };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         double p = chi_tail(row[i].freedom, row[i].x);
         check(fabs(p - row[i].p) < 1e-6 * (1 + 1 / row[i].p) * row[i].p, "freedom %g, x %g: %.9g", row[i].freedom,
@@ -319,10 +318,11 @@ static void test_ycsb(void **state)
     static const struct {
         const char *letter;
         double percent[4];
-    } row[] = {
-        { "A", { 50, 50, 0, 0 } }, { "b", { 95, 5, 0, 0 } },  { "C", { 100, 0, 0, 0 } },
-        { "D", { 95, 0, 5, 0 } },  { "F", { 50, 0, 0, 50 } },
-    };
+    } row[] = { { "A", { 50, 50, 0, 0 } },
+                { "b", { 95, 5, 0, 0 } },
+                { "C", { 100, 0, 0, 0 } },
+                { "D", { 95, 0, 5, 0 } },
+                { "F", { 50, 0, 0, 50 } } };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         const uint64_t n = DRAWS;
         char spec[64];
@@ -462,7 +462,7 @@ static void test_pop_bad(void **state)
         { "{\"popularityWeights\":[1],\"popularityBuckets\":[1],\"oneHits\":1}", "oneHits" },
         { "{\"popularityWeights\":[1],\"popularityBuckets\":[1],\"oneHits\":\"no\"}", "oneHits" },
         { "{\"popularityWeights\":[1],\"popularityWeights\":[1],\"popularityBuckets\":[1]}", "duplicate" },
-        { "{\"popularityWeights\":[1],\"popularityBuckets\":[1]} more", "bad JSON" },
+        { "{\"popularityWeights\":[1],\"popularityBuckets\":[1]} more", "bad JSON" }
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         char spec[4200];

@@ -30,7 +30,7 @@ static const struct argp_option option[] = {
     { "list", 'l', NULL, 0, "only say which bugs there are", 0 },
     { "fixtures", 'n', "N", 0, "situations or cases at most that a bug is looked for in (100)", 0 },
     { "schedules", 'm', "N", 0, "of one situation, at most (60)", 0 },
-    { NULL, 0, NULL, 0, NULL, 0 },
+    { NULL, 0, NULL, 0, NULL, 0 }
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -141,29 +141,26 @@ enum {
     SENTENCE
 };
 
-static const out_column column[] = {
-    { "name", "name", OUT_TEXT },
-    { "found", "found", OUT_TEXT },
-    { "judge", "by", OUT_TEXT },
-    { "seed", "seed", OUT_PLAIN },
-    { "tries", "tries", OUT_COUNT },
-    { "time_s", "time", OUT_SECONDS },
-    { "wrong", "what was said", OUT_TEXT },
-    { "bug", "what it was", OUT_TEXT },
-    { "from", NULL, OUT_TEXT },
-    { "look", NULL, OUT_TEXT },
-    { "by", NULL, OUT_TEXT },
-    { "needs", NULL, OUT_TEXT },
-    { "decisions", NULL, OUT_COUNT },
-    { "decisions_before", NULL, OUT_COUNT },
-    { "tries_hash", NULL, OUT_TEXT },
-    { "case", NULL, OUT_TEXT },
-};
+static const out_column column[] = { { "name", "name", OUT_TEXT },
+                                     { "found", "found", OUT_TEXT },
+                                     { "judge", "by", OUT_TEXT },
+                                     { "seed", "seed", OUT_PLAIN },
+                                     { "tries", "tries", OUT_COUNT },
+                                     { "time_s", "time", OUT_SECONDS },
+                                     { "wrong", "what was said", OUT_TEXT },
+                                     { "bug", "what it was", OUT_TEXT },
+                                     { "from", NULL, OUT_TEXT },
+                                     { "look", NULL, OUT_TEXT },
+                                     { "by", NULL, OUT_TEXT },
+                                     { "needs", NULL, OUT_TEXT },
+                                     { "decisions", NULL, OUT_COUNT },
+                                     { "decisions_before", NULL, OUT_COUNT },
+                                     { "tries_hash", NULL, OUT_TEXT },
+                                     { "case", NULL, OUT_TEXT } };
 
-static const out_column list_column[] = {
-    { "name", "name", OUT_TEXT },      { "by", "to be found by", OUT_TEXT }, { "needs", "not without", OUT_TEXT },
-    { "bug", "what it is", OUT_TEXT }, { "from", "who had it", OUT_TEXT },   { "look", NULL, OUT_TEXT },
-};
+static const out_column list_column[] = { { "name", "name", OUT_TEXT },         { "by", "to be found by", OUT_TEXT },
+                                          { "needs", "not without", OUT_TEXT }, { "bug", "what it is", OUT_TEXT },
+                                          { "from", "who had it", OUT_TEXT },   { "look", NULL, OUT_TEXT } };
 
 static out_value text_or_none(const char *s) { return *s ? out_text(s) : out_none(); }
 static out_value number(const char *s) { return out_count(strtoull(s, NULL, 10)); }
