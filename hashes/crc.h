@@ -12,20 +12,22 @@
 
 #include "simt/fn.h"
 
-/* The entries x ^ (those of the low 1, 2, ... 8 bits), in order; P##b is the remainder of bit b. */
-#define HD_CRC_2(x, P)   (x), (x) ^ P##0
-#define HD_CRC_4(x, P)   HD_CRC_2(x, P), HD_CRC_2((x) ^ P##1, P)
-#define HD_CRC_8(x, P)   HD_CRC_4(x, P), HD_CRC_4((x) ^ P##2, P)
-#define HD_CRC_16(x, P)  HD_CRC_8(x, P), HD_CRC_8((x) ^ P##3, P)
-#define HD_CRC_32(x, P)  HD_CRC_16(x, P), HD_CRC_16((x) ^ P##4, P)
-#define HD_CRC_64(x, P)  HD_CRC_32(x, P), HD_CRC_32((x) ^ P##5, P)
-#define HD_CRC_128(x, P) HD_CRC_64(x, P), HD_CRC_64((x) ^ P##6, P)
-#define HD_CRC_256(x, P) HD_CRC_128(x, P), HD_CRC_128((x) ^ P##7, P)
+/* The entries x ^ (those of the low 1, 2, ... 8 bits), in order; a to h are the remainders of bits 0 to 7. */
+#define HD_CRC_2(x, a)                     (x), (x) ^ (a)
+#define HD_CRC_4(x, a, b)                  HD_CRC_2(x, a), HD_CRC_2((x) ^ (b), a)
+#define HD_CRC_8(x, a, b, c)               HD_CRC_4(x, a, b), HD_CRC_4((x) ^ (c), a, b)
+#define HD_CRC_16(x, a, b, c, d)           HD_CRC_8(x, a, b, c), HD_CRC_8((x) ^ (d), a, b, c)
+#define HD_CRC_32(x, a, b, c, d, e)        HD_CRC_16(x, a, b, c, d), HD_CRC_16((x) ^ (e), a, b, c, d)
+#define HD_CRC_64(x, a, b, c, d, e, f)     HD_CRC_32(x, a, b, c, d, e), HD_CRC_32((x) ^ (f), a, b, c, d, e)
+#define HD_CRC_128(x, a, b, c, d, e, f, g) HD_CRC_64(x, a, b, c, d, e, f), HD_CRC_64((x) ^ (g), a, b, c, d, e, f)
+#define HD_CRC_256(x, a, b, c, d, e, f, g, h) \
+    HD_CRC_128(x, a, b, c, d, e, f, g), HD_CRC_128((x) ^ (h), a, b, c, d, e, f, g)
 
-/* name_of32 and name_of64 by the remainders P##0 to P##7, in registers of type T. The seed is the check so far, as if
- * the key were more of the same message: name_of32(b, name_of32(a, 0)) is the check of a's bytes and then b's. */
-#define HD_CRC(name, T, P)                                                                        \
-    HD_TABLE(T, name##_table, 256, HD_CRC_256((T)0, P))                                           \
+/* name_of32 and name_of64 by the remainders a to h of the bits 0 to 7, in registers of type T. The seed is the check so
+ * far, as if the key were more of the same message: name_of32(b, name_of32(a, 0)) is the check of a's bytes and then
+ * b's. */
+#define HD_CRC(name, T, a, b, c, d, e, f, g, h)                                                   \
+    HD_TABLE(T, name##_table, 256, HD_CRC_256((T)0, a, b, c, d, e, f, g, h))                      \
     HD_FN T name##_steps(T r, int bytes)                                                          \
     {                                                                                             \
         for (int i = 0; i < bytes; i++) r = HD_TABLE_AT(name##_table, r & 0xff) ^ r >> 8;         \
