@@ -96,20 +96,15 @@ static void notes(out *o, const all_kernels *t)
 
 out *all_kernels_report(tool_form form, const char *text, const all_kernels *t)
 {
-    static const out_column column[] = { { "operation", "operation", OUT_TEXT },
-                                         { "kernel", "kernel", OUT_TEXT },
-                                         { "buckets", "buckets", OUT_COUNT },
-                                         { "lanes", "lanes", OUT_COUNT },
-                                         { "items", "judged", OUT_COUNT },
-                                         { "hit_rate", "hit rate", OUT_PERCENT },
-                                         { "ref_hit_rate", "ref's", OUT_PERCENT },
-                                         { "sectors", "sectors", OUT_FIXED },
-                                         { "bar", "", OUT_TEXT },
-                                         { "lines", "lines", OUT_FIXED },
-                                         { "atomics", "atomics", OUT_FIXED },
-                                         { "steps", "steps", OUT_FIXED },
-                                         { "agrees", "agrees", OUT_FLAG },
-                                         { "why", NULL, OUT_TEXT } };
+    /* clang-format off */
+    static const out_column column[] = {
+        { "operation", "operation", OUT_TEXT }, { "kernel", "kernel", OUT_TEXT }, { "buckets", "buckets", OUT_COUNT },
+        { "lanes", "lanes", OUT_COUNT }, { "items", "judged", OUT_COUNT }, { "hit_rate", "hit rate", OUT_PERCENT },
+        { "ref_hit_rate", "ref's", OUT_PERCENT }, { "sectors", "sectors", OUT_FIXED }, { "bar", "", OUT_TEXT },
+        { "lines", "lines", OUT_FIXED }, { "atomics", "atomics", OUT_FIXED }, { "steps", "steps", OUT_FIXED },
+        { "agrees", "agrees", OUT_FLAG }, { "why", NULL, OUT_TEXT },
+    };
+    /* clang-format on */
     out *o = out_open(form, "heddle.kernels/1", column, sizeof column / sizeof *column);
     facts(o, text, t);
     for (size_t i = 0; i < t->rows; i++) row(o, t, &t->row[i]);

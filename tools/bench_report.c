@@ -152,13 +152,14 @@ static bool write_separated(const bench_report *r, FILE *f, char by)
 
 static int print_text(const bench_report *r)
 {
+    /* clang-format off */
     static const out_column column[] = {
-        { "name", "case", OUT_TEXT },        { "median_s", "per item", OUT_SECONDS },
-        { "min_s", "least", OUT_SECONDS },   { "max_s", "most", OUT_SECONDS },
-        { "mad_s", "+-", OUT_PERCENT },      { "cpu_s", "processor", OUT_SECONDS },
-        { "items_per_s", "rate", OUT_RATE }, { "load", "load factor", OUT_RATIO },
-        { "table", "B/entry", OUT_REAL },    { "resident", "resident", OUT_REAL },
+        { "name", "case", OUT_TEXT }, { "median_s", "per item", OUT_SECONDS }, { "min_s", "least", OUT_SECONDS },
+        { "max_s", "most", OUT_SECONDS }, { "mad_s", "+-", OUT_PERCENT }, { "cpu_s", "processor", OUT_SECONDS },
+        { "items_per_s", "rate", OUT_RATE }, { "load", "load factor", OUT_RATIO }, { "table", "B/entry", OUT_REAL },
+        { "resident", "resident", OUT_REAL },
     };
+    /* clang-format on */
     enum { COLUMNS = sizeof column / sizeof *column };
     out *o = out_open(TOOL_TEXT, "heddle.bench/1", column, COLUMNS);
     char with[2 * MACHINE_TEXT];

@@ -142,11 +142,10 @@ int contention_run(tool_line *line, const points_options *o)
     q.dim = 16;
     q.load = 0.75;
     int code = read_words(&q, line);
+    if (!code)
+        code = points_begin(q.device, q.name, &q.report, line->form, "heddle.bench.locks/1", column,
+                            sizeof column / sizeof *column);
     if (code) return code;
-    code = points_device_open(q.device, q.name);
-    if (code) return code;
-    q.report = out_open(line->form, "heddle.bench.locks/1", column, sizeof column / sizeof *column);
-    out_fact(q.report, "device", "device", OUT_TEXT, out_text(q.name));
     out_fact(q.report, "capacity", "capacity", OUT_COUNT, out_count(q.capacity));
     out_fact(q.report, "dim", "floats in a value", OUT_PLAIN, out_count(q.dim));
     out_fact(q.report, "load", "load factor", OUT_REAL, out_real(q.load));

@@ -248,11 +248,10 @@ int growths_run(tool_line *line, const points_options *o)
     q.device = bench_device_for(o->backend);
     usual(&q, strcmp(o->backend, "cuda") == 0);
     int code = read_words(&q, line);
+    if (!code)
+        code = points_begin(q.device, q.name, &q.report, line->form, "heddle.bench.growth/1", column,
+                            sizeof column / sizeof *column);
     if (code) return code;
-    code = points_device_open(q.device, q.name);
-    if (code) return code;
-    q.report = out_open(line->form, "heddle.bench.growth/1", column, sizeof column / sizeof *column);
-    out_fact(q.report, "device", "device", OUT_TEXT, out_text(q.name));
     out_fact(q.report, "design", "design", OUT_TEXT, out_text(q.g.shape.table.design));
     out_fact(q.report, "slots", "slots of a bucket", OUT_PLAIN, out_count(q.slots));
     out_fact(q.report, "load", "load factor", OUT_REAL, out_real(q.g.load));

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/parse.h"
 #include "base/whole.h"
 #include "tools/beside.h"
 #include "tools/input.h"
@@ -179,6 +180,7 @@ static void catch_signals(void)
 /* ---- Reading a command line ------------------------------------------------------------------ */
 
 enum { KEY_JSON = 0x1000, KEY_CSV };
+enum { OPTIONS_MOST = 63 }; /* of a verb */
 
 static const struct argp_option shared_option[] = {
     { "json", KEY_JSON, NULL, 0, "print results as JSON (doc/output.md)", -2 },
@@ -208,13 +210,59 @@ static error_t shared_parse(int key, char *arg, struct argp_state *state)
     }
 }
 
+static error_t list_add(const tool_option *o, const char *arg, tool_words *list)
+{
+    if ((uint64_t)list->n >= o->most) return tool_read(hd_fail(HD_EINVAL, "--%s: %s", o->name, o->too_many));
+    list->word[list->n++] = arg;
+    return 0;
+}
+
+/* Reads the argument of an option that has a field into it. */
+static error_t field_parse(const tool_option *o, const char *arg, void *options)
+{
+    void *field = (char *)options + o->offset;
+    char what[64];
+    uint64_t n = 0;
+    error_t e = 0;
+    snprintf(what, sizeof what, "--%s", o->name);
+    switch (o->kind) {
+    case TOOL_FLAG: *(bool *)field = true; break;
+    case TOOL_U64: e = tool_read(hd_parse_u64(what, arg, o->least, o->most, (uint64_t *)field)); break;
+    case TOOL_U32:
+        e = tool_read(hd_parse_u64(what, arg, o->least, o->most, &n));
+        if (!e) *(uint32_t *)field = (uint32_t)n;
+        break;
+    case TOOL_REAL:
+        e = tool_read(hd_parse_double(what, arg, (double)o->least, (double)o->most, (double *)field));
+        break;
+    case TOOL_LIST: e = list_add(o, arg, (tool_words *)field); break;
+    default:
+        *(const char **)field = arg;
+        for (int i = 0; o->words && strcmp(o->words[i], arg) != 0; i++)
+            if (!o->words[i + 1])
+                return tool_read(hd_fail(HD_EINVAL, "%s: there is no '%s'%s", what, arg, tool_nearest(arg, o->words)));
+    }
+    return e;
+}
+
+/* The options of the verb itself; shared_parse has the others. */
+static error_t own_parse(int key, char *arg, struct argp_state *state)
+{
+    void **input = (void **)state->input;
+    const tool_verb *v = ((const tool_line *)input[1])->verb;
+    for (const tool_option *o = v->option; o && o->name; o++)
+        if (o->key == key)
+            return o->kind == TOOL_BY_PARSER ? v->parse(key, arg, input[0]) : field_parse(o, arg, input[0]);
+    return ARGP_ERR_UNKNOWN;
+}
+
 /* Hands each parser its own input, and takes from argp the second line that it adds to errors. */
 static error_t root_parse(int key, char *arg, struct argp_state *state)
 {
     (void)arg;
     if (key != ARGP_KEY_INIT) return ARGP_ERR_UNKNOWN;
     void **input = (void **)state->input;
-    state->child_inputs[0] = input[0];
+    state->child_inputs[0] = input;
     state->child_inputs[1] = input[1];
     state->err_stream = NULL;
     return 0;
@@ -226,8 +274,8 @@ static bool option_known(const tool_verb *v, const char *name, size_t length)
     static const char *const always[] = { "help", "usage", "version", NULL };
     for (const struct argp_option *o = shared_option; o->name; o++)
         if (strncmp(o->name, name, length) == 0) return true;
-    for (const struct argp_option *o = v->option; o && (o->name || o->key || o->doc); o++)
-        if (o->name && strncmp(o->name, name, length) == 0) return true;
+    for (const tool_option *o = v->option; o && o->name; o++)
+        if (strncmp(o->name, name, length) == 0) return true;
     for (int i = 0; always[i]; i++)
         if (strncmp(always[i], name, length) == 0) return true;
     return false;
@@ -241,11 +289,9 @@ static int options_known(const tool_verb *v, int argc, char **argv)
         size_t length = strcspn(name, "=");
         if (option_known(v, name, length)) continue;
 
-        enum { MOST = 64 };
-        const char *all[MOST + 1] = { "json", "csv", "help" };
+        const char *all[OPTIONS_MOST + 4] = { "json", "csv", "help" };
         int n = 3;
-        for (const struct argp_option *o = v->option; o && (o->name || o->key || o->doc) && n < MOST; o++)
-            if (o->name) all[n++] = o->name;
+        for (const tool_option *o = v->option; o && o->name && n < OPTIONS_MOST + 3; o++) all[n++] = o->name;
         char given[64];
         snprintf(given, sizeof given, "%.*s", (int)(length < 60 ? length : 60), name);
         return tool_say(TOOL_USAGE, "there is no option --%s%s", given, tool_nearest_after("--", given, all));
@@ -266,7 +312,13 @@ int tool_parse(tool_line *line, int argc, char **argv, void *options)
     snprintf(title, sizeof title, "heddle %s", v->name);
     argv[0] = title;
 
-    const struct argp own = { .options = v->option, .parser = v->parse };
+    struct argp_option option[OPTIONS_MOST + 1];
+    memset(option, 0, sizeof option);
+    for (int i = 0; v->option && v->option[i].name && i < OPTIONS_MOST; i++) {
+        const tool_option *o = &v->option[i];
+        option[i] = (struct argp_option){ o->name, o->key, o->arg, 0, o->what, 0 };
+    }
+    const struct argp own = { .options = option, .parser = own_parse };
     const struct argp shared = { .options = shared_option, .parser = shared_parse };
     const struct argp_child child[] = { { &own, 0, NULL, 0 }, { &shared, 0, NULL, 0 }, { NULL, 0, NULL, 0 } };
     const struct argp root = { .parser = root_parse, .args_doc = v->args, .doc = doc, .children = child };

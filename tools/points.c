@@ -256,6 +256,16 @@ int points_device_open(const bench_device *device, char name[128])
     return e == HD_ECUDA ? tool_say(TOOL_SKIPPED, "%s", hd_why()) : tool_fail(e);
 }
 
+int points_begin(const bench_device *device, char name[128], out **report, tool_form form, const char *schema,
+                 const out_column *column, int columns)
+{
+    int code = points_device_open(device, name);
+    if (code) return code;
+    *report = out_open(form, schema, column, columns);
+    out_fact(*report, "device", "device", OUT_TEXT, out_text(name));
+    return TOOL_OK;
+}
+
 int points_finish(const points_options *o, out *report, uint64_t rows, int code)
 {
     for (int i = 0; i < o->saves && rows; i++) {

@@ -65,6 +65,10 @@ const bench_device *bench_device_for(const char *backend);
 
 /* Opens the device; TOOL_OK, or it was said why there is none. */
 int points_device_open(const bench_device *device, char name[128]);
+
+/* Opens the device and a report whose first fact is its name; TOOL_OK, or as points_device_open. */
+int points_begin(const bench_device *device, char name[128], out **report, tool_form form, const char *schema,
+                 const out_column *column, int columns);
 /* Saves and prints a report of so many rows; the exit code. */
 int points_finish(const points_options *o, out *report, uint64_t rows, int code);
 

@@ -32,29 +32,10 @@ static error_t choose_score(const char *arg, replay_score *score)
     return EINVAL;
 }
 
-static error_t read_u32(const char *what, const char *arg, uint64_t least, uint64_t most, uint32_t *v)
+error_t replay_option(int key, const char *arg, void *plan)
 {
-    uint64_t n = *v;
-    error_t e = tool_read(hd_parse_u64(what, arg, least, most, &n));
-    *v = (uint32_t)n;
-    return e;
-}
-
-error_t replay_option(int key, const char *arg, replay_plan *p)
-{
-    switch (key) {
-    case 's': return read_u32("--slots", arg, HD_SLOTS_MIN, HD_SLOTS_MAX, &p->slots);
-    case 't': return read_u32("--threads", arg, 1, 1024, &p->threads);
-    case REPLAY_VALUES: return read_u32("--values", arg, 0, HD_VALUE_BYTES_MAX, &p->value_bytes);
-    case REPLAY_SEED: return tool_read(hd_parse_u64("--seed", arg, 0, UINT64_MAX, &p->seed));
-    case REPLAY_WARMUP: return tool_read(hd_parse_u64("--warmup", arg, 0, UINT64_MAX, &p->warmup));
-    case REPLAY_EPOCH: return tool_read(hd_parse_u64("--epoch", arg, 1, UINT64_MAX, &p->epoch_every));
-    case REPLAY_SCORE: return choose_score(arg, &p->score);
-    case REPLAY_ADMIT: return tool_admit(arg, &p->admit);
-    case REPLAY_DUAL: p->dual = true; return 0;
-    case REPLAY_LENIENT: p->lenient = true; return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
+    replay_plan *p = (replay_plan *)plan;
+    return key == REPLAY_ADMIT ? tool_admit(arg, &p->admit) : choose_score(arg, &p->score);
 }
 
 /* ---- The shape of a table -------------------------------------------------------------------- */

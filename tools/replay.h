@@ -33,7 +33,7 @@ typedef struct replay_plan {
     const char *save; /* NULL, or where the (only) row's table is saved  */
 } replay_plan;
 
-/* Rows of an option table, and the parser of their keys (ARGP_ERR_UNKNOWN: not one of them). */
+/* Rows of an option table, whose fields are in a replay_plan, and the parser of those without a field. */
 enum {
     REPLAY_DUAL = 0x200,
     REPLAY_ADMIT,
@@ -44,37 +44,30 @@ enum {
     REPLAY_SEED,
     REPLAY_LENIENT
 };
-#define REPLAY_OPTIONS                                                                                     \
-    { "slots",                                                                                             \
-      's',                                                                                                 \
-      "N",                                                                                                 \
-      0,                                                                                                   \
-      "slots per bucket, 2 to 1024 (128, or near it when that gives a capacity nearer to the size; "       \
-      "one bucket when the size is smaller)",                                                              \
-      0 },                                                                                                 \
-        { "dual", REPLAY_DUAL, NULL, 0, "two candidate buckets per key", 0 },                              \
-        { "admit",                                                                                         \
-          REPLAY_ADMIT,                                                                                    \
-          "score|always",                                                                                  \
-          0,                                                                                               \
-          "whether a full bucket may refuse a newcomer whose score is low (score)",                        \
-          0 },                                                                                             \
-        { "score",                                                                                         \
-          REPLAY_SCORE,                                                                                    \
-          "next|size|time",                                                                                \
-          0,                                                                                               \
-          "what policies that take scores are given: the sooner the next access (with "                    \
-          "custom: Belady's choice), the smaller, or the later, the higher",                               \
-          0 },                                                                                             \
-        { "epoch", REPLAY_EPOCH, "N", 0, "a new epoch every N requests", 0 },                              \
-        { "warmup", REPLAY_WARMUP, "N", 0, "do not count the first N requests", 0 },                       \
-        { "values", REPLAY_VALUES, "BYTES", 0, "bytes per value, 0 to 65536 (0)", 0 },                     \
-        { "seed", REPLAY_SEED, "N", 0, "of the table's hash (0)", 0 },                                     \
-        { "lenient", REPLAY_LENIENT, NULL, 0, "count bad records and go on where one can be skipped", 0 }, \
-    {                                                                                                      \
-        "threads", 't', "N", 0, "rows at a time; those left over work inside the tables", 0                \
-    }
-error_t replay_option(int key, const char *arg, replay_plan *p);
+/* clang-format off */
+#define REPLAY_OPTIONS                                                                                        \
+    { "slots", 's', "N",                                                                                      \
+      "slots per bucket, 2 to 1024 (128, or near it when that gives a capacity nearer to the size; "          \
+      "one bucket when the size is smaller)", TOOL_RANGE(replay_plan, slots, HD_SLOTS_MIN, HD_SLOTS_MAX) },   \
+    { "dual", REPLAY_DUAL, NULL, "two candidate buckets per key", TOOL_FIELD(replay_plan, dual) },            \
+    { "admit", REPLAY_ADMIT, "score|always",                                                                  \
+      "whether a full bucket may refuse a newcomer whose score is low (score)", .kind = TOOL_BY_PARSER },     \
+    { "score", REPLAY_SCORE, "next|size|time",                                                                \
+      "what policies that take scores are given: the sooner the next access (with "                           \
+      "custom: Belady's choice), the smaller, or the later, the higher", .kind = TOOL_BY_PARSER },            \
+    { "epoch", REPLAY_EPOCH, "N", "a new epoch every N requests",                                             \
+      TOOL_RANGE(replay_plan, epoch_every, 1, UINT64_MAX) },                                                  \
+    { "warmup", REPLAY_WARMUP, "N", "do not count the first N requests",                                      \
+      TOOL_RANGE(replay_plan, warmup, 0, UINT64_MAX) },                                                       \
+    { "values", REPLAY_VALUES, "BYTES", "bytes per value, 0 to 65536 (0)",                                    \
+      TOOL_RANGE(replay_plan, value_bytes, 0, HD_VALUE_BYTES_MAX) },                                          \
+    { "seed", REPLAY_SEED, "N", "of the table's hash (0)", TOOL_RANGE(replay_plan, seed, 0, UINT64_MAX) },    \
+    { "lenient", REPLAY_LENIENT, NULL, "count bad records and go on where one can be skipped",                \
+      TOOL_FIELD(replay_plan, lenient) },                                                                     \
+    { "threads", 't', "N", "rows at a time; those left over work inside the tables",                          \
+      TOOL_RANGE(replay_plan, threads, 1, 1024) }
+/* clang-format on */
+error_t replay_option(int key, const char *arg, void *plan);
 
 typedef struct replay_row {
     const char *policy, *asked; /* in: "lru", "1%"                     */

@@ -5,18 +5,10 @@
  *
  * A verb is one file, tools/verb_NAME.c, that ends in its row, and one line in tools/verbs.inc:
  *
- *     static const struct argp_option option[] = {
- *         { "slots", 's', "N", 0, "slots per bucket (128)", 0 },
- *         { 0 },
+ *     static const tool_option option[] = {
+ *         { "slots", 's', "N", "slots per bucket (128)", TOOL_RANGE(sim_options, slots, 2, 1024) },
+ *         { .name = NULL },
  *     };
- *     static error_t parse(int key, char *arg, struct argp_state *state)
- *     {
- *         sim_options *o = state->input;
- *         switch (key) {
- *         case 's': return tool_read(hd_parse_u64("--slots", arg, 2, 1024, &o->slots));
- *         default: return ARGP_ERR_UNKNOWN;
- *         }
- *     }
  *     static int run(tool_line *line, int argc, char **argv)
  *     {
  *         sim_options o = { .slots = 128 };
@@ -25,7 +17,7 @@
  *         ... line->word[0], line->form ...
  *     }
  *     const tool_verb verb_sim = { "sim", "TRACE FORMAT POLICIES SIZES", "replay a trace", doc, 4, 4,
- *                                  option, parse, run };
+ *                                  option, NULL, run };
  *
  * --help, --json, --csv, the words that are no options and unknown options are handled here.
  */
@@ -34,6 +26,7 @@
 
 #include <argp.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -62,6 +55,40 @@ typedef struct tool_line {
     int words;
 } tool_line;
 
+/* The words of an option that may be given several times. */
+enum { TOOL_WORDS = 32 };
+typedef struct tool_words {
+    const char *word[TOOL_WORDS];
+    int n;
+} tool_words;
+
+/* What an option's argument becomes; the type of its field says it. */
+typedef enum tool_kind { TOOL_BY_PARSER, TOOL_U64, TOOL_U32, TOOL_REAL, TOOL_WORD, TOOL_LIST, TOOL_FLAG } tool_kind;
+
+/* A row of a verb's options. With a field, tool_parse fills it; without one (TOOL_BY_PARSER), the verb's parser. */
+typedef struct tool_option {
+    const char *name; /* "slots"; NULL ends the table         */
+    int key;          /* 's', or a number from 0x100 on       */
+    const char *arg;  /* "N"; NULL: the option takes no value */
+    const char *what;
+    tool_kind kind;
+    size_t offset;            /* of the field in the verb's options           */
+    uint64_t least, most;     /* of a number; most: of a list, its words      */
+    const char *const *words; /* of a choice, NULL-terminated; NULL: any word */
+    const char *too_many;     /* of a list, the error when it is full         */
+} tool_option;
+
+/* The end of a row: a field of options T. A flag becomes true, a number lies in least..most. */
+/* clang-format off */
+#define TOOL_KIND(T, field)                                                                          \
+    _Generic(((T *)0)->field, uint64_t: TOOL_U64, uint32_t: TOOL_U32, double: TOOL_REAL,             \
+             bool: TOOL_FLAG, const char *: TOOL_WORD, tool_words: TOOL_LIST)
+/* clang-format on */
+#define TOOL_FIELD(T, field)              .kind = TOOL_KIND(T, field), .offset = offsetof(T, field)
+#define TOOL_RANGE(T, field, first, last) TOOL_FIELD(T, field), .least = (first), .most = (last)
+#define TOOL_CHOICE(T, field, among)      TOOL_FIELD(T, field), .words = (among)
+#define TOOL_SEVERAL(T, field, last, why) TOOL_FIELD(T, field), .most = (last), .too_many = (why)
+
 struct tool_verb {
     const char *name;
     const char *args; /* "TRACE FORMAT POLICIES SIZES", as --help prints it */
@@ -70,12 +97,12 @@ struct tool_verb {
                          word is heddle or printf is run, in order, by tests/t_cli.sh. Lines of
                          up to 98 columns are not broken. */
     int words_min, words_max;
-    const struct argp_option *option;
-    argp_parser_t parse;
+    const tool_option *option;                                 /* NULL: none                     */
+    error_t (*parse)(int key, const char *arg, void *options); /* NULL: every option has a field */
     int (*run)(tool_line *line, int argc, char **argv);
 };
 
-/* Reads the command line into *options (state->input of the verb's parser) and *line. -1: go on;
+/* Reads the command line into *options and *line. -1: go on;
  * otherwise the exit code to return at once. */
 int tool_parse(tool_line *line, int argc, char **argv, void *options);
 

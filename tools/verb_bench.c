@@ -9,7 +9,6 @@
 #include "bench/suites.h"
 #include "bench/unpack.h"
 #include "base/error.h"
-#include "base/parse.h"
 #include "tools/bench_report.h"
 #include "tools/contention.h"
 #include "tools/growths.h"
@@ -17,14 +16,11 @@
 #include "tools/points_report.h"
 #include "tools/progress.h"
 
-enum { SAVES = 4 };
-
 typedef struct bench_options {
     uint64_t repeat;
     double min_time_s;
     const char *data, *backend, *table; /* backend NULL: cases; table: of points, saved */
-    const char *save[SAVES];
-    int saves;
+    tool_words save;
     bool list;
 } bench_options;
 
@@ -65,38 +61,21 @@ static const char doc[] =
     "  heddle bench --backend ref limits\n"
     "  heddle bench --backend ref locks capacity=4Ki batch=64 batches=2 --repeat 1\n";
 
-/* clang-format off */
-static const struct argp_option option[] = {
-    { "repeat", 'r', "N", 0, "repetitions (7; of points 5)", 0 },
-    { "min-time", 't', "S", 0, "seconds that each lasts at least (0.1)", 0 },
-    { "output", 'o', "FILE", 0, "also write the results to FILE; more than once: to each", 0 },
-    { "data", KEY_DATA, "DIR", 0, "where the traces are (the environment's HEDDLE_DATA)", 0 },
-    { "backend", KEY_BACKEND, "NAME", 0, "time points on tables of this backend: cuda, ref, host", 0 },
-    { "short", KEY_SHORT, "FILE", 0,
+static const tool_option option[] = {
+    { "repeat", 'r', "N", "repetitions (7; of points 5)", TOOL_RANGE(bench_options, repeat, 1, 1000) },
+    { "min-time", 't', "S", "seconds that each lasts at least (0.1)", TOOL_RANGE(bench_options, min_time_s, 0, 3600) },
+    { "output", 'o', "FILE", "also write the results to FILE; more than once: to each",
+      TOOL_SEVERAL(bench_options, save, 4, "4 files at most") },
+    { "data", KEY_DATA, "DIR", "where the traces are (the environment's HEDDLE_DATA)",
+      TOOL_FIELD(bench_options, data) },
+    { "backend", KEY_BACKEND, "NAME", "time points on tables of this backend: cuda, ref, host",
+      TOOL_FIELD(bench_options, backend) },
+    { "short", KEY_SHORT, "FILE",
       "of a table of points that -o wrote (TSV): rows that are short of their goals, what bounds them, what was tried",
-        0 },
-    { "list", KEY_LIST, NULL, 0, "print the cases, time nothing", 0 },
-    { NULL, 0, NULL, 0, NULL, 0 },
+      TOOL_FIELD(bench_options, table) },
+    { "list", KEY_LIST, NULL, "print the cases, time nothing", TOOL_FIELD(bench_options, list) },
+    { .name = NULL },
 };
-/* clang-format on */
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    bench_options *o = (bench_options *)state->input;
-    switch (key) {
-    case 'r': return tool_read(hd_parse_u64("--repeat", arg, 1, 1000, &o->repeat));
-    case 't': return tool_read(hd_parse_double("--min-time", arg, 0, 3600, &o->min_time_s));
-    case 'o':
-        if (o->saves == SAVES) return tool_read(hd_fail(HD_EINVAL, "--output: %d files at most", SAVES));
-        o->save[o->saves++] = arg;
-        return 0;
-    case KEY_DATA: o->data = arg; return 0;
-    case KEY_BACKEND: o->backend = arg; return 0;
-    case KEY_SHORT: o->table = arg; return 0;
-    case KEY_LIST: o->list = true; return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
 
 /* ---- Which cases ----------------------------------------------------------------------------- */
 
@@ -259,7 +238,8 @@ static int report_all(const tool_line *line, const bench_options *o, const bench
     machine_return_memory();
     int code = report.row && command ? cases_run(all, &report) : tool_say(TOOL_SYSTEM, "memory was refused");
     int printed = report.rows ? bench_report_print(&report, line->form) : TOOL_OK;
-    for (int i = 0; i < o->saves && report.rows && !printed; i++) printed = bench_report_save(&report, o->save[i]);
+    for (int i = 0; i < o->save.n && report.rows && !printed; i++)
+        printed = bench_report_save(&report, o->save.word[i]);
     for (size_t i = 0; i < report.rows; i++) free(report.row[i].result.time);
     free(report.row);
     free(command);
@@ -291,7 +271,7 @@ static int points(tool_line *line, const bench_options *o)
     if (o->repeat > POINT_REPEAT_MOST)
         return tool_say(TOOL_USAGE, "--repeat: points are repeated %d times at most", POINT_REPEAT_MOST);
     char *command = command_of(line, o);
-    points_options p = { o->backend, o->save, o->saves, o->repeat, command };
+    points_options p = { o->backend, o->save.word, o->save.n, o->repeat, command };
     int code = !command ? tool_say(TOOL_SYSTEM, "memory was refused") : points_or_others(line, &p);
     free(command);
     return code;
@@ -316,5 +296,5 @@ static int run(tool_line *line, int argc, char **argv)
 }
 
 const tool_verb verb_bench = {
-    "bench", "[CASE|NAME ...]", "time operations, after judging them", doc, 0, 4096, option, parse, run
+    "bench", "[CASE|NAME ...]", "time operations, after judging them", doc, 0, 4096, option, NULL, run
 };

@@ -41,17 +41,14 @@ static int run(tool_line *line, int argc, char **argv)
     return out_close(o, worst);
 }
 
-static const char doc[] = "Verifies the checksums of each file and every invariant of the table in it. Exit code 0: "
-                          "all are whole; 1: a table breaks an "
-                          "invariant; 2: there is no such file; 3: a file is damaged, or of a design or policy that is "
-                          "unknown. Each file has its "
-                          "row, and a line on standard error where it is not whole; the exit code is the greatest.\n"
-                          "\n"
-                          "EXAMPLES\n"
-                          "  heddle gen zipf:0.99,10000 --requests 100000 -o zipf.oracleGeneral.zst\n"
-                          "  heddle sim zipf.oracleGeneral.zst oracleGeneral lru 4Ki --save table.heddle\n"
-                          "  heddle check table.heddle\n";
+static const char doc[] =
+    "Verifies the checksums of each file and every invariant of the table in it. Exit code 0: all are whole; 1: a "
+    "table breaks an invariant; 2: there is no such file; 3: a file is damaged, or of a design or policy that is "
+    "unknown. Each file has its row, and a line on standard error where it is not whole; the exit code is the "
+    "greatest.\n\n"
+    "EXAMPLES\n"
+    "  heddle gen zipf:0.99,10000 --requests 100000 -o zipf.oracleGeneral.zst\n"
+    "  heddle sim zipf.oracleGeneral.zst oracleGeneral lru 4Ki --save table.heddle\n"
+    "  heddle check table.heddle\n";
 
-const tool_verb verb_check = {
-    "check", "SNAPSHOT...", "whether saved tables are whole", doc, 1, 1024, NULL, NULL, run
-};
+const tool_verb verb_check = { "check", "SNAPSHOT...", "whether saved tables are whole", doc, 1, 1024, .run = run };

@@ -22,24 +22,21 @@ typedef struct diff_options {
     hd_case c;            /* text's, with kernel ref */
 } diff_options;
 
-static const struct argp_option option[] = {
-    { "case", 'c', "CASE", 0, "without its kernel: hkv.OP and fields (hkv.insert_or_assign)", 0 },
-    { "random", 'r', "SEED", 0, "let lanes run in random order, seed SEED, instead of in turn", 0 },
-    { "threads", 't', "N", 0, "per block, whole warps (32)", 0 },
-    { "blocks", 'B', "N", 0, "at most (1)", 0 },
-    { NULL, 0, NULL, 0, NULL, 0 },
+static const tool_option option[] = {
+    { "case", 'c', "CASE", "without its kernel: hkv.OP and fields (hkv.insert_or_assign)",
+      TOOL_FIELD(diff_options, text) },
+    { "random", 'r', "SEED", "let lanes run in random order, seed SEED, instead of in turn", .kind = TOOL_BY_PARSER },
+    { "threads", 't', "N", "per block, whole warps (32)", TOOL_RANGE(diff_options, threads, 32, 1024) },
+    { "blocks", 'B', "N", "at most (1)", TOOL_RANGE(diff_options, blocks, 1, 64) },
+    { .name = NULL },
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse(int key, const char *arg, void *options)
 {
-    diff_options *o = (diff_options *)state->input;
-    switch (key) {
-    case 'c': return o->text = arg, 0;
-    case 'r': return o->at_random = true, tool_read(hd_parse_u64("--random", arg, 0, UINT64_MAX, &o->seed));
-    case 't': return tool_read(hd_parse_u64("--threads", arg, 32, 1024, &o->threads));
-    case 'B': return tool_read(hd_parse_u64("--blocks", arg, 1, 64, &o->blocks));
-    default: return ARGP_ERR_UNKNOWN;
-    }
+    diff_options *o = (diff_options *)options;
+    (void)key; /* --random is the one without a field */
+    o->at_random = true;
+    return tool_read(hd_parse_u64("--random", arg, 0, UINT64_MAX, &o->seed));
 }
 
 /* ---- One side -------------------------------------------------------------------------------- */

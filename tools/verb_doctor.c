@@ -226,4 +226,4 @@ static const char doc[] =
     "  heddle doctor\n"
     "  heddle doctor --json\n";
 
-const tool_verb verb_doctor = { "doctor", "", "what this machine can run", doc, 0, 0, NULL, NULL, run };
+const tool_verb verb_doctor = { "doctor", "", "what this machine can run", doc, 0, 0, .run = run };

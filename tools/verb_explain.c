@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "judge/rules.h"
-#include "base/parse.h"
 #include "tools/output.h"
 #include "tools/case_run.h"
 
@@ -15,23 +14,12 @@ typedef struct explain_options {
     bool all;
 } explain_options;
 
-static const struct argp_option option[] = {
-    { "threads", 't', "N", 0, "per block, whole warps (32)", 0 },
-    { "blocks", 'B', "N", 0, "at most (1)", 0 },
-    { "lanes", 'l', NULL, 0, "a row for every lane, not for lanes that do the same", 0 },
-    { NULL, 0, NULL, 0, NULL, 0 },
+static const tool_option option[] = {
+    { "threads", 't', "N", "per block, whole warps (32)", TOOL_RANGE(explain_options, threads, 32, 1024) },
+    { "blocks", 'B', "N", "at most (1)", TOOL_RANGE(explain_options, blocks, 1, 64) },
+    { "lanes", 'l', NULL, "a row for every lane, not for lanes that do the same", TOOL_FIELD(explain_options, all) },
+    { .name = NULL },
 };
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    explain_options *o = (explain_options *)state->input;
-    switch (key) {
-    case 't': return tool_read(hd_parse_u64("--threads", arg, 32, 1024, &o->threads));
-    case 'B': return tool_read(hd_parse_u64("--blocks", arg, 1, 64, &o->blocks));
-    case 'l': return o->all = true, 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
@@ -153,4 +141,4 @@ static const char doc[] =
     "  heddle explain hkv.find.warp slots=16 seed=5\n";
 
 const tool_verb verb_explain = { "explain", "CASE", "one operation step by step, lane by lane", doc, 1, 64, option,
-                                 parse,     run };
+                                 NULL,      run };

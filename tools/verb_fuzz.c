@@ -13,39 +13,29 @@
 #include <xxhash.h>
 
 #include "fuzz/hunt.h"
-#include "base/parse.h"
 #include "tools/output.h"
 #include "tools/progress.h"
 
 enum { TARGETS_MOST = 32, USUAL_SECONDS = 5, SHOWN = 4096, PATH = 4096 };
 
 typedef struct fuzz_options {
-    uint64_t seconds, runs, seed;
-    bool timed, counted;
+    uint64_t seconds; /* 0: not given          */
+    uint64_t runs;    /* UINT64_MAX: not given */
+    uint64_t seed;
     const char *corpus, *output;
 } fuzz_options;
 
-static const struct argp_option option[] = {
-    { "time", 't', "S", 0, "seconds for each target (5, unless --runs says how many)", 0 },
-    { "runs", 'n', "N", 0, "inputs for each target: the same N, seed and corpus run the same", 0 },
-    { "seed", 's', "N", 0, "of the inputs (1)", 0 },
-    { "corpus", 'c', "DIR", 0, "inputs to begin with: its files, or, without TARGET, those of DIR/TARGET", 0 },
-    { "output", 'o', "FILE", 0, "where to keep what is found (fuzz-TARGET-HASH)", 0 },
-    { NULL, 0, NULL, 0, NULL, 0 },
+static const tool_option option[] = {
+    { "time", 't', "S", "seconds for each target (5, unless --runs says how many)",
+      TOOL_RANGE(fuzz_options, seconds, 1, 1u << 30) },
+    { "runs", 'n', "N", "inputs for each target: the same N, seed and corpus run the same",
+      TOOL_RANGE(fuzz_options, runs, 0, 1ull << 60) },
+    { "seed", 's', "N", "of the inputs (1)", TOOL_RANGE(fuzz_options, seed, 0, UINT64_MAX) },
+    { "corpus", 'c', "DIR", "inputs to begin with: its files, or, without TARGET, those of DIR/TARGET",
+      TOOL_FIELD(fuzz_options, corpus) },
+    { "output", 'o', "FILE", "where to keep what is found (fuzz-TARGET-HASH)", TOOL_FIELD(fuzz_options, output) },
+    { .name = NULL },
 };
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    fuzz_options *o = (fuzz_options *)state->input;
-    switch (key) {
-    case 't': return o->timed = true, tool_read(hd_parse_u64("--time", arg, 1, 1u << 30, &o->seconds));
-    case 'n': return o->counted = true, tool_read(hd_parse_u64("--runs", arg, 0, 1ull << 60, &o->runs));
-    case 's': return tool_read(hd_parse_u64("--seed", arg, 0, UINT64_MAX, &o->seed));
-    case 'c': return o->corpus = arg, 0;
-    case 'o': return o->output = arg, 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
 
 /* One target's turn, and what is to be said of it. */
 typedef struct turn {
@@ -107,11 +97,11 @@ static int take_corpus(turn *x, const fuzz_options *o, bool all)
 /* Files of the command line are run once, unless there is more to do. */
 static void plan(turn *x, const tool_line *line, const fuzz_options *o)
 {
-    bool replay = line->words > 1 && !o->timed && !o->counted;
+    bool counted = o->runs != UINT64_MAX, replay = line->words > 1 && !o->seconds && !counted;
     x->h.corpus = &x->corpus;
     x->h.seed = o->seed;
-    x->h.runs = replay ? 0 : o->counted ? o->runs : UINT64_MAX;
-    if (o->timed || (!o->counted && !replay)) x->h.time_ns = (o->timed ? o->seconds : USUAL_SECONDS) * 1000000000u;
+    x->h.runs = replay ? 0 : o->runs;
+    if (o->seconds || (!counted && !replay)) x->h.time_ns = (o->seconds ? o->seconds : USUAL_SECONDS) * 1000000000u;
 }
 
 /* ---- What was found -------------------------------------------------------------------------- */
@@ -195,7 +185,7 @@ static int run_turns(out *r, turn *x, const tool_line *line, const fuzz_options 
 
 static int run(tool_line *line, int argc, char **argv)
 {
-    fuzz_options o = { 0, 0, 1, false, false, NULL, NULL };
+    fuzz_options o = { .runs = UINT64_MAX, .seed = 1 };
     int code = tool_parse(line, argc, argv, &o);
     if (code >= 0) return code;
     const fuzz_target *only = line->words ? fuzz_target_find(line->word[0]) : NULL;
@@ -215,19 +205,14 @@ static int run(tool_line *line, int argc, char **argv)
 
 static const char doc[] =
     "Makes inputs by chance, runs each, and judges what comes of it: what happens to a table against a judge that "
-    "knows no buckets, GPU "
-    "kernels on the host machine and their schedules against the reference, calls of the library against its header, "
-    "parsers and readers "
-    "against themselves. TARGET is a row of `heddle list targets`; without it all take their turn. A FILE is an input: "
-    "it is run first, "
-    "and alone unless --time or --runs asks for more.\n"
-    "\n"
-    "Each input is run in a process that may crash or hang. The first that goes wrong ends its target's turn: it is "
-    "made as small as "
-    "it goes, told in words, and kept in a file that TARGET FILE runs again. Exit code 1: something was found.\n"
-    "\n"
-    "Coverage guides libFuzzer and AFL++, which run the same targets: fuzz/README.md.\n"
-    "\n"
+    "knows no buckets, GPU kernels on the host machine and their schedules against the reference, calls of the "
+    "library against its header, parsers and readers against themselves. TARGET is a row of `heddle list "
+    "targets`; without it all take their turn. A FILE is an input: it is run first, and alone unless --time or "
+    "--runs asks for more.\n\n"
+    "Each input is run in a process that may crash or hang. The first that goes wrong ends its target's turn: it "
+    "is made as small as it goes, told in words, and kept in a file that TARGET FILE runs again. Exit code 1: "
+    "something was found.\n\n"
+    "Coverage guides libFuzzer and AFL++, which run the same targets: fuzz/README.md.\n\n"
     "EXAMPLES\n"
     "  heddle fuzz table --time 1\n"
     "  heddle fuzz --runs 50 --seed 7\n"
@@ -235,5 +220,5 @@ static const char doc[] =
     "  heddle fuzz case text\n";
 
 const tool_verb verb_fuzz = {
-    "fuzz", "[TARGET [FILE...]]", "look for inputs that go wrong, and make them small", doc, 0, 1024, option, parse, run
+    "fuzz", "[TARGET [FILE...]]", "look for inputs that go wrong, and make them small", doc, 0, 1024, option, NULL, run
 };

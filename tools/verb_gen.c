@@ -28,25 +28,14 @@ static const char doc[] =
     "  heddle gen ycsb:a,10k --requests 20k --seed 7 -o ycsb.csv\n"
     "  heddle gen uniform:16 --requests 5";
 
-static const struct argp_option option[] = {
-    { "requests", 'n', "N", 0, "how many requests (required; 100k and 1Mi are understood)", 0 },
-    { "output", 'o', "FILE", 0, "where to (standard output)", 0 },
-    { "format", 'f', "FORMAT", 0, "oracleGeneral, csv, txt, vscsi1 or vscsi2", 0 },
-    { "seed", 'S', "N", 0, "of the requests (0)", 0 },
-    { NULL, 0, NULL, 0, NULL, 0 },
+static const tool_option option[] = {
+    { "requests", 'n', "N", "how many requests (required; 100k and 1Mi are understood)",
+      TOOL_RANGE(gen_options, requests, 1, UINT64_MAX) },
+    { "output", 'o', "FILE", "where to (standard output)", TOOL_FIELD(gen_options, path) },
+    { "format", 'f', "FORMAT", "oracleGeneral, csv, txt, vscsi1 or vscsi2", TOOL_FIELD(gen_options, format) },
+    { "seed", 'S', "N", "of the requests (0)", TOOL_RANGE(gen_options, seed, 0, UINT64_MAX) },
+    { .name = NULL },
 };
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    gen_options *o = (gen_options *)state->input;
-    switch (key) {
-    case 'n': return tool_read(hd_parse_u64("--requests", arg, 1, UINT64_MAX, &o->requests));
-    case 'o': o->path = arg; return 0;
-    case 'f': o->format = arg; return 0;
-    case 'S': return tool_read(hd_parse_u64("--seed", arg, 0, UINT64_MAX, &o->seed));
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
 
 static int run(tool_line *line, int argc, char **argv)
 {
@@ -86,4 +75,4 @@ static int run(tool_line *line, int argc, char **argv)
     return out_close(r, TOOL_OK);
 }
 
-const tool_verb verb_gen = { "gen", "SPEC", "write a trace of a generated workload", doc, 1, 1, option, parse, run };
+const tool_verb verb_gen = { "gen", "SPEC", "write a trace of a generated workload", doc, 1, 1, option, NULL, run };

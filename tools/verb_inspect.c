@@ -233,4 +233,4 @@ static const char doc[] = "Verifies the file, then prints what its header says, 
                           "  heddle inspect table.heddle\n"
                           "  heddle inspect table.heddle --json\n";
 
-const tool_verb verb_inspect = { "inspect", "SNAPSHOT", "what a saved table holds", doc, 1, 1, NULL, NULL, run };
+const tool_verb verb_inspect = { "inspect", "SNAPSHOT", "what a saved table holds", doc, 1, 1, .run = run };

@@ -37,35 +37,32 @@ static const char doc[] =
     "  heddle kmer tiny.fa 5 --top 3 -o tiny.hd\n"
     "  heddle kmer tiny.fa 4 --design hive";
 
-static const struct argp_option option[] = {
-    { "capacity", 'c', "N", 0, "a table of N entries that does not grow (starts at 64 Ki and grows)", 0 },
-    { "design", 'd', "DESIGN", 0,
-      "count in a table of this design (hkv); hive has 4-byte counts, holds K up to 16 and starts at 1 Ki", 0 },
-    { "canonical", KEY_CANONICAL, NULL, 0, "a k-mer and its reverse complement are one (the default)", 0 },
-    { "forward", 'f', NULL, 0, "k-mers as they are read", 0 },
-    { "top", 't', "N", 0, "print the N most frequent (10)", 0 },
-    { "histogram", KEY_HISTOGRAM, NULL, 0, "print how many k-mers occur once, twice, ... instead", 0 },
-    { "threads", KEY_THREADS, "N", 0, "of the table (all); counts do not depend on it", 0 },
-    { "lenient", KEY_LENIENT, NULL, 0, "count damaged records and go on", 0 },
-    { "output", 'o', "SNAPSHOT", 0, "keep the table: key (A 0, C 1, G 2, T 3, first base highest) and u64 count", 0 },
-    { NULL, 0, NULL, 0, NULL, 0 },
+static const tool_option option[] = {
+    { "capacity", 'c', "N", "a table of N entries that does not grow (starts at 64 Ki and grows)",
+      TOOL_RANGE(kmer_options, capacity, 1, 1ull << 48) },
+    { "design", 'd', "DESIGN",
+      "count in a table of this design (hkv); hive has 4-byte counts, holds K up to 16 and starts at 1 Ki",
+      TOOL_FIELD(kmer_options, design) },
+    { "canonical", KEY_CANONICAL, NULL, "a k-mer and its reverse complement are one (the default)",
+      .kind = TOOL_BY_PARSER },
+    { "forward", 'f', NULL, "k-mers as they are read", .kind = TOOL_BY_PARSER },
+    { "top", 't', "N", "print the N most frequent (10)", TOOL_RANGE(kmer_options, top, 0, 1u << 20) },
+    { "histogram", KEY_HISTOGRAM, NULL, "print how many k-mers occur once, twice, ... instead",
+      TOOL_FIELD(kmer_options, histogram) },
+    { "threads", KEY_THREADS, "N", "of the table (all); counts do not depend on it",
+      TOOL_RANGE(kmer_options, threads, 1, 4096) },
+    { "lenient", KEY_LENIENT, NULL, "count damaged records and go on", TOOL_FIELD(kmer_options, lenient) },
+    { "output", 'o', "SNAPSHOT", "keep the table: key (A 0, C 1, G 2, T 3, first base highest) and u64 count",
+      TOOL_FIELD(kmer_options, save) },
+    { .name = NULL },
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+/* Of --canonical and --forward, the last one counts. */
+static error_t parse(int key, const char *arg, void *options)
 {
-    kmer_options *o = (kmer_options *)state->input;
-    switch (key) {
-    case 'd': return o->design = arg, 0;
-    case 'c': return tool_read(hd_parse_u64("--capacity", arg, 1, 1ull << 48, &o->capacity));
-    case 't': return tool_read(hd_parse_u64("--top", arg, 0, 1u << 20, &o->top));
-    case KEY_THREADS: return tool_read(hd_parse_u64("--threads", arg, 1, 4096, &o->threads));
-    case KEY_CANONICAL: o->forward = false; return 0;
-    case 'f': o->forward = true; return 0;
-    case KEY_HISTOGRAM: o->histogram = true; return 0;
-    case KEY_LENIENT: o->lenient = true; return 0;
-    case 'o': o->save = arg; return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
+    (void)arg;
+    ((kmer_options *)options)->forward = key == 'f';
+    return 0;
 }
 
 /* The bases of a key, as the source packs them. */

@@ -40,14 +40,15 @@ static bool row_outcome(size_t i, hd_row *r)
 
 static bool row_element(size_t i, hd_row *r)
 {
+    /* clang-format off */
     static const char *const what[HD_ELEM_COUNT] = {
         [HD_F32] = "IEEE single",
         [HD_F16] = "IEEE half; adds in single, rounds to nearest even",
         [HD_BF16] = "bfloat16; adds in single, rounds to nearest even",
-        [HD_I32] = "32-bit integer; wraps",
-        [HD_I64] = "64-bit integer; wraps",
+        [HD_I32] = "32-bit integer; wraps", [HD_I64] = "64-bit integer; wraps",
         [HD_U64] = "64-bit unsigned integer; wraps",
     };
+    /* clang-format on */
     return i < HD_ELEM_COUNT && hd_row_put(r, hd_elem_name((hd_elem)i), what[i], "");
 }
 
@@ -146,5 +147,5 @@ static const char doc[] = "What there is to choose from, one row each: designs, 
                           "  heddle list policies\n"
                           "  heddle list workloads --json\n";
 
-const tool_verb verb_list = { "list", "[KIND]", "what there is: policies, workloads, operations, ...", doc, 0, 1, NULL,
-                              NULL,   run };
+const tool_verb verb_list = { "list", "[KIND]",  "what there is: policies, workloads, operations, ...", doc, 0,
+                              1,      .run = run };

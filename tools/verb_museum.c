@@ -10,44 +10,29 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/parse.h"
 #include "tools/beside.h"
 #include "tools/output.h"
 #include "tools/progress.h"
 
-enum { WORDS = 160, LINES = 256, FIELDS = 16, JUDGES = 32 };
+enum { WORDS = 160, LINES = 256, FIELDS = 16 };
 
 typedef struct museum_options {
     bool list, sound;
     uint64_t fixtures, schedules;
-    const char *without[JUDGES];
-    int withouts;
+    tool_words without;
 } museum_options;
 
-static const struct argp_option option[] = {
-    { "without", 'w', "JUDGE", 0, "leave a judge out, and see who survives; more than once: several", 0 },
-    { "sound", 's', NULL, 0, "the same search with no bug built in: nothing may be found", 0 },
-    { "list", 'l', NULL, 0, "only say which bugs there are", 0 },
-    { "fixtures", 'n', "N", 0, "situations or cases at most that a bug is looked for in (100)", 0 },
-    { "schedules", 'm', "N", 0, "of one situation, at most (60)", 0 },
-    { NULL, 0, NULL, 0, NULL, 0 }
+static const tool_option option[] = {
+    { "without", 'w', "JUDGE", "leave a judge out, and see who survives; more than once: several",
+      TOOL_SEVERAL(museum_options, without, TOOL_WORDS, "more than 32 times") },
+    { "sound", 's', NULL, "the same search with no bug built in: nothing may be found",
+      TOOL_FIELD(museum_options, sound) },
+    { "list", 'l', NULL, "only say which bugs there are", TOOL_FIELD(museum_options, list) },
+    { "fixtures", 'n', "N", "situations or cases at most that a bug is looked for in (100)",
+      TOOL_RANGE(museum_options, fixtures, 1, 1u << 20) },
+    { "schedules", 'm', "N", "of one situation, at most (60)", TOOL_RANGE(museum_options, schedules, 1, 1u << 20) },
+    { .name = NULL },
 };
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    museum_options *o = (museum_options *)state->input;
-    switch (key) {
-    case 'w':
-        if (o->withouts == JUDGES) return tool_read(hd_fail(HD_EINVAL, "--without: more than %d times", JUDGES));
-        o->without[o->withouts++] = arg;
-        return 0;
-    case 's': return o->sound = true, 0;
-    case 'l': return o->list = true, 0;
-    case 'n': return tool_read(hd_parse_u64("--fixtures", arg, 1, 1u << 20, &o->fixtures));
-    case 'm': return tool_read(hd_parse_u64("--schedules", arg, 1, 1u << 20, &o->schedules));
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
 
 /* ---- What the other program says ------------------------------------------------------------- */
 
@@ -116,7 +101,7 @@ static int check_words(const tool_line *line, const museum_options *o, const sai
 {
     int code = TOOL_OK;
     for (int i = 0; i < line->words && !code; i++) code = must_be_among("NAME", line->word[i], bugs);
-    for (int i = 0; i < o->withouts && !code; i++) code = must_be_among("--without", o->without[i], judges);
+    for (int i = 0; i < o->without.n && !code; i++) code = must_be_among("--without", o->without.word[i], judges);
     return code;
 }
 
@@ -141,26 +126,21 @@ enum {
     SENTENCE
 };
 
-static const out_column column[] = { { "name", "name", OUT_TEXT },
-                                     { "found", "found", OUT_TEXT },
-                                     { "judge", "by", OUT_TEXT },
-                                     { "seed", "seed", OUT_PLAIN },
-                                     { "tries", "tries", OUT_COUNT },
-                                     { "time_s", "time", OUT_SECONDS },
-                                     { "wrong", "what was said", OUT_TEXT },
-                                     { "bug", "what it was", OUT_TEXT },
-                                     { "from", NULL, OUT_TEXT },
-                                     { "look", NULL, OUT_TEXT },
-                                     { "by", NULL, OUT_TEXT },
-                                     { "needs", NULL, OUT_TEXT },
-                                     { "decisions", NULL, OUT_COUNT },
-                                     { "decisions_before", NULL, OUT_COUNT },
-                                     { "tries_hash", NULL, OUT_TEXT },
-                                     { "case", NULL, OUT_TEXT } };
+/* clang-format off */
+static const out_column column[] = {
+    { "name", "name", OUT_TEXT },           { "found", "found", OUT_TEXT },          { "judge", "by", OUT_TEXT },
+    { "seed", "seed", OUT_PLAIN },          { "tries", "tries", OUT_COUNT },         { "time_s", "time", OUT_SECONDS },
+    { "wrong", "what was said", OUT_TEXT }, { "bug", "what it was", OUT_TEXT },      { "from", NULL, OUT_TEXT },
+    { "look", NULL, OUT_TEXT },             { "by", NULL, OUT_TEXT },                { "needs", NULL, OUT_TEXT },
+    { "decisions", NULL, OUT_COUNT },       { "decisions_before", NULL, OUT_COUNT }, { "tries_hash", NULL, OUT_TEXT },
+    { "case", NULL, OUT_TEXT },
+};
+/* clang-format on */
 
-static const out_column list_column[] = { { "name", "name", OUT_TEXT },         { "by", "to be found by", OUT_TEXT },
-                                          { "needs", "not without", OUT_TEXT }, { "bug", "what it is", OUT_TEXT },
-                                          { "from", "who had it", OUT_TEXT },   { "look", NULL, OUT_TEXT } };
+static const out_column list_column[] = {
+    { "name", "name", OUT_TEXT },      { "by", "to be found by", OUT_TEXT }, { "needs", "not without", OUT_TEXT },
+    { "bug", "what it is", OUT_TEXT }, { "from", "who had it", OUT_TEXT },   { "look", NULL, OUT_TEXT },
+};
 
 static out_value text_or_none(const char *s) { return *s ? out_text(s) : out_none(); }
 static out_value number(const char *s) { return out_count(strtoull(s, NULL, 10)); }
@@ -194,8 +174,8 @@ static int report(tool_line *line, const museum_options *o, const said *s)
     char without[256] = "";
     uint64_t found = 0, failed = 0;
     double seconds = 0;
-    for (int i = 0; i < o->withouts; i++)
-        snprintf(without + strlen(without), sizeof without - strlen(without), "%s%s", i ? " " : "", o->without[i]);
+    for (int i = 0; i < o->without.n; i++)
+        snprintf(without + strlen(without), sizeof without - strlen(without), "%s%s", i ? " " : "", o->without.word[i]);
     for (int i = 0; i < s->lines; i++) {
         found += strcmp(s->field[i][FOUND], "yes") == 0;
         failed += strcmp(s->field[i][FOUND], "failed") == 0;
@@ -218,7 +198,7 @@ static int report(tool_line *line, const museum_options *o, const said *s)
 
 static int look(tool_line *line, const museum_options *o, char *program)
 {
-    char word[2][64], judge[JUDGES][64], sound[] = "sound", *argv[WORDS] = { program };
+    char word[2][64], judge[TOOL_WORDS][64], sound[] = "sound", *argv[WORDS] = { program };
     int n = 1;
     progress p;
     said s;
@@ -227,8 +207,8 @@ static int look(tool_line *line, const museum_options *o, char *program)
     argv[n++] = word[0];
     argv[n++] = word[1];
     if (o->sound) argv[n++] = sound;
-    for (int i = 0; i < o->withouts; i++) {
-        snprintf(judge[i], sizeof judge[i], "without=%.48s", o->without[i]);
+    for (int i = 0; i < o->without.n; i++) {
+        snprintf(judge[i], sizeof judge[i], "without=%.48s", o->without.word[i]);
         argv[n++] = judge[i];
     }
     for (int i = 0; i < line->words && n < WORDS - 1; i++) argv[n++] = line->word[i];
@@ -282,4 +262,4 @@ static const char doc[] =
     "  heddle museum --sound --fixtures 2 no_release\n";
 
 const tool_verb verb_museum = { "museum", "[NAME...]", "show that built-in bugs are found", doc, 0, 100, option,
-                                parse,    run };
+                                NULL,     run };

@@ -29,25 +29,14 @@ typedef struct run_options {
     bool judge, kernels;
 } run_options;
 
-/* clang-format off */
-static const struct argp_option option[] = {
-    { "judge", 'j', NULL, 0, "compare every batch with an independent map that knows no buckets", 0 },
-    { "kernels", 'k', NULL, 0,
-      "run the case by the GPU's kernels on the host SIMT machine, each held against the reference", 0 },
-    { NULL, 0, NULL, 0, NULL, 0 },
+static const tool_option option[] = {
+    { "judge", 'j', NULL, "compare every batch with an independent map that knows no buckets",
+      TOOL_FIELD(run_options, judge) },
+    { "kernels", 'k', NULL,
+      "run the case by the GPU's kernels on the host SIMT machine, each held against the reference",
+      TOOL_FIELD(run_options, kernels) },
+    { .name = NULL },
 };
-/* clang-format on */
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    run_options *o = (run_options *)state->input;
-    (void)arg;
-    switch (key) {
-    case 'j': return o->judge = true, 0;
-    case 'k': return o->kernels = true, 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
 
 /* The words with blanks between them: a case need not be quoted. */
 static int words_join(const tool_line *line, char text[CASE_BYTES])
@@ -333,4 +322,4 @@ static const char doc[] =
 
 const tool_verb verb_run = { "run",  "[CASE]", "run a case and say what happened; without one, a first tour",
                              doc,    0,        64,
-                             option, parse,    run };
+                             option, NULL,     run };

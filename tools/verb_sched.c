@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "base/parse.h"
 #include "simt/simt.h"
 #include "tools/output.h"
 #include "tools/case_run.h"
@@ -24,47 +22,22 @@ static const char *const units[] = { "lane", "warp", NULL };                    
 static const char *const places[] = { "none", "sync", "atomic", "all", NULL };
 static const uint32_t place_kinds[] = { SIMT_AT_NONE, SIMT_AT_SYNC, SIMT_AT_ATOMIC, SIMT_AT_ALL };
 
-static const struct argp_option option[] = {
-    { "schedules", 'n', "N", 0, "how many at most (1000)", 0 },
-    { "seed", 's', "N", 0, "of the first; the next ones follow (1)", 0 },
-    { "strategy", 'S', "NAME", 0, "random, pct, search (all of them) or turn (random)", 0 },
-    { "unit", 'u', "NAME", 0, "what is scheduled: lane or warp (lane)", 0 },
-    { "preempt", 'p', "NAME", 0, "where: none, sync, atomic or all accesses (all)", 0 },
-    { "bound", 'b', "N", 0, "search: preemptions at most (2)", 0 },
-    { "weak", 'w', NULL, 0, "store buffers, and relaxed loads that return older values", 0 },
-    { "threads", 't', "N", 0, "per block, whole warps (32)", 0 },
-    { "blocks", 'B', "N", 0, "at most (2)", 0 },
-    { "replay", 'r', "SCHEDULE", 0, "run this one and tell its story", 0 },
-    { "rows", 'R', "N", 0, "of the story, the last ones (40)", 0 },
-    { NULL, 0, NULL, 0, NULL, 0 },
+static const tool_option option[] = {
+    { "schedules", 'n', "N", "how many at most (1000)", TOOL_RANGE(sched_options, schedules, 1, 1ull << 40) },
+    { "seed", 's', "N", "of the first; the next ones follow (1)", TOOL_RANGE(sched_options, seed, 0, UINT64_MAX) },
+    { "strategy", 'S', "NAME", "random, pct, search (all of them) or turn (random)",
+      TOOL_CHOICE(sched_options, strategy, strategies) },
+    { "unit", 'u', "NAME", "what is scheduled: lane or warp (lane)", TOOL_CHOICE(sched_options, unit, units) },
+    { "preempt", 'p', "NAME", "where: none, sync, atomic or all accesses (all)",
+      TOOL_CHOICE(sched_options, preempt, places) },
+    { "bound", 'b', "N", "search: preemptions at most (2)", TOOL_RANGE(sched_options, bound, 0, 1000) },
+    { "weak", 'w', NULL, "store buffers, and relaxed loads that return older values", TOOL_FIELD(sched_options, weak) },
+    { "threads", 't', "N", "per block, whole warps (32)", TOOL_RANGE(sched_options, threads, 32, 1024) },
+    { "blocks", 'B', "N", "at most (2)", TOOL_RANGE(sched_options, blocks, 1, 64) },
+    { "replay", 'r', "SCHEDULE", "run this one and tell its story", TOOL_FIELD(sched_options, replay) },
+    { "rows", 'R', "N", "of the story, the last ones (40)", TOOL_RANGE(sched_options, rows, 0, 1000000) },
+    { .name = NULL },
 };
-
-/* The place of `name` among names, or an error that says the nearest. */
-static error_t choose(const char *what, const char *name, const char *const *names, const char **to)
-{
-    for (int i = 0; names[i]; i++)
-        if (strcmp(names[i], name) == 0) return *to = names[i], 0;
-    return tool_read(hd_fail(HD_EINVAL, "%s: there is no '%s'%s", what, name, tool_nearest(name, names)));
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    sched_options *o = (sched_options *)state->input;
-    switch (key) {
-    case 'n': return tool_read(hd_parse_u64("--schedules", arg, 1, 1ull << 40, &o->schedules));
-    case 's': return tool_read(hd_parse_u64("--seed", arg, 0, UINT64_MAX, &o->seed));
-    case 'S': return choose("--strategy", arg, strategies, &o->strategy);
-    case 'u': return choose("--unit", arg, units, &o->unit);
-    case 'p': return choose("--preempt", arg, places, &o->preempt);
-    case 'b': return tool_read(hd_parse_u64("--bound", arg, 0, 1000, &o->bound));
-    case 't': return tool_read(hd_parse_u64("--threads", arg, 32, 1024, &o->threads));
-    case 'B': return tool_read(hd_parse_u64("--blocks", arg, 1, 64, &o->blocks));
-    case 'R': return tool_read(hd_parse_u64("--rows", arg, 0, 1000000, &o->rows));
-    case 'r': return o->replay = arg, 0;
-    case 'w': return o->weak = true, 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
 
 static uint32_t index_of(const char *name, const char *const *names)
 {
@@ -246,4 +219,4 @@ static const char doc[] =
     "  heddle sched hkv.erase.tlpv1 batch=2x1 --replay '3:1,9:2' --rows 12\n";
 
 const tool_verb verb_sched = { "sched", "CASE", "search the interleavings of a kernel's lanes", doc, 1, 64, option,
-                               parse,   run };
+                               NULL,    run };

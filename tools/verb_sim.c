@@ -10,22 +10,12 @@
 
 enum { KEY_LIMIT = 0x100, KEY_SAVE };
 
-static const struct argp_option option[] = {
+static const tool_option option[] = {
     REPLAY_OPTIONS,
-    { "limit", KEY_LIMIT, "N", 0, "stop after N requests", 0 },
-    { "save", KEY_SAVE, "FILE", 0, "save the table at the end (one policy, one size)", 0 },
-    { NULL, 0, NULL, 0, NULL, 0 },
+    { "limit", KEY_LIMIT, "N", "stop after N requests", TOOL_RANGE(replay_plan, limit, 1, UINT64_MAX) },
+    { "save", KEY_SAVE, "FILE", "save the table at the end (one policy, one size)", TOOL_FIELD(replay_plan, save) },
+    { .name = NULL },
 };
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    replay_plan *p = (replay_plan *)state->input;
-    switch (key) {
-    case KEY_LIMIT: return tool_read(hd_parse_u64("--limit", arg, 1, UINT64_MAX, &p->limit));
-    case KEY_SAVE: p->save = arg; return 0;
-    default: return replay_option(key, arg, p);
-    }
-}
 
 static out *report(const tool_line *line, const request_source *source, const replay_plan *p, const replay_row *row,
                    size_t rows, uint64_t distinct)
@@ -115,5 +105,6 @@ static const char doc[] = "Every request is one insert_or_assign with one tick o
                           "  heddle sim zipf.oracleGeneral.zst oracleGeneral lfu 1Ki --dual --admit always --json\n";
 
 const tool_verb verb_sim = {
-    "sim", "TRACE FORMAT POLICIES SIZES", "replay a trace: misses by policy and size", doc, 4, 4, option, parse, run
+    "sim", "TRACE FORMAT POLICIES SIZES", "replay a trace: misses by policy and size", doc, 4, 4, option, replay_option,
+    run
 };

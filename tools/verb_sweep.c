@@ -12,40 +12,36 @@
 #include "tools/replay_report.h"
 
 typedef struct sweep_options {
-    replay_plan plan;
+    replay_plan plan; /* the first: REPLAY_OPTIONS fill it */
     const char *policies, *sizes, *parts, *capacity, *plot, *output;
     bool table;
 } sweep_options;
+_Static_assert(offsetof(sweep_options, plan) == 0, "REPLAY_OPTIONS are fields of a replay_plan");
 
 enum { KEY_SIZES = 0x100, KEY_PARTS, KEY_CAPACITY, KEY_PLOT, KEY_REQUESTS, KEY_TABLE };
 
-static const struct argp_option option[] = {
-    { "policies", 'p', "LIST", 0, "policies, with commas (lru,lfu)", 0 },
-    { "sizes", KEY_SIZES, "LIST", 0, "sizes: entries, or parts of the different keys (0.1% to 100% in ten steps)", 0 },
-    { "load-factors", KEY_PARTS, "LIST", 0, "instead of requests: fill a table to these load factors, ascending", 0 },
-    { "capacity", KEY_CAPACITY, "N", 0, "of the table that is filled (1Mi)", 0 },
-    { "requests", KEY_REQUESTS, "N", 0, "stop after N requests (generators: 1Mi)", 0 },
-    { "plot", KEY_PLOT, "FILE", 0, "draw the curves as .svg or .png", 0 },
-    { "output", 'o', "FILE", 0, "write the CSV there instead of to standard output", 0 },
-    { "table", KEY_TABLE, NULL, 0, "an aligned table for people instead of CSV", 0 },
+static const tool_option option[] = {
+    { "policies", 'p', "LIST", "policies, with commas (lru,lfu)", TOOL_FIELD(sweep_options, policies) },
+    { "sizes", KEY_SIZES, "LIST", "sizes: entries, or parts of the different keys (0.1% to 100% in ten steps)",
+      TOOL_FIELD(sweep_options, sizes) },
+    { "load-factors", KEY_PARTS, "LIST", "instead of requests: fill a table to these load factors, ascending",
+      TOOL_FIELD(sweep_options, parts) },
+    { "capacity", KEY_CAPACITY, "N", "of the table that is filled (1Mi)", TOOL_FIELD(sweep_options, capacity) },
+    { "requests", KEY_REQUESTS, "N", "stop after N requests (generators: 1Mi)",
+      TOOL_RANGE(sweep_options, plan.limit, 1, UINT64_MAX) },
+    { "plot", KEY_PLOT, "FILE", "draw the curves as .svg or .png", .kind = TOOL_BY_PARSER },
+    { "output", 'o', "FILE", "write the CSV there instead of to standard output", TOOL_FIELD(sweep_options, output) },
+    { "table", KEY_TABLE, NULL, "an aligned table for people instead of CSV", TOOL_FIELD(sweep_options, table) },
     REPLAY_OPTIONS,
-    { NULL, 0, NULL, 0, NULL, 0 },
+    { .name = NULL },
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse(int key, const char *arg, void *options)
 {
-    sweep_options *o = (sweep_options *)state->input;
-    switch (key) {
-    case 'p': o->policies = arg; return 0;
-    case 'o': o->output = arg; return 0;
-    case KEY_SIZES: o->sizes = arg; return 0;
-    case KEY_PARTS: o->parts = arg; return 0;
-    case KEY_CAPACITY: o->capacity = arg; return 0;
-    case KEY_TABLE: o->table = true; return 0;
-    case KEY_REQUESTS: return tool_read(hd_parse_u64("--requests", arg, 1, UINT64_MAX, &o->plan.limit));
-    case KEY_PLOT: o->plot = arg; return plot_file("--plot", arg) ? EINVAL : 0;
-    default: return replay_option(key, arg, &o->plan);
-    }
+    sweep_options *o = (sweep_options *)options;
+    if (key != KEY_PLOT) return replay_option(key, arg, &o->plan);
+    o->plot = arg;
+    return plot_file("--plot", arg) ? EINVAL : 0;
 }
 
 static void table_facts(out *o, const replay_plan *p)

@@ -36,23 +36,13 @@ static const char doc[] =
     "  heddle trace print small.oracleGeneral oracleGeneral --skip 100 --limit 5";
 
 enum { KEY_LENIENT = 0x100 };
-static const struct argp_option option[] = {
-    { "limit", 'n', "N", 0, "at most N requests (all; print: 10)", 0 },
-    { "skip", 's', "N", 0, "pass over the first N (print)", 0 },
-    { "lenient", KEY_LENIENT, NULL, 0, "count bad records and go on where one can be skipped", 0 },
-    { NULL, 0, NULL, 0, NULL, 0 },
+static const tool_option option[] = {
+    { "limit", 'n', "N", "at most N requests (all; print: 10)", TOOL_RANGE(trace_options, limit, 1, UINT64_MAX) },
+    { "skip", 's', "N", "pass over the first N (print)", TOOL_RANGE(trace_options, skip, 0, UINT64_MAX) },
+    { "lenient", KEY_LENIENT, NULL, "count bad records and go on where one can be skipped",
+      TOOL_FIELD(trace_options, lenient) },
+    { .name = NULL },
 };
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    trace_options *o = (trace_options *)state->input;
-    switch (key) {
-    case 'n': return tool_read(hd_parse_u64("--limit", arg, 1, UINT64_MAX, &o->limit));
-    case 's': return tool_read(hd_parse_u64("--skip", arg, 0, UINT64_MAX, &o->skip));
-    case KEY_LENIENT: o->lenient = true; return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
 
 static const char *const verb_name[] = { "read", "update", "insert", "read_modify_write" };
 enum { VERBS = sizeof verb_name / sizeof *verb_name };
@@ -317,6 +307,6 @@ static int run(tool_line *line, int argc, char **argv)
 }
 
 const tool_verb verb_trace = {
-    "trace", "stat|convert|print FILE FORMAT [OUT FORMAT]", "look at a trace, or convert it", doc, 1, 5, option, parse,
+    "trace", "stat|convert|print FILE FORMAT [OUT FORMAT]", "look at a trace, or convert it", doc, 1, 5, option, NULL,
     run
 };
