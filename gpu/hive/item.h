@@ -96,14 +96,12 @@ SIMT_FN hive_one hive_item_of(const hive_args *a, uint64_t i, uint32_t op, uint6
     return o;
 }
 
-/* The operation of item i of a mixed batch. The host does not check arrays of the device: an item whose operation
- * cannot be mixed becomes a find of a key that no table holds, so that its outcome is RESERVED. */
-SIMT_FN uint32_t hive_operation_of(const hive_args *a, uint64_t i, uint64_t *key)
+/* The operation of item i of a mixed batch; HD_OP_COUNT_: one that cannot be mixed, whose outcome is RESERVED. The host
+ * does not check arrays of the device. */
+SIMT_FN uint32_t hive_operation_of(const hive_args *a, uint64_t i)
 {
     uint32_t op = simt_ld_u8(a->each + i);
-    if (op < HD_OP_COUNT_ && HD_OP_IN(op, HD_OPS_MIX)) return op;
-    *key = UINT64_MAX;
-    return HD_OP_FIND;
+    return op < HD_OP_COUNT_ && HD_OP_IN(op, HD_OPS_MIX) ? op : (uint32_t)HD_OP_COUNT_;
 }
 
 /* Item i of the batch, which is of `op`, or mixed. */
@@ -113,12 +111,12 @@ SIMT_FN hive_one hive_begin_as(simt_tile t, const hive_args *a, uint64_t i, uint
     uint64_t in = 0;
     simt_started(i);
     uint64_t key = simt_ld_u64(a->key + i);
-    if (mixed) op = hive_operation_of(a, i, &key);
+    if (mixed) op = hive_operation_of(a, i);
     if (a->flag && op == HD_OP_ACCUM_OR_ASSIGN) flag = simt_ld_u8(a->flag + i);
     if (a->value && t.rank == 0) in = gpu_elem_load(a->value + i * bytes, bytes);
     simt_join();
     hive_one o = hive_item_of(a, i, op, key, in, flag);
-    if (key >= hive_keys(&a->v)) {
+    if (key >= hive_keys(&a->v) || op == HD_OP_COUNT_) {
         o.outcome = HD_RESERVED;
         if (t.rank == 0) simt_ticket(i, HD_RESERVED, 0, HIVE_NOWHERE);
     }
