@@ -189,6 +189,16 @@ hd_status hd_streams_leave(hd_streams *s, const hd_visit *v, hd_status status)
     return status;
 }
 
+void **hd_streams_prepared(const hd_streams *s, const hd_visit *v)
+{
+    hd_stream_slot *l = v->slot;
+    if (!l || s->apart == HD_APART_BY_WORD) return NULL;
+    if (l->batch && l->stream == v->is.id) return &l->prepared;
+    if (l->prepared) s->seam->prepared_destroy(s->seam->self, l->prepared);
+    l->prepared = NULL;
+    return NULL;
+}
+
 hd_status hd_streams_join(hd_streams *s)
 {
     hd_status status = HD_OK;

@@ -465,7 +465,7 @@ static hd_status put_batch(cuda *c, const hd_batch *b, visit *v)
     pthread_mutex_lock(&c->busy);
     hd_status status = hd_streams_may_capture(&c->streams, &v->lock);
     if (!status && !(status = hd_streams_enter(&c->streams, &v->lock))) {
-        if (v->lock.slot) o.prepared = &v->lock.slot->prepared;
+        o.prepared = hd_streams_prepared(&c->streams, &v->lock);
         status = hd_streams_leave(&c->streams, &v->lock, c->gpu->launch(c->own, &l, v->row, b, v->when));
     }
     pthread_mutex_unlock(&c->busy);

@@ -11,6 +11,7 @@
 #include "lib/backend_host.h"
 #include "base/error.h"
 #include "base/op.h"
+#include "concurrency/streams.h"
 #include "tests/fake_device.h"
 
 enum { MOST = 96, VALUE_MOST = 64 };
@@ -325,6 +326,62 @@ static void operations_that_do_not_mix_are_reserved(void **unused)
         }
         must(hd_size_sync(t, &size));
         assert_int_equal(size, inserts);
+        b.each = there->each + 1; /* not aligned, and no multiple of what a lane loads */
+        b.n = 201;
+        must(hd_run(t, &b));
+        hd_counters counters;
+        must(hd_counters_sync(t, &counters));
+        for (int i = 0; i < HD_OP_COUNT_; i++) {
+            if (!hd_op_is_keyed(hd_op_row_of((hd_op)i))) continue; /* hd_size_sync ran one */
+            uint64_t items = hd_op_does((hd_op)i, HD_MIXES) ? 1 + (i >= 1) : 0;
+            check(counters.op[i] == items, "%s: %llu items of %s", kernels[k], (unsigned long long)counters.op[i],
+                  hd_op_name((hd_op)i));
+        }
+        fake_drop(&on.fake, there);
+        hd_close(t);
+        bench_close(&on);
+    }
+}
+
+/* Streams keep a prepared launch from their second batch on; a slot that another stream takes keeps none. By the word
+ * there is none: a kernel that waits on the device must not be behind a launch of another stream. */
+static void launches_are_prepared_for_one_stream(void **unused)
+{
+    enum { STREAMS = 3 * HD_STREAM_SLOTS };
+    static const char *const locks[] = { "ordered", "group3" };
+    static char stream[STREAMS];
+    (void)unused;
+    for (size_t l = 0; l < sizeof locks / sizeof *locks; l++) {
+        bench on;
+        arrays *there, a;
+        hd_table *t;
+        bool by_word = l == 1;
+        bench_open(&on);
+        hd_config c = config_on(&on);
+        c.capacity = 1024;
+        c.lock = locks[l];
+        must(hd_open(&c, &t));
+        memset(&a, 0, sizeof a);
+        there = (arrays *)fake_array(&on.fake, &a, sizeof a);
+        hd_batch b;
+        memset(&b, 0, sizeof b);
+        point(&b, there);
+        b.op = HD_OP_FIND;
+        b.n = 1;
+        for (int k = 0; k < STREAMS; k++) { /* each stream has one batch */
+            b.stream = &stream[k];
+            must(hd_run(t, &b));
+            check(on.fake.prepared == 0, "%s: a stream's first batch was prepared", locks[l]);
+        }
+        for (int k = 0; k < 3; k++) must(hd_run(t, &b));
+        assert_int_equal(on.fake.prepared, by_word ? 0 : 1);
+        assert_int_equal(on.fake.prepared_runs, by_word ? 0 : 2);
+        for (int k = 0; k < HD_STREAM_SLOTS; k++) { /* the slots change hands */
+            b.stream = &stream[k];
+            must(hd_run(t, &b));
+        }
+        assert_int_equal(on.fake.prepared, 0);
+        must(on.fake.seam.wait(&on.fake, b.stream) ? HD_ECUDA : HD_OK);
         fake_drop(&on.fake, there);
         hd_close(t);
         bench_close(&on);
@@ -576,6 +633,7 @@ static void what_cannot_be_addressed_is_said(void **unused)
 static const struct CMUnitTest tests[] = { unit(agrees_with_the_host_machine),
                                            unit(batches_keep_their_order_across_streams),
                                            unit(operations_that_do_not_mix_are_reserved),
+                                           unit(launches_are_prepared_for_one_stream),
                                            unit(a_table_keeps_its_device),
                                            unit(every_call_may_fail),
                                            unit(a_failed_growth_changes_nothing),

@@ -142,7 +142,8 @@ static hd_status count_each(const hive_own *o, const hd_launcher *to, const hd_b
     enum { THREADS = 128 };
     gpu_each_args a = { b->each, b->n, o->words->op };
     if (!b->each || !b->n || !o->gpu.device) return HD_OK;
-    return to->launch(to->self, HIVE_NUMBER_count_each, &a, sizeof a, hd_launch_blocks(to, b->n, THREADS), THREADS);
+    uint64_t lanes = b->n / GPU_EACH_ITEMS + 1;
+    return to->launch(to->self, HIVE_NUMBER_count_each, &a, sizeof a, hd_launch_blocks(to, lanes, THREADS), THREADS);
 }
 
 static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd_batch *b, hd_when when)
