@@ -16,27 +16,7 @@ typedef struct gpu_each_args {
     uint64_t *op; /* (HD_OP_COUNT_): the kernel adds its counts; operations that cannot be mixed are not counted */
 } gpu_each_args;
 
-enum {
-    GPU_EACH_ITEMS = 16, /* of a lane at a time: one load */
-    GPU_EACH_LOADS = 15  /* so many items have counts of eight bits */
-};
-
-/* A lane's counts: eight bits for each operation, eight operations in a word. */
-typedef struct gpu_each_counts {
-    uint64_t of[4];
-} gpu_each_counts;
-
-/* Counts the four operations in a word. Numbers above 31 are not counted. */
-SIMT_FN void gpu_each_count(gpu_each_counts *c, uint32_t word)
-{
-    SIMT_UNROLL
-    for (uint32_t byte = 0; byte < 4; byte++) {
-        uint32_t op = word >> 8 * byte & 255;
-        uint64_t one = 1ull << 8 * (op & 7);
-        SIMT_UNROLL
-        for (uint32_t k = 0; k < 4; k++) c->of[k] += op >> 3 == k ? one : 0;
-    }
-}
+enum { GPU_EACH_ITEMS = 16 /* of a lane at a time: one load */ };
 
 /* Sixteen operations from item i on; 255 beyond the last. */
 SIMT_FN simt_v4 gpu_each_load(const gpu_each_args *a, uint64_t i)
@@ -55,41 +35,38 @@ SIMT_FN simt_v4 gpu_each_load(const gpu_each_args *a, uint64_t i)
     return v;
 }
 
-/* Adds the warp's counts to those of lane r for operation r, and clears them. */
-SIMT_FN uint64_t gpu_each_sum(simt_tile w, gpu_each_counts *c)
+/* How many of the sixteen are operation `op`. */
+SIMT_FN uint32_t gpu_each_equal(simt_v4 ops, uint32_t op)
 {
-    uint64_t mine = 0;
-    SIMT_UNROLL
-    for (uint32_t k = 0; k < 4; k++) {
-        SIMT_ROLLED
-        for (uint32_t byte = 0; byte < 8; byte++) {
-            uint32_t n = simt_reduce_add_u32(w, (uint32_t)(c->of[k] >> 8 * byte) & 255);
-            if (w.rank == 8 * k + byte) mine += n;
-        }
-        c->of[k] = 0;
-    }
-    return mine;
+    uint32_t all = op * 0x01010101u, one = 0x01010101u;
+    uint32_t sums = (simt_eq4(ops.x, all) & one) + (simt_eq4(ops.y, all) & one) + (simt_eq4(ops.z, all) & one) +
+                    (simt_eq4(ops.w, all) & one);
+    return sums * one >> 24;
 }
 
-/* Lane r of a warp adds up the counts of operation r. */
+/* A lane counts the items that it loads, by operation. Lane r of the warp adds up the counts of operation r. */
 SIMT_FN void gpu_count_each(const gpu_each_args *a)
 {
     simt_tile w = simt_tile_of(32);
-    gpu_each_counts c = { { 0, 0, 0, 0 } };
+    uint32_t count[HD_OP_COUNT_];
     uint64_t lanes = (uint64_t)simt_blocks() * simt_threads(), mine = 0,
-             first = (uint64_t)simt_block() * simt_threads() + simt_thread() - w.rank;
-    uint32_t loads = 0;
-    for (uint64_t j = first; j * GPU_EACH_ITEMS < a->n; j += lanes) {
-        simt_v4 ops = gpu_each_load(a, (j + w.rank) * GPU_EACH_ITEMS);
-        simt_join();
-        gpu_each_count(&c, ops.x);
-        gpu_each_count(&c, ops.y);
-        gpu_each_count(&c, ops.z);
-        gpu_each_count(&c, ops.w);
-        if (++loads % GPU_EACH_LOADS == 0) mine += gpu_each_sum(w, &c);
+             lane = (uint64_t)simt_block() * simt_threads() + simt_thread();
+    SIMT_UNROLL
+    for (uint32_t o = 0; o < HD_OP_COUNT_; o++) count[o] = 0;
+    for (uint64_t j = lane; j * GPU_EACH_ITEMS < a->n; j += lanes) {
+        simt_v4 ops = gpu_each_load(a, j * GPU_EACH_ITEMS);
+        SIMT_UNROLL
+        for (uint32_t o = 0; o < HD_OP_COUNT_; o++)
+            if (HD_OP_IN(o, HD_OPS_MIX)) count[o] += gpu_each_equal(ops, o);
     }
-    mine += gpu_each_sum(w, &c);
-    if (mine && w.rank < HD_OP_COUNT_ && HD_OP_IN(w.rank, HD_OPS_MIX)) simt_add_u64(a->op + w.rank, mine, SIMT_RELAXED);
+    simt_join();
+    SIMT_UNROLL
+    for (uint32_t o = 0; o < HD_OP_COUNT_; o++)
+        if (HD_OP_IN(o, HD_OPS_MIX)) {
+            uint32_t n = simt_reduce_add_u32(w, count[o]);
+            if (w.rank == o) mine = n;
+        }
+    if (mine) simt_add_u64(a->op + w.rank, mine, SIMT_RELAXED);
 }
 
 #endif
