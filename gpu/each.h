@@ -44,12 +44,14 @@ SIMT_FN uint32_t gpu_each_equal(simt_v4 ops, uint32_t op)
     return sums * one >> 24;
 }
 
-/* A lane counts the items that it loads, by operation. Lane r of the warp adds up the counts of operation r. */
+/* A lane counts the items that it loads, by operation. Lane r of a warp adds up the
+ * counts of operation r, and one warp those of the block. */
 SIMT_FN void gpu_count_each(const gpu_each_args *a)
 {
     simt_tile w = simt_tile_of(32);
-    uint32_t count[HD_OP_COUNT_];
-    uint64_t lanes = (uint64_t)simt_blocks() * simt_threads(), mine = 0,
+    SIMT_SHARED(uint32_t, sum, 32); /* by operation: of the block */
+    uint32_t count[HD_OP_COUNT_], mine = 0;
+    uint64_t lanes = (uint64_t)simt_blocks() * simt_threads(),
              lane = (uint64_t)simt_block() * simt_threads() + simt_thread();
     SIMT_UNROLL
     for (uint32_t o = 0; o < HD_OP_COUNT_; o++) count[o] = 0;
@@ -66,6 +68,11 @@ SIMT_FN void gpu_count_each(const gpu_each_args *a)
             uint32_t n = simt_reduce_add_u32(w, count[o]);
             if (w.rank == o) mine = n;
         }
+    if (simt_thread() < 32) simt_st_u32(sum + w.rank, 0);
+    simt_sync_block();
+    if (mine) simt_add_u32(sum + w.rank, mine, SIMT_RELAXED);
+    simt_sync_block();
+    mine = simt_thread() < 32 ? simt_ld_u32(sum + w.rank) : 0;
     if (mine) simt_add_u64(a->op + w.rank, mine, SIMT_RELAXED);
 }
 
