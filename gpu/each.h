@@ -16,7 +16,10 @@ typedef struct gpu_each_args {
     uint64_t *op; /* (HD_OP_COUNT_): the kernel adds its counts; operations that cannot be mixed are not counted */
 } gpu_each_args;
 
-enum { GPU_EACH_ITEMS = 16 /* of a lane at a time: one load */ };
+enum {
+    GPU_EACH_ITEMS = 16 /* of a lane at a time: one load */,
+    GPU_EACH_THREADS = 128 /* of a block */
+};
 
 /* Sixteen operations from item i on; 255 beyond the last. */
 SIMT_FN simt_v4 gpu_each_load(const gpu_each_args *a, uint64_t i)
@@ -49,7 +52,7 @@ SIMT_FN uint32_t gpu_each_equal(simt_v4 ops, uint32_t op)
 SIMT_FN void gpu_count_each(const gpu_each_args *a)
 {
     simt_tile w = simt_tile_of(32);
-    SIMT_SHARED(uint32_t, sum, 32); /* by operation: of the block */
+    SIMT_SHARED(uint32_t, sum, GPU_EACH_THREADS); /* of each warp, by operation */
     uint32_t count[HD_OP_COUNT_], mine = 0;
     uint64_t lanes = (uint64_t)simt_blocks() * simt_threads(),
              lane = (uint64_t)simt_block() * simt_threads() + simt_thread();
@@ -68,11 +71,11 @@ SIMT_FN void gpu_count_each(const gpu_each_args *a)
             uint32_t n = simt_reduce_add_u32(w, count[o]);
             if (w.rank == o) mine = n;
         }
-    if (simt_thread() < 32) simt_st_u32(sum + w.rank, 0);
+    simt_st_u32(sum + simt_thread(), mine);
     simt_sync_block();
-    if (mine) simt_add_u32(sum + w.rank, mine, SIMT_RELAXED);
-    simt_sync_block();
-    mine = simt_thread() < 32 ? simt_ld_u32(sum + w.rank) : 0;
+    mine = 0;
+    for (uint32_t k = simt_thread(); simt_thread() < 32 && k < simt_threads(); k += 32) mine += simt_ld_u32(sum + k);
+    simt_join();
     if (mine) simt_add_u64(a->op + w.rank, mine, SIMT_RELAXED);
 }
 

@@ -139,11 +139,11 @@ static hive_launcher launcher_on(const hd_launcher *to)
 /* On the host machine the table counts them by itself. */
 static hd_status count_each(const hive_own *o, const hd_launcher *to, const hd_batch *b)
 {
-    enum { THREADS = 128 };
     gpu_each_args a = { b->each, b->n, o->words->op };
     if (!b->each || !b->n || !o->gpu.device) return HD_OK;
     uint64_t lanes = b->n / GPU_EACH_ITEMS + 1;
-    return to->launch(to->self, HIVE_NUMBER_count_each, &a, sizeof a, hd_launch_blocks(to, lanes, THREADS), THREADS);
+    return to->launch(to->self, HIVE_NUMBER_count_each, &a, sizeof a, hd_launch_blocks(to, lanes, GPU_EACH_THREADS),
+                      GPU_EACH_THREADS);
 }
 
 static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd_batch *b, hd_when when)
