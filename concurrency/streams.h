@@ -73,7 +73,7 @@ hd_status hd_streams_may_capture(const hd_streams *s, const hd_visit *v);
 hd_status hd_streams_enter(hd_streams *s, hd_visit *v);
 hd_status hd_streams_leave(hd_streams *s, const hd_visit *v, hd_status status);
 
-/* Between enter and leave: where the stream's prepared launch is kept (hd_launch). NULL: none is kept. A prepared launch
+/* Between enter and leave: where the stream's prepared launch is kept (hd_launch); NULL: nowhere. A prepared launch
  * runs after its earlier launch, on whatever stream that was. It is therefore not used where this could make a stream
  * wait for another one: in a slot that belonged to another stream until now, and by the word, whose kernels wait on the
  * device. In a capture it is not used either. */
