@@ -115,15 +115,15 @@
  *     CAS of a key                            acquire   release store of the key by the last owner or holder
  *     CAS of a bucket lock                    acquire   release store of 0 to the lock in hkv_let_go()
  *     score of a victim, after its CAS        relaxed   comes after the CAS, by its acquire
- *     key and score in a search               relaxed   nothing: the CAS checks the key again
+ *     key and score in a search               relaxed   nothing: a claim's CAS checks the key again
  *     digests, bounds and groups in rows      relaxed   nothing: an old value does no harm (section 8, B, C and E)
  *
  *     The score must not become visible after the key: another item could take the entry for a victim by its old score
  *     (slots.pml, FAULT 5). There are two ways to store them:
- *     - An insert without the bucket lock, an owner that changes the score, and an erase store both words by one
- *       release store of 16 bytes. The entry is aligned to 16 bytes. The file assumes that a GPU makes all 16 bytes
- *       visible at once. PTX promises this for each word only. The simulator makes the same assumption (simt/weak.c),
- *       so it cannot refute it.
+ *     - An insert without the bucket lock, an owner that changes the score of its key, and an erase store both words
+ *       by one release store of 16 bytes. The entry is aligned to 16 bytes. The file assumes that a GPU makes all
+ *       16 bytes visible at once. PTX promises this for each word only. The simulator makes the same assumption
+ *       (simt/weak.c), so it cannot refute it.
  *     - An eviction, an item that holds the bucket, and every item in layout planes store the score first, relaxed, and
  *       then the key, with release. (At ALWAYS the score of a present key changes alone, under the bucket lock.)
  *
@@ -210,7 +210,7 @@
  *        group with the least bound and compares the least score of this group with the other bounds. Then no other
  *        score is lower. While scores only rise, a score that is unchanged after the claim is still the least. Where
  *        scores may fall, the item holds the bucket.
- *     D. A slot that was claimed without a lock has score 0 until its key is published. An item that evicts may
+ *     D. A free slot claimed without a lock has score 0 until its key is published. An item that evicts may
  *        find this slot as the least. It then sees a reserved key in the slot and retries. So it never evicts an
  *        entry that is not published.
  *     E. An item that holds a bucket has a recent enough view of its digests. It sees all that earlier holders wrote:
@@ -644,7 +644,7 @@ SIMT_FN bool hkv_replaces(const hkv_args *a)
     return (a->op == HD_OP_ASSIGN || hkv_passes_present(a)) && (a->policy_flags & HD_ORDER_FREE);
 }
 
-/* True: another item of this launch has written the entry already, and this item may take effect just before it. If
+/* True: another item of this batch has written the entry already, and this item may take effect just before it. If
  * scores are times (args.times_tell), o->score - a->clock is the number of the item that wrote the entry last.
  * In the second pass over present keys, this writer may have inserted the key, in the pass over absent keys. An item
  * that takes effect before the insert of its key finds the key absent, so this item must come after the insert. So in
@@ -877,7 +877,7 @@ SIMT_FN void hkv_run_refill(simt_tile w, const hkv_args *a, hkv_run *run, hkv_on
 }
 
 /* The counts of a lane's outcomes, behind its row: a field of HKV_TALLY_BITS bits for each outcome. A field holds
- * 127, so the counts are flushed at least every 127 rounds. */
+ * 127. The counts are flushed every 64 rounds. */
 SIMT_FN uint64_t *hkv_row_tally(uint8_t *rows)
 {
     return (uint64_t *)(void *)(rows + simt_lane() * HKV_COALESCED_ROW + 128);
