@@ -60,7 +60,13 @@ caught() {
   return 1
 }
 asleep() { caught "$@" && grep -q '^State:[[:blank:]]*S' "/proc/$1/status"; }
-parent() { caught "$@" && pgrep -P "$1" >/dev/null; }
+# child_of PID: its first child. A bare machine has no pgrep.
+child_of() {
+  local status
+  status=$(grep -ls "^PPid:[[:blank:]]*$1\$" /proc/[0-9]*/status | head -n 1)
+  [ -n "$status" ] && status=${status#/proc/} && echo "${status%/status}"
+}
+parent() { caught "$@" && child_of "$1" >/dev/null; }
 gone() { ! kill -0 "$1" 2>/dev/null; }
 signalled() {
   local name=$1 want=$2 signal=$3 when=$4 pid got=

@@ -159,14 +159,14 @@ signalled 'SIGHUP that is ignored' 0 HUP released \
   bash -c 'exec nohup heddle sim - txt lru 128 < <(until [ -e released ]; do sleep 0.1; done; cat trace.txt)'
 endless=(heddle museum --sound --fixtures 1000000 --schedules 1000000 no_release)
 signalled 'SIGTERM under museum' 143 TERM parent "${endless[@]}"
-ended() { gone "$1" || [[ $(ps -o stat= -p "$1") == Z* ]]; }
+ended() { gone "$1" || grep -qs '^State:[[:blank:]]*Z' "/proc/$1/status"; }
 # children NAME SIGNAL: the museum's process is gone soon after its command was.
 children() {
   local pid child
   "${endless[@]}" >"$work/out" 2>"$work/err" &
   pid=$!
   wait_until parent $pid TERM
-  child=$(pgrep -P $pid)
+  child=$(child_of $pid)
   kill "-$2" $pid
   wait $pid 2>/dev/null
   if [ -z "$child" ]; then fail "$1" 'it had no child'
