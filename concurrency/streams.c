@@ -53,6 +53,22 @@ static hd_stream_slot *slot_of(hd_streams *s, uint64_t stream)
     return oldest;
 }
 
+/* Whether the slot's last batch was on the same stream. */
+static bool is_slot_of(const hd_stream_slot *l, const hd_visit *v) { return l->batch && l->stream == v->is.id; }
+
+/* The batch is the slot's last one from now on. What is prepared for another stream is no use to this one. */
+static void take_slot(hd_streams *s, const hd_visit *v)
+{
+    hd_stream_slot *l = v->slot;
+    if (l->prepared && !is_slot_of(l, v)) {
+        s->seam->prepared_destroy(s->seam->self, l->prepared);
+        l->prepared = NULL;
+    }
+    l->stream = v->is.id;
+    l->batch = ++s->batches;
+    l->phase = s->phase;
+}
+
 /* ---- By events ------------------------------------------------------------------------------- */
 
 /* The batch is the first of a phase: after all that were in the one before. */
@@ -74,7 +90,7 @@ static hd_status begin_phase(hd_streams *s, const hd_visit *v)
 static hd_status enter_by_events(hd_streams *s, const hd_visit *v)
 {
     bool joins = !s->capture && s->phase && s->role == v->role && (s->together >> v->role & 1);
-    bool own = v->slot->batch && v->slot->stream == v->is.id;
+    bool own = is_slot_of(v->slot, v);
     hd_status status = own ? HD_OK : follow(s, v->slot->event, v);
     if (!status && !joins)
         status = begin_phase(s, v);
@@ -177,9 +193,7 @@ hd_status hd_streams_leave(hd_streams *s, const hd_visit *v, hd_status status)
     }
     if (v->slot) {
         status = record_behind(s, &v->slot->event, v, status);
-        v->slot->stream = v->is.id;
-        v->slot->batch = ++s->batches;
-        v->slot->phase = s->phase;
+        take_slot(s, v);
     }
     if (s->capture && s->apart != HD_APART_BY_WORD) status = record_behind(s, &s->last, v, status);
     if (lists_in_order(s, v)) {
@@ -191,12 +205,8 @@ hd_status hd_streams_leave(hd_streams *s, const hd_visit *v, hd_status status)
 
 void **hd_streams_prepared(const hd_streams *s, const hd_visit *v)
 {
-    hd_stream_slot *l = v->slot;
-    if (!l || s->apart == HD_APART_BY_WORD) return NULL;
-    if (l->batch && l->stream == v->is.id) return &l->prepared;
-    if (l->prepared) s->seam->prepared_destroy(s->seam->self, l->prepared);
-    l->prepared = NULL;
-    return NULL;
+    bool kept = v->slot && s->apart != HD_APART_BY_WORD && is_slot_of(v->slot, v);
+    return kept ? &v->slot->prepared : NULL;
 }
 
 hd_status hd_streams_join(hd_streams *s)

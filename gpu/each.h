@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * each.h - counts the operations of a mixed batch. This launch follows the launch of the batch. It is used where only
- * the device can read the array of operations. It reads one byte per item, sixteen
- * of them at a time.
+ * the device can read the array of operations. It reads one byte per item, sixteen of them at a time.
  */
 #ifndef GPU_EACH_H
 #define GPU_EACH_H
@@ -47,8 +46,8 @@ SIMT_FN uint32_t gpu_each_equal(simt_v4 ops, uint32_t op)
     return sums * one >> 24;
 }
 
-/* A lane counts the items that it loads, by operation. Lane r of a warp adds up the
- * counts of operation r, and one warp those of the block. */
+/* A lane counts the items that it loads, by operation. Lane r of a warp adds up the counts of operation r, and one warp
+ * those of the block. */
 SIMT_FN void gpu_count_each(const gpu_each_args *a)
 {
     simt_tile w = simt_tile_of(32);

@@ -160,7 +160,7 @@ static bool kernel_selected(const hd_design *d, const hd_info *info, const hd_ba
                             hd_kernel *k, const char **unfit)
 {
     const char *name;
-    bool few = b->n <= d->few_items;
+    bool few = hd_batch_is_few(d, b);
     for (uint32_t choice = 0;
          !b->each && d->select && (name = d->select(b->op, info->value_bytes, load_factor, few, choice)); choice++)
         if (kernel_named(d, info, b, name, k, unfit)) return true;

@@ -56,6 +56,12 @@ hd_status hd_entries_sync(hd_table *t, uint64_t *entries);
 /* What `info` says the table is from now on. */
 void hd_table_become(hd_table *t, const hd_info *info);
 
+/* Whether the design selects for such a batch apart (hd_design.few_items). */
+static inline bool hd_batch_is_few(const hd_design *d, const hd_batch *b)
+{
+    return d->few_items && b->n <= d->few_items;
+}
+
 /* Load factors up to 0.5, 0.75, 0.9 and 1; each band is chosen for as if the table were as full as its end. */
 uint32_t hd_load_band(double load_factor);
 void hd_kernels_choose(const hd_info *info, hd_kernel_choice *choice);

@@ -594,6 +594,9 @@ static void the_choice_at_open_is_the_pick(void **unused)
                           (!k.variant || choice.of[few][band][op].row == k.row),
                       "%s on %s, operation %d: the choice is another", d->name, d->backend, op);
                 assert_int_equal(hd_load_band(load_factor[band]), band);
+                if (d->few_items) continue;
+                b.n = 0; /* an empty batch is none that is selected for apart */
+                check(!hd_batch_is_few(d, &b), "%s on %s: a batch is small", d->name, d->backend);
             }
     }
 }

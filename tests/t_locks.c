@@ -40,7 +40,7 @@ typedef struct trial {
     _Atomic uint32_t inside[HD_ROLES];
     _Atomic uint64_t entries;
     _Atomic bool wrong, stop;
-    uint64_t written[2];  /* by who is alone: equal whenever somebody looks */
+    uint64_t written[2];  /* by a thread that is alone: two equal values for every reader */
     hd_role role, many;   /* of the guest, of the stream */
     uint64_t patience_ms; /* after which a guest hangs */
     _Atomic bool arrived, go_on, asked;
