@@ -5,8 +5,12 @@
  *
  * A search step needs one block of at most 128 bytes per key. The warp copies the blocks of its 32 keys into 32 rows of
  * shared memory, so 32 blocks are in flight at a time. The lane of a key reads its row, decides, and claims the entry
- * with one compare-and-swap (CAS) of the key word. The warp then copies the values. A lane whose item is done takes the
- * next item of the warp, so an item that retries does not stall the other lanes.
+ * with one compare-and-swap (CAS) of the key word. The warp then copies the values. The main loop runs in rounds: in
+ * each round every lane tries its item once. A lane whose item is done takes the next item of the warp, so an item that
+ * retries does not stall the other lanes.
+ *
+ * A table has one of two layouts. In layout `pairs` the key and the score of an entry are adjacent, 16 bytes. In layout
+ * `planes` the keys are one array and the scores another. The upserts of this file need `pairs`.
  *
  *
  * 1. Loads
@@ -28,9 +32,9 @@
  *           ...                                        ...
  *         line of lane 31's bucket  128 bytes  --->  row 31  | 128 bytes of data | 8: outcomes | 8: unused |
  *
- *         round   lanes 0-7   lanes 8-15   lanes 16-23   lanes 24-31
- *         0       row 0       row 1        row 2         row 3         The warp issues all 8 rounds.
- *         1       row 4       row 5        row 6         row 7         Then it waits once.
+ *         copy    lanes 0-7   lanes 8-15   lanes 16-23   lanes 24-31
+ *         0       row 0       row 1        row 2         row 3         Every lane issues its 8 copies.
+ *         1       row 4       row 5        row 6         row 7         Then the warp waits once.
  *           ...
  *         7       row 28      row 29       row 30        row 31
  *
@@ -40,8 +44,10 @@
  *     The batch lock (concurrency/lock.h) separates batches by role. With lock `none` the caller does so.
  *     - Readers run with readers only. A lookup therefore claims nothing and loads keys plainly.
  *     - Updates (touch, assign, assign_values, assign_scores) may run with other updates.
- *     - An upsert or an erase runs alone. The passes of an upsert (passes.h) are launches that follow each other. The
- *       two passes over present keys run hkv_coalesced_update, so they count as update launches below.
+ *     - An upsert or an erase runs alone. An upsert may run as four launches, one after the other: a pass over present
+ *       keys, a pass over absent keys, a second pass over present keys, and a last pass over the items that remain
+ *       (passes.h; hkv_has_passes() says when). The two passes over present keys run hkv_coalesced_update, so they
+ *       count as update launches below.
  *
  *
  * 3. Who may write what
@@ -57,7 +63,9 @@
  *     score    the owner; the holder of the bucket                                     store, relaxed, or with the key
  *              update launches: an item that changes only the score; last store wins   store, relaxed
  *     bound    lower: an item that lowers a score, before it publishes the score       atomic min, relaxed
- *              raise: an item that evicts                                              store, relaxed
+ *              raise: an item that looks for a victim, to the least score it read      store, relaxed
+ *              set: an item that evicts, to the least score of the group (0 while      store, relaxed
+ *              keys are pinned), before it publishes
  *     value    the owner; the holder of the bucket                                     plain
  *     pins     no item of these kernels                                                -
  *
@@ -67,21 +75,25 @@
  *     hkv_coalesced_locking() chooses one level per launch of upserts. The code compares levels with < and >=.
  *
  *     level       an item locks its buckets    when the level is enough
- *     NEVER       never                        update and erase launches: no item evicts. Upserts: no key comes twice
- *                                              and no score falls, not even by an eviction
+ *     NEVER       never                        update and erase launches: no item evicts. Upserts: keys are distinct,
+ *                                              and the score in a slot never falls: a hit does not lower it, and a
+ *                                              new entry has at least the score of its victim
  *     TO_EVICT    before it evicts             no present entry's score falls, and each key has one candidate bucket
  *     TO_INSERT   before it inserts or evicts  no present entry is changed except by an eviction
  *     ALWAYS      before it searches           in every launch
  *
- *     The pass over absent keys has TO_INSERT in dual mode or while keys are pinned, else TO_EVICT. Other upserts have
- *     ALWAYS in four cases: keys are pinned; accum_or_assign; a hit may lower a score; dual mode, if keys may repeat or
- *     an eviction may lower a score. Pins do not come or go during a launch: lock_keys and unlock_keys are inserters.
- *     An item of a pinned key changes nothing, so it claims nothing.
+ *     The pass over absent keys has TO_INSERT in dual mode or while keys are pinned, else TO_EVICT. An upsert that runs
+ *     as one launch has ALWAYS in four cases: keys are pinned; accum_or_assign; a hit may lower a score; dual mode, if
+ *     keys may repeat or an eviction may lower a score. Otherwise it has NEVER if keys are distinct and no eviction
+ *     lowers a score, else TO_EVICT. The last pass has ALWAYS, because an upsert runs in passes only if a hit may lower
+ *     a score. Pins do not change during a launch of this file: lock_keys and unlock_keys run alone, like upserts. An
+ *     item of a pinned key changes nothing, so it claims nothing.
  *
  *     Lock order. An item tries each lock once per round and never spins. It takes two bucket locks in ascending order,
  *     and drops the first if it cannot get the second. It tries no bucket lock while it owns an entry. An owner waits
  *     for nothing: it publishes in the round in which it claimed. So an item may hold buckets while it waits for an
- *     entry, and no cycle of waits exists. After an item gets a lock it searches, again if it has searched before.
+ *     entry, and no cycle of waits exists. An item that gets a lock searches after that, even if it has searched
+ *     before.
  *
  *
  * 5. The life of an entry, and the memory orders
@@ -97,7 +109,7 @@
  *        |  store key, and score if it changed, release                                 UPDATED or HIT takes effect
  *     published       the key   of this key   new score     <= its score         readable
  *        |  CAS key -> LOCKED, acquire; the score is still the least                    EVICTED takes effect
- *     owned, victim   LOCKED    of new key    of new key    <= all its scores    old value out, new value in
+ *     owned, victim   LOCKED    of new key    of new key    <= scores of group   old value out, new value in
  *        |  store the new key, release
  *     published       new key   of new key    its score     <= its score         readable
  *        |  CAS key -> LOCKED, acquire
@@ -115,7 +127,8 @@
  *     CAS of a key                            acquire   release store of the key by the last owner or holder
  *     CAS of a bucket lock                    acquire   release store of 0 to the lock in hkv_let_go()
  *     score of a victim, after its CAS        relaxed   comes after the CAS, by its acquire
- *     key and score in a search               relaxed   nothing: a claim's CAS checks the key again
+ *     key and score in a search               relaxed   nothing: a claim checks the key again; an item that claims
+ *                                                       nothing decides by what no item can change (below)
  *     digests, bounds and groups in rows      relaxed   nothing: an old value does no harm (section 8, B, C and E)
  *
  *     The score must not become visible after the key: another item could take the entry for a victim by its old score
@@ -129,7 +142,10 @@
  *
  *     A 16-byte load is atomic for each word only, and another item may store between the reads of the two words. So a
  *     search may see a key beside an older score. This does no harm. If the key changed, the claim fails. If only the
- *     score may have changed, the item loads it again after the claim (the victim's score; hkv_has_score).
+ *     score may have changed, the item loads it again after the claim. Where hkv_has_score() is true, an item of a
+ *     present key uses the older score, which does no harm either (see there). An item that claims nothing holds the
+ *     bucket, or its key is pinned, or no item of the launch inserts the key (MISS), removes it (HIT, UPDATED) or
+ *     lowers the least score of the bucket (REFUSED).
  *
  *     A lane claims, and other lanes copy the value. simt_sync_tile() after the claim makes the lane's acquire valid
  *     for the warp. simt_sync_tile() after the copy puts the copies of all lanes before the lane's release.
@@ -139,6 +155,7 @@
  *
  *     NO_ITEM
  *        |  hkv_run_refill: the next item of the warp
+ *        +--> the key is reserved -----------------------> RESERVED
  *        v
  *     UNDECIDED, holds NOTHING or BUCKETS <-----------------------------------+
  *        |                                                                    |
@@ -148,7 +165,7 @@
  *        |                                                                    |
  *        +--> not for this pass: let go -----------------> TO_NEXT            |
  *        |                                                                    |
- *        +--> present: let go, then CAS of the key --------- fails ---------->+  (not at ALWAYS)
+ *        +--> present: at TO_EVICT let go; CAS (see below) - fails ---------->+
  *        |       +---------------------------------------> HIT, UPDATED, PINNED or ERASED
  *        |                                                                    |
  *        +--> absent, an owned entry may have the key ----------------------->+  keeps BUCKETS
@@ -160,8 +177,12 @@
  *        +--> absent, room: CAS of EMPTY ------------------- fails ---------->+
  *        |       +---------------------------------------> INSERTED           |
  *        |                                                                    |
- *        +--> absent, full: CAS of the victim ---- fails, or new score ------>+  keeps BUCKETS
+ *        +--> absent, full: CAS of the victim -- fails, or its score rose --->+  keeps BUCKETS
  *                +---------------------------------------> EVICTED, or REFUSED without a CAS
+ *
+ *     The CAS of a present key is left out at ALWAYS, for a pinned key, and where hkv_coalesced_unclaimed() decides. If
+ *     the CAS fails because another item overwrites the entry, hkv_coalesced_overwritten() may decide. The CAS of EMPTY
+ *     and of a victim is a store at TO_INSERT and ALWAYS.
  *
  *     outcome                   holds                         next
  *     TO_NEXT                   NOTHING                       hkv_pass_leave, then NO_ITEM
@@ -173,8 +194,8 @@
  *     TO_INSERT it also tries again after it got the lock. The next try is in the next round, after a backoff.
  *
  *     hkv_pass_leave() appends the item's number to the list from which the next pass takes its items. The pass over
- *     absent keys also notes the item's place in the list. By this place hkv_absent_left() finds out whether that pass
- *     left a given item.
+ *     absent keys also stores, for each item that it leaves, the item's position in this list. hkv_absent_left() reads
+ *     the position to tell whether that pass left a given item; hkv_coalesced_outdone() needs to know.
  *
  *
  * 7. When an item takes effect
@@ -202,17 +223,18 @@
  *        Suppose item 1 has claimed slot j for its key. It saw all lower slots taken, and they stay taken. Item 2 of
  *        the same key has three possibilities:
  *        - It sees digest 0 in slot j or in a lower slot. Its CAS fails there, because the slot is taken.
- *        - It sees the key's digest in slot j. It reads the key word, and finds the key, or finds a mark and retries.
+ *        - It sees the key's digest in slot j. It reads the key word, and finds the key, or finds LOCKED and retries.
  *        - The new entry has been evicted from slot j since. Then the bucket is full: every CAS of EMPTY fails. Item 2
  *          can only evict. Where keys repeat, it holds the bucket for this (TO_EVICT and above) and has searched for
  *          the key again after it got the lock.
  *     C. A victim has the least score of its bucket. A bound is never above a score of its group. The search takes the
- *        group with the least bound and compares the least score of this group with the other bounds. Then no other
- *        score is lower. While scores only rise, a score that is unchanged after the claim is still the least. Where
- *        scores may fall, the item holds the bucket.
- *     D. A free slot claimed without a lock has score 0 until its key is published. An item that evicts may
- *        find this slot as the least. It then sees a reserved key in the slot and retries. So it never evicts an
- *        entry that is not published.
+ *        group with the least bound. It accepts the least score of this group only if no other bound is lower.
+ *        Otherwise it raises the bound of the group and searches again. So no score of the bucket is lower. While
+ *        scores only rise, a score that is unchanged after the claim is still the least. Where scores may fall, the
+ *        item holds the bucket.
+ *     D. A free slot claimed without a lock has score 0 until its key is published. An item that evicts may take this
+ *        slot for the one with the least score. It then sees a reserved key in the slot and retries. So it never evicts
+ *        an entry that is not published.
  *     E. An item that holds a bucket has a recent enough view of its digests. It sees all that earlier holders wrote:
  *        their release of the lock pairs with its acquire, and simt_sync_tile() in hkv_rows_fetch() extends this to
  *        the lanes that copy the row. At TO_EVICT other items insert without the lock, and the holder may see such a
@@ -260,8 +282,8 @@ enum { HKV_LOCK_NEVER, HKV_LOCK_TO_EVICT, HKV_LOCK_TO_INSERT, HKV_LOCK_ALWAYS };
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
 /* For each lane with `wanted`: copies `bytes` bytes (16, 32, 64 or 128) from base + number * bytes into the lane's row.
- * A number has 32 bits: no table has 2^32 buckets, or 2^32 groups of eight entries. The copies are relaxed, because
- * other items may write the block. */
+ * `number` is below 2^32, because no table has 2^32 buckets or 2^32 groups of eight entries; so one 32-bit shuffle
+ * passes it on. The copies are relaxed, because other items may write the block. */
 SIMT_FN void hkv_rows_fetch(simt_tile w, uint8_t *rows, const uint8_t *base, uint64_t number, bool wanted,
                             uint32_t bytes)
 {
@@ -369,7 +391,8 @@ SIMT_FN uint32_t hkv_zeros4(uint32_t x) { return ~(((x & 0x7f7f7f7fu) + 0x7f7f7f
 SIMT_FN uint32_t hkv_bits_add(uint32_t bits, uint32_t x) { return (bits >> 1) | (hkv_zeros4(x) & 0x80808080u); }
 
 /* Finds the digests of a row that are `wanted` and, if `room`, those that are 0 (empty slots). The loop is kept rolled:
- * if a kernel is longer than the instruction cache, its warps wait for instructions more than for memory. */
+ * if a kernel is longer than the instruction cache, its warps wait for instructions more than for memory. A row of 16
+ * slots is compared twice, because a word is complete after 32 slots; `counts` clears the second result. */
 SIMT_FN hkv_row_bits hkv_row_compare(const uint8_t *row, uint32_t slots, uint8_t wanted, bool room)
 {
     uint32_t pattern = wanted * 0x01010101u, counts = slots < 32 ? 0x0f0f0f0fu : 0xffffffffu;
@@ -425,8 +448,8 @@ SIMT_FN uint32_t hkv_first_slot(simt_v4 bits)
 }
 
 /* hkv_look() on a row: each lane with `wanted` compares its digests and reads the keys that match. contended: other
- * items may change keys; then loads are relaxed, and in layout pairs the score comes with the key, in o->score. (A CAS
- * instead of the load was slower: the atomic waits for memory where a load is served by a cache.) */
+ * items may change keys; then loads are relaxed, and in layout pairs the score comes with the key, in o->score.
+ * (Comparing and claiming by one CAS, without the load, was slower in measurements.) */
 SIMT_FN hkv_seen_bucket hkv_row_look(simt_tile w, const hkv_view *v, const uint8_t *row, uint64_t b, hkv_one *o,
                                      bool wanted, bool contended, bool room)
 {
@@ -490,7 +513,7 @@ SIMT_FN void hkv_rows_search(simt_tile w, const hkv_args *a, uint8_t *rows, cons
 /* ---- The victim of a full bucket, by lower bounds --------------------------------------------- */
 
 typedef struct hkv_low {
-    uint64_t least, second; /* the least of some numbers, and the least of the other numbers */
+    uint64_t least, second; /* the two least of the numbers so far; equal if the least came twice */
     uint32_t at;            /* the index of the first one that is the least */
 } hkv_low;
 
@@ -525,9 +548,9 @@ typedef struct hkv_victim {
 } hkv_victim;
 
 /* Finds the least score of bucket b for the lanes with `wanted`, and stores it in *x if *x is empty or higher. Loads
- * the bounds, then the group with the least bound. If the least score of the group is above the second bound, raises
- * the bound and repeats. Needs: scores of the bucket do not fall meanwhile. Two items may raise one bound at the same
- * time, and the lower value may remain. Both values are correct bounds. */
+ * the bounds, then the group with the least bound. If the least score of the group is above the second least bound,
+ * raises the group's bound to this score and repeats. Needs: scores of the bucket do not fall meanwhile. Two items may
+ * raise one bound at the same time, and the lower value may remain. Both values are correct bounds. */
 SIMT_FN void hkv_rows_victim(simt_tile w, const hkv_args *a, uint8_t *rows, const uint8_t *row, uint64_t b, bool wanted,
                              hkv_victim *x)
 {
@@ -584,8 +607,8 @@ SIMT_FN uint32_t hkv_coalesced_absent(const hkv_args *a)
 }
 
 /* The level of a launch of upserts (section 4). Below ALWAYS the scores of present entries must only rise, in any
- * order of the items. If keys repeat and the policy ignores the old score, an item with a lower number may lower the
- * score. */
+ * order of the items. If keys repeat and the policy ignores the old score, an item may run after an item with a later
+ * time, and then stores a lower score. */
 SIMT_FN uint32_t hkv_coalesced_locking(const hkv_args *a)
 {
     if (a->pass == HKV_ABSENT) return hkv_coalesced_absent(a);
@@ -627,11 +650,13 @@ SIMT_FN void hkv_coalesced_erase_claimed(const hkv_args *a, hkv_one *o)
     o->holds = HKV_HOLDS_NOTHING;
 }
 
-/* True: the score that the search loaded beside the key can be used; it need not be loaded again after the claim. The
- * policy ignores the old score. The item needs it only to decide whether to lower the bound: if its own score is lower.
- * With distinct keys no other item of the batch changes the score. In a pass over present keys, or beside another batch
- * of updates, another item may change the score after it was loaded. This does no harm: no item raises bounds in these
- * launches, so the bound stays at or below the loaded score. */
+/* True: the score that the search loaded beside the key can be used; it need not be loaded again after the claim. Needs
+ * a policy that ignores the old score. The item then uses the loaded score only for this: if its own score is lower, it
+ * lowers the bound. With distinct keys no other item of the batch changes the score, and in the last pass the item
+ * holds the bucket. In a pass over present keys, or beside another batch of updates, another item may change the score
+ * after it was loaded. This does no harm: no item raises bounds in these launches, so the bound stays at or below the
+ * loaded score. So either the item lowers the bound, or its own score is at least the loaded one and thus at least the
+ * bound. */
 SIMT_FN bool hkv_has_score(const hkv_args *a)
 {
     return a->v.step == 2 && (a->distinct || a->pass) && (a->policy_flags & HD_ORDER_FREE);
@@ -648,7 +673,7 @@ SIMT_FN bool hkv_replaces(const hkv_args *a)
  * scores are times (args.times_tell), o->score - a->clock is the number of the item that wrote the entry last.
  * In the second pass over present keys, this writer may have inserted the key, in the pass over absent keys. An item
  * that takes effect before the insert of its key finds the key absent, so this item must come after the insert. So in
- * this pass only those writers count that the pass over absent keys left: they did not insert the key. */
+ * this pass a writer counts only if the pass over absent keys left it: then it did not insert the key. */
 SIMT_FN bool hkv_coalesced_outdone(const hkv_args *a, const hkv_one *o)
 {
     uint64_t by = o->score - a->clock;
@@ -716,7 +741,7 @@ SIMT_FN void hkv_coalesced_found(const hkv_args *a, uint32_t family, uint32_t lo
     hkv_rule r = hkv_rule_of(a, o->i);
     bool pinned = hkv_is_pinned(a, o->key); /* no item changes a pinned entry, so it needs no claim */
     if (family == HKV_UPDATE && !pinned && hkv_coalesced_unclaimed(a, o, r)) return;
-    if (locking == HKV_LOCK_TO_EVICT) hkv_let_go(simt_tile_of(1), a, o); /* it was for an eviction */
+    if (locking == HKV_LOCK_TO_EVICT) hkv_let_go(simt_tile_of(1), a, o); /* no eviction is needed now */
     if (locking != HKV_LOCK_ALWAYS && !pinned && !hkv_coalesced_claim_found(a, o, r)) return;
     if (family == HKV_ERASE && !pinned) {
         hkv_coalesced_erase_claimed(a, o);
@@ -762,7 +787,7 @@ SIMT_FN void hkv_coalesced_evict(const hkv_args *a, uint32_t locking, hkv_one *o
     bool admitted = hkv_admit(a, o, p);
     if (admitted && locking < HKV_LOCK_TO_INSERT) {
         bool claimed = x.key < HD_KEY_RESERVED && hkv_claim(a, x.entry, x.key);
-        if (claimed && simt_ldrlx_u64(hkv_score_at(&a->v, x.entry)) != x.least) { /* it rose: gives it back */
+        if (claimed && simt_ldrlx_u64(hkv_score_at(&a->v, x.entry)) != x.least) { /* it rose: undo the claim */
             simt_strel_u64(hkv_key_at(&a->v, x.entry), x.key);
             claimed = false;
         }
@@ -877,13 +902,13 @@ SIMT_FN void hkv_run_refill(simt_tile w, const hkv_args *a, hkv_run *run, hkv_on
 }
 
 /* The counts of a lane's outcomes, behind its row: a field of HKV_TALLY_BITS bits for each outcome. A field holds
- * 127. The counts are flushed every 64 rounds. */
+ * at most 127. The main loops flush the counts every 64 rounds. */
 SIMT_FN uint64_t *hkv_row_tally(uint8_t *rows)
 {
     return (uint64_t *)(void *)(rows + simt_lane() * HKV_COALESCED_ROW + 128);
 }
 
-/* Counts an outcome; HKV_TO_NEXT and other marks are not counted. */
+/* Counts an outcome. Values of o->outcome that are no outcome, such as HKV_TO_NEXT, are not counted. */
 SIMT_FN void hkv_tally_add(uint64_t *mine, uint32_t outcome)
 {
     if (outcome < HKV_OUTCOMES) simt_st_u64(mine, simt_ld_u64(mine) + (1ull << HKV_TALLY_BITS * outcome));
