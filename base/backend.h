@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * backend.h - a design whose batches are run by kernels (hd_gpu), and the two backends that run them: the host SIMT
- * machine (backend_host.c) and a device (backend_cuda.c). A backend knows memory, streams, a batch's arrays and who may
- * run when; the design knows its entries, its kernels and their argument. gpu/hkv/launch.c is an example.
+ * machine (backend_host.c) and a device (backend_cuda.c). A backend manages memory, streams, the arrays of a batch, and
+ * which batches may run together; the design knows its entries, its kernels and their argument. gpu/hkv/launch.c is an
+ * example.
  */
 #ifndef HD_BACKEND_H
 #define HD_BACKEND_H

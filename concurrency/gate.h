@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * gate.h - the first layer of a lock, on this machine: who comes gets in when all that came before are in and those
- * inside are of a role that may run beside it. So no batch starves, and batches that may run together do
- * when they come together.
+ * gate.h - the first layer of a lock, on this machine. A batch enters when all batches that came before it have entered
+ * and it may run together with those inside. So no batch starves, and batches that may run together do when they come
+ * together.
  */
 #ifndef HD_GATE_H
 #define HD_GATE_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * word.h - the second layer of group3 (HKV section 4.4), in kernel text: a step of one thread before a batch's kernels,
- * and one after them. Who comes draws a ticket; whose turn it is gets in when those inside are of its role and may run
- * together, or no batch is inside; then it is the next one's turn. So the order is that of the tickets, and no
- * batch starves. concurrency/group3.pml is the same as a model.
+ * and one after them. A batch draws a ticket and waits for its turn. Then it enters as soon as no batch is inside, or
+ * those inside have its role and may run together; and the turn passes to the next ticket. So batches enter in the
+ * order of the tickets, and no batch starves. concurrency/group3.pml is a model of it.
  *
- * A batch's steps are put on its stream at once, with nothing of the table's between them: a batch inside has all on
- * its way that it needs to get out, also where a device runs several streams through one queue.
+ * All steps of a batch are put on its stream in one go, without other work of the table between them. So a batch inside
+ * has everything enqueued that it needs to leave, also if the device runs several streams through one queue.
  */
 #ifndef HD_WORD_H
 #define HD_WORD_H

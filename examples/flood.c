@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * flood.c - what somebody who chooses keys can do to a table, measured (doc/security.md). The hash is a bijection that
- * everybody knows: who knows the seed, too, makes as many keys as he likes for one bucket. Here he does, with seed 0,
- * and with one that he does not know.
+ * flood.c - measures what an attacker who chooses the keys can do to a table (doc/security.md). The hash is a public
+ * bijection: an attacker who also knows the seed can compute any number of keys of one bucket. The program attacks a
+ * table with seed 0, and one whose seed the attacker does not know.
  *
  *     cc -O2 flood.c $(pkg-config --cflags --libs heddle) && ./a.out
  */

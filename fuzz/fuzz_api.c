@@ -43,7 +43,7 @@ typedef struct session {
     one table[TABLES];
     one *x; /* whom this step is about */
     feed f;
-    fuzz_text *text; /* NULL: nobody listens    */
+    fuzz_text *text; /* NULL: no text is wanted */
     bool troubled;   /* this step                */
     bool resizes;    /* ... is to resize a dictionary */
 } session;
@@ -327,7 +327,7 @@ static hd_status spoil_batch(session *s, hd_batch *b, uint8_t how)
         return judge_scores_items(rule) && strcmp(s->x->c.policy, "custom") == 0 ? b->score = NULL, HD_EINVAL : HD_OK;
     case 8: return b->n = huge[v % HUGES], HD_EINVAL;
     case 9: return b->kernel = v % 2 ? "" : "tlpv9", HD_EINVAL;
-    /* of a mixed batch nobody asks */
+    /* a mixed batch ignores `op` */
     case 10: return b->op = (hd_op)(v % 2 ? HD_OP_COUNT_ + v : -1 - v), b->each ? HD_OK : HD_EINVAL;
     case 11: return sums ? b->elem = (hd_elem)(v % 2 ? HD_ELEM_COUNT + v : -1), HD_EINVAL : HD_OK;
     case 0:

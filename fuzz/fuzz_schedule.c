@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * fuzz_schedule.c - the input is the schedule. The first bytes say which small situation a kernel is in; the rest say
- * who runs next, two bytes a decision: how many decisions are passed over, at which the first choice is taken, and
- * which choice is taken then. What is cut off is quiet: a lane goes on as far as it can. So the smallest input that
- * goes wrong is the simplest story.
+ * fuzz_schedule.c - the input is the schedule. The first bytes choose a small situation for a kernel; the rest say
+ * which lane runs next, two bytes a decision: how many decisions to skip, at which the first choice is taken, and which
+ * choice to take then. After the end of the input a lane runs as long as it can. So the shortest input that fails is
+ * the simplest schedule.
  *
  *   byte 0   operation         byte 3   slots, buckets, dual        byte 6   the fixture's seed
  *   byte 1   variant           byte 4   items, keys, pins           then     decisions

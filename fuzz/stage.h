@@ -17,7 +17,7 @@ uint32_t fuzz_row(feed *f, const judge_design *d, hd_op op, const hd_case *c);
 /* That row as a fixture's kernel, or what stands in for it: for tests, which have kernels with faults run every
  * operation that row `row` of d runs. */
 fixture_kernel fuzz_kernel(const judge_design *d, uint32_t row, hd_op op, uint32_t threads, uint32_t blocks);
-void fuzz_stand_in(const fixture_kernel *k, const judge_design *d, uint32_t row); /* NULL: nobody does */
+void fuzz_stand_in(const fixture_kernel *k, const judge_design *d, uint32_t row); /* NULL: no stand-in */
 
 /* The first byte: a design, and one of the policies of policies/registry.inc, whichever there are. Most inputs are of
  * the first design. The case becomes one of the design when its shape is known: fuzz_bend. */

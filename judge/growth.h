@@ -10,7 +10,7 @@
 #include "workload/case.h"
 #include "simt/machine.h"
 
-/* Who objects. */
+/* The part of the judge that objects. */
 enum { JUDGE_GROWTH_MACHINE = 1 << 0, JUDGE_GROWTH_CONTENTS = 1 << 1, JUDGE_GROWTH_INVARIANTS = 1 << 2 };
 
 typedef struct judge_growth {

@@ -121,7 +121,7 @@ typedef struct judging {
     uint32_t epoch;
     bool hidden;           /* it may evict without a list */
     bool far;              /* its pointers are a device's         */
-    judge_victims victims; /* hidden: who might have              */
+    judge_victims victims; /* hidden: entries that may have left  */
     uint64_t listed;       /* list entries that were checked */
 
     /* the item */

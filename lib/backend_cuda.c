@@ -41,7 +41,7 @@ typedef struct cuda {
     uint8_t *brought; /* arrays of this machine, over there */
     uint64_t brought_bytes;
     pthread_mutex_t bringing; /* whose arrays are brought; before busy */
-    pthread_mutex_t busy;     /* who puts a batch on a stream          */
+    pthread_mutex_t busy;     /* held while a batch is put on a stream */
     /* (gpu->own_bytes): a hd_gpu_own and the design's; its pointers are the device's */
     _Alignas(max_align_t) unsigned char own[];
 } cuda;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * judges.c - who may find a bug, by name.
+ * judges.c - the names of the judges that may find a bug.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * museum.h - the bug museum: bugs that somebody had, each built into a copy of the text where it would live here,
- * behind a number (alter.awk), and the looks by which they are to be found. A bug is a file of museum/bugs:
+ * museum.h - the bug museum: known bugs of hash tables. Each is built into a copy of the source that it would be in
+ * here, and a number switches it on (alter.awk). A *look* is a run that must find it. A bug is a file of museum/bugs:
  *
  *     bug    what it is, a sentence
- *     from   who had it
+ *     from   its source
  *     look   sched [WORDS] CASE [+ CASE]   schedules of kernels on the host machine (look_sched.c)
  *            run CASE                       batches through the public interface (look_run.c)
  *            grow CASE                      a dictionary that grows and shrinks on the host machine (look_grow.c)
- *            chase CASE                     a key that is displaced while somebody looks for it (look_chase.c)
+ *            chase CASE                     a key that is displaced while an item looks for it (look_chase.c)
  *            call NAME                      something that is no batch (look_call.c)
  *     by     the judges that may find it
- *     needs  judges without whom it survives, if there are any
+ *     needs  judges without which no look finds it, if there are any
  *
- * and what is to be replaced by what. A bug may have several looks; each is a row.
+ * and then the source lines to replace, with their replacements. A bug may have several looks; each is a row.
  */
 #ifndef HD_MUSEUM_H
 #define HD_MUSEUM_H

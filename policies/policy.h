@@ -27,7 +27,7 @@ enum {
     HD_ORDER_FREE = 2,    /* a hit does not read the old score                                      */
     HD_SCORES_USED = 4,   /* reads the caller's scores, when there are any                          */
     HD_SCORES_NEEDED = 8, /* cannot do without them                                                */
-    /* a newcomer's score is never below its admission: who is admitted by its score has one as high */
+    /* the score of a new entry is never below its admission score, so it is at least the victim's score */
     HD_SCORE_ADMITS = 16,
     HD_SCORE_IS_TIME =
         32 /* a newcomer's and a hit's score is the clock at the item, and so says by which item it was written */

@@ -17,7 +17,7 @@
 
 typedef struct simt_machine simt_machine;
 
-/* Who is scheduled: single lanes (independent thread scheduling), or groups of a warp's lanes that stand at one
+/* The unit of scheduling: a lane (independent thread scheduling), or a group of a warp's lanes that stand at one
  * site. */
 typedef enum simt_unit { SIMT_BY_LANE, SIMT_BY_WARP } simt_unit;
 

@@ -27,7 +27,7 @@
 
 typedef uint4 simt_v4; /* as the host's: x y z w, aligned to 16 */
 
-/* ---- Who ------------------------------------------------------------------------------------- */
+/* ---- Identity -------------------------------------------------------------------------------- */
 
 SIMT_FN uint32_t simt_lane(void) { return threadIdx.x & 31; }
 SIMT_FN uint32_t simt_thread(void) { return threadIdx.x; }
@@ -312,11 +312,12 @@ SIMT_FN void simt_no_ticket(uint64_t, uint32_t, uint64_t, uint64_t) {}
 
 #define simt_tells()                        true
 
-/* A book of tickets in device memory: row k is who drew ticket k. The order of draws under one lock is the order of
- * what happened under it; between locks it is one of the possible orders, up to the time from step to draw. */
+/* A book of tickets in device memory: row k is the item that drew ticket k. The order of draws under one lock is the
+ * order of the steps under it. Between locks it is one of the possible orders, up to the time from a step to its draw.
+ */
 typedef struct simt_ticket_row {
     uint64_t item, what, a, b;
-    uint64_t before; /* whose row this one should stand before, wherever it was drawn; UINT64_MAX: where it stands */
+    uint64_t before; /* the item whose row this row belongs before; UINT64_MAX: its place is the order of the draws */
 } simt_ticket_row;
 
 typedef struct simt_ticket_book {

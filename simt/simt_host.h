@@ -92,7 +92,7 @@ void simt_host_ticket_before(const char *site, uint64_t item, uint32_t what, uin
 void simt_host_started(uint64_t item);
 void simt_host_join(const char *site);
 
-/* ---- Who ------------------------------------------------------------------------------------- */
+/* ---- Identity -------------------------------------------------------------------------------- */
 
 SIMT_FN uint32_t simt_lane(void) { return simt_hot.ids->lane; }
 SIMT_FN uint32_t simt_thread(void) { return simt_hot.ids->thread; }

@@ -19,8 +19,8 @@
  *   fiber.c       stacks, and the switch between them
  *
  * A lane runs until it *stops*: at an access that may be preempted, a collective that is not complete, a barrier, a
- * backoff, its end. Then it is decided who runs next: by the lane that stops, where a switch is all there is to do,
- * else by the hub, on the thread's own stack.
+ * backoff, its end. Then the machine decides which lane runs next. The lane that stops does this if a switch is all
+ * there is to do; otherwise the hub does it, on the thread's own stack.
  */
 #ifndef HD_SIMT_STATE_H
 #define HD_SIMT_STATE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * between.h - tests that stand between two parts of the library: with -Wl,--wrap=CALL the linker brings whoever calls
- * CALL to __wrap_CALL, and what was called is __real_CALL.
+ * between.h - for tests that replace a function between two parts of the library: with -Wl,--wrap=CALL the linker
+ * resolves calls of CALL to __wrap_CALL, and __real_CALL is the function that was replaced.
  */
 #ifndef TESTS_BETWEEN_H
 #define TESTS_BETWEEN_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * fake_device.h - a device without a GPU: memory that nobody but its kernels and copies can touch, streams whose work
- * is put off until somebody waits for it, recordings of streams, kernels that the host machine runs, and calls that
- * fail when told to.
+ * fake_device.h - a device without a GPU: memory that only its kernels and copies can access, streams that run their
+ * work only when a call waits for it, recordings of streams, kernels that the host machine runs, and calls that fail
+ * on request.
  */
 #ifndef FAKE_DEVICE_H
 #define FAKE_DEVICE_H

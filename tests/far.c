@@ -11,7 +11,7 @@
 #ifdef HD_CUDA
 extern const far_calls far_cuda;
 #else
-/* without CUDA no device is found: nobody asks */
+/* without CUDA no device is found, and no test calls these */
 static const far_calls far_cuda = { NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL };
 #endif
 

@@ -26,7 +26,7 @@ void far_drop(far_device *f, void *array);
 void *far_stream(far_device *f);
 void far_unstream(far_device *f, void *stream);
 
-/* Of the real device, for whoever has no far_device. */
+/* A stream of the real device, for a test without a far_device. */
 void *far_stream_of_its_own(void);
 void far_stream_of_its_own_ends(void *stream);
 

@@ -65,10 +65,10 @@ extern uint64_t regions, refuse_at;
 
 /* The fixture is the case with the first seed that gives occasion to it. */
 typedef struct lie {
-    const char *sentence;   /* what is to be said; NULL: nobody can know, and nothing may be said */
+    const char *sentence;   /* the expected objection; NULL: no judge can know, and none may object */
     const char *text;       /* of trial_run                                                        */
     bool (*tell)(trial *t); /* false: this run gives no occasion                                   */
-    uint32_t by, deaf;      /* COMPARISON_...: who is to say it; to whom the judge is deaf              */
+    uint32_t by, deaf;      /* COMPARISON_...: the checks that must object; the checks that are off */
     int held;               /* of trial_run                                                        */
 } lie;
 

@@ -186,7 +186,7 @@ static bool entry_spoilt(trial *t)
     return true;
 }
 
-/* Key and digest of one that nobody asked for. */
+/* Another key and its digest, of no item of the batch. */
 static bool entry_replaced(trial *t)
 {
     uint64_t e = entry_at(t, true, 0), key = 1000;
@@ -230,7 +230,7 @@ static bool pins_miscounted(trial *t) { return some_pin(t) && ++*hkv_fixture_tab
 
 static bool list_short(trial *t) { return *t->b->count && (*t->b->count)--; }
 
-/* One more at its end, which nobody is told to have listed. */
+/* One entry too many at the end of the list. */
 static bool list_long(trial *t)
 {
     uint64_t n = *t->b->count;
@@ -388,8 +388,8 @@ const lie lies[] = {
     { "bytes beside the plane 'pair' were written", TOUCH, beside_keys, COMPARISON_REST, 0, 0 },
     { "HKV-7", TOUCH, empty_has_score, COMPARISON_REST, 0, 0 },
 
-    /* A reserved key has no effect, and so no turn. Who is held to no order is not accused of what only an order could
-     * tell. */
+    /* A reserved key has no effect, so it needs no ticket. A kernel that promises no order is not blamed for what only
+     * an order could show. */
     { NULL, TOUCH " reserved=400000", without_ticket_of_reserved, 0, 0, 0 },
     { NULL, TOUCH_WARP, entry_spoilt, 0, 0, HELD(FIXTURE_SHAPE) },
     { NULL, TOUCH_WARP, entry_rescored, 0, 0, HELD(FIXTURE_SHAPE) },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * judged_run.c - a truthful run of kernels. The machine is who keeps the tickets, and the memory: the linker puts this
- * file between it and the judge.
+ * judged_run.c - a truthful run of kernels. The host machine keeps the tickets and the memory, so the linker puts this
+ * file between the machine and the judge.
  */
 #include "tests/between.h"
 #include "tests/judged.h"

@@ -37,7 +37,7 @@ typedef struct line_table {
 typedef struct line_args {
     line_table t;
     uint32_t op;          /* hd_op ... */
-    const uint8_t *each;  /* ... or each item's; NULL: op is everybody's */
+    const uint8_t *each;  /* ... or each item's; NULL: all have op       */
     uint64_t first, last; /* items of this launch */
     const uint64_t *key;
     const uint32_t *value;
@@ -46,8 +46,8 @@ typedef struct line_args {
     uint64_t *tally;
 } line_args;
 
-/* The faults. A ticket is late where nobody can know when it is due: of a find, or where there is no room; that is
- * none. A find that peeks does not wait for the lock. */
+/* The faults. LINE_LATE_TICKET is none: it delays only the tickets of finds and of items without room, whose exact
+ * moment no judge can know. With LINE_PEEK a find does not wait for the lock. */
 enum {
     LINE_SOUND,
     LINE_LATE_TICKET,
@@ -102,7 +102,7 @@ SIMT_FN uint32_t line_erase(const line_table *t, uint64_t i, uint64_t key, uint6
     return HD_ERASED;
 }
 
-/* Item i, if nobody else has the lock. */
+/* Runs item i if the lock is free. False: try again. */
 SIMT_FN bool line_try(const line_args *a, uint64_t i, int fault)
 {
     const line_table *t = &a->t;

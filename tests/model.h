@@ -5,8 +5,8 @@
  * policies, so it says in which bucket every entry must be and what its score must be. It shares no line
  * with ref/ or policies/.
  *
- * Any entry that holds the least score may leave. So the model is told who left, and answers whether
- * that was legal; all else must be exactly as it says.
+ * Any entry that holds the least score may be evicted. So the test tells the model which entry left, and the model
+ * answers whether that was legal. Everything else must be exactly as the model says.
  */
 #ifndef MODEL_H
 #define MODEL_H

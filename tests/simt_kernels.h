@@ -197,7 +197,7 @@ SIMT_KERNEL(k_early_exit, buffers, a) /* a lane returns, the others vote with a 
     simt_st_u32(a.out + simt_thread(), simt_ballot(t, true));
 }
 
-SIMT_KERNEL(k_first_leaves, buffers, a) /* the same, and where lanes go in order nobody waits yet */
+SIMT_KERNEL(k_first_leaves, buffers, a) /* the same; if lanes run in order, no lane waits yet */
 {
     simt_tile t = simt_tile_of(32);
     if (t.rank == 0) return;
@@ -351,7 +351,7 @@ SIMT_KERNEL(k_copy_no_barrier, buffers, a) /* reads its neighbour's copy after i
     simt_st_u32(a.out + i, v.x);
 }
 
-SIMT_KERNEL(k_endless, buffers, a) /* waits for a flag that nobody sets */
+SIMT_KERNEL(k_endless, buffers, a) /* waits for a flag that no thread sets */
 {
     while (simt_ldacq_u32(a.out + 9) == 0) simt_backoff(20);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * soak_lies.c - stands between a soak and the table (ld --wrap=hd_run) and lies, as LIE in the environment says: about
- * items of batches, or by doing to a key what nobody asked for. The arrays are this machine's. t_soak_judge.sh has what
- * is to be said of each.
+ * soak_lies.c - stands between a soak and the table (ld --wrap=hd_run). It alters the results of items, or changes a
+ * key behind the soak's back; the variable LIE of the environment says which. The arrays are this machine's.
+ * t_soak_judge.sh has the objection that each lie must meet.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * soak_shared.c - keys that all threads use. Keys 1 to SHARED hold stamps: of a writer, counting up. What is read is
- * whole, was written, and is not older than what its writer had finished before the read began, or than what the reader
- * has seen of that writer already; and where a key was seen to be missing, what had been finished before never comes
- * back. That holds whoever evicts, erases or clears.
+ * soak_shared.c - keys that all threads use. Keys 1 to SHARED hold stamps: a writer and its counter. The checks hold
+ * while any thread evicts, erases or clears:
+ * - A value that was read is whole, and a thread wrote it.
+ * - It is not older than the last stamp that its writer had finished before the read began, and not older than a stamp
+ *   of this writer that the reader has seen before.
+ * - Once a key was seen to be missing, no stamp that was finished before comes back.
  *
- * Other keys hold sums, to which all threads add. In a table with room they are SHARED keys, which are never missing.
- * In a full one each is put there once, by insert_and_evict, as everything is there: so a sum that leaves is listed,
- * and none is lost.
+ * Other keys hold sums, to which all threads add. In a table with room there are SHARED of these keys, and they are
+ * never missing. In a full table insert_and_evict inserts each of them once, like every other key there. So a sum that
+ * is evicted is listed, and none is lost.
  */
 #include <string.h>
 
@@ -166,7 +168,7 @@ static void add_one(worker *w, flight *a, uint64_t i)
     x->value[i][1] = 3;
 }
 
-/* Item i is a sum that nobody has put there yet. */
+/* Item i inserts a new sum. */
 static void put_fresh(worker *w, flight *a, uint64_t i)
 {
     a->here->key[i] = own_key(w->number, atomic_fetch_add(&w->s->fresh[w->number], 1));

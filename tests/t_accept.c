@@ -145,7 +145,7 @@ static void test_each_lie(void **unused)
         bool dual;
         uint64_t score[4], given; /* of buckets 0 and 1; of a newcomer */
         hd_outcome outcome;
-        int entry; /* that it took, or who left */
+        int entry; /* the slot it took, or the entry it evicted */
         hkv_strictness strictness;
         const char *no; /* NULL: that is how it may have been */
     } told[] = {
@@ -223,7 +223,7 @@ static void test_each_lie(void **unused)
 
 /* ---- Invariants ------------------------------------------------------------------------------ */
 
-enum { HERE = 0, ELSEWHERE = 9, HOLDER = 3 }; /* a slot with an entry, a slot without, who pinned the entry */
+enum { HERE = 0, ELSEWHERE = 9, HOLDER = 3 }; /* a slot with an entry, a slot without, the holder of the entry's pin */
 
 static uint64_t bound[2];
 
@@ -370,7 +370,7 @@ typedef struct untruth {
 static const untruth *between;
 static bool told; /* the truth of the item, to hkv_accept: */
 static hd_outcome truth;
-static uint64_t victims; /* lies about who was evicted, so far    */
+static uint64_t victims; /* lies about the evicted entry so far */
 
 void __real_hkv_apply(hkv_view *v, const hkv_item *it, hkv_seen *seen, void *gone_value);
 const char *__real_hkv_accept(hkv_view *v, const hkv_item *it, const hkv_seen *seen, hkv_strictness strictness);
@@ -487,7 +487,7 @@ static void spoil_holder(hkv_view *v)
     hkv_pin *p = any_pin(v);
     if (p) p->holder ^= 4;
 }
-static void spoil_pin(hkv_view *v) /* another one, of nobody who is there */
+static void spoil_pin(hkv_view *v) /* of another key, which is absent */
 {
     hkv_pin *p = any_pin(v);
     if (p) p->key ^= 1u << 20;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_all_kernels.c - workloads through every kernel (judge/all_kernels.h), and the situations that kernels are put into
- * (judge/fixture.h): which rows a tour has and what each is asked, who is called wrong and how that is seen again; what
- * is no situation, and why. Some kernels here are wrong: the linker puts them in the place of the library's.
+ * t_all_kernels.c - tests of the tour that runs a workload through every kernel (judge/all_kernels.h), and of the
+ * situations that kernels are put into (judge/fixture.h): which rows a tour has, how many items each runs, which kernel
+ * it finds wrong, and how to repeat that; which situations are refused, and why. Some kernels here are wrong: the
+ * linker puts them in the place of the library's.
  */
 #include <string.h>
 
@@ -122,7 +123,7 @@ static void tours_name_the_wrong(void **state)
     }
 }
 
-/* Whoever wants no more rows gets those that there are. */
+/* A tour that is stopped early reports the rows that it has. */
 static void tours_end_early(void **state)
 {
     (void)state;

@@ -168,7 +168,7 @@ static void same_photograph(world *w, const photograph *then, bool resized)
           (unsigned long long)before->contents, (unsigned long long)now.contents, (unsigned long long)before->info.now,
           (unsigned long long)now.info.now);
     if (!w->kind->pins) return;
-    /* the pins too: the holder, and nobody else, can lift them */
+    /* the pins too: only the holder can lift them */
     uint8_t fate[2][3];
     for (uint64_t holder = 2; holder >= 1; holder--)
         must(hd_run(w->table, &(hd_batch){ .op = HD_OP_UNLOCK_KEYS,
@@ -624,7 +624,7 @@ static void sizes_are_checked(void **state)
     check(memory.takes == 0, "memory was asked for");
 }
 
-/* A batch that was refused has not begun: by a clock of the device, too, whose readings nobody gives back. */
+/* A batch that was refused has not begun: it takes no time, even with HD_CLOCK_DEVICE, whose readings are final. */
 static void refused_under_a_clock(void **state)
 {
     world w;
@@ -649,7 +649,7 @@ static void refused_under_a_clock(void **state)
     backend = "ref";
 }
 
-/* Every piece is given back as large as it was taken: whoever keeps account of memory can believe it. */
+/* Every allocation is freed with the size that it was requested with, so an allocator can rely on the size. */
 static void all_is_given_back(void **state)
 {
     static const char *const backends[] = { "ref", "host" };

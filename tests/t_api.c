@@ -458,7 +458,7 @@ static void pins(bool dual)
     test_peek(&value, x.ptr[0], 8);
     check(value == 102 && x.ptr[5] == x.ptr[0] && (uintptr_t)x.ptr[1] == untouched(), "pointers to the pinned values");
 
-    /* pinned: read freely, changed by nobody */
+    /* a pinned entry can be read, but not changed */
     const uint64_t keys[] = { 2, 1 }, values[] = { 7, 8 };
     run((hd_batch){ .op = HD_OP_FIND, .n = 2, .key = keys });
     expect("HH");
@@ -592,7 +592,7 @@ static void mixture(void **state)
     done();
 }
 
-/* Nobody leaves: who finds no place is told so, and comes again when the table has grown. */
+/* No entry is evicted: a key without a free slot is PENDING, and can be inserted after the table has grown. */
 static void no_place(void **state)
 {
     enum { KEYS = 20, FIT = 8 + 7 /* the bucket, and the stash but for an eighth */ };

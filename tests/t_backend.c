@@ -61,7 +61,7 @@ static hd_config config_of(const shape *s, uint32_t policy, bool dual)
     return c;
 }
 
-/* Whoever runs next at an atomic operation, on three blocks at a time; nobody looks for races. */
+/* A scheduler that may switch at every atomic operation, with three blocks at a time and no race detector. */
 static simt_config in_some_order(simt_strategy strategy, uint64_t seed)
 {
     simt_config m = simt_config_default();
@@ -282,9 +282,9 @@ static void renew_keys(pair *p, const hd_batch *b, uint64_t round)
     for (uint64_t i = 0; i < b->n; i++) x[i] = y[i] = x[i] + (round << 24);
 }
 
-/* Every newcomer stands above all who were there, and no bucket gets more of them than it has slots: whoever comes
- * first, the same ones are there in the end. Buckets are single: in dual ones the order decides who goes where. New
- * keys, too, where a score or a value is the sum of what was there. */
+/* Every new key has a higher score than all entries, and no bucket gets more new keys than it has slots. So in every
+ * order of the items the table has the same entries in the end. Single mode only: in dual mode the order decides which
+ * bucket a key goes to. All keys are new where a score or a value depends on the old one. */
 static uint64_t without_room(const cell *c, uint64_t number)
 {
     static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_AND_EVICT, HD_OP_FIND_OR_INSERT,
@@ -469,8 +469,8 @@ static void test_with_few_outputs(void **unused)
     test_tried("differential", batches, "batches of which not all outputs are asked for");
 }
 
-/* Of several segments, that several blocks put together at a time: who has the later one waits for what is said of the
- * earlier. On the host machine by priorities, so that some block is far behind the others. */
+/* Lists of several segments, which several blocks write at the same time: the block of a later segment waits for the
+ * counts of the earlier ones. The host machine schedules by priorities, so some block is far behind the others. */
 static void test_long_lists(void **unused)
 {
     static const shape of_some = { 20, 128, 4 };
@@ -511,8 +511,8 @@ static void test_long_lists(void **unused)
 
 /* ---- Pins ------------------------------------------------------------------------------------ */
 
-/* In full tables of which most entries, or all, are pinned, what comes in by one and one: who finds no bucket with an
- * entry that may leave is refused. */
+/* One item at a time, in full tables of which most entries, or all, are pinned: a key that has no bucket with an
+ * unpinned entry is refused. */
 static uint64_t beside_pins(const cell *c, uint64_t number)
 {
     static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_AND_EVICT, HD_OP_FIND_OR_INSERT, HD_OP_ASSIGN,

@@ -220,8 +220,8 @@ static void refusals(void **state)
     }
 }
 
-/* A kernel that nobody has, or not for that design, is for the table or the batch to refuse: the backend is then the
- * usual one. */
+/* The parser accepts a kernel that does not exist, or not in that design: the table or the batch refuses it. The
+ * backend is then the default. */
 static void unknown_kernels(void **state)
 {
     static const char *const cases[] = { "hkv.find.nobodys", "other.find.warp" };

@@ -106,7 +106,7 @@ static void a_sound_kernel_agrees(void **state)
         const char *why = explored(&c, 1, way(n), 10, &ran);
         check(!why, "%s", why);
     }
-    for (uint64_t n = 0; n < test_times(20); n++) { /* who changes nothing may draw its ticket when it likes */
+    for (uint64_t n = 0; n < test_times(20); n++) { /* an item that changes nothing may draw its ticket late */
         hd_case c = case_of("mixed", "late_ticket", shapes[n % SHAPES], n + 1);
         const char *why = explored(&c, 1, way(n), 10, &ran);
         check(!why, "%s", why);
@@ -220,8 +220,8 @@ static void every_moment_counts(void **state)
     comparison_close(a);
 }
 
-/* There was room, somebody took it, another found none, a third made room: whose ticket comes after that is right all
- * the same. */
+/* One item takes the only free slot, a second finds no room, and a third erases an entry. The second item may draw its
+ * ticket after the erase: there was a moment without room. */
 static void there_was_a_moment_without_room(void **state)
 {
     (void)state;

@@ -155,7 +155,7 @@ static hd_status with_own_arrays(world *w, const act *a)
     return hd_run(w->table, &b);
 }
 
-/* The arrays are the device's, and the stream is another one; whoever wants to see what came of it waits. */
+/* The arrays are the device's, and the stream is another one, so the test waits before it reads results. */
 static hd_status with_its_arrays(world *w, const act *a)
 {
     arrays *there = (arrays *)far_array(w->far, &w->a, sizeof w->a);
@@ -503,7 +503,7 @@ static void twice_in_a_row(void **state)
     test_tried("device-faults", failures, "in two batches, one after the other");
 }
 
-/* A dictionary: its operations, and what else is done to it; growth may stop between two launches, and nobody is
+/* A dictionary: its operations, and the other calls. Growth may stop between two launches, and no entry is
  * lost. */
 static void every_call_of_a_dictionary(void **state)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_dictionary.c - the judge of tables is judged where nobody may leave: a Hive table runs mixed batches truthfully,
- * and one copy of the oracle agrees; then the account of the batch is doctored, or the table behind the oracle's back,
- * and another copy objects.
+ * t_dictionary.c - tests of the judge of tables with a design that never evicts: a Hive table runs mixed batches
+ * truthfully, and one copy of the oracle agrees. Then the test alters the results of the batch, or the table, and
+ * another copy must object.
  */
 #include <string.h>
 
@@ -107,7 +107,7 @@ static bool claim_pending(trial *t, const lie *l)
     return true;
 }
 
-/* All that are pending came in: more than there are slots. Only of keys that come once, and where nobody left. */
+/* Claims that all pending items were inserted: more entries than slots. For distinct keys without an erase. */
 static bool claim_all(trial *t, const lie *l)
 {
     enum { PLACES = 24 };

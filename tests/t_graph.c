@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_graph.c - batches that nobody waits for: recorded and replayed (as CUDA graphs), on many streams, from several
- * threads; on a fake device, or on a real one (far.h). The reference says what must come out.
+ * t_graph.c - asynchronous batches: recorded and replayed (as CUDA graphs), on many streams, from several threads; on a
+ * fake device, or on a real one (far.h). The reference computes the expected results.
  */
 #include <pthread.h>
 #include <stdio.h>

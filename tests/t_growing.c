@@ -112,7 +112,7 @@ static void counted_once(void **state)
     }
 }
 
-/* Whoever wants a share of the slots free has it. */
+/* hd_run_growing keeps the load factor at or below its target. */
 static void target_is_kept(void **state)
 {
     static const double targets[] = { 0.05, 0.3, 0.5, 0.85, 1 };
@@ -143,8 +143,8 @@ static void target_is_kept(void **state)
 
 /* ---- Parts ----------------------------------------------------------------------------------- */
 
-/* A batch many times as large as the table is run so that nobody meets a full one, and keys that come often count
- * often. */
+/* A batch many times as large as the table runs in parts, so that few items find a full table. A repeated key is
+ * added each time. */
 static void in_parts(void **state)
 {
     enum { MANY = 300000, EACH = 3 };
@@ -189,7 +189,7 @@ static void in_parts(void **state)
     }
 }
 
-/* Who was erased of whom no outcome told takes no room. */
+/* An entry that left without an outcome (clear, erase_if) takes no room. */
 static void erased_untold(void **state)
 {
     (void)state;

@@ -218,7 +218,7 @@ static void test_faces(void **state)
             hive_seen told = truth;
             told.shown = truth.outcome == HD_HIT;
             uint64_t where = truth.outcome == HD_INSERTED ? before.word[truth.entry] : 0;
-            /* whoever was there had moved before */
+            /* the entry that was there had been displaced before */
             bool displaced = truth.outcome == HD_INSERTED && !hive_is_free(v, where);
             if (displaced || n % 2) told.entry = HIVE_NOWHERE;
             const char *no = hive_accept(v, &it, &told, 0);

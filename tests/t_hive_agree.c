@@ -264,8 +264,8 @@ static void fill_ring(fixture *s)
     fixture_begin(s, s->memory, s->clock);
 }
 
-/* The stash has two buckets here, and no slot of it is fresh: who looks for a key that is not in the first goes on, who
- * brings one goes on where that is full. */
+/* The stash has two buckets here, and none of its slots is fresh: a search for a key that the first bucket lacks goes
+ * on to the second, and so does an insert if the first is full. */
 static void test_rings(void **unused)
 {
     enum { SCENES = 16 /* of a row */ };

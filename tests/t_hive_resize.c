@@ -333,7 +333,7 @@ static void growing_mixed(void **state)
                 uint64_t n = 1 + test_below(&r, BATCH_MOST), order[BATCH_MOST], at = 0, was = buckets_of(t);
                 hd_batch b = mixed(&a, &s, n, keys, 3, &r);
                 first = a;
-                hd_batch c = b; /* the same without growing, on a table as it was: who is pending the first time */
+                hd_batch c = b; /* the same without growing, on the same table: which items are PENDING at first */
                 c.each = first.each, c.key = first.key, c.value = first.value, c.flag = first.flag,
                 c.outcome = first.outcome, c.value_out = first.out;
                 hive_image image;

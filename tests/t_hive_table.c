@@ -381,8 +381,8 @@ static uint64_t key_of(const hive_view *v, uint64_t *from, uint64_t first, uint6
     }
 }
 
-/* Two newcomers find buckets 0 and 1 full, and one key that may leave them, to bucket 2. Whoever is late may not have
- * another go from there to bucket 3: bucket 2 is open, and nobody would find it. */
+/* Two new keys find buckets 0 and 1 full. One entry of these can be displaced, to bucket 2. The later new key must not
+ * displace an entry from bucket 2 to bucket 3: bucket 2 is open, so a search would stop there and miss the entry. */
 static void nobody_goes_past_an_open_bucket(void **state)
 {
     enum { SLOTS = 8, KEYS = 3 * SLOTS - 2 };

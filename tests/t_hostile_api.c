@@ -442,7 +442,7 @@ static void count_mixed(hd_table *t, far_device *f, uint64_t *ops)
     }
 }
 
-/* Each item of a mixed batch counts under its operation, on every backend, whoever has the arrays. */
+/* Each item of a mixed batch counts under its operation, on every backend, with arrays of host or device. */
 static void mixed_batches_are_counted(void **state)
 {
     static const char *const backends[] = { "ref", "host", "cuda", "cuda" };

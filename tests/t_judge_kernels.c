@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_judge_kernels.c - who judges kernels is judged (judge/comparison.h). Kernels run truthfully, and nothing is said
- * against them; lies are told of what they did, and each is answered by the sentence for it; moments of the table are
- * shown that may not be; runs end before their time.
+ * t_judge_kernels.c - tests of the judge of kernels (judge/comparison.h). Kernels run truthfully, and the judge does
+ * not object. Then the test alters what they did, and the judge must object with the sentence for it. It also shows the
+ * judge forbidden states of the table, and runs that end early.
  */
 #include <string.h>
 

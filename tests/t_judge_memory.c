@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_judge_memory.c - judges whose memory is refused: nobody is called a liar for it, nothing goes on as if it had been
- * judged, and what was taken is given back (which the address sanitizer sees). Judges take from the C library; the
- * linker puts these functions in between.
+ * t_judge_memory.c - judges without memory: a failed allocation is no objection, nothing counts as judged after it, and
+ * all memory is freed (the address sanitizer checks that). Judges allocate from the C library; the linker puts these
+ * functions in between.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -188,7 +188,7 @@ static const struct {
       unsound },
 };
 
-/* Each is found, and by one judge: without it, nobody says anything of that. */
+/* One judge finds each lie. Without this judge the run passes. */
 static void every_judge_has_its_objection(void **state)
 {
     (void)state;
@@ -212,7 +212,7 @@ static void every_judge_has_its_objection(void **state)
     }
 }
 
-/* A clock that is wrong by as much before a batch as after it is nobody's. */
+/* A clock that is wrong by the same amount before and after a batch passes: only the difference counts. */
 static void clocks_are_compared(void **state)
 {
     (void)state;
@@ -334,7 +334,7 @@ static void no_run_is_made_of_these(void **state)
     must_fail(hd_case_run(&c, NULL, NULL, &r), HD_ENOMEM, "items are more than memory holds");
 }
 
-/* A kernel that runs some of a mix's operations runs those; a kernel that nobody has is refused. */
+/* A kernel that runs only some operations of a mix runs those. */
 static void kernels_run_what_they_can_of_a_mix(void **state)
 {
     (void)state;
@@ -347,7 +347,7 @@ static void kernels_run_what_they_can_of_a_mix(void **state)
 
 /* ---- On a device ----------------------------------------------------------------------------- */
 
-/* Which item of a batch came first nobody knows there, so a judged run asks for one after another; pointers are the
+/* A device does not tell the order of the items of a batch, so a judged run has batches of one item. Pointers are the
  * device's. */
 static void on_a_device(void **state)
 {

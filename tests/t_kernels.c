@@ -182,7 +182,7 @@ static void in_any_order(void **state)
         if (!test_takes(i) || !fits(variant, s) || s->slots < 5) continue;
         char text[256];
         simt_config c = way(i);
-        /* nobody knows a GPU's order within one */
+        /* the order of the items within a batch is not known on a GPU */
         uint32_t items = s->slots < 64 ? s->slots * 2 : 80, batches = 14, batch = on_host() ? items : 1;
         snprintf(text, sizeof text,
                  "hkv.mix.%s backend=%s policy=%s buckets=%u slots=%u value=%u dual=%d batch=%ux%u keys=uniform:%u "
@@ -773,7 +773,7 @@ static void clear_leaves_nothing(void **state)
     }
 }
 
-/* A bound that was true of an entry is lowered when the entry goes, whoever raised it. */
+/* An erase lowers the bound of its group, whichever variant raised the bound. */
 static void erase_lowers_bounds(void **state)
 {
     enum { SLOTS = 16, CAPACITY = 4 * SLOTS };
@@ -867,7 +867,7 @@ static void victims_are_used_meanwhile(void **unused)
         for (uint64_t i = 0; i < N; i++) key[i] = HD_KEY_RESERVED;
         key[0] = SLOTS;
         key[seed % 2 ? 1 : N - 1] = 0; /* in the same warp, or in another */
-        m.strategy = SIMT_PCT;         /* who runs, runs on: one of the two is held up at some access, for long */
+        m.strategy = SIMT_PCT;         /* by priorities: one of the two items is held up at some access for long */
         m.seed = seed;
         m.preempt = SIMT_AT_ALL;
         m.race = true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * t_lock_streams.c - batch locks on the streams of a fake device: which batch comes after which, for every row of
- * concurrency/registry.inc: after all that it must, and after nobody else; with recordings, and when calls of the
- * device fail.
+ * concurrency/registry.inc: a batch waits for all batches that it must wait for, and for no other; with recordings, and
+ * when calls of the device fail.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -401,9 +401,9 @@ static void errors_before_a_batch_leave_the_order(void **unused)
     check(all > 0, "none failed");
 }
 
-/* Of two readers on streams of their own and an inserter that comes after them, and of two that list, each call that
- * the last one makes of the device fails: nobody is let in who does not wait, and it is, when it comes again, as if it
- * had not come before. */
+/* Two readers run on separate streams, and an inserter comes after them; then the same with two batches that list. Each
+ * device call of the last batch fails once: no batch starts without its waits, and when the failed batch is run again,
+ * the first attempt has left no trace. */
 static void what_a_batch_waits_for_may_fail(void **unused)
 {
     static const hd_op ops[][3] = { { HD_OP_FIND, HD_OP_FIND, HD_OP_INSERT_OR_ASSIGN },
@@ -445,9 +445,9 @@ static void what_a_batch_waits_for_may_fail(void **unused)
     test_tried("device-faults", failures, "batches that failed at what they wait for, under every lock");
 }
 
-/* The word cannot be given back, at the second try neither: whoever came next would wait for ever. So nobody is let in
- * any more, each is told so, and the table can be closed. A failure before the word was taken, or one that a second try
- * mends, is the batch's alone. */
+/* The release of the word fails, and so does the second try: the next batch would wait for ever. So the table refuses
+ * every later call with an error, and can be closed. A failure before the word was taken, or one that the second try
+ * repairs, fails this batch only. */
 static void a_word_that_stays_away_stops_the_table(void **unused)
 {
     (void)unused;

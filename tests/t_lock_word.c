@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_lock_word.c - the word of group3, the lock's second layer (concurrency/word.h), as kernels on the host machine: who
- * may not be inside together is not, what one wrote the next one sees, and nobody waits for ever. Words with a fault
- * are found.
+ * t_lock_word.c - the word of group3, the lock's second layer (concurrency/word.h), as kernels on the host machine:
+ * batches that must not run together do not, a batch sees what the batch before it wrote, and no batch waits for ever.
+ * The test finds words with a fault.
  */
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,7 @@ typedef unsigned long long ull;
 typedef struct word_body {
     uint32_t *inside; /* (HD_ROLES) */
     uint32_t *wrong;  /* (1) */
-    uint32_t *data;   /* (2): who is alone writes, others read: a race when they are not apart */
+    uint32_t *data;   /* (2): an exclusive batch writes, others read: overlap is a race */
     uint32_t role, together;
 } word_body;
 
@@ -61,7 +61,7 @@ SIMT_KERNEL(k_word_enter_early, hd_word_args, a) /* the next one's turn before i
     simt_strlx_u32(&a.word->role, a.role);
     simt_add_u32(&a.word->inside, 1, SIMT_RELAXED);
 }
-SIMT_KERNEL(k_word_leave_never, hd_word_args, a) /* the one who is left waits for ever */
+SIMT_KERNEL(k_word_leave_never, hd_word_args, a) /* the next batch waits for ever */
 {
     if (a.role != HD_READER) hd_word_leave(&a);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_locks.c - one validator of batch locks, for every row of concurrency/registry.inc, on this machine's threads: who
- * may be inside together is, who may not is not, and nobody starves. Locks with a fault each say whether it would find
- * one.
+ * t_locks.c - one validator of batch locks, for every row of concurrency/registry.inc, on this machine's threads:
+ * batches that may run together do, batches that must not do not, and no batch starves. Locks with a fault each show
+ * that the validator finds faults.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -120,7 +120,7 @@ static const char *crowd_wrong(trial *t)
     return t->written[0] == t->written[1] ? NULL : "a crowd: two wrote at a time";
 }
 
-/* Stays inside for a while, again and again: of several, one always is. */
+/* Enters for a while, again and again: with several threads one is always inside. */
 static void *one_of_a_stream(void *context)
 {
     trial *t = (trial *)context;
@@ -128,7 +128,7 @@ static void *one_of_a_stream(void *context)
     return NULL;
 }
 
-/* A stream of those who may run together; each of the others gets in before many more of them. */
+/* Batches that may run together keep coming; a batch of another role gets in before many more of them. */
 static const char *progress_wrong(trial *t, hd_role many, hd_role one)
 {
     enum { MANY = 4, TIMES = 7, MOST = 40, FAR_TOO_MANY = 1000 };
@@ -256,7 +256,7 @@ static void updaters_run_together_where_they_own(void **unused)
 static void mistaken_enter(void *self, hd_role role) { hd_gate_enter(self, role == HD_UPDATER ? HD_READER : role); }
 static void mistaken_leave(void *self, hd_role role) { hd_gate_leave(self, role == HD_UPDATER ? HD_READER : role); }
 
-/* Lets in whoever is like those inside, however long the others have waited. */
+/* Admits a batch of the same role as those inside, however long others have waited. */
 typedef struct unfair {
     pthread_mutex_t guard;
     pthread_cond_t changed;
@@ -297,7 +297,7 @@ static void unfair_leave(void *self, hd_role role)
     pthread_mutex_unlock(&u->guard);
 }
 
-/* Once in a while it looks away. */
+/* Once in a while it lets a batch pass without the lock. */
 static _Atomic uint32_t looked;
 static _Thread_local bool passed;
 static void careless_enter(void *self, hd_role role)
@@ -311,12 +311,12 @@ static void careless_leave(void *self, hd_role role)
     passed = false;
 }
 
-/* All alone, where some may run together. */
+/* Every batch runs alone, even if some may run together. */
 static hd_status strict_open(void *self, uint32_t together) { return (void)together, hd_gate_open(self, 0); }
 
 static void broken_locks_are_found(void **unused)
 {
-    enum { TRIALS = 20 }; /* who looks away once in a while may be lucky on a busy machine */
+    enum { TRIALS = 20 }; /* on a busy machine `careless` may pass some trials */
     (void)unused;
     static const hd_lock_row broken[] = {
         { "mistaken", "updaters are readers to it", 0, HD_APART_BY_EVENTS, hd_gate_open, hd_gate_close, mistaken_enter,

@@ -57,7 +57,7 @@ SIMT_KERNEL(k_two_masks, buffers, a) /* lanes 0 and 1 meet with two masks, each 
     if (t.rank < 3) simt_st_u32(a.out + simt_thread(), simt_ballot(t, true));
 }
 
-SIMT_KERNEL(k_none_waits, buffers, a) /* the first returns before anybody is at the barrier */
+SIMT_KERNEL(k_none_waits, buffers, a) /* thread 0 returns before any thread is at the barrier */
 {
     if (simt_thread() == 0) return;
     simt_sync_block();
@@ -139,7 +139,7 @@ static void refused(void **unused)
             test_case("row %zu, way %u", k, i);
             check(!run(all[k].kernel, 1, 64, &c), "not found");
             check(f->fault == all[k].fault, "found as '%s': %s", simt_fault_name(f->fault), f->story);
-            /* Whoever returns before the others come to the barrier is missed by one of them. */
+            /* if a thread returns before the others reach the barrier, one of them reports it */
             check((said(all[k].words[0]) || all[k].kernel == k_last_leaves) && said(all[k].words[1]), "%s", f->story);
         }
     simt_config c = simt_config_default();
@@ -152,7 +152,7 @@ static void refused(void **unused)
           "a story of %zu bytes does not fill its room", strlen(f->story));
 }
 
-/* ---- Races: who did what --------------------------------------------------------------------- */
+/* ---- Races: the two accesses ----------------------------------------------------------------- */
 
 typedef struct pair {
     uint32_t *word;
@@ -206,7 +206,7 @@ static void races_are_told(void **unused)
         }
 }
 
-/* Weak memory brings its clocks along: a race is found though nobody asked for races. */
+/* Weak memory needs vector clocks, so it finds races even with c.race off. */
 static void weak_finds_races(void **unused)
 {
     (void)unused;
@@ -446,7 +446,7 @@ static void launches(void **unused)
           simt_machine_finding(machine)->story);
 }
 
-/* A change of priorities that comes before anybody has run changes nothing; by lanes and by warps. */
+/* A change of priorities before any lane has run has no effect; by lanes and by warps. */
 static void changes_at_once(void **unused)
 {
     (void)unused;
@@ -490,7 +490,7 @@ SIMT_KERNEL(k_before_another, buffers, a)
     simt_ticket(1, 0, 0, 0);
     simt_ticket(2, 0, 0, 0);
     simt_ticket_before(3, 0, 0, 0, 1);
-    simt_ticket_before(4, 0, 0, 0, 9); /* nobody's */
+    simt_ticket_before(4, 0, 0, 0, 9); /* there is no item 9 */
     simt_ticket_before(5, 0, 0, 0, 4);
 }
 
@@ -567,7 +567,7 @@ static const char *when_written(void *context)
 
 SIMT_KERNEL(k_last_word, buffers, a) { simt_st_u32(a.out, simt_thread()); }
 
-/* What a block's last thread does, up to its end, is seen by who watches. */
+/* The watcher sees what the last thread of a block does, up to its end. */
 static void the_last_step_is_watched(void **unused)
 {
     (void)unused;
@@ -588,7 +588,7 @@ static const char *never(void *context)
     return NULL;
 }
 
-/* What was found is found: nobody is asked about the rest. */
+/* After a finding the machine does not call the watcher any more. */
 static void nobody_watches_afterwards(void **unused)
 {
     (void)unused;
@@ -605,7 +605,7 @@ static void nobody_watches_afterwards(void **unused)
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
-/* Two arrays that are declared in one line are two; where they are is told to who asks. */
+/* Two arrays declared in one line are two; simt_machine_name() says in which an address lies. */
 SIMT_KERNEL(k_two_arrays, buffers, a)
 {
     SIMT_SHARED(uint32_t, first, 4);
@@ -800,7 +800,7 @@ static void rows_of_a_story(void **unused)
     c.trace = true;
     check(run(k_long_name, 1, 1, &c), "%s", simt_machine_finding(machine)->story);
     simt_story_print(machine, 10, text, sizeof text);
-    char plain[4096]; /* a story is told also when nobody looks for races */
+    char plain[4096]; /* a story is the same without the race detector */
     c.race = false;
     c.preempt = SIMT_AT_NONE;
     check(run(k_long_name, 1, 1, &c), "%s", simt_machine_finding(machine)->story);

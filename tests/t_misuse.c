@@ -248,7 +248,7 @@ static void odd_values(void **state)
         }
 }
 
-/* Nothing is not too little: no items, no keys needed; and outputs nobody asked for. */
+/* An empty batch is valid, and needs no arrays. Every optional output may be NULL. */
 static void nothing_is_fine_for(const kind *q)
 {
     open_table(q);
@@ -625,7 +625,7 @@ static void spoil(hd_batch *b, uint64_t *random)
     }
 }
 
-/* Whether n items are a lie about arrays that are there: nobody can see that, and it is no case for a test. */
+/* True: n is above the length of the arrays. The library cannot detect that, so it is no case for a test. */
 static bool lies(const hd_batch *b, const char *wrong)
 {
     bool keyed = (int)b->op >= 0 && b->op < HD_OP_COUNT_ && hd_op_is_keyed(hd_op_row_of(b->op));

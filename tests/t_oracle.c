@@ -600,7 +600,7 @@ static void matching_by_moments(void **state)
             if (v.departure[d].before > 10 * N / 2) v.departure[d].before = v.departure[d].after + 1;
         check(judge_victims_match(&v, &item), "seed %llu: departures without a reason passed",
               (unsigned long long)seed);
-        /* at the first eviction, nobody has left yet */
+        /* at the first eviction no entry has left yet */
         for (uint64_t d = 0; d < N; d++) v.departure[d].after = 10, v.departure[d].before = UINT64_MAX;
         wrong = judge_victims_match(&v, &item);
         check(wrong && strstr(wrong, "too few entries have left by then") && item == 10, "seed %llu: item %llu, %s",

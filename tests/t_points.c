@@ -317,7 +317,7 @@ static void every_point_is_proved_and_timed(void **state)
     }
 }
 
-/* A design that evicts nobody: its load factor is where it should be before, or after, and nobody is pending. */
+/* A design that evicts nothing: the load factor is as requested, before or after, and no item is PENDING. */
 static void points_that_evict_nobody(void **state)
 {
     (void)state;
@@ -358,7 +358,7 @@ static void points_that_evict_nobody(void **state)
         }
 }
 
-/* A table with too little room: who is pending is counted, and no reason to time nothing. */
+/* A table with too little room: PENDING items are counted, and the point is timed all the same. */
 static void the_pending_are_counted(void **state)
 {
     (void)state;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_poison.c - nothing that nobody wrote reaches a user. Three tables live the same life, batch for batch, and differ
- * in what their memory has in it when it is given to them: zeros, ones, noise. Outputs are poisoned before each batch,
- * alike in all three. Every byte of every output, every answer of a whole-table call and every snapshot is the same in
- * all three: what came out of memory that was not written would differ. On the reference, on the host machine, and on a
- * fake device, whose memory is poisoned too.
+ * t_poison.c - no uninitialised memory reaches a user. Three tables run the same batches. They differ only in the
+ * content of fresh memory: zeros, ones, noise. Outputs are poisoned before each batch, in the same way for all three.
+ * Every byte of every output, every result of a whole-table call and every snapshot must be the same in all three: a
+ * byte from memory that was not written would differ. On the reference, on the host machine, and on a fake device,
+ * whose memory is poisoned too.
  */
 #include <stdlib.h>
 #include <string.h>

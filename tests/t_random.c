@@ -176,7 +176,7 @@ static void draw_hash(uint64_t *r, uint32_t hashes, char *text, size_t bytes)
     }
 }
 
-/* A design that evicts nobody, by its reference: one operation, all of them, or mixed batches; growth, shrinking and
+/* A design that evicts nothing, by its reference: one operation, all of them, or mixed batches; growth, shrinking and
  * snapshots in between. */
 static hd_case draw_hive_case(uint64_t number)
 {

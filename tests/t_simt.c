@@ -273,7 +273,7 @@ SIMT_KERNEL(k_halves_part, buffers, a)
     if (simt_lane() == 16) simt_strlx_u32(a.out + 3, 1u);
 }
 
-/* What is left out of a search that does first what nobody can see: nothing that could come of it, with any number of
+/* A search that runs local steps first tries fewer schedules, but reaches every outcome, with any number of
  * preemptions. */
 static void test_search_local_first(void **unused)
 {
@@ -387,7 +387,7 @@ static void test_meter(void **unused)
     }
 }
 
-/* Who watches sees every step: it ends at the first that is wrong. */
+/* The watcher sees every step: the run ends at the first wrong one. */
 static const char *past_two(void *context)
 {
     ++*(uint64_t *)context;

@@ -61,7 +61,7 @@ static void state_take(hd_table *t, small *s)
     memcpy(s->key, v->key, sizeof s->key);
     memcpy(s->score, v->score, sizeof s->score);
     for (int e = 0; e < ENTRIES; e++)
-        if (s->digest[e]) memcpy(&s->value[e], v->value + 8 * e, 8); /* an empty slot's bytes are nobody's */
+        if (s->digest[e]) memcpy(&s->value[e], v->value + 8 * e, 8); /* the value of an empty slot is undefined */
     memcpy(s->pin, v->pin, sizeof s->pin);
     for (int p = 0; p < PIN_PLACES; p++)
         if (s->pin[p].key == HD_KEY_EMPTY) s->pin[p].holder = 0; /* likewise */

@@ -538,7 +538,7 @@ static void scores_of_another_clock(void **unused)
 
 typedef struct taken_names {
     const hd_file_seam *real;
-    int taken, opened; /* so many names beside the path are somebody's already; as many were tried */
+    int taken, opened; /* temporary names beside the path that exist already; names that were tried */
 } taken_names;
 
 static int open_if_free(void *self, const char *path, int flags, int mode)
@@ -590,7 +590,7 @@ static void longest_names(void **state)
     c.threads = 1;
     must(hd_open(&c, &t));
     hd_status status = HD_OK;
-    /* from what no file system takes to what nobody can write down */
+    /* from paths too long for any file system to paths too long for the library */
     for (hd_status last = HD_EIO; bytes < sizeof longest; bytes += 8) {
         memset(longest, 'x', bytes);
         longest[bytes] = 0;

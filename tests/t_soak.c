@@ -4,9 +4,9 @@
  * cleared, grows, is saved and loaded. Seconds in the suite; `t_soak --seconds 600 [LOCK ...]` for as long as you like,
  * on the backend of HEDDLE_TEST_BACKEND.
  *
- * Own keys: each key is used by one thread, so what that thread did to it is its history, in which nobody else takes
- * part but by evicting it (soak_own.c). And when all rest, all evictions that outcomes told of are keys that are
- * missing, neither more nor fewer.
+ * Own keys: each key is used by one thread, so this thread knows the history of the key; other threads can only evict
+ * it (soak_own.c). While all threads rest, the number of missing keys must equal the number of evictions that outcomes
+ * reported.
  *
  * Shared keys, in a table with room and in one that evicts all the time: values are whole and never too old, sums lose
  * nothing (soak_shared.c).
@@ -47,7 +47,7 @@ static const char *any_variant(worker *w, hd_op op, const hd_info *info)
     return row < hkv_row_count() && !hkv_row(row)->fits(info) && test_below(&w->random, 2) ? name : NULL;
 }
 
-/* info: for who may choose any variant; else NULL. */
+/* info: not NULL if the thread may choose any variant. */
 static bool put(worker *w, flight *a, const hd_info *info)
 {
     const hd_device_seam *d = w->s->p->seam;
@@ -162,7 +162,7 @@ static void settle_pins(soak *s)
     }
 }
 
-/* Nobody else is at it. */
+/* Checks the whole table. No other thread uses it meanwhile. */
 static void rest(soak *s)
 {
     char why[320] = "";
@@ -217,7 +217,7 @@ static void *work(void *context)
         if (round % s->stretch != s->stretch - 1 && hd_seams_os.time.now_ns(NULL) < s->end_ns &&
             !atomic_load(&s->wrong))
             continue;
-        /* Who is late makes the others wait; who is done, too: all leave after the same rest. */
+        /* All threads meet here, also those that are done: all end after the same rest. */
         pthread_barrier_wait(&s->rest);
         if (w->number == 0) {
             if (!atomic_load(&s->wrong)) rest(s);

@@ -451,7 +451,7 @@ static void t_read_faults(void **state)
     free(all);
 }
 
-/* Interruptions and short transfers are nobody's business. */
+/* The caller does not notice interruptions and short transfers. */
 static void t_short(void **state)
 {
     (void)state;

@@ -132,7 +132,7 @@ static void host_threads(void **state)
     hd_row row;
     (void)state;
     for (size_t i = 0; hd_list(HD_LOCKS, i, &row); i++) {
-        if (strcmp(row.name, "none") == 0) continue; /* the caller's promise that nobody else is there */
+        if (strcmp(row.name, "none") == 0) continue; /* the caller promises that no other batch runs */
         share_a_table(row.name, "lru", false);
         share_a_table(row.name, "lfu", true);
         share_a_table(row.name, "custom", false);

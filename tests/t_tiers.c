@@ -203,8 +203,8 @@ static void the_best_come_near(void **state)
     }
 }
 
-/* Who is pinned stays: where all that are near are, and where all that are far are, nothing can change places; then it
- * does, and where worse scores went the lower bounds fall. */
+/* promote does not move pinned entries: while all near entries, or all far ones, are pinned, nothing changes places.
+ * Afterwards entries move, and the bounds fall where lower scores went. */
 static void who_is_pinned_stays(void **state)
 {
     enum { SLOTS = 16, NEAR = 8 };
@@ -396,7 +396,7 @@ static uint64_t find_some(finds *f, const char *variant, uint64_t n, uint32_t sh
                    .value_out = n % 2 ? out : NULL,
                    .outcome = f->outcome,
                    .kernel = variant };
-    must(hd_run(f->t, &b)); /* what nobody wants is not waited for */
+    must(hd_run(f->t, &b)); /* without value_out the batch fetches no far values */
     memset(f->value_out, POISON, f->most * f->bytes + 2 * GUARD);
     b.value_out = out;
     must(hd_run(f->t, &b));

@@ -358,7 +358,7 @@ static void lists_in_order(void **state)
     }
 }
 
-/* Pointers of a device are nobody's to follow. */
+/* The judge does not follow pointers of a device. */
 static void far_pointers(void **state)
 {
     (void)state;
@@ -451,12 +451,12 @@ static void compared(void **state)
         }
 }
 
-/* Keys 1 to 4 were there, and one bucket of four is what they are loaded into: which of them may be missing? */
+/* A table of some keys is loaded into one bucket of four slots: which keys may be missing? */
 static void parts(void **state)
 {
     (void)state;
     static const struct {
-        uint64_t lost, others, dropped; /* who is missing; how many of better scores are there; what is said */
+        uint64_t lost, others, dropped; /* the missing key; how many others are there; the reported number of drops */
         bool dual;
         const char *sentence;
     } all[] = {
@@ -536,8 +536,8 @@ static hd_status mix(const char *text, const char *besides, uint64_t seed, hd_ru
     return hd_case_run_by(&c, &choices, r);
 }
 
-/* Each call of each function fails once: the run ends with that, or a judge says it; nobody goes on as if nothing had
- * been. */
+/* Each call of each function fails once: the run ends with this error, or a judge reports it. No failure is
+ * ignored. */
 static void mix_fails(void **state)
 {
     (void)state;
@@ -603,7 +603,7 @@ static void mix_is_judged(void **state)
     }
 }
 
-/* Judges that nobody asked are not heard; growth ends where it is said to; the smallest table has snapshots, too. */
+/* Judges that were not requested do not object; growth ends at its limit; the smallest table has snapshots, too. */
 static void mix_has_limits(void **state)
 {
     (void)state;
@@ -718,7 +718,7 @@ static void differences(void **state)
         check(fixture_draw(hkv, &a.v, "one", &b.v, "other", part, sizeof part) == n &&
                   strncmp(part, text, sizeof part - 1) == 0 && strlen(part) == sizeof part - 1,
               "what fits is '%s'", part);
-        /* slots that somebody owns differ from everything, also from each other */
+        /* an owned slot differs from every slot, also from an owned one */
         for (int owned = 0; owned < 2; owned++) {
             drawn c, d;
             uint64_t key = owned ? HKV_KEY_REPLACED : HD_KEY_LOCKED, home = hd_first_bucket(hd_hash(key, a.v.seed), 2);

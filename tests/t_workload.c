@@ -168,7 +168,7 @@ static void ranks_init(ranks *x, double s, double n, double draws)
     for (bool last = false; !last; x->bins++) {
         double next = at < 100 ? at + 1 : floor(at * 4 / 3);
         last = next > n;
-        if (last) next = n + 1; /* or n, from 2^53 on: nobody will see the difference */
+        if (last) next = n + 1; /* from 2^53 on this may be n: the difference does not matter */
         x->edge[x->bins] = at;
         x->expected[x->bins] = draws * power_sum(s, at, next) / all;
         at = next;

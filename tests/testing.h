@@ -91,7 +91,7 @@ uint64_t test_random(uint64_t *state);
 /* Uniform in [0, n), n > 0; the bias of the multiply is below 2^-32 for the n of tests. */
 uint64_t test_below(uint64_t *state, uint64_t n);
 
-/* What memory has in it that nobody has written: a byte over and over, or, above 255, noise of that seed. */
+/* Fills fresh memory: with the byte `poison`, or, above 255, with noise of that seed. */
 void test_poison(void *p, size_t bytes, uint64_t poison);
 
 /* The operating system's seams with a ledger of memory, which is never empty when it is given out. */

@@ -46,7 +46,7 @@ static const tool_verb *verb_find(const char *name)
 
 /* ---- Saying no ------------------------------------------------------------------------------- */
 
-static const char *said_by = ""; /* " sim": who speaks on standard error */
+static const char *said_by = ""; /* " sim": the verb, for messages on standard error */
 
 /* Names of files and words of the command line may hold anything. */
 void tool_put(const char *text, FILE *f)
@@ -165,7 +165,8 @@ static void on_stop(int sig)
     if (sig != SIGHUP) signal(sig, SIG_DFL); /* the second one does not ask; a terminal that closes sends two */
 }
 
-/* Calls that wait are not started again: they end with EINTR. Who ignores SIGHUP (nohup) goes on ignoring it. */
+/* Calls that wait are not started again: they end with EINTR. A process that ignores SIGHUP (nohup) goes
+ * on ignoring it. */
 static void catch_signals(void)
 {
     static const int signals[] = { SIGINT, SIGTERM, SIGHUP };

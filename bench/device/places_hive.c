@@ -2,10 +2,10 @@
  *
  * places_hive.c - what Hive's layouts (ref/hive/layout.h) make of the words of places.c.
  *
- * Hive's entries are words of key and value in the bucket that is looked in: using one costs nothing more, and one that
- * changes is 1 dirty, the reading of its bucket with it; in layout masks a mask is changed besides. Counted is one
- * bucket: the first one on the key's way, which every item reads. Keys that are further on, and searches that go there,
- * are not forced by the layout but by how full it is, and by who came first.
+ * Hive's entries are words of key and value in the bucket that is searched: reading one costs nothing more, and
+ * changing one is 1 dirty, which includes the read of its bucket; in layout masks a mask changes too. Only one bucket
+ * is counted: the first candidate of the key, which every item reads. Later candidates, and searches that reach them,
+ * do not depend on the layout but on the load factor and on the order of the inserts.
  */
 #include <string.h>
 

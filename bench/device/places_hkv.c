@@ -20,7 +20,7 @@ static void add(bench_places *p, const bench_shape *shape, const bench_place_row
     p->bytes += share * (r->bytes + r->values * shape->words * 4);
 }
 
-/* Who leaves a full bucket, or pair of buckets; and, for who lists it, what it was. */
+/* Finding the victim of a full bucket, or of two; and, if the operation lists it, reading its value. */
 static void add_eviction(bench_places *p, const bench_shape *shape, hd_op op, double share)
 {
     bool pairs = shape->table.layout != HD_LAYOUT_PLANES;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * prove.c - one call, looked at from all sides: who was found, whether values are their keys' and whole, what a lookup
- * says of the same keys afterwards, whether what was listed, what is in the table and what was counted add up.
+ * prove.c - checks one call in several ways: which keys were found, whether values are whole and belong to their keys,
+ * what a lookup of the same keys returns afterwards, whether lists, contents and counters agree.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -159,7 +159,7 @@ static hd_status check_after(trial *q, const uint64_t *fate)
     return HD_OK;
 }
 
-/* Everybody who was evicted is listed once, with a value of its own. */
+/* Every evicted entry is listed once, with its own value. */
 static hd_status check_list(trial *q, uint64_t expected)
 {
     uint64_t listed = 0;

@@ -16,7 +16,7 @@
 extern uint8_t shared_first[] __asm__("__start_cuda_shared") __attribute__((weak));
 extern uint8_t shared_end[] __asm__("__stop_cuda_shared") __attribute__((weak));
 
-static uint8_t *inside; /* whose variables are in the C variables: a block's shared memory; NULL: nobody's */
+static uint8_t *inside; /* the block's shared memory that the C variables hold a copy of; NULL: none */
 
 static size_t shared_bytes(void) { return (size_t)(shared_end - shared_first); }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * judge.c - runs somebody else's hash table on the host SIMT machine, schedule after schedule: README.md beside it.
+ * judge.c - runs a hash table of another project on the host SIMT machine, schedule after schedule (see README.md).
  *
  *     judge [at_once] [blind]       2,000 schedules, or until one goes wrong; then that one, made short. at_once: the
  *                                   sound kernel. blind: races are not looked for, only what came of them
@@ -38,7 +38,7 @@ static hd_status prepare(void *context, simt_machine *m)
     return s ? s : simt_machine_launch(m, w->kernel, &a, sizeof a, BLOCKS, THREADS, 0);
 }
 
-/* Each key is there once, all who asked for it got its value, and it was one of those given. */
+/* The table has each key once. All items of a key got the value of the key, which is one of their input values. */
 static const char *right(void *context, simt_machine *m)
 {
     const world *w = (const world *)context;

@@ -46,7 +46,7 @@ __global__ void get_or_insert(entry *table, unsigned mask, const unsigned *key, 
     if (threadIdx.x == 0) atomicAdd(placed, mine);
 }
 
-/* The same, with key and value put there at once: who sees the key sees its value. */
+/* The same, but key and value are stored at once: a thread that sees the key sees its value. */
 __global__ void get_or_insert_at_once(entry *table, unsigned mask, const unsigned *key, unsigned *value, unsigned n,
                                       unsigned *placed)
 {

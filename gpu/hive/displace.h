@@ -116,7 +116,8 @@ SIMT_FN void hive_look_onward(simt_tile t, const hive_args *a, uint64_t b, const
     }
 }
 
-/* Who of bucket b may go on, and where to; *room: it has a free slot by now. Another one begins from turn to turn. */
+/* An entry of bucket b that can be displaced, and where to. *room: b has a free slot by now. `turn` varies the slot at
+ * which the search begins. */
 SIMT_FN hive_onward hive_look_out(simt_tile t, const hive_args *a, uint64_t b, uint64_t turn, bool *room)
 {
     const hive_view *v = &a->v;
@@ -136,8 +137,8 @@ SIMT_FN hive_onward hive_look_out(simt_tile t, const hive_args *a, uint64_t b, u
     return g;
 }
 
-/* In layout "masks" who displaces from one bucket does it alone, as in the paper. Who only looks for a way needs no
- * lock: where there is none, or a long one to look for, others would wait for nothing. */
+/* In layout "masks" an item locks the bucket that it displaces from, as in the paper. The search for a chain of
+ * displacements needs no lock: if there is no chain, or the search is long, other items would wait for nothing. */
 SIMT_FN bool hive_enter(simt_tile t, const hive_view *v, uint64_t b)
 {
     uint32_t held = 0;

@@ -8,7 +8,7 @@
 
 #include "gpu/hive/displace.h"
 
-/* An entry more is counted, before it is there: who sees none counted need not look. */
+/* Counts an entry before it is stored, so an item that sees a count of 0 need not search the stash. */
 SIMT_FN bool hive_count_in(simt_tile t, const hive_args *a)
 {
     bool room = true;

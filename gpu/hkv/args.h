@@ -3,27 +3,26 @@
  * args.h - what every kernel of the HKV table is given, by value: the table, the batch, the moment, and the room that
  * the table keeps for kernels. All pointers are device memory.
  *
- *   lock      a word per bucket, 0 free, 1 held. Who holds it owns the bucket's structure: keys, digests, scores,
- *             values. Inserters take the locks of all buckets that the key may be in, in ascending order. Readers take
- *             none, for the batch lock keeps inserters and updaters away; updaters own single entries, by exchanging
- *             the key for HD_KEY_LOCKED.
- *   pins      how many keys are pinned. v.pins is the host's opinion and is not looked at; pin_lock guards pins and
- *             v.pin.
- *   stage     lists come out in item order. A window of items is run at a time; what item i has to list is put at i -
- *             first, flagged, and then moved together by one more launch (list.h). Its flags are NULL when no list is
- *             wanted, its values when none of them are.
- *   segment   plus one, how many entries each part of a range lists, while a list is made; at rest 0, as is what is
- *             drawn.
- *   fetch     find puts off what is far, and it is fetched by two more launches, in the order of the addresses
- *             (fetch.h). A window of items at a time: what item i waits for is said at i - first. fetch_entry is NULL
- *             where far values are read as they come.
- *   left      a batch whose keys may repeat runs in passes (passes.h): which items of a window each leaves to the next,
- *             how many, and where those that are left over by the absent are among them; at rest the first count is 0.
- *             left_item is NULL where such a batch is one launch.
+ *   lock      a word per bucket: 0 free, 1 held. The item that holds it owns the bucket's keys, digests, scores and
+ *             values. Upserts and erases take the locks of all candidate buckets of the key, in ascending order
+ *             (coalesced.h locks less). Readers take none, because the batch lock keeps inserters and updaters away.
+ *             Updates own single entries: they exchange the key for HD_KEY_LOCKED.
+ *   pins      the number of pinned keys. Kernels do not read v.pins, the host's copy. pin_lock guards pins and v.pin.
+ *   stage     lists are in item order. A batch that lists runs window by window. Item i of a window stores its list
+ *             entry at index i - first and sets a flag; one more launch compacts the entries (list.h). stage_flag is
+ *             NULL if no list is wanted, stage_value if the list has no values.
+ *   segment   while a list is made: for each part of a range, the number of entries that it lists, plus one. At rest
+ *             these are 0, and so are cursor[HKV_DRAWN] and cursor[HKV_LEFT].
+ *   fetch     find leaves far values to two more launches, which fetch them in the order of their addresses (fetch.h),
+ *             window by window. Item i stores the entry that it waits for at index i - first. fetch_entry is NULL if
+ *             find reads far values itself.
+ *   left      a batch whose keys may repeat runs in passes (passes.h). For each pass: the items of the window that it
+ *             leaves to the next pass, and their number; and for each item that pass `absent` left, its position in
+ *             that list. At rest the first count is 0. left_item is NULL if such a batch is one launch.
  *
- * In flight: in a bucket whose lock is free, HKV-1 to HKV-4 hold for every entry whose key is not HD_KEY_LOCKED. In one
- * that is held they hold for such entries too, except through store buffers: the key is taken away first and put in
- * place last.
+ * In flight: in a bucket whose lock is free, HKV-1 to HKV-4 hold for every entry whose key is not HD_KEY_LOCKED. In a
+ * bucket whose lock is held they hold for such entries too, except for stores that are not visible yet: an owner
+ * removes the key first and publishes it last.
  */
 #ifndef HKV_ARGS_H
 #define HKV_ARGS_H

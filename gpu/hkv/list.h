@@ -8,16 +8,16 @@
  * still earlier ones only, whenever blocks begin. The last block to leave makes all that was said 0 again, for the next
  * launch.
  *
- * In a segment a warp takes a stretch of 512 at a time, sixteen flags or digests a lane. Who is listed is put in order
- * in shared memory, so that all lanes have an entry, or sixteen bytes of a value, to move, four at a time, and write
- * where their neighbours do.
+ * In a segment a warp takes a stretch of 512 at a time, sixteen flags or digests a lane. The warp puts the listed items
+ * in order in shared memory. Then every lane has an entry, or 16 bytes of a value, to move, four at a time, and
+ * neighbouring lanes write neighbouring addresses.
  */
 #ifndef HKV_LIST_H
 #define HKV_LIST_H
 
 #include "gpu/hkv/scan.h"
 
-/* Who copies a listed value. */
+/* The lanes that copy a listed value. */
 enum { HKV_BY_LANE, HKV_BY_GROUP, HKV_BY_WARP };
 
 enum { HKV_LIST_THREADS = 128 /* or fewer */, HKV_LIST_AT_ONCE = 4, HKV_LIST_OWN = 1u << 16 };

@@ -6,8 +6,8 @@
  *
  *     counts head MODE                 the names of the columns
  *     counts touched [NAME=VALUE ...]  places in the table that an operation touches (sections III-A to III-F, IV-B)
- *     counts steps   [NAME=VALUE ...]  in which step of section IV-A inserts of new keys end, who takes the lock, how
- *                    far others move (Figure 9)
+ *     counts steps   [NAME=VALUE ...]  in which step of section IV-A inserts of new keys end, how many take the lock,
+ *                    how far other keys move (Figure 9)
  *     counts full    [NAME=VALUE ...]  batches of the reference until one insert is pending, and what is there then
  *     counts grow    [NAME=VALUE ...]  buckets that are split, whose entries move (section IV-C1); and merged again
  *                    until there is no room (IV-C2)

@@ -12,7 +12,7 @@
  *     burst      change of the share of the originals that are found, by a burst of other keys (Table 9)
  *     admitted   share of the burst that entered
  *     bytes      per entry, values left aside (section 5.1)
- *     victims    mean score of who leaves a full bucket, scores even between 0 and 1 (Proposition 3.3)
+ *     victims    mean score of the victim of a full bucket, scores even between 0 and 1 (Proposition 3.3)
  *
  * Prints a line of NAME=VALUE words that says what was run, a tab, the answer. The same words give the same line on
  * every machine. Buckets have 128 slots; batches are a 128th of the capacity, as the paper's are.
@@ -411,8 +411,8 @@ static int least_leaves(void *context, uint64_t key, uint64_t score, void *value
     return 0;
 }
 
-/* Proposition 3.3: one bucket, or the two that a key may be in, filled with random scores; who leaves for a newcomer
- * that is above all of them. `capacity` is how often. */
+/* Proposition 3.3: one bucket, or the two candidates of a key, filled with random scores; a new key with a higher score
+ * than all of them evicts one. Returns the mean score of the victim over `capacity` trials. */
 static double victims(const words *w)
 {
     enum { SLOTS = 128, MOST = 2 * SLOTS + 1 };

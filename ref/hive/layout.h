@@ -24,8 +24,8 @@
  * taken and never come back, so a bucket that is not open will never be open. No key goes past an open bucket: a
  * newcomer takes the first candidate with more than `spare` free slots, fresh or vacant, else the one with the most of
  * them, the first of equals; else a slot that is made by displacing others; else one of the stash. Displaced, a key
- * goes on to a later candidate that has room: never back. So who looks for a key goes along the same way, cannot miss
- * one that moves, and may stop at a bucket that is open. Spare slots cost lookups a second bucket now and then, and
+ * goes on to a later candidate that has room: never back. So a search goes along the same way, cannot miss a key
+ * that moves, and may stop at a bucket that is open. Spare slots cost lookups a second bucket now and then, and
  * make displacement rare: without any, keys fill the first bucket to its last slot.
  *
  * Buckets are numbered by linear hashing (section IV-C; Litwin 1980): there are base x 2^level + split of them. A hash
@@ -39,8 +39,8 @@
  * buckets, segment k those that the k-th doubling adds: nothing moves in memory when the table grows, and no address
  * but the split bucket's changes.
  *
- * In layout "masks", the paper's, each bucket has a word that says which of its slots are free (bit s), and one that is
- * locked by who displaces others out of it. In layout "words" there is neither.
+ * In layout "masks", the paper's, each bucket has a word that says which of its slots are free (bit s), and a lock
+ * word, which an item holds while it displaces entries from the bucket. In layout "words" there is neither.
  *
  * Differs: the paper's displaced key is in no bucket while its warp looks for another, so that a lookup can miss
  * it; its stash is a queue in which nothing can be found; its lookups read all candidates, and its newcomers fill the

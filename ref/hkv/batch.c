@@ -69,7 +69,8 @@ static void list_put(const hkv_view *v, const hd_batch *b, uint64_t at, uint64_t
         memcpy((char *)b->list_value + at * v->value_bytes, value, v->value_bytes);
 }
 
-/* insert_and_evict: who left, or did not get in, because of item i. The victim's value is in place already. */
+/* insert_and_evict: lists the entry that item i evicted, or the refused item i. The victim's value is in the list
+ * already. */
 static void list_gone(const hkv_view *v, const hd_batch *b, uint64_t at, uint64_t i, const hkv_item *it,
                       const hkv_seen *seen)
 {

@@ -40,8 +40,8 @@ typedef struct hkv_seen {
                             that was delivered, when score_shown                                 */
     bool score_shown;
     const void *value;   /* to hkv_accept: the value that was delivered, or NULL                 */
-    uint64_t gone_key;   /* EVICTED: who left                                                    */
-    uint64_t gone_score; /*          and with what score                                         */
+    uint64_t gone_key;   /* EVICTED: the evicted key                                             */
+    uint64_t gone_score; /*          and its score                                               */
 } hkv_seen;
 
 /* Applies one item. The victim's value goes to gone_value (value_bytes; may be NULL) before it is

@@ -52,7 +52,7 @@
 #include "heddle.h"
 #include "hashes/hash.h"
 
-#define HKV_KEY_REPLACED HD_KEY_RESERVED /* locked, by who replaces value and score whatever they were */
+#define HKV_KEY_REPLACED HD_KEY_RESERVED /* locked by an item that replaces value and score and reads neither */
 
 enum { HKV_NO_DIGEST = 0, HKV_BOUNDED = 8 /* slots that share a bound */ };
 
