@@ -22,7 +22,7 @@ static museum_judge judge_of_failure(const char *why)
     } of[] = {
         { SIMT_BOUNDS, MUSEUM_BOUNDS },    { SIMT_MISALIGNED, MUSEUM_BOUNDS },    { SIMT_DEADLOCK, MUSEUM_COLLECTIVES },
         { SIMT_LEFT, MUSEUM_COLLECTIVES }, { SIMT_MISMATCH, MUSEUM_COLLECTIVES }, { SIMT_ENDLESS, MUSEUM_PATIENCE },
-        { SIMT_IN_FLIGHT, MUSEUM_COPIES }, { SIMT_UNINITIALISED, MUSEUM_COPIES },
+        { SIMT_IN_FLIGHT, MUSEUM_COPIES }, { SIMT_UNINITIALISED, MUSEUM_COPIES }, { SIMT_SPACE, MUSEUM_BOUNDS },
     };
     for (size_t i = 0; i < sizeof of / sizeof *of; i++)
         if (strstr(why, simt_fault_name(of[i].fault))) return of[i].by;

@@ -34,7 +34,7 @@ static museum_judge judge_of(simt_fault f, const comparison *a)
         [SIMT_DEADLOCK] = MUSEUM_COLLECTIVES, [SIMT_BOUNDS] = MUSEUM_BOUNDS,    [SIMT_MISALIGNED] = MUSEUM_BOUNDS,
         [SIMT_UNINITIALISED] = MUSEUM_COPIES, [SIMT_IN_FLIGHT] = MUSEUM_COPIES, [SIMT_ENDLESS] = MUSEUM_PATIENCE,
         [SIMT_RACE] = MUSEUM_RACES,           [SIMT_RAW] = MUSEUM_BOUNDS,       [SIMT_WATCHED] = MUSEUM_WATCH,
-        [SIMT_RESOURCE] = MUSEUM_BOUNDS,
+        [SIMT_RESOURCE] = MUSEUM_BOUNDS,      [SIMT_SPACE] = MUSEUM_BOUNDS,
     };
     int part = 0;
     if (f != SIMT_NO_FAULT) return of[f];

@@ -2,7 +2,8 @@
  *
  * bounds.c - an observer that checks where a kernel reads and writes: in regions of device memory, and in the arrays
  * that its block has declared shared. There are gaps between shared arrays, and each byte records whether it was
- * written.
+ * written. It also checks that the instruction can access that memory: on a GPU a relaxed or ordered access, an atomic
+ * and an async copy are each an instruction of one address space.
  */
 #include <string.h>
 
@@ -62,20 +63,44 @@ static void say_where(simt_machine *m, const char *site, const uint8_t *p, uint3
     at_site(m, site);
 }
 
-static void bounds_check(simt_machine *m, const char *site, const void *address, uint32_t bytes, bool write)
+static const char *access_name(const memory_access *a)
 {
-    const uint8_t *p = (const uint8_t *)address;
+    return a->way == ACCESS_RMW         ? "an atomic"
+           : a->way == ACCESS_COPY_FROM ? "the source of an async copy"
+           : a->kind & SIMT_WRITES      ? "a relaxed or release store"
+                                        : "a relaxed or acquire load";
+}
+
+/* Whether p, which is in b's shared memory, or in device memory where b is NULL, is where the instruction can access
+ * it. */
+static bool check_space(simt_machine *m, const memory_access *a, const block *b)
+{
+    if (a->space == SIMT_GENERIC || (a->space == SIMT_IN_SHARED) == (b != NULL)) return true;
+    uint64_t offset;
+    const char *name = simt_machine_name(m, a->p, &offset);
+    found(m, SIMT_SPACE, "%s of %s memory is at byte %llu of %s, which is in %s memory", access_name(a),
+          b ? "device" : "shared", (unsigned long long)offset, *name ? name : "no array", b ? "shared" : "device");
+    at_site(m, a->site);
+    return false;
+}
+
+static void bounds_check(simt_machine *m, const memory_access *a)
+{
+    const uint8_t *p = (const uint8_t *)a->p;
+    const char *site = a->site;
+    uint32_t bytes = a->bytes;
+    bool write = (a->kind & SIMT_WRITES) != 0;
     if ((uintptr_t)p & (bytes - 1)) {
         found(m, SIMT_MISALIGNED, "%u bytes are accessed at an address that is no multiple of it", bytes);
         at_site(m, site);
         return;
     }
-    if (region_of(m, p, bytes)) return;
-    const block *b = block_of_shared(m, p);
-    if (b)
-        check_shared(m, site, b, p, bytes, write);
-    else
+    const region *r = region_of(m, p, bytes);
+    const block *b = r ? NULL : block_of_shared(m, p);
+    if (!r && !b)
         say_where(m, site, p, bytes, write);
+    else if (check_space(m, a, b) && b)
+        check_shared(m, site, b, p, bytes, write);
 }
 
 static bool bounds_wanted(const simt_config *c)
@@ -87,7 +112,7 @@ static bool bounds_wanted(const simt_config *c)
 static void bounds_access(void *self, simt_machine *m, const memory_access *a)
 {
     (void)self;
-    if (a->way != ACCESS_COPY_DONE) bounds_check(m, a->site, a->p, a->bytes, (a->kind & SIMT_WRITES) != 0);
+    if (a->way != ACCESS_COPY_DONE) bounds_check(m, a);
 }
 
 /* It asks for no kind of access: it checks those that the machine sees anyway. */

@@ -16,10 +16,11 @@ const char *simt_fault_name(simt_fault f)
         "none",           "mismatched collectives",
         "lane left",      "outside the mask",
         "deadlock",       "out of bounds",
-        "misaligned",     "uninitialised",
-        "copy in flight", "endless",
-        "data race",      "raw access",
-        "invariant",      "resource",
+        "wrong space",    "misaligned",
+        "uninitialised",  "copy in flight",
+        "endless",        "data race",
+        "raw access",     "invariant",
+        "resource",
     };
     return (unsigned)f < SIMT_FAULT_COUNT ? name[f] : "?";
 }

@@ -91,6 +91,7 @@ typedef enum simt_fault {
     SIMT_OUTSIDE,  /* the caller is not in its mask, or a shuffle reads a lane that is not       */
     SIMT_DEADLOCK, /* lanes wait for each other                                                  */
     SIMT_BOUNDS,
+    SIMT_SPACE, /* the instruction cannot access this kind of memory */
     SIMT_MISALIGNED,
     SIMT_UNINITIALISED, /* shared memory that was never written */
     SIMT_IN_FLIGHT,     /* an async copy's target, read before its wait */

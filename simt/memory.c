@@ -84,6 +84,7 @@ void simt_host_load(const char *site, uint32_t kind, const void *p, uint32_t byt
 {
     simt_machine *m = simt_current;
     memory_access a = { .way = ACCESS_LOAD, .kind = kind, .bytes = bytes, .site = site, .p = (void *)(uintptr_t)p };
+    a.space = kind == SIMT_LD ? SIMT_GENERIC : SIMT_IN_DEVICE;
     arrive(m, site, kind);
     observe(m, &a);
     if (!loaded_by_observer(m, &a, v)) copy(v, p, bytes);
@@ -95,6 +96,7 @@ void simt_host_store(const char *site, uint32_t kind, void *p, uint32_t bytes, c
 {
     simt_machine *m = simt_current;
     memory_access a = { .way = ACCESS_STORE, .kind = kind, .bytes = bytes, .site = site, .p = p, .value = v };
+    a.space = kind == SIMT_ST ? SIMT_GENERIC : SIMT_IN_DEVICE;
     arrive(m, site, kind);
     observe(m, &a);
     if (held_by_observer(m, &a)) return;
@@ -120,11 +122,12 @@ static uint64_t applied(simt_rmw_op op, uint64_t old, uint64_t expected, uint64_
     }
 }
 
-uint64_t simt_host_rmw(const char *site, simt_rmw_op op, void *p, uint32_t bytes, uint64_t expected, uint64_t v,
-                       int order)
+uint64_t simt_host_rmw(const char *site, simt_space space, simt_rmw_op op, void *p, uint32_t bytes, uint64_t expected,
+                       uint64_t v, int order)
 {
     simt_machine *m = simt_current;
     memory_access a = { .way = ACCESS_RMW, .kind = SIMT_RMW, .bytes = bytes, .site = site, .p = p };
+    a.space = space;
     a.op = op;
     a.order = order;
     arrive(m, site, SIMT_RMW);
@@ -176,6 +179,7 @@ void simt_host_copy16(const char *site, uint32_t kind, void *shared, const void 
         .way = ACCESS_COPY_FROM, .kind = kind, .bytes = 16, .site = site, .p = (void *)(uintptr_t)global
     };
     memory_access to = { .way = ACCESS_COPY_TO, .kind = SIMT_ST, .bytes = 16, .site = site, .p = shared };
+    from.space = SIMT_IN_DEVICE;
     arrive(m, site, kind);
     observe(m, &from);
     observe(m, &to);

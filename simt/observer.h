@@ -28,6 +28,7 @@ typedef struct memory_access {
     uint32_t kind, bytes; /* kind: SIMT_LD, ... */
     const char *site;
     void *p;
+    simt_space space;
     const void *value; /* ACCESS_STORE: what is stored */
     simt_rmw_op op;    /* ACCESS_RMW */
     int order;         /* ACCESS_RMW: SIMT_RELAXED, ... */

@@ -51,6 +51,9 @@ enum {
 
 typedef enum simt_rmw_op { SIMT_CAS, SIMT_EXCH, SIMT_ADD, SIMT_MIN, SIMT_AND, SIMT_OR } simt_rmw_op;
 
+/* The memory that an instruction can access. Plain loads and stores are SIMT_GENERIC. */
+typedef enum simt_space { SIMT_GENERIC, SIMT_IN_DEVICE, SIMT_IN_SHARED } simt_space;
+
 typedef enum simt_collective_op {
     SIMT_BALLOT,
     SIMT_ANY,
@@ -77,8 +80,8 @@ extern _Thread_local simt_hot_state simt_hot;
 void simt_host_load(const char *site, uint32_t kind, const void *p, uint32_t bytes, void *v);
 void simt_host_store(const char *site, uint32_t kind, void *p, uint32_t bytes, const void *v);
 /* The old value. a: the new value, or what is added; expected: for SIMT_CAS. */
-uint64_t simt_host_rmw(const char *site, simt_rmw_op op, void *p, uint32_t bytes, uint64_t expected, uint64_t a,
-                       int order);
+uint64_t simt_host_rmw(const char *site, simt_space space, simt_rmw_op op, void *p, uint32_t bytes, uint64_t expected,
+                       uint64_t a, int order);
 uint64_t simt_host_collective(const char *site, simt_collective_op op, uint32_t mask, uint64_t v, uint32_t arg);
 void simt_host_sync_block(const char *site);
 void simt_host_fence(const char *site);
@@ -182,24 +185,34 @@ SIMT_FN void simt_store_2u64(const char *site, uint64_t *p, uint64_t a, uint64_t
 
 SIMT_FN uint32_t simt_rmw_u32(const char *site, simt_rmw_op op, uint32_t *p, uint32_t expected, uint32_t a, int order)
 {
-    return (uint32_t)simt_host_rmw(site, op, p, 4, expected, a, order);
+    return (uint32_t)simt_host_rmw(site, SIMT_IN_DEVICE, op, p, 4, expected, a, order);
+}
+
+SIMT_FN uint64_t simt_rmw_u64(const char *site, simt_rmw_op op, uint64_t *p, uint64_t expected, uint64_t a, int order)
+{
+    return simt_host_rmw(site, SIMT_IN_DEVICE, op, p, 8, expected, a, order);
+}
+
+SIMT_FN uint32_t simt_shared_rmw(const char *site, simt_rmw_op op, uint32_t *p, uint32_t expected, uint32_t a)
+{
+    return (uint32_t)simt_host_rmw(site, SIMT_IN_SHARED, op, p, 4, expected, a, SIMT_RELAXED);
 }
 
 #define simt_cas_u32(p, e, d, order) simt_rmw_u32(SIMT_SITE, SIMT_CAS, (p), (e), (d), (order))
-#define simt_cas_u64(p, e, d, order) simt_host_rmw(SIMT_SITE, SIMT_CAS, (p), 8, (e), (d), (order))
+#define simt_cas_u64(p, e, d, order) simt_rmw_u64(SIMT_SITE, SIMT_CAS, (p), (e), (d), (order))
 #define simt_exch_u32(p, v, order)   simt_rmw_u32(SIMT_SITE, SIMT_EXCH, (p), 0, (v), (order))
-#define simt_exch_u64(p, v, order)   simt_host_rmw(SIMT_SITE, SIMT_EXCH, (p), 8, 0, (v), (order))
+#define simt_exch_u64(p, v, order)   simt_rmw_u64(SIMT_SITE, SIMT_EXCH, (p), 0, (v), (order))
 #define simt_add_u32(p, v, order)    simt_rmw_u32(SIMT_SITE, SIMT_ADD, (p), 0, (v), (order))
-#define simt_add_u64(p, v, order)    simt_host_rmw(SIMT_SITE, SIMT_ADD, (p), 8, 0, (v), (order))
+#define simt_add_u64(p, v, order)    simt_rmw_u64(SIMT_SITE, SIMT_ADD, (p), 0, (v), (order))
 #define simt_min_u32(p, v, order)    simt_rmw_u32(SIMT_SITE, SIMT_MIN, (p), 0, (v), (order))
-#define simt_min_u64(p, v, order)    simt_host_rmw(SIMT_SITE, SIMT_MIN, (p), 8, 0, (v), (order))
+#define simt_min_u64(p, v, order)    simt_rmw_u64(SIMT_SITE, SIMT_MIN, (p), 0, (v), (order))
 #define simt_and_u32(p, v, order)    simt_rmw_u32(SIMT_SITE, SIMT_AND, (p), 0, (v), (order))
 #define simt_or_u32(p, v, order)     simt_rmw_u32(SIMT_SITE, SIMT_OR, (p), 0, (v), (order))
 #define simt_fence()                 simt_host_fence(SIMT_SITE)
 
 #define SIMT_SHARED(T, name, n)      T *const name = (T *)simt_host_shared(SIMT_SITE, #name, sizeof(T) * (n), 16)
-#define simt_shared_add_u32(p, v)    simt_add_u32((p), (v), SIMT_RELAXED)
-#define simt_shared_cas_u32(p, e, d) simt_cas_u32((p), (e), (d), SIMT_RELAXED)
+#define simt_shared_add_u32(p, v)    simt_shared_rmw(SIMT_SITE, SIMT_ADD, (p), 0, (v))
+#define simt_shared_cas_u32(p, e, d) simt_shared_rmw(SIMT_SITE, SIMT_CAS, (p), (e), (d))
 
 #define simt_copy16_async(shared, global)     simt_host_copy16(SIMT_SITE, SIMT_LD, (shared), (global))
 #define simt_copy16_rlx_async(shared, global) simt_host_copy16(SIMT_SITE, SIMT_LDRLX, (shared), (global))

@@ -121,16 +121,6 @@ static void value_wrote(weak *w, simt_machine *m, const lane *l, const void *p, 
     h->seen[l->number % WARP_LANES] = h->newest;
 }
 
-/* Shared memory begins anew with a block. */
-static void weak_block(void *self, simt_machine *m, const block *b)
-{
-    weak *w = (weak *)self;
-    for (size_t i = 0; i < b->shared_used; i += 4) {
-        past *h = (past *)table_at(m, &w->pasts, (uintptr_t)(b->shared + i), false);
-        if (h) h->n = 0;
-    }
-}
-
 /* ---- Store buffers --------------------------------------------------------------------------- */
 
 static bool overlap(const uint8_t *a, uint32_t a_bytes, const uint8_t *b, uint32_t b_bytes)
@@ -276,7 +266,7 @@ static bool weak_load(void *self, simt_machine *m, const memory_access *a, void 
 /* clang-format off */
 const simt_observer simt_weak = {
     .kinds = SIMT_AT_ALL, .state_bytes = sizeof(weak), .wanted = weak_wanted, .on_run = weak_begin,
-    .on_block = weak_block, .on_access = weak_access, .on_load = weak_load, .on_store = weak_store,
+    .on_access = weak_access, .on_load = weak_load, .on_store = weak_store,
     .on_done = weak_done, .on_release = weak_release, .on_ticket = weak_ticket, .close = weak_close
 };
 /* clang-format on */

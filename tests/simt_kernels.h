@@ -296,6 +296,48 @@ SIMT_KERNEL(k_copy_elsewhere, buffers, a) /* an async copy to device memory */
     simt_copy_wait(0);
 }
 
+/* Each accesses shared memory by an instruction of device memory, or the reverse. */
+SIMT_KERNEL(k_atomic_in_shared, buffers, a)
+{
+    SIMT_SHARED(uint32_t, word, 64);
+    simt_st_u32(word + simt_thread(), simt_ld_u32(a.in));
+    simt_sync_block();
+    simt_add_u32(word + 3, 1u, SIMT_RELAXED);
+}
+
+SIMT_KERNEL(k_cas_in_shared, buffers, a)
+{
+    SIMT_SHARED(uint64_t, word, 64);
+    simt_st_u64(word + simt_thread(), simt_ld_u32(a.in));
+    simt_sync_block();
+    simt_cas_u64(word + 3, 0u, 1u, SIMT_ACQ_REL);
+}
+
+SIMT_KERNEL(k_shared_atomic_outside, buffers, a) { simt_shared_add_u32(a.out + 3, 1u); }
+
+SIMT_KERNEL(k_acquire_in_shared, buffers, a)
+{
+    SIMT_SHARED(uint32_t, word, 64);
+    simt_st_u32(word + simt_thread(), simt_ld_u32(a.in));
+    simt_st_u32(a.out + simt_thread(), simt_ldacq_u32(word + simt_thread()));
+}
+
+SIMT_KERNEL(k_relaxed_in_shared, buffers, a)
+{
+    SIMT_SHARED(uint32_t, word, 64);
+    simt_strlx_u32(word + simt_thread(), simt_ld_u32(a.in));
+}
+
+SIMT_KERNEL(k_copy_from_shared, buffers, a)
+{
+    SIMT_SHARED(simt_v4, from, 64);
+    SIMT_SHARED(simt_v4, to, 64);
+    simt_st_v4(from + simt_thread(), simt_ld_v4((const simt_v4 *)(const void *)a.in));
+    simt_copy16_async(to + simt_thread(), from + simt_thread());
+    simt_copy_commit();
+    simt_copy_wait(0);
+}
+
 SIMT_KERNEL(k_copies, buffers, a) /* more of them than the machine keeps */
 {
     SIMT_SHARED(simt_v4, buffer, 64);

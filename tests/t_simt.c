@@ -100,6 +100,12 @@ static const faulty faults[] = {
     { "too large an array", k_no_room, SIMT_RESOURCE, 1 },
     { "copy elsewhere", k_copy_elsewhere, SIMT_BOUNDS, 1 },
     { "too many copies", k_copies, SIMT_RESOURCE, 1 },
+    { "an atomic in shared memory", k_atomic_in_shared, SIMT_SPACE, 1 },
+    { "a compare-and-swap in shared memory", k_cas_in_shared, SIMT_SPACE, 1 },
+    { "a shared atomic in device memory", k_shared_atomic_outside, SIMT_SPACE, 1 },
+    { "an acquire in shared memory", k_acquire_in_shared, SIMT_SPACE, 1 },
+    { "a relaxed store in shared memory", k_relaxed_in_shared, SIMT_SPACE, 1 },
+    { "a copy from shared memory", k_copy_from_shared, SIMT_SPACE, 1 },
     { "misaligned", k_misaligned, SIMT_MISALIGNED, 1 },
     { "copy without wait", k_copy_no_wait, SIMT_IN_FLIGHT, 1 },
     { "copy without barrier", k_copy_no_barrier, SIMT_NO_FAULT, 1 }, /* any of three: see below */

@@ -78,7 +78,7 @@ void simt_raw_told(const void *address, size_t bytes, bool write, const void *pc
 uint64_t cuda_atomic(const char *site, simt_rmw_op op, void *p, uint32_t bytes, uint64_t expected, uint64_t a)
 {
     put_back();
-    uint64_t old = simt_host_rmw(site, op, place_of(p), bytes, expected, a, SIMT_RELAXED);
+    uint64_t old = simt_host_rmw(site, SIMT_GENERIC, op, place_of(p), bytes, expected, a, SIMT_RELAXED);
     bring_in();
     return old;
 }
