@@ -1,20 +1,21 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# matrix.sh [NAME...] - the whole suite in every build that should agree, each configured out of tree in a folder of its own; one
-# row each. `make check-matrix MATRIX='asan-gcc tsan'` chooses. Builds whose tools are missing are skipped, and say so. Where
-# several ran, what they say of the same cases and seeds is compared (HEDDLE_SAME).
+# matrix.sh [NAME...] - runs the test suite in several builds, each configured out of tree in a separate folder. It
+# prints one row per build. `make check-matrix MATRIX='asan-gcc tsan'` chooses builds; the default is all. A build whose
+# tools are missing is skipped, and its row says so. In the end the script compares the results that the builds computed
+# for the same cases and seeds (HEDDLE_SAME): they must be equal.
 #
-#   gcc         as users get it                          clang       the same by another compiler
-#   debug       nothing optimised                        verify      promises and invariants
-#   nothread    no OpenMP at all
-#   asan-gcc    address, undefined, leaks                asan-clang  the same by another compiler
-#   valgrind    programs, memcheck, fewer rounds         tsan        programs, clang, libomp with Archer: races
-#   msan        programs of the core alone, clang, no OpenMP: bytes that nobody wrote. What reads JSON is left out: jansson is not built so, and
-#               what it writes counts as unwritten
-#   cppcheck, clang-tidy, fanalyzer, shellcheck          nothing is built: tests/analyse.sh
+#   gcc         the default build                        clang       the same with another compiler
+#   debug       no optimisation                          verify      --enable-verify: checks promises and invariants
+#   nothread    without OpenMP
+#   asan-gcc    address, undefined, leaks                asan-clang  the same with another compiler
+#   valgrind    test programs, memcheck, fewer rounds    tsan        test programs, clang, libomp with Archer: races
+#   msan        test programs of the core, clang, no OpenMP: uninitialised memory. Tests that read JSON are left out:
+#               jansson is not instrumented, so the sanitizer takes what it writes for uninitialised
+#   cppcheck, clang-tidy, fanalyzer, shellcheck          static analysis without a build: tests/analyse.sh
 #
-# MATRIX_KEEP=1 keeps the folders; MATRIX_JOBS (default: the processors) is make's -j.
+# MATRIX_KEEP=1 keeps the folders. MATRIX_JOBS is make's -j; the default is the number of processors.
 set -u
 unset MAKEFLAGS MAKELEVEL MFLAGS TESTS
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -31,7 +32,7 @@ core=$(printf 'tests/%s ' t_accept t_accum t_alloc t_api t_backend t_calls t_cas
 programs="TESTS=\$(check_PROGRAMS)"
 memcheck="valgrind -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite --show-leak-kinds=definite"
 
-# Each build: the compiler, configure's words, what make check gets, and what has to be there for it.
+# setting NAME: sets the compiler, the options of configure, the arguments of make check, and the required program.
 setting() {
   cc=$gcc configure=() check=() environment=() want=$gcc
   case $1 in
@@ -108,7 +109,7 @@ for name; do
   fi
 done
 
-# Not every build runs every test.
+# Compares the files of HEDDLE_SAME. A file counts in the builds that ran its test.
 for said in $(find "$work"/*/same -type f -size +0 -printf "%f\n" 2>/dev/null | sort -u); do
   mapfile -t same < <(find "$work"/*/same -name "$said" -size +0 | sort)
   differ=0

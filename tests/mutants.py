@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# mutants.py - small changes of the core, made by rule and not by knowledge: which there are, and in which order they are drawn. mutate.py tries them.
+# mutants.py - the mutants that mutate.py tries: small changes of the sources below, found by the patterns of EXCHANGES.
+# candidates() lists the mutants of a file, drawn() puts them in the order in which they are tried.
 import random
 import re
 
@@ -23,13 +24,13 @@ CORES = {"core": CORE, "hive": HIVE}
 
 
 def mask(text):
-    """The text with comments, strings, characters and directives as blanks: places in it are places in the text."""
+    """The text with comments, strings, characters and directives replaced by blanks. Offsets stay the same."""
     blank = lambda m: re.sub(r"[^\n]", " ", m.group())
     text = re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', blank, text, flags=re.S)
     return re.sub(r"^[ \t]*#(?:\\\n|[^\n])*", blank, text, flags=re.M)
 
 
-EXCHANGES = [  # (kind, what is looked for, what it becomes)
+EXCHANGES = [  # (kind, pattern, replacement; None: see candidates())
     ("comparison", r"(?<![<\->=!])<(?![<=])(?= )", "<="), ("comparison", r"<=", "<"), ("comparison", r"(?<= )(?<![->])>(?![>=])", ">="), ("comparison", r"(?<![>])>=", ">"),
     ("comparison", r"==", "!="), ("comparison", r"!=", "=="),
     ("connective", r"&&", "||"), ("connective", r"\|\|", "&&"),
@@ -48,7 +49,7 @@ EXCHANGES = [  # (kind, what is looked for, what it becomes)
 
 
 def closing(text, at):
-    """Where the parenthesis that opens at `at` closes."""
+    """The offset of the parenthesis that closes the one at `at`; -1: none."""
     depth = 0
     for i in range(at, len(text)):
         depth += {"(": 1, ")": -1}.get(text[i], 0)
@@ -58,9 +59,9 @@ def closing(text, at):
 
 
 def candidates(path, text):
-    """All mutants of a file: (kind, from, to, replacement)."""
+    """All mutants of a file: (kind, first offset, end offset, replacement)."""
     seen, found, code = set(), [], mask(text)
-    body = code.find("{")  # what comes before is inclusions and enumerations
+    body = code.find("{")  # before it: includes and enumerations
     for kind, pattern, to in EXCHANGES:
         for m in re.finditer(pattern, code, flags=re.M):
             a, b = m.span()
@@ -96,7 +97,7 @@ def shown(text):
 
 
 def drawn(text, path, seed):
-    """All mutants of a file in a drawn order in which kinds take turns."""
+    """All mutants of a file, in a random order in which the kinds alternate."""
     rng = random.Random(f"{seed} {path}")
     by_kind = {}
     for c in candidates(path, text):
@@ -104,13 +105,13 @@ def drawn(text, path, seed):
     order = []
     for kind in sorted(by_kind):
         rng.shuffle(by_kind[kind])
-        n = len(by_kind[kind]) ** 0.5  # rare kinds come sooner than their share
+        n = len(by_kind[kind]) ** 0.5  # a rare kind comes sooner than its share
         order += [((i + rng.random()) / n, c) for i, c in enumerate(by_kind[kind])]
     return [c for _, c in sorted(order)]
 
 
 def quotas(texts, count):
-    """How many of each file, by its lines of code: none of what has fewer than 4."""
+    """The number of mutants for each file, in proportion to its lines of code; none for a file of fewer than 4."""
     lines = {p: sum(1 for l in mask(t).split("\n") if l.strip(" \t{};")) for p, t in texts.items()}
     lines = {p: n for p, n in lines.items() if n >= 4}
     total, exact = sum(lines.values()), {}
@@ -124,7 +125,7 @@ def quotas(texts, count):
 
 
 def taken(order, text, row):
-    """The mutant of a file that a row of the table is about: what changes the same to the same, at its line or, when lines moved since, the nearest
-    one. None: that text is gone."""
+    """The mutant of a row of the table: the same change at the same line or, if lines have moved, at the nearest line.
+    None: the file no longer has this text."""
     same = [c for c in order if c[0] == row["kind"] and shown(text[c[1]:c[2]]) == row["was"] and shown(c[3]) == row["became"]]
     return min(same, key=lambda c: abs(line_of(text, c) - int(row["line"])), default=None)

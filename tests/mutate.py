@@ -1,19 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# mutate.py - does the suite notice? Changes the core in one small place (mutants.py says which), builds it beside the tree, and runs fast tests until
-# one fails. What no test notices is listed with its place.
+# mutate.py - mutation testing: makes one small change in the core (mutants.py lists the changes), builds a copy of the
+# tree with it, and runs fast tests until one fails. The table lists each mutant, its place, and the test that failed.
 #
 #     tests/mutate.py SCRATCH --table lab/mutation.tsv [--count 200] [--seed 1] [--jobs N] [--minutes M]
 #     tests/mutate.py SCRATCH --table lab/mutation_hive.tsv --of hive --count 60
 #
-# SCRATCH/1 to SCRATCH/N get a copy of the tree and a build of it each; they are used again. The same seed chooses the same mutants of the same text,
-# whatever the number of jobs: shared out over the files by their length, and in such an order that a run that ends early has tried all files evenly.
-# Mutants that do not compile make way for the next of their file. One whose objects are, byte by byte, those of the sound text is no mutant ("same
-# code"). Rows that the table has already count, are not run again, and keep what somebody wrote in their last column.
+# Each job has a copy of the tree and a build of it, SCRATCH/1 to SCRATCH/N. Later runs use them again.
 #
-# A failure counts when the sound program passes right after it, on the machine as busy as it is then; that a test hangs, when the sound program takes
-# less than a third of the time that the mutant was given. Else both are run once more, with more time.
+# - The seed determines the mutants of a given source, for any number of jobs. A file's share is proportional to its
+#   length. The order is such that a run that ends early has tried all files evenly.
+# - A mutant that does not compile is replaced by the next one of its file. A mutant with the same object code as the
+#   original is listed as "same code".
+# - Rows that the table already has count as tried and are not run again. Their last column, a note, is kept.
+# - A failure counts only if the original program passes right after it, under the same load. A timeout counts only if
+#   the original program needs less than a third of the time limit. Otherwise both run again with a longer limit.
 import argparse
 import concurrent.futures
 import hashlib
@@ -30,14 +32,14 @@ import mutants  # noqa: E402
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CORES = len(os.sched_getaffinity(0))
 
-# The order in which tests are tried, fast ones first, and their environment. A kernel's mutant goes to those of kernels only, a lock's to those
-# of locks first.
+# The tests in the order in which they are tried, fast ones first, and their environment. A mutant of a kernel is tried
+# with the tests of kernels only, a mutant of a lock with those of locks first.
 SHORT, LONG = {"HEDDLE_TEST_SCALE": "1/16"}, {"HEDDLE_TEST_SCALE": "1/2"}
 OF_REFERENCE = ["t_accept", "t_small", "t_api", "t_walk", "t_grow", "t_tiers", "t_oracle", "t_hash", "t_accum", "t_specs", "t_policies", "t_misuse",
                 "t_snapshot", "t_reshape", "t_damage", "t_random", "t_locks", "t_lock_word", "t_lock_streams", "t_alloc"]
 OF_KERNELS = ["t_kernels", "t_calls", "t_tiers", "t_agree", "t_backend", "t_random", "t_replay"]
 STRONGER = ["t_agree", "t_random"]
-# Hive's files are asked of those that know it.
+# The tests for the files of Hive.
 OF_HIVE = ["t_hive", "t_hive_resize", "t_dictionary", "t_growing", "t_hive_table"]
 OF_HIVE_KERNELS = ["t_hive_growth", "t_hive_agree", "t_growing", "t_random"]
 OF_HIVE_BACKENDS = ["t_alloc", "t_device_faults"]
@@ -53,17 +55,17 @@ def tests_for(path, thorough):
     return [(t, SHORT) for t in first + [t for t in of_file if t not in first]] + [(t, LONG) for t in STRONGER if thorough]
 
 
-# ---- Building and running --------------------------------------------------------------------------------------------------------------------
+# ---- Building and running --------------------------------------------------------------------------------------------
 
 HUNG = object()
 
 
 class Unsound(Exception):
-    """The text as it is does not build, or fails a test."""
+    """The original does not build, or fails a test."""
 
 
 def sources():
-    """The tree's files: what is under version control, or all of a release."""
+    """The files of the tree: those under version control; in a release, all."""
     try:
         listed = subprocess.check_output(["git", "ls-files", "-z"], cwd=HERE, stderr=subprocess.DEVNULL).decode().split("\0")
     except (OSError, subprocess.CalledProcessError):
@@ -72,7 +74,7 @@ def sources():
 
 
 class Bench:
-    """A copy of the tree, its build, and the sound test programs of it."""
+    """A copy of the tree, its build, and the test programs of the original."""
 
     def __init__(self, folder, a):
         self.folder, self.cflags, self.jobs, self.usual, self.files = folder, a.cflags, a.jobs, {}, mutants.CORES[a.of]
@@ -84,7 +86,7 @@ class Bench:
             self.env["HEDDLE_DATA"] = a.data
 
     def call(self, command, where, seconds=3600, env=None):
-        """(the exit code, or HUNG; what it printed)"""
+        """(the exit code or HUNG; the output)"""
         p = subprocess.Popen(command, cwd=where, env=env or self.env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
         try:
             out = p.communicate(timeout=seconds)[0].decode(errors="replace")
@@ -102,31 +104,31 @@ class Bench:
             raise Unsound(out)
 
     def copy_tree(self):
-        """What differs from the tree: also what a run that was stopped left changed."""
+        """Copies the files that differ from the tree, including those that an interrupted run left mutated."""
         for f in sources():
             to = os.path.join(self.src, f)
             with open(os.path.join(HERE, f), "rb") as new:
                 text = new.read()
             if not os.path.exists(to):
                 os.makedirs(os.path.dirname(to), exist_ok=True)
-                shutil.copy2(os.path.join(HERE, f), to)  # a release's configure stays younger than what it is made of
+                shutil.copy2(os.path.join(HERE, f), to)  # keeps times: a release's configure must stay newer than its sources
             elif open(to, "rb").read() != text:
                 with open(to, "wb") as old:
                     old.write(text)
 
     def configure(self):
-        """Without a path of this folder in what is built, so that it can be copied."""
+        """Configures with relative paths, so that the build can be copied."""
         os.makedirs(self.build, exist_ok=True)
         if os.path.exists(os.path.join(self.build, "Makefile")):
             return
-        with open(os.path.join(self.build, "before.h"), "w") as f:  # kernels that are not inlined are compiled in a fifth of the time
+        with open(os.path.join(self.build, "before.h"), "w") as f:  # without forced inlining kernels compile five times as fast
             f.write("#define SIMT_FN static inline __attribute__((unused))\n")
         if not os.path.exists(os.path.join(self.src, "configure")):
             self.must(["autoreconf", "-fi"], self.src)
         self.must(["../src/configure", "-q", "--with-cuda=no", "--disable-shared", f"CFLAGS={self.cflags} -include before.h"], self.build)
 
     def prepare(self, thorough):
-        """Builds the sound text and measures how long its tests take."""
+        """Builds the original and measures how long its tests take."""
         tests = {(name, env["HEDDLE_TEST_SCALE"]): env for path in self.files for name, env in tests_for(path, thorough)}
         self.copy_tree()
         self.configure()
@@ -142,7 +144,7 @@ class Bench:
                 self.usual[key] = seconds
 
     def like(self, first):
-        """The same build once more."""
+        """Copies the build of `first`."""
         shutil.rmtree(self.folder, ignore_errors=True)
         shutil.copytree(first.folder, self.folder, symlinks=True)
         self.sound_objects, self.usual = first.sound_objects, dict(first.usual)
@@ -157,13 +159,13 @@ class Bench:
         return h.hexdigest()
 
     def run(self, folder, name, env, limit):
-        """(None, or how it failed; its seconds; what it printed)"""
+        """(None or the kind of failure; the seconds; the output)"""
         began = time.time()
         code, out = self.call([os.path.join(folder, name)], self.build, limit, dict(self.env, **env))
         return None if code in (0, 77) else "hangs" if code is HUNG else "crashes" if code < 0 else "fails", time.time() - began, out
 
     def test(self, name, env):
-        """None, or how the program fails that was built of the changed text."""
+        """How the test fails with the mutant; None: it passes."""
         key = name, env["HEDDLE_TEST_SCALE"]
         for _ in range(5):
             limit = 10 + 6 * self.usual[key]
@@ -177,7 +179,7 @@ class Bench:
         return None
 
     def fate(self, path, text, c, thorough):
-        """(fate, by) of the mutant; None when it does not compile."""
+        """(fate, test) of the mutant; None if it does not compile."""
         where, (_, at, to, new) = os.path.join(self.src, path), c
         try:
             write(where, text[:at] + new + text[to:])
@@ -201,7 +203,7 @@ def write(path, text):
         f.write(text)
 
 
-# ---- The table -------------------------------------------------------------------------------------------------------------------------------
+# ---- The table -------------------------------------------------------------------------------------------------------
 
 COLUMNS = ["file", "line", "kind", "was", "became", "fate", "by", "seconds", "commit", "note"]
 
@@ -214,7 +216,7 @@ def read_table(path):
 
 
 def write_table(path, rows, a):
-    """All rows, and above them what they come to."""
+    """Writes all rows, and a summary above them."""
     n = {fate: sum(1 for r in rows if r["fate"] == fate) for fate in ("killed", "survived", "same code", "equivalent")}
     real = n["killed"] + n["survived"]
     with open(path + ".part", "w") as f:
@@ -235,10 +237,10 @@ def commit():
         return "unknown"
 
 
-# ---- What is to be tried, and by whom ----------------------------------------------------------------------------------------------------------
+# ---- The mutants to try, and the jobs --------------------------------------------------------------------------------
 
 class Plan:
-    """What the table has, what is missing in it, and who tries what."""
+    """The rows of the table, the mutants that are still to be tried, and the next mutant for a job."""
 
     def __init__(self, a):
         self.a, self.lock, self.start = a, threading.Lock(), time.time()
@@ -273,7 +275,7 @@ class Plan:
             return self.order[f].pop(0) if self.order[f] else None
 
     def next(self):
-        """(file, mutant, its row), the mutant and its row None for the next of the file; None: there is nothing left to do."""
+        """(file, mutant, row): a mutant to try again. (file, None, None): try the next mutant of the file. None: done."""
         with self.lock:
             if time.time() - self.start > self.a.minutes * 60:
                 return None
@@ -292,7 +294,7 @@ class Plan:
             print(f"{f}:{new['line']}\t{c[0]}\t{new['was']} -> {new['became']}\t{fate[0]}\t{fate[1]}\t{new['seconds']} s", flush=True)
 
     def save(self):
-        """In the order of the turns, whoever was ready first."""
+        """Writes the rows in the order of the turns, not in the order in which the jobs finished."""
         of_file = {f: iter([row for _, row in sorted(rows.items())]) for f, rows in self.fresh.items()}
         fresh = [next(of_file[f], None) for f in self.turns]
         write_table(self.a.table, self.known + [row for row in fresh if row], self.a)
