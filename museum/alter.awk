@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# alter.awk - puts the museum's bugs into copies of the sources that they live in.
+# alter.awk - puts the museum's bugs into copies of the sources.
 #
 #     awk -v top=SOURCE -v to=FOLDER -v files=FILES -f alter.awk BUGS
 #
-# BUGS (*.bug) are read in their order; FILES are the sources that the museum compiles. Each of them, and each header that a bug is in, gets a
-# copy below FOLDER in which all bugs are at once, each behind its own number:
+# BUGS (*.bug) are read in order; FILES are the sources that the museum compiles. Each of these, and each header that a
+# bug changes, gets a copy below FOLDER with all bugs in it, each with a number that switches it on:
 #
 #     in gpu/hkv/decide.h
 #     <<<
@@ -14,9 +14,10 @@
 #             simt_strlx_u8(v->digest + o->entry, BUG ? o->digest : HKV_NO_DIGEST);
 #     >>>
 #
-# The text above === must be in the file exactly once, and is replaced by the one below, in which BUG is museum_is(NUMBER). A
-# copy keeps the lines of its original, so that places in messages are those of the real text. A bug whose text is there no more, or twice, leaves
-# the copy as it was, and is told of in the table (FOLDER/bugs.inc): then the museum says so, and not the compiler.
+# The text above === must be in the file exactly once. It is replaced by the text below, in which BUG is
+# museum_is(NUMBER). A copy keeps the line numbers of its original, so messages name the places of the original. If the
+# text of a bug is no longer in the file, or is there twice, the copy does not change, and the table (FOLDER/bugs.inc)
+# marks the bug as lost: then the museum reports it, not the compiler.
 
 function fail(what) {
     print "museum: " FILENAME ":" FNR ": " what >"/dev/stderr"

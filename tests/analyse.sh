@@ -1,24 +1,25 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# analyse.sh NAME - one of the analysers that read the sources without running them; its reports on stdout, and at the end "N files, N
-# reports". Exit code 0 when there are none, 1 when there are, 77 when the tool is missing. No report is suppressed; what an analyser is
-# not given, and why, stands here.
+# analyse.sh NAME - runs one static analyser. It prints the reports and then "N files, N reports". Exit code 0: no
+# report; 1: there are reports; 77: the tool is missing. No report is suppressed. This file says which sources and
+# checks are left out, and why.
 #
-#   cppcheck     everything but gpu/hkv/host.c and the CUDA sources: kernel text fills structs field by field, and which fields of
-#                a lane's item mean something hangs on others, which cppcheck takes for uninitialised (simt/ checks that by running)
-#   clang-tidy   the same sources; bugprone-*, clang-analyzer-* and misc-redundant-expression, without the checks named below
-#   fanalyzer    gcc -fanalyzer over the same
-#   and, by shellcheck, every script: warnings and errors
+#   cppcheck     the C sources of the library, the judge and the workloads, but gpu/hkv/host.c: kernel code sets the
+#                fields of a struct one by one, and which fields of an item are valid depends on others; cppcheck
+#                reports these as uninitialised (simt/ checks them at run time)
+#   clang-tidy   the same sources; bugprone-*, clang-analyzer-* and misc-redundant-expression, without the checks below
+#   fanalyzer    gcc -fanalyzer on the same sources
+#   shellcheck   all scripts; warnings and errors
 set -u
 cd "$(dirname "$(readlink -f "$0")")/.." || exit 2
 name=${1:-}
 sources() { printf '%s\n' base/*.c lib/*.c ref/*.c ref/*/*.c gpu/*/*.c concurrency/*.c simt/*.c judge/*.c judge/*/*.c workload/*.c | grep -v '^gpu/hkv/host\.c$'; }
 flags=(-std=c11 -D_GNU_SOURCE -I. -Iinclude)
 
-# Style, and what C cannot do otherwise: parameters that could be swapped; reserved names (__tsan_*); chained comparisons of enums;
-# snprintf and memcpy, for which glibc has no _s; switches whose branches are alike on purpose; products that fit; the few bytes that a
-# struct's members take when they stand in the order in which they are read, not by size.
+# Checks of style, and checks that C code cannot satisfy: parameters that could be swapped; reserved names (__tsan_*);
+# chained comparisons of enums; snprintf and memcpy, for which glibc has no _s variant; switches with equal branches on
+# purpose; products that fit; padding in structs whose members are in reading order.
 checks='-*,bugprone-*,clang-analyzer-*,misc-redundant-expression'
 for not in bugprone-easily-swappable-parameters bugprone-reserved-identifier bugprone-branch-clone bugprone-macro-parentheses \
   bugprone-implicit-widening-of-multiplication-result bugprone-narrowing-conversions bugprone-assignment-in-if-condition clang-analyzer-optin.performance.Padding \
@@ -29,7 +30,7 @@ done
 reports() {
   case $name in
   cppcheck)
-    # The machine this is for; without it cppcheck tries all others, too.
+    # The target machine; without it cppcheck tries all others, too.
     sources | xargs cppcheck -q --std=c11 --enable=warning,portability "${flags[@]:1}" \
       -D__x86_64__=1 -D__BYTE_ORDER__=1234 -D__ORDER_LITTLE_ENDIAN__=1234 --template='{file}:{line}: {severity}: {message} [{id}]' 2>&1 |
       grep -E '^[^ ]+:[0-9]+: (error|warning|portability|performance):'

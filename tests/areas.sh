@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# areas.sh FOLDER - the table by areas, from the logs that the suite left in FOLDER (build/tests) and from areas.txt: how much of what
-# was tried, how much is promised, how long it took, how many cases of its tests failed. Where less was tried than is promised, the row
-# says why: as areas.txt has it, or that tests were left out, or nothing known. Areas
-# whose tests were not chosen are left out.
+# areas.sh FOLDER - prints the table of areas, from the logs of the suite in FOLDER (build/tests) and from areas.txt.
+# For each area: how much was tried, how much is promised, the seconds, and the number of failed cases of its tests. If
+# less was tried than is promised, the row gives the reason: the one in areas.txt, or the tests that were left out, or
+# that no reason is known. Areas whose tests were not chosen have no row.
 set -u
 LC_ALL=C.UTF-8
 folder=$1

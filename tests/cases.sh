@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# cases.sh - how the shell tests count and speak (TAP). Sourced first; `finish` comes last.
+# cases.sh - functions with which the shell tests count and report (TAP). A test sources it first, and ends with
+# `finish`.
 #
 #   pass NAME              skip NAME WHY
 #   fail NAME [WHAT]       shows WHAT, then the start of the file $words when that is set
 #   none NAME              passes when its input is empty, else shows it
 #   try NAME COMMAND...    passes when the command succeeds, else shows what it said
-#   guard COMMAND...       runs the command; one that hangs is killed, long after any sound one has ended
+#   guard COMMAND...       runs the command, and kills it after a generous limit
 #   signalled NAME CODE SIGNAL WHEN COMMAND...
 #                          passes when the command, which gets SIGNAL once WHEN holds, ends with CODE; what it printed is
 #                          in $work/out. WHEN: caught, asleep, parent, or a function of the test's own, of PID and SIGNAL
-#   wait_until COMMAND...  waits until the command succeeds; false when that takes longer than any sound one
-#   tried AREA COUNT WHAT  so much was tried of an area of tests/areas.txt, since the last such line
+#   wait_until COMMAND...  repeats the command until it succeeds; false after a generous limit
+#   tried AREA COUNT WHAT  reports the work since the last such line, for an area of tests/areas.txt
 #
-# $work is a folder of the test's own that goes away.
+# $work is a temporary folder of the test.
 # shellcheck shell=bash
 set -u
 shopt -s lastpipe # `... | none NAME` counts here, not in a shell of its own

@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# coverage.sh FOLDER - what of the core has run in a build with --enable-coverage: lines and branches of each of its rooms, then by file every line
-# that has not run and every line with a branch that was not taken. Exit code 1 below 100% of lines or 98% of branches. Needs gcovr. A line that cannot
-# run says so, and why, beside itself: GCOVR_EXCL_LINE; one whose branch cannot be taken: GCOVR_EXCL_BR_LINE.
+# coverage.sh FOLDER - the coverage of the core in a build with --enable-coverage: lines and branches of each folder,
+# then for each file the lines that did not run and the lines with a branch that was not taken. Exit code 1 below 100%
+# of lines or 98% of branches. Needs gcovr. The comment GCOVR_EXCL_LINE marks a line that cannot run, GCOVR_EXCL_BR_LINE
+# a line with a branch that cannot be taken; each gives the reason.
 set -u
 build=$(cd "$1" && pwd) || exit 2
 cd "$(dirname "$(readlink -f "$0")")/.." || exit 2
 command -v gcovr >/dev/null || { echo "coverage.sh: gcovr is missing (Debian: gcovr)" >&2; exit 77; }
 core='(base|lib|ref|simt|concurrency|judge|hashes|policies|predicates|gpu/hkv|gpu/hive)'
-# The core's own objects: not the museum's copies of them, nor what a test compiles of its headers once more. simt/raw_hooks.c is in no library: it
-# stands in for a sanitizer's.
+# Only the objects of the core: not the museum's copies, and not headers of the core that a test compiles again.
+# simt/raw_hooks.c is in no library: it replaces the runtime of a sanitizer.
 mapfile -t rooms < <(cd "$build" && find base lib ref gpu simt concurrency judge -maxdepth 0 -printf "$build/%p\n")
 gcovr -r . --object-directory "$build" --filter "$core/" --exclude 'simt/raw_hooks.c' --exclude-unreachable-branches \
   --csv "$build/coverage.csv" --json "$build/coverage.json" "${rooms[@]}" || exit 2

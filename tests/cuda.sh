@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# cuda.sh - the programs that agree with the reference, with their tables on a real device, for a machine that has a GPU and nothing else.
+# cuda.sh - runs the tests with tables in GPU memory on a machine that has a GPU, but no compiler and no libraries.
 #
-#   cuda.sh pack BUILD FOLDER   from a build with CUDA: programs, the libraries that they need, this script
-#   cuda.sh run FOLDER OUT      there: each program, OUT/NAME.log, and a table; 0: all passed or were skipped, 77: all skipped
-#
-# SECONDS_MOST limits each program (80), SECONDS_ALL all of them (220). pack takes the trace along that some replay, when HEDDLE_DATA has it.
+#   cuda.sh pack BUILD FOLDER   here, from a build with CUDA: the programs, their libraries, this script
+#   cuda.sh run FOLDER OUT      there: each program; OUT/NAME.log, and a table. 0: passed or skipped; 77: all skipped
+# SECONDS_MOST is the limit of each program (80), SECONDS_ALL of all programs (220). pack includes the trace that some
+# programs replay, if HEDDLE_DATA has it.
 set -u
 
 # program and HEDDLE_TEST_SCALE
 programs='t_backend:1 t_graph:1 t_hashes:1/4 t_kernels:1/4 t_random:1/16 t_api:1 t_misuse:1/16 t_walk:1 t_lru:1 t_policies:1/4 t_grow:1/4 t_snapshot:1/8 t_device:1/4 t_soak:1 t_tiers:1/2 streams:1'
-longer='t_device_faults' # packed, and run by who has the time
+longer='t_device_faults' # packed, but not run: it takes long
 
 pack() {
   local build=$1 folder=$2 p

@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# papers.sh - what the tests of papers/ have in common. Sourced after cases.sh, by tests that say which paper: the folder's name in $paper.
+# papers.sh - functions for the tests of papers/. A test sources it after cases.sh, with the paper's folder in $paper.
 #
-#   judge ARGUMENT...            the paper's judge.py, by a python that can draw where there is one
-#   judged OTHER                 judges the kept results into $work/as_kept, and with those of the folder OTHER in front into $work/changed
-#   expect CLAIM KEPT CHANGED    says so when the claim became something else there
-#   page_holds OTHER             the page is what the kept results say, is told when it is not, and is drawn the same again
+#   judge ARGUMENT...            runs the paper's judge.py, with a python that has matplotlib if there is one
+#   judged OTHER                 judges the kept results into $work/as_kept, and again, with the results of folder OTHER
+#                                preferred to the kept ones, into $work/changed
+#   expect CLAIM KEPT CHANGED    reports a claim whose verdicts are not KEPT and CHANGED
+#   page_holds OTHER             the page agrees with the kept results; a page that does not is detected; plots are
+#                                reproducible
 # shellcheck shell=bash
-# shellcheck disable=SC2034,SC2154 # what is said here to the tests, and by cases.sh
+# shellcheck disable=SC2034,SC2154 # variables for the tests, and of cases.sh
 : "${paper:?}"
 folder=$top_srcdir/papers/$paper
 judge() { PYTHONDONTWRITEBYTECODE=1 "$top_srcdir/papers/judge.sh" "$paper" "$@"; }
 judged() { judge --out "$work/as_kept" >"$work/words" 2>&1 && judge --results "$1" --out "$work/changed" >>"$work/words" 2>&1 || words=$work/words; }
 
-# verdict FOLDER CLAIM: what became of it there.
+# verdict FOLDER CLAIM: its verdict in the folder.
 verdict() { awk -F'\t' -v claim="$2" '$3 == claim { print $6 }' "$1/verdicts.tsv"; }
 expect() {
   [ "$(verdict "$work/as_kept" "$1")" = "$2" ] || echo "$1: as kept: $(verdict "$work/as_kept" "$1")"

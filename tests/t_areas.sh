@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# t_areas.sh - the table that ./check closes on says what the tests said: counts and times added up by area, failures of their tests, what
-# is short of its promise and why; and tests and areas.txt know each other.
+# t_areas.sh - the table of areas that ./check prints agrees with the logs of the tests: sums of counts and times by
+# area, failures, shortfalls and their reasons. And tests and areas.txt name each other.
 # shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
 cd "$top_srcdir" || exit 1

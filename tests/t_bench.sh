@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# t_bench.sh - heddle bench times what it says: every case of every suite parses, runs, and passes its checks on a small table; the JSON
-# has what Google Benchmark's compare.py reads; medians are positive and between least and most; mistakes have their exit codes.
+# t_bench.sh - tests of heddle bench: every case of every suite parses, runs, and passes its checks on a small table;
+# the JSON has the fields that Google Benchmark's compare.py reads; medians are positive and between minimum and
+# maximum; usage errors have their exit codes.
 # shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
 cd "$work" || exit 1
@@ -9,7 +10,7 @@ words=$work/err
 bench() { guard "$HEDDLE" bench "$@" 2>err </dev/null; }
 quick="--repeat 3 --min-time 0.001"
 
-# ---- Suites ------------------------------------------------------------------------------------------------------------------
+# ---- Suites ----------------------------------------------------------------------------------------------------------
 
 bench --list --csv >list
 lines=$(grep -hvE '^(#|$)' "${top_srcdir:?}"/bench/cases/*.txt | wc -l)
@@ -24,7 +25,8 @@ for op in $("$HEDDLE" list operations --csv | awk -F, 'NR > 1 { print $2 }'); do
 done
 if [ -z "$missing" ]; then pass 'ops has every operation, single and dual'; else fail 'ops has every operation, single and dual' "not:$missing"; fi
 
-# The suites on a small table: a file of the same cases with a capacity of 4 Ki. The traces of sim are the next section's.
+# The suites on a small table: a file of the same cases with a capacity of 4 Ki. The traces of sim are the next
+# section's.
 sed -E 's/capacity=[0-9]+[KM]i/capacity=4Ki/; s/batch=65536/batch=512/' "$top_srcdir"/bench/cases/{ops,capacity,threads}.txt >small.txt
 bench small.txt --repeat 1 --min-time 0 --json -o small.tsv >small.json
 code=$?
@@ -41,7 +43,7 @@ if awk -F'\t' '/^#/ || /^name/ || /^clear/ || /^erase/ { next } $10 < 0.99 { pri
 else fail 'full tables are full' "$(head -n 3 odd)"
 fi
 
-# ---- Replays -----------------------------------------------------------------------------------------------------------------
+# ---- Replays ---------------------------------------------------------------------------------------------------------
 
 "$HEDDLE" gen zipf:0.9,3000 --requests 20k -o made.oracleGeneral.zst >out 2>err
 for file in made.oracleGeneral made.oracleGeneral.zst; do # the plain one is unpacked from the other
@@ -61,7 +63,7 @@ if [ -r "${HEDDLE_DATA:-}/cloudPhysicsIO.oracleGeneral.zst" ]; then
 else skip 'sim with its trace' 'cloudPhysicsIO.oracleGeneral.zst is not in HEDDLE_DATA'
 fi
 
-# ---- What does not check out is not timed --------------------------------------------------------------------------------------
+# ---- What does not check out is not timed ----------------------------------------------------------------------------
 
 # 512 keys cannot be pinned in 16 places: the outcomes are not what a hit must have
 bench 'name=short hkv.lock_keys.ref capacity=4Ki batch=512 pins=16 threads=1' 'name=long hkv.find.ref capacity=4Ki threads=1' $quick --csv >out
@@ -70,7 +72,7 @@ if [ $code = 1 ] && grep -q 'short is wrong.*refused' err && grep -q '^long,' ou
 else fail 'outcomes that cannot be: exit 1, no time' "exit $code: $(cat out)"
 fi
 
-# ---- JSON --------------------------------------------------------------------------------------------------------------------
+# ---- JSON ------------------------------------------------------------------------------------------------------------
 
 bench 'name=a hkv.find.ref capacity=4Ki batch=512' 'name=b probe=miss hkv.find.ref capacity=4Ki batch=512' $quick --json -o file.json >out
 code=$?
@@ -100,7 +102,7 @@ then pass 'JSON as compare.py reads it'
 else fail 'JSON as compare.py reads it' "$(tail -n 1 err)"
 fi
 
-# ---- Points ------------------------------------------------------------------------------------------------------------------
+# ---- Points ----------------------------------------------------------------------------------------------------------
 
 small="capacity=4Ki batch=64 dim=2,3 load=0.5,1 calls=3 --repeat 2"
 bench --backend ref $small -o points.tsv -o points.json >out
@@ -149,7 +151,7 @@ code=$?
 if [ $code = 0 ] && [ "$(sed '1d;/^$/,$d' out | awk '{ print NF, $NF }' | sort -u | tr '\n' ' ')" = '26 hash 26 mix64 ' ]; then pass 'a point, a line'
 else fail 'a point, a line' "exit $code, $(sed -n 3p out)"; fi
 
-# Every parameter is a word; what has no column of its own is in the last one. Former names of kernels are names.
+# Every parameter can be given as a word; parameters without a column are in the last one. Former names of kernels work.
 bench --backend ref find dim=2 load=0.5 capacity=1Ki batch=32 calls=1 hits=1 dual=0 policy=lru,lfu pins=0 --repeat 1 --csv >out
 code=$?
 if [ $code = 0 ] && [ "$(cut -d, -f29 out | tr '\n' ';')" = 'set;pins=0;policy=lfu pins=0;' ]; then pass 'points by parameters'
@@ -166,7 +168,7 @@ code=$?
 if [ $code = 0 ] && ! [ -s err ] && [ "$(grep -c ',words,.*,hive,32,queue,0,4,mix64$' out)" = 6 ] && [ "$(grep -c ',masks,.*,hive,32,queue,0,4,mix64$' out)" = 6 ]; then pass 'points of another design'
 else fail 'points of another design' "exit $code, $(head -n 1 err)"; fi
 
-# In bulk a table has room for just so many keys; every row of its goals, but for what differs in its calls alone.
+# In bulk mode the capacity is just enough for the keys. Every row of the goals, except those that differ in calls only.
 bench --backend ref design=hive bulk=1000 slots=8,16 hashes=2,3 load=0.8,0.9 --repeat 1 -o bulk.tsv >out
 code=$?
 if [ $code = 0 ] && ! [ -s err ] && awk -F'\t' '/^#/ || /^operation/ { next } { n++; room = $8 * $5 - $7; if (!($11 > 0 && $16 > 0 && $26 == 0 && room >= 0 && room < 16)) { print; bad = 1 } if ($25 == "bulk" && $3 ~ /[23]/) bulk++ }
@@ -195,7 +197,8 @@ bench --backend ref locks capacity=1Ki batch=32 batches=1 --repeat 1 --csv -o lo
 if [ "$(tr '\t' ',' <locks.tsv)" = "$(cat out)" ]; then pass 'locks in a TSV'; else fail 'locks in a TSV' "$(head -n 2 locks.tsv)"; fi
 bench --backend ref growth capacity=4Ki to=16Ki batch=500,2000 split=0,32 --repeat 1 --csv -o growth.csv >out
 code=$?
-# what, arrays, batch, from, to, items, resizes: two ways of each batch beside what is steady, two splits and their merging
+# Columns: what, arrays, batch, from, to, items, resizes. Two ways to grow per batch size beside the steady table, and
+# two sizes of splits with their merges.
 if [ $code = 0 ] && cmp -s out growth.csv && [ "$(sed 1d growth.csv | cut -d, -f1 | sort | uniq -c | tr -s ' \n' ' ')" = ' 2 doubling 2 grow 2 growing 4 run_growing 2 shrink 4 steady ' ] &&
   awk -F, 'NR == 1 { next } !($9 > 0) || ($1 ~ /ing$/) != ($11 > 0) || ($1 == "steady") != ($7 == 0) || ($1 == "growing" && !($5 > $4)) { print; bad = 1 } END { exit bad }' growth.csv; then pass 'a table that grows, beside one that has the room'
 else fail 'a table that grows, beside one that has the room' "exit $code, $(sed 1d growth.csv | wc -l) rows"
@@ -211,7 +214,7 @@ if { [ $code = 0 ] && grep -q 'random reads' out; } || { [ $code = 77 ] && grep 
 else fail 'a GPU, or exit 77 and why' "exit $code"
 fi
 
-# ---- Rows that explain themselves ------------------------------------------------------------------------------------------
+# ---- Rows that explain themselves ------------------------------------------------------------------------------------
 
 kept=$top_srcdir/bench/results
 short=$(awk -F'\t' '/^#/ || /^operation/ { next } $14 > 0 && $11 < $14 { n++ } END { print n + 0 }' "$kept/nvidia-h200.tsv")
@@ -253,8 +256,8 @@ else
   { page --results other --page page.md 2>&1; sed -n '/<!-- rows -->/,/<!-- end -->/p' page.md | grep -c 'not counted yet' >/dev/null
     grep -q "$((96 - short + 1)) of 96 goals are met" page.md || grep -m1 'goals are met' page.md; } | none 'and count its goals'
 
-  # A limit, which reaches 0.6 of l2; two points: the first one kernel, the second two, of 1 and 3 us; a unit's row in between, words of the
-  # profiler around.
+  # Made-up output of the profiler: a limit, which reaches 0.6 of the L2's bandwidth; two points, the first with one
+  # kernel, the second with two, of 1 and 3 us; a row of units, and other lines.
   {
     echo '# heddle bench --backend cuda mode=watch'
     echo '# limit read_32 4e+10 /s: random reads'
@@ -282,7 +285,7 @@ END
   if PYTHONDONTWRITEBYTECODE=1 "$top_srcdir/bench/counters.py" watched.tsv none.csv >counters.tsv 2>err; then fail 'kernels of no point are told'; else pass 'kernels of no point are told'; fi
 fi
 
-# ---- Mistakes ----------------------------------------------------------------------------------------------------------------
+# ---- Mistakes --------------------------------------------------------------------------------------------------------
 
 # bad NAME PATTERN ARGUMENT...
 bad() {

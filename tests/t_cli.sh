@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# t_cli.sh - the command as people meet it: every example of every help page, of the README and of the page of Hive works, every mistake has its
-# exit code and one line that names what was meant, and what is printed arrives or is said not to have.
+# t_cli.sh - tests of the command: every example of the help pages, of the README and of doc/hive.md works; every usage
+# error has its exit code and one line that suggests the right word; output that cannot be written is an error.
 #
-# What is run: in the section EXAMPLES of `heddle VERB --help`, each line whose first word is heddle or printf; in README.md and doc/hive.md, each
-# such line, and each that begins with ./, of a block fenced as ```sh. They run in order in one empty folder, so that a line may
-# use what an earlier one made. A ./ line is only parsed: it would build again what is being tested. A line that says $HEDDLE_DATA is
-# skipped where that is not set.
+# Examples are the lines of the section EXAMPLES of `heddle VERB --help` that begin with heddle or printf, and in
+# README.md and doc/hive.md such lines, and lines that begin with ./, of blocks fenced as ```sh. They run in order in
+# one empty folder, so a line may use the output of an earlier one. A ./ line is only parsed, because it would repeat
+# the build. A line with $HEDDLE_DATA is skipped if the variable is not set.
 # shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
 words=$work/err
 mkdir "$work/bin" "$work/here" && ln -s "$HEDDLE" "$work/bin/heddle" && cd "$work/here" || exit 1
 PATH=$work/bin:$PATH
 
-# ---- Examples ------------------------------------------------------------------------------------------------------------
+# ---- Examples --------------------------------------------------------------------------------------------------------
 
 # example WHERE LINE: succeeds, and says nothing on standard error.
 example() {
@@ -49,7 +49,8 @@ for page in README.md doc/hive.md; do
   done
 done
 
-# What run says to try next can be tried, and is of use for such a table: a design with one policy has no other, nor anything to sweep.
+# The commands that run suggests next work, and fit the table: for a design with one policy run suggests no other policy
+# and no sweep.
 for case in 'hkv.serve.ref buckets=4 slots=16 batch=64x20 keys=uniform:200' 'hive.mixed.ref buckets=4 slots=8 batch=64x4 keys=uniform:60' \
             'hive.find.tile buckets=4 slots=8 batch=16x4 keys=uniform:60'; do
   read -r -a word <<<"$case"
@@ -63,9 +64,9 @@ done
 heddle run --kernels hive.find.tile buckets=4 slots=8 hashes=3 batch=16x4 keys=uniform:60 --csv 2>"$work/err" | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "buckets") at = i } END { if ($at != 3) print $at }' |
   none "a key of a dictionary may be in as many buckets as it has hashes"
 
-# ---- Mistakes ------------------------------------------------------------------------------------------------------------
+# ---- Mistakes --------------------------------------------------------------------------------------------------------
 
-# bad NAME CODE PATTERN COMMAND...: that exit code, nothing on standard output, one line on standard error that has the pattern.
+# bad NAME CODE PATTERN COMMAND...: the exit code, no standard output, and one line on standard error with the pattern.
 bad() {
   local name=$1 want=$2 pattern=$3 code
   shift 3
@@ -99,7 +100,8 @@ size=$(wc -c <good.oracleGeneral.zst)
 head -c $((size / 2)) good.oracleGeneral.zst >half.zst
 { bytes 28 b5 2f fd; head -c 4096 good.oracleGeneral; } >random.zst
 bytes 28 b5 2f fd 00 a8 02 00 10 31 >window.zst
-# A frame of run-length blocks: 4 bytes make 128 KiB less one, 64 KiB make 2 GiB. No byte of them is zero: bash holds them.
+# A frame of run-length blocks: 4 bytes make 128 KiB less one, 64 KiB make 2 GiB. It has no zero byte, so bash can store
+# it.
 { bytes 28 b5 2f fd 00 38; (LC_ALL=C block=$(bytes fa ff 0f 31); for _ in {1..14}; do block=$block$block; done; printf '%s' "$block"); } >bomb.zst
 sim 'a truncated .zst'        3 'half.zst.*[0-9]+'   half.zst
 sim 'a random .zst'           3 'random.zst.*[0-9]+' random.zst
@@ -215,7 +217,7 @@ for file in flipped cut; do
   fi
 done
 
-# ---- Output that does not arrive, and being stopped ----------------------------------------------------------------------------
+# ---- Output that does not arrive, and being stopped ------------------------------------------------------------------
 
 (ulimit -f 8; heddle gen uniform:1000 --requests 100k -o large.csv) >"$work/out" 2>"$work/err"
 code=$?
@@ -247,7 +249,7 @@ if [ -s "$work/out" ]; then fail 'Ctrl-C: nothing is printed'; else pass 'Ctrl-C
 signalled 'Ctrl-C among schedules' 130 INT caught heddle sched hkv.find.tlpv1 --schedules 1000M
 signalled 'Ctrl-C that the museum did not hear' 130 INT parent heddle museum --sound --fixtures 1000000 --schedules 1000000 no_release
 
-# ---- Odd surroundings -----------------------------------------------------------------------------------------------------------
+# ---- Odd surroundings ------------------------------------------------------------------------------------------------
 
 OMP_NUM_THREADS=100000 heddle run hkv.serve.ref batch=4096x4 >"$work/out" 2>"$work/err"
 code=$?
@@ -278,7 +280,7 @@ for word in help --help -h; do
   if [ $code = 0 ] && cmp -s "$work/out" <(heddle --help); then pass "help $word: the overview"; else fail "help $word: the overview" "exit code $code"; fi
 done
 
-# ---- Forms of output ------------------------------------------------------------------------------------------------------------
+# ---- Forms of output -------------------------------------------------------------------------------------------------
 
 # form NAME COMMAND...: its JSON has a schema that doc/output.md describes, and its CSV has as many fields in every row.
 form() {

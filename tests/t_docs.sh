@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# t_docs.sh - the pages do not rot: links lead somewhere, everything public and every row is written about, examples and screens are
-# what the program prints, the JSON of every verb is described, and completion completes.
+# t_docs.sh - the pages agree with the program: links have targets, every public symbol and every row of a registry is
+# documented, examples and screens are what the program prints, the JSON of every verb is described, and shell
+# completion works.
 #
-# In a page, the block after <!-- file: PATH --> is the end of that file, from its first #include on, and the block after <!-- output:
-# COMMAND --> is what that command prints: each of its lines, in order, figures that depend on time aside.
+# In a page, the block after <!-- file: PATH --> is the end of that file, from its first #include on. The block after
+# <!-- output: COMMAND --> is the output of that command, line by line, except for figures that depend on time.
 # shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
 cd "$top_srcdir" || exit 1
@@ -53,7 +54,7 @@ awk -F'|' '/^\|/ { for (i = 2; i < NF; i++) { gsub(/^ +| +$/, "", $i); if (lengt
 
 # ---- Everything is written about -------------------------------------------------------------------------
 
-# The public symbols need a comment right above, beside, or a group's above them: so, a sentence somewhere that is not their declaration.
+# A public symbol needs a comment directly above it, beside it, or above its group; or a sentence in a page.
 sed -n 's/^HD_API .*[ *]\(hd_[a-z0-9_]*\)(.*/\1/p' include/heddle.h | while read -r name; do
   grep -qw "$name" "$work/book" || awk -v name="$name" '
     /^HD_API/ && index($0, name "(") { if (comment || $0 ~ /\/\*/) found = 1 }

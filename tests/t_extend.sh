@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# t_extend.sh - the worked examples of doc/extending.md. The test takes them from the page, applies them to a copy of the sources, counts
-# the files that each touches, builds the copy without CUDA, and runs the page's commands: every example is judged. What the page spoils
-# is found. papers/hkv/nodigest.h, a kernel for one experiment, is built with them. With HEDDLE_SAME=FOLDER a finding goes there, for the matrix.
+# t_extend.sh - tests of the worked examples of doc/extending.md. The test takes them from the page, applies them to a
+# copy of the sources, counts the files that each touches, builds the copy without CUDA, and runs the page's commands.
+# The edits that break an example must be found. The build includes papers/hkv/nodigest.h, a kernel for one experiment.
+# With HEDDLE_SAME=FOLDER the test writes a finding there, and matrix.sh compares it between builds.
 #
-# Marks in the page: <!-- example: NAME --> begins an example, and the line "Files touched: N" behind it says how many files. The code
-# block behind <!-- file: PATH --> is that file, the one behind <!-- append: PATH --> comes to its end, the one behind
-# <!-- patch: NAME --> is a diff. <!-- copy: FOLDER --> adds the folder's files. Lines of ```console that begin with "$ heddle" are run;
-# <!-- output: COMMAND --> is what a command prints, columns that depend on time left out. What <!-- broken: N --> does to a kernel
-# (sed), a test or heddle sched answers with <!-- says: N -->, give or take the numbers.
+# Marks in the page:
+#   <!-- example: NAME -->     begins an example; the line "Files touched: N" after it says how many files
+#   <!-- file: PATH -->        the next code block is that file
+#   <!-- append: PATH -->      the next code block is appended to that file
+#   <!-- patch: NAME -->       the next code block is a diff
+#   <!-- copy: FOLDER -->      adds the files of the folder
+#   <!-- output: COMMAND -->   the next block is the output of the command, without columns that depend on time
+#   <!-- broken: N -->         the next block is a sed script that breaks a kernel
+#   <!-- says: N -->           the message of the test or of heddle sched that finds this, up to numbers
+# Lines of ```console that begin with "$ heddle" are run.
 # shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
 page=$top_srcdir/doc/extending.md
@@ -24,7 +30,7 @@ for tool in patch automake; do
   fi
 done
 
-# ---- The page -----------------------------------------------------------------------------------------------------------
+# ---- The page --------------------------------------------------------------------------------------------------------
 
 # block KIND PATH: the code block that follows <!-- KIND: PATH -->.
 block() {
@@ -34,7 +40,7 @@ block() {
     inside { print }' "$page"
 }
 
-# ---- The copy -----------------------------------------------------------------------------------------------------------
+# ---- The copy --------------------------------------------------------------------------------------------------------
 
 mkdir "$tree"
 for entry in "$top_srcdir"/*; do
@@ -58,7 +64,7 @@ done <"$work/changes" >"$work/touched" 2>"$work/words"
 none "the examples were applied" <"$work/words"
 find "$tree" -name '*.rej' | none "no part of a diff was left out"
 
-# ---- What an example touches --------------------------------------------------------------------------------------------
+# ---- What an example touches -----------------------------------------------------------------------------------------
 
 count() { grep -c "^$1 " "$work/touched"; }
 said() { awk -v mark="<!-- example: $1 -->" '$0 == mark { on = 1 } on && /^Files touched: / { print; exit }' "$page"; }
@@ -74,7 +80,7 @@ lines=$(block patch design | grep -c '^+[^+]') port=$(cat "$top_srcdir"/examples
   grep -q "judge/linear/port.c. | $port lines" "$page"
 result $? "design: $(count own) files of its own, $lines lines in $(count design) others, at most 6; the port to the judge $port lines, at most 300"
 
-# ---- The build ----------------------------------------------------------------------------------------------------------
+# ---- The build -------------------------------------------------------------------------------------------------------
 
 compiler=${CC:-cc}
 [[ $compiler == *ccache* ]] || ! command -v ccache >/dev/null || compiler="ccache $compiler"
@@ -92,7 +98,7 @@ result $? "the library, the command and the tests build with all examples" "$wor
 echo "# built in $((SECONDS - started)) s"
 [ -x heddle ] || finish
 
-# ---- Tests that walk the registries -------------------------------------------------------------------------------------
+# ---- Tests that walk the registries ----------------------------------------------------------------------------------
 
 claims() { HEDDLE_TEST_ONLY=flags tests/t_policies; }
 (claims >"$work/words" 2>&1 && grep -q '^ok 1 - flags' "$work/words")
@@ -122,7 +128,7 @@ of '*_sectors' t_kernels 2>&1 | sed -n 's/^# \(.*: sectors per key\)/\1/p' | gre
 block output sectors | diff - "$work/got" >"$work/words" && [ -s "$work/got" ]
 result $? "it asks for as many sectors as the page shows" "$work/words"
 
-# ---- The page's commands ------------------------------------------------------------------------------------------------
+# ---- The page's commands ---------------------------------------------------------------------------------------------
 
 sed -n '/^```console$/,/^```$/s/^\$ heddle //p' "$page" >"$work/commands"
 [ "$(wc -l <"$work/commands")" -ge 30 ]
@@ -166,7 +172,7 @@ while read -r line; do
   result $? "... prints what the page shows" "$work/words"
 done <"$work/commands"
 
-# ---- What is spoiled is found -------------------------------------------------------------------------------------------
+# ---- What is spoiled is found ----------------------------------------------------------------------------------------
 
 spoil() { # spoil FILE SED-FILE: the file as the page has it, edited
   sed -f "$2" "$work/whole" >"$1" && ! cmp -s "$work/whole" "$1"
@@ -180,8 +186,8 @@ for n in 1 2; do
   result $? "the kernel spoiled in the page's way $n is found out: a sentence and a seed" "$work/words"
 done
 
-# The fault of museum/bugs/no_locked_check.bug, which shows in some schedules only. heddle sched finds it, finds it at once from its seed, and
-# makes it as short; and the command that it prints tells the same sentence and the same steps.
+# The fault of museum/bugs/no_locked_check.bug, which shows in some schedules only. heddle sched finds it, finds it at
+# once from its seed, and makes it as short; and the command that it prints tells the same sentence and the same steps.
 cat >"$work/edit" <<'EDIT'
 s/while (!hkv_try/if (family == HKV_UPDATE \&\& o.outcome == HKV_UNDECIDED) {\
             hkv_search(t, a, family, \&o, hkv_digests_of(a, o.first), hkv_digests_of(a, o.second));\

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# t_foreign.sh - examples/foreign does what its page says: the race of a plain CUDA kernel is found, at its two lines, and again by its
-# seed and schedule; so is what comes of it; and the kernel without it is silent.
+# t_foreign.sh - examples/foreign does what its page says: it finds the race of a plain CUDA kernel at its two lines,
+# and again from its seed and schedule; without the race detector it finds the wrong result; and it finds nothing in the
+# kernel without the race.
 # shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
 foreign=$top_srcdir/examples/foreign

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# t_format.sh - every source of C, C++ and CUDA is laid out as .clang-format says, by the version of clang-format that
-# it names, and no line is longer than 120 columns. A table that is aligned by hand stands between "clang-format off" and
-# "clang-format on".
+# t_format.sh - clang-format, in the version that .clang-format names, changes no source of C, C++ and CUDA, and no line
+# is longer than 120 columns. A table that is aligned by hand stands between "clang-format off" and "clang-format on".
 # shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
 cd "$top_srcdir" || exit 1

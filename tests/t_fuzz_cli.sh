@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# t_fuzz_cli.sh - heddle fuzz as people meet it: nothing is found where nothing is, the same every time; a planted bug is found, made small,
-# told, kept, and found again in what was kept; so is a crash. And the page fuzz/README.md: what it tells people to run, runs.
+# t_fuzz_cli.sh - tests of heddle fuzz: without a bug it finds nothing, and the same seed gives the same report; it
+# finds a planted bug, makes the input small, reports and saves it, and finds the bug again in the saved file; likewise
+# a crash. The commands of fuzz/README.md work.
 # shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
 words=$work/err
@@ -9,11 +10,11 @@ cd "$work" || exit 1
 corpus=$top_srcdir/fuzz/corpus
 planted=$top_builddir/tests/heddle_planted
 
-# fact KEY: its value in the first row of the JSON in out.
+# fact KEY: the value of KEY in the first row of the JSON in `out`.
 fact() { sed -n "s/^ *\"$1\": \(.*[^,]\),*\$/\1/p" out | head -n 1; }
 timeless() { grep -vE '_s":' "$1"; }
 
-# ---- Where there is nothing ------------------------------------------------------------------------------------------------
+# ---- Where there is nothing ------------------------------------------------------------------------------------------
 
 "$HEDDLE" list targets --csv 2>err | sed 1d | cut -d, -f2 >targets
 if [ "$(wc -l <targets)" -ge 7 ]; then pass "there are $(wc -l <targets) targets"; else fail "there are targets" "$(cat targets)"; fi
@@ -38,9 +39,10 @@ guard "$HEDDLE" fuzz case --time 1 --json >out 2>err
 code=$?
 if [ $code = 0 ] && [ "$(fact inputs)" -ge 1 ]; then pass "--time ends it"; else fail "--time ends it" "exit code $code, $(fact inputs) inputs"; fi
 
-# ---- Where there is something --------------------------------------------------------------------------------------------------
+# ---- Where there is something ----------------------------------------------------------------------------------------
 
-# found BUG CRASHED PATTERN: the planted bug is found and made small, twice the same, and the file shows it again, to the planted program alone.
+# found BUG CRASHED PATTERN: the fuzzer finds the planted bug and makes its input small, twice in the same way; the
+# saved file shows the bug again, but only in the program that has it.
 found() {
   local code file small
   rm -f fuzz-*
@@ -63,7 +65,7 @@ else
   skip "a planted bug is found" "tests/heddle_planted is not built"
 fi
 
-# ---- Mistakes --------------------------------------------------------------------------------------------------------------------
+# ---- Mistakes --------------------------------------------------------------------------------------------------------
 
 # bad NAME PATTERN ARGUMENT...: exit code 2 and one line with the pattern.
 bad() {
@@ -79,10 +81,11 @@ bad 'a corpus that is not there' 'absent' case --corpus absent
 bad 'no time at all' '--time' case --time 0
 bad 'a file for many' '--output' --output x
 
-# ---- The workflow of the page ------------------------------------------------------------------------------------------------------
+# ---- The workflow of the page ----------------------------------------------------------------------------------------
 #
-# Its steps' scripts, in a folder laid out as it says: Heddle in heddle/, a kernel in kernels/mine.h. What it builds is the build that is being tested, unless
-# HEDDLE_TEST_SCALE gives time to build as written; seconds become inputs, and what would install packages is only read.
+# Runs the scripts of its steps in a folder as the page describes: Heddle in heddle/, a kernel in kernels/mine.h. The
+# build step uses the build that is being tested, unless HEDDLE_TEST_SCALE gives time to build as written. Limits in
+# seconds become numbers of inputs, and the script that installs packages is only parsed.
 
 script() { # STEP: the lines of its `run: |`
   awk -v name="- name: $1" '

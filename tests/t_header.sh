@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# t_header.sh - heddle.h is enough by itself, and silent, in every C and C++ that a caller may be in; and every header of the
-# tree stands alone.
+# t_header.sh - heddle.h compiles by itself and without warnings in every supported version of C and C++; and every
+# header of the tree compiles by itself.
 # shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
 root=$top_srcdir

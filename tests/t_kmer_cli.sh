@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# t_kmer_cli.sh - heddle kmer counts real genomes and reads exactly (two independent counters gave the figures), agrees with
-# awk on a made-up one, grows when it must, and says so when it could not.
+# t_kmer_cli.sh - heddle kmer counts real genomes and reads exactly (two independent counters gave the figures), agrees
+# with awk on a made-up genome, grows its table if needed, and reports if it could not grow.
 # shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
 cd "$work" || exit 1
@@ -22,7 +22,7 @@ counts() {
   fi
 }
 
-# ---- Real data ------------------------------------------------------------------------------------------------------------
+# ---- Real data -------------------------------------------------------------------------------------------------------
 
 virus=${HEDDLE_DATA:-}/lambda_virus.fa reads=${HEDDLE_DATA:-}/lambda_reads_1.fq.zst
 if [ -r "$virus" ] && [ -r "$reads" ]; then
@@ -59,9 +59,10 @@ else
   skip 'real genomes and reads' 'lambda_virus.fa, lambda_reads_1.fq.zst are not in HEDDLE_DATA'
 fi
 
-# ---- A made-up genome against awk ------------------------------------------------------------------------------------------
+# ---- A made-up genome against awk ------------------------------------------------------------------------------------
 
-# 40,000 bases by a linear congruential generator (Park and Miller's), some N, some lower case, then 800 pieces of them again.
+# 40,000 bases by a linear congruential generator (Park and Miller's), some N, some lower case, then 800 pieces of them
+# again.
 awk 'function next_number() { return x = x * 16807 % 2147483647 }
   BEGIN { x = 12345; print ">made up"
     for (i = 0; i < 40000; i++) seq = seq (next_number() % 997 == 0 ? "N" : substr(i % 100 < 10 ? "acgt" : "ACGT", int(x / 65536) % 4 + 1, 1))
@@ -95,7 +96,7 @@ want=$(sort -k2,2nr -k1,1 ranked | head -n 7)
 got=$(guard "$HEDDLE" kmer made.fa 11 --top 7 --csv 2>err </dev/null | awk -F, 'NR > 1 { print $1, $2 }')
 if [ "$got" = "$want" ]; then pass 'the top 7 are the first 7 of all'; else fail 'the top 7 are the first 7 of all' "$got"; fi
 
-# ---- Snapshots and mistakes --------------------------------------------------------------------------------------------------
+# ---- Snapshots and mistakes ------------------------------------------------------------------------------------------
 
 kmer made.fa 11 -o made.hd
 distinct=$(fact distinct)

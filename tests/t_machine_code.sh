@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# t_machine_code.sh - the dialect costs nothing on a GPU: kernels written in it have, for sm_90, the machine code of the same kernels
-# written in CUDA (machine_code.cu); and the library's own kernels use no local memory and call nothing but where that is meant, read
-# sixteen bytes at a time where that is, and stay within their budget of registers (machine_code.budget).
+# t_machine_code.sh - the dialect costs nothing on a GPU: for sm_90, kernels written in it have the machine code of the
+# same kernels written in CUDA (machine_code.cu). And the kernels of the library stay within machine_code.budget:
+# registers, local memory, calls, and loads of 16 bytes.
 # shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
 nvcc=$(sed -n 's/^NVCC = //p' "$top_builddir/Makefile")

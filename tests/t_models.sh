@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# t_models.sh - the protocols of the batch locks, and of the slots of a bucket, as models, every state of them: what each model says that it
-# shows is shown, and each fault that it knows is found. Needs spin and a C compiler.
+# t_models.sh - model checking of the batch locks and of the slots of a bucket, over all states: the properties of each
+# model hold, and each fault that it can switch on is found. Needs spin and a C compiler.
 # shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
 for tool in spin "${CC%% *}"; do
   command -v "$tool" >/dev/null || { echo "1..0 # SKIP $tool is missing"; exit 77; }
 done
 
-# explore MODEL LIVENESS DEFINES...: what the exploration says, in $work/said; true when it is complete and finds nothing. LIVENESS: no;
-# yes, what the model claims, with weak fairness; rounds, no state comes again.
+# explore MODEL LIVENESS DEFINES...: true if the search is complete and finds no error; its output is in $work/said.
+# LIVENESS: no; yes: the model's liveness claim, with weak fairness; rounds: no execution repeats a state.
 explore() {
   local model=$1 liveness=$2 claim=(-DNOCLAIM -DSAFETY -DCOLLAPSE) search=()
   shift 2
@@ -28,7 +28,7 @@ holds() { # WHAT MODEL LIVENESS DEFINES...
   shift 3
   if explore "$model" "$liveness" "$@"; then pass "$what: $(states) states" && searched=$((searched + $(states))); else words=$work/said fail "$what"; fi
 }
-finds() { # WHAT MODEL LIVENESS DEFINES...: it must be seen to be wrong
+finds() { # WHAT MODEL LIVENESS DEFINES...: the search must find an error
   local what=$1 model=$folder/$2 liveness=$3 optimize=-O0
   shift 3
   if explore "$model" "$liveness" "$@"; then fail "$what" "nothing was found"

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# t_museum.sh - are the judges awake? Every bug of museum/bugs is found, by one of those who should, after few tries; without the judge that it needs
-# it survives, and every judge is needed by one; and where no bug is built in the same searches find nothing. With HEDDLE_SAME=FOLDER what was found
-# goes there, for the matrix: a seed means the same everywhere.
+# t_museum.sh - tests of the judges by known bugs: every bug of museum/bugs is found, by one of the judges that the bug
+# names, after few tries. Without the judge that it needs a bug survives, and every judge is needed by a bug. Without a
+# bug the same searches find nothing. With HEDDLE_SAME=FOLDER the findings are written there, and matrix.sh compares
+# them between builds: a seed has the same meaning in each.
 . "${top_srcdir:?}/tests/cases.sh"
 museum=$top_builddir/museum/heddle-museum
 scale=${HEDDLE_TEST_SCALE:-1}
 fixtures=6 # of searches that find nothing
 [[ $scale == */* ]] && fixtures=2 || fixtures=$((fixtures * scale))
 
-# ---- All of them ------------------------------------------------------------------------------------------------------------
+# ---- All of them -----------------------------------------------------------------------------------------------------
 
 "$museum" >"$work/all" 2>"$work/err"
 words=$work/err
@@ -20,7 +21,7 @@ awk -F'\t' '$10 > 10000 { print $1 ": " $10 " tries" }' "$work/all" | none "each
 tried bugs "$(cut -f1 "$work/all" | sort -u | wc -l)" "bugs of the museum, all found"
 [ -z "${HEDDLE_SAME:-}" ] || cut -f1,4-13 "$work/all" >"$HEDDLE_SAME/museum"
 
-# ---- What each judge is worth ------------------------------------------------------------------------------------------------
+# ---- What each judge is worth ----------------------------------------------------------------------------------------
 
 "$museum" judges | cut -f1 >"$work/judges"
 while read -r judge; do
@@ -30,13 +31,13 @@ while read -r judge; do
     none "without $judge: ${names[*]}"
 done <"$work/judges"
 
-# ---- Nothing is found where nothing is -----------------------------------------------------------------------------------------
+# ---- Nothing is found where nothing is -------------------------------------------------------------------------------
 
 "$museum" sound "fixtures=$fixtures" >"$work/sound" 2>"$work/err"
 awk -F'\t' '$5 != "no" { print $1 ": " $5 ", by " $6 ": " $16 }' "$work/sound" | none "without a bug nothing is found"
 tried schedules "$(awk -F'\t' '$4 ~ /^sched/ { n += $10 } END { print n + 0 }' "$work/sound")" "where the museum's bugs show, without a bug: nothing found"
 
-# ---- The command -----------------------------------------------------------------------------------------------------------------
+# ---- The command -----------------------------------------------------------------------------------------------------
 
 code() { "$@" >"$work/out" 2>"$work/err"; echo $?; }
 words=$work/out
@@ -45,7 +46,7 @@ words=$work/out
 { [ "$(code "$HEDDLE" museum --without race)" = 2 ] && grep -q 'nearest: races' "$work/err" || cat "$work/err"; } | none "heddle museum: an unknown judge"
 { [ "$(code "$HEDDLE" museum no_relase)" = 2 ] && grep -q 'nearest: no_release' "$work/err" || cat "$work/err"; } | none "heddle museum: an unknown bug"
 
-# ---- A bug whose text has gone ------------------------------------------------------------------------------------------------------
+# ---- A bug whose text has gone ---------------------------------------------------------------------------------------
 
 mkdir -p "$work/top/ref" "$work/to"
 printf 'int one = 1;\nint two = 2;\n' >"$work/top/ref/some.c"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# t_papers.sh - papers/hkv: every experiment runs (small), the page and the verdicts are what the kept results say, and other results
-# make other verdicts.
+# t_papers.sh - papers/hkv: every experiment runs at a small size, the page and the verdicts agree with the kept
+# results, and other results give other verdicts.
 # shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
 paper=hkv
@@ -9,7 +9,7 @@ paper=hkv
 . "$top_srcdir/tests/papers.sh"
 hkv=$folder
 
-# ---- The experiments ----------------------------------------------------------------------------------------------------
+# ---- The experiments -------------------------------------------------------------------------------------------------
 
 started=$SECONDS
 try "every experiment runs, with small tables" "$hkv/run.sh" --quick --build "$top_builddir" --out "$work/quick" cpu
@@ -35,7 +35,7 @@ else
   { [ "$code" = 77 ] && grep -q 'no GPU here' "$work/words" || { echo "exit code $code"; cat "$work/words"; }; } | none "without a GPU that part is skipped, and says so"
 fi
 
-# ---- The verdicts ---------------------------------------------------------------------------------------------------------
+# ---- The verdicts ----------------------------------------------------------------------------------------------------
 
 if ! command -v python3 >/dev/null; then
   skip "the verdicts" "python3 is missing"

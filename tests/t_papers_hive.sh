@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# t_papers_hive.sh - papers/hive: what is kept of how hash functions share out keys is what this machine says, the formulas of chance are right where all ways can be
-# counted, the page and the verdicts are what the kept results say, and other results make other verdicts.
+# t_papers_hive.sh - papers/hive: this machine computes the kept results about the spread of hash functions again; the
+# formulas for random keys are right where all cases can be counted; the page and the verdicts agree with the kept
+# results, and other results give other verdicts.
 # shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
 paper=hive
@@ -9,7 +10,7 @@ paper=hive
 . "$top_srcdir/tests/papers.sh"
 spread=$top_builddir/papers/hive/spread
 
-# ---- The experiments ----------------------------------------------------------------------------------------------------
+# ---- The experiments -------------------------------------------------------------------------------------------------
 
 for way in '1 3' '2 1' '2 5' '3 4' '5 6' '7 2' '4 8' '10 6' '63 3'; do
   "$spread" exact buckets="${way% *}" most="${way#* }" | awk -F'\t' -v way="$way" '{ if (($1 - $2) ^ 2 > 1e-16 || ($3 - $4) ^ 2 > 1e-16) print way ": " $0; n++ } END { if (!n) print way ": nothing" }'
@@ -33,13 +34,14 @@ for words in 'fill hash=no_such' 'fill keys=no_such' 'fill buckets=3' 'fill buck
   [ $? = 2 ] || echo "spread $words"
 done | none "words that mean nothing are refused"
 
-# ---- Counts ---------------------------------------------------------------------------------------------------------------
+# ---- Counts ----------------------------------------------------------------------------------------------------------
 
 try "what operations do is counted" "$folder/run.sh" --quick --build "$top_builddir" --out "$work/quick" counts
 fresh=$work/quick/results
 rows() { grep -vc '^#' "$fresh/$1.tsv"; }
 { [ "$(rows touched) $(rows steps) $(rows full) $(rows grow) $(rows schedules)" = '51 18 6 3 5' ] || wc -l "$fresh"/*.tsv; } | none "each mode has its rows"
-# A hit in the first bucket is its lines, each word once; an insert of the paper's takes one bit of a mask, one of ours one word; without a new key there is nothing to lock.
+# A hit in the first bucket reads its lines, each word once. An insert claims one bit of a mask in the paper's layout,
+# one word in ours. Without a new key no lock is taken.
 awk -F'\t' 'NR < 3 { next } { lines = $3 * 2 * $5 / 128; if (lines < 1) lines = 1 }
   ($10 < lines || $11 < $10 || $13 < 1) || ($7 == 0.5 && $8 == "find" && $9 == 1 && ($13 != 1 || $10 > 1.2 * lines)) || ($7 == 0.5 && $8 == "insert" && $15 > 1) ||
   ($8 == "find" && $15 != 0) || ($8 != "insert" && $18 != 0) || ($2 == "words" && $16 + $17 + $18 > 0) { print }' "$fresh/touched.tsv" | none "places are those that the layout has"
@@ -65,7 +67,7 @@ esac | none "each function's machine code is counted, or nvcc is said to be miss
 grep -v '^#' "$folder/results/sm_90.hashes.tsv" | cut -f 1 | grep -oE '^hash_[a-z0-9]+_(32|64)' | sort | diff - <({ echo none; "$HEDDLE" list hashes --csv | sed 1d | cut -d, -f2; } |
   while read -r hash; do printf 'hash_%s_32\nhash_%s_64\n' "$hash" "$hash"; done | sort) | none "every function's machine code is kept"
 
-# ---- The verdicts ---------------------------------------------------------------------------------------------------------
+# ---- The verdicts ----------------------------------------------------------------------------------------------------
 
 if ! command -v python3 >/dev/null; then
   skip "the verdicts" "python3 is missing"

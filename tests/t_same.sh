@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# t_same.sh - the same case gives the same report, byte for byte, whatever the number of threads: times aside, which the
-# reports keep under names that end in _s. And the same seed gives the same schedules. With HEDDLE_SAME=FOLDER the reports go
-# there too, so that the matrix can compare the builds of several compilers.
+# t_same.sh - the same case gives the same report, byte for byte, with any number of threads, except for times, whose
+# names end in _s. And the same seed gives the same schedules. With HEDDLE_SAME=FOLDER the reports are also written
+# there, and matrix.sh compares them between builds.
 # shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
 
-# stripped THREADS COMMAND...: the report without times and without the number of threads that was asked for.
+# stripped THREADS COMMAND...: the report without times and without the requested number of threads.
 stripped() {
   local threads=$1
   shift

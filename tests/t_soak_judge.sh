@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# t_soak_judge.sh - what judges kernels on a device (judge/device) is tried out on this machine: it agrees with the references, and with the kernels on
-# the host machine, and neither lies nor bugs of the museum get past it.
+# t_soak_judge.sh - tests of the judge of kernels on a device (judge/device), on this machine: it accepts the references
+# and the kernels on the host machine, and finds every lie and every bug of the museum that it is given.
 # shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
 of() { sed -n "s/^$1 = //p" "$top_builddir/Makefile"; }
@@ -23,7 +23,7 @@ try "it is built as C++, without a warning" build
 
 export SEED=7
 words=$work/words
-# clean NAME LINES BACKEND WORDS...: so many rows at least, none of them wrong.
+# clean NAME LINES BACKEND WORDS...: at least LINES rows, and none is wrong.
 clean() {
   local name=$1 lines=$2 backend=$3 code
   shift 3
@@ -45,7 +45,7 @@ operations=$((operations + $(awk -F '\t' '$1 == "ok" { n += $11 } END { print n 
 clean "who is short is told of" 1 host reach 1e15 1 warp
 if [ "$(grep -c '^# short: warp under .* of 1e+15' "$words")" = 5 ]; then pass "each by its name"; else fail "not each by its name" ""; fi
 
-# found BUG BACKEND WORDS...: with the bug it says WRONG.
+# found BUG BACKEND WORDS...: with the bug it prints WRONG.
 found() {
   local bug=$1 backend=$2 code
   shift 2

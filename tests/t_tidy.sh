@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# t_tidy.sh - the house holds: who includes whom, what the library may reach, what is public, what must not lie about.
-# Each case lists offenders; an empty list passes.
+# t_tidy.sh - the structure of the source tree: which files include which, what the library may call, which symbols are
+# public, which files must not exist. Each case lists violations; an empty list passes.
 # shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
 cd "$top_srcdir" || exit 1
@@ -24,8 +24,8 @@ includes() { printf '%s\n' "${c[@]}" | grep -E "$1" | xargs -r grep -nE "^ *# *i
 
 # ---- Inclusion points down ----------------------------------------------------------------------
 
-# Every folder has a layer. A file includes files of its own folder and of lower layers: nothing of its own layer's other
-# folders, and nothing above. tests/ and examples/ include what they like.
+# Every folder has a layer. A file includes files of its own folder and of lower layers: nothing of its own layer's
+# other folders, and nothing above. tests/ and examples/ include what they like.
 layers='
 include
 base
@@ -52,7 +52,7 @@ includes '^judge/[a-z_]*\.' '(ref|policies|predicates|gpu)/' | grep -vE '^judge/
   none "the oracle shares no text with what it checks"
 includes '^tests/model' '(ref|hashes|policies|predicates)/' | none "the tests' model is written without ref/ and policies/"
 
-# The machine knows observers only by their hooks: of the files of simt/ none is reached again from one that it includes, or whose functions it calls.
+# The host machine calls observers only by hooks: includes and calls between the files of simt/ have no cycle.
 acyclic() { tsort 2>&1 >/dev/null | grep '^tsort: .*\.' ; }
 grep -oE '^ *# *include *"simt/[^"]+"' simt/*.[ch] | sed -E 's/^([^:]+): *# *include *"([^"]+)"/\1 \2/' | acyclic | none "no file of simt/ includes itself in the end"
 objects_of_simt=()
@@ -70,12 +70,12 @@ fi
 
 # ---- The table of operations ---------------------------------------------------------------------
 
-# An operation is compared with == and != alone; HD_OP_COUNT_, and HD_OP_MIXED behind it, bound them all.
+# Code compares operations with == and != only. HD_OP_COUNT_ and HD_OP_MIXED, which follow them all, are bounds.
 printf '%s\n' "${c[@]}" | xargs grep -nE 'HD_OP_[A-Z_]*[A-Z] *(<=?|>=?)([^<>=]|$)|(^|[^-<>])(<=?|>=?) *HD_OP_[A-Z_]*[A-Z]\b|HD_OP_[A-Z_]*[A-Z] *[-+%]|[-+%] *HD_OP_[A-Z_]*[A-Z]\b' /dev/null |
   grep -v HD_OP_MIXED | none "nothing depends on the order of operations"
 
-# What is about one design is in its folder, or in a file with its name. Elsewhere only these name one: registries, the usual design,
-# and two programs that are about certain designs.
+# Code of one design is in its folder, or in a file with its name. Elsewhere only these name a design: registries, the
+# default design, and two programs for certain designs.
 named='^(lib/designs\.inc|judge/designs\.inc|bench/device/goals\.[ch]|base/param\.c:[0-9]+:.*"design", .*\.text = "hkv"|judge/device/soak\.cu):?'
 printf '%s\n' "${c[@]}" | grep -E '^(base|simt|concurrency|policies|predicates|hashes|lib|workload|judge|bench|tools)/' | grep -vE 'hkv|hive' |
   xargs grep -nE '"(hkv|hive)"|\b(hkv|hive)_[a-z]+\w*|\w+_(hkv|hive)\b' /dev/null |
@@ -89,8 +89,9 @@ undefined() { nm -A -u "$objects/.libs/$1.a" 2>/dev/null | sed 's/@.*//' | grep 
 both() { undefined libheddle_all "$1"; undefined libheddle_work "$1"; }
 # libtool puts ltN- before the names of objects that occur twice.
 judges="(lt[0-9]+-)?($(find judge -name '*.c' -exec basename {} .c \; | sort -u | paste -sd '|'))"
-# past_the_seams SYMBOLS: who reaches them past the seams. The judge, which is no part of the library, may take memory; simt/machine.c maps
-# the stacks of its fibers, of which only what is touched costs memory; device_cuda.cu is the device's seam, and pins memory.
+# past_the_seams SYMBOLS: the objects that use these symbols without a seam. Allowed: judges, which are no part of the
+# library, allocate memory; simt/machine.c maps the stacks of its fibers, so that only touched pages cost memory;
+# device_cuda.cu is the seam of the device, and pins memory.
 past_the_seams() { both "$1" | grep -vE 'libheddle_all\.a:(seam\.o:|device_cuda\.o: *U (free|posix_memalign)$|machine\.o: *U mmap$)' | grep -vE "libheddle_work\.a:$judges\.o:"; }
 
 if [ -f "$objects/.libs/libheddle_all.a" ] && command -v nm >/dev/null; then

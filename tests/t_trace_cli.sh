@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# t_trace_cli.sh - gen, trace convert, trace stat and trace print agree with each other and with awk: what one writes, the next
-# reads back, in every format and compression.
+# t_trace_cli.sh - gen, trace convert, trace stat and trace print agree with each other and with awk: each reads what
+# another wrote, in every format and compression.
 # shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
 cd "$work" || exit 1
@@ -13,7 +13,7 @@ fact() { sed -n "s/^  \"$1\": \"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}$/\1/p" "${2:
 # stat FILE FORMAT: into out.
 stat() { heddle trace stat "$1" "$2" --json >out; }
 
-# ---- Round trips -------------------------------------------------------------------------------------------------------------
+# ---- Round trips -----------------------------------------------------------------------------------------------------
 
 requests=20000
 heddle gen zipf:0.9,3000 --requests $requests --seed 5 >keys.txt
@@ -43,7 +43,7 @@ heddle gen zipf:0.9,3000 --requests $requests --seed 5 -o direct.bin --format cs
 heddle trace convert direct.bin csv - txt >back.txt
 if cmp -s keys.txt back.txt; then pass '--format, whatever the ending'; else fail '--format, whatever the ending' 'the keys differ'; fi
 
-# ---- stat against awk --------------------------------------------------------------------------------------------------------
+# ---- stat against awk ------------------------------------------------------------------------------------------------
 
 stat keys.txt txt
 same 'keys that came once'  "$(sort keys.txt | uniq -u | wc -l)" "$(fact once)"
@@ -79,7 +79,7 @@ heddle gen uniform:10M --requests 300k -o many.txt >out
 stat many.txt txt
 same 'more keys than the table begins with' "$(sort -u many.txt | wc -l) true" "$(fact distinct) $(fact exact)"
 
-# ---- print, limits -------------------------------------------------------------------------------------------------------------
+# ---- print, limits ---------------------------------------------------------------------------------------------------
 
 heddle trace print direct.oracleGeneral oracleGeneral --skip 100 --limit 50 --csv >out
 same 'print --skip --limit, by their checksum' "$(sed -n '101,150p' keys.txt | cksum)" "$(awk -F, 'NR > 1 { print $3 }' out | cksum)"
@@ -95,7 +95,7 @@ if cmp -s out <(head -n 7 keys.txt); then pass 'convert --limit'; else fail 'con
 heddle trace stat keys.txt txt --limit 5 --json >out
 same 'stat --limit' "5 $(head -n 5 keys.txt | sort -u | wc -l)" "$(fact requests) $(fact distinct)"
 
-# ---- Mistakes --------------------------------------------------------------------------------------------------------------------
+# ---- Mistakes --------------------------------------------------------------------------------------------------------
 
 # bad NAME CODE PATTERN ARGUMENT...
 bad() {
