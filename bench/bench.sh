@@ -1,17 +1,22 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# bench.sh - heddle bench on a machine that has a GPU and nothing else.
+# bench.sh - runs heddle bench on a machine with a GPU, but without compiler and libraries.
 #
-#   bench.sh pack BUILD FOLDER           from a build with CUDA (configure --with-cuda-arch=90): the program, its libraries, these scripts
-#   bench.sh run FOLDER OUT [PART ...]   there: each part is a table, OUT/PART.txt as it comes, OUT/PART.tsv and OUT/PART.json; 77: no GPU
-#   bench.sh keep OUT GPU COMMIT         here: what came back as results/GPU*.tsv, each with the commit in its head, and the page made anew
+#   bench.sh pack BUILD FOLDER           here, from a build with CUDA (configure --with-cuda-arch=90): packs the program
+#   bench.sh run FOLDER OUT [PART ...]   there: OUT/PART.txt, OUT/PART.tsv and OUT/PART.json for each part; 77: no GPU
+#   bench.sh keep OUT GPU COMMIT         here: copies the tables to results/GPU*.tsv, and makes the page again
 #
-# Parts: table (what goals_hkv.c has; of itself alone without words), variants (the same by every variant), batches (1 Ki to 16 Mi items), skewed
-# (Zipf 0.99, with duplicates), capacities (16 Mi to 512 Mi), counters and skewed_counters (one call of each point of the table, and of each
-# skewed one, under ncu: 77 where that is missing). Of Hive: hive (its goals), hive_counters, hive_growth, hive_resize; for papers/hive sizes, loads, hashes, hashes3, and the same
-# of the paper's own mapping, paper_sizes, paper_loads, paper_resize. SECONDS_MOST limits each (150; counters 240); REPEAT is its --repeat; WORDS are more
-# words for every part.
+#   table               the goals of goals_hkv.c; the default part
+#   variants            the same with every variant
+#   batches             1 Ki to 16 Mi items
+#   skewed              Zipf 0.99, with duplicates
+#   capacities          16 Mi to 512 Mi
+#   counters            one call of each point of table under ncu; skewed_counters: of skewed. 77: ncu is missing
+#   hive                the goals of Hive; also hive_counters, hive_growth, hive_resize
+#   for papers/hive     sizes, loads, hashes, hashes3; with the paper's mapping paper_sizes, paper_loads, paper_resize
+#
+# SECONDS_MOST is the limit of each part (150; counters 240), REPEAT its --repeat, WORDS are additional arguments.
 set -u
 
 paper='design=hive slots=32 layout=masks spare=0 variant=wabc'
@@ -42,7 +47,7 @@ words() {
   esac
 }
 
-# What counters.py reads; few enough that a kernel is run four or five times.
+# The metrics that counters.py reads; few enough that ncu runs a kernel four or five times.
 metrics=(
   gpu__time_duration.sum
   lts__t_sectors.sum lts__throughput.avg.pct_of_peak_sustained_elapsed
@@ -53,7 +58,7 @@ metrics=(
   smsp__average_warp_latency_per_inst_issued.ratio smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio
 )
 
-# The profiler sees what the program shows it, one kernel at a time, at the clocks and with the caches as they are.
+# The program chooses the profiled calls. ncu profiles one kernel at a time, and leaves clocks and caches as they are.
 profiler=(ncu --profile-from-start off --clock-control none --cache-control none --csv --page raw --print-units base)
 
 run() {
@@ -81,7 +86,7 @@ run() {
   return "$worst"
 }
 
-# keep OUT GPU COMMIT: a part that did not come back leaves the file that is kept.
+# keep OUT GPU COMMIT: a part without a result keeps its recorded file.
 keep() {
   local out=$1 gpu=$2 commit=$3 part to here
   local -a counted=()
@@ -115,5 +120,5 @@ run)
   run "${1:?folder}" "${2:?out}" "${@:3}"
   ;;
 keep) keep "${2:?out}" "${3:?gpu}" "${4:?commit}" ;;
-*) sed -n '4,12s/^# \{0,1\}//p' "$0"; exit 2 ;;
+*) sed -n '4,19s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac

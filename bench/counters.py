@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# counters.py - one row per point from what `bench.sh run FOLDER OUT counters` brought back: the points in their order (counters.tsv, by
-# `heddle bench mode=watch`) and the kernels that ncu saw (counters.ncu.csv, its raw page); or from several such pairs.
+# counters.py - makes one row per point from the files of `bench.sh run FOLDER OUT counters`: the points in order
+# (counters.tsv, by `heddle bench mode=watch`) and the kernels that ncu saw (counters.ncu.csv, its raw page). Several
+# such pairs may be given.
 #
 #     counters.py [--head TEXT] POINTS.tsv NCU.csv [POINTS.tsv NCU.csv ...] >GPU.counters.tsv
 #
-# Before the kernels of a point comes one that does nothing and has as many blocks as the point has a number. Where a call is several
-# kernels, counts are added up, and shares are means by time.
+# An empty kernel precedes the kernels of a point; its number of blocks is the number of the point. If a call has
+# several kernels, counts are sums, and shares are means weighted by time.
 import argparse
 import csv
 import sys
@@ -26,8 +27,9 @@ SUMS = {"instructions": ["smsp__inst_executed.sum"], "l2_sectors": ["lts__t_sect
 KEY = ["operation", "hits", "buckets", "dim", "load", "keys", "batch", "capacity", "layout", "variant"]
 COLUMNS = KEY + ["kernels", "ns", "l2", "dram", "l1", "issue", "places", "occupancy", "lanes", "waits", "instructions", "l2_sectors", "dram_sectors", "bound"]
 
-# What can be at its ceiling. That of l2 is what random reads of sectors reached in the same run, that of dram what a stream did; no random access
-# reaches the peak. places: the share of the floor, which is the point's random accesses one after the other at the rates of the limits.
+# The units that can be at their ceiling. The ceiling of l2 is the rate of random sector reads in the same run, that of
+# dram the rate of a stream; random accesses do not reach the peak. places: the share of the floor, which is the time of
+# the point's random accesses one after the other at the measured limits.
 UNITS = ["l2", "dram", "l1", "issue", "places"]
 CEILINGS = {"l2": "read_32", "dram": "read"}
 NEAR = 0.9

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# kept.py - tables of results that are kept, and pages that are made from them: what bench/rows.py and papers/verdicts.py share.
+# kept.py - recorded tables of results, and pages made from them; bench/rows.py and papers/verdicts.py share it.
 
 
 class Missing(Exception):

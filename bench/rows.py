@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# rows.py - makes the tables of bench/RESULTS.md from results/GPU*.tsv and lab/tried.txt: every row with a goal, what bounds it, what
-# was tried for it, and the goals that compare several rows.
+# rows.py - makes the tables of bench/RESULTS.md from results/GPU*.tsv and lab/tried.txt: every row with a goal, what
+# bounds it, what was tried for it, and the goals that compare several rows.
 #
 #     rows.py [--gpu nvidia-h200] [--results FOLDER] [--page FILE] [--check]
 #
-# --results: a folder of results that is searched before bench/results. --page: the page to change (bench/RESULTS.md). --check: change
-# nothing; exit code 1 if the page would change.
+# --results: a folder of results that is searched before bench/results. --page: the page to change (bench/RESULTS.md).
+# --check: change nothing; exit code 1 if the page would change.
 import argparse
 import pathlib
 import sys
@@ -37,7 +37,7 @@ class Results(Kept):
         raise Missing("row " + " ".join(f"{k}={v}" for k, v in want.items()) + f" in {part or 'the table'}")
 
 
-# ---- Rows ------------------------------------------------------------------------------------------------------------------
+# ---- Rows ------------------------------------------------------------------------------------------------------------
 
 
 def tried_lines(path):
@@ -136,7 +136,7 @@ def rows_text(results, tried):
     return text
 
 
-# ---- Goals about several rows ----------------------------------------------------------------------------------------------------
+# ---- Goals about several rows ----------------------------------------------------------------------------------------
 
 
 def spread(rates):
@@ -213,7 +213,7 @@ def lines_text(results):
     return table(["goal", "limit", "worst", "verdict"], summary) + details
 
 
-# ---- Hive ------------------------------------------------------------------------------------------------------------------------
+# ---- Hive ------------------------------------------------------------------------------------------------------------
 
 
 HIVE_HEAD = ["operation", "hits", "items", "load", "variant", "measured", "goal", "peer", "verdict", "of roofline", "pending"]
@@ -262,7 +262,7 @@ def growth_text(results):
     return text
 
 
-# ---- The page --------------------------------------------------------------------------------------------------------------------
+# ---- The page --------------------------------------------------------------------------------------------------------
 
 
 def main():

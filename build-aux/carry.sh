@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# carry.sh FOLDER PROGRAM... - copies programs, stripped, and the shared libraries that they need to FOLDER and FOLDER/lib, for a machine that
-#                              has a C library and a GPU's driver and nothing else. There: LD_LIBRARY_PATH=FOLDER/lib.
+# carry.sh FOLDER PROGRAM... - copies stripped programs to FOLDER and the shared libraries that they need to FOLDER/lib,
+# for a machine with only a C library and a GPU driver. There: LD_LIBRARY_PATH=FOLDER/lib.
 set -eu
 folder=${1:?"carry.sh FOLDER PROGRAM..."}
 shift

@@ -1,31 +1,36 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# device.sh - everything that wants a GPU, on a machine that has one and nothing else, in calls of at most ten minutes.
+# device.sh - runs all tests and measurements that need a GPU, on a machine with a GPU, but no compiler or libraries,
+# in calls of at most ten minutes. `pack` runs here, the other calls run there. Each writes one archive, OUT/PART.tgz.
 #
-#   device.sh pack BUILD FOLDER       from a build with CUDA (configure --with-cuda-arch=90; make; make check TESTS=): one archive, and this
-#   device.sh check FOLDER OUT        there: the suites on the device, every kernel against the reference, compute-sanitizer. 5 to 9 minutes
-#   device.sh measure FOLDER OUT      there: the bench's table, capacities, skewed, batches, counters. 6 to 9 minutes
-#   device.sh hive_bench FOLDER OUT   there: Hive's goals, its growth, and what papers/hive asks of a GPU. 2 minutes
-#   device.sh soak FOLDER OUT [S]     there: sixteen threads and streams under every lock, S seconds (630). It runs in a session of its own: the
-#                                     call ends after WAIT seconds (570) at the latest, and the same call again waits for the rest
-#   device.sh many FOLDER OUT [S]     there, likewise in a session of its own, about S seconds (840): a table of more than 2^31 slots, faults in front of
-#                                     the real runtime, random batches judged on the device (judge/device), also two tables at once
-#   device.sh reach FOLDER OUT [S]    there, likewise: so many of these batches that every variant has had 10^10 operations under every policy, or as
-#                                     many as S seconds (540) are enough for
-#   device.sh hive FOLDER OUT [S]     there, likewise: Hive's random batches in every shape that a variant fits, growing and shrinking, for a quarter of
-#                                     S seconds (200); then 10^10 of them by every variant in every layout at a load factor of 0.95, or as many as
-#                                     there is time for
+#   device.sh pack BUILD FOLDER       makes one archive and a copy of this script, from a build with CUDA (configure
+#                                     --with-cuda-arch=90; make; make check TESTS=)
+#   device.sh check FOLDER OUT        the suites on the device, every kernel against the reference, compute-sanitizer.
+#                                     5 to 9 minutes
+#   device.sh measure FOLDER OUT      bench.sh: table, capacities, skewed, batches, counters. 6 to 9 minutes
+#   device.sh hive_bench FOLDER OUT   bench.sh: the goals and the growth of Hive, the parts for papers/hive. 2 minutes
+#   device.sh soak FOLDER OUT [S]     sixteen threads and streams under every lock, S seconds (630)
+#   device.sh many FOLDER OUT [S]     about S seconds (840): a table of more than 2^31 slots, failing calls of the real
+#                                     runtime, random batches judged on the device (judge/device), two tables at once
+#   device.sh reach FOLDER OUT [S]    random batches until every variant has run 10^10 operations under every policy, or
+#                                     for S seconds (540)
+#   device.sh hive FOLDER OUT [S]     random batches of Hive in every shape that a variant supports, with growth and
+#                                     shrinking, for S / 4 seconds (S: 200); then until every variant has run 10^10
+#                                     operations in every layout at load factor 0.95, for at most the rest of S
 #
-# What comes back is one archive, OUT/PART.tgz. Exit code 77: there is no GPU. SECONDS_MOST (80 for a suite, 95 for a table),
-# SECONDS_ALL (220 for the suites) and SECONDS_COUNTERS (195) keep each call within ten minutes.
-# Then, here: bench/bench.sh keep; papers/hkv/results/GPU.check.tsv, .sanitizers.txt, .threads.txt, .huge.tsv, .random.tsv and .reach.tsv are check/*.tsv, soak.txt,
-# many/*.tsv and reach/reach.tsv, with the commit; papers/hive/results/GPU.agree.tsv and .reach.tsv are hive/hive.*.tsv.
+# soak, many, reach and hive run in a session of their own. A call returns after WAIT seconds (570) at the latest; the
+# same call again waits for the rest. Exit code 77: no GPU. SECONDS_MOST (80 for a suite, 95 for a table), SECONDS_ALL
+# (220 for the suites) and SECONDS_COUNTERS (195) keep the other calls within ten minutes.
+#
+# Then, here, with the commit in each file: bench/bench.sh keep; copy check/*.tsv, soak.txt, many/*.tsv, reach/reach.tsv
+# to papers/hkv/results/ as GPU.check.tsv, .sanitizers.txt, .threads.txt, .huge.tsv, .random.tsv and .reach.tsv; and
+# hive/hive.*.tsv to papers/hive/results/ as GPU.agree.tsv and GPU.reach.tsv.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 locks='ordered group3 rw'
 
-# Programs have the same kernels in them: one archive, which finds that, is a tenth of them.
+# The programs contain the same kernels, so one compressed archive has a tenth of their size.
 pack() {
   local build=$1 folder=$2 all
   all=$(mktemp -d) || return
@@ -40,7 +45,7 @@ pack() {
   return $code
 }
 
-# The archive, opened where this machine keeps what goes away.
+# Unpacks the archive into a temporary folder.
 open_pack() {
   at=${TMPDIR:-/tmp}/heddle-device
   [ -e "$at/opened" ] && return
@@ -78,7 +83,7 @@ hive_bench() {
   return $code
 }
 
-# aside NAME COMMAND...: in a session of its own, once; then waits for it, for as long as a call may.
+# aside NAME COMMAND...: starts the command once, in a new session; then waits for it, for at most WAIT seconds.
 aside() {
   local name=$1 until=$((SECONDS + ${WAIT:-570})) to=$at/out/$1
   shift
@@ -113,7 +118,7 @@ many_now() {
   return $code
 }
 
-# sums KEY FILE...: what soaks did, by a key of awk's.
+# sums KEY FILE...: totals of soaks, grouped by the awk expression KEY.
 sums() {
   local key=$1
   shift
@@ -149,5 +154,5 @@ check | measure | hive_bench | soak | many | reach | hive)
   open_pack "${2:?folder}" || { echo "device.sh: $2 cannot be opened" >&2; exit 4; }
   "$part" "${@:4}"
   ;;
-*) sed -n '4,25s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
+*) sed -n '4,31s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
 esac

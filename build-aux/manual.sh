@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# manual.sh HELP2MAN COMMAND OUTPUT - the manual page, from what the command says of itself: help2man reads --help and --version,
-# and each verb's own --help follows as a section. The examples, one a line, would become a paragraph: they are a section, too.
+# manual.sh HELP2MAN COMMAND OUTPUT - makes the manual page: help2man reads --help and --version; the --help of each
+# verb becomes a section, and so do the examples, because help2man would join their lines to a paragraph.
 set -eu
 help2man=$1 command=$2 output=$3
 trap 'rm -f "$output.verbs" "$output.part" "$output.tool"' EXIT

@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# coverage.sh [FOLDER] - how much of the sources each target reaches: a row per target, a column per room, lines covered of lines there are, from
-# fuzz/corpus and, when FOLDER is given, from FOLDER/TARGET besides. Builds with clang's source-based coverage, in $BUILD or a folder of its own.
-# FUZZ_MORE=1 names the files of ref/, lib/, judge/ and workload/ with the least lines covered by all targets together.
+# coverage.sh [FOLDER] - the line coverage of the fuzz targets: a row per target, a column per folder of sources. The
+# inputs are fuzz/corpus and, if FOLDER is given, FOLDER/TARGET. Builds with clang's source-based coverage, in $BUILD or
+# a temporary folder. FUZZ_MORE=1 lists the files of ref/, lib/, judge/ and workload/ that all targets together cover
+# least.
 set -eu
 src=$(cd "$(dirname "$0")/.." && pwd)
 more=${1:+$(cd "$1" && pwd)}

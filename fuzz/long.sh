@@ -1,15 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# long.sh BUILD MINUTES [JOBS] - libFuzzer on every target for so long, JOBS at a time (by default all), and a table of what came of it. Exit code 1,
-# and the names of the files, when something was found.
+# long.sh BUILD MINUTES [JOBS] - runs libFuzzer on every target for MINUTES, JOBS at a time (default: all), and prints a
+# table of the results. Exit code 1 if it found something; it lists the files.
 #
-#     ../configure CC=clang CFLAGS='-g -O1' --enable-fuzzers --enable-sanitize=address,undefined --with-cuda=no --disable-shared --enable-static
+#     ../configure CC=clang CFLAGS='-g -O1' --enable-fuzzers --enable-sanitize=address,undefined --with-cuda=no \
+#       --disable-shared --enable-static
 #     ../fuzz/long.sh . 30
 #
-# $OUT, BUILD/fuzz/long by default, gets TARGET/corpus (a copy of fuzz/corpus/TARGET, which grows, and goes on growing in the next run), TARGET/log.K and
-# TARGET/finds. SPLIT=K gives each target K processes with one corpus, each for MINUTES/K; TARGETS='api case' takes only these. MINUTES 0 only
-# makes the table of what $OUT has.
+# $OUT (default: BUILD/fuzz/long) gets TARGET/corpus, TARGET/log.K and TARGET/finds. The corpus begins as a copy of
+# fuzz/corpus/TARGET and grows over all runs. SPLIT=K runs K processes per target on one corpus, each for MINUTES/K.
+# TARGETS='api case' runs only these. MINUTES 0 only prints the table of $OUT.
 set -eu
 usage() { sed -n 's/^# \(long\.sh .*\) - .*/\1/p' "$0" >&2; exit 2; }
 if [ $# -lt 2 ] || [ ! -d "$1" ]; then usage; fi
@@ -22,10 +23,10 @@ jobs=${3:-$((${#targets[@]} * split))}
 out=${OUT:-$build/fuzz/long}
 
 [ ! -f "$build/Makefile" ] || make -s -C "$build" -j"$(nproc)" fuzzers fuzz-replays
-# What is instrumented has no other way to tell functions and lines than a program beside it.
+# The sanitizer needs a separate program to name functions and lines.
 ASAN_OPTIONS=allow_addr2line=1${ASAN_OPTIONS:+:$ASAN_OPTIONS}
 export ASAN_OPTIONS
-# Leaks are looked for by a process that stops this one, which not every container allows.
+# The leak detector traces this process, which not every container allows.
 leaks=
 if "$build/fuzz/bin/${targets[0]}" -runs=1 2>&1 | grep -q 'LeakSanitizer has encountered a fatal error'; then
   ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0
@@ -64,7 +65,7 @@ fi
 
 # ---- What came of it
 
-# executions, and how many in a second of a process; of one that has not ended, those it has told of.
+# Executions, and executions per second of a process. For a process that has not ended: those in its log.
 executions() { # LOG...
   awk '/^#[0-9]+/        { told[FILENAME] = substr($1, 2) }
        /^Done [0-9]+ runs/ { told[FILENAME] = $2; seconds += $5; ended += $2 }
@@ -72,7 +73,7 @@ executions() { # LOG...
        END { for (f in told) n += told[f]; printf "%d %s\n", n, seconds ? int(ended / seconds) : "-" }' "$@"
 }
 
-# edges that the corpus takes, of all there are; and those of the core, when functions can be told.
+# The edges that the corpus covers, of all; and those of the core, if functions can be named.
 edges() { # TARGET
   "$build/fuzz/bin/$1" -runs=0 -print_coverage=1 -timeout=60 -rss_limit_mb=4096 -artifact_prefix="$out/$1/finds/" "$out/$1/corpus" 2>&1 |
     awk '/^INFO: Loaded .* PC tables/ { match($0, /\([0-9]+ PCs/); all = substr($0, RSTART + 1, RLENGTH - 5) }
@@ -93,7 +94,7 @@ for target in "${targets[@]}"; do
 done
 [ -z "$leaks" ] || echo "$leaks"
 find "$out"/*/finds -type f
-# A process that ended without a find and without its last words did not start, or was ended from outside.
+# A process that ended without a find and without final statistics did not start, or was killed.
 for log in "$out"/*/log.*; do
   if [ ! -e "$log" ] || [ "$seconds" = 0 ]; then continue; fi
   grep -q '^Done\|^stat::' "$log" || { echo "$log: ended before its time: $(tail -n 1 "$log")"; found=$((found + 1)); }

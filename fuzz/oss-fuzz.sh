@@ -1,10 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# oss-fuzz.sh - builds every target as OSS-Fuzz wants it, from a checkout in $SRC/heddle (or this one): $CC, $CFLAGS and $LIB_FUZZING_ENGINE
-# as given, and into $OUT a program TARGET, its TARGET_seed_corpus.zip, TARGET.dict and TARGET.options. $WORK is for objects.
+# oss-fuzz.sh - builds every target for OSS-Fuzz, from a checkout in $SRC/heddle (or this one), with the given $CC,
+# $CFLAGS and $LIB_FUZZING_ENGINE. $OUT gets a program TARGET, TARGET_seed_corpus.zip, TARGET.dict and TARGET.options;
+# $WORK gets the objects.
 #
-#     docker image: apt-get install -y autoconf automake libtool pkg-config libxxhash-dev libzstd-dev zlib1g-dev libjansson-dev
+#     docker image: apt-get install -y autoconf automake libtool pkg-config libxxhash-dev libzstd-dev zlib1g-dev \
+#                   libjansson-dev
 #     here:         OUT=/tmp/out WORK=/tmp/work fuzz/oss-fuzz.sh
 set -eu
 here=$(cd "$(dirname "$0")/.." && pwd)

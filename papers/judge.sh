@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# judge.sh - PAPER/judge.py with the python that can draw, where there is one:
+# judge.sh - runs PAPER/judge.py, with a python that has matplotlib if there is one:
 #
 #   judge.sh PAPER [ARGUMENT...]
 set -u

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# verdicts.py - compares the results of a paper with its claims.txt: writes verdicts.tsv, the tables of README.md and, with matplotlib,
-# plots/*.svg. A paper's judge.py adds how its results are looked up.
+# verdicts.py - compares the results of a paper with its claims.txt: writes verdicts.tsv, the tables of README.md and,
+# with matplotlib, plots/*.svg. A paper's judge.py adds how its results are looked up.
 #
 #     judge.py [--gpu nvidia-h200] [--results FOLDER]... [--out FOLDER] [--check]
 #
-# --results: a folder that is searched before the recorded results. --out: where to write (beside judge.py). --check: write nothing; exit
-# code 1 if something would change.
+# --results: a folder that is searched before the recorded results. --out: where to write (beside judge.py). --check:
+# write nothing; exit code 1 if something would change.
 #
 # A claim is a paragraph of lines, each with its key in the first ten columns:
 #
@@ -79,7 +79,7 @@ def rows_of(path, results):
     return rows
 
 
-# ---- What is written --------------------------------------------------------------------------------------------------
+# ---- What is written -------------------------------------------------------------------------------------------------
 
 
 def verdicts_tsv(rows):

@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# hkv_run.sh build FOLDER - makes FOLDER/hkv_run and FOLDER/soak (judge/device) for sm_90 without configure: CUDA's runtime and xxHash are
-#                              linked in, so that they can be carried to a machine that has a GPU and no libraries.
-# hkv_run.sh run FOLDER OUT [PART ...] - there: check, sanitizers at a reduced size when they are there, soak and time, or those named; OUT/*.tsv.
-#                              Fits into eight minutes. Each part has its own limit, and what a part finds does not keep the next from running.
-#                              Only when named: huge, random, two and reach (judge/device); the last three SECONDS_RANDOM, SECONDS_TWO, SECONDS_REACH long;
-#                              and of Hive hive.agree, random batches in every shape, and hive.reach, SECONDS_AGREE and SECONDS_REACH long; and
-#                              hive.sanitizers, small tables of all shapes under each sanitizer, SECONDS_SANITIZER long (20).
+# hkv_run.sh build FOLDER                here: makes FOLDER/hkv_run and FOLDER/soak (judge/device) for sm_90 without
+#                                        configure, linked statically with the CUDA runtime and xxHash
+# hkv_run.sh run FOLDER OUT [PART ...]   there, on a machine with a GPU, but without libraries: OUT/*.tsv. By default
+#                                        check, sanitizers (small; if installed), soak and time: eight minutes
+#
+# Each part has its own limit, and the next part runs even if a part fails. Further parts:
+#   huge, random, two, reach     judge/device; the last three for SECONDS_RANDOM, SECONDS_TWO, SECONDS_REACH
+#   hive.agree, hive.reach       random batches of Hive in every shape, for SECONDS_AGREE and SECONDS_REACH
+#   hive.sanitizers              small tables of all shapes under each sanitizer, for SECONDS_SANITIZER (20)
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 folder=${2:?"hkv_run.sh build FOLDER, or run FOLDER OUT"}
@@ -78,5 +80,5 @@ run)
   [ $failed = 1 ] || ! grep -qs '^# skipped' "$out/check.tsv" || exit 77
   exit $failed
   ;;
-*) sed -n '4,10s/^# //p' "$0"; exit 2 ;;
+*) sed -n '4,12s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac

@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# run.sh - the claims of the Hive paper, tested. `judge` holds what was measured, or what is kept of it, against claims.txt.
+# run.sh - tests the claims of the Hive paper: measures, and compares new or recorded results with claims.txt.
 #
-#   run.sh [--quick] [--out FOLDER] [--build FOLDER] [PART ...]        spread, counts, code and judge, or those named
+#   run.sh [--quick] [--out FOLDER] [--build FOLDER] [PART ...]        all parts: spread, counts, code, judge; or some
 #
-#   spread  results/spread.tsv: how every hash function of `heddle list hashes` shares out four kinds of keys; pairs.tsv: how every two of them do;
-#           a minute; --quick: seconds, with few keys
-#   counts  results/touched.tsv, steps.tsv, full.tsv, grow.tsv, schedules.tsv: what Hive's operations do, on the host machine and in the reference; half a minute
-#   code    results/sm_90.hashes.tsv: how many instructions each has on a GPU; wants nvcc (NVCC=...), no GPU
+#   spread  results/spread.tsv: how evenly each hash function of `heddle list hashes` spreads four kinds of keys;
+#           pairs.tsv: the same for each two of them. A minute; with --quick seconds, with few keys
+#   counts  results/touched.tsv, steps.tsv, full.tsv, grow.tsv, schedules.tsv: what Hive's operations do, on the host
+#           machine and in the reference. Half a minute
+#   code    results/sm_90.hashes.tsv: the instructions of each hash function on a GPU; needs nvcc (NVCC=...), no GPU
 #   judge   verdicts.tsv, the tables of README.md, plots/*.svg
 #
-# What wants a GPU comes from build-aux/device.sh hive_bench, one call; bench/bench.sh keep puts it into results/.
-#
-# --build is where heddle, papers/hive/spread and counts were built (./build). --out is where results and pages go (here). Exit code 77: nothing could run.
+# Results of a GPU come from one call of build-aux/device.sh hive_bench; bench/bench.sh keep puts them into results/.
+# --build: the folder in which heddle, papers/hive/spread and counts were built (./build). --out: the folder for results
+# and pages (here). Exit code 77: nothing could run.
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 top=$(cd "$here/../.." && pwd)
@@ -126,7 +127,7 @@ while [ $# -gt 0 ]; do
   --out) out=${2:?folder}; shift ;;
   --build) build=${2:?folder}; shift ;;
   spread | counts | code | judge) parts+=("$1") ;;
-  *) sed -n '3,18s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
+  *) sed -n '4,18s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
   esac
   shift
 done

@@ -1,31 +1,31 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# run.sh - the claims of the HierarchicalKV paper, tested. What a machine with a processor can say is measured by `cpu`, what needs a GPU by `gpu`; `judge`
-# holds both, or what is kept of them, against claims.txt.
+# run.sh - tests the claims of the HierarchicalKV paper: measures, and compares new or recorded results with claims.txt.
 #
-#   run.sh [--quick] [--out FOLDER] [--build FOLDER] [PART ...]        cpu, gpu and judge, or those named
+#   run.sh [--quick] [--out FOLDER] [--build FOLDER] [PART ...]        all parts: cpu, gpu, judge; or some
 #
 #   cpu     results/cpu.tsv from experiments.txt: half an hour on one core; --quick: half a minute, with small tables
-#   gpu     results/GPU.*.tsv by `heddle bench`; skipped where there is none: then the kept files of GPU (nvidia-h200) are judged
+#   gpu     results/GPU.*.tsv by `heddle bench`. Without a GPU the recorded files of GPU (nvidia-h200) are judged
 #   judge   verdicts.tsv, the tables of README.md, plots/*.svg
-#   pack    FOLDER for a machine that has a GPU and nothing else: there, FOLDER/run.sh --build FOLDER --out OUT gpu
+#   pack    FOLDER for a machine with a GPU, but without libraries: there, FOLDER/run.sh --build FOLDER --out OUT gpu
 #
-# --build is where heddle and papers/hkv/quality were built (./build); it has all rows when configured with
-# CPPFLAGS=-DHKV_MORE=papers/hkv/nodigest.h. --out is where results and pages go (here). Exit code 77: nothing could run.
+# --build: the folder in which heddle and papers/hkv/quality were built (./build). A build with all rows is configured
+# with CPPFLAGS=-DHKV_MORE=papers/hkv/nodigest.h. --out: the folder for results and pages (here). Exit code 77: nothing
+# could run.
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 quick='' out=$here build=build GPU=${GPU:-nvidia-h200} parts=()
 say() { echo "run.sh: $*" >&2; }
 
-# ---- The processor ----------------------------------------------------------------------------------------------------
+# ---- The processor ---------------------------------------------------------------------------------------------------
 
-# chosen LINE: with the choice of every A|B made.
+# chosen LINE: the line with each A|B replaced: by B if --quick, else by A.
 chosen() { sed -E "s/([^ =]+)\|([^ ]+)/\\$((1 + ${#quick} / 5))/g" <<<"$1"; }
 
 field() { sed -n "0,/^ *\"$1\":/s/^ *\"$1\": \"\{0,1\}\([^\",]*\).*/\1/p"; }
 
-# one LINE: its results, as words, a tab, a number. 3: a kernel that this build has not.
+# one LINE: prints its results: words, a tab, a number. Status 3: this build lacks the kernel.
 one() {
   local -a word
   local json
@@ -57,9 +57,9 @@ cpu() {
   mv "$file.part" "$file"
 }
 
-# ---- The GPU -----------------------------------------------------------------------------------------------------------
+# ---- The GPU ---------------------------------------------------------------------------------------------------------
 
-# Each is a file results/GPU.PART.tsv: the words of heddle bench --backend cuda.
+# Each part is a file results/GPU.PART.tsv. words PART: the arguments of heddle bench --backend cuda.
 gpu_parts=(ablation eviction loads)
 words() {
   case $1 in
@@ -88,7 +88,7 @@ pack() {
   "$here/../../build-aux/carry.sh" "$1" "$build/heddle" && cp "${BASH_SOURCE[0]}" "$1/" && du -sh "$1"
 }
 
-# ---- All of it ---------------------------------------------------------------------------------------------------------
+# ---- All of it -------------------------------------------------------------------------------------------------------
 
 while [ $# -gt 0 ]; do
   case $1 in
@@ -97,7 +97,7 @@ while [ $# -gt 0 ]; do
   --build) build=${2:?folder}; shift ;;
   cpu | gpu | judge) parts+=("$1") ;;
   pack) pack "${2:?folder}"; exit ;;
-  *) sed -n '3,18s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
+  *) sed -n '4,15s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
   esac
   shift
 done
