@@ -154,7 +154,7 @@ static unsigned fates_allowed(const bench_line *l)
     case BENCH_HIT: /* dual: reinserting an erased key may evict another one, which a later item then misses */
         return 1u << judge_ops[l->op].present | (l->op == HD_OP_ERASE && l->c.table.hkv.dual ? 1u << HD_MISS : 0);
     case BENCH_MISS: return 1u << HD_MISS;
-    case BENCH_NEW: /* lru and lfu admit every newcomer */
+    case BENCH_NEW: /* lru and lfu admit every new key */
         return 1u << HD_INSERTED | 1u << HD_EVICTED |
                (strcmp(l->c.policy, "lru") == 0 || strcmp(l->c.policy, "lfu") == 0 ? 0 : 1u << HD_REFUSED);
     default: return ~0u;

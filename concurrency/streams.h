@@ -23,7 +23,7 @@
 #include "concurrency/word.h"
 #include "base/seam.h"
 
-enum { HD_STREAM_SLOTS = 32 }; /* streams that are told apart; of more, some wait for others without need */
+enum { HD_STREAM_SLOTS = 32 }; /* streams that are distinguished; with more, some wait without need */
 
 /* A stream, by its last batch. */
 typedef struct hd_stream_slot {

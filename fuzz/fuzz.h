@@ -12,7 +12,7 @@
 typedef struct fuzz_target {
     const char *name;
     const char *what; /* is fed, and what must hold; a sentence                            */
-    size_t most;      /* bytes of an input; what is beyond is not looked at                */
+    size_t most;      /* bytes of an input; bytes after them are ignored                   */
     uint32_t cost;    /* about how many microseconds of a core an input takes, to share out time */
     /* One input, any bytes. NULL, or a sentence that says what is wrong; valid until the thread's next call. Keeps
      * nothing of one input for the next. *steps grows by the operations, records or reads that were judged. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * fuzz_api.c - any sequence of calls of the library, on two tables at once: right ones and wrong ones, with memory
- * refused and files failing now and then. Every call has the status that the header promises; one that is refused gives
- * a reason, writes nothing and leaves its table as it was; after one that is not, every invariant holds; reading
- * changes nothing; the counters grow by what a batch, mixed or not, told of; at the end nothing is left.
+ * fuzz_api.c - any sequence of calls of the library, valid and invalid ones, on two tables at once; some allocations
+ * and file operations fail. Every call returns the status that the header promises. A refused call gives a reason,
+ * writes nothing and does not change its table. After every other call all invariants hold. Reading changes nothing.
+ * The counters grow by the outcomes of a batch, mixed or not. At the end no memory is left.
  *
  *   a step   which table and call, trouble, and then what the call takes
  */
@@ -41,7 +41,7 @@ typedef struct one {
 typedef struct session {
     fuzz_world w;
     one table[TABLES];
-    one *x; /* whom this step is about */
+    one *x; /* the table of this step */
     feed f;
     fuzz_text *text; /* NULL: no text is wanted */
     bool troubled;   /* this step                */

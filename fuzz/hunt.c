@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hunt.c - see hunt.h. A child runs input after input and notes in shared memory which one it is at; when it ends
- * before it is done, the one that it was at is made again and looked at alone.
+ * hunt.c - see hunt.h. A child process runs the inputs and stores the number of the current one in shared memory. If
+ * the child ends early, the parent makes the current input again and runs it alone.
  */
 #include "fuzz/hunt.h"
 
@@ -113,7 +113,7 @@ static bool child(const hunter *x, uint64_t from, uint64_t to, const uint8_t *by
     if (pid == 0) {
         signal(SIGALRM, SIG_DFL);
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        signal(SIGINT, SIG_IGN); /* the parent is told, and ends the hunt after this child */
+        signal(SIGINT, SIG_IGN); /* the parent gets it too, and ends the hunt after this child */
         signal(SIGTERM, SIG_IGN);
         signal(SIGHUP, SIG_IGN);
         if (!loud) quiet();

@@ -24,7 +24,7 @@ void fuzz_stand_in(const fixture_kernel *k, const judge_design *d, uint32_t row)
 const judge_design *fuzz_design(feed *f, hd_case *c);
 void fuzz_bend(const judge_design *d, hd_case *c);
 
-/* How lanes are scheduled, all but by whom. */
+/* The configuration of the scheduler, without its decisions. */
 simt_config fuzz_way(feed *f);
 
 #endif

@@ -20,7 +20,7 @@
 enum { GUARD = 128, ALIGN = 128, ITEMS_MOST = 1 << 16 };
 enum {
     CLOCK_THEN = FIXTURE_SCORES / 2,
-    CLOCK_PAST = FIXTURE_SCORES /* CLOCK_THEN: some newcomers are refused. CLOCK_PAST: the clock is past all scores. */
+    CLOCK_PAST = FIXTURE_SCORES /* CLOCK_THEN: some new keys are refused. CLOCK_PAST: the clock is past all scores. */
 };
 
 /* ---- Memory ---------------------------------------------------------------------------------- */

@@ -425,7 +425,7 @@ static bool changes_nothing(const judging *j, uint64_t p)
     return o == HD_HIT || o == HD_MISS || o == HD_PENDING || o == HD_RESERVED;
 }
 
-/* Settles the items that looked at the p-th item's key before it takes effect, and are right so far. */
+/* Settles the items that read the p-th item's key before it takes effect, and are right so far. */
 static void judge_before(judging *j, uint64_t p)
 {
     uint64_t key = j->b->key[item_at(j, p)];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * oracle.h - an independent judge of tables: a plain map from key to value and score that knows nothing of buckets,
- * hashes or eviction order. It is told each outcome that a table delivered, and decides whether a correct cache could
+ * hashes or eviction order. It gets each outcome that a table delivered, and decides whether a correct cache could
  * have delivered it:
  *
  *   entries may leave, when an outcome says so (EVICTED names the victim, REFUSED the key that did not enter);

@@ -184,7 +184,7 @@ static hd_launcher launcher_of(host *h)
     return l;
 }
 
-/* All that was queued; what: for whom. */
+/* Runs all queued launches. what: the name of the call, for messages. */
 static hd_status run_queued(host *h, const char *what)
 {
     simt_config c = h->config;

@@ -16,7 +16,7 @@
 
 static_assert((int)HD_DEVICE_NO_MEMORY == (int)cudaErrorMemoryAllocation, "the seam has CUDA's number");
 
-/* The error is told once, here: the runtime is not to tell it again to a later call. */
+/* Clears the error, so that a later call of the runtime does not report it again. */
 static int told(cudaError_t e)
 {
     if (e != cudaSuccess) (void)cudaGetLastError();

@@ -236,7 +236,7 @@ static hd_status run_rest_of_device(const growing *g, hd_batch *b)
     return status;
 }
 
-/* Whether the batch's arrays are a device's, and can be looked at when it has run. */
+/* Whether the batch's arrays are a device's, and can be read when it has run. */
 static hd_status ask_whose(growing *g, const hd_batch *b)
 {
     const hd_device_seam *d = seam_of(g->t);

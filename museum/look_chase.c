@@ -57,7 +57,7 @@ static hd_status open_fixture(const chase *h, uint64_t key, fixture **s, compari
     return comparison_open(*s, a);
 }
 
-/* A key that moves when the newcomer is alone; s->keys: none does. */
+/* A key that is displaced if the new key is inserted alone; s->keys: none is. */
 static hd_status who_moves(const chase *h, simt_machine *m, uint64_t *key)
 {
     size_t n = 0;

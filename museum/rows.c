@@ -21,8 +21,8 @@ int museum_number(const char *name)
     return i < museum_row_count && !museum_rows[i].lost[0] ? museum_rows[i].number : 0;
 }
 
-/* Of an original and its copy the linker takes the first that is referred to, and this is asked for before the
- * originals are looked at. */
+/* Refers to the altered copies. The linker takes the first of an original and its copy that is referred to, and it sees
+ * this file before the originals. */
 extern const judge_design *const museum_designs[];
 const judge_design *const museum_designs[] = {
 #define JUDGE_DESIGN(name) &judge_design_##name,

@@ -30,7 +30,7 @@ enum {
     /* the score of a new entry is never below its admission score, so it is at least the victim's score */
     HD_SCORE_ADMITS = 16,
     HD_SCORE_IS_TIME =
-        32 /* a newcomer's and a hit's score is the clock at the item, and so says by which item it was written */
+        32 /* the score of an insert and of a hit is the clock at the item, so it identifies the item that wrote it */
 };
 
 typedef struct hd_score_in {

@@ -2,8 +2,8 @@
  *
  * fiber.h - one stack per lane, and the switch between them: 2 ns on x86-64 and aarch64, ucontext elsewhere.
  *
- * The thread's own stack is a fiber, too: the hub. AddressSanitizer and ThreadSanitizer are told of every switch,
- * valgrind of every stack.
+ * The thread's own stack is a fiber, too: the hub. Every switch is reported to AddressSanitizer and
+ * ThreadSanitizer, every stack to valgrind.
  */
 #ifndef HD_FIBER_H
 #define HD_FIBER_H

@@ -70,7 +70,7 @@ const char *simt_raw_line(const void *pc)
     return place[at].line;
 }
 
-/* ---- What is told ---------------------------------------------------------------------------- */
+/* ---- The hooks ------------------------------------------------------------------------------- */
 
 #define PC __builtin_return_address(0)
 

@@ -11,7 +11,7 @@
  * literals. Scope is the device. A plain access that meets another lane's without happens-before is an error, and so
  * is a relaxed one that meets a plain one.
  *
- *   who          simt_lane()  simt_thread()  simt_threads()  simt_block()  simt_blocks()
+ *   identity     simt_lane()  simt_thread()  simt_threads()  simt_block()  simt_blocks()
  *   tiles        simt_tile_of(size): 1, 2, 4, ... 32 consecutive lanes; every collective names its tile, and the
  *                whole tile must reach it, at one place in the text:
  *                simt_ballot(t, p): bit r is rank r's p     simt_any(t, p)   simt_all(t, p)

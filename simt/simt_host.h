@@ -38,7 +38,7 @@ typedef struct __attribute__((aligned(16))) simt_v4 {
     uint32_t x, y, z, w;
 } simt_v4;
 
-/* ---- What the machine is told of ------------------------------------------------------------- */
+/* ---- What is reported to the machine --------------------------------------------------------- */
 
 /* Kinds of access, as bits. */
 /* clang-format off */
@@ -105,7 +105,7 @@ SIMT_FN uint32_t simt_blocks(void) { return simt_hot.ids->blocks; }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-/* Where C accesses of kernel text are told of (simt/raw.h), none of them may be an operation's. */
+/* In a build that reports C accesses of kernel text (simt/raw.h), operations must make none. */
 #ifdef HD_RAW
 #define SIMT_WANTED(kind) true
 #else

@@ -10,7 +10,7 @@
 #                reports these as uninitialised (simt/ checks them at run time)
 #   clang-tidy   the same sources; bugprone-*, clang-analyzer-* and misc-redundant-expression, without the checks below
 #   fanalyzer    gcc -fanalyzer on the same sources
-#   shellcheck   all scripts; warnings and errors
+#   and shellcheck: all scripts; warnings and errors
 set -u
 cd "$(dirname "$(readlink -f "$0")")/.." || exit 2
 name=${1:-}

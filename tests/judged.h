@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * judged.h - what the files of t_judge_kernels share: a run of kernels that something is made of, and the lies that are
- * told of it.
+ * judged.h - shared by the files of t_judge_kernels: a run of kernels, and the lies, that is, alterations of its
+ * results that the judge must find.
  *
- *     t_judge_kernels.c  what is said of each; moments; runs that end otherwise
- *     judged_lies.c      lies, and how they are told
- *     judged_run.c       a truthful run, and what the linker puts between the judge and the machine
+ *     t_judge_kernels.c  the tests: each lie and its objection; states of the table; runs that end early
+ *     judged_lies.c      the lies
+ *     judged_run.c       a truthful run, and the functions that the linker puts between the judge and the machine
  */
 #ifndef JUDGED_H
 #define JUDGED_H
@@ -32,8 +32,8 @@ extern simt_machine *machine;
 
 /* In turn, so that items come in their order where a kernel has an order. */
 simt_config in_turn(void);
-/* Opens the fixture of "CASE" or "CASE + CASE" with that seed, and runs it: nothing may be said. held: 1 + the
- * strictness that kernels are held to; 0: their rows'. From then on the judge is told of `ticket`. */
+/* Opens the fixture of "CASE" or "CASE + CASE" with that seed, and runs it without an objection. held: 1 + the
+ * strictness that kernels are held to; 0: their rows'. Afterwards the judge reads the array `ticket`. */
 void trial_run(trial *t, const char *text, uint64_t seed, int held);
 void trial_close(trial *t);
 /* The entry of rank `nth` of those that are there, or of those that are not; HKV_NOWHERE: there are fewer. */
@@ -42,7 +42,7 @@ uint64_t entry_at(const trial *t, bool there, uint64_t nth);
 enum { TICKETS = 256 };
 extern simt_ticket_record ticket[TICKETS]; /* (tickets) of the last run */
 extern size_t tickets;
-extern bool altered; /* the judge is told of them; else of the machine's own */
+extern bool altered; /* the judge reads `ticket`; else the machine's tickets */
 /* regions of memory so far; the one, from 1, that the machine has no memory for; 0: none */
 extern uint64_t regions, refuse_at;
 

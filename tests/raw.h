@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * raw.h - kernel text in which every C access is told of. Files that are compiled with -fsanitize=thread call
- * __tsan_read4(p) and its family before each; simt/raw_hooks.c has these functions in the place of the sanitizer's, and
- * asks the host machine. Files that are compiled so: the real kernels (gpu/hkv/host.c) and raw_kernels.c.
+ * raw.h - kernel code in which every C access is instrumented. Files that are compiled with -fsanitize=thread call
+ * __tsan_read4(p) and its family before each access. simt/raw_hooks.c replaces these functions of the sanitizer, and
+ * reports the access to the host machine. Compiled in this way: the real kernels (gpu/hkv/host.c) and raw_kernels.c.
  */
 #ifndef HD_TESTS_RAW_H
 #define HD_TESTS_RAW_H
 
 #include <stdint.h>
 
-/* How many accesses have been told of since the start: none, and nothing was tested. */
+/* The number of accesses reported since the start; if it is 0, nothing was tested. */
 uint64_t raw_told(void);
 
 typedef struct raw_args {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * raw_memory.h - read before all else in files whose C accesses are told of: their calls of memcpy and its family are
- * those of simt/raw_hooks.c.
+ * raw_memory.h - included first in files whose C accesses are instrumented: it redirects their calls of memcpy and its
+ * family to simt/raw_hooks.c.
  */
 #ifndef HD_RAW_MEMORY_H
 #define HD_RAW_MEMORY_H

@@ -143,7 +143,7 @@ static void test_each_lie(void **unused)
     enum { ABSENT = -1, RESERVED_KEY = -2, THIRD = 6, UNKNOWN = -3 };
     static const struct {
         bool dual;
-        uint64_t score[4], given; /* of buckets 0 and 1; of a newcomer */
+        uint64_t score[4], given; /* of buckets 0 and 1; of a new key */
         hd_outcome outcome;
         int entry; /* the slot it took, or the entry it evicted */
         hkv_strictness strictness;
@@ -287,7 +287,7 @@ static void pin_misplaced(faces_table *t)
 static void leave_score(faces_table *t) { t->score[ELSEWHERE] = 1; }
 static void raise_bound(faces_table *t) { (void)t, bound[0] = 1; }
 
-/* What hd_check is worth: each invariant is broken, alone where that can be, and told of by its number. */
+/* hd_check finds violations: the test breaks each invariant, alone if possible, and hd_check reports its number. */
 static void test_invariants(void **unused)
 {
     static const struct {
@@ -412,7 +412,7 @@ static bool of_victim(const hkv_seen *s)
     return truth == HD_EVICTED && s->outcome == HD_EVICTED && !s->score_shown && !s->value;
 }
 static bool other_victim(const hkv_seen *s) { return of_victim(s); }
-/* each is told of twice */
+/* each lie is told twice */
 static bool victim_of_other_score(const hkv_seen *s) { return of_victim(s) && ++victims % 2 == 0; }
 static bool other_score(const hkv_seen *s) { return s->score_shown; }
 static bool other_value(const hkv_seen *s) { return s->value != NULL; }

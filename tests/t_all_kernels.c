@@ -83,8 +83,8 @@ static void all_kernels_of(const char *text, all_kernels *t)
     must(all_kernels_run(&c, count_rows, NULL, t));
 }
 
-/* A kernel that does nothing is found at once, one that races only where lanes go as they like; both are told with the
- * case that shows it. */
+/* The tour finds a kernel that does nothing at once, and a kernel with a race only under random schedules. It reports
+ * both with the case that shows it. */
 static void tours_name_the_wrong(void **state)
 {
     (void)state;

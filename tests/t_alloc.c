@@ -364,7 +364,7 @@ static void memory_is_refused(void **state)
     test_tried("memory", refused, "pieces of memory that were refused, under every call of a table");
 }
 
-/* The host machine takes memory for what it is told of; a batch that cannot have it has not begun. */
+/* The host machine allocates memory for what it records; a batch without this memory has not begun. */
 static void memory_is_refused_to_the_host_machine(void **state)
 {
     uint64_t refused = 0;

@@ -50,7 +50,7 @@ static void open_table(const char *policy, mode m, uint64_t buckets, uint32_t sl
     must(hd_open(&c, &x.table));
 }
 
-/* What a score is told to be. */
+/* The score that the table reports: 0 for a dictionary. */
 static uint64_t scored(uint64_t score) { return x.kind == DICTIONARY ? 0 : score; }
 
 static void narrow(hd_batch *b)

@@ -20,7 +20,7 @@ static simt_machine *machine;
 static const char *const ops[] = { "find", "insert_or_assign", "erase", "mixed" };
 enum { OPS = sizeof ops / sizeof *ops };
 
-/* The judge is told of the first two tickets in the other order. */
+/* The judge gets the first two tickets in reversed order. */
 const simt_ticket_record *__real_simt_machine_tickets(const simt_machine *m, size_t *n);
 const simt_ticket_record *__wrap_simt_machine_tickets(const simt_machine *m, size_t *n);
 static bool swapped;

@@ -46,7 +46,7 @@ static bool has_place(const hive_view *v, uint64_t key)
     return place;
 }
 
-/* The bucket that a newcomer comes to, where a slot of one is free; else HIVE_NOWHERE. */
+/* The candidate bucket that a new key is put into, if one has a free slot; else HIVE_NOWHERE. */
 static uint64_t bucket_chosen(const hive_view *v, uint64_t key)
 {
     uint64_t b[HIVE_HASHES_MOST], best = HIVE_NOWHERE;

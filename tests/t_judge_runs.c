@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_judge_runs.c - whole runs of a case (judge/run.h): what a judge of them objects to, and whether it is that judge;
- * calls of the table that fail; sources that end; what is no run, and why. The linker puts this file between the runs
- * and the tables, which lie and fail here when they are told to.
+ * t_judge_runs.c - whole runs of a case (judge/run.h): each lie is found, and by the right judge; calls of the table
+ * that fail; workloads that end; cases that cannot run, and why. The linker puts this file between the runs and the
+ * tables, so it can alter results and let calls fail.
  */
 #include <string.h>
 
@@ -22,7 +22,7 @@ typedef unsigned long long ull;
 
 static between_failing calls = { .how = HD_EIO };
 
-/* A lie: where it is told, and how, of what the table said there. */
+/* A lie alters a result of the table; place: which result. */
 typedef enum place { IN_BATCH, IN_INFO, IN_TICKETS, IN_COUNTERS, IN_CHECK } place;
 
 typedef struct tickets {

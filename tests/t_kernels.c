@@ -824,7 +824,7 @@ static void long_lists_in_any_order(void **state)
     free(item);
 }
 
-/* Whom a pass left is written down, and stays there: the next batch's item of the same number is not that item. */
+/* The list of items that a pass left is stale in the next batch: an item with the same number was not left there. */
 static void who_was_left_was_left_now(void **unused)
 {
     enum { N = 5 };

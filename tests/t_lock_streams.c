@@ -304,7 +304,7 @@ static void a_wait_that_is_left_out_is_found(void **unused)
     check(all > 40 && found * 2 >= all, "%llu of %llu", (ull)found, (ull)all);
 }
 
-/* Streams are told apart by what they are, not by their address, which a new stream may have after an old one. */
+/* Streams are distinguished by an identity, not by their address: a new stream may have the address of an old one. */
 static void a_new_stream_at_an_old_address_waits(void **unused)
 {
     (void)unused;
@@ -432,7 +432,7 @@ static void what_a_batch_waits_for_may_fail(void **unused)
                     test_case("lock %s, %s after %s: call %llu fails", row->name, hd_op_name(op), hd_op_name(ops[k][0]),
                               (ull)call);
                     check(!status || (n == 2 && s->fake.failed), "%s: %s", hd_status_name(status), hd_why());
-                    /* what is on its stream all the same is not looked at: it may be there, or not */
+                    /* work of a failed batch may be on its stream; it is not checked */
                     bool gone = status != HD_OK;
                     s->batches += !gone;
                     failures += gone;

@@ -63,7 +63,7 @@ static void visit(trial *t, hd_role role, long us)
     t->row->leave(t->self, role);
 }
 
-/* Enters, says so, and stays until it is told. */
+/* Enters, reports it, and stays until it may go on. */
 static void *guest(void *context)
 {
     trial *t = (trial *)context;

@@ -60,7 +60,7 @@ static void link_newest(lru *l, int i)
     l->newest = i;
 }
 
-/* Uses a key; says what an upsert must do, and whom it must put out. */
+/* Uses a key; returns the outcome that an upsert must have, and the key that it must evict. */
 static hd_outcome lru_use(lru *l, uint64_t key, uint64_t *victim)
 {
     int i = *chain_of(l, key);
@@ -176,7 +176,7 @@ static void a_trace(void **state)
     free(key);
 }
 
-/* doc/contract-hkv.md: anyone's LRU of 128 objects misses as often. */
+/* doc/contract-hkv.md: every correct LRU of 128 objects has the same number of misses. */
 static void a_trace_at_128(void **state)
 {
     (void)state;

@@ -34,7 +34,7 @@ static struct {
 
 static hd_info shape; /* of it */
 
-/* A cache of scores that are told, or with one candidate; a dictionary. */
+/* The tables: caches with one or two candidate buckets and different policies, and a dictionary. */
 typedef struct kind {
     const char *design, *policy;
     bool dual;

@@ -501,7 +501,7 @@ static void what_grows_is_measured(void **state)
 /* ---- Lies ------------------------------------------------------------------------------------ */
 
 static bench_device liar;
-static hd_table *victim; /* whose entry goes behind everybody's back */
+static hd_table *victim; /* the test removes an entry of it, unknown to the checks */
 
 static hd_status lying_values(const uint64_t *key, uint64_t n, uint32_t words, uint32_t generation, void *value)
 {

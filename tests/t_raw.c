@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_raw.c - kernel text reaches device and shared memory through the dialect alone. Every kernel there is, compiled so
- * that each of its C accesses is told of (tests/raw.h), runs every operation it has, with one and two candidate
- * buckets, and none is to such memory; kernels that make one are caught.
+ * t_raw.c - kernel code accesses device and shared memory only through the dialect. Every kernel is compiled so that
+ * its C accesses are instrumented (tests/raw.h), and runs all its operations, with one and two candidate buckets: no
+ * access may be to such memory. The test finds kernels that make one.
  */
 #include <stdio.h>
 #include <stdlib.h>

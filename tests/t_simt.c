@@ -435,8 +435,8 @@ static size_t lines_of(const char *text)
     return n;
 }
 
-/* Every kind of step is told of, with what it read or replaced; the last rows are asked for; what does not fit is left
- * out by whole lines. */
+/* A story has every kind of step, with the value that it read or replaced. The last rows are requested. Lines that do
+ * not fit are left out as a whole. */
 static void test_story(void **unused)
 {
     (void)unused;

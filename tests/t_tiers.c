@@ -489,8 +489,8 @@ static void bins_are_as_wide_as_they_must(void **unused)
     }
 }
 
-/* The machine stops in the middle of a find, at one step and another of its three launches: the next find is told of
- * nothing that the last one counted. */
+/* The machine stops in the middle of a find, at different steps of its three launches: the counts of this find do not
+ * affect the next one. */
 static void a_find_that_was_stopped_leaves_nothing(void **unused)
 {
     (void)unused;

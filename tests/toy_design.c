@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * toy_design.c - the toy: its reference, its kernels, and what backends are told of it.
+ * toy_design.c - the toy design: its reference, its kernels, and its description for the backends.
  */
 #include "tests/toy_design.h"
 
@@ -363,7 +363,7 @@ static hd_host_text *toy_kernel(uint32_t kernel)
     return kernel < KERNELS ? entry[kernel] : NULL;
 }
 
-/* ---- What backends are told ------------------------------------------------------------------ */
+/* ---- The description for backends ------------------------------------------------------------ */
 
 static void usual(hd_info *info) { info->layout = HD_LAYOUT_PAIRS; }
 

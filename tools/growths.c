@@ -180,7 +180,7 @@ static hd_status all(growths *q)
     return e;
 }
 
-/* ---- The proof: the same on a table that is small enough for its invariants to be looked at ---- */
+/* ---- The proof: the same on a table that is small enough for a check of its invariants --------- */
 
 static hd_status told_if_wrong(growths *q, const char *what, const bench_growth_measure *m)
 {

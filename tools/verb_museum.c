@@ -61,7 +61,7 @@ static bool said_line(said *s, const char *text)
     return true;
 }
 
-/* Runs it; p, when not NULL, is told how many lines there are. */
+/* Runs it; p, if not NULL, gets the number of lines so far. */
 static void ask(char *const *argv, said *s, progress *p)
 {
     int ends[2], code = -1;

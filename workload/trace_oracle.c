@@ -73,7 +73,7 @@ static hd_status oracle_next(hd_source *s, hd_request *r, size_t max, size_t *go
     return HD_OK;
 }
 
-/* A foreign file is told from one that is only cut: its first record is looked at before its length. */
+/* Distinguishes a file of another format from a truncated one: checks the first record before the length. */
 static hd_status oracle_start(const hd_reader *o)
 {
     const uint8_t *p;

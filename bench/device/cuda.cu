@@ -28,7 +28,7 @@ static unsigned long long *counted; /* (BENCH_TOLD), the GPU's */
 hd_status bench_cuda_told(cudaError_t e, const char *what)
 {
     if (e == cudaSuccess) return HD_OK;
-    (void)cudaGetLastError(); /* it is told once */
+    (void)cudaGetLastError(); /* clears the error */
     return hd_fail(e == cudaErrorMemoryAllocation ? HD_ENOMEM : HD_ECUDA, "%s: %s, %s", what, cudaGetErrorName(e),
                    cudaGetErrorString(e));
 }

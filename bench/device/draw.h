@@ -150,8 +150,8 @@ HD_FN bench_value_is bench_value_of(uint64_t key, uint32_t generation, uint32_t 
 
 /* ---- Answers --------------------------------------------------------------------------------- */
 
-/* Arrays of a batch that ran. Values are looked at where the outcome is one of `of`, a bit each; without outcomes at
- * all. */
+/* The arrays of a batch that ran. Values are checked where the outcome is one of `of`, a bit each; without outcomes,
+ * all values. */
 typedef struct bench_answers {
     uint64_t n;
     const uint64_t *key;
@@ -167,8 +167,8 @@ typedef struct bench_answers {
 
 enum { BENCH_TOLD_VALUES = HD_OUTCOME_COUNT, BENCH_TOLD_OLD = BENCH_TOLD_VALUES + 3, BENCH_TOLD_ODD, BENCH_TOLD };
 
-/* What was counted: items by outcome; values looked at, by bench_value_is; scores below score_least; items of a mixed
- * batch whose outcome is another one than it should be, but for those that are PENDING. */
+/* Counts: items by outcome; values by bench_value_is; scores below score_least; items of a mixed batch with a wrong
+ * outcome, except PENDING ones. */
 typedef struct bench_told {
     uint64_t count[BENCH_TOLD];
 } bench_told;

@@ -13,7 +13,7 @@ typedef struct bench_growth {
     double load;       /* the load factor that it is kept at      */
     uint64_t to, n;    /* entries in the end; new ones of a batch */
     uint64_t split;    /* buckets that are split, or merged; 0: all */
-    bool invariants;   /* are looked at, too: of small tables       */
+    bool invariants;   /* also checks invariants: for small tables  */
 } bench_growth;
 
 typedef struct bench_growth_measure {

@@ -51,7 +51,7 @@ typedef struct bench_limit_row {
 
 extern const bench_limit_row bench_limit_rows[BENCH_LIMIT_COUNT];
 
-/* What device.watch is told of limit i: this and i; points have lower numbers. */
+/* device.watch gets this number plus i for limit i; points have lower numbers. */
 enum { BENCH_WATCHED_LIMITS = 4096 };
 
 /* watched: each is also shown to a profiler. Takes memory of the device for as long: as much as there is, up to

@@ -29,7 +29,7 @@ static void __attribute__((format(printf, 2, 3))) wrong(const trial *q, const ch
     char *text = q->m->wrong;
     size_t bytes = sizeof q->m->wrong, used = 0;
     va_list args;
-    if (*text) return; /* the first is told */
+    if (*text) return; /* reports only the first */
     used = (size_t)snprintf(text, bytes, "on a table of %" PRIu64 " entries: ", q->s->info.capacity);
     va_start(args, format);
     vsnprintf(text + used, bytes - used, format, args);

@@ -45,7 +45,7 @@ void cuda_leave(void) { put_back(); }
 
 /* ---- What the compiler tells ----------------------------------------------------------------- */
 
-/* A store is told before it is made, and with the value that is there: the access itself follows. */
+/* A store is reported before it happens, with the old value; the access itself follows. */
 static void access_one(const char *site, uint8_t *p, uint32_t bytes, bool write)
 {
     uint8_t unread[16];

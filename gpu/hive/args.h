@@ -54,7 +54,7 @@ enum { HIVE_COUNTS, HIVE_WRITES };
 HD_FN bool hive_op_inserts(uint32_t op) { return HD_OP_IN(op, HD_OPS_UPSERT); }
 
 typedef struct hive_args {
-    hive_view v;       /* but for v.stashed, which is the host's opinion and not looked at */
+    hive_view v;       /* kernels do not read v.stashed, the host's copy                   */
     uint64_t *stashed; /* (1): entries in the stash, or about to be     */
 
     /* The batch (hd_batch). */

@@ -71,7 +71,7 @@ enum { HIVE_BATCHED_THREADS = 256 };
 
 /* ---- One round ------------------------------------------------------------------------------- */
 
-/* What a lane's own item does at the bucket that it looked at. */
+/* What a lane's own item does at the bucket that it read. */
 typedef struct hive_plan {
     bool there;     /* the key was seen                                               */
     bool held;      /* a word speaks of the key: another item claims it, or moves it  */

@@ -245,7 +245,7 @@ SIMT_FN hive_both_seen hive_look_at_both(simt_tile t, const hive_args *a, const 
         simt_sync_tile(simt_tile_of(32));
     }
     hive_load_share_of(t, u, (uint8_t *)hive_bucket(v, x.b[1]), false, x.w[1]);
-    /* rank 0 decides for the tile: each lane looked at its own time */
+    /* rank 0 decides for the tile: each lane has read at another time */
     x.ends = hive_of_u32(t, hive_ends_there(t, a, k, s, stashed), 0) != 0;
     x.signs = 0;
     SIMT_UNROLL

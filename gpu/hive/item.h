@@ -142,7 +142,7 @@ SIMT_FN void hive_value_out(uint8_t *p, uint32_t bytes, uint32_t value, bool ali
         gpu_elem_store(p, bytes, value);
 }
 
-/* By one lane: what the caller is told of item i. slot: of a HIT, where a pointer to it is wanted. */
+/* One lane writes the outputs of item i. slot: the slot of a HIT, if a pointer to it is wanted. */
 SIMT_FN void hive_deliver(const hive_args *a, uint64_t i, uint32_t op, uint32_t outcome, uint64_t value,
                           const uint8_t *slot, bool aligned)
 {

@@ -38,8 +38,7 @@ SIMT_FN uint32_t hive_count_words(simt_tile t, const bool says[HIVE_LANE_WORDS])
     return n;
 }
 
-/* Several buckets for each tile at a time: their loads are out before the first of them is looked at. Tiles of a warp
- * are together all the way. */
+/* A tile loads several buckets before it uses the first one. The tiles of a warp stay together. */
 enum { HIVE_BUCKETS_AT_ONCE = 2 };
 
 typedef struct hive_buckets_seen {

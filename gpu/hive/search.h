@@ -26,7 +26,7 @@ typedef enum hive_sight { HIVE_ABSENT, HIVE_THERE, HIVE_MOVING } hive_sight;
 typedef struct hive_found {
     hive_sight what;
     uint64_t entry, word;     /* THERE: where, and what it said                                */
-    uint64_t room, room_word; /* a free slot, where a newcomer goes (ref/hive/layout.h); HIVE_NOWHERE */
+    uint64_t room, room_word; /* a free slot for a new key (ref/hive/layout.h); HIVE_NOWHERE: none    */
     uint32_t room_free;       /* so many had that candidate                                    */
     bool before, after;       /* others claim the key: before the item's own claim, or after it */
 } hive_found;

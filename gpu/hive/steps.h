@@ -8,7 +8,7 @@
  *                   claim.h      it is not: take a slot, and check that no other item inserts it (WABC)
  *                   displace.h   no slot: make one
  *                   stash.h      none can be made
- *     hive_deliver  item.h       what the caller is told
+ *     hive_deliver  item.h       write the outputs
  */
 #ifndef HIVE_STEPS_H
 #define HIVE_STEPS_H

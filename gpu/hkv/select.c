@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * select.c - the run-time selector (HKV section 4.3): the value's size says who copies it, the load factor whether
- * evictions are what there is to wait for. The first row that holds the batch is taken.
+ * select.c - the run-time selector (HKV section 4.3). The value size decides how many lanes should copy a value, the
+ * load factor whether evictions take most of the time. The first row that matches the batch is used.
  */
 #include "gpu/hkv/select.h"
 

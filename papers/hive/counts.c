@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * counts.c - what Hive's operations do, counted on this machine: kernels run one item a batch on the host machine,
- * which says what each touched and what became of it; a filled, grown or shrunk table is looked at by what its
- * interface says.
+ * counts.c - counts what Hive's operations do, on this machine: kernels run batches of one item on the host machine,
+ * which reports the memory that each item touched and its outcome. For a table that was filled, grown or shrunk, the
+ * program reads the public interface.
  *
  *     counts head MODE                 the names of the columns
  *     counts touched [NAME=VALUE ...]  places in the table that an operation touches (sections III-A to III-F, IV-B)

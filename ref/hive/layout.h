@@ -22,7 +22,7 @@
  *
  * A bucket is open while more than `spare` of its slots are fresh; one of the stash, while any is. Fresh slots are
  * taken and never come back, so a bucket that is not open will never be open. No key goes past an open bucket: a
- * newcomer takes the first candidate with more than `spare` free slots, fresh or vacant, else the one with the most of
+ * new key takes the first candidate with more than `spare` free slots, fresh or vacant, else the one with the most of
  * them, the first of equals; else a slot that is made by displacing others; else one of the stash. Displaced, a key
  * goes on to a later candidate that has room: never back. So a search goes along the same way, cannot miss a key
  * that moves, and may stop at a bucket that is open. Spare slots cost lookups a second bucket now and then, and
@@ -43,7 +43,7 @@
  * word, which an item holds while it displaces entries from the bucket. In layout "words" there is neither.
  *
  * Differs: the paper's displaced key is in no bucket while its warp looks for another, so that a lookup can miss
- * it; its stash is a queue in which nothing can be found; its lookups read all candidates, and its newcomers fill the
+ * it; its stash is a queue in which nothing can be found; its lookups read all candidates, and its new keys fill the
  * first. Here keys only move forward, the stash is searched like a bucket, and open buckets end a search.
  *
  * Invariants, by number (ref/hive/check.c). "At rest" means that no batch is running.
@@ -67,7 +67,7 @@ enum {
     HIVE_SLOTS_MOST = 32,
     HIVE_FUNCTION_BITS = 8, /* of hive_view.functions, for each */
     HIVE_FUNCTION = (1 << HIVE_FUNCTION_BITS) - 1,
-    HIVE_ROUNDS = 8,      /* how many keys are displaced for one newcomer at most (the bound of section IV-A, step 3) */
+    HIVE_ROUNDS = 8,      /* at most so many keys are displaced for a new key (the bound of section IV-A, step 3) */
     HIVE_STASH_SHARE = 64 /* a stash has one bucket for so many of the table's: 1.6% */
 };
 #define HIVE_NOWHERE UINT64_MAX

@@ -116,7 +116,7 @@ void hkv_unpin_all(hkv_view *v)
     v->pins = 0;
 }
 
-/* ---- Where a newcomer goes ------------------------------------------------------------------- */
+/* ---- The slot of a new key ------------------------------------------------------------------- */
 
 /* A slot to take. */
 typedef struct place {
