@@ -13,13 +13,13 @@ _Thread_local simt_machine *simt_current;
 const char *simt_fault_name(simt_fault f)
 {
     static const char *const name[SIMT_FAULT_COUNT] = {
-        "none",           "mismatched collectives",
-        "lane left",      "outside the mask",
-        "deadlock",       "out of bounds",
-        "wrong space",    "misaligned",
-        "uninitialised",  "copy in flight",
-        "endless",        "data race",
-        "raw access",     "invariant",
+        "none",          "mismatched collectives",
+        "lane left",     "outside the mask",
+        "deadlock",      "out of bounds",
+        "wrong space",   "misaligned",
+        "uninitialised", "copy in flight",
+        "endless",       "data race",
+        "raw access",    "invariant",
         "resource",
     };
     return (unsigned)f < SIMT_FAULT_COUNT ? name[f] : "?";
