@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * chi.h - was this sample drawn from this distribution? Pearson's test: bins with an expected count
- * each, and the probability that a true sample strays as far. Bins that expect little are joined with the
- * ones after them, so the caller may cut as finely as he likes.
+ * chi.h - Pearson's chi-squared test: is this sample drawn from this distribution? Each bin has an expected count. The
+ * result is the probability that a true sample deviates at least as much. Bins with a small expected count are joined
+ * with the bins after them, so a caller may use any number of bins.
  */
 #ifndef CHI_H
 #define CHI_H

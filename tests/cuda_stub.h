@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cuda_stub.h - as much of the CUDA runtime as lib/device_cuda.cu names, without a device: two unlike devices that only
- * note what is launched. A call that no test needs succeeds and does nothing.
+ * cuda_stub.h - the part of the CUDA runtime that lib/device_cuda.cu uses, without a device: two different devices that
+ * only record what is launched. A call that no test needs succeeds and does nothing.
  */
 #ifndef CUDA_STUB_H
 #define CUDA_STUB_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * failing.c - calls of a device that fail when told to.
+ * failing.c - device calls that fail on request.
  */
 #include "tests/failing.h"
 

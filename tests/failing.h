@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * failing.h - in front of another device: calls that fail when told to, before the device hears of them, and a ledger
- * of what it was asked for and has not been given back. The other device is the fake one, or a real one.
+ * failing.h - a layer in front of another device, the fake or the real one. Its calls fail on request, before they
+ * reach the other device. It records what was allocated and is not freed yet.
  */
 #ifndef FAILING_H
 #define FAILING_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * far.h - a device for tests of what is on one: arrays, streams, recordings. It is the fake one (fake_device.h); or,
- * where HEDDLE_TEST_BACKEND is cuda, a real one, through CUDA's own calls. What fails ends the test.
+ * far.h - a device for tests of tables on a device: arrays, streams, recordings. By default it is the fake one
+ * (fake_device.h). If HEDDLE_TEST_BACKEND is cuda, it is a real one, used through CUDA's own calls. A call that fails
+ * ends the test.
  */
 #ifndef FAR_H
 #define FAR_H

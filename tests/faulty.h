@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * faulty.h - file seams that fail when told to, over a ledger of memory, and files that are only bytes.
+ * faulty.h - file seams that fail on request, with a ledger of memory, and files that exist only in memory.
  */
 #ifndef FAULTY_H
 #define FAULTY_H

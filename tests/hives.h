@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hives.h - what tests of Hive share: tables of some shape, what is in all their slots, and a map so plain that it can
- * be believed: an array with a place for every key there may be.
+ * hives.h - shared by the tests of Hive: tables of several shapes, the content of all their slots, and a reference map
+ * that is simple enough to trust: an array with an element for every possible key.
  */
 #ifndef HIVES_H
 #define HIVES_H

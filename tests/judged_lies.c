@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * judged_lies.c - one thing of what a sound run of kernels left is made another: a ticket, an output, a word of the
- * table. Every sentence of judge/comparison.c is the answer to one of them.
+ * judged_lies.c - the lies: each changes one result of a correct run of kernels: a ticket, an output, or a word of the
+ * table. Every objection of judge/comparison.c answers one of them.
  */
 #include "tests/judged.h"
 

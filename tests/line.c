@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * line.c - the table of line.h as a design for the judge of kernels: all that one has to bring.
+ * line.c - the table of line.h as a design for the judge of kernels: all that a design must provide.
  */
 #include "tests/line.h"
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * model.h - doc/contract-hkv.md restated the slow way: a bucket is a plain array of
- * (key, score, value), searched from end to end. Unlike the judge, the model knows hashes, buckets and
- * policies, so it says in which bucket every entry must be and what its score must be. It shares no line
- * with ref/ or policies/.
+ * model.h - the rules of doc/contract-hkv.md in their simplest form: a bucket is an array of (key, score, value),
+ * searched from end to end. Unlike the judge, the model knows hashes, buckets and policies, so it says in which bucket
+ * every entry must be and what its score must be. It shares no line with ref/ or policies/.
  *
  * Any entry that holds the least score may be evicted. So the test tells the model which entry left, and the model
  * answers whether that was legal. Everything else must be exactly as the model says.

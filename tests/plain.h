@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * plain.h - checks for tests that need nothing but the library: no cmocka, no test library. C11 and C++17.
+ * plain.h - checks for tests that use only the library: no cmocka, no test library. C11 and C++17.
  */
 #ifndef PLAIN_H
 #define PLAIN_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * planted.c - the reference with a bug that the environment chooses, in the place of ref/hkv/hkv.c: what a fuzzer has
- * to find. PLANTED=score: a hit forgets how often the key was used before; PLANTED=crash: a hit on an entry of a high
- * score ends the process; else there is none.
+ * planted.c - replaces ref/hkv/hkv.c by a reference with a bug for the fuzzer to find. The environment chooses it.
+ * PLANTED=score: a hit forgets how often the key was used before. PLANTED=crash: a hit on an entry with a high score
+ * ends the process. Otherwise there is no bug.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * raw_kernels.c - what must not be in kernel text, once each: C accesses to device and shared memory.
+ * raw_kernels.c - kernels with accesses that kernel code must not make: C accesses to device and shared memory, one of
+ * each kind.
  */
 #include "tests/raw.h"
 

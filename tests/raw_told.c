@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * raw_told.c - every C access of kernel text (simt/raw_hooks.c) is asked about: what belongs to the dialect ends the
- * run.
+ * raw_told.c - the hook of every C access of kernel code (simt/raw_hooks.c): an access to memory of the dialect ends
+ * the run.
  */
 #include "simt/raw.h"
 #include "tests/raw.h"

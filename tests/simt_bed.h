@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * simt_bed.h - what tests of the host machine share: a machine, two arrays of device memory, and the ways of running a
- * kernel.
+ * simt_bed.h - shared by the tests of the host machine: a machine, two arrays of device memory, and the configurations
+ * in which a kernel is run.
  */
 #ifndef SIMT_BED_H
 #define SIMT_BED_H

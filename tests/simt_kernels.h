@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * simt_kernels.h - small kernels for the host machine: some correct, most with one fault each, which the comment names.
- * All work on 64 threads a block, unless said.
+ * simt_kernels.h - small kernels for the host machine. Some are correct; most have one fault each, which the comment
+ * names. They run with 64 threads per block, unless the comment says otherwise.
  */
 #ifndef SIMT_KERNELS_H
 #define SIMT_KERNELS_H

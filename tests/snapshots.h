@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * snapshots.h - what tests of snapshots share: tables of some shape with something in them, and the numbers and sums of
- * doc/snapshot.md, by hand.
+ * snapshots.h - shared by the tests of snapshots: tables of several shapes with entries, and the numbers and checksums
+ * of doc/snapshot.md, computed independently.
  */
 #ifndef SNAPSHOTS_H
 #define SNAPSHOTS_H

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * soak.h - what the files of t_soak share: sixteen threads with a stream each on one table, and what is known of it
- * while they are at it.
+ * soak.h - shared by the files of t_soak: sixteen threads, each with a stream, on one table, and what is known of its
+ * content while they run.
  *
  *     t_soak.c       threads, rests, legs
- *     soak_own.c     keys that one thread uses: what it did to them is their history
- *     soak_shared.c  keys that all use: stamps of writers, sums
+ *     soak_own.c     keys that one thread uses: the thread knows their history
+ *     soak_shared.c  keys that all threads use: stamps of writers, sums
  *     soak_whole.c   clear, growth, saving and loading by one thread, beside the others
- *     soak_place.c   where tables are
+ *     soak_place.c   the backends of the tables
  *
- * **Resets.** Clear and load replace all entries at a moment that only the thread knows that asked for it. They are
- * numbered, one at a time, and what the table holds after each is written down before it begins. A batch notes how many
- * resets were done before it was submitted (`done`) and how many had begun when its answers were there (`begun`): it
- * ran before reset begun + 1 and after reset `done`. What it said of a key is the key's state until a reset that may
- * have come since; then the state is one of few: the last known, or what one of the resets left.
+ * **Resets.** Clear and load replace all entries, at a moment that only the calling thread knows. Resets are numbered.
+ * They run one at a time, and the content of the table after each is recorded before it begins. A batch records the
+ * number of resets that were done before it was submitted (`done`) and the number that had begun when its results were
+ * there (`begun`). So it ran after reset `done` and before reset begun + 1. Its result for a key is the key's state,
+ * unless a reset has come since; then the state is one of few: the last known one, or what one of the resets left.
  */
 #ifndef SOAK_H
 #define SOAK_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * soak_bug.c - gives a program that is linked with the museum's copies the bug that MUSEUM_BUG names, before it begins
- * (t_soak_judge.sh).
+ * soak_bug.c - for a program that is linked with the museum's copies: switches on the bug that MUSEUM_BUG names, before
+ * the program begins (t_soak_judge.sh).
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * soak_own.c - keys that one thread uses. A value that comes back is the last that was written; a key that was gone
- * stays gone; a pinned one is there; and all evictions that were told are keys that are missing. A reset may take a
- * key, or bring it back as it was: soak.h says when that can be.
+ * soak_own.c - keys that one thread uses. A value that is read is the last one that was written. A key that was missing
+ * stays missing. A pinned key is present. All evictions that were reported are keys that are missing. A reset may
+ * remove a key, or restore an earlier state; soak.h says when.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * soak_place.c - where the tables of a soak are: on this machine, on a fake device that many threads use, on a real
- * one.
+ * soak_place.c - the backends of the tables of a soak: this machine, a fake device that many threads use, a real
+ * device.
  */
 #include <stdlib.h>
 #include <string.h>

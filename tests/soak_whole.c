@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * soak_whole.c - what is done to the whole table while fifteen threads use it: clear, growth, saving, loading. The
- * thread that does it has nothing on its way, and only one thread does it between two rests, so resets come one at a
- * time (soak.h).
+ * soak_whole.c - calls for the whole table while fifteen threads use it: clear, growth, saving, loading. The calling
+ * thread has no batch in flight, and only one thread makes these calls between two rests, so resets come one at a time
+ * (soak.h).
  *
- * A file is read as a lookup of all keys would be: in a table of its own, beside the soak. Of the saving thread's keys
- * it says what that thread knows.
+ * A saved file is loaded into a second table and checked like a lookup of all keys. The keys of the saving thread must
+ * have the state that this thread knows.
  */
 #include <stdio.h>
 #include <stdlib.h>

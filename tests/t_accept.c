@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_accept.c - the reference's two faces against each other: what hkv_apply does, hkv_accept allows, and ends in the
- * same state; what it did not do, hkv_accept refuses, and leaves the state alone (judge/hkv/faces.h).
+ * t_accept.c - the two functions of the reference agree (judge/hkv/faces.h): hkv_accept allows what hkv_apply does, and
+ * leaves the same state; it refuses every other result, and changes nothing.
  */
 #include <string.h>
 

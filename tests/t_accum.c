@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_accum.c - accum_or_assign: its flags, and every element type against sums made another way. The two
- * 16-bit floating types are tried exhaustively on one side: values are enumerated as exact real numbers, and a
- * sum is rounded by looking for its neighbours among them.
+ * t_accum.c - accum_or_assign: its flags, and sums of every element type against sums that are computed in another way.
+ * For the two 16-bit floating types one operand takes all values: the test enumerates them as exact real numbers, and
+ * rounds a sum by a search for its neighbours among them.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_agree.c - every kernel, every operation that it runs, every policy, one and two candidate buckets: fixture after
- * fixture, schedule after schedule, held against the reference (judge/comparison.h). Then pairs of operations at the
- * same time, and small fixtures in which every interleaving is tried. HEDDLE_TEST_SCALE makes the search longer, or
- * shorter.
+ * t_agree.c - every kernel, with every operation that it runs, every policy, and one and two candidate buckets, against
+ * the reference (judge/comparison.h), for many fixtures and schedules. Then pairs of operations at the same time, and
+ * small fixtures with every interleaving. HEDDLE_TEST_SCALE makes the search longer or shorter.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_alloc.c - the world fails. Every piece of memory that any public call asks for is refused, once and for good;
- * every file call of save and load fails in every way, for every design. Each time: the documented status, nothing
- * leaked, the table as it was, and the same call works when the world is well again.
+ * t_alloc.c - failures of memory and files. Every allocation of every public call fails, once and for good; every file
+ * call of save and load fails in every way; for every design. Each time the status is the documented one, nothing
+ * leaks, the table is unchanged, and the same call works afterwards.
  */
 #include <errno.h>
 #include <string.h>

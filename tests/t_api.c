@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * t_api.c - every keyed operation does what its line in heddle.h says, in single and in dual mode, and in a dictionary
- * as far as that has it. Read as examples of use.
+ * if it has the operation. The tests also serve as examples.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_backend.c - a backend of kernels held against the reference through the public interface alone: every operation,
- * variant, policy, mode and geometry. HEDDLE_TEST_BACKEND says which backend; host when unset.
+ * t_backend.c - a backend with kernels against the reference, through the public interface: every operation, variant,
+ * policy, mode and geometry. HEDDLE_TEST_BACKEND names the backend; the default is host.
  *
- *   item by item     batches of one item on full tables: every output, and every entry in its slot, to the byte
+ *   item by item     batches of one item on full tables: every output, and every entry in its slot, byte by byte
  *   with room        batches of distinct keys that all find room: every output, and the same entries
- *   without          batches of distinct keys into full tables, as many as leave the same entries in whatever order
- *                    they come
- *   snapshots        what one backend saves, the other loads
+ *   without          batches of distinct keys into full tables, with sizes for which the entries do not depend on the
+ *                    order of the items
+ *   snapshots        one backend loads what the other saved
  */
 #include <stdio.h>
 #include <stdlib.h>

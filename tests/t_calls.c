@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_calls.c - what a table asks of its device, call by call: a handful of allocations when it is opened; for a batch of
- * the device's arrays its launches and a few words beside them, but no allocation, no copy and no wait, whatever the
- * operation, variant, list or predicate; and nothing of this machine's memory either.
+ * t_calls.c - the device calls that a table makes: a few allocations when it is opened; for a batch with arrays of the
+ * device its launches and a few words, but no allocation, no copy and no wait, for every operation, variant, list and
+ * predicate; and no allocation of host memory.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_case.c - case strings: what was printed parses to the same case, what means nothing is refused with the
- * nearest name.
+ * t_case.c - case strings: a printed case parses to the same case; an invalid word is refused, and the error suggests
+ * the nearest one.
  */
 #include <string.h>
 

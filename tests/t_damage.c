@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_damage.c - a file that is not a whole snapshot is refused, with little memory, and the table is as it was.
+ * t_damage.c - a file that is no complete snapshot is refused, with little memory, and the table does not change.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_designs.c - the judge of kernels knows no design: one that only this program has (line.h), which shares nothing
- * with HKV, is drawn, run, watched, judged, toured, drawn in words and resized by the same text. A sound kernel agrees;
- * each fault is said in a sentence.
+ * t_designs.c - the judge of kernels works for any design: a design that only this program has (line.h), and that
+ * shares nothing with HKV, is drawn, run, watched, judged, toured, printed and resized by the same code. A correct
+ * kernel passes, and each fault meets its objection.
  */
 #include <inttypes.h>
 #include <stdio.h>

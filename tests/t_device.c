@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_device.c - tables in a device's memory, on a fake device: they do what tables on the host machine do, whichever
- * arrays and streams a batch brings; and when the device fails, at any call, they say so and lose nothing but
- * themselves.
+ * t_device.c - tables in the memory of a fake device. They give the same results as tables on the host machine, with
+ * any arrays and streams. If any device call fails, the table reports the error, and no other table is affected.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_device_faults.c - the device fails under every operation and every other call of a table, at each call that this
- * makes of the device, in four ways: no memory, a wrong argument, a failed launch, and a launch that takes the device
- * with it. Where the device goes on, the table is in order, and as it was before or as it would have been after, and
- * the same call works when it is made again. Where it is lost, every call says so. Nothing leaks in either case.
- * (t_device has the same for a life from open to close.) The device behind the calls that fail is the fake one, or,
- * where HEDDLE_TEST_BACKEND is cuda, a real one and its runtime.
+ * t_device_faults.c - every device call of every operation, and of every other call of a table, fails in four ways: no
+ * memory, a wrong argument, a failed launch, and a launch that loses the device. If the device works afterwards, the
+ * table is valid, in the state before or after the call, and the same call works. If the device is lost, every call
+ * reports it. Nothing leaks. (t_device does the same for the life of a table from open to close.) The device below is
+ * the fake one or, if HEDDLE_TEST_BACKEND is cuda, a real one with its runtime.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_fuzz.c - every target of fuzz/: its corpus, each file of which was a bug, or leads somewhere; then inputs made of
- * it, always the same ones. The time is shared out among the targets. HEDDLE_TEST_SCALE makes it longer, or shorter.
+ * t_fuzz.c - every target of fuzz/: first its corpus, whose files are former bugs or reach rare code; then inputs
+ * derived from it, the same ones each time. The targets share the time. HEDDLE_TEST_SCALE makes it longer or shorter.
  */
 #include <stdio.h>
 #include <stdlib.h>

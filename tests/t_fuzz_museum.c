@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_fuzz_museum.c - are the fuzzers of kernels awake? Bugs of museum/bugs are put into tlpv1 while it runs every
- * operation of its family; the target must find each by inputs made by chance, and make what found it small. Without a
- * bug the same inputs find nothing.
+ * t_fuzz_museum.c - tests of the fuzzers of kernels by known bugs: bugs of museum/bugs are switched on in tlpv1, which
+ * runs every operation of its family. The target must find each bug with random inputs, and make the input small.
+ * Without a bug the same inputs find nothing.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_grow.c - growing loses nothing: not an entry, not a byte, not a pin, not even in a completely full
- * dual table whose keys all want the same place.
+ * t_grow.c - growth loses no entry, no byte and no pin, even in a completely full dual table whose keys all have the
+ * same candidate buckets.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_growing.c - hd_run_growing, hd_grow and hd_shrink as a caller meets them, on a dictionary that grows in place and
- * on a cache that doubles: each item counts once, whatever memory is refused on the way, also where the arrays are a
- * device's or a batch is run in parts, and what cannot be is refused with its reason. The k-mers of two genomes are
- * counted in tables that begin with 1,024 slots.
+ * t_growing.c - hd_run_growing, hd_grow and hd_shrink, on a dictionary that grows in place and on a cache that doubles.
+ * Each item counts once, even if allocations fail on the way, with arrays of a device, and if a batch runs in parts.
+ * Invalid calls are refused with the reason. The test counts the k-mers of two genomes in tables that begin with 1,024
+ * slots.
  */
 #include <math.h>
 #include <stdlib.h>

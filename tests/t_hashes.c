@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_hashes.c - the hash functions that tables choose by name (hashes/): vectors, what a seed does, what their rows
- * claim, and evenness.
+ * t_hashes.c - the hash functions that tables choose by name (hashes/): vectors, the effect of the seed, the flags of
+ * their rows, and evenness.
  *
- * CRC, CityHash and MurmurHash3 are held against Python packages (crcmod, cityhash, mmh3), the mixers against whole
- * numbers in Python, where nothing wraps by itself.
+ * The vectors of CRC, CityHash and MurmurHash3 come from Python packages (crcmod, cityhash, mmh3), those of the mixers
+ * from Python's integers, which do not wrap.
  */
 #include <math.h>
 #include <stdlib.h>

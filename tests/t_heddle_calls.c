@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_heddle_calls.c - every call of heddle_calls.h does what a batch of its operation does. Each call runs on one table,
- * and the batch, written out, on its twin; outcomes, outputs and contents must be the same. Needs only the library.
+ * t_heddle_calls.c - every call of heddle_calls.h does what a batch of its operation does. The test makes each call on
+ * one table and runs the batch on a second one; outcomes, outputs and contents must be the same. It needs only the
+ * library.
  */
 #include "heddle.h"
 #include "tests/plain.h"

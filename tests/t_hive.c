@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_hive.c - Hive's reference one item at a time: hive_apply against a map by brute force, hive_accept against
- * hive_apply, every lie about an item by its sentence, every invariant broken by hand, and how full a table gets.
+ * t_hive.c - Hive's reference, one item at a time: hive_apply against a brute-force map, hive_accept against
+ * hive_apply, every lie about an item with its objection, every invariant broken on purpose, and the load factor that a
+ * table reaches.
  */
 #include <stdlib.h>
 #include <string.h>

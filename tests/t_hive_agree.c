@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_hive_agree.c - Hive's kernels: every variant, every operation that it runs and mixed batches, fixture after
- * fixture, schedule after schedule, held against the reference (judge/comparison.h); then two items in tables where
- * they meet, every interleaving with few preemptions. HEDDLE_TEST_SCALE makes the search longer, or shorter.
+ * t_hive_agree.c - Hive's kernels: every variant, with every operation that it runs and with mixed batches, against the
+ * reference (judge/comparison.h), for many fixtures and schedules. Then two items that conflict, with every
+ * interleaving of few preemptions. HEDDLE_TEST_SCALE makes the search longer or shorter.
  */
 #include <stdio.h>
 #include <string.h>

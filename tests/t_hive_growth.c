@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_hive_growth.c - Hive's kernels of growth (split, measure, merge, thin, restash) on the host machine, by one
- * schedule after another, watched for races and with weak memory, in full tables of every shape. HEDDLE_TEST_SCALE
- * makes the walks longer, or shorter.
+ * t_hive_growth.c - Hive's kernels of growth (split, measure, merge, thin, restash) on the host machine, under many
+ * schedules, with the race detector and with weak memory, in full tables of every shape. HEDDLE_TEST_SCALE makes the
+ * test longer or shorter.
  */
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_hive_resize.c - Hive grows and shrinks: bucket by bucket through five levels and back, between mixed batches, with
- * a stash that fills and drains, and by hd_run_growing, which counts every item once; refused memory leaves all of it
- * as it was.
+ * t_hive_resize.c - growth and shrinking of Hive: bucket by bucket through five levels and back, between mixed batches,
+ * with a stash that fills and drains; and by hd_run_growing, which counts every item once. If an allocation fails, the
+ * table does not change.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_hive_table.c - Hive through heddle.h: snapshots of tables that have grown, of another shape, and of files that lie
- * in their headers; walks and exports that go over the stash; what is counted of mixed batches, and which of them are
- * refused.
+ * t_hive_table.c - Hive through heddle.h: snapshots of tables that have grown, snapshots of another shape, and files
+ * with wrong headers; walks and exports that include the stash; the counters of mixed batches, and mixed batches that
+ * are refused.
  */
 #include <fcntl.h>
 #include <stdlib.h>

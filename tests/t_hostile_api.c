@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_hostile_api.c - calls that a careful reader of heddle.h would not make, by class: fields of one design given to
- * another, snapshots whose header no reader accepts, targets of hd_run_growing that no table can meet. Each class has a
- * table of cases.
+ * t_hostile_api.c - unusual calls, by class: fields of one design given to another, snapshots with invalid headers,
+ * targets of hd_run_growing that no table can reach. Each class has a table of cases.
  */
 #include <pthread.h>
 #include <stdlib.h>

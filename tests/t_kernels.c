@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_kernels.c - the GPU's kernels on the host machine. In item order, under eviction, they are judged by the oracle
- * item by item; under random preemption with the race detector on, where no order may matter, by the oracle too; and
- * under eviction by what must hold in any order: invariants, conservation, values that belong to their keys.
+ * t_kernels.c - the GPU's kernels on the host machine. With items in order, under eviction, the oracle judges each
+ * item. Under random preemption with the race detector, in cases where the order has no effect, the oracle judges too.
+ * Under eviction in any order the test checks what must hold: invariants, conservation of entries, values that belong
+ * to their keys.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_kmer.c - the k-mers of FASTA and FASTQ. Sequences are made up, written in every form the formats allow, and read
- * back; what must come is said by a naive counter here that works on strings. Then two real files, whose
- * counts two other programs agree on, and files that are damaged.
+ * t_kmer.c - the k-mers of FASTA and FASTQ. The test makes up sequences, writes them in every form that the formats
+ * allow, and reads them back; a simple counter of strings computes the expected k-mers. Then two real files, whose
+ * counts two other programs confirm, and damaged files.
  */
 #include <inttypes.h>
 #include <stdio.h>

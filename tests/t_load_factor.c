@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_load_factor.c - how full a table of 128-slot buckets gets before anything must leave, and how many of
- * the best entries it keeps (HKV sections 3.3, 3.4; doc/contract-hkv.md).
+ * t_load_factor.c - the load factor at which a table with buckets of 128 slots evicts for the first time, and how many
+ * of the best entries it keeps (HKV sections 3.3, 3.4; doc/contract-hkv.md).
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_lru.c - one bucket of n slots under policy lru is a plain LRU list of n, request by request, victim
- * by victim, for every n. The list is written here, from the textbook.
+ * t_lru.c - one bucket of n slots under policy lru is an LRU list of n entries: same outcomes and same victims, request
+ * by request, for every n. The test has its own textbook list.
  */
 #include <stdlib.h>
 #include <string.h>

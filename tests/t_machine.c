@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_machine.c - the host machine where it ends: arrays, blocks, streams and stories as large as it takes them and one
- * larger, what it must forget between two blocks, what it says to the byte, and C accesses that it is asked about.
+ * t_machine.c - the limits of the host machine: arrays, blocks, streams and stories at their greatest size and one
+ * above; state that must not pass from one block to the next; the exact text of messages; and C accesses that are
+ * reported to it.
  */
 #include <stdlib.h>
 #include <string.h>

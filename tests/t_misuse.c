@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_misuse.c - every way to call the library wrongly that the header can be read to allow, and some that it cannot:
- * the documented status, a reason that names the field, and a table that has not noticed. The cases are made
- * from tables: every operation x every field that can be missing, every number x every value outside its range.
+ * t_misuse.c - invalid calls, as many kinds as the header's types allow: each returns the documented status and a
+ * reason that names the field, and the table does not change. The cases come from tables: every operation x every field
+ * that can be missing, every number x every value outside its range.
  */
 #include <limits.h>
 #include <stdlib.h>

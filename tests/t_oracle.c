@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_oracle.c - the judge is judged. A table runs a batch truthfully; one copy of the oracle must agree. Then
- * the account of the batch is doctored, one kind of lie at a time, or the table is tampered with behind
- * the oracle's back; the other copy must object.
+ * t_oracle.c - tests of the oracle. A table runs a batch truthfully, and one copy of the oracle must agree. Then the
+ * test alters the results of the batch, one kind of lie at a time, or changes the table directly, and the other copy
+ * must object.
  */
 #include <string.h>
 

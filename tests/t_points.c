@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_points.c - points (bench/device): drawings are what they say, a value tells whether it is right, floors and goals
- * make sense, every operation is proved and timed on this machine at every load factor, and what lies is not timed.
+ * t_points.c - points (bench/device): the drawn keys are as requested, a value shows whether it is right, floors and
+ * goals are consistent, every operation is proved and timed on this machine at every load factor, and a wrong result is
+ * not timed.
  */
 #include <math.h>
 #include <stdlib.h>

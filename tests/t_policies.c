@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_policies.c - every policy over a whole trace against the model (tests/model.h), in single and dual mode
- * and several shapes; and every policy's flags, claimed or not, against a search.
+ * t_policies.c - every policy over a whole trace against the model (tests/model.h), in single and dual mode and in
+ * several shapes; and the flags of every policy, claimed or not, against a search for inputs that refute them.
  */
 #include <stdio.h>
 #include <stdlib.h>

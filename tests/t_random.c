@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_random.c - thousands of small random cases, every operation in each, judged after every batch: policies,
- * single and dual, buckets of 2 to 1024 slots, values of 0 to 65,536 bytes, duplicates, reserved keys,
- * extreme scores, pins, epochs, growth, snapshots. HEDDLE_TEST_SCALE multiplies them. What fails prints the
- * case for `heddle run`.
+ * t_random.c - thousands of small random cases, each with all operations, judged after every batch: policies, single
+ * and dual mode, buckets of 2 to 1024 slots, values of 0 to 65,536 bytes, duplicates, reserved keys, extreme scores,
+ * pins, epochs, growth, snapshots. HEDDLE_TEST_SCALE multiplies their number. A failure prints the case for `heddle
+ * run`.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_replay.c - a real trace through every kernel that brings keys in. One request a batch, one bucket: plain LRU, to
- * the miss. In batches, one after another on one table: every item is approved by the reference in the order in which
- * it took effect, and so is what the batch leaves; where one warp takes the items in order, to the outcome.
+ * t_replay.c - a real trace through every kernel that inserts. With one request per batch and one bucket the result is
+ * plain LRU, exactly. In batches, one after another on one table, the reference approves every item in the order in
+ * which it took effect, and the content after the batch; if one warp takes the items in order, also the outcomes.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_reshape.c - a snapshot in a table of another shape: what stays is what the policy would keep; and what is no table
- * for it says so.
+ * t_reshape.c - loading a snapshot into a table of another shape: the entries that the policy would keep remain; a
+ * table that cannot load it refuses with the reason.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_simt.c - the host machine: correct kernels run clean under every way of scheduling and give the right answer; each
- * faulty one is caught, with the right name for its fault; schedules replay; a search is exhaustive; weak memory is
- * weak.
+ * t_simt.c - the host machine: correct kernels run without a finding in every configuration and give the right result;
+ * each faulty kernel is found, with the right fault; schedules replay; a search is exhaustive; weak memory shows old
+ * values.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_snapshot.c - a snapshot gives back the table, is byte for byte what doc/snapshot.md says, and is there whole
- * whenever the process that saves dies.
+ * t_snapshot.c - loading a snapshot restores the table; the file is byte for byte as doc/snapshot.md says; and if the
+ * saving process is killed at any moment, the path has the previous or the new snapshot, complete.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -279,7 +279,8 @@ static void without_standard_input(void **state)
 
 /* ---- A save that fails, and a process that dies ---------------------------------------------- */
 
-/* 200 times, a child that saves two tables in turn is killed at some moment: one of the two is there, whole. */
+/* 200 times: a child that saves two tables in turn is killed at a random moment. The file has one of the two, complete.
+ */
 static void killed_while_saving(void **state)
 {
     (void)state;

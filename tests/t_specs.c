@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_specs.c - sources by their specs: the same requests for the same seed everywhere, specs that are wrong, memory that
- * is refused.
+ * t_specs.c - workloads by their specifications: the same seed gives the same requests everywhere; wrong specifications
+ * and failed allocations are reported.
  */
 #include <inttypes.h>
 #include <stdio.h>

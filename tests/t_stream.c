@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_stream.c - bytes in, the same bytes out, whatever the codec and the pieces; damaged files said to be
- * so; memory bounded; and every file call and every allocation failing once.
+ * t_stream.c - compressed streams: the bytes that were written are read back, with every codec and in pieces of any
+ * size; damaged files are reported; memory is bounded; and every file call and every allocation fails once.
  */
 #include "tests/faulty.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_threads.c - several host threads on one table, with every lock that allows it, and one batch on several OpenMP
- * threads. The first must conserve and count exactly; the second must not show at all.
+ * t_threads.c - several host threads on one table, with every lock that allows it: entries are conserved and counters
+ * exact. And one batch on several OpenMP threads: the results are the same as on one.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_tiers.c - values in two tiers: where each lies, what fits the budget, which come near. That every operation gives
- * the same with tiers and without is for the tests of every operation, which turn them on.
+ * t_tiers.c - values in two tiers: the tier of each value, the budget of device memory, and which values promote moves.
+ * (The tests of every operation run with tiers, too, and show that tiers do not change results.)
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_toy_design.c - the backends run a design that is not HKV (toy_design.h): its batches, its arrays there and back,
- * its walks, its growth in place, and all of it where memory is refused or the device fails.
+ * t_toy_design.c - the backends run a design that is not HKV (toy_design.h): its batches, the copies of its arrays, its
+ * walks, its growth in place; and all of this with failing allocations or a failing device.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_trace.c - traces back and forth: the real one, any request through any format that can hold it, next accesses, and
- * conversions in which something fails.
+ * t_trace.c - traces back and forth: the real one; any request through any format that can store it; the time of the
+ * next access; and conversions with failures.
  */
 #include <inttypes.h>
 #include <stdio.h>

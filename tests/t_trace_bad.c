@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_trace_bad.c - what is no trace, or only the beginning of one, is refused, or counted and passed over; noise is
- * never taken for more than it is.
+ * t_trace_bad.c - files that are no trace, or only the beginning of one, are refused, or their bad records are counted
+ * and skipped; random bytes never give more requests than they can hold.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_trace_csv.c - CSV as a trace: quotes, delimiters, columns, headers, keys that are text, rows across the pieces a
- * file is read in.
+ * t_trace_csv.c - CSV as a trace: quotes, delimiters, columns, headers, keys that are text, rows that cross the pieces
+ * in which a file is read.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_verdicts.c - each sentence of the oracle, of the mix of operations and of the drawing of two tables: from an
- * answer, or a table, that is wrong in just that. Between the judges and the library stand functions of the linker's,
- * which fail or lie when told to. And the shelf that snapshots of a mix lie on, call by call.
+ * t_verdicts.c - every objection of the oracle, of the mix of operations and of the comparison of two drawn tables:
+ * each comes from a result or a table with exactly this mistake. The linker puts functions between the judges and the
+ * library that fail or lie on request. And the store for the snapshots of a mix, call by call.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_walk.c - what concerns the whole table: export in pieces, predicates, for_each, sizes, clear, counters,
- * clock, epoch, and what the library says of itself.
+ * t_walk.c - calls for the whole table: export in pieces, predicates, for_each, sizes, clear, counters, clock, epoch,
+ * and the library's lists of its own parts.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_workload.c - generated requests: their distributions against exact ones. (t_kmer.c has the k-mers, t_specs.c all
- * that is no matter of chance.)
+ * t_workload.c - generated requests: their distributions against exact ones. (t_kmer.c tests the k-mers, t_specs.c
+ * everything that is not random.)
  */
 #include <inttypes.h>
 #include <jansson.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * testing.c - see testing.h. cmocka runs the tests and speaks TAP (tests/tap-run makes it the dialect that
- * automake reads); what it lacks is added here: a case to show, and a reason for a skip.
+ * testing.c - see testing.h. cmocka runs the tests and prints TAP (tests/tap-run turns it into the dialect that
+ * automake reads). This file adds what cmocka lacks: the current case in a message, and a reason for a skip.
  */
 #include "tests/testing.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * testing.h - what every test wants: a failure that says what was being tried, the test data, the
- * suite's size, random numbers, and seams that count.
+ * testing.h - for every test: failures that print the current case, the test data, the size of the suite, random
+ * numbers, and seams that count.
  */
 #ifndef TESTING_H
 #define TESTING_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * toy_design.h - a second design, as small as one can be, to try what the backends promise to any: boards of places, a
- * key's board is key modulo boards, its place the first that is free. It keeps what it was given, has no scores, and
- * grows where it is, a board at a time allocated; an insertion is two launches.
+ * toy_design.h - a second, minimal design, to test what the backends promise to every design: boards of places. The
+ * board of a key is key modulo boards; its place is the first free one. The table keeps every entry and has no scores.
+ * It grows in place, by allocating boards one at a time. An insertion is two launches.
  */
 #ifndef TESTS_TOY_DESIGN_H
 #define TESTS_TOY_DESIGN_H

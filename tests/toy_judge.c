@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * toy_judge.c - the toy's port to the judge of kernels: what a design with a backend "host" has to say.
+ * toy_judge.c - the toy design's port to the judge of kernels: what a design with backend "host" must provide.
  */
 #include "judge/design.h"
 #include "tests/toy_design.h"

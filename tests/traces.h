@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * traces.h - what tests of traces and generators share: the requests of a source, requests drawn at random, and files.
+ * traces.h - shared by the tests of traces and generators: the requests of a source, random requests, and files.
  */
 #ifndef TRACES_H
 #define TRACES_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * twin.h - one batch twice: for a table of the reference and for one of another backend. Drawn inputs, guarded outputs
- * (judge/arrays.h), and whether what came out is the same.
+ * twin.h - one batch for two tables, one of the reference and one of another backend: random inputs, guarded outputs
+ * (judge/arrays.h), and a comparison of the results.
  */
 #ifndef TWIN_H
 #define TWIN_H

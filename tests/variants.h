@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * variants.h - tests that every variant of gpu/hkv/registry.h has to pass. Each becomes one per variant, called
- * VARIANT_TEST, with the variant's name as its state: HEDDLE_TEST_ONLY='tlpv1_*' runs those of tlpv1.
+ * variants.h - tests for every variant of gpu/hkv/registry.h. Each becomes one test per variant, VARIANT_TEST, with the
+ * name of the variant as its state: HEDDLE_TEST_ONLY='tlpv1_*' runs those of tlpv1.
  */
 #ifndef TESTS_VARIANTS_H
 #define TESTS_VARIANTS_H
